@@ -19,7 +19,7 @@ export BUILD ?= $(top)/build
 export OUT ?= $(top)/out
 export JOBS ?= $(shell nproc)
 export PUMICE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pumice
-export WERROR QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
+export TESTS WERROR QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
 
 # Size of the virtual GPU, for run and shell.
 export CORES ?= 4
@@ -90,7 +90,7 @@ check: ## the tests, about an hour the first time; check-debug, -pairs, -kernels
 	@$(S)/check.sh unit tsan builds guest debug igt kernels mutations
 
 .PHONY: check-unit
-check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan
+check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan (TESTS=)
 	@$(S)/check.sh unit
 
 .PHONY: tsan
@@ -102,7 +102,7 @@ check-builds: ## warnings as errors: Debian 13's GCC and clang, the device in QE
 	@$(S)/check.sh builds
 
 .PHONY: check-guest
-check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel
+check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel (TESTS="t_submit t_sync:CASE")
 	@$(S)/check.sh guest
 
 .PHONY: check-debug
@@ -114,7 +114,7 @@ check-pairs: ## every ioctl at the same time as every other, on the debug kernel
 	@$(S)/check.sh pairs
 
 .PHONY: check-igt
-check-igt: ## upstream IGT on the small kernel and on Debian's
+check-igt: ## upstream IGT on the small kernel and on Debian's (TESTS="pumice_fence pumice_gem@*")
 	@$(S)/check.sh igt
 
 .PHONY: check-kernels

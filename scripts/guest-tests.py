@@ -19,6 +19,8 @@ every other program on that kernel too, and races on the stock kernel.
 
 --pairs runs t_pairs alone on the debug kernel, with all pairs of calls.
 
+TESTS= runs only the programs that it names (see selection.py), and no check of the list.
+
 Each program prints TAP. A program that prints no case, or fewer than it planned,
 has failed; so has a listed program that was not built, and one that was built
 but is not listed.
@@ -30,6 +32,7 @@ import pathlib
 import subprocess
 import sys
 
+import selection
 from results import Tally
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -53,11 +56,12 @@ JOB = """\
 {environment}
 {before}
 modprobe pumice job_timeout_ms=30000 || echo "the driver did not load" >&2
-for test in {tests}; do
-	echo "running $test"
-	timeout -s KILL {timeout} $test >/host/$test.tap 2>&1
-	echo $? >/host/$test.status
-done
+run() {{
+	echo "running $*"
+	timeout -s KILL {timeout} "$@" >/host/$1.tap 2>&1
+	echo $? >/host/$1.status
+}}
+{programs}
 # What is left when the last file is closed: nothing. The last user of a job's fence may
 # need a moment.
 looks=0
@@ -107,6 +111,7 @@ class Run:
         self.factor = DEBUG_FACTOR if kernel == "debug" else 1
         self.seconds = seconds or {}
         self.kunit = kunit
+        self.cases = {}     # of a program, where only some run
 
 
 def in_order(guests):
@@ -147,6 +152,19 @@ def as_stock(guests, kernel, quick):
             yield Run(kernel, kernel, extra, chosen)
 
 
+def selected(runs, wanted):
+    """The runs, with only those programs that TESTS= names."""
+    runs = list(runs)
+    if not wanted:
+        return runs
+    chosen = selection.select({test for run in runs for test in run.tests}, wanted)
+    for run in runs:
+        run.tests = [test for test in run.tests if test in chosen]
+        run.cases = chosen
+        run.kunit = False
+    return [run for run in runs if run.tests]
+
+
 def text(path):
     """The content of a file that may be missing."""
     return path.read_text(errors="replace") if path.exists() else ""
@@ -155,7 +173,8 @@ def text(path):
 def job(run):
     """The script that the guest runs."""
     environment = "\n".join(f"export {name}={value}" for name, value in run.seconds.items())
-    return JOB.format(tests=" ".join(run.tests), environment=environment,
+    programs = "\n".join(" ".join(["run", test, *run.cases.get(test, [])]) for test in run.tests)
+    return JOB.format(programs=programs, environment=environment,
                       before=KUNIT if run.kunit else "",
                       timeout=PROGRAM_TIMEOUT * run.factor)
 
@@ -220,9 +239,10 @@ def main():
         runs = all_pairs()
     else:
         tally = Tally("guest")
-        check_list(tally, guests)
         runs = in_order(guests)
-    for run in runs:
+        if not selection.words():
+            check_list(tally, guests)
+    for run in selected(runs, selection.words()):
         run_guest(tally, options.folder, run)
     sys.exit(tally.close())
 

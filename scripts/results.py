@@ -2,7 +2,7 @@
 """Count test cases and close with 'N passed, N failed'.
 
 Each part of the checks collects its cases in a Tally, which leaves them in
-out/results/NAME.json for the total.
+out/results/NAME.json for the total, and in NAME.xml in JUnit's format.
 
 Understands what the project's test programs print: TAP, and cmocka's own format.
 """
@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+from xml.etree import ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
@@ -39,7 +40,7 @@ class Tally:
             print(f"FAILED {case}{': ' + why if why else ''}", flush=True)
 
     def add_output(self, program, output, status, why=""):
-        """Count the cases in a program's output; a case that is not told failed.
+        """Count the cases in a program's output; a case that is not reported has failed.
 
         A program that ends badly without a failed case, or that prints no case
         at all, is itself a case: what cannot run must not vanish.
@@ -50,20 +51,48 @@ class Tally:
             self.add(f"{program}: {case}", good, note)
         if planned is not None and planned != len(cases):
             self.add(f"{program}: all of its cases", False,
-                     f"planned {planned} cases, told of {len(cases)}")
+                     f"planned {planned} cases, reported {len(cases)}")
         elif status != 0 and not failed:
             self.add(f"{program}: ends well", False, why or f"exit status {status}")
         elif not cases:
             self.add(program, status == 0 and planned is None, why or "no test case")
 
-    def close(self):
-        """Write the result, print the closing line; the exit status."""
+    def close(self, may_be_empty=False):
+        """Write the result, print the closing line; the exit status.
+
+        A part without cases has failed, unless TESTS= may have selected those of other parts.
+        """
         folder = OUT / "results"
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / f"{self.name}.json", "w", encoding="utf-8") as stream:
             json.dump({"passed": self.passed, "failed": self.failed}, stream, indent=1)
+        junit(self.name, self.passed, self.failed).write(
+            folder / f"{self.name}.xml", encoding="utf-8", xml_declaration=True)
         print(f"{len(self.passed)} passed, {len(self.failed)} failed", flush=True)
-        return 1 if self.failed or not self.passed else 0
+        return 1 if self.failed or not (self.passed or may_be_empty) else 0
+
+
+# Characters that XML does not allow.
+NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(name, passed, failed):
+    """A part's cases as JUnit's XML, for CI services."""
+    suite = ElementTree.Element("testsuite", name=name, tests=str(len(passed) + len(failed)),
+                                failures=str(len(failed)))
+    for case in passed:
+        add_case(suite, name, case)
+    for failure in failed:
+        case = add_case(suite, name, failure["case"])
+        ElementTree.SubElement(case, "failure", message=NO_XML.sub("?", failure["why"]))
+    return ElementTree.ElementTree(suite)
+
+
+def add_case(suite, name, case):
+    """A case of a suite. Its class is the program where the name has one."""
+    program, colon, rest = NO_XML.sub("?", case).partition(": ")
+    return ElementTree.SubElement(suite, "testcase", name=rest if colon else program,
+                                  classname=f"{name}.{program}" if colon else name)
 
 
 def parse(output):

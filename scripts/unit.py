@@ -10,6 +10,7 @@ The C tests of build/native and again, under ASan and UBSan, of build/asan; some
 build/native under valgrind, which sees decisions on uninitialised memory; the
 generator's, the installation's, the scripts', the PCI device's, the debuggers' and the IGT
 layer's tests in Python.
+TESTS= runs only the C tests of build/native that it names (see selection.py).
 Logs: out/logs/test-*.log.
 """
 
@@ -21,6 +22,7 @@ import sys
 import time
 from concurrent import futures
 
+import selection
 from results import Tally
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -126,6 +128,9 @@ def main():
         timed("tests of threads", meson_tests, tally, "tsan", "--suite", "threads")
         sys.exit(tally.close())
     tally = Tally("unit")
+    if not sys.argv[1:] and selection.words():
+        timed("unit tests", meson_tests, tally, "native", *selection.words())
+        sys.exit(tally.close())
     if not sys.argv[1:]:
         timed("unit tests", meson_tests, tally, "native")
         timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")

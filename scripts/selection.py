@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""TESTS=: which tests of a part run.
+
+The variable holds names or patterns of the shell, separated by spaces. A test of tests/guest is
+t_submit, or t_submit:CASE for one case of it; one of IGT is PROGRAM or PROGRAM@SUBTEST; a unit
+test has the name that `meson test --list` prints. A word that matches nothing is an error, so
+that a typing error does not look like a success.
+"""
+
+import fnmatch
+import os
+import sys
+
+
+def words():
+    """The words of TESTS=, none where everything runs."""
+    return os.environ.get("TESTS", "").split()
+
+
+def select(names, wanted):
+    """{name: its cases, none for all} of those that the words name."""
+    chosen = {}
+    for word in wanted:
+        pattern, _, case = word.partition(":")
+        found = fnmatch.filter(names, pattern)
+        if not found:
+            sys.exit(f"error: TESTS: no test here is called {pattern}\n"
+                     f"       there are: {' '.join(sorted(names)[:40])} …")
+        for name in found:
+            cases = chosen.setdefault(name, set())
+            cases.add(case)
+    return {name: [] if "" in cases else sorted(cases) for name, cases in chosen.items()}
+
+
+def subtests(tests, wanted):
+    """Of IGT's tests (igt@PROGRAM@SUBTEST) those that the words name."""
+    chosen = [test for test in tests
+              if any(fnmatch.fnmatch(test, f"igt@{word}") or fnmatch.fnmatch(test, f"igt@{word}@*")
+                     for word in wanted)]
+    return chosen if wanted else tests

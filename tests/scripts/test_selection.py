@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""TESTS= runs the tests that it names and no others; JUnit files contain every case."""
+
+import importlib.util
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+from xml.etree import ElementTree
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import igt  # noqa: E402
+import results  # noqa: E402
+import selection  # noqa: E402
+
+NAMES = ["t_submit", "t_sync", "t_race"]
+
+
+def guest_tests():
+    """scripts/guest-tests.py, whose name cannot be imported."""
+    spec = importlib.util.spec_from_file_location("guest_tests", TOP / "scripts/guest-tests.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Words(unittest.TestCase):
+    """Selections of names."""
+
+    def test_patterns_and_cases(self):
+        self.assertEqual(selection.select(NAMES, ["t_s*", "t_race:one", "t_race:two"]),
+                         {"t_submit": [], "t_sync": [], "t_race": ["one", "two"]})
+
+    def test_a_whole_program_includes_its_cases(self):
+        self.assertEqual(selection.select(NAMES, ["t_sync:one", "t_sync"]), {"t_sync": []})
+
+    def test_a_word_that_names_nothing_is_an_error(self):
+        with self.assertRaisesRegex(SystemExit, "no test here is called t_snyc"):
+            selection.select(NAMES, ["t_race", "t_snyc"])
+
+    def test_subtests_of_igt(self):
+        tests = ["igt@core_auth@many", "igt@pumice_gem@one", "igt@pumice_gem@two"]
+        self.assertEqual(selection.subtests(tests, ["pumice_gem@o*"]), ["igt@pumice_gem@one"])
+        self.assertEqual(selection.subtests(tests, ["pumice_*"]), tests[1:])
+        self.assertEqual(selection.subtests(tests, []), tests)
+
+
+class Guests(unittest.TestCase):
+    """Which guests boot, and for which programs."""
+
+    def runs(self, wanted):
+        """[(kernel, [program], [line of the job])]."""
+        module = guest_tests()
+        guests = {("stock", ""): ["t_submit", "t_sync"], ("fast", ""): ["t_race"]}
+        return [(run.kernel, run.tests,
+                 [line for line in module.job(run).splitlines() if line.startswith("run t_")])
+                for run in module.selected(module.in_order(guests), wanted)]
+
+    def test_without_words_all_run(self):
+        self.assertEqual([(kernel, tests) for kernel, tests, _ in self.runs([])],
+                         [("stock", ["t_submit", "t_sync"]), ("fast", ["t_race"])])
+
+    def test_guests_without_a_selected_program_do_not_boot(self):
+        self.assertEqual(self.runs(["t_sync:a", "t_sync:b"]),
+                         [("stock", ["t_sync"], ["run t_sync a b"])])
+
+    def test_parts_of_igt_without_a_selected_test_do_not_run(self):
+        with mock.patch.dict(os.environ, TESTS="core_auth"):
+            self.assertEqual(igt.selected({"main": ["igt@core_auth"], "own": ["igt@pumice_gem"]}),
+                             {"main": ["igt@core_auth"]})
+
+
+class JUnit(unittest.TestCase):
+    """The XML that a part leaves."""
+
+    def suite(self, fill):
+        """The root element of the file of a part."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch("builtins.print"), \
+                mock.patch.object(results, "OUT", pathlib.Path(folder)):
+            tally = results.Tally("part")
+            fill(tally)
+            self.status = tally.close()
+            return ElementTree.parse(pathlib.Path(folder) / "results/part.xml").getroot()
+
+    def test_each_case_is_there_and_failures_have_their_reason(self):
+        def fill(tally):
+            tally.add("t_sync: good", True)
+            tally.add("t_sync: bad", False, "1 < 2 & \x00")
+        suite = self.suite(fill)
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+        cases = suite.findall("testcase")
+        self.assertEqual([case.get("name") for case in cases], ["good", "bad"])
+        self.assertEqual({case.get("classname") for case in cases}, {"part.t_sync"})
+        self.assertEqual(cases[1].find("failure").get("message"), "1 < 2 & ?")
+
+    def test_a_part_without_cases_has_failed(self):
+        self.suite(lambda tally: None)
+        self.assertEqual(self.status, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
