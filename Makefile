@@ -296,6 +296,10 @@ deb: $(BUILD)/.packages-deb ## Debian packages in out/deb (DEB_BUILD_PROFILES=pk
 	@mkdir -p $(OUT)/deb && mv ../*pumice*_*.deb ../pumice_*.buildinfo ../pumice_*.changes $(OUT)/deb/
 	@ls $(OUT)/deb
 
+.PHONY: dist
+dist: docs ## the release archive, with the rendered documentation
+	@$(S)/dist.sh
+
 ##@ Care
 
 .PHONY: clean
