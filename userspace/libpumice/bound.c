@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is bound in an address space: an array of ranges, cut and joined by operations. */
+/* The bound ranges of an address space: a sorted array, split and merged by operations. */
 #include "bound.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void bound_fini(struct bound *bound)
 	*bound = (struct bound){ 0 };
 }
 
-/* Room for one more range at @at. */
+/* Make room for one more range at @at. */
 static bool open_gap(struct bound *bound, u32 at)
 {
 	if (bound->count == bound->room) {
@@ -40,7 +40,7 @@ static void remove_range(struct bound *bound, u32 at)
 		(bound->count - at) * sizeof(*bound->range));
 }
 
-/* Take off the first bytes of a range. */
+/* Remove the first bytes of a range. */
 static void behead(struct bound_range *r, u64 bytes)
 {
 	r->va += bytes;
@@ -48,7 +48,7 @@ static void behead(struct bound_range *r, u64 bytes)
 	r->size -= bytes;
 }
 
-/* Nothing is bound from @start to @end any more. Return: where a range there would stand. */
+/* Remove everything bound from @start to @end. Return: the index for a range there. */
 static u32 cut(struct bound *bound, u64 start, u64 end)
 {
 	u32 i = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is bound in an address space, as its users asked for: for captures.
+ * The ranges bound in an address space, as its users requested them, for captures.
  *
- * Asynchronous binds count from the call on. A bo that is destroyed while it is
- * bound is forgotten: nobody could read it any more.
+ * Asynchronous binds are included from the call on. A bo that is destroyed
+ * while it is bound is removed, since its memory can no longer be read.
  */
 #ifndef PUMICE_BOUND_H
 #define PUMICE_BOUND_H
@@ -15,7 +15,7 @@
 struct pumice_bind;
 struct pumice_bo;
 
-/* A range and what lies there. */
+/* A range and the memory bound there. */
 struct bound_range {
 	u64 va, size;
 	const struct pumice_bo *bo;	/* NULL with PUMICE_BIND_NULL */
@@ -27,13 +27,13 @@ struct bound_range {
 struct bound {
 	struct bound_range *range;
 	u32 count, room;
-	bool incomplete;	/* memory lacked: a capture would lie */
+	bool incomplete;	/* out of memory: a capture would be incomplete */
 };
 
 void bound_fini(struct bound *bound);
-/* An operation took effect. */
+/* Record an operation that took effect. */
 void bound_change(struct bound *bound, const struct pumice_bind *op);
-/* A bo goes. */
+/* Remove the ranges of a bo that is being destroyed. */
 void bound_forget(struct bound *bound, const struct pumice_bo *bo);
 
 #endif

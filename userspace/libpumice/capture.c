@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Capture files (hw/formats.xml, capture_file): a frame with the memory that its
- * address space has bound.
+ * Capture files (hw/formats.xml, capture_file): a
+ * frame with the memory bound in its address space.
  *
- * A file is somebody's data: everything is checked before anything is made of it,
- * each refusal with its reason.
+ * A file is untrusted input: all of it is validated before any
+ * object is created, and each rejection reports its reason.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 #define HEADER_BYTES	(PUMICE_CAPTURE_FILE_WORDS * 4u)
 #define RANGE_BYTES	(PUMICE_CAPTURE_FILE_RANGE_WORDS * 4u)
-#define MAX_FILE_BYTES	(16ull << 30)	/* larger files are not read at all */
+#define MAX_FILE_BYTES	(16ull << 30)	/* larger files are rejected unread */
 #define KNOWN_FLAGS	(PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC | PUMICE_BIND_NULL)
 
 struct pumice_capture {
@@ -27,10 +27,10 @@ struct pumice_capture {
 	struct pumice_capture_frame frame;
 	u32 ranges;
 	struct pumice_capture_range *range;
-	struct pumice_bo **bo;		/* of each range, once placed */
+	struct pumice_bo **bo;		/* of each range, after placement */
 };
 
-/* Where a refusal is told. */
+/* Destination of the reason of a rejection. */
 struct reason {
 	char *text;
 	size_t bytes;
@@ -41,7 +41,7 @@ struct reason {
 
 /* ----------------------------------------------------------------- writing */
 
-/* A file that is being written, and the CRC of what came behind its header. */
+/* A file that is being written, and the CRC of the data after its header. */
 struct sink {
 	FILE *file;
 	u32 crc;
@@ -53,7 +53,7 @@ static int put(struct sink *sink, const void *data, size_t bytes)
 	return fwrite(data, 1, bytes, sink->file) == bytes ? 0 : -EIO;
 }
 
-/* The next range to be written from number i on; bound->count: there is none. */
+/* Find the next range to be written, from index i on; bound->count if there is none. */
 static u32 next_range(const struct bound *bound, u32 i)
 {
 	while (i < bound->count && bound->range[i].bo && bound->range[i].bo->scratch)
@@ -61,7 +61,7 @@ static u32 next_range(const struct bound *bound, u32 i)
 	return i;
 }
 
-/* Bytes of data that a file has of a range: none of one without memory. */
+/* Get the data bytes of a range in a file: 0 for a range without memory. */
 static u64 data_bytes(u64 bytes, u32 flags)
 {
 	return flags & PUMICE_BIND_NULL ? 0 : bytes;
@@ -115,7 +115,7 @@ static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
 	pumice_capture_file_pack(words, &h);
 }
 
-/* The header comes last: until then the file is none. */
+/* The header is written last: until then the file is not valid. */
 static int write_file(FILE *file, const struct pumice_capture_frame *frame,
 		      const struct bound *bound)
 {
@@ -191,7 +191,7 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 	return 0;
 }
 
-/* One range; *data and *left are what is left of the file's data. */
+/* Parse one range; *data and *left are the rest of the file's data. */
 static int take_range(const u8 *head, const u8 **data, u64 *left,
 		      struct pumice_capture_range *out, u64 *last, const struct reason *reason)
 {
@@ -255,7 +255,7 @@ static int parse(struct pumice_capture *c, size_t bytes, const struct reason *re
 	return take_ranges(c, bytes, reason);
 }
 
-/* Parse a file that the capture is to own, or that is freed. */
+/* Parse a file; the capture takes ownership, on failure it is freed. */
 static int parse_owned(u8 *file, size_t bytes, struct pumice_capture **capture,
 		       const struct reason *reason)
 {
@@ -287,7 +287,7 @@ int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture *
 	return parse_owned(file, bytes, capture, &reason);
 }
 
-/* A whole file; NULL with errno. */
+/* Read a whole file; NULL with errno. */
 static u8 *read_file(const char *path, size_t *bytes)
 {
 	FILE *file = fopen(path, "rb");
@@ -355,7 +355,7 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
 	return 0;
 }
 
-/* The room that the library places things in begins behind the capture from now on. */
+/* From now on the library allocates addresses only after the end of the capture. */
 static int keep_room(const struct pumice_capture *c, struct pumice_vm *vm)
 {
 	const struct pumice_capture_range *last = &c->range[c->ranges - 1];
@@ -367,7 +367,7 @@ static int keep_room(const struct pumice_capture *c, struct pumice_vm *vm)
 	return pumice_vm_va_alloc(vm, end - start - PAGE_BYTES, PAGE_BYTES, &start);
 }
 
-/* A buffer with the data of a range. */
+/* Create a buffer with the data of a range. */
 static int make_bo(const struct pumice_capture_range *r, struct pumice_vm *vm,
 		   struct pumice_bo **bo)
 {
@@ -399,7 +399,7 @@ int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
 	return err;
 }
 
-/* ------------------------------------------------------- looking at the GPU */
+/* ------------------------------------------------------- inspection of GPU */
 
 int pumice_hwrt_layout(const struct pumice_hwrt *hwrt, uint32_t scene,
 		       struct pumice_hwrt_layout *layout)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * How a job failed, in words: pumice_context_describe_job().
+ * Textual descriptions of failed jobs: pumice_context_describe_job().
  *
- * What the result says comes from the device by way of the firmware, so every number of it
- * is only printed, or looked up in what this library keeps: its programs and its buffers.
+ * The result comes from the device through the firmware, so its numbers are not
+ * trusted: they are only printed, or looked up in this library's programs and buffers.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,11 +17,11 @@
 
 #define INSN_BYTES	(PUMICE_USC_WORDS * 4u)
 #define SHOWN		4u		/* instructions before and after the one that failed */
-#define NEAR_BYTES	(64ull << 20)	/* a buffer that is further away has nothing to do with it */
+#define NEAR_BYTES	(64ull << 20)	/* a buffer further away is considered unrelated */
 
 struct text {
 	char *at;
-	size_t left;	/* with the NUL */
+	size_t left;	/* including the NUL */
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -43,7 +43,7 @@ static void put(struct text *t, const char *format, ...)
 
 /* ------------------------------------------------------------------- buffers */
 
-/* A range as far as it is used, and how far an address is from it. */
+/* The used part of a range, and the distance of an address from it. */
 struct near {
 	const struct bound_range *range;
 	u64 start, end;
@@ -63,7 +63,7 @@ static struct near near_range(const struct bound_range *range, u64 va)
 	return n;
 }
 
-/* The nearest buffer. */
+/* Find the nearest buffer. */
 static bool find_near(const struct pumice_vm *vm, u64 va, struct near *best)
 {
 	u32 i;
@@ -94,7 +94,7 @@ static void put_name(struct text *t, const struct near *n)
 		put(t, "the buffer of %" PRIu64 " bytes at %#" PRIx64, n->end - n->start, n->start);
 }
 
-/* The lock of the VM keeps the buffers; nothing takes it while it holds a buffer's lock. */
+/* The lock of the VM keeps the buffers alive; it is never acquired with a buffer's lock held. */
 static void put_buffer(struct text *t, struct pumice_vm *vm, u64 va)
 {
 	struct near n;
@@ -119,7 +119,7 @@ static void put_buffer(struct text *t, struct pumice_vm *vm, u64 va)
 
 /* ------------------------------------------------------------------ programs */
 
-/* The program at an address, or NULL. Its VM's lock is held. */
+/* Find the program at an address, or NULL. The caller holds its VM's lock. */
 static const struct pumice_kernel *find_kernel(const struct pumice_vm *vm, u64 code)
 {
 	const struct pumice_kernel *k;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Devices: the choice of a backend, and what it tells of itself. */
+/* Devices: selection of a backend, and queries about the device. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ u64 now_ns(void)
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-/* Whether @name is @backend, alone or with ":" and more; *rest is then what follows. */
+/* Return whether @name is @backend, alone or with ":"; *rest is then the part after it. */
 static bool names_backend(const char *name, const char *backend, const char **rest)
 {
 	size_t n = strlen(backend);

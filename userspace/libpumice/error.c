@@ -43,7 +43,7 @@ void device_fini(struct pumice_device *dev)
 	}
 }
 
-/* The calling thread's text, or NULL when memory lacks. */
+/* Get the calling thread's text, or NULL if out of memory. */
 static struct thread_error *own_error(struct pumice_device *dev)
 {
 	struct thread_error *e = pthread_getspecific(dev->error_key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Free ranges: see extents.h. A linked list; spaces here have few holes. */
+/* Free ranges: see extents.h. A linked list, as these spaces have few holes. */
 #include <errno.h>
 #include <stdlib.h>
 

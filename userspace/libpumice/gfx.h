@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images, for the builders of records that name them. */
+/* Images, for the builders of records that reference them. */
 #ifndef PUMICE_GFX_H
 #define PUMICE_GFX_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Canvases: an image to draw to, with the context, free list, data set and stream that
- * drawing takes, for programs that want one picture after the other.
+ * Canvases: an image to draw to, with the context, free list, data set and
+ * stream that drawing needs, for programs that draw a sequence of pictures.
  *
- * Limits: one target of up to four components, no depth that outlives a frame, one frame
+ * Limits: one target of up to four components, no depth kept after a frame, one frame
  * at a time.
  */
 #include <errno.h>
@@ -23,7 +23,7 @@ struct pumice_canvas {
 	struct pumice_hwrt *hwrt;
 	struct pumice_image *image;
 	u32 samples;
-	u32 scene;	/* of the data set: frames take turns */
+	u32 scene;	/* of the data set: frames alternate */
 };
 
 static int make_image(struct pumice_canvas *c, const struct pumice_canvas_desc *d)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Builder of vertex control streams (hw/formats.xml, stream vdm) and the records they name. */
+/* Builder of vertex control streams (hw/formats.xml, stream vdm) and the records they reference. */
 #include <errno.h>
 
 #include "gfx.h"
@@ -52,7 +52,7 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 
 	if (err)
 		return err;
-	/* All three are multiples of 16 bytes. */
+	/* The sizes of all three are multiples of 16 bytes. */
 	vdm.isp_state = at;
 	vdm.tsp_state = at + PUMICE_ISP_STATE_WORDS * 4;
 	tsp.varyings = vdm.varyings;
@@ -65,7 +65,7 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 	return pumice_stream_state(s, at);
 }
 
-/* A count that was left out draws nothing, which looks like any other mistake. */
+/* An unset count would draw nothing, which is hard to diagnose: reject it. */
 static int check_instances(struct pumice_stream *s, u32 instances)
 {
 	if (!instances)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Images: memory for a surface (hw/surface.h), and texels in and out of its layout.
+ * Images: memory for a surface (hw/surface.h), and conversion of texels to and from its layout.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ uint64_t pumice_image_va(const struct pumice_image *image)
 	return image->va;
 }
 
-/* The level of a part, and the least bytes of its rows. */
+/* Get the level of a part, and the minimum bytes of its rows. */
 static int find_part(const struct pumice_image *image, struct pumice_image_part part,
 		     struct pumice_level *level, size_t *row_bytes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Free lists, data sets, and the frame that is waited for. */
+/* Free lists, data sets, and synchronous frames. */
 #include <errno.h>
 
 #include "internal.h"
@@ -34,7 +34,7 @@ void pumice_freelist_destroy(struct pumice_freelist *list)
 		list->dev->ops->freelist_destroy(list);
 }
 
-/* Bytes that a partial render of one scene stores: outputs, depth and stencil of every sample. */
+/* Size of the data of one scene's partial render: outputs, depth and stencil of every sample. */
 static u64 spill_bytes(const struct pumice_hwrt_desc *d)
 {
 	u32 tile_w = d->tile_size == PUMICE_TILE_SIZE_16X16 ? 16 : 32;

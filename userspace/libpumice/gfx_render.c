@@ -3,8 +3,8 @@
  * Render records (hw/formats.xml, pdm_render), with the library's own background
  * and end-of-tile programs.
  *
- * Background: outputs are copied from shared registers, or fetched from the image
- * of a target that is loaded. End of tile: one pbe operation for each target.
+ * Background: outputs are copied from shared registers, or fetched from the
+ * image of a loaded target. End of tile: one pbe operation for each target.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define TEXTURE_STATE	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
 #define TEXT_BYTES	4096
 
-/* A program's text; too long is found when it is used. */
+/* A program's text; overflow is detected when it is used. */
 struct text {
 	char line[TEXT_BYTES];
 	size_t used;
@@ -76,7 +76,7 @@ static int check_render(struct pumice_stream *s, const struct pumice_render_desc
 	return err;
 }
 
-/* The level and layer as a texture of its own. */
+/* Describe the level and layer as a separate texture. */
 static void part_texture(const struct pumice_target *t, struct pumice_texture *texture)
 {
 	struct pumice_level level = pumice_surface_level(&t->image->surface, t->part.level);
@@ -90,7 +90,7 @@ static void part_texture(const struct pumice_target *t, struct pumice_texture *t
 	texture->height = (u16)(level.height - 1);
 }
 
-/* Fetch a target's texel; its outputs are then loaded. @sh: of its texture state */
+/* Emit the fetch of a target's texel to its outputs. @sh: register of its texture state */
 static void load_target(struct text *text, const struct pumice_target *t, u32 sh, u32 *loaded)
 {
 	u32 i, n = components(t);
@@ -133,7 +133,7 @@ static int place_background(struct pumice_stream *s, const struct pumice_render_
 	return stream_place_program(s, text.line, inputs, used, words);
 }
 
-/* PBE state of a target. */
+/* Build the PBE state of a target. */
 static void pack_target(const struct pumice_target *t, u32 *words)
 {
 	const struct pumice_surface *surface = &t->image->surface;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stages: the PDS program that brings a USC program its inputs (hw/isa.xml).
+ * Stages: the PDS program that loads the inputs of a USC program (hw/isa.xml).
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
 #define DATA_ALIGN	64u
 
-/* A PDS program that is being put together. */
+/* A PDS program under construction. */
 struct builder {
 	struct pumice_stream *stream;
 	u32 code[PUMICE_PDS_MAX_INSNS * PUMICE_PDS_WORDS];
@@ -29,7 +29,7 @@ static int add(struct builder *b, const struct pumice_pds_insn *insn)
 	return 0;
 }
 
-/* Words in memory, and the burst that brings them to shared registers. */
+/* Add words in memory, and the burst that loads them to shared registers. */
 static int add_words(struct builder *b, u32 reg, const u32 *words, u32 count)
 {
 	struct pumice_pds_insn insn = {
@@ -64,7 +64,7 @@ static int add_texture(struct builder *b, const struct pumice_input *in)
 	return add_words(b, in->reg, words, STATE_WORDS);
 }
 
-/* An instruction that writes attribute registers. */
+/* Add an instruction that writes attribute registers. */
 static int add_attrs(struct builder *b, const struct pumice_pds_insn *insn, u32 count)
 {
 	if (insn->reg + count > b->stage.attrs)
@@ -132,7 +132,7 @@ static int add_source(struct builder *b, const struct pumice_input *in)
 	return add_attrs(b, &insn, 1);
 }
 
-/* Numbers that the instructions' fields hold; what they mean the GPU checks. */
+/* Check that the values fit the instructions' fields; the GPU validates their meaning. */
 static int check_input(struct builder *b, const struct pumice_input *in, u32 index)
 {
 	static const u32 banks[] = {
@@ -183,7 +183,7 @@ static int add_input(struct builder *b, const struct pumice_input *in, u32 index
 	}
 }
 
-/* Where the USC program lies, and what it needs. */
+/* Set the address of the USC program and its resources. */
 struct code {
 	const struct pumice_program_header *header;
 	u64 va;

@@ -18,7 +18,7 @@ int pumice_stream_fill(struct pumice_stream *s, const struct pumice_tdm_fill *fi
 	return pumice_stream_emit(s, words, PUMICE_TDM_FILL_WORDS);
 }
 
-/* The image's texture structure in the stream's data. */
+/* Add the image's texture structure to the stream's data. */
 static int put_texture(struct pumice_stream *s, const struct pumice_image *image, u64 *va)
 {
 	struct pumice_texture texture;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Initialisers of the structures that callers fill: what most callers want, so that a
- * member which is left out is never a hidden zero.
+ * Initialisers of the structures that callers fill: the common
+ * defaults, so that no unset member is implicitly zero.
  */
 #include "internal.h"
 #include "pumice/pumice_capture.h"
 #include "pumice_formats.h"
 
-#define FREELIST_PAGES		1024u	/* 4 MiB to begin with, and to grow by */
+#define FREELIST_PAGES		1024u	/* initial size and growth: 4 MiB */
 #define FREELIST_MAX_PAGES	65536u	/* 256 MiB */
 #define FREELIST_THRESHOLD	25u	/* percent */
 #define RENDER_OUTPUTS		4u	/* of a target of four components */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside libpumice: objects, and the table of functions behind which the two
- * backends stand.
+ * Internal interface of libpumice: objects, and
+ * the table of functions of the two backends.
  *
- * The common part checks arguments, finds room in address spaces, loads
- * programs and builds streams; a backend does what needs a GPU. A backend's
- * objects begin with the structs below. Its functions get checked arguments and
+ * The common part checks arguments, allocates addresses, loads
+ * programs and builds streams; a backend does the operations that need a GPU. A backend's
+ * objects begin with the structs below. Its functions receive checked arguments and
  * set the error text when they fail.
  */
 #ifndef PUMICE_INTERNAL_H
@@ -22,10 +22,10 @@
 #define MAX_JOBS	64u	/* of one pumice_submit() */
 #define MAX_SYNCS	256u	/* of one job */
 #define MAX_BINDS	4096u	/* of one pumice_vm_bind() */
-#define MAX_NULL_BYTES	(16ull << 30)	/* of one NULL mapping, as the kernel has it */
+#define MAX_NULL_BYTES	(16ull << 30)	/* of one NULL mapping, as in the kernel driver */
 #define MAX_PERFMONS	16u	/* of one device */
 
-/* A growing structure of the header: fill as much as the caller knows of. */
+/* Fill a growing structure of the header up to the size that the caller supports. */
 void put_sized(void *to, size_t bytes, const void *from, size_t have);
 
 struct pumice_hwrt_layout;
@@ -76,23 +76,23 @@ struct backend_ops {
 	int (*sync_wait)(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
 			 u32 flags, u64 timeout_ns);
 
-	/* Jobs are of types that their contexts have; GEOMETRY comes with its FRAGMENT behind it */
+	/* Jobs are of types that their contexts have; GEOMETRY is followed by its FRAGMENT */
 	int (*submit)(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 		      u32 *failed);
 
 	int (*freelist_create)(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
 			       struct pumice_freelist **list);
 	void (*freelist_destroy)(struct pumice_freelist *list);
-	/* @spill: memory for both scenes, one behind the other; @spill_bytes of one; or 0, 0 */
+	/* @spill: memory for both scenes, consecutively; @spill_bytes of one; or 0, 0 */
 	int (*hwrt_create)(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
 			   u64 spill_bytes, struct pumice_hwrt **hwrt);
 	void (*hwrt_destroy)(struct pumice_hwrt *hwrt);
-	/* For captures; NULL where only the kernel sees this memory. */
+	/* For captures; NULL where only the kernel can access this memory. */
 	int (*hwrt_layout)(const struct pumice_hwrt *hwrt, u32 scene,
 			   struct pumice_hwrt_layout *layout);
 	int (*vm_peek)(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
 
-	/* -ENOENT beyond the last */
+	/* -ENOENT past the last */
 	int (*perf_counter)(struct pumice_device *dev, u32 counter,
 			    struct pumice_perf_info *info);
 	int (*perfmon_create)(struct pumice_device *dev, const u32 *counters, u32 count,
@@ -101,7 +101,7 @@ struct backend_ops {
 	int (*perfmon_read)(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
 
 	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
-	/* One more record, or *have false. @lost: added to */
+	/* Read one more record, or clear *have. @lost: incremented */
 	int (*trace_next)(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);
 	void (*trace_close)(struct pumice_trace *trace);
 };
@@ -114,26 +114,26 @@ struct pumice_device {
 	struct pumice_device_limits limits;	/* the same */
 
 	/* vm.c */
-	pthread_mutex_t vms_lock;	/* guards vms; a VM's lock comes inside */
-	struct pumice_vm *vms;		/* that there are */
+	pthread_mutex_t vms_lock;	/* protects vms; a VM's lock nests inside */
+	struct pumice_vm *vms;		/* number of counters */
 
 	/* error.c */
 	pthread_key_t error_key;
-	pthread_mutex_t error_lock;	/* guards errors */
-	struct thread_error *errors;	/* one for each thread that ever failed */
+	pthread_mutex_t error_lock;	/* protects errors */
+	struct thread_error *errors;	/* one per thread that had an error */
 };
 
 struct pumice_bo {
 	struct pumice_device *dev;
 	u64 size;		/* bytes, whole pages */
-	pthread_mutex_t lock;	/* guards cpu, label */
+	pthread_mutex_t lock;	/* protects cpu, label */
 	void *cpu;		/* or NULL */
 	char label[PUMICE_LABEL_BYTES];
-	u64 extent_offset, extent_bytes;	/* what is used of it, for texts; 0, 0: all */
-	bool scratch;		/* what it holds between frames means nothing: not captured */
+	u64 extent_offset, extent_bytes;	/* used part, for texts; 0, 0: all */
+	bool scratch;		/* contents do not persist between frames: not captured */
 };
 
-/* A mapping that pumice_vm_place() made, or room that pumice_vm_va_alloc() found. */
+/* A mapping of pumice_vm_place(), or addresses of pumice_vm_va_alloc(). */
 struct va_node {
 	struct va_node *next;
 	u64 va, size;
@@ -143,11 +143,11 @@ struct va_node {
 struct pumice_vm {
 	struct pumice_device *dev;
 	struct pumice_vm *next;	/* of the device's */
-	pthread_mutex_t lock;	/* guards room, nodes, bound, kernels */
-	struct pumice_kernel *kernels;	/* that are placed in it */
+	pthread_mutex_t lock;	/* protects room, nodes, bound, kernels */
+	struct pumice_kernel *kernels;	/* placed in it */
 	struct bound bound;	/* for captures */
 	struct extents room;	/* free addresses of the upper half */
-	struct va_node *nodes;	/* what is taken of it */
+	struct va_node *nodes;	/* allocated ranges of it */
 };
 
 struct pumice_context {
@@ -194,12 +194,12 @@ void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size);
 void bo_fini(struct pumice_bo *bo);
 int vm_init(struct pumice_vm *vm, struct pumice_device *dev);
 void vm_fini(struct pumice_vm *vm);
-/* vm_forget - a bo goes: it counts as bound nowhere. */
+/* vm_forget - remove a bo that is being destroyed from all bound ranges. */
 void vm_forget(const struct pumice_bo *bo);
 
 /*
  * fail - set the calling thread's error text. @err: positive errno.
- * Return: -@err, to be returned on.
+ * Return: -@err, for the caller to return.
  */
 int fail(struct pumice_device *dev, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -210,11 +210,11 @@ int fail(struct pumice_device *dev, int err, const char *format, ...)
 int fail_text(char *text, size_t bytes, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Backends. @rest: what follows ':' in the name, or NULL. Errors go to @error. */
+/* Backends. @rest: the part of the name after ':', or NULL. Errors go to @error. */
 int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
 int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
 
-/* queue.c: submit jobs of one context, wait for the last, and tell how they ended. */
+/* queue.c: submit jobs of one context, wait for the last, and return how they ended. */
 int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 	      struct pumice_context_state *state);
 

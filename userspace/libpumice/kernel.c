@@ -30,7 +30,7 @@ static struct pumice_program *copy_program(const struct pumice_program *from)
 	return NULL;
 }
 
-/* Bring the instructions to where the GPU finds them. */
+/* Copy the instructions to memory of the GPU. */
 static int place_code(struct pumice_kernel *k)
 {
 	u64 bytes = (u64)k->program->header.usc_insns * 16;

@@ -3,8 +3,8 @@
  * Source lines of programs (hw/formats.xml, program_lines): which line of which file an
  * instruction comes from, through macros, repetitions and included files.
  *
- * All is checked when the file is read, so that later nothing has to be: places, files and
- * parents exist, and each parent comes before its place, so that a chain of them ends.
+ * All of it is validated when the file is read, and not again later: places, files and
+ * parents exist, and each parent precedes its place, so that each chain terminates.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static int check_place(const struct program_lines *lines, u32 index, const struc
 	return 0;
 }
 
-/* Split the names; all of the text is theirs but for the padding. */
+/* Split the names; the text contains nothing else but the padding. */
 static int take_names(struct program_lines *lines, const char *text, const struct reason *reason)
 {
 	const u32 bytes = lines->head.name_bytes;

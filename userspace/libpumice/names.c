@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Words for faults, units and accesses: those of hw/registers.xml. */
+/* Names of faults, units and accesses: those of hw/registers.xml. */
 #include "pumice/pumice.h"
 #include "pumice_names.h"
 

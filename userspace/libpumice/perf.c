@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Performance counters and monitors: checks before a backend is asked. */
+/* Performance counters and monitors: checks before the backend is called. */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>

@@ -2,9 +2,9 @@
 /*
  * Program files (hw/formats.xml, program_header).
  *
- * A file is copied first; everything that the loader and the builder of streams
- * rely on is checked then, each refusal with its reason. What the instructions
- * do is the GPU's to judge.
+ * A file is copied first; then everything that the loader and
+ * the stream builder rely on is validated, and each rejection
+ * reports its reason. The GPU validates the instructions.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define HEADER_BYTES	(PUMICE_PROGRAM_HEADER_WORDS * 4u)
 #define INSN_BYTES	16u
-/* Larger files are not read at all. */
+/* Larger files are rejected unread. */
 #define MAX_FILE_BYTES	(HEADER_BYTES + PUMICE_PDS_MAX_INSNS * 4u + LINES_MAX_BYTES + \
 			 (PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS) * INSN_BYTES)
 
@@ -70,7 +70,7 @@ static int check_resources(const struct pumice_program_header *h, const struct r
 	return 0;
 }
 
-/* The PDS opcode whose address field a relocation changes. */
+/* Get the PDS opcode whose address field a relocation patches. */
 static u32 reloc_opcode(enum pumice_pds_reloc kind)
 {
 	return kind == PUMICE_PDS_RELOC_CODE ? PUMICE_PDS_OP_TASK : PUMICE_PDS_OP_DMA;
@@ -89,7 +89,7 @@ static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
 			      p->header.pds_insns);
 	if (r->kind == PUMICE_PDS_RELOC_UNIFORMS && !p->header.uniform_words)
 		return REFUSE(reason, "relocation %u: there is no uniform block", index);
-	/* Only a legal instruction is the same after program_link() has packed it again. */
+	/* Only a legal instruction is unchanged after program_link() has repacked it. */
 	if (pumice_pds_unpack(p->pds + r->insn * PUMICE_PDS_WORDS, &insn) ||
 	    insn.opcode != reloc_opcode(r->kind))
 		return REFUSE(reason, "relocation %u: instruction %u has no such address", index,
@@ -97,7 +97,7 @@ static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
 	return 0;
 }
 
-/* Copy and check what follows the header. */
+/* Copy and check the data after the header. */
 static int take_parts(struct pumice_program *p, const u32 *words, const struct reason *reason)
 {
 	const u32 *reloc_words;
@@ -171,7 +171,7 @@ int pumice_program_parse(const void *data, size_t bytes, struct pumice_program *
 	return err;
 }
 
-/* Read a file of at most MAX_FILE_BYTES; one byte more shows that it is larger. */
+/* Read a file of at most MAX_FILE_BYTES; one more byte detects larger files. */
 static int read_file(const char *path, void **data, size_t *bytes, const struct reason *reason)
 {
 	FILE *f = fopen(path, "rb");

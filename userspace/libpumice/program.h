@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "pumice_formats.h"
 
-/* Where the reason of a refusal goes. */
+/* Destination of the reason of a rejection. */
 struct reason {
 	char *text;
 	size_t bytes;
@@ -17,7 +17,7 @@ struct reason {
 #define REFUSE(reason, ...) \
 	fail_text((reason)->text, (reason)->bytes, EINVAL, "program: " __VA_ARGS__)
 
-/* Source lines of a program, checked; zero without. All but @names is in the program's words. */
+/* Validated source lines of a program; zero if none. All but @names is in the program's words. */
 struct program_lines {
 	struct pumice_program_lines head;
 	const u32 *insn;	/* of each USC and then each PDS instruction: its place plus 1, or 0 */
@@ -25,20 +25,20 @@ struct program_lines {
 	const char **names;	/* head.files */
 };
 
-/* Most bytes of a program_lines structure and what follows it. */
+/* Maximum bytes of a program_lines structure and the data after it. */
 #define LINES_MAX_BYTES	((PUMICE_PROGRAM_LINES_WORDS + PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS + \
 			  PUMICE_PROGRAM_PLACES * PUMICE_PROGRAM_PLACE_WORDS) * 4u + \
 			 PUMICE_PROGRAM_NAME_BYTES)
 
 /*
  * lines_parse - check the source lines of a program file.
- * @words: @count of them, which stay; all that is left of the file
+ * @words: @count words, which must stay valid; the rest of the file
  * @insns: instructions of the program
  */
 int lines_parse(struct program_lines *lines, const u32 *words, size_t count, u32 insns,
 		const struct reason *reason);
 
-/* lines_copy - give a copy of a program's words its lines. False: out of memory. */
+/* lines_copy - set up the lines of a copy of a program's words. False: out of memory. */
 bool lines_copy(struct pumice_program *to, const struct pumice_program *from);
 
 /* A program file, checked. */
@@ -54,25 +54,25 @@ struct pumice_program {
 struct pumice_kernel {
 	struct pumice_vm *vm;
 	struct pumice_kernel *next;	/* of the VM's */
-	struct pumice_program *program;	/* own copy */
+	struct pumice_program *program;	/* private copy */
 	struct pumice_bo *bo;		/* USC instructions */
 	u64 code_va;
 };
 
 /*
- * program_link - the PDS program with its relocations applied.
+ * program_link - apply the relocations of the PDS program.
  * @to: header.pds_insns instructions
  * @uniforms: GPU virtual address of the uniform block
  */
 void program_link(const struct pumice_program *program, u64 code, u64 uniforms, u32 *to);
 
-/* An address that a command holds. Return: 0, or -EINVAL with the error text set. */
+/* Check an address for a command. Return: 0, or -EINVAL with the error text set. */
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align);
 struct pumice_vm *stream_vm(const struct pumice_stream *s);
-/* GPU virtual address of its first command. */
+/* Get the GPU virtual address of its first command. */
 u64 stream_start(const struct pumice_stream *s);
 
-/* Assemble a program of the library's own and place it in the stream. @words: out: of the stage */
+/* Assemble an internal program and place it in the stream. @words: out: of the stage */
 int stream_place_program(struct pumice_stream *s, const char *text,
 			 const struct pumice_input *inputs, u32 count, u32 words[4]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Programs out of assembly text, by the assembler of userspace/compiler. */
+/* Programs from assembly text, by the assembler of userspace/compiler. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,14 @@
 #include "asm.h"
 #include "internal.h"
 
-/* Where the first error goes. */
+/* Destination of the first error. */
 struct first_error {
 	char *text;
 	size_t bytes;
 	bool taken;
 };
 
-/* Keep the line that says what is wrong, without the source line and the caret. */
+/* Keep the line with the message, without the source line and the caret. */
 static void take_first(void *data, const char *text)
 {
 	struct first_error *first = data;

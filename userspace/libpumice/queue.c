@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Contexts, synchronisation objects, submission: checks, and the job that is waited for. */
+/* Contexts, synchronisation objects, submission: checks, and synchronous jobs. */
 #include <errno.h>
 #include <string.h>
 
@@ -143,7 +143,7 @@ static int check_job(struct pumice_device *dev, u32 index, const struct pumice_g
 	return 0;
 }
 
-/* A geometry job and its fragment job come together, and nothing else has a scene. */
+/* A geometry job must be followed by its fragment job; no other job has a scene. */
 static int check_kind(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 		      u32 index)
 {
@@ -210,7 +210,7 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 	return pumice_submit_gfx(dev, all, count, failed);
 }
 
-/* Submit jobs of which the last signals @sync, and wait for it. */
+/* Submit jobs, the last of which signals @sync, and wait for it. */
 static int run_with_sync(struct pumice_device *dev, struct pumice_gfx_job *jobs, u32 count,
 			 struct pumice_sync *sync, u64 timeout_ns)
 {
@@ -224,7 +224,7 @@ static int run_with_sync(struct pumice_device *dev, struct pumice_gfx_job *jobs,
 	return err ? err : pumice_sync_wait(&wait, 1, 0, timeout_ns);
 }
 
-/* As much of the description as an error text holds. */
+/* Use the part of the description that fits an error text. */
 static int fail_job(struct pumice_context *context, const struct pumice_context_state *state)
 {
 	char text[PUMICE_ERROR_BYTES];

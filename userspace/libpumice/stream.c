@@ -2,7 +2,7 @@
 /*
  * Builder of control streams (hw/formats.xml, stream cdm).
  *
- * One BO holds it all: commands grow from its start, PDS programs, uniform
+ * One BO contains all of it: commands grow from its start, PDS programs, uniform
  * blocks and other data from its end. The stream is full when they meet.
  */
 #include <errno.h>
@@ -123,7 +123,7 @@ int pumice_stream_data(struct pumice_stream *s, uint64_t bytes, uint64_t align, 
 	return 0;
 }
 
-/* Copy the uniform block; without one the address is 0, which no relocation uses. */
+/* Copy the uniform block; if there is none the address is 0 and no relocation uses it. */
 static int put_uniforms(struct pumice_stream *s, const struct pumice_dispatch *d, u64 *va)
 {
 	void *cpu;
@@ -193,7 +193,7 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 	return 0;
 }
 
-/* Groups of which some were left out launch nothing. All zeroes are a count that came out as 0. */
+/* Groups with some members unset would launch nothing. All zeroes are a valid computed count. */
 static int check_groups(struct pumice_stream *s, const u32 groups[3])
 {
 	if ((!groups[0] || !groups[1] || !groups[2]) && (groups[0] || groups[1] || groups[2]))
@@ -203,7 +203,7 @@ static int check_groups(struct pumice_stream *s, const u32 groups[3])
 	return 0;
 }
 
-/* STATE, and the launch behind it. @launch: @count words */
+/* Add STATE and the launch after it. @launch: @count words */
 static int put_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d,
 			const u32 *launch, u32 count)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The event trace: records of the GPU (hw/formats.xml, trace_record) as a
- * structure, whatever their way here.
+ * The event trace: records of the GPU (hw/formats.xml,
+ * trace_record) as a structure, independent of the backend.
  */
 #include <errno.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Address spaces: checks before binding, and room for those who do not care
- * where their memory lies. That room is the upper half of the space.
+ * Address spaces: checks before binding, and allocation of addresses for
+ * callers that do not choose them. These are in the upper half of the space.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "internal.h"
 
-/* Pages of this size need addresses aligned to it, or smaller pages are used. */
+/* Pages of this size need addresses aligned to it, else smaller pages are used. */
 #define LARGE_PAGE	(2ull << 20)
 
 int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
@@ -106,7 +106,7 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 #define BIND_FLAGS (PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC | PUMICE_BIND_UNMAP_ALL | \
 		    PUMICE_BIND_NULL)
 
-/* Flags with each other, and with a bo. */
+/* Check flags for conflicts with each other and with a bo. */
 static int check_flags(struct pumice_device *dev, u32 index, const struct pumice_bind *op)
 {
 	const u32 flags = op->flags, unknown = flags & ~BIND_FLAGS;
@@ -124,7 +124,7 @@ static int check_flags(struct pumice_device *dev, u32 index, const struct pumice
 	return 0;
 }
 
-/* What an operation takes of a bo. */
+/* Check the range that an operation maps of a bo. */
 static int check_memory(struct pumice_device *dev, u32 index, const struct pumice_bind *op)
 {
 	const struct pumice_bo *bo = op->bo;
@@ -217,7 +217,7 @@ int pumice_vm_get_state(struct pumice_vm *vm, uint32_t *flags)
 	return vm->dev->ops->vm_get_state(vm, flags);
 }
 
-/* What an object of this size profits from. */
+/* Get the alignment that benefits an object of this size. */
 static u64 good_align(u64 size)
 {
 	u64 align = PAGE_BYTES;
@@ -247,7 +247,7 @@ static int va_take(struct pumice_vm *vm, u64 size, u64 align, bool placed, u64 *
 		   : 0;
 }
 
-/* Unlink what starts at @va. Return: it, or NULL. */
+/* Unlink the node that starts at @va. Return: it, or NULL. */
 static struct va_node *va_unlink(struct pumice_vm *vm, u64 va, bool placed)
 {
 	struct va_node **link, *node;
@@ -319,7 +319,7 @@ int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
 	op.size = node->size;
 	err = pumice_vm_bind(vm, &op, 1, NULL);
 	if (err) {
-		/* Still mapped: the room is not to be given to others. */
+		/* Still mapped: the addresses must not be reused. */
 		free(node);
 		return err;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Kernel backend: finding the device, and what it is. */
+/* Kernel backend: search for the device, and its properties. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -149,7 +149,7 @@ static const struct backend_ops drm_ops = {
 	.trace_close = drm_trace_close,
 };
 
-/* True if @fd is a file of Pumice's driver. */
+/* Return whether @fd is a file of Pumice's driver. */
 static bool is_pumice(int fd)
 {
 	drmVersionPtr version = drmGetVersion(fd);
@@ -172,7 +172,7 @@ static int open_node(const char *path)
 	return -ENODEV;
 }
 
-/* The first render node of our driver. */
+/* Open the first render node of our driver. */
 static int open_first(void)
 {
 	drmDevicePtr devices[MAX_DEVICES];
@@ -188,7 +188,7 @@ static int open_first(void)
 	return fd < 0 ? -ENODEV : fd;
 }
 
-/* Of the kernel interface: the first whose calls say which operation failed as ours do. */
+/* Kernel interface version: the first whose calls report the failed operation as ours do. */
 #define NEEDED_MAJOR	1
 #define NEEDED_MINOR	1
 

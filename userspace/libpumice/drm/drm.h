@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The backend that talks to the kernel driver (uapi/drm/pumice_drm.h) through
+ * The backend that uses the kernel driver (uapi/drm/pumice_drm.h) through
  * libdrm.
  */
 #ifndef PUMICE_DRM_BACKEND_H
@@ -45,15 +45,15 @@ struct drm_sync {
 	u32 handle;
 };
 
-#define TRACE_ROOM 256u	/* records that are read from the kernel at a time */
+#define TRACE_ROOM 256u	/* records read from the kernel at a time */
 
 struct drm_trace {
 	struct pumice_trace base;
 	int fd;
-	u32 *words;		/* room for TRACE_ROOM records */
-	u32 count, next;	/* records there, and the one to be taken next */
-	bool started;		/* a record was seen: expected is known */
-	u16 expected;		/* sequence number of the next one */
+	u32 *words;		/* capacity: TRACE_ROOM records */
+	u32 count, next;	/* records present, and index of the next to consume */
+	bool started;		/* a record was read: expected is valid */
+	u16 expected;		/* sequence number of the next record */
 };
 
 static inline struct drm_device *drm_device(struct pumice_device *dev)
@@ -61,9 +61,9 @@ static inline struct drm_device *drm_device(struct pumice_device *dev)
 	return (struct drm_device *)dev;
 }
 
-/* An ioctl; fails with the error text "@what: …". Return: 0 or a negative errno. */
+/* Issue an ioctl; fails with the error text "@what: …". Return: 0 or a negative errno. */
 int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
-/* The same of a call that makes an object, and so may reach a limit. */
+/* The same for a call that creates an object and may reach a limit. */
 int drm_create(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
 
 /* memory.c */
@@ -93,7 +93,7 @@ int drm_context_get_state(struct pumice_context *context, struct pumice_context_
 int drm_context_kill(struct pumice_context *context);
 int drm_context_dump(struct pumice_context *context, const char *path);
 int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
-/* The kernel's form of waits and signals. @to: @count of them */
+/* Convert waits and signals to the kernel's structures. @to: @count of them */
 void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_pumice_sync *to);
 int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 	       u32 *failed);

@@ -140,7 +140,7 @@ static void pack_bind(const struct pumice_bind *from, struct drm_pumice_bind_op 
 	};
 }
 
-/* The kernel's form of operations, to be freed; NULL when memory lacks. */
+/* Convert operations to the kernel's structures, to be freed; NULL: out of memory. */
 static struct drm_pumice_bind_op *pack_binds(const struct pumice_bind *ops, u32 count)
 {
 	struct drm_pumice_bind_op *packed = calloc(count + 1, sizeof(*packed));

@@ -6,7 +6,7 @@
 
 #include "drm.h"
 
-/* Copy a text that the kernel should have ended. */
+/* Copy a text that the kernel should have NUL terminated. */
 static void copy_text(char *to, size_t room, const u8 *from, size_t bytes)
 {
 	size_t n = strnlen((const char *)from, bytes);

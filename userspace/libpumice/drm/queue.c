@@ -18,7 +18,7 @@ int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 		       enum pumice_priority priority, struct pumice_context **out)
 {
 	struct drm_pumice_context_create c = {
-		.type = (u32)type,	/* the same numbers */
+		.type = (u32)type,	/* same values */
 		.priority = priorities[priority],
 		.vm = ((struct drm_vm *)vm)->id,
 	};
@@ -112,7 +112,7 @@ int drm_context_dump(struct pumice_context *context, const char *path)
 static void add_fault_place(const struct drm_pumice_job_get_result *r,
 			    struct pumice_job_result *result)
 {
-	/* The flags are the same. */
+	/* The flags have the same values. */
 	result->known = r->known;
 	result->code = r->code;
 	result->lane = r->lane;

@@ -54,7 +54,7 @@ int drm_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u
 		.width = desc->width,
 		.height = desc->height,
 		.samples = desc->samples,
-		.tile_size = desc->tile_size,	/* the same numbers */
+		.tile_size = desc->tile_size,	/* same values */
 		.free_lists = { list_id(desc->local), list_id(desc->global) },
 		.spill = spill,
 		.spill_bytes = spill_bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Kernel backend: synchronisation objects are DRM's. */
+/* Kernel backend: synchronisation objects are DRM syncobjs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ int drm_sync_query(struct pumice_sync *sync, u64 *point)
 	return err;
 }
 
-/* The kernel takes a time on CLOCK_MONOTONIC, signed. */
+/* The kernel expects a signed time on CLOCK_MONOTONIC. */
 static s64 deadline(u64 timeout_ns)
 {
 	u64 now;

@@ -2,7 +2,7 @@
 /*
  * Kernel backend: the event trace, a stream of trace_record structures in the
  * file gpu_trace of the device's debugfs directory. Opening it starts the trace,
- * closing it stops it; records that were lost show in the sequence numbers.
+ * closing it stops it; lost records are detected by the sequence numbers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "pumice_formats.h"
 
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * 4u)
-#define RENDER_MINORS	128u	/* numbers of render nodes begin here */
+#define RENDER_MINORS	128u	/* first number of render nodes */
 
 static int open_minor(unsigned int number)
 {
@@ -29,7 +29,7 @@ static int open_minor(unsigned int number)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The directory has the number of the device's render node or of its primary node. */
+/* The directory is named after the number of the render node or of the primary node. */
 static int open_file(int drm_fd)
 {
 	struct stat st;
@@ -66,7 +66,7 @@ int drm_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace *
 	return 0;
 }
 
-/* Read what is there. Return: 0 or a negative errno. */
+/* Read the available records. Return: 0 or a negative errno. */
 static int refill(struct drm_trace *t)
 {
 	ssize_t got;
@@ -94,7 +94,7 @@ int drm_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lost)
 		return err;
 	memcpy(words, t->words + (size_t)t->next++ * PUMICE_TRACE_RECORD_WORDS, RECORD_BYTES);
 	pumice_trace_record_unpack(words, &record);
-	/* Behind a GPU reset the numbers begin with 1 again. */
+	/* After a GPU reset the numbers restart at 1. */
 	if (t->started && record.sequence != 1)
 		*lost += (u16)(record.sequence - t->expected);
 	t->started = true;

@@ -2,10 +2,10 @@
 /*
  * In-process backend: asynchronous binds.
  *
- * Each VM has a queue. The host waits for what a bind waits for and changes the
- * tables; the fences are the firmware's: a context of its own (the binder) gets
- * an UPDATE when a bind has taken effect, so that jobs can wait for it as for
- * other jobs. Whoever looks at events executes what is ready, one at a time.
+ * Each VM has a queue. The host waits for the dependencies of a bind and changes the
+ * tables; the fences are signaled by the firmware: an UPDATE is queued in a separate
+ * context (the binder) when a bind has taken effect, so that jobs can wait for it as for
+ * other jobs. Any thread that processes events executes the ready binds, one at a time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "inproc.h"
 
-/* Waits of one call, as they are collected. */
+/* Waits of one call, while they are collected. */
 struct wait_list {
 	struct fence *fences;
 	u32 count, room;
@@ -54,7 +54,7 @@ static void free_pending(struct inproc_device *d, struct pending_bind *p)
 	free(p);
 }
 
-/* Copy the operations; their memory is counted. */
+/* Copy the operations and take references on their memory. */
 static struct pending_bind *make_pending(const struct pumice_bind *ops, u32 count)
 {
 	struct pending_bind *p = calloc(1, sizeof(*p));
@@ -103,7 +103,7 @@ static int collect_waits(struct inproc_device *d, struct pending_bind *p,
 	return list.no_memory ? fail(&d->base, ENOMEM, "bind: out of memory") : 0;
 }
 
-/* The context whose updates are the fences of binds. */
+/* Create the context whose updates are the fences of binds. */
 static int make_binder(struct inproc_device *d, struct inproc_vm *vm)
 {
 	struct inproc_context *binder;
@@ -114,7 +114,7 @@ static int make_binder(struct inproc_device *d, struct inproc_vm *vm)
 	err = context_create(d, vm, FWIF_DM_CDM, PUMICE_PRIORITY_HIGH, &binder);
 	if (err)
 		return err;
-	/* The lock was dropped: another thread may have come first. */
+	/* The lock was dropped: another thread may have created it first. */
 	if (vm->binder)
 		context_destroy(d, binder);
 	else
@@ -168,7 +168,7 @@ int inproc_vm_bind_async(struct pumice_vm *base, const struct pumice_bind *ops, 
 		free_pending(d, p);
 	pthread_mutex_unlock(&d->lock);
 	sync_free_nodes(nodes);
-	/* Some may wait for somebody to submit. */
+	/* Other threads may be waiting for a submission. */
 	event_raise(d);
 	return err;
 }
@@ -196,8 +196,8 @@ static struct inproc_vm *next_ready(struct inproc_device *d)
 }
 
 /*
- * Execute the oldest bind of a VM, unless that was done, and signal its fence.
- * Return: false when there is no room for that now.
+ * Execute the oldest bind of a VM, unless already done, and signal its fence.
+ * Return: false if there is no room for the signal now.
  */
 static bool step(struct inproc_device *d, struct inproc_vm *vm)
 {
@@ -230,7 +230,7 @@ void bind_process(struct inproc_device *d)
 		worked = true;
 	d->no_room = vm;
 	d->binding = false;
-	/* Somebody may wait for this one to be done. */
+	/* Other threads may be waiting for this one to complete. */
 	if (worked)
 		event_raise(d);
 }
@@ -257,7 +257,7 @@ void bind_cancel(struct inproc_device *d, struct inproc_vm *vm)
 	}
 	if (!vm->binder)
 		return;
-	/* Jobs may wait for what is canceled. */
+	/* Jobs may be waiting for canceled binds. */
 	while (!d->lost && !submit_update(d, vm->binder, vm->binder->timeline->submitted))
 		wait_a_little(d);
 	context_destroy(d, vm->binder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* In-process backend: contexts, and what became of their jobs. */
+/* In-process backend: contexts and the results of their jobs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void timeline_put(struct timeline *t)
 		free(t);
 }
 
-/* Fw address of a field of the context's area. */
+/* Get the firmware address of a field of the context's area. */
 #define AREA_ADDR(c, field) ((c)->area.addr + (u32)offsetof(struct context_shared, field))
 
 static void fill_shared(struct inproc_context *c, u64 catalogue, u32 dm, u32 priority)
@@ -39,7 +39,7 @@ static void fill_shared(struct inproc_context *c, u64 catalogue, u32 dm, u32 pri
 	};
 }
 
-/* Take an update object, and go on from its value. */
+/* Allocate an update object, and continue from its value. */
 static bool take_object(struct inproc_device *d, struct inproc_context *c)
 {
 	u32 i = 0;
@@ -55,7 +55,7 @@ static bool take_object(struct inproc_device *d, struct inproc_context *c)
 	return true;
 }
 
-/* Give it back; whoever waits for it still is woken. */
+/* Release it; remaining waiters are woken. */
 static void give_object(struct inproc_device *d, struct inproc_context *c)
 {
 	__atomic_store_n(&d->fw->objects[c->object], c->timeline->submitted, __ATOMIC_RELEASE);
@@ -63,7 +63,7 @@ static void give_object(struct inproc_device *d, struct inproc_context *c)
 	c->timeline->object = 0;
 }
 
-/* Make the firmware's side; it learns of the context by a kick with nothing to do. */
+/* Create the firmware's part; a kick without work announces the context to the firmware. */
 static int register_context(struct inproc_device *d, struct inproc_context *c, u32 dm,
 			    u32 priority)
 {
@@ -115,7 +115,7 @@ int context_create(struct inproc_device *d, struct inproc_vm *vm, u32 dm, u32 pr
 	return 0;
 }
 
-/* The data master of a context, of a render context that of its first queue. */
+/* Get the data master of a context, for a render context that of its first queue. */
 static u32 data_master(enum pumice_context_type type)
 {
 	switch (type) {
@@ -156,7 +156,7 @@ u32 context_busy(const struct inproc_context *c)
 	return c->timeline->submitted - c->timeline->done;
 }
 
-/* The errno that the fence of a job carries. */
+/* Get the errno of the fence of a job. */
 static int fault_error(u32 fault)
 {
 	switch (fault) {
@@ -170,13 +170,13 @@ static int fault_error(u32 fault)
 	}
 }
 
-/* The user's context that a queue belongs to. */
+/* Get the user's context that a queue belongs to. */
 static struct inproc_context *user_context(struct inproc_context *c)
 {
 	return c->first ? c->first : c;
 }
 
-/* A job has ended: count it, and keep how. */
+/* Count a job that has ended, and store its result. */
 static void end_job(struct inproc_device *d, struct inproc_context *c,
 		    struct pumice_job_result *r)
 {
@@ -198,7 +198,7 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 	c->perf[slot] = NULL;
 }
 
-/* Where a job was that was killed while it ran. */
+/* Store the places a job was at when it was killed. */
 static void add_places(const struct inproc_context *c, u32 seqno, struct pumice_job_result *result)
 {
 	const struct fwif_stuck s = c->shared->stuck;
@@ -222,7 +222,7 @@ static void add_places(const struct inproc_context *c, u32 seqno, struct pumice_
 	result->place_count = i;
 }
 
-/* Where a job faulted, in the words of pumice_job_result. */
+/* Store where a job faulted, in terms of pumice_job_result. */
 static void add_fault_place(const struct inproc_context *c, u32 seqno,
 			    struct pumice_job_result *result)
 {
@@ -249,7 +249,7 @@ static void add_fault_place(const struct inproc_context *c, u32 seqno,
 	}
 }
 
-/* Take over the result of one job. */
+/* Process the result of one job. */
 static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 {
 	struct fwif_job_result r = c->shared->results[seqno % RESULT_COUNT];
@@ -279,7 +279,7 @@ static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno
 	s->last_end = r.time_end;
 	if (!kept.fault)
 		return;
-	/* A user can kill what runs too long: that is its time-out. */
+	/* A user kills jobs that run too long: this acts as their time-out. */
 	if (kept.error == -EIO ||
 	    (kept.unit != PUMICE_UNIT_FW && s->flags & PUMICE_CONTEXT_GUILTY))
 		vm_note_fault((struct inproc_vm *)c->base.vm, user_context(c)->base.id, &kept);
@@ -303,7 +303,7 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 	u32 state = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
 	u32 done = __atomic_load_n(&d->fw->objects[c->object], __ATOMIC_ACQUIRE);
 
-	/* A count beyond what was submitted is not believed. */
+	/* A count above the number of submitted jobs is rejected. */
 	if (done - t->done > t->submitted - t->done)
 		return;
 	if (is_binder(c))
@@ -314,7 +314,7 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 		context_lose(d, c, PUMICE_CONTEXT_GUILTY);
 }
 
-/* The first reason counts. */
+/* The first reason is kept. */
 static void blame(struct inproc_device *d, struct inproc_context *user, u32 flag)
 {
 	if (user->state.flags & (PUMICE_CONTEXT_GUILTY | PUMICE_CONTEXT_INNOCENT))
@@ -344,7 +344,7 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 		end_job(d, c, &lost);
 }
 
-/* A command about the whole context. */
+/* Send a command that concerns the whole context. */
 static int tell_firmware(struct inproc_device *d, struct inproc_context *c, u32 type)
 {
 	const struct fwif_kccb_cmd cmd = { .type = type, .context = AREA_ADDR(c, context) };
@@ -357,13 +357,13 @@ static int kill_jobs(struct inproc_device *d, struct inproc_context *c)
 	int err = 0, first;
 
 	c->dead = true;
-	/* Fragment jobs before those they wait for, so that none starts without a scene. */
+	/* Kill fragment jobs before their dependencies, so that none starts without a scene. */
 	if (c->second)
 		err = tell_firmware(d, c->second, FWIF_KCCB_CONTEXT_KILL);
 	first = tell_firmware(d, c, FWIF_KCCB_CONTEXT_KILL);
 	err = err ? err : first;
 	event_process(d);
-	/* Others may wait for the jobs. */
+	/* Other threads may be waiting for the jobs. */
 	event_raise(d);
 	return err;
 }
@@ -390,7 +390,7 @@ void context_destroy(struct inproc_device *d, struct inproc_context *c)
 	unlink_context(d, c);
 	give_object(d, c);
 	timeline_put(c->timeline);
-	/* What the firmware may still use stays until the device goes. */
+	/* Memory that the firmware may still use is kept until the device is destroyed. */
 	if (!err || d->lost)
 		fw_area_destroy(d, &c->area);
 	free(c);
@@ -461,7 +461,7 @@ int inproc_context_kill(struct pumice_context *base)
 	return err;
 }
 
-/* Whether a job that was submitted has not ended. */
+/* Return whether a submitted job has not ended. */
 static bool is_pending(const struct inproc_context *c, u64 job)
 {
 	u32 seqno;

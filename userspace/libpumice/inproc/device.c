@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* In-process backend: the device, and the services that the GPU core asks of its host. */
+/* In-process backend: the device, and the services that the GPU core requires of its host. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static uint64_t gpu_now(void *opaque)
 
 static void kick(void *opaque)
 {
-	/* Somebody polls whenever somebody waits. */
+	/* Every waiting thread also polls. */
 	(void)opaque;
 }
 
@@ -136,12 +136,12 @@ static const struct backend_ops inproc_ops = {
 	.trace_close = inproc_trace_close,
 };
 
-/* What the name asks for. */
+/* Options parsed from the name. */
 struct options {
 	u32 cores, threads, ram_mib;
-	u32 unified_kib, common_kib, local_kib;	/* 0: the core's own default */
+	u32 unified_kib, common_kib, local_kib;	/* 0: default of the core */
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
-	u32 slice_us;				/* 0: the firmware's own default */
+	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
@@ -164,7 +164,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"cores, threads, ram, unified-store-kib, common-store-kib, local-memory-kib, " \
 	"slot-registers, slice-us, split; fw-gdb=PATH"
 
-/* A path of 1 to GDB_PATH_MAX bytes. */
+/* Parse a path of 1 to GDB_PATH_MAX bytes. */
 static bool parse_path(const char *text, const char *end, char path[GDB_PATH_MAX + 1])
 {
 	size_t bytes = (size_t)(end - text);
@@ -176,7 +176,7 @@ static bool parse_path(const char *text, const char *end, char path[GDB_PATH_MAX
 	return true;
 }
 
-/* One "key=number" or "fw-gdb=path", which ends at @end. */
+/* Parse one "key=number" or "fw-gdb=path" that ends at @end. */
 static bool parse_option(const char *text, const char *end, struct options *o)
 {
 	const struct {
@@ -204,7 +204,7 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 	return !strncmp(text, "fw-gdb=", n) && parse_path(text + n, end, o->fw_gdb);
 }
 
-/* "key=number,key=number". */
+/* Parse "key=number,key=number". */
 static int parse_options(const char *text, struct options *o, char *error, size_t error_bytes)
 {
 	const char *end;
@@ -231,7 +231,7 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 	return 0;
 }
 
-/* What the core's configuration says of a number of slot registers. */
+/* Get the value of the core's configuration for a number of slot registers. */
 static u32 config_registers(u32 slot_registers)
 {
 	if (slot_registers == DEFAULT_REGISTERS)
@@ -283,7 +283,7 @@ static void describe_fw(struct inproc_device *d)
 	memcpy(info->fw_build_id, d->fw->boot.build_id, sizeof(info->fw_build_id) - 1);
 }
 
-/* Where the firmware file is. */
+/* Find the firmware file. */
 static const char *firmware_path(void)
 {
 	const char *named = getenv("PUMICE_FIRMWARE");
@@ -295,7 +295,7 @@ static const char *firmware_path(void)
 	return access(FIRMWARE_INSTALLED, R_OK) ? FIRMWARE_BUILT : FIRMWARE_INSTALLED;
 }
 
-/* Make the GPU and boot it. */
+/* Create the GPU and boot it. */
 static int start(struct inproc_device *d, const struct options *o, char *error,
 		 size_t error_bytes)
 {

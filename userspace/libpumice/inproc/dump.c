@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * In-process backend: dumps of the GPU and of a context's job, in the format of
- * hw/dumpfile.h, as the kernel driver leaves them.
+ * hw/dumpfile.h, as written by the kernel driver.
  *
- * The job is the one of the context that runs, else the last that failed. Waves,
- * registers and firmware state are those of the moment: of a job that failed, late.
+ * The job is the context's running one, else the last that failed. Waves, registers
+ * and firmware state are current: for a failed job, later than its failure.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,17 +19,17 @@
 #include "pumice_reg_table.h"
 
 #define STREAM_BYTES	4096u
-#define FAULT_BYTES	128u	/* before the address, and as many from it on */
-#define CODE_INSNS	32u	/* before the instruction, and as many from it on */
+#define FAULT_BYTES	128u	/* before the address, and as many after it */
+#define CODE_INSNS	32u	/* before the instruction, and as many after it */
 #define INSN_BYTES	(PUMICE_USC_WORDS * sizeof(u32))
 #define FIRST_ROOM	(256u << 10)
 
-/* The file as it grows; data is NULL when memory lacked. */
+/* The file under construction; data is NULL after an allocation failure. */
 struct dump_file {
 	u8 *data;
 	size_t room, used;
 	u32 sections;
-	bool late;	/* the GPU has gone on since what the dump is about */
+	bool late;	/* the GPU has run on since the failure */
 };
 
 static bool make_room(struct dump_file *f, size_t bytes)
@@ -68,7 +68,7 @@ static void put_elements(struct dump_file *f, u32 type, u64 addr, u32 count, con
 	}, data);
 }
 
-/* What the GPU and its firmware are like at the moment. */
+/* Add the current state of the GPU and its firmware. */
 static void put_now(struct dump_file *f, u32 type, u64 addr, u32 count, const void *data,
 		    size_t bytes)
 {
@@ -120,7 +120,7 @@ static u32 read_reg(struct inproc_device *d, u32 offset)
 	return (u32)pumice_gpu_mmio_read(d->gpu, 0, offset, 4);
 }
 
-/* All waves in flight, to be freed; NULL for none. */
+/* Get all waves in flight, to be freed; NULL if none. */
 static struct pumice_dump_wave *read_waves(struct inproc_device *d, u32 *count)
 {
 	struct pumice_dump_wave *waves;
@@ -162,7 +162,7 @@ static size_t copy_memory(struct inproc_device *d, const struct inproc_vm *vm, u
 		part = m->va + m->size - (va + done);
 		if (part > bytes - done)
 			part = bytes - done;
-		/* The bus address of a NULL mapping is none. */
+		/* The bus address of a NULL mapping is not valid. */
 		if (m->flags & PUMICE_BIND_NULL)
 			memset(to + done, 0, part);
 		else
@@ -212,7 +212,7 @@ static bool is_of_vm(struct inproc_device *d, const struct inproc_vm *vm,
 	return (reg & PUMICE_MMU_CTX__CATALOGUE__MASK) == vm->space.tables.catalogue;
 }
 
-/* Where waves of this address space are, but for the places that @stuck has. */
+/* Add the places of waves of this address space, except those in @stuck. */
 static void put_code_of_waves(struct inproc_device *d, const struct inproc_vm *vm,
 			      struct dump_file *f, const struct fwif_stuck *stuck,
 			      const struct pumice_dump_wave *waves, u32 count)
@@ -232,15 +232,15 @@ static void put_code_of_waves(struct inproc_device *d, const struct inproc_vm *v
 
 /* ---------------------------------------------------------------------- job */
 
-/* What is known of the job that a dump is about. */
+/* The job of a dump. */
 struct subject {
 	struct inproc_context *c;	/* its queue */
 	bool runs;
 	struct fwif_job_result result;	/* seqno 0: none */
-	struct fwif_stuck stuck;	/* seqno 0: not known */
+	struct fwif_stuck stuck;	/* seqno 0: unknown */
 };
 
-/* What the firmware captures of a job that is killed, for one that runs. */
+/* Capture for a running job the state that the firmware captures of a killed one. */
 static void note_places(struct inproc_device *d, struct subject *s,
 			const struct pumice_dump_wave *waves, u32 count)
 {
@@ -277,7 +277,7 @@ static void find_subject(struct inproc_context *c, struct subject *s)
 	}
 	if (s->runs)
 		return;
-	/* The queue whose last job failed. */
+	/* Find the queue whose last job failed. */
 	if (c->second && c->shared->stuck.seqno != c->timeline->done &&
 	    c->second->shared->stuck.seqno == c->second->timeline->done)
 		s->c = c->second;

@@ -2,20 +2,20 @@
 /*
  * In-process backend: waiting for the GPU.
  *
- * Whatever may end a wait counts an event: an interrupt, or a signal from the
- * CPU. A waiter reads the count, looks whether its wish has come true, and
- * sleeps until the count has moved. With threads=0 nobody else runs the GPU, so
- * the waiter does.
+ * Everything that may end a wait increments the event count: an
+ * interrupt, or a signal from the CPU. A waiter reads the count,
+ * checks its condition, and sleeps until the count changes. With
+ * threads=0 no other thread runs the GPU, so the waiter does.
  */
 #include <errno.h>
 #include <time.h>
 
 #include "inproc.h"
 
-/* How long the GPU runs at a stretch in a waiter (threads=0), ns. */
+/* Time slice of the GPU in a waiter (threads=0), ns. */
 #define POLL_BUDGET_NS	1000000u
 
-/* Firmware that makes room in a ring need not say so: look again after this, ns. */
+/* Firmware that frees space in a ring need not notify the host: poll interval, ns. */
 #define ROOM_PAUSE_NS	500000u
 
 void event_init(struct inproc_device *d)
@@ -69,7 +69,7 @@ void event_process(struct inproc_device *d)
 
 	if (d->lost)
 		return;
-	/* Cleared before looking, so that what comes later raises it again. */
+	/* Cleared before the events are read, so that later events raise it again. */
 	if (status)
 		pumice_gpu_mmio_write(d->gpu, 0, PUMICE_OS_IRQ_CLEAR, status, 4);
 	if (status & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
@@ -88,7 +88,7 @@ static struct timespec to_timespec(u64 ns)
 				  .tv_nsec = (long)(ns % 1000000000u) };
 }
 
-/* Sleep until the count has moved. Return: 0 or -ETIME. */
+/* Sleep until the count changes. Return: 0 or -ETIME. */
 static int sleep_for_event(struct inproc_device *d, u64 seen, u64 deadline)
 {
 	const struct timespec until = to_timespec(deadline);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * In-process backend: free lists of the parameter buffer (hw/formats.xml,
- * free_list), and their growth when the firmware asks for it.
+ * free_list), and their growth at the request of the firmware.
  *
- * A list has addresses for all the pages that it may ever have, and memory for
- * those that it has. What it grows by next is kept ready, so that growth does not
- * fail for want of memory when a job stands still for it.
+ * A list has addresses for its maximum number of pages, and memory for the
+ * current ones. The pages of its next growth are allocated in advance, so
+ * that growth does not fail for lack of memory while a job is stalled on it.
  *
- * Limits: growth happens in event_process(), that is while somebody waits for
- * something.
+ * Limits: growth happens in event_process(),
+ * that is while a thread waits for an event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static struct freelist_shared *shared(const struct inproc_freelist *f)
 	return f->area.cpu;
 }
 
-/* Map memory for the tiling pipeline, or unmap what is there. @memory: may be NULL */
+/* Map memory for the tiling pipeline, or unmap a range. @memory: NULL to unmap */
 static int pm_bind(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes,
 		   struct memory *memory)
 {
@@ -53,12 +53,12 @@ int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u
 
 void pm_memory_destroy(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes)
 {
-	/* Without memory for the tables the addresses stay taken. */
+	/* If the tables cannot be allocated, the addresses remain allocated. */
 	if (!pm_bind(d, vm, va, bytes, NULL))
 		extents_give(&vm->pm_room, va, bytes);
 }
 
-/* What the list would grow by next; 0 when it has all its pages. */
+/* Get the pages of the next growth; 0 if the list has its maximum. */
 static u32 next_pages(const struct inproc_freelist *f)
 {
 	u32 rest = f->desc.max_pages - f->pages;
@@ -89,7 +89,7 @@ static void fill_list(struct inproc_freelist *f)
 	pumice_free_list_pack(shared(f)->list, &list);
 }
 
-/* Memory, addresses and the firmware's view of a new list. */
+/* Allocate memory, addresses and the firmware's area of a new list. */
 static int set_up(struct inproc_device *d, struct inproc_freelist *f)
 {
 	struct inproc_vm *vm = (struct inproc_vm *)f->base.vm;
@@ -165,7 +165,7 @@ void inproc_freelist_destroy(struct pumice_freelist *base)
 	free(f);
 }
 
-/* Map the reserve behind the pages that there are, if there is one. */
+/* Map the reserve, if any, after the current pages. */
 static void grow(struct inproc_device *d, struct inproc_freelist *f)
 {
 	u32 pages = next_pages(f);
@@ -180,7 +180,7 @@ static void grow(struct inproc_device *d, struct inproc_freelist *f)
 	f->pages += pages;
 }
 
-/* Tell the firmware how many pages there are. Return: false without room in the kernel CCB. */
+/* Report the number of pages to the firmware. Return: false without room in the kernel CCB. */
 static bool answer(struct inproc_device *d, struct inproc_freelist *f)
 {
 	const struct fwif_kccb_cmd grown = {
@@ -204,7 +204,7 @@ static void ask(struct inproc_device *d, u32 addr)
 			f->asked = true;
 }
 
-/* News of the firmware; all but free lists stand in the results of jobs, too. */
+/* Process a firmware message; except for free lists, job results have the same data. */
 static void read_news(struct inproc_device *d)
 {
 	u32 write = __atomic_load_n(&d->fw->fwccb_ring.write, __ATOMIC_ACQUIRE) % FWCCB_COUNT;
@@ -239,7 +239,7 @@ void freelist_process(struct inproc_device *d)
 	read_news(d);
 	while ((f = next_to_serve(d))) {
 		if (f->asked) {
-			/* Mapping may drop the lock: what is asked meanwhile is asked anew. */
+			/* Mapping may drop the lock: requests received meanwhile stay pending. */
 			f->asked = false;
 			grow(d, f);
 			f->answer = true;

@@ -8,11 +8,11 @@
 
 #include "inproc.h"
 
-/* Addresses of MMU context 0 that areas get. */
+/* Addresses of MMU context 0 for areas. */
 #define ROOM_START	0x100000ull
 #define ROOM_END	0x80000000ull
 
-/* The host never waits for ever for firmware, but for one that is debugged, ns. */
+/* Time-out for the firmware, ns; there is none for firmware that is being debugged. */
 #define BOOT_TIMEOUT	10000000000ull
 #define CALL_TIMEOUT	10000000000ull
 
@@ -21,7 +21,7 @@ static void reg_write(struct inproc_device *d, u32 offset, u64 value, u32 size)
 	pumice_gpu_mmio_write(d->gpu, 0, offset, value, size);
 }
 
-/* The host itself programs context 0. */
+/* The host programs context 0 itself. */
 static void invalidate_context0(struct inproc_device *d)
 {
 	reg_write(d, PUMICE_MMU_INVAL,
@@ -62,7 +62,7 @@ void fw_area_destroy(struct inproc_device *d, struct fw_area *area)
 
 	if (!area->addr)
 		return;
-	/* Without memory for the tables the area stays mapped, and so its memory taken. */
+	/* If the tables cannot be allocated, the area remains mapped and its memory in use. */
 	if (!space_change(d, &d->fw_space, area->addr, area->bytes, NULL, &change)) {
 		invalidate_context0(d);
 		space_release(d, &change);
@@ -100,7 +100,7 @@ static void fill_boot(struct inproc_device *d)
 	};
 }
 
-/* Page sizes up to 2 MiB everywhere; context 0; interrupts. */
+/* Set up page sizes up to 2 MiB for all addresses, context 0, and interrupts. */
 static void program_gpu(struct inproc_device *d)
 {
 	const u64 last = (1ull << PUMICE_MMU_VA_BITS) - 1;
@@ -120,7 +120,7 @@ static u32 boot_state(struct inproc_device *d)
 	return __atomic_load_n(&d->fw->boot.state, __ATOMIC_ACQUIRE);
 }
 
-/* Wait until the firmware has said how its boot went. */
+/* Wait until the firmware has reported the result of its boot. */
 static int wait_for_boot(struct inproc_device *d, char *error, size_t error_bytes)
 {
 	const u64 deadline = now_ns() + BOOT_TIMEOUT;
@@ -189,7 +189,7 @@ int fw_init(struct inproc_device *d, const char *path, char *error, size_t error
 
 void fw_fini(struct inproc_device *d)
 {
-	/* The GPU is gone, and with it whoever might look at the areas. */
+	/* The GPU was destroyed, so the areas are no longer accessed. */
 	space_fini(d, &d->fw_space);
 	extents_fini(&d->fw_room);
 }
@@ -233,7 +233,7 @@ static int status_error(struct inproc_device *d, u32 status)
 	}
 }
 
-/* One look at a call: queue it when there is room, then read its answer. */
+/* Advance a call: queue it when there is room, then read its reply. */
 static u32 look_at_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd, s64 *entry)
 {
 	if (*entry < 0) {
@@ -251,9 +251,9 @@ static u64 call_deadline(const struct inproc_device *d)
 }
 
 /*
- * The time for the answer begins when the command is queued. When it is over there is one
- * more look: on a busy machine the answer may have come while this thread waited for its
- * turn, or for the lock.
+ * The time-out of the reply begins when the command is queued. After it
+ * the state is checked once more: on a busy machine the reply may have
+ * arrived while this thread waited to be scheduled, or for the lock.
  */
 int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
 {

@@ -2,9 +2,9 @@
 /*
  * In-process backend: a socket on which GDB debugs the firmware (option fw-gdb=PATH).
  *
- * A thread of its own serves one connection at a time and touches nothing but the GPU core's
- * GDB stub, so a program that waits for a job does not keep GDB from looking. GDB reads what
- * it requests: a peer that does not is hung up on.
+ * A separate thread serves one connection at a time and accesses only the GPU
+ * core's GDB stub, so a program that waits for a job does not block GDB. GDB
+ * reads the replies that it requests: a peer that does not is disconnected.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 struct gdb_server {
 	struct pumice_gpu_gdb *gdb;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	int listener, peer;	/* peer: -1 without one */
+	int listener, peer;	/* peer: -1 if none */
 	int halted;		/* eventfd: the firmware processor has halted */
 	int end;		/* eventfd: the thread is to end */
 	bool hang_up;
@@ -51,7 +51,7 @@ static void gdb_halted(void *opaque)
 
 static const struct pumice_gpu_gdb_ops gdb_ops = { .send = gdb_send, .halted = gdb_halted };
 
-/* The thread. */
+/* Run the server thread. */
 
 static void drop_peer(struct gdb_server *s)
 {
@@ -126,7 +126,7 @@ static void server_free(struct gdb_server *s)
 	free(s);
 }
 
-/* A socket at the path, which must not exist. Return: 0 or a negative errno. */
+/* Create a socket at the path, which must not exist. Return: 0 or a negative errno. */
 static int server_listen(struct gdb_server *s)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

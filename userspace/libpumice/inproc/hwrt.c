@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * In-process backend: render-target data sets (hw/formats.xml, scene), two scenes
- * each with its chains of pages and its region headers.
+ * In-process backend: render-target data sets (hw/formats.xml, scene),
+ * each with two scenes, their chains of pages and region headers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ u32 hwrt_scene(const struct inproc_hwrt *h, u32 scene)
 	return h->area.addr + (u32)(scene * sizeof(struct scene_shared));
 }
 
-/* Tiles of the whole target. */
+/* Count the tiles of the whole target. */
 static u64 tile_count(const struct pumice_hwrt_desc *desc)
 {
 	u32 w = desc->tile_size == PUMICE_TILE_SIZE_16X16 ? 16 : 32;
@@ -97,7 +97,7 @@ int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	return 0;
 }
 
-/* Have the firmware free the pages of a scene. Return: 0, or that the GPU still uses it. */
+/* Have the firmware free the pages of a scene. Return: 0, or an error if the GPU uses it. */
 static int release(struct inproc_device *d, const struct inproc_hwrt *h, u32 scene)
 {
 	const struct fwif_kccb_cmd cmd = {
@@ -120,7 +120,7 @@ void inproc_hwrt_destroy(struct pumice_hwrt *base)
 		fence_replace(&h->binned[i], NULL, 0);
 		fence_replace(&h->rendered[i], NULL, 0);
 	}
-	/* What the GPU may still use stays until the device goes. */
+	/* Memory that the GPU may still use is kept until the device is destroyed. */
 	if (!err || d->lost) {
 		pm_memory_destroy(d, (struct inproc_vm *)base->vm, h->regions,
 				  HWRT_SCENES * h->regions_bytes);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The backend with a GPU core inside this process.
+ * The backend that runs a GPU core in this process.
  *
- * It does what the kernel driver does, with the same firmware and the same
- * commands: memory (ram.c), translation tables (tables.c, space.c), firmware
- * and kernel CCB (fw.c), VMs (vm.c) and their queues of binds (bind.c), contexts
- * with client CCBs (context.c, submit.c), free lists (freelist.c) and render-target data
- * sets (hwrt.c), fences (sync.c), performance monitors
- * and statistics (perf.c), the event trace (trace.c).
+ * It corresponds to the kernel driver, with the same firmware and the same
+ * commands: memory (ram.c), translation tables (tables.c, space.c),
+ * firmware and kernel CCB (fw.c), VMs (vm.c) and their queues of binds
+ * (bind.c), contexts with client CCBs (context.c, submit.c), free lists
+ * (freelist.c) and render-target data sets (hwrt.c), fences (sync.c),
+ * performance monitors and statistics (perf.c), the event trace (trace.c).
  *
- * Locking: one lock guards everything of a device; functions are called with it
- * held unless told otherwise. It is dropped while waiting for the GPU.
+ * Locking: one lock protects all state of a device; functions are called with
+ * it held unless documented otherwise. It is dropped while waiting for the GPU.
  */
 #ifndef PUMICE_INPROC_H
 #define PUMICE_INPROC_H
@@ -23,18 +23,18 @@
 #include "pumice_regs.h"
 
 #define RAM_BASE	0x100000000ull	/* bus address of the memory, above 4 GiB */
-#define BLOCK_BYTES	(2ull << 20)	/* what one page-directory entry covers */
-/* Addresses from here on are not the user's: parameter buffers and region headers. */
+#define BLOCK_BYTES	(2ull << 20)	/* range of one page-directory entry */
+/* Start of addresses reserved for parameter buffers and region headers. */
 #define VA_SPACE_END	(1ull << PUMICE_MMU_VA_BITS)
 #define VA_USER_END	(VA_SPACE_END - (256ull << 30))
-/* Of mappings, beside PUMICE_BIND_*: for the tiling pipeline only. */
+/* Mapping flag, in addition to PUMICE_BIND_*: for the tiling pipeline only. */
 #define BIND_PM_OWNED	(1u << 31)
 
 struct inproc_context;
 
 /* ------------------------------------------------------------------- ram.c */
 
-/* A piece of memory that is counted by those who use it. */
+/* A piece of memory with a reference count. */
 struct memory {
 	u32 refs;
 	u64 bus, bytes;
@@ -60,7 +60,7 @@ struct mapping {
 	struct mapping *next;
 	u64 va, size, bus;
 	u32 flags;		/* PUMICE_BIND_* */
-	struct memory *memory;	/* counted; NULL for what is never freed before the space */
+	struct memory *memory;	/* reference; NULL for memory freed only after the space */
 };
 
 struct space {
@@ -68,7 +68,7 @@ struct space {
 	struct mapping *mappings;
 };
 
-/* What a change of a space replaced. */
+/* Mappings and tables replaced by a change of a space. */
 struct space_change {
 	struct table_change tables;
 	struct mapping *gone;
@@ -76,9 +76,9 @@ struct space_change {
 
 /* -------------------------------------------------------------------- fw.c */
 
-/* A piece of memory that the firmware sees, too. */
+/* A piece of memory shared with the firmware. */
 struct fw_area {
-	u32 addr;	/* fw address; 0 for none */
+	u32 addr;	/* firmware address; 0 for none */
 	u64 bus, bytes;
 	void *cpu;
 };
@@ -87,7 +87,7 @@ struct fw_area {
 #define FWCCB_COUNT	64u
 #define LOG_COUNT	256u
 
-/* What lies in the area of the boot structure. */
+/* Contents of the area of the boot structure. */
 struct fw_shared {
 	struct fwif_boot boot;
 	struct fwif_ring kccb_ring, fwccb_ring, log_ring;
@@ -96,8 +96,8 @@ struct fw_shared {
 	struct fwif_fwccb_msg fwccb[FWCCB_COUNT];
 	struct fwif_log_entry log[LOG_COUNT];
 	/*
-	 * Update objects of contexts. They are never unmapped, and a new context goes
-	 * on from the value that the one before left: jobs of others may wait still.
+	 * Update objects of contexts. They are never unmapped, and a new context continues
+	 * from the value of its predecessor, as jobs of others may still be waiting.
 	 */
 	u32 objects[FWIF_MAX_CONTEXTS];
 };
@@ -105,61 +105,61 @@ struct fw_shared {
 /* ----------------------------------------------------------------- context.c */
 
 /*
- * The fences of a context: job n is done when @done has reached n. Lives as
- * long as anyone holds a fence of it.
+ * The fences of a context: job n is done when @done has reached
+ * n. It exists as long as any reference to a fence of it.
  */
 struct timeline {
 	u32 refs;
 	u32 submitted;
 	u32 done;
-	u32 object;	/* fw address of the update object; 0 when the context is gone */
+	u32 object;	/* firmware address of the update object; 0: context destroyed */
 };
 
-/* A fence; without a timeline it has always been signaled. */
+/* A fence; without a timeline it counts as signaled. */
 struct fence {
-	struct timeline *timeline;	/* counted */
+	struct timeline *timeline;	/* reference */
 	u32 seqno;
 };
 
 #define CCCB_BYTES	16384u
 #define RESULT_COUNT	256u
-#define KEPT_RESULTS	64u	/* jobs of a context whose results a user can ask for */
+#define KEPT_RESULTS	64u	/* number of jobs of a context whose results are kept */
 
-/* What lies in the area of a context. */
+/* Contents of the area of a context. */
 struct context_shared {
 	struct fwif_context context;
-	_Alignas(8) u32 save[PUMICE_CDM_SAVE_WORDS];	/* of a job that is switched out */
-	_Alignas(8) struct fwif_stuck stuck;	/* where the job was that was killed */
+	_Alignas(8) u32 save[PUMICE_CDM_SAVE_WORDS];	/* of a switched-out job */
+	_Alignas(8) struct fwif_stuck stuck;	/* where the killed job was */
 	_Alignas(4096) u8 cccb[CCCB_BYTES];
 	struct fwif_job_result results[RESULT_COUNT];
 };
 
 /*
- * A context of the firmware. A render context is two: the user's, with the geometry
- * jobs, and a second one with the fragment jobs, whose results go to the first.
+ * A context of the firmware. A render context consists of two: the user's, with the geometry
+ * jobs, and a second one with the fragment jobs, whose results are stored in the first.
  */
 struct inproc_context {
 	struct pumice_context base;
 	struct inproc_context *next;	/* of the device */
 	struct inproc_context *second;	/* or NULL */
-	struct inproc_context *first;	/* whose second it is, or NULL */
+	struct inproc_context *first;	/* the context of which this is the second, or NULL */
 	struct timeline *timeline;
 	struct fw_area area;
 	struct context_shared *shared;
 	u32 object;			/* number of its update object */
 	u32 write;			/* client CCB */
-	bool dead;			/* takes no more jobs */
+	bool dead;			/* rejects further jobs */
 	struct pumice_context_state state;
 	u64 numbered, last;		/* jobs of both queues; the one that ended last */
-	struct pumice_job_result kept[KEPT_RESULTS];	/* by number of the job */
-	u64 number[RESULT_COUNT];	/* of jobs, by seqno; good from submission on */
+	struct pumice_job_result kept[KEPT_RESULTS];	/* indexed by job number */
+	u64 number[RESULT_COUNT];	/* of jobs, by seqno; valid from submission on */
 	u64 stream[RESULT_COUNT];	/* the same */
-	struct perf_area *perf[RESULT_COUNT];	/* counted; of jobs that have not ended, by seqno */
+	struct perf_area *perf[RESULT_COUNT];	/* refs; of jobs that have not ended, by seqno */
 };
 
 /* -------------------------------------------------------------------- perf.c */
 
-/* What the firmware counts into; lives as long as a job that names it. */
+/* Counters written by the firmware; exists as long as a job that uses it. */
 struct perf_area {
 	u32 refs;
 	u32 busy;		/* jobs that have not ended */
@@ -169,20 +169,20 @@ struct perf_area {
 struct inproc_perfmon {
 	struct pumice_perfmon base;
 	struct inproc_perfmon *next;	/* of the device */
-	struct perf_area *area;		/* counted */
+	struct perf_area *area;		/* reference count */
 	u32 counters[PUMICE_MAX_PERF_COUNTERS];
-	u64 zero[PUMICE_MAX_PERF_COUNTERS];	/* what reading takes off */
+	u64 zero[PUMICE_MAX_PERF_COUNTERS];	/* subtracted on reading */
 };
 
 /* -------------------------------------------------------------------- bind.c */
 
-/* A call of pumice_vm_bind_async() that has not taken effect. */
+/* A pending call of pumice_vm_bind_async(). */
 struct pending_bind {
 	struct pending_bind *next;
 	struct pumice_bind *ops;
-	struct memory **memory;	/* of each operation, counted; NULL to unmap */
+	struct memory **memory;	/* of each operation, reference; NULL to unmap */
 	u32 count;
-	struct fence *waits;	/* timelines counted */
+	struct fence *waits;	/* with references to timelines */
 	u32 wait_count;
 	u32 seqno;		/* on the timeline of the VM's binder */
 };
@@ -195,12 +195,12 @@ struct sync_point {
 	struct fence fence;
 };
 
-/* Binary (fence) and timeline (points, reached) at once; a user uses one of them. */
+/* Binary (fence) and timeline (points, reached) at once; a user uses only one of them. */
 struct inproc_sync {
 	struct pumice_sync base;
 	bool has_fence;
 	struct fence fence;
-	struct sync_point *points;	/* rising, not yet known to be reached */
+	struct sync_point *points;	/* ascending, not yet seen as reached */
 	u64 reached;
 };
 
@@ -216,35 +216,35 @@ struct inproc_vm {
 	struct inproc_vm *next;		/* of the device */
 	struct space space;
 	struct extents pm_room;		/* free addresses above VA_USER_END */
-	/* Its tables and the TLBs could not be kept in step, or a bind failed late. */
+	/* Unusable: tables and TLBs became inconsistent, or an asynchronous bind failed. */
 	bool unusable;
-	u64 fault_count;		/* ever */
-	struct pumice_vm_fault faults[PUMICE_VM_FAULTS];	/* the last, by number */
+	u64 fault_count;		/* total */
+	struct pumice_vm_fault faults[PUMICE_VM_FAULTS];	/* last ones, by number */
 	/*
-	 * Asynchronous binds, oldest first. Their fences are those of a context of the
-	 * firmware that runs nothing but updates, so that jobs can wait for them.
+	 * Asynchronous binds, oldest first. Their fences belong to a firmware
+	 * context that runs updates only, so that jobs can wait for them.
 	 */
 	struct pending_bind *pending;
-	struct inproc_context *binder;	/* NULL before the first */
+	struct inproc_context *binder;	/* NULL before the first bind */
 };
 
 /* --------------------------------------------------------------- freelist.c */
 
-/* What lies in the area of a free list. */
+/* Contents of the area of a free list. */
 struct freelist_shared {
 	u32 list[PUMICE_FREE_LIST_WORDS];
-	_Alignas(64) u32 links[];	/* max_pages of them */
+	_Alignas(64) u32 links[];	/* max_pages entries */
 };
 
 struct inproc_freelist {
 	struct pumice_freelist base;
 	struct inproc_freelist *next;	/* of the device */
 	struct pumice_freelist_desc desc;
-	u64 va;				/* of page 0; room for max_pages */
+	u64 va;				/* of page 0; range of max_pages */
 	u32 pages;			/* mapped */
 	struct memory *reserve;		/* the next pages to grow by, or NULL */
-	bool asked;			/* the firmware waits for an answer */
-	bool answer;			/* which waits for room in the kernel CCB */
+	bool asked;			/* the firmware waits for a reply */
+	bool answer;			/* the reply waits for room in the kernel CCB */
 	struct fw_area area;		/* struct freelist_shared */
 };
 
@@ -252,7 +252,7 @@ struct inproc_freelist {
 
 #define HWRT_SCENES	2u
 
-/* A scene and its chains, as the firmware sees them. */
+/* A scene and its chains, in the firmware's layout. */
 struct scene_shared {
 	_Alignas(64) u32 scene[PUMICE_SCENE_WORDS];
 	u32 chain[PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y * PUMICE_PM_LISTS]
@@ -262,9 +262,9 @@ struct scene_shared {
 struct inproc_hwrt {
 	struct pumice_hwrt base;
 	struct inproc_freelist *list[PUMICE_PM_LISTS];	/* or NULL */
-	u64 regions, regions_bytes;	/* GPU virtual address of those of scene 0; bytes of one */
+	u64 regions, regions_bytes;	/* GPU virtual address for scene 0; bytes of one scene */
 	struct fw_area area;		/* struct scene_shared of each */
-	/* Jobs that used the scene last. */
+	/* Most recent jobs that used the scene. */
 	struct fence binned[HWRT_SCENES], rendered[HWRT_SCENES];
 };
 
@@ -272,7 +272,7 @@ struct inproc_device {
 	struct pumice_device base;
 	struct pumice_gpu *gpu;
 	u32 threads;
-	u32 slice_us, split_prims;	/* for the firmware; 0 for its own */
+	u32 slice_us, split_prims;	/* passed to the firmware; 0 for its default */
 	pthread_mutex_t lock;
 
 	/* ram.c */
@@ -286,28 +286,28 @@ struct inproc_device {
 	struct fw_area fw_area;
 	struct fw_shared *fw;
 	u32 kccb_write;
-	bool kccb_held[KCCB_COUNT];	/* somebody is going to read the status */
+	bool kccb_held[KCCB_COUNT];	/* a thread is about to read the status */
 	bool object_taken[FWIF_MAX_CONTEXTS];
-	u64 guilty, innocent;		/* contexts that became so; there are no resets */
-	const char *lost;		/* why the GPU can be used no more, or NULL */
+	u64 guilty, innocent;		/* counts of such contexts; there are no resets */
+	const char *lost;		/* reason why the GPU is lost, or NULL */
 	struct gdb_server *gdb;		/* gdb.c, or NULL */
 
 	struct inproc_context *contexts;
 	struct inproc_freelist *freelists;
 	u32 fwccb_read;
-	bool growing;			/* somebody serves free lists */
+	bool growing;			/* a thread is serving free lists */
 	struct inproc_vm *vms;
-	bool binding;			/* somebody executes asynchronous binds */
-	bool no_room;			/* a bind's signal waits for room in a ring */
+	bool binding;			/* a thread is executing asynchronous binds */
+	bool no_room;			/* a bind's signal is pending for lack of ring space */
 	struct inproc_perfmon *perfmons;
 	u32 last_perfmon;		/* id */
-	struct inproc_trace *trace;	/* the one there may be, or NULL */
-	u64 jobs_submitted;		/* statistics; ended jobs are in those of contexts */
+	struct inproc_trace *trace;	/* the only trace, or NULL */
+	u64 jobs_submitted;		/* statistics; those of ended jobs are in the contexts */
 	u64 jobs_done, jobs_faulted;
 
 	/*
-	 * Events: interrupts, and signals from the CPU. Their lock is taken last and
-	 * never held into the core.
+	 * Events: interrupts, and signals from the CPU. Their
+	 * lock is innermost and not held in calls of the core.
 	 */
 	pthread_mutex_t event_lock;
 	pthread_cond_t event;
@@ -322,7 +322,7 @@ static inline struct inproc_device *inproc_device(struct pumice_device *dev)
 /* ram.c */
 int ram_init(struct inproc_device *d, u64 bytes);
 void ram_fini(struct inproc_device *d);
-/* Zeroed memory. Return: 0 or -ENOMEM. */
+/* Allocate zeroed memory. Return: 0 or -ENOMEM. */
 int ram_take(struct inproc_device *d, u64 bytes, u64 align, u64 *bus);
 void ram_give(struct inproc_device *d, u64 bus, u64 bytes);
 void *ram_cpu(struct inproc_device *d, u64 bus);
@@ -340,18 +340,18 @@ void inproc_bo_unmap(struct pumice_bo *bo, void *cpu);
 /* tables.c */
 int tables_init(struct inproc_device *d, struct tables *t);
 void tables_fini(struct inproc_device *d, struct tables *t);
-/* Take the pages that mapping @size bytes at @va, or unmapping them, may need. */
+/* Reserve the pages that mapping or unmapping @size bytes at @va may need. */
 int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
 		   struct table_change *change);
 /*
- * Bring the tables of @va to @va + @size in step with the sorted mappings.
- * Cannot fail. Pages that were replaced stay until tables_release(), as the GPU
- * may still look at them.
+ * Update the tables of @va to @va + @size to the sorted
+ * mappings. Cannot fail. Replaced pages are kept until
+ * tables_release(), as the GPU may still access them.
  */
 void tables_update(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
 		   u64 va, u64 size, struct table_change *change);
 void tables_release(struct inproc_device *d, struct table_change *change);
-/* The entries that the GPU reads for an address below 1 TiB. Return: how many of three there are. */
+/* Get the entries the GPU reads for an address below 1 TiB. Return: their number, up to 3. */
 u32 tables_walk(struct inproc_device *d, const struct tables *t, u64 va,
 		struct pumice_dump_walk *steps);
 
@@ -359,13 +359,13 @@ u32 tables_walk(struct inproc_device *d, const struct tables *t, u64 va,
 int space_init(struct inproc_device *d, struct space *s);
 void space_fini(struct inproc_device *d, struct space *s);
 /*
- * Change a range; what it replaces stays until space_release(), to be called
- * when the TLBs are invalidated. @new: to be mapped there, copied; or NULL
+ * Change a range; replaced mappings are kept until space_release(), to be called
+ * when the TLBs are invalidated. @new: mapping to be copied there, or NULL
  */
 int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
 		 const struct mapping *new, struct space_change *change);
 void space_release(struct inproc_device *d, struct space_change *change);
-/* Whether the TLBs may hold something of what was replaced. */
+/* Return whether the TLBs may contain replaced entries. */
 static inline bool space_needs_invalidate(const struct space_change *change)
 {
 	return change->tables.old_count;
@@ -376,15 +376,15 @@ int fw_init(struct inproc_device *d, const char *path, char *error, size_t error
 void fw_fini(struct inproc_device *d);
 int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area);
 void fw_area_destroy(struct inproc_device *d, struct fw_area *area);
-/* Fw address of what lies in struct fw_shared. */
+/* Get the firmware address of a member of struct fw_shared. */
 u32 fw_addr(const struct inproc_device *d, const void *p);
-/* Whether the kernel CCB takes a command now. */
+/* Return whether the kernel CCB has room for a command now. */
 bool fw_has_room(struct inproc_device *d);
-/* Queue a command and kick; there is room. Return: its entry. */
+/* Queue a command and kick; requires room. Return: its entry. */
 u32 fw_send(struct inproc_device *d, const struct fwif_kccb_cmd *cmd);
-/* The error of everything once the GPU is lost. */
+/* Set and return the error of every call after the GPU is lost. */
 int fw_lost(struct inproc_device *d);
-/* Queue a command and wait for its answer. Return: 0, -EBUSY, or what went wrong. */
+/* Queue a command and wait for its reply. Return: 0, -EBUSY or another error. */
 int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd);
 
 /* perf.c */
@@ -394,7 +394,7 @@ int inproc_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 co
 			  struct pumice_perfmon **perfmon);
 void inproc_perfmon_destroy(struct pumice_perfmon *perfmon);
 int inproc_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
-/* The area of a monitor by its id, or NULL. */
+/* Look up the area of a monitor by its id, or NULL. */
 struct perf_area *perf_find(struct inproc_device *d, u32 id);
 void perf_put(struct inproc_device *d, struct perf_area *area);
 
@@ -410,15 +410,15 @@ int image_load(const char *path, struct fwif_image_header *header, void **payloa
 /* event.c */
 void event_init(struct inproc_device *d);
 void event_fini(struct inproc_device *d);
-/* Something happened that waiters may wait for. Any thread, any lock but event_lock. */
+/* Count an event and wake waiters. Any thread, any lock except event_lock. */
 void event_raise(struct inproc_device *d);
-/* The GPU can be used no more: all jobs end. @why: constant text */
+/* Mark the GPU as lost: all jobs end. @why: constant text */
 void event_lose(struct inproc_device *d, const char *why);
-/* Look at what the GPU has done. */
+/* Process the events of the GPU. */
 void event_process(struct inproc_device *d);
 /*
- * Let the GPU go on and wait, with the lock dropped, until something may have
- * happened since @seen, or @deadline (CLOCK_MONOTONIC, ns). Return: 0 or -ETIME.
+ * Run the GPU and wait, with the lock dropped, until an event after
+ * @seen, or @deadline (CLOCK_MONOTONIC, ns). Return: 0 or -ETIME.
  */
 int event_wait(struct inproc_device *d, u64 seen, u64 deadline);
 u64 event_count(struct inproc_device *d);
@@ -431,10 +431,10 @@ int inproc_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 coun
 int inproc_vm_get_state(struct pumice_vm *vm, u32 *flags);
 int inproc_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault *faults,
 			 u32 *count, u64 *lost);
-/* A job of a context of this VM faulted, or was killed while it ran. */
+/* Record that a job of a context of this VM faulted, or was killed while running. */
 void vm_note_fault(struct inproc_vm *vm, u32 context, const struct pumice_job_result *r);
 int inproc_vm_peek(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
-/* One checked operation. @memory: what it maps, or NULL. Return: 0 or a negative errno. */
+/* Execute one checked operation. @memory: memory to map, or NULL. Return: 0 or a negative errno. */
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
 		struct memory *memory);
 
@@ -443,7 +443,7 @@ int inproc_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u3
 			 const struct pumice_job_sync *syncs, u32 sync_count);
 /* Execute the binds that are ready; drops the lock meanwhile. */
 void bind_process(struct inproc_device *d);
-/* The VM goes: what is pending is canceled. */
+/* Cancel pending binds of a VM that is being destroyed. */
 void bind_cancel(struct inproc_device *d, struct inproc_vm *vm);
 
 /* context.c */
@@ -460,11 +460,11 @@ int inproc_context_get_state(struct pumice_context *context, struct pumice_conte
 int inproc_context_kill(struct pumice_context *context);
 int inproc_context_dump(struct pumice_context *context, const char *path);
 int inproc_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
-/* Take over the results of jobs that have ended. */
+/* Process the results of jobs that have ended. */
 void context_process(struct inproc_device *d, struct inproc_context *c);
-/* All jobs of the context end, unfinished. @flag: PUMICE_CONTEXT_*, why */
+/* End all jobs of the context, unfinished. @flag: PUMICE_CONTEXT_*, the reason */
 void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag);
-/* Jobs that the firmware has. */
+/* Count the jobs queued in the firmware. */
 u32 context_busy(const struct inproc_context *c);
 void timeline_get(struct timeline *t);
 void timeline_put(struct timeline *t);
@@ -473,9 +473,9 @@ void timeline_put(struct timeline *t);
 int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
 			   struct pumice_freelist **list);
 void inproc_freelist_destroy(struct pumice_freelist *list);
-/* Let those grow for which the firmware asks; drops the lock meanwhile. */
+/* Grow the lists requested by the firmware; drops the lock meanwhile. */
 void freelist_process(struct inproc_device *d);
-/* Zeroed memory of a VM that only the tiling pipeline reaches. */
+/* Map zeroed memory in a VM that only the tiling pipeline can access. */
 int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u64 *va);
 void pm_memory_destroy(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes);
 
@@ -484,7 +484,7 @@ struct gdb_server;
 /* Serve GDB on a socket at @path, which has at most GDB_PATH_MAX bytes. */
 #define GDB_PATH_MAX	107u
 int gdb_start(struct inproc_device *d, const char *path, char *error, size_t error_bytes);
-/* While there is a GPU. */
+/* Valid only while the GPU exists. */
 void gdb_end(struct inproc_device *d);
 
 /* hwrt.c */
@@ -493,13 +493,13 @@ int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 void inproc_hwrt_destroy(struct pumice_hwrt *hwrt);
 int inproc_hwrt_layout(const struct pumice_hwrt *hwrt, u32 scene,
 		       struct pumice_hwrt_layout *layout);
-/* Fw address of a scene. */
+/* Get the firmware address of a scene. */
 u32 hwrt_scene(const struct inproc_hwrt *hwrt, u32 scene);
-/* The fence counts from now on for the one of before. */
+/* Replace the previous fence by this one. */
 void fence_replace(struct fence *f, struct timeline *timeline, u32 seqno);
 
 /* submit.c */
-/* Queue an update of the context's own object behind all else, if there is room now. */
+/* Queue an update of the context's own object after all jobs, if there is room now. */
 bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno);
 int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 		  u32 *failed);
@@ -512,20 +512,20 @@ int inproc_sync_reset(struct pumice_sync *sync);
 int inproc_sync_query(struct pumice_sync *sync, u64 *point);
 int inproc_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
 		     u32 flags, u64 timeout_ns);
-/* Put a fence into an object. @node: for timelines, taken over; else NULL */
+/* Store a fence in an object. @node: for timelines, consumed; else NULL */
 void sync_put_fence(struct inproc_sync *s, u64 point, struct timeline *timeline, u32 seqno,
 		    struct sync_point *node);
-/* Add a node for each signal of a timeline. Return: false, and no nodes, when memory lacks. */
+/* Add a node for each signal of a timeline. Return: false and no nodes if out of memory. */
 bool sync_make_nodes(const struct pumice_job_sync *syncs, u32 count, struct sync_point **nodes);
 void sync_free_nodes(struct sync_point *nodes);
-/* Put a fence into all that is to be signaled. @nodes: those it needs are taken over */
+/* Store a fence in all objects to be signaled. @nodes: those it needs are consumed */
 void sync_put_signals(const struct pumice_job_sync *syncs, u32 count, struct timeline *timeline,
 		      u32 seqno, struct sync_point **nodes);
-/* Whether a fence has signaled. */
+/* Return whether a fence has signaled. */
 bool fence_signaled(const struct fence *f);
-/* Whether somebody has been asked to signal this. */
+/* Return whether a signal of this point was submitted. */
 bool sync_is_submitted(const struct inproc_sync *s, u64 point);
-/* The fence of this point, and of points before it: call @fn for each that has a timeline. */
+/* Call @fn for each fence, of this point and earlier points, that has a timeline. */
 void sync_each_fence(const struct inproc_sync *s, u64 point,
 		     void (*fn)(void *data, const struct fence *fence), void *data);
 

@@ -3,8 +3,8 @@
  * In-process backend: performance monitors (hw/perf.h, struct fwif_perf) and
  * statistics.
  *
- * The firmware adds what each job has counted to the monitor's area; a monitor
- * reads its counters out of it.
+ * The firmware adds the counts of each job to the
+ * monitor's area, from which a monitor reads its counters.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ int inproc_perf_counter(struct pumice_device *dev, u32 counter, struct pumice_pe
 	return 0;
 }
 
-/* A counter of the whole device, as its register shows it. */
+/* Read a counter of the whole device from its register. */
 static u64 read_counter(struct inproc_device *d, enum pumice_perf_counter counter)
 {
 	return pumice_gpu_mmio_read(d->gpu, 0, PUMICE_PERF_COUNTER(counter), 8);
 }
 
-/* A counter of ns, in ticks. */
+/* Convert a counter of ns to ticks. */
 static u64 read_ticks(struct inproc_device *d, enum pumice_perf_counter counter)
 {
 	return (u64)((unsigned __int128)read_counter(d, counter) * d->base.info.clock_hz /
@@ -117,7 +117,7 @@ struct perf_area *perf_find(struct inproc_device *d, u32 id)
 	return NULL;
 }
 
-/* Under the lock: an area, an id, a place in the list. */
+/* Allocate an area and an id, and add it to the list. Called with the lock held. */
 static int register_perfmon(struct inproc_device *d, struct inproc_perfmon *pm)
 {
 	const struct inproc_perfmon *other;

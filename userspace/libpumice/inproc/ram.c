@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * In-process backend: the memory of the machine whose GPU this is.
+ * In-process backend: the memory of the GPU's machine.
  *
- * One reservation of address space, of which pages come into being when they
- * are touched. A memory object is contiguous, so that it can be mapped with
- * the largest pages. What comes back is dropped, so that it is zero when it is
- * given out again.
+ * One reservation of address space, whose pages are allocated
+ * on first access. A memory object is contiguous, so that it
+ * can be mapped with the largest pages. Freed memory is
+ * discarded, so that it is zero when it is allocated again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int ram_init(struct inproc_device *d, u64 bytes)
 
 	if (p == MAP_FAILED)
 		return -ENOMEM;
-	/* Large pages of the host where it has some: a matter of speed only. */
+	/* Use large pages of the host if available; this affects speed only. */
 	madvise(p, bytes, MADV_HUGEPAGE);
 	d->ram = p;
 	d->ram_bytes = bytes;
@@ -133,7 +133,7 @@ void inproc_bo_unmap(struct pumice_bo *bo, void *cpu)
 
 int inproc_bo_set_label(struct pumice_bo *bo, const char *label)
 {
-	/* The common part keeps it, and there is nobody else to tell. */
+	/* The common part stores it; no other component needs it. */
 	(void)bo;
 	(void)label;
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * In-process backend: what is mapped where, and the tables that say so to the
- * GPU. All that can fail is done before anything changes.
+ * In-process backend: mappings and the GPU's translation
+ * tables. All steps that can fail precede any change.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ void space_fini(struct inproc_device *d, struct space *s)
 	tables_fini(d, &s->tables);
 }
 
-/* Cut @m in two at @va, with @rest for the upper part. */
+/* Split @m at @va, with @rest for the upper part. */
 static void split(struct mapping *m, u64 va, struct mapping *rest)
 {
 	*rest = *m;
@@ -46,9 +46,9 @@ static void split(struct mapping *m, u64 va, struct mapping *rest)
 }
 
 /*
- * Move all that lies in the range to @gone. @spare is used up if a mapping is
- * cut in the middle; cut off parts need no place in @gone, as the rest keeps
- * their memory.
+ * Move all mappings in the range to @gone. @spare is consumed
+ * if a mapping is split in the middle; removed parts need no
+ * entry in @gone, as the rest holds their memory.
  */
 static void carve(struct space *s, u64 va, u64 end, struct mapping **spare,
 		  struct mapping **gone)

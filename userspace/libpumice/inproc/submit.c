@@ -2,13 +2,13 @@
 /*
  * In-process backend: submission.
  *
- * A job becomes WAIT commands, its own command, and UPDATE of the update object of
- * its queue, whose value is the job's number there. What it waits for is always
- * another job, so all waiting is the firmware's.
+ * A job becomes WAIT commands, its own command, and UPDATE of the update
+ * object of its queue, whose value is the job's number there. Its
+ * dependencies are always other jobs, so the firmware does all the waiting.
  *
- * A geometry job also waits for the job that rendered its scene last, and for what
- * its fragment job waits for, as a partial render may read that; a fragment job
- * waits for its geometry job.
+ * A geometry job also waits for the job that last rendered its scene,
+ * and for the dependencies of its fragment job, as a partial render
+ * may read their results; a fragment job waits for its geometry job.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@
 #include "inproc.h"
 
 /*
- * Other timelines a job can wait for: one of each context the firmware holds,
- * binders included.
+ * Other timelines a job can wait for: one
+ * per firmware context, including binders.
  */
 #define MAX_WAITS	FWIF_MAX_CONTEXTS
 
-/* What a job waits for, the latest of each timeline. */
+/* Dependencies of a job, the latest of each timeline. */
 struct wait_set {
 	struct fence fence[MAX_WAITS];
 	u32 count;
-	const struct timeline *own;	/* jobs of one context run in order anyway */
+	const struct timeline *own;	/* jobs of one context run in order in any case */
 };
 
 static void add_wait(void *data, const struct fence *f)
@@ -47,7 +47,7 @@ static void add_wait(void *data, const struct fence *f)
 		set->fence[set->count++] = *f;
 }
 
-/* The queue of a job. */
+/* Get the queue of a job. */
 static struct inproc_context *queue_of(const struct pumice_gfx_job *job)
 {
 	struct inproc_context *c = (struct inproc_context *)job->context;
@@ -65,7 +65,7 @@ static void add_syncs(const struct pumice_gfx_job *job, struct wait_set *set)
 					job->syncs[i].point, add_wait, set);
 }
 
-/* @job: of a geometry job, the fragment job stands behind it */
+/* @job: a geometry job is followed by its fragment job */
 static void collect_waits(const struct pumice_gfx_job *job, struct wait_set *set)
 {
 	const struct inproc_hwrt *h = (const struct inproc_hwrt *)job->hwrt;
@@ -84,7 +84,7 @@ static void collect_waits(const struct pumice_gfx_job *job, struct wait_set *set
 		add_wait(set, scene);
 }
 
-/* Whether a job before @index signals what @wait wants. */
+/* Return whether a job before @index signals the point of @wait. */
 static bool signaled_by_earlier(const struct pumice_gfx_job *jobs, u32 index,
 				const struct pumice_job_sync *wait)
 {
@@ -128,12 +128,12 @@ static int check(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u
 
 static u32 job_bytes(const struct wait_set *set)
 {
-	/* Of the largest command of a job. */
+	/* Size of the largest command of a job. */
 	return (u32)(set->count * sizeof(struct fwif_cccb_wait) +
 		     sizeof(struct fwif_cccb_render) + sizeof(struct fwif_cccb_update));
 }
 
-/* Bytes left behind c->write before the client CCB wraps. */
+/* Bytes after c->write before the client CCB wraps. */
 static u32 tail_bytes(const struct inproc_context *c)
 {
 	return CCCB_BYTES - c->write;
@@ -269,7 +269,7 @@ bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 	return true;
 }
 
-/* The job counts into its monitor until it ends. Return: the monitor's fw address, or 0. */
+/* Attach the job to its monitor until it ends. Return: the monitor's firmware address, or 0. */
 static u32 attach_perf(struct inproc_device *d, struct inproc_context *c, u32 id, u32 seqno)
 {
 	struct perf_area *area = id ? perf_find(d, id) : NULL;
@@ -282,7 +282,7 @@ static u32 attach_perf(struct inproc_device *d, struct inproc_context *c, u32 id
 	return area->area.addr;
 }
 
-/* Later jobs of the scene wait for this one. */
+/* Make later jobs of the scene wait for this one. */
 static void note_scene(const struct pumice_gfx_job *job, struct timeline *timeline, u32 seqno)
 {
 	struct inproc_hwrt *h = (struct inproc_hwrt *)job->hwrt;
@@ -293,7 +293,7 @@ static void note_scene(const struct pumice_gfx_job *job, struct timeline *timeli
 		fence_replace(&h->rendered[job->hwrt_data], timeline, seqno);
 }
 
-/* Queue one job. @nodes: one for each signal of a timeline, taken over */
+/* Queue one job. @nodes: one for each signal of a timeline, consumed */
 static int queue(struct inproc_device *d, const struct pumice_gfx_job *job,
 		 struct sync_point **nodes)
 {
@@ -303,7 +303,7 @@ static int queue(struct inproc_device *d, const struct pumice_gfx_job *job,
 	u32 seqno;
 	int err;
 
-	/* Waits can only become fewer while this waits for room. */
+	/* The number of waits can only decrease while this waits for room. */
 	collect_waits(job, &set);
 	err = wait_for_room(d, c, job_bytes(&set));
 	if (err)
@@ -320,7 +320,7 @@ static int queue(struct inproc_device *d, const struct pumice_gfx_job *job,
 	return 0;
 }
 
-/* Memory for all signals of timelines. Return: false when it lacks. */
+/* Allocate memory for all signals of timelines. Return: false if out of memory. */
 static bool make_nodes(const struct pumice_gfx_job *jobs, u32 count, struct sync_point **nodes)
 {
 	u32 j;
@@ -354,7 +354,7 @@ int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, 
 	}
 	pthread_mutex_unlock(&d->lock);
 	sync_free_nodes(nodes);
-	/* Some may wait for somebody to submit. */
+	/* Other threads may be waiting for a submission. */
 	event_raise(d);
 	return err;
 }

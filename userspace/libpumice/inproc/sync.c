@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * In-process backend: synchronisation objects. They behave as DRM's syncobjs
- * do: a binary one holds the last fence put into it; a point of a timeline is
+ * In-process backend: synchronisation objects. They behave as DRM syncobjs:
+ * a binary one holds the fence last stored in it; a point of a timeline is
  * reached when its fence and those of all points before it are signaled.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@ static void fence_set(struct fence *f, struct timeline *timeline, u32 seqno)
 	*f = (struct fence){ timeline, seqno };
 }
 
-/* Pass the points that are reached. */
+/* Remove the points that are reached. */
 static void advance(struct inproc_sync *s)
 {
 	while (s->points && fence_signaled(&s->points->fence)) {
@@ -47,7 +47,7 @@ void sync_put_fence(struct inproc_sync *s, u64 point, struct timeline *timeline,
 	}
 	for (; *link; link = &(*link)->next)
 		last = (*link)->point;
-	/* A timeline only grows: a point that is no news joins the last one. */
+	/* Timeline points only increase: a point that is not higher is merged with the last one. */
 	*node = (struct sync_point){ .point = point > last ? point : last };
 	fence_set(&node->fence, timeline, seqno);
 	*link = node;
@@ -217,7 +217,7 @@ static bool reached(struct inproc_sync *s, u64 point)
 	return s->reached >= point;
 }
 
-/* Return: 1 when the wait is over, 0 to go on, -EINVAL. */
+/* Return: 1 when the wait is complete, 0 to continue, -EINVAL. */
 static int look(struct pumice_device *dev, const struct pumice_wait *waits, u32 count, u32 flags)
 {
 	u32 good = 0, i;

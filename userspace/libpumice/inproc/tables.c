@@ -3,11 +3,11 @@
  * In-process backend: translation tables (hw/formats.xml; document 000, "Memory
  * Hierarchy").
  *
- * All entries of a 2 MiB block have one page size, named by its directory
- * entry. A change builds a new table for each block it touches, with the
- * largest page size that suits everything mapped in the block, and swaps the
- * directory entry in one store: a job that runs sees the old or the new state
- * of what changes, and no gap in what does not.
+ * All entries of a 2 MiB block have one page size, given by its directory
+ * entry. A change builds a new table for each affected block, with the
+ * largest page size valid for everything mapped in the block, and
+ * replaces the directory entry with one store: a running job sees the old
+ * or the new state of changed mappings, and no gap in unchanged ones.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const u64 page_bytes[PUMICE_PAGE_SIZE_COUNT] = {
 	[PUMICE_PAGE_SIZE_2M] = 2u << 20,
 };
 
-/* The part of a mapping that lies in one block. */
+/* The part of a mapping within one block. */
 struct part {
 	u64 va, size, bus;
 };
@@ -50,7 +50,7 @@ int tables_init(struct inproc_device *d, struct tables *t)
 	return ram_take(d, CATALOGUE_BYTES, CATALOGUE_BYTES, &t->catalogue);
 }
 
-/* Free what the entries of a directory point to. */
+/* Free the tables that the entries of a directory point to. */
 static void free_directory(struct inproc_device *d, u64 bus)
 {
 	const u64 *entries = ram_cpu(d, bus);
@@ -83,7 +83,7 @@ void tables_fini(struct inproc_device *d, struct tables *t)
 	t->catalogue = 0;
 }
 
-/* The directory of an address, or NULL. */
+/* Get the directory of an address, or NULL. */
 static u64 *find_directory(struct inproc_device *d, const struct tables *t, u64 va)
 {
 	const u64 *entries = ram_cpu(d, t->catalogue);
@@ -103,7 +103,7 @@ static u64 next_directory(u64 va)
 	return ((va >> PC_SHIFT) + 1) << PC_SHIFT;
 }
 
-/* How many blocks of a range have a table. */
+/* Count the blocks of a range that have a table. */
 static u32 count_tables(struct inproc_device *d, const struct tables *t, u64 va, u64 end)
 {
 	struct pumice_mmu_pd_entry pd;
@@ -162,7 +162,7 @@ static u64 take_page(struct table_change *c)
 	return c->fresh[--c->fresh_count];
 }
 
-/* The part of @m inside the block at @block; false if there is none. */
+/* Get the part of @m inside the block at @block; false if there is none. */
 static bool clip(const struct mapping *m, u64 block, struct part *part)
 {
 	u64 start = m->va > block ? m->va : block;
@@ -174,7 +174,7 @@ static bool clip(const struct mapping *m, u64 block, struct part *part)
 	return true;
 }
 
-/* The largest page size that suits all that is mapped in a block. */
+/* Get the largest page size valid for all mappings of a block. */
 static u32 choose_page_size(const struct mapping *mappings, u64 block)
 {
 	const struct mapping *m;
@@ -207,7 +207,7 @@ static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags,
 	}
 }
 
-/* A new table for a block. Return: its directory entry, 0 when nothing is mapped. */
+/* Build a new table for a block. Return: its directory entry, 0 when nothing is mapped. */
 static u64 build_block(struct inproc_device *d, const struct mapping *mappings, u64 block,
 		       struct table_change *c)
 {
@@ -228,7 +228,7 @@ static u64 build_block(struct inproc_device *d, const struct mapping *mappings, 
 	return pd.addr ? pumice_mmu_pd_entry_pack64(&pd) : 0;
 }
 
-/* The directory of an address; made if there is none. */
+/* Get the directory of an address; created if there is none. */
 static u64 *make_directory(struct inproc_device *d, struct tables *t, u64 va,
 			   struct table_change *c)
 {
@@ -270,7 +270,7 @@ void tables_update(struct inproc_device *d, struct tables *t, const struct mappi
 		while (mappings && mappings->va + mappings->size <= block)
 			mappings = mappings->next;
 		if (!find_directory(d, t, block) && (!mappings || mappings->va >= end)) {
-			/* Nothing is there and nothing comes. */
+			/* Nothing is mapped and nothing will be mapped. */
 			block = next_directory(block);
 			continue;
 		}

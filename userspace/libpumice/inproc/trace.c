@@ -2,8 +2,8 @@
 /*
  * In-process backend: the event trace (registers TRACE).
  *
- * The GPU writes over the oldest records without regard to the reader: a record
- * is whole if its sequence number says so before and behind copying it.
+ * The GPU overwrites the oldest records regardless of the reader: a copy of a record
+ * is consistent if its sequence number is the expected one before and after the copy.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static u16 sequence_of(const u32 *words)
 	return record.sequence;
 }
 
-/* The words of a record, each behind the one before. */
+/* Copy the words of a record, in order. */
 static void copy_words(const u32 *from, u32 *to)
 {
 	u32 i;
@@ -69,8 +69,8 @@ static void copy_words(const u32 *from, u32 *to)
 }
 
 /*
- * Copy event n. The GPU takes the sequence number away before it writes over a
- * record: a copy between two looks at the same number is whole.
+ * Copy event n. The GPU clears the sequence number before it overwrites
+ * a record: a copy between two reads of the same number is consistent.
  */
 static bool copy_event(const struct inproc_trace *t, u64 n, u32 *words)
 {

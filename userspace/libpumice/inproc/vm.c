@@ -60,7 +60,7 @@ void inproc_vm_destroy(struct pumice_vm *base)
 	bind_cancel(d, vm);
 	unlink_vm(d, vm);
 	err = fw_call(d, &release);
-	/* What the GPU may still use stays until the device goes. */
+	/* Memory that the GPU may still use is kept until the device is destroyed. */
 	if (!err || d->lost)
 		space_fini(d, &vm->space);
 	extents_fini(&vm->pm_room);
@@ -69,7 +69,7 @@ void inproc_vm_destroy(struct pumice_vm *base)
 	free(vm);
 }
 
-/* What an operation maps. Without memory the address only lets pages be large. */
+/* Build the mapping of an operation. Without memory, the address only allows large pages. */
 static struct mapping op_mapping(const struct pumice_bind *op, struct memory *memory)
 {
 	return (struct mapping){

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libpumice: the Pumice GPU from user space.
+ * libpumice: user space access to the Pumice GPU.
  *
  * The same calls drive the GPU of a guest through its kernel driver, or a GPU
- * core inside this process with the same firmware and the same commands: the
- * name given to pumice_device_open() chooses. Objects hang under a device:
+ * core inside this process with the same firmware and the same commands: the name
+ * passed to pumice_device_open() selects which. Each object belongs to a device:
  *
  *   device ─┬─ bo          memory
  *           ├─ vm ─┬─ context   queue of jobs with a priority
@@ -19,11 +19,11 @@
  * on success only, unless documented otherwise.
  *
  * Structures that callers fill: zero every member that is not set, or begin with
- * the structure's pumice_…_init(), which also sets what zero would get wrong.
+ * the structure's pumice_…_init(), which also sets members whose default is not 0.
  *
  * Threads: any object may be used from any thread. One stream must not be
- * built by two threads at once, and nothing may be destroyed while in use.
- * Destroy children before parents; destroy functions take NULL.
+ * built by two threads at once, and no object may be destroyed while in use.
+ * Destroy children before parents; destroy functions accept NULL.
  *
  * There is no global state.
  */
@@ -49,10 +49,10 @@ struct pumice_stream;
 struct pumice_perfmon;
 struct pumice_trace;
 
-/* Bytes that hold any error text of the library. */
+/* Size of a buffer, in bytes, that holds any error text of the library. */
 #define PUMICE_ERROR_BYTES 256
 
-/* Waits for ever, where a time-out is asked for. */
+/* Time-out value that means no time-out. */
 #define PUMICE_FOREVER UINT64_MAX
 
 /* ------------------------------------------------------------------ device */
@@ -61,27 +61,27 @@ struct pumice_trace;
  * pumice_device_open - open a GPU.
  * @name: one of
  *   "drm"                    the first render node that Pumice's driver serves
- *   "drm:/dev/dri/renderD128" this one
+ *   "drm:/dev/dri/renderD128" this render node
  *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: cores,
- *                            threads (0: all work is done inside waits, and in
- *                            the same order each time), ram (MiB),
- *                            unified-store-kib, common-store-kib,
- *                            local-memory-kib (of a USC), slot-registers (0 to
- *                            8), slice-us (time slice of a job), split (primitives
- *                            that go to a core at a time), fw-gdb=PATH (a socket
- *                            on which GDB debugs the firmware; threads=1 or more)
- *   NULL: what the environment variable PUMICE_DEVICE names, else "drm".
+ *                            threads (0: all work is done inside waits, and in the
+ *                            same order each time), ram (MiB), unified-store-kib,
+ *                            common-store-kib, local-memory-kib (of a USC),
+ *                            slot-registers (0 to 8), slice-us (time slice of a
+ *                            job), split (primitives dispatched to a core at a
+ *                            time), fw-gdb=PATH (a socket on which GDB debugs the
+ *                            firmware; threads=1 or more)
+ *   NULL: the value of the environment variable PUMICE_DEVICE, else "drm".
  * @dev: out
- * @error: takes the reason of a failure; may be NULL
+ * @error: receives the reason of a failure; may be NULL
  * @error_bytes: size of @error
  *
- * In process, the firmware file is the one that the environment variable
- * PUMICE_FIRMWARE names, else the kernel's, else the one installed with the
- * library, else that of the build tree.
+ * In process, the firmware file is the one named by the
+ * environment variable PUMICE_FIRMWARE, else the kernel's, else
+ * the one installed with the library, else that of the build tree.
  *
  * Return: 0; -EINVAL for a name that is not understood, -ENODEV where there is
  * no such GPU or its interface has another version, -ENOENT without firmware,
- * or what the system said.
+ * or the error of the system call.
  */
 int pumice_device_open(const char *name, struct pumice_device **dev, char *error,
 		       size_t error_bytes);
@@ -90,21 +90,21 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 void pumice_device_close(struct pumice_device *dev);
 
 /**
- * pumice_device_error - why the calling thread's last failed call on the device
- * or an object of it failed.
+ * pumice_device_error - get the reason of the calling
+ * thread's last failed call on the device or its objects.
  *
- * Return: text of one line without a dot, never NULL; valid until this
+ * Return: text of one line without a full stop, never NULL; valid until this
  * thread's next failing call.
  */
 const char *pumice_device_error(struct pumice_device *dev);
 
-/** struct pumice_device_info - what a GPU is. */
+/** struct pumice_device_info - properties of a GPU. */
 struct pumice_device_info {
 	/** @backend: "drm" or "inproc" */
 	char backend[16];
-	/** @version: register map, major in the upper, minor in the lower 16 bits */
+	/** @version: register map version, major in the upper, minor in the lower 16 bits */
 	uint32_t version;
-	/** @fw_version: firmware interface, as @version */
+	/** @fw_version: firmware interface version, encoded as @version */
 	uint32_t fw_version;
 	/** @fw_build_id: text */
 	char fw_build_id[32];
@@ -120,94 +120,94 @@ struct pumice_device_info {
 	uint32_t common_bytes;
 	/** @local_bytes: local memory of a USC */
 	uint32_t local_bytes;
-	/** @max_group_instances: most instances of a work-group */
+	/** @max_group_instances: maximum number of instances of a work-group */
 	uint32_t max_group_instances;
 	/** @priorities: bit n: priority n may be used */
 	uint32_t priorities;
-	/** @page_sizes: bit n: pages of 2^n bytes are used where they fit */
+	/** @page_sizes: bit n: pages of 2^n bytes are used where size and alignment allow */
 	uint64_t page_sizes;
 	/** @va_start: first GPU virtual address that may be bound */
 	uint64_t va_start;
-	/** @va_end: first GPU virtual address beyond */
+	/** @va_end: end of these addresses, exclusive */
 	uint64_t va_end;
-	/** @clock_hz: ticks of the GPU clock in a second */
+	/** @clock_hz: ticks of the GPU clock per second */
 	uint64_t clock_hz;
 };
 
 /** pumice_device_info - describe a device. Return: 0 or a negative errno. */
 int pumice_device_info(struct pumice_device *dev, struct pumice_device_info *info);
 
-/** struct pumice_device_limits - more of what a GPU is; grows with the library. */
+/** struct pumice_device_limits - further GPU properties; grows with the library. */
 struct pumice_device_limits {
 	/** @slot_registers: slot registers of a slot */
 	uint32_t slot_registers;
 	/** @internal_registers: internal registers of an instance */
 	uint32_t internal_registers;
-	/** @perf_counters: performance counters that there are */
+	/** @perf_counters: number of performance counters */
 	uint32_t perf_counters;
-	/** @perfmons: performance monitors that a device object may have */
+	/** @perfmons: maximum number of performance monitors of a device object */
 	uint32_t perfmons;
 };
 
 /**
- * pumice_device_limits - describe a device further.
+ * pumice_device_limits - describe the limits of a device.
  * @limits: out
- * @bytes: sizeof(*limits), so that programs built with an older library go on
+ * @bytes: sizeof(*limits), so that programs built with an older library still work
  *
  * Return: 0 or a negative errno.
  */
 int pumice_device_limits(struct pumice_device *dev, struct pumice_device_limits *limits,
 			 size_t bytes);
 
-/** struct pumice_device_stats - what a GPU does, over all its users; grows with the library. */
+/** struct pumice_device_stats - activity of a GPU, over all its users; grows with the library. */
 struct pumice_device_stats {
 	/** @time: GPU clock, ticks */
 	uint64_t time;
-	/** @compute_busy: ticks in which the compute data master had a job */
+	/** @compute_busy: ticks during which the compute data master had a job */
 	uint64_t compute_busy;
-	/** @usc_busy: ns in which USCs ran waves, summed over USCs */
+	/** @usc_busy: ns during which USCs ran waves, summed over USCs */
 	uint64_t usc_busy;
 	/** @jobs_submitted: jobs that were submitted */
 	uint64_t jobs_submitted;
-	/** @jobs_done: jobs that ended, well or not */
+	/** @jobs_done: jobs that ended, successfully or not */
 	uint64_t jobs_done;
 	/** @jobs_faulted: of these, ended by a fault, time-out or reset */
 	uint64_t jobs_faulted;
 	/** @mmu_faults: requests of the GPU that faulted */
 	uint64_t mmu_faults;
-	/** @switches: jobs switched out for others */
+	/** @switches: jobs preempted (switched out) by others */
 	uint64_t switches;
 	/** @resets: GPU resets */
 	uint64_t resets;
-	/** @jobs_queued: now: jobs that wait for a dependency or for the firmware */
+	/** @jobs_queued: currently: jobs waiting for a dependency or for the firmware */
 	uint32_t jobs_queued;
-	/** @jobs_firmware: now: jobs that the firmware has */
+	/** @jobs_firmware: currently: jobs queued in the firmware */
 	uint32_t jobs_firmware;
-	/** @contexts: now: contexts */
+	/** @contexts: currently: contexts */
 	uint32_t contexts;
-	/** @contexts_busy: now: contexts with jobs that the firmware has */
+	/** @contexts_busy: currently: contexts with jobs queued in the firmware */
 	uint32_t contexts_busy;
-	/** @tasks: now: tasks in slots of all USCs */
+	/** @tasks: currently: tasks in slots of all USCs */
 	uint32_t tasks;
-	/** @waves: now: waves in flight on all USCs */
+	/** @waves: currently: waves in flight on all USCs */
 	uint32_t waves;
-	/** @geometry_busy: as @compute_busy, of the vertex data master; waiting for pages counts */
+	/** @geometry_busy: as @compute_busy, of the vertex data master; includes page waits */
 	uint64_t geometry_busy;
-	/** @fragment_busy: as @compute_busy, of the pixel data master; partial renders count */
+	/** @fragment_busy: as @compute_busy, of the pixel data master; includes partial renders */
 	uint64_t fragment_busy;
 	/** @transfer_busy: as @compute_busy, of the transfer data master */
 	uint64_t transfer_busy;
-	/** @partial_renders: renders of scenes whose geometry jobs found no more pages */
+	/** @partial_renders: renders of scenes whose geometry jobs ran out of pages */
 	uint64_t partial_renders;
 };
 
 /**
- * pumice_device_stats - see what the GPU does.
+ * pumice_device_stats - read the activity counters of the GPU.
  * @stats: out
  * @bytes: sizeof(*stats)
  *
- * In process all jobs are with the firmware: jobs_queued is 0. What an older
- * kernel does not report is 0.
+ * In process all jobs are queued in the firmware: jobs_queued
+ * is 0. Values that an older kernel does not report are 0.
  *
  * Return: 0 or a negative errno.
  */
@@ -215,7 +215,7 @@ int pumice_device_stats(struct pumice_device *dev, struct pumice_device_stats *s
 			size_t bytes);
 
 /**
- * pumice_device_timestamp - read both clocks together.
+ * pumice_device_timestamp - sample the GPU and the CPU clock together.
  * @gpu_ticks: out: GPU clock, in ticks of clock_hz; may be NULL
  * @cpu_ns: out: CLOCK_MONOTONIC, ns; may be NULL
  *
@@ -223,11 +223,11 @@ int pumice_device_stats(struct pumice_device *dev, struct pumice_device_stats *s
  */
 int pumice_device_timestamp(struct pumice_device *dev, uint64_t *gpu_ticks, uint64_t *cpu_ns);
 
-/** struct pumice_fw_counters - counters of the firmware since it booted; all wrap. */
+/** struct pumice_fw_counters - counters of the firmware since it booted; all of them wrap. */
 struct pumice_fw_counters {
 	/** @jobs_started: control streams started */
 	uint32_t jobs_started;
-	/** @jobs_done: ended, well or not */
+	/** @jobs_done: jobs that ended, successfully or not */
 	uint32_t jobs_done;
 	/** @jobs_faulted: of these, ended by a fault */
 	uint32_t jobs_faulted;
@@ -244,7 +244,7 @@ struct pumice_fw_counters {
  */
 int pumice_device_fw_counters(struct pumice_device *dev, struct pumice_fw_counters *counters);
 
-/** pumice_device_drm_fd - the DRM file, owned by the device, or -EOPNOTSUPP in process. */
+/** pumice_device_drm_fd - get the DRM file, owned by the device, or -EOPNOTSUPP in process. */
 int pumice_device_drm_fd(struct pumice_device *dev);
 
 /* ------------------------------------------------------------------ memory */
@@ -252,8 +252,8 @@ int pumice_device_drm_fd(struct pumice_device *dev);
 /**
  * pumice_bo_create - allocate zeroed memory, cached and coherent for CPU and GPU.
  * @size: bytes, not 0; rounded up to pages
- * @exclusive: the VM that alone will bind it, which makes submission cheaper;
- *   or NULL
+ * @exclusive: the only VM that will bind it,
+ *   which makes submission cheaper; or NULL
  * @bo: out
  *
  * Return: 0, -EINVAL, -ENOMEM.
@@ -261,69 +261,69 @@ int pumice_device_drm_fd(struct pumice_device *dev);
 int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
 		     struct pumice_bo **bo);
 
-/** pumice_bo_destroy - drop the memory; what VMs have bound of it stays until it is unbound. */
+/** pumice_bo_destroy - release the memory; ranges bound in VMs remain until they are unbound. */
 void pumice_bo_destroy(struct pumice_bo *bo);
 
-/** pumice_bo_size - bytes, rounded up as they were allocated. */
+/** pumice_bo_size - get the allocated size in bytes, after rounding. */
 uint64_t pumice_bo_size(const struct pumice_bo *bo);
 
 /**
- * pumice_bo_map - make the memory visible to the CPU.
- * @cpu: out: first byte; the same at each call until pumice_bo_unmap()
+ * pumice_bo_map - map the memory for the CPU.
+ * @cpu: out: CPU address; the same at each call until pumice_bo_unmap()
  *
  * Return: 0 or a negative errno.
  */
 int pumice_bo_map(struct pumice_bo *bo, void **cpu);
 
-/** pumice_bo_unmap - end of all use of the CPU address; nothing if it is not mapped. */
+/** pumice_bo_unmap - unmap from the CPU; does nothing if it is not mapped. */
 void pumice_bo_unmap(struct pumice_bo *bo);
 
-#define PUMICE_BO_WILLNEED	0u	/* the content is needed: what memory begins with */
-#define PUMICE_BO_DONTNEED	1u	/* it is not: the kernel may purge it */
+#define PUMICE_BO_WILLNEED	0u	/* the content is needed: the initial state */
+#define PUMICE_BO_DONTNEED	1u	/* it is not needed: the kernel may purge it */
 
 /**
- * pumice_bo_madvise - say whether the content of memory is needed, for caches of BOs.
+ * pumice_bo_madvise - set whether the content of memory is needed, for caches of BOs.
  * @advice: PUMICE_BO_*
- * @retained: out: whether the content is there; may be NULL
+ * @retained: out: whether the content was retained; may be NULL
  *
- * What is DONTNEED, bound nowhere and not mapped may go when memory is short, for
- * good: memory that is not retained can only be destroyed, its use gives -ENODATA.
+ * Memory that is DONTNEED, not bound anywhere and not mapped may be purged permanently when
+ * memory is short: memory that is not retained can only be destroyed, its use returns -ENODATA.
  *
  * Return: 0, -EINVAL.
  */
 int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained);
 
-/* Bytes of the longest label, its NUL included. */
+/* Maximum size of a label in bytes, including its NUL. */
 #define PUMICE_LABEL_BYTES 64
 
 /**
  * pumice_bo_set_label - name memory, for the kernel's lists and dumps and for
  * pumice_bo_label().
- * @label: text, copied; NULL takes the label away
+ * @label: text, copied; NULL removes the label
  *
- * Return: 0, -E2BIG for more than PUMICE_LABEL_BYTES, or what the kernel said.
+ * Return: 0, -E2BIG for more than PUMICE_LABEL_BYTES, or the kernel's error.
  */
 int pumice_bo_set_label(struct pumice_bo *bo, const char *label);
 
-/** pumice_bo_label - the label that this process gave, "" for none; valid until the next one. */
+/** pumice_bo_label - get the label set by this process, "" for none; valid until the next one. */
 const char *pumice_bo_label(const struct pumice_bo *bo);
 
 /* ------------------------------------------------------- virtual addresses */
 
-/** pumice_vm_create - make an empty address space. Return: 0 or a negative errno. */
+/** pumice_vm_create - create an empty address space. Return: 0 or a negative errno. */
 int pumice_vm_create(struct pumice_device *dev, struct pumice_vm **vm);
 
-/** pumice_vm_destroy - drop an address space and what is bound in it. */
+/** pumice_vm_destroy - destroy an address space and its mappings. */
 void pumice_vm_destroy(struct pumice_vm *vm);
 
-#define PUMICE_BIND_READONLY	(1u << 0)	/* stores fault */
-#define PUMICE_BIND_NOEXEC	(1u << 1)	/* instruction fetches fault */
+#define PUMICE_BIND_READONLY	(1u << 0)	/* read only: stores fault */
+#define PUMICE_BIND_NOEXEC	(1u << 1)	/* not executable: instruction fetches fault */
 /*
- * Unmap everything; all else is 0. What the library has placed in the VM is unmapped,
- * too: streams, kernels, images and what pumice_vm_place() was called for.
+ * Unmap everything; all other members are 0. Also unmaps the library's
+ * own mappings: streams, kernels, images and those of pumice_vm_place().
  */
 #define PUMICE_BIND_UNMAP_ALL	(1u << 2)
-/* No memory, at most 16 GiB: loads give 0, stores are dropped. */
+/* NULL mapping, at most 16 GiB: loads return 0, stores are discarded. */
 #define PUMICE_BIND_NULL	(1u << 3)
 
 /** struct pumice_bind - one change of an address space. */
@@ -340,16 +340,16 @@ struct pumice_bind {
 	uint32_t flags;
 };
 
-/** pumice_bind_init - map all of @bo at @va; of a NULL @bo the size is left 0. */
+/** pumice_bind_init - map all of @bo at @va; with a NULL @bo the size is 0. */
 void pumice_bind_init(struct pumice_bind *bind, struct pumice_bo *bo, uint64_t va);
 
 /**
  * pumice_vm_bind - change an address space, in order.
- * @ops: what was mapped in a range before goes; unmapping takes parts and holes
+ * @ops: earlier mappings of a range are replaced; unmapping may cover parts and holes
  * @count: operations
- * @done: out, also on failure: operations that took effect; may be NULL
+ * @done: out, also on failure: number of operations that took effect; may be NULL
  *
- * Jobs submitted later see the change; jobs that run may see either.
+ * Jobs submitted later see the change; running jobs may see either state.
  *
  * Return: 0; -EINVAL for an address, size or flag out of range; -E2BIG for too
  * many operations or a NULL mapping of more than 16 GiB; -ENODATA for memory that
@@ -359,23 +359,23 @@ int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t
 		   uint32_t *done);
 
 /**
- * pumice_vm_va_alloc - find room for a mapping.
+ * pumice_vm_va_alloc - allocate a range of addresses for a mapping.
  * @size: bytes, not 0
- * @align: a power of two; 0 for what suits @size
+ * @align: a power of two; 0 for the alignment best for @size
  * @va: out; nothing is mapped there yet
  *
- * Only addresses got here are avoided: who also chooses addresses freely must
- * stay out of the upper half, from which these are taken.
+ * Only ranges allocated here are avoided: a caller that also chooses addresses
+ * itself must not use the upper half, from which these are allocated.
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
 int pumice_vm_va_alloc(struct pumice_vm *vm, uint64_t size, uint64_t align, uint64_t *va);
 
-/** pumice_vm_va_free - give back the room that starts at @va; nothing is unmapped. */
+/** pumice_vm_va_free - free the range that starts at @va; nothing is unmapped. */
 void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va);
 
 /**
- * pumice_vm_place - find room for a whole BO and map it there.
+ * pumice_vm_place - allocate addresses for a whole BO and map it there.
  * @flags: PUMICE_BIND_*
  * @va: out
  *
@@ -383,18 +383,18 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va);
  */
 int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va);
 
-/** pumice_vm_remove - undo pumice_vm_place(). Return: 0, -EINVAL if @va is not from there. */
+/** pumice_vm_remove - undo pumice_vm_place(). Return: 0, -EINVAL if @va was not placed by it. */
 int pumice_vm_remove(struct pumice_vm *vm, uint64_t va);
 
-/** struct pumice_buffer - memory that CPU and GPU see. */
+/** struct pumice_buffer - memory mapped for CPU and GPU. */
 struct pumice_buffer {
-	/** @vm: where it is placed */
+	/** @vm: address space of the mapping */
 	struct pumice_vm *vm;
 	/** @bo: the memory */
 	struct pumice_bo *bo;
-	/** @cpu: first byte, for the CPU */
+	/** @cpu: CPU address of the first byte */
 	void *cpu;
-	/** @va: first byte, for the GPU; it does not execute it */
+	/** @va: GPU virtual address of the first byte; not executable */
 	uint64_t va;
 };
 
@@ -408,13 +408,13 @@ struct pumice_buffer {
  */
 int pumice_buffer_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_buffer *buffer);
 
-/** pumice_buffer_destroy - remove it from the VM and drop the memory. A zero @buffer is fine. */
+/** pumice_buffer_destroy - unplace it and release the memory. @buffer may be all zero. */
 void pumice_buffer_destroy(struct pumice_buffer *buffer);
 
-#define PUMICE_VM_UNUSABLE	(1u << 0)	/* it takes no binds and no jobs: destroy it */
+#define PUMICE_VM_UNUSABLE	(1u << 0)	/* rejects binds and jobs: destroy it */
 
 /**
- * pumice_vm_get_state - whether an address space can be used still.
+ * pumice_vm_get_state - get whether an address space is still usable.
  * @flags: out: PUMICE_VM_*
  *
  * Return: 0 or a negative errno.
@@ -425,13 +425,13 @@ int pumice_vm_get_state(struct pumice_vm *vm, uint32_t *flags);
 
 #define PUMICE_RESETS_LOST	(1u << 0)	/* the GPU is lost: all calls will fail */
 
-/** struct pumice_device_resets - what resets and time-outs did to an open device. */
+/** struct pumice_device_resets - effects of resets and time-outs on an open device. */
 struct pumice_device_resets {
 	/** @resets: resets of the GPU since the device was opened */
 	uint64_t resets;
-	/** @guilty: contexts that became GUILTY, destroyed ones included */
+	/** @guilty: contexts that became GUILTY, including destroyed ones */
 	uint64_t guilty;
-	/** @innocent: contexts that became INNOCENT, destroyed ones included */
+	/** @innocent: contexts that became INNOCENT, including destroyed ones */
 	uint64_t innocent;
 	/** @flags: PUMICE_RESETS_* */
 	uint32_t flags;
@@ -440,29 +440,29 @@ struct pumice_device_resets {
 };
 
 /**
- * pumice_device_get_resets - for robustness: compare with what was seen before.
+ * pumice_device_get_resets - read counts, for robustness: compare with earlier values.
  * @bytes: size of the caller's structure
  *
- * The counts never fall. Return: 0 or a negative errno.
+ * The counts never decrease. Return: 0 or a negative errno.
  */
 int pumice_device_get_resets(struct pumice_device *dev, struct pumice_device_resets *resets,
 			     size_t bytes);
 
-/** enum pumice_priority - between contexts of all processes. */
+/** enum pumice_priority - priority among the contexts of all processes. */
 enum pumice_priority {
 	/** @PUMICE_PRIORITY_LOW: after all others */
 	PUMICE_PRIORITY_LOW = 0,
-	/** @PUMICE_PRIORITY_NORMAL: the usual */
+	/** @PUMICE_PRIORITY_NORMAL: the default */
 	PUMICE_PRIORITY_NORMAL = 1,
 	/** @PUMICE_PRIORITY_HIGH: before all others; needs privilege */
 	PUMICE_PRIORITY_HIGH = 2,
 };
 
 /**
- * pumice_context_create - make a queue for compute jobs, which run in order.
+ * pumice_context_create - create a queue for compute jobs, which run in order.
  *
  * Return: 0; -EACCES for a priority that is not allowed, -EINVAL, -ENOMEM; -ENOSPC
- * where a limit of the file or user is reached, or the firmware holds no more.
+ * where a limit of the file or user is reached, or of the firmware's contexts.
  */
 int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 			  struct pumice_context **context);
@@ -470,51 +470,51 @@ int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
 /**
  * pumice_context_set_priority - change a context's priority.
  *
- * Counts at once, for the jobs that it has queued and the one that runs, too.
+ * Takes effect immediately, also for its queued jobs and the running one.
  *
  * Return: 0; -EACCES for a priority that is not allowed, -EINVAL.
  */
 int pumice_context_set_priority(struct pumice_context *context, enum pumice_priority priority);
 
-/** pumice_context_id - its number among the contexts of the device. */
+/** pumice_context_id - get the context's number within the device. */
 uint32_t pumice_context_id(const struct pumice_context *context);
 
-/** pumice_context_destroy - jobs that wait or run are killed. */
+/** pumice_context_destroy - destroy a context; its pending and running jobs are killed. */
 void pumice_context_destroy(struct pumice_context *context);
 
-#define PUMICE_CONTEXT_GUILTY	(1u << 0)	/* a job timed out or was killed: no more jobs */
-#define PUMICE_CONTEXT_INNOCENT	(1u << 1)	/* a GPU reset stopped a job: no more jobs */
-#define PUMICE_CONTEXT_FAULTED	(1u << 2)	/* a job of it faulted; it goes on */
+#define PUMICE_CONTEXT_GUILTY	(1u << 0)	/* a job timed out or was killed: rejects jobs */
+#define PUMICE_CONTEXT_INNOCENT	(1u << 1)	/* a GPU reset stopped a job: rejects jobs */
+#define PUMICE_CONTEXT_FAULTED	(1u << 2)	/* a job faulted; the context stays usable */
 
-/** struct pumice_context_state - how a context fares. */
+/** struct pumice_context_state - state of a context. */
 struct pumice_context_state {
 	/** @flags: PUMICE_CONTEXT_* */
 	uint32_t flags;
 	/** @fault: of the last faulted job, see pumice_fault_name(); 0 for none */
 	uint32_t fault;
-	/** @unit: that raised it, see pumice_unit_name() */
+	/** @unit: unit that raised it, see pumice_unit_name() */
 	uint32_t unit;
-	/** @access: of MMU faults, see pumice_access_name() */
+	/** @access: kind of access of MMU faults, see pumice_access_name() */
 	uint32_t access;
-	/** @pc: instruction index in the program, where there is one */
+	/** @pc: instruction index in the program, where applicable */
 	uint32_t pc;
 	/** @fault_va: GPU virtual address of the fault */
 	uint64_t fault_va;
-	/** @jobs_done: jobs that ended, well or not */
+	/** @jobs_done: jobs that ended, successfully or not */
 	uint64_t jobs_done;
 	/** @jobs_faulted: of these, ended by a fault, time-out or reset */
 	uint64_t jobs_faulted;
-	/** @last_start: GPU clock at the start of the job that ended last */
+	/** @last_start: GPU clock at the start of the job that ended most recently */
 	uint64_t last_start;
 	/** @last_end: GPU clock at its end */
 	uint64_t last_end;
 };
 
-/** pumice_context_get_state - look at a context. Return: 0 or a negative errno. */
+/** pumice_context_get_state - read the state of a context. Return: 0 or a negative errno. */
 int pumice_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 
 /**
- * pumice_context_jobs - how many jobs were submitted.
+ * pumice_context_jobs - get the number of submitted jobs.
  *
  * Jobs of a context are numbered from 1 in the order of submission, so this is
  * the number of the last one, as long as one thread submits to the context.
@@ -522,31 +522,31 @@ int pumice_context_get_state(struct pumice_context *context, struct pumice_conte
 uint64_t pumice_context_jobs(const struct pumice_context *context);
 
 /**
- * pumice_context_kill - kill the context's jobs; it takes no more.
+ * pumice_context_kill - kill the context's jobs; it rejects further jobs.
  *
- * The fences of the jobs signal. In process only: with a kernel, time-outs and
- * pumice_context_destroy() do this.
+ * The fences of the jobs signal. In process only: with the
+ * kernel driver, time-outs and pumice_context_destroy() do this.
  *
- * Return: 0; -EOPNOTSUPP through the kernel driver; -ETIME if the GPU hangs.
+ * Return: 0; -EOPNOTSUPP through the kernel driver; -ETIME if the GPU is hung.
  */
 int pumice_context_kill(struct pumice_context *context);
 
 /* --------------------------------------------------------- synchronisation */
 
-#define PUMICE_SYNC_SIGNALED	(1u << 0)	/* created signaled (binary) */
+#define PUMICE_SYNC_SIGNALED	(1u << 0)	/* create it signaled (binary) */
 
 /**
- * pumice_sync_create - make a synchronisation object, binary or timeline by use.
+ * pumice_sync_create - create a synchronisation object, binary or timeline depending on its use.
  * @flags: PUMICE_SYNC_SIGNALED or 0
  *
  * With point 0 it is binary: it holds the fence of the job that signals it, and
- * a new one replaces it. With other points it is a timeline, which only grows.
+ * a new one replaces it. With other points it is a timeline, whose points only increase.
  *
  * Return: 0 or a negative errno.
  */
 int pumice_sync_create(struct pumice_device *dev, uint32_t flags, struct pumice_sync **sync);
 
-/** pumice_sync_destroy - jobs that wait for it or signal it are not disturbed. */
+/** pumice_sync_destroy - destroy it; jobs that wait for it or signal it are not affected. */
 void pumice_sync_destroy(struct pumice_sync *sync);
 
 /**
@@ -560,13 +560,13 @@ int pumice_sync_signal(struct pumice_sync *sync, uint64_t point);
 /** pumice_sync_reset - empty a binary object. Return: 0 or a negative errno. */
 int pumice_sync_reset(struct pumice_sync *sync);
 
-/** pumice_sync_query - the highest point reached. @point: out. Return: 0 or a negative errno. */
+/** pumice_sync_query - get the last point reached. @point: out. Return: 0 or a negative errno. */
 int pumice_sync_query(struct pumice_sync *sync, uint64_t *point);
 
-#define PUMICE_WAIT_ANY		(1u << 0)	/* one is enough, else all */
-#define PUMICE_WAIT_SUBMIT	(1u << 1)	/* wait for the submission, too */
+#define PUMICE_WAIT_ANY		(1u << 0)	/* wait for any of the points, else for all */
+#define PUMICE_WAIT_SUBMIT	(1u << 1)	/* also wait for the submission of the signal */
 
-/** struct pumice_wait - what to wait for. */
+/** struct pumice_wait - a point to wait for. */
 struct pumice_wait {
 	/** @sync: object */
 	struct pumice_sync *sync;
@@ -582,12 +582,12 @@ void pumice_wait_init(struct pumice_wait *wait, struct pumice_sync *sync, uint64
  * @waits: objects of one device
  * @count: not 0
  * @flags: PUMICE_WAIT_*
- * @timeout_ns: from now; 0 looks only; PUMICE_FOREVER
+ * @timeout_ns: relative; 0 polls; PUMICE_FOREVER
  *
- * A job that faults signals too: pumice_context_get_state() tells how it ended.
+ * A job that faults signals too: pumice_context_get_state() returns its result.
  *
- * Return: 0; -ETIME; -EINVAL for an object that nobody has been asked to signal
- * without PUMICE_WAIT_SUBMIT.
+ * Return: 0; -ETIME; -EINVAL for an object with no
+ * submitted signal, without PUMICE_WAIT_SUBMIT.
  */
 int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t flags,
 		     uint64_t timeout_ns);
@@ -604,13 +604,13 @@ struct pumice_job_sync {
 	bool signal;
 };
 
-/** pumice_job_sync_init - a wait, or with @signal a signal, of a point. */
+/** pumice_job_sync_init - wait for a point, or signal it with @signal. */
 void pumice_job_sync_init(struct pumice_job_sync *job_sync, struct pumice_sync *sync,
 			  uint64_t point, bool signal);
 
 /** struct pumice_job - one job. */
 struct pumice_job {
-	/** @context: queue */
+	/** @context: context whose queue it is added to */
 	struct pumice_context *context;
 	/** @stream: GPU virtual address of its control stream, 4-byte aligned */
 	uint64_t stream;
@@ -618,40 +618,40 @@ struct pumice_job {
 	const struct pumice_job_sync *syncs;
 	/** @sync_count: elements of @syncs */
 	uint32_t sync_count;
-	/** @perfmon: pumice_perfmon_id() of the monitor that counts it, or 0 */
+	/** @perfmon: pumice_perfmon_id() of the monitor that measures it, or 0 */
 	uint32_t perfmon;
 };
 
-/** pumice_job_init - a job that waits for nothing, signals nothing and is not counted. */
+/** pumice_job_init - initialise a job without waits, signals and monitor. */
 void pumice_job_init(struct pumice_job *job, struct pumice_context *context, uint64_t stream);
 
 /**
- * pumice_submit - queue jobs, all or none.
- * @jobs: may wait for what earlier jobs of the same call signal
+ * pumice_submit - queue all jobs, or none of them.
+ * @jobs: may wait for signals of earlier jobs of the same call
  * @count: jobs, at most 64
  * @failed: out, on failure only: index of the job that was refused; may be NULL
  *
- * Return: 0; -EINVAL for a misaligned stream or a wait for something that
- * nobody has been asked to signal; -E2BIG; -EIO for a context that takes
- * no more jobs; -ENOSPC where a context has as many jobs queued as it may: wait
- * for one; -ENOMEM.
+ * Return: 0; -EINVAL for a misaligned stream or a wait for
+ * a point that has no submitted signal; -E2BIG; -EIO for a
+ * context that rejects jobs; -ENOSPC where a context has
+ * as many jobs queued as it may: wait for one; -ENOMEM.
  */
 int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
 		  uint32_t *failed);
 
 /**
- * pumice_vm_bind_async - change an address space later, in the order of these calls.
+ * pumice_vm_bind_async - change an address space asynchronously, in the order of these calls.
  * @vm: address space
- * @ops: as in pumice_vm_bind(); memory that they name may be dropped meanwhile
- * @count: operations; 0 is fine
+ * @ops: as in pumice_vm_bind(); their memory may be destroyed meanwhile
+ * @count: operations; may be 0
  * @syncs: waits before the first operation, signals after the last
  * @sync_count: elements of @syncs, at most 256
  *
- * The operations take effect when all waits are signaled and all calls before
- * this one on this VM have taken effect. An operation that fails then makes the
- * VM unusable (pumice_vm_get_state()); its signals and those of all binds after
- * it signal. pumice_vm_bind() waits for none of these. In process the work is
- * done inside of waits and other calls.
+ * The operations take effect when all waits are signaled and all calls
+ * before this one on this VM have taken effect. An operation that fails
+ * then makes the VM unusable (pumice_vm_get_state()); its signals and
+ * those of all binds after it signal. pumice_vm_bind() waits for none
+ * of these. In process the work is done inside waits and other calls.
  *
  * Return: 0; else nothing was queued: as pumice_vm_bind() and pumice_submit(),
  * and -EIO for a VM that is unusable.
@@ -660,12 +660,12 @@ int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, ui
 			 const struct pumice_job_sync *syncs, uint32_t sync_count);
 
 /**
- * pumice_context_run - submit one job, wait for it, and tell how it ended.
+ * pumice_context_run - submit one job, wait for it, and return its result.
  * @stream: as in struct pumice_job
  * @timeout_ns: of the wait; PUMICE_FOREVER
  * @state: out, also when the job failed; may be NULL
  *
- * The context must not be in use by others meanwhile.
+ * The context must not be used by another thread meanwhile.
  *
  * Return: 0; -EIO when the job faulted (the error text names the fault);
  * -ETIME; else as pumice_submit().
@@ -675,10 +675,10 @@ int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t
 
 /* ---------------------------------------------------------------- programs */
 
-/* Most words of a program's uniform block; a program file that asks for more is refused. */
+/* Maximum words of a program's uniform block; program files that need more are rejected. */
 #define PUMICE_MAX_UNIFORM_WORDS (1u << 20)
 
-/** struct pumice_program_info - what stands in a program file. */
+/** struct pumice_program_info - contents of a program file. */
 struct pumice_program_info {
 	/** @usc_insns: USC instructions, 4 words each */
 	uint32_t usc_insns;
@@ -696,7 +696,7 @@ struct pumice_program_info {
 	uint32_t local_bytes;
 	/** @size: instances of a work-group in x, y, z */
 	uint32_t size[3];
-	/** @uniform_words: words of the uniform block that a dispatch gives */
+	/** @uniform_words: words of the uniform block that a dispatch supplies */
 	uint32_t uniform_words;
 	/** @usc: 4 * @usc_insns words, owned by the program */
 	const uint32_t *usc;
@@ -705,46 +705,46 @@ struct pumice_program_info {
 };
 
 /**
- * pumice_program_parse - read a program file out of memory.
+ * pumice_program_parse - read a program file from memory.
  * @data: copied
  * @bytes: size of @data
  * @program: out
- * @error: takes the reason of a failure; may be NULL
+ * @error: receives the reason of a failure; may be NULL
  * @error_bytes: size of @error
  *
- * Everything but the instructions themselves is checked; those the GPU checks.
+ * Everything except the instructions is validated here; the GPU validates those.
  *
  * Return: 0, -EINVAL for a file that is damaged or of another version, -ENOMEM.
  */
 int pumice_program_parse(const void *data, size_t bytes, struct pumice_program **program,
 			 char *error, size_t error_bytes);
 
-/** pumice_program_load - as pumice_program_parse(), from a file. Return: also what open said. */
+/** pumice_program_load - as pumice_program_parse(), from a file. Return: also errors of open. */
 int pumice_program_load(const char *path, struct pumice_program **program, char *error,
 			size_t error_bytes);
 
 /**
- * pumice_program_assemble - make a program out of assembly text.
- * @name: of the text, for errors
- * @text: what pumice-as(1) takes; NUL terminated
+ * pumice_program_assemble - make a program from assembly text.
+ * @name: name of the text, for errors
+ * @text: source as for pumice-as(1); NUL terminated
  * @program: out
- * @error: takes the first error, such as "name:12:9: error: no such operation"; may be NULL
+ * @error: receives the first error, such as "name:12:9: error: no such operation"; may be NULL
  * @error_bytes: size of @error
  *
- * The header pumice/pumice_shader.h has macros that make such text.
+ * The header pumice/pumice_shader.h has macros that generate such text.
  *
  * Return: 0, -EINVAL for a text with errors, -ENOMEM.
  */
 int pumice_program_assemble(const char *name, const char *text, struct pumice_program **program,
 			    char *error, size_t error_bytes);
 
-/** pumice_program_destroy - kernels made of it are not disturbed. */
+/** pumice_program_destroy - destroy it; kernels made from it are not affected. */
 void pumice_program_destroy(struct pumice_program *program);
 
-/** pumice_program_info - describe a program; pointers live as long as it. */
+/** pumice_program_info - describe a program; the pointers are valid as long as it is. */
 void pumice_program_info(const struct pumice_program *program, struct pumice_program_info *info);
 
-/** pumice_program_coeffs - coefficient registers of a task. */
+/** pumice_program_coeffs - get the number of coefficient registers of a task. */
 uint32_t pumice_program_coeffs(const struct pumice_program *program);
 
 /**
@@ -756,9 +756,9 @@ int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *prog
 			 struct pumice_kernel **kernel);
 
 /**
- * pumice_kernel_assemble - make a program of assembly text and place it in a VM.
+ * pumice_kernel_assemble - make a program from assembly text and place it in a VM.
  * @vm: address space
- * @name: of the text, for errors
+ * @name: name of the text, for errors
  * @text: as in pumice_program_assemble()
  * @kernel: out
  *
@@ -769,45 +769,45 @@ int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *prog
 int pumice_kernel_assemble(struct pumice_vm *vm, const char *name, const char *text,
 			   struct pumice_kernel **kernel);
 
-/** pumice_kernel_destroy - only when jobs that run it have ended. */
+/** pumice_kernel_destroy - destroy it; jobs that run it must have ended. */
 void pumice_kernel_destroy(struct pumice_kernel *kernel);
 
-/** pumice_kernel_code_va - GPU virtual address of its USC instructions. */
+/** pumice_kernel_code_va - get the GPU virtual address of its USC instructions. */
 uint64_t pumice_kernel_code_va(const struct pumice_kernel *kernel);
 
 /* --------------------------------------------------------- control streams */
 
 /**
- * pumice_stream_create - make a builder with memory for one control stream and
- * what belongs to it (PDS programs, uniform blocks).
- * @bytes: of that memory; a dispatch takes some 100 bytes and its uniforms
+ * pumice_stream_create - create a builder with memory for one
+ * control stream and its data (PDS programs, uniform blocks).
+ * @bytes: size of that memory; a dispatch needs about 100 bytes and its uniforms
  * @stream: out
  *
  * Return: 0 or a negative errno.
  */
 int pumice_stream_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_stream **stream);
 
-/** pumice_stream_destroy - only when jobs that run it have ended. */
+/** pumice_stream_destroy - destroy it; jobs that run it must have ended. */
 void pumice_stream_destroy(struct pumice_stream *stream);
 
-/** pumice_stream_reset - empty it; only when jobs that run it have ended. */
+/** pumice_stream_reset - empty it; jobs that run it must have ended. */
 void pumice_stream_reset(struct pumice_stream *stream);
 
 /** struct pumice_dispatch - a grid of work-groups of one kernel. */
 struct pumice_dispatch {
-	/** @kernel: what they run */
+	/** @kernel: kernel that they run */
 	const struct pumice_kernel *kernel;
-	/** @groups: work-groups in x, y, z, all of them; three zeroes launch none */
+	/** @groups: number of work-groups in x, y, z; three zeroes launch none */
 	uint32_t groups[3];
 	/** @base: added to the work-group ids */
 	uint32_t base[3];
 	/** @uniforms: uniform_words words, copied; may be NULL if there are none */
 	const uint32_t *uniforms;
-	/** @uniform_words: words of @uniforms; must be what the program says */
+	/** @uniform_words: words of @uniforms; must equal the program's uniform_words */
 	uint32_t uniform_words;
 };
 
-/** pumice_dispatch_init - one work-group of a kernel without uniforms. */
+/** pumice_dispatch_init - initialise to one work-group of a kernel without uniforms. */
 void pumice_dispatch_init(struct pumice_dispatch *dispatch, const struct pumice_kernel *kernel);
 
 /**
@@ -819,9 +819,9 @@ void pumice_dispatch_init(struct pumice_dispatch *dispatch, const struct pumice_
 int pumice_stream_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
 
 /**
- * pumice_stream_dispatch_indirect - add STATE and LAUNCH_INDIRECT for a grid whose
- * size the GPU reads.
- * @dispatch: as in pumice_stream_dispatch(), but groups is not looked at
+ * pumice_stream_dispatch_indirect - add STATE and
+ * LAUNCH_INDIRECT for a grid whose size is read by the GPU.
+ * @dispatch: as in pumice_stream_dispatch(), but groups is ignored
  * @counts: GPU virtual address of three words, work-groups in x, y and z;
  *   4-byte aligned; read when all launches before it have finished
  *
@@ -831,7 +831,7 @@ int pumice_stream_dispatch_indirect(struct pumice_stream *stream,
 				    const struct pumice_dispatch *dispatch, uint64_t counts);
 
 /**
- * pumice_stream_link - go on in another stream, without return.
+ * pumice_stream_link - continue in another stream, without return.
  * @va: GPU virtual address of its first word, 4-byte aligned
  *
  * Return: 0, -EINVAL, -ENOSPC.
@@ -842,7 +842,7 @@ int pumice_stream_link(struct pumice_stream *stream, uint64_t va);
 #define PUMICE_FLUSH_CODE	(1u << 1)	/* invalidate instruction caches */
 
 /**
- * pumice_stream_flush - a fence, then cache operations.
+ * pumice_stream_flush - add a fence, then cache operations.
  * @flags: PUMICE_FLUSH_*
  *
  * Return: 0, -EINVAL, -ENOSPC.
@@ -852,7 +852,7 @@ int pumice_stream_flush(struct pumice_stream *stream, uint32_t flags);
 /**
  * pumice_stream_timestamp - write the GPU clock, 64 bits.
  * @va: GPU virtual address, 8-byte aligned
- * @wait: when all launches before it have finished and their stores are
+ * @wait: write when all launches before it have finished and their stores are
  *   visible, else when the command is reached
  *
  * Return: 0, -EINVAL, -ENOSPC.
@@ -860,7 +860,7 @@ int pumice_stream_flush(struct pumice_stream *stream, uint32_t flags);
 int pumice_stream_timestamp(struct pumice_stream *stream, uint64_t va, bool wait);
 
 /**
- * pumice_stream_marker - write a word, so that others see how far the stream is.
+ * pumice_stream_marker - write a word, so that the progress of the stream can be observed.
  * @va: GPU virtual address, 4-byte aligned
  * @value: the word
  * @wait: as in pumice_stream_timestamp()
@@ -870,26 +870,26 @@ int pumice_stream_timestamp(struct pumice_stream *stream, uint64_t va, bool wait
 int pumice_stream_marker(struct pumice_stream *stream, uint64_t va, uint32_t value, bool wait);
 
 /**
- * pumice_stream_fence - launches behind it see the stores of launches before it.
+ * pumice_stream_fence - make the stores of earlier launches visible to later launches.
  *
  * Return: 0, -ENOSPC.
  */
 int pumice_stream_fence(struct pumice_stream *stream);
 
 /**
- * pumice_stream_emit - add words as they are, for streams that the calls above
- * do not build.
+ * pumice_stream_emit - add raw words, for
+ * streams that the calls above do not build.
  *
  * Return: 0, -ENOSPC.
  */
 int pumice_stream_emit(struct pumice_stream *stream, const uint32_t *words, uint32_t count);
 
 /**
- * pumice_stream_data - take memory beside the commands.
+ * pumice_stream_data - allocate memory of the stream for data.
  * @bytes: not 0
  * @align: a power of two, at most 4096
- * @cpu: out: where to write it, until the next reset
- * @va: out: where the GPU sees it, read only
+ * @cpu: out: CPU address to write it at, until the next reset
+ * @va: out: GPU virtual address, read only for the GPU
  *
  * Return: 0, -EINVAL, -ENOSPC.
  */
@@ -904,18 +904,18 @@ int pumice_stream_data(struct pumice_stream *stream, uint64_t bytes, uint64_t al
  */
 int pumice_stream_end(struct pumice_stream *stream, uint64_t *va);
 
-/** pumice_stream_va - GPU virtual address of the next word to be added. */
+/** pumice_stream_va - get the GPU virtual address of the next word to be added. */
 uint64_t pumice_stream_va(const struct pumice_stream *stream);
 
 /* ------------------------------------------------------------------- names */
 
-/** pumice_fault_name - the word for a fault, the same in all logs; "unknown" for none. */
+/** pumice_fault_name - get the name of a fault, the same in all logs; "unknown" for none. */
 const char *pumice_fault_name(uint32_t fault);
 
-/** pumice_unit_name - the word for a unit. */
+/** pumice_unit_name - get the name of a unit. */
 const char *pumice_unit_name(uint32_t unit);
 
-/** pumice_access_name - the word for a kind of access. */
+/** pumice_access_name - get the name of a kind of access. */
 const char *pumice_access_name(uint32_t access);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libpumice, captures: a frame with all memory that its jobs can name, in a file.
+ * libpumice, captures: a frame with all memory that its jobs can access, in a file.
  *
- * pumice_capture_write() is called in place of, or before, pumice_render():
- * what the buffers hold then is what the replay begins with. pumice-frame
- * replays a file on a GPU inside its own process and shows what happens.
+ * pumice_capture_write() is called instead of, or before, pumice_render(): the
+ * replay begins with the contents of the buffers at that time. pumice-frame
+ * replays a file on a GPU inside its own process and shows the events.
  *
  * Errors, threads and lifetimes are as in pumice.h.
  */
@@ -17,10 +17,10 @@
 extern "C" {
 #endif
 
-/* Most ranges of a capture; more give -E2BIG. */
+/* Maximum number of ranges of a capture; more return -E2BIG. */
 #define PUMICE_CAPTURE_MAX_RANGES 65536
 
-/** struct pumice_capture_frame - what is captured beside memory. */
+/** struct pumice_capture_frame - captured state other than memory. */
 struct pumice_capture_frame {
 	/** @geometry: vertex control stream */
 	uint64_t geometry;
@@ -34,17 +34,17 @@ struct pumice_capture_frame {
 	uint32_t samples;
 	/** @tile_size: of the data set, enum pumice_tile_size */
 	uint32_t tile_size;
-	/** @pages: of its free list */
+	/** @pages: pages of its free list */
 	uint32_t pages;
 	/** @spill_outputs: as in struct pumice_hwrt_desc */
 	uint32_t spill_outputs;
 	/** @target_count: images that the frame is stored to, at most PUMICE_MAX_TARGETS */
 	uint32_t target_count;
-	/** @targets: texture structures of these */
+	/** @targets: their texture structures */
 	uint32_t targets[PUMICE_MAX_TARGETS][8];
 };
 
-/** pumice_capture_frame_init - one sample, a parameter buffer of 4 MiB, no targets. */
+/** pumice_capture_frame_init - initialise: one sample, a parameter buffer of 4 MiB, no targets. */
 void pumice_capture_frame_init(struct pumice_capture_frame *frame);
 
 /** struct pumice_capture_range - memory of a capture. */
@@ -59,75 +59,75 @@ struct pumice_capture_range {
 	const void *data;
 };
 
-/** struct pumice_capture - a file that was read. */
+/** struct pumice_capture - a capture file in memory. */
 struct pumice_capture;
 
 /**
  * pumice_capture_write - write a file.
- * @vm: whose bound buffers are captured, all of them; jobs that write them must have ended.
+ * @vm: all its bound buffers are captured; jobs that write them must have ended.
  *   NULL mappings are captured as ranges without data
- * @frame: jobs, and what they are drawn with
- * @path: file, replaced if it is there
+ * @frame: jobs and their data set
+ * @path: file, replaced if it exists
  *
- * Return: 0, -EINVAL, -E2BIG, -ENOMEM, or what writing the file gave.
+ * Return: 0, -EINVAL, -E2BIG, -ENOMEM, or the error of writing the file.
  */
 int pumice_capture_write(struct pumice_vm *vm, const struct pumice_capture_frame *frame,
 			 const char *path);
 
 /**
  * pumice_capture_parse - read a capture.
- * @data: the file's bytes; not needed behind the call
+ * @data: the file's bytes; not needed after the call
  * @bytes: of @data
  * @capture: out
- * @error: text of what is wrong; may be NULL
+ * @error: text of the error; may be NULL
  * @error_bytes: of @error
  *
- * Return: 0, -EINVAL for what is no capture, -ENOMEM.
+ * Return: 0, -EINVAL if it is not a valid capture, -ENOMEM.
  */
 int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture **capture,
 			 char *error, size_t error_bytes);
 
-/** pumice_capture_load - the same from a file. Return: as parse, or what reading it gave. */
+/** pumice_capture_load - the same from a file. Return: as parse, or the error of reading. */
 int pumice_capture_load(const char *path, struct pumice_capture **capture, char *error,
 			size_t error_bytes);
 
 /** pumice_capture_destroy - free it. */
 void pumice_capture_destroy(struct pumice_capture *capture);
 
-/** pumice_capture_frame - what was captured beside memory. */
+/** pumice_capture_frame - get the captured state other than memory. */
 const struct pumice_capture_frame *pumice_capture_frame(const struct pumice_capture *capture);
 
-/** pumice_capture_range - range @index, by rising address. Return: 0, or -ENOENT beyond the last. */
+/** pumice_capture_range - get range @index, by address. Return: 0, or -ENOENT beyond the last. */
 int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
 			 struct pumice_capture_range *range);
 
 /**
  * pumice_capture_place - bind a capture's memory at its addresses in an empty VM.
  *
- * The buffers live as long as the capture: destroy it behind the VM.
+ * The buffers live as long as the capture: destroy it after the VM.
  *
  * Return: 0, -ENOMEM, -EINVAL for addresses that the device does not have, -E2BIG for a
  * NULL mapping that is too large.
  */
 int pumice_capture_place(struct pumice_capture *capture, struct pumice_vm *vm);
 
-/** struct pumice_hwrt_layout - where a data set's parameter buffer lies. */
+/** struct pumice_hwrt_layout - location of a data set's parameter buffer. */
 struct pumice_hwrt_layout {
 	/** @regions: region headers: for each core those of all tiles */
 	uint64_t regions;
-	/** @lists: page 0 of the local and the global free list; 0: there is none */
+	/** @lists: page 0 of the local and the global free list; 0: none */
 	uint64_t lists[2];
 };
 
 /**
- * pumice_hwrt_layout - where the parameter buffer of a scene lies; in process only.
+ * pumice_hwrt_layout - get the location of a scene's parameter buffer; in process only.
  * Return: 0, -EOPNOTSUPP.
  */
 int pumice_hwrt_layout(const struct pumice_hwrt *hwrt, uint32_t scene,
 		       struct pumice_hwrt_layout *layout);
 
 /**
- * pumice_vm_peek - read memory as the GPU sees it, the parameter buffer too; in process only.
+ * pumice_vm_peek - read memory as the GPU sees it, including the parameter buffer; in process only.
  * Return: 0, -EFAULT where nothing is mapped, -EOPNOTSUPP.
  */
 int pumice_vm_peek(struct pumice_vm *vm, uint64_t va, void *data, uint64_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libpumice: how jobs ended, and why. A part of pumice/pumice.h, which includes it.
+ * libpumice: results of jobs and reasons of failures. A part of pumice/pumice.h, which includes it.
  *
  * A job's result, the last faults of an address space, and dumps for pumice-dump.
  */
@@ -15,16 +15,16 @@ extern "C" {
 
 /* --------------------------------------------------------- results of jobs */
 
-/* Most places shown of a job that was killed. */
+/* Maximum number of places reported for a killed job. */
 #define PUMICE_STUCK_PLACES 16
 
-/** struct pumice_stuck_place - an instruction at which waves of a job were that was killed. */
+/** struct pumice_stuck_place - an instruction that waves of a killed job were at. */
 struct pumice_stuck_place {
 	/** @code: GPU virtual address of the program */
 	uint64_t code;
-	/** @pc: instruction index in it: the next one, or the barrier they wait at */
+	/** @pc: instruction index in it: the next one, or the barrier they are waiting at */
 	uint32_t pc;
-	/** @waves: waves there */
+	/** @waves: number of waves there */
 	uint32_t waves;
 	/** @barrier: 1: the first of them waits at a barrier */
 	uint32_t barrier;
@@ -40,25 +40,25 @@ struct pumice_stuck_place {
 	uint32_t pad;
 };
 
-/* What a job's result says of the place of a fault. */
+/* Valid fields of a job's result that locate a fault. */
 #define PUMICE_FAULT_PROGRAM	(1u << 0)	/* code and pc: an instruction of a shader */
 #define PUMICE_FAULT_WAVE	(1u << 1)	/* lanes, slot and wave */
 #define PUMICE_FAULT_LANE	(1u << 2)	/* lane and instance */
 #define PUMICE_FAULT_GROUP	(1u << 3)	/* group */
 
-/** struct pumice_job_result - how one job ended; grows with the library. */
+/** struct pumice_job_result - result of one job; grows with the library. */
 struct pumice_job_result {
 	/** @job: its number in its context */
 	uint64_t job;
-	/** @error: 0 or a negative errno, as the job's fence carries it */
+	/** @error: 0 or a negative errno, as in the job's fence */
 	int32_t error;
 	/** @fault: see pumice_fault_name(); 0 for none */
 	uint32_t fault;
-	/** @unit: that raised it, see pumice_unit_name() */
+	/** @unit: unit that raised it, see pumice_unit_name() */
 	uint32_t unit;
-	/** @access: of MMU faults, see pumice_access_name() */
+	/** @access: kind of access of MMU faults, see pumice_access_name() */
 	uint32_t access;
-	/** @pc: instruction index in the program, where there is one */
+	/** @pc: instruction index in the program, where applicable */
 	uint32_t pc;
 	/** @usc: USC that faulted, over all cores */
 	uint32_t usc;
@@ -68,23 +68,23 @@ struct pumice_job_result {
 	uint64_t start;
 	/** @end: GPU clock when it had ended */
 	uint64_t end;
-	/** @run_ticks: GPU clock ticks that it had the data master */
+	/** @run_ticks: GPU clock ticks for which it occupied the data master */
 	uint64_t run_ticks;
 	/** @groups: work-groups, primitives, tiles or commands that it finished */
 	uint64_t groups;
-	/** @slices: time slices that it took */
+	/** @slices: time slices that it used */
 	uint32_t slices;
 	/** @partial_renders: of a geometry job: partial renders of its scene; else 0 */
 	uint32_t partial_renders;
-	/** @waves: of a job that timed out or was killed: waves in flight then; else 0 */
+	/** @waves: of a job that timed out or was killed: waves in flight at that time; else 0 */
 	uint32_t waves;
-	/** @waves_looked: of these, those that @places counts: many are sampled */
+	/** @waves_looked: of these, those counted in @places: if there are many, a sample */
 	uint32_t waves_looked;
 	/** @place_count: entries of @places that are used */
 	uint32_t place_count;
 	/** @pad: 0 */
 	uint32_t pad;
-	/** @places: where these waves were; @pc, @usc and @fault_va are those of the first */
+	/** @places: locations of these waves; @pc, @usc and @fault_va are those of the first */
 	struct pumice_stuck_place places[PUMICE_STUCK_PLACES];
 	/** @code: GPU virtual address of the program that faulted */
 	uint64_t code;
@@ -92,7 +92,7 @@ struct pumice_job_result {
 	uint32_t known;
 	/** @lane: lane that faulted, the lowest of several */
 	uint32_t lane;
-	/** @instance: its instance: linear number in the work-group, or in the task */
+	/** @instance: its instance, as linear number in the work-group, or in the task */
 	uint32_t instance;
 	/** @lanes: bit n: lane n of the wave has an instance */
 	uint32_t lanes;
@@ -107,43 +107,43 @@ struct pumice_job_result {
 };
 
 /**
- * pumice_context_get_job_result - how a job ended.
+ * pumice_context_get_job_result - get the result of a job.
  * @job: its number; 0: the last that ended
  * @result: out
  * @bytes: sizeof(*result)
  *
- * Return: 0; -EBUSY for a job that has not ended; -ENODATA for one before the
- * last 64 that ended, or if none has; -ENOENT for one that was not submitted.
+ * Return: 0; -EBUSY for a job that has not ended; -ENODATA for one older than the
+ * last 64 that ended, or if none has ended; -ENOENT for one that was not submitted.
  */
 int pumice_context_get_job_result(struct pumice_context *context, uint64_t job,
 				  struct pumice_job_result *result, size_t bytes);
 
 /* ------------------------------------------------ faults of address spaces */
 
-/* Most faults that an address space keeps. */
+/* Maximum number of faults that an address space keeps. */
 #define PUMICE_VM_FAULTS 16
 
-/** enum pumice_fault_type - what the address of a fault is. */
+/** enum pumice_fault_type - meaning of the address of a fault. */
 enum pumice_fault_type {
-	/** @PUMICE_FAULT_TYPE_READ: of data that could not be read */
+	/** @PUMICE_FAULT_TYPE_READ: address of data that could not be read */
 	PUMICE_FAULT_TYPE_READ = 0,
-	/** @PUMICE_FAULT_TYPE_WRITE: of data that could not be written */
+	/** @PUMICE_FAULT_TYPE_WRITE: address of data that could not be written */
 	PUMICE_FAULT_TYPE_WRITE = 1,
-	/** @PUMICE_FAULT_TYPE_EXECUTE: of an instruction that could not be fetched */
+	/** @PUMICE_FAULT_TYPE_EXECUTE: address of an instruction that could not be fetched */
 	PUMICE_FAULT_TYPE_EXECUTE = 2,
-	/** @PUMICE_FAULT_TYPE_INSTRUCTION: of an instruction that failed, or never ended */
+	/** @PUMICE_FAULT_TYPE_INSTRUCTION: address of an instruction that failed, or never ended */
 	PUMICE_FAULT_TYPE_INSTRUCTION = 3,
-	/** @PUMICE_FAULT_TYPE_COMMAND: of a command, state or structure that is malformed; or 0 */
+	/** @PUMICE_FAULT_TYPE_COMMAND: address of a malformed command, state or structure; or 0 */
 	PUMICE_FAULT_TYPE_COMMAND = 4,
 };
 
-/** struct pumice_vm_fault - how a job in an address space failed; grows with the library. */
+/** struct pumice_vm_fault - failure of a job in an address space; grows with the library. */
 struct pumice_vm_fault {
 	/** @number: the faults of an address space are numbered from 1 */
 	uint64_t number;
 	/** @va: GPU virtual address, see @type */
 	uint64_t va;
-	/** @precision: a power of two: @va is right up to a block of so many bytes */
+	/** @precision: a power of two: @va is exact to a block of this many bytes */
 	uint64_t precision;
 	/** @job: number of the job in its context */
 	uint64_t job;
@@ -155,24 +155,24 @@ struct pumice_vm_fault {
 	uint32_t type;
 	/** @fault: see pumice_fault_name() */
 	uint32_t fault;
-	/** @unit: that raised it, see pumice_unit_name() */
+	/** @unit: unit that raised it, see pumice_unit_name() */
 	uint32_t unit;
-	/** @pc: instruction index in the program, where there is one */
+	/** @pc: instruction index in the program, where applicable */
 	uint32_t pc;
-	/** @usc: USC, over all cores, where there is an instruction */
+	/** @usc: USC, over all cores, if there is an instruction */
 	uint32_t usc;
 };
 
 /**
- * pumice_vm_get_faults - the last faults and time-outs of jobs, oldest first.
- * @after: only those with higher numbers; 0: all that are kept
+ * pumice_vm_get_faults - get the last faults and time-outs of jobs, oldest first.
+ * @after: only those with higher numbers; 0: all kept faults
  * @faults: out
- * @count: in: elements of @faults; out: those written. More than PUMICE_VM_FAULTS
- *   are never needed
+ * @count: in: elements of @faults; out: those
+ *   written. PUMICE_VM_FAULTS always suffice
  * @bytes: sizeof(*faults)
- * @lost: out: faults after @after that are not kept any more; may be NULL
+ * @lost: out: faults after @after that were discarded; may be NULL
  *
- * A fault is there when its job has ended. Nothing is taken away by reading.
+ * A fault is recorded when its job has ended. Reading does not remove faults.
  *
  * Return: 0 or a negative errno.
  */
@@ -182,15 +182,15 @@ int pumice_vm_get_faults(struct pumice_vm *vm, uint64_t after, struct pumice_vm_
 /* ------------------------------------------------------------------- dumps */
 
 /**
- * pumice_context_dump - write what the GPU and the context's job are like, for
- * pumice-dump.
- * @path: of the file
+ * pumice_context_dump - write the state of the
+ * GPU and of the context's job, for pumice-dump.
+ * @path: path of the file
  *
- * The job is the one that runs, else the last of the context that failed. In
+ * The job is the running one, else the last of the context that failed. In
  * process only: the kernel driver leaves a dump in /sys/class/devcoredump when a job
  * fails.
  *
- * Return: 0; -EOPNOTSUPP through the kernel driver, or what the system said.
+ * Return: 0; -EOPNOTSUPP through the kernel driver, or the error of the system call.
  */
 int pumice_context_dump(struct pumice_context *context, const char *path);
 

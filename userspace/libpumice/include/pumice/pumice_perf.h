@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libpumice, observing: performance counters of chosen jobs, and events of the GPU as
- * they come. pumice.h includes this.
+ * libpumice, performance counters of selected jobs, and a
+ * trace of the events of the GPU. pumice.h includes this.
  *
  * Errors, threads and lifetimes are as in pumice.h.
  */
@@ -18,10 +18,10 @@ extern "C" {
 
 /* Counts only while a job with a performance monitor runs. */
 #define PUMICE_PERF_DETAILED	(1u << 0)
-/* Counts what all jobs did that ran beside the monitor's, those of other users too. */
+/* Counts all jobs that ran concurrently with the monitor's, of any user. */
 #define PUMICE_PERF_GLOBAL	(1u << 1)
 
-/** struct pumice_perf_info - what a performance counter counts. */
+/** struct pumice_perf_info - description of a performance counter. */
 struct pumice_perf_info {
 	/** @flags: PUMICE_PERF_* */
 	uint32_t flags;
@@ -29,7 +29,7 @@ struct pumice_perf_info {
 	char name[32];
 	/** @category: hardware block */
 	char category[16];
-	/** @unit: what one count is */
+	/** @unit: unit of one count */
 	char unit[16];
 	/** @description: text */
 	char description[128];
@@ -40,50 +40,50 @@ struct pumice_perf_info {
  * @counter: from 0 to pumice_device_limits.perf_counters - 1
  * @info: out
  *
- * Return: 0; -ENOENT beyond the last.
+ * Return: 0; -ENOENT past the last.
  */
 int pumice_perf_counter_get(struct pumice_device *dev, uint32_t counter,
 			    struct pumice_perf_info *info);
 
 /**
  * pumice_perf_counter_find - the number of a counter.
- * @name: its name, in letters of either case
+ * @name: its name, not case sensitive
  * @counter: out
  *
  * Return: 0; -ENOENT.
  */
 int pumice_perf_counter_find(struct pumice_device *dev, const char *name, uint32_t *counter);
 
-/* Most counters of one monitor. */
+/* Maximum number of counters of one monitor. */
 #define PUMICE_MAX_PERF_COUNTERS 32
 
 /**
- * pumice_perfmon_create - make a monitor that adds up counters over the jobs that name it.
+ * pumice_perfmon_create - create a monitor that accumulates counters over the jobs that use it.
  * @counters: numbers of counters
- * @count: of them, 1 to PUMICE_MAX_PERF_COUNTERS
+ * @count: elements of @counters, 1 to PUMICE_MAX_PERF_COUNTERS
  * @perfmon: out
  *
- * Return: 0; -EINVAL for a counter that there is not, -E2BIG, -ENOSPC for more
- * monitors than there can be, -ENOMEM; -EACCES for PUMICE_PERF_GLOBAL counters
+ * Return: 0; -EINVAL for a counter that does not exist, -E2BIG, -ENOSPC at
+ * the limit of monitors, -ENOMEM; -EACCES for PUMICE_PERF_GLOBAL counters
  * without CAP_PERFMON where the sysctl dev.pumice.perf_paranoid is not 0.
  */
 int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, uint32_t count,
 			  struct pumice_perfmon **perfmon);
 
-/** pumice_perfmon_destroy - jobs that name it go on without. */
+/** pumice_perfmon_destroy - destroy it; jobs that use it continue without. */
 void pumice_perfmon_destroy(struct pumice_perfmon *perfmon);
 
-/** pumice_perfmon_id - what pumice_job.perfmon takes; not 0. */
+/** pumice_perfmon_id - get its id, for pumice_job.perfmon; not 0. */
 uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
 
-#define PUMICE_PERFMON_RESET	(1u << 0)	/* to zero after reading */
+#define PUMICE_PERFMON_RESET	(1u << 0)	/* reset to zero after reading */
 
 /**
- * pumice_perfmon_read - what the jobs that have ended counted.
+ * pumice_perfmon_read - read the counts of the jobs that have ended.
  * @flags: PUMICE_PERFMON_*
  * @values: out: one for each counter, in the order of creation
  *
- * Return: 0; -EBUSY while a job that names it has not ended; -EINVAL.
+ * Return: 0; -EBUSY while a job that uses it has not ended; -EINVAL.
  */
 int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values);
 
@@ -131,30 +131,30 @@ struct pumice_event_record {
 	uint64_t arg1;
 };
 
-/** pumice_event_name - word for enum pumice_event. */
+/** pumice_event_name - get the name of an enum pumice_event. */
 const char *pumice_event_name(uint32_t kind);
 
-/* All kinds of events. */
+/* Mask of all kinds of events. */
 #define PUMICE_EVENTS_ALL UINT32_MAX
 
 /**
- * pumice_trace_open - begin to trace what the GPU does, for all its users.
+ * pumice_trace_open - begin to trace events of the GPU, for all its users.
  * @kinds: bit n: events of enum pumice_event n
- * @entries: room for events that were not read yet, a power of two from 2 to
- *   2^20; the kernel's is its own
+ * @entries: capacity for unread events, a power of two
+ *   from 2 to 2^20; ignored with the kernel driver
  * @trace: out
  *
- * Return: 0; -EINVAL; -EBUSY while another traces; -ENOMEM; through the kernel
- * driver what opening its debugfs file said, such as -EACCES or -ENOENT.
+ * Return: 0; -EINVAL; -EBUSY while another trace is open; -ENOMEM; through the
+ * kernel driver the error of opening its debugfs file, such as -EACCES or -ENOENT.
  */
 int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entries,
 		      struct pumice_trace **trace);
 
 /**
- * pumice_trace_read - take events, oldest first.
+ * pumice_trace_read - consume events, oldest first.
  * @records: room for @max events
  * @max: events
- * @count: out: how many were there; 0 when there is nothing new
+ * @count: out: number of events read; 0 if there are no new ones
  * @lost: out: events that were overwritten before they were read, since the
  *   last call; may be NULL
  *

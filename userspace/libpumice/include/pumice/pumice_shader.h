@@ -2,10 +2,10 @@
 /*
  * Macros for shaders in C programs.
  *
- * Two things stand here. Macros that make assembly text, as string literals to
- * be written one behind another and given to pumice_program_assemble(): single
- * lines, and sequences for what takes several instructions. And macros that fill
- * the uniform block of a dispatch, so that both sides of it stand in one place.
+ * Two kinds of macros. Some generate assembly text, as string literals to be
+ * concatenated and passed to pumice_program_assemble(): single lines, and
+ * sequences for operations of several instructions. Others fill the uniform
+ * block of a dispatch, so that its declaration and its contents are in one file.
  *
  *   static const char text[] =
  *           PUMICE_LINE(.group 64)
@@ -15,10 +15,10 @@
  *           …
  *   const uint32_t uniforms[] = { PUMICE_WORDS_VA(out), PUMICE_WORD_F32(1.5f) };
  *
- * Registers are written as in the assembler; "t", "t0" … are temporary registers
- * that a sequence overwrites. Unless told otherwise operands are vector
- * registers, all registers of a sequence differ from the results and from each
- * other, and sources stay as they were.
+ * Registers are written as in the assembler; "t", "t0" … are temporary
+ * registers that a sequence overwrites. Unless stated otherwise
+ * operands are vector registers, all registers of a sequence differ
+ * from the results and from each other, and sources are not modified.
  */
 #ifndef PUMICE_PUMICE_SHADER_H
 #define PUMICE_PUMICE_SHADER_H
@@ -42,7 +42,7 @@ static inline uint32_t pumice_word_f32(float value)
 	return word;
 }
 
-/* Words of a uniform block that is an array. */
+/* Number of words of a uniform block that is an array. */
 #define PUMICE_UNIFORM_WORDS(block) ((uint32_t)(sizeof(block) / sizeof(uint32_t)))
 
 /* -------------------------------------------------------------------- text */
@@ -50,7 +50,7 @@ static inline uint32_t pumice_word_f32(float value)
 /* One line: an instruction, a directive, a label with its colon. */
 #define PUMICE_LINE(...) #__VA_ARGS__ "\n"
 
-/* A line whose arguments are macros to be replaced first. */
+/* A line whose arguments are macros to be expanded first. */
 #define PUMICE_LINE_EXPANDED(...) PUMICE_LINE(__VA_ARGS__)
 
 /* ----------------------------------------------------------------- integers */
@@ -70,7 +70,7 @@ static inline uint32_t pumice_word_f32(float value)
 	PUMICE_LINE(mul.u32 r, q, d) \
 	PUMICE_LINE(sub.u32 r, n, r)
 
-/* q = n / d, signed, towards zero; d is not 0. The least number by -1 gives itself. */
+/* q = n / d, signed, towards zero; d is not 0. The smallest number by -1 yields itself. */
 #define PUMICE_SDIV(q, n, d, t0, t1, t2) \
 	PUMICE_LINE(abs.i32 t0, n) \
 	PUMICE_LINE(abs.i32 t1, d) \
@@ -95,9 +95,9 @@ static inline uint32_t pumice_word_f32(float value)
 /* ------------------------------------------------------------------- floats */
 
 /*
- * q = n / d, f32. Correctly rounded as IEEE 754 has it, zeroes, infinities and
- * NaN included, unless the quotient is a denormal, which may be off by its last
- * bit.
+ * q = n / d, f32. Correctly rounded as in IEEE 754,
+ * zeroes, infinities and NaN included, unless the quotient
+ * is a denormal, which may be off by one in its last bit.
  */
 #define PUMICE_FDIV(q, n, d, t0, t1, t2, t3) \
 	PUMICE_LINE(frexp_mant.f32 t0, n) \
@@ -113,7 +113,7 @@ static inline uint32_t pumice_word_f32(float value)
 	PUMICE_LINE(ldexp.f32 q, q, t0) \
 	PUMICE_LINE(div_fixup.f32 q, q, n, d)
 
-/* y = x limited to 0 and 1; NaN gives 0. y may be x. */
+/* y = x clamped to 0 and 1; NaN becomes 0. y may be x. */
 #define PUMICE_SATURATE(y, x) \
 	PUMICE_LINE(clamp.f32 y, x, 0.0, 1.0)
 
@@ -144,7 +144,7 @@ static inline uint32_t pumice_word_f32(float value)
 	PUMICE_LINE(log2.f32 y, x) \
 	PUMICE_LINE(mul.f32 y, y, sc73)
 
-/* y = square root of x * x + z * z, without a care for overflow. */
+/* y = square root of x * x + z * z, not protected against overflow. */
 #define PUMICE_HYPOT(y, x, z) \
 	PUMICE_LINE(mul.f32 y, x, x) \
 	PUMICE_LINE(fma.f32 y, z, z, y) \
@@ -159,13 +159,13 @@ static inline uint32_t pumice_word_f32(float value)
 
 /* ------------------------------------------------------------------ memory */
 
-/* y = 32 bits at base + 4 * index, waited for. base: a pair of shared registers; w: a scalar. */
+/* Load y from base + 4 * index and wait. base: a pair of shared registers; w: a scalar. */
 #define PUMICE_LOAD32(y, base, index, mask, t, w) \
 	PUMICE_LINE(shl.u32 t, index, 2) \
 	PUMICE_LINE(global_load32 sig15, y, mask, base + t) \
 	PUMICE_LINE(sig_wait w, sig15)
 
-/* 32 bits of x to base + 4 * index. */
+/* Store 32 bits of x to base + 4 * index. */
 #define PUMICE_STORE32(base, index, mask, x, t) \
 	PUMICE_LINE(shl.u32 t, index, 2) \
 	PUMICE_LINE(global_store32 sig15, mask, base + t, x)
