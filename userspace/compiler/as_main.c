@@ -18,7 +18,7 @@ static const char usage[] =
 	"  --no-lines       leave the source lines out of the program file\n"
 	"  --c-array NAME   write C source with the file's bytes in NAME[] instead\n";
 
-/* What the command line asks for. */
+/* Options of the command line. */
 struct command {
 	const char *array, *listing;
 	bool no_lines;
@@ -105,7 +105,7 @@ static int assemble(struct command *c, const char *input, const char *output)
 	return ret != 0;
 }
 
-/* One option; false: it is not understood. */
+/* Parse one option; false: unknown option. */
 static bool take_option(struct command *c, int option, char **output)
 {
 	switch (option) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * From text to a program file: lines, resources, file.
+ * Assembly of a text to a program file: lines, resources, file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "rules.h"
 
-/* "name:" before whatever else stands in a line. */
+/* Parse "name:" before the rest of a line. */
 static bool parse_label(struct assembler *as)
 {
 	struct token name = as->token;
@@ -31,7 +31,7 @@ static bool parse_label(struct assembler *as)
 	return token_expect(as, ':');
 }
 
-/* A \\name that no argument has replaced. */
+/* Report a \\name that was not replaced by an argument. */
 static bool check_names(struct assembler *as)
 {
 	size_t at = 0;
@@ -75,7 +75,7 @@ static void parse_text(struct assembler *as, const char *name, const char *text)
 		asm_error(as, NULL, ".pds without .endpds");
 }
 
-/* What a program names against what a directive asks for. */
+/* Check the resources that a program uses against those a directive declares. */
 static uint32_t resource(struct assembler *as, const char *what, uint32_t used, int64_t asked,
 			 uint32_t max)
 {
@@ -87,7 +87,7 @@ static uint32_t resource(struct assembler *as, const char *what, uint32_t used, 
 	return asked >= 0 ? (uint32_t)asked : used;
 }
 
-/* Work-group copies against the work-group's size, which may stand anywhere. */
+/* Check work-group copies against the work-group size, set anywhere in the text. */
 static void check_copies(struct assembler *as)
 {
 	if (!as->copy_where.text ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Instructions as they pile up, and branch targets that come later.
+ * The growing list of instructions, and forward branch targets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ uint32_t *code_add(struct assembler *as, struct code *code)
 	return words;
 }
 
-/* .word a, b, c, d: an instruction as it is, legal or not. */
+/* Parse .word a, b, c, d: a raw instruction, legal or not. */
 bool code_word_directive(struct assembler *as, struct code *code)
 {
 	uint32_t words[ASM_WORDS];

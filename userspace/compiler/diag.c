@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Errors of the assembler: file, line, column, the line, a caret, and where a line was
- * included, used or repeated.
+ * Errors of the assembler: file, line, column, the line, a caret,
+ * and the origin of an included, expanded or repeated line.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static size_t line_length(const char *line)
 	return strcspn(line, "\r\n");
 }
 
-/* The caret's line: tabs stay tabs, so that it stands below the place. */
+/* Write the caret's line; tabs are kept so that the caret is below the column. */
 static void put_caret(char *out, size_t size, const char *line, size_t column, size_t width)
 {
 	size_t used = 0;
@@ -28,7 +28,7 @@ static void put_caret(char *out, size_t size, const char *line, size_t column, s
 	out[used] = '\0';
 }
 
-/* How the line came here: from the innermost use outwards. */
+/* Report the origin of the line: from the innermost use outwards. */
 static void put_uses(struct assembler *as, char *text, size_t size)
 {
 	static const char *const what[PUMICE_PROGRAM_USE_COUNT] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Directives: resources, names, and what the PDS loads.
+ * Directives: resources, names, and PDS loads.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "pumice_names.h"
 #include "rules.h"
 
-#define MAX_LOCAL_BYTES 0xffffcu	/* what the local_bytes field holds */
+#define MAX_LOCAL_BYTES 0xffffcu	/* maximum of the local_bytes field */
 
 static bool directive_group(struct assembler *as)
 {
@@ -106,7 +106,7 @@ static bool directive_stage(struct assembler *as)
 	return asm_error(as, NULL, "expected compute, vertex, fragment or tile");
 }
 
-/* The three that make PDS instructions exclude .pds. */
+/* The three directives that generate PDS instructions exclude .pds. */
 static bool begin_pds_directive(struct assembler *as)
 {
 	as->pds_by_directive = true;
@@ -221,7 +221,7 @@ static bool directive_word(struct assembler *as)
 	return code_word_directive(as, as->in_pds ? &as->pds : &as->usc);
 }
 
-/* Where one belongs to a .macro or .repeat it is not seen here. */
+/* One that ends a .macro or .repeat does not reach this function. */
 static bool directive_stray(struct assembler *as)
 {
 	return asm_error(as, NULL, "without .macro or .repeat");

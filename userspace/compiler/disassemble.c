@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * From a program file to text that assembles to the same file: every resource
- * by its directive, the PDS program by hand, labels where branches lead.
+ * Disassembly to text that assembles to the same file: every resource by
+ * its directive, the PDS program as instructions, labels at branch targets.
  *
- * Instructions that are no legal encoding, that break a rule of rules.h, or that
- * name registers beyond the program's, become .word. Limit: a file of other
- * making whose uniform_words differ from what its PDS program reads does not come
- * back exactly.
+ * Instructions with an illegal encoding, that break a rule of
+ * rules.h, or that use registers beyond the program's, become
+ * .word. Limit: a file of another tool whose uniform_words differ
+ * from the words its PDS program reads is not reproduced exactly.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,7 @@ struct listing {
 	uint8_t *is_target;	/* for each USC instruction */
 };
 
-/* Instruction index that a legal branch leads to, or -1. */
+/* Get the target instruction index of a legal branch, or -1. */
 static int64_t target_of(const uint32_t *words)
 {
 	struct pumice_usc_insn insn;
@@ -59,7 +59,7 @@ static void find_targets(struct listing *list)
 	}
 }
 
-/* Whether registers [first, first + count) of a bank lie outside of what the header gives. */
+/* Return whether registers [first, first + count) of a bank exceed those of the header. */
 static bool is_beyond(const struct listing *list, unsigned int bank, uint32_t first,
 		      uint32_t count)
 {
@@ -120,8 +120,8 @@ static bool copy_is_beyond(const struct listing *list, const struct pumice_usc_i
 }
 
 /*
- * Whether an instruction breaks a rule or names what the program has not got, so
- * that the assembler would refuse its text.
+ * Return whether an instruction breaks a rule or uses resources that
+ * the program lacks, so that the assembler would reject its text.
  */
 static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 {
@@ -147,9 +147,9 @@ static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 	return false;
 }
 
-#define NUMBER_COLUMN 56	/* at which the comment of a numbered line begins */
+#define NUMBER_COLUMN 56	/* column of the comment of a numbered line */
 
-/* An instruction, or words, without the tab before it; and its number. */
+/* Write an instruction, or words, without the leading tab; and its number. */
 static void put_insn(struct listing *list, uint32_t insn, const char *text)
 {
 	struct pumice_source_line line[PUMICE_SOURCE_DEPTH];
@@ -190,7 +190,7 @@ static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_in
 			  rule_pds_registers(insn)));
 }
 
-/* Whether a PDS instruction's address is relocated; its opcode then says by what. */
+/* Return whether a PDS instruction's address is relocated; its opcode gives the type. */
 static bool is_relocated(const struct listing *list, uint32_t insn)
 {
 	size_t at = (PUMICE_PROGRAM_HEADER_WORDS +
@@ -225,7 +225,7 @@ static void put_head(struct listing *list)
 		fprintf(list->out, ".local %u\n", info->local_bytes);
 }
 
-/* A PDS instruction whose address is relocated: the tables cannot know its name. */
+/* Write a PDS instruction with a relocated address; the tables lack the symbol name. */
 static void put_relocated(struct listing *list, const struct pumice_pds_insn *insn)
 {
 	bool task = insn->opcode == PUMICE_PDS_OP_TASK;
@@ -268,7 +268,7 @@ static void put_pds(struct listing *list)
 	fprintf(list->out, ".endpds\n");
 }
 
-/* A branch: its text with the number of its target replaced by a label. */
+/* Write a branch: its text with the target number replaced by a label. */
 static void put_branch(struct listing *list, uint32_t insn, const char *line, int64_t target)
 {
 	size_t name = strcspn(line, " ");

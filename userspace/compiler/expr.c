@@ -3,11 +3,11 @@
  * Constant expressions: numbers and .equ constants with the operators of C and their
  * precedence; | lowest, then ^, &, << and >>, + and -, * / and %, and the signs - and ~.
  *
- * Whole numbers are computed with 64 bits; going beyond those is an error, and so is a
- * result that 32 bits do not hold, signed or unsigned. Floats have + - * / and -, each
- * rounded to binary32. The two kinds do not mix.
+ * Integers are computed with 64 bits; an overflow of those is an error, and
+ * so is a result that does not fit 32 bits, signed or unsigned. Floats have
+ * + - * / and -, each rounded to binary32. The two kinds cannot be mixed.
  *
- * A value is a token: its kind, and of an integer the two's complement of 64 bits.
+ * A value is a token: its kind, and for an integer its 64-bit two's complement.
  */
 #include <string.h>
 
@@ -90,12 +90,12 @@ static bool parse_primary(struct assembler *as, unsigned int parens, struct toke
 	return ok;
 }
 
-/* Operators by rising precedence; 'l' and 'r' are << and >>. */
+/* Operators by ascending precedence; 'l' and 'r' are << and >>. */
 static const char *const levels[] = { "|", "^", "&", "lr", "+-", "*/%" };
 
 #define LEVELS (sizeof(levels) / sizeof(levels[0]))
 
-/* An operator of the level, which is passed over, or '\0'. */
+/* Consume and return an operator of the level, or '\0'. */
 static char accept_operator(struct assembler *as, unsigned int level)
 {
 	char op = as->token.kind == TOKEN_PUNCT ? (char)as->token.value : '\0';
@@ -136,7 +136,7 @@ static bool float_operation(struct assembler *as, const struct token *at, char o
 	}
 }
 
-/* False: the result does not exist, or goes beyond 64 bits. */
+/* Return false if the result is undefined, or exceeds 64 bits. */
 static bool int_operation(char op, int64_t a, int64_t b, int64_t *out)
 {
 	switch (op) {
@@ -209,7 +209,7 @@ static bool parse_level(struct assembler *as, unsigned int level, unsigned int p
 	}
 }
 
-/* To 32 bits. */
+/* Convert to 32 bits. */
 static bool finish(struct assembler *as, const struct token *first, struct token *value)
 {
 	const int64_t number = (int64_t)value->value;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BYTES (64u << 20)	/* larger inputs are refused */
+#define MAX_BYTES (64u << 20)	/* larger inputs are rejected */
 
 static char *read_all(FILE *in, size_t *bytes)
 {
@@ -70,7 +70,7 @@ int file_write(const char *tool, const char *path, const void *data, size_t byte
 	return 1;
 }
 
-/* DIR/name, or name where there is no folder. */
+/* Build DIR/name, or name if there is no folder. */
 static char *join(const char *dir, size_t length, const char *name)
 {
 	char *path = malloc(length + strlen(name) + 2);
@@ -84,7 +84,7 @@ static char *join(const char *dir, size_t length, const char *name)
 	return path;
 }
 
-/* The text at a path, which is taken over or freed. */
+/* Read the text at a path; the path is consumed or freed. */
 static int read_text(char *found, char **path, char **text)
 {
 	size_t bytes;

@@ -7,15 +7,15 @@
 
 /*
  * Read a file, NUL terminated, to be freed; NULL with errno after a message to standard error,
- * or without one where @tool is NULL.
+ * or without one if @tool is NULL.
  */
 char *file_read(const char *tool, const char *path, size_t *bytes);
-/* Write a file, or leave none behind; 0, or 1 after a message to standard error. */
+/* Write a file, none on failure; 0, or 1 after a message to standard error. */
 int file_write(const char *tool, const char *path, const void *data, size_t bytes);
 
 #define FILE_MAX_DIRS 16u
 
-/* Folders to look for included files, after that of the file that includes. */
+/* Folders searched for included files, after that of the including file. */
 struct file_dirs {
 	const char *dir[FILE_MAX_DIRS];
 	unsigned int count;

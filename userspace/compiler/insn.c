@@ -13,7 +13,7 @@
 
 #define MAX_OPERANDS 8	/* of any form */
 
-/* The instruction in hand. */
+/* The instruction being parsed. */
 struct insn {
 	const struct pumice_isa_op_info *op;
 	const struct pumice_isa_form *form;
@@ -23,8 +23,8 @@ struct insn {
 	uint32_t imm;
 	struct token target;	/* label of a branch, or kind END */
 	bool has_dim;
-	uint32_t dim;		/* what its index registers are multiplied with */
-	struct token at[MAX_OPERANDS];	/* where each operand stands */
+	uint32_t dim;		/* multiplier of its index registers */
+	struct token at[MAX_OPERANDS];	/* position of each operand */
 };
 
 static bool set_field(struct assembler *as, struct insn *insn, unsigned int field,
@@ -35,7 +35,7 @@ static bool set_field(struct assembler *as, struct insn *insn, unsigned int fiel
 	return asm_error(as, at, "the value does not fit here");
 }
 
-/* Split "add.f32" and look both up. */
+/* Split "add.f32" and look up both parts. */
 static bool find_op(struct assembler *as, struct insn *insn)
 {
 	const struct token *token = &as->token;
@@ -67,7 +67,7 @@ static bool find_op(struct assembler *as, struct insn *insn)
 	return asm_error(as, NULL, "%s does not exist for this type", name);
 }
 
-/* Whether a number is written as the operand's type asks for. */
+/* Return whether a number is written as the operand's type requires. */
 static bool check_immediate(struct assembler *as, const struct insn *insn, unsigned int field,
 			    const struct token *at, const struct token *number)
 {
@@ -83,7 +83,7 @@ static bool check_immediate(struct assembler *as, const struct insn *insn, unsig
 	return true;
 }
 
-/* The special constant that holds a number, or NULL. */
+/* Find the special constant with this value, or NULL. */
 static const struct pumice_isa_special *constant_of(uint32_t value)
 {
 	for (size_t i = 0; i < pumice_usc_isa.nr_specials; i++) {
@@ -96,8 +96,8 @@ static const struct pumice_isa_special *constant_of(uint32_t value)
 }
 
 /*
- * Immediates of one instruction are one field. A second one becomes a special
- * constant where there is one for it.
+ * Immediates of one instruction are one field. A second one
+ * becomes a special constant if there is one of its value.
  */
 static bool use_immediate(struct assembler *as, struct insn *insn, const struct token *at,
 			  const struct token *number, struct pumice_usc_operand *operand)
@@ -116,7 +116,7 @@ static bool use_immediate(struct assembler *as, struct insn *insn, const struct 
 	return true;
 }
 
-/* Whether a class takes an operand; the error says what it takes. */
+/* Check that a class accepts an operand; the error lists the accepted kinds. */
 static bool check_class(struct assembler *as, const struct pumice_isa_class *cls,
 			const struct token *at, const struct pumice_usc_operand *operand)
 {
@@ -181,7 +181,7 @@ static bool register_operand(struct assembler *as, struct insn *insn, unsigned i
 	return put_register(as, insn, field, cls, &at, &operand);
 }
 
-/* The token is this word, which may begin with a digit; it is then passed over. */
+/* Consume the token if it is this word, which may begin with a digit. */
 static bool accept_word(struct assembler *as, const char *word)
 {
 	const char *end = as->token.text + strlen(word);
@@ -194,7 +194,7 @@ static bool accept_word(struct assembler *as, const char *word)
 	return true;
 }
 
-/* A name out of an enumeration, such as a reduction operator. */
+/* Parse a name of an enumeration, such as a reduction operator. */
 static bool enum_operand(struct assembler *as, struct insn *insn, unsigned int field,
 			 const struct pumice_isa_class *cls)
 {
@@ -239,7 +239,7 @@ static bool target_operand(struct assembler *as, struct insn *insn, unsigned int
 	return true;
 }
 
-/* Operands of a form by class; -1 where it has none of it. */
+/* Find the operand of a form by class; -1 if there is none. */
 static int field_of_class(const struct pumice_isa_form *form, unsigned int cls)
 {
 	for (unsigned int i = 0; i < form->nr_operands; i++)
@@ -257,7 +257,7 @@ static bool put_disp(struct assembler *as, struct insn *insn)
 	       set_field(as, insn, PUMICE_USC_FIELD_DISP, &at, disp);
 }
 
-/* Whether a number, not a register, comes next. */
+/* Return whether the next token is a number, not a register. */
 static bool number_comes(struct assembler *as)
 {
 	const struct symbol *symbol = as->token.kind == TOKEN_NAME ?
@@ -268,8 +268,8 @@ static bool number_comes(struct assembler *as)
 }
 
 /*
- * An address: [base +] offset [+ displacement], or where there is no offset
- * [base +] displacement. Without a base it is from address 0 on.
+ * Parse an address: [base +] offset [+ displacement], or, without an offset,
+ * [base +] displacement. Without a base it is relative to address 0.
  */
 static bool address_operand(struct assembler *as, struct insn *insn)
 {
@@ -295,7 +295,7 @@ static bool address_operand(struct assembler *as, struct insn *insn)
 			return false;
 		found++;
 	} while (token_accept(as, '+'));
-	/* What is left out stands in front. */
+	/* Omitted parts are the leading ones. */
 	for (unsigned int i = 0; i < found; i++) {
 		unsigned int cls = wanted[count - found + i];
 
@@ -321,7 +321,7 @@ static bool words_operand(struct assembler *as, struct insn *insn, unsigned int 
 	return set_field(as, insn, field, &at, words);
 }
 
-/* A plain number in a field. */
+/* Parse a plain number of a field. */
 static bool number_operand(struct assembler *as, struct insn *insn, unsigned int field,
 			   const char *what, uint64_t max)
 {
@@ -372,8 +372,8 @@ static bool class_takes(const struct pumice_isa_form *form, unsigned int i,
 }
 
 /*
- * The form of an operation that has both: scalar when only that one takes the
- * destination, which stands first. Looks ahead without reporting anything.
+ * Select the form of an operation that has both: scalar if only that one accepts
+ * the destination, the first operand. Looks ahead without reporting errors.
  */
 static const struct pumice_isa_form *choose_form(struct assembler *as, struct insn *insn)
 {
@@ -391,7 +391,7 @@ static const struct pumice_isa_form *choose_form(struct assembler *as, struct in
 	return vector;
 }
 
-/* Whether an operand is written together with the one before it. */
+/* Return whether an operand is written together with the one before it. */
 static bool is_joined(const struct pumice_isa_form *form, unsigned int i)
 {
 	unsigned int cls = form->operands[i].cls;
@@ -402,8 +402,8 @@ static bool is_joined(const struct pumice_isa_form *form, unsigned int i)
 }
 
 /*
- * Whether an operand that may be left out is: the line ends, or what comes, with
- * the comma before it, is the next operand. Looks ahead without reporting anything.
+ * Return whether an optional operand is omitted: the line ends, or the next tokens,
+ * after a comma, are the next operand. Looks ahead without reporting errors.
  */
 static bool is_left_out(const struct assembler *as, const struct pumice_isa_form *form,
 			unsigned int i)
@@ -454,7 +454,7 @@ static bool operands(struct assembler *as, struct insn *insn)
 	return true;
 }
 
-/* Registers that an operand takes behind the one that is named. */
+/* Count the registers that an operand uses after the named one. */
 static void use_ranges(struct assembler *as, const struct insn *insn)
 {
 	struct pumice_usc_insn unpacked;
@@ -483,7 +483,7 @@ static void note_copy(struct assembler *as, const struct token *name, const stru
 	as->copy_where = as->where;
 }
 
-/* What the table of operands does not say. */
+/* Check rules that the table of operands does not contain. */
 static bool check_encoding(struct assembler *as, const struct token *name, struct insn *insn)
 {
 	enum pumice_isa_unpack result = pumice_isa_check(&pumice_usc_isa, insn->words);

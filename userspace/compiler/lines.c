@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a program file says of its source (hw/formats.xml, program_lines), and the listing.
+ * The source lines of a program file (hw/formats.xml, program_lines), and the listing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ uint32_t *lines_section(struct assembler *as, size_t *count)
 	return words;
 }
 
-/* The line, and after " < " each that brought it here. */
+/* Write the line, and after " < " each line that included or expanded it. */
 static void list_place(const struct assembler *as, FILE *out, uint32_t number)
 {
 	while (number) {

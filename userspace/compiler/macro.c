@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Macros and repetitions: lines that are kept, and assembled again with names replaced.
+ * Macros and repetitions: lines that are stored, and assembled again with names replaced.
  *
- * The arguments of a macro are text. \\@ is a number of its own for each use, for labels.
+ * The arguments of a macro are text. \\@ is a number unique to each use, for labels.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static bool is_operation(const struct token *name)
 }
 
 /*
- * Text up to a comma outside of brackets, or the end of the line, without blanks around it,
- * as a token of kind NAME.
+ * Read text up to a comma outside brackets, or the end of the
+ * line, without surrounding blanks, as a token of kind NAME.
  */
 static bool take_argument(struct assembler *as, struct token *argument)
 {
@@ -65,7 +65,7 @@ static bool is_plain_name(const struct token *name)
 	return name->kind == TOKEN_NAME && !memchr(name->text, '.', name->length);
 }
 
-/* "a, b = 4": names, of which the last may have presets. */
+/* Parse "a, b = 4": names, of which the last may have defaults. */
 static bool parse_params(struct assembler *as, struct macro *m)
 {
 	while (as->token.kind != TOKEN_END) {
@@ -122,7 +122,7 @@ bool macro_define(struct assembler *as)
 	struct macro m = { 0 };
 	bool good = parse_head(as, &m);
 
-	/* The body is passed over also where the head is wrong. */
+	/* The body is skipped even if the head is invalid. */
 	if (!source_body(as, ".endm", &m.body) || !good || !add_macro(as, &m)) {
 		free(m.body.line);
 		return false;
@@ -162,7 +162,7 @@ static bool bind(struct assembler *as, const struct macro *m, struct binding *bi
 
 bool macro_use(struct assembler *as, size_t index)
 {
-	/* The table may move while the macro is used, if that defines others; its lines do not. */
+	/* The table may be reallocated during the use if it defines macros; its lines are not. */
 	const struct macro m = as->macros[index];
 	struct binding bindings[ASM_MAX_PARAMS];
 	struct input input = {
@@ -180,7 +180,7 @@ bool macro_use(struct assembler *as, size_t index)
 	return true;
 }
 
-/* ".repeat COUNT" or ".repeat COUNT, NAME" */
+/* Parse ".repeat COUNT" or ".repeat COUNT, NAME" */
 static bool repeat_head(struct assembler *as, uint64_t *count, struct token *name)
 {
 	const struct token at = as->token;
@@ -226,7 +226,7 @@ bool macro_repeat(struct assembler *as)
 	const unsigned int errors = as->errors;
 
 	good = source_body(as, ".endr", &body) && good && parent;
-	/* An error of one repetition would be one of all. */
+	/* An error of one repetition would occur in all of them. */
 	for (uint32_t i = 0; good && i < count && as->errors == errors && !as->no_memory && !as->stopped; i++)
 		repeat_once(as, &body, &name, i, parent);
 	free(body.line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Operands: registers, masks, immediates. What a place takes is not decided
- * here but by the operand class in insn.c.
+ * Operands: registers, masks, immediates. The operand class
+ * in insn.c, not this file, determines which are accepted.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "pumice_names.h"
 #include "rules.h"
 
-#define INDEXED_MAX 4095u	/* largest number beside an index that an operand holds */
-#define MASK_REGS 16u	/* usc_mask: temporaries that can be masks */
+#define INDEXED_MAX 4095u	/* largest constant added to an index in an operand */
+#define MASK_REGS 16u	/* usc_mask: temporaries usable as masks */
 
-/* Letters and digits of a register's name. */
+/* Split a register's name into letters and digits. */
 struct register_name {
 	char bank[8];
 	size_t digits;
@@ -46,7 +46,7 @@ static bool split_name(const struct token *name, struct register_name *out)
 }
 
 /*
- * A register name such as sh12: its bank and number, or the bank only ("r" of
+ * Parse a register name such as sh12: its bank and number, or the bank only ("r" of
  * r[idx0 + 1]). Predefined constants, masks and immediates have no such names.
  */
 static bool bank_of(struct assembler *as, const struct token *name,
@@ -100,7 +100,7 @@ static bool can_be_indexed(unsigned int bank)
 	       bank == PUMICE_USC_BANK_DC;
 }
 
-/* The dimension behind "idx0 *". */
+/* Parse the dimension after "idx0 *". */
 static bool dimension_of(struct assembler *as)
 {
 	const struct token at = as->token;
@@ -117,7 +117,7 @@ static bool dimension_of(struct assembler *as)
 	return asm_error(as, &at, "a dimension is 1, 2, 4, 8 or 16");
 }
 
-/* Behind "r[": idx0 * 4 + 5], with the '[' passed over. */
+/* Parse the part after "r[": idx0 * 4 + 5]; the '[' was consumed. */
 static bool index_of(struct assembler *as, const struct token *name,
 		     struct pumice_usc_operand *operand)
 {
@@ -145,7 +145,7 @@ static bool index_of(struct assembler *as, const struct token *name,
 	return token_expect(as, ']');
 }
 
-/* An optional [0] behind a register. */
+/* Parse an optional [0] after a register. */
 static bool element_of(struct assembler *as, struct pumice_usc_operand *operand)
 {
 	if (!token_accept(as, '['))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The PDS program: written by hand between .pds and .endpds, or made of
- * .uniforms, .input and .const.
+ * The PDS program: written explicitly between .pds and
+ * .endpds, or generated from .uniforms, .input and .const.
  */
 #include <ctype.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static bool add(struct assembler *as, const struct pumice_pds_insn *insn)
 	return true;
 }
 
-/* The address field of the instruction that is added next is to be relocated. */
+/* Relocate the address field of the instruction that is added next. */
 static bool add_reloc(struct assembler *as, enum pumice_pds_reloc kind)
 {
 	if (as->reloc_count == sizeof(as->relocs) / sizeof(as->relocs[0]))
@@ -33,7 +33,7 @@ static bool add_reloc(struct assembler *as, enum pumice_pds_reloc kind)
 	return true;
 }
 
-/* Words of the uniform block that a burst reaches. */
+/* Count the words of the uniform block that a burst accesses. */
 static bool use_uniforms(struct assembler *as, uint64_t words)
 {
 	if (words > PUMICE_MAX_UNIFORM_WORDS)
@@ -44,7 +44,7 @@ static bool use_uniforms(struct assembler *as, uint64_t words)
 	return true;
 }
 
-/* The PDS bank of a plain register. */
+/* Get the PDS bank of a plain register. */
 static uint8_t pds_bank(const struct pumice_usc_operand *reg)
 {
 	uint8_t bank = 0;
@@ -76,14 +76,14 @@ bool pds_write(struct assembler *as, enum pumice_pds_op op, const struct pumice_
 	return add(as, &insn);
 }
 
-/* The instruction that is added next is a task without a number of instructions. */
+/* Record that the instruction added next is a task without an instruction count. */
 static void leave_task_open(struct assembler *as)
 {
 	if (as->pds.insns < PUMICE_PDS_MAX_INSNS)
 		as->open_task[as->pds.insns] = true;
 }
 
-/* Tasks written without a number of instructions run the whole program. */
+/* Tasks written without an instruction count run the whole program. */
 static void fill_tasks(struct assembler *as)
 {
 	for (size_t i = 0; i < as->pds.insns; i++) {
@@ -98,7 +98,7 @@ static void fill_tasks(struct assembler *as)
 	}
 }
 
-/* What directives leave out: the task and the end. */
+/* Add the implicit instructions of directives: the task and the end. */
 bool pds_finish(struct assembler *as)
 {
 	struct pumice_pds_insn task = { .opcode = PUMICE_PDS_OP_TASK };
@@ -111,7 +111,7 @@ bool pds_finish(struct assembler *as)
 	}
 	if (!as->pds.insns)
 		return asm_error(as, NULL, "the PDS program has no instruction");
-	/* With .word it can get so far. */
+	/* Reachable with .word. */
 	if (as->pds.insns > PUMICE_PDS_MAX_INSNS)
 		return asm_error(as, NULL, "more than %u PDS instructions", PUMICE_PDS_MAX_INSNS);
 	fill_tasks(as);
@@ -130,7 +130,7 @@ static bool plain_address(struct assembler *as, uint64_t *address)
 	return true;
 }
 
-/* An address: code or uniforms, with a displacement, or a number. */
+/* Parse an address: code or uniforms, with a displacement, or a number. */
 static bool address(struct assembler *as, struct pumice_pds_insn *insn, bool *uniforms)
 {
 	uint64_t offset = 0;
@@ -202,7 +202,7 @@ bool pds_source(struct assembler *as, uint32_t *source)
 	return asm_error(as, NULL, "expected a source, such as group_x");
 }
 
-/* Add an instruction as it was written, unless it breaks a rule. */
+/* Add an instruction as written, unless it breaks a rule. */
 static bool add_checked(struct assembler *as, const struct token *name,
 			const struct pumice_pds_insn *insn)
 {
@@ -232,7 +232,7 @@ static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
 	return true;
 }
 
-/* A name out of an enumeration: they are few, and one may begin with a digit. */
+/* Parse a name of an enumeration: they are few, and may begin with a digit. */
 static bool enum_value(struct assembler *as, const struct pumice_isa_class *cls, uint64_t *value)
 {
 	for (uint32_t v = 0; v < 16; v++) {
@@ -251,7 +251,7 @@ static bool enum_value(struct assembler *as, const struct pumice_isa_class *cls,
 	return asm_error(as, NULL, "expected: %s", cls->doc);
 }
 
-/* Attributes, planes and varyings: operands as the table lists them, behind the register. */
+/* Parse attributes, planes and varyings: operands as in the table, after the register. */
 static bool parse_graphics(struct assembler *as, const struct pumice_isa_op_info *op,
 			   struct pumice_pds_insn *insn)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rules of USC instructions beyond their encoding.
+ * Rules of USC instructions in addition to their encoding.
  *
  * Source: the meanings in hw/isa.xml, limits of documents 000 and 003 in
- * hw/registers.xml. Limit: an address whose offset is in a vector register is
- * aligned or not at run time only, and a register behind an index too.
+ * hw/registers.xml. Limit: the alignment of an address with its offset in
+ * a vector register, and an indexed register, are known at run time only.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ uint32_t rule_registers(unsigned int bank)
 	}
 }
 
-/* An operator that the type has not. */
+/* Check for an operator that the type does not have. */
 static bool check_operator(const struct pumice_usc_insn *insn, unsigned int cls,
 			   unsigned int operand, struct rule_break *broken)
 {
@@ -119,7 +119,7 @@ uint32_t rule_stages(const struct pumice_usc_insn *insn)
 	return RULE_ALL_STAGES;
 }
 
-/* Modes with perspective, and they alone, divide by a plane. */
+/* Only modes with perspective divide by a plane. */
 static bool check_plane(const struct pumice_usc_insn *insn, unsigned int operand,
 			struct rule_break *broken)
 {
@@ -150,7 +150,7 @@ static bool check_graphics(const struct pumice_usc_insn *insn, unsigned int cls,
 	}
 }
 
-/* Registers that would lie behind the bank's last. */
+/* Check for registers past the end of the bank. */
 static bool check_range(const struct pumice_usc_insn *insn,
 			const struct pumice_isa_operand *place, uint32_t raw,
 			unsigned int operand, struct rule_break *broken)
@@ -172,7 +172,7 @@ static bool check_range(const struct pumice_usc_insn *insn,
 		      reg.num, bank, limit - 1);
 }
 
-/* Work-group copies and windows: what is certain about their addresses. */
+/* Check work-group copies and windows as far as their addresses are constant. */
 static bool check_alignment(const struct pumice_usc_insn *insn,
 			    const struct pumice_isa_operand *place, uint32_t raw,
 			    unsigned int operand, struct rule_break *broken)

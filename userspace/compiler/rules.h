@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tables of the instruction set do not say but an instruction alone
- * shows: ranges of registers, sizes of bursts, operations that a type has not,
- * addresses that cannot be aligned.
+ * Rules that are not in the tables of the instruction set but apply
+ * to a single instruction: register ranges, burst sizes, operations
+ * that a type does not have, addresses that cannot be aligned.
  *
- * The assembler refuses what breaks a rule; the disassembler writes it as .word.
+ * The assembler rejects an instruction that breaks a rule; the disassembler writes it as .word.
  */
 #ifndef PUMICE_ASM_RULES_H
 #define PUMICE_ASM_RULES_H
@@ -23,26 +23,26 @@ struct rule_break {
 };
 
 /**
- * rule_registers - how many registers of a bank there are at most
+ * rule_registers - get the maximum number of registers of a bank
  * @bank: enum pumice_usc_bank
  *
- * Return: the number, or 0 for a bank whose registers are not numbered freely.
+ * Return: the number, or 0 for a bank whose registers have no free numbering.
  */
 uint32_t rule_registers(unsigned int bank);
 
 /**
- * rule_words - the most words of a burst, copy or window
+ * rule_words - get the maximum words of a burst, copy or window
  * @cls: enum pumice_usc_class
  * @what: receives a name for errors
  *
- * Return: the number, or 0 for a class that is no number of words.
+ * Return: the number, or 0 for a class that is not a number of words.
  */
 uint32_t rule_words(unsigned int cls, const char **what);
 
 #define RULE_ALL_STAGES 0xfu
 
 /**
- * rule_stages - the stages whose programs may have an instruction
+ * rule_stages - get the stages whose programs may have an instruction
  * @insn: a legal instruction
  *
  * Return: bit n for enum pumice_program_stage n.
@@ -55,33 +55,33 @@ uint32_t rule_stages(const struct pumice_usc_insn *insn);
 uint32_t rule_pds_stages(const struct pumice_pds_insn *insn);
 
 /**
- * rule_pds_registers - how many consecutive registers a legal PDS instruction writes
+ * rule_pds_registers - count the consecutive registers that a legal PDS instruction writes
  */
 uint32_t rule_pds_registers(const struct pumice_pds_insn *insn);
 
 /**
- * rule_is_copy - whether an operation is a work-group copy, which small work-groups cannot have
+ * rule_is_copy - return whether an operation is a work-group copy, invalid in small work-groups
  */
 bool rule_is_copy(unsigned int opcode);
 
 /**
  * rule_check - check an instruction that is a legal encoding
  * @words: PUMICE_USC_WORDS words
- * @broken: what is wrong, if something is
+ * @broken: the broken rule, if any
  *
- * Return: true if all rules are kept.
+ * Return: true if no rule is broken.
  */
 bool rule_check(const uint32_t *words, struct rule_break *broken);
 
 /**
- * rule_pds_bank - the USC's bank (enum pumice_usc_bank) that a PDS bank is
+ * rule_pds_bank - get the USC bank (enum pumice_usc_bank) of a PDS bank
  */
 unsigned int rule_pds_bank(unsigned int pds_bank);
 
 /**
  * rule_check_pds - check a PDS instruction that is a legal encoding
  *
- * Return: what is wrong, or NULL.
+ * Return: the broken rule, or NULL.
  */
 const char *rule_check_pds(const struct pumice_pds_insn *insn);
 

@@ -3,8 +3,8 @@
  * Lines to be assembled: of files, of the files that they include, of macros and of
  * repetitions.
  *
- * Limits: ASM_MAX_* in internal.h. A text that goes beyond one is given up with an error,
- * since the lines after it may be endless too.
+ * Limits: ASM_MAX_* in internal.h. A text that exceeds one is
+ * abandoned with an error, since its further expansion may be endless.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ bool source_grow(struct assembler *as, void **array, size_t count, size_t *room,
 	return true;
 }
 
-/* Add to the place table; the same as the last one is not added again. */
+/* Add to the place table, unless it equals the last one. */
 static uint32_t add_place(struct assembler *as, const struct pumice_program_place *place)
 {
 	const struct pumice_program_place *last = as->places + as->place_count;
@@ -67,7 +67,7 @@ static size_t name_length(const char *at)
 	return n;
 }
 
-/* What \name stands for, or NULL: it stays as it is, for a body in this one. */
+/* Get the replacement of \name, or NULL: it is kept, for a nested body. */
 static const char *value_of(const struct input *input, const char *name, size_t length,
 			    size_t *value_length)
 {
@@ -82,7 +82,7 @@ static const char *value_of(const struct input *input, const char *name, size_t 
 	return NULL;
 }
 
-/* Text that lives until the end; NULL after an error. */
+/* Store text until the end; NULL after an error. */
 static char *keep_text(struct assembler *as, const char *text, size_t length)
 {
 	char *copy;
@@ -106,7 +106,7 @@ static char *keep_text(struct assembler *as, const char *text, size_t length)
 	return copy;
 }
 
-/* One \name at text, into out; how many characters it has, or 0: an error. */
+/* Expand one \name at text to out; return its number of characters, or 0: an error. */
 static size_t replace(struct assembler *as, const struct input *input, const char *text, char *out,
 		      size_t *used)
 {
@@ -128,13 +128,13 @@ static size_t replace(struct assembler *as, const struct input *input, const cha
 	}
 	memcpy(out + *used, value, value_length);
 	*used += value_length;
-	/* \() ends a name and stands for nothing. */
+	/* \() ends a name and expands to nothing. */
 	if (length && text[1 + length] == '\\' && text[2 + length] == '(' && text[3 + length] == ')')
 		length += 3;
 	return length + 1;
 }
 
-/* The line with the names in it replaced; NULL after an error. */
+/* Expand the names in a line; NULL after an error. */
 static const char *expand(struct assembler *as, const struct input *input, const char *text)
 {
 	char out[ASM_MAX_LINE];
@@ -171,7 +171,7 @@ static bool count_line(struct assembler *as)
 			"many");
 }
 
-/* The next line to as->where. False: there is none. */
+/* Read the next line to as->where. False: there is none. */
 static bool next_line(struct assembler *as, struct input *input)
 {
 	struct where where = { .place = input->use };
@@ -220,7 +220,7 @@ void source_run(struct assembler *as, struct input *input)
 			 "of them use itself?");
 		return;
 	}
-	/* Repetitions of nothing have to end too. */
+	/* Repetitions of an empty body must terminate, too. */
 	if (!count_line(as))
 		return;
 	as->depth++;
@@ -238,7 +238,7 @@ void source_run(struct assembler *as, struct input *input)
 	as->at = at;
 }
 
-/* Whether the line in hand begins with this directive, and what it opens. */
+/* Return whether the current line begins with this directive, and what it opens. */
 static bool line_is(struct assembler *as, const char *directive)
 {
 	return token_is(&as->token, directive);
@@ -287,7 +287,7 @@ bool source_body(struct assembler *as, const char *end, struct body *body)
 
 /* --------------------------------------------------------------------- files */
 
-/* Number of the file with this path, or file_count. */
+/* Find the number of the file with this path, or file_count. */
 static size_t find_file(const struct assembler *as, const char *path)
 {
 	size_t i = 0;
@@ -297,7 +297,7 @@ static size_t find_file(const struct assembler *as, const char *path)
 	return i;
 }
 
-/* Takes both over, also where it fails. */
+/* Add a file. Consumes both strings, even on failure. */
 static bool add_file(struct assembler *as, char *path, char *text)
 {
 	const size_t bytes = text ? strlen(text) : 0;
@@ -334,7 +334,7 @@ void source_file(struct assembler *as, const char *path, const char *text)
 	source_run(as, &input);
 }
 
-/* The name in quotes, which the rest of the line has to be. */
+/* Parse the name in quotes, which must be the rest of the line. */
 static bool quoted(struct assembler *as, char *name)
 {
 	const char *from = as->token.text, *end;
@@ -353,7 +353,7 @@ static bool quoted(struct assembler *as, char *name)
 	return asm_error(as, NULL, "unexpected text behind the line's end");
 }
 
-/* Number of the file, which is read if it has not been yet. */
+/* Get the number of the file, which is read on its first use. */
 static bool open_file(struct assembler *as, const struct token *at, const char *name, size_t *file)
 {
 	const char *from = as->files[as->where.place.file].path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names that a program gives: labels, .equ constants, .alias registers.
+ * Names defined by a program: labels, .equ constants, .alias registers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct symbol *symbol_find(struct assembler *as, const struct token *name)
 	return NULL;
 }
 
-/* Names that mean something already: r12, sig3, zero, code … */
+/* Reserved names: r12, sig3, zero, code … */
 static bool is_reserved(const struct token *name)
 {
 	static const char *const words[] = { "inf", "nan", "code", "uniforms", "idx0", "idx1" };

@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-#define NUMBER_BYTES 64	/* longest number that is understood */
+#define NUMBER_BYTES 64	/* longest supported number */
 
 static bool is_name(char c)
 {
@@ -29,7 +29,7 @@ bool token_ends_line(const char *at)
 	       (at[0] == '/' && at[1] == '/');
 }
 
-/* Characters of a number: a sign may follow the exponent of a decimal float. */
+/* Count the characters of a number; its exponent may have a sign in a decimal float. */
 static size_t number_length(const char *at)
 {
 	bool hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
