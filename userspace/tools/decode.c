@@ -2,9 +2,9 @@
 /*
  * pumice-decode: words of the GPU as text.
  *
- * Register accesses as QEMU's trace events show them, control streams,
+ * Register accesses as printed by QEMU's trace events, control streams,
  * instructions, and structures of hw/formats.xml, from a file of raw words or
- * from words on the command line. Works from the generated tables alone.
+ * from words on the command line. Uses only the generated tables.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -45,7 +45,7 @@ static int fail(const char *what, const char *why)
 	return 1;
 }
 
-/* A number as C writes it, up to max. */
+/* Parse a number in C syntax, up to max. */
 static bool number(const char *text, u64 max, u64 *value)
 {
 	char *end;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside pumice-dump: the sections of a dump file (hw/dumpfile.h), checked, and what is
- * printed of them.
+ * Internal interface of pumice-dump: the validated sections
+ * of a dump file (hw/dumpfile.h), and their output.
  *
- * Nothing in a file is trusted: a section that is longer than the file, or has fewer
- * bytes than its elements need, is refused when it is read; all that follows works on
- * copies of whole elements.
+ * Nothing in a file is trusted: a section that is longer than the
+ * file, or has fewer bytes than its elements need, is rejected when
+ * it is read; all later code works on copies of whole elements.
  */
 #ifndef PUMICE_TOOLS_DUMP_H
 #define PUMICE_TOOLS_DUMP_H
@@ -31,33 +31,33 @@ struct dump {
 };
 
 /*
- * Split a file into parts, which point into it. False with *error set, which lives as long
- * as the dump: parts before the damage are valid.
+ * Split a file into parts, which point into it. False with *error set,
+ * which is valid as long as the dump: parts before the damage are valid.
  */
 bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, const char **error);
 
-/* The first part of a type, or NULL. */
+/* Find the first part of a type, or NULL. */
 const struct dump_part *dump_find(const struct dump *dump, u32 type);
-/* Elements of a part that are whole, each at least @known bytes long. */
+/* Count the complete elements of a part, each at least @known bytes long. */
 u32 dump_elements(const struct dump_part *part, size_t known);
-/* Copy element @index; @known: bytes of what this tool knows. */
+/* Copy element @index; @known: bytes that this tool supports. */
 void dump_element(const struct dump_part *part, u32 index, void *to, size_t known);
-/* The first element of the first part of a type. False, and *to zeroed: there is none. */
+/* Copy the first element of the first part of a type. False, and *to zeroed: none. */
 bool dump_one(const struct dump *dump, u32 type, void *to, size_t known);
-/* Copy bytes of captured memory; returns how many from @va on there are, at most @bytes. */
+/* Copy captured memory from @va on; returns the available bytes, at most @bytes. */
 size_t dump_memory(const struct dump *dump, u64 va, void *to, size_t bytes);
 
-/* Sections that can be asked for by name, in the order in which they are printed. */
+/* Sections that can be selected by name, in the order of output. */
 struct dump_view {
 	const char *name;
-	/* Returns false, and prints nothing, where the dump has no data for it. */
+	/* Returns false, and prints nothing, if the dump has no data for it. */
 	bool (*print)(const struct dump *dump, bool all);
 };
 
 #define DUMP_VIEWS 10
 extern const struct dump_view dump_views[DUMP_VIEWS];
 
-/* dump_code.c: instructions around a place, the one at @pc marked; and one as text. */
+/* dump_code.c: print instructions around @pc, which is marked; format one as text. */
 void dump_print_code(const struct dump *dump, u64 code, u32 pc);
 /* @text: PUMICE_DECODE_LINE bytes. False: the instruction was not captured. */
 bool dump_insn_text(const struct dump *dump, u64 code, u32 pc, char *text);
@@ -66,7 +66,7 @@ bool dump_print_stream(const struct dump *dump, bool all);
 bool dump_print_memory(const struct dump *dump, bool all);
 bool dump_print_walk(const struct dump *dump, bool all);
 
-/* A line of a decoder's. */
+/* Print a line of a decoder. */
 void dump_print_line(void *data, u64 addr, const char *line);
 
 #endif

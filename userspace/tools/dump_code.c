@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pumice-dump: instructions around the places where waves were. */
+/* pumice-dump: instructions around the places of waves. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ bool dump_insn_text(const struct dump *dump, u64 code, u32 pc, char *text)
 	return true;
 }
 
-/* What follows the end of a program does not belong to it. */
+/* Words after the end of a program do not belong to it. */
 static bool ends(const u32 *dw)
 {
 	return pumice_isa_check(&pumice_usc_isa, dw) == PUMICE_ISA_UNPACK_OPCODE;

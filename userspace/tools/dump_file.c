@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* pumice-dump: a file becomes checked parts. See dump.h. */
+/* pumice-dump: split a file into validated parts. See dump.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "dump.h"
 
-/* Bytes of the header and of a section's head in version 1 are never fewer than these. */
+/* Minimum sizes of the header and of a section's head in version 1. */
 #define HEADER_BYTES	sizeof(struct pumice_dump_header)
 #define SECTION_BYTES	sizeof(struct pumice_dump_section)
 
@@ -55,7 +55,7 @@ bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, cons
 			return false;
 		part->data = file + at + SECTION_BYTES;
 		at += SECTION_BYTES;
-		/* The last one's padding may be cut off. */
+		/* The padding of the last one may be missing. */
 		at += part->head.bytes % PUMICE_DUMP_ALIGN && left - part->head.bytes >= PUMICE_DUMP_ALIGN ?
 			      part->head.bytes / PUMICE_DUMP_ALIGN * PUMICE_DUMP_ALIGN + PUMICE_DUMP_ALIGN :
 			      part->head.bytes;
@@ -72,7 +72,7 @@ const struct dump_part *dump_find(const struct dump *dump, u32 type)
 	return NULL;
 }
 
-/* Bytes from one element to the next; 0: no element is whole. */
+/* Get the bytes from one element to the next; 0: no element is complete. */
 static size_t stride_of(const struct dump_part *part, size_t known)
 {
 	const u64 stride = part->head.count ? part->head.bytes / part->head.count : 0;
@@ -101,7 +101,7 @@ bool dump_one(const struct dump *dump, u32 type, void *to, size_t known)
 	return true;
 }
 
-/* What one part has of memory from @va on. */
+/* Get the memory of one part from @va on. */
 static size_t part_memory(const struct dump_part *part, u64 va, void *to, size_t bytes)
 {
 	const u64 offset = va - part->head.addr;
@@ -129,7 +129,7 @@ size_t dump_memory(const struct dump *dump, u64 va, void *to, size_t bytes)
 		if (had > best)
 			best = had;
 	}
-	/* Another part may have overwritten what the best one had. */
+	/* Another part may have overwritten the data of the best one. */
 	for (u32 i = 0; best && i < dump->parts; i++)
 		if (part_memory(&dump->part[i], va, to, best) == best)
 			break;

@@ -31,7 +31,7 @@ static const struct pumice_format_info *command_format(const struct pumice_strea
 	return NULL;
 }
 
-/* What follows these commands does not belong to the stream. */
+/* Words after these commands do not belong to the stream. */
 static bool ends_stream(const char *name)
 {
 	const char *last = strrchr(name, '_');
@@ -48,7 +48,7 @@ static void print_commands(const struct pumice_stream_info *stream, u64 va, cons
 		const struct pumice_format_info *format = command_format(stream, dw[at]);
 		size_t left = words - at, part = format && format->words < left ? format->words : left;
 
-		/* One command at a time; of what is unknown or cut off the decoder says so. */
+		/* One command at a time; the decoder reports unknown and truncated commands. */
 		if (!pumice_decode_stream(stream, va + at * 4, dw + at, part, dump_print_line, NULL))
 			return;
 		if (ends_stream(format->name))
@@ -137,7 +137,7 @@ static const char *role_text(u32 role)
 	return role && role < sizeof(text) / sizeof(text[0]) ? text[role] : "memory";
 }
 
-/* Streams and programs are shown decoded; as bytes only where all is asked for. */
+/* Streams and programs are printed decoded; as bytes only if everything is requested. */
 bool dump_print_memory(const struct dump *dump, bool all)
 {
 	bool any = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pumice-dump: what is printed of each section but memory. */
+/* pumice-dump: output of each section except memory. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const char *master_text(u32 dm)
 	return dm < FWIF_DM_COUNT ? masters[dm] : "unknown";
 }
 
-/* Text of a file, in which control characters are shown as '?'. */
+/* Print text of a file, with control characters replaced by '?'. */
 static void print_text(const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes && text[i]; i++)
@@ -36,7 +36,7 @@ static bool print_info(const struct dump *dump, bool all)
 	return part || dump->head.dropped;
 }
 
-/* After the name of what is of the GPU and its firmware. */
+/* Text after the name of GPU and firmware state. */
 static const char *late_text(const struct dump_part *part)
 {
 	return part->head.late ? " (read later)" : "";
@@ -44,7 +44,7 @@ static const char *late_text(const struct dump_part *part)
 
 /* -------------------------------------------------------------------- reason */
 
-/* Of a job that was killed: the unit that was busy with it, and where its waves were. */
+/* Print for a killed job the unit that was busy with it, and the places of its waves. */
 static void print_killed(const struct fwif_job_result *r)
 {
 	printf("fault: %s", pumice_fault_str(r->fault));
@@ -55,7 +55,7 @@ static void print_killed(const struct fwif_job_result *r)
 	printf("\n");
 }
 
-/* What the data masters count as finished. */
+/* Units in which the data masters count progress. */
 static const char *counted_text(u32 dm)
 {
 	static const char *const text[FWIF_DM_COUNT] = {
@@ -133,7 +133,7 @@ static void print_busy(u32 busy)
 	printf("%s\n", busy ? "" : " none");
 }
 
-/* Of a fault the hardware reports the USC, but not which wave: @waves is 0. */
+/* For a fault the hardware reports the USC, but not the wave: @waves is 0. */
 static void print_place(const struct dump *dump, const struct fwif_place *p, u32 waves)
 {
 	if (waves)
@@ -146,7 +146,7 @@ static void print_place(const struct dump *dump, const struct fwif_place *p, u32
 	dump_print_code(dump, p->code, p->pc);
 }
 
-/* Lane and work-group of a fault, as far as the device reported them. */
+/* Print lane and work-group of a fault, as far as the device reported them. */
 static void print_lane(const struct fwif_stuck *s)
 {
 	if (!(s->known & FWIF_KNOWN_WAVE))
@@ -223,7 +223,7 @@ static bool print_waves(const struct dump *dump, bool all)
 
 /* ----------------------------------------------------------------- registers */
 
-/* Registers of zero are left out unless all are asked for. */
+/* Registers that are zero are omitted unless all are requested. */
 static bool print_registers(const struct dump *dump, bool all)
 {
 	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_REGISTERS);
@@ -318,7 +318,7 @@ static void print_log_entry(const struct fwif_log_entry *e)
 		printf("unknown event %u: %u %u %u\n", e->event, e->args[0], e->args[1], e->args[2]);
 }
 
-/* Oldest first; entries that were being written are left out. */
+/* Oldest first; entries that were being written are omitted. */
 static bool print_log(const struct dump *dump, bool all)
 {
 	const struct dump_part *part = dump_find(dump, PUMICE_DUMP_FW_LOG);

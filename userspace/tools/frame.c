@@ -2,8 +2,8 @@
 /*
  * pumice-frame: replays a captured frame on a GPU inside this process.
  *
- * Prints streams and records decoded, writes the list of every tile and what was
- * stored, as a picture and tile by tile.
+ * Prints streams and records decoded, writes the list of every
+ * tile and the stored image, as a whole picture and per tile.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -47,7 +47,7 @@ static void check(const struct frame *f, int err)
 		frame_fail("%s", pumice_device_error(f->dev));
 }
 
-/* A file in the folder of the results. */
+/* Create a file in the folder of the results. */
 static FILE *open_result(const char *dir, const char *name)
 {
 	char path[4096];
@@ -118,7 +118,7 @@ static void close_frame(struct frame *f)
 	pumice_device_close(f->dev);
 }
 
-/* Both jobs; a fault is told, and what there is of the frame is shown all the same. */
+/* Run both jobs; a fault is reported, and the available part of the frame is still shown. */
 static bool replay(const struct frame *f)
 {
 	const struct pumice_frame jobs = {
@@ -144,7 +144,7 @@ static bool replay(const struct frame *f)
 	return !err;
 }
 
-/* A rectangle of a picture, cut off at its edges. */
+/* Write a rectangle of a picture, clipped to its edges. */
 static void write_part(const char *path, const uint8_t *rgb, const uint32_t size[2],
 		       const uint32_t at[2], const uint32_t part[2])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pumice-frame: what its files share. */
+/* Internal interface of pumice-frame. */
 #ifndef PUMICE_FRAME_H
 #define PUMICE_FRAME_H
 
@@ -9,7 +9,7 @@
 
 #define FRAME_TOOL	"pumice-frame"
 
-/* A captured frame on a GPU of its own. */
+/* A captured frame on a separate GPU. */
 struct frame {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
@@ -21,13 +21,13 @@ struct frame {
 	uint32_t tile_w, tile_h, tiles_x, tiles_y;
 };
 
-/* All exit with a message where they fail. */
+/* All of them exit with a message on failure. */
 _Noreturn void frame_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* frame_print.c: the streams and records of the frame, decoded. */
 void frame_print(const struct frame *frame, FILE *out);
 
-/* frame_lists.c: the primitives of each tile, as the parameter buffer has them after the replay. */
+/* frame_lists.c: the primitives of each tile, read from the parameter buffer after the replay. */
 void frame_lists(const struct frame *frame, FILE *out);
 
 /* frame_picture.c: target n as 8-bit R, G, B; free() it. */

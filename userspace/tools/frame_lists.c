@@ -2,10 +2,10 @@
 /*
  * pumice-frame: the list of each tile, read from the parameter buffer.
  *
- * Rendering gives pages back, but does not write to them: with a free list that no
- * later job uses, headers, streams and blocks are still there behind the replay.
- * Lists of the cores are merged by the sequence numbers of blocks, as the IPF
- * merges them (Documentation/parameter-buffer.rst).
+ * Rendering frees pages, but does not write to them: with a free list
+ * that no later job uses, headers, streams and blocks remain intact after
+ * the replay. Lists of the cores are merged by the sequence numbers of
+ * blocks, as the IPF merges them (Documentation/parameter-buffer.rst).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #include "pumice_formats.h"
 #include "pumice_regs.h"
 
-#define MAX_ENTRIES	(1u << 20)	/* of a tile: more, and its stream is taken for damaged */
+#define MAX_ENTRIES	(1u << 20)	/* of a tile: with more its stream counts as damaged */
 #define CHUNK_ENTRIES	7u
 
 /* Primitives of one block. */
 struct entry {
-	uint32_t sequence, order;	/* order: place in its core's stream */
+	uint32_t sequence, order;	/* order: position in its core's stream */
 	uint32_t core, block, mask;
 	struct pumice_prim_block header;
 };
@@ -35,7 +35,7 @@ static bool read_at(const struct frame *f, uint64_t va, void *to, uint32_t words
 	return !pumice_vm_peek(f->vm, va, to, (uint64_t)words * 4);
 }
 
-/* Address of a place in the parameter buffer; 0: there is no such place. */
+/* Get the address of a place in the parameter buffer; 0: invalid place. */
 static uint64_t address(const struct pumice_hwrt_layout *layout, uint32_t word)
 {
 	struct pumice_pb_ref ref;
@@ -56,7 +56,7 @@ static void add(struct list *list, const struct entry *entry)
 	list->entry[list->count++] = *entry;
 }
 
-/* The stream of one core; false where it makes no sense. */
+/* Read the stream of one core; false if it is malformed. */
 static bool read_stream(const struct frame *f, const struct pumice_hwrt_layout *layout,
 			uint32_t chunk, uint32_t core, struct list *list)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-frame: what a frame was stored to, as a picture. The transfer data master
- * of the replaying GPU turns any format and layout into rows of RGBA8.
+ * pumice-frame: the targets of a frame as pictures. The transfer data master
+ * of the replaying GPU converts any format and layout to rows of RGBA8.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void check(const struct frame *f, int err)
 		frame_fail("%s", pumice_device_error(f->dev));
 }
 
-/* A transfer stream that copies level 0 of a surface to an image. */
+/* Build a transfer stream that copies level 0 of a surface to an image. */
 static void convert(const struct frame *f, const uint32_t *texture, struct pumice_image *image,
 		    uint32_t width, uint32_t height)
 {
@@ -59,7 +59,7 @@ uint8_t *frame_picture(const struct frame *f, uint32_t n, uint32_t *width, uint3
 	if (pumice_texture_unpack(f->desc->targets[n], &from) != PUMICE_UNPACK_OK)
 		frame_fail("target %u is no surface", n);
 	if (from.format == PUMICE_FORMAT_RGBA8_SRGB || from.format == PUMICE_FORMAT_BGRA8_SRGB)
-		desc.format = PUMICE_FORMAT_RGBA8_SRGB;	/* picture files are sRGB, too */
+		desc.format = PUMICE_FORMAT_RGBA8_SRGB;	/* picture files are also sRGB */
 	desc.width = *width = from.width + 1u;
 	desc.height = *height = from.height + 1u;
 	check(f, pumice_image_create(f->vm, &desc, &image));

@@ -2,9 +2,9 @@
 /*
  * pumice-frame: streams and records of a frame as text.
  *
- * The control stream is followed: sub-lists, links, and the state records that it
- * names, each once. Limits: so many commands and so deep as the hardware allows; a
- * stream that runs into itself ends where it was before.
+ * The control stream is followed: sub-lists, links, and the state records that
+ * it references, each once. Limits: number of commands, and the hardware's
+ * limit of nesting; a stream that loops ends where the loop closes.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct printer {
 	const struct frame *frame;
 	FILE *out;
 	uint32_t commands;
-	uint64_t seen[MAX_SEEN];	/* records that were printed */
+	uint64_t seen[MAX_SEEN];	/* records already printed */
 	uint32_t seen_count;
 };
 
@@ -32,7 +32,7 @@ static void print_line(void *data, u64 addr, const char *line)
 	fprintf(p->out, "%010" PRIx64 "  %s\n", addr, line);
 }
 
-/* Whether a record is new; it counts as printed from now on. */
+/* Return whether a record is new, and mark it as printed. */
 static bool first_time(struct printer *p, uint64_t va)
 {
 	for (uint32_t i = 0; i < p->seen_count; i++)
@@ -59,7 +59,7 @@ static void print_record(struct printer *p, const char *name, uint64_t va, uint3
 	pumice_decode_format(format, va, words, print_line, p);
 }
 
-/* A stage's programs: of the PDS, and the one that its task instruction starts. */
+/* Print a stage's programs: that of the PDS, and the one its task instruction starts. */
 static void print_stage(struct printer *p, const char *name, const uint32_t words[4])
 {
 	uint32_t code[PUMICE_PDS_MAX_INSNS * 4];
@@ -100,7 +100,7 @@ static void print_state(struct printer *p, uint64_t va)
 	}
 }
 
-/* Where a stream goes on: behind the command, or somewhere else. False at its end. */
+/* Get the next address of a stream: after the command, or its target. False at its end. */
 static bool follow(struct printer *p, const uint32_t *words, uint32_t count, uint64_t *at,
 		   uint64_t *stack, uint32_t *depth)
 {

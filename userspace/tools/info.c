@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-info: what GPU is there, what it can do, which firmware runs on it.
+ * pumice-info: shows the GPU, its capabilities, and its firmware.
  */
 #include <getopt.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define USCS	32u
-#define LANES	48u	/* work-groups of a USC at a time: its slots */
+#define LANES	48u	/* concurrent work-groups of a USC: its slots */
 
 /* A work-group on its USC. */
 struct lane {
@@ -22,10 +22,10 @@ struct perfetto {
 	uint64_t clock_hz;
 	bool first;
 	struct lane lane[USCS][LANES];
-	uint64_t named[USCS];		/* bit n: lane n has a name */
-	uint64_t contexts;		/* bit n: context n's track of the driver has one */
+	uint64_t named[USCS];		/* bit n: lane n was named */
+	uint64_t contexts;		/* bit n: context n's track of the driver was named */
 	bool running;			/* the data master has a job */
-	struct pumice_event_record job;	/* its start */
+	struct pumice_event_record job;	/* start of the job */
 	uint64_t walks;			/* table walks so far */
 };
 
@@ -34,7 +34,7 @@ static uint64_t to_ns(const struct perfetto *p, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * 1000000000u / p->clock_hz);
 }
 
-/* Microseconds with a fraction, as the format wants them. */
+/* Write microseconds with a fraction, as the format requires. */
 static void put_time(struct perfetto *p, const char *key, uint64_t ns)
 {
 	fprintf(p->file, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned int)(ns % 1000));
@@ -52,7 +52,7 @@ static void put_text(struct perfetto *p, const char *text)
 	fputc('"', p->file);
 }
 
-/* The head of an event: all of them have these. */
+/* Write the head common to all events. */
 static void begin(struct perfetto *p, const char *phase, enum perfetto_process process,
 		  uint32_t track, const char *name)
 {
@@ -139,7 +139,7 @@ void perfetto_instant(struct perfetto *p, enum perfetto_process process, uint32_
 	end(p);
 }
 
-/* Something with a length. */
+/* Write an event with a duration. */
 static void slice(struct perfetto *p, enum perfetto_process process, uint32_t track,
 		  uint64_t from, uint64_t to, const char *name, const char *detail)
 {
@@ -162,7 +162,7 @@ void perfetto_job(struct perfetto *p, uint32_t context, uint32_t job, uint64_t f
 		snprintf(name, sizeof(name), "context %" PRIu32, context);
 		put_name(p, "thread_name", PERFETTO_DRIVER, context, name);
 	}
-	/* Jobs wait in line behind each other, so they overlap: the asynchronous form. */
+	/* Queued jobs overlap in time, so this uses asynchronous events. */
 	for (int i = 0; i < 2; i++) {
 		snprintf(name, sizeof(name), "context %" PRIu32 " job %" PRIu32, context, job);
 		begin(p, i ? "e" : "b", PERFETTO_DRIVER, context, name);
@@ -193,7 +193,7 @@ void perfetto_lost(struct perfetto *p, uint64_t ns, uint64_t events)
 
 	snprintf(detail, sizeof(detail), "%" PRIu64 " events", events);
 	perfetto_instant(p, PERFETTO_CDM, 0, ns, "events were lost", detail);
-	/* Ends of work-groups may be among them. */
+	/* The lost events may include ends of work-groups. */
 	memset(p->lane, 0, sizeof(p->lane));
 	p->running = false;
 }

@@ -25,20 +25,20 @@ enum perfetto_process {
 	PERFETTO_MMU,
 };
 
-/* Begin a file; NULL where it cannot be made. clock_hz: ticks of the GPU clock in a second. */
+/* Begin a file; NULL if it cannot be created. clock_hz: GPU clock ticks per second. */
 struct perfetto *perfetto_open(const char *path, uint64_t clock_hz);
-/* End it. False where not all of it could be written. */
+/* End it. False if it could not be written completely. */
 bool perfetto_close(struct perfetto *p);
 
-/* What the GPU told of itself; in the order in which it came. */
+/* Write an event of the GPU; call in the order of events. */
 void perfetto_event(struct perfetto *p, const struct pumice_event_record *event);
-/* Events that were lost here. */
+/* Record that events were lost at this time. */
 void perfetto_lost(struct perfetto *p, uint64_t ns, uint64_t events);
 
-/* A moment on a track; detail may be NULL. */
+/* Write an instant event on a track; detail may be NULL. */
 void perfetto_instant(struct perfetto *p, enum perfetto_process process, uint32_t track,
 		      uint64_t ns, const char *name, const char *detail);
-/* From when to when the driver had a job with the firmware. */
+/* Write the interval in which a job of the driver was queued in the firmware. */
 void perfetto_job(struct perfetto *p, uint32_t context, uint32_t job, uint64_t from_ns,
 		  uint64_t to_ns, const char *detail);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-run: run any kernel with buffers from files or generators, and print or
- * save what it made.
+ * pumice-run: run any kernel with buffers from files
+ * or generators, and print or save the outputs.
  *
- * Exit status: 0; 1 for bad input or a job that failed; 2 when results differ
- * from what --check names.
+ * Exit status: 0; 1 for bad input or a job that
+ * failed; 2 if results differ from those of --check.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -62,7 +62,7 @@ bool run_error(const char *format, ...)
 	return false;
 }
 
-/* A whole number up to @max, ended by @end. Return: what follows it, or NULL. */
+/* Parse an integer up to @max, ended by @end. Return: the text after it, or NULL. */
 static const char *parse_count(const char *text, uint64_t max, char end, uint64_t *value)
 {
 	*value = 0;
@@ -102,7 +102,7 @@ static bool parse_whole(const char *name, const char *text, uint64_t max, uint64
 	return run_error("%s %s: not a number up to %" PRIu64, name, text, max);
 }
 
-/* A decimal number of at least 0. */
+/* Parse a decimal number of at least 0. */
 static bool parse_real(const char *name, const char *text, run_value *value)
 {
 	char *end;
@@ -203,7 +203,7 @@ static bool list_perf(const char *device)
 	return true;
 }
 
-/* What can be seen of the arguments before anything runs. */
+/* Check the arguments as far as possible before anything runs. */
 static bool check_options(const struct run_options *o)
 {
 	for (unsigned int i = 0; i < RUN_MAX_ARGS; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rooms of pumice-run share: elements and buffers (run_data.c), .npy
+ * Internal interface of the parts of pumice-run: elements and buffers (run_data.c), .npy
  * files (run_npy.c), arguments (run_args.c), the GPU (run_gpu.c), the command
  * line (run.c).
  *
- * Functions that fail have told why on standard error and return false.
+ * Functions that fail print the reason to standard error and return false.
  */
 #ifndef PUMICE_RUN_H
 #define PUMICE_RUN_H
@@ -29,7 +29,7 @@ struct run_type {
 	enum run_kind kind;
 };
 
-/* A value of any type; holds all 64-bit integers and f64 exactly on the hosts there are. */
+/* A value of any type; represents all 64-bit integers and f64 exactly on the supported hosts. */
 typedef long double run_value;
 
 /* Elements with a shape, row by row. */
@@ -42,8 +42,8 @@ struct run_data {
 };
 
 struct run_arg {
-	const char *text;	/* as it was given, for errors */
-	char name[32];		/* as it was given, or empty */
+	const char *text;	/* as passed, for errors */
+	char name[32];		/* as passed, or empty */
 	bool buffer;		/* else a scalar */
 	bool output;		/* shown or saved at the end */
 	struct run_data data;	/* of a scalar: one element */
@@ -58,43 +58,43 @@ struct run_options {
 	uint32_t groups[3];
 	unsigned int repeat;
 	uint64_t timeout_ns;
-	uint64_t print;		/* elements of an output that are shown */
+	uint64_t print;		/* maximum elements of an output to show */
 	run_value tolerance;
 	bool time;
 	const char *perf;	/* names of counters, or NULL */
 	const char *trace;	/* file for the event trace, or NULL */
 };
 
-/* "pumice-run: …" to standard error. Return: false, for the caller to return. */
+/* Print "pumice-run: …" to standard error. Return: false, for the caller to return. */
 bool run_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* run_data.c */
 const struct run_type *run_type_find(const char *name, size_t length);
 /* Names of all types, for errors. */
 const char *run_type_names(void);
-/* A number that the type holds. @what: for errors */
+/* Parse a number of the type. @what: for errors */
 bool run_parse_value(const char *what, const struct run_type *type, const char *text,
 		     size_t length, run_value *value);
 run_value run_get(const struct run_data *data, uint64_t index);
 void run_put(struct run_data *data, uint64_t index, run_value value);
-/* Zeroed memory for the shape; its size is checked. @what: for errors */
+/* Allocate zeroed memory for the shape; checks its size. @what: for errors */
 bool run_data_alloc(const char *what, struct run_data *data);
 void run_print_element(FILE *out, const struct run_data *data, uint64_t index);
-/* The first @limit elements, a row of the last dimension on a line. */
+/* Print the first @limit elements, a row of the last dimension per line. */
 void run_print(FILE *out, const struct run_data *data, uint64_t limit);
 
-/* run_npy.c: @data->type says what the file must hold */
+/* run_npy.c: @data->type is the type required of the file */
 bool run_npy_load(const char *path, const void *file, size_t bytes, struct run_data *data);
 bool run_npy_save(const char *path, const struct run_data *data);
 
 /* run_args.c */
 bool run_parse_arg(const char *text, struct run_arg *arg);
-/* Save an output as its file's name asks for. */
+/* Save an output in the format given by its file's name. */
 bool run_save(const struct run_arg *arg);
-/* Compare an output with a file. @equal: made false where they differ, and told where */
+/* Compare an output with a file. @equal: cleared if they differ, with a message */
 bool run_check(unsigned int index, const struct run_arg *arg, run_value tolerance, bool *equal);
 
-/* run_gpu.c: load or assemble, launch, bring outputs back */
+/* run_gpu.c: load or assemble, launch, read back outputs */
 bool run_on_gpu(struct run_options *options);
 
 #endif

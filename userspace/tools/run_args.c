@@ -20,7 +20,7 @@
 
 #define MAX_PARTS 8u
 
-/* An argument cut at its colons. */
+/* An argument split at its colons. */
 struct parts {
 	const char *at[MAX_PARTS];
 	size_t length[MAX_PARTS];
@@ -62,7 +62,7 @@ static bool take_type(struct run_arg *arg, struct parts *p)
 	return true;
 }
 
-/* A shape such as 1024 or 512x512. */
+/* Parse a shape such as 1024 or 512x512. */
 static bool take_shape(struct run_arg *arg, struct parts *p)
 {
 	const char *at, *end;
@@ -88,7 +88,7 @@ static bool take_shape(struct run_arg *arg, struct parts *p)
 	return run_data_alloc(arg->text, &arg->data);
 }
 
-/* A number, or @otherwise where the argument ends before. */
+/* Parse a number, or use @otherwise if the argument ends before it. */
 static bool take_value(struct run_arg *arg, struct parts *p, run_value otherwise,
 		       run_value *value)
 {
@@ -132,7 +132,7 @@ static bool fill_iota(struct run_arg *arg, struct parts *p)
 	return true;
 }
 
-/* The splitmix64 sequence: the same numbers for the same seed everywhere. */
+/* The splitmix64 sequence: the same numbers for the same seed on all hosts. */
 static uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -142,7 +142,7 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* Floats from 0 to below 1, a multiple of 2^-10 (f16) or 2^-24; integers of all values. */
+/* Generate floats from 0 to below 1, a multiple of 2^-10 (f16) or 2^-24; integers of all values. */
 static bool fill_random(struct run_arg *arg, struct parts *p)
 {
 	const struct run_type *seeds = run_type_find("u64", 3);
@@ -253,7 +253,7 @@ static bool parse_buffer(struct run_arg *arg, struct parts *p)
 		return run_error("%s: too many parts behind the source", arg->text);
 	if (p->next >= p->count)
 		return true;
-	/* The rest is a file name, colons and all. */
+	/* The rest is a file name, including colons. */
 	arg->save = p->at[p->next];
 	if (!*arg->save)
 		return run_error("%s: the name of the file is missing", arg->text);
@@ -280,7 +280,7 @@ static bool parse_scalar(struct run_arg *arg, struct parts *p)
 	return true;
 }
 
-/* "NAME=" before an argument; what follows it, or NULL after an error. */
+/* Parse "NAME=" before an argument; return the text after it, or NULL after an error. */
 static const char *take_name(const char *text, struct run_arg *arg)
 {
 	size_t length = strcspn(text, "=:");
@@ -338,7 +338,7 @@ bool run_save(const struct run_arg *arg)
 			   arg->data.count * arg->data.type->bytes);
 }
 
-/* Whether two elements are the same: NaN equals NaN, others may be @tolerance apart. */
+/* Return whether two elements are equal: NaN equals NaN, others may be @tolerance apart. */
 static bool same(run_value a, run_value b, run_value tolerance)
 {
 	if (isnan(a) || isnan(b))

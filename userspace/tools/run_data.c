@@ -32,7 +32,7 @@ const char *run_type_names(void)
 	return "u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64";
 }
 
-/* The least and the greatest integer of a type. */
+/* Get the smallest and the largest integer of a type. */
 static void range_of(const struct run_type *type, run_value *min, run_value *max)
 {
 	unsigned int bits = 8 * (unsigned int)type->bytes;
@@ -62,7 +62,7 @@ bool run_parse_value(const char *what, const struct run_type *type, const char *
 	return true;
 }
 
-/* Bits of a value as an integer type holds it, modulo its size. */
+/* Get the bits of a value in an integer type, modulo its size. */
 static uint64_t integer_bits(run_value value)
 {
 	run_value wrapped = fmodl(truncl(value), ldexpl(1, 64));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-run: the GPU side. Loads or assembles the shader, places buffers, makes
- * the uniform block of the arguments in their order, launches, and brings
- * outputs back.
+ * pumice-run: the GPU side. Loads or assembles the shader,
+ * places buffers, builds the uniform block from the
+ * arguments in order, launches, and reads back outputs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,15 +18,15 @@
 #include "run.h"
 
 #define STREAM_BYTES	(1u << 20)
-#define TRACE_ENTRIES	(1u << 18)	/* events of one run that are kept */
+#define TRACE_ENTRIES	(1u << 18)	/* events stored for one run */
 #define TRACE_BATCH	256u
 #define TEXT_BYTES	8192u		/* of the description of a failed job */
 #define PAGE_BYTES	4096u
 #define LARGE_PAGE	(2u << 20)
 #define END_ALIGN	16u		/* of a buffer's address */
-#define FILL		0xa5		/* what memory beside a buffer holds */
+#define FILL		0xa5		/* fill pattern of memory around a buffer */
 
-/* Everything that lives while a kernel runs. */
+/* All state of a running kernel. */
 struct run_gpu {
 	struct run_options *o;
 	struct pumice_device *dev;
@@ -37,7 +37,7 @@ struct run_gpu {
 	struct pumice_stream *stream;
 	struct pumice_sync *done;
 	struct pumice_bo *bos[RUN_MAX_ARGS];
-	uint64_t vas[RUN_MAX_ARGS];	/* rooms, with pages that are not bound on both sides */
+	uint64_t vas[RUN_MAX_ARGS];	/* addresses, with unbound pages on both sides */
 	uint64_t guards[RUN_MAX_ARGS];	/* bytes of these on each side */
 	uint64_t offsets[RUN_MAX_ARGS];	/* of the buffer in its bo */
 	uint32_t uniforms[2 * RUN_MAX_ARGS];
@@ -64,7 +64,7 @@ static void report(void *data, const char *text)
 	fputs(text, stderr);
 }
 
-/* A program file as it is, or what the assembler makes of a text. */
+/* Load a program file, or assemble a text. */
 static bool load_program(struct run_gpu *g)
 {
 	const uint32_t magic = PUMICE_PROGRAM_HEADER__MAGIC__VALUE;
@@ -108,7 +108,7 @@ static bool open_gpu(struct run_gpu *g)
 	return true;
 }
 
-/* The words that an argument puts into the uniform block. */
+/* Append the words of an argument to the uniform block. */
 static void add_words(struct run_gpu *g, uint64_t value, unsigned int words)
 {
 	g->uniforms[g->uniform_words++] = (uint32_t)value;
@@ -117,8 +117,8 @@ static void add_words(struct run_gpu *g, uint64_t value, unsigned int words)
 }
 
 /*
- * Bind a buffer so that an access past its end, or before its pages, faults: there are pages
- * without memory around it. The buffer is at the end of its pages, up to END_ALIGN.
+ * Bind a buffer so that an access past its end, or before its pages, faults: it is
+ * surrounded by unbound pages. The buffer is at the end of its pages, aligned to END_ALIGN.
  */
 static bool bind_buffer(struct run_gpu *g, unsigned int i)
 {
@@ -141,7 +141,7 @@ static void label_buffer(struct run_gpu *g, unsigned int i)
 		snprintf(label, sizeof(label), "%s, argument %u", arg->name, i);
 	else
 		snprintf(label, sizeof(label), "argument %u", i);
-	/* For texts and dumps only: no reason to fail. */
+	/* For texts and dumps only: errors are ignored. */
 	pumice_bo_set_label(g->bos[i], label);
 	pumice_bo_set_extent(g->bos[i], g->offsets[i], arg->data.count * arg->data.type->bytes);
 }
@@ -165,7 +165,7 @@ static bool place_buffer(struct run_gpu *g, unsigned int i)
 	return true;
 }
 
-/* Whether these bytes beside a buffer are as they were. */
+/* Return whether these bytes around a buffer are unmodified. */
 static bool check_beside(const struct run_gpu *g, unsigned int i, const uint8_t *from,
 			 uint64_t bytes, const char *where)
 {
@@ -176,7 +176,7 @@ static bool check_beside(const struct run_gpu *g, unsigned int i, const uint8_t 
 	return true;
 }
 
-/* What the GPU can access beside the buffers, because it is in their pages. */
+/* Check the bytes around the buffers that the GPU can access, as they are in their pages. */
 static bool check_bounds(struct run_gpu *g)
 {
 	bool ok = true;
@@ -221,7 +221,7 @@ static bool place_arguments(struct run_gpu *g)
 			 g->uniform_words);
 }
 
-/* Counters out of "name,name". */
+/* Parse counters from "name,name". */
 static bool make_perfmon(struct run_gpu *g)
 {
 	const char *at = g->o->perf;
@@ -261,7 +261,7 @@ static bool build_stream(struct run_gpu *g)
 	return true;
 }
 
-/* @what and how the job failed, in the library's words. */
+/* Report @what and how the job failed, in the library's text. */
 static bool report_job(struct run_gpu *g, const char *what)
 {
 	char text[TEXT_BYTES];
@@ -277,8 +277,8 @@ static bool report_job(struct run_gpu *g, const char *what)
 }
 
 /*
- * The job is killed, to see where it was. In process only: the kernel driver kills by its own
- * time-out, which is usually shorter than the tool's.
+ * Kill the job, to see its location. In process only: the kernel driver
+ * kills it at its own time-out, which is usually shorter than the tool's.
  */
 static bool report_endless(struct run_gpu *g)
 {
@@ -291,7 +291,7 @@ static bool report_endless(struct run_gpu *g)
 	return report_job(g, what);
 }
 
-/* Submit the stream once and wait; how it ended goes to @result. */
+/* Submit the stream once and wait; store its result in @result. */
 static bool run_once(struct run_gpu *g, struct pumice_job_result *result)
 {
 	const struct pumice_job_sync signal = { .sync = g->done, .signal = true };
@@ -328,7 +328,7 @@ static bool begin_trace(struct run_gpu *g)
 	return true;
 }
 
-/* Take the events that there are. */
+/* Read the available events. */
 static bool drain_trace(struct run_gpu *g)
 {
 	struct pumice_event_record records[TRACE_BATCH];
@@ -428,7 +428,7 @@ static void close_buffer(struct run_gpu *g, unsigned int i)
 
 static void close_gpu(struct run_gpu *g)
 {
-	/* The context first: a job that timed out is killed with it. */
+	/* Destroy the context first: it kills a job that timed out. */
 	pumice_context_destroy(g->context);
 	pumice_perfmon_destroy(g->perfmon);
 	pumice_sync_destroy(g->done);

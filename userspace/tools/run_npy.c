@@ -3,8 +3,8 @@
  * pumice-run: .npy files, versions 1 to 3, little endian, in C order.
  *
  * A file is a magic number, a version, the length of a header, the header (a
- * Python dictionary with descr, fortran_order and shape), and the elements. Only
- * what numpy itself writes for plain types is understood.
+ * Python dictionary with descr, fortran_order and shape), and the elements.
+ * Only the headers that numpy writes for plain types are supported.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #define MAGIC_BYTES	6u
 #define ALIGN		64u	/* of the elements in the files that are written */
 
-/* Where the header's text is. */
+/* Location of the header's text. */
 struct npy_header {
 	const char *text;
 	size_t bytes;
@@ -48,7 +48,7 @@ static bool find_header(const char *path, const uint8_t *file, size_t bytes,
 	return true;
 }
 
-/* What stands behind "'key':", with blanks passed over; NULL if the key is not there. */
+/* Find the value after "'key':", skipping blanks; NULL if the key is missing. */
 static const char *value_of(const struct npy_header *header, const char *key)
 {
 	const char *end = header->text + header->bytes;
@@ -95,7 +95,7 @@ static bool check_order(const char *path, const struct npy_header *header)
 	return run_error("%s: the .npy header does not say its order", path);
 }
 
-/* "(3, 4)"; "()" is one element. */
+/* Parse "(3, 4)"; "()" is one element. */
 static bool read_shape(const char *path, const struct npy_header *header, struct run_data *data)
 {
 	const char *at = value_of(header, "shape"), *end = header->text + header->bytes;
@@ -136,7 +136,7 @@ bool run_npy_load(const char *path, const void *file, size_t bytes, struct run_d
 	return true;
 }
 
-/* The header's text with its newline, padded so that the elements are aligned. */
+/* Build the header's text with its newline, padded to align the elements. */
 static size_t make_header(const struct run_data *data, char *text, size_t room)
 {
 	size_t used = (size_t)snprintf(text, room, "{'descr': '%c%s', 'fortran_order': False, "

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-top: what a GPU does, live.
+ * pumice-top: live view of the activity of a GPU.
  *
- * Utilisation is the share of the time between two looks in which a data master
- * had a job, and the USCs ran waves.
+ * Utilisation is the fraction of the time between two samples
+ * in which a data master had a job, and the USCs ran waves.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -43,7 +43,7 @@ static void look(struct pumice_device *dev, struct pumice_device_stats *stats)
 	exit(1);
 }
 
-/* Percent of whole; counters that were read one after the other may exceed it by a little. */
+/* Percent of whole; counters read one after the other may exceed it slightly. */
 static double percent(uint64_t part, uint64_t whole)
 {
 	double share = whole ? 100.0 * (double)part / (double)whole : 0.0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-trace: what driver, firmware, data master, USCs and MMU do while a
- * command runs, as a trace for Perfetto.
+ * pumice-trace: record the activity of driver, firmware, data
+ * master, USCs and MMU while a command runs, for Perfetto.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -43,7 +43,7 @@ static _Noreturn void fail(const char *what, const char *why)
 	exit(1);
 }
 
-/* Take all events that there are. */
+/* Read all available events. */
 static void drain(struct tracer *t)
 {
 	static struct pumice_event_record records[BATCH];
@@ -62,7 +62,7 @@ static void drain(struct tracer *t)
 	} while (count == BATCH);
 }
 
-/* GPU clock less CLOCK_MONOTONIC, ns. */
+/* GPU clock minus CLOCK_MONOTONIC, ns. */
 static int64_t clock_offset(const struct tracer *t)
 {
 	uint64_t ticks, cpu_ns;
@@ -109,7 +109,7 @@ static pid_t start(char **command)
 	return child;
 }
 
-/* The command's status as a shell gives it. */
+/* Get the command's status as reported by a shell. */
 static int follow(struct tracer *t, pid_t child)
 {
 	const struct timespec pause = { .tv_nsec = POLL_NS };
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 		return fputs(usage, stderr), 1;
 	begin(&t, device, path);
 	child = start(argv + optind);
-	/* An interrupt is for the command; the trace of it stays. */
+	/* An interrupt is for the command; its trace is kept. */
 	signal(SIGINT, SIG_IGN);
 	status = follow(&t, child);
 	trace_kernel_close(t.kernel, t.out, clock_offset(&t));

@@ -2,8 +2,8 @@
 /*
  * Trace events and firmware log of the kernel driver.
  *
- * Uses an instance of tracefs of its own, so that nobody else's tracing is
- * disturbed.
+ * Uses a separate instance of tracefs, so
+ * that other tracing is not disturbed.
  */
 #include "trace_kernel.h"
 
@@ -19,9 +19,9 @@
 #define INSTANCE	"/sys/kernel/tracing/instances/pumice-trace"
 #define DRI		"/sys/kernel/debug/dri"
 #define LINE_BYTES	512
-#define PENDING		4096	/* jobs with the firmware at a time */
+#define PENDING		4096	/* concurrent jobs in the firmware */
 
-/* A job that the firmware was given. */
+/* A job queued in the firmware. */
 struct pending {
 	uint32_t context, job;
 	uint64_t ns;
@@ -29,8 +29,8 @@ struct pending {
 
 struct trace_kernel {
 	char folder[512];		/* the device's, in debugfs */
-	char level[16];			/* the firmware's log level before */
-	uint64_t logged;		/* time of the last log line that was taken, ns */
+	char level[16];			/* the firmware's previous log level */
+	uint64_t logged;		/* time of the last log line read, ns */
 	struct pending pending[PENDING];
 	uint32_t count;
 };
@@ -49,7 +49,7 @@ static bool write_text(const char *folder, const char *name, const char *text)
 	return !fclose(file) && ok;
 }
 
-/* The folder of the first device that has a firmware log. */
+/* Find the folder of the first device that has a firmware log. */
 static bool find_folder(char *folder, size_t bytes)
 {
 	DIR *dir = opendir(DRI);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel knows of a GPU's jobs: the driver's trace events (tracefs) and
- * the firmware's log (debugfs). Both need root.
+ * Kernel information about a GPU's jobs: the driver's trace events
+ * (tracefs) and the firmware's log (debugfs). Both need root.
  */
 #ifndef PUMICE_TOOLS_TRACE_KERNEL_H
 #define PUMICE_TOOLS_TRACE_KERNEL_H
@@ -11,15 +11,15 @@
 struct trace_kernel;
 
 /*
- * Begin: the driver's events are on, and the firmware logs all. NULL, with a
- * reason in *error, where one of the two is not to be had.
+ * Begin: enable the driver's events and all firmware logs. NULL,
+ * with a reason in *error, if one of the two is not available.
  */
 struct trace_kernel *trace_kernel_open(const char **error);
-/* Take what the firmware logged since the last time; before its ring is over. */
+/* Read the new firmware log; call it before its ring wraps. */
 void trace_kernel_poll(struct trace_kernel *k, struct perfetto *p);
 /*
- * End: everything back as it was, and the rest into the trace. offset_ns: GPU
- * clock less CLOCK_MONOTONIC.
+ * End: restore all settings, and add the rest to the
+ * trace. offset_ns: GPU clock minus CLOCK_MONOTONIC.
  */
 void trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offset_ns);
 
