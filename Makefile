@@ -2,7 +2,7 @@
 #
 # Pumice: entry points. `make help` lists them.
 #
-# This file says what depends on what; the work is done by scripts/ (see
+# This file defines the dependencies; the work is done by scripts/ (see
 # scripts/README.md), meson, the firmware's Makefile and the kernel's Kbuild.
 # Each part has a stamp or a product in build/, compared with its sources, so
 # that a run with nothing to do takes well under a second.
@@ -21,19 +21,19 @@ export JOBS ?= $(shell nproc)
 export PUMICE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pumice
 export TESTS WERROR QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRROR
 
-# Size of the virtual GPU, for run and shell.
+# Configuration of the virtual GPU, for run and shell.
 export CORES ?= 4
 export THREADS ?= 2
-# Debuggers of make shell, and programs of this machine in its guest.
+# Debuggers of make shell, and host programs copied to its guest.
 export GDB TOOLS
 
 S := $(top)/scripts
 
-# sources FOLDER…: every file in there that git might know.
+# sources FOLDER…: every file in them that git may track.
 sources = $(shell find $(1) -type f -not -name '*.pyc' 2>/dev/null)
 
-# setting NAME VALUE: a file that is new whenever the value is, for rules whose
-# product depends on a variable.
+# setting NAME VALUE: a file updated whenever the value
+# changes, for rules whose product depends on a variable.
 setting = $(shell mkdir -p $(BUILD) && echo '$(2)' >$(BUILD)/.new-$(1) && \
 	{ cmp -s $(BUILD)/.new-$(1) $(BUILD)/.set-$(1) || \
 	cp $(BUILD)/.new-$(1) $(BUILD)/.set-$(1); })$(BUILD)/.set-$(1)
@@ -41,7 +41,7 @@ setting = $(shell mkdir -p $(BUILD) && echo '$(2)' >$(BUILD)/.new-$(1) && \
 packages := $(BUILD)/.packages-run
 gen := $(BUILD)/gen/.done
 firmware := $(BUILD)/firmware/pumice_fw.bin
-# With a seeded defect each, for tests of the driver.
+# Each with a seeded defect, for tests of the driver.
 firmware_defects := DEAF REFUSE
 firmware_tests := $(firmware_defects:%=$(BUILD)/firmware-%/pumice_fw.bin)
 native := $(BUILD)/native/.done
@@ -59,7 +59,7 @@ stock_module := $(BUILD)/module/stock.ko
 fast_module := $(BUILD)/module/fast.ko
 debug_module := $(BUILD)/module/debug.ko
 kunit_module := $(BUILD)/module/kunit.ko
-# Installed library, and programs that use it.
+# Installed library, and programs built with it.
 examples := $(BUILD)/examples/.done
 guest := $(BUILD)/guest/stock.cpio $(BUILD)/guest/programs.cpio
 
@@ -78,7 +78,7 @@ run: $(qemu) $(guest) ## boot a guest, run the demos, leave pictures in out/
 shell: $(qemu) $(guest) $(if $(TOOLS),$(BUILD)/guest/tools.cpio) ## a prompt in the guest with the GPU (GDB=1 TOOLS="strace gdb"; leave with: exit)
 	@$(S)/shell.sh
 
-# What `make module` and `make firmware` build, into the guest of `make shell`.
+# Load the products of `make module` and `make firmware` in the guest of `make shell`.
 .PHONY: reload
 reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the guest of make shell (PARAMETERS="job_timeout_ms=60000")
 	@$(S)/reload.py --module $(stock_module) --firmware $(firmware) --parameters "$(PARAMETERS)"
@@ -129,7 +129,7 @@ check-qemu: ## the PCI device and the guest tests on another QEMU (QEMU_VERSION=
 check-distros: $(BUILD)/.packages-distros ## make run and make check in fresh Debian 12, 13, testing (DISTROS="trixie" DISTRO_COMMANDS="run")
 	@$(S)/check.sh distros
 
-# What the mutations' tests need of this tree; the rest they build for themselves.
+# Products of this tree that the mutations' tests need; they build the rest themselves.
 .PHONY: mutations
 mutations: $(qemu) $(BUILD)/guest/programs.cpio $(BUILD)/guest/igt.cpio $(fast) | $(BUILD)/.packages-check ## every seeded error must be found; hours (ONLY="cdm-* firmware" SHARD=1/4)
 	@$(S)/mutations.py $(ONLY) $(if $(SHARD),--shard $(SHARD))
@@ -185,7 +185,7 @@ asan: $(asan) ## the same under ASan and UBSan
 $(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
 	@$(S)/build-native.sh asan -Db_sanitize=address,undefined -Db_lundef=false
 
-# Only the tests of threads; GCC warns of fences that ThreadSanitizer does not know.
+# Only the tests of threads; GCC warns of fences that ThreadSanitizer does not support.
 $(tsan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
 	@TARGETS=threads $(S)/build-native.sh tsan -Db_sanitize=thread -Db_lundef=false -Dc_args=-Wno-tsan
 
@@ -218,7 +218,7 @@ $(fast_module): $(gen) $(module_sources) scripts/build-module.sh $(fast) | $(pac
 	@$(S)/build-module.sh $(BUILD)/kernel/fast $@
 $(debug_module): $(gen) $(module_sources) scripts/build-module.sh $(debug) | $(packages)
 	@$(S)/build-module.sh $(BUILD)/kernel/debug $@
-# The same with its KUnit tests, which run when it is loaded.
+# The module with its KUnit tests, which run when it is loaded.
 $(kunit_module): $(gen) $(module_sources) scripts/build-module.sh $(debug) | $(packages)
 	@MODULE_WORK=$(BUILD)/module/kunit $(S)/build-module.sh $(BUILD)/kernel/debug $@ \
 		CONFIG_DRM_PUMICE_KUNIT_TEST=y

@@ -33,12 +33,12 @@ modprobe pumice && pumice-bench-guest >/host/rows.json
 
 
 def fail(what, way_out):
-    """End with one line for the failure and one for the way out."""
+    """Exit with one line for the failure and one for the remedy."""
     sys.exit(f"error: {what}\n       {way_out}")
 
 
 def build():
-    """pumice-bench itself: meson leaves it out where it was configured without OpenCL."""
+    """Build pumice-bench; meson omits it if it was configured without OpenCL."""
     native = BUILD / "native"
     log = OUT / "logs/bench-build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def build():
 
 
 def read_rows(path, what):
-    """A program's list of rows."""
+    """Read a program's list of rows."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -62,7 +62,7 @@ def read_rows(path, what):
 
 
 def native_rows(options):
-    """Rows measured in this process."""
+    """Get the rows measured in process."""
     path = OUT / "bench-native.json"
     command = [str(NATIVE / "pumice-bench"), "-o", str(path), "-r", str(options.rounds)]
     if options.name:
@@ -73,7 +73,7 @@ def native_rows(options):
 
 
 def guest_rows():
-    """Rows measured through the kernel driver."""
+    """Get the rows measured through the kernel driver."""
     images = BUILD / "guest"
     job = images / "bench.job"
     job.write_text(JOB, encoding="ascii")
@@ -91,12 +91,12 @@ def guest_rows():
 
 
 def number(value):
-    """Four digits that count."""
+    """Format with four significant digits."""
     return "–" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def table(rows):
-    """The rows, as text."""
+    """Format the rows as text."""
     head = ("", "unit", "ours", "peer", "ratio", "goal", "", "peer is")
     verdict = {True: "met", False: "NOT MET", None: ""}
     lines = [head] + [(row["name"], row["unit"], number(row["ours"]), number(row["peer"]),
@@ -110,7 +110,7 @@ def table(rows):
 
 
 def warn_if_busy():
-    """Say so when other work takes processors away."""
+    """Warn if other processes use the processors."""
     load, processors = os.getloadavg()[0], os.cpu_count() or 1
     if load > processors / 2:
         print(f"this machine is busy (load {load:.1f} on {processors} processors): "
@@ -118,7 +118,7 @@ def warn_if_busy():
 
 
 def main():
-    """Command line."""
+    """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-guest", action="store_true", help="in this process only")

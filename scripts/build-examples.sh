@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# build-examples.sh DIR: install build/native into DIR/root and build the examples in
-# DIR/src against that, as a user would: with pkg-config, and with the shared library.
-# The guest image takes both from there.
+# build-examples.sh DIR: install build/native into DIR/root and build
+# the examples in DIR/src against it, as a user would: with pkg-config,
+# and with the shared library. The guest image uses both.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

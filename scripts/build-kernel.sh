@@ -5,10 +5,10 @@
 #
 #   build-kernel.sh CONFIG
 #
-# CONFIG is fast (scripts/kernel/fast.config) or debug (the same with debug.config on
-# top). Prints the folder of the result, laid out as stock-kernel.sh describes. Kept in
-# the cache, keyed by the source's version and the content of what it is made from, so
-# it is built once.
+# CONFIG is fast (scripts/kernel/fast.config) or debug (the same plus
+# debug.config). Prints the folder of the result, with the layout
+# described in stock-kernel.sh. Kept in the cache, keyed by the
+# source's version and the content of its inputs, so it is built once.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -19,10 +19,10 @@ fragments=("$top/scripts/kernel/fast.config")
 base=$PUMICE_CACHE/kernel
 
 suite=$(kernel_suite)
-# What make runs in: nothing, or the root with the compiler of that suite.
+# Prefix of make: empty, or the root with the compiler of that suite.
 inside=()
 
-# objects CONFIG: about how many objects are compiled for it.
+# objects CONFIG: approximate number of objects compiled for it.
 objects() {
 	case $1 in
 	debug) echo 2250 ;;
@@ -30,8 +30,8 @@ objects() {
 	esac
 }
 
-# What only drivers select has no prompt, and ours is built outside the tree.
-# Give each such symbol one in this copy.
+# Symbols that only drivers select have no prompt, and our driver is
+# built out of tree. Add a prompt to each such symbol in this copy.
 add_prompt() {
 	local file=$1 symbol=$2 kind=$3
 
@@ -62,8 +62,8 @@ unpack() {
 	add_prompts "$tree"
 }
 
-# What a kernel's own fragment asks for is what the kernel is built for: every line
-# has to come out as asked.
+# The options of a kernel's own fragment are its purpose:
+# every line must be in the result as requested.
 require_own() {
 	local tree=$1 line
 
@@ -75,9 +75,9 @@ require_own() {
 	done
 }
 
-# merge_config tells of each option that did not come out as asked. Options
-# that this architecture always has, or that have no prompt, may say so; those
-# the project cannot do without stop the build.
+# merge_config reports each option whose result differs from the
+# request. That is harmless for options that are always set or have no
+# prompt; a missing option that the project requires stops the build.
 configure() {
 	local tree=$1 option
 

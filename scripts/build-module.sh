@@ -5,12 +5,12 @@
 #
 #   build-module.sh KERNEL PRODUCT [MAKE-ARGUMENT…]
 #
-# KERNEL is a folder made by stock-kernel.sh or build-kernel.sh. The sources are
-# copied to build/module/RELEASE/ (same layout as the work tree) and built there,
-# so that one work tree serves several kernels. Only what changed is copied and
-# compiled. The module is then copied to PRODUCT. MODULE_WORK= names another
-# folder to build in. A kernel with a root folder of its own is built for in there.
-# WERROR=1 makes warnings errors.
+# KERNEL is a folder created by stock-kernel.sh or build-kernel.sh. The
+# sources are copied to build/module/RELEASE/ (same layout as the work
+# tree) and built there, so that one work tree serves several kernels.
+# Only changed files are copied and compiled. The module is then copied to
+# PRODUCT. MODULE_WORK= is another build folder. For a kernel with its own
+# root folder the build runs in that root. WERROR=1 makes warnings errors.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

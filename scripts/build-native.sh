@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# build-native.sh NAME [MESON-OPTION…]: configure build/NAME with meson when it
-# is new, and build what is out of date: all, or the targets in TARGETS.
-# build/NAME/.done tells when.
+# build-native.sh NAME [MESON-OPTION…]: configure build/NAME with meson
+# if it is new, and build what is out of date: all, or the targets in
+# TARGETS. The time of build/NAME/.done is that of the build.
 #
-# CC and CXX choose compilers. NATIVE_ROOT= is a root folder (build-root.sh) to build in
-# instead of this machine. WERROR=1 makes warnings errors; a build folder keeps what it
-# was configured with until that changes.
+# CC and CXX select compilers. NATIVE_ROOT= is a root folder (build-root.sh)
+# to build in instead of this machine. WERROR=1 makes warnings errors; a
+# build folder keeps its configuration until these change.
 #
-# Objects come from ccache, which meson finds, and whose files lie in our cache: keyed
-# by content, so that a clean clone compiles only what no clone has compiled before.
-# Paths within the tree are taken as relative, and where the tree lies does not count
-# for debug information.
+# Objects are cached by ccache, which meson detects, in our cache folder:
+# keyed by content, so that a clean clone compiles only files that no
+# clone has compiled before. Paths within the tree are made relative, and
+# debug information does not depend on the location of the tree.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -26,7 +26,7 @@ inside=(env)
 [ -z "${NATIVE_ROOT:-}" ] || inside=("$top/scripts/build-root.sh" run "$NATIVE_ROOT" env -C "$top")
 inside+=("CCACHE_DIR=$PUMICE_CACHE/ccache" "CCACHE_BASEDIR=$top" CCACHE_NOHASHDIR=1
 	CCACHE_MAXSIZE=3G "WERROR=${WERROR:-0}")
-# Not for ninja: the firmware in there has a compiler of its own.
+# Not for ninja: the firmware in this build has its own compiler.
 compilers=(${CC:+"CC=$CC"} ${CXX:+"CXX=$CXX"})
 unset CC CXX
 

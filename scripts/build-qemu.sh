@@ -6,18 +6,18 @@
 #   build-qemu.sh PRODUCT
 #
 # The source is a Debian package with Debian's patches: QEMU 10.0 of Debian 13,
-# or with QEMU_VERSION= the newest version that begins so and whose source one of
-# Debian's suites still has (QEMU_VERSION=10.2). QEMU_SRC= is a tree of one's own.
-# Source and build tree live in the cache, keyed by version, the build tree also by this
-# machine's Debian release: the first build takes minutes, after that a change of the
-# device compiles the device only. The binary is copied to PRODUCT. QEMU's own warnings
-# are no errors; with WERROR=1 those of the device are.
+# or with QEMU_VERSION= the newest version with this prefix whose source is still
+# in one of Debian's suites (QEMU_VERSION=10.2). QEMU_SRC= is a user's own tree.
+# Source and build tree are in the cache, keyed by version, the build tree also
+# by this machine's Debian release: the first build takes minutes, later a change
+# of the device compiles only the device. The binary is copied to PRODUCT. QEMU's
+# own warnings are not errors; with WERROR=1 those of the device are.
 #
-# What the overlay looks like inside QEMU's tree (hw/pumice/):
+# Layout of the overlay inside QEMU's tree (hw/pumice/):
 #   *.c *.h meson.build Kconfig trace-events   from qemu-device/
 #   gpu/                                       from qemu-device/gpu/
 #   gen/                                       generated headers and tables, hw/decode/
-# and what scripts/qemu-hooks.py changes in QEMU's own files.
+# and the changes of scripts/qemu-hooks.py to QEMU's own files.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -28,8 +28,8 @@ suites="trixie trixie-backports forky sid experimental"
 base=$PUMICE_CACHE/qemu
 meson_min=1.5
 
-# QEMU's configure wants a newer meson than Debian 12 has. Unpack the
-# backported one beside the sources and show it to Python; install nothing.
+# QEMU's configure requires a newer meson than Debian 12 has. Unpack the
+# backported one next to the sources and add it to Python's path; install nothing.
 provide_meson() {
 	local have dir=$PUMICE_CACHE/tools/meson
 
@@ -46,8 +46,8 @@ provide_meson() {
 	export PATH=$dir/usr/bin:$PATH
 }
 
-# offers WANTED: "SUITE VERSION" of every source package whose upstream version
-# is WANTED or begins with it, the newest of the first suite first.
+# offers WANTED: "SUITE VERSION" of every source package whose upstream
+# version equals or begins with WANTED, the newest of the first suite first.
 offers() {
 	local suite
 
@@ -60,9 +60,9 @@ offers() {
 	done
 }
 
-# fetch WANTED FILE: fetch the first offer that can be had, unpack it in the
-# cache, write its version to FILE. Suites list sources that their mirror may not
-# hold.
+# fetch WANTED FILE: fetch the first offer that is
+# available, unpack it in the cache, write its version
+# to FILE. A mirror may lack sources that a suite lists.
 fetch() {
 	local suite version src tried=
 
@@ -81,12 +81,12 @@ fetch() {
 		"give another QEMU_VERSION=, or a source tree of your own: QEMU_SRC="
 }
 
-# key VERSION: a version as a folder's name.
+# key VERSION: convert a version to a folder name.
 key() {
 	echo "${1//[:~]/_}"
 }
 
-# QEMU_SRC= is somebody's own tree: link-copy it instead of changing it.
+# QEMU_SRC= is a user's own tree: copy it with links instead of changing it.
 copy_own() {
 	rsync -a --delete --exclude '/build*' --exclude /hw/pumice \
 		--exclude .git "${QEMU_SRC%/}/" "$1/"
@@ -124,9 +124,9 @@ compile() {
 	mv "$product.new" "$product"
 }
 
-# Compile the device's files once more, as QEMU's build does and with warnings as errors:
-# the front end in full; the GPU core, which check-builds.py compiles in full, up to its
-# syntax.
+# Compile the device's files again, as QEMU's build does and
+# with warnings as errors: the front end completely; the GPU
+# core, which check-builds.py compiles completely, syntax only.
 warnings() {
 	local obj=$1
 

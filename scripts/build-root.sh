@@ -8,16 +8,16 @@
 #   build-root.sh native SUITE       for the native parts, with GCC and clang of SUITE
 #   build-root.sh run ROOT COMMAND…  run a command in one
 #
-# COMPILER is what the kernel's headers depend on, gcc-16-for-host. Newer headers
-# bring host tools that need a newer C library than this machine's, so make runs
-# inside. The packages of the second kind are the section [build-root] of packages.txt.
-# Both are made once and kept in the cache, keyed by the compiler's version. No
-# package's scripts are run, so the programs are there but nothing that scripts would
-# have set up, such as alternatives (cc, awk).
+# COMPILER is the dependency of the kernel's headers, gcc-16-for-host. Newer
+# headers include host tools that need a newer C library than this machine's, so
+# make runs inside. The packages of the second kind are the section [build-root]
+# of packages.txt. Both are created once and kept in the cache, keyed by the
+# compiler's version. Package scripts are not run, so the programs exist but
+# nothing that scripts would have set up, such as alternatives (cc, awk).
 #
-# A command sees the cache, the work tree and its build folder at their own names, and
-# /dev and /proc. Its environment is PATH, HOME, LC_ALL and what an env in front of it
-# adds. It runs in a mount namespace of its own; without root, in a user namespace too.
+# A command sees the cache, the work tree and its build folder at their usual paths, and
+# /dev and /proc. Its environment is PATH, HOME, LC_ALL and the additions of an env
+# prefix. It runs in a separate mount namespace; without root, also in a user namespace.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -35,8 +35,8 @@ unpack() {
 	mkdir -p "$2/dev" "$2/tmp"
 }
 
-# make_root RESULT SUITE TITLE PACKAGE…: unpack the packages and all that they depend on
-# into RESULT, unless that is there; print it.
+# make_root RESULT SUITE TITLE PACKAGE…: unpack the packages and
+# all their dependencies into RESULT, unless it exists; print it.
 make_root() {
 	local result=$1 suite=$2 title=$3 debs=$base/debs
 
@@ -52,7 +52,7 @@ make_root() {
 	echo "$result"
 }
 
-# The first suite that has the compiler, as lines "SUITE VERSION".
+# Print the first suite that has the compiler, as lines "SUITE VERSION".
 choose() {
 	local suite version
 
@@ -67,7 +67,7 @@ choose() {
 	die "no Debian suite has ${1%-for-host}, which a kernel's headers ask for"
 }
 
-# The root with the compiler COMPILER.
+# Create the root with the compiler COMPILER.
 compiler_root() {
 	local compiler=$1 file=$PUMICE_CACHE/versions/$1 suite version
 
@@ -82,7 +82,7 @@ compiler_root() {
 		"$suite" "$compiler $version" "$compiler" $tools
 }
 
-# The root for the native parts, of SUITE.
+# Create the root for the native parts, of SUITE.
 native_root() {
 	local suite=$1 packages version
 
@@ -92,8 +92,8 @@ native_root() {
 		"$suite" "the compilers of Debian $suite" "${packages[@]}"
 }
 
-# Inside the namespace: mount what is seen, go in. The work tree first: BUILD and the
-# cache may lie in it.
+# Inside the namespace: mount the visible folders, enter.
+# The work tree first: it may contain BUILD and the cache.
 enter() {
 	local root=$1 folder
 
@@ -113,7 +113,7 @@ run() {
 	local options=(--mount)
 
 	[ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
-	# In a chroot "/" may be no mount, so that it cannot be made private.
+	# In a chroot "/" may not be a mount, so that it cannot be made private.
 	unshare "${options[@]}" true 2>/dev/null || options+=(--propagation unchanged)
 	exec unshare "${options[@]}" "$top/scripts/build-root.sh" enter "$@"
 }

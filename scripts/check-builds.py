@@ -20,9 +20,9 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 SUITE = "trixie"
-# By name: C and C++ compiler, options of meson, settings of the firmware's Makefile. GCC
-# warns of more when it optimises, as users' builds do; clang warns of the same at any
-# level, so the quickest will do.
+# By name: C and C++ compiler, options of meson, settings of the firmware's
+# Makefile. GCC has more warnings with optimisation, as in users' builds;
+# clang has the same at any level, so the fastest level is used.
 COMPILERS = {
     "gcc": (["gcc", "g++"], ["-Ddebug=false", "-Doptimization=2"],
             ["CC=riscv64-unknown-elf-gcc"]),
@@ -33,13 +33,13 @@ SMOKE = ["tests/unit/fwcpu/test_fwcpu_encoding", "tests/unit/mmu/test_mmu_walk"]
 
 
 def run(command, **environment):
-    """Run a command that logs by itself; whether it went well."""
+    """Run a command that does its own logging; return its success."""
     return subprocess.run(command, cwd=TOP, check=False,
                           env=dict(os.environ, WERROR="1", **environment)).returncode == 0
 
 
 def native(tally, root, name):
-    """The native parts and the firmware by one compiler, and the smoke tests."""
+    """Build the native parts and the firmware with one compiler; run the smoke tests."""
     (cc, cxx), options, firmware = COMPILERS[name]
     folder = f"{SUITE}-{name}"
     where = f"see out/logs/{folder}.log"
@@ -58,7 +58,7 @@ def native(tally, root, name):
 
 
 def main():
-    """All compilers, then the count."""
+    """Run all compilers, then print the count."""
     tally = Tally("builds")
     made = subprocess.run(["scripts/build-root.sh", "native", SUITE], cwd=TOP, check=False,
                           stdout=subprocess.PIPE, text=True)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Both commands of the README in fresh Debian roots; each is a case.
 
-DISTROS chooses the releases, DISTRO_COMMANDS the commands. See distro-root.sh.
+DISTROS selects the releases, DISTRO_COMMANDS the commands. See distro-root.sh.
 Takes hours with all of them. Logs: out/logs/distro-SUITE-COMMAND.log.
 """
 
@@ -19,13 +19,13 @@ COMMANDS = os.environ.get("DISTRO_COMMANDS", "run check").split()
 
 
 def distro_root(*arguments):
-    """Whether distro-root.sh went well."""
+    """Run distro-root.sh; return its success."""
     return subprocess.run(["scripts/distro-root.sh", *arguments], cwd=TOP,
                           check=False).returncode == 0
 
 
 def main():
-    """All releases, then the count."""
+    """Run all releases, then print the count."""
     tally = Tally("distros")
     for suite in DISTROS:
         if not distro_root("make", suite):

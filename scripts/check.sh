@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, pairs, igt, kernels,
-# mutations, qemu, distros) one after the other. Each closes with 'N passed, N failed'; with
-# several parts so does the whole, on the last line. A part that cannot be built counts as
-# one failure.
+# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, pairs,
+# igt, kernels, mutations, qemu, distros) one after the other. Each ends
+# with 'N passed, N failed'; with several parts so does the total, on the
+# last line. A part that cannot be built counts as one failure.
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
 results=$OUT/results
 
-# part NAME TITLE MAKE-TARGETS COMMAND…: build, run, and leave a result even
-# when there is nothing to run.
+# part NAME TITLE MAKE-TARGETS COMMAND…: build, run,
+# and write a result even if there is nothing to run.
 part() {
 	local name=$1 title=$2 targets=$3 start=$SECONDS status=0
 
@@ -52,8 +52,8 @@ guest_part() {
 		"$top/scripts/guest-tests.py" "$BUILD/guest"
 }
 
-# The debug kernel: what is listed for it, or with DEBUG_TESTS=all every guest test, and
-# IGT.
+# The debug kernel: its listed tests, or with
+# DEBUG_TESTS=all every guest test, and IGT.
 debug_part() {
 	part guest-debug "tests on the debug kernel, ${DEBUG_TESTS:-quick}" \
 		"qemu $BUILD/guest/debug.cpio $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
@@ -64,15 +64,15 @@ debug_part() {
 	fi
 }
 
-# Every ioctl at the same time as every other, on the debug kernel.
+# Every ioctl concurrently with every other, on the debug kernel.
 pairs_part() {
 	part guest-pairs "pairs of ioctls on the debug kernel" \
 		"qemu $BUILD/guest/debug.cpio $BUILD/guest/programs.cpio" \
 		"$top/scripts/guest-tests.py" "$BUILD/guest" --pairs
 }
 
-# side_by_side PART NAME…: a part each for names, all at once; what is built for them is built
-# before. Each prints when all have ended.
+# side_by_side PART NAME…: run a part for each name, in parallel; their
+# targets are built first. Output is printed when all have ended.
 side_by_side() {
 	local run=$1 name log pids=()
 
@@ -131,7 +131,7 @@ run_part() {
 		pairs_part
 		;;
 	kernels)
-		# What cannot be built is said again by the part that needs it.
+		# A failed build is reported again by the part that needs it.
 		read -ra series <<<"$KERNELS"
 		images=("${series[@]/#/$BUILD/guest/}")
 		make -s -C "$top" qemu "$BUILD/guest/programs.cpio" "${images[@]/%/.cpio}" || true

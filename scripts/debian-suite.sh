@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# apt for one Debian suite, apart from the machine's own apt.
+# Run apt for one Debian suite, separate from the machine's own apt.
 #
 #   debian-suite.sh SUITE update             fetch the lists (at most once a day)
 #   debian-suite.sh SUITE version PACKAGE    print the newest version
@@ -12,9 +12,9 @@
 #   debian-suite.sh SUITE source DIR PKG     unpack a source package into DIR
 #   debian-suite.sh SUITE uri                print the mirror
 #
-# Sources, lists and state lie in the project's cache folder, so /etc/apt and
-# the machine's package state are never touched. The mirror is the one that the
-# machine's own sources name; DEBIAN_MIRROR= takes its place.
+# Sources, lists and state are in the project's cache folder, so /etc/apt
+# and the machine's package state are never modified. The mirror is that
+# of the machine's own sources; DEBIAN_MIRROR= replaces it.
 #
 # Limits: main archive and component main only; amd64 only.
 
@@ -34,7 +34,7 @@ options=(-o "Dir::State=$root/state" -o "Dir::Cache=$root/cache"
 	-o "APT::Sandbox::User=root" -o "Acquire::Check-Valid-Until=false"
 	-o "Acquire::Languages=none" -o "Acquire::Retries=3" -o "Debug::NoLocking=1")
 
-# The archive that the machine's own sources use for Debian itself (not for
+# Print the archive that the machine's own sources use for Debian itself (not for
 # security or other vendors), without the trailing slash.
 mirror() {
 	local uri=${DEBIAN_MIRROR:-}
@@ -105,7 +105,7 @@ closure)
 	mkdir -p "$1/partial"
 	dir=$1
 	shift
-	# Against an empty status file everything counts as not installed.
+	# With an empty status file every package counts as not installed.
 	apt-get "${options[@]}" -q -y --no-install-recommends --download-only \
 		-o "Dir::Cache::Archives=$dir" install "$@"
 	;;

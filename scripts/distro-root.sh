@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# A fresh installation of a Debian release in a folder, to try there what the README
-# asks a newcomer to do.
+# A fresh installation of a Debian release in a folder,
+# to test the steps that the README gives to new users.
 #
 #   distro-root.sh make SUITE          install SUITE with make and nothing else; copy
 #                                      this work tree to /root/pumice in it
 #   distro-root.sh run SUITE TARGET    make TARGET there, as root
 #
-# All is in distros/SUITE of the cache: root/ is made anew each time, cache/ is the
-# ~/.cache/pumice in there, kept, so that a second run fetches and builds less;
-# DISTRO_CLEAN=1 empties it first. It is not shared with this machine's, or a step that
-# only this machine can do would go unnoticed. apt in there uses the archive and the
-# options for transport of this machine's apt. A command has /proc, /dev/shm and a small
-# /dev without KVM, in mount and process namespaces of its own. Needs root.
+# Everything is in distros/SUITE of the cache: root/ is recreated each time, cache/
+# is its ~/.cache/pumice, kept, so that a second run fetches and builds less;
+# DISTRO_CLEAN=1 empties it first. It is not shared with this machine's, since that
+# would hide a step that works on this machine only. Its apt uses the archive and
+# the transport options of this machine's apt. A command has /proc, /dev/shm and a
+# small /dev without KVM, in separate mount and process namespaces. Needs root.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -23,7 +23,7 @@ suite=$2
 place=$PUMICE_CACHE/distros/$suite
 root=$place/root
 
-# This machine's apt options that say how to reach the archive.
+# Print this machine's apt options for access to the archive.
 transport() {
 	apt-config dump --empty=no | grep -E '^Acquire::(http|https|Check-|Retries|Proxy)' || true
 	echo 'APT::Sandbox::User "root";'

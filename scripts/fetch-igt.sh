@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Upstream IGT as Debian's forky builds it, with every library it needs,
-# unpacked into the cache. Prints the folder of the root.
+# Unpack upstream IGT as built by Debian's forky, with every
+# library it needs, into the cache. Prints the folder of the root.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

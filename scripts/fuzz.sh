@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# fuzz.sh: build the fuzz targets with libFuzzer, and search with each for a
-# while, one after the other. What they find and learn stays in out/fuzz/TARGET:
-# corpus/, crash-*, log. See tests/fuzz/README.md.
+# fuzz.sh: build the fuzz targets with libFuzzer, and run each for a
+# limited time, one after the other. Findings and corpora are kept in
+# out/fuzz/TARGET: corpus/, crash-*, log. See tests/fuzz/README.md.
 #
 #	TARGETS="mmio bus stream cost frame transfer canary switch firmware program tables fwgdb"
 #	FUZZ_SECONDS=120

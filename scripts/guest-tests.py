@@ -43,15 +43,15 @@ LIST = TOP / "tests/guest/list"
 QUICK = TOP / "tests/guest/quick"
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
-DEBUG_FACTOR = 6        # so many times longer may both take on the debug kernel
-PAIRS_FACTOR = 48       # and where all pairs of calls run
-# How long programs run that may run for any time, in seconds.
+DEBUG_FACTOR = 6        # factor for both on the debug kernel
+PAIRS_FACTOR = 48       # factor with all pairs of calls
+# Run time of programs with a configurable duration, in seconds.
 SHORT = {"PUMICE_RACE_SECONDS": 5, "PUMICE_FUZZ_SECONDS": 30}
 LONG = {"PUMICE_RACE_SECONDS": 30, "PUMICE_FUZZ_SECONDS": 300}
 PAIRS = {"PUMICE_PAIRS": "all"}
 
-# Cases hold jobs on purpose while they do other things: on a busy machine that may
-# take longer than the driver's usual limit. t_timeout sets its own.
+# Cases deliberately keep jobs running meanwhile: on a busy machine this
+# may exceed the driver's default time limit. t_timeout sets its own.
 JOB = """\
 {environment}
 {before}
@@ -72,7 +72,7 @@ done
 ! grep -q '^pumice ' /proc/modules || rmmod pumice
 echo $? >/host/rmmod.status
 """
-# What runs for long on the stock kernel, too, in `make check-debug`.
+# Programs that also run for long on the stock kernel, in `make check-debug`.
 RACES = ["t_race"]
 # The driver with its KUnit tests, which run while it is loaded.
 KUNIT = """\
@@ -84,7 +84,7 @@ echo $? >/host/kunit.status
 
 
 def lines(path):
-    """The words of each line of a list, without comments."""
+    """Read the words of each line of a list, without comments."""
     for line in path.read_text(encoding="utf-8").splitlines():
         words = line.partition("#")[0].split()
         if words:
@@ -92,7 +92,7 @@ def lines(path):
 
 
 def rows():
-    """{(kernel, command line): [program, …]} in the list's order."""
+    """Return {(kernel, command line): [program, …]} in the list's order."""
     guests = {}
     for words in lines(LIST):
         guests.setdefault((words[1], " ".join(words[2:])), []).append(words[0])
@@ -134,14 +134,14 @@ def on_debug(guests, quick):
 
 
 def all_pairs():
-    """Every call against every other."""
+    """Run every call concurrently with every other."""
     run = Run("debug-pairs", "debug", "", ["t_pairs"], PAIRS)
     run.factor = PAIRS_FACTOR
     yield run
 
 
 def as_stock(guests, kernel, quick):
-    """The stock kernel's rows for another kernel."""
+    """Run the stock kernel's rows on another kernel."""
     wanted = {words[0] for words in lines(QUICK)} if quick else None
     unknown = (wanted or set()) - {test for tests in guests.values() for test in tests}
     if unknown:
@@ -166,12 +166,12 @@ def selected(runs, wanted):
 
 
 def text(path):
-    """The content of a file that may be missing."""
+    """Read a file that may be missing."""
     return path.read_text(errors="replace") if path.exists() else ""
 
 
 def job(run):
-    """The script that the guest runs."""
+    """Write the script that the guest runs."""
     environment = "\n".join(f"export {name}={value}" for name, value in run.seconds.items())
     programs = "\n".join(" ".join(["run", test, *run.cases.get(test, [])]) for test in run.tests)
     return JOB.format(programs=programs, environment=environment,
@@ -205,7 +205,7 @@ def run_guest(tally, images, run):
 
 
 def check_list(tally, guests):
-    """Every listed program was built, every built one is listed."""
+    """Check that every listed program was built, and every built one is listed."""
     listed = {test for tests in guests.values() for test in tests}
     for test in sorted(listed):
         tally.add(f"{test} was built", (PROGRAMS / test).exists(), f"not in {PROGRAMS}")
@@ -215,7 +215,7 @@ def check_list(tally, guests):
 
 
 def main():
-    """All guests."""
+    """Run all guests."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# host-packages.sh SECTION…: install what is missing of these sections of
-# scripts/packages.txt, saying which. Asks for nothing when all is there. Uses
-# sudo when not root.
+# host-packages.sh SECTION…: install and list the missing
+# packages of these sections of scripts/packages.txt. Does
+# nothing if all are installed. Uses sudo when not root.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

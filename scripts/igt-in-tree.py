@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Put our IGT tests into an IGT source tree, as a driver's tests lie there:
+"""Add our IGT tests to an IGT source tree, with the layout of a driver's tests:
 
     igt-in-tree.py [--build] IGT_SRC
 
@@ -10,9 +10,9 @@
     lib/drmtest.[ch]     DRIVER_PUMICE, for --device, IGT_DEVICE and the module's loading
     meson.build (three)  install folder, library, the tests before test-list.txt is made
 
---build then builds IGT in IGT_SRC/build, and lists our subtests. Run again, it brings all of
-this up to date. It is for IGT trees whose blocks are written igt_main(), as in 2.4. Sources are copied as they
-are but for the name of the uapi header's folder, and a copyright line where there is none.
+--build then builds IGT in IGT_SRC/build, and lists our subtests. A second run updates all of
+this. It supports IGT trees whose blocks are written igt_main(), as in 2.4. Sources are copied
+unmodified except for the name of the uapi header's folder, and a copyright line if there is none.
 """
 
 import os
@@ -25,10 +25,10 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OWN = TOP / "tests/igt"
-# What is this layer's and not for IGT: IGT has its own.
+# Files of this layer that IGT does not need, as it has its own.
 OURS_ONLY = ("layer_sample", "gputop_load")
 COPYRIGHT = "/* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */\n"
-# Before this driver's lines goes what is ours, in lists that are sorted by name.
+# In lists sorted by name our lines are added before those of this driver.
 NEIGHBOUR = "v3d"
 
 LIB_BUILD = """\
@@ -67,7 +67,7 @@ RPATH = """\
 
 
 def fail(text):
-    """End with a message."""
+    """Exit with a message."""
     sys.exit(f"igt-in-tree.py: {text}")
 
 
@@ -82,25 +82,25 @@ def put(source, folder):
 
 
 def sources(*patterns):
-    """C files of this tree and of the build folder."""
+    """List the C files of this tree and of the build folder."""
     return sorted(path for pattern in patterns for path in pattern.parent.glob(pattern.name))
 
 
 def empty(folder):
-    """A folder with nothing in it."""
+    """Create an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
 def programs():
-    """The programs and what each has beside its own file, as tests/igt/meson.build says."""
+    """Return the programs and the additional files of each, from tests/igt/meson.build."""
     text = (OWN / "meson.build").read_text(encoding="utf-8")
     return re.search(r"^igt_programs (= \{\n.*?^\})", text, re.M | re.S)[1]
 
 
 def put_tests(src):
-    """The programs. Returns their number."""
+    """Copy the programs. Returns their number."""
     to = empty(src / "tests/pumice")
     for path in sources(OWN / "*.[ch]"):
         if path.stem not in OURS_ONLY and path.stem != "igt_pumice":
@@ -111,7 +111,7 @@ def put_tests(src):
 
 
 def put_library(src):
-    """What the programs share, the generated parts of it included."""
+    """Copy the programs' shared files, including generated ones."""
     to = empty(src / "lib/pumice")
     for path in sources(OWN / "igt_pumice.[ch]"):
         put(path, src / "lib")
@@ -128,7 +128,7 @@ def put_library(src):
 
 
 class Edit:
-    """One of IGT's own files while lines of ours are added to it."""
+    """One of IGT's own files while our lines are added to it."""
 
     def __init__(self, src, name):
         self.path, self.name = src / name, name
@@ -142,7 +142,7 @@ class Edit:
             self.path.write_text(self.text, encoding="utf-8")
 
     def insert(self, lines, anchor, after=False):
-        """Put lines before (or after) the line that fits a pattern, unless they are there."""
+        """Insert lines before (or after) the line that matches a pattern, unless present."""
         if lines.strip("\n") in self.text:
             return
         found = list(re.finditer(rf"^{anchor}.*\n", self.text, re.M))
@@ -152,12 +152,12 @@ class Edit:
         self.text = self.text[:at] + lines + self.text[at:]
 
     def remove(self, lines):
-        """Take lines out, wherever they are."""
+        """Remove lines, wherever they are."""
         self.text = self.text.replace(lines, "")
 
 
 def add_driver(src):
-    """DRIVER_PUMICE: a bit that no driver has, and the module by its name."""
+    """Add DRIVER_PUMICE: a bit that no other driver has, and the module by its name."""
     with Edit(src, "lib/drmtest.h") as edit:
         bits = re.findall(r"^#define DRIVER_\w+\s+\(1 << (\d+)\)", edit.text, re.M)
         if not bits:
@@ -170,7 +170,7 @@ def add_driver(src):
 
 
 def add_build(src):
-    """The lines of IGT's own build files."""
+    """Add the lines of IGT's own build files."""
     with Edit(src, "meson.build") as edit:
         edit.insert("pumicedir = join_paths(libexecdir, 'pumice')\n", f"{NEIGHBOUR}dir = ")
         edit.insert(RPATH, rf"\s+{NEIGHBOUR}_rpathdir = '\$ORIGIN'")
@@ -184,7 +184,7 @@ def add_build(src):
 
 
 def need_blocks(src):
-    """Refuse a tree whose blocks are written otherwise than ours."""
+    """Reject a tree whose blocks have another form than ours."""
     core = (src / "lib/igt_core.h").read_text(encoding="utf-8")
     for block in ("igt_main", "igt_fixture", "igt_subtest_group"):
         if not re.search(rf"^#define {block}\(\)", core, re.M):
@@ -206,7 +206,7 @@ def build(src):
 
 
 def main():
-    """Command line."""
+    """Parse the command line and run."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--build"]
     if len(arguments) != 1 or not arguments[0]:
         fail("no IGT source tree named: make igt-in-tree IGT_SRC=DIR")

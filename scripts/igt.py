@@ -44,11 +44,11 @@ PART = {"core_hotunplug": "apart", "syncobj_wait": "timed", "syncobj_timeline": 
 # A first guess at the time a run may take, in seconds; TCG on two busy cores.
 TIMEOUT = {"main": 600, "timed": 900, "apart": 300, "own": 900, "faults": 600}
 PER_TEST = 120
-DEBUG_FACTOR = 6        # so many times longer may it take on the debug kernel
+DEBUG_FACTOR = 6        # factor on the debug kernel
 DEBUG_PARTS = ("own", "apart", "faults")
 # On a processor whose clock counts instructions.
 OWN_TIME = ("timed", "faults")
-# There the GPU runs on the same clock, and makes faults on request.
+# There the GPU runs on the same clock, and raises faults on request.
 DEVICE = {"faults": "pumice,cores=4,threads=0,fault-injection=on"}
 
 # The job in the guest. The device must be there before IGT looks for it.
@@ -100,31 +100,31 @@ kill $load""",
 }
 AROUND = {"apart": STRESS, "own": GPUTOP, "timed": IN_MEMORY, "faults": IN_MEMORY}
 NOTHING_AROUND = {"before": "", "after": "", "options": ""}
-# What the kernel reports when this machine does not run the guest for long.
+# Kernel messages caused by this machine not running the guest for long.
 BUSY = re.compile(r"clocksource: Long readout interval|hrtimer: interrupt took")
-# A program that loads a module of the kernel by a name which newer kernels do not have: 6.12.107
+# Programs that load a kernel module by a name that newer kernels do not have: 6.12.107
 # moved the buddy allocator's test to gpu_buddy_tests.
 LOADS = {"drm_buddy": "drm_buddy_test"}
-# Per cent of the time that a client with a job without end has the GPU.
+# Minimum percentage of GPU time of a client with an endless job.
 GPUTOP_BUSY = 90.0
 
 
 def rows(name):
-    """The lines of a list in tests/igt/, without comments."""
+    """Read the lines of a list in tests/igt/, without comments."""
     for line in (LISTS / name).read_text().splitlines():
         if line.strip() and not line.startswith("#"):
             yield line
 
 
 def programs():
-    """[(program, number of subtests, kernels, left out)] of programs.txt."""
+    """Return [(program, number of subtests, kernels, left out)] of programs.txt."""
     for line in rows("programs.txt"):
         name, count, kernels, *rest = line.split(None, 3)
         yield name, int(count), kernels.split(","), re.findall(r"(?:^|\s)-(\S+)", "".join(rest))
 
 
 def expectations(name, kernel):
-    """{subtest: reason} of fails.txt, flakes.txt or skips.txt for a kernel."""
+    """Return {subtest: reason} of fails.txt, flakes.txt or skips.txt for a kernel."""
     found = {}
     for line in rows(f"{name}.txt"):
         which, test, *reason = line.split(None, 2)
@@ -136,12 +136,12 @@ def expectations(name, kernel):
 
 
 def is_own(program):
-    """Whether a program is one of tests/igt/ rather than upstream's."""
+    """Return whether a program is one of tests/igt/ rather than upstream's."""
     return program.startswith("pumice_")
 
 
 def subtests(root, program):
-    """The subtests of a program; upstream's are asked with their own C library."""
+    """List the subtests of a program; upstream's run with their own C library."""
     if is_own(program):
         output = subprocess.run([OWN / program, "--list-subtests"], check=True,
                                 capture_output=True, text=True)
@@ -154,7 +154,7 @@ def subtests(root, program):
 
 
 def testlist(root):
-    """{program: [igt@program@subtest]} with what is left out left out."""
+    """Return {program: [igt@program@subtest]} without the excluded ones."""
     lists = {}
     for name, count, _kernels, left_out in programs():
         tests = [f"igt@{name}@{sub}".rstrip("@") for sub in subtests(root, name)
@@ -167,7 +167,7 @@ def testlist(root):
 
 
 def make_image(root, out):
-    """IGT's runner, the listed programs and the expanded list."""
+    """Add IGT's runner, the listed programs and the expanded list."""
     lists = testlist(root)
     wanted = ["/usr/bin/igt_runner", "/usr/bin/igt_results", "/usr/bin/gputop", "/usr/bin/kmod"]
     wanted += [f"{FOLDER}/{name}" for name in lists if not is_own(name)]
@@ -184,13 +184,13 @@ def make_image(root, out):
 
 
 def without_module(program, kernel):
-    """Whether a program loads a module that the kernel of a name does not have."""
+    """Return whether a program loads a module that the named kernel does not have."""
     return program in LOADS and \
         LOADS[program] not in modules.Kernel(BUILD / "kernel" / kernel).paths
 
 
 def chosen(lists, kernel):
-    """The subtests to run on a kernel: {part: [subtest]}."""
+    """Return the subtests to run on a kernel: {part: [subtest]}."""
     parts = {"own": [], "main": [], "timed": [], "apart": [], "faults": []}
     stock = {line.split()[0] for line in rows("stock.txt")}
     for name, _count, kernels, _left_out in programs():
@@ -213,7 +213,7 @@ def selected(parts):
 
 
 def result_of(result):
-    """A subtest's result, without warnings of the kernel that a busy machine is the cause of."""
+    """Return a subtest's result, without kernel warnings caused by a busy machine."""
     lines = result.get("dmesg-warnings", "").splitlines()
     if result["result"] == "dmesg-warn" and lines and all(map(BUSY.search, lines)):
         return "pass"
@@ -240,7 +240,7 @@ def judge(tally, kernel, tests, results):
 
 
 def run_guest(kernel, part, tests, images, extra):
-    """One guest. Returns (its exit status, {test: result})."""
+    """Run one guest. Returns (its exit status, {test: result})."""
     name = f"igt-{kernel}-{part}"
     work = BUILD / "guest" / name
     work.mkdir(parents=True, exist_ok=True)
@@ -267,7 +267,7 @@ def run_guest(kernel, part, tests, images, extra):
 
 
 def judge_stress(tally, kernel):
-    """The stress program must have gone on to the end without a wrong result."""
+    """Check that the stress program ran to its end without a wrong result."""
     share = OUT / "guest" / f"igt-{kernel}-apart"
     status, log = share / "stress.status", share / "stress.log"
     good = (status.exists() and status.read_text().strip() == ENDED_BY_KILL
@@ -276,7 +276,7 @@ def judge_stress(tally, kernel):
 
 
 def judge_gputop(tally, kernel):
-    """gputop must show our client, with an engine that is busy nearly all the time."""
+    """Check that gputop shows our client, with an engine that is busy nearly always."""
     share = OUT / "guest" / f"igt-{kernel}-own"
     try:
         pid = (share / "load.pid").read_text().strip()
@@ -293,7 +293,7 @@ def judge_gputop(tally, kernel):
 
 
 def run(kernel, images, extra):
-    """The guests of a kernel; the exit status."""
+    """Run the guests of a kernel; return the exit status."""
     with open(next(i for i in images if "igt" in os.path.basename(i)) + ".json",
               encoding="utf-8") as stream:
         lists = json.load(stream)
@@ -317,7 +317,7 @@ def run(kernel, images, extra):
 
 
 def main():
-    """Command line."""
+    """Parse the command line and run."""
     arguments = sys.argv[1:]
     extra = arguments[arguments.index("--") + 1:] if "--" in arguments else []
     arguments = arguments[:arguments.index("--")] if "--" in arguments else arguments

@@ -4,9 +4,9 @@
 # install.sh [qemu]: install below $DESTDIR$PREFIX (default /usr/local).
 #
 # Without an argument: library, headers, tools, demos, manual pages, completion, the firmware
-# where the kernel looks for it, the udev rule, and the driver's sources for DKMS. With "qemu":
-# QEMU with the device, as the command pumice-qemu. Firmware, udev rule and sources have fixed
-# places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
+# where the kernel searches for it, the udev rule, and the driver's sources for DKMS. With
+# "qemu": QEMU with the device, as the command pumice-qemu. Firmware, udev rule and sources
+# have fixed places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -16,14 +16,14 @@ set -euo pipefail
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$top/meson.build")
 native=$BUILD/install
 
-# fill TEMPLATE FILE MODE NAME VALUE: a file of packaging/ with one value filled in.
+# fill TEMPLATE FILE MODE NAME VALUE: install a file of packaging/ with one value substituted.
 fill() {
 	mkdir -p "$(dirname "$2")"
 	sed "s|@$4@|$5|g" "$top/packaging/$1" >"$2"
 	chmod "$3" "$2"
 }
 
-# A build folder of its own, since the prefix is compiled into the library; the flags are those of
+# A separate build folder, since the prefix is compiled into the library; the flags are those of
 # build/native, so that ccache has the objects.
 native_part() {
 	"$top/scripts/build-native.sh" install --buildtype=debugoptimized -Dtests=false --prefix="$PREFIX"
@@ -37,7 +37,7 @@ native_part() {
 	done
 }
 
-# What the guest's kernel needs: firmware, module sources, permissions.
+# Files for the guest's kernel: firmware, module sources, permissions.
 kernel_part() {
 	local src=$DESTDIR/usr/src/pumice-$version
 

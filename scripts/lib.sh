@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What all scripts share: paths, messages, steps with progress and logs, locks.
-# Sourced, never run.
+# Shared by all scripts: paths, messages, steps with progress and logs, locks.
+# Sourced, not executed.
 #
-# Environment: PUMICE_CACHE (default ${XDG_CACHE_HOME:-~/.cache}/pumice) holds
-# big results, shared by all work trees; BUILD and OUT (default build and out in
-# the work tree) hold this tree's own; JOBS is the number of compile jobs.
+# Environment: PUMICE_CACHE (default ${XDG_CACHE_HOME:-~/.cache}/pumice) stores
+# large results, shared by all work trees; BUILD and OUT (default build and out
+# in the work tree) hold this tree's own; JOBS is the number of compile jobs.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 : "${PUMICE_CACHE:=${XDG_CACHE_HOME:-$HOME/.cache}/pumice}"
@@ -15,27 +15,27 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 : "${JOBS:=$(nproc)}"
 export PUMICE_CACHE BUILD OUT JOBS
 export LC_ALL=C.UTF-8
-# What is made by another make in here logs what it does, also when the make that started
-# this script is silent (-s), and has its own number of jobs.
+# A make started in here logs its commands, even if the make that
+# started this script is silent (-s), and has its own number of jobs.
 unset MAKEFLAGS MFLAGS
 mkdir -p "$PUMICE_CACHE" "$OUT/logs"
 
-# die WHAT [WHAT-TO-DO]: one line for the failure, one for the way out.
+# die WHAT [WHAT-TO-DO]: print one line for the failure, one for the remedy.
 die() {
 	echo "error: $1" >&2
 	[ $# -lt 2 ] || echo "       $2" >&2
 	exit 1
 }
 
-# say TEXT: a line of progress.
+# say TEXT: print a line of progress.
 say() {
 	echo "pumice: $*" >&2
 }
 
-# progress LOG [TOTAL]: how far the command that writes LOG has come, in a few words.
-# Ninja counts by itself. Of Kbuild's lines ("  CC      file.o") those that make
-# something are counted, of about TOTAL, a number of such lines to expect. Of other
-# commands the last line is shown.
+# progress LOG [TOTAL]: print the progress of the command that writes LOG,
+# in short. Ninja has its own counter. Of Kbuild's lines ("  CC     
+# file.o") those that build something are counted, of about TOTAL, the
+# expected number of such lines. For other commands the last line is shown.
 progress() {
 	tail -c 2000 "$1" | tr '\r' '\n' | awk -v total="${2:-0}" -v made="$(grep -cE "$kbuild_line" "$1")" '
 		NF { last = $0 }
@@ -60,9 +60,9 @@ progress() {
 }
 kbuild_line='^  (CC|AS|LD|AR|HOSTCC|HOSTLD|GEN|OBJCOPY|FWCC|FWAS|FWLD)\b'
 
-# sign_of_life TITLE LOG PID: a line every 20 seconds (STEP_INTERVAL) until ended by
-# SIGTERM, or until the process PID is gone. Its sleep goes with it, so that nothing
-# keeps a lock or a pipe open.
+# sign_of_life TITLE LOG PID: print a line every 20 seconds (STEP_INTERVAL)
+# until ended by SIGTERM, or until the process PID has exited. Its sleep is
+# ended with it, so that nothing keeps a lock or a pipe open.
 sign_of_life() {
 	local start=$SECONDS nap how_far
 
@@ -77,11 +77,11 @@ sign_of_life() {
 	done
 }
 
-# step NAME TITLE COMMAND…: run COMMAND with its output in out/logs/NAME.log.
-# The title is printed when it starts and again, with its seconds, when it is
-# done; in between a line every 20 seconds that says how far it is: see progress().
-# STEP_TOTAL= is the number of Kbuild's lines to expect. A failure prints the end of
-# the log, its name and how to go on.
+# step NAME TITLE COMMAND…: run COMMAND with its output in
+# out/logs/NAME.log. The title is printed at the start and again, with the
+# duration in seconds, at the end; in between a line of progress every 20
+# seconds: see progress(). STEP_TOTAL= is the expected number of Kbuild's
+# lines. A failure prints the end of the log, its name and how to continue.
 step() {
 	local title=$2 log=$OUT/logs/$1.log
 	local start=$SECONDS status=0 pid beat
@@ -103,8 +103,8 @@ step() {
 	echo "  ✓ $title ($((SECONDS - start)) s)" >&2
 }
 
-# with_lock FILE COMMAND…: run COMMAND while nobody else holds FILE. Says when
-# it has to wait. The lock goes with the process, however it ends.
+# with_lock FILE COMMAND…: run COMMAND with an exclusive lock on FILE. Prints a
+# line if it has to wait. The lock is released with the process, however it ends.
 with_lock() {
 	local file=$1 fd
 
@@ -119,8 +119,8 @@ with_lock() {
 	exec {fd}>&-
 }
 
-# digest FILE…: one short name for the content of all files and folders given,
-# wherever they lie.
+# digest FILE…: print a short name for the content of all
+# these files and folders, independent of their location.
 digest() {
 	find "$@" -type f -print0 | sort -z | xargs -0 sha256sum |
 		cut -d' ' -f1 | sha256sum | cut -c1-16
@@ -135,20 +135,20 @@ as_root() {
 	fi
 }
 
-# package_section NAME: the packages listed under [NAME] in packages.txt.
+# package_section NAME: print the packages listed under [NAME] in packages.txt.
 package_section() {
 	awk -v wanted="[$1]" '/^\[/ { here = $1 == wanted; next }
 		here && /^[a-z0-9]/ { print $1 }' "$top/scripts/packages.txt"
 }
 
-# The Debian release of this machine: bookworm, trixie, …
+# Print the Debian release of this machine: bookworm, trixie, …
 host_release() {
 	# shellcheck disable=SC1091
 	. /etc/os-release
 	echo "${VERSION_CODENAME:-unknown}"
 }
 
-# The Debian suite whose 6.12 kernel packages suit this machine.
+# Print the Debian suite whose 6.12 kernel packages match this machine.
 kernel_suite() {
 	case $(host_release) in
 	bookworm) echo bookworm-backports ;;
@@ -156,8 +156,8 @@ kernel_suite() {
 	esac
 }
 
-# The folder of a root to build these kernels and modules for them in; nothing where this
-# machine's own compiler is the one that they were built by.
+# Print the root folder in which to build these kernels and modules
+# for them; empty if they were built with this machine's own compiler.
 kernel_root() {
 	case $(host_release) in
 	bookworm | trixie) ;;
@@ -165,15 +165,15 @@ kernel_root() {
 	esac
 }
 
-# suite_lists SUITE: the lists of a Debian suite, not older than a day.
+# suite_lists SUITE: fetch the lists of a Debian suite, unless newer than a day.
 suite_lists() {
 	step "apt-$1" "fetching the package lists of Debian $1" \
 		"$top/scripts/debian-suite.sh" "$1" update
 }
 
-# fixed_version NAME SUITE SOURCE-OR-PACKAGE: the version of a Debian package
-# that this cache holds: the newest when first asked, the same from then on, so
-# that a build needs no network. make clean-cache forgets it.
+# fixed_version NAME SUITE SOURCE-OR-PACKAGE: print the version of a Debian
+# package used in this cache: the newest at the first request, the same
+# later, so that a build needs no network. make clean-cache resets it.
 fixed_version() {
 	local file=$PUMICE_CACHE/versions/$1
 

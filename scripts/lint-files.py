@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Rules that hold for every file in git: licence, length, length of functions.
+"""Rules for every file in git: licence, length, length of functions.
 
-The licence stands in the first line (the second after #! or <?xml; QEMU's files
+The licence is in the first line (the second after #! or <?xml; QEMU's files
 have it in the comment that opens the file):
     drivers/               GPL-2.0 OR MIT
     uapi/                  the same, with the kernel's note on system calls
@@ -18,7 +18,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LONGEST_FILE = 1000
-# A driver's interface is one header by the kernel's convention, and only ever grows.
+# A driver's interface is one header by the kernel's convention, and is only extended.
 LONGEST_UAPI = 1500
 LONGEST_FUNCTION = 80
 IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$")
@@ -37,7 +37,7 @@ LICENCES = [
 
 
 def tracked():
-    """The files in git, without the licences' own texts."""
+    """List the files in git, without the licences' own texts."""
     names = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, check=True,
                            capture_output=True).stdout.decode().split("\0")
     return [name for name in names if name and not name.startswith("LICENSES/")
@@ -45,7 +45,7 @@ def tracked():
 
 
 def licence_problem(name, lines):
-    """What is wrong with a file's licence line, or None."""
+    """Return the error in a file's licence line, or None."""
     first = [line for line in lines[:2] if not line.startswith(("#!", "<?xml"))][:1]
     if name.startswith("qemu-device/") and not name.startswith("qemu-device/gpu/"):
         first = lines[:OPENING_LINES]
@@ -59,7 +59,7 @@ def licence_problem(name, lines):
 
 
 def long_functions(lines):
-    """[(line, length)] of the C functions that are too long."""
+    """Return [(line, length)] of the C functions that are too long."""
     start = None
     for number, line in enumerate(lines, 1):
         if line.startswith("{"):
@@ -71,7 +71,7 @@ def long_functions(lines):
 
 
 def check(name):
-    """The problems of one file."""
+    """Return the problems of one file."""
     if name.endswith(NO_TEXT):
         return
     lines = (TOP / name).read_text(encoding="utf-8").splitlines()

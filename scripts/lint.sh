@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# make lint: every static check. Runs all of them before it fails; each has its
+# make lint: every static check. Runs all of them even after a failure; each has its
 # log in out/logs/lint-*.log.
 
 set -uo pipefail
@@ -12,10 +12,10 @@ cd "$top" || exit 1
 
 kernel_style() {
 	# Kernel style, at the line length that the project allows. Some checks are
-	# left out, which only go wrong here: constants in static_assert() compare in
-	# either order, list macros do not use each of their columns, loops over lists look
-	# at their arguments more than once, and trace events are laid out as the kernel's
-	# own, which are not like other code.
+	# excluded, since they report errors falsely here: constants in static_assert()
+	# compare in either order, list macros do not use each of their columns, loops
+	# over lists evaluate their arguments more than once, and trace events are laid
+	# out as the kernel's own, which are not like other code.
 	local wrong=CONSTANT_COMPARISON,MACRO_ARG_UNUSED,MACRO_ARG_REUSE
 	local events=drivers/gpu/drm/pumice/pumice_events.h
 
@@ -24,7 +24,7 @@ kernel_style() {
 		printf '%s\0' $events | checkpatch "$wrong,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT"
 }
 
-# checkpatch IGNORED-TYPES: on files whose names come in, each with a NUL behind it.
+# checkpatch IGNORED-TYPES: run it on the files of standard input, NUL-terminated names.
 checkpatch() {
 	xargs -0 -n 20 "$kernel/scripts/checkpatch.pl" --no-tree --strict --terse \
 		--show-types --max-line-length=100 --no-summary --ignore "$1" -f
@@ -53,7 +53,7 @@ python_scripts() {
 }
 
 generated_twice() {
-	# What the generator writes depends on hw/ alone.
+	# The generator's output depends only on hw/.
 	local again=$BUILD/lint-gen
 
 	rm -rf "$again"

@@ -20,7 +20,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 WORDS = TOP / "Documentation" / "style-words.inc"
 SOURCES = TOP / "Documentation" / "sources.rst"
 SUFFIXES = (".c", ".h", ".S", ".py", ".sh", ".xml", ".rst", ".md", ".pasm", ".toml")
-# Their own lists of words.
+# Files that list the words themselves.
 EXCEPT = ("Documentation/style.rst", "scripts/lint_language.py", "tests/scripts/test_lint_language.py")
 MARKER = "lint: word"
 C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -28,7 +28,7 @@ CITATION = re.compile(r'[Dd]ocument (00[0-4]), "([^"]+)"')
 
 
 def replaced_words():
-    """[(pattern, what to write)]."""
+    """Return [(pattern, replacement)]."""
     rows = [line.strip() for line in WORDS.read_text(encoding="utf-8").splitlines()
             if line.startswith('   "')]
     return [(re.compile(r"\b(?:" + "|".join(map(re.escape, avoid.split(", "))) + r")\b",
@@ -36,7 +36,7 @@ def replaced_words():
 
 
 def text_lines(name, content):
-    """[(number, text)] of the lines of a file, for C reduced to comments and strings."""
+    """Return [(number, text)] of the lines of a file, for C reduced to comments and strings."""
     if not name.endswith((".c", ".h")):
         return list(enumerate(content.splitlines(), 1))
     lines = {}
@@ -48,7 +48,7 @@ def text_lines(name, content):
 
 
 def problems(name, content, words, wanted=None):
-    """The problems of one file; wanted: the line numbers to look at, None for all."""
+    """Return the problems of one file; wanted: the line numbers to check, None for all."""
     source = content.splitlines()
     for number, text in text_lines(name, content):
         if wanted is not None and number not in wanted or MARKER in source[number - 1]:
@@ -60,7 +60,7 @@ def problems(name, content, words, wanted=None):
 
 
 def citations(name, content, sources):
-    """Sections that sources.rst does not list."""
+    """Return cited sections that sources.rst does not list."""
     for number, line in enumerate(content.splitlines(), 1):
         for document, section in CITATION.findall(line):
             if section not in sources:
@@ -69,13 +69,13 @@ def citations(name, content, sources):
 
 
 def git(*arguments):
-    """The output of git, empty if it fails."""
+    """Return the output of git, empty if it fails."""
     return subprocess.run(["git", *arguments], cwd=TOP, check=False, capture_output=True,
                           text=True, errors="replace").stdout
 
 
 def base(environment):
-    """The commit that added lines are counted from."""
+    """Return the commit to compare with for added lines."""
     head = git("rev-parse", "HEAD").strip()
     upstream = git("merge-base", "HEAD", "@{upstream}").strip()
     if environment:
@@ -84,7 +84,7 @@ def base(environment):
 
 
 def added_lines(commit):
-    """{name: the numbers of its added lines}."""
+    """Return {name: the numbers of its added lines}."""
     added = {}
     name = None
     for line in git("diff", "-U0", "--no-color", "--no-ext-diff", commit).splitlines():

@@ -31,15 +31,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from image import cpio, elf, modules  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
-# What the guest needs to reach the host's share, on a kernel that has them as modules.
+# Modules for access to the host's share, on a kernel that has them as modules.
 SHARE_MODULES = ["9pnet_virtio", "9p", "virtio_pci"]
-# What the C library opens by itself, past the dependency walk.
+# Libraries that the C library opens at run time, not found by the dependency walk.
 OPENED_AT_RUN_TIME = ["libgcc_s.so.1"]
 LIBRARIES = "/lib/x86_64-linux-gnu"
 
 
 def busybox():
-    """The static busybox and its applets' names."""
+    """Return the static busybox and its applets' names."""
     for path in ("/bin/busybox", "/usr/bin/busybox"):
         if os.path.exists(path):
             applets = subprocess.run([path, "--list"], check=True, capture_output=True, text=True)
@@ -48,7 +48,7 @@ def busybox():
 
 
 def make_base(options):
-    """busybox, /init, modules, firmware."""
+    """Build the part with busybox, /init, modules, firmware."""
     kernel = modules.Kernel(options.kernel)
     path, applets = busybox()
     with cpio.Archive(options.out) as archive:
@@ -80,13 +80,13 @@ def make_base(options):
 
 
 def executables(folder):
-    """The programs in a folder of a build tree, not in those below it."""
+    """List the programs in a folder of a build tree, without subfolders."""
     return [str(path) for path in sorted(pathlib.Path(folder).glob("*"))
             if path.is_file() and os.access(path, os.X_OK) and ".so" not in path.name]
 
 
 def make_programs(options):
-    """Our programs and their libraries."""
+    """Build the part with our programs and their libraries."""
     programs = {path: "pumice/bin" for folder in options.folder for path in executables(folder)}
     for path in executables(options.examples) if options.examples else []:
         programs[path] = "pumice/examples"
@@ -106,12 +106,12 @@ def make_programs(options):
             archive.stripped(path, real)
 
 
-# What a program opens by itself: files and folders, by its name; {python} is that of gdb.
+# Files and folders that a program opens at run time, by its name; {python} is that of gdb.
 DATA = {"gdb": ["/usr/share/gdb", "/usr/lib/python3/dist-packages/../../{python}"]}
 
 
 def add_tree(archive, folder):
-    """A folder of this machine, without Python's caches, tests and what it is linked with."""
+    """Add a folder of this machine, without Python's caches, tests and link files."""
     for path in sorted(pathlib.Path(folder).resolve().rglob("*")):
         unused = {"__pycache__", "test", "tests"} & set(path.parts) or "/config-" in str(path)
         if path.is_file() and not unused:
@@ -119,7 +119,7 @@ def add_tree(archive, folder):
 
 
 def make_tools(options):
-    """Programs of this machine and their libraries."""
+    """Build the part with programs of this machine and their libraries."""
     programs = {}
     for name in options.program:
         path = shutil.which(name)
@@ -143,7 +143,7 @@ def make_tools(options):
 
 
 def main():
-    """Command line."""
+    """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(required=True)

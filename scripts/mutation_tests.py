@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How mutations.py builds and runs the test that a mutation names.
+"""Build and run the test that a mutation names, for mutations.py.
 
     unit/TEST/CASE        TEST of meson's list, built and run on this machine
     kunit/SUITE/CASE      KUnit of the driver, in a guest on the small kernel
@@ -7,14 +7,14 @@
     igt/PROGRAM/SUBTEST   tests/igt, the same; with the device and the clock that igt.py gives
                           the program
 
-A runner has build(mutation), which brings what the test needs up to date in the copy of
-the sources, and run(mutation): ({case: good}, why the run ended badly, or ""). Both raise
-Failure when they cannot say anything about the test, also when the time is up that the
-harness allows: a test that hangs has to end by a limit of its own. A guest that ended without
-a report of its kernel, one that QEMU's own end took along for example, is such a Failure, too.
+A runner has build(mutation), which updates the test's dependencies in the copy of the
+sources, and run(mutation): ({case: good}, reason of an abnormal end, or ""). Both raise
+Failure if there is no verdict on the test, also when the time limit of the harness has
+expired: a test that hangs must end by its own limit. A guest that ended without a
+report of its kernel, for example because QEMU itself ended, is also such a Failure.
 
-QEMU and the programs in the guest are those of the work tree itself: no mutation of the
-driver or the firmware changes them.
+QEMU and the programs in the guest are those of the work tree
+itself: no mutation of the driver or the firmware affects them.
 """
 
 import json
@@ -29,20 +29,20 @@ import kernel_faults
 import results
 
 BUILD_SECONDS = 1800
-# As often as this may a test take its own time limit: others use the machine, too.
+# Factor on a test's own time limit, since the machine is shared with other processes.
 PATIENCE = 4
 MESON_SECONDS = 30
 GUEST_SECONDS = 420
 PROGRAM_SECONDS = 200
 GUEST = "mutation"
-# What a subtest that fails ends with: by an assertion, by an abort, by a signal. The last one
-# is no failure where it is the harness's own limit.
+# Exit codes of a failed subtest: by an assertion, by an abort, by a
+# signal. The last one is not a failure if it is the harness's own limit.
 IGT_FAILURE, IGT_ABORT, SIGNALED = 98, 112, 128
 KILLED = SIGNALED + signal.SIGKILL
 # A reset of the GPU that no subtest announces: igt_runner would make its result a dmesg-warn.
 RESET = "resetting the GPU: "
 ANNOUNCED = re.compile(r"\[IGT\] add ignored dmesg regex: (.*)")
-# In the place of a case's name in a row that is being written: the run names those that fail.
+# Replaces a case's name in a row under construction: the run lists the failing cases.
 UNKNOWN = "?"
 DIED = 125
 
@@ -64,11 +64,11 @@ cp /tmp/test.tap /tmp/test.status /host
 
 
 class Failure(Exception):
-    """Nothing can be said about the test."""
+    """There is no verdict on the test."""
 
 
 def call(command, seconds, **options):
-    """(status, output) of a command; its whole process group ends with the time."""
+    """Return (status, output) of a command; a time-out ends its whole process group."""
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace",
                           stdin=subprocess.DEVNULL, start_new_session=True, **options) as child:
@@ -84,14 +84,14 @@ def call(command, seconds, **options):
 
 
 def last_lines(output, pattern="error"):
-    """What to show of a failed build: its first line with an error, or its last line."""
+    """Return the line to show of a failed build: the first with an error, or the last."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     bad = [line for line in lines if pattern in line]
     return (bad or lines or ["no output"])[0 if bad else -1][:160]
 
 
 def cases_of(output):
-    """{case: good}; of a case that runs several times, each time counts."""
+    """Return {case: good}; a case that runs several times must pass each time."""
     cases = {}
     for name, good, _ in results.parse(output)[0]:
         cases[name] = good and cases.get(name, True)
@@ -99,7 +99,7 @@ def cases_of(output):
 
 
 def unannounced_resets(log):
-    """The lines of a kernel's log by which the driver reports a reset and no subtest does."""
+    """Find the log lines of GPU resets that no subtest announced."""
     # Python warns of "[[", which POSIX allows.
     announced = [re.compile(regex.replace("[[]", r"\[")) for regex in ANNOUNCED.findall(log)]
     return [line for line in log.splitlines()
@@ -108,13 +108,13 @@ def unannounced_resets(log):
 
 
 class Builder:
-    """Commands in the copy, with its own build folder."""
+    """Runs commands in the copy, with its own build folder."""
 
     def __init__(self, tree):
         self.tree = tree
         self.build = tree / "build"
         self.environment = dict(os.environ, BUILD=str(self.build), OUT=str(tree / "out"))
-        # A mutation may leave something unused.
+        # A mutation may cause unused code.
         self.environment.pop("WERROR", None)
 
     def command(self, *command, **more):
@@ -129,7 +129,7 @@ class Builder:
 
 
 class Unit:
-    """Tests of meson's list."""
+    """Runner of tests of meson's list."""
 
     def __init__(self, builder):
         self.builder = builder
@@ -138,7 +138,7 @@ class Unit:
         self.tests = {}
 
     def prepare(self):
-        """Configure, and learn which targets each test needs."""
+        """Configure, and read which targets each test needs."""
         self.ready = True
         self.builder.command("make", "-s", "gen")
         self.builder.command("scripts/build-native.sh", "native", "--buildtype=debugoptimized",
@@ -150,12 +150,12 @@ class Unit:
             self.tests[test["name"]] = dict(test, wanted=wanted)
 
     def introspect(self, what):
-        """One of meson's lists."""
+        """Read one of meson's lists."""
         path = self.folder / f"meson-info/intro-{what}.json"
         return json.loads(path.read_text("utf-8"))
 
     def find(self, mutation):
-        """The test's entry."""
+        """Find the test's entry."""
         if not self.ready:
             self.prepare()
         if mutation.program not in self.tests:
@@ -163,26 +163,26 @@ class Unit:
         return self.tests[mutation.program]
 
     def build(self, mutation):
-        """The test's own program and what it names in its list, firmware included."""
+        """Build the test's own program and its dependencies, firmware included."""
         self.builder.command("scripts/build-native.sh", "native",
                              TARGETS=" ".join(self.find(mutation)["wanted"]))
 
     def run(self, mutation):
-        """All cases of the program: cmocka chooses none by name."""
+        """Run all cases of the program: cmocka has no selection by name here."""
         test = self.find(mutation)
         limit = (test.get("timeout") or MESON_SECONDS) * PATIENCE
         status, output = call(test["cmd"], limit, cwd=test["workdir"] or self.folder,
                               env=dict(self.builder.environment, **test["env"]))
         cases = cases_of(output)
         if status is None:
-            # Meson's limit is the test's own.
+            # Return the test's own limit, set in meson.
             return cases, f"{mutation.program} is not done after {limit} s"
         bad = status and all(cases.values())
         return cases, f"{mutation.program} ends with status {status}" if bad else ""
 
 
 class Guest:
-    """KUnit, tests/guest and tests/igt on the small kernel."""
+    """Runner of KUnit, tests/guest and tests/igt on the small kernel."""
 
     def __init__(self, builder, build):
         self.builder = builder
@@ -195,13 +195,13 @@ class Guest:
         self.ready = False
 
     def prepare(self):
-        """Kernel, headers; once."""
+        """Prepare kernel and headers; once."""
         self.ready = True
         self.builder.command("make", "-s", "gen", self.builder.build / "kernel/.fast")
         self.image.parent.mkdir(parents=True, exist_ok=True)
 
     def build(self, mutation):
-        """Firmware, the module that the test needs, and the guest's image."""
+        """Build firmware, the module that the test needs, and the guest's image."""
         kunit = mutation.kind == "kunit"
         kernel = self.builder.build / "kernel/fast"
         if not self.ready:
@@ -237,14 +237,14 @@ class Guest:
 
     @staticmethod
     def special(mutation):
-        """The options of run-guest.py by which igt.py runs this program."""
+        """Return the options of run-guest.py with which igt.py runs this program."""
         part = igt.PART.get(mutation.program) if mutation.kind == "igt" else None
         options = ["--own-time"] if part in igt.OWN_TIME else []
         return options + (["--device", igt.DEVICE[part]] if part in igt.DEVICE else [])
 
     @staticmethod
     def kernel_fault(share, console):
-        """The first line by which the guest's kernel reports a fault after the job began."""
+        """Find the first line with a fault of the guest's kernel after the start of the job."""
         if not (share / "job.log").exists():
             return None
         logs = [log.read_text(errors="replace") for log in (console, share / "dmesg")
@@ -253,7 +253,7 @@ class Guest:
 
     @classmethod
     def judge(cls, mutation, status, output, share, console):
-        """What the guest left."""
+        """Read a result file of the guest."""
         tap, ended = share / "test.tap", share / "test.status"
         text = tap.read_text(errors="replace") if tap.exists() else ""
         code = int(ended.read_text()) if ended.exists() and ended.read_text().strip() else None
@@ -276,7 +276,7 @@ class Guest:
 
 
 def runners(tree, build):
-    """{kind: runner}."""
+    """Return {kind: runner}."""
     builder = Builder(pathlib.Path(tree))
     guest = Guest(builder, pathlib.Path(build))
     return {"unit": Unit(builder), "kunit": guest, "guest": guest, "igt": guest}

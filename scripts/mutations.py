@@ -41,7 +41,7 @@ BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 LISTS = TOP / "tests/mutations"
 KEYS = {"name", "file", "old", "new", "test"}
 OPTIONAL = {"handful"}
-# What a mutation of a folder can be tested by: see mutation_tests.py.
+# Kinds of tests for mutations of a folder: see mutation_tests.py.
 KINDS = [
     ("drivers/", {"kunit", "guest", "igt"}),
     ("firmware/", {"unit", "guest", "igt"}),
@@ -49,12 +49,12 @@ KINDS = [
     ("userspace/", {"unit"}),
     ("hw/", {"unit"}),
 ]
-# Where the names of cases are written.
+# Sources that contain the names of cases.
 TEST_SOURCES = ["tests", "drivers/gpu/drm/pumice/tests"]
 
 
 class Mutation:
-    """One replaced text and the test that has to notice."""
+    """One replaced text and the test that must fail."""
 
     def __init__(self, row, source):
         missing, unknown = KEYS - set(row), set(row) - KEYS - OPTIONAL
@@ -72,7 +72,7 @@ class Mutation:
         self.kind, (self.program, self.case) = kind, rest
 
     def problem(self, top, cases):
-        """Why it cannot be applied to the sources in top, or None."""
+        """Return why it cannot be applied to the sources in top, or None."""
         path = top / self.file
         kinds = next((kinds for folder, kinds in KINDS if self.file.startswith(folder)), set())
         if self.kind not in kinds:
@@ -89,14 +89,14 @@ class Mutation:
         return None
 
     def matches(self, patterns):
-        """Whether its name or file is asked for."""
+        """Return whether its name or file is selected."""
         return not patterns or any(
             fnmatch.fnmatchcase(text, pattern) for pattern in patterns
             for text in (self.name, self.file, *(str(p) for p in pathlib.Path(self.file).parents)))
 
 
 def load(folder=LISTS):
-    """All mutations, in the order of files and rows."""
+    """Return all mutations, in the order of files and rows."""
     found = []
     for path in sorted(folder.glob("*.toml")):
         with open(path, "rb") as stream:
@@ -109,7 +109,7 @@ def load(folder=LISTS):
 
 
 def words_of_tests(top=TOP):
-    """All words in the sources of tests: a case's name is one of them."""
+    """Return all words in the sources of tests: a case's name must be one of them."""
     words = set()
     for folder in TEST_SOURCES:
         for path in (top / folder).rglob("*"):
@@ -121,7 +121,7 @@ def words_of_tests(top=TOP):
 
 
 def check(mutations, top=TOP):
-    """{name: problem} of those that cannot be applied."""
+    """Return {name: problem} of those that cannot be applied."""
     cases = words_of_tests(top)
     found = {m.name: m.problem(top, cases) for m in mutations}
     return {name: problem for name, problem in found.items() if problem}
@@ -137,7 +137,7 @@ class Tree:
         fcntl.flock(self.lock, fcntl.LOCK_EX)
 
     def sync(self, source=TOP):
-        """Make it equal to source; only what differs is written, and so built again."""
+        """Make it equal to source; only differing files are written, and so rebuilt."""
         names = set(sources.files(source))
         for name in names:
             self.copy(source / name, self.folder / name)
@@ -149,7 +149,7 @@ class Tree:
 
     @staticmethod
     def copy(source, target):
-        """One file or link, when it differs."""
+        """Copy a file or link if it differs."""
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_symlink():
             if not target.is_symlink() or os.readlink(target) != os.readlink(source):
@@ -163,7 +163,7 @@ class Tree:
             target.chmod(mode)
 
     def replace(self, mutation, old, new):
-        """One text of the mutation's file by another; it must be there exactly once."""
+        """Replace one text of the mutation's file by another; it must occur exactly once."""
         path = self.folder / mutation.file
         text = path.read_text(encoding="utf-8")
         if text.count(old) != 1:
@@ -171,22 +171,22 @@ class Tree:
         path.write_text(text.replace(old, new), encoding="utf-8")
 
     def apply(self, mutation):
-        """Build the error in; returns what undo() needs."""
+        """Apply the mutation; returns the state that undo() needs."""
         original = (self.folder / mutation.file).read_bytes()
         self.replace(mutation, mutation.old, mutation.new)
         return original
 
     def undo(self, mutation, original):
-        """The file as it was."""
+        """Restore the original file."""
         (self.folder / mutation.file).write_bytes(original)
 
 
 def judge(case, cases, why):
-    """(caught, explanation) of a run: {case: good} and what else is known of it.
+    """Return (caught, explanation) of a run: {case: good} and the reason of its end.
 
-    A run that ended badly before it came to the case's result is a failure of that case:
-    it was the only thing that ran, or its program crashed. One that ended badly after the
-    case had passed says nothing of it. The time limit of the harness itself never gets here.
+    A run that ended abnormally before the case's result counts as a failure of that
+    case: it was the only case that ran, or its program crashed. An abnormal end after
+    the case had passed does not count. The harness's own time limit is handled before.
     """
     failed = sorted(name for name, good in cases.items() if not good)
     if case in cases and not cases[case]:
@@ -202,7 +202,7 @@ def judge(case, cases, why):
 
 
 class Run:
-    """Baselines and mutations, one after the other."""
+    """Runs baselines and mutations, one after the other."""
 
     def __init__(self, tree, kinds):
         self.tree = tree
@@ -210,11 +210,11 @@ class Run:
         self.baseline = {}
 
     def test(self, mutation):
-        """({case: good}, why the run ended badly) of its test in the tree as it is."""
+        """Return ({case: good}, reason of an abnormal end) of its test in the unmodified tree."""
         return self.runners[mutation.kind].run(mutation)
 
     def sound(self, mutation):
-        """None when its test passes without it, else why not; asked once for each test."""
+        """Return None if its test passes without it, else the reason; cached for each test."""
         if mutation.test not in self.baseline:
             try:
                 self.runners[mutation.kind].build(mutation)
@@ -229,7 +229,7 @@ class Run:
         return self.baseline[mutation.test]
 
     def one(self, mutation):
-        """(outcome, explanation) of one mutation."""
+        """Return (outcome, explanation) of one mutation."""
         why = self.sound(mutation)
         if why:
             return "no baseline", why
@@ -248,7 +248,7 @@ class Run:
 
 
 class Table:
-    """What is known of each mutation; written after each, read by the next run."""
+    """The stored result of each mutation; written after each, read by the next run."""
 
     def __init__(self, folder, mutations):
         self.json = folder / "mutations.json"
@@ -258,18 +258,18 @@ class Table:
         self.commit = sources.commit(TOP)
 
     def add(self, mutation, outcome, why, seconds):
-        """One result."""
+        """Store one result."""
         self.rows[mutation.name] = {"outcome": outcome, "why": why, "commit": self.commit,
                                     "edit": mutation.digest, "seconds": round(seconds)}
         self.write()
 
     def row(self, mutation):
-        """What is known of a mutation as it is now, or None."""
+        """Return the stored result of an unchanged mutation, or None."""
         row = self.rows.get(mutation.name)
         return row if row and row.get("edit") == mutation.digest else None
 
     def line(self, mutation):
-        """The columns of one mutation."""
+        """Return the columns of one mutation."""
         row = self.row(mutation)
         if not row:
             return (mutation.name, mutation.file, "not run", "", "", mutation.test, "")
@@ -277,14 +277,14 @@ class Table:
                 row["commit"], mutation.test, row["why"])
 
     def total(self):
-        """How many were caught: at this commit, and before."""
+        """Count the caught ones: at this commit, and before."""
         rows = [row for row in map(self.row, self.mutations) if row and row["outcome"] == "caught"]
         now = sum(row["commit"] == self.commit for row in rows)
         return (f"{self.commit}: {now} of {len(self.mutations)} caught; {len(rows) - now} more at "
                 f"other commits; {len(self.mutations) - len(rows)} not caught or not run\n")
 
     def write(self):
-        """Both files, whole or not at all."""
+        """Write both files, atomically."""
         lines = [("mutation", "file", "outcome", "s", "commit", "test", "explanation"),
                  *map(self.line, self.mutations)]
         widths = [max(len(line[i]) for line in lines) for i in range(6)]
@@ -298,7 +298,7 @@ class Table:
 
 
 def select(mutations, options):
-    """What the command line asks for."""
+    """Select the mutations of the command line."""
     chosen = [m for m in mutations if m.matches(options.pattern)
               and (m.handful or not options.handful)]
     if options.shard:
@@ -308,10 +308,10 @@ def select(mutations, options):
 
 
 def run_all(mutations, chosen):
-    """Run the chosen ones; the exit status."""
+    """Run the selected ones; return the exit status."""
     tally = results.Tally("mutations")
     tree = Tree(BUILD / "mutations/tree")
-    # After the tree's lock: another run may just have written its results.
+    # Read with the tree's lock held: another run may just have written its results.
     table = Table(results.OUT, mutations)
     tree.sync()
     run = Run(tree, runners(tree.folder, BUILD))
@@ -327,7 +327,7 @@ def run_all(mutations, chosen):
 
 
 def main():
-    """Command line."""
+    """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pattern", nargs="*")
@@ -349,7 +349,7 @@ def main():
     chosen = select(mutations, options)
     if not chosen:
         sys.exit("error: no mutation has such a name or file")
-    # Ends as an exception, so that the file is restored and the child ends first.
+    # End with an exception, so that the file is restored and the child ends first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(run_all(mutations, chosen))
 

@@ -25,7 +25,7 @@ FOLDER = "pumice"
 
 
 def append_line(text, line):
-    """The text with the line at its end, unless it is in there."""
+    """Return the text with the line appended, unless it contains it."""
     if line in text.splitlines():
         return text
     return text.rstrip("\n") + "\n" + line + "\n"
@@ -44,7 +44,7 @@ def add_trace_folder(text):
     return changed
 
 
-# (what is there, what takes its place) in system/physmem.c.
+# (original, replacement) in system/physmem.c.
 KEEP_MAP = [
     ("    MemoryListener tcg_as_listener;\n",
      "    MemoryListener tcg_as_listener;\n"
@@ -69,7 +69,7 @@ KEEP_MAP = [
 
 
 def keep_map(text):
-    """Apply KEEP_MAP where all of it fits, once each."""
+    """Apply KEEP_MAP if all of it matches, once each."""
     if "tlb_view" in text or any(text.count(old) != 1 for old, _ in KEEP_MAP):
         return text
     for old, new in KEEP_MAP:

@@ -20,18 +20,18 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
-PATIENCE = 120  # seconds without a word from the guest
+PATIENCE = 120  # seconds without output of the guest
 NO_GUEST = 2
 
 
 def fail(what, way_out):
-    """End with one line for the failure and one for the way out."""
+    """Exit with one line for the failure and one for the remedy."""
     print(f"error: {what}\n       {way_out}", file=sys.stderr)
     sys.exit(NO_GUEST)
 
 
 def connect(name):
-    """The control port of the running guest."""
+    """Open the control port of the running guest."""
     port = socket.socket(socket.AF_UNIX)
     port.settimeout(PATIENCE)
     try:
@@ -42,7 +42,7 @@ def connect(name):
 
 
 def run(port, command):
-    """Run a command in the guest, print what it prints, return its status."""
+    """Run a command in the guest, print its output, return its status."""
     port.sendall(command.encode() + b"\n")
     with port.makefile("r", errors="replace") as lines:
         for line in lines:
@@ -55,7 +55,7 @@ def run(port, command):
 
 
 def place(name, options):
-    """The files, complete when they have their names: an interrupted copy is not loaded."""
+    """Copy the files and rename them when complete: an interrupted copy is not loaded."""
     folder = OUT / "guest" / name / "reload"
     for source, target in ((options.module, folder / "pumice.ko"),
                            (options.firmware, folder / "firmware/pumice/pumice_fw.bin")):
@@ -66,7 +66,7 @@ def place(name, options):
 
 
 def main():
-    """Command line."""
+    """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="shell")

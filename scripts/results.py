@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Count test cases and close with 'N passed, N failed'.
+"""Count test cases and end with 'N passed, N failed'.
 
-Each part of the checks collects its cases in a Tally, which leaves them in
+Each part of the checks collects its cases in a Tally, which writes them to
 out/results/NAME.json for the total, and in NAME.xml in JUnit's format.
 
-Understands what the project's test programs print: TAP, and cmocka's own format.
+Supports the output formats of the project's test programs: TAP, and cmocka's own format.
 """
 
 import json
@@ -32,7 +32,7 @@ class Tally:
         self.failed = []
 
     def add(self, case, good, why=""):
-        """Count a case; why says what is wrong with a bad one."""
+        """Count a case; why is the reason of a failure."""
         if good:
             self.passed.append(case)
         else:
@@ -42,8 +42,8 @@ class Tally:
     def add_output(self, program, output, status, why=""):
         """Count the cases in a program's output; a case that is not reported has failed.
 
-        A program that ends badly without a failed case, or that prints no case
-        at all, is itself a case: what cannot run must not vanish.
+        A program that fails without a failed case, or prints no case at
+        all, is itself a failed case: tests that cannot run must be counted.
         """
         cases, planned = parse(output)
         failed = sum(not good for _, good, _ in cases)
@@ -58,7 +58,7 @@ class Tally:
             self.add(program, status == 0 and planned is None, why or "no test case")
 
     def close(self, may_be_empty=False):
-        """Write the result, print the closing line; the exit status.
+        """Write the result, print the closing line; return the exit status.
 
         A part without cases has failed, unless TESTS= may have selected those of other parts.
         """
@@ -96,7 +96,7 @@ def add_case(suite, name, case):
 
 
 def parse(output):
-    """([(case, good, note)], planned number or None) from a program's output.
+    """Return ([(case, good, note)], planned number or None) of a program's output.
 
     A TAP case's note is the last comment before it.
     """
@@ -108,7 +108,7 @@ def parse(output):
         if plan:
             planned, in_summary = (planned or 0) + int(plan.group(1)), False
         elif CMOCKA_END.match(line):
-            # What follows names the failed ones a second time.
+            # The rest lists the failed ones a second time.
             in_summary = True
         elif tap:
             skipped = re.search(r"# *SKIP", tap.group(3), re.IGNORECASE)

@@ -36,23 +36,23 @@ CACHE = pathlib.Path(os.environ.get("PUMICE_CACHE")
                                      or pathlib.Path.home() / ".cache") / "pumice")
 FIRMWARE_FOLDERS = ["/usr/share/seabios", "/usr/share/qemu"]
 TIMED_OUT, DIED = 124, 125
-# A debug kernel is one whose release ends so (scripts/kernel/debug.config). It needs
-# more memory for itself, is to report everything that it finds rather than the first,
-# and must not take a busy machine for a processor that is stuck.
+# The release of a debug kernel has this suffix (scripts/kernel/debug.config).
+# It needs more memory, must report every fault rather than only the first,
+# and must not mistake a busy machine for a stuck processor.
 DEBUG_RELEASE = "-debug"
 DEBUG_WORDS = ["kasan_multi_shot", "workqueue.watchdog_thresh=120", "watchdog_thresh=60"]
 MEMORY, DEBUG_MEMORY = "1G", "2G"
-# What a kernel dies of that runs into a breakpoint which it has already removed from its own
-# code. Without KVM, processors are threads of QEMU. When one of them changes code, QEMU
-# forgets the translation of the page and then stores: another one that translates the page
-# in between keeps what was there, here the breakpoint by which Linux patches code. Most of
-# that happens while Linux boots. Nothing of ours runs by then, so such a guest boots again.
+# The panic of a kernel that executes a breakpoint which it has already removed from its own
+# code. Without KVM, processors are threads of QEMU. When one of them modifies code, QEMU
+# drops the translation of the page and then stores: another one that translates the page in
+# between keeps the old code, here the breakpoint with which Linux patches code. Most patching
+# happens while Linux boots. No code of ours runs by then, so such a guest is booted again.
 STALE_BREAKPOINT = re.compile(r"\bint3: 0000 \[#")
 ACCELERATORS = {"kvm": "kvm", "tcg": "tcg,thread=multi", "counted": "tcg,thread=single"}
 
 
 def fail(what, way_out):
-    """End with one line for the failure and one for the way out."""
+    """Exit with one line for the failure and one for the remedy."""
     sys.exit(f"error: {what}\n       {way_out}")
 
 
@@ -63,7 +63,7 @@ class Guest:
         self.options = options
         self.share = OUT / "guest" / options.name
         self.console = OUT / "logs" / f"{options.name}-console.log"
-        # Commands of the host for a guest with a shell: see reload.py.
+        # Control port of a guest with a shell: see reload.py.
         self.control = OUT / "guest" / f"{options.name}.control"
         self.initrd = BUILD / "guest" / f"{options.name}.initrd"
         self.lock = None
@@ -73,7 +73,7 @@ class Guest:
         self.debug = release.exists() and release.read_text().strip().endswith(DEBUG_RELEASE)
 
     def prepare(self):
-        """Take the name's lock, make the share, join the images."""
+        """Acquire the name's lock, create the share, join the images."""
         for folder in (self.share.parent, self.console.parent, self.initrd.parent):
             folder.mkdir(parents=True, exist_ok=True)
         self.lock = open(self.share.parent / f"{self.options.name}.lock", "w", encoding="ascii")
@@ -85,7 +85,7 @@ class Guest:
                     shutil.copyfileobj(part, joined)
 
     def fill_share(self):
-        """A share with the job alone."""
+        """Create a share that contains only the job."""
         shutil.rmtree(self.share, ignore_errors=True)
         self.share.mkdir()
         for path in self.options.put:
@@ -94,7 +94,7 @@ class Guest:
             shutil.copy(self.options.job, self.share / "job")
 
     def command(self, accelerator):
-        """QEMU's command line."""
+        """Return QEMU's command line."""
         options = self.options
         words = ["console=ttyS0", "panic=-1", "loglevel=5", "oops=panic", "no_timer_check",
                  "random.trust_cpu=1", "pumice.shell" if options.shell else ""] + options.append
@@ -176,12 +176,12 @@ class Guest:
         return int((self.share / "status").read_text())
 
     def died_at_boot(self):
-        """Whether a stale breakpoint ended the guest before its job began."""
+        """Return whether a stale breakpoint ended the guest before its job began."""
         return (self.console.exists() and not (self.share / "job.log").exists() and
                 STALE_BREAKPOINT.search(self.console.read_text(errors="replace")))
 
     def run_or_boot_again(self, accelerator):
-        """As run(); once more where QEMU's translation of patched code was stale."""
+        """As run(); repeated once if QEMU's translation of patched code was stale."""
         status = self.run(accelerator)
         if status != DIED or accelerator == "kvm" or not self.died_at_boot():
             return status
@@ -193,7 +193,7 @@ class Guest:
         return self.run(accelerator)
 
     def kernel_faults(self):
-        """What the guest's kernel reports of itself."""
+        """Return the faults that the guest's kernel reports."""
         lines = []
         for log in (self.console, self.share / "dmesg"):
             if log.exists():
@@ -201,7 +201,7 @@ class Guest:
         return lines
 
     def judge(self, status):
-        """Say what went wrong, where to look; return the exit status."""
+        """Report the failure and the logs to read; return the exit status."""
         name, logs = self.options.name, f"{self.console} and {self.share}/"
         if status == TIMED_OUT:
             print(f"error: guest {name} did not end within {self.options.timeout} s; it was stopped\n"
@@ -223,7 +223,7 @@ class Guest:
 
 
 def kvm_works(options):
-    """Whether a guest really runs under KVM here; tried once per boot of this machine."""
+    """Return whether KVM works here; tested once per boot of this machine."""
     if os.environ.get("PUMICE_ACCEL"):
         return os.environ["PUMICE_ACCEL"] == "kvm"
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
@@ -245,7 +245,7 @@ def kvm_works(options):
 
 
 def parse():
-    """Command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# make run: boot a guest, look at the GPU, run the demos, bring the pictures to
-# out/. Everything is built already.
+# make run: boot a guest, print the GPU's information, run the
+# demos, copy the pictures to out/. Everything is already built.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

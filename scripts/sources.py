@@ -4,12 +4,12 @@
 import os
 import subprocess
 
-# Not sources, where there is no git to ignore them.
+# Not sources; needed if there is no git to ignore them.
 RESULTS = ("build", "out", ".git", "__pycache__")
 
 
 def git(arguments, folder):
-    """The output of git, None where git or its repository is missing."""
+    """Return the output of git, None if git or its repository is missing."""
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, check=False, capture_output=True)
     except FileNotFoundError:
@@ -18,7 +18,7 @@ def git(arguments, folder):
 
 
 def files(folder):
-    """The names of all files, relative to the folder; ignored ones are left out."""
+    """Return the names of all files, relative to the folder, without ignored ones."""
     listed = git(["ls-files", "-zco", "--exclude-standard"], folder)
     if listed is not None:
         return [name for name in listed.split("\0")
@@ -31,6 +31,6 @@ def files(folder):
 
 
 def commit(folder):
-    """A name of the commit, "?" where there is none."""
+    """Return a name of the commit, "?" if there is none."""
     described = git(["describe", "--always", "--dirty", "--exclude=*"], folder)
     return described.strip() if described else "?"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# One of Debian's own kernels and its headers, unpacked and not installed.
+# Unpack one of Debian's own kernels and its headers, without installation.
 #
-#   stock-kernel.sh           6.12 of the suite that suits this machine
+#   stock-kernel.sh           6.12 of the suite that matches this machine
 #   stock-kernel.sh SERIES    7.2, 7.3, …: of the first suite that has it, for
 #                             building in a root folder with its own compiler
 #
-# Prints the folder of the result, laid out as build-kernel.sh lays it out:
+# Prints the folder of the result, in the same layout as that of build-kernel.sh:
 #
 #   bzImage     the kernel
 #   release     its release string
@@ -15,21 +15,21 @@
 #   root/       lib/modules/RELEASE
 #   build-root  the root folder to build in (build-root.sh): with SERIES, and on a
 #               Debian whose own compiler is not that of its 6.12
-#   compiler    what it was made for, with SERIES
+#   compiler    its intended use, with SERIES
 #
-# KERNEL_IMAGE= with KDIR= makes such a folder of the user's own kernel; its
-# modules are then looked for in KMODULES= (default /lib/modules/RELEASE). They say
-# nothing about a SERIES that is asked for by name.
+# KERNEL_IMAGE= with KDIR= creates such a folder for the user's own kernel;
+# its modules are then searched in KMODULES= (default /lib/modules/RELEASE).
+# They have no effect on a SERIES that is requested by name.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 base=$PUMICE_CACHE/kernel
-# Where a SERIES is looked for, in this order.
+# Suites searched for a SERIES, in this order.
 series_suites="trixie forky sid experimental"
 
-# The unpacked headers name each other by absolute path; lead these to where
-# they were unpacked.
+# The unpacked headers reference each other by
+# absolute path; redirect these to their location.
 relocate_headers() {
 	local root=$1
 
@@ -69,8 +69,8 @@ unpack() {
 	echo "$release" >"$tree/release"
 }
 
-# fetch SUITE DEBS RELEASE: image and headers. Newer packaging has the kernel and its
-# modules in packages that the image's depends on.
+# fetch SUITE DEBS RELEASE: image and headers. Newer packaging has
+# the kernel and its modules in dependencies of the image's package.
 fetch() {
 	local suite=$1 debs=$2 release=$3 image
 
@@ -126,8 +126,8 @@ fetch_and_unpack() {
 	rm -rf "$base/debs-$release"
 }
 
-# link_build_root SUITE RELEASE TREE: the root folder with the compiler that the
-# headers depend on.
+# link_build_root SUITE RELEASE TREE: link the root
+# folder with the compiler that the headers depend on.
 link_build_root() {
 	local suite=$1 release=$2 tree=$3 compiler
 
@@ -158,8 +158,8 @@ own_kernel() {
 	echo "$tree"
 }
 
-# chosen FILE SERIES SUITE…: "SUITE RELEASE" as FILE holds it, found when first asked
-# for.
+# chosen FILE SERIES SUITE…: print "SUITE RELEASE"
+# stored in FILE, determined at the first request.
 chosen() {
 	local file=$1
 
@@ -172,7 +172,7 @@ chosen() {
 	cat "$file"
 }
 
-# The kernel of most tests.
+# Create the kernel of most tests.
 main() {
 	local found release result root suite
 
@@ -190,7 +190,7 @@ main() {
 	echo "$result"
 }
 
-# A kernel for a root folder with a compiler of its own.
+# Create a kernel for a root folder with its own compiler.
 series() {
 	local found release result
 

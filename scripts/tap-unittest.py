@@ -44,14 +44,14 @@ class Tap(unittest.TestResult):
         self._line(False, test, "passes, but is expected to fail")
 
     def addSubTest(self, test, subtest, err):
-        # A good sub-test is part of its case; a bad one is a case that failed.
+        # A passed sub-test is part of its case; a failed one is a failed case.
         super().addSubTest(test, subtest, err)
         if err:
             self._line(False, subtest, str(err[1]))
 
 
 def main():
-    """Run all that the folder holds; none is a failure too."""
+    """Run all cases in the folder; none at all is also a failure."""
     result = Tap()
     unittest.defaultTestLoader.discover(sys.argv[1]).run(result)
     print(f"1..{result.number}")

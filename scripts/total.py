@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""total.py RESULT…: list what failed in all parts, close with the sum."""
+"""total.py RESULT…: list the failures of all parts, end with the sum."""
 
 import json
 import sys

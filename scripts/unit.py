@@ -7,7 +7,7 @@
     unit.py FOLDER  tests in Python
 
 The C tests of build/native and again, under ASan and UBSan, of build/asan; some of
-build/native under valgrind, which sees decisions on uninitialised memory; the
+build/native under valgrind, which detects decisions on uninitialised memory; the
 generator's, the installation's, the scripts', the PCI device's, the debuggers' and the IGT
 layer's tests in Python.
 TESTS= runs only the C tests of build/native that it names (see selection.py).
@@ -29,8 +29,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
-# Under valgrind: what a program does with pixels and texels, and what a job finds on the
-# chip. Each takes some ten seconds; what time they take of the processor means nothing then.
+# Under valgrind: processing of pixels and texels by a program, and the on-chip state seen
+# by a job. Each takes some ten seconds; their processor time is not meaningful then.
 UNTIMED = {"PUMICE_FUZZ_UNTIMED": "1"}
 MEMCHECK = [
     ("pdm_own", "unit/pdm/test_pdm_own", [], {}),
@@ -39,7 +39,7 @@ MEMCHECK = [
     ("fuzz_frame", "fuzz/fuzz_frame", ["reach-1.bin", "reach-2.bin", "reach-3.bin"], UNTIMED),
     ("fuzz_transfer", "fuzz/fuzz_transfer", ["reach-1.bin", "reach-2.bin"], UNTIMED),
 ]
-# A report of undefined behaviour ends the test; leaks count.
+# A report of undefined behaviour ends the test; leaks are failures.
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
               "TSAN_OPTIONS": f"suppressions={TOP}/tests/unit/tsan/suppressions.txt:"
@@ -47,12 +47,12 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
 
 
 def meson_tests(tally, name, *selection):
-    """All tests of one build folder, or some."""
+    """Run all tests of one build folder, or some."""
     folder = BUILD / name
     environment = dict(os.environ, **SANITIZERS,
                        PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
     if name != "native":
-        # The sanitizers make programs several times slower; so long may they take.
+        # Time limit: the sanitizers make programs several times slower.
         factor = "5"
     else:
         factor = "2"
@@ -75,13 +75,13 @@ def meson_tests(tally, name, *selection):
 
 
 def logged(name, log, output, status):
-    """What Tally.add_output() takes, with the output left in a log."""
+    """Return the arguments of Tally.add_output(), with the output stored in a log."""
     (OUT / "logs" / log).write_text(output)
     return name, output, status, f"see out/logs/{log}"
 
 
 def memcheck(name, program, files, variables):
-    """A C test under valgrind. One without valgrind fails."""
+    """Run a C test under valgrind. Without valgrind it fails."""
     corpus = TOP / "tests/fuzz/corpus" / name.removeprefix("fuzz_")
     command = ["valgrind", "--quiet", "--leak-check=no", "--track-origins=yes",
                "--error-exitcode=9", str(BUILD / "native/tests" / program),
@@ -98,7 +98,7 @@ def memcheck(name, program, files, variables):
 
 
 def python_tests(folder):
-    """The Python tests in a folder."""
+    """Run the Python tests in a folder."""
     done = subprocess.run([sys.executable, "-B", "scripts/tap-unittest.py", folder],
                           cwd=TOP, capture_output=True, text=True, check=False)
     return logged(folder, f"test-{folder.replace('/', '-')}.log", done.stdout + done.stderr,
@@ -106,14 +106,14 @@ def python_tests(folder):
 
 
 def side_by_side(tally, run, rows):
-    """Programs that have one thread each, as many at once as there are jobs."""
+    """Run single-threaded programs, as many in parallel as there are jobs."""
     with futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         for result in pool.map(lambda row: run(*row), rows):
             tally.add_output(*result)
 
 
 def timed(title, run, *arguments):
-    """Run with a line before and after."""
+    """Run with a line of output before and after."""
     start = time.monotonic()
     print(f"  … {title}", flush=True)
     run(*arguments)
@@ -121,7 +121,7 @@ def timed(title, run, *arguments):
 
 
 def main():
-    """Everything, then the count."""
+    """Run everything, then print the count."""
     (OUT / "logs").mkdir(parents=True, exist_ok=True)
     if sys.argv[1:] == ["tsan"]:
         tally = Tally("tsan")

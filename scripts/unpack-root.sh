@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# unpack-root.sh DEBS ROOT: unpack every package file in the folder DEBS into the
-# new folder ROOT, laid out with /usr merged. Runs none of their scripts. Left out:
-# documentation, translations, /dev.
+# unpack-root.sh DEBS ROOT: unpack every package file in the folder
+# DEBS into the new folder ROOT, laid out with /usr merged. Runs
+# none of their scripts. Omitted: documentation, translations, /dev.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -3,7 +3,7 @@
 
 Format: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
 Files, folders, symbolic links and character devices; everything belongs to
-root. The time stamps are zero, so equal content gives equal archives.
+root. The time stamps are zero, so equal contents result in equal archives.
 """
 
 import os
@@ -13,7 +13,7 @@ import tempfile
 
 
 class Archive:
-    """An archive that is being written; use as a context manager."""
+    """An archive being written; use as a context manager."""
 
     def __init__(self, path):
         self.path = path
@@ -27,7 +27,7 @@ class Archive:
     def __exit__(self, kind, _value, _trace):
         if kind is None:
             self._entry("TRAILER!!!", 0, b"")
-            # Archives that follow each other start at multiples of 512.
+            # Consecutive archives start at multiples of 512.
             self.out.write(bytes(-self.out.tell() % 512))
             self.out.close()
             os.replace(self.temporary, self.path)
@@ -44,11 +44,11 @@ class Archive:
         self.out.write(data + bytes(-len(data) % 4))
 
     def has(self, name):
-        """Whether the archive holds this path already."""
+        """Return whether the archive already has this path."""
         return name.strip("/") in self.names
 
     def folder(self, name):
-        """Add a folder and those above it, once each."""
+        """Add a folder and its parents, once each."""
         name = name.strip("/")
         if not name or name in self.names:
             return
@@ -69,7 +69,7 @@ class Archive:
         self._add(name, stat.S_IFREG | mode, data)
 
     def file(self, name, source):
-        """Add a file as it is on this machine; keeps its executable bit."""
+        """Add a file of this machine; keeps its executable bit."""
         mode = 0o755 if os.stat(source).st_mode & 0o111 else 0o644
         with open(source, "rb") as stream:
             self.data(name, stream.read(), mode)

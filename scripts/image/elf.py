@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What an ELF program needs: its interpreter and libraries, transitively.
+"""Find the dependencies of an ELF program: interpreter and libraries, transitively.
 
-Reads the dynamic section itself, so that the closure can be taken in the root
-of another Debian release, whose programs cannot run here.
+Reads the dynamic section itself, so that the closure can be computed
+in the root of another Debian release, whose programs cannot run here.
 
 Limits: 64-bit little-endian ELF; no $LIB or $PLATFORM in run paths.
 """
@@ -18,7 +18,7 @@ SEARCH = ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/
 
 
 def is_elf(path):
-    """Whether the file starts as an ELF file does."""
+    """Return whether the file starts with the ELF magic."""
     with open(path, "rb") as stream:
         return stream.read(4) == b"\x7fELF"
 
@@ -28,7 +28,7 @@ def _text(image, offset):
 
 
 def read(path):
-    """The (interpreter or None, [needed names], [run paths]) of an ELF file."""
+    """Return (interpreter or None, [needed names], [run paths]) of an ELF file."""
     with open(path, "rb") as stream:
         image = stream.read()
     if image[:6] != b"\x7fELF\x02\x01":
@@ -54,7 +54,7 @@ def read(path):
 
 
 def resolve(root, path):
-    """Follow links inside root; the path inside it of the real file."""
+    """Follow links inside root; return the real file's path inside it."""
     for _ in range(40):
         parts, done = path.strip("/").split("/"), ""
         for index, part in enumerate(parts):
@@ -79,11 +79,11 @@ def _find(root, name, folders):
 
 
 def closure(programs, root="", extra=()):
-    """Everything that the programs need at run time.
+    """Find all files that the programs need at run time.
 
-    programs, extra: paths inside root (files or bare library names in extra).
-    Returns {path inside root: path of the real file inside root}; a library
-    stands under the path by which the loader looks for it.
+    programs, extra: paths inside root (files or bare library names in
+    extra). Returns {path inside root: path of the real file inside root};
+    the key of a library is the path at which the loader searches for it.
     """
     found = {}
     work = list(programs)

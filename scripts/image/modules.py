@@ -36,7 +36,7 @@ class Kernel:
             self.builtin = {_name(line.strip()) for line in stream}
 
     def closure(self, names):
-        """The names and all that they need, without what is built in."""
+        """Return the modules and their dependencies, without built-in ones."""
         wanted, work = set(), list(names)
         while work:
             name = work.pop()
@@ -49,24 +49,24 @@ class Kernel:
         return sorted(wanted)
 
     def read(self, name):
-        """The content of a module, decompressed."""
+        """Read a module, decompressed."""
         path = f"{self.modules}/{self.paths[name]}"
         with OPENERS[os.path.splitext(path)[1]](path, "rb") as stream:
             return stream.read()
 
 
 def depends(module):
-    """The modules that a module file says it needs."""
+    """Read the dependencies listed in a module file."""
     text = subprocess.run(["/sbin/modinfo", "-F", "depends", module], check=True,
                           capture_output=True, text=True).stdout
     return [name.replace("-", "_") for name in text.strip().split(",") if name]
 
 
 def add(archive, kernel, names, own):
-    """Put modules and their index into an archive.
+    """Add modules and their index to an archive.
 
-    names: modules of the kernel, those missing in it are refused; own: module
-    files of ours, which go to updates/. What both need comes along.
+    names: modules of the kernel, missing ones are an error; own: our module
+    files, which are placed in updates/. Dependencies of both are added.
     """
     wanted = list(names)
     for module in own:
