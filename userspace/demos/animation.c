@@ -18,7 +18,7 @@ struct animation {
 	uint32_t width, height;
 };
 
-/* The Netscape extension, by which a GIF repeats. */
+/* Write the Netscape extension, which makes a GIF repeat. */
 static bool put_loop(GifFileType *gif)
 {
 	static const unsigned char for_ever[3] = { 1, 0, 0 };
@@ -29,7 +29,7 @@ static bool put_loop(GifFileType *gif)
 	       EGifPutExtensionTrailer(gif) == GIF_OK;
 }
 
-/* Shades of a colour; or, without one, all colours of pictures. */
+/* Build the palette: shades of a colour, or, without one, the colours of pictures. */
 static void fill_map(GifColorType *colour, const uint8_t *rgb)
 {
 	for (int i = 0; i < SHADES; i++) {
@@ -70,7 +70,7 @@ static struct animation *open_file(const char *path, uint32_t width, uint32_t he
 		return NULL;
 	a->width = width;
 	a->height = height;
-	/* By name giflib would make a file that only its owner may read. */
+	/* Given a name, giflib would create a file that only its owner may read. */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd >= 0)
 		a->gif = EGifOpenFileHandle(fd, &error);
@@ -95,7 +95,7 @@ struct animation *animation_open_pictures(const char *path, uint32_t width, uint
 	return open_file(path, width, height, NULL);
 }
 
-/* One of n shades of an 8-bit value; threshold, 0 to 15, decides between two. */
+/* Dither an 8-bit value to one of n shades; threshold: 0 to 15. */
 static unsigned int shade(unsigned int value, unsigned int n, unsigned int threshold)
 {
 	return (value * (n - 1) * 16 + threshold * 255 + 127) / (255 * 16);

@@ -12,8 +12,8 @@
 struct animation;
 
 /*
- * Begin a file of width x height pixels that repeats for ever. rgb is what value
- * 255 looks like; value v is v / 255 of it. NULL where the file cannot be made.
+ * Begin a file of width x height pixels that repeats endlessly. rgb is the colour
+ * of value 255; value v is v / 255 of it. NULL if the file cannot be created.
  */
 struct animation *animation_open(const char *path, uint32_t width, uint32_t height,
 				 const uint8_t rgb[3]);
@@ -22,11 +22,11 @@ struct animation *animation_open(const char *path, uint32_t width, uint32_t heig
  * dither.
  */
 struct animation *animation_open_pictures(const char *path, uint32_t width, uint32_t height);
-/* One frame of 8-bit R, G, B, row by row from the top, of an animation of pictures. */
+/* Add one frame of 8-bit R, G, B, row by row from the top, of an animation of pictures. */
 bool animation_picture(struct animation *animation, const uint8_t *rgb, unsigned int hundredths);
-/* One frame, shown for hundredths of a second. The values stay, though giflib may write to them. */
+/* Add a frame, shown for hundredths of a second. giflib may rewrite values, but unchanged. */
 bool animation_frame(struct animation *animation, uint8_t *values, unsigned int hundredths);
-/* False where not all of it could be written. */
+/* Finish the file. False if it could not be written completely. */
 bool animation_close(struct animation *animation);
 
 #endif

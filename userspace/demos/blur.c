@@ -33,7 +33,7 @@ struct image {
 	float weights[2 * MAX_RADIUS + 1];
 };
 
-/* Something with edges of all directions: rings, squares, lines. */
+/* Draw a picture with edges in all directions: rings, squares, lines. */
 static uint32_t made_up(uint32_t x, uint32_t y)
 {
 	const double dx = x - 150.0, dy = y - 120.0, r = sqrt(dx * dx + dy * dy);
@@ -74,7 +74,7 @@ static void fill_weights(struct image *image)
 	}
 }
 
-/* One pixel of a pass, with the operations of blur.pasm; stride and last in pixels. */
+/* Compute one pixel of a pass, with the operations of blur.pasm; stride and last in pixels. */
 static uint32_t blur_pixel(const struct image *image, const uint32_t *line, uint32_t stride,
 			   uint32_t last, uint32_t at)
 {
@@ -97,7 +97,7 @@ static uint32_t blur_pixel(const struct image *image, const uint32_t *line, uint
 	return pixel;
 }
 
-/* Pixels that differ from the CPU's. */
+/* Count the pixels that differ from the CPU's. */
 static uint32_t count_wrong(const struct image *image, const uint32_t *got)
 {
 	const uint32_t w = image->width, h = image->height;
@@ -113,9 +113,9 @@ static uint32_t count_wrong(const struct image *image, const uint32_t *got)
 	return wrong;
 }
 
-/* Where the pixels of one direction lie. */
+/* Layout of the pixels in one direction. */
 struct direction {
-	uint32_t stride, last;	/* bytes; pixels less 1 */
+	uint32_t stride, last;	/* bytes; pixels minus 1 */
 };
 
 static void fill_uniforms(uint32_t uniforms[11], uint64_t from, uint64_t to, uint64_t weights,
@@ -154,7 +154,7 @@ static void run(struct demo *demo, const struct image *image, struct demo_buffer
 	demo_report(demo);
 }
 
-/* The original and, to its right, the blurred picture. */
+/* Save the original and, to its right, the blurred picture. */
 static void write_picture(const struct image *image, const uint32_t *blurred, const char *path)
 {
 	const uint32_t w = image->width, h = image->height;

@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
-; One pass of a Gaussian blur over pixels of 8-bit R, G, B, A: along the rows or,
-; with other strides, along the columns. Pixels beyond an edge are those of the
-; edge. A is 255.
+; One pass of a Gaussian blur over pixels of 8-bit R, G, B, A:
+; along the rows or, with other strides, along the columns.
+; Pixels outside the picture equal those of the edge. A is 255.
 ;
 ; Uniforms: pixels before and after, weights (64-bit addresses; f32), byte stride
 ; and last position along the pass, the same across it, taps.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A crowd of knots and balls on a floor: a scene with many primitives and much that is
- * hidden; some balls are of glass.
+ * A crowd of knots and balls on a floor: a scene with many
+ * primitives and many hidden surfaces; some balls are of glass.
  */
 #ifndef PUMICE_DEMO_CROWD_H
 #define PUMICE_DEMO_CROWD_H
@@ -16,11 +16,11 @@ struct crowd {
 	struct pumice_kernel *glass;
 };
 
-/* Open a device, and put all of it into memory. */
+/* Open a device, and copy the scene to its memory. */
 void crowd_open(struct crowd *crowd, const char *name, const char *device,
 		const struct draw_options *options);
 void crowd_close(struct crowd *crowd);
-/* Draw a frame, the farthest first, so that what is near hides what was drawn. */
+/* Draw a frame, the farthest objects first, so that near ones overwrite them. */
 void crowd_draw(struct crowd *crowd);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the demos share. */
+/* Functions shared by the demos. */
 #include "demo.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@ _Noreturn void demo_fail(const char *name, const char *format, ...)
 	exit(1);
 }
 
-/* Exit where a library call failed. */
+/* Exit if a library call failed. */
 static void check(const struct demo *demo, const char *what, int ret)
 {
 	if (ret)

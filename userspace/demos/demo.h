@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the demos share: a device with everything that one program needs, one
+ * Interface shared by the demos: a device with all objects that one program needs, one
  * run of it, and the report of times.
  */
 #ifndef PUMICE_DEMO_H
@@ -18,8 +18,8 @@ struct demo {
 	struct pumice_program *program;
 	struct pumice_kernel *kernel;
 	struct pumice_stream *stream;
-	uint64_t clock_hz;	/* ticks of the GPU clock in a second */
-	uint32_t launches;	/* of the job that is being put together */
+	uint64_t clock_hz;	/* ticks of the GPU clock per second */
+	uint32_t launches;	/* of the job under construction */
 	uint64_t device_ns;	/* of the last run, by the GPU clock */
 	uint64_t wall_ns;	/* of the last run, from submission to fence */
 };
@@ -31,7 +31,7 @@ struct demo_buffer {
 	uint64_t va;
 };
 
-/* Open; exits with a message where it fails, as do all of these. device may be NULL. */
+/* Open; exits with a message on failure, as do all of these. device may be NULL. */
 void demo_open(struct demo *demo, const char *name, const char *device,
 	       const unsigned char *program, size_t program_bytes);
 void demo_close(struct demo *demo);
@@ -39,20 +39,20 @@ void demo_close(struct demo *demo);
 void demo_buffer(struct demo *demo, uint64_t bytes, struct demo_buffer *buffer);
 void demo_buffer_free(struct demo *demo, struct demo_buffer *buffer);
 
-/* One more program on the device; ends with the process or demo_kernel_free(). */
+/* Add a program to the device; kept until demo_kernel_free() or the process's end. */
 struct pumice_kernel *demo_kernel(struct demo *demo, const unsigned char *program,
 				  size_t program_bytes);
 void demo_kernel_free(struct pumice_kernel *kernel);
 
-/* A launch of a job that is being put together. */
+/* A launch of the job under construction. */
 struct demo_launch {
-	struct pumice_kernel *kernel;	/* NULL: the demo's */
+	struct pumice_kernel *kernel;	/* NULL: the demo's own */
 	uint32_t base, groups[3];	/* base: first work-group in x */
 	const uint32_t *uniforms;
 	uint32_t uniform_words;
 };
 
-/* Put a job together, launch by launch, each behind the end of the one before. */
+/* Build a job launch by launch, each starting after the end of the previous one. */
 void demo_begin(struct demo *demo);
 void demo_add(struct demo *demo, const struct demo_launch *launch);
 /* Run it and wait for it. */
@@ -61,21 +61,21 @@ void demo_end(struct demo *demo);
 /* Run a grid once and wait for it. */
 void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *uniforms,
 	      uint32_t uniform_words);
-/* Values that repeat: a generator of pseudo-random numbers; state is not 0. */
+/* Generate reproducible pseudo-random numbers; state is not 0. */
 uint32_t demo_random(uint32_t *state);
 /* The same as an f32 from 0 to 1. */
 float demo_random_unit(uint32_t *state);
 
-/* One line: device and wall time. */
+/* Print one line: device and wall time. */
 void demo_report(const struct demo *demo);
 
-/* A number of an option, min to max; exits with a message otherwise. */
+/* Parse a number of an option, min to max; exits with a message otherwise. */
 uint32_t demo_number(const char *name, const char *text, uint32_t min, uint32_t max);
 
 _Noreturn void demo_fail(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Words of a 64-bit address, as programs take them. */
+/* Words of a 64-bit address, in the order that programs expect. */
 static inline void demo_address(uint32_t *words, uint64_t va)
 {
 	words[0] = (uint32_t)va;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the demos that draw share. See draw.h. */
+/* Functions shared by the demos that draw. See draw.h. */
 #include "draw.h"
 
 #include <getopt.h>
@@ -275,7 +275,7 @@ static uint64_t ticks_ns(const struct draw *d, uint64_t ticks)
 	return (uint64_t)((double)ticks * 1e9 / (double)d->clock_hz);
 }
 
-/* Times of both jobs, as far as the device tells. */
+/* Read the times of both jobs, as far as the device reports them. */
 static void take_times(struct draw *d)
 {
 	struct pumice_job_result r;

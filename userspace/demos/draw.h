@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the demos that draw share: a render context with targets, programs with
- * their inputs, and frames that are put together object by object.
+ * Interface shared by the demos that draw: a render context with targets,
+ * programs with their inputs, and frames built object by object.
  *
- * All functions exit with a message where they fail.
+ * All functions exit with a message on failure.
  */
 #ifndef PUMICE_DEMO_DRAW_H
 #define PUMICE_DEMO_DRAW_H
@@ -14,14 +14,14 @@
 #include "matrix.h"
 #include "mesh.h"
 
-/* What is asked for; zeroes are what most demos want. */
+/* Requested properties; zero selects the usual default. */
 struct draw_options {
 	uint32_t width, height;
 	uint32_t samples;	/* 0: 1 */
 	uint32_t format;	/* of the picture; 0: RGBA8_SRGB */
-	uint32_t pages;		/* of the parameter buffer; 0: plenty */
+	uint32_t pages;		/* of the parameter buffer; 0: ample */
 	uint32_t tile_size;
-	bool stats;		/* count what each tile takes */
+	bool stats;		/* collect statistics of each tile */
 };
 
 struct draw {
@@ -33,15 +33,15 @@ struct draw {
 	struct pumice_freelist *list;
 	struct pumice_hwrt *hwrt;
 	struct pumice_image *picture;
-	struct demo_buffer stats;	/* tile_stats, if they are wanted */
+	struct demo_buffer stats;	/* tile_stats, if requested */
 	struct draw_options options;
 	float clear[4];			/* linear R, G, B, A */
-	uint32_t scene;			/* of the data set: frames take turns */
+	uint32_t scene;			/* of the data set: frames alternate */
 	uint64_t clock_hz, geometry_ns, fragment_ns;	/* of the last frame, by the GPU clock */
 	struct pumice_perfmon *perfmon;	/* counts all frames */
 };
 
-/* What the frames so far have counted. */
+/* Counters, accumulated over the frames so far. */
 enum draw_count {
 	DRAW_PARTIALS,		/* partial renders */
 	DRAW_PAGES,		/* pages of the parameter buffer that were allocated */
@@ -57,11 +57,11 @@ struct draw_model {
 	uint32_t vertex_count, index_count;
 };
 
-/* One object of a frame: state with stages filled in, and what is drawn. */
+/* One object of a frame: state with its stages set, and the model. */
 struct draw_object {
 	const struct draw_model *model;
 	const struct pumice_kernel *vertex, *fragment;
-	const uint32_t *vertex_uniforms;	/* to sh0 and on */
+	const uint32_t *vertex_uniforms;	/* from sh0 on */
 	uint32_t vertex_words;
 	const uint32_t *fragment_uniforms;
 	uint32_t fragment_words;
@@ -80,32 +80,32 @@ void draw_buffer(struct draw *draw, uint64_t bytes, struct demo_buffer *buffer);
 void draw_buffer_free(struct draw *draw, struct demo_buffer *buffer);
 void draw_model(struct draw *draw, const struct mesh *mesh, struct draw_model *model);
 void draw_model_free(struct draw *draw, struct draw_model *model);
-/* An RGBA8_SRGB texture with all levels, which the PTLA makes of level 0. */
+/* An RGBA8_SRGB texture with all levels, which the PTLA generates from level 0. */
 struct pumice_image *draw_texture(struct draw *draw, uint32_t size, const uint32_t *texels);
 
-/* A state with depth test and write, backs of counter-clockwise triangles culled. */
+/* Set a state with depth test and write, backs of counter-clockwise triangles culled. */
 void draw_object_init(struct draw *draw, struct draw_object *object);
 
 /*
- * A frame: begin, objects, end. The vertex program gets a mesh_vertex: v0 position,
- * v4 normal, v8 uv; v12 is the instance. Eight varyings go to v0 to v7 of the
- * fragment program, interpolated with perspective.
+ * A frame: begin, objects, end. The vertex program receives a mesh_vertex:
+ * v0 position, v4 normal, v8 uv; v12 is the instance. Eight varyings go to
+ * v0 to v7 of the fragment program, interpolated with perspective.
  */
 void draw_begin(struct draw *draw);
 void draw_add(struct draw *draw, const struct draw_object *object);
 void draw_end(struct draw *draw);
 
-/* The picture: 8-bit R, G, B, row by row from the top; free() it. */
+/* Read the picture: 8-bit R, G, B, row by row from the top; free() it. */
 uint8_t *draw_pixels(struct draw *draw);
-/* The same as a PNG file, and one line with its CRC-32. */
+/* Save it as a PNG file, and print one line with its CRC-32. */
 void draw_write(struct draw *draw, const char *path);
 void draw_write_rgb(const char *name, const char *path, uint32_t width, uint32_t height,
 		    const uint8_t *rgb);
 uint64_t draw_counted(struct draw *draw, enum draw_count count);
-/* One line: times of the last frame. */
+/* Print one line: times of the last frame. */
 void draw_report(const struct draw *draw, const char *what);
 
-/* Options -o FILE and -d DEVICE; what else there is is refused. */
+/* Parse options -o FILE and -d DEVICE; others are rejected. */
 void draw_arguments(const char *name, int argc, char **argv, const char **path,
 		    const char **device);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Gears that move, as an animation, and four of its frames as a picture in all its
- * colours, of which the animation has 256. Each frame is drawn into the other scene of the
- * data set than the one before. Behind a whole turn of a tooth the picture must
- * be that of the beginning.
+ * Moving gears, as an animation, and four of its frames as a picture
+ * in full colour, as the animation has 256 only. Consecutive frames
+ * alternate between the scenes of the data set. After a rotation by
+ * one tooth the picture must equal the first one.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ struct show {
 
 static void draw_frame(struct show *s, uint32_t frame)
 {
-	/* The large gear turns by a tooth in FRAMES; the others twice as fast, the other way. */
+	/* The large gear rotates by a tooth in FRAMES; the others twice as fast, the other way. */
 	const float step = 360.0f / 20 * DEGREE / (float)FRAMES;
 	const struct matrix lean = matrix_rotate(20 * DEGREE, 1, 0, 0);
 	const struct matrix turn = matrix_rotate(30 * DEGREE, 0, 1, 0);
@@ -106,7 +106,7 @@ static void make(struct show *s, const char *device)
 	}
 }
 
-/* Frame number n of those shown, to its place. */
+/* Copy frame number n of those shown to its place. */
 static void put_shown(uint8_t *shown, uint32_t n, const uint8_t *rgb)
 {
 	const size_t row = WIDTH * 3;
@@ -117,7 +117,7 @@ static void put_shown(uint8_t *shown, uint32_t n, const uint8_t *rgb)
 		memcpy(to + y * 2 * row, rgb + y * row, row);
 }
 
-/* Draw a frame, and film it if it is new; what is wrong with it. */
+/* Draw a frame, and add it to the animation if it is new; return its error. */
 static int show_frame(struct show *s, struct animation *film, uint32_t frame, uint8_t *first,
 		      uint8_t *shown)
 {

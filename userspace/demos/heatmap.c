@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What tiles take: a scene, and three maps of its tiles: primitives in the list,
- * pixels shaded, and of the pixels that primitives covered the part that
- * hidden-surface removal saved.
+ * Cost of tiles: a scene, and three maps of its tiles:
+ * primitives in the list, pixels shaded, and the fraction of
+ * covered pixels whose shading hidden-surface removal avoided.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct board {
 	uint8_t rgb[HEIGHT * 2][WIDTH * 2][3];
 };
 
-/* From black over violet and orange to light yellow; v from 0 to 1. */
+/* Map v, 0 to 1, to a colour from black over violet and orange to light yellow. */
 static void heat(float v, uint8_t rgb[3])
 {
 	static const uint8_t at[6][3] = {
@@ -59,7 +59,7 @@ static void put_picture(struct board *board, const uint8_t *rgb)
 		memcpy(board->rgb[y], rgb + (size_t)y * WIDTH * 3, WIDTH * 3);
 }
 
-/* The maps; false where the numbers cannot be. */
+/* Draw the maps; false if the numbers are impossible. */
 static bool put_maps(struct board *board, const uint32_t *words, struct draw *draw)
 {
 	static float primitives[TILES], shaded[TILES], saved[TILES];
@@ -77,7 +77,7 @@ static bool put_maps(struct board *board, const uint32_t *words, struct draw *dr
 		shaded[i] = (float)s.shaded;
 		saved[i] = s.covered ? 1 - (float)s.shaded / (float)s.covered : 0;
 		most = fmaxf(most, primitives[i]);
-		/* A pixel that was covered is shaded once, and once more for glass before it. */
+		/* A covered pixel is shaded once, and once more for glass in front of it. */
 		good = good && s.shaded <= s.covered && (!s.covered || s.shaded);
 		most_shaded = fmaxf(most_shaded, shaded[i]);
 		all_covered += s.covered;

@@ -2,7 +2,7 @@
 /*
  * pumice-demo-histogram: how often each byte value occurs, by atomics.
  *
- * The bytes are the brightness of a picture that is made up; the counts are
+ * The bytes are the brightness of a generated picture; the counts are
  * compared with the CPU's and drawn as bars below it.
  */
 #include <getopt.h>
@@ -28,7 +28,7 @@ static const char usage[] =
 	"Counts the 256 shades of a picture of 512x512 pixels and checks the counts.\n"
 	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
-/* Clouds with grain. */
+/* Generate clouds with grain. */
 static void draw(uint8_t *shade)
 {
 	uint32_t random = 12345;
@@ -56,7 +56,7 @@ static uint32_t count_wrong(const uint8_t *shade, const uint32_t *counts)
 	return wrong;
 }
 
-/* The picture, and below it the bars. */
+/* Save the picture, with the bars below it. */
 static void write_picture(const uint8_t *shade, const uint32_t *counts, const char *path)
 {
 	uint8_t *rgb = calloc((size_t)SIDE * (SIDE + BARS), 3);

@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Histogram of bytes: each work-group counts in local memory, with atomics, and
-; adds what it has to the counts in memory, with atomics.
+; Histogram of bytes: each work-group counts in local memory, with
+; atomics, and adds its counts to those in memory, with atomics.
 ;
 ; Uniforms: bytes and 256 counts (64-bit addresses), words of four bytes, and all
-; instances of the grid. Instance i takes the words i, i + instances, …
+; instances of the grid. Instance i processes the words i, i + instances, …
 
 .group    256, 1, 1
 .local    1024			; a count for each value; zero at first

@@ -2,8 +2,8 @@
 /*
  * pumice-demo-life: the Game of Life on a torus, as an animation.
  *
- * The GPU counts 32 cells at once, bit by bit; the CPU plays the same game cell
- * by cell, and every generation is compared.
+ * The GPU counts 32 cells in parallel, bitwise; the CPU computes
+ * the same cell by cell, and every generation is compared.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void set_cell(uint32_t *field, uint32_t x, uint32_t y)
 	field[y * WORDS + x / 32] |= 1u << x % 32;
 }
 
-/* Patterns as text: a gun that shoots gliders, and a soup that takes long to settle. */
+/* Patterns as text: a glider gun, and a random field that takes long to settle. */
 static void sow(uint32_t *field)
 {
 	static const char *const gun[] = {
@@ -62,7 +62,7 @@ static void sow(uint32_t *field)
 				set_cell(field, x, y);
 }
 
-/* The rules, cell by cell. */
+/* Compute a generation cell by cell. */
 static void play(const uint32_t *before, uint32_t *after)
 {
 	memset(after, 0, ROWS * WORDS * sizeof(*after));

@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ;
 ; One generation of the Game of Life on a torus, 32 cells a word, an instance a
-; word: neighbours are counted for 32 cells at once, bit by bit.
+; word: neighbours are counted for 32 cells in parallel, bitwise.
 ;
 ; Uniforms: cells before and after (64-bit addresses; rows of words, the lowest bit
 ; is the leftmost cell), words of a row, rows. The grid covers the field exactly.
@@ -29,7 +29,7 @@
 .alias    sum2, r19		; r19, r20, r21: weight 2
 .alias    index, r24
 
-	; left and right, round the edge
+	; left and right, with wrap-around
 	sub.u32		left, v0, 1
 	eq.u32		edge, v0, 0
 	mov		t, [one], sh4

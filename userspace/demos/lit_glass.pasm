@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Glass: what stands behind it is seen, tinted; less where it is seen from the side,
-; and not under its highlight.
+; Glass: the background is visible through it, tinted;
+; less at grazing angles, and not under its highlight.
 ;
 ; sh0 to the light, sh3 ambient light; sh4 the eye, sh7 strength of the highlight;
-; sh8 colour. v0 normal, v3 position in the world. o0 to o2: the pixel so far.
+; sh8 colour. v0 normal, v3 position in the world. o0 to o2: the current pixel.
 
 	mul.f32		r0, v0, v0
 	fma.f32		r0, v1, v1, r0
@@ -57,7 +57,7 @@
 	mul.f32		r8, r8, r8
 	mul.f32		r8, r8, r8
 	mul.f32		r8, r8, sh7
-	; what is behind, less, and the glass
+	; attenuated background, plus the glass
 	neg.f32		r9, r4
 	add.f32		r9, r9, 1.0
 	mul.f32		r10, r4, sh8

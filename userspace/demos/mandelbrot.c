@@ -2,7 +2,7 @@
 /*
  * pumice-demo-mandelbrot: the Mandelbrot set as a picture.
  *
- * The GPU counts iterations, one instance a pixel, waves leaving together; the
+ * The GPU counts iterations, one instance per pixel, with waves ending as a whole; the
  * counts are compared with the CPU's, then coloured and written by libpng.
  */
 #include <getopt.h>
@@ -24,7 +24,7 @@ static const char usage[] =
 	"checks every pixel.\n"
 	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
-/* What is drawn: uniforms of the program, and the picture's size. */
+/* The drawn area: uniforms of the program, and the picture's size. */
 struct view {
 	uint32_t width, height, limit;
 	float re, im, step;
@@ -62,7 +62,7 @@ static uint32_t count_wrong(const struct view *view, const uint32_t *counts)
 	return wrong;
 }
 
-/* Black inside; outside a cycle of colours over the logarithm of the count. */
+/* Map a count to a colour: black inside, else cyclic in the logarithm of the count. */
 static void colour(const struct view *view, uint32_t count, uint8_t rgb[3])
 {
 	const double t = 0.9 * log2((double)count + 1.0);

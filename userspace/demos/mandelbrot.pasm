@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Iterations of z = z^2 + c until |z| > 2, for each pixel; one instance a pixel.
+; Iterations of z = z^2 + c until |z| > 2, for each pixel; one instance per pixel.
 ;
-; Uniforms: image (64-bit address of u32 counts, row by row), width, height, most
+; Uniforms: image (64-bit address of u32 counts, row by row), width, height, maximum
 ; iterations, and as f32: re of column 0, im of row 0, step from pixel to pixel.
 
 .group    32, 4, 1

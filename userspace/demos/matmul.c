@@ -2,9 +2,9 @@
 /*
  * pumice-demo-matmul: the tiled matrix product of document 002.
  *
- * A work-group of 8 x 8 instances computes a tile; there are more work-groups
- * than units, so the GPU deals them out as units fall free. The result is
- * compared bit by bit with the same sums computed on the CPU.
+ * A work-group of 8 x 8 instances computes a tile; there are more
+ * work-groups than units, so the GPU dispatches them as units become free.
+ * The result is compared bit by bit with the same sums computed on the CPU.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char usage[] =
 	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n"
 	"  -r RUNS     runs, of which the fastest is reported (default 1)\n";
 
-/* Small values that are no round numbers, the same in every run. */
+/* Generate small values that are not round numbers, the same in every run. */
 static void fill(float *matrix, uint32_t count, uint32_t seed)
 {
 	uint32_t state = seed;
@@ -34,7 +34,7 @@ static void fill(float *matrix, uint32_t count, uint32_t seed)
 	}
 }
 
-/* Elements of C that differ from the sum over k in rising order, each step rounded. */
+/* Count elements of C that differ from the sum over ascending k, rounded in each step. */
 static uint32_t count_wrong(const float *a, const float *b, const float *c, uint32_t n)
 {
 	float *row = malloc(n * sizeof(*row));

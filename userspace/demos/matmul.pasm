@@ -1,12 +1,12 @@
 ; SPDX-License-Identifier: MIT
 ;
-; C = A * B for N x N matrices of f32, row by row in memory: the tiled kernel of
-; document 002, compiled by hand. A work-group of 8 x 8 instances (two waves)
-; computes one 8 x 8 tile of C; in each step it loads one tile of A and one of B
-; into local memory.
+; C = A * B for N x N matrices of f32, row by row in memory: the
+; tiled kernel of document 002, compiled manually. A work-group of
+; 8 x 8 instances (two waves) computes one 8 x 8 tile of C; in
+; each step it loads one tile of A and one of B into local memory.
 ;
 ; Uniforms: A, B, C (64-bit addresses), N, number of steps ceil(N / 8).
-; Any N works: what lies outside of a matrix counts as zero.
+; Any N works: elements outside a matrix count as zero.
 
 .group    8, 8, 1
 .local    512			; Asub at 0, Bsub at 256
@@ -22,9 +22,9 @@
 .alias    k_ok, r2		; the tile's row or column of this lane is inside
 .alias    a_at, r3		; byte offset of this lane's element of A
 .alias    b_at, r4		; and of B
-.alias    store_at, r5		; its place in both tiles
-.alias    a_row, r6		; where its row begins in Asub
-.alias    b_col, r7		; where its column begins in Bsub
+.alias    store_at, r5		; its position in both tiles
+.alias    a_row, r6		; start of its row in Asub
+.alias    b_col, r7		; start of its column in Bsub
 .alias    a_k, r8		; column of A that it loads
 .alias    b_k, r9		; row of B that it loads
 .alias    sum, r10

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matrices of 4x4 f32 for the demos, column by column as uniform blocks hold
- * them: element (row, column) is m[column * 4 + row].
+ * Matrices of 4x4 f32 for the demos, column by column as in
+ * uniform blocks: element (row, column) is m[column * 4 + row].
  */
 #ifndef PUMICE_DEMO_MATRIX_H
 #define PUMICE_DEMO_MATRIX_H
@@ -11,11 +11,11 @@ struct matrix {
 };
 
 struct matrix matrix_identity(void);
-/* a after b: a * b. */
+/* Multiply matrices: a * b (b is applied first). */
 struct matrix matrix_multiply(const struct matrix *a, const struct matrix *b);
 struct matrix matrix_translate(float x, float y, float z);
 struct matrix matrix_scale(float x, float y, float z);
-/* Right-handed about an axis of length 1, radians. */
+/* Rotate right-handed about an axis of length 1, radians. */
 struct matrix matrix_rotate(float angle, float x, float y, float z);
 /*
  * Perspective for the GPU's clip space: depth 0 at near to 1 at far. y goes up, as
@@ -25,9 +25,9 @@ struct matrix matrix_rotate(float angle, float x, float y, float z);
 struct matrix matrix_perspective(float fov, float aspect, float near, float far);
 /* The same without perspective: the box from -x to x, -y to y, near to far. */
 struct matrix matrix_orthographic(float x, float y, float near, float far);
-/* From the world to an eye that looks at a point; up is where its head is. */
+/* From the world to an eye that looks at a point; up: direction of the top of the view. */
 struct matrix matrix_look_at(const float eye[3], const float at[3], const float up[3]);
-/* out = m * (v, w). */
+/* Compute out = m * (v, w). */
 void matrix_apply(const struct matrix *m, const float v[3], float w, float out[4]);
 
 #endif

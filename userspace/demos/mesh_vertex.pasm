@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; A vertex of a model: to clip space and to the world.
+; Transform a vertex of a model to clip space and to world space.
 ;
 ; sh0: matrix to clip space, column by column; sh16: matrix of the model.
 ; v0 position, v4 normal, v8 texture coordinates.
@@ -27,7 +27,7 @@
 	uvsw		vo2, r2
 	uvsw		vo3, r3
 
-	; the normal turns as the model does, and keeps its length
+	; rotate the normal with the model, keeping its length
 	mul.f32		r0, v4, sh16
 	mul.f32		r1, v4, sh17
 	mul.f32		r2, v4, sh18

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * A textured and lit model with mip-maps and depth: a knot of marble over a checkered
- * floor, beside a brick box and a polished ball.
+ * floor, next to a brick box and a polished ball.
  *
  * The GPU draws it twice, with triangles in the order of the model and in the
- * reverse: depth decides what is seen, so both pictures must be the same.
+ * reverse: depth determines visibility, so both pictures must be the same.
  */
 #include <stdio.h>
 #include <stdlib.h>

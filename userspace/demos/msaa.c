@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Thin rays with one, two and four samples a pixel, magnified side by side. The
- * more samples, the nearer to a picture of 64 times as many pixels, averaged.
+ * Thin rays with one, two and four samples a pixel, magnified side by side. With
+ * more samples the result approaches a picture of 64 times as many pixels, averaged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 
 #define NAME	"msaa"
 #define SIZE	160u
-#define FINE	8u		/* pixels of the fine picture for one, in a line */
+#define FINE	8u		/* pixels of the fine picture per pixel, in a line */
 #define ZOOM	3u
 #define RAYS	40u
 
 static struct mesh_vertex corners[RAYS * 3];
 static uint32_t order[RAYS * 3];
 
-/* Rays around the middle, in turn white and coloured. */
+/* Generate rays around the centre, alternately white and coloured. */
 static void make_rays(struct mesh *mesh)
 {
 	static const float colour[3][3] = { { 1, 1, 1 }, { 1, 0.45f, 0.1f }, { 0.2f, 0.6f, 1 } };
@@ -48,7 +48,7 @@ static void make_rays(struct mesh *mesh)
 			       .indices = RAYS * 3 };
 }
 
-/* One picture: linear values as 8 bits, so that sums of them mean light. */
+/* Draw one picture: linear values as 8 bits, so that sums of them are valid. */
 static uint8_t *draw_rays(const char *device, uint32_t size, uint32_t samples)
 {
 	const struct draw_options options = {
@@ -81,7 +81,7 @@ static uint8_t *draw_rays(const char *device, uint32_t size, uint32_t samples)
 	return rgb;
 }
 
-/* Root of the mean square of differences from the averaged fine picture. */
+/* Compute the RMS difference from the averaged fine picture. */
 static double error_of(const uint8_t *rgb, const uint8_t *fine)
 {
 	double sum = 0;
@@ -103,7 +103,7 @@ static double error_of(const uint8_t *rgb, const uint8_t *fine)
 	return sqrt(sum / (SIZE * SIZE * 3));
 }
 
-/* Light to sRGB, as a picture file has it. */
+/* Convert linear light to sRGB, as in picture files. */
 static uint8_t encode(uint8_t value)
 {
 	const double v = value / 255.0;
@@ -114,7 +114,7 @@ static uint8_t encode(uint8_t value)
 
 static void put_panel(uint8_t *board, uint32_t panel, const uint8_t *rgb)
 {
-	const size_t row = (size_t)SIZE * ZOOM * 3;	/* pixels of the board */
+	const size_t row = (size_t)SIZE * ZOOM * 3;	/* pixels of the combined picture */
 	uint32_t x, y, c;
 
 	for (y = 0; y < SIZE * ZOOM; y++)

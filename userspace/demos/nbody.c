@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-demo-nbody: two small galaxies that meet, as an animation.
+ * pumice-demo-nbody: two small colliding galaxies, as an animation.
  *
- * Each step is one job in which every body looks at every other. The first steps
- * are compared with the CPU's in double precision; after that, because nobody
- * predicts such a system for long, the total momentum is what must stay.
+ * Each step is one job in which every body reads every other. The first steps
+ * are compared with the CPU's in double precision; after that, because such a
+ * system is chaotic, only the total momentum is checked to be constant.
  */
 #include <getopt.h>
 #include <math.h>
@@ -19,13 +19,13 @@
 #define NAME	"pumice-demo-nbody"
 #define TILE	64u		/* bodies of a work-group */
 #define SIDE	384		/* pixels */
-#define EXTENT	1.6		/* of the picture, from its middle to an edge */
+#define EXTENT	1.6		/* of the picture, from its centre to an edge */
 #define STEP	0.012f		/* time */
 #define SOFT	0.0025		/* as in nbody.pasm */
 #define COMPARED 3u		/* steps */
 #define MAX_ERROR 1e-5		/* of a position after them */
 #define MAX_DRIFT 1e-4		/* of the momentum of all bodies, each of mass 1/n */
-#define SHOWN	2u		/* every so many steps a frame */
+#define SHOWN	2u		/* steps per frame */
 #define DISC	0.6		/* radius of a galaxy */
 
 static const char usage[] =
@@ -41,13 +41,13 @@ struct exact {
 	double x[3], v[3], mass;
 };
 
-/* One of two discs that turn. */
+/* Generate one of two rotating discs. */
 static void place(struct body *body, struct body *velocity, uint32_t n, bool second,
 		  uint32_t *random)
 {
 	const double radius = DISC * sqrt(demo_random_unit(random));
 	const double angle = 6.283185307 * demo_random_unit(random);
-	/* round half of the mass, spread evenly over the disc */
+	/* orbit around half of the mass, evenly distributed over the disc */
 	const double speed = sqrt(0.5 * radius / (DISC * DISC));
 	const double side = second ? 1.0 : -1.0;
 
@@ -111,7 +111,7 @@ static void exact_step(struct exact *all, uint32_t n)
 			all[i].x[k] += all[i].v[k] * (double)STEP;
 }
 
-/* The greatest distance of a coordinate from what it should be. */
+/* Compute the largest error of a coordinate. */
 static double error_of(const struct body *bodies, const struct exact *want, uint32_t n)
 {
 	double most = 0.0;
@@ -136,13 +136,13 @@ static void momentum(const struct body *velocities, uint32_t n, double sum[3])
 	}
 }
 
-/* Light adds up. */
+/* Add light. */
 static void shine(uint8_t *at, unsigned int light)
 {
 	*at = (uint8_t)(*at + light > 255 ? 255 : *at + light);
 }
 
-/* Bodies as points of light with a halo; they leave a trail. */
+/* Draw bodies as points of light with a halo and a trail. */
 static void show(struct animation *film, const struct body *bodies, uint32_t n)
 {
 	static uint8_t light[SIDE * SIDE];
@@ -186,7 +186,7 @@ static void step(struct demo *demo, const struct system *s, uint32_t number)
 	demo_run(demo, groups, uniforms, 8);
 }
 
-/* Returns whether all that is checked holds. */
+/* Run all steps; return whether all checks passed. */
 static bool run(struct demo *demo, const struct system *s, uint32_t steps, struct animation *film)
 {
 	struct exact *exact;

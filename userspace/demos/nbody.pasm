@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: MIT
 ;
-; One step of n bodies that attract each other; every body looks at every other,
-; 64 at a time through local memory.
+; One step of n bodies that attract each other; every body
+; reads every other, 64 at a time through local memory.
 ;
-; Uniforms: bodies before and after, velocities (64-bit addresses; x, y, z and mass
-; or nothing, f32), number of tiles of 64 bodies, time step (f32).
+; Uniforms: bodies before and after, velocities (64-bit addresses; x, y, z
+; and mass or padding, f32), number of tiles of 64 bodies, time step (f32).
 
 .group    64, 1, 1
 .local    1024
@@ -15,8 +15,8 @@
 
 .alias    at, r0		; of this instance's body in memory
 .alias    tile_at, r1		; of the body that it loads
-.alias    local_at, r2		; and where to
-.alias    cursor, r3		; body that is looked at, in local memory
+.alias    local_at, r2		; and its destination
+.alias    cursor, r3		; current other body, in local memory
 .alias    left, r28
 .alias    x, r4			; r4 to r7: this body
 .alias    y, r5

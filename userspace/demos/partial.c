@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A scene through a parameter buffer that is ten times too small, next to the same
- * scene with enough: partial renders store the tiles, free the pages and go on, and
- * both pictures must be the same to the bit.
+ * A scene drawn with a parameter buffer that is ten times too small,
+ * next to the same scene with enough: partial renders store the tiles,
+ * free the pages and continue, and both pictures must be bit-identical.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static uint8_t *draw_with(const char *device, uint32_t pages, uint64_t *used, ui
 	return draw_pixels(&c->draw);
 }
 
-/* Two pictures side by side. */
+/* Save two pictures side by side. */
 static uint8_t *side_by_side(const uint8_t *left, const uint8_t *right)
 {
 	uint8_t *both = malloc((size_t)WIDTH * 2 * HEIGHT * 3);

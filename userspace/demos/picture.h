@@ -10,9 +10,9 @@
 bool picture_write(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb);
 
 /*
- * Read a PNG file as words of 8-bit R, G, B, A, R lowest; free() them. NULL, with
- * a reason in *error, where it is none or has no or more than max pixels in a line
- * or column.
+ * Read a PNG file as words of 8-bit R, G, B, A, R lowest; free()
+ * them. NULL, with a reason in *error, if it is not a PNG file
+ * or has 0 or more than max pixels in a line or column.
  */
 uint32_t *picture_read(const char *path, uint32_t max, uint32_t *width, uint32_t *height,
 		       const char **error);

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; The colour of the vertices. v0 colour.
+; Output the colour of the vertices. v0 colour.
 
 	mov		o0, [one], v0
 	mov		o1, [one], v1

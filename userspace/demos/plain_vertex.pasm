@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; A vertex that is in clip space already. v0 position, v4 colour.
+; Pass through a vertex that is already in clip space. v0 position, v4 colour.
 
 	uvsw		vo0, v0
 	uvsw		vo1, v1

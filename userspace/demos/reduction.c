@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pumice-demo-reduction: sum, least and greatest of many values. */
+/* pumice-demo-reduction: sum, minimum and maximum of many values. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

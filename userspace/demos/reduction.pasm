@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Sum, least and greatest of u32 values: lanes, then waves by reductions, then the
+; Sum, minimum and maximum of u32 values: lanes, then waves by reductions, then the
 ; work-group through local memory, then all work-groups by atomics.
 ;
 ; Uniforms: values and three results (64-bit addresses), number of values, all
@@ -15,7 +15,7 @@
 .alias    value, r0		; number of the value
 .alias    inside, r1
 .alias    first, r2		; this is lane 0
-.alias    waves, r3		; this lane has a wave to take from
+.alias    waves, r3		; this lane reads the result of a wave
 .alias    at, r4
 .alias    sum, r5
 .alias    least, r6

@@ -3,7 +3,7 @@
  * pumice-demo-scan: inclusive prefix sums.
  *
  * Three launches of one job: sums inside of blocks of 1024 values, the same over
- * the blocks' totals, and the addition of what comes before each block.
+ * the blocks' totals, and the addition of the sum before each block.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const char usage[] =
 	"Prefix sums modulo 2^32 of up to 1048576 values (default 1000000).\n"
 	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
-/* Where everything lies. */
+/* Addresses of all buffers. */
 struct scan {
 	uint32_t count, blocks;
 	struct demo_buffer values, sums, totals, spare;

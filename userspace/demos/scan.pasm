@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Inclusive prefix sum of u32 inside of each block of 1024 values, a work-group a
-; block: waves by scan, then the totals of the 32 waves by another scan.
+; Inclusive prefix sum of u32 inside each block of 1024 values, one work-group
+; per block: waves by scan, then the totals of the 32 waves by another scan.
 ;
 ; Uniforms: values, prefix sums and totals of the blocks (64-bit addresses), number
 ; of values.

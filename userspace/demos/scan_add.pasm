@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Second half of a prefix sum: each block of 1024 values gets what all blocks
-; before it come to.
+; Second half of a prefix sum: the sum of all previous
+; blocks is added to each block of 1024 values.
 ;
 ; Uniforms: prefix sums inside of the blocks and prefix sums of the blocks' totals
 ; (64-bit addresses), number of values. Block 0 is not launched: the base of the

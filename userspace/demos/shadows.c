@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stencil shadows: volumes behind the objects count their faces in the stencil where
- * they are hidden, and light falls where the count is 0.
+ * Stencil shadows: shadow volumes count their hidden faces
+ * in the stencil, and points where the count is 0 are lit.
  *
- * Three passes in one frame: everything in dim light, which gives depth; the volumes,
- * which write the stencil alone; everything again, lit, where there is no shadow. For
- * points of the floor the CPU asks a ray whether the ball stands in the light.
+ * Three passes in one frame: everything in dim light, which writes depth; the volumes,
+ * which write only the stencil; everything again, lit, where there is no shadow. For
+ * points of the floor the CPU traces a ray to check whether the ball blocks the light.
  */
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void make(struct show *s)
 	s->volume_vertex = draw_program(&s->draw, volume_program, sizeof(volume_program));
 }
 
-/* Everything: the first time with depth, the second time where no shadow is. */
+/* Draw everything: the first time with depth, the second time where no shadow is. */
 static void add_objects(struct show *s, bool lit)
 {
 	static const float colour[MODELS][3] = {
@@ -141,7 +141,7 @@ static uint8_t *draw_frame(struct show *s, bool shadows)
 	const float light[3] = { s->world.light[0], s->world.light[1], s->world.light[2] };
 
 	draw_begin(&s->draw);
-	memset(s->world.light, 0, sizeof(s->world.light));	/* dim: ambient light alone */
+	memset(s->world.light, 0, sizeof(s->world.light));	/* dim: ambient light only */
 	add_objects(s, false);
 	memcpy(s->world.light, light, sizeof(light));
 	if (shadows)
@@ -152,7 +152,7 @@ static uint8_t *draw_frame(struct show *s, bool shadows)
 	return draw_pixels(&s->draw);
 }
 
-/* Distance of a point's ray to the light from the ball's centre, in radii. */
+/* Compute the distance of a point's light ray from the ball's centre, in radii. */
 static float distance_to_ball(const struct show *s, const float p[3])
 {
 	const float *l = s->world.light;
@@ -179,8 +179,8 @@ static float brightness(const uint8_t *rgb, uint32_t x, uint32_t y)
 }
 
 /*
- * Points of the floor in and around the ball's shadow: those that are darker than
- * without shadows are in it. How many the picture has wrong.
+ * Check points of the floor in and around the ball's shadow: those darker
+ * than without shadows are in it. Return the number of wrong ones.
  */
 static uint32_t check_floor(const struct show *s, const uint8_t *rgb, const uint8_t *lit,
 			    uint32_t *points)
@@ -200,7 +200,7 @@ static uint32_t check_floor(const struct show *s, const uint8_t *rgb, const uint
 			matrix_apply(&s->world.clip, p, 1, clip);
 			x = (clip[0] / clip[3] * 0.5f + 0.5f) * WIDTH;
 			y = (0.5f - clip[1] / clip[3] * 0.5f) * HEIGHT;
-			/* Near the rim the ball is not quite round; the box hides other points. */
+			/* Skip: the ball is not exactly round at the rim; the box hides others. */
 			if (fabsf(d - 1) < 0.06f || d > 1.6f || x < 0 || y < 0 || x >= WIDTH ||
 			    y >= HEIGHT || p[0] < 0.4f)
 				continue;

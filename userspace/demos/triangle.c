@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The first triangle: red, green and blue run into each other.
+ * The first triangle: interpolated red, green and blue.
  *
- * The CPU computes every pixel by areas, in f64: what is covered must be so, and
- * the colours within a step of 8 bits.
+ * The CPU computes every pixel by areas, in f64: coverage
+ * must be equal, and the colours within a step of 8 bits.
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static double edge(const double a[2], const double b[2], double x, double y)
 	return (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]);
 }
 
-/* How many values of the picture are not what they should be. */
+/* Count the wrong values of the picture. */
 static uint32_t count_wrong(const uint8_t *rgb, const uint8_t background)
 {
 	double v[3][2], area;

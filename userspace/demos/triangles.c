@@ -2,8 +2,8 @@
 /*
  * 200,000 triangles of two pixels, each in one colour, at random places and depths.
  *
- * The CPU rasterises the same triangles by the precision rules: positions lie on the
- * grid of 1/256 pixel, so every pixel must be the same.
+ * The CPU rasterises the same triangles by the precision rules: positions
+ * are on the grid of 1/256 pixel, so every pixel must be the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void make_mesh(const struct small *small, struct mesh *mesh)
 	}
 }
 
-/* Whether the edge from a to b has a sample on its inner side. */
+/* Return whether a sample is on the inner side of the edge from a to b. */
 static bool inside(const struct small *t, int a, int b, int32_t x, int32_t y)
 {
 	const int64_t dx = t->x[b] - t->x[a], dy = t->y[b] - t->y[a];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shadow volumes. Triangles that face the light are the near end, the same moved away
- * and turned round the far end; where a lit triangle meets a dark one there is a wall.
+ * Shadow volumes. Triangles that face the light are the near end, the same translated
+ * and flipped the far end; an edge between a lit and a dark triangle gets a wall.
  *
- * Vertices at the same place are one: models have several of them where normals or
+ * Vertices with the same position are merged: models have several of them where normals or
  * texture coordinates differ.
  */
 #include "volume.h"
@@ -19,7 +19,7 @@
 /* An edge of a triangle; the lower corner first. */
 struct edge {
 	uint32_t low, high;
-	bool turned;	/* the triangle has it the other way round */
+	bool turned;	/* the triangle has it in reverse order */
 	bool lit;
 };
 
@@ -55,7 +55,7 @@ static int by_place(const void *a, const void *b)
 	return order ? order : (i > k) - (i < k);
 }
 
-/* Which vertices stand at one place: by the bits of their positions in the model. */
+/* Find vertices with equal positions: by the bits of their positions in the model. */
 static void weld(struct builder *b)
 {
 	const uint32_t count = b->model->vertices;
@@ -90,8 +90,8 @@ static bool faces_light(const struct builder *b, const uint32_t v[3])
 }
 
 /*
- * A vertex of the volume, near or far. The near end stands back a little, so that
- * what is lit does not hide itself by the last bits of its depth.
+ * Add a vertex of the volume, near or far. The near end is offset slightly,
+ * so that lit surfaces do not shadow themselves by rounding of depth.
  */
 static void put(struct builder *b, uint32_t vertex, bool far)
 {
@@ -114,7 +114,7 @@ static void put_ends(struct builder *b, const uint32_t v[3])
 	put(b, v[1], true);
 }
 
-/* A wall behind the edge from a to c of a lit triangle. */
+/* Add a wall at the edge from a to c of a lit triangle. */
 static void put_wall(struct builder *b, uint32_t a, uint32_t c)
 {
 	put(b, c, false);
@@ -153,7 +153,7 @@ static void add_triangle(struct builder *b, const uint32_t v[3])
 	}
 }
 
-/* Edges between light and dark. */
+/* Add walls at the edges between lit and dark triangles. */
 static void add_walls(struct builder *b)
 {
 	uint32_t i;

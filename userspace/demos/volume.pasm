@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; A vertex of a shadow volume: to clip space. sh0: matrix, column by column; v0 position.
+; Transform a vertex of a shadow volume to clip space. sh0: matrix, column by column; v0 position.
 
 	mul.f32		r0, v0, sh0
 	mul.f32		r1, v0, sh1

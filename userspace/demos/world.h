@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What several demos draw: lit objects seen by a camera, textures, and a scene made of them. */
+/* Shared by several demos: lit objects seen by a camera, textures, and a scene made of them. */
 #ifndef PUMICE_DEMO_WORLD_H
 #define PUMICE_DEMO_WORLD_H
 
@@ -19,14 +19,14 @@ void world_close(struct world *world);
 /* fov in radians. */
 void world_look(struct world *world, const float eye[3], const float at[3], float fov);
 
-/* How a model looks. */
+/* Appearance of a model. */
 struct world_look_of {
 	float colour[3];
 	float shine;			/* strength of the highlight */
 	const struct pumice_image *texture;	/* or NULL */
 };
 
-/* An object with its uniforms, which must live until draw_add(). */
+/* Set up an object with its uniforms, which must be valid until draw_add(). */
 struct world_object {
 	struct draw_object object;
 	uint32_t vertex_words[32], fragment_words[11];
@@ -37,7 +37,7 @@ void world_object(const struct world *world, struct world_object *o,
 void world_add(const struct world *world, const struct draw_model *model,
 	       const struct matrix *place, const struct world_look_of *look);
 
-/* Textures, free() them: bricks, marble, a checkerboard. */
+/* Generate textures, free() them: bricks, marble, a checkerboard. */
 uint32_t *world_bricks(uint32_t size);
 uint32_t *world_marble(uint32_t size);
 uint32_t *world_checker(uint32_t size, uint32_t squares);
