@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh BUILD EXAMPLES FIRMWARE FLAGS VERSION: the library as installed for users. Installs into a
-# folder, builds the examples there with the flags of pkg-config only, runs
-# them on a GPU in the process, and checks the other installed files. tests/install
-# compiles the headers and compares the results of the examples.
+# install.sh BUILD EXAMPLES FIRMWARE FLAGS VERSION: test the library as installed for
+# users. Installs into a folder, builds the examples there with the flags of
+# pkg-config only, runs them on a GPU in the process, and checks the other installed
+# files. tests/install compiles the headers and compares the results of the examples.
 
 # Functions are called by check; names of functions have no blanks.
 # shellcheck disable=SC2317,SC2013
@@ -14,7 +14,7 @@ export PUMICE_FIRMWARE="$3"
 # shellcheck source-path=SCRIPTDIR source=../support/tap.sh
 . "$(dirname "$0")/../support/tap.sh"
 
-# Symbols that the library exports without a version, or beyond its map.
+# List symbols that the library exports without a version, or outside its map.
 no_strangers() {
 	nm -D --defined-only --with-symbol-versions "$library" | awk '
 		$3 !~ /^pumice_[a-z0-9_]*@@LIBPUMICE_0\.[1-5]$/ && $3 !~ /^LIBPUMICE_0\.[1-5]/ {
@@ -56,7 +56,7 @@ tool_pages() {
 	done
 }
 
-# in_room PROGRAM: run it there, where it may leave files.
+# in_room PROGRAM: run it in a folder where it may write files.
 in_room() {
 	(cd "$room" && "./$1")
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Initialisers of the structures that callers fill, each over a structure full of other
- * bits; the calls that refuse what a member left out would make of them; helpers that
- * join several calls.
+ * Initialisers of the structures that callers fill, each over a
+ * structure full of other bits; the calls that reject structures
+ * with an unset member; helpers that combine several calls.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -21,12 +21,12 @@ static struct pumice_device *dev;
 static struct pumice_vm *vm;
 static struct pumice_stream *stream;
 
-/* A structure with no member right by chance. */
+/* Fill a structure so that no member is valid by chance. */
 #define DIRTY(type, name) \
 	struct type name; \
 	memset(&name, 0x5a, sizeof(name))
 
-/* Every byte of the two is the same; both have been initialised in full. */
+/* Assert that all bytes of the two are equal; both were initialised completely. */
 #define ASSERT_SAME(a, b) \
 	do { \
 		assert_int_equal(sizeof(a), sizeof(b)); \
@@ -391,7 +391,7 @@ static void a_canvas_averages_its_samples(void **state)
 	assert_int_equal(pumice_canvas_end(canvas, black, PUMICE_FOREVER), 0);
 	assert_int_equal(pumice_image_download(pumice_canvas_image(canvas),
 					       (struct pumice_image_part){ 0 }, texels, 0), 0);
-	/* Left and below of the diagonal all, to the right of it nothing. */
+	/* Everything left of and below the diagonal, nothing to the right of it. */
 	assert_int_equal(texels[7 * 8], 255);
 	assert_int_equal(texels[7], 0);
 	for (uint32_t i = 0; i < 64; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Source lines of program files, made by hand: what is read out of a good section, and that
- * every damage which the checksum does not show is refused with a reason.
+ * Source lines of program files, generated explicitly: contents read from a valid
+ * section, and rejection with a reason of every damage that the checksum does not detect.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static size_t bytes_of(const u32 *words)
 	return words[2];
 }
 
-/* Instruction 0 is line 7 of bc, which line 3 of a repeats the 6th time; 1 is of no line. */
+/* Instruction 0 is line 7 of bc, the 6th repetition by line 3 of a; 1 has no line. */
 static int make_file(void **state)
 {
 	const struct pumice_usc_insn end = { .opcode = PUMICE_USC_OP_END };
@@ -113,7 +113,7 @@ static void each_damage_is_refused_with_its_reason(void **state)
 		{ PLACES + 2, 1, "place 0: parent 1" },		/* its own, and without a use */
 		{ PLACES + 3, 1, "place 0: repetition 1 of none" },
 		{ PLACES + 4 + 2, 0, "place 1: parent 0" },
-		{ PLACES + 4 + 2, 2, "place 1: parent 2" },	/* itself: a chain without end */
+		{ PLACES + 4 + 2, 2, "place 1: parent 2" },	/* itself: an endless chain */
 		{ PLACES + 4 + 2, 3, "place 1: parent 3" },
 		{ NAMES, 0x63620000, "file 0 has no name" },
 		{ NAMES + 1, 0x61616161, "file 1 has no name" },	/* it does not end */
@@ -135,7 +135,7 @@ static void each_damage_is_refused_with_its_reason(void **state)
 	}
 }
 
-/* Random words in the section, checksum right: refused, or every chain ends. */
+/* Random words in the section, valid checksum: rejected, or every chain ends. */
 static void random_damage_is_refused_or_harmless(void **state)
 {
 	struct pumice_source_line line[8];

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; out[i] = in[i] + value: a job that needs the one before it. Uniforms: in, out
+; out[i] = in[i] + value: a job that depends on the previous one. Uniforms: in, out
 ; (64-bit addresses), value.
 
 .group    64, 1, 1

@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Every instance of every work-group does each atomic operation on the same few
-; words. Instance g gets a ticket, and an old value out of an exchange, and
-; stores both. Local memory counts a group's instances on the way.
+; Every instance of every work-group does each atomic operation on the
+; same few words. Instance g receives a ticket, and the old value of an
+; exchange, and stores both. Local memory also counts a group's instances.
 ;
 ; Uniforms: words (64-bit address), tickets, exchanged values (the same).
 

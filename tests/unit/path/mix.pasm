@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: MIT
 ;
-; A program in which everything matters to the bit: f32 sums whose order counts,
+; A program whose result depends on every bit: f32 sums whose order counts,
 ; local memory, barriers, reductions, shuffles, and per-lane control.
 ;
-; Each instance of a group of 96 starts from its global number, goes ROUNDS times
-; round, and stores one word. Uniforms: out (64-bit address), rounds, seed.
+; Each instance of a group of 96 starts from its global number, iterates ROUNDS
+; times, and stores one word. Uniforms: out (64-bit address), rounds, seed.
 
 .group    96, 1, 1
 .local    384
@@ -13,7 +13,7 @@
 .input    v1, local_x
 
 .alias    value, r0
-.alias    mine, r1		; this lane's place in local memory
+.alias    mine, r1		; this lane's position in local memory
 .alias    other, r2		; a neighbour's
 .alias    part, r3
 .alias    left, r4
@@ -28,7 +28,7 @@
 next:
 	local_store32	[one], mine, value
 	barrier
-	; the neighbour 37 further on, round the group
+	; the neighbour 37 positions further, modulo the group
 	add.u32		other, v1, 37
 	ge.u32		odd, other, 96
 	mul.u32		r7, odd, 96

@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Each instance stores to a word of its own, adds to a word of all, and loads its own.
-; What it found and what it loaded is stored to the results: zero where the first
-; address is a NULL mapping. Uniforms: words (64-bit address), results (the same), value.
+; Each instance stores to its own word, adds to a shared word, and loads its own. The
+; old value and the loaded value are stored to the results: zero where the first address
+; is a NULL mapping. Uniforms: words (64-bit address), results (the same), value.
 
 .group    64, 1, 1
 .uniforms sh0, 5		; words sh0, results sh2, value sh4

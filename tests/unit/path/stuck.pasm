@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Groups of three waves that never end: each wave stores 1 to its word, then the
-; first goes round a loop and the others wait for it at a barrier. Uniforms: out
-; (64-bit address).
+; Groups of three waves that never end: each wave stores 1
+; to its word, then the first one loops and the others wait
+; for it at a barrier. Uniforms: out (64-bit address).
 
 .group    96, 1, 1
 .uniforms sh0, 2

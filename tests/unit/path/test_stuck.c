@@ -94,7 +94,7 @@ static void check_waves(struct path *p)
 		assert_int_equal(spin, GROUPS);
 		assert_int_equal(barrier, 2 * GROUPS);
 	}
-	/* The fields for older users contain the same. */
+	/* The fields for older users have the same contents. */
 	assert_int_equal(r.unit, PUMICE_UNIT_USC_CODE);
 	assert_int_equal(r.pc, r.places[0].pc);
 	assert_int_equal(r.usc, r.places[0].usc);
@@ -205,7 +205,7 @@ static void a_job_that_never_ran_reports_no_waves_of_others(void **state)
 	path_one(2, 2, check_waiting);
 }
 
-/* Two jobs of one context: the record of the first is no record of the second. */
+/* Two jobs of one context: the record of the first is not one of the second. */
 static void check_queued(struct path *p)
 {
 	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
