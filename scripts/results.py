@@ -43,7 +43,7 @@ class Tally:
         """Count the cases in a program's output; a case that is not reported has failed.
 
         A program that fails without a failed case, or prints no case at
-        all, is itself a failed case: tests that cannot run must be counted.
+        all, is itself counted as a case: tests that cannot run must be counted.
         """
         cases, planned = parse(output)
         failed = sum(not good for _, good, _ in cases)
