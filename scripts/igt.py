@@ -41,7 +41,7 @@ FOLDER = "/usr/libexec/igt-gpu-tools"
 OWN = BUILD / "native/tests/igt"
 PART = {"core_hotunplug": "apart", "syncobj_wait": "timed", "syncobj_timeline": "timed",
         "syncobj_eventfd": "timed", "sw_sync": "timed", "pumice_faults": "faults"}
-# A first guess at the time a run may take, in seconds; TCG on two busy cores.
+# Initial estimate of the time limit of a run, in seconds; TCG on two busy cores.
 TIMEOUT = {"main": 600, "timed": 900, "apart": 300, "own": 900, "faults": 600}
 PER_TEST = 120
 DEBUG_FACTOR = 6        # factor on the debug kernel
@@ -69,9 +69,9 @@ done
 ! grep -q '^pumice ' /proc/modules; echo $? >/host/rmmod.status
 exit $status
 """
-# Some of the stress program's jobs fault on purpose, and the kernel tells of each
-# line that it does not print at the level of a warning. So IGT is to look at
-# errors only here; run-guest.py sees the warnings that matter.
+# Some of the stress program's jobs fault on purpose, and the kernel
+# reports each suppressed line at the level of a warning. Therefore IGT
+# checks only errors here; run-guest.py checks the relevant warnings.
 STRESS = {
     "before": "pumice-stress >stress.log 2>&1 &\nstress=$!",
     "after": "kill $stress; wait $stress; echo $? >stress.status",
@@ -79,14 +79,14 @@ STRESS = {
 }
 ENDED_BY_KILL = "143"
 # A clock that counts instructions jumps to the next deadline while the guest waits
-# for this machine: so nothing is written to the share until all tests are done. It
-# is faster, too: a long kernel log is read and written again for each subtest.
+# for this machine: so nothing is written to the share until all tests are done.
+# This is also faster: a long kernel log is read and written again for each subtest.
 IN_MEMORY = {
     "before": "cp testlist /tmp && cd /tmp",
     "after": "cp -r results runner.log /host",
     "options": ">runner.log 2>&1",
 }
-# gputop draws on the terminal that it reads from, so it is given one.
+# gputop draws on the terminal that it reads from, so it needs one.
 GPUTOP = {
     "before": IN_MEMORY["before"],
     "after": f"""\

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""TESTS=: which tests of a part run.
+"""TESTS=: selects the tests of a part.
 
-The variable holds names or patterns of the shell, separated by spaces. A test of tests/guest is
-t_submit, or t_submit:CASE for one case of it; one of IGT is PROGRAM or PROGRAM@SUBTEST; a unit
-test has the name that `meson test --list` prints. A word that matches nothing is an error, so
-that a typing error does not look like a success.
+The variable holds names or patterns of the shell, separated by spaces. A test of
+tests/guest is t_submit, or t_submit:CASE for one case of it; one of IGT is PROGRAM
+or PROGRAM@SUBTEST; a unit test has the name that `meson test --list` prints. A word
+without a match is an error, so that a typing error is not mistaken for success.
 """
 
 import fnmatch
@@ -13,12 +13,12 @@ import sys
 
 
 def words():
-    """The words of TESTS=, none where everything runs."""
+    """Return the words of TESTS=, none if everything runs."""
     return os.environ.get("TESTS", "").split()
 
 
 def select(names, wanted):
-    """{name: its cases, none for all} of those that the words name."""
+    """Return {name: its cases, none for all} of those that the words match."""
     chosen = {}
     for word in wanted:
         pattern, _, case = word.partition(":")
@@ -33,7 +33,7 @@ def select(names, wanted):
 
 
 def subtests(tests, wanted):
-    """Of IGT's tests (igt@PROGRAM@SUBTEST) those that the words name."""
+    """Return those of IGT's tests (igt@PROGRAM@SUBTEST) that the words match."""
     chosen = [test for test in tests
               if any(fnmatch.fnmatch(test, f"igt@{word}") or fnmatch.fnmatch(test, f"igt@{word}@*")
                      for word in wanted)]

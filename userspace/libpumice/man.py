@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Manual pages of libpumice, made from the comments of its public headers.
+"""Manual pages of libpumice, generated from the comments of its public headers.
 
     man.py OUT-DIRECTORY HEADER…
 
-Written to man3/ and man7/ there. One page of section 3 for each function, with the structures and enumerations
-that its declaration names, and libpumice.7 from the comment that opens the
-first header. A function without a comment, or a parameter that a comment names and
-the function has not, is an error.
+Written to man3/ and man7/ there. One page of section 3 for each function, with
+the structures and enumerations that its declaration names, and libpumice.7
+from the comment that opens the first header. A function without a comment, or
+a parameter in a comment that the function does not have, is an error.
 """
 import os
 import re
@@ -18,7 +18,7 @@ SECTION = re.compile(r"^#define (PUMICE_\w+)[ \t]+(.*)$", re.M)
 
 
 def clean(comment):
-    """A comment's lines without its stars."""
+    """Return a comment's lines without its stars."""
     lines = [re.sub(r"^\s*\* ?", "", line) for line in comment.strip().split("\n")]
     return "\n".join(lines).strip()
 
@@ -60,7 +60,7 @@ class Item:
 
 
 def split_parts(text):
-    """({parameter: text}, [paragraph], what it returns)."""
+    """Return ({parameter: text}, [paragraph], text of Return:)."""
     params, body, result = {}, [], ""
     text, _, result = text.partition("Return:")
     for part in paragraphs(text):
@@ -73,14 +73,14 @@ def split_parts(text):
 
 
 def members(item):
-    """[(member, text)] of a structure or enumeration."""
+    """Return [(member, text)] of a structure or enumeration."""
     found = re.findall(r"/\*\* @(\w+): (.*?)\*/\s*(.*?)[;=]", item.code, re.S)
     return [(f"{decl.strip()}" if item.kind == "struct" else name, " ".join(clean(text).split()))
             for name, text, decl in found]
 
 
 def parse(text, header):
-    """All documented items; a structure's code goes to its closing brace."""
+    """Find all documented items; a structure's code ends at its closing brace."""
     items = []
     for match in COMMENT.finditer(text):
         if match.group(1).lstrip().startswith("@"):
