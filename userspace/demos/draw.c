@@ -288,7 +288,7 @@ static void take_times(struct draw *d)
 		d->fragment_ns = ticks_ns(d, r.end - r.start);
 }
 
-/* With PUMICE_CAPTURE in the environment: the frame goes to that file, for pumice-frame. */
+/* With PUMICE_CAPTURE in the environment: write the frame to that file, for pumice-frame. */
 static void capture(struct draw *d, const struct pumice_frame *frame)
 {
 	const char *path = getenv("PUMICE_CAPTURE");

@@ -69,7 +69,7 @@ static void copy_words(const u32 *from, u32 *to)
 }
 
 /*
- * Copy event n. The GPU clears the sequence number before it overwrites
+ * Copy event n. The GPU invalidates the sequence number before it overwrites
  * a record: a copy between two reads of the same number is consistent.
  */
 static bool copy_event(const struct inproc_trace *t, u64 n, u32 *words)
