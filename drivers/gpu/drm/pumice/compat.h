@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * One face for the DRM interfaces that differ between kernels.
+ * Uniform wrappers for the DRM interfaces that differ between kernels.
  *
- * What a kernel has is found by compiling the files in probe/, which gives
- * pumice_config.h: distributions move interfaces between versions, so a
- * kernel's version says little. Written against 6.12.94.
+ * The interfaces of a kernel are detected by compiling the files in probe/, which
+ * generates pumice_config.h: distributions backport interfaces, so the kernel's
+ * version is not a reliable indication. Written against 6.12.94.
  */
 #ifndef PUMICE_COMPAT_H
 #define PUMICE_COMPAT_H
@@ -28,7 +28,7 @@
 #define PUMICE_DRIVER_DATE(text)
 #endif
 
-/* Send the uevent for a reset of the device, or for its loss. Allocates. */
+/* Send the uevent for a reset or the loss of the device. Allocates memory. */
 static inline void pumice_wedged_event(struct drm_device *drm, bool lost)
 {
 #ifdef PUMICE_HAVE_DEV_WEDGED_EVENT
@@ -38,12 +38,12 @@ static inline void pumice_wedged_event(struct drm_device *drm, bool lost)
 }
 
 /*
- * Before timedout_job() the scheduler takes the job off its list. We neither
- * stop nor restart the scheduler, so the job always goes back: by us, or by a
- * scheduler that knows NO_HANG. A job that ended meanwhile is freed by the scheduler's
- * own work, which is queued for it: not by drm_sched_wqueue_start(), which would also
- * start a scheduler that is stopped. It is queued under the lock, as the job may be
- * freed as soon as that is released, and with the last job the scheduler.
+ * Before timedout_job() the scheduler removes the job from its list. The driver neither
+ * stops nor restarts the scheduler, so the job is always put back: by the driver, or by a
+ * scheduler that supports NO_HANG. A job that completed meanwhile is freed by the scheduler's
+ * own work item, which is queued for it here; drm_sched_wqueue_start() would also start a
+ * stopped scheduler. It is queued under the lock because the job, and with the last job the
+ * scheduler, may be freed as soon as the lock is released.
  */
 static inline enum drm_gpu_sched_stat pumice_sched_keep_job(struct drm_sched_job *job)
 {
@@ -60,7 +60,7 @@ static inline enum drm_gpu_sched_stat pumice_sched_keep_job(struct drm_sched_job
 #endif
 }
 
-/* A scheduler of one run queue; timeout in jiffies. */
+/* Initialize a scheduler with one run queue; the timeout is in jiffies. */
 static inline int pumice_sched_init(struct drm_gpu_scheduler *sched,
 				    const struct drm_sched_backend_ops *ops,
 				    struct workqueue_struct *submit_wq, u32 credits, long timeout,
@@ -96,7 +96,7 @@ static inline int pumice_sched_job_init(struct drm_sched_job *job, struct drm_sc
 #endif
 }
 
-/* The module uses symbols of a namespace whose name newer kernels want as a string. */
+/* Import a symbol namespace; newer kernels require its name to be a string. */
 #ifdef PUMICE_HAVE_IMPORT_NS_BARE
 #define PUMICE_IMPORT_NS(name) MODULE_IMPORT_NS(name)
 #else
@@ -121,9 +121,9 @@ static inline int pumice_gpuvm_sm_map(struct drm_gpuvm *gpuvm, void *priv, u64 a
 }
 
 /*
- * The VM's reservation protects its list of external objects; a mutex of each
- * buffer protects the buffer's list of VMs. Kernels with immediate mode have that
- * mutex in the GEM object, older ones accept one of the driver's: see
+ * The VM's reservation protects its list of external objects; a mutex in each
+ * buffer protects the buffer's list of VMs. Kernels with immediate mode provide that
+ * mutex in the GEM object, older ones accept one of the driver: see
  * pumice_bo_gpuva_lock().
  */
 #ifdef PUMICE_HAVE_GPUVM_IMMEDIATE_MODE
@@ -133,8 +133,8 @@ static inline int pumice_gpuvm_sm_map(struct drm_gpuvm *gpuvm, void *priv, u64 a
 #endif
 
 /*
- * With the VM's reservation held; @lock is the buffer's. Consumes the reference to
- * @fresh, the result of drm_gpuvm_bo_create(). Newer kernels take the lock themselves.
+ * Called with the VM's reservation held; @lock is the buffer's. Consumes the reference to
+ * @fresh, the result of drm_gpuvm_bo_create(). Newer kernels acquire the lock themselves.
  */
 static inline struct drm_gpuvm_bo *pumice_gpuvm_bo_obtain(struct drm_gpuvm_bo *fresh,
 							  struct mutex *lock)
@@ -151,7 +151,7 @@ static inline struct drm_gpuvm_bo *pumice_gpuvm_bo_obtain(struct drm_gpuvm_bo *f
 #endif
 }
 
-/* With the object's reservation held. */
+/* Called with the object's reservation held. */
 static inline void pumice_gem_shmem_put_pages(struct drm_gem_shmem_object *shmem)
 {
 #ifdef PUMICE_HAVE_SHMEM_PUT_PAGES_LOCKED
@@ -161,7 +161,7 @@ static inline void pumice_gem_shmem_put_pages(struct drm_gem_shmem_object *shmem
 #endif
 }
 
-/* With the object's reservation held, the three that follow. */
+/* The next three functions are called with the object's reservation held. */
 static inline int pumice_gem_shmem_madvise(struct drm_gem_shmem_object *shmem, int madv)
 {
 #ifdef PUMICE_HAVE_SHMEM_PURGE_LOCKED
@@ -180,7 +180,7 @@ static inline void pumice_gem_shmem_purge(struct drm_gem_shmem_object *shmem)
 #endif
 }
 
-/* Uses of the pages: the scatter list, CPU mappings, pins. */
+/* Count the users of the pages: scatter list, CPU mappings, pins. */
 static inline unsigned int pumice_gem_shmem_users(const struct drm_gem_shmem_object *shmem)
 {
 #ifdef PUMICE_HAVE_SHMEM_PURGE_LOCKED

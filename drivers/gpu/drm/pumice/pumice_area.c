@@ -2,12 +2,12 @@
 /*
  * Memory in the kernel part of an address space.
  *
- * Parameter buffers and region headers lie above PUMICE_VA_END, where users
- * cannot bind, on pages that belong to the parameter management: shaders that
- * guess an address there fault. An area takes its addresses at once and its memory
- * in steps, and gives both back as a whole.
+ * Parameter buffers and region headers are located above PUMICE_VA_END, where users
+ * cannot bind, on pages owned by the parameter management: a shader access to a guessed
+ * address there faults. An area reserves its whole address range at creation, allocates
+ * its memory in steps, and releases both as a whole.
  *
- * Areas begin and end at 2 MiB, so that unmapping one needs no page table and
+ * Areas are aligned to 2 MiB at both ends, so that unmapping one needs no page table and
  * cannot fail.
  */
 #include <linux/dma-mapping.h>
@@ -23,7 +23,7 @@
 
 static_assert(PAGE_SIZE == PUMICE_PM_PAGE_SIZE);
 
-/* Pages that came together, mapped for the device. */
+/* Pages that were allocated together, mapped for the device. */
 struct step {
 	struct list_head node;	/* in pumice_area.steps */
 	struct sg_table sgt;
@@ -48,7 +48,7 @@ static void free_step(struct pumice_device *pdev, struct step *step)
 	free_pages_of(step);
 }
 
-/* Zeroed pages that are not mapped for the device, or NULL. */
+/* Allocate zeroed pages without mapping them for the device. Returns NULL on failure. */
 static struct step *take_pages(u32 count, gfp_t gfp)
 {
 	struct step *step = kzalloc(sizeof(*step), gfp);
@@ -69,7 +69,7 @@ static struct step *take_pages(u32 count, gfp_t gfp)
 	return NULL;
 }
 
-/* Memory of a step, or an error pointer. */
+/* Allocate and map the memory of a step. Returns an error pointer on failure. */
 static struct step *make_step(struct pumice_device *pdev, u32 count, gfp_t gfp)
 {
 	struct step *step = take_pages(count, gfp);
@@ -93,7 +93,7 @@ free_pages:
 	return ERR_PTR(ret);
 }
 
-/* GPU virtual address of the first page. */
+/* Return the GPU virtual address of the first page. */
 u64 pumice_area_addr(const struct pumice_area *area)
 {
 	return area->va.start;
@@ -112,18 +112,18 @@ static int map_step_locked(struct pumice_area *area, struct step *step,
 			   &step->sgt, 0, PUMICE_MMU_PM_OWNED | PUMICE_MMU_NOEXEC);
 	list_add_tail(&step->node, &area->steps);
 	WRITE_ONCE(area->pages, area->pages + step->count);
-	/* A page table may have been replaced. The memory is there even if this fails. */
+	/* A page table may have been replaced. The pages are mapped even if this fails. */
 	return pumice_vm_flush_locked(vm);
 }
 
 /**
- * pumice_area_grow - more memory after what an area has
- * @area: area; the caller sees to it that no other thread grows it
- * @pages: not 0; with those there are at most as many as it was made for
- * @gfp: PUMICE_AREA_GFP; or PUMICE_AREA_GFP_NOWAIT, where a fence waits for it
+ * pumice_area_grow - append memory to an area
+ * @area: area; the caller ensures that no other thread grows it
+ * @pages: not 0; the area's total must not exceed the maximum given at creation
+ * @gfp: PUMICE_AREA_GFP, or PUMICE_AREA_GFP_NOWAIT where a fence waits for the call
  *
- * Between drm_dev_enter() and drm_dev_exit(). Waits for the firmware. Returns 0 or an
- * error: @area->pages is the number of pages that are present.
+ * Call between drm_dev_enter() and drm_dev_exit(). Waits for the firmware.
+ * Return: 0 or an error; @area->pages is the number of pages present in either case.
  */
 int pumice_area_grow(struct pumice_area *area, u32 pages, gfp_t gfp)
 {
@@ -161,7 +161,7 @@ static void free_steps_locked(struct pumice_area *area)
 	INIT_LIST_HEAD(&area->steps);
 }
 
-/* Take the memory away, unless the device is being unplugged: that does it then. */
+/* Release the memory, unless the device is being unplugged: unplugging releases it. */
 static void give_back(struct pumice_area *area)
 {
 	struct pumice_vm *vm = area->vm;
@@ -180,10 +180,10 @@ static void give_back(struct pumice_area *area)
 }
 
 /**
- * pumice_area_destroy - end of an area that the GPU no longer uses
+ * pumice_area_destroy - destroy an area that the GPU no longer uses
  * @area: area, NULL or an error pointer
  *
- * May sleep, and wait for the firmware. Not to be called between
+ * May sleep and wait for the firmware. Must not be called between
  * drm_dev_enter() and drm_dev_exit().
  */
 void pumice_area_destroy(struct pumice_area *area)
@@ -207,7 +207,7 @@ void pumice_area_destroy(struct pumice_area *area)
 	kfree(area);
 }
 
-/* Addresses without memory, or an error pointer. */
+/* Reserve addresses without memory. Returns an error pointer on failure. */
 static struct pumice_area *reserve(struct pumice_vm *vm, u32 max_pages)
 {
 	u64 size = ALIGN((u64)max_pages << PAGE_SHIFT, ALIGNMENT);
@@ -233,14 +233,14 @@ static struct pumice_area *reserve(struct pumice_vm *vm, u32 max_pages)
 }
 
 /**
- * pumice_area_create - addresses, and memory for the first of them
- * @vm: address space; the area takes a use of its own
- * @pages: pages that it has from the beginning, not 0
- * @max_pages: most pages that it will have
+ * pumice_area_create - reserve addresses and allocate the initial memory of an area
+ * @vm: address space; the area acquires a use of its own
+ * @pages: initial number of pages, not 0
+ * @max_pages: maximum number of pages
  *
- * May sleep, and wait for the firmware. Not to be called between drm_dev_enter()
- * and drm_dev_exit(). Returns it, or an error pointer: -ENOSPC if the kernel part
- * is full.
+ * May sleep and wait for the firmware. Must not be called between drm_dev_enter()
+ * and drm_dev_exit().
+ * Return: the area, or an error pointer: -ENOSPC if the kernel part is full.
  */
 struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 pages, u32 max_pages)
 {
@@ -260,7 +260,7 @@ struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 pages, u32 max_
 }
 
 /**
- * pumice_area_bytes - memory of a file's areas
+ * pumice_area_bytes - return the memory size of a file's areas, in bytes
  * @pdev: device
  * @client: DRM client
  */
@@ -278,8 +278,8 @@ u64 pumice_area_bytes(struct pumice_device *pdev, u64 client)
 }
 
 /**
- * pumice_area_release_all - the device goes: give all memory back
- * @pdev: device, which no longer runs; after pumice_vm_release_all()
+ * pumice_area_release_all - release the memory of all areas when the device is removed
+ * @pdev: stopped device; called after pumice_vm_release_all()
  */
 void pumice_area_release_all(struct pumice_device *pdev)
 {

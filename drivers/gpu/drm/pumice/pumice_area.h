@@ -13,26 +13,26 @@ struct pumice_device;
 struct pumice_vm;
 
 /*
- * Memory of areas is charged to the memory cgroup of who asks for it. It may try less
- * hard than usual: a list without more pages is not worth the OOM killer. The second
- * neither reclaims nor sleeps.
+ * Memory of areas is charged to the memory cgroup of the requesting task. Allocations may
+ * give up early: a list without more pages does not justify the OOM killer. The second
+ * set of flags neither reclaims nor sleeps.
  */
 #define PUMICE_AREA_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY)
 #define PUMICE_AREA_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 /**
- * struct pumice_area - addresses of one piece, with memory from its start on
+ * struct pumice_area - a contiguous range of addresses, with memory from its start
  */
 struct pumice_area {
-	/** @vm: address space; a use */
+	/** @vm: address space; the area holds a use */
 	struct pumice_vm *vm;
 	/** @node: in pumice_device.areas */
 	struct list_head node;
 	/** @va: addresses, in pumice_vm.kernel_mm; under vm.lock */
 	struct drm_mm_node va;
-	/** @steps: memory, in the order of addresses; under vm.lock */
+	/** @steps: memory, in ascending order of address; under vm.lock */
 	struct list_head steps;
-	/** @pages: of memory; changed under vm.lock by who grows it, read anywhere */
+	/** @pages: present; written under vm.lock by the thread that grows it, read anywhere */
 	u32 pages;
 };
 

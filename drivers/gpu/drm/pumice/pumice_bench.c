@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What the device's interrupt costs: the debugfs file interrupt_ns.
+ * Measurement of the interrupt latency: the debugfs file interrupt_ns.
  *
  * A read makes the interrupt's cause pending while it is disabled, then measures
- * from the one register write that enables it, and so raises it at once, until the
- * thread that waits for the handler runs again. No job can be faster than this.
+ * from the register write that enables it, and thus raises it at once, until the
+ * thread that waits for the handler runs again. This is the lower limit of a job's latency.
  *
- * Limits: one at a time, and not while the GPU is reset; jobs that end meanwhile
- * are seen when the interrupt is enabled again.
+ * Limits: one measurement at a time, and none during a GPU reset; jobs that complete
+ * meanwhile are processed when the interrupt is enabled again.
  */
 #include <linux/iopoll.h>
 #include <linux/seq_file.h>
@@ -17,11 +17,11 @@
 #include "pumice_irq.h"
 #include "pumice_pm.h"
 
-/* How long the firmware may take to answer, us, and the interrupt to come. */
+/* Maximum time for the firmware's answer and for the interrupt, us. */
 #define ANSWER_US	100000
 #define INTERRUPT_TIME	msecs_to_jiffies(100)
 
-/* Leave the firmware's cause pending, the interrupt disabled. */
+/* Make the firmware's cause pending and leave the interrupt disabled. */
 static int make_pending(struct pumice_device *pdev)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
@@ -38,7 +38,7 @@ static int make_pending(struct pumice_device *pdev)
 				 10, ANSWER_US, false, pdev, PUMICE_OS_IRQ_STATUS);
 }
 
-/* Raise the interrupt by one write, and wait for its handler. Returns 0 or an error. */
+/* Raise the interrupt by one register write and wait for its handler. Returns 0 or an error. */
 static int measure(struct pumice_device *pdev, u64 *ns)
 {
 	u64 start;
@@ -71,11 +71,11 @@ static int measure_locked(struct pumice_device *pdev, u64 *ns)
 }
 
 /**
- * pumice_bench_show - measure once, and print ns
+ * pumice_bench_show - measure once, and print the result in ns
  * @m: file
  * @pdev: device
  *
- * Returns 0, -ENODEV without GPU, -ETIME where it does not answer.
+ * Return: 0, -ENODEV without a GPU, -ETIME if it does not answer.
  */
 int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev)
 {

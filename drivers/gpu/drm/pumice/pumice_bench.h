@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the device's interrupt costs. */
+/* Measurement of the interrupt latency. */
 #ifndef PUMICE_BENCH_H
 #define PUMICE_BENCH_H
 
@@ -8,8 +8,8 @@
 struct seq_file;
 
 /**
- * pumice_bench_interrupt - notify who measures that the interrupt came
- * @pdev: device; in the hard handler
+ * pumice_bench_interrupt - notify the measuring thread of the interrupt
+ * @pdev: device; called in the hard handler
  */
 static inline void pumice_bench_interrupt(struct pumice_device *pdev)
 {

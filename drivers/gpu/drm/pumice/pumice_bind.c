@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * One change of an address space: what is mapped where.
+ * One change of an address space's mappings.
  *
- * An operation is first prepared: buffer, pages, structures for mappings. Then,
- * under vm.lock, page tables change and drm_gpuvm keeps the books; that allocates
- * nothing, takes no reservation and cannot fail, so that it may be done where a
- * fence waits for it. What it removed is kept until the TLBs have forgotten it:
- * only then may its pages go.
+ * An operation is first prepared: buffer, pages, mapping structures. Then, under
+ * vm.lock, page tables are changed and drm_gpuvm is updated; that allocates nothing,
+ * acquires no reservation and cannot fail, so it is permitted where a fence waits for
+ * it. Removed mappings are kept until the TLBs are invalidated: only then may their
+ * pages be released.
  *
  * Mappings are not in the lists of their buffers (drm_gpuva_link()), which would
- * need the buffers' reservations: nothing looks for a buffer's mappings, for
+ * require the buffers' reservations: no code searches for a buffer's mappings, because
  * buffers do not move. A mapping holds its buffer by a reference of its own.
  */
 #include <linux/slab.h>
@@ -28,7 +28,7 @@ struct pumice_va {
 	struct drm_gpuva base;
 	/** @vm_bo: the buffer in the VM; a reference; NULL: a NULL mapping */
 	struct drm_gpuvm_bo *vm_bo;
-	/** @retired: in bind.retired, once removed */
+	/** @retired: in pumice_bind.retired, once removed */
 	struct list_head retired;
 	/** @flags: PUMICE_MMU_* */
 	u32 flags;
@@ -72,8 +72,8 @@ static void retire(struct pumice_bind *b, struct drm_gpuva *va)
 }
 
 /*
- * The steps keep the books only. Page tables change for an operation's range as
- * a whole, by pumice_bind_execute_locked(): mapping by mapping a block might
+ * The steps only update drm_gpuvm. Page tables are changed for an operation's range as
+ * a whole, by pumice_bind_execute_locked(): changing a block mapping by mapping might
  * change its page size, and so need a table, more often than was prepared for.
  */
 
@@ -110,7 +110,7 @@ static int step_remap(struct drm_gpuva_op *op, void *priv)
 	return 0;
 }
 
-/* As the core's, but charged to the caller. The core's kfree() suits it. */
+/* Like the core's default, but charged to the caller. The core's kfree() frees it. */
 static struct drm_gpuvm_bo *vm_bo_alloc(void)
 {
 	return kzalloc(sizeof(struct drm_gpuvm_bo), GFP_KERNEL_ACCOUNT);
@@ -144,17 +144,17 @@ static int check_map(const struct drm_pumice_bind_op *args)
 		return -EINVAL;
 	if (args->flags & DRM_PUMICE_BIND_NULL && (args->handle || args->bo_offset))
 		return -EINVAL;
-	/* As a BO's, so that one operation changes no more page tables than that needs. */
+	/* The limit of a BO, so that an operation changes no more page tables than a BO needs. */
 	if (args->flags & DRM_PUMICE_BIND_NULL && args->size > DRM_PUMICE_MAX_BO_SIZE)
 		return -E2BIG;
 	return check_range(args);
 }
 
 /**
- * pumice_bind_check_op - the rules of one operation, but for its buffer
+ * pumice_bind_check_op - validate one operation, except its buffer
  * @args: copy of it; UNMAP_ALL is replaced by the equivalent UNMAP
  *
- * Returns 0; -EINVAL; or -E2BIG for a NULL mapping that is too large.
+ * Return: 0; -EINVAL; or -E2BIG for a NULL mapping that is too large.
  */
 int pumice_bind_check_op(struct drm_pumice_bind_op *args)
 {
@@ -179,16 +179,16 @@ int pumice_bind_check_op(struct drm_pumice_bind_op *args)
 	}
 }
 
-/* Whether it maps a buffer, and so has one. */
+/* Return true if the operation maps a buffer, and so has one. */
 static bool maps_buffer(const struct drm_pumice_bind_op *args)
 {
 	return args->type == DRM_PUMICE_BIND_MAP && !(args->flags & DRM_PUMICE_BIND_NULL);
 }
 
 /**
- * pumice_bind_init - no operations yet
+ * pumice_bind_init - initialize an empty set of operations
  * @b: operations
- * @vm: address space, which the caller keeps
+ * @vm: address space, which the caller keeps alive
  */
 void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm)
 {
@@ -198,11 +198,11 @@ void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm)
 }
 
 /*
- * Place a buffer in the VM, with a reference in op->vm_bo.
+ * Add a buffer to the VM, with a reference in op->vm_bo.
  *
  * SUBMIT walks the VM's external objects under the VM's reservation, so finding or
- * making the vm_bo and listing it is one step under that reservation, as is its end
- * in put_vm_bo(): a submission sees the buffer with all of it or not at all.
+ * creating the vm_bo and listing it is one step under that reservation, as is its removal
+ * in put_vm_bo(): a submission sees either the complete buffer or none of it.
  */
 static int obtain(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_gem_object *obj)
 {
@@ -224,7 +224,7 @@ static int obtain(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_g
 	return ret;
 }
 
-/* The buffer of a map, with its pages in place. */
+/* Acquire the buffer of a map operation, with its pages allocated. */
 static int use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 		      struct drm_gem_object *obj)
 {
@@ -238,7 +238,7 @@ static int use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 		return -EINVAL;
 	if (pumice_bo_purged(bo))
 		return -ENODATA;
-	/* First: from here on the shrinker keeps off, and what it was at is done. */
+	/* First: the shrinker skips the buffer afterwards, and a purge in progress is over. */
 	ret = obtain(b, op, obj);
 	if (ret)
 		return ret;
@@ -249,12 +249,12 @@ static int use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 }
 
 /**
- * pumice_bind_prepare_op - get all that an operation may need, but for page tables
+ * pumice_bind_prepare_op - acquire everything an operation may need, except page tables
  * @b: operations it belongs to
- * @op: operation, whose @op.args are checked; the rest is zero, or left by the last use
+ * @op: operation whose @op.args are checked; the rest is zero, or from the previous use
  * @file: file of its handle
  *
- * Returns 0 or an error. pumice_bind_release_op() has to follow in any case.
+ * Return: 0 or an error. pumice_bind_release_op() must follow in either case.
  */
 int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_file *file)
@@ -274,8 +274,8 @@ int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 
 /**
  * pumice_bind_execute_locked - change the address space
- * @b: operations, whose pool has what this one needs; under vm.lock
- * @op: operation, prepared
+ * @b: operations, whose pool has the tables that this one needs; under vm.lock
+ * @op: prepared operation
  *
  * Cannot fail, and allocates nothing.
  */
@@ -292,7 +292,7 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
 				    args->bo_offset);
 	} else if (args->type == DRM_PUMICE_BIND_MAP) {
-		/* Addresses that rise with the GPU's let pages be as large as others. */
+		/* Bus addresses that rise with the GPU's permit the same page sizes as others. */
 		pumice_mmu_map_contiguous(vm->mmu, &b->pool, args->va, args->size, args->va,
 					  args->flags);
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, NULL, 0);
@@ -303,9 +303,9 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 }
 
 /*
- * The last reference takes the vm_bo off the lists of the VM and of the buffer, so
- * both locks are held. It may also be the last one to either of them, so references
- * keep these until their locks are released.
+ * Releasing the last reference removes the vm_bo from the lists of the VM and of the buffer,
+ * so both locks are held. It may also hold the last reference to either of them, so extra
+ * references keep these until their locks are released.
  */
 static void put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 {
@@ -324,7 +324,7 @@ static void put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 }
 
 /**
- * pumice_bind_put_buffer - end of an operation's use of its buffer
+ * pumice_bind_put_buffer - release an operation's buffer
  * @op: operation, which may be prepared again
  */
 void pumice_bind_put_buffer(struct pumice_bind_op *op)
@@ -335,7 +335,7 @@ void pumice_bind_put_buffer(struct pumice_bind_op *op)
 }
 
 /**
- * pumice_bind_release_op - end of an operation, executed or not
+ * pumice_bind_release_op - release an operation, executed or not
  * @op: operation
  */
 void pumice_bind_release_op(struct pumice_bind_op *op)
@@ -348,8 +348,8 @@ void pumice_bind_release_op(struct pumice_bind_op *op)
 }
 
 /**
- * pumice_bind_remove_all_locked - remove all mappings of an address space without page tables
- * @b: where to keep them; under vm.lock
+ * pumice_bind_remove_all_locked - remove all mappings, without changing page tables
+ * @b: collects the removed mappings; under vm.lock
  */
 void pumice_bind_remove_all_locked(struct pumice_bind *b)
 {
@@ -363,7 +363,7 @@ void pumice_bind_remove_all_locked(struct pumice_bind *b)
 }
 
 /**
- * pumice_bind_release - let go of what was removed; TLBs have forgotten it
+ * pumice_bind_release - free removed mappings; the TLBs were invalidated
  * @b: operations, whose pool was freed
  */
 void pumice_bind_release(struct pumice_bind *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Changes of an address space: one operation, and what several of them leave. */
+/* Changes of an address space: one operation, and state shared by several of them. */
 #ifndef PUMICE_BIND_H
 #define PUMICE_BIND_H
 
@@ -14,36 +14,36 @@ struct drm_gpuvm_bo;
 struct pumice_va;
 struct pumice_vm;
 
-/* A map makes a mapping and may cut one in two, or two. */
+/* A map operation creates one mapping and may split one or two existing ones. */
 #define PUMICE_BIND_NEW		3
 
 /**
- * struct pumice_bind_op - one operation with all that it may need
+ * struct pumice_bind_op - one operation with all resources that it may need
  */
 struct pumice_bind_op {
 	/** @args: copy of it, checked */
 	struct drm_pumice_bind_op args;
-	/** @vm_bo: of a map: the buffer in the VM; a reference; or NULL */
+	/** @vm_bo: for a map: the buffer in the VM; a reference; or NULL */
 	struct drm_gpuvm_bo *vm_bo;
-	/** @sgt: of a map: pages of the buffer */
+	/** @sgt: for a map: pages of the buffer */
 	struct sg_table *sgt;
-	/** @fresh: mappings to use */
+	/** @fresh: preallocated mappings */
 	struct pumice_va *fresh[PUMICE_BIND_NEW];
 };
 
 /**
- * struct pumice_bind - operations that share tables and one flush of the TLBs
+ * struct pumice_bind - operations that share tables and one TLB invalidation
  *
- * Its owner serializes; changing the VM needs vm.lock besides.
+ * The owner serializes access; changing the VM also requires vm.lock.
  */
 struct pumice_bind {
 	/** @vm: address space */
 	struct pumice_vm *vm;
-	/** @pool: page tables to use */
+	/** @pool: preallocated page tables */
 	struct pumice_mmu_pool pool;
-	/** @retired: removed mappings, which the TLBs may know */
+	/** @retired: removed mappings, which the TLBs may still hold */
 	struct list_head retired;
-	/** @op: operation under way */
+	/** @op: operation in progress */
 	struct pumice_bind_op *op;
 };
 

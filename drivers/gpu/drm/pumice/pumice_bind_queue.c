@@ -3,17 +3,17 @@
  * Asynchronous VM_BIND: the queue of a VM.
  *
  * A call becomes a job of the VM's own scheduler, which waits for its fences and
- * keeps the order. Everything that can fail or that allocates is done before the
- * job is armed; run_job() only takes vm.lock, under which nothing is allocated, and
+ * preserves the order. Everything that can fail or that allocates is done before the
+ * job is armed; run_job() only acquires vm.lock, under which nothing is allocated, and
  * waits for the firmware, which has a time-out.
  *
- * Users wait for a fence of ours, not for the scheduler's: it can return
- * -ECANCELED at once when the VM goes, whatever the job still waits for.
+ * Users wait for a fence of the driver, not for the scheduler's: it can signal
+ * -ECANCELED at once when the VM is destroyed, whatever the job still waits for.
  *
  * A job belongs to the scheduler and, until it is executed or cancelled, to the
- * list of those that wait; who takes it off that list ends it. So its page
- * tables, which are memory of the PCI device, are given back before the device
- * goes.
+ * list of waiting jobs; the thread that removes it from that list completes it. So its
+ * page tables, which are DMA memory of the PCI device, are released before the device
+ * is removed.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -28,42 +28,42 @@
 #include "pumice_vm.h"
 
 /**
- * struct pumice_bind_queue - binds of one VM that are to take effect later
+ * struct pumice_bind_queue - asynchronous binds of one VM
  */
 struct pumice_bind_queue {
-	/** @ref: VM, jobs, fences */
+	/** @ref: held by the VM, jobs, fences */
 	struct kref ref;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @sched: runs jobs one at a time */
 	struct drm_gpu_scheduler sched;
-	/** @entity: jobs in order, until the VM's last use */
+	/** @entity: jobs in order, until the last use of the VM is released */
 	struct drm_sched_entity entity;
 	/** @push_lock: held while a job is armed and pushed; guards the next three */
 	struct mutex push_lock;
-	/** @fence_context: of struct bind_fence; constant */
+	/** @fence_context: fence context of struct bind_fence; constant */
 	u64 fence_context;
-	/** @seqno: of the last fence */
+	/** @seqno: sequence number of the last fence */
 	u64 seqno;
-	/** @closed: takes no more jobs */
+	/** @closed: no more jobs are accepted */
 	bool closed;
-	/** @lock: guards what follows, but for @free_work */
+	/** @lock: guards the following fields, except @free_work */
 	spinlock_t lock;
-	/** @calls: that are prepared or wait, at most DRM_PUMICE_MAX_QUEUED_BINDS */
+	/** @calls: calls being prepared or waiting, at most DRM_PUMICE_MAX_QUEUED_BINDS */
 	u32 calls;
-	/** @tables: that their operations may need, at most DRM_PUMICE_MAX_QUEUED_TABLES */
+	/** @tables: their operations may need, at most DRM_PUMICE_MAX_QUEUED_TABLES */
 	u64 tables;
 	/** @waiting: jobs not yet executed, struct bind_job.node, oldest first */
 	struct list_head waiting;
-	/** @free_work: the last reference may go where one cannot sleep */
+	/** @free_work: frees the queue; the last reference may be put in atomic context */
 	struct work_struct free_work;
 };
 
 /**
- * struct bind_fence - signals when a call has taken effect, or never will
+ * struct bind_fence - signals when a call took effect or was cancelled
  */
 struct bind_fence {
-	/** @base: base, first: it is freed through its address */
+	/** @base: base; must be first, because it is freed through this address */
 	struct dma_fence base;
 	/** @lock: lock of @base */
 	spinlock_t lock;
@@ -77,7 +77,7 @@ struct bind_fence {
 struct bind_job {
 	/** @base: scheduler's part */
 	struct drm_sched_job base;
-	/** @ref: scheduler, list of those that wait */
+	/** @ref: held by the scheduler and the list of waiting jobs */
 	struct kref ref;
 	/** @queue: queue; a reference */
 	struct pumice_bind_queue *queue;
@@ -87,15 +87,15 @@ struct bind_job {
 	bool armed;
 	/** @node: in pumice_bind_queue.waiting, under its lock */
 	struct list_head node;
-	/** @bind: tables and what was removed; its VM's structure is kept by a reference */
+	/** @bind: tables and removed mappings; a reference keeps its VM's structure */
 	struct pumice_bind bind;
 	/** @ops: operations, prepared */
 	struct pumice_bind_op *ops;
-	/** @count: of @ops */
+	/** @count: number of @ops */
 	u32 count;
-	/** @tables: its part of pumice_bind_queue.tables */
+	/** @tables: its share of pumice_bind_queue.tables */
 	u64 tables;
-	/** @free_work: releases what may need locks that are not for the scheduler */
+	/** @free_work: frees resources whose locks the scheduler must not acquire */
 	struct work_struct free_work;
 };
 
@@ -117,7 +117,7 @@ static void queue_last_put(struct kref *ref)
 	queue_work(pumice_cleanup_wq, &queue->free_work);
 }
 
-/* May be called where one cannot sleep. */
+/* Drop a reference. May be called in atomic context. */
 static void queue_put(struct pumice_bind_queue *queue)
 {
 	kref_put(&queue->ref, queue_last_put);
@@ -133,7 +133,7 @@ static const char *fence_timeline_name(struct dma_fence *fence)
 	return "pumice-bind";
 }
 
-/* What the fence holds. May be called with interrupts off. */
+/* Drop the references that the fence holds. May be called with interrupts off. */
 static void fence_drop(struct bind_fence *fence)
 {
 	atomic_dec(&fence->queue->pdev->stats.fences);
@@ -153,7 +153,7 @@ static const struct dma_fence_ops fence_ops = {
 	.release = fence_release,
 };
 
-/* Memory for a fence, which is none before it is armed. */
+/* Allocate the memory of a fence; it is initialized when its job is armed. */
 static struct bind_fence *fence_alloc(struct pumice_bind_queue *queue)
 {
 	struct bind_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
@@ -178,13 +178,13 @@ static void fence_free(struct bind_fence *fence, bool armed)
 	}
 }
 
-/* All of a job but the scheduler's part and the tables, which are gone already. */
+/* Free a job, except the scheduler's part and the tables, which were freed before. */
 static void job_free(struct bind_job *job)
 {
 	struct pumice_bind_queue *queue = job->queue;
 	u32 i;
 
-	/* A GPU whose TLBs were not invalidated may use what was removed until it stops. */
+	/* Until it stops, a GPU whose TLBs were not invalidated may use removed mappings. */
 	pumice_device_wait_gone(queue->pdev);
 	for (i = 0; i < job->count; i++)
 		pumice_bind_release_op(&job->ops[i]);
@@ -220,7 +220,7 @@ static struct bind_job *to_bind_job(struct drm_sched_job *base)
 	return container_of(base, struct bind_job, base);
 }
 
-/* The list's reference becomes the caller's; false if the job has been taken before. */
+/* Transfer the list's reference to the caller; false if the job was already removed. */
 static bool take(struct bind_job *job)
 {
 	struct pumice_bind_queue *queue = job->queue;
@@ -233,7 +233,7 @@ static bool take(struct bind_job *job)
 	return taken;
 }
 
-/* Reserve a part of what may be queued: a job, or the tables of one more operation. */
+/* Reserve part of the queue's limits: a job, or the tables of one more operation. */
 static int reserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
 {
 	int ret = -ENOSPC;
@@ -257,19 +257,19 @@ static void unreserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
 	spin_unlock(&queue->lock);
 }
 
-/* The caller has taken the job; the device is not gone yet. */
+/* Complete a job that the caller removed from the list; the device is still present. */
 static void end(struct bind_job *job, int error)
 {
 	if (error)
 		dma_fence_set_error(&job->fence->base, error);
-	/* First: who waits for the fence finds room for another call. */
+	/* First: a waiter that the fence wakes must be able to queue another call. */
 	unreserve(job->queue, 1, job->tables);
 	dma_fence_signal(&job->fence->base);
 	pumice_mmu_pool_free(job->queue->pdev, &job->bind.pool);
 	job_put(job);
 }
 
-/* Between drm_dev_enter() and drm_dev_exit(). Returns what the fence is to carry. */
+/* Called between drm_dev_enter() and drm_dev_exit(). Returns the error of the fence. */
 static int execute(struct bind_job *job)
 {
 	struct pumice_vm *vm = job->bind.vm;
@@ -299,7 +299,7 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 	bool cookie;
 	int idx;
 
-	/* Unplugging ends all that wait. */
+	/* Unplugging completes all waiting jobs. */
 	if (!drm_dev_enter(&job->queue->pdev->drm, &idx))
 		return NULL;
 	cookie = dma_fence_begin_signalling();
@@ -338,10 +338,10 @@ static int start_scheduler(struct pumice_bind_queue *queue)
 }
 
 /**
- * pumice_bind_queue_create - an empty queue
+ * pumice_bind_queue_create - create an empty queue
  * @pdev: device
  *
- * Returns it, or an error pointer.
+ * Return: the queue, or an error pointer.
  */
 struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 {
@@ -367,10 +367,10 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 }
 
 /**
- * pumice_bind_queue_destroy - end of a queue that is closed, or was never used
+ * pumice_bind_queue_destroy - destroy a queue that is closed or was never used
  * @queue: queue
  *
- * What is left of it goes with the last fence.
+ * The structure is freed with the last fence.
  */
 void pumice_bind_queue_destroy(struct pumice_bind_queue *queue)
 {
@@ -391,11 +391,11 @@ static struct bind_job *take_first(struct pumice_bind_queue *queue)
 }
 
 /**
- * pumice_bind_queue_close - end all jobs that wait, and take no more
+ * pumice_bind_queue_close - cancel all waiting jobs, and accept no more
  * @queue: queue
- * @error: what their fences carry
+ * @error: error of their fences
  *
- * Between drm_dev_enter() and drm_dev_exit(), or while the device is being
+ * Call between drm_dev_enter() and drm_dev_exit(), or while the device is being
  * unplugged. May be called more than once.
  */
 void pumice_bind_queue_close(struct pumice_bind_queue *queue, int error)
@@ -412,7 +412,7 @@ void pumice_bind_queue_close(struct pumice_bind_queue *queue, int error)
 	dma_fence_end_signalling(cookie);
 }
 
-/* A job without operations, or an error pointer. */
+/* Create a job without operations. Returns an error pointer on failure. */
 static struct bind_job *job_create(struct pumice_vm *vm, u64 client)
 {
 	struct pumice_bind_queue *queue = vm->binds;
@@ -445,7 +445,7 @@ free_room:
 	return ERR_PTR(ret);
 }
 
-/* Page tables for the worst that may be mapped when the operation is executed. */
+/* Allocate page tables for the worst case of mappings at the time of execution. */
 static int fill_pool(struct bind_job *job, const struct drm_pumice_bind_op *args)
 {
 	struct pumice_device *pdev = job->queue->pdev;
@@ -462,7 +462,7 @@ static int fill_pool(struct bind_job *job, const struct drm_pumice_bind_op *args
 	return pumice_mmu_pool_add_unmap(pdev, pool);
 }
 
-/* Copy, check and prepare one operation. After an error nothing is left of it. */
+/* Copy, check and prepare one operation. On an error, all of it is undone. */
 static int add_op(struct bind_job *job, struct drm_file *file, const struct drm_pumice_array *ops)
 {
 	struct pumice_bind_op *op = &job->ops[job->count];
@@ -500,7 +500,7 @@ static int add_ops(struct bind_job *job, struct drm_file *file,
 	return 0;
 }
 
-/* Waits become dependencies of the job; signals are collected. */
+/* Add waits as dependencies of the job, and collect its signals. */
 static int add_syncs(struct bind_job *job, struct drm_file *file,
 		     const struct drm_pumice_array *array, struct list_head *signals)
 {
@@ -524,7 +524,7 @@ static int add_syncs(struct bind_job *job, struct drm_file *file,
 	return ret;
 }
 
-/* Nothing fails from here on. */
+/* Arm and push the job, and commit its signals. Cannot fail. */
 static void commit_locked(struct bind_job *job, struct list_head *signals)
 {
 	struct pumice_bind_queue *queue = job->queue;
@@ -544,7 +544,7 @@ static void commit_locked(struct bind_job *job, struct list_head *signals)
 	dma_fence_end_signalling(cookie);
 }
 
-/* The queue owns the job after it, if it succeeds. */
+/* Push a job; on success the queue owns it. */
 static int push(struct bind_job *job, struct list_head *signals)
 {
 	struct pumice_bind_queue *queue = job->queue;
@@ -576,12 +576,12 @@ static int prepare(struct bind_job *job, struct drm_file *file,
 
 /**
  * pumice_bind_queue_push - queue a VM_BIND call
- * @vm: address space, with a use; between drm_dev_enter() and drm_dev_exit()
+ * @vm: address space, with a use; call between drm_dev_enter() and drm_dev_exit()
  * @file: file of its handles
  * @args: arguments, whose array of operations was checked
- * @failed: out on an error: operation that was looked at
+ * @failed: out, on an error: index of the operation that was being processed
  *
- * Returns 0, or an error: then nothing was queued.
+ * Return: 0, or an error, in which case nothing was queued.
  */
 int pumice_bind_queue_push(struct pumice_vm *vm, struct drm_file *file,
 			   const struct drm_pumice_vm_bind *args, u32 *failed)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * DRM_IOCTL_PUMICE_FILE_GET_RESETS: what resets and time-outs have done to a file.
+ * DRM_IOCTL_PUMICE_FILE_GET_RESETS: contexts of a file stopped by resets and time-outs.
  *
- * The counts are those of all contexts that the file has had. Contexts may be stopped
- * after their file was closed, so the counts live as long as file and contexts.
+ * The counts include all contexts that the file has had. Contexts may be stopped after
+ * their file was closed, so the counters live as long as both the file and the contexts.
  */
 #include <linux/kref.h>
 #include <linux/slab.h>
@@ -14,18 +14,18 @@
 #include "pumice_device.h"
 
 /**
- * struct pumice_blame - contexts of a file that were stopped
+ * struct pumice_blame - counts of a file's contexts that were stopped
  */
 struct pumice_blame {
-	/** @ref: file and contexts */
+	/** @ref: held by the file and its contexts */
 	struct kref ref;
 	/** @guilty: contexts with a job that took too long */
 	atomic64_t guilty;
-	/** @innocent: contexts that lost a job in a reset of another's making */
+	/** @innocent: contexts that lost a job in a reset caused by another context */
 	atomic64_t innocent;
 };
 
-/* With a reference; NULL without memory. */
+/* Allocate the counters, with one reference; NULL without memory. */
 struct pumice_blame *pumice_blame_create(void)
 {
 	struct pumice_blame *blame = kzalloc(sizeof(*blame), GFP_KERNEL_ACCOUNT);
@@ -52,8 +52,8 @@ void pumice_blame_put(struct pumice_blame *blame)
 }
 
 /**
- * pumice_blame_note - a context is stopped; does not sleep
- * @blame: of its file
+ * pumice_blame_note - count a context that is stopped; does not sleep
+ * @blame: counters of its file
  * @state: DRM_PUMICE_CONTEXT_GUILTY or _INNOCENT, or 0
  */
 void pumice_blame_note(struct pumice_blame *blame, u32 state)

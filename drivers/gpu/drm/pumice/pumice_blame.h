@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What resets and time-outs have done to the contexts of a file. */
+/* Effects of resets and time-outs on the contexts of a file. */
 #ifndef PUMICE_BLAME_H
 #define PUMICE_BLAME_H
 

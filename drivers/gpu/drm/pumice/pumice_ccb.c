@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Kernel CCB (commands to the firmware) and firmware CCB (news from it).
+ * Kernel CCB (commands to the firmware) and firmware CCB (messages from the firmware).
  *
  * Source: document 000, "Device Driver"; fwif.h.
  *
- * An entry of the kernel CCB is free again when its status word has been seen,
- * not when the firmware's read index says so. That index is only looked at to
- * never overtake it, and what it says is checked.
+ * An entry of the kernel CCB is free again when its status word has been read,
+ * not when the firmware's read index has passed it. That index is used only to
+ * never overtake it, and its value is checked.
  */
 #include "pumice_ccb.h"
 #include "pumice_free_list.h"
@@ -16,11 +16,11 @@
 
 #define KCCB_MASK	(PUMICE_KCCB_COUNT - 1)
 #define FWCCB_MASK	(PUMICE_FWCCB_COUNT - 1)
-/* An interrupt that got lost costs no more than this. */
+/* Maximum delay caused by a lost interrupt. */
 #define LOOK_AGAIN	msecs_to_jiffies(50)
 
 /**
- * pumice_kccb_init - before anything else of this file
+ * pumice_kccb_init - initialize; must precede all other functions of this file
  * @pdev: device
  */
 void pumice_kccb_init(struct pumice_device *pdev)
@@ -30,7 +30,7 @@ void pumice_kccb_init(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_open - the firmware has booted: take commands
+ * pumice_kccb_open - accept commands after the firmware has booted
  * @pdev: device
  */
 void pumice_kccb_open(struct pumice_device *pdev)
@@ -47,7 +47,7 @@ void pumice_kccb_open(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_sleep - the GPU sleeps, and has forgotten all that commands are about
+ * pumice_kccb_sleep - note that the GPU sleeps and has lost all state that commands refer to
  * @pdev: device; pumice_kccb_close() was called
  */
 void pumice_kccb_sleep(struct pumice_device *pdev)
@@ -67,7 +67,7 @@ static bool asleep(struct pumice_device *pdev)
 	return asleep;
 }
 
-/* See answers; an entry leaves the ring with all before it. */
+/* Process answers; an entry is freed when all entries before it are answered, too. */
 static void collect_locked(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
@@ -92,7 +92,7 @@ static void collect_locked(struct pumice_device *pdev)
 	}
 }
 
-/* For pumice_replay.c: a job at whose arrival the firmware fails is not given to it for ever. */
+/* Note the queue of a command that may make the firmware fail, for pumice_replay.c. */
 static void note_suspect_locked(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
@@ -107,7 +107,7 @@ static void note_suspect_locked(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_close - the firmware goes down: abort what waits
+ * pumice_kccb_close - abort waiting calls when the firmware is taken down
  * @pdev: device
  */
 void pumice_kccb_close(struct pumice_device *pdev)
@@ -129,7 +129,7 @@ void pumice_kccb_close(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_collect - see answers, and wake those who wait for them
+ * pumice_kccb_collect - process answers, and wake their waiters
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  */
 void pumice_kccb_collect(struct pumice_device *pdev)
@@ -141,7 +141,7 @@ void pumice_kccb_collect(struct pumice_device *pdev)
 	wake_up_all(&pdev->kccb.event);
 }
 
-/* Entries between write and the nearer of our own and the firmware's read position. */
+/* Count the entries from the write position to the nearer of the two read positions. */
 static u32 free_entries_locked(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
@@ -155,8 +155,8 @@ static u32 free_entries_locked(struct pumice_device *pdev)
 }
 
 /*
- * After wait_event_timeout() with LOOK_AGAIN, which returns what was left: where it took all the
- * time, the interrupt for what has come got lost, and none would report what comes next.
+ * After wait_event_timeout() with LOOK_AGAIN: @left is its result. If the wait used all of the
+ * time, the interrupt was lost, and no further interrupt would report later messages.
  */
 static void look_if_late(struct pumice_device *pdev, long left)
 {
@@ -164,7 +164,7 @@ static void look_if_late(struct pumice_device *pdev, long left)
 		pumice_irq_look(pdev);
 }
 
-/* -EAGAIN: full. */
+/* Reserve one entry. Returns -EAGAIN if the ring is full. */
 static int try_reserve(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
@@ -185,12 +185,12 @@ static int try_reserve(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_reserve - wait for room for one command
+ * pumice_kccb_reserve - wait for space for one command
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
- * Returns 0, -ECANCELED if the firmware is down, -ETIMEDOUT if it does not make
- * room in time. On 0, pumice_kccb_push_reserved() or pumice_kccb_unreserve()
- * has to follow.
+ * Return: 0, -ECANCELED if the firmware is down, or -ETIMEDOUT if it does not free
+ * space in time. After 0, pumice_kccb_push_reserved() or pumice_kccb_unreserve()
+ * must follow.
  */
 int pumice_kccb_reserve(struct pumice_device *pdev)
 {
@@ -214,7 +214,7 @@ int pumice_kccb_reserve(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_unreserve - give up what pumice_kccb_reserve() gave
+ * pumice_kccb_unreserve - release a reservation of pumice_kccb_reserve()
  * @pdev: device
  */
 void pumice_kccb_unreserve(struct pumice_device *pdev)
@@ -239,7 +239,7 @@ static int push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
 		WRITE_ONCE(s->kccb_status[kccb->write], FWIF_STATUS_PENDING);
 		kccb->waiting[kccb->write] = wait;
 		kccb->write = (kccb->write + 1) & KCCB_MASK;
-		dma_wmb(); /* the command before the index that shows it */
+		dma_wmb(); /* write the command before the index that publishes it */
 		WRITE_ONCE(s->kccb_ring.write, kccb->write);
 		pumice_write(pdev, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
 		ret = 0;
@@ -253,15 +253,15 @@ static int push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @cmd: command
  *
- * Uses a reservation. Does not sleep. Returns 0, or -ECANCELED if the firmware
- * is down.
+ * Consumes a reservation. Does not sleep.
+ * Return: 0, or -ECANCELED if the firmware is down.
  */
 int pumice_kccb_push_reserved(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
 {
 	return push(pdev, cmd, NULL);
 }
 
-/* True when there is nothing more to wait for. */
+/* Return true when the wait is over: answered or aborted. */
 static bool answer_seen(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
 {
 	bool seen;
@@ -274,7 +274,7 @@ static bool answer_seen(struct pumice_device *pdev, const struct pumice_kccb_wai
 	return seen;
 }
 
-/* Nobody may write to *wait any more. */
+/* Unregister a waiter, so that *wait is not written any more. */
 static void forget(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
 {
 	u32 i;
@@ -291,9 +291,9 @@ static void forget(struct pumice_device *pdev, const struct pumice_kccb_wait *wa
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @cmd: command
  *
- * For commands that have the firmware forget: a GPU that sleeps has done so.
+ * For commands that invalidate state in the firmware: a sleeping GPU has no such state.
  *
- * Returns 0; -ECANCELED if the firmware is or went down; -ETIMEDOUT if it does
+ * Return: 0; -ECANCELED if the firmware is down or is taken down; -ETIMEDOUT if it does
  * not answer in time; -EBUSY, -ENOSPC or -EPROTO for its other answers.
  */
 int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
@@ -311,7 +311,7 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	ret = push(pdev, cmd, &wait);
 	if (ret)
 		return ret;
-	/* From here on: what the wait for room took says nothing about the answer. */
+	/* Starts here: the time spent waiting for space does not count as time to answer. */
 	end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
 	while (!answer_seen(pdev, &wait) && time_before(jiffies, end)) {
 		left = wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN);
@@ -339,7 +339,7 @@ static void take_message(struct pumice_device *pdev, const struct fwif_fwccb_msg
 {
 	switch (msg->type) {
 	case FWIF_FWCCB_JOB_FAULT:
-		/* The job's result says the same and more; pumice_queue.c reads it. */
+		/* The job's result has the same information and more; pumice_queue.c reads it. */
 		break;
 	case FWIF_FWCCB_ERROR:
 		drm_err_ratelimited(&pdev->drm, "firmware error: %s, context %u, 0x%llx\n",
@@ -355,11 +355,11 @@ static void take_message(struct pumice_device *pdev, const struct fwif_fwccb_msg
 }
 
 /**
- * pumice_fwccb_drain - take all messages of the firmware
+ * pumice_fwccb_drain - process all messages of the firmware
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
- * Called by the interrupt thread only. Takes at most one ring's worth, whatever
- * the firmware's index does meanwhile.
+ * Called by the interrupt thread only. Processes at most as many messages as the ring
+ * has entries, regardless of changes of the firmware's index meanwhile.
  */
 void pumice_fwccb_drain(struct pumice_device *pdev)
 {
@@ -373,7 +373,7 @@ void pumice_fwccb_drain(struct pumice_device *pdev)
 		pumice_reset_schedule(pdev);
 		return;
 	}
-	dma_rmb(); /* the index before the messages it shows */
+	dma_rmb(); /* read the index before the messages that it publishes */
 	while (read != write) {
 		pumice_copy_once(&msg, &s->fwccb[read], sizeof(msg));
 		read = (read + 1) & FWCCB_MASK;

@@ -6,7 +6,7 @@
 #include "pumice_device.h"
 
 /**
- * struct pumice_kccb_wait - one who waits for the answer to a command
+ * struct pumice_kccb_wait - a waiter for the answer to a command
  */
 struct pumice_kccb_wait {
 	/** @status: enum fwif_status; under kccb.lock */

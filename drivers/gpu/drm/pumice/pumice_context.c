@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Contexts: making them, ending them, and what users ask of them.
+ * Contexts: creation, destruction, and queries of their state by users.
  *
- * Giving jobs to the firmware is in pumice_queue.c.
+ * Submitting jobs to the firmware is in pumice_queue.c.
  */
 #include <linux/capability.h>
 #include <linux/dma-fence.h>
@@ -20,7 +20,7 @@
 #include "pumice_reset.h"
 #include "pumice_vm.h"
 
-/* Time for queued jobs to pass through a context that ends; usually they take none. */
+/* Time for queued jobs to drain from a context that is destroyed, ms; usually they take none. */
 #define DRAIN_MS	100
 
 struct pumice_context *pumice_context_get(struct pumice_context *ctx)
@@ -52,19 +52,19 @@ static void last_put(struct kref *ref)
 	queue_work(pumice_cleanup_wq, &ctx->free_work);
 }
 
-/* May be called where one cannot sleep. */
+/* Drop a reference. May be called in atomic context. */
 void pumice_context_put(struct pumice_context *ctx)
 {
 	kref_put(&ctx->ref, last_put);
 }
 
 /**
- * pumice_context_lookup - context of a file by its id
+ * pumice_context_lookup - look up a context of a file by its id
  * @file: file
  * @id: id
- * @vm: where to put its VM, with a use; or NULL
+ * @vm: out: its VM, with a use; or NULL
  *
- * Returns it with a reference, or NULL.
+ * Return: the context with a reference, or NULL.
  */
 struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 					     struct pumice_vm **vm)
@@ -75,7 +75,7 @@ struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 	ctx = xa_load(&file->contexts, id);
 	if (ctx) {
 		kref_get(&ctx->ref);
-		/* As long as the context is in the table, it has a use itself. */
+		/* A context holds a use of its VM for as long as it is in the table. */
 		if (vm)
 			*vm = pumice_vm_get(ctx->vm);
 	}
@@ -83,7 +83,7 @@ struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 	return ctx;
 }
 
-/* Data masters of a type, for each queue. Returns how many. */
+/* List the data master of each queue of a context type. Returns their number. */
 static u32 data_masters(u32 type, u32 *dm)
 {
 	switch (type) {
@@ -100,7 +100,7 @@ static u32 data_masters(u32 type, u32 *dm)
 	}
 }
 
-/* All queues, or none. */
+/* Create all queues, or none. */
 static int make_queues(struct pumice_context *ctx, struct pumice_file *file)
 {
 	u32 dm[PUMICE_CONTEXT_QUEUES];
@@ -126,7 +126,7 @@ undo:
 	return ret;
 }
 
-/* The caller's VM use is taken if it succeeds. */
+/* Create a context; on success it owns the caller's VM use. */
 static struct pumice_context *context_create(struct pumice_file *file, struct pumice_vm *vm,
 					     u32 type, u32 priority)
 {
@@ -155,7 +155,7 @@ static struct pumice_context *context_create(struct pumice_file *file, struct pu
 	}
 	ctx->blame = pumice_blame_get(file->blame);
 	drm_dev_get(&pdev->drm);
-	/* The caller's file has one already. */
+	/* The caller's file holds a reference already, so this cannot fail. */
 	__module_get(THIS_MODULE);
 	atomic_inc(&pdev->stats.contexts);
 	mutex_lock(&pdev->reset.lock);
@@ -183,7 +183,7 @@ static bool queue_idle(struct pumice_queue *q)
 	return idle;
 }
 
-/* True if the firmware has no job of a context. */
+/* Return true if the firmware has no job of the context. */
 bool pumice_context_idle(struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
@@ -195,11 +195,11 @@ bool pumice_context_idle(struct pumice_context *ctx)
 }
 
 /**
- * pumice_context_stop_locked - no more jobs of a context are given to the firmware
+ * pumice_context_stop_locked - stop a context: submit no more of its jobs to the firmware
  * @ctx: context, locked
- * @state: why: DRM_PUMICE_CONTEXT_GUILTY or _INNOCENT; 0 for neither
+ * @state: reason: DRM_PUMICE_CONTEXT_GUILTY or _INNOCENT; 0 for neither
  *
- * The first reason counts: what else becomes of a context that is stopped follows from it.
+ * Only the first reason is stored: later ones are consequences of the context's stop.
  */
 void pumice_context_stop_locked(struct pumice_context *ctx, u32 state)
 {
@@ -213,12 +213,12 @@ void pumice_context_stop_locked(struct pumice_context *ctx, u32 state)
 
 /**
  * pumice_context_kill - end the jobs that the firmware has
- * @ctx: context, which is stopped
+ * @ctx: stopped context
  *
- * Between drm_dev_enter() and drm_dev_exit(). Returns 0, or an error if the
- * firmware did not do it: only a reset helps then.
+ * Call between drm_dev_enter() and drm_dev_exit(). Fragment jobs are killed first: the
+ * completion of their geometry jobs would start them.
  *
- * Fragment jobs first: the end of their geometry jobs would start them.
+ * Return: 0, or an error if the firmware did not do it: then a reset is required.
  */
 int pumice_context_kill(struct pumice_context *ctx)
 {
@@ -237,9 +237,9 @@ int pumice_context_kill(struct pumice_context *ctx)
 }
 
 /*
- * Make the firmware forget a context that ends. A reset that began before the context was
- * stopped may give its jobs to a new firmware: its end comes first. When it returns, no job of the
- * context is left: the firmware ended them, or a reset, or unplugging.
+ * Remove a context that is destroyed from the firmware. A reset that began before the context
+ * was stopped may resubmit its jobs to the new firmware: wait for its end first. On return no job
+ * of the context is left: ended by the firmware, by a reset, or by unplugging.
  */
 static void leave_firmware(struct pumice_context *ctx)
 {
@@ -260,7 +260,7 @@ static void leave_firmware(struct pumice_context *ctx)
 	pumice_device_wait_gone(pdev);
 }
 
-/* No job is armed for the context after this. */
+/* Close a context: no job is armed for it afterwards. */
 static void close_to_jobs(struct pumice_context *ctx)
 {
 	struct dma_resv *resv = pumice_vm_resv(ctx->vm);
@@ -273,7 +273,7 @@ static void close_to_jobs(struct pumice_context *ctx)
 	spin_unlock(&ctx->lock);
 }
 
-/* True when no job is in the schedulers' queues. */
+/* Return true if no job is in the schedulers' queues. */
 static bool drained(struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
@@ -285,12 +285,12 @@ static bool drained(struct pumice_context *ctx)
 }
 
 /**
- * pumice_context_destroy - end a context: its jobs are killed
- * @ctx: context, out of its file's table; the table's reference goes
+ * pumice_context_destroy - destroy a context, killing its jobs
+ * @ctx: context, removed from its file's table; consumes the table's reference
  *
- * Not to be called between drm_dev_enter() and drm_dev_exit().
+ * Must not be called between drm_dev_enter() and drm_dev_exit().
  *
- * Jobs that the scheduler has pass through run_job(), which refuses them. One
+ * Jobs in the scheduler's queue pass through run_job(), which refuses them. A job
  * that waits for another driver's fence does not; killing the entity ends it.
  */
 void pumice_context_destroy(struct pumice_context *ctx)
@@ -304,7 +304,7 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	pumice_for_each_queue(q, ctx)
 		drm_sched_entity_fini(&q->entity);
 	mutex_lock(&pdev->reset.lock);
-	/* Only of a GPU that is lost and not yet unplugged; that no longer finds the context. */
+	/* Jobs remain only on a lost GPU, whose unplugging will not find the context. */
 	if (!pumice_context_idle(ctx))
 		pumice_queue_cancel(ctx, -ENODEV);
 	spin_lock(&pdev->reset.contexts_lock);
@@ -321,10 +321,10 @@ void pumice_context_destroy(struct pumice_context *ctx)
 }
 
 /**
- * pumice_priorities - priorities a file may use
+ * pumice_priorities - return a mask of the priorities that a file may use
  * @file: file
  *
- * Bit n is enum drm_pumice_priority n.
+ * Return: mask; bit n corresponds to enum drm_pumice_priority n.
  */
 u32 pumice_priorities(struct drm_file *file)
 {
@@ -337,7 +337,7 @@ u32 pumice_priorities(struct drm_file *file)
 
 /*
  * Store the priority for the firmware, which reads it at the first kick of a queue. Returns
- * true if that has been: then a command has to follow.
+ * true if the queue was kicked already, in which case a command must follow.
  */
 static bool note_priority(struct pumice_queue *q, u32 priority)
 {
@@ -351,7 +351,7 @@ static bool note_priority(struct pumice_queue *q, u32 priority)
 	return known;
 }
 
-/* Between drm_dev_enter() and drm_dev_exit(). A GPU that was reset meanwhile reads it anew. */
+/* Called between drm_dev_enter() and drm_dev_exit(). A reset GPU reads the priority again. */
 static int set_priority(struct pumice_context *ctx, u32 priority)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = priority };
@@ -366,7 +366,7 @@ static int set_priority(struct pumice_context *ctx, u32 priority)
 		cmd.context = q->obj->addr;
 		if (note_priority(q, priority) && !ret)
 			ret = pumice_kccb_call(ctx->pdev, &cmd);
-		/* A firmware that boots reads it; the next queue may be known to that one. */
+		/* The next firmware reads it; that one may already have the next queue, too. */
 		if (ret == -ECANCELED)
 			ret = 0;
 	}
@@ -409,7 +409,7 @@ static int check_create(const struct drm_pumice_context_create *args, struct drm
 	return 0;
 }
 
-/* A context in the file's table; takes the VM use in any case. */
+/* Create a context in the file's table; consumes the VM use in any case. */
 static int add_context(struct pumice_file *pfile, struct pumice_vm *vm,
 		       struct drm_pumice_context_create *args)
 {

@@ -3,7 +3,7 @@
  * Files in debugfs: bos, contexts, free_lists, fw_log, fw_log_level, gpu_trace,
  * inject, interrupt_ns, state, vms.
  *
- * "state" also counts live objects, so that a test can see that nothing is left.
+ * "state" also counts live objects, so that a test can detect leaks.
  */
 #include <linux/debugfs.h>
 
@@ -40,7 +40,7 @@ static struct pumice_device *seq_device(struct seq_file *m)
 	return to_pumice_device(entry->dev);
 }
 
-/* A text of fwif.h has at most three unsigned arguments, spelled %u. */
+/* Print a log text of fwif.h; it has at most three unsigned arguments, spelled %u. */
 static void print_log_text(struct seq_file *m, const char *format, const u32 *args)
 {
 	const char *at;
@@ -56,7 +56,7 @@ static void print_log_text(struct seq_file *m, const char *format, const u32 *ar
 	seq_putc(m, '\n');
 }
 
-/* One entry, unless the firmware overwrote it meanwhile. */
+/* Print one entry, unless the firmware overwrites it meanwhile. */
 static void print_log_entry(struct seq_file *m, const struct fwif_log_entry *shared, u32 number)
 {
 	struct fwif_log_entry e;
@@ -98,7 +98,7 @@ static int show_fw_log(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* What each data master does. Mirrors of their status registers have the same fields. */
+/* Print the state of the data masters. Mirrors of their status registers have the same fields. */
 static void print_masters(struct seq_file *m, struct pumice_device *pdev)
 {
 	static const struct {
@@ -269,7 +269,7 @@ static int get_log_level(void *data, u64 *value)
 	return 0;
 }
 
-/* Counts at once, and after each boot of the firmware. */
+/* Set the log level; it takes effect at once, and after each boot of the firmware. */
 static int set_log_level(void *data, u64 value)
 {
 	struct pumice_device *pdev = data;
@@ -288,7 +288,7 @@ static int set_log_level(void *data, u64 value)
 DEFINE_DEBUGFS_ATTRIBUTE(log_level_fops, get_log_level, set_log_level, "%llu\n");
 
 /**
- * pumice_debugfs_init - make the files
+ * pumice_debugfs_init - create the files
  * @minor: minor of the device
  */
 void pumice_debugfs_init(struct drm_minor *minor)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * One GPU: finding out what it is, bringing it up, taking it down.
+ * One GPU: identification, initialization, removal.
  *
  * Source: registers.xml, unit SYS.
  */
@@ -28,10 +28,10 @@
 #define POLL_US		10
 
 /**
- * pumice_device_halt - reset the GPU: nothing runs on it, nothing is known to it
+ * pumice_device_halt - reset the GPU: it runs nothing and has no state afterwards
  * @pdev: device
  *
- * Returns 0, or an error that has been logged: the GPU cannot reach memory then.
+ * Return: 0, or an error that has been logged, in which case the GPU cannot access memory.
  */
 int pumice_device_halt(struct pumice_device *pdev)
 {
@@ -105,7 +105,7 @@ static void release_software(struct drm_device *drm, void *data)
 	pumice_quota_fini(pdev);
 }
 
-/* All that lives as long as the drm_device. */
+/* Initialize everything that lives as long as the drm_device. */
 static int init_software(struct pumice_device *pdev)
 {
 	int ret;
@@ -154,7 +154,7 @@ free_dump:
 	return ret;
 }
 
-/* Firmware and interrupt. On an error, release_hardware() has yet to be called. */
+/* Start firmware and interrupt. On an error, the caller must call release_hardware(). */
 static int init_hardware(struct pumice_device *pdev)
 {
 	int ret;
@@ -172,7 +172,7 @@ static int init_hardware(struct pumice_device *pdev)
 	return 0;
 }
 
-/* The GPU stops, and what it could reach is given back. */
+/* Stop the GPU, and release all memory that it could access. */
 static void release_hardware(struct pumice_device *pdev)
 {
 	pdev->fw.ready = false;
@@ -188,11 +188,11 @@ static void release_hardware(struct pumice_device *pdev)
 }
 
 /**
- * pumice_device_init - bring a GPU up
+ * pumice_device_init - initialize a GPU
  * @pdev: device
  *
- * Returns 0, or an error that has been logged; everything is undone then, or is
- * with the end of the PCI device's managed resources.
+ * Return: 0, or an error that has been logged; everything is undone then, or will be
+ * when the managed resources of the PCI device are released.
  */
 int pumice_device_init(struct pumice_device *pdev)
 {
@@ -222,11 +222,11 @@ static void end_all_jobs(struct pumice_device *pdev)
 }
 
 /**
- * pumice_device_unplug - take a GPU away from its users
+ * pumice_device_unplug - remove a GPU from its users
  * @pdev: device
  *
- * Jobs end with -ENODEV; open files keep shells of their objects. Registers and
- * DMA memory are not touched after it. May be called more than once.
+ * Jobs complete with -ENODEV; objects of open files lose their memory. Registers and
+ * DMA memory are not accessed afterwards. May be called more than once.
  */
 void pumice_device_unplug(struct pumice_device *pdev)
 {
@@ -243,12 +243,12 @@ void pumice_device_unplug(struct pumice_device *pdev)
 }
 
 /**
- * pumice_device_wait_gone - where the GPU is being unplugged, return when it has stopped
+ * pumice_device_wait_gone - if the GPU is being unplugged, wait until it has stopped
  * @pdev: device
  *
- * For those who found no way in by drm_dev_enter() and are about to free what
- * the GPU may use until then. Not to be called between drm_dev_enter() and
- * drm_dev_exit(), nor under a lock that unplugging takes.
+ * For callers whose drm_dev_enter() failed and that are about to free memory which
+ * the GPU may use until then. Must not be called between drm_dev_enter() and
+ * drm_dev_exit(), nor under a lock that unplugging acquires.
  */
 void pumice_device_wait_gone(struct pumice_device *pdev)
 {

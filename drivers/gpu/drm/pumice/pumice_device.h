@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The device and what hangs on it.
+ * The device and the state attached to it.
  *
  * Lock order, outermost first: unplug_lock, vms_lock, areas_lock, bind_queue.push_lock,
  * free_list.grow_lock, dma_resv, vm.lock, purgeable.lock, reset.lock, gpu_trace.lock,
- * fw_mem.lock, quota.lock, reset.contexts_lock, context.lock, kccb.lock; nothing inside of
- * vm.faults.lock, dump.lock, bind_queue.lock, bos_lock and scenes_lock. See
+ * fw_mem.lock, quota.lock, reset.contexts_lock, context.lock, kccb.lock. No lock is acquired
+ * inside vm.faults.lock, dump.lock, bind_queue.lock, bos_lock and scenes_lock. See
  * Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
@@ -49,7 +49,7 @@ struct pumice_mmu;
 #define PUMICE_LOG_COUNT	1024u
 
 /**
- * struct pumice_fw - the firmware and how it was booted
+ * struct pumice_fw - the firmware and its boot state
  */
 struct pumice_fw {
 	/** @image: payload of the firmware file, in memory the device can read */
@@ -62,9 +62,9 @@ struct pumice_fw {
 	struct pumice_fw_obj *shared_obj;
 	/** @shared: boot structure and rings */
 	struct pumice_fw_shared *shared;
-	/** @ready: the firmware runs; written under reset.lock or at probe */
+	/** @ready: the firmware is running; written under reset.lock or at probe */
 	bool ready;
-	/** @log_level: enum fwif_log_level, from the next boot on */
+	/** @log_level: enum fwif_log_level, applied at each boot */
 	u32 log_level;
 };
 
@@ -78,13 +78,13 @@ struct pumice_fw_mem {
 	struct drm_mm mm;
 	/** @mmu: page tables */
 	struct pumice_mmu *mmu;
-	/** @pool: tables for the next change */
+	/** @pool: preallocated tables for the next change */
 	struct pumice_mmu_pool pool;
-	/** @tables: page tables */
+	/** @tables: number of page tables */
 	atomic_t tables;
 	/** @objs: all objects */
 	struct list_head objs;
-	/** @closed: the device is gone: objects have lost their memory */
+	/** @closed: the device was removed: objects have lost their memory */
 	bool closed;
 };
 
@@ -98,44 +98,44 @@ struct pumice_kccb {
 	u32 write;
 	/** @done: first entry whose answer has not been seen */
 	u32 done;
-	/** @reserved: entries promised to pumice_kccb_reserve() */
+	/** @reserved: entries reserved by pumice_kccb_reserve() and not used yet */
 	u32 reserved;
-	/** @open: commands are taken; false while the firmware is down */
+	/** @open: commands are accepted; false while the firmware is down */
 	bool open;
 	/** @asleep: the firmware is down because it is not needed, see pumice_pm.c */
 	bool asleep;
-	/** @waiting: who waits for the answer to each entry */
+	/** @waiting: waiter for the answer to each entry */
 	struct pumice_kccb_wait *waiting[PUMICE_KCCB_COUNT];
 	/**
-	 * @suspect: firmware address of the queue whose kick was the oldest command without an
-	 * answer when the firmware went down last; 0: none
+	 * @suspect: firmware address of the queue whose kick was the oldest unanswered command
+	 * when the firmware was last taken down; 0: none
 	 */
 	u32 suspect;
-	/** @answered: entries from @done on whose answer has been seen */
+	/** @answered: entries, from @done on, whose answer has been seen */
 	DECLARE_BITMAP(answered, PUMICE_KCCB_COUNT);
-	/** @event: woken when answers came or the firmware went down */
+	/** @event: woken when answers arrived or the firmware was taken down */
 	wait_queue_head_t event;
 };
 
 /**
- * struct pumice_reset - recovery from a firmware or GPU that hangs
+ * struct pumice_reset - recovery from a hang of the firmware or the GPU
  */
 struct pumice_reset {
-	/** @lock: held while the GPU is reset or a hung context is dealt with */
+	/** @lock: held while the GPU is reset or a hung context is handled */
 	struct mutex lock;
-	/** @contexts_lock: with @lock, guards changes of @contexts; one of them, looking */
+	/** @contexts_lock: writers of @contexts hold it and @lock; readers hold either of them */
 	spinlock_t contexts_lock;
 	/** @contexts: all contexts that may have jobs on the GPU, struct pumice_context.node */
 	struct list_head contexts;
-	/** @under_way: the GPU is being taken down and is not up, or asleep, again */
+	/** @under_way: the GPU is being taken down and is neither running nor asleep again */
 	bool under_way;
-	/** @rounds: times that the GPU has forgotten all it knew, or was found to be gone */
+	/** @rounds: times that the GPU has lost all its state, or was found to be unplugged */
 	u32 rounds;
 	/** @over: woken when @rounds and @under_way change, see pumice_reset_and_wait() */
 	wait_queue_head_t over;
 	/**
-	 * @wq: ordered; time-outs of jobs and @work run here, one at a time. Workers of
-	 * WQ_MEM_RECLAIM queues wait for it, so it is one itself
+	 * @wq: ordered; time-outs of jobs and @work run here, one at a time. It has
+	 * WQ_MEM_RECLAIM because workers of such queues wait for it
 	 */
 	struct workqueue_struct *wq;
 	/** @work: resets the GPU */
@@ -144,21 +144,21 @@ struct pumice_reset {
 	struct work_struct lost_work;
 	/** @event_work: sends the uevent of a reset, which allocates */
 	struct work_struct event_work;
-	/** @wanted: @work is to reset the firmware that runs, not the one before it */
+	/** @wanted: @work is to reset the current firmware, not the previous one */
 	bool wanted;
-	/** @lost: the GPU did not come back; it is being unplugged */
+	/** @lost: recovery of the GPU failed; it is being unplugged */
 	bool lost;
 	/** @count: resets since probe; under @lock */
 	u32 count;
-	/** @failures: of the firmware, since a job has ended on the GPU; under @lock */
+	/** @failures: firmware failures since a job last completed on the GPU; under @lock */
 	u32 failures;
-	/** @heartbeat: fwif_boot.heartbeat at the last look, 0 at boot; under @lock */
+	/** @heartbeat: fwif_boot.heartbeat at the last check, 0 at boot; under @lock */
 	u32 heartbeat;
 	/** @dev_idx: from drm_dev_enter() between reset_prepare() and reset_done() */
 	int dev_idx;
 	/** @asleep: the GPU sleeps; under @lock */
 	bool asleep;
-	/** @paused: no job is given to the firmware, not after a reset either; under @lock */
+	/** @paused: no job is submitted to the firmware, not even after a reset; under @lock */
 	bool paused;
 	/** @pci: between reset_prepare() and reset_done(); under @lock */
 	bool pci;
@@ -168,9 +168,9 @@ struct pumice_reset {
  * struct pumice_bench - measurement of the interrupt, see pumice_bench.c; under reset.lock
  */
 struct pumice_bench {
-	/** @armed: the hard handler reports the next interrupt */
+	/** @armed: the hard handler completes @handled at the next interrupt */
 	bool armed;
-	/** @handled: by this */
+	/** @handled: completed by the hard handler */
 	struct completion handled;
 };
 
@@ -180,7 +180,7 @@ struct pumice_bench {
 struct pumice_gpu_trace {
 	/** @lock: guards all fields; inside reset.lock, outside fw_mem.lock */
 	struct mutex lock;
-	/** @ring: records, while the file is open; or NULL */
+	/** @ring: memory of the records while the file is open, or NULL */
 	struct pumice_fw_obj *ring;
 	/** @read: number of the next record to read */
 	u64 read;
@@ -193,30 +193,30 @@ struct pumice_stats {
 	atomic_t bos;
 	atomic_t vms;
 	atomic_t contexts;
-	/** @jobs: jobs and asynchronous binds that are not freed */
+	/** @jobs: jobs and asynchronous binds not yet freed */
 	atomic_t jobs;
 	atomic_t fences;
 	atomic_t free_lists;
 	atomic_t hwrts;
-	/** @jobs_submitted: since the driver was loaded, as the two below */
+	/** @jobs_submitted: since the driver was loaded, like the next two */
 	atomic64_t jobs_submitted;
-	/** @jobs_done: jobs that ended, well or not */
+	/** @jobs_done: completed jobs, failed ones included */
 	atomic64_t jobs_done;
-	/** @jobs_failed: of these, not well */
+	/** @jobs_failed: completed jobs that failed */
 	atomic64_t jobs_failed;
 };
 
 /**
- * struct pumice_totals - what the GPU counted until its last reset
+ * struct pumice_totals - sums of the GPU's counters up to its last reset
  */
 struct pumice_totals {
-	/** @busy: ns in which each data master had a job, by enum fwif_dm */
+	/** @busy: ns during which each data master had a job, by enum fwif_dm */
 	u64 busy[FWIF_DM_COUNT];
-	/** @usc_busy: ns in which USCs ran waves, over all of them */
+	/** @usc_busy: ns during which USCs ran waves, summed over all USCs */
 	u64 usc_busy;
 	/** @mmu_faults: requests that faulted */
 	u64 mmu_faults;
-	/** @switches: jobs that were switched out */
+	/** @switches: jobs that were context-switched out */
 	u64 switches;
 	/** @partials: partial renders */
 	u64 partials;
@@ -225,9 +225,9 @@ struct pumice_totals {
 /**
  * struct pumice_device - one GPU
  *
- * Freed with the last reference to @drm, which may be long after the PCI device
- * has gone. Registers and DMA memory end with the PCI device: whoever touches
- * them stands between drm_dev_enter() and drm_dev_exit().
+ * Freed with the last reference to @drm, which may be long after the PCI device was
+ * removed. Registers and DMA memory are released with the PCI device: all accesses to
+ * them must be between drm_dev_enter() and drm_dev_exit().
  */
 struct pumice_device {
 	/** @drm: base */
@@ -251,7 +251,7 @@ struct pumice_device {
 	u32 stores;
 	/** @registers: SYS_REGISTERS; constant */
 	u32 registers;
-	/** @clock_hz: GPU clock, ticks a second; constant */
+	/** @clock_hz: GPU clock, ticks per second; constant */
 	u32 clock_hz;
 
 	struct pumice_fw fw;
@@ -263,21 +263,21 @@ struct pumice_device {
 	struct pumice_stats stats;
 	/** @dump: for devcoredump */
 	struct pumice_dump dump;
-	/** @totals: under reset.lock, or where no statistics are read */
+	/** @totals: under reset.lock, or during initialization and removal */
 	struct pumice_totals totals;
 
 	/** @sched_wq: runs all schedulers */
 	struct workqueue_struct *sched_wq;
 	/** @context_ids: ids of contexts, below FWIF_MAX_CONTEXTS */
 	struct ida context_ids;
-	/** @quota: limits of what all users share */
+	/** @quota: limits of the resources shared by all users */
 	struct pumice_quota quota;
 
 	/** @bos_lock: guards @bos */
 	spinlock_t bos_lock;
-	/** @bos: all buffers, struct pumice_bo.node; those taken from the device last */
+	/** @bos: all buffers, struct pumice_bo.node; those detached from the device come last */
 	struct list_head bos;
-	/** @bos_event: woken when a buffer has left @bos */
+	/** @bos_event: woken when a buffer was removed from @bos */
 	wait_queue_head_t bos_event;
 	/** @purgeable: buffers that may be purged when memory is short */
 	struct pumice_purgeable purgeable;
@@ -289,7 +289,7 @@ struct pumice_device {
 	struct mutex areas_lock;
 	/** @areas: memory of the kernel part of VMs, struct pumice_area.node */
 	struct list_head areas;
-	/** @scenes_lock: guards @free_lists and @hwrts, and what they say */
+	/** @scenes_lock: guards @free_lists and @hwrts, and the fields that refer to it */
 	spinlock_t scenes_lock;
 	/** @free_lists: all free lists, struct pumice_free_list.node */
 	struct list_head free_lists;
@@ -298,16 +298,16 @@ struct pumice_device {
 
 	/** @unplug_lock: guards @unplugged */
 	struct mutex unplug_lock;
-	/** @unplugged: pumice_device_unplug() is through */
+	/** @unplugged: pumice_device_unplug() has completed */
 	bool unplugged;
 };
 
 /**
- * struct pumice_file - what one open file owns
+ * struct pumice_file - objects owned by one open file
  */
 struct pumice_file {
 	struct pumice_device *pdev;
-	/** @share: of what all files have in common; constant */
+	/** @share: its share of the resources common to all files; constant */
 	struct pumice_share *share;
 	/** @vms: struct pumice_vm by id; a reference each */
 	struct xarray vms;
@@ -319,11 +319,11 @@ struct pumice_file {
 	struct xarray free_lists;
 	/** @hwrts: struct pumice_hwrt by id; a reference each */
 	struct xarray hwrts;
-	/** @blame: what became of its contexts; a reference */
+	/** @blame: counters of its stopped contexts; a reference */
 	struct pumice_blame *blame;
-	/** @resets: pumice_reset.count when it was opened */
+	/** @resets: value of pumice_reset.count when it was opened */
 	u32 resets;
-	/** @gone_ticks: GPU clock ticks on each data master of contexts that are destroyed */
+	/** @gone_ticks: GPU clock ticks of its destroyed contexts on each data master */
 	atomic64_t gone_ticks[FWIF_DM_COUNT];
 };
 

@@ -51,11 +51,11 @@ module_param_named(split_prims, pumice_split_prims, uint, 0644);
 MODULE_PARM_DESC(split_prims,
 		 "Primitives of a piece of a draw that cores share, from the firmware's next boot on (default 0: the firmware's)");
 
-/* Answers requests for pages of free lists: a job may wait for it. */
+/* Answers requests for pages of free lists; jobs may wait for it. */
 struct workqueue_struct *pumice_answer_wq;
-/* Gets pages for free lists by reclaim: no job may wait for it. */
+/* Allocates pages for free lists with reclaim; no job may wait for it. */
 struct workqueue_struct *pumice_refill_wq;
-/* Ends objects whose last reference went where one cannot sleep. */
+/* Frees objects whose last reference was put in atomic context. */
 struct workqueue_struct *pumice_cleanup_wq;
 
 static int file_open(struct drm_device *drm, struct drm_file *file)
@@ -264,10 +264,10 @@ destroy_cleanup:
 
 /*
  * The last reference to the module may be that of a context whose last fence was freed
- * just now: the work that dropped it, and the fence's release, which queued the work,
- * may both be about to return. The former ends with its queue. The latter runs in any
- * context but never sleeps: it has returned when all tasks have once scheduled of their
- * own accord, and all processors have left what is not preemptible.
+ * just now: the work item that dropped it, and the fence's release, which queued the work
+ * item, may both be about to return. The former ends with its workqueue. The latter runs in
+ * any context but never sleeps: it has returned when all tasks have scheduled voluntarily
+ * once, and all processors have left preemption-disabled sections.
  */
 static void wait_for_fences(void)
 {
@@ -280,7 +280,7 @@ static void __exit pumice_exit(void)
 	pumice_perfmon_unregister_sysctl();
 	pci_unregister_driver(&pci_driver);
 	wait_for_fences();
-	/* Each queues on those that follow. */
+	/* Each workqueue queues work on the following ones. */
 	destroy_workqueue(pumice_answer_wq);
 	destroy_workqueue(pumice_refill_wq);
 	destroy_workqueue(pumice_cleanup_wq);

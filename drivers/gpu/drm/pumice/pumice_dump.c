@@ -3,19 +3,19 @@
  * Dumps for devcoredump: when a job faults, when one takes too long, and before the
  * GPU is reset. The format is that of hw/dumpfile.h; pumice-dump reads it.
  *
- * A dump is written in two steps. What is gone in a moment (the job, its result, and,
- * before a kill or a reset, the GPU's registers, its waves and the firmware's log) is
- * copied at once, in the sections that signal fences: without allocating and without
- * a lock that allocates. What stays (streams and programs in the job's address space,
- * its page tables; after a fault, when the GPU goes on, its registers too) is copied
- * later, by a worker, which then publishes the file.
+ * A dump is written in two steps. Transient state (the job, its result, and, before a
+ * kill or a reset, the GPU's registers, its waves and the firmware's log) is copied at
+ * once, in the sections that signal fences: without allocating and without acquiring a
+ * lock under which others allocate. Persistent state (streams and programs in the job's
+ * address space, its page tables; after a fault, when the GPU continues, its registers
+ * too) is copied later, by a worker, which then publishes the file.
  *
- * One dump at a time; those that come meanwhile are dropped. The core keeps one for
- * each device, until it is read and cleared or for five minutes. A file holds memory
- * of the process whose job failed, and is readable by root only.
+ * One dump at a time; others are dropped meanwhile. The core keeps one per device,
+ * until it is read and cleared or for five minutes. A file contains memory of the
+ * process whose job failed, and is readable by root only.
  *
- * Limits: what the worker copies is as the process left it since. Buffers of other
- * drivers are not copied.
+ * Limits: the process may have changed the memory before the worker copies it. Buffers
+ * of other drivers are not copied.
  */
 #include <linux/devcoredump.h>
 #include <linux/vmalloc.h>
@@ -28,11 +28,11 @@
 #include "pumice_vm.h"
 
 #define DUMP_BYTES	(512u << 10)
-/* So many dumps in such a time; more are dropped. */
+/* Maximum number of dumps in an interval, in jiffies; further ones are dropped. */
 #define LIMIT_INTERVAL	(5 * HZ)
 #define LIMIT_BURST	4
 
-/* The next file can be written. */
+/* Allocate the buffer of the next file, and permit its dump. */
 static void make_ready(struct pumice_device *pdev)
 {
 	struct pumice_dump *dump = &pdev->dump;
@@ -56,7 +56,7 @@ static void submit(struct pumice_device *pdev)
 	queue_work(pumice_cleanup_wq, &pdev->dump.work);
 }
 
-/* False if another dump is being written, there were too many, or no memory for this one. */
+/* Claim the dump. False if one is being written, the limit is reached, or without a buffer. */
 static bool claim(struct pumice_device *pdev)
 {
 	struct pumice_dump *dump = &pdev->dump;
@@ -67,7 +67,7 @@ static bool claim(struct pumice_device *pdev)
 	dump->busy |= free;
 	spin_unlock(&dump->lock);
 	if (free && !dump->w.data) {
-		/* There was none for a buffer; for the next dump there may be. */
+		/* Without a buffer; the worker allocates one for the next dump. */
 		submit(pdev);
 		return false;
 	}
@@ -84,7 +84,7 @@ static void note_reason(struct pumice_device *pdev, u32 kind, u64 time, const ch
 	strscpy(pdev->dump.reason.text, why, sizeof(pdev->dump.reason.text));
 }
 
-/* Whose job it is, and the address space to look into. */
+/* Note the job's owner, and the address space to read. */
 static void note_job_locked(struct pumice_dump *dump, const struct pumice_job *job)
 {
 	struct pumice_context *ctx = job->ctx;
@@ -106,10 +106,10 @@ static void note_job_locked(struct pumice_dump *dump, const struct pumice_job *j
 }
 
 /**
- * pumice_dump_fault_locked - a job has faulted
+ * pumice_dump_fault_locked - dump a job that has faulted
  * @job: job; under its context's lock
  * @r: copy of its result
- * @stuck: what the firmware shows of where it was; another job's is not taken
+ * @stuck: location captured by the firmware; ignored if it is of another job
  */
 void pumice_dump_fault_locked(const struct pumice_job *job, const struct fwif_job_result *r,
 			      const struct fwif_stuck *stuck)
@@ -136,10 +136,10 @@ static void take_gpu(struct pumice_device *pdev)
 }
 
 /**
- * pumice_dump_begin_timeout - a job is going to be killed for taking too long
+ * pumice_dump_begin_timeout - begin the dump of a job before it is killed by its time-out
  * @job: job; under reset.lock
  *
- * True if pumice_dump_end_timeout() has to follow.
+ * Return: true if pumice_dump_end_timeout() must follow.
  */
 bool pumice_dump_begin_timeout(struct pumice_job *job)
 {
@@ -157,7 +157,7 @@ bool pumice_dump_begin_timeout(struct pumice_job *job)
 }
 
 /**
- * pumice_dump_end_timeout - the firmware was asked to kill the job
+ * pumice_dump_end_timeout - submit the dump after the firmware was requested to kill the job
  * @job: job; under reset.lock, after pumice_dump_begin_timeout()
  */
 void pumice_dump_end_timeout(struct pumice_job *job)
@@ -177,7 +177,7 @@ void pumice_dump_end_timeout(struct pumice_job *job)
 }
 
 /**
- * pumice_dump_drop - the job has ended after all: no dump of it
+ * pumice_dump_drop - discard the dump of a job that has completed after all
  * @pdev: device; under reset.lock, after pumice_dump_begin_timeout()
  */
 void pumice_dump_drop(struct pumice_device *pdev)
@@ -186,7 +186,7 @@ void pumice_dump_drop(struct pumice_device *pdev)
 	submit(pdev);
 }
 
-/* The job that has its data master, or any that the firmware has. */
+/* Find the job that has its data master, else any that the firmware has. */
 static struct pumice_job *blamed_job_locked(struct pumice_context *ctx, bool *runs)
 {
 	struct pumice_job *job, *found = NULL;
@@ -230,9 +230,9 @@ static void note_blamed_job(struct pumice_device *pdev)
 }
 
 /**
- * pumice_dump_reset - the GPU is going to be reset
+ * pumice_dump_reset - dump the GPU before it is reset
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
- * @why: text
+ * @why: reason, as text
  */
 void pumice_dump_reset(struct pumice_device *pdev, const char *why)
 {
@@ -244,7 +244,7 @@ void pumice_dump_reset(struct pumice_device *pdev, const char *why)
 	submit(pdev);
 }
 
-/* After a fault the GPU has gone on: what it looks like now. */
+/* Copy the current state of the GPU, which has continued since the fault. */
 static void take_gpu_late(struct pumice_device *pdev)
 {
 	int idx;
@@ -265,7 +265,7 @@ static void publish(struct pumice_device *pdev)
 	struct pumice_dump_writer *w = &pdev->dump.w;
 
 	pumice_dump_finish(w);
-	/* Takes the buffer; if the core has a dump of the device still, frees it. */
+	/* Consumes the buffer; frees it if the core still has a dump of the device. */
 	dev_coredumpv(pdev->drm.dev, w->data, w->used, GFP_KERNEL);
 	w->data = NULL;
 }
@@ -302,10 +302,10 @@ static void dump_work(struct work_struct *work)
 }
 
 /**
- * pumice_dump_init - before anything else of this file
+ * pumice_dump_init - initialize; must precede all other functions of this file
  * @pdev: device
  *
- * Without memory for its buffer there is no dump, until there is some.
+ * If no buffer can be allocated, dumps are dropped until one can be.
  */
 void pumice_dump_init(struct pumice_device *pdev)
 {
@@ -317,7 +317,7 @@ void pumice_dump_init(struct pumice_device *pdev)
 }
 
 /**
- * pumice_dump_stop - a dump that is being written is published, and none begins
+ * pumice_dump_stop - finish a dump that is being written, and begin no others
  * @pdev: device, unplugged
  */
 void pumice_dump_stop(struct pumice_device *pdev)
@@ -326,7 +326,7 @@ void pumice_dump_stop(struct pumice_device *pdev)
 }
 
 /**
- * pumice_dump_fini - after pumice_dump_stop(): give the buffer back
+ * pumice_dump_fini - free the buffer; called after pumice_dump_stop()
  * @pdev: device
  */
 void pumice_dump_fini(struct pumice_device *pdev)

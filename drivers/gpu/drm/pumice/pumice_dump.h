@@ -21,44 +21,44 @@ struct pumice_dump_writer {
 	void *data;
 	/** @size: of @data, bytes */
 	size_t size;
-	/** @used: bytes written; also what the next section's header is at */
+	/** @used: bytes written, which is the offset of the next section's header */
 	size_t used;
-	/** @sections: in the file */
+	/** @sections: number of sections in the file */
 	u32 sections;
-	/** @dropped: that found no room */
+	/** @dropped: number of sections without space */
 	u32 dropped;
 };
 
 /**
- * struct pumice_dump - the dump of a device that is prepared for or being written
+ * struct pumice_dump - the prepared or current dump of a device
  *
- * The buffer is allocated beforehand, since what fails jobs must not wait for memory.
- * Who set @busy owns everything but @lock and @busy, up to the end of @work.
+ * The buffer is preallocated, because paths that fail jobs must not wait for memory.
+ * The thread that sets @busy owns all fields except @lock and @busy until @work ends.
  */
 struct pumice_dump {
-	/** @lock: guards @busy; nothing is taken inside it */
+	/** @lock: guards @busy; no lock is acquired inside */
 	spinlock_t lock;
 	/** @busy: a dump is being written */
 	bool busy;
-	/** @limit: a process that faults all the time gets a few dumps only */
+	/** @limit: rate limit, for processes that fault continuously */
 	struct ratelimit_state limit;
 	/** @w: the file */
 	struct pumice_dump_writer w;
-	/** @reason: why, and which job */
+	/** @reason: reason of the dump, and its job */
 	struct pumice_dump_reason reason;
 	/** @vm: address space of the job; a use of it, or NULL */
 	struct pumice_vm *vm;
-	/** @result: of the job; all zero if there is none */
+	/** @result: result of the job; all zero if there is none */
 	struct fwif_job_result result;
-	/** @stuck: where the job was; all zero if that is not known */
+	/** @stuck: location of the job; all zero if unknown */
 	struct fwif_stuck stuck;
-	/** @render: of a geometry job: the record of its fragment job, or 0 */
+	/** @render: for a geometry job: the record of its fragment job, or 0 */
 	u64 render;
-	/** @gpu_taken: registers, waves and firmware are in the file already */
+	/** @gpu_taken: registers, waves and firmware state are already in the file */
 	bool gpu_taken;
-	/** @unwanted: the job has ended well meanwhile */
+	/** @unwanted: the job has completed successfully meanwhile */
 	bool unwanted;
-	/** @work: takes memory and publishes the file */
+	/** @work: copies memory and publishes the file */
 	struct work_struct work;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Sections of a dump: hw/dumpfile.h says what they are.
+ * Sections of a dump; hw/dumpfile.h specifies them.
  *
- * What finds no room is dropped and counted; what does not exist is left out.
+ * Sections without space are dropped and counted; nonexistent objects have no section.
  */
 #include <linux/highmem.h>
 #include <linux/utsname.h>
@@ -16,11 +16,11 @@
 #include "pumice_mmu.h"
 #include "pumice_vm.h"
 
-/* Waves that are read: five registers each. */
+/* Maximum number of waves to read, with five registers each. */
 #define MAX_WAVES	1024u
 #define INFO_BYTES	512
 
-/* Bytes of user memory, by role. */
+/* Maximum bytes of user memory, by role. */
 #define STREAM_BYTES	4096
 #define RENDER_BYTES	256
 #define FAULT_BYTES	128	/* before the address, and as many from it on */
@@ -35,7 +35,7 @@
  * @count: elements
  * @bytes: of data
  *
- * Returns zeroed room for the data, or NULL. The buffer was zeroed when it was made.
+ * Return: zeroed space for the data, or NULL. The buffer was zeroed when it was allocated.
  */
 void *pumice_dump_section(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count,
 			  size_t bytes)
@@ -56,7 +56,7 @@ void *pumice_dump_section(struct pumice_dump_writer *w, u32 type, u64 addr, u32 
 	return section + 1;
 }
 
-/* As pumice_dump_section(), with its data. */
+/* Append a section with its data, see pumice_dump_section(). */
 void pumice_dump_put(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count,
 		     const void *data, size_t bytes)
 {
@@ -66,13 +66,13 @@ void pumice_dump_put(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count
 		memcpy(to, data, bytes);
 }
 
-/* The header of a section whose data this is. */
+/* Return the header of the section with this data. */
 static struct pumice_dump_section *header_of(void *data)
 {
 	return (struct pumice_dump_section *)data - 1;
 }
 
-/* Of the firmware's, which has gone on if it is @late. */
+/* Append a section of firmware state; with @late, the firmware has continued since. */
 static void put_of_firmware(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count,
 			    const void *data, size_t bytes, bool late)
 {
@@ -84,7 +84,7 @@ static void put_of_firmware(struct pumice_dump_writer *w, u32 type, u64 addr, u3
 	header_of(to)->late = late;
 }
 
-/* Take back what the last section has too much. */
+/* Release the unused end of the last section. */
 static void shorten(struct pumice_dump_writer *w, void *data, u32 count, size_t bytes)
 {
 	header_of(data)->count = count;
@@ -92,7 +92,7 @@ static void shorten(struct pumice_dump_writer *w, void *data, u32 count, size_t 
 	w->used = data + ALIGN(bytes, PUMICE_DUMP_ALIGN) - w->data;
 }
 
-/* Text about versions and times. */
+/* Append text with versions and times. */
 void pumice_dump_write_info(struct pumice_device *pdev, struct pumice_dump_writer *w)
 {
 	char *text = pumice_dump_section(w, PUMICE_DUMP_INFO, 0, 0, INFO_BYTES);
@@ -187,7 +187,7 @@ static void read_wave(struct pumice_device *pdev, u32 index, struct pumice_dump_
 	wave->code = pumice_read64(pdev, PUMICE_WAVE_CODE);
 }
 
-/* Whether a wave is of the job that the dump is about. */
+/* Return true if the wave belongs to the job of the dump. */
 static bool is_of_job(struct pumice_device *pdev, const struct pumice_dump_wave *wave)
 {
 	static const u8 master[FWIF_DM_COUNT] = {
@@ -203,7 +203,7 @@ static bool is_of_job(struct pumice_device *pdev, const struct pumice_dump_wave 
 	       PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__MASTER, wave->where) == master[reason->dm];
 }
 
-/* What the firmware would capture, had it been able to. */
+/* Note the locations that the firmware would have captured, had it been able to. */
 static void note_places(struct pumice_device *pdev, const struct pumice_dump_wave *wave, u32 count)
 {
 	struct fwif_stuck *stuck = &pdev->dump.stuck;
@@ -223,7 +223,7 @@ static void note_places(struct pumice_device *pdev, const struct pumice_dump_wav
 	stuck->seqno = pdev->dump.reason.seqno;
 }
 
-/* The section's address is how many there are. */
+/* Append the waves. The section's address is their total number. */
 static void write_waves(struct pumice_device *pdev, struct pumice_dump_writer *w, bool late)
 {
 	struct pumice_dump_wave *wave;
@@ -244,10 +244,10 @@ static void write_waves(struct pumice_device *pdev, struct pumice_dump_writer *w
 }
 
 /**
- * pumice_dump_write_gpu - registers, waves in flight, the firmware's state and log
+ * pumice_dump_write_gpu - append registers, active waves, the firmware's state and log
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(), awake; under reset.lock
  * @w: file
- * @late: the GPU has gone on since what the dump is about
+ * @late: the GPU has continued since the dumped event
  */
 void pumice_dump_write_gpu(struct pumice_device *pdev, struct pumice_dump_writer *w, bool late)
 {
@@ -262,8 +262,8 @@ void pumice_dump_write_gpu(struct pumice_device *pdev, struct pumice_dump_writer
 }
 
 /*
- * The buffer that is mapped at an address, with a reference, and the place in it; or
- * NULL. No reservation may be taken under vm.lock: fences of binds wait for that.
+ * Find the buffer mapped at an address, with a reference, and the offset in it; or NULL.
+ * No reservation may be acquired under vm.lock: fences of binds wait for that lock.
  */
 static struct drm_gem_object *mapped_object(struct pumice_vm *vm, u64 addr, u64 *offset)
 {
@@ -281,7 +281,7 @@ static struct drm_gem_object *mapped_object(struct pumice_vm *vm, u64 addr, u64 
 	return obj;
 }
 
-/* Copy from one page of a buffer. False if it cannot be had. */
+/* Copy from one page of a buffer. Returns false if it is not accessible. */
 static bool copy_from_object(struct drm_gem_object *obj, u64 offset, void *to, size_t bytes)
 {
 	struct drm_gem_shmem_object *shmem;
@@ -303,7 +303,7 @@ static bool copy_from_object(struct drm_gem_object *obj, u64 offset, void *to, s
 	return had;
 }
 
-/* Copy what is mapped from @addr on; returns the bytes. */
+/* Copy mapped memory from @addr on; returns the number of bytes copied. */
 static size_t copy_memory(struct pumice_vm *vm, u64 addr, void *to, size_t bytes)
 {
 	struct drm_gem_object *obj;
@@ -344,7 +344,7 @@ static void write_bytes(struct pumice_dump *dump, u32 role, u64 addr, size_t byt
 	}
 }
 
-/* From so many bytes before an address on; the range begins later where that is unmapped. */
+/* Append memory around an address, or from its page on if the bytes before are unmapped. */
 static void write_around(struct pumice_dump *dump, u32 role, u64 addr, size_t before,
 			 size_t after)
 {
@@ -359,7 +359,7 @@ static void write_around(struct pumice_dump *dump, u32 role, u64 addr, size_t be
 	write_bytes(dump, role, start, addr - start + after);
 }
 
-/* Instructions around a place; never from before the program. */
+/* Append the instructions around a location, none from before the program. */
 static void write_code(struct pumice_dump *dump, u64 code, u32 pc)
 {
 	u32 first = pc - min(pc, CODE_INSNS);
@@ -391,10 +391,10 @@ static void write_walk(struct pumice_dump *dump, u64 addr)
 }
 
 /**
- * pumice_dump_write_memory - what the job's address space holds of interest
+ * pumice_dump_write_memory - append the relevant memory of the job's address space
  * @dump: dump, with its VM
  *
- * The stream, and where it failed: page tables, memory, instructions.
+ * The stream and, for the failed location: page tables, memory, instructions.
  */
 void pumice_dump_write_memory(struct pumice_dump *dump)
 {
@@ -412,7 +412,7 @@ void pumice_dump_write_memory(struct pumice_dump *dump)
 		write_bytes(dump, PUMICE_DUMP_ROLE_RENDER, dump->render, RENDER_BYTES);
 }
 
-/* The header, which is written last. */
+/* Write the header, which is written last. */
 void pumice_dump_finish(struct pumice_dump_writer *w)
 {
 	*(struct pumice_dump_header *)w->data = (struct pumice_dump_header) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Trace events: what pumice_events.h declares is made here. */
+/* Trace events: instantiates the declarations of pumice_events.h. */
 #include <linux/module.h>
 
 #define CREATE_TRACE_POINTS

@@ -2,9 +2,9 @@
 /*
  * Trace events of jobs: events/pumice in tracefs.
  *
- * An event's own time is when the driver learns of something. When it happened
- * on the GPU stands in the event, in ticks of the GPU clock: job_start and
- * job_done of one job are both written when the job has ended.
+ * An event's timestamp is the time at which the driver processes the report. The time
+ * on the GPU is a field of the event, in ticks of the GPU clock: job_start and
+ * job_done of one job are both written when the job has completed.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM pumice
@@ -145,7 +145,7 @@ TRACE_EVENT(pumice_free_list_grow,
 		  __entry->after)
 );
 
-/* Pages are made ready by reclaim; pages: that the list has. */
+/* Pages of a free list are allocated by reclaim; pages: number of pages that the list has. */
 TRACE_EVENT(pumice_free_list_refill,
 	TP_PROTO(u32 addr, u32 pages),
 	TP_ARGS(addr, pages),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * fdinfo: engines, cycles, memory of an open file, in the form that
- * Documentation/gpu/drm-usage-stats.rst of the kernel lays down.
+ * fdinfo: engines, cycles and memory of an open file, in the format of
+ * Documentation/gpu/drm-usage-stats.rst of the kernel.
  *
- * An engine is a data master. A job's time is what the firmware says that it had it, and
- * never more than the time between its start and its end; of a job that runs, what it
- * has had so far. Numbers of a file never go back, whatever the firmware says.
+ * An engine is a data master. A job's time is the time that the firmware reports for it, but
+ * at most the time between its start and its end; a running job counts with its time so
+ * far. Values of a file never decrease, whatever the firmware reports.
  */
 #include <linux/dma-resv.h>
 #include <linux/idr.h>
@@ -31,7 +31,7 @@ static const char * const engines[FWIF_DM_COUNT] = {
 };
 
 /**
- * pumice_fdinfo_job_ended_locked - a job of a queue ended
+ * pumice_fdinfo_job_ended_locked - add the time of a completed job to its queue
  * @q: queue, under its context's lock
  * @r: copy of its result
  */
@@ -48,7 +48,7 @@ static u64 queue_ticks(struct pumice_queue *q, bool awake)
 
 	spin_lock(&q->ctx->lock);
 	ticks = q->busy_ticks;
-	/* What is shared is there as long as the context is in its file's table. */
+	/* The shared memory exists as long as the context is in its file's table. */
 	if (awake && !list_empty(&q->in_flight))
 		ticks += pumice_queue_live_ticks(q);
 	q->shown_ticks = max(q->shown_ticks, ticks);
@@ -58,9 +58,9 @@ static u64 queue_ticks(struct pumice_queue *q, bool awake)
 }
 
 /**
- * pumice_fdinfo_context_gone - a context of a file has been destroyed
+ * pumice_fdinfo_context_gone - add a destroyed context's time to its file
  * @file: file
- * @ctx: context; a reference of the caller
+ * @ctx: context; the caller has a reference
  */
 void pumice_fdinfo_context_gone(struct pumice_file *file, struct pumice_context *ctx)
 {
@@ -70,7 +70,7 @@ void pumice_fdinfo_context_gone(struct pumice_file *file, struct pumice_context 
 		atomic64_add(queue_ticks(q, false), &file->gone_ticks[q->dm]);
 }
 
-/* Ticks of each data master. */
+/* Sum up the ticks of each data master. */
 static void file_ticks(struct pumice_file *file, u64 *ticks)
 {
 	bool awake = pumice_pm_get_if_awake(file->pdev);
@@ -124,8 +124,8 @@ static void count_object(struct drm_memory_stats *stats, struct drm_gem_object *
 }
 
 /*
- * The buffers that the file has handles of. Not drm_show_memory_stats(): it takes buffers for
- * idle whose fences are of DMA_RESV_USAGE_BOOKKEEP, as those of all jobs are.
+ * Print the buffers that the file has handles of. drm_show_memory_stats() is not usable: it
+ * reports buffers as idle whose fences are of DMA_RESV_USAGE_BOOKKEEP, as those of all jobs are.
  */
 static void show_buffers(struct drm_printer *p, struct drm_file *file)
 {
@@ -142,7 +142,7 @@ static void show_buffers(struct drm_printer *p, struct drm_file *file)
 }
 
 /**
- * pumice_fdinfo_show - show_fdinfo of the driver
+ * pumice_fdinfo_show - implement show_fdinfo of the driver
  * @p: printer
  * @file: file
  */
@@ -161,7 +161,7 @@ void pumice_fdinfo_show(struct drm_printer *p, struct drm_file *file)
 		drm_dev_exit(idx);
 	}
 	show_buffers(p, file);
-	/* Memory that is no BO, so not in the regions above. */
+	/* Memory that is not a BO, and so is not included in the regions above. */
 	show_memory(p, "page-tables", pumice_vm_table_bytes(pdev, file->client_id));
 	show_memory(p, "parameter-buffers", pumice_area_bytes(pdev, file->client_id));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What an open file uses of the GPU. */
+/* GPU usage of an open file. */
 #ifndef PUMICE_FDINFO_H
 #define PUMICE_FDINFO_H
 

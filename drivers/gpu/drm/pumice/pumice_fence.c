@@ -2,11 +2,11 @@
 /*
  * Fence of a job that the firmware has.
  *
- * The scheduler's own fences, which users wait for, hold this one as their
- * parent, and this one holds the context. So all that can be reached from a
- * fence, the name of its scheduler included, lives as long as the fence; and, as
- * the context holds it, the module is not unloaded before. It is not let go here:
- * this code would still run when the module may go already.
+ * The scheduler's own fences, which users wait for, reference this one as their
+ * parent, and this one references the context. So everything reachable from a
+ * fence, including the name of its scheduler, lives as long as the fence; and, because
+ * of the context's reference, so does the module. The context is not put here directly:
+ * this code would still be running when the module may already be unloaded.
  */
 #include <linux/slab.h>
 
@@ -23,7 +23,7 @@ static const char *timeline_name(struct dma_fence *fence)
 	return "pumice-context";
 }
 
-/* What the fence holds. May be called with interrupts off. */
+/* Drop the references that the fence holds. May be called with interrupts off. */
 static void drop(struct pumice_fence *fence)
 {
 	struct pumice_context *ctx = fence->queue->ctx;
@@ -45,11 +45,11 @@ static const struct dma_fence_ops fence_ops = {
 };
 
 /**
- * pumice_fence_alloc - memory for a fence
+ * pumice_fence_alloc - allocate the memory of a fence
  * @q: queue
  *
- * The fence must be given to pumice_fence_init() before it is used, or to
- * pumice_fence_discard(). Returns NULL without memory.
+ * The fence must be passed to pumice_fence_init() before it is used, or to
+ * pumice_fence_discard(). Return: the fence, or NULL without memory.
  */
 struct pumice_fence *pumice_fence_alloc(struct pumice_queue *q)
 {
@@ -75,7 +75,7 @@ void pumice_fence_discard(struct pumice_fence *fence)
 }
 
 /**
- * pumice_fence_init - make it a fence, with one reference
+ * pumice_fence_init - initialize a fence, with one reference
  * @fence: fence
  * @seqno: value of the queue's update object at which it signals
  */
@@ -84,7 +84,7 @@ void pumice_fence_init(struct pumice_fence *fence, u32 seqno)
 	dma_fence_init(&fence->base, &fence_ops, &fence->lock, fence->queue->fence_context, seqno);
 }
 
-/* The fence as ours, or NULL. */
+/* Return the enclosing driver fence, or NULL if the fence is not of this driver. */
 struct pumice_fence *to_pumice_fence(struct dma_fence *fence)
 {
 	if (!fence || fence->ops != &fence_ops)

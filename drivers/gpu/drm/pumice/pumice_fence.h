@@ -12,11 +12,11 @@ struct pumice_queue;
  * struct pumice_fence - signals when the queue's update object reaches the job
  */
 struct pumice_fence {
-	/** @base: base, first: it is freed through its address */
+	/** @base: base; must be first, because it is freed through this address */
 	struct dma_fence base;
 	/** @lock: lock of @base */
 	spinlock_t lock;
-	/** @queue: queue; a reference to its context, so that its update object stays */
+	/** @queue: queue; a reference to its context keeps its update object */
 	struct pumice_queue *queue;
 };
 

@@ -4,24 +4,24 @@
  *
  * Source: document 004, "Master DPM"; formats.xml, free_list.
  *
- * When a list is short of pages the firmware asks for more, while a geometry job may
- * wait for them: from here to the answer it is the way to a fence, which reclaim may
- * wait for. So:
+ * When a list is short of pages the firmware requests more, while a geometry job may
+ * wait for them: everything from the request to the answer is on the path to a fence,
+ * which reclaim may wait for. Therefore:
  *
  * - The interrupt thread only notes the request.
- * - answer_work answers with the pages that are ready, allocated and mapped before. If
- *   there are none it tries to get some, but neither sleeps nor reclaims for it. If
- *   there still are none the answer says so, and the firmware goes on with a partial
+ * - answer_work answers with the pages that were allocated and mapped in advance. If
+ *   there are none it tries to allocate some, without sleeping or reclaiming. If that
+ *   fails the answer reports no new pages, and the firmware continues with a partial
  *   render.
- * - Then it makes pages ready for the next request, in the same way. Where that does
- *   not succeed, refill_work does it by reclaim, on a queue of its own. Requests that
- *   come meanwhile do not wait for it.
+ * - It then prepares pages for the next request, in the same way. If that fails,
+ *   refill_work does it with reclaim, on a workqueue of its own. Requests that arrive
+ *   meanwhile do not wait for it.
  *
- * All pages are charged to the memory cgroup of the list's creator, who gets fewer of
- * them, and partial renders, when it is full.
+ * All pages are charged to the memory cgroup of the list's creator, who gets fewer
+ * pages, and partial renders, when it is full.
  *
- * A GPU reset leaves lists in any state: they are made anew then, with all pages
- * that they have.
+ * A GPU reset leaves lists in an undefined state: they are initialized again then, with
+ * all pages that they have.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -49,7 +49,7 @@ static u32 threshold_pages(const struct pumice_freelist *list)
 	return mul_u64_u32_div(list->pages, list->threshold, 100);
 }
 
-/* The state of a list whose pages are all free. The GPU does not use it. */
+/* Initialize a list whose pages are all free. The GPU must not be using it. */
 static void fill_locked(struct pumice_freelist *list)
 {
 	const struct pumice_free_list fresh = {
@@ -72,7 +72,7 @@ static u32 pages_ready(const struct pumice_freelist *list)
 	return READ_ONCE(list->area->pages) - list->pages;
 }
 
-/* Pages that the list may and should get ready; 0: it has some, or all there may be. */
+/* Count the pages to prepare; 0 if the list has prepared pages, or its maximum. */
 static u32 pages_wanted(const struct pumice_freelist *list)
 {
 	if (pages_ready(list))
@@ -95,8 +95,8 @@ static void grow_locked(struct pumice_freelist *list, gfp_t gfp)
 }
 
 /*
- * Keep pages ready, as far as it goes without reclaim. Whoever holds the lock may be
- * reclaiming, so it is not waited for.
+ * Prepare pages, as far as possible without reclaim. The holder of the lock may be
+ * reclaiming, so this does not wait for the lock.
  */
 static void make_ready(struct pumice_freelist *list)
 {
@@ -121,7 +121,7 @@ static void refill_work(struct work_struct *work)
 	pumice_free_list_put(list);
 }
 
-/* Have pages made ready where one may reclaim for it. */
+/* Queue the preparation of pages where reclaim is permitted. */
 static void queue_refill(struct pumice_freelist *list)
 {
 	kref_get(&list->ref);
@@ -129,7 +129,7 @@ static void queue_refill(struct pumice_freelist *list)
 		pumice_free_list_put(list);
 }
 
-/* Of as many pages as there are now. All other words are the GPU's. */
+/* Store the threshold for the current number of pages. All other words belong to the GPU. */
 static void set_threshold(struct pumice_freelist *list)
 {
 	const struct pumice_free_list none = { 0 };
@@ -145,7 +145,7 @@ static void set_threshold(struct pumice_freelist *list)
 			WRITE_ONCE(words[i], after[i]);
 }
 
-/* Take note of a request and of what it is answered with. False: there is none. */
+/* Consume a request and fill in its answer. Returns false if there is none. */
 static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd)
 {
 	bool wanted;
@@ -164,7 +164,7 @@ static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd
 	return wanted;
 }
 
-/* A device whose firmware goes down meanwhile makes its lists anew. */
+/* Answer a request. If the firmware is taken down meanwhile, its lists are initialized again. */
 static void answer(struct pumice_freelist *list)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
@@ -187,7 +187,7 @@ static void answer_work(struct work_struct *work)
 	int idx;
 
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
-		make_ready(list); /* if it is not */
+		make_ready(list); /* unless pages are prepared already */
 		answer(list);
 		make_ready(list);
 		if (pages_wanted(list))
@@ -199,11 +199,11 @@ static void answer_work(struct work_struct *work)
 }
 
 /**
- * pumice_free_list_wanted - the firmware asks for more pages
+ * pumice_free_list_wanted - queue the answer to a firmware request for more pages
  * @pdev: device
  * @addr: fw address of the free list, as the firmware reports it
  *
- * For the interrupt thread. A list that is gone needs no answer.
+ * For the interrupt thread. A destroyed list needs no answer.
  */
 void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 {
@@ -214,7 +214,7 @@ void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 		if (list->obj->addr != addr)
 			continue;
 		list->wanted = true;
-		/* One that is about to be freed is used by no job. */
+		/* A list that is about to be freed is not used by any job. */
 		if (kref_get_unless_zero(&list->ref) &&
 		    !queue_work(pumice_answer_wq, &list->answer_work))
 			pumice_free_list_put(list);
@@ -224,7 +224,7 @@ void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 }
 
 /**
- * pumice_free_list_reset_all - the GPU was reset: all pages are free
+ * pumice_free_list_reset_all - mark all pages free after a GPU reset
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  */
 void pumice_free_list_reset_all(struct pumice_device *pdev)
@@ -237,7 +237,7 @@ void pumice_free_list_reset_all(struct pumice_device *pdev)
 	spin_unlock(&pdev->scenes_lock);
 }
 
-/* The structure. */
+/* Free the structure. */
 static void list_free(struct pumice_freelist *list)
 {
 	mem_cgroup_put(list->memcg);
@@ -267,7 +267,7 @@ static void last_put(struct kref *ref)
 	queue_work(pumice_cleanup_wq, &list->free_work);
 }
 
-/* @list: or NULL. May be called where one cannot sleep. */
+/* Drop a reference to @list, which may be NULL. May be called in atomic context. */
 void pumice_free_list_put(struct pumice_freelist *list)
 {
 	if (list)
@@ -275,11 +275,11 @@ void pumice_free_list_put(struct pumice_freelist *list)
 }
 
 /**
- * pumice_free_list_lookup - free list of a file by its id
+ * pumice_free_list_lookup - look up a free list of a file by its id
  * @file: file
  * @id: id
  *
- * Returns it with a reference, or NULL.
+ * Return: the free list with a reference, or NULL.
  */
 struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id)
 {
@@ -287,7 +287,7 @@ struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id
 	return pumice_id_lookup(&file->free_lists, id);
 }
 
-/* What a list shares with the firmware. */
+/* Return the size of the memory that a list shares with the firmware, in bytes. */
 static size_t obj_bytes(u32 max_pages)
 {
 	return PAGE_ALIGN(LINKS_OFFSET + (size_t)max_pages * sizeof(u32));
@@ -303,7 +303,7 @@ static int check_create(const struct drm_pumice_free_list_create *args)
 	return args->max_pages > DRM_PUMICE_MAX_FREE_LIST_PAGES ? -E2BIG : 0;
 }
 
-/* A structure without memory, or NULL. */
+/* Allocate a structure without pages, or return NULL. */
 static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
 					  const struct drm_pumice_free_list_create *args)
 {
@@ -326,7 +326,7 @@ static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
 	return list;
 }
 
-/* From now on it is a free list: the GPU may know it. */
+/* Add a complete free list to the device; the GPU may use it afterwards. */
 static void publish(struct pumice_freelist *list)
 {
 	struct pumice_device *pdev = list->pdev;
@@ -342,7 +342,7 @@ static void publish(struct pumice_freelist *list)
 	mutex_unlock(&list->grow_lock);
 }
 
-/* Not between drm_dev_enter() and drm_dev_exit(). An error pointer on failure. */
+/* Must not be called between drm_dev_enter() and drm_dev_exit(). Returns it or an error pointer. */
 static struct pumice_freelist *list_create(struct pumice_file *file, struct pumice_vm *vm,
 					   const struct drm_pumice_free_list_create *args)
 {
@@ -426,7 +426,7 @@ static void show_locked(struct seq_file *m, const struct pumice_freelist *list)
 }
 
 /**
- * pumice_free_list_show - the lists there are
+ * pumice_free_list_show - print all free lists
  * @m: file of debugfs
  * @pdev: device
  */

@@ -15,21 +15,21 @@ struct seq_file;
 /**
  * struct pumice_freelist - a free list
  *
- * The parameter management knows of @pages; up to @grow_pages more are mapped and
- * ready for its next request.
+ * The parameter management uses @pages; up to @grow_pages more are mapped and
+ * prepared for its next request.
  */
 struct pumice_freelist {
-	/** @ref: file, data sets, @answer_work and @refill_work while they are queued */
+	/** @ref: held by the file, data sets, and by @answer_work and @refill_work while queued */
 	struct kref ref;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
-	/** @vm: address space, of which @area has a use; constant */
+	/** @vm: address space, a use of which is held by @area; constant */
 	struct pumice_vm *vm;
 	/** @node: in pumice_device.free_lists, under scenes_lock */
 	struct list_head node;
 	/** @memcg: memory cgroup of the creator, which is charged for all pages; or NULL */
 	struct mem_cgroup *memcg;
-	/** @grow_lock: held by who makes @area grow; where a fence waits, only tried */
+	/** @grow_lock: held while @area grows; only tried where a fence waits */
 	struct mutex grow_lock;
 	/** @area: pages */
 	struct pumice_area *area;
@@ -41,7 +41,7 @@ struct pumice_freelist {
 	u32 grow_pages;
 	/** @threshold: percent of free pages below which it grows; constant */
 	u32 threshold;
-	/** @pages: pages that the GPU knows of; under scenes_lock */
+	/** @pages: pages that the GPU uses; under scenes_lock */
 	u32 pages;
 	/** @grown: times that it grew; under scenes_lock */
 	u32 grown;
@@ -49,9 +49,9 @@ struct pumice_freelist {
 	bool wanted;
 	/** @answer_work: answers the firmware; jobs wait for it */
 	struct work_struct answer_work;
-	/** @refill_work: makes pages ready where that takes reclaim; no job waits for it */
+	/** @refill_work: prepares pages with reclaim; no job waits for it */
 	struct work_struct refill_work;
-	/** @free_work: the last reference may go where one cannot sleep */
+	/** @free_work: frees the list; the last reference may be put in atomic context */
 	struct work_struct free_work;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The firmware: its file, and how it is booted.
+ * The firmware: its file and its boot.
  *
  * Source: document 000, "Firmware Processor"; fwif.h.
  *
@@ -26,7 +26,7 @@
 
 MODULE_FIRMWARE(FW_FILE);
 
-/* What is wrong with a firmware file, or NULL. */
+/* Return the description of an error in a firmware file, or NULL. */
 static const char *file_error(const struct firmware *file, const struct fwif_image_header *h)
 {
 	if (h->magic != FWIF_IMAGE_MAGIC)
@@ -80,10 +80,10 @@ static int take_payload(struct pumice_device *pdev, const struct firmware *file)
 }
 
 /**
- * pumice_fw_load - read and check the firmware file, and make the shared memory
+ * pumice_fw_load - read and check the firmware file, and allocate the shared memory
  * @pdev: device
  *
- * Returns 0 or an error; what is wrong with the file has been logged.
+ * Return: 0, or an error; errors of the file have been logged.
  */
 int pumice_fw_load(struct pumice_device *pdev)
 {
@@ -113,8 +113,8 @@ int pumice_fw_load(struct pumice_device *pdev)
 }
 
 /**
- * pumice_fw_unload - give the firmware's memory back; the device no longer runs
- * @pdev: device
+ * pumice_fw_unload - free the firmware's memory
+ * @pdev: stopped device
  */
 void pumice_fw_unload(struct pumice_device *pdev)
 {
@@ -129,7 +129,7 @@ void pumice_fw_unload(struct pumice_device *pdev)
 	fw->shared = NULL;
 }
 
-/* Text of enum fwif_error. */
+/* Return the text of an enum fwif_error. */
 const char *pumice_fw_error_str(u32 error)
 {
 	static const char * const text[] = {
@@ -179,10 +179,10 @@ static void fill_shared(struct pumice_fw *fw)
 }
 
 /**
- * pumice_fw_set_slice - have the firmware use the module parameter's time slice
+ * pumice_fw_set_slice - apply the module parameter's time slice to the firmware
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
- * The firmware reads it at each decision. One that boots gets it anyway.
+ * The firmware reads it at each scheduling decision. Booting applies it in any case.
  */
 void pumice_fw_set_slice(struct pumice_device *pdev)
 {
@@ -197,11 +197,11 @@ static void start_processor(struct pumice_device *pdev)
 	pumice_write(pdev, PUMICE_FW_IMAGE_SIZE, fw->header.payload_bytes);
 	pumice_write(pdev, PUMICE_FW_ENTRY, fw->header.entry);
 	pumice_write64(pdev, PUMICE_FW_BOOT_ARG, shared_addr(fw, &fw->shared->boot));
-	dma_wmb(); /* image and boot structure before the processor reads them */
+	dma_wmb(); /* write image and boot structure before the processor reads them */
 	pumice_write(pdev, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
 }
 
-/* The processor will not come to run the firmware, or stopped while it did. */
+/* Return true if the processor cannot start the firmware, or stopped while running it. */
 static bool processor_stopped(u32 status)
 {
 	u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
@@ -209,7 +209,7 @@ static bool processor_stopped(u32 status)
 	return state == PUMICE_FW_STATE_BOOT_FAILED || state == PUMICE_FW_STATE_LOCKUP;
 }
 
-/* True when the boot has ended, well or not. */
+/* Return true when the boot has ended, with success or failure. */
 static bool boot_ended(struct pumice_device *pdev, u32 *status)
 {
 	*status = pumice_read(pdev, PUMICE_FW_STATUS);
@@ -237,7 +237,7 @@ static int check_boot(struct pumice_device *pdev, u32 status)
 
 	if (processor_stopped(status))
 		return report_stopped(pdev, status);
-	dma_rmb(); /* state was written last */
+	dma_rmb(); /* the firmware writes the state last */
 	if (state != FWIF_STATE_READY)
 		return dev_err_probe(dev, -EIO, "firmware refused to boot: %s (state %u)\n",
 				     pumice_fw_error_str(READ_ONCE(boot->error)), state);
@@ -255,7 +255,7 @@ static int check_boot(struct pumice_device *pdev, u32 status)
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
  *	or before the device is registered
  *
- * Returns 0, or an error that has been logged.
+ * Return: 0, or an error that has been logged.
  */
 int pumice_fw_boot(struct pumice_device *pdev)
 {

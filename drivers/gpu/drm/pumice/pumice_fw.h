@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The firmware: its file, its boot, what it reports. */
+/* The firmware: its file, boot and reports. */
 #ifndef PUMICE_FW_H
 #define PUMICE_FW_H
 
@@ -20,8 +20,8 @@ struct pumice_fw_shared {
 };
 
 /*
- * Copy what the firmware may change at any time. The compiler must not read the
- * original again: what is checked and what is used is the copy.
+ * Copy data that the firmware may change at any time. The compiler must not read the
+ * original again: the checked value and the used value must be the same copy.
  */
 static inline void pumice_copy_once(void *copy, const void *shared, size_t bytes)
 {

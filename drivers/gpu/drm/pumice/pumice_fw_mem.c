@@ -3,13 +3,13 @@
  * Memory shared with the firmware.
  *
  * Objects are DMA-coherent, contiguous, and mapped into MMU context 0 below
- * 2 GiB, where the firmware's window is. The first 64 KiB stay empty, so that
- * fw address 0 is never valid and small offsets from it fault. What users have
- * other than the driver and the privileged ends before the reserve, see
+ * 2 GiB, where the firmware's window is. The first 64 KiB are never allocated, so that
+ * fw address 0 is never valid and small offsets from it fault. Memory of unprivileged
+ * users ends before the reserve, which is for the driver and privileged users, see
  * pumice_quota.c.
  *
- * Objects may outlive the device: pumice_fw_mem_close() takes their memory
- * away, what is left is a structure to free.
+ * Objects may outlive the device: pumice_fw_mem_close() frees their memory and
+ * leaves a structure, which the owner frees.
  */
 #include <linux/dma-mapping.h>
 #include <linux/sizes.h>
@@ -23,10 +23,10 @@
 #define LAST_ADDR	PUMICE_FW_WINDOW_SIZE
 
 /**
- * pumice_fw_mem_init - an empty context 0
+ * pumice_fw_mem_init - create an empty context 0
  * @pdev: device
  *
- * Returns 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int pumice_fw_mem_init(struct pumice_device *pdev)
 {
@@ -39,13 +39,13 @@ int pumice_fw_mem_init(struct pumice_device *pdev)
 	INIT_LIST_HEAD(&mem->objs);
 	atomic_set(&mem->tables, 0);
 	pumice_mmu_pool_init(&mem->pool, &mem->tables);
-	/* Context 0 belongs to all users, and is small. */
+	/* Context 0 is small and shared by all users, so its tables are not charged to one. */
 	mem->pool.gfp = GFP_KERNEL;
 	drm_mm_init(&mem->mm, FIRST_ADDR, LAST_ADDR - FIRST_ADDR);
 	return 0;
 }
 
-/* Take memory and address from an object. */
+/* Release the memory and the address of an object. */
 static void detach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
@@ -56,8 +56,8 @@ static void detach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 }
 
 /**
- * pumice_fw_mem_close - take the memory of all objects; the device no longer uses it
- * @pdev: device
+ * pumice_fw_mem_close - release the memory of all objects
+ * @pdev: device, which no longer uses the memory
  */
 void pumice_fw_mem_close(struct pumice_device *pdev)
 {
@@ -77,7 +77,7 @@ void pumice_fw_mem_close(struct pumice_device *pdev)
 }
 
 /**
- * pumice_fw_mem_fini - end of context 0, after pumice_fw_mem_close()
+ * pumice_fw_mem_fini - destroy context 0; called after pumice_fw_mem_close()
  * @pdev: device
  */
 void pumice_fw_mem_fini(struct pumice_device *pdev)
@@ -97,7 +97,7 @@ void pumice_fw_mem_setup(struct pumice_device *pdev)
 		       (pumice_mmu_catalogue(pdev->fw_mem.mmu) & PUMICE_MMU_CTX__CATALOGUE__MASK));
 }
 
-/* The firmware uses the range registers of an invalidation, so the whole context goes. */
+/* Invalidate the whole context; the range registers are used by the firmware only. */
 static void invalidate(struct pumice_device *pdev)
 {
 	struct pumice_mmu_dirty dirty;
@@ -108,7 +108,7 @@ static void invalidate(struct pumice_device *pdev)
 	pumice_mmu_flushed(pdev->fw_mem.mmu);
 }
 
-/* An address; one in the reserve only where there is no other, and for the privileged. */
+/* Allocate an address; one in the reserve only if no other is free, and if privileged. */
 static int insert_locked(struct pumice_fw_mem *mem, struct pumice_fw_obj *obj)
 {
 	const u32 reserve = pumice_quota_reserve(PUMICE_RESOURCE_MEMORY);
@@ -146,7 +146,7 @@ static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 	return 0;
 }
 
-/* Memory and an address for an object that is charged. */
+/* Allocate the memory and an address of an object that was charged. */
 static int attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	int ret;
@@ -163,13 +163,13 @@ static int attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 }
 
 /**
- * pumice_fw_obj_create - zeroed memory that driver and firmware see
+ * pumice_fw_obj_create - allocate zeroed memory shared by driver and firmware
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
- * @file: file that it is for, in an ioctl; NULL: the driver itself
+ * @file: file to charge, in an ioctl; NULL for the driver itself
  * @size: bytes, not 0
  *
- * Returns it, or an error pointer: -ENOSPC if the file, its user or all users have
- * too much already.
+ * Return: the object, or an error pointer: -ENOSPC if the file, its user or all users
+ * have reached their limit.
  */
 struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, struct pumice_file *file,
 					   size_t size)
@@ -195,7 +195,7 @@ free_obj:
 	return ERR_PTR(ret);
 }
 
-/* Unmap; true if the firmware cannot reach the memory any more. */
+/* Unmap an object. Returns true if the firmware cannot access its memory any more. */
 static bool unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	struct pumice_fw_mem *mem = &pdev->fw_mem;
@@ -215,11 +215,11 @@ static bool unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 }
 
 /**
- * pumice_fw_obj_destroy - end of an object that the firmware no longer uses
+ * pumice_fw_obj_destroy - destroy an object that the firmware no longer uses
  * @pdev: device
  * @obj: object, NULL or an error pointer
  *
- * An object that cannot be unmapped keeps its memory until the device goes.
+ * An object that cannot be unmapped keeps its memory until the device is removed.
  */
 void pumice_fw_obj_destroy(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {

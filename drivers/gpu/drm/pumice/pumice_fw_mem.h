@@ -13,14 +13,14 @@
 struct pumice_device;
 
 /**
- * struct pumice_fw_obj - a piece of memory that driver and firmware see
+ * struct pumice_fw_obj - memory shared by driver and firmware
  */
 struct pumice_fw_obj {
 	/** @node: in pumice_fw_mem.objs */
 	struct list_head node;
-	/** @va: place in MMU context 0 */
+	/** @va: address range in MMU context 0 */
 	struct drm_mm_node va;
-	/** @cpu: where the driver sees it, zeroed at first; NULL once the device is gone */
+	/** @cpu: the driver's mapping, initially zeroed; NULL after the device was removed */
 	void *cpu;
 	/** @dma: bus address */
 	dma_addr_t dma;
@@ -28,9 +28,9 @@ struct pumice_fw_obj {
 	size_t size;
 	/** @addr: fw address */
 	u32 addr;
-	/** @charge: whose memory it is */
+	/** @charge: quota charge of the memory */
 	struct pumice_charge charge;
-	/** @abandoned: nothing refers to it any more; goes with the device; under fw_mem.lock */
+	/** @abandoned: unreferenced, to be freed with the device; under fw_mem.lock */
 	bool abandoned;
 };
 

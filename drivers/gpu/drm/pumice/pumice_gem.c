@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Buffers: shmem GEM, cached, coherent; PRIME both ways.
+ * Buffers: shmem GEM, cached, coherent; PRIME import and export.
  *
- * Pages are pinned and DMA-mapped when a buffer is first bound, and stay so
- * until it is freed, or until the device goes.
+ * Pages are pinned and DMA-mapped when a buffer is first bound, and remain so
+ * until it is freed or the device is removed.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -21,8 +21,8 @@
 #include "pumice_vm.h"
 
 /*
- * Take a buffer's pages from the device; its CPU mappings stay. The exporter of an imported
- * one may keep its mapping for as long as the attachment is there, so that one goes as well.
+ * Detach a buffer's pages from the device; its CPU mappings stay. The exporter of an imported
+ * buffer may keep its mapping for as long as the attachment exists, so detach that as well.
  */
 static void bo_unmap(struct pumice_bo *bo)
 {
@@ -49,8 +49,8 @@ static void bo_unmap(struct pumice_bo *bo)
 }
 
 /*
- * The pages are taken from the device while the buffer is in the list: unplugging waits
- * for those that it finds there, so that nothing is unmapped after the driver is gone.
+ * The pages are detached from the device while the buffer is in the list: unplugging waits
+ * for all buffers in the list, so that nothing is unmapped after the driver was removed.
  */
 static void bo_free(struct drm_gem_object *obj)
 {
@@ -94,7 +94,7 @@ static enum drm_gem_object_status bo_status(struct drm_gem_object *obj)
 	       (READ_ONCE(bo->base.madv) > 0 ? DRM_GEM_OBJECT_PURGEABLE : 0);
 }
 
-/* An imported buffer that was taken from the device looks like one of our own, without pages. */
+/* Fails after unplugging: a detached imported buffer looks like a native one without pages. */
 static int bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	int ret, idx;
@@ -121,11 +121,11 @@ static const struct drm_gem_object_funcs bo_funcs = {
 };
 
 /**
- * pumice_gem_create_object - memory for a buffer, for the shmem helper
+ * pumice_gem_create_object - allocate the structure of a buffer, for the shmem helper
  * @drm: device
  * @size: bytes
  *
- * The helper frees it itself where it fails, so it counts later, when it is whole.
+ * The helper frees it on its own errors, so it is counted only once it is complete.
  */
 struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t size)
 {
@@ -151,7 +151,7 @@ static void account(struct pumice_device *pdev, struct pumice_bo *bo)
 	atomic_inc(&pdev->stats.bos);
 }
 
-/* A buffer with one reference, or an error pointer. */
+/* Create a buffer with one reference. Returns an error pointer on failure. */
 static struct pumice_bo *bo_create(struct drm_device *drm, size_t size)
 {
 	struct drm_gem_shmem_object *shmem = drm_gem_shmem_create(drm, size);
@@ -165,11 +165,11 @@ static struct pumice_bo *bo_create(struct drm_device *drm, size_t size)
 }
 
 /**
- * pumice_gem_prime_import - a buffer of a dma-buf, for PRIME
+ * pumice_gem_prime_import - import a dma-buf, for PRIME
  * @drm: device
- * @dma_buf: dma-buf, perhaps of a buffer of ours
+ * @dma_buf: dma-buf, possibly of a buffer of this driver
  *
- * Unplugging finds it in the list, or it was not made.
+ * Unplugging either finds the buffer in the list, or precedes its creation, which fails.
  */
 struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dma_buf *dma_buf)
 {
@@ -184,14 +184,14 @@ struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dm
 }
 
 /**
- * pumice_gem_prime_export - DRM_IOCTL_PRIME_HANDLE_TO_FD
+ * pumice_gem_prime_export - implement DRM_IOCTL_PRIME_HANDLE_TO_FD
  * @drm: device
  * @file: file
  * @handle: handle of a buffer
  * @flags: flags of the descriptor
- * @fd: where to put it
+ * @fd: out: descriptor
  *
- * Looks at the attachment of an imported buffer, which unplugging takes away.
+ * Accesses the attachment of an imported buffer, which unplugging removes.
  */
 int pumice_gem_prime_export(struct drm_device *drm, struct drm_file *file, u32 handle, u32 flags,
 			    int *fd)
@@ -206,7 +206,7 @@ int pumice_gem_prime_export(struct drm_device *drm, struct drm_file *file, u32 h
 }
 
 /**
- * pumice_gem_import - a buffer of another driver's pages, for PRIME
+ * pumice_gem_import - create a buffer from another driver's pages, for PRIME
  * @drm: device
  * @attach: attachment
  * @sgt: pages, DMA-mapped for us
@@ -221,7 +221,7 @@ struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
 	return obj;
 }
 
-/* Pitch and size of a dumb buffer; false if they are too large. */
+/* Compute pitch and size of a dumb buffer; false if they are too large. */
 static bool dumb_size(struct drm_mode_create_dumb *args)
 {
 	u64 bits = (u64)args->width * args->bpp, size;
@@ -234,7 +234,7 @@ static bool dumb_size(struct drm_mode_create_dumb *args)
 	return args->size;
 }
 
-/* A buffer with a handle; vm is the only one that may bind it, or NULL. */
+/* Create a buffer with a handle; only @vm may bind it, unless it is NULL. */
 static int add_bo(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 *handle)
 {
 	struct pumice_bo *bo = bo_create(file->minor->dev, size);
@@ -253,13 +253,13 @@ static int add_bo(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 *ha
 }
 
 /**
- * pumice_gem_dumb_create - DRM_IOCTL_MODE_CREATE_DUMB
+ * pumice_gem_dumb_create - implement DRM_IOCTL_MODE_CREATE_DUMB
  * @file: file
  * @drm: device
- * @args: the DRM core has checked that rows of whole bytes per pixel fit into 32 bits; of
- *	  pixels of 1 to 7 bits as many bits do not
+ * @args: the DRM core has checked that rows of whole bytes per pixel fit into 32 bits; the
+ *	  row size of formats with 1 to 7 bits per pixel is not checked
  *
- * Returns 0 or an error.
+ * Return: 0 or an error.
  */
 int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 			   struct drm_mode_create_dumb *args)
@@ -268,7 +268,7 @@ int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 
 	if (!dumb_size(args))
 		return -EINVAL;
-	/* Unplugging waits for buffers that it has not seen. */
+	/* Unplugging would wait for a buffer that is created after its walk of the list. */
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
 	ret = add_bo(file, NULL, args->size, &args->handle);
@@ -321,14 +321,14 @@ int pumice_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_f
 	return ret;
 }
 
-/* A buffer that was not looked at yet, with a reference; NULL at the end. */
+/* Return a buffer not yet processed, with a reference; NULL at the end. */
 static struct pumice_bo *next_attached(struct pumice_device *pdev)
 {
 	struct pumice_bo *bo, *found = NULL;
 
 	spin_lock(&pdev->bos_lock);
 	list_for_each_entry(bo, &pdev->bos, node) {
-		/* One that is being freed is waited for. */
+		/* A buffer being freed is skipped here and waited for by the caller. */
 		if (bo->detached || !kref_get_unless_zero(&bo->base.base.refcount))
 			continue;
 		bo->detached = true;
@@ -340,7 +340,7 @@ static struct pumice_bo *next_attached(struct pumice_device *pdev)
 	return found;
 }
 
-/* True when no buffer of the list has pages that the device could reach. */
+/* Return true if no buffer in the list has pages that the device could access. */
 static bool all_detached(struct pumice_device *pdev)
 {
 	struct pumice_bo *bo;
@@ -354,8 +354,8 @@ static bool all_detached(struct pumice_device *pdev)
 }
 
 /**
- * pumice_gem_unmap_all - the device goes: take all buffers' pages from it
- * @pdev: device, which no longer runs
+ * pumice_gem_unmap_all - detach the pages of all buffers when the device is removed
+ * @pdev: stopped device
  */
 void pumice_gem_unmap_all(struct pumice_device *pdev)
 {

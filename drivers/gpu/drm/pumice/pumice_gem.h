@@ -24,14 +24,14 @@ struct pumice_bo {
 	struct list_head node;
 	/** @purgeable: in pumice_purgeable.bos while advised DONTNEED and not purged */
 	struct list_head purgeable;
-	/** @label: text of the user's, or NULL; under bos_lock */
+	/** @label: the user's text, or NULL; under bos_lock */
 	char *label;
 	/**
-	 * @foreign: dma-buf of an imported buffer that was taken from the device, with the
-	 * reference of the import; else NULL
+	 * @foreign: dma-buf of an imported buffer that was detached from the device, with
+	 * the import's reference; otherwise NULL
 	 */
 	struct dma_buf *foreign;
-	/** @detached: was looked at when the device went; under bos_lock */
+	/** @detached: processed during the removal of the device; under bos_lock */
 	bool detached;
 	/**
 	 * @root: root object of the only VM that may bind it, whose reservation
@@ -49,7 +49,7 @@ static inline struct pumice_bo *to_pumice_bo(struct drm_gem_object *obj)
 	return container_of(obj, struct pumice_bo, base.base);
 }
 
-/* Guards the list of VMs that a buffer is bound in; taken inside the VM's reservation. */
+/* Return the lock of the list of VMs that bind a buffer; nests inside the VM's reservation. */
 static inline struct mutex *pumice_bo_gpuva_lock(struct drm_gem_object *obj)
 {
 #ifdef PUMICE_HAVE_GPUVM_IMMEDIATE_MODE
@@ -59,7 +59,7 @@ static inline struct mutex *pumice_bo_gpuva_lock(struct drm_gem_object *obj)
 #endif
 }
 
-/* Whether its content is gone for good: see pumice_shrinker.c. */
+/* Return true if the content was purged, which is final: see pumice_shrinker.c. */
 static inline bool pumice_bo_purged(const struct pumice_bo *bo)
 {
 	return READ_ONCE(bo->base.madv) < 0;

@@ -3,15 +3,15 @@
  * The GPU's event trace: the debugfs file gpu_trace.
  *
  * While the file is open the GPU writes events (trace_record of formats.xml) to
- * a ring in memory, and does not sleep. Each read gives the whole records that
- * came since the one before, oldest first; 0 bytes: none yet. What was
- * overwritten before it could be read is missing; the records' sequence shows it.
+ * a ring in memory, and does not sleep. Each read returns the complete records written
+ * since the previous read, oldest first; 0 bytes if there are none. Records overwritten
+ * before they were read are missing, which the records' sequence numbers show.
  *
  * A reset takes gpu_trace.lock to start the new ring, and fences may wait for the
- * reset: nothing is allocated and no user memory is touched under it.
+ * reset: nothing is allocated and no user memory is accessed under it.
  *
- * Limits: one reader at a time. A GPU reset begins a new ring: sequences start
- * again.
+ * Limits: one reader at a time. A GPU reset starts a new ring, and with it new sequence
+ * numbers.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -26,10 +26,10 @@
 
 #define ENTRIES		32768u
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
-/* Records that are copied under the lock at a time. */
+/* Number of records that are copied under the lock at a time. */
 #define CHUNK		128u
 
-/* Start the GPU's writing; the GPU is awake. */
+/* Start the GPU's trace writer; the GPU must be awake. */
 static void start_locked(struct pumice_device *pdev)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
@@ -43,7 +43,7 @@ static void start_locked(struct pumice_device *pdev)
 }
 
 /**
- * pumice_gpu_trace_restore - the GPU was reset: go on with the trace, if there is one
+ * pumice_gpu_trace_restore - restart an open trace after a GPU reset
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
  */
 void pumice_gpu_trace_restore(struct pumice_device *pdev)
@@ -66,7 +66,7 @@ static int open_locked(struct pumice_device *pdev, struct pumice_fw_obj *ring)
 	return 0;
 }
 
-/* The GPU is awake. */
+/* Start the trace; the GPU must be awake. */
 static int start(struct pumice_device *pdev)
 {
 	struct pumice_fw_obj *ring = pumice_fw_obj_create(pdev, NULL, ENTRIES * RECORD_BYTES);
@@ -123,7 +123,7 @@ static int trace_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The next whole record; false if there is none. */
+/* Copy the next complete record; false if there is none. */
 static bool next_locked(struct pumice_device *pdev, u64 written, u32 *record)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
@@ -138,14 +138,14 @@ static bool next_locked(struct pumice_device *pdev, u64 written, u32 *record)
 				 RECORD_BYTES);
 		pumice_trace_record_unpack(record, &r);
 		trace->read++;
-		/* One that is being written, or overwritten, or was lost. */
+		/* Otherwise it is being written, was overwritten, or was lost. */
 		if (r.sequence == (u16)trace->read)
 			return true;
 	}
 	return false;
 }
 
-/* So many records at most, or -ENODEV. Returns how many. */
+/* Copy at most @count records. Returns their number, or -ENODEV. */
 static int take_records_locked(struct pumice_device *pdev, void *records, u32 count)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
@@ -156,7 +156,7 @@ static int take_records_locked(struct pumice_device *pdev, void *records, u32 co
 	if (!trace->ring->cpu)
 		return -ENODEV;
 	written = pumice_read64(pdev, PUMICE_TRACE_WRITTEN);
-	dma_rmb(); /* the count before the records */
+	dma_rmb(); /* read the count before the records */
 	while (done < count && next_locked(pdev, written, records + done * RECORD_BYTES))
 		done++;
 	return done;
@@ -175,7 +175,7 @@ static int take_records(struct pumice_device *pdev, void *records, u32 count)
 	return ret;
 }
 
-/* A chunk is taken from the ring, then copied. Records that cannot be copied are lost. */
+/* Copy chunks from the ring to the user. Records that cannot be copied are lost. */
 static ssize_t read_chunks(struct pumice_device *pdev, char __user *to, size_t count,
 			   void *records)
 {
@@ -220,9 +220,9 @@ static const struct file_operations trace_fops = {
 };
 
 /**
- * pumice_gpu_trace_init - make the file
+ * pumice_gpu_trace_init - create the file
  * @pdev: device
- * @root: its folder in debugfs
+ * @root: its directory in debugfs
  */
 void pumice_gpu_trace_init(struct pumice_device *pdev, struct dentry *root)
 {

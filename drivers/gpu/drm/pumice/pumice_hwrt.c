@@ -6,9 +6,9 @@
  * Source: formats.xml, scene.
  *
  * A scene is written by the GPU from the start of a geometry job to the end of its
- * fragment job. The next geometry job waits for that end. What a scene holds of
- * the free lists when its data set goes, because its fragment job was killed, is
- * given back by the firmware.
+ * fragment job. The next geometry job waits for that end. Pages that a scene still
+ * holds when its data set is destroyed, because its fragment job was killed, are
+ * returned to the free lists by the firmware.
  */
 #include <linux/dma-fence.h>
 #include <linux/slab.h>
@@ -25,7 +25,7 @@
 #define SPILL_ALIGN	256u
 #define MACRO_TILES	(PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y)
 #define CHAINS		(MACRO_TILES * PUMICE_PM_LISTS)
-/* A scene with its chains, in words, and from one to the next, bytes. */
+/* Size of a scene with its chains, in words; stride of scenes, in bytes. */
 #define SCENE_WORDS	(PUMICE_SCENE_WORDS + CHAINS * PUMICE_SCENE_CHAIN_WORDS)
 #define SCENE_STRIDE	ALIGN(SCENE_WORDS * sizeof(u32), 64)
 #define OBJ_BYTES	PAGE_ALIGN(DRM_PUMICE_HWRT_DATA * SCENE_STRIDE)
@@ -39,7 +39,7 @@ static u32 gpu_cores(struct pumice_device *pdev)
 	return PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, pdev->config);
 }
 
-/* A scene that holds nothing. The GPU does not use it. */
+/* Initialize an empty scene. The GPU must not be using it. */
 static void fill_scene(struct pumice_hwrt *hwrt, u32 data)
 {
 	const struct pumice_scene_chain empty = {
@@ -75,7 +75,7 @@ static void fill_all(struct pumice_hwrt *hwrt)
 }
 
 /**
- * pumice_hwrt_reset_all - the GPU was reset, and free lists made anew: no scene holds anything
+ * pumice_hwrt_reset_all - mark all scenes empty after a GPU reset, which frees all pages
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  */
 void pumice_hwrt_reset_all(struct pumice_device *pdev)
@@ -88,13 +88,13 @@ void pumice_hwrt_reset_all(struct pumice_device *pdev)
 	spin_unlock(&pdev->scenes_lock);
 }
 
-/* fw address of a scene. */
+/* Return the fw address of a scene. */
 u32 pumice_hwrt_scene(const struct pumice_hwrt *hwrt, u32 data)
 {
 	return hwrt->obj->addr + data * SCENE_STRIDE;
 }
 
-/* The fragment job that was submitted last for a scene, or NULL. No reference. */
+/* Return the fragment job submitted last for a scene, without a reference, or NULL. */
 struct dma_fence *pumice_hwrt_last(struct pumice_hwrt *hwrt, u32 data)
 {
 	dma_resv_assert_held(pumice_vm_resv(hwrt->vm));
@@ -102,10 +102,10 @@ struct dma_fence *pumice_hwrt_last(struct pumice_hwrt *hwrt, u32 data)
 }
 
 /**
- * pumice_hwrt_set_last - a fragment job was submitted for a scene
+ * pumice_hwrt_set_last - note the fragment job submitted last for a scene
  * @hwrt: data set, under its VM's reservation
  * @data: scene
- * @fence: "finished" fence of the job; the set takes a reference of its own
+ * @fence: "finished" fence of the job; the data set acquires a reference of its own
  */
 void pumice_hwrt_set_last(struct pumice_hwrt *hwrt, u32 data, struct dma_fence *fence)
 {
@@ -115,7 +115,7 @@ void pumice_hwrt_set_last(struct pumice_hwrt *hwrt, u32 data, struct dma_fence *
 	hwrt->used = true;
 }
 
-/* Have the GPU give back what killed jobs left in the scenes. */
+/* Return pages to the free lists that killed jobs left in the scenes. */
 static void leave_firmware(struct pumice_hwrt *hwrt)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_SCENE_RELEASE };
@@ -137,7 +137,7 @@ static void leave_firmware(struct pumice_hwrt *hwrt)
 	pumice_device_wait_gone(pdev);
 }
 
-/* Everything but the structure's own list; for sets that are half made, too. */
+/* Free everything except the structure; also for partially created data sets. */
 static void release(struct pumice_hwrt *hwrt)
 {
 	u32 i;
@@ -173,7 +173,7 @@ static void last_put(struct kref *ref)
 	queue_work(pumice_cleanup_wq, &hwrt->free_work);
 }
 
-/* @hwrt: or NULL. May be called where one cannot sleep. */
+/* Drop a reference to @hwrt, which may be NULL. May be called in atomic context. */
 void pumice_hwrt_put(struct pumice_hwrt *hwrt)
 {
 	if (hwrt)
@@ -181,11 +181,11 @@ void pumice_hwrt_put(struct pumice_hwrt *hwrt)
 }
 
 /**
- * pumice_hwrt_lookup - data set of a file by its id
+ * pumice_hwrt_lookup - look up a data set of a file by its id
  * @file: file
  * @id: id
  *
- * Returns it with a reference, or NULL.
+ * Return: the data set with a reference, or NULL.
  */
 struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id)
 {
@@ -193,7 +193,7 @@ struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id)
 	return pumice_id_lookup(&file->hwrts, id);
 }
 
-/* Memory for partial renders of both scenes, or none. */
+/* Check the memory for partial renders: for both scenes, or none. */
 static int check_spill(u64 va, u64 bytes)
 {
 	if (!va)
@@ -216,7 +216,7 @@ static int check_create(const struct drm_pumice_hwrt_create *args)
 	return check_spill(args->spill, args->spill_bytes);
 }
 
-/* Bytes of a scene's region headers: one for each tile and core. */
+/* Return the size of a scene's region headers in bytes: one header per tile and core. */
 static u64 region_bytes(struct pumice_device *pdev, const struct drm_pumice_hwrt_create *args)
 {
 	u32 w = args->tile_size == DRM_PUMICE_TILE_16X16 ? 16 : 32;
@@ -226,7 +226,7 @@ static u64 region_bytes(struct pumice_device *pdev, const struct drm_pumice_hwrt
 	return PAGE_ALIGN(tiles * gpu_cores(pdev) * PUMICE_REGION_WORDS * sizeof(u32));
 }
 
-/* References to the free lists. What was taken is put by release(). */
+/* Acquire references to the free lists. On an error, release() puts those acquired. */
 static int take_lists(struct pumice_hwrt *hwrt, struct pumice_file *file, const u32 *ids)
 {
 	u32 i;
@@ -251,7 +251,7 @@ static int make_regions(struct pumice_hwrt *hwrt)
 	return PTR_ERR_OR_ZERO(hwrt->regions);
 }
 
-/* A structure without memory and lists; takes the VM use. NULL: it did not. */
+/* Allocate a structure without memory and lists. Consumes the VM use unless it returns NULL. */
 static struct pumice_hwrt *hwrt_alloc(struct pumice_vm *vm,
 				      const struct drm_pumice_hwrt_create *args)
 {
@@ -273,7 +273,7 @@ static struct pumice_hwrt *hwrt_alloc(struct pumice_vm *vm,
 	return hwrt;
 }
 
-/* From now on it is a data set: the GPU may know it. */
+/* Add a complete data set to the device; the GPU may use it afterwards. */
 static void publish(struct pumice_hwrt *hwrt)
 {
 	struct pumice_device *pdev = hwrt->pdev;
@@ -286,7 +286,7 @@ static void publish(struct pumice_hwrt *hwrt)
 	spin_unlock(&pdev->scenes_lock);
 }
 
-/* Takes the VM use in any case. An error pointer on failure. */
+/* Create a data set. Consumes the VM use in any case. Returns an error pointer on failure. */
 static struct pumice_hwrt *hwrt_create(struct pumice_file *file, struct pumice_vm *vm,
 				       const struct drm_pumice_hwrt_create *args)
 {

@@ -18,7 +18,7 @@ struct pumice_vm;
  * struct pumice_hwrt - a data set
  */
 struct pumice_hwrt {
-	/** @ref: file, jobs */
+	/** @ref: held by the file and jobs */
 	struct kref ref;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
@@ -28,15 +28,15 @@ struct pumice_hwrt {
 	struct list_head node;
 	/** @lists: free lists, a reference each; the second may be NULL */
 	struct pumice_freelist *lists[PUMICE_PM_LISTS];
-	/** @regions: memory of the region headers, half of it for each scene */
+	/** @regions: memory of the region headers, one half for each scene */
 	struct pumice_area *regions;
-	/** @region_bytes: of one scene's headers, whole pages */
+	/** @region_bytes: size of one scene's headers, whole pages */
 	u64 region_bytes;
 	/** @obj: memory shared with the GPU: scenes and their chains */
 	struct pumice_fw_obj *obj;
 	/** @spill: GPU virtual address of memory for partial renders, or 0 */
 	u64 spill;
-	/** @spill_bytes: of it, for one scene */
+	/** @spill_bytes: size of that memory for one scene */
 	u64 spill_bytes;
 	/** @width: pixels */
 	u32 width;
@@ -46,14 +46,14 @@ struct pumice_hwrt {
 	u32 samples;
 	/** @tile_size: enum pumice_tile_size */
 	u32 tile_size;
-	/** @used: jobs were submitted with it; under the VM's reservation, last read without */
+	/** @used: jobs were submitted with it; under the VM's reservation, finally read without */
 	bool used;
 	/**
-	 * @last: "finished" fences of the fragment jobs that were submitted last for each
-	 * scene, or NULL; a reference each, under the VM's reservation
+	 * @last: "finished" fences of the fragment jobs submitted last for each scene, or
+	 * NULL; a reference each, under the VM's reservation
 	 */
 	struct dma_fence *last[DRM_PUMICE_HWRT_DATA];
-	/** @free_work: the last reference may go where one cannot sleep */
+	/** @free_work: frees the data set; the last reference may be put in atomic context */
 	struct work_struct free_work;
 };
 

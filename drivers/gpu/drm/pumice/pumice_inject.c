@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Faults on request: the debugfs file inject.
+ * Fault injection: the debugfs file inject.
  *
- * Source: registers.xml, unit INJ. Written, it asks the GPU for a fault:
+ * Source: registers.xml, unit INJ. Writing to the file requests a fault from the GPU:
  *
  *	KIND[,where=WHERE][,bit=N][,us=N][,skip=N][,count=N|endless]
  *
- * or, by "none", for no more. Names are those of enum inject_kind and inject_where in lower
- * case, with - for _. Read, it lists the kinds, with the occasions that are left of each and
- * the times that it has happened.
+ * or, with "none", disarms all faults. Names are those of enum inject_kind and inject_where in
+ * lower case, with - for _. Reading lists the kinds, with the remaining occasions of each and
+ * the number of times that it has occurred.
  *
- * Limits: exists only where the GPU has been made for tests (INJ_CAPS).
+ * Limits: exists only on GPUs with fault injection for tests (INJ_CAPS).
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -22,11 +22,11 @@
 #include "pumice_pm.h"
 
 #define TEXT_BYTES	160
-#define SINCE_MINOR	1	/* of SYS_VERSION */
+#define SINCE_MINOR	1	/* minimum minor number of SYS_VERSION */
 #define ENDLESS		U32_MAX
-#define FIRST_ALLOWED	U32_MAX	/* where, if the text does not say */
+#define FIRST_ALLOWED	U32_MAX	/* value of where, unless specified */
 
-/* A request, as the registers take it. */
+/* A request, in the format of the registers. */
 struct request {
 	u32 kind;
 	u32 where;
@@ -36,7 +36,7 @@ struct request {
 	u32 count;
 };
 
-/* The number of a name; -EINVAL if it is none. */
+/* Return the number of a name, or -EINVAL. */
 static int find_name(const char *name, const char *(*text_of)(u32 value), u32 count)
 {
 	u32 i;
@@ -47,7 +47,7 @@ static int find_name(const char *name, const char *(*text_of)(u32 value), u32 co
 	return -EINVAL;
 }
 
-/* KEY=VALUE */
+/* Parse KEY=VALUE. */
 static int parse_option(char *text, struct request *request)
 {
 	char *value = strchr(text, '=');
@@ -95,7 +95,7 @@ static bool try_where(struct pumice_device *pdev, u32 where)
 	return pumice_read(pdev, PUMICE_INJ_STATUS) & PUMICE_INJ_STATUS__ARMED__MASK;
 }
 
-/* Resets of the GPU clear these registers, but not what is armed. */
+/* Arm a fault. Resets of the GPU clear these registers, but not what is armed. */
 static int arm_locked(struct pumice_device *pdev, const struct request *request)
 {
 	u32 where;
@@ -114,7 +114,7 @@ static int arm_locked(struct pumice_device *pdev, const struct request *request)
 	return -EINVAL;
 }
 
-/* @request: or NULL to drop all */
+/* Arm @request, or with NULL disarm all faults. */
 static int ask(struct pumice_device *pdev, const struct request *request)
 {
 	int ret, idx;
@@ -191,7 +191,7 @@ static const struct file_operations inject_fops = {
 	.release = single_release,
 };
 
-/* A GPU of an older register map has no such unit. */
+/* Return whether the GPU has the unit; a GPU with an older register map does not. */
 static bool can_inject(struct pumice_device *pdev)
 {
 	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= SINCE_MINOR &&
@@ -199,9 +199,9 @@ static bool can_inject(struct pumice_device *pdev)
 }
 
 /**
- * pumice_inject_init - make the file, if the GPU can do it
+ * pumice_inject_init - create the file if the GPU supports fault injection
  * @pdev: device, awake
- * @root: its folder in debugfs
+ * @root: its directory in debugfs
  */
 void pumice_inject_init(struct pumice_device *pdev, struct dentry *root)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Faults that a GPU for tests makes on request. */
+/* Fault injection on GPUs for tests. */
 #ifndef PUMICE_INJECT_H
 #define PUMICE_INJECT_H
 

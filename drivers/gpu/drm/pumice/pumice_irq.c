@@ -2,8 +2,8 @@
 /*
  * The interrupt of virtual GPU 0: MSI-X vector 0, threaded.
  *
- * The hard handler clears what is pending before the thread looks at memory, so
- * news that come while it looks raise the interrupt again.
+ * The hard handler clears pending causes before the thread reads memory, so messages
+ * that arrive while it reads raise the interrupt again.
  */
 #include <linux/dma-fence.h>
 #include <linux/interrupt.h>
@@ -17,15 +17,15 @@
 #include "pumice_reset.h"
 
 #define CAUSES	(PUMICE_OS_IRQ_STATUS__FW__MASK | PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
-/* How long an interrupt that got lost delays a job, at most. */
+/* Maximum delay of a job by a lost interrupt, jiffies. */
 #define LOOK_EVERY	(HZ / 2)
 
-/* Clear what is pending, for the thread to serve; false if nothing is. */
+/* Clear pending causes, for the thread to handle; false if none is pending. */
 static bool take_causes(struct pumice_device *pdev, u32 causes)
 {
 	u32 status = pumice_read(pdev, PUMICE_OS_IRQ_STATUS);
 
-	/* All ones: the device has left the bus. */
+	/* All ones: the device was removed from the bus. */
 	if (status == U32_MAX || !(status & causes))
 		return false;
 	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, status & causes);
@@ -45,11 +45,11 @@ static irqreturn_t hard_handler(int irq, void *data)
 }
 
 /**
- * pumice_irq_look - serve what is pending although its interrupt got lost
+ * pumice_irq_look - handle pending causes whose interrupt was lost
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(), awake
  *
- * The device raises its interrupt when a cause becomes pending: after one that got lost no
- * other would come. For those who wait for the firmware longer than is usual.
+ * The device raises its interrupt when a cause becomes pending: after a lost interrupt no
+ * other would follow. For callers that wait for the firmware longer than usual.
  */
 void pumice_irq_look(struct pumice_device *pdev)
 {
@@ -60,8 +60,8 @@ void pumice_irq_look(struct pumice_device *pdev)
 }
 
 /*
- * Look from time to time while the firmware has jobs: the time-out of a job may be long. Does
- * not sleep, so that a reset may wait for its end.
+ * Check periodically while the firmware has jobs, because the time-out of a job may be long.
+ * Does not sleep, so that a reset may wait for its end.
  */
 static void look_again(struct timer_list *timer)
 {
@@ -77,7 +77,7 @@ static void look_again(struct timer_list *timer)
 }
 
 /**
- * pumice_irq_expect - the firmware is given a job, whose end raises the interrupt
+ * pumice_irq_expect - note a job submitted to the firmware, whose end raises the interrupt
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  */
 void pumice_irq_expect(struct pumice_device *pdev)
@@ -87,7 +87,7 @@ void pumice_irq_expect(struct pumice_device *pdev)
 }
 
 /**
- * pumice_irq_unexpect - a job for which pumice_irq_expect() was called has ended
+ * pumice_irq_unexpect - note the end of a job for which pumice_irq_expect() was called
  * @pdev: device
  */
 void pumice_irq_unexpect(struct pumice_device *pdev)
@@ -109,7 +109,7 @@ static void report_lockup(struct pumice_device *pdev)
 	pumice_reset_schedule(pdev);
 }
 
-/* The firmware stopped itself: it met what it cannot handle. */
+/* Check whether the firmware stopped itself because of an error that it cannot handle. */
 static void check_firmware(struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
@@ -148,7 +148,7 @@ static irqreturn_t thread_handler(int irq, void *data)
  * pumice_irq_init - request the interrupt; it stays disabled in the device
  * @pdev: device
  *
- * Managed by the PCI device. Returns 0 or an error that has been logged.
+ * Managed by the PCI device. Return: 0, or an error that has been logged.
  */
 int pumice_irq_init(struct pumice_device *pdev)
 {
@@ -175,7 +175,7 @@ void pumice_irq_enable(struct pumice_device *pdev)
 {
 	WRITE_ONCE(pdev->lockup, false);
 	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, CAUSES);
-	/* Jobs that a reset has left. */
+	/* Jobs that survived a reset. */
 	if (atomic_read(&pdev->in_flight))
 		mod_timer(&pdev->look_timer, jiffies + LOOK_EVERY);
 }

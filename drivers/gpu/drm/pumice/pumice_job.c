@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * One job: making it, what it waits for, freeing it.
+ * One job: creation, dependencies, destruction.
  *
  * A job that waits for another job of this GPU does so in the firmware: the
- * kernel only waits until the other one is scheduled, which puts it into the
- * firmware's hands. Fences of others are waited for in the kernel; those of a
+ * kernel only waits until the other one is scheduled, which submits it to the
+ * firmware. Fences of other drivers are waited for in the kernel; those of a
  * fragment job by its geometry job, see pumice_pair.c.
  */
 #include <linux/dma-fence-unwrap.h>
@@ -22,12 +22,12 @@
 #include "pumice_result.h"
 
 /**
- * pumice_job_create - a job that is not armed
+ * pumice_job_create - create a job that is not armed
  * @q: queue
  * @stream: GPU virtual address of the control stream
  * @client: DRM client, for traces
  *
- * Returns it, or an error pointer.
+ * Return: the job, or an error pointer.
  */
 struct pumice_job *pumice_job_create(struct pumice_queue *q, u64 stream, u64 client)
 {
@@ -44,7 +44,7 @@ struct pumice_job *pumice_job_create(struct pumice_queue *q, u64 stream, u64 cli
 	job->fence = pumice_fence_alloc(q);
 	if (!job->fence)
 		goto put_pm;
-	/* The credits are known when all it waits for is: pumice_job_make_room(). */
+	/* The credits are determined once all dependencies are added: pumice_job_make_room(). */
 	ret = pumice_sched_job_init(&job->base, &q->entity, 1, ctx->pdev, client);
 	if (ret)
 		goto discard_fence;
@@ -65,7 +65,7 @@ free_job:
 }
 
 /**
- * pumice_job_push - give an armed job to the scheduler, which then owns it
+ * pumice_job_push - push an armed job to the scheduler, which then owns it
  * @job: job
  */
 void pumice_job_push(struct pumice_job *job)
@@ -76,7 +76,7 @@ void pumice_job_push(struct pumice_job *job)
 	drm_sched_entity_push_job(&job->base);
 }
 
-/* A job has left the scheduler's queue: it ran, or it was killed there. */
+/* Note that a job has left the scheduler's queue: it ran, or it was killed there. */
 void pumice_job_note_unqueued(struct pumice_job *job)
 {
 	if (job->queued && atomic_dec_and_test(&job->queue->queued))
@@ -85,9 +85,9 @@ void pumice_job_note_unqueued(struct pumice_job *job)
 }
 
 /*
- * The scheduler's fences name their scheduler, which lies in the context. A job
- * that ran has our fence as parent, which keeps the context; give one that did
- * not the same, for as long as its fences live.
+ * The scheduler's fences refer to the scheduler's name, which is stored in the context. A job
+ * that ran has our fence as parent, which keeps the context; attach such a parent to a job
+ * that did not run, for as long as its fences live.
  */
 static void anchor_fences(struct pumice_job *job)
 {
@@ -103,7 +103,7 @@ static void anchor_fences(struct pumice_job *job)
 }
 
 /**
- * pumice_job_destroy - end of a job: never armed, or signalled
+ * pumice_job_destroy - free a job that was never armed, or has signalled
  * @job: job, or NULL
  */
 void pumice_job_destroy(struct pumice_job *job)
@@ -137,7 +137,7 @@ void pumice_job_destroy(struct pumice_job *job)
 	pumice_context_put(ctx);
 }
 
-/* Room for more entries of job->native. */
+/* Allocate space for @more entries in job->native. */
 static int native_reserve(struct pumice_job *job, u32 more)
 {
 	u32 room = job->native_count + more;
@@ -154,7 +154,7 @@ static int native_reserve(struct pumice_job *job, u32 more)
 	return 0;
 }
 
-/* Takes a reference of its own. Only the last job of each queue counts. */
+/* Add a dependency, with a reference of its own. Only the last job of each queue counts. */
 static void native_add(struct pumice_job *job, struct dma_fence *fence)
 {
 	u32 i;
@@ -183,7 +183,7 @@ static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
 
 	if (dma_fence_is_signaled(fence))
 		return 0;
-	/* The owner only hints: pumice_queue.c looks again when the job is scheduled. */
+	/* The owner is only a hint: pumice_queue.c checks again when the job is scheduled. */
 	if (!s_fence || fence != &s_fence->finished || s_fence->owner != job->ctx->pdev ||
 	    job->native_count >= PUMICE_MAX_NATIVE)
 		return drm_sched_job_add_dependency(&first->base, dma_fence_get(fence));
@@ -194,11 +194,11 @@ static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
 }
 
 /**
- * pumice_job_add_fence - let a job wait for a fence
+ * pumice_job_add_fence - add a fence as a dependency of a job
  * @job: job, not armed
- * @fence: fence; the caller's reference stays with the caller
+ * @fence: fence; the caller keeps its reference
  *
- * Returns 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence)
 {
@@ -213,13 +213,13 @@ int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence)
 	return ret;
 }
 
-/* Jobs that a job will wait for, at most: one more for who last rendered its scene. */
+/* Return the maximum number of jobs to wait for, including the last one to render its scene. */
 static u32 most_waits(const struct pumice_job *job)
 {
 	return job->native_count + hweight64(job->after) + !!job->hwrt;
 }
 
-/* Room for a job's waits and @more, and the credits that they take. */
+/* Allocate space for a job's dependencies and @more, and set the credits that they take. */
 static int make_room(struct pumice_job *job, u32 more)
 {
 	u32 waits = most_waits(job) + more;
@@ -231,10 +231,10 @@ static int make_room(struct pumice_job *job, u32 more)
 }
 
 /**
- * pumice_job_make_room - the last that can fail before a job is armed
- * @job: job with all it waits for
+ * pumice_job_make_room - allocate what arming a job needs; the last step that can fail
+ * @job: job with all its dependencies
  *
- * The geometry job of a fragment job waits for the same. Returns 0 or -ENOMEM.
+ * Includes the dependencies that its geometry job shares. Return: 0 or -ENOMEM.
  */
 int pumice_job_make_room(struct pumice_job *job)
 {
@@ -246,9 +246,9 @@ int pumice_job_make_room(struct pumice_job *job)
 }
 
 /**
- * pumice_job_add_siblings - let a job wait for others of the same SUBMIT
+ * pumice_job_add_siblings - add dependencies on jobs of the same SUBMIT
  * @job: job for which pumice_job_make_room() was called
- * @jobs: jobs of the SUBMIT; those named in @job->after are armed
+ * @jobs: jobs of the SUBMIT; those in the mask @job->after are armed
  *
  * Cannot fail.
  */
@@ -261,7 +261,7 @@ void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *
 			native_add(job, &jobs[i]->base.s_fence->finished);
 }
 
-/* A geometry job waits for what its fragment job waits for. */
+/* Add the dependencies of a fragment job to its geometry job. */
 static void share_waits(struct pumice_job *geometry, struct pumice_job *fragment)
 {
 	const u64 own = geometry->queue->entity.fence_context + 1;
@@ -273,10 +273,10 @@ static void share_waits(struct pumice_job *geometry, struct pumice_job *fragment
 }
 
 /**
- * pumice_job_arm_scene - let a geometry job wait for who last rendered its scene
+ * pumice_job_arm_scene - let a geometry job wait for the last job that renders its scene
  * @job: any job, armed, after pumice_job_add_siblings(); under its VM's reservation
  *
- * And have the next one wait for this fragment job. Cannot fail.
+ * A fragment job is noted as the one that the next geometry job waits for. Cannot fail.
  */
 void pumice_job_arm_scene(struct pumice_job *job)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* One job, from the ioctl to its end. */
+/* One job, from the ioctl to its completion. */
 #ifndef PUMICE_JOB_H
 #define PUMICE_JOB_H
 
@@ -15,11 +15,11 @@ struct pumice_perfmon;
 struct pumice_queue;
 
 /*
- * Jobs that one job may wait for in the firmware; beyond that it waits in the
- * kernel. Those of the same SUBMIT always fit in.
+ * Maximum number of jobs that one job waits for in the firmware; for further ones it waits
+ * in the kernel. Those of the same SUBMIT always fit.
  */
 #define PUMICE_MAX_NATIVE	192u
-/* Beside those: jobs of the same SUBMIT, and the one that last rendered the scene. */
+/* In addition: jobs of the same SUBMIT, and the one that last rendered the scene. */
 #define PUMICE_MAX_SIBLINGS	(DRM_PUMICE_MAX_JOBS + 1u)
 
 /**
@@ -32,41 +32,41 @@ struct pumice_job {
 	struct pumice_context *ctx;
 	/** @queue: queue of @ctx */
 	struct pumice_queue *queue;
-	/** @fence: fence of the firmware's part; a reference once @fenced */
+	/** @fence: fence of the job in the firmware; a reference once @fenced */
 	struct pumice_fence *fence;
 	/** @node: in pumice_queue.in_flight or .refused, under the context's lock */
 	struct list_head node;
-	/** @perfmon: counts it; a reference, or NULL */
+	/** @perfmon: monitor that counts it; a reference, or NULL */
 	struct pumice_perfmon *perfmon;
 	/** @stream: GPU virtual address of the control stream, or of the render record */
 	u64 stream;
-	/** @render: of a geometry job: @stream of its fragment job */
+	/** @render: for a geometry job: @stream of its fragment job */
 	u64 render;
 	/** @hwrt: data set of a render job; a reference, or NULL */
 	struct pumice_hwrt *hwrt;
-	/** @hwrt_data: scene of @hwrt */
+	/** @hwrt_data: index of the scene in @hwrt */
 	u32 hwrt_data;
-	/** @pair: of a render job; a reference, or NULL */
+	/** @pair: for a render job; a reference, or NULL */
 	struct pumice_pair *pair;
-	/** @geometry: of a fragment job that is not armed: its geometry job */
+	/** @geometry: for a fragment job that is not armed: its geometry job */
 	struct pumice_job *geometry;
-	/** @number: in its context, from 1, in the order of submission; given when it is armed */
+	/** @number: number in its context, from 1, in submission order; assigned when armed */
 	u64 number;
-	/** @given: when the firmware got it */
+	/** @given: time of its submission to the firmware */
 	ktime_t given;
-	/** @seqno: number among the jobs of the firmware; of a refused one, the last before it */
+	/** @seqno: number among the firmware's jobs; for a refused job, that of its predecessor */
 	u32 seqno;
-	/** @before: of a geometry job the firmware got: see pumice_pair_note_given_locked() */
+	/** @before: for a submitted geometry job: see pumice_pair_note_given_locked() */
 	u32 before;
 	/** @suspect: see pumice_replay.c; under the context's lock */
 	bool suspect;
-	/** @error: of a job in pumice_queue.refused: what its fence will carry */
+	/** @error: for a job in pumice_queue.refused: error of its fence */
 	int error;
 	/** @ended: its result was noted; under the context's lock */
 	bool ended;
 	/** @armed: the scheduler's fences are initialised */
 	bool armed;
-	/** @queued: counts in pumice_queue.queued */
+	/** @queued: it is included in pumice_queue.queued */
 	bool queued;
 	/** @fenced: @fence is initialised */
 	bool fenced;
@@ -74,9 +74,9 @@ struct pumice_job {
 	u64 after;
 	/** @native: "finished" fences of jobs of this GPU to wait for; a reference each */
 	struct dma_fence **native;
-	/** @native_count: of @native */
+	/** @native_count: number of entries in @native */
 	u32 native_count;
-	/** @native_room: of @native */
+	/** @native_room: capacity of @native */
 	u32 native_room;
 };
 

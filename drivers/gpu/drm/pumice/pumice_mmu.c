@@ -4,14 +4,14 @@
  *
  * Source: document 000, "Memory Hierarchy"; entries as in formats.xml.
  *
- * A page table serves a block of 2 MiB and has one page size, named by its
- * directory entry. Every change of a block works on its 512 leaves of 4 KiB and
- * then picks the largest page size that they all fit. Where that is the size
- * the block has, entries change in place; else a new table is filled and takes
- * the old one's place with one store, so that the GPU sees the block either
- * before or after. What is cut off is kept until the TLBs have forgotten it.
+ * A page table serves a block of 2 MiB and has one page size, given in its
+ * directory entry. Every change of a block operates on its 512 leaves of 4 KiB and
+ * then selects the largest page size that fits all of them. If that is the current size
+ * of the block, entries are changed in place; otherwise a new table is filled and
+ * replaces the old one with one store, so that the GPU sees the block either before or
+ * after the change. Detached tables are kept until the TLBs are invalidated.
  *
- * Map and unmap take tables from a pool that was filled before: they allocate
+ * Map and unmap take tables from a pool that was filled in advance: they allocate
  * nothing and cannot fail.
  *
  * The caller serializes all calls for one address space.
@@ -30,13 +30,13 @@
 #define DIR_SHIFT	30
 #define LEAF_BYTES	BIT_ULL(LEAF_SHIFT)
 #define BLOCK_BYTES	BIT_ULL(BLOCK_SHIFT)
-#define ENTRIES		512u	/* of a directory, of a table of 4 KiB pages */
-#define LEAVES		ENTRIES	/* of a block */
-#define DIRS		1024u	/* of a catalogue */
+#define ENTRIES		512u	/* in a directory, in a table of 4 KiB pages */
+#define LEAVES		ENTRIES	/* in a block */
+#define DIRS		1024u	/* in a catalogue */
 
 /*
- * Users make as many tables as they like, up to 2 GiB for an address space: charged to
- * the caller, and where its limit is reached the call fails rather than kills. The
+ * Users may create any number of tables, up to 2 GiB per address space: they are charged to
+ * the caller, and if its limit is reached the call fails without invoking the OOM killer. The
  * DMA allocator passes the flags on to the page allocator.
  */
 #define TABLE_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -44,20 +44,20 @@
 #define LEAF_VALID	PUMICE_MMU_PT_ENTRY__VALID__MASK
 #define LEAF_ADDR	PUMICE_MMU_PT_ENTRY__ADDR__MASK
 
-/* A page of 4 KiB that the GPU walks. */
+/* A page of 4 KiB that the GPU reads in a table walk. */
 struct table {
 	struct list_head node;	/* in a pool or retired */
 	u64 *entries;
 	dma_addr_t dma;
-	u32 page_size;		/* of a page table: enum pumice_page_size */
-	atomic_t *usage;	/* counts it, see struct pumice_mmu_pool */
+	u32 page_size;		/* for a page table: enum pumice_page_size */
+	atomic_t *usage;	/* counter of tables, see struct pumice_mmu_pool */
 };
 
 struct directory {
 	struct list_head node;	/* in a pool */
 	struct table *table;
 	struct table *blocks[ENTRIES];
-	u32 live;		/* blocks that exist */
+	u32 live;		/* number of blocks that exist */
 };
 
 struct pumice_mmu {
@@ -65,15 +65,15 @@ struct pumice_mmu {
 	u64 *catalogue;		/* NULL once the memory is released */
 	dma_addr_t catalogue_dma;
 	struct directory *dirs[DIRS];
-	struct list_head retired;	/* tables that the TLBs may know */
+	struct list_head retired;	/* tables that the TLBs may refer to */
 	struct pumice_mmu_dirty dirty;
-	u64 leaves[LEAVES];	/* the block being changed */
-	u64 mapping[LEAVES];	/* what is mapped into it */
+	u64 leaves[LEAVES];	/* leaves of the block being changed */
+	u64 mapping[LEAVES];	/* leaves being mapped into it */
 };
 
 #define CATALOGUE_BYTES	(DIRS * sizeof(u64))
 
-/* 4 KiB pages in a page of this size, as a power of two. */
+/* Return log2 of the number of 4 KiB pages in a page of this size. */
 static u32 page_order(u32 page_size)
 {
 	static const u8 orders[] = {
@@ -85,7 +85,7 @@ static u32 page_order(u32 page_size)
 	return orders[page_size];
 }
 
-/* A table for a pool; the device is not gone. */
+/* Allocate a table for a pool; the device must be present. */
 static struct table *table_alloc(struct pumice_device *pdev, const struct pumice_mmu_pool *pool)
 {
 	struct table *table = kzalloc(sizeof(*table), pool->gfp);
@@ -120,7 +120,7 @@ static void free_list_of_tables(struct pumice_device *pdev, struct list_head *li
 		table_free(pdev, table);
 }
 
-/* Entries are read by the GPU at any time: each is one store. */
+/* Store an entry with one store: the GPU may read it at any time. */
 static void set_entry(u64 *entry, u64 value)
 {
 	WRITE_ONCE(*entry, value);
@@ -139,10 +139,10 @@ static void mark_clean(struct pumice_mmu *mmu)
 }
 
 /**
- * pumice_mmu_create - an empty address space
+ * pumice_mmu_create - create an empty address space
  * @pdev: device
  *
- * Returns it, or an error pointer.
+ * Return: the address space, or an error pointer.
  */
 struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 {
@@ -174,10 +174,10 @@ static void directory_free(struct pumice_mmu *mmu, struct directory *dir)
 }
 
 /**
- * pumice_mmu_release_memory - give all tables back
- * @mmu: address space, which the GPU no longer knows
+ * pumice_mmu_release_memory - free all tables
+ * @mmu: address space, which the GPU no longer uses
  *
- * After it nothing may be mapped or unmapped.
+ * Nothing may be mapped or unmapped afterwards.
  */
 void pumice_mmu_release_memory(struct pumice_mmu *mmu)
 {
@@ -197,7 +197,7 @@ void pumice_mmu_release_memory(struct pumice_mmu *mmu)
 }
 
 /**
- * pumice_mmu_destroy - end of an address space that the GPU no longer knows
+ * pumice_mmu_destroy - destroy an address space that the GPU no longer uses
  * @mmu: address space, or NULL
  */
 void pumice_mmu_destroy(struct pumice_mmu *mmu)
@@ -208,16 +208,16 @@ void pumice_mmu_destroy(struct pumice_mmu *mmu)
 	kvfree(mmu);
 }
 
-/* Bus address of the page catalogue. */
+/* Return the bus address of the page catalogue. */
 dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu)
 {
 	return mmu->catalogue_dma;
 }
 
 /**
- * pumice_mmu_pool_init - an empty pool
+ * pumice_mmu_pool_init - initialize an empty pool
  * @pool: pool
- * @usage: counts the tables of its address space; outlives them
+ * @usage: counter of the tables of its address space; outlives them
  */
 void pumice_mmu_pool_init(struct pumice_mmu_pool *pool, atomic_t *usage)
 {
@@ -237,7 +237,7 @@ static int fill_table(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 	return 0;
 }
 
-/* There may be thousands to allocate: a process that is killed does not wait for them. */
+/* Fill the pool, which may take thousands of allocations, so a killed process stops it. */
 static int fill_tables(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 count)
 {
 	int ret = 0;
@@ -263,7 +263,7 @@ static int fill_dirs(struct pumice_mmu_pool *pool, u64 count)
 	return 0;
 }
 
-/* Directories and blocks that a range touches. */
+/* Count the directories that a range overlaps. */
 static u64 count_dirs(u64 va, u64 size)
 {
 	return ((va + size - 1) >> DIR_SHIFT) - (va >> DIR_SHIFT) + 1;
@@ -276,15 +276,15 @@ static u64 count_blocks(u64 va, u64 size)
 
 /*
  * Only the two blocks at the ends of an unmapped range can need a table: those
- * in between go as a whole.
+ * in between are removed completely.
  */
 #define UNMAP_TABLES	2
 
 /**
- * pumice_mmu_worst_tables - most tables that an operation on a range may need
+ * pumice_mmu_worst_tables - return the maximum number of tables that an operation may need
  * @va: GPU virtual address, 4 KiB aligned
- * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
- * @map: it maps, else it unmaps
+ * @size: bytes, 4 KiB aligned, not 0; the range ends below 1 TiB
+ * @map: true for a map, false for an unmap
  */
 u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
 {
@@ -292,13 +292,13 @@ u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
 }
 
 /**
- * pumice_mmu_pool_add_map - add what mapping a range may need
+ * pumice_mmu_pool_add_map - add tables that mapping a range may need
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
- * @pool: pool, of operations that come before
+ * @pool: pool, with the tables of the preceding operations
  * @va: GPU virtual address, 4 KiB aligned
- * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
+ * @size: bytes, 4 KiB aligned, not 0; the range ends below 1 TiB
  *
- * Whatever is mapped then. Returns 0, -ENOMEM, or -EINTR when the caller is killed.
+ * Sufficient for any state of the mappings. Return: 0, -ENOMEM, or -EINTR if killed.
  */
 int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			    u64 size)
@@ -311,11 +311,11 @@ int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *
 }
 
 /**
- * pumice_mmu_pool_add_unmap - add what unmapping one range may need
+ * pumice_mmu_pool_add_unmap - add tables that unmapping one range may need
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
- * @pool: pool, of operations that come before
+ * @pool: pool, with the tables of the preceding operations
  *
- * Returns 0, -ENOMEM, or -EINTR when the caller is killed.
+ * Return: 0, -ENOMEM, or -EINTR if the caller is killed.
  */
 int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
@@ -324,13 +324,13 @@ int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool
 }
 
 /**
- * pumice_mmu_pool_fill_map - as pumice_mmu_pool_add_map(), for the next operation only
+ * pumice_mmu_pool_fill_map - fill a pool for mapping one range, see pumice_mmu_pool_add_map()
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
- * @pool: pool, of nothing else
+ * @pool: pool, for the next operation only
  * @va: GPU virtual address, 4 KiB aligned
- * @size: bytes, 4 KiB aligned, not 0; the range lies below 1 TiB
+ * @size: bytes, 4 KiB aligned, not 0; the range ends below 1 TiB
  *
- * Returns 0, -ENOMEM, or -EINTR when the caller is killed.
+ * Return: 0, -ENOMEM, or -EINTR if the caller is killed.
  */
 int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			     u64 size)
@@ -342,26 +342,26 @@ int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool 
 }
 
 /**
- * pumice_mmu_pool_fill_unmap - as pumice_mmu_pool_add_unmap(), for the next operation only
+ * pumice_mmu_pool_fill_unmap - fill a pool for one unmap, see pumice_mmu_pool_add_unmap()
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
- * @pool: pool, of nothing else
+ * @pool: pool, for the next operation only
  *
- * Returns 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
 	int ret = 0;
 
-	/* Not ended by signals: what a process that is killed leaves is unmapped by this. */
+	/* Not interrupted by signals: the areas of a killed process are unmapped by this. */
 	while (!ret && pool->table_count < UNMAP_TABLES)
 		ret = fill_table(pdev, pool);
 	return ret;
 }
 
 /**
- * pumice_mmu_pool_free - give back what was not used
- * @pdev: device, not gone yet
- * @pool: pool, empty after it
+ * pumice_mmu_pool_free - free unused tables
+ * @pdev: device, still present
+ * @pool: pool, empty afterwards
  */
 void pumice_mmu_pool_free(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
@@ -392,7 +392,7 @@ static struct directory *pool_take_dir(struct pumice_mmu_pool *pool)
 	return dir;
 }
 
-/* The directory of an address; made if there is none. */
+/* Return the directory of an address, created if necessary. */
 static struct directory *directory_get(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool,
 				       u64 va)
 {
@@ -403,13 +403,13 @@ static struct directory *directory_get(struct pumice_mmu *mmu, struct pumice_mmu
 		return dir;
 	dir = pool_take_dir(pool);
 	mmu->dirs[index] = dir;
-	dma_wmb(); /* the directory is empty before the GPU can find it */
+	dma_wmb(); /* clear the directory before the GPU can reach it */
 	set_entry(&mmu->catalogue[index], PUMICE_MMU_PC_ENTRY__VALID__MASK |
 		  (dir->table->dma & PUMICE_MMU_PC_ENTRY__ADDR__MASK));
 	return dir;
 }
 
-/* The 512 leaves of a block; all zero where there is no table. */
+/* Read the 512 leaves of a block; all zero if there is no table. */
 static void block_expand(const struct table *table, u64 *leaves)
 {
 	u32 order, i;
@@ -440,7 +440,7 @@ static bool leaves_fit_page(const u64 *leaves, u32 pages)
 	return true;
 }
 
-/* The largest page size that all leaves of a block fit. */
+/* Return the largest page size that fits all leaves of a block. */
 static u32 block_page_size(const u64 *leaves)
 {
 	u32 size, pages, i;
@@ -477,7 +477,7 @@ static void directory_drop(struct pumice_mmu *mmu, u32 index)
 	kvfree(dir);
 }
 
-/* Put a table, or NULL, into the place of a block. */
+/* Replace the table of a block by @table, or by none if NULL. */
 static void block_replace(struct pumice_mmu *mmu, u64 va, struct table *table)
 {
 	struct directory *dir = mmu->dirs[va >> DIR_SHIFT];
@@ -489,7 +489,7 @@ static void block_replace(struct pumice_mmu *mmu, u64 va, struct table *table)
 		entry = PUMICE_MMU_PD_ENTRY__VALID__MASK |
 			PUMICE_FIELD_PREP(PUMICE_MMU_PD_ENTRY__PAGE_SIZE, table->page_size) |
 			(table->dma & PUMICE_MMU_PD_ENTRY__ADDR__MASK);
-	dma_wmb(); /* the table is filled before the GPU can find it */
+	dma_wmb(); /* fill the table before the GPU can reach it */
 	set_entry(&dir->table->entries[index], entry);
 	dir->blocks[index] = table;
 	dir->live += !!table - !!old;
@@ -501,7 +501,7 @@ static void block_replace(struct pumice_mmu *mmu, u64 va, struct table *table)
 		directory_drop(mmu, va >> DIR_SHIFT);
 }
 
-/* Change entries in place: the page size stays. */
+/* Change entries in place, with the same page size. */
 static void block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table, const u64 *leaves)
 {
 	u32 order = page_order(table->page_size);
@@ -521,8 +521,8 @@ static void block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table, c
 }
 
 /*
- * Replace the leaves of [va, va + size), which lies in one block; leaves == NULL
- * unmaps. Takes at most one table from the pool, and a directory where there is none.
+ * Replace the leaves of [va, va + size), which is inside one block; leaves == NULL
+ * unmaps. Uses at most one table of the pool, and a directory if there is none.
  */
 static void block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
 			 const u64 *leaves)
@@ -576,11 +576,11 @@ static u64 bytes_in_block(u64 va, u64 size)
 }
 
 /**
- * pumice_mmu_map_sgt - map pages of a buffer; replaces what is mapped there
+ * pumice_mmu_map_sgt - map pages of a buffer, replacing existing mappings
  * @mmu: address space
- * @pool: has what mapping this range may need
+ * @pool: has the tables that mapping this range may need
  * @va: GPU virtual address, 4 KiB aligned
- * @size: bytes, 4 KiB aligned; the buffer has as many from @offset on
+ * @size: bytes, 4 KiB aligned; the buffer has at least as many from @offset on
  * @sgt: DMA-mapped pages of the buffer
  * @offset: first byte in the buffer, 4 KiB aligned
  * @flags: PUMICE_MMU_*
@@ -608,9 +608,9 @@ void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u6
 }
 
 /**
- * pumice_mmu_map_contiguous - map memory of one piece; replaces what is mapped there
+ * pumice_mmu_map_contiguous - map contiguous memory, replacing existing mappings
  * @mmu: address space
- * @pool: has what mapping this range may need
+ * @pool: has the tables that mapping this range may need
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned
  * @addr: bus address, 4 KiB aligned
@@ -632,9 +632,9 @@ void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, struct pumice_mmu_pool *p
 }
 
 /**
- * pumice_mmu_unmap - unmap a range, holes included
+ * pumice_mmu_unmap - unmap a range, which may contain holes
  * @mmu: address space
- * @pool: has what an unmap may need
+ * @pool: has the tables that an unmap may need
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned
  */
@@ -662,12 +662,12 @@ static struct pumice_mmu_step step(const u64 *entries, dma_addr_t dma, u32 index
 }
 
 /**
- * pumice_mmu_walk - the entries that the GPU reads for an address
+ * pumice_mmu_walk - read the entries that the GPU reads for an address
  * @mmu: address space, with its memory
  * @va: GPU virtual address below 1 TiB
- * @steps: room for PUMICE_MMU_LEVELS
+ * @steps: array of PUMICE_MMU_LEVELS elements
  *
- * Returns how many levels there are: a walk ends at the first table that is missing.
+ * Return: number of levels; a walk ends at the first missing table.
  */
 u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps)
 {
@@ -688,9 +688,9 @@ u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step
 }
 
 /**
- * pumice_mmu_count_blocks - how many blocks of 2 MiB have pages of each size
+ * pumice_mmu_count_blocks - count the blocks of 2 MiB for each page size
  * @mmu: address space
- * @blocks: PUMICE_PAGE_SIZE_COUNT numbers, by enum pumice_page_size
+ * @blocks: out: PUMICE_PAGE_SIZE_COUNT numbers, by enum pumice_page_size
  */
 void pumice_mmu_count_blocks(const struct pumice_mmu *mmu, u32 *blocks)
 {
@@ -707,11 +707,11 @@ void pumice_mmu_count_blocks(const struct pumice_mmu *mmu, u32 *blocks)
 }
 
 /**
- * pumice_mmu_dirty - what an invalidation has to cover
+ * pumice_mmu_dirty - return the range that an invalidation must cover
  * @mmu: address space
- * @dirty: where to put it
+ * @dirty: out: the range
  *
- * Returns false if TLBs cannot hold anything stale.
+ * Return: false if TLBs cannot hold stale entries.
  */
 bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty)
 {
@@ -720,7 +720,7 @@ bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dir
 }
 
 /**
- * pumice_mmu_flushed - the TLBs have forgotten all that was changed before
+ * pumice_mmu_flushed - note that the TLBs were invalidated after all previous changes
  * @mmu: address space
  */
 void pumice_mmu_flushed(struct pumice_mmu *mmu)
@@ -730,7 +730,7 @@ void pumice_mmu_flushed(struct pumice_mmu *mmu)
 }
 
 /**
- * pumice_mmu_setup_ranges - allow all page sizes everywhere
+ * pumice_mmu_setup_ranges - permit all page sizes in all address ranges
  * @pdev: device, reset and not booted
  */
 void pumice_mmu_setup_ranges(struct pumice_device *pdev)

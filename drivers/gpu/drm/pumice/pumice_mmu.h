@@ -18,10 +18,10 @@ struct pumice_mmu;
 #define PUMICE_MMU_READONLY	DRM_PUMICE_BIND_READONLY
 #define PUMICE_MMU_NOEXEC	DRM_PUMICE_BIND_NOEXEC
 #define PUMICE_MMU_NULL		DRM_PUMICE_BIND_NULL
-#define PUMICE_MMU_PM_OWNED	BIT(31)	/* of the parameter management; not for users */
+#define PUMICE_MMU_PM_OWNED	BIT(31)	/* owned by the parameter management; not for users */
 
 /**
- * struct pumice_mmu_dirty - what TLBs may still hold of changed tables
+ * struct pumice_mmu_dirty - range of changed tables that TLBs may still hold
  */
 struct pumice_mmu_dirty {
 	/** @start: first GPU virtual address */
@@ -31,9 +31,9 @@ struct pumice_mmu_dirty {
 };
 
 /**
- * struct pumice_mmu_pool - tables for operations to come
+ * struct pumice_mmu_pool - preallocated tables
  *
- * Filled where allocating is allowed, used where it is not. The owner serializes.
+ * Filled where allocating is permitted, used where it is not. The owner serializes access.
  */
 struct pumice_mmu_pool {
 	/** @tables: page tables, and the tables of @dirs */
@@ -42,15 +42,15 @@ struct pumice_mmu_pool {
 	struct list_head dirs;
 	/** @gfp: flags to allocate with */
 	gfp_t gfp;
-	/** @usage: counts all tables of the address space, here and in use; outlives them */
+	/** @usage: counter of the address space's tables, including the pool's; outlives them */
 	atomic_t *usage;
-	/** @table_count: of @tables */
+	/** @table_count: number of @tables */
 	u64 table_count;
-	/** @dir_count: of @dirs */
+	/** @dir_count: number of @dirs */
 	u64 dir_count;
 	/**
-	 * @kept: the directory that the last operation added leaves behind, counted
-	 * from 1; 0: not known
+	 * @kept: the directory that is certain to exist after the last operation added,
+	 * counted from 1; 0: unknown
 	 */
 	u64 kept;
 };
@@ -85,9 +85,9 @@ void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 
 struct pumice_mmu_step {
 	/** @table: bus address of the table */
 	u64 table;
-	/** @entry: what it holds */
+	/** @entry: value of the entry */
 	u64 entry;
-	/** @index: of the entry */
+	/** @index: index of the entry */
 	u32 index;
 };
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Paired submission: a geometry job is never started whose fragment job cannot
+ * Paired submission: a geometry job is started only if its fragment job can
  * follow.
  *
  * A geometry job fills pages of the parameter buffer that only its fragment job
- * frees. Were it started while the fragment job still waits for something in the
- * kernel, the pages could be held for ever, and who needs them to signal what the
- * fragment job waits for would never get them. So the geometry job takes over:
+ * frees. If it were started while the fragment job still waits for a fence in the
+ * kernel, the pages could be held forever, and a job that needs them in order to signal
+ * that fence would never get them. Therefore the geometry job takes over:
  *
- * - what the fragment job waits for (pumice_job.c): a partial render, which the
- *   geometry job may need, reads what the fragment job reads;
- * - room in the fragment queue's ring: the credits are promised to the fragment
+ * - the fragment job's dependencies (pumice_job.c): a partial render, which the
+ *   geometry job may need, reads the same memory as the fragment job;
+ * - space in the fragment queue's ring: the credits are reserved for the fragment
  *   job when the geometry job is scheduled, and kept until the fragment job has
- *   ended. All jobs of that queue have such promises, so that its scheduler never
- *   lacks the credits.
+ *   completed. All jobs of that queue have such reservations, so that its scheduler
+ *   never lacks the credits.
  *
- * The fragment job then waits for nothing but the geometry job to be scheduled.
+ * The fragment job then only waits until the geometry job is scheduled.
  */
 #include <linux/dma-fence.h>
 #include <linux/slab.h>
@@ -25,10 +25,10 @@
 #include "pumice_pair.h"
 
 /**
- * pumice_pair_create - for two jobs of a render context
+ * pumice_pair_create - create the state shared by two jobs of a render context
  * @ctx: context
  *
- * Returns it with a reference, or NULL without memory.
+ * Return: the pair with a reference, or NULL without memory.
  */
 struct pumice_pair *pumice_pair_create(struct pumice_context *ctx)
 {
@@ -56,7 +56,7 @@ static void last_put(struct kref *ref)
 	kfree(pair);
 }
 
-/* @pair: or NULL. Does not sleep. */
+/* Drop a reference to @pair, which may be NULL. Does not sleep. */
 void pumice_pair_put(struct pumice_pair *pair)
 {
 	if (pair)
@@ -64,7 +64,7 @@ void pumice_pair_put(struct pumice_pair *pair)
 }
 
 /**
- * pumice_pair_arm - both jobs are armed; neither is pushed
+ * pumice_pair_arm - initialize a pair when both jobs are armed and neither is pushed
  * @fragment: the fragment job
  *
  * Cannot fail.
@@ -76,11 +76,11 @@ void pumice_pair_arm(struct pumice_job *fragment)
 }
 
 /**
- * pumice_pair_promise - room for the fragment job, before the geometry job is started
+ * pumice_pair_promise - reserve credits for the fragment job before its geometry job starts
  * @pair: armed pair
  *
- * Returns NULL when the room is there, or a reference to a fence that signals
- * when there is more.
+ * Return: NULL if the credits are reserved, or a reference to a fence that signals
+ * when credits are released.
  */
 struct dma_fence *pumice_pair_promise(struct pumice_pair *pair)
 {
@@ -110,12 +110,12 @@ static void forget_given_locked(struct pumice_pair *pair)
 }
 
 /**
- * pumice_pair_note_given_locked - a job of a pair is given to the firmware
+ * pumice_pair_note_given_locked - note that a job of a pair is submitted to the firmware
  * @job: job, under its context's lock; its queue does not count it yet
  *
- * Returns for a geometry job the number of the fragment job before its own, in
- * the fragment queue; 0 if there is none. That job may not be given yet, but will
- * be, and as that number: else the context is stopped.
+ * Return: for a geometry job, the number in the fragment queue of the fragment job before
+ * its own; 0 if there is none. That job may not be submitted yet, but will be, and with
+ * that number, unless the context is stopped.
  */
 u32 pumice_pair_note_given_locked(struct pumice_job *job)
 {
@@ -134,17 +134,17 @@ u32 pumice_pair_note_given_locked(struct pumice_job *job)
 	return before;
 }
 
-/* True for a fragment job whose geometry job never came to the firmware. */
+/* Return true for a fragment job whose geometry job was not submitted to the firmware. */
 bool pumice_pair_geometry_refused(const struct pumice_job *job)
 {
 	return job->pair && job->queue == job->pair->fragment && READ_ONCE(job->pair->refused);
 }
 
 /**
- * pumice_pair_end_locked - a job of a pair has ended
+ * pumice_pair_end_locked - note that a job of a pair has completed
  * @job: any job, under its context's lock
  *
- * Counts for fragment jobs; more than once is as good as once.
+ * Only fragment jobs have an effect; repeated calls have none.
  */
 void pumice_pair_end_locked(struct pumice_job *job)
 {
@@ -163,7 +163,7 @@ void pumice_pair_end_locked(struct pumice_job *job)
 }
 
 /**
- * pumice_pair_end - as pumice_pair_end_locked(), without the lock
+ * pumice_pair_end - acquire the lock and call pumice_pair_end_locked()
  * @job: any job
  */
 void pumice_pair_end(struct pumice_job *job)
@@ -176,10 +176,10 @@ void pumice_pair_end(struct pumice_job *job)
 }
 
 /**
- * pumice_pair_refuse - a job is not given to the firmware
+ * pumice_pair_refuse - note that a job will not be submitted to the firmware
  * @job: any job, whose fences have not signalled
  *
- * With a geometry job its fragment job is lost, too.
+ * If a geometry job is refused, so is its fragment job.
  */
 void pumice_pair_refuse(struct pumice_job *job)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A geometry job and its fragment job: what they share. */
+/* State shared by a geometry job and its fragment job. */
 #ifndef PUMICE_PAIR_H
 #define PUMICE_PAIR_H
 
@@ -13,30 +13,30 @@ struct pumice_job;
 struct pumice_queue;
 
 /**
- * struct pumice_pair - what both jobs know of each other
+ * struct pumice_pair - state shared by both jobs
  *
  * Neither job refers to the other once it is pushed: either may be freed first.
  */
 struct pumice_pair {
-	/** @ref: both jobs */
+	/** @ref: held by both jobs */
 	struct kref ref;
 	/** @fragment: queue of the fragment job; the jobs hold its context */
 	struct pumice_queue *fragment;
-	/** @credits: of the fragment job; constant once armed */
+	/** @credits: credits of the fragment job; constant once armed */
 	u32 credits;
 	/** @ended: "finished" fence of the fragment job; a reference once armed */
 	struct dma_fence *ended;
-	/** @refused: the geometry job was not given to the firmware; before its fences signal */
+	/** @refused: the geometry job was not submitted to the firmware; set before its end */
 	bool refused;
 
 	/* Under the context's lock: */
 	/** @node: in pumice_queue.pairs while @promised */
 	struct list_head node;
-	/** @promised: @credits are kept for the fragment job */
+	/** @promised: @credits are reserved for the fragment job */
 	bool promised;
-	/** @given: the firmware has the geometry job, and not the fragment job yet */
+	/** @given: the firmware has the geometry job, but not the fragment job yet */
 	bool given;
-	/** @over: the fragment job has ended, or never will begin */
+	/** @over: the fragment job has completed, or will never begin */
 	bool over;
 };
 

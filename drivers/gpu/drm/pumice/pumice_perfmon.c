@@ -2,14 +2,14 @@
 /*
  * Performance monitors.
  *
- * The firmware adds what a job's slices counted to a block in shared memory; see
- * struct fwif_perf. What the counters are is in hw/perf.h.
+ * The firmware adds the counts of a job's slices to a block in shared memory; see
+ * struct fwif_perf. hw/perf.h defines the counters.
  *
- * What the firmware wrote are numbers for users and nothing more.
+ * Values written by the firmware are passed to users and not used otherwise.
  *
- * A data master has one job at a time, so what its own blocks count belongs to the
- * context. Blocks that data masters share count what runs beside a job, too, and so reveal
- * the activity of others: as with other drivers' sysctls of this kind
+ * A data master has one job at a time, so the counts of its own blocks belong to the
+ * context. Blocks shared by data masters also count concurrent jobs, and so reveal the
+ * activity of others: as with other drivers' sysctls of this kind
  * (dev.i915.perf_stream_paranoid, dev.xe.observation_paranoid), reading them requires
  * CAP_PERFMON, unless dev.pumice.perf_paranoid is 0.
  */
@@ -57,7 +57,7 @@ static struct ctl_table sysctl_table[] = {
 	},
 };
 
-/* A kernel without sysctls stays paranoid. */
+/* Register the sysctl. On kernels without sysctls the default of 1 applies. */
 void pumice_perfmon_register_sysctl(void)
 {
 	sysctls = register_sysctl("dev/pumice", sysctl_table);
@@ -92,7 +92,7 @@ static void last_put(struct kref *ref)
 	queue_work(pumice_cleanup_wq, &perfmon->free_work);
 }
 
-/* May be called where one cannot sleep. */
+/* Drop a reference. May be called in atomic context. */
 void pumice_perfmon_put(struct pumice_perfmon *perfmon)
 {
 	if (perfmon)
@@ -100,11 +100,11 @@ void pumice_perfmon_put(struct pumice_perfmon *perfmon)
 }
 
 /**
- * pumice_perfmon_lookup - monitor of a file by its id
+ * pumice_perfmon_lookup - look up a monitor of a file by its id
  * @file: file
  * @id: id
  *
- * Returns it with a reference, or NULL.
+ * Return: the monitor with a reference, or NULL.
  */
 struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id)
 {
@@ -149,7 +149,7 @@ static int copy_counters(struct pumice_perfmon *perfmon, const struct drm_pumice
 	return 0;
 }
 
-/* One without memory of the firmware's, or an error pointer. */
+/* Allocate a monitor without firmware memory. Returns an error pointer on failure. */
 static struct pumice_perfmon *perfmon_alloc(struct pumice_device *pdev,
 					    const struct drm_pumice_array *array)
 {
@@ -244,8 +244,8 @@ static void read_values(const struct pumice_perfmon *perfmon, u64 *values)
 }
 
 /*
- * Counters go on from what was returned, so that nothing is lost that the firmware adds
- * meanwhile. Backwards: of a counter named twice the first value counts.
+ * Reset the counters by the values that were returned, so that counts added by the firmware
+ * meanwhile are not lost. Backwards: for duplicate counters the first value is used.
  */
 static void take_values(struct pumice_perfmon *perfmon, const u64 *values)
 {

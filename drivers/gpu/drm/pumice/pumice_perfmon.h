@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Performance monitors: counters of chosen jobs. */
+/* Performance monitors: counters of selected jobs. */
 #ifndef PUMICE_PERFMON_H
 #define PUMICE_PERFMON_H
 
@@ -8,26 +8,26 @@
 #include "pumice_device.h"
 
 /**
- * struct pumice_perfmon - adds up counters over the jobs that name it
+ * struct pumice_perfmon - sums of counters over the jobs that refer to it
  */
 struct pumice_perfmon {
-	/** @ref: file, jobs */
+	/** @ref: held by the file and jobs */
 	struct kref ref;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @obj: struct fwif_perf, to which the firmware adds */
 	struct pumice_fw_obj *obj;
-	/** @busy: jobs that name it and have not ended */
+	/** @busy: jobs that refer to it and have not completed */
 	atomic_t busy;
 	/** @lock: guards @base */
 	struct mutex lock;
-	/** @base: what is subtracted from the firmware's counts, by counter */
+	/** @base: values subtracted from the firmware's counts, by counter */
 	u64 base[PUMICE_PERF_COUNTER_COUNT];
-	/** @count: counters */
+	/** @count: number of @counters */
 	u32 count;
-	/** @counters: their numbers; constant */
+	/** @counters: counter numbers; constant */
 	u8 counters[DRM_PUMICE_MAX_PERF_COUNTERS];
-	/** @free_work: the last reference may go where one cannot sleep */
+	/** @free_work: frees the monitor; the last reference may be put in atomic context */
 	struct work_struct free_work;
 };
 

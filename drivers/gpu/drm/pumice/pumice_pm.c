@@ -2,15 +2,15 @@
 /*
  * Power management.
  *
- * A job keeps the GPU awake from SUBMIT until it is freed, and so does who reads
- * registers. Half a second after the last of them the GPU is reset and sleeps:
- * its firmware forgets all contexts and VMs, and its TLBs are empty. So nothing
- * has to be sent to a GPU that sleeps, and commands to it are as good as done
- * (pumice_kccb_call()). Waking boots the firmware; it learns of a context when
+ * A job keeps the GPU awake from SUBMIT until it is freed, as do accesses to
+ * registers. Half a second after the last user the GPU is reset and sleeps: its
+ * firmware loses the state of all contexts and VMs, and its TLBs are empty. So nothing
+ * has to be sent to a sleeping GPU, and commands to it succeed without effect
+ * (pumice_kccb_call()). Waking boots the firmware; it receives a context's state when
  * the context's next job is kicked, as after a GPU reset.
  *
- * Sleep of the whole system first lets the jobs that the firmware has come to
- * their ends; a GPU that is busy for longer than a job may take refuses it.
+ * System suspend first waits for the jobs that the firmware has; a GPU that is busy
+ * for longer than the time-out of a job makes the suspend fail.
  */
 #include <linux/delay.h>
 #include <linux/pm_runtime.h>
@@ -26,8 +26,8 @@
  * pumice_pm_get - keep the GPU awake
  * @pdev: device
  *
- * May sleep and boot the firmware; not to be called under reset.lock. Returns 0,
- * then pumice_pm_put() has to follow; or -EIO if it does not wake.
+ * May sleep and boot the firmware; must not be called under reset.lock.
+ * Return: 0, and pumice_pm_put() must follow; or -EIO if the GPU does not wake up.
  */
 int pumice_pm_get(struct pumice_device *pdev)
 {
@@ -35,10 +35,10 @@ int pumice_pm_get(struct pumice_device *pdev)
 }
 
 /**
- * pumice_pm_get_if_awake - keep the GPU awake if it is
+ * pumice_pm_get_if_awake - keep the GPU awake if it is awake
  * @pdev: device
  *
- * Returns whether it is; then pumice_pm_put() has to follow.
+ * Return: true if it is awake; then pumice_pm_put() must follow.
  */
 bool pumice_pm_get_if_awake(struct pumice_device *pdev)
 {
@@ -48,7 +48,7 @@ bool pumice_pm_get_if_awake(struct pumice_device *pdev)
 }
 
 /**
- * pumice_pm_put - end of pumice_pm_get(); does not sleep
+ * pumice_pm_put - release a use of pumice_pm_get(); does not sleep
  * @pdev: device
  */
 void pumice_pm_put(struct pumice_device *pdev)
@@ -58,7 +58,7 @@ void pumice_pm_put(struct pumice_device *pdev)
 }
 
 /**
- * pumice_pm_init - from now on the GPU may sleep
+ * pumice_pm_init - permit the GPU to sleep
  * @pdev: device, registered
  */
 void pumice_pm_init(struct pumice_device *pdev)
@@ -68,11 +68,11 @@ void pumice_pm_init(struct pumice_device *pdev)
 	pm_runtime_set_autosuspend_delay(dev, AUTOSUSPEND_MS);
 	pm_runtime_use_autosuspend(dev);
 	pm_runtime_allow(dev);
-	pumice_pm_put(pdev); /* the PCI core's, since before probe() */
+	pumice_pm_put(pdev); /* the use that the PCI core acquired before probe() */
 }
 
 /**
- * pumice_pm_fini - end of pumice_pm_init(): the GPU is awake and stays so
+ * pumice_pm_fini - undo pumice_pm_init(): wake the GPU and keep it awake
  * @pdev: device
  */
 void pumice_pm_fini(struct pumice_device *pdev)
@@ -108,7 +108,7 @@ static int runtime_resume(struct device *dev)
 	return ret;
 }
 
-/* True while the firmware has a job. */
+/* Return true while the firmware has a job. */
 static bool busy(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
@@ -121,7 +121,7 @@ static bool busy(struct pumice_device *pdev)
 	return found;
 }
 
-/* No job starts until pumice_reset_continue(), and those the firmware has come to their ends. */
+/* Start no job until pumice_reset_continue(), and wait for those that the firmware has. */
 static int quiesce(struct pumice_device *pdev)
 {
 	unsigned long end = jiffies + 2 * msecs_to_jiffies(pumice_job_timeout_ms);

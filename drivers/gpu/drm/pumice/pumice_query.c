@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* DRM_IOCTL_PUMICE_DEV_QUERY: what the GPU is, what runs on it, what time it is. */
+/* DRM_IOCTL_PUMICE_DEV_QUERY: properties, statistics and clocks of the GPU. */
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
@@ -49,7 +49,7 @@ static struct drm_pumice_query_fw query_fw(struct pumice_device *pdev)
 	return fw;
 }
 
-/* Both clocks, with nothing in between. */
+/* Read both clocks in immediate succession. */
 static struct drm_pumice_query_timestamp query_timestamp(struct pumice_device *pdev)
 {
 	struct drm_pumice_query_timestamp time = { 0 };
@@ -62,7 +62,7 @@ static struct drm_pumice_query_timestamp query_timestamp(struct pumice_device *p
 	return time;
 }
 
-/* The size rules of the ioctl. */
+/* Copy the answer to the user, with the ioctl's rules for sizes. */
 static int answer(struct drm_pumice_dev_query *args, const void *data, u32 size)
 {
 	void __user *to = u64_to_user_ptr(args->pointer);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * From the scheduler to the firmware and back.
+ * Submission of jobs from the scheduler to the firmware, and their completion.
  *
  * run_job() writes a job into its queue's client CCB: WAITs for jobs of other
  * queues, the command of the data master, and an UPDATE of the queue's update
  * object with the job's number. The interrupt thread reads update objects and
- * ends the jobs they have reached.
+ * completes the jobs that they have reached.
  *
- * The scheduler's credits keep the ring from overflowing: a credit is 8 bytes,
- * and a job holds its own until it has ended, when the firmware has read them.
- * What a geometry job needs beside is in pumice_pair.c.
+ * The scheduler's credits prevent overflow of the ring: a credit is 8 bytes, and a
+ * job holds its credits until it has completed, when the firmware has read its commands.
+ * The additional requirements of a geometry job are in pumice_pair.c.
  */
 #include <linux/dma-fence.h>
 #include <linux/ratelimit.h>
@@ -33,14 +33,14 @@
 #include "pumice_vm.h"
 
 #define CREDIT_BYTES	8u
-/* Longest command of a job, and all commands of the longest job that waits for nothing. */
+/* Size of the longest command, and of all commands of the longest job without dependencies. */
 #define COMMAND_BYTES	sizeof(struct fwif_cccb_render)
 #define JOB_BYTES	(COMMAND_BYTES + sizeof(struct fwif_cccb_update))
-/* Of the shortest. */
+/* Size of all commands of the shortest job. */
 #define MIN_JOB_BYTES	(sizeof(struct fwif_cccb_compute) + sizeof(struct fwif_cccb_update))
 /*
- * What no job may use: the two fillers before the ring's end that can be in
- * flight, shorter than the longest command each, and the gap that distinguishes a full
+ * Space that no job may use: the two fillers before the ring's end that can be in
+ * flight, each shorter than the longest command, and the gap that distinguishes a full
  * ring from an empty one.
  */
 #define SPARE_BYTES	(2 * COMMAND_BYTES + CREDIT_BYTES)
@@ -48,7 +48,7 @@
 #define CCCB_MASK	(PUMICE_CCCB_BYTES - 1)
 #define RESULT_MASK	(PUMICE_RESULT_COUNT - 1)
 
-/* A geometry job waits for what its fragment job waits for, too. */
+/* A geometry job also waits for the dependencies of its fragment job. */
 static_assert(2 * (PUMICE_MAX_NATIVE + PUMICE_MAX_SIBLINGS) * sizeof(struct fwif_cccb_wait) +
 	      JOB_BYTES <= CREDIT_LIMIT * CREDIT_BYTES);
 static_assert(CREDIT_LIMIT * CREDIT_BYTES / MIN_JOB_BYTES < PUMICE_RESULT_COUNT);
@@ -58,21 +58,21 @@ static bool is_render(const struct pumice_queue *q)
 	return q->dm == FWIF_DM_VDM || q->dm == FWIF_DM_PDM;
 }
 
-/* Credits of a job that waits for so many others. */
+/* Return the credits of a job with @waits dependencies. */
 u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits)
 {
 	return ((is_render(q) ? JOB_BYTES : MIN_JOB_BYTES) +
 		waits * sizeof(struct fwif_cccb_wait)) / CREDIT_BYTES;
 }
 
-/* Whether so many credits can be promised beside those that are, by a fragment queue. */
+/* Return true if a fragment queue can reserve @credits in addition to its reservations. */
 bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits)
 {
 	lockdep_assert_held(&q->ctx->lock);
 	return q->promised + credits <= CREDIT_LIMIT;
 }
 
-/* Append a command, with a filler before where it would not fit up to the ring's end. */
+/* Append a command, preceded by a filler if it would not fit before the ring's end. */
 static void emit(struct pumice_queue *q, const void *cmd, u32 bytes)
 {
 	u8 *cccb = q->shared->cccb;
@@ -89,14 +89,14 @@ static void emit(struct pumice_queue *q, const void *cmd, u32 bytes)
 }
 
 /*
- * The firmware's fence of a job of this GPU that is scheduled, or NULL if it has
- * none to wait for there. The parent is set before "scheduled" signals.
+ * Return the firmware fence of a scheduled job of this GPU, or NULL if there is
+ * none to wait for in the firmware. The parent is set before "scheduled" signals.
  */
 static struct pumice_fence *native_fence(struct dma_fence *finished)
 {
 	struct drm_sched_fence *s_fence = to_drm_sched_fence(finished);
 
-	/* pairs with the release in the scheduler, which sets it */
+	/* pairs with the release in the scheduler, which sets the parent */
 	return to_pumice_fence(smp_load_acquire(&s_fence->parent));
 }
 
@@ -153,7 +153,7 @@ static void emit_render(struct pumice_job *job, u32 type)
  * pumice_queue_emit_locked - write a job's commands into the ring of its queue
  * @job: job with its number, under its context's lock
  *
- * The firmware sees them at the next kick.
+ * The firmware reads them after the next kick.
  */
 void pumice_queue_emit_locked(struct pumice_job *job)
 {
@@ -175,10 +175,10 @@ void pumice_queue_emit_locked(struct pumice_job *job)
 }
 
 /**
- * pumice_queue_kick_locked - show the firmware what a queue's ring has
+ * pumice_queue_kick_locked - notify the firmware of new commands in a queue's ring
  * @q: queue, under its context's lock
  *
- * Uses a reservation of the kernel CCB. Returns 0, or -ECANCELED if the firmware is down.
+ * Consumes a reservation of the kernel CCB. Return: 0, or -ECANCELED if the firmware is down.
  */
 int pumice_queue_kick_locked(struct pumice_queue *q)
 {
@@ -190,14 +190,14 @@ int pumice_queue_kick_locked(struct pumice_queue *q)
 	int ret;
 
 	lockdep_assert_held(&q->ctx->lock);
-	dma_wmb(); /* the commands before the kick that shows them */
+	dma_wmb(); /* write the commands before the kick that publishes them */
 	ret = pumice_kccb_push_reserved(q->ctx->pdev, &kick);
 	if (!ret)
 		q->known = true;
 	return ret;
 }
 
-/* Put a job into its queue's ring. The firmware has it from the next kick on. */
+/* Append a job to its queue's ring. The firmware has it after the next kick. */
 static void append_locked(struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
@@ -217,10 +217,10 @@ static void append_locked(struct pumice_job *job)
 }
 
 /*
- * Give a job to the firmware. Where that does not take commands, a reset is near or under way:
- * it finds the job, and gives it again or ends it. None comes after a GPU is lost.
+ * Submit a job to the firmware. If the firmware does not accept commands, a reset is imminent or
+ * under way: it finds the job, and resubmits or cancels it. After a GPU is lost there is no reset.
  *
- * Returns 0, -ECANCELED if the context takes no more jobs, or -ENODEV.
+ * Returns 0, -ECANCELED if the context accepts no more jobs, or -ENODEV.
  */
 static int submit(struct pumice_job *job)
 {
@@ -248,10 +248,10 @@ static int submit(struct pumice_job *job)
 }
 
 /*
- * A job that is not given to the firmware ends with an error, as do all that follow it
- * in its context. It must not signal before jobs that the firmware still has: a fence of
- * a fence context vouches for all before it, and takes their place in reservations. With
- * such jobs it gets a fence that end_refused_locked() signals after theirs, and which the
+ * A job that is not submitted to the firmware completes with an error, as do all that follow
+ * it in its context. It must not signal before jobs that the firmware still has: a fence of
+ * a fence context implies all fences before it, and replaces them in reservations. If there
+ * are such jobs it gets a fence that end_refused_locked() signals after theirs, and which the
  * firmware's waits can refer to by the last of their numbers.
  */
 static struct dma_fence *refuse(struct pumice_job *job, int error)
@@ -301,9 +301,9 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 }
 
 /*
- * What has to be waited for in the kernel before others can be waited for in the
- * firmware: that they are scheduled. One that turns out to have no fence of ours
- * is waited for whole. Returns a reference, or NULL.
+ * Find a dependency that must be scheduled before other jobs can wait for it in the firmware,
+ * so the kernel waits for that first. For one without a fence of this driver, the kernel
+ * waits for its completion. Returns a reference, or NULL.
  */
 static struct dma_fence *not_scheduled(struct dma_fence * const *native, u32 count)
 {
@@ -322,7 +322,7 @@ static struct dma_fence *not_scheduled(struct dma_fence * const *native, u32 cou
 	return NULL;
 }
 
-/* A geometry job waits for room for its fragment job, too. */
+/* A geometry job also waits for space for its fragment job. */
 static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sched_entity *entity)
 {
 	struct pumice_job *job = to_pumice_job(base);
@@ -349,7 +349,7 @@ static const struct drm_sched_backend_ops sched_ops = {
 	.free_job = free_job,
 };
 
-/* Of a data master, enum fwif_dm. */
+/* Return the name of the queue of a data master, enum fwif_dm. */
 const char *pumice_queue_name(u32 dm)
 {
 	static const char * const names[] = {
@@ -378,7 +378,7 @@ static int init_scheduler(struct pumice_queue *q)
 	return ret;
 }
 
-/* What a firmware that does not know the queue reads; its last job that ended was @ended. */
+/* Initialize the shared memory for a firmware without the queue; @ended: last completed job. */
 static void fill_shared(struct pumice_queue *q, u32 ended)
 {
 	u32 addr = q->obj->addr;
@@ -399,7 +399,7 @@ static void fill_shared(struct pumice_queue *q, u32 ended)
 	};
 }
 
-/* Memory shared with the firmware. What was made is freed by pumice_queue_fini(). */
+/* Allocate the memory shared with the firmware. On an error, pumice_queue_fini() frees it. */
 static int make_shared(struct pumice_queue *q, struct pumice_file *file)
 {
 	struct pumice_device *pdev = q->ctx->pdev;
@@ -418,14 +418,14 @@ static int make_shared(struct pumice_queue *q, struct pumice_file *file)
 	return 0;
 }
 
-/* The most that the queues of a context have of the memory shared with the firmware, bytes. */
+/* Return the maximum memory that a context's queues share with the firmware, bytes. */
 u32 pumice_queue_memory(void)
 {
 	return PUMICE_CONTEXT_QUEUES *
 	       (PAGE_ALIGN(sizeof(struct pumice_queue_shared)) + PAGE_ALIGN(sizeof(u32)));
 }
 
-/* An id of the firmware's, charged to the file. */
+/* Allocate a context id of the firmware, charged to the file. */
 static int make_id(struct pumice_queue *q, struct pumice_file *file)
 {
 	struct pumice_device *pdev = file->pdev;
@@ -444,14 +444,14 @@ static int make_id(struct pumice_queue *q, struct pumice_file *file)
 }
 
 /**
- * pumice_queue_init - make a queue
+ * pumice_queue_init - initialize a queue
  * @q: queue, zeroed
- * @file: file that it is for
+ * @file: file to charge
  * @ctx: its context, with VM, priority and time-out
  * @dm: enum fwif_dm
  *
- * Between drm_dev_enter() and drm_dev_exit(). Returns 0, or an error; then
- * there is nothing to be undone.
+ * Call between drm_dev_enter() and drm_dev_exit(). Return: 0, or an error, in which
+ * case everything has been undone.
  */
 int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct pumice_context *ctx,
 		      u32 dm)
@@ -478,10 +478,10 @@ int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct p
 }
 
 /**
- * pumice_queue_release_shared - give back what only a queue that runs needs
- * @q: queue, which the firmware has forgotten
+ * pumice_queue_release_shared - free the resources that only an active queue needs
+ * @q: queue, which the firmware no longer has
  *
- * What it shares with the firmware beside its update object, and its id.
+ * The memory shared with the firmware, except its update object, and its id.
  */
 void pumice_queue_release_shared(struct pumice_queue *q)
 {
@@ -492,7 +492,7 @@ void pumice_queue_release_shared(struct pumice_queue *q)
 }
 
 /**
- * pumice_queue_fini - end of a queue that no fence refers to
+ * pumice_queue_fini - free a queue that no fence refers to
  * @q: queue, after pumice_queue_release_shared()
  */
 void pumice_queue_fini(struct pumice_queue *q)
@@ -505,10 +505,10 @@ void pumice_queue_fini(struct pumice_queue *q)
 }
 
 /**
- * pumice_queue_live_ticks - what the job that runs has had of its data master
+ * pumice_queue_live_ticks - return the time of the running job on its data master
  * @q: queue, not released; the GPU is awake
  *
- * As the firmware says, in ticks of the GPU clock: 0 where no job is started.
+ * Return: GPU clock ticks as reported by the firmware; 0 if no job is started.
  */
 u64 pumice_queue_live_ticks(struct pumice_queue *q)
 {
@@ -522,7 +522,7 @@ u64 pumice_queue_live_ticks(struct pumice_queue *q)
 	return min(ticks, now);
 }
 
-/* Any user can fault at will: what is left out of the log is not worth a warning either. */
+/* Any user can cause faults at will, so the number of suppressed messages is not logged. */
 static struct ratelimit_state fault_limit =
 	RATELIMIT_STATE_INIT_FLAGS(fault_limit, DEFAULT_RATELIMIT_INTERVAL,
 				   DEFAULT_RATELIMIT_BURST, RATELIMIT_MSG_ON_RELEASE);
@@ -537,7 +537,7 @@ static void report_fault(struct pumice_queue *q, const struct fwif_job_result *r
 		 pumice_access_str(r->access), r->addr, r->usc, r->pc);
 }
 
-/* The errno that a job's fence carries. */
+/* Return the errno of a job's fence. */
 static int result_error(struct pumice_queue *q, const struct pumice_job *job,
 			const struct fwif_job_result *r)
 {
@@ -560,7 +560,7 @@ static int result_error(struct pumice_queue *q, const struct pumice_job *job,
 	}
 }
 
-/* End a job; error 0 is success. */
+/* Complete a job; error 0 is success. */
 static void end_job_locked(struct pumice_job *job, int error, const struct fwif_job_result *r)
 {
 	struct pumice_context *ctx = job->ctx;
@@ -577,7 +577,7 @@ static void end_job_locked(struct pumice_job *job, int error, const struct fwif_
 	dma_fence_signal(&job->fence->base);
 }
 
-/* End a job that the firmware says has ended. */
+/* Complete a job that the firmware reports as completed. */
 static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 {
 	struct pumice_context *ctx = q->ctx;
@@ -611,7 +611,7 @@ static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 	end_job_locked(job, error, r.seqno == job->seqno ? &r : NULL);
 }
 
-/* The firmware has none of the queue's jobs any more. */
+/* Complete the refused jobs; the firmware has no more jobs of the queue. */
 static void end_refused_locked(struct pumice_queue *q)
 {
 	struct pumice_job *job, *next;
@@ -625,7 +625,7 @@ static void end_refused_locked(struct pumice_queue *q)
 	}
 }
 
-/* End a queue's jobs up to one. */
+/* Complete a queue's jobs up to number @reached. */
 static void process_locked(struct pumice_queue *q, u32 reached)
 {
 	struct pumice_job *job, *next;
@@ -647,11 +647,11 @@ static void process_locked(struct pumice_queue *q, u32 reached)
 }
 
 /*
- * End the jobs that the update objects of a context have reached.
+ * Complete the jobs that the update objects of a context have reached.
  *
  * A fragment job ends after its geometry job. So the objects are read from the last queue to
- * the first, and jobs end from the first to the last: when the fence of a fragment job
- * signals, that of its geometry job has, and both are counted.
+ * the first, and jobs complete from the first to the last: when the fence of a fragment job
+ * signals, that of its geometry job has signalled, and both are counted.
  */
 static void process_queues_locked(struct pumice_context *ctx)
 {
@@ -660,7 +660,7 @@ static void process_queues_locked(struct pumice_context *ctx)
 	lockdep_assert_held(&ctx->lock);
 	for (i = ctx->queue_count; i--;) {
 		reached[i] = READ_ONCE(*(u32 *)ctx->queues[i].ufo->cpu);
-		dma_rmb(); /* an update object before the next, and before results of jobs */
+		dma_rmb(); /* read an update object before the next, and before results of jobs */
 	}
 	for (i = 0; i < ctx->queue_count; i++)
 		process_locked(&ctx->queues[i], reached[i]);
@@ -674,7 +674,7 @@ static void process(struct pumice_context *ctx)
 }
 
 /**
- * pumice_queue_process - end the jobs of a context that have ended
+ * pumice_queue_process - complete the jobs of a context that have ended
  * @ctx: context, in the list of contexts; between drm_dev_enter() and drm_dev_exit()
  */
 void pumice_queue_process(struct pumice_context *ctx)
@@ -686,7 +686,7 @@ void pumice_queue_process(struct pumice_context *ctx)
 }
 
 /**
- * pumice_queue_process_all - end the jobs of all contexts that have ended
+ * pumice_queue_process_all - complete the jobs of all contexts that have ended
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  */
 void pumice_queue_process_all(struct pumice_device *pdev)
@@ -702,9 +702,9 @@ void pumice_queue_process_all(struct pumice_device *pdev)
 }
 
 /**
- * pumice_queue_renew_locked - the firmware is gone: the queue as a new one takes it
+ * pumice_queue_renew_locked - reset the state of a queue after the firmware was taken down
  * @q: queue, under its context's lock
- * @ended: number of the last job that ended; the commands of those after it have gone
+ * @ended: number of the last completed job; the commands of later jobs are discarded
  */
 void pumice_queue_renew_locked(struct pumice_queue *q, u32 ended)
 {
@@ -715,7 +715,7 @@ void pumice_queue_renew_locked(struct pumice_queue *q, u32 ended)
 	q->known = false;
 }
 
-/* Jobs that the firmware had when it went down. */
+/* Complete with an error the jobs that the firmware had when it was taken down. */
 static void cancel_locked(struct pumice_queue *q, int error)
 {
 	struct pumice_context *ctx = q->ctx;
@@ -735,15 +735,15 @@ static void cancel_locked(struct pumice_queue *q, int error)
 }
 
 /**
- * pumice_queue_cancel - the firmware is gone: end all jobs it had
- * @ctx: context, in the list of contexts, under reset.lock; its memory is still there
+ * pumice_queue_cancel - complete a context's jobs after the firmware was taken down
+ * @ctx: context, in the list of contexts, under reset.lock; its memory still exists
  * @error: errno of their fences
  *
- * A context that lost a job takes no more. The others are as new to the next
- * firmware.
+ * A context that lost a job accepts no more. Other contexts are registered again with the
+ * next firmware.
  *
- * Its annotation of the fence path begins under reset.lock, as all that meet that lock do: up
- * to Linux 6.15 lockdep takes the annotation itself for a lock, and so for one order only.
+ * Its annotation of the fence path begins under reset.lock, as in all paths that take that
+ * lock: up to Linux 6.15 lockdep treats the annotation itself as a lock, with a single order.
  */
 void pumice_queue_cancel(struct pumice_context *ctx, int error)
 {
@@ -755,7 +755,7 @@ void pumice_queue_cancel(struct pumice_context *ctx, int error)
 	process_queues_locked(ctx);
 	pumice_for_each_queue(q, ctx)
 		cancel_locked(q, error);
-	/* The scene of a fragment job that is still in the kernel has gone as well. */
+	/* The scene of a fragment job that is still in the kernel was lost as well. */
 	if (pumice_context_awaited_locked(ctx))
 		pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_INNOCENT);
 	spin_unlock(&ctx->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* From the scheduler to the firmware and back: one queue a data master. */
+/* Submission of jobs from the scheduler to the firmware, with one queue per data master. */
 #ifndef PUMICE_QUEUE_H
 #define PUMICE_QUEUE_H
 
@@ -15,17 +15,17 @@ struct pumice_file;
 struct pumice_job;
 struct pumice_pair;
 
-/* Client CCB, bytes; and results, which are more than jobs fit into it. */
+/* Size of the client CCB, bytes; number of results, more than the jobs that fit into it. */
 #define PUMICE_CCCB_BYTES	16384u
 #define PUMICE_RESULT_COUNT	512u
 
-/* Queues that a context may have, and which is which of a render context's. */
+/* Maximum number of queues of a context; indices of a render context's queues. */
 #define PUMICE_CONTEXT_QUEUES	2u
 #define PUMICE_QUEUE_GEOMETRY	0u
 #define PUMICE_QUEUE_FRAGMENT	1u
 
 /**
- * struct pumice_queue_shared - what a queue shares with the firmware
+ * struct pumice_queue_shared - memory shared by a queue and the firmware
  */
 struct pumice_queue_shared {
 	struct fwif_context context;
@@ -38,7 +38,7 @@ struct pumice_queue_shared {
 /**
  * struct pumice_queue - jobs of one context on one data master
  *
- * To the firmware it is a context of its own. Lives as long as its context.
+ * The firmware treats it as a context of its own. Lives as long as its context.
  */
 struct pumice_queue {
 	/** @ctx: context; constant */
@@ -47,15 +47,15 @@ struct pumice_queue {
 	u32 dm;
 	/** @id: the firmware's context id, below FWIF_MAX_CONTEXTS, until destroyed */
 	u32 id;
-	/** @charge: of @id */
+	/** @charge: quota charge of @id */
 	struct pumice_charge charge;
-	/** @fence_context: of struct pumice_fence; constant */
+	/** @fence_context: fence context of struct pumice_fence; constant */
 	u64 fence_context;
 	/** @obj: memory of @shared, until destroyed */
 	struct pumice_fw_obj *obj;
 	/** @shared: shared with the firmware; under the context's lock */
 	struct pumice_queue_shared *shared;
-	/** @ufo: update object: number of the last job that ended */
+	/** @ufo: update object: number of the last completed job */
 	struct pumice_fw_obj *ufo;
 
 	struct drm_gpu_scheduler sched;
@@ -68,32 +68,32 @@ struct pumice_queue {
 	/* Under the context's lock: */
 	/** @write: offset in the client CCB, bytes */
 	u32 write;
-	/** @seqno: of the last job given to the firmware */
+	/** @seqno: number of the last job submitted to the firmware */
 	u32 seqno;
 	/** @in_flight: jobs that the firmware has, struct pumice_job.node, oldest first */
 	struct list_head in_flight;
 	/**
-	 * @refused: jobs that the firmware did not get while it has those @in_flight, struct
+	 * @refused: jobs not submitted to the firmware, which wait for those @in_flight, struct
 	 * pumice_job.node, oldest first; empty when @in_flight is
 	 */
 	struct list_head refused;
-	/** @known: the firmware knows the queue */
+	/** @known: the firmware has the queue */
 	bool known;
-	/** @promised: credits promised to the fragment jobs of @pairs; of a fragment queue */
+	/** @promised: for a fragment queue: credits reserved for the fragment jobs of @pairs */
 	u32 promised;
-	/** @awaited: fragment jobs whose geometry jobs were given to the firmware before them */
+	/** @awaited: fragment jobs not submitted yet whose geometry jobs the firmware got */
 	u32 awaited;
-	/** @pairs: those that hold a promise, struct pumice_pair.node, oldest first */
+	/** @pairs: pairs with reserved credits, struct pumice_pair.node, oldest first */
 	struct list_head pairs;
-	/** @busy_ticks: GPU clock ticks on the data master of the jobs that ended */
+	/** @busy_ticks: GPU clock ticks of completed jobs on the data master */
 	u64 busy_ticks;
-	/** @shown_ticks: the most that fdinfo has shown of it */
+	/** @shown_ticks: maximum value that fdinfo has shown of it */
 	u64 shown_ticks;
 
 	/* Under reset.lock: */
-	/** @ticks: looks in a row at which the GPU was busy with the same job */
+	/** @ticks: consecutive checks at which the GPU was busy with the same job */
 	u32 ticks;
-	/** @tick_starts: jobs started and switched out, and partial renders, at the last look */
+	/** @tick_starts: jobs started and switched out, and partial renders, at the last check */
 	u32 tick_starts;
 };
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Shares of what all users of a GPU have in common: the firmware's context ids and
+ * Shares of the resources common to all users of a GPU: the firmware's context ids and
  * the 2 GiB of MMU context 0.
  *
- * Three limits keep one user from taking either away from all others:
+ * Three limits prevent one user from exhausting either resource for all others:
  *
- * - A file has at most so much, whoever uses it: a leak in one program ends there.
+ * - A limit per file, for any user: it bounds the effect of a leak in one program.
  * - A user, over all files, has at most half of the ids and an eighth of the memory.
  *   So opening more files or starting more processes gains nothing.
- * - All users together leave a reserve. Only who has CAP_SYS_RESOURCE, the kernel's
- *   capability for reserved space and limits, or CAP_SYS_NICE, which a compositor
- *   has for its priority, passes this limit and that of a user. DRM master does
- *   not count: on a device without outputs it goes to whoever comes first.
+ * - All users together leave a reserve. Only a process with CAP_SYS_RESOURCE, the kernel's
+ *   capability for reserved space and limits, or with CAP_SYS_NICE, which a compositor
+ *   has for its priority, may exceed this limit and that of a user. DRM master does
+ *   not count: on a device without outputs the first process to open it becomes master.
  *
- * The user is the caller of the ioctl, as with RLIMIT_MEMLOCK, not who opened the
+ * The user is the caller of the ioctl, as with RLIMIT_MEMLOCK, not the opener of the
  * file. Ids that a user has delegated to themselves in a user namespace count as that
  * user: the namespace's owner is charged.
  *
- * What a user destroys is charged until a worker has freed it. A call that would be refused
- * first waits for these workers (pumice_quota_settle()), so that one who creates and destroys
- * in turn never reaches a limit. What jobs in flight use stays charged.
+ * Destroyed objects are charged until a worker has freed them. A call that would be refused
+ * first waits for these workers (pumice_quota_settle()), so that a process which creates and
+ * destroys alternately never reaches a limit. Resources of jobs in flight stay charged.
  *
  * The driver's own memory (boot structure, rings, traces) is not charged.
  */
@@ -33,11 +33,11 @@
 #include "pumice_quota.h"
 
 static const struct limits {
-	/* For the message. */
+	/* Name in the log message. */
 	const char *name;
-	/* There is so much of it; of that for the privileged alone. */
+	/* Total amount; reserve for privileged processes, included in it. */
 	u32 total, reserve;
-	/* A user, and a file, may have so much. */
+	/* Limit of a user, and of a file. */
 	u32 user, file;
 } limits[PUMICE_RESOURCE_COUNT] = {
 	[PUMICE_RESOURCE_CONTEXTS] = {
@@ -56,12 +56,12 @@ static const struct limits {
 	},
 };
 
-/* A file has a share of a user, and users leave the reserve alone. */
+/* The limit of a file is at most that of a user, and that leaves the reserve free. */
 static_assert(DRM_PUMICE_MAX_FILE_QUEUES <= FWIF_MAX_CONTEXTS / 2);
 static_assert(DRM_PUMICE_MAX_FILE_SHARED <= PUMICE_FW_WINDOW_SIZE / 8);
 
 /**
- * pumice_quota_init - nothing is used
+ * pumice_quota_init - initialize the quota; nothing is used
  * @pdev: device
  */
 void pumice_quota_init(struct pumice_device *pdev)
@@ -71,7 +71,7 @@ void pumice_quota_init(struct pumice_device *pdev)
 }
 
 /**
- * pumice_quota_fini - all files are closed and all that they had is gone
+ * pumice_quota_fini - free the quota; all files were closed and their objects freed
  * @pdev: device
  */
 void pumice_quota_fini(struct pumice_device *pdev)
@@ -82,9 +82,9 @@ void pumice_quota_fini(struct pumice_device *pdev)
 }
 
 /**
- * pumice_quota_open - share of a file
+ * pumice_quota_open - create the share of a file
  *
- * Returns it, for pumice_quota_close(), or NULL without memory.
+ * Return: the share, for pumice_quota_close(), or NULL without memory.
  */
 struct pumice_share *pumice_quota_open(void)
 {
@@ -102,7 +102,7 @@ static void put_file_locked(struct pumice_share *share)
 }
 
 /**
- * pumice_quota_close - a file is closed; what it had may live a little longer
+ * pumice_quota_close - release the share of a closed file, whose objects may still exist
  * @pdev: device
  * @share: share of the file
  */
@@ -123,9 +123,9 @@ static void put_user_locked(struct pumice_quota *quota, u32 uid, struct pumice_s
 }
 
 /*
- * Who is charged for what the caller does. The ids of a user namespace are all its
- * holder's to take, so that they count as one user: as the namespace's owner, or where root
- * has made it for another user, as a container's, as its root. The outermost one holds.
+ * Return the user that is charged for the caller. All ids of a user namespace are available to
+ * its holder, so they count as one user: the namespace's owner or, if root created it for
+ * another user, as for a container, its root. The outermost user namespace decides.
  */
 static u32 charged_uid(void)
 {
@@ -141,7 +141,7 @@ static u32 charged_uid(void)
 	return __kuid_val(uid);
 }
 
-/* Share of a user, with a reference, or NULL without memory. */
+/* Get or create the share of a user, with a reference. Returns NULL without memory. */
 static struct pumice_share *get_user_locked(struct pumice_quota *quota, u32 uid)
 {
 	struct pumice_share *share = xa_load(&quota->users, uid);
@@ -158,13 +158,13 @@ static struct pumice_share *get_user_locked(struct pumice_quota *quota, u32 uid)
 	return share;
 }
 
-/* Whether so much more is too much. */
+/* Return true if @amount more would exceed the limit. */
 static bool exceeds(u32 used, u32 amount, u32 limit)
 {
 	return amount > limit || used > limit - amount;
 }
 
-/* Whether the caller may pass the limits of users, and use what is reserved. */
+/* Return true if the caller may exceed the limits of users, and use the reserve. */
 bool pumice_quota_privileged(void)
 {
 	return capable(CAP_SYS_RESOURCE) || capable(CAP_SYS_NICE);
@@ -177,8 +177,8 @@ struct refusal {
 };
 
 /*
- * The limit that refuses a charge; .whose is NULL if none does. Capabilities are asked for
- * only where they make a difference.
+ * Find the limit that refuses a charge; .whose is NULL if none does. Capabilities are checked
+ * only if the result depends on them.
  */
 static struct refusal look_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
 {
@@ -202,7 +202,7 @@ static struct refusal look_locked(struct pumice_device *pdev, const struct pumic
 	return (struct refusal){ 0 };
 }
 
-/* 0, or -ENOSPC with a line in the kernel's log. */
+/* Check all limits. Returns 0, or -ENOSPC with a message in the kernel's log. */
 static int check_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
 {
 	const struct refusal refusal = look_locked(pdev, charge);
@@ -217,7 +217,7 @@ static int check_locked(struct pumice_device *pdev, const struct pumice_charge *
 	return -ENOSPC;
 }
 
-/* Whether a charge would be refused as things are. */
+/* Return true if a charge would currently be refused. */
 static bool is_refused(struct pumice_file *file, enum pumice_resource resource, u32 amount)
 {
 	struct pumice_quota *quota = &file->pdev->quota;
@@ -235,31 +235,31 @@ static bool is_refused(struct pumice_file *file, enum pumice_resource resource, 
 }
 
 /**
- * pumice_quota_settle - before a charge: let workers free what was destroyed, if it matters
+ * pumice_quota_settle - before a charge: wait for workers to free destroyed objects, if needed
  * @file: file of the ioctl, which is the caller's
- * @resource: what will be charged
- * @amount: how much, not less
+ * @resource: resource to be charged
+ * @amount: amount to be charged, or more
  *
- * Not between drm_dev_enter() and drm_dev_exit(), which the workers may wait for, and without
- * locks.
+ * Must not be called between drm_dev_enter() and drm_dev_exit(), which the workers may wait
+ * for, nor with locks held.
  */
 void pumice_quota_settle(struct pumice_file *file, enum pumice_resource resource, u32 amount)
 {
 	u32 i;
 
-	/* The last reference to a free list may be put by the worker that frees a data set. */
+	/* Two passes: the worker that frees a data set may queue the freeing of a free list. */
 	for (i = 0; i < 2 && is_refused(file, resource, amount); i++)
 		flush_workqueue(pumice_cleanup_wq);
 }
 
 /**
- * pumice_quota_charge - account for the use of a resource, if it is allowed
- * @file: file of the ioctl, which is the caller's; NULL: the driver itself, free of charge
- * @resource: what
- * @amount: how much, not 0
+ * pumice_quota_charge - charge the use of a resource, if it is permitted
+ * @file: file of the ioctl, which is the caller's; NULL: the driver itself, not charged
+ * @resource: resource
+ * @amount: amount, not 0
  * @charge: filled on success, for pumice_quota_uncharge()
  *
- * Returns 0; -ENOSPC, with a line in the kernel's log; -ENOMEM.
+ * Return: 0; -ENOSPC, with a message in the kernel's log; -ENOMEM.
  */
 int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource, u32 amount,
 			struct pumice_charge *charge)
@@ -292,9 +292,9 @@ int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource,
 }
 
 /**
- * pumice_quota_uncharge - the use of a resource ended
+ * pumice_quota_uncharge - release the charge of a resource that is no longer used
  * @pdev: device
- * @charge: of the use; all zero after it
+ * @charge: charge; all zero afterwards
  */
 void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *charge)
 {
@@ -313,7 +313,7 @@ void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *cha
 	*charge = (struct pumice_charge){ 0 };
 }
 
-/* How much of a resource is kept for the privileged. */
+/* Return the amount of a resource that is reserved for privileged processes. */
 u32 pumice_quota_reserve(enum pumice_resource resource)
 {
 	return limits[resource].reserve;

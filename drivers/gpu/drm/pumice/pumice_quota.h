@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Shares of what all users of a GPU have in common. */
+/* Shares of the resources common to all users of a GPU. */
 #ifndef PUMICE_QUOTA_H
 #define PUMICE_QUOTA_H
 
@@ -11,7 +11,7 @@ struct pumice_device;
 struct pumice_file;
 
 /**
- * enum pumice_resource - what is limited
+ * enum pumice_resource - limited resources
  */
 enum pumice_resource {
 	/** @PUMICE_RESOURCE_CONTEXTS: context ids of the firmware */
@@ -22,10 +22,10 @@ enum pumice_resource {
 };
 
 /**
- * struct pumice_share - what one file or one user has; under pumice_quota.lock
+ * struct pumice_share - resources used by one file or one user; under pumice_quota.lock
  */
 struct pumice_share {
-	/** @refs: the file, or none for a user; and each charge */
+	/** @refs: one for the file (none for a user), and one for each charge */
 	u32 refs;
 	/** @used: amount of each resource */
 	u32 used[PUMICE_RESOURCE_COUNT];
@@ -35,11 +35,11 @@ struct pumice_share {
  * struct pumice_quota - use of the common resources of a GPU
  */
 struct pumice_quota {
-	/** @lock: guards everything here and all shares; innermost, nothing is taken inside */
+	/** @lock: guards all fields and all shares; no lock is acquired inside */
 	struct mutex lock;
-	/** @used: amount of each resource that users have */
+	/** @used: amount of each resource in use by users */
 	u32 used[PUMICE_RESOURCE_COUNT];
-	/** @users: struct pumice_share by user id, of those that have something */
+	/** @users: struct pumice_share by user id, of users with a charge */
 	struct xarray users;
 };
 
@@ -55,7 +55,7 @@ struct pumice_charge {
 	u32 uid;
 	/** @resource: enum pumice_resource */
 	u32 resource;
-	/** @amount: of it */
+	/** @amount: amount of @resource */
 	u32 amount;
 };
 

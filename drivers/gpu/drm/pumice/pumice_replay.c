@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Jobs that a reset of the GPU finds in the firmware and that had not begun.
+ * Replay of jobs that the firmware had at a GPU reset and that had not begun.
  *
- * They have done nothing yet, so they are given to the new firmware, with the numbers and
- * fences that they have: whoever waits for them does not notice. What a job that had begun
- * has stored is not known, and the pages of a geometry job that has ended went with the
- * reset: a context that has such a job loses all that it has in the firmware.
+ * These jobs have had no effect yet, so they are submitted to the new firmware, with their
+ * numbers and fences: waiters do not notice the reset. The memory written by a job that had
+ * begun is undefined, and the pages of a completed geometry job are lost in the reset: a
+ * context with such a job loses all its jobs in the firmware.
  *
- * Which job had begun is the firmware's word: it stores a job's number before it starts the
- * data master. A firmware that lies harms the result of that context alone.
+ * The firmware reports which jobs had begun: it stores a job's number before it starts the
+ * data master. Incorrect reports affect the results of that context alone.
  *
- * A job at whose arrival the firmware fails would fail the next one. Suspect is the queue whose
- * kick is the oldest command without an answer; where its oldest job was suspect before, it is
- * lost. All others are given again however often the firmware fails: pumice_reset.c gives it up
- * in the end.
+ * A job whose arrival makes the firmware fail would also fail the next one. The suspect is the
+ * queue whose kick is the oldest unanswered command; if its oldest job was suspect before, the
+ * job is lost. All others are resubmitted however often the firmware fails; pumice_reset.c
+ * limits the number of failures.
  */
 #include "pumice_ccb.h"
 #include "pumice_context.h"
@@ -32,7 +32,7 @@ static bool suspect(const struct pumice_queue *q)
 	return q->ctx->pdev->kccb.suspect == q->obj->addr;
 }
 
-/* True if none of the queue's jobs had begun, which they do in their order, nor fails firmware. */
+/* Return true if no job of the queue had begun (they begin in order) or is suspect again. */
 static bool untouched(struct pumice_queue *q)
 {
 	const u32 begun = READ_ONCE(q->shared->context.job_seqno);
@@ -42,8 +42,8 @@ static bool untouched(struct pumice_queue *q)
 }
 
 /*
- * True if no fragment job is left whose geometry job has ended: each that the firmware has or
- * awaits came with a geometry job, and ends after it.
+ * Return true if there is no fragment job whose geometry job has completed: each fragment job
+ * that the firmware has or awaits came with a geometry job, and completes after it.
  */
 static bool scenes_to_come(struct pumice_context *ctx)
 {
@@ -78,12 +78,12 @@ static void rewind_locked(struct pumice_queue *q)
 }
 
 /**
- * pumice_replay_prepare - the firmware is gone: keep a context's jobs if none had begun
+ * pumice_replay_prepare - keep a context's jobs after a reset if none had begun
  * @ctx: context, in the list of contexts, under reset.lock, after pumice_queue_process()
  *
- * Returns false if the context has lost a job: then pumice_queue_cancel() has to end them.
- * Else the update objects are those of jobs that did not run, as the commands of others in
- * the new firmware may wait for them, and pumice_replay_run() has to follow.
+ * Return: false if the context has lost a job: then pumice_queue_cancel() must end them.
+ * Otherwise the update objects show that the jobs did not run, because commands of other jobs
+ * in the new firmware may wait for them, and pumice_replay_run() must follow.
  */
 bool pumice_replay_prepare(struct pumice_context *ctx)
 {
@@ -100,7 +100,7 @@ bool pumice_replay_prepare(struct pumice_context *ctx)
 	return ret;
 }
 
-/* Write the jobs into the rings, and with @kick, which uses a reservation a queue, show them. */
+/* Write the jobs into the rings; with @kick, kick each queue, which uses a reservation each. */
 static int run_locked(struct pumice_context *ctx, bool kick)
 {
 	struct pumice_queue *q;
@@ -128,7 +128,7 @@ static void unreserve(struct pumice_context *ctx, u32 count)
 		pumice_kccb_unreserve(ctx->pdev);
 }
 
-/* Room for a command of each queue, or none. */
+/* Reserve space for a command of each queue, or none. */
 static int reserve(struct pumice_context *ctx)
 {
 	u32 count;
@@ -145,16 +145,16 @@ static int reserve(struct pumice_context *ctx)
 }
 
 /**
- * pumice_replay_run - give a context's jobs to the new firmware
- * @ctx: context, under reset.lock, between drm_dev_enter() and drm_dev_exit(). For each
- *	context pumice_replay_prepare() or pumice_queue_cancel() was called
- * @kick: false: only write them, as the firmware is to be reset again
+ * pumice_replay_run - submit a context's jobs to the new firmware
+ * @ctx: context, under reset.lock, between drm_dev_enter() and drm_dev_exit();
+ *	pumice_replay_prepare() or pumice_queue_cancel() was called for every context
+ * @kick: false: only write them, because the firmware is to be reset again
  *
- * Waits for room in the kernel CCB. A context that was stopped meanwhile is no exception: who
- * destroys it waits for the end of the reset, and others' jobs may wait for its jobs in the
- * firmware.
+ * Waits for space in the kernel CCB. Includes contexts that were stopped meanwhile: their
+ * destruction waits for the end of the reset, and jobs of other contexts may wait for their
+ * jobs in the firmware.
  *
- * Returns 0, or an error if the firmware does not take them: then only another reset helps.
+ * Return: 0, or an error if the firmware does not accept them: then another reset is required.
  */
 int pumice_replay_run(struct pumice_context *ctx, bool kick)
 {

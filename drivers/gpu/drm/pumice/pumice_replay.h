@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Jobs that a reset finds in the firmware and that had not begun are given to it again. */
+/* Replay of jobs that the firmware had at a reset and that had not begun. */
 #ifndef PUMICE_REPLAY_H
 #define PUMICE_REPLAY_H
 

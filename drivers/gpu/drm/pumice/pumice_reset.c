@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Recovery: from mild to hard.
+ * Recovery, in increasing order of severity.
  *
- * A job that takes too long costs its context: the firmware kills it, all
- * others go on. Firmware that does not answer costs a reset of the GPU: jobs
- * that it had begun are lost, contexts that lost none go on with the firmware booted
- * anew, and with the jobs that it had (pumice_replay.c). A GPU that does not come back is
+ * A job that takes too long stops its context: the firmware kills it, all other contexts
+ * continue. If the firmware does not answer, the GPU is reset: jobs that had begun are
+ * lost, contexts that lost none continue with the restarted firmware and with the jobs
+ * that it had (pumice_replay.c). A GPU that does not recover is
  * unplugged.
  *
  * Time-outs and resets run on one ordered workqueue, under reset.lock. Fences wait for
  * them, so nothing is allocated there, and no lock taken under which others allocate;
  * lockdep checks it from the annotations.
  *
- * Only time on the GPU counts: a job that waits for others, or for its turn,
- * does not hang. A quarter of the time-out is a tick. At each, a job is killed
- * that has had the data master for the time-out, all its slices together, as the
- * firmware counts it; and, whatever the firmware counts, one that was there at
- * four ticks in a row while the firmware had no other job to run and neither
+ * Only time on the GPU counts: a job that waits for other jobs, or to be scheduled by
+ * the firmware, does not hang. A quarter of the time-out is a tick. At each tick, a job is
+ * killed that has had the data master for the time-out, all its slices together, as the
+ * firmware counts it; and, whatever the firmware counts, a job that was there at
+ * four consecutive ticks while the firmware had no other job to run and neither
  * started one nor switched one out.
  *
- * A geometry job that is out of pages holds the VDM while fragment jobs of others are on
- * the PDM: that time is theirs. Its partial renders are on the PDM while fragment jobs of
- * others wait: that time is its own.
+ * While a geometry job that is out of pages holds the VDM, time in which fragment jobs of
+ * other contexts are on the PDM does not count for it. Time in which its partial renders are
+ * on the PDM, and fragment jobs of others wait, does.
  */
 #include <linux/delay.h>
 
@@ -41,9 +41,9 @@
 #define BOOT_ATTEMPTS	2
 
 /*
- * So that no run_job() is under way and none begins. That it waits for one which is in the
- * fence path itself is no deadlock. But up to Linux 6.15 lockdep takes the annotation for a
- * lock, and so would report a wait for run_job() inside of one.
+ * Stop the schedulers, so that no run_job() is running and none begins. Waiting for a run_job()
+ * that is itself in the fence path cannot deadlock, but up to Linux 6.15 lockdep treats the
+ * annotation as a lock, and would report a wait for run_job() inside of one.
  */
 static void pause_schedulers(struct pumice_device *pdev)
 {
@@ -69,7 +69,7 @@ static void resume_schedulers(struct pumice_device *pdev)
 			drm_sched_wqueue_start(&q->sched);
 }
 
-/* The firmware goes: what it has done counts. Jobs that fault are jobs that it has served. */
+/* Note completed jobs before the firmware is taken down; jobs that fault count as completed. */
 static void note_progress(struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
@@ -79,21 +79,21 @@ static void note_progress(struct pumice_device *pdev)
 		pdev->reset.failures = 0;
 }
 
-/* Another failure; true if to boot the firmware again would be in vain. */
+/* Count a failure; true if booting the firmware again would be in vain. */
 static bool failed_too_often(struct pumice_device *pdev)
 {
 	lockdep_assert_held(&pdev->reset.lock);
 	return ++pdev->reset.failures >= PUMICE_FAILURES;
 }
 
-/* Nobody talks to the firmware after this. */
+/* Take the firmware down: no command is sent to it afterwards. */
 static void take_down(struct pumice_device *pdev)
 {
 	bool cookie;
 
 	lockdep_assert_held(&pdev->reset.lock);
 	note_progress(pdev);
-	/* Before calls fail for it: who is canceled finds it under way. */
+	/* Before calls are canceled: their callers must see that a reset is under way. */
 	WRITE_ONCE(pdev->reset.under_way, true);
 	pause_schedulers(pdev);
 	cookie = dma_fence_begin_signalling();
@@ -103,7 +103,7 @@ static void take_down(struct pumice_device *pdev)
 	dma_fence_end_signalling(cookie);
 }
 
-/* End the jobs that the firmware had, but for those that can be given to a new one if @up. */
+/* End the jobs that the firmware had, except, if @up, those that can be resubmitted. */
 static void end_jobs(struct pumice_device *pdev, bool up)
 {
 	struct pumice_context *ctx;
@@ -114,11 +114,11 @@ static void end_jobs(struct pumice_device *pdev, bool up)
 		if (!up || !pumice_replay_prepare(ctx))
 			pumice_queue_cancel(ctx, -ECANCELED);
 	}
-	/* Whatever was reported until now is about the firmware that went. */
+	/* Reports up to this point concern the previous firmware. */
 	WRITE_ONCE(pdev->reset.wanted, false);
 }
 
-/* Firmware that does not take the jobs is reset as well. */
+/* Resubmit the jobs. Firmware that does not accept them is reset as well. */
 static void replay_jobs(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
@@ -131,7 +131,7 @@ static void replay_jobs(struct pumice_device *pdev)
 		pumice_reset_schedule(pdev);
 }
 
-/* The firmware runs again. */
+/* Resume operation with the running firmware. */
 static void go_on(struct pumice_device *pdev)
 {
 	pumice_irq_enable(pdev);
@@ -139,7 +139,7 @@ static void go_on(struct pumice_device *pdev)
 	replay_jobs(pdev);
 }
 
-/* Reset the GPU, boot the firmware, end the jobs it had, or give them to it again. */
+/* Reset the GPU, boot the firmware, and end or resubmit the jobs that it had. */
 static int bring_up(struct pumice_device *pdev)
 {
 	int attempt, ret = -EIO;
@@ -160,7 +160,7 @@ static int bring_up(struct pumice_device *pdev)
 	return ret;
 }
 
-/* Stop the GPU for good, and end the jobs that the firmware had. */
+/* Stop the GPU permanently, and end the jobs that the firmware had. */
 static void give_up(struct pumice_device *pdev)
 {
 	bool cookie;
@@ -174,16 +174,16 @@ static void give_up(struct pumice_device *pdev)
 	dma_fence_end_signalling(cookie);
 }
 
-/* After take_down(), and what follows it: the GPU has forgotten all. */
+/* Complete a reset after take_down() and the following step: the GPU has lost all its state. */
 static void finish_round(struct pumice_device *pdev)
 {
 	WRITE_ONCE(pdev->reset.rounds, pdev->reset.rounds + 1);
-	/* The reset before it: pairs with that in none_under_way(). */
+	/* Order the reset before this store: pairs with the load in none_under_way(). */
 	smp_store_release(&pdev->reset.under_way, false);
 	wake_up_all(&pdev->reset.over);
 }
 
-/* All jobs have ended; what is left is to let the device go. */
+/* Unplug the device, after all jobs have ended. */
 static void lose(struct pumice_device *pdev, const char *reason)
 {
 	drm_err(&pdev->drm, "%s; unplugging it\n", reason);
@@ -191,7 +191,7 @@ static void lose(struct pumice_device *pdev, const char *reason)
 	queue_work(system_unbound_wq, &pdev->reset.lost_work);
 }
 
-/* Not in an annotated part of the fence path: it is one, but for pause_schedulers(). */
+/* Must not be called in an annotated fence path: it is one itself, except pause_schedulers(). */
 static void reset_locked(struct pumice_device *pdev, const char *reason)
 {
 	bool cookie;
@@ -225,7 +225,7 @@ static void reset_work(struct work_struct *work)
 	int idx;
 
 	if (!drm_dev_enter(&pdev->drm, &idx)) {
-		/* Unplugging; who waits is to see it. */
+		/* The device is being unplugged, which waiters must notice. */
 		wake_up_all(&pdev->reset.over);
 		return;
 	}
@@ -236,7 +236,7 @@ static void reset_work(struct work_struct *work)
 	drm_dev_exit(idx);
 }
 
-/* Allocates, so it is no part of what fences wait for. */
+/* Send the uevent. This allocates, so no fence may wait for it. */
 static void event_work(struct work_struct *work)
 {
 	struct pumice_device *pdev = container_of(work, struct pumice_device, reset.event_work);
@@ -253,10 +253,10 @@ static void lost_work(struct work_struct *work)
 }
 
 /**
- * pumice_reset_init - before anything else of this file
+ * pumice_reset_init - initialize; must precede all other functions of this file
  * @pdev: device
  *
- * Returns 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int pumice_reset_init(struct pumice_device *pdev)
 {
@@ -276,7 +276,7 @@ int pumice_reset_init(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_stop - no reset is under way after this, and none begins
+ * pumice_reset_stop - wait for a reset that is under way, and permit no further ones
  * @pdev: device, unplugged
  */
 void pumice_reset_stop(struct pumice_device *pdev)
@@ -285,10 +285,10 @@ void pumice_reset_stop(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_schedule - reset the GPU soon
+ * pumice_reset_schedule - queue a reset of the GPU
  * @pdev: device
  *
- * Unless one comes before it whose firmware boots later than this is called.
+ * It is skipped if another reset boots the firmware between this call and its execution.
  */
 void pumice_reset_schedule(struct pumice_device *pdev)
 {
@@ -298,7 +298,7 @@ void pumice_reset_schedule(struct pumice_device *pdev)
 
 static bool none_under_way(struct pumice_device *pdev)
 {
-	/* Pairs with that in finish_round(). */
+	/* Pairs with the release in finish_round(). */
 	return !smp_load_acquire(&pdev->reset.under_way) || drm_dev_is_unplugged(&pdev->drm);
 }
 
@@ -308,7 +308,7 @@ static bool round_ended(struct pumice_device *pdev, u32 rounds)
 }
 
 /**
- * pumice_reset_wait - let a reset that is under way come to its end
+ * pumice_reset_wait - wait for the end of a reset that is under way
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); not under reset.lock
  */
 void pumice_reset_wait(struct pumice_device *pdev)
@@ -317,17 +317,17 @@ void pumice_reset_wait(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_and_wait - after a failed command: have the GPU forget all it knew
+ * pumice_reset_and_wait - after a failed command, reset the GPU to discard all its state
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); not under reset.lock
- * @error: what pumice_kccb_call() returned: -ECANCELED says that a reset is
- *	already under way
+ * @error: result of pumice_kccb_call(): -ECANCELED means that a reset is already
+ *	under way
  *
- * Callers may be what fences wait for, and hold locks that such callers take: so it waits
- * for the reset's end, not for its lock or work item, in which the annotation of the
- * fence path begins.
+ * Fences may wait for the callers, which may also hold locks that such code acquires: so
+ * this waits for the reset's end, not for its lock or work item, in which the annotation of
+ * the fence path begins.
  *
- * Returns 0 when the GPU has forgotten, or -ENODEV if it is being unplugged:
- * then only pumice_device_wait_gone() helps.
+ * Return: 0 when the GPU has lost its state, or -ENODEV if it is being unplugged:
+ * then the caller must use pumice_device_wait_gone().
  */
 int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 {
@@ -343,7 +343,7 @@ int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 	return drm_dev_is_unplugged(&pdev->drm) ? -ENODEV : 0;
 }
 
-/* True while the firmware has or had a geometry job whose fragment job it has not got yet. */
+/* Return true while the firmware lacks the fragment job of a geometry job that it has or had. */
 static bool fragments_awaited(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
@@ -358,7 +358,7 @@ static bool fragments_awaited(struct pumice_device *pdev)
 	return awaited;
 }
 
-/* Geometry jobs, and then their fragment jobs, which wait for nothing but to be scheduled. */
+/* Pause geometry jobs, then wait for their fragment jobs, which only have to be scheduled. */
 static void pause_geometry(struct pumice_device *pdev)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
@@ -372,11 +372,11 @@ static void pause_geometry(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_pause - no job is given to the firmware after this
+ * pumice_reset_pause - stop the submission of jobs to the firmware
  * @pdev: device
  *
- * Until pumice_reset_continue(); resets and time-outs go on. Not nested. What the firmware has
- * of a render context are pairs: a scene does not outlast the sleep that follows.
+ * Until pumice_reset_continue(); resets and time-outs continue. Not nested. The firmware is
+ * left with complete pairs of a render context: scenes do not survive the following sleep.
  */
 void pumice_reset_pause(struct pumice_device *pdev)
 {
@@ -388,7 +388,7 @@ void pumice_reset_pause(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_continue - end of pumice_reset_pause()
+ * pumice_reset_continue - undo pumice_reset_pause()
  * @pdev: device
  */
 void pumice_reset_continue(struct pumice_device *pdev)
@@ -400,7 +400,7 @@ void pumice_reset_continue(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_sleep - stop a GPU that is not needed
+ * pumice_reset_sleep - stop an idle GPU
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); without jobs
  */
 void pumice_reset_sleep(struct pumice_device *pdev)
@@ -415,10 +415,10 @@ void pumice_reset_sleep(struct pumice_device *pdev)
 }
 
 /**
- * pumice_reset_wake - end of pumice_reset_sleep()
+ * pumice_reset_wake - undo pumice_reset_sleep()
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
- * Returns 0, or an error: then the device is being unplugged.
+ * Return: 0, or an error, in which case the device is being unplugged.
  */
 int pumice_reset_wake(struct pumice_device *pdev)
 {
@@ -433,7 +433,7 @@ int pumice_reset_wake(struct pumice_device *pdev)
 	return ret;
 }
 
-/* True while a job waits for jobs of other contexts. */
+/* Return true while a job waits for jobs of other contexts. */
 static bool job_waits(const struct pumice_job *job)
 {
 	u32 i;
@@ -444,7 +444,7 @@ static bool job_waits(const struct pumice_job *job)
 	return false;
 }
 
-/* GPU clock ticks for which a geometry job waited for others' pages, as the firmware says. */
+/* Return the GPU clock ticks for which a geometry job waited for others' pages, as reported. */
 static u64 stop_ticks(const struct pumice_queue *q)
 {
 	const struct fwif_context *fw = &q->shared->context;
@@ -456,9 +456,9 @@ static u64 stop_ticks(const struct pumice_queue *q)
 }
 
 /*
- * Time that a job has had the data master and was not stopped for want of pages, ms:
- * what the firmware says, but no more than the time for which the firmware has had the
- * job.
+ * Return the time in ms for which a job has had the data master without being stopped for lack
+ * of pages: as reported by the firmware, but at most the time for which the firmware has had
+ * the job.
  */
 static u64 job_ran_ms(const struct pumice_job *job)
 {
@@ -474,7 +474,7 @@ static u64 job_ran_ms(const struct pumice_job *job)
 	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, q->ctx->pdev->clock_hz), most);
 }
 
-/* True if the firmware says that a queue's job is on a data master, or a part of it is. */
+/* Return true if the firmware reports all or part of a queue's job on a data master. */
 static bool is_on(const struct pumice_queue *q, u32 dm)
 {
 	const struct fwif_context *fw = &q->shared->context;
@@ -487,8 +487,8 @@ static bool is_on(const struct pumice_queue *q, u32 dm)
 }
 
 /*
- * True if the firmware says that another queue's job is on the data master that a queue
- * waits for: its own, or, with a geometry job that is out of pages, the one whose jobs
+ * Return true if the firmware reports another queue's job on the data master that a queue
+ * waits for: its own or, for a geometry job that is out of pages, the one whose jobs
  * free them.
  */
 static bool others_run(const struct pumice_queue *q)
@@ -508,9 +508,9 @@ static bool others_run(const struct pumice_queue *q)
 }
 
 /*
- * One tick of watching; true if the job hangs. The GPU has nothing else to do when
- * its data master is with this job or with none, and took and left no job, nor a partial
- * render of one, since the last look.
+ * Process one tick; true if the job hangs. The GPU is otherwise idle if its data master has
+ * this job or none, and has neither started nor switched out a job, nor a partial render of
+ * one, since the last check.
  */
 static bool job_hangs(const struct pumice_job *job)
 {
@@ -527,9 +527,9 @@ static bool job_hangs(const struct pumice_job *job)
 }
 
 /*
- * True while the firmware has a job. The scheduler lists a job and starts its time-out
+ * Return true while the firmware has a job. The scheduler lists a job and starts its time-out
  * before run_job(), and keeps one that run_job() refused until it is freed: neither has
- * a number, nor a fence of ours.
+ * a number, nor a fence of this driver.
  */
 static bool in_flight_locked(const struct pumice_job *job)
 {
@@ -547,7 +547,7 @@ static bool in_flight(const struct pumice_job *job)
 	return ret;
 }
 
-/* False if the job has ended meanwhile: no context is to blame. */
+/* Stop the context of a job; false if the job has ended meanwhile, so no context is guilty. */
 static bool stop_guilty(struct pumice_context *ctx, struct pumice_job *job)
 {
 	bool guilty;
@@ -562,14 +562,14 @@ static bool stop_guilty(struct pumice_context *ctx, struct pumice_job *job)
 	return guilty;
 }
 
-/* The context pays for its job. Returns why the GPU has to be reset, or NULL. */
+/* Stop a context and kill its job. Returns why the GPU has to be reset, or NULL. */
 static const char *kill_guilty(struct pumice_context *ctx, struct pumice_job *job)
 {
 	struct pumice_device *pdev = ctx->pdev;
 	bool dumps = pumice_dump_begin_timeout(job);
 	int ret;
 
-	/* Reading the GPU for a dump takes time, in which the job may end. */
+	/* Reading the GPU for a dump takes time, during which the job may end. */
 	pumice_queue_process(ctx);
 	if (!stop_guilty(ctx, job)) {
 		if (dumps)
@@ -583,7 +583,7 @@ static const char *kill_guilty(struct pumice_context *ctx, struct pumice_job *jo
 	return ret ? "firmware did not stop a job" : NULL;
 }
 
-/* Its background loop has passed since the last look, as it must to answer a command. */
+/* Return true if the firmware's main loop, which answers commands, ran since the last check. */
 static bool firmware_goes_on(struct pumice_device *pdev)
 {
 	u32 heartbeat = READ_ONCE(pdev->fw.shared->boot.heartbeat);
@@ -594,7 +594,7 @@ static bool firmware_goes_on(struct pumice_device *pdev)
 	return moves;
 }
 
-/* Returns why the GPU has to be reset, or NULL. */
+/* Check a job at a tick. Returns why the GPU has to be reset, or NULL. */
 static const char *look_at_job(struct pumice_context *ctx, struct pumice_job *job)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
@@ -626,10 +626,10 @@ static void watch_job(struct pumice_context *ctx, struct pumice_job *job)
 }
 
 /**
- * pumice_reset_job_timed_out - the scheduler's tick for the oldest job of a queue
+ * pumice_reset_job_timed_out - handle the scheduler's tick for the oldest job of a queue
  * @base: job; the firmware may not have it yet, or never get it
  *
- * Returns what the scheduler is to do: keep the job, ended or not.
+ * Return: the scheduler's next step: keep the job, ended or not.
  */
 enum drm_gpu_sched_stat pumice_reset_job_timed_out(struct drm_sched_job *base)
 {
@@ -650,10 +650,10 @@ enum drm_gpu_sched_stat pumice_reset_job_timed_out(struct drm_sched_job *base)
 }
 
 /**
- * pumice_reset_pci_prepare - the PCI core is about to reset the function
+ * pumice_reset_pci_prepare - stop the GPU before the PCI core resets the function
  * @pci: device
  *
- * pumice_reset_pci_done() always follows, in the same thread; the lock is held
+ * pumice_reset_pci_done() always follows, in the same thread; reset.lock is held
  * in between.
  */
 void pumice_reset_pci_prepare(struct pci_dev *pci)
@@ -671,7 +671,7 @@ void pumice_reset_pci_prepare(struct pci_dev *pci)
 }
 
 /**
- * pumice_reset_pci_done - the PCI core has reset the function
+ * pumice_reset_pci_done - restart the GPU after the PCI core has reset the function
  * @pci: device
  */
 void pumice_reset_pci_done(struct pci_dev *pci)

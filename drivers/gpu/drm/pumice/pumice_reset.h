@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Recovery from jobs, firmware or a GPU that hang. */
+/* Recovery from hangs of jobs, the firmware or the GPU. */
 #ifndef PUMICE_RESET_H
 #define PUMICE_RESET_H
 
@@ -8,9 +8,9 @@
 struct pci_dev;
 struct pumice_device;
 
-/* A job's time-out is watched in so many steps. */
+/* Number of ticks in a job's time-out. */
 #define PUMICE_TIMEOUT_TICKS	4
-/* Firmware that fails so often in a row, without the end of a job in between, is given up. */
+/* Consecutive failures of the firmware, with no job completed in between, to give up after. */
 #define PUMICE_FAILURES		5
 
 int pumice_reset_init(struct pumice_device *pdev);

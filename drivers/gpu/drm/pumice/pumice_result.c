@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * DRM_IOCTL_PUMICE_JOB_GET_RESULT: how one job ended.
+ * DRM_IOCTL_PUMICE_JOB_GET_RESULT: the result of one job.
  *
- * A context keeps a ring of results, by the number of the job. Jobs of a context
- * that is stopped may end in another order than they were submitted, so a result
- * never takes the place of a later job's.
+ * A context keeps a ring of results, by the number of the job. Jobs of a stopped
+ * context may complete in a different order than they were submitted, so a result
+ * never replaces that of a later job.
  */
 #include "pumice_context.h"
 #include "pumice_job.h"
@@ -13,12 +13,12 @@
 #include "pumice_stuck.h"
 
 /**
- * pumice_result_note_locked - a job has ended
+ * pumice_result_note_locked - store the result of a completed job
  * @job: job, armed; under its context's lock
- * @error: what its fence carries
- * @r: copy of what the firmware reported, or NULL
+ * @error: error of its fence
+ * @r: copy of the firmware's report, or NULL
  *
- * Only the first call for a job counts.
+ * Only the first call for a job has an effect.
  */
 void pumice_result_note_locked(struct pumice_job *job, int error, const struct fwif_job_result *r)
 {
@@ -45,9 +45,9 @@ void pumice_result_note_locked(struct pumice_job *job, int error, const struct f
 }
 
 /**
- * pumice_result_note - a job has ended without the firmware
+ * pumice_result_note - store the result of a job that completed without the firmware
  * @job: job, armed
- * @error: what its fence carries
+ * @error: error of its fence
  */
 void pumice_result_note(struct pumice_job *job, int error)
 {
@@ -56,7 +56,7 @@ void pumice_result_note(struct pumice_job *job, int error)
 	spin_unlock(&job->ctx->lock);
 }
 
-/* A copy of the result of a job; 0 stands for the last that ended. */
+/* Copy the result of a job; 0 means the last completed job. */
 static int find(struct pumice_context *ctx, u64 number, struct pumice_result *result,
 		struct pumice_stuck *stuck)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* How jobs ended, for users. */
+/* Results of jobs, for users. */
 #ifndef PUMICE_RESULT_H
 #define PUMICE_RESULT_H
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Buffers whose content users can do without: BO_MADVISE, and the shrinker that purges
- * them when memory is short.
+ * Purgeable buffers: BO_MADVISE, and the shrinker that purges their content when memory
+ * is short.
  *
- * Meant for caches of buffers in user space. Only what is not in use is purged: a buffer
- * that is bound in no VM, that no process has mapped, and that is not shared by PRIME.
- * So no page table has to be changed in reclaim, and no fence to be waited for: when a
- * buffer's last mapping is gone from a VM, TLBs have forgotten it. Advice about a buffer
- * in use is kept and counts from its last unbinding on.
+ * Intended for buffer caches in user space. Only unused buffers are purged: those not
+ * bound in any VM, not mapped by any process, and not shared by PRIME. So reclaim neither
+ * changes page tables nor waits for fences: when a buffer's last mapping was removed from
+ * a VM, the TLBs were invalidated. Advice about a buffer in use is stored and takes effect
+ * when it is last unbound.
  *
- * The shrinker waits for its own lock, under which no memory is allocated, but for no
- * reservation: a task that reclaims may hold any. It must wait. With trylock, a task that
- * reclaims while another one purges finds nothing to free, again and again, and the OOM
- * killer is called though buffers are there to purge.
+ * The shrinker waits for its own lock, under which no memory is allocated, but not for any
+ * reservation: a task that reclaims may hold one. It has to wait: with trylock, a task that
+ * reclaims while another one purges would repeatedly find nothing to free, and the OOM
+ * killer would be invoked although there are buffers to purge.
  */
 #include <linux/sched/mm.h>
 #include <linux/shrinker.h>
@@ -34,10 +34,10 @@ static u64 pages_of(const struct pumice_bo *bo)
 	return bo->base.base.size >> PAGE_SHIFT;
 }
 
-/* Buffers that one call looks at: a process may have made any number that are in use. */
+/* Maximum number of buffers to check per call: a process may have created many in use. */
 #define LOOK_MOST	1024u
 
-/* An estimate: what is looked at may change, and there may be more. */
+/* Return an estimate: buffers that are checked may change, and there may be more. */
 static unsigned long count_objects(struct shrinker *shrinker, struct shrink_control *sc)
 {
 	struct pumice_device *pdev = shrinker->private_data;
@@ -48,7 +48,7 @@ static unsigned long count_objects(struct shrinker *shrinker, struct shrink_cont
 	mutex_lock(&pdev->purgeable.lock);
 	list_for_each_entry(bo, &pdev->purgeable.bos, purgeable) {
 		if (looked++ == LOOK_MOST) {
-			/* Worth a scan, which goes on where the last one ended. */
+			/* Not 0, so that a scan follows, which continues after the previous one. */
 			pages = pages ?: 1;
 			break;
 		}
@@ -60,8 +60,8 @@ static unsigned long count_objects(struct shrinker *shrinker, struct shrink_cont
 }
 
 /*
- * Whoever binds it is in the list of its VMs before getting its pages, for which it
- * needs the reservation: see pumice_bind.c.
+ * A thread that binds the buffer adds it to its VM's list before getting its pages, for which
+ * it needs the reservation: see pumice_bind.c.
  */
 static bool try_to_purge(struct pumice_bo *bo)
 {
@@ -112,10 +112,10 @@ static void prime_lockdep(struct pumice_device *pdev)
 }
 
 /**
- * pumice_shrinker_init - before the first buffer
+ * pumice_shrinker_init - initialize; called before the first buffer is created
  * @pdev: device
  *
- * Returns 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int pumice_shrinker_init(struct pumice_device *pdev)
 {
@@ -135,7 +135,7 @@ int pumice_shrinker_init(struct pumice_device *pdev)
 }
 
 /**
- * pumice_shrinker_fini - after the last buffer
+ * pumice_shrinker_fini - unregister the shrinker; called after the last buffer is freed
  * @pdev: device
  */
 void pumice_shrinker_fini(struct pumice_device *pdev)
@@ -144,7 +144,7 @@ void pumice_shrinker_fini(struct pumice_device *pdev)
 	mutex_destroy(&pdev->purgeable.lock);
 }
 
-/* A buffer is freed: the shrinker does not find it any more. */
+/* Remove a buffer that is being freed from the shrinker's list. */
 void pumice_shrinker_forget(struct pumice_bo *bo)
 {
 	struct pumice_purgeable *p = &to_pumice_device(bo->base.base.dev)->purgeable;
@@ -154,7 +154,7 @@ void pumice_shrinker_forget(struct pumice_bo *bo)
 	mutex_unlock(&p->lock);
 }
 
-/* Take advice about a buffer. Returns whether it still has its content, or an error. */
+/* Apply advice about a buffer. Returns whether it still has its content, or an error. */
 static int advise(struct pumice_bo *bo, u32 advice)
 {
 	struct pumice_purgeable *p = &to_pumice_device(bo->base.base.dev)->purgeable;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Buffers whose content users can do without. */
+/* Purgeable buffers and their shrinker. */
 #ifndef PUMICE_SHRINKER_H
 #define PUMICE_SHRINKER_H
 
@@ -13,14 +13,14 @@ struct pumice_device;
 struct shrinker;
 
 /**
- * struct pumice_purgeable - what the shrinker may purge
+ * struct pumice_purgeable - buffers that the shrinker may purge
  */
 struct pumice_purgeable {
-	/** @lock: guards @bos; taken in reclaim, so nothing is allocated under it */
+	/** @lock: guards @bos; acquired in reclaim, so nothing is allocated under it */
 	struct mutex lock;
-	/** @bos: struct pumice_bo.purgeable of those DONTNEED and not purged, oldest first */
+	/** @bos: struct pumice_bo.purgeable of DONTNEED buffers not yet purged, oldest first */
 	struct list_head bos;
-	/** @shrinker: looks at @bos */
+	/** @shrinker: shrinker that scans @bos */
 	struct shrinker *shrinker;
 };
 

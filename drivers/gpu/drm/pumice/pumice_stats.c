@@ -2,8 +2,8 @@
 /*
  * Statistics: DRM_PUMICE_QUERY_STATS.
  *
- * The GPU's counters begin at zero with each of its resets, so what they had is
- * added up before.
+ * The GPU's counters restart from zero with each of its resets, so their values are
+ * added to totals before a reset.
  */
 #include <linux/math64.h>
 
@@ -25,7 +25,7 @@ static u64 counter(struct pumice_device *pdev, u32 number)
 	return pumice_read64(pdev, PUMICE_PERF_COUNTER(number));
 }
 
-/* What counts since the last reset of the GPU. */
+/* Read the counters since the last reset of the GPU. */
 static struct pumice_totals present(struct pumice_device *pdev)
 {
 	const struct pumice_fw_shared *shared = pdev->fw.shared;
@@ -55,7 +55,7 @@ static void add(struct pumice_totals *to, const struct pumice_totals *more)
 }
 
 /**
- * pumice_stats_keep - the GPU is about to be reset: keep what its counters have
+ * pumice_stats_keep - add the GPU's counters to the totals before it is reset
  * @pdev: device, under reset.lock or where no statistics are read
  */
 void pumice_stats_keep(struct pumice_device *pdev)
@@ -63,12 +63,12 @@ void pumice_stats_keep(struct pumice_device *pdev)
 	struct pumice_totals now = present(pdev);
 
 	add(&pdev->totals, &now);
-	/* This one is in memory, which a reset does not clear. */
+	/* This counter is in memory, which a reset does not clear. */
 	if (pdev->fw.shared)
 		WRITE_ONCE(pdev->fw.shared->boot.switches, 0);
 }
 
-/* Look at all contexts. */
+/* Add the state of all contexts. */
 static void count_contexts(struct pumice_device *pdev, struct drm_pumice_query_stats *stats)
 {
 	struct pumice_context *ctx;
@@ -91,7 +91,7 @@ static void count_contexts(struct pumice_device *pdev, struct drm_pumice_query_s
 	spin_unlock(&pdev->reset.contexts_lock);
 }
 
-/* No reset is under way meanwhile: what it keeps would count twice until it is done. */
+/* Sum up with no reset under way: values that it adds to the totals would count twice. */
 static struct pumice_totals all_so_far(struct pumice_device *pdev)
 {
 	struct pumice_totals sum;
@@ -109,10 +109,10 @@ static u64 busy_ticks(struct pumice_device *pdev, const struct pumice_totals *su
 }
 
 /**
- * pumice_stats_query - all of it
+ * pumice_stats_query - return all statistics
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
  *
- * Takes reset.lock.
+ * Takes reset.lock. Return: the statistics.
  */
 struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the GPU does, over all its users. */
+/* Statistics of the GPU over all its users. */
 #ifndef PUMICE_STATS_H
 #define PUMICE_STATS_H
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Where a job was that timed out: the unit that was busy with it, and the
- * instructions at which its waves were. The firmware captures this before it stops
- * the job (struct fwif_stuck of fwif.h); here it is checked, kept by the context,
- * put into the kernel log and shown by JOB_GET_RESULT.
+ * State of a job that timed out: the unit that was busy with it, and the instructions
+ * at which its waves were. The firmware captures this before it stops the job
+ * (struct fwif_stuck of fwif.h); here it is checked, stored in the context, printed
+ * to the kernel log and returned by JOB_GET_RESULT.
  *
- * A context that a job made GUILTY takes no more jobs, so one copy is enough.
+ * A context made GUILTY by a job accepts no more jobs, so one copy is enough.
  */
 #include <linux/seq_buf.h>
 
@@ -20,11 +20,11 @@
 static_assert(DRM_PUMICE_STUCK_PLACES == FWIF_STUCK_PLACES);
 
 /**
- * pumice_stuck_note_locked - keep what the firmware captured of a job
+ * pumice_stuck_note_locked - store the state that the firmware captured of a job
  * @job: job that timed out; under its context's lock
  * @shared: memory that the firmware writes
  *
- * Counts are clamped. What belongs to another job is dropped.
+ * Counts are clamped. State of another job is ignored.
  */
 void pumice_stuck_note_locked(struct pumice_job *job, const struct fwif_stuck *shared)
 {
@@ -41,12 +41,12 @@ void pumice_stuck_note_locked(struct pumice_job *job, const struct fwif_stuck *s
 }
 
 /**
- * pumice_stuck_fault_place_locked - where a job faulted
+ * pumice_stuck_fault_place_locked - return the location of a fault
  * @job: job that faulted; under its context's lock
  * @shared: memory that the firmware writes
- * @place: out; zero where it is unknown
+ * @place: out: the location; zero where it is unknown
  *
- * What is not of this job, or has no program, is dropped.
+ * A location of another job, or without a program, is ignored.
  */
 void pumice_stuck_fault_place_locked(const struct pumice_job *job, const struct fwif_stuck *shared,
 				     struct pumice_fault_place *place)
@@ -84,7 +84,7 @@ static void print_place(struct seq_buf *line, const struct fwif_place *p)
 		       p->usc, p->slot, p->wave);
 }
 
-/* Places beyond the line's end are in the job's result. */
+/* Print the state; locations beyond the line's end are in the job's result. */
 static void print_stuck(struct seq_buf *line, const struct fwif_stuck *s)
 {
 	size_t used;
@@ -102,8 +102,8 @@ static void print_stuck(struct seq_buf *line, const struct fwif_stuck *s)
 }
 
 /**
- * pumice_stuck_report - one line in the kernel log about a job that timed out
- * @job: job; under reset.lock, after the firmware was asked to stop it
+ * pumice_stuck_report - log one line about a job that timed out
+ * @job: job; under reset.lock, after the firmware was requested to stop it
  */
 void pumice_stuck_report(const struct pumice_job *job)
 {
@@ -122,11 +122,11 @@ void pumice_stuck_report(const struct pumice_job *job)
 }
 
 /**
- * pumice_stuck_show - the part of JOB_GET_RESULT
- * @stuck: copy of the context's
- * @args: result of a job, zero where this writes
+ * pumice_stuck_show - fill in the fields of JOB_GET_RESULT
+ * @stuck: copy of the context's state
+ * @args: result of a job, in which these fields are zero
  *
- * Writes nothing if the job is another.
+ * Writes nothing if the state is of another job.
  */
 void pumice_stuck_show(const struct pumice_stuck *stuck, struct drm_pumice_job_get_result *args)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Where a job was that timed out. */
+/* State of a job that timed out. */
 #ifndef PUMICE_STUCK_H
 #define PUMICE_STUCK_H
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * DRM_IOCTL_PUMICE_SUBMIT: several jobs, all or none.
+ * DRM_IOCTL_PUMICE_SUBMIT: submits several jobs, all or none:
  *
- *   copy and check everything
- *   look up contexts and syncobjs, make the jobs
- *   lock the reservations of all VMs, and look whether contexts still take jobs
- *   arm, signal syncobjs, push: nothing fails any more
+ *   copy and check all arguments
+ *   look up contexts and syncobjs, create the jobs
+ *   lock the reservations of all VMs, and check that contexts still accept jobs
+ *   arm, signal syncobjs, push: cannot fail
  */
 #include <linux/dma-resv.h>
 
@@ -21,24 +21,24 @@
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
 
-/* As first published: without the performance monitor. */
+/* Size of the element as first published: without the performance monitor. */
 #define JOB_STRIDE	offsetof(struct drm_pumice_job, perfmon)
 
-/* One call. */
+/* State of one call. */
 struct submit {
 	struct drm_file *file;
 	struct pumice_job **jobs;
-	struct pumice_vm **vms;		/* of each job; a use each */
-	struct pumice_job *geometry;	/* the job before, whose fragment job is to follow */
+	struct pumice_vm **vms;		/* VM of each job; a use each */
+	struct pumice_job *geometry;	/* previous job, whose fragment job must follow */
 	u32 count;
-	u32 failed;			/* job that is looked at */
+	u32 failed;			/* index of the job being processed */
 	struct list_head signals;
 	struct drm_exec exec;
-	struct drm_gem_object **contended;	/* what @exec backed off from; a reference each */
+	struct drm_gem_object **contended;	/* @exec backed off from these; a reference each */
 	u32 contended_count;
 };
 
-/* Waits first: a job does not wait for its own signals. */
+/* Add waits, then signals: a job does not wait for its own signals. */
 static int add_syncs(struct submit *s, struct pumice_job *job,
 		     const struct drm_pumice_sync *syncs, u32 count)
 {
@@ -80,7 +80,7 @@ static int add_geometry(struct submit *s, struct pumice_job *job)
 	return job->pair ? 0 : -ENOMEM;
 }
 
-/* The job before it is its geometry job. */
+/* Add a fragment job, whose geometry job is the previous one. */
 static int add_fragment(struct submit *s, struct pumice_job *job)
 {
 	struct pumice_job *geometry = s->geometry;
@@ -108,7 +108,7 @@ static int add_scene(struct submit *s, struct pumice_job *job, const struct drm_
 	return args->type == DRM_PUMICE_JOB_GEOMETRY ? add_geometry(s, job) : add_fragment(s, job);
 }
 
-/* The queue of a context that takes jobs of a type, or NULL. */
+/* Return the queue of a context for jobs of a type, or NULL. */
 static struct pumice_queue *queue_for(struct pumice_context *ctx, u32 type)
 {
 	if (ctx->type != DRM_PUMICE_CONTEXT_RENDER)
@@ -123,7 +123,7 @@ static struct pumice_queue *queue_for(struct pumice_context *ctx, u32 type)
 	}
 }
 
-/* A job without anything, or an error pointer. */
+/* Create a job without dependencies. Returns an error pointer on failure. */
 static struct pumice_job *create_job(struct submit *s, const struct drm_pumice_job *args)
 {
 	struct pumice_context *ctx = pumice_context_lookup(s->file->driver_priv, args->context,
@@ -195,17 +195,17 @@ static int make_jobs(struct submit *s, const struct drm_pumice_array *array)
 	}
 	if (!s->geometry)
 		return 0;
-	/* A geometry job without its fragment job. */
+	/* The last job is a geometry job without a fragment job. */
 	s->failed--;
 	return -EINVAL;
 }
 
 /*
- * Make room for the fences of all jobs in every reservation that is locked.
+ * Reserve slots for the fences of all jobs in every locked reservation.
  *
- * This is more than what the VMs hold now: after contention drm_exec locks the
+ * These may be more than those of the VMs now: after contention drm_exec locks the
  * contended object first, and by then an unmap may have removed it from its VM, so
- * that the last round does not visit it. Fences are added to all that is locked.
+ * that the last round does not visit it. Fences are added to all locked objects.
  */
 static int reserve_fences(struct submit *s)
 {
@@ -219,10 +219,10 @@ static int reserve_fences(struct submit *s)
 }
 
 /*
- * drm_exec holds the object that it backed off from by a reference of its own, outside of the
- * VM's reservation. An unmap may have removed that object from its VM meanwhile, and its handle
- * may be closed. It must not be drm_exec that frees it: freeing a buffer locks its reservation
- * without the acquire context that the task is in. So such objects are kept until that ends. All
+ * drm_exec references the object that it backed off from, without holding the VM's reservation.
+ * An unmap may have removed that object from its VM meanwhile, and its handle may be closed. Then
+ * drm_exec must not put the last reference: freeing a buffer locks its reservation without the
+ * acquire context that the task is in. So such objects are referenced until that context ends. All
  * others are kept by their VM, whose reservation drm_exec unlocks after theirs.
  */
 static int make_room_for_contended(struct submit *s)
@@ -251,7 +251,7 @@ static void put_contended(struct submit *s)
 	kfree(s->contended);
 }
 
-/* Reservations of all VMs and their external objects. */
+/* Lock the reservations of all VMs and their external objects. */
 static int lock_vms(struct submit *s)
 {
 	int ret;
@@ -271,7 +271,7 @@ static int lock_vms(struct submit *s)
 	return ret ?: reserve_fences(s);
 }
 
-/* Jobs of a context that have not ended, with those of this call up to the one looked at. */
+/* Count the unfinished jobs of a context, including those of this call up to the current one. */
 static u64 unfinished(const struct submit *s, struct pumice_context *ctx)
 {
 	u64 jobs = ctx->submitted;
@@ -285,7 +285,7 @@ static u64 unfinished(const struct submit *s, struct pumice_context *ctx)
 	return jobs;
 }
 
-/* Contexts may have ended, been stopped or filled up until their VM was locked. */
+/* Check that no context was destroyed, stopped or filled up before its VM was locked. */
 static int check_contexts(struct submit *s)
 {
 	struct pumice_context *ctx;
@@ -294,7 +294,7 @@ static int check_contexts(struct submit *s)
 		ctx = s->jobs[s->failed]->ctx;
 		if (ctx->closed)
 			return -ENOENT;
-		/* A device that goes away stops them, too. */
+		/* Removal of the device stops them, too. */
 		if (READ_ONCE(ctx->stopped) || !pumice_vm_usable(s->vms[s->failed]))
 			return drm_dev_is_unplugged(&ctx->pdev->drm) ? -ENODEV : -EIO;
 		if (unfinished(s, ctx) > DRM_PUMICE_MAX_QUEUED_JOBS)
@@ -303,7 +303,7 @@ static int check_contexts(struct submit *s)
 	return 0;
 }
 
-/* Nothing fails from here on. The jobs are no longer ours after it. */
+/* Arm, signal and push all jobs, which transfers their ownership. Cannot fail. */
 static void commit(struct submit *s)
 {
 	bool cookie = dma_fence_begin_signalling();
@@ -348,7 +348,7 @@ static int run(struct submit *s, const struct drm_pumice_array *array)
 	return ret;
 }
 
-/* What is left of a call: after an error everything, else what the jobs do not own. */
+/* Free the state of a call: after an error all of it, otherwise what the jobs do not own. */
 static void release(struct submit *s)
 {
 	u32 i;

@@ -2,10 +2,10 @@
 /*
  * Waits and signals of the jobs of one SUBMIT, on binary and timeline syncobjs.
  *
- * Signals are collected first and given to their syncobjs when all jobs are
- * armed. A job that waits for a syncobj looks at the signals of the jobs before
- * it, so it sees what it would see had those been submitted by calls of their
- * own.
+ * Signals are collected first and attached to their syncobjs when all jobs are
+ * armed. A job that waits for a syncobj takes the signals of the preceding jobs into
+ * account, so that the result is the same as if those had been submitted by separate
+ * calls.
  */
 #include <linux/dma-fence-chain.h>
 #include <linux/slab.h>
@@ -19,16 +19,16 @@
 
 #define SYNC_STRIDE	sizeof(struct drm_pumice_sync)
 
-/* A signal to be given. */
+/* A pending signal. */
 struct sync_signal {
 	struct list_head node;
 	struct drm_syncobj *syncobj;
-	struct dma_fence_chain *chain;	/* of a timeline; NULL: binary */
+	struct dma_fence_chain *chain;	/* for a timeline; NULL: binary */
 	u64 point;
-	u32 job;			/* index */
+	u32 job;			/* index of the job */
 };
 
-/* The rules of one element. */
+/* Validate one element. */
 static int check(const struct drm_pumice_sync *sync)
 {
 	if (sync->flags & ~(DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE))
@@ -37,10 +37,10 @@ static int check(const struct drm_pumice_sync *sync)
 }
 
 /**
- * pumice_sync_copy - the syncs of one job or bind
+ * pumice_sync_copy - copy and validate the syncs of one job or bind
  * @array: array of struct drm_pumice_sync
  *
- * Returns a checked copy, to be freed; NULL for none; or an error pointer.
+ * Return: a checked copy, which the caller frees; NULL for none; or an error pointer.
  */
 struct drm_pumice_sync *pumice_sync_copy(const struct drm_pumice_array *array)
 {
@@ -66,11 +66,11 @@ struct drm_pumice_sync *pumice_sync_copy(const struct drm_pumice_array *array)
 	return syncs;
 }
 
-/* What earlier jobs of the call will have done to a syncobj. */
+/* State of a syncobj after the signals of earlier jobs of the call. */
 struct sync_view {
-	u64 jobs;	/* those whose fences it holds, by index */
-	bool replaced;	/* the fence it holds now is gone then */
-	bool reached;	/* the point that is asked for exists then */
+	u64 jobs;	/* mask of jobs whose fences it holds */
+	bool replaced;	/* its current fence will have been replaced */
+	bool reached;	/* the requested point will exist */
 };
 
 static struct sync_view view_syncobj(const struct list_head *signals,
@@ -94,7 +94,7 @@ static struct sync_view view_syncobj(const struct list_head *signals,
 	return view;
 }
 
-/* Wait for what a syncobj holds before the call. */
+/* Add a dependency on the fence that a syncobj holds before the call. */
 static int wait_for_present(struct pumice_job *job, struct drm_syncobj *syncobj)
 {
 	struct dma_fence *fence = drm_syncobj_fence_get(syncobj);
@@ -124,10 +124,10 @@ static int wait_for_handle(struct drm_file *file, struct pumice_job *job, u32 ha
  * @file: file of @sync's handle
  * @job: job, not armed
  * @sync: checked element
- * @signals: signals of the jobs before it in the call
+ * @signals: signals of the preceding jobs of the call
  *
- * Returns 0; -ENOENT if there is no such syncobj; -EINVAL if it holds no fence,
- * or not for that point; -ENOMEM.
+ * Return: 0; -ENOENT if there is no such syncobj; -EINVAL if it has no fence, or none
+ * for that point; -ENOMEM.
  */
 int pumice_sync_add_wait(struct drm_file *file, struct pumice_job *job,
 			 const struct drm_pumice_sync *sync, const struct list_head *signals)
@@ -153,11 +153,11 @@ int pumice_sync_add_wait(struct drm_file *file, struct pumice_job *job,
 /**
  * pumice_sync_add_signal - let a job signal a syncobj
  * @file: file of @sync's handle
- * @job_index: job
+ * @job_index: index of the job
  * @sync: checked element
- * @signals: where to collect it
+ * @signals: list to append to
  *
- * Returns 0, -ENOENT or -ENOMEM.
+ * Return: 0, -ENOENT or -ENOMEM.
  */
 int pumice_sync_add_signal(struct drm_file *file, u32 job_index,
 			   const struct drm_pumice_sync *sync, struct list_head *signals)
@@ -180,7 +180,7 @@ int pumice_sync_add_signal(struct drm_file *file, u32 job_index,
 	return 0;
 }
 
-/* Cannot fail. */
+/* Attach a fence to a syncobj. Cannot fail. */
 static void give(struct sync_signal *signal, struct dma_fence *fence)
 {
 	if (signal->chain)
@@ -191,8 +191,8 @@ static void give(struct sync_signal *signal, struct dma_fence *fence)
 }
 
 /**
- * pumice_sync_commit_fence - give one fence to all syncobjs
- * @signals: what was collected
+ * pumice_sync_commit_fence - attach one fence to all syncobjs
+ * @signals: collected signals
  * @fence: fence
  *
  * Cannot fail.
@@ -206,8 +206,8 @@ void pumice_sync_commit_fence(struct list_head *signals, struct dma_fence *fence
 }
 
 /**
- * pumice_sync_commit - give all signals to their syncobjs
- * @signals: what was collected
+ * pumice_sync_commit - attach each job's fence to the syncobjs that it signals
+ * @signals: collected signals
  * @jobs: jobs of the call, armed
  *
  * Cannot fail.
@@ -221,8 +221,8 @@ void pumice_sync_commit(struct list_head *signals, struct pumice_job * const *jo
 }
 
 /**
- * pumice_sync_release - free what was collected, given or not
- * @signals: what was collected
+ * pumice_sync_release - free collected signals, attached or not
+ * @signals: collected signals
  */
 void pumice_sync_release(struct list_head *signals)
 {

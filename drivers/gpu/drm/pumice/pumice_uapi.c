@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What ioctls share: objects by their ids, and copying arrays of user memory so
- * that their elements may grow.
+ * Helpers for ioctls: lookup of objects by id, and copying arrays of user memory whose
+ * elements may grow in later versions.
  *
- * An element of a newer user is longer: what this kernel does not know must be
- * zero. One of an older user is shorter: the rest is taken as zero.
+ * An element of a newer user is longer: the part unknown to this kernel must be
+ * zero. An element of an older user is shorter: the missing part is treated as zero.
  */
 #include <linux/kref.h>
 #include <linux/overflow.h>
@@ -13,15 +13,15 @@
 
 #include "pumice_uapi.h"
 
-/* No structure grows beyond this. */
+/* Maximum size of an array element. */
 #define MAX_STRIDE	PAGE_SIZE
 
 /**
- * pumice_id_lookup - object of a file by its id
- * @table: table of the file, which has a reference of each; their struct kref comes first
+ * pumice_id_lookup - look up an object of a file by its id
+ * @table: table of the file with a reference to each object; their struct kref comes first
  * @id: id
  *
- * Returns it with a reference, or NULL.
+ * Return: the object with a reference, or NULL.
  */
 void *pumice_id_lookup(struct xarray *table, u32 id)
 {
@@ -36,13 +36,13 @@ void *pumice_id_lookup(struct xarray *table, u32 id)
 }
 
 /**
- * pumice_array_check - the rules of an array
+ * pumice_array_check - validate an array descriptor
  * @array: copy of it
  * @min_stride: size of the element as it was first published, bytes
- * @max_count: most elements
+ * @max_count: maximum number of elements
  *
- * Returns 0; -E2BIG for too many or too long elements; -EINVAL for elements too
- * short or an array that leaves the address space.
+ * Return: 0; -E2BIG for too many or too long elements; -EINVAL for elements that are too
+ * short or an array that exceeds the address space.
  */
 int pumice_array_check(const struct drm_pumice_array *array, u32 min_stride, u32 max_count)
 {
@@ -63,12 +63,12 @@ int pumice_array_check(const struct drm_pumice_array *array, u32 min_stride, u32
 
 /**
  * pumice_array_copy - copy one element
- * @array: array that was checked
- * @index: element
- * @element: where to
- * @size: bytes of what this kernel knows
+ * @array: checked array
+ * @index: index of the element
+ * @element: destination
+ * @size: size of the element in this kernel, bytes
  *
- * Returns 0; -E2BIG if unknown bytes are not zero; -EFAULT.
+ * Return: 0; -E2BIG if unknown bytes are not zero; -EFAULT.
  */
 int pumice_array_copy(const struct drm_pumice_array *array, u32 index, void *element,
 		      size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What ioctls share. */
+/* Helpers shared by ioctls. */
 #ifndef PUMICE_UAPI_H
 #define PUMICE_UAPI_H
 

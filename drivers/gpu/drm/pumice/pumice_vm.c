@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * GPU address spaces: their life, and keeping TLBs in step.
+ * GPU address spaces: lifetime and TLB invalidation.
  *
- * What is mapped where is in pumice_bind.c.
+ * Changes of mappings are in pumice_bind.c.
  */
 #include <drm/drm_exec.h>
 
@@ -13,7 +13,7 @@
 #include "pumice_reset.h"
 #include "pumice_vm.h"
 
-/* The structure goes: nothing refers to it any more. */
+/* Free the structure; nothing refers to it any more. */
 void pumice_vm_free(struct drm_gpuvm *base)
 {
 	struct pumice_vm *vm = to_pumice_vm(base);
@@ -22,7 +22,7 @@ void pumice_vm_free(struct drm_gpuvm *base)
 	kfree(vm);
 }
 
-/* A structure with one use, or an error pointer. */
+/* Allocate a structure with one use. Returns an error pointer on failure. */
 static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
 {
 	struct pumice_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
@@ -81,8 +81,8 @@ static struct pumice_vm *vm_create(struct pumice_device *pdev, u64 client)
 }
 
 /*
- * Make the firmware forget an address space that ends. When it returns, the GPU
- * reads its page tables no more: the firmware saw to it, or a reset, or
+ * Remove an address space that is destroyed from the firmware. On return the GPU does not
+ * read its page tables any more: ensured by the firmware, by a reset, or by
  * unplugging.
  */
 static void leave_firmware(struct pumice_vm *vm)
@@ -104,7 +104,7 @@ static void leave_firmware(struct pumice_vm *vm)
 	pumice_device_wait_gone(vm->pdev);
 }
 
-/* Unplugging, which closes the queue, finds it or does not. */
+/* Destroy the bind queue. Unplugging, which closes the queue, may or may not find it. */
 static void destroy_binds(struct pumice_vm *vm)
 {
 	struct pumice_bind_queue *binds;
@@ -117,9 +117,9 @@ static void destroy_binds(struct pumice_vm *vm)
 }
 
 /*
- * The last use is gone: so are the contexts, and no job can run in it. It stays in the
- * list until its page tables are gone: unplugging gives them back if it comes first, so
- * that none are after the driver.
+ * The last use was released: the contexts were destroyed, so no job can run in it. It stays in
+ * the list until its page tables are freed: unplugging frees them if it comes first, so
+ * that none are left when the driver is removed.
  */
 static void last_use(struct kref *users)
 {
@@ -146,11 +146,11 @@ static void last_use(struct kref *users)
 }
 
 /**
- * pumice_vm_table_bytes - memory of the page tables of a file's address spaces
+ * pumice_vm_table_bytes - return the size of the page tables of a file's address spaces
  * @pdev: device
  * @client: DRM client
  *
- * Counts address spaces that live on without an id, too.
+ * Includes address spaces still in use whose id was destroyed.
  */
 u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client)
 {
@@ -165,7 +165,7 @@ u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client)
 	return tables * PUMICE_MMU_TABLE_BYTES;
 }
 
-/* One more use, by one who has one. */
+/* Acquire a use; the caller must have one. */
 struct pumice_vm *pumice_vm_get(struct pumice_vm *vm)
 {
 	kref_get(&vm->users);
@@ -173,10 +173,10 @@ struct pumice_vm *pumice_vm_get(struct pumice_vm *vm)
 }
 
 /**
- * pumice_vm_put - end of a use
+ * pumice_vm_put - release a use
  * @vm: address space
  *
- * May sleep, and wait for the firmware. Not to be called between
+ * May sleep and wait for the firmware. Must not be called between
  * drm_dev_enter() and drm_dev_exit().
  */
 void pumice_vm_put(struct pumice_vm *vm)
@@ -185,11 +185,11 @@ void pumice_vm_put(struct pumice_vm *vm)
 }
 
 /**
- * pumice_vm_lookup - address space of a file by its id
+ * pumice_vm_lookup - look up an address space of a file by its id
  * @file: file
  * @id: id
  *
- * Returns it with a use, or NULL.
+ * Return: the address space with a use, or NULL.
  */
 struct pumice_vm *pumice_vm_lookup(struct pumice_file *file, u32 id)
 {
@@ -204,10 +204,10 @@ struct pumice_vm *pumice_vm_lookup(struct pumice_file *file, u32 id)
 }
 
 /**
- * pumice_vm_close - the id of an address space is gone
- * @vm: address space; the id's use goes
+ * pumice_vm_close - close an address space whose id was removed
+ * @vm: address space; consumes the id's use
  *
- * Not to be called between drm_dev_enter() and drm_dev_exit().
+ * Must not be called between drm_dev_enter() and drm_dev_exit().
  */
 void pumice_vm_close(struct pumice_vm *vm)
 {
@@ -226,8 +226,8 @@ void pumice_vm_close(struct pumice_vm *vm)
 }
 
 /**
- * pumice_vm_release_all - the device goes: give all page tables back
- * @pdev: device, which no longer runs
+ * pumice_vm_release_all - free all page tables when the device is removed
+ * @pdev: stopped device
  */
 void pumice_vm_release_all(struct pumice_device *pdev)
 {
@@ -246,7 +246,7 @@ void pumice_vm_release_all(struct pumice_device *pdev)
 	mutex_unlock(&pdev->vms_lock);
 }
 
-/* Bus address of the page catalogue. */
+/* Return the bus address of the page catalogue. */
 dma_addr_t pumice_vm_catalogue(const struct pumice_vm *vm)
 {
 	return pumice_mmu_catalogue(vm->mmu);
@@ -263,10 +263,10 @@ bool pumice_vm_usable(const struct pumice_vm *vm)
 }
 
 /**
- * pumice_vm_bindable_locked - whether the address space may be changed
+ * pumice_vm_bindable_locked - check whether the address space may be changed
  * @vm: address space, under its lock; between drm_dev_enter() and drm_dev_exit()
  *
- * Returns 0; -ENOENT if its id is gone; -ENODEV if the device is; -EIO if it is
+ * Return: 0; -ENOENT if its id was removed; -ENODEV if the device was; -EIO if it is
  * unusable.
  */
 int pumice_vm_bindable_locked(struct pumice_vm *vm)
@@ -279,17 +279,17 @@ int pumice_vm_bindable_locked(struct pumice_vm *vm)
 	return vm->unusable ? -EIO : 0;
 }
 
-/* Before the firmware is given a job: from now on TLBs may hold something. */
+/* Called before a job is submitted to the firmware: TLBs may hold entries afterwards. */
 void pumice_vm_note_use(struct pumice_vm *vm)
 {
 	WRITE_ONCE(vm->used, true);
-	smp_mb(); /* pairs with that in pumice_vm_flush_locked() */
+	smp_mb(); /* pairs with the barrier in pumice_vm_flush_locked() */
 }
 
 /*
- * Have TLBs forget what changed. If the firmware does not do it, a reset does;
- * the address space is not to be trusted then, unless the reset was another's.
- * -ENODEV: neither did.
+ * Invalidate the TLBs for changed ranges. If the firmware fails to do it, a reset does;
+ * then the address space is marked unusable, unless the reset had another cause.
+ * Returns -ENODEV if neither did.
  */
 static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty)
 {
@@ -309,12 +309,12 @@ static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty
 }
 
 /**
- * pumice_vm_flush_locked - have the GPU see the page tables as they are
+ * pumice_vm_flush_locked - make changes of the page tables visible to the GPU
  * @vm: address space, under its lock; between drm_dev_enter() and drm_dev_exit()
  *
- * Returns 0: what was unmapped may be freed; -EIO: so it may, but the address
- * space became unusable; -ENODEV: the device is being unplugged, nothing may be
- * freed before pumice_device_wait_gone().
+ * Return: 0 if unmapped memory may be freed; -EIO if it may, but the address space
+ * became unusable; -ENODEV if the device is being unplugged: nothing may be freed
+ * before pumice_device_wait_gone().
  */
 int pumice_vm_flush_locked(struct pumice_vm *vm)
 {
@@ -322,7 +322,7 @@ int pumice_vm_flush_locked(struct pumice_vm *vm)
 	int ret = 0;
 
 	lockdep_assert_held(&vm->lock);
-	smp_mb(); /* page tables before the look at @used: pairs with pumice_vm_note_use() */
+	smp_mb(); /* page tables before the load of @used: pairs with pumice_vm_note_use() */
 	if (pumice_mmu_dirty(vm->mmu, &dirty) && READ_ONCE(vm->used))
 		ret = invalidate(vm, &dirty);
 	if (ret)
@@ -332,15 +332,15 @@ int pumice_vm_flush_locked(struct pumice_vm *vm)
 }
 
 /**
- * pumice_vm_lock_objects - lock what jobs of an address space touch
+ * pumice_vm_lock_objects - lock the objects that jobs of an address space access
  * @vm: address space
  * @exec: locking context, which ignores duplicates
  *
- * The reservation of the VM comes first: it keeps the list of external objects as
- * it is until @exec ends. The caller makes room for fences in all that @exec has
- * locked, after its last round.
+ * The reservation of the VM comes first: it protects the list of external objects
+ * until @exec ends. The caller reserves slots for fences in all objects locked by @exec,
+ * after its last round.
  *
- * Returns 0, or an error of drm_exec.
+ * Return: 0, or an error of drm_exec.
  */
 int pumice_vm_lock_objects(struct pumice_vm *vm, struct drm_exec *exec)
 {
@@ -350,13 +350,13 @@ int pumice_vm_lock_objects(struct pumice_vm *vm, struct drm_exec *exec)
 }
 
 /**
- * pumice_vm_add_fence - add a job's fence to all reservations that are locked
+ * pumice_vm_add_fence - add a job's fence to all locked reservations
  * @vm: address space of the job
- * @exec: locking context, after pumice_vm_lock_objects(); each reservation has room
+ * @exec: locking context, after pumice_vm_lock_objects(); each reservation has a slot
  * @fence: fence
  *
- * All synchronization is explicit: the fence only keeps memory from moving. So
- * it does no harm in reservations of other address spaces of the same call.
+ * All synchronization is explicit: the fence only keeps memory from moving. So it
+ * is harmless in reservations of other address spaces of the same call.
  */
 void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence)
 {

@@ -16,7 +16,7 @@ struct pumice_bind_queue;
 
 /* The first 2 MiB are never mapped, so that a null pointer faults. */
 #define PUMICE_VA_START		BIT_ULL(21)
-/* What lies above is the kernel's: parameter buffers and region headers, see pumice_area.c. */
+/* Higher addresses belong to the kernel: parameter buffers, region headers; see pumice_area.c. */
 #define PUMICE_VA_END		(PUMICE_VA_KERNEL_END - (256ull << 30))
 #define PUMICE_VA_KERNEL_END	BIT_ULL(PUMICE_MMU_VA_BITS)
 
@@ -39,26 +39,26 @@ struct pumice_vm {
 	struct mutex lock;
 	/** @mmu: page tables; under @lock */
 	struct pumice_mmu *mmu;
-	/** @tables: page tables, those that wait in pools for binds included */
+	/** @tables: number of page tables, including those in pools of waiting binds */
 	atomic_t tables;
-	/** @client: DRM client whose memory @tables are; constant */
+	/** @client: DRM client to which @tables are accounted; constant */
 	u64 client;
 	/** @kernel_mm: addresses of the kernel part in use; under @lock */
 	struct drm_mm kernel_mm;
-	/** @closed: its id is gone: nothing is bound any more; under @lock */
+	/** @closed: its id was removed: no more binds are accepted; under @lock */
 	bool closed;
 	/** @binds: asynchronous binds; constant until the last use, then under vms_lock; or NULL */
 	struct pumice_bind_queue *binds;
-	/** @released: the device is gone, and with it the page tables; under @lock */
+	/** @released: the device was removed and the page tables freed; under @lock */
 	bool released;
 	/**
-	 * @unusable: TLBs could not be kept in step, or an asynchronous bind failed;
+	 * @unusable: a TLB invalidation or an asynchronous bind failed;
 	 * set under @lock, never cleared
 	 */
 	bool unusable;
-	/** @faults: of jobs */
+	/** @faults: faults of jobs */
 	struct pumice_vm_faults faults;
-	/** @used: a job may have run in it, so TLBs may hold something */
+	/** @used: a job may have run in it, so TLBs may hold entries */
 	bool used;
 };
 

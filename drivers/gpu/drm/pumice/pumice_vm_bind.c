@@ -2,8 +2,8 @@
 /*
  * DRM_IOCTL_PUMICE_VM_BIND: operations that take effect before it returns.
  *
- * Each operation is prepared without a lock and then done under vm.lock. TLBs are
- * invalidated once, at the end of the call. Operations for later are in
+ * Each operation is prepared without a lock and then executed under vm.lock. TLBs are
+ * invalidated once, at the end of the call. Asynchronous operations are in
  * pumice_bind_queue.c.
  */
 #include <linux/sched/signal.h>
@@ -15,7 +15,7 @@
 
 #define OP_STRIDE	sizeof(struct drm_pumice_bind_op)
 
-/* One operation, checked; op is used over and over. */
+/* Execute one checked operation; op is reused for each of them. */
 static int do_op(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_file *file)
 {
 	const struct drm_pumice_bind_op *args = &op->args;
@@ -37,7 +37,7 @@ static int do_op(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_fi
 	return ret;
 }
 
-/* All operations; *done counts those that took effect. */
+/* Execute all operations; *done counts those that took effect. */
 static int do_ops(struct pumice_bind *b, struct drm_file *file,
 		  const struct drm_pumice_array *ops, u32 *done)
 {
@@ -62,7 +62,7 @@ static int do_ops(struct pumice_bind *b, struct drm_file *file,
 	return ret;
 }
 
-/* The TLBs are to know of everything before the call returns, whatever failed. */
+/* Invalidate the TLBs before the call returns, even after an error. */
 static int finish(struct pumice_bind *b)
 {
 	int ret;
@@ -87,7 +87,7 @@ static int bind_now(struct pumice_vm *vm, struct drm_file *file,
 		ret = ret ?: finished;
 		drm_dev_exit(idx);
 	}
-	/* A GPU whose TLBs were not invalidated may use what was removed until it stops. */
+	/* Until it stops, a GPU whose TLBs were not invalidated may use removed mappings. */
 	pumice_device_wait_gone(vm->pdev);
 	pumice_bind_release(&b);
 	return ret;
@@ -108,9 +108,9 @@ static int bind_later(struct pumice_vm *vm, struct drm_file *file,
 /*
  * DRM_IOCTL_PUMICE_VM_BIND
  *
- * A signal may end the call between two operations. What is read of @data stays as it
- * was, so that the call can be repeated: from its first operation, which is right
- * because operations replace what they find.
+ * A signal may interrupt the call between two operations. The inputs in @data are not
+ * modified, so that the call can be restarted: from its first operation, which is correct
+ * because operations replace existing mappings.
  */
 int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *file)
 {

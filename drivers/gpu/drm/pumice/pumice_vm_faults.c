@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * DRM_IOCTL_PUMICE_VM_GET_FAULTS: the last faults of a VM, as VK_EXT_device_fault
- * wants them (Documentation/uapi.rst says which field is which).
+ * DRM_IOCTL_PUMICE_VM_GET_FAULTS: the last faults of a VM, with the information that
+ * VK_EXT_device_fault requires (Documentation/uapi.rst lists the fields).
  */
 #include "faults.h"
 #include "pumice_context.h"
@@ -15,8 +15,8 @@ static_assert((u32)DRM_PUMICE_FAULT_COMMAND == (u32)PUMICE_FAULT_ADDR_COMMAND);
 static_assert(sizeof(struct drm_pumice_vm_fault) == 64);
 
 /**
- * pumice_vm_faults_init - no faults yet
- * @faults: of a VM that is being made
+ * pumice_vm_faults_init - initialize an empty list of faults
+ * @faults: list of a VM that is being created
  */
 void pumice_vm_faults_init(struct pumice_vm_faults *faults)
 {
@@ -24,7 +24,7 @@ void pumice_vm_faults_init(struct pumice_vm_faults *faults)
 }
 
 /**
- * pumice_vm_faults_note - a job faulted, or timed out
+ * pumice_vm_faults_note - store a fault or a time-out of a job
  * @job: job; under its context's lock
  * @r: copy of its result
  */
@@ -52,7 +52,7 @@ void pumice_vm_faults_note(const struct pumice_job *job, const struct fwif_job_r
 	spin_unlock(&faults->lock);
 }
 
-/* Copies of the oldest faults that the caller asks for and has room for. */
+/* Copy the oldest faults, as many as the caller requests and has space for. */
 static void copy_kept(struct pumice_vm_faults *faults, struct drm_pumice_vm_get_faults *args,
 		      struct drm_pumice_vm_fault *copy)
 {

@@ -16,9 +16,9 @@ struct pumice_job;
  * struct pumice_vm_faults - the last faults of a VM
  */
 struct pumice_vm_faults {
-	/** @lock: guards all fields; inside context.lock, and nothing inside it */
+	/** @lock: guards all fields; nests inside context.lock, no lock is acquired inside */
 	spinlock_t lock;
-	/** @total: faults so far; that with number n is in @kept[n % DRM_PUMICE_VM_FAULTS] */
+	/** @total: number of faults so far; number n is in @kept[n % DRM_PUMICE_VM_FAULTS] */
 	u64 total;
 	/** @kept: the last ones */
 	struct drm_pumice_vm_fault kept[DRM_PUMICE_VM_FAULTS];

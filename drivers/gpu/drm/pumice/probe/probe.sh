@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 #
-# Find out what a kernel's headers offer.
+# Detect the interfaces of a kernel's headers.
 #
 #   probe.sh OUTPUT.h PROBE.c... -- COMPILER FLAG...
 #
-# Compiles each PROBE.c; one that compiles gives PUMICE_HAVE_<NAME> in
-# OUTPUT.h. A probe that fails for another reason than what it asks would go
-# unnoticed, so one that must compile goes first: baseline.c.
+# Compiles each PROBE.c; for each success PUMICE_HAVE_<NAME> is defined in
+# OUTPUT.h. A probe that fails for an unrelated reason would not be noticed,
+# so baseline.c, which must compile, is checked first.
 
 set -eu
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Tests of the arguments of bind operations. Part of pumice_bind.c. */
+/* Tests of the validation of bind operations. Part of pumice_bind.c. */
 #include <linux/sizes.h>
 
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #define OP_UNMAP_ALL(...) { .type = DRM_PUMICE_BIND_UNMAP_ALL, __VA_ARGS__ }
 #define OP_NULL(...) { .type = DRM_PUMICE_BIND_MAP, .va = SZ_1G, __VA_ARGS__ }
 
-/* The check may write to its copy. */
+/* Check a copy, because the check may write to it. */
 static int check_copy(const struct drm_pumice_bind_op *op)
 {
 	struct drm_pumice_bind_op copy = *op;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Tests of the rings' arithmetic. Part of pumice_ccb.c.
+ * Tests of the rings. Part of pumice_ccb.c.
  *
- * The firmware is played by the test, which writes its index and its answers.
+ * The test acts as the firmware: it writes the firmware's index and answers.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -12,10 +12,10 @@
 #include "pumice_fw_mem.h"
 #include "pumice_irq.h"
 
-/* One entry stays empty, so that a full ring differs from an empty one. */
+/* One entry remains unused, so that a full ring differs from an empty one. */
 #define ROOM	(PUMICE_KCCB_COUNT - 1)
 
-/* A device whose registers and shared memory are plain memory. */
+/* Create a device whose registers and shared memory are plain memory. */
 static struct pumice_device *ccb_fixture(struct kunit *test)
 {
 	struct pumice_device *pdev = kunit_kzalloc(test, sizeof(*pdev), GFP_KERNEL);
@@ -40,7 +40,7 @@ static u32 free_entries(struct pumice_device *pdev)
 	return entries;
 }
 
-/* Send one command; returns its entry. */
+/* Send one command; returns the index of its entry. */
 static u32 send(struct kunit *test, struct pumice_device *pdev)
 {
 	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
@@ -51,7 +51,7 @@ static u32 send(struct kunit *test, struct pumice_device *pdev)
 	return entry;
 }
 
-/* The firmware has read and answered an entry. */
+/* Read and answer an entry, as the firmware. */
 static void answer_entry(struct pumice_device *pdev, u32 entry)
 {
 	pdev->fw.shared->kccb_status[entry] = FWIF_STATUS_OK;
@@ -109,7 +109,7 @@ static void ring_wraps_around(struct kunit *test)
 	}
 }
 
-/* An entry is free when all before it are answered, too. */
+/* An entry is free when all entries before it are answered, too. */
 static void answers_out_of_order_free_in_order(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
@@ -127,7 +127,7 @@ static void answers_out_of_order_free_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM);
 }
 
-/* An entry that is answered, but not yet read according to the index, is not overwritten. */
+/* An answered entry that the index shows as unread is not overwritten. */
 static void firmware_index_is_never_overtaken(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
@@ -204,7 +204,7 @@ static void answer_reaches_who_waits_and_nobody_else(struct kunit *test)
 
 #define MESSAGES	5u	/* on both sides of the ring's end */
 
-/* Each requests pages for a list of its own, to which there is no other reference. */
+/* Each message requests pages for a list of its own, to which there is no other reference. */
 static void messages_are_taken_across_the_end_of_the_ring(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
@@ -252,13 +252,13 @@ static int call_ping(void *data)
 	kthread_complete_and_exit(&caller->done, 0);
 }
 
-#define CALL_MS		2000u	/* time-out of each of the two waits */
-#define LATE_MS		(CALL_MS * 3 / 4)	/* for which the firmware leaves each waiting */
+#define CALL_MS		2000u	/* time-out of each of the two waits, ms */
+#define LATE_MS		(CALL_MS * 3 / 4)	/* duration of each of them, ms */
 #define CALL_TRIES	10
 
 /*
- * The ring has room after LATE_MS, the answer comes LATE_MS after that. Returns what the
- * call did; or -EAGAIN if this thread was late itself, so that the call may have timed out.
+ * The ring has space after LATE_MS, the answer follows LATE_MS later. Returns the result of the
+ * call; or -EAGAIN if this thread itself was late, so that the call may have timed out.
  */
 static int call_on_full_ring(struct kunit *test)
 {
@@ -276,7 +276,7 @@ static int call_on_full_ring(struct kunit *test)
 	thread = kthread_run(call_ping, &caller, "pumice-ccb-test");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
 	msleep(LATE_MS);
-	/* Entries that are answered, but not read, have held the call up until now. */
+	/* Entries that are answered, but not read, have blocked the call until now. */
 	pdev->fw.shared->kccb_ring.read = entry;
 	room = jiffies;
 	wake_up_all(&pdev->kccb.event);
@@ -304,7 +304,7 @@ static void wait_for_room_is_no_wait_for_the_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, 0);
 }
 
-/* An interrupt that is pending and enabled, and does not come. */
+/* Create a device with an interrupt that is pending and enabled, but not delivered. */
 static struct pumice_device *lost_interrupt_fixture(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
@@ -320,7 +320,7 @@ static u32 cleared(struct pumice_device *pdev)
 	return pumice_read(pdev, PUMICE_OS_IRQ_CLEAR);
 }
 
-/* Whoever waits takes it for the others, once all of a wait has passed. */
+/* A waiter processes messages for all others, once its wait has timed out. */
 static void interrupt_of_a_late_answer_is_looked_for(struct kunit *test)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };

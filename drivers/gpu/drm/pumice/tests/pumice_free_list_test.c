@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Tests of free lists: arguments, and who has which pages. Part of pumice_free_list.c. */
+/* Tests of free lists: arguments, and ownership of pages. Part of pumice_free_list.c. */
 #include <linux/sizes.h>
 
 #include <kunit/test.h>
 
-#define TEST_LINKS	0x5000u	/* where the structure lies for the GPU */
+#define TEST_LINKS	0x5000u	/* fw address of the structure */
 
 struct list_fixture {
 	struct pumice_device pdev;
@@ -13,7 +13,7 @@ struct list_fixture {
 	struct pumice_fw_obj obj;
 };
 
-/* 100 pages that the GPU knows, of 400; 25 percent. */
+/* Create a list whose GPU part has 100 pages, of at most 400; threshold 25 percent. */
 static struct list_fixture *list_fixture(struct kunit *test)
 {
 	struct list_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -66,7 +66,7 @@ static void threshold_is_a_share_of_the_pages_there_are(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list), 25);
 	f->list.pages = DRM_PUMICE_MAX_FREE_LIST_PAGES;
 	f->list.threshold = 99;
-	/* More than 32 bits on the way. */
+	/* Intermediate results exceed 32 bits. */
 	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list),
 			(u32)(DRM_PUMICE_MAX_FREE_LIST_PAGES * 99ull / 100));
 	f->list.threshold = 0;
@@ -80,7 +80,7 @@ static void new_threshold_leaves_all_other_words(struct kunit *test)
 
 	fill_locked(&f->list);
 	words = unpacked(f);
-	/* The GPU has taken some. */
+	/* The GPU has allocated some pages. */
 	words.free = 17;
 	words.head = 3;
 	pumice_free_list_pack(f->obj.cpu, &words);
@@ -119,7 +119,7 @@ static void request_is_answered_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, take_request(&f->list, &cmd));
 }
 
-/* The job goes on with what there is; the list has not grown. */
+/* The job continues with the existing pages; the list has not grown. */
 static void request_without_pages_is_answered_too(struct kunit *test)
 {
 	struct list_fixture *f = list_fixture(test);

@@ -11,7 +11,7 @@ struct fw_mem_fixture {
 	struct pumice_fw_obj obj;
 };
 
-/* All addresses that users may have are taken. */
+/* Allocate all addresses that unprivileged users may have. */
 static struct fw_mem_fixture *fw_mem_fixture(struct kunit *test)
 {
 	struct fw_mem_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -34,7 +34,7 @@ static void fw_mem_fixture_end(struct fw_mem_fixture *f)
 	mutex_destroy(&f->mem.lock);
 }
 
-/* Whether the object finds an address. */
+/* Try to allocate an address; returns the error. */
 static int try_insert(struct fw_mem_fixture *f)
 {
 	int ret;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Tests of the page tables, as the GPU walks them. Part of pumice_mmu.c.
+ * Tests of the page tables, by walks as the GPU does them. Part of pumice_mmu.c.
  *
- * What an address translates to is read from the tables in memory, entry by entry, and
- * compared with what was mapped last.
+ * Addresses are translated by reading the tables in memory, entry by entry, and compared
+ * with the last mapping of each page.
  */
 #include <kunit/device.h>
 #include <kunit/test.h>
@@ -13,7 +13,7 @@
 #define TEST_ROUNDS	300u
 #define TEST_ADDR	0x123400000ull	/* bus address, never accessed; 2 MiB aligned */
 
-/* What one walk comes to. */
+/* Result of one walk. */
 struct walk {
 	u64 leaf;	/* entry of 4 KiB: address and attributes; 0: not mapped */
 	u32 page_size;	/* enum pumice_page_size */
@@ -23,11 +23,11 @@ struct mmu_fixture {
 	struct pumice_device *pdev;
 	struct pumice_mmu *mmu;
 	struct pumice_mmu_pool pool;
-	atomic_t usage;		/* tables of both */
+	atomic_t usage;		/* number of tables of both */
 	u64 model[TEST_PAGES];	/* leaves from TEST_VA on */
 };
 
-/* The tables lie in memory of a device without an IOMMU. */
+/* Return a table in memory; the tables belong to a device without an IOMMU. */
 static const u64 *walk_table(u64 entry, u64 mask)
 {
 	return phys_to_virt(entry & mask);
@@ -141,7 +141,7 @@ static void attributes_reach_the_entries(struct kunit *test)
 		      PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK);
 }
 
-/* A block has one page size: the largest that address, bus address and length all fit. */
+/* A block has one page size: the largest that fits address, bus address and length. */
 static void block_gets_the_largest_page_size_that_fits(struct kunit *test)
 {
 	static const struct {
@@ -182,7 +182,7 @@ static void unmapping_a_part_splits_a_large_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, walk(f->mmu, TEST_VA).page_size, PUMICE_PAGE_SIZE_4K);
 }
 
-/* And merging the pages again: entries of a page carry all that the large one's had. */
+/* So does merging the pages again: entries of a page have all attributes of the large one. */
 static void splitting_a_large_page_keeps_its_attributes(struct kunit *test)
 {
 	const u64 attributes = PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK |
@@ -212,7 +212,7 @@ static void mapping_over_a_mapping_replaces_it(struct kunit *test)
 	expect_mapped(test, TEST_VA + SZ_128K, SZ_2M - SZ_128K, TEST_ADDR + SZ_128K, 0);
 }
 
-/* They are cut off at once, but the GPU may still read them: freed after the flush. */
+/* They are detached at once, but the GPU may still read them: freed after the flush. */
 static void emptied_tables_go_with_the_flush(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
@@ -243,13 +243,13 @@ static void only_what_was_mapped_before_is_dirty(struct kunit *test)
 	KUNIT_EXPECT_GE(test, dirty.end, TEST_VA + SZ_8K - 1);
 }
 
-/* Between the first and the last page that changed, over several operations and blocks. */
+/* The range spans the first to the last changed page, over several operations and blocks. */
 static void dirty_range_holds_all_that_changed_and_no_more(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
 	struct pumice_mmu_dirty dirty;
 
-	/* Misaligned to each other: pages of 4 KiB, which change in place. */
+	/* Misaligned with each other: pages of 4 KiB, which are changed in place. */
 	map(test, TEST_VA, SZ_4M, TEST_ADDR + SZ_4K, 0);
 	unmap(test, TEST_VA + SZ_64K, 4 * SZ_4K);
 	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
@@ -260,13 +260,13 @@ static void dirty_range_holds_all_that_changed_and_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dirty.start, TEST_VA + SZ_64K);
 	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_2M + SZ_64K + 2 * SZ_4K - 1);
 	pumice_mmu_flushed(f->mmu);
-	/* A table that is replaced: all pages of its block. */
+	/* A replaced table: all pages of its block. */
 	map(test, TEST_VA + SZ_1G, SZ_2M, TEST_ADDR, 0);
 	unmap(test, TEST_VA + SZ_1G + SZ_1M, SZ_4K);
 	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
 	KUNIT_EXPECT_EQ(test, dirty.start, TEST_VA + SZ_1G);
 	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_1G + SZ_2M - 1);
-	/* A large page that goes while others stay. */
+	/* A large page that is removed while others stay. */
 	map(test, TEST_VA + SZ_1G + SZ_4M, SZ_1M, TEST_ADDR, 0);
 	map(test, TEST_VA + SZ_1G + SZ_4M + SZ_1M, SZ_1M, TEST_ADDR + SZ_4M, 0);
 	pumice_mmu_flushed(f->mmu);
@@ -276,7 +276,7 @@ static void dirty_range_holds_all_that_changed_and_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_1G + SZ_4M + SZ_2M - 1);
 }
 
-/* What operations need together: a directory and its table only where none is sure. */
+/* Needs of operations together: a directory and its table only where none is certain to exist. */
 static void pool_counts_for_the_worst_case(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
@@ -288,7 +288,7 @@ static void pool_counts_for_the_worst_case(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA, SZ_4K), 0);
 	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 1);
 	KUNIT_EXPECT_EQ(test, f->pool.table_count, 3);
-	/* An unmap may have taken it away. */
+	/* An unmap may have removed it. */
 	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_unmap(f->pdev, &f->pool), 0);
 	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA, SZ_4K), 0);
 	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 2);
@@ -302,7 +302,7 @@ static void pool_counts_for_the_worst_case(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 0);
 }
 
-/* Linear congruential; the same each time. */
+/* Return the next number of a linear congruential generator, the same sequence each time. */
 static u32 next_random(u32 *state)
 {
 	*state = *state * 1664525 + 1013904223;

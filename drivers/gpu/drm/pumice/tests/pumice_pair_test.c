@@ -12,7 +12,7 @@ struct pair_fixture {
 	struct pumice_job geometry[PAIRS], fragment[PAIRS];
 };
 
-/* Pairs of a render context, none of which the firmware has. */
+/* Create pairs of a render context, none of which was submitted to the firmware. */
 static struct pair_fixture *pair_fixture(struct kunit *test)
 {
 	struct pair_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -38,7 +38,7 @@ static struct pair_fixture *pair_fixture(struct kunit *test)
 	return f;
 }
 
-/* The firmware is given a job; returns the number that it is to wait for. */
+/* Submit a job to the firmware; returns the number of the job that it must wait for. */
 static u32 give(struct pumice_job *job)
 {
 	u32 before;
@@ -55,7 +55,7 @@ static u32 awaited(struct pair_fixture *f)
 	return f->ctx.queues[PUMICE_QUEUE_FRAGMENT].awaited;
 }
 
-/* However many geometry jobs are given before the first fragment job is. */
+/* Regardless of how many geometry jobs are submitted before the first fragment job. */
 static void geometry_job_waits_for_the_fragment_job_before_its_own(struct kunit *test)
 {
 	struct pair_fixture *f = pair_fixture(test);
@@ -75,10 +75,10 @@ static void fragment_job_is_awaited_from_its_geometry_job_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, awaited(f), 2);
 	give(&f->fragment[0]);
 	KUNIT_EXPECT_EQ(test, awaited(f), 1);
-	/* It ends without having been given. */
+	/* It completes without having been submitted. */
 	pumice_pair_end(&f->fragment[1]);
 	KUNIT_EXPECT_EQ(test, awaited(f), 0);
-	/* Its geometry job came too late. */
+	/* Its geometry job was submitted too late. */
 	give(&f->geometry[1]);
 	KUNIT_EXPECT_EQ(test, awaited(f), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Tests of what becomes of jobs that the firmware does not take. Part of pumice_queue.c.
+ * Tests of jobs that the firmware does not accept. Part of pumice_queue.c.
  */
 #include <kunit/test.h>
 
@@ -14,7 +14,7 @@ struct queue_fixture {
 	struct pumice_job job;
 };
 
-/* A job of a compute context on a device whose firmware is down. */
+/* Create a job of a compute context on a device whose firmware is down. */
 static struct queue_fixture *queue_fixture(struct kunit *test)
 {
 	struct queue_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -22,7 +22,7 @@ static struct queue_fixture *queue_fixture(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	pumice_kccb_init(&f->pdev);
-	/* As if another one were in flight already: no timer is started for this one. */
+	/* As if another job were in flight already: no timer is started for this one. */
 	atomic_set(&f->pdev.in_flight, 1);
 	spin_lock_init(&f->ctx.lock);
 	f->ctx.pdev = &f->pdev;
@@ -44,7 +44,7 @@ static struct queue_fixture *queue_fixture(struct kunit *test)
 	return f;
 }
 
-/* The reset that is under way gives it to the next firmware, or ends it. */
+/* The reset that is under way resubmits it to the next firmware, or cancels it. */
 static void job_that_comes_during_a_reset_is_kept_for_it(struct kunit *test)
 {
 	struct queue_fixture *f = queue_fixture(test);
@@ -54,7 +54,7 @@ static void job_that_comes_during_a_reset_is_kept_for_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 2);
 }
 
-/* No reset follows, so none would end it. */
+/* No reset follows that would end it. */
 static void job_for_a_gpu_that_is_lost_is_refused(struct kunit *test)
 {
 	struct queue_fixture *f = queue_fixture(test);

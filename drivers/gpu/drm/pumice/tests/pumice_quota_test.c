@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Tests of what all users together may have. Part of pumice_quota.c. */
+/* Tests of the limits of all users together. Part of pumice_quota.c. */
 #include <kunit/test.h>
 
 #include "tests/pumice_test_creds.h"
@@ -10,7 +10,7 @@ struct quota_fixture {
 	struct pumice_charge charge;
 };
 
-/* A user and a file that have nothing; all others have so much of the resource. */
+/* Create a user and a file without charges; other users have @others of the resource. */
 static struct quota_fixture *quota_fixture(struct kunit *test, u32 resource, u32 others)
 {
 	struct quota_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -60,7 +60,7 @@ static void privileged_cannot_take_more_than_there_is(struct kunit *test)
 	}
 }
 
-/* A user and a file at their limits, and a worker that frees all of it. */
+/* A user and a file at their limits, and a worker that frees everything they have. */
 struct settle_fixture {
 	struct pumice_device pdev;
 	struct pumice_file file;
@@ -86,7 +86,7 @@ static void settle_free(struct work_struct *work)
 	mutex_unlock(&f->pdev.quota.lock);
 }
 
-/* The worker is held up, so that a call which does not wait for it finds the limit reached. */
+/* The worker is delayed, so that a call which does not wait for it finds the limit reached. */
 static void call_that_would_be_refused_waits_for_what_is_freed(struct kunit *test)
 {
 	struct settle_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -104,7 +104,7 @@ static void call_that_would_be_refused_waits_for_what_is_freed(struct kunit *tes
 	INIT_WORK(&f->free_work, settle_free);
 	INIT_DELAYED_WORK(&f->go_work, settle_go);
 	queue_work(pumice_cleanup_wq, &f->free_work);
-	/* What would fit anyway waits for nothing. */
+	/* A charge within the limits does not wait. */
 	pumice_quota_settle(&f->file, PUMICE_RESOURCE_CONTEXTS, 1);
 	KUNIT_EXPECT_TRUE(test, is_refused(&f->file, r, PAGE_SIZE));
 	schedule_delayed_work(&f->go_work, HZ / 2);

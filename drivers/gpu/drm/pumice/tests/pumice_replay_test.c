@@ -2,7 +2,7 @@
 /*
  * Tests of which contexts keep their jobs in a reset. Part of pumice_replay.c.
  *
- * The firmware is played by the test, which writes the number of the job that it began last.
+ * The test acts as the firmware: it writes the number of the job that began last.
  */
 #include <kunit/test.h>
 
@@ -16,7 +16,7 @@ struct replay_fixture {
 	struct pumice_job jobs[PUMICE_CONTEXT_QUEUES][REPLAY_JOBS];
 };
 
-/* A context of so many queues, which have had no job. */
+/* Create a context with @queues queues that have had no job. */
 static struct replay_fixture *replay_fixture(struct kunit *test, u32 queues)
 {
 	struct replay_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -36,7 +36,7 @@ static struct replay_fixture *replay_fixture(struct kunit *test, u32 queues)
 	return f;
 }
 
-/* The firmware has jobs of a queue from this number on. */
+/* Set the firmware's jobs of a queue: @count jobs, numbered from @first on. */
 static void has_jobs(struct replay_fixture *f, u32 queue, u32 count, u32 first)
 {
 	u32 i;
@@ -88,7 +88,7 @@ static void context_that_is_stopped_does_not_go_on(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, goes_on(f));
 }
 
-/* Suspect is the queue, with its oldest job, at both resets. */
+/* The queue is suspect at both resets, with the same oldest job. */
 static void job_that_is_suspect_twice_is_not_given_again(struct kunit *test)
 {
 	struct replay_fixture *f = replay_fixture(test, 1);
@@ -106,7 +106,7 @@ static void job_that_is_suspect_twice_is_not_given_again(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, goes_on(f));
 }
 
-/* In either queue; and a fragment job needs its geometry job, given or to be given. */
+/* In either queue; and a fragment job needs its geometry job, submitted or to be submitted. */
 static void render_context_goes_on_with_all_its_geometry(struct kunit *test)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Tests of which jobs hang, and of what files learn of resets. Part of pumice_reset.c.
+ * Tests of the detection of hangs, and of the reset state of files. Part of pumice_reset.c.
  *
- * The firmware is played by the test, which writes its counters.
+ * The test acts as the firmware: it writes the firmware's counters.
  */
 #include <kunit/test.h>
 
@@ -20,7 +20,7 @@ static void no_unplug(struct work_struct *work)
 {
 }
 
-/* A file of a device that exists in memory only, and is not unplugged when it is lost. */
+/* Create a file of a device that exists in memory only, and is not unplugged when lost. */
 static struct reset_fixture *reset_fixture(struct kunit *test)
 {
 	struct reset_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -48,7 +48,7 @@ static struct drm_pumice_file_get_resets resets_of(struct kunit *test, struct re
 	return args;
 }
 
-/* In a guest it cannot be seen for long: the device is unplugged, and all calls refused. */
+/* Hardly observable in a guest: the device is unplugged, and all calls are refused. */
 static void file_learns_that_the_gpu_is_lost(struct kunit *test)
 {
 	struct reset_fixture *f = reset_fixture(test);
@@ -66,7 +66,7 @@ static void resets_count_from_the_opening_of_the_file(struct kunit *test)
 	f->pdev.reset.count = 5;
 	f->pfile.resets = 3;
 	KUNIT_EXPECT_EQ(test, resets_of(test, f).resets, 2);
-	/* Both have 32 bits. */
+	/* Both counters have 32 bits. */
 	f->pdev.reset.count = 1;
 	f->pfile.resets = U32_MAX;
 	KUNIT_EXPECT_EQ(test, resets_of(test, f).resets, 2);
@@ -81,7 +81,7 @@ struct hang_fixture {
 	struct pumice_job job;
 };
 
-/* One of two compute contexts, known to the firmware, without jobs. */
+/* Initialize one of two compute contexts, which the firmware has, without jobs. */
 static void hang_context(struct hang_fixture *f, struct pumice_context *ctx,
 			 struct pumice_queue_shared *shared, u32 dm)
 {
@@ -95,7 +95,7 @@ static void hang_context(struct hang_fixture *f, struct pumice_context *ctx,
 	list_add_tail(&ctx->node, &f->pdev.reset.contexts);
 }
 
-/* A job on the PDM that the firmware has and never starts, beside a geometry context. */
+/* Create a job on the PDM that the firmware has and never starts, and a geometry context. */
 static struct hang_fixture *hang_fixture(struct kunit *test)
 {
 	struct hang_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -115,7 +115,7 @@ static struct hang_fixture *hang_fixture(struct kunit *test)
 	return f;
 }
 
-/* One tick of watching. */
+/* Process one tick. */
 static bool tick(struct hang_fixture *f)
 {
 	bool hangs;
@@ -136,7 +136,7 @@ static void job_that_the_firmware_leaves_alone_hangs(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, tick(f));
 }
 
-/* Something was started or switched out between two looks, and is through at both. */
+/* A job was started or switched out between two checks, and is over at both. */
 static void job_does_not_hang_while_the_firmware_starts_others(struct kunit *test)
 {
 	struct hang_fixture *f = hang_fixture(test);
@@ -165,7 +165,7 @@ static void job_does_not_hang_while_another_is_on_its_data_master(struct kunit *
 	f->other.queues[0].dm = FWIF_DM_PDM;
 	for (i = 0; i < 2 * PUMICE_TIMEOUT_TICKS; i++)
 		KUNIT_EXPECT_FALSE(test, tick(f));
-	/* The VDM is not what it waits for. */
+	/* The job does not wait for the VDM. */
 	f->other.queues[0].dm = FWIF_DM_VDM;
 	for (i = 2; i < PUMICE_TIMEOUT_TICKS; i++)
 		KUNIT_EXPECT_FALSE(test, tick(f));
@@ -182,11 +182,11 @@ static const struct dma_fence_ops fence_ops = {
 	.get_timeline_name = fence_name,
 };
 
-/* Jobs of other contexts, one of which has ended; their fences stay the test's. */
+/* Jobs of other contexts, one of which has completed; the test owns their fences. */
 struct waits_fixture {
 	struct dma_fence ended, pending;
 	struct dma_fence *native[2];
-	spinlock_t lock;	/* of both */
+	spinlock_t lock;	/* lock of both fences */
 };
 
 static struct waits_fixture *waits_fixture(struct kunit *test, struct pumice_job *job)
@@ -205,7 +205,7 @@ static struct waits_fixture *waits_fixture(struct kunit *test, struct pumice_job
 	return w;
 }
 
-/* The time-out begins when the last of them has ended. */
+/* The time-out starts when the last of them has completed. */
 static void job_does_not_hang_while_it_waits_for_others(struct kunit *test)
 {
 	struct hang_fixture *f = hang_fixture(test);
@@ -215,13 +215,13 @@ static void job_does_not_hang_while_it_waits_for_others(struct kunit *test)
 	for (i = 0; i < 2 * PUMICE_TIMEOUT_TICKS; i++)
 		KUNIT_EXPECT_FALSE_MSG(test, tick(f), "tick %u", i);
 	dma_fence_signal(&w->pending);
-	/* The tick at which it still waited is the first. */
+	/* The tick at which it still waited counts as the first. */
 	for (i = 2; i < PUMICE_TIMEOUT_TICKS; i++)
 		KUNIT_EXPECT_FALSE_MSG(test, tick(f), "tick %u after", i);
 	KUNIT_EXPECT_TRUE(test, tick(f));
 }
 
-/* It may end while its time-out is handled, or never have been the firmware's. */
+/* It may complete while its time-out is handled, or may never have been submitted. */
 static void only_a_job_in_flight_makes_its_context_guilty(struct kunit *test)
 {
 	struct hang_fixture *f = hang_fixture(test);
@@ -256,7 +256,7 @@ static bool fails(struct hang_fixture *f)
 	return often;
 }
 
-/* A job that ends in between, even by a fault of its own, shows that it is of use. */
+/* A job that completes in between, even with a fault, shows that the firmware works. */
 static void firmware_that_fails_again_and_again_is_given_up(struct kunit *test)
 {
 	struct hang_fixture *f = hang_fixture(test);

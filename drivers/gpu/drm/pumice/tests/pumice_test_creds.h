@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Who a KUnit case acts as: its thread may do everything. */
+/* Credentials of a KUnit case, whose thread has all capabilities by default. */
 #ifndef PUMICE_TEST_CREDS_H
 #define PUMICE_TEST_CREDS_H
 
@@ -7,7 +7,7 @@
 
 #include <kunit/test.h>
 
-/* From now on the case has no capability; the result is for become_privileged(). */
+/* Drop all capabilities; the result is the argument of become_privileged(). */
 static inline const struct cred *become_unprivileged(struct kunit *test)
 {
 	struct cred *cred = prepare_creds();

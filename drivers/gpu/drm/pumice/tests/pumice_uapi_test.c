@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Tests of the rules of arrays. Part of pumice_uapi.c. */
+/* Tests of the validation of arrays. Part of pumice_uapi.c. */
 #include <kunit/test.h>
 
 #define TEST_STRIDE	24u
@@ -13,7 +13,7 @@ static void arrays_within_the_rules_pass(struct kunit *test)
 		{ TEST_STRIDE + 8, TEST_MAX, 0x1001 },
 		{ MAX_STRIDE, 1, 0x1000 },
 		{ TEST_STRIDE, 1, U64_MAX - TEST_STRIDE },
-		/* Empty: nothing else is looked at. */
+		/* Empty: the other fields are not checked. */
 		{ 0, 0, 0 },
 		{ U32_MAX, 0, U64_MAX },
 	};
