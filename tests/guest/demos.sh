@@ -3,7 +3,7 @@
 #
 # The demos that draw, through ioctls and in process: the same pictures to the bit.
 #
-# All of them check their pictures themselves and tell it by their status. The GPU in
+# All of them check their pictures themselves and report the result by their status. The GPU in
 # the demo's process has as many cores as the guest's and runs the same firmware, so
 # it gives the same CRC-32. It runs on an emulated processor here, so only those that
 # take seconds are drawn twice. No demo may cost a reset of the GPU: its jobs would run again.
@@ -27,7 +27,7 @@ report() {
 	fi
 }
 
-# picture DEMO DEVICE: the line that tells its checksum; empty where it failed.
+# picture DEMO DEVICE: the line with its checksum; empty if it failed.
 picture() {
 	(cd /tmp && PUMICE_DEVICE=$2 "pumice-demo-$1" -o "/tmp/$1.png") >"/tmp/$1.out" 2>&1 || {
 		sed 's/^/# /' "/tmp/$1.out" >&2

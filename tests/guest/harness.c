@@ -17,8 +17,8 @@
 
 #include "kernel_log.h"
 
-#define SECONDS		120	/* of a case */
-#define KILL_SECONDS	30	/* until a killed case must be gone */
+#define SECONDS		120	/* time limit of a case */
+#define KILL_SECONDS	30	/* time for a killed case to exit */
 #define STATUS_FAILED	1
 #define MS_PER_SECOND	1000
 #define NS_PER_MS	1000000
@@ -26,10 +26,10 @@
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_FAILED,
-	OUTCOME_STUCK,	/* it cannot even be killed */
+	OUTCOME_STUCK,	/* it did not exit after being killed */
 };
 
-/* Of all cases: a reset that follows the end of one is the next one's. */
+/* Shared by all cases: a reset after the end of one counts for the next one. */
 static struct kernel_log kernel_log;
 
 static void vnote(const char *format, va_list args)
@@ -76,8 +76,8 @@ static long long now_ms(void)
 }
 
 /*
- * Whether the process of a pidfd ended in time. The log is read meanwhile, before the kernel
- * overwrites it.
+ * Return whether the process of a pidfd ended in time. The log is read meanwhile, before the
+ * kernel overwrites it.
  */
 static bool wait_end(int pidfd, unsigned int seconds)
 {
@@ -107,7 +107,7 @@ static enum outcome outcome_of(int status)
 	return WEXITSTATUS(status) ? OUTCOME_FAILED : OUTCOME_OK;
 }
 
-/* What would pass although the GPU was reset: jobs that had not begun run afterwards. */
+/* A reset must fail the case: jobs that had not begun are replayed, so it could pass otherwise. */
 static bool resets_are_as_announced(const struct test_case *test)
 {
 	unsigned int resets;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Harness of the guest's test programs: cases in, TAP out.
+ * Harness of the guest's test programs: runs cases, reports in TAP.
  *
- * Every case runs in a process of its own, which the kernel cleans up behind
- * it: a case that fails, crashes or hangs says nothing about the next one. A
- * case ends by returning (ok) or by a check that fails (not ok); there is no
- * skipping, what cannot run here has failed. Exit status of a program: 0 if
- * nothing failed, else 1.
+ * Every case runs in a process of its own, whose resources the kernel releases:
+ * a case that fails, crashes or hangs does not affect the next one. A case ends
+ * by returning (ok) or by a check that fails (not ok); there is no skipping, a
+ * case that cannot run here has failed. Exit status of a program: 0 if all
+ * cases passed, otherwise 1.
  *
  * A case in which the driver resets the GPU has failed, unless it announces that (.resets): after a
- * reset the jobs that had not begun run, so that a defect of the firmware or the driver could
- * remain unseen. One that announces resets fails when there is none. Resets of the function
- * (need_flr()) are the case's own and do not count.
+ * reset the jobs that had not begun are run, so that a defect of the firmware or the driver could
+ * remain undetected. A case that announces resets fails if there is none. Resets of the function
+ * (need_flr()) are made by the case and do not count.
  *
- * Limits: a case has 120 seconds, more where .seconds says so. Processes that a
+ * Limits: a case has 120 seconds, or as specified by .seconds. Processes that a
  * case starts belong to its process group and are killed with it.
  */
 #ifndef GUEST_HARNESS_H
@@ -24,27 +24,27 @@
 
 #include "check.h"
 
-/** struct test_case - one rule */
+/** struct test_case - test of one rule */
 struct test_case {
 	/** @name: the rule, as one word */
 	const char *name;
-	/** @run: proves it */
+	/** @run: checks the rule */
 	void (*run)(void);
-	/** @seconds: time limit; 0 for the usual */
+	/** @seconds: time limit; 0 for the default */
 	unsigned int seconds;
-	/** @resets: the driver resets the GPU in it */
+	/** @resets: the driver resets the GPU during the case */
 	bool resets;
 };
 
-/* The function's name is the rule's. */
+/* A case whose function has the name of the rule. */
 #define TEST_CASE(function) { .name = #function, .run = function }
 #define TEST_CASE_SECONDS(function, limit) { .name = #function, .run = function, .seconds = limit }
 #define TEST_CASE_RESETS(function) { .name = #function, .run = function, .resets = true }
 
 /**
  * test_main - run the cases whose names are given as arguments, or all
- * @cases: array
- * @count: its elements
+ * @cases: array of cases
+ * @count: number of cases
  *
  * Return: exit status of the program.
  */

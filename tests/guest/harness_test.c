@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The harness under test: a seeded failure must be reported as a failure.
+ * Tests of the harness: a seeded failure must be reported as a failure.
  *
  * Runs on the build machine, without a GPU. The program runs itself with the
- * argument "seeded", whose cases fail in every way there is, and reads the
+ * argument "seeded", whose cases fail in all possible ways, and reads the
  * report.
  */
 #include "harness.h"
@@ -21,7 +21,7 @@
 
 static char report[REPORT_BYTES];
 static int report_status;
-/* Takes what the driver would write into the kernel's log. */
+/* Receives the messages that the driver would write to the kernel's log. */
 static int log_input;
 static bool log_is_missing;
 
@@ -110,7 +110,7 @@ static const struct test_case seeded[] = {
 	TEST_CASE_RESETS(announces_what_does_not_happen),
 };
 
-/* Run the seeded cases, or one by name, in a child; what it said and how it ended. */
+/* Run the seeded cases, or one by name, in a child; store its output and exit status. */
 static void read_report(char *name)
 {
 	size_t used = 0;
@@ -186,7 +186,7 @@ static void an_unannounced_reset_is_reported(void)
 	CHECK(strstr(report, "# announces a reset of the GPU, and there was none\nnot ok 10 "));
 }
 
-/* Without the log nothing is proven. */
+/* Without the log, resets would remain undetected. */
 static void a_program_that_cannot_read_the_log_fails(void)
 {
 	log_is_missing = true;

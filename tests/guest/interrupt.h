@@ -9,11 +9,11 @@
 #include <time.h>
 
 /**
- * interrupt_me - send signals to the calling thread, at an interval
+ * interrupt_me - send signals to the calling thread periodically
  * @interval_us: microseconds
  *
- * Calls that they interrupt are not restarted by the kernel (no SA_RESTART). Return:
- * the timer; timer_delete() ends it.
+ * The kernel does not restart interrupted calls (no SA_RESTART). Return:
+ * the timer; timer_delete() stops it.
  */
 timer_t interrupt_me(uint32_t interval_us);
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_BYTES	8192	/* more than a record has */
+#define RECORD_BYTES	8192	/* larger than any record */
 
-/* How pumice_reset.c reports one. */
+/* Message by which pumice_reset.c reports a reset. */
 static const char report[] = "resetting the GPU: ";
 
 int kernel_log_open(struct kernel_log *log)
@@ -22,13 +22,13 @@ int kernel_log_open(struct kernel_log *log)
 	log->fd = open(path ? path : "/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (log->fd < 0)
 		return -errno;
-	/* What has no positions has no past either. */
+	/* A file without positions has no earlier messages either. */
 	if (lseek(log->fd, 0, SEEK_END) < 0 && errno != ESPIPE)
 		return -errno;
 	return 0;
 }
 
-/* The kernel returns one record a read; another file may return several. */
+/* Note the resets in a text: the kernel returns one record per read, other files several. */
 static void note_resets(struct kernel_log *log, const char *text)
 {
 	for (text = strstr(text, report); text; text = strstr(text + 1, report)) {

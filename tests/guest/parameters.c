@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Programs that run with other module parameters than the usual ones. See parameters.h. */
+/* Programs that run with modified module parameters. See parameters.h. */
 #include "parameters.h"
 
 #include <stdio.h>
 
 #include "system.h"
 
-/* Sets all, and keeps what they were; or says which cannot be set. */
+/* Set all parameters and store their previous values; or report which cannot be set. */
 static bool set_all(const struct test_parameter *parameters, unsigned int count, long *usual)
 {
 	unsigned int i;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-stress - keep the GPU busy while something else happens to it.
+ * pumice-stress - keep the GPU busy while other events affect it.
  *
  *   pumice-stress [--seconds N] [--processes N]
  *
- * Each process submits compute jobs that store and copy, now and then one that
- * faults, with a performance monitor, and checks what they wrote. The copy goes to
- * memory that an asynchronous bind maps meanwhile and one unmaps afterwards. A device that goes away is no failure: it
- * is opened again when it is back. Ends with 1 if a job that ended well left
- * wrong data; without --seconds it goes on until it is killed.
+ * Each process submits compute jobs that store and copy, occasionally one that
+ * faults, with a performance monitor, and checks the data. The copy's destination is mapped by
+ * an asynchronous bind meanwhile and unmapped by another afterwards. Removal of the device is no
+ * failure: it is opened again when it is back. Exits with 1 if a job that completed successfully
+ * left wrong data; without --seconds it runs until it is killed.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -28,7 +28,7 @@
 #define REOPEN_US	20000
 #define NS_PER_SECOND	1000000000ull
 #define MAX_PROCESSES	64
-#define WORDS		32u	/* that a job writes */
+#define WORDS		32u	/* words that a job writes */
 
 /** struct options - command line */
 struct options {
@@ -36,21 +36,21 @@ struct options {
 	unsigned long processes;
 };
 
-/** struct work - the streams of one process, on one life of the device */
+/** struct work - the streams of one process, until the device is removed */
 struct work {
 	struct fixture fx;
 	u64 store;
 	u64 copy;
 	u64 fault;
-	u32 value;	/* first word that is stored */
+	u32 value;	/* first stored word */
 	u32 bound;	/* syncobj: signaled when the copy's memory is mapped */
 	u32 perfmon;
 };
 
-/* Where the fixture's data is mapped for one round only. */
+/* Address of the fixture's data during one round. */
 #define ROUND_VA	(FX_FREE + GIB)
 
-/* Change the mapping for a round, behind @wait if not 0, and signal @signal if not 0. */
+/* Change the mapping for a round, after @wait if not 0, and signal @signal if not 0. */
 static int bind_round(struct work *work, struct drm_pumice_bind_op op, u32 wait, u32 signal)
 {
 	struct drm_pumice_sync syncs[2];
@@ -67,7 +67,7 @@ static int bind_round(struct work *work, struct drm_pumice_bind_op op, u32 wait,
 	return gpu_ioctl(work->fx.fd, DRM_IOCTL_PUMICE_VM_BIND, &bind);
 }
 
-/* A job behind @wait if not 0; it signals @signal if not 0. */
+/* Submit a job that waits for @wait and signals @signal, each if not 0. */
 static int submit(struct work *work, u64 stream, u32 wait, u32 signal)
 {
 	struct drm_pumice_sync syncs[2];
@@ -85,7 +85,7 @@ static int submit(struct work *work, u64 stream, u32 wait, u32 signal)
 	return gpu_submit(work->fx.fd, &job, 1, NULL);
 }
 
-/* What the copy left, after what the store left. */
+/* Check the data of the copy, then that of the store. */
 static bool data_is_right(const struct work *work)
 {
 	u32 i;
@@ -98,7 +98,7 @@ static bool data_is_right(const struct work *work)
 	return true;
 }
 
-/* One store and one copy; 0, 1 for wrong data, or a negative errno. */
+/* Run one store and one copy; returns 0, 1 for wrong data, or a negative errno. */
 static int run_round(struct work *work, u32 round)
 {
 	int err = 0;
@@ -122,8 +122,8 @@ static int run_round(struct work *work, u32 round)
 }
 
 /*
- * Wrong data is no news where the device was reset under the job: then its
- * context takes no more, or the device is gone.
+ * Wrong data is expected if the device was reset during the job: then its context
+ * accepts no more jobs, or the device was removed.
  */
 static bool device_is_in_order(const struct work *work)
 {
@@ -133,7 +133,7 @@ static bool device_is_in_order(const struct work *work)
 	       !(state.state & (DRM_PUMICE_CONTEXT_GUILTY | DRM_PUMICE_CONTEXT_INNOCENT));
 }
 
-/* What a round needs beside the fixture. */
+/* Create the resources that a round needs in addition to the fixture. */
 static int make_extras(struct work *work)
 {
 	static const u32 counters[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_USC_ISSUED };
@@ -146,7 +146,7 @@ static int make_extras(struct work *work)
 	return err;
 }
 
-/* One life of the device, up to its end or the deadline. False for wrong data. */
+/* Use the device until it is removed or the deadline. Returns false for wrong data. */
 static bool use_device(int fd, u64 deadline, u32 value, u64 *rounds)
 {
 	struct work work = { .value = value };
@@ -176,7 +176,7 @@ static bool use_device(int fd, u64 deadline, u32 value, u64 *rounds)
 	return good;
 }
 
-/* One process, through all lives of the device. */
+/* Main function of a process, which reopens the device after each removal. */
 static int worker(const struct options *options, u32 number)
 {
 	u64 deadline = options->seconds ? now_ns() + options->seconds * NS_PER_SECOND : UINT64_MAX;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every call of the driver with its first, second, … allocation failing, until the
- * call needs no more: each time it is refused or has its whole effect, leaves no
+ * Every call of the driver with its first, second, … allocation failing, until the call
+ * needs no more: each time it either fails or has its complete effect, leaves no
  * object, and succeeds when it is repeated.
  *
  * The kernel's fail-nth makes the n-th allocation of this thread fail: slab, pages, and
- * copies from and to user memory, which count as one. What workers allocate for a call
- * is not reached. Needs a kernel with fault injection: the debug kernel.
+ * copies from and to user memory, which count as one. Allocations by workers for a call
+ * are not covered. Needs a kernel with fault injection: the debug kernel.
  *
- * A call is a row of struct call. tests/scripts/test_uapi_covered.py sees to it that
- * each ioctl has one.
+ * A call is a row of struct call. tests/scripts/test_uapi_covered.py checks that each
+ * ioctl has one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,40 +26,40 @@
 #include "system.h"
 
 #define FAULTS		"/sys/kernel/debug/"
-#define MOST		400u	/* allocations that no call needs */
+#define MOST		400u	/* limit of a call's allocations */
 #define BO_BYTES	(64 * 1024ull)
 #define BIND_VA		(FX_FREE + 5 * GIB)
 #define COUNTERS	3u
 #define POLL_US		2000
 
-/* What the calls work on. */
+/* Objects that the calls use. */
 struct call_fixture {
 	char node[64];			/* path of the device */
 	struct render r;
 	u32 bo;
-	u32 transfer;			/* context */
+	u32 transfer;			/* transfer context */
 	u32 perfmon;
 	u32 ready, binary, timeline;	/* syncobjs; the first is signaled */
-	u64 point;			/* of the timeline, signaled last */
-	u32 id;				/* what a call made, or is to destroy */
-	u32 made;			/* what one made that succeeded */
-	int file;			/* the same, for files */
+	u64 point;			/* last signaled point of the timeline */
+	u32 id;				/* object that a call created, or is to destroy */
+	u32 made;			/* object created by a successful call */
+	int file;			/* like @made, for files */
 	void *mapping;
 };
 
-/* One call. It alone runs with failing allocations. */
+/* One call. Only run() has failing allocations. */
 struct call {
-	/* makes what each attempt needs anew, or NULL */
+	/* creates what each attempt needs, or NULL */
 	void (*prepare)(struct call_fixture *f);
 	/* returns 0 or a negative errno */
 	int (*run)(struct call_fixture *f);
-	/* takes the effect back, or NULL; @ret is what run() returned */
+	/* undoes the effect, or NULL; @ret is the result of run() */
 	void (*undo)(struct call_fixture *f, int ret);
-	/* of a call that makes an object: destroys @id; returns 0 or a negative errno */
+	/* for a call that creates an object: destroys @id; returns 0 or a negative errno */
 	int (*destroy)(struct call_fixture *f);
-	/* an error besides ENOMEM and EFAULT that a failing allocation may give, or 0 */
+	/* error that a failing allocation may cause besides ENOMEM and EFAULT, or 0 */
 	int also;
-	/* destroys something: must work whatever it cannot allocate */
+	/* destroys an object: must succeed although allocations fail */
 	bool always_works;
 };
 
@@ -71,7 +71,7 @@ static void configure(const char *file, const char *value)
 	CHECK_OK(write_file(path, value));
 }
 
-/* Without these, only allocations that may not wait would fail. */
+/* Include allocations that may wait; by default only those that may not would fail. */
 static void configure_faults(void)
 {
 	/* scripts/kernel_faults.py reads this. */
@@ -102,8 +102,8 @@ static void set_fail_nth(int file, u32 n)
 }
 
 /*
- * Stop failing. Returns whether an allocation failed. If none has yet, reading the number
- * or writing it may: either then leaves zero.
+ * Stop failing. Returns whether an allocation failed. If none has failed yet, reading or
+ * writing the number may fail: either leaves zero.
  */
 static bool end_fail_nth(int file)
 {
@@ -121,7 +121,7 @@ static struct call_fixture call_fixture_open(void)
 	const u32 counters[COUNTERS] = { 0, 1, 2 };
 	struct fixture *fx = &f.r.fx;
 
-	/* The kernel may still free what the case before had. */
+	/* The kernel may still be freeing objects of the previous case. */
 	need_nothing_left();
 	CHECK_OK(gpu_node(f.node));
 	f.r = render_open();
@@ -136,8 +136,8 @@ static struct call_fixture call_fixture_open(void)
 }
 
 /*
- * A call may succeed and then fail to return the new object's id. Ids are given lowest
- * first, so it is the one that the call before had.
+ * A call may succeed and then fail to return the new object's id. The lowest free id is
+ * allocated, so it is the id of the previous call.
  */
 static void destroy_made(const struct call *call, struct call_fixture *f, int ret)
 {
@@ -152,7 +152,7 @@ static void destroy_made(const struct call *call, struct call_fixture *f, int re
 
 static void take_back(const struct call *call, struct call_fixture *f, int ret)
 {
-	/* Nothing has happened: the arguments were not read. */
+	/* The call had no effect: its arguments were not read. */
 	if (ret && call->always_works)
 		CHECK_OK(call->run(f));
 	if (call->destroy)
@@ -176,7 +176,7 @@ static bool is_allowed(const struct call *call, int ret)
 	return !call->always_works && (ret == -ENOMEM || (call->also && ret == -call->also));
 }
 
-/* The n-th allocation fails. Returns false if there is none. */
+/* Let the n-th allocation fail. Returns false if there is none. */
 static bool attempt_failing(const struct call *call, struct call_fixture *f, int fail_nth, u32 n)
 {
 	bool failed;
@@ -195,7 +195,7 @@ static bool attempt_failing(const struct call *call, struct call_fixture *f, int
 	return failed;
 }
 
-/* The VM took no harm, and jobs run. */
+/* Check that the VM is usable, and that jobs run. */
 static void check_unharmed(struct call_fixture *f)
 {
 	u32 state;
@@ -206,7 +206,7 @@ static void check_unharmed(struct call_fixture *f)
 	render_check_works(&f->r);
 }
 
-/* Jobs and what was destroyed are freed a little later: wait for the fixture's. */
+/* Jobs and destroyed objects are freed with a delay: wait until the fixture's remain. */
 static struct counts settled_counts(void)
 {
 	struct counts counts = need_counts();
@@ -219,8 +219,8 @@ static struct counts settled_counts(void)
 }
 
 /*
- * What is there after the call was made and taken back once: what was there before, and
- * in the reservations the fences of the first jobs of their contexts.
+ * Return the counts after the call was made and undone once: those from before it, and
+ * the fences of the first jobs of their contexts in the reservations.
  */
 static struct counts counts_between(const struct call *call, struct call_fixture *f)
 {
@@ -279,7 +279,7 @@ static void close_file(struct call_fixture *f, int ret)
 
 SWEEP(open, .run = run_open, .undo = close_file)
 
-/* Read all of a file. */
+/* Read a whole file. */
 static int read_all(const char *path)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC), err = 0;
@@ -344,11 +344,11 @@ static int close_bo(struct call_fixture *f)
 	return gpu_bo_close(f->r.fx.fd, f->id);
 }
 
-/* ENOSPC comes from shmem, which has no inode. */
+/* shmem returns ENOSPC if it has no inode. */
 SWEEP(bo_create, .run = run_bo, .destroy = close_bo, .also = ENOSPC)
 SWEEP(exclusive_bo_create, .run = run_exclusive_bo, .destroy = close_bo, .also = ENOSPC)
 
-/* Only for who has the primary node. */
+/* Requires the primary node. */
 static void prepare_dumb(struct call_fixture *f)
 {
 	f->file = drmOpenWithType("pumice", NULL, DRM_NODE_PRIMARY);
@@ -442,7 +442,7 @@ static int run_export(struct call_fixture *f)
 	       -errno : 0;
 }
 
-/* A descriptor that was not returned is the lowest that was free, as the one before. */
+/* A descriptor that was not returned is the lowest free one, as in the previous call. */
 static void close_exported_bo(struct call_fixture *f, int ret)
 {
 	if (!ret)
@@ -454,7 +454,7 @@ static void close_exported_bo(struct call_fixture *f, int ret)
 
 SWEEP(prime_export, .prepare = prepare_bo, .run = run_export, .undo = close_exported_bo)
 
-/* A buffer that this file no longer has. */
+/* Export a buffer and close this file's handle of it. */
 static void prepare_import(struct call_fixture *f)
 {
 	prepare_bo(f);
@@ -490,7 +490,7 @@ static int destroy_vm(struct call_fixture *f)
 
 SWEEP(vm_create, .run = run_vm, .destroy = destroy_vm)
 
-/* With a mapping. */
+/* Create a VM with a mapping. */
 static void prepare_vm(struct call_fixture *f)
 {
 	f->id = need_vm(f->r.fx.fd);
@@ -522,7 +522,7 @@ SWEEP(vm_get_faults, .run = run_vm_faults)
 
 #define BIND_OPS	5u
 
-/* Maps over maps, splits one, and needs a directory of its own for each end. */
+/* Replaces mappings, splits one, and needs a directory of its own for each end. */
 static u32 bind_ops(const struct call_fixture *f, struct drm_pumice_bind_op *ops)
 {
 	ops[0] = bind_map(f->id, 0, BIND_VA, 4 * PAGE, 0);
@@ -560,7 +560,7 @@ static int run_bind_async(struct call_fixture *f)
 	return gpu_bind_async(f->r.fx.fd, f->r.fx.vm, ops, bind_ops(f, ops), syncs, 3);
 }
 
-/* A timeline keeps the fences of points before until it is walked: have none kept. */
+/* A timeline keeps the fences of earlier points until it is walked: release them. */
 static void reset_syncs(struct call_fixture *f)
 {
 	const u32 syncs[] = { f->binary, f->timeline };
@@ -568,7 +568,7 @@ static void reset_syncs(struct call_fixture *f)
 	CHECK_OK(drmSyncobjReset(f->r.fx.fd, syncs, 2) ? -errno : 0);
 }
 
-/* After what may have been queued even so. */
+/* Unbind after operations that may have been queued despite the error. */
 static void unbind_async(struct call_fixture *f, int ret)
 {
 	const struct drm_pumice_sync signal = then_signal(f->timeline, ++f->point);
@@ -680,7 +680,7 @@ static int run_submit(struct call_fixture *f)
 	return gpu_submit(fx->fd, jobs, 2, NULL);
 }
 
-/* The stream, once. */
+/* Create the stream once. */
 static void prepare_stream(struct call_fixture *f)
 {
 	if (!f->id)
@@ -814,7 +814,7 @@ static void prepare_hwrt(struct call_fixture *f)
 
 SWEEP(hwrt_destroy, .prepare = prepare_hwrt, .run = destroy_hwrt, .always_works = true)
 
-/* The harness itself: an allocation that is to fail does. */
+/* Test of the method: an allocation that is to fail does. */
 static void failing_allocation_fails(void)
 {
 	struct call_fixture f = call_fixture_open();

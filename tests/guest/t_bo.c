@@ -12,7 +12,7 @@
 #include "harness.h"
 #include "fixture.h"
 
-/* Ask for a BO with these arguments, as they are. */
+/* Create a BO with unmodified arguments. */
 static int create(int fd, struct drm_pumice_bo_create args)
 {
 	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_CREATE, &args);
@@ -85,7 +85,7 @@ static void exclusive_vm_of_another_file_is_refused(void)
 	int fd = need_gpu(), other = need_gpu();
 	u32 vm;
 
-	/* The other file has more VMs, so its last id is none of ours. */
+	/* The other file has more VMs, so its last id is not an id of this file. */
 	need_vm(other);
 	vm = need_vm(other);
 	need_vm(fd);
@@ -180,7 +180,7 @@ static void new_memory_is_zero(void)
 	int fd = need_gpu();
 	u32 round, i;
 
-	/* Dirty memory first, so that the second round would find it. */
+	/* Dirty memory first, so that the second round would get it. */
 	for (round = 0; round < 2; round++) {
 		u32 handle = need_bo(fd, MIB);
 		u32 *cpu = need_cpu(fd, handle, MIB);
@@ -296,7 +296,7 @@ static void bound_memory_outlives_its_handle(void)
 	fx_check_words(cpu, 11);
 }
 
-/* The bits of a row may need more than 32 bits where its bytes do not. */
+/* The bits of a row may need more than 32 bits although its bytes do not. */
 static void sizes_of_dumb_buffers_do_not_overflow(void)
 {
 	static const struct {

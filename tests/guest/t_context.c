@@ -15,7 +15,7 @@
 #define NOBODY 65534
 #define LONG_SLICE_US 1000000
 
-/* Arguments that are right. */
+/* Return valid arguments. */
 static struct drm_pumice_context_create good(u32 vm)
 {
 	return (struct drm_pumice_context_create){
@@ -182,7 +182,7 @@ static void state_counts_jobs_and_tells_their_times(void)
 	CHECK(state.last_end < after.gpu_ticks);
 }
 
-/* Run a check as a user without rights, on a file opened before. */
+/* Run a check as an unprivileged user, on a file opened before. */
 static void as_nobody(int fd, u32 vm, void (*check)(int fd, u32 vm))
 {
 	int status;
@@ -218,8 +218,8 @@ static void high_priority_needs_rights(void)
 }
 
 /*
- * Of the firmware from now on. What has waited for 64 slices runs before a higher priority:
- * on a machine that is busy long slices keep that out of the order.
+ * Set the firmware's time slice. A job that has waited for 64 slices runs before a higher
+ * priority: on a busy machine, long slices prevent that from changing the order.
  */
 static void use_slices_of(long us)
 {
@@ -231,7 +231,7 @@ static const u32 low_to_high[3] = {
 	DRM_PUMICE_PRIORITY_LOW, DRM_PUMICE_PRIORITY_NORMAL, DRM_PUMICE_PRIORITY_HIGH,
 };
 
-/* A job of each of three contexts waits until that of the blocker ends. */
+/* Queue a job in each of three contexts; they wait for that of the blocker to end. */
 static void queue_jobs(struct fixture *blocker, struct fixture *fixtures)
 {
 	u32 i;
@@ -242,7 +242,7 @@ static void queue_jobs(struct fixture *blocker, struct fixture *fixtures)
 	need_in_flight(4);
 }
 
-/* The blocker's job ends; those that waited start in the reverse order of submission. */
+/* End the blocker's job; the waiting jobs must start in the reverse order of submission. */
 static void check_last_starts_first(const struct fixture *blocker, struct fixture *fixtures)
 {
 	u64 start[3];
@@ -257,7 +257,7 @@ static void check_last_starts_first(const struct fixture *blocker, struct fixtur
 	CHECK(start[1] < start[0]);
 }
 
-/* What waits while a job runs goes by priority, whatever came first. */
+/* Waiting jobs run by priority, regardless of the order of submission. */
 static void higher_priority_runs_first(void)
 {
 	int fd = need_gpu();
@@ -275,7 +275,7 @@ static void higher_priority_runs_first(void)
 	use_slices_of(0);
 }
 
-/* When the jobs of three contexts are changed to low, normal and high priority. */
+/* Time at which the jobs of three contexts are changed to low, normal and high priority. */
 enum change { BEFORE_JOBS, BEFORE_A_RESET, WHILE_QUEUED };
 
 static void change_priorities(int fd, const struct fixture *fixtures)
@@ -295,7 +295,7 @@ static void check_change(enum change when)
 	use_slices_of(LONG_SLICE_US);
 	for (i = 0; i < 3; i++) {
 		fixtures[i] = fx_on(fd);
-		/* As the firmware has seen it, but for the first. */
+		/* As the firmware has it, except the first. */
 		if (i)
 			fx_check_works(&fixtures[i]);
 	}
@@ -369,7 +369,7 @@ static void raising_a_priority_needs_rights(void)
 	as_nobody(fd, need_vm(fd), check_no_raise);
 }
 
-/* A thread that changes the priority of whatever context has an id that will be used. */
+/* Thread that changes the priority of any context with an id that will be used. */
 static void *change_for_ever(void *arg)
 {
 	struct fixture *fx = arg;
@@ -419,7 +419,7 @@ static void contexts_are_capped_and_come_back(void)
 	need_context(fd, vm);
 }
 
-/* Submit a job to a context that an endless one keeps busy; its fence is in *sync. */
+/* Submit a job to a context kept busy by an endless job; its fence is in *sync. */
 static void queue_behind(struct fixture *fx, u64 stream, u32 *sync)
 {
 	struct drm_pumice_sync syncs[1];

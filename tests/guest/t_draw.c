@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Triangles through ioctls, and what the parameter buffer has to do with them: lists
- * that grow, partial renders, pages that lack. The picture is the same in all cases.
+ * Triangles through ioctls, and their use of the parameter buffer: lists that grow,
+ * partial renders, lack of pages. The picture is the same in all cases.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,18 +20,18 @@
 #define TARGET		FX_FREE
 #define SPILL		(FX_FREE + 16 * MIB)
 #define VERTICES	(FX_FREE + 32 * MIB)
-#define SPILL_BYTES	(4 * (u64)PIXELS * 32)	/* more than a tile of four outputs takes */
+#define SPILL_BYTES	(4 * (u64)PIXELS * 32)	/* more than a tile of four outputs needs */
 #define TRIANGLES	6000u
 #define VERTEX_BYTES	(256 * (u64)PAGE)
 
 _Static_assert(3 * TRIANGLES * sizeof(struct vertex) <= VERTEX_BYTES, "room for vertices");
 
-/** struct ground - a target, and room for vertices */
+/** struct ground - a target, and memory for vertices */
 struct ground {
 	struct render r;
 	struct mem target, vertices, spill;
 	u64 record;
-	u32 perfmon;	/* of geometry jobs, or 0 */
+	u32 perfmon;	/* monitor of geometry jobs, or 0 */
 };
 
 static struct ground open_ground(void)
@@ -45,14 +45,14 @@ static struct ground open_ground(void)
 	return g;
 }
 
-/* When what the case before left has gone. */
+/* Create it after all objects of the previous case were freed. */
 static struct ground ground(void)
 {
 	need_nothing_left();
 	return open_ground();
 }
 
-/* Another data set with a free list of its own. */
+/* Create another data set with a free list of its own. */
 static void use_list(struct ground *g, u32 pages, u32 max, u32 grow, bool spill)
 {
 	struct drm_pumice_hwrt_create args;
@@ -75,7 +75,7 @@ static float number(u32 *seed)
 	return (float)(*seed >> 8) / (1u << 24);
 }
 
-/* Triangles of a few pixels all over the target; every one has a colour of its own. */
+/* Triangles of a few pixels all over the target; each has a colour of its own. */
 static void fill_vertices(struct ground *g)
 {
 	struct vertex *v = (struct vertex *)g->vertices.cpu;
@@ -110,7 +110,7 @@ static int draw(struct ground *g, u32 data)
 	return fx_wait(&g->r.fx);
 }
 
-/* The picture with as many pages as it may take. */
+/* Draw the picture with as many pages as it may need. */
 static void draw_reference(struct ground *g, u32 *picture)
 {
 	fill_vertices(g);
@@ -119,7 +119,7 @@ static void draw_reference(struct ground *g, u32 *picture)
 	memcpy(picture, g->target.cpu, PIXELS * 4);
 }
 
-/* Two triangles make a square; edges lie on pixel borders, so it is known to the pixel. */
+/* Two triangles form a square; its edges are on pixel borders, so each pixel is known. */
 static void square_is_drawn_to_the_pixel(void)
 {
 	static const float corner[6][2] = {
@@ -143,7 +143,7 @@ static void square_is_drawn_to_the_pixel(void)
 				    x >= 16 && x < 48 && y >= 16 && y < 48 ? 0xffff00ff : 0);
 }
 
-/* Of a frame only its own data masters were busy, and a reset takes nothing away. */
+/* Only the data masters of a frame were busy, and a reset does not clear the statistics. */
 static void statistics_tell_of_a_frame(void)
 {
 	static u32 picture[PIXELS];
@@ -182,7 +182,7 @@ static void list_grows_and_the_picture_stays(void)
 	CHECK_EQUAL(draw(&g, 0), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	CHECK(need_free_lists_grown() > 0);
-	/* It keeps what it got. */
+	/* It keeps the pages that it got. */
 	CHECK_EQUAL(draw(&g, 1), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 }
@@ -199,7 +199,7 @@ static void list_grows_by_one_page_at_a_time(void)
 	CHECK(need_free_lists_grown() > 0);
 }
 
-/* The last pair's: the geometry job has all of them, the fragment job none. */
+/* Return those of the last pair: the geometry job has all of them, the fragment job none. */
 static u32 need_partials(const struct ground *g)
 {
 	struct drm_pumice_job_get_result result;
@@ -237,7 +237,7 @@ static void partial_renders_change_nothing(void)
 	}
 }
 
-/* What is drawn does not depend on how draws are dealt to cores. */
+/* The result does not depend on the distribution of draws to cores. */
 static void pieces_of_any_size_give_the_same_picture(void)
 {
 	static const long sizes[] = { 1, 7, 64, 100000 };
@@ -282,7 +282,7 @@ static void gpu_reset_in_the_middle_loses_no_pages(void)
 	}
 }
 
-/* The pages that drawing the reference took. */
+/* Return the pages that drawing the reference used. */
 static u32 need_pages_taken(void)
 {
 	struct list_pages now = need_list_pages();
@@ -292,7 +292,7 @@ static u32 need_pages_taken(void)
 	return (u32)(now.pages - now.least);
 }
 
-/* A scene that holds its pages: its geometry job has ended, its fragment job never does. */
+/* Let a scene hold its pages: its geometry job has ended, its fragment job never does. */
 static void hold_pages(struct ground *g)
 {
 	struct drm_pumice_sync done = then_signal(g->r.fx.sync, 0);
@@ -306,7 +306,7 @@ static void hold_pages(struct ground *g)
 	CHECK_EQUAL(fx_wait(&g->r.fx), 1);
 }
 
-/* Room for one scene and a half, no spill memory: what lacks pages faults. */
+/* Pages for one scene and a half, no spill memory: a job that lacks pages faults. */
 static void gpu_reset_frees_the_pages_of_scenes_that_it_ended(void)
 {
 	static u32 picture[PIXELS];
@@ -343,8 +343,8 @@ static void list_that_has_grown_to_its_end_is_rendered_in_parts(void)
 }
 
 /*
- * A list that belongs to a cgroup without this process in it: what is charged to the
- * cgroup from now on is charged in its name only.
+ * Create a list that is charged to a cgroup without this process in it: other charges of
+ * the cgroup from now on can only be those of the list.
  */
 static void use_list_of(struct ground *g, const struct cgroup *owner, u32 pages, u32 max,
 			u32 grow)
@@ -354,7 +354,7 @@ static void use_list_of(struct ground *g, const struct cgroup *owner, u32 pages,
 	cgroup_enter(NULL);
 }
 
-/* Pages by which a list grows while a job runs are those of who made the list. */
+/* Pages by which a list grows while a job runs are charged to the creator of the list. */
 static void growth_is_charged_to_who_made_the_list(void)
 {
 	const u64 step = 4 * MIB;
@@ -371,7 +371,7 @@ static void growth_is_charged_to_who_made_the_list(void)
 	CHECK_EQUAL(draw(&g, 0), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	CHECK(need_free_lists_grown() > 0);
-	/* The pages for the next time are got after the answer. */
+	/* The pages for the next request are allocated after the answer. */
 	deadline = now_ns() + 30 * 1000000000ull;
 	while (cgroup_charged(&owner) < before + step * 9 / 10 && now_ns() < deadline)
 		usleep(2000);
@@ -386,7 +386,7 @@ static void growth_is_charged_to_who_made_the_list(void)
 	cgroup_remove(&owner);
 }
 
-/* No job waits for memory that there is not: the job goes on with what there is. */
+/* No job waits for unavailable memory: the job continues with the existing pages. */
 static void list_whose_owner_has_no_memory_left_is_rendered_in_parts(void)
 {
 	static u32 picture[PIXELS];
@@ -402,9 +402,9 @@ static void list_whose_owner_has_no_memory_left_is_rendered_in_parts(void)
 		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 		CHECK(need_partials(&g) > 0);
 	}
-	/* By those that were ready. */
+	/* By the pages that were prepared. */
 	CHECK_EQUAL(need_free_lists_grown(), 1);
-	/* And it grows again as soon as it may. */
+	/* And it grows again as soon as the limit permits. */
 	cgroup_limit(&owner, 256 * MIB);
 	CHECK_EQUAL(draw(&g, 0), 1);
 	CHECK_EQUAL(draw(&g, 1), 1);
@@ -503,7 +503,7 @@ static void killed_in_the_middle_nothing_is_left(void)
 	CHECK_EQUAL(draw(&g, 1), 1);
 }
 
-/* Another render context, whose jobs may take so long. */
+/* Use another render context, with this time-out. */
 static void use_context(struct render *r, unsigned int timeout_ms)
 {
 	const long usual = module_parameter("job_timeout_ms");
@@ -543,7 +543,7 @@ static void time_out_in_a_fragment_program_names_it(void)
 	CHECK_EQUAL(looked, result.waves_looked);
 }
 
-/* Out of pages, it waits for longer than a job may take until the other is stopped. */
+/* Out of pages, it waits for longer than the time-out, until the other job is stopped. */
 static void who_waits_for_pages_does_not_hang(void)
 {
 	static u32 picture[PIXELS];
@@ -563,9 +563,9 @@ static void who_waits_for_pages_does_not_hang(void)
 }
 
 /*
- * The first two keep the PDM until the geometry job that is out of pages has found that no
- * pages come of it and queues for a partial render, which comes before the third. That one
- * may take less time than the partial render has.
+ * The first two jobs keep the PDM until the geometry job that is out of pages gets none by
+ * their end and is queued for a partial render, which precedes the third job. The third job
+ * has a shorter time-out than the partial render.
  */
 static void who_waits_for_a_partial_render_that_hangs_does_not_hang(void)
 {

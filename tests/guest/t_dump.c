@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Devcoredumps: a fault, a time-out and a reset each leave one, and pumice-dump shows
- * in it what this program knows: its name, the job, the stream, the instruction, the
+ * Devcoredumps: a fault, a time-out and a reset each create one, and pumice-dump prints
+ * from it the data of this program: its name, the job, the stream, the instruction, the
  * page tables.
  *
- * The driver makes no more than a few in a while, and the core keeps one at a time: so
- * a case clears what is there and fails its job again until a dump of its own comes.
+ * The driver limits the rate of dumps, and the core keeps one at a time: so a case clears
+ * an existing dump and fails its job again until there is a dump of its own.
  */
 #include <errno.h>
 #include <glob.h>
@@ -26,11 +26,11 @@
 #define DUMPS		"/sys/class/devcoredump/devcd*/data"
 #define UNMAPPED	(FX_FREE + PAGE)
 #define TIMEOUT_MS	500
-#define WAIT_NS		(20 * 1000000000ull)	/* for a dump of a job that failed */
+#define WAIT_NS		(20 * 1000000000ull)	/* for the dump of a failed job */
 #define POLL_US		20000
 #define TEXT_BYTES	(1u << 20)
 
-/* Path of a dump that is there. */
+/* Find the path of a dump. */
 static bool find_dump(char *path, size_t bytes)
 {
 	glob_t found;
@@ -43,7 +43,7 @@ static bool find_dump(char *path, size_t bytes)
 	return have;
 }
 
-/* What is written to a dump does not matter: it goes. */
+/* Writing any data to a dump deletes it. */
 static void clear_dumps(void)
 {
 	char path[128];
@@ -56,7 +56,7 @@ static void clear_dumps(void)
 	CHECK(!find_dump(path, sizeof(path)));
 }
 
-/* What pumice-dump shows of a dump, to be freed. */
+/* Return the output of pumice-dump, which the caller frees. */
 static char *show(const char *path)
 {
 	char command[256], *text = calloc(1, TEXT_BYTES);
@@ -95,7 +95,7 @@ static bool is_mine(const char *text)
 	return strstr(text, mine);
 }
 
-/* Fail jobs until one leaves a dump; returns what it shows. */
+/* Fail jobs until one creates a dump; returns the dump as text. */
 static char *need_dump(void (*fail)(void *data), void *data)
 {
 	u64 deadline = now_ns() + 4 * WAIT_NS, soon;
@@ -139,7 +139,7 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
 	struct faulting f = { .fx = &fx, .stream = fx_store_stream(&fx, UNMAPPED + 0x40, 0) };
 	char *text;
 
-	/* The page before is mapped, so that the walk comes to the last level. */
+	/* The page before is mapped, so that the walk reaches the last level. */
 	need_mem(fx.fd, fx.vm, UNMAPPED - PAGE, PAGE);
 	text = need_dump(fault, &f);
 	CHECK_OK(gpu_job_result(fx.fd, fx.context, f.jobs, &result));
@@ -159,8 +159,8 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
 	CHECK(has(text, "cdm_halt"));
 	CHECK(has(text, "SYS_ID"));
 	CHECK(has(text, "MMU_CTX"));
-	CHECK(has(text, "fault %u\n", result.fault));	/* of the firmware's log */
-	/* The GPU has gone on since the fault. */
+	CHECK(has(text, "fault %u\n", result.fault));	/* from the firmware's log */
+	/* The GPU has continued since the fault. */
 	CHECK(has(text, "waves in flight (read later): "));
 	CHECK(has(text, "registers (read later):\n"));
 	CHECK(has(text, "firmware (read later): build "));
@@ -170,7 +170,7 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
 
 /*
  * The walk for the middle of 2 MiB ends at the first entry of its page table. A NULL mapping
- * has such pages whatever memory there is.
+ * has such pages in any state of the memory.
  */
 static void block_that_is_mapped_as_one_is_one_page(void)
 {
@@ -290,7 +290,7 @@ static void dump_is_for_root_alone_and_goes_when_it_is_cleared(void)
 	clear_dumps();
 }
 
-/* However many faults: jobs end as ever, and there is one dump at most. */
+/* Regardless of the number of faults: jobs complete, and there is at most one dump. */
 static void many_faults_leave_one_dump(void)
 {
 	struct fixture fx = fx_open();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What one user may take of what all share: the firmware's context ids and its
+ * Limits of a user's share of common resources: the firmware's context ids and its
  * memory. The limits are those of pumice_quota.c: a file, a user, a reserve.
  */
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "system.h"
 
 #define NOBODY		65534
-#define DELEGATED	100000	/* first of the ids that a namespace gets */
+#define DELEGATED	100000	/* first id delegated to a namespace */
 #define FILE_IDS	DRM_PUMICE_MAX_FILE_QUEUES
 #define USER_IDS	(FWIF_MAX_CONTEXTS / 2)
 #define RESERVED_IDS	(FWIF_MAX_CONTEXTS / 8)
@@ -31,16 +31,16 @@
 #define USER_BYTES	(256 * MIB)
 #define LIST_BYTES	(MIB / 2)
 #define LISTS_OF_FILE	(FILE_BYTES / LIST_BYTES)
-/* A list whose structure and table of links take LIST_BYTES. */
+/* Size of a list whose structure and table of links need LIST_BYTES. */
 #define LIST_PAGES	((u32)(LIST_BYTES - 64) / 4)
 
-/** struct user - a process that holds what it took until the case ends */
+/** struct user - a process that keeps its resources until the case ends */
 struct user {
 	pid_t pid;
 	unsigned int taken;
 };
 
-/* When what the case before left has gone; everybody may open the device. */
+/* Wait until the previous case's objects were freed; let all users open the device. */
 static void begin(void)
 {
 	char node[64];
@@ -56,7 +56,7 @@ static void become(uid_t uid)
 	CHECK_OK(setuid(uid));
 }
 
-/* Make contexts until an error, which is in *err. Return: how many. */
+/* Create contexts until an error, which is stored in *err. Return: their number. */
 static unsigned int take_contexts(int fd, u32 type, int *err)
 {
 	unsigned int made = 0;
@@ -84,7 +84,7 @@ static int make_list(int fd, u32 vm)
 	return gpu_free_list_create(fd, &args);
 }
 
-/* The same with free lists. */
+/* Allocate memory by free lists until an error, like take_contexts(). */
 static unsigned int take_memory(int fd, u32 unused, int *err)
 {
 	unsigned int made = 0;
@@ -101,7 +101,7 @@ static unsigned int take_memory(int fd, u32 unused, int *err)
 
 typedef unsigned int take_function(int fd, u32 type, int *err);
 
-/* With as many files as it takes. Only -ENOSPC may end it. */
+/* Use as many files as necessary. Only -ENOSPC may end it. */
 static unsigned int take_all(take_function *take, u32 type)
 {
 	unsigned int all = 0, made;
@@ -115,7 +115,7 @@ static unsigned int take_all(take_function *take, u32 type)
 	return all;
 }
 
-/* A process of another user that takes all it can and keeps it. */
+/* Start a process of another user that allocates as much as it can and keeps it. */
 static struct user start_user(uid_t uid, take_function *take)
 {
 	struct user user = { 0 };
@@ -147,7 +147,7 @@ static void stop_user(struct user user)
 	CHECK_EQUAL(waitpid(user.pid, &status, 0), user.pid);
 }
 
-/* Run as another user, in a process of its own; a check that fails there fails here. */
+/* Run as another user, in a process of its own; a failed check there fails the case. */
 static void as_user(uid_t uid, void (*run)(void))
 {
 	pid_t pid = fork();
@@ -163,7 +163,7 @@ static void as_user(uid_t uid, void (*run)(void))
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
-/* Contexts of every kind, memory, jobs. */
+/* Use contexts of every kind, memory, jobs. */
 static void use_all(void)
 {
 	struct render r = render_open();
@@ -174,7 +174,7 @@ static void use_all(void)
 	need_context_of(r.fx.fd, r.fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 }
 
-/* Nothing is left for this user, and a call that is refused leaves nothing. */
+/* This user can create no more contexts, and a failed call leaves no object. */
 static void find_no_context(void)
 {
 	u32 type, context, vm;
@@ -219,7 +219,7 @@ static void contexts_of_a_file_are_limited(void)
 	need_nothing_left();
 }
 
-/* Half of a pair of queues must not stay. */
+/* No half of a pair of queues may remain. */
 static void render_context_that_half_fits_leaves_nothing(void)
 {
 	int fd = need_gpu(), err;
@@ -263,13 +263,13 @@ static void files_of_a_user_share_a_limit(void)
 	as_user(NOBODY, use_all);
 }
 
-/* More than the limits of file and user, but one at a time. */
+/* More than the limits of file and user in total, but one at a time. */
 static void take_and_give_back(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), context, i;
 
-	/* The user has something all the time. */
+	/* The user has a charge all the time. */
 	need_context(fd, vm);
 	for (i = 0; i < 2 * USER_IDS; i++) {
 		CHECK_OK(gpu_context_create(fd, vm, DRM_PUMICE_PRIORITY_NORMAL, &context));
@@ -322,7 +322,7 @@ static void user_leaves_memory_to_others(void)
 	as_user(NOBODY, use_all);
 }
 
-/* The other direction: who may take all has them, and the error has a name. */
+/* Privileged users can have all ids, and the error has a name. */
 static void privileged_may_take_all_ids(void)
 {
 	struct user root;
@@ -337,7 +337,7 @@ static void privileged_may_take_all_ids(void)
 	as_user(NOBODY, use_all);
 }
 
-/* Keep one capability over a change of user. */
+/* Change the user and keep one capability. */
 static void become_with(uid_t uid, unsigned int capability)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -389,7 +389,7 @@ static void map_ids(pid_t pid, const char *map)
 	CHECK_OK(write_file(path, map));
 }
 
-/* In a user namespace of @uid with other ids, as one of them. */
+/* Run in a user namespace of @uid with delegated ids, as one of them. */
 static void as_delegated(uid_t uid, void (*run)(void))
 {
 	int ready[2], go[2], status;
@@ -402,7 +402,7 @@ static void as_delegated(uid_t uid, void (*run)(void))
 	CHECK(pid >= 0);
 	if (!pid) {
 		become(uid);
-		/* Dumpable again: else /proc/self is root's. */
+		/* Make it dumpable again: otherwise /proc/self is owned by root. */
 		CHECK_OK(prctl(PR_SET_DUMPABLE, 1));
 		CHECK_OK(unshare(CLONE_NEWUSER));
 		CHECK_EQUAL(write(ready[1], &byte, 1), 1);
@@ -428,7 +428,7 @@ static void ids_of_a_user_namespace_count_as_its_owner(void)
 		test_note("a kernel without user namespaces: no ids to delegate");
 		return;
 	}
-	/* A busy id and an idle user: the namespace of another makes the difference. */
+	/* A busy id and an idle user: the result depends on another's namespace. */
 	as_delegated(NOBODY, use_all);
 	first = start_user(NOBODY, take_contexts);
 	as_delegated(NOBODY, find_no_context);
@@ -436,7 +436,7 @@ static void ids_of_a_user_namespace_count_as_its_owner(void)
 	stop_user(first);
 }
 
-/* Such as a container's: its ids are not one user each. */
+/* As for a container: its ids do not count as one user each. */
 static void ids_of_a_namespace_that_root_made_count_as_one(void)
 {
 	struct user first;
@@ -452,7 +452,7 @@ static void ids_of_a_namespace_that_root_made_count_as_one(void)
 	as_delegated(0, use_all);
 }
 
-/* Lines of the driver about refusals since the log's end, and room for the next. */
+/* Count the driver's lines about refusals in the new part of the log. */
 static unsigned int count_lines(int kmsg)
 {
 	unsigned int lines = 0;
@@ -478,7 +478,7 @@ static void refusals_are_logged_and_rate_limited(void)
 	CHECK(kmsg >= 0);
 	CHECK(lseek(kmsg, 0, SEEK_END) >= 0);
 	take_contexts(fd, DRM_PUMICE_CONTEXT_COMPUTE, &err);
-	/* Cases before this one may have used the limit up: it comes back in time. */
+	/* Previous cases may have used the rate limit up: it recovers in time. */
 	while ((!lines || refused < 1000) && now_ns() < deadline) {
 		CHECK_ERROR(gpu_context_create_of(fd, 1, DRM_PUMICE_CONTEXT_COMPUTE, &context),
 			    ENOSPC);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Faults of render jobs that user space can cause: every structure of a frame is
- * damaged once. The job that meets it faults and says why, its pair ends, and the
+ * damaged once. The job that reads it faults and reports why, its pair ends, and the
  * same context draws the next frame.
  */
 #include <errno.h>
@@ -19,24 +19,24 @@
 #define NOWHERE		(FX_FREE + 64 * MIB)
 #define GREEN		0xff00ff00u
 #define IMPATIENT_MS	300	/* time limit of a job */
-#define ANY		0u	/* some fault */
+#define ANY		0u	/* any fault */
 #define UNMAPPED	((u32)PUMICE_FAULT_MMU_PT_INVALID)	/* at any level */
 
-/** struct frame - a frame of one triangle that covers the target, and where its parts are */
+/** struct frame - a frame of one triangle that covers the target, and its addresses */
 struct frame {
 	struct render *r;
 	u64 stream, state, isp, tsp, record;
 };
 
-/** struct damage - one part made bad */
+/** struct damage - damage of one part */
 struct damage {
 	const char *what;
 	void (*make)(struct frame *f);
-	u32 job;	/* that meets it: 1 geometry, 2 fragments */
+	u32 job;	/* job that reads it: 1 geometry, 2 fragments */
 	u32 fault;	/* enum pumice_fault, UNMAPPED, or ANY */
 };
 
-/* Words of the code memory by their address. */
+/* Return the words of the code memory at an address. */
 static u32 *words_at(const struct frame *f, u64 va)
 {
 	return f->r->fx.code.cpu + (va - f->r->fx.code.va) / 4;
@@ -58,7 +58,7 @@ static struct frame make_frame(struct render *r)
 	return f;
 }
 
-/* First PDS instruction, and USC program, of a stage. */
+/* Return the first PDS instruction, and the USC program, of a stage. */
 static u32 *pds_of(const struct frame *f, const u32 *stage_words)
 {
 	struct pumice_stage stage;
@@ -366,7 +366,7 @@ static void damage_that_fragment_jobs_meet(void)
 	run_damages(2);
 }
 
-/** struct reach - an address of a render record or a draw that the fragment job follows */
+/** struct reach - an address in a render record or draw that the fragment job accesses */
 struct reach {
 	const char *what;
 	void (*make)(struct frame *f, u64 va);
@@ -437,14 +437,14 @@ static const struct reach reaches[] = {
 
 /*
  * The kernel maps the parameter buffer above the last address that a user may map;
- * the free list is the first thing there. What its pages hold only the GPU knows: that
- * they stay as they are is for tests/unit/pdm to see.
+ * the free list comes first there. Only the GPU can read its pages: tests/unit/pdm checks
+ * that they are not modified.
  */
 static void user_addresses_reach_no_page_of_the_parameter_management(void)
 {
 	struct ground g = ground();
 	const u64 pages = need_info(g.r.fx.fd).va_end;
-	/* Of a picture's depths: any core's tile may be the first to fault. */
+	/* For a picture's depths: the tile of any core may fault first. */
 	const u64 bytes = RENDER_SIZE * RENDER_SIZE * sizeof(float);
 	struct drm_pumice_job_get_result result;
 	u64 number = 1;
@@ -469,7 +469,7 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void)
 	fx_check_works(&g.r.fx);
 }
 
-/* A context whose last job had no end takes no more. */
+/* A context whose last job was killed accepts no more jobs: create another one. */
 static void renew_context(struct ground *g)
 {
 	if (!(need_state(g->r.fx.fd, g->r.context).state & DRM_PUMICE_CONTEXT_GUILTY))
@@ -478,7 +478,7 @@ static void renew_context(struct ground *g)
 	g->r.context = need_context_of(g->r.fx.fd, g->r.fx.vm, DRM_PUMICE_CONTEXT_RENDER);
 }
 
-/* Every word of everything once, before a job and while it runs. */
+/* Change every word of every structure once, before a job and while it runs. */
 static void words_that_change_under_the_gpu(void)
 {
 	long usual = module_parameter("job_timeout_ms");

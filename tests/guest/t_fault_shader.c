@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Programs that do what they must not: each faults its job, by name, and harms nobody. */
+/* Invalid shader programs: each faults its job, by name, and affects no other job. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define UNMAPPED FX_FREE
 
-/* A shader must fault; unless the launch says otherwise sh0:sh1 is the fixture's data. */
+/* Expect a fault of a shader; unless the launch changes it, sh0:sh1 is the fixture's data. */
 static struct drm_pumice_context_get_state refuse(struct fixture *fx, const struct shader *shader,
 						  u32 fault, u32 unit)
 {
@@ -21,7 +21,7 @@ static struct drm_pumice_context_get_state refuse(struct fixture *fx, const stru
 	return expect_fault(fx, fx_stream(fx, &launch), fault, unit);
 }
 
-/* The same for one instruction, at index 1, behind one that is right. */
+/* Expect a fault of one instruction, at index 1, after a valid one. */
 static struct drm_pumice_context_get_state refuse_insn(struct fixture *fx,
 						       struct pumice_usc_insn insn, u32 fault)
 {
@@ -121,9 +121,9 @@ static void running_past_the_last_instruction(void)
 	refuse(&fx, &shader, PUMICE_FAULT_USC_END, PUMICE_UNIT_USC_CODE);
 }
 
-/* ------------------------------------------------------------ where it lies */
+/* ------------------------------------------------------- location in memory */
 
-/* A launch whose PDS program starts @insns instructions at @code must fault. */
+/* Expect a fault of a launch whose PDS program starts @insns instructions at @code. */
 static struct drm_pumice_context_get_state refuse_task(struct fixture *fx, u64 code, u32 insns,
 						       u32 fault, u32 unit)
 {
@@ -210,7 +210,7 @@ static void unmapped_store(void)
 
 /*
  * Instances store to the first word of the data, but instance 84 of the second work-group to
- * where nothing is mapped: its lane, wave and group are those of the fault.
+ * an unmapped address: its lane, wave and group are those of the fault.
  */
 static void fault_names_program_wave_lane_and_group(void)
 {
@@ -225,7 +225,7 @@ static void fault_names_program_wave_lane_and_group(void)
 	emit(&shader, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_SUB, .dst = reg_r(1), .src0 = reg_v(0), .src1 = reg_sh(2),
 	});
-	/* Only of that instance this is 0, and 1 - min(x, 1) is 1. */
+	/* This is 0 only for that instance, and 1 - min(x, 1) is 1. */
 	emit(&shader, (struct pumice_usc_insn){
 		.opcode = PUMICE_USC_OP_MIN, .dst = reg_r(1), .src0 = reg_r(1),
 		.src1 = immediate(), .imm = 1,
@@ -258,7 +258,7 @@ static void fault_names_program_wave_lane_and_group(void)
 	CHECK_EQUAL(result.group[0], 1);
 	CHECK_EQUAL(result.group[1], 0);
 	CHECK_EQUAL(result.group[2], 0);
-	/* Of a job that ended well nothing is known. */
+	/* A job that completed successfully has no fault location. */
 	CHECK_OK(gpu_job_result(fx.fd, fx.context, 2, &result));
 	CHECK_EQUAL(result.error, 0);
 	CHECK_EQUAL(result.known, 0);
@@ -279,7 +279,7 @@ static void firmware_memory_is_out_of_reach(void)
 {
 	struct fixture fx = fx_open();
 
-	/* Low addresses are where context 0 has the firmware's structures. */
+	/* At low addresses, context 0 has the firmware's structures. */
 	expect_fault(&fx, fx_store_stream(&fx, PAGE, 0), PUMICE_FAULT_MMU_PT_INVALID,
 		     PUMICE_UNIT_USC_DATA);
 }
@@ -326,7 +326,7 @@ static void local_access_misaligned(void)
 		     PUMICE_UNIT_USC_DATA);
 }
 
-/* Wave 0 goes to the barrier; the others end, so that it waits for ever. */
+/* Wave 0 waits at the barrier; the others end, so that it waits forever. */
 static void barrier_that_is_never_reached(void)
 {
 	struct fixture fx = fx_open();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Malformed control streams and PDS programs: each faults its job, by name, and harms nobody. */
+/* Malformed control streams and PDS programs: each faults its job, by name, and no other job. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define UNMAPPED FX_FREE
 
-/* Types of commands: all of them have the type where HALT has it. */
+/* Return the type field of a command, which is in the same place in all commands. */
 static u32 command_word(u32 type)
 {
 	return PUMICE_FIELD_PREP(PUMICE_CDM_HALT__TYPE, type);
@@ -31,7 +31,7 @@ static void stream_beyond_the_space(void)
 {
 	struct fixture fx = fx_open();
 
-	/* The firmware does not start what the CDM's register cannot hold. */
+	/* The firmware does not start addresses that exceed the CDM's register. */
 	expect_fault(&fx, 1ull << PUMICE_MMU_VA_BITS, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_FW);
 	expect_fault(&fx, 1ull << 63, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_FW);
 }
@@ -134,7 +134,7 @@ static void call_of_an_unmapped_sub_list(void)
 
 /* -------------------------------------------------- state and launch words */
 
-/* Stream of a launch with this state, whose PDS program is @pds. */
+/* Return the stream of a launch with this state, whose PDS program is @pds. */
 static u64 state_stream(struct fixture *fx, struct pumice_cdm_state state,
 			struct pumice_cdm_launch grid)
 {
@@ -149,7 +149,7 @@ static u64 state_stream(struct fixture *fx, struct pumice_cdm_state state,
 
 static const struct pumice_cdm_launch one_group = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
 
-/* A PDS program that starts an empty task, and a state that uses it. */
+/* Create a PDS program that starts an empty task, and a state that uses it. */
 static struct pumice_cdm_state good_state(struct fixture *fx)
 {
 	const struct shader shader = shader_end();
@@ -233,7 +233,7 @@ static void launch_that_can_never_fit(void)
 
 static const struct pumice_pds_insn pds_end = { .opcode = PUMICE_PDS_OP_END };
 
-/* A PDS program of one instruction before task and end must fault. */
+/* Expect a fault of a PDS program with one instruction before task and end. */
 static void refuse_pds(struct fixture *fx, struct pumice_pds_insn first, u32 fault, u32 unit)
 {
 	const struct shader shader = shader_end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that wait for fences of another driver: SW_SYNC's, the kernel's own test
+ * Jobs that wait for fences of another driver: SW_SYNC, the kernel's own test
  * interface, which only our small kernel has.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "harness.h"
 #include "fixture.h"
 
-#define WORDS 6u	/* that a job stores */
+#define WORDS 6u	/* words that a job stores */
 
 /* A timeline of SW_SYNC, and the syncobj that holds its fence of point 1. */
 struct foreign {
@@ -50,7 +50,7 @@ static void foreign_signal(const struct foreign *foreign)
 	CHECK_OK(ioctl(foreign->timeline, SW_SYNC_IOC_INC, &step) ? -errno : 0);
 }
 
-/* A job that stores words once the foreign fence has signaled. */
+/* Submit a job that stores words once the foreign fence has signaled. */
 static void submit_behind(struct fixture *fx, const struct foreign *foreign)
 {
 	struct drm_pumice_sync syncs[] = { wait_for(foreign->sync, 0), then_signal(fx->sync, 0) };
@@ -76,7 +76,7 @@ static void job_waits_for_a_fence_of_another_driver(void)
 	fx_check_words(fx.data.cpu, WORDS);
 }
 
-/* DRM's scheduler lets go of a job only when all that it waits for has signaled. */
+/* DRM's scheduler releases a job only when all its dependencies have signaled. */
 static void context_that_waits_for_another_driver_can_be_destroyed(void)
 {
 	struct fixture fx = fx_open();

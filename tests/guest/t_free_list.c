@@ -8,7 +8,7 @@
 
 #define FILE_LISTS	64u	/* free lists that a file may have */
 
-/* Making a list must be refused and leave nothing behind. */
+/* Creating a list must be refused and leave no object. */
 static void refuse(int fd, struct drm_pumice_free_list_create args, int error)
 {
 	int before = need_counts().free_lists;
@@ -17,7 +17,7 @@ static void refuse(int fd, struct drm_pumice_free_list_create args, int error)
 	CHECK_EQUAL(need_counts().free_lists, before);
 }
 
-/* A file, when what the case before left has gone. */
+/* Open a file after all objects of the previous case were freed. */
 static int fresh_gpu(void)
 {
 	need_nothing_left();
@@ -136,7 +136,7 @@ static void lists_of_a_file_are_limited(void)
 	need_free_list(fd, args);
 }
 
-/* Pages lie where users cannot bind, and a shader cannot reach them. */
+/* Pages are located where users cannot bind, and a shader cannot access them. */
 static void pages_are_out_of_reach(void)
 {
 	struct fixture fx = fx_open();
@@ -167,7 +167,7 @@ static void list_outlives_its_vm_and_id(void)
 	need_nothing_left();
 }
 
-/* Unmapping an area leaves no page table in the way of what comes there next. */
+/* Unmapping an area leaves no page table that prevents the reuse of its addresses. */
 static void addresses_are_used_again(void)
 {
 	int fd = fresh_gpu();

@@ -8,7 +8,7 @@
 
 #define FILE_HWRTS	256u	/* data sets that a file may have */
 
-/** struct ground - a VM with a free list, and what makes a data set */
+/** struct ground - a VM with a free list, and the arguments of a data set */
 struct ground {
 	int fd;
 	u32 vm;
@@ -171,7 +171,7 @@ static void ids_are_the_files(void)
 	struct drm_pumice_hwrt_create args;
 	u32 id = need_hwrt(g.fd, g.args);
 
-	/* A number that is the other file's alone. */
+	/* An id that only the other file has. */
 	need_vm(other.fd);
 	args = g.args;
 	args.vm = need_vm(other.fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * VM_BIND and SUBMIT that signals interrupt: repeated as they are, they have done all that
- * they should, once.
+ * VM_BIND and SUBMIT interrupted by signals: repeated with unmodified arguments, they have
+ * had their complete effect, once.
  *
  * A call waits for a reservation, and so can be interrupted, while another thread
  * binds a fresh BO of the same VM: that thread holds the reservation while it
@@ -17,10 +17,10 @@
 #include "fixture.h"
 
 #define INTERVAL_US	200
-#define BIG		(32 * MIB)	/* takes some ms to pin, and many fit into the guest's memory */
+#define BIG		(32 * MIB)	/* takes some ms to pin; many fit into the guest's memory */
 #define BIG_VA		(FX_FREE + 64 * GIB)
-#define PAGES		1024u	/* at most that are bound */
-#define INTERRUPTED	24u	/* calls that have to be interrupted before a case ends */
+#define PAGES		1024u	/* maximum number of bound pages */
+#define INTERRUPTED	24u	/* interrupted calls that a case requires */
 #define WORDS		(PAGE / sizeof(u32))
 
 /** struct scene - one VM, two threads */
@@ -28,13 +28,13 @@ struct scene {
 	struct fixture fx;
 	u32 target;		/* BO whose pages are bound one by one */
 	u32 *cpu;		/* its memory */
-	u32 bound;		/* pages of it */
-	u32 interrupted;	/* calls that were */
+	u32 bound;		/* number of its bound pages */
+	u32 interrupted;	/* number of interrupted calls */
 	pthread_t holder;
 	bool stop;		/* atomic */
 };
 
-/* Keep the VM's reservation for as long as the pages of a large BO take to allocate. */
+/* Keep the VM's reservation locked while the pages of a large BO are allocated. */
 static void *hold_reservation(void *arg)
 {
 	struct scene *scene = arg;
@@ -67,7 +67,7 @@ static u64 page_va(u32 page)
 	return FX_FREE + (u64)page * PAGE;
 }
 
-/* As drmIoctl() does: the same structure again, for as long as signals interrupt. */
+/* Like drmIoctl(): repeat the call with the same structure while signals interrupt it. */
 static void call_with_signals(struct scene *scene, unsigned long request, void *args)
 {
 	bool interrupted = false;
@@ -112,7 +112,7 @@ static void stop_holder(struct scene *scene)
 	test_note("%u of %u calls were interrupted", scene->interrupted, scene->bound);
 }
 
-/* An empty asynchronous bind ends after all before it. */
+/* An empty asynchronous bind completes after all earlier ones. */
 static void drain_binds(struct scene *scene)
 {
 	struct drm_pumice_sync done = then_signal(need_sync(scene->fx.fd), 0);
@@ -122,7 +122,7 @@ static void drain_binds(struct scene *scene)
 	CHECK_EQUAL(sync_status(scene->fx.fd, done.handle, 0), 1);
 }
 
-/* A job stores to the page, and the CPU sees it there. */
+/* Check that a job's store to the page is visible to the CPU. */
 static void check_mapped(struct scene *scene, u64 va, u32 page)
 {
 	u32 value = (page + 1) << 8;
@@ -159,8 +159,8 @@ static void interrupted_async_bind_maps_every_page(void)
 }
 
 /*
- * Repeating a call from its start gives what carrying it out once gives, though it
- * unmaps what it maps later, and maps two pages to one address in turn.
+ * Repeating a call from its start has the same result as executing it once, although it
+ * unmaps what it maps later, and maps two pages to one address alternately.
  */
 static void interrupted_sequence_is_repeatable(void)
 {
@@ -189,7 +189,7 @@ static void interrupted_sequence_is_repeatable(void)
 	}
 }
 
-/* Which jobs ran is what their fence and the context's count of jobs say. */
+/* The fences and the context's count of jobs show which jobs ran. */
 static void interrupted_submit_runs_each_job_once(void)
 {
 	struct scene *scene = scene_open();

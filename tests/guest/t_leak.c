@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is left when a user goes, however it goes: nothing.
+ * No object remains when a user exits, in any way.
  *
- * The counts are absolute: nobody else may use the GPU, and what any program
- * before this one left behind is found here too.
+ * The counts are absolute: no other process may use the GPU, and leaks of programs
+ * that ran before this one are detected here too.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include "fixture.h"
 #include "system.h"
 
-/* Run a part of a case in a process that just exits afterwards. */
+/* Run a part of a case in a process that exits without cleanup afterwards. */
 static void in_child(void (*part)(void))
 {
 	int status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * BO_MADVISE: what is not needed goes when memory is short, what is needed or in use
- * stays, and who uses what is gone is refused by name.
+ * BO_MADVISE: unneeded buffers are purged when memory is short, needed or used ones
+ * stay, and uses of purged ones are refused by name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,13 +42,13 @@ static u32 need_advised(int fd, u32 handle, u32 advice)
 	return retained;
 }
 
-/* Have the kernel ask every shrinker for all it can do without. */
+/* Let the kernel call every shrinker for all it can free. */
 static void shrink(void)
 {
 	CHECK_OK(write_file("/proc/sys/vm/drop_caches", "2"));
 }
 
-/* A buffer as a cache keeps it: used by a job, and not bound any more. */
+/* Create a buffer as in a cache: used by a job, and not bound any more. */
 static u32 need_cached(struct fixture *fx, u32 exclusive_vm)
 {
 	u32 handle;
@@ -144,7 +144,7 @@ static void what_is_needed_stays(void)
 	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, AT, 5)), 1);
 }
 
-/* Advice about a buffer that is bound, by its whole or a page, counts from then on. */
+/* Advice about a buffer that is bound, in whole or in part, applies after its unbinding. */
 static void what_is_bound_stays_until_it_is_not(void)
 {
 	struct fixture fx = fx_open();
@@ -197,7 +197,7 @@ static void what_is_mapped_or_shared_stays(void)
 	check_purged(&fx, mapped);
 }
 
-/* Asynchronous operations hold their buffers from the call on. */
+/* Asynchronous operations reference their buffers from the call on. */
 static void what_a_queued_bind_needs_stays(void)
 {
 	struct fixture fx = fx_open();
@@ -233,7 +233,7 @@ static u64 free_bytes(void)
 	return kib << 10;
 }
 
-/* Touch memory, page after page, until there is no more to touch. */
+/* Access memory, page after page, until all of it was accessed. */
 static void use_memory(u64 bytes)
 {
 	volatile char *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -246,8 +246,8 @@ static void use_memory(u64 bytes)
 }
 
 /*
- * The real thing: processes want more than is free, and get it. The buffers hold what
- * is missing; were they not purged, the OOM killer would end the process.
+ * The intended use: processes need more than is free, and get it. The buffers hold the
+ * difference; if they were not purged, the OOM killer would end the process.
  */
 static void memory_that_is_short_comes_from_what_is_not_needed(void)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Kernel memory that a process makes the driver allocate: it counts against the
- * process's own limit, what may be queued is bounded, and killing the process ends the
+ * Kernel memory that a process makes the driver allocate: it is charged to the
+ * process's own limit, queues are bounded, and killing the process ends the
  * call that allocates.
  *
- * A child in a memory cgroup of its own runs into the limit, while its parent, outside
+ * A child in a memory cgroup of its own reaches the limit, while its parent, outside
  * of the cgroup, uses the GPU.
  */
 #include <errno.h>
@@ -22,18 +22,18 @@
 #include "system.h"
 
 #define LIMIT		(24 * MIB)	/* bytes that the child may use */
-#define JOB_BYTES	600u		/* of a job and its fence, at least: 640 on 6.12 */
+#define JOB_BYTES	600u		/* minimum for a job and its fence: 640 on 6.12 */
 #define BLOCK		(2 * MIB)	/* what one page table maps */
 #define BLOCKS		16384u		/* their tables are more than twice the limit */
-#define BATCH		64u		/* operations of one call */
-#define HELD_MS		600000		/* time limit of the job that queues wait for */
-#define OUT_OF_MEMORY	10		/* how a child ends that was stopped */
+#define BATCH		64u		/* operations per call */
+#define HELD_MS		600000		/* time-out of the job that queues wait for */
+#define OUT_OF_MEMORY	10		/* exit status of a child that reached its limit */
 
 #define FIRST_VA	(FX_FREE + 64 * GIB)
 #define LAST_VA		(FX_FREE + 65 * GIB)
 #define BIG_VA		(FX_FREE + 66 * GIB)
 #define BIG		(128 * MIB)
-#define NULL_BYTES	DRM_PUMICE_MAX_BO_SIZE	/* of a NULL map */
+#define NULL_BYTES	DRM_PUMICE_MAX_BO_SIZE	/* size of a NULL mapping */
 #define NULL_MAPS	((u32)(DRM_PUMICE_MAX_QUEUED_TABLES / (NULL_BYTES / BLOCK)) - 1)
 #define MANY_TABLES	16u
 
@@ -45,7 +45,7 @@ static struct cgroup limited_cgroup(void)
 	return cgroup;
 }
 
-/* Start a child in the cgroup; it ends with OUT_OF_MEMORY where memory lacks. */
+/* Start a child in the cgroup; it exits with OUT_OF_MEMORY if it runs out of memory. */
 static pid_t start_limited(void (*run)(void), const struct cgroup *cgroup)
 {
 	pid_t child = fork();
@@ -65,7 +65,7 @@ static void end_if_out_of_memory(int err)
 	CHECK_OK(err);
 }
 
-/* It reached its limit: a call of it failed, or the kernel killed it. */
+/* Check that it reached its limit: one of its calls failed, or the kernel killed it. */
 static void check_stopped(pid_t child)
 {
 	int status;
@@ -86,7 +86,7 @@ static bool has_ended(pid_t child)
 	return info.si_pid == child;
 }
 
-/* Maps a page of one BO into block after block: a table for each. */
+/* Map a page of one BO into each of many blocks, which needs a table for each. */
 static void make_tables(void)
 {
 	struct drm_pumice_bind_op ops[BATCH];
@@ -100,7 +100,7 @@ static void make_tables(void)
 	}
 }
 
-/* The same with a BO for each. */
+/* Like make_tables(), with a BO for each block. */
 static void make_small_bos(void)
 {
 	int fd = need_gpu();
@@ -115,7 +115,7 @@ static void make_small_bos(void)
 	}
 }
 
-/* The child is stopped, and its parent notices nothing. */
+/* The child is stopped, and its parent is not affected. */
 static void run_beside(void (*greedy)(void))
 {
 	struct fixture fx = fx_open();
@@ -131,7 +131,7 @@ static void run_beside(void (*greedy)(void))
 	}
 	check_stopped(child);
 	fx_check_works(&fx);
-	/* The parent's own things; its syncobj has a fence. */
+	/* The parent's own objects; its syncobj has a fence. */
 	need_left((struct counts){ .bos = 2, .vms = 1, .contexts = 1, .fences = 1 });
 	cgroup_remove(&cgroup);
 }
@@ -149,7 +149,7 @@ static void small_bos_count_against_the_callers_limit(void)
 /** struct held - a VM whose asynchronous binds wait */
 struct held {
 	struct fixture fx;
-	struct fixture blocker;	/* its job, on the same file */
+	struct fixture blocker;	/* its job blocks them, on the same file */
 };
 
 static struct held held_open(void)
@@ -157,7 +157,7 @@ static struct held held_open(void)
 	struct held held = { .fx = fx_open() };
 	long usual = module_parameter("job_timeout_ms");
 
-	/* Its job has to last for as long as filling queues may take. */
+	/* Its job must last as long as filling queues may take. */
 	CHECK_OK(set_module_parameter("job_timeout_ms", HELD_MS));
 	held.blocker = fx_on(held.fx.fd);
 	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
@@ -172,13 +172,13 @@ static int queue_binds(struct held *held, const struct drm_pumice_bind_op *ops, 
 	return gpu_bind_async(held->fx.fd, held->fx.vm, ops, count, &wait, 1);
 }
 
-/* Of the process whose child queues binds: the file and the BO's pages are its own. */
+/* Belongs to the process whose child queues binds: the file and the BO's pages are its own. */
 static struct held queue;
 static u32 queue_bo;
 
 /*
- * Page tables for binds that wait. Each operation needs many, so that it is one of
- * these that memory lacks for, when all else of the operation has been prepared.
+ * Queue page tables for waiting binds. Each operation needs so many that an allocation of
+ * tables is the one that fails, when everything else of the operation has been prepared.
  */
 static void queue_tables(void)
 {
@@ -212,7 +212,7 @@ static void queued_binds_count_against_the_callers_limit(void)
 	}
 	CHECK_EQUAL(waitpid(child, &status, 0), child);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	/* Of the call that failed, too. */
+	/* Includes the objects of the failed call. */
 	need_nothing_left();
 	need_module_unused();
 }
@@ -222,7 +222,7 @@ static void release_binds(struct held *held)
 	struct drm_pumice_sync done = then_signal(need_sync(held->fx.fd), 0);
 
 	CHECK_OK(gpu_context_destroy(held->fx.fd, held->blocker.context));
-	/* There is no room for a call that signals the end; those before it end one by one. */
+	/* There is no space for a call that signals the end; earlier ones complete one by one. */
 	while (gpu_bind_async(held->fx.fd, held->fx.vm, NULL, 0, &done, 1) == -ENOSPC)
 		usleep(1000);
 	need_wait(held->fx.fd, done.handle, 0);
@@ -279,7 +279,7 @@ static void queued_jobs_are_bounded(void)
 	CHECK_OK(gpu_submit(held.fx.fd, jobs, 3, NULL));
 	CHECK_ERROR(gpu_submit(held.fx.fd, jobs, 1, &failed), ENOSPC);
 	CHECK_EQUAL(failed, 0);
-	/* Others have their own. */
+	/* Other contexts have their own limit. */
 	jobs[0].context = need_context(held.fx.fd, held.fx.vm);
 	CHECK_OK(gpu_submit(held.fx.fd, jobs, 1, NULL));
 	CHECK_OK(gpu_context_destroy(held.fx.fd, held.blocker.context));
@@ -290,7 +290,7 @@ static void queued_jobs_are_bounded(void)
 	});
 }
 
-/* Jobs that wait are memory of who submitted them. */
+/* The memory of waiting jobs is charged to the process that submitted them. */
 static void queued_jobs_are_charged_to_the_caller(void)
 {
 	struct cgroup cgroup = need_cgroup("owner");
@@ -317,7 +317,7 @@ static void queued_jobs_are_charged_to_the_caller(void)
 	cgroup_remove(&cgroup);
 }
 
-/* A bind of many operations, of which each changes many pages; the last maps LAST_VA. */
+/* A bind of many operations, each of which changes many pages; the last maps LAST_VA. */
 static void bind_for_long(const struct fixture *fx, u32 big)
 {
 	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS, sizeof(*ops));
@@ -344,7 +344,7 @@ static void killed_process_ends_its_bind(void)
 	CHECK(child >= 0);
 	if (!child)
 		bind_for_long(&fx, big);
-	/* The file is shared: its numbers say how far the child's call is. */
+	/* The file is shared: its statistics show the progress of the child's call. */
 	while (fdinfo_number(fx.fd, "pumice-page-tables") < before + BIG / BLOCK * PAGE / 1024)
 		CHECK(!has_ended(child));
 	CHECK_OK(kill(child, SIGKILL) ? -errno : 0);
@@ -355,7 +355,7 @@ static void killed_process_ends_its_bind(void)
 	fx_check_works(&fx);
 }
 
-/* Queues maps that need as many tables as a VM's queue may have, nearly. */
+/* Queue maps that need almost as many tables as a VM's queue may have. */
 static void queue_for_long(const struct fixture *fx)
 {
 	struct drm_pumice_bind_op ops[NULL_MAPS];
@@ -370,7 +370,7 @@ static void queue_for_long(const struct fixture *fx)
 	_exit(0);
 }
 
-/* The tables are allocated before the call is queued, so nothing is left of it. */
+/* The tables are allocated before the call is queued, so none remain. */
 static void killed_process_allocates_no_more_tables(void)
 {
 	struct fixture fx = fx_open();

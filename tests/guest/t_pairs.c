@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every call of the driver at the same time as every other, on shared objects.
+ * Every call of the driver concurrently with every other, on shared objects.
  *
  * Two threads repeat the one call, two the other: those of the ioctl fuzzer (tests/fuzz/ioctl),
- * which make their arguments up from a seed and from objects that live just then. Some calls go
- * wrong only beside two others: a submission backs off from a buffer that another one has locked,
- * and an unmap takes that buffer away. There are two address spaces on each file, and buffers that
- * are mapped in both; on two files, these buffers and the syncobjs are the same ones. A call that
- * takes objects away makes one before, so that it never runs out of them. With signals, a timer
+ * which generate their arguments from a seed and from the objects that exist. Some calls fail
+ * only concurrently with two others: a submission backs off from a buffer that another one has
+ * locked, and an unmap removes that buffer. There are two address spaces on each file, and buffers
+ * that are mapped in both; on two files, these buffers and the syncobjs are the same ones. A call
+ * that destroys objects creates one before, so that there are always some. With signals, a timer
  * interrupts the calls of all threads.
  *
- * All stop at the same moment: when the time is over and each has had its rounds, so that
- * each call runs beside the other for all of it. Each call has to succeed at least once beside
- * the other; a pair of which one did not is repeated from another seed. What it returns
- * otherwise does not matter. After each pair jobs of a new file run, and all counts in debugfs
- * are what they were; the runner reads the kernel's log, in which a line names each pair when
+ * All stop at the same time: when the time is over and each has completed its rounds, so that
+ * each call runs concurrently with the other for the whole time. Each call must succeed at least
+ * once in that time; a pair of which one did not is repeated with another seed. Other return
+ * values do not matter. After each pair, jobs of a new file run, and all counts in debugfs are
+ * the same as before; the runner reads the kernel's log, in which a line names each pair when
  * it starts.
  *
  * PUMICE_PAIRS=all runs all pairs for a second each, PUMICE_PAIRS=SUBMIT/VM_BIND that one;
- * otherwise those run that meet in the most locks and references, and shorter.
+ * otherwise the pairs that share the most locks and references are run, for a shorter time.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -38,28 +38,28 @@
 #include "parameters.h"
 #include "system.h"
 
-#define LONG_MS		1000u	/* of a pair */
+#define LONG_MS		1000u	/* duration of a pair */
 #define SHORT_MS	120u
-#define LONGEST_MS	10000u	/* of the one that is looked at more closely */
-#define LIMIT_SECONDS	2800u	/* of all pairs of a case: four are within the program's limit */
-#define SEEDS		6u	/* of a pair, until each call has succeeded */
-#define JOB_TIMEOUT_MS	2000	/* a stream of random words may not end */
+#define LONGEST_MS	10000u	/* duration of the pair that is selected by name */
+#define LIMIT_SECONDS	2800u	/* all pairs of a case: four fit into the program's limit */
+#define SEEDS		6u	/* maximum for a pair, until each call has succeeded */
+#define JOB_TIMEOUT_MS	2000	/* a stream of random words may not terminate */
 #define SEED		20261122ull
 #define MOST_CALLS	64u
 #define NS_PER_MS	1000000ull
 
-#define SHARED		2u	/* buffers that all address spaces have */
+#define SHARED		2u	/* buffers mapped in all address spaces */
 #define SHARED_BYTES	(16 * PAGE)
-#define EXTERNAL	64u	/* buffers of the address space that shares nothing */
+#define EXTERNAL	64u	/* buffers of the address space that shares none */
 #define EXTERNAL_VA	(FX_FREE + 3 * GIB)
-#define MADE		2u	/* objects of each other kind that there are at the start */
-#define TRIES		1000u	/* to make one: arguments of some calls are wrong more often than not */
-#define THREADS		4u	/* two for each call, in turns */
-#define ROUNDS		4u	/* of each thread at least, however busy the machine is */
+#define MADE		2u	/* initial number of objects of each other kind */
+#define TRIES		1000u	/* to create one: arguments of some calls are mostly invalid */
+#define THREADS		4u	/* two for each call, alternately */
+#define ROUNDS		4u	/* minimum for each thread, however busy the machine is */
 #define JOBS		8u	/* calls of SUBMIT before the threads start */
 #define GONE_NS		(300 * 1000 * NS_PER_MS)
 
-/* The part of `make check`: what destroys or moves against what uses. */
+/* Pairs that `make check` runs: calls that destroy or move against calls that use. */
 static const struct {
 	const char *calls[2];
 } short_list[] = {
@@ -88,15 +88,15 @@ static const struct {
 	{ { "reading files", "VM_DESTROY" } },
 };
 
-/* A part of it, too, which takes longer to show what once stopped the kernel. */
+/* Also run by it; takes longer to reproduce a former kernel bug. */
 static const char *const long_pair[2] = { "SUBMIT of many", "VM_BIND and back" };
 
-/* When all threads stop. */
+/* Time at which all threads stop. */
 struct stop {
 	pthread_barrier_t start;
 	u64 run_ns;
 	u64 deadline;			/* atomic; 0 until a thread has started */
-	u32 short_of;			/* atomic: threads that have not had their rounds */
+	u32 short_of;			/* atomic: threads that have not completed their rounds */
 };
 
 /* One thread. */
@@ -105,17 +105,17 @@ struct side {
 	struct fuzz *fuzz;
 	const struct fuzz_call *call;
 	struct fuzz_rng rng;
-	u32 interval_us;		/* of its signals; 0: none */
+	u32 interval_us;		/* of signals; 0: none */
 	struct stop *stop;
 	u32 done, refused;
 };
 
-/* One case: how the threads of each pair share. */
+/* One case: how the threads of each pair share objects. */
 struct kind {
 	u32 files;			/* 1 or 2 */
 	bool signals;
-	u64 run_ns;			/* of a pair */
-	u32 pairs;			/* that have run */
+	u64 run_ns;			/* duration of a pair */
+	u32 pairs;			/* pairs that have run */
 };
 
 static u32 call_of(const char *name)
@@ -129,7 +129,7 @@ static u32 call_of(const char *name)
 	return call;
 }
 
-/* The first thread sets the end for all. */
+/* The first thread sets the deadline for all. */
 static void begin(struct stop *stop)
 {
 	u64 none = 0;
@@ -169,7 +169,7 @@ static void *run_side(void *arg)
 	return NULL;
 }
 
-/* Some of everything that a call takes away; one address space beside the first. */
+/* Create objects of each kind that a call destroys; includes a second address space. */
 static void make_objects(struct fuzz *f, struct fuzz_rng *rng)
 {
 	u32 call, made, tries;
@@ -185,7 +185,7 @@ static void make_objects(struct fuzz *f, struct fuzz_rng *rng)
 	}
 }
 
-/* So that contexts have results, and VMs what jobs have used. */
+/* Submit jobs, so that contexts have results, and VMs have been used. */
 static void submit_some(struct fuzz *f, struct fuzz_rng *rng)
 {
 	const u32 submit = call_of("SUBMIT"), pair = call_of("SUBMIT of a pair");
@@ -197,7 +197,7 @@ static void submit_some(struct fuzz *f, struct fuzz_rng *rng)
 	}
 }
 
-/* Streams that never end would keep the GPU from all others for most of the time. */
+/* Streams that do not terminate would occupy the GPU for most of the time. */
 static struct fuzz open_file(struct fuzz_rng *rng)
 {
 	struct fuzz f = fuzz_open();
@@ -209,13 +209,13 @@ static struct fuzz open_file(struct fuzz_rng *rng)
 	return f;
 }
 
-/* Keep a handle; the one in its place is no longer used, and goes with its file. */
+/* Store a handle; the one it replaces is no longer used, and is closed with its file. */
 static void put_handle(struct fuzz *f, enum fuzz_kind kind, u32 at, u32 handle)
 {
 	f->live[kind][at] = handle;
 }
 
-/* In all address spaces of a file. */
+/* Map a buffer in all address spaces of a file. */
 static void map_shared(struct fuzz *f, u32 at, u32 handle)
 {
 	u32 i;
@@ -248,10 +248,10 @@ static void share_buffers(struct fuzz *files, u32 count)
 }
 
 /*
- * An address space that shares nothing with the others of its file, and has the same streams at
- * the same addresses. Submissions to it and to another one meet in no buffer but those that a call
- * binds in both. Those to it hold them for long, as it has many buffers. Each of the two has
- * contexts enough to fill a reservation with fences.
+ * Add an address space that shares no buffers with the others of its file, with the same streams
+ * at the same addresses. Submissions to it and to another one only share buffers that a call
+ * binds in both. Those to it lock them for long, as it has many buffers. Each of the two has
+ * enough contexts to fill a reservation with fences.
  */
 static void add_vm_apart(struct fuzz *f)
 {
@@ -284,7 +284,7 @@ static void share_syncobjs(struct fuzz *from, struct fuzz *to)
 	}
 }
 
-/* The first thread of each call has the sums of both in the end. */
+/* Run the threads; the first thread of each call has the sums of both afterwards. */
 static void run_threads(const struct kind *kind, struct fuzz *files, struct side *sides)
 {
 	struct stop stop = { .run_ns = kind->run_ns, .short_of = THREADS };
@@ -311,7 +311,7 @@ static bool is_empty(struct counts c)
 	return !(c.bos || c.vms || c.contexts || c.jobs || c.fences || c.free_lists || c.hwrts);
 }
 
-/* The debug kernel frees much later than the call that ended its use. */
+/* The debug kernel frees objects much later than the call that released them. */
 static void need_all_gone(void)
 {
 	const u64 deadline = now_ns() + GONE_NS;
@@ -321,7 +321,7 @@ static void need_all_gone(void)
 	need_nothing_left();
 }
 
-/* Compute and render jobs of a file that has seen nothing of the pair. */
+/* Run compute and render jobs on a file that the pair has not used. */
 static void check_next_jobs(void)
 {
 	struct render next = render_open();
@@ -331,7 +331,7 @@ static void check_next_jobs(void)
 	fx_close(&next.fx);
 }
 
-/* A line in the kernel's log, so that what follows there is seen to be of this pair. */
+/* Write a line to the kernel's log, which attributes the following lines to this pair. */
 static void log_pair(const struct kind *kind, const struct side *sides)
 {
 	char line[128];
@@ -413,7 +413,7 @@ static bool has_name(u32 first, u32 second, const char *name)
 	return !strcmp(pair, name);
 }
 
-/* All, or the one of this name, which has its calls in either order. */
+/* Run all pairs, or the one of this name, with its calls in either order. */
 static void run_long_list(struct kind *kind, const char *only)
 {
 	u32 a, b;

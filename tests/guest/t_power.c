@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Power management: a GPU without jobs sleeps, unnoticed; and so when the
- * whole system sleeps, which a GPU with jobs makes wait.
+ * Power management: a GPU without jobs sleeps, without visible effects; likewise when the
+ * whole system sleeps, which waits for a GPU with jobs.
  *
- * The delay after which the GPU sleeps is set to nothing for the run of this program.
- * The system's sleep is the kernel's test of it, which ends by itself (pm_test).
+ * The delay after which the GPU sleeps is set to zero while this program runs.
+ * System sleep uses the kernel's test mode, which ends by itself (pm_test).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@
 #include "system.h"
 
 #define WAIT_MS	5000
-/* Sleep of the system: its length, and what must be seen of it at least. */
+/* System sleep: its duration, and the minimum that must be measured. */
 #define SLEEP_S	"4"
 #define SLEEP_MIN_NS	2000000000ull
-/* Jobs that do nothing: of which the ring of a queue holds some, the kernel the others. */
+/* Number of jobs that do nothing: a queue's ring holds some, the kernel the others. */
 #define QUEUED_JOBS	500u
 #define FIRMWARE_JOBS	407u
 
@@ -45,7 +45,7 @@ static void read_attribute(const char *attribute, char *text, unsigned int bytes
 	CHECK(fd >= 0);
 	got = read(fd, text, bytes - 1);
 	CHECK(got > 0);
-	text[got - 1] = '\0';	/* over the newline */
+	text[got - 1] = '\0';	/* replaces the newline */
 	close(fd);
 }
 
@@ -65,7 +65,7 @@ static bool is_status(const char *status)
 	return !strcmp(text, status);
 }
 
-/* Wait until it sleeps. */
+/* Wait until the GPU sleeps. */
 static void need_asleep(void)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -103,7 +103,7 @@ static void job_keeps_it_awake(void)
 	need_asleep();
 }
 
-/* The GPU's own counters begin anew with each sleep. */
+/* The GPU's own counters restart with each sleep. */
 static void statistics_survive_sleep(void)
 {
 	struct render r = render_open();
@@ -221,7 +221,7 @@ static void driver_may_go_and_come_during_sleep(void)
 	need_asleep();
 }
 
-/* The system sleeps for SLEEP_S, as far as its devices go. */
+/* Let the system sleep for SLEEP_S, as far as the device level. */
 static void need_system_sleep(void)
 {
 	CHECK_OK(write_file("/sys/module/suspend/parameters/pm_test_delay", SLEEP_S));
@@ -242,8 +242,8 @@ static void context_goes_on_after_the_system_slept(void)
 
 /*
  * The system may sleep when an endless job has been stopped. Until then the queue of the
- * other context, which the driver looks at now and then, gives no more jobs to the
- * firmware: those that it lacked room for run after the sleep, and only those.
+ * other context, which the driver checks periodically, submits no more jobs to the
+ * firmware: exactly those that did not fit run after the sleep.
  */
 static void jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep(void)
 {

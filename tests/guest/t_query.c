@@ -60,7 +60,7 @@ static void short_buffer_is_filled_as_far_as_it_goes(void)
 		CHECK_EQUAL(buffer[i], FILL);
 }
 
-/* As user space built before there were other data masters asks for statistics. */
+/* Query statistics like user space built before there were other data masters. */
 static void older_statistics_are_as_they_were(void)
 {
 	const u32 old = offsetof(struct drm_pumice_query_stats, geometry_busy);

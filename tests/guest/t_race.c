@@ -2,9 +2,9 @@
 /*
  * Calls of several threads on the same VMs and BOs at the same time.
  *
- * What a single call returns is not the point, as long as it is one of the results
- * that its interface documents: the kernel must survive, which the runner reads in
- * its log, the GPU must work afterwards, and nothing may be left.
+ * The return value of a single call does not matter, as long as its interface documents
+ * it: the kernel must survive, which the runner checks in its log, the GPU must work
+ * afterwards, and no object may remain.
  *
  * Each case races for PUMICE_RACE_SECONDS, at most RACE_MAX; usually RACE_USUAL.
  * With signals, a timer interrupts the threads' calls in the middle.
@@ -24,30 +24,30 @@
 #include "fixture.h"
 #include "system.h"
 
-#define RACE_USUAL	3u	/* seconds */
+#define RACE_USUAL	3u	/* default, seconds */
 #define RACE_MAX	600u
 #define NS_PER_SECOND	1000000000ull
-#define USUAL_MS	30000	/* job time-out; more than any job of a case needs */
-#define HANG_MS		50	/* of contexts whose jobs never end */
+#define USUAL_MS	30000	/* job time-out; exceeds the needs of any job of a case */
+#define HANG_MS		50	/* job time-out of contexts whose jobs never end */
 
 #define VMS		2
-#define JOBS		32	/* of one call; each in a context of its own */
-#define EXTERNAL	100	/* BOs that a SUBMIT to the second VM has to lock */
+#define JOBS		32	/* jobs per call; each in a context of its own */
+#define EXTERNAL	100	/* BOs that a SUBMIT to the second VM must lock */
 #define THREADS		4
-#define MAX_QUEUED	32	/* calls until a thread waits for its jobs */
+#define MAX_QUEUED	32	/* calls after which a thread waits for its jobs */
 
 #define SHARED_VA	FX_FREE
 #define OTHER_VA	(FX_FREE + GIB)
 #define EXTERNAL_VA	(FX_FREE + 2 * GIB)
 
-/** struct race - what the threads of a case share */
+/** struct race - state shared by the threads of a case */
 struct race {
 	int fd;
 	struct fixture fixtures[VMS];		/* on one file */
-	u64 empty[VMS];			/* a stream of each that ends at once */
-	u64 endless;			/* a stream of the first VM */
+	u64 empty[VMS];			/* a stream in each that ends at once */
+	u64 endless;			/* a stream in the first VM */
 	u32 contexts[JOBS];		/* of the first VM */
-	u32 shared;			/* BO that is mapped in the second VM all the time */
+	u32 shared;			/* BO that is always mapped in the second VM */
 	bool signals;
 	bool stop;			/* atomic */
 };
@@ -57,11 +57,11 @@ struct racer {
 	pthread_t thread;
 	struct race *race;
 	void (*step)(struct race *race, u32 round);
-	u32 interval_us;	/* of its signals */
+	u32 interval_us;	/* of signals */
 	u32 rounds;
 };
 
-/* A call that a signal may interrupt; it is not repeated, so that locks change hands. */
+/* Call that a signal may interrupt; it is not repeated, so that lock owners alternate. */
 static void call(int fd, unsigned long request, void *arg)
 {
 	CHECK(!ioctl(fd, request, arg) || errno == EINTR);
@@ -104,7 +104,7 @@ static void submit_first(struct race *race, u32 round)
 	submit_empty(race, 0, &job, 1, round);
 }
 
-/* Holds the shared BO's reservation for long. */
+/* Keep the shared BO's reservation locked for long. */
 static void submit_second(struct race *race, u32 round)
 {
 	struct drm_pumice_job job = {
@@ -154,7 +154,7 @@ static void wait_until(u64 deadline)
 }
 
 /*
- * A context whose job never ends: every other one is destroyed before its time is over or
+ * Create a context whose job never ends: every other one is destroyed before its time-out or
  * while it is killed.
  */
 static void hang(struct race *race, u32 round)
@@ -176,7 +176,7 @@ static void hang(struct race *race, u32 round)
 	CHECK_OK(drmSyncobjDestroy(race->fd, done.handle));
 }
 
-/* A BO whose reservation has no room for fences yet comes to both VMs and goes. */
+/* Map and unmap a BO whose reservation has no slots for fences yet in both VMs. */
 static void bind_fresh(struct race *race, u32 round)
 {
 	struct drm_pumice_bind_op map, unmap = bind_unmap(SHARED_VA, PAGE);
@@ -187,7 +187,7 @@ static void bind_fresh(struct race *race, u32 round)
 	map = bind_map(bo, 0, SHARED_VA, PAGE, 0);
 	CHECK_OK(gpu_bind(race->fd, race->fixtures[1].vm, &map, 1, NULL));
 	CHECK_OK(gpu_bind(race->fd, race->fixtures[0].vm, &map, 1, NULL));
-	/* Let SUBMIT get to another place of its way each time. */
+	/* Let SUBMIT reach a different point each time. */
 	for (spin = round * 37 % 400; spin; spin--)
 		;
 	CHECK_OK(gpu_bind(race->fd, race->fixtures[0].vm, &unmap, 1, NULL));
@@ -230,7 +230,7 @@ static struct race race_open(bool signals)
 	return race;
 }
 
-/* BOs that the CPU still sees would stay. */
+/* Unmap BOs from the CPU, which would otherwise stay. */
 static void race_close(struct race *race)
 {
 	u32 i;
@@ -251,7 +251,7 @@ static u32 race_seconds(void)
 	return (u32)seconds;
 }
 
-/* All jobs of contexts that were there before the race have ended well. */
+/* Check that all jobs of contexts from before the race completed successfully. */
 static void check_contexts(const struct race *race)
 {
 	struct drm_pumice_context_get_state state;
@@ -265,14 +265,14 @@ static void check_contexts(const struct race *race)
 	}
 }
 
-/* Run the steps against each other, look whether all still works, and whether all goes. */
+/* Run the steps concurrently, check that the GPU works, and that all objects are freed. */
 static void race_run(bool signals, void (*const steps[])(struct race *race, u32 round), u32 count)
 {
 	struct race race = race_open(signals);
 	struct racer racers[THREADS] = { 0 };
 	u32 i;
 
-	/* Of contexts that are made from now on. */
+	/* Applies to contexts created from now on. */
 	CHECK_OK(set_module_parameter("job_timeout_ms", HANG_MS));
 	for (i = 0; i < count; i++) {
 		racers[i] = (struct racer){
@@ -295,7 +295,7 @@ static void race_run(bool signals, void (*const steps[])(struct race *race, u32 
 }
 
 /*
- * SUBMIT backs off where another one holds a BO, and locks that BO first when it
+ * SUBMIT backs off if another call holds a BO's reservation, and locks that BO first when it
  * tries again. By then it may have been unmapped.
  */
 static void race_submit_with_unmap(bool signals)
@@ -307,7 +307,7 @@ static void race_submit_with_unmap(bool signals)
 	race_run(signals, steps, 3);
 }
 
-/* The first mapping of a BO in a VM is made while the last one goes, and is looked at. */
+/* The first mapping of a BO in a VM is created, and read, while the last one is removed. */
 static void race_map_with_unmap(bool signals)
 {
 	static void (*const steps[])(struct race *race, u32 round) = {
@@ -337,7 +337,7 @@ static void map_while_the_same_bo_is_unmapped_with_signals(void)
 	race_map_with_unmap(true);
 }
 
-/* Time-outs, and contexts that go at that moment, beside jobs that are to end well. */
+/* Time-outs, and destruction of contexts at that time, with other jobs that must succeed. */
 static void race_time_outs(bool signals)
 {
 	static void (*const steps[])(struct race *race, u32 round) = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Render contexts: which jobs SUBMIT takes, and what becomes of pairs, whether or
- * not they run to their ends.
+ * Render contexts: the jobs that SUBMIT accepts, and the results of pairs, whether or
+ * not they complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,16 +14,16 @@
 #include "render.h"
 #include "system.h"
 
-#define ROUNDS	20u	/* of as many pairs as a call takes */
+#define ROUNDS	20u	/* calls, each with the maximum number of pairs */
 
-/* One, when what the case before left has gone. */
+/* Create a render context after all objects of the previous case were freed. */
 static struct render fresh_render(void)
 {
 	need_nothing_left();
 	return render_open();
 }
 
-/* Submitting must be refused with the index of a job, and leave nothing behind. */
+/* Submitting must be refused with the index of a job, and leave no object. */
 static void refuse(const struct render *r, const struct drm_pumice_job *jobs, u32 count,
 		   int error, u32 index)
 {
@@ -182,14 +182,14 @@ static void many_pairs_in_one_call_run_in_order(void)
 		CHECK_OK(gpu_job_result(r.fx.fd, r.context, i + 2, &b));
 		CHECK_EQUAL(a.error, 0);
 		CHECK_EQUAL(b.error, 0);
-		/* The fragment job behind its geometry job, which waits for its scene. */
+		/* The fragment job follows its geometry job, which waits for its scene. */
 		CHECK(b.start >= a.end);
 		CHECK_OK(gpu_job_result(r.fx.fd, r.context, i - 2, &b));
 		CHECK(a.start >= b.end);
 	}
 }
 
-/* More than the ring of the fragment queue holds: geometry jobs wait for room. */
+/* More than fit into the fragment queue's ring: geometry jobs wait for space. */
 static void many_pairs_in_flight_end(void)
 {
 	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
@@ -212,7 +212,7 @@ static void many_pairs_in_flight_end(void)
 	CHECK_EQUAL(need_state(r.fx.fd, r.context).jobs_faulted, 0);
 }
 
-/* The fence of a fragment job vouches for its geometry job: both are counted then. */
+/* The fence of a fragment job implies its geometry job: both have been counted. */
 static void fence_of_a_pair_is_the_end_of_both_jobs(void)
 {
 	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
@@ -237,8 +237,8 @@ static void fence_of_a_pair_is_the_end_of_both_jobs(void)
 }
 
 /*
- * Submit a pair of which job @waiting waits for an endless job of the fixture's context,
- * which is submitted too. Return: what job @ending signals.
+ * Submit a pair whose job @waiting waits for an endless job of the fixture's context, which
+ * is submitted too. Return: the syncobj that job @ending signals.
  */
 static u32 submit_held(struct render *r, u32 waiting, u32 ending)
 {
@@ -254,7 +254,7 @@ static u32 submit_held(struct render *r, u32 waiting, u32 ending)
 	return syncs[0].handle;
 }
 
-/* The geometry job is not started while its fragment job has to wait. */
+/* The geometry job is not started while its fragment job must wait. */
 static void geometry_waits_for_what_its_fragment_job_waits_for(void)
 {
 	struct render r = fresh_render();
@@ -306,7 +306,7 @@ static void unbound_streams_fault_and_the_context_goes_on(void)
 	fx_check_works(&r.fx);
 }
 
-/* Whatever words a stream and a record are made of: the job ends, and others go on. */
+/* For any words in a stream and a record, the job ends, and others continue. */
 static void nonsense_ends(void)
 {
 	struct render r = fresh_render();

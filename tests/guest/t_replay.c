@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that a reset of the GPU finds in the firmware: those that had not begun run after it,
- * once; a context that had begun one loses all.
+ * Jobs that the firmware has at a reset of the GPU: those that had not begun run after it,
+ * once; a context that had begun one loses all of them.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,13 +12,13 @@
 #include "system.h"
 
 #define WORDS		32u	/* that fx_store_stream() and fx_copy_stream() write */
-/* More than a queue's ring has room for. */
+/* More than fit into a queue's ring. */
 #define JOBS		600
 #define CHAIN		20
 #define PICTURE		(RENDER_SIZE * RENDER_SIZE)
 #define VERTEX_WORD	(2 * PICTURE)
 
-/* Whose endless jobs may run for longer than a slow kernel takes for the others' submission. */
+/* Its endless jobs may run for longer than a slow kernel needs to submit the other jobs. */
 static struct fixture blocker_open(void)
 {
 	return fx_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, 60000);
@@ -30,7 +30,7 @@ static void check_lost(struct fixture *fx)
 	CHECK_EQUAL(need_state(fx->fd, fx->context).state, DRM_PUMICE_CONTEXT_INNOCENT);
 }
 
-/* Each adds 1 to the same words: one that is left out or runs twice shows. */
+/* Each adds 1 to the same words, which shows jobs that are skipped or run twice. */
 static void jobs_that_had_not_begun_run_once(void)
 {
 	struct fixture blocker = blocker_open(), fx = fx_open();
@@ -58,9 +58,9 @@ static void jobs_that_had_not_begun_run_once(void)
 }
 
 /*
- * Two contexts in turns, each job after the one before it, the first after the job that is
- * lost. Each copies what the one before it wrote. The second context has the first job, so
- * that contexts which take turns without waits have the wrong order.
+ * Two contexts alternately, each job waits for the previous one, the first for the job that
+ * is lost. Each copies the output of the previous one. The second context has the first job,
+ * so that contexts which alternate without waits have the wrong order.
  */
 static void jobs_wait_for_each_other_after_a_reset(void)
 {
@@ -89,7 +89,7 @@ static void jobs_wait_for_each_other_after_a_reset(void)
 		fx_check_words(fx.data.cpu + i * WORDS, 7 + i);
 }
 
-/* What the first has stored so far is not known, so the second must not use it. */
+/* The output of the first job is undefined, so the second must not use it. */
 static void job_that_had_begun_takes_those_after_it_with_it(void)
 {
 	struct fixture fx = fx_open();
@@ -107,7 +107,7 @@ static void job_that_had_begun_takes_those_after_it_with_it(void)
 	fx_check_works(&fx);
 }
 
-/* Jobs that ended before the reset have had their effect, and count as ended. */
+/* Jobs that completed before the reset have had their effect, and count as completed. */
 static void jobs_that_had_ended_do_not_run_again(void)
 {
 	struct fixture blocker = blocker_open(), fx = fx_open();
@@ -126,7 +126,7 @@ static void jobs_that_had_ended_do_not_run_again(void)
 	check_lost(&blocker);
 }
 
-/* A context that lost nothing is as good at the next reset. */
+/* A context that lost no job keeps its jobs at the next reset, too. */
 static void jobs_outlast_one_reset_after_another(void)
 {
 	struct fixture blocker = blocker_open(), fx = fx_open();
@@ -144,7 +144,7 @@ static void jobs_outlast_one_reset_after_another(void)
 	}
 }
 
-/* A square that covers the target, of one colour. */
+/* A square of one colour that covers the target. */
 static u64 square_stream(struct render *r)
 {
 	static const float corner[6][2] = {
@@ -169,7 +169,7 @@ static void check_picture(const u32 *pixels)
 		CHECK_EQUAL(pixels[i], 0xff00ff00);
 }
 
-/* Free lists and scenes are made anew by the reset; both jobs of a pair find them so. */
+/* The reset initializes free lists and scenes again; both jobs of a pair use these. */
 static void pairs_that_had_not_begun_are_drawn(void)
 {
 	struct render blocker = render_open(), r = render_open();
@@ -193,7 +193,7 @@ static void pairs_that_had_not_begun_are_drawn(void)
 	render_check_works(&r);
 }
 
-/* The reset takes the pages that the geometry job has filled. */
+/* The reset discards the pages that the geometry job has filled. */
 static void pair_whose_geometry_job_has_ended_is_lost(void)
 {
 	struct render blocker = render_open(), r = render_open();
@@ -228,7 +228,7 @@ static void *reset_again_and_again(void *arg)
 	return NULL;
 }
 
-/* Destroying a context whose jobs are about to run again costs no reset of its own. */
+/* Destroying a context whose jobs are about to be replayed causes no further reset. */
 static void contexts_are_destroyed_in_the_middle_of_a_reset(void)
 {
 	struct resetter resetter = { .count = 20 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Resets of the GPU, and time-outs around them: what a job gets that the firmware
- * never had, and in which order the jobs of a queue end.
+ * Resets of the GPU, and time-outs around them: the results of jobs that the firmware
+ * never had, and the order in which the jobs of a queue complete.
  *
  * Most cases bind the device with a build of the firmware that stops reading the
  * kernel CCB once it has answered the kick of a context of low priority.
@@ -21,7 +21,7 @@
 /* Entries of the kernel CCB that can be in use (PUMICE_KCCB_COUNT of the driver). */
 #define KCCB_ENTRIES		255
 
-/* Of time_out(): how often each thread opens the GPU, and what it submits then. */
+/* For time_out(): how often each thread opens the GPU, and the jobs that it submits. */
 #define LIVES	6
 #define THREADS	8
 #define JOBS	80
@@ -63,7 +63,7 @@ static void check_innocent(struct fixture *fx)
 }
 
 /*
- * The second context's only job waits for room in the kernel CCB when its time is up. The
+ * The second context's only job waits for space in the kernel CCB when it times out. The
  * next firmware gets it.
  */
 static void job_that_the_firmware_never_got_may_time_out(void)
@@ -79,7 +79,7 @@ static void job_that_the_firmware_never_got_may_time_out(void)
 	fx_check_works(&late);
 }
 
-/* The firmware makes no room for the last jobs in time. The reset ends all in their order. */
+/* The firmware frees no space for the last jobs. The reset ends all of them in order. */
 static void jobs_end_in_their_order_when_the_firmware_is_full(void)
 {
 	u32 syncs[KCCB_ENTRIES + 20], i;
@@ -120,9 +120,9 @@ static void *unmap_tables(void *arg)
 }
 
 /*
- * Page tables that an unmap cuts off are freed when the GPU has forgotten them. The firmware
- * is asked to see to it and does not answer: then a reset does it, and not before that one
- * is there less memory in page tables.
+ * Page tables that an unmap detaches are freed when the TLBs were invalidated. The firmware
+ * gets the request and does not answer: then a reset does it, and the memory of page tables
+ * must not decrease before.
  */
 static void page_tables_stay_until_the_gpu_has_forgotten_them(void)
 {
@@ -149,7 +149,7 @@ static void page_tables_stay_until_the_gpu_has_forgotten_them(void)
 	fx_check_works(&fx);
 }
 
-/* A firmware that stops reading is found out by several at once: one reset is enough. */
+/* Several threads detect a firmware that stops reading: one reset is enough. */
 static void firmware_that_stops_reading_costs_one_reset(void)
 {
 	int fd = need_deaf_gpu(), resets = need_counts().resets, i;
@@ -168,7 +168,7 @@ static void firmware_that_stops_reading_costs_one_reset(void)
 	CHECK_EQUAL(need_counts().resets, resets + 1);
 }
 
-/* A process with jobs of which one hangs, most of them queued after it. */
+/* Open the GPU and submit jobs of which one hangs, most of them queued after it. */
 static void live(unsigned int *seed)
 {
 	struct fixture fx = fx_open();
@@ -199,7 +199,7 @@ static void *lives(void *arg)
 	return NULL;
 }
 
-/* Contexts come and go while their jobs' time runs out. */
+/* Contexts are created and destroyed while their jobs time out. */
 static void time_out(unsigned int ms)
 {
 	pthread_t threads[THREADS];
@@ -229,8 +229,8 @@ static void jobs_may_time_out_after_100_ms(void)
 }
 
 /*
- * The worker of an asynchronous bind waits for a reset, as no firmware answers in no time.
- * What is wrong with the wait is reported by the kernel, which the guest's judge sees.
+ * The worker of an asynchronous bind waits for a reset, because the firmware does not answer.
+ * The kernel reports errors of the wait, which the runner finds in its log.
  */
 static void asynchronous_bind_may_reset_the_gpu(void)
 {
@@ -267,7 +267,7 @@ static void check_resets(int fd, u64 count, u64 guilty, u64 innocent)
 	CHECK_EQUAL(resets.innocent, innocent);
 }
 
-/* Of its own contexts, destroyed ones included; and of the GPU since it was opened. */
+/* For its own contexts, destroyed ones included; and for the GPU since it was opened. */
 static void file_learns_what_resets_and_time_outs_did_to_it(void)
 {
 	struct fixture hanging, lost, idle;
@@ -300,7 +300,7 @@ static void file_learns_what_resets_and_time_outs_did_to_it(void)
 	check_resets(later, 1, 0, 0);
 }
 
-/* A context that a program ends itself is no fault. */
+/* Destroying a context with jobs does not count as a fault. */
 static void destroyed_contexts_are_not_blamed(void)
 {
 	struct fixture fx;
@@ -319,7 +319,7 @@ static void arguments_of_the_reset_query_must_be_zero(void)
 
 	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &flags), EINVAL);
 	CHECK_EQUAL(flags.flags, 1);
-	/* What the last call returned does no harm. */
+	/* The output of the previous call is ignored. */
 	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &state));
 	CHECK_EQUAL(state.state, 0);
 }

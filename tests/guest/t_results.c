@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What jobs leave behind: results, performance monitors, statistics; and labels of
- * buffers. Good and bad arguments of each.
+ * Data about jobs: results, performance monitors, statistics; and labels of
+ * buffers. Valid and invalid arguments of each.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static void each_job_has_its_result(void)
 	CHECK_ERROR(result_of(&fx, UINT64_MAX, &result), ENOENT);
 }
 
-/* As user space built before there were partial renders asks: the call's number has the size. */
+/* Like user space built before there were partial renders: the call's number has the size. */
 static void shorter_result_of_an_older_user_is_filled(void)
 {
 	const u32 old = offsetof(struct drm_pumice_job_get_result, partial_renders);
@@ -231,7 +231,7 @@ static void every_counter_describes_itself(void)
 #define CAP_PERFMON_BIT	38	/* CAP_PERFMON, which older headers do not have */
 #define PARANOID	"/proc/sys/dev/pumice/perf_paranoid"
 
-/* Run on an open file as a user without rights, or with one capability. */
+/* Run on an open file as an unprivileged user, or with one capability. */
 static void as_nobody(int fd, int capability, void (*run)(int fd))
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -291,7 +291,7 @@ static void find_own_counters_only(int fd)
 	CHECK_ERROR(gpu_perfmon_create(fd, mixed, 2, &id), EACCES);
 }
 
-/* What data masters share shows what others do. */
+/* Counters of blocks shared by data masters show the activity of others. */
 static void global_counters_need_rights(void)
 {
 	int fd = need_gpu();
@@ -337,7 +337,7 @@ static void own_counters_count_the_context_alone(void)
 	CHECK_EQUAL(values[0], 4);
 }
 
-/* A job as user space built before performance monitors submits it. */
+/* A job as submitted by user space built before performance monitors. */
 static void shorter_job_of_an_older_user_runs(void)
 {
 	struct fixture fx = fx_open();

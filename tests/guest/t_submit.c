@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* SUBMIT: arguments. What submitted jobs wait for and signal is in t_sync.c. */
+/* SUBMIT: arguments. Dependencies and signals of submitted jobs are in t_sync.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static struct ground *ground(void)
 	return g;
 }
 
-/* Submitting the job must be refused, with its index, and leave nothing behind. */
+/* Submitting the job must be refused, with its index, and leave no object. */
 static void refuse(struct ground *g, int error)
 {
 	u32 failed = 99;
@@ -75,7 +75,7 @@ static void submit_padding_must_be_zero(void)
 	CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args[1]), EINVAL);
 }
 
-/* It is written only, so what a call before left there is no argument. */
+/* It is output only, so the value from a previous call is not an argument. */
 static void index_of_the_failing_job_is_not_read(void)
 {
 	struct ground *g = ground();
@@ -201,7 +201,7 @@ static void first_published_job_is_still_taken(void)
 	struct ground *g = ground();
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
 
-	/* What lies behind it is not read. */
+	/* Memory after it is not read. */
 	g->job.perfmon = NO_HANDLE;
 	g->job.hwrt = 1;
 	args.jobs.stride = FIRST_JOB_BYTES;
@@ -363,7 +363,7 @@ static void refused_job_is_told_and_no_job_is_submitted(void)
 	CHECK_EQUAL(failed, 2);
 	CHECK_ERROR(sync_wait(g->fx.fd, g->fx.sync, 0, 0), EINVAL);
 
-	/* The job behind it is the first that runs. */
+	/* The job after it is the first that runs. */
 	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
 	CHECK_EQUAL(fx_wait(&g->fx), 1);
 	CHECK_EQUAL(need_state(g->fx.fd, g->fx.context).jobs_done, 1);

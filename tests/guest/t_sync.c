@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What jobs wait for and signal: order, binary and timeline syncobjs.
+ * Dependencies and signals of jobs: order, binary and timeline syncobjs.
  *
  * Jobs wait for one that never ends but shares the GPU (fx_run_on()), so that a job which
- * does not wait is seen to run. Destroying its context lets them go.
+ * does not wait is detected. Destroying its context releases them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 #include "fixture.h"
 #include "system.h"
 
-#define WORDS 32u	/* that a copy or store job writes */
+#define WORDS 32u	/* words that a copy or store job writes */
 
-/* A job with one wait and one signal, either left out by handle 0. */
+/* A job with one wait and one signal; handle 0 omits either. */
 struct link {
 	struct drm_pumice_sync syncs[2];
 	struct drm_pumice_job job;
@@ -48,7 +48,7 @@ static void submit_link(struct fixture *fx, u32 context, u64 stream, u32 wait, u
 	CHECK_OK(gpu_submit(fx->fd, &link.job, 1, NULL));
 }
 
-/* Stream that copies the words of place @index to the next place, adding 1. */
+/* Stream that copies the words at @index to the next position, adding 1. */
 static u64 step_stream(struct fixture *fx, u32 index)
 {
 	return fx_copy_stream(fx, fx_data(fx, (index + 1) * WORDS),
@@ -148,9 +148,9 @@ static void let_go(struct fixture *holder)
 }
 
 /*
- * A chain of copies over several contexts, each waiting for the one before. The first words
- * are there only when all jobs are submitted and the first one is held: a job that did not
- * wait has copied what was there before.
+ * A chain of copies over several contexts, each waiting for the previous one. The first words
+ * are written only when all jobs are submitted and the first one is blocked: a job that did
+ * not wait has copied the previous contents.
  */
 static void run_chain(bool one_call)
 {
@@ -215,7 +215,7 @@ static void one_job_waits_for_many_contexts(void)
 	}
 	syncs[8] = then_signal(last.sync, 0);
 	CHECK_OK(gpu_submit(fd, &job, 1, NULL));
-	/* One after the other ends: the last job waits for each. */
+	/* They end one by one: the last job waits for each. */
 	for (i = 0; i < 8; i++) {
 		fx_check_held(fd, last.sync, 0);
 		let_go(&holders[i]);
@@ -225,7 +225,7 @@ static void one_job_waits_for_many_contexts(void)
 	CHECK_EQUAL(fx_wait(&last), 1);
 }
 
-/* Without its wait the job of higher priority would go first. */
+/* Without its wait the job of higher priority would run first. */
 static void job_of_high_priority_waits_for_one_of_low(void)
 {
 	struct fixture fx = fx_open();
@@ -365,8 +365,8 @@ static void jobs_of_one_call_wait_for_each_others_points(void)
 }
 
 /*
- * The holder of the tests below shares the GPU: a job that does not wait for it runs beside
- * it, and was submitted before those that are seen to end here.
+ * The holder of the tests below shares the GPU: a job that does not wait for it runs
+ * concurrently, and was submitted before those whose completion is checked here.
  */
 static void check_waits(struct fixture *fx, u32 fence)
 {
@@ -387,7 +387,7 @@ static void check_waits(struct fixture *fx, u32 fence)
 	need_wait(fx->fd, fence, 0);
 }
 
-/* A grid that is never through, and gives way to others between its work-groups. */
+/* A grid that never completes, and can be switched out between its work-groups. */
 static u64 endless_grid(struct fixture *fx)
 {
 	const struct shader shader = shader_store_one();
@@ -431,7 +431,7 @@ static void job_waits_for_one_of_its_call_that_shares_the_gpu(void)
 	check_waits(&fx, late);
 }
 
-/* A point that the call itself signals is reached when those below it are, too. */
+/* A point that the call itself signals is reached when lower points are, too. */
 static void job_waits_for_points_from_before_its_call(void)
 {
 	struct fixture fx = fx_open();
@@ -478,7 +478,7 @@ static void threads_may_submit_to_one_context(void)
 	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_done, THREADS * THREAD_JOBS + 1);
 }
 
-/** struct waiter - a thread that waits for what nobody has submitted yet */
+/** struct waiter - a thread that waits for a point not submitted yet */
 struct waiter {
 	int fd;
 	u32 sync;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that do not end: the context pays, all others go on.
+ * Jobs that do not end: their context is stopped, all others continue.
  *
- * The time-out is set low for the run of this program and put back after it; it
- * counts for contexts made after it was set.
+ * The time-out is reduced while this program runs and restored afterwards; it applies to
+ * contexts created after it was set.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void endless_loop_makes_its_context_guilty(void)
 	check_guilty(&fx);
 }
 
-/* Whether a line of the kernel log has a text; our case may not be the only one that wrote. */
+/* Return whether the kernel log contains a text; other cases may have written lines, too. */
 static bool logged(const char *text)
 {
 	static char log[1 << 20];
@@ -218,7 +218,7 @@ static void many_hanging_contexts_are_stopped_one_by_one(void)
 	fx_check_works(&good);
 }
 
-/* Both hold the GPU for as long as they are let, and give way to each other. */
+/* Both use the GPU for as long as permitted, and are switched out for each other. */
 static void jobs_that_share_the_gpu_are_timed_by_what_they_had_of_it(void)
 {
 	int fd = need_gpu();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Transfer contexts: jobs compared with the CPU, faults, order, ends. */
+/* Transfer contexts: results compared with the CPU's, faults, order, termination. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 
 #define AREA_BYTES	(16 * 1024u)	/* of the fixture's data, twice */
 
-/** struct ground - a fixture whose data a transfer context moves */
+/** struct ground - a fixture whose data is copied by a transfer context */
 struct ground {
 	struct fixture fx;
-	u32 compute;	/* context of the fixture as it was */
+	u32 compute;	/* original context of the fixture */
 };
 
 static struct ground ground(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device goes while it is used: unbound from its driver, reset, removed.
+ * Removal of the device while it is used: unbound from its driver, reset, removed.
  *
- * Every case leaves the device bound, and the next one starts by making sure.
+ * Every case leaves the device bound, and the next one starts by checking that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +26,12 @@
 #include "system.h"
 #include "uevent.h"
 
-/* Of a job whose GPU is lost meanwhile. */
+/* Time-out of a job whose GPU is lost meanwhile. */
 #define LOST_TIMEOUT_MS	200
 /* Time slice for which firmware with the defect REFUSE does not boot. */
 #define REFUSED_SLICE_US 1
 
-/* The device works for who opens it now. */
+/* Check that the device works when it is opened again. */
 static void check_fresh_device(void)
 {
 	struct fixture fx;
@@ -72,7 +72,7 @@ static void check_newer_gone(const struct fixture *fx)
 	CHECK_ERROR(gpu_resets(fx->fd, &resets), ENODEV);
 }
 
-/* Every ioctl of an open file must tell that the device is gone. */
+/* Every ioctl of an open file must return that the device was removed. */
 static void check_gone(const struct fixture *fx)
 {
 	struct drm_pumice_context_get_state state;
@@ -116,7 +116,7 @@ static void closing_a_file_after_unplug_is_fine(void)
 	check_fresh_device();
 }
 
-/* Fences of a file whose device goes: kept as sync files, for the file's ioctls end. */
+/* Fences of a file whose device is removed: kept as sync files, as the file's ioctls end. */
 static void jobs_in_flight_end_with_enodev(void)
 {
 	struct fixture fx = fx_before_unplug();
@@ -151,7 +151,7 @@ static void job_that_waits_for_another_context_ends_too(void)
 	check_fresh_device();
 }
 
-/** struct waiter - a thread that waits for a fence while the device goes */
+/** struct waiter - a thread that waits for a fence while the device is removed */
 struct waiter {
 	struct fixture *fx;
 	atomic_bool started;
@@ -180,7 +180,7 @@ static void who_waits_is_woken(void)
 		sched_yield();
 	need_unbound();
 	CHECK_OK(-pthread_join(thread, NULL));
-	/* The wait ends with the fence, or finds the device gone if it began after that. */
+	/* The wait ends with the fence, or fails if it began after the removal. */
 	CHECK(!waiter.result || waiter.result == -ENODEV || waiter.result == -1);
 	check_fresh_device();
 }
@@ -196,7 +196,7 @@ static void unbinding_and_binding_can_be_repeated(void)
 	check_fresh_device();
 }
 
-/* Submits until the device is gone; ends with 0 if that was the reason. */
+/* Submit until the device is removed; exit with 0 if that was the reason. */
 static void submit_until_gone(int ready)
 {
 	struct fixture fx = fx_open();
@@ -207,7 +207,7 @@ static void submit_until_gone(int ready)
 
 	CHECK(write(ready, "r", 1) == 1);
 	do {
-		/* As many as may be queued: on a busy machine the GPU is slower than this. */
+		/* Up to the limit of the queue: on a busy machine the GPU is slower than this. */
 		err = gpu_submit(fx.fd, &job, 1, NULL);
 	} while (!err || err == -ENOSPC);
 	_exit(err == -ENODEV ? 0 : -err);
@@ -215,7 +215,7 @@ static void submit_until_gone(int ready)
 
 #define PROCESSES 4
 
-/* Unplug while some processes submit, each of which must learn of it. */
+/* Unplug while some processes submit, each of which must get the error. */
 static void unplug_under_load(void)
 {
 	pid_t pids[PROCESSES];
@@ -279,8 +279,8 @@ static int need_foreign_memory(u64 bytes, u32 **cpu)
 }
 
 /*
- * Its mapping for the device goes with the device, not with the buffer: the debug
- * kernel's DMA-API check sees mappings that are left, and unmapping that is late.
+ * Its mapping for the device is removed with the device, not with the buffer: the debug
+ * kernel's DMA-API check reports remaining mappings, and late unmapping.
  */
 static void imported_memory_is_unmapped_with_the_device(void)
 {
@@ -308,7 +308,7 @@ static void *close_file(void *fd)
 	return NULL;
 }
 
-/* What is being freed when the device goes is found there, or waited for. */
+/* A buffer being freed during the removal is found by it, or waited for. */
 static void memory_that_is_freed_meanwhile_is_unmapped_with_the_device(void)
 {
 	const u32 buffers = 64;
@@ -443,8 +443,8 @@ static void load_module(long timeout_ms)
 }
 
 /*
- * Fences call the module. It may go with the last of them, not before, and while that
- * is being released: here the release and the unloading are as close as it gets.
+ * Fences call the module. It may be unloaded with the last of them, not before, and while that
+ * is being released: here the release and the unloading are as close as possible.
  */
 static void module_stays_as_long_as_a_fence(void)
 {
@@ -474,7 +474,7 @@ static void module_stays_as_long_as_a_fence(void)
 	}
 }
 
-/* Status of a sync file when it has ended. */
+/* Return the status of a sync file after it has signaled. */
 static int ended_status(int file)
 {
 	struct pollfd readable = { .fd = file, .events = POLLIN };
@@ -483,7 +483,7 @@ static int ended_status(int file)
 	return sync_file_status(file);
 }
 
-/* The file's own view, for as long as it is answered: first all is well, then the GPU lost. */
+/* Check the file's calls as long as they are answered: first all succeed, then the GPU is lost. */
 static void need_refusals(int fd)
 {
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
@@ -501,7 +501,7 @@ static void need_refusals(int fd)
 	CHECK_EQUAL(err, -ENODEV);
 }
 
-/* Firmware that refuses to boot again: after two attempts the driver gives the GPU up. */
+/* Firmware that refuses to boot again: after two attempts the driver unplugs the GPU. */
 static void gpu_that_does_not_come_back_is_unplugged(void)
 {
 	struct fixture fx, idle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What users see of the GPU's work: fdinfo, trace events, the GPU's event trace. */
+/* User-visible activity of the GPU: fdinfo, trace events, the GPU's event trace. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -27,10 +27,10 @@
 #define TEXT_BYTES	(256 * 1024)
 
 static char text[TEXT_BYTES];
-/* Where nothing is; volatile, so that the compiler does not see it coming. */
+/* An unmapped address; volatile, so that the compiler cannot detect it. */
 static void *volatile nowhere = (void *)8;
 
-/* A whole file of the kernel's. */
+/* Return the contents of a kernel file. */
 static const char *file_text(const char *path)
 {
 	size_t used = 0;
@@ -131,7 +131,7 @@ static void memory_is_that_of_the_buffers(void)
 	CHECK(strstr(file_text(path), "drm-total-memory:\t4 MiB"));
 }
 
-/* KiB of page tables of a file: a table for the page, one for its directory. */
+/* Return a file's page tables in KiB: one table for the page, one for its directory. */
 static void page_tables_are_shown(void)
 {
 	int fd = need_gpu();
@@ -145,7 +145,7 @@ static void page_tables_are_shown(void)
 	need_map(fd, vm, bo, 0, FX_FREE + 2 * MIB, PAGE, 0);
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 12);
 	CHECK_EQUAL(fdinfo_number(need_gpu(), "pumice-page-tables"), 0);
-	/* The context keeps the VM, and so the file its tables. */
+	/* The context keeps the VM, and therefore the file its tables. */
 	need_context(fd, vm);
 	CHECK_OK(gpu_vm_destroy(fd, vm));
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 12);
@@ -226,7 +226,7 @@ static void events_name_the_fault_of_a_job(void)
 	CHECK(strstr(text, "error=-5"));
 }
 
-/* Where the file is, whatever the number of the node. */
+/* Open the trace of the device, whatever the number of the node. */
 static int open_trace(void)
 {
 	char name[64], path[128];
@@ -246,7 +246,7 @@ static int need_trace(void)
 	return fd;
 }
 
-/* All records that there are; returns their number. */
+/* Read all available records; returns their number. */
 static u32 read_records(int fd, struct pumice_trace_record *records, u32 room)
 {
 	u32 words[64 * RECORD_WORDS], count = 0, i;
@@ -346,8 +346,8 @@ static void gpu_trace_with_a_bad_pointer_gives_efault(void)
 }
 
 /*
- * Memory whose first access waits until someone handles its fault. *uffd is -1 on a kernel
- * without userfaultfd (the debug kernel): ordinary memory then.
+ * Allocate memory whose first access blocks until its fault is handled. *uffd is -1 on a kernel
+ * without userfaultfd (the debug kernel), with ordinary memory.
  */
 static void *need_slow_page(int *uffd)
 {
@@ -379,7 +379,7 @@ static void handle_fault(int uffd)
 	CHECK_OK(ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
 }
 
-/** struct slow_read - a read of the trace into memory that is not there yet */
+/** struct slow_read - a read of the trace into memory that is not present yet */
 struct slow_read {
 	int trace;
 	void *to;
@@ -390,7 +390,7 @@ static void *read_slowly(void *arg)
 {
 	struct slow_read *slow = arg;
 
-	/* The GPU may write the records a little after the job has ended. */
+	/* The GPU may write the records shortly after the job has ended. */
 	do {
 		slow->got = read(slow->trace, slow->to, PAGE);
 	} while (!slow->got);
@@ -398,8 +398,8 @@ static void *read_slowly(void *arg)
 }
 
 /*
- * A reader's page fault may take for ever: the pages may be those of a file system in
- * user space. Jobs wait for a reset, so a reset waits for no reader.
+ * A reader's page fault may block forever: the pages may belong to a file system in
+ * user space. Jobs wait for a reset, so a reset must not wait for a reader.
  */
 static void reset_does_not_wait_for_a_reader_of_the_gpu_trace(void)
 {

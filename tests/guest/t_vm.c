@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* VM_CREATE, VM_DESTROY, VM_GET_STATE, VM_BIND: arguments. What binding does is in t_vm_gpu.c. */
+/* VM_CREATE, VM_DESTROY, VM_GET_STATE, VM_BIND: arguments. The effect of binding: t_vm_gpu.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 
 #define VA FX_FREE
 
-/** struct ground - a VM and a BO to be refused things with */
+/** struct ground - a VM and a BO for operations that are refused */
 struct ground {
 	int fd;
 	u32 vm;
-	u32 handle;	/* GROUND_BYTES long */
+	u32 handle;	/* size: GROUND_BYTES */
 	struct drm_pumice_query_gpu info;
 };
 
@@ -30,7 +30,7 @@ static struct ground ground(void)
 	return g;
 }
 
-/* One operation, which must be refused, and reported as the operation 0. */
+/* One operation must be refused, and reported as operation 0. */
 static void refuse(const struct ground *g, struct drm_pumice_bind_op op, int error)
 {
 	u32 failed = 99;
@@ -456,7 +456,7 @@ static void bind_padding_must_be_zero(void)
 	CHECK_ERROR(gpu_ioctl(g.fd, DRM_IOCTL_PUMICE_VM_BIND, &args), EINVAL);
 }
 
-/* It is written only, so what a call before left there is no argument. */
+/* It is output only, so the value from a previous call is not an argument. */
 static void index_of_the_failing_operation_is_not_read(void)
 {
 	struct ground g = ground();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * VM_BIND with DRM_PUMICE_VM_BIND_ASYNC: arguments, order, waits, signals, and what
- * becomes of binds that wait when their VM, file, context or device goes.
+ * VM_BIND with DRM_PUMICE_VM_BIND_ASYNC: arguments, order, waits, signals, and the results
+ * of waiting binds when their VM, file, context or device is destroyed.
  *
- * A bind is held back by the fence of a job that does not end but shares the GPU
- * (fx_run_on()); destroying that job's context lets it go.
+ * A bind is blocked by the fence of a job that does not end but shares the GPU
+ * (fx_run_on()); destroying that job's context releases it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,11 +20,11 @@
 #define VA	FX_FREE
 #define MANY	64u
 
-/** struct late - a VM with a BO to bind, and a job that holds binds back */
+/** struct late - a VM with a BO to bind, and a job that blocks binds */
 struct late {
-	struct fixture fx;		/* whose VM is bound to */
-	struct fixture holder;	/* whose job binds wait for; on the same file */
-	struct mem mem;		/* mapped from VA on in a VM of no other use */
+	struct fixture fx;		/* its VM is bound to */
+	struct fixture holder;	/* binds wait for its job; on the same file */
+	struct mem mem;		/* mapped from VA on in a VM that is not used otherwise */
 	u32 done;		/* binary: signaled by the bind */
 };
 
@@ -98,7 +98,7 @@ static void bind_without_syncs_takes_effect(void)
 	struct drm_pumice_bind_op op = map_op(&late, VA);
 
 	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, &op, 1, NULL, 0, NULL));
-	/* The empty one behind it tells when. */
+	/* The empty bind after it signals the completion. */
 	CHECK_OK(bind_async(late.fx.fd, late.fx.vm, NULL, 0,
 			    &(struct drm_pumice_sync){ .flags = DRM_PUMICE_SYNC_SIGNAL,
 						       .handle = late.done }, 1, NULL));
@@ -169,7 +169,7 @@ static void later_bind_works_on_what_is_mapped_then(void)
 {
 	struct late late = late_open();
 
-	/* Queued first, it cuts a mapping that is made only after it was queued. */
+	/* Queued first, it splits a mapping that is created only after it was queued. */
 	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, bind_unmap(VA + PAGE, PAGE), late.holder.sync, late.done));
 	fx_check_held(late.fx.fd, late.done, 0);
@@ -281,7 +281,7 @@ static void destroyed_vm_cancels_its_binds_at_once(void)
 	CHECK_EQUAL(wait_done(&late, second), -ECANCELED);
 	CHECK(sync_is_pending(late.fx.fd, late.holder.sync, 0));
 	let_go(&late);
-	/* The context still has the VM, without what was to be mapped. */
+	/* The context still has the VM, without the queued mappings. */
 	fx_check_works(&late.fx);
 	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 1)), -EIO);
 }
@@ -294,7 +294,7 @@ static void closed_file_leaves_nothing_of_its_binds(void)
 	fx_run_on(&late.holder);
 	CHECK_OK(bind_one(&late, map_op(&late, VA), late.holder.sync, late.done));
 	file = need_sync_file(late.fx.fd, late.done);
-	/* Memory that is mapped would keep the file open. */
+	/* Mapped memory would keep the file open. */
 	munmap(late.mem.cpu, late.mem.size);
 	munmap(late.holder.code.cpu, late.holder.code.size);
 	munmap(late.holder.data.cpu, late.holder.data.size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The faults that a VM keeps: what they say of jobs that failed in it, in which order,
- * how many; good and bad arguments of the call.
+ * The faults that a VM stores: their description of failed jobs, their order and
+ * number; valid and invalid arguments of the call.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int get_faults(int fd, struct drm_pumice_vm_get_faults *args)
 	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_VM_GET_FAULTS, args);
 }
 
-/* All that a fixture's VM keeps after @after. */
+/* Return all faults that a fixture's VM has stored after @after. */
 static struct drm_pumice_vm_get_faults need_faults(const struct fixture *fx, u64 after,
 						   struct drm_pumice_vm_fault *faults)
 {
@@ -91,7 +91,7 @@ static void type_says_what_the_address_is(void)
 	CHECK_EQUAL(f[3].fault, PUMICE_FAULT_CDM_COMMAND);
 }
 
-/* The GPU virtual address of a launch whose program lies where nothing is mapped. */
+/* The GPU virtual address of a launch whose program is at an unmapped address. */
 static u64 stream_of_unmapped_program(struct fixture *fx)
 {
 	struct shader end = shader_end();
@@ -139,7 +139,7 @@ static void last_faults_are_kept_in_order(void)
 	}
 }
 
-/* Jobs of one work-group go from USC to USC, so that not all are on the first one. */
+/* Jobs of one work-group are distributed to the USCs, so that not all are on the first one. */
 static void faults_name_the_usc(void)
 {
 	struct drm_pumice_job_get_result result = { 0 };
@@ -199,7 +199,7 @@ static void room_for_fewer_takes_the_oldest(void)
 	CHECK_EQUAL(args.total, 3);
 }
 
-/* As a program does that was built with a later header. */
+/* Call it like a program that was built with a later header. */
 static void longer_elements_are_zeroed_behind(void)
 {
 	struct { struct drm_pumice_vm_fault fault; u64 more[2]; } f[2];
@@ -282,7 +282,7 @@ static void bad_arguments_are_refused(void)
 	args = good;
 	args.faults.array = 8;
 	CHECK_ERROR(get_faults(fx.fd, &args), EFAULT);
-	/* Input was not changed: the same call again, with memory, gives all. */
+	/* Input was not changed: the same call again, with memory, returns all. */
 	CHECK_EQUAL(args.faults.count, KEPT);
 	args.faults.array = (uintptr_t)f;
 	CHECK_OK(get_faults(fx.fd, &args));

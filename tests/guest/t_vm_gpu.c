@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* VM_BIND as jobs see it: mappings, holes, permissions, page sizes, many VMs. */
+/* VM_BIND as seen by jobs: mappings, holes, permissions, page sizes, many VMs. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define VA FX_FREE
 
-/* A job that stores to @va must leave its words at @cpu. */
+/* Check that the words that a job stores to @va are at @cpu. */
 static void check_store(struct fixture *fx, u64 va, const u32 *cpu)
 {
 	u32 value = (u32)(va >> 12) + (u32)fx->used;
@@ -29,14 +29,14 @@ static void check_store(struct fixture *fx, u64 va, const u32 *cpu)
 	fx_check_words(cpu, value);
 }
 
-/* A job must fault; what the context then tells. */
+/* Check that a job faults; returns the context's state. */
 static struct drm_pumice_context_get_state check_faults(struct fixture *fx, u64 stream)
 {
 	CHECK(fx_run(fx, stream) < 0);
 	return need_state(fx->fd, fx->context);
 }
 
-/* A job that stores to @va must fault there because nothing is mapped. */
+/* Check that a job's store to @va faults because nothing is mapped there. */
 static void check_hole(struct fixture *fx, u64 va)
 {
 	struct drm_pumice_context_get_state state =
@@ -114,9 +114,9 @@ static void partial_unmap_leaves_the_rest(void)
 }
 
 /*
- * Each page of a range that goes was used just before, so that a TLB holds it: none may be
- * left in there. The pages are control streams, which one unit reads for all jobs; pages
- * of 4 KiB each, so that the range is all that changes.
+ * Each page of an unmapped range was used just before, so that a TLB holds it: none of these
+ * entries may remain. The pages are control streams, which one unit reads for all jobs; pages
+ * of 4 KiB each, so that nothing outside of the range changes.
  */
 static void unmap_of_pages_in_use_leaves_none_in_a_tlb(void)
 {
@@ -155,7 +155,7 @@ static void unmap_may_span_mappings_and_holes(void)
 	check_store(&fx, VA + 10 * PAGE, b.cpu + 2 * PAGE / 4);
 }
 
-/* Each page a mapping of its own, in a block whose best page size changes with each that goes. */
+/* Each page has its own mapping, in a block whose best page size changes with each unmap. */
 static void unmap_takes_many_mappings_of_one_block(void)
 {
 	enum { BLOCK = 2 << 20 };
@@ -330,7 +330,7 @@ static void large_mapping_at_odd_pages_works(void)
 	u32 handle = need_bo(fx.fd, 4 * MIB);
 	u32 *cpu = need_cpu(fx.fd, handle, 4 * MIB);
 
-	/* Offset and address misaligned to each other, so no large page fits. */
+	/* Offset and address are misaligned with each other, so no large page fits. */
 	need_map(fx.fd, fx.vm, handle, PAGE, VA + 7 * PAGE, 3 * MIB, 0);
 	check_spread(&fx, VA + 7 * PAGE, cpu + PAGE / 4, 3 * MIB);
 	check_hole(&fx, VA + 6 * PAGE);
@@ -390,7 +390,7 @@ static void check_large_null(struct fixture *fx, u64 va)
 	check_hole(fx, va + DRM_PUMICE_MAX_BO_SIZE);
 }
 
-/* The largest that one operation may make, at once and queued. */
+/* The largest that one operation may create, synchronous and queued. */
 static void null_mapping_may_be_large(void)
 {
 	struct fixture fx = fx_open();
@@ -417,7 +417,7 @@ static void parts_of_a_null_mapping_may_be_bound(void)
 	check_store(&fx, part, mem.cpu);
 	check_null(&fx, part - PAGE);
 	check_null(&fx, part + 2 * PAGE);
-	/* The part goes back to nothing, and the page beside it is unmapped. */
+	/* The part is unmapped again, and so is the adjacent page. */
 	need_null(&fx, part, PAGE, 0);
 	need_unmap(fx.fd, fx.vm, part - PAGE, PAGE);
 	check_null(&fx, part);
@@ -439,7 +439,7 @@ static void null_mapping_keeps_its_permissions(void)
 	CHECK_EQUAL(fx.data.cpu[0], 5);
 }
 
-/* Each page of what was one of 2 MiB: a NULL mapping has them whatever memory there is. */
+/* Each page of a former 2 MiB page: a NULL mapping has them in any state of the memory. */
 static void split_of_a_large_page_keeps_its_permissions(void)
 {
 	struct fixture fx = fx_open();
@@ -461,7 +461,7 @@ static void split_of_a_large_page_keeps_its_permissions(void)
 	}
 }
 
-/* What one VM stores to nothing, no other one loads. */
+/* Data that one VM stores to a NULL mapping is not visible in another VM. */
 static void null_mappings_of_two_vms_are_apart(void)
 {
 	struct fixture a = fx_open(), b = fx_on(a.fd);
@@ -487,7 +487,7 @@ static void unmap_all_leaves_nothing(void)
 	check_store(&fx, last, mem.cpu);
 	CHECK_OK(gpu_bind(fx.fd, fx.vm, &all, 1, NULL));
 	CHECK_EQUAL(fdinfo_number(fx.fd, "pumice-page-tables"), 12);
-	/* Code and data of the fixture went, too. */
+	/* Code and data of the fixture were unmapped, too. */
 	need_map(fx.fd, fx.vm, fx.code.handle, 0, FX_CODE, FX_CODE_BYTES, 0);
 	check_hole(&fx, VA);
 	check_hole(&fx, VA + GIB);
@@ -496,7 +496,7 @@ static void unmap_all_leaves_nothing(void)
 	fx_check_works(&other);
 }
 
-/* Operations of a call act in order, this one included; queued ones as well. */
+/* Operations of a call take effect in order, this one included; queued ones as well. */
 static void unmap_all_acts_in_order(void)
 {
 	struct fixture fx = fx_open();
@@ -658,7 +658,7 @@ static void more_vms_than_mmu_contexts_work_together(void)
 		fx_check_words(fixtures[i].data.cpu, i * 1000);
 }
 
-/* Fill a page, with all cores, and look at each word. */
+/* Fill a page, with all cores, and check each word. */
 static void check_page(struct fixture *fx, u64 va, const u32 *cpu)
 {
 	const struct shader shader = shader_store();
@@ -674,8 +674,8 @@ static void check_page(struct fixture *fx, u64 va, const u32 *cpu)
 }
 
 /*
- * Each MMU context goes from one VM to another, which uses the addresses that the first one
- * had used last: and no other VM has used them in between, so that a TLB may still hold them.
+ * Each MMU context is reassigned from one VM to another, which uses the addresses that the first
+ * one used last: no other VM has used them in between, so that a TLB may still hold them.
  */
 static void reused_mmu_context_has_nothing_of_its_former_vm(void)
 {
