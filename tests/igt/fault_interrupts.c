@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Interrupts of the firmware and of the host that get lost, are spurious, or come late. */
+/* Interrupts of the firmware and of the host that are lost, spurious, or late. */
 #include <errno.h>
 
 #include "fault_interrupts.h"
@@ -8,10 +8,10 @@
 #include "sync.h"
 #include "system.h"
 
-#define LOOK_MS		500	/* between two looks of the driver for an interrupt that got lost */
-#define PATIENT_MS	(20 * LOOK_MS)	/* a time-out whose tick is much longer */
+#define LOOK_MS		500	/* interval of the driver's checks for lost interrupts */
+#define PATIENT_MS	(20 * LOOK_MS)	/* a time-out with a much longer tick */
 
-/* However long its job may take: the driver looks from time to time while the GPU has jobs. */
+/* Independent of the duration of its job: the driver checks periodically while the GPU has jobs. */
 static void lost_interrupt_of_a_long_job(void)
 {
 	struct fixture patient = fx_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, PATIENT_MS);
@@ -26,7 +26,7 @@ static void lost_interrupt_of_a_long_job(void)
 	igt_assert_eq_u32(inject_left("lost-irq"), 0);
 }
 
-/* The tick of the time-out finds the end; after that interrupts come again. */
+/* The tick of the time-out detects the end; further interrupts are delivered. */
 static void lost_interrupt(void)
 {
 	struct scene s = scene_open();
@@ -46,7 +46,7 @@ static void lost_interrupt(void)
 	lost_interrupt_of_a_long_job();
 }
 
-/* The firmware is not woken for the job, but by the tick. */
+/* The firmware is woken not by the job, but by the tick. */
 static void lost_kick(void)
 {
 	expect(&(struct expected){
@@ -54,7 +54,7 @@ static void lost_kick(void)
 		.when = BESIDE });
 }
 
-/* The job has ended, and the firmware never learns: it cannot be stopped either. */
+/* The job has ended without a report to the firmware, so it cannot be stopped either. */
 static void lost_end(void)
 {
 	expect(&(struct expected){
@@ -84,7 +84,7 @@ static void spurious_lockup(void)
 		.status = 1, .when = BEFORE, .transfers = true });
 }
 
-/* While memory is slow the job is not done: its fence must not signal before. */
+/* While memory is slow the job has not completed: its fence must not signal before. */
 static void spurious_end(void)
 {
 	struct scene s = scene_open();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Cases of pumice_faults about interrupts that get lost, are spurious, or come late. */
+/* Cases of pumice_faults about interrupts that are lost, spurious, or late. */
 #ifndef FAULT_INTERRUPTS_H
 #define FAULT_INTERRUPTS_H
 

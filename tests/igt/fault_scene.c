@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* The users of a GPU at which a fault happens. See fault_scene.h. */
+/* The users of a GPU at which a fault occurs. See fault_scene.h. */
 #include "fault_scene.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "sync.h"
 #include "system.h"
 
-#define AHEAD		0xa4ead000u	/* words that the jobs of the others store */
+#define AHEAD		0xa4ead000u	/* words that the other users' jobs store */
 #define AFTER		0xbe41d000u
 
 static struct fixture open_fixture(u32 priority)
@@ -89,7 +89,7 @@ void scene_transfer_is_lost(struct scene *s)
 	s->transfer = need_context_of(s->other.fd, s->other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 }
 
-/* Until the end of a job is held back. */
+/* Wait until the end of a job is delayed. */
 static void wait_for_late_end(void)
 {
 	u64 deadline = now_ns() + HOLD_MS * MS;
@@ -329,7 +329,7 @@ void check_file(int file, int status)
 	close(file);
 }
 
-/* Return: when the culprit's job had all that it waited for. */
+/* Return: the time at which all dependencies of the culprit's job were satisfied. */
 static u64 cause(struct scene *s, const struct expected *e, u64 stream)
 {
 	u64 start;
@@ -361,7 +361,7 @@ static u64 cause(struct scene *s, const struct expected *e, u64 stream)
 	}
 }
 
-/* The jobs of others that cause() has submitted. */
+/* Check the other users' jobs that cause() has submitted. */
 static void check_others(struct scene *s, const struct expected *e)
 {
 	if (e->when == BESIDE) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * gputop_load - a client of the GPU that keeps it busy all the time, for a look at it
- * with gputop. Prints its process id when its job runs; ends when it is killed.
+ * gputop_load - a client that keeps the GPU busy, for a display of it with gputop. Prints its
+ * process id when its job runs; runs until it is killed.
  */
 #include "igt_pumice.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* What the driver's IGT tests share. See igt_pumice.h. */
+/* Helpers shared by the driver's IGT tests. See igt_pumice.h. */
 #include "igt_pumice.h"
 
 #include <signal.h>
@@ -9,9 +9,9 @@
 
 #include "system.h"
 
-/* Time limit of a subtest: below the one that scripts/igt.py gives the runner. */
+/* Time limit of a subtest: below the runner's limit, which scripts/igt.py sets. */
 #define SECONDS		90
-#define DEBUG_FACTOR	6	/* on a kernel that looks for defects */
+#define DEBUG_FACTOR	6	/* on a kernel with debug checks */
 
 void test_fail(const char *file, int line, const char *format, ...)
 {
@@ -35,8 +35,8 @@ static void restore_timeout(int signal)
 }
 
 /*
- * All files of the GPU that the program opens from now on are of the device that IGT chooses.
- * drm_open_driver_render() would keep a file of it open to the end of the program, and with it
+ * All files of the GPU that the program opens afterwards are of the device that IGT selects.
+ * drm_open_driver_render() would keep a file of it open to the end of the program, and thus
  * the module and the node's number.
  */
 static void choose_device(void)
@@ -57,13 +57,13 @@ void igt_pumice_require(long timeout_ms)
 	CHECK_OK(set_module_parameter("job_timeout_ms", timeout_ms));
 }
 
-/* Of the process that may fork. */
+/* The process that may fork. */
 static pid_t parent;
 
 bool igt_pumice_end_with_parent(void)
 {
 	CHECK(!prctl(PR_SET_PDEATHSIG, SIGKILL));
-	/* It may have ended before that. */
+	/* The parent may have ended before that. */
 	if (getppid() != parent)
 		_exit(IGT_EXIT_FAILURE);
 	parent = getpid();
@@ -77,7 +77,7 @@ void igt_pumice_join(struct igt_helper_process *helper)
 	igt_assert_f(!status, "process %d ended with status %#x\n", helper->pid, status);
 }
 
-/* Seconds that a subtest may take on this kernel. */
+/* Return the time limit of a subtest on this kernel, in seconds. */
 static unsigned int limit(void)
 {
 	return access("/sys/kernel/debug/kmemleak", F_OK) ? SECONDS : DEBUG_FACTOR * SECONDS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* A program of IGT's form with every verdict that there is: what test_layer.py runs. */
+/* A program in the form of IGT's with all possible verdicts, which test_layer.py runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -70,7 +70,7 @@ static void clean_up(int signal)
 	fflush(stdout);
 }
 
-/* In a child, which may not have children. */
+/* Runs in a child, which may not have children. */
 static void run_helper(int status)
 {
 	struct igt_helper_process helper = {};

@@ -4,8 +4,8 @@
  * dma-bufs of the driver's buffers and the fences in their reservations.
  *
  * Synchronisation is explicit: a job's fence keeps memory in its place, and no user of the dma-buf
- * waits for it (first subtest). Who shares a buffer with a user that waits by itself imports the
- * job's sync file into the dma-buf. vgem is that user here: it has fences and memory of its own.
+ * waits for it (first subtest). To share a buffer with a user with implicit synchronisation, a
+ * process imports the job's sync file into the dma-buf. vgem, with fences and memory, is that user.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static int need_export(int fd, u32 handle)
 	return dma_buf;
 }
 
-/* Which of POLLIN (no pending write) and POLLOUT (no pending use) are set. */
+/* Return which of POLLIN (no pending write) and POLLOUT (no pending use) are set. */
 static short ready(int dma_buf)
 {
 	struct pollfd in = { .fd = dma_buf, .events = POLLIN };
@@ -76,7 +76,7 @@ static void import(int dma_buf, int sync_file, __u32 flags)
 	close(sync_file);
 }
 
-/* What a user with this access has to wait for, as a sync file. */
+/* Export the fences that a user with this access must wait for, as a sync file. */
 static int export(int dma_buf, __u32 flags)
 {
 	struct dma_buf_export_sync_file arg = { .flags = flags, .fd = -1 };
@@ -85,7 +85,7 @@ static int export(int dma_buf, __u32 flags)
 	return arg.fd;
 }
 
-/* A dma-buf of the data of a fixture whose job runs on. */
+/* Export the data of a fixture whose job is running as a dma-buf. */
 static int busy_buffer(struct fixture *fx)
 {
 	int dma_buf = need_export(fx->fd, fx->data.handle);
@@ -217,7 +217,7 @@ static void submit_after(struct fixture *fx, u64 stream, int sync_file)
 	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
-/* Producer and consumer share nothing but the dma-buf. */
+/* Producer and consumer share only the dma-buf. */
 static void job_waits_for_an_export(void)
 {
 	struct fixture producer = fx_open(), consumer = fx_open();
@@ -233,7 +233,7 @@ static void job_waits_for_an_export(void)
 	fx_check_words(consumer.data.cpu, 7);
 }
 
-/* The fence is the memory's, whoever holds it. */
+/* The fence belongs to the memory, independent of its users. */
 static void fence_outlives_the_file(void)
 {
 	struct fixture fx = fx_open();
@@ -305,7 +305,7 @@ static void vgem_sees_a_reader(void)
 	release(&fx);
 }
 
-/* The fence of the other driver holds back a job, which then reads what was written. */
+/* A job waits for the fence of the other driver, then reads the data written before it. */
 static void job_waits_for_vgem(void)
 {
 	struct fixture fx = fx_open();
@@ -343,7 +343,7 @@ static void job_stores_to_vgem(void)
 	fx_check_words(cpu + create.size / 4 - 32, 9);
 }
 
-/* Importing maps nothing anew: the handle that there is comes back, and the job's fence stays. */
+/* Importing returns the existing handle without a new mapping, and the job's fence stays. */
 static void job_is_seen_by_vgem_after_import(void)
 {
 	struct fixture fx = fx_open();

@@ -7,10 +7,10 @@
  *
  * The allocations are distributed over several subtests, each of which takes every STEP-th.
  *
- * Those of two parts of the probe are left out, because up to Linux 6.12 at least the kernel's
- * own error paths are wrong there: drm_minor_alloc_release() puts an error pointer where the
- * device of a node could not be allocated, and the kernel warns where MSI-X vectors could not.
- * Their limits are counted in probes that fail at known places.
+ * Two parts of the probe are left out, because the kernel's own error paths there have bugs up
+ * to at least Linux 6.12: drm_minor_alloc_release() stores an error pointer if the device of a
+ * node could not be allocated, and the kernel warns if MSI-X vectors could not. Their limits
+ * are counted in probes that fail at known points.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ IGT_TEST_DESCRIPTION("A probe that runs out of memory fails as a whole, and the 
 #define FIRMWARE	"/lib/firmware/pumice/pumice_fw.bin"
 #define NEVER		1000000u
 #define STEP		6u
-#define MIN_FAILURES	5u	/* of a subtest; a probe allocates more often */
+#define MIN_FAILURES	5u	/* minimum per subtest; a probe makes more allocations */
 
 /*
  * Driver, driver core, firmware loader and page allocator report a probe that failed, the last
@@ -42,7 +42,7 @@ IGT_TEST_DESCRIPTION("A probe that runs out of memory fails as a whole, and the 
  */
 #define MESSAGES	"."
 
-/* Without these, only allocations that may not wait would fail. */
+/* Include allocations that may wait; by default only those that may not would fail. */
 static const struct setting {
 	const char *path;
 	const char *value, *usual;
@@ -76,7 +76,7 @@ static void need_settings(void)
 		CHECK_OK(write_file(settings[i].path, settings[i].value));
 }
 
-/* Bind the device with the @nth allocation failing. Return: how many there were too few. */
+/* Bind the device with the @nth allocation failing. Return: by how many it exceeds their number. */
 static u32 bind_with_failure(u32 nth, int *err)
 {
 	char text[32] = "", name[64];
@@ -105,7 +105,7 @@ struct range {
 	u32 first, last;
 };
 
-/* Allocations of a probe that fails, as something is missing that it needs. */
+/* Count the allocations of a probe that fails because of a missing resource. */
 static u32 count_until_it_fails(void)
 {
 	int err;
@@ -115,7 +115,7 @@ static u32 count_until_it_fails(void)
 	return NEVER - left;
 }
 
-/* The GPU does not decode its BAR. */
+/* Count the allocations of a probe while the GPU does not decode its BAR. */
 static u32 count_without_registers(const char *name)
 {
 	const u64 nowhere = 0;
@@ -157,7 +157,7 @@ static u32 count_without_firmware(void)
 	return count;
 }
 
-/* From the first look at the GPU to its vectors, and from its firmware to the end. */
+/* Find the ranges: from the first GPU access to the vectors, and from the firmware to the end. */
 static void find_ranges(struct range ranges[2])
 {
 	char name[64];
@@ -183,7 +183,7 @@ static void check_works(void)
 	fx_close(&fx);
 }
 
-/* A probe whose @nth allocation fails; it may succeed. Return: as bind_with_failure(). */
+/* Probe with the @nth allocation failing; it may succeed. Return: like bind_with_failure(). */
 static u32 fail_nth(u32 nth, u32 *failed)
 {
 	int err, fd;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Faults that the GPU makes on request: who pays, who goes on, and how soon. All of it is
- * in the guest's time; the list of programs has this one run where that is exact.
+ * Faults that the GPU injects on request: which contexts are stopped, which continue, and how
+ * soon. All times are the guest's; the list of programs runs this one where they are exact.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 IGT_TEST_DESCRIPTION("Recovery from faults of the GPU and its firmware, made on request.");
 
-#define FAILURES	5	/* in a row, after which firmware is given up */
+#define FAILURES	5	/* consecutive failures after which firmware is given up */
 
 static long usual_fw_timeout_ms;
 
@@ -29,7 +29,7 @@ static void unit_hang_cdm(void)
 		.when = BEFORE, .transfers = true, .lasts = true });
 }
 
-/* Another user's transfer is queued after the one that hangs; compute jobs go on. */
+/* Another user's transfer is queued after the one that hangs; compute jobs continue. */
 static void unit_hang_tdm(void)
 {
 	struct scene s = scene_open();
@@ -68,7 +68,7 @@ static void unit_hang_vdm(void)
 	scene_end(&s, 0, 1);
 }
 
-/* The geometry job of the pair after it has ended: what it left goes with the reset. */
+/* The geometry job of the next pair has ended: its output is discarded by the reset. */
 static void unit_hang_pdm(void)
 {
 	struct scene s = scene_open();
@@ -88,7 +88,7 @@ static void unit_hang_pdm(void)
 	scene_end(&s, 0, 1);
 }
 
-/* Reported by interrupts: no time-out is in it. */
+/* Reported by interrupts: does not include a time-out. */
 static void firmware_lockup(void)
 {
 	expect(&(struct expected){
@@ -106,8 +106,8 @@ static void firmware_lockup_at_kick(void)
 }
 
 /*
- * It is given to the new firmware once, and not again. Jobs are given in the order in which their
- * contexts were made, so that the firmware fails at the culprit's again, not at one of another.
+ * It is resubmitted to the new firmware once, and not again. Jobs are resubmitted in the order of
+ * their contexts' creation, so that the firmware fails at the culprit's again, not at another.
  */
 static void firmware_lockup_at_every_kick(void)
 {
@@ -128,7 +128,7 @@ static void firmware_lockup_at_every_kick(void)
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 2);
 }
 
-/* It reports the reason itself. */
+/* The firmware reports the reason itself. */
 static void firmware_trap(void)
 {
 	expect(&(struct expected){
@@ -144,7 +144,7 @@ static void firmware_trap_at_kick(void)
 		.when = AT_ITS_KICK, .log = "firmware stopped: unexpected trap" });
 }
 
-/* Found by the first tick of the job's time-out: the firmware does not answer. */
+/* Detected by the first tick of the job's time-out: the firmware does not answer. */
 static void firmware_silence(void)
 {
 	expect(&(struct expected){
@@ -160,7 +160,7 @@ static void firmware_silence_at_kick(void)
 		.ms = TICK_MS + FW_MS, .when = AT_ITS_KICK });
 }
 
-/* It answers, but its background loop does not seem to go on: found by the second tick. */
+/* It answers, but its background loop does not seem to run: detected by the second tick. */
 static void heartbeat_stands_still(void)
 {
 	struct scene s = scene_open();
@@ -177,8 +177,8 @@ static void heartbeat_stands_still(void)
 }
 
 /*
- * What the firmware has done counts, although its message of it leads to a reset. Of two transfers
- * that are in flight then, the one that has begun is lost.
+ * Jobs completed by the firmware count, although its message about them leads to a reset. Of two
+ * transfers in flight at that time, the one that has begun is lost.
  */
 static void ring_index_damaged(void)
 {
@@ -201,7 +201,7 @@ static void ring_index_damaged(void)
 }
 
 /*
- * Jobs are in flight, of which one has begun, when what the firmware writes at an answer is
+ * Jobs are in flight, of which one has begun, when data that the firmware writes with an answer is
  * damaged: that one is lost by the reset.
  */
 struct damage {
@@ -221,7 +221,7 @@ static struct damage damage_begins(const char *text)
 	return d;
 }
 
-/* @err: what the ioctl that had the command sent is to return, and @ret returned */
+/* @err: expected result of the ioctl that sent the command; @ret: actual result */
 static void check_damage(struct damage *d, int ret, int err)
 {
 	struct scene *s = &d->s;
@@ -253,7 +253,7 @@ static void ring_index_damaged_at_an_answer(void)
 
 #define DAMAGED_ANSWER "fw-message,where=status,bit=2"
 
-/* What the GPU still knows of a context, a VM, a scene is not known, so it is reset. */
+/* The GPU's remaining state of a context, a VM, a scene is unknown, so it is reset. */
 static void answer_damaged_context(void)
 {
 	damaged_at_the_end_of_a_context(DAMAGED_ANSWER);
@@ -291,7 +291,7 @@ static void answer_damaged_priority(void)
 						  DRM_PUMICE_PRIORITY_LOW), -EIO);
 }
 
-/* An answer to an unbind: the VM pays. */
+/* An answer to an unbind: the VM becomes unusable. */
 static void answer_damaged_unbind(void)
 {
 	const struct drm_pumice_bind_op unmap = bind_unmap(FX_FREE, PAGE);
@@ -307,7 +307,7 @@ static void answer_damaged_unbind(void)
 	igt_assert_neq_u32(state, 0);
 }
 
-/* @text damages the message about a fault; the job's result says what it did. */
+/* @text damages the message about a fault; the job's result describes the fault. */
 static void message_damaged(const char *text)
 {
 	struct scene s = scene_open();
@@ -352,7 +352,7 @@ static void message_becomes_an_error(void)
 	igt_assert_eq_u32(inject_left("fw-message"), 0);
 	igt_assert(log_has(log, "firmware error: "));
 	close(log);
-	/* The context works with the list that it had before. */
+	/* The context works with its previous list. */
 	p.r.fx.used = drawn.r.fx.used;
 	check_pair(&p, -ECANCELED, -ECANCELED, DRM_PUMICE_CONTEXT_INNOCENT);
 	scene_ahead_is_lost(&s);
@@ -383,8 +383,8 @@ static void page_catalogue_bit(void)
 }
 
 /*
- * The firmware cannot reach what it shares with the host: it goes on, but without the job, which
- * it cannot stop either. Those that it had before end well.
+ * The firmware cannot access memory shared with the host: it continues, but without the job, which
+ * it cannot stop either. Its earlier jobs complete successfully.
  */
 static void firmware_table_bit(void)
 {
@@ -395,7 +395,7 @@ static void firmware_table_bit(void)
 	scene_after(&s);
 	need_in_flight(2);
 	need_inject("page-table,where=fw-table");
-	/* Maps memory for the firmware, so that its translations are read anew. */
+	/* Maps memory for the firmware, so that its translations are read again. */
 	s.culprit.context = need_context(s.culprit.fd, s.culprit.vm);
 	start = submit_at(&s.culprit, stream);
 	check_end(&s.culprit, start, -ETIMEDOUT, JOB_MS + FW_MS);
@@ -432,7 +432,7 @@ static void slow_memory(void)
 		.when = BEFORE, .transfers = true, .lasts = true });
 }
 
-/* So slow that the job is stopped, which needs no reset. */
+/* So slow that the job is stopped, which requires no reset. */
 static void too_slow_memory(void)
 {
 	expect(&(struct expected){
@@ -441,7 +441,7 @@ static void too_slow_memory(void)
 		.transfers = true, .lasts = true });
 }
 
-/* The GPU has been given up, and is bound again. */
+/* Bind the GPU again after it was given up. */
 static void need_gpu_again(void)
 {
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000 * MS;
@@ -455,7 +455,7 @@ static void need_gpu_again(void)
 	need_inject("none");
 }
 
-/* The GPU is given up at a silence of the firmware, and works when it is bound again. */
+/* Check that the GPU is given up when the firmware is silent, and works when bound again. */
 static void check_given_up(struct fixture *fx, int events)
 {
 	struct fixture after = fx_open();
@@ -468,7 +468,7 @@ static void check_given_up(struct fixture *fx, int events)
 	took = now_ns() - start;
 	igt_assert_f(took <= (TICK_MS + FW_MS + SLACK_MS) * MS, "took %llu us\n",
 		     (unsigned long long)took / 1000);
-	/* No firmware comes to which it could be given. */
+	/* There is no further firmware to which it could be submitted. */
 	check_file(files[1], -ECANCELED);
 	check_wedged(events, "WEDGED=rebind,bus-reset");
 	fx_close(fx);
@@ -478,7 +478,7 @@ static void check_given_up(struct fixture *fx, int events)
 	fx_check_works(fx);
 }
 
-/* As often as the firmware may fail without being given up. */
+/* Fail as often as the firmware may without being given up. */
 static void crash_in_a_row(struct fixture *fx, const char *fault)
 {
 	u64 start;
@@ -493,7 +493,7 @@ static void crash_in_a_row(struct fixture *fx, const char *fault)
 	}
 }
 
-/* With a job that ends in between the count begins anew. */
+/* A job that completes in between restarts the count. */
 static void crash_at_every_job(void)
 {
 	struct fixture fx = fx_open();
@@ -506,13 +506,13 @@ static void crash_at_every_job(void)
 	events = need_uevents();
 	crash_in_a_row(&fx, NULL);
 	igt_assert_eq(need_counts().resets, resets + 2 * (FAILURES - 1));
-	/* The last time it falls silent, so that there is time to ask for the sync file. */
+	/* The last time it is silent, so that there is time to request the sync file. */
 	need_inject("none");
 	need_inject("fw-silence,where=job,count=endless");
 	check_given_up(&fx, events);
 }
 
-/* The first boot after the reset takes the firmware's time-out to fail. */
+/* The first boot after the reset fails after the firmware's time-out. */
 static void crash_at_boot(void)
 {
 	struct scene s = scene_open();
@@ -536,7 +536,7 @@ static void crash_at_every_boot(void)
 	check_given_up(&fx, events);
 }
 
-/* The firmware goes on, but no command reaches it: the job does not begin. */
+/* The firmware continues, but receives no command: the job does not begin. */
 static void kernel_ccb_silence(void)
 {
 	expect(&(struct expected){
@@ -545,8 +545,8 @@ static void kernel_ccb_silence(void)
 }
 
 /*
- * A job that is on the GPU then ends by its own fault, and one that waits for its turn ends well;
- * the next is seen after the reset.
+ * A job that is on the GPU at that time ends by its own fault, and a queued one completes
+ * successfully; the next is processed after the reset.
  */
 static void kernel_ccb_silence_beside_a_job(void)
 {
@@ -574,8 +574,8 @@ static void kernel_ccb_silence_beside_a_job(void)
 }
 
 /*
- * No JOB_FAULT, and the job's result says what it did. Firmware that stops says so by its state,
- * so that this costs no time-out either.
+ * No JOB_FAULT; the job's result describes the fault. Firmware that stops reports this by its
+ * state, so that no time-out elapses either.
  */
 static void firmware_ccb_silence(void)
 {
@@ -598,7 +598,7 @@ static void firmware_ccb_silence(void)
 	scene_end(&s, DRM_PUMICE_CONTEXT_INNOCENT, 1);
 }
 
-/* The request for pages is lost: the pair ends by its time-out, and others go on. */
+/* The request for pages is lost: the pair ends by its time-out, and others continue. */
 static void request_for_pages_lost(struct scene *s, struct render *r, u64 stream)
 {
 	u64 start = now_ns();
@@ -669,7 +669,7 @@ static void nonsense_is_refused(void)
 	igt_assert_eq_u32(inject_left("unit-hang"), 0);
 }
 
-/* What the driver reports. */
+/* Reports of the driver. */
 #define LOCKUP		"firmware processor stopped: |" IGT_PUMICE_RESET "firmware failed"
 #define TRAP		"firmware stopped: unexpected trap|" IGT_PUMICE_RESET "firmware failed"
 #define SILENCE		IGT_PUMICE_RESET "firmware does not answer"
@@ -682,7 +682,7 @@ static void nonsense_is_refused(void)
 #define subtest igt_pumice_subtest
 #define subtest_logs igt_pumice_subtest_logs
 
-/* Also after a subtest that was ended. */
+/* Runs also after a subtest that was killed. */
 static void restore(int signal)
 {
 	(void)signal;

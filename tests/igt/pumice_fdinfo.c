@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * fdinfo of the kernel's drm-usage-stats.rst: memory by what it is used for, and whose engine
- * time it is. Numbers of single jobs are in tests/guest/t_usage.c.
+ * fdinfo of the kernel's drm-usage-stats.rst: memory by its use, and the owner of engine time.
+ * Values of single jobs are in tests/guest/t_usage.c.
  */
 #include <string.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static void resident_when_used(void)
 	igt_assert_eq_u64(fdinfo_bytes(fd, "drm-resident-memory"), 0);
 }
 
-/* A handle of @handle in another file. */
+/* Return a handle of @handle's buffer in another file. */
 static u32 share(int fd, u32 handle, int other)
 {
 	int shared = -1;

@@ -4,11 +4,11 @@
  * Fences of jobs: binary syncobjs and sync files, over contexts, VMs, files and
  * processes. Timelines are in pumice_timeline.c.
  *
- * A job that never ends holds a fence back for as long as a test wants; destroying
- * its context lets go. Where a job has to wait for that fence, the one that never ends
- * shares the GPU (fx_run_on()) and others have their turns, so that a job which does
- * not wait is seen to run. Where only fences are looked at, it is a single work-group
- * (fx_block()) and no other job runs.
+ * A job that never ends keeps a fence pending for as long as a test requires; destroying
+ * its context releases it. Where a job must wait for that fence, the one that never ends
+ * shares the GPU (fx_run_on()) and others are scheduled, so that a job which does not
+ * wait is detected. Where only fences are checked, it is a single work-group (fx_block())
+ * and no other job runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 
 IGT_TEST_DESCRIPTION("When fences of jobs signal, what they carry, who can wait for them.");
 
-#define WORDS 32u	/* that a store or copy writes */
+#define WORDS 32u	/* words that a store or copy writes */
 #define POLL_MS (WAIT_SECONDS * 1000)
 
 static void release(struct fixture *blocker)
@@ -37,7 +37,7 @@ static void release(struct fixture *blocker)
 	CHECK_OK(gpu_context_destroy(blocker->fd, blocker->context));
 }
 
-/* Submit a job with one wait and one signal; 0 leaves either out. */
+/* Submit a job with one wait and one signal; 0 omits either. */
 static void submit(struct fixture *fx, u64 stream, u32 wait, u32 signal)
 {
 	struct drm_pumice_sync syncs[2];
@@ -52,7 +52,7 @@ static void submit(struct fixture *fx, u64 stream, u32 wait, u32 signal)
 	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
-/* Stream that copies the words of place @index to the next, adding 1. */
+/* Stream that copies the words at @index to the next position, adding 1. */
 static u64 step(struct fixture *fx, u32 index)
 {
 	return fx_copy_stream(fx, fx_data(fx, (index + 1) * WORDS),
@@ -151,7 +151,7 @@ static void note_signal(int number)
 	(void)number;
 }
 
-/* The wait goes on after each signal, until the fence signals. */
+/* The wait continues after each signal, until the fence signals. */
 static void wait_interrupted(void)
 {
 	const struct itimerval often = {
@@ -208,7 +208,7 @@ static void wait_all_of_many(void)
 		fx_check_words(fixtures[i].data.cpu, 10 * i);
 }
 
-/* The waiter is there before the job, in another process. */
+/* The waiter waits before the job is submitted, in another process. */
 static void wait_before_submit(void)
 {
 	int fd = need_gpu(), ready[2];
@@ -336,7 +336,7 @@ static void export_empty(void)
 	igt_assert_eq(file, -1);
 }
 
-/* A sync file is a moment's fence: what the syncobj is given later is not its. */
+/* A sync file has the fence at export: later fences of the syncobj do not affect it. */
 static void export_is_a_moment(void)
 {
 	struct fixture fx = fx_open();
@@ -428,7 +428,7 @@ static void other_process_waits_on_gpu(void)
 		igt_assert_eq(fx_wait(&fx), 1);
 		fx_check_words(fx.data.cpu, 44);
 	}
-	/* Not before the child has seen its job wait; a child that fails ends the read, too. */
+	/* Not before the child has checked that its job waits; its failure ends the read, too. */
 	close(waits[1]);
 	igt_assert_eq(read(waits[0], &byte, 1), 1);
 	release(&parent);
@@ -449,7 +449,7 @@ static void other_process_shares_syncobj(void)
 		igt_assert_eq(fx_run(&fx, fx_empty_stream(&fx)), 1);
 	}
 	igt_pumice_join(&child);
-	/* The child signaled what the parent holds. */
+	/* The child signaled a fence that the parent has. */
 	igt_assert_eq(sync_status(parent.fd, parent.sync, 0), 1);
 }
 
@@ -480,9 +480,9 @@ static void dead_process_lets_go(void)
 /* ---------------------------------------------------------------- many at once */
 
 /*
- * Jobs that each copy what the one before wrote. The first words are there only when all
- * jobs are submitted and the first one is still held: a job that did not wait has copied
- * what was there before.
+ * Jobs that each copy the output of the previous one. The first words are written only when all
+ * jobs are submitted and the first one is still blocked: a job that did not wait has copied
+ * the previous contents.
  */
 static void chain(struct fixture *fixtures, u32 count, u32 length)
 {
@@ -529,7 +529,7 @@ static void chain_over_vms(void)
 	fx_check_words(fixtures[0].data.cpu + 100 * WORDS, 110);
 }
 
-/* The same over two files, with a sync file for every link and memory shared by PRIME. */
+/* A chain over two files, with a sync file for every link and memory shared by PRIME. */
 static void chain_over_files(void)
 {
 	struct fixture fixtures[2] = { fx_open(), fx_open() }, holder = fx_open();
@@ -612,7 +612,7 @@ static void job_waits_for_most(void)
 	fx_check_words(fx.data.cpu, 6);
 }
 
-/* The second signal takes the place of the first. */
+/* The second signal replaces the first. */
 static void signal_twice(void)
 {
 	int fd = need_gpu();
@@ -646,8 +646,8 @@ static void signal_twice_by_one_job(void)
 }
 
 /*
- * A job waits for what the syncobj held when it was submitted: here for the one that holds,
- * while the job that signals the syncobj later waits for it.
+ * A job waits for the fence that the syncobj had at its submission: here that of the blocking
+ * job, while the job that signals the syncobj later waits for it.
  */
 static void wait_is_of_the_moment(void)
 {

@@ -56,7 +56,7 @@ static void create_bad_flags(void)
 	}
 }
 
-/* Memory that others have just written and given back. */
+/* Memory that others have just written and released. */
 static void create_zeroed(void)
 {
 	int fd = need_gpu();
@@ -127,7 +127,7 @@ static void two_mmaps_agree(void)
 	igt_assert_eq_u32(second[7], 77);
 }
 
-/* What either side writes the other reads, with nothing flushed between. */
+/* Data written by either side is read by the other, without flushes. */
 static void coherent(void)
 {
 	struct fixture fx = fx_open();

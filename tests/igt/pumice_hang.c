@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* Jobs that do not end: their context is stopped, all others go on. */
+/* Jobs that do not end: their context is stopped, all others continue. */
 #include <errno.h>
 #include <poll.h>
 
@@ -40,7 +40,7 @@ static void endless_grid(void)
 	check_guilty(&fx);
 }
 
-/* On every slot of every USC. */
+/* In every slot of every USC. */
 static void endless_everywhere(void)
 {
 	struct fixture fx = fx_open();
@@ -180,7 +180,7 @@ static void check_resets(int fd, u64 resets, u64 guilty, u64 innocent)
 	igt_assert_eq_u64(got.innocent, innocent);
 }
 
-/* Two hang in one file, one is lost by a reset in another; a third has no part in it. */
+/* Two hang in one file, one is lost by a reset in another; a third is not affected. */
 static void resets_by_file(void)
 {
 	struct fixture hanging = fx_open(), lost = fx_open();
@@ -222,7 +222,7 @@ static void resets_bad_arguments(void)
 		igt_assert_eq_u32(args.flags, bad[i].flags);
 	}
 	do_ioctl_err(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, NULL, EFAULT);
-	/* What is only written may hold anything. */
+	/* Output fields may have any value. */
 	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_FILE_GET_RESETS, &again));
 	igt_assert_eq_u32(again.state, 0);
 	igt_assert_eq_u64(again.resets, 0);

@@ -18,13 +18,13 @@
 IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, how they are reported, what they affect.");
 
 #define VA FX_FREE
-#define WORDS 32u	/* that a store or copy touches */
+#define WORDS 32u	/* words that a store or copy accesses */
 
 /* Instruction that accesses memory in shader_store() and shader_copy(). */
 #define STORE_PC 2
 #define LOAD_PC 1
 
-/** struct prediction - what the context must report of a fault */
+/** struct prediction - expected report of a fault by the context */
 struct prediction {
 	u32 fault;	/* enum pumice_fault; PT_INVALID: of any level */
 	u32 unit;
@@ -129,7 +129,7 @@ static void stream_unmapped(void)
 	check_faults(&fx, VA + 16, &want);
 }
 
-/* A stream whose last command lies at the end of a page and does not halt. */
+/* A stream whose last command is at the end of a page and is not a HALT. */
 static void stream_leaves_its_pages(void)
 {
 	struct fixture fx = fx_open();
@@ -348,7 +348,7 @@ static void unmap_after_job(void)
 	const struct prediction want = unmapped_store(VA);
 	u32 round;
 
-	/* The same stream: nothing but the translation has changed. */
+	/* The same stream: only the translation has changed. */
 	for (round = 0; round < 10; round++) {
 		igt_assert_eq(fx_run(&fx, stream), 1);
 		fx_check_words(mem.cpu, 7);
@@ -391,7 +391,7 @@ static void remap_read_only(void)
 	fx_check_words(mem.cpu, 7);
 }
 
-/* The program is decoded and kept; the right to run it is not. */
+/* The decoded program is cached; the permission to execute it is not. */
 static void remap_no_exec(void)
 {
 	struct fixture fx = fx_open();

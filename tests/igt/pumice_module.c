@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* The module comes and goes. Firmware that is no good is tested by tests/guest/probe_bad.sh. */
+/* Loading and unloading. Invalid firmware is tested by tests/guest/probe_bad.sh. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ IGT_TEST_DESCRIPTION("Loading and unloading of the module.");
 
 #define ODD_TIMEOUT_MS	4321
 
-/* Not by modprobe -r, which also tries to remove what the module needs and others use. */
+/* Not by modprobe -r, which also tries to remove modules that this one and others use. */
 static void need_unloaded(void)
 {
 	need_module_unused();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Performance monitors: that counters describe themselves, and that they count
- * the jobs which name them, no more and no less.
+ * Performance monitors: counters have descriptions, and count exactly the jobs that refer
+ * to them.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@ IGT_TEST_DESCRIPTION("Performance counters against work that was counted by hand
 
 #define WAVE	32u	/* instances of a wave */
 
-/* The job that is counted: shader_copy() over a grid. */
+/* The counted job: shader_copy() over a grid. */
 #define GROUPS	10u
 #define SIZE	64u
 #define WAVES	(GROUPS * SIZE / WAVE)
@@ -304,7 +304,7 @@ static void fault_counts(void)
 	igt_assert_lte_u64(1, value);
 }
 
-/* A long job that others interrupt counts its own work only, and all of it. */
+/* A long job that others interrupt counts exactly its own work. */
 static void interrupted(void)
 {
 	enum { LONG_GROUPS = 4096, LONG_SIZE = 128, ROUNDS = 3 };

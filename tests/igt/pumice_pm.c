@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * The system sleeps, as far as its devices go (pm_test), while files are open and jobs are there.
+ * System sleep, at the device level (pm_test), with open files and jobs.
  * Run-time power management is in tests/guest/t_power.c.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@ IGT_TEST_DESCRIPTION("Sleep of the system while the GPU is used.");
 #define PM_TEST_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 #define JOBS		40u
 #define WORDS		32u
-/* A job that is in flight when the system goes to sleep: long enough, measured by a shorter one. */
+/* Duration of a job in flight when the system suspends, calibrated by a shorter one. */
 #define LONG_MS		800u
 #define SHORT_GROUPS	512u
 #define GROUP_SIZE	256u
@@ -49,7 +49,7 @@ static void freeze_idle(void)
 	igt_assert_eq_u32(need_state(fx.fd, fx.context).state, 0);
 }
 
-/* What was written before is there after, on either side. */
+/* Data written before is preserved, on either side. */
 static void freeze_keeps_memory(void)
 {
 	struct fixture fx = fx_open();
@@ -68,7 +68,7 @@ static void freeze_keeps_memory(void)
 	fx_check_words(fx.data.cpu, 6);
 }
 
-/* Of jobs of contexts that are made from here on, and so of the sleep's wait for them. */
+/* Set the time limit of new contexts' jobs, and so of the suspend's wait for them. */
 static void use_limit(long ms)
 {
 	CHECK_OK(set_module_parameter("job_timeout_ms", ms));
@@ -84,7 +84,7 @@ static u64 grid_stream(struct fixture *fx, u32 groups)
 	});
 }
 
-/* A job that takes LONG_MS or so. The sleep waits for it as long as for two jobs at their limit. */
+/* Start a job of about LONG_MS. Suspend waits for it for at most twice the limit of a job. */
 static void start_long(struct fixture *fx)
 {
 	struct drm_pumice_job_get_result result;
@@ -98,8 +98,8 @@ static void start_long(struct fixture *fx)
 }
 
 /*
- * Sleep while a job is in flight, whose fence has not signaled. The system sleeps when the job
- * has ended, and not before: no time is left for that after the sleep.
+ * Suspend while a job is in flight, whose fence has not signaled. The system suspends when the
+ * job has ended, and not before: it cannot complete in the remaining time after the sleep.
  */
 static void freeze_in_flight(struct fixture *busy)
 {
@@ -111,7 +111,7 @@ static void freeze_in_flight(struct fixture *busy)
 	igt_assert_lt_u64(start, sync_signaled_at(busy->fd, busy->sync));
 }
 
-/* What is in flight ends, what is queued runs afterwards; all of it in order. */
+/* Jobs in flight complete, queued ones run after the sleep; all of them in order. */
 static void freeze_with_jobs(void)
 {
 	struct fixture fx, busy;
@@ -168,7 +168,7 @@ static void submit_after(struct fixture *fx, int file, u32 value)
 	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
 }
 
-/* One that has not signaled when the system goes to sleep; jobs wait for it before and after. */
+/* A fence that is pending during suspend; jobs wait for it before and after. */
 static void freeze_with_a_fence(void)
 {
 	struct fixture busy, before, after;
@@ -191,7 +191,7 @@ static void freeze_with_a_fence(void)
 	fx_check_words(after.data.cpu, 4);
 }
 
-/* The system waits until the job has been stopped. */
+/* Suspend waits until the job has been stopped. */
 static void freeze_with_a_job_that_hangs(void)
 {
 	struct fixture fx, good;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Priorities between contexts, time slices, turns.
+ * Priorities between contexts, time slices, round robin.
  *
- * The long job here is a grid that is never through: it can be switched out
- * between work-groups, so a job that ends while it is pending was let in.
+ * The long job here is a grid that never completes: it can be switched out
+ * between work-groups, so a job that ends while it is pending was scheduled meanwhile.
  *
- * A job that has been ready for 64 slices goes before those of a higher priority. So
- * where an order is looked at, slices are as long as they may be: on a busy machine
- * usual ones are over before a test has submitted all its jobs.
+ * A job that has been ready for 64 slices precedes those of a higher priority. So
+ * where an order is checked, slices have the maximum length: on a busy machine
+ * default ones are over before a test has submitted all its jobs.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -26,23 +26,23 @@ IGT_TEST_DESCRIPTION("Which context's job runs, and that none waits for ever.");
 #define HIGH	DRM_PUMICE_PRIORITY_HIGH
 #define LEVELS	(HIGH + 1)
 #define NOBODY	65534
-#define WORDS	32u	/* that a store job writes */
+#define WORDS	32u	/* words that a store job writes */
 
 /* A finite job with many work-groups: 2 MiB of words. */
 #define LONG_GROUPS	2048u
 #define LONG_SIZE	256u
 #define LONG_WORDS	(LONG_GROUPS * LONG_SIZE)
-#define INTERRUPTED	5u	/* times that it runs */
+#define INTERRUPTED	5u	/* number of times that it runs */
 
 /* Time slices, us. */
 #define SLICE_FIRMWARE	0	/* the firmware's own choice */
 #define SLICE_USUAL	2000
 #define SLICE_LONGEST	1000000
 
-/* A waiting job runs before those of a higher priority after so many slices. */
+/* Number of slices after which a waiting job runs before those of a higher priority. */
 #define STARVE_SLICES	64
 
-/* Of all contexts, once the next one is made. */
+/* Set the slice of all contexts, effective when the next one is created. */
 static void use_slices(long us)
 {
 	CHECK_OK(set_module_parameter("slice_us", us));
@@ -62,7 +62,7 @@ static void release(struct fixture *fx)
 	CHECK_OK(gpu_context_destroy(fx->fd, fx->context));
 }
 
-/* A job of @fixture must end right while the one of @long_one goes on. */
+/* A job of @fixture must complete successfully while the one of @long_one continues. */
 static void check_gets_in(struct fixture *fx, struct fixture *long_one)
 {
 	u32 value = 500 + (u32)fx->used;
@@ -111,7 +111,7 @@ static void high_needs_rights(void)
 	igt_pumice_join(&unprivileged);
 }
 
-/* A job each in contexts of all levels, or of the lowest, after a job of @blocker. */
+/* Queue a job each in contexts of all levels, or of the lowest, after a job of @blocker. */
 static void queue_levels(int fd, struct fixture *blocker, struct fixture *fixtures, bool of_low)
 {
 	u32 level;
@@ -124,7 +124,7 @@ static void queue_levels(int fd, struct fixture *blocker, struct fixture *fixtur
 	need_in_flight(LEVELS + 1);
 }
 
-/* With the blocker gone, the jobs of queue_levels() run from the highest to the lowest. */
+/* Destroy the blocker: the jobs of queue_levels() must run from the highest to the lowest. */
 static void check_order(int fd, struct fixture *blocker, struct fixture *fixtures)
 {
 	u64 start[LEVELS];
@@ -139,7 +139,7 @@ static void check_order(int fd, struct fixture *blocker, struct fixture *fixture
 	igt_assert_lt_u64(start[NORMAL], start[LOW]);
 }
 
-/* What waits while a job runs goes by priority, whatever came first. */
+/* Waiting jobs run by priority, regardless of the order of submission. */
 static void higher_first(void)
 {
 	int fd = need_gpu();
@@ -151,7 +151,7 @@ static void higher_first(void)
 	check_order(fd, &blocker, fixtures);
 }
 
-/* Contexts get their priorities when their jobs wait already, the last one the highest. */
+/* Contexts get their priorities while their jobs wait, the last one the highest. */
 static void changed_while_queued(void)
 {
 	int fd = need_gpu();
@@ -260,9 +260,9 @@ static void low_is_not_starved(void)
 }
 
 /*
- * GPU time that a chain of short jobs takes beside a long one, ms. Before each short job
- * there is a transfer job, during which the long one has the compute data master back: so
- * each has to be let in. The CPU has no part in it.
+ * GPU time in ms that a chain of short jobs takes concurrently with a long one. Before each short
+ * job there is a transfer job, during which the long one has the compute data master back: so
+ * each short job must preempt it. The CPU is not involved.
  */
 static u64 chain_ms(u32 short_priority, u32 long_priority, u32 jobs)
 {
@@ -299,7 +299,7 @@ static u64 chain_ms(u32 short_priority, u32 long_priority, u32 jobs)
 	return (need_state(fd, fx.context).last_end - start) / (need_info(fd).clock_hz / 1000);
 }
 
-/* Where priority did not count, each job but the first would wait for the end of a slice. */
+/* Without priorities, each job but the first would wait for the end of a slice. */
 static void high_gets_in_at_once(void)
 {
 	const u32 jobs = 10;
@@ -308,7 +308,7 @@ static void high_gets_in_at_once(void)
 	igt_assert_lt_u64(chain_ms(HIGH, NORMAL, jobs), jobs * SLICE_LONGEST / 1000 / 2);
 }
 
-/* Where equals had no slices, each would wait until it counts as starved, or longer. */
+/* Without slices, each would wait until it counts as starved, or longer. */
 static void equals_wait_for_a_slice(void)
 {
 	const u32 jobs = 50;
@@ -318,7 +318,7 @@ static void equals_wait_for_a_slice(void)
 			  jobs * STARVE_SLICES * SLICE_USUAL / 1000 / 2);
 }
 
-/* Several that never end, one at each priority, and all others get in. */
+/* Several jobs that never end, one at each priority, and all others are scheduled. */
 static void many_run_on(void)
 {
 	int fd = need_gpu();
@@ -379,7 +379,7 @@ static void priority_is_no_way_round_a_wait(void)
 	fx_check_words(low.data.cpu + WORDS, 91);
 }
 
-/* A job that others interrupt again and again writes what it would have alone. */
+/* A job that is interrupted repeatedly writes the same data as without interruption. */
 static void interrupted_to_the_bit(void)
 {
 	int fd = need_gpu();

@@ -104,7 +104,7 @@ static void firmware(void)
 	igt_assert_neq(fw.build_id[0], 0);
 }
 
-/* A job lies between two readings of the clock that it is measured with. */
+/* The times of a job are between two readings of the clock that it is measured with. */
 static void timestamp_brackets_job(void)
 {
 	struct fixture fx = fx_open();
@@ -123,7 +123,7 @@ static void timestamp_brackets_job(void)
 	igt_assert_lte_u64(after.cpu_ns, now_ns());
 }
 
-/* What passes between two readings is the same by both clocks, but for what a reading takes. */
+/* The interval between two readings is the same by both clocks, except for their duration. */
 static void timestamp_rate(void)
 {
 	struct drm_pumice_query_timestamp first, last;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Files that close, contexts that go, faults, hangs and resets beside others' jobs. Who is guilty
- * and what the fences say is proven by pumice_hang.c; here it is that the others notice nothing.
+ * Closed files, destroyed contexts, faults, hangs and resets concurrently with others' jobs.
+ * pumice_hang.c tests guilt and fences; these tests check that the other jobs are not affected.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ IGT_TEST_DESCRIPTION("Others' jobs beside files that close, faults, hangs and re
 #define WORDS	32u
 #define HELPERS	3
 #define RESETS	10u	/* under load */
-#define MOST_RESETS 60u	/* until jobs have ended in every way */
+#define MOST_RESETS 60u	/* maximum until jobs have ended in every way */
 
 static void check_store(struct fixture *fx, u32 value)
 {
@@ -27,7 +27,7 @@ static void check_store(struct fixture *fx, u32 value)
 	fx_check_words(fx->data.cpu, value);
 }
 
-/* A file closes while its jobs run and wait; another's go on. */
+/* A file is closed while its jobs run and wait; another's continue. */
 static void close_fd(void)
 {
 	struct fixture good = fx_open();
@@ -75,7 +75,7 @@ static void contexts_come_and_go(void)
 	check_store(&good, 7);
 }
 
-/* Of many jobs that are in flight together those that fault say so, and no other. */
+/* Of many jobs in flight together, exactly those that fault report it. */
 static void faults_among_good_jobs(void)
 {
 	enum { JOBS = 60 };
@@ -116,7 +116,7 @@ static void faults_in_parallel(void)
 		igt_pumice_join(&helpers[i]);
 }
 
-/* Jobs of a context before the one that hangs end well, those after it do not run. */
+/* Jobs of a context before the one that hangs succeed, those after it do not run. */
 static void hang_in_the_middle(void)
 {
 	enum { RIGS = 4, HANGS = 2 };
@@ -147,7 +147,7 @@ static void hang_in_the_middle(void)
 	}
 }
 
-/* Nothing was running: nothing is lost, however often. */
+/* No job was running: none is lost, in any number of resets. */
 static void reset_of_an_idle_gpu(void)
 {
 	struct fixture fx = fx_open();
@@ -161,7 +161,7 @@ static void reset_of_an_idle_gpu(void)
 	igt_assert_eq_u32(need_state(fx.fd, fx.context).state, 0);
 }
 
-/* As fx_submit(), of a context that a reset may have made useless. */
+/* Like fx_submit(), for a context that a reset may have stopped. */
 static int try_submit(struct fixture *fx, u64 stream)
 {
 	const struct drm_pumice_sync syncs[] = { then_signal(fx->sync, 0) };
@@ -172,12 +172,12 @@ static int try_submit(struct fixture *fx, u64 stream)
 	return gpu_submit(fx->fd, &job, 1, NULL);
 }
 
-/* Of all helpers; shared with them. */
+/* Counts of all helpers; shared with them. */
 struct ends {
 	u32 well, cancelled;	/* jobs; atomic */
 };
 
-/* Groups of a job that is long enough for a reset to meet it, and all words that it stores. */
+/* Work-groups of a job that is long enough to be running at a reset, and all words it stores. */
 #define LONG_GROUPS	512u
 #define LONG_SIZE	256u
 #define LONG_BYTES	(LONG_GROUPS * LONG_SIZE * 4)
@@ -201,8 +201,8 @@ static void check_long(const struct mem *mem, u32 value)
 }
 
 /*
- * A job that a reset meets after it has begun is lost with its context; one that had not begun
- * is given to the new firmware. No job has a wrong result.
+ * A job that has begun at a reset is lost with its context; one that had not begun is resubmitted
+ * to the new firmware. No job has a wrong result.
  */
 static void store_until_closed(int stop, struct ends *ends)
 {
@@ -237,7 +237,7 @@ static bool both_ended(const struct ends *ends)
 	       __atomic_load_n(&ends->cancelled, __ATOMIC_RELAXED);
 }
 
-/* Goes on until jobs have ended in both ways. */
+/* Runs until jobs have ended in both ways. */
 static void resets_under_load(void)
 {
 	struct igt_helper_process helpers[HELPERS] = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Render and transfer contexts: pairs of jobs, their fences, and how they wait for
- * each other and for compute.
+ * Render and transfer contexts: pairs of jobs, their fences, and their dependencies on
+ * each other and on compute.
  */
 #include <errno.h>
 #include <sys/wait.h>
@@ -77,7 +77,7 @@ static void fences(void)
 	igt_assert_eq(sync_status(r.fx.fd, second.handle, 3), 1);
 }
 
-/* Where a fragment job has to wait, its geometry job does not begin. */
+/* While a fragment job must wait, its geometry job does not begin. */
 static void fragment_waits(void)
 {
 	struct render r = render_open(), witness = render_open();
@@ -90,7 +90,7 @@ static void fragment_waits(void)
 	jobs[0].syncs = (struct drm_pumice_array)ARRAY_OF(&done, 1);
 	jobs[1].syncs = (struct drm_pumice_array)ARRAY_OF(&wait, 1);
 	CHECK_OK(gpu_submit(r.fx.fd, jobs, 2, NULL));
-	/* Data masters take jobs in turn: one that did not wait would end before a later pair. */
+	/* Data masters alternate: a job that did not wait would end before a later pair. */
 	render_check_works(&witness);
 	igt_assert(sync_is_pending(r.fx.fd, done.handle, 0));
 	CHECK_OK(gpu_context_destroy(r.fx.fd, r.fx.context));

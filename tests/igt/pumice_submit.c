@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* SUBMIT: what is accepted, what is refused, and that a refused call has no effect. */
+/* SUBMIT: accepted and refused arguments; a refused call has no effect. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 IGT_TEST_DESCRIPTION("Submission of jobs: arguments, order, all or nothing.");
 
-#define WORDS 32u	/* that a store or copy writes */
+#define WORDS 32u	/* words that a store or copy writes */
 
 /** struct ground - a fixture, and a job that would be accepted */
 struct ground {
@@ -35,7 +35,7 @@ static struct ground *ground(void)
 	return g;
 }
 
-/* The job must be refused, and nothing of it happen; the next must work. */
+/* The job must be refused without effect; the next must work. */
 static void refuse(struct ground *g, int error)
 {
 	u32 failed = 99;

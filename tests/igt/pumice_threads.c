@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Threads of one process that submit, bind, fault and hang at once. Each has a context; what else
- * they share differs.
+ * Threads of one process that submit, bind, fault and hang concurrently. Each has a context; other
+ * shared objects differ by case.
  *
- * An assertion that fails in a thread may end just that: each notes that it came to its end.
+ * An assertion that fails in a thread may end only that thread: each notes its completion.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ IGT_TEST_DESCRIPTION("Threads of one process that share a file, a VM or nothing.
 #define ROUNDS	25u
 #define WORDS	32u
 
-/* A thread's share. */
+/* State of a thread. */
 struct worker {
 	struct fixture fx;
 	u32 number;
@@ -41,7 +41,7 @@ static void store(struct worker *worker, u32 round)
 	fx_check_words(fx->data.cpu + word, value);
 }
 
-/* Memory of the thread's own at a place of its own, new in each round. */
+/* Map memory of the thread's own at an address of its own, new in each round. */
 static void rebind(struct worker *worker, u32 round)
 {
 	struct fixture *fx = &worker->fx;
@@ -67,7 +67,7 @@ static void fault(struct worker *worker, u32 round)
 	store(worker, round);
 }
 
-/* One hangs, now and then. */
+/* One hangs occasionally. */
 static void hang(struct worker *worker, u32 round)
 {
 	struct fixture *fx = &worker->fx;
@@ -130,7 +130,7 @@ static void on_one_file(void (*round)(struct worker *worker, u32 round))
 	run(workers, round);
 }
 
-/* Code memory is shared in parts, the rest by place. */
+/* Code memory is divided, the rest is separated by address. */
 static void in_one_vm(void (*round)(struct worker *worker, u32 round))
 {
 	struct worker workers[THREADS];

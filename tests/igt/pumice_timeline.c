@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
  * Points of timeline syncobjs that jobs wait for and signal. Binary syncobjs are
- * in pumice_fence.c, which also describes how a fence is held back.
+ * in pumice_fence.c, which also describes how a fence is kept pending.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 IGT_TEST_DESCRIPTION("Points of timelines that jobs, other files and the CPU wait for and signal.");
 
-#define WORDS 32u	/* that a store or copy writes */
+#define WORDS 32u	/* words that a store or copy writes */
 #define FAR (1ull << 40)
 
 static void release(struct fixture *blocker)
@@ -156,7 +156,7 @@ static void later_job_first(void)
 	igt_assert_eq_u64(need_state(early.fd, early.context).jobs_done, 1);
 }
 
-/* A point below the last makes no wait begin again. */
+/* A point below the last does not make a wait pending again. */
 static void point_out_of_order(void)
 {
 	struct fixture fx = fx_open();
@@ -171,7 +171,7 @@ static void point_out_of_order(void)
 	fx_check_words(fx.data.cpu, 6);
 }
 
-/* In turn of two contexts: jobs of one keep their order anyway. */
+/* Alternately in two contexts: jobs of one context are ordered anyway. */
 static void many_points(void)
 {
 	struct fixture fixtures[2] = { fx_open() }, holder = fx_on(fixtures[0].fd);
@@ -205,7 +205,7 @@ static void ping_pong(void)
 	for (i = 0; i < 200; i++)
 		points(i % 2 ? &pong : &ping, step(&ping, i), timeline, i + 1, i + 2);
 	fx_check_held(ping.fd, timeline, 201);
-	/* What a job has copied that did not wait was not there yet. */
+	/* A job that did not wait has not copied the data. */
 	for (i = 0; i < WORDS; i++)
 		ping.data.cpu[i] = i;
 	release(&holder);
@@ -241,8 +241,8 @@ static void many_wait_for_one(void)
 }
 
 /*
- * A point is reached when all below it are. A job that waits for one of the same call waits
- * for those of earlier calls, too, though the job that signals it has ended.
+ * A point is reached when all lower ones are. A job that waits for one of the same call waits
+ * for those of earlier calls, too, although the job that signals it has ended.
  */
 static void points_of_earlier_calls(void)
 {
@@ -311,7 +311,7 @@ static void cpu_signals(void)
 	fx_check_words(fx.data.cpu, 8);
 }
 
-/* The waiter is there before the point, in another process. */
+/* The waiter waits before the point exists, in another process. */
 static void wait_before_submit(void)
 {
 	struct fixture fx = fx_open();
@@ -362,7 +362,7 @@ static void other_file_waits(void)
 	igt_assert_eq(drmSyncobjFDToHandle(there.fd, shared, &imported), 0);
 	hold_point(&here, timeline, 1);
 	points(&there, fx_store_stream(&there, there.data.va, 7), imported, 1, 2);
-	/* The point is pending for the one before it, whether its own job has run or not. */
+	/* The point waits for the previous one, whether its own job has run or not. */
 	fx_check_held(here.fd, timeline, 2);
 	igt_assert_eq_u64(need_state(there.fd, there.context).jobs_done, 0);
 	release(&here);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * VM_BIND at once: what jobs see of it, and what it refuses. Binds that wait are in
- * vm_bind_async.c, those that lack memory in vm_bind_memory.c; accesses that must fault in
+ * Synchronous VM_BIND: its effect on jobs, and refused arguments. Waiting binds are in
+ * vm_bind_async.c, those without memory in vm_bind_memory.c; accesses that must fault in
  * pumice_mmu_fault.c.
  */
 #include <errno.h>
@@ -22,7 +22,7 @@
 IGT_TEST_DESCRIPTION("Mappings of buffer objects in VMs, made at once and in the VM's queue.");
 
 #define VA FX_FREE
-#define WORDS 32u	/* that a store or copy touches */
+#define WORDS 32u	/* words that a store or copy accesses */
 
 static void check_store(struct fixture *fx, u64 va, const u32 *cpu)
 {
@@ -50,7 +50,7 @@ static void map_of_page_size(u32 bits, u64 skew)
 	u64 size = 1ull << bits, va = 4 * GIB + size + skew, at;
 	u32 used = skew ? 12 : bits, before = gpu_blocks(used), handle, *cpu;
 
-	/* Not in other subtests, which limit memory. */
+	/* Only here: other subtests limit memory. */
 	CHECK_OK(use_large_memory(true));
 	handle = need_bo(fx.fd, 2 * size);
 	cpu = need_cpu(fx.fd, handle, 2 * size);
@@ -111,7 +111,7 @@ static void same_bo_twice(void)
 
 	need_map(fx.fd, fx.vm, mem.handle, 0, VA + GIB, PAGE, 0);
 	check_store(&fx, VA, mem.cpu);
-	/* What was written at one address is read at the other. */
+	/* Data written at one address is read at the other. */
 	igt_assert_eq(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, VA + GIB, 5)), 1);
 	fx_check_words(fx.data.cpu, mem.cpu[0] + 5);
 }
@@ -138,7 +138,7 @@ static void same_va_two_vms(void)
 	for (i = 0; i < 8; i++) {
 		check_store(&first, VA, here.cpu);
 		check_store(&second, VA, there.cpu);
-		/* A change of one is none of the other's. */
+		/* A change of one does not affect the other. */
 		need_unmap(first.fd, first.vm, VA, PAGE);
 		check_store(&second, VA, there.cpu);
 		need_map(first.fd, first.vm, here.handle, 0, VA, PAGE, 0);
@@ -179,7 +179,7 @@ static void replaced_at_once(void)
 	u64 stream = fx_store_stream(&fx, VA, 50);
 	u32 round;
 
-	/* The same job writes each time to what is there then. */
+	/* The same job writes to the current mapping each time. */
 	for (round = 0; round < 20; round++) {
 		struct mem next;
 
@@ -224,7 +224,7 @@ static struct shader store_shared(u32 number)
 	return shader;
 }
 
-/* The program that runs is the one that is mapped, not the one that was. */
+/* The program that runs is the one currently mapped, not the previous one. */
 static void replaced_program(void)
 {
 	struct fixture fx = fx_open();
@@ -248,7 +248,7 @@ static void replaced_program(void)
 	}
 }
 
-/* Pages of one object in an order of their own, read by one job. */
+/* Pages of one object in a different order, read by one job. */
 static void shuffled_pages(void)
 {
 	enum { PAGES = 256 };
@@ -272,7 +272,7 @@ static void shuffled_pages(void)
 		igt_assert_eq_u32(fx.data.cpu[i * WORDS], i * 37 % PAGES + 1000);
 }
 
-/* A page here and there in a whole terabyte. */
+/* Single pages throughout a terabyte. */
 static void sparse(void)
 {
 	struct fixture fx = fx_open();
@@ -448,7 +448,7 @@ static void most_operations(void)
 	check_store(&fx, VA + (DRM_PUMICE_MAX_BIND_OPS - 1) * (u64)PAGE, mem.cpu);
 }
 
-/* Loads give zero, stores are dropped; what is mapped into it is memory, until it goes. */
+/* Loads return zero, stores are dropped; memory can be mapped into it and unmapped. */
 static void null_mapping(void)
 {
 	struct fixture fx = fx_open();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * Which pages are mapped after binds that overlap: a model of one number a page says what a job
- * must find at each place, and jobs look.
+ * Mappings after overlapping binds: a model with one number per page predicts the data that
+ * a job finds at each place, and jobs check it.
  *
- * The model's places lie in the upper half of a 2 MiB region and the lower half of the next, so
- * that they have several page tables, and in some subtests fill regions as a whole, which may be
+ * The model's places are in the upper half of a 2 MiB region and the lower half of the next, so
+ * that they have several page tables, and in some subtests fill whole regions, which may be
  * mapped by one large page.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ IGT_TEST_DESCRIPTION("What stays mapped and what does not after binds that overl
 #define PLACES		24u
 #define HOLE		UINT32_MAX	/* nothing is mapped at a place */
 
-/* What is looked at: places of one unit each, in a VM. */
+/* The checked places, of one unit each, in a VM. */
 struct model {
 	struct fixture fx;
 	u64 va;
@@ -87,7 +87,7 @@ static void unmap(struct model *m, u32 first, u32 count)
 	note_unmap(m, first, count);
 }
 
-/* A job stores to the end of each place: it arrives in the right unit, or faults. */
+/* A job stores to the end of each place: the data is in the right unit, or the job faults. */
 static void check(struct model *m)
 {
 	u64 at = m->unit - 128;
@@ -103,7 +103,7 @@ static void check(struct model *m)
 	}
 }
 
-/* Unmap a part of one mapping over all places, look, fill the hole, look again. */
+/* Unmap a part of one mapping over all places, check, fill the hole, check again. */
 static void unmap_part(u64 va, u64 unit, u32 first, u32 count)
 {
 	struct model m = model_of(va, unit);
@@ -161,7 +161,7 @@ static void munmap_over_two(void)
 	check(&m);
 }
 
-/* One place after the other, from both ends: each time what is left must be right. */
+/* One place after the other, from both ends: each time the remaining mappings must be correct. */
 static void munmap_piecemeal(void)
 {
 	struct model m = model_of(SMALL_VA, PAGE);
@@ -185,7 +185,7 @@ static void restore_memory(int signal)
 	use_large_memory(false);
 }
 
-/* Map a buffer of large regions, which must have large pages then. */
+/* Map a buffer of large regions, which must then have large pages. */
 static void map_large(struct fixture *fx, u32 handle, u64 bytes, u32 flags)
 {
 	u32 before = gpu_blocks(21);
@@ -194,7 +194,7 @@ static void map_large(struct fixture *fx, u32 handle, u64 bytes, u32 flags)
 	igt_assert_eq_u32(gpu_blocks(21) - before, (u32)(bytes / LARGE));
 }
 
-/* Two large regions, mapped as one; then a range of small pages goes from them. */
+/* Two large regions, mapped as one; then a range of small pages is unmapped. */
 static void large_unmap(u64 first, u64 bytes)
 {
 	struct fixture fx = fx_open();
@@ -207,7 +207,7 @@ static void large_unmap(u64 first, u64 bytes)
 	u64 at;
 
 	map_large(&fx, handle, 2 * LARGE, 0);
-	/* The large pages are in the TLB when they go. */
+	/* The large pages are in the TLB when they are unmapped. */
 	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + first, 1)), 1);
 	need_unmap(fx.fd, fx.vm, LARGE_VA + first, bytes);
 	for (round = 0; round < 2; round++) {
@@ -259,7 +259,7 @@ static void large_one_and_a_part(void)
 	large_unmap(0, LARGE + 7 * PAGE);
 }
 
-/* Whether a large page is split or not is not seen in the rights of what is left. */
+/* The permissions of the remaining pages do not depend on the split of a large page. */
 static void large_split_keeps_readonly(void)
 {
 	struct fixture fx = fx_open();
@@ -282,7 +282,7 @@ static void large_split_keeps_readonly(void)
 
 /* ---------------------------------------------------------------- shared tables */
 
-/* Neighbours at @distance share a table of some level: one comes and goes, the other stays. */
+/* Mappings at @distance share a table of some level: one is unmapped, the other stays. */
 static void neighbours(u64 distance)
 {
 	struct fixture fx = fx_open();
@@ -334,7 +334,7 @@ static void array_conflicts(void)
 	check(&m);
 }
 
-/* Random operations that overlap, of one call each, at once or by the queue. */
+/* Random overlapping operations, one call for each array, synchronous or queued. */
 static void random_arrays(bool queued)
 {
 	enum { CALLS = 6, OPS = 16 };
@@ -379,7 +379,7 @@ static void array_random_queued(void)
 	random_arrays(true);
 }
 
-/* Those before the one that is refused have their effect, those after it none. */
+/* Operations before the refused one take effect, those after it do not. */
 static void array_refused_in_the_middle(void)
 {
 	struct model m = model_of(SMALL_VA, PAGE);

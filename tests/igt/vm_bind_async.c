@@ -3,7 +3,7 @@
 /*
  * VM_BIND in the VM's queue: waits, signals, order.
  *
- * What binds and jobs have to wait for is a job that never ends but shares the GPU, as in
+ * Binds and jobs wait for a job that never ends but shares the GPU, as in
  * pumice_fence.c.
  */
 #include "vm_bind_async.h"
@@ -21,7 +21,7 @@ static void release(struct fixture *holder)
 	CHECK_OK(gpu_context_destroy(holder->fd, holder->context));
 }
 
-/* Queue one operation with a wait and a signal; 0 leaves either out. */
+/* Queue one operation with a wait and a signal; 0 omits either. */
 static void queue(struct fixture *fx, struct drm_pumice_bind_op op, u32 wait, u32 signal)
 {
 	struct drm_pumice_sync syncs[2];
@@ -226,7 +226,7 @@ static void async_vm_destroyed(void)
 	release(&holder);
 }
 
-/* Errors are returned by the call, and nothing of it is queued. */
+/* Errors are returned by the call, and none of its operations is queued. */
 static void async_bad_operation(void)
 {
 	struct fixture fx = fx_open();
@@ -264,7 +264,7 @@ static void async_bad_syncs(void)
 	igt_assert(!is_mapped(&fx, VA));
 }
 
-/* Mapped and unmapped over and over, with a job between each pair, all queued at once. */
+/* Mapped and unmapped repeatedly, with a job between each pair, all queued at once. */
 static void async_pipeline(void)
 {
 	struct fixture fx = fx_open(), holder = fx_on(fx.fd);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * VM_BIND of objects for which memory does not suffice: pages are allocated when an object is
- * first bound. A memory cgroup is the limit, so that the test decides where memory ends and no
- * other process of the system runs out of it.
+ * VM_BIND of objects without sufficient memory: pages are allocated when an object is
+ * first bound. A memory cgroup is the limit, so that the test determines it and no
+ * other process of the system runs out of memory.
  */
 #include "vm_bind_memory.h"
 
@@ -19,17 +19,17 @@
 
 #define VA	FX_FREE
 #define BIG	(32 * MIB)	/* object that does not fit */
-#define ROOM	(8 * MIB)	/* that the cgroup has left */
+#define ROOM	(8 * MIB)	/* remaining memory of the cgroup */
 #define STOCK	(2 * MIB)	/* that processors may keep charged for a while */
 
-/* What the cases start from. */
+/* Initial state of the cases. */
 struct scene {
 	struct fixture fx;
 	struct fixture holder;	/* on the same file */
 	struct cgroup cgroup;
 	u32 big;		/* object of BIG bytes */
-	struct counts counts;	/* before it was made */
-	u64 charged;		/* the same, bytes */
+	struct counts counts;	/* before it was created */
+	u64 charged;		/* before it was created, bytes */
 };
 
 /* A bind in the cgroup; this process is in it for the call only. With @sync it is queued. */
@@ -59,7 +59,7 @@ static struct scene scene_open(void)
 	s.cgroup = need_cgroup("vm_bind");
 	ops[0] = bind_map(s.fx.data.handle, 0, VA, PAGE, 0);
 	sync = then_signal(need_sync(s.fx.fd), 0);
-	/* Where this process itself lacks memory it is killed: no page may be missing then. */
+	/* If this process lacks memory it is killed: all its pages must be present then. */
 	igt_assert_eq(mlockall(MCL_CURRENT), 0);
 	CHECK_OK(bind_limited(&s, ops, 2, NULL, NULL));
 	CHECK_OK(bind_limited(&s, ops, 2, NULL, &sync));
@@ -85,7 +85,7 @@ static bool is_as_before(const struct scene *s)
 	       cgroup_charged(&s->cgroup) <= s->charged + STOCK;
 }
 
-/* The VM goes on; pages, object and mappings of the bind that failed go with its handle. */
+/* The VM works; pages, object and mappings of the failed bind are freed with its handle. */
 static void check_nothing_left(struct scene *s)
 {
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;
@@ -103,7 +103,7 @@ static void check_nothing_left(struct scene *s)
 	cgroup_remove(&s->cgroup);
 }
 
-/* The same bind, with memory for it. */
+/* The same bind, with sufficient memory. */
 static void check_fits(struct scene *s)
 {
 	const struct drm_pumice_bind_op map = bind_map(s->big, 0, VA, BIG, 0);
@@ -130,7 +130,7 @@ static void out_of_memory(void)
 	u32 failed = ~0u, i;
 
 	for (i = 0; i < 3; i++) {
-		/* Pages that it got stay the object's; other allocations need room, too. */
+		/* Allocated pages stay with the object; other allocations need memory, too. */
 		cgroup_limit(&s.cgroup, s.charged + (i + 1) * ROOM);
 		igt_assert_eq(bind_limited(&s, ops, 3, &failed, NULL), -ENOMEM);
 		igt_assert_eq_u32(failed, 1);
@@ -142,7 +142,7 @@ static void out_of_memory(void)
 	check_nothing_left(&s);
 }
 
-/* Queued, it is refused by the call; what was queued before and after takes effect. */
+/* If queued, it is refused by the call; binds queued before and after take effect. */
 static void async_out_of_memory(void)
 {
 	struct scene s = scene_open();
@@ -167,7 +167,7 @@ static void async_out_of_memory(void)
 	need_wait(s.fx.fd, last, 0);
 	igt_assert_eq(sync_status(s.fx.fd, first, 0), 1);
 	igt_assert_eq(sync_status(s.fx.fd, last, 0), 1);
-	/* Nothing was put into it. */
+	/* No fence was attached to it. */
 	igt_assert_eq(sync_wait(s.fx.fd, refused, 0, 0), -EINVAL);
 	igt_assert(is_mapped(&s.fx, VA + GIB));
 	igt_assert(is_mapped(&s.fx, VA + 2 * GIB));

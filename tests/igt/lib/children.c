@@ -4,7 +4,7 @@
  * Processes that a subtest starts.
  *
  * Limits: MAX_CHILDREN at a time. A child that cannot be killed is not waited
- * for: the runner's time limit is for that.
+ * for: the runner's time limit covers that case.
  */
 #include <errno.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ bool igt_layer_is_child(void)
 	return is_child;
 }
 
-/* As fork(); the new process has nothing of its parent's to clean up. */
+/* Like fork(); the new process does not run its parent's cleanup. */
 static pid_t start_process(void)
 {
 	pid_t pid;
@@ -61,7 +61,7 @@ bool igt_layer_fork(void)
 	return true;
 }
 
-/* The process ends: helpers do not outlive it. */
+/* Kill helpers when the process ends: they must not outlive it. */
 static void end_helpers(int signal)
 {
 	int i;
@@ -139,7 +139,7 @@ static bool forget(pid_t pid)
 	return false;
 }
 
-/* Wait for all; one that fails takes the others with it. Returns the first failure. */
+/* Wait for all; if one fails, kill the others. Returns the first failure. */
 static int wait_all(void)
 {
 	int first = 0, status;
@@ -189,7 +189,7 @@ static void note_time(int signal)
 
 void igt_waitchildren_timeout(int seconds, const char *reason)
 {
-	/* Again and again: the first may come just before the wait. */
+	/* Periodic: the first signal may arrive just before the wait. */
 	const struct itimerval limit = { .it_value = { .tv_sec = seconds },
 					 .it_interval = { .tv_sec = 1 } };
 	const struct itimerval off = { 0 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
 /*
- * What a process undoes when it ends, whichever way it ends: by exit() or by a signal that can
- * be caught. Limits: HANDLERS of them.
+ * Cleanup handlers of a process, called by exit() or by any signal that can be caught.
+ * Limits: HANDLERS of them.
  */
 #include <signal.h>
 

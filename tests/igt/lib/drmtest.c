@@ -51,7 +51,7 @@ static int open_node(const char *path, unsigned int chipset)
 	return fd;
 }
 
-/* The first node of a kind that will do, or the one that was asked for. */
+/* Return the first node of a suitable kind, or the selected one. */
 static int find_node(const char *base, int first, const char *wanted, unsigned int chipset)
 {
 	int i, fd = -1;

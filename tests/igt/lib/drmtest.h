@@ -9,7 +9,7 @@
 
 #include "igt_core.h"
 
-/* Drivers that tests can ask for. */
+/* Drivers that tests can request. */
 #define DRIVER_VGEM	(1 << 2)
 #define DRIVER_V3D	(1 << 4)
 #define DRIVER_PUMICE	(1 << 5)
@@ -33,7 +33,7 @@ int drm_open_driver(int chipset);
 /** drm_close_driver - close what those opened. */
 int drm_close_driver(int fd);
 
-/* An ioctl that must work; it is called again when a signal breaks it off. */
+/* An ioctl that must succeed; it is repeated when a signal interrupts it. */
 #define do_ioctl(fd, request, argument) \
 	do { \
 		igt_assert_eq(drmIoctl((fd), (request), (argument)), 0); \

@@ -51,7 +51,7 @@ static double seconds_since(const struct timespec *start)
 	       (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* The runner reads both streams, each by itself. */
+/* Write to both streams, because the runner reads each separately. */
 static void tell(const char *line)
 {
 	fflush(stderr);
@@ -266,7 +266,7 @@ static void describe(const char *file, int line)
 	printf("\n");
 }
 
-/* The description was for this subtest alone. */
+/* Discard the description, which was for this subtest alone. */
 static void use_up_description(void)
 {
 	state.described[state.described_used] = 0;
@@ -327,7 +327,7 @@ struct igt_layer_group igt_layer_enter_group(void)
 		.open = true, .verdict = state.verdict, .described = state.described_used,
 	};
 
-	/* What was said last is said of the whole group. */
+	/* The last description applies to the whole group. */
 	state.described_used = (unsigned int)strlen(state.described);
 	return group;
 }
@@ -366,7 +366,7 @@ bool igt_only_list_subtests(void)
 
 /* ----------------------------------------------------------------- crashes */
 
-/* A crash ends the subtest, not the program; its status tells the signal. */
+/* A crash ends the subtest, not the program; its status contains the signal. */
 static void crash(int number)
 {
 	char line[64];

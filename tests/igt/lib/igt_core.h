@@ -26,7 +26,7 @@
 
 /* Exit statuses of a test program. */
 #define IGT_EXIT_SUCCESS	0
-#define IGT_EXIT_SKIP		77	/* everything that was asked for was skipped */
+#define IGT_EXIT_SKIP		77	/* everything that was requested was skipped */
 #define IGT_EXIT_INVALID	79	/* wrong option, or no such subtest */
 #define IGT_EXIT_FAILURE	98	/* a subtest failed */
 #define IGT_EXIT_ABORT		112	/* the machine is not fit for any further test */
@@ -92,7 +92,7 @@ void igt_layer_leave_group(struct igt_layer_group *group);
 	for (struct igt_layer_group IGT_LAYER_NAME(group) = igt_layer_enter_group(); \
 	     IGT_LAYER_NAME(group).open; igt_layer_leave_group(&IGT_LAYER_NAME(group)))
 
-/** igt_describe - say what the subtest or group that follows proves. */
+/** igt_describe - describe the rule that the following subtest or group checks. */
 #define igt_describe(text) igt_describe_f("%s", text)
 void igt_describe_f(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -104,7 +104,7 @@ bool igt_only_list_subtests(void);
 
 /* ---------------------------------------------------------------- verdicts */
 
-/** igt_success - the subtest ends well. */
+/** igt_success - end the subtest as passed. */
 void igt_success(void);
 
 /** igt_fail - the subtest, fixture or child ends as failed. */
@@ -113,7 +113,7 @@ void igt_fail(int exitcode) __attribute__((noreturn));
 /** igt_skip - the subtest, or with a fixture all that follow, cannot run here. */
 void igt_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/** igt_exit - end the program by what its subtests gave. */
+/** igt_exit - end the program with the status of its subtests. */
 void igt_exit(void) __attribute__((noreturn));
 
 void igt_layer_fail_assert(const char *domain, const char *file, int line, const char *function,
@@ -143,7 +143,7 @@ void igt_layer_abort(const char *domain, const char *file, int line, const char 
 #define igt_fail_on(condition) igt_assert(!(condition))
 #define igt_fail_on_f(condition, ...) igt_assert_f(!(condition), __VA_ARGS__)
 
-/* Compare two numbers as one type; both are told when the comparison does not hold. */
+/* Compare two numbers as one type; both are reported if the comparison is false. */
 #define IGT_LAYER_COMPARE(type, print, as, a, op, not_op, b) \
 	do { \
 		const type igt_layer_a = (type)(a), igt_layer_b = (type)(b); \
@@ -197,7 +197,7 @@ void igt_layer_abort(const char *domain, const char *file, int line, const char 
 #define igt_skip_on(condition) igt_require(!(condition))
 #define igt_skip_on_f(condition, ...) igt_require_f(!(condition), __VA_ARGS__)
 
-/* A condition after which no test on this machine can be believed. */
+/* A condition without which no test on this machine is reliable. */
 #define igt_abort_on_f(condition, ...) \
 	do { \
 		if (condition) \
@@ -223,7 +223,7 @@ void igt_waitchildren_timeout(int seconds, const char *reason);
 /** igt_kill_children - send a signal to all children. */
 void igt_kill_children(int signal);
 
-/** struct igt_helper_process - a process beside the test, of which a child may have some, too */
+/** struct igt_helper_process - a process in parallel with the test; children may have some, too */
 struct igt_helper_process {
 	bool running;
 	bool use_SIGKILL;	/* igt_stop_helper() sends SIGKILL rather than SIGTERM */

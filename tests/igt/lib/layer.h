@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* What the files of the layer know of each other. */
+/* Interfaces between the files of the layer. */
 #ifndef IGT_LAYER_H
 #define IGT_LAYER_H
 
 #include "igt_core.h"
 
-/** enum igt_layer_mode - what the program was asked to do */
+/** enum igt_layer_mode - requested mode of the program */
 enum igt_layer_mode {
 	IGT_LAYER_RUN,
 	IGT_LAYER_LIST,		/* names of subtests */
 	IGT_LAYER_TESTLIST,	/* the same as the runner writes them */
-	IGT_LAYER_DESCRIBE,	/* names and what they prove */
+	IGT_LAYER_DESCRIBE,	/* names and descriptions */
 };
 
 /** struct igt_layer_options - the command line */
@@ -29,16 +29,16 @@ struct igt_layer_options {
 
 extern struct igt_layer_options igt_layer_options;
 
-/** igt_layer_parse - read the command line; ends the program where that is all it asks for. */
+/** igt_layer_parse - read the command line; exits if an option requests only that. */
 void igt_layer_parse(int argc, char **argv);
 
 /** igt_layer_version - print the line that names version and machine. */
 void igt_layer_version(void);
 
 /**
- * igt_layer_matches - whether a name is meant by a list of patterns
- * @patterns: shell patterns with commas between; one behind ! takes names away;
- *            the last that fits decides
+ * igt_layer_matches - whether a name matches a list of patterns
+ * @patterns: comma-separated shell patterns; one that starts with ! excludes names;
+ *            the last that matches decides
  */
 bool igt_layer_matches(const char *patterns, const char *name);
 
@@ -51,22 +51,22 @@ const char *igt_layer_program(void);
 /** igt_layer_kmsg - write a line to the kernel's log, where the runner looks for marks. */
 void igt_layer_kmsg(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** igt_layer_log_clear - forget what was logged: a new subtest starts. */
+/** igt_layer_log_clear - discard previous messages when a new subtest starts. */
 void igt_layer_log_clear(void);
 
-/** igt_layer_log_dump - print all that was logged since, because @what failed. */
+/** igt_layer_log_dump - print all messages since; @what: the block that failed. */
 void igt_layer_log_dump(const char *what);
 
 /** igt_layer_is_child - whether this process is a child of igt_fork(). */
 bool igt_layer_is_child(void);
 
-/** igt_layer_forget_children - kill and collect what a failed subtest left. */
+/** igt_layer_forget_children - kill and collect the children of a failed subtest. */
 void igt_layer_forget_children(void);
 
-/** igt_layer_forget_exit_handlers - in a new child: those are its parent's. */
+/** igt_layer_forget_exit_handlers - in a new child: drop those of its parent. */
 void igt_layer_forget_exit_handlers(void);
 
-/** igt_layer_call_exit_handlers - because a signal, or 0, ends the process. */
+/** igt_layer_call_exit_handlers - call them when a signal, or 0, ends the process. */
 void igt_layer_call_exit_handlers(int signal);
 
 #endif

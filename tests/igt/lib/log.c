@@ -3,7 +3,7 @@
 /*
  * Log messages.
  *
- * What a subtest logs is kept, printed or not, so that all of it can be shown
+ * The messages of a subtest are kept, printed or not, so that all of them can be shown
  * when the subtest fails. Limits: the last LINES messages of LINE_BYTES.
  */
 #include <string.h>
