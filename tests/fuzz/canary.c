@@ -20,7 +20,7 @@
 #define VARYINGS	8u	/* of which the second user's vertex program writes none */
 #define PATIENCE	2000u	/* polls of a job */
 
-/* Pages of FRAME_WORK: compute code, then what it writes. */
+/* Pages of FRAME_WORK: compute code, then its output. */
 #define CODE_PAGES	8u
 #define CODE_VA		FRAME_VA(FRAME_WORK)
 #define OUT_VA		FRAME_VA(FRAME_WORK + CODE_PAGES)
@@ -118,7 +118,7 @@ static u16 put_pds(struct user *u, const struct pumice_pds_insn *insns, u32 coun
 	return (u16)(count + 2);
 }
 
-/* Every register of the task, and the group's local memory, become the word. */
+/* Set every register of the task, and the group's local memory, to the word. */
 static void put_fill_compute(struct user *u, enum canary_end end)
 {
 	struct pumice_pds_insn pds[] = {
@@ -338,7 +338,7 @@ static void put_fill_frame(struct frame *f, enum canary_end end, u32 variant)
 	set_render(f, 0, false);
 }
 
-/* The register that a look is at, in the second user's fragment program. */
+/* Return the register that is checked, in the second user's fragment program. */
 static u32 looked_at(const struct canary_look *look)
 {
 	switch (look->store) {
@@ -492,7 +492,7 @@ static void submit_compute(struct canary *c, struct user *u)
 	fx_kick(c->r);
 }
 
-/* Its end is good, unless the job was made to end badly. */
+/* Check that the job succeeds, unless it was made to fail. */
 static void finish(struct canary *c, struct fx_context *context, bool good)
 {
 	frame_finish(c->r, context, good ? PATIENCE : 1);
@@ -517,7 +517,7 @@ static void zero_ring(struct fwif_ring *ring)
 	ring->write = 0;
 }
 
-/* A reset in the middle of everything, and the firmware anew. */
+/* Reset the GPU while jobs run, and boot the firmware again. */
 static void reset(struct canary *c)
 {
 	struct fixture *r = c->r;

@@ -21,7 +21,7 @@
 
 #define CANARY	0x4a5ec2e7u	/* a float, 3649721.75, so that float formats store it as it is */
 
-/* What becomes of the first user's jobs. */
+/* How the first user's jobs end. */
 enum canary_end {
 	CANARY_DONE,
 	CANARY_KILLED,		/* programs without end, until their contexts are killed */
@@ -31,7 +31,7 @@ enum canary_end {
 	CANARY_ENDS,
 };
 
-/* What the second user looks at. */
+/* Stores that the second user reads. */
 enum canary_store {
 	CANARY_COMPUTE,		/* registers of every bank, local memory */
 	/* Of fragment programs. */
@@ -44,7 +44,7 @@ enum canary_store {
 	CANARY_PROBES,
 };
 
-/* A look at one of them. All numbers may be anything. */
+/* A read of one of them. All numbers may have any value. */
 struct canary_look {
 	enum canary_store store;
 	u32 number;		/* of the register */

@@ -2,12 +2,12 @@
 /*
  * Runs a fuzz target without libFuzzer: every input of the corpus, then a fixed
  * number of inputs out of a generator with a fixed seed, so that each run is
- * the same. It knows nothing of coverage; libFuzzer finds, this guards.
+ * the same. It does not use coverage; libFuzzer finds, this guards.
  *
  *	fuzz_X [-runs=N] [-seed=N] [-max_len=BYTES] CORPUS-FOLDER
  *	fuzz_X FILE…		these inputs only
  *
- * Reports in TAP. The input that ends the program stands on stderr, in
+ * Reports in TAP. The input that ends the program is printed to stderr, in
  * hexadecimal, for `xxd -r -p >FILE`.
  */
 #include <dirent.h>
@@ -36,7 +36,7 @@ static struct {
 	u64 random;
 } driver = { .runs = 1000, .seed = 1, .max_len = 512 };
 
-/* The input that runs now. */
+/* The current input. */
 static const u8 *current;
 static size_t current_size;
 
@@ -212,7 +212,7 @@ static bool option(const char *arg, const char *name, unsigned long *value)
 	return true;
 }
 
-/* Returns whether a folder was named, so that the random inputs are wanted too. */
+/* Parse the arguments. Returns whether a folder was named, which enables random inputs. */
 static bool take_arguments(int argc, char **argv)
 {
 	bool folder = false;

@@ -130,7 +130,7 @@ static void put_render(struct frame *f)
 	pumice_pbe_state_pack(frame_record(f, FRAME_PBE), &pbe);
 }
 
-/* Texture and sampler stand one behind the other. */
+/* Write a texture, followed by its sampler. */
 static void put_texture(struct frame *f)
 {
 	const struct pumice_texture texture = {
@@ -254,7 +254,7 @@ void frame_open(struct fixture *r, struct frame *f)
 	fx_kick(r);
 }
 
-/* The firmware asks for pages: there are as many as before. */
+/* Answer a request for pages without adding any. */
 static void deny_growth(struct fixture *r)
 {
 	struct fwif_kccb_cmd grown = { .type = FWIF_KCCB_FREE_LIST_GROWN };

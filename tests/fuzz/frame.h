@@ -37,7 +37,7 @@ enum { FRAME_VERTEX, FRAME_FRAGMENT, FRAME_END_OF_TILE, FRAME_BACKGROUND };
 
 #define FRAME_VA(page)	(FX_STREAM_VA + (u64)(page) * 4096)
 
-/* Records in the page FRAME_STATE, 128 bytes each; the sampler stands behind the texture. */
+/* Records in the page FRAME_STATE, 128 bytes each; the sampler follows the texture. */
 enum {
 	FRAME_VDM_STATE, FRAME_ISP_STATE, FRAME_TSP_STATE, FRAME_RENDER, FRAME_PBE, FRAME_TEXTURE,
 	FRAME_RECORDS,

@@ -7,7 +7,7 @@
  * loops over fuzz_more() end. So every input is legal, and cutting one off at
  * the end is the same test with less in it.
  *
- * A target leaves nothing behind: what an input does depends on the input alone.
+ * A target leaves no state: the effect of an input depends on the input alone.
  */
 #ifndef PUMICE_FUZZ_H
 #define PUMICE_FUZZ_H
@@ -16,10 +16,10 @@
 
 #include "pumice_types.h"
 
-/* The entry point that libFuzzer knows, too. Return: 0. */
+/* The entry point, which is also that of libFuzzer. Return: 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is left of an input. */
+/* The remaining input. */
 struct fuzz {
 	const u8 *data;
 	size_t left;
@@ -47,7 +47,7 @@ u64 fuzz_number(struct fuzz *f);
 /* Copy up to bytes of input; returns how many there were. */
 size_t fuzz_bytes(struct fuzz *f, void *to, size_t bytes);
 
-/* Give up, saying what was broken: the input is a finding. */
+/* Fail with a message about the violated rule: the input is a finding. */
 __attribute__((format(printf, 3, 4), noreturn)) void fuzz_fail(const char *file, int line,
 							       const char *format, ...);
 #define FUZZ_CHECK(good, ...)						\

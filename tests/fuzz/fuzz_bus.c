@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Firmware that does anything: instructions that store to and load from every register of the
- * firmware's bus and the window, start, stop and resume all data masters on jobs that
- * are there, grow and release free lists and scenes, and instructions out of any
- * words. It runs in slices, between which the host reads registers, parks the GPU, stops and
- * restarts the processor and damages what lies in memory.
+ * Arbitrary firmware: instructions that store to and load from every register of the
+ * firmware's bus and the window, start, stop and resume all data masters on existing
+ * jobs, grow and release free lists and scenes, and instructions of arbitrary words.
+ * It runs in slices, between which the host reads registers, parks the GPU, stops and
+ * restarts the processor and damages data in memory.
  *
  * Rules: those of oracle.h, whatever the firmware is; a trap is the firmware's affair. Then,
  * after SYS_RESET, the real firmware boots on the same GPU and runs a job.
@@ -112,7 +112,7 @@ static void op_load(struct bus *b, struct fuzz *f)
 	*b->at++ = LW(T2, 0, T0);
 }
 
-/* What was loaded goes to another register. */
+/* Store the loaded value to another register. */
 static void op_copy(struct bus *b, struct fuzz *f)
 {
 	op_load(b, f);
@@ -275,7 +275,7 @@ static void create(struct bus *b, struct fuzz *f)
 	b->words = testmem_host(b->r->tm, b->image);
 }
 
-/* Between two slices. */
+/* Host actions between two slices. */
 static void host_does(struct bus *b, struct fuzz *f)
 {
 	const struct pumice_reg_info *reg = &pumice_reg_table[fuzz_below(f, PUMICE_REG_TABLE_SIZE)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One user's words in every store of the GPU, and another user who looks for them: the
- * input says how the first one's jobs end and when, and what the second one looks at.
+ * One user's words in every store of the GPU, and another user who searches for them: the
+ * input determines how and when the first one's jobs end, and what the second one reads.
  *
  * Rules: canary.h. After an empty input the second user has looked at everything.
  */

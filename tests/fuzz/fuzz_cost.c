@@ -42,7 +42,7 @@ static u64 map_page(struct fixture *r, struct fx_vm *vm, u32 page, u32 count)
 	return bus;
 }
 
-/* An endless loop, and what is never reached but has to be loaded. */
+/* An endless loop, and unreachable code that must be loaded. */
 static void put_long_program(struct fixture *r, struct fx_vm *vm)
 {
 	u32 *code = testmem_host(r->tm, map_page(r, vm, LONG_PAGE, LONG_PAGES)), i;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A host that says anything to the real firmware: commands, contexts and client
- * command buffers out of the input, most of their fields good.
+ * Arbitrary messages of the host to the real firmware: commands, contexts and client
+ * command buffers from the input, most of their fields valid.
  *
  * Rules: every command is answered, with a known status; contexts can be killed
  * and released; the firmware stays READY, answers a PING, and runs a good job.
  *
- * Left out: update objects, results and client CCBs that lie in the firmware's
+ * Left out: update objects, results and client CCBs located in the firmware's
  * own rings, which the interface leaves to the host to avoid.
  */
 #include <string.h>
@@ -21,10 +21,10 @@ struct host {
 	struct fx_vm vm[VMS];
 	struct fx_context c[CONTEXTS];
 	u32 objects;	/* fw address of words for updates, of which there are 256 */
-	u32 shared_end;	/* fw address behind rings and contexts */
+	u32 shared_end;	/* fw address after rings and contexts */
 };
 
-/* An address for what the firmware writes: in the objects, or where no structure lies. */
+/* Return an address for the firmware's writes: in the objects, or outside all structures. */
 static u32 target(struct host *h, struct fuzz *f)
 {
 	u32 addr;
@@ -198,7 +198,7 @@ static void drain(struct fixture *r)
 	FUZZ_CHECK(*read == r->kccb_ring->write, "commands without an answer");
 }
 
-/* What the host owns of the rings, and what only the firmware or nobody may write. */
+/* Change the host's part of the rings, and parts that only the firmware or no one may write. */
 static void change_ring(struct host *h, struct fuzz *f)
 {
 	struct fixture *r = h->r;

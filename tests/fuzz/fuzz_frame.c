@@ -127,7 +127,7 @@ static u32 put_command(struct fuzz *f, u32 *at)
 	}
 }
 
-/* Behind the good STATE: anything, then @last. */
+/* After the valid STATE: arbitrary commands, then @last. */
 static void put_stream(struct fuzz *f, u32 *at, enum pumice_vdm_type last)
 {
 	u32 n = fuzz_below(f, 8), used = 0;
@@ -222,7 +222,7 @@ static void release(struct fixture *r, struct frame *frame)
 		   FWIF_STATUS_OK, "the fragment context is not released");
 }
 
-/* The frame that nobody touched is drawn: the texture's grey stands everywhere. */
+/* Check that an unmodified frame is drawn: every pixel has the texture's grey. */
 static void check_picture(struct frame *frame)
 {
 	const float *pixel = (const float *)(void *)frame->page[FRAME_TARGET];

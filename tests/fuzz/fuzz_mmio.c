@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A driver that does anything: registers read and written in any order, size
- * and place, firmware images of any bytes, changes of the memory map, resets,
- * the GPU running in between.
+ * An arbitrary driver: registers read and written in any order, size and
+ * address, arbitrary firmware images, changes of the memory map, resets,
+ * while the GPU runs in between.
  *
  * Rules: a poll does not do more than its budget allows, counted in firmware
  * instructions; and after SYS_RESET (in every eighth input or so) the real
@@ -175,7 +175,7 @@ static void poll(struct mmio *m, struct fuzz *f)
 		   "%llu instructions in one poll", (unsigned long long)(after - before));
 }
 
-/* Bytes anywhere in memory: tables, streams, whatever lies there. */
+/* Write bytes anywhere in memory: tables, streams, any other data. */
 static void write_memory(struct mmio *m, struct fuzz *f)
 {
 	u8 bytes[16];

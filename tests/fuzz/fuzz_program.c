@@ -64,7 +64,7 @@ static void check_round_trip(const void *file, size_t bytes)
 	free(text);
 }
 
-/* A file of anybody: what its text can say is said in a round trip. */
+/* An arbitrary file: the part that its text can express survives a round trip. */
 static void check_file(const void *file, size_t bytes)
 {
 	char *text = text_of(file, bytes);

@@ -5,7 +5,7 @@
  * firmware has, written as its bus does.
  *
  * Rules: a job that is aborted ends; a stream of good commands whose saved state
- * nobody touched runs each work-group once, however often it was switched out;
+ * is unmodified runs each work-group once, however often it was switched out;
  * and after everything a good job runs on the same GPU.
  */
 #include <string.h>
@@ -18,7 +18,7 @@
 #define CTX		3u
 #define STREAM		0x100000ull
 #define STREAM_BYTES	4096u
-#define CODE		0x110000ull	/* PDS program, and behind it the shader */
+#define CODE		0x110000ull	/* PDS program, followed by the shader */
 #define PDS_INSNS	5u
 #define USC		(CODE + PDS_INSNS * 16)
 #define DATA		0x200000ull
@@ -35,7 +35,7 @@ struct switch_fixture {
 	u32 *stream, *data, *save, *ring;
 	u64 clock;
 	u32 groups;	/* that the stream launches, if it is good */
-	bool good;	/* nobody wrote what is not good */
+	bool good;	/* only valid data was written */
 };
 
 static void raise_irq(void *opaque, unsigned int os)

@@ -3,10 +3,10 @@
  * Translation tables with anything in them, context and range registers with
  * anything in them, a memory map that changes.
  *
- * Rules: a translation gives a pointer whose 4 KiB grain lies wholly in a
- * region, one that may be written only in a region that may, or that of a null
- * page: zeros to read, the TLB's sink to write; else a fault of the MMU, with the
- * request in it. Copies go nowhere else.
+ * Rules: a translation returns a pointer whose 4 KiB grain is completely inside a
+ * region, a writable one only in a writable region, or that of a null
+ * page: zeros to read, the TLB's sink to write; otherwise a fault of the MMU, with
+ * the request in it. Copies access no other memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static void write_registers(struct table_fixture *w, struct fuzz *f)
 	}
 }
 
-/* Another map: some of the regions. Whoever changes it drops the TLBs, as gpu.c does. */
+/* Change the map to some of the regions. Every change drops the TLBs, as in gpu.c. */
 static void change_map(struct table_fixture *w, struct fuzz *f)
 {
 	bool some = fuzz_below(f, 4) == 1;

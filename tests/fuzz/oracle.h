@@ -16,11 +16,11 @@
 struct pumice_gpu;
 
 /*
- * Memory that jobs may make a GPU of one core allocate beside decoded programs: scenes
- * and lists as large as there are.
+ * Memory that jobs may make a GPU of one core allocate in addition to decoded programs:
+ * scenes and lists of the maximum size.
  */
 #define ORACLE_REST_BYTES	(16ull << 20)
-/* All of it: with decoded programs, of which the data masters may hold all their shares. */
+/* Total, including decoded programs, with the maximum share for each data master. */
 #define ORACLE_GPU_BYTES	(USC_CACHE_BYTES + ORACLE_REST_BYTES)
 
 /*
@@ -29,7 +29,7 @@ struct pumice_gpu;
  */
 #define ORACLE_IDLE_BYTES	(USC_CACHE_IDLE_BYTES + ORACLE_REST_BYTES / 2)
 
-/* A lower limit than ORACLE_GPU_BYTES, of this and all later inputs of the target. */
+/* Set a limit below ORACLE_GPU_BYTES, for this and all later inputs of the target. */
 void oracle_limit_memory(u64 bytes);
 
 /* No job is left: the memory that the GPU holds beyond what it was created with is bounded. */

@@ -12,7 +12,7 @@ struct fuzz_call {
 	int (*run)(struct fuzz *f, struct fuzz_rng *rng);
 	/** @weight: how often it is chosen */
 	u32 weight;
-	/** @make: makes one of what @run takes away; NULL if it takes nothing away */
+	/** @make: creates an object that @run destroys; NULL if it destroys none */
 	int (*make)(struct fuzz *f, struct fuzz_rng *rng);
 };
 

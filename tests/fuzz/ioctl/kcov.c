@@ -52,7 +52,7 @@ void kcov_begin(struct kcov *kcov)
 		__atomic_store_n(&kcov->trace[0], 0, __ATOMIC_RELAXED);
 }
 
-/* Instructions of one call lie at least so far apart that multiplying spreads them. */
+/* Add an address; instructions of a call are far enough apart for multiplying to spread them. */
 static bool add(uint64_t pc)
 {
 	uint64_t hash = (pc * 0x9e3779b97f4a7c15ull) >> (64 - SET_BITS);

@@ -25,7 +25,7 @@ struct kcov kcov_open(void);
 
 void kcov_close(struct kcov *kcov);
 
-/** kcov_begin - forget what was reached so far. */
+/** kcov_begin - discard the coverage so far. */
 void kcov_begin(struct kcov *kcov);
 
 /** kcov_end - whether something was reached since then that no thread had reached before. */

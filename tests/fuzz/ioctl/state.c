@@ -64,7 +64,7 @@ u64 fuzz_pages(struct fuzz_rng *rng, u32 most)
 	return odd > PAGE * most && odd <= DRM_PUMICE_MAX_BO_SIZE ? PAGE - 1 : odd;
 }
 
-/* Beside borders of page tables and directories, too. */
+/* Includes addresses next to borders of page tables and directories. */
 u64 fuzz_va(struct fuzz_rng *rng)
 {
 	static const u64 bases[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the threads of the ioctl fuzzer share: one file, the objects that live on it,
- * and where random values come from.
+ * State shared by the threads of the ioctl fuzzer: one file, its live objects,
+ * and the source of random values.
  */
 #ifndef FUZZ_IOCTL_STATE_H
 #define FUZZ_IOCTL_STATE_H

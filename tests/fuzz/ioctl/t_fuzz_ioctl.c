@@ -7,10 +7,10 @@
  * at the same time is decided by chance. Sequences that reach new code are kept and
  * changed further. A timer interrupts the threads' calls.
  *
- * What a call returns does not matter. What must hold: the kernel stays sound, which the
- * runner reads in its log; all threads end; afterwards jobs run on a new file, and
- * nothing is left. What each thread does follows from PUMICE_FUZZ_SEED, which is
- * printed; how the threads meet does not.
+ * Results of calls do not matter. Required: the kernel stays sound, which the runner
+ * checks in its log; all threads end; afterwards jobs run on a new file, and no
+ * object remains. The calls of each thread follow from PUMICE_FUZZ_SEED, which is
+ * printed; their interleaving does not.
  *
  * It runs for PUMICE_FUZZ_SECONDS.
  */
