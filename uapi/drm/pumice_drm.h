@@ -247,7 +247,7 @@ struct drm_pumice_query_stats {
 	__u32 tasks;
 	/** @waves: currently: waves in flight on all USCs */
 	__u32 waves;
-	/** @geometry_busy: as @compute_busy, of the vertex data master, waiting for pages included */
+	/** @geometry_busy: as @compute_busy, of the vertex data master; includes waits for pages */
 	__u64 geometry_busy;
 	/** @fragment_busy: as @compute_busy, of the pixel data master; includes partial renders */
 	__u64 fragment_busy;
