@@ -29,7 +29,7 @@ static u64 next_addr(const struct cdm *cdm, const struct cdm_command *cmd)
 bool cdm_walk_load(struct cdm *cdm)
 {
 	enum pds_load_result result;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	cdm->unlocked = true;
 	result = pds_launch_begin(cdm->pds, &cdm->launch, &fault);
@@ -239,7 +239,7 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 
 void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost)
 {
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 	struct cdm_command cmd;
 
 	if (cdm->pc % sizeof(u32)) {
@@ -291,7 +291,7 @@ bool cdm_walk_dispatch(struct cdm *cdm)
 		grid->base_z + cdm->next[2],
 	};
 	enum pds_result result;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	cdm->unlocked = true;
 	result = pds_group(cdm->pds, id, cdm->linear, &fault);

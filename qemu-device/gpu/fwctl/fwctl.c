@@ -71,7 +71,7 @@ static u64 window_va(u32 addr)
 static uint8_t *window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *run_len)
 {
 	struct fwctl *fw = opaque;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	*run_len = FWCPU_WINDOW_PAGE;
 	return mmu_translate(fw->mmu, &fw->tlb, 0, window_va(addr),

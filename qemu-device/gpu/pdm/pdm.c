@@ -504,7 +504,7 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 /* Free a piece of the macro tile's pages. */
 static void free_pages(struct pdm *pdm, struct pdm_tile *tile)
 {
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	switch (pm_free_macro_tile_piece(pdm->config.pm, &pdm->scene, tile->macro, &fault)) {
 	case PM_MORE:

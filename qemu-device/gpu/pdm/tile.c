@@ -99,7 +99,7 @@ static enum pdm_step begin(struct pdm_tile *tile)
 /* Drop all objects after their counts have been added. */
 static enum pdm_step drop_objects(struct pdm_tile *tile)
 {
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (!pdm_visibility_add(tile, &fault)) {
 		pdm_fault(tile->pdm, &fault);

@@ -55,7 +55,7 @@ static enum pdm_step find_object(struct pdm_tile *tile)
 /* Advance to the next entry of the tile's streams. DONE: there is one. */
 static enum pdm_step next_block(struct pdm_tile *tile)
 {
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	switch (ipf_next(&tile->ipf, &tile->prims, &fault)) {
 	case IPF_PRIMS:
@@ -83,7 +83,7 @@ static bool set_up(struct pdm_tile *tile)
 static enum pdm_step next_prim(struct pdm_tile *tile)
 {
 	struct pdm *pdm = tile->pdm;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	tile->prim_number = (u32)__builtin_ctz(tile->mask);
 	tile->mask &= tile->mask - 1;

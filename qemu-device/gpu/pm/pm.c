@@ -59,7 +59,7 @@ static enum pm_result free_chain(struct pm *pm, const struct pm_scene *scene, u3
 {
 	const u64 addr = pm_chain_addr(scene, macro_tile, l);
 	struct pumice_scene_chain chain;
-	struct gpu_fault ignored;
+	struct gpu_fault ignored = { 0 };
 	enum pm_result result;
 	struct pm_shadow *s;
 
@@ -103,7 +103,7 @@ static enum pm_result free_scene_locked(struct pm *pm, const struct pm_scene *sc
 					struct gpu_fault *fault)
 {
 	enum pm_result result = PM_OK;
-	struct gpu_fault other;
+	struct gpu_fault other = { 0 };
 	u32 m;
 
 	for (m = 0; m < PM_MACRO_TILES; m++) {
@@ -261,7 +261,7 @@ enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_t
 bool pm_grow(struct pm *pm, u64 list, u32 pages)
 {
 	enum pm_result result;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 	struct pm_shadow *s;
 
 	if (list >> 32)
@@ -283,7 +283,7 @@ bool pm_release(struct pm *pm, u64 addr)
 {
 	const struct pm_scene_state none = { 0 };
 	enum pm_result loaded, freed = PM_OK;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 	struct pm_scene scene;
 
 	pthread_mutex_lock(&pm->lock);

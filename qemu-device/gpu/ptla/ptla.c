@@ -136,7 +136,7 @@ static void complete_command(struct ptla *ptla)
 static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 {
 	struct ptla_command *c = &ptla->command;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (!ptla_command_fetch(ptla->mmu, &unit->tlb, ptla->job.ctx, ptla->pc, c, &fault)) {
 		stop(ptla, &fault);

@@ -158,7 +158,7 @@ static bool is_known_kind(u8 kind)
 void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
 	     const struct ta_prim *prims, u32 count, bool *keep)
 {
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 	u32 i;
 
 	mte_view(&ta->view, draw);

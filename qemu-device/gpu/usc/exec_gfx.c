@@ -173,6 +173,7 @@ static const struct usc_insn *pbe(struct exec *x, const struct usc_insn *i)
 
 	exec_check_stop(x);
 	memcpy(state, exec_operand(x, i, USC_SRC0), sizeof(state));
+	x->fault = (struct gpu_fault){ 0 };
 	if (!x->gfx->ops->pbe(x->gfx, state, &x->fault))
 		return exec_mmu_fault(x, i);
 	return exec_next(x, i);

@@ -84,7 +84,7 @@ static enum step_result assemble(struct vdm_core *core)
 static enum step_result claim(struct vdm_core *core, const struct pds_stage *stage, u32 vertices)
 {
 	struct vdm *vdm = core->vdm;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	switch (pds_task_claim(vdm->config.pds, PDS_DM_VDM, core->number, stage, vertices, 1,
 			       &core->room, &fault)) {
@@ -138,7 +138,7 @@ static enum step_result fill_task(struct vdm_core *core, const struct pds_stage 
 		.base_instance = core->chunk.draw.base_instance,
 		.count = left < PUMICE_TASK_INSTANCES ? left : PUMICE_TASK_INSTANCES,
 	};
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (!core->filling) {
 		const enum step_result result = claim(core, stage, in.count);
@@ -275,7 +275,7 @@ static enum step_result write_headers(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 	enum ta_result result;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 	bool any = false;
 
 	if (!vdm->pending) {
@@ -332,7 +332,7 @@ static enum step_result begin(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;
 	enum pm_result result;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (core->number)
 		return STEP_WAIT;

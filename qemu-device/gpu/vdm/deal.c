@@ -41,7 +41,7 @@ static enum vdm_dispatch_result load(struct vdm *vdm, struct vdm_core *core)
 {
 	const struct dm_ops *ops = vdm->config.ops;
 	enum pds_load_result result;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (vdm->walking) {
 		vdm->walk_wanted = true;

@@ -280,7 +280,7 @@ static void end_job(struct vdm *vdm)
 
 enum pm_result vdm_free_piece(struct vdm *vdm)
 {
-	struct gpu_fault ignored;
+	struct gpu_fault ignored = { 0 };
 
 	return pm_free_scene_piece(vdm->config.pm, &vdm->scene, &ignored);
 }
@@ -288,7 +288,7 @@ enum pm_result vdm_free_piece(struct vdm *vdm)
 void vdm_freed(struct vdm *vdm)
 {
 	const struct pm_scene_state none = { 0 };
-	struct gpu_fault ignored;
+	struct gpu_fault ignored = { 0 };
 
 	pm_scene_state_write(vdm->config.pm, &vdm->scene, &none, &ignored);
 	end_job(vdm);
@@ -316,7 +316,7 @@ void vdm_headers_done(struct vdm *vdm)
 {
 	const bool flush = vdm->phase == VDM_FLUSH;
 	struct pm_scene_state state;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (!pm_scene_state_read(vdm->config.pm, &vdm->scene, &state, &fault)) {
 		vdm_stop_fault(vdm, &fault);

@@ -59,7 +59,7 @@ void vdm_walk_loaded(struct vdm *vdm)
 static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 {
 	struct vdm_shared *shared = calloc(1, sizeof(*shared));
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (!shared)
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, addr);
@@ -122,7 +122,7 @@ static enum vdm_walk_result run_command(struct vdm *vdm)
 {
 	struct vdm_walk *walk = &vdm->walk;
 	struct vdm_command cmd;
-	struct gpu_fault fault;
+	struct gpu_fault fault = { 0 };
 
 	if (!vdm_command_fetch(vdm->config.mmu, &walk->tlb, vdm->job.ctx, walk->pc, &cmd, &fault))
 		return stop_fault(vdm, &fault);
