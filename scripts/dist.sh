@@ -7,7 +7,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$top/meson.build")
+version=$(project_version)
 archive=$OUT/pumice-$version.tar
 
 git -C "$top" diff --quiet HEAD ||

@@ -13,7 +13,7 @@ set -euo pipefail
 
 : "${PREFIX:=/usr/local}"
 : "${DESTDIR:=}"
-version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$top/meson.build")
+version=$(project_version)
 native=$BUILD/install
 
 # fill TEMPLATE FILE MODE NAME VALUE: install a file of packaging/ with one value substituted.

@@ -20,6 +20,11 @@ export LC_ALL=C.UTF-8
 unset MAKEFLAGS MFLAGS
 mkdir -p "$PUMICE_CACHE" "$OUT/logs"
 
+# project_version: print the version of the project and the library.
+project_version() {
+	sed -n "s/^  version: '\(.*\)',/\1/p" "$top/meson.build"
+}
+
 # die WHAT [WHAT-TO-DO]: print one line for the failure, one for the remedy.
 die() {
 	echo "error: $1" >&2

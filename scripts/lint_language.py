@@ -13,8 +13,9 @@ import csv
 import os
 import pathlib
 import re
-import subprocess
 import sys
+
+import sources
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 WORDS = TOP / "Documentation" / "style-words.inc"
@@ -59,19 +60,18 @@ def problems(name, content, words, wanted=None):
                 yield f"{name}:{number}: \"{found.group()}\": write {write}"
 
 
-def citations(name, content, sources):
+def citations(name, content, sections):
     """Return cited sections that sources.rst does not list."""
     for number, line in enumerate(content.splitlines(), 1):
         for document, section in CITATION.findall(line):
-            if section not in sources:
+            if section not in sections:
                 yield f"{name}:{number}: document {document} has no section \"{section}\" " \
                       "(Documentation/sources.rst)"
 
 
 def git(*arguments):
-    """Return the output of git, empty if it fails."""
-    return subprocess.run(["git", *arguments], cwd=TOP, check=False, capture_output=True,
-                          text=True, errors="replace").stdout
+    """The output of git, empty if it fails."""
+    return sources.git(arguments, TOP) or ""
 
 
 def base(environment):
@@ -100,7 +100,7 @@ def added_lines(commit):
 def main(arguments, environment):
     """Check, print the problems."""
     words = replaced_words()
-    sources = SOURCES.read_text(encoding="utf-8")
+    sections = SOURCES.read_text(encoding="utf-8")
     untracked = git("ls-files", "--others", "--exclude-standard").splitlines()
     added = {} if "--all" in arguments else added_lines(base(environment))
     whole = set(untracked if "--all" not in arguments else git("ls-files").splitlines())
@@ -110,7 +110,7 @@ def main(arguments, environment):
         if not name.endswith(SUFFIXES) or name in EXCEPT or not path.is_file():
             continue
         content = path.read_text(encoding="utf-8")
-        found += citations(name, content, sources)
+        found += citations(name, content, sections)
         found += problems(name, content, words, None if name in whole else added.get(name, ()))
     print("\n".join(found))
     return 1 if found else 0

@@ -14,7 +14,7 @@ def git(arguments, folder):
         done = subprocess.run(["git", *arguments], cwd=folder, check=False, capture_output=True)
     except FileNotFoundError:
         return None
-    return done.stdout.decode() if done.returncode == 0 else None
+    return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
 def files(folder):
