@@ -174,7 +174,10 @@ static void point_out_of_order(void)
 /* Alternately in two contexts: jobs of one context are ordered anyway. */
 static void many_points(void)
 {
-	struct fixture fixtures[2] = { fx_open() }, holder = fx_on(fixtures[0].fd);
+	struct fixture fixtures[2] = { fx_open() };
+	/* Its job must last as long as a thousand calls may take on a slow machine. */
+	struct fixture holder = fx_with(fixtures[0].fd, DRM_PUMICE_PRIORITY_NORMAL,
+					10 * IGT_PUMICE_PATIENT);
 	u64 stream = fx_empty_stream(&fixtures[0]);
 	u32 timeline = need_sync(fixtures[0].fd), i;
 
