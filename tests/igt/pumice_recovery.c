@@ -174,11 +174,11 @@ static int try_submit(struct fixture *fx, u64 stream)
 
 /* Counts of all helpers; shared with them. */
 struct ends {
-	u32 well, cancelled;	/* jobs; atomic */
+	u32 begun, well, cancelled;	/* jobs; atomic */
 };
 
 /* Work-groups of a job that is long enough to be running at a reset, and all words it stores. */
-#define LONG_GROUPS	512u
+#define LONG_GROUPS	2048u
 #define LONG_SIZE	256u
 #define LONG_BYTES	(LONG_GROUPS * LONG_SIZE * 4)
 
@@ -198,6 +198,13 @@ static void check_long(const struct mem *mem, u32 value)
 
 	for (i = 0; i < LONG_BYTES / 4; i++)
 		igt_assert_eq_u32(mem->cpu[i], value + i);
+}
+
+/* Wait until the last submitted job has begun to store, or has ended. */
+static void wait_for_first_word(const struct fixture *fx, const struct mem *mem, u32 value)
+{
+	while (*(volatile const u32 *)mem->cpu != value && sync_is_pending(fx->fd, fx->sync, 0))
+		usleep(100);
 }
 
 /*
@@ -221,6 +228,8 @@ static void store_until_closed(int stop, struct ends *ends)
 		fx.used = 0;
 		if (try_submit(&fx, long_stream(&fx, &mem, value)))
 			continue;
+		wait_for_first_word(&fx, &mem, value);
+		__atomic_add_fetch(&ends->begun, 1, __ATOMIC_RELAXED);
 		status = fx_wait(&fx);
 		if (status == 1)
 			check_long(&mem, value);
@@ -237,14 +246,18 @@ static bool both_ended(const struct ends *ends)
 	       __atomic_load_n(&ends->cancelled, __ATOMIC_RELAXED);
 }
 
-/* On a slow machine, no long job completes between two resets unless the second one waits. */
-static void wait_for_a_result(const struct ends *ends)
+/*
+ * Wait for the beginning of a helper's job: the job of check_store() ends after those of the
+ * helpers, so that on a slow machine none would be running at the reset that follows it.
+ */
+static void wait_for_a_beginning(const struct ends *ends)
 {
-	u32 ms;
+	const u32 before = __atomic_load_n(&ends->begun, __ATOMIC_RELAXED);
+	u32 us;
 
-	for (ms = 0; !__atomic_load_n(&ends->well, __ATOMIC_RELAXED); ms++) {
-		igt_assert_lt_u32(ms, IGT_PUMICE_PATIENT);
-		usleep(1000);
+	for (us = 0; __atomic_load_n(&ends->begun, __ATOMIC_RELAXED) == before; us += 100) {
+		igt_assert_lt_u32(us, 1000 * IGT_PUMICE_PATIENT);
+		usleep(100);
 	}
 }
 
@@ -271,8 +284,7 @@ static void resets_under_load(void)
 		igt_assert_lt_u32(i, MOST_RESETS);
 		fx.context = need_context(fx.fd, fx.vm);
 		check_store(&fx, 1000 * i);
-		if (i >= RESETS)
-			wait_for_a_result(ends);
+		wait_for_a_beginning(ends);
 		need_flr();
 	}
 	close(stop[1]);
