@@ -20,12 +20,5 @@ _pumice() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	fi
 }
-complete -o filenames -F _pumice pumice-as
-complete -o filenames -F _pumice pumice-dis
-complete -o filenames -F _pumice pumice-decode
-complete -o filenames -F _pumice pumice-dump
-complete -o filenames -F _pumice pumice-frame
-complete -o filenames -F _pumice pumice-info
-complete -o filenames -F _pumice pumice-run
-complete -o filenames -F _pumice pumice-top
-complete -o filenames -F _pumice pumice-trace
+# bash-completion reads this file by the name of the program that it completes.
+complete -o filenames -F _pumice "${BASH_SOURCE[0]##*/}"

@@ -32,8 +32,11 @@ native_part() {
 	DESTDIR=$DESTDIR meson install -C "$native" --no-rebuild
 	install -D -m 644 "$top/packaging/completion.bash" \
 		"$DESTDIR$PREFIX/share/bash-completion/completions/pumice-run"
-	for tool in as dis decode dump frame info top trace; do
-		ln -sf pumice-run "$DESTDIR$PREFIX/share/bash-completion/completions/pumice-$tool"
+	for program in "$DESTDIR$PREFIX"/bin/pumice-*; do
+		case ${program##*/} in
+		pumice-run | pumice-qemu) ;;
+		*) ln -sf pumice-run "$DESTDIR$PREFIX/share/bash-completion/completions/${program##*/}" ;;
+		esac
 	done
 }
 

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: MIT
 """
-What is installed is enough: every header alone, every symbol, every example.
+What is installed is enough: every header alone, every symbol and its page, every example.
 
-build/native is installed into a fresh prefix in a temporary folder. From there on only
-that prefix is used, through pkg-config, and sources are copied out of the tree.
+Only the prefix of prefix.py is used, through pkg-config.
 """
 
-import os
 import pathlib
+import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
 import torus_reference
+from prefix import TOP, VERSION, WARNINGS, prefix
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 # Compiler, language, what its file names end in; the oldest standards that are supported, and
 # each compiler's own.
 COMPILERS = [("gcc", "-std=c11", "c"), ("gcc", None, "c"), ("clang", "-std=c11", "c"),
@@ -27,32 +23,14 @@ HEADERS = {"pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h", "
            "pumice_gfx.h", "pumice_isa_enums.h", "pumice_perf.h", "pumice_regs.h", "pumice_shader.h",
            "pumice_types.h"}
 
-PREFIX = None       # pathlib.Path
-ENVIRONMENT = None
-
-
-def setUpModule():
-    """Install."""
-    global PREFIX, ENVIRONMENT      # pylint: disable=global-statement
-    holder = tempfile.TemporaryDirectory(prefix="pumice-install-")
-    unittest.addModuleCleanup(holder.cleanup)
-    subprocess.run(["meson", "install", "-C", str(BUILD / "native"), "--no-rebuild", "--quiet",
-                    "--destdir", holder.name], check=True, capture_output=True)
-    packages = list(pathlib.Path(holder.name).rglob("pumice.pc"))
-    assert len(packages) == 1, packages
-    PREFIX = pathlib.Path(holder.name) / "usr/local"
-    ENVIRONMENT = {
-        "PATH": os.environ["PATH"], "HOME": holder.name,
-        "PKG_CONFIG_PATH": str(packages[0].parent),
-        "LD_LIBRARY_PATH": str(packages[0].parent.parent),
-        "PUMICE_FIRMWARE": str(PREFIX / "share/pumice/pumice_fw.bin"),
-    }
+MAP = TOP / "userspace/libpumice/libpumice.map"
 
 
 def flags(*words):
-    """What pkg-config gives."""
-    return subprocess.run(["pkg-config", *words, "pumice"], env=ENVIRONMENT, check=True,
-                          capture_output=True, text=True).stdout.split()
+    """What pkg-config prints."""
+    done = prefix().run(["pkg-config", *words, "pumice"])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
 
 
 class Folder(unittest.TestCase):
@@ -65,8 +43,7 @@ class Folder(unittest.TestCase):
 
     def call(self, command):
         """Run a command there that must succeed; its output."""
-        done = subprocess.run(command, cwd=self.dir, env=ENVIRONMENT, text=True, check=False,
-                              capture_output=True, timeout=600)
+        done = prefix().run(command, cwd=self.dir)
         self.assertEqual(done.returncode, 0, f"{' '.join(map(str, command))}\n"
                                              f"{done.stdout}{done.stderr}")
         return done.stdout
@@ -83,7 +60,7 @@ class Headers(Folder):
     """The installed headers."""
 
     def test_these_headers_are_installed(self):
-        found = {path.name for path in (PREFIX / "include/pumice").iterdir()}
+        found = {path.name for path in (prefix().path / "include/pumice").iterdir()}
         self.assertEqual(found, HEADERS)
 
     def test_every_header_compiles_alone_in_c_and_in_cxx(self):
@@ -96,7 +73,7 @@ class Headers(Folder):
 
     def test_every_function_links_from_cxx(self):
         names = [line.strip(" \t;\n") for line in
-                 (TOP / "userspace/libpumice/libpumice.map").read_text().splitlines()
+                 MAP.read_text(encoding="utf-8").splitlines()
                  if line.strip().startswith("pumice_")]
         self.assertGreater(len(names), 100)
         includes = "".join(f"#include <pumice/{header}>\n" for header in sorted(HEADERS))
@@ -146,19 +123,50 @@ int main(void)
                 self.call(["./p"])
 
 
-class Examples(Folder):
-    """The examples, built by their own Makefile."""
+class Library(Folder):
+    """The shared library, its firmware and its pages."""
 
-    built = None        # folder of all cases
+    def symbols(self):
+        """{function: version} of what the library exports."""
+        lines = self.call(["nm", "-D", "--defined-only", "--with-symbol-versions",
+                           prefix().library / "libpumice.so"]).splitlines()
+        names = [line.split()[2] for line in lines]
+        return dict(name.split("@@") for name in names if "@@" in name), names
+
+    def test_pkg_config_has_the_version(self):
+        self.assertEqual(flags("--modversion"), [VERSION])
+
+    def test_every_symbol_has_a_version_of_the_map(self):
+        text = MAP.read_text(encoding="utf-8")
+        wanted = {}
+        for version, body in re.findall(r"(LIBPUMICE_[\d.]+) \{(.*?)\}", text, re.S):
+            wanted.update((name, version) for name in re.findall(r"\b(pumice_\w+);", body))
+        found, names = self.symbols()
+        self.assertEqual(found, wanted)
+        self.assertEqual([name for name in names if "@@" not in name and
+                          not name.startswith("LIBPUMICE_")], [])
+        self.assertEqual(found["pumice_submit"], "LIBPUMICE_0.1")
+        self.assertEqual(found["pumice_vm_bind_async"], "LIBPUMICE_0.2")
+
+    def test_every_function_is_exported_and_has_a_page(self):
+        functions = set()
+        for header in ("pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h",
+                       "pumice_gfx.h", "pumice_perf.h"):
+            text = (prefix().path / "include/pumice" / header).read_text(encoding="utf-8")
+            functions |= set(re.findall(r"^[a-z][\w *]*[ *](pumice_\w+)\(", text, re.M))
+        self.assertEqual(set(self.symbols()[0]), functions)
+        pages = {path.stem for path in (prefix().path / "share/man/man3").iterdir()}
+        self.assertEqual(functions - pages, set())
+
+    def test_the_firmware_is_installed(self):
+        self.assertGreater((prefix().path / "share/pumice/pumice_fw.bin").stat().st_size, 10000)
+
+
+class Examples(Folder):
+    """The examples, built by their own Makefile (scripts/build-examples.sh)."""
 
     def setUp(self):
-        if not Examples.built:
-            Examples.built = pathlib.Path(ENVIRONMENT["HOME"]) / "examples"
-            shutil.copytree(TOP / "examples", Examples.built,
-                            ignore=lambda folder, names: [n for n in names if "." not in n and
-                                                          n != "Makefile"])
-        self.dir = Examples.built
-        self.call(["make", f"CFLAGS=-O2 {' '.join(WARNINGS)}"])
+        self.dir = prefix().examples
 
     def test_each_says_that_it_is_right(self):
         said = {"vector-add": "100000 sums are right\n",
@@ -171,6 +179,15 @@ class Examples(Folder):
         number, steps = longest_sequence(100000)
         self.assertEqual(self.call(["./collatz"]).splitlines()[0],
                          f"{number} takes {steps} steps")
+
+    def test_each_leaks_nothing_under_sanitizers(self):
+        self.dir = prefix().examples.parent / "sanitized"
+        shutil.copytree(prefix().examples, self.dir)
+        self.call(["make", "clean", "all", "CFLAGS=-O1 -g -fsanitize=address,undefined "
+                                           "-fno-sanitize-recover=all"])
+        for program in ("vector-add", "collatz", "timeline", "triangle", "torus"):
+            with self.subTest(program=program):
+                self.call([f"./{program}"])
 
     def picture(self, program):
         """The bytes of the picture that an example draws, row by row."""

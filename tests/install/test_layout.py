@@ -8,16 +8,18 @@ import subprocess
 import tempfile
 import unittest
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
-VERSION = re.search(r"version: '(.*?)'", (TOP / "meson.build").read_text(encoding="utf-8"))[1]
-TOOLS = ("as", "decode", "dis", "dump", "frame", "info", "run", "top", "trace")
+from prefix import BUILD, TOP, VERSION
+
+DEMOS = re.findall(r"^  '(\w+)': ",
+                   (TOP / "userspace/demos/meson.build").read_text(encoding="utf-8"), re.M)
+TOOLS = ("as", "decode", "dis", "dump", "frame", "info", "run", "top", "trace",
+         *(f"demo-{demo}" for demo in DEMOS))
 FILES = ["lib/firmware/pumice/pumice_fw.bin", "usr/lib/udev/rules.d/60-pumice.rules",
          "usr/share/pumice/pumice_fw.bin", f"usr/src/pumice-{VERSION}/dkms.conf",
          *(f"usr/bin/pumice-{tool}" for tool in TOOLS),
          *(f"usr/share/bash-completion/completions/pumice-{tool}" for tool in TOOLS),
-         "usr/include/pumice/pumice.h", "usr/share/man/man3/pumice_submit.3",
-         "usr/share/man/man1/pumice-run.1"]
+         *(f"usr/share/man/man1/pumice-{tool}.1" for tool in TOOLS),
+         "usr/include/pumice/pumice.h", "usr/share/man/man3/pumice_submit.3"]
 
 
 def run(command, **variables):
@@ -79,13 +81,17 @@ class Install(Folder):
         self.assertTrue(modules)
 
     def test_completion_offers_the_options_that_help_lists(self):
-        completion = self.root / "usr/share/bash-completion/completions/pumice-run"
-        tool = self.root / "usr/bin/pumice-run"
-        words = run(["bash", "-c", f'. {completion}; COMP_WORDS=({tool} --); COMP_CWORD=1; '
-                                   f'_pumice {tool}; echo "${{COMPREPLY[*]}}"'],
-                    LD_LIBRARY_PATH=str(next(self.root.glob("usr/lib/**/libpumice.so")).parent))
-        self.assertIn("--arg", words.split())
-        self.assertIn("--groups", words.split())
+        folder = self.root / "usr/share/bash-completion/completions"
+        library = str(next(self.root.glob("usr/lib/**/libpumice.so")).parent)
+        for name, some in [("run", {"--arg", "--groups"}), ("demo-life", {"--generations"}),
+                           ("as", {"--c-array", "-I"})]:
+            tool = self.root / f"usr/bin/pumice-{name}"
+            words = run(["bash", "-c", f". {folder}/pumice-{name}; complete -p pumice-{name}; "
+                         f"COMP_WORDS=({tool} -); COMP_CWORD=1; _pumice {tool}; "
+                         'echo "${COMPREPLY[*]}"'], LD_LIBRARY_PATH=library).split()
+            self.assertLessEqual({*some, "-h", "--help", "-V", "--version", "_pumice"}, set(words))
+            self.assertEqual([word for word in words if word.startswith("-") and not
+                              run([str(tool), "--help"], LD_LIBRARY_PATH=library).count(word)], [])
 
 
 class InstallQemu(Folder):

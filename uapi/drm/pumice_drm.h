@@ -16,7 +16,7 @@
  *   arguments are not modified, so the call can be repeated unchanged, as
  *   drmIoctl() does.
  *
- * Versions, as returned by drmGetVersion():
+ * Versions, as returned by drmGetVersion(); this header is of the last one:
  *   1.0	counts of VM_BIND and SUBMIT also carry the failing index
  *   1.1	failed_op and failed_job; BO_MADVISE, CONTEXT_SET_PRIORITY, FILE_GET_RESETS,
  *		VM_GET_FAULTS; DRM_PUMICE_BIND_UNMAP_ALL and DRM_PUMICE_BIND_NULL. A 1.0 kernel
@@ -49,6 +49,9 @@
 #if defined(__cplusplus)
 extern "C" {
 #endif
+
+#define DRM_PUMICE_VERSION_MAJOR	1
+#define DRM_PUMICE_VERSION_MINOR	2
 
 /* Driver-specific ioctl numbers. */
 #define DRM_PUMICE_DEV_QUERY		0x00

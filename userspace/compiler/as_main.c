@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* pumice-as: the assembler's command line. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "asm.h"
+#include "command.h"
 #include "file.h"
 
-static const char usage[] =
-	"usage: pumice-as [OPTION]… FILE.pasm\n"
-	"Assembles a Pumice program; - is standard input or output.\n"
-	"  -o OUT           program file to write (default: FILE.pbin)\n"
-	"  -I DIR           look for included files in DIR too, up to 16 times\n"
-	"  --listing FILE   write a listing too: address, words and source line\n"
-	"  --no-lines       leave the source lines out of the program file\n"
-	"  --c-array NAME   write C source with the file's bytes in NAME[] instead\n";
-
 /* Options of the command line. */
-struct command {
-	const char *array, *listing;
+struct arguments {
+	const char *output, *array, *listing;
 	bool no_lines;
 	struct file_dirs dirs;
 };
@@ -66,7 +57,7 @@ static int write_array(const char *path, const char *name, const uint8_t *data, 
 	return ret;
 }
 
-static int write_outputs(const struct command *c, const char *output, const char *listing,
+static int write_outputs(const struct arguments *c, const char *output, const char *listing,
 			 const uint8_t *data, size_t bytes)
 {
 	if (c->listing && file_write("pumice-as", c->listing, listing, strlen(listing)))
@@ -75,7 +66,7 @@ static int write_outputs(const struct command *c, const char *output, const char
 			  file_write("pumice-as", output, data, bytes);
 }
 
-static int assemble(struct command *c, const char *input, const char *output)
+static int assemble(struct arguments *c, const char *input, const char *output)
 {
 	char *listing = NULL;
 	const struct pumice_asm_options options = {
@@ -105,51 +96,45 @@ static int assemble(struct command *c, const char *input, const char *output)
 	return ret != 0;
 }
 
-/* Parse one option; false: unknown option. */
-static bool take_option(struct command *c, int option, char **output)
+static void add_dir(const struct command *c, const char *text, void *data)
 {
-	switch (option) {
-	case 'o':
-		*output = optarg;
-		return true;
-	case 'c':
-		c->array = optarg;
-		return true;
-	case 'l':
-		c->listing = optarg;
-		return true;
-	case 'n':
-		c->no_lines = true;
-		return true;
-	case 'I':
-		if (c->dirs.count == FILE_MAX_DIRS)
-			return false;
-		c->dirs.dir[c->dirs.count++] = optarg;
-		return true;
-	default:
-		return false;
-	}
+	struct file_dirs *dirs = data;
+
+	if (dirs->count == FILE_MAX_DIRS)
+		command_refuse(c, "-I %s: at most %u folders are accepted", text, FILE_MAX_DIRS);
+	dirs->dir[dirs->count++] = text;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "c-array", required_argument, NULL, 'c' },
-						 { "listing", required_argument, NULL, 'l' },
-						 { "no-lines", no_argument, NULL, 'n' },
-						 { "help", no_argument, NULL, 'h' },
-						 { 0 } };
-	struct command command = { 0 };
-	char *output = NULL, *made = NULL;
-	int option, ret;
+	struct arguments args = { .output = NULL };
+	const struct command_option options[] = {
+		COMMAND_OUTPUT(&args.output, "OUT", "program file to write (default: FILE.pbin)"),
+		{ 'I', "include", "DIR", "search for included files in DIR too; up to 16 times",
+		  .parse = add_dir, .data = &args.dirs },
+		{ 0, "listing", "OUT", "also write a table: number, address, words and source\n"
+		  "line of each instruction", .text = &args.listing },
+		{ 0, "no-lines", NULL, "leave the source lines out of the program file",
+		  .flag = &args.no_lines },
+		{ 0, "c-array", "NAME", "write C source with the bytes in NAME[] instead",
+		  .text = &args.array },
+		{ 0 }
+	};
+	const struct command command = {
+		.name = "pumice-as",
+		.words = "FILE.pasm",
+		.min_words = 1, .max_words = 1,
+		.purpose = "Assembles a Pumice program; - is standard input or output.\n",
+		.options = options,
+		.versions = COMMAND_VERSION_PROGRAM,
+	};
+	const char *input = argv[command_line(&command, argc, argv)];
+	char *made = NULL;
+	int ret;
 
-	while ((option = getopt_long(argc, argv, "o:I:h", options, NULL)) != -1)
-		if (!take_option(&command, option, &output))
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	if (optind + 1 != argc)
-		return fputs(usage, stderr), 1;
-	if (!output)
-		output = made = default_output(argv[optind]);
-	ret = output ? assemble(&command, argv[optind], output) : 1;
+	if (!args.output)
+		args.output = made = default_output(input);
+	ret = args.output ? assemble(&args, input, args.output) : 1;
 	free(made);
 	return ret;
 }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* pumice-dis: the disassembler's command line. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "asm.h"
+#include "command.h"
 #include "file.h"
-
-static const char usage[] =
-	"usage: pumice-dis [-n] [-o OUT.pasm] FILE.pbin\n"
-	"Turns a Pumice program file into text that pumice-as turns back into the same\n"
-	"bytes; - is standard input or output (the default).\n"
-	"  -n, --numbered   add number, address and source line of each instruction\n";
 
 static int disassemble(const char *input, const char *output, bool numbered)
 {
@@ -38,22 +32,24 @@ static int disassemble(const char *input, const char *output, bool numbered)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "help", no_argument, NULL, 'h' },
-						 { "numbered", no_argument, NULL, 'n' },
-						 { 0 } };
 	const char *output = "-";
 	bool numbered = false;
-	int option;
+	const struct command_option options[] = {
+		COMMAND_OUTPUT(&output, "OUT.pasm", "the text (default: standard output)"),
+		{ 'n', "numbered", NULL, "add number, address and source line of each instruction",
+		  .flag = &numbered },
+		{ 0 }
+	};
+	const struct command command = {
+		.name = "pumice-dis",
+		.words = "FILE.pbin",
+		.min_words = 1, .max_words = 1,
+		.purpose = "Disassembles a Pumice program file to text that pumice-as assembles to the same\n"
+			   "bytes; - is standard input or output.\n",
+		.options = options,
+		.versions = COMMAND_VERSION_PROGRAM,
+	};
+	const int first = command_line(&command, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "o:nh", options, NULL)) != -1) {
-		if (option == 'o')
-			output = optarg;
-		else if (option == 'n')
-			numbered = true;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
-	if (optind + 1 != argc)
-		return fputs(usage, stderr), 1;
-	return disassemble(argv[optind], output, numbered);
+	return disassemble(argv[first], output, numbered);
 }

@@ -5,7 +5,6 @@
  * Two passes of one program, along the rows and along the columns. The CPU does
  * the same operations in the same order; every pixel must be equal.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +19,6 @@
 #define MAX_RADIUS 64u
 #define GROUP_X	32u
 #define GROUP_Y	4u
-
-static const char usage[] =
-	"usage: " NAME " [-i FILE.png] [-r RADIUS] [-o FILE.png] [-d DEVICE]\n"
-	"Blurs a picture (default: one that is made up) with a Gaussian of so many pixels\n"
-	"(default 8, at most 64), writes it beside the original, and checks every pixel.\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
 struct image {
 	uint32_t width, height, radius;
@@ -169,18 +162,17 @@ static void write_picture(const struct image *image, const uint32_t *blurred, co
 		for (unsigned int c = 0; c < 3; c++)
 			rgb[3 * i + c] = (uint8_t)(pixel >> 8 * c);
 	}
-	if (!picture_write(path, 2 * w, h, rgb))
-		demo_fail(NAME, "%s: cannot be written", path);
+	demo_write_picture(NAME, path, 2 * w, h, rgb);
 	free(rgb);
-	printf("%s: wrote %s\n", NAME, path);
 }
 
-static void blur(const struct image *image, const char *device, const char *path)
+static int blur(const struct image *image, const char *device, const char *path)
 {
 	const uint64_t bytes = (uint64_t)image->width * image->height * sizeof(uint32_t);
 	struct demo_buffer pixels[3], weights;
 	struct demo demo;
 	uint32_t wrong;
+	int status;
 
 	demo_open(&demo, NAME, device, blur_program, sizeof(blur_program));
 	for (int i = 0; i < 3; i++)
@@ -190,36 +182,33 @@ static void blur(const struct image *image, const char *device, const char *path
 	memcpy(weights.cpu, image->weights, sizeof(image->weights));
 	run(&demo, image, pixels, &weights);
 	wrong = count_wrong(image, pixels[2].cpu);
-	printf("%s: %u of %u pixels equal the CPU's: %s\n", NAME,
-	       image->width * image->height - wrong, image->width * image->height,
-	       wrong ? "WRONG" : "ok");
+	status = demo_result(NAME, !wrong, "%u of %u pixels equal the CPU's",
+			     image->width * image->height - wrong, image->width * image->height);
 	write_picture(image, pixels[2].cpu, path);
 	for (int i = 0; i < 3; i++)
 		demo_buffer_free(&demo, &pixels[i]);
 	demo_buffer_free(&demo, &weights);
 	demo_close(&demo);
-	if (wrong)
-		exit(1);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
-	const char *device = NULL, *path = "blur.png", *input = NULL, *error;
+	const char *device, *path = "blur.png", *input = NULL, *error;
 	struct image image = { .radius = 8 };
-	int option;
+	int status;
+	const struct command_option own[] = {
+		{ 'i', "input", "FILE.png", "picture to blur (default: one that is made up)",
+		  .text = &input },
+		{ 'r', "radius", "RADIUS", "of the Gaussian, in pixels, 1 to 64 (default 8)",
+		  .number = &image.radius, .min = 1, .max = MAX_RADIUS },
+		COMMAND_OUTPUT(&path, "FILE.png", "the original and the result (default blur.png)"),
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "i:r:o:d:h")) != -1) {
-		if (option == 'i')
-			input = optarg;
-		else if (option == 'r')
-			image.radius = demo_number(NAME, optarg, 1, MAX_RADIUS);
-		else if (option == 'o')
-			path = optarg;
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Blurs a picture, writes it next to the original, and checks every pixel.\n",
+				own, argc, argv);
 	if (!input)
 		make_up(&image);
 	else
@@ -227,7 +216,7 @@ int main(int argc, char **argv)
 	if (!image.pixels)
 		demo_fail(NAME, "%s: %s", input, error);
 	fill_weights(&image);
-	blur(&image, device, path);
+	status = blur(&image, device, path);
 	free(image.pixels);
-	return 0;
+	return status;
 }

@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <zlib.h>
+
+#include "animation.h"
+#include "picture.h"
+
 #define STREAM_BYTES	65536
+#define MAX_OPTIONS	4u	/* of a demo's own */
 #define RUN_TIMEOUT_NS	(60 * 1000000000ull)
 
 _Noreturn void demo_fail(const char *name, const char *format, ...)
@@ -20,6 +26,26 @@ _Noreturn void demo_fail(const char *name, const char *format, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	exit(1);
+}
+
+const char *demo_arguments(const char *name, const char *purpose,
+			   const struct command_option *own, int argc, char **argv)
+{
+	struct command_option options[MAX_OPTIONS + 2] = { { 0 } };
+	const struct command command = {
+		.name = name,
+		.purpose = purpose,
+		.options = options,
+		.versions = COMMAND_VERSION_GPU,
+	};
+	const char *device = NULL;
+	unsigned int count = 0;
+
+	while (own && (own->letter || own->name) && count < MAX_OPTIONS)
+		options[count++] = *own++;
+	options[count] = (struct command_option)COMMAND_DEVICE(&device);
+	command_line(&command, argc, argv);
+	return device;
 }
 
 /* Exit if a library call failed. */
@@ -36,8 +62,7 @@ void demo_open(struct demo *demo, const char *name, const char *device,
 	struct pumice_device_info info;
 
 	*demo = (struct demo){ .name = name };
-	if (pumice_device_open(device, &demo->dev, error, sizeof(error)))
-		demo_fail(name, "no GPU: %s", error);
+	demo->dev = command_device_open(name, device);
 	if (pumice_program_parse(program, program_bytes, &demo->program, error, sizeof(error)))
 		demo_fail(name, "program: %s", error);
 	check(demo, "device", pumice_device_info(demo->dev, &info));
@@ -170,12 +195,30 @@ void demo_report(const struct demo *demo)
 	       (double)demo->device_ns / 1e6, (double)demo->wall_ns / 1e6);
 }
 
-uint32_t demo_number(const char *name, const char *text, uint32_t min, uint32_t max)
+int demo_result(const char *name, bool good, const char *format, ...)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 0);
+	va_list args;
 
-	if (!*text || *end || *text == '-' || value < min || value > max)
-		demo_fail(name, "%s is not a number from %u to %u", text, min, max);
-	return (uint32_t)value;
+	printf("%s: ", name);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf(": %s\n", good ? "ok" : "WRONG");
+	return !good;
+}
+
+void demo_write_picture(const char *name, const char *path, uint32_t width, uint32_t height,
+			const uint8_t *rgb)
+{
+	if (!picture_write(path, width, height, rgb))
+		demo_fail(name, "%s: cannot be written", path);
+	printf("%s: wrote %s, CRC-32 %08lx\n", name, path,
+	       crc32_z(0, rgb, (size_t)width * height * 3));
+}
+
+void demo_write_animation(const char *name, const char *path, struct animation *film)
+{
+	if (!animation_close(film))
+		demo_fail(name, "%s: cannot be written", path);
+	printf("%s: wrote %s\n", name, path);
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interface shared by the demos: a device with all objects that one program needs, one
- * run of it, and the report of times.
+ * Interface shared by the demos: the command line, a device with all objects that one program
+ * needs, one run of it, the report of times and of the result.
  */
 #ifndef PUMICE_DEMO_H
 #define PUMICE_DEMO_H
 
+#include <stdbool.h>
+
 #include <pumice/pumice.h>
 #include <pumice/pumice_shader.h>
+
+#include "command.h"
 
 /* A device opened, with a VM, a context, a stream and one program. */
 struct demo {
@@ -24,12 +28,21 @@ struct demo {
 	uint64_t wall_ns;	/* of the last run, from submission to fence */
 };
 
+struct animation;
+
 /* A buffer, mapped for both sides. */
 struct demo_buffer {
 	struct pumice_bo *bo;
 	void *cpu;
 	uint64_t va;
 };
+
+/*
+ * Parse a demo's options: @own, or NULL, and those that all have. Return: the device's name, or
+ * NULL. Exits as command_line() does.
+ */
+const char *demo_arguments(const char *name, const char *purpose,
+			   const struct command_option *own, int argc, char **argv);
 
 /* Open; exits with a message on failure, as do all of these. device may be NULL. */
 void demo_open(struct demo *demo, const char *name, const char *device,
@@ -69,8 +82,14 @@ float demo_random_unit(uint32_t *state);
 /* Print one line: device and wall time. */
 void demo_report(const struct demo *demo);
 
-/* Parse a number of an option, min to max; exits with a message otherwise. */
-uint32_t demo_number(const char *name, const char *text, uint32_t min, uint32_t max);
+/* Print the result of the comparison with the CPU. Return: the demo's exit status. */
+int demo_result(const char *name, bool good, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Save a picture of 8-bit R, G, B as a PNG file, and print one line with its CRC-32. */
+void demo_write_picture(const char *name, const char *path, uint32_t width, uint32_t height,
+			const uint8_t *rgb);
+/* Finish an animation, and print one line. */
+void demo_write_animation(const char *name, const char *path, struct animation *film);
 
 _Noreturn void demo_fail(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -2,7 +2,6 @@
 /* Functions shared by the demos that draw. See draw.h. */
 #include "draw.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,15 +81,13 @@ uint64_t draw_counted(struct draw *d, enum draw_count count)
 void draw_open(struct draw *d, const char *name, const char *device,
 	       const struct draw_options *options)
 {
-	char error[PUMICE_ERROR_BYTES];
 	struct pumice_device_info info;
 
 	*d = (struct draw){ .name = name, .options = *options };
 	d->options.samples = options->samples ? options->samples : 1;
 	d->options.format = options->format ? options->format : PUMICE_FORMAT_RGBA8_SRGB;
 	d->options.pages = options->pages ? options->pages : PLENTY;
-	if (pumice_device_open(device, &d->dev, error, sizeof(error)))
-		demo_fail(name, "no GPU: %s", error);
+	d->dev = command_device_open(name, device);
 	check(d, "device", pumice_device_info(d->dev, &info));
 	d->clock_hz = info.clock_hz;
 	check(d, "VM", pumice_vm_create(d->dev, &d->vm));
@@ -347,20 +344,11 @@ uint8_t *draw_pixels(struct draw *d)
 	return rgb;
 }
 
-void draw_write_rgb(const char *name, const char *path, uint32_t width, uint32_t height,
-		    const uint8_t *rgb)
-{
-	if (!picture_write(path, width, height, rgb))
-		demo_fail(name, "%s: cannot be written", path);
-	printf("%s: wrote %s, CRC-32 %08lx\n", name, path,
-	       crc32_z(0, rgb, (size_t)width * height * 3));
-}
-
 void draw_write(struct draw *d, const char *path)
 {
 	uint8_t *rgb = draw_pixels(d);
 
-	draw_write_rgb(d->name, path, d->options.width, d->options.height, rgb);
+	demo_write_picture(d->name, path, d->options.width, d->options.height, rgb);
 	free(rgb);
 }
 
@@ -370,22 +358,14 @@ void draw_report(const struct draw *d, const char *what)
 	       (double)d->geometry_ns / 1e6, (double)d->fragment_ns / 1e6);
 }
 
-void draw_arguments(const char *name, int argc, char **argv, const char **path,
-		    const char **device)
+const char *draw_arguments(const char *name, const char *purpose, int argc, char **argv,
+			   const char **path)
 {
-	int option;
+	const struct command_option own[] = {
+		COMMAND_OUTPUT(path, "FILE.png", "the picture (default: the demo's name.png)"), { 0 }
+	};
 
-	while ((option = getopt(argc, argv, "o:d:h")) != -1) {
-		if (option == 'o')
-			*path = optarg;
-		else if (option == 'd')
-			*device = optarg;
-		else {
-			fprintf(option == 'h' ? stdout : stderr,
-				"usage: pumice-demo-%s [-o FILE] [-d DEVICE]\n", name);
-			exit(option != 'h');
-		}
-	}
+	return demo_arguments(name, purpose, own, argc, argv);
 }
 
 void draw_matrices(uint32_t words[32], const struct matrix *clip, const struct matrix *model)

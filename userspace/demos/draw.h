@@ -99,15 +99,13 @@ void draw_end(struct draw *draw);
 uint8_t *draw_pixels(struct draw *draw);
 /* Save it as a PNG file, and print one line with its CRC-32. */
 void draw_write(struct draw *draw, const char *path);
-void draw_write_rgb(const char *name, const char *path, uint32_t width, uint32_t height,
-		    const uint8_t *rgb);
 uint64_t draw_counted(struct draw *draw, enum draw_count count);
 /* Print one line: times of the last frame. */
 void draw_report(const struct draw *draw, const char *what);
 
-/* Parse options -o FILE and -d DEVICE; others are rejected. */
-void draw_arguments(const char *name, int argc, char **argv, const char **path,
-		    const char **device);
+/* demo_arguments() of a demo whose only own option is -o FILE. */
+const char *draw_arguments(const char *name, const char *purpose, int argc, char **argv,
+			   const char **path);
 
 /* Uniforms of mesh_vertex.pasm: to clip space, then of the model in the world. */
 void draw_matrices(uint32_t words[32], const struct matrix *clip, const struct matrix *model);

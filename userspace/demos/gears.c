@@ -5,7 +5,6 @@
  * alternate between the scenes of the data set. After a rotation by
  * one tooth the picture must equal the first one.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "animation.h"
 #include "world.h"
 
-#define NAME	"gears"
+#define NAME	"pumice-demo-gears"
 #define WIDTH	480u
 #define HEIGHT	360u
 #define FRAMES	20u	/* of a tooth of the large gear */
@@ -61,29 +60,6 @@ static void draw_frame(struct show *s, uint32_t frame)
 		world_add(&s->world, &s->model[i], &place, &look);
 	}
 	draw_end(&s->draw);
-}
-
-static void parse(int argc, char **argv, const char **path, const char **picture,
-		  const char **device, uint32_t *turns)
-{
-	int option;
-
-	while ((option = getopt(argc, argv, "o:p:d:t:h")) != -1) {
-		if (option == 'o')
-			*path = optarg;
-		else if (option == 'p')
-			*picture = optarg;
-		else if (option == 'd')
-			*device = optarg;
-		else if (option == 't')
-			*turns = demo_number(NAME, optarg, 1, 100);
-		else {
-			fprintf(option == 'h' ? stdout : stderr,
-				"usage: pumice-demo-" NAME
-				" [-t TURNS] [-o FILE.gif] [-p FILE.png] [-d DEVICE]\n");
-			exit(option != 'h');
-		}
-	}
 }
 
 static void make(struct show *s, const char *device)
@@ -142,28 +118,34 @@ static int show_frame(struct show *s, struct animation *film, uint32_t frame, ui
 int main(int argc, char **argv)
 {
 	static uint8_t first[WIDTH * HEIGHT * 3], shown[SHOWN * WIDTH * HEIGHT * 3];
-	const char *path = NAME ".gif", *picture = NAME ".png", *device = NULL;
-	struct animation *film;
+	const char *path = "gears.gif", *picture = "gears.png", *device;
 	uint32_t turns = 1, frame, i;
+	const struct command_option own[] = {
+		{ 't', "turns", "N", "turns by a tooth, 1 to 100 (default 1)", .number = &turns,
+		  .min = 1, .max = 100 },
+		COMMAND_OUTPUT(&path, "FILE.gif", "the animation (default gears.gif)"),
+		{ 'p', "picture", "FILE.png", "four of its frames (default gears.png)",
+		  .text = &picture },
+		{ 0 }
+	};
+	struct animation *film;
 	struct show s;
-	int wrong = 0;
+	int wrong = 0, status;
 
-	parse(argc, argv, &path, &picture, &device, &turns);
+	device = demo_arguments(NAME, "Draws moving gears as an animation.\n", own, argc, argv);
 	make(&s, device);
 	film = animation_open_pictures(path, WIDTH, HEIGHT);
 	if (!film)
-		demo_fail(NAME, "%s cannot be written", path);
+		demo_fail(NAME, "%s: cannot be written", path);
 	for (frame = 0; frame <= FRAMES * turns; frame++)
 		wrong |= show_frame(&s, film, frame, first, shown);
-	if (!animation_close(film))
-		demo_fail(NAME, "%s cannot be written", path);
-	draw_write_rgb(NAME, picture, 2 * WIDTH, 2 * HEIGHT, shown);
+	demo_write_animation(NAME, path, film);
+	demo_write_picture(NAME, picture, 2 * WIDTH, 2 * HEIGHT, shown);
 	draw_report(&s.draw, "the last frame");
-	printf("%s: %u frames; behind a turn of a tooth: %s; wrote %s\n", NAME, frame,
-	       wrong ? "DIFFERENT" : "the same picture", path);
+	status = demo_result(NAME, !wrong, "%u frames; the same picture after a turn by a tooth", frame);
 	for (i = 0; i < GEARS; i++)
 		draw_model_free(&s.draw, &s.model[i]);
 	world_close(&s.world);
 	draw_close(&s.draw);
-	return wrong != 0;
+	return status;
 }

@@ -11,7 +11,7 @@
 
 #include "crowd.h"
 
-#define NAME	"heatmap"
+#define NAME	"pumice-demo-heatmap"
 #define WIDTH	640u
 #define HEIGHT	480u
 #define TILE	16u
@@ -98,13 +98,16 @@ int main(int argc, char **argv)
 		.width = WIDTH, .height = HEIGHT, .stats = true,
 		.tile_size = PUMICE_TILE_SIZE_16X16,
 	};
-	const char *path = NAME ".png", *device = NULL;
+	const char *path = "heatmap.png", *device;
 	static struct board board;
 	struct crowd c;
 	uint8_t *rgb;
 	bool good;
+	int status;
 
-	draw_arguments(NAME, argc, argv, &path, &device);
+	device = draw_arguments(NAME,
+				"Draws a scene and maps of the cost of its tiles.\n",
+				argc, argv, &path);
 	crowd_open(&c, NAME, device, &options);
 	crowd_draw(&c);
 	draw_report(&c.draw, "with counts");
@@ -112,8 +115,8 @@ int main(int argc, char **argv)
 	put_picture(&board, rgb);
 	free(rgb);
 	good = put_maps(&board, c.draw.stats.cpu, &c.draw);
-	printf("%s: counts: %s\n", NAME, good ? "ok" : "WRONG");
-	draw_write_rgb(NAME, path, WIDTH * 2, HEIGHT * 2, &board.rgb[0][0][0]);
+	status = demo_result(NAME, good, "the counts of all tiles");
+	demo_write_picture(NAME, path, WIDTH * 2, HEIGHT * 2, &board.rgb[0][0][0]);
 	crowd_close(&c);
-	return !good;
+	return status;
 }

@@ -5,7 +5,6 @@
  * The bytes are the brightness of a generated picture; the counts are
  * compared with the CPU's and drawn as bars below it.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +21,6 @@
 #define BARS	160u		/* pixels of the highest */
 #define GROUPS	32u
 #define GROUP	256u
-
-static const char usage[] =
-	"usage: " NAME " [-o FILE.png] [-d DEVICE]\n"
-	"Counts the 256 shades of a picture of 512x512 pixels and checks the counts.\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
 /* Generate clouds with grain. */
 static void draw(uint8_t *shade)
@@ -88,20 +82,19 @@ static void write_picture(const uint8_t *shade, const uint32_t *counts, const ch
 int main(int argc, char **argv)
 {
 	const uint32_t groups[3] = { GROUPS, 1, 1 };
-	const char *device = NULL, *path = "histogram.png";
+	const char *device, *path = "histogram.png";
 	struct demo_buffer shade, counts;
 	uint32_t uniforms[6], wrong;
 	struct demo demo;
-	int option;
+	int status;
+	const struct command_option own[] = {
+		COMMAND_OUTPUT(&path, "FILE.png", "the picture and its histogram (default histogram.png)"),
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "o:d:h")) != -1) {
-		if (option == 'o')
-			path = optarg;
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Counts the 256 shades of a picture of 512x512 pixels and checks the counts.\n",
+				own, argc, argv);
 	demo_open(&demo, NAME, device, histogram_program, sizeof(histogram_program));
 	demo_buffer(&demo, SIDE * SIDE, &shade);
 	demo_buffer(&demo, BINS * sizeof(uint32_t), &counts);
@@ -113,11 +106,10 @@ int main(int argc, char **argv)
 	demo_run(&demo, groups, uniforms, 6);
 	demo_report(&demo);
 	wrong = count_wrong(shade.cpu, counts.cpu);
-	printf("%s: %u of %u counts equal the CPU's: %s\n", NAME, BINS - wrong, BINS,
-	       wrong ? "WRONG" : "ok");
+	status = demo_result(NAME, !wrong, "%u of %u counts equal the CPU's", BINS - wrong, BINS);
 	write_picture(shade.cpu, counts.cpu, path);
 	demo_buffer_free(&demo, &shade);
 	demo_buffer_free(&demo, &counts);
 	demo_close(&demo);
-	return wrong != 0;
+	return status;
 }

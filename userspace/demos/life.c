@@ -5,7 +5,6 @@
  * The GPU counts 32 cells in parallel, bitwise; the CPU computes
  * the same cell by cell, and every generation is compared.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,6 @@
 #define ROWS	192u
 #define SCALE	2u		/* pixels of a cell */
 #define GROUP	8u
-
-static const char usage[] =
-	"usage: " NAME " [-g GENERATIONS] [-o FILE.gif] [-d DEVICE]\n"
-	"Plays the Game of Life on 256x192 cells (default 200 generations) and checks each.\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
 static bool cell(const uint32_t *field, uint32_t x, uint32_t y)
 {
@@ -130,23 +124,22 @@ static uint32_t run(struct demo *demo, struct demo_buffer field[2], uint32_t gen
 int main(int argc, char **argv)
 {
 	static const uint8_t green[3] = { 120, 255, 140 };
-	const char *device = NULL, *path = "life.gif";
+	const char *device, *path = "life.gif";
 	uint32_t generations = 200, wrong;
 	struct demo_buffer field[2];
 	struct animation *film;
 	struct demo demo;
-	int option;
+	int status;
+	const struct command_option own[] = {
+		{ 'g', "generations", "N", "generations, 1 to 100000 (default 200)",
+		  .number = &generations, .min = 1, .max = 100000 },
+		COMMAND_OUTPUT(&path, "FILE.gif", "the animation (default life.gif)"),
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "g:o:d:h")) != -1) {
-		if (option == 'g')
-			generations = demo_number(NAME, optarg, 1, 100000);
-		else if (option == 'o')
-			path = optarg;
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Plays the Game of Life on 256x192 cells and checks each generation.\n",
+				own, argc, argv);
 	film = animation_open(path, COLUMNS * SCALE, ROWS * SCALE, green);
 	if (!film)
 		demo_fail(NAME, "%s: cannot be written", path);
@@ -155,13 +148,11 @@ int main(int argc, char **argv)
 	demo_buffer(&demo, ROWS * WORDS * sizeof(uint32_t), &field[1]);
 	wrong = run(&demo, field, generations, film);
 	demo_report(&demo);
-	printf("%s: %u of %u generations equal the CPU's: %s\n", NAME, generations - wrong,
-	       generations, wrong ? "WRONG" : "ok");
-	if (!animation_close(film))
-		demo_fail(NAME, "%s: cannot be written", path);
-	printf("%s: wrote %s\n", NAME, path);
+	status = demo_result(NAME, !wrong, "%u of %u generations equal the CPU's",
+			     generations - wrong, generations);
+	demo_write_animation(NAME, path, film);
 	demo_buffer_free(&demo, &field[0]);
 	demo_buffer_free(&demo, &field[1]);
 	demo_close(&demo);
-	return wrong != 0;
+	return status;
 }

@@ -5,7 +5,6 @@
  * The GPU counts iterations, one instance per pixel, with waves ending as a whole; the
  * counts are compared with the CPU's, then coloured and written by libpng.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +16,6 @@
 #define NAME	"pumice-demo-mandelbrot"
 #define GROUP_X	32u
 #define GROUP_Y	4u
-
-static const char usage[] =
-	"usage: " NAME " [-s WIDTHxHEIGHT] [-i ITERATIONS] [-o FILE.png] [-d DEVICE]\n"
-	"Draws the Mandelbrot set (default 480x320, 256 iterations, mandelbrot.png) and\n"
-	"checks every pixel.\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
 /* The drawn area: uniforms of the program, and the picture's size. */
 struct view {
@@ -82,10 +75,8 @@ static void write_picture(const struct view *view, const uint32_t *counts, const
 		demo_fail(NAME, "out of memory");
 	for (uint32_t i = 0; i < view->width * view->height; i++)
 		colour(view, counts[i], rgb + 3 * (size_t)i);
-	if (!picture_write(path, view->width, view->height, rgb))
-		demo_fail(NAME, "%s: cannot be written", path);
+	demo_write_picture(NAME, path, view->width, view->height, rgb);
 	free(rgb);
-	printf("%s: wrote %s\n", NAME, path);
 }
 
 static void run(struct demo *demo, const struct view *view, uint64_t image)
@@ -105,36 +96,37 @@ static void run(struct demo *demo, const struct view *view, uint64_t image)
 	demo_report(demo);
 }
 
-static void parse_size(const char *text, struct view *view)
+static void parse_size(const struct command *c, const char *text, void *data)
 {
+	struct view *view = data;
 	char x, end;
 
 	if (sscanf(text, "%5u%c%5u%c", &view->width, &x, &view->height, &end) != 3 || x != 'x' ||
 	    !view->width || !view->height || view->width > 16384 || view->height > 16384)
-		demo_fail(NAME, "%s is not a size such as 480x320", text);
+		command_refuse(c, "-s %s: a size is two numbers from 1 to 16384, such as 480x320",
+			       text);
 }
 
 int main(int argc, char **argv)
 {
 	struct view view = { .width = 480, .height = 320, .limit = 256 };
-	const char *device = NULL, *path = "mandelbrot.png";
+	const char *device, *path = "mandelbrot.png";
 	struct demo_buffer image;
 	struct demo demo;
 	uint32_t wrong;
-	int option;
+	int status;
+	const struct command_option own[] = {
+		{ 's', "size", "WIDTHxHEIGHT", "pixels, at most 16384 (default 480x320)",
+		  .parse = parse_size, .data = &view },
+		{ 'i', "iterations", "N", "of a pixel, 1 to 1048576 (default 256)",
+		  .number = &view.limit, .min = 1, .max = 1u << 20 },
+		COMMAND_OUTPUT(&path, "FILE.png", "the picture (default mandelbrot.png)"),
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "s:i:o:d:h")) != -1) {
-		if (option == 's')
-			parse_size(optarg, &view);
-		else if (option == 'i')
-			view.limit = demo_number(NAME, optarg, 1, 1u << 20);
-		else if (option == 'o')
-			path = optarg;
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Draws the Mandelbrot set and checks every pixel.\n",
+				own, argc, argv);
 	view.step = 3.6f / (float)view.width;
 	view.re = -2.5f;
 	view.im = -0.5f * view.step * (float)view.height;
@@ -142,10 +134,10 @@ int main(int argc, char **argv)
 	demo_buffer(&demo, (uint64_t)view.width * view.height * sizeof(uint32_t), &image);
 	run(&demo, &view, image.va);
 	wrong = count_wrong(&view, image.cpu);
-	printf("%s: %u of %u pixels equal the CPU's: %s\n", NAME,
-	       view.width * view.height - wrong, view.width * view.height, wrong ? "WRONG" : "ok");
+	status = demo_result(NAME, !wrong, "%u of %u pixels equal the CPU's",
+			     view.width * view.height - wrong, view.width * view.height);
 	write_picture(&view, image.cpu, path);
 	demo_buffer_free(&demo, &image);
 	demo_close(&demo);
-	return wrong != 0;
+	return status;
 }

@@ -6,7 +6,6 @@
  * work-groups than units, so the GPU dispatches them as units become free.
  * The result is compared bit by bit with the same sums computed on the CPU.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,12 +15,6 @@
 #define NAME	"pumice-demo-matmul"
 #define TILE	8u
 #define MAX_N	4096u
-
-static const char usage[] =
-	"usage: " NAME " [-n N] [-d DEVICE] [-r RUNS]\n"
-	"Multiplies two N x N matrices (default 128) on the GPU and checks the product.\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n"
-	"  -r RUNS     runs, of which the fastest is reported (default 1)\n";
 
 /* Generate small values that are not round numbers, the same in every run. */
 static void fill(float *matrix, uint32_t count, uint32_t seed)
@@ -80,19 +73,19 @@ int main(int argc, char **argv)
 	struct demo_buffer a, b, c;
 	struct demo demo;
 	uint32_t n = 128, runs = 1, uniforms[8], wrong;
-	const char *device = NULL;
-	int option;
+	const char *device;
+	int status;
+	const struct command_option own[] = {
+		{ 'n', "size", "N", "rows and columns, 1 to 4096 (default 128)",
+		  .number = &n, .min = 1, .max = MAX_N },
+		{ 'r', "runs", "RUNS", "runs, of which the fastest is reported (default 1)",
+		  .number = &runs, .min = 1, .max = 1000 },
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "n:d:r:h")) != -1) {
-		if (option == 'n')
-			n = demo_number(NAME, optarg, 1, MAX_N);
-		else if (option == 'r')
-			runs = demo_number(NAME, optarg, 1, 1000);
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Multiplies two N x N matrices and checks the product.\n",
+				own, argc, argv);
 	demo_open(&demo, NAME, device, matmul_program, sizeof(matmul_program));
 	demo_buffer(&demo, (uint64_t)n * n * sizeof(float), &a);
 	demo_buffer(&demo, (uint64_t)n * n * sizeof(float), &b);
@@ -106,11 +99,11 @@ int main(int argc, char **argv)
 	uniforms[7] = (n + TILE - 1) / TILE;
 	run(&demo, n, runs, uniforms);
 	wrong = count_wrong(a.cpu, b.cpu, c.cpu, n);
-	printf("%s: %u x %u product, %u of %u elements equal the CPU's to the bit: %s\n", NAME, n,
-	       n, n * n - wrong, n * n, wrong ? "WRONG" : "ok");
+	status = demo_result(NAME, !wrong, "%u x %u product, %u of %u elements equal the CPU's to "
+			     "the bit", n, n, n * n - wrong, n * n);
 	demo_buffer_free(&demo, &a);
 	demo_buffer_free(&demo, &b);
 	demo_buffer_free(&demo, &c);
 	demo_close(&demo);
-	return wrong != 0;
+	return status;
 }

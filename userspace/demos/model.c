@@ -12,7 +12,7 @@
 
 #include "world.h"
 
-#define NAME	"model"
+#define NAME	"pumice-demo-model"
 #define WIDTH	960u
 #define HEIGHT	720u
 #define TEXELS	512u
@@ -122,12 +122,14 @@ int main(int argc, char **argv)
 	static const float eye[3] = { 1.6f, 3.0f, 7.2f }, at[3] = { 0, 0.9f, 0 };
 	static const float sky[3] = { 0.32f, 0.45f, 0.62f };
 	const struct draw_options options = { .width = WIDTH, .height = HEIGHT, .samples = 4 };
-	const char *path = NAME ".png", *device = NULL;
+	const char *path = "model.png", *device;
 	uint8_t *first, *second;
 	struct show s;
-	int wrong;
+	int wrong, status;
 
-	draw_arguments(NAME, argc, argv, &path, &device);
+	device = draw_arguments(NAME,
+				"Draws a textured and lit model, front to back and back to front.\n",
+				argc, argv, &path);
 	draw_open(&s.draw, NAME, device, &options);
 	memcpy(s.draw.clear, sky, sizeof(sky));
 	world_open(&s.world, &s.draw);
@@ -136,10 +138,10 @@ int main(int argc, char **argv)
 	first = draw_frame(&s, false);
 	second = draw_frame(&s, true);
 	wrong = memcmp(first, second, WIDTH * HEIGHT * 3);
-	printf("%s: in either order: %s\n", NAME, wrong ? "DIFFERENT" : "the same picture");
-	draw_write_rgb(NAME, path, WIDTH, HEIGHT, first);
+	status = demo_result(NAME, !wrong, "the same picture in either order");
+	demo_write_picture(NAME, path, WIDTH, HEIGHT, first);
 	free(first);
 	free(second);
 	free_all(&s);
-	return wrong != 0;
+	return status;
 }

@@ -12,7 +12,7 @@
 #include "plain_colour.pasm.h"
 #include "plain_vertex.pasm.h"
 
-#define NAME	"msaa"
+#define NAME	"pumice-demo-msaa"
 #define SIZE	160u
 #define FINE	8u		/* pixels of the fine picture per pixel, in a line */
 #define ZOOM	3u
@@ -126,13 +126,16 @@ static void put_panel(uint8_t *board, uint32_t panel, const uint8_t *rgb)
 
 int main(int argc, char **argv)
 {
-	const char *path = NAME ".png", *device = NULL;
+	const char *path = "msaa.png", *device;
 	uint8_t *fine, *board = malloc((size_t)SIZE * ZOOM * SIZE * ZOOM * 3 * 3);
 	double error[3];
 	uint32_t i;
 	bool good;
+	int status;
 
-	draw_arguments(NAME, argc, argv, &path, &device);
+	device = draw_arguments(NAME,
+				"Draws thin rays with one, two and four samples a pixel, side by side.\n",
+				argc, argv, &path);
 	if (!board)
 		demo_fail(NAME, "out of memory");
 	fine = draw_rays(device, SIZE * FINE, 1);
@@ -144,10 +147,10 @@ int main(int argc, char **argv)
 		free(rgb);
 	}
 	good = error[1] < error[0] && error[2] < error[1];
-	printf("%s: off by %.2f, %.2f and %.2f of 255 with 1, 2 and 4 samples: %s\n", NAME, error[0],
-	       error[1], error[2], good ? "ok" : "WRONG");
-	draw_write_rgb(NAME, path, SIZE * ZOOM * 3, SIZE * ZOOM, board);
+	status = demo_result(NAME, good, "off by %.2f, %.2f and %.2f of 255 with 1, 2 and 4 samples",
+			     error[0], error[1], error[2]);
+	demo_write_picture(NAME, path, SIZE * ZOOM * 3, SIZE * ZOOM, board);
 	free(fine);
 	free(board);
-	return !good;
+	return status;
 }

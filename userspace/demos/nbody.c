@@ -6,7 +6,6 @@
  * are compared with the CPU's in double precision; after that, because such a
  * system is chaotic, only the total momentum is checked to be constant.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +26,6 @@
 #define MAX_DRIFT 1e-4		/* of the momentum of all bodies, each of mass 1/n */
 #define SHOWN	2u		/* steps per frame */
 #define DISC	0.6		/* radius of a galaxy */
-
-static const char usage[] =
-	"usage: " NAME " [-n BODIES] [-t STEPS] [-o FILE.gif] [-d DEVICE]\n"
-	"Moves bodies (default 1024; a multiple of 64) for some steps (default 200).\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
 struct body {
 	float x, y, z, mass;
@@ -186,8 +180,8 @@ static void step(struct demo *demo, const struct system *s, uint32_t number)
 	demo_run(demo, groups, uniforms, 8);
 }
 
-/* Run all steps; return whether all checks passed. */
-static bool run(struct demo *demo, const struct system *s, uint32_t steps, struct animation *film)
+/* Run all steps and report the checks' result. Return: the exit status. */
+static int run(struct demo *demo, const struct system *s, uint32_t steps, struct animation *film)
 {
 	struct exact *exact;
 	uint64_t device_ns = 0, wall_ns = 0;
@@ -213,35 +207,33 @@ static bool run(struct demo *demo, const struct system *s, uint32_t steps, struc
 		drift = fmax(drift, fabs(after[k] - before[k]));
 	demo->device_ns = device_ns;
 	demo->wall_ns = wall_ns;
-	printf("%s: %u bodies, %u steps: at most %.2g from the CPU's positions, momentum %.2g: %s\n",
-	       NAME, s->n, steps, error, drift,
-	       error <= MAX_ERROR && drift <= MAX_DRIFT ? "ok" : "WRONG");
-	return error <= MAX_ERROR && drift <= MAX_DRIFT;
+	return demo_result(NAME, error <= MAX_ERROR && drift <= MAX_DRIFT, "%u bodies, %u steps: at "
+			   "most %.2g from the CPU's positions, momentum %.2g", s->n, steps, error,
+			   drift);
 }
 
 int main(int argc, char **argv)
 {
 	static const uint8_t star[3] = { 160, 200, 255 };
-	const char *device = NULL, *path = "nbody.gif";
+	const char *device, *path = "nbody.gif";
 	struct system s = { .n = 1024 };
 	struct animation *film;
 	uint32_t steps = 200;
 	struct demo demo;
-	bool ok;
-	int option;
+	int status;
+	const struct command_option own[] = {
+		{ 'n', "bodies", "N", "bodies, 64 to 65536, rounded down to a multiple of 64\n"
+		  "(default 1024)", .number = &s.n, .min = TILE, .max = 1u << 16 },
+		{ 't', "steps", "STEPS", "steps, 1 to 1048576 (default 200)", .number = &steps,
+		  .min = 1, .max = 1u << 20 },
+		COMMAND_OUTPUT(&path, "FILE.gif", "the animation (default nbody.gif)"),
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "n:t:o:d:h")) != -1) {
-		if (option == 'n')
-			s.n = demo_number(NAME, optarg, TILE, 1u << 16) / TILE * TILE;
-		else if (option == 't')
-			steps = demo_number(NAME, optarg, 1, 1u << 20);
-		else if (option == 'o')
-			path = optarg;
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Moves bodies by the gravity of all others and compares the first steps\n"
+				"with the CPU's.\n", own, argc, argv);
+	s.n = s.n / TILE * TILE;
 	film = animation_open(path, SIDE, SIDE, star);
 	if (!film)
 		demo_fail(NAME, "%s: cannot be written", path);
@@ -249,14 +241,12 @@ int main(int argc, char **argv)
 	demo_buffer(&demo, s.n * sizeof(struct body), &s.bodies[0]);
 	demo_buffer(&demo, s.n * sizeof(struct body), &s.bodies[1]);
 	demo_buffer(&demo, s.n * sizeof(struct body), &s.velocities);
-	ok = run(&demo, &s, steps, film);
+	status = run(&demo, &s, steps, film);
 	demo_report(&demo);
-	if (!animation_close(film))
-		demo_fail(NAME, "%s: cannot be written", path);
-	printf("%s: wrote %s\n", NAME, path);
+	demo_write_animation(NAME, path, film);
 	demo_buffer_free(&demo, &s.bodies[0]);
 	demo_buffer_free(&demo, &s.bodies[1]);
 	demo_buffer_free(&demo, &s.velocities);
 	demo_close(&demo);
-	return !ok;
+	return status;
 }

@@ -10,7 +10,7 @@
 
 #include "crowd.h"
 
-#define NAME	"partial"
+#define NAME	"pumice-demo-partial"
 #define WIDTH	640u
 #define HEIGHT	480u
 
@@ -45,26 +45,28 @@ static uint8_t *side_by_side(const uint8_t *left, const uint8_t *right)
 
 int main(int argc, char **argv)
 {
-	const char *path = NAME ".png", *device = NULL;
+	const char *path = "partial.png", *device;
 	uint64_t pages, again, partials, none;
 	uint8_t *enough, *small, *both;
 	struct crowd c;
-	int wrong;
+	int wrong, status;
 
-	draw_arguments(NAME, argc, argv, &path, &device);
+	device = draw_arguments(NAME,
+				"Draws a scene with enough memory for its parameter buffer and with a tenth of it.\n",
+				argc, argv, &path);
 	enough = draw_with(device, 0, &pages, &none, &c);
 	crowd_close(&c);
 	small = draw_with(device, (uint32_t)(pages / 10), &again, &partials, &c);
 	wrong = memcmp(enough, small, WIDTH * HEIGHT * 3) || none || !partials;
-	printf("%s: %llu pages: %llu partial renders; %llu pages: %llu; %s\n", NAME,
-	       (unsigned long long)pages, (unsigned long long)none,
-	       (unsigned long long)(pages / 10), (unsigned long long)partials,
-	       wrong ? "WRONG" : "the same picture");
+	status = demo_result(NAME, !wrong, "%llu pages: %llu partial renders; %llu pages: %llu; "
+			     "the same picture", (unsigned long long)pages,
+			     (unsigned long long)none, (unsigned long long)(pages / 10),
+			     (unsigned long long)partials);
 	both = side_by_side(enough, small);
-	draw_write_rgb(NAME, path, WIDTH * 2, HEIGHT, both);
+	demo_write_picture(NAME, path, WIDTH * 2, HEIGHT, both);
 	crowd_close(&c);
 	free(both);
 	free(enough);
 	free(small);
-	return wrong != 0;
+	return status;
 }

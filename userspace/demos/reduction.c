@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* pumice-demo-reduction: sum, minimum and maximum of many values. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,11 +9,6 @@
 #define NAME	"pumice-demo-reduction"
 #define GROUPS	32u
 #define GROUP	256u
-
-static const char usage[] =
-	"usage: " NAME " [-n VALUES] [-d DEVICE]\n"
-	"Reduces values (default 1000000) to their sum modulo 2^32, the least and the greatest.\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
 struct result {
 	uint32_t sum, least, most;
@@ -37,20 +31,20 @@ int main(int argc, char **argv)
 	const uint32_t groups[3] = { GROUPS, 1, 1 };
 	uint32_t count = 1000000, random = 1, uniforms[6];
 	struct demo_buffer values, result;
-	const char *device = NULL;
+	const char *device;
 	struct result want, *got;
 	struct demo demo;
 	bool ok;
-	int option;
+	int status;
+	const struct command_option own[] = {
+		{ 'n', "values", "N", "values, 1 to 67108864 (default 1000000)",
+		  .number = &count, .min = 1, .max = 1u << 26 },
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "n:d:h")) != -1) {
-		if (option == 'n')
-			count = demo_number(NAME, optarg, 1, 1u << 26);
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Reduces values to their sum modulo 2^32, the least and the greatest.\n",
+				own, argc, argv);
 	demo_open(&demo, NAME, device, reduction_program, sizeof(reduction_program));
 	demo_buffer(&demo, (uint64_t)count * sizeof(uint32_t), &values);
 	demo_buffer(&demo, sizeof(struct result), &result);
@@ -66,11 +60,11 @@ int main(int argc, char **argv)
 	demo_report(&demo);
 	want = reduce(values.cpu, count);
 	ok = got->sum == want.sum && got->least == want.least && got->most == want.most;
-	printf("%s: %u values: sum 0x%08x, least %u, greatest %u; the CPU: 0x%08x, %u, %u: %s\n",
-	       NAME, count, got->sum, got->least, got->most, want.sum, want.least, want.most,
-	       ok ? "ok" : "WRONG");
+	status = demo_result(NAME, ok, "%u values: sum 0x%08x, least %u, greatest %u; the CPU: "
+			     "0x%08x, %u, %u", count, got->sum, got->least, got->most, want.sum,
+			     want.least, want.most);
 	demo_buffer_free(&demo, &values);
 	demo_buffer_free(&demo, &result);
 	demo_close(&demo);
-	return !ok;
+	return status;
 }

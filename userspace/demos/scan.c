@@ -5,7 +5,6 @@
  * Three launches of one job: sums inside of blocks of 1024 values, the same over
  * the blocks' totals, and the addition of the sum before each block.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,11 +14,6 @@
 
 #define NAME	"pumice-demo-scan"
 #define BLOCK	1024u
-
-static const char usage[] =
-	"usage: " NAME " [-n VALUES] [-d DEVICE]\n"
-	"Prefix sums modulo 2^32 of up to 1048576 values (default 1000000).\n"
-	"  -d DEVICE   as pumice_device_open() takes it: drm, inproc:cores=4,threads=2 …\n";
 
 /* Addresses of all buffers. */
 struct scan {
@@ -71,19 +65,19 @@ int main(int argc, char **argv)
 {
 	struct scan s = { .count = 1000000 };
 	struct pumice_kernel *add;
-	const char *device = NULL;
+	const char *device;
 	uint32_t random = 7, wrong;
 	struct demo demo;
-	int option;
+	int status;
+	const struct command_option own[] = {
+		{ 'n', "values", "N", "values, 1 to 1048576 (default 1000000)",
+		  .number = &s.count, .min = 1, .max = BLOCK * BLOCK },
+		{ 0 }
+	};
 
-	while ((option = getopt(argc, argv, "n:d:h")) != -1) {
-		if (option == 'n')
-			s.count = demo_number(NAME, optarg, 1, BLOCK * BLOCK);
-		else if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
+	device = demo_arguments(NAME,
+				"Computes prefix sums modulo 2^32.\n",
+				own, argc, argv);
 	s.blocks = (s.count + BLOCK - 1) / BLOCK;
 	demo_open(&demo, NAME, device, scan_program, sizeof(scan_program));
 	add = demo_kernel(&demo, scan_add_program, sizeof(scan_add_program));
@@ -95,13 +89,13 @@ int main(int argc, char **argv)
 		((uint32_t *)s.values.cpu)[i] = demo_random(&random) >> 8;
 	run(&demo, add, &s);
 	wrong = count_wrong(&s);
-	printf("%s: %u of %u prefix sums equal the CPU's: %s\n", NAME, s.count - wrong, s.count,
-	       wrong ? "WRONG" : "ok");
+	status = demo_result(NAME, !wrong, "%u of %u prefix sums equal the CPU's",
+			     s.count - wrong, s.count);
 	demo_buffer_free(&demo, &s.values);
 	demo_buffer_free(&demo, &s.sums);
 	demo_buffer_free(&demo, &s.totals);
 	demo_buffer_free(&demo, &s.spare);
 	demo_kernel_free(add);
 	demo_close(&demo);
-	return wrong != 0;
+	return status;
 }

@@ -16,7 +16,7 @@
 #include "volume.pasm.h"
 #include "world.h"
 
-#define NAME	"shadows"
+#define NAME	"pumice-demo-shadows"
 #define WIDTH	960u
 #define HEIGHT	720u
 #define FAR	40.0f
@@ -216,12 +216,15 @@ int main(int argc, char **argv)
 {
 	static const float eye[3] = { 1.2f, 3.6f, 8.2f }, at[3] = { 0, 0.6f, 0 };
 	const struct draw_options options = { .width = WIDTH, .height = HEIGHT, .samples = 4 };
-	const char *path = NAME ".png", *device = NULL;
+	const char *path = "shadows.png", *device;
 	uint32_t wrong, points, m;
 	struct show s;
 	uint8_t *rgb, *lit;
+	int status;
 
-	draw_arguments(NAME, argc, argv, &path, &device);
+	device = draw_arguments(NAME,
+				"Draws stencil shadows and checks points of the floor.\n",
+				argc, argv, &path);
 	draw_open(&s.draw, NAME, device, &options);
 	memcpy(s.draw.clear, (float[4]){ 0.05f, 0.07f, 0.11f, 1 }, sizeof(s.draw.clear));
 	world_open(&s.world, &s.draw);
@@ -231,9 +234,9 @@ int main(int argc, char **argv)
 	lit = draw_frame(&s, false);
 	rgb = draw_frame(&s, true);
 	wrong = check_floor(&s, rgb, lit, &points);
-	printf("%s: %u of %u points of the floor as a ray finds them: %s\n", NAME, points - wrong,
-	       points, wrong ? "WRONG" : "ok");
-	draw_write_rgb(NAME, path, WIDTH, HEIGHT, rgb);
+	status = demo_result(NAME, !wrong, "%u of %u points of the floor as a ray finds them",
+			     points - wrong, points);
+	demo_write_picture(NAME, path, WIDTH, HEIGHT, rgb);
 	free(rgb);
 	free(lit);
 	for (m = 0; m < MODELS; m++)
@@ -245,5 +248,5 @@ int main(int argc, char **argv)
 	pumice_kernel_destroy(s.volume_vertex);
 	world_close(&s.world);
 	draw_close(&s.draw);
-	return wrong != 0;
+	return status;
 }

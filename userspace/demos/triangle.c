@@ -13,7 +13,7 @@
 #include "plain_colour.pasm.h"
 #include "plain_vertex.pasm.h"
 
-#define NAME	"triangle"
+#define NAME	"pumice-demo-triangle"
 #define SIZE	480u
 
 /* Clip space is 2 wide: positions are multiples of 1/256 pixel. */
@@ -70,15 +70,18 @@ int main(int argc, char **argv)
 {
 	const struct draw_options options = { .width = SIZE, .height = SIZE,
 					      .format = PUMICE_FORMAT_RGBA8_UNORM };
-	const char *path = NAME ".png", *device = NULL;
+	const char *path = "triangle.png", *device;
 	struct draw_object object;
 	struct draw_model model;
 	struct mesh mesh;
 	struct draw draw;
 	uint8_t *rgb;
 	uint32_t wrong, c;
+	int status;
 
-	draw_arguments(NAME, argc, argv, &path, &device);
+	device = draw_arguments(NAME,
+				"Draws a triangle of interpolated colours and checks every value.\n",
+				argc, argv, &path);
 	draw_open(&draw, NAME, device, &options);
 	make_mesh(&mesh);
 	draw_model(&draw, &mesh, &model);
@@ -95,13 +98,13 @@ int main(int argc, char **argv)
 	draw_report(&draw, "one triangle");
 	rgb = draw_pixels(&draw);
 	wrong = count_wrong(rgb, 24);
-	printf("%s: %u of %u values as the CPU has them: %s\n", NAME, SIZE * SIZE * 3 - wrong,
-	       SIZE * SIZE * 3, wrong ? "WRONG" : "ok");
+	status = demo_result(NAME, !wrong, "%u of %u values as the CPU has them",
+			     SIZE * SIZE * 3 - wrong, SIZE * SIZE * 3);
 	free(rgb);
 	draw_write(&draw, path);
 	pumice_kernel_destroy((struct pumice_kernel *)object.vertex);
 	pumice_kernel_destroy((struct pumice_kernel *)object.fragment);
 	draw_model_free(&draw, &model);
 	draw_close(&draw);
-	return wrong != 0;
+	return status;
 }

@@ -13,7 +13,7 @@
 #include "plain_colour.pasm.h"
 #include "plain_vertex.pasm.h"
 
-#define NAME	"triangles"
+#define NAME	"pumice-demo-triangles"
 #define SIZE	1024u
 #define COUNT	200000u
 
@@ -141,13 +141,16 @@ int main(int argc, char **argv)
 {
 	const struct draw_options options = { .width = SIZE, .height = SIZE,
 					      .format = PUMICE_FORMAT_RGBA8_UNORM };
-	const char *path = NAME ".png", *device = NULL;
+	const char *path = "triangles.png", *device;
 	struct small *small = calloc(COUNT, sizeof(*small));
 	uint32_t random = 2026, wrong, i;
 	struct draw draw;
 	uint8_t *rgb;
+	int status;
 
-	draw_arguments(NAME, argc, argv, &path, &device);
+	device = draw_arguments(NAME,
+				"Draws 200,000 triangles of two pixels and checks every pixel.\n",
+				argc, argv, &path);
 	if (!small)
 		demo_fail(NAME, "out of memory");
 	for (i = 0; i < COUNT; i++)
@@ -155,11 +158,11 @@ int main(int argc, char **argv)
 	draw_open(&draw, NAME, device, &options);
 	rgb = draw_all(&draw, small);
 	wrong = count_wrong(small, rgb);
-	printf("%s: %u of %u pixels as the CPU has them: %s\n", NAME, SIZE * SIZE - wrong,
-	       SIZE * SIZE, wrong ? "WRONG" : "ok");
-	draw_write_rgb(NAME, path, SIZE, SIZE, rgb);
+	status = demo_result(NAME, !wrong, "%u of %u pixels as the CPU has them",
+			     SIZE * SIZE - wrong, SIZE * SIZE);
+	demo_write_picture(NAME, path, SIZE, SIZE, rgb);
 	draw_close(&draw);
 	free(rgb);
 	free(small);
-	return wrong != 0;
+	return status;
 }

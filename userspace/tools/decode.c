@@ -7,25 +7,17 @@
  * from words on the command line. Uses only the generated tables.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "file.h"
 #include "pumice_decode.h"
 
 #define MAX_WORDS (16u << 20)	/* of one input */
-
-static const char usage[] =
-	"usage: pumice-decode [-a ADDRESS] stream|vdm|tdm|usc|pds|STRUCTURE WORD…|-f FILE\n"
-	"       pumice-decode reg|reg64 OFFSET VALUE\n"
-	"Shows what words mean: a control stream (of compute, vertices or transfers),\n"
-	"instructions of the USC or the PDS, a structure such as mmu_pt_entry, or a\n"
-	"register's value.\n"
-	"  -a ADDRESS   GPU virtual address of the first word (default 0)\n"
-	"  -f FILE      little-endian 32-bit words from a file; - is standard input\n";
 
 /* The words to decode. */
 struct input {
@@ -55,7 +47,7 @@ static bool number(const char *text, u64 max, u64 *value)
 	return *text && *text != '-' && !*end && !errno && *value <= max;
 }
 
-static int words_of_arguments(char **args, int count, struct input *in)
+static int words_of_arguments(const struct command *c, char **args, int count, struct input *in)
 {
 	u64 value;
 
@@ -64,7 +56,8 @@ static int words_of_arguments(char **args, int count, struct input *in)
 		return fail("words", strerror(ENOMEM));
 	for (int i = 0; i < count; i++) {
 		if (!number(args[i], UINT32_MAX, &value))
-			return fail(args[i], "no 32-bit number");
+			command_refuse(c, "unexpected word '%s': WORD is a number of 32 bits",
+				       args[i]);
 		in->words[in->count++] = (u32)value;
 	}
 	return 0;
@@ -99,7 +92,7 @@ static const struct {
 	{ "tdm", &pumice_stream_tdm },
 };
 
-static int decode(const char *what, u64 addr, const struct input *in)
+static int decode(const struct command *c, const char *what, u64 addr, const struct input *in)
 {
 	const struct pumice_format_info *format;
 
@@ -113,7 +106,8 @@ static int decode(const char *what, u64 addr, const struct input *in)
 		return decode_isa(&pumice_pds_isa, addr, in);
 	format = pumice_format_find(what);
 	if (!format)
-		return fail(what, "no such structure");
+		command_refuse(c, "unknown word '%s': WHAT is stream, vdm, tdm, usc, pds, reg, reg64 "
+			       "or the name of a structure", what);
 	if (!in->count || in->count % format->words)
 		return fail(what, "no whole number of structures");
 	for (size_t i = 0; i < in->count; i += format->words)
@@ -121,15 +115,22 @@ static int decode(const char *what, u64 addr, const struct input *in)
 	return 0;
 }
 
-static int decode_register(u32 bits, char **args, int count)
+static int decode_register(const struct command *c, u32 bits, char **args, int count)
 {
 	u64 offset, value;
 
 	if (count != 2 || !number(args[0], UINT32_MAX, &offset) ||
 	    !number(args[1], bits == 64 ? UINT64_MAX : UINT32_MAX, &value))
-		return fail("reg", "wants an offset and a value");
+		command_refuse(c, "reg%s is followed by an offset of 32 bits and a value of %u bits",
+			       bits == 64 ? "64" : "", bits);
 	pumice_decode_reg((u32)offset, bits, true, value, print_line, NULL);
 	return 0;
+}
+
+static void parse_address(const struct command *c, const char *text, void *data)
+{
+	if (!number(text, UINT64_MAX, data))
+		command_refuse(c, "-a %s: ADDRESS is a number of 64 bits", text);
 }
 
 int main(int argc, char **argv)
@@ -137,23 +138,40 @@ int main(int argc, char **argv)
 	struct input in = { 0 };
 	const char *file = NULL, *what;
 	u64 addr = 0;
-	int option, ret;
+	const struct command_option options[] = {
+		{ 'a', "address", "ADDRESS",
+		  "GPU virtual address of the first word (default 0)",
+		  .parse = parse_address, .data = &addr },
+		{ 'f', "file", "FILE",
+		  "little-endian 32-bit words from a file instead;\n- is standard input",
+		  .text = &file },
+		{ 0 }
+	};
+	const struct command command = {
+		.name = "pumice-decode",
+		.words = "WHAT [WORD]…",
+		.min_words = 1, .max_words = INT_MAX,
+		.purpose = "Shows the meaning of words. WHAT is\n"
+			   "  stream, vdm, tdm  a control stream: of compute, vertices, transfers\n"
+			   "  usc, pds          instructions of the USC or the PDS\n"
+			   "  STRUCTURE         a structure of the reference, such as mmu_pt_entry\n"
+			   "  reg, reg64        a register: its offset and its value follow\n",
+		.options = options,
+		.versions = COMMAND_VERSION_REGISTERS | COMMAND_VERSION_PROGRAM,
+	};
+	int first, ret;
 
-	while ((option = getopt(argc, argv, "a:f:h")) != -1) {
-		if (option == 'f')
-			file = optarg;
-		else if (option != 'a' || !number(optarg, UINT64_MAX, &addr))
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
-	if (optind == argc)
-		return fputs(usage, stderr), 1;
-	what = argv[optind++];
+	first = command_line(&command, argc, argv);
+	what = argv[first++];
 	if (!strcmp(what, "reg") || !strcmp(what, "reg64"))
-		return decode_register(what[3] ? 64 : 32, argv + optind, argc - optind);
+		return decode_register(&command, what[3] ? 64 : 32, argv + first, argc - first);
+	if (file && first < argc)
+		command_refuse(&command, "unexpected word '%s': words come from the file %s",
+			       argv[first], file);
 	ret = file ? words_of_file(file, &in) :
-		     words_of_arguments(argv + optind, argc - optind, &in);
+		     words_of_arguments(&command, argv + first, argc - first, &in);
 	if (!ret)
-		ret = decode(what, addr, &in);
+		ret = decode(&command, what, addr, &in);
 	free(in.words);
 	return ret;
 }

@@ -3,38 +3,34 @@
  * pumice-dump: shows a dump of a GPU: a devcoredump of the kernel driver, or a file of
  * pumice_context_dump(). The format is that of hw/dumpfile.h.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "dump.h"
 #include "file.h"
 
-static const char usage[] =
-	"usage: pumice-dump [-a] [-s SECTION]… FILE\n"
-	"Shows a dump of a Pumice GPU: why it was made, where the job's waves were, with\n"
-	"the instructions around, the page-table walk of the fault, control stream,\n"
-	"registers, firmware log. FILE is /sys/class/devcoredump/devcdN/data, a copy of\n"
-	"it, or a file of pumice_context_dump(); - is standard input.\n"
-	"  -a           also registers that are zero, and all memory as bytes\n"
-	"  -s SECTION   only this: info, reason, places, walk, stream, memory, waves,\n"
-	"               registers, firmware, log\n"
-	"  -h, --help   this text\n";
+/* Sections to show. */
+struct choice {
+	bool chosen[DUMP_VIEWS], some;
+};
 
-static bool choose(const char *name, bool *chosen)
+static void choose(const struct command *c, const char *name, void *data)
 {
+	struct choice *choice = data;
+	char names[256] = "";
+
+	choice->some = true;
 	for (unsigned int i = 0; i < DUMP_VIEWS; i++) {
 		if (!strcmp(name, dump_views[i].name)) {
-			chosen[i] = true;
-			return true;
+			choice->chosen[i] = true;
+			return;
 		}
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", dump_views[i].name);
 	}
-	fprintf(stderr, "pumice-dump: no section is called %s; there are", name);
-	for (unsigned int i = 0; i < DUMP_VIEWS; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", dump_views[i].name);
-	fputc('\n', stderr);
-	return false;
+	command_refuse(c, "there is no section '%s'; accepted: %s", name, names);
 }
 
 static void show(const struct dump *dump, const bool *chosen, bool some, bool all)
@@ -70,21 +66,28 @@ static int show_file(const char *path, const bool *chosen, bool some, bool all)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
-	bool chosen[DUMP_VIEWS] = { false }, some = false, all = false;
-	int option;
+	struct choice choice = { .some = false };
+	bool all = false;
+	const struct command_option options[] = {
+		{ 'a', "all", NULL, "also registers that are zero, and all memory as bytes",
+		  .flag = &all },
+		{ 's', "section", "SECTION", "only this section; may be repeated: info, reason,\n"
+		  "places, walk, stream, memory, waves, registers,\nfirmware, log",
+		  .parse = choose, .data = &choice },
+		{ 0 }
+	};
+	const struct command command = {
+		.name = "pumice-dump",
+		.words = "FILE",
+		.min_words = 1, .max_words = 1,
+		.purpose = "Shows a dump of a Pumice GPU: why it was made, the instructions at which the\n"
+			   "job's waves were, the page-table walk of the fault, control stream, registers,\n"
+			   "firmware log. FILE is /sys/class/devcoredump/devcdN/data, a copy of it, or a\n"
+			   "file of pumice_context_dump(); - is standard input.\n",
+		.options = options,
+		.versions = COMMAND_VERSION_DUMP,
+	};
+	const int first = command_line(&command, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "as:h", options, NULL)) != -1) {
-		if (option == 'a')
-			all = true;
-		else if (option != 's')
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-		else if (!choose(optarg, chosen))
-			return 1;
-		else
-			some = true;
-	}
-	if (optind + 1 != argc)
-		return fputs(usage, stderr), 1;
-	return show_file(argv[optind], chosen, some, all);
+	return show_file(argv[first], choice.chosen, choice.some, all);
 }

@@ -6,23 +6,15 @@
  * tile and the stored image, as a whole picture and per tile.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "command.h"
 #include "frame.h"
 #include "../demos/picture.h"
-
-static const char usage[] =
-	"usage: " FRAME_TOOL " [-o DIR] [-t] [-p] [-d DEVICE] FILE\n"
-	"Replays a frame that pumice_capture_write() wrote, on a GPU in this process.\n"
-	"  -o DIR      where to write lists.txt, streams.txt and target-N.png (default .)\n"
-	"  -t          also each tile's part of target 0, as tile-X-Y.png\n"
-	"  -p          print the streams instead of writing them\n"
-	"  -d DEVICE   inproc with its keys (default inproc:cores=4,threads=2)\n";
 
 struct options {
 	const char *dir, *device, *file;
@@ -87,10 +79,10 @@ static void open_frame(struct frame *f, const struct options *o)
 	struct pumice_freelist_desc list = { 0 };
 	struct pumice_hwrt_desc hwrt = { 0 };
 	struct pumice_device_info info;
-	char error[256];
+	char error[PUMICE_ERROR_BYTES];
 
-	if (pumice_capture_load(o->file, &f->capture, error, sizeof(error)) ||
-	    pumice_device_open(o->device, &f->dev, error, sizeof(error)))
+	f->dev = command_device_open(FRAME_TOOL, o->device);
+	if (pumice_capture_load(o->file, &f->capture, error, sizeof(error)))
 		frame_fail("%s", error);
 	f->desc = pumice_capture_frame(f->capture);
 	pumice_device_info(f->dev, &info);
@@ -199,32 +191,31 @@ static void write_targets(const struct frame *f, const struct options *o)
 
 static void parse_options(int argc, char **argv, struct options *o)
 {
-	int option;
+	const struct command_option options[] = {
+		{ .letter = 'd', .name = "device", .value = "DEVICE", .text = &o->device,
+		  .help = "the GPU: inproc, inproc:cores=1,threads=0 …; drm is refused\n"
+			  "(default inproc:cores=4,threads=2)" },
+		COMMAND_OUTPUT(&o->dir, "DIR", "where to write lists.txt, streams.txt, target-N.png\n"
+			       "(default: the current folder)"),
+		{ 'p', "print", NULL, "print the streams instead of writing them",
+		  .flag = &o->print },
+		{ 't', "tiles", NULL, "also each tile's part of target 0, as tile-X-Y.png",
+		  .flag = &o->tiles },
+		{ 0 }
+	};
+	const struct command command = {
+		.name = FRAME_TOOL,
+		.words = "FILE",
+		.min_words = 1, .max_words = 1,
+		.purpose = "Replays a frame that pumice_capture_write() wrote, on a GPU in this process.\n",
+		.options = options,
+		.versions = COMMAND_VERSION_GPU | COMMAND_VERSION_CAPTURE,
+	};
 
-	while ((option = getopt(argc, argv, "o:tpd:h")) != -1) {
-		switch (option) {
-		case 'o':
-			o->dir = optarg;
-			break;
-		case 't':
-			o->tiles = true;
-			break;
-		case 'p':
-			o->print = true;
-			break;
-		case 'd':
-			o->device = optarg;
-			break;
-		default:
-			fputs(usage, option == 'h' ? stdout : stderr);
-			exit(option != 'h');
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs(usage, stderr);
-		exit(1);
-	}
-	o->file = argv[optind];
+	o->file = argv[command_line(&command, argc, argv)];
+	if (!strncmp(o->device, "drm", strlen("drm")))
+		command_refuse(&command, "-d %s: a frame is replayed on a GPU in this process, inproc",
+			       o->device);
 }
 
 int main(int argc, char **argv)

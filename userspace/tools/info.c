@@ -2,17 +2,12 @@
 /*
  * pumice-info: shows the GPU, its capabilities, and its firmware.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include <pumice/pumice.h>
 
-static const char usage[] =
-	"usage: pumice-info [-d DEVICE]\n"
-	"Describes a Pumice GPU.\n"
-	"  -d DEVICE   drm, drm:/dev/dri/renderD128, inproc:cores=4,threads=2 …\n"
-	"              (default: the environment variable PUMICE_DEVICE, else drm)\n";
+#include "command.h"
 
 static void print_sizes(uint64_t sizes)
 {
@@ -50,23 +45,21 @@ static void print_info(const struct pumice_device_info *info)
 
 int main(int argc, char **argv)
 {
-	char error[PUMICE_ERROR_BYTES];
-	struct pumice_device_info info;
 	const char *device = NULL;
+	const struct command_option options[] = { COMMAND_DEVICE(&device), { 0 } };
+	const struct command command = {
+		.name = "pumice-info",
+		.purpose = "Describes a Pumice GPU.\n",
+		.options = options,
+		.versions = COMMAND_VERSION_GPU,
+	};
+	struct pumice_device_info info;
 	struct pumice_device *dev;
 	uint64_t ticks;
-	int option, ret;
+	int ret;
 
-	while ((option = getopt(argc, argv, "d:h")) != -1) {
-		if (option == 'd')
-			device = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
-	if (pumice_device_open(device, &dev, error, sizeof(error))) {
-		fprintf(stderr, "pumice-info: %s\n", error);
-		return 1;
-	}
+	command_line(&command, argc, argv);
+	dev = command_device_open(command.name, device);
 	ret = pumice_device_info(dev, &info);
 	if (!ret)
 		ret = pumice_device_timestamp(dev, &ticks, NULL);

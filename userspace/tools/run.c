@@ -3,51 +3,35 @@
  * pumice-run: run any kernel with buffers from files
  * or generators, and print or save the outputs.
  *
- * Exit status: 0; 1 for bad input or a job that
- * failed; 2 if results differ from those of --check.
+ * Exit status: 0; 1 for a job that failed; 2 for a command
+ * line that is not accepted; 3 if results differ from those of --check.
  */
-#include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <pumice/pumice.h>
 
+#include "command.h"
 #include "run.h"
 
-#define EXIT_DIFFERENT 2
+#define EXIT_DIFFERENT 3
 
-static const char usage[] =
-	"usage: pumice-run [OPTION]… SHADER\n"
-	"Runs a kernel (.pasm or a program file) on a Pumice GPU.\n"
-	"  --arg ARG        the next argument; in their order they are the uniform block:\n"
-	"     TYPE:VALUE             scalar of 32 or 64 bits: one or two words\n"
-	"     buf:TYPE:SOURCE        buffer: its address, two words\n"
-	"     out:TYPE:SHAPE[:FILE]  buffer of zeroes that is printed, or saved to FILE\n"
-	"     inout:TYPE:SOURCE[:FILE]  both\n"
-	"     TYPE: u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64; SHAPE: 1024, 512x512 …\n"
-	"     SOURCE: FILE.npy, another FILE (raw), zero:SHAPE, const:SHAPE:VALUE,\n"
-	"             iota:SHAPE[:START[:STEP]], random:SHAPE[:SEED]\n"
-	"     FILE to save to: .npy, .txt, else raw\n"
-	"  --groups X[,Y[,Z]]  work-groups (default 1)\n"
-	"  --device NAME    drm, inproc:cores=4,threads=2 … (default: PUMICE_DEVICE, else drm)\n"
-	"  --native         the same as --device inproc\n"
-	"  --repeat N       run it N times; buffers stay as the run before left them\n"
-	"  --time           print how long each run took\n"
-	"  --perf NAMES     print performance counters, separated by commas; see --list-perf\n"
-	"  --trace FILE     write what the GPU does as a trace for Perfetto (JSON)\n"
-	"  --print N        elements of an output that are printed (default 64)\n"
-	"  --check N=FILE   compare argument N, counted from 0, with a file\n"
-	"  --tolerance R    largest difference that --check allows (default 0)\n"
-	"  --timeout S      seconds to wait for a run (default 60)\n"
-	"  --list-perf      describe the performance counters\n";
-
-enum option_id {
-	OPTION_ARG = 256, OPTION_GROUPS, OPTION_DEVICE, OPTION_NATIVE, OPTION_REPEAT, OPTION_TIME,
-	OPTION_PERF, OPTION_TRACE, OPTION_PRINT, OPTION_CHECK, OPTION_TOLERANCE, OPTION_TIMEOUT,
-	OPTION_LIST_PERF, OPTION_HELP,
-};
+/* Descriptions of the arguments, after those of the options. */
+static const char notes[] =
+	"ARG is one of\n"
+	"  TYPE:VALUE                a scalar of 32 or 64 bits: one or two words\n"
+	"  buf:TYPE:SOURCE           a buffer: its address, two words\n"
+	"  out:TYPE:SHAPE[:FILE]     a buffer of zeroes that is printed, or saved to FILE\n"
+	"  inout:TYPE:SOURCE[:FILE]  both\n"
+	"after NAME= if it has a name. In their order they are the uniform block.\n"
+	"  TYPE    u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64\n"
+	"  SHAPE   1024, 512x512 …\n"
+	"  SOURCE  FILE.npy, another FILE (raw), zero:SHAPE, const:SHAPE:VALUE,\n"
+	"          iota:SHAPE[:START[:STEP]], random:SHAPE[:SEED]\n"
+	"  FILE    to save to: .npy, .txt, else raw\n";
 
 bool run_error(const char *format, ...)
 {
@@ -80,8 +64,9 @@ static const char *parse_count(const char *text, uint64_t max, char end, uint64_
 	return text + (*text == end && end);
 }
 
-static bool parse_groups(const char *text, struct run_options *o)
+static void parse_groups(const struct command *c, const char *text, void *data)
 {
+	struct run_options *o = data;
 	const char *at = text;
 	uint64_t value;
 	unsigned int i = 0;
@@ -89,127 +74,91 @@ static bool parse_groups(const char *text, struct run_options *o)
 	do {
 		at = i < 3 ? parse_count(at, UINT32_MAX, ',', &value) : NULL;
 		if (!at)
-			return run_error("--groups %s: not one to three numbers", text);
+			break;
 		o->groups[i++] = (uint32_t)value;
 	} while (*at);
-	return at[-1] != ',' || run_error("--groups %s: not one to three numbers", text);
+	if (!at || at[-1] == ',')
+		command_refuse(c, "--groups %s: one to three numbers up to %u are accepted, such as "
+			       "64,64", text, UINT32_MAX);
 }
 
-static bool parse_whole(const char *name, const char *text, uint64_t max, uint64_t *value)
+static void parse_print(const struct command *c, const char *text, void *data)
 {
-	if (parse_count(text, max, '\0', value))
-		return true;
-	return run_error("%s %s: not a number up to %" PRIu64, name, text, max);
+	struct run_options *o = data;
+
+	if (!parse_count(text, UINT64_MAX / 16, '\0', &o->print))
+		command_refuse(c, "--print %s: N is a whole number", text);
 }
 
-/* Parse a decimal number of at least 0. */
-static bool parse_real(const char *name, const char *text, run_value *value)
+static void parse_timeout(const struct command *c, const char *text, void *data)
 {
+	struct run_options *o = data;
 	char *end;
+	const double seconds = strtod(text, &end);
 
-	*value = strtold(text, &end);
-	if (end != text && !*end && *value >= 0)
-		return true;
-	return run_error("%s %s: not a number of at least 0", name, text);
+	if (end == text || *end || !(seconds >= 0))
+		command_refuse(c, "--timeout %s: S is a number of at least 0", text);
+	o->timeout_ns = seconds > 1e9 ? PUMICE_FOREVER : (uint64_t)(seconds * 1e9);
 }
 
-static bool parse_check(const char *text, struct run_options *o)
+static void parse_check(const struct command *c, const char *text, void *data)
 {
+	struct run_options *o = data;
 	uint64_t index;
 	const char *file = parse_count(text, RUN_MAX_ARGS - 1, '=', &index);
 
 	if (!file || !*file || file[-1] != '=')
-		return run_error("--check %s: not NUMBER=FILE", text);
+		command_refuse(c, "--check %s: an argument's number below %u and a file are accepted, "
+			       "such as 0=wanted.npy", text, RUN_MAX_ARGS);
 	o->args[index].check = file;
-	return true;
 }
 
-static bool add_arg(const char *text, struct run_options *o)
+static void add_arg(const struct command *c, const char *text, void *data)
 {
+	struct run_options *o = data;
 	struct run_arg *arg = &o->args[o->arg_count];
 	const char *check;
 
 	if (o->arg_count == RUN_MAX_ARGS)
-		return run_error("more than %u arguments", RUN_MAX_ARGS);
+		command_refuse(c, "--arg %s: at most %u arguments are accepted", text, RUN_MAX_ARGS);
 	check = arg->check;
 	o->arg_count++;
 	if (!run_parse_arg(text, arg))
-		return false;
+		exit(COMMAND_REFUSED);
 	arg->check = check;
-	return true;
 }
 
-static bool parse_option(int option, const char *text, struct run_options *o)
+static void select_native(const struct command *c, const char *text, void *data)
 {
-	uint64_t number;
-	run_value real;
+	struct run_options *o = data;
 
-	switch (option) {
-	case OPTION_ARG:
-		return add_arg(text, o);
-	case OPTION_GROUPS:
-		return parse_groups(text, o);
-	case OPTION_DEVICE:
-		o->device = text;
-		return true;
-	case OPTION_NATIVE:
-		o->device = "inproc";
-		return true;
-	case OPTION_REPEAT:
-		if (!parse_whole("--repeat", text, 1000000, &number))
-			return false;
-		o->repeat = (unsigned int)number;
-		return true;
-	case OPTION_TIME:
-		o->time = true;
-		return true;
-	case OPTION_PERF:
-		o->perf = text;
-		return true;
-	case OPTION_TRACE:
-		o->trace = text;
-		return true;
-	case OPTION_PRINT:
-		return parse_whole("--print", text, UINT64_MAX / 16, &o->print);
-	case OPTION_CHECK:
-		return parse_check(text, o);
-	case OPTION_TOLERANCE:
-		return parse_real("--tolerance", text, &o->tolerance);
-	case OPTION_TIMEOUT:
-		if (!parse_real("--timeout", text, &real))
-			return false;
-		o->timeout_ns = real > 1e9L ? PUMICE_FOREVER : (uint64_t)(real * 1e9L);
-		return true;
-	default:
-		return false;
-	}
+	(void)c;
+	(void)text;
+	o->device = "inproc";
 }
 
-static bool list_perf(const char *device)
+static int list_perf(const char *device)
 {
+	struct pumice_device *dev = command_device_open("pumice-run", device);
 	struct pumice_device_limits limits;
-	char error[PUMICE_ERROR_BYTES];
 	struct pumice_perf_info info;
-	struct pumice_device *dev;
 
-	if (pumice_device_open(device, &dev, error, sizeof(error)))
-		return run_error("%s", error);
 	pumice_device_limits(dev, &limits, sizeof(limits));
 	for (uint32_t i = 0; i < limits.perf_counters; i++)
 		if (!pumice_perf_counter_get(dev, i, &info))
 			printf("%-20s %-4s %s (%s)\n", info.name, info.category, info.description,
 			       info.unit);
 	pumice_device_close(dev);
-	return true;
+	return EXIT_SUCCESS;
 }
 
-/* Check the arguments as far as possible before anything runs. */
-static bool check_options(const struct run_options *o)
+/* Check what can only be checked when all options are known, before anything runs. */
+static void check_options(const struct command *c, const struct run_options *o)
 {
 	for (unsigned int i = 0; i < RUN_MAX_ARGS; i++)
 		if (o->args[i].check && (i >= o->arg_count || !o->args[i].output))
-			return run_error("--check %u: argument %u is no output", i, i);
-	return true;
+			command_refuse(c, "--check %u: argument %u is no output; out: and inout: are",
+				       i, i);
 }
 
 /* Show, save and compare outputs. Return: exit status. */
@@ -236,50 +185,54 @@ static int finish(const struct run_options *o)
 	return same ? EXIT_SUCCESS : EXIT_DIFFERENT;
 }
 
-static const struct option long_options[] = {
-	{ "arg", required_argument, NULL, OPTION_ARG },
-	{ "groups", required_argument, NULL, OPTION_GROUPS },
-	{ "device", required_argument, NULL, OPTION_DEVICE },
-	{ "native", no_argument, NULL, OPTION_NATIVE },
-	{ "repeat", required_argument, NULL, OPTION_REPEAT },
-	{ "time", no_argument, NULL, OPTION_TIME },
-	{ "perf", required_argument, NULL, OPTION_PERF },
-	{ "trace", required_argument, NULL, OPTION_TRACE },
-	{ "print", required_argument, NULL, OPTION_PRINT },
-	{ "check", required_argument, NULL, OPTION_CHECK },
-	{ "tolerance", required_argument, NULL, OPTION_TOLERANCE },
-	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
-	{ "list-perf", no_argument, NULL, OPTION_LIST_PERF },
-	{ "help", no_argument, NULL, OPTION_HELP },
-	{ 0 },
-};
-
-/* Return: exit status. */
-static int run(int argc, char **argv, struct run_options *o)
+/* Parse the command line. Return: whether to list the performance counters instead of a run. */
+static bool parse(int argc, char **argv, struct run_options *o)
 {
 	bool list = false;
-	int option;
+	const struct command_option options[] = {
+		{ 0, "arg", "ARG", "the next argument of the kernel; see below",
+		  .parse = add_arg, .data = o },
+		{ 0, "groups", "X[,Y[,Z]]", "work-groups (default 1)",
+		  .parse = parse_groups, .data = o },
+		COMMAND_DEVICE(&o->device),
+		{ 0, "native", NULL, "the same as --device inproc", .parse = select_native,
+		  .data = o },
+		{ 0, "repeat", "N", "run it N times; buffers stay as the run before left them",
+		  .number = &o->repeat, .min = 0, .max = 1000000 },
+		{ 0, "time", NULL, "print how long each run took", .flag = &o->time },
+		{ 0, "perf", "NAMES", "print performance counters, separated by commas",
+		  .text = &o->perf },
+		{ 0, "list-perf", NULL, "describe the performance counters", .flag = &list },
+		{ 0, "trace", "FILE", "write what the GPU does as a trace for Perfetto (JSON)",
+		  .text = &o->trace },
+		{ 0, "print", "N", "elements of an output that are printed (default 64)",
+		  .parse = parse_print, .data = o },
+		{ 0, "check", "N=FILE", "compare argument N, counted from 0, with a file",
+		  .parse = parse_check, .data = o },
+		{ 0, "tolerance", "R", "largest difference that --check allows (default 0)",
+		  .real = &o->tolerance, .min = 0, .max = HUGE_VAL },
+		{ 0, "timeout", "S", "seconds to wait for a run (default 60)",
+		  .parse = parse_timeout, .data = o },
+		{ 0 }
+	};
+	const struct command command = {
+		.name = "pumice-run",
+		.words = "SHADER",
+		.min_words = 0, .max_words = 1,
+		.purpose = "Runs a kernel (.pasm or a program file) on a Pumice GPU.\n",
+		.options = options,
+		.notes = notes,
+		.versions = COMMAND_VERSION_GPU | COMMAND_VERSION_PROGRAM,
+	};
+	const int first = command_line(&command, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == OPTION_HELP || option == 'h') {
-			fputs(usage, stdout);
-			return EXIT_SUCCESS;
-		}
-		if (option == OPTION_LIST_PERF)
-			list = true;
-		else if (!parse_option(option, optarg, o))
-			return EXIT_FAILURE;
-	}
 	if (list)
-		return list_perf(o->device) ? EXIT_SUCCESS : EXIT_FAILURE;
-	if (optind != argc - 1) {
-		fputs(usage, stderr);
-		return EXIT_FAILURE;
-	}
-	o->shader = argv[optind];
-	if (!check_options(o) || !run_on_gpu(o))
-		return EXIT_FAILURE;
-	return finish(o);
+		return true;
+	if (first == argc)
+		command_refuse_missing(&command);
+	o->shader = argv[first];
+	check_options(&command, o);
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -287,8 +240,12 @@ int main(int argc, char **argv)
 	static struct run_options options = {
 		.groups = { 1, 1, 1 }, .repeat = 1, .timeout_ns = 60000000000u, .print = 64,
 	};
-	int status = run(argc, argv, &options);
+	int status;
 
+	if (parse(argc, argv, &options))
+		status = list_perf(options.device);
+	else
+		status = run_on_gpu(&options) ? finish(&options) : EXIT_FAILURE;
 	for (unsigned int i = 0; i < options.arg_count; i++)
 		free(options.args[i].data.bytes);
 	return status;

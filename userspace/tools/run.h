@@ -56,10 +56,10 @@ struct run_options {
 	struct run_arg args[RUN_MAX_ARGS];
 	unsigned int arg_count;
 	uint32_t groups[3];
-	unsigned int repeat;
+	uint32_t repeat;
 	uint64_t timeout_ns;
 	uint64_t print;		/* maximum elements of an output to show */
-	run_value tolerance;
+	double tolerance;
 	bool time;
 	const char *perf;	/* names of counters, or NULL */
 	const char *trace;	/* file for the event trace, or NULL */

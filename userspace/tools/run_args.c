@@ -250,7 +250,7 @@ static bool parse_buffer(struct run_arg *arg, struct parts *p)
 	if (filled ? !take_source(arg, p) : !take_shape(arg, p))
 		return false;
 	if (p->next < p->count && !arg->output)
-		return run_error("%s: too many parts behind the source", arg->text);
+		return run_error("%s: too many parts after the source", arg->text);
 	if (p->next >= p->count)
 		return true;
 	/* The rest is a file name, including colons. */
@@ -273,7 +273,7 @@ static bool parse_scalar(struct run_arg *arg, struct parts *p)
 	if (!take_value(arg, p, 0, &value))
 		return false;
 	if (p->next < p->count)
-		return run_error("%s: too many parts behind the value", arg->text);
+		return run_error("%s: too many parts after the value", arg->text);
 	if (!run_data_alloc(arg->text, &arg->data))
 		return false;
 	run_put(&arg->data, 0, value);

@@ -15,6 +15,7 @@
 #include "file.h"
 #include "perfetto.h"
 #include "pumice_formats.h"
+#include "command.h"
 #include "run.h"
 
 #define STREAM_BYTES	(1u << 20)
@@ -95,10 +96,7 @@ static bool load_program(struct run_gpu *g)
 
 static bool open_gpu(struct run_gpu *g)
 {
-	char error[PUMICE_ERROR_BYTES];
-
-	if (pumice_device_open(g->o->device, &g->dev, error, sizeof(error)))
-		return run_error("%s", error);
+	g->dev = command_device_open("pumice-run", g->o->device);
 	if (pumice_vm_create(g->dev, &g->vm) ||
 	    pumice_context_create(g->vm, PUMICE_PRIORITY_NORMAL, &g->context) ||
 	    pumice_kernel_create(g->vm, g->program, &g->kernel) ||

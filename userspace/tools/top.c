@@ -6,7 +6,6 @@
  * in which a data master had a job, and the USCs ran waves.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,15 +16,9 @@
 
 #include <pumice/pumice.h>
 
-#define BAR 30
+#include "command.h"
 
-static const char usage[] =
-	"usage: pumice-top [-d DEVICE] [-i SECONDS] [-n LOOKS] [-b]\n"
-	"Shows what a Pumice GPU does until it is interrupted.\n"
-	"  -d DEVICE   drm, drm:/dev/dri/renderD128 … (default: $PUMICE_DEVICE, else drm)\n"
-	"  -i SECONDS  between two looks, 0.01 to 3600 (default 1)\n"
-	"  -n LOOKS    end after so many\n"
-	"  -b          batch: a line for each look, without clearing the screen\n";
+#define BAR 30
 
 static volatile sig_atomic_t interrupted;
 
@@ -133,18 +126,7 @@ static void pause_for(double seconds)
 		;
 }
 
-static double number(const char *text, double min, double max)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end != text && !*end && value >= min && value <= max)
-		return value;
-	fprintf(stderr, "pumice-top: %s is not a number from %g to %g\n", text, min, max);
-	exit(1);
-}
-
-static void watch(struct pumice_device *dev, double seconds, unsigned long looks, bool batch)
+static void watch(struct pumice_device *dev, double seconds, uint32_t looks, bool batch)
 {
 	struct pumice_device_stats before, now;
 	struct pumice_device_info info;
@@ -154,7 +136,7 @@ static void watch(struct pumice_device *dev, double seconds, unsigned long looks
 		exit(1);
 	}
 	look(dev, &before);
-	for (unsigned long i = 0; !interrupted && (!looks || i < looks); i++) {
+	for (uint32_t i = 0; !interrupted && (!looks || i < looks); i++) {
 		struct view view;
 
 		pause_for(seconds);
@@ -174,32 +156,30 @@ static void watch(struct pumice_device *dev, double seconds, unsigned long looks
 int main(int argc, char **argv)
 {
 	const struct sigaction action = { .sa_handler = on_interrupt };
-	char error[PUMICE_ERROR_BYTES];
 	struct pumice_device *dev;
 	const char *device = NULL;
-	unsigned long looks = 0;
 	bool batch = !isatty(STDOUT_FILENO);
 	double seconds = 1.0;
-	int option;
+	uint32_t looks = 0;
+	const struct command_option options[] = {
+		COMMAND_DEVICE(&device),
+		{ 'i', "interval", "SECONDS", "time between two samples, 0.01 to 3600 (default 1)",
+		  .real = &seconds, .min = 0.01, .max = 3600 },
+		{ 'n', "samples", "N", "end after N samples", .number = &looks,
+		  .min = 1, .max = 1e9 },
+		{ 'b', "batch", NULL, "a line for each sample, without clearing the screen;\n"
+		  "the default if the output is not a terminal", .flag = &batch },
+		{ 0 }
+	};
+	const struct command command = {
+		.name = "pumice-top",
+		.purpose = "Shows the activity of a Pumice GPU until it is interrupted.\n",
+		.options = options,
+		.versions = COMMAND_VERSION_GPU,
+	};
 
-	while ((option = getopt(argc, argv, "d:i:n:bh")) != -1) {
-		if (option == 'd')
-			device = optarg;
-		else if (option == 'i')
-			seconds = number(optarg, 0.01, 3600.0);
-		else if (option == 'n')
-			looks = (unsigned long)number(optarg, 1.0, 1e9);
-		else if (option == 'b')
-			batch = true;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
-	if (optind < argc)
-		return fputs(usage, stderr), 1;
-	if (pumice_device_open(device, &dev, error, sizeof(error))) {
-		fprintf(stderr, "pumice-top: %s\n", error);
-		return 1;
-	}
+	command_line(&command, argc, argv);
+	dev = command_device_open(command.name, device);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	watch(dev, seconds, looks, batch);

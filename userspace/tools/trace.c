@@ -4,7 +4,6 @@
  * master, USCs and MMU while a command runs, for Perfetto.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,19 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "perfetto.h"
 #include "trace_kernel.h"
 
 #define ENTRIES	65536u
 #define BATCH	512u
 #define POLL_NS	2000000
-
-static const char usage[] =
-	"usage: pumice-trace [-d DEVICE] [-o FILE.json] COMMAND [ARGUMENT…]\n"
-	"Runs a command and records what the GPU does meanwhile, for all its users; needs root.\n"
-	"The file is for ui.perfetto.dev.\n"
-	"  -d DEVICE   drm, drm:/dev/dri/renderD128 … (default: $PUMICE_DEVICE, else drm)\n"
-	"  -o FILE     default pumice-trace.json\n";
 
 struct tracer {
 	struct pumice_device *dev;
@@ -74,12 +67,10 @@ static int64_t clock_offset(const struct tracer *t)
 
 static void begin(struct tracer *t, const char *device, const char *path)
 {
-	char error[PUMICE_ERROR_BYTES];
 	struct pumice_device_info info;
 	const char *why;
 
-	if (pumice_device_open(device, &t->dev, error, sizeof(error)))
-		fail("no GPU", error);
+	t->dev = command_device_open("pumice-trace", device);
 	if (pumice_device_info(t->dev, &info))
 		fail("device", pumice_device_error(t->dev));
 	if (pumice_device_drm_fd(t->dev) < 0)
@@ -127,22 +118,27 @@ static int follow(struct tracer *t, pid_t child)
 int main(int argc, char **argv)
 {
 	const char *device = NULL, *path = "pumice-trace.json";
+	const struct command_option options[] = {
+		COMMAND_DEVICE(&device),
+		COMMAND_OUTPUT(&path, "FILE", "the trace (default pumice-trace.json)"),
+		{ 0 }
+	};
+	const struct command command = {
+		.name = "pumice-trace",
+		.words = "COMMAND [ARGUMENT]…",
+		.min_words = 1, .max_words = -1,
+		.purpose = "Runs a command and records what the GPU does meanwhile, for all its users.\n"
+			   "The trace is for ui.perfetto.dev. Needs root.\n",
+		.options = options,
+		.versions = COMMAND_VERSION_GPU,
+	};
 	struct tracer t = { 0 };
-	int option, status;
+	int first, status;
 	pid_t child;
 
-	while ((option = getopt(argc, argv, "+d:o:h")) != -1) {
-		if (option == 'd')
-			device = optarg;
-		else if (option == 'o')
-			path = optarg;
-		else
-			return fputs(usage, option == 'h' ? stdout : stderr), option != 'h';
-	}
-	if (optind == argc)
-		return fputs(usage, stderr), 1;
+	first = command_line(&command, argc, argv);
 	begin(&t, device, path);
-	child = start(argv + optind);
+	child = start(argv + first);
 	/* An interrupt is for the command; its trace is kept. */
 	signal(SIGINT, SIG_IGN);
 	status = follow(&t, child);

@@ -160,8 +160,8 @@ static const struct drm_driver driver = {
 	.name = "pumice",
 	.desc = "Pumice virtual GPU",
 	PUMICE_DRIVER_DATE("20261121")
-	.major = 1,
-	.minor = 2,
+	.major = DRM_PUMICE_VERSION_MAJOR,
+	.minor = DRM_PUMICE_VERSION_MINOR,
 	.fops = &fops,
 	.open = file_open,
 	.postclose = file_close,

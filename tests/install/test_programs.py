@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""
+Every installed program has the same --help, --version and -d, refuses what it does not know, and
+agrees with its manual page.
+"""
+
+import re
+import subprocess
+import tempfile
+import unittest
+
+from prefix import TOP, VERSION, prefix
+
+# Words that are one too many: by default the first. pumice-trace runs any word.
+TOO_MANY = {"as": 2, "dis": 2, "dump": 2, "frame": 2, "run": 2, "trace": 0}
+# Words that a program needs before it opens its device.
+NEEDED = {"frame": ["nothing.cap"], "run": ["--list-perf"], "trace": ["true"]}
+# What a program refuses beyond unknown options and words: arguments, and what its message names.
+REFUSED = [
+    ("top", ["-i"], "option '-i' needs a value, SECONDS"),
+    ("top", ["--batch=1"], "option '--batch' has no value, but '--batch=1' gives one"),
+    ("top", ["-i", "0"], "-i 0: SECONDS is a number from 0.01 to 3600"),
+    ("top", ["--samples", "1.5"], "--samples 1.5: N is a whole number from 1 to 1000000000"),
+    ("top", ["-bW"], "there is no option '-W'"),
+    ("trace", [], "a word is missing; usage: pumice-trace [OPTION]… COMMAND"),
+    ("trace", ["-W", "true"], "there is no option '-W'"),
+    ("decode", ["reg", "4"], "reg is followed by an offset of 32 bits and a value of 32 bits"),
+    ("decode", ["teapot", "1"], "unknown word 'teapot'"),
+    ("decode", ["usc", "teapot"], "unexpected word 'teapot': WORD is a number of 32 bits"),
+    ("dump", ["-s", "teapot", "-"], "there is no section 'teapot'; accepted: info, reason"),
+    ("frame", ["-d", "drm", "-"], "-d drm: a frame is replayed on a GPU in this process"),
+    ("run", ["--groups", "1,", "-"], "--groups 1,: one to three numbers"),
+    ("demo-matmul", ["-n", "0"], "-n 0: N is a whole number from 1 to 4096"),
+    ("demo-matmul", ["-n", "-1"], "-n -1: N is a whole number from 1 to 4096"),
+    ("demo-mandelbrot", ["-s", "480"], "-s 480: a size is two numbers from 1 to 16384"),
+]
+
+
+def option_forms(text):
+    """The forms of options at the start of a line of --help: {'-d', '--device', …}."""
+    found = set()
+    for line in text.splitlines():
+        head = re.match(r"  (-\w)?(?:, |    )?(--[\w-]+)?(?: |$)", line)
+        if head:
+            found |= {form for form in head.groups() if form}
+    return found
+
+
+def page_forms(text):
+    """The forms in the headings of a manual page's paragraphs."""
+    text = text.replace("\\-", "-")
+    found = set()
+    for line in re.findall(r"^\.TP\n(\.B.*)", text, re.M):
+        found |= set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", line))
+    return found
+
+
+def version_of(path, *names):
+    """'MAJOR.MINOR' from the definitions in a header."""
+    text = (TOP / path).read_text(encoding="utf-8")
+    return ".".join(re.search(rf"#define {name}\s+(\d+)", text)[1] for name in names)
+
+
+class Installed(unittest.TestCase):
+    """All of bin/."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.prefix = prefix()
+        cls.programs = {path.name.removeprefix("pumice-"): path
+                        for path in (cls.prefix.path / "bin").iterdir()}
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.room = holder.name
+
+    def call(self, name, *arguments):
+        """Run a program; (status, standard output, standard error)."""
+        done = self.prefix.run([self.programs[name], *arguments], cwd=self.room)
+        return done.returncode, done.stdout, done.stderr
+
+    def options(self, name):
+        """The forms of a program's options."""
+        return option_forms(self.call(name, "--help")[1])
+
+
+class Programs(Installed):
+    """Command lines."""
+
+    def refuses(self, words, name, *arguments):
+        """The program ends with status 2 and one line that has the words."""
+        status, output, error = self.call(name, *arguments)
+        self.assertEqual((status, output), (2, ""), error)
+        self.assertTrue(error.startswith(f"pumice-{name}: {words}"), error)
+        self.assertTrue(error.endswith(f" (see pumice-{name} --help)\n"), error)
+        self.assertEqual(error.count("\n"), 1, error)
+
+    def test_tools_and_demos_are_installed(self):
+        self.assertEqual(len([name for name in self.programs if name.startswith("demo-")]), 16)
+        self.assertEqual({name for name in self.programs if not name.startswith("demo-")},
+                         {"as", "decode", "dis", "dump", "frame", "info", "run", "top", "trace"})
+
+    def test_help_is_printed_to_standard_output(self):
+        for name in sorted(self.programs):
+            with self.subTest(program=name):
+                status, output, error = self.call(name, "--help")
+                self.assertEqual((status, error), (0, ""))
+                self.assertTrue(output.startswith(f"usage: pumice-{name} [OPTION]…"), output)
+                self.assertLessEqual({"-h", "--help", "-V", "--version"}, option_forms(output))
+                self.assertEqual(self.call(name, "-h"), (0, output, ""))
+                self.assertLess(max(map(len, output.splitlines())), 90)
+
+    def test_version_has_the_package_and_the_interfaces(self):
+        uapi = version_of("uapi/drm/pumice_drm.h", "DRM_PUMICE_VERSION_MAJOR",
+                          "DRM_PUMICE_VERSION_MINOR")
+        firmware = version_of("hw/fwif.h", "FWIF_VERSION_MAJOR", "FWIF_VERSION_MINOR")
+        for name in sorted(self.programs):
+            with self.subTest(program=name):
+                status, output, error = self.call(name, "--version")
+                self.assertEqual((status, error), (0, ""))
+                self.assertEqual(output.splitlines()[0], f"pumice-{name} {VERSION}")
+                self.assertEqual(self.call(name, "-V"), (0, output, ""))
+                if "--device" in self.options(name):
+                    self.assertIn(f"\nuapi {uapi}\nfirmware interface {firmware}\n", output)
+
+    def test_device_has_one_description(self):
+        texts = set()
+        for name in sorted(self.programs):
+            with self.subTest(program=name):
+                output = self.call(name, "--help")[1]
+                found = re.search(r"^  -d.*\n(?: {26}.*\n)*", output, re.M)
+                self.assertEqual(bool(found), name not in ("as", "decode", "dis", "dump"))
+                if found and name != "frame":
+                    texts.add(found[0])
+        self.assertEqual(len(texts), 1, texts)
+
+    def test_unknown_options_are_refused(self):
+        for name in sorted(self.programs):
+            with self.subTest(program=name):
+                self.refuses("there is no option '--wheel'; accepted: -", name, "--wheel")
+                self.refuses("there is no option '-W'; accepted: -", name, "-W")
+
+    def test_unknown_words_are_refused(self):
+        for name in sorted(self.programs):
+            with self.subTest(program=name):
+                words = TOO_MANY.get(name, 1)
+                if name != "decode" and words:
+                    self.refuses("unexpected word 'teapot'; ", name, *["-"] * (words - 1), "teapot")
+
+    def test_other_mistakes_are_refused(self):
+        for name, arguments, words in REFUSED:
+            with self.subTest(program=name, arguments=arguments):
+                self.refuses(words, name, *arguments)
+
+    def test_a_device_that_does_not_exist_is_reported(self):
+        for name in sorted(self.programs):
+            with self.subTest(program=name):
+                if "--device" not in self.options(name):
+                    continue
+                devices = [("tea", "no device is named 'tea'"), ("inproc:tea=1", "inproc: ")]
+                if name != "frame":
+                    devices.append(("drm:/nonexistent", "/nonexistent: No such file"))
+                for device, words in devices:
+                    for option in ([f"-d{device}"], ["--device", device]):
+                        status, output, error = self.call(name, *option, *NEEDED.get(name, []))
+                        self.assertEqual((status, output), (1, ""), error)
+                        self.assertTrue(error.startswith(f"pumice-{name}: {words}"), error)
+
+    def test_the_lost_output_of_help_is_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([self.programs["top"], "--help"], stdout=full, text=True,
+                                  stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "pumice-top: standard output: No space left on device\n"))
+
+
+class Pages(Installed):
+    """Manual pages."""
+
+    def page(self, name):
+        """The text of a program's page; of a demo its part, and what is for all demos."""
+        path = self.prefix.path / f"share/man/man1/pumice-{name}.1"
+        text = path.read_text(encoding="utf-8")
+        if not name.startswith("demo-"):
+            return text
+        own = re.search(rf"^\.SS pumice-{name}\n(.*?)^\.S", text.replace("\\-", "-"), re.M | re.S)
+        return text.partition(".SH DEMOS")[0] + own[1]
+
+    def test_pages_have_the_options_of_help(self):
+        for name in sorted(self.programs):
+            with self.subTest(program=name):
+                self.assertEqual(page_forms(self.page(name)), self.options(name))
+
+    def test_groff_has_no_warnings(self):
+        pages = sorted((self.prefix.path / "share/man").glob("man*/*"))
+        self.assertGreater(len(pages), 100)
+        done = self.prefix.run(["groff", "-man", "-ww", "-z", "-Tutf8", "-k", *pages])
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
