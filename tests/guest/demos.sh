@@ -13,19 +13,8 @@ TWICE="triangle model msaa partial"
 
 MARK="pumice: the demos begin"
 
-number=0
-failed=0
-
-# report NAME STATUS: one line of TAP.
-report() {
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		failed=1
-	fi
-}
+# shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 # picture DEMO DEVICE: the line with its checksum; empty if it failed.
 picture() {
@@ -61,5 +50,4 @@ resets >/tmp/resets
 sed 's/^/# /' /tmp/resets
 [ ! -s /tmp/resets ]
 report no_demo_costs_a_reset $?
-echo "1..$number"
-exit $failed
+tap_end

@@ -4,21 +4,9 @@
 # The programs of examples/, as examples/README.md starts them: with the shared library,
 # through the kernel's driver.
 
+# shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
+. "$(dirname "$0")/tap.sh"
 cd /pumice/examples || exit 1
-
-number=0
-failed=0
-
-# report NAME STATUS: one line of TAP.
-report() {
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		failed=1
-	fi
-}
 
 # prints NAME LINE: the example ends well and its first line is this one.
 prints() {
@@ -43,5 +31,4 @@ for example in triangle torus; do
 		cmp /tmp/drm.ppm /tmp/inproc.ppm
 	report "${example}_is_the_same_picture_as_in_process" $?
 done
-echo "1..$number"
-exit $failed
+tap_end

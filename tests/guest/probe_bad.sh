@@ -12,19 +12,8 @@ GOOD=/tmp/pumice_fw.good
 HEADER_BYTES=64
 VERSION_AT=4
 
-number=0
-failed=0
-
-# report NAME STATUS: one line of TAP.
-report() {
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		failed=1
-	fi
-}
+# shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 note() {
 	echo "# $*"
@@ -105,7 +94,6 @@ bad() {
 	report "${1}_then_the_right_one_works" $?
 }
 
-echo 1..12
 rmmod pumice 2>/dev/null
 cp $FIRMWARE $GOOD
 
@@ -138,4 +126,4 @@ works
 report no_msix_then_msix_works $?
 
 modprobe pumice
-exit $failed
+tap_end

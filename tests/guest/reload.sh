@@ -10,22 +10,8 @@ FOLDER=/host/reload
 FIRMWARE=$FOLDER/firmware/pumice/pumice_fw.bin
 WHERE=/sys/module/firmware_class/parameters/path
 
-number=0
-failed=0
-
-# check NAME COMMAND…: one line of TAP.
-check() {
-	name=$1
-	shift
-	number=$((number + 1))
-	if "$@" >/tmp/reload.log 2>&1; then
-		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		sed 's/^/# /' /tmp/reload.log
-		failed=1
-	fi
-}
+# shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
+. "$(dirname "$0")/tap.sh"
 
 has_node() {
 	ls /dev/dri/renderD* >/dev/null 2>&1
@@ -78,5 +64,4 @@ printf %s /lib/firmware >$WHERE
 check "the image's own driver loads again" modprobe pumice job_timeout_ms=30000
 check "it has a node at last" has_node
 
-echo "1..$number"
-exit $failed
+tap_end

@@ -4,25 +4,14 @@
 # Faults and time-outs of jobs of the kernel driver name their source: pumice-run prints line,
 # lane, work-group, buffer and distance, from what JOB_GET_RESULT returns. TAP.
 
-number=0
-failed=0
-
-# report NAME STATUS: one line of TAP.
-report() {
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-		sed 's/^/# /' /tmp/source.out
-		failed=1
-	fi
-}
+# shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
+. "$(dirname "$0")/tap.sh"
+out=$room/source.out
 
 # has TEXT…: each is in what the last run printed.
 has() {
 	for text; do
-		grep -qF -- "$text" /tmp/source.out || return 1
+		grep -qF -- "$text" "$out" || return 1
 	done
 }
 
@@ -47,24 +36,23 @@ cat >/tmp/source.pasm <<'X'
 	put v0
 	end
 X
-pumice-run --device drm --groups 1 --arg x=out:f32:16 /tmp/source.pasm >/tmp/source.out 2>&1
+pumice-run --device drm --groups 1 --arg x=out:f32:16 /tmp/source.pasm >"$out" 2>&1
 [ $? -eq 1 ] && has "write, 32 bytes past the end of 'x, argument 0'" \
 	"  instruction 5 of the program at 0x" ", /tmp/source.inc:2 < /tmp/source.pasm:11" \
 	"  lane 16, instance 48 (0, 3, 0), work-group (0, 0, 0), wave 1, slot " \
 	"  =>     5  global_store32 sig0, [one], sh0 + r1, v0    ; /tmp/source.inc:2 <"
-report fault_names_line_lane_group_and_buffer $?
+report fault_names_line_lane_group_and_buffer $? "$out"
 
 echo 'loop: jump loop' >/tmp/source.pasm
-pumice-run --device drm --timeout 100 /tmp/source.pasm >/tmp/source.out 2>&1
+pumice-run --device drm --timeout 100 /tmp/source.pasm >"$out" 2>&1
 [ $? -eq 1 ] && has "the job timed out: usc-code was busy with it, 1 waves in flight" \
 	"  1 at instruction 0 of the program at 0x" ", /tmp/source.pasm:1: jump 0"
-report time_out_names_unit_and_line $?
+report time_out_names_unit_and_line $? "$out"
 
 # A program file that has no lines is as good, but for them.
 echo 'loop: jump loop' >/tmp/source.pasm
 pumice-as --no-lines -o /tmp/source.pbin /tmp/source.pasm &&
-	! pumice-run --device drm --timeout 100 /tmp/source.pbin >/tmp/source.out 2>&1 &&
+	! pumice-run --device drm --timeout 100 /tmp/source.pbin >"$out" 2>&1 &&
 	has "  1 at instruction 0 of the program at 0x" ": jump 0" && ! has "source.pasm:1"
-report program_without_lines_is_reported_without_them $?
-echo "1..$number"
-exit $failed
+report program_without_lines_is_reported_without_them $? "$out"
+tap_end

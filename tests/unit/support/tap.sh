@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# Shell tests in TAP. Source it, call check for each case and tap_end at the end.
-# $room is a private folder of the test.
+# Shell tests in TAP, on this machine and in guests (as /pumice/bin/tap.sh). Source it, call check
+# or report for each case and tap_end at the end. $room is a private folder of the test.
 
 room=$(mktemp -d) || exit 1
 trap 'rm -rf "$room"' EXIT
 tap_cases=0
 tap_failed=0
 
+# report NAME STATUS [FILE]: one case, passed if the status is 0; else the file follows as comments.
+report() {
+	tap_cases=$((tap_cases + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $tap_cases - $1"
+		return
+	fi
+	tap_failed=1
+	echo "not ok $tap_cases - $1"
+	[ $# -lt 3 ] || sed 's/^/# /' "$3"
+}
+
 # check NAME COMMAND…: passes when the command does; else prints its output.
 check() {
-	tap_name=$1
+	tap_name=$1 tap_result=0
 	shift
-	tap_cases=$((tap_cases + 1))
-	if "$@" >"$room/tap.log" 2>&1; then
-		echo "ok $tap_cases - $tap_name"
-	else
-		tap_failed=1
-		echo "not ok $tap_cases - $tap_name"
-		sed 's/^/# /' "$room/tap.log"
-	fi
+	"$@" >"$room/tap.log" 2>&1 || tap_result=$?
+	report "$tap_name" $tap_result "$room/tap.log"
 }
 
 # gives STATUS TEXT COMMAND…: the command ends with the status, and its output has the text.
