@@ -61,7 +61,7 @@ bool asm_error(struct assembler *as, const struct token *at, const char *format,
 	bool here = token->text >= line && token->text <= line + length;
 	size_t column = here ? (size_t)(token->text - line) : 0;
 	size_t width = here && token->length ? token->length : 1;
-	char message[256], caret[TEXT_BYTES / 16], text[TEXT_BYTES];
+	char message[512], caret[TEXT_BYTES / 16], text[TEXT_BYTES];
 	va_list args;
 
 	if (as->stopped || as->errors++ >= ASM_MAX_ERRORS || !as->options.report)

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "expected.h"
 #include "internal.h"
 #include "pumice_names.h"
 #include "rules.h"
@@ -245,12 +246,15 @@ bool directive_line(struct assembler *as)
 		{ ".macro", macro_define },	     { ".repeat", macro_repeat },
 		{ ".endm", directive_stray },	     { ".endr", directive_stray },
 	};
+	struct similar similar = { .word = as->token.text, .length = as->token.length };
+	char text[EXPECTED_BYTES];
 
 	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++) {
+		similar_try(&similar, directives[i].name);
 		if (!token_is(&as->token, directives[i].name))
 			continue;
 		token_next(as);
 		return directives[i].parse(as);
 	}
-	return asm_error(as, NULL, "no such directive");
+	return asm_error(as, NULL, "no such directive%s", similar_text(&similar, text));
 }

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "expected.h"
 #include "internal.h"
 #include "pumice_decode.h"
 #include "pumice_names.h"
@@ -30,9 +31,23 @@ struct insn {
 static bool set_field(struct assembler *as, struct insn *insn, unsigned int field,
 		      const struct token *at, uint64_t value)
 {
+	char text[EXPECTED_BYTES];
+
 	if (pumice_isa_set(&pumice_usc_isa, insn->op->layout, field, insn->words, value))
 		return true;
-	return asm_error(as, at, "the value does not fit here");
+	return asm_error(as, at, "accepted here: %s",
+			 expected_number(text, &pumice_usc_isa, insn->op->layout, field));
+}
+
+/* Report an unknown operation, with a similar one. */
+static bool no_such_op(struct assembler *as, const char *name, size_t length)
+{
+	struct similar similar = { .word = name, .length = length };
+	char text[EXPECTED_BYTES];
+
+	for (size_t i = 0; i < pumice_usc_isa.nr_ops; i++)
+		similar_try(&similar, pumice_usc_isa.ops[i].name);
+	return asm_error(as, NULL, "no such operation%s", similar_text(&similar, text));
 }
 
 /* Split "add.f32" and look up both parts. */
@@ -42,15 +57,15 @@ static bool find_op(struct assembler *as, struct insn *insn)
 	const char *dot = memchr(token->text, '.', token->length);
 	size_t length = dot ? (size_t)(dot - token->text) : token->length;
 	size_t type_length = dot ? token->length - length - 1 : 0;
-	char name[32];
+	char name[32], types[EXPECTED_BYTES];
 
 	if (length >= sizeof(name))
-		return asm_error(as, NULL, "no such operation");
+		return no_such_op(as, token->text, length);
 	memcpy(name, token->text, length);
 	name[length] = '\0';
 	insn->op = pumice_isa_find_name(&pumice_usc_isa, name);
 	if (!insn->op)
-		return asm_error(as, NULL, "no such operation");
+		return no_such_op(as, name, length);
 	if (!dot && insn->op->types > 1)
 		return asm_error(as, NULL, "%s needs a type, such as %s", name, insn->op->example);
 	if (!dot)
@@ -64,7 +79,10 @@ static bool find_op(struct assembler *as, struct insn *insn)
 				return true;
 		}
 	}
-	return asm_error(as, NULL, "%s does not exist for this type", name);
+	if (insn->op->types <= 1)
+		return asm_error(as, NULL, "%s has no type: write %s", name, name);
+	return asm_error(as, NULL, "%s does not exist for this type, only for %s", name,
+			 expected_types(types, insn->op));
 }
 
 /* Return whether a number is written as the operand's type requires. */
@@ -121,15 +139,17 @@ static bool check_class(struct assembler *as, const struct pumice_isa_class *cls
 			const struct token *at, const struct pumice_usc_operand *operand)
 {
 	uint32_t banks = operand->elem ? cls->elem : cls->full;
+	char text[EXPECTED_BYTES];
 
 	if (banks >> operand->bank & 1)
 		return true;
 	if (!operand->elem && cls->elem >> operand->bank & 1)
 		return asm_error(as, at, "a scalar is needed here: %.*s[0]", (int)at->length,
 				 at->text);
-	return asm_error(as, at, "%s is not allowed here, which takes: %s",
+	return asm_error(as, at, "%s is not allowed here; accepted: %s",
 			 operand->bank == PUMICE_USC_BANK_IMM ? "an immediate" :
-			 operand->bank == PUMICE_USC_BANK_M ? "a mask" : "this register", cls->doc);
+			 operand->bank == PUMICE_USC_BANK_M ? "a mask" : "this register",
+			 expected_operand(text, cls));
 }
 
 static bool put_register(struct assembler *as, struct insn *insn, unsigned int field,
@@ -199,12 +219,13 @@ static bool enum_operand(struct assembler *as, struct insn *insn, unsigned int f
 			 const struct pumice_isa_class *cls)
 {
 	const struct token at = as->token;
+	char text[EXPECTED_BYTES];
 
 	for (uint32_t v = 0; v < 256; v++) {
 		if (cls->valid(v) && accept_word(as, cls->text(v)))
 			return set_field(as, insn, field, &at, v);
 	}
-	return asm_error(as, NULL, "expected: %s", cls->doc);
+	return asm_error(as, NULL, "expected one of %s", expected_word(text, cls));
 }
 
 static bool signal_operand(struct assembler *as, struct insn *insn, unsigned int field)
@@ -289,7 +310,7 @@ static bool address_operand(struct assembler *as, struct insn *insn)
 			break;
 		}
 		if (found == count)
-			return asm_error(as, NULL, "expected a displacement");
+			return asm_error(as, NULL, "expected a displacement, a number from 0 to 4095");
 		at[found] = as->token;
 		if (!operand_register(as, &reg[found]) || !use_index(as, insn, &reg[found]))
 			return false;

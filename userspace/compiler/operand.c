@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expected.h"
 #include "internal.h"
 #include "pumice_names.h"
 #include "rules.h"
@@ -45,6 +46,13 @@ static bool split_name(const struct token *name, struct register_name *out)
 	return true;
 }
 
+static bool no_register(struct assembler *as, const struct token *name)
+{
+	char text[EXPECTED_BYTES];
+
+	return asm_error(as, name, "expected a register: %s", expected_registers(text));
+}
+
 /*
  * Parse a register name such as sh12: its bank and number, or the bank only ("r" of
  * r[idx0 + 1]). Predefined constants, masks and immediates have no such names.
@@ -54,14 +62,15 @@ static bool bank_of(struct assembler *as, const struct token *name,
 {
 	struct register_name split;
 	uint32_t bank = PUMICE_USC_BANK_R, limit;
+	char text[EXPECTED_BYTES];
 
 	if (!split_name(name, &split))
-		return asm_error(as, name, "expected a register");
+		return no_register(as, name);
 	while (bank < PUMICE_USC_BANK_COUNT && strcmp(split.bank, pumice_usc_bank_str(bank)))
 		bank++;
 	if (bank == PUMICE_USC_BANK_COUNT || bank == PUMICE_USC_BANK_IMM ||
 	    bank == PUMICE_USC_BANK_M || bank == PUMICE_USC_BANK_K)
-		return asm_error(as, name, "expected a register");
+		return no_register(as, name);
 	if (!(pumice_usc_isa.banks >> bank & 1))
 		return asm_error(as, name, "no operand is in the bank %s", split.bank);
 	*numbered = split.digits != 0;
@@ -73,7 +82,8 @@ static bool bank_of(struct assembler *as, const struct token *name,
 		return asm_error(as, name, "%.*s does not exist: the last is %s%u",
 				 (int)name->length, name->text, split.bank, limit - 1);
 	if (*numbered && !limit && !pumice_isa_find_special(&pumice_usc_isa, bank, split.number))
-		return asm_error(as, name, "%.*s does not exist", (int)name->length, name->text);
+		return asm_error(as, name, "%.*s does not exist; accepted: %s", (int)name->length,
+				 name->text, expected_specials(text, bank));
 	*operand = (struct pumice_usc_operand){ .bank = (uint8_t)bank,
 						.num = (uint16_t)split.number };
 	return true;
@@ -151,7 +161,7 @@ static bool element_of(struct assembler *as, struct pumice_usc_operand *operand)
 	if (!token_accept(as, '['))
 		return true;
 	if (as->token.kind != TOKEN_INT || as->token.value)
-		return asm_error(as, NULL, "only element 0 of a register is a scalar");
+		return asm_error(as, NULL, "only element 0 of a register is a scalar: write [0]");
 	token_next(as);
 	operand->elem = true;
 	return token_expect(as, ']');
@@ -170,14 +180,15 @@ bool operand_register(struct assembler *as, struct pumice_usc_operand *operand)
 		as->dim = symbol->dim;
 		as->index_at = name;
 	} else if (name.kind != TOKEN_NAME) {
-		return asm_error(as, &name, "expected a register");
+		return no_register(as, &name);
 	} else if (!special_of(&name, operand) && !bank_of(as, &name, operand, &numbered)) {
 		return false;
 	}
 	token_next(as);
 	if (!numbered) {
 		if (!token_accept(as, '['))
-			return asm_error(as, &name, "a register needs a number");
+			return asm_error(as, &name, "a register needs a number, such as %.*s0",
+					 (int)name.length, name.text);
 		if (!index_of(as, &name, operand))
 			return false;
 	}

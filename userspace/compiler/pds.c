@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "expected.h"
 #include "internal.h"
 #include "pumice/pumice.h"
 #include "pumice_names.h"
@@ -192,6 +193,8 @@ static bool parse_dma(struct assembler *as, struct pumice_pds_insn *insn)
 
 bool pds_source(struct assembler *as, uint32_t *source)
 {
+	char text[EXPECTED_BYTES];
+
 	for (uint32_t s = 0; s < PUMICE_PDS_SOURCE_COUNT; s++) {
 		if (!pumice_pds_source_valid(s) || !token_is(&as->token, pumice_pds_source_str(s)))
 			continue;
@@ -199,7 +202,7 @@ bool pds_source(struct assembler *as, uint32_t *source)
 		*source = s;
 		return true;
 	}
-	return asm_error(as, NULL, "expected a source, such as group_x");
+	return asm_error(as, NULL, "expected one of %s", expected_sources(text));
 }
 
 /* Add an instruction as written, unless it breaks a rule. */
@@ -235,6 +238,8 @@ static bool parse_write(struct assembler *as, struct pumice_pds_insn *insn)
 /* Parse a name of an enumeration: they are few, and may begin with a digit. */
 static bool enum_value(struct assembler *as, const struct pumice_isa_class *cls, uint64_t *value)
 {
+	char text[EXPECTED_BYTES];
+
 	for (uint32_t v = 0; v < 16; v++) {
 		size_t length = cls->valid(v) ? strlen(cls->text(v)) : 0;
 		const char *end = as->token.text + length;
@@ -248,7 +253,7 @@ static bool enum_value(struct assembler *as, const struct pumice_isa_class *cls,
 		*value = v;
 		return true;
 	}
-	return asm_error(as, NULL, "expected: %s", cls->doc);
+	return asm_error(as, NULL, "expected one of %s", expected_word(text, cls));
 }
 
 /* Parse attributes, planes and varyings: operands as in the table, after the register. */
@@ -256,6 +261,7 @@ static bool parse_graphics(struct assembler *as, const struct pumice_isa_op_info
 			   struct pumice_pds_insn *insn)
 {
 	uint32_t words[PUMICE_PDS_WORDS];
+	char text[EXPECTED_BYTES];
 
 	pumice_pds_pack(words, insn);
 	for (unsigned int i = 2; i < op->form[0].nr_operands; i++) {
@@ -273,7 +279,9 @@ static bool parse_graphics(struct assembler *as, const struct pumice_isa_op_info
 		    !token_count(as, "this number", UINT32_MAX, &value))
 			return false;
 		if (!pumice_isa_set(&pumice_pds_isa, op->layout, place->field, words, value))
-			return asm_error(as, &at, "the value does not fit here");
+			return asm_error(as, &at, "accepted here: %s",
+					 expected_number(text, &pumice_pds_isa, op->layout,
+							 place->field));
 	}
 	pumice_pds_unpack(words, insn);
 	return true;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "asm.h"
+#include "pumice_isa.h"
 
 /* Reported errors: the first one, and their number. */
 struct reports {
@@ -73,7 +74,7 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ "mov r1[1], r2[0]", "t:1:8: error: only element 0" },
 		{ "reduce_part.f32 xor, r1, r2",
 		  "t:1:17: error: the bitwise operator xor is for u32" },
-		{ "reduce_part.u32 mul, r1, r2", "t:1:17: error: expected: Reduction operator" },
+		{ "reduce_part.u32 mul, r1, r2", "t:1:17: error: expected one of add, " },
 		{ "sig_wait r1[0], sig16", "t:1:17: error: expected a signal" },
 		{ "local_load32 r1, [one], r2 + 4096", "t:1:30: error: a displacement is a whole" },
 		{ "local_load32 r1, [one], sh0 + r2", "t:1:31: error: expected a displacement" },
@@ -98,7 +99,7 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ ".uniforms v0, 4", "t:1:11: error: uniforms go to" },
 		{ ".uniforms sh0, 0", "t:1:11: error: uniforms go to" },
 		{ ".input sh0, local_x", "t:1:13: error: local_x differs between instances" },
-		{ ".input sh0, colour", "t:1:13: error: expected a source" },
+		{ ".input sh0, colour", "t:1:13: error: expected one of " },
 		{ ".const r0, 1",
 		  "t:1:8: error: expected a shared, coefficient or attribute register" },
 		{ ".equ N, r1", "t:1:9: error: expected a number" },
@@ -117,6 +118,60 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 
 	(void)state;
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void an_error_has_the_rule(void **state)
+{
+	static const struct error_case cases[] = {
+		{ "gobal_load32 sig0, r1, [one], r2",
+		  "t:1:1: error: no such operation; the most similar is global_load32\n" },
+		{ ".wurd 1, 2", "t:1:1: error: no such directive; the most similar is .word\n" },
+		{ "add.f64 r1, r2, r3",
+		  "t:1:1: error: add does not exist for this type, only for u32, i32, f32\n" },
+		{ "sample.f32 r1, 2d, v0, r4",
+		  "t:1:24: error: this register is not allowed here; accepted: sh0 to sh4095\n" },
+		{ "dc_window r1, 16",
+		  "t:1:11: error: a scalar is needed here: r1[0]\n" },
+		{ "local_store32 [one], r2, 5",
+		  "t:1:26: error: an immediate is not allowed here; accepted: r0 to r247, v0 to v247, "
+		  "idx0 to idx1, o0 to o31, a special register such as instance, i0 to i7, sl0 to sl7, "
+		  "a constant such as zero, a mask such as [r1]\n" },
+		{ "mov r1, [one], sr7",
+		  "t:1:16: error: sr7 does not exist; accepted: instance, wave_in_group, task_in_group, "
+		  "core, usc, slot, valid\n" },
+		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor\n" },
+		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system\n" },
+		{ ".pds\nattr v0, f32, 3, 0, 70000, 5",
+		  "t:2:19: error: accepted here: a number from 0 to 65535\n" },
+	};
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* Errors name nothing that only the source tree has. */
+static void an_error_has_no_reference_to_other_documents(void **state)
+{
+	char text[128];
+
+	(void)state;
+	for (size_t op = 0; op < pumice_usc_isa.nr_ops; op++) {
+		for (unsigned int bad = 0; bad < 4; bad++) {
+			static const char *const operands[] = { "vo1", "@", "[vo1]", "r0, vo1" };
+			struct reports reports = { .count = 0 };
+			uint8_t *file = NULL;
+			size_t bytes;
+
+			snprintf(text, sizeof(text), "%s %s", pumice_usc_isa.ops[op].name,
+				 operands[bad]);
+			if (!pumice_assemble("t", text, collect, &reports, &file, &bytes)) {
+				free(file);
+				continue;
+			}
+			assert_null(strstr(reports.first, "document"));
+			assert_null(strstr(reports.first, "usc_"));
+		}
+	}
 }
 
 static void a_missing_register_is_reported_with_the_last_existing_one(void **state)
@@ -215,9 +270,9 @@ static void bursts_atomics_and_types_are_checked(void **state)
 		  "t:1:19: error: the atomic operation xchg does not exist for i32" },
 		{ "local_atomic.f32 min, r1, [one], r2, r3",
 		  "t:1:18: error: the atomic operation min does not exist for f32" },
-		{ "local_atomic.u32 nand, r1, [one], r2, r3", "t:1:18: error: expected: Atomic" },
+		{ "local_atomic.u32 nand, r1, [one], r2, r3", "t:1:18: error: expected one of add, " },
 		{ "scan.i32 or, r1, r2", "t:1:10: error: the bitwise operator or is for u32 only" },
-		{ "mem_fence wave", "t:1:11: error: expected: Scope" },
+		{ "mem_fence wave", "t:1:11: error: expected one of " },
 		{ "add.f16 r1, r2, r3", "t:1:1: error: add does not exist for this type" },
 		{ "fma.u32 r1, r2, r3, r4", "t:1:1: error: fma does not exist for this type" },
 		{ "fma.f32 r1, r2, r3", "t:1:19: error: expected ','" },
@@ -265,12 +320,12 @@ static void varyings_and_texture_reads_are_checked(void **state)
 		{ "itr r0, linear, 0, cf3", "t:1:17: error: a varying has 1 to 4 components" },
 		{ "itr r0, linear, 5, cf3", "t:1:17: error: a number of components" },
 		{ "itr r246, linear, 4, cf3", "t:1:5: error: 4 registers from r246" },
-		{ "itr r0, round, 1, cf3", "t:1:9: error: expected: Interpolation of" },
+		{ "itr r0, round, 1, cf3", "t:1:9: error: expected one of " },
 		{ "fetch.f32 r0, cube, v0, sh0", "t:1:15: error: this texture read does not exist" },
 		{ "gather.f32 r0, 1d, v0, sh0, 0", "t:1:16: error: this texture read does not" },
 		{ "gather.f32 r0, 2d, v0, sh0, 4", "t:1:29: error: a component is a whole" },
 		{ "sample.f32 r0, 2d, v0, sh4085", "t:1:24: error: 12 registers from sh4085" },
-		{ "sample.f32 r0, 4d, v0, sh0", "t:1:16: error: expected: Dimensions" },
+		{ "sample.f32 r0, 4d, v0, sh0", "t:1:16: error: expected one of " },
 		{ "sample_grad.f32 r0, 2d_array, v0, r245, sh0",
 		  "t:1:35: error: 4 registers from r245" },
 		{ "sample.f32 r0, cube_array, v245, sh0", "t:1:28: error: 4 registers from v245" },
@@ -329,8 +384,9 @@ static void the_caret_is_printed_below_the_position_after_tabs(void **state)
 
 	(void)state;
 	pumice_assemble("t", "\tmov\tr1, [one], q7", collect, &reports, &file, &bytes);
-	assert_string_equal(reports.first, "t:1:17: error: expected a register\n"
-					   "\tmov\tr1, [one], q7\n\t   \t           ^~\n");
+	assert_memory_equal(reports.first, "t:1:17: error: expected a register: r0 to r247, ", 48);
+	assert_string_equal(strchr(reports.first, '\n'),
+			    "\n\tmov\tr1, [one], q7\n\t   \t           ^~\n");
 }
 
 static void random_text_never_crashes_the_assembler(void **state)
@@ -393,6 +449,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_error_is_reported_at_its_position),
+		cmocka_unit_test(an_error_has_the_rule),
+		cmocka_unit_test(an_error_has_no_reference_to_other_documents),
 		cmocka_unit_test(a_missing_register_is_reported_with_the_last_existing_one),
 		cmocka_unit_test(indices_are_checked),
 		cmocka_unit_test(bursts_atomics_and_types_are_checked),
