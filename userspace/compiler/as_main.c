@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "asm.h"
+#include "check.h"
 #include "command.h"
 #include "file.h"
 
 /* Options of the command line. */
 struct arguments {
 	const char *output, *array, *listing;
-	bool no_lines;
+	bool no_lines, no_warnings;
 	struct file_dirs dirs;
 };
 
@@ -89,6 +90,8 @@ static int assemble(struct arguments *c, const char *input, const char *output)
 	free(text);
 	if (ret && ret != -EINVAL)
 		fprintf(stderr, "pumice-as: %s: %s\n", input, strerror(-ret));
+	if (!ret && !c->no_warnings)
+		pumice_check(input, data, bytes, report, NULL);
 	if (!ret)
 		ret = write_outputs(c, output, listing, data, bytes);
 	free(listing);
@@ -116,6 +119,8 @@ int main(int argc, char **argv)
 		  "line of each instruction", .text = &args.listing },
 		{ 0, "no-lines", NULL, "leave the source lines out of the program file",
 		  .flag = &args.no_lines },
+		{ 0, "no-warnings", NULL, "do not warn of mistakes such as registers that are read\n"
+		  "but never written", .flag = &args.no_warnings },
 		{ 0, "c-array", "NAME", "write C source with the bytes in NAME[] instead",
 		  .text = &args.array },
 		{ 0 }

@@ -211,6 +211,8 @@ static bool parse(int argc, char **argv, struct run_options *o)
 		  .parse = parse_check, .data = o },
 		{ 0, "tolerance", "R", "largest difference that --check allows (default 0)",
 		  .real = &o->tolerance, .min = 0, .max = HUGE_VAL },
+		{ 0, "no-warnings", NULL, "do not warn of mistakes in the kernel",
+		  .flag = &o->no_warnings },
 		{ 0, "timeout", "S", "seconds to wait for a run (default 60)",
 		  .parse = parse_timeout, .data = o },
 		{ 0 }

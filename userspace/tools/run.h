@@ -60,7 +60,7 @@ struct run_options {
 	uint64_t timeout_ns;
 	uint64_t print;		/* maximum elements of an output to show */
 	double tolerance;
-	bool time;
+	bool time, no_warnings;
 	const char *perf;	/* names of counters, or NULL */
 	const char *trace;	/* file for the event trace, or NULL */
 };

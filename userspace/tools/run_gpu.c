@@ -12,10 +12,11 @@
 #include <pumice/pumice.h>
 
 #include "asm.h"
+#include "check.h"
+#include "command.h"
 #include "file.h"
 #include "perfetto.h"
 #include "pumice_formats.h"
-#include "command.h"
 #include "run.h"
 
 #define STREAM_BYTES	(1u << 20)
@@ -89,6 +90,8 @@ static bool load_program(struct run_gpu *g)
 	else if (!pumice_assemble_with(path, file, &options, &made, &bytes))
 		ok = !pumice_program_parse(made, bytes, &g->program, error, sizeof(error)) ||
 		     run_error("%s: %s", path, error);
+	if (ok && !g->o->no_warnings)
+		pumice_check(path, made ? (const void *)made : file, bytes, report, NULL);
 	free(made);
 	free(file);
 	return ok;

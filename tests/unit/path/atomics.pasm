@@ -26,6 +26,7 @@
 .alias    unused, r12
 .alias    first, r13
 
+	mov		nothing, [one], 0
 	mov		one_each, [one], 1
 	global_atomic.u32 add, sig0, ticket, [one], sh0 + nothing, one_each
 	mov		value, [one], -1

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# no_warnings.sh PUMICE-AS TOP: no program of the tree has a warning, but for those whose mistake
+# is intended.
+
+as=$1 top=$2
+# shellcheck source-path=SCRIPTDIR source=../support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
+
+# silent PROGRAM: it assembles without any output.
+# shellcheck disable=SC2317 # check() calls it
+silent() {
+	"$as" -o "$room/out.pbin" "$1" >"$room/output" 2>&1
+	silent_status=$?
+	cat "$room/output"
+	[ "$silent_status" -eq 0 ] && [ ! -s "$room/output" ]
+}
+
+for program in $(find "$top/userspace" "$top/tests" "$top/examples" -name '*.pasm' | sort); do
+	case $program in
+	*/stuck.pasm)
+		check "${program##*/}_does_not_end" gives 0 "this loop never ends" "$as" \
+			-o "$room/out.pbin" "$program"
+		;;
+	*)
+		check "${program##*/}_has_no_warning" silent "$program"
+		;;
+	esac
+done
+tap_end
