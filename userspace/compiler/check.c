@@ -236,7 +236,7 @@ static bool is_always(const struct pumice_usc_insn *insn)
 static void successors(const struct checker *c, uint32_t i, uint32_t next[2])
 {
 	const uint32_t count = c->info.usc_insns;
-	struct pumice_usc_insn insn;
+	struct pumice_usc_insn insn = { 0 };
 
 	next[0] = i + 1 < count ? i + 1 : NONE;
 	next[1] = NONE;

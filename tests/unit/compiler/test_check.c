@@ -12,6 +12,7 @@
 
 #include "asm.h"
 #include "check.h"
+#include "pumice_isa.h"
 
 static void collect(void *data, const char *text)
 {
@@ -162,6 +163,38 @@ static void a_warning_names_macro_and_instruction(void **state)
 	assert_int_equal(pumice_check("t", "", 0, collect, all), -EINVAL);
 }
 
+/* Words that are no program, and opcodes with random operands. */
+static void random_words_never_crash_the_checker(void **state)
+{
+	uint64_t rng = 88172645463325252u;
+
+	(void)state;
+	for (unsigned int round = 0; round < 300; round++) {
+		char text[4096] = "", all[2048] = "";
+		uint8_t *file;
+		size_t bytes;
+
+		for (unsigned int i = 0; i < 40; i++) {
+			uint32_t words[4];
+
+			for (unsigned int k = 0; k < 4; k++) {
+				rng ^= rng << 13;
+				rng ^= rng >> 7;
+				rng ^= rng << 17;
+				words[k] = (uint32_t)(rng >> 16) >> (round % 3 * 8);
+			}
+			if (round % 2)
+				words[0] = (words[0] & ~255u) |
+					   pumice_usc_isa.ops[words[1] % pumice_usc_isa.nr_ops].opcode;
+			snprintf(text + strlen(text), sizeof(text) - strlen(text),
+				 ".word %u, %u, %u, %u\n", words[0], words[1], words[2], words[3]);
+		}
+		assert_int_equal(pumice_assemble("t", text, NULL, NULL, &file, &bytes), 0);
+		assert_true(pumice_check("t", file, bytes, collect, all) >= 0);
+		free(file);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +203,7 @@ int main(void)
 		cmocka_unit_test(a_load_that_is_read_without_a_wait_is_reported),
 		cmocka_unit_test(a_program_that_cannot_end_is_reported),
 		cmocka_unit_test(a_warning_names_macro_and_instruction),
+		cmocka_unit_test(random_words_never_crash_the_checker),
 	};
 
 	return cmocka_run_group_tests_name("compiler-check", tests, NULL, NULL);
