@@ -185,7 +185,7 @@ static void job_free(struct bind_job *job)
 	u32 i;
 
 	/* Until it stops, a GPU whose TLBs were not invalidated may use removed mappings. */
-	pumice_device_wait_gone(queue->pdev);
+	pumice_device_wait_unplugged(queue->pdev);
 	for (i = 0; i < job->count; i++)
 		pumice_bind_release_op(&job->ops[i]);
 	kvfree(job->ops);

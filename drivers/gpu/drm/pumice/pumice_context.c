@@ -241,7 +241,7 @@ int pumice_context_kill(struct pumice_context *ctx)
  * was stopped may resubmit its jobs to the new firmware: wait for its end first. On return no job
  * of the context is left: ended by the firmware, by a reset, or by unplugging.
  */
-static void leave_firmware(struct pumice_context *ctx)
+static void release_fw_state(struct pumice_context *ctx)
 {
 	struct pumice_device *pdev = ctx->pdev;
 	struct pumice_queue *q;
@@ -257,7 +257,7 @@ static void leave_firmware(struct pumice_context *ctx)
 			pumice_reset_and_wait(pdev, ret);
 		drm_dev_exit(idx);
 	}
-	pumice_device_wait_gone(pdev);
+	pumice_device_wait_unplugged(pdev);
 }
 
 /* Close a context: no job is armed for it afterwards. */
@@ -299,7 +299,7 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	struct pumice_queue *q;
 
 	close_to_jobs(ctx);
-	leave_firmware(ctx);
+	release_fw_state(ctx);
 	wait_event_timeout(ctx->drained, drained(ctx), msecs_to_jiffies(DRAIN_MS));
 	pumice_for_each_queue(q, ctx)
 		drm_sched_entity_fini(&q->entity);
@@ -468,7 +468,7 @@ int pumice_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_
 		return -ENOENT;
 	pumice_context_get(ctx);
 	pumice_context_destroy(ctx);
-	pumice_fdinfo_context_gone(pfile, ctx);
+	pumice_fdinfo_context_released(pfile, ctx);
 	pumice_context_put(ctx);
 	return 0;
 }
@@ -479,23 +479,23 @@ int pumice_ioctl_context_get_state(struct drm_device *drm, void *data, struct dr
 	struct drm_pumice_context_get_state *args = data;
 	struct pumice_context *ctx = pumice_context_lookup(file->driver_priv, args->id,
 							   NULL);
-	struct pumice_context_news news;
+	struct pumice_context_status status;
 
 	if (!ctx)
 		return -ENOENT;
 	spin_lock(&ctx->lock);
 	args->state = ctx->state;
-	news = ctx->news;
+	status = ctx->status;
 	spin_unlock(&ctx->lock);
 	pumice_context_put(ctx);
-	args->jobs_done = news.done;
-	args->jobs_faulted = news.failed;
-	args->fault = news.fault.fault;
-	args->unit = news.fault.unit;
-	args->access = news.fault.access;
-	args->pc = news.fault.pc;
-	args->fault_va = news.fault.addr;
-	args->last_start = news.last_start;
-	args->last_end = news.last_end;
+	args->jobs_done = status.done;
+	args->jobs_faulted = status.failed;
+	args->fault = status.fault.fault;
+	args->unit = status.fault.unit;
+	args->access = status.fault.access;
+	args->pc = status.fault.pc;
+	args->fault_va = status.fault.addr;
+	args->last_start = status.last_start;
+	args->last_end = status.last_end;
 	return 0;
 }

@@ -13,9 +13,9 @@ struct pumice_job;
 struct pumice_vm;
 
 /**
- * struct pumice_context_news - status of a context's completed jobs, for users
+ * struct pumice_context_status - status of a context's completed jobs, for users
  */
-struct pumice_context_news {
+struct pumice_context_status {
 	/** @done: completed jobs */
 	u64 done;
 	/** @failed: completed jobs that failed; included in @done */
@@ -127,8 +127,8 @@ struct pumice_context {
 	u32 state;
 	/** @guilty: job being killed because it timed out, or NULL */
 	const struct pumice_job *guilty;
-	/** @news: status for users */
-	struct pumice_context_news news;
+	/** @status: status for users */
+	struct pumice_context_status status;
 	/** @results: results of the last jobs, by number */
 	struct pumice_result results[DRM_PUMICE_JOB_RESULTS];
 	/** @stuck: state of the job that made the context GUILTY */

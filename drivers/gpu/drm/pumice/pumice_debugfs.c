@@ -173,16 +173,16 @@ static void print_context(struct seq_file *m, struct pumice_context *ctx)
 		seq_printf(m, "context %u: %s, priority %u, queued %d, in flight %zu, last job %u\n",
 			   q->id, pumice_queue_name(q->dm), ctx->priority,
 			   atomic_read(&q->queued), list_count_nodes(&q->in_flight), q->seqno);
-	seq_printf(m, "  done %llu, failed %llu%s%s%s%s\n", ctx->news.done, ctx->news.failed,
+	seq_printf(m, "  done %llu, failed %llu%s%s%s%s\n", ctx->status.done, ctx->status.failed,
 		   ctx->state & DRM_PUMICE_CONTEXT_GUILTY ? ", guilty" : "",
 		   ctx->state & DRM_PUMICE_CONTEXT_INNOCENT ? ", innocent" : "",
 		   ctx->state & DRM_PUMICE_CONTEXT_FAULTED ? ", faulted" : "",
 		   ctx->stopped ? ", stopped" : "");
-	if (ctx->news.fault.fault)
+	if (ctx->status.fault.fault)
 		seq_printf(m, "  last fault: job %u, %s by %s, %s at 0x%llx\n",
-			   ctx->news.fault.seqno, pumice_fault_str(ctx->news.fault.fault),
-			   pumice_unit_str(ctx->news.fault.unit),
-			   pumice_access_str(ctx->news.fault.access), ctx->news.fault.addr);
+			   ctx->status.fault.seqno, pumice_fault_str(ctx->status.fault.fault),
+			   pumice_unit_str(ctx->status.fault.unit),
+			   pumice_access_str(ctx->status.fault.access), ctx->status.fault.addr);
 	spin_unlock(&ctx->lock);
 }
 

@@ -9,7 +9,6 @@
 
 #include <drm/drm_managed.h>
 
-#include "pumice_area.h"
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_device.h"
@@ -17,6 +16,7 @@
 #include "pumice_fw_mem.h"
 #include "pumice_gem.h"
 #include "pumice_irq.h"
+#include "pumice_kernel_range.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
 #include "pumice_stats.h"
@@ -112,14 +112,14 @@ static int init_software(struct pumice_device *pdev)
 
 	mutex_init(&pdev->unplug_lock);
 	mutex_init(&pdev->vms_lock);
-	mutex_init(&pdev->areas_lock);
+	mutex_init(&pdev->kernel_ranges_lock);
 	spin_lock_init(&pdev->scenes_lock);
 	mutex_init(&pdev->gpu_trace.lock);
 	spin_lock_init(&pdev->bos_lock);
 	INIT_LIST_HEAD(&pdev->bos);
 	init_waitqueue_head(&pdev->bos_event);
 	INIT_LIST_HEAD(&pdev->vms);
-	INIT_LIST_HEAD(&pdev->areas);
+	INIT_LIST_HEAD(&pdev->kernel_ranges);
 	INIT_LIST_HEAD(&pdev->free_lists);
 	INIT_LIST_HEAD(&pdev->hwrts);
 	ida_init(&pdev->context_ids);
@@ -182,7 +182,7 @@ static void release_hardware(struct pumice_device *pdev)
 		pumice_irq_disable(pdev);
 	pumice_fw_unload(pdev);
 	pumice_vm_release_all(pdev);
-	pumice_area_release_all(pdev);
+	pumice_kernel_range_release_all(pdev);
 	pumice_gem_unmap_all(pdev);
 	pumice_fw_mem_close(pdev);
 }
@@ -243,14 +243,14 @@ void pumice_device_unplug(struct pumice_device *pdev)
 }
 
 /**
- * pumice_device_wait_gone - if the GPU is being unplugged, wait until it has stopped
+ * pumice_device_wait_unplugged - if the GPU is being unplugged, wait until it has stopped
  * @pdev: device
  *
  * For callers whose drm_dev_enter() failed and that are about to free memory which
  * the GPU may use until then. Must not be called between drm_dev_enter() and
  * drm_dev_exit(), nor under a lock that unplugging acquires.
  */
-void pumice_device_wait_gone(struct pumice_device *pdev)
+void pumice_device_wait_unplugged(struct pumice_device *pdev)
 {
 	if (!drm_dev_is_unplugged(&pdev->drm))
 		return;

@@ -2,7 +2,7 @@
 /*
  * The device and the state attached to it.
  *
- * Lock order, outermost first: unplug_lock, vms_lock, areas_lock, bind_queue.push_lock,
+ * Lock order, outermost first: unplug_lock, vms_lock, kernel_ranges_lock, bind_queue.push_lock,
  * free_list.grow_lock, dma_resv, vm.lock, purgeable.lock, reset.lock, gpu_trace.lock,
  * fw_mem.lock, quota.lock, reset.contexts_lock, context.lock, kccb.lock. No lock is acquired
  * inside vm.faults.lock, dump.lock, bind_queue.lock, bos_lock and scenes_lock. See
@@ -285,10 +285,10 @@ struct pumice_device {
 	struct mutex vms_lock;
 	/** @vms: all VMs, struct pumice_vm.node */
 	struct list_head vms;
-	/** @areas_lock: guards @areas */
-	struct mutex areas_lock;
-	/** @areas: memory of the kernel part of VMs, struct pumice_area.node */
-	struct list_head areas;
+	/** @kernel_ranges_lock: guards @kernel_ranges */
+	struct mutex kernel_ranges_lock;
+	/** @kernel_ranges: memory of the kernel part of VMs, struct pumice_kernel_range.node */
+	struct list_head kernel_ranges;
 	/** @scenes_lock: guards @free_lists and @hwrts, and the fields that refer to it */
 	spinlock_t scenes_lock;
 	/** @free_lists: all free lists, struct pumice_free_list.node */
@@ -323,8 +323,8 @@ struct pumice_file {
 	struct pumice_blame *blame;
 	/** @resets: value of pumice_reset.count when it was opened */
 	u32 resets;
-	/** @gone_ticks: GPU clock ticks of its destroyed contexts on each data master */
-	atomic64_t gone_ticks[FWIF_DM_COUNT];
+	/** @released_ticks: GPU clock ticks of its destroyed contexts on each data master */
+	atomic64_t released_ticks[FWIF_DM_COUNT];
 };
 
 static inline struct pumice_device *to_pumice_device(struct drm_device *drm)
@@ -358,13 +358,13 @@ extern unsigned int pumice_fw_timeout_ms;
 extern unsigned int pumice_slice_us;
 extern unsigned int pumice_split_prims;
 extern struct workqueue_struct *pumice_cleanup_wq;
-extern struct workqueue_struct *pumice_answer_wq;
+extern struct workqueue_struct *pumice_grow_wq;
 extern struct workqueue_struct *pumice_refill_wq;
 
 /* pumice_device.c */
 int pumice_device_init(struct pumice_device *pdev);
 void pumice_device_unplug(struct pumice_device *pdev);
-void pumice_device_wait_gone(struct pumice_device *pdev);
+void pumice_device_wait_unplugged(struct pumice_device *pdev);
 int pumice_device_halt(struct pumice_device *pdev);
 
 #endif

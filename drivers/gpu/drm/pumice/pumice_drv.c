@@ -52,7 +52,7 @@ MODULE_PARM_DESC(split_prims,
 		 "Primitives of a piece of a draw that cores share, from the firmware's next boot on (default 0: the firmware's)");
 
 /* Answers requests for pages of free lists; jobs may wait for it. */
-struct workqueue_struct *pumice_answer_wq;
+struct workqueue_struct *pumice_grow_wq;
 /* Allocates pages for free lists with reclaim; no job may wait for it. */
 struct workqueue_struct *pumice_refill_wq;
 /* Frees objects whose last reference was put in atomic context. */
@@ -244,8 +244,8 @@ static int __init pumice_init(void)
 	pumice_refill_wq = alloc_workqueue("pumice-refill", WQ_UNBOUND, 0);
 	if (!pumice_refill_wq)
 		goto destroy_cleanup;
-	pumice_answer_wq = alloc_workqueue("pumice-answer", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!pumice_answer_wq)
+	pumice_grow_wq = alloc_workqueue("pumice-grow", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!pumice_grow_wq)
 		goto destroy_refill;
 	ret = pci_register_driver(&pci_driver);
 	if (ret)
@@ -254,7 +254,7 @@ static int __init pumice_init(void)
 	return 0;
 
 destroy_answer:
-	destroy_workqueue(pumice_answer_wq);
+	destroy_workqueue(pumice_grow_wq);
 destroy_refill:
 	destroy_workqueue(pumice_refill_wq);
 destroy_cleanup:
@@ -281,7 +281,7 @@ static void __exit pumice_exit(void)
 	pci_unregister_driver(&pci_driver);
 	wait_for_fences();
 	/* Each workqueue queues work on the following ones. */
-	destroy_workqueue(pumice_answer_wq);
+	destroy_workqueue(pumice_grow_wq);
 	destroy_workqueue(pumice_refill_wq);
 	destroy_workqueue(pumice_cleanup_wq);
 }

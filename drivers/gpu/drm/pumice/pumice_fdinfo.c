@@ -16,9 +16,9 @@
 #include <drm/drm_gem.h>
 #include <drm/drm_print.h>
 
-#include "pumice_area.h"
 #include "pumice_context.h"
 #include "pumice_fdinfo.h"
+#include "pumice_kernel_range.h"
 #include "pumice_pm.h"
 #include "pumice_vm.h"
 
@@ -58,16 +58,16 @@ static u64 queue_ticks(struct pumice_queue *q, bool awake)
 }
 
 /**
- * pumice_fdinfo_context_gone - add a destroyed context's time to its file
+ * pumice_fdinfo_context_released - add a destroyed context's time to its file
  * @file: file
  * @ctx: context; the caller has a reference
  */
-void pumice_fdinfo_context_gone(struct pumice_file *file, struct pumice_context *ctx)
+void pumice_fdinfo_context_released(struct pumice_file *file, struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
 
 	pumice_for_each_queue(q, ctx)
-		atomic64_add(queue_ticks(q, false), &file->gone_ticks[q->dm]);
+		atomic64_add(queue_ticks(q, false), &file->released_ticks[q->dm]);
 }
 
 /* Sum up the ticks of each data master. */
@@ -80,7 +80,7 @@ static void file_ticks(struct pumice_file *file, u64 *ticks)
 	u32 dm;
 
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		ticks[dm] = atomic64_read(&file->gone_ticks[dm]);
+		ticks[dm] = atomic64_read(&file->released_ticks[dm]);
 	xa_lock(&file->contexts);
 	xa_for_each(&file->contexts, id, ctx)
 		pumice_for_each_queue(q, ctx)
@@ -163,5 +163,5 @@ void pumice_fdinfo_show(struct drm_printer *p, struct drm_file *file)
 	show_buffers(p, file);
 	/* Memory that is not a BO, and so is not included in the regions above. */
 	show_memory(p, "page-tables", pumice_vm_table_bytes(pdev, file->client_id));
-	show_memory(p, "parameter-buffers", pumice_area_bytes(pdev, file->client_id));
+	show_memory(p, "parameter-buffers", pumice_kernel_range_bytes(pdev, file->client_id));
 }

@@ -10,7 +10,7 @@ struct pumice_context;
 struct pumice_queue;
 
 void pumice_fdinfo_job_ended_locked(struct pumice_queue *q, const struct fwif_job_result *r);
-void pumice_fdinfo_context_gone(struct pumice_file *file, struct pumice_context *ctx);
+void pumice_fdinfo_context_released(struct pumice_file *file, struct pumice_context *ctx);
 void pumice_fdinfo_show(struct drm_printer *p, struct drm_file *file);
 
 #endif

@@ -9,7 +9,7 @@
  * which reclaim may wait for. Therefore:
  *
  * - The interrupt thread only notes the request.
- * - answer_work answers with the pages that were allocated and mapped in advance. If
+ * - grow_work answers with the pages that were allocated and mapped in advance. If
  *   there are none it tries to allocate some, without sleeping or reclaiming. If that
  *   fails the answer reports no new pages, and the firmware continues with a partial
  *   render.
@@ -28,13 +28,13 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "pumice_area.h"
 #include "pumice_ccb.h"
 #include "pumice_events.h"
 #include "pumice_formats.h"
 #include "pumice_free_list.h"
 #include "pumice_fw.h"
 #include "pumice_fw_mem.h"
+#include "pumice_kernel_range.h"
 #include "pumice_reset.h"
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
@@ -53,7 +53,7 @@ static u32 threshold_pages(const struct pumice_freelist *list)
 static void fill_locked(struct pumice_freelist *list)
 {
 	const struct pumice_free_list fresh = {
-		.base = pumice_area_addr(list->area),
+		.base = pumice_kernel_range_addr(list->range),
 		.pages = list->pages,
 		.head = PUMICE_PM_NO_PAGE,
 		.free = list->pages,
@@ -69,7 +69,7 @@ static void fill_locked(struct pumice_freelist *list)
 
 static u32 pages_ready(const struct pumice_freelist *list)
 {
-	return READ_ONCE(list->area->pages) - list->pages;
+	return READ_ONCE(list->range->pages) - list->pages;
 }
 
 /* Count the pages to prepare; 0 if the list has prepared pages, or its maximum. */
@@ -77,7 +77,7 @@ static u32 pages_wanted(const struct pumice_freelist *list)
 {
 	if (pages_ready(list))
 		return 0;
-	return min(list->grow_pages, list->max_pages - list->area->pages);
+	return min(list->grow_pages, list->max_pages - list->range->pages);
 }
 
 static void grow_locked(struct pumice_freelist *list, gfp_t gfp)
@@ -90,7 +90,7 @@ static void grow_locked(struct pumice_freelist *list, gfp_t gfp)
 	if (!more)
 		return;
 	before = set_active_memcg(list->memcg);
-	pumice_area_grow(list->area, more, gfp);
+	pumice_kernel_range_grow(list->range, more, gfp);
 	set_active_memcg(before);
 }
 
@@ -102,7 +102,7 @@ static void make_ready(struct pumice_freelist *list)
 {
 	if (!mutex_trylock(&list->grow_lock))
 		return;
-	grow_locked(list, PUMICE_AREA_GFP_NOWAIT);
+	grow_locked(list, PUMICE_KERNEL_RANGE_GFP_NOWAIT);
 	mutex_unlock(&list->grow_lock);
 }
 
@@ -113,8 +113,8 @@ static void refill_work(struct work_struct *work)
 
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
 		mutex_lock(&list->grow_lock);
-		trace_pumice_free_list_refill(list->obj->addr, list->area->pages);
-		grow_locked(list, PUMICE_AREA_GFP);
+		trace_pumice_free_list_refill(list->obj->addr, list->range->pages);
+		grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
 		mutex_unlock(&list->grow_lock);
 		drm_dev_exit(idx);
 	}
@@ -154,9 +154,9 @@ static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd
 	wanted = list->wanted;
 	list->wanted = false;
 	if (wanted) {
-		trace_pumice_free_list_grow(list->obj->addr, list->pages, list->area->pages);
+		trace_pumice_free_list_grow(list->obj->addr, list->pages, list->range->pages);
 		list->grown += !!pages_ready(list);
-		list->pages = list->area->pages;
+		list->pages = list->range->pages;
 		cmd->object = list->obj->addr;
 		cmd->pages = list->pages;
 	}
@@ -165,7 +165,7 @@ static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd
 }
 
 /* Answer a request. If the firmware is taken down meanwhile, its lists are initialized again. */
-static void answer(struct pumice_freelist *list)
+static void reply_grow_request(struct pumice_freelist *list)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
 	int ret;
@@ -180,15 +180,15 @@ static void answer(struct pumice_freelist *list)
 		pumice_reset_schedule(list->pdev);
 }
 
-static void answer_work(struct work_struct *work)
+static void grow_work(struct work_struct *work)
 {
-	struct pumice_freelist *list = container_of(work, struct pumice_freelist, answer_work);
+	struct pumice_freelist *list = container_of(work, struct pumice_freelist, grow_work);
 	bool cookie = dma_fence_begin_signalling();
 	int idx;
 
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
 		make_ready(list); /* unless pages are prepared already */
-		answer(list);
+		reply_grow_request(list);
 		make_ready(list);
 		if (pages_wanted(list))
 			queue_refill(list);
@@ -216,7 +216,7 @@ void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 		list->wanted = true;
 		/* A list that is about to be freed is not used by any job. */
 		if (kref_get_unless_zero(&list->ref) &&
-		    !queue_work(pumice_answer_wq, &list->answer_work))
+		    !queue_work(pumice_grow_wq, &list->grow_work))
 			pumice_free_list_put(list);
 		break;
 	}
@@ -254,7 +254,7 @@ static void free_work(struct work_struct *work)
 	list_del(&list->node);
 	spin_unlock(&pdev->scenes_lock);
 	pumice_fw_obj_destroy(pdev, list->obj);
-	pumice_area_destroy(list->area);
+	pumice_kernel_range_destroy(list->range);
 	list_free(list);
 	atomic_dec(&pdev->stats.free_lists);
 	drm_dev_put(&pdev->drm);
@@ -320,7 +320,7 @@ static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
 	list->pages = args->initial_pages;
 	list->memcg = get_mem_cgroup_from_mm(current->mm);
 	mutex_init(&list->grow_lock);
-	INIT_WORK(&list->answer_work, answer_work);
+	INIT_WORK(&list->grow_work, grow_work);
 	INIT_WORK(&list->refill_work, refill_work);
 	INIT_WORK(&list->free_work, free_work);
 	return list;
@@ -338,7 +338,7 @@ static void publish(struct pumice_freelist *list)
 	list_add_tail(&list->node, &pdev->free_lists);
 	spin_unlock(&pdev->scenes_lock);
 	mutex_lock(&list->grow_lock);
-	grow_locked(list, PUMICE_AREA_GFP);
+	grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
 	mutex_unlock(&list->grow_lock);
 }
 
@@ -351,8 +351,8 @@ static struct pumice_freelist *list_create(struct pumice_file *file, struct pumi
 
 	if (!list)
 		return ERR_PTR(-ENOMEM);
-	list->area = pumice_area_create(vm, args->initial_pages, list->max_pages);
-	ret = PTR_ERR_OR_ZERO(list->area);
+	list->range = pumice_kernel_range_create(vm, args->initial_pages, list->max_pages);
+	ret = PTR_ERR_OR_ZERO(list->range);
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
@@ -364,7 +364,7 @@ static struct pumice_freelist *list_create(struct pumice_file *file, struct pumi
 	}
 	if (!ret)
 		return list;
-	pumice_area_destroy(list->area);
+	pumice_kernel_range_destroy(list->range);
 	list_free(list);
 	return ERR_PTR(ret);
 }

@@ -8,7 +8,7 @@
 
 #include "pumice_device.h"
 
-struct pumice_area;
+struct pumice_kernel_range;
 struct pumice_vm;
 struct seq_file;
 
@@ -19,20 +19,20 @@ struct seq_file;
  * prepared for its next request.
  */
 struct pumice_freelist {
-	/** @ref: held by the file, data sets, and by @answer_work and @refill_work while queued */
+	/** @ref: held by the file, data sets, and by @grow_work and @refill_work while queued */
 	struct kref ref;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
-	/** @vm: address space, a use of which is held by @area; constant */
+	/** @vm: address space, a use of which is held by @range; constant */
 	struct pumice_vm *vm;
 	/** @node: in pumice_device.free_lists, under scenes_lock */
 	struct list_head node;
 	/** @memcg: memory cgroup of the creator, which is charged for all pages; or NULL */
 	struct mem_cgroup *memcg;
-	/** @grow_lock: held while @area grows; only tried where a fence waits */
+	/** @grow_lock: held while @range grows; only tried where a fence waits */
 	struct mutex grow_lock;
-	/** @area: pages */
-	struct pumice_area *area;
+	/** @range: pages */
+	struct pumice_kernel_range *range;
 	/** @obj: memory shared with the GPU: the structure and its table of links */
 	struct pumice_fw_obj *obj;
 	/** @max_pages: constant */
@@ -47,8 +47,8 @@ struct pumice_freelist {
 	u32 grown;
 	/** @wanted: the firmware waits for an answer; under scenes_lock */
 	bool wanted;
-	/** @answer_work: answers the firmware; jobs wait for it */
-	struct work_struct answer_work;
+	/** @grow_work: answers the firmware; jobs wait for it */
+	struct work_struct grow_work;
 	/** @refill_work: prepares pages with reclaim; no job waits for it */
 	struct work_struct refill_work;
 	/** @free_work: frees the list; the last reference may be put in atomic context */

@@ -13,11 +13,11 @@
 #include <linux/dma-fence.h>
 #include <linux/slab.h>
 
-#include "pumice_area.h"
 #include "pumice_ccb.h"
 #include "pumice_free_list.h"
 #include "pumice_fw_mem.h"
 #include "pumice_hwrt.h"
+#include "pumice_kernel_range.h"
 #include "pumice_reset.h"
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
@@ -50,7 +50,7 @@ static void fill_scene(struct pumice_hwrt *hwrt, u32 data)
 		.height = hwrt->height,
 		.samples_log2 = ilog2(hwrt->samples),
 		.tile_size = hwrt->tile_size,
-		.regions = pumice_area_addr(hwrt->regions) + data * hwrt->region_bytes,
+		.regions = pumice_kernel_range_addr(hwrt->regions) + data * hwrt->region_bytes,
 		.cores = gpu_cores(hwrt->pdev),
 		.free_list0 = hwrt->lists[0]->obj->addr,
 		.free_list1 = hwrt->lists[1] ? hwrt->lists[1]->obj->addr : 0,
@@ -116,7 +116,7 @@ void pumice_hwrt_set_last(struct pumice_hwrt *hwrt, u32 data, struct dma_fence *
 }
 
 /* Return pages to the free lists that killed jobs left in the scenes. */
-static void leave_firmware(struct pumice_hwrt *hwrt)
+static void release_fw_state(struct pumice_hwrt *hwrt)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_SCENE_RELEASE };
 	struct pumice_device *pdev = hwrt->pdev;
@@ -134,7 +134,7 @@ static void leave_firmware(struct pumice_hwrt *hwrt)
 			pumice_reset_and_wait(pdev, ret);
 		drm_dev_exit(idx);
 	}
-	pumice_device_wait_gone(pdev);
+	pumice_device_wait_unplugged(pdev);
 }
 
 /* Free everything except the structure; also for partially created data sets. */
@@ -145,7 +145,7 @@ static void release(struct pumice_hwrt *hwrt)
 	for (i = 0; i < DRM_PUMICE_HWRT_DATA; i++)
 		dma_fence_put(hwrt->last[i]);
 	pumice_fw_obj_destroy(hwrt->pdev, hwrt->obj);
-	pumice_area_destroy(hwrt->regions);
+	pumice_kernel_range_destroy(hwrt->regions);
 	for (i = 0; i < PUMICE_PM_LISTS; i++)
 		pumice_free_list_put(hwrt->lists[i]);
 	pumice_vm_put(hwrt->vm);
@@ -157,7 +157,7 @@ static void free_work(struct work_struct *work)
 	struct pumice_hwrt *hwrt = container_of(work, struct pumice_hwrt, free_work);
 	struct pumice_device *pdev = hwrt->pdev;
 
-	leave_firmware(hwrt);
+	release_fw_state(hwrt);
 	spin_lock(&pdev->scenes_lock);
 	list_del(&hwrt->node);
 	spin_unlock(&pdev->scenes_lock);
@@ -247,7 +247,7 @@ static int make_regions(struct pumice_hwrt *hwrt)
 {
 	u32 pages = DRM_PUMICE_HWRT_DATA * hwrt->region_bytes >> PAGE_SHIFT;
 
-	hwrt->regions = pumice_area_create(hwrt->vm, pages, pages);
+	hwrt->regions = pumice_kernel_range_create(hwrt->vm, pages, pages);
 	return PTR_ERR_OR_ZERO(hwrt->regions);
 }
 

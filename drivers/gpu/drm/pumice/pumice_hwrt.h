@@ -10,7 +10,7 @@
 #include "pumice_formats.h"
 
 struct dma_fence;
-struct pumice_area;
+struct pumice_kernel_range;
 struct pumice_freelist;
 struct pumice_vm;
 
@@ -29,7 +29,7 @@ struct pumice_hwrt {
 	/** @lists: free lists, a reference each; the second may be NULL */
 	struct pumice_freelist *lists[PUMICE_PM_LISTS];
 	/** @regions: memory of the region headers, one half for each scene */
-	struct pumice_area *regions;
+	struct pumice_kernel_range *regions;
 	/** @region_bytes: size of one scene's headers, whole pages */
 	u64 region_bytes;
 	/** @obj: memory shared with the GPU: scenes and their chains */

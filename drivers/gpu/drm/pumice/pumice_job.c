@@ -70,7 +70,7 @@ free_job:
  */
 void pumice_job_push(struct pumice_job *job)
 {
-	trace_pumice_job_submit(job->queue->id, job->stream, job->native_count, job->queue->dm);
+	trace_pumice_job_submit(job->queue->id, job->stream, job->gpu_dep_count, job->queue->dm);
 	atomic_inc(&job->queue->queued);
 	job->queued = true;
 	drm_sched_entity_push_job(&job->base);
@@ -121,9 +121,9 @@ void pumice_job_destroy(struct pumice_job *job)
 		pumice_result_note(job, job->base.s_fence->finished.error);
 	anchor_fences(job);
 	drm_sched_job_cleanup(&job->base);
-	for (i = 0; i < job->native_count; i++)
-		dma_fence_put(job->native[i]);
-	kfree(job->native);
+	for (i = 0; i < job->gpu_dep_count; i++)
+		dma_fence_put(job->gpu_deps[i]);
+	kfree(job->gpu_deps);
 	if (job->fenced)
 		dma_fence_put(&job->fence->base);
 	else
@@ -137,42 +137,42 @@ void pumice_job_destroy(struct pumice_job *job)
 	pumice_context_put(ctx);
 }
 
-/* Allocate space for @more entries in job->native. */
-static int native_reserve(struct pumice_job *job, u32 more)
+/* Allocate space for @more entries in job->gpu_deps. */
+static int gpu_deps_reserve(struct pumice_job *job, u32 more)
 {
-	u32 room = job->native_count + more;
-	struct dma_fence **native;
+	u32 room = job->gpu_dep_count + more;
+	struct dma_fence **gpu_deps;
 
-	if (room <= job->native_room)
+	if (room <= job->gpu_dep_room)
 		return 0;
-	room = max(room, 2 * job->native_room);
-	native = krealloc_array(job->native, room, sizeof(*native), GFP_KERNEL_ACCOUNT);
-	if (!native)
+	room = max(room, 2 * job->gpu_dep_room);
+	gpu_deps = krealloc_array(job->gpu_deps, room, sizeof(*gpu_deps), GFP_KERNEL_ACCOUNT);
+	if (!gpu_deps)
 		return -ENOMEM;
-	job->native = native;
-	job->native_room = room;
+	job->gpu_deps = gpu_deps;
+	job->gpu_dep_room = room;
 	return 0;
 }
 
 /* Add a dependency, with a reference of its own. Only the last job of each queue counts. */
-static void native_add(struct pumice_job *job, struct dma_fence *fence)
+static void gpu_deps_add(struct pumice_job *job, struct dma_fence *fence)
 {
 	u32 i;
 
 	if (fence->context == job->queue->entity.fence_context + 1)
 		return; /* jobs of one queue run in order anyway */
-	for (i = 0; i < job->native_count; i++) {
-		if (job->native[i]->context != fence->context)
+	for (i = 0; i < job->gpu_dep_count; i++) {
+		if (job->gpu_deps[i]->context != fence->context)
 			continue;
-		if (dma_fence_is_later(fence, job->native[i]))
-			swap(fence, job->native[i]);
+		if (dma_fence_is_later(fence, job->gpu_deps[i]))
+			swap(fence, job->gpu_deps[i]);
 		else
 			return;
-		dma_fence_get(job->native[i]);
+		dma_fence_get(job->gpu_deps[i]);
 		dma_fence_put(fence);
 		return;
 	}
-	job->native[job->native_count++] = dma_fence_get(fence);
+	job->gpu_deps[job->gpu_dep_count++] = dma_fence_get(fence);
 }
 
 static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
@@ -185,11 +185,11 @@ static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
 		return 0;
 	/* The owner is only a hint: pumice_queue.c checks again when the job is scheduled. */
 	if (!s_fence || fence != &s_fence->finished || s_fence->owner != job->ctx->pdev ||
-	    job->native_count >= PUMICE_MAX_NATIVE)
+	    job->gpu_dep_count >= PUMICE_MAX_GPU_DEPS)
 		return drm_sched_job_add_dependency(&first->base, dma_fence_get(fence));
-	ret = native_reserve(job, 1);
+	ret = gpu_deps_reserve(job, 1);
 	if (!ret)
-		native_add(job, fence);
+		gpu_deps_add(job, fence);
 	return ret;
 }
 
@@ -216,14 +216,14 @@ int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence)
 /* Return the maximum number of jobs to wait for, including the last one to render its scene. */
 static u32 most_waits(const struct pumice_job *job)
 {
-	return job->native_count + hweight64(job->after) + !!job->hwrt;
+	return job->gpu_dep_count + hweight64(job->sibling_deps) + !!job->hwrt;
 }
 
 /* Allocate space for a job's dependencies and @more, and set the credits that they take. */
 static int make_room(struct pumice_job *job, u32 more)
 {
 	u32 waits = most_waits(job) + more;
-	int ret = native_reserve(job, waits - job->native_count);
+	int ret = gpu_deps_reserve(job, waits - job->gpu_dep_count);
 
 	if (!ret)
 		job->base.credits = pumice_queue_credits(job->queue, waits);
@@ -248,7 +248,7 @@ int pumice_job_make_room(struct pumice_job *job)
 /**
  * pumice_job_add_siblings - add dependencies on jobs of the same SUBMIT
  * @job: job for which pumice_job_make_room() was called
- * @jobs: jobs of the SUBMIT; those in the mask @job->after are armed
+ * @jobs: jobs of the SUBMIT; those in the mask @job->sibling_deps are armed
  *
  * Cannot fail.
  */
@@ -257,8 +257,8 @@ void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *
 	u32 i;
 
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++)
-		if (job->after & BIT_ULL(i))
-			native_add(job, &jobs[i]->base.s_fence->finished);
+		if (job->sibling_deps & BIT_ULL(i))
+			gpu_deps_add(job, &jobs[i]->base.s_fence->finished);
 }
 
 /* Add the dependencies of a fragment job to its geometry job. */
@@ -267,9 +267,9 @@ static void share_waits(struct pumice_job *geometry, struct pumice_job *fragment
 	const u64 own = geometry->queue->entity.fence_context + 1;
 	u32 i;
 
-	for (i = 0; i < fragment->native_count; i++)
-		if (fragment->native[i]->context != own)
-			native_add(geometry, fragment->native[i]);
+	for (i = 0; i < fragment->gpu_dep_count; i++)
+		if (fragment->gpu_deps[i]->context != own)
+			gpu_deps_add(geometry, fragment->gpu_deps[i]);
 }
 
 /**
@@ -293,5 +293,5 @@ void pumice_job_arm_scene(struct pumice_job *job)
 	}
 	last = pumice_hwrt_last(job->hwrt, job->hwrt_data);
 	if (last && !dma_fence_is_signaled(last))
-		native_add(job, last);
+		gpu_deps_add(job, last);
 }

@@ -18,7 +18,7 @@ struct pumice_queue;
  * Maximum number of jobs that one job waits for in the firmware; for further ones it waits
  * in the kernel. Those of the same SUBMIT always fit.
  */
-#define PUMICE_MAX_NATIVE	192u
+#define PUMICE_MAX_GPU_DEPS	192u
 /* In addition: jobs of the same SUBMIT, and the one that last rendered the scene. */
 #define PUMICE_MAX_SIBLINGS	(DRM_PUMICE_MAX_JOBS + 1u)
 
@@ -52,11 +52,11 @@ struct pumice_job {
 	struct pumice_job *geometry;
 	/** @number: number in its context, from 1, in submission order; assigned when armed */
 	u64 number;
-	/** @given: time of its submission to the firmware */
-	ktime_t given;
+	/** @submit_time: time of its submission to the firmware */
+	ktime_t submit_time;
 	/** @seqno: number among the firmware's jobs; for a refused job, that of its predecessor */
 	u32 seqno;
-	/** @before: for a submitted geometry job: see pumice_pair_note_given_locked() */
+	/** @before: for a submitted geometry job: see pumice_pair_note_submitted_locked() */
 	u32 before;
 	/** @suspect: see pumice_replay.c; under the context's lock */
 	bool suspect;
@@ -70,14 +70,17 @@ struct pumice_job {
 	bool queued;
 	/** @fenced: @fence is initialised */
 	bool fenced;
-	/** @after: jobs of the same SUBMIT to wait for, by index; see pumice_job_add_siblings() */
-	u64 after;
-	/** @native: "finished" fences of jobs of this GPU to wait for; a reference each */
-	struct dma_fence **native;
-	/** @native_count: number of entries in @native */
-	u32 native_count;
-	/** @native_room: capacity of @native */
-	u32 native_room;
+	/**
+	 * @sibling_deps: jobs of the same SUBMIT to wait for, by index; see
+	 * pumice_job_add_siblings()
+	 */
+	u64 sibling_deps;
+	/** @gpu_deps: "finished" fences of jobs of this GPU to wait for; a reference each */
+	struct dma_fence **gpu_deps;
+	/** @gpu_dep_count: number of entries in @gpu_deps */
+	u32 gpu_dep_count;
+	/** @gpu_dep_room: capacity of @gpu_deps */
+	u32 gpu_dep_room;
 };
 
 static inline struct pumice_job *to_pumice_job(struct drm_sched_job *base)

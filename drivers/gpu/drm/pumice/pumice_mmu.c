@@ -352,7 +352,7 @@ int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_poo
 {
 	int ret = 0;
 
-	/* Not interrupted by signals: the areas of a killed process are unmapped by this. */
+	/* Not interrupted by signals: this unmaps the kernel ranges of a killed process. */
 	while (!ret && pool->table_count < UNMAP_TABLES)
 		ret = fill_table(pdev, pool);
 	return ret;

@@ -102,22 +102,22 @@ struct dma_fence *pumice_pair_promise(struct pumice_pair *pair)
 	return fence;
 }
 
-static void forget_given_locked(struct pumice_pair *pair)
+static void forget_submitted_locked(struct pumice_pair *pair)
 {
-	if (pair->given)
+	if (pair->submitted)
 		pair->fragment->awaited--;
-	pair->given = false;
+	pair->submitted = false;
 }
 
 /**
- * pumice_pair_note_given_locked - note that a job of a pair is submitted to the firmware
+ * pumice_pair_note_submitted_locked - note that a job of a pair is submitted to the firmware
  * @job: job, under its context's lock; its queue does not count it yet
  *
  * Return: for a geometry job, the number in the fragment queue of the fragment job before
  * its own; 0 if there is none. That job may not be submitted yet, but will be, and with
  * that number, unless the context is stopped.
  */
-u32 pumice_pair_note_given_locked(struct pumice_job *job)
+u32 pumice_pair_note_submitted_locked(struct pumice_job *job)
 {
 	struct pumice_pair *pair = job->pair;
 	struct pumice_queue *q = pair->fragment;
@@ -125,12 +125,12 @@ u32 pumice_pair_note_given_locked(struct pumice_job *job)
 
 	lockdep_assert_held(&job->ctx->lock);
 	if (job->queue == q) {
-		forget_given_locked(pair);
+		forget_submitted_locked(pair);
 		return 0;
 	}
 	before = q->seqno + q->awaited;
-	pair->given = !pair->over;
-	q->awaited += pair->given;
+	pair->submitted = !pair->over;
+	q->awaited += pair->submitted;
 	return before;
 }
 
@@ -157,7 +157,7 @@ void pumice_pair_end_locked(struct pumice_job *job)
 		list_del_init(&pair->node);
 		job->queue->promised -= pair->credits;
 	}
-	forget_given_locked(pair);
+	forget_submitted_locked(pair);
 	pair->promised = false;
 	pair->over = true;
 }

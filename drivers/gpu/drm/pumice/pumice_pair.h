@@ -34,8 +34,8 @@ struct pumice_pair {
 	struct list_head node;
 	/** @promised: @credits are reserved for the fragment job */
 	bool promised;
-	/** @given: the firmware has the geometry job, but not the fragment job yet */
-	bool given;
+	/** @submitted: the firmware has the geometry job, but not the fragment job yet */
+	bool submitted;
 	/** @over: the fragment job has completed, or will never begin */
 	bool over;
 };
@@ -45,7 +45,7 @@ struct pumice_pair *pumice_pair_get(struct pumice_pair *pair);
 void pumice_pair_put(struct pumice_pair *pair);
 void pumice_pair_arm(struct pumice_job *fragment);
 struct dma_fence *pumice_pair_promise(struct pumice_pair *pair);
-u32 pumice_pair_note_given_locked(struct pumice_job *job);
+u32 pumice_pair_note_submitted_locked(struct pumice_job *job);
 bool pumice_pair_geometry_refused(const struct pumice_job *job);
 void pumice_pair_end_locked(struct pumice_job *job);
 void pumice_pair_end(struct pumice_job *job);

@@ -49,7 +49,7 @@
 #define RESULT_MASK	(PUMICE_RESULT_COUNT - 1)
 
 /* A geometry job also waits for the dependencies of its fragment job. */
-static_assert(2 * (PUMICE_MAX_NATIVE + PUMICE_MAX_SIBLINGS) * sizeof(struct fwif_cccb_wait) +
+static_assert(2 * (PUMICE_MAX_GPU_DEPS + PUMICE_MAX_SIBLINGS) * sizeof(struct fwif_cccb_wait) +
 	      JOB_BYTES <= CREDIT_LIMIT * CREDIT_BYTES);
 static_assert(CREDIT_LIMIT * CREDIT_BYTES / MIN_JOB_BYTES < PUMICE_RESULT_COUNT);
 
@@ -92,7 +92,7 @@ static void emit(struct pumice_queue *q, const void *cmd, u32 bytes)
  * Return the firmware fence of a scheduled job of this GPU, or NULL if there is
  * none to wait for in the firmware. The parent is set before "scheduled" signals.
  */
-static struct pumice_fence *native_fence(struct dma_fence *finished)
+static struct pumice_fence *fw_fence(struct dma_fence *finished)
 {
 	struct drm_sched_fence *s_fence = to_drm_sched_fence(finished);
 
@@ -106,10 +106,10 @@ static void emit_waits(struct pumice_job *job)
 	struct fwif_cccb_wait wait;
 	u32 i;
 
-	for (i = 0; i < job->native_count; i++) {
-		if (dma_fence_is_signaled(job->native[i]))
+	for (i = 0; i < job->gpu_dep_count; i++) {
+		if (dma_fence_is_signaled(job->gpu_deps[i]))
 			continue;
-		fence = native_fence(job->native[i]);
+		fence = fw_fence(job->gpu_deps[i]);
 		if (!fence)
 			continue;
 		wait = (struct fwif_cccb_wait) {
@@ -205,12 +205,12 @@ static void append_locked(struct pumice_job *job)
 	lockdep_assert_held(&q->ctx->lock);
 	job->seqno = q->seqno + 1;
 	if (job->pair)
-		job->before = pumice_pair_note_given_locked(job);
+		job->before = pumice_pair_note_submitted_locked(job);
 	pumice_queue_emit_locked(job);
 	pumice_fence_init(job->fence, job->seqno);
 	job->fenced = true;
 	q->seqno = job->seqno;
-	job->given = ktime_get();
+	job->submit_time = ktime_get();
 	list_add_tail(&job->node, &q->in_flight);
 	pumice_irq_expect(q->ctx->pdev);
 	trace_pumice_job_run(q->id, job->seqno, q->dm);
@@ -305,18 +305,18 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
  * so the kernel waits for that first. For one without a fence of this driver, the kernel
  * waits for its completion. Returns a reference, or NULL.
  */
-static struct dma_fence *not_scheduled(struct dma_fence * const *native, u32 count)
+static struct dma_fence *not_scheduled(struct dma_fence * const *gpu_deps, u32 count)
 {
 	struct drm_sched_fence *s_fence;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		s_fence = to_drm_sched_fence(native[i]);
+		s_fence = to_drm_sched_fence(gpu_deps[i]);
 		if (dma_fence_is_signaled(&s_fence->finished))
 			continue;
 		if (!dma_fence_is_signaled(&s_fence->scheduled))
 			return dma_fence_get(&s_fence->scheduled);
-		if (!native_fence(&s_fence->finished))
+		if (!fw_fence(&s_fence->finished))
 			return dma_fence_get(&s_fence->finished);
 	}
 	return NULL;
@@ -331,7 +331,7 @@ static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sche
 
 	if (READ_ONCE(job->ctx->stopped))
 		return NULL;
-	fence = not_scheduled(job->native, job->native_count);
+	fence = not_scheduled(job->gpu_deps, job->gpu_dep_count);
 	if (fence || !pair || job->queue == pair->fragment)
 		return fence;
 	return pumice_pair_promise(pair);
@@ -570,8 +570,8 @@ static void end_job_locked(struct pumice_job *job, int error, const struct fwif_
 	pumice_pair_end_locked(job);
 	list_del_init(&job->node);
 	pumice_irq_unexpect(ctx->pdev);
-	ctx->news.done++;
-	ctx->news.failed += !!error;
+	ctx->status.done++;
+	ctx->status.failed += !!error;
 	if (error)
 		dma_fence_set_error(&job->fence->base, error);
 	dma_fence_signal(&job->fence->base);
@@ -589,13 +589,13 @@ static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 	if (ctx->guilty == job && r.fault == PUMICE_FAULT_KILLED)
 		pumice_stuck_note_locked(job, &q->shared->stuck);
 	if (r.seqno == job->seqno) {
-		ctx->news.last_start = r.time_start;
-		ctx->news.last_end = r.time_end;
+		ctx->status.last_start = r.time_start;
+		ctx->status.last_end = r.time_end;
 		pumice_fdinfo_job_ended_locked(q, &r);
 		trace_pumice_job_start(q->id, &r);
 		if (r.fault) {
 			trace_pumice_job_fault(q->id, &r);
-			ctx->news.fault = r;
+			ctx->status.fault = r;
 		}
 	}
 	if (error == -EIO) {
@@ -724,11 +724,11 @@ static void cancel_locked(struct pumice_queue *q, int error)
 	lockdep_assert_held(&ctx->lock);
 	list_for_each_entry_safe(job, next, &q->in_flight, node) {
 		pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_INNOCENT);
-		ctx->news.fault = (struct fwif_job_result) {
+		ctx->status.fault = (struct fwif_job_result) {
 			.seqno = job->seqno,
 			.fault = PUMICE_FAULT_RESET,
 		};
-		end_job_locked(job, job == ctx->guilty ? -ETIMEDOUT : error, &ctx->news.fault);
+		end_job_locked(job, job == ctx->guilty ? -ETIMEDOUT : error, &ctx->status.fault);
 	}
 	end_refused_locked(q);
 	pumice_queue_renew_locked(q, q->seqno);

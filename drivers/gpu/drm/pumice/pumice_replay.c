@@ -111,7 +111,7 @@ static int run_locked(struct pumice_context *ctx, bool kick)
 	pumice_for_each_queue(q, ctx) {
 		list_for_each_entry(job, &q->in_flight, node) {
 			pumice_queue_emit_locked(job);
-			job->given = ktime_get();
+			job->submit_time = ktime_get();
 			trace_pumice_job_run(q->id, job->seqno, q->dm);
 		}
 		if (kick && !ret && !list_empty(&q->in_flight))

@@ -87,7 +87,7 @@ static bool failed_too_often(struct pumice_device *pdev)
 }
 
 /* Take the firmware down: no command is sent to it afterwards. */
-static void take_down(struct pumice_device *pdev)
+static void quiesce(struct pumice_device *pdev)
 {
 	bool cookie;
 
@@ -174,7 +174,7 @@ static void give_up(struct pumice_device *pdev)
 	dma_fence_end_signalling(cookie);
 }
 
-/* Complete a reset after take_down() and the following step: the GPU has lost all its state. */
+/* Complete a reset after quiesce() and the following step: the GPU has lost all its state. */
 static void finish_round(struct pumice_device *pdev)
 {
 	WRITE_ONCE(pdev->reset.rounds, pdev->reset.rounds + 1);
@@ -207,7 +207,7 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 	pumice_dump_reset(pdev, reason);
 	dma_fence_end_signalling(cookie);
 	pdev->reset.count++;
-	take_down(pdev);
+	quiesce(pdev);
 	if (failed_too_often(pdev)) {
 		give_up(pdev);
 		lose(pdev, "the firmware fails again and again");
@@ -327,7 +327,7 @@ void pumice_reset_wait(struct pumice_device *pdev)
  * the fence path begins.
  *
  * Return: 0 when the GPU has lost its state, or -ENODEV if it is being unplugged:
- * then the caller must use pumice_device_wait_gone().
+ * then the caller must use pumice_device_wait_unplugged().
  */
 int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 {
@@ -406,7 +406,7 @@ void pumice_reset_continue(struct pumice_device *pdev)
 void pumice_reset_sleep(struct pumice_device *pdev)
 {
 	mutex_lock(&pdev->reset.lock);
-	take_down(pdev);
+	quiesce(pdev);
 	pumice_device_halt(pdev);
 	pumice_kccb_sleep(pdev);
 	pdev->reset.asleep = true;
@@ -438,8 +438,8 @@ static bool job_waits(const struct pumice_job *job)
 {
 	u32 i;
 
-	for (i = 0; i < job->native_count; i++)
-		if (!dma_fence_is_signaled(job->native[i]))
+	for (i = 0; i < job->gpu_dep_count; i++)
+		if (!dma_fence_is_signaled(job->gpu_deps[i]))
 			return true;
 	return false;
 }
@@ -463,7 +463,7 @@ static u64 stop_ticks(const struct pumice_queue *q)
 static u64 job_ran_ms(const struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
-	u64 most = ktime_ms_delta(ktime_get(), job->given);
+	u64 most = ktime_ms_delta(ktime_get(), job->submit_time);
 	u64 ticks, stopped;
 
 	if (READ_ONCE(q->shared->context.job_seqno) != job->seqno)
@@ -665,7 +665,7 @@ void pumice_reset_pci_prepare(struct pci_dev *pci)
 			  drm_dev_enter(&pdev->drm, &pdev->reset.dev_idx);
 	if (pdev->reset.pci) {
 		pdev->reset.count++;
-		take_down(pdev);
+		quiesce(pdev);
 		pumice_device_halt(pdev);
 	}
 }

@@ -91,7 +91,7 @@ static int add_fragment(struct submit *s, struct pumice_job *job)
 	geometry->render = job->stream;
 	job->geometry = geometry;
 	job->pair = pumice_pair_get(geometry->pair);
-	job->after = BIT_ULL(s->failed - 1);
+	job->sibling_deps = BIT_ULL(s->failed - 1);
 	s->geometry = NULL;
 	return 0;
 }
@@ -280,7 +280,7 @@ static u64 unfinished(const struct submit *s, struct pumice_context *ctx)
 	for (i = 0; i <= s->failed; i++)
 		jobs += s->jobs[i]->ctx == ctx;
 	spin_lock(&ctx->lock);
-	jobs -= ctx->news.done;
+	jobs -= ctx->status.done;
 	spin_unlock(&ctx->lock);
 	return jobs;
 }

@@ -142,7 +142,7 @@ int pumice_sync_add_wait(struct drm_file *file, struct pumice_job *job,
 	if (!view.reached) {
 		ret = wait_for_handle(file, job, sync->handle, sync->value);
 	} else {
-		job->after |= view.jobs;
+		job->sibling_deps |= view.jobs;
 		if (!view.replaced)
 			ret = wait_for_present(job, syncobj);
 	}

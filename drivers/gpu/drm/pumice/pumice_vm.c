@@ -85,7 +85,7 @@ static struct pumice_vm *vm_create(struct pumice_device *pdev, u64 client)
  * read its page tables any more: ensured by the firmware, by a reset, or by
  * unplugging.
  */
-static void leave_firmware(struct pumice_vm *vm)
+static void release_fw_state(struct pumice_vm *vm)
 {
 	const struct fwif_kccb_cmd cmd = {
 		.type = FWIF_KCCB_VM_RELEASE,
@@ -101,7 +101,7 @@ static void leave_firmware(struct pumice_vm *vm)
 			pumice_reset_and_wait(vm->pdev, ret);
 		drm_dev_exit(idx);
 	}
-	pumice_device_wait_gone(vm->pdev);
+	pumice_device_wait_unplugged(vm->pdev);
 }
 
 /* Destroy the bind queue. Unplugging, which closes the queue, may or may not find it. */
@@ -127,7 +127,7 @@ static void last_use(struct kref *users)
 	struct pumice_device *pdev = vm->pdev;
 	struct pumice_bind all;
 
-	leave_firmware(vm);
+	release_fw_state(vm);
 	destroy_binds(vm);
 	pumice_bind_init(&all, vm);
 	mutex_lock(&vm->lock);
@@ -221,7 +221,7 @@ void pumice_vm_close(struct pumice_vm *vm)
 		drm_dev_exit(idx);
 	}
 	/* Unplugging closes the queue too, and needs the VM in the list for it. */
-	pumice_device_wait_gone(vm->pdev);
+	pumice_device_wait_unplugged(vm->pdev);
 	pumice_vm_put(vm);
 }
 
@@ -314,7 +314,7 @@ static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty
  *
  * Return: 0 if unmapped memory may be freed; -EIO if it may, but the address space
  * became unusable; -ENODEV if the device is being unplugged: nothing may be freed
- * before pumice_device_wait_gone().
+ * before pumice_device_wait_unplugged().
  */
 int pumice_vm_flush_locked(struct pumice_vm *vm)
 {

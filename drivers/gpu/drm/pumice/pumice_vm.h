@@ -16,7 +16,10 @@ struct pumice_bind_queue;
 
 /* The first 2 MiB are never mapped, so that a null pointer faults. */
 #define PUMICE_VA_START		BIT_ULL(21)
-/* Higher addresses belong to the kernel: parameter buffers, region headers; see pumice_area.c. */
+/*
+ * Higher addresses belong to the kernel: parameter buffers, region headers; see
+ * pumice_kernel_range.c.
+ */
 #define PUMICE_VA_END		(PUMICE_VA_KERNEL_END - (256ull << 30))
 #define PUMICE_VA_KERNEL_END	BIT_ULL(PUMICE_MMU_VA_BITS)
 

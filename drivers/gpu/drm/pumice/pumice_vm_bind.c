@@ -88,7 +88,7 @@ static int bind_now(struct pumice_vm *vm, struct drm_file *file,
 		drm_dev_exit(idx);
 	}
 	/* Until it stops, a GPU whose TLBs were not invalidated may use removed mappings. */
-	pumice_device_wait_gone(vm->pdev);
+	pumice_device_wait_unplugged(vm->pdev);
 	pumice_bind_release(&b);
 	return ret;
 }

@@ -9,7 +9,7 @@
 struct list_fixture {
 	struct pumice_device pdev;
 	struct pumice_freelist list;
-	struct pumice_area area;
+	struct pumice_kernel_range range;
 	struct pumice_fw_obj obj;
 };
 
@@ -23,10 +23,10 @@ static struct list_fixture *list_fixture(struct kunit *test)
 	f->obj.cpu = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, f->obj.cpu);
 	f->obj.addr = TEST_LINKS;
-	f->area.pages = 100;
-	f->area.va.start = SZ_1G;
+	f->range.pages = 100;
+	f->range.va.start = SZ_1G;
 	f->list = (struct pumice_freelist) {
-		.pdev = &f->pdev, .area = &f->area, .obj = &f->obj, .max_pages = 400,
+		.pdev = &f->pdev, .range = &f->range, .obj = &f->obj, .max_pages = 400,
 		.grow_pages = 50, .threshold = 25, .pages = 100,
 	};
 	return f;
@@ -98,7 +98,7 @@ static void request_is_answered_with_the_pages_that_are_ready(struct kunit *test
 	struct list_fixture *f = list_fixture(test);
 	struct fwif_kccb_cmd cmd = { 0 };
 
-	f->area.pages = 150;
+	f->range.pages = 150;
 	f->list.wanted = true;
 	KUNIT_EXPECT_EQ(test, pages_ready(&f->list), 50);
 	KUNIT_EXPECT_TRUE(test, take_request(&f->list, &cmd));

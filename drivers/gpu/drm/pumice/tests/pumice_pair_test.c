@@ -44,7 +44,7 @@ static u32 give(struct pumice_job *job)
 	u32 before;
 
 	spin_lock(&job->ctx->lock);
-	before = pumice_pair_note_given_locked(job);
+	before = pumice_pair_note_submitted_locked(job);
 	job->queue->seqno++;
 	spin_unlock(&job->ctx->lock);
 	return before;

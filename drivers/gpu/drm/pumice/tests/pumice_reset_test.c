@@ -185,7 +185,7 @@ static const struct dma_fence_ops fence_ops = {
 /* Jobs of other contexts, one of which has completed; the test owns their fences. */
 struct waits_fixture {
 	struct dma_fence ended, pending;
-	struct dma_fence *native[2];
+	struct dma_fence *gpu_deps[2];
 	spinlock_t lock;	/* lock of both fences */
 };
 
@@ -198,10 +198,10 @@ static struct waits_fixture *waits_fixture(struct kunit *test, struct pumice_job
 	dma_fence_init(&w->ended, &fence_ops, &w->lock, dma_fence_context_alloc(1), 1);
 	dma_fence_init(&w->pending, &fence_ops, &w->lock, dma_fence_context_alloc(1), 1);
 	dma_fence_signal(&w->ended);
-	w->native[0] = &w->ended;
-	w->native[1] = &w->pending;
-	job->native = w->native;
-	job->native_count = ARRAY_SIZE(w->native);
+	w->gpu_deps[0] = &w->ended;
+	w->gpu_deps[1] = &w->pending;
+	job->gpu_deps = w->gpu_deps;
+	job->gpu_dep_count = ARRAY_SIZE(w->gpu_deps);
 	return w;
 }
 

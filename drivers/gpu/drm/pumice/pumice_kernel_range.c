@@ -4,18 +4,18 @@
  *
  * Parameter buffers and region headers are located above PUMICE_VA_END, where users
  * cannot bind, on pages owned by the parameter management: a shader access to a guessed
- * address there faults. An area reserves its whole address range at creation, allocates
+ * address there faults. A kernel range reserves all its addresses at creation, allocates
  * its memory in steps, and releases both as a whole.
  *
- * Areas are aligned to 2 MiB at both ends, so that unmapping one needs no page table and
+ * Ranges are aligned to 2 MiB at both ends, so that unmapping one needs no page table and
  * cannot fail.
  */
 #include <linux/dma-mapping.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
-#include "pumice_area.h"
 #include "pumice_device.h"
+#include "pumice_kernel_range.h"
 #include "pumice_mmu.h"
 #include "pumice_vm.h"
 
@@ -25,7 +25,7 @@ static_assert(PAGE_SIZE == PUMICE_PM_PAGE_SIZE);
 
 /* Pages that were allocated together, mapped for the device. */
 struct step {
-	struct list_head node;	/* in pumice_area.steps */
+	struct list_head node;	/* in pumice_kernel_range.steps */
 	struct sg_table sgt;
 	struct page **pages;
 	u32 count;
@@ -94,42 +94,43 @@ free_pages:
 }
 
 /* Return the GPU virtual address of the first page. */
-u64 pumice_area_addr(const struct pumice_area *area)
+u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range)
 {
-	return area->va.start;
+	return range->va.start;
 }
 
-static int map_step_locked(struct pumice_area *area, struct step *step,
+static int map_step_locked(struct pumice_kernel_range *range, struct step *step,
 			   struct pumice_mmu_pool *pool)
 {
 	u64 size = (u64)step->count << PAGE_SHIFT;
-	struct pumice_vm *vm = area->vm;
+	struct pumice_vm *vm = range->vm;
 
 	lockdep_assert_held(&vm->lock);
 	if (vm->released)
 		return -ENODEV;
-	pumice_mmu_map_sgt(vm->mmu, pool, area->va.start + ((u64)area->pages << PAGE_SHIFT), size,
+	pumice_mmu_map_sgt(vm->mmu, pool, range->va.start + ((u64)range->pages << PAGE_SHIFT), size,
 			   &step->sgt, 0, PUMICE_MMU_PM_OWNED | PUMICE_MMU_NOEXEC);
-	list_add_tail(&step->node, &area->steps);
-	WRITE_ONCE(area->pages, area->pages + step->count);
+	list_add_tail(&step->node, &range->steps);
+	WRITE_ONCE(range->pages, range->pages + step->count);
 	/* A page table may have been replaced. The pages are mapped even if this fails. */
 	return pumice_vm_flush_locked(vm);
 }
 
 /**
- * pumice_area_grow - append memory to an area
- * @area: area; the caller ensures that no other thread grows it
- * @pages: not 0; the area's total must not exceed the maximum given at creation
- * @gfp: PUMICE_AREA_GFP, or PUMICE_AREA_GFP_NOWAIT where a fence waits for the call
+ * pumice_kernel_range_grow - append memory to a range
+ * @range: range; the caller ensures that no other thread grows it
+ * @pages: not 0; the range's total must not exceed the maximum set at creation
+ * @gfp: PUMICE_KERNEL_RANGE_GFP, or PUMICE_KERNEL_RANGE_GFP_NOWAIT where a fence waits
+ *	for the call
  *
  * Call between drm_dev_enter() and drm_dev_exit(). Waits for the firmware.
- * Return: 0 or an error; @area->pages is the number of pages present in either case.
+ * Return: 0 or an error; @range->pages is the number of pages present in either case.
  */
-int pumice_area_grow(struct pumice_area *area, u32 pages, gfp_t gfp)
+int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t gfp)
 {
-	u64 va = area->va.start + ((u64)area->pages << PAGE_SHIFT);
-	struct pumice_device *pdev = area->vm->pdev;
-	u32 before = area->pages;
+	u64 va = range->va.start + ((u64)range->pages << PAGE_SHIFT);
+	struct pumice_device *pdev = range->vm->pdev;
+	u32 before = range->pages;
 	struct pumice_mmu_pool pool;
 	struct step *step;
 	int ret;
@@ -137,34 +138,34 @@ int pumice_area_grow(struct pumice_area *area, u32 pages, gfp_t gfp)
 	step = make_step(pdev, pages, gfp);
 	if (IS_ERR(step))
 		return PTR_ERR(step);
-	pumice_mmu_pool_init(&pool, &area->vm->tables);
+	pumice_mmu_pool_init(&pool, &range->vm->tables);
 	pool.gfp = gfp;
 	ret = pumice_mmu_pool_fill_map(pdev, &pool, va, (u64)pages << PAGE_SHIFT);
 	if (!ret) {
-		mutex_lock(&area->vm->lock);
-		ret = map_step_locked(area, step, &pool);
-		mutex_unlock(&area->vm->lock);
+		mutex_lock(&range->vm->lock);
+		ret = map_step_locked(range, step, &pool);
+		mutex_unlock(&range->vm->lock);
 	}
 	pumice_mmu_pool_free(pdev, &pool);
-	if (area->pages == before)
+	if (range->pages == before)
 		free_step(pdev, step);
 	return ret;
 }
 
-static void free_steps_locked(struct pumice_area *area)
+static void free_steps_locked(struct pumice_kernel_range *range)
 {
 	struct step *step, *next;
 
-	lockdep_assert_held(&area->vm->lock);
-	list_for_each_entry_safe(step, next, &area->steps, node)
-		free_step(area->vm->pdev, step);
-	INIT_LIST_HEAD(&area->steps);
+	lockdep_assert_held(&range->vm->lock);
+	list_for_each_entry_safe(step, next, &range->steps, node)
+		free_step(range->vm->pdev, step);
+	INIT_LIST_HEAD(&range->steps);
 }
 
 /* Release the memory, unless the device is being unplugged: unplugging releases it. */
-static void give_back(struct pumice_area *area)
+static void give_back(struct pumice_kernel_range *range)
 {
-	struct pumice_vm *vm = area->vm;
+	struct pumice_vm *vm = range->vm;
 	struct pumice_mmu_pool none;
 	int idx;
 
@@ -172,124 +173,125 @@ static void give_back(struct pumice_area *area)
 		return;
 	pumice_mmu_pool_init(&none, &vm->tables);
 	mutex_lock(&vm->lock);
-	pumice_mmu_unmap(vm->mmu, &none, area->va.start, area->va.size);
+	pumice_mmu_unmap(vm->mmu, &none, range->va.start, range->va.size);
 	if (pumice_vm_flush_locked(vm) != -ENODEV)
-		free_steps_locked(area);
+		free_steps_locked(range);
 	mutex_unlock(&vm->lock);
 	drm_dev_exit(idx);
 }
 
 /**
- * pumice_area_destroy - destroy an area that the GPU no longer uses
- * @area: area, NULL or an error pointer
+ * pumice_kernel_range_destroy - destroy a range that the GPU no longer uses
+ * @range: range, NULL or an error pointer
  *
  * May sleep and wait for the firmware. Must not be called between
  * drm_dev_enter() and drm_dev_exit().
  */
-void pumice_area_destroy(struct pumice_area *area)
+void pumice_kernel_range_destroy(struct pumice_kernel_range *range)
 {
 	struct pumice_device *pdev;
 	struct pumice_vm *vm;
 
-	if (IS_ERR_OR_NULL(area))
+	if (IS_ERR_OR_NULL(range))
 		return;
-	vm = area->vm;
+	vm = range->vm;
 	pdev = vm->pdev;
-	give_back(area);
-	pumice_device_wait_gone(pdev);
-	mutex_lock(&pdev->areas_lock);
-	list_del(&area->node);
-	mutex_unlock(&pdev->areas_lock);
+	give_back(range);
+	pumice_device_wait_unplugged(pdev);
+	mutex_lock(&pdev->kernel_ranges_lock);
+	list_del(&range->node);
+	mutex_unlock(&pdev->kernel_ranges_lock);
 	mutex_lock(&vm->lock);
-	drm_mm_remove_node(&area->va);
+	drm_mm_remove_node(&range->va);
 	mutex_unlock(&vm->lock);
 	pumice_vm_put(vm);
-	kfree(area);
+	kfree(range);
 }
 
 /* Reserve addresses without memory. Returns an error pointer on failure. */
-static struct pumice_area *reserve(struct pumice_vm *vm, u32 max_pages)
+static struct pumice_kernel_range *reserve(struct pumice_vm *vm, u32 max_pages)
 {
 	u64 size = ALIGN((u64)max_pages << PAGE_SHIFT, ALIGNMENT);
-	struct pumice_area *area = kzalloc(sizeof(*area), GFP_KERNEL_ACCOUNT);
+	struct pumice_kernel_range *range = kzalloc(sizeof(*range), GFP_KERNEL_ACCOUNT);
 	int ret;
 
-	if (!area)
+	if (!range)
 		return ERR_PTR(-ENOMEM);
-	INIT_LIST_HEAD(&area->steps);
+	INIT_LIST_HEAD(&range->steps);
 	mutex_lock(&vm->lock);
-	ret = drm_mm_insert_node_generic(&vm->kernel_mm, &area->va, size, ALIGNMENT, 0,
+	ret = drm_mm_insert_node_generic(&vm->kernel_mm, &range->va, size, ALIGNMENT, 0,
 					 DRM_MM_INSERT_BEST);
 	mutex_unlock(&vm->lock);
 	if (ret) {
-		kfree(area);
+		kfree(range);
 		return ERR_PTR(ret);
 	}
-	area->vm = pumice_vm_get(vm);
-	mutex_lock(&vm->pdev->areas_lock);
-	list_add_tail(&area->node, &vm->pdev->areas);
-	mutex_unlock(&vm->pdev->areas_lock);
-	return area;
+	range->vm = pumice_vm_get(vm);
+	mutex_lock(&vm->pdev->kernel_ranges_lock);
+	list_add_tail(&range->node, &vm->pdev->kernel_ranges);
+	mutex_unlock(&vm->pdev->kernel_ranges_lock);
+	return range;
 }
 
 /**
- * pumice_area_create - reserve addresses and allocate the initial memory of an area
- * @vm: address space; the area acquires a use of its own
+ * pumice_kernel_range_create - reserve addresses and allocate the initial memory of a range
+ * @vm: address space; the range acquires a use of its own
  * @pages: initial number of pages, not 0
  * @max_pages: maximum number of pages
  *
  * May sleep and wait for the firmware. Must not be called between drm_dev_enter()
  * and drm_dev_exit().
- * Return: the area, or an error pointer: -ENOSPC if the kernel part is full.
+ * Return: the range, or an error pointer: -ENOSPC if the kernel part is full.
  */
-struct pumice_area *pumice_area_create(struct pumice_vm *vm, u32 pages, u32 max_pages)
+struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32 pages,
+						       u32 max_pages)
 {
-	struct pumice_area *area = reserve(vm, max_pages);
+	struct pumice_kernel_range *range = reserve(vm, max_pages);
 	int ret = -ENODEV, idx;
 
-	if (IS_ERR(area))
-		return area;
+	if (IS_ERR(range))
+		return range;
 	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
-		ret = pumice_area_grow(area, pages, PUMICE_AREA_GFP);
+		ret = pumice_kernel_range_grow(range, pages, PUMICE_KERNEL_RANGE_GFP);
 		drm_dev_exit(idx);
 	}
 	if (!ret)
-		return area;
-	pumice_area_destroy(area);
+		return range;
+	pumice_kernel_range_destroy(range);
 	return ERR_PTR(ret);
 }
 
 /**
- * pumice_area_bytes - return the memory size of a file's areas, in bytes
+ * pumice_kernel_range_bytes - return the memory size of a file's ranges, in bytes
  * @pdev: device
  * @client: DRM client
  */
-u64 pumice_area_bytes(struct pumice_device *pdev, u64 client)
+u64 pumice_kernel_range_bytes(struct pumice_device *pdev, u64 client)
 {
-	struct pumice_area *area;
+	struct pumice_kernel_range *range;
 	u64 pages = 0;
 
-	mutex_lock(&pdev->areas_lock);
-	list_for_each_entry(area, &pdev->areas, node)
-		if (area->vm->client == client)
-			pages += READ_ONCE(area->pages);
-	mutex_unlock(&pdev->areas_lock);
+	mutex_lock(&pdev->kernel_ranges_lock);
+	list_for_each_entry(range, &pdev->kernel_ranges, node)
+		if (range->vm->client == client)
+			pages += READ_ONCE(range->pages);
+	mutex_unlock(&pdev->kernel_ranges_lock);
 	return pages << PAGE_SHIFT;
 }
 
 /**
- * pumice_area_release_all - release the memory of all areas when the device is removed
+ * pumice_kernel_range_release_all - release the memory of all ranges when the device is removed
  * @pdev: stopped device; called after pumice_vm_release_all()
  */
-void pumice_area_release_all(struct pumice_device *pdev)
+void pumice_kernel_range_release_all(struct pumice_device *pdev)
 {
-	struct pumice_area *area;
+	struct pumice_kernel_range *range;
 
-	mutex_lock(&pdev->areas_lock);
-	list_for_each_entry(area, &pdev->areas, node) {
-		mutex_lock(&area->vm->lock);
-		free_steps_locked(area);
-		mutex_unlock(&area->vm->lock);
+	mutex_lock(&pdev->kernel_ranges_lock);
+	list_for_each_entry(range, &pdev->kernel_ranges, node) {
+		mutex_lock(&range->vm->lock);
+		free_steps_locked(range);
+		mutex_unlock(&range->vm->lock);
 	}
-	mutex_unlock(&pdev->areas_lock);
+	mutex_unlock(&pdev->kernel_ranges_lock);
 }
