@@ -79,6 +79,7 @@ check() {
 }
 
 check language "words and citations of added lines" "$top/scripts/lint_language.py"
+check names "names of the module's static functions" "$top/scripts/lint_names.py"
 check files "licence and length of every file" "$top/scripts/lint-files.py"
 check checkpatch "kernel style (checkpatch)" kernel_style
 check module "the module under W=1 and sparse" kernel_module

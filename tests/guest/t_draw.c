@@ -288,8 +288,8 @@ static u32 need_pages_taken(void)
 	struct list_pages now = need_list_pages();
 
 	CHECK_EQUAL(now.free, now.pages);
-	CHECK(now.least < now.pages);
-	return (u32)(now.pages - now.least);
+	CHECK(now.min_free < now.pages);
+	return (u32)(now.pages - now.min_free);
 }
 
 /* Let a scene hold its pages: its geometry job has ended, its fragment job never does. */

@@ -140,12 +140,12 @@ struct list_pages need_list_pages(void)
 	char line[256];
 
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "free list %*x: %d pages of %*d, %d free, least %d",
-			   &list.pages, &list.free, &list.least) != 3)
+		if (sscanf(line, "free list %*x: %d pages of %*d, %d free, min %d",
+			   &list.pages, &list.free, &list.min_free) != 3)
 			continue;
 		sum.pages += list.pages;
 		sum.free += list.free;
-		sum.least += list.least;
+		sum.min_free += list.min_free;
 	}
 	fclose(file);
 	return sum;

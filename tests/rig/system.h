@@ -36,7 +36,7 @@ int need_free_lists_grown(void);
 struct list_pages {
 	int pages;
 	int free;	/* now */
-	int least;	/* minimum since each list was created or the GPU was reset */
+	int min_free;	/* minimum since each list was created or the GPU was reset */
 };
 
 /** need_list_pages - read them. */

@@ -22,7 +22,7 @@
 #define INTERRUPT_TIME	msecs_to_jiffies(100)
 
 /* Make the firmware's cause pending and leave the interrupt disabled. */
-static int make_pending(struct pumice_device *pdev)
+static int bench_make_pending(struct pumice_device *pdev)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	u32 status;
@@ -39,7 +39,7 @@ static int make_pending(struct pumice_device *pdev)
 }
 
 /* Raise the interrupt by one register write and wait for its handler. Returns 0 or an error. */
-static int measure(struct pumice_device *pdev, u64 *ns)
+static int bench_measure(struct pumice_device *pdev, u64 *ns)
 {
 	u64 start;
 	int ret;
@@ -54,7 +54,7 @@ static int measure(struct pumice_device *pdev, u64 *ns)
 	return ret;
 }
 
-static int measure_locked(struct pumice_device *pdev, u64 *ns)
+static int bench_measure_locked(struct pumice_device *pdev, u64 *ns)
 {
 	int ret;
 
@@ -62,11 +62,11 @@ static int measure_locked(struct pumice_device *pdev, u64 *ns)
 	if (!pdev->fw.ready)
 		return -ENODEV;
 	pumice_irq_disable(pdev);
-	ret = make_pending(pdev);
+	ret = bench_make_pending(pdev);
 	if (ret)
 		pumice_irq_enable(pdev);
 	else
-		ret = measure(pdev, ns);
+		ret = bench_measure(pdev, ns);
 	return ret;
 }
 
@@ -87,7 +87,7 @@ int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev)
 	ret = pumice_pm_get(pdev);
 	if (!ret) {
 		mutex_lock(&pdev->reset.lock);
-		ret = measure_locked(pdev, &ns);
+		ret = bench_measure_locked(pdev, &ns);
 		mutex_unlock(&pdev->reset.lock);
 		pumice_pm_put(pdev);
 	}

@@ -39,7 +39,7 @@ static struct pumice_va *to_pumice_va(struct drm_gpuva *base)
 	return container_of(base, struct pumice_va, base);
 }
 
-static int fresh_fill(struct pumice_bind_op *op)
+static int bind_alloc_mappings(struct pumice_bind_op *op)
 {
 	u32 i;
 
@@ -52,7 +52,8 @@ static int fresh_fill(struct pumice_bind_op *op)
 	return 0;
 }
 
-static struct pumice_va *fresh_take(struct pumice_bind *b, struct drm_gpuvm_bo *vm_bo, u32 flags)
+static struct pumice_va *bind_use_mapping(struct pumice_bind *b, struct drm_gpuvm_bo *vm_bo,
+					  u32 flags)
 {
 	struct pumice_va *va;
 	u32 i = 0;
@@ -66,7 +67,7 @@ static struct pumice_va *fresh_take(struct pumice_bind *b, struct drm_gpuvm_bo *
 	return va;
 }
 
-static void retire(struct pumice_bind *b, struct drm_gpuva *va)
+static void bind_retire(struct pumice_bind *b, struct drm_gpuva *va)
 {
 	list_add_tail(&to_pumice_va(va)->retired, &b->retired);
 }
@@ -77,54 +78,54 @@ static void retire(struct pumice_bind *b, struct drm_gpuva *va)
  * change its page size, and so need a table, more often than was prepared for.
  */
 
-static int step_map(struct drm_gpuva_op *op, void *priv)
+static int bind_step_map(struct drm_gpuva_op *op, void *priv)
 {
 	struct pumice_bind *b = priv;
-	struct pumice_va *va = fresh_take(b, b->op->vm_bo, b->op->args.flags);
+	struct pumice_va *va = bind_use_mapping(b, b->op->vm_bo, b->op->args.flags);
 
 	drm_gpuva_map(&b->vm->base, &va->base, &op->map);
 	return 0;
 }
 
-static int step_unmap(struct drm_gpuva_op *op, void *priv)
+static int bind_step_unmap(struct drm_gpuva_op *op, void *priv)
 {
 	struct drm_gpuva *va = op->unmap.va;
 
 	drm_gpuva_unmap(&op->unmap);
-	retire(priv, va);
+	bind_retire(priv, va);
 	return 0;
 }
 
-static int step_remap(struct drm_gpuva_op *op, void *priv)
+static int bind_step_remap(struct drm_gpuva_op *op, void *priv)
 {
 	struct drm_gpuva *base = op->remap.unmap->va;
 	struct pumice_va *old = to_pumice_va(base), *prev = NULL, *next = NULL;
 	struct pumice_bind *b = priv;
 
 	if (op->remap.prev)
-		prev = fresh_take(b, old->vm_bo, old->flags);
+		prev = bind_use_mapping(b, old->vm_bo, old->flags);
 	if (op->remap.next)
-		next = fresh_take(b, old->vm_bo, old->flags);
+		next = bind_use_mapping(b, old->vm_bo, old->flags);
 	drm_gpuva_remap(prev ? &prev->base : NULL, next ? &next->base : NULL, &op->remap);
-	retire(b, base);
+	bind_retire(b, base);
 	return 0;
 }
 
 /* Like the core's default, but charged to the caller. The core's kfree() frees it. */
-static struct drm_gpuvm_bo *vm_bo_alloc(void)
+static struct drm_gpuvm_bo *bind_vm_bo_alloc(void)
 {
 	return kzalloc(sizeof(struct drm_gpuvm_bo), GFP_KERNEL_ACCOUNT);
 }
 
 const struct drm_gpuvm_ops pumice_vm_ops = {
 	.vm_free = pumice_vm_free,
-	.vm_bo_alloc = vm_bo_alloc,
-	.sm_step_map = step_map,
-	.sm_step_remap = step_remap,
-	.sm_step_unmap = step_unmap,
+	.vm_bo_alloc = bind_vm_bo_alloc,
+	.sm_step_map = bind_step_map,
+	.sm_step_remap = bind_step_remap,
+	.sm_step_unmap = bind_step_unmap,
 };
 
-static int check_range(const struct drm_pumice_bind_op *args)
+static int bind_check_range(const struct drm_pumice_bind_op *args)
 {
 	u64 end;
 
@@ -135,7 +136,7 @@ static int check_range(const struct drm_pumice_bind_op *args)
 	return 0;
 }
 
-static int check_map(const struct drm_pumice_bind_op *args)
+static int bind_check_map(const struct drm_pumice_bind_op *args)
 {
 	const u32 known = DRM_PUMICE_BIND_READONLY | DRM_PUMICE_BIND_NOEXEC |
 			  DRM_PUMICE_BIND_NULL;
@@ -147,7 +148,7 @@ static int check_map(const struct drm_pumice_bind_op *args)
 	/* The limit of a BO, so that an operation changes no more page tables than a BO needs. */
 	if (args->flags & DRM_PUMICE_BIND_NULL && args->size > DRM_PUMICE_MAX_BO_SIZE)
 		return -E2BIG;
-	return check_range(args);
+	return bind_check_range(args);
 }
 
 /**
@@ -161,12 +162,12 @@ int pumice_bind_check_op(struct drm_pumice_bind_op *args)
 	if (args->pad)
 		return -EINVAL;
 	if (args->type == DRM_PUMICE_BIND_MAP)
-		return check_map(args);
+		return bind_check_map(args);
 	if (args->flags || args->handle || args->bo_offset)
 		return -EINVAL;
 	switch (args->type) {
 	case DRM_PUMICE_BIND_UNMAP:
-		return check_range(args);
+		return bind_check_range(args);
 	case DRM_PUMICE_BIND_UNMAP_ALL:
 		if (args->va || args->size)
 			return -EINVAL;
@@ -180,7 +181,7 @@ int pumice_bind_check_op(struct drm_pumice_bind_op *args)
 }
 
 /* Return true if the operation maps a buffer, and so has one. */
-static bool maps_buffer(const struct drm_pumice_bind_op *args)
+static bool bind_maps_buffer(const struct drm_pumice_bind_op *args)
 {
 	return args->type == DRM_PUMICE_BIND_MAP && !(args->flags & DRM_PUMICE_BIND_NULL);
 }
@@ -202,9 +203,10 @@ void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm)
  *
  * SUBMIT walks the VM's external objects under the VM's reservation, so finding or
  * creating the vm_bo and listing it is one step under that reservation, as is its removal
- * in put_vm_bo(): a submission sees either the complete buffer or none of it.
+ * in bind_put_vm_bo(): a submission sees either the complete buffer or none of it.
  */
-static int obtain(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_gem_object *obj)
+static int bind_obtain_vm_bo(struct pumice_bind *b, struct pumice_bind_op *op,
+			     struct drm_gem_object *obj)
 {
 	struct drm_gpuvm_bo *fresh;
 	int ret;
@@ -225,8 +227,8 @@ static int obtain(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_g
 }
 
 /* Acquire the buffer of a map operation, with its pages allocated. */
-static int use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
-		      struct drm_gem_object *obj)
+static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
+			   struct drm_gem_object *obj)
 {
 	struct pumice_bo *bo = to_pumice_bo(obj);
 	u64 end;
@@ -239,7 +241,7 @@ static int use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 	if (pumice_bo_purged(bo))
 		return -ENODATA;
 	/* First: the shrinker skips the buffer afterwards, and a purge in progress is over. */
-	ret = obtain(b, op, obj);
+	ret = bind_obtain_vm_bo(b, op, obj);
 	if (ret)
 		return ret;
 	op->sgt = drm_gem_shmem_get_pages_sgt(&bo->base);
@@ -260,14 +262,14 @@ int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_file *file)
 {
 	struct drm_gem_object *obj;
-	int ret = fresh_fill(op);
+	int ret = bind_alloc_mappings(op);
 
-	if (ret || !maps_buffer(&op->args))
+	if (ret || !bind_maps_buffer(&op->args))
 		return ret;
 	obj = drm_gem_object_lookup(file, op->args.handle);
 	if (!obj)
 		return -ENOENT;
-	ret = use_buffer(b, op, obj);
+	ret = bind_use_buffer(b, op, obj);
 	drm_gem_object_put(obj);
 	return ret;
 }
@@ -286,7 +288,7 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 
 	lockdep_assert_held(&vm->lock);
 	b->op = op;
-	if (maps_buffer(args)) {
+	if (bind_maps_buffer(args)) {
 		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
 				   args->bo_offset, args->flags);
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
@@ -307,7 +309,7 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
  * so both locks are held. It may also hold the last reference to either of them, so extra
  * references keep these until their locks are released.
  */
-static void put_vm_bo(struct drm_gpuvm_bo *vm_bo)
+static void bind_put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 {
 	struct drm_gem_object *obj = vm_bo->obj;
 	struct drm_gpuvm *gpuvm = vm_bo->vm;
@@ -330,7 +332,7 @@ static void put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 void pumice_bind_put_buffer(struct pumice_bind_op *op)
 {
 	if (op->vm_bo)
-		put_vm_bo(op->vm_bo);
+		bind_put_vm_bo(op->vm_bo);
 	op->vm_bo = NULL;
 }
 
@@ -358,7 +360,7 @@ void pumice_bind_remove_all_locked(struct pumice_bind *b)
 	lockdep_assert_held(&b->vm->lock);
 	drm_gpuvm_for_each_va_safe(va, next, &b->vm->base) {
 		drm_gpuva_remove(va);
-		retire(b, va);
+		bind_retire(b, va);
 	}
 }
 
@@ -372,7 +374,7 @@ void pumice_bind_release(struct pumice_bind *b)
 
 	list_for_each_entry_safe(va, next, &b->retired, retired) {
 		if (va->vm_bo)
-			put_vm_bo(va->vm_bo);
+			bind_put_vm_bo(va->vm_bo);
 		kfree(va);
 	}
 	INIT_LIST_HEAD(&b->retired);

@@ -99,7 +99,7 @@ struct bind_job {
 	struct work_struct free_work;
 };
 
-static void queue_free_work(struct work_struct *work)
+static void bind_queue_free_work(struct work_struct *work)
 {
 	struct pumice_bind_queue *queue = container_of(work, struct pumice_bind_queue, free_work);
 	struct drm_device *drm = &queue->pdev->drm;
@@ -110,7 +110,7 @@ static void queue_free_work(struct work_struct *work)
 	drm_dev_put(drm);
 }
 
-static void queue_last_put(struct kref *ref)
+static void bind_queue_last_put(struct kref *ref)
 {
 	struct pumice_bind_queue *queue = container_of(ref, struct pumice_bind_queue, ref);
 
@@ -118,43 +118,43 @@ static void queue_last_put(struct kref *ref)
 }
 
 /* Drop a reference. May be called in atomic context. */
-static void queue_put(struct pumice_bind_queue *queue)
+static void bind_queue_put(struct pumice_bind_queue *queue)
 {
-	kref_put(&queue->ref, queue_last_put);
+	kref_put(&queue->ref, bind_queue_last_put);
 }
 
-static const char *fence_driver_name(struct dma_fence *fence)
+static const char *bind_queue_fence_driver_name(struct dma_fence *fence)
 {
 	return "pumice";
 }
 
-static const char *fence_timeline_name(struct dma_fence *fence)
+static const char *bind_queue_fence_timeline_name(struct dma_fence *fence)
 {
 	return "pumice-bind";
 }
 
 /* Drop the references that the fence holds. May be called with interrupts off. */
-static void fence_drop(struct bind_fence *fence)
+static void bind_queue_fence_drop(struct bind_fence *fence)
 {
 	atomic_dec(&fence->queue->pdev->stats.fences);
-	queue_put(fence->queue);
+	bind_queue_put(fence->queue);
 	module_put(THIS_MODULE);
 }
 
-static void fence_release(struct dma_fence *base)
+static void bind_queue_fence_release(struct dma_fence *base)
 {
-	fence_drop(container_of(base, struct bind_fence, base));
+	bind_queue_fence_drop(container_of(base, struct bind_fence, base));
 	dma_fence_free(base);
 }
 
 static const struct dma_fence_ops fence_ops = {
-	.get_driver_name = fence_driver_name,
-	.get_timeline_name = fence_timeline_name,
-	.release = fence_release,
+	.get_driver_name = bind_queue_fence_driver_name,
+	.get_timeline_name = bind_queue_fence_timeline_name,
+	.release = bind_queue_fence_release,
 };
 
 /* Allocate the memory of a fence; it is initialized when its job is armed. */
-static struct bind_fence *fence_alloc(struct pumice_bind_queue *queue)
+static struct bind_fence *bind_queue_fence_alloc(struct pumice_bind_queue *queue)
 {
 	struct bind_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 
@@ -168,18 +168,18 @@ static struct bind_fence *fence_alloc(struct pumice_bind_queue *queue)
 	return fence;
 }
 
-static void fence_free(struct bind_fence *fence, bool armed)
+static void bind_queue_fence_free(struct bind_fence *fence, bool armed)
 {
 	if (armed) {
 		dma_fence_put(&fence->base);
 	} else {
-		fence_drop(fence);
+		bind_queue_fence_drop(fence);
 		kfree(fence);
 	}
 }
 
 /* Free a job, except the scheduler's part and the tables, which were freed before. */
-static void job_free(struct bind_job *job)
+static void bind_queue_job_free(struct bind_job *job)
 {
 	struct pumice_bind_queue *queue = job->queue;
 	u32 i;
@@ -191,28 +191,28 @@ static void job_free(struct bind_job *job)
 	kvfree(job->ops);
 	pumice_bind_release(&job->bind);
 	if (job->fence)
-		fence_free(job->fence, job->armed);
+		bind_queue_fence_free(job->fence, job->armed);
 	drm_gpuvm_put(&job->bind.vm->base);
 	kfree(job);
 	atomic_dec(&queue->pdev->stats.jobs);
-	queue_put(queue);
+	bind_queue_put(queue);
 }
 
-static void job_free_work(struct work_struct *work)
+static void bind_queue_job_free_work(struct work_struct *work)
 {
-	job_free(container_of(work, struct bind_job, free_work));
+	bind_queue_job_free(container_of(work, struct bind_job, free_work));
 }
 
-static void job_last_put(struct kref *ref)
+static void bind_queue_job_last_put(struct kref *ref)
 {
 	struct bind_job *job = container_of(ref, struct bind_job, ref);
 
 	queue_work(pumice_cleanup_wq, &job->free_work);
 }
 
-static void job_put(struct bind_job *job)
+static void bind_queue_job_put(struct bind_job *job)
 {
-	kref_put(&job->ref, job_last_put);
+	kref_put(&job->ref, bind_queue_job_last_put);
 }
 
 static struct bind_job *to_bind_job(struct drm_sched_job *base)
@@ -221,7 +221,7 @@ static struct bind_job *to_bind_job(struct drm_sched_job *base)
 }
 
 /* Transfer the list's reference to the caller; false if the job was already removed. */
-static bool take(struct bind_job *job)
+static bool bind_queue_remove(struct bind_job *job)
 {
 	struct pumice_bind_queue *queue = job->queue;
 	bool taken;
@@ -234,7 +234,7 @@ static bool take(struct bind_job *job)
 }
 
 /* Reserve part of the queue's limits: a job, or the tables of one more operation. */
-static int reserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
+static int bind_queue_reserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
 {
 	int ret = -ENOSPC;
 
@@ -249,7 +249,7 @@ static int reserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
 	return ret;
 }
 
-static void unreserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
+static void bind_queue_unreserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
 {
 	spin_lock(&queue->lock);
 	queue->calls -= calls;
@@ -258,19 +258,19 @@ static void unreserve(struct pumice_bind_queue *queue, u32 calls, u64 tables)
 }
 
 /* Complete a job that the caller removed from the list; the device is still present. */
-static void end(struct bind_job *job, int error)
+static void bind_queue_end_job(struct bind_job *job, int error)
 {
 	if (error)
 		dma_fence_set_error(&job->fence->base, error);
 	/* First: a waiter that the fence wakes must be able to queue another call. */
-	unreserve(job->queue, 1, job->tables);
+	bind_queue_unreserve(job->queue, 1, job->tables);
 	dma_fence_signal(&job->fence->base);
 	pumice_mmu_pool_free(job->queue->pdev, &job->bind.pool);
-	job_put(job);
+	bind_queue_job_put(job);
 }
 
 /* Called between drm_dev_enter() and drm_dev_exit(). Returns the error of the fence. */
-static int execute(struct bind_job *job)
+static int bind_queue_execute(struct bind_job *job)
 {
 	struct pumice_vm *vm = job->bind.vm;
 	int ret;
@@ -293,7 +293,7 @@ static int execute(struct bind_job *job)
 	return ret;
 }
 
-static struct dma_fence *run_job(struct drm_sched_job *base)
+static struct dma_fence *bind_queue_run_job(struct drm_sched_job *base)
 {
 	struct bind_job *job = to_bind_job(base);
 	bool cookie;
@@ -303,25 +303,25 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 	if (!drm_dev_enter(&job->queue->pdev->drm, &idx))
 		return NULL;
 	cookie = dma_fence_begin_signalling();
-	if (take(job))
-		end(job, execute(job));
+	if (bind_queue_remove(job))
+		bind_queue_end_job(job, bind_queue_execute(job));
 	dma_fence_end_signalling(cookie);
 	drm_dev_exit(idx);
 	return NULL;
 }
 
-static void free_job(struct drm_sched_job *base)
+static void bind_queue_sched_free_job(struct drm_sched_job *base)
 {
 	drm_sched_job_cleanup(base);
-	job_put(to_bind_job(base));
+	bind_queue_job_put(to_bind_job(base));
 }
 
 static const struct drm_sched_backend_ops sched_ops = {
-	.run_job = run_job,
-	.free_job = free_job,
+	.run_job = bind_queue_run_job,
+	.free_job = bind_queue_sched_free_job,
 };
 
-static int start_scheduler(struct pumice_bind_queue *queue)
+static int bind_queue_start_scheduler(struct pumice_bind_queue *queue)
 {
 	struct drm_gpu_scheduler *sched = &queue->sched;
 	struct pumice_device *pdev = queue->pdev;
@@ -351,7 +351,7 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
 	queue->pdev = pdev;
-	ret = start_scheduler(queue);
+	ret = bind_queue_start_scheduler(queue);
 	if (ret) {
 		kfree(queue);
 		return ERR_PTR(ret);
@@ -361,7 +361,7 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 	queue->fence_context = dma_fence_context_alloc(1);
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->waiting);
-	INIT_WORK(&queue->free_work, queue_free_work);
+	INIT_WORK(&queue->free_work, bind_queue_free_work);
 	drm_dev_get(&pdev->drm);
 	return queue;
 }
@@ -375,10 +375,10 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 void pumice_bind_queue_destroy(struct pumice_bind_queue *queue)
 {
 	drm_sched_entity_fini(&queue->entity);
-	queue_put(queue);
+	bind_queue_put(queue);
 }
 
-static struct bind_job *take_first(struct pumice_bind_queue *queue)
+static struct bind_job *bind_queue_remove_first(struct pumice_bind_queue *queue)
 {
 	struct bind_job *job;
 
@@ -407,17 +407,17 @@ void pumice_bind_queue_close(struct pumice_bind_queue *queue, int error)
 	queue->closed = true;
 	mutex_unlock(&queue->push_lock);
 	cookie = dma_fence_begin_signalling();
-	while ((job = take_first(queue)))
-		end(job, error);
+	while ((job = bind_queue_remove_first(queue)))
+		bind_queue_end_job(job, error);
 	dma_fence_end_signalling(cookie);
 }
 
 /* Create a job without operations. Returns an error pointer on failure. */
-static struct bind_job *job_create(struct pumice_vm *vm, u64 client)
+static struct bind_job *bind_queue_job_create(struct pumice_vm *vm, u64 client)
 {
 	struct pumice_bind_queue *queue = vm->binds;
 	struct bind_job *job;
-	int ret = reserve(queue, 1, 0);
+	int ret = bind_queue_reserve(queue, 1, 0);
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -432,7 +432,7 @@ static struct bind_job *job_create(struct pumice_vm *vm, u64 client)
 	kref_get(&queue->ref);
 	job->queue = queue;
 	INIT_LIST_HEAD(&job->node);
-	INIT_WORK(&job->free_work, job_free_work);
+	INIT_WORK(&job->free_work, bind_queue_job_free_work);
 	drm_gpuvm_get(&vm->base);
 	pumice_bind_init(&job->bind, vm);
 	atomic_inc(&queue->pdev->stats.jobs);
@@ -441,18 +441,18 @@ static struct bind_job *job_create(struct pumice_vm *vm, u64 client)
 free_job:
 	kfree(job);
 free_room:
-	unreserve(queue, 1, 0);
+	bind_queue_unreserve(queue, 1, 0);
 	return ERR_PTR(ret);
 }
 
 /* Allocate page tables for the worst case of mappings at the time of execution. */
-static int fill_pool(struct bind_job *job, const struct drm_pumice_bind_op *args)
+static int bind_queue_fill_pool(struct bind_job *job, const struct drm_pumice_bind_op *args)
 {
 	struct pumice_device *pdev = job->queue->pdev;
 	struct pumice_mmu_pool *pool = &job->bind.pool;
 	bool map = args->type == DRM_PUMICE_BIND_MAP;
 	u64 tables = pumice_mmu_worst_tables(args->va, args->size, map);
-	int ret = reserve(job->queue, 0, tables);
+	int ret = bind_queue_reserve(job->queue, 0, tables);
 
 	if (ret)
 		return ret;
@@ -463,7 +463,8 @@ static int fill_pool(struct bind_job *job, const struct drm_pumice_bind_op *args
 }
 
 /* Copy, check and prepare one operation. On an error, all of it is undone. */
-static int add_op(struct bind_job *job, struct drm_file *file, const struct drm_pumice_array *ops)
+static int bind_queue_add_op(struct bind_job *job, struct drm_file *file,
+			     const struct drm_pumice_array *ops)
 {
 	struct pumice_bind_op *op = &job->ops[job->count];
 	int ret;
@@ -475,14 +476,14 @@ static int add_op(struct bind_job *job, struct drm_file *file, const struct drm_
 		return ret;
 	ret = pumice_bind_prepare_op(&job->bind, op, file);
 	if (!ret)
-		ret = fill_pool(job, &op->args);
+		ret = bind_queue_fill_pool(job, &op->args);
 	if (ret)
 		pumice_bind_release_op(op);
 	return ret;
 }
 
-static int add_ops(struct bind_job *job, struct drm_file *file,
-		   const struct drm_pumice_array *ops, u32 *failed)
+static int bind_queue_add_ops(struct bind_job *job, struct drm_file *file,
+			      const struct drm_pumice_array *ops, u32 *failed)
 {
 	int ret;
 
@@ -492,7 +493,7 @@ static int add_ops(struct bind_job *job, struct drm_file *file,
 	if (!job->ops)
 		return -ENOMEM;
 	for (*failed = 0; *failed < ops->count; (*failed)++) {
-		ret = add_op(job, file, ops);
+		ret = bind_queue_add_op(job, file, ops);
 		if (ret)
 			return ret;
 		job->count++;
@@ -501,8 +502,8 @@ static int add_ops(struct bind_job *job, struct drm_file *file,
 }
 
 /* Add waits as dependencies of the job, and collect its signals. */
-static int add_syncs(struct bind_job *job, struct drm_file *file,
-		     const struct drm_pumice_array *array, struct list_head *signals)
+static int bind_queue_add_syncs(struct bind_job *job, struct drm_file *file,
+				const struct drm_pumice_array *array, struct list_head *signals)
 {
 	struct drm_pumice_sync *syncs = pumice_sync_copy(array);
 	struct dma_fence *fence;
@@ -525,7 +526,7 @@ static int add_syncs(struct bind_job *job, struct drm_file *file,
 }
 
 /* Arm and push the job, and commit its signals. Cannot fail. */
-static void commit_locked(struct bind_job *job, struct list_head *signals)
+static void bind_queue_commit_locked(struct bind_job *job, struct list_head *signals)
 {
 	struct pumice_bind_queue *queue = job->queue;
 	bool cookie = dma_fence_begin_signalling();
@@ -545,7 +546,7 @@ static void commit_locked(struct bind_job *job, struct list_head *signals)
 }
 
 /* Push a job; on success the queue owns it. */
-static int push(struct bind_job *job, struct list_head *signals)
+static int bind_queue_push(struct bind_job *job, struct list_head *signals)
 {
 	struct pumice_bind_queue *queue = job->queue;
 	int ret = 0;
@@ -556,21 +557,22 @@ static int push(struct bind_job *job, struct list_head *signals)
 	else if (!pumice_vm_usable(job->bind.vm))
 		ret = -EIO;
 	else
-		commit_locked(job, signals);
+		bind_queue_commit_locked(job, signals);
 	mutex_unlock(&queue->push_lock);
 	return ret;
 }
 
-static int prepare(struct bind_job *job, struct drm_file *file,
-		   const struct drm_pumice_vm_bind *args, struct list_head *signals, u32 *failed)
+static int bind_queue_prepare(struct bind_job *job, struct drm_file *file,
+			      const struct drm_pumice_vm_bind *args, struct list_head *signals,
+			      u32 *failed)
 {
-	int ret = add_ops(job, file, &args->ops, failed);
+	int ret = bind_queue_add_ops(job, file, &args->ops, failed);
 
 	if (!ret)
-		ret = add_syncs(job, file, &args->syncs, signals);
+		ret = bind_queue_add_syncs(job, file, &args->syncs, signals);
 	if (ret)
 		return ret;
-	job->fence = fence_alloc(job->queue);
+	job->fence = bind_queue_fence_alloc(job->queue);
 	return job->fence ? 0 : -ENOMEM;
 }
 
@@ -592,17 +594,17 @@ int pumice_bind_queue_push(struct pumice_vm *vm, struct drm_file *file,
 
 	if (!pumice_vm_usable(vm))
 		return -EIO;
-	job = job_create(vm, file->client_id);
+	job = bind_queue_job_create(vm, file->client_id);
 	if (IS_ERR(job))
 		return PTR_ERR(job);
-	ret = prepare(job, file, args, &signals, failed);
+	ret = bind_queue_prepare(job, file, args, &signals, failed);
 	if (!ret)
-		ret = push(job, &signals);
+		ret = bind_queue_push(job, &signals);
 	if (ret) {
 		drm_sched_job_cleanup(&job->base);
 		pumice_mmu_pool_free(vm->pdev, &job->bind.pool);
-		unreserve(vm->binds, 1, job->tables);
-		job_put(job);
+		bind_queue_unreserve(vm->binds, 1, job->tables);
+		bind_queue_job_put(job);
 	}
 	pumice_sync_release(&signals);
 	return ret;

@@ -41,14 +41,14 @@ struct pumice_blame *pumice_blame_get(struct pumice_blame *blame)
 	return blame;
 }
 
-static void last_put(struct kref *ref)
+static void blame_last_put(struct kref *ref)
 {
 	kfree(container_of(ref, struct pumice_blame, ref));
 }
 
 void pumice_blame_put(struct pumice_blame *blame)
 {
-	kref_put(&blame->ref, last_put);
+	kref_put(&blame->ref, blame_last_put);
 }
 
 /**

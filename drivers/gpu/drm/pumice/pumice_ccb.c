@@ -17,7 +17,7 @@
 #define KCCB_MASK	(PUMICE_KCCB_COUNT - 1)
 #define FWCCB_MASK	(PUMICE_FWCCB_COUNT - 1)
 /* Maximum delay caused by a lost interrupt. */
-#define LOOK_AGAIN	msecs_to_jiffies(50)
+#define RECHECK	msecs_to_jiffies(50)
 
 /**
  * pumice_kccb_init - initialize; must precede all other functions of this file
@@ -57,7 +57,7 @@ void pumice_kccb_sleep(struct pumice_device *pdev)
 	spin_unlock(&pdev->kccb.lock);
 }
 
-static bool asleep(struct pumice_device *pdev)
+static bool ccb_asleep(struct pumice_device *pdev)
 {
 	bool asleep;
 
@@ -68,7 +68,7 @@ static bool asleep(struct pumice_device *pdev)
 }
 
 /* Process answers; an entry is freed when all entries before it are answered, too. */
-static void collect_locked(struct pumice_device *pdev)
+static void ccb_collect_locked(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
 	u32 i, status;
@@ -93,13 +93,13 @@ static void collect_locked(struct pumice_device *pdev)
 }
 
 /* Note the queue of a command that may make the firmware fail, for pumice_replay.c. */
-static void note_suspect_locked(struct pumice_device *pdev)
+static void ccb_note_suspect_locked(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
 	const struct fwif_kccb_cmd *oldest;
 
 	lockdep_assert_held(&kccb->lock);
-	collect_locked(pdev);
+	ccb_collect_locked(pdev);
 	kccb->suspect = 0;
 	oldest = &pdev->fw.shared->kccb[kccb->done];
 	if (kccb->done != kccb->write && READ_ONCE(oldest->type) == FWIF_KCCB_KICK)
@@ -117,7 +117,7 @@ void pumice_kccb_close(struct pumice_device *pdev)
 
 	spin_lock(&kccb->lock);
 	if (kccb->open)
-		note_suspect_locked(pdev);
+		ccb_note_suspect_locked(pdev);
 	kccb->open = false;
 	for (i = 0; i < PUMICE_KCCB_COUNT; i++) {
 		if (kccb->waiting[i])
@@ -136,13 +136,13 @@ void pumice_kccb_collect(struct pumice_device *pdev)
 {
 	spin_lock(&pdev->kccb.lock);
 	if (pdev->kccb.open)
-		collect_locked(pdev);
+		ccb_collect_locked(pdev);
 	spin_unlock(&pdev->kccb.lock);
 	wake_up_all(&pdev->kccb.event);
 }
 
 /* Count the entries from the write position to the nearer of the two read positions. */
-static u32 free_entries_locked(struct pumice_device *pdev)
+static u32 ccb_free_entries_locked(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
 	u32 read = READ_ONCE(pdev->fw.shared->kccb_ring.read);
@@ -155,17 +155,17 @@ static u32 free_entries_locked(struct pumice_device *pdev)
 }
 
 /*
- * After wait_event_timeout() with LOOK_AGAIN: @left is its result. If the wait used all of the
+ * After wait_event_timeout() with RECHECK: @left is its result. If the wait used all of the
  * time, the interrupt was lost, and no further interrupt would report later messages.
  */
-static void look_if_late(struct pumice_device *pdev, long left)
+static void ccb_check_if_late(struct pumice_device *pdev, long left)
 {
 	if (left <= 1)
-		pumice_irq_look(pdev);
+		pumice_irq_recheck(pdev);
 }
 
 /* Reserve one entry. Returns -EAGAIN if the ring is full. */
-static int try_reserve(struct pumice_device *pdev)
+static int ccb_try_reserve(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
 	int ret = -EAGAIN;
@@ -174,8 +174,8 @@ static int try_reserve(struct pumice_device *pdev)
 	if (!kccb->open) {
 		ret = -ECANCELED;
 	} else {
-		collect_locked(pdev);
-		if (free_entries_locked(pdev) > kccb->reserved) {
+		ccb_collect_locked(pdev);
+		if (ccb_free_entries_locked(pdev) > kccb->reserved) {
 			kccb->reserved++;
 			ret = 0;
 		}
@@ -199,15 +199,15 @@ int pumice_kccb_reserve(struct pumice_device *pdev)
 	int ret;
 
 	for (;;) {
-		ret = try_reserve(pdev);
+		ret = ccb_try_reserve(pdev);
 		if (ret != -EAGAIN)
 			return ret;
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		left = wait_event_timeout(pdev->kccb.event, (ret = try_reserve(pdev)) != -EAGAIN,
-					  LOOK_AGAIN);
+		left = wait_event_timeout(pdev->kccb.event,
+					  (ret = ccb_try_reserve(pdev)) != -EAGAIN, RECHECK);
 		if (ret != -ECANCELED)
-			look_if_late(pdev, left);
+			ccb_check_if_late(pdev, left);
 		if (ret != -EAGAIN)
 			return ret;
 	}
@@ -225,8 +225,8 @@ void pumice_kccb_unreserve(struct pumice_device *pdev)
 	wake_up_all(&pdev->kccb.event);
 }
 
-static int push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
-		struct pumice_kccb_wait *wait)
+static int ccb_push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
+		    struct pumice_kccb_wait *wait)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
 	struct pumice_fw_shared *s = pdev->fw.shared;
@@ -258,24 +258,24 @@ static int push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
  */
 int pumice_kccb_push_reserved(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
 {
-	return push(pdev, cmd, NULL);
+	return ccb_push(pdev, cmd, NULL);
 }
 
 /* Return true when the wait is over: answered or aborted. */
-static bool answer_seen(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
+static bool ccb_answer_seen(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
 {
 	bool seen;
 
 	spin_lock(&pdev->kccb.lock);
 	if (pdev->kccb.open)
-		collect_locked(pdev);
+		ccb_collect_locked(pdev);
 	seen = wait->aborted || wait->status != FWIF_STATUS_PENDING;
 	spin_unlock(&pdev->kccb.lock);
 	return seen;
 }
 
 /* Unregister a waiter, so that *wait is not written any more. */
-static void forget(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
+static void ccb_remove_waiter(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
 {
 	u32 i;
 
@@ -303,22 +303,23 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	long left;
 	int ret;
 
-	if (asleep(pdev))
+	if (ccb_asleep(pdev))
 		return 0;
 	ret = pumice_kccb_reserve(pdev);
 	if (ret)
 		return ret;
-	ret = push(pdev, cmd, &wait);
+	ret = ccb_push(pdev, cmd, &wait);
 	if (ret)
 		return ret;
 	/* Starts here: the time spent waiting for space does not count as time to answer. */
 	end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
-	while (!answer_seen(pdev, &wait) && time_before(jiffies, end)) {
-		left = wait_event_timeout(pdev->kccb.event, answer_seen(pdev, &wait), LOOK_AGAIN);
+	while (!ccb_answer_seen(pdev, &wait) && time_before(jiffies, end)) {
+		left = wait_event_timeout(pdev->kccb.event, ccb_answer_seen(pdev, &wait),
+					  RECHECK);
 		if (!READ_ONCE(wait.aborted))
-			look_if_late(pdev, left);
+			ccb_check_if_late(pdev, left);
 	}
-	forget(pdev, &wait);
+	ccb_remove_waiter(pdev, &wait);
 	if (wait.aborted)
 		return -ECANCELED;
 	switch (wait.status) {
@@ -335,7 +336,7 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	}
 }
 
-static void take_message(struct pumice_device *pdev, const struct fwif_fwccb_msg *msg)
+static void ccb_process_message(struct pumice_device *pdev, const struct fwif_fwccb_msg *msg)
 {
 	switch (msg->type) {
 	case FWIF_FWCCB_JOB_FAULT:
@@ -377,7 +378,7 @@ void pumice_fwccb_drain(struct pumice_device *pdev)
 	while (read != write) {
 		pumice_copy_once(&msg, &s->fwccb[read], sizeof(msg));
 		read = (read + 1) & FWCCB_MASK;
-		take_message(pdev, &msg);
+		ccb_process_message(pdev, &msg);
 	}
 	WRITE_ONCE(s->fwccb_ring.read, read);
 }

@@ -29,7 +29,7 @@ struct pumice_context *pumice_context_get(struct pumice_context *ctx)
 	return ctx;
 }
 
-static void free_work(struct work_struct *work)
+static void context_free_work(struct work_struct *work)
 {
 	struct pumice_context *ctx = container_of(work, struct pumice_context, free_work);
 	struct drm_device *drm = &ctx->pdev->drm;
@@ -41,11 +41,11 @@ static void free_work(struct work_struct *work)
 	pumice_blame_put(ctx->blame);
 	kfree(ctx);
 	drm_dev_put(drm);
-	/* The exit of the module waits until this has returned: see pumice_exit(). */
+	/* The exit of the module waits until this has returned: see pumice_drv_exit(). */
 	module_put(THIS_MODULE);
 }
 
-static void last_put(struct kref *ref)
+static void context_last_put(struct kref *ref)
 {
 	struct pumice_context *ctx = container_of(ref, struct pumice_context, ref);
 
@@ -55,7 +55,7 @@ static void last_put(struct kref *ref)
 /* Drop a reference. May be called in atomic context. */
 void pumice_context_put(struct pumice_context *ctx)
 {
-	kref_put(&ctx->ref, last_put);
+	kref_put(&ctx->ref, context_last_put);
 }
 
 /**
@@ -84,7 +84,7 @@ struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 }
 
 /* List the data master of each queue of a context type. Returns their number. */
-static u32 data_masters(u32 type, u32 *dm)
+static u32 context_data_masters(u32 type, u32 *dm)
 {
 	switch (type) {
 	case DRM_PUMICE_CONTEXT_RENDER:
@@ -101,10 +101,10 @@ static u32 data_masters(u32 type, u32 *dm)
 }
 
 /* Create all queues, or none. */
-static int make_queues(struct pumice_context *ctx, struct pumice_file *file)
+static int context_create_queues(struct pumice_context *ctx, struct pumice_file *file)
 {
 	u32 dm[PUMICE_CONTEXT_QUEUES];
-	u32 count = data_masters(ctx->type, dm);
+	u32 count = context_data_masters(ctx->type, dm);
 	struct pumice_queue *q;
 	int ret;
 
@@ -147,8 +147,8 @@ static struct pumice_context *context_create(struct pumice_file *file, struct pu
 	spin_lock_init(&ctx->lock);
 	mutex_init(&ctx->priority_lock);
 	init_waitqueue_head(&ctx->drained);
-	INIT_WORK(&ctx->free_work, free_work);
-	ret = make_queues(ctx, file);
+	INIT_WORK(&ctx->free_work, context_free_work);
+	ret = context_create_queues(ctx, file);
 	if (ret) {
 		kfree(ctx);
 		return ERR_PTR(ret);
@@ -166,14 +166,14 @@ static struct pumice_context *context_create(struct pumice_file *file, struct pu
 	return ctx;
 }
 
-static int call_queue(struct pumice_queue *q, enum fwif_kccb_type type)
+static int context_call_queue(struct pumice_queue *q, enum fwif_kccb_type type)
 {
 	const struct fwif_kccb_cmd cmd = { .type = type, .context = q->obj->addr };
 
 	return pumice_kccb_call(q->ctx->pdev, &cmd);
 }
 
-static bool queue_idle(struct pumice_queue *q)
+static bool context_queue_idle(struct pumice_queue *q)
 {
 	bool idle;
 
@@ -189,7 +189,7 @@ bool pumice_context_idle(struct pumice_context *ctx)
 	struct pumice_queue *q;
 
 	pumice_for_each_queue(q, ctx)
-		if (!queue_idle(q))
+		if (!context_queue_idle(q))
 			return false;
 	return true;
 }
@@ -228,8 +228,8 @@ int pumice_context_kill(struct pumice_context *ctx)
 	if (pumice_context_idle(ctx))
 		return 0;
 	while (i-- && !ret)
-		if (!queue_idle(&ctx->queues[i]))
-			ret = call_queue(&ctx->queues[i], FWIF_KCCB_CONTEXT_KILL);
+		if (!context_queue_idle(&ctx->queues[i]))
+			ret = context_call_queue(&ctx->queues[i], FWIF_KCCB_CONTEXT_KILL);
 	if (ret)
 		return ret;
 	pumice_queue_process(ctx);
@@ -241,7 +241,7 @@ int pumice_context_kill(struct pumice_context *ctx)
  * was stopped may resubmit its jobs to the new firmware: wait for its end first. On return no job
  * of the context is left: ended by the firmware, by a reset, or by unplugging.
  */
-static void release_fw_state(struct pumice_context *ctx)
+static void context_release_fw_state(struct pumice_context *ctx)
 {
 	struct pumice_device *pdev = ctx->pdev;
 	struct pumice_queue *q;
@@ -251,8 +251,8 @@ static void release_fw_state(struct pumice_context *ctx)
 		pumice_reset_wait(pdev);
 		ret = pumice_context_kill(ctx);
 		pumice_for_each_queue(q, ctx)
-			if (!ret && q->known)
-				ret = call_queue(q, FWIF_KCCB_CONTEXT_RELEASE);
+			if (!ret && q->registered)
+				ret = context_call_queue(q, FWIF_KCCB_CONTEXT_RELEASE);
 		if (ret)
 			pumice_reset_and_wait(pdev, ret);
 		drm_dev_exit(idx);
@@ -261,7 +261,7 @@ static void release_fw_state(struct pumice_context *ctx)
 }
 
 /* Close a context: no job is armed for it afterwards. */
-static void close_to_jobs(struct pumice_context *ctx)
+static void context_close(struct pumice_context *ctx)
 {
 	struct dma_resv *resv = pumice_vm_resv(ctx->vm);
 
@@ -274,7 +274,7 @@ static void close_to_jobs(struct pumice_context *ctx)
 }
 
 /* Return true if no job is in the schedulers' queues. */
-static bool drained(struct pumice_context *ctx)
+static bool context_drained(struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
 	int queued = 0;
@@ -298,9 +298,9 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	struct pumice_device *pdev = ctx->pdev;
 	struct pumice_queue *q;
 
-	close_to_jobs(ctx);
-	release_fw_state(ctx);
-	wait_event_timeout(ctx->drained, drained(ctx), msecs_to_jiffies(DRAIN_MS));
+	context_close(ctx);
+	context_release_fw_state(ctx);
+	wait_event_timeout(ctx->drained, context_drained(ctx), msecs_to_jiffies(DRAIN_MS));
 	pumice_for_each_queue(q, ctx)
 		drm_sched_entity_fini(&q->entity);
 	mutex_lock(&pdev->reset.lock);
@@ -339,20 +339,20 @@ u32 pumice_priorities(struct drm_file *file)
  * Store the priority for the firmware, which reads it at the first kick of a queue. Returns
  * true if the queue was kicked already, in which case a command must follow.
  */
-static bool note_priority(struct pumice_queue *q, u32 priority)
+static bool context_note_priority(struct pumice_queue *q, u32 priority)
 {
-	bool known;
+	bool registered;
 
 	spin_lock(&q->ctx->lock);
 	q->ctx->priority = priority;
 	q->shared->context.priority = priority;
-	known = q->known;
+	registered = q->registered;
 	spin_unlock(&q->ctx->lock);
-	return known;
+	return registered;
 }
 
 /* Called between drm_dev_enter() and drm_dev_exit(). A reset GPU reads the priority again. */
-static int set_priority(struct pumice_context *ctx, u32 priority)
+static int context_set_priority(struct pumice_context *ctx, u32 priority)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_CONTEXT_PRIORITY, .priority = priority };
 	struct pumice_queue *q;
@@ -364,7 +364,7 @@ static int set_priority(struct pumice_context *ctx, u32 priority)
 		if (!q->obj)
 			break;
 		cmd.context = q->obj->addr;
-		if (note_priority(q, priority) && !ret)
+		if (context_note_priority(q, priority) && !ret)
 			ret = pumice_kccb_call(ctx->pdev, &cmd);
 		/* The next firmware reads it; that one may already have the next queue, too. */
 		if (ret == -ECANCELED)
@@ -392,14 +392,14 @@ int pumice_ioctl_context_set_priority(struct drm_device *drm, void *data, struct
 	if (!ctx)
 		return -ENOENT;
 	if (drm_dev_enter(drm, &idx)) {
-		ret = set_priority(ctx, args->priority);
+		ret = context_set_priority(ctx, args->priority);
 		drm_dev_exit(idx);
 	}
 	pumice_context_put(ctx);
 	return ret;
 }
 
-static int check_create(const struct drm_pumice_context_create *args, struct drm_file *file)
+static int context_check_create(const struct drm_pumice_context_create *args, struct drm_file *file)
 {
 	if (args->type < DRM_PUMICE_CONTEXT_COMPUTE || args->type > DRM_PUMICE_CONTEXT_TRANSFER ||
 	    args->flags || args->pad || args->priority > DRM_PUMICE_PRIORITY_HIGH)
@@ -410,7 +410,7 @@ static int check_create(const struct drm_pumice_context_create *args, struct drm
 }
 
 /* Create a context in the file's table; consumes the VM use in any case. */
-static int add_context(struct pumice_file *pfile, struct pumice_vm *vm,
+static int context_add(struct pumice_file *pfile, struct pumice_vm *vm,
 		       struct drm_pumice_context_create *args)
 {
 	struct pumice_context *ctx;
@@ -444,14 +444,14 @@ int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_f
 	struct pumice_vm *vm;
 	int ret;
 
-	ret = check_create(args, file);
+	ret = context_check_create(args, file);
 	if (ret)
 		return ret;
 	pumice_quota_settle(file->driver_priv, PUMICE_RESOURCE_MEMORY, pumice_queue_memory());
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	return add_context(file->driver_priv, vm, args);
+	return context_add(file->driver_priv, vm, args);
 }
 
 /* DRM_IOCTL_PUMICE_CONTEXT_DESTROY */

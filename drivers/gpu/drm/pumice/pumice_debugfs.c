@@ -33,7 +33,7 @@ static const struct {
 #undef LOG_EVENT
 };
 
-static struct pumice_device *seq_device(struct seq_file *m)
+static struct pumice_device *pumice_debugfs_seq_device(struct seq_file *m)
 {
 	struct drm_debugfs_entry *entry = m->private;
 
@@ -41,7 +41,7 @@ static struct pumice_device *seq_device(struct seq_file *m)
 }
 
 /* Print a log text of fwif.h; it has at most three unsigned arguments, spelled %u. */
-static void print_log_text(struct seq_file *m, const char *format, const u32 *args)
+static void pumice_debugfs_print_log_text(struct seq_file *m, const char *format, const u32 *args)
 {
 	const char *at;
 	u32 used = 0;
@@ -57,7 +57,8 @@ static void print_log_text(struct seq_file *m, const char *format, const u32 *ar
 }
 
 /* Print one entry, unless the firmware overwrites it meanwhile. */
-static void print_log_entry(struct seq_file *m, const struct fwif_log_entry *shared, u32 number)
+static void pumice_debugfs_print_log_entry(struct seq_file *m, const struct fwif_log_entry *shared,
+					   u32 number)
 {
 	struct fwif_log_entry e;
 
@@ -74,32 +75,32 @@ static void print_log_entry(struct seq_file *m, const struct fwif_log_entry *sha
 		return;
 	}
 	seq_printf(m, "%-5s ", log_events[e.event].name);
-	print_log_text(m, log_events[e.event].format, e.args);
+	pumice_debugfs_print_log_text(m, log_events[e.event].format, e.args);
 }
 
-static void print_log(struct seq_file *m, const struct pumice_fw_shared *s)
+static void pumice_debugfs_print_log(struct seq_file *m, const struct pumice_fw_shared *s)
 {
 	u32 end = READ_ONCE(s->log_ring.write);
 	u32 i = end - min(end, PUMICE_LOG_COUNT);
 
 	for (; i != end; i++)
-		print_log_entry(m, &s->log[i & LOG_MASK], i);
+		pumice_debugfs_print_log_entry(m, &s->log[i & LOG_MASK], i);
 }
 
-static int show_fw_log(struct seq_file *m, void *data)
+static int pumice_debugfs_show_fw_log(struct seq_file *m, void *data)
 {
-	struct pumice_device *pdev = seq_device(m);
+	struct pumice_device *pdev = pumice_debugfs_seq_device(m);
 	int idx;
 
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return -ENODEV;
-	print_log(m, pdev->fw.shared);
+	pumice_debugfs_print_log(m, pdev->fw.shared);
 	drm_dev_exit(idx);
 	return 0;
 }
 
 /* Print the state of the data masters. Mirrors of their status registers have the same fields. */
-static void print_masters(struct seq_file *m, struct pumice_device *pdev)
+static void pumice_debugfs_print_masters(struct seq_file *m, struct pumice_device *pdev)
 {
 	static const struct {
 		const char *name;
@@ -117,7 +118,7 @@ static void print_masters(struct seq_file *m, struct pumice_device *pdev)
 	}
 }
 
-static void print_firmware(struct seq_file *m, struct pumice_device *pdev)
+static void pumice_debugfs_print_firmware(struct seq_file *m, struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
 
@@ -134,14 +135,14 @@ static void print_firmware(struct seq_file *m, struct pumice_device *pdev)
 	seq_printf(m, "fw jobs killed: %u\n", READ_ONCE(boot->jobs_killed));
 	seq_printf(m, "fw heartbeat: %u\n", READ_ONCE(boot->heartbeat));
 	seq_printf(m, "fw partial renders: %u\n", READ_ONCE(boot->partials));
-	print_masters(m, pdev);
+	pumice_debugfs_print_masters(m, pdev);
 	seq_printf(m, "tasks: %u\n", pumice_read(pdev, PUMICE_DBG_TASKS));
 	seq_printf(m, "mmu faults: %u\n", pumice_read(pdev, PUMICE_MMU_FAULT_COUNT));
 }
 
-static int show_state(struct seq_file *m, void *data)
+static int pumice_debugfs_show_state(struct seq_file *m, void *data)
 {
-	struct pumice_device *pdev = seq_device(m);
+	struct pumice_device *pdev = pumice_debugfs_seq_device(m);
 	int idx;
 
 	seq_printf(m, "bos: %d\n", atomic_read(&pdev->stats.bos));
@@ -154,7 +155,7 @@ static int show_state(struct seq_file *m, void *data)
 	seq_printf(m, "resets: %u\n", READ_ONCE(pdev->reset.count));
 	if (drm_dev_enter(&pdev->drm, &idx)) {
 		if (pumice_pm_get_if_awake(pdev)) {
-			print_firmware(m, pdev);
+			pumice_debugfs_print_firmware(m, pdev);
 			pumice_pm_put(pdev);
 		} else {
 			seq_puts(m, "firmware: asleep\n");
@@ -164,7 +165,7 @@ static int show_state(struct seq_file *m, void *data)
 	return 0;
 }
 
-static void print_context(struct seq_file *m, struct pumice_context *ctx)
+static void pumice_debugfs_print_context(struct seq_file *m, struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
 
@@ -186,30 +187,30 @@ static void print_context(struct seq_file *m, struct pumice_context *ctx)
 	spin_unlock(&ctx->lock);
 }
 
-static int show_interrupt_ns(struct seq_file *m, void *data)
+static int pumice_debugfs_show_interrupt_ns(struct seq_file *m, void *data)
 {
-	return pumice_bench_show(m, seq_device(m));
+	return pumice_bench_show(m, pumice_debugfs_seq_device(m));
 }
 
-static int show_contexts(struct seq_file *m, void *data)
+static int pumice_debugfs_show_contexts(struct seq_file *m, void *data)
 {
-	struct pumice_device *pdev = seq_device(m);
+	struct pumice_device *pdev = pumice_debugfs_seq_device(m);
 	struct pumice_context *ctx;
 
 	mutex_lock(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		print_context(m, ctx);
+		pumice_debugfs_print_context(m, ctx);
 	mutex_unlock(&pdev->reset.lock);
 	return 0;
 }
 
-static int show_free_lists(struct seq_file *m, void *data)
+static int pumice_debugfs_show_free_lists(struct seq_file *m, void *data)
 {
-	pumice_free_list_show(m, seq_device(m));
+	pumice_free_list_show(m, pumice_debugfs_seq_device(m));
 	return 0;
 }
 
-static void print_blocks(struct seq_file *m, const struct pumice_mmu *mmu)
+static void pumice_debugfs_print_blocks(struct seq_file *m, const struct pumice_mmu *mmu)
 {
 	u32 blocks[PUMICE_PAGE_SIZE_COUNT], size;
 
@@ -220,9 +221,9 @@ static void print_blocks(struct seq_file *m, const struct pumice_mmu *mmu)
 				   blocks[size]);
 }
 
-static int show_vms(struct seq_file *m, void *data)
+static int pumice_debugfs_show_vms(struct seq_file *m, void *data)
 {
-	struct pumice_device *pdev = seq_device(m);
+	struct pumice_device *pdev = pumice_debugfs_seq_device(m);
 	struct pumice_vm *vm;
 
 	mutex_lock(&pdev->vms_lock);
@@ -230,16 +231,16 @@ static int show_vms(struct seq_file *m, void *data)
 		mutex_lock(&vm->lock);
 		drm_debugfs_gpuva_info(m, &vm->base);
 		if (vm->mmu)
-			print_blocks(m, vm->mmu);
+			pumice_debugfs_print_blocks(m, vm->mmu);
 		mutex_unlock(&vm->lock);
 	}
 	mutex_unlock(&pdev->vms_lock);
 	return 0;
 }
 
-static int show_bos(struct seq_file *m, void *data)
+static int pumice_debugfs_show_bos(struct seq_file *m, void *data)
 {
-	struct pumice_device *pdev = seq_device(m);
+	struct pumice_device *pdev = pumice_debugfs_seq_device(m);
 	struct pumice_bo *bo;
 
 	spin_lock(&pdev->bos_lock);
@@ -252,16 +253,16 @@ static int show_bos(struct seq_file *m, void *data)
 }
 
 static const struct drm_debugfs_info files[] = {
-	{ "bos", show_bos, 0, NULL },
-	{ "contexts", show_contexts, 0, NULL },
-	{ "free_lists", show_free_lists, 0, NULL },
-	{ "fw_log", show_fw_log, 0, NULL },
-	{ "interrupt_ns", show_interrupt_ns, 0, NULL },
-	{ "state", show_state, 0, NULL },
-	{ "vms", show_vms, 0, NULL },
+	{ "bos", pumice_debugfs_show_bos, 0, NULL },
+	{ "contexts", pumice_debugfs_show_contexts, 0, NULL },
+	{ "free_lists", pumice_debugfs_show_free_lists, 0, NULL },
+	{ "fw_log", pumice_debugfs_show_fw_log, 0, NULL },
+	{ "interrupt_ns", pumice_debugfs_show_interrupt_ns, 0, NULL },
+	{ "state", pumice_debugfs_show_state, 0, NULL },
+	{ "vms", pumice_debugfs_show_vms, 0, NULL },
 };
 
-static int get_log_level(void *data, u64 *value)
+static int pumice_debugfs_get_log_level(void *data, u64 *value)
 {
 	struct pumice_device *pdev = data;
 
@@ -270,7 +271,7 @@ static int get_log_level(void *data, u64 *value)
 }
 
 /* Set the log level; it takes effect at once, and after each boot of the firmware. */
-static int set_log_level(void *data, u64 value)
+static int pumice_debugfs_set_log_level(void *data, u64 value)
 {
 	struct pumice_device *pdev = data;
 	int idx;
@@ -285,7 +286,8 @@ static int set_log_level(void *data, u64 value)
 	return 0;
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(log_level_fops, get_log_level, set_log_level, "%llu\n");
+DEFINE_DEBUGFS_ATTRIBUTE(log_level_fops, pumice_debugfs_get_log_level, pumice_debugfs_set_log_level,
+			 "%llu\n");
 
 /**
  * pumice_debugfs_init - create the files

@@ -50,7 +50,7 @@ int pumice_device_halt(struct pumice_device *pdev)
 	return ret;
 }
 
-static int map_registers(struct pumice_device *pdev)
+static int pumice_device_map_registers(struct pumice_device *pdev)
 {
 	struct pci_dev *pci = to_pci_dev(pdev->drm.dev);
 	struct device *dev = pdev->drm.dev;
@@ -72,7 +72,7 @@ static int map_registers(struct pumice_device *pdev)
 	return 0;
 }
 
-static int identify(struct pumice_device *pdev)
+static int pumice_device_identify(struct pumice_device *pdev)
 {
 	u32 id = pumice_read(pdev, PUMICE_SYS_ID);
 
@@ -92,7 +92,7 @@ static int identify(struct pumice_device *pdev)
 	return 0;
 }
 
-static void release_software(struct drm_device *drm, void *data)
+static void pumice_device_release_software(struct drm_device *drm, void *data)
 {
 	struct pumice_device *pdev = data;
 
@@ -106,7 +106,7 @@ static void release_software(struct drm_device *drm, void *data)
 }
 
 /* Initialize everything that lives as long as the drm_device. */
-static int init_software(struct pumice_device *pdev)
+static int pumice_device_init_software(struct pumice_device *pdev)
 {
 	int ret;
 
@@ -141,7 +141,7 @@ static int init_software(struct pumice_device *pdev)
 	ret = pumice_shrinker_init(pdev);
 	if (ret)
 		goto free_fw_mem;
-	return drmm_add_action_or_reset(&pdev->drm, release_software, pdev);
+	return drmm_add_action_or_reset(&pdev->drm, pumice_device_release_software, pdev);
 
 free_fw_mem:
 	pumice_fw_mem_fini(pdev);
@@ -154,8 +154,11 @@ free_dump:
 	return ret;
 }
 
-/* Start firmware and interrupt. On an error, the caller must call release_hardware(). */
-static int init_hardware(struct pumice_device *pdev)
+/*
+ * Start firmware and interrupt. On an error, the caller must call
+ * pumice_device_release_hardware().
+ */
+static int pumice_device_init_hardware(struct pumice_device *pdev)
 {
 	int ret;
 
@@ -173,7 +176,7 @@ static int init_hardware(struct pumice_device *pdev)
 }
 
 /* Stop the GPU, and release all memory that it could access. */
-static void release_hardware(struct pumice_device *pdev)
+static void pumice_device_release_hardware(struct pumice_device *pdev)
 {
 	pdev->fw.ready = false;
 	pumice_kccb_close(pdev);
@@ -198,20 +201,20 @@ int pumice_device_init(struct pumice_device *pdev)
 {
 	int ret;
 
-	ret = map_registers(pdev);
+	ret = pumice_device_map_registers(pdev);
 	if (!ret)
-		ret = identify(pdev);
+		ret = pumice_device_identify(pdev);
 	if (!ret)
-		ret = init_software(pdev);
+		ret = pumice_device_init_software(pdev);
 	if (ret)
 		return ret;
-	ret = init_hardware(pdev);
+	ret = pumice_device_init_hardware(pdev);
 	if (ret)
-		release_hardware(pdev);
+		pumice_device_release_hardware(pdev);
 	return ret;
 }
 
-static void end_all_jobs(struct pumice_device *pdev)
+static void pumice_device_end_all_jobs(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
 
@@ -236,8 +239,8 @@ void pumice_device_unplug(struct pumice_device *pdev)
 		drm_dev_unplug(&pdev->drm);
 		pumice_reset_stop(pdev);
 		pumice_device_halt(pdev);
-		end_all_jobs(pdev);
-		release_hardware(pdev);
+		pumice_device_end_all_jobs(pdev);
+		pumice_device_release_hardware(pdev);
 	}
 	mutex_unlock(&pdev->unplug_lock);
 }

@@ -240,8 +240,8 @@ struct pumice_device {
 	bool lockup;
 	/** @in_flight: jobs that the firmware has, of all queues */
 	atomic_t in_flight;
-	/** @look_timer: runs while @in_flight is not 0 and the interrupt is enabled */
-	struct timer_list look_timer;
+	/** @recheck_timer: runs while @in_flight is not 0 and the interrupt is enabled */
+	struct timer_list recheck_timer;
 
 	/** @version: SYS_VERSION; constant */
 	u32 version;

@@ -58,7 +58,7 @@ struct workqueue_struct *pumice_refill_wq;
 /* Frees objects whose last reference was put in atomic context. */
 struct workqueue_struct *pumice_cleanup_wq;
 
-static int file_open(struct drm_device *drm, struct drm_file *file)
+static int pumice_drv_open(struct drm_device *drm, struct drm_file *file)
 {
 	struct pumice_file *pfile = kzalloc(sizeof(*pfile), GFP_KERNEL);
 
@@ -87,7 +87,7 @@ free_file:
 	return -ENOMEM;
 }
 
-static void file_close(struct drm_device *drm, struct drm_file *file)
+static void pumice_drv_close(struct drm_device *drm, struct drm_file *file)
 {
 	struct pumice_file *pfile = file->driver_priv;
 	struct pumice_freelist *list;
@@ -163,8 +163,8 @@ static const struct drm_driver driver = {
 	.major = DRM_PUMICE_VERSION_MAJOR,
 	.minor = DRM_PUMICE_VERSION_MINOR,
 	.fops = &fops,
-	.open = file_open,
-	.postclose = file_close,
+	.open = pumice_drv_open,
+	.postclose = pumice_drv_close,
 	.show_fdinfo = pumice_fdinfo_show,
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
@@ -178,7 +178,7 @@ static const struct drm_driver driver = {
 #endif
 };
 
-static int pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
+static int pumice_drv_probe(struct pci_dev *pci, const struct pci_device_id *id)
 {
 	struct pumice_device *pdev;
 	int ret;
@@ -202,7 +202,7 @@ static int pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
 	return 0;
 }
 
-static void pci_remove(struct pci_dev *pci)
+static void pumice_drv_remove(struct pci_dev *pci)
 {
 	struct pumice_device *pdev = pci_get_drvdata(pci);
 
@@ -227,14 +227,14 @@ MODULE_DEVICE_TABLE(pci, pci_ids);
 static struct pci_driver pci_driver = {
 	.name = "pumice",
 	.id_table = pci_ids,
-	.probe = pci_probe,
-	.remove = pci_remove,
-	.shutdown = pci_remove,
+	.probe = pumice_drv_probe,
+	.remove = pumice_drv_remove,
+	.shutdown = pumice_drv_remove,
 	.err_handler = &pci_errors,
 	.driver.pm = pm_ptr(&pumice_pm_ops),
 };
 
-static int __init pumice_init(void)
+static int __init pumice_drv_init(void)
 {
 	int ret = -ENOMEM;
 
@@ -269,25 +269,25 @@ destroy_cleanup:
  * any context but never sleeps: it has returned when all tasks have scheduled voluntarily
  * once, and all processors have left preemption-disabled sections.
  */
-static void wait_for_fences(void)
+static void pumice_drv_wait_for_fences(void)
 {
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 }
 
-static void __exit pumice_exit(void)
+static void __exit pumice_drv_exit(void)
 {
 	pumice_perfmon_unregister_sysctl();
 	pci_unregister_driver(&pci_driver);
-	wait_for_fences();
+	pumice_drv_wait_for_fences();
 	/* Each workqueue queues work on the following ones. */
 	destroy_workqueue(pumice_grow_wq);
 	destroy_workqueue(pumice_refill_wq);
 	destroy_workqueue(pumice_cleanup_wq);
 }
 
-module_init(pumice_init);
-module_exit(pumice_exit);
+module_init(pumice_drv_init);
+module_exit(pumice_drv_exit);
 
 MODULE_DESCRIPTION("Pumice virtual GPU");
 MODULE_AUTHOR("Pumice developers");

@@ -33,7 +33,7 @@
 #define LIMIT_BURST	4
 
 /* Allocate the buffer of the next file, and permit its dump. */
-static void make_ready(struct pumice_device *pdev)
+static void dump_make_ready(struct pumice_device *pdev)
 {
 	struct pumice_dump *dump = &pdev->dump;
 
@@ -51,13 +51,13 @@ static void make_ready(struct pumice_device *pdev)
 	spin_unlock(&dump->lock);
 }
 
-static void submit(struct pumice_device *pdev)
+static void dump_queue_work(struct pumice_device *pdev)
 {
 	queue_work(pumice_cleanup_wq, &pdev->dump.work);
 }
 
 /* Claim the dump. False if one is being written, the limit is reached, or without a buffer. */
-static bool claim(struct pumice_device *pdev)
+static bool dump_begin(struct pumice_device *pdev)
 {
 	struct pumice_dump *dump = &pdev->dump;
 	bool free;
@@ -68,13 +68,13 @@ static bool claim(struct pumice_device *pdev)
 	spin_unlock(&dump->lock);
 	if (free && !dump->w.data) {
 		/* Without a buffer; the worker allocates one for the next dump. */
-		submit(pdev);
+		dump_queue_work(pdev);
 		return false;
 	}
 	return free;
 }
 
-static void note_reason(struct pumice_device *pdev, u32 kind, u64 time, const char *why)
+static void dump_note_reason(struct pumice_device *pdev, u32 kind, u64 time, const char *why)
 {
 	pdev->dump.reason = (struct pumice_dump_reason) {
 		.kind = kind,
@@ -85,7 +85,7 @@ static void note_reason(struct pumice_device *pdev, u32 kind, u64 time, const ch
 }
 
 /* Note the job's owner, and the address space to read. */
-static void note_job_locked(struct pumice_dump *dump, const struct pumice_job *job)
+static void dump_note_job_locked(struct pumice_dump *dump, const struct pumice_job *job)
 {
 	struct pumice_context *ctx = job->ctx;
 
@@ -117,18 +117,18 @@ void pumice_dump_fault_locked(const struct pumice_job *job, const struct fwif_jo
 	struct pumice_device *pdev = job->ctx->pdev;
 	struct pumice_dump *dump = &pdev->dump;
 
-	if (!claim(pdev))
+	if (!dump_begin(pdev))
 		return;
-	note_reason(pdev, PUMICE_DUMP_KIND_FAULT, r->time_end, "a job faulted");
-	note_job_locked(dump, job);
+	dump_note_reason(pdev, PUMICE_DUMP_KIND_FAULT, r->time_end, "a job faulted");
+	dump_note_job_locked(dump, job);
 	dump->result = *r;
 	pumice_copy_once(&dump->stuck, stuck, sizeof(dump->stuck));
 	if (dump->stuck.seqno != job->seqno)
 		memset(&dump->stuck, 0, sizeof(dump->stuck));
-	submit(pdev);
+	dump_queue_work(pdev);
 }
 
-static void take_gpu(struct pumice_device *pdev)
+static void dump_write_gpu(struct pumice_device *pdev)
 {
 	lockdep_assert_held(&pdev->reset.lock);
 	pumice_dump_write_gpu(pdev, &pdev->dump.w, false);
@@ -145,14 +145,14 @@ bool pumice_dump_begin_timeout(struct pumice_job *job)
 {
 	struct pumice_device *pdev = job->ctx->pdev;
 
-	if (!claim(pdev))
+	if (!dump_begin(pdev))
 		return false;
-	note_reason(pdev, PUMICE_DUMP_KIND_TIMEOUT, pumice_read64(pdev, PUMICE_SYS_CLOCK),
-		    "a job took too long");
+	dump_note_reason(pdev, PUMICE_DUMP_KIND_TIMEOUT, pumice_read64(pdev, PUMICE_SYS_CLOCK),
+			 "a job took too long");
 	spin_lock(&job->ctx->lock);
-	note_job_locked(&pdev->dump, job);
+	dump_note_job_locked(&pdev->dump, job);
 	spin_unlock(&job->ctx->lock);
-	take_gpu(pdev);
+	dump_write_gpu(pdev);
 	return true;
 }
 
@@ -173,7 +173,7 @@ void pumice_dump_end_timeout(struct pumice_job *job)
 	if (result->number == job->number)
 		dump->result = result->r;
 	spin_unlock(&ctx->lock);
-	submit(ctx->pdev);
+	dump_queue_work(ctx->pdev);
 }
 
 /**
@@ -183,11 +183,11 @@ void pumice_dump_end_timeout(struct pumice_job *job)
 void pumice_dump_drop(struct pumice_device *pdev)
 {
 	pdev->dump.unwanted = true;
-	submit(pdev);
+	dump_queue_work(pdev);
 }
 
 /* Find the job that has its data master, else any that the firmware has. */
-static struct pumice_job *blamed_job_locked(struct pumice_context *ctx, bool *runs)
+static struct pumice_job *dump_blamed_job_locked(struct pumice_context *ctx, bool *runs)
 {
 	struct pumice_job *job, *found = NULL;
 	struct pumice_queue *q;
@@ -206,22 +206,22 @@ static struct pumice_job *blamed_job_locked(struct pumice_context *ctx, bool *ru
 	return found;
 }
 
-static void note_blamed_job(struct pumice_device *pdev)
+static void dump_note_blamed_job(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
 	struct pumice_job *job;
 	bool only_running, runs;
-	int turn;
+	int pass;
 
 	lockdep_assert_held(&pdev->reset.lock);
-	for (turn = 0; turn < 2; turn++) {
-		only_running = !turn;
+	for (pass = 0; pass < 2; pass++) {
+		only_running = !pass;
 		list_for_each_entry(ctx, &pdev->reset.contexts, node) {
 			spin_lock(&ctx->lock);
 			runs = false;
-			job = blamed_job_locked(ctx, &runs);
+			job = dump_blamed_job_locked(ctx, &runs);
 			if (job && (runs || !only_running))
-				note_job_locked(&pdev->dump, job);
+				dump_note_job_locked(&pdev->dump, job);
 			spin_unlock(&ctx->lock);
 			if (pdev->dump.vm)
 				return;
@@ -236,16 +236,16 @@ static void note_blamed_job(struct pumice_device *pdev)
  */
 void pumice_dump_reset(struct pumice_device *pdev, const char *why)
 {
-	if (!claim(pdev))
+	if (!dump_begin(pdev))
 		return;
-	note_reason(pdev, PUMICE_DUMP_KIND_RESET, pumice_read64(pdev, PUMICE_SYS_CLOCK), why);
-	note_blamed_job(pdev);
-	take_gpu(pdev);
-	submit(pdev);
+	dump_note_reason(pdev, PUMICE_DUMP_KIND_RESET, pumice_read64(pdev, PUMICE_SYS_CLOCK), why);
+	dump_note_blamed_job(pdev);
+	dump_write_gpu(pdev);
+	dump_queue_work(pdev);
 }
 
 /* Copy the current state of the GPU, which has continued since the fault. */
-static void take_gpu_late(struct pumice_device *pdev)
+static void dump_write_gpu_late(struct pumice_device *pdev)
 {
 	int idx;
 
@@ -260,7 +260,7 @@ static void take_gpu_late(struct pumice_device *pdev)
 	drm_dev_exit(idx);
 }
 
-static void publish(struct pumice_device *pdev)
+static void dump_publish(struct pumice_device *pdev)
 {
 	struct pumice_dump_writer *w = &pdev->dump.w;
 
@@ -270,7 +270,7 @@ static void publish(struct pumice_device *pdev)
 	w->data = NULL;
 }
 
-static void write_dump(struct pumice_device *pdev)
+static void dump_write(struct pumice_device *pdev)
 {
 	struct pumice_dump *dump = &pdev->dump;
 	struct pumice_dump_writer *w = &dump->w;
@@ -282,10 +282,10 @@ static void write_dump(struct pumice_device *pdev)
 	if (dump->stuck.seqno)
 		pumice_dump_put(w, PUMICE_DUMP_STUCK, 0, 1, &dump->stuck, sizeof(dump->stuck));
 	if (!dump->gpu_taken)
-		take_gpu_late(pdev);
+		dump_write_gpu_late(pdev);
 	if (dump->vm)
 		pumice_dump_write_memory(dump);
-	publish(pdev);
+	dump_publish(pdev);
 }
 
 static void dump_work(struct work_struct *work)
@@ -294,11 +294,11 @@ static void dump_work(struct work_struct *work)
 	struct pumice_dump *dump = &pdev->dump;
 
 	if (dump->w.data && !dump->unwanted)
-		write_dump(pdev);
+		dump_write(pdev);
 	if (dump->vm)
 		pumice_vm_put(dump->vm);
 	vfree(dump->w.data);
-	make_ready(pdev);
+	dump_make_ready(pdev);
 }
 
 /**
@@ -313,7 +313,7 @@ void pumice_dump_init(struct pumice_device *pdev)
 	ratelimit_state_init(&pdev->dump.limit, LIMIT_INTERVAL, LIMIT_BURST);
 	ratelimit_set_flags(&pdev->dump.limit, RATELIMIT_MSG_ON_RELEASE);
 	INIT_WORK(&pdev->dump.work, dump_work);
-	make_ready(pdev);
+	dump_make_ready(pdev);
 }
 
 /**

@@ -67,28 +67,28 @@ void pumice_dump_put(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count
 }
 
 /* Return the header of the section with this data. */
-static struct pumice_dump_section *header_of(void *data)
+static struct pumice_dump_section *dump_write_header_of(void *data)
 {
 	return (struct pumice_dump_section *)data - 1;
 }
 
 /* Append a section of firmware state; with @late, the firmware has continued since. */
-static void put_of_firmware(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count,
-			    const void *data, size_t bytes, bool late)
+static void dump_write_fw_section(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count,
+				  const void *data, size_t bytes, bool late)
 {
 	void *to = pumice_dump_section(w, type, addr, count, bytes);
 
 	if (!to)
 		return;
 	memcpy(to, data, bytes);
-	header_of(to)->late = late;
+	dump_write_header_of(to)->late = late;
 }
 
 /* Release the unused end of the last section. */
-static void shorten(struct pumice_dump_writer *w, void *data, u32 count, size_t bytes)
+static void dump_write_trim(struct pumice_dump_writer *w, void *data, u32 count, size_t bytes)
 {
-	header_of(data)->count = count;
-	header_of(data)->bytes = bytes;
+	dump_write_header_of(data)->count = count;
+	dump_write_header_of(data)->bytes = bytes;
 	w->used = data + ALIGN(bytes, PUMICE_DUMP_ALIGN) - w->data;
 }
 
@@ -114,7 +114,7 @@ void pumice_dump_write_info(struct pumice_device *pdev, struct pumice_dump_write
 			 pdev->fw.header.build_id, FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR,
 			 real.tv_sec, real.tv_nsec, boot.tv_sec, boot.tv_nsec,
 			 READ_ONCE(pdev->reset.count));
-	shorten(w, text, 0, used);
+	dump_write_trim(w, text, 0, used);
 }
 
 /* A register that the host reads, or an array of them. */
@@ -149,7 +149,7 @@ static const struct reg_range ranges[] = {
 	REG64(TRACE_BASE), REG32(TRACE_ENTRIES), REG32(TRACE_CTRL), REG64(TRACE_WRITTEN),
 };
 
-static u32 count_registers(void)
+static u32 dump_write_count_registers(void)
 {
 	u32 i, count = 0;
 
@@ -158,16 +158,17 @@ static u32 count_registers(void)
 	return count;
 }
 
-static void write_registers(struct pumice_device *pdev, struct pumice_dump_writer *w, bool late)
+static void dump_write_registers(struct pumice_device *pdev, struct pumice_dump_writer *w,
+				 bool late)
 {
-	const u32 count = count_registers();
+	const u32 count = dump_write_count_registers();
 	struct pumice_dump_register *reg =
 		pumice_dump_section(w, PUMICE_DUMP_REGISTERS, 0, count, count * sizeof(*reg));
 	u32 i, n;
 
 	if (!reg)
 		return;
-	header_of(reg)->late = late;
+	dump_write_header_of(reg)->late = late;
 	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
 		for (n = 0; n < ranges[i].count; n++, reg++) {
 			reg->offset = ranges[i].offset + n * ranges[i].stride;
@@ -178,7 +179,8 @@ static void write_registers(struct pumice_device *pdev, struct pumice_dump_write
 	}
 }
 
-static void read_wave(struct pumice_device *pdev, u32 index, struct pumice_dump_wave *wave)
+static void dump_write_read_wave(struct pumice_device *pdev, u32 index,
+				 struct pumice_dump_wave *wave)
 {
 	pumice_write(pdev, PUMICE_WAVE_SELECT, index);
 	wave->pc = pumice_read(pdev, PUMICE_WAVE_PC);
@@ -188,7 +190,7 @@ static void read_wave(struct pumice_device *pdev, u32 index, struct pumice_dump_
 }
 
 /* Return true if the wave belongs to the job of the dump. */
-static bool is_of_job(struct pumice_device *pdev, const struct pumice_dump_wave *wave)
+static bool dump_write_is_of_job(struct pumice_device *pdev, const struct pumice_dump_wave *wave)
 {
 	static const u8 master[FWIF_DM_COUNT] = {
 		[FWIF_DM_CDM] = PUMICE_WAVE_MASTER_CDM, [FWIF_DM_VDM] = PUMICE_WAVE_MASTER_VDM,
@@ -204,13 +206,14 @@ static bool is_of_job(struct pumice_device *pdev, const struct pumice_dump_wave 
 }
 
 /* Note the locations that the firmware would have captured, had it been able to. */
-static void note_places(struct pumice_device *pdev, const struct pumice_dump_wave *wave, u32 count)
+static void dump_write_note_places(struct pumice_device *pdev, const struct pumice_dump_wave *wave,
+				   u32 count)
 {
 	struct fwif_stuck *stuck = &pdev->dump.stuck;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		if (!is_of_job(pdev, &wave[i]))
+		if (!dump_write_is_of_job(pdev, &wave[i]))
 			continue;
 		stuck->waves++;
 		pumice_dump_count_wave(stuck, &wave[i]);
@@ -224,7 +227,7 @@ static void note_places(struct pumice_device *pdev, const struct pumice_dump_wav
 }
 
 /* Append the waves. The section's address is their total number. */
-static void write_waves(struct pumice_device *pdev, struct pumice_dump_writer *w, bool late)
+static void dump_write_waves(struct pumice_device *pdev, struct pumice_dump_writer *w, bool late)
 {
 	struct pumice_dump_wave *wave;
 	u32 i, all, count;
@@ -235,11 +238,11 @@ static void write_waves(struct pumice_device *pdev, struct pumice_dump_writer *w
 	wave = pumice_dump_section(w, PUMICE_DUMP_WAVES, all, count, count * sizeof(*wave));
 	if (!wave)
 		return;
-	header_of(wave)->late = late;
+	dump_write_header_of(wave)->late = late;
 	for (i = 0; i < count; i++)
-		read_wave(pdev, i, &wave[i]);
+		dump_write_read_wave(pdev, i, &wave[i]);
 	if (!late)
-		note_places(pdev, wave, count);
+		dump_write_note_places(pdev, wave, count);
 	pumice_write(pdev, PUMICE_WAVE_CTRL, 0);
 }
 
@@ -254,18 +257,18 @@ void pumice_dump_write_gpu(struct pumice_device *pdev, struct pumice_dump_writer
 	const struct pumice_fw_shared *s = pdev->fw.shared;
 
 	lockdep_assert_held(&pdev->reset.lock);
-	put_of_firmware(w, PUMICE_DUMP_FW_BOOT, 0, 1, &s->boot, sizeof(s->boot), late);
-	put_of_firmware(w, PUMICE_DUMP_FW_LOG, READ_ONCE(s->log_ring.write), PUMICE_LOG_COUNT,
-			s->log, sizeof(s->log), late);
-	write_registers(pdev, w, late);
-	write_waves(pdev, w, late);
+	dump_write_fw_section(w, PUMICE_DUMP_FW_BOOT, 0, 1, &s->boot, sizeof(s->boot), late);
+	dump_write_fw_section(w, PUMICE_DUMP_FW_LOG, READ_ONCE(s->log_ring.write), PUMICE_LOG_COUNT,
+			      s->log, sizeof(s->log), late);
+	dump_write_registers(pdev, w, late);
+	dump_write_waves(pdev, w, late);
 }
 
 /*
  * Find the buffer mapped at an address, with a reference, and the offset in it; or NULL.
  * No reservation may be acquired under vm.lock: fences of binds wait for that lock.
  */
-static struct drm_gem_object *mapped_object(struct pumice_vm *vm, u64 addr, u64 *offset)
+static struct drm_gem_object *dump_write_mapped_object(struct pumice_vm *vm, u64 addr, u64 *offset)
 {
 	struct drm_gem_object *obj = NULL;
 	struct drm_gpuva *va;
@@ -282,10 +285,10 @@ static struct drm_gem_object *mapped_object(struct pumice_vm *vm, u64 addr, u64 
 }
 
 /* Copy from one page of a buffer. Returns false if it is not accessible. */
-static bool copy_from_object(struct drm_gem_object *obj, u64 offset, void *to, size_t bytes)
+static bool dump_write_copy_object(struct drm_gem_object *obj, u64 offset, void *to, size_t bytes)
 {
 	struct drm_gem_shmem_object *shmem;
-	bool had;
+	bool copied;
 	void *from;
 
 	/* Memory of another driver need not have pages. */
@@ -293,82 +296,82 @@ static bool copy_from_object(struct drm_gem_object *obj, u64 offset, void *to, s
 		return false;
 	shmem = to_drm_gem_shmem_obj(obj);
 	dma_resv_lock(obj->resv, NULL);
-	had = shmem->pages;
-	if (had) {
+	copied = shmem->pages;
+	if (copied) {
 		from = kmap_local_page(shmem->pages[offset >> PAGE_SHIFT]);
 		memcpy(to, from + offset_in_page(offset), bytes);
 		kunmap_local(from);
 	}
 	dma_resv_unlock(obj->resv);
-	return had;
+	return copied;
 }
 
 /* Copy mapped memory from @addr on; returns the number of bytes copied. */
-static size_t copy_memory(struct pumice_vm *vm, u64 addr, void *to, size_t bytes)
+static size_t dump_write_copy_memory(struct pumice_vm *vm, u64 addr, void *to, size_t bytes)
 {
 	struct drm_gem_object *obj;
 	size_t done, part;
 	u64 offset;
-	bool had;
+	bool copied;
 
 	for (done = 0; done < bytes; done += part) {
 		part = min_t(size_t, bytes - done, PAGE_SIZE - offset_in_page(addr + done));
-		obj = mapped_object(vm, addr + done, &offset);
+		obj = dump_write_mapped_object(vm, addr + done, &offset);
 		if (!obj)
 			break;
-		had = copy_from_object(obj, offset, to + done, part);
+		copied = dump_write_copy_object(obj, offset, to + done, part);
 		drm_gem_object_put(obj);
-		if (!had)
+		if (!copied)
 			break;
 	}
 	return done;
 }
 
-static void write_bytes(struct pumice_dump *dump, u32 role, u64 addr, size_t bytes)
+static void dump_write_bytes(struct pumice_dump *dump, u32 role, u64 addr, size_t bytes)
 {
 	struct pumice_dump_writer *w = &dump->w;
 	const struct pumice_dump_writer before = *w;
 	void *to;
-	size_t had;
+	size_t copied;
 
 	to = pumice_dump_section(w, PUMICE_DUMP_MEMORY, addr, 0, bytes);
 	if (!to)
 		return;
-	header_of(to)->role = role;
-	had = copy_memory(dump->vm, addr, to, bytes);
-	if (had) {
-		shorten(w, to, 0, had);
+	dump_write_header_of(to)->role = role;
+	copied = dump_write_copy_memory(dump->vm, addr, to, bytes);
+	if (copied) {
+		dump_write_trim(w, to, 0, copied);
 	} else {
-		memset(header_of(to), 0, sizeof(struct pumice_dump_section));
+		memset(dump_write_header_of(to), 0, sizeof(struct pumice_dump_section));
 		*w = before;
 	}
 }
 
 /* Append memory around an address, or from its page on if the bytes before are unmapped. */
-static void write_around(struct pumice_dump *dump, u32 role, u64 addr, size_t before,
-			 size_t after)
+static void dump_write_around(struct pumice_dump *dump, u32 role, u64 addr, size_t before,
+			      size_t after)
 {
 	u64 start = addr - min_t(u64, before, addr);
 	u64 page = addr & PAGE_MASK, offset;
-	struct drm_gem_object *obj = mapped_object(dump->vm, start, &offset);
+	struct drm_gem_object *obj = dump_write_mapped_object(dump->vm, start, &offset);
 
 	if (obj)
 		drm_gem_object_put(obj);
 	else
 		start = max(start, page);
-	write_bytes(dump, role, start, addr - start + after);
+	dump_write_bytes(dump, role, start, addr - start + after);
 }
 
 /* Append the instructions around a location, none from before the program. */
-static void write_code(struct pumice_dump *dump, u64 code, u32 pc)
+static void dump_write_code(struct pumice_dump *dump, u64 code, u32 pc)
 {
 	u32 first = pc - min(pc, CODE_INSNS);
 
-	write_bytes(dump, PUMICE_DUMP_ROLE_CODE, code + (u64)first * INSN_BYTES,
-		    (pc - first + CODE_INSNS) * INSN_BYTES);
+	dump_write_bytes(dump, PUMICE_DUMP_ROLE_CODE, code + (u64)first * INSN_BYTES,
+			 (pc - first + CODE_INSNS) * INSN_BYTES);
 }
 
-static void write_walk(struct pumice_dump *dump, u64 addr)
+static void dump_write_walk(struct pumice_dump *dump, u64 addr)
 {
 	struct pumice_mmu_step steps[PUMICE_MMU_LEVELS];
 	struct pumice_dump_walk *walk;
@@ -402,14 +405,14 @@ void pumice_dump_write_memory(struct pumice_dump *dump)
 	u32 i, places = min(dump->stuck.places, FWIF_STUCK_PLACES);
 
 	if (r->addr && !(r->addr >> PUMICE_MMU_VA_BITS)) {
-		write_walk(dump, r->addr);
-		write_around(dump, PUMICE_DUMP_ROLE_FAULT, r->addr, FAULT_BYTES, FAULT_BYTES);
+		dump_write_walk(dump, r->addr);
+		dump_write_around(dump, PUMICE_DUMP_ROLE_FAULT, r->addr, FAULT_BYTES, FAULT_BYTES);
 	}
 	for (i = 0; i < places; i++)
-		write_code(dump, dump->stuck.place[i].code, dump->stuck.place[i].pc);
-	write_bytes(dump, PUMICE_DUMP_ROLE_STREAM, dump->reason.stream, STREAM_BYTES);
+		dump_write_code(dump, dump->stuck.place[i].code, dump->stuck.place[i].pc);
+	dump_write_bytes(dump, PUMICE_DUMP_ROLE_STREAM, dump->reason.stream, STREAM_BYTES);
 	if (dump->render)
-		write_bytes(dump, PUMICE_DUMP_ROLE_RENDER, dump->render, RENDER_BYTES);
+		dump_write_bytes(dump, PUMICE_DUMP_ROLE_RENDER, dump->render, RENDER_BYTES);
 }
 
 /* Write the header, which is written last. */

@@ -42,7 +42,7 @@ void pumice_fdinfo_job_ended_locked(struct pumice_queue *q, const struct fwif_jo
 		q->busy_ticks += min(r->run_ticks, r->time_end - r->time_start);
 }
 
-static u64 queue_ticks(struct pumice_queue *q, bool awake)
+static u64 fdinfo_queue_ticks(struct pumice_queue *q, bool awake)
 {
 	u64 ticks;
 
@@ -67,11 +67,11 @@ void pumice_fdinfo_context_released(struct pumice_file *file, struct pumice_cont
 	struct pumice_queue *q;
 
 	pumice_for_each_queue(q, ctx)
-		atomic64_add(queue_ticks(q, false), &file->released_ticks[q->dm]);
+		atomic64_add(fdinfo_queue_ticks(q, false), &file->released_ticks[q->dm]);
 }
 
 /* Sum up the ticks of each data master. */
-static void file_ticks(struct pumice_file *file, u64 *ticks)
+static void fdinfo_file_ticks(struct pumice_file *file, u64 *ticks)
 {
 	bool awake = pumice_pm_get_if_awake(file->pdev);
 	struct pumice_context *ctx;
@@ -84,13 +84,13 @@ static void file_ticks(struct pumice_file *file, u64 *ticks)
 	xa_lock(&file->contexts);
 	xa_for_each(&file->contexts, id, ctx)
 		pumice_for_each_queue(q, ctx)
-			ticks[q->dm] += queue_ticks(q, awake);
+			ticks[q->dm] += fdinfo_queue_ticks(q, awake);
 	xa_unlock(&file->contexts);
 	if (awake)
 		pumice_pm_put(file->pdev);
 }
 
-static void show_engine(struct drm_printer *p, const char *engine, u64 ticks, u32 clock_hz)
+static void fdinfo_show_engine(struct drm_printer *p, const char *engine, u64 ticks, u32 clock_hz)
 {
 	drm_printf(p, "drm-engine-%s:\t%llu ns\n", engine,
 		   mul_u64_u32_div(ticks, NSEC_PER_SEC, clock_hz));
@@ -100,12 +100,12 @@ static void show_engine(struct drm_printer *p, const char *engine, u64 ticks, u3
 	drm_printf(p, "drm-maxfreq-%s:\t%u Hz\n", engine, clock_hz);
 }
 
-static void show_memory(struct drm_printer *p, const char *what, u64 bytes)
+static void fdinfo_show_memory(struct drm_printer *p, const char *what, u64 bytes)
 {
 	drm_printf(p, "pumice-%s:\t%llu KiB\n", what, bytes / SZ_1K);
 }
 
-static void count_object(struct drm_memory_stats *stats, struct drm_gem_object *obj)
+static void fdinfo_count_object(struct drm_memory_stats *stats, struct drm_gem_object *obj)
 {
 	enum drm_gem_object_status status = obj->funcs->status(obj);
 	bool active = !dma_resv_test_signaled(obj->resv, DMA_RESV_USAGE_BOOKKEEP);
@@ -127,7 +127,7 @@ static void count_object(struct drm_memory_stats *stats, struct drm_gem_object *
  * Print the buffers that the file has handles of. drm_show_memory_stats() is not usable: it
  * reports buffers as idle whose fences are of DMA_RESV_USAGE_BOOKKEEP, as those of all jobs are.
  */
-static void show_buffers(struct drm_printer *p, struct drm_file *file)
+static void fdinfo_show_buffers(struct drm_printer *p, struct drm_file *file)
 {
 	struct drm_memory_stats stats = { 0 };
 	struct drm_gem_object *obj;
@@ -135,7 +135,7 @@ static void show_buffers(struct drm_printer *p, struct drm_file *file)
 
 	spin_lock(&file->table_lock);
 	idr_for_each_entry(&file->object_idr, obj, id)
-		count_object(&stats, obj);
+		fdinfo_count_object(&stats, obj);
 	spin_unlock(&file->table_lock);
 	drm_print_memory_stats(p, &stats, DRM_GEM_OBJECT_RESIDENT | DRM_GEM_OBJECT_PURGEABLE,
 			       "memory");
@@ -155,13 +155,14 @@ void pumice_fdinfo_show(struct drm_printer *p, struct drm_file *file)
 	int idx;
 
 	if (drm_dev_enter(&pdev->drm, &idx)) {
-		file_ticks(pfile, ticks);
+		fdinfo_file_ticks(pfile, ticks);
 		for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-			show_engine(p, engines[dm], ticks[dm], pdev->clock_hz);
+			fdinfo_show_engine(p, engines[dm], ticks[dm], pdev->clock_hz);
 		drm_dev_exit(idx);
 	}
-	show_buffers(p, file);
+	fdinfo_show_buffers(p, file);
 	/* Memory that is not a BO, and so is not included in the regions above. */
-	show_memory(p, "page-tables", pumice_vm_table_bytes(pdev, file->client_id));
-	show_memory(p, "parameter-buffers", pumice_kernel_range_bytes(pdev, file->client_id));
+	fdinfo_show_memory(p, "page-tables", pumice_vm_table_bytes(pdev, file->client_id));
+	fdinfo_show_memory(p, "parameter-buffers",
+			   pumice_kernel_range_bytes(pdev, file->client_id));
 }

@@ -13,18 +13,18 @@
 #include "pumice_context.h"
 #include "pumice_fence.h"
 
-static const char *driver_name(struct dma_fence *fence)
+static const char *pumice_fence_driver_name(struct dma_fence *fence)
 {
 	return "pumice";
 }
 
-static const char *timeline_name(struct dma_fence *fence)
+static const char *pumice_fence_timeline_name(struct dma_fence *fence)
 {
 	return "pumice-context";
 }
 
 /* Drop the references that the fence holds. May be called with interrupts off. */
-static void drop(struct pumice_fence *fence)
+static void pumice_fence_drop(struct pumice_fence *fence)
 {
 	struct pumice_context *ctx = fence->queue->ctx;
 
@@ -32,16 +32,16 @@ static void drop(struct pumice_fence *fence)
 	pumice_context_put(ctx);
 }
 
-static void release(struct dma_fence *base)
+static void pumice_fence_release(struct dma_fence *base)
 {
-	drop(container_of(base, struct pumice_fence, base));
+	pumice_fence_drop(container_of(base, struct pumice_fence, base));
 	dma_fence_free(base);
 }
 
 static const struct dma_fence_ops fence_ops = {
-	.get_driver_name = driver_name,
-	.get_timeline_name = timeline_name,
-	.release = release,
+	.get_driver_name = pumice_fence_driver_name,
+	.get_timeline_name = pumice_fence_timeline_name,
+	.release = pumice_fence_release,
 };
 
 /**
@@ -70,7 +70,7 @@ struct pumice_fence *pumice_fence_alloc(struct pumice_queue *q)
  */
 void pumice_fence_discard(struct pumice_fence *fence)
 {
-	drop(fence);
+	pumice_fence_drop(fence);
 	kfree(fence);
 }
 

@@ -44,20 +44,20 @@
 
 static_assert(PUMICE_FREE_LIST_WORDS * sizeof(u32) <= LINKS_OFFSET);
 
-static u32 threshold_pages(const struct pumice_freelist *list)
+static u32 free_list_threshold_pages(const struct pumice_freelist *list)
 {
 	return mul_u64_u32_div(list->pages, list->threshold, 100);
 }
 
 /* Initialize a list whose pages are all free. The GPU must not be using it. */
-static void fill_locked(struct pumice_freelist *list)
+static void free_list_fill_locked(struct pumice_freelist *list)
 {
 	const struct pumice_free_list fresh = {
 		.base = pumice_kernel_range_addr(list->range),
 		.pages = list->pages,
 		.head = PUMICE_PM_NO_PAGE,
 		.free = list->pages,
-		.threshold = threshold_pages(list),
+		.threshold = free_list_threshold_pages(list),
 		.max_pages = list->max_pages,
 		.links = list->obj->addr + LINKS_OFFSET,
 		.least_free = list->pages,
@@ -67,26 +67,26 @@ static void fill_locked(struct pumice_freelist *list)
 	list->wanted = false;
 }
 
-static u32 pages_ready(const struct pumice_freelist *list)
+static u32 free_list_pages_ready(const struct pumice_freelist *list)
 {
 	return READ_ONCE(list->range->pages) - list->pages;
 }
 
 /* Count the pages to prepare; 0 if the list has prepared pages, or its maximum. */
-static u32 pages_wanted(const struct pumice_freelist *list)
+static u32 free_list_pages_wanted(const struct pumice_freelist *list)
 {
-	if (pages_ready(list))
+	if (free_list_pages_ready(list))
 		return 0;
 	return min(list->grow_pages, list->max_pages - list->range->pages);
 }
 
-static void grow_locked(struct pumice_freelist *list, gfp_t gfp)
+static void free_list_grow_locked(struct pumice_freelist *list, gfp_t gfp)
 {
 	struct mem_cgroup *before;
 	u32 more;
 
 	lockdep_assert_held(&list->grow_lock);
-	more = pages_wanted(list);
+	more = free_list_pages_wanted(list);
 	if (!more)
 		return;
 	before = set_active_memcg(list->memcg);
@@ -98,15 +98,15 @@ static void grow_locked(struct pumice_freelist *list, gfp_t gfp)
  * Prepare pages, as far as possible without reclaim. The holder of the lock may be
  * reclaiming, so this does not wait for the lock.
  */
-static void make_ready(struct pumice_freelist *list)
+static void free_list_make_ready(struct pumice_freelist *list)
 {
 	if (!mutex_trylock(&list->grow_lock))
 		return;
-	grow_locked(list, PUMICE_KERNEL_RANGE_GFP_NOWAIT);
+	free_list_grow_locked(list, PUMICE_KERNEL_RANGE_GFP_NOWAIT);
 	mutex_unlock(&list->grow_lock);
 }
 
-static void refill_work(struct work_struct *work)
+static void free_list_refill_work(struct work_struct *work)
 {
 	struct pumice_freelist *list = container_of(work, struct pumice_freelist, refill_work);
 	int idx;
@@ -114,7 +114,7 @@ static void refill_work(struct work_struct *work)
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
 		mutex_lock(&list->grow_lock);
 		trace_pumice_free_list_refill(list->obj->addr, list->range->pages);
-		grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
+		free_list_grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
 		mutex_unlock(&list->grow_lock);
 		drm_dev_exit(idx);
 	}
@@ -122,7 +122,7 @@ static void refill_work(struct work_struct *work)
 }
 
 /* Queue the preparation of pages where reclaim is permitted. */
-static void queue_refill(struct pumice_freelist *list)
+static void free_list_queue_refill(struct pumice_freelist *list)
 {
 	kref_get(&list->ref);
 	if (!queue_work(pumice_refill_wq, &list->refill_work))
@@ -130,10 +130,10 @@ static void queue_refill(struct pumice_freelist *list)
 }
 
 /* Store the threshold for the current number of pages. All other words belong to the GPU. */
-static void set_threshold(struct pumice_freelist *list)
+static void free_list_set_threshold(struct pumice_freelist *list)
 {
 	const struct pumice_free_list none = { 0 };
-	const struct pumice_free_list now = { .threshold = threshold_pages(list) };
+	const struct pumice_free_list now = { .threshold = free_list_threshold_pages(list) };
 	u32 before[PUMICE_FREE_LIST_WORDS], after[PUMICE_FREE_LIST_WORDS];
 	u32 *words = list->obj->cpu;
 	u32 i;
@@ -146,7 +146,7 @@ static void set_threshold(struct pumice_freelist *list)
 }
 
 /* Consume a request and fill in its answer. Returns false if there is none. */
-static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd)
+static bool free_list_dequeue_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd)
 {
 	bool wanted;
 
@@ -155,7 +155,7 @@ static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd
 	list->wanted = false;
 	if (wanted) {
 		trace_pumice_free_list_grow(list->obj->addr, list->pages, list->range->pages);
-		list->grown += !!pages_ready(list);
+		list->grown += !!free_list_pages_ready(list);
 		list->pages = list->range->pages;
 		cmd->object = list->obj->addr;
 		cmd->pages = list->pages;
@@ -165,14 +165,14 @@ static bool take_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd
 }
 
 /* Answer a request. If the firmware is taken down meanwhile, its lists are initialized again. */
-static void reply_grow_request(struct pumice_freelist *list)
+static void free_list_reply_grow_request(struct pumice_freelist *list)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
 	int ret;
 
-	if (!take_request(list, &cmd))
+	if (!free_list_dequeue_request(list, &cmd))
 		return;
-	set_threshold(list);
+	free_list_set_threshold(list);
 	ret = pumice_kccb_reserve(list->pdev);
 	if (!ret)
 		pumice_kccb_push_reserved(list->pdev, &cmd);
@@ -180,18 +180,18 @@ static void reply_grow_request(struct pumice_freelist *list)
 		pumice_reset_schedule(list->pdev);
 }
 
-static void grow_work(struct work_struct *work)
+static void free_list_grow_work(struct work_struct *work)
 {
 	struct pumice_freelist *list = container_of(work, struct pumice_freelist, grow_work);
 	bool cookie = dma_fence_begin_signalling();
 	int idx;
 
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
-		make_ready(list); /* unless pages are prepared already */
-		reply_grow_request(list);
-		make_ready(list);
-		if (pages_wanted(list))
-			queue_refill(list);
+		free_list_make_ready(list); /* unless pages are prepared already */
+		free_list_reply_grow_request(list);
+		free_list_make_ready(list);
+		if (free_list_pages_wanted(list))
+			free_list_queue_refill(list);
 		drm_dev_exit(idx);
 	}
 	dma_fence_end_signalling(cookie);
@@ -233,19 +233,19 @@ void pumice_free_list_reset_all(struct pumice_device *pdev)
 
 	spin_lock(&pdev->scenes_lock);
 	list_for_each_entry(list, &pdev->free_lists, node)
-		fill_locked(list);
+		free_list_fill_locked(list);
 	spin_unlock(&pdev->scenes_lock);
 }
 
 /* Free the structure. */
-static void list_free(struct pumice_freelist *list)
+static void free_list_free(struct pumice_freelist *list)
 {
 	mem_cgroup_put(list->memcg);
 	mutex_destroy(&list->grow_lock);
 	kfree(list);
 }
 
-static void free_work(struct work_struct *work)
+static void free_list_free_work(struct work_struct *work)
 {
 	struct pumice_freelist *list = container_of(work, struct pumice_freelist, free_work);
 	struct pumice_device *pdev = list->pdev;
@@ -255,12 +255,12 @@ static void free_work(struct work_struct *work)
 	spin_unlock(&pdev->scenes_lock);
 	pumice_fw_obj_destroy(pdev, list->obj);
 	pumice_kernel_range_destroy(list->range);
-	list_free(list);
+	free_list_free(list);
 	atomic_dec(&pdev->stats.free_lists);
 	drm_dev_put(&pdev->drm);
 }
 
-static void last_put(struct kref *ref)
+static void free_list_last_put(struct kref *ref)
 {
 	struct pumice_freelist *list = container_of(ref, struct pumice_freelist, ref);
 
@@ -271,7 +271,7 @@ static void last_put(struct kref *ref)
 void pumice_free_list_put(struct pumice_freelist *list)
 {
 	if (list)
-		kref_put(&list->ref, last_put);
+		kref_put(&list->ref, free_list_last_put);
 }
 
 /**
@@ -288,12 +288,12 @@ struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id
 }
 
 /* Return the size of the memory that a list shares with the firmware, in bytes. */
-static size_t obj_bytes(u32 max_pages)
+static size_t free_list_obj_bytes(u32 max_pages)
 {
 	return PAGE_ALIGN(LINKS_OFFSET + (size_t)max_pages * sizeof(u32));
 }
 
-static int check_create(const struct drm_pumice_free_list_create *args)
+static int free_list_check_create(const struct drm_pumice_free_list_create *args)
 {
 	if (args->flags || args->pad || !args->initial_pages || args->threshold >= 100 ||
 	    args->max_pages < args->initial_pages)
@@ -304,8 +304,8 @@ static int check_create(const struct drm_pumice_free_list_create *args)
 }
 
 /* Allocate a structure without pages, or return NULL. */
-static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
-					  const struct drm_pumice_free_list_create *args)
+static struct pumice_freelist *free_list_alloc(struct pumice_vm *vm,
+					       const struct drm_pumice_free_list_create *args)
 {
 	struct pumice_freelist *list = kzalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
 
@@ -320,33 +320,33 @@ static struct pumice_freelist *list_alloc(struct pumice_vm *vm,
 	list->pages = args->initial_pages;
 	list->memcg = get_mem_cgroup_from_mm(current->mm);
 	mutex_init(&list->grow_lock);
-	INIT_WORK(&list->grow_work, grow_work);
-	INIT_WORK(&list->refill_work, refill_work);
-	INIT_WORK(&list->free_work, free_work);
+	INIT_WORK(&list->grow_work, free_list_grow_work);
+	INIT_WORK(&list->refill_work, free_list_refill_work);
+	INIT_WORK(&list->free_work, free_list_free_work);
 	return list;
 }
 
 /* Add a complete free list to the device; the GPU may use it afterwards. */
-static void publish(struct pumice_freelist *list)
+static void free_list_publish(struct pumice_freelist *list)
 {
 	struct pumice_device *pdev = list->pdev;
 
 	drm_dev_get(&pdev->drm);
 	atomic_inc(&pdev->stats.free_lists);
 	spin_lock(&pdev->scenes_lock);
-	fill_locked(list);
+	free_list_fill_locked(list);
 	list_add_tail(&list->node, &pdev->free_lists);
 	spin_unlock(&pdev->scenes_lock);
 	mutex_lock(&list->grow_lock);
-	grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
+	free_list_grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
 	mutex_unlock(&list->grow_lock);
 }
 
 /* Must not be called between drm_dev_enter() and drm_dev_exit(). Returns it or an error pointer. */
-static struct pumice_freelist *list_create(struct pumice_file *file, struct pumice_vm *vm,
-					   const struct drm_pumice_free_list_create *args)
+static struct pumice_freelist *free_list_create(struct pumice_file *file, struct pumice_vm *vm,
+						const struct drm_pumice_free_list_create *args)
 {
-	struct pumice_freelist *list = list_alloc(vm, args);
+	struct pumice_freelist *list = free_list_alloc(vm, args);
 	int ret, idx;
 
 	if (!list)
@@ -356,16 +356,17 @@ static struct pumice_freelist *list_create(struct pumice_file *file, struct pumi
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
-		list->obj = pumice_fw_obj_create(list->pdev, file, obj_bytes(list->max_pages));
+		list->obj = pumice_fw_obj_create(list->pdev, file,
+						 free_list_obj_bytes(list->max_pages));
 		ret = PTR_ERR_OR_ZERO(list->obj);
 		if (!ret)
-			publish(list);
+			free_list_publish(list);
 		drm_dev_exit(idx);
 	}
 	if (!ret)
 		return list;
 	pumice_kernel_range_destroy(list->range);
-	list_free(list);
+	free_list_free(list);
 	return ERR_PTR(ret);
 }
 
@@ -378,14 +379,14 @@ int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm
 	struct pumice_vm *vm;
 	int ret;
 
-	ret = check_create(args);
+	ret = free_list_check_create(args);
 	if (ret)
 		return ret;
-	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, obj_bytes(args->max_pages));
+	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, free_list_obj_bytes(args->max_pages));
 	vm = pumice_vm_lookup(pfile, args->vm);
 	if (!vm)
 		return -ENOENT;
-	list = list_create(pfile, vm, args);
+	list = free_list_create(pfile, vm, args);
 	pumice_vm_put(vm);
 	if (IS_ERR(list))
 		return PTR_ERR(list);
@@ -412,7 +413,7 @@ int pumice_ioctl_free_list_destroy(struct drm_device *drm, void *data, struct dr
 	return 0;
 }
 
-static void show_locked(struct seq_file *m, const struct pumice_freelist *list)
+static void free_list_show_locked(struct seq_file *m, const struct pumice_freelist *list)
 {
 	struct pumice_free_list now;
 	u32 words[PUMICE_FREE_LIST_WORDS];
@@ -421,8 +422,8 @@ static void show_locked(struct seq_file *m, const struct pumice_freelist *list)
 	pumice_free_list_unpack(words, &now);
 	seq_printf(m, "free list 0x%x: %u pages of %u, ", list->obj->addr, list->pages,
 		   list->max_pages);
-	seq_printf(m, "%u free, least %u, grown %u times, %u ready\n", now.free, now.least_free,
-		   list->grown, pages_ready(list));
+	seq_printf(m, "%u free, min %u, grown %u times, %u ready\n", now.free, now.least_free,
+		   list->grown, free_list_pages_ready(list));
 }
 
 /**
@@ -439,7 +440,7 @@ void pumice_free_list_show(struct seq_file *m, struct pumice_device *pdev)
 		return;
 	spin_lock(&pdev->scenes_lock);
 	list_for_each_entry(list, &pdev->free_lists, node)
-		show_locked(m, list);
+		free_list_show_locked(m, list);
 	spin_unlock(&pdev->scenes_lock);
 	drm_dev_exit(idx);
 }

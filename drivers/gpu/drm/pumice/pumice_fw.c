@@ -27,7 +27,7 @@
 MODULE_FIRMWARE(FW_FILE);
 
 /* Return the description of an error in a firmware file, or NULL. */
-static const char *file_error(const struct firmware *file, const struct fwif_image_header *h)
+static const char *fw_file_error(const struct firmware *file, const struct fwif_image_header *h)
 {
 	if (h->magic != FWIF_IMAGE_MAGIC)
 		return "no Pumice firmware";
@@ -50,7 +50,7 @@ static const char *file_error(const struct firmware *file, const struct fwif_ima
 	return NULL;
 }
 
-static int check_file(struct pumice_device *pdev, const struct firmware *file)
+static int fw_check_file(struct pumice_device *pdev, const struct firmware *file)
 {
 	struct fwif_image_header *header = &pdev->fw.header;
 	const char *error;
@@ -58,7 +58,7 @@ static int check_file(struct pumice_device *pdev, const struct firmware *file)
 	if (file->size <= sizeof(*header))
 		return dev_err_probe(pdev->drm.dev, -EINVAL, "firmware %s: too short\n", FW_FILE);
 	memcpy(header, file->data, sizeof(*header));
-	error = file_error(file, header);
+	error = fw_file_error(file, header);
 	if (error)
 		return dev_err_probe(pdev->drm.dev, -EINVAL,
 				     "firmware %s: %s (interface %u.%u, driver %u.%u)\n", FW_FILE,
@@ -67,7 +67,7 @@ static int check_file(struct pumice_device *pdev, const struct firmware *file)
 	return 0;
 }
 
-static int take_payload(struct pumice_device *pdev, const struct firmware *file)
+static int fw_copy_payload(struct pumice_device *pdev, const struct firmware *file)
 {
 	struct pumice_fw *fw = &pdev->fw;
 
@@ -95,9 +95,9 @@ int pumice_fw_load(struct pumice_device *pdev)
 	if (ret)
 		return dev_err_probe(pdev->drm.dev, ret, "firmware %s: cannot be loaded\n",
 				     FW_FILE);
-	ret = check_file(pdev, file);
+	ret = fw_check_file(pdev, file);
 	if (!ret)
-		ret = take_payload(pdev, file);
+		ret = fw_copy_payload(pdev, file);
 	release_firmware(file);
 	if (ret)
 		return ret;
@@ -147,12 +147,12 @@ const char *pumice_fw_error_str(u32 error)
 	return text[error];
 }
 
-static u32 shared_addr(const struct pumice_fw *fw, const void *member)
+static u32 fw_shared_addr(const struct pumice_fw *fw, const void *member)
 {
 	return fw->shared_obj->addr + (u32)(member - (void *)fw->shared);
 }
 
-static void fill_shared(struct pumice_fw *fw)
+static void fw_fill_shared(struct pumice_fw *fw)
 {
 	struct pumice_fw_shared *s = fw->shared;
 
@@ -163,13 +163,13 @@ static void fill_shared(struct pumice_fw *fw)
 	s->boot = (struct fwif_boot) {
 		.magic = FWIF_BOOT_MAGIC,
 		.version = FWIF_VERSION,
-		.kccb_ring = shared_addr(fw, &s->kccb_ring),
-		.kccb = shared_addr(fw, s->kccb),
-		.kccb_status = shared_addr(fw, s->kccb_status),
-		.fwccb_ring = shared_addr(fw, &s->fwccb_ring),
-		.fwccb = shared_addr(fw, s->fwccb),
-		.log_ring = shared_addr(fw, &s->log_ring),
-		.log = shared_addr(fw, s->log),
+		.kccb_ring = fw_shared_addr(fw, &s->kccb_ring),
+		.kccb = fw_shared_addr(fw, s->kccb),
+		.kccb_status = fw_shared_addr(fw, s->kccb_status),
+		.fwccb_ring = fw_shared_addr(fw, &s->fwccb_ring),
+		.fwccb = fw_shared_addr(fw, s->fwccb),
+		.log_ring = fw_shared_addr(fw, &s->log_ring),
+		.log = fw_shared_addr(fw, s->log),
 		.log_level = READ_ONCE(fw->log_level),
 		.slice_us = READ_ONCE(pumice_slice_us),
 		.split_prims = READ_ONCE(pumice_split_prims),
@@ -189,20 +189,20 @@ void pumice_fw_set_slice(struct pumice_device *pdev)
 	WRITE_ONCE(pdev->fw.shared->boot.slice_us, READ_ONCE(pumice_slice_us));
 }
 
-static void start_processor(struct pumice_device *pdev)
+static void fw_start_processor(struct pumice_device *pdev)
 {
 	struct pumice_fw *fw = &pdev->fw;
 
 	pumice_write64(pdev, PUMICE_FW_IMAGE_ADDR, fw->image_dma);
 	pumice_write(pdev, PUMICE_FW_IMAGE_SIZE, fw->header.payload_bytes);
 	pumice_write(pdev, PUMICE_FW_ENTRY, fw->header.entry);
-	pumice_write64(pdev, PUMICE_FW_BOOT_ARG, shared_addr(fw, &fw->shared->boot));
+	pumice_write64(pdev, PUMICE_FW_BOOT_ARG, fw_shared_addr(fw, &fw->shared->boot));
 	dma_wmb(); /* write image and boot structure before the processor reads them */
 	pumice_write(pdev, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK);
 }
 
 /* Return true if the processor cannot start the firmware, or stopped while running it. */
-static bool processor_stopped(u32 status)
+static bool fw_processor_stopped(u32 status)
 {
 	u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
 
@@ -210,14 +210,14 @@ static bool processor_stopped(u32 status)
 }
 
 /* Return true when the boot has ended, with success or failure. */
-static bool boot_ended(struct pumice_device *pdev, u32 *status)
+static bool fw_boot_ended(struct pumice_device *pdev, u32 *status)
 {
 	*status = pumice_read(pdev, PUMICE_FW_STATUS);
 	return READ_ONCE(pdev->fw.shared->boot.state) != FWIF_STATE_OFF ||
-	       processor_stopped(*status);
+	       fw_processor_stopped(*status);
 }
 
-static int report_stopped(struct pumice_device *pdev, u32 status)
+static int fw_report_stopped(struct pumice_device *pdev, u32 status)
 {
 	u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
 	u32 error = PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR, status);
@@ -228,15 +228,15 @@ static int report_stopped(struct pumice_device *pdev, u32 status)
 			     pumice_read(pdev, PUMICE_FW_CAUSE), pumice_read(pdev, PUMICE_FW_PC));
 }
 
-static int check_boot(struct pumice_device *pdev, u32 status)
+static int fw_check_boot(struct pumice_device *pdev, u32 status)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
 	struct device *dev = pdev->drm.dev;
 	u32 state = READ_ONCE(boot->state);
 	u32 version;
 
-	if (processor_stopped(status))
-		return report_stopped(pdev, status);
+	if (fw_processor_stopped(status))
+		return fw_report_stopped(pdev, status);
 	dma_rmb(); /* the firmware writes the state last */
 	if (state != FWIF_STATE_READY)
 		return dev_err_probe(dev, -EIO, "firmware refused to boot: %s (state %u)\n",
@@ -271,15 +271,15 @@ int pumice_fw_boot(struct pumice_device *pdev)
 	pumice_fw_mem_setup(pdev);
 	pumice_free_list_reset_all(pdev);
 	pumice_hwrt_reset_all(pdev);
-	fill_shared(&pdev->fw);
-	start_processor(pdev);
-	ret = read_poll_timeout(boot_ended, ended, ended, POLL_US,
+	fw_fill_shared(&pdev->fw);
+	fw_start_processor(pdev);
+	ret = read_poll_timeout(fw_boot_ended, ended, ended, POLL_US,
 				(u64)pumice_fw_timeout_ms * USEC_PER_MSEC, false, pdev, &status);
 	if (ret)
 		return dev_err_probe(pdev->drm.dev, ret,
 				     "firmware does not answer at boot (pc 0x%x)\n",
 				     pumice_read(pdev, PUMICE_FW_PC));
-	ret = check_boot(pdev, status);
+	ret = fw_check_boot(pdev, status);
 	if (ret)
 		return ret;
 	pumice_kccb_open(pdev);

@@ -46,7 +46,7 @@ int pumice_fw_mem_init(struct pumice_device *pdev)
 }
 
 /* Release the memory and the address of an object. */
-static void detach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+static void fw_mem_detach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
 	pumice_quota_uncharge(pdev, &obj->charge);
@@ -67,7 +67,7 @@ void pumice_fw_mem_close(struct pumice_device *pdev)
 	mutex_lock(&mem->lock);
 	mem->closed = true;
 	list_for_each_entry_safe(obj, next, &mem->objs, node) {
-		detach(pdev, obj);
+		fw_mem_detach(pdev, obj);
 		if (obj->abandoned)
 			kfree(obj);
 	}
@@ -98,7 +98,7 @@ void pumice_fw_mem_setup(struct pumice_device *pdev)
 }
 
 /* Invalidate the whole context; the range registers are used by the firmware only. */
-static void invalidate(struct pumice_device *pdev)
+static void fw_mem_invalidate(struct pumice_device *pdev)
 {
 	struct pumice_mmu_dirty dirty;
 
@@ -109,7 +109,7 @@ static void invalidate(struct pumice_device *pdev)
 }
 
 /* Allocate an address; one in the reserve only if no other is free, and if privileged. */
-static int insert_locked(struct pumice_fw_mem *mem, struct pumice_fw_obj *obj)
+static int fw_mem_insert_locked(struct pumice_fw_mem *mem, struct pumice_fw_obj *obj)
 {
 	const u32 reserve = pumice_quota_reserve(PUMICE_RESOURCE_MEMORY);
 	int ret;
@@ -122,7 +122,7 @@ static int insert_locked(struct pumice_fw_mem *mem, struct pumice_fw_obj *obj)
 	return ret;
 }
 
-static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+static int fw_mem_map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	struct pumice_fw_mem *mem = &pdev->fw_mem;
 	int ret;
@@ -130,7 +130,7 @@ static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 	lockdep_assert_held(&mem->lock);
 	if (mem->closed)
 		return -ENODEV;
-	ret = insert_locked(mem, obj);
+	ret = fw_mem_insert_locked(mem, obj);
 	if (ret)
 		return ret;
 	ret = pumice_mmu_pool_fill_map(pdev, &mem->pool, obj->va.start, obj->size);
@@ -142,12 +142,12 @@ static int map_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 				  PUMICE_MMU_NOEXEC);
 	obj->addr = obj->va.start;
 	list_add(&obj->node, &mem->objs);
-	invalidate(pdev);
+	fw_mem_invalidate(pdev);
 	return 0;
 }
 
 /* Allocate the memory and an address of an object that was charged. */
-static int attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+static int fw_mem_attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	int ret;
 
@@ -155,7 +155,7 @@ static int attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 	if (!obj->cpu)
 		return -ENOMEM;
 	mutex_lock(&pdev->fw_mem.lock);
-	ret = map_locked(pdev, obj);
+	ret = fw_mem_map_locked(pdev, obj);
 	mutex_unlock(&pdev->fw_mem.lock);
 	if (ret)
 		dma_free_coherent(pdev->drm.dev, obj->size, obj->cpu, obj->dma);
@@ -183,7 +183,7 @@ struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, struct pu
 	ret = pumice_quota_charge(file, PUMICE_RESOURCE_MEMORY, obj->size, &obj->charge);
 	if (ret)
 		goto free_obj;
-	ret = attach(pdev, obj);
+	ret = fw_mem_attach(pdev, obj);
 	if (ret)
 		goto uncharge;
 	return obj;
@@ -196,7 +196,7 @@ free_obj:
 }
 
 /* Unmap an object. Returns true if the firmware cannot access its memory any more. */
-static bool unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
+static bool fw_mem_unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	struct pumice_fw_mem *mem = &pdev->fw_mem;
 	int idx;
@@ -209,7 +209,7 @@ static bool unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 		return false;
 	}
 	pumice_mmu_unmap(mem->mmu, &mem->pool, obj->va.start, obj->size);
-	invalidate(pdev);
+	fw_mem_invalidate(pdev);
 	drm_dev_exit(idx);
 	return true;
 }
@@ -228,8 +228,8 @@ void pumice_fw_obj_destroy(struct pumice_device *pdev, struct pumice_fw_obj *obj
 	if (IS_ERR_OR_NULL(obj))
 		return;
 	mutex_lock(&mem->lock);
-	if (obj->cpu && unmap_locked(pdev, obj))
-		detach(pdev, obj);
+	if (obj->cpu && fw_mem_unmap_locked(pdev, obj))
+		fw_mem_detach(pdev, obj);
 	if (obj->cpu)
 		obj->abandoned = true;
 	else

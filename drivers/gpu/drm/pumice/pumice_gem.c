@@ -24,7 +24,7 @@
  * Detach a buffer's pages from the device; its CPU mappings stay. The exporter of an imported
  * buffer may keep its mapping for as long as the attachment exists, so detach that as well.
  */
-static void bo_unmap(struct pumice_bo *bo)
+static void gem_unmap(struct pumice_bo *bo)
 {
 	struct drm_gem_shmem_object *shmem = &bo->base;
 	struct dma_buf_attachment *attach = shmem->base.import_attach;
@@ -52,7 +52,7 @@ static void bo_unmap(struct pumice_bo *bo)
  * The pages are detached from the device while the buffer is in the list: unplugging waits
  * for all buffers in the list, so that nothing is unmapped after the driver was removed.
  */
-static void bo_free(struct drm_gem_object *obj)
+static void gem_free(struct drm_gem_object *obj)
 {
 	struct pumice_device *pdev = to_pumice_device(obj->dev);
 	struct pumice_bo *bo = to_pumice_bo(obj);
@@ -60,7 +60,7 @@ static void bo_free(struct drm_gem_object *obj)
 	struct dma_buf *foreign;
 
 	pumice_shrinker_forget(bo);
-	bo_unmap(bo);
+	gem_unmap(bo);
 	spin_lock(&pdev->bos_lock);
 	list_del(&bo->node);
 	spin_unlock(&pdev->bos_lock);
@@ -76,7 +76,7 @@ static void bo_free(struct drm_gem_object *obj)
 	atomic_dec(&pdev->stats.bos);
 }
 
-static struct dma_buf *bo_export(struct drm_gem_object *obj, int flags)
+static struct dma_buf *gem_export(struct drm_gem_object *obj, int flags)
 {
 	if (to_pumice_bo(obj)->root)
 		return ERR_PTR(-EINVAL);
@@ -85,7 +85,7 @@ static struct dma_buf *bo_export(struct drm_gem_object *obj, int flags)
 	return drm_gem_prime_export(obj, flags);
 }
 
-static enum drm_gem_object_status bo_status(struct drm_gem_object *obj)
+static enum drm_gem_object_status gem_status(struct drm_gem_object *obj)
 {
 	struct pumice_bo *bo = to_pumice_bo(obj);
 	bool resident = READ_ONCE(bo->base.pages) || READ_ONCE(bo->base.sgt);
@@ -95,7 +95,7 @@ static enum drm_gem_object_status bo_status(struct drm_gem_object *obj)
 }
 
 /* Fails after unplugging: a detached imported buffer looks like a native one without pages. */
-static int bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+static int gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	int ret, idx;
 
@@ -107,16 +107,16 @@ static int bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 }
 
 static const struct drm_gem_object_funcs bo_funcs = {
-	.free = bo_free,
-	.export = bo_export,
+	.free = gem_free,
+	.export = gem_export,
 	.print_info = drm_gem_shmem_object_print_info,
 	.pin = drm_gem_shmem_object_pin,
 	.unpin = drm_gem_shmem_object_unpin,
 	.get_sg_table = drm_gem_shmem_object_get_sg_table,
 	.vmap = drm_gem_shmem_object_vmap,
 	.vunmap = drm_gem_shmem_object_vunmap,
-	.mmap = bo_mmap,
-	.status = bo_status,
+	.mmap = gem_mmap,
+	.status = gem_status,
 	.vm_ops = &drm_gem_shmem_vm_ops,
 };
 
@@ -143,7 +143,7 @@ struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t s
 	return &bo->base.base;
 }
 
-static void account(struct pumice_device *pdev, struct pumice_bo *bo)
+static void gem_account(struct pumice_device *pdev, struct pumice_bo *bo)
 {
 	spin_lock(&pdev->bos_lock);
 	list_add_tail(&bo->node, &pdev->bos);
@@ -152,7 +152,7 @@ static void account(struct pumice_device *pdev, struct pumice_bo *bo)
 }
 
 /* Create a buffer with one reference. Returns an error pointer on failure. */
-static struct pumice_bo *bo_create(struct drm_device *drm, size_t size)
+static struct pumice_bo *gem_create(struct drm_device *drm, size_t size)
 {
 	struct drm_gem_shmem_object *shmem = drm_gem_shmem_create(drm, size);
 	struct pumice_bo *bo;
@@ -160,7 +160,7 @@ static struct pumice_bo *bo_create(struct drm_device *drm, size_t size)
 	if (IS_ERR(shmem))
 		return ERR_CAST(shmem);
 	bo = to_pumice_bo(&shmem->base);
-	account(to_pumice_device(drm), bo);
+	gem_account(to_pumice_device(drm), bo);
 	return bo;
 }
 
@@ -217,12 +217,12 @@ struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
 	struct drm_gem_object *obj = drm_gem_shmem_prime_import_sg_table(drm, attach, sgt);
 
 	if (!IS_ERR(obj))
-		account(to_pumice_device(drm), to_pumice_bo(obj));
+		gem_account(to_pumice_device(drm), to_pumice_bo(obj));
 	return obj;
 }
 
 /* Compute pitch and size of a dumb buffer; false if they are too large. */
-static bool dumb_size(struct drm_mode_create_dumb *args)
+static bool gem_dumb_size(struct drm_mode_create_dumb *args)
 {
 	u64 bits = (u64)args->width * args->bpp, size;
 
@@ -235,9 +235,9 @@ static bool dumb_size(struct drm_mode_create_dumb *args)
 }
 
 /* Create a buffer with a handle; only @vm may bind it, unless it is NULL. */
-static int add_bo(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 *handle)
+static int gem_create_handle(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 *handle)
 {
-	struct pumice_bo *bo = bo_create(file->minor->dev, size);
+	struct pumice_bo *bo = gem_create(file->minor->dev, size);
 	int ret;
 
 	if (IS_ERR(bo))
@@ -266,12 +266,12 @@ int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 {
 	int ret, idx;
 
-	if (!dumb_size(args))
+	if (!gem_dumb_size(args))
 		return -EINVAL;
 	/* Unplugging would wait for a buffer that is created after its walk of the list. */
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	ret = add_bo(file, NULL, args->size, &args->handle);
+	ret = gem_create_handle(file, NULL, args->size, &args->handle);
 	drm_dev_exit(idx);
 	return ret;
 }
@@ -294,7 +294,7 @@ int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *
 	}
 	args->size = PAGE_ALIGN(args->size);
 	if (drm_dev_enter(drm, &idx)) {
-		ret = add_bo(file, vm, args->size, &args->handle);
+		ret = gem_create_handle(file, vm, args->size, &args->handle);
 		drm_dev_exit(idx);
 	}
 	if (vm)
@@ -322,7 +322,7 @@ int pumice_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_f
 }
 
 /* Return a buffer not yet processed, with a reference; NULL at the end. */
-static struct pumice_bo *next_attached(struct pumice_device *pdev)
+static struct pumice_bo *gem_next_attached(struct pumice_device *pdev)
 {
 	struct pumice_bo *bo, *found = NULL;
 
@@ -341,7 +341,7 @@ static struct pumice_bo *next_attached(struct pumice_device *pdev)
 }
 
 /* Return true if no buffer in the list has pages that the device could access. */
-static bool all_detached(struct pumice_device *pdev)
+static bool gem_all_detached(struct pumice_device *pdev)
 {
 	struct pumice_bo *bo;
 	bool all = true;
@@ -361,14 +361,14 @@ void pumice_gem_unmap_all(struct pumice_device *pdev)
 {
 	struct pumice_bo *bo;
 
-	while ((bo = next_attached(pdev))) {
-		bo_unmap(bo);
+	while ((bo = gem_next_attached(pdev))) {
+		gem_unmap(bo);
 		drm_gem_object_put(&bo->base.base);
 	}
-	wait_event(pdev->bos_event, all_detached(pdev));
+	wait_event(pdev->bos_event, gem_all_detached(pdev));
 }
 
-static void set_label(struct drm_gem_object *obj, char *label)
+static void gem_set_label(struct drm_gem_object *obj, char *label)
 {
 	struct pumice_device *pdev = to_pumice_device(obj->dev);
 
@@ -396,7 +396,7 @@ int pumice_ioctl_bo_set_label(struct drm_device *drm, void *data, struct drm_fil
 		kfree(label);
 		return -ENOENT;
 	}
-	set_label(obj, label);
+	gem_set_label(obj, label);
 	drm_gem_object_put(obj);
 	return 0;
 }

@@ -30,7 +30,7 @@
 #define CHUNK		128u
 
 /* Start the GPU's trace writer; the GPU must be awake. */
-static void start_locked(struct pumice_device *pdev)
+static void gpu_trace_start_locked(struct pumice_device *pdev)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
 
@@ -50,11 +50,11 @@ void pumice_gpu_trace_restore(struct pumice_device *pdev)
 {
 	mutex_lock(&pdev->gpu_trace.lock);
 	if (pdev->gpu_trace.ring && pdev->gpu_trace.ring->cpu)
-		start_locked(pdev);
+		gpu_trace_start_locked(pdev);
 	mutex_unlock(&pdev->gpu_trace.lock);
 }
 
-static int open_locked(struct pumice_device *pdev, struct pumice_fw_obj *ring)
+static int gpu_trace_open_locked(struct pumice_device *pdev, struct pumice_fw_obj *ring)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
 
@@ -62,12 +62,12 @@ static int open_locked(struct pumice_device *pdev, struct pumice_fw_obj *ring)
 	if (trace->ring)
 		return -EBUSY;
 	trace->ring = ring;
-	start_locked(pdev);
+	gpu_trace_start_locked(pdev);
 	return 0;
 }
 
 /* Start the trace; the GPU must be awake. */
-static int start(struct pumice_device *pdev)
+static int gpu_trace_start(struct pumice_device *pdev)
 {
 	struct pumice_fw_obj *ring = pumice_fw_obj_create(pdev, NULL, ENTRIES * RECORD_BYTES);
 	int ret;
@@ -75,14 +75,14 @@ static int start(struct pumice_device *pdev)
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	mutex_lock(&pdev->gpu_trace.lock);
-	ret = open_locked(pdev, ring);
+	ret = gpu_trace_open_locked(pdev, ring);
 	mutex_unlock(&pdev->gpu_trace.lock);
 	if (ret)
 		pumice_fw_obj_destroy(pdev, ring);
 	return ret;
 }
 
-static int trace_open(struct inode *inode, struct file *file)
+static int gpu_trace_open(struct inode *inode, struct file *file)
 {
 	struct pumice_device *pdev = inode->i_private;
 	int idx, ret;
@@ -91,7 +91,7 @@ static int trace_open(struct inode *inode, struct file *file)
 		return -ENODEV;
 	ret = pumice_pm_get(pdev);
 	if (!ret) {
-		ret = start(pdev);
+		ret = gpu_trace_start(pdev);
 		if (ret)
 			pumice_pm_put(pdev);
 	}
@@ -102,7 +102,7 @@ static int trace_open(struct inode *inode, struct file *file)
 	return ret ?: nonseekable_open(inode, file);
 }
 
-static int trace_release(struct inode *inode, struct file *file)
+static int gpu_trace_release(struct inode *inode, struct file *file)
 {
 	struct pumice_device *pdev = file->private_data;
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
@@ -124,7 +124,7 @@ static int trace_release(struct inode *inode, struct file *file)
 }
 
 /* Copy the next complete record; false if there is none. */
-static bool next_locked(struct pumice_device *pdev, u64 written, u32 *record)
+static bool gpu_trace_next_locked(struct pumice_device *pdev, u64 written, u32 *record)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
 	const u8 *ring = trace->ring->cpu;
@@ -146,7 +146,7 @@ static bool next_locked(struct pumice_device *pdev, u64 written, u32 *record)
 }
 
 /* Copy at most @count records. Returns their number, or -ENODEV. */
-static int take_records_locked(struct pumice_device *pdev, void *records, u32 count)
+static int gpu_trace_copy_records_locked(struct pumice_device *pdev, void *records, u32 count)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
 	u64 written;
@@ -157,33 +157,33 @@ static int take_records_locked(struct pumice_device *pdev, void *records, u32 co
 		return -ENODEV;
 	written = pumice_read64(pdev, PUMICE_TRACE_WRITTEN);
 	dma_rmb(); /* read the count before the records */
-	while (done < count && next_locked(pdev, written, records + done * RECORD_BYTES))
+	while (done < count && gpu_trace_next_locked(pdev, written, records + done * RECORD_BYTES))
 		done++;
 	return done;
 }
 
-static int take_records(struct pumice_device *pdev, void *records, u32 count)
+static int gpu_trace_copy_records(struct pumice_device *pdev, void *records, u32 count)
 {
 	int ret = -ENODEV, idx;
 
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return ret;
 	mutex_lock(&pdev->gpu_trace.lock);
-	ret = take_records_locked(pdev, records, count);
+	ret = gpu_trace_copy_records_locked(pdev, records, count);
 	mutex_unlock(&pdev->gpu_trace.lock);
 	drm_dev_exit(idx);
 	return ret;
 }
 
 /* Copy chunks from the ring to the user. Records that cannot be copied are lost. */
-static ssize_t read_chunks(struct pumice_device *pdev, char __user *to, size_t count,
-			   void *records)
+static ssize_t gpu_trace_read_chunks(struct pumice_device *pdev, char __user *to, size_t count,
+				     void *records)
 {
 	size_t done = 0;
 	int got;
 
 	while (done < count) {
-		got = take_records(pdev, records, min_t(size_t, count - done, CHUNK));
+		got = gpu_trace_copy_records(pdev, records, min_t(size_t, count - done, CHUNK));
 		if (got <= 0)
 			return done ? done * RECORD_BYTES : got;
 		if (copy_to_user(to + done * RECORD_BYTES, records, got * RECORD_BYTES))
@@ -196,7 +196,7 @@ static ssize_t read_chunks(struct pumice_device *pdev, char __user *to, size_t c
 	return done * RECORD_BYTES;
 }
 
-static ssize_t trace_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
+static ssize_t gpu_trace_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
 {
 	struct pumice_device *pdev = file->private_data;
 	void *records;
@@ -207,16 +207,16 @@ static ssize_t trace_read(struct file *file, char __user *to, size_t bytes, loff
 	records = kmalloc_array(CHUNK, RECORD_BYTES, GFP_KERNEL);
 	if (!records)
 		return -ENOMEM;
-	ret = read_chunks(pdev, to, bytes / RECORD_BYTES, records);
+	ret = gpu_trace_read_chunks(pdev, to, bytes / RECORD_BYTES, records);
 	kfree(records);
 	return ret;
 }
 
 static const struct file_operations trace_fops = {
 	.owner = THIS_MODULE,
-	.open = trace_open,
-	.read = trace_read,
-	.release = trace_release,
+	.open = gpu_trace_open,
+	.read = gpu_trace_read,
+	.release = gpu_trace_release,
 };
 
 /**

@@ -34,13 +34,13 @@ static_assert((int)DRM_PUMICE_TILE_32X32 == (int)PUMICE_TILE_SIZE_32X32);
 static_assert((int)DRM_PUMICE_TILE_16X16 == (int)PUMICE_TILE_SIZE_16X16);
 static_assert((int)DRM_PUMICE_TILE_32X16 == (int)PUMICE_TILE_SIZE_32X16);
 
-static u32 gpu_cores(struct pumice_device *pdev)
+static u32 hwrt_gpu_cores(struct pumice_device *pdev)
 {
 	return PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, pdev->config);
 }
 
 /* Initialize an empty scene. The GPU must not be using it. */
-static void fill_scene(struct pumice_hwrt *hwrt, u32 data)
+static void hwrt_fill_scene(struct pumice_hwrt *hwrt, u32 data)
 {
 	const struct pumice_scene_chain empty = {
 		.head = PUMICE_PM_NO_PAGE, .tail = PUMICE_PM_NO_PAGE,
@@ -51,7 +51,7 @@ static void fill_scene(struct pumice_hwrt *hwrt, u32 data)
 		.samples_log2 = ilog2(hwrt->samples),
 		.tile_size = hwrt->tile_size,
 		.regions = pumice_kernel_range_addr(hwrt->regions) + data * hwrt->region_bytes,
-		.cores = gpu_cores(hwrt->pdev),
+		.cores = hwrt_gpu_cores(hwrt->pdev),
 		.free_list0 = hwrt->lists[0]->obj->addr,
 		.free_list1 = hwrt->lists[1] ? hwrt->lists[1]->obj->addr : 0,
 		.spill = hwrt->spill ? hwrt->spill + data * hwrt->spill_bytes : 0,
@@ -66,12 +66,12 @@ static void fill_scene(struct pumice_hwrt *hwrt, u32 data)
 		pumice_scene_chain_pack(words + i * PUMICE_SCENE_CHAIN_WORDS, &empty);
 }
 
-static void fill_all(struct pumice_hwrt *hwrt)
+static void hwrt_fill_all(struct pumice_hwrt *hwrt)
 {
 	u32 i;
 
 	for (i = 0; i < DRM_PUMICE_HWRT_DATA; i++)
-		fill_scene(hwrt, i);
+		hwrt_fill_scene(hwrt, i);
 }
 
 /**
@@ -84,7 +84,7 @@ void pumice_hwrt_reset_all(struct pumice_device *pdev)
 
 	spin_lock(&pdev->scenes_lock);
 	list_for_each_entry(hwrt, &pdev->hwrts, node)
-		fill_all(hwrt);
+		hwrt_fill_all(hwrt);
 	spin_unlock(&pdev->scenes_lock);
 }
 
@@ -116,7 +116,7 @@ void pumice_hwrt_set_last(struct pumice_hwrt *hwrt, u32 data, struct dma_fence *
 }
 
 /* Return pages to the free lists that killed jobs left in the scenes. */
-static void release_fw_state(struct pumice_hwrt *hwrt)
+static void hwrt_release_fw_state(struct pumice_hwrt *hwrt)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_SCENE_RELEASE };
 	struct pumice_device *pdev = hwrt->pdev;
@@ -138,7 +138,7 @@ static void release_fw_state(struct pumice_hwrt *hwrt)
 }
 
 /* Free everything except the structure; also for partially created data sets. */
-static void release(struct pumice_hwrt *hwrt)
+static void hwrt_release(struct pumice_hwrt *hwrt)
 {
 	u32 i;
 
@@ -152,21 +152,21 @@ static void release(struct pumice_hwrt *hwrt)
 	kfree(hwrt);
 }
 
-static void free_work(struct work_struct *work)
+static void hwrt_free_work(struct work_struct *work)
 {
 	struct pumice_hwrt *hwrt = container_of(work, struct pumice_hwrt, free_work);
 	struct pumice_device *pdev = hwrt->pdev;
 
-	release_fw_state(hwrt);
+	hwrt_release_fw_state(hwrt);
 	spin_lock(&pdev->scenes_lock);
 	list_del(&hwrt->node);
 	spin_unlock(&pdev->scenes_lock);
-	release(hwrt);
+	hwrt_release(hwrt);
 	atomic_dec(&pdev->stats.hwrts);
 	drm_dev_put(&pdev->drm);
 }
 
-static void last_put(struct kref *ref)
+static void hwrt_last_put(struct kref *ref)
 {
 	struct pumice_hwrt *hwrt = container_of(ref, struct pumice_hwrt, ref);
 
@@ -177,7 +177,7 @@ static void last_put(struct kref *ref)
 void pumice_hwrt_put(struct pumice_hwrt *hwrt)
 {
 	if (hwrt)
-		kref_put(&hwrt->ref, last_put);
+		kref_put(&hwrt->ref, hwrt_last_put);
 }
 
 /**
@@ -194,7 +194,7 @@ struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id)
 }
 
 /* Check the memory for partial renders: for both scenes, or none. */
-static int check_spill(u64 va, u64 bytes)
+static int hwrt_check_spill(u64 va, u64 bytes)
 {
 	if (!va)
 		return bytes ? -EINVAL : 0;
@@ -204,7 +204,7 @@ static int check_spill(u64 va, u64 bytes)
 	return bytes > (PUMICE_VA_END - va) / DRM_PUMICE_HWRT_DATA ? -EINVAL : 0;
 }
 
-static int check_create(const struct drm_pumice_hwrt_create *args)
+static int hwrt_check_create(const struct drm_pumice_hwrt_create *args)
 {
 	if (args->flags || args->pad || !args->width || !args->height ||
 	    args->width > DRM_PUMICE_MAX_RENDER_SIZE ||
@@ -213,21 +213,21 @@ static int check_create(const struct drm_pumice_hwrt_create *args)
 	    args->tile_size > DRM_PUMICE_TILE_32X16 ||
 	    args->free_lists[0] == args->free_lists[1])
 		return -EINVAL;
-	return check_spill(args->spill, args->spill_bytes);
+	return hwrt_check_spill(args->spill, args->spill_bytes);
 }
 
 /* Return the size of a scene's region headers in bytes: one header per tile and core. */
-static u64 region_bytes(struct pumice_device *pdev, const struct drm_pumice_hwrt_create *args)
+static u64 hwrt_region_bytes(struct pumice_device *pdev, const struct drm_pumice_hwrt_create *args)
 {
 	u32 w = args->tile_size == DRM_PUMICE_TILE_16X16 ? 16 : 32;
 	u32 h = args->tile_size == DRM_PUMICE_TILE_32X32 ? 32 : 16;
 	u64 tiles = (u64)DIV_ROUND_UP(args->width, w) * DIV_ROUND_UP(args->height, h);
 
-	return PAGE_ALIGN(tiles * gpu_cores(pdev) * PUMICE_REGION_WORDS * sizeof(u32));
+	return PAGE_ALIGN(tiles * hwrt_gpu_cores(pdev) * PUMICE_REGION_WORDS * sizeof(u32));
 }
 
-/* Acquire references to the free lists. On an error, release() puts those acquired. */
-static int take_lists(struct pumice_hwrt *hwrt, struct pumice_file *file, const u32 *ids)
+/* Acquire references to the free lists. On an error, hwrt_release() puts those acquired. */
+static int hwrt_get_lists(struct pumice_hwrt *hwrt, struct pumice_file *file, const u32 *ids)
 {
 	u32 i;
 
@@ -243,7 +243,7 @@ static int take_lists(struct pumice_hwrt *hwrt, struct pumice_file *file, const 
 	return 0;
 }
 
-static int make_regions(struct pumice_hwrt *hwrt)
+static int hwrt_create_regions(struct pumice_hwrt *hwrt)
 {
 	u32 pages = DRM_PUMICE_HWRT_DATA * hwrt->region_bytes >> PAGE_SHIFT;
 
@@ -268,20 +268,20 @@ static struct pumice_hwrt *hwrt_alloc(struct pumice_vm *vm,
 	hwrt->tile_size = args->tile_size;
 	hwrt->spill = args->spill;
 	hwrt->spill_bytes = args->spill_bytes;
-	hwrt->region_bytes = region_bytes(vm->pdev, args);
-	INIT_WORK(&hwrt->free_work, free_work);
+	hwrt->region_bytes = hwrt_region_bytes(vm->pdev, args);
+	INIT_WORK(&hwrt->free_work, hwrt_free_work);
 	return hwrt;
 }
 
 /* Add a complete data set to the device; the GPU may use it afterwards. */
-static void publish(struct pumice_hwrt *hwrt)
+static void hwrt_publish(struct pumice_hwrt *hwrt)
 {
 	struct pumice_device *pdev = hwrt->pdev;
 
 	drm_dev_get(&pdev->drm);
 	atomic_inc(&pdev->stats.hwrts);
 	spin_lock(&pdev->scenes_lock);
-	fill_all(hwrt);
+	hwrt_fill_all(hwrt);
 	list_add_tail(&hwrt->node, &pdev->hwrts);
 	spin_unlock(&pdev->scenes_lock);
 }
@@ -297,21 +297,21 @@ static struct pumice_hwrt *hwrt_create(struct pumice_file *file, struct pumice_v
 		pumice_vm_put(vm);
 		return ERR_PTR(-ENOMEM);
 	}
-	ret = take_lists(hwrt, file, args->free_lists);
+	ret = hwrt_get_lists(hwrt, file, args->free_lists);
 	if (!ret)
-		ret = make_regions(hwrt);
+		ret = hwrt_create_regions(hwrt);
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
 		hwrt->obj = pumice_fw_obj_create(hwrt->pdev, file, OBJ_BYTES);
 		ret = PTR_ERR_OR_ZERO(hwrt->obj);
 		if (!ret)
-			publish(hwrt);
+			hwrt_publish(hwrt);
 		drm_dev_exit(idx);
 	}
 	if (!ret)
 		return hwrt;
-	release(hwrt);
+	hwrt_release(hwrt);
 	return ERR_PTR(ret);
 }
 
@@ -324,7 +324,7 @@ int pumice_ioctl_hwrt_create(struct drm_device *drm, void *data, struct drm_file
 	struct pumice_vm *vm;
 	int ret;
 
-	ret = check_create(args);
+	ret = hwrt_check_create(args);
 	if (ret)
 		return ret;
 	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, OBJ_BYTES);

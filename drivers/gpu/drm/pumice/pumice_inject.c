@@ -37,7 +37,7 @@ struct request {
 };
 
 /* Return the number of a name, or -EINVAL. */
-static int find_name(const char *name, const char *(*text_of)(u32 value), u32 count)
+static int inject_find_name(const char *name, const char *(*text_of)(u32 value), u32 count)
 {
 	u32 i;
 
@@ -48,7 +48,7 @@ static int find_name(const char *name, const char *(*text_of)(u32 value), u32 co
 }
 
 /* Parse KEY=VALUE. */
-static int parse_option(char *text, struct request *request)
+static int inject_parse_option(char *text, struct request *request)
 {
 	char *value = strchr(text, '=');
 	int where;
@@ -70,25 +70,25 @@ static int parse_option(char *text, struct request *request)
 		return kstrtou32(value, 0, &request->count);
 	if (strcmp(text, "where"))
 		return -EINVAL;
-	where = find_name(value, pumice_inject_where_str, PUMICE_INJECT_WHERE_COUNT);
+	where = inject_find_name(value, pumice_inject_where_str, PUMICE_INJECT_WHERE_COUNT);
 	request->where = where;
 	return where < 0 ? where : 0;
 }
 
-static int parse(char *text, struct request *request)
+static int inject_parse(char *text, struct request *request)
 {
 	char *word = strsep(&text, ",");
-	int ret = find_name(word, pumice_inject_kind_str, PUMICE_INJECT_KIND_COUNT);
+	int ret = inject_find_name(word, pumice_inject_kind_str, PUMICE_INJECT_KIND_COUNT);
 
 	*request = (struct request){ .kind = ret, .where = FIRST_ALLOWED, .count = 1 };
 	if (ret > 0)
 		ret = 0;
 	while (!ret && (word = strsep(&text, ",")))
-		ret = parse_option(word, request);
+		ret = inject_parse_option(word, request);
 	return ret;
 }
 
-static bool try_where(struct pumice_device *pdev, u32 where)
+static bool inject_try_where(struct pumice_device *pdev, u32 where)
 {
 	pumice_write(pdev, PUMICE_INJ_WHERE, where);
 	pumice_write(pdev, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__ARM__MASK);
@@ -96,7 +96,7 @@ static bool try_where(struct pumice_device *pdev, u32 where)
 }
 
 /* Arm a fault. Resets of the GPU clear these registers, but not what is armed. */
-static int arm_locked(struct pumice_device *pdev, const struct request *request)
+static int inject_arm_locked(struct pumice_device *pdev, const struct request *request)
 {
 	u32 where;
 
@@ -107,15 +107,15 @@ static int arm_locked(struct pumice_device *pdev, const struct request *request)
 	pumice_write(pdev, PUMICE_INJ_SKIP, request->skip);
 	pumice_write(pdev, PUMICE_INJ_COUNT, request->count);
 	if (request->where != FIRST_ALLOWED)
-		return try_where(pdev, request->where) ? 0 : -EINVAL;
+		return inject_try_where(pdev, request->where) ? 0 : -EINVAL;
 	for (where = 0; where < PUMICE_INJECT_WHERE_COUNT; where++)
-		if (try_where(pdev, where))
+		if (inject_try_where(pdev, where))
 			return 0;
 	return -EINVAL;
 }
 
 /* Arm @request, or with NULL disarm all faults. */
-static int ask(struct pumice_device *pdev, const struct request *request)
+static int inject_send(struct pumice_device *pdev, const struct request *request)
 {
 	int ret, idx;
 
@@ -125,7 +125,7 @@ static int ask(struct pumice_device *pdev, const struct request *request)
 	if (!ret) {
 		mutex_lock(&pdev->reset.lock);
 		if (request)
-			ret = arm_locked(pdev, request);
+			ret = inject_arm_locked(pdev, request);
 		else
 			pumice_write(pdev, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__CLEAR__MASK);
 		mutex_unlock(&pdev->reset.lock);
@@ -149,11 +149,11 @@ static ssize_t inject_write(struct file *file, const char __user *from, size_t b
 	text[bytes] = '\0';
 	strim(text);
 	if (!strcmp(text, "none")) {
-		ret = ask(pdev, NULL);
+		ret = inject_send(pdev, NULL);
 	} else {
-		ret = parse(text, &request);
+		ret = inject_parse(text, &request);
 		if (!ret)
-			ret = ask(pdev, &request);
+			ret = inject_send(pdev, &request);
 	}
 	return ret ? ret : bytes;
 }
@@ -192,7 +192,7 @@ static const struct file_operations inject_fops = {
 };
 
 /* Return whether the GPU has the unit; a GPU with an older register map does not. */
-static bool can_inject(struct pumice_device *pdev)
+static bool inject_can_inject(struct pumice_device *pdev)
 {
 	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= SINCE_MINOR &&
 	       pumice_read(pdev, PUMICE_INJ_CAPS) & PUMICE_INJ_CAPS__ENABLED__MASK;
@@ -205,6 +205,6 @@ static bool can_inject(struct pumice_device *pdev)
  */
 void pumice_inject_init(struct pumice_device *pdev, struct dentry *root)
 {
-	if (can_inject(pdev))
+	if (inject_can_inject(pdev))
 		debugfs_create_file("inject", 0600, root, pdev, &inject_fops);
 }

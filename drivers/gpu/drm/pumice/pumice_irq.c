@@ -18,10 +18,10 @@
 
 #define CAUSES	(PUMICE_OS_IRQ_STATUS__FW__MASK | PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
 /* Maximum delay of a job by a lost interrupt, jiffies. */
-#define LOOK_EVERY	(HZ / 2)
+#define RECHECK	(HZ / 2)
 
 /* Clear pending causes, for the thread to handle; false if none is pending. */
-static bool take_causes(struct pumice_device *pdev, u32 causes)
+static bool pumice_irq_ack_causes(struct pumice_device *pdev, u32 causes)
 {
 	u32 status = pumice_read(pdev, PUMICE_OS_IRQ_STATUS);
 
@@ -34,28 +34,28 @@ static bool take_causes(struct pumice_device *pdev, u32 causes)
 	return true;
 }
 
-static irqreturn_t hard_handler(int irq, void *data)
+static irqreturn_t pumice_irq_hard_handler(int irq, void *data)
 {
 	struct pumice_device *pdev = data;
 
-	if (!take_causes(pdev, CAUSES))
+	if (!pumice_irq_ack_causes(pdev, CAUSES))
 		return IRQ_NONE;
 	pumice_bench_interrupt(pdev);
 	return IRQ_WAKE_THREAD;
 }
 
 /**
- * pumice_irq_look - handle pending causes whose interrupt was lost
+ * pumice_irq_recheck - handle pending causes whose interrupt was lost
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(), awake
  *
  * The device raises its interrupt when a cause becomes pending: after a lost interrupt no
  * other would follow. For callers that wait for the firmware longer than usual.
  */
-void pumice_irq_look(struct pumice_device *pdev)
+void pumice_irq_recheck(struct pumice_device *pdev)
 {
 	u32 enabled = pumice_read(pdev, PUMICE_OS_IRQ_ENABLE);
 
-	if (enabled != U32_MAX && take_causes(pdev, enabled & CAUSES))
+	if (enabled != U32_MAX && pumice_irq_ack_causes(pdev, enabled & CAUSES))
 		irq_wake_thread(pdev->irq, pdev);
 }
 
@@ -63,16 +63,16 @@ void pumice_irq_look(struct pumice_device *pdev)
  * Check periodically while the firmware has jobs, because the time-out of a job may be long.
  * Does not sleep, so that a reset may wait for its end.
  */
-static void look_again(struct timer_list *timer)
+static void pumice_irq_timer(struct timer_list *timer)
 {
-	struct pumice_device *pdev = container_of(timer, struct pumice_device, look_timer);
+	struct pumice_device *pdev = container_of(timer, struct pumice_device, recheck_timer);
 	int idx;
 
 	if (!atomic_read(&pdev->in_flight) || !drm_dev_enter(&pdev->drm, &idx))
 		return;
 	if (READ_ONCE(pdev->fw.ready))
-		pumice_irq_look(pdev);
-	mod_timer(timer, jiffies + LOOK_EVERY);
+		pumice_irq_recheck(pdev);
+	mod_timer(timer, jiffies + RECHECK);
 	drm_dev_exit(idx);
 }
 
@@ -83,7 +83,7 @@ static void look_again(struct timer_list *timer)
 void pumice_irq_expect(struct pumice_device *pdev)
 {
 	if (atomic_inc_return(&pdev->in_flight) == 1)
-		mod_timer(&pdev->look_timer, jiffies + LOOK_EVERY);
+		mod_timer(&pdev->recheck_timer, jiffies + RECHECK);
 }
 
 /**
@@ -95,7 +95,7 @@ void pumice_irq_unexpect(struct pumice_device *pdev)
 	atomic_dec(&pdev->in_flight);
 }
 
-static void report_lockup(struct pumice_device *pdev)
+static void pumice_irq_report_lockup(struct pumice_device *pdev)
 {
 	u32 status = pumice_read(pdev, PUMICE_FW_STATUS);
 
@@ -110,7 +110,7 @@ static void report_lockup(struct pumice_device *pdev)
 }
 
 /* Check whether the firmware stopped itself because of an error that it cannot handle. */
-static void check_firmware(struct pumice_device *pdev)
+static void pumice_irq_check_firmware(struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
 
@@ -122,7 +122,7 @@ static void check_firmware(struct pumice_device *pdev)
 	pumice_reset_schedule(pdev);
 }
 
-static irqreturn_t thread_handler(int irq, void *data)
+static irqreturn_t pumice_irq_thread_handler(int irq, void *data)
 {
 	struct pumice_device *pdev = data;
 	bool cookie;
@@ -133,8 +133,8 @@ static irqreturn_t thread_handler(int irq, void *data)
 	cookie = dma_fence_begin_signalling();
 	if (READ_ONCE(pdev->fw.ready)) {
 		if (xchg(&pdev->lockup, false))
-			report_lockup(pdev);
-		check_firmware(pdev);
+			pumice_irq_report_lockup(pdev);
+		pumice_irq_check_firmware(pdev);
 		pumice_queue_process_all(pdev);
 		pumice_kccb_collect(pdev);
 		pumice_fwccb_drain(pdev);
@@ -155,13 +155,13 @@ int pumice_irq_init(struct pumice_device *pdev)
 	struct pci_dev *pci = to_pci_dev(pdev->drm.dev);
 	int ret;
 
-	timer_setup(&pdev->look_timer, look_again, 0);
+	timer_setup(&pdev->recheck_timer, pumice_irq_timer, 0);
 	ret = pci_alloc_irq_vectors(pci, 1, 1, PCI_IRQ_MSIX);
 	if (ret < 0)
 		return dev_err_probe(pdev->drm.dev, ret, "no MSI-X\n");
 	pdev->irq = pci_irq_vector(pci, 0);
-	ret = devm_request_threaded_irq(pdev->drm.dev, pdev->irq, hard_handler, thread_handler,
-					IRQF_ONESHOT, "pumice", pdev);
+	ret = devm_request_threaded_irq(pdev->drm.dev, pdev->irq, pumice_irq_hard_handler,
+					pumice_irq_thread_handler, IRQF_ONESHOT, "pumice", pdev);
 	if (ret)
 		return dev_err_probe(pdev->drm.dev, ret, "interrupt %d refused\n", pdev->irq);
 	return 0;
@@ -177,7 +177,7 @@ void pumice_irq_enable(struct pumice_device *pdev)
 	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, CAUSES);
 	/* Jobs that survived a reset. */
 	if (atomic_read(&pdev->in_flight))
-		mod_timer(&pdev->look_timer, jiffies + LOOK_EVERY);
+		mod_timer(&pdev->recheck_timer, jiffies + RECHECK);
 }
 
 /**
@@ -187,6 +187,6 @@ void pumice_irq_enable(struct pumice_device *pdev)
 void pumice_irq_disable(struct pumice_device *pdev)
 {
 	pumice_write(pdev, PUMICE_OS_IRQ_ENABLE, 0);
-	timer_delete_sync(&pdev->look_timer);
+	timer_delete_sync(&pdev->recheck_timer);
 	synchronize_irq(pdev->irq);
 }

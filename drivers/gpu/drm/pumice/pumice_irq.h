@@ -8,7 +8,7 @@ struct pumice_device;
 int pumice_irq_init(struct pumice_device *pdev);
 void pumice_irq_enable(struct pumice_device *pdev);
 void pumice_irq_disable(struct pumice_device *pdev);
-void pumice_irq_look(struct pumice_device *pdev);
+void pumice_irq_recheck(struct pumice_device *pdev);
 void pumice_irq_expect(struct pumice_device *pdev);
 void pumice_irq_unexpect(struct pumice_device *pdev);
 

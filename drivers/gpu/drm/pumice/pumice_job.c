@@ -89,7 +89,7 @@ void pumice_job_note_unqueued(struct pumice_job *job)
  * that ran has our fence as parent, which keeps the context; attach such a parent to a job
  * that did not run, for as long as its fences live.
  */
-static void anchor_fences(struct pumice_job *job)
+static void job_anchor_fences(struct pumice_job *job)
 {
 	struct drm_sched_fence *s_fence = job->base.s_fence;
 
@@ -119,7 +119,7 @@ void pumice_job_destroy(struct pumice_job *job)
 		pumice_pair_end(job);
 	if (job->armed && !job->ended)
 		pumice_result_note(job, job->base.s_fence->finished.error);
-	anchor_fences(job);
+	job_anchor_fences(job);
 	drm_sched_job_cleanup(&job->base);
 	for (i = 0; i < job->gpu_dep_count; i++)
 		dma_fence_put(job->gpu_deps[i]);
@@ -138,7 +138,7 @@ void pumice_job_destroy(struct pumice_job *job)
 }
 
 /* Allocate space for @more entries in job->gpu_deps. */
-static int gpu_deps_reserve(struct pumice_job *job, u32 more)
+static int job_gpu_deps_reserve(struct pumice_job *job, u32 more)
 {
 	u32 room = job->gpu_dep_count + more;
 	struct dma_fence **gpu_deps;
@@ -155,7 +155,7 @@ static int gpu_deps_reserve(struct pumice_job *job, u32 more)
 }
 
 /* Add a dependency, with a reference of its own. Only the last job of each queue counts. */
-static void gpu_deps_add(struct pumice_job *job, struct dma_fence *fence)
+static void job_gpu_deps_add(struct pumice_job *job, struct dma_fence *fence)
 {
 	u32 i;
 
@@ -175,7 +175,7 @@ static void gpu_deps_add(struct pumice_job *job, struct dma_fence *fence)
 	job->gpu_deps[job->gpu_dep_count++] = dma_fence_get(fence);
 }
 
-static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
+static int job_add_leaf(struct pumice_job *job, struct dma_fence *fence)
 {
 	struct drm_sched_fence *s_fence = to_drm_sched_fence(fence);
 	struct pumice_job *first = job->geometry ?: job;
@@ -187,9 +187,9 @@ static int add_leaf(struct pumice_job *job, struct dma_fence *fence)
 	if (!s_fence || fence != &s_fence->finished || s_fence->owner != job->ctx->pdev ||
 	    job->gpu_dep_count >= PUMICE_MAX_GPU_DEPS)
 		return drm_sched_job_add_dependency(&first->base, dma_fence_get(fence));
-	ret = gpu_deps_reserve(job, 1);
+	ret = job_gpu_deps_reserve(job, 1);
 	if (!ret)
-		gpu_deps_add(job, fence);
+		job_gpu_deps_add(job, fence);
 	return ret;
 }
 
@@ -209,21 +209,21 @@ int pumice_job_add_fence(struct pumice_job *job, struct dma_fence *fence)
 	/* Leaving the loop early would keep a reference of its cursor. */
 	dma_fence_unwrap_for_each(leaf, &iter, fence)
 		if (!ret)
-			ret = add_leaf(job, leaf);
+			ret = job_add_leaf(job, leaf);
 	return ret;
 }
 
 /* Return the maximum number of jobs to wait for, including the last one to render its scene. */
-static u32 most_waits(const struct pumice_job *job)
+static u32 job_max_waits(const struct pumice_job *job)
 {
 	return job->gpu_dep_count + hweight64(job->sibling_deps) + !!job->hwrt;
 }
 
 /* Allocate space for a job's dependencies and @more, and set the credits that they take. */
-static int make_room(struct pumice_job *job, u32 more)
+static int job_make_room(struct pumice_job *job, u32 more)
 {
-	u32 waits = most_waits(job) + more;
-	int ret = gpu_deps_reserve(job, waits - job->gpu_dep_count);
+	u32 waits = job_max_waits(job) + more;
+	int ret = job_gpu_deps_reserve(job, waits - job->gpu_dep_count);
 
 	if (!ret)
 		job->base.credits = pumice_queue_credits(job->queue, waits);
@@ -238,10 +238,10 @@ static int make_room(struct pumice_job *job, u32 more)
  */
 int pumice_job_make_room(struct pumice_job *job)
 {
-	int ret = make_room(job, 0);
+	int ret = job_make_room(job, 0);
 
 	if (!ret && job->geometry)
-		ret = make_room(job->geometry, most_waits(job));
+		ret = job_make_room(job->geometry, job_max_waits(job));
 	return ret;
 }
 
@@ -258,18 +258,18 @@ void pumice_job_add_siblings(struct pumice_job *job, struct pumice_job * const *
 
 	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++)
 		if (job->sibling_deps & BIT_ULL(i))
-			gpu_deps_add(job, &jobs[i]->base.s_fence->finished);
+			job_gpu_deps_add(job, &jobs[i]->base.s_fence->finished);
 }
 
 /* Add the dependencies of a fragment job to its geometry job. */
-static void share_waits(struct pumice_job *geometry, struct pumice_job *fragment)
+static void job_share_waits(struct pumice_job *geometry, struct pumice_job *fragment)
 {
 	const u64 own = geometry->queue->entity.fence_context + 1;
 	u32 i;
 
 	for (i = 0; i < fragment->gpu_dep_count; i++)
 		if (fragment->gpu_deps[i]->context != own)
-			gpu_deps_add(geometry, fragment->gpu_deps[i]);
+			job_gpu_deps_add(geometry, fragment->gpu_deps[i]);
 }
 
 /**
@@ -285,7 +285,7 @@ void pumice_job_arm_scene(struct pumice_job *job)
 	if (!job->hwrt)
 		return;
 	if (job->geometry) {
-		share_waits(job->geometry, job);
+		job_share_waits(job->geometry, job);
 		pumice_pair_arm(job);
 		job->geometry = NULL;
 		pumice_hwrt_set_last(job->hwrt, job->hwrt_data, &job->base.s_fence->finished);
@@ -293,5 +293,5 @@ void pumice_job_arm_scene(struct pumice_job *job)
 	}
 	last = pumice_hwrt_last(job->hwrt, job->hwrt_data);
 	if (last && !dma_fence_is_signaled(last))
-		gpu_deps_add(job, last);
+		job_gpu_deps_add(job, last);
 }

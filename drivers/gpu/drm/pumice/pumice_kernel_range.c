@@ -31,7 +31,7 @@ struct step {
 	u32 count;
 };
 
-static void free_pages_of(struct step *step)
+static void kernel_range_free_step_pages(struct step *step)
 {
 	u32 i;
 
@@ -41,15 +41,15 @@ static void free_pages_of(struct step *step)
 	kfree(step);
 }
 
-static void free_step(struct pumice_device *pdev, struct step *step)
+static void kernel_range_free_step(struct pumice_device *pdev, struct step *step)
 {
 	dma_unmap_sgtable(pdev->drm.dev, &step->sgt, DMA_BIDIRECTIONAL, 0);
 	sg_free_table(&step->sgt);
-	free_pages_of(step);
+	kernel_range_free_step_pages(step);
 }
 
 /* Allocate zeroed pages without mapping them for the device. Returns NULL on failure. */
-static struct step *take_pages(u32 count, gfp_t gfp)
+static struct step *kernel_range_alloc_pages(u32 count, gfp_t gfp)
 {
 	struct step *step = kzalloc(sizeof(*step), gfp);
 
@@ -65,14 +65,14 @@ static struct step *take_pages(u32 count, gfp_t gfp)
 	}
 	if (step->count == count)
 		return step;
-	free_pages_of(step);
+	kernel_range_free_step_pages(step);
 	return NULL;
 }
 
 /* Allocate and map the memory of a step. Returns an error pointer on failure. */
-static struct step *make_step(struct pumice_device *pdev, u32 count, gfp_t gfp)
+static struct step *kernel_range_create_step(struct pumice_device *pdev, u32 count, gfp_t gfp)
 {
-	struct step *step = take_pages(count, gfp);
+	struct step *step = kernel_range_alloc_pages(count, gfp);
 	int ret;
 
 	if (!step)
@@ -89,7 +89,7 @@ static struct step *make_step(struct pumice_device *pdev, u32 count, gfp_t gfp)
 free_table:
 	sg_free_table(&step->sgt);
 free_pages:
-	free_pages_of(step);
+	kernel_range_free_step_pages(step);
 	return ERR_PTR(ret);
 }
 
@@ -99,8 +99,8 @@ u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range)
 	return range->va.start;
 }
 
-static int map_step_locked(struct pumice_kernel_range *range, struct step *step,
-			   struct pumice_mmu_pool *pool)
+static int kernel_range_map_step_locked(struct pumice_kernel_range *range, struct step *step,
+					struct pumice_mmu_pool *pool)
 {
 	u64 size = (u64)step->count << PAGE_SHIFT;
 	struct pumice_vm *vm = range->vm;
@@ -135,7 +135,7 @@ int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t
 	struct step *step;
 	int ret;
 
-	step = make_step(pdev, pages, gfp);
+	step = kernel_range_create_step(pdev, pages, gfp);
 	if (IS_ERR(step))
 		return PTR_ERR(step);
 	pumice_mmu_pool_init(&pool, &range->vm->tables);
@@ -143,27 +143,27 @@ int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t
 	ret = pumice_mmu_pool_fill_map(pdev, &pool, va, (u64)pages << PAGE_SHIFT);
 	if (!ret) {
 		mutex_lock(&range->vm->lock);
-		ret = map_step_locked(range, step, &pool);
+		ret = kernel_range_map_step_locked(range, step, &pool);
 		mutex_unlock(&range->vm->lock);
 	}
 	pumice_mmu_pool_free(pdev, &pool);
 	if (range->pages == before)
-		free_step(pdev, step);
+		kernel_range_free_step(pdev, step);
 	return ret;
 }
 
-static void free_steps_locked(struct pumice_kernel_range *range)
+static void kernel_range_free_steps_locked(struct pumice_kernel_range *range)
 {
 	struct step *step, *next;
 
 	lockdep_assert_held(&range->vm->lock);
 	list_for_each_entry_safe(step, next, &range->steps, node)
-		free_step(range->vm->pdev, step);
+		kernel_range_free_step(range->vm->pdev, step);
 	INIT_LIST_HEAD(&range->steps);
 }
 
 /* Release the memory, unless the device is being unplugged: unplugging releases it. */
-static void give_back(struct pumice_kernel_range *range)
+static void kernel_range_release_memory(struct pumice_kernel_range *range)
 {
 	struct pumice_vm *vm = range->vm;
 	struct pumice_mmu_pool none;
@@ -175,7 +175,7 @@ static void give_back(struct pumice_kernel_range *range)
 	mutex_lock(&vm->lock);
 	pumice_mmu_unmap(vm->mmu, &none, range->va.start, range->va.size);
 	if (pumice_vm_flush_locked(vm) != -ENODEV)
-		free_steps_locked(range);
+		kernel_range_free_steps_locked(range);
 	mutex_unlock(&vm->lock);
 	drm_dev_exit(idx);
 }
@@ -196,7 +196,7 @@ void pumice_kernel_range_destroy(struct pumice_kernel_range *range)
 		return;
 	vm = range->vm;
 	pdev = vm->pdev;
-	give_back(range);
+	kernel_range_release_memory(range);
 	pumice_device_wait_unplugged(pdev);
 	mutex_lock(&pdev->kernel_ranges_lock);
 	list_del(&range->node);
@@ -209,7 +209,7 @@ void pumice_kernel_range_destroy(struct pumice_kernel_range *range)
 }
 
 /* Reserve addresses without memory. Returns an error pointer on failure. */
-static struct pumice_kernel_range *reserve(struct pumice_vm *vm, u32 max_pages)
+static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u32 max_pages)
 {
 	u64 size = ALIGN((u64)max_pages << PAGE_SHIFT, ALIGNMENT);
 	struct pumice_kernel_range *range = kzalloc(sizeof(*range), GFP_KERNEL_ACCOUNT);
@@ -246,7 +246,7 @@ static struct pumice_kernel_range *reserve(struct pumice_vm *vm, u32 max_pages)
 struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32 pages,
 						       u32 max_pages)
 {
-	struct pumice_kernel_range *range = reserve(vm, max_pages);
+	struct pumice_kernel_range *range = kernel_range_reserve(vm, max_pages);
 	int ret = -ENODEV, idx;
 
 	if (IS_ERR(range))
@@ -290,7 +290,7 @@ void pumice_kernel_range_release_all(struct pumice_device *pdev)
 	mutex_lock(&pdev->kernel_ranges_lock);
 	list_for_each_entry(range, &pdev->kernel_ranges, node) {
 		mutex_lock(&range->vm->lock);
-		free_steps_locked(range);
+		kernel_range_free_steps_locked(range);
 		mutex_unlock(&range->vm->lock);
 	}
 	mutex_unlock(&pdev->kernel_ranges_lock);

@@ -74,7 +74,7 @@ struct pumice_mmu {
 #define CATALOGUE_BYTES	(DIRS * sizeof(u64))
 
 /* Return log2 of the number of 4 KiB pages in a page of this size. */
-static u32 page_order(u32 page_size)
+static u32 mmu_page_order(u32 page_size)
 {
 	static const u8 orders[] = {
 		[PUMICE_PAGE_SIZE_4K] = 0, [PUMICE_PAGE_SIZE_16K] = 2,
@@ -86,7 +86,7 @@ static u32 page_order(u32 page_size)
 }
 
 /* Allocate a table for a pool; the device must be present. */
-static struct table *table_alloc(struct pumice_device *pdev, const struct pumice_mmu_pool *pool)
+static struct table *mmu_table_alloc(struct pumice_device *pdev, const struct pumice_mmu_pool *pool)
 {
 	struct table *table = kzalloc(sizeof(*table), pool->gfp);
 
@@ -104,7 +104,7 @@ static struct table *table_alloc(struct pumice_device *pdev, const struct pumice
 	return table;
 }
 
-static void table_free(struct pumice_device *pdev, struct table *table)
+static void mmu_table_free(struct pumice_device *pdev, struct table *table)
 {
 	dma_free_coherent(pdev->drm.dev, ENTRIES * sizeof(u64), table->entries, table->dma);
 	list_del(&table->node);
@@ -112,27 +112,27 @@ static void table_free(struct pumice_device *pdev, struct table *table)
 	kfree(table);
 }
 
-static void free_list_of_tables(struct pumice_device *pdev, struct list_head *list)
+static void mmu_free_tables(struct pumice_device *pdev, struct list_head *list)
 {
 	struct table *table, *next;
 
 	list_for_each_entry_safe(table, next, list, node)
-		table_free(pdev, table);
+		mmu_table_free(pdev, table);
 }
 
 /* Store an entry with one store: the GPU may read it at any time. */
-static void set_entry(u64 *entry, u64 value)
+static void mmu_set_entry(u64 *entry, u64 value)
 {
 	WRITE_ONCE(*entry, value);
 }
 
-static void mark_dirty(struct pumice_mmu *mmu, u64 va, u64 size)
+static void mmu_mark_dirty(struct pumice_mmu *mmu, u64 va, u64 size)
 {
 	mmu->dirty.start = min(mmu->dirty.start, va);
 	mmu->dirty.end = max(mmu->dirty.end, va + size - 1);
 }
 
-static void mark_clean(struct pumice_mmu *mmu)
+static void mmu_mark_clean(struct pumice_mmu *mmu)
 {
 	mmu->dirty.start = U64_MAX;
 	mmu->dirty.end = 0;
@@ -152,7 +152,7 @@ struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 		return ERR_PTR(-ENOMEM);
 	mmu->pdev = pdev;
 	INIT_LIST_HEAD(&mmu->retired);
-	mark_clean(mmu);
+	mmu_mark_clean(mmu);
 	mmu->catalogue = dma_alloc_coherent(pdev->drm.dev, CATALOGUE_BYTES, &mmu->catalogue_dma,
 					    GFP_KERNEL_ACCOUNT);
 	if (!mmu->catalogue) {
@@ -162,14 +162,14 @@ struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 	return mmu;
 }
 
-static void directory_free(struct pumice_mmu *mmu, struct directory *dir)
+static void mmu_directory_free(struct pumice_mmu *mmu, struct directory *dir)
 {
 	u32 i;
 
 	for (i = 0; i < ENTRIES; i++)
 		if (dir->blocks[i])
-			table_free(mmu->pdev, dir->blocks[i]);
-	table_free(mmu->pdev, dir->table);
+			mmu_table_free(mmu->pdev, dir->blocks[i]);
+	mmu_table_free(mmu->pdev, dir->table);
 	kvfree(dir);
 }
 
@@ -187,10 +187,10 @@ void pumice_mmu_release_memory(struct pumice_mmu *mmu)
 		return;
 	for (i = 0; i < DIRS; i++) {
 		if (mmu->dirs[i])
-			directory_free(mmu, mmu->dirs[i]);
+			mmu_directory_free(mmu, mmu->dirs[i]);
 		mmu->dirs[i] = NULL;
 	}
-	free_list_of_tables(mmu->pdev, &mmu->retired);
+	mmu_free_tables(mmu->pdev, &mmu->retired);
 	dma_free_coherent(mmu->pdev->drm.dev, CATALOGUE_BYTES, mmu->catalogue,
 			  mmu->catalogue_dma);
 	mmu->catalogue = NULL;
@@ -226,9 +226,9 @@ void pumice_mmu_pool_init(struct pumice_mmu_pool *pool, atomic_t *usage)
 	INIT_LIST_HEAD(&pool->dirs);
 }
 
-static int fill_table(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
+static int mmu_fill_table(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
-	struct table *table = table_alloc(pdev, pool);
+	struct table *table = mmu_table_alloc(pdev, pool);
 
 	if (!table)
 		return -ENOMEM;
@@ -238,18 +238,18 @@ static int fill_table(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 }
 
 /* Fill the pool, which may take thousands of allocations, so a killed process stops it. */
-static int fill_tables(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 count)
+static int mmu_fill_tables(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 count)
 {
 	int ret = 0;
 
 	while (!ret && pool->table_count < count) {
-		ret = fatal_signal_pending(current) ? -EINTR : fill_table(pdev, pool);
+		ret = fatal_signal_pending(current) ? -EINTR : mmu_fill_table(pdev, pool);
 		cond_resched();
 	}
 	return ret;
 }
 
-static int fill_dirs(struct pumice_mmu_pool *pool, u64 count)
+static int mmu_fill_dirs(struct pumice_mmu_pool *pool, u64 count)
 {
 	struct directory *dir;
 
@@ -264,12 +264,12 @@ static int fill_dirs(struct pumice_mmu_pool *pool, u64 count)
 }
 
 /* Count the directories that a range overlaps. */
-static u64 count_dirs(u64 va, u64 size)
+static u64 mmu_count_dirs(u64 va, u64 size)
 {
 	return ((va + size - 1) >> DIR_SHIFT) - (va >> DIR_SHIFT) + 1;
 }
 
-static u64 count_blocks(u64 va, u64 size)
+static u64 mmu_count_blocks(u64 va, u64 size)
 {
 	return ((va + size - 1) >> BLOCK_SHIFT) - (va >> BLOCK_SHIFT) + 1;
 }
@@ -288,7 +288,7 @@ static u64 count_blocks(u64 va, u64 size)
  */
 u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
 {
-	return map ? count_dirs(va, size) + count_blocks(va, size) : UNMAP_TABLES;
+	return map ? mmu_count_dirs(va, size) + mmu_count_blocks(va, size) : UNMAP_TABLES;
 }
 
 /**
@@ -303,11 +303,12 @@ u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
 int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			    u64 size)
 {
-	u64 dirs = count_dirs(va, size) - (pool->kept == (va >> DIR_SHIFT) + 1);
-	int ret = fill_dirs(pool, pool->dir_count + dirs);
+	u64 dirs = mmu_count_dirs(va, size) - (pool->kept == (va >> DIR_SHIFT) + 1);
+	int ret = mmu_fill_dirs(pool, pool->dir_count + dirs);
 
 	pool->kept = ((va + size - 1) >> DIR_SHIFT) + 1;
-	return ret ?: fill_tables(pdev, pool, pool->table_count + dirs + count_blocks(va, size));
+	return ret ?: mmu_fill_tables(pdev, pool,
+				      pool->table_count + dirs + mmu_count_blocks(va, size));
 }
 
 /**
@@ -320,7 +321,7 @@ int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *
 int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {
 	pool->kept = 0;
-	return fill_tables(pdev, pool, pool->table_count + UNMAP_TABLES);
+	return mmu_fill_tables(pdev, pool, pool->table_count + UNMAP_TABLES);
 }
 
 /**
@@ -335,10 +336,10 @@ int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool
 int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			     u64 size)
 {
-	u64 dirs = count_dirs(va, size);
-	int ret = fill_dirs(pool, dirs);
+	u64 dirs = mmu_count_dirs(va, size);
+	int ret = mmu_fill_dirs(pool, dirs);
 
-	return ret ?: fill_tables(pdev, pool, dirs + count_blocks(va, size));
+	return ret ?: mmu_fill_tables(pdev, pool, dirs + mmu_count_blocks(va, size));
 }
 
 /**
@@ -354,7 +355,7 @@ int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_poo
 
 	/* Not interrupted by signals: this unmaps the kernel ranges of a killed process. */
 	while (!ret && pool->table_count < UNMAP_TABLES)
-		ret = fill_table(pdev, pool);
+		ret = mmu_fill_table(pdev, pool);
 	return ret;
 }
 
@@ -367,13 +368,13 @@ void pumice_mmu_pool_free(struct pumice_device *pdev, struct pumice_mmu_pool *po
 {
 	struct directory *dir, *next;
 
-	free_list_of_tables(pdev, &pool->tables);
+	mmu_free_tables(pdev, &pool->tables);
 	list_for_each_entry_safe(dir, next, &pool->dirs, node)
 		kvfree(dir);
 	pumice_mmu_pool_init(pool, pool->usage);
 }
 
-static struct table *pool_take(struct pumice_mmu_pool *pool)
+static struct table *mmu_pool_take(struct pumice_mmu_pool *pool)
 {
 	struct table *table = list_first_entry(&pool->tables, struct table, node);
 
@@ -382,35 +383,35 @@ static struct table *pool_take(struct pumice_mmu_pool *pool)
 	return table;
 }
 
-static struct directory *pool_take_dir(struct pumice_mmu_pool *pool)
+static struct directory *mmu_pool_take_dir(struct pumice_mmu_pool *pool)
 {
 	struct directory *dir = list_first_entry(&pool->dirs, struct directory, node);
 
 	list_del_init(&dir->node);
 	pool->dir_count--;
-	dir->table = pool_take(pool);
+	dir->table = mmu_pool_take(pool);
 	return dir;
 }
 
 /* Return the directory of an address, created if necessary. */
-static struct directory *directory_get(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool,
-				       u64 va)
+static struct directory *mmu_directory_get(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool,
+					   u64 va)
 {
 	u32 index = va >> DIR_SHIFT;
 	struct directory *dir = mmu->dirs[index];
 
 	if (dir)
 		return dir;
-	dir = pool_take_dir(pool);
+	dir = mmu_pool_take_dir(pool);
 	mmu->dirs[index] = dir;
 	dma_wmb(); /* clear the directory before the GPU can reach it */
-	set_entry(&mmu->catalogue[index], PUMICE_MMU_PC_ENTRY__VALID__MASK |
-		  (dir->table->dma & PUMICE_MMU_PC_ENTRY__ADDR__MASK));
+	mmu_set_entry(&mmu->catalogue[index], PUMICE_MMU_PC_ENTRY__VALID__MASK |
+		      (dir->table->dma & PUMICE_MMU_PC_ENTRY__ADDR__MASK));
 	return dir;
 }
 
 /* Read the 512 leaves of a block; all zero if there is no table. */
-static void block_expand(const struct table *table, u64 *leaves)
+static void mmu_block_expand(const struct table *table, u64 *leaves)
 {
 	u32 order, i;
 	u64 entry;
@@ -419,7 +420,7 @@ static void block_expand(const struct table *table, u64 *leaves)
 		memset(leaves, 0, LEAVES * sizeof(*leaves));
 		return;
 	}
-	order = page_order(table->page_size);
+	order = mmu_page_order(table->page_size);
 	for (i = 0; i < LEAVES; i++) {
 		entry = table->entries[i >> order];
 		if (entry)
@@ -428,7 +429,7 @@ static void block_expand(const struct table *table, u64 *leaves)
 	}
 }
 
-static bool leaves_fit_page(const u64 *leaves, u32 pages)
+static bool mmu_leaves_fit_page(const u64 *leaves, u32 pages)
 {
 	u32 i;
 
@@ -441,14 +442,14 @@ static bool leaves_fit_page(const u64 *leaves, u32 pages)
 }
 
 /* Return the largest page size that fits all leaves of a block. */
-static u32 block_page_size(const u64 *leaves)
+static u32 mmu_block_page_size(const u64 *leaves)
 {
 	u32 size, pages, i;
 
 	for (size = PUMICE_PAGE_SIZE_2M; size > PUMICE_PAGE_SIZE_4K; size--) {
-		pages = BIT(page_order(size));
+		pages = BIT(mmu_page_order(size));
 		for (i = 0; i < LEAVES; i += pages)
-			if (!leaves_fit_page(leaves + i, pages))
+			if (!mmu_leaves_fit_page(leaves + i, pages))
 				break;
 		if (i == LEAVES)
 			break;
@@ -456,29 +457,29 @@ static u32 block_page_size(const u64 *leaves)
 	return size;
 }
 
-static void table_fill(struct table *table, const u64 *leaves, u32 page_size)
+static void mmu_table_fill(struct table *table, const u64 *leaves, u32 page_size)
 {
-	u32 order = page_order(page_size);
+	u32 order = mmu_page_order(page_size);
 	u32 i;
 
 	memset(table->entries, 0, ENTRIES * sizeof(u64));
 	for (i = 0; i < LEAVES >> order; i++)
-		set_entry(&table->entries[i], leaves[i << order]);
+		mmu_set_entry(&table->entries[i], leaves[i << order]);
 	table->page_size = page_size;
 }
 
-static void directory_drop(struct pumice_mmu *mmu, u32 index)
+static void mmu_directory_drop(struct pumice_mmu *mmu, u32 index)
 {
 	struct directory *dir = mmu->dirs[index];
 
-	set_entry(&mmu->catalogue[index], 0);
+	mmu_set_entry(&mmu->catalogue[index], 0);
 	list_add(&dir->table->node, &mmu->retired);
 	mmu->dirs[index] = NULL;
 	kvfree(dir);
 }
 
 /* Replace the table of a block by @table, or by none if NULL. */
-static void block_replace(struct pumice_mmu *mmu, u64 va, struct table *table)
+static void mmu_block_replace(struct pumice_mmu *mmu, u64 va, struct table *table)
 {
 	struct directory *dir = mmu->dirs[va >> DIR_SHIFT];
 	u32 index = (va >> BLOCK_SHIFT) % ENTRIES;
@@ -490,21 +491,22 @@ static void block_replace(struct pumice_mmu *mmu, u64 va, struct table *table)
 			PUMICE_FIELD_PREP(PUMICE_MMU_PD_ENTRY__PAGE_SIZE, table->page_size) |
 			(table->dma & PUMICE_MMU_PD_ENTRY__ADDR__MASK);
 	dma_wmb(); /* fill the table before the GPU can reach it */
-	set_entry(&dir->table->entries[index], entry);
+	mmu_set_entry(&dir->table->entries[index], entry);
 	dir->blocks[index] = table;
 	dir->live += !!table - !!old;
 	if (old) {
 		list_add(&old->node, &mmu->retired);
-		mark_dirty(mmu, ALIGN_DOWN(va, BLOCK_BYTES), BLOCK_BYTES);
+		mmu_mark_dirty(mmu, ALIGN_DOWN(va, BLOCK_BYTES), BLOCK_BYTES);
 	}
 	if (!dir->live)
-		directory_drop(mmu, va >> DIR_SHIFT);
+		mmu_directory_drop(mmu, va >> DIR_SHIFT);
 }
 
 /* Change entries in place, with the same page size. */
-static void block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table, const u64 *leaves)
+static void mmu_block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table,
+			      const u64 *leaves)
 {
-	u32 order = page_order(table->page_size);
+	u32 order = mmu_page_order(table->page_size);
 	u64 block = ALIGN_DOWN(va, BLOCK_BYTES);
 	u64 old;
 	u32 i;
@@ -513,10 +515,10 @@ static void block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table, c
 		old = table->entries[i];
 		if (old == leaves[i << order])
 			continue;
-		set_entry(&table->entries[i], leaves[i << order]);
+		mmu_set_entry(&table->entries[i], leaves[i << order]);
 		if (old)
-			mark_dirty(mmu, block + ((u64)i << order << LEAF_SHIFT),
-				   LEAF_BYTES << order);
+			mmu_mark_dirty(mmu, block + ((u64)i << order << LEAF_SHIFT),
+				       LEAF_BYTES << order);
 	}
 }
 
@@ -524,10 +526,11 @@ static void block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *table, c
  * Replace the leaves of [va, va + size), which is inside one block; leaves == NULL
  * unmaps. Uses at most one table of the pool, and a directory if there is none.
  */
-static void block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
-			 const u64 *leaves)
+static void mmu_block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			     const u64 *leaves)
 {
-	struct directory *dir = leaves ? directory_get(mmu, pool, va) : mmu->dirs[va >> DIR_SHIFT];
+	struct directory *dir = leaves ? mmu_directory_get(mmu, pool, va) :
+					 mmu->dirs[va >> DIR_SHIFT];
 	u32 first = (va >> LEAF_SHIFT) % LEAVES;
 	u32 count = size >> LEAF_SHIFT;
 	struct table *table, *new;
@@ -536,26 +539,26 @@ static void block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u
 	table = dir ? dir->blocks[(va >> BLOCK_SHIFT) % ENTRIES] : NULL;
 	if (!table && !leaves)
 		return;
-	block_expand(table, mmu->leaves);
+	mmu_block_expand(table, mmu->leaves);
 	if (leaves)
 		memcpy(mmu->leaves + first, leaves, count * sizeof(*leaves));
 	else
 		memset(mmu->leaves + first, 0, count * sizeof(*leaves));
 	if (!memchr_inv(mmu->leaves, 0, sizeof(mmu->leaves))) {
-		block_replace(mmu, va, NULL);
+		mmu_block_replace(mmu, va, NULL);
 		return;
 	}
-	page_size = block_page_size(mmu->leaves);
+	page_size = mmu_block_page_size(mmu->leaves);
 	if (table && table->page_size == page_size) {
-		block_rewrite(mmu, va, table, mmu->leaves);
+		mmu_block_rewrite(mmu, va, table, mmu->leaves);
 		return;
 	}
-	new = pool_take(pool);
-	table_fill(new, mmu->leaves, page_size);
-	block_replace(mmu, va, new);
+	new = mmu_pool_take(pool);
+	mmu_table_fill(new, mmu->leaves, page_size);
+	mmu_block_replace(mmu, va, new);
 }
 
-static u64 leaf_attributes(u32 flags)
+static u64 mmu_leaf_attributes(u32 flags)
 {
 	u64 leaf = LEAF_VALID;
 
@@ -570,7 +573,7 @@ static u64 leaf_attributes(u32 flags)
 	return leaf;
 }
 
-static u64 bytes_in_block(u64 va, u64 size)
+static u64 mmu_bytes_in_block(u64 va, u64 size)
 {
 	return min(size, BLOCK_BYTES - (va & (BLOCK_BYTES - 1)));
 }
@@ -588,8 +591,8 @@ static u64 bytes_in_block(u64 va, u64 size)
 void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
 			struct sg_table *sgt, u64 offset, u32 flags)
 {
-	u64 attributes = leaf_attributes(flags);
-	u64 chunk = bytes_in_block(va, size);
+	u64 attributes = mmu_leaf_attributes(flags);
+	u64 chunk = mmu_bytes_in_block(va, size);
 	struct sg_dma_page_iter iter;
 	u32 filled = 0;
 
@@ -597,12 +600,12 @@ void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u6
 		mmu->mapping[filled++] = sg_page_iter_dma_address(&iter) | attributes;
 		if ((u64)filled << LEAF_SHIFT < chunk)
 			continue;
-		block_update(mmu, pool, va, chunk, mmu->mapping);
+		mmu_block_update(mmu, pool, va, chunk, mmu->mapping);
 		va += chunk;
 		size -= chunk;
 		if (!size)
 			return;
-		chunk = bytes_in_block(va, size);
+		chunk = mmu_bytes_in_block(va, size);
 		filled = 0;
 	}
 }
@@ -619,15 +622,15 @@ void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u6
 void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va,
 			       u64 size, dma_addr_t addr, u32 flags)
 {
-	u64 attributes = leaf_attributes(flags);
+	u64 attributes = mmu_leaf_attributes(flags);
 	u64 chunk;
 	u32 i;
 
 	for (; size; va += chunk, addr += chunk, size -= chunk) {
-		chunk = bytes_in_block(va, size);
+		chunk = mmu_bytes_in_block(va, size);
 		for (i = 0; i < chunk >> LEAF_SHIFT; i++)
 			mmu->mapping[i] = (addr + ((u64)i << LEAF_SHIFT)) | attributes;
-		block_update(mmu, pool, va, chunk, mmu->mapping);
+		mmu_block_update(mmu, pool, va, chunk, mmu->mapping);
 	}
 }
 
@@ -644,15 +647,15 @@ void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 
 
 	for (; size; va += chunk, size -= chunk) {
 		if (mmu->dirs[va >> DIR_SHIFT]) {
-			chunk = bytes_in_block(va, size);
-			block_update(mmu, pool, va, chunk, NULL);
+			chunk = mmu_bytes_in_block(va, size);
+			mmu_block_update(mmu, pool, va, chunk, NULL);
 		} else {
 			chunk = min(size, BIT_ULL(DIR_SHIFT) - (va & (BIT_ULL(DIR_SHIFT) - 1)));
 		}
 	}
 }
 
-static struct pumice_mmu_step step(const u64 *entries, dma_addr_t dma, u32 index)
+static struct pumice_mmu_step mmu_read_step(const u64 *entries, dma_addr_t dma, u32 index)
 {
 	return (struct pumice_mmu_step) {
 		.table = dma,
@@ -676,14 +679,15 @@ u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step
 	const u32 leaf = va >> LEAF_SHIFT & (LEAVES - 1);
 	const struct table *table;
 
-	steps[0] = step(mmu->catalogue, mmu->catalogue_dma, va >> DIR_SHIFT);
+	steps[0] = mmu_read_step(mmu->catalogue, mmu->catalogue_dma, va >> DIR_SHIFT);
 	if (!dir)
 		return 1;
-	steps[1] = step(dir->table->entries, dir->table->dma, block);
+	steps[1] = mmu_read_step(dir->table->entries, dir->table->dma, block);
 	table = dir->blocks[block];
 	if (!table)
 		return 2;
-	steps[2] = step(table->entries, table->dma, leaf >> page_order(table->page_size));
+	steps[2] = mmu_read_step(table->entries, table->dma,
+				 leaf >> mmu_page_order(table->page_size));
 	return 3;
 }
 
@@ -725,8 +729,8 @@ bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dir
  */
 void pumice_mmu_flushed(struct pumice_mmu *mmu)
 {
-	free_list_of_tables(mmu->pdev, &mmu->retired);
-	mark_clean(mmu);
+	mmu_free_tables(mmu->pdev, &mmu->retired);
+	mmu_mark_clean(mmu);
 }
 
 /**

@@ -48,7 +48,7 @@ struct pumice_pair *pumice_pair_get(struct pumice_pair *pair)
 	return pair;
 }
 
-static void last_put(struct kref *ref)
+static void pair_last_put(struct kref *ref)
 {
 	struct pumice_pair *pair = container_of(ref, struct pumice_pair, ref);
 
@@ -60,7 +60,7 @@ static void last_put(struct kref *ref)
 void pumice_pair_put(struct pumice_pair *pair)
 {
 	if (pair)
-		kref_put(&pair->ref, last_put);
+		kref_put(&pair->ref, pair_last_put);
 }
 
 /**
@@ -102,7 +102,7 @@ struct dma_fence *pumice_pair_promise(struct pumice_pair *pair)
 	return fence;
 }
 
-static void forget_submitted_locked(struct pumice_pair *pair)
+static void pair_clear_submitted_locked(struct pumice_pair *pair)
 {
 	if (pair->submitted)
 		pair->fragment->awaited--;
@@ -125,7 +125,7 @@ u32 pumice_pair_note_submitted_locked(struct pumice_job *job)
 
 	lockdep_assert_held(&job->ctx->lock);
 	if (job->queue == q) {
-		forget_submitted_locked(pair);
+		pair_clear_submitted_locked(pair);
 		return 0;
 	}
 	before = q->seqno + q->awaited;
@@ -157,7 +157,7 @@ void pumice_pair_end_locked(struct pumice_job *job)
 		list_del_init(&pair->node);
 		job->queue->promised -= pair->credits;
 	}
-	forget_submitted_locked(pair);
+	pair_clear_submitted_locked(pair);
 	pair->promised = false;
 	pair->over = true;
 }

@@ -68,13 +68,13 @@ void pumice_perfmon_unregister_sysctl(void)
 	unregister_sysctl_table(sysctls);
 }
 
-static bool may_use(u32 counter)
+static bool perfmon_may_use(u32 counter)
 {
 	return !(counters[counter].flags & DRM_PUMICE_PERF_COUNTER_GLOBAL) ||
 	       !READ_ONCE(perf_paranoid) || perfmon_capable();
 }
 
-static void free_work(struct work_struct *work)
+static void perfmon_free_work(struct work_struct *work)
 {
 	struct pumice_perfmon *perfmon = container_of(work, struct pumice_perfmon, free_work);
 	struct drm_device *drm = &perfmon->pdev->drm;
@@ -85,7 +85,7 @@ static void free_work(struct work_struct *work)
 	drm_dev_put(drm);
 }
 
-static void last_put(struct kref *ref)
+static void perfmon_last_put(struct kref *ref)
 {
 	struct pumice_perfmon *perfmon = container_of(ref, struct pumice_perfmon, ref);
 
@@ -96,7 +96,7 @@ static void last_put(struct kref *ref)
 void pumice_perfmon_put(struct pumice_perfmon *perfmon)
 {
 	if (perfmon)
-		kref_put(&perfmon->ref, last_put);
+		kref_put(&perfmon->ref, perfmon_last_put);
 }
 
 /**
@@ -130,7 +130,8 @@ int pumice_ioctl_perf_counter_get(struct drm_device *drm, void *data, struct drm
 	return 0;
 }
 
-static int copy_counters(struct pumice_perfmon *perfmon, const struct drm_pumice_array *array)
+static int perfmon_copy_counters(struct pumice_perfmon *perfmon,
+				 const struct drm_pumice_array *array)
 {
 	u32 i, n;
 	int ret;
@@ -141,7 +142,7 @@ static int copy_counters(struct pumice_perfmon *perfmon, const struct drm_pumice
 			return ret;
 		if (n >= ARRAY_SIZE(counters))
 			return -EINVAL;
-		if (!may_use(n))
+		if (!perfmon_may_use(n))
 			return -EACCES;
 		perfmon->counters[i] = n;
 	}
@@ -158,14 +159,14 @@ static struct pumice_perfmon *perfmon_alloc(struct pumice_device *pdev,
 
 	if (!perfmon)
 		return ERR_PTR(-ENOMEM);
-	ret = copy_counters(perfmon, array);
+	ret = perfmon_copy_counters(perfmon, array);
 	if (ret) {
 		kfree(perfmon);
 		return ERR_PTR(ret);
 	}
 	kref_init(&perfmon->ref);
 	mutex_init(&perfmon->lock);
-	INIT_WORK(&perfmon->free_work, free_work);
+	INIT_WORK(&perfmon->free_work, perfmon_free_work);
 	drm_dev_get(&pdev->drm);
 	perfmon->pdev = pdev;
 	return perfmon;
@@ -231,7 +232,7 @@ int pumice_ioctl_perfmon_destroy(struct drm_device *drm, void *data, struct drm_
 	return 0;
 }
 
-static void read_values(const struct pumice_perfmon *perfmon, u64 *values)
+static void perfmon_read_values(const struct pumice_perfmon *perfmon, u64 *values)
 {
 	const struct fwif_perf *perf = perfmon->obj->cpu;
 	u32 i, n;
@@ -247,7 +248,7 @@ static void read_values(const struct pumice_perfmon *perfmon, u64 *values)
  * Reset the counters by the values that were returned, so that counts added by the firmware
  * meanwhile are not lost. Backwards: for duplicate counters the first value is used.
  */
-static void take_values(struct pumice_perfmon *perfmon, const u64 *values)
+static void perfmon_reset_values(struct pumice_perfmon *perfmon, const u64 *values)
 {
 	u64 base[PUMICE_PERF_COUNTER_COUNT];
 	u32 i;
@@ -258,8 +259,8 @@ static void take_values(struct pumice_perfmon *perfmon, const u64 *values)
 		perfmon->base[perfmon->counters[i]] = base[perfmon->counters[i]] + values[i];
 }
 
-static int get_values(struct pumice_perfmon *perfmon,
-		      const struct drm_pumice_perfmon_get_values *args)
+static int perfmon_get_values(struct pumice_perfmon *perfmon,
+			      const struct drm_pumice_perfmon_get_values *args)
 {
 	u64 values[DRM_PUMICE_MAX_PERF_COUNTERS];
 	int ret = 0;
@@ -267,12 +268,12 @@ static int get_values(struct pumice_perfmon *perfmon,
 	if (atomic_read_acquire(&perfmon->busy))
 		return -EBUSY;
 	mutex_lock(&perfmon->lock);
-	read_values(perfmon, values);
+	perfmon_read_values(perfmon, values);
 	if (copy_to_user(u64_to_user_ptr(args->values), values,
 			 perfmon->count * sizeof(*values)))
 		ret = -EFAULT;
 	else if (args->flags & DRM_PUMICE_PERFMON_RESET)
-		take_values(perfmon, values);
+		perfmon_reset_values(perfmon, values);
 	mutex_unlock(&perfmon->lock);
 	return ret;
 }
@@ -291,7 +292,7 @@ int pumice_ioctl_perfmon_get_values(struct drm_device *drm, void *data, struct d
 		return -ENOENT;
 	ret = -ENODEV;
 	if (drm_dev_enter(drm, &idx)) {
-		ret = get_values(perfmon, args);
+		ret = perfmon_get_values(perfmon, args);
 		drm_dev_exit(idx);
 	}
 	pumice_perfmon_put(perfmon);

@@ -84,7 +84,7 @@ void pumice_pm_fini(struct pumice_device *pdev)
 	pm_runtime_dont_use_autosuspend(dev);
 }
 
-static int runtime_suspend(struct device *dev)
+static int pumice_pm_runtime_suspend(struct device *dev)
 {
 	struct pumice_device *pdev = dev_get_drvdata(dev);
 	int idx;
@@ -96,7 +96,7 @@ static int runtime_suspend(struct device *dev)
 	return 0;
 }
 
-static int runtime_resume(struct device *dev)
+static int pumice_pm_runtime_resume(struct device *dev)
 {
 	struct pumice_device *pdev = dev_get_drvdata(dev);
 	int idx, ret;
@@ -109,7 +109,7 @@ static int runtime_resume(struct device *dev)
 }
 
 /* Return true while the firmware has a job. */
-static bool busy(struct pumice_device *pdev)
+static bool pumice_pm_busy(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
 	bool found = false;
@@ -122,12 +122,12 @@ static bool busy(struct pumice_device *pdev)
 }
 
 /* Start no job until pumice_reset_continue(), and wait for those that the firmware has. */
-static int quiesce(struct pumice_device *pdev)
+static int pumice_pm_quiesce(struct pumice_device *pdev)
 {
 	unsigned long end = jiffies + 2 * msecs_to_jiffies(pumice_job_timeout_ms);
 
 	pumice_reset_pause(pdev);
-	while (busy(pdev)) {
+	while (pumice_pm_busy(pdev)) {
 		if (time_after(jiffies, end))
 			return -EBUSY;
 		msleep(POLL_MS);
@@ -135,7 +135,7 @@ static int quiesce(struct pumice_device *pdev)
 	return 0;
 }
 
-static int system_suspend(struct device *dev)
+static int pumice_pm_system_suspend(struct device *dev)
 {
 	struct pumice_device *pdev = dev_get_drvdata(dev);
 	int idx, ret = 0;
@@ -143,7 +143,7 @@ static int system_suspend(struct device *dev)
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return 0;
 	if (!pm_runtime_suspended(dev))
-		ret = quiesce(pdev);
+		ret = pumice_pm_quiesce(pdev);
 	if (!ret)
 		ret = pm_runtime_force_suspend(dev);
 	if (ret)
@@ -152,7 +152,7 @@ static int system_suspend(struct device *dev)
 	return ret;
 }
 
-static int system_resume(struct device *dev)
+static int pumice_pm_system_resume(struct device *dev)
 {
 	struct pumice_device *pdev = dev_get_drvdata(dev);
 	int ret;
@@ -163,6 +163,6 @@ static int system_resume(struct device *dev)
 }
 
 const struct dev_pm_ops pumice_pm_ops = {
-	SYSTEM_SLEEP_PM_OPS(system_suspend, system_resume)
-	RUNTIME_PM_OPS(runtime_suspend, runtime_resume, NULL)
+	SYSTEM_SLEEP_PM_OPS(pumice_pm_system_suspend, pumice_pm_system_resume)
+	RUNTIME_PM_OPS(pumice_pm_runtime_suspend, pumice_pm_runtime_resume, NULL)
 };

@@ -63,7 +63,7 @@ static struct drm_pumice_query_timestamp query_timestamp(struct pumice_device *p
 }
 
 /* Copy the answer to the user, with the ioctl's rules for sizes. */
-static int answer(struct drm_pumice_dev_query *args, const void *data, u32 size)
+static int query_reply(struct drm_pumice_dev_query *args, const void *data, u32 size)
 {
 	void __user *to = u64_to_user_ptr(args->pointer);
 
@@ -78,8 +78,8 @@ static int answer(struct drm_pumice_dev_query *args, const void *data, u32 size)
 	return 0;
 }
 
-static int query(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
-		 struct drm_file *file)
+static int pumice_query_run(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
+			    struct drm_file *file)
 {
 	struct drm_pumice_query_timestamp time;
 	struct drm_pumice_query_stats stats;
@@ -89,16 +89,16 @@ static int query(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
 	switch (args->type) {
 	case DRM_PUMICE_QUERY_GPU:
 		gpu = query_gpu(pdev, file);
-		return answer(args, &gpu, sizeof(gpu));
+		return query_reply(args, &gpu, sizeof(gpu));
 	case DRM_PUMICE_QUERY_FW:
 		fw = query_fw(pdev);
-		return answer(args, &fw, sizeof(fw));
+		return query_reply(args, &fw, sizeof(fw));
 	case DRM_PUMICE_QUERY_TIMESTAMP:
 		time = query_timestamp(pdev);
-		return answer(args, &time, sizeof(time));
+		return query_reply(args, &time, sizeof(time));
 	case DRM_PUMICE_QUERY_STATS:
 		stats = pumice_stats_query(pdev);
-		return answer(args, &stats, sizeof(stats));
+		return query_reply(args, &stats, sizeof(stats));
 	default:
 		return -EINVAL;
 	}
@@ -114,7 +114,7 @@ int pumice_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *
 		return -ENODEV;
 	ret = pumice_pm_get(pdev);
 	if (!ret) {
-		ret = query(pdev, data, file);
+		ret = pumice_query_run(pdev, data, file);
 		pumice_pm_put(pdev);
 	}
 	drm_dev_exit(idx);

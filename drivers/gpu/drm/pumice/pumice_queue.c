@@ -2,7 +2,7 @@
 /*
  * Submission of jobs from the scheduler to the firmware, and their completion.
  *
- * run_job() writes a job into its queue's client CCB: WAITs for jobs of other
+ * pumice_queue_run_job() writes a job into its queue's client CCB: WAITs for jobs of other
  * queues, the command of the data master, and an UPDATE of the queue's update
  * object with the job's number. The interrupt thread reads update objects and
  * completes the jobs that they have reached.
@@ -53,7 +53,7 @@ static_assert(2 * (PUMICE_MAX_GPU_DEPS + PUMICE_MAX_SIBLINGS) * sizeof(struct fw
 	      JOB_BYTES <= CREDIT_LIMIT * CREDIT_BYTES);
 static_assert(CREDIT_LIMIT * CREDIT_BYTES / MIN_JOB_BYTES < PUMICE_RESULT_COUNT);
 
-static bool is_render(const struct pumice_queue *q)
+static bool pumice_queue_is_render(const struct pumice_queue *q)
 {
 	return q->dm == FWIF_DM_VDM || q->dm == FWIF_DM_PDM;
 }
@@ -61,7 +61,7 @@ static bool is_render(const struct pumice_queue *q)
 /* Return the credits of a job with @waits dependencies. */
 u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits)
 {
-	return ((is_render(q) ? JOB_BYTES : MIN_JOB_BYTES) +
+	return ((pumice_queue_is_render(q) ? JOB_BYTES : MIN_JOB_BYTES) +
 		waits * sizeof(struct fwif_cccb_wait)) / CREDIT_BYTES;
 }
 
@@ -73,7 +73,7 @@ bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits)
 }
 
 /* Append a command, preceded by a filler if it would not fit before the ring's end. */
-static void emit(struct pumice_queue *q, const void *cmd, u32 bytes)
+static void pumice_queue_emit_command(struct pumice_queue *q, const void *cmd, u32 bytes)
 {
 	u8 *cccb = q->shared->cccb;
 	u32 left = PUMICE_CCCB_BYTES - q->write;
@@ -92,7 +92,7 @@ static void emit(struct pumice_queue *q, const void *cmd, u32 bytes)
  * Return the firmware fence of a scheduled job of this GPU, or NULL if there is
  * none to wait for in the firmware. The parent is set before "scheduled" signals.
  */
-static struct pumice_fence *fw_fence(struct dma_fence *finished)
+static struct pumice_fence *pumice_queue_fw_fence(struct dma_fence *finished)
 {
 	struct drm_sched_fence *s_fence = to_drm_sched_fence(finished);
 
@@ -100,7 +100,7 @@ static struct pumice_fence *fw_fence(struct dma_fence *finished)
 	return to_pumice_fence(smp_load_acquire(&s_fence->parent));
 }
 
-static void emit_waits(struct pumice_job *job)
+static void pumice_queue_emit_waits(struct pumice_job *job)
 {
 	struct pumice_fence *fence;
 	struct fwif_cccb_wait wait;
@@ -109,7 +109,7 @@ static void emit_waits(struct pumice_job *job)
 	for (i = 0; i < job->gpu_dep_count; i++) {
 		if (dma_fence_is_signaled(job->gpu_deps[i]))
 			continue;
-		fence = fw_fence(job->gpu_deps[i]);
+		fence = pumice_queue_fw_fence(job->gpu_deps[i]);
 		if (!fence)
 			continue;
 		wait = (struct fwif_cccb_wait) {
@@ -117,11 +117,11 @@ static void emit_waits(struct pumice_job *job)
 			.object = fence->queue->ufo->addr,
 			.value = (u32)fence->base.seqno,
 		};
-		emit(job->queue, &wait, sizeof(wait));
+		pumice_queue_emit_command(job->queue, &wait, sizeof(wait));
 	}
 }
 
-static void emit_compute(struct pumice_job *job, u32 type)
+static void pumice_queue_emit_compute(struct pumice_job *job, u32 type)
 {
 	const struct fwif_cccb_compute compute = {
 		.header = { type, sizeof(compute) },
@@ -130,10 +130,10 @@ static void emit_compute(struct pumice_job *job, u32 type)
 		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
 	};
 
-	emit(job->queue, &compute, sizeof(compute));
+	pumice_queue_emit_command(job->queue, &compute, sizeof(compute));
 }
 
-static void emit_render(struct pumice_job *job, u32 type)
+static void pumice_queue_emit_render(struct pumice_job *job, u32 type)
 {
 	const struct fwif_cccb_render render = {
 		.header = { type, sizeof(render) },
@@ -146,7 +146,7 @@ static void emit_render(struct pumice_job *job, u32 type)
 		.before_value = job->before,
 	};
 
-	emit(job->queue, &render, sizeof(render));
+	pumice_queue_emit_command(job->queue, &render, sizeof(render));
 }
 
 /**
@@ -164,14 +164,15 @@ void pumice_queue_emit_locked(struct pumice_job *job)
 		.value = job->seqno,
 	};
 
-	emit_waits(job);
+	pumice_queue_emit_waits(job);
 	if (q->dm == FWIF_DM_VDM)
-		emit_render(job, FWIF_CCCB_GEOMETRY);
+		pumice_queue_emit_render(job, FWIF_CCCB_GEOMETRY);
 	else if (q->dm == FWIF_DM_PDM)
-		emit_render(job, FWIF_CCCB_FRAGMENT);
+		pumice_queue_emit_render(job, FWIF_CCCB_FRAGMENT);
 	else
-		emit_compute(job, q->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER : FWIF_CCCB_COMPUTE);
-	emit(q, &update, sizeof(update));
+		pumice_queue_emit_compute(job, q->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
+								      FWIF_CCCB_COMPUTE);
+	pumice_queue_emit_command(q, &update, sizeof(update));
 }
 
 /**
@@ -193,12 +194,12 @@ int pumice_queue_kick_locked(struct pumice_queue *q)
 	dma_wmb(); /* write the commands before the kick that publishes them */
 	ret = pumice_kccb_push_reserved(q->ctx->pdev, &kick);
 	if (!ret)
-		q->known = true;
+		q->registered = true;
 	return ret;
 }
 
 /* Append a job to its queue's ring. The firmware has it after the next kick. */
-static void append_locked(struct pumice_job *job)
+static void pumice_queue_append_locked(struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
 
@@ -222,7 +223,7 @@ static void append_locked(struct pumice_job *job)
  *
  * Returns 0, -ECANCELED if the context accepts no more jobs, or -ENODEV.
  */
-static int submit(struct pumice_job *job)
+static int pumice_queue_submit(struct pumice_job *job)
 {
 	struct pumice_context *ctx = job->ctx;
 	int no_room, ret = 0;
@@ -239,7 +240,7 @@ static int submit(struct pumice_job *job)
 		ret = -ENODEV;
 	} else {
 		pumice_vm_note_use(ctx->vm);
-		append_locked(job);
+		pumice_queue_append_locked(job);
 		if (!no_room)
 			pumice_queue_kick_locked(job->queue);
 	}
@@ -251,10 +252,10 @@ static int submit(struct pumice_job *job)
  * A job that is not submitted to the firmware completes with an error, as do all that follow
  * it in its context. It must not signal before jobs that the firmware still has: a fence of
  * a fence context implies all fences before it, and replaces them in reservations. If there
- * are such jobs it gets a fence that end_refused_locked() signals after theirs, and which the
- * firmware's waits can refer to by the last of their numbers.
+ * are such jobs it gets a fence that pumice_queue_end_refused_locked() signals after theirs, and
+ * which the firmware's waits can refer to by the last of their numbers.
  */
-static struct dma_fence *refuse(struct pumice_job *job, int error)
+static struct dma_fence *pumice_queue_refuse(struct pumice_job *job, int error)
 {
 	struct pumice_context *ctx = job->ctx;
 	struct pumice_queue *q = job->queue;
@@ -278,7 +279,7 @@ static struct dma_fence *refuse(struct pumice_job *job, int error)
 	return fence;
 }
 
-static struct dma_fence *run_job(struct drm_sched_job *base)
+static struct dma_fence *pumice_queue_run_job(struct drm_sched_job *base)
 {
 	struct pumice_job *job = to_pumice_job(base);
 	bool cookie = dma_fence_begin_signalling();
@@ -291,10 +292,10 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 		ret = -ECANCELED;
 		drm_dev_exit(idx);
 	} else {
-		ret = submit(job);
+		ret = pumice_queue_submit(job);
 		drm_dev_exit(idx);
 	}
-	fence = ret ? refuse(job, ret) : dma_fence_get(&job->fence->base);
+	fence = ret ? pumice_queue_refuse(job, ret) : dma_fence_get(&job->fence->base);
 	pumice_job_note_unqueued(job);
 	dma_fence_end_signalling(cookie);
 	return fence;
@@ -305,7 +306,8 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
  * so the kernel waits for that first. For one without a fence of this driver, the kernel
  * waits for its completion. Returns a reference, or NULL.
  */
-static struct dma_fence *not_scheduled(struct dma_fence * const *gpu_deps, u32 count)
+static struct dma_fence *pumice_queue_find_unscheduled(struct dma_fence * const *gpu_deps,
+						       u32 count)
 {
 	struct drm_sched_fence *s_fence;
 	u32 i;
@@ -316,14 +318,15 @@ static struct dma_fence *not_scheduled(struct dma_fence * const *gpu_deps, u32 c
 			continue;
 		if (!dma_fence_is_signaled(&s_fence->scheduled))
 			return dma_fence_get(&s_fence->scheduled);
-		if (!fw_fence(&s_fence->finished))
+		if (!pumice_queue_fw_fence(&s_fence->finished))
 			return dma_fence_get(&s_fence->finished);
 	}
 	return NULL;
 }
 
 /* A geometry job also waits for space for its fragment job. */
-static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sched_entity *entity)
+static struct dma_fence *pumice_queue_prepare_job(struct drm_sched_job *base,
+						  struct drm_sched_entity *entity)
 {
 	struct pumice_job *job = to_pumice_job(base);
 	struct pumice_pair *pair = job->pair;
@@ -331,22 +334,22 @@ static struct dma_fence *prepare_job(struct drm_sched_job *base, struct drm_sche
 
 	if (READ_ONCE(job->ctx->stopped))
 		return NULL;
-	fence = not_scheduled(job->gpu_deps, job->gpu_dep_count);
+	fence = pumice_queue_find_unscheduled(job->gpu_deps, job->gpu_dep_count);
 	if (fence || !pair || job->queue == pair->fragment)
 		return fence;
 	return pumice_pair_promise(pair);
 }
 
-static void free_job(struct drm_sched_job *base)
+static void pumice_queue_free_job(struct drm_sched_job *base)
 {
 	pumice_job_destroy(to_pumice_job(base));
 }
 
 static const struct drm_sched_backend_ops sched_ops = {
-	.prepare_job = prepare_job,
-	.run_job = run_job,
+	.prepare_job = pumice_queue_prepare_job,
+	.run_job = pumice_queue_run_job,
 	.timedout_job = pumice_reset_job_timed_out,
-	.free_job = free_job,
+	.free_job = pumice_queue_free_job,
 };
 
 /* Return the name of the queue of a data master, enum fwif_dm. */
@@ -360,7 +363,7 @@ const char *pumice_queue_name(u32 dm)
 	return names[dm];
 }
 
-static int init_scheduler(struct pumice_queue *q)
+static int pumice_queue_init_scheduler(struct pumice_queue *q)
 {
 	long tick = msecs_to_jiffies(q->ctx->timeout_ms) / PUMICE_TIMEOUT_TICKS;
 	struct pumice_device *pdev = q->ctx->pdev;
@@ -379,7 +382,7 @@ static int init_scheduler(struct pumice_queue *q)
 }
 
 /* Initialize the shared memory for a firmware without the queue; @ended: last completed job. */
-static void fill_shared(struct pumice_queue *q, u32 ended)
+static void pumice_queue_fill_shared(struct pumice_queue *q, u32 ended)
 {
 	u32 addr = q->obj->addr;
 
@@ -400,7 +403,7 @@ static void fill_shared(struct pumice_queue *q, u32 ended)
 }
 
 /* Allocate the memory shared with the firmware. On an error, pumice_queue_fini() frees it. */
-static int make_shared(struct pumice_queue *q, struct pumice_file *file)
+static int pumice_queue_alloc_shared(struct pumice_queue *q, struct pumice_file *file)
 {
 	struct pumice_device *pdev = q->ctx->pdev;
 	struct pumice_fw_obj *obj;
@@ -414,7 +417,7 @@ static int make_shared(struct pumice_queue *q, struct pumice_file *file)
 		return PTR_ERR(obj);
 	q->obj = obj;
 	q->shared = obj->cpu;
-	fill_shared(q, 0);
+	pumice_queue_fill_shared(q, 0);
 	return 0;
 }
 
@@ -426,7 +429,7 @@ u32 pumice_queue_memory(void)
 }
 
 /* Allocate a context id of the firmware, charged to the file. */
-static int make_id(struct pumice_queue *q, struct pumice_file *file)
+static int pumice_queue_alloc_id(struct pumice_queue *q, struct pumice_file *file)
 {
 	struct pumice_device *pdev = file->pdev;
 	int ret;
@@ -456,7 +459,7 @@ static int make_id(struct pumice_queue *q, struct pumice_file *file)
 int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct pumice_context *ctx,
 		      u32 dm)
 {
-	int ret = make_id(q, file);
+	int ret = pumice_queue_alloc_id(q, file);
 
 	if (ret)
 		return ret;
@@ -467,9 +470,9 @@ int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct p
 	INIT_LIST_HEAD(&q->in_flight);
 	INIT_LIST_HEAD(&q->refused);
 	INIT_LIST_HEAD(&q->pairs);
-	ret = make_shared(q, file);
+	ret = pumice_queue_alloc_shared(q, file);
 	if (!ret)
-		ret = init_scheduler(q);
+		ret = pumice_queue_init_scheduler(q);
 	if (ret) {
 		pumice_queue_release_shared(q);
 		pumice_queue_fini(q);
@@ -527,7 +530,7 @@ static struct ratelimit_state fault_limit =
 	RATELIMIT_STATE_INIT_FLAGS(fault_limit, DEFAULT_RATELIMIT_INTERVAL,
 				   DEFAULT_RATELIMIT_BURST, RATELIMIT_MSG_ON_RELEASE);
 
-static void report_fault(struct pumice_queue *q, const struct fwif_job_result *r)
+static void pumice_queue_report_fault(struct pumice_queue *q, const struct fwif_job_result *r)
 {
 	if (!__ratelimit(&fault_limit))
 		return;
@@ -538,8 +541,8 @@ static void report_fault(struct pumice_queue *q, const struct fwif_job_result *r
 }
 
 /* Return the errno of a job's fence. */
-static int result_error(struct pumice_queue *q, const struct pumice_job *job,
-			const struct fwif_job_result *r)
+static int pumice_queue_result_error(struct pumice_queue *q, const struct pumice_job *job,
+				     const struct fwif_job_result *r)
 {
 	if (r->seqno != job->seqno) {
 		drm_err_ratelimited(&q->ctx->pdev->drm,
@@ -561,7 +564,8 @@ static int result_error(struct pumice_queue *q, const struct pumice_job *job,
 }
 
 /* Complete a job; error 0 is success. */
-static void end_job_locked(struct pumice_job *job, int error, const struct fwif_job_result *r)
+static void pumice_queue_end_job_locked(struct pumice_job *job, int error,
+					const struct fwif_job_result *r)
 {
 	struct pumice_context *ctx = job->ctx;
 
@@ -578,14 +582,14 @@ static void end_job_locked(struct pumice_job *job, int error, const struct fwif_
 }
 
 /* Complete a job that the firmware reports as completed. */
-static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
+static void pumice_queue_finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 {
 	struct pumice_context *ctx = q->ctx;
 	struct fwif_job_result r;
 	int error;
 
 	pumice_copy_once(&r, &q->shared->results[job->seqno & RESULT_MASK], sizeof(r));
-	error = result_error(q, job, &r);
+	error = pumice_queue_result_error(q, job, &r);
 	if (ctx->guilty == job && r.fault == PUMICE_FAULT_KILLED)
 		pumice_stuck_note_locked(job, &q->shared->stuck);
 	if (r.seqno == job->seqno) {
@@ -600,7 +604,7 @@ static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 	}
 	if (error == -EIO) {
 		ctx->state |= DRM_PUMICE_CONTEXT_FAULTED;
-		report_fault(q, &r);
+		pumice_queue_report_fault(q, &r);
 	}
 	if (r.seqno == job->seqno && error == -EIO)
 		pumice_dump_fault_locked(job, &r, &q->shared->stuck);
@@ -608,11 +612,11 @@ static void finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 		pumice_vm_faults_note(job, &r);
 	if (r.seqno == job->seqno)
 		trace_pumice_job_done(q->id, &r, error);
-	end_job_locked(job, error, r.seqno == job->seqno ? &r : NULL);
+	pumice_queue_end_job_locked(job, error, r.seqno == job->seqno ? &r : NULL);
 }
 
 /* Complete the refused jobs; the firmware has no more jobs of the queue. */
-static void end_refused_locked(struct pumice_queue *q)
+static void pumice_queue_end_refused_locked(struct pumice_queue *q)
 {
 	struct pumice_job *job, *next;
 
@@ -626,7 +630,7 @@ static void end_refused_locked(struct pumice_queue *q)
 }
 
 /* Complete a queue's jobs up to number @reached. */
-static void process_locked(struct pumice_queue *q, u32 reached)
+static void pumice_queue_process_locked(struct pumice_queue *q, u32 reached)
 {
 	struct pumice_job *job, *next;
 
@@ -640,10 +644,10 @@ static void process_locked(struct pumice_queue *q, u32 reached)
 	list_for_each_entry_safe(job, next, &q->in_flight, node) {
 		if ((s32)(reached - job->seqno) < 0)
 			break;
-		finish_job_locked(q, job);
+		pumice_queue_finish_job_locked(q, job);
 	}
 	if (list_empty(&q->in_flight))
-		end_refused_locked(q);
+		pumice_queue_end_refused_locked(q);
 }
 
 /*
@@ -653,7 +657,7 @@ static void process_locked(struct pumice_queue *q, u32 reached)
  * the first, and jobs complete from the first to the last: when the fence of a fragment job
  * signals, that of its geometry job has signalled, and both are counted.
  */
-static void process_queues_locked(struct pumice_context *ctx)
+static void pumice_queue_process_context_locked(struct pumice_context *ctx)
 {
 	u32 reached[PUMICE_CONTEXT_QUEUES], i;
 
@@ -663,13 +667,13 @@ static void process_queues_locked(struct pumice_context *ctx)
 		dma_rmb(); /* read an update object before the next, and before results of jobs */
 	}
 	for (i = 0; i < ctx->queue_count; i++)
-		process_locked(&ctx->queues[i], reached[i]);
+		pumice_queue_process_locked(&ctx->queues[i], reached[i]);
 }
 
-static void process(struct pumice_context *ctx)
+static void pumice_queue_process_context(struct pumice_context *ctx)
 {
 	spin_lock(&ctx->lock);
-	process_queues_locked(ctx);
+	pumice_queue_process_context_locked(ctx);
 	spin_unlock(&ctx->lock);
 }
 
@@ -681,7 +685,7 @@ void pumice_queue_process(struct pumice_context *ctx)
 {
 	bool cookie = dma_fence_begin_signalling();
 
-	process(ctx);
+	pumice_queue_process_context(ctx);
 	dma_fence_end_signalling(cookie);
 }
 
@@ -696,7 +700,7 @@ void pumice_queue_process_all(struct pumice_device *pdev)
 
 	spin_lock(&pdev->reset.contexts_lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		process(ctx);
+		pumice_queue_process_context(ctx);
 	spin_unlock(&pdev->reset.contexts_lock);
 	dma_fence_end_signalling(cookie);
 }
@@ -710,13 +714,13 @@ void pumice_queue_renew_locked(struct pumice_queue *q, u32 ended)
 {
 	lockdep_assert_held(&q->ctx->lock);
 	WRITE_ONCE(*(u32 *)q->ufo->cpu, ended);
-	fill_shared(q, ended);
+	pumice_queue_fill_shared(q, ended);
 	q->write = 0;
-	q->known = false;
+	q->registered = false;
 }
 
 /* Complete with an error the jobs that the firmware had when it was taken down. */
-static void cancel_locked(struct pumice_queue *q, int error)
+static void pumice_queue_cancel_locked(struct pumice_queue *q, int error)
 {
 	struct pumice_context *ctx = q->ctx;
 	struct pumice_job *job, *next;
@@ -728,9 +732,10 @@ static void cancel_locked(struct pumice_queue *q, int error)
 			.seqno = job->seqno,
 			.fault = PUMICE_FAULT_RESET,
 		};
-		end_job_locked(job, job == ctx->guilty ? -ETIMEDOUT : error, &ctx->status.fault);
+		pumice_queue_end_job_locked(job, job == ctx->guilty ? -ETIMEDOUT : error,
+					    &ctx->status.fault);
 	}
-	end_refused_locked(q);
+	pumice_queue_end_refused_locked(q);
 	pumice_queue_renew_locked(q, q->seqno);
 }
 
@@ -752,9 +757,9 @@ void pumice_queue_cancel(struct pumice_context *ctx, int error)
 
 	lockdep_assert_held(&ctx->pdev->reset.lock);
 	spin_lock(&ctx->lock);
-	process_queues_locked(ctx);
+	pumice_queue_process_context_locked(ctx);
 	pumice_for_each_queue(q, ctx)
-		cancel_locked(q, error);
+		pumice_queue_cancel_locked(q, error);
 	/* The scene of a fragment job that is still in the kernel was lost as well. */
 	if (pumice_context_awaited_locked(ctx))
 		pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_INNOCENT);

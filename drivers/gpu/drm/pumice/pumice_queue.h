@@ -77,8 +77,8 @@ struct pumice_queue {
 	 * pumice_job.node, oldest first; empty when @in_flight is
 	 */
 	struct list_head refused;
-	/** @known: the firmware has the queue */
-	bool known;
+	/** @registered: the firmware has the queue */
+	bool registered;
 	/** @promised: for a fragment queue: credits reserved for the fragment jobs of @pairs */
 	u32 promised;
 	/** @awaited: fragment jobs not submitted yet whose geometry jobs the firmware got */

@@ -95,7 +95,7 @@ struct pumice_share *pumice_quota_open(void)
 	return share;
 }
 
-static void put_file_locked(struct pumice_share *share)
+static void quota_put_file_locked(struct pumice_share *share)
 {
 	if (!--share->refs)
 		kfree(share);
@@ -109,11 +109,11 @@ static void put_file_locked(struct pumice_share *share)
 void pumice_quota_close(struct pumice_device *pdev, struct pumice_share *share)
 {
 	mutex_lock(&pdev->quota.lock);
-	put_file_locked(share);
+	quota_put_file_locked(share);
 	mutex_unlock(&pdev->quota.lock);
 }
 
-static void put_user_locked(struct pumice_quota *quota, u32 uid, struct pumice_share *share)
+static void quota_put_user_locked(struct pumice_quota *quota, u32 uid, struct pumice_share *share)
 {
 	lockdep_assert_held(&quota->lock);
 	if (--share->refs)
@@ -127,7 +127,7 @@ static void put_user_locked(struct pumice_quota *quota, u32 uid, struct pumice_s
  * its holder, so they count as one user: the namespace's owner or, if root created it for
  * another user, as for a container, its root. The outermost user namespace decides.
  */
-static u32 charged_uid(void)
+static u32 quota_charged_uid(void)
 {
 	const struct cred *cred = current_cred();
 	struct user_namespace *ns;
@@ -142,7 +142,7 @@ static u32 charged_uid(void)
 }
 
 /* Get or create the share of a user, with a reference. Returns NULL without memory. */
-static struct pumice_share *get_user_locked(struct pumice_quota *quota, u32 uid)
+static struct pumice_share *quota_get_user_locked(struct pumice_quota *quota, u32 uid)
 {
 	struct pumice_share *share = xa_load(&quota->users, uid);
 
@@ -159,7 +159,7 @@ static struct pumice_share *get_user_locked(struct pumice_quota *quota, u32 uid)
 }
 
 /* Return true if @amount more would exceed the limit. */
-static bool exceeds(u32 used, u32 amount, u32 limit)
+static bool quota_exceeds(u32 used, u32 amount, u32 limit)
 {
 	return amount > limit || used > limit - amount;
 }
@@ -172,15 +172,16 @@ bool pumice_quota_privileged(void)
 
 /* A limit that a charge would exceed. */
 struct refusal {
-	const char *whose;
-	u32 used, most;
+	const char *scope;
+	u32 used, max;
 };
 
 /*
- * Find the limit that refuses a charge; .whose is NULL if none does. Capabilities are checked
+ * Find the limit that refuses a charge; .scope is NULL if none does. Capabilities are checked
  * only if the result depends on them.
  */
-static struct refusal look_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
+static struct refusal quota_find_refusal_locked(struct pumice_device *pdev,
+						const struct pumice_charge *charge)
 {
 	const struct limits *limit = &limits[charge->resource];
 	const u32 r = charge->resource, amount = charge->amount;
@@ -188,37 +189,37 @@ static struct refusal look_locked(struct pumice_device *pdev, const struct pumic
 	const u32 of_file = charge->file->used[r], of_user = charge->user->used[r];
 	struct refusal refusal = { 0 };
 
-	if (exceeds(of_file, amount, limit->file))
+	if (quota_exceeds(of_file, amount, limit->file))
 		return (struct refusal){ "a file", of_file, limit->file };
-	if (exceeds(of_user, amount, limit->user))
+	if (quota_exceeds(of_user, amount, limit->user))
 		refusal = (struct refusal){ "a user", of_user, limit->user };
-	else if (exceeds(all, amount, open))
+	else if (quota_exceeds(all, amount, open))
 		refusal = (struct refusal){ "all users without CAP_SYS_RESOURCE or CAP_SYS_NICE",
 					    all, open };
-	if (!refusal.whose || !pumice_quota_privileged())
+	if (!refusal.scope || !pumice_quota_privileged())
 		return refusal;
-	if (exceeds(all, amount, limit->total))
+	if (quota_exceeds(all, amount, limit->total))
 		return (struct refusal){ "all users", all, limit->total };
 	return (struct refusal){ 0 };
 }
 
 /* Check all limits. Returns 0, or -ENOSPC with a message in the kernel's log. */
-static int check_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
+static int quota_check_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
 {
-	const struct refusal refusal = look_locked(pdev, charge);
+	const struct refusal refusal = quota_find_refusal_locked(pdev, charge);
 
-	if (!refusal.whose)
+	if (!refusal.scope)
 		return 0;
 	dev_notice_ratelimited(pdev->drm.dev,
 			       "%s[%d], uid %u: limit of %s of %s: %u of %u used, %u requested\n",
 			       current->comm, task_pid_nr(current), charge->uid,
-			       limits[charge->resource].name, refusal.whose, refusal.used,
-			       refusal.most, charge->amount);
+			       limits[charge->resource].name, refusal.scope, refusal.used,
+			       refusal.max, charge->amount);
 	return -ENOSPC;
 }
 
 /* Return true if a charge would currently be refused. */
-static bool is_refused(struct pumice_file *file, enum pumice_resource resource, u32 amount)
+static bool quota_is_refused(struct pumice_file *file, enum pumice_resource resource, u32 amount)
 {
 	struct pumice_quota *quota = &file->pdev->quota;
 	struct pumice_share nothing = { 0 };
@@ -228,8 +229,8 @@ static bool is_refused(struct pumice_file *file, enum pumice_resource resource, 
 	bool refused;
 
 	mutex_lock(&quota->lock);
-	charge.user = xa_load(&quota->users, charged_uid()) ?: &nothing;
-	refused = look_locked(file->pdev, &charge).whose;
+	charge.user = xa_load(&quota->users, quota_charged_uid()) ?: &nothing;
+	refused = quota_find_refusal_locked(file->pdev, &charge).scope;
 	mutex_unlock(&quota->lock);
 	return refused;
 }
@@ -248,7 +249,7 @@ void pumice_quota_settle(struct pumice_file *file, enum pumice_resource resource
 	u32 i;
 
 	/* Two passes: the worker that frees a data set may queue the freeing of a free list. */
-	for (i = 0; i < 2 && is_refused(file, resource, amount); i++)
+	for (i = 0; i < 2 && quota_is_refused(file, resource, amount); i++)
 		flush_workqueue(pumice_cleanup_wq);
 }
 
@@ -272,12 +273,12 @@ int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource,
 	if (!file)
 		return 0;
 	quota = &file->pdev->quota;
-	c.uid = charged_uid();
+	c.uid = quota_charged_uid();
 	c.file = file->share;
 	mutex_lock(&quota->lock);
-	c.user = get_user_locked(quota, c.uid);
+	c.user = quota_get_user_locked(quota, c.uid);
 	if (c.user)
-		ret = check_locked(file->pdev, &c);
+		ret = quota_check_locked(file->pdev, &c);
 	if (!ret) {
 		c.file->refs++;
 		c.file->used[resource] += amount;
@@ -285,7 +286,7 @@ int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource,
 		quota->used[resource] += amount;
 		*charge = c;
 	} else if (c.user) {
-		put_user_locked(quota, c.uid, c.user);
+		quota_put_user_locked(quota, c.uid, c.user);
 	}
 	mutex_unlock(&quota->lock);
 	return ret;
@@ -307,8 +308,8 @@ void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *cha
 	charge->file->used[r] -= charge->amount;
 	charge->user->used[r] -= charge->amount;
 	quota->used[r] -= charge->amount;
-	put_file_locked(charge->file);
-	put_user_locked(quota, charge->uid, charge->user);
+	quota_put_file_locked(charge->file);
+	quota_put_user_locked(quota, charge->uid, charge->user);
 	mutex_unlock(&quota->lock);
 	*charge = (struct pumice_charge){ 0 };
 }

@@ -22,30 +22,30 @@
 #include "pumice_queue.h"
 #include "pumice_replay.h"
 
-static struct pumice_job *oldest(struct pumice_queue *q)
+static struct pumice_job *replay_oldest_job(struct pumice_queue *q)
 {
 	return list_first_entry_or_null(&q->in_flight, struct pumice_job, node);
 }
 
-static bool suspect(const struct pumice_queue *q)
+static bool replay_suspect(const struct pumice_queue *q)
 {
 	return q->ctx->pdev->kccb.suspect == q->obj->addr;
 }
 
 /* Return true if no job of the queue had begun (they begin in order) or is suspect again. */
-static bool untouched(struct pumice_queue *q)
+static bool replay_queue_untouched(struct pumice_queue *q)
 {
 	const u32 begun = READ_ONCE(q->shared->context.job_seqno);
-	const struct pumice_job *job = oldest(q);
+	const struct pumice_job *job = replay_oldest_job(q);
 
-	return !job || ((s32)(job->seqno - begun) > 0 && !(job->suspect && suspect(q)));
+	return !job || ((s32)(job->seqno - begun) > 0 && !(job->suspect && replay_suspect(q)));
 }
 
 /*
  * Return true if there is no fragment job whose geometry job has completed: each fragment job
  * that the firmware has or awaits came with a geometry job, and completes after it.
  */
-static bool scenes_to_come(struct pumice_context *ctx)
+static bool replay_scenes_pending(struct pumice_context *ctx)
 {
 	struct pumice_queue *geometry = &ctx->queues[PUMICE_QUEUE_GEOMETRY];
 	struct pumice_queue *fragment = &ctx->queues[PUMICE_QUEUE_FRAGMENT];
@@ -54,7 +54,7 @@ static bool scenes_to_come(struct pumice_context *ctx)
 	       list_count_nodes(&fragment->in_flight) + fragment->awaited;
 }
 
-static bool can_go_on_locked(struct pumice_context *ctx)
+static bool replay_possible_locked(struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
 
@@ -62,18 +62,18 @@ static bool can_go_on_locked(struct pumice_context *ctx)
 	if (ctx->stopped)
 		return false;
 	pumice_for_each_queue(q, ctx)
-		if (!untouched(q))
+		if (!replay_queue_untouched(q))
 			return false;
-	return ctx->queue_count < 2 || scenes_to_come(ctx);
+	return ctx->queue_count < 2 || replay_scenes_pending(ctx);
 }
 
-static void rewind_locked(struct pumice_queue *q)
+static void replay_rewind_locked(struct pumice_queue *q)
 {
-	struct pumice_job *job = oldest(q);
+	struct pumice_job *job = replay_oldest_job(q);
 
 	pumice_queue_renew_locked(q, job ? job->seqno - 1 : q->seqno);
 	if (job)
-		job->suspect = suspect(q);
+		job->suspect = replay_suspect(q);
 	q->ticks = 0;
 }
 
@@ -92,16 +92,16 @@ bool pumice_replay_prepare(struct pumice_context *ctx)
 
 	lockdep_assert_held(&ctx->pdev->reset.lock);
 	spin_lock(&ctx->lock);
-	ret = can_go_on_locked(ctx);
+	ret = replay_possible_locked(ctx);
 	if (ret)
 		pumice_for_each_queue(q, ctx)
-			rewind_locked(q);
+			replay_rewind_locked(q);
 	spin_unlock(&ctx->lock);
 	return ret;
 }
 
 /* Write the jobs into the rings; with @kick, kick each queue, which uses a reservation each. */
-static int run_locked(struct pumice_context *ctx, bool kick)
+static int replay_run_locked(struct pumice_context *ctx, bool kick)
 {
 	struct pumice_queue *q;
 	struct pumice_job *job;
@@ -122,14 +122,14 @@ static int run_locked(struct pumice_context *ctx, bool kick)
 	return ret;
 }
 
-static void unreserve(struct pumice_context *ctx, u32 count)
+static void replay_unreserve(struct pumice_context *ctx, u32 count)
 {
 	while (count--)
 		pumice_kccb_unreserve(ctx->pdev);
 }
 
 /* Reserve space for a command of each queue, or none. */
-static int reserve(struct pumice_context *ctx)
+static int replay_reserve(struct pumice_context *ctx)
 {
 	u32 count;
 	int ret;
@@ -137,7 +137,7 @@ static int reserve(struct pumice_context *ctx)
 	for (count = 0; count < ctx->queue_count; count++) {
 		ret = pumice_kccb_reserve(ctx->pdev);
 		if (ret) {
-			unreserve(ctx, count);
+			replay_unreserve(ctx, count);
 			return ret;
 		}
 	}
@@ -163,9 +163,9 @@ int pumice_replay_run(struct pumice_context *ctx, bool kick)
 	lockdep_assert_held(&ctx->pdev->reset.lock);
 	if (pumice_context_idle(ctx))
 		return 0;
-	no_room = kick ? reserve(ctx) : 0;
+	no_room = kick ? replay_reserve(ctx) : 0;
 	spin_lock(&ctx->lock);
-	ret = run_locked(ctx, kick && !no_room);
+	ret = replay_run_locked(ctx, kick && !no_room);
 	spin_unlock(&ctx->lock);
 	return no_room ?: ret;
 }

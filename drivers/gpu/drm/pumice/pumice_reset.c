@@ -45,7 +45,7 @@
  * that is itself in the fence path cannot deadlock, but up to Linux 6.15 lockdep treats the
  * annotation as a lock, and would report a wait for run_job() inside of one.
  */
-static void pause_schedulers(struct pumice_device *pdev)
+static void reset_pause_schedulers(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
 	struct pumice_queue *q;
@@ -56,7 +56,7 @@ static void pause_schedulers(struct pumice_device *pdev)
 			drm_sched_wqueue_stop(&q->sched);
 }
 
-static void resume_schedulers(struct pumice_device *pdev)
+static void reset_resume_schedulers(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
 	struct pumice_queue *q;
@@ -70,7 +70,7 @@ static void resume_schedulers(struct pumice_device *pdev)
 }
 
 /* Note completed jobs before the firmware is taken down; jobs that fault count as completed. */
-static void note_progress(struct pumice_device *pdev)
+static void reset_note_progress(struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
 
@@ -80,22 +80,22 @@ static void note_progress(struct pumice_device *pdev)
 }
 
 /* Count a failure; true if booting the firmware again would be in vain. */
-static bool failed_too_often(struct pumice_device *pdev)
+static bool reset_failed_too_often(struct pumice_device *pdev)
 {
 	lockdep_assert_held(&pdev->reset.lock);
 	return ++pdev->reset.failures >= PUMICE_FAILURES;
 }
 
 /* Take the firmware down: no command is sent to it afterwards. */
-static void quiesce(struct pumice_device *pdev)
+static void reset_quiesce(struct pumice_device *pdev)
 {
 	bool cookie;
 
 	lockdep_assert_held(&pdev->reset.lock);
-	note_progress(pdev);
+	reset_note_progress(pdev);
 	/* Before calls are canceled: their callers must see that a reset is under way. */
 	WRITE_ONCE(pdev->reset.under_way, true);
-	pause_schedulers(pdev);
+	reset_pause_schedulers(pdev);
 	cookie = dma_fence_begin_signalling();
 	pdev->fw.ready = false;
 	pumice_irq_disable(pdev);
@@ -104,7 +104,7 @@ static void quiesce(struct pumice_device *pdev)
 }
 
 /* End the jobs that the firmware had, except, if @up, those that can be resubmitted. */
-static void end_jobs(struct pumice_device *pdev, bool up)
+static void reset_end_jobs(struct pumice_device *pdev, bool up)
 {
 	struct pumice_context *ctx;
 
@@ -119,7 +119,7 @@ static void end_jobs(struct pumice_device *pdev, bool up)
 }
 
 /* Resubmit the jobs. Firmware that does not accept them is reset as well. */
-static void replay_jobs(struct pumice_device *pdev)
+static void reset_replay_jobs(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
 	int ret = 0;
@@ -132,15 +132,15 @@ static void replay_jobs(struct pumice_device *pdev)
 }
 
 /* Resume operation with the running firmware. */
-static void go_on(struct pumice_device *pdev)
+static void reset_resume(struct pumice_device *pdev)
 {
 	pumice_irq_enable(pdev);
 	pumice_gpu_trace_restore(pdev);
-	replay_jobs(pdev);
+	reset_replay_jobs(pdev);
 }
 
 /* Reset the GPU, boot the firmware, and end or resubmit the jobs that it had. */
-static int bring_up(struct pumice_device *pdev)
+static int reset_bring_up(struct pumice_device *pdev)
 {
 	int attempt, ret = -EIO;
 	bool cookie;
@@ -150,55 +150,58 @@ static int bring_up(struct pumice_device *pdev)
 	pdev->reset.heartbeat = 0;
 	for (attempt = 0; ret && attempt < BOOT_ATTEMPTS; attempt++)
 		ret = pumice_fw_boot(pdev);
-	end_jobs(pdev, !ret);
+	reset_end_jobs(pdev, !ret);
 	if (ret)
 		WRITE_ONCE(pdev->reset.lost, true);
 	else
-		go_on(pdev);
-	resume_schedulers(pdev);
+		reset_resume(pdev);
+	reset_resume_schedulers(pdev);
 	dma_fence_end_signalling(cookie);
 	return ret;
 }
 
 /* Stop the GPU permanently, and end the jobs that the firmware had. */
-static void give_up(struct pumice_device *pdev)
+static void reset_give_up(struct pumice_device *pdev)
 {
 	bool cookie;
 
 	lockdep_assert_held(&pdev->reset.lock);
 	cookie = dma_fence_begin_signalling();
 	pumice_device_halt(pdev);
-	end_jobs(pdev, false);
+	reset_end_jobs(pdev, false);
 	WRITE_ONCE(pdev->reset.lost, true);
-	resume_schedulers(pdev);
+	reset_resume_schedulers(pdev);
 	dma_fence_end_signalling(cookie);
 }
 
-/* Complete a reset after quiesce() and the following step: the GPU has lost all its state. */
-static void finish_round(struct pumice_device *pdev)
+/* Complete a reset after reset_quiesce() and the following step: the GPU has lost all its state. */
+static void reset_finish_round(struct pumice_device *pdev)
 {
 	WRITE_ONCE(pdev->reset.rounds, pdev->reset.rounds + 1);
-	/* Order the reset before this store: pairs with the load in none_under_way(). */
+	/* Order the reset before this store: pairs with the load in reset_none_under_way(). */
 	smp_store_release(&pdev->reset.under_way, false);
 	wake_up_all(&pdev->reset.over);
 }
 
 /* Unplug the device, after all jobs have ended. */
-static void lose(struct pumice_device *pdev, const char *reason)
+static void reset_lose_device(struct pumice_device *pdev, const char *reason)
 {
 	drm_err(&pdev->drm, "%s; unplugging it\n", reason);
 	WRITE_ONCE(pdev->reset.lost, true);
 	queue_work(system_unbound_wq, &pdev->reset.lost_work);
 }
 
-/* Must not be called in an annotated fence path: it is one itself, except pause_schedulers(). */
+/*
+ * Must not be called in an annotated fence path: it is one itself, except
+ * reset_pause_schedulers().
+ */
 static void reset_locked(struct pumice_device *pdev, const char *reason)
 {
 	bool cookie;
 
 	lockdep_assert_held(&pdev->reset.lock);
 	if (pdev->reset.asleep) {
-		finish_round(pdev);
+		reset_finish_round(pdev);
 		return;
 	}
 	drm_err(&pdev->drm, "resetting the GPU: %s\n", reason);
@@ -207,16 +210,16 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 	pumice_dump_reset(pdev, reason);
 	dma_fence_end_signalling(cookie);
 	pdev->reset.count++;
-	quiesce(pdev);
-	if (failed_too_often(pdev)) {
-		give_up(pdev);
-		lose(pdev, "the firmware fails again and again");
-	} else if (bring_up(pdev)) {
-		lose(pdev, "the GPU does not come back");
+	reset_quiesce(pdev);
+	if (reset_failed_too_often(pdev)) {
+		reset_give_up(pdev);
+		reset_lose_device(pdev, "the firmware fails again and again");
+	} else if (reset_bring_up(pdev)) {
+		reset_lose_device(pdev, "the GPU does not come back");
 	} else {
 		queue_work(system_unbound_wq, &pdev->reset.event_work);
 	}
-	finish_round(pdev);
+	reset_finish_round(pdev);
 }
 
 static void reset_work(struct work_struct *work)
@@ -237,14 +240,14 @@ static void reset_work(struct work_struct *work)
 }
 
 /* Send the uevent. This allocates, so no fence may wait for it. */
-static void event_work(struct work_struct *work)
+static void reset_event_work(struct work_struct *work)
 {
 	struct pumice_device *pdev = container_of(work, struct pumice_device, reset.event_work);
 
 	pumice_wedged_event(&pdev->drm, false);
 }
 
-static void lost_work(struct work_struct *work)
+static void reset_lost_work(struct work_struct *work)
 {
 	struct pumice_device *pdev = container_of(work, struct pumice_device, reset.lost_work);
 
@@ -270,8 +273,8 @@ int pumice_reset_init(struct pumice_device *pdev)
 	init_waitqueue_head(&reset->over);
 	INIT_LIST_HEAD(&reset->contexts);
 	INIT_WORK(&reset->work, reset_work);
-	INIT_WORK(&reset->lost_work, lost_work);
-	INIT_WORK(&reset->event_work, event_work);
+	INIT_WORK(&reset->lost_work, reset_lost_work);
+	INIT_WORK(&reset->event_work, reset_event_work);
 	return 0;
 }
 
@@ -296,13 +299,13 @@ void pumice_reset_schedule(struct pumice_device *pdev)
 	queue_work(pdev->reset.wq, &pdev->reset.work);
 }
 
-static bool none_under_way(struct pumice_device *pdev)
+static bool reset_none_under_way(struct pumice_device *pdev)
 {
-	/* Pairs with the release in finish_round(). */
+	/* Pairs with the release in reset_finish_round(). */
 	return !smp_load_acquire(&pdev->reset.under_way) || drm_dev_is_unplugged(&pdev->drm);
 }
 
-static bool round_ended(struct pumice_device *pdev, u32 rounds)
+static bool reset_round_ended(struct pumice_device *pdev, u32 rounds)
 {
 	return READ_ONCE(pdev->reset.rounds) != rounds || drm_dev_is_unplugged(&pdev->drm);
 }
@@ -313,7 +316,7 @@ static bool round_ended(struct pumice_device *pdev, u32 rounds)
  */
 void pumice_reset_wait(struct pumice_device *pdev)
 {
-	wait_event(pdev->reset.over, none_under_way(pdev));
+	wait_event(pdev->reset.over, reset_none_under_way(pdev));
 }
 
 /**
@@ -336,7 +339,7 @@ int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 	if (error != -ECANCELED) {
 		drm_err(&pdev->drm, "firmware command failed (%d)\n", error);
 		pumice_reset_schedule(pdev);
-		wait_event(pdev->reset.over, round_ended(pdev, rounds));
+		wait_event(pdev->reset.over, reset_round_ended(pdev, rounds));
 	} else {
 		pumice_reset_wait(pdev);
 	}
@@ -344,7 +347,7 @@ int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 }
 
 /* Return true while the firmware lacks the fragment job of a geometry job that it has or had. */
-static bool fragments_awaited(struct pumice_device *pdev)
+static bool reset_fragments_awaited(struct pumice_device *pdev)
 {
 	struct pumice_context *ctx;
 	u32 awaited = 0;
@@ -359,7 +362,7 @@ static bool fragments_awaited(struct pumice_device *pdev)
 }
 
 /* Pause geometry jobs, then wait for their fragment jobs, which only have to be scheduled. */
-static void pause_geometry(struct pumice_device *pdev)
+static void reset_pause_geometry(struct pumice_device *pdev)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
 	struct pumice_context *ctx;
@@ -367,7 +370,7 @@ static void pause_geometry(struct pumice_device *pdev)
 	lockdep_assert_held(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
 		drm_sched_wqueue_stop(&ctx->queues[0].sched);
-	while (fragments_awaited(pdev) && time_before(jiffies, end))
+	while (reset_fragments_awaited(pdev) && time_before(jiffies, end))
 		usleep_range(1000, 2000);
 }
 
@@ -382,8 +385,8 @@ void pumice_reset_pause(struct pumice_device *pdev)
 {
 	mutex_lock(&pdev->reset.lock);
 	pdev->reset.paused = true;
-	pause_geometry(pdev);
-	pause_schedulers(pdev);
+	reset_pause_geometry(pdev);
+	reset_pause_schedulers(pdev);
 	mutex_unlock(&pdev->reset.lock);
 }
 
@@ -395,7 +398,7 @@ void pumice_reset_continue(struct pumice_device *pdev)
 {
 	mutex_lock(&pdev->reset.lock);
 	pdev->reset.paused = false;
-	resume_schedulers(pdev);
+	reset_resume_schedulers(pdev);
 	mutex_unlock(&pdev->reset.lock);
 }
 
@@ -406,11 +409,11 @@ void pumice_reset_continue(struct pumice_device *pdev)
 void pumice_reset_sleep(struct pumice_device *pdev)
 {
 	mutex_lock(&pdev->reset.lock);
-	quiesce(pdev);
+	reset_quiesce(pdev);
 	pumice_device_halt(pdev);
 	pumice_kccb_sleep(pdev);
 	pdev->reset.asleep = true;
-	finish_round(pdev);
+	reset_finish_round(pdev);
 	mutex_unlock(&pdev->reset.lock);
 }
 
@@ -426,15 +429,15 @@ int pumice_reset_wake(struct pumice_device *pdev)
 
 	mutex_lock(&pdev->reset.lock);
 	pdev->reset.asleep = false;
-	ret = bring_up(pdev);
+	ret = reset_bring_up(pdev);
 	mutex_unlock(&pdev->reset.lock);
 	if (ret)
-		lose(pdev, "the GPU does not wake");
+		reset_lose_device(pdev, "the GPU does not wake");
 	return ret;
 }
 
 /* Return true while a job waits for jobs of other contexts. */
-static bool job_waits(const struct pumice_job *job)
+static bool reset_job_waits(const struct pumice_job *job)
 {
 	u32 i;
 
@@ -445,7 +448,7 @@ static bool job_waits(const struct pumice_job *job)
 }
 
 /* Return the GPU clock ticks for which a geometry job waited for others' pages, as reported. */
-static u64 stop_ticks(const struct pumice_queue *q)
+static u64 reset_stop_ticks(const struct pumice_queue *q)
 {
 	const struct fwif_context *fw = &q->shared->context;
 	u64 now = pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK);
@@ -460,26 +463,26 @@ static u64 stop_ticks(const struct pumice_queue *q)
  * of pages: as reported by the firmware, but at most the time for which the firmware has had
  * the job.
  */
-static u64 job_ran_ms(const struct pumice_job *job)
+static u64 reset_job_ran_ms(const struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
-	u64 most = ktime_ms_delta(ktime_get(), job->submit_time);
+	u64 max_ms = ktime_ms_delta(ktime_get(), job->submit_time);
 	u64 ticks, stopped;
 
 	if (READ_ONCE(q->shared->context.job_seqno) != job->seqno)
 		return 0;
 	ticks = pumice_queue_live_ticks(q);
-	stopped = stop_ticks(q);
+	stopped = reset_stop_ticks(q);
 	ticks -= min(ticks, stopped);
-	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, q->ctx->pdev->clock_hz), most);
+	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, q->ctx->pdev->clock_hz), max_ms);
 }
 
 /* Return true if the firmware reports all or part of a queue's job on a data master. */
-static bool is_on(const struct pumice_queue *q, u32 dm)
+static bool reset_queue_is_on(const struct pumice_queue *q, u32 dm)
 {
 	const struct fwif_context *fw = &q->shared->context;
 
-	if (!q->known)
+	if (!q->registered)
 		return false;
 	if (q->dm == FWIF_DM_VDM && dm == FWIF_DM_PDM)
 		return READ_ONCE(fw->renders_partial);
@@ -491,7 +494,7 @@ static bool is_on(const struct pumice_queue *q, u32 dm)
  * waits for: its own or, for a geometry job that is out of pages, the one whose jobs
  * free them.
  */
-static bool others_run(const struct pumice_queue *q)
+static bool reset_others_run(const struct pumice_queue *q)
 {
 	const bool stopped = READ_ONCE(q->shared->context.stop_start);
 	const u32 dm = q->dm == FWIF_DM_VDM && stopped ? FWIF_DM_PDM : q->dm;
@@ -502,7 +505,7 @@ static bool others_run(const struct pumice_queue *q)
 	lockdep_assert_held(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
 		pumice_for_each_queue(other, ctx)
-			if (other != q && is_on(other, dm))
+			if (other != q && reset_queue_is_on(other, dm))
 				return true;
 	return false;
 }
@@ -512,7 +515,7 @@ static bool others_run(const struct pumice_queue *q)
  * this job or none, and has neither started nor switched out a job, nor a partial render of
  * one, since the last check.
  */
-static bool job_hangs(const struct pumice_job *job)
+static bool reset_job_hangs(const struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
 	const struct fwif_boot *boot = &q->ctx->pdev->fw.shared->boot;
@@ -520,10 +523,10 @@ static bool job_hangs(const struct pumice_job *job)
 		     READ_ONCE(boot->partials);
 
 	lockdep_assert_held(&q->ctx->pdev->reset.lock);
-	if (job_waits(job) || starts != q->tick_starts || others_run(q))
+	if (reset_job_waits(job) || starts != q->tick_starts || reset_others_run(q))
 		q->ticks = 0;
 	q->tick_starts = starts;
-	return ++q->ticks >= PUMICE_TIMEOUT_TICKS || job_ran_ms(job) >= q->ctx->timeout_ms;
+	return ++q->ticks >= PUMICE_TIMEOUT_TICKS || reset_job_ran_ms(job) >= q->ctx->timeout_ms;
 }
 
 /*
@@ -531,29 +534,29 @@ static bool job_hangs(const struct pumice_job *job)
  * before run_job(), and keeps one that run_job() refused until it is freed: neither has
  * a number, nor a fence of this driver.
  */
-static bool in_flight_locked(const struct pumice_job *job)
+static bool reset_in_flight_locked(const struct pumice_job *job)
 {
 	lockdep_assert_held(&job->ctx->lock);
 	return !list_empty(&job->node) && !job->error;
 }
 
-static bool in_flight(const struct pumice_job *job)
+static bool reset_in_flight(const struct pumice_job *job)
 {
 	bool ret;
 
 	spin_lock(&job->ctx->lock);
-	ret = in_flight_locked(job);
+	ret = reset_in_flight_locked(job);
 	spin_unlock(&job->ctx->lock);
 	return ret;
 }
 
 /* Stop the context of a job; false if the job has ended meanwhile, so no context is guilty. */
-static bool stop_guilty(struct pumice_context *ctx, struct pumice_job *job)
+static bool reset_stop_guilty(struct pumice_context *ctx, struct pumice_job *job)
 {
 	bool guilty;
 
 	spin_lock(&ctx->lock);
-	guilty = in_flight_locked(job);
+	guilty = reset_in_flight_locked(job);
 	if (guilty) {
 		pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_GUILTY);
 		ctx->guilty = job;
@@ -563,7 +566,7 @@ static bool stop_guilty(struct pumice_context *ctx, struct pumice_job *job)
 }
 
 /* Stop a context and kill its job. Returns why the GPU has to be reset, or NULL. */
-static const char *kill_guilty(struct pumice_context *ctx, struct pumice_job *job)
+static const char *reset_kill_guilty(struct pumice_context *ctx, struct pumice_job *job)
 {
 	struct pumice_device *pdev = ctx->pdev;
 	bool dumps = pumice_dump_begin_timeout(job);
@@ -571,7 +574,7 @@ static const char *kill_guilty(struct pumice_context *ctx, struct pumice_job *jo
 
 	/* Reading the GPU for a dump takes time, during which the job may end. */
 	pumice_queue_process(ctx);
-	if (!stop_guilty(ctx, job)) {
+	if (!reset_stop_guilty(ctx, job)) {
 		if (dumps)
 			pumice_dump_drop(pdev);
 		return NULL;
@@ -584,7 +587,7 @@ static const char *kill_guilty(struct pumice_context *ctx, struct pumice_job *jo
 }
 
 /* Return true if the firmware's main loop, which answers commands, ran since the last check. */
-static bool firmware_goes_on(struct pumice_device *pdev)
+static bool reset_fw_progresses(struct pumice_device *pdev)
 {
 	u32 heartbeat = READ_ONCE(pdev->fw.shared->boot.heartbeat);
 	bool moves = heartbeat != pdev->reset.heartbeat;
@@ -595,7 +598,7 @@ static bool firmware_goes_on(struct pumice_device *pdev)
 }
 
 /* Check a job at a tick. Returns why the GPU has to be reset, or NULL. */
-static const char *look_at_job(struct pumice_context *ctx, struct pumice_job *job)
+static const char *reset_check_job(struct pumice_context *ctx, struct pumice_job *job)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	struct pumice_device *pdev = ctx->pdev;
@@ -603,19 +606,19 @@ static const char *look_at_job(struct pumice_context *ctx, struct pumice_job *jo
 	lockdep_assert_held(&pdev->reset.lock);
 	if (pumice_kccb_call(pdev, &ping))
 		return "firmware does not answer";
-	pumice_irq_look(pdev);
-	if (!firmware_goes_on(pdev))
+	pumice_irq_recheck(pdev);
+	if (!reset_fw_progresses(pdev))
 		return "firmware answers, but does nothing else";
 	pumice_queue_process(ctx);
-	if (in_flight(job) && job_hangs(job))
-		return kill_guilty(ctx, job);
+	if (reset_in_flight(job) && reset_job_hangs(job))
+		return reset_kill_guilty(ctx, job);
 	return NULL;
 }
 
-static void watch_job(struct pumice_context *ctx, struct pumice_job *job)
+static void reset_watch_job(struct pumice_context *ctx, struct pumice_job *job)
 {
 	bool cookie = dma_fence_begin_signalling();
-	const char *reason = look_at_job(ctx, job);
+	const char *reason = reset_check_job(ctx, job);
 
 	dma_fence_end_signalling(cookie);
 	if (reason)
@@ -641,7 +644,7 @@ enum drm_gpu_sched_stat pumice_reset_job_timed_out(struct drm_sched_job *base)
 	mutex_lock(&pdev->reset.lock);
 	if (drm_dev_enter(&pdev->drm, &idx)) {
 		if (!dma_fence_is_signaled(&base->s_fence->finished))
-			watch_job(job->ctx, job);
+			reset_watch_job(job->ctx, job);
 		drm_dev_exit(idx);
 	}
 	stat = pumice_sched_keep_job(base);
@@ -665,7 +668,7 @@ void pumice_reset_pci_prepare(struct pci_dev *pci)
 			  drm_dev_enter(&pdev->drm, &pdev->reset.dev_idx);
 	if (pdev->reset.pci) {
 		pdev->reset.count++;
-		quiesce(pdev);
+		reset_quiesce(pdev);
 		pumice_device_halt(pdev);
 	}
 }
@@ -679,11 +682,12 @@ void pumice_reset_pci_done(struct pci_dev *pci)
 	struct pumice_device *pdev = pci_get_drvdata(pci);
 
 	if (pdev->reset.pci) {
-		if (bring_up(pdev))
-			lose(pdev, "the GPU does not come back from the function's reset");
+		if (reset_bring_up(pdev))
+			reset_lose_device(pdev,
+					  "the GPU does not come back from the function's reset");
 		else
 			queue_work(system_unbound_wq, &pdev->reset.event_work);
-		finish_round(pdev);
+		reset_finish_round(pdev);
 		drm_dev_exit(pdev->reset.dev_idx);
 		pdev->reset.pci = false;
 	}

@@ -57,8 +57,8 @@ void pumice_result_note(struct pumice_job *job, int error)
 }
 
 /* Copy the result of a job; 0 means the last completed job. */
-static int find(struct pumice_context *ctx, u64 number, struct pumice_result *result,
-		struct pumice_stuck *stuck)
+static int result_find(struct pumice_context *ctx, u64 number, struct pumice_result *result,
+		       struct pumice_stuck *stuck)
 {
 	int ret = 0;
 
@@ -77,8 +77,8 @@ static int find(struct pumice_context *ctx, u64 number, struct pumice_result *re
 	return ret;
 }
 
-static void show_place(const struct pumice_fault_place *place,
-		       struct drm_pumice_job_get_result *args)
+static void result_show_place(const struct pumice_fault_place *place,
+			      struct drm_pumice_job_get_result *args)
 {
 	args->code = place->code;
 	args->known = place->known;
@@ -101,7 +101,7 @@ int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_f
 
 	if (!ctx)
 		return -ENOENT;
-	ret = find(ctx, args->job, &result, &stuck);
+	ret = result_find(ctx, args->job, &result, &stuck);
 	pumice_context_put(ctx);
 	if (ret)
 		return ret;
@@ -123,6 +123,6 @@ int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_f
 		.partial_renders = result.r.partials,
 	};
 	pumice_stuck_show(&stuck, args);
-	show_place(&result.place, args);
+	result_show_place(&result.place, args);
 	return 0;
 }

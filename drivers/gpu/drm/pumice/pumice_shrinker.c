@@ -23,37 +23,37 @@
 #include "pumice_gem.h"
 #include "pumice_shrinker.h"
 
-static bool is_purgeable(struct pumice_bo *bo)
+static bool pumice_shrinker_is_purgeable(struct pumice_bo *bo)
 {
 	return drm_gem_shmem_is_purgeable(&bo->base) && !bo->base.base.dma_buf &&
 	       list_empty(&bo->base.base.gpuva.list) && pumice_gem_shmem_users(&bo->base) == 1;
 }
 
-static u64 pages_of(const struct pumice_bo *bo)
+static u64 pumice_shrinker_pages_of(const struct pumice_bo *bo)
 {
 	return bo->base.base.size >> PAGE_SHIFT;
 }
 
 /* Maximum number of buffers to check per call: a process may have created many in use. */
-#define LOOK_MOST	1024u
+#define MAX_SCANNED	1024u
 
 /* Return an estimate: buffers that are checked may change, and there may be more. */
-static unsigned long count_objects(struct shrinker *shrinker, struct shrink_control *sc)
+static unsigned long pumice_shrinker_count(struct shrinker *shrinker, struct shrink_control *sc)
 {
 	struct pumice_device *pdev = shrinker->private_data;
 	unsigned long pages = 0;
 	struct pumice_bo *bo;
-	u32 looked = 0;
+	u32 scanned = 0;
 
 	mutex_lock(&pdev->purgeable.lock);
 	list_for_each_entry(bo, &pdev->purgeable.bos, purgeable) {
-		if (looked++ == LOOK_MOST) {
+		if (scanned++ == MAX_SCANNED) {
 			/* Not 0, so that a scan follows, which continues after the previous one. */
 			pages = pages ?: 1;
 			break;
 		}
-		if (is_purgeable(bo))
-			pages += pages_of(bo);
+		if (pumice_shrinker_is_purgeable(bo))
+			pages += pumice_shrinker_pages_of(bo);
 	}
 	mutex_unlock(&pdev->purgeable.lock);
 	return pages ?: SHRINK_EMPTY;
@@ -63,38 +63,38 @@ static unsigned long count_objects(struct shrinker *shrinker, struct shrink_cont
  * A thread that binds the buffer adds it to its VM's list before getting its pages, for which
  * it needs the reservation: see pumice_bind.c.
  */
-static bool try_to_purge(struct pumice_bo *bo)
+static bool pumice_shrinker_try_to_purge(struct pumice_bo *bo)
 {
 	struct dma_resv *resv = bo->base.base.resv;
 	bool purge;
 
 	if (!dma_resv_trylock(resv))
 		return false;
-	purge = is_purgeable(bo);
+	purge = pumice_shrinker_is_purgeable(bo);
 	if (purge)
 		pumice_gem_shmem_purge(&bo->base);
 	dma_resv_unlock(resv);
 	return purge;
 }
 
-static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_control *sc)
+static unsigned long pumice_shrinker_scan(struct shrinker *shrinker, struct shrink_control *sc)
 {
 	struct pumice_device *pdev = shrinker->private_data;
 	struct pumice_bo *bo, *next;
 	unsigned long freed = 0;
 	LIST_HEAD(in_use);
-	u32 looked = 0;
+	u32 scanned = 0;
 
 	mutex_lock(&pdev->purgeable.lock);
 	list_for_each_entry_safe(bo, next, &pdev->purgeable.bos, purgeable) {
-		if (freed >= sc->nr_to_scan || looked++ == LOOK_MOST)
+		if (freed >= sc->nr_to_scan || scanned++ == MAX_SCANNED)
 			break;
-		if (!try_to_purge(bo)) {
+		if (!pumice_shrinker_try_to_purge(bo)) {
 			list_move_tail(&bo->purgeable, &in_use);
 			continue;
 		}
 		list_del_init(&bo->purgeable);
-		freed += pages_of(bo);
+		freed += pumice_shrinker_pages_of(bo);
 	}
 	list_splice_tail(&in_use, &pdev->purgeable.bos);
 	mutex_unlock(&pdev->purgeable.lock);
@@ -103,7 +103,7 @@ static unsigned long scan_objects(struct shrinker *shrinker, struct shrink_contr
 }
 
 /* Record the lock order with lockdep before the first reclaim needs it. */
-static void prime_lockdep(struct pumice_device *pdev)
+static void pumice_shrinker_prime_lockdep(struct pumice_device *pdev)
 {
 	fs_reclaim_acquire(GFP_KERNEL);
 	mutex_lock(&pdev->purgeable.lock);
@@ -126,9 +126,9 @@ int pumice_shrinker_init(struct pumice_device *pdev)
 		return -ENOMEM;
 	mutex_init(&p->lock);
 	INIT_LIST_HEAD(&p->bos);
-	prime_lockdep(pdev);
-	p->shrinker->count_objects = count_objects;
-	p->shrinker->scan_objects = scan_objects;
+	pumice_shrinker_prime_lockdep(pdev);
+	p->shrinker->count_objects = pumice_shrinker_count;
+	p->shrinker->scan_objects = pumice_shrinker_scan;
 	p->shrinker->private_data = pdev;
 	shrinker_register(p->shrinker);
 	return 0;
@@ -155,7 +155,7 @@ void pumice_shrinker_forget(struct pumice_bo *bo)
 }
 
 /* Apply advice about a buffer. Returns whether it still has its content, or an error. */
-static int advise(struct pumice_bo *bo, u32 advice)
+static int pumice_shrinker_advise(struct pumice_bo *bo, u32 advice)
 {
 	struct pumice_purgeable *p = &to_pumice_device(bo->base.base.dev)->purgeable;
 	const bool needed = advice == DRM_PUMICE_BO_WILLNEED;
@@ -186,7 +186,7 @@ int pumice_ioctl_bo_madvise(struct drm_device *drm, void *data, struct drm_file 
 	obj = drm_gem_object_lookup(file, args->handle);
 	if (!obj)
 		return -ENOENT;
-	ret = advise(to_pumice_bo(obj), args->advice);
+	ret = pumice_shrinker_advise(to_pumice_bo(obj), args->advice);
 	drm_gem_object_put(obj);
 	if (ret < 0)
 		return ret;

@@ -20,29 +20,29 @@ static const u32 busy_counters[FWIF_DM_COUNT] = {
 	[FWIF_DM_TDM] = PUMICE_PERF_TDM_BUSY,
 };
 
-static u64 counter(struct pumice_device *pdev, u32 number)
+static u64 stats_read_counter(struct pumice_device *pdev, u32 number)
 {
 	return pumice_read64(pdev, PUMICE_PERF_COUNTER(number));
 }
 
 /* Read the counters since the last reset of the GPU. */
-static struct pumice_totals present(struct pumice_device *pdev)
+static struct pumice_totals stats_read_current(struct pumice_device *pdev)
 {
 	const struct pumice_fw_shared *shared = pdev->fw.shared;
 	struct pumice_totals now = {
-		.usc_busy = counter(pdev, PUMICE_PERF_USC_BUSY),
-		.mmu_faults = counter(pdev, PUMICE_PERF_MMU_FAULTS),
+		.usc_busy = stats_read_counter(pdev, PUMICE_PERF_USC_BUSY),
+		.mmu_faults = stats_read_counter(pdev, PUMICE_PERF_MMU_FAULTS),
 		.switches = shared ? READ_ONCE(shared->boot.switches) : 0,
-		.partials = counter(pdev, PUMICE_PERF_PM_PARTIALS),
+		.partials = stats_read_counter(pdev, PUMICE_PERF_PM_PARTIALS),
 	};
 	u32 dm;
 
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		now.busy[dm] = counter(pdev, busy_counters[dm]);
+		now.busy[dm] = stats_read_counter(pdev, busy_counters[dm]);
 	return now;
 }
 
-static void add(struct pumice_totals *to, const struct pumice_totals *more)
+static void stats_add(struct pumice_totals *to, const struct pumice_totals *more)
 {
 	u32 dm;
 
@@ -60,16 +60,16 @@ static void add(struct pumice_totals *to, const struct pumice_totals *more)
  */
 void pumice_stats_keep(struct pumice_device *pdev)
 {
-	struct pumice_totals now = present(pdev);
+	struct pumice_totals now = stats_read_current(pdev);
 
-	add(&pdev->totals, &now);
+	stats_add(&pdev->totals, &now);
 	/* This counter is in memory, which a reset does not clear. */
 	if (pdev->fw.shared)
 		WRITE_ONCE(pdev->fw.shared->boot.switches, 0);
 }
 
 /* Add the state of all contexts. */
-static void count_contexts(struct pumice_device *pdev, struct drm_pumice_query_stats *stats)
+static void stats_count_contexts(struct pumice_device *pdev, struct drm_pumice_query_stats *stats)
 {
 	struct pumice_context *ctx;
 	struct pumice_queue *q;
@@ -92,18 +92,18 @@ static void count_contexts(struct pumice_device *pdev, struct drm_pumice_query_s
 }
 
 /* Sum up with no reset under way: values that it adds to the totals would count twice. */
-static struct pumice_totals all_so_far(struct pumice_device *pdev)
+static struct pumice_totals stats_total(struct pumice_device *pdev)
 {
 	struct pumice_totals sum;
 
 	mutex_lock(&pdev->reset.lock);
-	sum = present(pdev);
-	add(&sum, &pdev->totals);
+	sum = stats_read_current(pdev);
+	stats_add(&sum, &pdev->totals);
 	mutex_unlock(&pdev->reset.lock);
 	return sum;
 }
 
-static u64 busy_ticks(struct pumice_device *pdev, const struct pumice_totals *sum, u32 dm)
+static u64 stats_busy_ticks(struct pumice_device *pdev, const struct pumice_totals *sum, u32 dm)
 {
 	return mul_u64_u32_div(sum->busy[dm], pdev->clock_hz, NSEC_PER_SEC);
 }
@@ -117,14 +117,14 @@ static u64 busy_ticks(struct pumice_device *pdev, const struct pumice_totals *su
 struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 {
 	struct drm_pumice_query_stats stats = { 0 };
-	struct pumice_totals sum = all_so_far(pdev);
+	struct pumice_totals sum = stats_total(pdev);
 
-	count_contexts(pdev, &stats);
+	stats_count_contexts(pdev, &stats);
 	stats.time = pumice_read64(pdev, PUMICE_SYS_CLOCK);
-	stats.compute_busy = busy_ticks(pdev, &sum, FWIF_DM_CDM);
-	stats.geometry_busy = busy_ticks(pdev, &sum, FWIF_DM_VDM);
-	stats.fragment_busy = busy_ticks(pdev, &sum, FWIF_DM_PDM);
-	stats.transfer_busy = busy_ticks(pdev, &sum, FWIF_DM_TDM);
+	stats.compute_busy = stats_busy_ticks(pdev, &sum, FWIF_DM_CDM);
+	stats.geometry_busy = stats_busy_ticks(pdev, &sum, FWIF_DM_VDM);
+	stats.fragment_busy = stats_busy_ticks(pdev, &sum, FWIF_DM_PDM);
+	stats.transfer_busy = stats_busy_ticks(pdev, &sum, FWIF_DM_TDM);
 	stats.usc_busy = sum.usc_busy;
 	stats.jobs_submitted = atomic64_read(&pdev->stats.jobs_submitted);
 	stats.jobs_done = atomic64_read(&pdev->stats.jobs_done);

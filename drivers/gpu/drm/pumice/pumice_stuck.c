@@ -77,7 +77,7 @@ void pumice_stuck_fault_place_locked(const struct pumice_job *job, const struct 
 	}
 }
 
-static void print_place(struct seq_buf *line, const struct fwif_place *p)
+static void stuck_print_place(struct seq_buf *line, const struct fwif_place *p)
 {
 	seq_buf_printf(line, "; %u at pc %u%s of 0x%llx, first usc %u slot %u wave %u", p->waves,
 		       p->pc, p->state == PUMICE_WAVE_STATE_BARRIER ? " (barrier)" : "", p->code,
@@ -85,7 +85,7 @@ static void print_place(struct seq_buf *line, const struct fwif_place *p)
 }
 
 /* Print the state; locations beyond the line's end are in the job's result. */
-static void print_stuck(struct seq_buf *line, const struct fwif_stuck *s)
+static void stuck_print_stuck(struct seq_buf *line, const struct fwif_stuck *s)
 {
 	size_t used;
 	u32 i;
@@ -93,7 +93,7 @@ static void print_stuck(struct seq_buf *line, const struct fwif_stuck *s)
 	seq_buf_printf(line, " in %s, %u waves in flight", pumice_unit_str(s->unit), s->waves);
 	for (i = 0; i < s->places; i++) {
 		used = seq_buf_used(line);
-		print_place(line, &s->place[i]);
+		stuck_print_place(line, &s->place[i]);
 		if (seq_buf_has_overflowed(line)) {
 			line->len = used;
 			break;
@@ -114,7 +114,7 @@ void pumice_stuck_report(const struct pumice_job *job)
 	seq_buf_init(&line, text, sizeof(text));
 	spin_lock(&ctx->lock);
 	if (ctx->stuck.number == job->number)
-		print_stuck(&line, &ctx->stuck.s);
+		stuck_print_stuck(&line, &ctx->stuck.s);
 	spin_unlock(&ctx->lock);
 	seq_buf_str(&line);
 	drm_warn(&ctx->pdev->drm, "context %u job %u timed out%s\n", job->queue->id, job->seqno,

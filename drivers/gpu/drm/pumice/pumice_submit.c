@@ -39,8 +39,8 @@ struct submit {
 };
 
 /* Add waits, then signals: a job does not wait for its own signals. */
-static int add_syncs(struct submit *s, struct pumice_job *job,
-		     const struct drm_pumice_sync *syncs, u32 count)
+static int submit_add_syncs(struct submit *s, struct pumice_job *job,
+			    const struct drm_pumice_sync *syncs, u32 count)
 {
 	int ret = 0;
 	u32 i;
@@ -54,7 +54,7 @@ static int add_syncs(struct submit *s, struct pumice_job *job,
 	return ret;
 }
 
-static int add_perfmon(struct submit *s, struct pumice_job *job, u32 id)
+static int submit_add_perfmon(struct submit *s, struct pumice_job *job, u32 id)
 {
 	if (!id)
 		return 0;
@@ -62,7 +62,8 @@ static int add_perfmon(struct submit *s, struct pumice_job *job, u32 id)
 	return job->perfmon ? 0 : -ENOENT;
 }
 
-static int add_hwrt(struct submit *s, struct pumice_job *job, const struct drm_pumice_job *args)
+static int submit_add_hwrt(struct submit *s, struct pumice_job *job,
+			   const struct drm_pumice_job *args)
 {
 	if (args->hwrt_data >= DRM_PUMICE_HWRT_DATA)
 		return -EINVAL;
@@ -73,7 +74,7 @@ static int add_hwrt(struct submit *s, struct pumice_job *job, const struct drm_p
 	return job->hwrt->vm == s->vms[s->failed] ? 0 : -EINVAL;
 }
 
-static int add_geometry(struct submit *s, struct pumice_job *job)
+static int submit_add_geometry(struct submit *s, struct pumice_job *job)
 {
 	job->pair = pumice_pair_create(job->ctx);
 	s->geometry = job;
@@ -81,7 +82,7 @@ static int add_geometry(struct submit *s, struct pumice_job *job)
 }
 
 /* Add a fragment job, whose geometry job is the previous one. */
-static int add_fragment(struct submit *s, struct pumice_job *job)
+static int submit_add_fragment(struct submit *s, struct pumice_job *job)
 {
 	struct pumice_job *geometry = s->geometry;
 
@@ -96,20 +97,23 @@ static int add_fragment(struct submit *s, struct pumice_job *job)
 	return 0;
 }
 
-static int add_scene(struct submit *s, struct pumice_job *job, const struct drm_pumice_job *args)
+static int submit_add_scene(struct submit *s, struct pumice_job *job,
+			    const struct drm_pumice_job *args)
 {
 	int ret;
 
 	if (args->type == DRM_PUMICE_JOB_DEFAULT)
 		return 0;
-	ret = add_hwrt(s, job, args);
+	ret = submit_add_hwrt(s, job, args);
 	if (ret)
 		return ret;
-	return args->type == DRM_PUMICE_JOB_GEOMETRY ? add_geometry(s, job) : add_fragment(s, job);
+	if (args->type == DRM_PUMICE_JOB_GEOMETRY)
+		return submit_add_geometry(s, job);
+	return submit_add_fragment(s, job);
 }
 
 /* Return the queue of a context for jobs of a type, or NULL. */
-static struct pumice_queue *queue_for(struct pumice_context *ctx, u32 type)
+static struct pumice_queue *submit_queue_for(struct pumice_context *ctx, u32 type)
 {
 	if (ctx->type != DRM_PUMICE_CONTEXT_RENDER)
 		return type == DRM_PUMICE_JOB_DEFAULT ? &ctx->queues[0] : NULL;
@@ -124,7 +128,7 @@ static struct pumice_queue *queue_for(struct pumice_context *ctx, u32 type)
 }
 
 /* Create a job without dependencies. Returns an error pointer on failure. */
-static struct pumice_job *create_job(struct submit *s, const struct drm_pumice_job *args)
+static struct pumice_job *submit_create_job(struct submit *s, const struct drm_pumice_job *args)
 {
 	struct pumice_context *ctx = pumice_context_lookup(s->file->driver_priv, args->context,
 							   &s->vms[s->failed]);
@@ -133,13 +137,13 @@ static struct pumice_job *create_job(struct submit *s, const struct drm_pumice_j
 
 	if (!ctx)
 		return ERR_PTR(-ENOENT);
-	q = queue_for(ctx, args->type);
+	q = submit_queue_for(ctx, args->type);
 	job = q ? pumice_job_create(q, args->stream, s->file->client_id) : ERR_PTR(-EINVAL);
 	pumice_context_put(ctx);
 	return job;
 }
 
-static int check_job(const struct drm_pumice_job *args)
+static int submit_check_job(const struct drm_pumice_job *args)
 {
 	u32 align = args->type == DRM_PUMICE_JOB_FRAGMENT ? 16 : 4;
 
@@ -150,27 +154,27 @@ static int check_job(const struct drm_pumice_job *args)
 	return 0;
 }
 
-static int make_job(struct submit *s, const struct drm_pumice_job *args)
+static int submit_prepare_job(struct submit *s, const struct drm_pumice_job *args)
 {
 	struct drm_pumice_sync *syncs;
 	struct pumice_job *job;
-	int ret = check_job(args);
+	int ret = submit_check_job(args);
 
 	if (ret)
 		return ret;
 	syncs = pumice_sync_copy(&args->syncs);
 	if (IS_ERR(syncs))
 		return PTR_ERR(syncs);
-	job = create_job(s, args);
+	job = submit_create_job(s, args);
 	if (IS_ERR(job)) {
 		ret = PTR_ERR(job);
 	} else {
 		s->jobs[s->failed] = job;
-		ret = add_scene(s, job, args);
+		ret = submit_add_scene(s, job, args);
 		if (!ret)
-			ret = add_perfmon(s, job, args->perfmon);
+			ret = submit_add_perfmon(s, job, args->perfmon);
 		if (!ret)
-			ret = add_syncs(s, job, syncs, args->syncs.count);
+			ret = submit_add_syncs(s, job, syncs, args->syncs.count);
 		if (!ret)
 			ret = pumice_job_make_room(job);
 	}
@@ -178,7 +182,7 @@ static int make_job(struct submit *s, const struct drm_pumice_job *args)
 	return ret;
 }
 
-static int make_jobs(struct submit *s, const struct drm_pumice_array *array)
+static int submit_prepare_jobs(struct submit *s, const struct drm_pumice_array *array)
 {
 	struct drm_pumice_job args;
 	int ret;
@@ -189,7 +193,7 @@ static int make_jobs(struct submit *s, const struct drm_pumice_array *array)
 			return ret;
 		if (s->geometry && args.type != DRM_PUMICE_JOB_FRAGMENT)
 			break;
-		ret = make_job(s, &args);
+		ret = submit_prepare_job(s, &args);
 		if (ret)
 			return ret;
 	}
@@ -207,7 +211,7 @@ static int make_jobs(struct submit *s, const struct drm_pumice_array *array)
  * contended object first, and by then an unmap may have removed it from its VM, so
  * that the last round does not visit it. Fences are added to all locked objects.
  */
-static int reserve_fences(struct submit *s)
+static int submit_reserve_fences(struct submit *s)
 {
 	struct drm_gem_object *obj;
 	unsigned long index;
@@ -225,7 +229,7 @@ static int reserve_fences(struct submit *s)
  * acquire context that the task is in. So such objects are referenced until that context ends. All
  * others are kept by their VM, whose reservation drm_exec unlocks after theirs.
  */
-static int make_room_for_contended(struct submit *s)
+static int submit_make_room_for_contended(struct submit *s)
 {
 	struct drm_gem_object **contended = krealloc_array(s->contended, s->contended_count + 1,
 							   sizeof(*contended), GFP_KERNEL_ACCOUNT);
@@ -236,13 +240,13 @@ static int make_room_for_contended(struct submit *s)
 	return 0;
 }
 
-static void keep_contended(struct submit *s)
+static void submit_keep_contended(struct submit *s)
 {
 	drm_gem_object_get(s->exec.contended);
 	s->contended[s->contended_count++] = s->exec.contended;
 }
 
-static void put_contended(struct submit *s)
+static void submit_put_contended(struct submit *s)
 {
 	u32 i;
 
@@ -252,27 +256,27 @@ static void put_contended(struct submit *s)
 }
 
 /* Lock the reservations of all VMs and their external objects. */
-static int lock_vms(struct submit *s)
+static int submit_lock_vms(struct submit *s)
 {
 	int ret;
 	u32 i;
 
 	drm_exec_until_all_locked(&s->exec) {
-		ret = make_room_for_contended(s);
+		ret = submit_make_room_for_contended(s);
 		if (ret)
 			break;
 		for (i = 0; i < s->count && !ret; i++) {
 			ret = pumice_vm_lock_objects(s->vms[i], &s->exec);
 			if (drm_exec_is_contended(&s->exec))
-				keep_contended(s);
+				submit_keep_contended(s);
 			drm_exec_retry_on_contention(&s->exec);
 		}
 	}
-	return ret ?: reserve_fences(s);
+	return ret ?: submit_reserve_fences(s);
 }
 
 /* Count the unfinished jobs of a context, including those of this call up to the current one. */
-static u64 unfinished(const struct submit *s, struct pumice_context *ctx)
+static u64 submit_unfinished(const struct submit *s, struct pumice_context *ctx)
 {
 	u64 jobs = ctx->submitted;
 	u32 i;
@@ -286,7 +290,7 @@ static u64 unfinished(const struct submit *s, struct pumice_context *ctx)
 }
 
 /* Check that no context was destroyed, stopped or filled up before its VM was locked. */
-static int check_contexts(struct submit *s)
+static int submit_check_contexts(struct submit *s)
 {
 	struct pumice_context *ctx;
 
@@ -297,14 +301,14 @@ static int check_contexts(struct submit *s)
 		/* Removal of the device stops them, too. */
 		if (READ_ONCE(ctx->stopped) || !pumice_vm_usable(s->vms[s->failed]))
 			return drm_dev_is_unplugged(&ctx->pdev->drm) ? -ENODEV : -EIO;
-		if (unfinished(s, ctx) > DRM_PUMICE_MAX_QUEUED_JOBS)
+		if (submit_unfinished(s, ctx) > DRM_PUMICE_MAX_QUEUED_JOBS)
 			return -ENOSPC;
 	}
 	return 0;
 }
 
 /* Arm, signal and push all jobs, which transfers their ownership. Cannot fail. */
-static void commit(struct submit *s)
+static void submit_commit(struct submit *s)
 {
 	bool cookie = dma_fence_begin_signalling();
 	struct pumice_job *job;
@@ -331,25 +335,25 @@ static void commit(struct submit *s)
 	dma_fence_end_signalling(cookie);
 }
 
-static int run(struct submit *s, const struct drm_pumice_array *array)
+static int submit_run(struct submit *s, const struct drm_pumice_array *array)
 {
-	int ret = make_jobs(s, array);
+	int ret = submit_prepare_jobs(s, array);
 
 	if (ret)
 		return ret;
 	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, 0);
-	ret = lock_vms(s);
+	ret = submit_lock_vms(s);
 	if (!ret)
-		ret = check_contexts(s);
+		ret = submit_check_contexts(s);
 	if (!ret)
-		commit(s);
+		submit_commit(s);
 	drm_exec_fini(&s->exec);
-	put_contended(s);
+	submit_put_contended(s);
 	return ret;
 }
 
 /* Free the state of a call: after an error all of it, otherwise what the jobs do not own. */
-static void release(struct submit *s)
+static void submit_release(struct submit *s)
 {
 	u32 i;
 
@@ -381,10 +385,10 @@ int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *fil
 	INIT_LIST_HEAD(&s.signals);
 	s.jobs = kcalloc(s.count, sizeof(*s.jobs), GFP_KERNEL_ACCOUNT);
 	s.vms = kcalloc(s.count, sizeof(*s.vms), GFP_KERNEL_ACCOUNT);
-	ret = s.jobs && s.vms ? run(&s, &args->jobs) : -ENOMEM;
+	ret = s.jobs && s.vms ? submit_run(&s, &args->jobs) : -ENOMEM;
 	drm_dev_exit(idx);
 	if (s.jobs && s.vms)
-		release(&s);
+		submit_release(&s);
 	args->failed_job = s.failed;
 	kfree(s.vms);
 	kfree(s.jobs);

@@ -29,7 +29,7 @@ struct sync_signal {
 };
 
 /* Validate one element. */
-static int check(const struct drm_pumice_sync *sync)
+static int sync_check(const struct drm_pumice_sync *sync)
 {
 	if (sync->flags & ~(DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE))
 		return -EINVAL;
@@ -57,7 +57,7 @@ struct drm_pumice_sync *pumice_sync_copy(const struct drm_pumice_array *array)
 	for (i = 0; i < array->count; i++) {
 		ret = pumice_array_copy(array, i, &syncs[i], sizeof(*syncs));
 		if (!ret)
-			ret = check(&syncs[i]);
+			ret = sync_check(&syncs[i]);
 		if (ret) {
 			kfree(syncs);
 			return ERR_PTR(ret);
@@ -73,8 +73,8 @@ struct sync_view {
 	bool reached;	/* the requested point will exist */
 };
 
-static struct sync_view view_syncobj(const struct list_head *signals,
-				     const struct drm_syncobj *syncobj, u64 point)
+static struct sync_view sync_view_syncobj(const struct list_head *signals,
+					  const struct drm_syncobj *syncobj, u64 point)
 {
 	const struct sync_signal *signal;
 	struct sync_view view = { 0 };
@@ -95,7 +95,7 @@ static struct sync_view view_syncobj(const struct list_head *signals,
 }
 
 /* Add a dependency on the fence that a syncobj holds before the call. */
-static int wait_for_present(struct pumice_job *job, struct drm_syncobj *syncobj)
+static int sync_wait_for_present(struct pumice_job *job, struct drm_syncobj *syncobj)
 {
 	struct dma_fence *fence = drm_syncobj_fence_get(syncobj);
 	int ret = 0;
@@ -106,7 +106,8 @@ static int wait_for_present(struct pumice_job *job, struct drm_syncobj *syncobj)
 	return ret;
 }
 
-static int wait_for_handle(struct drm_file *file, struct pumice_job *job, u32 handle, u64 point)
+static int sync_wait_for_handle(struct drm_file *file, struct pumice_job *job, u32 handle,
+				u64 point)
 {
 	struct dma_fence *fence;
 	int ret;
@@ -138,13 +139,13 @@ int pumice_sync_add_wait(struct drm_file *file, struct pumice_job *job,
 
 	if (!syncobj)
 		return -ENOENT;
-	view = view_syncobj(signals, syncobj, sync->value);
+	view = sync_view_syncobj(signals, syncobj, sync->value);
 	if (!view.reached) {
-		ret = wait_for_handle(file, job, sync->handle, sync->value);
+		ret = sync_wait_for_handle(file, job, sync->handle, sync->value);
 	} else {
 		job->sibling_deps |= view.jobs;
 		if (!view.replaced)
-			ret = wait_for_present(job, syncobj);
+			ret = sync_wait_for_present(job, syncobj);
 	}
 	drm_syncobj_put(syncobj);
 	return ret;
@@ -181,7 +182,7 @@ int pumice_sync_add_signal(struct drm_file *file, u32 job_index,
 }
 
 /* Attach a fence to a syncobj. Cannot fail. */
-static void give(struct sync_signal *signal, struct dma_fence *fence)
+static void sync_attach_fence(struct sync_signal *signal, struct dma_fence *fence)
 {
 	if (signal->chain)
 		drm_syncobj_add_point(signal->syncobj, signal->chain, fence, signal->point);
@@ -202,7 +203,7 @@ void pumice_sync_commit_fence(struct list_head *signals, struct dma_fence *fence
 	struct sync_signal *signal;
 
 	list_for_each_entry(signal, signals, node)
-		give(signal, fence);
+		sync_attach_fence(signal, fence);
 }
 
 /**
@@ -217,7 +218,7 @@ void pumice_sync_commit(struct list_head *signals, struct pumice_job * const *jo
 	struct sync_signal *signal;
 
 	list_for_each_entry(signal, signals, node)
-		give(signal, &jobs[signal->job]->base.s_fence->finished);
+		sync_attach_fence(signal, &jobs[signal->job]->base.s_fence->finished);
 }
 
 /**

@@ -23,7 +23,7 @@ void pumice_vm_free(struct drm_gpuvm *base)
 }
 
 /* Allocate a structure with one use. Returns an error pointer on failure. */
-static struct pumice_vm *vm_alloc(struct pumice_device *pdev)
+static struct pumice_vm *pumice_vm_alloc(struct pumice_device *pdev)
 {
 	struct pumice_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
 	struct drm_gem_object *root;
@@ -66,9 +66,9 @@ destroy_mmu:
 	return ERR_PTR(ret);
 }
 
-static struct pumice_vm *vm_create(struct pumice_device *pdev, u64 client)
+static struct pumice_vm *pumice_vm_create(struct pumice_device *pdev, u64 client)
 {
-	struct pumice_vm *vm = vm_alloc(pdev);
+	struct pumice_vm *vm = pumice_vm_alloc(pdev);
 
 	if (IS_ERR(vm))
 		return vm;
@@ -85,7 +85,7 @@ static struct pumice_vm *vm_create(struct pumice_device *pdev, u64 client)
  * read its page tables any more: ensured by the firmware, by a reset, or by
  * unplugging.
  */
-static void release_fw_state(struct pumice_vm *vm)
+static void pumice_vm_release_fw_state(struct pumice_vm *vm)
 {
 	const struct fwif_kccb_cmd cmd = {
 		.type = FWIF_KCCB_VM_RELEASE,
@@ -105,7 +105,7 @@ static void release_fw_state(struct pumice_vm *vm)
 }
 
 /* Destroy the bind queue. Unplugging, which closes the queue, may or may not find it. */
-static void destroy_binds(struct pumice_vm *vm)
+static void pumice_vm_destroy_binds(struct pumice_vm *vm)
 {
 	struct pumice_bind_queue *binds;
 
@@ -121,14 +121,14 @@ static void destroy_binds(struct pumice_vm *vm)
  * the list until its page tables are freed: unplugging frees them if it comes first, so
  * that none are left when the driver is removed.
  */
-static void last_use(struct kref *users)
+static void pumice_vm_last_put(struct kref *users)
 {
 	struct pumice_vm *vm = container_of(users, struct pumice_vm, users);
 	struct pumice_device *pdev = vm->pdev;
 	struct pumice_bind all;
 
-	release_fw_state(vm);
-	destroy_binds(vm);
+	pumice_vm_release_fw_state(vm);
+	pumice_vm_destroy_binds(vm);
 	pumice_bind_init(&all, vm);
 	mutex_lock(&vm->lock);
 	pumice_mmu_destroy(vm->mmu);
@@ -181,7 +181,7 @@ struct pumice_vm *pumice_vm_get(struct pumice_vm *vm)
  */
 void pumice_vm_put(struct pumice_vm *vm)
 {
-	kref_put(&vm->users, last_use);
+	kref_put(&vm->users, pumice_vm_last_put);
 }
 
 /**
@@ -291,7 +291,7 @@ void pumice_vm_note_use(struct pumice_vm *vm)
  * then the address space is marked unusable, unless the reset had another cause.
  * Returns -ENODEV if neither did.
  */
-static int invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty)
+static int pumice_vm_invalidate(struct pumice_vm *vm, const struct pumice_mmu_dirty *dirty)
 {
 	const struct fwif_kccb_cmd cmd = {
 		.type = FWIF_KCCB_MMU_INVALIDATE,
@@ -324,7 +324,7 @@ int pumice_vm_flush_locked(struct pumice_vm *vm)
 	lockdep_assert_held(&vm->lock);
 	smp_mb(); /* page tables before the load of @used: pairs with pumice_vm_note_use() */
 	if (pumice_mmu_dirty(vm->mmu, &dirty) && READ_ONCE(vm->used))
-		ret = invalidate(vm, &dirty);
+		ret = pumice_vm_invalidate(vm, &dirty);
 	if (ret)
 		return ret;
 	pumice_mmu_flushed(vm->mmu);
@@ -376,7 +376,7 @@ int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *
 		return -EINVAL;
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	vm = vm_create(pfile->pdev, file->client_id);
+	vm = pumice_vm_create(pfile->pdev, file->client_id);
 	drm_dev_exit(idx);
 	if (IS_ERR(vm))
 		return PTR_ERR(vm);

@@ -16,7 +16,7 @@
 #define OP_STRIDE	sizeof(struct drm_pumice_bind_op)
 
 /* Execute one checked operation; op is reused for each of them. */
-static int do_op(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_file *file)
+static int vm_bind_do_op(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_file *file)
 {
 	const struct drm_pumice_bind_op *args = &op->args;
 	struct pumice_device *pdev = b->vm->pdev;
@@ -38,8 +38,8 @@ static int do_op(struct pumice_bind *b, struct pumice_bind_op *op, struct drm_fi
 }
 
 /* Execute all operations; *done counts those that took effect. */
-static int do_ops(struct pumice_bind *b, struct drm_file *file,
-		  const struct drm_pumice_array *ops, u32 *done)
+static int vm_bind_do_ops(struct pumice_bind *b, struct drm_file *file,
+			  const struct drm_pumice_array *ops, u32 *done)
 {
 	struct pumice_bind_op op = { 0 };
 	int ret = 0;
@@ -54,7 +54,7 @@ static int do_ops(struct pumice_bind *b, struct drm_file *file,
 		if (!ret)
 			ret = pumice_bind_check_op(&op.args);
 		if (!ret)
-			ret = do_op(b, &op, file);
+			ret = vm_bind_do_op(b, &op, file);
 		if (ret)
 			break;
 	}
@@ -63,7 +63,7 @@ static int do_ops(struct pumice_bind *b, struct drm_file *file,
 }
 
 /* Invalidate the TLBs before the call returns, even after an error. */
-static int finish(struct pumice_bind *b)
+static int vm_bind_finish(struct pumice_bind *b)
 {
 	int ret;
 
@@ -74,16 +74,16 @@ static int finish(struct pumice_bind *b)
 	return ret;
 }
 
-static int bind_now(struct pumice_vm *vm, struct drm_file *file,
-		    const struct drm_pumice_array *ops, u32 *done)
+static int vm_bind_sync(struct pumice_vm *vm, struct drm_file *file,
+			const struct drm_pumice_array *ops, u32 *done)
 {
 	struct pumice_bind b;
 	int ret = -ENODEV, finished, idx;
 
 	pumice_bind_init(&b, vm);
 	if (drm_dev_enter(&vm->pdev->drm, &idx)) {
-		ret = do_ops(&b, file, ops, done);
-		finished = finish(&b);
+		ret = vm_bind_do_ops(&b, file, ops, done);
+		finished = vm_bind_finish(&b);
 		ret = ret ?: finished;
 		drm_dev_exit(idx);
 	}
@@ -93,8 +93,8 @@ static int bind_now(struct pumice_vm *vm, struct drm_file *file,
 	return ret;
 }
 
-static int bind_later(struct pumice_vm *vm, struct drm_file *file,
-		      const struct drm_pumice_vm_bind *args, u32 *failed)
+static int vm_bind_async(struct pumice_vm *vm, struct drm_file *file,
+			 const struct drm_pumice_vm_bind *args, u32 *failed)
 {
 	int ret, idx;
 
@@ -128,8 +128,8 @@ int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *fi
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	ret = later ? bind_later(vm, file, args, &args->failed_op) :
-		      bind_now(vm, file, &args->ops, &args->failed_op);
+	ret = later ? vm_bind_async(vm, file, args, &args->failed_op) :
+		      vm_bind_sync(vm, file, &args->ops, &args->failed_op);
 	pumice_vm_put(vm);
 	return ret;
 }

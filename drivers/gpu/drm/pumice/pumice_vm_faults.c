@@ -53,8 +53,9 @@ void pumice_vm_faults_note(const struct pumice_job *job, const struct fwif_job_r
 }
 
 /* Copy the oldest faults, as many as the caller requests and has space for. */
-static void copy_kept(struct pumice_vm_faults *faults, struct drm_pumice_vm_get_faults *args,
-		      struct drm_pumice_vm_fault *copy)
+static void vm_faults_copy_kept(struct pumice_vm_faults *faults,
+				struct drm_pumice_vm_get_faults *args,
+				struct drm_pumice_vm_fault *copy)
 {
 	u64 first;
 	u32 i;
@@ -69,8 +70,8 @@ static void copy_kept(struct pumice_vm_faults *faults, struct drm_pumice_vm_get_
 	spin_unlock(&faults->lock);
 }
 
-static int put_fault(const struct drm_pumice_array *array, u32 index,
-		     const struct drm_pumice_vm_fault *fault)
+static int vm_faults_put_fault(const struct drm_pumice_array *array, u32 index,
+			       const struct drm_pumice_vm_fault *fault)
 {
 	u64 at = array->array + (u64)index * array->stride;
 
@@ -80,7 +81,7 @@ static int put_fault(const struct drm_pumice_array *array, u32 index,
 	return 0;
 }
 
-static int get_faults(struct pumice_vm *vm, struct drm_pumice_vm_get_faults *args)
+static int vm_faults_get_faults(struct pumice_vm *vm, struct drm_pumice_vm_get_faults *args)
 {
 	struct drm_pumice_vm_fault *copy;
 	int ret = 0;
@@ -89,9 +90,9 @@ static int get_faults(struct pumice_vm *vm, struct drm_pumice_vm_get_faults *arg
 	copy = kmalloc_array(DRM_PUMICE_VM_FAULTS, sizeof(*copy), GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;
-	copy_kept(&vm->faults, args, copy);
+	vm_faults_copy_kept(&vm->faults, args, copy);
 	for (i = 0; i < args->returned && !ret; i++)
-		ret = put_fault(&args->faults, i, &copy[i]);
+		ret = vm_faults_put_fault(&args->faults, i, &copy[i]);
 	kfree(copy);
 	return ret;
 }
@@ -112,7 +113,7 @@ int pumice_ioctl_vm_get_faults(struct drm_device *drm, void *data, struct drm_fi
 	vm = pumice_vm_lookup(file->driver_priv, args->vm);
 	if (!vm)
 		return -ENOENT;
-	ret = get_faults(vm, args);
+	ret = vm_faults_get_faults(vm, args);
 	pumice_vm_put(vm);
 	return ret;
 }

@@ -35,7 +35,7 @@ static u32 free_entries(struct pumice_device *pdev)
 	u32 entries;
 
 	spin_lock(&pdev->kccb.lock);
-	entries = free_entries_locked(pdev);
+	entries = ccb_free_entries_locked(pdev);
 	spin_unlock(&pdev->kccb.lock);
 	return entries;
 }
@@ -46,7 +46,7 @@ static u32 send(struct kunit *test, struct pumice_device *pdev)
 	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
 	u32 entry = pdev->kccb.write;
 
-	KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
+	KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
 	KUNIT_ASSERT_EQ(test, pumice_kccb_push_reserved(pdev, &cmd), 0);
 	return entry;
 }
@@ -77,7 +77,7 @@ static void full_ring_takes_no_reservation(struct kunit *test)
 	for (i = 0; i < ROOM; i++)
 		send(test, pdev);
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), 0);
-	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ccb_try_reserve(pdev), -EAGAIN);
 }
 
 static void reservations_count_as_taken(struct kunit *test)
@@ -86,10 +86,10 @@ static void reservations_count_as_taken(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ROOM; i++)
-		KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
-	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -EAGAIN);
+		KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
+	KUNIT_EXPECT_EQ(test, ccb_try_reserve(pdev), -EAGAIN);
 	pumice_kccb_unreserve(pdev);
-	KUNIT_EXPECT_EQ(test, try_reserve(pdev), 0);
+	KUNIT_EXPECT_EQ(test, ccb_try_reserve(pdev), 0);
 	KUNIT_EXPECT_EQ(test, pdev->kccb.reserved, ROOM);
 }
 
@@ -149,7 +149,7 @@ static void firmware_index_out_of_range_gives_no_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), 0);
 	pdev->fw.shared->kccb_ring.read = U32_MAX;
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), 0);
-	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ccb_try_reserve(pdev), -EAGAIN);
 }
 
 static void closed_ring_cancels(struct kunit *test)
@@ -157,9 +157,9 @@ static void closed_ring_cancels(struct kunit *test)
 	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
 	struct pumice_device *pdev = ccb_fixture(test);
 
-	KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
+	KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
 	pumice_kccb_close(pdev);
-	KUNIT_EXPECT_EQ(test, try_reserve(pdev), -ECANCELED);
+	KUNIT_EXPECT_EQ(test, ccb_try_reserve(pdev), -ECANCELED);
 	KUNIT_EXPECT_EQ(test, pumice_kccb_push_reserved(pdev, &cmd), -ECANCELED);
 	KUNIT_EXPECT_EQ(test, pdev->kccb.reserved, 0);
 	KUNIT_EXPECT_EQ(test, pdev->kccb.write, 0);
@@ -171,11 +171,11 @@ static void closing_aborts_those_who_wait(struct kunit *test)
 	struct pumice_kccb_wait wait = { .status = FWIF_STATUS_PENDING };
 	struct pumice_device *pdev = ccb_fixture(test);
 
-	KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
-	KUNIT_ASSERT_EQ(test, push(pdev, &cmd, &wait), 0);
-	KUNIT_EXPECT_FALSE(test, answer_seen(pdev, &wait));
+	KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
+	KUNIT_ASSERT_EQ(test, ccb_push(pdev, &cmd, &wait), 0);
+	KUNIT_EXPECT_FALSE(test, ccb_answer_seen(pdev, &wait));
 	pumice_kccb_close(pdev);
-	KUNIT_EXPECT_TRUE(test, answer_seen(pdev, &wait));
+	KUNIT_EXPECT_TRUE(test, ccb_answer_seen(pdev, &wait));
 	KUNIT_EXPECT_TRUE(test, wait.aborted);
 }
 
@@ -189,14 +189,14 @@ static void answer_reaches_who_waits_and_nobody_else(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_EQ(test, try_reserve(pdev), 0);
-		KUNIT_ASSERT_EQ(test, push(pdev, &cmd, &waits[i]), 0);
+		KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
+		KUNIT_ASSERT_EQ(test, ccb_push(pdev, &cmd, &waits[i]), 0);
 	}
 	pdev->fw.shared->kccb_status[1] = FWIF_STATUS_BUSY;
-	KUNIT_EXPECT_FALSE(test, answer_seen(pdev, &waits[0]));
-	KUNIT_EXPECT_TRUE(test, answer_seen(pdev, &waits[1]));
+	KUNIT_EXPECT_FALSE(test, ccb_answer_seen(pdev, &waits[0]));
+	KUNIT_EXPECT_TRUE(test, ccb_answer_seen(pdev, &waits[1]));
 	KUNIT_EXPECT_EQ(test, waits[1].status, FWIF_STATUS_BUSY);
-	forget(pdev, &waits[0]);
+	ccb_remove_waiter(pdev, &waits[0]);
 	pdev->fw.shared->kccb_status[0] = FWIF_STATUS_OK;
 	pumice_kccb_collect(pdev);
 	KUNIT_EXPECT_EQ(test, waits[0].status, FWIF_STATUS_PENDING);
@@ -327,9 +327,9 @@ static void interrupt_of_a_late_answer_is_looked_for(struct kunit *test)
 	struct pumice_device *pdev = lost_interrupt_fixture(test);
 	const unsigned int usual = pumice_fw_timeout_ms;
 
-	look_if_late(pdev, 2);
+	ccb_check_if_late(pdev, 2);
 	KUNIT_EXPECT_EQ(test, cleared(pdev), 0);
-	look_if_late(pdev, 1);
+	ccb_check_if_late(pdev, 1);
 	KUNIT_EXPECT_EQ(test, cleared(pdev), PUMICE_OS_IRQ_STATUS__FW__MASK);
 	pumice_write(pdev, PUMICE_OS_IRQ_CLEAR, 0);
 	pumice_fw_timeout_ms = 100;

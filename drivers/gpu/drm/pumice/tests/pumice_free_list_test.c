@@ -46,7 +46,7 @@ static void fresh_list_has_all_pages_free(struct kunit *test)
 	struct pumice_free_list words;
 
 	f->list.wanted = true;
-	fill_locked(&f->list);
+	free_list_fill_locked(&f->list);
 	words = unpacked(f);
 	KUNIT_EXPECT_EQ(test, words.base, SZ_1G);
 	KUNIT_EXPECT_EQ(test, words.pages, 100);
@@ -63,14 +63,14 @@ static void threshold_is_a_share_of_the_pages_there_are(struct kunit *test)
 {
 	struct list_fixture *f = list_fixture(test);
 
-	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list), 25);
+	KUNIT_EXPECT_EQ(test, free_list_threshold_pages(&f->list), 25);
 	f->list.pages = DRM_PUMICE_MAX_FREE_LIST_PAGES;
 	f->list.threshold = 99;
 	/* Intermediate results exceed 32 bits. */
-	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list),
+	KUNIT_EXPECT_EQ(test, free_list_threshold_pages(&f->list),
 			(u32)(DRM_PUMICE_MAX_FREE_LIST_PAGES * 99ull / 100));
 	f->list.threshold = 0;
-	KUNIT_EXPECT_EQ(test, threshold_pages(&f->list), 0);
+	KUNIT_EXPECT_EQ(test, free_list_threshold_pages(&f->list), 0);
 }
 
 static void new_threshold_leaves_all_other_words(struct kunit *test)
@@ -78,14 +78,14 @@ static void new_threshold_leaves_all_other_words(struct kunit *test)
 	struct list_fixture *f = list_fixture(test);
 	struct pumice_free_list words;
 
-	fill_locked(&f->list);
+	free_list_fill_locked(&f->list);
 	words = unpacked(f);
 	/* The GPU has allocated some pages. */
 	words.free = 17;
 	words.head = 3;
 	pumice_free_list_pack(f->obj.cpu, &words);
 	f->list.pages = 200;
-	set_threshold(&f->list);
+	free_list_set_threshold(&f->list);
 	words = unpacked(f);
 	KUNIT_EXPECT_EQ(test, words.threshold, 50);
 	KUNIT_EXPECT_EQ(test, words.free, 17);
@@ -100,13 +100,13 @@ static void request_is_answered_with_the_pages_that_are_ready(struct kunit *test
 
 	f->range.pages = 150;
 	f->list.wanted = true;
-	KUNIT_EXPECT_EQ(test, pages_ready(&f->list), 50);
-	KUNIT_EXPECT_TRUE(test, take_request(&f->list, &cmd));
+	KUNIT_EXPECT_EQ(test, free_list_pages_ready(&f->list), 50);
+	KUNIT_EXPECT_TRUE(test, free_list_dequeue_request(&f->list, &cmd));
 	KUNIT_EXPECT_EQ(test, cmd.object, TEST_LINKS);
 	KUNIT_EXPECT_EQ(test, cmd.pages, 150);
 	KUNIT_EXPECT_EQ(test, f->list.pages, 150);
 	KUNIT_EXPECT_EQ(test, f->list.grown, 1);
-	KUNIT_EXPECT_EQ(test, pages_ready(&f->list), 0);
+	KUNIT_EXPECT_EQ(test, free_list_pages_ready(&f->list), 0);
 }
 
 static void request_is_answered_once(struct kunit *test)
@@ -115,8 +115,8 @@ static void request_is_answered_once(struct kunit *test)
 	struct fwif_kccb_cmd cmd = { 0 };
 
 	f->list.wanted = true;
-	KUNIT_EXPECT_TRUE(test, take_request(&f->list, &cmd));
-	KUNIT_EXPECT_FALSE(test, take_request(&f->list, &cmd));
+	KUNIT_EXPECT_TRUE(test, free_list_dequeue_request(&f->list, &cmd));
+	KUNIT_EXPECT_FALSE(test, free_list_dequeue_request(&f->list, &cmd));
 }
 
 /* The job continues with the existing pages; the list has not grown. */
@@ -126,7 +126,7 @@ static void request_without_pages_is_answered_too(struct kunit *test)
 	struct fwif_kccb_cmd cmd = { 0 };
 
 	f->list.wanted = true;
-	KUNIT_EXPECT_TRUE(test, take_request(&f->list, &cmd));
+	KUNIT_EXPECT_TRUE(test, free_list_dequeue_request(&f->list, &cmd));
 	KUNIT_EXPECT_EQ(test, cmd.pages, 100);
 	KUNIT_EXPECT_EQ(test, f->list.grown, 0);
 }
@@ -138,30 +138,30 @@ static void arguments_of_creation_are_checked(struct kunit *test)
 	};
 	struct drm_pumice_free_list_create args = good;
 
-	KUNIT_EXPECT_EQ(test, check_create(&args), 0);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), 0);
 	args.max_pages = DRM_PUMICE_MAX_FREE_LIST_PAGES;
-	KUNIT_EXPECT_EQ(test, check_create(&args), 0);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), 0);
 	args.max_pages++;
-	KUNIT_EXPECT_EQ(test, check_create(&args), -E2BIG);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -E2BIG);
 	args = good;
 	args.max_pages = 9;
-	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
 	args = good;
 	args.initial_pages = 0;
-	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
 	args = good;
 	args.threshold = 100;
-	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
 	args = good;
 	args.grow_pages = 0;
-	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
 	args.max_pages = args.initial_pages;
-	KUNIT_EXPECT_EQ(test, check_create(&args), 0);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), 0);
 	args.flags = BIT(31);
-	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
 	args = good;
 	args.pad = 1;
-	KUNIT_EXPECT_EQ(test, check_create(&args), -EINVAL);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
 }
 
 static struct kunit_case free_list_cases[] = {

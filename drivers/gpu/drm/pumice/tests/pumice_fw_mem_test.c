@@ -40,7 +40,7 @@ static int try_insert(struct fw_mem_fixture *f)
 	int ret;
 
 	mutex_lock(&f->mem.lock);
-	ret = insert_locked(&f->mem, &f->obj);
+	ret = fw_mem_insert_locked(&f->mem, &f->obj);
 	if (!ret)
 		drm_mm_remove_node(&f->obj.va);
 	mutex_unlock(&f->mem.lock);
@@ -70,7 +70,7 @@ static void users_addresses_come_first(struct kunit *test)
 	f->users.size -= SZ_64K;
 	KUNIT_ASSERT_EQ(test, drm_mm_reserve_node(&f->mem.mm, &f->users), 0);
 	mutex_lock(&f->mem.lock);
-	KUNIT_EXPECT_EQ(test, insert_locked(&f->mem, &f->obj), 0);
+	KUNIT_EXPECT_EQ(test, fw_mem_insert_locked(&f->mem, &f->obj), 0);
 	mutex_unlock(&f->mem.lock);
 	KUNIT_EXPECT_EQ(test, f->obj.va.start, f->users.start + f->users.size);
 	drm_mm_remove_node(&f->obj.va);

@@ -47,9 +47,10 @@ static struct walk walk(struct pumice_mmu *mmu, u64 va)
 	w.page_size = PUMICE_FIELD_GET(PUMICE_MMU_PD_ENTRY__PAGE_SIZE, entry);
 	index = (va >> LEAF_SHIFT) % LEAVES;
 	entry = walk_table(entry, PUMICE_MMU_PD_ENTRY__ADDR__MASK)[index >>
-								   page_order(w.page_size)];
+								   mmu_page_order(w.page_size)];
 	if (entry & LEAF_VALID)
-		w.leaf = entry + ((u64)(index & (BIT(page_order(w.page_size)) - 1)) << LEAF_SHIFT);
+		w.leaf = entry + ((u64)(index & (BIT(mmu_page_order(w.page_size)) - 1))
+				  << LEAF_SHIFT);
 	return w;
 }
 

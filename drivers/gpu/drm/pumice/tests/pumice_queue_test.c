@@ -49,7 +49,7 @@ static void job_that_comes_during_a_reset_is_kept_for_it(struct kunit *test)
 {
 	struct queue_fixture *f = queue_fixture(test);
 
-	KUNIT_EXPECT_EQ(test, submit(&f->job), 0);
+	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
 	KUNIT_EXPECT_FALSE(test, list_empty(&f->ctx.queues[0].in_flight));
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 2);
 }
@@ -60,7 +60,7 @@ static void job_for_a_gpu_that_is_lost_is_refused(struct kunit *test)
 	struct queue_fixture *f = queue_fixture(test);
 
 	f->pdev.reset.lost = true;
-	KUNIT_EXPECT_EQ(test, submit(&f->job), -ENODEV);
+	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), -ENODEV);
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->ctx.queues[0].in_flight));
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 1);
 }

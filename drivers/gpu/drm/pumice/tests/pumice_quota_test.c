@@ -25,7 +25,7 @@ static struct quota_fixture *quota_fixture(struct kunit *test, u32 resource, u32
 static int check_amount(struct quota_fixture *f, u32 amount)
 {
 	f->charge.amount = amount;
-	return check_locked(&f->pdev, &f->charge);
+	return quota_check_locked(&f->pdev, &f->charge);
 }
 
 static void users_together_leave_the_reserve(struct kunit *test)
@@ -98,18 +98,18 @@ static void call_that_would_be_refused_waits_for_what_is_freed(struct kunit *tes
 	f->file.share = &f->share;
 	f->share.used[r] = limits[r].file;
 	f->user.used[r] = limits[r].file;
-	KUNIT_ASSERT_FALSE(test, xa_err(xa_store(&f->pdev.quota.users, charged_uid(), &f->user,
-						 GFP_KERNEL)));
+	KUNIT_ASSERT_FALSE(test, xa_err(xa_store(&f->pdev.quota.users, quota_charged_uid(),
+						 &f->user, GFP_KERNEL)));
 	init_completion(&f->go);
 	INIT_WORK(&f->free_work, settle_free);
 	INIT_DELAYED_WORK(&f->go_work, settle_go);
 	queue_work(pumice_cleanup_wq, &f->free_work);
 	/* A charge within the limits does not wait. */
 	pumice_quota_settle(&f->file, PUMICE_RESOURCE_CONTEXTS, 1);
-	KUNIT_EXPECT_TRUE(test, is_refused(&f->file, r, PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, quota_is_refused(&f->file, r, PAGE_SIZE));
 	schedule_delayed_work(&f->go_work, HZ / 2);
 	pumice_quota_settle(&f->file, r, PAGE_SIZE);
-	KUNIT_EXPECT_FALSE(test, is_refused(&f->file, r, PAGE_SIZE));
+	KUNIT_EXPECT_FALSE(test, quota_is_refused(&f->file, r, PAGE_SIZE));
 	flush_delayed_work(&f->go_work);
 	flush_work(&f->free_work);
 	xa_destroy(&f->pdev.quota.users);

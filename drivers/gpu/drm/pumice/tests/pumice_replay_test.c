@@ -53,7 +53,7 @@ static bool goes_on(struct replay_fixture *f)
 	bool ret;
 
 	spin_lock(&f->ctx.lock);
-	ret = can_go_on_locked(&f->ctx);
+	ret = replay_possible_locked(&f->ctx);
 	spin_unlock(&f->ctx.lock);
 	return ret;
 }

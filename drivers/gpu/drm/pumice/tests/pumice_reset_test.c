@@ -54,7 +54,7 @@ static void file_learns_that_the_gpu_is_lost(struct kunit *test)
 	struct reset_fixture *f = reset_fixture(test);
 
 	KUNIT_EXPECT_EQ(test, resets_of(test, f).state, 0);
-	lose(&f->pdev, "a test lost the GPU");
+	reset_lose_device(&f->pdev, "a test lost the GPU");
 	KUNIT_EXPECT_EQ(test, resets_of(test, f).state, DRM_PUMICE_RESETS_LOST);
 	reset_fixture_end(f);
 }
@@ -91,7 +91,7 @@ static void hang_context(struct hang_fixture *f, struct pumice_context *ctx,
 	ctx->queues[0].ctx = ctx;
 	ctx->queues[0].dm = dm;
 	ctx->queues[0].shared = shared;
-	ctx->queues[0].known = true;
+	ctx->queues[0].registered = true;
 	list_add_tail(&ctx->node, &f->pdev.reset.contexts);
 }
 
@@ -121,7 +121,7 @@ static bool tick(struct hang_fixture *f)
 	bool hangs;
 
 	mutex_lock(&f->pdev.reset.lock);
-	hangs = job_hangs(&f->job);
+	hangs = reset_job_hangs(&f->job);
 	mutex_unlock(&f->pdev.reset.lock);
 	return hangs;
 }
@@ -232,14 +232,14 @@ static void only_a_job_in_flight_makes_its_context_guilty(struct kunit *test)
 	ctx->blame = pumice_blame_create();
 	KUNIT_ASSERT_NOT_NULL(test, ctx->blame);
 	INIT_LIST_HEAD(&f->job.node);
-	KUNIT_EXPECT_FALSE(test, stop_guilty(ctx, &f->job));
+	KUNIT_EXPECT_FALSE(test, reset_stop_guilty(ctx, &f->job));
 	list_add(&f->job.node, &in_flight);
 	f->job.error = -EIO;
-	KUNIT_EXPECT_FALSE(test, stop_guilty(ctx, &f->job));
+	KUNIT_EXPECT_FALSE(test, reset_stop_guilty(ctx, &f->job));
 	KUNIT_EXPECT_EQ(test, ctx->state, 0);
 	KUNIT_EXPECT_FALSE(test, ctx->stopped);
 	f->job.error = 0;
-	KUNIT_EXPECT_TRUE(test, stop_guilty(ctx, &f->job));
+	KUNIT_EXPECT_TRUE(test, reset_stop_guilty(ctx, &f->job));
 	KUNIT_EXPECT_EQ(test, ctx->state, DRM_PUMICE_CONTEXT_GUILTY);
 	KUNIT_EXPECT_PTR_EQ(test, ctx->guilty, &f->job);
 	pumice_blame_put(ctx->blame);
@@ -250,8 +250,8 @@ static bool fails(struct hang_fixture *f)
 	bool often;
 
 	mutex_lock(&f->pdev.reset.lock);
-	note_progress(&f->pdev);
-	often = failed_too_often(&f->pdev);
+	reset_note_progress(&f->pdev);
+	often = reset_failed_too_often(&f->pdev);
 	mutex_unlock(&f->pdev.reset.lock);
 	return often;
 }

@@ -13,7 +13,7 @@ static void jobs_within_the_rules_pass(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++)
-		KUNIT_EXPECT_EQ_MSG(test, check_job(&good[i]), 0, "job %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, submit_check_job(&good[i]), 0, "job %u", i);
 }
 
 static void bad_jobs_are_refused(struct kunit *test)
@@ -32,7 +32,7 @@ static void bad_jobs_are_refused(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, check_job(&bad[i]), -EINVAL, "job %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, submit_check_job(&bad[i]), -EINVAL, "job %u", i);
 }
 
 static void each_queue_takes_its_types_of_jobs(struct kunit *test)
@@ -41,14 +41,14 @@ static void each_queue_takes_its_types_of_jobs(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
 	ctx->type = DRM_PUMICE_CONTEXT_COMPUTE;
-	KUNIT_EXPECT_PTR_EQ(test, queue_for(ctx, DRM_PUMICE_JOB_DEFAULT), &ctx->queues[0]);
-	KUNIT_EXPECT_NULL(test, queue_for(ctx, DRM_PUMICE_JOB_GEOMETRY));
-	KUNIT_EXPECT_NULL(test, queue_for(ctx, DRM_PUMICE_JOB_FRAGMENT));
+	KUNIT_EXPECT_PTR_EQ(test, submit_queue_for(ctx, DRM_PUMICE_JOB_DEFAULT), &ctx->queues[0]);
+	KUNIT_EXPECT_NULL(test, submit_queue_for(ctx, DRM_PUMICE_JOB_GEOMETRY));
+	KUNIT_EXPECT_NULL(test, submit_queue_for(ctx, DRM_PUMICE_JOB_FRAGMENT));
 	ctx->type = DRM_PUMICE_CONTEXT_RENDER;
-	KUNIT_EXPECT_NULL(test, queue_for(ctx, DRM_PUMICE_JOB_DEFAULT));
-	KUNIT_EXPECT_PTR_EQ(test, queue_for(ctx, DRM_PUMICE_JOB_GEOMETRY),
+	KUNIT_EXPECT_NULL(test, submit_queue_for(ctx, DRM_PUMICE_JOB_DEFAULT));
+	KUNIT_EXPECT_PTR_EQ(test, submit_queue_for(ctx, DRM_PUMICE_JOB_GEOMETRY),
 			    &ctx->queues[PUMICE_QUEUE_GEOMETRY]);
-	KUNIT_EXPECT_PTR_EQ(test, queue_for(ctx, DRM_PUMICE_JOB_FRAGMENT),
+	KUNIT_EXPECT_PTR_EQ(test, submit_queue_for(ctx, DRM_PUMICE_JOB_FRAGMENT),
 			    &ctx->queues[PUMICE_QUEUE_FRAGMENT]);
 }
 
