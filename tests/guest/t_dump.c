@@ -153,7 +153,7 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
 	CHECK(has(text, "page-table walk of 0x%010llx:", UNMAPPED + 0x40ull));
 	CHECK(has(text, "page catalogue at 0x"));
 	CHECK(has(text, "page table at 0x"));
-	CHECK(has(text, "nothing is mapped there\n"));
+	CHECK(has(text, "the address is not mapped\n"));
 	CHECK(has(text, "control stream:\n  %010llx  cdm_state", (unsigned long long)f.stream));
 	CHECK(has(text, "cdm_launch"));
 	CHECK(has(text, "cdm_halt"));

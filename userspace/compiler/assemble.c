@@ -64,7 +64,7 @@ bool asm_line(struct assembler *as)
 	if (!check_names(as) || !parse_label(as) || !parse_rest(as))
 		return false;
 	if (as->token.kind != TOKEN_END)
-		return asm_error(as, NULL, "unexpected text behind the line's end");
+		return asm_error(as, NULL, "unexpected text at the end of the line");
 	return true;
 }
 

@@ -82,10 +82,10 @@ bool code_resolve(struct assembler *as)
 
 		as->where = fixup->where;
 		if (!symbol || symbol->kind != SYMBOL_LABEL)
-			ok = asm_error(as, &fixup->name, "no label %.*s",
+			ok = asm_error(as, &fixup->name, "undefined label %.*s",
 				       (int)fixup->name.length, fixup->name.text);
 		else if (symbol->value >= as->usc.insns)
-			ok = asm_error(as, &fixup->name, "label %.*s has no instruction behind it",
+			ok = asm_error(as, &fixup->name, "no instruction follows label %.*s",
 				       (int)fixup->name.length, fixup->name.text);
 		else
 			pumice_isa_set(&pumice_usc_isa, PUMICE_USC_LAYOUT_FLOW,

@@ -16,7 +16,7 @@ static bool directive_group(struct assembler *as)
 	uint64_t size[3] = { 1, 1, 1 };
 
 	if (as->pds_by_hand)
-		return asm_error(as, NULL, ".group comes before .pds");
+		return asm_error(as, NULL, ".group must precede .pds");
 	for (unsigned int i = 0; i < 3; i++) {
 		const struct token at = as->token;
 
@@ -99,7 +99,8 @@ static bool directive_stage(struct assembler *as)
 			continue;
 		token_next(as);
 		if (!(as->stages >> s & 1))
-			return asm_error(as, &at, "what stands above is not for %s programs",
+			return asm_error(as, &at,
+					 "the preceding lines are not allowed in %s programs",
 					 pumice_program_stage_str(s));
 		as->stages = 1u << s;
 		return true;
@@ -112,7 +113,7 @@ static bool begin_pds_directive(struct assembler *as)
 {
 	as->pds_by_directive = true;
 	if (as->pds_by_hand)
-		return asm_error(as, NULL, "the PDS program is written by hand in .pds");
+		return asm_error(as, NULL, ".pds already defines the PDS program");
 	return true;
 }
 
@@ -201,9 +202,9 @@ static bool directive_alias(struct assembler *as)
 static bool directive_pds(struct assembler *as)
 {
 	if (as->in_pds || as->pds_by_hand)
-		return asm_error(as, NULL, "one .pds only");
+		return asm_error(as, NULL, ".pds may occur only once");
 	if (as->pds_by_directive)
-		return asm_error(as, NULL, "the PDS program is made of directives already");
+		return asm_error(as, NULL, "directives already define the PDS program");
 	as->in_pds = true;
 	as->pds_by_hand = true;
 	return true;

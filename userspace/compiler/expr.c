@@ -36,7 +36,7 @@ static bool parse_level(struct assembler *as, unsigned int level, unsigned int p
 static bool parse_parens(struct assembler *as, unsigned int parens, struct token *value)
 {
 	if (parens == ASM_MAX_PARENS)
-		return asm_error(as, NULL, "more than %u parentheses inside of each other",
+		return asm_error(as, NULL, "more than %u nested parentheses",
 				 ASM_MAX_PARENS);
 	token_next(as);
 	return parse_level(as, 0, parens + 1, value) && token_expect(as, ')');
@@ -182,7 +182,7 @@ static bool operation(struct assembler *as, const struct token *at, char op, str
 		return asm_error(as, at, (op == '/' || op == '%') && !right->value ?
 				 "division by zero" : op == 'l' || op == 'r' ?
 				 "a shift by 0 to 31 bits within 64 bits" :
-				 "the result goes beyond 64 bits");
+				 "the result does not fit in 64 bits");
 	left->value = (uint64_t)result;
 	left->decimal |= right->decimal;
 	return true;

@@ -384,8 +384,8 @@ static bool operand(struct assembler *as, struct insn *insn,
 	}
 }
 
-static bool class_takes(const struct pumice_isa_form *form, unsigned int i,
-			const struct pumice_usc_operand *operand)
+static bool class_accepts(const struct pumice_isa_form *form, unsigned int i,
+			  const struct pumice_usc_operand *operand)
 {
 	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[i].cls];
 
@@ -406,8 +406,8 @@ static const struct pumice_isa_form *choose_form(struct assembler *as, struct in
 	if (!vector->exists || !scalar->exists)
 		return vector->exists ? vector : scalar;
 	look.options.report = NULL;
-	if (operand_register(&look, &operand) && class_takes(scalar, 0, &operand) &&
-	    !class_takes(vector, 0, &operand))
+	if (operand_register(&look, &operand) && class_accepts(scalar, 0, &operand) &&
+	    !class_accepts(vector, 0, &operand))
 		return scalar;
 	return vector;
 }
@@ -437,7 +437,7 @@ static bool is_left_out(const struct assembler *as, const struct pumice_isa_form
 	look.options.report = NULL;
 	return form->operands[i].cls == PUMICE_USC_CLASS_TEXEXTRA && i + 1u < form->nr_operands &&
 	       token_accept(&look, ',') && operand_register(&look, &operand) &&
-	       class_takes(form, i + 1, &operand) && !class_takes(form, i, &operand);
+	       class_accepts(form, i + 1, &operand) && !class_accepts(form, i, &operand);
 }
 
 /* mov without a mask writes all lanes. */

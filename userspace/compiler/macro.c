@@ -34,7 +34,7 @@ static bool is_operation(const struct token *name)
  * Read text up to a comma outside brackets, or the end of the
  * line, without surrounding blanks, as a token of kind NAME.
  */
-static bool take_argument(struct assembler *as, struct token *argument)
+static bool parse_argument(struct assembler *as, struct token *argument)
 {
 	const char *at = as->token.text, *begin = at;
 	int depth = 0;
@@ -75,13 +75,13 @@ static bool parse_params(struct assembler *as, struct macro *m)
 			return asm_error(as, NULL, "expected the name of an argument");
 		for (unsigned int i = 0; i < m->params; i++)
 			if (same(&m->param[i], &as->token))
-				return asm_error(as, NULL, "two arguments of this name");
+				return asm_error(as, NULL, "another argument has the same name");
 		if (m->params == ASM_MAX_PARAMS)
 			return asm_error(as, NULL, "a macro has at most %u arguments",
 					 ASM_MAX_PARAMS);
 		m->param[m->params] = as->token;
 		token_next(as);
-		if (token_accept(as, '=') && !take_argument(as, &m->preset[m->params]))
+		if (token_accept(as, '=') && !parse_argument(as, &m->preset[m->params]))
 			return false;
 		if (m->params && m->preset[m->params - 1].kind && !m->preset[m->params].kind)
 			return asm_error(as, &m->param[m->params],
@@ -141,7 +141,7 @@ static bool bind(struct assembler *as, const struct macro *m, struct binding *bi
 		if (given == m->params)
 			return asm_error(as, NULL, "%.*s takes %u arguments", (int)m->name.length,
 					 m->name.text, m->params);
-		if (!take_argument(as, &value))
+		if (!parse_argument(as, &value))
 			return false;
 		bindings[given++] = (struct binding){ .value = value.text,
 						      .value_length = value.length };
@@ -196,7 +196,7 @@ static bool repeat_head(struct assembler *as, uint64_t *count, struct token *nam
 		token_next(as);
 	}
 	return as->token.kind == TOKEN_END ||
-	       asm_error(as, NULL, "unexpected text behind the line's end");
+	       asm_error(as, NULL, "unexpected text at the end of the line");
 }
 
 static void repeat_once(struct assembler *as, const struct body *body, const struct token *name,

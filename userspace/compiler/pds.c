@@ -38,7 +38,7 @@ static bool add_reloc(struct assembler *as, enum pumice_pds_reloc kind)
 static bool use_uniforms(struct assembler *as, uint64_t words)
 {
 	if (words > PUMICE_MAX_UNIFORM_WORDS)
-		return asm_error(as, NULL, "a uniform block holds %u words at most",
+		return asm_error(as, NULL, "a uniform block has at most %u words",
 				 PUMICE_MAX_UNIFORM_WORDS);
 	if (words > as->header.uniform_words)
 		as->header.uniform_words = (uint32_t)words;
@@ -78,7 +78,7 @@ bool pds_write(struct assembler *as, enum pumice_pds_op op, const struct pumice_
 }
 
 /* Record that the instruction added next is a task without an instruction count. */
-static void leave_task_open(struct assembler *as)
+static void add_open_task(struct assembler *as)
 {
 	if (as->pds.insns < PUMICE_PDS_MAX_INSNS)
 		as->open_task[as->pds.insns] = true;
@@ -106,7 +106,7 @@ bool pds_finish(struct assembler *as)
 	struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 
 	if (!as->pds_by_hand) {
-		leave_task_open(as);
+		add_open_task(as);
 		if (!add_reloc(as, PUMICE_PDS_RELOC_CODE) || !add(as, &task) || !add(as, &end))
 			return false;
 	}
@@ -162,7 +162,7 @@ static bool parse_task(struct assembler *as, struct pumice_pds_insn *insn)
 	if (!address(as, insn, &uniforms))
 		return false;
 	if (!token_accept(as, ',')) {
-		leave_task_open(as);
+		add_open_task(as);
 		return true;
 	}
 	if (!token_count(as, "a number of instructions", PUMICE_USC_MAX_INSNS, &insns))
@@ -304,7 +304,7 @@ bool pds_line(struct assembler *as)
 		if (token_is(&name, pumice_pds_isa.ops[i].name))
 			op = &pumice_pds_isa.ops[i];
 	if (!op)
-		return asm_error(as, NULL, "no such PDS operation");
+		return asm_error(as, NULL, "unknown PDS operation");
 	insn.opcode = (uint8_t)op->opcode;
 	token_next(as);
 	if (insn.opcode == PUMICE_PDS_OP_END)

@@ -168,7 +168,7 @@ static bool check_range(const struct pumice_usc_insn *insn,
 	if (count == 1)
 		return breaks(broken, operand, "%s%u does not exist: the last is %s%u", bank,
 			      reg.num, bank, limit - 1);
-	return breaks(broken, operand, "%u registers from %s%u on go beyond %s%u", count, bank,
+	return breaks(broken, operand, "%u registers from %s%u on exceed %s%u", count, bank,
 		      reg.num, bank, limit - 1);
 }
 
@@ -245,7 +245,7 @@ static const char *check_pds_dma(const struct pumice_pds_insn *insn)
 	if (!insn->count || insn->count > PUMICE_USC_MAX_SHARED)
 		return "a burst of the PDS has 1 to 4096 words";
 	if (insn->stride && insn->bank != PUMICE_PDS_BANK_V)
-		return "only attribute registers take a stride: there is one of the others";
+		return "only attribute registers have a stride: the others exist once per task";
 	if (insn->addr % 4 || insn->stride % 4)
 		return "a burst of the PDS is 4-byte aligned, its stride too";
 	return NULL;
@@ -308,18 +308,19 @@ static const char *check_pds_varying(const struct pumice_pds_insn *insn)
 
 	if (insn->bank != (insn->opcode == PUMICE_PDS_OP_COEFF ? PUMICE_PDS_BANK_CF :
 								 PUMICE_PDS_BANK_V))
-		return "planes go to coefficient registers, what is interpolated to attributes";
+		return "planes are stored in coefficient registers, interpolated values in "
+		       "attribute registers";
 	if (!comps || comps > 4)
 		return "a varying has 1 to 4 components";
 	if (insn->varying + comps > PUMICE_MAX_VARYINGS + 2)
-		return "there is no such varying";
+		return "unknown varying";
 	return insn->addr % 4 ? "texture state is 4-byte aligned" : NULL;
 }
 
 static const char *check_pds_attr(const struct pumice_pds_insn *insn)
 {
 	if (insn->bank != PUMICE_PDS_BANK_V)
-		return "vertex attributes go to attribute registers";
+		return "vertex attributes are stored in attribute registers";
 	return insn->comps && insn->comps <= 4 ? NULL : "an attribute has 1 to 4 components";
 }
 
@@ -339,7 +340,8 @@ const char *rule_check_pds(const struct pumice_pds_insn *insn)
 		break;
 	case PUMICE_PDS_OP_MOV:
 		if (insn->source >= PUMICE_PDS_SOURCE_LOCAL_X && insn->bank != PUMICE_PDS_BANK_V)
-			wrong = "this differs between instances: it goes to an attribute register";
+			wrong = "the value differs between instances: it must be stored in an "
+				"attribute register";
 		break;
 	case PUMICE_PDS_OP_ATTR:
 		wrong = check_pds_attr(insn);
@@ -353,6 +355,6 @@ const char *rule_check_pds(const struct pumice_pds_insn *insn)
 		break;
 	}
 	if (!wrong && insn->reg + rule_pds_registers(insn) > rule_registers(rule_pds_bank(insn->bank)))
-		wrong = "the registers go beyond the last of their bank";
+		wrong = "the registers exceed their bank";
 	return wrong;
 }

@@ -40,7 +40,7 @@ static uint32_t add_place(struct assembler *as, const struct pumice_program_plac
 				last->nth == place->nth))
 		return (uint32_t)as->place_count;
 	if (as->place_count == PUMICE_PROGRAM_PLACES) {
-		asm_stop(as, NULL, "too many lines that make instructions");
+		asm_stop(as, NULL, "too many lines with instructions");
 		return 0;
 	}
 	if (!source_grow(as, (void **)&as->places, as->place_count, &as->place_room,
@@ -88,7 +88,7 @@ static char *keep_text(struct assembler *as, const char *text, size_t length)
 	char *copy;
 
 	if (length > ASM_MAX_TEXT - as->text_bytes) {
-		asm_stop(as, NULL, "macros and repetitions make too much text");
+		asm_stop(as, NULL, "macros and repetitions expand to too much text");
 		return NULL;
 	}
 	if (!source_grow(as, (void **)&as->made, as->made_count, &as->made_room,
@@ -123,7 +123,7 @@ static size_t replace(struct assembler *as, const struct input *input, const cha
 		value_length = length + 1;
 	}
 	if (value_length > ASM_MAX_LINE - *used) {
-		asm_stop(as, NULL, "a macro makes a line that is too long");
+		asm_stop(as, NULL, "a macro expands to a line that is too long");
 		return 0;
 	}
 	memcpy(out + *used, value, value_length);
@@ -154,7 +154,7 @@ static const char *expand(struct assembler *as, const struct input *input, const
 		} else if (used < ASM_MAX_LINE) {
 			out[used++] = *at;
 		} else {
-			asm_stop(as, NULL, "a macro makes a line that is too long");
+			asm_stop(as, NULL, "a macro expands to a line that is too long");
 			return NULL;
 		}
 	}
@@ -167,8 +167,7 @@ static bool count_line(struct assembler *as)
 {
 	if (++as->lines <= ASM_MAX_LINES)
 		return true;
-	return asm_stop(as, NULL, "more than 1000000 lines: a macro, .repeat or .include makes too "
-			"many");
+	return asm_stop(as, NULL, "more than 1000000 lines from macros, .repeat and .include");
 }
 
 /* Read the next line to as->where. False: there is none. */
@@ -216,8 +215,8 @@ void source_run(struct assembler *as, struct input *input)
 	const char *at = as->at;
 
 	if (as->depth == ASM_MAX_DEPTH) {
-		asm_stop(as, NULL, "macros, repetitions and files are more than 32 deep: does one "
-			 "of them use itself?");
+		asm_stop(as, NULL, "macros, repetitions and files are nested more than 32 deep: "
+			 "does one of them use itself?");
 		return;
 	}
 	/* Repetitions of an empty body must terminate, too. */
@@ -350,7 +349,7 @@ static bool quoted(struct assembler *as, char *name)
 	token_next(as);
 	if (as->token.kind == TOKEN_END)
 		return true;
-	return asm_error(as, NULL, "unexpected text behind the line's end");
+	return asm_error(as, NULL, "unexpected text at the end of the line");
 }
 
 /* Get the number of the file, which is read on its first use. */

@@ -55,7 +55,7 @@ struct symbol *symbol_add(struct assembler *as, const struct token *name, enum s
 		return NULL;
 	}
 	if (is_reserved(name)) {
-		asm_error(as, name, "%.*s means something else already", (int)name->length,
+		asm_error(as, name, "%.*s already has another meaning", (int)name->length,
 			  name->text);
 		return NULL;
 	}

@@ -41,7 +41,7 @@ static void remove_range(struct bound *bound, u32 at)
 }
 
 /* Remove the first bytes of a range. */
-static void behead(struct bound_range *r, u64 bytes)
+static void trim_front(struct bound_range *r, u64 bytes)
 {
 	r->va += bytes;
 	r->bo_offset += bytes;
@@ -64,14 +64,14 @@ static u32 cut(struct bound *bound, u64 start, u64 end)
 				return i + 1;
 			r = &bound->range[i];
 			r[1] = r[0];
-			behead(&r[1], end - r->va);
+			trim_front(&r[1], end - r->va);
 			r->size = start - r->va;
 			return i + 1;
 		} else if (r->va < start) {
 			r->size = start - r->va;
 			i++;
 		} else if (last > end) {
-			behead(r, end - r->va);
+			trim_front(r, end - r->va);
 			return i;
 		} else {
 			remove_range(bound, i);

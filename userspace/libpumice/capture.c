@@ -168,11 +168,11 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 	enum pumice_unpack unpack;
 
 	if (bytes < HEADER_BYTES)
-		return REFUSE(reason, "%zu bytes are no capture", bytes);
+		return REFUSE(reason, "%zu bytes are too few for a capture", bytes);
 	memcpy(words, file, sizeof(words));
 	unpack = pumice_capture_file_unpack(words, h);
 	if (words[0] != PUMICE_CAPTURE_FILE__MAGIC__VALUE)
-		return REFUSE(reason, "no capture");
+		return REFUSE(reason, "not a capture file");
 	if (words[1] != PUMICE_CAPTURE_FILE__VERSION__VALUE)
 		return REFUSE(reason, "version %u instead of %u", words[1],
 			      PUMICE_CAPTURE_FILE__VERSION__VALUE);
@@ -187,13 +187,13 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 	if (h->target_count > PUMICE_MAX_TARGETS)
 		return REFUSE(reason, "%u targets", h->target_count);
 	if ((u32)crc32_z(0, file + HEADER_BYTES, bytes - HEADER_BYTES) != h->crc32)
-		return REFUSE(reason, "its checksum is wrong");
+		return REFUSE(reason, "wrong checksum");
 	return 0;
 }
 
 /* Parse one range; *data and *left are the rest of the file's data. */
-static int take_range(const u8 *head, const u8 **data, u64 *left,
-		      struct pumice_capture_range *out, u64 *last, const struct reason *reason)
+static int parse_range(const u8 *head, const u8 **data, u64 *left,
+		       struct pumice_capture_range *out, u64 *last, const struct reason *reason)
 {
 	const u64 end = 1ull << PUMICE_MMU_VA_BITS;
 	struct pumice_capture_file_range r;
@@ -203,7 +203,7 @@ static int take_range(const u8 *head, const u8 **data, u64 *left,
 	memcpy(words, head, sizeof(words));
 	if (pumice_capture_file_range_unpack(words, &r) != PUMICE_UNPACK_OK ||
 	    r.flags & ~KNOWN_FLAGS)
-		return REFUSE(reason, "a range with unknown flags");
+		return REFUSE(reason, "unknown flags of a range");
 	size = data_bytes(r.bytes, r.flags);
 	if (!r.bytes || r.bytes % PAGE_BYTES || r.va % PAGE_BYTES || r.va < *last ||
 	    size > *left || r.va > end || r.bytes > end - r.va)
@@ -218,7 +218,7 @@ static int take_range(const u8 *head, const u8 **data, u64 *left,
 	return 0;
 }
 
-static int take_ranges(struct pumice_capture *c, u64 bytes, const struct reason *reason)
+static int parse_ranges(struct pumice_capture *c, u64 bytes, const struct reason *reason)
 {
 	const u8 *head = c->file + HEADER_BYTES, *data = head + (u64)c->ranges * RANGE_BYTES;
 	u64 left = bytes - (u64)(data - c->file), last = 0;
@@ -230,8 +230,8 @@ static int take_ranges(struct pumice_capture *c, u64 bytes, const struct reason 
 	if (!c->range || !c->bo)
 		return fail_text(reason->text, reason->bytes, ENOMEM, "capture: out of memory");
 	for (i = 0; i < c->ranges && !err; i++)
-		err = take_range(head + (u64)i * RANGE_BYTES, &data, &left, &c->range[i], &last,
-				 reason);
+		err = parse_range(head + (u64)i * RANGE_BYTES, &data, &left, &c->range[i], &last,
+				  reason);
 	if (!err && left)
 		err = REFUSE(reason, "%llu bytes too many", (unsigned long long)left);
 	return err;
@@ -252,7 +252,7 @@ static int parse(struct pumice_capture *c, size_t bytes, const struct reason *re
 		.target_count = h.target_count,
 	};
 	memcpy(c->frame.targets, h.targets, sizeof(c->frame.targets));
-	return take_ranges(c, bytes, reason);
+	return parse_ranges(c, bytes, reason);
 }
 
 /* Parse a file; the capture takes ownership, on failure it is freed. */
@@ -356,7 +356,7 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
 }
 
 /* From now on the library allocates addresses only after the end of the capture. */
-static int keep_room(const struct pumice_capture *c, struct pumice_vm *vm)
+static int reserve_room(const struct pumice_capture *c, struct pumice_vm *vm)
 {
 	const struct pumice_capture_range *last = &c->range[c->ranges - 1];
 	u64 start, end = last->va + last->bytes;
@@ -383,7 +383,7 @@ static int make_bo(const struct pumice_capture_range *r, struct pumice_vm *vm,
 
 int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
 {
-	int err = c->ranges ? keep_room(c, vm) : 0;
+	int err = c->ranges ? reserve_room(c, vm) : 0;
 	u32 i;
 
 	for (i = 0; i < c->ranges && !err; i++) {
@@ -407,13 +407,14 @@ int pumice_hwrt_layout(const struct pumice_hwrt *hwrt, uint32_t scene,
 	struct pumice_device *dev = hwrt->dev;
 
 	if (!dev->ops->hwrt_layout)
-		return fail(dev, EOPNOTSUPP, "the parameter buffer is seen in process only");
+		return fail(dev, EOPNOTSUPP,
+			    "only the in-process device can read the parameter buffer");
 	return dev->ops->hwrt_layout(hwrt, scene, layout);
 }
 
 int pumice_vm_peek(struct pumice_vm *vm, uint64_t va, void *data, uint64_t bytes)
 {
 	if (!vm->dev->ops->vm_peek)
-		return fail(vm->dev, EOPNOTSUPP, "memory is read in process only");
+		return fail(vm->dev, EOPNOTSUPP, "only the in-process device can read memory");
 	return vm->dev->ops->vm_peek(vm, va, data, bytes);
 }

@@ -101,7 +101,7 @@ static void put_buffer(struct text *t, struct pumice_vm *vm, u64 va)
 
 	pthread_mutex_lock(&vm->lock);
 	if (!find_near(vm, va, &n)) {
-		put(t, ", with no buffer near it");
+		put(t, ", not near any buffer");
 	} else if (!n.distance) {
 		put(t, ", byte %" PRIu64 " of ", va - n.start);
 		put_name(t, &n);
@@ -255,7 +255,7 @@ static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_
 	put(t, "job %s: %s was busy with it, %u waves in flight",
 	    r->error == -ETIMEDOUT ? "timed out" : "was killed", pumice_unit_name(r->unit), r->waves);
 	if (r->waves_looked < r->waves)
-		put(t, ", of which %u were looked at", r->waves_looked);
+		put(t, ", of which %u were examined", r->waves_looked);
 	put(t, "\n");
 	pthread_mutex_lock(&vm->lock);
 	for (i = 0; i < r->place_count && i < PUMICE_STUCK_PLACES; i++)

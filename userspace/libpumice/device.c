@@ -72,10 +72,10 @@ int pumice_device_drm_fd(struct pumice_device *dev)
 	return dev->ops->drm_fd(dev);
 }
 
-void put_sized(void *to, size_t bytes, const void *from, size_t have)
+void put_sized(void *to, size_t bytes, const void *from, size_t available)
 {
 	memset(to, 0, bytes);
-	memcpy(to, from, bytes < have ? bytes : have);
+	memcpy(to, from, bytes < available ? bytes : available);
 }
 
 int pumice_device_limits(struct pumice_device *dev, struct pumice_device_limits *limits,

@@ -39,10 +39,10 @@ void extents_fini(struct extents *e)
 static int cut(struct extent **link, u64 skip, u64 size)
 {
 	struct extent *x = *link;
-	u64 behind = x->size - skip - size;
+	u64 tail = x->size - skip - size;
 
-	if (skip && behind) {
-		struct extent *rest = make(x->start + skip + size, behind, x->next);
+	if (skip && tail) {
+		struct extent *rest = make(x->start + skip + size, tail, x->next);
 
 		if (!rest)
 			return -ENOMEM;
@@ -50,9 +50,9 @@ static int cut(struct extent **link, u64 skip, u64 size)
 		x->size = skip;
 	} else if (skip) {
 		x->size = skip;
-	} else if (behind) {
+	} else if (tail) {
 		x->start += size;
-		x->size = behind;
+		x->size = tail;
 	} else {
 		*link = x->next;
 		free(x);
@@ -60,7 +60,7 @@ static int cut(struct extent **link, u64 skip, u64 size)
 	return 0;
 }
 
-int extents_take(struct extents *e, u64 size, u64 align, u64 *start)
+int extents_alloc(struct extents *e, u64 size, u64 align, u64 *start)
 {
 	struct extent **link;
 
@@ -76,7 +76,7 @@ int extents_take(struct extents *e, u64 size, u64 align, u64 *start)
 	return -ENOSPC;
 }
 
-void extents_give(struct extents *e, u64 start, u64 size)
+void extents_free(struct extents *e, u64 start, u64 size)
 {
 	struct extent **link = &e->first, *before = NULL, *x;
 

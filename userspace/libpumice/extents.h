@@ -19,12 +19,12 @@ int extents_init(struct extents *e, u64 start, u64 size);
 void extents_fini(struct extents *e);
 
 /* Allocate @size bytes at a multiple of @align, a power of two. Return: 0, -ENOSPC, -ENOMEM. */
-int extents_take(struct extents *e, u64 size, u64 align, u64 *start);
+int extents_alloc(struct extents *e, u64 size, u64 align, u64 *start);
 
 /*
  * Free a whole allocated range. If memory for the book-keeping cannot be
  * allocated, the range is leaked from the space, without other effects.
  */
-void extents_give(struct extents *e, u64 start, u64 size);
+void extents_free(struct extents *e, u64 start, u64 size);
 
 #endif

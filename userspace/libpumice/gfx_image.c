@@ -90,19 +90,20 @@ static int find_part(const struct pumice_image *image, struct pumice_image_part 
 		     struct pumice_level *level, size_t *row_bytes)
 {
 	struct pumice_device *dev = image->vm->dev;
-	size_t least;
+	size_t min_bytes;
 
 	if (part.level >= image->surface.levels)
-		return fail(dev, EINVAL, "image: no level %u", part.level);
+		return fail(dev, EINVAL, "image: level %u is out of range", part.level);
 	*level = pumice_surface_level(&image->surface, part.level);
 	if (part.layer >= level->layers)
-		return fail(dev, EINVAL, "image: no layer %u in level %u", part.layer, part.level);
-	least = (size_t)level->blocks_x * level->bytes;
+		return fail(dev, EINVAL, "image: layer %u of level %u is out of range", part.layer,
+			    part.level);
+	min_bytes = (size_t)level->blocks_x * level->bytes;
 	if (!*row_bytes)
-		*row_bytes = least;
-	if (*row_bytes < least)
-		return fail(dev, EINVAL, "image: rows of %zu bytes instead of %zu", *row_bytes,
-			    least);
+		*row_bytes = min_bytes;
+	if (*row_bytes < min_bytes)
+		return fail(dev, EINVAL, "image: rows of %zu bytes are shorter than %zu",
+			    *row_bytes, min_bytes);
 	return 0;
 }
 

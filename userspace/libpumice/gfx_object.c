@@ -15,7 +15,7 @@ int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_de
 	struct pumice_device *dev = vm->dev;
 
 	if (!dev->ops->freelist_create)
-		return fail(dev, EOPNOTSUPP, "free list: the device has none");
+		return fail(dev, EOPNOTSUPP, "free list: the device does not support free lists");
 	if (desc->max_pages > MAX_FREELIST_PAGES)
 		return fail(dev, E2BIG, "free list: %u pages are more than %u", desc->max_pages,
 			    MAX_FREELIST_PAGES);
@@ -57,7 +57,7 @@ static int check_hwrt(struct pumice_vm *vm, const struct pumice_hwrt_desc *d)
 		return fail(dev, EINVAL, "data set: %u samples, tiles of size %u, %u outputs",
 			    d->samples, d->tile_size, d->spill_outputs);
 	if (!d->local || d->local->vm != vm || (d->global && d->global->vm != vm))
-		return fail(dev, EINVAL, "data set: no free list of its vm");
+		return fail(dev, EINVAL, "data set: a free list of the same vm is required");
 	return 0;
 }
 
@@ -70,7 +70,7 @@ int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	int err;
 
 	if (!dev->ops->hwrt_create)
-		return fail(dev, EOPNOTSUPP, "data set: the device has none");
+		return fail(dev, EOPNOTSUPP, "data set: the device does not support data sets");
 	err = check_hwrt(vm, desc);
 	if (err)
 		return err;

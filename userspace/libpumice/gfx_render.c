@@ -47,12 +47,12 @@ static int check_target(struct pumice_stream *s, const struct pumice_render_desc
 	const struct pumice_surface *surface;
 
 	if (!t->image || t->image->vm != stream_vm(s))
-		return fail(dev, EINVAL, "target %u: no image of the vm", index);
+		return fail(dev, EINVAL, "target %u: an image of the same vm is required", index);
 	surface = &t->image->surface;
 	if (t->part.level >= surface->levels ||
 	    t->part.layer >= pumice_surface_level_size(surface, t->part.level).layers)
-		return fail(dev, EINVAL, "target %u: no level %u, layer %u", index, t->part.level,
-			    t->part.layer);
+		return fail(dev, EINVAL, "target %u: level %u, layer %u is out of range", index,
+			    t->part.level, t->part.layer);
 	if (t->samples && surface->width % t->samples)
 		return fail(dev, EINVAL, "target %u: %u samples of a width of %u", index,
 			    t->samples, surface->width);

@@ -228,7 +228,7 @@ int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_
 	struct pumice_vm *vm = stream_vm(stream);
 
 	if (!desc->kernel || desc->kernel->vm != vm)
-		return fail(vm->dev, EINVAL, "stage: no program in its vm");
+		return fail(vm->dev, EINVAL, "stage: a program in the same vm is required");
 	return build(stream, &(struct code){ &desc->kernel->program->header,
 					     desc->kernel->code_va },
 		     desc->inputs, desc->input_count, words);

@@ -26,7 +26,7 @@
 #define MAX_PERFMONS	16u	/* of one device */
 
 /* Fill a growing structure of the header up to the size that the caller supports. */
-void put_sized(void *to, size_t bytes, const void *from, size_t have);
+void put_sized(void *to, size_t bytes, const void *from, size_t available);
 
 struct pumice_hwrt_layout;
 

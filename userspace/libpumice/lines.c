@@ -39,7 +39,7 @@ static int check_place(const struct program_lines *lines, u32 index, const struc
 }
 
 /* Split the names; the text contains nothing else but the padding. */
-static int take_names(struct program_lines *lines, const char *text, const struct reason *reason)
+static int parse_names(struct program_lines *lines, const char *text, const struct reason *reason)
 {
 	const u32 bytes = lines->head.name_bytes;
 	size_t at = 0, length;
@@ -101,8 +101,9 @@ int lines_parse(struct program_lines *lines, const u32 *words, size_t count, u32
 		if (err)
 			return err;
 	}
-	return take_names(lines, (const char *)(lines->place + (size_t)lines->head.places *
-							       PUMICE_PROGRAM_PLACE_WORDS), reason);
+	return parse_names(lines,
+			   (const char *)(lines->place + (size_t)lines->head.places *
+							 PUMICE_PROGRAM_PLACE_WORDS), reason);
 }
 
 bool lines_copy(struct pumice_program *to, const struct pumice_program *from)

@@ -31,7 +31,7 @@ int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm 
 		return fail(dev, ENOMEM, "bo: size %#llx is out of range",
 			    (unsigned long long)size);
 	if (exclusive && exclusive->dev != dev)
-		return fail(dev, EINVAL, "bo: the exclusive vm is of another device");
+		return fail(dev, EINVAL, "bo: the exclusive vm belongs to another device");
 	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
 	if (!err)
 		(*bo)->extent_bytes = size;
@@ -80,7 +80,7 @@ int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained)
 	int err;
 
 	if (advice > PUMICE_BO_DONTNEED)
-		return fail(bo->dev, EINVAL, "bo: there is no advice %u", advice);
+		return fail(bo->dev, EINVAL, "bo: unknown advice %u", advice);
 	err = bo->dev->ops->bo_madvise(bo, advice, &kept);
 	if (!err && retained)
 		*retained = kept;

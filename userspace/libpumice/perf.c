@@ -10,7 +10,7 @@ int pumice_perf_counter_get(struct pumice_device *dev, uint32_t counter,
 			    struct pumice_perf_info *info)
 {
 	if (counter >= dev->limits.perf_counters)
-		return fail(dev, ENOENT, "perf: there is no counter %u, the last is %u", counter,
+		return fail(dev, ENOENT, "perf: unknown counter %u: the last one is %u", counter,
 			    dev->limits.perf_counters - 1);
 	return dev->ops->perf_counter(dev, counter, info);
 }
@@ -30,7 +30,7 @@ int pumice_perf_counter_find(struct pumice_device *dev, const char *name, uint32
 		*counter = i;
 		return 0;
 	}
-	return fail(dev, ENOENT, "perf: there is no counter '%.40s'", name);
+	return fail(dev, ENOENT, "perf: unknown counter '%.40s'", name);
 }
 
 int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, uint32_t count,
@@ -45,7 +45,7 @@ int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, u
 			    PUMICE_MAX_PERF_COUNTERS);
 	for (i = 0; i < count; i++)
 		if (counters[i] >= dev->limits.perf_counters)
-			return fail(dev, EINVAL, "perfmon: there is no counter %u", counters[i]);
+			return fail(dev, EINVAL, "perfmon: unknown counter %u", counters[i]);
 	return dev->ops->perfmon_create(dev, counters, count, perfmon);
 }
 

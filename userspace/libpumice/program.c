@@ -30,7 +30,7 @@ static int check_header(const u32 *words, size_t bytes, struct pumice_program_he
 		     (u64)h->relocs * 4;
 
 	if (words[0] != PUMICE_PROGRAM_HEADER__MAGIC__VALUE)
-		return REFUSE(reason, "no program file");
+		return REFUSE(reason, "not a program file");
 	if (words[1] != PUMICE_PROGRAM_HEADER__VERSION__VALUE)
 		return REFUSE(reason, "version %u instead of %u", words[1],
 			      PUMICE_PROGRAM_HEADER__VERSION__VALUE);
@@ -88,7 +88,7 @@ static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
 		return REFUSE(reason, "relocation %u: instruction %u of %u", index, (u32)r->insn,
 			      p->header.pds_insns);
 	if (r->kind == PUMICE_PDS_RELOC_UNIFORMS && !p->header.uniform_words)
-		return REFUSE(reason, "relocation %u: there is no uniform block", index);
+		return REFUSE(reason, "relocation %u: the program has no uniform block", index);
 	/* Only a legal instruction is unchanged after program_link() has repacked it. */
 	if (pumice_pds_unpack(p->pds + r->insn * PUMICE_PDS_WORDS, &insn) ||
 	    insn.opcode != reloc_opcode(r->kind))
@@ -98,7 +98,7 @@ static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
 }
 
 /* Copy and check the data after the header. */
-static int take_parts(struct pumice_program *p, const u32 *words, const struct reason *reason)
+static int parse_parts(struct pumice_program *p, const u32 *words, const struct reason *reason)
 {
 	const u32 *reloc_words;
 	size_t at;
@@ -141,7 +141,7 @@ static int parse(const u32 *words, size_t bytes, struct pumice_program *p,
 		return REFUSE(reason, "damaged: checksum %08x instead of %08x", crc,
 			      p->header.crc32);
 	err = check_resources(&p->header, reason);
-	return err ? err : take_parts(p, words, reason);
+	return err ? err : parse_parts(p, words, reason);
 }
 
 int pumice_program_parse(const void *data, size_t bytes, struct pumice_program **program,
@@ -153,7 +153,8 @@ int pumice_program_parse(const void *data, size_t bytes, struct pumice_program *
 	int err;
 
 	if (bytes < HEADER_BYTES || bytes > MAX_FILE_BYTES || bytes % 4)
-		return REFUSE(&reason, "%zu bytes cannot be a program file", bytes);
+		return REFUSE(&reason, "%zu bytes are too few or too many for a program file",
+			      bytes);
 	words = malloc(bytes);
 	p = calloc(1, sizeof(*p));
 	if (!words || !p) {

@@ -15,7 +15,7 @@ struct first_error {
 };
 
 /* Keep the line with the message, without the source line and the caret. */
-static void take_first(void *data, const char *text)
+static void store_first_error(void *data, const char *text)
 {
 	struct first_error *first = data;
 
@@ -31,7 +31,7 @@ int pumice_program_assemble(const char *name, const char *text, struct pumice_pr
 	struct first_error first = { error, error_bytes, false };
 	uint8_t *file;
 	size_t bytes;
-	const struct pumice_asm_options options = { .report = take_first, .data = &first,
+	const struct pumice_asm_options options = { .report = store_first_error, .data = &first,
 						    .lines = true };
 	int err = pumice_assemble_with(name, text, &options, &file, &bytes);
 

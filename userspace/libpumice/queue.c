@@ -12,9 +12,9 @@ int pumice_context_create_type(struct pumice_vm *vm, enum pumice_context_type ty
 	int err;
 
 	if ((u32)priority > PUMICE_PRIORITY_HIGH)
-		return fail(dev, EINVAL, "context: priority %u does not exist", (u32)priority);
+		return fail(dev, EINVAL, "context: unknown priority %u", (u32)priority);
 	if (type < PUMICE_CONTEXT_COMPUTE || type > PUMICE_CONTEXT_TRANSFER)
-		return fail(dev, EINVAL, "context: type %u does not exist", (u32)type);
+		return fail(dev, EINVAL, "context: unknown type %u", (u32)type);
 	err = dev->ops->context_create(vm, type, priority, context);
 	if (!err)
 		(*context)->type = type;
@@ -41,7 +41,7 @@ int pumice_context_get_state(struct pumice_context *context, struct pumice_conte
 int pumice_context_set_priority(struct pumice_context *context, enum pumice_priority priority)
 {
 	if ((u32)priority > PUMICE_PRIORITY_HIGH)
-		return fail(context->dev, EINVAL, "context: priority %u does not exist",
+		return fail(context->dev, EINVAL, "context: unknown priority %u",
 			    (u32)priority);
 	return context->dev->ops->context_set_priority(context, priority);
 }
@@ -121,7 +121,7 @@ int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t f
 		return fail(dev, EINVAL, "wait: unknown flags %#x", flags);
 	for (i = 1; i < count; i++)
 		if (waits[i].sync->dev != dev)
-			return fail(dev, EINVAL, "wait %u: object of another device", i);
+			return fail(dev, EINVAL, "wait %u: the sync belongs to another device", i);
 	return dev->ops->sync_wait(dev, waits, count, flags, timeout_ns);
 }
 
@@ -130,7 +130,7 @@ static int check_job(struct pumice_device *dev, u32 index, const struct pumice_g
 	u32 i;
 
 	if (!job->context || job->context->dev != dev)
-		return fail(dev, EINVAL, "job %u: no context of this device", index);
+		return fail(dev, EINVAL, "job %u: a context of this device is required", index);
 	if (job->stream % 4)
 		return fail(dev, EINVAL, "job %u: stream %#llx is not aligned to 4 bytes", index,
 			    (unsigned long long)job->stream);
@@ -139,7 +139,8 @@ static int check_job(struct pumice_device *dev, u32 index, const struct pumice_g
 			    job->sync_count, MAX_SYNCS);
 	for (i = 0; i < job->sync_count; i++)
 		if (!job->syncs[i].sync || job->syncs[i].sync->dev != dev)
-			return fail(dev, EINVAL, "job %u: sync %u is not of this device", index, i);
+			return fail(dev, EINVAL, "job %u: sync %u belongs to another device", index,
+				    i);
 	return 0;
 }
 
@@ -151,17 +152,22 @@ static int check_kind(struct pumice_device *dev, const struct pumice_gfx_job *jo
 	bool render = job->context->type == PUMICE_CONTEXT_RENDER;
 
 	if (render != (job->type != PUMICE_JOB_DEFAULT) || job->type > PUMICE_JOB_FRAGMENT)
-		return fail(dev, EINVAL, "job %u: a context of type %u has no jobs of type %u",
-			    index, job->context->type, job->type);
+		return fail(dev, EINVAL,
+			    "job %u: a context of type %u does not accept jobs of type %u", index,
+			    job->context->type, job->type);
 	if (!render)
-		return job->hwrt ? fail(dev, EINVAL, "job %u: no data set is wanted", index) : 0;
+		return job->hwrt ? fail(dev, EINVAL, "job %u: a job of this type has no data set",
+					index) : 0;
 	if (!job->hwrt || job->hwrt->vm != job->context->vm || job->hwrt_data > 1)
-		return fail(dev, EINVAL, "job %u: no scene of its vm", index);
+		return fail(dev, EINVAL,
+			    "job %u: a data set of the same vm and a scene of it are required",
+			    index);
 	if (job->type == PUMICE_JOB_GEOMETRY &&
 	    (index + 1 == count || next->type != PUMICE_JOB_FRAGMENT ||
 	     next->context != job->context || next->hwrt != job->hwrt ||
 	     next->hwrt_data != job->hwrt_data))
-		return fail(dev, EINVAL, "job %u: its fragment job does not follow", index);
+		return fail(dev, EINVAL, "job %u: no fragment job of the same scene follows",
+			    index);
 	if (job->type == PUMICE_JOB_FRAGMENT &&
 	    (!index || jobs[index - 1].type != PUMICE_JOB_GEOMETRY || job->stream % 16))
 		return fail(dev, EINVAL, "job %u: no geometry job before it, or not aligned to 16",

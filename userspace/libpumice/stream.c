@@ -186,7 +186,7 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 	const struct pumice_program_header *h = &d->kernel->program->header;
 
 	if (d->kernel->vm != s->vm)
-		return fail(s->vm->dev, EINVAL, "dispatch: the kernel is of another vm");
+		return fail(s->vm->dev, EINVAL, "dispatch: the kernel belongs to another vm");
 	if (d->uniform_words != h->uniform_words || (d->uniform_words && !d->uniforms))
 		return fail(s->vm->dev, EINVAL, "dispatch: %u uniform words instead of %u",
 			    d->uniforms ? d->uniform_words : 0, h->uniform_words);

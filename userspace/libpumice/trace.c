@@ -32,10 +32,10 @@ int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entrie
 	int err;
 
 	if (!kinds)
-		return fail(dev, EINVAL, "trace: no kinds of events");
+		return fail(dev, EINVAL, "trace: no kind of event is selected");
 	if (!power_of_two(entries) || entries < 2 || entries > MAX_ENTRIES)
 		return fail(dev, EINVAL,
-			    "trace: room for %u events is no power of two from 2 to %u", entries,
+			    "trace: %u events is not a power of two from 2 to %u", entries,
 			    MAX_ENTRIES);
 	err = dev->ops->trace_open(dev, entries, trace);
 	if (!err)

@@ -95,7 +95,8 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 	struct pumice_device *dev = vm->dev;
 
 	if (!size || va % PAGE_BYTES || size % PAGE_BYTES)
-		return fail(dev, EINVAL, "bind %u: address %#llx or size %#llx is no page multiple",
+		return fail(dev, EINVAL,
+			    "bind %u: address %#llx or size %#llx is not a multiple of the page size",
 			    index, (unsigned long long)va, (unsigned long long)size);
 	if (va < dev->info.va_start || va >= dev->info.va_end || size > dev->info.va_end - va)
 		return fail(dev, EINVAL, "bind %u: address %#llx, size %#llx is out of range",
@@ -134,7 +135,7 @@ static int check_memory(struct pumice_device *dev, u32 index, const struct pumic
 	if (!bo)
 		return 0;
 	if (bo->dev != dev)
-		return fail(dev, EINVAL, "bind %u: the bo is of another device", index);
+		return fail(dev, EINVAL, "bind %u: the bo belongs to another device", index);
 	if (op->bo_offset % PAGE_BYTES)
 		return fail(dev, EINVAL, "bind %u: offset %#llx is not page aligned", index,
 			    (unsigned long long)op->bo_offset);
@@ -202,7 +203,7 @@ int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, ui
 			    MAX_SYNCS);
 	for (i = 0; i < sync_count; i++)
 		if (!syncs[i].sync || syncs[i].sync->dev != vm->dev)
-			return fail(vm->dev, EINVAL, "bind: sync %u is not of this device", i);
+			return fail(vm->dev, EINVAL, "bind: sync %u belongs to another device", i);
 	for (i = 0; i < count && !err; i++)
 		err = check_bind(vm, i, &ops[i]);
 	if (!err)
@@ -227,14 +228,14 @@ static u64 good_align(u64 size)
 	return size >= LARGE_PAGE ? LARGE_PAGE : align;
 }
 
-static int va_take(struct pumice_vm *vm, u64 size, u64 align, bool placed, u64 *va)
+static int va_alloc(struct pumice_vm *vm, u64 size, u64 align, bool placed, u64 *va)
 {
 	struct va_node *node = malloc(sizeof(*node));
 	int err = -ENOMEM;
 
 	if (node) {
 		pthread_mutex_lock(&vm->lock);
-		err = extents_take(&vm->room, size, align, va);
+		err = extents_alloc(&vm->room, size, align, va);
 		if (!err) {
 			*node = (struct va_node){ vm->nodes, *va, size, placed };
 			vm->nodes = node;
@@ -263,10 +264,10 @@ static struct va_node *va_unlink(struct pumice_vm *vm, u64 va, bool placed)
 	return node;
 }
 
-static void va_give(struct pumice_vm *vm, struct va_node *node)
+static void va_free(struct pumice_vm *vm, struct va_node *node)
 {
 	pthread_mutex_lock(&vm->lock);
-	extents_give(&vm->room, node->va, node->size);
+	extents_free(&vm->room, node->va, node->size);
 	pthread_mutex_unlock(&vm->lock);
 	free(node);
 }
@@ -281,7 +282,7 @@ int pumice_vm_va_alloc(struct pumice_vm *vm, uint64_t size, uint64_t align, uint
 		align = good_align(size);
 	if (align < PAGE_BYTES)
 		align = PAGE_BYTES;
-	return va_take(vm, size, align, false, va);
+	return va_alloc(vm, size, align, false, va);
 }
 
 void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
@@ -289,19 +290,19 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
 	struct va_node *node = va_unlink(vm, va, false);
 
 	if (node)
-		va_give(vm, node);
+		va_free(vm, node);
 }
 
 int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va)
 {
 	struct pumice_bind op = { .bo = bo, .size = bo->size, .flags = flags };
-	int err = va_take(vm, bo->size, good_align(bo->size), true, &op.va);
+	int err = va_alloc(vm, bo->size, good_align(bo->size), true, &op.va);
 
 	if (err)
 		return err;
 	err = pumice_vm_bind(vm, &op, 1, NULL);
 	if (err)
-		va_give(vm, va_unlink(vm, op.va, true));
+		va_free(vm, va_unlink(vm, op.va, true));
 	else
 		*va = op.va;
 	return err;
@@ -314,7 +315,7 @@ int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
 	int err;
 
 	if (!node)
-		return fail(vm->dev, EINVAL, "vm: nothing was placed at %#llx",
+		return fail(vm->dev, EINVAL, "vm: no memory was allocated at %#llx",
 			    (unsigned long long)va);
 	op.size = node->size;
 	err = pumice_vm_bind(vm, &op, 1, NULL);
@@ -323,7 +324,7 @@ int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
 		free(node);
 		return err;
 	}
-	va_give(vm, node);
+	va_free(vm, node);
 	return 0;
 }
 
@@ -332,8 +333,8 @@ int pumice_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault
 {
 	struct pumice_vm_fault all[PUMICE_VM_FAULTS];
 	u32 n = *count < PUMICE_VM_FAULTS ? *count : PUMICE_VM_FAULTS, i;
-	u64 gone;
-	int err = vm->dev->ops->vm_get_faults(vm, after, all, &n, &gone);
+	u64 lost_count;
+	int err = vm->dev->ops->vm_get_faults(vm, after, all, &n, &lost_count);
 
 	if (err)
 		return err;
@@ -341,6 +342,6 @@ int pumice_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault
 		put_sized((u8 *)faults + i * bytes, bytes, &all[i], sizeof(all[i]));
 	*count = n;
 	if (lost)
-		*lost = gone;
+		*lost = lost_count;
 	return 0;
 }

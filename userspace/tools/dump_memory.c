@@ -55,7 +55,7 @@ static void print_commands(const struct pumice_stream_info *stream, u64 va, cons
 			return;
 		at += part;
 	}
-	printf("  (not captured beyond)\n");
+	printf("  (the following bytes were not captured)\n");
 }
 
 static void print_stream_part(const struct dump_part *part, u32 dm)
@@ -74,7 +74,7 @@ static void print_stream_part(const struct dump_part *part, u32 dm)
 		if (words >= render->words)
 			pumice_decode_format(render, part->head.addr, dw, dump_print_line, NULL);
 		else
-			printf("  (the render record is cut off)\n");
+			printf("  (the render record is truncated)\n");
 		break;
 	case FWIF_DM_VDM:
 		print_commands(&pumice_stream_vdm, part->head.addr, dw, words);
@@ -204,7 +204,7 @@ bool dump_print_walk(const struct dump *dump, bool all)
 		if (count < LEVELS)
 			printf("  no %s\n", levels[count].name);
 		else if (!(step.entry & PUMICE_MMU_PT_ENTRY__VALID__MASK))
-			printf("  nothing is mapped there\n");
+			printf("  the address is not mapped\n");
 		any = true;
 	}
 	return any;

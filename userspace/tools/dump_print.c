@@ -32,7 +32,7 @@ static bool print_info(const struct dump *dump, bool all)
 	if (part)
 		print_text((const char *)part->data, part->head.bytes);
 	if (dump->head.dropped)
-		printf("sections that found no room: %u\n", dump->head.dropped);
+		printf("sections dropped for lack of space: %u\n", dump->head.dropped);
 	return part || dump->head.dropped;
 }
 
@@ -178,7 +178,7 @@ static bool print_stuck(const struct dump *dump, bool all)
 	printf("unit: %s\n", pumice_unit_str(s.unit));
 	print_busy(s.busy);
 	if (s.waves)
-		printf("waves of the job: %u, of which %u were looked at\n", s.waves, s.looked);
+		printf("waves of the job: %u, of which %u were examined\n", s.waves, s.looked);
 	for (u32 i = 0; i < s.places && i < FWIF_STUCK_PLACES; i++)
 		print_place(dump, &s.place[i], s.waves);
 	if (!s.waves && s.places)

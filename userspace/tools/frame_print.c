@@ -151,7 +151,7 @@ static void print_stream(struct printer *p, uint64_t at)
 		}
 		count = pumice_vdm_cmd_words(words[0]);
 		if (!count || count > MAX_WORDS || !read_words(p, at, words, count)) {
-			fprintf(p->out, "%010" PRIx64 "  no command: %#x\n", at, words[0]);
+			fprintf(p->out, "%010" PRIx64 "  unknown command: %#x\n", at, words[0]);
 			return;
 		}
 		pumice_decode_stream(&pumice_stream_vdm, at, words, count, print_line, p);

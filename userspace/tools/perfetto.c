@@ -192,7 +192,7 @@ void perfetto_lost(struct perfetto *p, uint64_t ns, uint64_t events)
 	char detail[48];
 
 	snprintf(detail, sizeof(detail), "%" PRIu64 " events", events);
-	perfetto_instant(p, PERFETTO_CDM, 0, ns, "events were lost", detail);
+	perfetto_instant(p, PERFETTO_CDM, 0, ns, "lost events", detail);
 	/* The lost events may include ends of work-groups. */
 	memset(p->lane, 0, sizeof(p->lane));
 	p->running = false;

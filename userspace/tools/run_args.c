@@ -50,20 +50,20 @@ static bool part_is(const struct parts *p, unsigned int i, const char *word)
 	       !memcmp(p->at[i], word, p->length[i]);
 }
 
-static bool take_type(struct run_arg *arg, struct parts *p)
+static bool parse_type(struct run_arg *arg, struct parts *p)
 {
 	if (p->next >= p->count)
 		return run_error("%s: the type is missing", arg->text);
 	arg->data.type = run_type_find(p->at[p->next], p->length[p->next]);
 	if (!arg->data.type)
-		return run_error("%s: '%.*s' is no type; there are: %s", arg->text,
+		return run_error("%s: '%.*s' is not a type; the types are: %s", arg->text,
 				 (int)p->length[p->next], p->at[p->next], run_type_names());
 	p->next++;
 	return true;
 }
 
 /* Parse a shape such as 1024 or 512x512. */
-static bool take_shape(struct run_arg *arg, struct parts *p)
+static bool parse_shape(struct run_arg *arg, struct parts *p)
 {
 	const char *at, *end;
 
@@ -80,7 +80,7 @@ static bool take_shape(struct run_arg *arg, struct parts *p)
 				size = 10 * size + (uint64_t)(*at - '0');
 		if (at == start || (at < end && (*at != 'x' || at + 1 == end)) ||
 		    arg->data.dims == RUN_MAX_DIMS)
-			return run_error("%s: '%.*s' is no number of elements", arg->text,
+			return run_error("%s: '%.*s' is not a number of elements", arg->text,
 					 (int)p->length[p->next - 1], p->at[p->next - 1]);
 		arg->data.shape[arg->data.dims++] = size;
 		at += at < end;
@@ -89,8 +89,8 @@ static bool take_shape(struct run_arg *arg, struct parts *p)
 }
 
 /* Parse a number, or use @otherwise if the argument ends before it. */
-static bool take_value(struct run_arg *arg, struct parts *p, run_value otherwise,
-		       run_value *value)
+static bool parse_value(struct run_arg *arg, struct parts *p, run_value otherwise,
+			run_value *value)
 {
 	*value = otherwise;
 	if (p->next >= p->count)
@@ -102,18 +102,18 @@ static bool take_value(struct run_arg *arg, struct parts *p, run_value otherwise
 
 static bool fill_zero(struct run_arg *arg, struct parts *p)
 {
-	return take_shape(arg, p);
+	return parse_shape(arg, p);
 }
 
 static bool fill_const(struct run_arg *arg, struct parts *p)
 {
 	run_value value;
 
-	if (!take_shape(arg, p))
+	if (!parse_shape(arg, p))
 		return false;
 	if (p->next >= p->count)
 		return run_error("%s: the value is missing", arg->text);
-	if (!take_value(arg, p, 0, &value))
+	if (!parse_value(arg, p, 0, &value))
 		return false;
 	for (uint64_t i = 0; i < arg->data.count; i++)
 		run_put(&arg->data, i, value);
@@ -124,8 +124,8 @@ static bool fill_iota(struct run_arg *arg, struct parts *p)
 {
 	run_value start, step;
 
-	if (!take_shape(arg, p) || !take_value(arg, p, 0, &start) ||
-	    !take_value(arg, p, 1, &step))
+	if (!parse_shape(arg, p) || !parse_value(arg, p, 0, &start) ||
+	    !parse_value(arg, p, 1, &step))
 		return false;
 	for (uint64_t i = 0; i < arg->data.count; i++)
 		run_put(&arg->data, i, start + step * (run_value)i);
@@ -150,7 +150,7 @@ static bool fill_random(struct run_arg *arg, struct parts *p)
 	run_value value = 1;
 	uint64_t state;
 
-	if (!take_shape(arg, p))
+	if (!parse_shape(arg, p))
 		return false;
 	if (p->next < p->count) {
 		if (!run_parse_value(arg->text, seeds, p->at[p->next], p->length[p->next],
@@ -207,7 +207,7 @@ static bool load_file(const char *path, struct run_data *data)
 	return ok;
 }
 
-static bool take_file(struct run_arg *arg, struct parts *p)
+static bool parse_file(struct run_arg *arg, struct parts *p)
 {
 	char *path = strndup(p->at[p->next], p->length[p->next]);
 	bool ok = path && load_file(path, &arg->data);
@@ -217,7 +217,7 @@ static bool take_file(struct run_arg *arg, struct parts *p)
 	return ok;
 }
 
-static bool take_source(struct run_arg *arg, struct parts *p)
+static bool parse_source(struct run_arg *arg, struct parts *p)
 {
 	static const struct {
 		const char *name;
@@ -235,7 +235,7 @@ static bool take_source(struct run_arg *arg, struct parts *p)
 		p->next++;
 		return generators[i].fill(arg, p);
 	}
-	return take_file(arg, p);
+	return parse_file(arg, p);
 }
 
 static bool parse_buffer(struct run_arg *arg, struct parts *p)
@@ -245,9 +245,9 @@ static bool parse_buffer(struct run_arg *arg, struct parts *p)
 	arg->buffer = true;
 	arg->output = !part_is(p, 0, "buf");
 	p->next = 1;
-	if (!take_type(arg, p))
+	if (!parse_type(arg, p))
 		return false;
-	if (filled ? !take_source(arg, p) : !take_shape(arg, p))
+	if (filled ? !parse_source(arg, p) : !parse_shape(arg, p))
 		return false;
 	if (p->next < p->count && !arg->output)
 		return run_error("%s: too many parts after the source", arg->text);
@@ -264,13 +264,13 @@ static bool parse_scalar(struct run_arg *arg, struct parts *p)
 {
 	run_value value;
 
-	if (!take_type(arg, p))
+	if (!parse_type(arg, p))
 		return false;
 	if (arg->data.type->bytes < 4)
 		return run_error("%s: a scalar has 32 or 64 bits", arg->text);
 	if (p->next >= p->count)
 		return run_error("%s: the value is missing", arg->text);
-	if (!take_value(arg, p, 0, &value))
+	if (!parse_value(arg, p, 0, &value))
 		return false;
 	if (p->next < p->count)
 		return run_error("%s: too many parts after the value", arg->text);
@@ -281,7 +281,7 @@ static bool parse_scalar(struct run_arg *arg, struct parts *p)
 }
 
 /* Parse "NAME=" before an argument; return the text after it, or NULL after an error. */
-static const char *take_name(const char *text, struct run_arg *arg)
+static const char *parse_name(const char *text, struct run_arg *arg)
 {
 	size_t length = strcspn(text, "=:");
 
@@ -300,7 +300,7 @@ bool run_parse_arg(const char *text, struct run_arg *arg)
 	struct parts p;
 
 	*arg = (struct run_arg){ .text = text };
-	text = take_name(text, arg);
+	text = parse_name(text, arg);
 	if (!text)
 		return false;
 	if (!split(text, &p))

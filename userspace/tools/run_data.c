@@ -53,12 +53,12 @@ bool run_parse_value(const char *what, const struct run_type *type, const char *
 	copy[length] = '\0';
 	*value = strtold(copy, &end);
 	if (*end || copy[0] == ' ')
-		return run_error("%s: '%s' is no number", what, copy);
+		return run_error("%s: '%s' is not a number", what, copy);
 	if (type->kind == RUN_FLOAT)
 		return true;
 	range_of(type, &min, &max);
 	if (!(*value >= min && *value <= max) || *value != truncl(*value))
-		return run_error("%s: %s does not hold %s", what, type->name, copy);
+		return run_error("%s: %s cannot represent %s", what, type->name, copy);
 	return true;
 }
 

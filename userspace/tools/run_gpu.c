@@ -285,7 +285,7 @@ static bool report_endless(struct run_gpu *g)
 {
 	char what[64];
 
-	snprintf(what, sizeof(what), "the job did not end within %.3f s: ",
+	snprintf(what, sizeof(what), "the job did not complete within %.3f s: ",
 		 (double)g->o->timeout_ns / 1e9);
 	if (pumice_context_kill(g->context))
 		return run_error("%s%s", what, pumice_device_error(g->dev));
@@ -399,7 +399,7 @@ static bool print_counters(struct run_gpu *g)
 	return true;
 }
 
-static bool take_outputs(struct run_gpu *g)
+static bool store_outputs(struct run_gpu *g)
 {
 	for (unsigned int i = 0; i < g->o->arg_count; i++) {
 		struct run_arg *arg = &g->o->args[i];
@@ -453,7 +453,7 @@ bool run_on_gpu(struct run_options *options)
 	g->o = options;
 	ok = load_program(g) && open_gpu(g) && place_arguments(g) && make_perfmon(g) &&
 	     build_stream(g) && begin_trace(g) && launch(g) && print_counters(g) &&
-	     check_bounds(g) && take_outputs(g);
+	     check_bounds(g) && store_outputs(g);
 	ok &= end_trace(g);
 	close_gpu(g);
 	free(g);

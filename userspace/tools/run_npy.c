@@ -31,20 +31,20 @@ static bool find_header(const char *path, const uint8_t *file, size_t bytes,
 	size_t start;
 
 	if (bytes < MAGIC_BYTES + 4 || memcmp(file, MAGIC, MAGIC_BYTES))
-		return run_error("%s: no .npy file", path);
+		return run_error("%s: not a .npy file", path);
 	if (file[6] < 1 || file[6] > 3)
-		return run_error("%s: .npy version %u.%u is not understood", path, file[6],
+		return run_error("%s: .npy version %u.%u is not supported", path, file[6],
 				 file[7]);
 	start = file[6] == 1 ? 10 : 12;
 	if (bytes < start)
-		return run_error("%s: the .npy header is cut off", path);
+		return run_error("%s: the .npy header is truncated", path);
 	header->bytes = file[8] | (size_t)file[9] << 8;
 	if (file[6] > 1)
 		header->bytes |= (size_t)file[10] << 16 | (size_t)file[11] << 24;
 	header->text = (const char *)file + start;
 	header->data = start + header->bytes;
 	if (header->bytes > bytes - start)
-		return run_error("%s: the .npy header is cut off", path);
+		return run_error("%s: the .npy header is truncated", path);
 	return true;
 }
 
@@ -78,8 +78,8 @@ static bool check_type(const char *path, const struct npy_header *header,
 	if (!strchr("<|=", descr[1]) || descr[4] != *descr)
 		return run_error("%s: the .npy header has no plain type", path);
 	if (memcmp(descr + 2, type->code, 2))
-		return run_error("%s: holds %.2s, but the argument is %s (%s)", path, descr + 2,
-				 type->name, type->code);
+		return run_error("%s: its type is %.2s, but the argument's is %s (%s)", path,
+				 descr + 2, type->name, type->code);
 	return true;
 }
 
@@ -92,7 +92,7 @@ static bool check_order(const char *path, const struct npy_header *header)
 		return true;
 	if (order && end - order >= 4 && !memcmp(order, "True", 4))
 		return run_error("%s: the elements are in Fortran order", path);
-	return run_error("%s: the .npy header does not say its order", path);
+	return run_error("%s: the .npy header does not specify the order", path);
 }
 
 /* Parse "(3, 4)"; "()" is one element. */
@@ -111,7 +111,7 @@ static bool read_shape(const char *path, const struct npy_header *header, struct
 		if (at < end && *at == ')')
 			return true;
 		if (at >= end || !isdigit((unsigned char)*at) || data->dims == RUN_MAX_DIMS)
-			return run_error("%s: the .npy header's shape is not understood", path);
+			return run_error("%s: the .npy header has an invalid shape", path);
 		for (; at < end && isdigit((unsigned char)*at); at++)
 			if (size <= RUN_MAX_BYTES)
 				size = 10 * size + (uint64_t)(*at - '0');
@@ -130,7 +130,7 @@ bool run_npy_load(const char *path, const void *file, size_t bytes, struct run_d
 		return false;
 	wanted = data->count * data->type->bytes;
 	if (bytes - header.data != wanted)
-		return run_error("%s: %zu bytes of elements, but its shape takes %" PRIu64, path,
+		return run_error("%s: %zu bytes of elements, but its shape requires %" PRIu64, path,
 				 bytes - header.data, wanted);
 	memcpy(data->bytes, (const char *)file + header.data, wanted);
 	return true;

@@ -110,7 +110,7 @@ fail:
 }
 
 /* "[     1.000002345] DEBUG context 0: job 1 starts in mmu context 1" */
-static void take_log_line(struct trace_kernel *k, struct perfetto *p, char *line)
+static void parse_log_line(struct trace_kernel *k, struct perfetto *p, char *line)
 {
 	uint64_t seconds, fraction, ns;
 	char level[16];
@@ -135,7 +135,7 @@ void trace_kernel_poll(struct trace_kernel *k, struct perfetto *p)
 	snprintf(path, sizeof(path), "%s/fw_log", k->folder);
 	file = fopen(path, "r");
 	while (file && fgets(line, sizeof(line), file))
-		take_log_line(k, p, line);
+		parse_log_line(k, p, line);
 	if (file)
 		fclose(file);
 }
@@ -159,8 +159,8 @@ static void note_done(struct trace_kernel *k, struct perfetto *p, uint32_t conte
 }
 
 /* "  name-123  [000] .....  12.345678: pumice_job_run: context=1 job=2" */
-static void take_event_line(struct trace_kernel *k, struct perfetto *p, char *line,
-			    int64_t offset_ns)
+static void parse_event_line(struct trace_kernel *k, struct perfetto *p, char *line,
+			     int64_t offset_ns)
 {
 	char *event = strstr(line, ": pumice_"), *time = event, *text;
 	uint32_t context = 0, job = 0;
@@ -198,7 +198,7 @@ void trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offs
 	write_text(k->folder, "fw_log_level", k->level);
 	file = fopen(INSTANCE "/trace", "r");
 	while (file && fgets(line, sizeof(line), file))
-		take_event_line(k, p, line, offset_ns);
+		parse_event_line(k, p, line, offset_ns);
 	if (file)
 		fclose(file);
 	rmdir(INSTANCE);

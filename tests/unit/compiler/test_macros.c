@@ -191,7 +191,7 @@ static void errors_name_the_line_and_its_uses(void **state)
 		  "add.u32 r0, r1\n              ^\nt:3: note: the macro is used here\n" },
 		{ ".macro m\n.repeat 2\nfoo\n.endr\n.endm\nend\nm\n", "t:3:1: error: no such operation\n"
 		  "foo\n^~~\nt:2: note: repeated here, repetition 0\nt:7: note: the macro is used here\n" },
-		{ ".macro m\njump away\n.endm\nm\nend\n", "t:2:6: error: no label away\njump away\n"
+		{ ".macro m\njump away\n.endm\nm\nend\n", "t:2:6: error: undefined label away\njump away\n"
 		  "     ^~~~\nt:4: note: the macro is used here\n" },
 	};
 
@@ -207,7 +207,7 @@ static void bad_macros_and_expressions_are_refused(void **state)
 		{ "mov r0, 1 << 32", "t:1:11: error: a shift by 0 to 31" },
 		{ "mov r0, 0xffffffff + 1", "t:1:9: error: the number does not fit" },
 		{ "mov r0, -0x80000001", "t:1:9: error: the number does not fit" },
-		{ ".equ A, 1 << 31\nmov r0, A * A * A", "t:2:15: error: the result goes beyond" },
+		{ ".equ A, 1 << 31\nmov r0, A * A * A", "t:2:15: error: the result does not fit" },
 		{ "mov r0, 1 + 2.0", "t:1:11: error: a whole number and a float" },
 		{ "mov r0, ~1.0", "t:1:10: error: ~ is for whole numbers" },
 		{ "mov r0, 1.0 & 2.0", "t:1:13: error: this operator is for whole" },
@@ -215,7 +215,7 @@ static void bad_macros_and_expressions_are_refused(void **state)
 		{ "mov r0, 1 +", "t:1:12: error: expected a number" },
 		{ ".macro add\n.endm", "t:1:8: error: add is an operation" },
 		{ ".macro m\n.endm\n.macro m\n.endm", "t:3:8: error: m is defined twice" },
-		{ ".macro m a, a\n.endm", "t:1:13: error: two arguments" },
+		{ ".macro m a, a\n.endm", "t:1:13: error: another argument has" },
 		{ ".macro m a = 1, b\n.endm", "t:1:17: error: arguments after one with a preset" },
 		{ ".macro m a\n.endm\nm", "t:3:2: error: m needs its argument a" },
 		{ ".macro m a\n.endm\nm 1, 2", "t:3:6: error: m takes 1 arguments" },
@@ -235,7 +235,7 @@ static void bad_macros_and_expressions_are_refused(void **state)
 static void what_never_ends_is_refused(void **state)
 {
 	static const struct error_case cases[] = {
-		{ ".macro m\nm\n.endm\nm", "t:2:2: error: macros, repetitions and files are more than 32" },
+		{ ".macro m\nm\n.endm\nm", "t:2:2: error: macros, repetitions and files are nested more than 32" },
 		{ ".macro a\nb\n.endm\n.macro b\na\n.endm\na", "t:2:2: error: macros, repetitions and" },
 		{ ".include \"loop.inc\"", "other.inc:2:10: error: the file includes itself" },
 		{ ".repeat 65537\n.endr", "t:1:9: error: more than 65536 repetitions" },
@@ -244,7 +244,7 @@ static void what_never_ends_is_refused(void **state)
 		{ ".repeat 60000\n.repeat 20\n;\n.endr\n.endr", "t:" },
 		/* Twice as much text in each of the uses. */
 		{ ".macro m a\n.equ X\\a, 1\nm \\a\\a\n.endm\nm a", "t:" },
-		{ ".macro m a, b\nm \\b\\a, \\b\\a\\b\n.endm\nm 1, 2", "t:2:1: error: a macro makes a line" },
+		{ ".macro m a, b\nm \\b\\a, \\b\\a\\b\n.endm\nm 1, 2", "t:2:1: error: a macro expands to a line" },
 	};
 
 	(void)state;

@@ -224,7 +224,7 @@ static void corrupt_files_are_refused(void **state)
 		bool sealed;
 		const char *words;
 	} cases[] = {
-		{ 0, 0, false, "no capture" },
+		{ 0, 0, false, "not a capture file" },
 		{ 1, 2, false, "version 2" },
 		{ 2, 5, false, "header says 5" },
 		{ 3, 1, false, "header says" },

@@ -77,7 +77,7 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		u32 word, set, clear;
 		const char *reason;
 	} cases[] = {
-		{ 0, 1, 0, "no program file" },
+		{ 0, 1, 0, "not a program file" },
 		{ 1, 2, 1, "version 2 instead of 1" },
 		{ 2, 4096, 0, "the header says" },
 		{ 4, 0, 1, "0 USC instructions" },
@@ -95,7 +95,7 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 9, 0, 0x7ff, "work-group of 0 instances" },
 		{ 9, 0x7ff, 0, "work-group of 16376 instances" },
 		{ 10, 1u << 21, 0, "uniform words" },
-		{ 10, 0, 4, "there is no uniform block" },
+		{ 10, 0, 4, "the program has no uniform block" },
 		{ 11, 70 << 2, 0, "70 vertex output registers" },
 		{ 11, 33 << 9, 0, "33 pixel output registers" },
 		{ 11, 1 << 15, 0, "source lines: 0 words" },

@@ -281,7 +281,7 @@ static void bad_calls(struct path *p)
 	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 257), -E2BIG);
 	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 2), -EINVAL);
 	assert_int_equal(pumice_vm_bind_async(p->vm, ops, 1, syncs, 1), -EINVAL);
-	assert_non_null(strstr(pumice_device_error(p->dev), "nobody was asked"));
+	assert_non_null(strstr(pumice_device_error(p->dev), "no job or bind signals"));
 	/* No part of it was executed. */
 	assert_int_equal(submit_store(&t, p->stream, AT, 1, &(struct pumice_job_sync){
 		.sync = t.a, .signal = true }, 1), 0);

@@ -141,7 +141,7 @@ static void check_fault(struct path *p)
 	assert_has(text, "       3  end");
 	assert_has(text, "page-table walk of 0x%010llx:", UNMAPPED);
 	assert_has(text, "page table at 0x");
-	assert_has(text, "nothing is mapped there\n");
+	assert_has(text, "the address is not mapped\n");
 	assert_has(text, "control stream:");
 	assert_has(text, "cdm_launch");
 	assert_has(text, "cdm_halt");
@@ -244,13 +244,13 @@ static void check_stuck(struct path *p)
 	} while (!p->out_cpu[191]);
 	f = take_dump(p->context);
 	text = show_file(&f);
-	assert_has(text, "reason: request: the program asked for it\n");
+	assert_has(text, "reason: request: requested by the program\n");
 	assert_has(text, "stream: 0x%010llx", (unsigned long long)va);
 	assert_has(text, "DBG_CDM_STATUS");
 	assert_has(text, "BUSY = true");
 	assert_has(text, "pc 7 of 0x%010llx  jump", (unsigned long long)code);
 	assert_has(text, "unit: usc-code\nbusy data masters: compute\n"
-		   "waves of the job: 6, of which 6 were looked at\n");
+		   "waves of the job: 6, of which 6 were examined\n");
 	assert_has(text, "2 at pc 7 of program 0x%010llx, first: usc ", (unsigned long long)code);
 	assert_has(text, "4 at pc 5 (barrier) of program 0x%010llx, first: usc ",
 		   (unsigned long long)code);

@@ -172,7 +172,7 @@ static void monitor_life(struct path *p)
 	assert_int_equal(pumice_perfmon_read(pm, 0, &value), -EBUSY);
 	pumice_perfmon_destroy(pm);
 	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), -ENOENT);
-	assert_non_null(strstr(pumice_device_error(p->dev), "no performance monitor"));
+	assert_non_null(strstr(pumice_device_error(p->dev), "unknown performance monitor"));
 	assert_int_equal(run_counted(p, job.stream, NULL), 0);
 	assert_int_equal(result_of(p, 1).error, 0);
 	pumice_kernel_destroy(k);

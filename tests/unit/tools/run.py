@@ -218,22 +218,22 @@ def files_that_are_no_shader_are_refused():
 @test
 def bad_arguments_have_their_own_errors():
     for words, arg in [
-            ("'f31' is no type", "buf:f31:zero:1"), ("the type is missing", "buf"),
-            ("'x' is no number", "f32:x"), ("u32 does not hold -1", "u32:-1"),
-            ("u32 does not hold 1.5", "u32:1.5"), ("i32 does not hold 2147483648",
+            ("'f31' is not a type", "buf:f31:zero:1"), ("the type is missing", "buf"),
+            ("'x' is not a number", "f32:x"), ("u32 cannot represent -1", "u32:-1"),
+            ("u32 cannot represent 1.5", "u32:1.5"), ("i32 cannot represent 2147483648",
                                                    "i32:2147483648"),
             ("the value is missing", "u32"), ("too many parts", "u32:1:2"),
             ("a scalar has 32 or 64 bits", "u8:1"),
             ("number of elements is missing", "out:f32"),
-            ("'12y' is no number of elements", "out:f32:12y"),
-            ("'2x' is no number of elements", "out:f32:2x"),
+            ("'12y' is not a number of elements", "out:f32:12y"),
+            ("'2x' is not a number of elements", "out:f32:2x"),
             ("no elements", "out:f32:0"), ("more than 4294967296 bytes", "out:f32:65536x65536"),
             ("more than 4294967296 bytes", "out:u8:99999999999999999999999"),
             ("a file or a generator is missing", "buf:f32:"),
             ("the value is missing", "buf:f32:const:4"),
             ("too many parts after the source", "buf:f32:zero:4:9"),
             ("name of the file is missing", "out:f32:4:"),
-            ("u64 does not hold -1", "buf:u8:random:4:-1"),
+            ("u64 cannot represent -1", "buf:u8:random:4:-1"),
             ("missing.npy: No such file", "buf:f32:missing.npy")]:
         unaccepted(words, "--arg", arg, SAXPY)
     unaccepted("at most 64 arguments", *["--arg", "u32:1"] * 65, SAXPY)
@@ -254,26 +254,26 @@ def bad_npy_files_have_their_own_errors():
 
     npy("good.npy", "<f4", [1, 2, 3], "(3,)")
     spoil(0, b"X")
-    check("no .npy file")
+    check("not a .npy file")
     spoil(6, b"\4")
     check(".npy version 4.0")
     spoil(8, b"\xff\xff")
-    check("header is cut off")
+    check("header is truncated")
     spoil(13, b"d")
     spoil(11, b"x")
     check("no plain type")
     npy("bad.npy", "<f4", [1, 2, 3], "(4,)")
-    check("12 bytes of elements, but its shape takes 16")
+    check("12 bytes of elements, but its shape requires 16")
     npy("bad.npy", "<f4", [1, 2, 3], "(-3,)")
-    check("shape is not understood")
+    check("header has an invalid shape")
     npy("bad.npy", "<f4", [1, 2, 3], "3")
     check("has no shape")
     npy("bad.npy", "<f4", [1, 2, 3], "(1,1,1,1,1,1,1,1,3)")
-    check("shape is not understood")
+    check("header has an invalid shape")
     npy("bad.npy", "<f4", [1, 2, 3], "(99999999999999999999,)")
     check("more than 4294967296 bytes")
     npy("bad.npy", "<u4", [1, 2, 3], "(3,)")
-    check("holds u4, but the argument is f32 (f4)")
+    check("its type is u4, but the argument's is f32 (f4)")
     npy("bad.npy", ">f4", [1, 2, 3], "(3,)")
     check("big endian")
     npy("bad.npy", "<f4", [1, 2, 3, 4], "(2, 2)", order="True")
@@ -297,7 +297,7 @@ def bad_options_have_their_own_errors():
     unaccepted("a word is missing; usage: pumice-run [OPTION]… SHADER")
     args = ["--arg", "buf:f32:zero:4", "--arg", "inout:f32:zero:4", "--arg", "u32:4",
             "--arg", "f32:1", SAXPY]
-    refused("there is no counter 'tea'", "--perf", "tea", *args)
+    refused("unknown counter 'tea'", "--perf", "tea", *args)
     refused("missing/z.npy: No such file", "--arg", "out:f32:4:missing/z.npy", "--arg", "u64:0",
             "--groups", "0", "--arg", "u32:4", "--arg", "f32:1", SAXPY)
 
@@ -306,7 +306,7 @@ def bad_options_have_their_own_errors():
 def an_endless_job_times_out_and_the_tool_ends():
     with open("endless.pasm", "w") as out:
         out.write("loop: jump loop\n")
-    refused("the job did not end within 0.200 s: the job was killed: usc-code was busy with it, "
+    refused("the job did not complete within 0.200 s: the job was killed: usc-code was busy with it, "
             "1 waves in flight\n  1 at instruction 0 of the program at 0x", "--timeout", "0.2",
             "endless.pasm")
     refused(", endless.pasm:1: jump 0\n", "--timeout", "0.2", "endless.pasm")
@@ -350,7 +350,7 @@ def a_fault_names_line_lane_instance_group_and_buffer():
 
 @test
 def a_fault_far_from_all_buffers_says_so():
-    place_of_a_fault("0x40000000 * 3", [": write, with no buffer near it\n"])
+    place_of_a_fault("0x40000000 * 3", [": write, not near any buffer\n"])
 
 
 @test

@@ -91,7 +91,7 @@ static int collect_waits(struct inproc_device *d, struct pending_bind *p,
 		if (syncs[i].signal)
 			continue;
 		if (!sync_is_submitted((struct inproc_sync *)syncs[i].sync, syncs[i].point))
-			return fail(&d->base, EINVAL, "bind: nobody was asked to signal sync %u",
+			return fail(&d->base, EINVAL, "bind: no job or bind signals sync %u",
 				    i);
 	}
 	for (i = 0; i < count; i++)
@@ -236,7 +236,7 @@ void bind_process(struct inproc_device *d)
 }
 
 /* Wait until something has happened. */
-static void wait_a_little(struct inproc_device *d)
+static void wait_briefly(struct inproc_device *d)
 {
 	u64 seen = event_count(d);
 
@@ -249,7 +249,7 @@ void bind_cancel(struct inproc_device *d, struct inproc_vm *vm)
 	struct pending_bind *p;
 
 	while (d->binding)
-		wait_a_little(d);
+		wait_briefly(d);
 	while (vm->pending) {
 		p = vm->pending;
 		vm->pending = p->next;
@@ -259,7 +259,7 @@ void bind_cancel(struct inproc_device *d, struct inproc_vm *vm)
 		return;
 	/* Jobs may be waiting for canceled binds. */
 	while (!d->lost && !submit_update(d, vm->binder, vm->binder->timeline->submitted))
-		wait_a_little(d);
+		wait_briefly(d);
 	context_destroy(d, vm->binder);
 	vm->binder = NULL;
 }

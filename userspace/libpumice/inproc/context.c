@@ -40,15 +40,15 @@ static void fill_shared(struct inproc_context *c, u64 catalogue, u32 dm, u32 pri
 }
 
 /* Allocate an update object, and continue from its value. */
-static bool take_object(struct inproc_device *d, struct inproc_context *c)
+static bool alloc_object(struct inproc_device *d, struct inproc_context *c)
 {
 	u32 i = 0;
 
-	while (i < FWIF_MAX_CONTEXTS && d->object_taken[i])
+	while (i < FWIF_MAX_CONTEXTS && d->object_used[i])
 		i++;
 	if (i == FWIF_MAX_CONTEXTS)
 		return false;
-	d->object_taken[i] = true;
+	d->object_used[i] = true;
 	c->object = i;
 	c->timeline->object = fw_addr(d, &d->fw->objects[i]);
 	c->timeline->submitted = c->timeline->done = d->fw->objects[i];
@@ -56,10 +56,10 @@ static bool take_object(struct inproc_device *d, struct inproc_context *c)
 }
 
 /* Release it; remaining waiters are woken. */
-static void give_object(struct inproc_device *d, struct inproc_context *c)
+static void free_object(struct inproc_device *d, struct inproc_context *c)
 {
 	__atomic_store_n(&d->fw->objects[c->object], c->timeline->submitted, __ATOMIC_RELEASE);
-	d->object_taken[c->object] = false;
+	d->object_used[c->object] = false;
 	c->timeline->object = 0;
 }
 
@@ -72,16 +72,16 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 	int err = fw_area_create(d, sizeof(*c->shared), &c->area);
 
 	if (err)
-		return fail(&d->base, ENOMEM, "context: no GPU memory");
-	if (!take_object(d, c)) {
+		return fail(&d->base, ENOMEM, "context: cannot allocate GPU memory");
+	if (!alloc_object(d, c)) {
 		fw_area_destroy(d, &c->area);
-		return fail(&d->base, ENOSPC, "the firmware holds no more contexts");
+		return fail(&d->base, ENOSPC, "the firmware supports no more contexts");
 	}
 	fill_shared(c, vm->space.tables.catalogue, dm, priority);
 	kick.context = AREA_ADDR(c, context);
 	err = fw_call(d, &kick);
 	if (err) {
-		give_object(d, c);
+		free_object(d, c);
 		fw_area_destroy(d, &c->area);
 		return err;
 	}
@@ -315,7 +315,7 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 }
 
 /* The first reason is kept. */
-static void blame(struct inproc_device *d, struct inproc_context *user, u32 flag)
+static void count_stopped(struct inproc_device *d, struct inproc_context *user, u32 flag)
 {
 	if (user->state.flags & (PUMICE_CONTEXT_GUILTY | PUMICE_CONTEXT_INNOCENT))
 		return;
@@ -336,7 +336,7 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 	user_context(c)->dead = true;
 	if (t->done == t->submitted)
 		return;
-	blame(d, user_context(c), flag);
+	count_stopped(d, user_context(c), flag);
 	user_context(c)->state.fault = lost.fault;
 	if (is_binder(c))
 		t->done = t->submitted;
@@ -345,7 +345,7 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 }
 
 /* Send a command that concerns the whole context. */
-static int tell_firmware(struct inproc_device *d, struct inproc_context *c, u32 type)
+static int send_command(struct inproc_device *d, struct inproc_context *c, u32 type)
 {
 	const struct fwif_kccb_cmd cmd = { .type = type, .context = AREA_ADDR(c, context) };
 
@@ -359,8 +359,8 @@ static int kill_jobs(struct inproc_device *d, struct inproc_context *c)
 	c->dead = true;
 	/* Kill fragment jobs before their dependencies, so that none starts without a scene. */
 	if (c->second)
-		err = tell_firmware(d, c->second, FWIF_KCCB_CONTEXT_KILL);
-	first = tell_firmware(d, c, FWIF_KCCB_CONTEXT_KILL);
+		err = send_command(d, c->second, FWIF_KCCB_CONTEXT_KILL);
+	first = send_command(d, c, FWIF_KCCB_CONTEXT_KILL);
 	err = err ? err : first;
 	event_process(d);
 	/* Other threads may be waiting for the jobs. */
@@ -385,10 +385,10 @@ void context_destroy(struct inproc_device *d, struct inproc_context *c)
 	kill_jobs(d, c);
 	if (c->second)
 		context_destroy(d, c->second);
-	err = tell_firmware(d, c, FWIF_KCCB_CONTEXT_RELEASE);
+	err = send_command(d, c, FWIF_KCCB_CONTEXT_RELEASE);
 	context_lose(d, c, PUMICE_CONTEXT_INNOCENT);
 	unlink_context(d, c);
-	give_object(d, c);
+	free_object(d, c);
 	timeline_put(c->timeline);
 	/* Memory that the firmware may still use is kept until the device is destroyed. */
 	if (!err || d->lost)
@@ -455,7 +455,7 @@ int inproc_context_kill(struct pumice_context *base)
 	int err;
 
 	pthread_mutex_lock(&d->lock);
-	blame(d, c, PUMICE_CONTEXT_GUILTY);
+	count_stopped(d, c, PUMICE_CONTEXT_GUILTY);
 	err = kill_jobs(d, c);
 	pthread_mutex_unlock(&d->lock);
 	return err;
@@ -486,11 +486,11 @@ int inproc_job_result(struct pumice_context *base, u64 job, struct pumice_job_re
 		err = fail(base->dev, ENOENT, "job %llu was not submitted",
 			   (unsigned long long)job);
 	else if (is_pending(c, job))
-		err = fail(base->dev, EBUSY, "job %llu has not ended", (unsigned long long)job);
+		err = fail(base->dev, EBUSY, "job %llu has not completed", (unsigned long long)job);
 	else if (!job)
-		err = fail(base->dev, ENODATA, "no job has ended");
+		err = fail(base->dev, ENODATA, "no job has completed");
 	else if (c->kept[job % KEPT_RESULTS].job != job)
-		err = fail(base->dev, ENODATA, "the result of job %llu is kept no more",
+		err = fail(base->dev, ENODATA, "the result of job %llu is no longer stored",
 			   (unsigned long long)job);
 	else
 		*result = c->kept[job % KEPT_RESULTS];

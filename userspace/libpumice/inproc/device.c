@@ -213,7 +213,7 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 		end = text + strcspn(text, ",");
 		if (!parse_option(text, end, o))
 			return fail_text(error, error_bytes, EINVAL,
-					 "inproc: '%.*s' is not understood: key=number,… of "
+					 "inproc: invalid option '%.*s': key=number,… of "
 					 OPTION_KEYS, (int)(end - text < 60 ? end - text : 60),
 					 text);
 		text = *end ? end + 1 : end;
@@ -314,8 +314,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	if (!d->gpu)
 		return fail_text(error, error_bytes, EINVAL, "inproc: %s", why);
 	if (ram_init(d, (u64)o->ram_mib << 20))
-		return fail_text(error, error_bytes, ENOMEM, "inproc: no %u MiB of memory",
-				 o->ram_mib);
+		return fail_text(error, error_bytes, ENOMEM,
+				 "inproc: cannot allocate %u MiB of memory", o->ram_mib);
 	describe(d);
 	describe_limits(d);
 	d->slice_us = o->slice_us;

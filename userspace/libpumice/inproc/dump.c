@@ -302,7 +302,7 @@ static void put_reason(struct inproc_device *d, struct dump_file *f, const struc
 	static const char *const text[] = {
 		[PUMICE_DUMP_KIND_FAULT] = "a job faulted",
 		[PUMICE_DUMP_KIND_TIMEOUT] = "a job was killed",
-		[PUMICE_DUMP_KIND_USER] = "the program asked for it",
+		[PUMICE_DUMP_KIND_USER] = "requested by the program",
 	};
 	const struct inproc_context *user = s->c->first ? s->c->first : s->c;
 	const struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;

@@ -40,11 +40,11 @@ int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u
 	int err = memory ? 0 : -ENOMEM;
 
 	if (!err)
-		err = extents_take(&vm->pm_room, bytes, PAGE_BYTES, va);
+		err = extents_alloc(&vm->pm_room, bytes, PAGE_BYTES, va);
 	if (!err) {
 		err = pm_bind(d, vm, *va, bytes, memory);
 		if (err)
-			extents_give(&vm->pm_room, *va, bytes);
+			extents_free(&vm->pm_room, *va, bytes);
 	}
 	if (memory)
 		memory_put(d, memory);
@@ -55,7 +55,7 @@ void pm_memory_destroy(struct inproc_device *d, struct inproc_vm *vm, u64 va, u6
 {
 	/* If the tables cannot be allocated, the addresses remain allocated. */
 	if (!pm_bind(d, vm, va, bytes, NULL))
-		extents_give(&vm->pm_room, va, bytes);
+		extents_free(&vm->pm_room, va, bytes);
 }
 
 /* Get the pages of the next growth; 0 if the list has its maximum. */
@@ -90,7 +90,7 @@ static void fill_list(struct inproc_freelist *f)
 }
 
 /* Allocate memory, addresses and the firmware's area of a new list. */
-static int set_up(struct inproc_device *d, struct inproc_freelist *f)
+static int init_list(struct inproc_device *d, struct inproc_freelist *f)
 {
 	struct inproc_vm *vm = (struct inproc_vm *)f->base.vm;
 	struct memory *memory;
@@ -99,7 +99,7 @@ static int set_up(struct inproc_device *d, struct inproc_freelist *f)
 
 	if (err)
 		return err;
-	err = extents_take(&vm->pm_room, PAGES_BYTES(f->desc.max_pages), PAGE_BYTES, &f->va);
+	err = extents_alloc(&vm->pm_room, PAGES_BYTES(f->desc.max_pages), PAGE_BYTES, &f->va);
 	if (err) {
 		fw_area_destroy(d, &f->area);
 		return err;
@@ -109,7 +109,7 @@ static int set_up(struct inproc_device *d, struct inproc_freelist *f)
 	if (memory)
 		memory_put(d, memory);
 	if (err) {
-		extents_give(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
+		extents_free(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
 		fw_area_destroy(d, &f->area);
 		return err;
 	}
@@ -131,7 +131,7 @@ int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_de
 	f->base = (struct pumice_freelist){ .dev = vm->dev, .vm = vm };
 	f->desc = *desc;
 	pthread_mutex_lock(&d->lock);
-	err = set_up(d, f);
+	err = init_list(d, f);
 	if (!err) {
 		f->next = d->freelists;
 		d->freelists = f;
@@ -139,7 +139,7 @@ int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_de
 	pthread_mutex_unlock(&d->lock);
 	if (err) {
 		free(f);
-		return fail(vm->dev, ENOMEM, "free list: no memory for %u pages",
+		return fail(vm->dev, ENOMEM, "free list: cannot allocate %u pages",
 			    desc->initial_pages);
 	}
 	*out = &f->base;
@@ -157,7 +157,7 @@ void inproc_freelist_destroy(struct pumice_freelist *base)
 		;
 	*link = f->next;
 	if (!pm_bind(d, vm, f->va, PAGES_BYTES(f->pages), NULL))
-		extents_give(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
+		extents_free(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
 	if (f->reserve)
 		memory_put(d, f->reserve);
 	fw_area_destroy(d, &f->area);
@@ -181,7 +181,7 @@ static void grow(struct inproc_device *d, struct inproc_freelist *f)
 }
 
 /* Report the number of pages to the firmware. Return: false without room in the kernel CCB. */
-static bool answer(struct inproc_device *d, struct inproc_freelist *f)
+static bool reply_grow_request(struct inproc_device *d, struct inproc_freelist *f)
 {
 	const struct fwif_kccb_cmd grown = {
 		.type = FWIF_KCCB_FREE_LIST_GROWN, .object = f->area.addr, .pages = f->pages,
@@ -190,22 +190,22 @@ static bool answer(struct inproc_device *d, struct inproc_freelist *f)
 	if (!fw_has_room(d))
 		return false;
 	fw_send(d, &grown);
-	f->answer = false;
+	f->reply_pending = false;
 	fill_reserve(d, f);
 	return true;
 }
 
-static void ask(struct inproc_device *d, u32 addr)
+static void note_grow_request(struct inproc_device *d, u32 addr)
 {
 	struct inproc_freelist *f;
 
 	for (f = d->freelists; f; f = f->next)
 		if (f->area.addr == addr)
-			f->asked = true;
+			f->grow_requested = true;
 }
 
 /* Process a firmware message; except for free lists, job results have the same data. */
-static void read_news(struct inproc_device *d)
+static void read_messages(struct inproc_device *d)
 {
 	u32 write = __atomic_load_n(&d->fw->fwccb_ring.write, __ATOMIC_ACQUIRE) % FWCCB_COUNT;
 	struct fwif_fwccb_msg msg;
@@ -213,17 +213,17 @@ static void read_news(struct inproc_device *d)
 	while (d->fwccb_read != write) {
 		msg = d->fw->fwccb[d->fwccb_read];
 		if (msg.type == FWIF_FWCCB_FREE_LIST_GROW)
-			ask(d, msg.code);
+			note_grow_request(d, msg.code);
 		d->fwccb_read = (d->fwccb_read + 1) % FWCCB_COUNT;
 	}
 	__atomic_store_n(&d->fw->fwccb_ring.read, d->fwccb_read, __ATOMIC_RELEASE);
 }
 
-static struct inproc_freelist *next_to_serve(struct inproc_device *d)
+static struct inproc_freelist *next_request(struct inproc_device *d)
 {
 	struct inproc_freelist *f;
 
-	for (f = d->freelists; f && !f->asked && !f->answer; f = f->next)
+	for (f = d->freelists; f && !f->grow_requested && !f->reply_pending; f = f->next)
 		;
 	return f;
 }
@@ -236,18 +236,18 @@ void freelist_process(struct inproc_device *d)
 	if (d->growing || d->lost)
 		return;
 	d->growing = true;
-	read_news(d);
-	while ((f = next_to_serve(d))) {
-		if (f->asked) {
+	read_messages(d);
+	while ((f = next_request(d))) {
+		if (f->grow_requested) {
 			/* Mapping may drop the lock: requests received meanwhile stay pending. */
-			f->asked = false;
+			f->grow_requested = false;
 			grow(d, f);
-			f->answer = true;
+			f->reply_pending = true;
 		}
-		if (!answer(d, f))
+		if (!reply_grow_request(d, f))
 			break;
 		worked = true;
-		read_news(d);
+		read_messages(d);
 	}
 	d->growing = false;
 	if (worked)

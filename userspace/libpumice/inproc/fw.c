@@ -35,18 +35,18 @@ int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area)
 	int err;
 
 	bytes = round_up(bytes, PAGE_BYTES);
-	err = ram_take(d, bytes, PAGE_BYTES, &m.bus);
+	err = ram_alloc(d, bytes, PAGE_BYTES, &m.bus);
 	if (err)
 		return err;
-	err = extents_take(&d->fw_room, bytes, PAGE_BYTES, &m.va);
+	err = extents_alloc(&d->fw_room, bytes, PAGE_BYTES, &m.va);
 	if (!err) {
 		m.size = bytes;
 		err = space_change(d, &d->fw_space, m.va, bytes, &m, &change);
 		if (err)
-			extents_give(&d->fw_room, m.va, bytes);
+			extents_free(&d->fw_room, m.va, bytes);
 	}
 	if (err) {
-		ram_give(d, m.bus, bytes);
+		ram_free(d, m.bus, bytes);
 		return -ENOMEM;
 	}
 	if (space_needs_invalidate(&change))
@@ -66,8 +66,8 @@ void fw_area_destroy(struct inproc_device *d, struct fw_area *area)
 	if (!space_change(d, &d->fw_space, area->addr, area->bytes, NULL, &change)) {
 		invalidate_context0(d);
 		space_release(d, &change);
-		extents_give(&d->fw_room, area->addr, area->bytes);
-		ram_give(d, area->bus, area->bytes);
+		extents_free(&d->fw_room, area->addr, area->bytes);
+		ram_free(d, area->bus, area->bytes);
 	}
 	area->addr = 0;
 }
@@ -149,7 +149,7 @@ static int boot_image(struct inproc_device *d, const struct fwif_image_header *h
 		      const void *payload, char *error, size_t error_bytes)
 {
 	u64 bytes = round_up(header->payload_bytes, PAGE_BYTES), bus;
-	int err = ram_take(d, bytes, PAGE_BYTES, &bus);
+	int err = ram_alloc(d, bytes, PAGE_BYTES, &bus);
 
 	if (err)
 		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
@@ -160,7 +160,7 @@ static int boot_image(struct inproc_device *d, const struct fwif_image_header *h
 	reg_write(d, PUMICE_FW_BOOT_ARG, d->fw_area.addr, 8);
 	reg_write(d, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK, 4);
 	err = wait_for_boot(d, error, error_bytes);
-	ram_give(d, bus, bytes);
+	ram_free(d, bus, bytes);
 	return err;
 }
 
@@ -225,16 +225,16 @@ static int status_error(struct inproc_device *d, u32 status)
 	case FWIF_STATUS_OK:
 		return 0;
 	case FWIF_STATUS_BUSY:
-		return fail(&d->base, EBUSY, "the firmware still uses it");
+		return fail(&d->base, EBUSY, "the object is still in use by the firmware");
 	case FWIF_STATUS_NO_SPACE:
-		return fail(&d->base, ENOSPC, "the firmware holds no more contexts");
+		return fail(&d->base, ENOSPC, "the firmware supports no more contexts");
 	default:
 		return fail(&d->base, EINVAL, "the firmware refused a command: status %u", status);
 	}
 }
 
 /* Advance a call: queue it when there is room, then read its reply. */
-static u32 look_at_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd, s64 *entry)
+static u32 check_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd, s64 *entry)
 {
 	if (*entry < 0) {
 		if (!fw_has_room(d))
@@ -266,11 +266,11 @@ int fw_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
 		seen = event_count(d);
 		event_process(d);
 		before = entry;
-		status = look_at_call(d, cmd, &entry);
+		status = check_call(d, cmd, &entry);
 		if (status != FWIF_STATUS_PENDING)
 			break;
 		if (late && entry == before) {
-			event_lose(d, "the firmware answers no more");
+			event_lose(d, "the firmware does not respond");
 			break;
 		}
 		if (entry != before)

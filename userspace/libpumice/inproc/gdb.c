@@ -70,7 +70,7 @@ static void accept_peer(struct gdb_server *s)
 		pumice_gpu_gdb_connect(s->gdb);
 }
 
-static void hear_peer(struct gdb_server *s)
+static void read_peer(struct gdb_server *s)
 {
 	char data[INPUT_BYTES];
 	ssize_t bytes = recv(s->peer, data, sizeof(data), MSG_DONTWAIT);
@@ -102,7 +102,7 @@ static void *serve(void *opaque)
 		if (fds[2].revents && s->peer < 0)
 			accept_peer(s);
 		else if (fds[2].revents)
-			hear_peer(s);
+			read_peer(s);
 		if (s->hang_up)
 			drop_peer(s);
 	}

@@ -14,7 +14,7 @@ static int check_header(const struct fwif_image_header *h, const char *path, cha
 			size_t error_bytes)
 {
 	if (h->magic != FWIF_IMAGE_MAGIC)
-		return REFUSE("%.100s: no firmware file", path);
+		return REFUSE("%.100s: not a firmware file", path);
 	if (h->version >> 16 != FWIF_VERSION_MAJOR)
 		return REFUSE("%.100s: interface %u.%u instead of %u", path, h->version >> 16,
 			      h->version & 0xffff, FWIF_VERSION_MAJOR);
@@ -31,7 +31,7 @@ static int read_image(FILE *f, const char *path, struct fwif_image_header *h, vo
 	int err;
 
 	if (fread(h, sizeof(*h), 1, f) != 1)
-		return REFUSE("%.100s: cut off", path);
+		return REFUSE("%.100s: truncated file", path);
 	err = check_header(h, path, error, error_bytes);
 	if (err)
 		return err;
@@ -39,7 +39,7 @@ static int read_image(FILE *f, const char *path, struct fwif_image_header *h, vo
 	if (!*payload)
 		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
 	if (fread(*payload, h->payload_bytes, 1, f) != 1)
-		err = REFUSE("%.100s: cut off", path);
+		err = REFUSE("%.100s: truncated file", path);
 	else if (crc32(0, *payload, h->payload_bytes) != h->crc32)
 		err = REFUSE("%.100s: damaged, wrong checksum", path);
 	if (err)

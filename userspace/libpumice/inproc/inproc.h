@@ -71,7 +71,7 @@ struct space {
 /* Mappings and tables replaced by a change of a space. */
 struct space_change {
 	struct table_change tables;
-	struct mapping *gone;
+	struct mapping *removed;
 };
 
 /* -------------------------------------------------------------------- fw.c */
@@ -243,8 +243,8 @@ struct inproc_freelist {
 	u64 va;				/* of page 0; range of max_pages */
 	u32 pages;			/* mapped */
 	struct memory *reserve;		/* the next pages to grow by, or NULL */
-	bool asked;			/* the firmware waits for a reply */
-	bool answer;			/* the reply waits for room in the kernel CCB */
+	bool grow_requested;		/* the firmware waits for a reply */
+	bool reply_pending;		/* the reply waits for room in the kernel CCB */
 	struct fw_area area;		/* struct freelist_shared */
 };
 
@@ -287,7 +287,7 @@ struct inproc_device {
 	struct fw_shared *fw;
 	u32 kccb_write;
 	bool kccb_held[KCCB_COUNT];	/* a thread is about to read the status */
-	bool object_taken[FWIF_MAX_CONTEXTS];
+	bool object_used[FWIF_MAX_CONTEXTS];
 	u64 guilty, innocent;		/* counts of such contexts; there are no resets */
 	const char *lost;		/* reason why the GPU is lost, or NULL */
 	struct gdb_server *gdb;		/* gdb.c, or NULL */
@@ -323,8 +323,8 @@ static inline struct inproc_device *inproc_device(struct pumice_device *dev)
 int ram_init(struct inproc_device *d, u64 bytes);
 void ram_fini(struct inproc_device *d);
 /* Allocate zeroed memory. Return: 0 or -ENOMEM. */
-int ram_take(struct inproc_device *d, u64 bytes, u64 align, u64 *bus);
-void ram_give(struct inproc_device *d, u64 bus, u64 bytes);
+int ram_alloc(struct inproc_device *d, u64 bytes, u64 align, u64 *bus);
+void ram_free(struct inproc_device *d, u64 bus, u64 bytes);
 void *ram_cpu(struct inproc_device *d, u64 bus);
 struct memory *memory_create(struct inproc_device *d, u64 bytes);
 void memory_get(struct memory *m);

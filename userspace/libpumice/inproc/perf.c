@@ -126,10 +126,11 @@ static int register_perfmon(struct inproc_device *d, struct inproc_perfmon *pm)
 	for (other = d->perfmons; other; other = other->next)
 		count++;
 	if (count == MAX_PERFMONS)
-		return fail(&d->base, ENOSPC, "perfmon: there are %u already", count);
+		return fail(&d->base, ENOSPC, "perfmon: the limit of %u monitors is reached",
+			    count);
 	pm->area = make_area(d);
 	if (!pm->area)
-		return fail(&d->base, ENOMEM, "perfmon: no GPU memory");
+		return fail(&d->base, ENOMEM, "perfmon: cannot allocate GPU memory");
 	do
 		pm->base.id = ++d->last_perfmon;
 	while (!pm->base.id || perf_find(d, pm->base.id));
@@ -188,7 +189,7 @@ int inproc_perfmon_read(struct pumice_perfmon *base, u32 flags, u64 *values)
 	pthread_mutex_lock(&d->lock);
 	event_process(d);
 	if (pm->area->busy)
-		err = fail(base->dev, EBUSY, "perfmon: %u jobs have not ended", pm->area->busy);
+		err = fail(base->dev, EBUSY, "perfmon: %u jobs have not completed", pm->area->busy);
 	for (i = 0; i < base->count && !err; i++) {
 		now = perf->value[pm->counters[i]];
 		values[i] = now - pm->zero[i];

@@ -40,15 +40,15 @@ void ram_fini(struct inproc_device *d)
 		munmap(d->ram, d->ram_bytes);
 }
 
-int ram_take(struct inproc_device *d, u64 bytes, u64 align, u64 *bus)
+int ram_alloc(struct inproc_device *d, u64 bytes, u64 align, u64 *bus)
 {
-	return extents_take(&d->ram_free, bytes, align, bus) ? -ENOMEM : 0;
+	return extents_alloc(&d->ram_free, bytes, align, bus) ? -ENOMEM : 0;
 }
 
-void ram_give(struct inproc_device *d, u64 bus, u64 bytes)
+void ram_free(struct inproc_device *d, u64 bus, u64 bytes)
 {
 	madvise(ram_cpu(d, bus), bytes, MADV_DONTNEED);
-	extents_give(&d->ram_free, bus, bytes);
+	extents_free(&d->ram_free, bus, bytes);
 }
 
 void *ram_cpu(struct inproc_device *d, u64 bus)
@@ -63,7 +63,7 @@ struct memory *memory_create(struct inproc_device *d, u64 bytes)
 
 	while (align < BLOCK_BYTES && align * 2 <= bytes)
 		align *= 2;
-	if (!m || ram_take(d, bytes, align, &m->bus)) {
+	if (!m || ram_alloc(d, bytes, align, &m->bus)) {
 		free(m);
 		return NULL;
 	}
@@ -81,7 +81,7 @@ void memory_put(struct inproc_device *d, struct memory *m)
 {
 	if (!m || --m->refs)
 		return;
-	ram_give(d, m->bus, m->bytes);
+	ram_free(d, m->bus, m->bytes);
 	free(m);
 }
 
@@ -99,7 +99,7 @@ int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *excl
 	}
 	if (!bo || !bo->memory) {
 		free(bo);
-		return fail(dev, ENOMEM, "bo: no %#llx bytes of GPU memory",
+		return fail(dev, ENOMEM, "bo: cannot allocate %#llx bytes of GPU memory",
 			    (unsigned long long)size);
 	}
 	bo_init(&bo->base, dev, size);

@@ -51,7 +51,7 @@ static void split(struct mapping *m, u64 va, struct mapping *rest)
  * entry in @gone, as the rest holds their memory.
  */
 static void carve(struct space *s, u64 va, u64 end, struct mapping **spare,
-		  struct mapping **gone)
+		  struct mapping **removed)
 {
 	struct mapping **link = &s->mappings, *m;
 
@@ -73,8 +73,8 @@ static void carve(struct space *s, u64 va, u64 end, struct mapping **spare,
 			m->va = end;
 		} else {
 			*link = m->next;
-			m->next = *gone;
-			*gone = m;
+			m->next = *removed;
+			*removed = m;
 		}
 	}
 }
@@ -101,8 +101,8 @@ int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
 	if (spare && fresh)
 		err = tables_reserve(d, &s->tables, va, size, new, &change->tables);
 	if (!err) {
-		change->gone = NULL;
-		carve(s, va, va + size, &spare, &change->gone);
+		change->removed = NULL;
+		carve(s, va, va + size, &spare, &change->removed);
 		if (new) {
 			*fresh = *new;
 			insert(s, fresh);
@@ -117,6 +117,6 @@ int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
 
 void space_release(struct inproc_device *d, struct space_change *change)
 {
-	free_mappings(d, change->gone);
+	free_mappings(d, change->removed);
 	tables_release(d, &change->tables);
 }

@@ -108,11 +108,11 @@ static int check(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u
 	u32 i;
 
 	if (((struct inproc_context *)job->context)->dead)
-		return fail(dev, EIO, "job %u: the context takes no more jobs", index);
+		return fail(dev, EIO, "job %u: the context is stopped and accepts no jobs", index);
 	if (((struct inproc_vm *)job->context->vm)->unusable)
 		return fail(dev, EIO, "job %u: the vm is unusable", index);
 	if (job->perfmon && !perf_find(inproc_device(dev), job->perfmon))
-		return fail(dev, ENOENT, "job %u: there is no performance monitor %u", index,
+		return fail(dev, ENOENT, "job %u: unknown performance monitor %u", index,
 			    job->perfmon);
 	for (i = 0; i < job->sync_count; i++) {
 		const struct pumice_job_sync *s = &job->syncs[i];
@@ -120,7 +120,7 @@ static int check(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u
 		if (!s->signal &&
 		    !sync_is_submitted((struct inproc_sync *)s->sync, s->point) &&
 		    !signaled_by_earlier(jobs, index, s))
-			return fail(dev, EINVAL, "job %u: nobody was asked to signal sync %u",
+			return fail(dev, EINVAL, "job %u: no job or bind signals sync %u",
 				    index, i);
 	}
 	return 0;

@@ -218,7 +218,8 @@ static bool reached(struct inproc_sync *s, u64 point)
 }
 
 /* Return: 1 when the wait is complete, 0 to continue, -EINVAL. */
-static int look(struct pumice_device *dev, const struct pumice_wait *waits, u32 count, u32 flags)
+static int check_waits(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
+		       u32 flags)
 {
 	u32 good = 0, i;
 
@@ -228,7 +229,7 @@ static int look(struct pumice_device *dev, const struct pumice_wait *waits, u32 
 		if (reached(s, waits[i].point))
 			good++;
 		else if (!(flags & PUMICE_WAIT_SUBMIT) && !sync_is_submitted(s, waits[i].point))
-			return fail(dev, EINVAL, "wait %u: nobody was asked to signal it", i);
+			return fail(dev, EINVAL, "wait %u: no job or bind signals the sync", i);
 	}
 	return flags & PUMICE_WAIT_ANY ? good > 0 : good == count;
 }
@@ -245,7 +246,7 @@ int inproc_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits,
 	for (;;) {
 		seen = event_count(d);
 		event_process(d);
-		ret = look(dev, waits, count, flags);
+		ret = check_waits(dev, waits, count, flags);
 		if (ret || late)
 			break;
 		late = event_wait(d, seen, deadline);

@@ -47,7 +47,7 @@ static void write_entry(u64 *entry, u64 value)
 
 int tables_init(struct inproc_device *d, struct tables *t)
 {
-	return ram_take(d, CATALOGUE_BYTES, CATALOGUE_BYTES, &t->catalogue);
+	return ram_alloc(d, CATALOGUE_BYTES, CATALOGUE_BYTES, &t->catalogue);
 }
 
 /* Free the tables that the entries of a directory point to. */
@@ -60,9 +60,9 @@ static void free_directory(struct inproc_device *d, u64 bus)
 	for (i = 0; i < TABLE_ENTRIES; i++) {
 		pumice_mmu_pd_entry_unpack64(entries[i], &pd);
 		if (pd.valid)
-			ram_give(d, pd.addr, PAGE_BYTES);
+			ram_free(d, pd.addr, PAGE_BYTES);
 	}
-	ram_give(d, bus, PAGE_BYTES);
+	ram_free(d, bus, PAGE_BYTES);
 }
 
 void tables_fini(struct inproc_device *d, struct tables *t)
@@ -79,7 +79,7 @@ void tables_fini(struct inproc_device *d, struct tables *t)
 		if (pc.valid)
 			free_directory(d, pc.addr);
 	}
-	ram_give(d, t->catalogue, CATALOGUE_BYTES);
+	ram_free(d, t->catalogue, CATALOGUE_BYTES);
 	t->catalogue = 0;
 }
 
@@ -138,7 +138,7 @@ int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, 
 	if (!c->fresh || !c->old)
 		goto no_memory;
 	for (; need; need--, c->fresh_count++)
-		if (ram_take(d, PAGE_BYTES, PAGE_BYTES, &c->fresh[c->fresh_count]))
+		if (ram_alloc(d, PAGE_BYTES, PAGE_BYTES, &c->fresh[c->fresh_count]))
 			goto no_memory;
 	return 0;
 
@@ -150,14 +150,14 @@ no_memory:
 void tables_release(struct inproc_device *d, struct table_change *c)
 {
 	while (c->fresh_count)
-		ram_give(d, c->fresh[--c->fresh_count], PAGE_BYTES);
+		ram_free(d, c->fresh[--c->fresh_count], PAGE_BYTES);
 	while (c->old_count)
-		ram_give(d, c->old[--c->old_count], PAGE_BYTES);
+		ram_free(d, c->old[--c->old_count], PAGE_BYTES);
 	free(c->fresh);
 	free(c->old);
 }
 
-static u64 take_page(struct table_change *c)
+static u64 use_page(struct table_change *c)
 {
 	return c->fresh[--c->fresh_count];
 }
@@ -220,7 +220,7 @@ static u64 build_block(struct inproc_device *d, const struct mapping *mappings, 
 			continue;
 		if (!pd.addr) {
 			pd.page_size = choose_page_size(mappings, block);
-			pd.addr = take_page(c);
+			pd.addr = use_page(c);
 		}
 		fill_part(ram_cpu(d, pd.addr), block, &part, m->flags,
 			  page_bytes[pd.page_size]);
@@ -238,7 +238,7 @@ static u64 *make_directory(struct inproc_device *d, struct tables *t, u64 va,
 
 	if (dir)
 		return dir;
-	pc.addr = take_page(c);
+	pc.addr = use_page(c);
 	write_entry(entry, pumice_mmu_pc_entry_pack64(&pc));
 	return ram_cpu(d, pc.addr);
 }

@@ -96,7 +96,7 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 	int err;
 
 	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
-		return fail(&d->base, ENOMEM, "bind: no memory for translation tables");
+		return fail(&d->base, ENOMEM, "bind: cannot allocate page tables");
 	err = space_needs_invalidate(&change) ? fw_call(d, &invalidate) : 0;
 	if (err)
 		vm->unusable = true;
