@@ -70,7 +70,7 @@ static void spurious_interrupt(void)
 		.when = BEFORE, .transfers = true });
 }
 
-static void spurious_news(void)
+static void spurious_message(void)
 {
 	expect(&(struct expected){
 		.text = "spurious-irq,where=host-news,count=3", .kind = "spurious-irq",
@@ -134,18 +134,20 @@ static void too_late_end(void)
 
 void fault_interrupt_subtests(void)
 {
-	subtest("lost-interrupt", "a lost interrupt costs a tick or half a second, and one job notices",
+	subtest("lost-interrupt", "a lost interrupt delays one job by a tick or half a second",
 		lost_interrupt);
-	subtest("lost-kick", "a lost kick costs a tick", lost_kick);
-	subtest_logs("lost-end", "a job whose end gets lost costs its context and a reset",
+	subtest("lost-kick", "a lost kick delays a job by a tick", lost_kick);
+	subtest_logs("lost-end", "a lost completion stops the context and causes a reset",
 		lost_end, NOT_STOPPED);
-	subtest("spurious-interrupt", "interrupts without a cause do no harm", spurious_interrupt);
-	subtest("spurious-news", "nor do those without news", spurious_news);
-	subtest_logs("spurious-lockup", "nor do reports of a lockup that was none", spurious_lockup,
+	subtest("spurious-interrupt", "interrupts without a cause have no effect",
+		spurious_interrupt);
+	subtest("spurious-message", "interrupts without new messages have no effect",
+		spurious_message);
+	subtest_logs("spurious-lockup", "false reports of a lockup have no effect", spurious_lockup,
 		"firmware processor is reported to have stopped, but runs");
-	subtest("spurious-end", "nor do reports of an end that was none", spurious_end);
-	subtest("late-end", "a job whose end is reported late ends well", late_end);
+	subtest("spurious-end", "false reports of a completion have no effect", spurious_end);
+	subtest("late-end", "a job whose completion is reported late succeeds", late_end);
 	subtest_logs("too-late-end",
-		"one whose end is reported after its time is stopped without a reset", too_late_end,
-		IGT_PUMICE_TIMED_OUT);
+		"a job whose completion is reported after its time-out is stopped without a reset",
+		too_late_end, IGT_PUMICE_TIMED_OUT);
 }

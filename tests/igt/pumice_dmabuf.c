@@ -360,25 +360,29 @@ int igt_main()
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-	igt_pumice_subtest("jobs-are-explicit", "no user of a dma-buf waits for a job by itself",
+	igt_pumice_subtest("jobs-are-explicit", "no user of a dma-buf waits for a job implicitly",
 			   jobs_are_explicit);
 	igt_pumice_subtest("poll-waits-for-a-writer",
-			   "an imported fence of a writer holds back all", poll_waits_for_a_writer);
+			   "an imported fence of a writer delays all users", poll_waits_for_a_writer);
 	igt_pumice_subtest("poll-waits-for-a-reader",
-			   "an imported fence of a reader holds back writers",
+			   "an imported fence of a reader delays writers",
 			   poll_waits_for_a_reader);
-	igt_pumice_subtest("poll-wakes-another-process", "the end of a job wakes who polls",
+	igt_pumice_subtest("poll-wakes-another-process",
+			   "the completion of a job wakes a polling process",
 			   poll_wakes_another_process);
-	igt_pumice_subtest("export-of-an-idle-buffer", "nothing to wait for is a signaled file",
+	igt_pumice_subtest("export-of-an-idle-buffer",
+			   "without fences the exported file is signaled",
 			   export_of_an_idle_buffer);
 	igt_pumice_subtest("export-has-the-writer", "an exported file has the writer's fence",
 			   export_has_the_writer);
 	igt_pumice_subtest("export-has-the-reader-for-writers",
-			   "for a writer it has the reader's, too",
+			   "an export for a writer has the reader's fence, too",
 			   export_has_the_reader_for_writers);
-	igt_pumice_subtest("export-has-all-readers", "for a writer it has every reader's",
+	igt_pumice_subtest("export-has-all-readers",
+			   "an export for a writer has every reader's fence",
 			   export_has_all_readers);
-	igt_pumice_subtest("job-waits-for-an-export", "a job of another file waits by the dma-buf",
+	igt_pumice_subtest("job-waits-for-an-export",
+			   "a job of another file waits for the fence of the dma-buf",
 			   job_waits_for_an_export);
 	igt_pumice_subtest("fence-outlives-the-file", "a dma-buf keeps the fence of a closed file",
 			   fence_outlives_the_file);
@@ -393,7 +397,7 @@ int igt_main()
 		igt_pumice_subtest("vgem-sees-a-reader", "another driver finds a reader's fence",
 				   vgem_sees_a_reader);
 		igt_pumice_subtest("vgem-sees-it-after-import",
-				   "a fence from before the import is found, too",
+				   "a fence added before the import is found, too",
 				   job_is_seen_by_vgem_after_import);
 		igt_pumice_subtest("job-waits-for-vgem", "a job waits for another driver's fence",
 				   job_waits_for_vgem);

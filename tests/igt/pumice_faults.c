@@ -14,7 +14,7 @@
 #include "system.h"
 #include "uevent.h"
 
-IGT_TEST_DESCRIPTION("Recovery from faults of the GPU and its firmware, made on request.");
+IGT_TEST_DESCRIPTION("Recovery from injected faults of the GPU and its firmware.");
 
 #define FAILURES	5	/* consecutive failures after which firmware is given up */
 
@@ -161,7 +161,7 @@ static void firmware_silence_at_kick(void)
 }
 
 /* It answers, but its background loop does not seem to run: detected by the second tick. */
-static void heartbeat_stands_still(void)
+static void heartbeat_stops(void)
 {
 	struct scene s = scene_open();
 	u64 start;
@@ -548,7 +548,7 @@ static void kernel_ccb_silence(void)
  * A job that is on the GPU at that time ends by its own fault, and a queued one completes
  * successfully; the next is processed after the reset.
  */
-static void kernel_ccb_silence_beside_a_job(void)
+static void kernel_ccb_silence_during_a_job(void)
 {
 	struct scene s = scene_open();
 	u32 hits = inject_hits("slow-memory");
@@ -650,7 +650,7 @@ static void request_for_pages_damaged(void)
 	scene_end(&s, 0, 0);
 }
 
-static void nonsense_is_refused(void)
+static void invalid_faults_refused(void)
 {
 	static const char *const bad[] = {
 		"\n", "nothing", "none,where=cdm", "unit-hang,where=list", "unit-hang,count=0",
@@ -662,7 +662,7 @@ static void nonsense_is_refused(void)
 
 	need_inject("none");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		igt_assert_f(inject(bad[i]) < 0, "\"%s\" is taken\n", bad[i]);
+		igt_assert_f(inject(bad[i]) < 0, "\"%s\" is accepted\n", bad[i]);
 	memset(text, 'u', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
 	igt_assert_eq(inject(text), -EINVAL);
@@ -692,90 +692,110 @@ static void restore(int signal)
 
 static void memory_subtests(void)
 {
-	subtest("page-table-bit", "a bit that flips in a page table costs one job", page_table_bit);
-	subtest("page-directory-bit", "so does one in a directory", page_directory_bit);
-	subtest("page-catalogue-bit", "so does one in a catalogue", page_catalogue_bit);
+	subtest("page-table-bit", "a bit error in a page table makes one job fail", page_table_bit);
+	subtest("page-directory-bit", "a bit error in a page directory makes one job fail",
+		page_directory_bit);
+	subtest("page-catalogue-bit", "a bit error in a page catalogue makes one job fail",
+		page_catalogue_bit);
 	subtest_logs("firmware-table-bit",
-		"firmware that cannot reach its memory does no lasting harm", firmware_table_bit,
+		"the GPU recovers from firmware that cannot access its memory", firmware_table_bit,
 		"firmware refused command|" NOT_STOPPED);
-	subtest("free-list-bit", "a bit that flips in a free list costs one pair", free_list_bit);
-	subtest("slow-memory", "jobs are right however slow memory is", slow_memory);
-	subtest_logs("too-slow-memory", "a job that memory makes too slow is stopped",
-		too_slow_memory, IGT_PUMICE_TIMED_OUT);
+	subtest("free-list-bit", "a bit error in a free list makes one pair fail", free_list_bit);
+	subtest("slow-memory", "jobs have correct results with slow memory", slow_memory);
+	subtest_logs("too-slow-memory",
+		"a job that slow memory delays past its time-out is stopped", too_slow_memory,
+		IGT_PUMICE_TIMED_OUT);
+}
+
+static void message_subtests(void)
+{
+	subtest_logs("ring-index-damaged",
+		"a ring index out of range causes a reset, and results are kept",
+		ring_index_damaged, RING_INDEX);
+	subtest_logs("ring-index-damaged-at-an-answer",
+		"jobs that had not begun run after the reset", ring_index_damaged_at_an_answer,
+		RING_INDEX);
+	subtest_logs("message-of-unknown-type", "a message of unknown type is ignored",
+		message_of_unknown_type, "firmware message of unknown type");
+	subtest("message-of-another-type", "a message about an unknown object is ignored",
+		message_of_another_type);
+	subtest_logs("message-becomes-an-error",
+		"an error that the firmware reports causes a reset", message_becomes_an_error,
+		"firmware error: |" IGT_PUMICE_RESET "firmware failed");
+	subtest_logs("answer-damaged-context", "an invalid reply causes a reset",
+		answer_damaged_context, REFUSED);
+	subtest_logs("answer-damaged-vm", "an invalid reply at the end of a VM causes a reset",
+		answer_damaged_vm, REFUSED);
+	subtest_logs("answer-damaged-scene",
+		"an invalid reply at the end of a scene causes a reset", answer_damaged_scene,
+		REFUSED);
+	subtest_logs("answer-damaged-priority",
+		"an invalid reply to a change of priority causes a reset", answer_damaged_priority,
+		REFUSED);
+	subtest_logs("answer-damaged-unbind",
+		"an invalid reply to an unbind causes a reset and makes its VM unusable",
+		answer_damaged_unbind, REFUSED);
 }
 
 int igt_main()
 {
 	igt_fixture() {
 		igt_pumice_require(JOB_MS);
-		igt_require_f(can_inject(), "this GPU makes no faults on request\n");
+		igt_require_f(can_inject(), "this GPU cannot inject faults\n");
 		usual_fw_timeout_ms = module_parameter("fw_timeout_ms");
 		igt_install_exit_handler(restore);
 		CHECK_OK(set_module_parameter("fw_timeout_ms", FW_MS));
 	}
 
-	subtest_logs("unit-hang-cdm", "a CDM that hangs, deaf to ABORT, is reset; its job pays",
-		unit_hang_cdm, NOT_STOPPED);
-	subtest_logs("unit-hang-vdm", "so is a VDM", unit_hang_vdm, NOT_STOPPED);
-	subtest_logs("unit-hang-pdm", "so is a PDM", unit_hang_pdm, NOT_STOPPED);
-	subtest_logs("unit-hang-tdm", "so is a TDM", unit_hang_tdm, NOT_STOPPED);
-	subtest_logs("firmware-lockup", "firmware that locks up at a job is booted again at once",
-		firmware_lockup, LOCKUP);
-	subtest_logs("firmware-lockup-at-kick",
-		"at one that locks up before, the job runs afterwards", firmware_lockup_at_kick,
+	subtest_logs("unit-hang-cdm",
+		"a CDM that hangs and ignores ABORT is reset, and its job is lost", unit_hang_cdm,
+		NOT_STOPPED);
+	subtest_logs("unit-hang-vdm", "a VDM that hangs is reset", unit_hang_vdm, NOT_STOPPED);
+	subtest_logs("unit-hang-pdm", "a PDM that hangs is reset", unit_hang_pdm, NOT_STOPPED);
+	subtest_logs("unit-hang-tdm", "a TDM that hangs is reset", unit_hang_tdm, NOT_STOPPED);
+	subtest_logs("firmware-lockup",
+		"firmware that locks up during a job is booted again immediately", firmware_lockup,
 		LOCKUP);
+	subtest_logs("firmware-lockup-at-kick",
+		"if the firmware locks up before a job, the job runs afterwards",
+		firmware_lockup_at_kick, LOCKUP);
 	subtest_logs("firmware-lockup-at-every-kick",
-		"a job at whose arrival the firmware fails twice is lost",
+		"a job is lost if the firmware fails twice when it is kicked",
 		firmware_lockup_at_every_kick, LOCKUP);
-	subtest_logs("firmware-trap", "firmware that stops itself is booted again at once",
+	subtest_logs("firmware-trap", "firmware that stops itself is booted again immediately",
 		firmware_trap, TRAP);
-	subtest_logs("firmware-trap-at-kick", "so is one that does before a job",
+	subtest_logs("firmware-trap-at-kick",
+		"if the firmware stops before a job, the job runs afterwards",
 		firmware_trap_at_kick, TRAP);
 	subtest_logs("firmware-silence",
-		"firmware that falls silent at a job is found out by its tick", firmware_silence,
+		"firmware that does not respond is detected by a job's tick", firmware_silence,
 		SILENCE);
-	subtest_logs("firmware-silence-at-kick", "at one that does before, the job runs afterwards",
+	subtest_logs("firmware-silence-at-kick",
+		"if the firmware does not respond before a job, the job runs afterwards",
 		firmware_silence_at_kick, SILENCE);
-	subtest_logs("heartbeat-stands-still",
-		"firmware that answers and does nothing else is booted again",
-		heartbeat_stands_still, HEARTBEAT);
-	subtest_logs("ring-index-damaged", "a ring index out of range costs a reset, and no result",
-		ring_index_damaged, RING_INDEX);
-	subtest_logs("ring-index-damaged-at-an-answer", "and jobs that had not begun run",
-		ring_index_damaged_at_an_answer, RING_INDEX);
-	subtest_logs("message-of-unknown-type", "a message of unknown type is ignored",
-		message_of_unknown_type, "firmware message of unknown type");
-	subtest("message-of-another-type", "a message that names what does not exist is ignored",
-		message_of_another_type);
-	subtest_logs("message-becomes-an-error", "an error that the firmware reports costs a reset",
-		message_becomes_an_error, "firmware error: |" IGT_PUMICE_RESET "firmware failed");
-	subtest_logs("answer-damaged-context", "an answer that makes no sense costs a reset",
-		answer_damaged_context, REFUSED);
-	subtest_logs("answer-damaged-vm", "so it does at the end of a VM", answer_damaged_vm,
-		REFUSED);
-	subtest_logs("answer-damaged-scene", "and of a scene", answer_damaged_scene, REFUSED);
-	subtest_logs("answer-damaged-priority", "and where a priority changes",
-		answer_damaged_priority, REFUSED);
-	subtest_logs("answer-damaged-unbind", "and at an unbind, whose VM pays",
-		answer_damaged_unbind, REFUSED);
+	subtest_logs("heartbeat-stops",
+		"firmware that only replies to commands is booted again",
+		heartbeat_stops, HEARTBEAT);
+	message_subtests();
 	fault_interrupt_subtests();
 	memory_subtests();
-	subtest_logs("crash-at-boot", "a boot that fails is tried again", crash_at_boot,
+	subtest_logs("crash-at-boot", "a boot that fails is retried", crash_at_boot,
 		LOCKUP "|firmware does not answer at boot");
-	subtest_logs("crash-at-every-boot", "a GPU that cannot be booted is given up",
+	subtest_logs("crash-at-every-boot", "a GPU that cannot be booted is unplugged",
 		crash_at_every_boot,
 		SILENCE "|firmware did not start: |the GPU does not come back; " GIVEN_UP);
-	subtest_logs("crash-at-every-job", "so is firmware that crashes at every job",
+	subtest_logs("crash-at-every-job", "a GPU whose firmware crashes at every job is unplugged",
 		crash_at_every_job,
 		LOCKUP "|" SILENCE "|the firmware fails again and again; " GIVEN_UP);
 	subtest_logs("kernel-ccb-silence",
 		"firmware that reads no commands is detected by a tick; the job runs afterwards",
 		kernel_ccb_silence, SILENCE);
-	subtest_logs("kernel-ccb-silence-beside-a-job",
-		"a job on the GPU ends as usual while no commands are read",
-		kernel_ccb_silence_beside_a_job, SILENCE);
-	subtest_logs("firmware-ccb-silence", "jobs end although the firmware writes no messages",
-		firmware_ccb_silence, TRAP);
+	subtest_logs("kernel-ccb-silence-during-a-job",
+		"a job on the GPU completes while no commands are read",
+		kernel_ccb_silence_during_a_job, SILENCE);
+	subtest_logs("firmware-ccb-silence",
+		"jobs complete although the firmware writes no messages", firmware_ccb_silence,
+		TRAP);
 	subtest_logs("firmware-ccb-silence-without-pages",
 		"a job whose request for pages is lost is stopped without a reset",
 		firmware_ccb_silence_without_pages, LOCKUP "|" IGT_PUMICE_TIMED_OUT);
@@ -783,6 +803,7 @@ int igt_main()
 		"a free list whose request for pages is damaged grows for the next pair",
 		request_for_pages_damaged,
 		"firmware message of unknown type|" IGT_PUMICE_TIMED_OUT);
-	subtest("nonsense-is-refused", "the debugfs file refuses what the GPU would not accept",
-		nonsense_is_refused);
+	subtest("invalid-faults-refused",
+		"the debugfs file refuses faults that the GPU does not support",
+		invalid_faults_refused);
 }

@@ -14,7 +14,7 @@
 #include "fixture.h"
 #include "system.h"
 
-IGT_TEST_DESCRIPTION("What an open file shows of the memory and the time that it uses.");
+IGT_TEST_DESCRIPTION("The memory and the GPU time that fdinfo reports of an open file.");
 
 #define SIZE	(2 * MIB)
 #define HELD	(FX_CODE_BYTES + FX_DATA_BYTES)	/* buffers of a fixture */
@@ -129,7 +129,7 @@ static void active_while_a_job_waits(void)
 	igt_assert_eq_u64(active(second.fd), 0);
 }
 
-static void active_is_what_is_bound(void)
+static void unbound_is_not_active(void)
 {
 	struct fixture fx = fx_open();
 	u32 bound = need_bo(fx.fd, SIZE);
@@ -202,7 +202,7 @@ static void active_is_not_purgeable(void)
 	need_unmap(fx.fd, fx.vm, FX_FREE, SIZE);
 }
 
-static void busy_engine_alone_grows(void)
+static void only_busy_engine_grows(void)
 {
 	struct fixture fx = fx_open(), other = fx_open();
 	u64 first;
@@ -234,10 +234,10 @@ int igt_main()
 			   shared_in_both);
 	igt_pumice_subtest("active-while-a-job-runs", "the memory of a running job is active",
 			   active_while_a_job_runs);
-	igt_pumice_subtest("active-while-a-job-waits", "so is that of a job that waits",
+	igt_pumice_subtest("active-while-a-job-waits", "the memory of a waiting job is active",
 			   active_while_a_job_waits);
-	igt_pumice_subtest("active-is-what-is-bound", "a buffer that is not bound is idle",
-			   active_is_what_is_bound);
+	igt_pumice_subtest("unbound-is-not-active", "a buffer that is not bound is idle",
+			   unbound_is_not_active);
 	igt_pumice_subtest("active-of-one-vm", "buffers of a single VM are active with its jobs",
 			   active_of_one_vm);
 	igt_pumice_subtest("active-in-every-file", "a shared buffer is active in every file",
@@ -246,7 +246,7 @@ int igt_main()
 			   active_after_unmap);
 	igt_pumice_subtest("active-is-not-purgeable", "active memory cannot be purged",
 			   active_is_not_purgeable);
-	igt_pumice_subtest("busy-engine-alone-grows",
+	igt_pumice_subtest("only-busy-engine-grows",
 			   "time counts for the engine and the file that use it",
-			   busy_engine_alone_grows);
+			   only_busy_engine_grows);
 }

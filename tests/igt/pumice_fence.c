@@ -27,7 +27,7 @@
 #include "sync.h"
 #include "system.h"
 
-IGT_TEST_DESCRIPTION("When fences of jobs signal, what they carry, who can wait for them.");
+IGT_TEST_DESCRIPTION("Fences of jobs: when they signal, their errors, waits of other processes.");
 
 #define WORDS 32u	/* words that a store or copy writes */
 #define POLL_MS (WAIT_SECONDS * 1000)
@@ -337,7 +337,7 @@ static void export_empty(void)
 }
 
 /* A sync file has the fence at export: later fences of the syncobj do not affect it. */
-static void export_is_a_moment(void)
+static void export_keeps_its_fence(void)
 {
 	struct fixture fx = fx_open();
 	int file, signaled = need_sync_file(fx.fd, need_signaled_sync(fx.fd));
@@ -453,7 +453,7 @@ static void other_process_shares_syncobj(void)
 	igt_assert_eq(sync_status(parent.fd, parent.sync, 0), 1);
 }
 
-static void dead_process_lets_go(void)
+static void killed_process_signals(void)
 {
 	struct fixture fx = fx_open();
 	int shared = -1, ready[2];
@@ -590,7 +590,7 @@ static void one_call_many_jobs(void)
 	}
 }
 
-static void job_waits_for_most(void)
+static void job_waits_for_maximum(void)
 {
 	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
 	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_SYNCS];
@@ -649,7 +649,7 @@ static void signal_twice_by_one_job(void)
  * A job waits for the fence that the syncobj had at its submission: here that of the blocking
  * job, while the job that signals the syncobj later waits for it.
  */
-static void wait_is_of_the_moment(void)
+static void wait_uses_fence_at_submission(void)
 {
 	int fd = need_gpu();
 	struct fixture holder = fx_on(fd), first = fx_on(fd), second = fx_on(fd);
@@ -699,15 +699,16 @@ int igt_main()
 	igt_pumice_subtest("not-before-its-job", "a fence is pending as long as its job runs",
 			   not_before_its_job);
 	igt_pumice_subtest("not-before-the-data",
-			   "what a job wrote is there when its fence signals", not_before_the_data);
+			   "a job's stores are visible when its fence signals", not_before_the_data);
 	igt_pumice_subtest("in-order-of-submission", "a context's fences signal in order",
 			   in_order_of_submission);
-	igt_pumice_subtest("zero-timeout", "a wait without time-out returns the present state",
+	igt_pumice_subtest("zero-timeout", "a wait with a time-out of 0 returns the current state",
 			   zero_timeout);
-	igt_pumice_subtest("wait-interrupted", "a wait goes on after signals", wait_interrupted);
+	igt_pumice_subtest("wait-interrupted", "a wait continues after signals", wait_interrupted);
 	igt_pumice_subtest("wait-any", "a wait for any returns the one that signaled", wait_any);
 	igt_pumice_subtest("wait-all-of-many", "a wait for all waits for each", wait_all_of_many);
-	igt_pumice_subtest("wait-before-submit", "a process may wait for a job that is yet to come",
+	igt_pumice_subtest("wait-before-submit",
+			   "a process may wait for a job that is not submitted yet",
 			   wait_before_submit);
 	igt_pumice_subtest("fault-is-carried", "the fence of a job that faulted carries the error",
 			   fault_is_carried);
@@ -727,9 +728,9 @@ int igt_main()
 			   export_signaled);
 	igt_pumice_subtest("export-empty", "a syncobj without a fence cannot be exported",
 			   export_empty);
-	igt_pumice_subtest("export-is-a-moment",
+	igt_pumice_subtest("export-keeps-its-fence",
 			   "a sync file keeps the fence that it was exported from",
-			   export_is_a_moment);
+			   export_keeps_its_fence);
 	igt_pumice_subtest("merge-waits-for-both", "a merged fence signals with the last",
 			   merge_waits_for_both);
 	igt_pumice_subtest("job-waits-for-a-merge", "a job waits for all of a merged fence",
@@ -741,28 +742,29 @@ int igt_main()
 	igt_pumice_subtest("other-process-shares-syncobj",
 			   "a syncobj can be signaled by another process",
 			   other_process_shares_syncobj);
-	igt_pumice_subtest("dead-process-lets-go", "fences of a process that was killed signal",
-			   dead_process_lets_go);
-	igt_pumice_subtest("chain-over-contexts", "a hundred jobs in turn of two contexts",
+	igt_pumice_subtest("killed-process-signals", "fences of a process that was killed signal",
+			   killed_process_signals);
+	igt_pumice_subtest("chain-over-contexts", "a hundred jobs, alternately of two contexts",
 			   chain_over_contexts);
-	igt_pumice_subtest("chain-over-vms", "a hundred jobs in turn of four VMs", chain_over_vms);
-	igt_pumice_subtest("chain-over-files", "fifty jobs in turn of two files, by sync files",
-			   chain_over_files);
+	igt_pumice_subtest("chain-over-vms", "a hundred jobs, round robin over four VMs",
+			   chain_over_vms);
+	igt_pumice_subtest("chain-over-files",
+			   "fifty jobs, alternately of two files, by sync files", chain_over_files);
 	igt_pumice_subtest("one-call-many-jobs",
 			   "64 jobs of one call over four contexts, with five syncs each",
 			   one_call_many_jobs);
-	igt_pumice_subtest("job-waits-for-most",
+	igt_pumice_subtest("job-waits-for-maximum",
 			   "a job waits for as many fences as the limit allows",
-			   job_waits_for_most);
-	igt_pumice_subtest("signal-twice", "a second signal takes the place of the first",
+			   job_waits_for_maximum);
+	igt_pumice_subtest("signal-twice", "a second signal replaces the first",
 			   signal_twice);
 	igt_pumice_subtest("signal-twice-by-one-job", "one job may signal a syncobj twice",
 			   signal_twice_by_one_job);
-	igt_pumice_subtest("wait-is-of-the-moment",
+	igt_pumice_subtest("wait-uses-fence-at-submission",
 			   "a job waits for the fence that the syncobj had at submission",
-			   wait_is_of_the_moment);
+			   wait_uses_fence_at_submission);
 	igt_pumice_subtest("reset-empties", "a syncobj can be emptied and used again",
 			   reset_empties);
-	igt_pumice_subtest("destroyed-syncobj", "a job waits though the syncobj is gone",
+	igt_pumice_subtest("destroyed-syncobj", "a job waits although the syncobj is destroyed",
 			   destroyed_syncobj);
 }

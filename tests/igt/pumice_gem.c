@@ -241,10 +241,10 @@ int igt_main()
 
 	igt_pumice_subtest("create-rounds-up", "a size is rounded up to pages and returned",
 			   create_rounds_up);
-	igt_pumice_subtest("create-bad-size", "sizes of zero and beyond the limit are refused",
+	igt_pumice_subtest("create-bad-size", "sizes of zero and above the limit are refused",
 			   create_bad_size);
 	igt_pumice_subtest("create-bad-flags", "unknown flags are refused", create_bad_flags);
-	igt_pumice_subtest("create-zeroed", "new memory holds nothing of its last owner",
+	igt_pumice_subtest("create-zeroed", "new memory has no data of its previous owner",
 			   create_zeroed);
 	igt_pumice_subtest("mmap-bad-handle", "an unknown handle cannot be mapped",
 			   mmap_bad_handle);
@@ -256,10 +256,10 @@ int igt_main()
 			   mmap_outlives_handle);
 	igt_pumice_subtest("two-mmaps-agree", "two mappings show the same memory", two_mmaps_agree);
 	igt_pumice_subtest("coherent", "CPU and GPU see each other's writes", coherent);
-	igt_pumice_subtest("closed-handle", "a closed handle is gone", closed_handle);
-	igt_pumice_subtest("prime-same-file", "an object that comes back has its old handle",
+	igt_pumice_subtest("closed-handle", "a closed handle is invalid", closed_handle);
+	igt_pumice_subtest("prime-same-file", "an object that is imported back has its old handle",
 			   prime_same_file);
-	igt_pumice_subtest("prime-other-file", "a shared object outlives the file it came from",
+	igt_pumice_subtest("prime-other-file", "a shared object outlives the file that exported it",
 			   prime_other_file);
 	igt_pumice_subtest("prime-exclusive", "an object of one VM cannot be exported",
 			   prime_exclusive);

@@ -10,7 +10,7 @@
 #include "sync.h"
 #include "system.h"
 
-IGT_TEST_DESCRIPTION("Jobs that run into the time limit, and which contexts it affects.");
+IGT_TEST_DESCRIPTION("Jobs that exceed the time-out, and the contexts that this affects.");
 
 static void check_guilty(struct fixture *fx)
 {
@@ -57,7 +57,7 @@ static void endless_everywhere(void)
 	fx_check_works(&fx);
 }
 
-static void guilty_takes_no_jobs(void)
+static void guilty_refuses_jobs(void)
 {
 	struct fixture fx = fx_open();
 	struct drm_pumice_job job = { .context = fx.context, .stream = fx_empty_stream(&fx) };
@@ -97,7 +97,7 @@ static void queued_jobs_canceled(void)
 	igt_assert_eq_u32(fx.data.cpu[0], 0);
 }
 
-static void others_go_on(void)
+static void other_contexts_continue(void)
 {
 	int fd = need_gpu();
 	struct fixture hanging = fx_on(fd), others[4];
@@ -133,7 +133,7 @@ static void dependent_runs_after(void)
 	igt_assert_eq_u32(need_state(fd, waiter.context).state, 0);
 }
 
-static void sync_file_tells(void)
+static void sync_file_has_error(void)
 {
 	struct fixture fx = fx_open();
 	struct pollfd poll_fd = { .events = POLLIN };
@@ -237,26 +237,28 @@ int igt_main()
 	igt_pumice_subtest_logs("endless-loop",
 				"a job that loops is stopped, and its context becomes guilty",
 				endless_loop, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("endless-grid", "a job of endlessly many work-groups is stopped",
+	igt_pumice_subtest_logs("endless-grid",
+				"a job with an endless number of work-groups is stopped",
 				endless_grid, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("endless-everywhere",
 				"a job that fills the GPU and never ends is stopped",
 				endless_everywhere, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("guilty-takes-no-jobs", "a guilty context refuses jobs",
-				guilty_takes_no_jobs, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("guilty-refuses-jobs", "a guilty context refuses jobs",
+				guilty_refuses_jobs, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("new-context-works", "a new context of the same VM works",
 				new_context_works, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("queued-jobs-canceled",
 				"jobs queued after the one that hangs do not run",
 				queued_jobs_canceled, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("others-go-on", "jobs of other contexts end with right results",
-				others_go_on, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("other-contexts-continue",
+				"jobs of other contexts complete with correct results",
+				other_contexts_continue, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("dependent-runs-after",
 				"a job that waits for one that hangs runs after it",
 				dependent_runs_after, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("sync-file-tells", "a sync file carries the time-out",
-				sync_file_tells, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("no-reset-of-the-gpu", "stopping a job needs no reset",
+	igt_pumice_subtest_logs("sync-file-has-error", "a sync file carries the time-out",
+				sync_file_has_error, IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("no-reset-of-the-gpu", "stopping a job requires no reset",
 				no_reset_of_the_gpu, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest_logs("resets-by-file",
 				"a file reads the resets and states of its own contexts",
@@ -264,6 +266,6 @@ int igt_main()
 	igt_pumice_subtest("resets-bad-arguments",
 			   "unknown flags are refused, and output fields are not read",
 			   resets_bad_arguments);
-	igt_pumice_subtest_logs("many-hang", "several that hang are stopped one by one", many_hang,
-				IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("many-hang", "several jobs that hang are stopped one by one",
+				many_hang, IGT_PUMICE_TIMED_OUT);
 }

@@ -15,7 +15,7 @@
 #include "pumice_names.h"
 #include "fixture.h"
 
-IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse, how they are reported, what they affect.");
+IGT_TEST_DESCRIPTION("Accesses that the MMU must refuse: reports and effects.");
 
 #define VA FX_FREE
 #define WORDS 32u	/* words that a store or copy accesses */
@@ -130,7 +130,7 @@ static void stream_unmapped(void)
 }
 
 /* A stream whose last command is at the end of a page and is not a HALT. */
-static void stream_leaves_its_pages(void)
+static void stream_past_its_pages(void)
 {
 	struct fixture fx = fx_open();
 	struct mem mem = need_mem(fx.fd, fx.vm, VA, PAGE);
@@ -270,7 +270,7 @@ static void check_pc(struct fixture *fx, u32 bad)
 	check_faults(fx, fx_stream(fx, &launch), &want);
 }
 
-static void instruction_told(void)
+static void faulting_instruction_reported(void)
 {
 	u32 bad;
 
@@ -428,7 +428,7 @@ static void other_vm_isolated(void)
 	check_store(&owner, VA, mem.cpu);
 }
 
-static void other_contexts_unhurt(void)
+static void other_contexts_unaffected(void)
 {
 	int fd = need_gpu();
 	struct fixture bad = fx_on(fd), good[4];
@@ -453,7 +453,7 @@ static void other_contexts_unhurt(void)
 	igt_assert_eq_u64(need_state(fd, bad.context).jobs_faulted, 8);
 }
 
-static void second_context_of_vm_unhurt(void)
+static void second_context_of_vm_unaffected(void)
 {
 	struct fixture fx = fx_open(), second = fx;
 
@@ -479,7 +479,7 @@ static void many_faults_one_report(void)
 	fx_check_works(&fx);
 }
 
-static void good_and_bad_in_turn(void)
+static void good_and_bad_alternate(void)
 {
 	struct fixture fx = fx_open();
 	u32 syncs[20], i;
@@ -583,9 +583,9 @@ int igt_main()
 	igt_pumice_subtest("stream-unmapped",
 			   "a control stream at an unmapped address faults as predicted",
 			   stream_unmapped);
-	igt_pumice_subtest("stream-leaves-its-pages",
+	igt_pumice_subtest("stream-past-its-pages",
 			   "a stream that runs past its memory faults at the end of its pages",
-			   stream_leaves_its_pages);
+			   stream_past_its_pages);
 	igt_pumice_subtest("pds-program-unmapped",
 			   "a PDS program at an unmapped address faults as predicted",
 			   pds_program_unmapped);
@@ -602,8 +602,8 @@ int igt_main()
 			   range_partly_mapped);
 	igt_pumice_subtest("hole-between-mappings", "a hole faults, its neighbours do not",
 			   hole_between_mappings);
-	igt_pumice_subtest("instruction-told", "of several stores the one that faults is reported",
-			   instruction_told);
+	igt_pumice_subtest("faulting-instruction-reported",
+			   "of several stores the one that faults is reported", faulting_instruction_reported);
 	igt_pumice_subtest("hole-4k", "a hole of one 4 KiB page is exact", hole_4k);
 	igt_pumice_subtest("hole-16k", "a hole of one 16 KiB page is exact", hole_16k);
 	igt_pumice_subtest("hole-64k", "a hole of one 64 KiB page is exact", hole_64k);
@@ -612,23 +612,24 @@ int igt_main()
 	igt_pumice_subtest("hole-2m", "a hole of one 2 MiB page is exact", hole_2m);
 	igt_pumice_subtest("unmap-after-job", "no translation outlives its mapping",
 			   unmap_after_job);
-	igt_pumice_subtest("map-after-fault", "a fault is not remembered", map_after_fault);
-	igt_pumice_subtest("remap-read-only", "no right to write outlives its mapping",
+	igt_pumice_subtest("map-after-fault", "a fault is not cached", map_after_fault);
+	igt_pumice_subtest("remap-read-only", "permission to write does not outlive its mapping",
 			   remap_read_only);
-	igt_pumice_subtest("remap-no-exec", "no right to execute outlives its mapping",
+	igt_pumice_subtest("remap-no-exec", "permission to execute does not outlive its mapping",
 			   remap_no_exec);
 	igt_pumice_subtest("other-vm-isolated", "memory of one VM is a hole in another",
 			   other_vm_isolated);
-	igt_pumice_subtest("other-contexts-unhurt",
-			   "jobs beside a faulting one end with right results",
-			   other_contexts_unhurt);
-	igt_pumice_subtest("second-context-of-vm-unhurt",
+	igt_pumice_subtest("other-contexts-unaffected",
+			   "jobs parallel to a faulting one complete with correct results",
+			   other_contexts_unaffected);
+	igt_pumice_subtest("second-context-of-vm-unaffected",
 			   "a fault affects its context, not other contexts of the VM",
-			   second_context_of_vm_unhurt);
-	igt_pumice_subtest("many-faults-one-report", "a job that faults everywhere faults once",
+			   second_context_of_vm_unaffected);
+	igt_pumice_subtest("many-faults-one-report",
+			   "a job whose instances all fault reports one fault",
 			   many_faults_one_report);
-	igt_pumice_subtest("good-and-bad-in-turn", "each fence carries the result of its own job",
-			   good_and_bad_in_turn);
+	igt_pumice_subtest("good-and-bad-alternate", "each fence carries the result of its own job",
+			   good_and_bad_alternate);
 	igt_pumice_subtest("result-of-each-job", "the fault of each job can be queried later",
 			   result_of_each_job);
 	igt_pumice_subtest("agree-with-model",

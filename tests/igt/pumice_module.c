@@ -66,8 +66,8 @@ int igt_main()
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
-	igt_pumice_subtest("many-reload", "the module can be loaded again and again", many_reload);
-	igt_pumice_subtest("reload-with-a-parameter", "a parameter given at loading counts",
+	igt_pumice_subtest("many-reload", "the module can be loaded repeatedly", many_reload);
+	igt_pumice_subtest("reload-with-a-parameter", "a parameter set at loading takes effect",
 			   reload_with_a_parameter);
 	igt_pumice_subtest("open-file-keeps-the-module", "an open file keeps the module",
 			   open_file_keeps_the_module);

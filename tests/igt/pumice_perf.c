@@ -12,7 +12,7 @@
 #include "fixture.h"
 #include "sync.h"
 
-IGT_TEST_DESCRIPTION("Performance counters against work that was counted by hand.");
+IGT_TEST_DESCRIPTION("Performance counters against known work.");
 
 #define WAVE	32u	/* instances of a wave */
 
@@ -100,7 +100,7 @@ static void counters_describe_themselves(void)
 	}
 }
 
-static void counter_beyond(void)
+static void unknown_counter(void)
 {
 	struct drm_pumice_perf_counter_get counter = { 0 };
 	int fd = need_gpu();
@@ -130,7 +130,7 @@ static void create_bad_arguments(void)
 	igt_assert_lt(gpu_perfmon_create(fd, many, 1, &id), 0);
 }
 
-static void most_monitors(void)
+static void maximum_monitors(void)
 {
 	const u32 counter = PUMICE_PERF_CDM_GROUPS;
 	int fd = need_gpu(), other = need_gpu();
@@ -162,7 +162,7 @@ static void other_file(void)
 
 /* ------------------------------------------------------------------- counting */
 
-static void work_by_hand(void)
+static void known_work(void)
 {
 	static const struct {
 		u32 counter;
@@ -241,7 +241,7 @@ static void two_monitors(void)
 	igt_assert_eq_u64(value, 2 * WAVES);
 }
 
-static void reset_behind_reading(void)
+static void reset_after_reading(void)
 {
 	const u32 counter = PUMICE_PERF_USC_WAVES;
 	struct fixture fx = fx_open();
@@ -344,28 +344,30 @@ int igt_main()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
 	igt_pumice_subtest("counters-describe-themselves",
-			   "names, units and texts are the contract's",
+			   "names, units and texts are those of the hardware contract",
 			   counters_describe_themselves);
-	igt_pumice_subtest("counter-beyond", "there is no counter after the last", counter_beyond);
+	igt_pumice_subtest("unknown-counter", "a counter after the last is refused",
+			   unknown_counter);
 	igt_pumice_subtest("create-bad-arguments", "monitors: counters, count, flags, pointer",
 			   create_bad_arguments);
-	igt_pumice_subtest("most-monitors", "a file has as many monitors as the limit allows",
-			   most_monitors);
+	igt_pumice_subtest("maximum-monitors", "a file has as many monitors as the limit allows",
+			   maximum_monitors);
 	igt_pumice_subtest("other-file", "a monitor belongs to its file", other_file);
-	igt_pumice_subtest("work-by-hand", "counters agree with work counted by hand",
-			   work_by_hand);
-	igt_pumice_subtest("adds-up", "a monitor adds up over jobs and contexts", adds_up);
-	igt_pumice_subtest("others-do-not-count", "jobs that do not name it do not count",
+	igt_pumice_subtest("known-work", "counters agree with the known work of a job",
+			   known_work);
+	igt_pumice_subtest("adds-up", "a monitor sums over jobs and contexts", adds_up);
+	igt_pumice_subtest("others-do-not-count", "jobs without the monitor do not count",
 			   others_do_not_count);
-	igt_pumice_subtest("two-monitors", "two monitors count each their own", two_monitors);
-	igt_pumice_subtest("reset-behind-reading", "values can be reset as they are read",
-			   reset_behind_reading);
-	igt_pumice_subtest("busy-while-it-counts", "there are no values before the job has ended",
+	igt_pumice_subtest("two-monitors", "two monitors count their own jobs only", two_monitors);
+	igt_pumice_subtest("reset-after-reading", "values can be reset as they are read",
+			   reset_after_reading);
+	igt_pumice_subtest("busy-while-it-counts",
+			   "values cannot be read before the job has completed",
 			   busy_while_it_counts);
-	igt_pumice_subtest("destroyed-under-a-job", "a job goes on without its monitor",
+	igt_pumice_subtest("destroyed-under-a-job", "a job continues without its monitor",
 			   destroyed_under_a_job);
 	igt_pumice_subtest("fault-counts", "a job that faults counts", fault_counts);
 	igt_pumice_subtest("interrupted",
-			   "a job that is interrupted counts all its work and no other's",
+			   "a preempted job counts all its work and only its own",
 			   interrupted);
 }

@@ -214,14 +214,14 @@ int igt_main()
 		CHECK_OK(write_file(PM_TEST_DELAY, "0"));
 	}
 
-	igt_pumice_subtest("freeze-idle", "a context goes on after each sleep", freeze_idle);
-	igt_pumice_subtest("freeze-keeps-memory", "memory and mappings outlast a sleep",
+	igt_pumice_subtest("freeze-idle", "a context continues after each sleep", freeze_idle);
+	igt_pumice_subtest("freeze-keeps-memory", "memory and mappings survive a sleep",
 			   freeze_keeps_memory);
-	igt_pumice_subtest("freeze-with-jobs", "jobs that are there run, in order",
+	igt_pumice_subtest("freeze-with-jobs", "queued jobs run, in order",
 			   freeze_with_jobs);
-	igt_pumice_subtest("freeze-with-render", "so do those of all data masters",
+	igt_pumice_subtest("freeze-with-render", "queued jobs of all data masters run",
 			   freeze_with_render);
-	igt_pumice_subtest("freeze-with-a-fence", "fences outlast a sleep", freeze_with_a_fence);
+	igt_pumice_subtest("freeze-with-a-fence", "fences survive a sleep", freeze_with_a_fence);
 	igt_pumice_subtest_logs("freeze-with-a-job-that-hangs",
 				"the sleep waits for a job to be stopped",
 				freeze_with_a_job_that_hangs, IGT_PUMICE_TIMED_OUT);

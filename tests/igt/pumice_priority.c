@@ -19,7 +19,7 @@
 #include "sync.h"
 #include "system.h"
 
-IGT_TEST_DESCRIPTION("Which context's job runs, and that none waits for ever.");
+IGT_TEST_DESCRIPTION("Order of jobs by the priority of their contexts, without starvation.");
 
 #define LOW	DRM_PUMICE_PRIORITY_LOW
 #define NORMAL	DRM_PUMICE_PRIORITY_NORMAL
@@ -239,17 +239,17 @@ static void get_in(u32 short_priority, u32 long_priority)
 	igt_assert_eq(fx_wait(&long_one), -ECANCELED);
 }
 
-static void high_gets_in(void)
+static void high_preempts_normal(void)
 {
 	get_in(HIGH, NORMAL);
 }
 
-static void normal_gets_in_at_low(void)
+static void normal_preempts_low(void)
 {
 	get_in(NORMAL, LOW);
 }
 
-static void equals_take_turns(void)
+static void equals_alternate(void)
 {
 	get_in(NORMAL, NORMAL);
 }
@@ -300,7 +300,7 @@ static u64 chain_ms(u32 short_priority, u32 long_priority, u32 jobs)
 }
 
 /* Without priorities, each job but the first would wait for the end of a slice. */
-static void high_gets_in_at_once(void)
+static void high_preempts_at_once(void)
 {
 	const u32 jobs = 10;
 
@@ -319,7 +319,7 @@ static void equals_wait_for_a_slice(void)
 }
 
 /* Several jobs that never end, one at each priority, and all others are scheduled. */
-static void many_run_on(void)
+static void many_endless_jobs(void)
 {
 	int fd = need_gpu();
 	struct fixture fixtures[3], late;
@@ -359,7 +359,7 @@ static void sixty_four_contexts(void)
 	igt_assert(sync_is_pending(fd, long_one.sync, 0));
 }
 
-static void priority_is_no_way_round_a_wait(void)
+static void priority_does_not_bypass_a_wait(void)
 {
 	struct fixture low = fx_of(need_gpu(), LOW), high = low, blocker = fx_on(low.fd);
 	struct drm_pumice_sync syncs[] = {
@@ -380,7 +380,7 @@ static void priority_is_no_way_round_a_wait(void)
 }
 
 /* A job that is interrupted repeatedly writes the same data as without interruption. */
-static void interrupted_to_the_bit(void)
+static void preempted_job_is_exact(void)
 {
 	int fd = need_gpu();
 	struct fixture fx = fx_of(fd, LOW), other = fx_of(fd, HIGH);
@@ -433,8 +433,8 @@ int igt_main()
 	igt_pumice_subtest("high-needs-rights", "high priority needs CAP_SYS_NICE",
 			   high_needs_rights);
 	igt_pumice_subtest("higher-first",
-			   "of jobs that wait the one of higher priority runs first", higher_first);
-	igt_pumice_subtest("changed-while-queued", "a changed priority counts for jobs that wait",
+			   "of the waiting jobs the one of highest priority runs first", higher_first);
+	igt_pumice_subtest("changed-while-queued", "a changed priority applies to waiting jobs",
 			   changed_while_queued);
 	igt_pumice_subtest("change-bad-arguments",
 			   "changes to unknown levels, flags and padding are refused",
@@ -443,26 +443,32 @@ int igt_main()
 			   change_unknown_context);
 	igt_pumice_subtest("raising-needs-rights", "a change to high priority needs CAP_SYS_NICE",
 			   raising_needs_rights);
-	igt_pumice_subtest("high-gets-in", "a high job runs while a normal one goes on",
-			   high_gets_in);
-	igt_pumice_subtest("normal-gets-in-at-low", "a normal job runs while a low one goes on",
-			   normal_gets_in_at_low);
-	igt_pumice_subtest("equals-take-turns", "jobs of one priority take turns",
-			   equals_take_turns);
-	igt_pumice_subtest("low-is-not-starved", "a low job runs though a high one never ends",
+	igt_pumice_subtest("high-preempts-normal",
+			   "a high-priority job runs while a normal one continues", high_preempts_normal);
+	igt_pumice_subtest("normal-preempts-low",
+			   "a normal job runs while a low-priority one continues",
+			   normal_preempts_low);
+	igt_pumice_subtest("equals-alternate", "jobs of one priority alternate",
+			   equals_alternate);
+	igt_pumice_subtest("low-is-not-starved",
+			   "a low-priority job runs although a high-priority one never ends",
 			   low_is_not_starved);
-	igt_pumice_subtest("high-gets-in-at-once", "a high job waits for no slice of a normal one",
-			   high_gets_in_at_once);
+	igt_pumice_subtest("high-preempts-at-once",
+			   "a high-priority job does not wait for a slice of a normal one",
+			   high_preempts_at_once);
 	igt_pumice_subtest("equals-wait-for-a-slice",
-			   "jobs of one priority wait for a slice, not for many",
+			   "jobs of one priority wait for one slice, not for several",
 			   equals_wait_for_a_slice);
-	igt_pumice_subtest("many-run-on", "an endless job at each priority, and another gets in",
-			   many_run_on);
-	igt_pumice_subtest("sixty-four-contexts", "64 contexts get in beside an endless high job",
+	igt_pumice_subtest("many-endless-jobs",
+			   "another job runs although each priority has an endless one",
+			   many_endless_jobs);
+	igt_pumice_subtest("sixty-four-contexts",
+			   "64 contexts run in parallel to an endless high-priority job",
 			   sixty_four_contexts);
-	igt_pumice_subtest("priority-is-no-way-round-a-wait", "a high job waits for a low one",
-			   priority_is_no_way_round_a_wait);
-	igt_pumice_subtest("interrupted-to-the-bit",
-			   "a job that is interrupted loses and repeats nothing",
-			   interrupted_to_the_bit);
+	igt_pumice_subtest("priority-does-not-bypass-a-wait",
+			   "a high-priority job waits for a low-priority one",
+			   priority_does_not_bypass_a_wait);
+	igt_pumice_subtest("preempted-job-is-exact",
+			   "a preempted job neither loses nor repeats work",
+			   preempted_job_is_exact);
 }

@@ -9,7 +9,7 @@
 #include "fixture.h"
 #include "sync.h"
 
-IGT_TEST_DESCRIPTION("What the driver reports of the GPU, its firmware and its clock.");
+IGT_TEST_DESCRIPTION("Queries of the GPU, its firmware and its clock.");
 
 #define FILL 0xa5
 
@@ -173,7 +173,7 @@ static void stats_count_faults(void)
 	igt_assert_lt_u64(before.mmu_faults, after.mmu_faults);
 }
 
-static void stats_tell_the_moment(void)
+static void stats_current_state(void)
 {
 	struct fixture fx = fx_open();
 	struct drm_pumice_query_stats idle = need_stats(fx.fd), busy;
@@ -195,10 +195,10 @@ int igt_main()
 		igt_pumice_require(IGT_PUMICE_PATIENT);
 
 	igt_pumice_subtest("size-probe", "a query without a buffer returns the size", size_probe);
-	igt_pumice_subtest("short-buffer", "a short buffer is filled as far as it goes",
+	igt_pumice_subtest("short-buffer", "a short buffer is filled up to its size",
 			   short_buffer);
-	igt_pumice_subtest("unknown-type", "a query that does not exist is refused", unknown_type);
-	igt_pumice_subtest("bad-pointer", "a buffer at an invalid address gives EFAULT",
+	igt_pumice_subtest("unknown-type", "an unknown query is refused", unknown_type);
+	igt_pumice_subtest("bad-pointer", "a buffer at an invalid address returns EFAULT",
 			   bad_pointer);
 	igt_pumice_subtest("same-for-all-files", "two files see the same GPU", same_for_all_files);
 	igt_pumice_subtest("contract", "values are those of the hardware contract", contract);
@@ -211,6 +211,6 @@ int igt_main()
 	igt_pumice_subtest("stats-count-jobs", "statistics count jobs and busy time",
 			   stats_count_jobs);
 	igt_pumice_subtest("stats-count-faults", "statistics count faults", stats_count_faults);
-	igt_pumice_subtest("stats-tell-the-moment", "statistics report what runs at the moment",
-			   stats_tell_the_moment);
+	igt_pumice_subtest("stats-current-state", "statistics report the jobs that are running",
+			   stats_current_state);
 }

@@ -14,7 +14,7 @@
 #include "sync.h"
 #include "system.h"
 
-IGT_TEST_DESCRIPTION("Others' jobs beside files that close, faults, hangs and resets.");
+IGT_TEST_DESCRIPTION("Jobs of other files during closed files, faults, hangs and resets.");
 
 #define WORDS	32u
 #define HELPERS	3
@@ -58,7 +58,7 @@ static void close_fd_without_jobs(void)
 	}
 }
 
-static void contexts_come_and_go(void)
+static void contexts_destroyed_with_jobs(void)
 {
 	struct fixture good = fx_open(), fx = fx_on(good.fd);
 	u64 stream = fx_loop_stream(&fx);
@@ -117,7 +117,7 @@ static void faults_in_parallel(void)
 }
 
 /* Jobs of a context before the one that hangs succeed, those after it do not run. */
-static void hang_in_the_middle(void)
+static void hang_between_good_jobs(void)
 {
 	enum { RIGS = 4, HANGS = 2 };
 	int fd = need_gpu();
@@ -297,19 +297,24 @@ int igt_main()
 	igt_fixture()
 		igt_pumice_require(IGT_PUMICE_IMPATIENT);
 
-	igt_pumice_subtest("close-fd", "files that close with jobs harm no other", close_fd);
-	igt_pumice_subtest("close-fd-without-jobs", "nor do those without",
+	igt_pumice_subtest("close-fd", "closing files with jobs does not affect other files",
+			   close_fd);
+	igt_pumice_subtest("close-fd-without-jobs",
+			   "closing files without jobs does not affect other files",
 			   close_fd_without_jobs);
-	igt_pumice_subtest("contexts-come-and-go", "contexts go with any number of jobs",
-			   contexts_come_and_go);
-	igt_pumice_subtest("faults-among-good-jobs", "jobs that fault say so, and no other",
+	igt_pumice_subtest("contexts-destroyed-with-jobs",
+			   "contexts can be destroyed with any number of jobs",
+			   contexts_destroyed_with_jobs);
+	igt_pumice_subtest("faults-among-good-jobs", "only the jobs that fault report a fault",
 			   faults_among_good_jobs);
-	igt_pumice_subtest("faults-in-parallel", "processes that fault get right results, too",
-			   faults_in_parallel);
-	igt_pumice_subtest_logs("hang-in-the-middle", "a job that hangs costs its context alone",
-				hang_in_the_middle, IGT_PUMICE_TIMED_OUT);
-	igt_pumice_subtest_logs("reset-of-an-idle-gpu", "an idle context outlives resets",
+	igt_pumice_subtest("faults-in-parallel",
+			   "processes that fault receive correct results, too", faults_in_parallel);
+	igt_pumice_subtest_logs("hang-between-good-jobs",
+				"a job that hangs stops its own context only", hang_between_good_jobs,
+				IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("reset-of-an-idle-gpu", "an idle context survives resets",
 				reset_of_an_idle_gpu, IGT_PUMICE_RESET);
-	igt_pumice_subtest_logs("resets-under-load", "jobs that a reset meets are canceled",
-				resets_under_load, IGT_PUMICE_RESET "|" IGT_PUMICE_TIMED_OUT);
+	igt_pumice_subtest_logs("resets-under-load",
+				"jobs that are running at a reset are canceled", resets_under_load,
+				IGT_PUMICE_RESET "|" IGT_PUMICE_TIMED_OUT);
 }

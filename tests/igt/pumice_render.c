@@ -98,7 +98,7 @@ static void fragment_waits(void)
 	igt_assert_eq(sync_status(r.fx.fd, done.handle, 0), 1);
 }
 
-static void beside_compute(void)
+static void parallel_to_compute(void)
 {
 	struct render r = render_open();
 
@@ -201,13 +201,14 @@ int igt_main()
 
 	igt_pumice_subtest("basic", "a pair runs and signals", basic);
 	igt_pumice_subtest("triangle", "a triangle covers the target", triangle);
-	igt_pumice_subtest("half-a-pair", "a geometry job comes with its fragment job",
+	igt_pumice_subtest("half-a-pair", "a geometry job without its fragment job is refused",
 			   half_a_pair);
 	igt_pumice_subtest("fences", "a fragment job ends after its geometry job", fences);
 	igt_pumice_subtest("fragment-waits",
-			   "a geometry job waits for what its fragment job waits for",
+			   "a geometry job waits for the dependencies of its fragment job",
 			   fragment_waits);
-	igt_pumice_subtest("beside-compute", "pairs run beside a compute job", beside_compute);
+	igt_pumice_subtest("parallel-to-compute", "pairs run in parallel to a compute job",
+			   parallel_to_compute);
 	igt_pumice_subtest("fault-of-geometry", "a geometry job that faults ends its fragment job",
 			   fault_of_geometry);
 	igt_pumice_subtest("many-contexts", "32 contexts share two scenes", many_contexts);

@@ -216,7 +216,7 @@ static void in_order(void)
 	fx_check_words(fx.data.cpu + 200 * WORDS, 200);
 }
 
-static void more_than_the_ring_holds(void)
+static void more_than_the_ring_fits(void)
 {
 	struct fixture fx = fx_open();
 	u64 stream = fx_empty_stream(&fx);
@@ -280,7 +280,7 @@ int igt_main()
 	igt_pumice_subtest("bad-stream", "a stream must be aligned", bad_stream);
 	igt_pumice_subtest("bad-sync", "syncs: handle, flags, value; nothing to wait for",
 			   bad_sync);
-	igt_pumice_subtest("bad-pointer", "arrays must lie in memory", bad_pointer);
+	igt_pumice_subtest("bad-pointer", "arrays must be in mapped memory", bad_pointer);
 	igt_pumice_subtest("stride-grown", "larger elements are accepted if the rest is zero",
 			   stride_grown);
 	igt_pumice_subtest("stride-too-small", "smaller elements are refused", stride_too_small);
@@ -288,8 +288,8 @@ int igt_main()
 			   "one bad job refuses the whole call, and its index is returned",
 			   all_or_nothing);
 	igt_pumice_subtest("in-order", "jobs of a context run in order", in_order);
-	igt_pumice_subtest("more-than-the-ring-holds", "more jobs than the ring holds all run",
-			   more_than_the_ring_holds);
+	igt_pumice_subtest("more-than-the-ring-fits", "more jobs than fit in the ring all run",
+			   more_than_the_ring_fits);
 	igt_pumice_subtest("many-contexts", "64 contexts with a job each", many_contexts);
 	igt_pumice_subtest("many-processes", "four processes at once see their own results",
 			   many_processes);

@@ -464,10 +464,10 @@ int igt_main()
 	igt_pumice_subtest("later-job-first", "no point is reached before those below it",
 			   later_job_first);
 	igt_pumice_subtest("point-out-of-order",
-			   "a lower point after a higher one keeps no wait from ending",
+			   "a lower point after a higher one does not delay a wait",
 			   point_out_of_order);
 	igt_pumice_subtest("many-points", "a thousand jobs along one timeline", many_points);
-	igt_pumice_subtest("ping-pong", "two contexts take turns by a timeline", ping_pong);
+	igt_pumice_subtest("ping-pong", "two contexts alternate by a timeline", ping_pong);
 	igt_pumice_subtest("many-wait-for-one", "eight contexts wait for points of one job",
 			   many_wait_for_one);
 	igt_pumice_subtest("points-of-earlier-calls",
@@ -476,11 +476,11 @@ int igt_main()
 	igt_pumice_subtest("unsubmitted-point",
 			   "a job cannot wait for a point without a submitted signal",
 			   unsubmitted_point);
-	igt_pumice_subtest("point-zero", "there is no point 0", point_zero);
+	igt_pumice_subtest("point-zero", "point 0 is refused", point_zero);
 	igt_pumice_subtest("cpu-signals", "a job waits for a point that the CPU signals",
 			   cpu_signals);
 	igt_pumice_subtest("wait-before-submit",
-			   "a process may wait for a point that is yet to come",
+			   "a process may wait for a point that is not submitted yet",
 			   wait_before_submit);
 	igt_pumice_subtest("wait-available", "a wait for the submission of a point ends with it",
 			   wait_available);
@@ -488,7 +488,8 @@ int igt_main()
 			   other_file_waits);
 	igt_pumice_subtest("fault-at-a-point", "a job that faults reaches its point",
 			   fault_at_a_point);
-	igt_pumice_subtest("transfer-both-ways", "a fence goes from binary to timeline and back",
+	igt_pumice_subtest("transfer-both-ways",
+			   "a fence can be transferred from binary to timeline and back",
 			   transfer_both_ways);
 	igt_pumice_subtest("canceled-point", "a point whose context is destroyed is reached",
 			   canceled_point);

@@ -19,7 +19,7 @@
 #include "vm_bind_async.h"
 #include "vm_bind_memory.h"
 
-IGT_TEST_DESCRIPTION("Mappings of buffer objects in VMs, made at once and in the VM's queue.");
+IGT_TEST_DESCRIPTION("Mappings of buffer objects in VMs, synchronous and in the VM's queue.");
 
 #define VA FX_FREE
 #define WORDS 32u	/* words that a store or copy accesses */
@@ -432,7 +432,7 @@ static void error_index(void)
 	}
 }
 
-static void most_operations(void)
+static void maximum_operations(void)
 {
 	struct fixture fx = fx_open();
 	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS + 1, sizeof(*ops));
@@ -486,12 +486,12 @@ int igt_main()
 		igt_install_exit_handler(restore_memory);
 	}
 
-	igt_pumice_subtest("page-4k", "4 KiB pages map what they should", page_4k);
-	igt_pumice_subtest("page-16k", "16 KiB pages map what they should", page_16k);
-	igt_pumice_subtest("page-64k", "64 KiB pages map what they should", page_64k);
-	igt_pumice_subtest("page-256k", "256 KiB pages map what they should", page_256k);
-	igt_pumice_subtest("page-1m", "1 MiB pages map what they should", page_1m);
-	igt_pumice_subtest("page-2m", "2 MiB pages map what they should", page_2m);
+	igt_pumice_subtest("page-4k", "4 KiB pages map the correct memory", page_4k);
+	igt_pumice_subtest("page-16k", "16 KiB pages map the correct memory", page_16k);
+	igt_pumice_subtest("page-64k", "64 KiB pages map the correct memory", page_64k);
+	igt_pumice_subtest("page-256k", "256 KiB pages map the correct memory", page_256k);
+	igt_pumice_subtest("page-1m", "1 MiB pages map the correct memory", page_1m);
+	igt_pumice_subtest("page-2m", "2 MiB pages map the correct memory", page_2m);
 	igt_pumice_subtest("page-sizes-skewed", "addresses where no large page fits work too",
 			   page_sizes_skewed);
 	igt_pumice_subtest("same-bo-twice", "an object at two addresses is one memory",
@@ -501,14 +501,15 @@ int igt_main()
 			   same_bo_two_vms);
 	igt_pumice_subtest("same-va-two-vms", "an address of two VMs is two memories",
 			   same_va_two_vms);
-	igt_pumice_subtest("bo-closed", "a mapping keeps its object, until it goes", bo_closed);
+	igt_pumice_subtest("bo-closed", "a mapping keeps its object until it is removed",
+			   bo_closed);
 	igt_pumice_subtest("prime-imported", "an object of another file can be mapped",
 			   prime_imported);
-	igt_pumice_subtest("replaced-at-once", "the next job sees what was mapped over",
+	igt_pumice_subtest("replaced-at-once", "the next job reads the new mapping",
 			   replaced_at_once);
-	igt_pumice_subtest("swapped-in-one-call", "two mappings can trade places",
+	igt_pumice_subtest("swapped-in-one-call", "two mappings can be swapped",
 			   swapped_in_one_call);
-	igt_pumice_subtest("replaced-program", "the next job runs the program that was mapped over",
+	igt_pumice_subtest("replaced-program", "the next job runs the newly mapped program",
 			   replaced_program);
 	igt_pumice_subtest("shuffled-pages", "256 mappings of one page each", shuffled_pages);
 	igt_pumice_subtest("sparse", "64 mappings over the whole space, unmapped at once", sparse);
@@ -516,21 +517,22 @@ int igt_main()
 	igt_pumice_subtest("null", "a NULL mapping reads as zero and drops stores", null_mapping);
 	igt_pumice_subtest("unmap-all", "UNMAP_ALL leaves no mapping, NULL ones included",
 			   unmap_all);
-	igt_pumice_subtest("partial-unmap", "an unmap takes what it names and no more",
+	igt_pumice_subtest("partial-unmap", "an unmap removes exactly its range",
 			   partial_unmap);
 	igt_pumice_subtest("under-a-running-job", "a VM can be changed while its job runs",
 			   under_a_running_job);
 	igt_pumice_subtest("vm-destroyed", "a context keeps its VM", vm_destroyed);
 	igt_pumice_subtest("bad-alignment", "addresses, offsets and sizes are whole pages",
 			   bad_alignment);
-	igt_pumice_subtest("bad-range", "mappings lie within space and object", bad_range);
+	igt_pumice_subtest("bad-range", "mappings must be within address space and object",
+			   bad_range);
 	igt_pumice_subtest("bad-handle", "objects and VMs are those of the file", bad_handle);
 	igt_pumice_subtest("bad-flags", "types, flags and padding are checked", bad_flags);
 	igt_pumice_subtest("error-index",
 			   "the index of the failed operation is returned; earlier ones stay",
 			   error_index);
-	igt_pumice_subtest("most-operations", "as many operations as the limit allows, and no more",
-			   most_operations);
+	igt_pumice_subtest("maximum-operations",
+			   "as many operations as the limit allows, and no more", maximum_operations);
 	vm_bind_async_subtests();
 	vm_bind_memory_subtests();
 }

@@ -17,7 +17,7 @@
 #include "fixture.h"
 #include "sync.h"
 
-IGT_TEST_DESCRIPTION("What stays mapped and what does not after binds that overlap.");
+IGT_TEST_DESCRIPTION("Remaining mappings after binds that overlap.");
 
 #define LARGE		(2 * MIB)
 #define SMALL_VA	(FX_FREE + LARGE - 8 * PAGE)
@@ -404,30 +404,34 @@ int igt_main()
 		CHECK_OK(use_large_memory(true));
 	}
 
-	igt_pumice_subtest("munmap-all", "an unmap of all leaves nothing", munmap_all);
+	igt_pumice_subtest("munmap-all", "an unmap of the whole range leaves no mapping",
+			   munmap_all);
 	igt_pumice_subtest("munmap-front", "an unmap of the front leaves the rest", munmap_front);
 	igt_pumice_subtest("munmap-end", "an unmap of the end leaves the rest", munmap_end);
 	igt_pumice_subtest("munmap-middle", "an unmap inside leaves both sides", munmap_middle);
 	igt_pumice_subtest("munmap-one", "an unmap of one page leaves its neighbours", munmap_one);
-	igt_pumice_subtest("munmap-beyond", "an unmap may be larger than what is mapped",
+	igt_pumice_subtest("munmap-beyond", "an unmap may be larger than the mapping",
 			   munmap_beyond);
-	igt_pumice_subtest("munmap-over-two", "an unmap may take parts of two mappings",
+	igt_pumice_subtest("munmap-over-two", "an unmap may remove parts of two mappings",
 			   munmap_over_two);
-	igt_pumice_subtest("munmap-piecemeal", "one mapping may go page by page", munmap_piecemeal);
+	igt_pumice_subtest("munmap-piecemeal", "one mapping may be removed page by page",
+			   munmap_piecemeal);
 
-	igt_pumice_subtest("large-first-page", "the first page of a large one can go",
+	igt_pumice_subtest("large-first-page", "the first 4 KiB of a large page can be unmapped",
 			   large_first_page);
-	igt_pumice_subtest("large-last-page", "the last page of a large one can go",
+	igt_pumice_subtest("large-last-page", "the last 4 KiB of a large page can be unmapped",
 			   large_last_page);
-	igt_pumice_subtest("large-middle", "pages inside of a large one can go", large_middle);
-	igt_pumice_subtest("large-over-the-border", "parts of two large pages can go",
+	igt_pumice_subtest("large-middle", "small pages inside of a large page can be unmapped",
+			   large_middle);
+	igt_pumice_subtest("large-over-the-border", "parts of two large pages can be unmapped",
 			   large_over_the_border);
-	igt_pumice_subtest("large-whole-of-two", "one of two large pages can go",
+	igt_pumice_subtest("large-whole-of-two", "one of two large pages can be unmapped",
 			   large_whole_of_two);
-	igt_pumice_subtest("large-one-and-a-part", "a large page and a part of the next can go",
+	igt_pumice_subtest("large-one-and-a-part",
+			   "a large page and a part of the next can be unmapped",
 			   large_one_and_a_part);
 	igt_pumice_subtest("large-split-keeps-readonly",
-			   "what is left of a large page keeps its rights",
+			   "the remainder of a large page keeps its permissions",
 			   large_split_keeps_readonly);
 
 	igt_pumice_subtest("shared-table", "neighbours share a page table", shared_table);
@@ -439,9 +443,10 @@ int igt_main()
 			   array_conflicts);
 	igt_pumice_subtest("array-random", "random operations of a call agree with a model",
 			   array_random);
-	igt_pumice_subtest("array-random-queued", "so do those of a VM's queue",
+	igt_pumice_subtest("array-random-queued",
+			   "random operations of a VM's queue agree with a model",
 			   array_random_queued);
 	igt_pumice_subtest("array-refused-in-the-middle",
-			   "a refused operation undoes none and does none after it",
+			   "a refused operation keeps those before it and skips those after it",
 			   array_refused_in_the_middle);
 }

@@ -121,7 +121,7 @@ static void async_in_order(void)
 	igt_assert_eq_u32(first.cpu[0], 0);
 }
 
-static void async_other_vm_goes_on(void)
+static void async_other_vm_continues(void)
 {
 	struct fixture fx = fx_open(), other = fx_on(fx.fd), holder = fx_on(fx.fd);
 	u32 handle = need_bo(fx.fd, PAGE);
@@ -136,7 +136,7 @@ static void async_other_vm_goes_on(void)
 	need_wait(fx.fd, held, 0);
 }
 
-static void async_holds_up_no_bind_at_once(void)
+static void async_does_not_delay_sync_bind(void)
 {
 	struct fixture fx = fx_open(), holder = fx_on(fx.fd);
 	u32 handle = need_bo(fx.fd, 2 * PAGE), held = need_sync(fx.fd);
@@ -300,22 +300,23 @@ void vm_bind_async_subtests(void)
 	igt_pumice_subtest("async-unmap-waits-for-job", "memory is unmapped after its last job",
 			   async_unmap_waits_for_job);
 	igt_pumice_subtest("async-in-order", "binds of a VM take effect in order", async_in_order);
-	igt_pumice_subtest("async-other-vm-goes-on", "a VM's queue delays no other VM's",
-			   async_other_vm_goes_on);
-	igt_pumice_subtest("async-holds-up-no-bind-at-once",
+	igt_pumice_subtest("async-other-vm-continues", "a VM's queue delays no other VM's",
+			   async_other_vm_continues);
+	igt_pumice_subtest("async-does-not-delay-sync-bind",
 			   "a VM's queue delays no synchronous bind",
-			   async_holds_up_no_bind_at_once);
-	igt_pumice_subtest("async-without-operations", "a queue can be waited for",
+			   async_does_not_delay_sync_bind);
+	igt_pumice_subtest("async-without-operations",
+			   "a call without operations waits for the queue",
 			   async_without_operations);
 	igt_pumice_subtest("async-timeline", "binds along a timeline", async_timeline);
 	igt_pumice_subtest("async-waits-for-a-faulted-job",
-			   "a bind waits for a job however it ends", async_waits_for_a_faulted_job);
+			   "a bind waits for a job, whether it succeeds or fails", async_waits_for_a_faulted_job);
 	igt_pumice_subtest("async-vm-destroyed", "binds of a destroyed VM are canceled",
 			   async_vm_destroyed);
 	igt_pumice_subtest("async-bad-operation", "a bad operation refuses the call",
 			   async_bad_operation);
 	igt_pumice_subtest("async-bad-syncs",
-			   "syncs: handle, flags, nothing to wait for, and at once none",
+			   "syncs: handle, flags, no fence, and none for a synchronous bind",
 			   async_bad_syncs);
 	igt_pumice_subtest("async-pipeline", "sixteen mappings of one address, a job each",
 			   async_pipeline);

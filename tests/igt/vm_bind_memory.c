@@ -193,13 +193,13 @@ void vm_bind_memory_subtests(void)
 			igt_require_f(can_limit_memory(), "the kernel has no memory cgroups\n");
 
 		igt_pumice_subtest("out-of-memory",
-				   "a bind that lacks memory fails and leaves the VM as it was",
+				   "a bind without memory fails and does not change the VM",
 				   out_of_memory);
 		igt_pumice_subtest("out-of-memory-and-again",
-				   "a bind that lacked memory works once there is some",
+				   "a bind that failed for lack of memory succeeds once there is some",
 				   out_of_memory_and_again);
 		igt_pumice_subtest("async-out-of-memory",
-				   "a queued bind that lacks memory fails, those beside it work",
+				   "a queued bind without memory fails, others succeed",
 				   async_out_of_memory);
 	}
 }
