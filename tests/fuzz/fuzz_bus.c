@@ -90,7 +90,7 @@ static u64 value(struct bus *b, struct fuzz *f)
 }
 
 /* A register of the firmware's bus, all of them as likely. */
-static u32 pick(struct fuzz *f)
+static u32 select_address(struct fuzz *f)
 {
 	const struct pumice_reg_info *reg;
 
@@ -103,12 +103,12 @@ static u32 pick(struct fuzz *f)
 
 static void op_store(struct bus *b, struct fuzz *f)
 {
-	emit_store(b, pick(f), (u32)value(b, f));
+	emit_store(b, select_address(f), (u32)value(b, f));
 }
 
 static void op_load(struct bus *b, struct fuzz *f)
 {
-	emit_li(b, T0, PUMICE_FW_BUS_BASE + pick(f));
+	emit_li(b, T0, PUMICE_FW_BUS_BASE + select_address(f));
 	*b->at++ = LW(T2, 0, T0);
 }
 
@@ -116,7 +116,7 @@ static void op_load(struct bus *b, struct fuzz *f)
 static void op_copy(struct bus *b, struct fuzz *f)
 {
 	op_load(b, f);
-	emit_li(b, T0, PUMICE_FW_BUS_BASE + pick(f));
+	emit_li(b, T0, PUMICE_FW_BUS_BASE + select_address(f));
 	*b->at++ = SW(T2, 0, T0);
 }
 

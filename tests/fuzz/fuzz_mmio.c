@@ -76,7 +76,7 @@ static u64 value(struct mmio *m, struct fuzz *f)
 }
 
 /* A register, most often whole and in page 0. */
-static u32 pick(struct fuzz *f, unsigned int *os, unsigned int *size)
+static u32 select_offset(struct fuzz *f, unsigned int *os, unsigned int *size)
 {
 	const struct pumice_reg_info *reg;
 	u8 odd = fuzz_u8(f);
@@ -98,7 +98,7 @@ static u32 pick(struct fuzz *f, unsigned int *os, unsigned int *size)
 static void do_read(struct mmio *m, struct fuzz *f)
 {
 	unsigned int os, size;
-	u32 offset = pick(f, &os, &size);
+	u32 offset = select_offset(f, &os, &size);
 	u64 v = pumice_gpu_mmio_read(m->gpu, os, offset, size);
 
 	FUZZ_CHECK(size == 8 || !(v >> (size * 8)), "%u bytes at 0x%x read 0x%llx", size, offset,
@@ -108,7 +108,7 @@ static void do_read(struct mmio *m, struct fuzz *f)
 static void do_write(struct mmio *m, struct fuzz *f)
 {
 	unsigned int os, size;
-	u32 offset = pick(f, &os, &size);
+	u32 offset = select_offset(f, &os, &size);
 
 	pumice_gpu_mmio_write(m->gpu, os, offset, value(m, f), size);
 }

@@ -325,12 +325,12 @@ static void check_memory(void)
 		oracle.worst_bytes = (u64)peak;
 }
 
-static u64 least(u64 a, u64 b)
+static u64 min_u64(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
 
-static u64 most(u64 a, u64 b)
+static u64 max_u64(u64 a, u64 b)
 {
 	return a < b ? b : a;
 }
@@ -344,18 +344,18 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		begin();
 		__real_LLVMFuzzerTestOneInput(data, size);
 		check_memory();
-		hold = least(hold, oracle.hold_ns);
-		stop = least(stop, oracle.stop_ns);
-		whole = least(whole, oracle.step_ns);
+		hold = min_u64(hold, oracle.hold_ns);
+		stop = min_u64(stop, oracle.stop_ns);
+		whole = min_u64(whole, oracle.step_ns);
 	} while ((hold > HOLD_NS || stop > STOP_NS || whole > STEP_NS) && ++tries < TRIES);
 	FUZZ_CHECK(hold <= HOLD_NS, "a lock is held for %llu ns", (unsigned long long)hold);
 	FUZZ_CHECK(stop <= STOP_NS, "unit %u notices after %llu ns that it is to stop",
 		   oracle.stop_unit, (unsigned long long)stop);
 	FUZZ_CHECK(whole <= STEP_NS, "a step of unit %u takes %llu ns", oracle.step_unit,
 		   (unsigned long long)whole);
-	oracle.worst_hold = most(oracle.worst_hold, hold);
-	oracle.worst_stop = most(oracle.worst_stop, stop);
-	oracle.worst_step = most(oracle.worst_step, whole);
+	oracle.worst_hold = max_u64(oracle.worst_hold, hold);
+	oracle.worst_stop = max_u64(oracle.worst_stop, stop);
+	oracle.worst_step = max_u64(oracle.worst_step, whole);
 	return 0;
 }
 

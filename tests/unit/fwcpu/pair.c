@@ -258,9 +258,9 @@ uint32_t random_operand(struct random *r)
 		0, 1, 2, 31, 32, 0xffffffff, 0xfffffffe, 0x80000000, 0x80000001, 0x7fffffff,
 		0x7fff, 0x8000, 0xff, 0x80, 0xffff8000,
 	};
-	uint32_t pick = random_next(r) % 32;
+	uint32_t choice = random_next(r) % 32;
 
-	return pick < sizeof(edges) / sizeof(edges[0]) ? edges[pick] : random_next(r);
+	return choice < sizeof(edges) / sizeof(edges[0]) ? edges[choice] : random_next(r);
 }
 
 uint64_t random_seed(const char *test)

@@ -162,11 +162,11 @@ static float odd_float(u64 *seed)
 	static const float special[] = { 0, -0.0f, 1, -1, 0.5f, 2, -2, INFINITY, -INFINITY, NAN,
 					 65504, 65519, 65520, 65535, 1e-8f, 6e-8f, 1e30f, -1e30f,
 					 64512, 65024, 65280, 0.99999994f, 1e-40f };
-	u32 pick = rand_below(seed, 8);
+	u32 choice = rand_below(seed, 8);
 
-	if (pick == 0)
+	if (choice == 0)
 		return special[rand_below(seed, sizeof(special) / sizeof(special[0]))];
-	if (pick == 1)
+	if (choice == 1)
 		return ldexpf(rand_float(seed, -1, 1), (int)rand_below(seed, 40) - 20);
 	return rand_float(seed, -0.1f, 1.1f);
 }

@@ -28,7 +28,7 @@ struct ta {
 	struct vdm_fixture *b;
 	unsigned int core;
 	bool begun, finishing;
-	u32 least;	/* smallest valid next sequence */
+	u32 min_sequence;	/* smallest valid next sequence */
 	const struct ta_prim *more;	/* primitives of the next call; NULL: any */
 	struct ta_counters counters;
 };
@@ -120,7 +120,7 @@ bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 	assert_int_equal(scene->addr, VDMFX_SCENE);
 	ta->begun = true;
 	ta->finishing = false;
-	ta->least = 0;
+	ta->min_sequence = 0;
 	ta->more = NULL;
 	return true;
 }
@@ -168,8 +168,8 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 
 	assert_false(b->fx->locked);
 	assert_true(ta->begun);
-	assert_true(draw->sequence >= ta->least);
-	ta->least = draw->sequence;
+	assert_true(draw->sequence >= ta->min_sequence);
+	ta->min_sequence = draw->sequence;
 	assert_true(!ta->more || ta->more == prims + *done);
 	ta->more = NULL;
 	for (; *done < count; ++*done) {
