@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reference of an instruction set: an overview, and a page for every instruction."""
 
+from . import diagrams
 from .cwriter import bits_text
 from .docs_tables import BITS_HEAD, BITS_WIDTHS, NOTE
 from .rst import escape, field_rows, heading, label, literal, table
@@ -66,6 +67,8 @@ def layouts_section(isa):
     for layout in isa.layouts:
         out += [label(f"{isa.name}-layout-{layout.name}"), heading(f"Layout {layout.name}", 2),
                 escape(layout.doc) + "\n",
+                diagrams.image(f"diagrams/{isa.name}-layout-{layout.name}.svg",
+                               f"The fields of layout {layout.name}"),
                 table(BITS_HEAD, BITS_WIDTHS, field_rows(layout.fields, layout.reserved))]
     return "\n".join(out)
 
@@ -102,8 +105,19 @@ def op_page(isa, op):
         if rows:
             out += [f"{title}:\n", table(["Field", "Class", "Meaning"], [14, 14, 72], rows)]
     out += [f"Encoding (layout :ref:`{op.layout.name} <{isa.name}-layout-{op.layout.name}>`):\n",
+            diagrams.image(f"../diagrams/{isa.name}-{op.name}.svg", f"The bits of {op.name}"),
             table(["Bits", "Field", "Holds"], [14, 18, 68], encoding_rows(op))]
     return "\n".join(out)
+
+
+def diagram_files(isa):
+    """{file name: SVG} of layouts and instructions."""
+    files = {f"{isa.name}-layout-{layout.name}.svg": diagrams.layout_diagram(layout, isa.bits)
+             for layout in isa.layouts}
+    for op in isa.ops:
+        used = {row[1].strip("`") for row in encoding_rows(op) if row[2] != "0"}
+        files[f"{isa.name}-{op.name}.svg"] = diagrams.encoding_diagram(op, isa.bits, used)
+    return files
 
 
 def encoding_rows(op):

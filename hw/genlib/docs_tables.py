@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reference pages of registers, structures in memory and enumerations."""
 
+from . import diagrams
 from .cwriter import ALL_FILES
 from .rst import enum_section, escape, field_rows, heading, label, literal, table
 
@@ -10,6 +11,8 @@ ACCESS = {"ro": "read only", "rw": "read and write", "wo": "write only, reads as
 BUS = {"host": "the host", "fw": "the firmware processor",
        "both": "the host and the firmware processor"}
 SCOPE = {"os": "in the page of every virtual GPU", "global": "in page 0 only"}
+WALK = "page-walk.svg"
+WALK_ENTRIES = ("mmu_pc_entry", "mmu_pd_entry", "mmu_pt_entry")
 BITS_HEAD = ["Bits", "Field", "Type", "Meaning"]
 BITS_WIDTHS = [10, 18, 20, 52]
 
@@ -22,6 +25,8 @@ def registers_page(regs):
     rows = [[literal(f"0x{u.base:04x}"), f":ref:`{u.name} <unit-{u.name.lower()}>`",
              BUS[u.bus], SCOPE[u.scope], escape(u.doc)] for u in regs.units]
     out.append(table(["Base", "Unit", "Accessible to", "Where", "Duty"], [8, 8, 18, 18, 48], rows))
+    out.append(diagrams.image("diagrams/registers.svg", "The units in page 0. Those in the page of "
+                              "every virtual GPU are blue."))
     for unit in regs.units:
         out.append(unit_section(unit))
     out += [label("hw-constants"), heading("Constants", 1),
@@ -39,12 +44,21 @@ def unit_section(unit):
              literal(f"{r.reset:#x}")] for r in unit.regs]
     out.append(table(["Offset", "Register", "Bits", "Access", "Reset"], [26, 34, 10, 12, 18],
                      rows))
+    if unit.regs:
+        out.append(diagrams.image(f"diagrams/unit-{unit.name.lower()}.svg",
+                                  f"The registers of {unit.name} by offset"))
     for reg in unit.regs:
         out += [heading(f"{unit.name}_{reg.name}", 2), escape(reg.doc) + "\n",
                 f"Offset {literal(place(reg))}, {reg.size} bits, {ACCESS[reg.access]}, "
                 f"reset {literal(f'{reg.reset:#x}')}.\n",
+                diagrams.image(f"diagrams/{reg_file(reg)}", f"The bits of {reg.name}"),
                 table(BITS_HEAD, BITS_WIDTHS, field_rows(reg.fields, reg.reserved))]
     return "\n".join(out)
+
+
+def reg_file(reg):
+    """Name of a register's diagram."""
+    return f"reg-{reg.unit.name}-{reg.name}.svg".lower()
 
 
 def place(reg):
@@ -59,6 +73,9 @@ def formats_page(formats):
     out = [NOTE.format("formats.xml"), label("hw-formats"), heading("Structures in memory", 0),
            "All structures are rows of little-endian 32-bit words. A bit range that starts in one "
            "word may reach into the next; it counts from bit 0 of the word it names.\n"]
+    if walk_entries(formats):
+        out.append(diagrams.image(f"diagrams/{WALK}", "The walk from a GPU virtual address through "
+                                  "catalogue, directory and table to the page"))
     for stream in formats.streams:
         rows = [[f"{s.field(stream.type_field).value:#x}",
                  f":ref:`{s.name} <struct-{s.name}>`", str(s.words), escape(s.doc)]
@@ -68,8 +85,38 @@ def formats_page(formats):
     for item in formats.structs:
         out += [label(f"struct-{item.name}"), heading(item.name, 1), escape(item.doc) + "\n",
                 f"{item.words} words.\n",
+                diagrams.image(f"diagrams/struct-{item.name}.svg", f"The words of {item.name}"),
                 table(BITS_HEAD, BITS_WIDTHS, field_rows(item.fields, item.reserved, 32))]
     return "\n".join(out)
+
+
+def walk_entries(formats):
+    """The entries of translation tables, in the order of a walk; [] if not all are there."""
+    found = [item for name in WALK_ENTRIES for item in formats.structs if item.name == name]
+    return found if len(found) == len(WALK_ENTRIES) else []
+
+
+def diagram_files(regs, formats):
+    """{file name: SVG} of registers and structures."""
+    constants = {name: value for name, value, _, _ in regs.constants}
+    files = {"registers.svg": diagrams.map_diagram(regs.units, max(
+        (unit.base + unit.size for unit in regs.units), default=0))}
+    for unit in regs.units:
+        if unit.regs:
+            files[f"unit-{unit.name.lower()}.svg"] = diagrams.unit_diagram(unit)
+        files.update((reg_file(reg), diagrams.register_diagram(reg)) for reg in unit.regs)
+    for item in formats.structs:
+        files[f"struct-{item.name}.svg"] = diagrams.struct_diagram(item)
+    if walk_entries(formats):
+        sizes = next(e for e in regs.enums if e.name == "page_size").values
+        files[WALK] = diagrams.walk_diagram(constants["MMU_VA_BITS"], walk_entries(formats),
+                                            page_bits(sizes[0]), page_bits(sizes[-1]))
+    return files
+
+
+def page_bits(value):
+    """Address bits of a page, from the name of its size, such as 4K."""
+    return int(value.name[:-1]).bit_length() - 1 + {"K": 10, "M": 20}[value.name[-1]]
 
 
 def enums_page(enums):

@@ -58,4 +58,8 @@ def generate(contract, kinds):
         for isa in contract.isas:
             for name, text in docs_isa.isa_pages(isa).items():
                 files[f"docs/{name}"] = text
+            for name, text in docs_isa.diagram_files(isa).items():
+                files[f"docs/diagrams/{name}"] = text
+        for name, text in docs_tables.diagram_files(contract.regs, contract.formats).items():
+            files[f"docs/diagrams/{name}"] = text
     return files
