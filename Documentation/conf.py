@@ -3,6 +3,7 @@
 import pathlib
 import re
 import shutil
+import sys
 
 project = "Pumice"
 author = "The Pumice maintainers"
@@ -14,8 +15,12 @@ html_theme_options = {"description": "A virtual tile-based GPU", "fixed_sidebar"
 exclude_patterns = ["_build"]
 highlight_language = "none"
 nitpicky = True
+# Types and functions of the kernel in signatures; explicit references have other roles.
+nitpick_ignore_regex = [("c:identifier", ".*")]
 
 here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here))
+import kernel_doc  # noqa: E402  # pylint: disable=wrong-import-position
 generated = here.parent / "build" / "gen" / "docs"
 if not generated.is_dir():
     raise SystemExit(f"{generated} is missing: run `make gen` first")
@@ -40,4 +45,5 @@ def counters_page():
     return "\n".join(out) + "\n"
 
 
+kernel_doc.write_pages(here.parent, reference)
 (reference / "counters.rst").write_text(counters_page(), encoding="utf-8")
