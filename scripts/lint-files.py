@@ -22,7 +22,7 @@ LONGEST_FILE = 1000
 LONGEST_UAPI = 1500
 LONGEST_FUNCTION = 80
 IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$")
-NO_TEXT = (".png", ".bin", ".svgz")
+NO_TEXT = (".png", ".gif", ".bin", ".svgz")
 OPENING_LINES = 4
 # Formats without comments, and the list of licences itself.
 NO_LICENCE_LINE = ("debian/changelog", "debian/copyright", "debian/source/format")
