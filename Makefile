@@ -87,7 +87,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 
 .PHONY: check
 check: ## the tests, about an hour the first time; check-debug, -pairs, -kernels, -qemu and -distros run more
-	@$(S)/check.sh unit tsan builds guest debug igt kernels mutations
+	@$(S)/check.sh lint unit tsan builds guest docs debug igt kernels mutations
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan (TESTS=)
@@ -104,6 +104,10 @@ check-builds: ## warnings as errors: Debian 13's GCC and clang, the device in QE
 .PHONY: check-guest
 check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel (TESTS="t_submit t_sync:CASE")
 	@$(S)/check.sh guest
+
+.PHONY: check-docs
+check-docs: ## every command of README and tutorials in a copy of the tree; links, pictures
+	@$(S)/check.sh docs
 
 .PHONY: check-debug
 check-debug: ## every guest test, races, failing allocations, ioctl fuzzing, IGT on the debug kernel
@@ -141,6 +145,10 @@ fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TAR
 .PHONY: bench
 bench: $(BUILD)/.packages-bench $(qemu) $(guest) ## figures against PoCL and in a guest; out/bench.json
 	@$(S)/bench.py
+
+.PHONY: coverage
+coverage: $(coverage) $(firmware) | $(BUILD)/.packages-coverage ## lines that the unit tests reach: out/coverage (TESTS=)
+	@$(S)/coverage.py
 
 .PHONY: lint
 lint: $(BUILD)/.packages-lint $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks
@@ -184,6 +192,11 @@ $(native): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,ua
 asan: $(asan) ## the same under ASan and UBSan
 $(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
 	@$(S)/build-native.sh asan -Db_sanitize=address,undefined -Db_lundef=false
+
+# The same with counters of executed lines.
+coverage := $(BUILD)/coverage/.done
+$(coverage): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
+	@$(S)/build-native.sh coverage -Db_coverage=true
 
 # Only the tests of threads; GCC warns of fences that ThreadSanitizer does not support.
 $(tsan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
@@ -269,7 +282,7 @@ images: $(guest) ## the guest's initramfs
 images-debug: $(BUILD)/guest/debug.cpio $(BUILD)/guest/programs.cpio ## the same for the debug kernel
 
 .PHONY: docs
-docs: $(gen) $(BUILD)/.packages-lint ## the documentation, as a site in build/docs
+docs: $(gen) $(BUILD)/.packages-docs ## the documentation, as a site in build/docs
 	@$(S)/step.sh docs "building the documentation" \
 		/usr/bin/python3 -m sphinx -b html -W --keep-going -j auto Documentation $(BUILD)/docs
 	@echo "open $(BUILD)/docs/index.html"

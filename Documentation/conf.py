@@ -11,7 +11,8 @@ copyright = "The Pumice maintainers"
 extensions = []
 html_theme = "alabaster"
 html_theme_options = {"description": "A virtual tile-based GPU", "fixed_sidebar": True,
-                      "page_width": "1100px"}
+                      "page_width": "1100px", "show_powered_by": False}
+html_show_sphinx = False
 exclude_patterns = ["_build"]
 highlight_language = "none"
 nitpicky = True

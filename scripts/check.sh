@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (unit, tsan, builds, guest, debug, pairs,
+# check.sh PART…: run the parts (lint, unit, tsan, builds, guest, docs, debug, pairs,
 # igt, kernels, mutations, qemu, distros) one after the other. Each ends
 # with 'N passed, N failed'; with several parts so does the total, on the
 # last line. A part that cannot be built counts as one failure.
@@ -113,6 +113,10 @@ run_part() {
 		part unit "tests without a guest" "$BUILD/.packages-check firmware native asan qemu $BUILD/kernel/.stock" \
 			"$top/scripts/unit.py"
 		;;
+	lint)
+		part lint "quick static checks" "gen $BUILD/.packages-check" \
+			"$top/scripts/unit.py" lint
+		;;
 	tsan)
 		part tsan "tests of threads under ThreadSanitizer" \
 			"$BUILD/.packages-check firmware $BUILD/tsan/.done" "$top/scripts/unit.py" tsan
@@ -123,6 +127,11 @@ run_part() {
 		;;
 	guest)
 		guest_part
+		;;
+	docs)
+		part docs "commands, links and pictures of the documentation" \
+			"$BUILD/.packages-check firmware native module qemu images docs" \
+			"$top/scripts/unit.py" docs
 		;;
 	debug)
 		debug_part
@@ -156,7 +165,7 @@ run_part() {
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "unit, tsan, builds, guest, debug, pairs, igt, kernels, mutations, qemu or distros"
+		die "no part $1" "lint, unit, tsan, builds, guest, docs, debug, pairs, igt, kernels, mutations, qemu or distros"
 		;;
 	esac
 }

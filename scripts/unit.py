@@ -4,6 +4,8 @@
 
     unit.py         all but the next
     unit.py tsan    the tests of threads in build/tsan
+    unit.py lint    the quick part of lint.sh
+    unit.py docs    the documentation's: its commands in order, links, pictures
     unit.py FOLDER  tests in Python
 
 The C tests of build/native and again, under ASan and UBSan, of build/asan; some of
@@ -126,6 +128,16 @@ def main():
     if sys.argv[1:] == ["tsan"]:
         tally = Tally("tsan")
         timed("tests of threads", meson_tests, tally, "tsan", "--suite", "threads")
+        sys.exit(tally.close())
+    if sys.argv[1:] == ["lint"]:
+        tally = Tally("lint")
+        done = subprocess.run([TOP / "scripts/lint.sh", "quick"], stdout=subprocess.PIPE,
+                              text=True, check=False)
+        tally.add_output("lint", done.stdout, done.returncode, "see out/logs/lint-*.log")
+        sys.exit(tally.close())
+    if sys.argv[1:] == ["docs"]:
+        tally = Tally("docs")
+        timed("tests of the documentation", side_by_side, tally, python_tests, [("tests/docs",)])
         sys.exit(tally.close())
     tally = Tally("unit")
     if not sys.argv[1:] and selection.words():

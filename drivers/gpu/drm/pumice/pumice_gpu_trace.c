@@ -99,7 +99,7 @@ static int gpu_trace_open(struct inode *inode, struct file *file)
 	file->private_data = pdev;
 	if (!ret)
 		drm_dev_get(&pdev->drm);
-	return ret ?: nonseekable_open(inode, file);
+	return ret ?: stream_open(inode, file);
 }
 
 static int gpu_trace_release(struct inode *inode, struct file *file)

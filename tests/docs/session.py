@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""A copy of the work tree, a shell in it, and the guest that `make shell` starts there."""
+
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import sources  # noqa: E402  # pylint: disable=wrong-import-position
+
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+# What make and the checks set; a user's shell has none of them.
+NOT_USERS = ("BUILD", "OUT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "TESTS", "WERROR",
+             "CORES", "THREADS", "GDB", "TOOLS", "PUMICE_QEMU", "PUMICE_FIRMWARE", "PUMICE_DEVICE",
+             "KERNELS", "QEMU_SRC", "QEMU_VERSION", "DESTDIR", "PREFIX")
+COMMAND_LIMIT = 900     # seconds, for a machine that is busy with other work
+PROMPT = re.compile(rb"guest:[^\r\n]*# ")
+STATUS = re.compile(rb"@@(\d+)\r*\n")      # the console adds another CR
+
+
+def copy_tree(folder):
+    """
+    Copy the sources, without results, and link the results of BUILD into it.
+
+    Times are kept, so that make takes the results as up to date. What the commands write or build
+    anew is not linked: the module, and the folders in which guests leave their files.
+    """
+    for name in sources.files(TOP):
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(TOP / name, target, follow_symlinks=False)
+    build = folder / "build"
+    build.mkdir()
+    for entry in BUILD.iterdir():
+        if entry.name in ("module", "guest"):
+            (build / entry.name).mkdir()
+            for item in entry.iterdir():
+                if item.suffix == ".ko":
+                    shutil.copy2(item, build / entry.name / item.name)
+                elif item.suffix == ".cpio":
+                    (build / entry.name / item.name).symlink_to(item)
+        elif entry.name.startswith((".set-", ".new-")):
+            shutil.copy2(entry, build / entry.name)
+        else:
+            (build / entry.name).symlink_to(entry)
+
+
+def environment():
+    """The environment of a user's shell."""
+    return {name: value for name, value in os.environ.items() if name not in NOT_USERS}
+
+
+class Program:
+    """A process with which one talks line by line; ended with everything that it started."""
+
+    def __init__(self, command, folder, variables):
+        self.master, slave = pty.openpty()
+        self.log = b""
+        self.process = subprocess.Popen(command, cwd=folder, env=variables, stdin=slave,
+                                        stdout=slave, stderr=slave, start_new_session=True)
+        os.close(slave)
+
+    def wait_for(self, pattern, limit):
+        """Read until the pattern; return (what was read before it, match)."""
+        deadline, seen = time.monotonic() + limit, b""
+        while time.monotonic() < deadline:
+            ready, _, _ = select.select([self.master], [], [], 0.2)
+            if ready:
+                try:
+                    data = os.read(self.master, 65536)
+                except OSError:
+                    data = b""
+                if not data:
+                    raise AssertionError(f"ended after: {seen.decode(errors='replace')[-3000:]}")
+                seen += data
+                self.log += data
+            match = pattern.search(seen)
+            if match:
+                return seen[:match.start()], match
+        raise AssertionError(f"no {pattern.pattern} within {limit} s after: "
+                             f"{seen.decode(errors='replace')[-3000:]}")
+
+    def send(self, text):
+        """Type a line."""
+        os.write(self.master, text.encode() + b"\n")
+
+    def run(self, command):
+        """Type a command; return (output, status)."""
+        self.send(f"{command}\necho @@$?")
+        output, match = self.wait_for(STATUS, COMMAND_LIMIT)
+        return output.decode(errors="replace").replace("\r", ""), int(match[1])
+
+    def close(self):
+        """End the process group."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+        os.close(self.master)
+
+
+class Session:
+    """A user with two terminals: a shell in the tree, and the guest once it was started."""
+
+    def __init__(self, folder, variables):
+        self.folder = folder
+        self.variables = variables
+        self.shell = Program(["bash", "--norc", "--noprofile"], folder,
+                             {**variables, "PS1": "", "TERM": "dumb"})
+        self.shell.run("stty -echo; bind 'set enable-bracketed-paste off' 2>/dev/null")
+        self.guest = None
+
+    def run(self, command):
+        """Run a command in the tree; make shell starts the guest."""
+        if command == "make shell":
+            self.guest = Program(["make", "shell"], self.folder, self.variables)
+            output, _ = self.guest.wait_for(PROMPT, COMMAND_LIMIT)
+            return output.decode(errors="replace"), 0
+        return self.shell.run(command)
+
+    def run_in_guest(self, command):
+        """Type a command at the guest's prompt."""
+        return self.guest.run(command)
+
+    def close(self):
+        """Leave the guest as a user does; end both."""
+        if self.guest:
+            self.guest.send("exit")
+            try:
+                self.guest.process.wait(60)
+            except subprocess.TimeoutExpired:
+                pass
+            self.guest.close()
+        self.shell.close()

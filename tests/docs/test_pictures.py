@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""The pictures of the demos in the documentation are what the GPU draws."""
+
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "Documentation/pictures"))
+import demos  # noqa: E402  # pylint: disable=wrong-import-position
+import png  # noqa: E402  # pylint: disable=wrong-import-position
+
+PAGE = (TOP / "Documentation/demos.rst").read_text(encoding="utf-8")
+
+
+class Pictures(unittest.TestCase):
+    """Each picture of the page."""
+
+    def test_every_demo_has_its_picture_and_its_text(self):
+        source = (TOP / "userspace/demos/meson.build").read_text(encoding="utf-8")
+        names = set(re.findall(r"^  '(\w+)': ", source, re.M))
+        self.assertGreater(len(names), 12)
+        self.assertEqual(set(re.findall(r"``pumice-demo-(\w+)``", PAGE)), names)
+        shown = set(re.findall(r"figure:: pictures/demos/(\S+)", PAGE))
+        self.assertEqual(shown, set(demos.PICTURES))
+        written = re.findall(r"^demo (\w+).* (?:-o|-p) ", (TOP / "scripts/run.sh").read_text(), re.M)
+        self.assertEqual({name.partition(".")[0] for name in shown}, set(written))
+
+    def test_the_pictures_are_what_the_gpu_draws(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in demos.PICTURES:
+                kept = TOP / "Documentation/pictures/demos" / name
+                with self.subTest(picture=name):
+                    drawn = demos.draw(name, folder)
+                    if name.endswith(".png"):       # compression may differ
+                        self.assertEqual(png.read(drawn), png.read(kept))
+                    else:
+                        self.assertEqual(drawn.read_bytes(), kept.read_bytes())
+
+    def test_reduction_averages_squares(self):
+        rows = [bytes([0, 10, 20, 100, 10, 20, 7, 7, 7]), bytes([0, 10, 20, 101, 11, 20, 7, 7, 7])]
+        self.assertEqual(png.reduce(3, 2, rows, 2), (1, 1, [bytes([50, 10, 20])]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""
+The site of `make docs`: links, search, what it contains, and its place in the release archive.
+
+External addresses are checked for their form only, as tests have no network.
+"""
+
+import html.parser
+import os
+import pathlib
+import re
+import subprocess
+import tarfile
+import tempfile
+import unittest
+import urllib.parse
+
+import session
+
+TOP = session.TOP
+SITE = session.BUILD / "docs"
+KERNEL_DOC = re.compile(r"^/\*\*\n \* (?:struct |enum )?(\w+)", re.M)
+MARKDOWN_LINK = re.compile(r"\]\(([^)\s]+)\)")
+MENTION = re.compile(r"`([^`\n]+)`")
+TARGET = re.compile(r"^([a-z][a-z-]*):(?!=)", re.M)
+
+
+class Page(html.parser.HTMLParser):
+    """The addresses and anchors of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.anchors = [], {""}
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name == "id" or (tag == "a" and name == "name"):
+                self.anchors.add(value)
+            elif name in ("href", "src") and tag != "link":
+                self.links.append(value)
+
+
+def documents():
+    """The sources of the documentation in the tree."""
+    names = [n for n in session.sources.files(TOP) if n.endswith((".md", ".rst"))]
+    return [TOP / n for n in names if not n.startswith("Documentation/reference/")]
+
+
+class Links(unittest.TestCase):
+    """Every link leads somewhere."""
+
+    def well_formed(self, address):
+        """An external address: https, a host, nothing odd."""
+        parts = urllib.parse.urlsplit(address)
+        return (parts.scheme == "https" and re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)
+                and not re.search(r"[\s<>\"]", address))
+
+    def test_links_of_the_site(self):
+        pages = {path.resolve(): Page(path) for path in SITE.rglob("*.html")}
+        self.assertGreater(len(pages), 100)
+        for path, page in pages.items():
+            for link in page.links:
+                where = f"{path.relative_to(SITE.resolve())}: {link}"
+                if "://" in link:
+                    self.assertTrue(self.well_formed(link), where)
+                    continue
+                name, _, anchor = link.partition("#")
+                target = (path.parent / urllib.parse.unquote(name.split("?")[0])).resolve() \
+                    if name else path
+                self.assertTrue(target.exists(), where)
+                if target in pages:
+                    self.assertIn(urllib.parse.unquote(anchor), pages[target].anchors, where)
+
+    def test_links_of_markdown_files(self):
+        count = 0
+        for path in documents():
+            if path.suffix != ".md":
+                continue
+            for link in MARKDOWN_LINK.findall(path.read_text(encoding="utf-8")):
+                where = f"{path.relative_to(TOP)}: {link}"
+                count += 1
+                if "://" in link:
+                    self.assertTrue(self.well_formed(link), where)
+                elif not link.startswith("#"):
+                    self.assertTrue((path.parent / link.partition("#")[0]).exists(), where)
+        self.assertGreater(count, 20)
+
+    def test_make_targets_that_documents_name_exist(self):
+        targets = set(TARGET.findall((TOP / "Makefile").read_text(encoding="utf-8")))
+        self.assertIn("check", targets)
+        for path in documents():
+            for words in MENTION.findall(path.read_text(encoding="utf-8")):
+                found = re.match(r"make ([a-z][a-z-]*)\b(?![/.])", words)
+                if found and path.parent != TOP / "tests/igt":
+                    self.assertIn(found[1], targets, f"{path.relative_to(TOP)}: {words}")
+
+
+class Contents(unittest.TestCase):
+    """The site is complete."""
+
+    def test_search_finds_registers_instructions_and_functions(self):
+        index = (SITE / "searchindex.js").read_text(encoding="utf-8")
+        for word in ("pumice_job_create", "drm_pumice_submit", "stream_base", "global_load32"):
+            self.assertIn(word, index.lower())
+        self.assertIn("searchtools.js", (SITE / "search.html").read_text(encoding="utf-8"))
+
+    def test_every_kernel_doc_comment_is_on_the_site(self):
+        for page, folder in (("uapi-structures", "uapi/drm"),
+                             ("driver-functions", "drivers/gpu/drm/pumice")):
+            text = (SITE / f"reference/{page}.html").read_text(encoding="utf-8")
+            text = re.sub(r"<[^>]*>", "", text)
+            names = [name for path in sorted((TOP / folder).glob("*.[ch]"))
+                     for name in KERNEL_DOC.findall(path.read_text(encoding="utf-8"))]
+            self.assertGreater(len(names), 30)
+            for name in names:
+                self.assertRegex(text, rf"\b{name}\b", page)
+
+    def test_every_page_has_diagrams_that_exist(self):
+        pictures = [path for path in (SITE / "_images").iterdir() if path.suffix == ".svg"]
+        self.assertGreater(len(pictures), 300)
+
+
+class Archive(unittest.TestCase):
+    """make dist."""
+
+    def test_the_archive_has_the_sources_and_the_site(self):
+        with tempfile.TemporaryDirectory(prefix="pumice-dist-") as holder:
+            tree, out = pathlib.Path(holder) / "tree", pathlib.Path(holder) / "out"
+            tree.mkdir()
+            session.copy_tree(tree)
+            (tree / ".gitignore").write_text((TOP / ".gitignore").read_text() + "/build\n")
+            git = ["git", "-c", "user.name=test", "-c", "user.email=test@localhost"]
+            for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "test"]):
+                subprocess.run([*git, *words], cwd=tree, check=True)
+            subprocess.run(["scripts/dist.sh"], cwd=tree, check=True, capture_output=True,
+                           env={**session.environment(), "BUILD": str(session.BUILD),
+                                "OUT": str(out)})
+            with tarfile.open(next(out.glob("pumice-*.tar.xz"))) as archive:
+                names = {name.partition("/")[2] for name in archive.getnames()}
+        wanted = set(session.sources.files(TOP))
+        self.assertEqual(wanted - names, set())
+        pages = {f"Documentation/html/{path.relative_to(SITE)}" for path in SITE.rglob("*.html")}
+        self.assertEqual(pages - names, set())
+        self.assertIn("Documentation/html/searchindex.js", names)
+        self.assertFalse(any(".doctrees" in name or name.startswith("build/") for name in names))
+
+
+if __name__ == "__main__":
+    os.chdir(TOP)
+    unittest.main()
