@@ -34,13 +34,12 @@ def tokens(line):
     return re.sub(r"\s+", "", line)
 
 
-def problems(name, wanted):
+def problems(name, content, wanted):
     """Return the problems of one file; wanted: the line numbers to check, None for all."""
-    path = TOP / name
     ranges = [f"--lines={n}:{n}" for n in sorted(wanted)] if wanted is not None else []
-    done = subprocess.run(["clang-format", "--style=file", *ranges, str(path)], cwd=TOP,
-                          check=True, capture_output=True, text=True)
-    old, new = path.read_text(encoding="utf-8").splitlines(), done.stdout.splitlines()
+    done = subprocess.run(["clang-format", "--style=file", *ranges, f"--assume-filename={name}"],
+                          cwd=TOP, input=content, check=True, capture_output=True, text=True)
+    old, new = content.splitlines(), done.stdout.splitlines()
     found = []
     for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         if kind != "replace" or b - a != d - c:
@@ -61,8 +60,8 @@ def main(arguments, environment):
     names = [name for name in sources.files(TOP)
              if name.endswith((".c", ".h")) and not EXCEPT.search(name)]
     added = {} if everything else lint_language.added_lines(lint_language.base(environment))
-    chosen = [(name, None if everything else added[name]) for name in names
-              if everything or added.get(name)]
+    chosen = [(name, (TOP / name).read_text(encoding="utf-8"), None if everything else added[name])
+              for name in names if everything or added.get(name)]
     with futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         found = [line for lines in pool.map(lambda item: problems(*item), chosen)
                  for line in lines]

@@ -69,7 +69,7 @@ class Program:
         os.close(slave)
 
     def wait_for(self, pattern, limit):
-        """Read until the pattern; return (what was read before it, match)."""
+        """Read until the pattern; return (text before it, match)."""
         deadline, seen = time.monotonic() + limit, b""
         while time.monotonic() < deadline:
             ready, _, _ = select.select([self.master], [], [], 0.2)
@@ -101,7 +101,7 @@ class Program:
     def close(self):
         """End the process group."""
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
+            os.killpg(self.process.pid, signal.SIGHUP)
             try:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
