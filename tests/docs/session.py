@@ -43,10 +43,8 @@ def copy_tree(folder):
         if entry.name in ("module", "guest"):
             (build / entry.name).mkdir()
             for item in entry.iterdir():
-                if item.suffix == ".ko":
+                if item.name in ("stock.ko", "stock.cpio", "programs.cpio"):
                     shutil.copy2(item, build / entry.name / item.name)
-                elif item.suffix == ".cpio":
-                    (build / entry.name / item.name).symlink_to(item)
         elif entry.name.startswith((".set-", ".new-")):
             shutil.copy2(entry, build / entry.name)
         else:

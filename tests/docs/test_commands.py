@@ -40,7 +40,7 @@ ELSEWHERE = {
         "needs a network; make check-distros runs the same in fresh roots",
 }
 # Places outside of the tree that the documents name: each test has its own.
-PLACES = ("/tmp/pumice",)
+PLACES = ("/tmp/pumice", "/tmp/job")
 SAVE = re.compile(r"Save this as ``(\S+)``:\s*$")
 TIMES = re.compile(r"…|\d (ms|s|MB/s|GFLOP/s)\b")
 
@@ -79,7 +79,7 @@ class Commands(unittest.TestCase):
                 continue
             line = command
             for place in PLACES:
-                line = line.replace(place, str(self.place / "place"))
+                line = line.replace(place, str(self.place / pathlib.Path(place).name))
             run = user.run_in_guest if block.kind == "guest" else user.run
             output, status = run(line)
             self.assertEqual(status, 0, f"{name}:{block.line}: {command}\n{output[-3000:]}")
@@ -110,6 +110,9 @@ class Commands(unittest.TestCase):
 
     def test_examples(self):
         self.follow("examples/README.md")
+
+    def test_guest_by_hand(self):
+        self.follow("scripts/README.md")
 
     def test_what_is_not_run_is_in_the_documents(self):
         found = {(name, command) for name, _ in ELSEWHERE
