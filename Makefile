@@ -47,6 +47,7 @@ firmware_tests := $(firmware_defects:%=$(BUILD)/firmware-%/pumice_fw.bin)
 native := $(BUILD)/native/.done
 asan := $(BUILD)/asan/.done
 tsan := $(BUILD)/tsan/.done
+coverage := $(BUILD)/coverage/.done
 qemu := $(BUILD)/qemu$(addprefix -,$(QEMU_VERSION))/qemu-system-x86_64
 export PUMICE_QEMU := $(qemu)
 stock := $(BUILD)/kernel/.stock
@@ -194,7 +195,6 @@ $(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi
 	@$(S)/build-native.sh asan -Db_sanitize=address,undefined -Db_lundef=false
 
 # The same with counters of executed lines.
-coverage := $(BUILD)/coverage/.done
 $(coverage): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)
 	@$(S)/build-native.sh coverage -Db_coverage=true
 

@@ -69,12 +69,19 @@ def unreached(files):
             f"\n\n{len(lines)} places that no test reaches:\n" + "\n".join(lines) + "\n")
 
 
+def merging():
+    """From 6.0 on gcovr refuses inline functions that several programs contain, by default."""
+    usage = subprocess.run(["gcovr", "--help"], check=True, capture_output=True, text=True).stdout
+    option = "--merge-mode-functions"
+    return [option, "merge-use-line-min"] if option in usage else []
+
+
 def report():
     """Run gcovr."""
     filters = [word for name in FOLDERS for word in ("--filter", f"{TOP}/{name}")]
     command = ["gcovr", "--root", str(TOP), "--object-directory", str(FOLDER), *filters,
-               "--gcov-ignore-parse-errors", "--exclude-throw-branches",
-               "--merge-mode-functions", "merge-use-line-min",
+               "--gcov-ignore-parse-errors", "--exclude-throw-branches", *merging(),
+               "-j", os.environ.get("JOBS", "2"),
                "--html-details", str(TARGET / "index.html"), "--txt", str(TARGET / "summary.txt"),
                "--json", str(TARGET / "coverage.json"), str(FOLDER)]
     subprocess.run(command, cwd=TOP, check=True)
