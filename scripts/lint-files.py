@@ -13,8 +13,9 @@ have it in the comment that opens the file):
 
 import pathlib
 import re
-import subprocess
 import sys
+
+import sources
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LONGEST_FILE = 1000
@@ -37,11 +38,11 @@ LICENCES = [
 
 
 def tracked():
-    """List the files in git, without the licences' own texts."""
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, check=True,
-                           capture_output=True).stdout.decode().split("\0")
-    return [name for name in names if name and not name.startswith("LICENSES/")
-            and (TOP / name).is_file()]
+    """List the files in git, or all without git; not the licences' texts, nor generated pages."""
+    listed = sources.git(["ls-files", "-z"], TOP)
+    names = sources.files(TOP) if listed is None else listed.split("\0")
+    return [name for name in names if name and (TOP / name).is_file()
+            and not name.startswith(("LICENSES/", "Documentation/reference/"))]
 
 
 def licence_problem(name, lines):
