@@ -153,14 +153,14 @@ static int write_file(struct assembler *as, uint8_t **out, size_t *out_bytes)
 		       (as->reloc_count + line_words) * 4;
 	uint32_t words[PUMICE_PROGRAM_HEADER_WORDS];
 	uint8_t *file = malloc(bytes);
-	uint8_t *at = file + header_bytes;
+	uint8_t *at;
 
 	if (!file || (as->options.lines && !lines)) {
 		free(file);
 		free(lines);
 		return -ENOMEM;
 	}
-	at = put_words(at, as->usc.words, as->usc.insns * ASM_WORDS);
+	at = put_words(file + header_bytes, as->usc.words, as->usc.insns * ASM_WORDS);
 	at = put_words(at, as->pds.words, as->pds.insns * ASM_WORDS);
 	write_relocs(as, at);
 	put_words(at + as->reloc_count * 4, lines, line_words);
