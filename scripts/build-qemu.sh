@@ -110,7 +110,7 @@ overlay() {
 
 	[ -e "$top/qemu-device/meson.build" ] || return 0
 	mkdir -p "$to/gen"
-	rsync -rc --delete --exclude /gen "$top/qemu-device/" "$to/"
+	rsync -rc --delete --exclude /gen --exclude .clang-format "$top/qemu-device/" "$to/"
 	rsync -rc --delete "$BUILD/gen/" "$top/hw/decode/" "$top"/hw/*.h "$to/gen/"
 	python3 "$top/scripts/qemu-hooks.py" "$1"
 }
