@@ -249,10 +249,15 @@ static void successors(const struct checker *c, uint32_t i, uint32_t next[2])
 		next[0] = NONE;
 }
 
-static void set_range(uint64_t *set, const struct range *range)
+/* Add written registers: those of a wave to a set, shared ones for the whole program. */
+static void add_written(struct checker *c, uint64_t *set, const struct range *range)
 {
-	for (uint32_t n = range->first; n < range->first + range->count && n < OWN_REGISTERS; n++)
-		set[n / 64] |= 1ull << n % 64;
+	for (uint32_t n = range->first; n < range->first + range->count && n < REGISTERS; n++) {
+		if (n < FIRST_SH)
+			set[n / 64] |= 1ull << n % 64;
+		else
+			c->shared[n] = true;
+	}
 }
 
 /* The registers that the PDS program writes before the first instruction. */
@@ -265,7 +270,7 @@ static void start_set(struct checker *c, unsigned int stage, uint64_t *set)
 
 	memset(set, 0, SET_WORDS * sizeof(*set));
 	if (stage != PUMICE_PROGRAM_STAGE_COMPUTE) {
-		set_range(set, &(struct range){ FIRST_V, PUMICE_USC_MAX_ATTRS });
+		add_written(c, set, &(struct range){ FIRST_V, PUMICE_USC_MAX_ATTRS });
 		memset(c->shared, true, sizeof(c->shared));
 		return;
 	}
@@ -278,9 +283,7 @@ static void start_set(struct checker *c, unsigned int stage, uint64_t *set)
 			continue;
 		range.first = number_of(banks[insn.bank], insn.reg);
 		range.count = rule_pds_registers(&insn);
-		set_range(set, &range);
-		for (uint32_t n = range.first; n < range.first + range.count && n < REGISTERS; n++)
-			c->shared[n] |= n >= FIRST_SH;
+		add_written(c, set, &range);
 	}
 }
 
@@ -313,12 +316,8 @@ static void follow(struct checker *c, bool *queued)
 		queued[i] = false;
 		memcpy(set, c->written[i], sizeof(set));
 		effects_of(&c->info.usc[WORDS * i], &insn, &e);
-		for (unsigned int k = 0; k < e.write_count; k++) {
-			set_range(set, &e.writes[k]);
-			for (uint32_t n = e.writes[k].first; n >= FIRST_SH && n < REGISTERS &&
-			     n < e.writes[k].first + e.writes[k].count; n++)
-				c->shared[n] = true;
-		}
+		for (unsigned int k = 0; k < e.write_count; k++)
+			add_written(c, set, &e.writes[k]);
 		successors(c, i, next);
 		for (unsigned int k = 0; k < 2; k++) {
 			if (next[k] == NONE || !merge(c, next[k], set) || queued[next[k]])
