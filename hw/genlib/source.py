@@ -8,6 +8,7 @@ or attribute is an error, so that a misspelt attribute is always detected.
 Limits: attributes and elements only; text between elements is ignored.
 """
 
+import os
 import re
 from xml.parsers import expat
 
@@ -51,7 +52,32 @@ class Node:
 
 
 def read_xml(path):
-    """Parse the file at `path` into a tree of nodes; raises ContractError."""
+    """
+    Parse the file at `path` into a tree of nodes, with the elements of the files that it includes;
+    raises ContractError.
+    """
+    root = parse(path)
+    children = []
+    for node in root.children:
+        children += included(root, node) if node.tag == "include" else [node]
+    root.children = children
+    return root
+
+
+def included(root, node):
+    """The elements of the file that an <include> names; its root is the same."""
+    place = f"{node.file}:{node.line}: error: "
+    if list(node.attrs) != ["file"]:
+        raise ContractError(f"{place}<include> has one attribute, 'file'")
+    inner = parse(os.path.join(os.path.dirname(node.file), node.get("file")))
+    if inner.tag != root.tag:
+        raise ContractError(f"{place}the root of {node.get('file')} must be <{root.tag}>, "
+                            f"not <{inner.tag}>")
+    return inner.children
+
+
+def parse(path):
+    """Parse one file."""
     try:
         with open(path, "rb") as stream:
             data = stream.read()

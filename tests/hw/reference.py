@@ -6,6 +6,7 @@ Reads the XML with another parser than the generator and packs a structure as on
 where the generated C works word by word. Shares no code with hw/genlib.
 """
 
+import os
 import struct
 import xml.etree.ElementTree as ElementTree
 
@@ -108,11 +109,21 @@ def words_of(value, words):
     return [f"0x{value >> (32 * i) & 0xffffffff:x}U" for i in range(words)]
 
 
+def read_root(path):
+    """The root element of a file, with the elements of the files that it includes."""
+    root = ElementTree.parse(path).getroot()
+    for at in reversed(range(len(root))):
+        if root[at].tag == "include":
+            inner = os.path.join(os.path.dirname(path), root[at].get("file"))
+            root[at:at + 1] = list(ElementTree.parse(inner).getroot())
+    return root
+
+
 def read_enums(*paths):
     """{name: [values]} of all enumerations of the files."""
     out = {}
     for path in paths:
-        for node in ElementTree.parse(path).getroot().iter("enum"):
+        for node in read_root(path).iter("enum"):
             out[node.get("name").lower()] = [number(v.get("value")) for v in node.findall("value")]
     return out
 
@@ -121,12 +132,12 @@ def read_enum_names(*paths):
     """{enum: {NAME: value}} of all enumerations of the files."""
     return {node.get("name").lower(): {v.get("name"): number(v.get("value"))
                                        for v in node.findall("value")}
-            for path in paths for node in ElementTree.parse(path).getroot().iter("enum")}
+            for path in paths for node in read_root(path).iter("enum")}
 
 
 def read_structs(path):
     """All structures of a formats file."""
-    root = ElementTree.parse(path).getroot()
+    root = read_root(path)
     return [Struct(node, number(node.get("words"))) for node in root.findall("struct")]
 
 

@@ -101,7 +101,7 @@ class Decoder(ContractCase):
         self.rng = random.Random(SEED)
         self.enums = {}
         for name in ("registers.xml", "formats.xml", "isa.xml"):
-            root = reference.ElementTree.parse(os.path.join(HW, name)).getroot()
+            root = reference.read_root(os.path.join(HW, name))
             for node in root.iter("enum"):
                 self.enums[node.get("name")] = {v.get("name"): reference.number(v.get("value"))
                                                 for v in node.findall("value")}

@@ -74,7 +74,7 @@ class Diagrams(ContractCase):
             self.assertEqual(wanted[bit], wanted[bit + 32], f"{name}: bit {bit}")
 
     def test_structures_have_every_field_at_its_bits(self):
-        root = ElementTree.parse(os.path.join(HW, "formats.xml")).getroot()
+        root = reference.read_root(os.path.join(HW, "formats.xml"))
         structs = root.findall("struct")
         self.assertGreater(len(structs), 40)
         for node in structs:

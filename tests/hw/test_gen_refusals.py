@@ -167,6 +167,34 @@ class Registers(ContractCase):
 class Formats(ContractCase):
     """formats.xml"""
 
+    def test_file_that_cannot_be_included_is_refused(self):
+        self.put("inner.xml", "<formats/>")
+        self.put("nested.xml", "<formats>\n<include file='inner.xml'/></formats>")
+        for attributes, message in [
+                ("", "<include> has one attribute, 'file'"),
+                ("file='inner.xml' name='n'", "<include> has one attribute, 'file'"),
+                ("file='registers.xml'",
+                 "the root of registers.xml must be <formats>, not <registers>")]:
+            with self.subTest(attributes=attributes):
+                self.refuse_format(f"<include {attributes}/>{HERE}", message)
+        for name, message in [("absent.xml", "absent.xml:1: error: cannot read"),
+                              ("nested.xml", "nested.xml:2: error: <include> does not belong in")]:
+            with self.subTest(name=name):
+                self.put("formats.xml", FORMATS % f"<include file='{name}'/>")
+                done = self.generate()
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(message, done.stderr)
+
+    def test_error_in_an_included_file_has_its_place(self):
+        self.put("inner.xml", "<formats>\n<struct name='q' words='1'/>\n</formats>")
+        self.put("formats.xml", FORMATS % "<include file='inner.xml'/>")
+        self.assertIn("inner.xml:2: error: ", self.generate().stderr)
+
+    def test_structure_of_an_included_file_may_not_be_defined_twice(self):
+        twice = '<struct name="q" words="1"><reserved word="0" bits="31:0"/></struct>'
+        self.put("inner.xml", f"<formats>{twice}</formats>")
+        self.refuse_format(f"<include file='inner.xml'/>\n{twice}{HERE}", "q is already defined")
+
     def test_field_that_overlaps_across_a_word_boundary_is_refused(self):
         self.refuse_format('<struct name="q" words="2">\n'
                            '<field name="a" word="0" bits="39:0"/>\n'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The event trace: records of the GPU (hw/formats.xml,
+ * The event trace: records of the GPU (hw/trace.xml,
  * trace_record) as a structure, independent of the backend.
  */
 #include <errno.h>

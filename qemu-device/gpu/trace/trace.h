@@ -2,7 +2,7 @@
 /*
  * Event trace: a ring of records in MMU context 0 that every unit writes to.
  *
- * Source: hw/registers.xml, unit TRACE; hw/formats.xml, trace_record. The meaning of events
+ * Source: hw/registers.xml, unit TRACE; hw/trace.xml, trace_record. The meaning of events
  * is documented there, in enum trace_kind.
  *
  * Locking: trace_event() is called in the step of a unit, or with the device lock held; with

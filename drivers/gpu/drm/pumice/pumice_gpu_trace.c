@@ -2,7 +2,7 @@
 /*
  * The GPU's event trace: the debugfs file gpu_trace.
  *
- * While the file is open the GPU writes events (trace_record of formats.xml) to
+ * While the file is open the GPU writes events (trace_record of trace.xml) to
  * a ring in memory, and does not sleep. Each read returns the complete records written
  * since the previous read, oldest first; 0 bytes if there are none. Records overwritten
  * before they were read are missing, which the records' sequence numbers show.
