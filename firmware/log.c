@@ -41,13 +41,29 @@ static void write_entry(u32 event, u32 arg0, u32 arg1, u32 arg2)
 	log_ring.ring->write = log_written;
 }
 
+/* The event trace is a ring of the GPU's, so that its records are in the order of all units. */
+static void write_trace(u32 event, u32 arg0, u32 arg1, u32 arg2)
+{
+	reg_write(PUMICE_TRACE_FW_ARG(0), arg0);
+	reg_write(PUMICE_TRACE_FW_ARG(1), arg1);
+	reg_write(PUMICE_TRACE_FW_ARG(2), arg2);
+	reg_write(PUMICE_TRACE_FW_EVENT, PUMICE_FIELD_PREP(PUMICE_TRACE_FW_EVENT__EVENT, event));
+}
+
 void log_event(enum fwif_log_event event, u32 arg0, u32 arg1, u32 arg2)
 {
 	u32 irq;
+	bool trace;
 
-	if (!log_ring.ring || event_level[event] > fw_boot->log_level)
+	if (!log_ring.ring)
+		return;
+	trace = fw_boot->trace;
+	if (!trace && event_level[event] > fw_boot->log_level)
 		return;
 	irq = irq_off();
-	write_entry(event, arg0, arg1, arg2);
+	if (trace)
+		write_trace(event, arg0, arg1, arg2);
+	if (event_level[event] <= fw_boot->log_level)
+		write_entry(event, arg0, arg1, arg2);
 	irq_restore(irq);
 }

@@ -7,7 +7,7 @@
 
 void log_init(const struct fw_ring *ring);
 
-/** log_event - write an entry, unless the host's log level excludes it. Any task. */
+/** log_event - write an entry, unless the host's log level excludes it; and trace it. Any task. */
 void log_event(enum fwif_log_event event, u32 arg0, u32 arg1, u32 arg2);
 
 #endif

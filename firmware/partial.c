@@ -50,6 +50,7 @@ static void enter(enum state next)
 
 static void resume(void)
 {
+	log_event(FWIF_LOG_PAGES_RESUME, job->id, job->seqno, 0);
 	enter(RUNNING);
 	dm_vdm_resume();
 }
@@ -95,10 +96,12 @@ static void on_grow_failed(void)
 		resume();
 	} else if (has_pending_deps() || (sched_runs(FWIF_DM_PDM) && (!waited || rendered))) {
 		waited = true;
+		log_event(FWIF_LOG_PAGES_WAIT, job->id, job->seqno, 0);
 		enter(WAITING);
 	} else if (rendered || !can_render()) {
 		fail(PUMICE_FAULT_PM_MEMORY);
 	} else {
+		log_event(FWIF_LOG_PARTIAL_REQUEST, job->id, job->seqno, job->partials + 1);
 		enter(FLUSHING);
 		dm_vdm_flush();
 	}
@@ -141,6 +144,7 @@ static void stopped(void)
 		waited = false;
 		rendered = false;
 	}
+	log_event(FWIF_LOG_PAGES_STALL, job->id, job->seqno, 0);
 	groups_at_stop = groups;
 	freed_at_stop = freelist_freed();
 	find_lists();

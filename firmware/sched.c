@@ -196,6 +196,20 @@ static void set_timer(u64 at)
 	reg_write64(PUMICE_IC_TIMECMP, at);
 }
 
+/* Log why the job on the CDM is switched out. */
+static void log_preemption(const struct context *c)
+{
+	const struct context_list *ready = master[FWIF_DM_CDM].ready;
+	u32 p = FWIF_PRIORITIES - 1;
+
+	while (p > c->priority && context_list_empty(&ready[p]))
+		p--;
+	if (p > c->priority && !master[FWIF_DM_CDM].boosted)
+		log_event(FWIF_LOG_PREEMPT_PRIORITY, c->id, c->seqno, p);
+	else
+		log_event(FWIF_LOG_PREEMPT_SLICE, c->id, c->seqno, us_of(slice_ticks()));
+}
+
 void sched_review(void)
 {
 	const struct context *running = master[FWIF_DM_CDM].running;
@@ -205,6 +219,7 @@ void sched_review(void)
 		deadline = slice_deadline();
 		if (deadline != NEVER && deadline <= clock_now()) {
 			switching_out = true;
+			log_preemption(running);
 			dm_switch_out();
 			deadline = NEVER;
 		}

@@ -29,7 +29,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	5u
+#define FWIF_VERSION_MINOR	6u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -96,7 +96,12 @@ struct fwif_boot {
 	u32 log_level;		/* maximum level of entries; may change at run time */
 	u32 slice_us;		/* time slice; 0 is FWIF_SLICE_US. May change at run time */
 	u32 split_prims;	/* for VDM_SPLIT; 0 is PUMICE_SPLIT_PRIMS. May change at run time */
-	u32 reserved[4];	/* zero */
+	/*
+	 * Not 0: log events of every level are also written to the event trace (TRACE_FW_EVENT).
+	 * May change at run time; 0 for devices before register map 2.3. Since version 1.6.
+	 */
+	u32 trace;
+	u32 reserved[3];	/* zero */
 
 	/* by the firmware */
 	u32 state;		/* enum fwif_state; written last */
@@ -440,7 +445,13 @@ enum fwif_log_level {
 	X(FREE_LIST_GROW, INFO,	"free list %u: requests more than %u pages") \
 	X(FREE_LIST_GROWN, INFO, "free list %u: %u pages") \
 	X(TRAP,		ERROR,	"trap: cause %u at %u, value %u") \
-	X(CONTEXT_PRIORITY, INFO, "context %u: priority %u, was %u")
+	X(CONTEXT_PRIORITY, INFO, "context %u: priority %u, was %u") \
+	X(PREEMPT_SLICE, DEBUG,	"context %u: job %u preempted, its slice of %u us has expired") \
+	X(PREEMPT_PRIORITY, DEBUG, "context %u: job %u preempted by a context of priority %u") \
+	X(PAGES_STALL,	DEBUG,	"context %u: job %u stalls, no page is free") \
+	X(PAGES_WAIT,	DEBUG,	"context %u: job %u waits for pages of other jobs") \
+	X(PAGES_RESUME,	DEBUG,	"context %u: job %u continues") \
+	X(PARTIAL_REQUEST, INFO, "context %u: job %u requests partial render %u")
 
 #define FWIF_LOG_ENUM_(name, level, format) FWIF_LOG_##name,
 enum fwif_log_event {
@@ -456,6 +467,7 @@ FWIF_SIZE_(struct fwif_ring, 16);
 FWIF_SIZE_(struct fwif_boot, 160);
 FWIF_AT_(struct fwif_boot, log_level, 36);
 FWIF_AT_(struct fwif_boot, slice_us, 40);
+FWIF_AT_(struct fwif_boot, trace, 48);
 FWIF_AT_(struct fwif_boot, state, 64);
 FWIF_AT_(struct fwif_boot, heartbeat, 112);
 FWIF_AT_(struct fwif_boot, build_id, 128);

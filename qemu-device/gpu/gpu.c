@@ -201,7 +201,7 @@ static const struct usc_cache_ops cache_ops = {
 static void mmu_event(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
 		      u64 arg1)
 {
-	trace_event(&((struct pumice_gpu *)opaque)->trace, kind, ctx, 0, arg0, arg1);
+	trace_event(&((struct pumice_gpu *)opaque)->trace, kind, TRACE_NO_JOB, ctx, 0, arg0, arg1);
 }
 
 /* Fault injection that affects the whole GPU. */

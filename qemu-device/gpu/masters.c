@@ -134,11 +134,11 @@ static void reset_registers(struct pumice_gpu *gpu)
 bool masters_create(struct pumice_gpu *gpu)
 {
 	const struct pm_config pm = { .mmu = &gpu->mmu, .low = pm_low, .opaque = gpu,
-				       .inject = &gpu->inject };
+				       .inject = &gpu->inject, .trace = &gpu->trace };
 
 	reset_registers(gpu);
 	gpu->pm = pm_create(&pm);
-	gpu->ptla = ptla_create(&gpu->mmu, &ops, &gpu->master[GPU_TDM]);
+	gpu->ptla = ptla_create(&gpu->mmu, &ops, &gpu->master[GPU_TDM], &gpu->trace);
 	return gpu->pm && gpu->ptla && create_tilers(gpu);
 }
 

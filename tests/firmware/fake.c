@@ -185,9 +185,11 @@ bool pdm_core_step(struct pdm *pdm, unsigned int core, const _Atomic bool *stop_
 	return false;
 }
 
-struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque)
+struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque,
+			 struct trace *trace)
 {
 	(void)mmu;
+	(void)trace;
 	make(FAKE_TDM, ops, opaque);
 	return (struct ptla *)&fake[FAKE_TDM];
 }

@@ -19,7 +19,22 @@ _Static_assert((u32)PUMICE_EVENT_JOB_START == PUMICE_TRACE_KIND_JOB_START &&
 	       (u32)PUMICE_EVENT_MMU_FAULT == PUMICE_TRACE_KIND_MMU_FAULT &&
 	       (u32)PUMICE_EVENT_MMU_INVALIDATE == PUMICE_TRACE_KIND_MMU_INVALIDATE &&
 	       (u32)PUMICE_EVENT_MMU_WALK == PUMICE_TRACE_KIND_MMU_WALK &&
-	       (u32)PUMICE_EVENT_STALL == PUMICE_TRACE_KIND_STALL, "the header's events");
+	       (u32)PUMICE_EVENT_STALL == PUMICE_TRACE_KIND_STALL &&
+	       (u32)PUMICE_EVENT_CHUNK == PUMICE_TRACE_KIND_CHUNK &&
+	       (u32)PUMICE_EVENT_TA == PUMICE_TRACE_KIND_TA &&
+	       (u32)PUMICE_EVENT_PM == PUMICE_TRACE_KIND_PM &&
+	       (u32)PUMICE_EVENT_TILE == PUMICE_TRACE_KIND_TILE &&
+	       (u32)PUMICE_EVENT_ISP == PUMICE_TRACE_KIND_ISP &&
+	       (u32)PUMICE_EVENT_SPANS == PUMICE_TRACE_KIND_SPANS &&
+	       (u32)PUMICE_EVENT_TASK == PUMICE_TRACE_KIND_TASK &&
+	       (u32)PUMICE_EVENT_TAG == PUMICE_TRACE_KIND_TAG &&
+	       (u32)PUMICE_EVENT_PBE == PUMICE_TRACE_KIND_PBE &&
+	       (u32)PUMICE_EVENT_TRANSFER == PUMICE_TRACE_KIND_TRANSFER &&
+	       (u32)PUMICE_EVENT_FIRMWARE == PUMICE_TRACE_KIND_FIRMWARE &&
+	       PUMICE_TRACE_KIND_COUNT == 21, "the header's events");
+_Static_assert((u32)PUMICE_PHASE_BEGIN == PUMICE_TRACE_PHASE_BEGIN &&
+	       (u32)PUMICE_PHASE_END == PUMICE_TRACE_PHASE_END &&
+	       (u32)PUMICE_PHASE_CANCEL == PUMICE_TRACE_PHASE_CANCEL, "the header's phases");
 
 const char *pumice_event_name(uint32_t kind)
 {
@@ -54,6 +69,9 @@ static void unpack(const u32 *words, struct pumice_event_record *to)
 		.context = from.context,
 		.mmu_context = from.mmu_ctx,
 		.usc = from.usc,
+		.phase = (uint8_t)from.phase,
+		.dm = from.dm,
+		.slot = from.slot,
 		.arg0 = from.arg0,
 		.arg1 = from.arg1,
 	};

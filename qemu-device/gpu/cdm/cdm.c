@@ -70,10 +70,9 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 	cdm->has_state = false;
 	cdm->dispatching = false;
 	cdm->announce = false;
-	if (cdm->config.trace)
-		trace_set_context(cdm->config.trace, (u32)job->tag);
-	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, 0, job->stream,
-		    phase == CDM_RESTORE);
+	trace_set_context(cdm->config.trace, TRACE_CDM, (u32)job->tag);
+	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_CDM, job->ctx, TRACE_CDM,
+		    job->stream, trace_job(job->tag, phase == CDM_RESTORE));
 	wake(cdm);
 	return true;
 }
@@ -149,10 +148,9 @@ static void end_job(struct cdm *cdm)
 	cdm->status.busy = false;
 	cdm->status.time_end = now(cdm);
 	cdm->busy_ns += cdm->status.time_end - cdm->status.time_start;
-	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, cdm->job.ctx, 0,
+	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_CDM, cdm->job.ctx, TRACE_CDM,
 		    cdm->status.fault.fault, cdm->end);
-	if (cdm->config.trace)
-		trace_set_context(cdm->config.trace, 0);
+	trace_set_context(cdm->config.trace, TRACE_CDM, 0);
 	cdm->config.ops->ended(cdm->config.opaque, cdm->end);
 }
 

@@ -48,8 +48,8 @@ bool cdm_walk_load(struct cdm *cdm)
 	case PDS_LOADED:
 		cdm->phase = CDM_DISPATCH;
 		if (cdm->announce)
-			trace_event(cdm->config.trace, PUMICE_TRACE_KIND_LAUNCH, cdm->job.ctx, 0,
-				    cdm->groups, cdm->command);
+			trace_event(cdm->config.trace, PUMICE_TRACE_KIND_LAUNCH, TRACE_CDM,
+				    cdm->job.ctx, 0, cdm->groups, cdm->command);
 		cdm->announce = false;
 		break;
 	case PDS_LOAD_WAIT:

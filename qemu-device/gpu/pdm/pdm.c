@@ -24,7 +24,6 @@
 #define BUDGET		4096u	/* of a step, in units of about 50 ns */
 #define COST_PIECE	512u	/* of one piece of the PM's work */
 #define LOAD_PARTS	4u	/* of a job */
-#define TRACE_UNIT	2u	/* instead of a USC's number: the PDM */
 
 static void lock(struct pdm *pdm)
 {
@@ -63,6 +62,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 		memset(core->tile[i], 0, offsetof(struct pdm_tile, record));
 		core->tile[i]->pdm = pdm;
 		core->tile[i]->core = core;
+		core->tile[i]->slot = (u8)i;
 	}
 	return core->tag && core->tlb.far;
 }
@@ -167,8 +167,9 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 	pdm->next_macro = PM_MACRO_TILES;
 	atomic_store(&pdm->stopping, false);
 	atomic_store(&pdm->phase, PDM_LOAD);
-	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, TRACE_UNIT, job->stream,
-		    job->partial);
+	trace_set_context(pdm->config.trace, TRACE_PDM, (u32)job->tag);
+	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_PDM, job->ctx, TRACE_PDM,
+		    job->stream, trace_job(job->tag, job->partial));
 	pdm->config.ops->wake(pdm->config.opaque, 0);
 	return true;
 }
@@ -480,11 +481,27 @@ static void release_tile(struct pdm *pdm, struct pdm_tile *tile)
 	unlock(pdm);
 }
 
+/* Trace how much the texture unit of the iterators has read, if it has. */
+static void trace_reads(struct pdm *pdm, struct pdm_core *core)
+{
+	u64 reads;
+
+	if (!trace_on(pdm->config.trace, PUMICE_TRACE_KIND_TAG))
+		return;
+	reads = tag_reads(core->tag);
+	if (reads != core->tag_reads)
+		trace_event(pdm->config.trace, PUMICE_TRACE_KIND_TAG, TRACE_PDM, pdm->job.ctx,
+			    core->number * PUMICE_USCS_PER_CORE, reads, 1);
+	core->tag_reads = reads;
+}
+
 /* Complete a tile; the last one of a macro tile frees its pages. */
 static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 {
 	bool last;
 
+	pdm_trace_tile(tile, PUMICE_TRACE_KIND_TILE, PUMICE_TRACE_PHASE_END, tile->stats.shaded);
+	trace_reads(pdm, tile->core);
 	lock(pdm);
 	pdm->status.done++;
 	pdm->counts.tiles++;
@@ -563,8 +580,9 @@ static bool finish(struct pdm *pdm)
 	pdm->status.time_end = pdm->config.ops->now(pdm->config.opaque);
 	pdm->busy_ns += pdm->status.time_end - pdm->status.time_start;
 	atomic_store(&pdm->phase, PDM_IDLE);
-	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_END, pdm->job.ctx, TRACE_UNIT,
+	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_PDM, pdm->job.ctx, TRACE_PDM,
 		    pdm->status.fault.fault, pdm->end);
+	trace_set_context(pdm->config.trace, TRACE_PDM, 0);
 	pdm->config.ops->ended(pdm->config.opaque, pdm->end);
 	unlock(pdm);
 	return true;

@@ -95,6 +95,7 @@ struct pdm_tile {
 	/* Constant. */
 	struct pdm *pdm;
 	struct pdm_core *core;
+	u8 slot;			/* index of the tile in the core */
 
 	/* Written by the thread of the core's unit. */
 	enum pdm_phase phase, after;
@@ -142,6 +143,7 @@ struct pdm_core {
 	u32 number;
 	struct mmu_tlb tlb;
 	struct tag *tag;
+	u64 tag_reads;			/* as last traced */
 	struct pdm_tile *tile[PDM_TILES];
 };
 
@@ -185,6 +187,37 @@ struct pdm {
 	struct mmu_tlb tlb;		/* of LOAD and FINISH */
 	struct pdm_core core[PUMICE_MAX_CORES];
 };
+
+/* Trace an event of a unit about a tile. */
+static inline void pdm_trace(const struct pdm_tile *tile, enum pumice_trace_kind kind,
+			     enum pumice_trace_phase phase, u64 arg0, u64 arg1)
+{
+	trace_item(tile->pdm->config.trace, (struct trace_item){
+		.kind = (u8)kind, .phase = (u8)phase, .dm = TRACE_PDM,
+		.usc = (u8)tile->core->number, .slot = tile->slot, .ctx = tile->pdm->job.ctx,
+		.arg0 = arg0, .arg1 = arg1,
+	});
+}
+
+/* The same for an event whose arg0 is the tile. */
+static inline void pdm_trace_tile(const struct pdm_tile *tile, enum pumice_trace_kind kind,
+				  enum pumice_trace_phase phase, u64 arg1)
+{
+	pdm_trace(tile, kind, phase, tile->number_x | (u64)tile->number_y << 32, arg1);
+}
+
+/* Trace a pass, which has spans. */
+static inline void pdm_trace_pass(const struct pdm_tile *tile, enum pumice_trace_phase phase)
+{
+	const struct pds_stage *fixed = tile->shade.fixed;
+	u32 pass = PUMICE_TRACE_PASS_OBJECTS;
+
+	if (fixed)
+		pass = fixed->stage == USC_STAGE_TILE ? PUMICE_TRACE_PASS_END_OF_TILE :
+							PUMICE_TRACE_PASS_BACKGROUND;
+	if (tile->shade.spans)
+		pdm_trace(tile, PUMICE_TRACE_KIND_SPANS, phase, pass, tile->shade.spans);
+}
 
 /* Result of a step of a tile. LATER: retry when memory for programs may be available. */
 enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE, PDM_STEP_LATER };

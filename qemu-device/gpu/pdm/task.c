@@ -45,9 +45,13 @@ static void op_depth(const struct usc_gfx *gfx, struct usc_span *span, const u32
 static bool op_pbe(const struct usc_gfx *gfx, const u32 state[8], struct gpu_fault *fault)
 {
 	struct pdm_tile *tile = task_of(gfx)->tile;
+	bool ok;
 
-	return pbe_store(tile->pdm->config.mmu, &tile->pbe_tlb, tile->pdm->job.ctx, &tile->usc,
-			 state, fault);
+	pdm_trace_tile(tile, PUMICE_TRACE_KIND_PBE, PUMICE_TRACE_PHASE_BEGIN, 0);
+	ok = pbe_store(tile->pdm->config.mmu, &tile->pbe_tlb, tile->pdm->job.ctx, &tile->usc,
+		       state, fault);
+	pdm_trace_tile(tile, PUMICE_TRACE_KIND_PBE, PUMICE_TRACE_PHASE_END, !ok);
+	return ok;
 }
 
 static const struct usc_gfx_ops gfx_ops = { .depth = op_depth, .pbe = op_pbe };

@@ -42,6 +42,14 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	tile->built = NULL;
 	tile->filling = false;
 	tile->phase = PDM_TILE_BEGIN;
+	pdm_trace_tile(tile, PUMICE_TRACE_KIND_TILE, PUMICE_TRACE_PHASE_BEGIN, 0);
+}
+
+static void enter(struct pdm_tile *tile, enum pdm_phase phase)
+{
+	tile->phase = phase;
+	if (phase == PDM_TILE_WALK)
+		pdm_trace_tile(tile, PUMICE_TRACE_KIND_ISP, PUMICE_TRACE_PHASE_BEGIN, 0);
 }
 
 static struct isp_zs zs_of(const struct pdm *pdm)
@@ -92,7 +100,7 @@ static enum pdm_step begin(struct pdm_tile *tile)
 	if (pdm->has_background && !pdm->scene_state.spilled)
 		pdm_shade_all(tile, &pdm->background, PDM_TILE_WALK);
 	else
-		tile->phase = PDM_TILE_WALK;
+		enter(tile, PDM_TILE_WALK);
 	return PDM_STEP_ON;
 }
 
@@ -107,7 +115,7 @@ static enum pdm_step drop_objects(struct pdm_tile *tile)
 	}
 	pdm_objects_drop(tile);
 	tile->drop_objects = false;
-	tile->phase = tile->after;
+	enter(tile, tile->after);
 	return PDM_STEP_ON;
 }
 
@@ -117,11 +125,13 @@ static enum pdm_step drain(struct pdm_tile *tile)
 	if (atomic_load(&tile->running))
 		return PDM_STEP_WAIT;
 	pdm_tasks_reap(tile);
+	pdm_trace_pass(tile, PUMICE_TRACE_PHASE_END);
+	tile->shade.spans = 0;
 	if (!tile->shade.fixed)
 		tile->prim_count = 0;
 	if (tile->drop_objects)
 		return drop_objects(tile);
-	tile->phase = tile->after;
+	enter(tile, tile->after);
 	return PDM_STEP_ON;
 }
 
@@ -201,6 +211,20 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
 	return PDM_STEP_WAIT;
 }
 
+/* Trace the ends of the units' work on a tile that is not completed. */
+static void trace_cancel(const struct pdm_tile *tile)
+{
+	const enum pumice_trace_phase cancel = PUMICE_TRACE_PHASE_CANCEL;
+
+	if (tile->phase == PDM_TILE_LEAVE)	/* it is complete */
+		return;
+	if (tile->phase == PDM_TILE_WALK)
+		pdm_trace_tile(tile, PUMICE_TRACE_KIND_ISP, cancel, tile->stats.primitives);
+	else if (tile->phase == PDM_TILE_SHADE || tile->phase == PDM_TILE_DRAIN)
+		pdm_trace_pass(tile, cancel);
+	pdm_trace_tile(tile, PUMICE_TRACE_KIND_TILE, cancel, tile->stats.shaded);
+}
+
 bool pdm_tile_cancel(struct pdm_tile *tile)
 {
 	struct pdm *pdm = tile->pdm;
@@ -219,5 +243,6 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 		atomic_store(&tile->built->state, PDM_TASK_FREE);
 	tile->built = NULL;
 	pdm_tasks_reap(tile);
+	trace_cancel(tile);
 	return true;
 }

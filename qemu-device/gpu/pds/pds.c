@@ -454,8 +454,8 @@ static void note_wait(struct pds *pds)
 		return;
 	pds->current.waits = true;
 	pds->waited++;
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, pds->current.launch.ctx, 0,
-		    pds->tasks, 0);
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, TRACE_CDM, pds->current.launch.ctx,
+		    0, pds->tasks, 0);
 }
 
 void pds_count_start(struct pds *pds, const struct pds_need *need)
@@ -486,8 +486,8 @@ static void note_start(struct pds *pds, unsigned int usc, unsigned int group, co
 	pds->unit[usc].started[PDS_DM_CDM] |= 1ull << group;
 	pds->groups++;
 	pds_count_start(pds, need);
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, pds->current.launch.ctx, usc,
-		    linear, need->waves);
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, TRACE_CDM,
+		    pds->current.launch.ctx, usc, linear, need->waves);
 }
 
 /* Fill the group; a slow one in pieces, without the device lock. */
@@ -547,14 +547,27 @@ unsigned int pds_groups(const struct pds *pds)
 	return pds->groups;
 }
 
+void pds_trace_tag(struct pds *pds, unsigned int usc, enum trace_master dm)
+{
+	u64 reads;
+
+	if (!trace_on(pds->config.trace, PUMICE_TRACE_KIND_TAG))
+		return;
+	reads = usc_tag_reads(pds->config.usc[usc]);
+	if (reads != pds->unit[usc].tag_reads)
+		trace_event(pds->config.trace, PUMICE_TRACE_KIND_TAG, dm, 0, usc, reads, 0);
+	pds->unit[usc].tag_reads = reads;
+}
+
 /* A work-group of the CDM has ended. */
 static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
 {
 	struct unit *unit = &pds->unit[usc];
 
 	pds->config.lock(pds->config.opaque);
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_END,
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_END, TRACE_CDM,
 		    usc_group(pds->config.usc[usc], group)->ctx, usc, unit->linear[group], 0);
+	pds_trace_tag(pds, usc, TRACE_CDM);
 	pds_tick(pds);
 	pds->groups--;
 	unit->started[PDS_DM_CDM] &= ~(1ull << group);

@@ -28,6 +28,7 @@ struct unit {
 	u32 id[PUMICE_USC_SLOTS][3];	/* the group's id, base included */
 	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of each task of another data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
+	u64 tag_reads;		/* of its texture unit, as last traced */
 };
 
 /* The launch being dispatched. */
@@ -103,5 +104,8 @@ void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);
 void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault);
 /* Resources of a core were released: notify data masters that wait there. Device lock held. */
 void pds_room(struct pds *pds, unsigned int core);
+
+/* Trace how much the texture unit of a USC has read, if it has; device lock held. */
+void pds_trace_tag(struct pds *pds, unsigned int usc, enum trace_master dm);
 
 #endif

@@ -132,8 +132,8 @@ static void start_waiting(struct pds *pds, enum pds_dm dm, unsigned int core, un
 		return;
 	pds->waiting[core] |= (u8)(1u << dm);
 	pds->waited++;
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, ctx, core * PUMICE_USCS_PER_CORE,
-		    pds->tasks, 0);
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
+		    core * PUMICE_USCS_PER_CORE, pds->tasks, 0);
 }
 
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
@@ -189,6 +189,23 @@ void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *plac
 	unlock(pds);
 }
 
+_Static_assert((int)PDS_DM_VDM == (int)TRACE_VDM && (int)PDS_DM_PDM == (int)TRACE_PDM,
+	       "data masters have the same numbers in the trace");
+
+static void trace_task(struct pds *pds, enum pumice_trace_phase phase, unsigned int usc,
+		       unsigned int group)
+{
+	const struct pds_need *need = &pds->unit[usc].accounts.claim[group].need;
+
+	if (!trace_on(pds->config.trace, PUMICE_TRACE_KIND_TASK))
+		return;
+	trace_item(pds->config.trace, (struct trace_item){
+		.kind = PUMICE_TRACE_KIND_TASK, .phase = (u8)phase, .dm = (u8)need->dm,
+		.usc = (u8)usc, .ctx = usc_group(pds->config.usc[usc], group)->ctx,
+		.arg0 = group, .arg1 = need->waves,
+	});
+}
+
 void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
 		    const struct pds_stage *stage, const struct usc_gfx *gfx)
 {
@@ -199,6 +216,7 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 	pds->unit[place->usc].gfx[place->group] = gfx;
 	lock(pds);
 	pds->unit[place->usc].started[dm] |= 1ull << place->group;
+	trace_task(pds, PUMICE_TRACE_PHASE_BEGIN, place->usc, place->group);
 	pds_group_start(pds, place->usc, place->group);
 	unlock(pds);
 }
@@ -211,6 +229,8 @@ void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
 
 	lock(pds);
 	unit->started[unit->accounts.claim[group].need.dm] &= ~(1ull << group);
+	trace_task(pds, PUMICE_TRACE_PHASE_END, usc, group);
+	pds_trace_tag(pds, usc, (enum trace_master)unit->accounts.claim[group].need.dm);
 	release_task(pds, usc, group);
 	unlock(pds);
 	owner->ops->task_done(owner->opaque, usc / PUMICE_USCS_PER_CORE, gfx);

@@ -16,6 +16,7 @@
  * Limits: see internal.h. After a fault the list differs from the PM's shadow; the driver
  * creates lists again after that.
  */
+#include "../trace/trace.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -51,6 +52,12 @@ void pm_reset(struct pm *pm)
 	atomic_store(&pm->allocated, 0);
 	atomic_store(&pm->freed, 0);
 	pthread_mutex_unlock(&pm->lock);
+}
+
+static void trace_act(struct pm *pm, enum pumice_trace_pm act, enum trace_master dm,
+		      unsigned int ctx, u64 arg1)
+{
+	trace_event(pm->config.trace, PUMICE_TRACE_KIND_PM, dm, ctx, 0, act, arg1);
 }
 
 /* Free a macro tile's pages of list l. */
@@ -129,6 +136,8 @@ enum pm_result pm_free_macro_tile_piece(struct pm *pm, const struct pm_scene *sc
 	pm->budget = PM_PIECE;
 	result = free_macro_tile_locked(pm, scene, macro_tile, fault);
 	pthread_mutex_unlock(&pm->lock);
+	if (result == PM_OK)
+		trace_act(pm, PUMICE_TRACE_PM_FREE, TRACE_PDM, scene->ctx, macro_tile);
 	return result;
 }
 
@@ -210,6 +219,7 @@ static void check_low(struct pm *pm, struct pm_shadow *s)
 		return;
 	s->list.low = true;
 	__atomic_store_n(&pm->low_list, s->addr, __ATOMIC_RELAXED);
+	trace_act(pm, PUMICE_TRACE_PM_LOW, TRACE_VDM, 0, s->addr);
 	if (pm->config.low)
 		pm->config.low(pm->config.opaque);
 }
@@ -255,6 +265,9 @@ enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_t
 	pm->budget = PM_PIECE;
 	result = alloc_locked(pm, scene, macro_tile, ref, fault);
 	pthread_mutex_unlock(&pm->lock);
+	if (result == PM_OK || result == PM_EMPTY)
+		trace_act(pm, result == PM_OK ? PUMICE_TRACE_PM_ALLOC : PUMICE_TRACE_PM_EMPTY,
+			  TRACE_VDM, scene->ctx, macro_tile);
 	return result;
 }
 
@@ -274,6 +287,7 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 		s->list.pages = pages;
 		s->list.low = false;
 		pm_list_close(pm, s, &fault);
+		trace_act(pm, PUMICE_TRACE_PM_GROW, TRACE_NO_JOB, 0, pages);
 	}
 	pthread_mutex_unlock(&pm->lock);
 	return result != PM_MORE;

@@ -28,6 +28,7 @@
 
 struct inject;
 struct pm;
+struct trace;
 
 #define PM_MACRO_TILES (PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y)
 
@@ -54,6 +55,7 @@ struct pm_config {
 	void (*low)(void *opaque);
 	void *opaque;
 	struct inject *inject;	/* fault injection, or NULL */
+	struct trace *trace;	/* or NULL */
 };
 
 struct pm *pm_create(const struct pm_config *config);

@@ -26,7 +26,8 @@ static void connect_tlbs(struct ptla *ptla)
 		ptla->unit[unit].tlb.far = ptla->unit[unit].far;
 }
 
-struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque)
+struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque,
+			 struct trace *trace)
 {
 	struct ptla *ptla = calloc(1, sizeof(*ptla));
 
@@ -35,6 +36,7 @@ struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque
 	ptla->mmu = mmu;
 	ptla->ops = ops;
 	ptla->opaque = opaque;
+	ptla->trace = trace;
 	connect_tlbs(ptla);
 	return ptla;
 }
@@ -48,13 +50,23 @@ void ptla_reset(struct ptla *ptla)
 {
 	const struct dm_ops *ops = ptla->ops;
 	struct mmu *mmu = ptla->mmu;
+	struct trace *trace = ptla->trace;
 	void *opaque = ptla->opaque;
 
 	memset(ptla, 0, sizeof(*ptla));
 	ptla->mmu = mmu;
 	ptla->ops = ops;
 	ptla->opaque = opaque;
+	ptla->trace = trace;
 	connect_tlbs(ptla);
+}
+
+static void trace_command(struct ptla *ptla, enum pumice_trace_phase phase)
+{
+	trace_item(ptla->trace, (struct trace_item){
+		.kind = PUMICE_TRACE_KIND_TRANSFER, .phase = (u8)phase, .dm = TRACE_TDM,
+		.ctx = ptla->job.ctx, .arg0 = ptla->pc, .arg1 = (u64)ptla->command.type,
+	});
 }
 
 static void wake_all(const struct ptla *ptla)
@@ -74,6 +86,9 @@ bool ptla_start(struct ptla *ptla, const struct dm_job *job)
 	ptla->pc = job->stream;
 	ptla->end = DM_DONE;
 	ptla->phase = PTLA_FETCH;
+	trace_set_context(ptla->trace, TRACE_TDM, (u32)job->tag);
+	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_START, TRACE_TDM, job->ctx, TRACE_TDM,
+		    job->stream, trace_job(job->tag, false));
 	ptla->ops->wake(ptla->opaque, 0);
 	return true;
 }
@@ -117,6 +132,12 @@ static void end_job(struct ptla *ptla)
 	ptla->status.busy = false;
 	ptla->status.time_end = ptla->ops->now(ptla->opaque);
 	ptla->busy_ns += ptla->status.time_end - ptla->status.time_start;
+	if (ptla->command_traced)
+		trace_command(ptla, PUMICE_TRACE_PHASE_CANCEL);
+	ptla->command_traced = false;
+	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_END, TRACE_TDM, ptla->job.ctx, TRACE_TDM,
+		    ptla->status.fault.fault, ptla->end);
+	trace_set_context(ptla->trace, TRACE_TDM, 0);
 	ptla->ops->ended(ptla->opaque, ptla->end);
 }
 
@@ -125,6 +146,8 @@ static void complete_command(struct ptla *ptla)
 {
 	const struct ptla_command *c = &ptla->command;
 
+	trace_command(ptla, PUMICE_TRACE_PHASE_END);
+	ptla->command_traced = false;
 	ptla->status.done++;
 	ptla->phase = PTLA_FETCH;
 	if (c->type == PUMICE_TDM_TYPE_LINK)
@@ -147,6 +170,8 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 		ptla->phase = PTLA_DRAIN;
 		return;
 	}
+	trace_command(ptla, PUMICE_TRACE_PHASE_BEGIN);
+	ptla->command_traced = true;
 	if (!c->pieces) {
 		complete_command(ptla);
 		return;

@@ -15,7 +15,9 @@
 
 struct ptla;
 
-struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque);
+/* trace: or NULL. */
+struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque,
+			 struct trace *trace);
 void ptla_destroy(struct ptla *ptla);
 void ptla_reset(struct ptla *ptla);
 

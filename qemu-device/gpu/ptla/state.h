@@ -7,6 +7,7 @@
 #define PUMICE_GPU_PTLA_STATE_H
 
 #include "../texel/rect.h"
+#include "../trace/trace.h"
 #include "command.h"
 #include "ptla.h"
 
@@ -33,6 +34,7 @@ struct ptla {
 	struct mmu *mmu;
 	const struct dm_ops *ops;
 	void *opaque;
+	struct trace *trace;	/* or NULL */
 
 	/* State visible in registers. */
 	struct dm_status status;
@@ -43,6 +45,7 @@ struct ptla {
 	struct dm_job job;
 	u64 pc;			/* address of the command */
 	struct ptla_command command;
+	bool command_traced;	/* its begin was traced */
 	u64 next;		/* next piece */
 	u64 fault_piece;	/* piece of status.fault: the lowest one */
 	u32 running;		/* running pieces */

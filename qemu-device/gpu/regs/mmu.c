@@ -69,7 +69,8 @@ REG_WRITE(reg_mmu_inval_end_write)
 /* An invalidation of all contexts is one event, with a context number past the last. */
 static void trace_inval(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last)
 {
-	trace_event(&gpu->trace, PUMICE_TRACE_KIND_MMU_INVALIDATE, ctx, 0, first, last);
+	trace_event(&gpu->trace, PUMICE_TRACE_KIND_MMU_INVALIDATE, TRACE_NO_JOB, ctx, 0, first,
+		    last);
 }
 
 REG_WRITE(reg_mmu_inval)

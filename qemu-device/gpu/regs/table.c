@@ -101,6 +101,8 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_TRACE_ENTRIES, reg_trace_entries, reg_trace_entries_write },
 	{ PUMICE_TRACE_CTRL, reg_trace_ctrl, reg_trace_ctrl_write },
 	{ PUMICE_TRACE_WRITTEN, reg_trace_written, NULL },
+	{ PUMICE_TRACE_FW_ARG(0), reg_trace_fw_arg, reg_trace_fw_arg_write },
+	{ PUMICE_TRACE_FW_EVENT, NULL, reg_trace_fw_event },
 
 	{ PUMICE_VDM_STREAM_BASE, reg_master_stream, reg_master_stream_write },
 	{ PUMICE_VDM_MMU_CTX, reg_master_ctx, reg_master_ctx_write },

@@ -50,3 +50,25 @@ REG_READ(reg_trace_written)
 	(void)at;
 	return trace_written(&gpu->trace);
 }
+
+REG_READ(reg_trace_fw_arg)
+{
+	return gpu->trace.regs.fw_arg[at->index];
+}
+
+REG_WRITE(reg_trace_fw_arg_write)
+{
+	gpu->trace.regs.fw_arg[at->index] = (u32)value;
+	return REG_DONE;
+}
+
+REG_WRITE(reg_trace_fw_event)
+{
+	const u32 *arg = gpu->trace.regs.fw_arg;
+
+	(void)at;
+	trace_event(&gpu->trace, PUMICE_TRACE_KIND_FIRMWARE, TRACE_NO_JOB, 0, 0,
+		    arg[0] | (u64)arg[1] << 32,
+		    arg[2] | PUMICE_FIELD_GET(PUMICE_TRACE_FW_EVENT__EVENT, value) << 32);
+	return REG_DONE;
+}

@@ -173,5 +173,8 @@ REG_WRITE(reg_trace_entries_write);
 REG_READ(reg_trace_ctrl);
 REG_WRITE(reg_trace_ctrl_write);
 REG_READ(reg_trace_written);
+REG_READ(reg_trace_fw_arg);
+REG_WRITE(reg_trace_fw_arg_write);
+REG_WRITE(reg_trace_fw_event);
 
 #endif

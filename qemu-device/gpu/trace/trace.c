@@ -62,9 +62,25 @@ u64 trace_written(const struct trace *trace)
 	return atomic_load(&trace->next);
 }
 
-void trace_set_context(struct trace *trace, u32 context)
+void trace_set_context(struct trace *trace, enum trace_master dm, u32 context)
 {
-	atomic_store_explicit(&trace->context, context, memory_order_relaxed);
+	if (trace)
+		atomic_store_explicit(&trace->context[dm], context, memory_order_relaxed);
+}
+
+static struct pumice_trace_record record_of(struct trace *trace, const struct trace_item *item,
+					    u64 number)
+{
+	const bool job = item->dm < TRACE_MASTERS;
+
+	return (struct pumice_trace_record){
+		.time = trace->config.now(trace->config.opaque),
+		.kind = item->kind, .mmu_ctx = (u8)item->ctx, .usc = item->usc,
+		.phase = item->phase, .dm = job ? item->dm : 0, .slot = item->slot,
+		.context = job ? atomic_load_explicit(&trace->context[item->dm],
+						      memory_order_relaxed) : 0,
+		.arg0 = item->arg0, .arg1 = item->arg1, .sequence = (u16)(number + 1),
+	};
 }
 
 /*
@@ -81,8 +97,7 @@ static void put(u32 *to, const u32 *words, u64 number)
 	__atomic_store_n(&to[LAST_WORD], words[LAST_WORD], __ATOMIC_RELEASE);
 }
 
-void trace_write(struct trace *trace, u32 kind, unsigned int ctx, unsigned int usc, u64 arg0,
-		 u64 arg1)
+void trace_write(struct trace *trace, const struct trace_item *item)
 {
 	u64 ring = atomic_load(&trace->ring);
 	u32 words[PUMICE_TRACE_RECORD_WORDS];
@@ -98,12 +113,7 @@ void trace_write(struct trace *trace, u32 kind, unsigned int ctx, unsigned int u
 	writing = &trace->writing[place % TRACE_WRITERS];
 	if (atomic_exchange_explicit(writing, true, memory_order_acquire))
 		return;
-	record = (struct pumice_trace_record){
-		.time = trace->config.now(trace->config.opaque),
-		.kind = (u8)kind, .mmu_ctx = (u8)ctx, .usc = (u16)usc,
-		.context = atomic_load_explicit(&trace->context, memory_order_relaxed),
-		.arg0 = arg0, .arg1 = arg1, .sequence = (u16)(number + 1),
-	};
+	record = record_of(trace, item, number);
 	host = mmu_probe(trace->config.mmu, 0, (ring & ~LOG_MASK) + place * RECORD_BYTES,
 			 PUMICE_ACCESS_WRITE);
 	if (host) {

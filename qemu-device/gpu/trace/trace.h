@@ -23,8 +23,15 @@
 #include <stdbool.h>
 
 #include "../mmu/mmu.h"
+#include "pumice_regs.h"
 
 #define TRACE_WRITERS 256u	/* a power of two, far above the number of threads */
+
+/* Data masters, numbered as in trace_record. */
+enum trace_master {
+	TRACE_CDM, TRACE_VDM, TRACE_PDM, TRACE_TDM, TRACE_MASTERS,
+	TRACE_NO_JOB = TRACE_MASTERS,	/* an event of no job, or of one that is not known */
+};
 
 struct trace_config {
 	const struct mmu *mmu;
@@ -37,6 +44,7 @@ struct trace_regs {
 	u64 base;
 	u32 entries;
 	u32 enable;
+	u32 fw_arg[PUMICE_TRACE_FW_ARG_COUNT];
 };
 
 struct trace {
@@ -50,7 +58,7 @@ struct trace {
 	_Atomic u32 kinds;	/* bit n: events of enum trace_kind n are written */
 	_Atomic u64 ring;	/* address of the ring, and log2 of its entries in the low bits */
 	_Atomic u64 next;	/* number of the next event */
-	_Atomic u32 context;	/* of the running job */
+	_Atomic u32 context[TRACE_MASTERS];	/* of the running jobs */
 	_Atomic bool writing[TRACE_WRITERS];	/* records being written, modulo their number */
 };
 
@@ -64,19 +72,48 @@ void trace_reset(struct trace *trace);
 bool trace_set_enable(struct trace *trace, u32 enable);
 /* TRACE_WRITTEN. */
 u64 trace_written(const struct trace *trace);
-/* Set the context whose job runs, low half of CDM_TAG; 0 for none. */
-void trace_set_context(struct trace *trace, u32 context);
+/* Set the context whose job a data master runs, low half of its TAG; trace may be NULL. */
+void trace_set_context(struct trace *trace, enum trace_master dm, u32 context);
 
-/* Write one event; kind is enum pumice_trace_kind. */
-void trace_write(struct trace *trace, u32 kind, unsigned int ctx, unsigned int usc, u64 arg0,
-		 u64 arg1);
-
-/* The same if such events are enabled; trace may be NULL. */
-static inline void trace_event(struct trace *trace, u32 kind, unsigned int ctx, unsigned int usc,
-			       u64 arg0, u64 arg1)
+/* Return arg1 of JOB_START. flag: a resumed job, or a partial render. */
+static inline u64 trace_job(u64 tag, bool flag)
 {
-	if (trace && atomic_load_explicit(&trace->kinds, memory_order_relaxed) >> kind & 1)
-		trace_write(trace, kind, ctx, usc, arg0, arg1);
+	return tag >> 32 << 8 | flag;
+}
+
+/* An event, without what trace_write() adds: see trace_record. */
+struct trace_item {
+	u8 kind;	/* enum pumice_trace_kind */
+	u8 phase;	/* enum pumice_trace_phase */
+	u8 dm;		/* enum trace_master */
+	u8 usc, slot;
+	unsigned int ctx;
+	u64 arg0, arg1;
+};
+
+void trace_write(struct trace *trace, const struct trace_item *item);
+
+/* Whether events of this kind are enabled; trace may be NULL. */
+static inline bool trace_on(const struct trace *trace, u32 kind)
+{
+	return trace && atomic_load_explicit(&trace->kinds, memory_order_relaxed) >> kind & 1;
+}
+
+/* Write an event if its kind is enabled. */
+static inline void trace_item(struct trace *trace, const struct trace_item item)
+{
+	if (__builtin_expect(trace_on(trace, item.kind), 0))
+		trace_write(trace, &item);
+}
+
+/* The same for an event without phase and slot. */
+static inline void trace_event(struct trace *trace, u32 kind, enum trace_master dm,
+			       unsigned int ctx, unsigned int usc, u64 arg0, u64 arg1)
+{
+	trace_item(trace, (struct trace_item){
+		.kind = (u8)kind, .dm = (u8)dm, .usc = (u8)usc, .ctx = ctx, .arg0 = arg0,
+		.arg1 = arg1,
+	});
 }
 
 #endif

@@ -158,6 +158,11 @@ void usc_counters_add(const struct usc *usc, u64 *value)
 	value[PUMICE_PERF_TAG_READS] += tag_reads(usc->tag);
 }
 
+u64 usc_tag_reads(const struct usc *usc)
+{
+	return tag_reads(usc->tag);
+}
+
 /* Set one wave to the first instruction. Its instances are the task's remaining ones. */
 static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, unsigned int in_task,
 		       u32 instance, const struct usc_group *group)

@@ -120,6 +120,9 @@ void usc_abort(struct usc *usc);
 /* The same for the groups whose bits are set. Groups that are not started are ignored. */
 void usc_abort_groups(struct usc *usc, u64 groups);
 
+/* Return the number of reads of its texture unit; any thread. */
+u64 usc_tag_reads(const struct usc *usc);
+
 /* State of one wave in flight, for a debugger. */
 struct usc_wave_info {
 	u64 code;	/* GPU virtual address of its program */

@@ -206,8 +206,12 @@ static enum step_result coordinate(struct vdm_core *core)
 	if (!begin_ta(core))
 		return STEP_ON;
 	memset(keep, true, piece->prims * sizeof(*keep));
+	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_BEGIN, PUMICE_TRACE_TA_CULL,
+		  piece->prims);
 	ta_cull(core->ta, &draw, &vertices, piece->prim, piece->prims, keep);
 	vdm_piece_keep(piece, keep);
+	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_END, PUMICE_TRACE_TA_CULL,
+		  piece->prims);
 	core->next = core->tasks = 0;
 	core->phase = piece->prims ? VDM_CORE_VERTEX : VDM_CORE_ASSEMBLE;
 	return STEP_ON;
@@ -250,8 +254,12 @@ static enum step_result bin(struct vdm_core *core)
 
 	if (!begin_ta(core))
 		return STEP_ON;
+	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_BEGIN, PUMICE_TRACE_TA_BIN,
+		  piece->prims);
 	result = ta_primitives(core->ta, &draw, &vertices, piece->prim, piece->prims,
 			       &core->binned, &fault);
+	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_END, PUMICE_TRACE_TA_BIN,
+		  core->binned);
 	core->progressed |= core->binned != before;
 	switch (result) {
 	case TA_OK:
@@ -286,7 +294,10 @@ static enum step_result write_headers(struct vdm_core *core)
 		return STEP_WAIT;
 	core->writing = true;
 	unlock(vdm);
+	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_BEGIN,
+		  PUMICE_TRACE_TA_HEADERS, 0);
 	result = ta_finish(core->ta, &any, &fault);
+	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_END, PUMICE_TRACE_TA_HEADERS, 0);
 	lock(vdm);
 	core->writing = false;
 	if (result == TA_MORE)
@@ -316,6 +327,8 @@ static enum step_result drain(struct vdm_core *core)
 	}
 	if (atomic_load(&core->outstanding))
 		return STEP_WAIT;
+	if (core->busy)
+		vdm_trace_chunk(core, PUMICE_TRACE_PHASE_CANCEL);
 	core->busy = false;
 	core->phase = VDM_CORE_IDLE;
 	atomic_store(&core->stalled, false);

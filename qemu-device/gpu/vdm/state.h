@@ -154,6 +154,21 @@ struct vdm {
 	u64 primitives;
 };
 
+/* Trace work of a core: its chunk, or its TA with arg0 of enum pumice_trace_ta. */
+static inline void vdm_trace(const struct vdm_core *core, enum pumice_trace_kind kind,
+			     enum pumice_trace_phase phase, u64 arg0, u64 arg1)
+{
+	trace_item(core->vdm->config.trace, (struct trace_item){
+		.kind = (u8)kind, .phase = (u8)phase, .dm = TRACE_VDM, .usc = (u8)core->number,
+		.ctx = core->vdm->job.ctx, .arg0 = arg0, .arg1 = arg1,
+	});
+}
+
+static inline void vdm_trace_chunk(const struct vdm_core *core, enum pumice_trace_phase phase)
+{
+	vdm_trace(core, PUMICE_TRACE_KIND_CHUNK, phase, core->chunk.sequence, core->prims);
+}
+
 /* vdm.c, device lock held: end the job with this fault, unless it was stopped before. */
 void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault);
 void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr);

@@ -18,7 +18,6 @@
 
 #define VO_ALIGN	128u	/* a row */
 #define VO_BYTES	(VDM_PIECE_VERTICES * PUMICE_USC_MAX_VO * sizeof(u32))
-#define TRACE_VDM	1u	/* number of the data master in job events */
 
 static void task_done(void *opaque, unsigned int number, const struct usc_gfx *gfx)
 {
@@ -160,8 +159,9 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 	vdm->before = 0;
 	vdm->short_of_pages = vdm->exclusive = vdm->flushed = vdm->progress = false;
 	vdm_walk_begin(vdm);
-	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_START, job->ctx, TRACE_VDM,
-		    job->stream, 0);
+	trace_set_context(vdm->config.trace, TRACE_VDM, (u32)job->tag);
+	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_VDM, job->ctx, TRACE_VDM,
+		    job->stream, trace_job(job->tag, false));
 	vdm->config.ops->wake(vdm->config.opaque, 0);
 	return true;
 }
@@ -271,8 +271,9 @@ static void end_job(struct vdm *vdm)
 	vdm->status.busy = false;
 	vdm->status.time_end = now(vdm);
 	vdm->busy_ns += vdm->status.time_end - vdm->status.time_start;
-	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, vdm->job.ctx, TRACE_VDM,
+	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_VDM, vdm->job.ctx, TRACE_VDM,
 		    vdm->status.fault.fault, vdm->end);
+	trace_set_context(vdm->config.trace, TRACE_VDM, 0);
 	if (vdm->end != DM_DONE)
 		vdm_wake_all(vdm);	/* so that their TAs free memory */
 	vdm->config.ops->ended(vdm->config.opaque, vdm->end);

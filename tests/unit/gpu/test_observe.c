@@ -147,7 +147,7 @@ static void a_job_writes_its_events_to_the_ring(void **state)
 
 		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_START, &r), 1);
 		assert_int_equal(r.arg0, JOB_STREAM);
-		assert_int_equal(r.arg1, 0);
+		assert_int_equal(r.arg1, 0x11223344ull << 8);
 		assert_int_equal(r.context, 0x55667788);
 		assert_int_equal(r.mmu_ctx, JOB_CTX);
 		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_LAUNCH, &r), 1);
@@ -208,6 +208,28 @@ static void faults_walks_and_invalidations_are_traced(void **state)
 	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 2);
 	assert_int_equal(r.arg1, 0xffffffffff);
 	assert_int_equal(r.mmu_ctx, PUMICE_MMU_CONTEXTS);
+	fx_destroy(fx);
+}
+
+static void events_of_the_firmware_are_records(void **state)
+{
+	struct fixture *fx = fx_create(NULL);
+	struct pumice_trace_record r = { 0 };
+	u32 *ring, i;
+
+	(void)state;
+	job_map(fx);
+	fx_boot_proxy(fx);
+	for (i = 0; i < PUMICE_TRACE_FW_ARG_COUNT; i++)
+		fx_fw_write(fx, PUMICE_TRACE_FW_ARG(i), 0xa0000001 + i);
+	fx_fw_write(fx, PUMICE_TRACE_FW_EVENT, 9);	/* the trace is off */
+	ring = ring_on(fx, 1u << PUMICE_TRACE_KIND_FIRMWARE);
+	fx_fw_write(fx, PUMICE_TRACE_FW_EVENT, 7);
+	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_FIRMWARE, &r), 1);
+	assert_int_equal(r.arg0, 0xa0000002a0000001);
+	assert_int_equal(r.arg1, 0x7a0000003);
+	assert_int_equal(r.context, 0);
+	assert_int_equal(fx_fw_read(fx, PUMICE_TRACE_FW_ARG(2)), 0xa0000003);
 	fx_destroy(fx);
 }
 
@@ -462,6 +484,7 @@ int main(void)
 		cmocka_unit_test(details_are_counted_on_request_only),
 		cmocka_unit_test(a_job_writes_its_events_to_the_ring),
 		cmocka_unit_test(faults_walks_and_invalidations_are_traced),
+		cmocka_unit_test(events_of_the_firmware_are_records),
 		cmocka_unit_test(the_host_is_notified_of_jobs_of_each_data_master),
 		cmocka_unit_test(no_event_is_written_after_the_write_that_stops),
 		cmocka_unit_test(tracing_does_not_change_results),

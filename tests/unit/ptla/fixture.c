@@ -62,7 +62,7 @@ void fx_setup(struct fixture *fx)
 	fx->stream = testmem_map(fx->tm, CTX, STREAM, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	fx->structures = testmem_map(fx->tm, CTX, STATE, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	fx->data = testmem_map(fx->tm, CTX, DATA, BYTES, PUMICE_PAGE_SIZE_4K, 0);
-	fx->ptla = ptla_create(&fx->mmu, &ops, fx);
+	fx->ptla = ptla_create(&fx->mmu, &ops, fx, NULL);
 	assert_non_null(fx->ptla);
 	fx->seed = 1;
 }

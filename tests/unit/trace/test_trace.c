@@ -82,7 +82,7 @@ static struct pumice_trace_record record(const struct fixture *fx, u32 place)
 
 static void stall(struct fixture *fx, u64 number)
 {
-	trace_event(&fx->trace, STALL, 1, 0, number, 0);
+	trace_event(&fx->trace, STALL, TRACE_CDM, 1, 0, number, 0);
 }
 
 static void a_record_contains_the_event(void **state)
@@ -92,20 +92,35 @@ static void a_record_contains_the_event(void **state)
 
 	(void)state;
 	enable(fx, RING, 4, ALL_KINDS);
-	trace_set_context(&fx->trace, 0xc0ffee01);
+	trace_set_context(&fx->trace, TRACE_PDM, 0xc0ffee01);
+	trace_set_context(&fx->trace, TRACE_CDM, 0xc0ffee02);
 	atomic_store(&fx->clock, 0x123456789abcdef0);
-	trace_event(&fx->trace, PUMICE_TRACE_KIND_GROUP_START, 31, 0x1f, 0xfedcba9876543210,
-		    0xffff123456789abc);
+	trace_item(&fx->trace, (struct trace_item){
+		.kind = PUMICE_TRACE_KIND_TILE, .phase = PUMICE_TRACE_PHASE_CANCEL,
+		.dm = TRACE_PDM, .usc = 0xff, .slot = 15, .ctx = 31, .arg0 = 0xfedcba9876543210,
+		.arg1 = 0xffff123456789abc,
+	});
 	r = record(fx, 0);
 	assert_int_equal(r.time, 0x123456789abcdef0);
-	assert_int_equal(r.kind, PUMICE_TRACE_KIND_GROUP_START);
+	assert_int_equal(r.kind, PUMICE_TRACE_KIND_TILE);
+	assert_int_equal(r.phase, PUMICE_TRACE_PHASE_CANCEL);
+	assert_int_equal(r.dm, TRACE_PDM);
 	assert_int_equal(r.mmu_ctx, 31);
-	assert_int_equal(r.usc, 0x1f);
+	assert_int_equal(r.usc, 0xff);
+	assert_int_equal(r.slot, 15);
 	assert_int_equal(r.context, 0xc0ffee01);
 	assert_int_equal(r.arg0, 0xfedcba9876543210);
 	assert_int_equal(r.arg1, 0x123456789abc);
 	assert_int_equal(r.sequence, 1);
 	assert_int_equal(trace_written(&fx->trace), 1);
+	/* Each data master has a context of its own; events of no job have none. */
+	trace_event(&fx->trace, STALL, TRACE_CDM, 0, 0, 0, 0);
+	trace_event(&fx->trace, STALL, TRACE_VDM, 0, 0, 0, 0);
+	trace_event(&fx->trace, STALL, TRACE_NO_JOB, 0, 0, 0, 0);
+	assert_int_equal(record(fx, 1).context, 0xc0ffee02);
+	assert_int_equal(record(fx, 2).context, 0);
+	assert_int_equal(record(fx, 2).dm, TRACE_VDM);
+	assert_int_equal(record(fx, 3).context, 0);
 	fx_destroy(fx);
 }
 
@@ -119,14 +134,14 @@ static void only_selected_events_are_written(void **state)
 		trace_set_enable(&fx->trace, 0);
 		enable(fx, RING, 16, 1u << wanted);
 		for (kind = 1; kind < PUMICE_TRACE_KIND_COUNT; kind++)
-			trace_event(&fx->trace, kind, 0, 0, 0, 0);
+			trace_event(&fx->trace, kind, TRACE_CDM, 0, 0, 0, 0);
 		assert_int_equal(trace_written(&fx->trace), 1);
 		assert_int_equal(record(fx, 0).kind, wanted);
 	}
 	trace_set_enable(&fx->trace, 0);
 	stall(fx, 1);
 	assert_int_equal(trace_written(&fx->trace), 1);
-	trace_event(NULL, STALL, 0, 0, 0, 0);	/* no trace at all */
+	trace_event(NULL, STALL, TRACE_CDM, 0, 0, 0, 0);	/* no trace at all */
 	fx_destroy(fx);
 }
 
@@ -279,7 +294,7 @@ static void a_reset_stops_the_trace(void **state)
 
 	(void)state;
 	enable(fx, RING, 4, ALL_KINDS);
-	trace_set_context(&fx->trace, 9);
+	trace_set_context(&fx->trace, TRACE_CDM, 9);
 	stall(fx, 1);
 	trace_reset(&fx->trace);
 	stall(fx, 2);
@@ -314,8 +329,8 @@ static void *writer_main(void *arg)
 	for (n = 0; n < ROUNDS; n++) {
 		u64 arg0 = n * WRITERS + w->number;
 
-		trace_event(&w->fx->trace, STALL, (unsigned int)(arg0 & 31),
-			    (unsigned int)(arg0 & 0xffff), arg0, other_arg(arg0));
+		trace_event(&w->fx->trace, STALL, TRACE_CDM, (unsigned int)(arg0 & 31),
+			    (unsigned int)(arg0 & 0xff), arg0, other_arg(arg0));
 	}
 	return NULL;
 }
@@ -337,7 +352,7 @@ static void check_whole(const struct pumice_trace_record *r)
 {
 	assert_int_equal(r->kind, STALL);
 	assert_int_equal(r->mmu_ctx, r->arg0 & 31);
-	assert_int_equal(r->usc, r->arg0 & 0xffff);
+	assert_int_equal(r->usc, r->arg0 & 0xff);
 	assert_int_equal(r->arg1, other_arg(r->arg0));
 }
 

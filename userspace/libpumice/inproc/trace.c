@@ -23,6 +23,7 @@ static void start(struct inproc_device *d, const struct inproc_trace *t)
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_BASE, t->area.addr, 8);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_ENTRIES, t->entries, 4);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL, PUMICE_TRACE_CTRL__ENABLE__MASK, 4);
+	__atomic_store_n(&d->fw->boot.trace, 1, __ATOMIC_RELAXED);
 }
 
 int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **out)
@@ -113,6 +114,7 @@ void inproc_trace_close(struct pumice_trace *base)
 	struct inproc_trace *t = (struct inproc_trace *)base;
 
 	pthread_mutex_lock(&d->lock);
+	__atomic_store_n(&d->fw->boot.trace, 0, __ATOMIC_RELAXED);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL, 0, 4);
 	fw_area_destroy(d, &t->area);
 	d->trace = NULL;

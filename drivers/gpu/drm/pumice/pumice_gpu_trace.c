@@ -28,6 +28,8 @@
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
 /* Number of records that are copied under the lock at a time. */
 #define CHUNK		128u
+/* Minor version of the register map that has TRACE_FW_EVENT. */
+#define FW_EVENT_MINOR	3
 
 /* Start the GPU's trace writer; the GPU must be awake. */
 static void gpu_trace_start_locked(struct pumice_device *pdev)
@@ -40,6 +42,9 @@ static void gpu_trace_start_locked(struct pumice_device *pdev)
 	pumice_write64(pdev, PUMICE_TRACE_BASE, trace->ring->addr);
 	pumice_write(pdev, PUMICE_TRACE_ENTRIES, ENTRIES);
 	pumice_write(pdev, PUMICE_TRACE_CTRL, PUMICE_TRACE_CTRL__ENABLE__MASK);
+	/* Older devices have no register for the firmware's events. */
+	if (PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= FW_EVENT_MINOR)
+		WRITE_ONCE(pdev->fw.shared->boot.trace, 1);
 }
 
 /**
@@ -113,6 +118,7 @@ static int gpu_trace_release(struct inode *inode, struct file *file)
 	ring = trace->ring;
 	trace->ring = NULL;
 	if (drm_dev_enter(&pdev->drm, &idx)) {
+		WRITE_ONCE(pdev->fw.shared->boot.trace, 0);
 		pumice_write(pdev, PUMICE_TRACE_CTRL, 0);
 		drm_dev_exit(idx);
 	}

@@ -91,7 +91,7 @@ int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t
 
 /** enum pumice_event - events of the GPU: see trace_kind of the hardware reference. */
 enum pumice_event {
-	/** @PUMICE_EVENT_JOB_START: arg0: control stream; arg1: 1 if resumed */
+	/** @PUMICE_EVENT_JOB_START: arg0: control stream; arg1: 1 if resumed, job from bit 8 */
 	PUMICE_EVENT_JOB_START = 1,
 	/** @PUMICE_EVENT_JOB_END: arg0: fault; arg1: 0 done, 1 fault, 2 aborted, 3 switched out */
 	PUMICE_EVENT_JOB_END = 2,
@@ -109,6 +109,40 @@ enum pumice_event {
 	PUMICE_EVENT_MMU_WALK = 8,
 	/** @PUMICE_EVENT_STALL: arg0: tasks in flight */
 	PUMICE_EVENT_STALL = 9,
+	/** @PUMICE_EVENT_CHUNK: a core works on a chunk. arg0: its number; arg1: primitives */
+	PUMICE_EVENT_CHUNK = 10,
+	/** @PUMICE_EVENT_TA: arg0: 0 bins, 1 culls, 2 writes region headers; arg1: primitives */
+	PUMICE_EVENT_TA = 11,
+	/** @PUMICE_EVENT_PM: arg0: 0 page allocated, 1 none is free, 2 low, 3 freed, 4 grown */
+	PUMICE_EVENT_PM = 12,
+	/** @PUMICE_EVENT_TILE: arg0: column, and row from bit 32; arg1: pixels shaded */
+	PUMICE_EVENT_TILE = 13,
+	/** @PUMICE_EVENT_ISP: arg0: as of a tile; arg1: primitives so far */
+	PUMICE_EVENT_ISP = 14,
+	/** @PUMICE_EVENT_SPANS: arg0: 0 objects, 1 background, 2 end of tile; arg1: spans */
+	PUMICE_EVENT_SPANS = 15,
+	/** @PUMICE_EVENT_TASK: arg0: number on the USC while it runs; arg1: waves */
+	PUMICE_EVENT_TASK = 16,
+	/** @PUMICE_EVENT_TAG: arg0: total reads; arg1: 0 of the USC's unit, 1 of the iterators' */
+	PUMICE_EVENT_TAG = 17,
+	/** @PUMICE_EVENT_PBE: arg0: as of a tile */
+	PUMICE_EVENT_PBE = 18,
+	/** @PUMICE_EVENT_TRANSFER: arg0: address of the command; arg1: its type */
+	PUMICE_EVENT_TRANSFER = 19,
+	/** @PUMICE_EVENT_FIRMWARE: a line of the firmware's log, in numbers */
+	PUMICE_EVENT_FIRMWARE = 20,
+};
+
+/** enum pumice_event_phase - whether an event has a duration. */
+enum pumice_event_phase {
+	/** @PUMICE_PHASE_INSTANT: none, or its kind is one of a pair */
+	PUMICE_PHASE_INSTANT = 0,
+	/** @PUMICE_PHASE_BEGIN: work begins */
+	PUMICE_PHASE_BEGIN = 1,
+	/** @PUMICE_PHASE_END: it is complete; kind, usc, slot and arg0 are those of its begin */
+	PUMICE_PHASE_END = 2,
+	/** @PUMICE_PHASE_CANCEL: it ends incomplete */
+	PUMICE_PHASE_CANCEL = 3,
 };
 
 /** struct pumice_event_record - one event. */
@@ -117,14 +151,20 @@ struct pumice_event_record {
 	uint64_t time;
 	/** @kind: enum pumice_event */
 	uint32_t kind;
-	/** @context: id of the context whose job it was */
+	/** @context: id of the context whose job it was; 0 for events of no job */
 	uint32_t context;
 	/** @mmu_context: MMU context */
 	uint16_t mmu_context;
-	/** @usc: USC over all cores, for work-groups */
+	/** @usc: USC over all cores, or core, or data master: see trace_record of the reference */
 	uint16_t usc;
+	/** @phase: enum pumice_event_phase */
+	uint8_t phase;
+	/** @dm: data master of the job: 0 CDM, 1 VDM, 2 PDM, 3 TDM */
+	uint8_t dm;
+	/** @slot: which of the core's tiles in flight */
+	uint8_t slot;
 	/** @reserved: 0 */
-	uint32_t reserved;
+	uint8_t reserved;
 	/** @arg0: see enum pumice_event */
 	uint64_t arg0;
 	/** @arg1: see enum pumice_event */

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The event trace of a frame: each unit's events, counted.
+ *
+ * Triangles cover the whole target, so that every count follows from sizes: tiles from the
+ * target, chunks and their primitives from the option split, spans from quads of 2x2 pixels,
+ * tasks from spans and vertices. Each begin has one end, on the same unit and slot, before
+ * the next begin.
+ */
+#include <stdlib.h>
+
+#include "fwif.h"
+#include "inproc/inproc.h"
+#include "scene.h"
+
+#define WIDTH	72u	/* the last column of tiles is half outside */
+#define HEIGHT	48u
+#define TILES_X	5u
+#define TILES	(TILES_X * 3)
+#define MACROS	9u	/* macro tiles of 2x1 tiles */
+#define QUADS	(WIDTH / 2 * (HEIGHT / 2))
+/* Tasks of 32 spans: two of a whole tile, one of half a tile. */
+#define SPAN_TASKS ((2 * (TILES_X - 1) + 1) * 3)
+/* The background program runs for all quads of each tile. */
+#define BACKGROUND_SPANS (TILES * 64)
+#define BACKGROUND_TASKS (TILES * 2)
+#define MAX_CHUNKS 256u
+#define SPLIT	4u
+#define ENTRIES	(1u << 16)
+
+static struct pumice_event_record *records;
+static uint32_t count;
+
+/* ---------------------------------------------------------------------- frame */
+
+static void put_triangles(struct fixture *fx, uint32_t triangles)
+{
+	static const float corner[3][4] = { { -1, -1, 0.5f, 1 }, { 3, -1, 0.5f, 1 },
+					    { -1, 3, 0.5f, 1 } };
+	float *at = fx->vertices.cpu;
+	uint32_t i;
+
+	for (i = 0; i < triangles * 3; i++)
+		memcpy(at + i * 4, corner[i % 3], sizeof(corner[0]));
+}
+
+static void put_geometry(struct fixture *fx, uint32_t triangles, struct pumice_kernel *vertex,
+			 struct pumice_kernel *fragment, uint64_t *va)
+{
+	const struct pumice_input in = {
+		.kind = PUMICE_INPUT_ATTRIBUTE, .stride = 16, .elements = triangles * 3,
+		.va = fx->vertices.va, .format = PUMICE_ATTR_KIND_F32, .count = 4,
+	};
+	const struct pumice_vdm_draw draw = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = triangles * 3, .instances = 1,
+	};
+	struct pumice_stage_desc stage = { .kernel = vertex, .inputs = &in, .input_count = 1 };
+	struct pumice_draw_state state;
+
+	put_triangles(fx, triangles);
+	pumice_draw_state_init(&state, WIDTH, HEIGHT);
+	fx_check(fx, "vertices", pumice_stream_stage(fx->stream, &stage, state.vdm.vertex));
+	stage = (struct pumice_stage_desc){ .kernel = fragment };
+	fx_check(fx, "fragments", pumice_stream_stage(fx->stream, &stage, state.tsp.fragment));
+	fx_check(fx, "state", pumice_stream_draw_state(fx->stream, &state, NULL));
+	fx_check(fx, "draw", pumice_stream_draw(fx->stream, &draw));
+	fx_check(fx, "end", pumice_stream_vdm_end(fx->stream, va));
+}
+
+static void draw(struct fixture *fx, uint32_t triangles)
+{
+	static const char text[] =
+		"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n";
+	struct pumice_kernel *vertex = fx_kernel(fx, text), *fragment = fx_kernel(fx, "end\n");
+	const struct pumice_hwrt_desc set = {
+		.width = WIDTH, .height = HEIGHT, .samples = 1, .spill_outputs = 4,
+		.tile_size = PUMICE_TILE_SIZE_16X16, .local = fx->list,
+	};
+	struct pumice_frame frame = { .perfmon = pumice_perfmon_id(fx->perfmon) };
+	struct pumice_render_desc render;
+	struct pumice_image_desc desc;
+	struct pumice_image *image;
+
+	pumice_stream_reset(fx->stream);
+	pumice_image_desc_init(&desc, PUMICE_FORMAT_RGBA8_UNORM, WIDTH, HEIGHT);
+	fx_check(fx, "image", pumice_image_create(fx->vm, &desc, &image));
+	pumice_render_desc_init(&render, image);
+	put_geometry(fx, triangles, vertex, fragment, &frame.geometry);
+	fx_check(fx, "set", pumice_hwrt_create(fx->vm, &set, &frame.hwrt));
+	fx_check(fx, "render", pumice_stream_render(fx->stream, &render, &frame.render));
+	fx_check(fx, "frame", pumice_render(fx->context, &frame, LONG, NULL));
+	pumice_hwrt_destroy(frame.hwrt);
+	pumice_image_destroy(image);
+	pumice_kernel_destroy(vertex);
+	pumice_kernel_destroy(fragment);
+}
+
+/* ---------------------------------------------------------------------- trace */
+
+static struct pumice_trace *trace_begin(struct fixture *fx)
+{
+	struct pumice_trace *trace;
+
+	records = calloc(ENTRIES, sizeof(*records));
+	fx_check(fx, "trace", pumice_trace_open(fx->dev, PUMICE_EVENTS_ALL, ENTRIES, &trace));
+	return trace;
+}
+
+static void trace_end(struct fixture *fx, struct pumice_trace *trace)
+{
+	uint64_t lost;
+
+	fx_check(fx, "read", pumice_trace_read(trace, records, ENTRIES, &count, &lost));
+	assert_int_equal(lost, 0);
+	assert_true(count < ENTRIES);
+	pumice_trace_close(trace);
+}
+
+/* Events of a kind and phase, and the sum of their arg1. */
+static uint32_t events(uint32_t kind, uint32_t phase, uint64_t *sum)
+{
+	uint32_t i, n = 0;
+
+	if (sum)
+		*sum = 0;
+	for (i = 0; i < count; i++) {
+		if (records[i].kind != kind || records[i].phase != phase)
+			continue;
+		n++;
+		if (sum)
+			*sum += records[i].arg1;
+	}
+	return n;
+}
+
+/* The same, of those with this arg0. */
+static uint32_t events_of(uint32_t kind, uint32_t phase, uint64_t arg0, uint64_t *sum)
+{
+	uint32_t i, n = 0;
+
+	*sum = 0;
+	for (i = 0; i < count; i++) {
+		if (records[i].kind != kind || records[i].phase != phase ||
+		    records[i].arg0 != arg0)
+			continue;
+		n++;
+		*sum += records[i].arg1;
+	}
+	return n;
+}
+
+static uint32_t firmware_events(enum fwif_log_event event)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < count; i++)
+		n += records[i].kind == PUMICE_EVENT_FIRMWARE && records[i].arg1 >> 32 == event;
+	return n;
+}
+
+/* Starts of jobs of a data master, with this flag. */
+static uint32_t jobs(uint32_t dm, uint64_t flag)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < count; i++)
+		n += records[i].kind == PUMICE_EVENT_JOB_START && records[i].usc == dm &&
+		     (records[i].arg1 & 1) == flag;
+	return n;
+}
+
+static bool same_track(const struct pumice_event_record *a, const struct pumice_event_record *b)
+{
+	return a->kind == b->kind && a->usc == b->usc && a->slot == b->slot &&
+	       (a->kind != PUMICE_EVENT_TASK || a->arg0 == b->arg0);
+}
+
+/* The next event on a track has to end what the given one begins. */
+static void check_end(uint32_t begin)
+{
+	const struct pumice_event_record *a = &records[begin], *b;
+	uint32_t i = begin + 1;
+
+	while (i < count && !same_track(a, &records[i]))
+		i++;
+	assert_true(i < count);
+	b = &records[i];
+	assert_true(b->phase == PUMICE_PHASE_END || b->phase == PUMICE_PHASE_CANCEL);
+	assert_int_equal(b->arg0, a->arg0);
+	assert_int_equal(b->context, a->context);
+	assert_int_equal(b->dm, a->dm);
+	assert_true(b->time >= a->time);
+}
+
+static void check_pairs(void)
+{
+	uint32_t i, begins = 0, ends = 0;
+
+	for (i = 0; i < count; i++) {
+		begins += records[i].phase == PUMICE_PHASE_BEGIN;
+		ends += records[i].phase == PUMICE_PHASE_END ||
+			records[i].phase == PUMICE_PHASE_CANCEL;
+		if (records[i].phase == PUMICE_PHASE_BEGIN)
+			check_end(i);
+	}
+	assert_true(begins);
+	assert_int_equal(begins, ends);
+}
+
+/* Each tile was rendered so many times, on one of the cores. */
+static void check_tiles(uint32_t times)
+{
+	uint32_t seen[TILES] = { 0 }, i;
+
+	for (i = 0; i < count; i++) {
+		const struct pumice_event_record *r = &records[i];
+		const uint32_t x = (uint32_t)r->arg0, y = (uint32_t)(r->arg0 >> 32);
+
+		if (r->kind != PUMICE_EVENT_TILE || r->phase != PUMICE_PHASE_BEGIN)
+			continue;
+		assert_true(x < TILES_X && y < TILES / TILES_X);
+		assert_true(r->usc < 2 && r->slot < 2);
+		assert_int_equal(r->dm, 2);
+		seen[y * TILES_X + x]++;
+	}
+	for (i = 0; i < TILES; i++)
+		assert_int_equal(seen[i], times);
+}
+
+/* Contexts of jobs are those of the user's render context and its second one. */
+static void check_contexts(struct fixture *fx)
+{
+	const struct inproc_context *first = (const struct inproc_context *)fx->context;
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct pumice_event_record *r = &records[i];
+
+		if (r->kind == PUMICE_EVENT_CHUNK || (r->kind == PUMICE_EVENT_TASK && r->dm == 1))
+			assert_int_equal(r->context, first->base.id);
+		if (r->kind == PUMICE_EVENT_TILE)
+			assert_true(r->context == first->second->base.id ||
+				    r->context == first->base.id);
+	}
+}
+
+/* ---------------------------------------------------------------------- tests */
+
+/* Each chunk was completed, with all of its primitives; returns how often all of them were. */
+static uint32_t check_chunks(uint32_t triangles)
+{
+	const uint32_t chunks = (triangles + SPLIT - 1) / SPLIT;
+	uint32_t done[MAX_CHUNKS] = { 0 }, i, n = 0;
+
+	assert_true(chunks <= MAX_CHUNKS);
+	for (i = 0; i < count; i++) {
+		const struct pumice_event_record *r = &records[i];
+
+		if (r->kind != PUMICE_EVENT_CHUNK || r->phase != PUMICE_PHASE_END)
+			continue;
+		assert_true(r->arg0 < chunks);
+		assert_int_equal(r->arg1, r->arg0 == chunks - 1 && triangles % SPLIT ?
+						  triangles % SPLIT : SPLIT);
+		done[r->arg0]++;
+		n++;
+	}
+	for (i = 0; i < chunks; i++)
+		assert_true(done[i]);
+	return n;
+}
+
+static void check_geometry(uint32_t triangles)
+{
+	uint64_t sum;
+
+	assert_int_equal(jobs(1, 0), 1);
+	assert_int_equal(check_chunks(triangles), (triangles + SPLIT - 1) / SPLIT);
+	events_of(PUMICE_EVENT_TA, PUMICE_PHASE_END, PUMICE_TRACE_TA_BIN, &sum);
+	assert_int_equal(sum, triangles);
+	assert_true(events_of(PUMICE_EVENT_TA, PUMICE_PHASE_END, PUMICE_TRACE_TA_HEADERS, &sum));
+}
+
+static void check_frame(struct fixture *fx, uint32_t triangles)
+{
+	uint64_t sum;
+
+	check_pairs();
+	check_contexts(fx);
+	check_geometry(triangles);
+	check_tiles(1);
+	assert_int_equal(jobs(2, 0), 1);
+	assert_int_equal(jobs(2, 1), 0);
+	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL), 0);
+	/* Pixels for which the program ran: each one once. */
+	assert_int_equal(events(PUMICE_EVENT_TILE, PUMICE_PHASE_END, &sum), TILES);
+	assert_int_equal(sum, WIDTH * HEIGHT);
+	assert_int_equal(events(PUMICE_EVENT_ISP, PUMICE_PHASE_END, &sum), TILES);
+	assert_int_equal(sum, TILES * triangles);
+	assert_int_equal(events_of(PUMICE_EVENT_SPANS, PUMICE_PHASE_END,
+				   PUMICE_TRACE_PASS_OBJECTS, &sum), TILES);
+	assert_int_equal(events_of(PUMICE_EVENT_SPANS, PUMICE_PHASE_BEGIN,
+				   PUMICE_TRACE_PASS_OBJECTS, &sum), TILES);
+	assert_int_equal(sum, QUADS);
+	assert_int_equal(events_of(PUMICE_EVENT_SPANS, PUMICE_PHASE_BEGIN,
+				   PUMICE_TRACE_PASS_BACKGROUND, &sum), TILES);
+	assert_int_equal(sum, BACKGROUND_SPANS);
+	assert_int_equal(events_of(PUMICE_EVENT_SPANS, PUMICE_PHASE_BEGIN,
+				   PUMICE_TRACE_PASS_END_OF_TILE, &sum), TILES);
+	assert_int_equal(sum, TILES);
+	assert_int_equal(events(PUMICE_EVENT_PBE, PUMICE_PHASE_END, &sum), TILES);
+	assert_int_equal(sum, 0);
+	/* Vertices of a chunk, spans, background and end of each tile. */
+	assert_int_equal(events(PUMICE_EVENT_TASK, PUMICE_PHASE_END, NULL),
+			 (triangles + SPLIT - 1) / SPLIT + SPAN_TASKS + BACKGROUND_TASKS + TILES);
+	assert_int_equal(events_of(PUMICE_EVENT_PM, PUMICE_PHASE_INSTANT, PUMICE_TRACE_PM_FREE,
+				   &sum), MACROS);
+	assert_int_equal(firmware_events(FWIF_LOG_JOB_START), 2);
+	assert_int_equal(firmware_events(FWIF_LOG_JOB_DONE), 2);
+	assert_int_equal(firmware_events(FWIF_LOG_PARTIAL), 0);
+}
+
+static void a_frame_has_exactly_the_events_of_its_size(void **state)
+{
+	static const char *const options[] = {
+		"cores=1,threads=0,split=4", "cores=2,threads=0,split=4",
+		"cores=2,threads=2,split=4",
+	};
+	struct fixture fx;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct pumice_trace *trace;
+
+		fx_open(&fx, options[i], 256);
+		trace = trace_begin(&fx);
+		draw(&fx, 10);
+		trace_end(&fx, trace);
+		check_frame(&fx, 10);
+		free(records);
+		fx_close(&fx);
+	}
+}
+
+static void partial_renders_are_requested_rendered_and_counted(void **state)
+{
+	struct pumice_trace *trace;
+	struct fixture fx;
+	uint64_t partials, sum;
+
+	(void)state;
+	fx_open(&fx, "cores=2,threads=0,split=4", 24);
+	trace = trace_begin(&fx);
+	draw(&fx, 1000);
+	trace_end(&fx, trace);
+	partials = fx_partials(&fx);
+	assert_true(partials);
+	check_pairs();
+	check_contexts(&fx);
+	/* Chunks after the one that stalled are withdrawn, complete or not, and done again. */
+	assert_true(check_chunks(1000) >= 1000 / SPLIT);
+	assert_true(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL) +
+			    check_chunks(1000) > 1000 / SPLIT);
+	check_tiles((uint32_t)partials + 1);
+	assert_int_equal(jobs(2, 1), partials);
+	assert_int_equal(jobs(2, 0), 1);
+	assert_int_equal(events_of(PUMICE_EVENT_SPANS, PUMICE_PHASE_END,
+				   PUMICE_TRACE_PASS_END_OF_TILE, &sum), TILES);
+	assert_int_equal(events(PUMICE_EVENT_PBE, PUMICE_PHASE_END, NULL), TILES);
+	assert_true(events_of(PUMICE_EVENT_PM, PUMICE_PHASE_INSTANT, PUMICE_TRACE_PM_EMPTY,
+			      &sum) >= partials);
+	assert_int_equal(firmware_events(FWIF_LOG_PARTIAL_REQUEST), partials);
+	assert_int_equal(firmware_events(FWIF_LOG_PARTIAL), partials);
+	assert_int_equal(firmware_events(FWIF_LOG_PAGES_RESUME), partials);
+	assert_true(firmware_events(FWIF_LOG_PAGES_STALL) >= partials);
+	free(records);
+	fx_close(&fx);
+}
+
+/* Run a stream of transfers of its own context. */
+static void run_transfers(struct fixture *fx, uint64_t *va)
+{
+	const struct pumice_tdm_fill fill = { .dst = fx->visible.va, .words = 16, .value = 7 };
+	struct pumice_context *context;
+	int i;
+
+	pumice_stream_reset(fx->stream);
+	for (i = 0; i < 3; i++)
+		fx_check(fx, "fill", pumice_stream_fill(fx->stream, &fill));
+	fx_check(fx, "end", pumice_stream_tdm_end(fx->stream, va));
+	fx_check(fx, "context",
+		 pumice_context_create_type(fx->vm, PUMICE_CONTEXT_TRANSFER,
+					    PUMICE_PRIORITY_NORMAL, &context));
+	fx_check(fx, "transfer", pumice_context_run(context, *va, LONG, NULL));
+	pumice_context_destroy(context);
+}
+
+static void each_command_of_a_transfer_is_traced(void **state)
+{
+	struct pumice_trace *trace;
+	struct fixture fx;
+	uint64_t va, sum;
+	uint32_t i, at = 0;
+
+	(void)state;
+	fx_open(&fx, "cores=1,threads=0", 64);
+	trace = trace_begin(&fx);
+	run_transfers(&fx, &va);
+	trace_end(&fx, trace);
+	check_pairs();
+	assert_int_equal(jobs(3, 0), 1);
+	assert_int_equal(events(PUMICE_EVENT_TRANSFER, PUMICE_PHASE_END, &sum), 3);
+	assert_int_equal(sum, 3 * PUMICE_TDM_TYPE_FILL);
+	for (i = 0; i < count; i++) {
+		if (records[i].kind != PUMICE_EVENT_TRANSFER ||
+		    records[i].phase != PUMICE_PHASE_BEGIN)
+			continue;
+		assert_int_equal(records[i].arg0, va + at++ * PUMICE_TDM_FILL_WORDS * 4);
+		assert_int_equal(records[i].dm, 3);
+	}
+	assert_int_equal(firmware_events(FWIF_LOG_CONTEXT_NEW), 1);
+	free(records);
+	fx_close(&fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_frame_has_exactly_the_events_of_its_size),
+		cmocka_unit_test(partial_renders_are_requested_rendered_and_counted),
+		cmocka_unit_test(each_command_of_a_transfer_is_traced),
+	};
+
+	return cmocka_run_group_tests_name("scene units", tests, NULL, NULL);
+}
