@@ -26,7 +26,8 @@ IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$")
 NO_TEXT = (".png", ".gif", ".bin", ".svgz")
 OPENING_LINES = 4
 # Formats without comments, and the list of licences itself.
-NO_LICENCE_LINE = ("debian/changelog", "debian/copyright", "debian/source/format")
+NO_LICENCE_LINE = ("debian/changelog", "debian/copyright", "debian/source/format",
+                   "tests/unit/tools/trace.schema.json")
 LICENCES = [
     (re.compile(r"drivers/|Kbuild$"), {"GPL-2.0 OR MIT"}),
     (re.compile(r"uapi/"), {"((GPL-2.0 WITH Linux-syscall-note) OR MIT)"}),

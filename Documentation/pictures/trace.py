@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Draws a trace of pumice-trace as a picture for Documentation: trace.py TRACE.json PICTURE.png
+Draws a trace of pumice-trace as a picture for Documentation:
+trace.py TRACE.json PICTURE.png [FROM_MS TO_MS]
 
 Run manually; needs python3-pil. The usual viewer is ui.perfetto.dev.
 """
@@ -11,21 +12,16 @@ import sys
 from PIL import Image, ImageDraw, ImageFont
 
 WIDTH, LEFT, ROW, THIN = 1400, 190, 18, 5
-DRIVER, FIRMWARE, CDM, USC, MMU = 1, 2, 3, 4, 5
+DRIVER, FIRMWARE, JOBS, PM, MMU, CORES, USCS = 1, 2, 3, 4, 5, 10, 26
 COLOURS = ["#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759", "#76b7b2"]
-
-
-def colour(name):
-    """A colour for a context."""
-    digits = "".join(c if c.isdigit() else " " for c in name).split()
-    return COLOURS[int(digits[0]) % len(COLOURS)] if digits else COLOURS[0]
 
 
 class Picture:
     """Rows of bars and ticks over one time axis."""
 
     def __init__(self, start, end, height):
-        self.start, self.scale = start, (WIDTH - LEFT - 10) / (end - start)
+        self.start, self.end = start, end
+        self.scale = (WIDTH - LEFT - 10) / (end - start)
         self.image = Image.new("RGB", (WIDTH, height), "white")
         self.draw = ImageDraw.Draw(self.image)
         self.font = ImageFont.load_default()
@@ -37,21 +33,23 @@ class Picture:
 
     def label(self, text):
         """Text before a row."""
-        self.draw.text((6, self.y + 2), text, fill="black", font=self.font)
+        self.draw.text((6, self.y), text, fill="black", font=self.font)
 
-    def bar(self, start, length, fill, height, text=""):
+    def bar(self, start, end, fill, height, text=""):
         """Something with a length."""
+        if end < self.start or start > self.end:
+            return
         left = max(self.at(start), LEFT)
-        right = min(max(self.at(start + length), left + 1), WIDTH)
+        right = min(max(self.at(end), left + 1), WIDTH)
         self.draw.rectangle([left, self.y, right, self.y + height - 2], fill=fill)
         if text and self.draw.textlength(text, font=self.font) < right - left - 4:
             self.draw.text((left + 2, self.y + 2), text, fill="white", font=self.font)
 
     def tick(self, time, fill, height):
         """A moment."""
-        if self.at(time) < LEFT:
-            return
-        self.draw.line([self.at(time), self.y, self.at(time), self.y + height - 2], fill=fill)
+        if self.start <= time <= self.end:
+            self.draw.line([self.at(time), self.y, self.at(time), self.y + height - 2],
+                           fill=fill)
 
     def heading(self, text):
         """Where a block begins."""
@@ -60,57 +58,63 @@ class Picture:
         self.y += ROW
 
 
-def jobs_of(events):
-    """{track: [(start, length, name)]} of the driver's jobs."""
-    open_jobs, out = {}, {}
+def slices_of(events):
+    """{(process, track): [(start, end, begin event)]}."""
+    opened, out = {}, {}
     for event in events:
-        if event["pid"] == DRIVER and event["ph"] == "b":
-            open_jobs[event["id"]] = event
-        elif event["pid"] == DRIVER and event["ph"] == "e":
-            begin = open_jobs.pop(event["id"])
-            out.setdefault(event["tid"], []).append(
-                (begin["ts"], event["ts"] - begin["ts"], event["name"]))
+        track = event["pid"], event["tid"]
+        if event["ph"] == "B":
+            opened[track] = event
+        elif event["ph"] == "E":
+            begin = opened.pop(track)
+            out.setdefault(track, []).append((begin["ts"], event["ts"], begin))
     return out
 
 
-def draw(events, path):
+def names_of(events, what):
+    """Names that metadata give, by process and track."""
+    return {(e["pid"], e["tid"]): e["args"]["name"] for e in events
+            if e["ph"] == "M" and e["name"] == what}
+
+
+def colours_of(slices):
+    """A colour for each context, and for work of none."""
+    contexts = sorted({s[2]["args"].get("context", 0) for row in slices.values() for s in row})
+    return {context: COLOURS[i % len(COLOURS)] for i, context in enumerate(contexts)}
+
+
+def draw_tracks(p, slices, names, colours, process):
+    """A row for each track of a process; the names of slices where they fit."""
+    thin = process >= USCS
+    for track in sorted(t for t in slices if t[0] == process):
+        height = THIN if thin else ROW
+        if not thin:
+            p.label("  " + names[track])
+        for start, end, event in slices[track]:
+            p.bar(start, end, colours[event["args"].get("context", 0)], height,
+                  "" if thin else event["name"])
+        p.y += height
+
+
+def draw(events, path, window):
     """The whole picture."""
-    slices = [e for e in events if e["ph"] == "X"]
-    start = min(e["ts"] for e in slices if e["pid"] == CDM)
-    end = max(e["ts"] + e["dur"] for e in slices if e["pid"] == CDM)
-    margin = (end - start) / 50
-    lanes = sorted({e["tid"] for e in slices if e["pid"] == USC})
-    jobs = jobs_of(events)
-    height = 130 + ROW * (len(jobs) + 7) + THIN * len(lanes) + 3 * len({t // 48 for t in lanes})
-    p = Picture(start - margin, end + margin, height)
-    p.heading("driver: jobs that the firmware has")
-    for track in sorted(jobs):
-        p.label(f"context {track}")
-        for begin, length, name in jobs[track]:
-            p.bar(begin, length, colour(f"{track}"), ROW, name.split(" ", 2)[2])
-        p.y += ROW
-    p.heading("firmware: log")
+    slices = slices_of(events)
+    tracks, processes = names_of(events, "thread_name"), names_of(events, "process_name")
+    colours = colours_of(slices)
+    jobs = [s for track, row in slices.items() if track[0] == JOBS for s in row]
+    start, end = min(s[0] for s in jobs), max(s[1] for s in jobs)
+    if window:
+        start, end = start + window[0] * 1000, start + window[1] * 1000
+    p = Picture(start, end, 200 + ROW * (2 * len(slices) + len(processes)))
+    p.heading("firmware: decisions")
     for event in events:
         if event["pid"] == FIRMWARE and event["ph"] == "i":
             p.tick(event["ts"], "#333333", ROW)
     p.y += ROW
-    p.heading("compute data master: slices of jobs")
-    for event in slices:
-        if event["pid"] == CDM:
-            p.bar(event["ts"], event["dur"], colour(event["name"]), ROW, event["name"])
-    p.y += ROW
-    p.heading("USCs: work-groups, a line for each at a time")
-    usc = None
-    for track in lanes:
-        if track // 48 != usc:
-            usc = track // 48
-            p.y += 3
-            p.draw.text((120, p.y - 2), f"USC {usc}", fill="black", font=p.font)
-        for event in slices:
-            if event["pid"] == USC and event["tid"] == track:
-                p.bar(event["ts"], event["dur"], colour(event["args"]["detail"]), THIN)
-        p.y += THIN
-    p.y += 8
+    for process in sorted({track[0] for track in slices}):
+        p.heading(processes[process, 0])
+        draw_tracks(p, slices, tracks, colours, process)
+        p.y += 3
     p.heading("MMU: table walks")
     for event in events:
         if event["pid"] == MMU and event["ph"] == "C":
@@ -121,7 +125,7 @@ def draw(events, path):
     for i in range(9):
         time = start + (end - start) * i / 8
         p.tick(time, "black", 6)
-        p.draw.text((p.at(time) - 20, p.y + 6), f"{(time - start) / 1000:.1f} ms", fill="black",
+        p.draw.text((p.at(time) - 20, p.y + 6), f"{(time - start) / 1000:.2f} ms", fill="black",
                     font=p.font)
     p.image.crop((0, 0, WIDTH, p.y + 24)).save(path)
 
@@ -129,7 +133,7 @@ def draw(events, path):
 def main():
     """The command."""
     with open(sys.argv[1], encoding="utf-8") as stream:
-        draw(json.load(stream)["traceEvents"], sys.argv[2])
+        draw(json.load(stream)["traceEvents"], sys.argv[2], [float(a) for a in sys.argv[3:5]])
 
 
 if __name__ == "__main__":

@@ -39,6 +39,8 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 		return drm_open(rest, dev, error, error_bytes);
 	if (names_backend(name, "inproc", &rest))
 		return inproc_open(rest, dev, error, error_bytes);
+	if (names_backend(name, "pid", &rest))
+		return attach_open(rest, dev, error, error_bytes);
 	return fail_text(error, error_bytes, EINVAL, "no device is named '%.100s'", name);
 }
 

@@ -214,6 +214,8 @@ int fail_text(char *text, size_t bytes, int err, const char *format, ...)
 int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
 int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
 
+int attach_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
+
 /* queue.c: submit jobs of one context, wait for the last, and return how they ended. */
 int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 	      struct pumice_context_state *state);

@@ -1,96 +1,22 @@
 // SPDX-License-Identifier: MIT
-/* Traces for Perfetto: see perfetto.h. */
-#include "perfetto.h"
-
+/* Traces for Perfetto: storage and the JSON file. See perfetto.h. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define USCS	32u
-#define LANES	48u	/* concurrent work-groups of a USC: its slots */
+#include "perfetto_internal.h"
 
-/* A work-group on its USC. */
-struct lane {
-	bool taken;
-	uint64_t start, group;
-	uint32_t context;
-};
+#define FIRST_ROOM 4096u
 
-struct perfetto {
-	FILE *file;
-	uint64_t clock_hz;
-	bool first;
-	struct lane lane[USCS][LANES];
-	uint64_t named[USCS];		/* bit n: lane n was named */
-	uint64_t contexts;		/* bit n: context n's track of the driver was named */
-	bool running;			/* the data master has a job */
-	struct pumice_event_record job;	/* start of the job */
-	uint64_t walks;			/* table walks so far */
-};
-
-static uint64_t to_ns(const struct perfetto *p, uint64_t ticks)
+uint64_t pf_ns(const struct perfetto *p, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * 1000000000u / p->clock_hz);
 }
 
-/* Write microseconds with a fraction, as the format requires. */
-static void put_time(struct perfetto *p, const char *key, uint64_t ns)
-{
-	fprintf(p->file, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned int)(ns % 1000));
-}
-
-static void put_text(struct perfetto *p, const char *text)
-{
-	fputc('"', p->file);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', p->file);
-		if ((unsigned char)*text >= ' ')
-			fputc(*text, p->file);
-	}
-	fputc('"', p->file);
-}
-
-/* Write the head common to all events. */
-static void begin(struct perfetto *p, const char *phase, enum perfetto_process process,
-		  uint32_t track, const char *name)
-{
-	fprintf(p->file, "%s\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%" PRIu32 ",\"name\":",
-		p->first ? "" : ",", phase, process, track);
-	put_text(p, name);
-	p->first = false;
-}
-
-static void end(struct perfetto *p)
-{
-	fputc('}', p->file);
-}
-
-static void put_name(struct perfetto *p, const char *what, enum perfetto_process process,
-		     uint32_t track, const char *name)
-{
-	begin(p, "M", process, track, what);
-	fputs(",\"args\":{\"name\":", p->file);
-	put_text(p, name);
-	fputc('}', p->file);
-	end(p);
-}
-
-static void put_order(struct perfetto *p, enum perfetto_process process)
-{
-	begin(p, "M", process, 0, "process_sort_index");
-	fprintf(p->file, ",\"args\":{\"sort_index\":%u}", process);
-	end(p);
-}
+/* ------------------------------------------------------------------- storage */
 
 struct perfetto *perfetto_open(const char *path, uint64_t clock_hz)
 {
-	static const char *const names[] = {
-		[PERFETTO_DRIVER] = "driver", [PERFETTO_FIRMWARE] = "firmware",
-		[PERFETTO_CDM] = "compute data master", [PERFETTO_USC] = "USCs",
-		[PERFETTO_MMU] = "MMU",
-	};
 	struct perfetto *p = calloc(1, sizeof(*p));
 
 	if (!p)
@@ -101,208 +27,336 @@ struct perfetto *perfetto_open(const char *path, uint64_t clock_hz)
 		return NULL;
 	}
 	p->clock_hz = clock_hz;
-	p->first = true;
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", p->file);
-	for (enum perfetto_process i = PERFETTO_DRIVER; i <= PERFETTO_MMU; i++) {
-		put_name(p, "process_name", i, 0, names[i]);
-		put_order(p, i);
-	}
-	put_name(p, "thread_name", PERFETTO_FIRMWARE, 0, "log");
-	put_name(p, "thread_name", PERFETTO_CDM, 0, "jobs");
-	put_name(p, "thread_name", PERFETTO_CDM, 1, "launches");
-	put_name(p, "thread_name", PERFETTO_MMU, 0, "faults and invalidations");
 	return p;
+}
+
+void perfetto_event(struct perfetto *p, const struct pumice_event_record *event)
+{
+	uint64_t room = p->record_room ? p->record_room * 2 : FIRST_ROOM;
+	struct pf_record *more;
+
+	if (p->record_count == p->record_room) {
+		more = realloc(p->records, room * sizeof(*more));
+		if (!more) {
+			p->dropped++;
+			return;
+		}
+		p->records = more;
+		p->record_room = room;
+	}
+	p->records[p->record_count] = (struct pf_record){ *event, p->record_count };
+	p->record_count++;
+}
+
+void perfetto_lost(struct perfetto *p, uint64_t ticks, uint64_t events)
+{
+	perfetto_event(p, &(struct pumice_event_record){ .time = ticks, .arg0 = events });
+}
+
+const struct pf_owner *pf_owner_at(const struct perfetto *p, uint32_t context, uint64_t ns)
+{
+	const struct pf_owner *best = NULL;
+
+	/* Owners of a context are in the order of time; the first one also owned it before. */
+	for (uint32_t i = 0; i < p->owner_count; i++)
+		if ((p->owners[i].context == context ||
+		     p->owners[i].context == PERFETTO_ANY_CONTEXT) &&
+		    (!best || p->owners[i].from_ns <= ns))
+			best = &p->owners[i];
+	return best;
+}
+
+void perfetto_owner(struct perfetto *p, uint32_t context, uint64_t from_ns, uint32_t pid,
+		    const char *name)
+{
+	const struct pf_owner *last = pf_owner_at(p, context, UINT64_MAX);
+	struct pf_owner *more;
+
+	if (last && last->pid == pid && !strncmp(last->name, name, sizeof(last->name) - 1))
+		return;
+	more = realloc(p->owners, (p->owner_count + 1) * sizeof(*more));
+	if (!more)
+		return;
+	p->owners = more;
+	more += p->owner_count++;
+	*more = (struct pf_owner){ .context = context, .pid = pid, .from_ns = from_ns };
+	snprintf(more->name, sizeof(more->name), "%s", name);
+}
+
+static void add_driver(struct perfetto *p, const struct pf_driver *event, const char *name,
+		       const char *detail)
+{
+	struct pf_driver *more = realloc(p->driver, (p->driver_count + 1) * sizeof(*more));
+
+	if (!more) {
+		p->dropped++;
+		return;
+	}
+	p->driver = more;
+	more += p->driver_count++;
+	*more = *event;
+	more->name = name ? strdup(name) : NULL;
+	more->detail = detail ? strdup(detail) : NULL;
+}
+
+void perfetto_instant(struct perfetto *p, uint32_t context, uint64_t ns, const char *name,
+		      const char *detail)
+{
+	add_driver(p, &(struct pf_driver){ .context = context, .from_ns = ns }, name, detail);
+}
+
+void perfetto_job(struct perfetto *p, uint32_t context, uint32_t job, uint64_t from_ns,
+		  uint64_t to_ns, const char *detail)
+{
+	add_driver(p, &(struct pf_driver){ context, job, from_ns, to_ns, NULL, NULL }, NULL,
+		   detail);
+}
+
+/* ---------------------------------------------------------------------- JSON */
+
+/* Write microseconds with a fraction, as the format requires. */
+static void put_time(struct perfetto *p, uint64_t ns)
+{
+	fprintf(p->file, ",\"ts\":%" PRIu64 ".%03u", ns / 1000, (unsigned int)(ns % 1000));
+}
+
+/* Names of processes may have any byte but 0: the file is ASCII. */
+static void put_text(struct perfetto *p, const char *text)
+{
+	fputc('"', p->file);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', p->file);
+		fputc(*text >= ' ' && *text <= '~' ? *text : '?', p->file);
+	}
+	fputc('"', p->file);
+}
+
+/* Write the head common to all events. */
+static void begin(struct perfetto *p, const char *phase, uint32_t process, uint32_t track,
+		  const char *name)
+{
+	fprintf(p->file, "%s\n{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"name\":",
+		p->first ? "" : ",", phase, process, track);
+	put_text(p, name);
+	p->first = false;
+}
+
+static void put_meta(struct perfetto *p, const char *what, uint32_t process, uint32_t track,
+		     const char *name)
+{
+	begin(p, "M", process, track, what);
+	fputs(",\"args\":{\"name\":", p->file);
+	put_text(p, name);
+	fputs("}}", p->file);
+}
+
+static void put_order(struct perfetto *p, const char *what, uint32_t process, uint32_t track,
+		      uint32_t order)
+{
+	begin(p, "M", process, track, what);
+	fprintf(p->file, ",\"args\":{\"sort_index\":%" PRIu32 "}}", order);
+}
+
+void pf_name(struct perfetto *p, uint32_t process, const char *name, uint32_t track,
+	     const char *track_name)
+{
+	if (!p->named[process]) {
+		p->named[process] = true;
+		put_meta(p, "process_name", process, 0, name);
+		put_order(p, "process_sort_index", process, 0, process);
+	}
+	if (p->track_named[process][track])
+		return;
+	p->track_named[process][track] = true;
+	put_meta(p, "thread_name", process, track, track_name);
+	put_order(p, "thread_sort_index", process, track, track);
+}
+
+static void put_owner(struct perfetto *p, const struct pf_owner *owner)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%s (%" PRIu32 ")", owner->name, owner->pid);
+	fputs(",\"process\":", p->file);
+	put_text(p, text);
+}
+
+static void put_args(struct perfetto *p, uint64_t ns, const struct pf_args *a)
+{
+	const struct pumice_event_record *e = a->event;
+	const uint32_t context = e ? e->context : a->context;
+	const struct pf_owner *owner;
+
+	fputs(",\"args\":{\"detail\":", p->file);
+	put_text(p, a->detail ? a->detail : "");
+	if (a->key)
+		fprintf(p->file, ",\"%s\":%" PRIu64, a->key, a->value);
+	if (e && p->job[e->dm % PF_MASTERS])
+		fprintf(p->file, ",\"job\":%" PRIu32, p->job[e->dm % PF_MASTERS]);
+	if (context) {
+		fprintf(p->file, ",\"context\":%" PRIu32, context);
+		owner = pf_owner_at(p, context, ns);
+		if (owner)
+			put_owner(p, owner);
+	}
+	fputs("}}", p->file);
+}
+
+void pf_begin(struct perfetto *p, uint32_t process, uint32_t track, uint64_t ns,
+	      const char *name, const struct pf_args *args)
+{
+	if (p->open[process][track])
+		pf_end(p, process, track, ns, &(struct pf_args){ .detail = "its end is missing" });
+	p->open[process][track] = true;
+	begin(p, "B", process, track, name);
+	put_time(p, ns);
+	put_args(p, ns, args);
+}
+
+void pf_end(struct perfetto *p, uint32_t process, uint32_t track, uint64_t ns,
+	    const struct pf_args *args)
+{
+	if (!p->open[process][track])
+		return;
+	p->open[process][track] = false;
+	fprintf(p->file, ",\n{\"ph\":\"E\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, process, track);
+	put_time(p, ns);
+	put_args(p, ns, args);
+}
+
+void pf_end_all(struct perfetto *p, uint64_t ns, const char *why)
+{
+	for (uint32_t i = 0; i < PF_PROCESSES; i++)
+		for (uint32_t t = 0; t < PF_TRACKS; t++)
+			pf_end(p, i, t, ns, &(struct pf_args){ .detail = why });
+	memset(p->lane, 0, sizeof(p->lane));
+}
+
+void pf_point(struct perfetto *p, uint32_t process, uint32_t track, uint64_t ns,
+	      const char *name, const struct pf_args *args)
+{
+	begin(p, "i", process, track, name);
+	put_time(p, ns);
+	fputs(",\"s\":\"t\"", p->file);
+	put_args(p, ns, args);
+}
+
+void pf_counter(struct perfetto *p, uint32_t process, uint64_t ns, const char *name,
+		uint64_t value)
+{
+	begin(p, "C", process, 0, name);
+	put_time(p, ns);
+	fprintf(p->file, ",\"args\":{\"value\":%" PRIu64 "}}", value);
+}
+
+/* ------------------------------------------------------------- driver's events */
+
+/* Number of the track of a context's owner, and its name. 0: no context. */
+static uint32_t driver_track(struct perfetto *p, const struct pf_driver *d)
+{
+	const struct pf_owner *owner = pf_owner_at(p, d->context, d->from_ns);
+
+	return owner ? (uint32_t)(owner - p->owners) + 1 : 0;
+}
+
+static void name_driver(struct perfetto *p)
+{
+	char name[64];
+
+	put_meta(p, "process_name", PF_DRIVER, 0, "driver");
+	put_order(p, "process_sort_index", PF_DRIVER, 0, PF_DRIVER);
+	put_meta(p, "thread_name", PF_DRIVER, 0, "events of no process");
+	for (uint32_t i = 0; i < p->owner_count; i++) {
+		const struct pf_owner *o = &p->owners[i];
+
+		if (o->context == PERFETTO_ANY_CONTEXT)
+			snprintf(name, sizeof(name), "%s (%" PRIu32 ")", o->name, o->pid);
+		else
+			snprintf(name, sizeof(name), "%s (%" PRIu32 "), context %" PRIu32, o->name,
+				 o->pid, o->context);
+		put_meta(p, "thread_name", PF_DRIVER, i + 1, name);
+	}
+}
+
+/* Queued jobs overlap in time, so this uses asynchronous events. */
+static void put_job(struct perfetto *p, const struct pf_driver *d, uint32_t track)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), "context %" PRIu32 " job %" PRIu32, d->context, d->job);
+	for (int i = 0; i < 2; i++) {
+		begin(p, i ? "e" : "b", PF_DRIVER, track, name);
+		put_time(p, i ? d->to_ns : d->from_ns);
+		fprintf(p->file, ",\"cat\":\"job\",\"id\":\"%" PRIu32 ".%" PRIu32 ".%" PRIu32
+			"\"", track, d->context, d->job);
+		put_args(p, d->from_ns, &(struct pf_args){ .detail = i ? d->detail : NULL });
+	}
+}
+
+static int compare_driver(const void *a, const void *b)
+{
+	const struct pf_driver *x = a, *y = b;
+
+	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+static void put_driver(struct perfetto *p)
+{
+	name_driver(p);
+	if (p->driver_count)
+		qsort(p->driver, p->driver_count, sizeof(*p->driver), compare_driver);
+	for (uint32_t i = 0; i < p->driver_count; i++) {
+		struct pf_driver *d = &p->driver[i];
+
+		if (d->to_ns)
+			put_job(p, d, driver_track(p, d));
+		else
+			pf_point(p, PF_DRIVER, driver_track(p, d), d->from_ns,
+				 d->name ? d->name : "?", &(struct pf_args){ .detail = d->detail });
+		free(d->name);
+		free(d->detail);
+	}
+}
+
+/* ------------------------------------------------------------------- the file */
+
+static int compare(const void *a, const void *b)
+{
+	const struct pf_record *x = a, *y = b;
+
+	if (x->event.time != y->event.time)
+		return x->event.time < y->event.time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void put_records(struct perfetto *p)
+{
+	uint64_t last = 0;
+
+	if (p->record_count)
+		qsort(p->records, p->record_count, sizeof(*p->records), compare);
+	for (uint64_t i = 0; i < p->record_count; i++) {
+		pf_record(p, &p->records[i].event);
+		last = p->records[i].event.time;
+	}
+	pf_end_all(p, pf_ns(p, last), "the trace ends before");
 }
 
 bool perfetto_close(struct perfetto *p)
 {
 	bool ok;
 
+	p->first = true;
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", p->file);
+	put_driver(p);
+	put_records(p);
 	fputs("\n]}\n", p->file);
-	ok = !ferror(p->file);
+	ok = !ferror(p->file) && !p->dropped;
 	ok &= !fclose(p->file);
+	free(p->records);
+	free(p->owners);
+	free(p->driver);
 	free(p);
 	return ok;
-}
-
-void perfetto_instant(struct perfetto *p, enum perfetto_process process, uint32_t track,
-		      uint64_t ns, const char *name, const char *detail)
-{
-	begin(p, "i", process, track, name);
-	put_time(p, "ts", ns);
-	fputs(",\"s\":\"t\"", p->file);
-	if (detail) {
-		fputs(",\"args\":{\"detail\":", p->file);
-		put_text(p, detail);
-		fputc('}', p->file);
-	}
-	end(p);
-}
-
-/* Write an event with a duration. */
-static void slice(struct perfetto *p, enum perfetto_process process, uint32_t track,
-		  uint64_t from, uint64_t to, const char *name, const char *detail)
-{
-	begin(p, "X", process, track, name);
-	put_time(p, "ts", from);
-	put_time(p, "dur", to > from ? to - from : 0);
-	fputs(",\"args\":{\"detail\":", p->file);
-	put_text(p, detail);
-	fputc('}', p->file);
-	end(p);
-}
-
-void perfetto_job(struct perfetto *p, uint32_t context, uint32_t job, uint64_t from_ns,
-		  uint64_t to_ns, const char *detail)
-{
-	char name[48];
-
-	if (context < 64 && !(p->contexts >> context & 1)) {
-		p->contexts |= 1ull << context;
-		snprintf(name, sizeof(name), "context %" PRIu32, context);
-		put_name(p, "thread_name", PERFETTO_DRIVER, context, name);
-	}
-	/* Queued jobs overlap in time, so this uses asynchronous events. */
-	for (int i = 0; i < 2; i++) {
-		snprintf(name, sizeof(name), "context %" PRIu32 " job %" PRIu32, context, job);
-		begin(p, i ? "e" : "b", PERFETTO_DRIVER, context, name);
-		put_time(p, "ts", i ? to_ns : from_ns);
-		fprintf(p->file, ",\"cat\":\"job\",\"id\":\"%" PRIu32 ".%" PRIu32 "\"", context,
-			job);
-		if (i) {
-			fputs(",\"args\":{\"detail\":", p->file);
-			put_text(p, detail);
-			fputc('}', p->file);
-		}
-		end(p);
-	}
-}
-
-static void counter(struct perfetto *p, enum perfetto_process process, uint64_t ns,
-		    const char *name, uint64_t value)
-{
-	begin(p, "C", process, 0, name);
-	put_time(p, "ts", ns);
-	fprintf(p->file, ",\"args\":{\"value\":%" PRIu64 "}", value);
-	end(p);
-}
-
-void perfetto_lost(struct perfetto *p, uint64_t ns, uint64_t events)
-{
-	char detail[48];
-
-	snprintf(detail, sizeof(detail), "%" PRIu64 " events", events);
-	perfetto_instant(p, PERFETTO_CDM, 0, ns, "lost events", detail);
-	/* The lost events may include ends of work-groups. */
-	memset(p->lane, 0, sizeof(p->lane));
-	p->running = false;
-}
-
-static void job_end(struct perfetto *p, const struct pumice_event_record *e)
-{
-	static const char *const ends[] = { "done", "fault", "aborted", "switched out" };
-	char name[48], detail[96];
-
-	if (!p->running)
-		return;
-	p->running = false;
-	snprintf(name, sizeof(name), "context %" PRIu32 "%s", p->job.context,
-		 p->job.arg1 ? ", resumed" : "");
-	snprintf(detail, sizeof(detail), "%s%s%s, stream 0x%" PRIx64,
-		 e->arg1 < 4 ? ends[e->arg1] : "?", e->arg0 ? ": " : "",
-		 e->arg0 ? pumice_fault_name((uint32_t)e->arg0) : "", p->job.arg0);
-	slice(p, PERFETTO_CDM, 0, to_ns(p, p->job.time), to_ns(p, e->time), name, detail);
-}
-
-static void name_lane(struct perfetto *p, uint32_t usc, uint32_t lane)
-{
-	char name[32];
-
-	if (p->named[usc] >> lane & 1)
-		return;
-	p->named[usc] |= 1ull << lane;
-	snprintf(name, sizeof(name), "USC %" PRIu32 " / %" PRIu32, usc, lane);
-	put_name(p, "thread_name", PERFETTO_USC, usc * LANES + lane, name);
-}
-
-static void group_start(struct perfetto *p, const struct pumice_event_record *e)
-{
-	struct lane *lanes = p->lane[e->usc % USCS];
-	uint32_t i = 0;
-
-	while (i < LANES && lanes[i].taken)
-		i++;
-	if (i == LANES)
-		return;
-	lanes[i] = (struct lane){ true, e->time, e->arg0, e->context };
-	name_lane(p, e->usc % USCS, i);
-}
-
-static void group_end(struct perfetto *p, const struct pumice_event_record *e)
-{
-	struct lane *lanes = p->lane[e->usc % USCS];
-	char name[48], detail[48];
-
-	for (uint32_t i = 0; i < LANES; i++) {
-		if (!lanes[i].taken || lanes[i].group != e->arg0)
-			continue;
-		lanes[i].taken = false;
-		snprintf(name, sizeof(name), "group %" PRIu64, e->arg0);
-		snprintf(detail, sizeof(detail), "context %" PRIu32, lanes[i].context);
-		slice(p, PERFETTO_USC, e->usc % USCS * LANES + i, to_ns(p, lanes[i].start),
-		      to_ns(p, e->time), name, detail);
-		return;
-	}
-}
-
-static void mmu_instant(struct perfetto *p, const struct pumice_event_record *e)
-{
-	char name[64], detail[96];
-
-	if (e->kind == PUMICE_EVENT_MMU_FAULT) {
-		snprintf(name, sizeof(name), "fault %s", pumice_fault_name(e->arg1 & 0xff));
-		snprintf(detail, sizeof(detail), "0x%" PRIx64 " by %s, MMU context %u", e->arg0,
-			 pumice_unit_name((uint32_t)(e->arg1 >> 8)), e->mmu_context);
-	} else {
-		snprintf(name, sizeof(name), "invalidation");
-		snprintf(detail, sizeof(detail), "0x%" PRIx64 " to 0x%" PRIx64 ", MMU context %u",
-			 e->arg0, e->arg1, e->mmu_context);
-	}
-	perfetto_instant(p, PERFETTO_MMU, 0, to_ns(p, e->time), name, detail);
-}
-
-void perfetto_event(struct perfetto *p, const struct pumice_event_record *e)
-{
-	char detail[64];
-
-	switch (e->kind) {
-	case PUMICE_EVENT_JOB_START:
-		p->running = true;
-		p->job = *e;
-		break;
-	case PUMICE_EVENT_JOB_END:
-		job_end(p, e);
-		break;
-	case PUMICE_EVENT_LAUNCH:
-		snprintf(detail, sizeof(detail), "%" PRIu64 " work-groups, command at 0x%" PRIx64,
-			 e->arg0, e->arg1);
-		perfetto_instant(p, PERFETTO_CDM, 1, to_ns(p, e->time), "launch", detail);
-		break;
-	case PUMICE_EVENT_GROUP_START:
-		group_start(p, e);
-		break;
-	case PUMICE_EVENT_GROUP_END:
-		group_end(p, e);
-		break;
-	case PUMICE_EVENT_MMU_FAULT:
-	case PUMICE_EVENT_MMU_INVALIDATE:
-		mmu_instant(p, e);
-		break;
-	case PUMICE_EVENT_MMU_WALK:
-		counter(p, PERFETTO_MMU, to_ns(p, e->time), "table walks", ++p->walks);
-		break;
-	case PUMICE_EVENT_STALL:
-		counter(p, PERFETTO_CDM, to_ns(p, e->time), "tasks when full", e->arg0);
-		break;
-	}
 }

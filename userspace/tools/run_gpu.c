@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pumice/pumice.h>
 
@@ -324,6 +325,7 @@ static bool begin_trace(struct run_gpu *g)
 	g->trace_file = perfetto_open(g->o->trace, info.clock_hz);
 	if (!g->trace_file)
 		return run_error("%s: %s", g->o->trace, strerror(errno));
+	perfetto_owner(g->trace_file, PERFETTO_ANY_CONTEXT, 0, (uint32_t)getpid(), "pumice-run");
 	if (pumice_trace_open(g->dev, PUMICE_EVENTS_ALL, TRACE_ENTRIES, &g->trace))
 		return gpu_error(g);
 	return true;

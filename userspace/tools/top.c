@@ -20,6 +20,10 @@
 
 #define BAR 30
 
+static const char notes[] =
+	"DEVICE pid:PID is the GPU in a process of the same user that was started with\n"
+	"PUMICE_DEVICE=inproc:attach=1.\n";
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal)
@@ -175,6 +179,7 @@ int main(int argc, char **argv)
 		.name = "pumice-top",
 		.purpose = "Shows the activity of a Pumice GPU until it is interrupted.\n",
 		.options = options,
+		.notes = notes,
 		.versions = COMMAND_VERSION_GPU,
 	};
 

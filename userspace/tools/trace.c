@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-trace: record the activity of driver, firmware, data
- * master, USCs and MMU while a command runs, for Perfetto.
+ * pumice-trace: record the activity of driver, firmware and every unit of a GPU, for
+ * Perfetto: of a GPU with a driver, or of the GPU in a running process.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,16 +18,30 @@
 #include "perfetto.h"
 #include "trace_kernel.h"
 
-#define ENTRIES	65536u
+#define ENTRIES	(1u << 18)
 #define BATCH	512u
 #define POLL_NS	2000000
+
+static const char notes[] =
+	"DEVICE pid:PID is the GPU in a process of the same user that was started with\n"
+	"PUMICE_DEVICE=inproc:attach=1. A GPU with a driver needs root.\n";
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
 
 struct tracer {
 	struct pumice_device *dev;
 	struct pumice_trace *trace;
-	struct trace_kernel *kernel;
+	struct trace_kernel *kernel;	/* or NULL: the GPU of a process */
 	struct perfetto *out;
+	bool gone;			/* that process has ended */
 	uint64_t clock_hz, events, lost;
+	uint64_t now;			/* GPU clock of the last event */
 };
 
 static _Noreturn void fail(const char *what, const char *why)
@@ -36,23 +50,29 @@ static _Noreturn void fail(const char *what, const char *why)
 	exit(1);
 }
 
-/* Read all available events. */
+/* Read the available events, at most as many as the ring holds. */
 static void drain(struct tracer *t)
 {
 	static struct pumice_event_record records[BATCH];
-	uint32_t count;
+	uint32_t count, rounds = ENTRIES / BATCH;
 	uint64_t lost;
 
 	do {
-		if (pumice_trace_read(t->trace, records, BATCH, &count, &lost))
-			fail("events", pumice_device_error(t->dev));
-		if (lost && count)
-			perfetto_lost(t->out, records[0].time, lost);
+		if (pumice_trace_read(t->trace, records, BATCH, &count, &lost)) {
+			if (t->kernel)
+				fail("events", pumice_device_error(t->dev));
+			t->gone = true;
+			return;
+		}
+		if (lost)
+			perfetto_lost(t->out, count ? records[0].time : t->now, lost);
 		for (uint32_t i = 0; i < count; i++)
 			perfetto_event(t->out, &records[i]);
+		if (count)
+			t->now = records[count - 1].time;
 		t->events += count;
 		t->lost += lost;
-	} while (count == BATCH);
+	} while (count == BATCH && --rounds);
 }
 
 /* GPU clock minus CLOCK_MONOTONIC, ns. */
@@ -65,25 +85,38 @@ static int64_t clock_offset(const struct tracer *t)
 	return (int64_t)((unsigned __int128)ticks * 1000000000u / t->clock_hz) - (int64_t)cpu_ns;
 }
 
+/* Contexts belong to processes that the driver reports, or to the one that is observed. */
+static void begin_owners(struct tracer *t, const struct pumice_device_info *info)
+{
+	struct pumice_process process;
+	const char *why;
+
+	if (!pumice_device_process(t->dev, &process)) {
+		perfetto_owner(t->out, PERFETTO_ANY_CONTEXT, 0, process.pid, process.name);
+		return;
+	}
+	if (pumice_device_drm_fd(t->dev) < 0)
+		fail(info->backend,
+		     "a GPU inside pumice-trace has no other users; accepted: drm and pid:PID");
+	t->kernel = trace_kernel_open(&why);
+	if (!t->kernel)
+		fail("kernel", why);
+}
+
 static void begin(struct tracer *t, const char *device, const char *path)
 {
 	struct pumice_device_info info;
-	const char *why;
 
 	t->dev = command_device_open("pumice-trace", device);
 	if (pumice_device_info(t->dev, &info))
 		fail("device", pumice_device_error(t->dev));
-	if (pumice_device_drm_fd(t->dev) < 0)
-		fail(info.backend, "only a GPU with a driver is shared with other commands");
 	t->clock_hz = info.clock_hz;
 	if (pumice_trace_open(t->dev, PUMICE_EVENTS_ALL, ENTRIES, &t->trace))
 		fail("event trace", pumice_device_error(t->dev));
-	t->kernel = trace_kernel_open(&why);
-	if (!t->kernel)
-		fail("kernel", why);
 	t->out = perfetto_open(path, t->clock_hz);
 	if (!t->out)
 		fail(path, strerror(errno));
+	begin_owners(t, &info);
 }
 
 static pid_t start(char **command)
@@ -100,49 +133,78 @@ static pid_t start(char **command)
 	return child;
 }
 
+static void pause_for_poll(void)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NS };
+
+	nanosleep(&pause, NULL);
+}
+
 /* Get the command's status as reported by a shell. */
 static int follow(struct tracer *t, pid_t child)
 {
-	const struct timespec pause = { .tv_nsec = POLL_NS };
 	int status;
 
+	/* An interrupt is for the command; its trace is kept. */
+	signal(SIGINT, SIG_IGN);
 	while (!waitpid(child, &status, WNOHANG)) {
 		drain(t);
-		trace_kernel_poll(t->kernel, t->out);
-		nanosleep(&pause, NULL);
+		pause_for_poll();
 	}
 	drain(t);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Record until an interrupt, the end of the observed process, or this time; 0: no limit. */
+static void record(struct tracer *t, uint32_t seconds)
+{
+	const struct sigaction action = { .sa_handler = on_interrupt };
+	const time_t end = time(NULL) + (time_t)seconds;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	fprintf(stderr, "pumice-trace: recording until it is interrupted\n");
+	while (!interrupted && !t->gone && (!seconds || time(NULL) < end)) {
+		drain(t);
+		pause_for_poll();
+	}
+	drain(t);
+}
+
 int main(int argc, char **argv)
 {
 	const char *device = NULL, *path = "pumice-trace.json";
+	uint32_t seconds = 0;
 	const struct command_option options[] = {
 		COMMAND_DEVICE(&device),
 		COMMAND_OUTPUT(&path, "FILE", "the trace (default pumice-trace.json)"),
+		{ 't', "time", "SECONDS", "without COMMAND: end after this time, 1 to 3600",
+		  .number = &seconds, .min = 1, .max = 3600 },
 		{ 0 }
 	};
 	const struct command command = {
 		.name = "pumice-trace",
-		.words = "COMMAND [ARGUMENT]…",
-		.min_words = 1, .max_words = -1,
-		.purpose = "Runs a command and records what the GPU does meanwhile, for all its users.\n"
-			   "The trace is for ui.perfetto.dev. Needs root.\n",
+		.words = "[COMMAND [ARGUMENT]…]",
+		.max_words = -1,
+		.purpose = "Records the activity of a GPU, for all its users: while COMMAND runs; without\n"
+			   "one, until it is interrupted. The trace is for ui.perfetto.dev.\n",
 		.options = options,
+		.notes = notes,
 		.versions = COMMAND_VERSION_GPU,
 	};
 	struct tracer t = { 0 };
-	int first, status;
-	pid_t child;
+	int first, status = 0;
 
 	first = command_line(&command, argc, argv);
+	if (seconds && first < argc)
+		command_refuse(&command, "--time: a trace with a COMMAND ends with it");
 	begin(&t, device, path);
-	child = start(argv + first);
-	/* An interrupt is for the command; its trace is kept. */
-	signal(SIGINT, SIG_IGN);
-	status = follow(&t, child);
-	trace_kernel_close(t.kernel, t.out, clock_offset(&t));
+	if (first < argc)
+		status = follow(&t, start(argv + first));
+	else
+		record(&t, seconds);
+	if (t.kernel)
+		trace_kernel_close(t.kernel, t.out, clock_offset(&t));
 	if (!perfetto_close(t.out))
 		fail(path, "cannot be written");
 	pumice_trace_close(t.trace);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Trace events and firmware log of the kernel driver.
+ * Trace events of the kernel driver.
  *
  * Uses a separate instance of tracefs, so
  * that other tracing is not disturbed.
  */
 #include "trace_kernel.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #define INSTANCE	"/sys/kernel/tracing/instances/pumice-trace"
-#define DRI		"/sys/kernel/debug/dri"
 #define LINE_BYTES	512
 #define PENDING		4096	/* concurrent jobs in the firmware */
 
@@ -28,9 +26,6 @@ struct pending {
 };
 
 struct trace_kernel {
-	char folder[512];		/* the device's, in debugfs */
-	char level[16];			/* the firmware's previous log level */
-	uint64_t logged;		/* time of the last log line read, ns */
 	struct pending pending[PENDING];
 	uint32_t count;
 };
@@ -49,40 +44,6 @@ static bool write_text(const char *folder, const char *name, const char *text)
 	return !fclose(file) && ok;
 }
 
-/* Find the folder of the first device that has a firmware log. */
-static bool find_folder(char *folder, size_t bytes)
-{
-	DIR *dir = opendir(DRI);
-	struct dirent *entry;
-	char path[600];
-	bool found = false;
-
-	while (dir && !found && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(folder, bytes, DRI "/%s", entry->d_name);
-		snprintf(path, sizeof(path), "%s/fw_log_level", folder);
-		found = !access(path, W_OK);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-static void log_everything(struct trace_kernel *k)
-{
-	char path[600];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/fw_log_level", k->folder);
-	file = fopen(path, "r");
-	if (!file || !fgets(k->level, sizeof(k->level), file))
-		snprintf(k->level, sizeof(k->level), "1");
-	if (file)
-		fclose(file);
-	write_text(k->folder, "fw_log_level", "2");
-}
-
 struct trace_kernel *trace_kernel_open(const char **error)
 {
 	struct trace_kernel *k = calloc(1, sizeof(*k));
@@ -90,9 +51,6 @@ struct trace_kernel *trace_kernel_open(const char **error)
 	*error = "out of memory";
 	if (!k)
 		return NULL;
-	*error = "no firmware log in " DRI ": is debugfs mounted, and are you root?";
-	if (!find_folder(k->folder, sizeof(k->folder)))
-		goto fail;
 	*error = "no tracefs in /sys/kernel/tracing: is it mounted, and are you root?";
 	if (mkdir(INSTANCE, 0700) && access(INSTANCE, W_OK))
 		goto fail;
@@ -101,43 +59,11 @@ struct trace_kernel *trace_kernel_open(const char **error)
 		rmdir(INSTANCE);
 		goto fail;
 	}
-	log_everything(k);
 	return k;
 
 fail:
 	free(k);
 	return NULL;
-}
-
-/* "[     1.000002345] DEBUG context 0: job 1 starts in mmu context 1" */
-static void parse_log_line(struct trace_kernel *k, struct perfetto *p, char *line)
-{
-	uint64_t seconds, fraction, ns;
-	char level[16];
-	int at = 0;
-
-	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "[%" SCNu64 ".%" SCNu64 "] %15s %n", &seconds, &fraction, level, &at) < 3 ||
-	    !at)
-		return;
-	ns = seconds * 1000000000u + fraction;
-	if (ns <= k->logged)
-		return;
-	k->logged = ns;
-	perfetto_instant(p, PERFETTO_FIRMWARE, 0, ns, line + at, level);
-}
-
-void trace_kernel_poll(struct trace_kernel *k, struct perfetto *p)
-{
-	char path[600], line[LINE_BYTES];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/fw_log", k->folder);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		parse_log_line(k, p, line);
-	if (file)
-		fclose(file);
 }
 
 static void note_run(struct trace_kernel *k, uint32_t context, uint32_t job, uint64_t ns)
@@ -156,6 +82,15 @@ static void note_done(struct trace_kernel *k, struct perfetto *p, uint32_t conte
 		k->pending[i] = k->pending[--k->count];
 		return;
 	}
+}
+
+/* "context=1 stream=0x2 waits=0 dm=1 pid=123 comm=name": the name is the rest of the line. */
+static void parse_owner(struct perfetto *p, uint32_t context, uint64_t ns, const char *text)
+{
+	const char *pid = strstr(text, " pid="), *comm = strstr(text, " comm=");
+
+	if (pid && comm)
+		perfetto_owner(p, context, ns, (uint32_t)strtoul(pid + 5, NULL, 10), comm + 6);
 }
 
 /* "  name-123  [000] .....  12.345678: pumice_job_run: context=1 job=2" */
@@ -184,8 +119,11 @@ static void parse_event_line(struct trace_kernel *k, struct perfetto *p, char *l
 		else if (!strcmp(event, "pumice_job_done"))
 			note_done(k, p, context, job, ns, text);
 	}
+	sscanf(text, "context=%" SCNu32, &context);
+	if (!strcmp(event, "pumice_job_submit"))
+		parse_owner(p, context, ns, text);
 	if (strcmp(event, "pumice_job_start"))
-		perfetto_instant(p, PERFETTO_DRIVER, context, ns, event + strlen("pumice_"), text);
+		perfetto_instant(p, context, ns, event + strlen("pumice_"), text);
 }
 
 void trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offset_ns)
@@ -194,8 +132,6 @@ void trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offs
 	FILE *file;
 
 	write_text(INSTANCE, "events/pumice/enable", "0");
-	trace_kernel_poll(k, p);
-	write_text(k->folder, "fw_log_level", k->level);
 	file = fopen(INSTANCE "/trace", "r");
 	while (file && fgets(line, sizeof(line), file))
 		parse_event_line(k, p, line, offset_ns);

@@ -78,6 +78,7 @@ static void inproc_close(struct pumice_device *dev)
 {
 	struct inproc_device *d = inproc_device(dev);
 
+	attach_end(d);
 	gdb_end(d);
 	pumice_gpu_destroy(d->gpu);
 	fw_fini(d);
@@ -143,6 +144,7 @@ struct options {
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
+	u32 attach;				/* 1: other processes can observe it */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
 
@@ -162,7 +164,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 
 #define OPTION_KEYS \
 	"cores, threads, ram, unified-store-kib, common-store-kib, local-memory-kib, " \
-	"slot-registers, slice-us, split; fw-gdb=PATH"
+	"slot-registers, slice-us, split, attach; fw-gdb=PATH"
 
 /* Parse a path of 1 to GDB_PATH_MAX bytes. */
 static bool parse_path(const char *text, const char *end, char path[GDB_PATH_MAX + 1])
@@ -192,6 +194,7 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		{ "slot-registers=", &o->slot_registers },
 		{ "slice-us=", &o->slice_us },
 		{ "split=", &o->split_prims },
+		{ "attach=", &o->attach },
 	};
 	size_t i, n;
 
@@ -228,6 +231,8 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 		return fail_text(error, error_bytes, EINVAL,
 				 "inproc: slice-us must be %u to %u", FWIF_SLICE_MIN_US,
 				 FWIF_SLICE_MAX_US);
+	if (o->attach > 1)
+		return fail_text(error, error_bytes, EINVAL, "inproc: attach must be 0 or 1");
 	return 0;
 }
 
@@ -327,6 +332,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		describe_fw(d);
 	if (!err && *o->fw_gdb)
 		err = gdb_start(d, o->fw_gdb, error, error_bytes);
+	if (!err && o->attach)
+		err = attach_start(d, error, error_bytes);
 	return err;
 }
 

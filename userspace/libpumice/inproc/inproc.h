@@ -291,6 +291,7 @@ struct inproc_device {
 	u64 guilty, innocent;		/* counts of such contexts; there are no resets */
 	const char *lost;		/* reason why the GPU is lost, or NULL */
 	struct gdb_server *gdb;		/* gdb.c, or NULL */
+	struct attach_server *attach;	/* attach.c, or NULL */
 
 	struct inproc_context *contexts;
 	struct inproc_freelist *freelists;
@@ -486,6 +487,13 @@ struct gdb_server;
 int gdb_start(struct inproc_device *d, const char *path, char *error, size_t error_bytes);
 /* Valid only while the GPU exists. */
 void gdb_end(struct inproc_device *d);
+
+/* attach.c */
+struct attach_server;
+/* Listen for observers. */
+int attach_start(struct inproc_device *d, char *error, size_t error_bytes);
+/* Stop: the device is being closed. No lock held. */
+void attach_end(struct inproc_device *d);
 
 /* hwrt.c */
 int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,

@@ -68,8 +68,12 @@ struct pumice_trace;
  *                            common-store-kib, local-memory-kib (of a USC),
  *                            slot-registers (0 to 8), slice-us (time slice of a
  *                            job), split (primitives dispatched to a core at a
- *                            time), fw-gdb=PATH (a socket on which GDB debugs the
- *                            firmware; threads=1 or more)
+ *                            time), attach (1: other processes of the user can
+ *                            observe it), fw-gdb=PATH (a socket on which GDB debugs
+ *                            the firmware; threads=1 or more)
+ *   "pid:PID" or "pid:PID/N" the GPU in another process, its first or Nth, which
+ *                            has the key attach=1; only to be observed: statistics,
+ *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
  *   NULL: the value of the environment variable PUMICE_DEVICE, else "drm".
  * @dev: out
  * @error: receives the reason of a failure; may be NULL

@@ -87,6 +87,24 @@ uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
  */
 int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values);
 
+/* ------------------------------------------------- devices of other processes */
+
+/** struct pumice_process - a process with a device. */
+struct pumice_process {
+	/** @pid: its id */
+	uint32_t pid;
+	/** @name: name of its program */
+	char name[16];
+};
+
+/**
+ * pumice_device_process - the process that has a device opened as "pid:PID".
+ * @process: out
+ *
+ * Return: 0; -ENOENT for a device that was opened otherwise.
+ */
+int pumice_device_process(struct pumice_device *dev, struct pumice_process *process);
+
 /* ------------------------------------------------------------- event trace */
 
 /** enum pumice_event - events of the GPU: see trace_kind of the hardware reference. */

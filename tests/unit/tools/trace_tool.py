@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+pumice-trace and pumice-top on the GPU in a running process:
+trace_tool.py PUMICE-TRACE PUMICE-TOP OBSERVED PUMICE-RUN
+
+Files are checked by trace_check.py. The socket's packets are written here a second time, so
+that requests and replies that neither side would send are tested. Output: TAP.
+"""
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+
+from tap import main, test
+from trace_check import TraceError, load
+
+TRACE, TOP, OBSERVED, RUN = map(os.path.abspath, sys.argv[1:5])
+HERE = os.path.dirname(os.path.abspath(__file__))
+LIMIT = 300
+GROUPS = 3      # of a dispatch of observed.c
+MAGIC, HELLO, STATS, TIMESTAMP, OPEN, READ, CLOSE = 0x50756d41, 1, 2, 3, 4, 5, 6
+RECORD, RECORDS = 32, 256
+EBADF, EBUSY, EINVAL, EOPNOTSUPP = 9, 16, 22, 95
+
+
+class Observed:
+    """A process with a GPU."""
+
+    def __init__(self, options="attach=1,cores=2,threads=1,ram=64"):
+        env = dict(os.environ, PUMICE_DEVICE="inproc:" + options, XDG_RUNTIME_DIR=os.getcwd())
+        # pylint: disable-next=consider-using-with
+        self.process = subprocess.Popen([OBSERVED], stdin=subprocess.PIPE, env=env, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.pid = self.process.pid
+        self.path = os.path.abspath(f"pumice-{self.pid}.0")
+        self.said = self.process.stdout.readline()
+
+    def dispatch(self, times=1):
+        """Run work."""
+        for _ in range(times):
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            assert self.process.stdout.readline() == "done\n"
+
+    def end(self, status=0):
+        """Let it end."""
+        self.process.stdin.close()
+        assert self.process.wait(LIMIT) == status, self.process.stderr.read()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+def start(tool, *args):
+    """Start a tool."""
+    # pylint: disable-next=consider-using-with
+    return subprocess.Popen([tool, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd()))
+
+
+def run(tool, *args):
+    """Run a tool: (status, standard output, standard error)."""
+    with start(tool, *args) as process:
+        out, err = process.communicate(timeout=LIMIT)
+        return process.returncode, out, err
+
+
+def connect(path):
+    """A peer of the socket."""
+    peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    peer.settimeout(LIMIT)
+    peer.connect(path)
+    return peer
+
+
+def ask(peer, op, value=0):
+    """Send a request: (error, lost, data)."""
+    peer.send(struct.pack("<4I", MAGIC, op, value, 0))
+    reply = peer.recv(1 << 16)
+    magic, error, lost = struct.unpack("<IiQ", reply[:16])
+    assert magic == MAGIC
+    return error, lost, reply[16:]
+
+
+def slices(events, process):
+    """Begins of slices in a process."""
+    return [e for e in events if e["ph"] == "B" and e["pid"] == process]
+
+
+@test
+def a_running_process_is_traced_until_it_ends():
+    observed = Observed()
+    with start(TRACE, "-d", f"pid:{observed.pid}", "-o", "t.json") as tool:
+        assert "recording" in tool.stderr.readline()
+        observed.dispatch(4)
+        observed.end()
+        _, err = tool.communicate(timeout=LIMIT)
+        assert tool.returncode == 0, err
+    events, processes, tracks = load("t.json")
+    jobs = slices(events, 3)
+    assert len(jobs) == 4, jobs
+    assert all(e["name"].startswith(f"observed ({observed.pid}), context ") for e in jobs), jobs
+    assert [e["args"]["job"] for e in jobs] == [1, 2, 3, 4], jobs
+    groups = [e for e in events if e["ph"] == "B" and e["name"].startswith("group ")]
+    assert len(groups) == 4 * GROUPS, len(groups)
+    assert {e["args"]["job"] for e in groups} == {1, 2, 3, 4}
+    assert all(processes[e["pid"]].startswith("USC ") for e in groups)
+    starts = [e for e in events if e["pid"] == 2 and e["name"] == "job start"]
+    assert len(starts) == 4 and tracks[2, starts[0]["tid"]] == "scheduling", starts
+    assert starts[0]["args"]["process"] == f"observed ({observed.pid})"
+
+
+@test
+def statistics_of_a_running_process_are_shown():
+    observed = Observed()
+    observed.dispatch(5)
+    status, out, err = run(TOP, "-d", f"pid:{observed.pid}", "-b", "-n", "2", "-i", "0.05")
+    assert status == 0 and len(out.splitlines()) == 2 and "compute" in out, (out, err)
+    with connect(observed.path) as peer:
+        error, _, data = ask(peer, STATS)
+        assert error == 0 and len(data) >= 100 and any(data), (error, data)
+    observed.end()
+    assert not os.path.exists(observed.path)
+
+
+@test
+def a_device_without_the_key_has_no_socket():
+    observed = Observed("cores=1,threads=0,ram=64")
+    assert observed.said == "ready\n"
+    assert not [name for name in os.listdir(".") if name.startswith(f"pumice-{observed.pid}")]
+    for tool in (TRACE, TOP):
+        status, _, err = run(tool, "-d", f"pid:{observed.pid}")
+        assert status == 1 and "attach=1" in err, err
+    observed.end()
+
+
+@test
+def a_device_without_threads_is_observed():
+    observed = Observed("attach=1,cores=1,threads=0,ram=64")
+    with connect(observed.path) as peer:
+        assert ask(peer, OPEN, 4096)[0] == 0
+        observed.dispatch()
+        error, lost, data = ask(peer, READ, RECORDS)
+        assert error == 0 and lost == 0 and data and len(data) % RECORD == 0
+        kinds = [data[at + 8] for at in range(0, len(data), RECORD)]
+        assert kinds.count(4) == GROUPS and kinds.count(5) == GROUPS, kinds
+    observed.end()
+
+
+@test
+def names_that_are_no_process_are_refused():
+    for name in ("pid", "pid:", "pid:0", "pid:x", "pid:1x", "pid:1/", "pid:1/16", "pid:-1",
+                 "pid:99999999999"):
+        status, _, err = run(TOP, "-d", name, "-n", "1")
+        assert status == 1 and "pid:PID" in err, (name, err)
+    status, _, err = run(TRACE, "-d", "inproc")
+    assert status == 1 and "pid:PID" in err, err
+
+
+@test
+def wrong_requests_are_refused():
+    observed = Observed()
+    with connect(observed.path) as peer:
+        assert ask(peer, READ, 1)[0] == -EBADF
+        for op in (0, 7, 0xffffffff):
+            assert ask(peer, op)[0] == -EOPNOTSUPP
+        for entries in (0, 1, 3, 1 << 21, 0xffffffff):
+            assert ask(peer, OPEN, entries)[0] == -EINVAL, entries
+        assert ask(peer, OPEN, 2)[0] == 0
+        assert ask(peer, OPEN, 2)[0] == -EBUSY
+        for count in (RECORDS + 1, 0xffffffff):
+            assert ask(peer, READ, count)[0] == -EINVAL, count
+        assert len(ask(peer, HELLO)[2]) == 144
+    for packet in (b"x", b"\0" * 16, struct.pack("<4I", MAGIC, STATS, 0, 1),
+                   struct.pack("<4I", MAGIC ^ 1, STATS, 0, 0),
+                   struct.pack("<4I", MAGIC, STATS, 0, 0)[:15],
+                   struct.pack("<4I", MAGIC, STATS, 0, 0) + b"\0", b"\xff" * 60000):
+        with connect(observed.path) as peer:
+            peer.send(packet)
+            try:
+                assert peer.recv(64) == b"", packet[:20]
+            except ConnectionError:
+                pass
+    # The traces of the peers above are closed: another one opens.
+    with connect(observed.path) as peer:
+        assert ask(peer, OPEN, 64)[0] == 0
+    observed.dispatch()
+    observed.end()
+
+
+@test
+def a_ring_that_was_overwritten_counts_what_is_lost():
+    observed = Observed()
+    with connect(observed.path) as peer:
+        assert ask(peer, OPEN, 2)[0] == 0
+        observed.dispatch(3)
+        error, lost, data = ask(peer, READ, RECORDS)
+        assert error == 0 and lost >= 3 * 2 * GROUPS and len(data) <= 2 * RECORD, (lost, data)
+    observed.end()
+
+
+def hello(pid, clock=1000000000, version=1):
+    """Data of a reply to HELLO."""
+    info = b"inproc".ljust(16, b"\0") + bytes(8) + b"f" * 32 + bytes(56) + \
+        struct.pack("<Q", clock)
+    return struct.pack("<2I", version, pid) + b"n" * 16 + info
+
+
+def serve(replies):
+    """A process that pretends to have a GPU, with these replies; returns the tool's result."""
+    pid = os.getpid()
+    path = f"pumice-{pid}.0"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        listener.settimeout(LIMIT)
+        with start(TRACE, "-d", f"pid:{pid}", "-o", "fake.json") as tool:
+            peer, _ = listener.accept()
+            with peer:
+                for reply in replies:
+                    if not peer.recv(64):
+                        break
+                    peer.send(reply)
+            _, err = tool.communicate(timeout=LIMIT)
+    os.unlink(path)
+    return tool.returncode, err
+
+
+def good(data=b"", lost=0, error=0):
+    """A reply."""
+    return struct.pack("<IiQ", MAGIC, error, lost) + data
+
+
+@test
+def wrong_replies_are_refused():
+    pid = os.getpid()
+    for reply in (b"x", good()[:15], good(hello(pid)[:-1]), good(hello(pid) + b"\0"),
+                  good(hello(pid + 1)), good(hello(pid, clock=0)), good(hello(pid, version=2)),
+                  good(hello(pid), error=7), good(error=-5000), b"\0" * 160, b"\xff" * 60000):
+        status, err = serve([reply])
+        assert status == 1 and "Protocol error" in err, (reply[:40], err)
+    for reply in (good(bytes(RECORD - 1)), good(bytes(RECORD * (RECORDS + 1)))):
+        status, err = serve([good(hello(pid)), good(), reply])
+        assert status == 0, err
+        load("fake.json")
+
+
+@test
+def damaged_records_select_no_track():
+    records = b""
+    # Every kind, with the largest units, slots, phases and arguments, and with none.
+    for kind in range(256):
+        for low, arg in ((0, 0), (0xffffff, (1 << 64) - 1), (0xf1ffff, 5), (0x010000, 1 << 32)):
+            records += struct.pack("<QIIQQ", kind * 1000, kind | low << 8, 7, arg,
+                                   (1 << 48) - 1 if arg else 0)
+    parts = [records[at:at + RECORD * RECORDS] for at in range(0, len(records),
+                                                               RECORD * RECORDS)]
+    status, err = serve([good(hello(os.getpid())), good()] +
+                        [good(part, lost=n) for n, part in enumerate(parts)])
+    assert status == 0, err
+    events, _, _ = load("fake.json")
+    assert all(e["args"].get("process", "").startswith("n" * 15 + " (")
+               for e in slices(events, 3)), slices(events, 3)
+    assert max(e["pid"] for e in events) < 10 + 16 + 64
+
+
+@test
+def a_run_of_ones_own_is_traced():
+    status, _, err = run(RUN, "--device", "inproc:cores=2,threads=0,ram=64", "--groups", "4",
+                         "--repeat", "2", "--trace", "run.json", "--arg", "buf:f32:zero:256",
+                         "--arg", "inout:f32:zero:256", "--arg", "u32:256", "--arg", "f32:1",
+                         os.path.join(HERE, "saxpy.pasm"))
+    assert status == 0, err
+    events, _, _ = load("run.json")
+    assert len([e for e in events if e["ph"] == "B" and e["name"].startswith("group ")]) == 8
+    assert all(e["name"].startswith("pumice-run (") for e in slices(events, 3))
+
+
+@test
+def the_check_reports_each_broken_rule():
+    name = {"ph": "M", "pid": 1, "tid": 0, "args": {"name": "n"}}
+    names = [dict(name, name="process_name"), dict(name, name="thread_name")]
+    begin = {"ph": "B", "pid": 1, "tid": 0, "ts": 2.0, "name": "b"}
+    end = {"ph": "E", "pid": 1, "tid": 0, "ts": 3.0}
+    job = {"ph": "b", "pid": 1, "tid": 0, "ts": 2.0, "name": "j", "cat": "c", "id": "1"}
+
+    def broken(events):
+        with open("broken.json", "w", encoding="ascii") as file:
+            json.dump({"traceEvents": events}, file)
+        try:
+            load("broken.json")
+        except TraceError:
+            return True
+        return False
+
+    assert not broken(names + [begin, end, job, dict(job, ph="e")])
+    for events in ([begin], [end], [begin, begin, end], [begin, dict(end, ts=1.0)],
+                   [begin, dict(end, ph="X")], [dict(begin, tid=1), dict(end, tid=1)],
+                   [dict(begin, pid=2), dict(end, pid=2)], [dict(begin, ts=-1), end],
+                   [job], [job, job], [job, dict(job, ph="e", ts=1.0)], [names[0]],
+                   [dict(begin, args={"process": "without id"}), end]):
+        assert broken(names + events), events
+
+
+if __name__ == "__main__":
+    main()
