@@ -17,6 +17,7 @@
 #include "fwif.h"
 #include "pumice_names.h"
 
+/* In the process that owns the context: its id and name identify the context in a trace. */
 TRACE_EVENT(pumice_job_submit,
 	TP_PROTO(u32 context, u64 stream, u32 waits, u32 dm),
 	TP_ARGS(context, stream, waits, dm),
@@ -25,15 +26,19 @@ TRACE_EVENT(pumice_job_submit,
 		__field(u64, stream)
 		__field(u32, waits)
 		__field(u32, dm)
+		__field(pid_t, pid)
+		__array(char, comm, TASK_COMM_LEN)
 	),
 	TP_fast_assign(
 		__entry->context = context;
 		__entry->stream = stream;
 		__entry->waits = waits;
 		__entry->dm = dm;
+		__entry->pid = current->tgid;
+		get_task_comm(__entry->comm, current->group_leader);
 	),
-	TP_printk("context=%u stream=0x%llx waits=%u dm=%u", __entry->context, __entry->stream,
-		  __entry->waits, __entry->dm)
+	TP_printk("context=%u stream=0x%llx waits=%u dm=%u pid=%d comm=%s", __entry->context,
+		  __entry->stream, __entry->waits, __entry->dm, __entry->pid, __entry->comm)
 );
 
 TRACE_EVENT(pumice_job_run,
