@@ -185,7 +185,7 @@ static void put_owner(struct perfetto *p, const struct pf_owner *owner)
 static void put_args(struct perfetto *p, uint64_t ns, const struct pf_args *a)
 {
 	const struct pumice_event_record *e = a->event;
-	const uint32_t context = e ? e->context : a->context;
+	const uint32_t *context = e ? &e->context : a->context;
 	const struct pf_owner *owner;
 
 	fputs(",\"args\":{\"detail\":", p->file);
@@ -195,8 +195,8 @@ static void put_args(struct perfetto *p, uint64_t ns, const struct pf_args *a)
 	if (e && p->job[e->dm % PF_MASTERS])
 		fprintf(p->file, ",\"job\":%" PRIu32, p->job[e->dm % PF_MASTERS]);
 	if (context) {
-		fprintf(p->file, ",\"context\":%" PRIu32, context);
-		owner = pf_owner_at(p, context, ns);
+		fprintf(p->file, ",\"context\":%" PRIu32, *context);
+		owner = pf_owner_at(p, *context, ns);
 		if (owner)
 			put_owner(p, owner);
 	}

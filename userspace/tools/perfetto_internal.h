@@ -45,11 +45,11 @@ struct pf_driver {
 
 /* Arguments of an event: values that are not 0 or NULL are written. */
 struct pf_args {
-	const struct pumice_event_record *event;	/* whose context, process and job */
+	const struct pumice_event_record *event;	/* of a job: its context, process, number */
 	const char *detail;
 	const char *key;	/* of value */
 	uint64_t value;
-	uint32_t context;	/* without an event */
+	const uint32_t *context;	/* without an event; or NULL */
 };
 
 /* A work-group or task on a USC. */

@@ -101,7 +101,7 @@ static void firmware(struct perfetto *p, const struct pumice_event_record *e, ui
 	const uint32_t args[3] = { (uint32_t)e->arg0, (uint32_t)(e->arg0 >> 32),
 				   (uint32_t)e->arg1 };
 	const uint32_t event = (uint32_t)(e->arg1 >> 32) & 0xff;
-	uint32_t context = 0;
+	const uint32_t *context = NULL;
 	char name[32], text[128];
 	enum topic topic;
 
@@ -111,7 +111,7 @@ static void firmware(struct perfetto *p, const struct pumice_event_record *e, ui
 	put_event_name(name, sizeof(name), event_name[event]);
 	put_event_text(text, sizeof(text), event_format[event], args);
 	if (!strncmp(event_format[event], "context %u", strlen("context %u")))
-		context = args[0];
+		context = args;
 	pf_name(p, PF_FIRMWARE, "firmware", topic, topic_name[topic]);
 	pf_point(p, PF_FIRMWARE, topic, ns, name,
 		 &(struct pf_args){ .detail = text, .context = context });
@@ -257,6 +257,8 @@ static void tile(struct perfetto *p, const struct pumice_event_record *e, uint64
 
 static void pm(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
+	const bool of_job = e->arg0 == PUMICE_TRACE_PM_EMPTY || e->arg0 == PUMICE_TRACE_PM_FREE;
+
 	if (e->arg0 == PUMICE_TRACE_PM_ALLOC) {
 		pf_name(p, PF_PM, "PM", 0, "PM");
 		pf_counter(p, PF_PM, ns, "pages allocated", ++p->pages);
@@ -264,7 +266,7 @@ static void pm(struct perfetto *p, const struct pumice_event_record *e, uint64_t
 	}
 	pf_name(p, PF_PM, "PM", 0, "PM");
 	pf_point(p, PF_PM, 0, ns, pumice_trace_pm_str((uint32_t)e->arg0),
-		 &(struct pf_args){ .event = e, .key = "of", .value = e->arg1 });
+		 &(struct pf_args){ .event = of_job ? e : NULL, .key = "of", .value = e->arg1 });
 }
 
 /* ----------------------------------------------------------------------- USCs */

@@ -21,7 +21,7 @@
 #include "inproc.h"
 
 #define SEND_MS		1000	/* a peer that does not read its reply is disconnected */
-#define LINGER_MS	1000	/* until a peer requests the rest of its trace */
+#define LINGER_MS	10000	/* until a peer requests the rest of its trace */
 
 struct attach_server {
 	struct inproc_device *device;
