@@ -201,6 +201,27 @@ def a_ring_that_was_overwritten_counts_what_is_lost():
     observed.end()
 
 
+@test
+def the_rest_of_a_trace_is_read_when_the_device_is_closed():
+    observed = Observed()
+    with connect(observed.path) as peer:
+        assert ask(peer, OPEN, 4096)[0] == 0
+        observed.dispatch(4)
+        observed.process.stdin.close()
+        # The socket's name is removed first; the device is being closed from then on.
+        while os.path.exists(observed.path):
+            assert observed.process.poll() is None
+        kinds = []
+        while True:
+            error, lost, data = ask(peer, READ, 1)
+            assert error == 0 and lost == 0
+            if not data:
+                break
+            kinds.append(data[8])
+        assert kinds.count(2) == 4 and kinds.count(5) == 4 * GROUPS, kinds
+    observed.end()
+
+
 def hello(pid, clock=1000000000, version=1):
     """Data of a reply to HELLO."""
     info = b"inproc".ljust(16, b"\0") + bytes(8) + b"f" * 32 + bytes(56) + \
