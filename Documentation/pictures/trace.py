@@ -125,8 +125,9 @@ def draw(events, path, window):
     for i in range(9):
         time = start + (end - start) * i / 8
         p.tick(time, "black", 6)
-        p.draw.text((p.at(time) - 20, p.y + 6), f"{(time - start) / 1000:.2f} ms", fill="black",
-                    font=p.font)
+        text = f"{(time - start) / 1000:.2f} ms"
+        left = min(p.at(time) - 20, WIDTH - 4 - p.draw.textlength(text, font=p.font))
+        p.draw.text((left, p.y + 6), text, fill="black", font=p.font)
     p.image.crop((0, 0, WIDTH, p.y + 24)).save(path)
 
 
