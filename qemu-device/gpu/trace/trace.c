@@ -7,10 +7,9 @@
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * (u32)sizeof(u32))
 #define LAST_WORD	(PUMICE_TRACE_RECORD_WORDS - 1u)	/* contains the sequence */
 #define MIN_LOG		1u
-#define MAX_LOG		20u
 #define LOG_MASK	(RECORD_BYTES - 1ull)	/* address bits of the ring that contain its log2 */
 
-_Static_assert(MAX_LOG <= LOG_MASK, "address and size of a ring fit one word");
+_Static_assert(TRACE_MAX_LOG <= LOG_MASK, "address and size of a ring fit one word");
 _Static_assert((1u << MMU_GRAIN_SHIFT) % RECORD_BYTES == 0, "a record is within one grain");
 
 void trace_init(struct trace *trace, const struct trace_config *config)
@@ -31,7 +30,7 @@ static u64 ring_of(const struct trace_regs *regs)
 {
 	u32 log = MIN_LOG;
 
-	while (log < MAX_LOG && 1u << log != regs->entries)
+	while (log < TRACE_MAX_LOG && 1u << log != regs->entries)
 		log++;
 	if (1u << log != regs->entries || regs->base % RECORD_BYTES)
 		return 0;
@@ -102,16 +101,18 @@ void trace_write(struct trace *trace, const struct trace_item *item)
 	u64 ring = atomic_load(&trace->ring);
 	u32 words[PUMICE_TRACE_RECORD_WORDS];
 	struct pumice_trace_record record;
-	_Atomic bool *writing;
+	_Atomic u32 *writing;
 	u64 number, place;
+	u32 flag;
 	u8 *host;
 
 	if (!ring)
 		return;
 	number = atomic_fetch_add(&trace->next, 1);
 	place = number & ((1ull << (ring & LOG_MASK)) - 1);
-	writing = &trace->writing[place % TRACE_WRITERS];
-	if (atomic_exchange_explicit(writing, true, memory_order_acquire))
+	writing = &trace->writing[place % TRACE_FLAG_WORDS];
+	flag = 1u << place / TRACE_FLAG_WORDS;
+	if (atomic_fetch_or_explicit(writing, flag, memory_order_acquire) & flag)
 		return;
 	record = record_of(trace, item, number);
 	host = mmu_probe(trace->config.mmu, 0, (ring & ~LOG_MASK) + place * RECORD_BYTES,
@@ -120,5 +121,5 @@ void trace_write(struct trace *trace, const struct trace_item *item)
 		pumice_trace_record_pack(words, &record);
 		put((u32 *)(void *)host, words, number);
 	}
-	atomic_store_explicit(writing, false, memory_order_release);
+	atomic_fetch_and_explicit(writing, ~flag, memory_order_release);
 }

@@ -10,8 +10,8 @@
  * held.
  *
  * Writers do not wait for each other. Each allocates a number, and writes the record of that
- * number, with the sequence last. An event is dropped if a delayed writer has not finished
- * the same record yet.
+ * number, with the sequence last. An event is dropped if the writer of the event that it
+ * replaces, one whole ring earlier, has not finished yet.
  *
  * Limits: translates for every event (no TLB entry for the ring), so it needs no invalidation
  * and adds no events itself. A disabled trace costs a load and a branch.
@@ -25,7 +25,8 @@
 #include "../mmu/mmu.h"
 #include "pumice_regs.h"
 
-#define TRACE_WRITERS 256u	/* a power of two, far above the number of threads */
+#define TRACE_MAX_LOG	20u	/* log2 of the entries of the largest ring */
+#define TRACE_FLAG_WORDS ((1u << TRACE_MAX_LOG) / 32)
 
 /* Data masters, numbered as in trace_record. */
 enum trace_master {
@@ -59,7 +60,8 @@ struct trace {
 	_Atomic u64 ring;	/* address of the ring, and log2 of its entries in the low bits */
 	_Atomic u64 next;	/* number of the next event */
 	_Atomic u32 context[TRACE_MASTERS];	/* of the running jobs */
-	_Atomic bool writing[TRACE_WRITERS];	/* records being written, modulo their number */
+	/* Bit e / TRACE_FLAG_WORDS of word e % TRACE_FLAG_WORDS: entry e is being written. */
+	_Atomic u32 writing[TRACE_FLAG_WORDS];
 };
 
 void trace_init(struct trace *trace, const struct trace_config *config);

@@ -12,6 +12,12 @@
 #define GROUPS	16u	/* of 64 instances: two waves each */
 #define SMALL	16u	/* entries of a trace: fewer than a job's, more than the firmware's after it */
 
+/* A job whose events are most of a ring: it wraps at the second, and never overflows. */
+#define BUSY_LAUNCHES	100u
+#define BUSY_GROUPS	256u
+#define BUSY_ENTRIES	(1u << 16)
+_Static_assert(2 * BUSY_LAUNCHES * BUSY_GROUPS + 1 < BUSY_ENTRIES, "an event of each kind and group");
+
 /* A stream of @launches launches of store.pasm. Returns its address. */
 static uint64_t stores(struct path *p, const struct pumice_kernel *k, uint32_t groups,
 		       uint64_t to, uint32_t launches)
@@ -268,8 +274,9 @@ static void trace_of_a_job(struct path *p)
 			assert_int_equal(r[i].arg0, GROUPS);
 		assert_true(!i || p->threads || r[i].time >= r[i - 1].time);
 	}
+	/* Only the firmware may still have work after the job. */
 	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
-	assert_int_equal(count, 0);
+	assert_int_equal(count_kind(r, count, PUMICE_EVENT_FIRMWARE), count);
 	pumice_trace_close(trace);
 	free(r);
 	pumice_kernel_destroy(k);
@@ -280,6 +287,49 @@ static void the_trace_has_a_jobs_events(void **state)
 	(void)state;
 	path_one(1, 0, trace_of_a_job);
 	path_one(4, 2, trace_of_a_job);
+}
+
+/* Events of one job, read while it runs: each group starts and ends once. */
+static void read_one_job(struct path *p, struct pumice_trace *trace, uint64_t stream)
+{
+	const struct pumice_job job = { .context = p->context, .stream = stream };
+	struct pumice_event_record r[SMALL];
+	uint32_t starts = 0, ends = 0, done = 0, count;
+	uint64_t lost;
+
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
+	while (!done) {
+		assert_int_equal(pumice_trace_read(trace, r, SMALL, &count, &lost), 0);
+		assert_int_equal(lost, 0);
+		starts += count_kind(r, count, PUMICE_EVENT_GROUP_START);
+		ends += count_kind(r, count, PUMICE_EVENT_GROUP_END);
+		done += count_kind(r, count, PUMICE_EVENT_JOB_END);
+	}
+	assert_int_equal(starts, BUSY_LAUNCHES * BUSY_GROUPS);
+	assert_int_equal(ends, BUSY_LAUNCHES * BUSY_GROUPS);
+	assert_int_equal(done, 1);
+}
+
+static void trace_of_busy_threads(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t va = stores(p, k, BUSY_GROUPS, p->out_va, BUSY_LAUNCHES);
+	struct pumice_trace *trace;
+	uint32_t round;
+
+	assert_int_equal(pumice_trace_open(p->dev, 1u << PUMICE_EVENT_GROUP_START |
+					   1u << PUMICE_EVENT_GROUP_END |
+					   1u << PUMICE_EVENT_JOB_END, BUSY_ENTRIES, &trace), 0);
+	for (round = 0; round < 4; round++)
+		read_one_job(p, trace, va);
+	pumice_trace_close(trace);
+	pumice_kernel_destroy(k);
+}
+
+static void no_event_is_lost_while_there_is_room(void **state)
+{
+	(void)state;
+	path_one(4, 2, trace_of_busy_threads);
 }
 
 static void trace_overflows(struct path *p)
@@ -403,6 +453,7 @@ int main(void)
 		cmocka_unit_test(a_monitor_is_busy_until_its_jobs_end_and_may_be_destroyed_before),
 		cmocka_unit_test(statistics_count_all_jobs),
 		cmocka_unit_test(the_trace_has_a_jobs_events),
+		cmocka_unit_test(no_event_is_lost_while_there_is_room),
 		cmocka_unit_test(events_without_room_in_a_trace_are_counted_as_lost),
 		cmocka_unit_test(commands_read_and_write_memory),
 		cmocka_unit_test(jobs_of_two_contexts_share_the_gpu_in_slices),

@@ -186,10 +186,7 @@ static void accept_peer(struct attach_server *s)
 		s->peer = peer;
 }
 
-/*
- * The device is being closed: let the peer read the rest of its trace. A peer that does not request it
- * for it is not waited for longer than LINGER_MS.
- */
+/* The device is being closed: let the peer read the rest of its trace, for at most LINGER_MS. */
 static void linger(struct attach_server *s)
 {
 	const u64 end = now_ns() + LINGER_MS * 1000000ull;

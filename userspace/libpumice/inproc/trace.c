@@ -52,12 +52,13 @@ int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trac
 	return err;
 }
 
-static u16 sequence_of(const u32 *words)
+/* Whether words are event n. The memory is zero at first, and 0 is no event's kind. */
+static bool is_event(const u32 *words, u64 n)
 {
 	struct pumice_trace_record record;
 
 	pumice_trace_record_unpack(words, &record);
-	return record.sequence;
+	return record.kind && record.sequence == (u16)(n + 1);
 }
 
 /* Copy the words of a record, in order. */
@@ -70,21 +71,25 @@ static void copy_words(const u32 *from, u32 *to)
 }
 
 /*
- * Copy event n. The GPU invalidates the sequence number before it overwrites
- * a record: a copy between two reads of the same number is consistent.
+ * Copy event n if it is complete, and invalidate it: in a ring of 2^16 entries or more the event
+ * that replaces it has the same sequence number, and must not be taken for complete before it is.
+ * The GPU invalidates the sequence number before it overwrites a record: a copy between two reads
+ * of the same number is consistent.
  */
-static bool copy_event(const struct inproc_trace *t, u64 n, u32 *words)
+static bool take_event(const struct inproc_trace *t, u64 n, u32 *words)
 {
-	const u32 *from = (const u32 *)t->area.cpu +
-			  (n % t->entries) * PUMICE_TRACE_RECORD_WORDS;
+	u32 *from = (u32 *)t->area.cpu + (n % t->entries) * PUMICE_TRACE_RECORD_WORDS;
 	u32 before[PUMICE_TRACE_RECORD_WORDS], after[PUMICE_TRACE_RECORD_WORDS];
-	u16 expected = (u16)(n + 1);
+	u32 *last = &from[PUMICE_TRACE_RECORD_WORDS - 1];
 
 	copy_words(from, before);
 	copy_words(from, words);
 	copy_words(from, after);
-	return sequence_of(before) == expected && sequence_of(words) == expected &&
-	       sequence_of(after) == expected;
+	if (!is_event(before, n) || !is_event(words, n) || !is_event(after, n))
+		return false;
+	__atomic_compare_exchange_n(last, &after[PUMICE_TRACE_RECORD_WORDS - 1],
+				    (u32)(u16)n << 16, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return true;
 }
 
 int inproc_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lost)
@@ -102,7 +107,11 @@ int inproc_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lo
 			*lost += written - t->next - t->entries;
 			t->next = written - t->entries;
 		}
-		*have = copy_event(t, t->next++, words);
+		*have = take_event(t, t->next, words);
+		/* Not complete yet; with so many after it, it is lost. */
+		if (!*have && written - t->next <= t->entries / 2)
+			return 0;
+		t->next++;
 		*lost += !*have;
 	} while (!*have);
 	return 0;

@@ -26,6 +26,8 @@
 
 #define ENTRIES		32768u
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
+/* A record with so many after it that is not complete is lost; the reader skips it. */
+#define LATE		(ENTRIES / 2)
 /* Number of records that are copied under the lock at a time. */
 #define CHUNK		128u
 /* Minor version of the register map that has TRACE_FW_EVENT. */
@@ -129,24 +131,39 @@ static int gpu_trace_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Copy the next complete record; false if there is none. */
+/* Copy the record @number if it is complete; the GPU may replace it at any time. */
+static bool gpu_trace_copy_record(const struct pumice_gpu_trace *trace, u64 number, u32 *record)
+{
+	const u32 *from = trace->ring->cpu + (number & (ENTRIES - 1)) * RECORD_BYTES;
+	const u32 last = READ_ONCE(from[PUMICE_TRACE_RECORD_WORDS - 1]);
+	struct pumice_trace_record r;
+
+	dma_rmb(); /* read the sequence before the record */
+	pumice_copy_once(record, from, RECORD_BYTES);
+	dma_rmb(); /* and again after it */
+	if (READ_ONCE(from[PUMICE_TRACE_RECORD_WORDS - 1]) != last)
+		return false;
+	record[PUMICE_TRACE_RECORD_WORDS - 1] = last;
+	pumice_trace_record_unpack(record, &r);
+	return r.sequence == (u16)(number + 1);
+}
+
+/* Copy the next complete record; false if there is none, or the next is not complete yet. */
 static bool gpu_trace_next_locked(struct pumice_device *pdev, u64 written, u32 *record)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
-	const u8 *ring = trace->ring->cpu;
-	struct pumice_trace_record r;
 
 	lockdep_assert_held(&trace->lock);
 	if (written - trace->read > ENTRIES)
 		trace->read = written - ENTRIES;
 	while (trace->read < written) {
-		pumice_copy_once(record, ring + (trace->read & (ENTRIES - 1)) * RECORD_BYTES,
-				 RECORD_BYTES);
-		pumice_trace_record_unpack(record, &r);
-		trace->read++;
-		/* Otherwise it is being written, was overwritten, or was lost. */
-		if (r.sequence == (u16)trace->read)
+		if (gpu_trace_copy_record(trace, trace->read, record)) {
+			trace->read++;
 			return true;
+		}
+		if (written - trace->read <= LATE)
+			return false;
+		trace->read++;
 	}
 	return false;
 }
