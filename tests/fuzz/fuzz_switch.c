@@ -202,13 +202,13 @@ static void set_observers(struct switch_fixture *w, struct fuzz *f)
 		reg(w, pds[fuzz_below(f, 7)], fuzz_number(f));
 		break;
 	case 1:
-		reg(w, PUMICE_TRACE_CTRL, fuzz_mutate(f, 0xffff));
+		reg(w, PUMICE_TRACE_CTRL, fuzz_mutate(f, UINT32_MAX));
 		break;
 	default:
 		reg(w, PUMICE_TRACE_CTRL, 0);
 		reg(w, PUMICE_TRACE_BASE, fuzz_below(f, 4) ? RING : fuzz_number(f));
 		reg(w, PUMICE_TRACE_ENTRIES, fuzz_mutate(f, RING_BYTES / 32));
-		reg(w, PUMICE_TRACE_CTRL, 0xffff);
+		reg(w, PUMICE_TRACE_CTRL, fuzz_below(f, 2) ? 0xffff : UINT32_MAX);
 		break;
 	}
 }

@@ -258,15 +258,24 @@ static void tile(struct perfetto *p, const struct pumice_event_record *e, uint64
 static void pm(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
 	const bool of_job = e->arg0 == PUMICE_TRACE_PM_EMPTY || e->arg0 == PUMICE_TRACE_PM_FREE;
+	const uint32_t pages = (uint32_t)e->arg1;
+	struct pf_args args = { .event = of_job ? e : NULL, .key = "of", .value = e->arg1 };
+	char detail[32];
 
+	pf_name(p, PF_PM, "PM", 0, "PM");
 	if (e->arg0 == PUMICE_TRACE_PM_ALLOC) {
-		pf_name(p, PF_PM, "PM", 0, "PM");
-		pf_counter(p, PF_PM, ns, "pages allocated", ++p->pages);
+		pf_counter(p, PF_PM, ns, "pages in use", ++p->pages);
 		return;
 	}
-	pf_name(p, PF_PM, "PM", 0, "PM");
-	pf_point(p, PF_PM, 0, ns, pumice_trace_pm_str((uint32_t)e->arg0),
-		 &(struct pf_args){ .event = of_job ? e : NULL, .key = "of", .value = e->arg1 });
+	if (e->arg0 == PUMICE_TRACE_PM_FREE) {
+		/* Pages that were allocated before the trace began, or before a loss, are unknown. */
+		p->pages -= pages < p->pages ? pages : p->pages;
+		pf_counter(p, PF_PM, ns, "pages in use", p->pages);
+		snprintf(detail, sizeof(detail), "macro tile %u", (uint32_t)(e->arg1 >> 32));
+		args = (struct pf_args){ .event = e, .detail = detail, .key = "pages",
+					 .value = pages };
+	}
+	pf_point(p, PF_PM, 0, ns, pumice_trace_pm_str((uint32_t)e->arg0), &args);
 }
 
 /* ----------------------------------------------------------------------- USCs */

@@ -546,7 +546,8 @@ static enum pm_result end_scene(struct pdm *pdm, struct gpu_fault *fault)
 	if (!pdm->scene_known)
 		return PM_OK;
 	if (pdm->end != DM_DONE)
-		result = pm_free_scene_piece(pdm->config.pm, &pdm->scene, fault);
+		result = pm_free_scene_piece(pdm->config.pm, &pdm->scene, TRACE_PDM,
+					     fault);
 	if (result == PM_MORE)
 		return PM_MORE;
 	state->valid = false;

@@ -16,7 +16,6 @@
  * Limits: see internal.h. After a fault the list differs from the PM's shadow; the driver
  * creates lists again after that.
  */
-#include "../trace/trace.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -54,10 +53,18 @@ void pm_reset(struct pm *pm)
 	pthread_mutex_unlock(&pm->lock);
 }
 
-static void trace_act(struct pm *pm, enum pumice_trace_pm act, enum trace_master dm,
-		      unsigned int ctx, u64 arg1)
+void pm_trace(struct pm *pm, enum pumice_trace_pm operation, enum trace_master dm,
+	      unsigned int ctx, u64 arg1)
 {
-	trace_event(pm->config.trace, PUMICE_TRACE_KIND_PM, dm, ctx, 0, act, arg1);
+	trace_event(pm->config.trace, PUMICE_TRACE_KIND_PM, dm, ctx, 0, operation, arg1);
+}
+
+/* Begin a call that follows links, for a job or for none; PM lock held. */
+static void begin_call(struct pm *pm, enum trace_master dm, unsigned int ctx)
+{
+	pm->budget = PM_PIECE;
+	pm->dm = dm;
+	pm->ctx = ctx;
 }
 
 /* Free a macro tile's pages of list l. */
@@ -86,7 +93,7 @@ static enum pm_result free_chain(struct pm *pm, const struct pm_scene *scene, u3
 	if (!s->freeing) {
 		if (chain.pages > s->list.pages - s->list.free)
 			goto damaged;
-		pm_list_free_begin(s, addr, &chain);
+		pm_list_free_begin(s, addr, macro_tile, &chain);
 	}
 	return pm_list_free_piece(pm, s, fault);
 damaged:
@@ -133,21 +140,19 @@ enum pm_result pm_free_macro_tile_piece(struct pm *pm, const struct pm_scene *sc
 	enum pm_result result;
 
 	pthread_mutex_lock(&pm->lock);
-	pm->budget = PM_PIECE;
+	begin_call(pm, TRACE_PDM, scene->ctx);
 	result = free_macro_tile_locked(pm, scene, macro_tile, fault);
 	pthread_mutex_unlock(&pm->lock);
-	if (result == PM_OK)
-		trace_act(pm, PUMICE_TRACE_PM_FREE, TRACE_PDM, scene->ctx, macro_tile);
 	return result;
 }
 
 enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
-				   struct gpu_fault *fault)
+				   enum trace_master dm, struct gpu_fault *fault)
 {
 	enum pm_result result;
 
 	pthread_mutex_lock(&pm->lock);
-	pm->budget = PM_PIECE;
+	begin_call(pm, dm, scene->ctx);
 	result = free_scene_locked(pm, scene, fault);
 	pthread_mutex_unlock(&pm->lock);
 	return result;
@@ -156,7 +161,7 @@ enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
 				    struct gpu_fault *fault)
 {
-	return pm_free_scene_piece(pm, scene, fault);
+	return pm_free_scene_piece(pm, scene, TRACE_VDM, fault);
 }
 
 bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
@@ -175,7 +180,7 @@ bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault
 	enum pm_result result;
 
 	do
-		result = pm_free_scene_piece(pm, scene, fault);
+		result = pm_free_scene_piece(pm, scene, TRACE_VDM, fault);
 	while (result == PM_MORE);
 	return result == PM_OK;
 }
@@ -219,7 +224,7 @@ static void check_low(struct pm *pm, struct pm_shadow *s)
 		return;
 	s->list.low = true;
 	__atomic_store_n(&pm->low_list, s->addr, __ATOMIC_RELAXED);
-	trace_act(pm, PUMICE_TRACE_PM_LOW, TRACE_VDM, 0, s->addr);
+	pm_trace(pm, PUMICE_TRACE_PM_LOW, TRACE_VDM, 0, s->addr);
 	if (pm->config.low)
 		pm->config.low(pm->config.opaque);
 }
@@ -262,12 +267,12 @@ enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_t
 	enum pm_result result;
 
 	pthread_mutex_lock(&pm->lock);
-	pm->budget = PM_PIECE;
+	begin_call(pm, TRACE_VDM, scene->ctx);
 	result = alloc_locked(pm, scene, macro_tile, ref, fault);
 	pthread_mutex_unlock(&pm->lock);
 	if (result == PM_OK || result == PM_EMPTY)
-		trace_act(pm, result == PM_OK ? PUMICE_TRACE_PM_ALLOC : PUMICE_TRACE_PM_EMPTY,
-			  TRACE_VDM, scene->ctx, macro_tile);
+		pm_trace(pm, result == PM_OK ? PUMICE_TRACE_PM_ALLOC : PUMICE_TRACE_PM_EMPTY,
+			 TRACE_VDM, scene->ctx, macro_tile);
 	return result;
 }
 
@@ -280,14 +285,14 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 	if (list >> 32)
 		return true;
 	pthread_mutex_lock(&pm->lock);
-	pm->budget = PM_PIECE;
+	begin_call(pm, TRACE_NO_JOB, 0);
 	result = pm_list_open(pm, (u32)list, &s, &fault);
 	if (result == PM_OK && pages > s->list.pages && pages <= s->list.max_pages) {
 		s->list.free += pages - s->list.pages;
 		s->list.pages = pages;
 		s->list.low = false;
 		pm_list_close(pm, s, &fault);
-		trace_act(pm, PUMICE_TRACE_PM_GROW, TRACE_NO_JOB, 0, pages);
+		pm_trace(pm, PUMICE_TRACE_PM_GROW, TRACE_NO_JOB, 0, pages);
 	}
 	pthread_mutex_unlock(&pm->lock);
 	return result != PM_MORE;
@@ -301,7 +306,7 @@ bool pm_release(struct pm *pm, u64 addr)
 	struct pm_scene scene;
 
 	pthread_mutex_lock(&pm->lock);
-	pm->budget = PM_PIECE;
+	begin_call(pm, TRACE_NO_JOB, 0);
 	loaded = pm_scene_load_locked(pm, addr, 0, &scene, &fault);
 	if (loaded == PM_OK)
 		freed = free_scene_locked(pm, &scene, &fault);

@@ -24,11 +24,11 @@
 
 #include "../fault.h"
 #include "../mmu/mmu.h"
+#include "../trace/trace.h"
 #include "pumice_formats.h"
 
 struct inject;
 struct pm;
-struct trace;
 
 #define PM_MACRO_TILES (PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y)
 
@@ -93,8 +93,9 @@ enum pm_result pm_free_macro_tile_piece(struct pm *pm, const struct pm_scene *sc
 					u32 macro_tile, struct gpu_fault *fault);
 enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
 				    struct gpu_fault *fault);
+/* dm: the data master whose job frees them. */
 enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
-				   struct gpu_fault *fault);
+				   enum trace_master dm, struct gpu_fault *fault);
 /* Do all of it at once, for callers without a stop flag. */
 bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
 bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,

@@ -33,7 +33,7 @@ REG_WRITE(reg_trace_entries_write)
 REG_READ(reg_trace_ctrl)
 {
 	(void)at;
-	return gpu->trace.regs.enable;
+	return gpu->trace.regs.ctrl;
 }
 
 REG_WRITE(reg_trace_ctrl_write)

@@ -9,6 +9,11 @@
 #define MIN_LOG		1u
 #define LOG_MASK	(RECORD_BYTES - 1ull)	/* address bits of the ring that contain its log2 */
 
+/* Kinds of events before register map 2.3: those without EXTENDED. */
+#define FIRST_EXTENDED	10u
+#define EXTENDED	PUMICE_TRACE_CTRL__EXTENDED__MASK
+
+_Static_assert(PUMICE_TRACE_KIND_CHUNK == FIRST_EXTENDED, "the first kind of register map 2.3");
 _Static_assert(TRACE_MAX_LOG <= LOG_MASK, "address and size of a ring fit one word");
 _Static_assert((1u << MMU_GRAIN_SHIFT) % RECORD_BYTES == 0, "a record is within one grain");
 
@@ -37,13 +42,13 @@ static u64 ring_of(const struct trace_regs *regs)
 	return regs->base | log;
 }
 
-bool trace_set_enable(struct trace *trace, u32 enable)
+bool trace_set_enable(struct trace *trace, u32 ctrl)
 {
-	bool was_on = trace->regs.enable != 0;
+	bool was_on = trace->regs.ctrl & PUMICE_TRACE_CTRL__ENABLE__MASK;
 	u64 ring;
 
-	trace->regs.enable = enable;
-	if (!enable) {
+	trace->regs.ctrl = ctrl;
+	if (!(ctrl & PUMICE_TRACE_CTRL__ENABLE__MASK)) {
 		atomic_store(&trace->kinds, 0);
 		return was_on;
 	}
@@ -52,7 +57,9 @@ bool trace_set_enable(struct trace *trace, u32 enable)
 		atomic_store(&trace->next, 0);
 		atomic_store(&trace->ring, ring);
 	}
-	atomic_store(&trace->kinds, atomic_load(&trace->ring) ? enable : 0);
+	if (!(ctrl & EXTENDED))
+		ctrl &= (1u << FIRST_EXTENDED) - 1;
+	atomic_store(&trace->kinds, atomic_load(&trace->ring) ? ctrl : 0);
 	return false;
 }
 
@@ -67,26 +74,44 @@ void trace_set_context(struct trace *trace, enum trace_master dm, u32 context)
 		atomic_store_explicit(&trace->context[dm], context, memory_order_relaxed);
 }
 
+static u32 context_of(struct trace *trace, enum trace_master dm)
+{
+	return atomic_load_explicit(&trace->context[dm], memory_order_relaxed);
+}
+
+/* Change a record to that of register map 2.2. */
+static void reduce(struct trace *trace, struct pumice_trace_record *r)
+{
+	r->phase = PUMICE_TRACE_PHASE_INSTANT;
+	r->dm = 0;
+	r->slot = 0;
+	r->context = context_of(trace, TRACE_CDM);
+	if (r->kind == PUMICE_TRACE_KIND_JOB_START)
+		r->arg1 &= 1;
+}
+
 static struct pumice_trace_record record_of(struct trace *trace, const struct trace_item *item,
 					    u64 number)
 {
 	const bool job = item->dm < TRACE_MASTERS;
-
-	return (struct pumice_trace_record){
+	struct pumice_trace_record r = {
 		.time = trace->config.now(trace->config.opaque),
 		.kind = item->kind, .mmu_ctx = (u8)item->ctx, .usc = item->usc,
 		.phase = item->phase, .dm = job ? item->dm : 0, .slot = item->slot,
-		.context = job ? atomic_load_explicit(&trace->context[item->dm],
-						      memory_order_relaxed) : 0,
+		.context = job ? context_of(trace, (enum trace_master)item->dm) : 0,
 		.arg0 = item->arg0, .arg1 = item->arg1, .sequence = (u16)(number + 1),
 	};
+
+	if (!(atomic_load_explicit(&trace->kinds, memory_order_relaxed) & EXTENDED))
+		reduce(trace, &r);
+	return r;
 }
 
 /*
  * Write a record. While its body changes, its sequence is one that this entry never has: the
  * previous number, which belongs to the neighbouring entry.
  */
-static void put(u32 *to, const u32 *words, u64 number)
+static void write_record(u32 *to, const u32 *words, u64 number)
 {
 	u32 word;
 
@@ -119,7 +144,7 @@ void trace_write(struct trace *trace, const struct trace_item *item)
 			 PUMICE_ACCESS_WRITE);
 	if (host) {
 		pumice_trace_record_pack(words, &record);
-		put((u32 *)(void *)host, words, number);
+		write_record((u32 *)(void *)host, words, number);
 	}
 	atomic_fetch_and_explicit(writing, ~flag, memory_order_release);
 }

@@ -44,7 +44,7 @@ struct trace_config {
 struct trace_regs {
 	u64 base;
 	u32 entries;
-	u32 enable;
+	u32 ctrl;
 	u32 fw_arg[PUMICE_TRACE_FW_ARG_COUNT];
 };
 
@@ -56,7 +56,8 @@ struct trace {
 	struct trace_regs regs;
 
 	/* State; any thread. */
-	_Atomic u32 kinds;	/* bit n: events of enum trace_kind n are written */
+	/* Bit n: events of enum trace_kind n are written. Bit 31 is that of TRACE_CTRL. */
+	_Atomic u32 kinds;
 	_Atomic u64 ring;	/* address of the ring, and log2 of its entries in the low bits */
 	_Atomic u64 next;	/* number of the next event */
 	_Atomic u32 context[TRACE_MASTERS];	/* of the running jobs */
@@ -68,10 +69,10 @@ void trace_init(struct trace *trace, const struct trace_config *config);
 void trace_reset(struct trace *trace);
 
 /*
- * TRACE_CTRL. Going from 0 to not 0 latches the ring. Returns true when the caller must wait
+ * TRACE_CTRL. ENABLE going from 0 to not 0 latches the ring. Returns true when the caller must wait
  * for the units' steps (workers_quiesce()) until the ring is no longer written.
  */
-bool trace_set_enable(struct trace *trace, u32 enable);
+bool trace_set_enable(struct trace *trace, u32 ctrl);
 /* TRACE_WRITTEN. */
 u64 trace_written(const struct trace *trace);
 /* Set the context whose job a data master runs, low half of its TAG; trace may be NULL. */

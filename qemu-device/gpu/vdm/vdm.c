@@ -283,7 +283,7 @@ enum pm_result vdm_free_piece(struct vdm *vdm)
 {
 	struct gpu_fault ignored = { 0 };
 
-	return pm_free_scene_piece(vdm->config.pm, &vdm->scene, &ignored);
+	return pm_free_scene_piece(vdm->config.pm, &vdm->scene, TRACE_VDM, &ignored);
 }
 
 void vdm_freed(struct vdm *vdm)

@@ -14,7 +14,8 @@
 #define ENTRIES	4096u
 #define DONE	PUMICE_IC_PENDING__CDM_DONE__MASK
 #define FAULT	PUMICE_IC_PENDING__CDM_FAULT__MASK
-#define ALL_KINDS ((1u << PUMICE_TRACE_KIND_COUNT) - 1)
+#define EXTENDED PUMICE_TRACE_CTRL__EXTENDED__MASK
+#define ALL_KINDS (EXTENDED | ((1u << PUMICE_TRACE_KIND_COUNT) - 1))
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 50 };
 
@@ -223,7 +224,7 @@ static void events_of_the_firmware_are_records(void **state)
 	for (i = 0; i < PUMICE_TRACE_FW_ARG_COUNT; i++)
 		fx_fw_write(fx, PUMICE_TRACE_FW_ARG(i), 0xa0000001 + i);
 	fx_fw_write(fx, PUMICE_TRACE_FW_EVENT, 9);	/* the trace is off */
-	ring = ring_on(fx, 1u << PUMICE_TRACE_KIND_FIRMWARE);
+	ring = ring_on(fx, EXTENDED | 1u << PUMICE_TRACE_KIND_FIRMWARE);
 	fx_fw_write(fx, PUMICE_TRACE_FW_EVENT, 7);
 	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_FIRMWARE, &r), 1);
 	assert_int_equal(r.arg0, 0xa0000002a0000001);

@@ -280,6 +280,20 @@ static void check_geometry(uint32_t triangles)
 	assert_true(events_of(PUMICE_EVENT_TA, PUMICE_PHASE_END, PUMICE_TRACE_TA_HEADERS, &sum));
 }
 
+/* Each page was allocated and freed in the trace. */
+static void check_pages(void)
+{
+	uint32_t i, n;
+	uint64_t sum = 0, ignored;
+
+	for (i = 0; i < count; i++)
+		if (records[i].kind == PUMICE_EVENT_PM && records[i].arg0 == PUMICE_TRACE_PM_FREE)
+			sum += (uint32_t)records[i].arg1;
+	n = events_of(PUMICE_EVENT_PM, PUMICE_PHASE_INSTANT, PUMICE_TRACE_PM_ALLOC, &ignored);
+	assert_true(n);
+	assert_int_equal(sum, n);
+}
+
 static void check_frame(struct fixture *fx, uint32_t triangles)
 {
 	uint64_t sum;
@@ -314,6 +328,7 @@ static void check_frame(struct fixture *fx, uint32_t triangles)
 			 (triangles + SPLIT - 1) / SPLIT + SPAN_TASKS + BACKGROUND_TASKS + TILES);
 	assert_int_equal(events_of(PUMICE_EVENT_PM, PUMICE_PHASE_INSTANT, PUMICE_TRACE_PM_FREE,
 				   &sum), MACROS);
+	check_pages();
 	assert_int_equal(firmware_events(FWIF_LOG_JOB_START), 2);
 	assert_int_equal(firmware_events(FWIF_LOG_JOB_DONE), 2);
 	assert_int_equal(firmware_events(FWIF_LOG_PARTIAL), 0);
@@ -357,6 +372,7 @@ static void partial_renders_are_requested_rendered_and_counted(void **state)
 	assert_true(partials);
 	check_pairs();
 	check_contexts(&fx);
+	check_pages();
 	/* Chunks after the one that stalled are withdrawn, complete or not, and done again. */
 	assert_true(check_chunks(1000) >= 1000 / SPLIT);
 	assert_true(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL) +

@@ -15,7 +15,8 @@
 #define RING		0x200000ull
 #define RING_BYTES	0x2000u
 #define PER_PAGE	(0x1000u / 32)
-#define ALL_KINDS	((1u << PUMICE_TRACE_KIND_COUNT) - 1)
+#define EXTENDED	PUMICE_TRACE_CTRL__EXTENDED__MASK
+#define ALL_KINDS	(EXTENDED | ((1u << PUMICE_TRACE_KIND_COUNT) - 1))
 #define STALL		PUMICE_TRACE_KIND_STALL
 
 struct fixture {
@@ -132,7 +133,7 @@ static void only_selected_events_are_written(void **state)
 	(void)state;
 	for (wanted = 1; wanted < PUMICE_TRACE_KIND_COUNT; wanted++) {
 		trace_set_enable(&fx->trace, 0);
-		enable(fx, RING, 16, 1u << wanted);
+		enable(fx, RING, 16, EXTENDED | 1u << wanted);
 		for (kind = 1; kind < PUMICE_TRACE_KIND_COUNT; kind++)
 			trace_event(&fx->trace, kind, TRACE_CDM, 0, 0, 0, 0);
 		assert_int_equal(trace_written(&fx->trace), 1);
@@ -142,6 +143,43 @@ static void only_selected_events_are_written(void **state)
 	stall(fx, 1);
 	assert_int_equal(trace_written(&fx->trace), 1);
 	trace_event(NULL, STALL, TRACE_CDM, 0, 0, 0, 0);	/* no trace at all */
+	fx_destroy(fx);
+}
+
+/* As a driver for register map 2.2 expects them. */
+static void records_without_extended_are_those_of_version_2_2(void **state)
+{
+	struct fixture *fx = fx_create();
+	u32 kind;
+
+	(void)state;
+	enable(fx, RING, 256, 0xffff);
+	trace_set_context(&fx->trace, TRACE_CDM, 5);
+	trace_set_context(&fx->trace, TRACE_PDM, 6);
+	for (kind = 1; kind < PUMICE_TRACE_KIND_COUNT; kind++)
+		trace_item(&fx->trace, (struct trace_item){
+			.kind = (u8)kind, .phase = PUMICE_TRACE_PHASE_END, .dm = TRACE_PDM,
+			.usc = 63, .slot = 3, .ctx = 9, .arg0 = kind, .arg1 = trace_job(7ull << 32, true),
+		});
+	assert_int_equal(trace_written(&fx->trace), PUMICE_TRACE_KIND_STALL);
+	for (kind = 1; kind <= PUMICE_TRACE_KIND_STALL; kind++) {
+		const struct pumice_trace_record r = record(fx, kind - 1);
+
+		assert_int_equal(r.kind, kind);
+		assert_int_equal(r.phase, 0);
+		assert_int_equal(r.dm, 0);
+		assert_int_equal(r.slot, 0);
+		assert_int_equal(r.usc, 63);
+		assert_int_equal(r.mmu_ctx, 9);
+		assert_int_equal(r.context, 5);
+		assert_int_equal(r.arg0, kind);
+		assert_int_equal(r.arg1, kind == PUMICE_TRACE_KIND_JOB_START ? 1 : 0x701);
+	}
+	/* EXTENDED alone enables nothing. */
+	trace_set_enable(&fx->trace, 0);
+	enable(fx, RING, 256, EXTENDED);
+	stall(fx, 1);
+	assert_int_equal(trace_written(&fx->trace), PUMICE_TRACE_KIND_STALL);
 	fx_destroy(fx);
 }
 
@@ -223,7 +261,7 @@ static void invalid_rings_leave_the_trace_off(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		enable(fx, cases[i].base, cases[i].entries, ALL_KINDS);
-		assert_int_equal(fx->trace.regs.enable, ALL_KINDS);
+		assert_int_equal(fx->trace.regs.ctrl, ALL_KINDS);
 		stall(fx, 1);
 		assert_int_equal(trace_written(&fx->trace), 0);
 		trace_set_enable(&fx->trace, 0);
@@ -299,7 +337,7 @@ static void a_reset_stops_the_trace(void **state)
 	trace_reset(&fx->trace);
 	stall(fx, 2);
 	assert_int_equal(trace_written(&fx->trace), 0);
-	assert_int_equal(fx->trace.regs.enable, 0);
+	assert_int_equal(fx->trace.regs.ctrl, 0);
 	assert_int_equal(fx->trace.regs.base, 0);
 	enable(fx, RING, 4, ALL_KINDS);
 	stall(fx, 3);
@@ -401,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_contains_the_event),
 		cmocka_unit_test(only_selected_events_are_written),
+		cmocka_unit_test(records_without_extended_are_those_of_version_2_2),
 		cmocka_unit_test(the_ring_wraps_over_the_oldest),
 		cmocka_unit_test(sequences_wrap_around),
 		cmocka_unit_test(the_ring_is_latched_when_the_trace_goes_on),

@@ -85,9 +85,10 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 
 /* The first piece never completes. */
 enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
-				   struct gpu_fault *fault)
+				   enum trace_master dm, struct gpu_fault *fault)
 {
 	(void)scene;
+	assert_int_equal(dm, TRACE_VDM);
 	(void)fault;
 	assert_false(pm->b->fx->locked);
 	if (!(pm->b->free_pieces++ & 1))

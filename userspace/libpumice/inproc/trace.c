@@ -22,7 +22,9 @@ static void start(struct inproc_device *d, const struct inproc_trace *t)
 {
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_BASE, t->area.addr, 8);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_ENTRIES, t->entries, 4);
-	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL, PUMICE_TRACE_CTRL__ENABLE__MASK, 4);
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL,
+			      PUMICE_TRACE_CTRL__ENABLE__MASK |
+			      PUMICE_TRACE_CTRL__EXTENDED__MASK, 4);
 	__atomic_store_n(&d->fw->boot.trace, 1, __ATOMIC_RELAXED);
 }
 

@@ -43,7 +43,9 @@ static void gpu_trace_start_locked(struct pumice_device *pdev)
 	memset(trace->ring->cpu, 0, ENTRIES * RECORD_BYTES);
 	pumice_write64(pdev, PUMICE_TRACE_BASE, trace->ring->addr);
 	pumice_write(pdev, PUMICE_TRACE_ENTRIES, ENTRIES);
-	pumice_write(pdev, PUMICE_TRACE_CTRL, PUMICE_TRACE_CTRL__ENABLE__MASK);
+	/* Older devices ignore EXTENDED: their records lack what it adds. */
+	pumice_write(pdev, PUMICE_TRACE_CTRL,
+		     PUMICE_TRACE_CTRL__ENABLE__MASK | PUMICE_TRACE_CTRL__EXTENDED__MASK);
 	/* Older devices have no register for the firmware's events. */
 	if (PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= FW_EVENT_MINOR)
 		WRITE_ONCE(pdev->fw.shared->boot.trace, 1);
