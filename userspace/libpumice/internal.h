@@ -185,7 +185,20 @@ struct pumice_perfmon {
 struct pumice_trace {
 	struct pumice_device *dev;
 	u32 kinds;
+	/* Fetched from the backend, and not returned yet. */
+	u32 words[8];
+	bool have;	/* words are a record */
+	u64 lost;	/* events before it */
+	int error;
 };
+
+/*
+ * Fetch the next record of a selected kind: *have is false if there is none. Events that were
+ * lost before it are added to *lost. With @count records fetched before, a gap or an error is
+ * left for the next call with @count 0, so that it precedes all records that are returned
+ * together. Return: 0 or a negative errno.
+ */
+int trace_fetch(struct pumice_trace *trace, u32 count, u32 *words, bool *have, u64 *lost);
 
 /* Set up and tear down the common part. */
 int device_init(struct pumice_device *dev, const struct backend_ops *ops);

@@ -4,6 +4,7 @@
  * trace_record) as a structure, independent of the backend.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "internal.h"
 #include "pumice_formats.h"
@@ -35,6 +36,9 @@ _Static_assert((u32)PUMICE_EVENT_JOB_START == PUMICE_TRACE_KIND_JOB_START &&
 _Static_assert((u32)PUMICE_PHASE_BEGIN == PUMICE_TRACE_PHASE_BEGIN &&
 	       (u32)PUMICE_PHASE_END == PUMICE_TRACE_PHASE_END &&
 	       (u32)PUMICE_PHASE_CANCEL == PUMICE_TRACE_PHASE_CANCEL, "the header's phases");
+
+_Static_assert(sizeof(((struct pumice_trace *)0)->words) ==
+	       PUMICE_TRACE_RECORD_WORDS * sizeof(u32), "a record");
 
 const char *pumice_event_name(uint32_t kind)
 {
@@ -77,28 +81,58 @@ static void unpack(const u32 *words, struct pumice_event_record *to)
 	};
 }
 
+static bool is_selected(const struct pumice_trace *trace)
+{
+	struct pumice_trace_record record;
+
+	pumice_trace_record_unpack(trace->words, &record);
+	return record.kind < 32 && trace->kinds >> record.kind & 1;
+}
+
+int trace_fetch(struct pumice_trace *trace, u32 count, u32 *words, bool *have, u64 *lost)
+{
+	bool more = true;
+	int err;
+
+	*have = false;
+	while (more && !*have) {
+		if (!trace->have && !trace->error)
+			trace->error = trace->dev->ops->trace_next(trace, trace->words,
+								   &trace->have, &trace->lost);
+		if (count && (trace->lost || trace->error))
+			return 0;
+		*lost += trace->lost;
+		trace->lost = 0;
+		err = trace->error;
+		trace->error = 0;
+		if (err)
+			return err;
+		more = trace->have;
+		*have = more && is_selected(trace);
+		trace->have = false;
+	}
+	if (*have)
+		memcpy(words, trace->words, sizeof(trace->words));
+	return 0;
+}
+
 int pumice_trace_read(struct pumice_trace *trace, struct pumice_event_record *records,
 		      uint32_t max, uint32_t *count, uint64_t *lost)
 {
 	u32 words[PUMICE_TRACE_RECORD_WORDS];
 	u64 missed = 0;
-	bool have;
-	int err;
+	bool have = true;
+	int err = 0;
 
 	*count = 0;
-	while (*count < max) {
-		err = trace->dev->ops->trace_next(trace, words, &have, &missed);
-		if (err)
-			return err;
-		if (!have)
-			break;
-		unpack(words, &records[*count]);
-		if (records[*count].kind < 32 && trace->kinds >> records[*count].kind & 1)
-			++*count;
+	while (!err && have && *count < max) {
+		err = trace_fetch(trace, *count, words, &have, &missed);
+		if (have)
+			unpack(words, &records[(*count)++]);
 	}
 	if (lost)
 		*lost = missed;
-	return 0;
+	return err;
 }
 
 void pumice_trace_close(struct pumice_trace *trace)

@@ -213,10 +213,12 @@ int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entrie
  * @records: room for @max events
  * @max: events
  * @count: out: number of events read; 0 if there are no new ones
- * @lost: out: events that were overwritten before they were read, since the
- *   last call; may be NULL
+ * @lost: out: events that were overwritten before they were read, between those
+ *   of the last call and the first of this one; may be NULL
  *
- * Does not wait. Return: 0 or a negative errno.
+ * Does not wait. Returns fewer than @max events before such a gap: read until
+ * @count is 0. Return: 0 or a negative errno; an error after events is that of the
+ * next call. With a GPU of another process -ECONNRESET: that process has ended.
  */
 int pumice_trace_read(struct pumice_trace *trace, struct pumice_event_record *records,
 		      uint32_t max, uint32_t *count, uint64_t *lost);
