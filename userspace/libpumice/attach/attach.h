@@ -3,9 +3,11 @@
  * Observation of an in-process device by another process: the messages.
  *
  * A device opened with the option attach=1 listens on a socket, of which this names the path.
- * Its peer sends requests, one packet each, and receives one packet for each. Neither side
+ * Its peers, ATTACH_PEERS at a time, send requests, one packet each, and receive one packet for
+ * each; a further peer receives -EBUSY. One of them at a time can have the trace. Neither side
  * trusts the other: a packet has one of the sizes below, or the connection is closed. Only
- * processes of the same user, or of root, are served.
+ * processes of the same user, or of root, are served; and an observer accepts only the process
+ * that it asked for, of the same user, or of the owner of the folder if it is root.
  *
  * The interface is private: both sides are of the same version of the library.
  */
@@ -20,6 +22,8 @@
 #define ATTACH_MAGIC	0x50756d41u	/* "PumA" */
 #define ATTACH_VERSION	1u
 #define ATTACH_DEVICES	16u		/* of a process */
+#define ATTACH_PEERS	4u		/* of a device */
+#define ATTACH_NAME	"pumice-%u.%u"	/* of the socket: process, number of the device */
 #define ATTACH_RECORDS	256u		/* of one reply */
 #define ATTACH_RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * (u32)sizeof(u32))
 
@@ -40,7 +44,7 @@ struct attach_request {
 struct attach_reply {
 	u32 magic;
 	s32 error;	/* 0 or a negative errno; then there are no data */
-	u64 lost;	/* TRACE_READ: events */
+	u64 lost;	/* TRACE_READ: events lost before the first record */
 };
 
 struct attach_hello {
@@ -54,12 +58,19 @@ _Static_assert(sizeof(struct attach_hello) <= ATTACH_DATA &&
 	       sizeof(struct pumice_device_stats) <= ATTACH_DATA, "data of a reply");
 
 /*
- * Path of the socket of device @number of a process. Return: 0, or a negative errno if
- * XDG_RUNTIME_DIR is not set or too long.
+ * The folder of the sockets, XDG_RUNTIME_DIR, and its owner. Return: 0, or a negative errno:
+ * -EACCES if other users can write to it, or own it and this is not root.
  */
-int attach_path(u32 pid, u32 number, struct sockaddr_un *address);
+int attach_folder(const char **folder, uid_t *owner);
 
-/* A socket that sends packets, connected to this address; or a negative errno. */
-int attach_connect(const struct sockaddr_un *address);
+/* Path of the socket of device @number of a process, and the folder's owner. Return: as above. */
+int attach_path(u32 pid, u32 number, struct sockaddr_un *address, uid_t *owner);
+
+/*
+ * Connect a socket that sends packets. With 0 @seconds it does not block; otherwise this is the
+ * limit of connecting, sending and receiving. Return: the socket, or a negative errno;
+ * -ETIMEDOUT if the process listens and does not accept.
+ */
+int attach_connect(const struct sockaddr_un *address, u32 seconds);
 
 #endif

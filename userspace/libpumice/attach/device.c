@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The backend that observes the in-process device of another process: "pid:PID", or
- * "pid:PID/N" for device N of the process. See attach.h.
+ * The backend that observes the in-process device of another process: "pid:PID" for its first,
+ * which is number 0, or "pid:PID/N". See attach.h.
  *
  * Statistics, clock and event trace only. A reply is checked against the size that it must
  * have before any of it is used; texts in it are terminated here.
@@ -20,6 +20,7 @@ struct attached_device {
 	struct pumice_device base;
 	pthread_mutex_t lock;	/* one request at a time */
 	int fd;
+	int error;		/* of an earlier request, after which no reply is certain; or 0 */
 	struct pumice_process process;
 };
 
@@ -34,30 +35,76 @@ static struct attached_device *attached(struct pumice_device *dev)
 	return (struct attached_device *)dev;
 }
 
-/* Send a request. Return: the bytes of data, or a negative errno. */
-static ssize_t exchange(int fd, enum attach_op op, u32 value, void *data, size_t room, u64 *lost)
+/* Return: 0 or a negative errno; -ECONNRESET if the process has ended. */
+static int send_request(int fd, enum attach_op op, u32 value)
 {
 	const struct attach_request request = { .magic = ATTACH_MAGIC, .op = op, .value = value };
-	struct attach_reply reply;
-	struct iovec parts[] = { { &reply, sizeof(reply) }, { data, room } };
+	ssize_t bytes;
+
+	do
+		bytes = send(fd, &request, sizeof(request), MSG_NOSIGNAL);
+	while (bytes < 0 && errno == EINTR);
+	if (bytes == sizeof(request))
+		return 0;
+	if (bytes >= 0)
+		return -EPROTO;
+	if (errno == EAGAIN)
+		return -ETIMEDOUT;
+	return errno == EPIPE ? -ECONNRESET : -errno;
+}
+
+/* Receive a reply. Return: its bytes or a negative errno; -ECONNRESET if the process has ended. */
+static ssize_t receive(int fd, struct attach_reply *reply, void *data, size_t room)
+{
+	struct iovec parts[] = { { reply, sizeof(*reply) }, { data, room } };
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
 	ssize_t bytes;
 
-	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request))
-		return -errno;
-	bytes = recvmsg(fd, &message, 0);
+	do
+		bytes = recvmsg(fd, &message, 0);
+	while (bytes < 0 && errno == EINTR);
 	if (bytes < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -errno;
 	if (!bytes)
 		return -ECONNRESET;
-	if (bytes < (ssize_t)sizeof(reply) || message.msg_flags & MSG_TRUNC ||
-	    reply.magic != ATTACH_MAGIC || reply.error > 0 || reply.error < -4095)
+	if (bytes < (ssize_t)sizeof(*reply) || message.msg_flags & MSG_TRUNC ||
+	    reply->magic != ATTACH_MAGIC || reply->error > 0 || reply->error < -4095)
 		return -EPROTO;
+	return bytes;
+}
+
+/*
+ * Send a request. Return: the bytes of data, or a negative errno. After an error of the
+ * connection a late reply would be that of another request: all later requests fail too.
+ */
+static ssize_t exchange(struct attached_device *a, enum attach_op op, u32 value, void *data,
+			size_t room, u64 *lost)
+{
+	struct attach_reply reply;
+	ssize_t bytes = a->error;
+
+	if (!bytes)
+		bytes = send_request(a->fd, op, value);
+	if (!bytes)
+		bytes = receive(a->fd, &reply, data, room);
+	if (bytes < 0) {
+		a->error = (int)bytes;
+		shutdown(a->fd, SHUT_RDWR);
+		return bytes;
+	}
 	if (reply.error)
 		return reply.error;
 	if (lost)
 		*lost += reply.lost;
 	return bytes - (ssize_t)sizeof(reply);
+}
+
+/* Return a request's error, with its text. */
+static int fail_request(struct attached_device *a, ssize_t err)
+{
+	return fail(&a->base, (int)-err, "process %u%s: %s", a->process.pid,
+		    err == -ECONNRESET ? " has ended" : err == -ETIMEDOUT ? " does not reply" : "",
+		    strerror((int)-err));
 }
 
 /* The same for data of a known size. */
@@ -68,14 +115,11 @@ static int request(struct pumice_device *dev, enum attach_op op, u32 value, void
 	ssize_t got;
 
 	pthread_mutex_lock(&a->lock);
-	got = exchange(a->fd, op, value, data, bytes, NULL);
+	got = exchange(a, op, value, data, bytes, NULL);
 	pthread_mutex_unlock(&a->lock);
 	if (got >= 0 && (size_t)got != bytes)
 		got = -EPROTO;
-	if (got < 0)
-		return fail(dev, (int)-got, "process %u: %s", a->process.pid,
-			    strerror((int)-got));
-	return 0;
+	return got < 0 ? fail_request(a, got) : 0;
 }
 
 static int attached_timestamp(struct pumice_device *dev, u64 *gpu_ticks, u64 *cpu_ns)
@@ -102,6 +146,8 @@ static int attached_trace_open(struct pumice_device *dev, u32 entries, struct pu
 		return fail(dev, ENOMEM, "trace: out of memory");
 	t->base.dev = dev;
 	err = request(dev, ATTACH_TRACE_OPEN, entries, NULL, 0);
+	if (err == -EBUSY)
+		fail(dev, EBUSY, "process %u is being traced already", attached(dev)->process.pid);
 	if (err)
 		free(t);
 	else
@@ -118,14 +164,13 @@ static int attached_trace_next(struct pumice_trace *base, u32 *words, bool *have
 	*have = false;
 	if (t->next == t->count) {
 		pthread_mutex_lock(&a->lock);
-		got = exchange(a->fd, ATTACH_TRACE_READ, ATTACH_RECORDS, t->words,
+		got = exchange(a, ATTACH_TRACE_READ, ATTACH_RECORDS, t->words,
 			       sizeof(t->words), lost);
 		pthread_mutex_unlock(&a->lock);
 		if (got >= 0 && got % ATTACH_RECORD_BYTES)
 			got = -EPROTO;
 		if (got < 0)
-			return fail(base->dev, (int)-got, "process %u: %s", a->process.pid,
-				    strerror((int)-got));
+			return fail_request(a, got);
 		t->next = 0;
 		t->count = (u32)got / ATTACH_RECORD_BYTES;
 	}
@@ -147,7 +192,8 @@ static void attached_close(struct pumice_device *dev)
 {
 	struct attached_device *a = attached(dev);
 
-	close(a->fd);
+	if (a->fd >= 0)
+		close(a->fd);
 	pthread_mutex_destroy(&a->lock);
 	device_fini(dev);
 	free(a);
@@ -234,42 +280,64 @@ static const struct backend_ops attached_ops = {
 static bool parse(const char *text, u32 *pid, u32 *number)
 {
 	char *end;
-	unsigned long value;
+	unsigned long value, device = 0;
 
 	if (!text || *text < '1' || *text > '9')
 		return false;
 	value = strtoul(text, &end, 10);
+	if (*end) {
+		if (*end != '/' || end[1] < '0' || end[1] > '9')
+			return false;
+		device = strtoul(end + 1, &end, 10);
+	}
 	*pid = (u32)value;
-	*number = 0;
-	if (value > INT32_MAX || !*end)
-		return value <= INT32_MAX;
-	if (*end != '/' || end[1] < '0' || end[1] > '9')
-		return false;
-	*number = (u32)strtoul(end + 1, &end, 10);
-	return !*end && *number < ATTACH_DEVICES;
+	*number = (u32)device;
+	return !*end && value <= INT32_MAX && device < ATTACH_DEVICES;
 }
 
-/* Ask for the description of the device. Return: 0 or a negative errno. */
+/*
+ * Check who serves the socket: the process of this id, of this user or root; for root also of the
+ * owner of the folder. Return: 0 or a negative errno.
+ */
+static int check_process(const struct attached_device *a, uid_t owner)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+
+	if (getsockopt(a->fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
+		return -errno;
+	if (who.uid && who.uid != geteuid() && (geteuid() || who.uid != owner))
+		return -EACCES;
+	return (u32)who.pid == a->process.pid ? 0 : -EACCES;
+}
+
+/* Terminate a text of another process, and replace what a terminal would interpret. */
+static void clean_text(char *text, size_t bytes)
+{
+	text[bytes - 1] = '\0';
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+/* Request the description of the device. Return: 0 or a negative errno. */
 static int greet(struct attached_device *a)
 {
-	const struct timeval limit = { .tv_sec = REPLY_SECONDS };
 	struct pumice_device_info *info = &a->base.info;
 	struct attach_hello hello;
 	ssize_t got;
 
-	if (setsockopt(a->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
-		return -errno;
-	got = exchange(a->fd, ATTACH_HELLO, 0, &hello, sizeof(hello), NULL);
+	got = exchange(a, ATTACH_HELLO, 0, &hello, sizeof(hello), NULL);
 	if (got < 0)
 		return (int)got;
 	if (got != sizeof(hello) || hello.version != ATTACH_VERSION || !hello.info.clock_hz ||
 	    hello.pid != a->process.pid)
 		return -EPROTO;
-	hello.name[sizeof(hello.name) - 1] = '\0';
+	clean_text(hello.name, sizeof(hello.name));
 	memcpy(a->process.name, hello.name, sizeof(hello.name));
 	*info = hello.info;
-	info->backend[sizeof(info->backend) - 1] = '\0';
-	info->fw_build_id[sizeof(info->fw_build_id) - 1] = '\0';
+	clean_text(info->backend, sizeof(info->backend));
+	clean_text(info->fw_build_id, sizeof(info->fw_build_id));
 	return 0;
 }
 
@@ -281,20 +349,43 @@ int pumice_device_process(struct pumice_device *dev, struct pumice_process *proc
 	return 0;
 }
 
+static int fail_open(u32 pid, int err, char *error, size_t error_bytes)
+{
+	const char *why = "cannot be observed";
+
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		why = "has no device with the option attach=1 (PUMICE_DEVICE=inproc:attach=1)";
+	else if (err == -EBUSY)
+		why = "has as many observers as it accepts";
+	else if (err == -ETIMEDOUT)
+		why = "does not reply; is it stopped?";
+	else if (err == -ECONNRESET)
+		why = "has ended";
+	else if (err == -EACCES)
+		why = "belongs to another user, or its socket to another process";
+	else if (err == -EPROTO)
+		why = "sent a reply that is not valid; has it another version of libpumice?";
+	return fail_text(error, error_bytes, -err, "pid: process %u %s: %s", pid, why,
+			 strerror(-err));
+}
+
 int attach_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes)
 {
 	struct sockaddr_un address;
 	struct attached_device *a;
 	u32 pid, number;
+	uid_t owner;
 	int err;
 
 	if (!parse(rest, &pid, &number))
 		return fail_text(error, error_bytes, EINVAL,
-				 "pid: expects pid:PID or pid:PID/N, N below %u", ATTACH_DEVICES);
-	err = attach_path(pid, number, &address);
+				 "pid: expects pid:PID or pid:PID/N, N from 0 to %u",
+				 ATTACH_DEVICES - 1);
+	err = attach_path(pid, number, &address, &owner);
 	if (err)
 		return fail_text(error, error_bytes, -err,
-				 "pid: XDG_RUNTIME_DIR names no folder");
+				 "pid: XDG_RUNTIME_DIR must name a folder that only this user can "
+				 "write to: %s", strerror(-err));
 	a = calloc(1, sizeof(*a));
 	if (!a || device_init(&a->base, &attached_ops)) {
 		free(a);
@@ -302,12 +393,12 @@ int attach_open(const char *rest, struct pumice_device **dev, char *error, size_
 	}
 	pthread_mutex_init(&a->lock, NULL);
 	a->process.pid = pid;
-	a->fd = attach_connect(&address);
-	err = a->fd < 0 ? a->fd : greet(a);
+	a->fd = attach_connect(&address, REPLY_SECONDS);
+	err = a->fd < 0 ? a->fd : check_process(a, owner);
+	if (!err)
+		err = greet(a);
 	if (err) {
-		fail_text(error, error_bytes, -err,
-			  "pid: process %u has no device with the option attach=1 "
-			  "(PUMICE_DEVICE=inproc:attach=1): %s", pid, strerror(-err));
+		fail_open(pid, err, error, error_bytes);
 		attached_close(&a->base);
 		return err;
 	}

@@ -163,7 +163,7 @@ int gdb_start(struct inproc_device *d, const char *path, char *error, size_t err
 	s->gdb = pumice_gpu_gdb_create(d->gpu, &gdb_ops, s);
 	err = s->halted < 0 || s->end < 0 || !s->gdb ? -ENOMEM : server_listen(s);
 	if (!err)
-		err = -pthread_create(&s->thread, NULL, serve, s);
+		err = server_thread(&s->thread, serve, s);
 	if (err) {
 		server_free(s);
 		return fail_text(error, error_bytes, -err, "inproc: fw-gdb=%s: %s", path,

@@ -480,6 +480,10 @@ void freelist_process(struct inproc_device *d);
 int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u64 *va);
 void pm_memory_destroy(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 bytes);
 
+/* thread.c */
+/* Start a thread in which all signals are blocked: they are the program's. Return: 0 or -errno. */
+int server_thread(pthread_t *thread, void *(*serve)(void *), void *server);
+
 /* gdb.c */
 struct gdb_server;
 /* Serve GDB on a socket at @path, which has at most GDB_PATH_MAX bytes. */
