@@ -184,6 +184,10 @@ struct pumice_gpu_trace {
 	struct pumice_fw_obj *ring;
 	/** @read: number of the next record to read */
 	u64 read;
+	/** @late: number of a record that was not complete, if late_since is not 0 */
+	u64 late;
+	/** @late_since: when that was seen first */
+	ktime_t late_since;
 };
 
 /**

@@ -35,7 +35,8 @@ TRACE_EVENT(pumice_job_submit,
 		__entry->waits = waits;
 		__entry->dm = dm;
 		__entry->pid = current->tgid;
-		get_task_comm(__entry->comm, current->group_leader);
+		/* Not get_task_comm(), which takes a lock up to Linux 6.12. */
+		memcpy(__entry->comm, current->group_leader->comm, TASK_COMM_LEN);
 	),
 	TP_printk("context=%u stream=0x%llx waits=%u dm=%u pid=%d comm=%s", __entry->context,
 		  __entry->stream, __entry->waits, __entry->dm, __entry->pid, __entry->comm)

@@ -26,8 +26,13 @@
 
 #define ENTRIES		32768u
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
-/* A record with so many after it that is not complete is lost; the reader skips it. */
+/*
+ * A record that is not complete with so many after it, or after this time, is lost; the reader
+ * skips it. Some never are: of two events in one entry the second is dropped if the first is
+ * still being written.
+ */
 #define LATE		(ENTRIES / 2)
+#define LATE_MS		1000
 /* Number of records that are copied under the lock at a time. */
 #define CHUNK		128u
 /* Minor version of the register map that has TRACE_FW_EVENT. */
@@ -40,6 +45,7 @@ static void gpu_trace_start_locked(struct pumice_device *pdev)
 
 	lockdep_assert_held(&trace->lock);
 	trace->read = 0;
+	trace->late_since = 0;
 	memset(trace->ring->cpu, 0, ENTRIES * RECORD_BYTES);
 	pumice_write64(pdev, PUMICE_TRACE_BASE, trace->ring->addr);
 	pumice_write(pdev, PUMICE_TRACE_ENTRIES, ENTRIES);
@@ -150,6 +156,20 @@ static bool gpu_trace_copy_record(const struct pumice_gpu_trace *trace, u64 numb
 	return r.sequence == (u16)(number + 1);
 }
 
+/* Whether the next record, which is not complete, is lost. */
+static bool gpu_trace_is_late_locked(struct pumice_device *pdev, u64 written)
+{
+	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
+	const ktime_t now = ktime_get();
+
+	lockdep_assert_held(&trace->lock);
+	if (!trace->late_since || trace->late != trace->read) {
+		trace->late = trace->read;
+		trace->late_since = now;
+	}
+	return written - trace->read > LATE || ktime_ms_delta(now, trace->late_since) >= LATE_MS;
+}
+
 /* Copy the next complete record; false if there is none, or the next is not complete yet. */
 static bool gpu_trace_next_locked(struct pumice_device *pdev, u64 written, u32 *record)
 {
@@ -163,7 +183,7 @@ static bool gpu_trace_next_locked(struct pumice_device *pdev, u64 written, u32 *
 			trace->read++;
 			return true;
 		}
-		if (written - trace->read <= LATE)
+		if (!gpu_trace_is_late_locked(pdev, written))
 			return false;
 		trace->read++;
 	}
