@@ -400,6 +400,22 @@ struct perf_area *perf_find(struct inproc_device *d, u32 id);
 void perf_put(struct inproc_device *d, struct perf_area *area);
 
 /* trace.c */
+#define INPROC_TRACE_BATCH 64u
+
+/* The event trace; its caller serialises the functions below. */
+struct inproc_trace {
+	struct pumice_trace base;
+	struct fw_area area;	/* the ring */
+	u32 entries;
+	u64 next;		/* number of the event to be copied next */
+	u64 written;		/* register WRITTEN, as last read */
+	/* Copied events, of which those from index on have not been returned. */
+	u32 count, index;
+	u32 words[INPROC_TRACE_BATCH][PUMICE_TRACE_RECORD_WORDS];
+	/* The event that is awaited, and since when in ns; 0: none. */
+	u64 late, late_since;
+};
+
 int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 int inproc_trace_next(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);
 void inproc_trace_close(struct pumice_trace *trace);

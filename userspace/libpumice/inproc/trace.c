@@ -11,12 +11,8 @@
 
 #include "inproc.h"
 
-struct inproc_trace {
-	struct pumice_trace base;
-	struct fw_area area;
-	u32 entries;
-	u64 next;	/* number of the event to be read next */
-};
+/* A record that is not complete after this time is lost; the thread of its writer may wait long. */
+#define LATE_NS		1000000000
 
 static void start(struct inproc_device *d, const struct inproc_trace *t)
 {
@@ -78,7 +74,7 @@ static void copy_words(const u32 *from, u32 *to)
  * The GPU invalidates the sequence number before it overwrites a record: a copy between two reads
  * of the same number is consistent.
  */
-static bool take_event(const struct inproc_trace *t, u64 n, u32 *words)
+static bool fetch_event(const struct inproc_trace *t, u64 n, u32 *words)
 {
 	u32 *from = (u32 *)t->area.cpu + (n % t->entries) * PUMICE_TRACE_RECORD_WORDS;
 	u32 before[PUMICE_TRACE_RECORD_WORDS], after[PUMICE_TRACE_RECORD_WORDS];
@@ -94,28 +90,83 @@ static bool take_event(const struct inproc_trace *t, u64 n, u32 *words)
 	return true;
 }
 
+static u64 read_written(struct inproc_device *d)
+{
+	return pumice_gpu_mmio_read(d->gpu, 0, PUMICE_TRACE_WRITTEN, 8);
+}
+
+/* Skip the events that have been overwritten. */
+static void skip_overwritten(struct inproc_trace *t, u64 *lost)
+{
+	if (t->written - t->next <= t->entries)
+		return;
+	*lost += t->written - t->next - t->entries;
+	t->next = t->written - t->entries;
+}
+
+/*
+ * Copy a batch of events, up to the first that is not complete. The register is read only here:
+ * reading it takes the device lock, which the observed GPU uses.
+ */
+static void copy_batch(struct inproc_device *d, struct inproc_trace *t, u64 *lost)
+{
+	u64 first, overwritten;
+
+	if (t->next == t->written)
+		t->written = read_written(d);
+	skip_overwritten(t, lost);
+	first = t->next;
+	t->index = t->count = 0;
+	while (t->count < INPROC_TRACE_BATCH && t->next < t->written &&
+	       fetch_event(t, t->next, t->words[t->count])) {
+		t->next++;
+		t->count++;
+	}
+	if (first == t->written)
+		return;
+	t->written = read_written(d);
+	overwritten = t->written - first > t->entries ? t->written - first - t->entries : 0;
+	if (t->entries <= UINT16_MAX || !overwritten)
+		return;
+	/* Their sequence numbers may be those of later events. */
+	t->index = overwritten < t->count ? (u32)overwritten : t->count;
+	*lost += t->index;
+}
+
+/*
+ * Skip the next event, as lost, if it is late: it has not been complete for LATE_NS, or half of
+ * the ring was written after it. Return: whether it was.
+ */
+static bool skip_late(struct inproc_trace *t, u64 *lost)
+{
+	u64 now = now_ns();
+
+	if (t->next == t->written)
+		return false;
+	if (!t->late_since || t->late != t->next) {
+		t->late = t->next;
+		t->late_since = now;
+	}
+	if (now - t->late_since < LATE_NS && t->written - t->next <= t->entries / 2)
+		return false;
+	t->next++;
+	t->late_since = 0;
+	++*lost;
+	return true;
+}
+
 int inproc_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lost)
 {
 	struct inproc_device *d = inproc_device(base->dev);
 	struct inproc_trace *t = (struct inproc_trace *)base;
-	u64 written;
 
-	*have = false;
-	do {
-		written = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_TRACE_WRITTEN, 8);
-		if (t->next == written)
-			return 0;
-		if (written - t->next > t->entries) {
-			*lost += written - t->next - t->entries;
-			t->next = written - t->entries;
-		}
-		*have = take_event(t, t->next, words);
-		/* Not complete yet; with so many after it, it is lost. */
-		if (!*have && written - t->next <= t->entries / 2)
-			return 0;
-		t->next++;
-		*lost += !*have;
-	} while (!*have);
+	if (t->index == t->count)
+		do
+			copy_batch(d, t, lost);
+		while (t->index == t->count && skip_late(t, lost));
+	*have = t->index < t->count;
+	if (*have)
+		memcpy(words, t->words[t->index++], sizeof(t->words[0]));
 	return 0;
 }
 
