@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Traces for Perfetto: storage and the JSON file. See perfetto.h. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <unistd.h>
 
 #include "perfetto_internal.h"
 
@@ -18,11 +22,13 @@ uint64_t pf_ns(const struct perfetto *p, uint64_t ticks)
 struct perfetto *perfetto_open(const char *path, uint64_t clock_hz)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
+	int fd = p ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
 
-	if (!p)
-		return NULL;
-	p->file = fopen(path, "w");
-	if (!p->file) {
+	if (fd >= 0)
+		p->file = fdopen(fd, "w");
+	if (fd < 0 || !p->file) {
+		if (fd >= 0)
+			close(fd);
 		free(p);
 		return NULL;
 	}
@@ -30,19 +36,30 @@ struct perfetto *perfetto_open(const char *path, uint64_t clock_hz)
 	return p;
 }
 
-void perfetto_event(struct perfetto *p, const struct pumice_event_record *event)
+/* Make room for one record. */
+static bool make_room(struct perfetto *p)
 {
 	uint64_t room = p->record_room ? p->record_room * 2 : FIRST_ROOM;
 	struct pf_record *more;
 
-	if (p->record_count == p->record_room) {
-		more = realloc(p->records, room * sizeof(*more));
-		if (!more) {
-			p->dropped++;
-			return;
-		}
-		p->records = more;
-		p->record_room = room;
+	if (p->record_count < p->record_room)
+		return true;
+	if (room > PERFETTO_MAX_EVENTS)
+		return false;
+	more = realloc(p->records, room * sizeof(*more));
+	if (!more)
+		return false;
+	p->records = more;
+	p->record_room = room;
+	return true;
+}
+
+void perfetto_event(struct perfetto *p, const struct pumice_event_record *event)
+{
+	/* After the first event that is not stored, the later ones would have the wrong order. */
+	if (p->dropped || !make_room(p)) {
+		p->dropped += event->kind ? 1 : event->arg0;
+		return;
 	}
 	p->records[p->record_count] = (struct pf_record){ *event, p->record_count };
 	p->record_count++;
@@ -89,7 +106,7 @@ static void add_driver(struct perfetto *p, const struct pf_driver *event, const 
 	struct pf_driver *more = realloc(p->driver, (p->driver_count + 1) * sizeof(*more));
 
 	if (!more) {
-		p->dropped++;
+		p->driver_dropped++;
 		return;
 	}
 	p->driver = more;
@@ -340,19 +357,28 @@ static void put_records(struct perfetto *p)
 		pf_record(p, &p->records[i].event);
 		last = p->records[i].event.time;
 	}
+	if (p->dropped)
+		pf_record(p, &(struct pumice_event_record){ .time = last, .arg0 = p->dropped });
 	pf_end_all(p, pf_ns(p, last), "the trace ends before");
 }
 
-bool perfetto_close(struct perfetto *p)
+/* Remove the former contents of a file; pipes and devices, EINVAL, have none. */
+static bool truncate_file(FILE *file)
 {
-	bool ok;
+	return !ftruncate(fileno(file), 0) || errno == EINVAL;
+}
 
+bool perfetto_close(struct perfetto *p, uint64_t *dropped)
+{
+	bool ok = truncate_file(p->file);
+
+	*dropped = p->dropped + p->driver_dropped;
 	p->first = true;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", p->file);
 	put_driver(p);
 	put_records(p);
 	fputs("\n]}\n", p->file);
-	ok = !ferror(p->file) && !p->dropped;
+	ok &= !ferror(p->file);
 	ok &= !fclose(p->file);
 	free(p->records);
 	free(p->owners);

@@ -19,10 +19,18 @@
 
 struct perfetto;
 
-/* Begin a file; NULL if it cannot be created. clock_hz: GPU clock ticks per second. */
+/*
+ * Begin a file; NULL if it cannot be opened. It is truncated only when it is written.
+ * clock_hz: GPU clock ticks per second.
+ */
 struct perfetto *perfetto_open(const char *path, uint64_t clock_hz);
-/* Write and end it. False if it could not be written completely. */
-bool perfetto_close(struct perfetto *p);
+/*
+ * Write and end it. False if it could not be written completely. *dropped: events that were not
+ * stored, because PERFETTO_MAX_EVENTS were, or memory was exhausted; they are marked as lost.
+ */
+bool perfetto_close(struct perfetto *p, uint64_t *dropped);
+
+#define PERFETTO_MAX_EVENTS (1u << 24)	/* about 1 GB */
 
 /* Add an event of the GPU. */
 void perfetto_event(struct perfetto *p, const struct pumice_event_record *event);

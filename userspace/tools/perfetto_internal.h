@@ -66,7 +66,8 @@ struct perfetto {
 
 	struct pf_record *records;
 	uint64_t record_count, record_room;
-	uint64_t dropped;		/* out of memory */
+	uint64_t dropped;		/* without memory, or beyond PERFETTO_MAX_EVENTS */
+	uint64_t driver_dropped;	/* the same, of the driver */
 	struct pf_owner *owners;
 	uint32_t owner_count;
 	struct pf_driver *driver;

@@ -373,6 +373,7 @@ static void lost(struct perfetto *p, const struct pumice_event_record *e, uint64
 {
 	pf_end_all(p, ns, "lost events");
 	memset(p->job, 0, sizeof(p->job));
+	p->pages = 0;
 	pf_name(p, PF_JOBS, "data masters", 0, master_name[0]);
 	pf_point(p, PF_JOBS, 0, ns, "lost events",
 		 &(struct pf_args){ .key = "events", .value = e->arg0 });

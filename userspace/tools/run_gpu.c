@@ -54,6 +54,7 @@ struct run_gpu {
 	struct pumice_trace *trace;
 	struct perfetto *trace_file;
 	uint64_t lost;			/* events of the trace */
+	uint64_t trace_time;		/* of its last event */
 };
 
 static bool gpu_error(struct run_gpu *g)
@@ -341,6 +342,10 @@ static bool drain_trace(struct run_gpu *g)
 	do {
 		if (pumice_trace_read(g->trace, records, TRACE_BATCH, &count, &lost))
 			return gpu_error(g);
+		if (lost)
+			perfetto_lost(g->trace_file, count ? records[0].time : g->trace_time, lost);
+		if (count)
+			g->trace_time = records[count - 1].time;
 		g->lost += lost;
 		for (uint32_t i = 0; i < count; i++)
 			perfetto_event(g->trace_file, &records[i]);
@@ -350,8 +355,10 @@ static bool drain_trace(struct run_gpu *g)
 
 static bool end_trace(struct run_gpu *g)
 {
-	bool whole = !g->trace_file || perfetto_close(g->trace_file);
+	uint64_t dropped = 0;
+	bool whole = !g->trace_file || perfetto_close(g->trace_file, &dropped);
 
+	g->lost += dropped;
 	pumice_trace_close(g->trace);
 	if (!whole)
 		return run_error("%s: cannot be written", g->o->trace);

@@ -21,6 +21,7 @@
 #define ENTRIES	(1u << 18)
 #define BATCH	512u
 #define POLL_NS	2000000
+#define REST_NS	100000000	/* time for the last events to be completed */
 
 static const char notes[] =
 	"DEVICE pid:PID is the GPU in a process of the same user that was started with\n"
@@ -39,7 +40,9 @@ struct tracer {
 	struct pumice_trace *trace;
 	struct trace_kernel *kernel;	/* or NULL: the GPU of a process */
 	struct perfetto *out;
-	bool gone;			/* that process has ended */
+	bool ended;			/* that process has ended */
+	bool failed;			/* events cannot be read any more */
+	bool firmware, jobs;		/* events of these were traced */
 	uint64_t clock_hz, events, lost;
 	uint64_t now;			/* GPU clock of the last event */
 };
@@ -50,6 +53,32 @@ static _Noreturn void fail(const char *what, const char *why)
 	exit(1);
 }
 
+/* No more events can be read: an observed process that ends is no failure. */
+static void stop_reading(struct tracer *t, int err)
+{
+	t->ended = !t->kernel && err == -ECONNRESET;
+	t->failed = !t->ended;
+	if (t->failed)
+		fprintf(stderr, "pumice-trace: events: %s\n", pumice_device_error(t->dev));
+}
+
+/* Store the events of one read, and before them the number of those that were lost. */
+static void store(struct tracer *t, const struct pumice_event_record *records, uint32_t count,
+		  uint64_t lost)
+{
+	if (lost)
+		perfetto_lost(t->out, count ? records[0].time : t->now, lost);
+	for (uint32_t i = 0; i < count; i++) {
+		perfetto_event(t->out, &records[i]);
+		t->firmware |= records[i].kind == PUMICE_EVENT_FIRMWARE;
+		t->jobs |= records[i].kind == PUMICE_EVENT_JOB_START;
+	}
+	if (count)
+		t->now = records[count - 1].time;
+	t->events += count;
+	t->lost += lost;
+}
+
 /* Read the available events, at most as many as the ring holds. */
 static void drain(struct tracer *t)
 {
@@ -58,21 +87,17 @@ static void drain(struct tracer *t)
 	uint64_t lost;
 
 	do {
-		if (pumice_trace_read(t->trace, records, BATCH, &count, &lost)) {
-			if (t->kernel)
-				fail("events", pumice_device_error(t->dev));
-			t->gone = true;
-			return;
-		}
-		if (lost)
-			perfetto_lost(t->out, count ? records[0].time : t->now, lost);
-		for (uint32_t i = 0; i < count; i++)
-			perfetto_event(t->out, &records[i]);
-		if (count)
-			t->now = records[count - 1].time;
-		t->events += count;
-		t->lost += lost;
-	} while (count == BATCH && --rounds);
+		const int err = pumice_trace_read(t->trace, records, BATCH, &count, &lost);
+
+		if (err)
+			stop_reading(t, err);
+		store(t, records, count, lost);
+	} while (count && --rounds);
+}
+
+static bool is_readable(const struct tracer *t)
+{
+	return !t->ended && !t->failed;
 }
 
 /* GPU clock minus CLOCK_MONOTONIC, ns. */
@@ -86,7 +111,7 @@ static int64_t clock_offset(const struct tracer *t)
 }
 
 /* Contexts belong to processes that the driver reports, or to the one that is observed. */
-static void begin_owners(struct tracer *t, const struct pumice_device_info *info)
+static void begin_owners(struct tracer *t)
 {
 	struct pumice_process process;
 	const char *why;
@@ -95,9 +120,6 @@ static void begin_owners(struct tracer *t, const struct pumice_device_info *info
 		perfetto_owner(t->out, PERFETTO_ANY_CONTEXT, 0, process.pid, process.name);
 		return;
 	}
-	if (pumice_device_drm_fd(t->dev) < 0)
-		fail(info->backend,
-		     "a GPU inside pumice-trace has no other users; accepted: drm and pid:PID");
 	t->kernel = trace_kernel_open(&why);
 	if (!t->kernel)
 		fail("kernel", why);
@@ -106,17 +128,21 @@ static void begin_owners(struct tracer *t, const struct pumice_device_info *info
 static void begin(struct tracer *t, const char *device, const char *path)
 {
 	struct pumice_device_info info;
+	struct pumice_process process;
 
 	t->dev = command_device_open("pumice-trace", device);
 	if (pumice_device_info(t->dev, &info))
 		fail("device", pumice_device_error(t->dev));
 	t->clock_hz = info.clock_hz;
+	if (pumice_device_process(t->dev, &process) && pumice_device_drm_fd(t->dev) < 0)
+		fail(info.backend,
+		     "a GPU inside pumice-trace has no other users; accepted: drm and pid:PID");
 	if (pumice_trace_open(t->dev, PUMICE_EVENTS_ALL, ENTRIES, &t->trace))
 		fail("event trace", pumice_device_error(t->dev));
 	t->out = perfetto_open(path, t->clock_hz);
 	if (!t->out)
 		fail(path, strerror(errno));
-	begin_owners(t, &info);
+	begin_owners(t);
 }
 
 static pid_t start(char **command)
@@ -140,6 +166,15 @@ static void pause_for_poll(void)
 	nanosleep(&pause, NULL);
 }
 
+/* Read what is written until shortly after the end. */
+static void drain_rest(struct tracer *t)
+{
+	for (int i = 0; i < REST_NS / POLL_NS && is_readable(t); i++) {
+		drain(t);
+		pause_for_poll();
+	}
+}
+
 /* Get the command's status as reported by a shell. */
 static int follow(struct tracer *t, pid_t child)
 {
@@ -148,10 +183,11 @@ static int follow(struct tracer *t, pid_t child)
 	/* An interrupt is for the command; its trace is kept. */
 	signal(SIGINT, SIG_IGN);
 	while (!waitpid(child, &status, WNOHANG)) {
-		drain(t);
+		if (is_readable(t))
+			drain(t);
 		pause_for_poll();
 	}
-	drain(t);
+	drain_rest(t);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -164,11 +200,36 @@ static void record(struct tracer *t, uint32_t seconds)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	fprintf(stderr, "pumice-trace: recording until it is interrupted\n");
-	while (!interrupted && !t->gone && (!seconds || time(NULL) < end)) {
+	while (!interrupted && is_readable(t) && (!seconds || time(NULL) < end)) {
 		drain(t);
 		pause_for_poll();
 	}
-	drain(t);
+	drain_rest(t);
+}
+
+/* Write the file. Return: whether all of the trace was recorded. */
+static bool end(struct tracer *t, const char *path)
+{
+	uint64_t driver = 0, dropped;
+
+	if (t->kernel)
+		driver = trace_kernel_close(t->kernel, t->out, clock_offset(t));
+	if (!perfetto_close(t->out, &dropped))
+		fail(path, "cannot be written");
+	pumice_trace_close(t->trace);
+	pumice_device_close(t->dev);
+	if (t->jobs && !t->firmware)
+		fprintf(stderr, "pumice-trace: the firmware's tracks are empty: the device has a "
+			"register map before 2.3, or the firmware an interface before 1.6\n");
+	if (driver)
+		fprintf(stderr, "pumice-trace: %" PRIu64 " events of the driver were lost: its "
+			"buffer in tracefs was full\n", driver);
+	if (dropped)
+		fprintf(stderr, "pumice-trace: %" PRIu64 " events at the end were not stored: the "
+			"trace is too long for memory\n", dropped);
+	fprintf(stderr, "pumice-trace: %" PRIu64 " events of the GPU, %" PRIu64 " lost; wrote %s\n",
+		t->events, t->lost, path);
+	return !t->failed;
 }
 
 int main(int argc, char **argv)
@@ -203,13 +264,7 @@ int main(int argc, char **argv)
 		status = follow(&t, start(argv + first));
 	else
 		record(&t, seconds);
-	if (t.kernel)
-		trace_kernel_close(t.kernel, t.out, clock_offset(&t));
-	if (!perfetto_close(t.out))
-		fail(path, "cannot be written");
-	pumice_trace_close(t.trace);
-	pumice_device_close(t.dev);
-	fprintf(stderr, "pumice-trace: %" PRIu64 " events of the GPU, %" PRIu64 " lost; wrote %s\n",
-		t.events, t.lost, path);
+	if (!end(&t, path) && !status)
+		status = 1;
 	return status;
 }

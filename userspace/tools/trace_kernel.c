@@ -18,6 +18,9 @@
 #define INSTANCE	"/sys/kernel/tracing/instances/pumice-trace"
 #define LINE_BYTES	512
 #define PENDING		4096	/* concurrent jobs in the firmware */
+/* Buffers of the instance: of all processors together, and at least the kernel's default. */
+#define BUFFERS_KB	65536
+#define MIN_BUFFER_KB	1408
 
 /* A job queued in the firmware. */
 struct pending {
@@ -44,6 +47,37 @@ static bool write_text(const char *folder, const char *name, const char *text)
 	return !fclose(file) && ok;
 }
 
+/* Without success the kernel's default size is used. */
+static void set_buffer_size(void)
+{
+	const long processors = sysconf(_SC_NPROCESSORS_CONF);
+	const long kb = processors > 0 ? BUFFERS_KB / processors : 0;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ld", kb > MIN_BUFFER_KB ? kb : MIN_BUFFER_KB);
+	write_text(INSTANCE, "buffer_size_kb", text);
+}
+
+/* Number of events that were overwritten, of all processors. */
+static uint64_t count_overruns(void)
+{
+	const long processors = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t sum = 0, value;
+	char path[128], line[128];
+	FILE *file;
+
+	for (long cpu = 0; cpu < processors; cpu++) {
+		snprintf(path, sizeof(path), INSTANCE "/per_cpu/cpu%ld/stats", cpu);
+		file = fopen(path, "r");
+		while (file && fgets(line, sizeof(line), file))
+			if (sscanf(line, "overrun: %" SCNu64, &value) == 1)
+				sum += value;
+		if (file)
+			fclose(file);
+	}
+	return sum;
+}
+
 struct trace_kernel *trace_kernel_open(const char **error)
 {
 	struct trace_kernel *k = calloc(1, sizeof(*k));
@@ -54,6 +88,7 @@ struct trace_kernel *trace_kernel_open(const char **error)
 	*error = "no tracefs in /sys/kernel/tracing: is it mounted, and are you root?";
 	if (mkdir(INSTANCE, 0700) && access(INSTANCE, W_OK))
 		goto fail;
+	set_buffer_size();
 	if (!write_text(INSTANCE, "trace_clock", "mono") ||
 	    !write_text(INSTANCE, "events/pumice/enable", "1")) {
 		rmdir(INSTANCE);
@@ -126,12 +161,17 @@ static void parse_event_line(struct trace_kernel *k, struct perfetto *p, char *l
 		perfetto_instant(p, context, ns, event + strlen("pumice_"), text);
 }
 
-void trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offset_ns)
+uint64_t trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offset_ns)
 {
 	char line[LINE_BYTES];
+	uint64_t lost;
 	FILE *file;
 
 	write_text(INSTANCE, "events/pumice/enable", "0");
+	lost = count_overruns();
+	if (lost)
+		perfetto_instant(p, PERFETTO_ANY_CONTEXT, 0, "lost events",
+				 "before the first of the driver: its buffer was full");
 	file = fopen(INSTANCE "/trace", "r");
 	while (file && fgets(line, sizeof(line), file))
 		parse_event_line(k, p, line, offset_ns);
@@ -139,4 +179,5 @@ void trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offs
 		fclose(file);
 	rmdir(INSTANCE);
 	free(k);
+	return lost;
 }

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program that is observed: opens the device that PUMICE_DEVICE names, prints "ready", and
- * for each line of its input runs a dispatch of 3 work-groups and prints "done".
+ * A program that is observed: opens the device that PUMICE_DEVICE names, as often as its argument
+ * says, at once, and prints "ready". For each line of its input it runs a dispatch of 3
+ * work-groups on the first, or for the line "open" opens and closes one more; then it prints
+ * "done".
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <pumice/pumice.h>
 
 #define GROUPS 3u
+#define MAX_DEVICES 16
 
 static struct pumice_device *dev;
+static pthread_barrier_t barrier;
 
 static void check(const char *what, int err)
 {
@@ -20,33 +26,79 @@ static void check(const char *what, int err)
 	exit(1);
 }
 
-int main(void)
+static struct pumice_device *open_device(void)
 {
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device *opened;
+
+	if (!pumice_device_open(NULL, &opened, error, sizeof(error)))
+		return opened;
+	fprintf(stderr, "observed: %s\n", error);
+	exit(1);
+}
+
+static void *open_one(void *to)
+{
+	pthread_barrier_wait(&barrier);
+	*(struct pumice_device **)to = open_device();
+	return NULL;
+}
+
+/* Open devices in threads of their own, at once. */
+static void open_all(struct pumice_device **devices, int count)
+{
+	pthread_t thread[MAX_DEVICES];
+	int i;
+
+	pthread_barrier_init(&barrier, NULL, (unsigned int)count);
+	for (i = 0; i < count; i++)
+		if (pthread_create(&thread[i], NULL, open_one, &devices[i]))
+			exit(1);
+	for (i = 0; i < count; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&barrier);
+}
+
+static void dispatch(struct pumice_context *context, struct pumice_stream *stream,
+		     struct pumice_dispatch *what)
+{
+	uint64_t va;
+
+	pumice_stream_reset(stream);
+	check("dispatch", pumice_stream_dispatch(stream, what));
+	check("end", pumice_stream_end(stream, &va));
+	check("run", pumice_context_run(context, va, PUMICE_FOREVER, NULL));
+}
+
+int main(int argc, char **argv)
+{
+	const int count = argc > 1 ? atoi(argv[1]) : 1;
+	struct pumice_device *devices[MAX_DEVICES];
 	struct pumice_vm *vm;
 	struct pumice_context *context;
 	struct pumice_kernel *kernel;
 	struct pumice_stream *stream;
-	struct pumice_dispatch dispatch;
-	char error[PUMICE_ERROR_BYTES], line[16];
-	uint64_t va;
+	struct pumice_dispatch groups;
+	char line[16];
+	int i;
 
-	if (pumice_device_open(NULL, &dev, error, sizeof(error))) {
-		fprintf(stderr, "observed: %s\n", error);
-		return 1;
-	}
+	if (count < 1 || count > MAX_DEVICES)
+		return 2;
+	open_all(devices, count);
+	dev = devices[0];
 	check("vm", pumice_vm_create(dev, &vm));
 	check("context", pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context));
 	check("stream", pumice_stream_create(vm, 1u << 16, &stream));
 	check("kernel", pumice_kernel_assemble(vm, "observed", ".group 32\nend\n", &kernel));
-	pumice_dispatch_init(&dispatch, kernel);
-	dispatch.groups[0] = GROUPS;
+	pumice_dispatch_init(&groups, kernel);
+	groups.groups[0] = GROUPS;
 	puts("ready");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
-		pumice_stream_reset(stream);
-		check("dispatch", pumice_stream_dispatch(stream, &dispatch));
-		check("end", pumice_stream_end(stream, &va));
-		check("run", pumice_context_run(context, va, PUMICE_FOREVER, NULL));
+		if (!strcmp(line, "open\n"))
+			pumice_device_close(open_device());
+		else
+			dispatch(context, stream, &groups);
 		puts("done");
 		fflush(stdout);
 	}
@@ -54,6 +106,7 @@ int main(void)
 	pumice_stream_destroy(stream);
 	pumice_context_destroy(context);
 	pumice_vm_destroy(vm);
-	pumice_device_close(dev);
+	for (i = 0; i < count; i++)
+		pumice_device_close(devices[i]);
 	return 0;
 }

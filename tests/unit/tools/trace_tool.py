@@ -9,10 +9,13 @@ that requests and replies that neither side would send are tested. Output: TAP.
 """
 import json
 import os
+import pty
+import signal
 import socket
 import struct
 import subprocess
 import sys
+import time
 
 from tap import main, test
 from trace_check import TraceError, load
@@ -22,20 +25,21 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 300
 GROUPS = 3      # of a dispatch of observed.c
 MAGIC, HELLO, STATS, TIMESTAMP, OPEN, READ, CLOSE = 0x50756d41, 1, 2, 3, 4, 5, 6
-RECORD, RECORDS = 32, 256
+RECORD, RECORDS, PEERS, STATS_BYTES = 32, 256, 4, 128
 EBADF, EBUSY, EINVAL, EOPNOTSUPP = 9, 16, 22, 95
 
 
 class Observed:
     """A process with a GPU."""
 
-    def __init__(self, options="attach=1,cores=2,threads=1,ram=64"):
+    def __init__(self, options="attach=1,cores=2,threads=1,ram=64", devices=1):
         env = dict(os.environ, PUMICE_DEVICE="inproc:" + options, XDG_RUNTIME_DIR=os.getcwd())
         # pylint: disable-next=consider-using-with
-        self.process = subprocess.Popen([OBSERVED], stdin=subprocess.PIPE, env=env, text=True,
+        self.process = subprocess.Popen([OBSERVED, str(devices)], stdin=subprocess.PIPE, env=env, text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.pid = self.process.pid
-        self.path = os.path.abspath(f"pumice-{self.pid}.0")
+        self.paths = [os.path.abspath(f"pumice-{self.pid}.{n}") for n in range(devices)]
+        self.path = self.paths[0]
         self.said = self.process.stdout.readline()
 
     def dispatch(self, times=1):
@@ -44,6 +48,12 @@ class Observed:
             self.process.stdin.write("\n")
             self.process.stdin.flush()
             assert self.process.stdout.readline() == "done\n"
+
+    def open_another(self):
+        """Open one more device, and close it."""
+        self.process.stdin.write("open\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
 
     def end(self, status=0):
         """Let it end."""
@@ -82,6 +92,30 @@ def ask(peer, op, value=0):
     magic, error, lost = struct.unpack("<IiQ", reply[:16])
     assert magic == MAGIC
     return error, lost, reply[16:]
+
+
+def wait_until(condition):
+    """Wait until a condition is true, which it becomes."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def process_status(pid, key):
+    """A line of /proc/PID/status."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return file.read().split(f"\n{key}:\t")[1].split("\n")[0]
+
+
+def pending(pid):
+    """Whether a signal has not been delivered yet."""
+    return int(process_status(pid, "ShdPnd"), 16) or int(process_status(pid, "SigPnd"), 16)
+
+
+def is_sleeping(pid):
+    """Whether a process waits."""
+    return process_status(pid, "State").startswith("S")
 
 
 def slices(events, process):
@@ -152,7 +186,7 @@ def a_device_without_threads_is_observed():
 @test
 def names_that_are_no_process_are_refused():
     for name in ("pid", "pid:", "pid:0", "pid:x", "pid:1x", "pid:1/", "pid:1/16", "pid:-1",
-                 "pid:99999999999"):
+                 "pid:99999999999", "pid:1/4294967296", "pid:1/18446744073709551616"):
         status, _, err = run(TOP, "-d", name, "-n", "1")
         assert status == 1 and "pid:PID" in err, (name, err)
     status, _, err = run(TRACE, "-d", "inproc")
@@ -229,20 +263,24 @@ def hello(pid, clock=1000000000, version=1):
     return struct.pack("<2I", version, pid) + b"n" * 16 + info
 
 
-def serve(replies):
-    """A process that pretends to have a GPU, with these replies; returns the tool's result."""
-    pid = os.getpid()
+def serve(replies, pid=os.getpid(), before=None, limits=None):
+    """
+    Pretend to be a process with a GPU, with these replies; return the tool's result. before is
+    called with the tool between a request and its reply.
+    """
     path = f"pumice-{pid}.0"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(path)
         listener.listen(1)
         listener.settimeout(LIMIT)
-        with start(TRACE, "-d", f"pid:{pid}", "-o", "fake.json") as tool:
+        with start(*(limits or []), TRACE, "-d", f"pid:{pid}", "-o", "fake.json") as tool:
             peer, _ = listener.accept()
             with peer:
                 for reply in replies:
                     if not peer.recv(64):
                         break
+                    if before:
+                        before(tool)
                     peer.send(reply)
             _, err = tool.communicate(timeout=LIMIT)
     os.unlink(path)
@@ -264,8 +302,229 @@ def wrong_replies_are_refused():
         assert status == 1 and "Protocol error" in err, (reply[:40], err)
     for reply in (good(bytes(RECORD - 1)), good(bytes(RECORD * (RECORDS + 1)))):
         status, err = serve([good(hello(pid)), good(), reply])
-        assert status == 0, err
+        assert status == 1 and "Protocol error" in err, err
         load("fake.json")
+
+
+def record(time, kind, arg0=0, arg1=0, usc=0, phase=0, dm=0):
+    """A record of the trace."""
+    return struct.pack("<QIIQQ", time, kind | usc << 16 | phase << 24 | dm << 26, 7, arg0, arg1)
+
+
+@test
+def events_before_the_end_of_the_process_are_kept():
+    # More than one read of the tool's: the second request of a read has no reply.
+    records = [record(1000 * n, 8, n) for n in range(300)]
+    status, err = serve([good(hello(os.getpid())), good(), good(b"".join(records[:RECORDS])),
+                         good(b"".join(records[RECORDS:]))])
+    assert status == 0 and "300 events of the GPU, 0 lost" in err, err
+    events, _, _ = load("fake.json")
+    assert [e["args"]["value"] for e in events if e["ph"] == "C"] == list(range(1, 301))
+
+
+@test
+def a_signal_during_a_request_loses_no_event():
+    replies = [good(hello(os.getpid())), good(), good(record(1000, 8) * 10)]
+    state = {"replies": 0}
+
+    def interrupt(tool):
+        state["replies"] += 1
+        if state["replies"] == 3:
+            tool.send_signal(signal.SIGINT)
+            # It has been delivered, and the tool waits for the reply again.
+            wait_until(lambda: not pending(tool.pid) and is_sleeping(tool.pid))
+
+    status, err = serve(replies, before=interrupt)
+    assert status == 0 and "10 events of the GPU, 0 lost" in err, err
+
+
+@test
+def a_process_that_does_not_reply_is_a_failure():
+    pid = os.getpid()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(f"pumice-{pid}.0")
+        listener.listen(1)
+        with start(TRACE, "-d", f"pid:{pid}", "-o", "silent.json") as tool:
+            peer, _ = listener.accept()
+            with peer:
+                for reply in (good(hello(pid)), good(), good(record(1000, 8))):
+                    peer.recv(64)
+                    peer.send(reply)
+                _, err = tool.communicate(timeout=LIMIT)
+    os.unlink(f"pumice-{pid}.0")
+    assert tool.returncode == 1 and "does not reply" in err and "1 events of the GPU" in err, err
+    load("silent.json")
+
+
+@test
+def slices_end_where_events_were_lost():
+    first = record(1000, 1) + record(2000, 8) * 5
+    second = record(5000, 8) + record(6000, 1) + record(7000, 2)
+    status, err = serve([good(hello(os.getpid())), good(), good(first), good(second, lost=9)])
+    assert status == 0 and "9 events of the GPU" in err and " 9 lost" in err, err
+    events, _, _ = load("fake.json")
+    ends = [(e["ts"], e["args"]["detail"]) for e in events if e["ph"] == "E"]
+    assert ends == [(5.0, "lost events"), (7.0, "done")], ends
+    marks = [e["ts"] for e in events if e["ph"] == "i" and e["name"] == "lost events"]
+    assert marks == [5.0], marks
+
+
+@test
+def events_without_memory_are_reported_as_lost():
+    parts = [good(record(1000 * n, 31) * RECORDS) for n in range(2500)]
+    status, err = serve([good(hello(os.getpid())), good()] + parts,
+                        limits=["prlimit", f"--as={48 << 20}"])
+    assert status == 0 and "were not stored" in err and "640000 events of the GPU" in err, err
+    events, _, _ = load("fake.json")
+    dropped = int(err.split(" events at the end were not stored")[0].split()[-1])
+    lost = [e["args"]["events"] for e in events if e["name"] == "lost events"]
+    assert lost == [dropped] and 0 < dropped < 640000, (lost, dropped)
+
+
+@test
+def an_existing_trace_is_kept_if_none_is_recorded():
+    with open("kept.json", "w", encoding="ascii") as file:
+        file.write("{}")
+    for device in ("inproc", f"pid:{os.getpid()}", "pid:x"):
+        status, _, err = run(TRACE, "-d", device, "-o", "kept.json")
+        assert status == 1, err
+        with open("kept.json", encoding="ascii") as file:
+            assert file.read() == "{}", device
+
+
+@test
+def a_device_is_opened_while_observers_are_idle():
+    observed = Observed()
+    peers = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(20)]
+    for peer in peers:
+        peer.setblocking(False)
+        try:
+            peer.connect(observed.path)
+        except BlockingIOError:
+            pass
+    observed.open_another()
+    observed.dispatch()
+    for peer in peers:
+        peer.close()
+    with connect(observed.path) as peer:
+        assert ask(peer, HELLO)[0] == 0
+    observed.end()
+
+
+@test
+def devices_opened_at_once_have_sockets_of_their_own():
+    for _ in range(5):
+        observed = Observed("attach=1,cores=1,threads=0,ram=64", devices=6)
+        for path in observed.paths:
+            with connect(path) as peer:
+                assert ask(peer, HELLO)[0] == 0
+        status, out, err = run(TOP, "-d", f"pid:{observed.pid}/5", "-n", "1", "-i", "0.01")
+        assert status == 0 and "compute" in out, err
+        observed.end()
+        assert not any(os.path.exists(path) for path in observed.paths)
+
+
+@test
+def observers_are_served_together_and_further_ones_refused():
+    observed = Observed()
+    peers = [connect(observed.path) for _ in range(PEERS)]
+    assert [ask(peer, STATS)[0] for peer in peers] == [0] * PEERS
+    assert ask(peers[1], OPEN, 64)[0] == 0
+    for peer in (peers[0], peers[2]):
+        assert ask(peer, OPEN, 64)[0] == -EBUSY
+        assert ask(peer, READ, 1)[0] == -EBADF
+        assert ask(peer, CLOSE)[0] == 0
+    assert ask(peers[1], READ, 1)[0] == 0
+    status, _, err = run(TOP, "-d", f"pid:{observed.pid}", "-n", "1")
+    assert status == 1 and "as many observers" in err, err
+    peers[1].close()
+    wait_until(lambda: ask(peers[0], OPEN, 64)[0] == 0)
+    status, _, err = run(TRACE, "-d", f"pid:{observed.pid}", "-t", "1")
+    assert status == 1 and "being traced already" in err, err
+    for peer in peers:
+        peer.close()
+    observed.end()
+
+
+@test
+def signals_are_left_to_the_program():
+    observed = Observed("attach=1,cores=1,threads=1,ram=64,fw-gdb=" + os.path.abspath("gdb"))
+    threads = os.listdir(f"/proc/{observed.pid}/task")
+    assert len(threads) >= 4, threads
+    for thread in threads:
+        with open(f"/proc/{observed.pid}/task/{thread}/status", encoding="ascii") as file:
+            blocked = int(file.read().split("SigBlk:")[1].split()[0], 16)
+        wanted = 0 if int(thread) == observed.pid else 1 << signal.SIGTERM - 1
+        assert blocked & 1 << signal.SIGTERM - 1 == wanted, thread
+    observed.end()
+
+
+@test
+def only_the_process_itself_is_believed():
+    # This process listens in the name of another one.
+    observed = Observed("cores=1,threads=0,ram=64")
+    status, err = serve([good(hello(observed.pid))], pid=observed.pid)
+    assert status == 1 and "to another process" in err, err
+    observed.end()
+
+
+@test
+def a_folder_that_others_can_write_to_is_refused():
+    observed = Observed()
+    os.chmod(".", 0o777)
+    status, _, err = run(TOP, "-d", f"pid:{observed.pid}", "-n", "1")
+    assert status == 1 and "only this user can write" in err, err
+    refused = Observed()
+    assert refused.said == "" and "only this user can write" in refused.process.stderr.read()
+    os.chmod(".", 0o700)
+    refused.end(1)
+    observed.end()
+
+
+@test
+def sockets_belong_to_the_user():
+    observed = Observed()
+    assert os.stat(observed.path).st_mode & 0o777 == 0o600
+    observed.end()
+
+
+@test
+def sockets_of_processes_that_were_killed_are_removed():
+    killed = Observed()
+    killed.process.kill()
+    killed.process.wait(LIMIT)
+    assert os.path.exists(killed.path)
+    with open(killed.path + "x", "w", encoding="ascii"):
+        pass
+    observed = Observed()
+    assert not os.path.exists(killed.path) and os.path.exists(killed.path + "x")
+    observed.end()
+    killed.end(-signal.SIGKILL)
+
+
+@test
+def texts_of_the_process_control_no_terminal():
+    evil = hello(os.getpid()).replace(b"f" * 32, b"\x1b[31m" + b"\x9b" * 27)
+    path = f"pumice-{os.getpid()}.0"
+    master, terminal = pty.openpty()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        with subprocess.Popen([TOP, "-d", f"pid:{os.getpid()}", "-n", "1", "-i", "0.01"],
+                              stdout=terminal,
+                              env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd())) as tool:
+            peer, _ = listener.accept()
+            with peer:
+                for data in (evil, bytes(STATS_BYTES), struct.pack("<Q", 1000000) +
+                             bytes(STATS_BYTES - 8)):
+                    peer.recv(64)
+                    peer.send(good(data))
+                assert tool.wait(LIMIT) == 0
+    os.unlink(path)
+    os.close(terminal)
+    out = os.read(master, 65536)
+    os.close(master)
+    assert b"firmware ?[31m????" in out and b"\x9b" not in out, out
 
 
 @test
