@@ -3,10 +3,11 @@
  * Observation of jobs by users: results by number, performance counters, statistics, the
  * event trace, time slices; and the commands that write to memory.
  */
-#include "path.h"
-
 #include <stdlib.h>
 
+#include "fwif.h"
+#include "inproc/inproc.h"
+#include "path.h"
 #include "store.pasm.h"
 
 #define GROUPS	16u	/* of 64 instances: two waves each */
@@ -332,6 +333,43 @@ static void no_event_is_lost_while_there_is_room(void **state)
 	path_one(4, 2, trace_of_busy_threads);
 }
 
+/* A record is damaged, as if the thread that writes it never completed it. */
+static void trace_with_a_gap(struct path *p)
+{
+	struct inproc_device *d = (struct inproc_device *)p->dev;
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t va = stores(p, k, GROUPS, p->out_va, 1), lost, written;
+	struct pumice_event_record *r = calloc(1024, sizeof(*r));
+	struct pumice_trace *trace;
+	uint32_t count;
+
+	assert_int_equal(pumice_trace_open(p->dev, PUMICE_EVENTS_ALL, 1024, &trace), 0);
+	assert_int_equal(pumice_context_run(p->context, va, LONG, NULL), 0);
+	written = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_TRACE_WRITTEN, 8);
+	assert_true(written > 2 * GROUPS && written < 512);
+	((u32 *)d->trace->area.cpu)[6 * PUMICE_TRACE_RECORD_WORDS - 1] = 0;
+	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
+	assert_int_equal(count, 5);
+	assert_int_equal(lost, 0);
+	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(lost, 0);
+	/* It is lost when it has not been complete for some time. */
+	while (!count)
+		assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
+	assert_int_equal(lost, 1);
+	assert_int_equal(count, written - 6);
+	pumice_trace_close(trace);
+	free(r);
+	pumice_kernel_destroy(k);
+}
+
+static void events_after_one_that_is_never_complete_are_read(void **state)
+{
+	(void)state;
+	path_one(1, 0, trace_with_a_gap);
+}
+
 static void trace_overflows(struct path *p)
 {
 	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
@@ -398,6 +436,29 @@ static void commands_read_and_write_memory(void **state)
 	path_one(4, 2, commands);
 }
 
+/* Preemptions in the trace, of the context of the fixture and of others. */
+struct preemptions {
+	uint32_t slice[2], priority[2];
+};
+
+static void read_preemptions(struct path *p, struct pumice_trace *trace, struct preemptions *n)
+{
+	static struct pumice_event_record r[256];
+	uint32_t count, i;
+	uint64_t lost;
+
+	do {
+		assert_int_equal(pumice_trace_read(trace, r, 256, &count, &lost), 0);
+		assert_int_equal(lost, 0);
+		for (i = 0; i < count; i++) {
+			const uint32_t other = (uint32_t)r[i].arg0 != pumice_context_id(p->context);
+
+			n->slice[other] += r[i].arg1 >> 32 == FWIF_LOG_PREEMPT_SLICE;
+			n->priority[other] += r[i].arg1 >> 32 == FWIF_LOG_PREEMPT_PRIORITY;
+		}
+	} while (count);
+}
+
 /* Two contexts whose jobs need many slices each, compared with the same work alone. */
 static void slices(struct path *p)
 {
@@ -407,8 +468,12 @@ static void slices(struct path *p)
 	struct pumice_job_sync signals[2] = { { .signal = true }, { .signal = true } };
 	struct pumice_job_result r[2];
 	struct pumice_wait waits[2] = { 0 };
+	struct preemptions n = { 0 };
+	struct pumice_trace *trace;
 	uint32_t i;
 
+	assert_int_equal(pumice_trace_open(p->dev, 1u << PUMICE_EVENT_FIRMWARE, BUSY_ENTRIES,
+					   &trace), 0);
 	assert_int_equal(pumice_context_create(p->vm, PUMICE_PRIORITY_NORMAL, &jobs[1].context), 0);
 	jobs[0].stream = jobs[1].stream = pumice_stream_va(p->stream);
 	for (i = 0; i < 300; i++)
@@ -421,6 +486,9 @@ static void slices(struct path *p)
 		jobs[i].sync_count = 1;
 	}
 	assert_int_equal(pumice_submit(p->dev, jobs, 2, NULL), 0);
+	/* Without threads the GPU runs only during a wait. */
+	while (!p->threads && pumice_sync_wait(waits, 2, 0, SECOND / 1000))
+		read_preemptions(p, trace, &n);
 	assert_int_equal(pumice_sync_wait(waits, 2, 0, LONG), 0);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(pumice_context_get_job_result(jobs[i].context, 1, &r[i],
@@ -430,6 +498,14 @@ static void slices(struct path *p)
 		assert_true(r[i].slices > 1);
 		pumice_sync_destroy(waits[i].sync);
 	}
+	/* Each slice but the last of a job ends by preemption, of the same priority. */
+	if (!p->threads) {
+		read_preemptions(p, trace, &n);
+		assert_int_equal(n.slice[0], r[0].slices - 1);
+		assert_int_equal(n.slice[1], r[1].slices - 1);
+		assert_int_equal(n.priority[0] + n.priority[1], 0);
+	}
+	pumice_trace_close(trace);
 	/* Neither waited for the other to end. */
 	assert_true(r[0].start < r[1].end && r[1].start < r[0].end);
 	for (i = 0; i < 1024 * 64; i++)
@@ -445,6 +521,41 @@ static void jobs_of_two_contexts_share_the_gpu_in_slices(void **state)
 	path_one(4, 2, slices);
 }
 
+/* A job of a context of a higher priority is submitted while one of a lower priority runs. */
+static void preemption(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t longer = stores(p, k, 1024, p->out_va, 300);
+	uint64_t shorter = stores(p, k, 1, p->out_va, 1);
+	struct pumice_context *high;
+	struct pumice_job_result result;
+	struct preemptions n = { 0 };
+	struct pumice_trace *trace;
+
+	assert_int_equal(pumice_context_create(p->vm, PUMICE_PRIORITY_HIGH, &high), 0);
+	assert_int_equal(pumice_trace_open(p->dev, 1u << PUMICE_EVENT_FIRMWARE, BUSY_ENTRIES,
+					   &trace), 0);
+	assert_int_equal(pumice_context_run(p->context, longer, SECOND / 1000, NULL), -ETIME);
+	while (!*(volatile uint32_t *)p->out_cpu)
+		path_go_on(p);
+	assert_int_equal(pumice_context_run(high, shorter, LONG, NULL), 0);
+	assert_int_equal(pumice_context_get_job_result(p->context, 1, &result, sizeof(result)),
+			 -EBUSY);
+	read_preemptions(p, trace, &n);
+	assert_int_equal(n.priority[0], 1);
+	assert_int_equal(n.priority[1] + n.slice[0] + n.slice[1], 0);
+	pumice_trace_close(trace);
+	assert_int_equal(pumice_context_kill(p->context), 0);
+	pumice_context_destroy(high);
+	pumice_kernel_destroy(k);
+}
+
+static void preemption_by_priority_is_traced_as_such(void **state)
+{
+	(void)state;
+	path_one(1, 0, preemption);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,8 +566,10 @@ int main(void)
 		cmocka_unit_test(the_trace_has_a_jobs_events),
 		cmocka_unit_test(no_event_is_lost_while_there_is_room),
 		cmocka_unit_test(events_without_room_in_a_trace_are_counted_as_lost),
+		cmocka_unit_test(events_after_one_that_is_never_complete_are_read),
 		cmocka_unit_test(commands_read_and_write_memory),
 		cmocka_unit_test(jobs_of_two_contexts_share_the_gpu_in_slices),
+		cmocka_unit_test(preemption_by_priority_is_traced_as_such),
 	};
 
 	return cmocka_run_group_tests_name("path-watch", tests, NULL, NULL);

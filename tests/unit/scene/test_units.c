@@ -7,6 +7,7 @@
  * tasks from spans and vertices. Each begin has one end, on the same unit and slot, before
  * the next begin.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "fwif.h"
@@ -27,6 +28,8 @@
 #define MAX_CHUNKS 256u
 #define SPLIT	4u
 #define ENTRIES	(1u << 16)
+#define USCS	(2 * PUMICE_USCS_PER_CORE)
+#define FILL_WORDS (8u << 20)
 
 static struct pumice_event_record *records;
 static uint32_t count;
@@ -44,9 +47,34 @@ static void put_triangles(struct fixture *fx, uint32_t triangles)
 		memcpy(at + i * 4, corner[i % 3], sizeof(corner[0]));
 }
 
+/* Let a GPU without threads run. */
+static void wait_some(struct fixture *fx)
+{
+	struct pumice_wait wait = { 0 };
+
+	fx_check(fx, "sync", pumice_sync_create(fx->dev, 0, &wait.sync));
+	assert_int_equal(pumice_sync_wait(&wait, 1, PUMICE_WAIT_SUBMIT, SECOND / 1000), -ETIME);
+	pumice_sync_destroy(wait.sync);
+}
+
+/* The programs of a draw. */
+struct shaders {
+	const char *vertex, *fragment;
+};
+
+static const struct shaders plain = {
+	.vertex = "uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n",
+	.fragment = "end\n",
+};
+
 static void put_geometry(struct fixture *fx, uint32_t triangles, struct pumice_kernel *vertex,
 			 struct pumice_kernel *fragment, uint64_t *va)
 {
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	const struct pumice_input sampled = {
+		.kind = PUMICE_INPUT_TEXTURE, .reg = 16, .texture = &texture, .sampler = &sampler,
+	};
 	const struct pumice_input in = {
 		.kind = PUMICE_INPUT_ATTRIBUTE, .stride = 16, .elements = triangles * 3,
 		.va = fx->vertices.va, .format = PUMICE_ATTR_KIND_F32, .count = 4,
@@ -60,18 +88,23 @@ static void put_geometry(struct fixture *fx, uint32_t triangles, struct pumice_k
 	put_triangles(fx, triangles);
 	pumice_draw_state_init(&state, WIDTH, HEIGHT);
 	fx_check(fx, "vertices", pumice_stream_stage(fx->stream, &stage, state.vdm.vertex));
-	stage = (struct pumice_stage_desc){ .kernel = fragment };
+	pumice_image_texture(fx->texture, &texture);
+	pumice_sampler_init(&sampler);
+	stage = (struct pumice_stage_desc){
+		.kernel = fragment, .inputs = &sampled, .input_count = 1,
+	};
 	fx_check(fx, "fragments", pumice_stream_stage(fx->stream, &stage, state.tsp.fragment));
 	fx_check(fx, "state", pumice_stream_draw_state(fx->stream, &state, NULL));
 	fx_check(fx, "draw", pumice_stream_draw(fx->stream, &draw));
 	fx_check(fx, "end", pumice_stream_vdm_end(fx->stream, va));
 }
 
-static void draw(struct fixture *fx, uint32_t triangles)
+/* Draw and wait, or @go_on: wait until that returns false, and kill the context. */
+static void draw(struct fixture *fx, uint32_t triangles, const struct shaders *shaders,
+		 bool (*go_on)(struct fixture *fx))
 {
-	static const char text[] =
-		"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n";
-	struct pumice_kernel *vertex = fx_kernel(fx, text), *fragment = fx_kernel(fx, "end\n");
+	struct pumice_kernel *vertex = fx_kernel(fx, shaders->vertex);
+	struct pumice_kernel *fragment = fx_kernel(fx, shaders->fragment);
 	const struct pumice_hwrt_desc set = {
 		.width = WIDTH, .height = HEIGHT, .samples = 1, .spill_outputs = 4,
 		.tile_size = PUMICE_TILE_SIZE_16X16, .local = fx->list,
@@ -88,7 +121,14 @@ static void draw(struct fixture *fx, uint32_t triangles)
 	put_geometry(fx, triangles, vertex, fragment, &frame.geometry);
 	fx_check(fx, "set", pumice_hwrt_create(fx->vm, &set, &frame.hwrt));
 	fx_check(fx, "render", pumice_stream_render(fx->stream, &render, &frame.render));
-	fx_check(fx, "frame", pumice_render(fx->context, &frame, LONG, NULL));
+	if (go_on) {
+		assert_int_equal(pumice_render(fx->context, &frame, SECOND / 1000, NULL), -ETIME);
+		while (go_on(fx))
+			wait_some(fx);
+		fx_check(fx, "kill", pumice_context_kill(fx->context));
+	} else {
+		fx_check(fx, "frame", pumice_render(fx->context, &frame, LONG, NULL));
+	}
 	pumice_hwrt_destroy(frame.hwrt);
 	pumice_image_destroy(image);
 	pumice_kernel_destroy(vertex);
@@ -349,7 +389,7 @@ static void a_frame_has_exactly_the_events_of_its_size(void **state)
 
 		fx_open(&fx, options[i], 256);
 		trace = trace_begin(&fx);
-		draw(&fx, 10);
+		draw(&fx, 10, &plain, NULL);
 		trace_end(&fx, trace);
 		check_frame(&fx, 10);
 		free(records);
@@ -366,7 +406,7 @@ static void partial_renders_are_requested_rendered_and_counted(void **state)
 	(void)state;
 	fx_open(&fx, "cores=2,threads=0,split=4", 24);
 	trace = trace_begin(&fx);
-	draw(&fx, 1000);
+	draw(&fx, 1000, &plain, NULL);
 	trace_end(&fx, trace);
 	partials = fx_partials(&fx);
 	assert_true(partials);
@@ -439,12 +479,166 @@ static void each_command_of_a_transfer_is_traced(void **state)
 	fx_close(&fx);
 }
 
+static struct pumice_trace *killed_trace;
+
+/* Whether no task of this data master, or no command, has begun so far. */
+static bool is_waiting_for(struct fixture *fx, uint32_t kind, uint32_t dm)
+{
+	uint32_t more, i;
+	uint64_t lost;
+
+	fx_check(fx, "read", pumice_trace_read(killed_trace, records + count, ENTRIES - count,
+					       &more, &lost));
+	assert_int_equal(lost, 0);
+	count += more;
+	for (i = 0; i < count; i++)
+		if (records[i].kind == kind && records[i].dm == dm)
+			return false;
+	return true;
+}
+
+static bool is_before_vertices(struct fixture *fx)
+{
+	return is_waiting_for(fx, PUMICE_EVENT_TASK, 1);
+}
+
+static bool is_before_fragments(struct fixture *fx)
+{
+	return is_waiting_for(fx, PUMICE_EVENT_TASK, 2);
+}
+
+/* The rest of the trace: all that was begun has ended, and all pages are free. */
+static void check_killed(struct fixture *fx, uint32_t dm)
+{
+	uint32_t i, ends = 0;
+
+	is_waiting_for(fx, 0, 0);
+	pumice_trace_close(killed_trace);
+	check_pairs();
+	for (i = 0; i < count; i++)
+		if (records[i].kind == PUMICE_EVENT_JOB_END && records[i].usc == dm) {
+			assert_int_equal(records[i].arg1, 2);
+			ends++;
+		}
+	assert_int_equal(ends, 1);
+}
+
+static void killed_vertices_end_as_cancelled(void **state)
+{
+	const struct shaders endless = { .vertex = "again:\njump again\n", .fragment = "end\n" };
+	struct fixture fx;
+
+	(void)state;
+	fx_open(&fx, "cores=2,threads=0,split=4", 256);
+	killed_trace = trace_begin(&fx);
+	count = 0;
+	draw(&fx, 10, &endless, is_before_vertices);
+	check_killed(&fx, 1);
+	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_END, NULL), 0);
+	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL),
+			 events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_BEGIN, NULL));
+	free(records);
+	fx_close(&fx);
+}
+
+static void killed_tiles_end_as_cancelled_and_their_pages_are_freed(void **state)
+{
+	const struct shaders endless = {
+		.vertex = plain.vertex, .fragment = "again:\njump again\n",
+	};
+	struct fixture fx;
+	uint32_t begun;
+
+	(void)state;
+	fx_open(&fx, "cores=2,threads=0,split=4", 256);
+	killed_trace = trace_begin(&fx);
+	count = 0;
+	draw(&fx, 10, &endless, is_before_fragments);
+	check_killed(&fx, 2);
+	check_pages();
+	begun = events(PUMICE_EVENT_TILE, PUMICE_PHASE_BEGIN, NULL);
+	assert_true(begun >= 2 && begun < TILES);
+	assert_int_equal(events(PUMICE_EVENT_TILE, PUMICE_PHASE_CANCEL, NULL), begun);
+	assert_true(events(PUMICE_EVENT_SPANS, PUMICE_PHASE_CANCEL, NULL));
+	free(records);
+	fx_close(&fx);
+}
+
+static void a_killed_transfer_ends_as_cancelled(void **state)
+{
+	struct pumice_tdm_fill fill = { .value = 7, .words = FILL_WORDS };
+	struct pumice_context *context;
+	struct fx_buffer to;
+	struct fixture fx;
+	uint64_t va;
+
+	(void)state;
+	fx_open(&fx, "cores=1,threads=0", 64);
+	fx_buffer(&fx, FILL_WORDS * 4, &to);
+	killed_trace = trace_begin(&fx);
+	count = 0;
+	pumice_stream_reset(fx.stream);
+	fill.dst = to.va;
+	fx_check(&fx, "fill", pumice_stream_fill(fx.stream, &fill));
+	fx_check(&fx, "end", pumice_stream_tdm_end(fx.stream, &va));
+	fx_check(&fx, "context",
+		 pumice_context_create_type(fx.vm, PUMICE_CONTEXT_TRANSFER,
+					    PUMICE_PRIORITY_NORMAL, &context));
+	assert_int_equal(pumice_context_run(context, va, SECOND / 10000, NULL), -ETIME);
+	while (is_waiting_for(&fx, PUMICE_EVENT_TRANSFER, 3))
+		wait_some(&fx);
+	fx_check(&fx, "kill", pumice_context_kill(context));
+	check_killed(&fx, 3);
+	assert_int_equal(events(PUMICE_EVENT_TRANSFER, PUMICE_PHASE_CANCEL, NULL), 1);
+	assert_int_equal(events(PUMICE_EVENT_TRANSFER, PUMICE_PHASE_END, NULL), 0);
+	free(records);
+	pumice_context_destroy(context);
+	fx_buffer_free(&fx, &to);
+	fx_close(&fx);
+}
+
+static void texture_units_count_their_reads(void **state)
+{
+	/* A read for each visible span, of a wave of 32 pixels, by one program. */
+	const struct shaders sampling = {
+		.vertex = plain.vertex, .fragment = "sample.f32 r0, 2d, v0, sh16\nend\n",
+	};
+	uint64_t reads[USCS] = { 0 }, sum = 0;
+	struct pumice_trace *trace;
+	struct fixture fx;
+	uint32_t i;
+
+	(void)state;
+	fx_open(&fx, "cores=2,threads=0,split=4", 256);
+	trace = trace_begin(&fx);
+	draw(&fx, 10, &sampling, NULL);
+	trace_end(&fx, trace);
+	for (i = 0; i < count; i++) {
+		if (records[i].kind != PUMICE_EVENT_TAG)
+			continue;
+		assert_int_equal(records[i].arg1, 0);
+		assert_int_equal(records[i].dm, 2);
+		assert_true(records[i].usc < USCS);
+		assert_true(records[i].arg0 > reads[records[i].usc]);
+		reads[records[i].usc] = records[i].arg0;
+	}
+	for (i = 0; i < USCS; i++)
+		sum += reads[i];
+	assert_int_equal(sum, WIDTH * HEIGHT / 32);
+	free(records);
+	fx_close(&fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_has_exactly_the_events_of_its_size),
 		cmocka_unit_test(partial_renders_are_requested_rendered_and_counted),
 		cmocka_unit_test(each_command_of_a_transfer_is_traced),
+		cmocka_unit_test(killed_vertices_end_as_cancelled),
+		cmocka_unit_test(killed_tiles_end_as_cancelled_and_their_pages_are_freed),
+		cmocka_unit_test(a_killed_transfer_ends_as_cancelled),
+		cmocka_unit_test(texture_units_count_their_reads),
 	};
 
 	return cmocka_run_group_tests_name("scene units", tests, NULL, NULL);
