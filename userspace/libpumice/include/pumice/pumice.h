@@ -71,7 +71,7 @@ struct pumice_trace;
  *                            time), attach (1: other processes of the user can
  *                            observe it), fw-gdb=PATH (a socket on which GDB debugs
  *                            the firmware; threads=1 or more)
- *   "pid:PID" or "pid:PID/N" the GPU in another process, its first or Nth, which
+ *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
  *                            has the key attach=1; only to be observed: statistics,
  *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
  *   NULL: the value of the environment variable PUMICE_DEVICE, else "drm".
