@@ -489,6 +489,23 @@ def sockets_belong_to_the_user():
 
 
 @test
+def peers_of_other_users_are_refused():
+    if os.geteuid():
+        print("# as root only: another user is needed")
+        return
+    observed = Observed()
+    os.chmod(".", 0o755)
+    os.chmod(observed.path, 0o666)
+    code = "import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); " \
+        f"s.connect({observed.path!r}); s.settimeout({LIMIT}); sys.exit(len(s.recv(1)))"
+    # The server closes the connection: a peer that is served would wait for its reply.
+    assert subprocess.run([sys.executable, "-c", code], user=65534, check=False,
+                          timeout=10).returncode == 0
+    os.chmod(".", 0o700)
+    observed.end()
+
+
+@test
 def sockets_of_processes_that_were_killed_are_removed():
     killed = Observed()
     killed.process.kill()
