@@ -32,8 +32,8 @@ IGT_TEST_DESCRIPTION("Order of jobs by the priority of their contexts, without s
 #define LONG_GROUPS	2048u
 #define LONG_SIZE	256u
 #define LONG_WORDS	(LONG_GROUPS * LONG_SIZE)
-#define INTERRUPTED	5u	/* number of times that it runs at least */
-#define MOST_ROUNDS	200u	/* until it has been interrupted, on a machine that submits slowly */
+#define PREEMPTED	3u	/* number of its runs in which it must be preempted */
+#define MOST_LAUNCHES	64u	/* of the longest run, a second or so */
 
 /* Time slices, us. */
 #define SLICE_FIRMWARE	0	/* the firmware's own choice */
@@ -380,36 +380,48 @@ static void priority_does_not_bypass_a_wait(void)
 	fx_check_words(low.data.cpu + WORDS, 91);
 }
 
-/* A job that is interrupted repeatedly writes the same data as without interruption. */
+/* Return whether the last job of @fx was switched out more often than slices of it were over. */
+static bool was_preempted(const struct fixture *fx, u64 groups)
+{
+	const u64 slice = (u64)need_info(fx->fd).clock_hz * SLICE_LONGEST / 1000000;
+	struct drm_pumice_job_get_result result;
+
+	CHECK_OK(gpu_job_result(fx->fd, fx->context, 0, &result));
+	igt_assert_eq_u64(result.groups, groups);
+	return result.slices - 1 > result.run_ticks / slice;
+}
+
+/*
+ * A job that adds 1 to each word shows work that is lost, and work that is repeated. It is twice
+ * as long after each run in which it was not preempted, because the machine submits slowly.
+ */
 static void preempted_job_is_exact(void)
 {
-	int fd = need_gpu();
-	struct fixture fx = fx_of(fd, LOW), other = fx_of(fd, HIGH);
-	struct mem mem = need_mem(fd, fx.vm, FX_FREE, LONG_WORDS * 4);
-	const struct shader shader = shader_store();
+	struct fixture fx = fx_of(need_gpu(), LOW), other;
+	struct mem mem = need_mem(fx.fd, fx.vm, FX_FREE, LONG_WORDS * 4);
+	const u32 va[2] = { (u32)mem.va, (u32)(mem.va >> 32) };
+	const struct shader shader = shader_copy();
 	const struct launch launch = {
-		.shader = &shader, .params = { (u32)mem.va, (u32)(mem.va >> 32), 11 },
+		.shader = &shader, .params = { va[0], va[1], va[0], va[1], 1 },
 		.groups = LONG_GROUPS, .size = LONG_SIZE,
 	};
-	struct drm_pumice_job_get_result result;
-	u64 stream = fx_stream(&fx, &launch);
-	u32 round, i, slices = 0;
+	u32 launches = 1, preempted = 0, sum = 0, i;
 
-	/* In one slice each, none has been interrupted. */
-	for (round = 0; round < INTERRUPTED || slices == round; round++) {
-		igt_assert_lt_u32(round, MOST_ROUNDS);
+	use_slices(SLICE_LONGEST);
+	other = fx_of(fx.fd, HIGH);
+	for (i = 0; i < LONG_WORDS; i++)
+		mem.cpu[i] = i;
+	while (preempted < PREEMPTED) {
+		igt_assert_lte_u32(launches, MOST_LAUNCHES);
+		fx_submit(&fx, fx_repeat_stream(&fx, &launch, launches));
+		igt_assert_eq(fx_wait_interrupting(&fx, &other), 1);
+		sum += launches;
 		for (i = 0; i < LONG_WORDS; i++)
-			mem.cpu[i] = 0;
-		fx_submit(&fx, stream);
-		do
-			fx_check_works(&other);
-		while (sync_is_pending(fd, fx.sync, 0));
-		igt_assert_eq(fx_wait(&fx), 1);
-		for (i = 0; i < LONG_WORDS; i++)
-			igt_assert_eq_u32(mem.cpu[i], 11 + i);
-		CHECK_OK(gpu_job_result(fd, fx.context, 0, &result));
-		igt_assert_eq_u64(result.groups, LONG_GROUPS);
-		slices += result.slices;
+			igt_assert_eq_u32(mem.cpu[i], sum + i);
+		if (was_preempted(&fx, (u64)launches * LONG_GROUPS))
+			preempted++;
+		else
+			launches *= 2;
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -145,6 +146,34 @@ u64 fx_stream(struct fixture *fx, const struct launch *launch)
 	return fx_place(fx, words, count + PUMICE_CDM_HALT_WORDS);
 }
 
+/* Write a sub-list of one launch and a fence. */
+static u64 place_sub_list(struct fixture *fx, const struct launch *launch)
+{
+	u32 words[16];
+	u32 count = fx_launch_words(fx, launch, words);
+
+	pumice_cdm_fence_pack(words + count, &(struct pumice_cdm_fence){ 0 });
+	count += PUMICE_CDM_FENCE_WORDS;
+	pumice_cdm_return_pack(words + count, &(struct pumice_cdm_return){ 0 });
+	return fx_place(fx, words, count + PUMICE_CDM_RETURN_WORDS);
+}
+
+u64 fx_repeat_stream(struct fixture *fx, const struct launch *launch, u32 count)
+{
+	const u64 list = place_sub_list(fx, launch);
+	u32 *words = calloc(count + 1, PUMICE_CDM_CALL_WORDS * sizeof(u32));
+	u32 at = 0, i;
+	u64 stream;
+
+	CHECK(words);
+	for (i = 0; i < count; i++, at += PUMICE_CDM_CALL_WORDS)
+		pumice_cdm_call_pack(words + at, &(struct pumice_cdm_call){ .addr = list });
+	pumice_cdm_halt_pack(words + at, &(struct pumice_cdm_halt){ 0 });
+	stream = fx_place(fx, words, at + PUMICE_CDM_HALT_WORDS);
+	free(words);
+	return stream;
+}
+
 u64 fx_store_stream(struct fixture *fx, u64 va, u32 value)
 {
 	const struct shader shader = shader_store();
@@ -212,6 +241,21 @@ int fx_wait(struct fixture *fx)
 {
 	need_wait(fx->fd, fx->sync, 0);
 	return sync_status(fx->fd, fx->sync, 0);
+}
+
+/* The same program each time, so that any number of them fit into the memory. */
+int fx_wait_interrupting(struct fixture *fx, struct fixture *other)
+{
+	const u64 add = fx_copy_stream(other, other->data.va, other->data.va, 1);
+	u32 jobs = 0, i;
+
+	for (i = 0; i < USUAL_SIZE; i++)
+		other->data.cpu[i] = i;
+	do {
+		CHECK_EQUAL(fx_run(other, add), 1);
+		fx_check_words(other->data.cpu, ++jobs);
+	} while (sync_is_pending(fx->fd, fx->sync, 0));
+	return fx_wait(fx);
 }
 
 int fx_run(struct fixture *fx, u64 stream)

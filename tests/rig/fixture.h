@@ -76,6 +76,13 @@ u32 fx_launch_words(struct fixture *fx, const struct launch *launch, u32 *words)
 /** fx_stream - control stream of one launch. Return: its address. */
 u64 fx_stream(struct fixture *fx, const struct launch *launch);
 
+/**
+ * fx_repeat_stream - control stream of @count launches, each in a sub-list of its own call
+ *
+ * Each begins after the previous one has ended. Return: its address.
+ */
+u64 fx_repeat_stream(struct fixture *fx, const struct launch *launch, u32 count);
+
 /** fx_store_stream - stream whose 32 instances store @value + their number from @va on. */
 u64 fx_store_stream(struct fixture *fx, u64 va, u32 value);
 
@@ -102,6 +109,15 @@ int fx_try_points(struct fixture *fx, u64 stream, u32 timeline, u64 wait, u64 si
 
 /** fx_wait - wait for the job submitted last. Return: as sync_status(). */
 int fx_wait(struct fixture *fx);
+
+/**
+ * fx_wait_interrupting - wait for the job submitted last, while short jobs of @other run
+ *
+ * One at a time, at least one; each is checked. They use the first words of @other's data.
+ *
+ * Return: as sync_status().
+ */
+int fx_wait_interrupting(struct fixture *fx, struct fixture *other);
 
 /** fx_run - fx_submit() and fx_wait(). */
 int fx_run(struct fixture *fx, u64 stream);
