@@ -7,7 +7,7 @@
 #ifndef PUMICE_GPU_TAG_STATE_H
 #define PUMICE_GPU_TAG_STATE_H
 
-#include "../tf/tf.h"
+#include "../texel/tf.h"
 #include "tag.h"
 
 /* Decoded texture and sampler structure. */

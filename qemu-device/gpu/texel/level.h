@@ -9,8 +9,8 @@
 
 #include "format.h"
 
-#include "../tf/place.h"
-#include "../tf/filter.h"
+#include "place.h"
+#include "filter.h"
 
 const struct texel_ops TEXEL_LEVEL_OPS = {
 	.expand = expand,

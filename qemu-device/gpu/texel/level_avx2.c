@@ -9,10 +9,10 @@
 #include <immintrin.h>
 
 /* Common headers first: their functions must not be compiled for this level only. */
-#include "../tf/tf.h"
 #include "internal.h"
 #include "srgb.h"
 #include "texel.h"
+#include "tf.h"
 
 #include "../levels/avx2.h"
 

@@ -8,10 +8,10 @@
 #include <immintrin.h>
 #endif
 
-#include "../tf/tf.h"
 #include "internal.h"
 #include "srgb.h"
 #include "texel.h"
+#include "tf.h"
 
 #define TEXEL_VEC_BYTES 16
 #define TEXEL_LEVEL_OPS texel_level_base

@@ -42,7 +42,7 @@ struct texel_ops {
 	/* Pack components to words. dither may be NULL. */
 	void (*pack)(const struct pumice_pixel_info *info, const struct texel_rows *in,
 		     const struct texel_dither *dither, struct texel_rows *words);
-	/* Addresses and weights, filters: tf/tf.h. */
+	/* Addresses and weights, filters: tf.h. */
 	void (*place)(const struct tf_place *place, struct tf_taps *taps);
 	void (*blend)(u32 dims, bool guard, const struct tf_taps *taps, struct texel_rows *texel,
 		      struct texel_rows *out);

@@ -2,7 +2,7 @@
 /*
  * Filtering: linear interpolation, and levels of detail.
  *
- * Source: Documentation/formats.rst, "Filtering". Included by texel/level_*.c after format.h.
+ * Source: Documentation/formats.rst, "Filtering". Included by level_*.c after format.h.
  */
 
 /*

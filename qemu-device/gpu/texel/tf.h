@@ -4,10 +4,10 @@
  *
  * Source: document 004, "TAG", "TF"; Documentation/formats.rst, "Filtering".
  */
-#ifndef PUMICE_GPU_TF_H
-#define PUMICE_GPU_TF_H
+#ifndef PUMICE_GPU_TEXEL_TF_H
+#define PUMICE_GPU_TEXEL_TF_H
 
-#include "../texel/texel.h"
+#include "texel.h"
 
 /* A read of one level. */
 struct tf_place {

@@ -3,7 +3,7 @@
  * Addresses and weights of coordinates.
  *
  * Source: Documentation/formats.rst, "Filtering"; hw/surface.h for the layouts. Included by
- * texel/level_*.c after vec.h.
+ * level_*.c after vec.h.
  */
 
 /* Clamp of coordinates; also used for NaN. */
