@@ -5,7 +5,7 @@
  */
 #include "units.h"
 
-#include "../inject/message.h"
+#include "../fwctl/message.h"
 
 REG_READ(reg_fw_image_addr)
 {
@@ -137,7 +137,7 @@ REG_WRITE(reg_ic_host_irq)
 	unsigned int os;
 
 	(void)at;
-	inject_message(&gpu->inject, &gpu->mmu, fwctl_boot(gpu->fw)->arg);
+	fwctl_inject_message(&gpu->inject, &gpu->mmu, fwctl_boot(gpu->fw)->arg);
 	for (os = 0; os < PUMICE_OS_COUNT; os++)
 		if (PUMICE_FIELD_GET(PUMICE_IC_HOST_IRQ__OSES, value) >> os & 1)
 			gpu_os_raise(gpu, os, PUMICE_OS_IRQ_STATUS__FW__MASK);

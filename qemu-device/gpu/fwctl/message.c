@@ -77,7 +77,7 @@ static void flip(struct inject *in, enum pumice_inject_where where, u32 *word)
 		__atomic_fetch_xor(word, 1u << request.bit % 32, __ATOMIC_RELAXED);
 }
 
-void inject_message(struct inject *in, const struct mmu *mmu, u64 boot)
+void fwctl_inject_message(struct inject *in, const struct mmu *mmu, u64 boot)
 {
 	u32 *heartbeat;
 

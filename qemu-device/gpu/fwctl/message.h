@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Damage to data that the firmware has written for the host; see message.c. */
-#ifndef PUMICE_GPU_INJECT_MESSAGE_H
-#define PUMICE_GPU_INJECT_MESSAGE_H
+#ifndef PUMICE_GPU_FWCTL_MESSAGE_H
+#define PUMICE_GPU_FWCTL_MESSAGE_H
 
+#include "../inject/inject.h"
 #include "../mmu/mmu.h"
-#include "inject.h"
 
 /*
  * The firmware raises the host's interrupt: an occasion for FW_MESSAGE. @boot: FW_BOOT_ARG,
@@ -12,6 +12,6 @@
  *
  * Called in the firmware's own step.
  */
-void inject_message(struct inject *in, const struct mmu *mmu, u64 boot);
+void fwctl_inject_message(struct inject *in, const struct mmu *mmu, u64 boot);
 
 #endif
