@@ -6,7 +6,7 @@
  */
 #include "isp.h"
 
-#include "record.h"
+#include "../record.h"
 
 static bool well_formed(const struct pumice_isp_state *s)
 {
@@ -38,14 +38,14 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 bool isp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		    struct isp_state *state, struct gpu_fault *fault)
 {
-	const struct isp_record record = { mmu, tlb, ctx, addr, PUMICE_UNIT_ISP };
+	const struct gpu_record record = { mmu, tlb, ctx, addr, PUMICE_UNIT_ISP };
 	u32 words[PUMICE_ISP_STATE_WORDS];
 	struct pumice_isp_state raw;
 
-	if (!isp_record_read(&record, words, PUMICE_ISP_STATE_WORDS, fault))
+	if (!gpu_record_read(&record, words, PUMICE_ISP_STATE_WORDS, fault))
 		return false;
 	if (pumice_isp_state_unpack(words, &raw) != PUMICE_UNPACK_OK || !well_formed(&raw))
-		return isp_record_refuse(&record, PUMICE_FAULT_ISP_STATE, fault);
+		return gpu_record_refuse(&record, PUMICE_FAULT_ISP_STATE, fault);
 	convert(&raw, state);
 	return true;
 }

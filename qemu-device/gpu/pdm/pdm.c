@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../isp/record.h"
+#include "../record.h"
 #include "perf.h"
 #include "state.h"
 
@@ -263,36 +263,36 @@ static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r
 	       strides_suffice(pdm, r);
 }
 
-static struct isp_record render_record(struct pdm *pdm)
+static struct gpu_record render_record(struct pdm *pdm)
 {
-	return (struct isp_record){ pdm->config.mmu, &pdm->tlb, pdm->job.ctx, pdm->job.stream,
+	return (struct gpu_record){ pdm->config.mmu, &pdm->tlb, pdm->job.ctx, pdm->job.stream,
 				    PUMICE_UNIT_ISP };
 }
 
 static bool load_render(struct pdm *pdm, struct gpu_fault *fault)
 {
-	const struct isp_record record = render_record(pdm);
+	const struct gpu_record record = render_record(pdm);
 	u32 words[PUMICE_PDM_RENDER_WORDS];
 
 	if (record.addr % RENDER_ALIGN)
-		return isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
-	if (!isp_record_read(&record, words, PUMICE_PDM_RENDER_WORDS, fault))
+		return gpu_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+	if (!gpu_record_read(&record, words, PUMICE_PDM_RENDER_WORDS, fault))
 		return false;
 	if (pumice_pdm_render_unpack(words, &pdm->render) == PUMICE_UNPACK_OK &&
 	    well_formed(pdm, &pdm->render))
 		return true;
-	return isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+	return gpu_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
 }
 
 static enum load load_stage(struct pdm *pdm, const u32 words[4], u8 stage, struct pds_stage *out,
 			    bool *has, struct gpu_fault *fault)
 {
 	const struct pds_stage_limits limits = { .stage = stage, .outputs = pdm->render.outputs };
-	const struct isp_record record = render_record(pdm);
+	const struct gpu_record record = render_record(pdm);
 	struct pumice_stage state;
 
 	if (pumice_stage_unpack(words, &state) != PUMICE_UNPACK_OK) {
-		isp_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+		gpu_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
 		return LOAD_FAULT;
 	}
 	if (!state.pds_insns)

@@ -6,21 +6,21 @@
  */
 #include "tsp.h"
 
-#include "../isp/record.h"
+#include "../record.h"
 
 bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		    struct tsp_state *state, struct gpu_fault *fault)
 {
-	const struct isp_record record = { mmu, tlb, ctx, addr, PUMICE_UNIT_TSP };
+	const struct gpu_record record = { mmu, tlb, ctx, addr, PUMICE_UNIT_TSP };
 	u32 words[PUMICE_TSP_STATE_WORDS];
 	struct pumice_tsp_state raw;
 
-	if (!isp_record_read(&record, words, PUMICE_TSP_STATE_WORDS, fault))
+	if (!gpu_record_read(&record, words, PUMICE_TSP_STATE_WORDS, fault))
 		return false;
 	if (pumice_tsp_state_unpack(words, &raw) != PUMICE_UNPACK_OK ||
 	    pumice_stage_unpack(raw.fragment, &state->fragment) != PUMICE_UNPACK_OK ||
 	    !state->fragment.pds_insns || raw.varyings > PUMICE_MAX_VARYINGS)
-		return isp_record_refuse(&record, PUMICE_FAULT_TSP_STATE, fault);
+		return gpu_record_refuse(&record, PUMICE_FAULT_TSP_STATE, fault);
 	state->varyings = raw.varyings;
 	state->sample_rate = raw.sample_rate;
 	state->flat = raw.flat;
