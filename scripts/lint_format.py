@@ -20,7 +20,7 @@ import sources
 
 TOP = lint_language.TOP
 # The kernel's layout of trace events; fragments that are no C by themselves.
-EXCEPT = re.compile(r"pumice_events\.h$|usc/vec_\w+\.h$|fwcpu/exec_\w+\.h$|\.inc\.h$")
+EXCEPT = re.compile(r"pumice_events\.h$|fwcpu/exec_\w+\.h$|\.inc\.h$")
 
 
 def plain(line):

@@ -10,7 +10,7 @@
  *   exec_flow.c     branches, barrier, end, signals
  *   exec_copy.c     work-group copies, the window of dynamic constants
  *   exec_gfx.c      graphics: textures, dropped pixels, the tile
- *   vec_*.h         lane-parallel work, compiled once per vector level of the
+ *   vec/            lane-parallel work, compiled once per vector level of the
  *                   host (level_*.c); results are equal on every level
  *
  * Limits: a struct exec exists for one quantum of a group; nothing in it is kept.

@@ -4,7 +4,7 @@
  *
  * Source: document 002, "Control flow" and "Global (async) memory".
  *
- * Limits: br_all, br_any need lanes and are in vec_move.h. Data moves when a global access is
+ * Limits: br_all, br_any need lanes and are in vec/move.inc.h. Data moves when a global access is
  * issued; its signal is done USC_GLOBAL_LATENCY of the wave's issue slots later. So an access
  * is complete when the wave ends, even if its signal is not done.
  */

@@ -3,7 +3,7 @@
  * Interpreter: operations of vertex, fragment and end-of-tile programs.
  *
  * Source: document 003, pixel output registers; document 004, spans; hw/isa.xml, "Graphics".
- * This file has operations that go lane by lane or call other blocks; vec_gfx.h has the
+ * This file has operations that go lane by lane or call other blocks; vec/gfx.inc.h has the
  * others.
  *
  * A lane of a fragment program is valid while its pixel is: covered and not dropped. Invalid

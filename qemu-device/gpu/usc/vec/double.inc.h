@@ -3,7 +3,7 @@
  * Lanes of twice the width: the two halves of a vector as doubles or 64-bit integers, for
  * intermediate results of more than 32 bits.
  *
- * Included by level_*.c after vec.h.
+ * Included by level_*.c after row.inc.h.
  *
  * Limits: only operations whose result IEEE 754 or C defines to the bit, so results are equal
  * on every level; nothing is contracted (see meson.build).

@@ -2,7 +2,7 @@
 /*
  * Conversions of one vector: f32 to and from integers, f16, 8 and 16 bits.
  *
- * Source: hw/isa.xml, "Arithmetic" and "Bits". Included by level_*.c after vec_float.h.
+ * Source: hw/isa.xml, "Arithmetic" and "Bits". Included by level_*.c after float.inc.h.
  *
  * Limits: f16 conversions use integer arithmetic, which every host has.
  */

@@ -3,7 +3,7 @@
  * Integer arithmetic and bits of one vector: wide products, fields, counts, reversals.
  *
  * Source: hw/isa.xml, "Rounding, scaling and helpers of division" and "Bits". Included by
- * level_*.c after vec_double.h.
+ * level_*.c after double.inc.h.
  */
 
 /* High words of the products: those of the even lanes, then of the odd ones. */

@@ -8,7 +8,7 @@
  *
  * Limits: little endian; rows are aligned to a row's size.
  */
-#include "exec.h"
+#include "../exec.h"
 
 #define VEC_LANES (USC_VEC_BYTES / 4)
 #define VECS (PUMICE_LANES / VEC_LANES)

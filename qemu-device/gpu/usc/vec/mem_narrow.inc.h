@@ -3,12 +3,12 @@
  * Local and global memory: 8 and 16 bits in each active lane.
  *
  * Source: document 000, "System Memory Access", for the alignment; hw/isa.xml. Included by
- * level_*.c after vec_memory.h.
+ * level_*.c after memory.inc.h.
  *
  * Adjacent lanes are one block of memory. Otherwise loads read the aligned word around each
  * lane's bytes, so that all lanes are gathered at once; stores access only their own bytes.
  *
- * Limits: faults and the order of lanes as in vec_memory.h.
+ * Limits: faults and the order of lanes as in memory.inc.h.
  */
 
 /* Adjacent parts of words at any address: unsigned and signed. */

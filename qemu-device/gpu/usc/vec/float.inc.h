@@ -4,7 +4,7 @@
  * scaling, the last step of a division.
  *
  * Source: hw/isa.xml, "Three operands" and "Rounding, scaling and helpers of division".
- * Included by level_*.c after vec_double.h.
+ * Included by level_*.c after double.inc.h.
  */
 
 #define F_SIGN 0x80000000u

@@ -3,7 +3,7 @@
  * Data movement between lanes, under masks, and conditions over all lanes.
  *
  * Source: document 002, "Data Movement", "Control flow" and operand [M]. Included by
- * level_*.c after vec.h.
+ * level_*.c after row.inc.h.
  *
  * Limits: a source that is one word is read before the destination is written, since it may
  * be element 0 of that destination.

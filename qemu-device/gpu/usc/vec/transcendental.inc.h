@@ -2,7 +2,7 @@
 /*
  * Reciprocal, roots, exponential, logarithm, sine and cosine of one vector.
  *
- * Source: hw/isa.xml, "Transcendental". Included by level_*.c after vec_float.h.
+ * Source: hw/isa.xml, "Transcendental". Included by level_*.c after float.inc.h.
  *
  * All functions except the reciprocal and the square root are computed in double by a power
  * series with an error of at most 2^-40, and rounded to f32 once: so the error stays within

@@ -4,14 +4,14 @@
  * bits, and bursts of up to 16 words.
  *
  * Source: document 000, "System Memory Access", for bursts and the alignment; hw/isa.xml.
- * Included by level_*.c after vec_memory.h.
+ * Included by level_*.c after memory.inc.h.
  *
  * Word n of every lane is row n of the data. Consecutive lanes are a block of memory that is
  * these rows transposed; for 2, 4, 8, 16 words this is a few rounds of separating even words
  * from odd ones.
  *
  * A word that several lanes store gets the value of the highest lane, whichever of its words
- * that is: stores go lane by lane. Faults as in vec_memory.h, of a lane's words the first.
+ * that is: stores go lane by lane. Faults as in memory.inc.h, of a lane's words the first.
  */
 
 #define MAX_VECS (PUMICE_USC_BURST_WORDS * VECS)

@@ -2,16 +2,16 @@
 /*
  * Atomic operations on local and global memory, 32 bits in each active lane.
  *
- * Source: hw/isa.xml, usc_atomic. Included by level_*.c after vec_memory.h.
+ * Source: hw/isa.xml, usc_atomic. Included by level_*.c after memory.inc.h.
  *
  * Lanes are done in order, the lowest first, since each must read the results of those before
  * it. Local memory belongs to the thread that runs the work-group; global memory is shared
  * with other threads and the guest's processors, so the host's atomic instructions are used
  * there.
  *
- * Limits: faults as in vec_memory.h; lanes below the one that faults are done.
+ * Limits: faults as in memory.inc.h; lanes below the one that faults are done.
  */
-#include "scalar.h"
+#include "../scalar.h"
 
 /* Inputs and result of each lane. */
 enum { ATOMIC_OLD, ATOMIC_VALUE, ATOMIC_EXPECTED, ATOMIC_ROWS };

@@ -4,7 +4,7 @@
  * rows, and pixel outputs.
  *
  * Source: document 003; hw/formats.xml, usc_operand and usc_dim. Included by level_*.c after
- * vec_access.h, vec_move.h and vec_gfx.h.
+ * access.inc.h, move.inc.h and gfx.inc.h.
  *
  * Such an operand is in a scratch row while its instruction runs. A destination is also
  * fetched before and written back entirely after, so that lanes which the instruction does

@@ -3,8 +3,8 @@
  * Graphics: vertex outputs, varyings, derivatives, pixel outputs.
  *
  * Source: document 003, vertex output, pixel output and coefficient registers; document 004,
- * UITR; Documentation/precision.rst, "Varyings". Included by level_*.c after vec_memory.h and
- * vec_float.h.
+ * UITR; Documentation/precision.rst, "Varyings". Included by level_*.c after memory.inc.h and
+ * float.inc.h.
  *
  * Limits: pixel outputs are fast if the wave's spans are adjacent in a tile of one sample per
  * pixel, as inside large primitives; else they go span by span, and with more samples lane by

@@ -2,7 +2,7 @@
 /*
  * Functions of instructions from the arithmetic of one vector.
  *
- * Included by level_*.c after vec.h. An operation is written once, as an expression of
+ * Included by level_*.c after row.inc.h. An operation is written once, as an expression of
  * vectors a, b and c; its forms differ in the source of those: rows, one word for all lanes,
  * or (scalar form) only words.
  *

@@ -2,7 +2,7 @@
 /*
  * Lane-parallel arithmetic, logic and comparison.
  *
- * Source: hw/isa.xml for each operation. Included by level_*.c after vec.h.
+ * Source: hw/isa.xml for each operation. Included by level_*.c after row.inc.h.
  *
  * Each operation of two sources has one function for a second source in a row, and one for a
  * second source of one word for all lanes.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Local and global memory: 32 bits in each active lane, and code shared with the other widths
- * (vec_mem_narrow.h, vec_mem_wide.h, vec_mem_atomic.h).
+ * (mem_narrow.inc.h, mem_wide.inc.h, mem_atomic.inc.h).
  *
  * Source: document 002, "Local memory" and "Global (async) memory". Included by level_*.c
- * after vec_access.h.
+ * after access.inc.h.
  *
  * Of several lanes that fault the lowest is reported. Lanes below it may have stored already.
  * Of lanes that store to the same address the highest wins.

@@ -3,7 +3,7 @@
  * Loads and stores of the lanes of a row: consecutive lanes in one operation, others word by
  * word.
  *
- * Included by level_*.c after vec.h.
+ * Included by level_*.c after row.inc.h.
  *
  * Limits: the caller has checked every address. The guest may change its memory at any time:
  * each word is accessed once, aligned, and so never torn.
