@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Floats in words of memory and registers. */
+/* Scalar numbers: floats in words of memory and registers, minimum and maximum, division. */
 #ifndef PUMICE_GPU_NUMBER_H
 #define PUMICE_GPU_NUMBER_H
 
@@ -21,6 +21,32 @@ static inline u32 f32_as_u32(float f)
 
 	memcpy(&bits, &f, sizeof(bits));
 	return bits;
+}
+
+static inline u32 min_u32(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static inline u64 min_u64(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static inline s32 min_s32(s32 a, s32 b)
+{
+	return a < b ? a : b;
+}
+
+static inline s32 max_s32(s32 a, s32 b)
+{
+	return a > b ? a : b;
+}
+
+/* Divide and round up; n + d must be within the range of u32. */
+static inline u32 div_up(u32 n, u32 d)
+{
+	return (n + d - 1) / d;
 }
 
 #endif

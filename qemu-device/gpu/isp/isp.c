@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../levels/levels.h"
+#include "../number.h"
 #include "draw.h"
 
 #define SUBPIXELS	256
@@ -78,16 +79,6 @@ struct bounds {
 	s32 x0, x1, y0, y1;
 };
 
-static s32 max_of(s32 a, s32 b)
-{
-	return a > b ? a : b;
-}
-
-static s32 min_of(s32 a, s32 b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Return the pixels whose samples may be in the triangle's box; no sample is closer to a
  * pixel's edge than 2/16.
@@ -123,10 +114,10 @@ static void add_edge(struct isp_draw *d, s32 a, s32 b, s32 c)
 static bool clip(const struct isp_tile *tile, const struct isp_state *state, struct bounds *box,
 		 struct isp_draw *d)
 {
-	const s32 x0 = max_of(0, state->x0 - (s32)tile->x0);
-	const s32 x1 = min_of((s32)tile->clip_x, state->x1 - (s32)tile->x0);
-	const s32 y0 = max_of(0, state->y0 - (s32)tile->y0);
-	const s32 y1 = min_of((s32)tile->clip_y, state->y1 - (s32)tile->y0);
+	const s32 x0 = max_s32(0, state->x0 - (s32)tile->x0);
+	const s32 x1 = min_s32((s32)tile->clip_x, state->x1 - (s32)tile->x0);
+	const s32 y0 = max_s32(0, state->y0 - (s32)tile->y0);
+	const s32 y1 = min_s32((s32)tile->clip_y, state->y1 - (s32)tile->y0);
 
 	if (box->x0 < x0) {
 		box->x0 = x0;

@@ -6,20 +6,17 @@
  */
 #include <math.h>
 
+#include "../number.h"
 #include "isp.h"
 
 static s32 min_of(const s32 v[3])
 {
-	const s32 m = v[0] < v[1] ? v[0] : v[1];
-
-	return m < v[2] ? m : v[2];
+	return min_s32(min_s32(v[0], v[1]), v[2]);
 }
 
 static s32 max_of(const s32 v[3])
 {
-	const s32 m = v[0] > v[1] ? v[0] : v[1];
-
-	return m > v[2] ? m : v[2];
+	return max_s32(max_s32(v[0], v[1]), v[2]);
 }
 
 /* Set the edge from one corner to another of a triangle of positive area. */

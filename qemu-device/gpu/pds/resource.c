@@ -9,17 +9,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "../number.h"
+
 _Static_assert(PUMICE_USC_SLOTS <= 64, "slots are bits of a u64");
-
-static u32 min_u32(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
-
-static u32 div_up(u32 n, u32 d)
-{
-	return (n + d - 1) / d;
-}
 
 u32 pds_task_instances(const struct pds_need *need, u32 task)
 {

@@ -6,17 +6,13 @@
  * Source: hw/formats.xml, scene, scene_chain. A scene is read once for a job, and checked;
  * the fields that the device writes are read and written separately.
  */
+#include "../number.h"
 #include "internal.h"
 
 #define SCENE_ALIGN	16u
 #define STATE_WORD	9u	/* scene.valid to scene.limit: three words */
 #define STATE_WORDS	3u
 #define TILES_MAX_CORES	PUMICE_MAX_CORES
-
-static u32 divide_up(u32 a, u32 b)
-{
-	return (a + b - 1) / b;
-}
 
 /* Set sizes, in pixels and tiles. False if they are invalid. */
 static bool set_size(struct pm_scene *scene, const struct pumice_scene *in)
@@ -39,10 +35,10 @@ static bool set_size(struct pm_scene *scene, const struct pumice_scene *in)
 	scene->samples = 1u << in->samples_log2;
 	scene->tile_w = width[in->tile_size];
 	scene->tile_h = height[in->tile_size];
-	scene->tiles_x = divide_up(scene->width, scene->tile_w);
-	scene->tiles_y = divide_up(scene->height, scene->tile_h);
-	scene->macro_w = divide_up(scene->tiles_x, PUMICE_MACRO_TILES_X);
-	scene->macro_h = divide_up(scene->tiles_y, PUMICE_MACRO_TILES_Y);
+	scene->tiles_x = div_up(scene->width, scene->tile_w);
+	scene->tiles_y = div_up(scene->height, scene->tile_h);
+	scene->macro_w = div_up(scene->tiles_x, PUMICE_MACRO_TILES_X);
+	scene->macro_h = div_up(scene->tiles_y, PUMICE_MACRO_TILES_Y);
 	scene->cores = in->cores;
 	return true;
 }

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "../number.h"
 #include "../texel/blocks.h"
 #include "state.h"
 
@@ -26,11 +27,6 @@ static struct texel_memory memory_of(struct ptla_piece *p)
 	};
 
 	return m;
-}
-
-static u32 min_u32(u32 a, u32 b)
-{
-	return a < b ? a : b;
 }
 
 static bool store(struct ptla_piece *p, const struct ptla_surface *s, const struct texel_rect *at,

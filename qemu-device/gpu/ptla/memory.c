@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "../number.h"
 #include "state.h"
 
 #define GRAIN (1ull << MMU_GRAIN_SHIFT)
@@ -19,11 +20,6 @@ static u8 *translate(struct ptla_piece *p, u64 va, enum pumice_access access)
 static u64 to_grain_end(u64 va)
 {
 	return GRAIN - (va & (GRAIN - 1));
-}
-
-static u64 min_u64(u64 a, u64 b)
-{
-	return a < b ? a : b;
 }
 
 /*

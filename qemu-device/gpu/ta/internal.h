@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "../number.h"
 #include "ta.h"
 
 #define TA_PLANES	7u
@@ -193,11 +194,6 @@ struct ta {
 static inline u32 ta_vo(const struct ta_vertices *in, u32 v, u32 n)
 {
 	return in->vo[(v / PUMICE_LANES * in->vo_words + n) * PUMICE_LANES + v % PUMICE_LANES];
-}
-
-static inline u32 ta_min(u32 a, u32 b)
-{
-	return a < b ? a : b;
 }
 
 /*

@@ -165,7 +165,7 @@ void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
 		memcpy(r.w, row + 3 * LANES, sizeof(r.w));
 		outcodes(view, &r);
 		project(view, &r);
-		store(&r, ta_min(in->count - v, LANES), out + v);
+		store(&r, min_u32(in->count - v, LANES), out + v);
 	}
 	set_sizes(view, in, out);
 }

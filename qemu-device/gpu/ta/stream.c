@@ -124,7 +124,7 @@ enum ta_result stream_put(struct ta *ta, struct gpu_fault *fault)
 enum ta_result stream_finish(struct ta *ta, struct gpu_fault *fault)
 {
 	const u32 tiles = ta->scene.tiles_x * ta->scene.tiles_y, from = ta->headers;
-	const u32 end = ta_min(tiles, from + TA_PIECE / TA_COST_HEADER);
+	const u32 end = min_u32(tiles, from + TA_PIECE / TA_COST_HEADER);
 	const u64 bytes = PUMICE_REGION_WORDS * 4;
 	u64 va = ta->scene.regions + (ta->config.core * tiles + from) * bytes;
 	u32 *host = NULL;

@@ -76,7 +76,7 @@ void ta_trim(struct ta *ta)
 static bool clear_tiles(struct ta *ta)
 {
 	const u32 tiles = ta->scene.tiles_x * ta->scene.tiles_y;
-	const u32 count = ta_min(tiles - ta->cleared, TA_PIECE * TA_UNIT_CLEAR);
+	const u32 count = min_u32(tiles - ta->cleared, TA_PIECE * TA_UNIT_CLEAR);
 
 	memset(ta->tile + ta->cleared, 0, count * sizeof(*ta->tile));
 	ta->cleared += count;

@@ -15,6 +15,7 @@
  */
 #include <fenv.h>
 
+#include "../number.h"
 #include "exec.h"
 
 /*
@@ -95,11 +96,6 @@ static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
 		run->left = USC_WAVE_QUANTUM;
 	}
 	return &usc->wave[run->wave[run->current]];
-}
-
-static u32 min_u32(u32 a, u32 b)
-{
-	return a < b ? a : b;
 }
 
 /* Handle a wave that left the interpreter before the end of its slice. */
