@@ -91,7 +91,7 @@ static void half_log2(const float *squares, float *out)
 	}
 }
 
-#if TEXEL_VEC_BYTES == 32
+#if VEC_BYTES == 32
 #define SPAN_OF(v, n) \
 	__builtin_shufflevector(v, v, n, n, n, n, 4 + n, 4 + n, 4 + n, 4 + n)
 #else

@@ -19,8 +19,8 @@ static inline vu f_of_small(vu size, u32 m)
 	vu small = (vu)(f_of_s((vs)size) * (1.0f / (float)(1u << (14 + m))));
 	vu r = u_select((vu)(size < (1u << m)), small, normal);
 
-	r = u_select((vu)(size == inf), u_splat(F_INF), r);
-	return u_select((vu)(size > inf), u_splat(F_QNAN), r);
+	r = u_select((vu)(size == inf), splat(F_INF), r);
+	return u_select((vu)(size > inf), splat(F_QNAN), r);
 }
 
 /*
@@ -32,7 +32,7 @@ static inline vu f_of_small(vu size, u32 m)
 static inline vu f_to_small(vu size, u32 m)
 {
 	u32 down = 23 - m;
-	vu bias = u_splat((1u << (down - 1)) - 1);
+	vu bias = splat((1u << (down - 1)) - 1);
 	vu normal = (size + bias + ((size >> down) & 1) - ((127u - 15) << 23)) >> down;
 	float unit = (float)(1u << (23 - m)) * 0x1p-14f;
 	vu small = (vu)((vf)size + unit) - (vu)f_splat(unit);
@@ -50,8 +50,8 @@ static inline vu f_to_half(vu a)
 	vu size = a & ~F_SIGN;
 	vu r = f_to_small(size, 10);
 
-	r = u_select((vu)(size >= 0x477ff000u), u_splat(0x7c00), r);	/* 65520 and above */
-	return u_select((vu)(size > F_INF), u_splat(0x7e00), r | (a >> 16 & 0x8000));
+	r = u_select((vu)(size >= 0x477ff000u), splat(0x7c00), r);	/* 65520 and above */
+	return u_select((vu)(size > F_INF), splat(0x7e00), r | (a >> 16 & 0x8000));
 }
 
 /* Convert to 10 or 11 bits, m of them fraction: negative becomes 0, finite stays finite. */
@@ -62,10 +62,10 @@ static inline vu f_to_tiny(vu a, u32 m)
 	vu r = f_to_small(size, m);
 
 	/* Limit: 2^16 minus half a unit of the last binary place before it. */
-	r = u_select((vu)(r >= inf) | (vu)(size >= 0x47800000u), u_splat(inf - 1), r);
-	r = u_select((vu)(size == F_INF), u_splat(inf), r);
-	r = u_select((vu)((vs)a < 0), u_splat(0), r);
-	return u_select((vu)(size > F_INF), u_splat(inf | 1u << (m - 1)), r);
+	r = u_select((vu)(r >= inf) | (vu)(size >= 0x47800000u), splat(inf - 1), r);
+	r = u_select((vu)(size == F_INF), splat(inf), r);
+	r = u_select((vu)((vs)a < 0), splat(0), r);
+	return u_select((vu)(size > F_INF), splat(inf | 1u << (m - 1)), r);
 }
 
 static inline vu expand_float(vu v, u32 bits)
@@ -96,7 +96,7 @@ static inline vu expand_vector(const struct pumice_pixel_info *info, u32 c, vu w
 		return (vu)f_of_s((vs)v);
 	case PUMICE_KIND_SNORM:
 		max = (s32)((1u << (info->bits[c] - 1)) - 1);
-		return (vu)f_of_s(s_max((vs)v, (vs)u_splat((u32)-max)));
+		return (vu)f_of_s(s_max((vs)v, (vs)splat((u32)-max)));
 	case PUMICE_KIND_FLOAT:
 		return expand_float(v, info->bits[c]);
 	default:
@@ -121,7 +121,7 @@ static void expand(const struct pumice_pixel_info *info, const struct texel_rows
 		bool integer = texel_integer(info);
 
 		if (c >= info->components)
-			EACH(k) VU(out->row[c])[k] = u_splat(c < 3 ? 0 : integer ? 1 : 0x3f800000u);
+			EACH(k) VU(out->row[c])[k] = splat(c < 3 ? 0 : integer ? 1 : 0x3f800000u);
 		else if (info->flags & PUMICE_FORMAT_SRGB && c < 3)
 			expand_srgb(info, c, word, out->row[c]);
 		else
@@ -167,14 +167,14 @@ static inline vu pack_uint(vu a, u32 bits)
 {
 	u32 max = bits == 32 ? ~0u : (1u << bits) - 1;
 
-	return u_select((vu)(a > max), u_splat(max), a);
+	return u_select((vu)(a > max), splat(max), a);
 }
 
 static inline vu pack_sint(vu a, u32 bits)
 {
 	s32 max = (s32)((1u << (bits - 1)) - 1);
 
-	return (vu)s_min(s_max((vs)a, (vs)u_splat((u32)(-max - 1))), (vs)u_splat((u32)max));
+	return (vu)s_min(s_max((vs)a, (vs)splat((u32)(-max - 1))), (vs)splat((u32)max));
 }
 
 static inline vu pack_float(vu a, u32 bits)
@@ -233,7 +233,7 @@ static void pack(const struct pumice_pixel_info *info, const struct texel_rows *
 			add[l] = dither->add[l % 4];
 	}
 	for (u32 n = 0; n < (info->bytes + 3u) / 4; n++)
-		EACH(k) VU(words->row[n])[k] = u_splat(0);
+		EACH(k) VU(words->row[n])[k] = splat(0);
 	for (u32 c = 0; c < info->components; c++) {
 		u32 *word = words->row[info->shift[c] / 32];
 		u32 shift = info->shift[c] % 32, max = ~0u >> (32 - info->bits[c]);

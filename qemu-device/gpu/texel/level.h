@@ -2,7 +2,7 @@
 /*
  * One vector level: all row functions.
  *
- * Included by level_*.c, which define TEXEL_VEC_BYTES and TEXEL_LEVEL_OPS (the name
+ * Included by level_*.c, which define VEC_BYTES and TEXEL_LEVEL_OPS (the name
  * of the table) and set the compiler to that level.
  */
 #include "vec.h"

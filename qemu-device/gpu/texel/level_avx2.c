@@ -16,7 +16,7 @@
 
 #include "../levels/avx2.h"
 
-#define TEXEL_VEC_BYTES 32
+#define VEC_BYTES 32
 #define TEXEL_LEVEL_OPS texel_level_avx2
 #include "level.h"
 

@@ -13,6 +13,6 @@
 #include "texel.h"
 #include "tf.h"
 
-#define TEXEL_VEC_BYTES 16
+#define VEC_BYTES 16
 #define TEXEL_LEVEL_OPS texel_level_base
 #include "level.h"

@@ -31,7 +31,7 @@ static inline vf axis_position(vf c, enum pumice_wrap wrap, bool texels, float n
 /* Wrap a texel number that may be out of range. */
 static inline vs axis_wrap(vs i, enum pumice_wrap wrap, s32 n)
 {
-	const vs last = (vs)u_splat((u32)n - 1), zero = { 0 };
+	const vs last = (vs)splat((u32)n - 1), zero = { 0 };
 
 	switch (wrap) {
 	case PUMICE_WRAP_REPEAT:
@@ -128,7 +128,7 @@ static inline void place_rows(const struct tf_place *p, u32 z, u32 y, struct tf_
 	const bool small = level->layer_bytes <= ~0u;
 
 	EACH(k) {
-		vu v = p->dims > 1 ? CVU(t->index[1][y])[k] >> p->block_shift : u_splat(0);
+		vu v = p->dims > 1 ? CVU(t->index[1][y])[k] >> p->block_shift : splat(0);
 
 		VU(part)[k] = row_blocks(level, v) * (small ? (u32)step : 1);
 	}

@@ -1,35 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of 32 lanes as a few vectors of the host's size.
+ * Operations on vectors of a row of texels.
  *
- * Included once per vector level (level_*.c), which defines TEXEL_VEC_BYTES. All arithmetic
- * is the compiler's vector extensions, so that results are equal on every level.
+ * Included once per vector level (level_*.c), which defines VEC_BYTES.
  *
- * Limits: little endian; rows are aligned to 32 bytes.
+ * Limits: rows are aligned to 32 bytes.
  */
-#define VEC_LANES (TEXEL_VEC_BYTES / 4)
-#define VECS (PUMICE_LANES / VEC_LANES)
-/* For every vector of a row. */
-#define EACH(k) _Pragma("GCC unroll 8") for (u32 k = 0; k < VECS; k++)
-
-typedef u32 vu __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
-typedef s32 vs __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
-typedef float vf __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
+#include "../levels/vectors.inc.h"
 
 /* Vectors with the number of 64-bit lanes of a vector: of 64-bit lanes, and of 32-bit ones. */
-typedef u64 vl __attribute__((vector_size(TEXEL_VEC_BYTES), may_alias));
-typedef u32 vh __attribute__((vector_size(TEXEL_VEC_BYTES / 2), may_alias));
+typedef u64 vl __attribute__((vector_size(VEC_BYTES), may_alias));
+typedef u32 vh __attribute__((vector_size(VEC_BYTES / 2), may_alias));
 
 /* Vector k of a row. */
 #define VU(row) ((vu *)(void *)(row))
 #define VF(row) ((vf *)(void *)(row))
 #define CVU(row) ((const vu *)(const void *)(row))
 #define CVF(row) ((const vf *)(const void *)(row))
-
-static inline vu u_splat(u32 word)
-{
-	return (vu){ 0 } + word;
-}
 
 static inline vf f_splat(float f)
 {
@@ -39,7 +26,7 @@ static inline vf f_splat(float f)
 /* Select lanes of t where m is all ones, of f where it is zero. */
 static inline vu u_select(vu m, vu t, vu f)
 {
-#if TEXEL_VEC_BYTES == 32
+#if VEC_BYTES == 32
 	return (vu)_mm256_blendv_epi8((__m256i)f, (__m256i)t, (__m256i)m);
 #else
 	return (m & t) | (~m & f);
@@ -54,7 +41,7 @@ static inline vf f_select(vu m, vf t, vf f)
 /* Maximum and minimum; b if one is NaN. */
 static inline vf f_max(vf a, vf b)
 {
-#if TEXEL_VEC_BYTES == 32
+#if VEC_BYTES == 32
 	return (vf)_mm256_max_ps((__m256)a, (__m256)b);
 #elif defined(__SSE2__)
 	return (vf)_mm_max_ps((__m128)a, (__m128)b);
@@ -65,7 +52,7 @@ static inline vf f_max(vf a, vf b)
 
 static inline vf f_min(vf a, vf b)
 {
-#if TEXEL_VEC_BYTES == 32
+#if VEC_BYTES == 32
 	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
 #elif defined(__SSE2__)
 	return (vf)_mm_min_ps((__m128)a, (__m128)b);
@@ -115,11 +102,11 @@ static inline vu u_lanes(u32 bits, u32 k)
 
 	for (u32 l = 0; l < VEC_LANES; l++)
 		lane[l] = 1u << l;
-	return (vu)((u_splat(bits >> (k * VEC_LANES)) & lane) != 0);
+	return (vu)((splat(bits >> (k * VEC_LANES)) & lane) != 0);
 }
 
 /* Return all ones or all zeros. */
 static inline vu u_mask(bool on)
 {
-	return u_splat(on ? ~0u : 0u);
+	return splat(on ? ~0u : 0u);
 }

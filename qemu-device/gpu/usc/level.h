@@ -2,7 +2,7 @@
 /*
  * One vector level: all lane-parallel functions, and their lookup.
  *
- * Included by level_*.c, which define USC_VEC_BYTES and USC_LEVEL_OPS (the name of the table)
+ * Included by level_*.c, which define VEC_BYTES and USC_LEVEL_OPS (the name of the table)
  * and set the compiler to that level.
  */
 #include <string.h>

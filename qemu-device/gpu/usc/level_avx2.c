@@ -18,7 +18,7 @@
 
 #include "../levels/avx2.h"
 
-#define USC_VEC_BYTES 32
+#define VEC_BYTES 32
 #define USC_LEVEL_OPS usc_level_avx2
 #include "level.h"
 

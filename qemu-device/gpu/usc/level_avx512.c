@@ -18,7 +18,7 @@
 
 #include "../levels/avx512.h"
 
-#define USC_VEC_BYTES 64
+#define VEC_BYTES 64
 #define USC_LEVEL_OPS usc_level_avx512
 #include "level.h"
 

@@ -8,6 +8,6 @@
 #include <immintrin.h>
 #endif
 
-#define USC_VEC_BYTES 16
+#define VEC_BYTES 16
 #define USC_LEVEL_OPS usc_level_base
 #include "level.h"

@@ -12,10 +12,10 @@
 #define MANY_RUNS 6	/* with this many runs lane by lane is faster */
 
 /* Return the last lane of a vector and all but the last lane of the next. */
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 #define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, \
 					       26, 27, 28, 29, 30)
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 #define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 7, 8, 9, 10, 11, 12, 13, 14)
 #else
 #define SHIFT_IN(a, b) __builtin_shufflevector(a, b, 3, 4, 5, 6)
@@ -58,7 +58,7 @@ static inline u32 first_run(u32 lanes, u32 following)
 	return (u32)(((1ull << __builtin_ctzll(stop)) - 1) << start);
 }
 
-#if USC_VEC_BYTES != 64
+#if VEC_BYTES != 64
 /* Copy count words, in whole vectors where possible. */
 static inline void copy_words(u32 *to, const u32 *from, u32 count)
 {
@@ -72,7 +72,7 @@ static inline void copy_words(u32 *to, const u32 *from, u32 count)
 /* Load words p[l] to the lanes whose bit is set, which are consecutive. */
 static inline void load_run(vu *d, const u32 *p, u32 lanes)
 {
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 	EACH(k)
 		if (vector_mask(lanes, k))
 			d[k] = (vu)_mm512_mask_loadu_epi32((__m512i)d[k], vector_mask(lanes, k),
@@ -86,7 +86,7 @@ static inline void load_run(vu *d, const u32 *p, u32 lanes)
 
 static inline void store_run(u32 *p, const vu *s, u32 lanes)
 {
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 	EACH(k)
 		_mm512_mask_storeu_epi32(p + k * VEC_LANES, vector_mask(lanes, k), (__m512i)s[k]);
 #else
@@ -99,11 +99,11 @@ static inline void store_run(u32 *p, const vu *s, u32 lanes)
 /* Load words at base + off - less, which is below 2^31, to the lanes whose bit is set. */
 static inline void gather(vu *d, const u8 *base, const vu *off, u32 less, u32 lanes)
 {
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 	EACH(k)
 		d[k] = (vu)_mm512_mask_i32gather_epi32((__m512i)d[k], vector_mask(lanes, k),
 						       (__m512i)(off[k] - less), base, 1);
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 	EACH(k)
 		d[k] = (vu)_mm256_mask_i32gather_epi32((__m256i)d[k],
 						       (const int *)(const void *)base,

@@ -9,16 +9,16 @@
  * on every level; nothing is contracted (see meson.build).
  */
 
-typedef u64 vq __attribute__((vector_size(USC_VEC_BYTES), may_alias));
-typedef double vd __attribute__((vector_size(USC_VEC_BYTES), may_alias));
-typedef u32 vu_half __attribute__((vector_size(USC_VEC_BYTES / 2), may_alias));
-typedef float vf_half __attribute__((vector_size(USC_VEC_BYTES / 2), may_alias));
+typedef u64 vq __attribute__((vector_size(VEC_BYTES), may_alias));
+typedef double vd __attribute__((vector_size(VEC_BYTES), may_alias));
+typedef u32 vu_half __attribute__((vector_size(VEC_BYTES / 2), may_alias));
+typedef float vf_half __attribute__((vector_size(VEC_BYTES / 2), may_alias));
 
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 #define LOW_HALF(a) __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7)
 #define HIGH_HALF(a) __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15)
 #define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 #define LOW_HALF(a) __builtin_shufflevector(a, a, 0, 1, 2, 3)
 #define HIGH_HALF(a) __builtin_shufflevector(a, a, 4, 5, 6, 7)
 #define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
@@ -95,9 +95,9 @@ static inline vd d_power(vq k)
 
 static inline vd d_sqrt(vd a)
 {
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 	return (vd)_mm512_sqrt_pd((__m512d)a);
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 	return (vd)_mm256_sqrt_pd((__m256d)a);
 #elif defined(__SSE2__)
 	return (vd)_mm_sqrt_pd((__m128d)a);
@@ -110,9 +110,9 @@ static inline vd d_sqrt(vd a)
 
 static inline vf f_sqrt_of(vf a)
 {
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 	return (vf)_mm512_sqrt_ps((__m512)a);
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 	return (vf)_mm256_sqrt_ps((__m256)a);
 #elif defined(__SSE2__)
 	return (vf)_mm_sqrt_ps((__m128)a);

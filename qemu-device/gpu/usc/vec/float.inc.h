@@ -17,7 +17,7 @@ static inline vu f_result(vf r)
 	return vm_select(vm_nan(r), splat(USC_F32_NAN), (vu)r);
 }
 
-#if USC_VEC_BYTES == 16
+#if VEC_BYTES == 16
 /*
  * Fused without support of the host: the product is exact in double, and the sum is rounded
  * to odd, so that only the following rounding to f32 has an effect (53 >= 24 + 2 bits).
@@ -37,9 +37,9 @@ static inline vd d_fused(vd a, vd b, vd c)
 /* NaN is not made canonical: for intermediate sums. */
 static inline vf f_fma_any_nan(vu a, vu b, vu c)
 {
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 	return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 	return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #else
 	return (vf)narrow(d_fused(wide_low(a), wide_low(b), wide_low(c)),

@@ -28,12 +28,12 @@ derivative(struct exec *x, const struct usc_insn *i, bool in_y)
 	EACH(k) {
 		vu a = s[k], low, high;
 
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 		low = in_y ? (vu)_mm512_shuffle_epi32((__m512i)a, 0x44) :
 			     (vu)_mm512_shuffle_epi32((__m512i)a, 0xa0);
 		high = in_y ? (vu)_mm512_shuffle_epi32((__m512i)a, 0xee) :
 			      (vu)_mm512_shuffle_epi32((__m512i)a, 0xf5);
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 		low = in_y ? (vu)_mm256_shuffle_epi32((__m256i)a, 0x44) :
 			     (vu)_mm256_shuffle_epi32((__m256i)a, 0xa0);
 		high = in_y ? (vu)_mm256_shuffle_epi32((__m256i)a, 0xee) :
@@ -152,11 +152,11 @@ VARIANT(iterate_perspective_centroid, iterate(x, i, true, true))
 /* Store adjacent words whose bit is set; no other is written. */
 static inline void store_some(u32 *p, const vu *s, u32 lanes)
 {
-#if USC_VEC_BYTES == 32
+#if VEC_BYTES == 32
 	EACH(k)
 		_mm256_maskstore_epi32((int *)p + k * VEC_LANES, (__m256i)vector_mask(lanes, k),
 				       (__m256i)s[k]);
-#elif USC_VEC_BYTES == 64
+#elif VEC_BYTES == 64
 	EACH(k)
 		_mm512_mask_storeu_epi32(p + k * VEC_LANES, vector_mask(lanes, k), (__m512i)s[k]);
 #else

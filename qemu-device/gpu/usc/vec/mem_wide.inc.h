@@ -18,7 +18,7 @@
 #define UNROLLED _Pragma("GCC unroll 32")
 
 /* The even and the odd words of two vectors; the words of both halves alternately. */
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 #define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, \
 					   26, 28, 30)
 #define ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, \
@@ -27,7 +27,7 @@
 					  22, 7, 23)
 #define HIGH(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, \
 					   14, 30, 15, 31)
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 #define EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
 #define ODD(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
 #define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)

@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of 32 lanes as a few vectors of the host's size.
+ * Rows of operands: lane masks, selection, permutation.
  *
- * Included once per vector level (level_*.c), which defines USC_VEC_BYTES. All arithmetic is
- * the compiler's vector extensions, so that results are equal on every level; operations that
- * the extensions lack (lane masks to bits) are here, per level.
+ * Included once per vector level (level_*.c), which defines VEC_BYTES. Operations that the
+ * compiler's vector extensions lack (lane masks to bits) are here, per level.
  *
- * Limits: little endian; rows are aligned to a row's size.
+ * Limits: rows are aligned to a row's size.
  */
 #include "../exec.h"
 
-#define VEC_LANES (USC_VEC_BYTES / 4)
-#define VECS (PUMICE_LANES / VEC_LANES)
-/* For every vector of a row. */
-#define EACH(k) _Pragma("GCC unroll 8") for (unsigned int k = 0; k < VECS; k++)
+#include "../../levels/vectors.inc.h"
 
-typedef u32 vu __attribute__((vector_size(USC_VEC_BYTES), may_alias));
-typedef s32 vs __attribute__((vector_size(USC_VEC_BYTES), may_alias));
-typedef float vf __attribute__((vector_size(USC_VEC_BYTES), may_alias));
-/* The same at any word address. */
-typedef u32 vu_any __attribute__((vector_size(USC_VEC_BYTES), may_alias, aligned(4)));
-
-static inline vu splat(u32 word)
-{
-	return (vu){ 0 } + word;
-}
+/* vu at any word address. */
+typedef u32 vu_any __attribute__((vector_size(VEC_BYTES), may_alias, aligned(4)));
 
 /* Select lanes of t where m is all ones, of f where it is zero. */
 static inline vu vu_select(vu m, vu t, vu f)
@@ -33,7 +21,7 @@ static inline vu vu_select(vu m, vu t, vu f)
 }
 
 /* vm: a condition on the lanes of one vector, in the host's native form. */
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 typedef __mmask16 vm;
 
 static inline vm vm_test(vu a, vu bits)
@@ -96,7 +84,7 @@ static inline vm vm_nan(vf a)
 
 static inline u32 vm_bits(vm m)
 {
-#if USC_VEC_BYTES == 32
+#if VEC_BYTES == 32
 	return (u32)_mm256_movemask_ps((__m256)m);
 #elif defined(__SSE2__)
 	return (u32)_mm_movemask_ps((__m128)m);
@@ -198,12 +186,12 @@ static inline u32 active_lanes(const struct exec *x, const struct usc_insn *i, b
 static inline __attribute__((always_inline)) void
 permute(vu *d, const vu_any *s, const vu *idx)
 {
-#if USC_VEC_BYTES == 64
+#if VEC_BYTES == 64
 	const __m512i low = (__m512i)s[0], high = (__m512i)s[1];
 
 	EACH(k)
 		d[k] = (vu)_mm512_permutex2var_epi32(low, (__m512i)idx[k], high);
-#elif USC_VEC_BYTES == 32
+#elif VEC_BYTES == 32
 	const __m256i s0 = (__m256i)s[0], s1 = (__m256i)s[1], s2 = (__m256i)s[2],
 		      s3 = (__m256i)s[3];
 
