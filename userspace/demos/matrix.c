@@ -71,12 +71,12 @@ struct matrix matrix_orthographic(float x, float y, float near, float far)
 	} };
 }
 
-static float dot(const float a[3], const float b[3])
+float vector_dot(const float a[3], const float b[3])
 {
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void cross(const float a[3], const float b[3], float out[3])
+void vector_cross(const float a[3], const float b[3], float out[3])
 {
 	out[0] = a[1] * b[2] - a[2] * b[1];
 	out[1] = a[2] * b[0] - a[0] * b[2];
@@ -85,7 +85,7 @@ static void cross(const float a[3], const float b[3], float out[3])
 
 static void normalise(float v[3])
 {
-	const float l = 1 / sqrtf(dot(v, v));
+	const float l = 1 / sqrtf(vector_dot(v, v));
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
@@ -98,14 +98,14 @@ struct matrix matrix_look_at(const float eye[3], const float at[3], const float 
 	float right[3], head[3];
 
 	normalise(back);
-	cross(up, back, right);
+	vector_cross(up, back, right);
 	normalise(right);
-	cross(back, right, head);
+	vector_cross(back, right, head);
 	return (struct matrix){ .m = {
 		right[0], head[0], back[0], 0,
 		right[1], head[1], back[1], 0,
 		right[2], head[2], back[2], 0,
-		-dot(right, eye), -dot(head, eye), -dot(back, eye), 1,
+		-vector_dot(right, eye), -vector_dot(head, eye), -vector_dot(back, eye), 1,
 	} };
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matrices of 4x4 f32 for the demos, column by column as in
- * uniform blocks: element (row, column) is m[column * 4 + row].
+ * uniform blocks: element (row, column) is m[column * 4 + row]; and vectors of 3 f32.
  */
 #ifndef PUMICE_DEMO_MATRIX_H
 #define PUMICE_DEMO_MATRIX_H
@@ -29,5 +29,9 @@ struct matrix matrix_orthographic(float x, float y, float near, float far);
 struct matrix matrix_look_at(const float eye[3], const float at[3], const float up[3]);
 /* Compute out = m * (v, w). */
 void matrix_apply(const struct matrix *m, const float v[3], float w, float out[4]);
+
+float vector_dot(const float a[3], const float b[3]);
+/* Compute out = a x b; out is neither of them. */
+void vector_cross(const float a[3], const float b[3], float out[3]);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "matrix.h"
+
 #define TAU 6.2831853f
 
 static void make(struct mesh *mesh, uint32_t vertices, uint32_t indices)
@@ -65,18 +67,11 @@ static void add_grid(struct mesh *mesh, uint32_t first, uint32_t columns, uint32
 
 static void normalise(float v[3])
 {
-	const float l = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+	const float l = sqrtf(vector_dot(v, v));
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
 		v[i] /= l;
-}
-
-static void cross(const float a[3], const float b[3], float out[3])
-{
-	out[0] = a[1] * b[2] - a[2] * b[1];
-	out[1] = a[2] * b[0] - a[0] * b[2];
-	out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 static void knot_at(unsigned int p, unsigned int q, float radius, float t, float out[3])
@@ -101,9 +96,9 @@ static void knot_frame(unsigned int p, unsigned int q, float radius, float t, fl
 		along[i] = next[i] - at[i];
 		mean[i] = next[i] + at[i];
 	}
-	cross(along, mean, side);
+	vector_cross(along, mean, side);
 	normalise(side);
-	cross(side, along, up);
+	vector_cross(side, along, up);
 	normalise(up);
 }
 
