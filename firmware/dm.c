@@ -15,7 +15,6 @@
 #include "log.h"
 #include "mmu.h"
 #include "counters.h"
-#include "stuck.h"
 #include "window.h"
 
 /* The slice fields that the host reads: adjacent in struct fwif_context. */
@@ -72,6 +71,8 @@ ALL_SAME_AS_CDM(VDM);
 ALL_SAME_AS_CDM(PDM);
 ALL_SAME_AS_CDM(TDM);
 
+static struct context *running[FWIF_DM_COUNT];	/* owner of the job of each, or NULL */
+
 /* The running or last slice of each. */
 static u64 slice_start[FWIF_DM_COUNT];
 static u8 mmu_context[FWIF_DM_COUNT];
@@ -122,10 +123,16 @@ static void load_private(const struct context *c)
 	}
 }
 
+struct context *dm_running(u32 dm)
+{
+	return running[dm];
+}
+
 void dm_start(struct context *c)
 {
 	u32 mmu = mmu_bind(c);
 
+	running[c->dm] = c;
 	mmu_context[c->dm] = (u8)mmu;
 	load_job(c->dm, c, c->stream, mmu);
 	load_private(c);
@@ -181,6 +188,7 @@ void dm_slice_end(struct context *c)
 	u64 start = reg_read64(DM_REG(c->dm, TIME_START));
 	u64 ticks = reg_read64(DM_REG(c->dm, TIME_END)) - start;
 
+	running[c->dm] = NULL;
 	if (!c->started)
 		c->first_start = start;
 	c->started = true;
@@ -258,7 +266,6 @@ void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)
 	if (aborted) {
 		r->fault = PUMICE_FAULT_KILLED;
 		r->unit = PUMICE_UNIT_FW;
-		stuck_result(c, r);
 	} else if (PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT, status)) {
 		dm_fault(c->dm, r);
 	}

@@ -12,6 +12,12 @@
 /** dm_start - begin a slice: start the context's job, or resume it if it was switched out. */
 void dm_start(struct context *c);
 
+/**
+ * dm_running - the owner of a data master's job, from dm_start() to dm_slice_end(), or NULL. A
+ * partial render is no job.
+ */
+struct context *dm_running(u32 dm);
+
 /** dm_switch_out - request that the CDM's job is saved at the next work-group boundary. */
 void dm_switch_out(void);
 
@@ -36,7 +42,7 @@ void dm_slice_end(struct context *c);
 /**
  * dm_result - read the result of the job that ended.
  * @aborted: the firmware aborted it
- * @r: out, all fields
+ * @r: out, all fields; of an aborted job without its position, which stuck_result() adds
  *
  * Call after dm_slice_end().
  */

@@ -21,7 +21,6 @@
 #include "log.h"
 #include "partial.h"
 #include "pumice_formats.h"
-#include "sched.h"
 #include "ufo.h"
 #include "window.h"
 
@@ -94,7 +93,7 @@ static void on_grow_failed(void)
 {
 	if (freelist_freed() != freed_at_stop) {
 		resume();
-	} else if (has_pending_deps() || (sched_runs(FWIF_DM_PDM) && (!waited || rendered))) {
+	} else if (has_pending_deps() || (dm_running(FWIF_DM_PDM) && (!waited || rendered))) {
 		waited = true;
 		log_event(FWIF_LOG_PAGES_WAIT, job->id, job->seqno, 0);
 		enter(WAITING);
@@ -161,7 +160,7 @@ void partial_memory(struct context *c)
 		stopped();
 		break;
 	case FLUSHING:
-		if (sched_runs(FWIF_DM_PDM))
+		if (dm_running(FWIF_DM_PDM))
 			enter(QUEUED);
 		else
 			render();

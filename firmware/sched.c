@@ -39,7 +39,6 @@ static struct context_list blocked = CONTEXT_LIST_EMPTY;
 /* Per data master. */
 static struct {
 	struct context_list ready[FWIF_PRIORITIES];
-	struct context *running;	/* owner of its job, or NULL */
 	bool boosted;			/* runs before higher priorities, for one slice */
 } master[FWIF_DM_COUNT];
 static bool switching_out;	/* a switch of the job on the CDM was requested */
@@ -54,11 +53,6 @@ void sched_init(void)
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
 		for (p = 0; p < FWIF_PRIORITIES; p++)
 			master[dm].ready[p] = (struct context_list)CONTEXT_LIST_EMPTY;
-}
-
-bool sched_runs(u32 dm)
-{
-	return master[dm].running;
 }
 
 static void to_check(struct context *c)
@@ -166,7 +160,7 @@ static u64 starvation_time(const struct context_list *list)
 static u64 slice_deadline(void)
 {
 	const struct context_list *ready = master[FWIF_DM_CDM].ready;
-	const struct context *running = master[FWIF_DM_CDM].running;
+	const struct context *running = dm_running(FWIF_DM_CDM);
 	const bool boosted = master[FWIF_DM_CDM].boosted;
 	u64 end = dm_slice_start(FWIF_DM_CDM) + slice_ticks(), deadline = NEVER, starved;
 	u32 p;
@@ -212,7 +206,7 @@ static void log_preemption(const struct context *c)
 
 void sched_review(void)
 {
-	const struct context *running = master[FWIF_DM_CDM].running;
+	const struct context *running = dm_running(FWIF_DM_CDM);
 	u64 deadline = NEVER;
 
 	if (running && running->save && !switching_out) {
@@ -264,14 +258,13 @@ static void start_on(u32 dm)
 	struct context *c;
 	s32 priority;
 
-	if (master[dm].running || (dm == FWIF_DM_PDM && partial_wants_pdm()))
+	if (dm_running(dm) || (dm == FWIF_DM_PDM && partial_wants_pdm()))
 		return;
 	priority = choose_priority(master[dm].ready);
 	if (priority < 0)
 		return;
 	c = context_list_pop(&master[dm].ready[priority]);
 	c->place = PLACE_RUNNING;
-	master[dm].running = c;
 	note_boost(c);
 	dm_start(c);
 }
@@ -317,9 +310,8 @@ static void account(const struct context *c, const struct fwif_job_result *r)
 /* Account for the end of a slice; return the owner of the job, or NULL. */
 static struct context *end_slice(u32 dm)
 {
-	struct context *c = master[dm].running;
+	struct context *c = dm_running(dm);
 
-	master[dm].running = NULL;
 	master[dm].boosted = false;
 	if (dm == FWIF_DM_CDM)
 		switching_out = false;
@@ -336,6 +328,8 @@ void sched_job_ended(u32 dm, bool aborted)
 	if (!c)
 		return;
 	dm_result(c, aborted, &result);
+	if (aborted)
+		stuck_result(c, &result);
 	if (dm == FWIF_DM_VDM)
 		partial_vdm_ended(&result);
 	account(c, &result);
@@ -364,8 +358,10 @@ void sched_job_switched(void)
 
 void sched_vdm_memory(void)
 {
-	if (master[FWIF_DM_VDM].running)
-		partial_memory(master[FWIF_DM_VDM].running);
+	struct context *c = dm_running(FWIF_DM_VDM);
+
+	if (c)
+		partial_memory(c);
 }
 
 void sched_pdm_ended(bool aborted)

@@ -14,9 +14,6 @@
 
 void sched_init(void);
 
-/** sched_runs - whether a data master runs a context's job. @dm: enum fwif_dm. Interrupts off. */
-bool sched_runs(u32 dm);
-
 /** sched_kick - a context's client CCB was written. @write: new offset, checked. Interrupts off. */
 void sched_kick(struct context *c, u32 write);
 

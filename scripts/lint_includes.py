@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Report parts that include each other's headers in a circle.
 
-The parts are the folders of the GPU core; the rule is in Documentation/style.rst. Sources count
-as their folder's headers do.
+The parts are the folders of the GPU core, and in firmware/ each source with its header; the rule
+is in Documentation/style.rst. Sources count as their part's headers do.
 
 Limits: reports one circle of each tree, if it has any. Files directly in qemu-device/gpu
 connect the blocks and are no part. A dependency without #include, by a prototype of its own, is
@@ -25,8 +25,13 @@ def folder(name):
     return name.partition("/")[0] if "/" in name else None
 
 
+def stem(name):
+    """Return the part that a file of the firmware belongs to."""
+    return posixpath.splitext(name)[0]
+
+
 # Trees, and how a file's name in a tree results in its part.
-TREES = {"qemu-device/gpu": folder}
+TREES = {"qemu-device/gpu": folder, "firmware": stem}
 
 
 def edges(files, part):

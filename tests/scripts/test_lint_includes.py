@@ -48,6 +48,14 @@ class Folders(unittest.TestCase):
     def test_headers_of_other_trees_are_no_part(self):
         self.assertEqual(self.reported(a_a=include("../b/fwif.h"), b_b=include("../a/a.h")), [])
 
+    def test_a_source_and_its_header_are_one_part_of_the_firmware(self):
+        files = {"dm.c": include("dm.h"), "dm.h": include(), "sched.c": include("dm.h", "sched.h"),
+                 "sched.h": include()}
+        self.assertEqual(lint_includes.problems(files, lint_includes.stem), [])
+        files["dm.c"] += include("sched.h")
+        self.assertEqual(sorted(lint_includes.problems(files, lint_includes.stem)),
+                         ['dm.c:4: dm includes "sched.h"', 'sched.c:2: sched includes "dm.h"'])
+
     def test_the_tree_has_no_circle(self):
         done = subprocess.run([TOP / "scripts/lint_includes.py"], capture_output=True, text=True,
                               check=False)
