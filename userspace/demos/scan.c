@@ -3,7 +3,8 @@
  * pumice-demo-scan: inclusive prefix sums.
  *
  * Three launches of one job: sums inside of blocks of 1024 values, the same over
- * the blocks' totals, and the addition of the sum before each block.
+ * the blocks' totals, and the addition of the sum before each block but the first.
+ * A launch has at least one work-group, so one block needs no third launch.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void run(struct demo *demo, struct pumice_kernel *add, const struct scan 
 	demo_address(rest + 2, s->totals.va);
 	rest[4] = s->count;
 	demo_begin(demo);
-	for (unsigned int i = 0; i < sizeof(launches) / sizeof(launches[0]); i++)
+	for (unsigned int i = 0; i < (s->blocks > 1 ? 3 : 2); i++)
 		demo_add(demo, &launches[i]);
 	demo_end(demo);
 	demo_report(demo);
