@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""PNG files of 8-bit RGB without interlacing: read, write, reduce."""
+"""PNG files of 8-bit RGB without interlacing: read, write, reduce.
+
+Only the standard library: the tests of the pictures run with any python3 of the host, which need
+not be the one that Debian's Pillow is installed for. Pillow's Image.reduce() also rounds averages
+of nine pixels differently (of factor 3, up to one in 12 values).
+"""
 
 import struct
 import zlib
