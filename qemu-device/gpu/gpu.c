@@ -242,20 +242,20 @@ void gpu_job_starts(struct pumice_gpu *gpu, enum pumice_inject_where master, u32
 }
 
 /* struct cdm_ops */
-static void cdm_ended(void *opaque, enum cdm_end end)
+static void cdm_ended(void *opaque, enum dm_end end)
 {
 	static const u32 event[] = {
-		[CDM_END_DONE] = PUMICE_IC_PENDING__CDM_DONE__MASK,
-		[CDM_END_FAULT] = PUMICE_IC_PENDING__CDM_FAULT__MASK,
-		[CDM_END_ABORTED] = PUMICE_IC_PENDING__CDM_ABORTED__MASK,
-		[CDM_END_SWITCHED] = PUMICE_IC_PENDING__CDM_SWITCHED__MASK,
+		[DM_DONE] = PUMICE_IC_PENDING__CDM_DONE__MASK,
+		[DM_FAULT] = PUMICE_IC_PENDING__CDM_FAULT__MASK,
+		[DM_ABORTED] = PUMICE_IC_PENDING__CDM_ABORTED__MASK,
+		[DM_SWITCHED] = PUMICE_IC_PENDING__CDM_SWITCHED__MASK,
 	};
 	struct pumice_gpu *gpu = opaque;
-	const struct cdm_status *s = cdm_status(gpu->cdm);
+	const struct dm_status *s = cdm_status(gpu->cdm);
 
-	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->groups,
-		  end == CDM_END_SWITCHED);
-	if (end == CDM_END_FAULT) {
+	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->done,
+		  end == DM_SWITCHED);
+	if (end == DM_FAULT) {
 		gpu_trace(gpu, PUMICE_TRACE_FAULT, s->fault.addr, s->fault.fault, s->fault.unit);
 		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
 			"job stopped: %s by %s (%s) at 0x%llx, context %u, USC %u, instruction %u",

@@ -36,7 +36,7 @@ static void trace_end(const struct gpu_master *m, enum dm_end end)
 static void ended(void *opaque, enum dm_end end)
 {
 	static const char *const name[GPU_MASTERS] = { "geometry", "fragment", "transfer" };
-	static const u32 event[GPU_MASTERS][4] = {
+	static const u32 event[GPU_MASTERS][DM_MEMORY + 1] = {
 		[GPU_VDM] = {
 			[DM_DONE] = PUMICE_IC_PENDING__VDM_DONE__MASK,
 			[DM_FAULT] = PUMICE_IC_PENDING__VDM_FAULT__MASK,

@@ -60,9 +60,8 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 {
 	if (cdm->phase != CDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	cdm->status = (struct cdm_status){ .busy = true, .time_start = now(cdm) };
+	dm_run_begin(&cdm->run, now(cdm));
 	cdm->phase = phase;
-	cdm->end = CDM_END_DONE;
 	cdm->job = *job;
 	cdm->switch_wanted = false;
 	cdm->pc = job->stream;
@@ -87,40 +86,34 @@ bool cdm_resume(struct cdm *cdm, const struct cdm_job *job)
 	return begin(cdm, job, CDM_RESTORE);
 }
 
-/* Make the job end in another way than by its HALT. */
-static void stop(struct cdm *cdm, enum cdm_end end)
+/* End the job in another way than by its HALT; ignored if it was stopped before. */
+static void stop(struct cdm *cdm, enum dm_end end, const struct gpu_fault *fault)
 {
+	if (!dm_run_stop(&cdm->run, end, fault))
+		return;
 	/* The launch for which the PDS runs unlocked ends when that call returns: walk.c. */
 	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) && !cdm->unlocked)
 		pds_launch_end(cdm->pds);
 	cdm->phase = CDM_DRAIN;
-	cdm->end = end;
 	pds_abort(cdm->pds);
 	wake(cdm);
 }
 
 void cdm_stop_fault(struct cdm *cdm, const struct gpu_fault *fault)
 {
-	if (cdm->phase == CDM_IDLE || cdm->end != CDM_END_DONE)
-		return;
-	cdm->status.fault = *fault;
-	stop(cdm, CDM_END_FAULT);
+	stop(cdm, DM_FAULT, fault);
 }
 
 void cdm_stop_at(struct cdm *cdm, enum pumice_fault reason, unsigned int ctx, u64 addr)
 {
-	const struct gpu_fault fault = {
-		.fault = (u8)reason, .unit = PUMICE_UNIT_CDM, .ctx = (u8)ctx, .addr = addr,
-	};
+	const struct gpu_fault fault = dm_fault(PUMICE_UNIT_CDM, reason, ctx, addr);
 
-	cdm_stop_fault(cdm, &fault);
+	stop(cdm, DM_FAULT, &fault);
 }
 
 void cdm_abort(struct cdm *cdm)
 {
-	if (cdm->phase == CDM_IDLE || cdm->end != CDM_END_DONE)
-		return;
-	stop(cdm, CDM_END_ABORTED);
+	stop(cdm, DM_ABORTED, NULL);
 }
 
 void cdm_switch_out(struct cdm *cdm)
@@ -145,13 +138,11 @@ static void begin_switch(struct cdm *cdm)
 static void end_job(struct cdm *cdm)
 {
 	cdm->phase = CDM_IDLE;
-	cdm->status.busy = false;
-	cdm->status.time_end = now(cdm);
-	cdm->busy_ns += cdm->status.time_end - cdm->status.time_start;
+	dm_run_end(&cdm->run, now(cdm));
 	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_CDM, cdm->job.ctx, TRACE_CDM,
-		    cdm->status.fault.fault, cdm->end);
+		    cdm->run.status.fault.fault, cdm->run.end);
 	trace_set_context(cdm->config.trace, TRACE_CDM, 0);
-	cdm->config.ops->ended(cdm->config.opaque, cdm->end);
+	cdm->config.ops->ended(cdm->config.opaque, cdm->run.end);
 }
 
 /* All groups of the job are done: save it, unless it was stopped. */
@@ -159,7 +150,7 @@ static void finish_switch(struct cdm *cdm)
 {
 	if (!cdm_save(cdm))
 		return;
-	cdm->end = CDM_END_SWITCHED;
+	cdm->run.end = DM_SWITCHED;
 	end_job(cdm);
 }
 
@@ -217,16 +208,14 @@ bool cdm_step(struct cdm *cdm, unsigned int budget)
 	return cdm->phase != CDM_IDLE;
 }
 
-const struct cdm_status *cdm_status(const struct cdm *cdm)
+const struct dm_status *cdm_status(const struct cdm *cdm)
 {
-	return &cdm->status;
+	return &cdm->run.status;
 }
 
 void cdm_counters_add(const struct cdm *cdm, u64 *value)
 {
-	value[PUMICE_PERF_CDM_BUSY] += cdm->busy_ns;
-	if (cdm->status.busy)
-		value[PUMICE_PERF_CDM_BUSY] += now(cdm) - cdm->status.time_start;
+	value[PUMICE_PERF_CDM_BUSY] += dm_run_busy_ns(&cdm->run, now(cdm));
 	value[PUMICE_PERF_CDM_COMMANDS] += cdm->commands;
 	value[PUMICE_PERF_CDM_GROUPS] += cdm->dispatched;
 }
@@ -235,8 +224,8 @@ static void pds_group_done(void *opaque)
 {
 	struct cdm *cdm = opaque;
 
-	if (cdm->end == CDM_END_DONE)
-		cdm->status.groups++;
+	if (cdm->run.end == DM_DONE)
+		cdm->run.status.done++;
 	/* Freed room matters while dispatching; all other phases wait for the last group. */
 	if (cdm->phase == CDM_DISPATCH || !pds_groups(cdm->pds))
 		wake(cdm);

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "../dm/dm.h"
 #include "../fault.h"
 #include "../mmu/mmu.h"
 #include "../pds/pds.h"
@@ -21,11 +22,8 @@
 
 struct cdm;
 
-/* How a job ended. Each is reported after all its groups have drained. */
-enum cdm_end { CDM_END_DONE, CDM_END_FAULT, CDM_END_ABORTED, CDM_END_SWITCHED };
-
 struct cdm_ops {
-	void (*ended)(void *opaque, enum cdm_end end);
+	void (*ended)(void *opaque, enum dm_end end);	/* all groups of the job have drained */
 	void (*wake)(void *opaque);	/* cdm_step() has something to do */
 	u64 (*now)(void *opaque);	/* GPU clock */
 };
@@ -43,15 +41,6 @@ struct cdm_job {
 	u64 stream;		/* GPU virtual address; not used by a job that is resumed */
 	u64 save;		/* GPU virtual address, in context 0, of its cdm_save */
 	u64 tag;		/* CDM_TAG */
-};
-
-/* State visible in registers. */
-struct cdm_status {
-	bool busy;
-	struct gpu_fault fault;	/* of the running or last job */
-	u64 time_start, time_end;	/* GPU clock; of the running or last job */
-	/* Finished work-groups of the job, also those before a switch or a stop. */
-	u64 groups;
 };
 
 /* Allocate an idle CDM. Returns NULL when out of memory. */
@@ -73,7 +62,7 @@ bool cdm_resume(struct cdm *cdm, const struct cdm_job *job);
 void cdm_abort(struct cdm *cdm);
 /*
  * Switch the job out: dispatch no more groups; when the running ones are done, save the state
- * and end as CDM_END_SWITCHED, unless the job completes or is stopped before that. Ignored
+ * and end as DM_SWITCHED, unless the job completes or is stopped before that. Ignored
  * while idle.
  */
 void cdm_switch_out(struct cdm *cdm);
@@ -84,7 +73,7 @@ void cdm_switch_out(struct cdm *cdm);
  */
 bool cdm_step(struct cdm *cdm, unsigned int budget);
 /* State visible in registers; valid until the next call of any function. */
-const struct cdm_status *cdm_status(const struct cdm *cdm);
+const struct dm_status *cdm_status(const struct cdm *cdm);
 /* Add the counters CDM_* to value[], by enum pumice_perf_counter. */
 void cdm_counters_add(const struct cdm *cdm, u64 *value);
 

@@ -22,7 +22,7 @@ bool cdm_save(struct cdm *cdm)
 {
 	struct pumice_cdm_save save = {
 		.dealing = cdm->dispatching, .has_state = cdm->has_state, .depth = (u8)cdm->depth,
-		.pc = cdm->pc, .groups = cdm->status.groups,
+		.pc = cdm->pc, .groups = cdm->run.status.done,
 	};
 	u32 words[PUMICE_CDM_SAVE_WORDS];
 	struct gpu_fault fault = { 0 };
@@ -108,7 +108,7 @@ static bool restore_fields(struct cdm *cdm, const u32 *words)
 	cdm->launch.grid = launch.launch;
 	cdm->dispatching = save.dealing;
 	cdm->linear = save.linear;
-	cdm->status.groups = save.groups;
+	cdm->run.status.done = save.groups;
 	return true;
 }
 

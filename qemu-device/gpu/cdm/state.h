@@ -28,12 +28,9 @@ struct cdm {
 	struct cdm_config config;
 	struct pds *pds;
 
-	/* State visible in registers. */
-	struct cdm_status status;
-
 	/* State of the running job. */
+	struct dm_run run;
 	enum cdm_phase phase;
-	enum cdm_end end;	/* how the job ends: DONE until it is stopped */
 	struct cdm_job job;
 	bool switch_wanted;	/* switch out at the next work-group boundary */
 	u64 pc;			/* GPU virtual address of the command; of the next one while
@@ -53,7 +50,6 @@ struct cdm {
 	struct mmu_tlb tlb;
 
 	/* Performance counters. */
-	u64 busy_ns;		/* of jobs that have ended */
 	u64 commands;
 	u64 dispatched;		/* work-groups */
 };

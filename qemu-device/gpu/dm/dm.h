@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Common definitions of the data masters VDM, PDM and TDM: the registers that start a job and
- * report how it ended (hw/registers.xml, units VDM, PDM, TDM).
+ * Common definitions of the data masters: a job from its start to its end, and for the VDM,
+ * PDM and TDM the registers that start it and report how it ended (hw/registers.xml).
  */
 #ifndef PUMICE_GPU_DM_H
 #define PUMICE_GPU_DM_H
@@ -25,13 +25,40 @@ struct dm_status {
 	bool busy;
 	struct gpu_fault fault;	/* of the running or last job */
 	u64 time_start, time_end;	/* GPU clock; of the running or last job */
-	u64 done;		/* primitives, tiles or commands */
+	/* Work-groups (of the whole job, also those before a switch), primitives, tiles, commands. */
+	u64 done;
 };
 
 /*
- * How a job ended, or that it is stalled on memory (DM_MEMORY, VDM only, which stays busy).
+ * How a job ended: arg1 of JOB_END (hw/trace.xml). Only the CDM switches jobs out. DM_MEMORY is
+ * no end: the VDM is stalled on memory, and stays busy.
  */
-enum dm_end { DM_DONE, DM_FAULT, DM_ABORTED, DM_MEMORY };
+enum dm_end { DM_DONE, DM_FAULT, DM_ABORTED, DM_SWITCHED, DM_MEMORY };
+
+/* The running or last job. Device lock. */
+struct dm_run {
+	struct dm_status status;
+	enum dm_end end;	/* how the job ends: DM_DONE until it is stopped */
+	u64 busy_ns;		/* of jobs that have ended */
+};
+
+/* Start a job; none runs. @now: GPU clock */
+void dm_run_begin(struct dm_run *run, u64 now);
+/*
+ * Make the job end in another way than DM_DONE, after it has drained. @fault: if end is DM_FAULT
+ *
+ * Return: false, with nothing changed, if no job runs or it was stopped before: the first
+ * reason wins.
+ */
+bool dm_run_stop(struct dm_run *run, enum dm_end end, const struct gpu_fault *fault);
+/* End the job, which has drained. */
+void dm_run_end(struct dm_run *run, u64 now);
+/* Return the duration of all jobs, including the running one. */
+u64 dm_run_busy_ns(const struct dm_run *run, u64 now);
+
+/* Return the fault that a unit itself detected at an address. */
+struct gpu_fault dm_fault(enum pumice_unit unit, enum pumice_fault reason, unsigned int ctx,
+			  u64 addr);
 
 struct dm_ops {
 	void (*ended)(void *opaque, enum dm_end end);	/* device lock held */

@@ -35,6 +35,11 @@ static void unlock(struct pdm *pdm)
 	pdm->config.ops->unlock(pdm->config.opaque);
 }
 
+static u64 now(const struct pdm *pdm)
+{
+	return pdm->config.ops->now(pdm->config.opaque);
+}
+
 static void wake_all(struct pdm *pdm)
 {
 	unsigned int i;
@@ -142,13 +147,13 @@ void pdm_reset(struct pdm *pdm)
 		for (t = 0; t < PDM_TILES; t++)
 			reset_tile(pdm->core[i].tile[t]);
 	}
-	pdm->status = (struct dm_status){ 0 };
+	pdm->run.status = (struct dm_status){ 0 };
 	atomic_store(&pdm->phase, PDM_IDLE);
 	atomic_store(&pdm->stopping, false);
 	pdm->active = 0;
 	pdm->scene_known = false;
 	pdm->counts = (struct pdm_counts){ 0 };
-	pdm->busy_ns = 0;
+	pdm->run.busy_ns = 0;
 }
 
 /* ------------------------------------------------------------ registers */
@@ -157,11 +162,8 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 {
 	if (atomic_load(&pdm->phase) != PDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	pdm->status = (struct dm_status){
-		.busy = true, .time_start = pdm->config.ops->now(pdm->config.opaque),
-	};
+	dm_run_begin(&pdm->run, now(pdm));
 	pdm->job = *job;
-	pdm->end = DM_DONE;
 	pdm->scene_known = false;
 	pdm->loaded = 0;
 	pdm->next_macro = PM_MACRO_TILES;
@@ -174,55 +176,46 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 	return true;
 }
 
-/* Make the job end in another way. Device lock held. */
-static void stop(struct pdm *pdm, enum dm_end end)
+/*
+ * Make the job end in another way; ignored if it was stopped before, or its tiles are done.
+ * Device lock held.
+ */
+static void stop(struct pdm *pdm, enum dm_end end, const struct gpu_fault *fault)
 {
-	pdm->end = end;
+	if (atomic_load(&pdm->phase) == PDM_FINISH || !dm_run_stop(&pdm->run, end, fault))
+		return;
 	atomic_store(&pdm->stopping, true);
 	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);
 	wake_all(pdm);
 }
 
-static bool may_stop(const struct pdm *pdm)
-{
-	const u32 phase = atomic_load(&pdm->phase);
-
-	return pdm->end == DM_DONE && phase != PDM_IDLE && phase != PDM_FINISH;
-}
-
 void pdm_abort(struct pdm *pdm)
 {
-	if (may_stop(pdm))
-		stop(pdm, DM_ABORTED);
+	stop(pdm, DM_ABORTED, NULL);
 }
 
 void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault)
 {
 	lock(pdm);
-	if (may_stop(pdm)) {
-		pdm->status.fault = *fault;
-		stop(pdm, DM_FAULT);
-	}
+	stop(pdm, DM_FAULT, fault);
 	unlock(pdm);
 }
 
 void pdm_fault_at(struct pdm *pdm, enum pumice_fault reason, enum pumice_unit unit, u64 addr)
 {
-	pdm_fault(pdm, &(struct gpu_fault){ .fault = (u8)reason, .unit = (u8)unit,
-					    .ctx = (u8)pdm->job.ctx, .addr = addr });
+	const struct gpu_fault fault = dm_fault(unit, reason, pdm->job.ctx, addr);
+
+	pdm_fault(pdm, &fault);
 }
 
 const struct dm_status *pdm_status(const struct pdm *pdm)
 {
-	return &pdm->status;
+	return &pdm->run.status;
 }
 
 void pdm_counters_add(const struct pdm *pdm, u64 *value)
 {
-	value[PUMICE_PERF_PDM_BUSY] += pdm->busy_ns;
-	if (pdm->status.busy)
-		value[PUMICE_PERF_PDM_BUSY] +=
-			pdm->config.ops->now(pdm->config.opaque) - pdm->status.time_start;
+	value[PUMICE_PERF_PDM_BUSY] += dm_run_busy_ns(&pdm->run, now(pdm));
 	value[PUMICE_PERF_PDM_TILES] += pdm->counts.tiles;
 	value[PUMICE_PERF_PDM_PRIMITIVES] += pdm->counts.primitives;
 	value[PUMICE_PERF_PDM_COVERED] += pdm->counts.covered;
@@ -503,7 +496,7 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 	pdm_trace_tile(tile, PUMICE_TRACE_KIND_TILE, PUMICE_TRACE_PHASE_END, tile->stats.shaded);
 	trace_reads(pdm, tile->core);
 	lock(pdm);
-	pdm->status.done++;
+	pdm->run.status.done++;
 	pdm->counts.tiles++;
 	pdm->counts.primitives += tile->stats.primitives;
 	pdm->counts.covered += tile->stats.covered;
@@ -545,14 +538,14 @@ static enum pm_result end_scene(struct pdm *pdm, struct gpu_fault *fault)
 
 	if (!pdm->scene_known)
 		return PM_OK;
-	if (pdm->end != DM_DONE)
+	if (pdm->run.end != DM_DONE)
 		result = pm_free_scene_piece(pdm->config.pm, &pdm->scene, TRACE_PDM,
 					     fault);
 	if (result == PM_MORE)
 		return PM_MORE;
 	state->valid = false;
 	state->used = 0;
-	state->spilled = pdm->end == DM_DONE && pdm->job.partial;
+	state->spilled = pdm->run.end == DM_DONE && pdm->job.partial;
 	state->partials += state->spilled;
 	if (!pm_scene_state_write(pdm->config.pm, &pdm->scene, state, fault))
 		result = PM_FAULT;
@@ -572,19 +565,15 @@ static bool finish(struct pdm *pdm)
 		return false;
 	drop_stages(pdm);
 	lock(pdm);
-	if (result == PM_FAULT && pdm->end == DM_DONE) {
-		pdm->status.fault = fault;
-		pdm->end = DM_FAULT;
-	}
+	if (result == PM_FAULT)
+		dm_run_stop(&pdm->run, DM_FAULT, &fault);
 	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);	/* cancels waiting claims of the job */
-	pdm->status.busy = false;
-	pdm->status.time_end = pdm->config.ops->now(pdm->config.opaque);
-	pdm->busy_ns += pdm->status.time_end - pdm->status.time_start;
+	dm_run_end(&pdm->run, now(pdm));
 	atomic_store(&pdm->phase, PDM_IDLE);
 	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_PDM, pdm->job.ctx, TRACE_PDM,
-		    pdm->status.fault.fault, pdm->end);
+		    pdm->run.status.fault.fault, pdm->run.end);
 	trace_set_context(pdm->config.trace, TRACE_PDM, 0);
-	pdm->config.ops->ended(pdm->config.opaque, pdm->end);
+	pdm->config.ops->ended(pdm->config.opaque, pdm->run.end);
 	unlock(pdm);
 	return true;
 }

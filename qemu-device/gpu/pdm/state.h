@@ -158,7 +158,7 @@ struct pdm {
 	struct dm_config config;
 
 	/* State visible in registers; device lock. */
-	struct dm_status status;
+	struct dm_run run;
 
 	/*
 	 * The job. Written in phase LOAD by core 0, and in FINISH by the core that ends the
@@ -177,12 +177,10 @@ struct pdm {
 	/* Progress; device lock. */
 	_Atomic u8 phase;		/* enum pdm_job_phase; also read without the lock */
 	_Atomic bool stopping;		/* fault or abort; also read without the lock */
-	enum dm_end end;
 	u32 next_macro, next_x, next_y;	/* next tile; macro PM_MACRO_TILES: none */
 	u32 left[PM_MACRO_TILES];	/* tiles of each macro tile that are not done */
 	u32 active;			/* tiles in flight, over all cores */
 	struct pdm_counts counts;
-	u64 busy_ns;			/* of jobs that have ended */
 
 	struct mmu_tlb tlb;		/* of LOAD and FINISH */
 	struct pdm_core core[PUMICE_MAX_CORES];

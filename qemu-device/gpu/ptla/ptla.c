@@ -79,12 +79,9 @@ bool ptla_start(struct ptla *ptla, const struct dm_job *job)
 {
 	if (ptla->phase != PTLA_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	ptla->status = (struct dm_status){
-		.busy = true, .time_start = ptla->ops->now(ptla->opaque),
-	};
+	dm_run_begin(&ptla->run, ptla->ops->now(ptla->opaque));
 	ptla->job = *job;
 	ptla->pc = job->stream;
-	ptla->end = DM_DONE;
 	ptla->phase = PTLA_FETCH;
 	trace_set_context(ptla->trace, TRACE_TDM, (u32)job->tag);
 	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_START, TRACE_TDM, job->ctx, TRACE_TDM,
@@ -95,24 +92,20 @@ bool ptla_start(struct ptla *ptla, const struct dm_job *job)
 
 void ptla_abort(struct ptla *ptla)
 {
-	if (ptla->phase == PTLA_IDLE || ptla->end != DM_DONE)
+	if (!dm_run_stop(&ptla->run, DM_ABORTED, NULL))
 		return;
-	ptla->end = DM_ABORTED;
 	ptla->phase = PTLA_DRAIN;
 	ptla->ops->wake(ptla->opaque, 0);
 }
 
 const struct dm_status *ptla_status(const struct ptla *ptla)
 {
-	return &ptla->status;
+	return &ptla->run.status;
 }
 
 void ptla_counters_add(const struct ptla *ptla, u64 *value)
 {
-	value[PUMICE_PERF_TDM_BUSY] += ptla->busy_ns;
-	if (ptla->status.busy)
-		value[PUMICE_PERF_TDM_BUSY] += ptla->ops->now(ptla->opaque) -
-					       ptla->status.time_start;
+	value[PUMICE_PERF_TDM_BUSY] += dm_run_busy_ns(&ptla->run, ptla->ops->now(ptla->opaque));
 	value[PUMICE_PERF_TDM_BYTES] += ptla->bytes;
 }
 
@@ -120,25 +113,20 @@ void ptla_counters_add(const struct ptla *ptla, u64 *value)
 static void stop(struct ptla *ptla, const struct gpu_fault *fault)
 {
 	ptla->phase = PTLA_DRAIN;
-	if (ptla->end != DM_DONE)
-		return;
-	ptla->end = DM_FAULT;
-	ptla->status.fault = *fault;
+	dm_run_stop(&ptla->run, DM_FAULT, fault);
 }
 
 static void end_job(struct ptla *ptla)
 {
 	ptla->phase = PTLA_IDLE;
-	ptla->status.busy = false;
-	ptla->status.time_end = ptla->ops->now(ptla->opaque);
-	ptla->busy_ns += ptla->status.time_end - ptla->status.time_start;
+	dm_run_end(&ptla->run, ptla->ops->now(ptla->opaque));
 	if (ptla->command_traced)
 		trace_command(ptla, PUMICE_TRACE_PHASE_CANCEL);
 	ptla->command_traced = false;
 	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_END, TRACE_TDM, ptla->job.ctx, TRACE_TDM,
-		    ptla->status.fault.fault, ptla->end);
+		    ptla->run.status.fault.fault, ptla->run.end);
 	trace_set_context(ptla->trace, TRACE_TDM, 0);
-	ptla->ops->ended(ptla->opaque, ptla->end);
+	ptla->ops->ended(ptla->opaque, ptla->run.end);
 }
 
 /* Complete the command. */
@@ -148,7 +136,7 @@ static void complete_command(struct ptla *ptla)
 
 	trace_command(ptla, PUMICE_TRACE_PHASE_END);
 	ptla->command_traced = false;
-	ptla->status.done++;
+	ptla->run.status.done++;
 	ptla->phase = PTLA_FETCH;
 	if (c->type == PUMICE_TDM_TYPE_LINK)
 		ptla->pc = c->link.addr;
@@ -166,7 +154,7 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 		return;
 	}
 	if (c->type == PUMICE_TDM_TYPE_HALT) {
-		ptla->status.done++;
+		ptla->run.status.done++;
 		ptla->phase = PTLA_DRAIN;
 		return;
 	}
@@ -201,9 +189,9 @@ static bool run_piece(struct ptla_piece *piece)
 /* Record the fault of a piece. Earlier pieces are in progress, and may fault, too. */
 static void piece_fault(struct ptla *ptla, const struct ptla_piece *piece)
 {
-	if (ptla->end == DM_FAULT && piece->number < ptla->fault_piece)
-		ptla->status.fault = piece->fault;
-	else if (ptla->end != DM_DONE)
+	if (ptla->run.end == DM_FAULT && piece->number < ptla->fault_piece)
+		ptla->run.status.fault = piece->fault;
+	else if (ptla->run.end != DM_DONE)
 		return;
 	ptla->fault_piece = piece->number;
 	stop(ptla, &piece->fault);

@@ -36,22 +36,18 @@ struct ptla {
 	void *opaque;
 	struct trace *trace;	/* or NULL */
 
-	/* State visible in registers. */
-	struct dm_status status;
-
 	/* State of the running job. */
+	struct dm_run run;
 	enum ptla_phase phase;
-	enum dm_end end;	/* how the job ends */
 	struct dm_job job;
 	u64 pc;			/* address of the command */
 	struct ptla_command command;
 	bool command_traced;	/* its begin was traced */
 	u64 next;		/* next piece */
-	u64 fault_piece;	/* piece of status.fault: the lowest one */
+	u64 fault_piece;	/* piece of run.status.fault: the lowest one */
 	u32 running;		/* running pieces */
 
 	/* Performance counters. */
-	u64 busy_ns;		/* of jobs that have ended */
 	u64 bytes;
 
 	struct ptla_unit unit[PTLA_UNITS];

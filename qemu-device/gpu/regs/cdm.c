@@ -86,7 +86,7 @@ REG_WRITE(reg_cdm_ctrl)
 /* Both status registers have the same fields. */
 REG_READ(reg_cdm_status)
 {
-	const struct cdm_status *s = cdm_status(gpu->cdm);
+	const struct dm_status *s = cdm_status(gpu->cdm);
 
 	(void)at;
 	return PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__BUSY, s->busy) |
@@ -150,5 +150,5 @@ REG_READ(reg_cdm_time_end)
 REG_READ(reg_cdm_groups)
 {
 	(void)at;
-	return cdm_status(gpu->cdm)->groups;
+	return cdm_status(gpu->cdm)->done;
 }

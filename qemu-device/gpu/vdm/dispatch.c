@@ -29,8 +29,8 @@ static void advance(struct vdm *vdm)
 		vdm->primitives += chunk->prims;
 		vdm_shared_put(vdm, chunk->shared);
 	}
-	if (vdm->before > vdm->status.done)
-		vdm->status.done = vdm->before;
+	if (vdm->before > vdm->run.status.done)
+		vdm->run.status.done = vdm->before;
 }
 
 /*
@@ -162,7 +162,7 @@ void vdm_dispatch_memory(struct vdm *vdm)
 			return;
 		stalled |= core->busy;
 		if (core->busy && core->chunk.sequence == vdm->lowest)
-			vdm->status.done = vdm->before + core->prims - core->piece.prims +
+			vdm->run.status.done = vdm->before + core->prims - core->piece.prims +
 					   core->binned;
 		vdm->progress |= core->progressed;
 		core->progressed = false;

@@ -118,12 +118,11 @@ struct vdm_walk {
 struct vdm {
 	struct dm_config config;
 	struct vdm_core *core;		/* config.cores of them */
-	struct dm_status status;
 
 	/* Running job. */
+	struct dm_run run;
 	enum vdm_phase phase;
 	_Atomic bool stopping;		/* the job drains; read without the lock */
-	enum dm_end end;
 	struct dm_job job;
 	struct pm_scene scene;
 	bool scene_open;		/* its record is read and its chains are begun */
@@ -150,7 +149,6 @@ struct vdm {
 	u32 used;		/* cores that have */
 
 	/* Performance counters. */
-	u64 busy_ns;		/* of jobs that have ended */
 	u64 primitives;
 };
 

@@ -125,7 +125,7 @@ void vdm_reset(struct vdm *vdm)
 	}
 	memset(&vdm->walk, 0, sizeof(vdm->walk));
 	vdm->walk_wanted = false;
-	vdm->status = (struct dm_status){ 0 };
+	vdm->run.status = (struct dm_status){ 0 };
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
 	vdm->scene_open = false;
@@ -148,9 +148,8 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 {
 	if (vdm->phase != VDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	vdm->status = (struct dm_status){ .busy = true, .time_start = now(vdm) };
+	dm_run_begin(&vdm->run, now(vdm));
 	vdm->phase = VDM_BEGIN;
-	vdm->end = DM_DONE;
 	vdm->job = *job;
 	if (!vdm->job.split)
 		vdm->job.split = 1;
@@ -191,11 +190,12 @@ void vdm_run(struct vdm *vdm)
 	vdm_wake_all(vdm);
 }
 
-/* Make the job end in another way than by its HALT. */
-static void stop(struct vdm *vdm, enum dm_end end)
+/* End the job in another way than by its HALT; ignored if it was stopped before. */
+static void stop(struct vdm *vdm, enum dm_end end, const struct gpu_fault *fault)
 {
+	if (!dm_run_stop(&vdm->run, end, fault))
+		return;
 	vdm->phase = VDM_DRAIN;
-	vdm->end = end;
 	atomic_store(&vdm->stopping, true);
 	pds_dm_abort(vdm->config.pds, PDS_DM_VDM);
 	vdm_wake_all(vdm);
@@ -203,26 +203,19 @@ static void stop(struct vdm *vdm, enum dm_end end)
 
 void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
 {
-	if (vdm->phase == VDM_IDLE || vdm->end != DM_DONE)
-		return;
-	vdm->status.fault = *fault;
-	stop(vdm, DM_FAULT);
+	stop(vdm, DM_FAULT, fault);
 }
 
 void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr)
 {
-	const struct gpu_fault fault = {
-		.fault = (u8)reason, .unit = PUMICE_UNIT_VDM, .ctx = (u8)ctx, .addr = addr,
-	};
+	const struct gpu_fault fault = dm_fault(PUMICE_UNIT_VDM, reason, ctx, addr);
 
-	vdm_stop_fault(vdm, &fault);
+	stop(vdm, DM_FAULT, &fault);
 }
 
 void vdm_abort(struct vdm *vdm)
 {
-	if (vdm->phase == VDM_IDLE || vdm->end != DM_DONE)
-		return;
-	stop(vdm, DM_ABORTED);
+	stop(vdm, DM_ABORTED, NULL);
 }
 
 void vdm_resume(struct vdm *vdm)
@@ -268,15 +261,13 @@ static void end_job(struct vdm *vdm)
 		vdm->core[i].begun = vdm->core[i].progressed = false;
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
-	vdm->status.busy = false;
-	vdm->status.time_end = now(vdm);
-	vdm->busy_ns += vdm->status.time_end - vdm->status.time_start;
+	dm_run_end(&vdm->run, now(vdm));
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_VDM, vdm->job.ctx, TRACE_VDM,
-		    vdm->status.fault.fault, vdm->end);
+		    vdm->run.status.fault.fault, vdm->run.end);
 	trace_set_context(vdm->config.trace, TRACE_VDM, 0);
-	if (vdm->end != DM_DONE)
+	if (vdm->run.end != DM_DONE)
 		vdm_wake_all(vdm);	/* so that their TAs free memory */
-	vdm->config.ops->ended(vdm->config.opaque, vdm->end);
+	vdm->config.ops->ended(vdm->config.opaque, vdm->run.end);
 }
 
 enum pm_result vdm_free_piece(struct vdm *vdm)
@@ -342,16 +333,14 @@ void vdm_headers_done(struct vdm *vdm)
 
 const struct dm_status *vdm_status(const struct vdm *vdm)
 {
-	return &vdm->status;
+	return &vdm->run.status;
 }
 
 void vdm_counters_add(const struct vdm *vdm, u64 *value)
 {
 	unsigned int i;
 
-	value[PUMICE_PERF_VDM_BUSY] += vdm->busy_ns;
-	if (vdm->status.busy)
-		value[PUMICE_PERF_VDM_BUSY] += now(vdm) - vdm->status.time_start;
+	value[PUMICE_PERF_VDM_BUSY] += dm_run_busy_ns(&vdm->run, now(vdm));
 	value[PUMICE_PERF_VDM_PRIMITIVES] += vdm->primitives;
 	for (i = 0; i < vdm->config.cores; i++) {
 		const struct vdm_core *core = &vdm->core[i];

@@ -8,7 +8,7 @@
 
 #include "pumice_names.h"
 
-static void cdmfx_ended(void *opaque, enum cdm_end end)
+static void cdmfx_ended(void *opaque, enum dm_end end)
 {
 	struct cdm_fixture *b = opaque;
 
@@ -235,7 +235,7 @@ void cdmfx_expect_fault(const struct cdm_fixture *b, enum pumice_fault fault, u6
 	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
 
 	assert_int_equal(b->ended, 1);
-	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->end, DM_FAULT);
 	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
 	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
 	assert_int_equal(got->access, PUMICE_ACCESS_READ);

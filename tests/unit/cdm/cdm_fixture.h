@@ -36,7 +36,7 @@ struct cdm_fixture {
 	u64 clock;
 	unsigned int wakes;
 	unsigned int ended;	/* calls of ops->ended */
-	enum cdm_end end;	/* of the last one */
+	enum dm_end end;	/* of the last one */
 	unsigned int restarts;	/* how many of them start the job again */
 };
 

@@ -17,7 +17,7 @@ static void expect_access_fault(const struct cdm_fixture *b, enum pumice_fault f
 {
 	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
 
-	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->end, DM_FAULT);
 	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
 	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
 	assert_int_equal(got->access, access);
@@ -39,7 +39,7 @@ static void an_indirect_launch_reads_its_counts_from_memory(void **state)
 	put_halt(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, 24);
 	assert_int_equal(b->pds.launch.grid.groups_z, 4);
 	assert_int_equal(b->pds.group[23].id[0], 11);
@@ -83,7 +83,7 @@ static void zero_counts_in_memory_launch_none(void **state)
 	put_halt(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.launches, 0);
 	cdmfx_destroy(b);
 }
@@ -160,7 +160,7 @@ static void a_link_continues_in_another_stream(void **state)
 	put_return(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, 6);
 	cdmfx_destroy(b);
 }
@@ -201,7 +201,7 @@ static void an_endless_chain_respects_its_budget_and_can_be_aborted(void **state
 			cdm_abort(b->cdm);
 		cdmfx_walk(b);
 		assert_int_equal(b->ended, 1);
-		assert_int_equal(b->end, how ? CDM_END_SWITCHED : CDM_END_ABORTED);
+		assert_int_equal(b->end, how ? DM_SWITCHED : DM_ABORTED);
 		cdmfx_destroy(b);
 	}
 }
@@ -228,7 +228,7 @@ static void a_flush_waits_as_a_fence_does(void **state)
 		cdmfx_walk(b);
 		assert_int_equal(b->pds.started, 3);
 		cdmfx_finish(b);
-		assert_int_equal(b->end, CDM_END_DONE);
+		assert_int_equal(b->end, DM_DONE);
 		cdmfx_destroy(b);
 	}
 }
@@ -264,7 +264,7 @@ static void time_stamps_and_markers_wait_if_requested(void **state)
 	/* Adjacent words are not changed. */
 	assert_int_equal(b->data[0], 0);
 	assert_int_equal(b->data[6], 0);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	cdmfx_destroy(b);
 }
 

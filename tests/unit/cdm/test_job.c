@@ -17,11 +17,11 @@ struct job {
 	struct cdm *cdm;
 	u64 at;			/* where the next command is written */
 	unsigned int ended;
-	enum cdm_end end;
+	enum dm_end end;
 	bool wake;
 };
 
-static void job_ended(void *opaque, enum cdm_end end)
+static void job_ended(void *opaque, enum dm_end end)
 {
 	struct job *job = opaque;
 
@@ -199,9 +199,9 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 			}
 		}
 	}
-	assert_int_equal(job.end, CDM_END_DONE);
+	assert_int_equal(job.end, DM_DONE);
 	assert_int_equal(total, 7 * 5 * 3);
-	assert_int_equal(cdm_status(job.cdm)->groups, total);
+	assert_int_equal(cdm_status(job.cdm)->done, total);
 	job_destroy(&job);
 }
 
@@ -223,8 +223,8 @@ static void a_job_larger_than_the_gpu_completes(void **state)
 	job_walk(&job);
 	assert_int_equal(pds_groups(job.fx->pds), 2);
 	job_finish(&job);
-	assert_int_equal(job.end, CDM_END_DONE);
-	assert_int_equal(cdm_status(job.cdm)->groups, 200);
+	assert_int_equal(job.end, DM_DONE);
+	assert_int_equal(cdm_status(job.cdm)->done, 200);
 	assert_int_equal(job.fx->usc[0]->started, 100);
 	assert_int_equal(job.fx->cache.gets, 2);
 	job_destroy(&job);
@@ -255,7 +255,7 @@ static void abort_and_fault_free_all_resources(void **state)
 			job_abort(&job);
 		assert_true(job.fx->usc[0]->aborted && job.fx->usc[1]->aborted);
 		job_finish(&job);
-		assert_int_equal(job.end, fault ? CDM_END_FAULT : CDM_END_ABORTED);
+		assert_int_equal(job.end, fault ? DM_FAULT : DM_ABORTED);
 		assert_int_equal(job.fx->usc[0]->started + job.fx->usc[1]->started, 6);
 		assert_int_equal(job.fx->cache.live, 0);
 		job_destroy(&job);
@@ -291,7 +291,7 @@ static void a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends(void **state)
 		assert_int_equal(pds_groups(job.fx->pds), i < 3 ? i + 1 : 3);
 	}
 	job_finish(&job);
-	assert_int_equal(job.end, CDM_END_DONE);
+	assert_int_equal(job.end, DM_DONE);
 	job_destroy(&job);
 }
 
@@ -316,7 +316,7 @@ static void a_burst_fault_between_running_groups_stops_the_job(void **state)
 	testmem_unmap(job.fx->tm, FX_CTX, FX_DATA, 0x1000);
 	mmu_invalidate_ctx(&job.fx->mmu, FX_CTX);
 	job_finish(&job);
-	assert_int_equal(job.end, CDM_END_FAULT);
+	assert_int_equal(job.end, DM_FAULT);
 	assert_int_equal(job.fx->usc[0]->started, 1);
 	job.fx->fault = cdm_status(job.cdm)->fault;
 	fx_expect_fault(job.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS, FX_DATA, 0);
@@ -343,12 +343,12 @@ static void tlb_entries_are_kept_until_invalidated(void **state)
 	job.ended = 0;
 	job_start(&job);
 	job_finish(&job);
-	assert_int_equal(job.end, CDM_END_DONE);
+	assert_int_equal(job.end, DM_DONE);
 	mmu_invalidate_ctx(&job.fx->mmu, FX_CTX);
 	job.ended = 0;
 	job_start(&job);
 	job_finish(&job);
-	assert_int_equal(job.end, CDM_END_FAULT);
+	assert_int_equal(job.end, DM_FAULT);
 	job.fx->fault = cdm_status(job.cdm)->fault;
 	fx_expect_fault(job.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_CDM, STREAM, 0);
 	job_destroy(&job);

@@ -130,7 +130,7 @@ static void the_largest_group_is_accepted(void **state)
 		put_halt(b);
 		cdmfx_start(b);
 		cdmfx_finish(b);
-		assert_int_equal(b->end, CDM_END_DONE);
+		assert_int_equal(b->end, DM_DONE);
 		cdmfx_destroy(b);
 	}
 }
@@ -251,7 +251,7 @@ static void a_refused_launch_stops_the_job_with_the_pds_reason(void **state)
 	put_halt(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->end, DM_FAULT);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_RESOURCE);
 	assert_int_equal(cdm_status(b->cdm)->fault.unit, PUMICE_UNIT_PDS);
 	assert_int_equal(cdm_status(b->cdm)->fault.addr, 0xabcd0);
@@ -275,7 +275,7 @@ static void a_group_that_faults_at_dispatch_stops_the_job(void **state)
 	assert_int_equal(b->pds.aborts, 1);
 	assert_false(b->pds.in_launch);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->end, DM_FAULT);
 	assert_int_equal(b->pds.started, 5);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
 	cdmfx_destroy(b);
@@ -339,10 +339,10 @@ static void abort_at_any_point_ends_once_and_dispatches_no_more(void **state)
 			cdmfx_finish(b);
 		}
 		assert_int_equal(b->ended, 1);
-		assert_int_equal(b->end, CDM_END_ABORTED);
+		assert_int_equal(b->end, DM_ABORTED);
 		assert_int_equal(b->pds.started, started);
 		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
-		assert_int_equal(cdm_status(b->cdm)->groups, 0);
+		assert_int_equal(cdm_status(b->cdm)->done, 0);
 		cdmfx_destroy(b);
 	}
 }
@@ -361,12 +361,12 @@ static void a_usc_fault_at_any_point_stops_the_job(void **state)
 		assert_int_equal(b->pds.aborts, 1);
 		cdmfx_finish(b);
 		assert_int_equal(b->ended, 1);
-		assert_int_equal(b->end, CDM_END_FAULT);
+		assert_int_equal(b->end, DM_FAULT);
 		assert_int_equal(b->pds.started, started);
 		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
 		assert_int_equal(cdm_status(b->cdm)->fault.usc, 3);
 		assert_int_equal(cdm_status(b->cdm)->fault.pc, 9);
-		assert_int_equal(cdm_status(b->cdm)->groups, 1);	/* the one before the fault */
+		assert_int_equal(cdm_status(b->cdm)->done, 1);	/* the one before the fault */
 		cdmfx_destroy(b);
 	}
 }
@@ -381,7 +381,7 @@ static void the_first_reason_is_reported(void **state)
 	cdm_abort(b->cdm);
 	assert_int_equal(b->pds.aborts, 1);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->end, DM_FAULT);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
 	cdmfx_destroy(b);
 
@@ -389,7 +389,7 @@ static void the_first_reason_is_reported(void **state)
 	cdm_abort(b->cdm);
 	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_ABORTED);
+	assert_int_equal(b->end, DM_ABORTED);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
 	cdmfx_destroy(b);
 }
@@ -420,9 +420,9 @@ static void a_job_after_a_stopped_one_runs(void **state)
 		cdmfx_start(b);
 		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
 		cdmfx_finish(b);
-		assert_int_equal(b->end, CDM_END_DONE);
+		assert_int_equal(b->end, DM_DONE);
 		assert_int_equal(b->pds.started, 8);
-		assert_int_equal(cdm_status(b->cdm)->groups, 8);
+		assert_int_equal(cdm_status(b->cdm)->done, 8);
 		cdmfx_destroy(b);
 	}
 }
@@ -481,7 +481,7 @@ static void random_streams_end(void **state)
 			cdmfx_finish(b);
 		}
 		assert_int_equal(b->ended, 1);
-		faults += b->end == CDM_END_FAULT;
+		faults += b->end == DM_FAULT;
 		cdmfx_destroy(b);
 	}
 	assert_true(faults > 1000);
@@ -510,7 +510,7 @@ static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
 		put_halt(b);
 		cdmfx_start(b);
 		cdmfx_finish(b);
-		assert_int_equal(b->end, CDM_END_ABORTED);
+		assert_int_equal(b->end, DM_ABORTED);
 		assert_false(b->pds.in_launch);
 		assert_int_equal(b->pds.started, 0);
 		cdmfx_destroy(b);
@@ -532,7 +532,7 @@ static void launches_in_pieces_are_dispatched_completely(void **state)
 	put_halt(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.launches, 2);
 	assert_int_equal(b->pds.loads, 10);
 	assert_int_equal(b->pds.started, 11);
@@ -557,7 +557,7 @@ static void a_launch_without_memory_waits(void **state)
 		assert_true(cdm_step(b->cdm, 1));
 	assert_true(cdm_step(b->cdm, 1));	/* there is some now */
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, 1);
 	cdmfx_destroy(b);
 }

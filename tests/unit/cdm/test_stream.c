@@ -15,7 +15,7 @@ static void an_empty_stream_ends_done(void **state)
 	assert_int_equal(b->ended, 0);	/* never from cdm_start() */
 	cdmfx_walk(b);
 	assert_int_equal(b->ended, 1);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
 	assert_int_equal(b->pds.launches, 0);
 	assert_false(cdm_step(b->cdm, 10));
@@ -33,7 +33,7 @@ static void a_launch_passes_the_state_and_every_group_to_the_pds(void **state)
 	put_halt(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.launches, 1);
 	assert_int_equal(b->pds.launch.ctx, CDMFX_CTX);
 	assert_int_equal(b->pds.launch.state.pds_addr, 0x5550);
@@ -51,7 +51,7 @@ static void a_launch_passes_the_state_and_every_group_to_the_pds(void **state)
 			}
 		}
 	}
-	assert_int_equal(cdm_status(b->cdm)->groups, 24);
+	assert_int_equal(cdm_status(b->cdm)->done, 24);
 	cdmfx_destroy(b);
 }
 
@@ -68,7 +68,7 @@ static void a_zero_count_launches_none(void **state)
 	put_halt(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.launches, 1);
 	assert_int_equal(b->pds.started, 2);
 	cdmfx_destroy(b);
@@ -134,7 +134,7 @@ static void sub_lists_nest_and_return_after_their_call(void **state)
 	}
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, 1 + 2 + 3 + 4 + 13 + 12 + 11 + 10 + 50);
 	/* The order proves that each list continued after its call. */
 	assert_int_equal(b->pds.group[10].launch, 5);
@@ -160,7 +160,7 @@ static void a_sub_list_can_be_called_any_number_of_times(void **state)
 	put_return(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, 100);
 	cdmfx_destroy(b);
 }
@@ -181,7 +181,7 @@ static void halt_ends_the_job_inside_a_sub_list(void **state)
 		cdmfx_start(b);
 		cdmfx_walk(b);
 		assert_int_equal(b->ended, i);
-		assert_int_equal(b->end, CDM_END_DONE);
+		assert_int_equal(b->end, DM_DONE);
 		assert_int_equal(b->pds.launches, 0);
 	}
 	cdmfx_destroy(b);
@@ -203,7 +203,7 @@ static void commands_may_cross_pages(void **state)
 	put_return(b);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, 5);
 	cdmfx_destroy(b);
 }
@@ -226,7 +226,7 @@ static void launches_run_in_parallel_without_a_fence(void **state)
 	assert_int_equal(b->pds.group[2].id[0], 0);
 	assert_int_equal(b->pds.group[4].id[0], 2);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	cdmfx_destroy(b);
 }
 
@@ -290,7 +290,7 @@ static void a_launch_waits_for_room_and_continues_in_order(void **state)
 	cdmfx_finish(b);
 	for (i = 0; i < 10; i++)
 		assert_int_equal(b->pds.group[i].linear, i);
-	assert_int_equal(cdm_status(b->cdm)->groups, 10);
+	assert_int_equal(cdm_status(b->cdm)->done, 10);
 	cdmfx_destroy(b);
 }
 
@@ -369,20 +369,20 @@ static void times_and_counts_are_those_of_the_job(void **state)
 	assert_int_equal(cdm_status(b->cdm)->time_start, 5000);
 	b->clock = 6000;
 	cdmfx_walk(b);
-	assert_int_equal(cdm_status(b->cdm)->groups, 0);
+	assert_int_equal(cdm_status(b->cdm)->done, 0);
 	fake_pds_finish(&b->pds);
-	assert_int_equal(cdm_status(b->cdm)->groups, 1);
+	assert_int_equal(cdm_status(b->cdm)->done, 1);
 	b->clock = 7000;
 	fake_pds_finish(&b->pds);
 	cdmfx_walk(b);
 	assert_int_equal(cdm_status(b->cdm)->time_start, 5000);
 	assert_int_equal(cdm_status(b->cdm)->time_end, 7000);
-	assert_int_equal(cdm_status(b->cdm)->groups, 2);
+	assert_int_equal(cdm_status(b->cdm)->done, 2);
 	/* They are kept until the next job starts. */
 	b->clock = 8000;
 	cdmfx_start(b);
 	assert_int_equal(cdm_status(b->cdm)->time_start, 8000);
-	assert_int_equal(cdm_status(b->cdm)->groups, 0);
+	assert_int_equal(cdm_status(b->cdm)->done, 0);
 	cdmfx_finish(b);
 	cdmfx_destroy(b);
 }
@@ -402,7 +402,7 @@ static void start_while_busy_does_nothing(void **state)
 	assert_false(cdm_start(
 		b->cdm, &(struct cdm_job){ .ctx = CDMFX_CTX, .stream = CDMFX_STREAM }));
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, 2);
 	assert_false(cdm_start(
 		b->cdm, &(struct cdm_job){ .ctx = PUMICE_MMU_CONTEXTS, .stream = CDMFX_STREAM }));
@@ -448,7 +448,7 @@ static void reset_drops_the_job_without_an_event(void **state)
 	assert_false(cdm_step(b->cdm, 10));
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	cdmfx_destroy(b);
 }
 

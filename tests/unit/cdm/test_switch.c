@@ -78,7 +78,7 @@ static void expect_same_work(const struct cdm_fixture *b, const struct cdm_fixtu
 {
 	u32 i;
 
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, whole->pds.started);
 	for (i = 0; i < whole->pds.started; i++) {
 		const struct fake_group *got = &b->pds.group[i], *want = &whole->pds.group[i];
@@ -88,7 +88,7 @@ static void expect_same_work(const struct cdm_fixture *b, const struct cdm_fixtu
 		assert_int_equal(got->size_x, want->size_x);
 		assert_memory_equal(&got->grid, &want->grid, sizeof(want->grid));
 	}
-	assert_int_equal(cdm_status(b->cdm)->groups, cdm_status(whole->cdm)->groups);
+	assert_int_equal(cdm_status(b->cdm)->done, cdm_status(whole->cdm)->done);
 	assert_memory_equal(b->data, whole->data, CDMFX_DATA_BYTES);
 }
 
@@ -98,7 +98,7 @@ static struct cdm_fixture *run_whole(void)
 
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->pds.started, GROUPS);
 	assert_int_equal(b->data[0], 1);
 	assert_int_equal(b->data[2], 3);
@@ -127,8 +127,8 @@ static void a_job_resumes_unchanged_from_every_boundary(void **state)
 			done = b->ended;
 			if (!done) {
 				switch_out(b);
-				assert_true(b->end == CDM_END_SWITCHED || b->end == CDM_END_DONE);
-				if (b->end == CDM_END_SWITCHED) {
+				assert_true(b->end == DM_SWITCHED || b->end == DM_DONE);
+				if (b->end == DM_SWITCHED) {
 					switches++;
 					cdmfx_resume(b);
 					cdmfx_finish(b);
@@ -164,7 +164,7 @@ static void a_job_resumes_unchanged_over_many_switches(void **state)
 			}
 			if (cdm_status(b->cdm)->busy)
 				switch_out(b);
-			if (b->end != CDM_END_SWITCHED)
+			if (b->end != DM_SWITCHED)
 				break;
 			cdm_reset(b->cdm);
 			cdmfx_resume(b);
@@ -191,7 +191,7 @@ static void a_switched_job_saves_its_position(void **state)
 	assert_int_equal(b->save[0], 0);
 	fake_pds_finish_all(&b->pds);
 	cdmfx_walk(b);
-	assert_int_equal(b->end, CDM_END_SWITCHED);
+	assert_int_equal(b->end, DM_SWITCHED);
 	assert_int_equal(b->pds.started, 3);
 	assert_int_equal(b->pds.aborts, 0);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
@@ -218,7 +218,7 @@ static void switching_out_an_idle_cdm_does_nothing(void **state)
 	assert_int_equal(b->ended, 0);
 	cdmfx_start(b);
 	cdmfx_finish(b);
-	assert_int_equal(b->end, CDM_END_DONE);	/* it was not kept for the next job */
+	assert_int_equal(b->end, DM_DONE);	/* it was not kept for the next job */
 	cdmfx_destroy(b);
 }
 
@@ -234,7 +234,7 @@ static void a_draining_job_ends_normally(void **state)
 	cdmfx_start(b);
 	cdmfx_walk(b);
 	switch_out(b);
-	assert_int_equal(b->end, CDM_END_DONE);
+	assert_int_equal(b->end, DM_DONE);
 	assert_int_equal(b->save[0], 0);
 	cdmfx_destroy(b);
 }
@@ -258,7 +258,7 @@ static void a_fault_or_abort_during_the_switch_ends_the_job(void **state)
 			fake_pds_fault(&b->pds, PUMICE_FAULT_USC_BRANCH);
 		assert_int_equal(b->pds.aborts, 1);
 		cdmfx_finish(b);
-		assert_int_equal(b->end, abort ? CDM_END_ABORTED : CDM_END_FAULT);
+		assert_int_equal(b->end, abort ? DM_ABORTED : DM_FAULT);
 		assert_int_equal(b->save[0], 0);
 		cdmfx_destroy(b);
 	}
@@ -278,7 +278,7 @@ static void a_job_can_be_switched_out_before_it_resumes(void **state)
 	memcpy(words, b->save, sizeof(words));
 	cdmfx_resume(b);
 	switch_out(b);
-	assert_int_equal(b->end, CDM_END_SWITCHED);
+	assert_int_equal(b->end, DM_SWITCHED);
 	assert_memory_equal(b->save, words, sizeof(words));
 	cdmfx_resume(b);
 	cdmfx_finish(b);
@@ -292,7 +292,7 @@ static void expect_save_fault(const struct cdm_fixture *b, enum pumice_fault fau
 {
 	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
 
-	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->end, DM_FAULT);
 	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
 	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
 	assert_int_equal(got->access, access);
@@ -361,7 +361,7 @@ static void a_save_area_may_cross_pages(void **state)
 	cdmfx_start(b);
 	cdmfx_walk(b);
 	switch_out(b);
-	assert_int_equal(b->end, CDM_END_SWITCHED);
+	assert_int_equal(b->end, DM_SWITCHED);
 	cdmfx_resume(b);
 	cdmfx_finish(b);
 	expect_same_work(b, whole);
@@ -423,7 +423,7 @@ static struct cdm_fixture *deep_fixture(void)
 			fake_pds_finish(&b->pds);
 	}
 	switch_out(b);
-	assert_int_equal(b->end, CDM_END_SWITCHED);
+	assert_int_equal(b->end, DM_SWITCHED);
 	return b;
 }
 
@@ -469,7 +469,7 @@ static void no_flipped_bit_of_a_save_area_crashes(void **state)
 		if (!b->ended)
 			cdmfx_finish(b);
 		assert_int_equal(b->ended, 1);
-		refused += b->end == CDM_END_FAULT &&
+		refused += b->end == DM_FAULT &&
 			   cdm_status(b->cdm)->fault.fault == PUMICE_FAULT_CDM_SAVE;
 	}
 	assert_true(refused > PUMICE_CDM_SAVE_WORDS * 32 / 3);
@@ -485,9 +485,9 @@ static void a_resumed_launch_is_checked_by_the_pds_again(void **state)
 	b->pds.begin_fault = PUMICE_FAULT_PDS_OPCODE;
 	cdmfx_resume(b);
 	cdmfx_walk(b);
-	assert_int_equal(b->end, CDM_END_FAULT);
+	assert_int_equal(b->end, DM_FAULT);
 	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_OPCODE);
-	assert_int_equal(cdm_status(b->cdm)->groups, b->pds.started);
+	assert_int_equal(cdm_status(b->cdm)->done, b->pds.started);
 	cdmfx_destroy(b);
 }
 
