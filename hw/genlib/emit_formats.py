@@ -21,6 +21,11 @@ def formats_header(formats):
         emit_struct(w, item)
     for stream in formats.streams:
         emit_stream(w, stream)
+    for stream in formats.streams:
+        w.doc(f"Words of the longest {stream.name} command.")
+        w.define(f"PUMICE_{stream.name.upper()}_CMD_MAX_WORDS",
+                 lit(max(struct.words for struct in stream.cmds), 32))
+    w.line()
     w.line("#endif /* __ASSEMBLER__ */")
     return w.text()
 

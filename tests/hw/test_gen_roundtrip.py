@@ -89,7 +89,8 @@ class RoundTrip(ContractCase):
 
     def test_stream_command_lengths_come_from_the_first_word(self):
         self.generate()
-        self.run_c(program(["CHECK(pumice_s_cmd_words(0x5fffffffU) == 4);",
+        self.run_c(program(["CHECK(PUMICE_S_CMD_MAX_WORDS == 4);",
+                            "CHECK(pumice_s_cmd_words(0x5fffffffU) == 4);",
                             "CHECK(pumice_s_cmd_words(0x60000000U) == 1);",
                             "CHECK(pumice_s_cmd_words(0x70000000U) == 0);",
                             "CHECK(PUMICE_S_CMD_STOP == 6 && PUMICE_GO_WORDS == 4);"]))

@@ -2,34 +2,6 @@
 /* Commands of the compute control stream. See command.h. */
 #include "command.h"
 
-/* Every command has its type in the same bits. */
-u32 cdm_command_type(u32 first)
-{
-	return (u32)PUMICE_FIELD_GET(PUMICE_CDM_HALT__TYPE, first);
-}
-
-u32 cdm_command_words(u32 first)
-{
-	static const u8 words[PUMICE_CDM_TYPE_COUNT] = {
-		[PUMICE_CDM_TYPE_STATE] = PUMICE_CDM_STATE_WORDS,
-		[PUMICE_CDM_TYPE_LAUNCH] = PUMICE_CDM_LAUNCH_WORDS,
-		[PUMICE_CDM_TYPE_CALL] = PUMICE_CDM_CALL_WORDS,
-		[PUMICE_CDM_TYPE_RETURN] = PUMICE_CDM_RETURN_WORDS,
-		[PUMICE_CDM_TYPE_FENCE] = PUMICE_CDM_FENCE_WORDS,
-		[PUMICE_CDM_TYPE_HALT] = PUMICE_CDM_HALT_WORDS,
-		[PUMICE_CDM_TYPE_LAUNCH_INDIRECT] = PUMICE_CDM_LAUNCH_INDIRECT_WORDS,
-		[PUMICE_CDM_TYPE_LINK] = PUMICE_CDM_LINK_WORDS,
-		[PUMICE_CDM_TYPE_FLUSH] = PUMICE_CDM_FLUSH_WORDS,
-		[PUMICE_CDM_TYPE_TIMESTAMP] = PUMICE_CDM_TIMESTAMP_WORDS,
-		[PUMICE_CDM_TYPE_MARKER] = PUMICE_CDM_MARKER_WORDS,
-	};
-	u32 type = cdm_command_type(first);
-
-	_Static_assert(PUMICE_CDM_STATE_WORDS <= CDM_MAX_WORDS, "STATE fits");
-	_Static_assert(PUMICE_CDM_LAUNCH_WORDS <= CDM_MAX_WORDS, "LAUNCH fits");
-	return type < PUMICE_CDM_TYPE_COUNT ? words[type] : 0;
-}
-
 static enum pumice_fault check_state(const struct pumice_cdm_state *state)
 {
 	u64 instances = (u64)state->size_x * state->size_y * state->size_z;
@@ -94,8 +66,8 @@ enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out)
 {
 	u32 align;
 
-	out->type = (u8)cdm_command_type(words[0]);
-	out->words = (u8)cdm_command_words(words[0]);
+	out->type = (u8)pumice_cdm_cmd_type(words[0]);
+	out->words = (u8)pumice_cdm_cmd_words(words[0]);
 	if (!out->words)
 		return PUMICE_FAULT_CDM_COMMAND;
 	align = address_align((enum pumice_cdm_type)out->type);
@@ -109,7 +81,7 @@ enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out)
 bool cdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		       struct cdm_command *out, struct gpu_fault *fault)
 {
-	u32 words[CDM_MAX_WORDS];
+	u32 words[PUMICE_CDM_CMD_MAX_WORDS];
 	u32 count;
 
 	*fault = (struct gpu_fault){
@@ -118,7 +90,7 @@ bool cdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u
 	if (!mmu_read(mmu, tlb, ctx, addr, &words[0], sizeof(words[0]), PUMICE_ACCESS_READ,
 		      PUMICE_UNIT_CDM, fault))
 		return false;
-	count = cdm_command_words(words[0]);
+	count = (u32)pumice_cdm_cmd_words(words[0]);
 	if (count > 1 &&
 	    !mmu_read(mmu, tlb, ctx, addr + sizeof(words[0]), &words[1],
 		      (count - 1) * sizeof(words[0]), PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, fault))

@@ -14,7 +14,6 @@
 #include "../mmu/mmu.h"
 #include "pumice_formats.h"
 
-#define CDM_MAX_WORDS 7u	/* of the longest command */
 
 /* One validated command. */
 struct cdm_command {
@@ -30,12 +29,6 @@ struct cdm_command {
 		struct pumice_cdm_marker marker;
 	};
 };
-
-/* Type field of a command's first word; need not be a valid enum pumice_cdm_type. */
-u32 cdm_command_type(u32 first);
-
-/* Words of the command with this first word; 0 when there is no such command. */
-u32 cdm_command_words(u32 first);
 
 /*
  * Check and unpack one command; words has as many words as the first one indicates. Returns

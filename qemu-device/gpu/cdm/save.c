@@ -80,7 +80,7 @@ static bool check_command(const u32 *words, u32 count, bool present, enum pumice
 {
 	if (!present)
 		return all_zero(words, count);
-	return cdm_command_type(words[0]) == type &&
+	return pumice_cdm_cmd_type(words[0]) == type &&
 	       cdm_command_decode(words, out) == PUMICE_FAULT_NONE;
 }
 

@@ -20,23 +20,6 @@ static bool fail(const struct fetch *f, enum pumice_fault reason, u64 addr)
 	return false;
 }
 
-static u32 command_words(u32 type)
-{
-	static const u8 words[PUMICE_TDM_TYPE_COUNT] = {
-		[PUMICE_TDM_TYPE_COPY] = PUMICE_TDM_COPY_WORDS,
-		[PUMICE_TDM_TYPE_FILL] = PUMICE_TDM_FILL_WORDS,
-		[PUMICE_TDM_TYPE_BLIT] = PUMICE_TDM_BLIT_WORDS,
-		[PUMICE_TDM_TYPE_CLEAR] = PUMICE_TDM_CLEAR_WORDS,
-		[PUMICE_TDM_TYPE_DOWNSCALE] = PUMICE_TDM_DOWNSCALE_WORDS,
-		[PUMICE_TDM_TYPE_LINK] = PUMICE_TDM_LINK_WORDS,
-		[PUMICE_TDM_TYPE_HALT] = PUMICE_TDM_HALT_WORDS,
-	};
-
-	_Static_assert(PUMICE_TDM_BLIT_WORDS <= PTLA_MAX_WORDS, "BLIT fits");
-	_Static_assert(PUMICE_TDM_CLEAR_WORDS <= PTLA_MAX_WORDS, "CLEAR fits");
-	return type < PUMICE_TDM_TYPE_COUNT ? words[type] : 0;
-}
-
 static enum pumice_unpack unpack(const u32 *words, struct ptla_command *c)
 {
 	struct pumice_tdm_halt halt;
@@ -239,7 +222,7 @@ bool ptla_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, 
 			struct ptla_command *out, struct gpu_fault *fault)
 {
 	const struct fetch f = { .mmu = mmu, .tlb = tlb, .ctx = ctx, .addr = addr, .fault = fault };
-	u32 words[PTLA_MAX_WORDS];
+	u32 words[PUMICE_TDM_CMD_MAX_WORDS];
 
 	*fault = (struct gpu_fault){
 		.unit = PUMICE_UNIT_PTLA, .access = PUMICE_ACCESS_READ, .ctx = (u8)ctx, .addr = addr,
@@ -250,8 +233,8 @@ bool ptla_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, 
 	if (!mmu_read(mmu, tlb, ctx, addr, &words[0], sizeof(words[0]), PUMICE_ACCESS_READ,
 		      PUMICE_UNIT_PTLA, fault))
 		return false;
-	out->type = (u8)PUMICE_FIELD_GET(PUMICE_TDM_HALT__TYPE, words[0]);
-	out->words = (u8)command_words(out->type);
+	out->type = (u8)pumice_tdm_cmd_type(words[0]);
+	out->words = (u8)pumice_tdm_cmd_words(words[0]);
 	if (!out->words)
 		return fail(&f, PUMICE_FAULT_TDM_COMMAND, addr);
 	if (out->words > 1 &&

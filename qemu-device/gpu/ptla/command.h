@@ -12,7 +12,6 @@
 #include "../mmu/mmu.h"
 #include "../texel/texel.h"
 
-#define PTLA_MAX_WORDS 10u
 /* Size of a piece: bytes, or lines of a rectangle (of a square of TILED). */
 #define PTLA_PIECE_BYTES 0x10000u
 #define PTLA_PIECE_LINES 8u

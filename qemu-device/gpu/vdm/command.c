@@ -11,31 +11,6 @@
 #define POINT_MAX	256.0f
 #define LINE_MAX	64.0f
 
-/* Every command has its type in the same bits. */
-static u32 command_type(u32 first)
-{
-	return (u32)PUMICE_FIELD_GET(PUMICE_VDM_HALT__TYPE, first);
-}
-
-u32 vdm_command_words(u32 first)
-{
-	static const u8 words[PUMICE_VDM_TYPE_COUNT] = {
-		[PUMICE_VDM_TYPE_STATE] = PUMICE_VDM_STATE_CMD_WORDS,
-		[PUMICE_VDM_TYPE_DRAW] = PUMICE_VDM_DRAW_WORDS,
-		[PUMICE_VDM_TYPE_DRAW_INDEXED] = PUMICE_VDM_DRAW_INDEXED_WORDS,
-		[PUMICE_VDM_TYPE_DRAW_INDIRECT] = PUMICE_VDM_DRAW_INDIRECT_WORDS,
-		[PUMICE_VDM_TYPE_DRAW_INDEXED_INDIRECT] = PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS,
-		[PUMICE_VDM_TYPE_CALL] = PUMICE_VDM_CALL_WORDS,
-		[PUMICE_VDM_TYPE_RETURN] = PUMICE_VDM_RETURN_WORDS,
-		[PUMICE_VDM_TYPE_LINK] = PUMICE_VDM_LINK_WORDS,
-		[PUMICE_VDM_TYPE_HALT] = PUMICE_VDM_HALT_WORDS,
-	};
-	u32 type = command_type(first);
-
-	_Static_assert(PUMICE_VDM_DRAW_INDEXED_WORDS <= VDM_MAX_WORDS, "DRAW_INDEXED fits");
-	return type < PUMICE_VDM_TYPE_COUNT ? words[type] : 0;
-}
-
 static enum pumice_fault check_draw(const struct vdm_draw *draw, u32 index_size)
 {
 	if (!pumice_topology_valid(draw->topology) || !pumice_index_size_valid(index_size))
@@ -146,7 +121,8 @@ enum pumice_fault vdm_command_decode(const u32 *words, struct vdm_command *out)
 	u32 align, word;
 
 	*out = (struct vdm_command){
-		.type = (u8)command_type(words[0]), .words = (u8)vdm_command_words(words[0]),
+		.type = (u8)pumice_vdm_cmd_type(words[0]),
+		.words = (u8)pumice_vdm_cmd_words(words[0]),
 	};
 	if (!out->words)
 		return PUMICE_FAULT_VDM_COMMAND;
@@ -194,7 +170,7 @@ static struct gpu_fault fault_at(unsigned int ctx, u64 addr)
 bool vdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
 		       struct vdm_command *out, struct gpu_fault *fault)
 {
-	u32 words[VDM_MAX_WORDS];
+	u32 words[PUMICE_VDM_CMD_MAX_WORDS];
 	u32 count;
 
 	*fault = fault_at(ctx, addr);
@@ -204,7 +180,7 @@ bool vdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u
 	}
 	if (!read_words(mmu, tlb, ctx, addr, words, 1, fault))
 		return false;
-	count = vdm_command_words(words[0]);
+	count = (u32)pumice_vdm_cmd_words(words[0]);
 	if (count > 1 && !read_words(mmu, tlb, ctx, addr + sizeof(u32), words + 1, count - 1, fault))
 		return false;
 	fault->fault = (u8)vdm_command_decode(words, out);

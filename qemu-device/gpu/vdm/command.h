@@ -14,7 +14,6 @@
 #include "../mmu/mmu.h"
 #include "pumice_formats.h"
 
-#define VDM_MAX_WORDS 10u	/* of the longest command */
 
 /* A validated draw; the counts of an indirect one are not read yet. */
 struct vdm_draw {
@@ -37,8 +36,6 @@ struct vdm_command {
 	struct vdm_draw draw;	/* of draws */
 };
 
-/* Words of the command with this first word; 0 when there is no such command. */
-u32 vdm_command_words(u32 first);
 /* Check and unpack one command. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */
 enum pumice_fault vdm_command_decode(const u32 *words, struct vdm_command *out);
 /* Fetch and decode the command at addr. Returns false with all of *fault filled in. */
