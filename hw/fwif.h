@@ -405,8 +405,7 @@ struct fwif_job_result {
 
 /*
  * Log ring: the firmware overwrites the oldest entries; write counts up
- * without masking. Texts: FWIF_LOG_EVENTS, whose formats have up to three
- * unsigned arguments.
+ * without masking. Texts: FWIF_LOG_EVENTS; pumice_log_text() of fwlog.h prints them.
  */
 struct fwif_log_entry {
 	u64 time;		/* GPU clock */
@@ -422,32 +421,46 @@ enum fwif_log_level {
 	FWIF_LOG_DEBUG	= 2,
 };
 
-/* X(name, level, format) */
+/*
+ * X(name, level, format). A format has up to three arguments, in the order of args[]:
+ *
+ *	%u	number
+ *	%x	address or offset, hexadecimal
+ *	%A	number of a page of 4 KiB, printed as its address
+ *	%F	enum pumice_fault
+ *	%P	priority
+ *	%K	enum fwif_kccb_type
+ *	%S	enum fwif_status
+ *	%E	enum fwif_error
+ *	%M	enum fwif_fwccb_type
+ *	%C	enum fwif_cccb_type
+ *	%T	mcause of an exception
+ */
 #define FWIF_LOG_EVENTS(X) \
 	X(BOOT,		INFO,	"boot: interface %u.%u") \
-	X(REFUSED,	ERROR,	"boot refused: error %u") \
-	X(KCCB_INVALID,	ERROR,	"kccb: entry %u of type %u refused with status %u") \
-	X(CONTEXT_NEW,	INFO,	"context %u: new, priority %u") \
+	X(REFUSED,	ERROR,	"boot refused: %E") \
+	X(KCCB_INVALID,	ERROR,	"kccb: entry %u, %K, refused: %S") \
+	X(CONTEXT_NEW,	INFO,	"context %u: new, priority %P") \
 	X(CONTEXT_RELEASED, INFO, "context %u: released") \
 	X(CONTEXT_KILL,	INFO,	"context %u: killed at seqno %u") \
-	X(CONTEXT_BROKEN, ERROR, "context %u: malformed client command at offset %u, type %u") \
-	X(JOB_WAIT,	DEBUG,	"context %u: waits for object %u to reach %u") \
+	X(CONTEXT_BROKEN, ERROR, "context %u: malformed client command at offset %x, type %C") \
+	X(JOB_WAIT,	DEBUG,	"context %u: waits for object %x to reach %u") \
 	X(JOB_START,	DEBUG,	"context %u: job %u starts in mmu context %u") \
 	X(JOB_DONE,	DEBUG,	"context %u: job %u done") \
-	X(JOB_FAULT,	INFO,	"context %u: job %u fault %u") \
+	X(JOB_FAULT,	INFO,	"context %u: job %u fault %F") \
 	X(JOB_SWITCH,	DEBUG,	"context %u: job %u switched out after %u us") \
 	X(JOB_RESUME,	DEBUG,	"context %u: job %u resumes in mmu context %u") \
-	X(CONTEXT_BOOST, INFO,	"context %u: waited %u us, runs before priority %u") \
+	X(CONTEXT_BOOST, INFO,	"context %u: waited %u us, runs before priority %P") \
 	X(MMU_BIND,	DEBUG,	"mmu context %u bound for context %u") \
-	X(MMU_INVALIDATE, DEBUG, "mmu context %u invalidated, page %u to %u") \
-	X(FWCCB_FULL,	ERROR,	"fwccb full: message type %u dropped") \
+	X(MMU_INVALIDATE, DEBUG, "mmu context %u invalidated, pages %A to %A") \
+	X(FWCCB_FULL,	ERROR,	"fwccb full: message %M dropped") \
 	X(PARTIAL,	INFO,	"context %u: job %u out of pages, partial render %u") \
-	X(FREE_LIST_GROW, INFO,	"free list %u: requests more than %u pages") \
-	X(FREE_LIST_GROWN, INFO, "free list %u: %u pages") \
-	X(TRAP,		ERROR,	"trap: cause %u at %u, value %u") \
-	X(CONTEXT_PRIORITY, INFO, "context %u: priority %u, was %u") \
+	X(FREE_LIST_GROW, INFO,	"free list %x: requests more than %u pages") \
+	X(FREE_LIST_GROWN, INFO, "free list %x: %u pages") \
+	X(TRAP,		ERROR,	"trap: %T at %x, value %x") \
+	X(CONTEXT_PRIORITY, INFO, "context %u: priority %P, was %P") \
 	X(PREEMPT_SLICE, DEBUG,	"context %u: job %u preempted, its slice of %u us has expired") \
-	X(PREEMPT_PRIORITY, DEBUG, "context %u: job %u preempted by a context of priority %u") \
+	X(PREEMPT_PRIORITY, DEBUG, "context %u: job %u preempted by a context of priority %P") \
 	X(PAGES_STALL,	DEBUG,	"context %u: job %u stalls, no page is free") \
 	X(PAGES_WAIT,	DEBUG,	"context %u: job %u waits for pages of other jobs") \
 	X(PAGES_RESUME,	DEBUG,	"context %u: job %u continues") \

@@ -6,15 +6,20 @@
 #include <string.h>
 
 #include "dump.h"
+#include "fwlog.h"
 #include "pumice_decode.h"
 #include "pumice_names.h"
 #include "pumice_regs.h"
 
-static const char *const masters[FWIF_DM_COUNT] = { "compute", "geometry", "fragment", "transfer" };
+/* A file may contain any number, also one without a name. */
+static const char *name_text(const char *name)
+{
+	return name ? name : "unknown";
+}
 
 static const char *master_text(u32 dm)
 {
-	return dm < FWIF_DM_COUNT ? masters[dm] : "unknown";
+	return name_text(pumice_fwif_dm_name(dm));
 }
 
 /* Print text of a file, with control characters replaced by '?'. */
@@ -129,7 +134,7 @@ static void print_busy(u32 busy)
 	printf("busy data masters:");
 	for (u32 dm = 0; dm < FWIF_DM_COUNT; dm++)
 		if (busy >> dm & 1)
-			printf(" %s", masters[dm]);
+			printf(" %s", master_text(dm));
 	printf("%s\n", busy ? "" : " none");
 }
 
@@ -247,8 +252,9 @@ static void print_boot(const struct fwif_boot *b, const char *late)
 {
 	printf("firmware%s: build ", late);
 	print_text(b->build_id, sizeof(b->build_id));
-	printf(", interface %u.%u, state %u, error %u (0x%x at 0x%x)\n", b->fw_version >> 16,
-	       b->fw_version & 0xffff, b->state, b->error, b->error_info, b->error_pc);
+	printf(", interface %u.%u, %s, error: %s (0x%x at 0x%x)\n", b->fw_version >> 16,
+	       b->fw_version & 0xffff, name_text(pumice_fwif_state_name(b->state)),
+	       name_text(pumice_fwif_error_name(b->error)), b->error_info, b->error_pc);
 	printf("jobs: %u started, %u done, %u faulted, %u killed; %u commands, %u switches\n",
 	       b->jobs_started, b->jobs_done, b->jobs_faulted, b->jobs_killed, b->commands,
 	       b->switches);
@@ -262,10 +268,10 @@ static void print_boot(const struct fwif_boot *b, const char *late)
 
 static void print_context(const struct fwif_context *c, const char *late)
 {
-	printf("context %u%s: %s, priority %u, state %u, read to %u, %u slices, running job %u since %"
+	printf("context %u%s: %s, priority %s, state %u, read to %u, %u slices, running job %u since %"
 	       PRIu64 "\n",
-	       c->id, late, master_text(c->dm), c->priority, c->state, c->cccb_read, c->slices,
-	       c->job_seqno, c->slice_start);
+	       c->id, late, master_text(c->dm), name_text(pumice_fwif_priority_name(c->priority)),
+	       c->state, c->cccb_read, c->slices, c->job_seqno, c->slice_start);
 }
 
 static bool print_firmware(const struct dump *dump, bool all)
@@ -286,36 +292,13 @@ static bool print_firmware(const struct dump *dump, bool all)
 	return any;
 }
 
-/* A text of fwif.h has at most three unsigned arguments, spelled %u. */
-static void print_event_text(const char *format, const u32 *args)
-{
-	u32 used = 0;
-
-	for (; *format; format++) {
-		if (format[0] == '%' && format[1] == 'u') {
-			printf("%u", used < 3 ? args[used] : 0);
-			used++;
-			format++;
-		} else {
-			putchar(*format);
-		}
-	}
-	putchar('\n');
-}
-
 static void print_log_entry(const struct fwif_log_entry *e)
 {
-	static const char *const formats[] = {
-#define LOG_EVENT(event, level, text) text,
-		FWIF_LOG_EVENTS(LOG_EVENT)
-#undef LOG_EVENT
-	};
+	char text[PUMICE_LOG_TEXT];
 
-	printf("  [%6" PRIu64 ".%09" PRIu64 "] ", e->time / 1000000000, e->time % 1000000000);
-	if (e->event < sizeof(formats) / sizeof(formats[0]))
-		print_event_text(formats[e->event], e->args);
-	else
-		printf("unknown event %u: %u %u %u\n", e->event, e->args[0], e->args[1], e->args[2]);
+	pumice_log_text(text, sizeof(text), e->event, e->args);
+	printf("  [%6" PRIu64 ".%09" PRIu64 "] %s\n", e->time / 1000000000, e->time % 1000000000,
+	       text);
 }
 
 /* Oldest first; entries that were being written are omitted. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fwif.h"
+#include "fwlog.h"
 #include "perfetto_internal.h"
 #include "pumice_formats.h"
 #include "pumice_names.h"
@@ -79,23 +80,6 @@ static void put_event_name(char *to, size_t bytes, const char *name)
 	to[i] = '\0';
 }
 
-/* Formats have %u only. */
-static void put_event_text(char *to, size_t bytes, const char *format, const uint32_t args[3])
-{
-	size_t at = 0;
-	uint32_t arg = 0;
-
-	for (; *format && at + 12 < bytes; format++) {
-		if (format[0] == '%' && format[1] == 'u' && arg < 3) {
-			at += (size_t)snprintf(to + at, bytes - at, "%" PRIu32, args[arg++]);
-			format++;
-		} else {
-			to[at++] = *format;
-		}
-	}
-	to[at] = '\0';
-}
-
 static void firmware(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
 	const uint32_t args[3] = { (uint32_t)e->arg0, (uint32_t)(e->arg0 >> 32),
@@ -109,7 +93,7 @@ static void firmware(struct perfetto *p, const struct pumice_event_record *e, ui
 		return;
 	topic = topic_of(event);
 	put_event_name(name, sizeof(name), event_name[event]);
-	put_event_text(text, sizeof(text), event_format[event], args);
+	pumice_log_text(text, sizeof(text), event, args);
 	if (!strncmp(event_format[event], "context %u", strlen("context %u")))
 		context = args;
 	pf_name(p, PF_FIRMWARE, "firmware", topic, topic_name[topic]);

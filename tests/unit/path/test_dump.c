@@ -146,17 +146,18 @@ static void check_fault(struct path *p)
 	assert_has(text, "cdm_launch");
 	assert_has(text, "cdm_halt");
 	assert_has(text, "SYS_CONFIG");
-	assert_has(text, "job 1 fault %u\n", r.fault);
+	assert_has(text, "job 1 fault mmu-pt-invalid\n");
 	/* The mapped bytes before and after the address. */
 	assert_has(text, "around the fault, 64 bytes at 0x%010llx:\n", UNMAPPED - 128);
 	assert_has(text, "library: libpumice, in process, ");
 	assert_has(text, "firmware interface: %u.%u\n", FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR);
 	assert_has(text, "jobs: 1 started, 1 done, 1 faulted, 0 killed;");
-	assert_has(text, " (read later): compute, priority %u, state", PUMICE_PRIORITY_NORMAL);
+	assert_has(text, " (read later): compute, priority normal, state");
 	/* The GPU has continued since the fault. */
 	assert_has(text, "waves in flight (read later): 0\n");
 	assert_has(text, "registers (read later):\n");
 	assert_has(text, "firmware (read later): build ");
+	assert_has(text, ", ready, error: none (0x0 at 0x0)\n");
 	assert_has(text, "firmware log (read later):\n");
 	assert_has(text, "process: test_path_dump (%d)\n", getpid());
 	free(text);
@@ -362,10 +363,10 @@ static void check_priorities(struct path *p)
 	assert_int_equal(pumice_context_set_priority(p->context, PUMICE_PRIORITY_LOW), 0);
 	f = take_dump(p->context);
 	text = show_file(&f);
-	assert_has(text, " context %u: priority 2, was 1\n", pumice_context_id(render));
-	assert_int_equal(occurrences(text, ": priority 2, was 1\n"), 2);
-	assert_has(text, " context %u: priority 0, was 1\n", pumice_context_id(p->context));
-	assert_int_equal(occurrences(text, ": priority 0, was 1\n"), 1);
+	assert_has(text, " context %u: priority high, was normal\n", pumice_context_id(render));
+	assert_int_equal(occurrences(text, ": priority high, was normal\n"), 2);
+	assert_has(text, " context %u: priority low, was normal\n", pumice_context_id(p->context));
+	assert_int_equal(occurrences(text, ": priority low, was normal\n"), 1);
 	free(text);
 	free(f.data);
 	pumice_context_destroy(render);

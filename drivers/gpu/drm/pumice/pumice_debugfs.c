@@ -8,10 +8,13 @@
 #include <linux/debugfs.h>
 
 #include <drm/drm_debugfs.h>
+#include <drm/drm_gpuvm.h>
 
+#include "fwlog.h"
 #include "pumice_bench.h"
 #include "pumice_context.h"
 #include "pumice_debugfs.h"
+#include "pumice_fault_log.h"
 #include "pumice_free_list.h"
 #include "pumice_fw.h"
 #include "pumice_gem.h"
@@ -24,15 +27,6 @@
 
 #define LOG_MASK	(PUMICE_LOG_COUNT - 1)
 
-static const struct {
-	const char *name;
-	const char *format;
-} log_events[] = {
-#define LOG_EVENT(event, level, text) { #level, text },
-	FWIF_LOG_EVENTS(LOG_EVENT)
-#undef LOG_EVENT
-};
-
 static struct pumice_device *pumice_debugfs_seq_device(struct seq_file *m)
 {
 	struct drm_debugfs_entry *entry = m->private;
@@ -40,26 +34,11 @@ static struct pumice_device *pumice_debugfs_seq_device(struct seq_file *m)
 	return to_pumice_device(entry->dev);
 }
 
-/* Print a log text of fwif.h; it has at most three unsigned arguments, spelled %u. */
-static void pumice_debugfs_print_log_text(struct seq_file *m, const char *format, const u32 *args)
-{
-	const char *at;
-	u32 used = 0;
-
-	while ((at = strstr(format, "%u"))) {
-		seq_write(m, format, at - format);
-		seq_printf(m, "%u", used < 3 ? args[used] : 0);
-		used++;
-		format = at + 2;
-	}
-	seq_puts(m, format);
-	seq_putc(m, '\n');
-}
-
 /* Print one entry, unless the firmware overwrites it meanwhile. */
 static void pumice_debugfs_print_log_entry(struct seq_file *m, const struct fwif_log_entry *shared,
 					   u32 number)
 {
+	char text[PUMICE_LOG_TEXT];
 	struct fwif_log_entry e;
 
 	if (READ_ONCE(shared->sequence) != number + 1)
@@ -68,14 +47,9 @@ static void pumice_debugfs_print_log_entry(struct seq_file *m, const struct fwif
 	pumice_copy_once(&e, shared, sizeof(e));
 	if (READ_ONCE(shared->sequence) != number + 1)
 		return;
-	seq_printf(m, "[%6llu.%09llu] ", e.time / NSEC_PER_SEC, e.time % NSEC_PER_SEC);
-	if (e.event >= ARRAY_SIZE(log_events)) {
-		seq_printf(m, "unknown event %u: %u %u %u\n", e.event, e.args[0], e.args[1],
-			   e.args[2]);
-		return;
-	}
-	seq_printf(m, "%-5s ", log_events[e.event].name);
-	pumice_debugfs_print_log_text(m, log_events[e.event].format, e.args);
+	pumice_log_text(text, sizeof(text), e.event, e.args);
+	seq_printf(m, "[%6llu.%09llu] %-5s %s\n", e.time / NSEC_PER_SEC, e.time % NSEC_PER_SEC,
+		   pumice_log_level_name(e.event) ?: "?", text);
 }
 
 static void pumice_debugfs_print_log(struct seq_file *m, const struct pumice_fw_shared *s)
@@ -165,15 +139,25 @@ static int pumice_debugfs_show_state(struct seq_file *m, void *data)
 	return 0;
 }
 
+static void pumice_debugfs_print_queue_locked(struct seq_file *m, struct pumice_queue *q)
+{
+	const struct pumice_context *ctx = q->ctx;
+
+	lockdep_assert_held(&ctx->lock);
+	seq_printf(m, "context %u: %s, of %s (%d), its context %u, priority %s, ", q->id,
+		   pumice_fwif_dm_name(q->dm), ctx->process, ctx->pid, READ_ONCE(ctx->id),
+		   pumice_fwif_priority_name(ctx->priority));
+	seq_printf(m, "queued %d, in flight %zu, last job %u\n", atomic_read(&q->queued),
+		   list_count_nodes(&q->in_flight), q->seqno);
+}
+
 static void pumice_debugfs_print_context(struct seq_file *m, struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
 
 	spin_lock(&ctx->lock);
 	pumice_for_each_queue(q, ctx)
-		seq_printf(m, "context %u: %s, priority %u, queued %d, in flight %zu, last job %u\n",
-			   q->id, pumice_queue_name(q->dm), ctx->priority,
-			   atomic_read(&q->queued), list_count_nodes(&q->in_flight), q->seqno);
+		pumice_debugfs_print_queue_locked(m, q);
 	seq_printf(m, "  done %llu, failed %llu%s%s%s%s\n", ctx->status.done, ctx->status.failed,
 		   ctx->state & DRM_PUMICE_CONTEXT_GUILTY ? ", guilty" : "",
 		   ctx->state & DRM_PUMICE_CONTEXT_INNOCENT ? ", innocent" : "",
@@ -201,6 +185,7 @@ static int pumice_debugfs_show_contexts(struct seq_file *m, void *data)
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
 		pumice_debugfs_print_context(m, ctx);
 	mutex_unlock(&pdev->reset.lock);
+	pumice_fault_log_show(m, pdev);
 	return 0;
 }
 
@@ -217,8 +202,40 @@ static void pumice_debugfs_print_blocks(struct seq_file *m, const struct pumice_
 	pumice_mmu_count_blocks(mmu, blocks);
 	for (size = 0; size < PUMICE_PAGE_SIZE_COUNT; size++)
 		if (blocks[size])
-			seq_printf(m, "blocks of %s pages: %u\n", pumice_page_size_str(size),
+			seq_printf(m, "  blocks of %s pages: %u\n", pumice_page_size_str(size),
 				   blocks[size]);
+}
+
+/* The VM's lock keeps the mapping, and so its reference to the buffer. */
+static void pumice_debugfs_print_mapping(struct seq_file *m, struct pumice_device *pdev,
+					 const struct drm_gpuva *va)
+{
+	const char *label;
+
+	seq_printf(m, "  0x%010llx to 0x%010llx: ", va->va.addr,
+		   va->va.addr + va->va.range - 1);
+	if (!va->gem.obj) {
+		seq_puts(m, "no memory\n");
+		return;
+	}
+	spin_lock(&pdev->bos_lock);
+	label = to_pumice_bo(va->gem.obj)->label;
+	seq_printf(m, "buffer of %zu bytes from 0x%llx%s%s\n", va->gem.obj->size,
+		   va->gem.offset, label ? ": " : "", label ?: "");
+	spin_unlock(&pdev->bos_lock);
+}
+
+static void pumice_debugfs_print_vm_locked(struct seq_file *m, struct pumice_vm *vm)
+{
+	struct drm_gpuva *va;
+
+	lockdep_assert_held(&vm->lock);
+	seq_printf(m, "vm of %s (%d), client %llu%s%s\n", vm->process, vm->pid, vm->client,
+		   vm->closed ? ", destroyed" : "", vm->unusable ? ", unusable" : "");
+	drm_gpuvm_for_each_va(va, &vm->base)
+		pumice_debugfs_print_mapping(m, vm->pdev, va);
+	if (vm->mmu)
+		pumice_debugfs_print_blocks(m, vm->mmu);
 }
 
 static int pumice_debugfs_show_vms(struct seq_file *m, void *data)
@@ -229,9 +246,7 @@ static int pumice_debugfs_show_vms(struct seq_file *m, void *data)
 	mutex_lock(&pdev->vms_lock);
 	list_for_each_entry(vm, &pdev->vms, node) {
 		mutex_lock(&vm->lock);
-		drm_debugfs_gpuva_info(m, &vm->base);
-		if (vm->mmu)
-			pumice_debugfs_print_blocks(m, vm->mmu);
+		pumice_debugfs_print_vm_locked(m, vm);
 		mutex_unlock(&vm->lock);
 	}
 	mutex_unlock(&pdev->vms_lock);

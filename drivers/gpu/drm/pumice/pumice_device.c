@@ -127,6 +127,7 @@ static int pumice_device_init_software(struct pumice_device *pdev)
 	pdev->fw.log_level = FWIF_LOG_INFO;
 	pumice_kccb_init(pdev);
 	pumice_dump_init(pdev);
+	pumice_fault_log_init(&pdev->fault_log);
 	pdev->sched_wq = alloc_workqueue("pumice-sched", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!pdev->sched_wq) {
 		ret = -ENOMEM;

@@ -5,7 +5,7 @@
  * Lock order, outermost first: unplug_lock, vms_lock, kernel_ranges_lock, bind_queue.push_lock,
  * free_list.grow_lock, dma_resv, vm.lock, purgeable.lock, reset.lock, gpu_trace.lock,
  * fw_mem.lock, quota.lock, reset.contexts_lock, context.lock, kccb.lock. No lock is acquired
- * inside vm.faults.lock, dump.lock, bind_queue.lock, bos_lock and scenes_lock. See
+ * inside vm.faults.lock, fault_log.lock, dump.lock, bind_queue.lock, bos_lock and scenes_lock. See
  * Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
@@ -32,6 +32,7 @@
 #include "compat.h"
 #include "fwif.h"
 #include "pumice_dump.h"
+#include "pumice_fault_log.h"
 #include "pumice_mmu.h"
 #include "pumice_quota.h"
 #include "pumice_regs.h"
@@ -267,6 +268,8 @@ struct pumice_device {
 	struct pumice_stats stats;
 	/** @dump: for devcoredump */
 	struct pumice_dump dump;
+	/** @fault_log: jobs that faulted or timed out last, for debugfs */
+	struct pumice_fault_log fault_log;
 	/** @totals: under reset.lock, or during initialization and removal */
 	struct pumice_totals totals;
 

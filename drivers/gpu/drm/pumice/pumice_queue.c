@@ -17,6 +17,7 @@
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_events.h"
+#include "pumice_fault_log.h"
 #include "pumice_fdinfo.h"
 #include "pumice_fence.h"
 #include "pumice_fw.h"
@@ -571,6 +572,8 @@ static void pumice_queue_end_job_locked(struct pumice_job *job, int error,
 
 	lockdep_assert_held(&ctx->lock);
 	pumice_result_note_locked(job, error, r);
+	if (r)
+		pumice_fault_log_note_locked(job, error, r);
 	pumice_pair_end_locked(job);
 	list_del_init(&job->node);
 	pumice_irq_unexpect(ctx->pdev);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The last jobs of a GPU that faulted or timed out, for debugfs: the kernel log names no process,
+ * and a context is often destroyed before its fault is examined.
+ *
+ * Limits: PUMICE_FAULT_LOG_COUNT records, of all processes together; a process that faults
+ * continuously displaces the others.
+ */
+#include <linux/seq_file.h>
+#include <linux/timekeeping.h>
+
+#include "fwlog.h"
+#include "pumice_context.h"
+#include "pumice_device.h"
+#include "pumice_fault_log.h"
+#include "pumice_job.h"
+#include "pumice_names.h"
+
+/**
+ * pumice_fault_log_init - initialize an empty log
+ * @log: log of a device that is being probed
+ */
+void pumice_fault_log_init(struct pumice_fault_log *log)
+{
+	spin_lock_init(&log->lock);
+}
+
+/**
+ * pumice_fault_log_note_locked - store a job that completes, if it faulted or timed out
+ * @job: job; under its context's lock
+ * @error: error of its fence
+ * @r: copy of its result
+ *
+ * Does not sleep or allocate: the job's fence has not signalled yet.
+ */
+void pumice_fault_log_note_locked(const struct pumice_job *job, int error,
+				  const struct fwif_job_result *r)
+{
+	const struct pumice_context *ctx = job->ctx;
+	struct pumice_fault_log *log = &ctx->pdev->fault_log;
+	struct pumice_fault_record *record;
+
+	lockdep_assert_held(&ctx->lock);
+	if (error != -EIO && error != -ETIMEDOUT)
+		return;
+	spin_lock(&log->lock);
+	record = &log->kept[log->total++ % PUMICE_FAULT_LOG_COUNT];
+	*record = (struct pumice_fault_record) {
+		.time = ktime_get_ns(),
+		.job = job->number,
+		.addr = r->addr,
+		.context = ctx->id,
+		.queue = job->queue->id,
+		.seqno = job->seqno,
+		.dm = job->queue->dm,
+		.error = error,
+		.pid = ctx->pid,
+		.fault = r->fault,
+		.unit = r->unit,
+		.access = r->access,
+	};
+	memcpy(record->process, ctx->process, sizeof(record->process));
+	spin_unlock(&log->lock);
+}
+
+/* Copy record @n. Returns false if it does not exist, or was overwritten meanwhile. */
+static bool fault_log_copy(struct pumice_fault_log *log, u64 n, struct pumice_fault_record *record)
+{
+	bool kept;
+
+	spin_lock(&log->lock);
+	kept = n < log->total && log->total - n <= PUMICE_FAULT_LOG_COUNT;
+	if (kept)
+		*record = log->kept[n % PUMICE_FAULT_LOG_COUNT];
+	spin_unlock(&log->lock);
+	return kept;
+}
+
+static void fault_log_print(struct seq_file *m, const struct pumice_fault_record *record)
+{
+	seq_printf(m, "[%5llu.%06llu] %s (%d): context %u job %u, %s, its context %u job %llu: ",
+		   record->time / NSEC_PER_SEC, record->time % NSEC_PER_SEC / NSEC_PER_USEC,
+		   record->process, record->pid, record->queue, record->seqno,
+		   pumice_fwif_dm_name(record->dm), record->context, record->job);
+	if (record->error == -ETIMEDOUT && record->unit == PUMICE_UNIT_NONE)
+		seq_puts(m, "timed out\n");
+	else if (record->error == -ETIMEDOUT)
+		seq_printf(m, "timed out in %s, at 0x%llx\n", pumice_unit_str(record->unit),
+			   record->addr);
+	else
+		seq_printf(m, "%s by %s, %s at 0x%llx\n", pumice_fault_str(record->fault),
+			   pumice_unit_str(record->unit), pumice_access_str(record->access),
+			   record->addr);
+}
+
+/**
+ * pumice_fault_log_show - print the kept records, oldest first
+ * @m: file of debugfs
+ * @pdev: device
+ */
+void pumice_fault_log_show(struct seq_file *m, struct pumice_device *pdev)
+{
+	struct pumice_fault_log *log = &pdev->fault_log;
+	struct pumice_fault_record record;
+	u64 total, n;
+
+	spin_lock(&log->lock);
+	total = log->total;
+	spin_unlock(&log->lock);
+	seq_printf(m, "last faults, %llu in total:\n", total);
+	for (n = total - min_t(u64, total, PUMICE_FAULT_LOG_COUNT); n < total; n++)
+		if (fault_log_copy(log, n, &record))
+			fault_log_print(m, &record);
+}

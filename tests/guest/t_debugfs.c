@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Files of the driver in debugfs: the processes of contexts and VMs, the last faults, labels of
+ * mapped buffers, and the firmware's log with names in place of numbers.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "parameters.h"
+#include "fixture.h"
+#include "sync.h"
+#include "system.h"
+
+#define TEXT_BYTES	(1u << 20)
+#define KEPT		16u	/* faults that the driver keeps */
+#define TIMEOUT_MS	500
+#define LOG_INFO	"1"	/* default */
+#define LOG_DEBUG	"2"
+
+static char text[TEXT_BYTES];
+
+/* Read a file of the driver; the text is valid until the next call. */
+static const char *read_text(const char *name)
+{
+	char path[256];
+	size_t used;
+	FILE *file;
+
+	CHECK(debugfs_path(name, path, sizeof(path)));
+	file = fopen(path, "re");
+	CHECK(file);
+	used = fread(text, 1, sizeof(text) - 1, file);
+	text[used] = '\0';
+	fclose(file);
+	return text;
+}
+
+/* Return the last line that has both parts, or NULL. */
+static const char *find_line(const char *all, const char *part, const char *other)
+{
+	static char line[512];
+	const char *start, *end, *found = NULL;
+
+	for (start = all; *start; start = *end ? end + 1 : end) {
+		end = start + strcspn(start, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)(end - start), start);
+		if (strstr(line, part) && strstr(line, other))
+			found = start;
+	}
+	if (!found)
+		return NULL;
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(found, "\n"), found);
+	return line;
+}
+
+static const char *need_line(const char *name, const char *part, const char *other)
+{
+	const char *line = find_line(read_text(name), part, other);
+
+	if (!line)
+		test_fail(__FILE__, __LINE__, "no line of %s has \"%s\" and \"%s\"", name, part, other);
+	return line;
+}
+
+/* Name this process; returns "NAME (PID)" as the driver prints it. */
+static const char *name_process(const char *name)
+{
+	static char owner[64];
+
+	CHECK_EQUAL(prctl(PR_SET_NAME, name), 0);
+	snprintf(owner, sizeof(owner), "%s (%d)", name, getpid());
+	return owner;
+}
+
+static void contexts_name_their_process(void)
+{
+	const char *owner = name_process("quartz");
+	struct fixture fx = fx_open();
+	char id[64];
+
+	snprintf(id, sizeof(id), "its context %u, priority normal, queued 0, in flight 0",
+		 fx.context);
+	need_line("contexts", owner, id);
+	CHECK(strstr(need_line("contexts", owner, id), ": compute, of "));
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	CHECK(!find_line(read_text("contexts"), owner, id));
+}
+
+/* Fault as a process of its own, which ends with all its objects. Returns its number. */
+static pid_t fault_in_child(const char *name, u64 va)
+{
+	pid_t pid = fork();
+	struct fixture fx;
+	int status;
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		name_process(name);
+		fx = fx_open();
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, va, 1)), -EIO);
+		_exit(0);
+	}
+	CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK_EQUAL(status, 0);
+	return pid;
+}
+
+/* The times are those of a clock that this process reads, too. */
+static void fault_is_kept_after_its_process_has_ended(void)
+{
+	const u64 va = FX_FREE + 5 * PAGE;
+	double before = (double)now_ns() / 1e9, after, when;
+	char owner[64], cause[64];
+	const char *line;
+	pid_t pid = fault_in_child("basalt", va);
+
+	after = (double)now_ns() / 1e9;
+	need_nothing_left();
+	snprintf(owner, sizeof(owner), "] basalt (%d): context ", pid);
+	snprintf(cause, sizeof(cause), " by usc-data, write at 0x%llx", (unsigned long long)va);
+	line = need_line("contexts", owner, cause);
+	CHECK(strstr(line, " job 1, compute, its context 1 job 1: mmu-"));
+	CHECK_EQUAL(sscanf(line, "[%lf]", &when), 1);
+	CHECK(when > before - 0.001 && when < after + 0.001);
+}
+
+/* The numbers of the kept jobs, which are the newest, ascend. */
+static void last_sixteen_faults_are_kept(void)
+{
+	const char *owner = name_process("obsidian"), *at;
+	struct fixture fx = fx_open();
+	u64 stream = fx_store_stream(&fx, FX_FREE, 1);
+	u32 i, job, want = 5, lines = 0;
+
+	for (i = 0; i < KEPT + 4; i++)
+		CHECK_EQUAL(fx_run(&fx, stream), -EIO);
+	at = strstr(read_text("contexts"), "last faults, ");
+	CHECK(at);
+	for (at = strstr(at, "\n["); at; at = strstr(at + 1, "\n[")) {
+		lines++;
+		CHECK(!strncmp(strstr(at, "] ") + 2, owner, strlen(owner)));
+		CHECK_EQUAL(sscanf(strstr(at, "its context "), "its context %*u job %u", &job), 1);
+		CHECK_EQUAL(job, want);
+		want++;
+	}
+	CHECK_EQUAL(lines, KEPT);
+}
+
+static void time_out_is_kept(void)
+{
+	const char *owner = name_process("gneiss");
+	struct fixture fx = fx_open();
+
+	fx_block(&fx);
+	CHECK_EQUAL(fx_wait(&fx), -ETIMEDOUT);
+	need_line("contexts", owner, ": timed out in usc-code, at 0x");
+}
+
+/* A job that completes, and one that is cancelled, are not faults. */
+static void other_ends_of_jobs_are_not_kept(void)
+{
+	const char *owner = name_process("marble");
+	struct fixture fx = fx_open();
+
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
+	fx_block(&fx);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
+	CHECK(!find_line(read_text("contexts"), owner, "its context "));
+}
+
+static void set_label(int fd, u32 handle, const char *label)
+{
+	struct drm_pumice_bo_set_label args = {
+		.handle = handle, .label = (uintptr_t)label,
+	};
+
+	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args));
+}
+
+/* Return the lines of the VM of one process: up to the next VM. */
+static const char *vm_text(const char *owner)
+{
+	char head[80];
+	char *at, *end;
+
+	snprintf(head, sizeof(head), "vm of %s, client ", owner);
+	at = strstr(read_text("vms"), head);
+	CHECK(at);
+	end = strstr(at, "\nvm of ");
+	if (end)
+		*end = '\0';
+	return at;
+}
+
+static void vms_show_process_and_labels_of_mappings(void)
+{
+	const char *owner = name_process("granite"), *vm;
+	int fd = need_gpu();
+	u32 id = need_vm(fd), bo = need_bo(fd, 3 * PAGE), plain = need_bo(fd, PAGE);
+	char line[160];
+
+	set_label(fd, bo, "vertices of a hill");
+	need_map(fd, id, bo, PAGE, FX_FREE, 2 * PAGE, 0);
+	need_map(fd, id, plain, 0, FX_FREE + MIB, PAGE, 0);
+	need_map(fd, id, 0, 0, FX_FREE + 2 * MIB, PAGE, DRM_PUMICE_BIND_NULL);
+	vm = vm_text(owner);
+	snprintf(line, sizeof(line), "client %llu\n",
+		 (unsigned long long)fdinfo_number(fd, "drm-client-id"));
+	CHECK(strstr(vm, line));
+	CHECK(strstr(vm, "  0x0040000000 to 0x0040001fff: "
+		     "buffer of 12288 bytes from 0x1000: vertices of a hill\n"));
+	CHECK(strstr(vm, "  0x0040100000 to 0x0040100fff: buffer of 4096 bytes from 0x0\n"));
+	CHECK(strstr(vm, "  0x0040200000 to 0x0040200fff: no memory\n"));
+	need_unmap(fd, id, FX_FREE, PAGE);
+	CHECK(strstr(vm_text(owner), "  0x0040001000 to 0x0040001fff: "
+		     "buffer of 12288 bytes from 0x2000: vertices of a hill\n"));
+}
+
+/* Lines of the firmware name the context by its own number, which "contexts" shows. */
+static u32 firmware_context(const struct fixture *fx, const char *owner)
+{
+	char its[32];
+	u32 id;
+
+	snprintf(its, sizeof(its), "its context %u, ", fx->context);
+	CHECK_EQUAL(sscanf(need_line("contexts", owner, its), "context %u:", &id), 1);
+	return id;
+}
+
+static void fw_log_has_names_in_place_of_numbers(void)
+{
+	const char *owner = name_process("slate");
+	char path[256], part[64], address[64];
+	struct fixture fx;
+	u32 id;
+
+	CHECK(debugfs_path("fw_log_level", path, sizeof(path)));
+	CHECK_OK(write_file(path, LOG_DEBUG));
+	fx = fx_open();
+	id = firmware_context(&fx, owner);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	CHECK_OK(gpu_context_set_priority(fx.fd, fx.context, DRM_PUMICE_PRIORITY_LOW));
+	need_unmap(fx.fd, fx.vm, FX_DATA, PAGE);
+	CHECK_OK(write_file(path, LOG_INFO));
+	snprintf(part, sizeof(part), "INFO  context %u: new, priority normal", id);
+	need_line("fw_log", part, "");
+	snprintf(part, sizeof(part), "INFO  context %u: job 1 fault mmu-", id);
+	need_line("fw_log", part, "");
+	snprintf(part, sizeof(part), "INFO  context %u: priority low, was normal", id);
+	need_line("fw_log", part, "");
+	snprintf(address, sizeof(address), " invalidated, pages 0x%llx to ",
+		 (unsigned long long)FX_DATA);
+	need_line("fw_log", "DEBUG mmu context ", address);
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(contexts_name_their_process),
+	TEST_CASE(fault_is_kept_after_its_process_has_ended),
+	TEST_CASE(last_sixteen_faults_are_kept),
+	TEST_CASE(time_out_is_kept),
+	TEST_CASE(other_ends_of_jobs_are_not_kept),
+	TEST_CASE(vms_show_process_and_labels_of_mappings),
+	TEST_CASE(fw_log_has_names_in_place_of_numbers),
+};
+
+TEST_MAIN_TIMEOUT(cases, TIMEOUT_MS)
