@@ -110,7 +110,7 @@ poke $((VERSION_AT + 2)) 177
 bad firmware_of_another_version "another interface version"
 
 dd if=$GOOD of=$FIRMWARE bs=1024 count=2 2>/dev/null
-bad truncated_firmware "not as long as its header says"
+bad truncated_firmware "size differs from that in its header"
 
 echo >$FIRMWARE
 bad nearly_empty_firmware "too short"

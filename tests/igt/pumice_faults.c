@@ -673,7 +673,7 @@ static void invalid_faults_refused(void)
 #define LOCKUP		"firmware processor stopped: |" IGT_PUMICE_RESET "firmware failed"
 #define TRAP		"firmware stopped: unexpected trap|" IGT_PUMICE_RESET "firmware failed"
 #define SILENCE		IGT_PUMICE_RESET "firmware does not answer"
-#define HEARTBEAT	IGT_PUMICE_RESET "firmware answers, but does nothing else"
+#define HEARTBEAT	IGT_PUMICE_RESET "firmware answers, but makes no progress"
 #define RING_INDEX	"firmware ring index [0-9]+ out of range|" \
 			IGT_PUMICE_RESET "firmware failed"
 #define REFUSED		"firmware command failed|" IGT_PUMICE_RESET "firmware failed"
@@ -780,13 +780,13 @@ int igt_main()
 	fault_interrupt_subtests();
 	memory_subtests();
 	subtest_logs("crash-at-boot", "a boot that fails is retried", crash_at_boot,
-		LOCKUP "|firmware does not answer at boot");
+		LOCKUP "|firmware did not boot in [0-9]+ ms");
 	subtest_logs("crash-at-every-boot", "a GPU that cannot be booted is unplugged",
 		crash_at_every_boot,
-		SILENCE "|firmware did not start: |the GPU does not come back; " GIVEN_UP);
+		SILENCE "|firmware did not boot: |firmware did not boot after a reset; " GIVEN_UP);
 	subtest_logs("crash-at-every-job", "a GPU whose firmware crashes at every job is unplugged",
 		crash_at_every_job,
-		LOCKUP "|" SILENCE "|the firmware fails again and again; " GIVEN_UP);
+		LOCKUP "|" SILENCE "|firmware failed repeatedly; " GIVEN_UP);
 	subtest_logs("kernel-ccb-silence",
 		"firmware that reads no commands is detected by a tick; the job runs afterwards",
 		kernel_ccb_silence, SILENCE);

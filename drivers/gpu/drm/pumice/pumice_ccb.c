@@ -8,6 +8,7 @@
  * not when the firmware's read index has passed it. That index is used only to
  * never overtake it, and its value is checked.
  */
+#include "fwlog.h"
 #include "pumice_ccb.h"
 #include "pumice_free_list.h"
 #include "pumice_fw.h"
@@ -67,6 +68,13 @@ static bool ccb_asleep(struct pumice_device *pdev)
 	return asleep;
 }
 
+static void ccb_report_refused(struct pumice_device *pdev, u32 type, u32 status)
+{
+	drm_err_ratelimited(&pdev->drm, "firmware refused command %s: status %s\n",
+			    pumice_fw_name(pumice_fwif_kccb_name(type)),
+			    pumice_fw_name(pumice_fwif_status_name(status)));
+}
+
 /* Process answers; an entry is freed when all entries before it are answered, too. */
 static void ccb_collect_locked(struct pumice_device *pdev)
 {
@@ -82,8 +90,7 @@ static void ccb_collect_locked(struct pumice_device *pdev)
 		if (kccb->waiting[i])
 			kccb->waiting[i]->status = status;
 		else if (status != FWIF_STATUS_OK)
-			drm_err_ratelimited(&pdev->drm, "firmware refused command %u: status %u\n",
-					    pdev->fw.shared->kccb[i].type, status);
+			ccb_report_refused(pdev, pdev->fw.shared->kccb[i].type, status);
 		kccb->waiting[i] = NULL;
 	}
 	while (kccb->done != kccb->write && test_bit(kccb->done, kccb->answered)) {
@@ -343,15 +350,18 @@ static void ccb_process_message(struct pumice_device *pdev, const struct fwif_fw
 		/* The job's result has the same information and more; pumice_queue.c reads it. */
 		break;
 	case FWIF_FWCCB_ERROR:
-		drm_err_ratelimited(&pdev->drm, "firmware error: %s, context %u, 0x%llx\n",
-				    pumice_fw_error_str(msg->code), msg->context_id, msg->addr);
+		drm_err_ratelimited(&pdev->drm,
+				    "firmware error: %s, context %u, offset 0x%llx; fw_log in debugfs has more\n",
+				    pumice_fw_name(pumice_fwif_error_name(msg->code)),
+				    msg->context_id, msg->addr);
 		pumice_reset_schedule(pdev);
 		break;
 	case FWIF_FWCCB_FREE_LIST_GROW:
 		pumice_free_list_wanted(pdev, msg->code);
 		break;
 	default:
-		drm_err_ratelimited(&pdev->drm, "firmware message of unknown type %u\n", msg->type);
+		drm_err_ratelimited(&pdev->drm, "firmware message of unknown type %u ignored\n",
+				    msg->type);
 	}
 }
 
@@ -370,7 +380,8 @@ void pumice_fwccb_drain(struct pumice_device *pdev)
 	struct fwif_fwccb_msg msg;
 
 	if (write >= PUMICE_FWCCB_COUNT) {
-		drm_err_ratelimited(&pdev->drm, "firmware ring index %u out of range\n", write);
+		drm_err_ratelimited(&pdev->drm, "firmware ring index %u out of range, maximum %u\n",
+				    write, PUMICE_FWCCB_COUNT - 1);
 		pumice_reset_schedule(pdev);
 		return;
 	}

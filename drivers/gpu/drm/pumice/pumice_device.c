@@ -44,7 +44,9 @@ int pumice_device_halt(struct pumice_device *pdev)
 				!(status & PUMICE_SYS_STATUS__RESETTING__MASK), POLL_US, HALT_US,
 				false, pdev, PUMICE_SYS_STATUS);
 	if (ret) {
-		dev_err(pdev->drm.dev, "the GPU does not reset\n");
+		dev_err(pdev->drm.dev,
+			"GPU did not complete its reset in %u ms; it can no longer access memory\n",
+			HALT_US / 1000);
 		pci_clear_master(to_pci_dev(pdev->drm.dev));
 	}
 	return ret;
@@ -58,16 +60,18 @@ static int pumice_device_map_registers(struct pumice_device *pdev)
 	int ret;
 
 	if (size < PUMICE_OS_PAGE_SIZE || !(pci_resource_flags(pci, BAR) & IORESOURCE_MEM))
-		return dev_err_probe(dev, -ENODEV, "BAR%d is too small: %pa bytes\n", BAR, &size);
+		return dev_err_probe(dev, -ENODEV,
+				     "BAR%d has %pa bytes, required are %#x of memory\n", BAR,
+				     &size, PUMICE_OS_PAGE_SIZE);
 	ret = pcim_enable_device(pci);
 	if (ret)
-		return dev_err_probe(dev, ret, "cannot be enabled\n");
+		return dev_err_probe(dev, ret, "PCI device cannot be enabled\n");
 	pdev->regs = pcim_iomap(pci, BAR, PUMICE_OS_PAGE_SIZE);
 	if (!pdev->regs)
 		return dev_err_probe(dev, -ENOMEM, "BAR%d cannot be mapped\n", BAR);
 	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(DMA_BITS));
 	if (ret)
-		return dev_err_probe(dev, ret, "no %d-bit DMA\n", DMA_BITS);
+		return dev_err_probe(dev, ret, "%d-bit DMA is not possible\n", DMA_BITS);
 	dma_set_max_seg_size(dev, UINT_MAX);
 	return 0;
 }
@@ -77,14 +81,17 @@ static int pumice_device_identify(struct pumice_device *pdev)
 	u32 id = pumice_read(pdev, PUMICE_SYS_ID);
 
 	if (id != PUMICE_SYS_ID__RESET)
-		return dev_err_probe(pdev->drm.dev, -ENODEV, "not a Pumice GPU: id 0x%08x\n", id);
+		return dev_err_probe(pdev->drm.dev, -ENODEV, "not a Pumice GPU: SYS_ID is 0x%08x\n",
+				     id);
 	pdev->version = pumice_read(pdev, PUMICE_SYS_VERSION);
 	if (PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, pdev->version) !=
 	    PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, PUMICE_SYS_VERSION__RESET))
 		return dev_err_probe(pdev->drm.dev, -ENODEV,
-				     "register map version %u.%u is not supported\n",
+				     "GPU has register map %u.%u, driver supports %u.x: use matching versions\n",
 				     PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR, pdev->version),
-				     PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version));
+				     PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version),
+				     PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MAJOR,
+						      PUMICE_SYS_VERSION__RESET));
 	pdev->config = pumice_read(pdev, PUMICE_SYS_CONFIG);
 	pdev->stores = pumice_read(pdev, PUMICE_SYS_STORES);
 	pdev->registers = pumice_read(pdev, PUMICE_SYS_REGISTERS);

@@ -193,7 +193,7 @@ static int pumice_drv_probe(struct pci_dev *pci, const struct pci_device_id *id)
 	ret = drm_dev_register(&pdev->drm, 0);
 	if (ret) {
 		pumice_device_unplug(pdev);
-		return dev_err_probe(&pci->dev, ret, "cannot be registered\n");
+		return dev_err_probe(&pci->dev, ret, "DRM device cannot be registered\n");
 	}
 	pumice_pm_init(pdev);
 	drm_info(&pdev->drm, "%u cores, firmware %s\n",

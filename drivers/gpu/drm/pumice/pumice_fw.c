@@ -13,6 +13,7 @@
 #include <linux/iopoll.h>
 #include <linux/module.h>
 
+#include "fwlog.h"
 #include "pumice_ccb.h"
 #include "pumice_free_list.h"
 #include "pumice_fw.h"
@@ -22,6 +23,9 @@
 #include "pumice_names.h"
 
 #define FW_FILE		"pumice/pumice_fw.bin"
+/* What to do about a missing or unsuitable file. */
+#define FW_INSTALL	"install the firmware built with this driver in /lib/firmware"
+#define FW_UNUSABLE	"firmware %s: %s (interface %u.%u, driver %u.%u); " FW_INSTALL "\n"
 #define POLL_US		50
 
 MODULE_FIRMWARE(FW_FILE);
@@ -30,21 +34,21 @@ MODULE_FIRMWARE(FW_FILE);
 static const char *fw_file_error(const struct firmware *file, const struct fwif_image_header *h)
 {
 	if (h->magic != FWIF_IMAGE_MAGIC)
-		return "no Pumice firmware";
+		return "not a Pumice firmware";
 	if (h->version >> 16 != FWIF_VERSION_MAJOR)
 		return "another interface version";
 	if (h->file_bytes != file->size)
-		return "not as long as its header says";
+		return "size differs from that in its header";
 	if (!h->payload_bytes || h->payload_bytes % 4 ||
 	    h->payload_bytes > PUMICE_FW_RAM_SIZE ||
 	    h->payload_bytes != file->size - sizeof(*h))
-		return "payload size is wrong";
+		return "invalid payload size";
 	if (h->entry % 2 || h->entry >= h->payload_bytes)
-		return "entry lies outside";
+		return "entry point outside of the payload";
 	if (h->reserved[0] || h->reserved[1])
-		return "reserved header fields are set";
+		return "reserved header fields are not zero";
 	if (strnlen(h->build_id, sizeof(h->build_id)) == sizeof(h->build_id))
-		return "build id has no end";
+		return "build id is not terminated";
 	if (~crc32_le(~0, file->data + sizeof(*h), h->payload_bytes) != h->crc32)
 		return "checksum is wrong";
 	return NULL;
@@ -56,13 +60,13 @@ static int fw_check_file(struct pumice_device *pdev, const struct firmware *file
 	const char *error;
 
 	if (file->size <= sizeof(*header))
-		return dev_err_probe(pdev->drm.dev, -EINVAL, "firmware %s: too short\n", FW_FILE);
+		return dev_err_probe(pdev->drm.dev, -EINVAL,
+				     "firmware %s: too short; " FW_INSTALL "\n", FW_FILE);
 	memcpy(header, file->data, sizeof(*header));
 	error = fw_file_error(file, header);
 	if (error)
-		return dev_err_probe(pdev->drm.dev, -EINVAL,
-				     "firmware %s: %s (interface %u.%u, driver %u.%u)\n", FW_FILE,
-				     error, header->version >> 16, header->version & 0xffff,
+		return dev_err_probe(pdev->drm.dev, -EINVAL, FW_UNUSABLE, FW_FILE, error,
+				     header->version >> 16, header->version & 0xffff,
 				     FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR);
 	return 0;
 }
@@ -93,8 +97,8 @@ int pumice_fw_load(struct pumice_device *pdev)
 
 	ret = request_firmware(&file, FW_FILE, pdev->drm.dev);
 	if (ret)
-		return dev_err_probe(pdev->drm.dev, ret, "firmware %s: cannot be loaded\n",
-				     FW_FILE);
+		return dev_err_probe(pdev->drm.dev, ret,
+				     "firmware %s cannot be loaded; " FW_INSTALL "\n", FW_FILE);
 	ret = fw_check_file(pdev, file);
 	if (!ret)
 		ret = fw_copy_payload(pdev, file);
@@ -127,24 +131,6 @@ void pumice_fw_unload(struct pumice_device *pdev)
 	pumice_fw_obj_destroy(pdev, fw->shared_obj);
 	fw->shared_obj = NULL;
 	fw->shared = NULL;
-}
-
-/* Return the text of an enum fwif_error. */
-const char *pumice_fw_error_str(u32 error)
-{
-	static const char * const text[] = {
-		[FWIF_ERROR_NONE] = "none",
-		[FWIF_ERROR_MAGIC] = "boot structure not recognised",
-		[FWIF_ERROR_VERSION] = "another interface version",
-		[FWIF_ERROR_RING] = "ring refused",
-		[FWIF_ERROR_DEVICE] = "made for another device",
-		[FWIF_ERROR_TRAP] = "unexpected trap",
-		[FWIF_ERROR_CLIENT_CCB] = "malformed client commands",
-	};
-
-	if (error >= ARRAY_SIZE(text) || !text[error])
-		return "unknown";
-	return text[error];
 }
 
 static u32 fw_shared_addr(const struct pumice_fw *fw, const void *member)
@@ -223,7 +209,7 @@ static int fw_report_stopped(struct pumice_device *pdev, u32 status)
 	u32 error = PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR, status);
 
 	return dev_err_probe(pdev->drm.dev, -EIO,
-			     "firmware did not start: processor %s, boot error %s, mcause 0x%x at 0x%x\n",
+			     "firmware did not boot: processor %s, boot error %s, mcause 0x%x at 0x%x\n",
 			     pumice_fw_state_str(state), pumice_fw_boot_error_str(error),
 			     pumice_read(pdev, PUMICE_FW_CAUSE), pumice_read(pdev, PUMICE_FW_PC));
 }
@@ -239,14 +225,15 @@ static int fw_check_boot(struct pumice_device *pdev, u32 status)
 		return fw_report_stopped(pdev, status);
 	dma_rmb(); /* the firmware writes the state last */
 	if (state != FWIF_STATE_READY)
-		return dev_err_probe(dev, -EIO, "firmware refused to boot: %s (state %u)\n",
-				     pumice_fw_error_str(READ_ONCE(boot->error)), state);
+		return dev_err_probe(dev, -EIO, "firmware did not boot: %s (%s)\n",
+				     pumice_fw_name(pumice_fwif_error_name(READ_ONCE(boot->error))),
+				     pumice_fw_name(pumice_fwif_state_name(state)));
 	version = READ_ONCE(boot->fw_version);
 	if (version >> 16 != FWIF_VERSION_MAJOR ||
 	    strncmp(boot->build_id, pdev->fw.header.build_id, FWIF_BUILD_ID_BYTES))
 		return dev_err_probe(dev, -EIO,
-				     "firmware that runs (%u.%u) is not the one in the file\n",
-				     version >> 16, version & 0xffff);
+				     "firmware that booted (interface %u.%u) is not that of %s\n",
+				     version >> 16, version & 0xffff, FW_FILE);
 	return 0;
 }
 
@@ -277,8 +264,8 @@ int pumice_fw_boot(struct pumice_device *pdev)
 				(u64)pumice_fw_timeout_ms * USEC_PER_MSEC, false, pdev, &status);
 	if (ret)
 		return dev_err_probe(pdev->drm.dev, ret,
-				     "firmware does not answer at boot (pc 0x%x)\n",
-				     pumice_read(pdev, PUMICE_FW_PC));
+				     "firmware did not boot in %u ms (pc 0x%x)\n",
+				     pumice_fw_timeout_ms, pumice_read(pdev, PUMICE_FW_PC));
 	ret = fw_check_boot(pdev, status);
 	if (ret)
 		return ret;

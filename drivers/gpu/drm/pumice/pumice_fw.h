@@ -29,10 +29,15 @@ static inline void pumice_copy_once(void *copy, const void *shared, size_t bytes
 	barrier_data(copy);
 }
 
+/* Return a name of fwlog.h, or a text in place of a missing one: firmware may send any number. */
+static inline const char *pumice_fw_name(const char *name)
+{
+	return name ?: "unknown";
+}
+
 int pumice_fw_load(struct pumice_device *pdev);
 void pumice_fw_unload(struct pumice_device *pdev);
 int pumice_fw_boot(struct pumice_device *pdev);
 void pumice_fw_set_slice(struct pumice_device *pdev);
-const char *pumice_fw_error_str(u32 error);
 
 #endif

@@ -8,6 +8,7 @@
 #include <linux/dma-fence.h>
 #include <linux/interrupt.h>
 
+#include "fwlog.h"
 #include "pumice_bench.h"
 #include "pumice_ccb.h"
 #include "pumice_device.h"
@@ -98,14 +99,17 @@ void pumice_irq_unexpect(struct pumice_device *pdev)
 static void pumice_irq_report_lockup(struct pumice_device *pdev)
 {
 	u32 status = pumice_read(pdev, PUMICE_FW_STATUS);
+	u32 cause;
 
 	if (PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) != PUMICE_FW_STATE_LOCKUP) {
 		drm_err_ratelimited(&pdev->drm,
-				    "firmware processor is reported to have stopped, but runs\n");
+				    "interrupt of a stopped firmware processor ignored: it runs\n");
 		return;
 	}
-	drm_err_ratelimited(&pdev->drm, "firmware processor stopped: mcause 0x%x at 0x%x\n",
-			    pumice_read(pdev, PUMICE_FW_CAUSE), pumice_read(pdev, PUMICE_FW_PC));
+	cause = pumice_read(pdev, PUMICE_FW_CAUSE);
+	drm_err_ratelimited(&pdev->drm, "firmware processor stopped: mcause 0x%x (%s) at 0x%x\n",
+			    cause, pumice_fw_name(pumice_mcause_name(cause)),
+			    pumice_read(pdev, PUMICE_FW_PC));
 	pumice_reset_schedule(pdev);
 }
 
@@ -117,7 +121,7 @@ static void pumice_irq_check_firmware(struct pumice_device *pdev)
 	if (READ_ONCE(boot->state) == FWIF_STATE_READY)
 		return;
 	drm_err_ratelimited(&pdev->drm, "firmware stopped: %s, 0x%x at 0x%x\n",
-			    pumice_fw_error_str(READ_ONCE(boot->error)),
+			    pumice_fw_name(pumice_fwif_error_name(READ_ONCE(boot->error))),
 			    READ_ONCE(boot->error_info), READ_ONCE(boot->error_pc));
 	pumice_reset_schedule(pdev);
 }
@@ -158,12 +162,14 @@ int pumice_irq_init(struct pumice_device *pdev)
 	timer_setup(&pdev->recheck_timer, pumice_irq_timer, 0);
 	ret = pci_alloc_irq_vectors(pci, 1, 1, PCI_IRQ_MSIX);
 	if (ret < 0)
-		return dev_err_probe(pdev->drm.dev, ret, "no MSI-X\n");
+		return dev_err_probe(pdev->drm.dev, ret,
+				     "no MSI-X vector; the GPU has no other interrupt\n");
 	pdev->irq = pci_irq_vector(pci, 0);
 	ret = devm_request_threaded_irq(pdev->drm.dev, pdev->irq, pumice_irq_hard_handler,
 					pumice_irq_thread_handler, IRQF_ONESHOT, "pumice", pdev);
 	if (ret)
-		return dev_err_probe(pdev->drm.dev, ret, "interrupt %d refused\n", pdev->irq);
+		return dev_err_probe(pdev->drm.dev, ret, "interrupt %d cannot be requested\n",
+				     pdev->irq);
 	return 0;
 }
 

@@ -547,7 +547,7 @@ static int pumice_queue_result_error(struct pumice_queue *q, const struct pumice
 {
 	if (r->seqno != job->seqno) {
 		drm_err_ratelimited(&q->ctx->pdev->drm,
-				    "context %u job %u: firmware left no result\n",
+				    "context %u job %u: firmware wrote no result\n",
 				    q->id, job->seqno);
 		return -EIO;
 	}
@@ -640,7 +640,8 @@ static void pumice_queue_process_locked(struct pumice_queue *q, u32 reached)
 	lockdep_assert_held(&q->ctx->lock);
 	if ((s32)(reached - q->seqno) > 0) {
 		drm_err_ratelimited(&q->ctx->pdev->drm,
-				    "context %u: job %u ended, which is not\n", q->id, reached);
+				    "context %u: firmware reports the end of job %u, the last submitted is %u\n",
+				    q->id, reached, q->seqno);
 		pumice_reset_schedule(q->ctx->pdev);
 		return;
 	}

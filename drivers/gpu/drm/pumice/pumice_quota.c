@@ -211,7 +211,7 @@ static int quota_check_locked(struct pumice_device *pdev, const struct pumice_ch
 	if (!refusal.scope)
 		return 0;
 	dev_notice_ratelimited(pdev->drm.dev,
-			       "%s[%d], uid %u: limit of %s of %s: %u of %u used, %u requested\n",
+			       "%s (%d), uid %u: limit of %s of %s reached: %u of %u used, %u requested\n",
 			       current->comm, task_pid_nr(current), charge->uid,
 			       limits[charge->resource].name, refusal.scope, refusal.used,
 			       refusal.max, charge->amount);

@@ -186,7 +186,8 @@ static void reset_finish_round(struct pumice_device *pdev)
 /* Unplug the device, after all jobs have ended. */
 static void reset_lose_device(struct pumice_device *pdev, const char *reason)
 {
-	drm_err(&pdev->drm, "%s; unplugging it\n", reason);
+	drm_err(&pdev->drm, "GPU lost: %s; unplugging it. Unbind and bind the driver to retry\n",
+		reason);
 	WRITE_ONCE(pdev->reset.lost, true);
 	queue_work(system_unbound_wq, &pdev->reset.lost_work);
 }
@@ -213,9 +214,9 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 	reset_quiesce(pdev);
 	if (reset_failed_too_often(pdev)) {
 		reset_give_up(pdev);
-		reset_lose_device(pdev, "the firmware fails again and again");
+		reset_lose_device(pdev, "firmware failed repeatedly");
 	} else if (reset_bring_up(pdev)) {
-		reset_lose_device(pdev, "the GPU does not come back");
+		reset_lose_device(pdev, "firmware did not boot after a reset");
 	} else {
 		queue_work(system_unbound_wq, &pdev->reset.event_work);
 	}
@@ -337,7 +338,7 @@ int pumice_reset_and_wait(struct pumice_device *pdev, int error)
 	u32 rounds = READ_ONCE(pdev->reset.rounds);
 
 	if (error != -ECANCELED) {
-		drm_err(&pdev->drm, "firmware command failed (%d)\n", error);
+		drm_err(&pdev->drm, "firmware command failed: %pe\n", ERR_PTR(error));
 		pumice_reset_schedule(pdev);
 		wait_event(pdev->reset.over, reset_round_ended(pdev, rounds));
 	} else {
@@ -432,7 +433,7 @@ int pumice_reset_wake(struct pumice_device *pdev)
 	ret = reset_bring_up(pdev);
 	mutex_unlock(&pdev->reset.lock);
 	if (ret)
-		reset_lose_device(pdev, "the GPU does not wake");
+		reset_lose_device(pdev, "firmware did not boot after suspend");
 	return ret;
 }
 
@@ -608,7 +609,7 @@ static const char *reset_check_job(struct pumice_context *ctx, struct pumice_job
 		return "firmware does not answer";
 	pumice_irq_recheck(pdev);
 	if (!reset_fw_progresses(pdev))
-		return "firmware answers, but does nothing else";
+		return "firmware answers, but makes no progress";
 	pumice_queue_process(ctx);
 	if (reset_in_flight(job) && reset_job_hangs(job))
 		return reset_kill_guilty(ctx, job);
@@ -683,8 +684,7 @@ void pumice_reset_pci_done(struct pci_dev *pci)
 
 	if (pdev->reset.pci) {
 		if (reset_bring_up(pdev))
-			reset_lose_device(pdev,
-					  "the GPU does not come back from the function's reset");
+			reset_lose_device(pdev, "firmware did not boot after a function reset");
 		else
 			queue_work(system_unbound_wq, &pdev->reset.event_work);
 		reset_finish_round(pdev);
