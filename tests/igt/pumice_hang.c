@@ -112,6 +112,7 @@ static void other_contexts_continue(void)
 		igt_assert_eq(fx_wait(&others[i]), 1);
 		fx_check_words(others[i].data.cpu, 10 * i);
 		igt_assert_eq_u32(need_state(fd, others[i].context).state, 0);
+		fx_check_works(&others[i]);
 	}
 	check_guilty(&hanging);
 }
