@@ -23,6 +23,7 @@
 
 #include "pumice_bind.h"
 #include "pumice_bind_queue.h"
+#include "pumice_object.h"
 #include "pumice_sync.h"
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
@@ -31,8 +32,8 @@
  * struct pumice_bind_queue - asynchronous binds of one VM
  */
 struct pumice_bind_queue {
-	/** @ref: held by the VM, jobs, fences */
-	struct kref ref;
+	/** @base: references of the VM, jobs, fences */
+	struct pumice_object base;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @sched: runs jobs one at a time */
@@ -47,7 +48,7 @@ struct pumice_bind_queue {
 	u64 seqno;
 	/** @closed: no more jobs are accepted */
 	bool closed;
-	/** @lock: guards the following fields, except @free_work */
+	/** @lock: guards the following fields */
 	spinlock_t lock;
 	/** @calls: calls being prepared or waiting, at most DRM_PUMICE_MAX_QUEUED_BINDS */
 	u32 calls;
@@ -55,8 +56,6 @@ struct pumice_bind_queue {
 	u64 tables;
 	/** @waiting: jobs not yet executed, struct bind_job.node, oldest first */
 	struct list_head waiting;
-	/** @free_work: frees the queue; the last reference may be put in atomic context */
-	struct work_struct free_work;
 };
 
 /**
@@ -77,8 +76,11 @@ struct bind_fence {
 struct bind_job {
 	/** @base: scheduler's part */
 	struct drm_sched_job base;
-	/** @ref: held by the scheduler and the list of waiting jobs */
-	struct kref ref;
+	/**
+	 * @object: references of the scheduler and the list of waiting jobs; freed by a work
+	 * item because the scheduler must not acquire the locks of the resources
+	 */
+	struct pumice_object object;
 	/** @queue: queue; a reference */
 	struct pumice_bind_queue *queue;
 	/** @fence: fence; a reference once @armed */
@@ -95,13 +97,11 @@ struct bind_job {
 	u32 count;
 	/** @tables: its share of pumice_bind_queue.tables */
 	u64 tables;
-	/** @free_work: frees resources whose locks the scheduler must not acquire */
-	struct work_struct free_work;
 };
 
-static void bind_queue_free_work(struct work_struct *work)
+static void bind_queue_free(struct pumice_object *obj)
 {
-	struct pumice_bind_queue *queue = container_of(work, struct pumice_bind_queue, free_work);
+	struct pumice_bind_queue *queue = container_of(obj, struct pumice_bind_queue, base);
 	struct drm_device *drm = &queue->pdev->drm;
 
 	drm_sched_fini(&queue->sched);
@@ -110,17 +110,10 @@ static void bind_queue_free_work(struct work_struct *work)
 	drm_dev_put(drm);
 }
 
-static void bind_queue_last_put(struct kref *ref)
-{
-	struct pumice_bind_queue *queue = container_of(ref, struct pumice_bind_queue, ref);
-
-	queue_work(pumice_cleanup_wq, &queue->free_work);
-}
-
 /* Drop a reference. May be called in atomic context. */
 static void bind_queue_put(struct pumice_bind_queue *queue)
 {
-	kref_put(&queue->ref, bind_queue_last_put);
+	pumice_object_put(&queue->base);
 }
 
 static const char *bind_queue_fence_driver_name(struct dma_fence *fence)
@@ -161,7 +154,7 @@ static struct bind_fence *bind_queue_fence_alloc(struct pumice_bind_queue *queue
 	if (!fence)
 		return NULL;
 	spin_lock_init(&fence->lock);
-	kref_get(&queue->ref);
+	pumice_object_get(&queue->base);
 	fence->queue = queue;
 	__module_get(THIS_MODULE);
 	atomic_inc(&queue->pdev->stats.fences);
@@ -198,21 +191,14 @@ static void bind_queue_job_free(struct bind_job *job)
 	bind_queue_put(queue);
 }
 
-static void bind_queue_job_free_work(struct work_struct *work)
+static void bind_queue_job_free_object(struct pumice_object *obj)
 {
-	bind_queue_job_free(container_of(work, struct bind_job, free_work));
-}
-
-static void bind_queue_job_last_put(struct kref *ref)
-{
-	struct bind_job *job = container_of(ref, struct bind_job, ref);
-
-	queue_work(pumice_cleanup_wq, &job->free_work);
+	bind_queue_job_free(container_of(obj, struct bind_job, object));
 }
 
 static void bind_queue_job_put(struct bind_job *job)
 {
-	kref_put(&job->ref, bind_queue_job_last_put);
+	pumice_object_put(&job->object);
 }
 
 static struct bind_job *to_bind_job(struct drm_sched_job *base)
@@ -356,12 +342,11 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 		kfree(queue);
 		return ERR_PTR(ret);
 	}
-	kref_init(&queue->ref);
+	pumice_object_init(&queue->base, bind_queue_free);
 	mutex_init(&queue->push_lock);
 	queue->fence_context = dma_fence_context_alloc(1);
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->waiting);
-	INIT_WORK(&queue->free_work, bind_queue_free_work);
 	drm_dev_get(&pdev->drm);
 	return queue;
 }
@@ -428,11 +413,10 @@ static struct bind_job *bind_queue_job_create(struct pumice_vm *vm, u64 client)
 	ret = pumice_sched_job_init(&job->base, &queue->entity, 1, queue, client);
 	if (ret)
 		goto free_job;
-	kref_init(&job->ref);
-	kref_get(&queue->ref);
+	pumice_object_init(&job->object, bind_queue_job_free_object);
+	pumice_object_get(&queue->base);
 	job->queue = queue;
 	INIT_LIST_HEAD(&job->node);
-	INIT_WORK(&job->free_work, bind_queue_job_free_work);
 	drm_gpuvm_get(&vm->base);
 	pumice_bind_init(&job->bind, vm);
 	atomic_inc(&queue->pdev->stats.jobs);
@@ -536,7 +520,7 @@ static void bind_queue_commit_locked(struct bind_job *job, struct list_head *sig
 	dma_fence_init(&job->fence->base, &fence_ops, &job->fence->lock, queue->fence_context,
 		       ++queue->seqno);
 	job->armed = true;
-	kref_get(&job->ref);
+	pumice_object_get(&job->object);
 	spin_lock(&queue->lock);
 	list_add_tail(&job->node, &queue->waiting);
 	spin_unlock(&queue->lock);

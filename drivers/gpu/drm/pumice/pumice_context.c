@@ -25,15 +25,14 @@
 
 struct pumice_context *pumice_context_get(struct pumice_context *ctx)
 {
-	kref_get(&ctx->ref);
+	pumice_object_get(&ctx->base);
 	return ctx;
 }
 
-static void context_free_work(struct work_struct *work)
+static void context_free(struct pumice_object *obj)
 {
-	struct pumice_context *ctx = container_of(work, struct pumice_context, free_work);
+	struct pumice_context *ctx = container_of(obj, struct pumice_context, base);
 	struct drm_device *drm = &ctx->pdev->drm;
-
 	struct pumice_queue *q;
 
 	pumice_for_each_queue(q, ctx)
@@ -45,17 +44,10 @@ static void context_free_work(struct work_struct *work)
 	module_put(THIS_MODULE);
 }
 
-static void context_last_put(struct kref *ref)
-{
-	struct pumice_context *ctx = container_of(ref, struct pumice_context, ref);
-
-	queue_work(pumice_cleanup_wq, &ctx->free_work);
-}
-
 /* Drop a reference. May be called in atomic context. */
 void pumice_context_put(struct pumice_context *ctx)
 {
-	kref_put(&ctx->ref, context_last_put);
+	pumice_object_put(&ctx->base);
 }
 
 /**
@@ -74,7 +66,7 @@ struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 	xa_lock(&file->contexts);
 	ctx = xa_load(&file->contexts, id);
 	if (ctx) {
-		kref_get(&ctx->ref);
+		pumice_object_get(&ctx->base);
 		/* A context holds a use of its VM for as long as it is in the table. */
 		if (vm)
 			*vm = pumice_vm_get(ctx->vm);
@@ -136,7 +128,7 @@ static struct pumice_context *context_create(struct pumice_file *file, struct pu
 
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&ctx->ref);
+	pumice_object_init(&ctx->base, context_free);
 	ctx->pdev = pdev;
 	ctx->vm = vm;
 	ctx->type = type;
@@ -147,7 +139,6 @@ static struct pumice_context *context_create(struct pumice_file *file, struct pu
 	spin_lock_init(&ctx->lock);
 	mutex_init(&ctx->priority_lock);
 	init_waitqueue_head(&ctx->drained);
-	INIT_WORK(&ctx->free_work, context_free_work);
 	ret = context_create_queues(ctx, file);
 	if (ret) {
 		kfree(ctx);

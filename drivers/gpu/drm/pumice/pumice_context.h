@@ -3,9 +3,8 @@
 #ifndef PUMICE_CONTEXT_H
 #define PUMICE_CONTEXT_H
 
-#include <linux/kref.h>
-
 #include "pumice_device.h"
+#include "pumice_object.h"
 #include "pumice_queue.h"
 
 struct pumice_blame;
@@ -81,8 +80,8 @@ struct pumice_stuck {
  * Destruction frees everything except the structure, which jobs and fences reference.
  */
 struct pumice_context {
-	/** @ref: held by the file, jobs, fences */
-	struct kref ref;
+	/** @base: references of the file, jobs, fences */
+	struct pumice_object base;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @vm: a use of the VM, until destruction; no longer: its reservation holds our fences */
@@ -135,9 +134,6 @@ struct pumice_context {
 	struct pumice_stuck stuck;
 	/** @ended: highest number of a completed job */
 	u64 ended;
-
-	/** @free_work: frees the context; the last reference may be put in atomic context */
-	struct work_struct free_work;
 };
 
 /*

@@ -36,7 +36,6 @@
 #include "pumice_fw_mem.h"
 #include "pumice_kernel_range.h"
 #include "pumice_reset.h"
-#include "pumice_uapi.h"
 #include "pumice_vm.h"
 
 /* The table of links follows the structure. */
@@ -124,7 +123,7 @@ static void free_list_refill_work(struct work_struct *work)
 /* Queue the preparation of pages where reclaim is permitted. */
 static void free_list_queue_refill(struct pumice_freelist *list)
 {
-	kref_get(&list->ref);
+	pumice_object_get(&list->base);
 	if (!queue_work(pumice_refill_wq, &list->refill_work))
 		pumice_free_list_put(list);
 }
@@ -215,7 +214,7 @@ void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 			continue;
 		list->wanted = true;
 		/* A list that is about to be freed is not used by any job. */
-		if (kref_get_unless_zero(&list->ref) &&
+		if (kref_get_unless_zero(&list->base.ref) &&
 		    !queue_work(pumice_grow_wq, &list->grow_work))
 			pumice_free_list_put(list);
 		break;
@@ -245,9 +244,9 @@ static void free_list_free(struct pumice_freelist *list)
 	kfree(list);
 }
 
-static void free_list_free_work(struct work_struct *work)
+static void free_list_free_object(struct pumice_object *obj)
 {
-	struct pumice_freelist *list = container_of(work, struct pumice_freelist, free_work);
+	struct pumice_freelist *list = container_of(obj, struct pumice_freelist, base);
 	struct pumice_device *pdev = list->pdev;
 
 	spin_lock(&pdev->scenes_lock);
@@ -260,18 +259,10 @@ static void free_list_free_work(struct work_struct *work)
 	drm_dev_put(&pdev->drm);
 }
 
-static void free_list_last_put(struct kref *ref)
-{
-	struct pumice_freelist *list = container_of(ref, struct pumice_freelist, ref);
-
-	queue_work(pumice_cleanup_wq, &list->free_work);
-}
-
 /* Drop a reference to @list, which may be NULL. May be called in atomic context. */
 void pumice_free_list_put(struct pumice_freelist *list)
 {
-	if (list)
-		kref_put(&list->ref, free_list_last_put);
+	pumice_object_put(list ? &list->base : NULL);
 }
 
 /**
@@ -283,8 +274,8 @@ void pumice_free_list_put(struct pumice_freelist *list)
  */
 struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id)
 {
-	static_assert(!offsetof(struct pumice_freelist, ref));
-	return pumice_id_lookup(&file->free_lists, id);
+	static_assert(!offsetof(struct pumice_freelist, base));
+	return pumice_object_lookup(&file->free_lists, id);
 }
 
 /* Return the size of the memory that a list shares with the firmware, in bytes. */
@@ -311,7 +302,7 @@ static struct pumice_freelist *free_list_alloc(struct pumice_vm *vm,
 
 	if (!list)
 		return NULL;
-	kref_init(&list->ref);
+	pumice_object_init(&list->base, free_list_free_object);
 	list->pdev = vm->pdev;
 	list->vm = vm;
 	list->max_pages = args->max_pages;
@@ -322,7 +313,6 @@ static struct pumice_freelist *free_list_alloc(struct pumice_vm *vm,
 	mutex_init(&list->grow_lock);
 	INIT_WORK(&list->grow_work, free_list_grow_work);
 	INIT_WORK(&list->refill_work, free_list_refill_work);
-	INIT_WORK(&list->free_work, free_list_free_work);
 	return list;
 }
 
@@ -402,15 +392,8 @@ int pumice_ioctl_free_list_destroy(struct drm_device *drm, void *data, struct dr
 {
 	struct drm_pumice_free_list_destroy *args = data;
 	struct pumice_file *pfile = file->driver_priv;
-	struct pumice_freelist *list;
 
-	if (args->pad)
-		return -EINVAL;
-	list = xa_erase(&pfile->free_lists, args->id);
-	if (!list)
-		return -ENOENT;
-	pumice_free_list_put(list);
-	return 0;
+	return args->pad ? -EINVAL : pumice_object_destroy(&pfile->free_lists, args->id);
 }
 
 static void free_list_show_locked(struct seq_file *m, const struct pumice_freelist *list)

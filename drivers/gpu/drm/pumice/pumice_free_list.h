@@ -3,10 +3,10 @@
 #ifndef PUMICE_FREE_LIST_H
 #define PUMICE_FREE_LIST_H
 
-#include <linux/kref.h>
 #include <linux/workqueue.h>
 
 #include "pumice_device.h"
+#include "pumice_object.h"
 
 struct pumice_kernel_range;
 struct pumice_vm;
@@ -19,8 +19,8 @@ struct seq_file;
  * prepared for its next request.
  */
 struct pumice_freelist {
-	/** @ref: held by the file, data sets, and by @grow_work and @refill_work while queued */
-	struct kref ref;
+	/** @base: references of file, data sets, and of @grow_work and @refill_work while queued */
+	struct pumice_object base;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @vm: address space, a use of which is held by @range; constant */
@@ -51,8 +51,6 @@ struct pumice_freelist {
 	struct work_struct grow_work;
 	/** @refill_work: prepares pages with reclaim; no job waits for it */
 	struct work_struct refill_work;
-	/** @free_work: frees the list; the last reference may be put in atomic context */
-	struct work_struct free_work;
 };
 
 struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id);

@@ -19,7 +19,6 @@
 #include "pumice_hwrt.h"
 #include "pumice_kernel_range.h"
 #include "pumice_reset.h"
-#include "pumice_uapi.h"
 #include "pumice_vm.h"
 
 #define SPILL_ALIGN	256u
@@ -152,9 +151,9 @@ static void hwrt_release(struct pumice_hwrt *hwrt)
 	kfree(hwrt);
 }
 
-static void hwrt_free_work(struct work_struct *work)
+static void hwrt_free_object(struct pumice_object *obj)
 {
-	struct pumice_hwrt *hwrt = container_of(work, struct pumice_hwrt, free_work);
+	struct pumice_hwrt *hwrt = container_of(obj, struct pumice_hwrt, base);
 	struct pumice_device *pdev = hwrt->pdev;
 
 	hwrt_release_fw_state(hwrt);
@@ -166,18 +165,10 @@ static void hwrt_free_work(struct work_struct *work)
 	drm_dev_put(&pdev->drm);
 }
 
-static void hwrt_last_put(struct kref *ref)
-{
-	struct pumice_hwrt *hwrt = container_of(ref, struct pumice_hwrt, ref);
-
-	queue_work(pumice_cleanup_wq, &hwrt->free_work);
-}
-
 /* Drop a reference to @hwrt, which may be NULL. May be called in atomic context. */
 void pumice_hwrt_put(struct pumice_hwrt *hwrt)
 {
-	if (hwrt)
-		kref_put(&hwrt->ref, hwrt_last_put);
+	pumice_object_put(hwrt ? &hwrt->base : NULL);
 }
 
 /**
@@ -189,8 +180,8 @@ void pumice_hwrt_put(struct pumice_hwrt *hwrt)
  */
 struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id)
 {
-	static_assert(!offsetof(struct pumice_hwrt, ref));
-	return pumice_id_lookup(&file->hwrts, id);
+	static_assert(!offsetof(struct pumice_hwrt, base));
+	return pumice_object_lookup(&file->hwrts, id);
 }
 
 /* Check the memory for partial renders: for both scenes, or none. */
@@ -259,7 +250,7 @@ static struct pumice_hwrt *hwrt_alloc(struct pumice_vm *vm,
 
 	if (!hwrt)
 		return NULL;
-	kref_init(&hwrt->ref);
+	pumice_object_init(&hwrt->base, hwrt_free_object);
 	hwrt->pdev = vm->pdev;
 	hwrt->vm = vm;
 	hwrt->width = args->width;
@@ -269,7 +260,6 @@ static struct pumice_hwrt *hwrt_alloc(struct pumice_vm *vm,
 	hwrt->spill = args->spill;
 	hwrt->spill_bytes = args->spill_bytes;
 	hwrt->region_bytes = hwrt_region_bytes(vm->pdev, args);
-	INIT_WORK(&hwrt->free_work, hwrt_free_work);
 	return hwrt;
 }
 
@@ -346,13 +336,6 @@ int pumice_ioctl_hwrt_destroy(struct drm_device *drm, void *data, struct drm_fil
 {
 	struct drm_pumice_hwrt_destroy *args = data;
 	struct pumice_file *pfile = file->driver_priv;
-	struct pumice_hwrt *hwrt;
 
-	if (args->pad)
-		return -EINVAL;
-	hwrt = xa_erase(&pfile->hwrts, args->id);
-	if (!hwrt)
-		return -ENOENT;
-	pumice_hwrt_put(hwrt);
-	return 0;
+	return args->pad ? -EINVAL : pumice_object_destroy(&pfile->hwrts, args->id);
 }

@@ -3,11 +3,9 @@
 #ifndef PUMICE_HWRT_H
 #define PUMICE_HWRT_H
 
-#include <linux/kref.h>
-#include <linux/workqueue.h>
-
 #include "pumice_device.h"
 #include "pumice_formats.h"
+#include "pumice_object.h"
 
 struct dma_fence;
 struct pumice_kernel_range;
@@ -18,8 +16,8 @@ struct pumice_vm;
  * struct pumice_hwrt - a data set
  */
 struct pumice_hwrt {
-	/** @ref: held by the file and jobs */
-	struct kref ref;
+	/** @base: references of the file and jobs */
+	struct pumice_object base;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @vm: address space; a use; constant */
@@ -53,8 +51,6 @@ struct pumice_hwrt {
 	 * NULL; a reference each, under the VM's reservation
 	 */
 	struct dma_fence *last[DRM_PUMICE_HWRT_DATA];
-	/** @free_work: frees the data set; the last reference may be put in atomic context */
-	struct work_struct free_work;
 };
 
 struct pumice_hwrt *pumice_hwrt_lookup(struct pumice_file *file, u32 id);

@@ -74,9 +74,9 @@ static bool perfmon_may_use(u32 counter)
 	       !READ_ONCE(perf_paranoid) || perfmon_capable();
 }
 
-static void perfmon_free_work(struct work_struct *work)
+static void perfmon_free(struct pumice_object *obj)
 {
-	struct pumice_perfmon *perfmon = container_of(work, struct pumice_perfmon, free_work);
+	struct pumice_perfmon *perfmon = container_of(obj, struct pumice_perfmon, object);
 	struct drm_device *drm = &perfmon->pdev->drm;
 
 	pumice_fw_obj_destroy(perfmon->pdev, perfmon->obj);
@@ -85,18 +85,10 @@ static void perfmon_free_work(struct work_struct *work)
 	drm_dev_put(drm);
 }
 
-static void perfmon_last_put(struct kref *ref)
-{
-	struct pumice_perfmon *perfmon = container_of(ref, struct pumice_perfmon, ref);
-
-	queue_work(pumice_cleanup_wq, &perfmon->free_work);
-}
-
 /* Drop a reference. May be called in atomic context. */
 void pumice_perfmon_put(struct pumice_perfmon *perfmon)
 {
-	if (perfmon)
-		kref_put(&perfmon->ref, perfmon_last_put);
+	pumice_object_put(perfmon ? &perfmon->object : NULL);
 }
 
 /**
@@ -108,8 +100,8 @@ void pumice_perfmon_put(struct pumice_perfmon *perfmon)
  */
 struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id)
 {
-	static_assert(!offsetof(struct pumice_perfmon, ref));
-	return pumice_id_lookup(&file->perfmons, id);
+	static_assert(!offsetof(struct pumice_perfmon, object));
+	return pumice_object_lookup(&file->perfmons, id);
 }
 
 /* DRM_IOCTL_PUMICE_PERF_COUNTER_GET */
@@ -164,9 +156,8 @@ static struct pumice_perfmon *perfmon_alloc(struct pumice_device *pdev,
 		kfree(perfmon);
 		return ERR_PTR(ret);
 	}
-	kref_init(&perfmon->ref);
+	pumice_object_init(&perfmon->object, perfmon_free);
 	mutex_init(&perfmon->lock);
-	INIT_WORK(&perfmon->free_work, perfmon_free_work);
 	drm_dev_get(&pdev->drm);
 	perfmon->pdev = pdev;
 	return perfmon;
@@ -221,15 +212,8 @@ int pumice_ioctl_perfmon_destroy(struct drm_device *drm, void *data, struct drm_
 {
 	struct drm_pumice_perfmon_destroy *args = data;
 	struct pumice_file *pfile = file->driver_priv;
-	struct pumice_perfmon *perfmon;
 
-	if (args->pad)
-		return -EINVAL;
-	perfmon = xa_erase(&pfile->perfmons, args->id);
-	if (!perfmon)
-		return -ENOENT;
-	pumice_perfmon_put(perfmon);
-	return 0;
+	return args->pad ? -EINVAL : pumice_object_destroy(&pfile->perfmons, args->id);
 }
 
 static void perfmon_read_values(const struct pumice_perfmon *perfmon, u64 *values)

@@ -3,16 +3,15 @@
 #ifndef PUMICE_PERFMON_H
 #define PUMICE_PERFMON_H
 
-#include <linux/kref.h>
-
 #include "pumice_device.h"
+#include "pumice_object.h"
 
 /**
  * struct pumice_perfmon - sums of counters over the jobs that refer to it
  */
 struct pumice_perfmon {
-	/** @ref: held by the file and jobs */
-	struct kref ref;
+	/** @object: references of the file and jobs */
+	struct pumice_object object;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @obj: struct fwif_perf, to which the firmware adds */
@@ -27,8 +26,6 @@ struct pumice_perfmon {
 	u32 count;
 	/** @counters: counter numbers; constant */
 	u8 counters[DRM_PUMICE_MAX_PERF_COUNTERS];
-	/** @free_work: frees the monitor; the last reference may be put in atomic context */
-	struct work_struct free_work;
 };
 
 struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id);

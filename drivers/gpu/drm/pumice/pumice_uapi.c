@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Helpers for ioctls: lookup of objects by id, and copying arrays of user memory whose
- * elements may grow in later versions.
+ * Helpers for ioctls: copying arrays of user memory whose elements may grow in later versions.
  *
  * An element of a newer user is longer: the part unknown to this kernel must be
  * zero. An element of an older user is shorter: the missing part is treated as zero.
  */
-#include <linux/kref.h>
 #include <linux/overflow.h>
 #include <linux/uaccess.h>
-#include <linux/xarray.h>
 
 #include "pumice_uapi.h"
 
 /* Maximum size of an array element. */
 #define MAX_STRIDE	PAGE_SIZE
-
-/**
- * pumice_id_lookup - look up an object of a file by its id
- * @table: table of the file with a reference to each object; their struct kref comes first
- * @id: id
- *
- * Return: the object with a reference, or NULL.
- */
-void *pumice_id_lookup(struct xarray *table, u32 id)
-{
-	struct kref *object;
-
-	xa_lock(table);
-	object = xa_load(table, id);
-	if (object)
-		kref_get(object);
-	xa_unlock(table);
-	return object;
-}
 
 /**
  * pumice_array_check - validate an array descriptor

@@ -7,9 +7,6 @@
 
 #include <drm/pumice_drm.h>
 
-struct xarray;
-
-void *pumice_id_lookup(struct xarray *table, u32 id);
 int pumice_array_check(const struct drm_pumice_array *array, u32 min_stride, u32 max_count);
 int pumice_array_copy(const struct drm_pumice_array *array, u32 index, void *element,
 		      size_t size);

@@ -54,32 +54,10 @@ static void short_elements_and_ends_of_memory_are_refused(struct kunit *test)
 				    -EINVAL, "array %u", i);
 }
 
-struct test_object {
-	struct kref ref;
-};
-
-static void lookup_takes_a_reference(struct kunit *test)
-{
-	struct test_object object;
-	struct xarray table;
-	u32 id;
-
-	kref_init(&object.ref);
-	xa_init_flags(&table, XA_FLAGS_ALLOC1);
-	KUNIT_ASSERT_EQ(test, xa_alloc(&table, &id, &object, XA_LIMIT(1, 9), GFP_KERNEL), 0);
-	KUNIT_EXPECT_PTR_EQ(test, pumice_id_lookup(&table, id), (void *)&object);
-	KUNIT_EXPECT_EQ(test, kref_read(&object.ref), 2);
-	KUNIT_EXPECT_NULL(test, pumice_id_lookup(&table, id + 1));
-	KUNIT_EXPECT_NULL(test, pumice_id_lookup(&table, 0));
-	KUNIT_EXPECT_EQ(test, kref_read(&object.ref), 2);
-	xa_destroy(&table);
-}
-
 static struct kunit_case uapi_cases[] = {
 	KUNIT_CASE(arrays_within_the_rules_pass),
 	KUNIT_CASE(too_many_or_too_long_elements_are_refused),
 	KUNIT_CASE(short_elements_and_ends_of_memory_are_refused),
-	KUNIT_CASE(lookup_takes_a_reference),
 	{}
 };
 
