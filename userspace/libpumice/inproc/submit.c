@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cccb.h"
 #include "inproc.h"
 
 /*
@@ -133,20 +134,12 @@ static u32 job_bytes(const struct wait_set *set)
 		     sizeof(struct fwif_cccb_render) + sizeof(struct fwif_cccb_update));
 }
 
-/* Bytes after c->write before the client CCB wraps. */
-static u32 tail_bytes(const struct inproc_context *c)
-{
-	return CCCB_BYTES - c->write;
-}
-
 static bool cccb_has_room(const struct inproc_context *c, u32 bytes)
 {
 	u32 read = __atomic_load_n(&c->shared->context.cccb_read, __ATOMIC_ACQUIRE);
-	u32 room = (read - c->write - 8) % CCCB_BYTES;
 
-	if (tail_bytes(c) < bytes)
-		bytes += tail_bytes(c);
-	return room >= bytes;
+	return pumice_cccb_room(CCCB_BYTES, c->write, read) >=
+	       pumice_cccb_needs(CCCB_BYTES, c->write, bytes);
 }
 
 static bool has_room(const struct inproc_context *c, u32 bytes)
@@ -172,16 +165,13 @@ static int wait_for_room(struct inproc_device *d, struct inproc_context *c, u32 
 
 static void put(struct inproc_context *c, const void *cmd, u32 bytes)
 {
-	memcpy(c->shared->cccb + c->write, cmd, bytes);
-	c->write = (c->write + bytes) % CCCB_BYTES;
+	c->write = pumice_cccb_write(c->shared->cccb, CCCB_BYTES, c->write, cmd, bytes);
 }
 
-static void put_pad(struct inproc_context *c)
+/* Write a filler if the commands of a job would wrap. */
+static void put_pad(struct inproc_context *c, u32 bytes)
 {
-	const struct fwif_cccb_header pad = { FWIF_CCCB_PAD, tail_bytes(c) };
-
-	memcpy(c->shared->cccb + c->write, &pad, sizeof(pad));
-	c->write = 0;
+	c->write = pumice_cccb_pad(c->shared->cccb, CCCB_BYTES, c->write, bytes);
 }
 
 static void put_command(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,
@@ -226,8 +216,7 @@ static void put_job(struct inproc_context *c, const struct wait_set *set,
 	};
 	u32 i;
 
-	if (tail_bytes(c) < job_bytes(set))
-		put_pad(c);
+	put_pad(c, job_bytes(set));
 	for (i = 0; i < set->count; i++) {
 		const struct fwif_cccb_wait wait = {
 			.header = { FWIF_CCCB_WAIT, sizeof(wait) },
@@ -262,8 +251,7 @@ bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 
 	if (!cccb_has_room(c, sizeof(update)) || !fw_has_room(d))
 		return false;
-	if (tail_bytes(c) < sizeof(update))
-		put_pad(c);
+	put_pad(c, sizeof(update));
 	put(c, &update, sizeof(update));
 	send_kick(d, c);
 	return true;

@@ -7,13 +7,14 @@
  * object with the job's number. The interrupt thread reads update objects and
  * completes the jobs that they have reached.
  *
- * The scheduler's credits prevent overflow of the ring: a credit is 8 bytes, and a
+ * The scheduler's credits prevent overflow of the ring: a credit is its unit, 8 bytes, and a
  * job holds its credits until it has completed, when the firmware has read its commands.
  * The additional requirements of a geometry job are in pumice_pair.c.
  */
 #include <linux/dma-fence.h>
 #include <linux/ratelimit.h>
 
+#include "cccb.h"
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_events.h"
@@ -33,7 +34,7 @@
 #include "pumice_stuck.h"
 #include "pumice_vm.h"
 
-#define CREDIT_BYTES	8u
+#define CREDIT_BYTES	PUMICE_CCCB_UNIT
 /* Size of the longest command, and of all commands of the longest job without dependencies. */
 #define COMMAND_BYTES	sizeof(struct fwif_cccb_render)
 #define JOB_BYTES	(COMMAND_BYTES + sizeof(struct fwif_cccb_update))
@@ -46,7 +47,6 @@
  */
 #define SPARE_BYTES	(2 * COMMAND_BYTES + CREDIT_BYTES)
 #define CREDIT_LIMIT	((u32)((PUMICE_CCCB_BYTES - SPARE_BYTES) / CREDIT_BYTES))
-#define CCCB_MASK	(PUMICE_CCCB_BYTES - 1)
 #define RESULT_MASK	(PUMICE_RESULT_COUNT - 1)
 
 /* A geometry job also waits for the dependencies of its fragment job. */
@@ -77,16 +77,10 @@ bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits)
 static void pumice_queue_emit_command(struct pumice_queue *q, const void *cmd, u32 bytes)
 {
 	u8 *cccb = q->shared->cccb;
-	u32 left = PUMICE_CCCB_BYTES - q->write;
-	const struct fwif_cccb_header pad = { .type = FWIF_CCCB_PAD, .bytes = left };
 
 	lockdep_assert_held(&q->ctx->lock);
-	if (left < bytes) {
-		memcpy(cccb + q->write, &pad, sizeof(pad));
-		q->write = 0;
-	}
-	memcpy(cccb + q->write, cmd, bytes);
-	q->write = (q->write + bytes) & CCCB_MASK;
+	q->write = pumice_cccb_pad(cccb, PUMICE_CCCB_BYTES, q->write, bytes);
+	q->write = pumice_cccb_write(cccb, PUMICE_CCCB_BYTES, q->write, cmd, bytes);
 }
 
 /*

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * The host's side of a client CCB (fwif.h): offsets and copies, without locks, barriers or
+ * reports. Driver and library add these.
+ *
+ * All offsets and sizes are bytes and multiples of PUMICE_CCCB_UNIT; the size of a ring is a
+ * power of two. A command never wraps: before one that would, a filler (PAD) covers the rest
+ * of the ring.
+ */
+#ifndef PUMICE_CCCB_H
+#define PUMICE_CCCB_H
+
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
+
+#include "fwif.h"
+
+/* Unit of offsets, and the gap by which a full ring is distinguished from an empty one. */
+#define PUMICE_CCCB_UNIT	8u
+
+/* Count the bytes from an offset to the end of the ring. */
+static inline u32 pumice_cccb_tail(u32 size, u32 write)
+{
+	return size - write;
+}
+
+/* Count the free bytes, fillers included, from @write to the firmware's @read. */
+static inline u32 pumice_cccb_room(u32 size, u32 write, u32 read)
+{
+	return (read - write - PUMICE_CCCB_UNIT) & (size - 1);
+}
+
+/* Count the bytes that @bytes without a wrap occupy, with the filler that may precede them. */
+static inline u32 pumice_cccb_needs(u32 size, u32 write, u32 bytes)
+{
+	const u32 tail = pumice_cccb_tail(size, write);
+
+	return tail < bytes ? tail + bytes : bytes;
+}
+
+/* Write a filler if @bytes would wrap. Returns the offset of the next command. */
+static inline u32 pumice_cccb_pad(u8 *ring, u32 size, u32 write, u32 bytes)
+{
+	const struct fwif_cccb_header pad = {
+		.type = FWIF_CCCB_PAD, .bytes = pumice_cccb_tail(size, write),
+	};
+
+	if (pad.bytes >= bytes)
+		return write;
+	memcpy(ring + write, &pad, sizeof(pad));
+	return 0;
+}
+
+/* Append a command that does not wrap. Returns the offset after it. */
+static inline u32 pumice_cccb_write(u8 *ring, u32 size, u32 write, const void *cmd, u32 bytes)
+{
+	memcpy(ring + write, cmd, bytes);
+	return (write + bytes) & (size - 1);
+}
+
+#endif
