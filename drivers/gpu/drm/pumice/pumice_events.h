@@ -134,7 +134,8 @@ TRACE_EVENT(pumice_job_fault,
 		  pumice_access_str(__entry->access), __entry->addr, __entry->usc, __entry->pc)
 );
 
-TRACE_EVENT(pumice_free_list_grow,
+/* before, after: number of pages of the list */
+DECLARE_EVENT_CLASS(pumice_free_list,
 	TP_PROTO(u32 addr, u32 before, u32 after),
 	TP_ARGS(addr, before, after),
 	TP_STRUCT__entry(
@@ -151,19 +152,16 @@ TRACE_EVENT(pumice_free_list_grow,
 		  __entry->after)
 );
 
-/* Pages of a free list are allocated by reclaim; pages: number of pages that the list has. */
-TRACE_EVENT(pumice_free_list_refill,
-	TP_PROTO(u32 addr, u32 pages),
-	TP_ARGS(addr, pages),
-	TP_STRUCT__entry(
-		__field(u32, addr)
-		__field(u32, pages)
-	),
-	TP_fast_assign(
-		__entry->addr = addr;
-		__entry->pages = pages;
-	),
-	TP_printk("free_list=0x%x pages=%u", __entry->addr, __entry->pages)
+/* The driver replies to the firmware's request: the GPU has these pages from now on. */
+DEFINE_EVENT(pumice_free_list, pumice_free_list_grow,
+	TP_PROTO(u32 addr, u32 before, u32 after),
+	TP_ARGS(addr, before, after)
+);
+
+/* Pages for the next request were allocated with reclaim. */
+DEFINE_EVENT(pumice_free_list, pumice_free_list_refill,
+	TP_PROTO(u32 addr, u32 before, u32 after),
+	TP_ARGS(addr, before, after)
 );
 
 TRACE_EVENT(pumice_reset,

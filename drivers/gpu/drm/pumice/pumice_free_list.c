@@ -108,12 +108,14 @@ static void free_list_make_ready(struct pumice_freelist *list)
 static void free_list_refill_work(struct work_struct *work)
 {
 	struct pumice_freelist *list = container_of(work, struct pumice_freelist, refill_work);
+	u32 before;
 	int idx;
 
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
 		mutex_lock(&list->grow_lock);
-		trace_pumice_free_list_refill(list->obj->addr, list->range->pages);
+		before = list->range->pages;
 		free_list_grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
+		trace_pumice_free_list_refill(list->obj->addr, before, list->range->pages);
 		mutex_unlock(&list->grow_lock);
 		drm_dev_exit(idx);
 	}
