@@ -37,6 +37,13 @@ static int fail(const char *what, const char *why)
 	return 1;
 }
 
+static int fail_size(const char *what, size_t count, size_t words)
+{
+	fprintf(stderr, "pumice-decode: %s: %zu words; a multiple of %zu is required\n", what, count,
+		words);
+	return 1;
+}
+
 /* Parse a number in C syntax, up to max. */
 static bool number(const char *text, u64 max, u64 *value)
 {
@@ -71,7 +78,7 @@ static int words_of_file(const char *path, struct input *in)
 	if (!in->words)
 		return 1;
 	in->count = bytes / sizeof(u32);
-	return in->count < MAX_WORDS ? 0 : fail(path, "too long");
+	return in->count < MAX_WORDS ? 0 : fail(path, "longer than 64 MiB: decode a part of it");
 }
 
 static int decode_isa(const struct pumice_isa_info *isa, u64 addr, const struct input *in)
@@ -79,7 +86,7 @@ static int decode_isa(const struct pumice_isa_info *isa, u64 addr, const struct 
 	size_t insns = in->count / isa->words;
 
 	if (in->count % isa->words)
-		return fail(isa->name, "no whole number of instructions");
+		return fail_size(isa->name, in->count, isa->words);
 	return pumice_decode_program(isa, addr, in->words, insns, print_line, NULL) != 0;
 }
 
@@ -109,7 +116,7 @@ static int decode(const struct command *c, const char *what, u64 addr, const str
 		command_refuse(c, "unknown word '%s': WHAT is stream, vdm, tdm, usc, pds, reg, reg64 "
 			       "or the name of a structure", what);
 	if (!in->count || in->count % format->words)
-		return fail(what, "no whole number of structures");
+		return fail_size(what, in->count, format->words);
 	for (size_t i = 0; i < in->count; i += format->words)
 		pumice_decode_format(format, addr + 4 * i, in->words + i, print_line, NULL);
 	return 0;

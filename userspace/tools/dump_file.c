@@ -14,7 +14,7 @@ static const char *check_header(struct dump *dump, size_t bytes)
 	const struct pumice_dump_header *h = &dump->head;
 
 	if (h->magic != PUMICE_DUMP_MAGIC)
-		return "not a dump of a Pumice GPU";
+		return "not a dump of a Pumice GPU: expected is the file data of a devcoredump, or a copy";
 	if (h->version != PUMICE_DUMP_VERSION) {
 		snprintf(dump->error, sizeof(dump->error),
 			 "a dump of version %u, but this tool reads version %u", h->version,
@@ -23,7 +23,7 @@ static const char *check_header(struct dump *dump, size_t bytes)
 	}
 	if (h->header_bytes < HEADER_BYTES || h->header_bytes > bytes ||
 	    h->header_bytes % PUMICE_DUMP_ALIGN)
-		return "the header is damaged";
+		return "the size of its header is invalid: the file is damaged";
 	return NULL;
 }
 
@@ -32,7 +32,7 @@ bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, cons
 	size_t at, left;
 
 	memset(dump, 0, sizeof(*dump));
-	*error = "shorter than a header";
+	*error = "the file ends within its header: copy it completely";
 	if (bytes < HEADER_BYTES)
 		return false;
 	memcpy(&dump->head, file, HEADER_BYTES);
@@ -42,10 +42,10 @@ bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, cons
 	for (at = dump->head.header_bytes; dump->parts < dump->head.sections; dump->parts++) {
 		struct dump_part *part = &dump->part[dump->parts];
 
-		*error = "more sections than a dump has";
+		*error = "more sections than a dump can have: the file is damaged";
 		if (dump->parts == DUMP_MAX_SECTIONS)
 			return false;
-		*error = "the file ends before its last section";
+		*error = "the file ends before its last section: copy it completely";
 		left = bytes - at;
 		if (left < SECTION_BYTES)
 			return false;

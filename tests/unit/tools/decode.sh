@@ -28,7 +28,7 @@ shows a_cut_off_command_is_an_error 1 "" stream 0x20000000 1
 shows an_instruction_is_text 0 "end" usc 0x6f 0 0 0
 shows an_illegal_instruction_is_an_error 1 ".word" usc 0xff 0 0 0
 shows a_pds_instruction_is_text 0 "end" pds 5 0 0 0
-shows half_an_instruction_is_an_error 1 "no whole number of instructions" usc 1 2 3
+shows half_an_instruction_is_an_error 1 "usc: 3 words; a multiple of 4 is required" usc 1 2 3
 shows an_unknown_structure_is_an_error 2 "or the name of a structure" wheel 1
 shows a_word_that_is_no_number_is_an_error 2 "a number of 32 bits" stream 0x1g
 shows a_word_above_32_bits_is_an_error 2 "a number of 32 bits" stream 0x100000000
