@@ -330,6 +330,7 @@ def a_signal_during_a_request_loses_no_event():
     def interrupt(tool):
         state["replies"] += 1
         if state["replies"] == 3:
+            wait_until(lambda: is_sleeping(tool.pid))
             tool.send_signal(signal.SIGINT)
             # It has been delivered, and the tool waits for the reply again.
             wait_until(lambda: not pending(tool.pid) and is_sleeping(tool.pid))
