@@ -7,6 +7,7 @@ trace_tool.py PUMICE-TRACE PUMICE-TOP OBSERVED PUMICE-RUN
 Files are checked by trace_check.py. The socket's packets are written here a second time, so
 that requests and replies that neither side would send are tested. Output: TAP.
 """
+import contextlib
 import json
 import os
 import pty
@@ -78,10 +79,10 @@ def run(tool, *args):
 
 
 def connect(path):
-    """A peer of the socket."""
+    """A peer of the socket; waits while others are in its queue."""
     peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    peer.settimeout(LIMIT)
     peer.connect(path)
+    peer.settimeout(LIMIT)
     return peer
 
 
@@ -92,6 +93,12 @@ def ask(peer, op, value=0):
     magic, error, lost = struct.unpack("<IiQ", reply[:16])
     assert magic == MAGIC
     return error, lost, reply[16:]
+
+
+def first_reply(path):
+    """Error of the reply to a new peer."""
+    with connect(path) as peer:
+        return ask(peer, HELLO)[0]
 
 
 def wait_until(condition):
@@ -263,16 +270,26 @@ def hello(pid, clock=1000000000, version=1):
     return struct.pack("<2I", version, pid) + b"n" * 16 + info
 
 
+@contextlib.contextmanager
+def pretend(pid=os.getpid()):
+    """Pretend to be a process with a GPU: the socket on which its peers connect."""
+    path = f"pumice-{pid}.0"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        try:
+            listener.listen(1)
+            listener.settimeout(LIMIT)
+            yield listener
+        finally:
+            os.unlink(path)
+
+
 def serve(replies, pid=os.getpid(), before=None, limits=None):
     """
     Pretend to be a process with a GPU, with these replies; return the tool's result. before is
     called with the tool between a request and its reply.
     """
-    path = f"pumice-{pid}.0"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(path)
-        listener.listen(1)
-        listener.settimeout(LIMIT)
+    with pretend(pid) as listener:
         with start(*(limits or []), TRACE, "-d", f"pid:{pid}", "-o", "fake.json") as tool:
             peer, _ = listener.accept()
             with peer:
@@ -283,7 +300,6 @@ def serve(replies, pid=os.getpid(), before=None, limits=None):
                         before(tool)
                     peer.send(reply)
             _, err = tool.communicate(timeout=LIMIT)
-    os.unlink(path)
     return tool.returncode, err
 
 
@@ -342,9 +358,7 @@ def a_signal_during_a_request_loses_no_event():
 @test
 def a_process_that_does_not_reply_is_a_failure():
     pid = os.getpid()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(f"pumice-{pid}.0")
-        listener.listen(1)
+    with pretend() as listener:
         with start(TRACE, "-d", f"pid:{pid}", "-o", "silent.json") as tool:
             peer, _ = listener.accept()
             with peer:
@@ -352,7 +366,6 @@ def a_process_that_does_not_reply_is_a_failure():
                     peer.recv(64)
                     peer.send(reply)
                 _, err = tool.communicate(timeout=LIMIT)
-    os.unlink(f"pumice-{pid}.0")
     assert tool.returncode == 1 and "does not reply" in err and "1 events of the GPU" in err, err
     load("silent.json")
 
@@ -370,11 +383,21 @@ def slices_end_where_events_were_lost():
     assert marks == [5.0], marks
 
 
+def limit_memory(tool, mib):
+    """Command before a tool that limits its memory."""
+    with open(tool, "rb") as file:
+        if b"__asan_init" not in file.read():
+            return ["prlimit", f"--as={mib << 20}"]
+    # ASan reserves more than any limit of the address space.
+    options = f"max_allocation_size_mb={mib // 3}:allocator_may_return_null=1"
+    return ["env", f"ASAN_OPTIONS={options}"]
+
+
 @test
 def events_without_memory_are_reported_as_lost():
     parts = [good(record(1000 * n, 31) * RECORDS) for n in range(2500)]
     status, err = serve([good(hello(os.getpid())), good()] + parts,
-                        limits=["prlimit", f"--as={48 << 20}"])
+                        limits=limit_memory(TRACE, 48))
     assert status == 0 and "were not stored" in err and "640000 events of the GPU" in err, err
     events, _, _ = load("fake.json")
     dropped = int(err.split(" events at the end were not stored")[0].split()[-1])
@@ -407,8 +430,8 @@ def a_device_is_opened_while_observers_are_idle():
     observed.dispatch()
     for peer in peers:
         peer.close()
-    with connect(observed.path) as peer:
-        assert ask(peer, HELLO)[0] == 0
+    # It notices that the others have left.
+    wait_until(lambda: first_reply(observed.path) == 0)
     observed.end()
 
 
@@ -532,11 +555,8 @@ def sockets_of_processes_that_were_killed_are_removed():
 @test
 def texts_of_the_process_control_no_terminal():
     evil = hello(os.getpid()).replace(b"f" * 32, b"\x1b[31m" + b"\x9b" * 27)
-    path = f"pumice-{os.getpid()}.0"
     master, terminal = pty.openpty()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(path)
-        listener.listen(1)
+    with pretend() as listener:
         with subprocess.Popen([TOP, "-d", f"pid:{os.getpid()}", "-n", "1", "-i", "0.01"],
                               stdout=terminal,
                               env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd())) as tool:
@@ -547,7 +567,6 @@ def texts_of_the_process_control_no_terminal():
                     peer.recv(64)
                     peer.send(good(data))
                 assert tool.wait(LIMIT) == 0
-    os.unlink(path)
     os.close(terminal)
     out = os.read(master, 65536)
     os.close(master)
