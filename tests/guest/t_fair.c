@@ -456,10 +456,11 @@ static void ids_of_a_namespace_that_root_made_count_as_one(void)
 static unsigned int count_lines(int kmsg)
 {
 	unsigned int lines = 0;
-	char line[1024], want[64];
+	char line[1024], want[96];
 	ssize_t got;
 
-	snprintf(want, sizeof(want), "context ids of a file: %u of %u used", FILE_IDS, FILE_IDS);
+	snprintf(want, sizeof(want), "limit of context ids of a file reached: %u of %u used",
+		 FILE_IDS, FILE_IDS);
 	while ((got = read(kmsg, line, sizeof(line) - 1)) > 0 || errno == EPIPE) {
 		line[got > 0 ? got : 0] = 0;
 		lines += strstr(line, want) != NULL;

@@ -677,7 +677,7 @@ static void invalid_faults_refused(void)
 #define RING_INDEX	"firmware ring index [0-9]+ out of range|" \
 			IGT_PUMICE_RESET "firmware failed"
 #define REFUSED		"firmware command failed|" IGT_PUMICE_RESET "firmware failed"
-#define GIVEN_UP	"unplugging it"
+#define LOST(reason)	"GPU lost: " reason "; unplugging it"
 
 #define subtest igt_pumice_subtest
 #define subtest_logs igt_pumice_subtest_logs
@@ -783,10 +783,10 @@ int igt_main()
 		LOCKUP "|firmware did not boot in [0-9]+ ms");
 	subtest_logs("crash-at-every-boot", "a GPU that cannot be booted is unplugged",
 		crash_at_every_boot,
-		SILENCE "|firmware did not boot: |firmware did not boot after a reset; " GIVEN_UP);
+		SILENCE "|firmware did not boot: |" LOST("firmware did not boot after a reset"));
 	subtest_logs("crash-at-every-job", "a GPU whose firmware crashes at every job is unplugged",
 		crash_at_every_job,
-		LOCKUP "|" SILENCE "|firmware failed repeatedly; " GIVEN_UP);
+		LOCKUP "|" SILENCE "|" LOST("firmware failed repeatedly"));
 	subtest_logs("kernel-ccb-silence",
 		"firmware that reads no commands is detected by a tick; the job runs afterwards",
 		kernel_ccb_silence, SILENCE);

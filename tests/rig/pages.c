@@ -48,7 +48,7 @@ u32 gpu_blocks(u32 bits)
 	globfree(&found);
 	CHECK(file);
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "blocks of %15s pages: %u", name, &blocks) == 2 &&
+		if (sscanf(line, " blocks of %15s pages: %u", name, &blocks) == 2 &&
 		    !strcmp(name, name_of(bits)))
 			sum += blocks;
 	fclose(file);

@@ -103,7 +103,7 @@ static void pumice_irq_report_lockup(struct pumice_device *pdev)
 
 	if (PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) != PUMICE_FW_STATE_LOCKUP) {
 		drm_err_ratelimited(&pdev->drm,
-				    "interrupt of a stopped firmware processor ignored: it runs\n");
+				    "ignored a lockup interrupt: the firmware processor is running\n");
 		return;
 	}
 	cause = pumice_read(pdev, PUMICE_FW_CAUSE);
