@@ -90,7 +90,6 @@ def make_programs(options):
     programs = {path: "pumice/bin" for folder in options.folder for path in executables(folder)}
     for path in executables(options.examples) if options.examples else []:
         programs[path] = "pumice/examples"
-    build = os.path.realpath(os.environ["BUILD"])
     with cpio.Archive(options.out) as archive:
         for folder in sorted(set(programs.values())):
             archive.folder(folder)
@@ -101,7 +100,7 @@ def make_programs(options):
         for path, real in elf.closure(dynamic, extra=OPENED_AT_RUN_TIME).items():
             if path in programs:
                 continue
-            if os.path.realpath(path).startswith(build + "/"):
+            if os.path.dirname(path) not in elf.SEARCH:  # ours: its folder is of this machine only
                 path = f"{LIBRARIES}/{os.path.basename(path)}"
             archive.stripped(path, real)
 
