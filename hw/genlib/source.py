@@ -41,6 +41,7 @@ class Node:
         self.file = file
         self.line = line
         self.children = []
+        self.includes = []  # roots of the files whose elements are among the children
 
     def all(self, *tags):
         """Children with one of the given tags, in file order."""
@@ -73,6 +74,7 @@ def included(root, node):
     if inner.tag != root.tag:
         raise ContractError(f"{place}the root of {node.get('file')} must be <{root.tag}>, "
                             f"not <{inner.tag}>")
+    root.includes.append(inner)
     return inner.children
 
 
@@ -105,12 +107,16 @@ def parse(path):
 
 
 def check_shape(diag, node, required=(), optional=(), children=()):
-    """Report missing and unknown attributes and children; True if the required ones are present."""
+    """
+    Report missing and unknown attributes and children; True if the required ones are present. The
+    roots of included files have the same attributes, none of them required.
+    """
     known = set(required) | set(optional)
     complete = True
-    for attr in node.attrs:
-        if attr not in known:
-            diag.error(node, f"<{node.tag}> has no attribute '{attr}'")
+    for place in [node, *node.includes]:
+        for attr in place.attrs:
+            if attr not in known:
+                diag.error(place, f"<{node.tag}> has no attribute '{attr}'")
     for attr in required:
         if attr not in node.attrs:
             diag.error(node, f"<{node.tag}> needs the attribute '{attr}'")

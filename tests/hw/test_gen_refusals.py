@@ -190,6 +190,15 @@ class Formats(ContractCase):
         self.put("formats.xml", FORMATS % "<include file='inner.xml'/>")
         self.assertIn("inner.xml:2: error: ", self.generate().stderr)
 
+    def test_attributes_of_the_root_of_an_included_file_are_checked(self):
+        self.put("formats.xml", FORMATS % "<include file='inner.xml'/>")
+        self.put("inner.xml", "<formats doc='more formats'/>")
+        self.assertEqual(self.generate().stderr, "")
+        self.put("inner.xml", "\n<formats dox='more formats'/>")
+        done = self.generate()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("inner.xml:2: error: <formats> has no attribute 'dox'\n", done.stderr)
+
     def test_structure_of_an_included_file_may_not_be_defined_twice(self):
         twice = '<struct name="q" words="1"><reserved word="0" bits="31:0"/></struct>'
         self.put("inner.xml", f"<formats>{twice}</formats>")
