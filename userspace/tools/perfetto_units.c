@@ -103,8 +103,13 @@ static void firmware(struct perfetto *p, const struct pumice_event_record *e, ui
 
 /* ----------------------------------------------------------------------- jobs */
 
+_Static_assert(PF_MASTERS == PUMICE_TRACE_MASTER_COUNT, "a track for each data master");
+
 static const char *const master_name[PF_MASTERS] = {
-	"compute (CDM)", "geometry (VDM)", "fragments (PDM)", "transfers (TDM)",
+	[PUMICE_TRACE_MASTER_CDM] = "compute (CDM)",
+	[PUMICE_TRACE_MASTER_VDM] = "geometry (VDM)",
+	[PUMICE_TRACE_MASTER_PDM] = "fragments (PDM)",
+	[PUMICE_TRACE_MASTER_TDM] = "transfers (TDM)",
 };
 
 static void job_start(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
@@ -115,7 +120,7 @@ static void job_start(struct perfetto *p, const struct pumice_event_record *e, u
 
 	p->job[e->usc] = (uint32_t)(e->arg1 >> 8);
 	if (e->arg1 & 1)
-		suffix = e->usc == 2 ? ", partial render" : ", resumed";
+		suffix = e->usc == PUMICE_TRACE_MASTER_PDM ? ", partial render" : ", resumed";
 	if (owner)
 		snprintf(name, sizeof(name), "%s (%" PRIu32 "), context %" PRIu32 "%s",
 			 owner->name, owner->pid, e->context, suffix);
@@ -128,10 +133,14 @@ static void job_start(struct perfetto *p, const struct pumice_event_record *e, u
 
 static void job_end(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
-	static const char *const ends[] = { "done", "fault", "aborted", "switched out" };
+	static const char *const ends[PUMICE_TRACE_END_COUNT] = {
+		[PUMICE_TRACE_END_DONE] = "done", [PUMICE_TRACE_END_FAULT] = "fault",
+		[PUMICE_TRACE_END_ABORTED] = "aborted",
+		[PUMICE_TRACE_END_SWITCHED] = "switched out",
+	};
 	char detail[96];
 
-	snprintf(detail, sizeof(detail), "%s%s%s", e->arg1 < 4 ? ends[e->arg1] : "?",
+	snprintf(detail, sizeof(detail), "%s%s%s", e->arg1 < PUMICE_TRACE_END_COUNT ? ends[e->arg1] : "?",
 		 e->arg0 ? ": " : "", e->arg0 ? pumice_fault_name((uint32_t)e->arg0) : "");
 	pf_end(p, PF_JOBS, e->usc, ns, &(struct pf_args){ .detail = detail });
 	p->job[e->usc] = 0;
@@ -314,7 +323,7 @@ static void group(struct perfetto *p, const struct pumice_event_record *e, uint6
 static void task(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
 	usc_work(p, e, ns, PUMICE_EVENT_TASK, e->phase == PUMICE_PHASE_BEGIN,
-		 e->dm == 1 ? "vertices" : "fragments");
+		 e->dm == PUMICE_TRACE_MASTER_VDM ? "vertices" : "fragments");
 }
 
 static void tag(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)

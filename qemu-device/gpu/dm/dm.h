@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "../fault.h"
+#include "pumice_formats.h"
 
 /* Values latched when a job is started. */
 struct dm_job {
@@ -30,10 +31,16 @@ struct dm_status {
 };
 
 /*
- * How a job ended: arg1 of JOB_END (hw/trace.xml). Only the CDM switches jobs out. DM_MEMORY is
- * no end: the VDM is stalled on memory, and stays busy.
+ * How a job ended: arg1 of JOB_END. Only the CDM switches jobs out. DM_MEMORY is no end: the VDM
+ * is stalled on memory, and stays busy.
  */
-enum dm_end { DM_DONE, DM_FAULT, DM_ABORTED, DM_SWITCHED, DM_MEMORY };
+enum dm_end {
+	DM_DONE = PUMICE_TRACE_END_DONE,
+	DM_FAULT = PUMICE_TRACE_END_FAULT,
+	DM_ABORTED = PUMICE_TRACE_END_ABORTED,
+	DM_SWITCHED = PUMICE_TRACE_END_SWITCHED,
+	DM_MEMORY = PUMICE_TRACE_END_COUNT,
+};
 
 /* The running or last job. Device lock. */
 struct dm_run {

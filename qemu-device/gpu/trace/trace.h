@@ -23,14 +23,19 @@
 #include <stdbool.h>
 
 #include "../mmu/mmu.h"
+#include "pumice_formats.h"
 #include "pumice_regs.h"
 
 #define TRACE_MAX_LOG	20u	/* log2 of the entries of the largest ring */
 #define TRACE_FLAG_WORDS ((1u << TRACE_MAX_LOG) / 32)
 
-/* Data masters, numbered as in trace_record. */
+/* Data masters, as in trace_record. */
 enum trace_master {
-	TRACE_CDM, TRACE_VDM, TRACE_PDM, TRACE_TDM, TRACE_MASTERS,
+	TRACE_CDM = PUMICE_TRACE_MASTER_CDM,
+	TRACE_VDM = PUMICE_TRACE_MASTER_VDM,
+	TRACE_PDM = PUMICE_TRACE_MASTER_PDM,
+	TRACE_TDM = PUMICE_TRACE_MASTER_TDM,
+	TRACE_MASTERS = PUMICE_TRACE_MASTER_COUNT,
 	TRACE_NO_JOB = TRACE_MASTERS,	/* an event of no job, or of one that is not known */
 };
 

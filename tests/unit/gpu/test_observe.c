@@ -161,7 +161,7 @@ static void a_job_writes_its_events_to_the_ring(void **state)
 		assert_true(r.usc < 4);
 		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
 		assert_int_equal(r.arg0, PUMICE_FAULT_NONE);
-		assert_int_equal(r.arg1, 0);
+		assert_int_equal(r.arg1, PUMICE_TRACE_END_DONE);
 		for (n = 0; n < fx_read(fx, PUMICE_TRACE_WRITTEN); n++) {
 			r = record(ring, n);
 			if (r.kind == PUMICE_TRACE_KIND_GROUP_END)
@@ -192,7 +192,7 @@ static void faults_walks_and_invalidations_are_traced(void **state)
 	assert_int_equal(r.mmu_ctx, JOB_CTX);
 	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
 	assert_int_equal(r.arg0, PUMICE_FAULT_MMU_PC_INVALID);
-	assert_int_equal(r.arg1, 1);
+	assert_int_equal(r.arg1, PUMICE_TRACE_END_FAULT);
 	/* Stream, PDS program, code, the fault's own; and the firmware's window. */
 	assert_true(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_WALK, &r) >= 4);
 

@@ -260,7 +260,7 @@ static void check_tiles(uint32_t times)
 			continue;
 		assert_true(x < TILES_X && y < TILES / TILES_X);
 		assert_true(r->usc < 2 && r->slot < 2);
-		assert_int_equal(r->dm, 2);
+		assert_int_equal(r->dm, PUMICE_TRACE_MASTER_PDM);
 		seen[y * TILES_X + x]++;
 	}
 	for (i = 0; i < TILES; i++)
@@ -276,7 +276,8 @@ static void check_contexts(struct fixture *fx)
 	for (i = 0; i < count; i++) {
 		const struct pumice_event_record *r = &records[i];
 
-		if (r->kind == PUMICE_EVENT_CHUNK || (r->kind == PUMICE_EVENT_TASK && r->dm == 1))
+		if (r->kind == PUMICE_EVENT_CHUNK ||
+		    (r->kind == PUMICE_EVENT_TASK && r->dm == PUMICE_TRACE_MASTER_VDM))
 			assert_int_equal(r->context, first->base.id);
 		if (r->kind == PUMICE_EVENT_TILE)
 			assert_true(r->context == first->second->base.id ||
@@ -313,7 +314,7 @@ static void check_geometry(uint32_t triangles)
 {
 	uint64_t sum;
 
-	assert_int_equal(jobs(1, 0), 1);
+	assert_int_equal(jobs(PUMICE_TRACE_MASTER_VDM, 0), 1);
 	assert_int_equal(check_chunks(triangles), (triangles + SPLIT - 1) / SPLIT);
 	events_of(PUMICE_EVENT_TA, PUMICE_PHASE_END, PUMICE_TRACE_TA_BIN, &sum);
 	assert_int_equal(sum, triangles);
@@ -342,8 +343,8 @@ static void check_frame(struct fixture *fx, uint32_t triangles)
 	check_contexts(fx);
 	check_geometry(triangles);
 	check_tiles(1);
-	assert_int_equal(jobs(2, 0), 1);
-	assert_int_equal(jobs(2, 1), 0);
+	assert_int_equal(jobs(PUMICE_TRACE_MASTER_PDM, 0), 1);
+	assert_int_equal(jobs(PUMICE_TRACE_MASTER_PDM, 1), 0);
 	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL), 0);
 	/* Pixels for which the program ran: each one once. */
 	assert_int_equal(events(PUMICE_EVENT_TILE, PUMICE_PHASE_END, &sum), TILES);
@@ -418,8 +419,8 @@ static void partial_renders_are_requested_rendered_and_counted(void **state)
 	assert_true(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL) +
 			    check_chunks(1000) > 1000 / SPLIT);
 	check_tiles((uint32_t)partials + 1);
-	assert_int_equal(jobs(2, 1), partials);
-	assert_int_equal(jobs(2, 0), 1);
+	assert_int_equal(jobs(PUMICE_TRACE_MASTER_PDM, 1), partials);
+	assert_int_equal(jobs(PUMICE_TRACE_MASTER_PDM, 0), 1);
 	assert_int_equal(events_of(PUMICE_EVENT_SPANS, PUMICE_PHASE_END,
 				   PUMICE_TRACE_PASS_END_OF_TILE, &sum), TILES);
 	assert_int_equal(events(PUMICE_EVENT_PBE, PUMICE_PHASE_END, NULL), TILES);
@@ -464,7 +465,7 @@ static void each_command_of_a_transfer_is_traced(void **state)
 	run_transfers(&fx, &va);
 	trace_end(&fx, trace);
 	check_pairs();
-	assert_int_equal(jobs(3, 0), 1);
+	assert_int_equal(jobs(PUMICE_TRACE_MASTER_TDM, 0), 1);
 	assert_int_equal(events(PUMICE_EVENT_TRANSFER, PUMICE_PHASE_END, &sum), 3);
 	assert_int_equal(sum, 3 * PUMICE_TDM_TYPE_FILL);
 	for (i = 0; i < count; i++) {
@@ -472,7 +473,7 @@ static void each_command_of_a_transfer_is_traced(void **state)
 		    records[i].phase != PUMICE_PHASE_BEGIN)
 			continue;
 		assert_int_equal(records[i].arg0, va + at++ * PUMICE_TDM_FILL_WORDS * 4);
-		assert_int_equal(records[i].dm, 3);
+		assert_int_equal(records[i].dm, PUMICE_TRACE_MASTER_TDM);
 	}
 	assert_int_equal(firmware_events(FWIF_LOG_CONTEXT_NEW), 1);
 	free(records);
@@ -499,12 +500,12 @@ static bool is_waiting_for(struct fixture *fx, uint32_t kind, uint32_t dm)
 
 static bool is_before_vertices(struct fixture *fx)
 {
-	return is_waiting_for(fx, PUMICE_EVENT_TASK, 1);
+	return is_waiting_for(fx, PUMICE_EVENT_TASK, PUMICE_TRACE_MASTER_VDM);
 }
 
 static bool is_before_fragments(struct fixture *fx)
 {
-	return is_waiting_for(fx, PUMICE_EVENT_TASK, 2);
+	return is_waiting_for(fx, PUMICE_EVENT_TASK, PUMICE_TRACE_MASTER_PDM);
 }
 
 /* The rest of the trace: all that was begun has ended, and all pages are free. */
@@ -517,7 +518,7 @@ static void check_killed(struct fixture *fx, uint32_t dm)
 	check_pairs();
 	for (i = 0; i < count; i++)
 		if (records[i].kind == PUMICE_EVENT_JOB_END && records[i].usc == dm) {
-			assert_int_equal(records[i].arg1, 2);
+			assert_int_equal(records[i].arg1, PUMICE_TRACE_END_ABORTED);
 			ends++;
 		}
 	assert_int_equal(ends, 1);
@@ -533,7 +534,7 @@ static void killed_vertices_end_as_cancelled(void **state)
 	killed_trace = trace_begin(&fx);
 	count = 0;
 	draw(&fx, 10, &endless, is_before_vertices);
-	check_killed(&fx, 1);
+	check_killed(&fx, PUMICE_TRACE_MASTER_VDM);
 	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_END, NULL), 0);
 	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL),
 			 events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_BEGIN, NULL));
@@ -554,7 +555,7 @@ static void killed_tiles_end_as_cancelled_and_their_pages_are_freed(void **state
 	killed_trace = trace_begin(&fx);
 	count = 0;
 	draw(&fx, 10, &endless, is_before_fragments);
-	check_killed(&fx, 2);
+	check_killed(&fx, PUMICE_TRACE_MASTER_PDM);
 	check_pages();
 	begun = events(PUMICE_EVENT_TILE, PUMICE_PHASE_BEGIN, NULL);
 	assert_true(begun >= 2 && begun < TILES);
@@ -585,10 +586,10 @@ static void a_killed_transfer_ends_as_cancelled(void **state)
 		 pumice_context_create_type(fx.vm, PUMICE_CONTEXT_TRANSFER,
 					    PUMICE_PRIORITY_NORMAL, &context));
 	assert_int_equal(pumice_context_run(context, va, SECOND / 10000, NULL), -ETIME);
-	while (is_waiting_for(&fx, PUMICE_EVENT_TRANSFER, 3))
+	while (is_waiting_for(&fx, PUMICE_EVENT_TRANSFER, PUMICE_TRACE_MASTER_TDM))
 		wait_some(&fx);
 	fx_check(&fx, "kill", pumice_context_kill(context));
-	check_killed(&fx, 3);
+	check_killed(&fx, PUMICE_TRACE_MASTER_TDM);
 	assert_int_equal(events(PUMICE_EVENT_TRANSFER, PUMICE_PHASE_CANCEL, NULL), 1);
 	assert_int_equal(events(PUMICE_EVENT_TRANSFER, PUMICE_PHASE_END, NULL), 0);
 	free(records);
@@ -617,7 +618,7 @@ static void texture_units_count_their_reads(void **state)
 		if (records[i].kind != PUMICE_EVENT_TAG)
 			continue;
 		assert_int_equal(records[i].arg1, 0);
-		assert_int_equal(records[i].dm, 2);
+		assert_int_equal(records[i].dm, PUMICE_TRACE_MASTER_PDM);
 		assert_true(records[i].usc < USCS);
 		assert_true(records[i].arg0 > reads[records[i].usc]);
 		reads[records[i].usc] = records[i].arg0;
