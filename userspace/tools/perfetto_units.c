@@ -308,7 +308,9 @@ static void usc_work(struct perfetto *p, const struct pumice_event_record *e, ui
 		pf_begin(p, PF_USC0 + e->usc, lane, ns, name,
 			 &(struct pf_args){ .event = e, .key = "waves", .value = e->arg1 });
 	else
-		pf_end(p, PF_USC0 + e->usc, lane, ns, &(struct pf_args){ .detail = NULL });
+		pf_end(p, PF_USC0 + e->usc, lane, ns, &(struct pf_args){
+			.detail = e->phase == PUMICE_PHASE_CANCEL ? "cancelled" : NULL,
+		});
 	lanes[lane] = (struct pf_lane){ begins, kind, e->arg0 };
 }
 

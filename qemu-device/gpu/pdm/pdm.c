@@ -129,6 +129,7 @@ static void reset_tile(struct pdm_tile *tile)
 	unsigned int i;
 
 	tile->phase = PDM_TILE_NONE;
+	tile->traced = tile->traced_isp = tile->traced_pass = 0;
 	tile->built = NULL;
 	tile->filling = false;
 	atomic_store(&tile->running, 0);
@@ -493,7 +494,8 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 {
 	bool last;
 
-	pdm_trace_tile(tile, PUMICE_TRACE_KIND_TILE, PUMICE_TRACE_PHASE_END, tile->stats.shaded);
+	pdm_trace_end(tile, &tile->traced, PUMICE_TRACE_KIND_TILE, PUMICE_TRACE_PHASE_END,
+		      tile->stats.shaded);
 	trace_reads(pdm, tile->core);
 	lock(pdm);
 	pdm->run.status.done++;

@@ -96,9 +96,8 @@ static void begin(struct pdm_tile *tile, const struct pds_stage *fixed, enum pdm
 	struct pdm_shade *shade = &tile->shade;
 	u32 i;
 
-	if (tile->phase == PDM_TILE_WALK)
-		pdm_trace_tile(tile, PUMICE_TRACE_KIND_ISP, PUMICE_TRACE_PHASE_END,
-			       tile->stats.primitives);
+	pdm_trace_end(tile, &tile->traced_isp, PUMICE_TRACE_KIND_ISP, PUMICE_TRACE_PHASE_END,
+		      tile->stats.primitives);
 	for (i = 0; i < shade->objects; i++)
 		tile->objects[shade->order[i]]->spans = 0;
 	shade->fixed = fixed;
@@ -126,7 +125,7 @@ void pdm_shade_pending(struct pdm_tile *tile, enum pdm_phase after)
 	tile->stats.passes += tile->shade.spans != 0;
 	sort_spans(tile);
 	isp_tile_clear_tags(&tile->isp);
-	pdm_trace_pass(tile, PUMICE_TRACE_PHASE_BEGIN);
+	pdm_trace_pass(tile);
 }
 
 void pdm_shade_all(struct pdm_tile *tile, const struct pds_stage *stage, enum pdm_phase after)
@@ -141,7 +140,7 @@ void pdm_shade_all(struct pdm_tile *tile, const struct pds_stage *stage, enum pd
 			.samples = samples, .quad = (u8)quad,
 		};
 	tile->shade.spans = quads;
-	pdm_trace_pass(tile, PUMICE_TRACE_PHASE_BEGIN);
+	pdm_trace_pass(tile);
 }
 
 void pdm_shade_end(struct pdm_tile *tile, const struct pds_stage *stage, enum pdm_phase after)
@@ -149,7 +148,7 @@ void pdm_shade_end(struct pdm_tile *tile, const struct pds_stage *stage, enum pd
 	begin(tile, stage, after);
 	tile->shade.sorted[0] = (struct pdm_span){ .samples = 1 };
 	tile->shade.spans = 1;
-	pdm_trace_pass(tile, PUMICE_TRACE_PHASE_BEGIN);
+	pdm_trace_pass(tile);
 }
 
 u32 pdm_compact(struct pdm_tile *tile)

@@ -114,6 +114,7 @@ struct pdm_tile {
 	bool drop_objects;		/* drop all objects when nothing is pending */
 	struct pumice_tile_stats stats;
 	u32 tasks;			/* started */
+	trace_span traced, traced_isp, traced_pass;	/* the tile, its ISP and its pass */
 	struct pdm_shade shade;
 	struct pdm_task *built;		/* task that waits for room, or is being filled */
 	bool filling;			/* it has room */
@@ -186,35 +187,57 @@ struct pdm {
 	struct pdm_core core[PUMICE_MAX_CORES];
 };
 
-/* Trace an event of a unit about a tile. */
-static inline void pdm_trace(const struct pdm_tile *tile, enum pumice_trace_kind kind,
-			     enum pumice_trace_phase phase, u64 arg0, u64 arg1)
+/* An event of a unit about a tile, which is its arg0. */
+static inline struct trace_item pdm_event(const struct pdm_tile *tile, enum pumice_trace_kind kind,
+					  enum pumice_trace_phase phase, u64 arg1)
 {
-	trace_item(tile->pdm->config.trace, (struct trace_item){
+	return (struct trace_item){
 		.kind = (u8)kind, .phase = (u8)phase, .dm = TRACE_PDM,
 		.usc = (u8)tile->core->number, .slot = tile->slot, .ctx = tile->pdm->job.ctx,
-		.arg0 = arg0, .arg1 = arg1,
-	});
+		.arg0 = tile->number_x | (u64)tile->number_y << 32, .arg1 = arg1,
+	};
 }
 
-/* The same for an event whose arg0 is the tile. */
-static inline void pdm_trace_tile(const struct pdm_tile *tile, enum pumice_trace_kind kind,
-				  enum pumice_trace_phase phase, u64 arg1)
+/* Trace that a unit begins to work on a tile; the result is for pdm_trace_end(). */
+static inline trace_span pdm_trace_start(const struct pdm_tile *tile, enum pumice_trace_kind kind)
 {
-	pdm_trace(tile, kind, phase, tile->number_x | (u64)tile->number_y << 32, arg1);
+	return trace_span_begin(tile->pdm->config.trace,
+				pdm_event(tile, kind, PUMICE_TRACE_PHASE_BEGIN, 0));
 }
 
-/* Trace a pass, which has spans. */
-static inline void pdm_trace_pass(const struct pdm_tile *tile, enum pumice_trace_phase phase)
+static inline void pdm_trace_end(const struct pdm_tile *tile, trace_span *span,
+				 enum pumice_trace_kind kind, enum pumice_trace_phase phase,
+				 u64 arg1)
+{
+	trace_span_end(tile->pdm->config.trace, span, pdm_event(tile, kind, phase, arg1));
+}
+
+/* The event of a pass, which has spans. */
+static inline struct trace_item pdm_pass_event(const struct pdm_tile *tile,
+					       enum pumice_trace_phase phase)
 {
 	const struct pds_stage *fixed = tile->shade.fixed;
-	u32 pass = PUMICE_TRACE_PASS_OBJECTS;
+	struct trace_item item = pdm_event(tile, PUMICE_TRACE_KIND_SPANS, phase,
+					   tile->shade.spans);
 
+	item.arg0 = PUMICE_TRACE_PASS_OBJECTS;
 	if (fixed)
-		pass = fixed->stage == USC_STAGE_TILE ? PUMICE_TRACE_PASS_END_OF_TILE :
-							PUMICE_TRACE_PASS_BACKGROUND;
+		item.arg0 = fixed->stage == USC_STAGE_TILE ? PUMICE_TRACE_PASS_END_OF_TILE :
+							     PUMICE_TRACE_PASS_BACKGROUND;
+	return item;
+}
+
+/* Trace that a pass begins, if it has spans, and that it ends. */
+static inline void pdm_trace_pass(struct pdm_tile *tile)
+{
 	if (tile->shade.spans)
-		pdm_trace(tile, PUMICE_TRACE_KIND_SPANS, phase, pass, tile->shade.spans);
+		tile->traced_pass = trace_span_begin(tile->pdm->config.trace,
+			pdm_pass_event(tile, PUMICE_TRACE_PHASE_BEGIN));
+}
+
+static inline void pdm_trace_pass_end(struct pdm_tile *tile, enum pumice_trace_phase phase)
+{
+	trace_span_end(tile->pdm->config.trace, &tile->traced_pass, pdm_pass_event(tile, phase));
 }
 
 /* Result of a step of a tile. LATER: retry when memory for programs may be available. */

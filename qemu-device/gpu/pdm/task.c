@@ -45,12 +45,13 @@ static void op_depth(const struct usc_gfx *gfx, struct usc_span *span, const u32
 static bool op_pbe(const struct usc_gfx *gfx, const u32 state[8], struct gpu_fault *fault)
 {
 	struct pdm_tile *tile = task_of(gfx)->tile;
+	trace_span span = pdm_trace_start(tile, PUMICE_TRACE_KIND_PBE);
 	bool ok;
 
-	pdm_trace_tile(tile, PUMICE_TRACE_KIND_PBE, PUMICE_TRACE_PHASE_BEGIN, 0);
 	ok = pbe_store(tile->pdm->config.mmu, &tile->pbe_tlb, tile->pdm->job.ctx, &tile->usc,
 		       state, fault);
-	pdm_trace_tile(tile, PUMICE_TRACE_KIND_PBE, PUMICE_TRACE_PHASE_END, !ok);
+	pdm_trace_end(tile, &span, PUMICE_TRACE_KIND_PBE,
+		      ok ? PUMICE_TRACE_PHASE_END : PUMICE_TRACE_PHASE_CANCEL, !ok);
 	return ok;
 }
 

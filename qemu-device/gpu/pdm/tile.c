@@ -42,14 +42,14 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	tile->built = NULL;
 	tile->filling = false;
 	tile->phase = PDM_TILE_BEGIN;
-	pdm_trace_tile(tile, PUMICE_TRACE_KIND_TILE, PUMICE_TRACE_PHASE_BEGIN, 0);
+	tile->traced = pdm_trace_start(tile, PUMICE_TRACE_KIND_TILE);
 }
 
 static void enter(struct pdm_tile *tile, enum pdm_phase phase)
 {
 	tile->phase = phase;
 	if (phase == PDM_TILE_WALK)
-		pdm_trace_tile(tile, PUMICE_TRACE_KIND_ISP, PUMICE_TRACE_PHASE_BEGIN, 0);
+		tile->traced_isp = pdm_trace_start(tile, PUMICE_TRACE_KIND_ISP);
 }
 
 static struct isp_zs zs_of(const struct pdm *pdm)
@@ -125,7 +125,7 @@ static enum pdm_step drain(struct pdm_tile *tile)
 	if (atomic_load(&tile->running))
 		return PDM_STEP_WAIT;
 	pdm_tasks_reap(tile);
-	pdm_trace_pass(tile, PUMICE_TRACE_PHASE_END);
+	pdm_trace_pass_end(tile, PUMICE_TRACE_PHASE_END);
 	tile->shade.spans = 0;
 	if (!tile->shade.fixed)
 		tile->prim_count = 0;
@@ -211,18 +211,15 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
 	return PDM_STEP_WAIT;
 }
 
-/* Trace the ends of the units' work on a tile that is not completed. */
-static void trace_cancel(const struct pdm_tile *tile)
+/* Trace the ends of what has begun. */
+static void trace_cancel(struct pdm_tile *tile)
 {
 	const enum pumice_trace_phase cancel = PUMICE_TRACE_PHASE_CANCEL;
 
-	if (tile->phase == PDM_TILE_LEAVE)	/* it is complete */
-		return;
-	if (tile->phase == PDM_TILE_WALK)
-		pdm_trace_tile(tile, PUMICE_TRACE_KIND_ISP, cancel, tile->stats.primitives);
-	else if (tile->phase == PDM_TILE_SHADE || tile->phase == PDM_TILE_DRAIN)
-		pdm_trace_pass(tile, cancel);
-	pdm_trace_tile(tile, PUMICE_TRACE_KIND_TILE, cancel, tile->stats.shaded);
+	pdm_trace_end(tile, &tile->traced_isp, PUMICE_TRACE_KIND_ISP, cancel,
+		      tile->stats.primitives);
+	pdm_trace_pass_end(tile, cancel);
+	pdm_trace_end(tile, &tile->traced, PUMICE_TRACE_KIND_TILE, cancel, tile->stats.shaded);
 }
 
 bool pdm_tile_cancel(struct pdm_tile *tile)

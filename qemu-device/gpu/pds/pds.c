@@ -103,6 +103,8 @@ void pds_reset(struct pds *pds)
 	for (i = 0; i < pds->config.uscs; i++) {
 		pds_unit_init(&pds->unit[i].accounts, &pds->capacity);
 		memset(pds->unit[i].started, 0, sizeof(pds->unit[i].started));
+		memset(pds->unit[i].span, 0, sizeof(pds->unit[i].span));
+		pds->unit[i].stopped = 0;
 	}
 	memset(pds->core_next, 0, sizeof(pds->core_next));
 	memset(pds->waiting, 0, sizeof(pds->waiting));
@@ -528,24 +530,40 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 	return PDS_STARTED;
 }
 
+void pds_stop_groups(struct pds *pds, unsigned int usc, enum pds_dm dm)
+{
+	struct unit *unit = &pds->unit[usc];
+
+	if (!unit->started[dm])
+		return;
+	unit->stopped |= unit->started[dm];
+	usc_abort_groups(pds->config.usc[usc], unit->started[dm]);
+	pds->config.wake_usc(pds->config.opaque, usc);
+}
+
+bool pds_was_stopped(struct unit *unit, unsigned int group)
+{
+	const bool stopped = unit->stopped >> group & 1;
+
+	unit->stopped &= ~(1ull << group);
+	return stopped;
+}
+
 void pds_abort(struct pds *pds)
 {
 	unsigned int i;
 
-	for (i = 0; i < pds->config.uscs; i++) {
-		u64 started = pds->unit[i].started[PDS_DM_CDM];
-
-		if (!started)
-			continue;
-		usc_abort_groups(pds->config.usc[i], started);
-		pds->config.wake_usc(pds->config.opaque, i);
-	}
+	for (i = 0; i < pds->config.uscs; i++)
+		pds_stop_groups(pds, i, PDS_DM_CDM);
 }
 
 unsigned int pds_groups(const struct pds *pds)
 {
 	return pds->groups;
 }
+
+_Static_assert((int)PDS_DM_CDM == (int)TRACE_CDM && (int)PDS_DM_VDM == (int)TRACE_VDM &&
+	       (int)PDS_DM_PDM == (int)TRACE_PDM, "data masters have the same numbers in the trace");
 
 void pds_trace_tag(struct pds *pds, unsigned int usc, enum trace_master dm)
 {
@@ -559,14 +577,29 @@ void pds_trace_tag(struct pds *pds, unsigned int usc, enum trace_master dm)
 	pds->unit[usc].tag_reads = reads;
 }
 
+/* Trace the end of a work-group. */
+static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int group)
+{
+	const u64 on = trace_on(pds->config.trace, PUMICE_TRACE_KIND_GROUP_END);
+	const bool stopped = pds_was_stopped(&pds->unit[usc], group);
+
+	if (!on)
+		return;
+	trace_write(pds->config.trace, on, &(struct trace_item){
+		.kind = PUMICE_TRACE_KIND_GROUP_END, .dm = TRACE_CDM,
+		.phase = stopped ? PUMICE_TRACE_PHASE_CANCEL : PUMICE_TRACE_PHASE_INSTANT,
+		.usc = (u8)usc, .ctx = usc_group(pds->config.usc[usc], group)->ctx,
+		.arg0 = pds->unit[usc].linear[group],
+	});
+}
+
 /* A work-group of the CDM has ended. */
 static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
 {
 	struct unit *unit = &pds->unit[usc];
 
 	pds->config.lock(pds->config.opaque);
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_END, TRACE_CDM,
-		    usc_group(pds->config.usc[usc], group)->ctx, usc, unit->linear[group], 0);
+	trace_group_end(pds, usc, group);
 	pds_trace_tag(pds, usc, TRACE_CDM);
 	pds_tick(pds);
 	pds->groups--;

@@ -28,7 +28,9 @@ struct unit {
 	u32 id[PUMICE_USC_SLOTS][3];	/* the group's id, base included */
 	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of each task of another data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
+	u64 stopped;		/* bit n: group n runs, and its job was stopped */
 	u64 tag_reads;		/* of its texture unit, as last traced */
+	trace_span span[PUMICE_USC_SLOTS];	/* of each task of another data master */
 };
 
 /* The launch being dispatched. */
@@ -105,6 +107,10 @@ void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_faul
 /* Resources of a core were released: notify data masters that wait there. Device lock held. */
 void pds_room(struct pds *pds, unsigned int core);
 
+/* Mark all running groups of a data master on a USC as stopped, and abort them. */
+void pds_stop_groups(struct pds *pds, unsigned int usc, enum pds_dm dm);
+/* Return whether a group ends because its job was stopped. Called once, when it has ended. */
+bool pds_was_stopped(struct unit *unit, unsigned int group);
 /* Trace how much the texture unit of a USC has read, if it has; device lock held. */
 void pds_trace_tag(struct pds *pds, unsigned int usc, enum trace_master dm);
 

@@ -189,34 +189,54 @@ void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *plac
 	unlock(pds);
 }
 
-_Static_assert((int)PDS_DM_VDM == (int)TRACE_VDM && (int)PDS_DM_PDM == (int)TRACE_PDM,
-	       "data masters have the same numbers in the trace");
-
-static void trace_task(struct pds *pds, enum pumice_trace_phase phase, unsigned int usc,
-		       unsigned int group)
+static struct trace_item task_item(const struct pds *pds, enum pumice_trace_phase phase,
+				   unsigned int usc, unsigned int group)
 {
 	const struct pds_need *need = &pds->unit[usc].accounts.claim[group].need;
 
-	if (!trace_on(pds->config.trace, PUMICE_TRACE_KIND_TASK))
-		return;
-	trace_item(pds->config.trace, (struct trace_item){
+	return (struct trace_item){
 		.kind = PUMICE_TRACE_KIND_TASK, .phase = (u8)phase, .dm = (u8)need->dm,
 		.usc = (u8)usc, .ctx = usc_group(pds->config.usc[usc], group)->ctx,
 		.arg0 = group, .arg1 = need->waves,
-	});
+	};
+}
+
+static void trace_task_begin(struct pds *pds, unsigned int usc, unsigned int group)
+{
+	const u64 on = trace_on(pds->config.trace, PUMICE_TRACE_KIND_TASK);
+	trace_span *span = &pds->unit[usc].span[group];
+	struct trace_item item;
+
+	*span = 0;
+	if (!on)
+		return;
+	item = task_item(pds, PUMICE_TRACE_PHASE_BEGIN, usc, group);
+	*span = trace_write_begin(pds->config.trace, on, &item);
+}
+
+static void trace_task_end(struct pds *pds, unsigned int usc, unsigned int group)
+{
+	struct unit *unit = &pds->unit[usc];
+	const bool stopped = pds_was_stopped(unit, group);
+
+	if (unit->span[group])
+		trace_span_end(pds->config.trace, &unit->span[group],
+			       task_item(pds, stopped ? PUMICE_TRACE_PHASE_CANCEL :
+							PUMICE_TRACE_PHASE_END, usc, group));
 }
 
 void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
 		    const struct pds_stage *stage, const struct usc_gfx *gfx)
 {
 	struct usc *usc = pds->config.usc[place->usc];
+	struct unit *unit = &pds->unit[place->usc];
 
 	(void)stage;
 	usc_group(usc, place->group)->gfx = gfx;
-	pds->unit[place->usc].gfx[place->group] = gfx;
+	unit->gfx[place->group] = gfx;
 	lock(pds);
-	pds->unit[place->usc].started[dm] |= 1ull << place->group;
-	trace_task(pds, PUMICE_TRACE_PHASE_BEGIN, place->usc, place->group);
+	unit->started[dm] |= 1ull << place->group;
+	trace_task_begin(pds, place->usc, place->group);
 	pds_group_start(pds, place->usc, place->group);
 	unlock(pds);
 }
@@ -229,7 +249,7 @@ void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
 
 	lock(pds);
 	unit->started[unit->accounts.claim[group].need.dm] &= ~(1ull << group);
-	trace_task(pds, PUMICE_TRACE_PHASE_END, usc, group);
+	trace_task_end(pds, usc, group);
 	pds_trace_tag(pds, usc, (enum trace_master)unit->accounts.claim[group].need.dm);
 	release_task(pds, usc, group);
 	unlock(pds);
@@ -252,9 +272,6 @@ void pds_dm_abort(struct pds *pds, enum pds_dm dm)
 	for (i = 0; i < pds->config.uscs; i++) {
 		if (i % PUMICE_USCS_PER_CORE == 0)
 			stop_waiting(pds, dm, i / PUMICE_USCS_PER_CORE);
-		if (!pds->unit[i].started[dm])
-			continue;
-		usc_abort_groups(pds->config.usc[i], pds->unit[i].started[dm]);
-		pds->config.wake_usc(pds->config.opaque, i);
+		pds_stop_groups(pds, i, dm);
 	}
 }

@@ -61,12 +61,18 @@ void ptla_reset(struct ptla *ptla)
 	connect_tlbs(ptla);
 }
 
-static void trace_command(struct ptla *ptla, enum pumice_trace_phase phase)
+static struct trace_item command_event(const struct ptla *ptla, enum pumice_trace_phase phase)
 {
-	trace_item(ptla->trace, (struct trace_item){
+	return (struct trace_item){
 		.kind = PUMICE_TRACE_KIND_TRANSFER, .phase = (u8)phase, .dm = TRACE_TDM,
 		.ctx = ptla->job.ctx, .arg0 = ptla->pc, .arg1 = (u64)ptla->command.type,
-	});
+	};
+}
+
+/* Trace the end of the command, if its begin was. */
+static void trace_command_end(struct ptla *ptla, enum pumice_trace_phase phase)
+{
+	trace_span_end(ptla->trace, &ptla->traced, command_event(ptla, phase));
 }
 
 static void wake_all(const struct ptla *ptla)
@@ -120,9 +126,7 @@ static void end_job(struct ptla *ptla)
 {
 	ptla->phase = PTLA_IDLE;
 	dm_run_end(&ptla->run, ptla->ops->now(ptla->opaque));
-	if (ptla->command_traced)
-		trace_command(ptla, PUMICE_TRACE_PHASE_CANCEL);
-	ptla->command_traced = false;
+	trace_command_end(ptla, PUMICE_TRACE_PHASE_CANCEL);
 	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_END, TRACE_TDM, ptla->job.ctx, TRACE_TDM,
 		    ptla->run.status.fault.fault, ptla->run.end);
 	trace_set_context(ptla->trace, TRACE_TDM, 0);
@@ -134,8 +138,7 @@ static void complete_command(struct ptla *ptla)
 {
 	const struct ptla_command *c = &ptla->command;
 
-	trace_command(ptla, PUMICE_TRACE_PHASE_END);
-	ptla->command_traced = false;
+	trace_command_end(ptla, PUMICE_TRACE_PHASE_END);
 	ptla->run.status.done++;
 	ptla->phase = PTLA_FETCH;
 	if (c->type == PUMICE_TDM_TYPE_LINK)
@@ -158,8 +161,8 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 		ptla->phase = PTLA_DRAIN;
 		return;
 	}
-	trace_command(ptla, PUMICE_TRACE_PHASE_BEGIN);
-	ptla->command_traced = true;
+	ptla->traced = trace_span_begin(ptla->trace,
+					command_event(ptla, PUMICE_TRACE_PHASE_BEGIN));
 	if (!c->pieces) {
 		complete_command(ptla);
 		return;

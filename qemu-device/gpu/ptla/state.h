@@ -42,7 +42,7 @@ struct ptla {
 	struct dm_job job;
 	u64 pc;			/* address of the command */
 	struct ptla_command command;
-	bool command_traced;	/* its begin was traced */
+	trace_span traced;	/* the command */
 	u64 next;		/* next piece */
 	u64 fault_piece;	/* piece of run.status.fault: the lowest one */
 	u32 running;		/* running pieces */

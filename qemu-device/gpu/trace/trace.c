@@ -26,8 +26,10 @@ void trace_init(struct trace *trace, const struct trace_config *config)
 void trace_reset(struct trace *trace)
 {
 	const struct trace_config config = trace->config;
+	const u64 session = atomic_load(&trace->enabled) >> 32;
 
 	trace_init(trace, &config);
+	atomic_store(&trace->enabled, session << 32);
 }
 
 /* Return the value of trace->ring for these registers; 0 when they do not describe a ring. */
@@ -45,21 +47,25 @@ static u64 ring_of(const struct trace_regs *regs)
 bool trace_set_enable(struct trace *trace, u32 ctrl)
 {
 	bool was_on = trace->regs.ctrl & PUMICE_TRACE_CTRL__ENABLE__MASK;
+	u64 session = atomic_load(&trace->enabled) >> 32;
 	u64 ring;
 
 	trace->regs.ctrl = ctrl;
 	if (!(ctrl & PUMICE_TRACE_CTRL__ENABLE__MASK)) {
-		atomic_store(&trace->kinds, 0);
+		atomic_store(&trace->enabled, session << 32);
 		return was_on;
 	}
 	if (!was_on) {
 		ring = ring_of(&trace->regs);
 		atomic_store(&trace->next, 0);
 		atomic_store(&trace->ring, ring);
+		session = session == UINT32_MAX ? 1 : session + 1;
 	}
 	if (!(ctrl & EXTENDED))
 		ctrl &= (1u << FIRST_EXTENDED) - 1;
-	atomic_store(&trace->kinds, atomic_load(&trace->ring) ? ctrl : 0);
+	if (!atomic_load(&trace->ring))
+		ctrl = 0;
+	atomic_store(&trace->enabled, session << 32 | ctrl);
 	return false;
 }
 
@@ -74,35 +80,38 @@ void trace_set_context(struct trace *trace, enum trace_master dm, u32 context)
 		atomic_store_explicit(&trace->context[dm], context, memory_order_relaxed);
 }
 
-static u32 context_of(struct trace *trace, enum trace_master dm)
+u32 trace_context(const struct trace *trace, enum trace_master dm)
 {
+	if (!trace || dm >= TRACE_MASTERS)
+		return 0;
 	return atomic_load_explicit(&trace->context[dm], memory_order_relaxed);
 }
 
 /* Change a record to that of register map 2.2. */
-static void reduce(struct trace *trace, struct pumice_trace_record *r)
+static void reduce(const struct trace *trace, struct pumice_trace_record *r)
 {
 	r->phase = PUMICE_TRACE_PHASE_INSTANT;
 	r->dm = 0;
 	r->slot = 0;
-	r->context = context_of(trace, TRACE_CDM);
+	r->context = trace_context(trace, TRACE_CDM);
 	if (r->kind == PUMICE_TRACE_KIND_JOB_START)
 		r->arg1 &= 1;
 }
 
-static struct pumice_trace_record record_of(struct trace *trace, const struct trace_item *item,
-					    u64 number)
+static struct pumice_trace_record record_of(const struct trace *trace, u64 on,
+					    const struct trace_item *item, u64 number)
 {
-	const bool job = item->dm < TRACE_MASTERS;
 	struct pumice_trace_record r = {
 		.time = trace->config.now(trace->config.opaque),
 		.kind = item->kind, .mmu_ctx = (u8)item->ctx, .usc = item->usc,
-		.phase = item->phase, .dm = job ? item->dm : 0, .slot = item->slot,
-		.context = job ? context_of(trace, (enum trace_master)item->dm) : 0,
+		.phase = item->phase, .dm = item->dm < TRACE_MASTERS ? item->dm : 0,
+		.slot = item->slot,
+		.context = item->context ? *item->context :
+					   trace_context(trace, (enum trace_master)item->dm),
 		.arg0 = item->arg0, .arg1 = item->arg1, .sequence = (u16)(number + 1),
 	};
 
-	if (!(atomic_load_explicit(&trace->kinds, memory_order_relaxed) & EXTENDED))
+	if (!(on & EXTENDED))
 		reduce(trace, &r);
 	return r;
 }
@@ -121,7 +130,7 @@ static void write_record(u32 *to, const u32 *words, u64 number)
 	__atomic_store_n(&to[LAST_WORD], words[LAST_WORD], __ATOMIC_RELEASE);
 }
 
-void trace_write(struct trace *trace, const struct trace_item *item)
+void trace_write(struct trace *trace, u64 on, const struct trace_item *item)
 {
 	u64 ring = atomic_load(&trace->ring);
 	u32 words[PUMICE_TRACE_RECORD_WORDS];
@@ -139,7 +148,7 @@ void trace_write(struct trace *trace, const struct trace_item *item)
 	flag = 1u << place / TRACE_FLAG_WORDS;
 	if (atomic_fetch_or_explicit(writing, flag, memory_order_acquire) & flag)
 		return;
-	record = record_of(trace, item, number);
+	record = record_of(trace, on, item, number);
 	host = mmu_probe(trace->config.mmu, 0, (ring & ~LOG_MASK) + place * RECORD_BYTES,
 			 PUMICE_ACCESS_WRITE);
 	if (host) {
@@ -147,4 +156,19 @@ void trace_write(struct trace *trace, const struct trace_item *item)
 		write_record((u32 *)(void *)host, words, number);
 	}
 	atomic_fetch_and_explicit(writing, ~flag, memory_order_release);
+}
+
+trace_span trace_write_begin(struct trace *trace, u64 on, const struct trace_item *item)
+{
+	trace_write(trace, on, item);
+	return (trace_span)(on >> 32);
+}
+
+void trace_write_end(struct trace *trace, trace_span span, const struct trace_item *item)
+{
+	const u64 on = atomic_load_explicit(&trace->enabled, memory_order_relaxed);
+
+	/* Only records of version 2.3 have begins and ends. */
+	if (on >> 32 == span && on & EXTENDED)
+		trace_write(trace, on, item);
 }

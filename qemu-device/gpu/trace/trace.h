@@ -61,8 +61,12 @@ struct trace {
 	struct trace_regs regs;
 
 	/* State; any thread. */
-	/* Bit n: events of enum trace_kind n are written. Bit 31 is that of TRACE_CTRL. */
-	_Atomic u32 kinds;
+	/*
+	 * What is written. Low half: bit n, events of enum trace_kind n; bit 31 is that of
+	 * TRACE_CTRL. High half: number of the session, which begins when ENABLE goes from 0 to
+	 * not 0; never 0 in a session.
+	 */
+	_Atomic u64 enabled;
 	_Atomic u64 ring;	/* address of the ring, and log2 of its entries in the low bits */
 	_Atomic u64 next;	/* number of the next event */
 	_Atomic u32 context[TRACE_MASTERS];	/* of the running jobs */
@@ -82,6 +86,8 @@ bool trace_set_enable(struct trace *trace, u32 ctrl);
 u64 trace_written(const struct trace *trace);
 /* Set the context whose job a data master runs, low half of its TAG; trace may be NULL. */
 void trace_set_context(struct trace *trace, enum trace_master dm, u32 context);
+/* Return the context whose job a data master runs, or 0; trace may be NULL. */
+u32 trace_context(const struct trace *trace, enum trace_master dm);
 
 /* Return arg1 of JOB_START. flag: a resumed job, or a partial render. */
 static inline u64 trace_job(u64 tag, bool flag)
@@ -97,21 +103,58 @@ struct trace_item {
 	u8 usc, slot;
 	unsigned int ctx;
 	u64 arg0, arg1;
+	const u32 *context;	/* NULL: that of the data master's current job */
 };
 
-void trace_write(struct trace *trace, const struct trace_item *item);
-
-/* Whether events of this kind are enabled; trace may be NULL. */
-static inline bool trace_on(const struct trace *trace, u32 kind)
+/*
+ * Return what is written if this includes events of this kind, for trace_write(); else 0. An
+ * emitter reads it once for each event: the host may change it at any time. trace may be NULL.
+ */
+static inline u64 trace_on(const struct trace *trace, u32 kind)
 {
-	return trace && atomic_load_explicit(&trace->kinds, memory_order_relaxed) >> kind & 1;
+	const u64 on = trace ? atomic_load_explicit(&trace->enabled, memory_order_relaxed) : 0;
+
+	return on >> kind & 1 ? on : 0;
 }
+
+/* Write an event. @on: of trace_on(), not 0 */
+void trace_write(struct trace *trace, u64 on, const struct trace_item *item);
 
 /* Write an event if its kind is enabled. */
 static inline void trace_item(struct trace *trace, const struct trace_item item)
 {
-	if (__builtin_expect(trace_on(trace, item.kind), 0))
-		trace_write(trace, &item);
+	const u64 on = trace_on(trace, item.kind);
+
+	if (__builtin_expect(on != 0, 0))
+		trace_write(trace, on, &item);
+}
+
+/*
+ * Work with a duration: the session in which its begin was written, or 0. Kept by the unit from
+ * begin to end, so that both are written or neither is, whatever the host enables meanwhile.
+ */
+typedef u32 trace_span;
+
+/* Write the begin of an event. @on: of trace_on(), not 0 */
+trace_span trace_write_begin(struct trace *trace, u64 on, const struct trace_item *item);
+
+/* Write the begin of an event, item.phase, if its kind is enabled. */
+static inline trace_span trace_span_begin(struct trace *trace, const struct trace_item item)
+{
+	const u64 on = trace_on(trace, item.kind);
+
+	return __builtin_expect(on != 0, 0) ? trace_write_begin(trace, on, &item) : 0;
+}
+
+void trace_write_end(struct trace *trace, trace_span span, const struct trace_item *item);
+
+/* Write its end, item.phase: END or CANCEL, if its begin was written; *span becomes 0. */
+static inline void trace_span_end(struct trace *trace, trace_span *span,
+				  const struct trace_item item)
+{
+	if (__builtin_expect(*span != 0, 0))
+		trace_write_end(trace, *span, &item);
+	*span = 0;
 }
 
 /* The same for an event without phase and slot. */

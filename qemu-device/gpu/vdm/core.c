@@ -189,6 +189,23 @@ static bool begin_ta(struct vdm_core *core)
 	return core->begun;
 }
 
+/* Trace that the TA begins work, and that it ends. */
+static trace_span trace_ta(const struct vdm_core *core, enum pumice_trace_ta work, u64 prims)
+{
+	return trace_span_begin(core->vdm->config.trace,
+				vdm_event(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_BEGIN,
+					  work, prims));
+}
+
+static void trace_ta_end(const struct vdm_core *core, trace_span span, enum pumice_trace_ta work,
+			 bool ok, u64 prims)
+{
+	trace_span_end(core->vdm->config.trace, &span,
+		       vdm_event(core, PUMICE_TRACE_KIND_TA,
+				 ok ? PUMICE_TRACE_PHASE_END : PUMICE_TRACE_PHASE_CANCEL,
+				 work, prims));
+}
+
 static enum step_result coordinate(struct vdm_core *core)
 {
 	struct vdm_piece *piece = &core->piece;
@@ -196,8 +213,10 @@ static enum step_result coordinate(struct vdm_core *core)
 		.vo = core->vo, .vo_words = POSITION_WORDS, .count = piece->vertices,
 	};
 	const struct ta_draw draw = ta_draw_of(core);
+	const u32 prims = piece->prims;
 	bool keep[VDM_PIECE_PRIMS];
 	enum step_result result;
+	trace_span span;
 	bool done;
 
 	result = shade(core, &core->chunk.shared->coordinate, POSITION_WORDS, &done);
@@ -205,13 +224,11 @@ static enum step_result coordinate(struct vdm_core *core)
 		return result;
 	if (!begin_ta(core))
 		return STEP_ON;
-	memset(keep, true, piece->prims * sizeof(*keep));
-	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_BEGIN, PUMICE_TRACE_TA_CULL,
-		  piece->prims);
-	ta_cull(core->ta, &draw, &vertices, piece->prim, piece->prims, keep);
+	memset(keep, true, prims * sizeof(*keep));
+	span = trace_ta(core, PUMICE_TRACE_TA_CULL, prims);
+	ta_cull(core->ta, &draw, &vertices, piece->prim, prims, keep);
 	vdm_piece_keep(piece, keep);
-	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_END, PUMICE_TRACE_TA_CULL,
-		  piece->prims);
+	trace_ta_end(core, span, PUMICE_TRACE_TA_CULL, true, prims - piece->prims);
 	core->next = core->tasks = 0;
 	core->phase = piece->prims ? VDM_CORE_VERTEX : VDM_CORE_ASSEMBLE;
 	return STEP_ON;
@@ -251,15 +268,14 @@ static enum step_result bin(struct vdm_core *core)
 	const u32 before = core->binned;
 	struct gpu_fault fault = { 0 };
 	enum ta_result result;
+	trace_span span;
 
 	if (!begin_ta(core))
 		return STEP_ON;
-	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_BEGIN, PUMICE_TRACE_TA_BIN,
-		  piece->prims);
+	span = trace_ta(core, PUMICE_TRACE_TA_BIN, piece->prims);
 	result = ta_primitives(core->ta, &draw, &vertices, piece->prim, piece->prims,
 			       &core->binned, &fault);
-	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_END, PUMICE_TRACE_TA_BIN,
-		  core->binned);
+	trace_ta_end(core, span, PUMICE_TRACE_TA_BIN, result != TA_FAULT, core->binned);
 	core->progressed |= core->binned != before;
 	switch (result) {
 	case TA_OK:
@@ -284,6 +300,7 @@ static enum step_result write_headers(struct vdm_core *core)
 	struct vdm *vdm = core->vdm;
 	enum ta_result result;
 	struct gpu_fault fault = { 0 };
+	trace_span span;
 	bool any = false;
 
 	if (!vdm->pending) {
@@ -294,10 +311,9 @@ static enum step_result write_headers(struct vdm_core *core)
 		return STEP_WAIT;
 	core->writing = true;
 	unlock(vdm);
-	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_BEGIN,
-		  PUMICE_TRACE_TA_HEADERS, 0);
+	span = trace_ta(core, PUMICE_TRACE_TA_HEADERS, 0);
 	result = ta_finish(core->ta, &any, &fault);
-	vdm_trace(core, PUMICE_TRACE_KIND_TA, PUMICE_TRACE_PHASE_END, PUMICE_TRACE_TA_HEADERS, 0);
+	trace_ta_end(core, span, PUMICE_TRACE_TA_HEADERS, result != TA_FAULT, 0);
 	lock(vdm);
 	core->writing = false;
 	if (result == TA_MORE)
@@ -327,8 +343,7 @@ static enum step_result drain(struct vdm_core *core)
 	}
 	if (atomic_load(&core->outstanding))
 		return STEP_WAIT;
-	if (core->busy)
-		vdm_trace_chunk(core, PUMICE_TRACE_PHASE_CANCEL);
+	vdm_trace_chunk_end(core, PUMICE_TRACE_PHASE_CANCEL);
 	core->busy = false;
 	core->phase = VDM_CORE_IDLE;
 	atomic_store(&core->stalled, false);

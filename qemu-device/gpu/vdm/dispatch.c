@@ -123,7 +123,7 @@ enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core)
 	core->prims = 0;
 	core->busy = true;
 	core->phase = VDM_CORE_ASSEMBLE;
-	vdm_trace_chunk(core, PUMICE_TRACE_PHASE_BEGIN);
+	vdm_trace_chunk(core);
 	return VDM_DISPATCH_CHUNK;
 }
 
@@ -132,7 +132,7 @@ void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core)
 	struct vdm_chunk *chunk = chunk_of(vdm, core->chunk.sequence);
 	const bool full = vdm->next_dispatch - vdm->lowest >= VDM_RING;
 
-	vdm_trace_chunk(core, PUMICE_TRACE_PHASE_END);
+	vdm_trace_chunk_end(core, PUMICE_TRACE_PHASE_END);
 	chunk->done = true;
 	chunk->prims = core->prims;
 	core->phase = VDM_CORE_IDLE;
@@ -192,7 +192,7 @@ void vdm_dispatch_rewind(struct vdm *vdm)
 
 		if (!core->busy || core->chunk.sequence == vdm->lowest)
 			continue;
-		vdm_trace_chunk(core, PUMICE_TRACE_PHASE_CANCEL);
+		vdm_trace_chunk_end(core, PUMICE_TRACE_PHASE_CANCEL);
 		core->phase = VDM_CORE_IDLE;
 		core->busy = false;
 		atomic_store(&core->stalled, false);

@@ -86,6 +86,7 @@ struct vdm_core {
 	u32 fill_pc;		/* its next instruction */
 	u32 binned;		/* primitives of the piece */
 	u64 prims;		/* of the chunk, so far */
+	trace_span traced;	/* the chunk; also under the device lock */
 
 	struct ta *ta;
 	struct mmu_tlb tlb;
@@ -152,19 +153,32 @@ struct vdm {
 	u64 primitives;
 };
 
-/* Trace work of a core: its chunk, or its TA with arg0 of enum pumice_trace_ta. */
-static inline void vdm_trace(const struct vdm_core *core, enum pumice_trace_kind kind,
-			     enum pumice_trace_phase phase, u64 arg0, u64 arg1)
+/* An event of a core: of its chunk, or its TA with arg0 of enum pumice_trace_ta. */
+static inline struct trace_item vdm_event(const struct vdm_core *core, enum pumice_trace_kind kind,
+					  enum pumice_trace_phase phase, u64 arg0, u64 arg1)
 {
-	trace_item(core->vdm->config.trace, (struct trace_item){
+	return (struct trace_item){
 		.kind = (u8)kind, .phase = (u8)phase, .dm = TRACE_VDM, .usc = (u8)core->number,
 		.ctx = core->vdm->job.ctx, .arg0 = arg0, .arg1 = arg1,
-	});
+	};
 }
 
-static inline void vdm_trace_chunk(const struct vdm_core *core, enum pumice_trace_phase phase)
+static inline struct trace_item vdm_chunk_event(const struct vdm_core *core,
+						enum pumice_trace_phase phase)
 {
-	vdm_trace(core, PUMICE_TRACE_KIND_CHUNK, phase, core->chunk.sequence, core->prims);
+	return vdm_event(core, PUMICE_TRACE_KIND_CHUNK, phase, core->chunk.sequence, core->prims);
+}
+
+/* Trace that a core begins its chunk, and that it ends it. */
+static inline void vdm_trace_chunk(struct vdm_core *core)
+{
+	core->traced = trace_span_begin(core->vdm->config.trace,
+					vdm_chunk_event(core, PUMICE_TRACE_PHASE_BEGIN));
+}
+
+static inline void vdm_trace_chunk_end(struct vdm_core *core, enum pumice_trace_phase phase)
+{
+	trace_span_end(core->vdm->config.trace, &core->traced, vdm_chunk_event(core, phase));
 }
 
 /* vdm.c, device lock held: end the job with this fault, unless it was stopped before. */

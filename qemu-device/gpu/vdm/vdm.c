@@ -107,6 +107,7 @@ void vdm_destroy(struct vdm *vdm)
 static void core_clear(struct vdm_core *core)
 {
 	core->busy = core->writing = core->begun = core->progressed = core->filling = false;
+	core->traced = 0;
 	atomic_store(&core->stalled, false);
 	core->phase = VDM_CORE_IDLE;
 }

@@ -193,6 +193,9 @@ static void faults_walks_and_invalidations_are_traced(void **state)
 	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
 	assert_int_equal(r.arg0, PUMICE_FAULT_MMU_PC_INVALID);
 	assert_int_equal(r.arg1, PUMICE_TRACE_END_FAULT);
+	/* Its only work-group. */
+	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_GROUP_END, &r), 1);
+	assert_int_equal(r.phase, PUMICE_TRACE_PHASE_CANCEL);
 	/* Stream, PDS program, code, the fault's own; and the firmware's window. */
 	assert_true(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_WALK, &r) >= 4);
 

@@ -88,11 +88,12 @@ static void create_blocks(struct fixture *fx)
 		.local_bytes = usc.local_bytes, .slot_regs = 4, .mmu = &fx->mmu,
 		.programs = fx->programs, .lock = fx_lock, .unlock = fx_unlock,
 		.wake_usc = wake_usc, .now = now, .opaque = fx, .ops = &pds_ops,
-		.ops_opaque = fx,
+		.ops_opaque = fx, .trace = &fx->trace.trace,
 	};
-	const struct pm_config pm = { .mmu = &fx->mmu, .low = no_group, .opaque = fx };
+	const struct pm_config pm = { .mmu = &fx->mmu, .low = no_group, .opaque = fx,
+				      .trace = &fx->trace.trace };
 	struct dm_config pdm = { .cores = fx->cores, .mmu = &fx->mmu, .ops = &dm_ops,
-				  .opaque = fx };
+				  .opaque = fx, .trace = &fx->trace.trace };
 	unsigned int i;
 
 	fx->pds = pds_create(&pds);
@@ -145,6 +146,7 @@ void fx_open(struct fixture *fx, unsigned int cores)
 	fx->cores = cores;
 	fx->tm = testmem_create(TESTMEM_SIZE);
 	testmem_bind(fx->tm, &fx->mmu);
+	testtrace_open(&fx->trace, fx->tm, &fx->mmu);
 	fx->programs = usc_program_cache_create();
 	map_memory(fx);
 	create_blocks(fx);
@@ -182,7 +184,7 @@ void fx_reset(struct fixture *fx)
 void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial)
 {
 	const struct dm_job job = { .ctx = ctx, .stream = FX_RENDER, .scene = FX_SCENE,
-				    .partial = partial };
+				    .tag = FX_TAG, .partial = partial };
 
 	pumice_pdm_render_pack((u32 *)(void *)fx->render, &fx->record);
 	fx->ends = 0;

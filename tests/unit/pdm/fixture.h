@@ -23,8 +23,10 @@
 #include "../../../qemu-device/gpu/pdm/pdm.h"
 #include "../../../qemu-device/gpu/isp/isp.h"
 #include "../support/testmem.h"
+#include "../support/testtrace.h"
 
 #define FX_CTX		5u
+#define FX_TAG		0x700000009ull	/* of jobs: number 7 of context 9 */
 #define FX_OTHER_CTX	6u	/* has the memory of FX_CTX */
 #define FX_USCS	(PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
 
@@ -87,6 +89,7 @@ struct fixture {
 	struct pds *pds;
 	struct pm *pm;
 	struct pdm *pdm;
+	struct testtrace trace;	/* of PDM, PDS and PM; disabled */
 	unsigned int cores;
 	u64 clock;
 	bool locked;

@@ -70,6 +70,7 @@ static void make_memory(struct fixture *fx)
 {
 	fx->tm = testmem_create(4u << 20);
 	testmem_bind(fx->tm, &fx->mmu);
+	testtrace_open(&fx->trace, fx->tm, &fx->mmu);
 	testmem_map(fx->tm, FX_CTX, FX_PDS, FX_PDS_BYTES, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 	testmem_map(fx->tm, FX_CTX, FX_CODE, FX_CODE_BYTES, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 	fx->data = testmem_map(fx->tm, FX_CTX, FX_DATA, FX_DATA_BYTES, PUMICE_PAGE_SIZE_4K,
@@ -95,6 +96,7 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 		.wake_usc = fx_wake_usc,
 		.now = fx_now,
 		.opaque = fx,
+		.trace = &fx->trace.trace,
 		.ops = ops,
 		.ops_opaque = opaque ? opaque : fx,
 	};

@@ -20,6 +20,7 @@
 #include "perf.h"
 #include "pumice_isa.h"
 #include "testmem.h"
+#include "testtrace.h"
 
 /* Mapped in context FX_CTX: PDS programs, a USC program, data; unmapped after them. */
 #define FX_CTX		5u
@@ -50,6 +51,7 @@ struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct usc_program_cache cache;
+	struct testtrace trace;	/* of the PDS; disabled */
 	unsigned int uscs;
 	struct usc *usc[PDS_MAX_USCS];
 	struct pds *pds;

@@ -536,6 +536,8 @@ static void killed_vertices_end_as_cancelled(void **state)
 	draw(&fx, 10, &endless, is_before_vertices);
 	check_killed(&fx, PUMICE_TRACE_MASTER_VDM);
 	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_END, NULL), 0);
+	assert_int_equal(events(PUMICE_EVENT_TASK, PUMICE_PHASE_END, NULL), 0);
+	assert_true(events(PUMICE_EVENT_TASK, PUMICE_PHASE_CANCEL, NULL));
 	assert_int_equal(events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_CANCEL, NULL),
 			 events(PUMICE_EVENT_CHUNK, PUMICE_PHASE_BEGIN, NULL));
 	free(records);
@@ -557,6 +559,7 @@ static void killed_tiles_end_as_cancelled_and_their_pages_are_freed(void **state
 	draw(&fx, 10, &endless, is_before_fragments);
 	check_killed(&fx, PUMICE_TRACE_MASTER_PDM);
 	check_pages();
+	assert_true(events(PUMICE_EVENT_TASK, PUMICE_PHASE_CANCEL, NULL));
 	begun = events(PUMICE_EVENT_TILE, PUMICE_PHASE_BEGIN, NULL);
 	assert_true(begun >= 2 && begun < TILES);
 	assert_int_equal(events(PUMICE_EVENT_TILE, PUMICE_PHASE_CANCEL, NULL), begun);

@@ -183,6 +183,117 @@ static void records_without_extended_are_those_of_version_2_2(void **state)
 	fx_destroy(fx);
 }
 
+static const struct trace_item chunk = {
+	.kind = PUMICE_TRACE_KIND_CHUNK, .phase = PUMICE_TRACE_PHASE_BEGIN, .dm = TRACE_VDM,
+	.usc = 3, .arg0 = 7,
+};
+static const struct trace_item chunk_end = {
+	.kind = PUMICE_TRACE_KIND_CHUNK, .phase = PUMICE_TRACE_PHASE_END, .dm = TRACE_VDM,
+	.usc = 3, .arg0 = 7,
+};
+
+#define CHUNKS	(EXTENDED | 1u << PUMICE_TRACE_KIND_CHUNK)
+#define STALLS	(EXTENDED | 1u << STALL)
+
+/* Change what is enabled, of a trace that is not disabled. */
+static void change(struct fixture *fx, u32 kinds)
+{
+	assert_false(trace_set_enable(&fx->trace, kinds));
+}
+
+static void an_end_is_written_if_its_begin_was(void **state)
+{
+	struct fixture *fx = fx_create();
+	trace_span span, off;
+
+	(void)state;
+	enable(fx, RING, 16, STALLS);
+	off = trace_span_begin(&fx->trace, chunk);
+	assert_int_equal(off, 0);
+	change(fx, CHUNKS);
+	trace_span_end(&fx->trace, &off, chunk_end);
+	assert_int_equal(trace_written(&fx->trace), 0);
+	/* Also if its kind is disabled meanwhile, and once. */
+	span = trace_span_begin(&fx->trace, chunk);
+	change(fx, STALLS);
+	trace_span_end(&fx->trace, &span, chunk_end);
+	trace_span_end(&fx->trace, &span, chunk_end);
+	assert_int_equal(span, 0);
+	assert_int_equal(trace_written(&fx->trace), 2);
+	assert_int_equal(record(fx, 0).phase, PUMICE_TRACE_PHASE_BEGIN);
+	assert_int_equal(record(fx, 1).phase, PUMICE_TRACE_PHASE_END);
+	assert_int_equal(record(fx, 1).arg0, 7);
+	span = trace_span_begin(NULL, chunk);	/* no trace at all */
+	trace_span_end(NULL, &span, chunk_end);
+	fx_destroy(fx);
+}
+
+static void an_end_is_not_written_to_a_later_trace(void **state)
+{
+	struct fixture *fx = fx_create();
+	trace_span span;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		enable(fx, RING, 16, CHUNKS);
+		span = trace_span_begin(&fx->trace, chunk);
+		assert_int_not_equal(span, 0);
+		if (i == 0)
+			trace_reset(&fx->trace);
+		else if (i == 1)
+			trace_set_enable(&fx->trace, 0);
+		else
+			change(fx, CHUNKS & ~EXTENDED);
+		if (i < 2)
+			enable(fx, RING, 16, CHUNKS);
+		trace_span_end(&fx->trace, &span, chunk_end);
+		assert_int_equal(trace_written(&fx->trace), i == 2);
+		assert_int_equal(span, 0);
+		trace_set_enable(&fx->trace, 0);
+		span = trace_span_begin(&fx->trace, chunk);
+		assert_int_equal(span, 0);
+	}
+	fx_destroy(fx);
+}
+
+/* The host changes it between the two: the record is what was enabled at first. */
+static void a_record_is_that_of_the_kinds_that_were_read(void **state)
+{
+	struct fixture *fx = fx_create();
+	struct pumice_trace_record r;
+	u64 on;
+
+	(void)state;
+	enable(fx, RING, 16, CHUNKS);
+	on = trace_on(&fx->trace, PUMICE_TRACE_KIND_CHUNK);
+	change(fx, STALLS & ~EXTENDED);
+	trace_write(&fx->trace, on, &chunk);
+	r = record(fx, 0);
+	assert_int_equal(r.phase, PUMICE_TRACE_PHASE_BEGIN);
+	assert_int_equal(r.dm, PUMICE_TRACE_MASTER_VDM);
+	assert_int_equal(trace_on(&fx->trace, PUMICE_TRACE_KIND_CHUNK), 0);
+	fx_destroy(fx);
+}
+
+static void a_record_may_have_another_context_than_the_current_one(void **state)
+{
+	struct fixture *fx = fx_create();
+	const u32 context = 0x77;
+
+	(void)state;
+	enable(fx, RING, 16, ALL_KINDS);
+	trace_set_context(&fx->trace, TRACE_VDM, 0x88);
+	trace_item(&fx->trace, (struct trace_item){
+		.kind = PUMICE_TRACE_KIND_PM, .dm = TRACE_VDM, .context = &context,
+	});
+	assert_int_equal(record(fx, 0).context, context);
+	assert_int_equal(trace_context(&fx->trace, TRACE_VDM), 0x88);
+	assert_int_equal(trace_context(&fx->trace, TRACE_NO_JOB), 0);
+	assert_int_equal(trace_context(NULL, TRACE_VDM), 0);
+	fx_destroy(fx);
+}
+
 static void the_ring_wraps_over_the_oldest(void **state)
 {
 	static const u32 sizes[] = { 2, 4, 64, 256 };
@@ -440,6 +551,10 @@ int main(void)
 		cmocka_unit_test(a_record_contains_the_event),
 		cmocka_unit_test(only_selected_events_are_written),
 		cmocka_unit_test(records_without_extended_are_those_of_version_2_2),
+		cmocka_unit_test(an_end_is_written_if_its_begin_was),
+		cmocka_unit_test(an_end_is_not_written_to_a_later_trace),
+		cmocka_unit_test(a_record_is_that_of_the_kinds_that_were_read),
+		cmocka_unit_test(a_record_may_have_another_context_than_the_current_one),
 		cmocka_unit_test(the_ring_wraps_over_the_oldest),
 		cmocka_unit_test(sequences_wrap_around),
 		cmocka_unit_test(the_ring_is_latched_when_the_trace_goes_on),

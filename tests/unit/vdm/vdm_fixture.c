@@ -300,6 +300,7 @@ struct vdm_fixture *vdmfx_create(unsigned int cores)
 	put_programs(b);
 	config.mmu = &b->fx->mmu;
 	config.pds = b->fx->pds;
+	config.trace = &b->fx->trace.trace;
 	b->vdm = vdm_create(&config);
 	assert_non_null(b->vdm);
 	return b;
@@ -343,7 +344,7 @@ void vdmfx_put_state(struct vdm_fixture *b, const struct pumice_vdm_state *state
 bool vdmfx_start(struct vdm_fixture *b, u32 split)
 {
 	const struct dm_job job = { .ctx = FX_CTX, .stream = VDMFX_STREAM, .scene = VDMFX_SCENE,
-				    .split = split };
+				    .tag = VDMFX_TAG, .split = split };
 	bool ok;
 
 	memset(b->ended, 0, sizeof(b->ended));

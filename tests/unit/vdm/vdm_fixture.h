@@ -23,6 +23,7 @@
 #define VDMFX_INDICES	(FX_DATA + 0x1000)
 #define VDMFX_INDEX_BYTES (FX_DATA_BYTES - 0x1000u)
 #define VDMFX_PRIMS	65536u
+#define VDMFX_TAG	0x700000009ull	/* job 7 of context 9 */
 
 /* A primitive as passed to the TA. */
 struct vdmfx_prim {

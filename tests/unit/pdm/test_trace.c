@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The event trace of a fragment job: every begin has one end, also if the job is stopped or the
+ * host changes what is traced.
+ */
+#include "fixture.h"
+
+#define BEGIN	PUMICE_TRACE_PHASE_BEGIN
+#define ENDS	PUMICE_TRACE_PHASE_END
+#define CANCEL	PUMICE_TRACE_PHASE_CANCEL
+#define TILES	6u
+
+static struct fixture fx;
+
+static int open_fixture(void **state)
+{
+	(void)state;
+	fx_open(&fx, 2);
+	return 0;
+}
+
+static int close_fixture(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	return 0;
+}
+
+/* 3x2 tiles, two triangles over all of them, a background and an end of tile; started. */
+static void start(enum fx_program program)
+{
+	const struct scene_size size = { .width = 70, .height = 50, .samples = 1,
+					 .tile_size = PUMICE_TILE_SIZE_32X32 };
+	const struct pumice_isp_state isp = {
+		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
+		.sample_mask = 15, .pass_type = PUMICE_PASS_TYPE_TRANSLUCENT,
+	};
+	const struct scene_prim prims[2] = {
+		{ .triangle = { .x = { 0, 100 << 8, 0 }, .y = { 0, 0, 100 << 8 },
+				.z = { 0.5f, 0.5f, 0.5f } }, .value = { 3, 0.5f } },
+		{ .triangle = { .x = { 100 << 8, 100 << 8, 0 }, .y = { 0, 100 << 8, 100 << 8 },
+				.z = { 0.5f, 0.5f, 0.5f } }, .value = { 4, 0.5f } },
+	};
+
+	scene_begin(&fx, &size);
+	pumice_stage_pack(fx.record.background, &fx.stage[FX_BACKGROUND]);
+	scene_set_object(&fx, 0, &isp, program, false);
+	scene_draw(&fx, 0, prims, 2);
+	scene_end(&fx, true);
+	fx_start(&fx, false);
+}
+
+/* Begin a trace as the register write does. */
+static void begin_trace(u32 ctrl)
+{
+	testtrace_on(&fx.trace, 0);
+	testtrace_on(&fx.trace, ctrl);
+}
+
+static u32 events(u32 kind, u32 phase, struct pumice_trace_record *last)
+{
+	return testtrace_events(&fx.trace, kind, phase, last);
+}
+
+static void abort_now(void)
+{
+	fx.locked = true;
+	pdm_abort(fx.pdm);
+	fx.locked = false;
+}
+
+static void an_abort_at_any_time_cancels_what_has_begun(void **state)
+{
+	u32 turns, i, tiles = 0, passes = 0;
+	struct pumice_trace_record r = { 0 };
+	bool over = false;
+
+	(void)state;
+	for (turns = 0; !over; turns++) {
+		begin_trace(TESTTRACE_ALL);
+		start(FX_READS);
+		for (i = 0; i < turns && !fx.ends; i++)
+			assert_true(fx_turn(&fx));
+		over = fx.ends;
+		abort_now();
+		if (!over)
+			fx_run(&fx);
+		testtrace_check_pairs(&fx.trace);
+		tiles += events(PUMICE_TRACE_KIND_TILE, CANCEL, NULL);
+		passes += events(PUMICE_TRACE_KIND_SPANS, CANCEL, NULL);
+		assert_int_equal(events(PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
+		assert_int_equal(r.arg1, fx.end);
+		assert_int_equal(r.context, (u32)FX_TAG);
+		if (fx.end == DM_DONE)
+			assert_int_equal(events(PUMICE_TRACE_KIND_TILE, ENDS, NULL), TILES);
+		else
+			assert_int_equal(r.arg1, PUMICE_TRACE_END_ABORTED);
+	}
+	assert_true(tiles > 0 && passes > 0);
+}
+
+static void tasks_that_never_end_are_cancelled(void **state)
+{
+	u32 i;
+
+	(void)state;
+	begin_trace(TESTTRACE_ALL);
+	start(FX_LOOP);
+	for (i = 0; i < 100; i++)
+		assert_true(fx_turn(&fx));
+	abort_now();
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_ABORTED);
+	testtrace_check_pairs(&fx.trace);
+	assert_true(events(PUMICE_TRACE_KIND_TASK, CANCEL, NULL) > 0);
+	assert_int_equal(events(PUMICE_TRACE_KIND_TILE, ENDS, NULL), 0);
+}
+
+static void a_fault_cancels_what_has_begun(void **state)
+{
+	struct pumice_trace_record r = { 0 };
+
+	(void)state;
+	begin_trace(TESTTRACE_ALL);
+	start(FX_BAD_STORE);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_FAULT);
+	testtrace_check_pairs(&fx.trace);
+	assert_true(events(PUMICE_TRACE_KIND_TASK, CANCEL, NULL) > 0);
+	assert_true(events(PUMICE_TRACE_KIND_TILE, CANCEL, NULL) > 0);
+	assert_int_equal(events(PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
+	assert_int_equal(r.arg1, PUMICE_TRACE_END_FAULT);
+}
+
+static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
+{
+	u32 round, seed = 1;
+
+	(void)state;
+	for (round = 0; round < 20; round++) {
+		begin_trace(TESTTRACE_ALL);
+		start(FX_BLEND);
+		while (!fx.ends) {
+			assert_true(fx_turn(&fx));
+			seed = seed * 1664525 + 1013904223;
+			testtrace_on(&fx.trace, TESTTRACE_ALL & (1u << 31 | 1u | seed >> 3));
+		}
+		testtrace_check_pairs(&fx.trace);
+		assert_true(testtrace_count(&fx.trace) > 20);
+	}
+}
+
+static void a_tile_that_began_before_the_trace_has_no_end_in_it(void **state)
+{
+	u32 turns, i;
+
+	(void)state;
+	for (turns = 1; turns < 6; turns++) {
+		testtrace_on(&fx.trace, 0);
+		start(FX_BLEND);
+		for (i = 0; i < turns; i++)
+			assert_true(fx_turn(&fx));
+		begin_trace(TESTTRACE_ALL);
+		fx_run(&fx);
+		testtrace_check_pairs(&fx.trace);
+		assert_int_equal(events(PUMICE_TRACE_KIND_JOB_END, 0, NULL), 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_abort_at_any_time_cancels_what_has_begun),
+		cmocka_unit_test(tasks_that_never_end_are_cancelled),
+		cmocka_unit_test(a_fault_cancels_what_has_begun),
+		cmocka_unit_test(begins_and_ends_are_paired_whatever_is_enabled),
+		cmocka_unit_test(a_tile_that_began_before_the_trace_has_no_end_in_it),
+	};
+
+	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}

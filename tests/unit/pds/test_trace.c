@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The event trace of the PDS: tasks and work-groups of a stopped job end as cancelled, each
+ * begin has its end whatever the host enables meanwhile.
+ */
+#include <stdlib.h>
+
+#include "stage_fixture.h"
+
+#define TASK_EVENT	PUMICE_TRACE_KIND_TASK
+#define BEGIN		PUMICE_TRACE_PHASE_BEGIN
+#define ENDS		PUMICE_TRACE_PHASE_END
+#define CANCEL		PUMICE_TRACE_PHASE_CANCEL
+#define CONTEXT(dm)	(0x100u + (dm))
+
+static const struct pumice_pds_insn program[] = { TASK, END };
+
+struct tasks {
+	struct fixture *fx;
+	struct stage_owner owner[PDS_DM_COUNT];
+	struct pds_stage stage[PDS_DM_COUNT];
+};
+
+/* One core; the trace is enabled. */
+static struct tasks *create(void)
+{
+	const struct pumice_stage registers = { .temps = 4 };
+	const struct pds_stage_limits vertex = { .stage = USC_STAGE_VERTEX, .vo = 4 };
+	const struct pds_stage_limits fragment = { .stage = USC_STAGE_FRAGMENT };
+	struct tasks *t = calloc(1, sizeof(*t));
+	struct trace *trace;
+
+	t->fx = fx_create(PUMICE_USCS_PER_CORE, NULL);
+	trace = &t->fx->trace.trace;
+	assert_true(stage_load(t->fx, &registers, &vertex, program, 2, &t->stage[PDS_DM_VDM]));
+	assert_true(stage_load(t->fx, &registers, &fragment, program, 2, &t->stage[PDS_DM_PDM]));
+	stage_own(t->fx, PDS_DM_VDM, &t->owner[PDS_DM_VDM]);
+	stage_own(t->fx, PDS_DM_PDM, &t->owner[PDS_DM_PDM]);
+	trace_set_context(trace, TRACE_CDM, CONTEXT(PDS_DM_CDM));
+	trace_set_context(trace, TRACE_VDM, CONTEXT(PDS_DM_VDM));
+	trace_set_context(trace, TRACE_PDM, CONTEXT(PDS_DM_PDM));
+	testtrace_on(&t->fx->trace, TESTTRACE_ALL);
+	return t;
+}
+
+static void destroy(struct tasks *t)
+{
+	fx_finish_all(t->fx);
+	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_VDM]);
+	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_PDM]);
+	fx_destroy(t->fx);
+	free(t);
+}
+
+static struct pds_place start(struct tasks *t, enum pds_dm dm)
+{
+	struct pds_place place;
+
+	assert_int_equal(pds_task_claim(t->fx->pds, dm, 0, &t->stage[dm], 32, 1, &place,
+					&t->fx->fault), PDS_STARTED);
+	pds_task_start(t->fx->pds, dm, &place, &t->stage[dm], NULL);
+	return place;
+}
+
+static void finish(struct tasks *t, struct pds_place place)
+{
+	fake_usc_finish(t->fx->usc[place.usc], place.group);
+}
+
+static void stop(struct tasks *t, enum pds_dm dm)
+{
+	fx_lock(t->fx);
+	pds_dm_abort(t->fx->pds, dm);
+	fx_unlock(t->fx);
+}
+
+static u32 events(const struct tasks *t, u32 kind, u32 phase, struct pumice_trace_record *last)
+{
+	return testtrace_events(&t->fx->trace, kind, phase, last);
+}
+
+static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
+{
+	struct tasks *t = create();
+	struct pds_place place[3], next[2 * PUMICE_USCS_PER_CORE];
+	struct pumice_trace_record r = { 0 };
+	bool again = false;
+	u32 i;
+
+	(void)state;
+	place[0] = start(t, PDS_DM_VDM);
+	place[1] = start(t, PDS_DM_PDM);
+	place[2] = start(t, PDS_DM_VDM);
+	finish(t, place[0]);
+	stop(t, PDS_DM_VDM);
+	finish(t, place[2]);
+	finish(t, place[1]);
+	/* Tasks of the next job, one of them at the place of the cancelled one. */
+	for (i = 0; i < 2 * PUMICE_USCS_PER_CORE; i++) {
+		next[i] = start(t, PDS_DM_VDM);
+		again |= next[i].usc == place[2].usc && next[i].group == place[2].group;
+	}
+	assert_true(again);
+	for (i = 0; i < 2 * PUMICE_USCS_PER_CORE; i++)
+		finish(t, next[i]);
+	testtrace_check_pairs(&t->fx->trace);
+	assert_int_equal(events(t, TASK_EVENT, BEGIN, NULL), 3 + i);
+	assert_int_equal(events(t, TASK_EVENT, ENDS, NULL), 2 + i);
+	assert_int_equal(events(t, TASK_EVENT, CANCEL, &r), 1);
+	assert_int_equal(r.dm, PUMICE_TRACE_MASTER_VDM);
+	assert_int_equal(r.context, CONTEXT(PDS_DM_VDM));
+	assert_int_equal(r.mmu_ctx, FX_CTX);
+	assert_int_equal(r.usc, place[2].usc);
+	assert_int_equal(r.arg0, place[2].group);
+	destroy(t);
+}
+
+static void work_groups_of_a_stopped_job_are_cancelled(void **state)
+{
+	struct tasks *t = create();
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	struct pumice_trace_record r = { 0 };
+	u32 i;
+
+	(void)state;
+	launch.grid.groups_x = 3;
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	for (i = 0; i < 3; i++)
+		assert_int_equal(fx_group(t->fx, i, 0, 0, i), PDS_STARTED);
+	assert_true(fx_finish_oldest(t->fx));
+	fx_abort(t->fx);
+	fx_finish_all(t->fx);
+	assert_int_equal(events(t, PUMICE_TRACE_KIND_GROUP_START, 0, NULL), 3);
+	assert_int_equal(events(t, PUMICE_TRACE_KIND_GROUP_END, 0, &r), 1);
+	assert_int_equal(r.arg0, 0);
+	assert_int_equal(events(t, PUMICE_TRACE_KIND_GROUP_END, CANCEL, &r), 2);
+	assert_int_equal(r.arg0, 2);
+	assert_int_equal(r.arg1, 0);
+	assert_int_equal(r.context, CONTEXT(PDS_DM_CDM));
+	fx_end(t->fx);
+	destroy(t);
+}
+
+static void a_task_that_began_before_the_trace_has_no_end_in_it(void **state)
+{
+	struct tasks *t = create();
+	struct pds_place place[3];
+
+	(void)state;
+	place[0] = start(t, PDS_DM_VDM);
+	testtrace_on(&t->fx->trace, 0);
+	place[1] = start(t, PDS_DM_VDM);
+	testtrace_on(&t->fx->trace, TESTTRACE_ALL);
+	finish(t, place[0]);
+	finish(t, place[1]);
+	assert_int_equal(testtrace_count(&t->fx->trace), 0);
+	/* A kind that is disabled meanwhile. */
+	place[2] = start(t, PDS_DM_VDM);
+	testtrace_on(&t->fx->trace, TESTTRACE_ALL & ~(1u << TASK_EVENT));
+	finish(t, place[2]);
+	testtrace_check_pairs(&t->fx->trace);
+	assert_int_equal(testtrace_count(&t->fx->trace), 2);
+	destroy(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_tasks_of_the_stopped_job_are_cancelled),
+		cmocka_unit_test(work_groups_of_a_stopped_job_are_cancelled),
+		cmocka_unit_test(a_task_that_began_before_the_trace_has_no_end_in_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The event trace of a geometry job: every begin has one end, also if the job is stopped or the
+ * host changes what is traced; culled primitives are counted.
+ */
+#include "vdm_fixture.h"
+
+#define POINTS	300u
+#define SPLIT	30u
+#define CHUNK	PUMICE_TRACE_KIND_CHUNK
+#define BEGIN	PUMICE_TRACE_PHASE_BEGIN
+#define ENDS	PUMICE_TRACE_PHASE_END
+#define CANCEL	PUMICE_TRACE_PHASE_CANCEL
+
+/* A job of points 0, 1, 2..., started; the trace is enabled. */
+static struct vdm_fixture *start(unsigned int cores, bool coordinate)
+{
+	struct vdm_fixture *b = vdmfx_create(cores);
+	const struct pumice_vdm_state record = vdmfx_state(coordinate);
+	u32 words[32], n = 0;
+
+	vdmfx_put_state(b, &record);
+	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = VDMFX_STATE });
+	n += PUMICE_VDM_STATE_CMD_WORDS;
+	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
+		.topology = PUMICE_TOPOLOGY_POINTS, .count = POINTS, .instances = 1 });
+	n += PUMICE_VDM_DRAW_WORDS;
+	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
+	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+	testtrace_on(&b->fx->trace, TESTTRACE_ALL);
+	assert_true(vdmfx_start(b, SPLIT));
+	return b;
+}
+
+static u32 events(const struct vdm_fixture *b, u32 kind, u32 phase,
+		  struct pumice_trace_record *last)
+{
+	return testtrace_events(&b->fx->trace, kind, phase, last);
+}
+
+/* The sum of arg1 of ends of the TA's work. */
+static u32 ta_sum(const struct vdm_fixture *b, u32 work, u32 phase)
+{
+	u32 i, sum = 0;
+
+	for (i = 0; i < testtrace_count(&b->fx->trace); i++) {
+		const struct pumice_trace_record r = testtrace_record(&b->fx->trace, i);
+
+		if (r.kind == PUMICE_TRACE_KIND_TA && r.phase == phase && r.arg0 == work)
+			sum += (u32)r.arg1;
+	}
+	return sum;
+}
+
+static void culled_primitives_are_counted(void **state)
+{
+	struct vdm_fixture *b = start(2, true);
+
+	(void)state;
+	vdmfx_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	testtrace_check_pairs(&b->fx->trace);
+	/* The fixture culls every third one. */
+	assert_int_equal(ta_sum(b, PUMICE_TRACE_TA_CULL, BEGIN), POINTS);
+	assert_int_equal(ta_sum(b, PUMICE_TRACE_TA_CULL, ENDS), POINTS / 3);
+	assert_int_equal(events(b, PUMICE_TRACE_KIND_TA, CANCEL, NULL), 0);
+	assert_int_equal(events(b, CHUNK, ENDS, NULL), POINTS / SPLIT);
+	vdmfx_destroy(b);
+}
+
+static void an_abort_at_any_time_cancels_what_has_begun(void **state)
+{
+	struct pumice_trace_record r = { 0 };
+	u32 turns, i, chunks = 0, tasks = 0;
+
+	(void)state;
+	for (turns = 0; turns < 200; turns++) {
+		struct vdm_fixture *b = start(1 + turns % 3, turns & 1);
+
+		b->pages = turns % 4 ? UINT32_MAX : 100;
+		for (i = 0; i < turns; i++)
+			if (!vdmfx_turn(b) && b->ended[DM_MEMORY])
+				vdmfx_call(b, vdm_flush);
+		vdmfx_call(b, vdm_abort);
+		vdmfx_run(b);
+		testtrace_check_pairs(&b->fx->trace);
+		chunks += events(b, CHUNK, CANCEL, NULL);
+		tasks += events(b, PUMICE_TRACE_KIND_TASK, CANCEL, &r);
+		assert_int_equal(events(b, PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
+		assert_int_equal(r.arg1, b->ended[DM_DONE] ? PUMICE_TRACE_END_DONE :
+							     PUMICE_TRACE_END_ABORTED);
+		assert_int_equal(r.context, (u32)VDMFX_TAG);
+		vdmfx_destroy(b);
+	}
+	print_message("%u chunks, %u tasks cancelled\n", chunks, tasks);
+	assert_true(chunks > 20 && tasks > 20);
+}
+
+static void a_fault_cancels_what_has_begun(void **state)
+{
+	struct vdm_fixture *b = start(2, false);
+	struct pumice_trace_record r = { 0 };
+
+	(void)state;
+	b->fault_at = 100;	/* in the TA */
+	vdmfx_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	testtrace_check_pairs(&b->fx->trace);
+	assert_int_equal(events(b, PUMICE_TRACE_KIND_TA, CANCEL, &r), 1);
+	assert_int_equal(r.arg0, PUMICE_TRACE_TA_BIN);
+	assert_true(events(b, CHUNK, CANCEL, NULL) >= 1);
+	assert_int_equal(events(b, PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
+	assert_int_equal(r.arg0, PUMICE_FAULT_MMU_READ_ONLY);
+	assert_int_equal(r.arg1, PUMICE_TRACE_END_FAULT);
+	vdmfx_destroy(b);
+}
+
+/* The host changes what is traced in every turn, and at last only ends are missing. */
+static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
+{
+	u32 round, i;
+
+	(void)state;
+	for (round = 0; round < 20; round++) {
+		struct vdm_fixture *b = start(3, round & 1);
+		u32 seed = round;
+
+		for (i = 0; vdmfx_turn(b); i++) {
+			seed = seed * 1664525 + 1013904223;
+			testtrace_on(&b->fx->trace, TESTTRACE_ALL & (1u << 31 | 1u | seed >> 3));
+		}
+		assert_int_equal(b->ended[DM_DONE], 1);
+		testtrace_check_pairs(&b->fx->trace);
+		assert_true(testtrace_count(&b->fx->trace) > 20);
+		vdmfx_destroy(b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(culled_primitives_are_counted),
+		cmocka_unit_test(an_abort_at_any_time_cancels_what_has_begun),
+		cmocka_unit_test(a_fault_cancels_what_has_begun),
+		cmocka_unit_test(begins_and_ends_are_paired_whatever_is_enabled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
