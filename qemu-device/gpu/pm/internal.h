@@ -27,6 +27,13 @@ struct pm_walk {
 	u32 last;	/* previous page */
 };
 
+/* The job that pages are allocated or freed for. */
+struct pm_owner {
+	enum trace_master dm;
+	unsigned int ctx;	/* MMU context */
+	u32 context;		/* the context's id */
+};
+
 /* State of a free list. */
 struct pm_shadow {
 	u32 addr;			/* address of the list in context 0; 0: not in use */
@@ -37,6 +44,7 @@ struct pm_shadow {
 	u64 freeing;			/* address of the chain that is being freed; 0: none */
 	struct pumice_scene_chain chain;	/* that chain, as it was read */
 	u32 macro_tile;			/* of that chain */
+	struct pm_owner owner;		/* began to free it; perhaps another call completes it */
 	struct pm_walk walk;		/* of the scan, or of freeing */
 };
 
@@ -47,8 +55,7 @@ struct pm {
 	struct pm_shadow shadow[PM_SHADOWS];
 	u64 stamp;
 	u32 budget;			/* remaining links for the call */
-	enum trace_master dm;		/* the call frees pages for its job */
-	unsigned int ctx;		/* MMU context of that job */
+	struct pm_owner owner;		/* of the call */
 	u32 low_list;
 	_Atomic u64 allocated, freed;	/* pages since reset */
 };
@@ -57,9 +64,9 @@ struct pm {
 bool pm_read_words(struct pm *pm, u64 addr, u32 *words, u32 count, struct gpu_fault *fault);
 bool pm_write_words(struct pm *pm, u64 addr, const u32 *words, u32 count,
 		    struct gpu_fault *fault);
-/* Trace an operation. */
-void pm_trace(struct pm *pm, enum pumice_trace_pm operation, enum trace_master dm,
-	      unsigned int ctx, u64 arg1);
+/* Trace an operation for a job. */
+void pm_trace(struct pm *pm, enum pumice_trace_pm operation, const struct pm_owner *owner,
+	      u64 arg1);
 /* Set *fault to a fault of the PM at an address of context 0; returns false. */
 bool pm_fault(struct gpu_fault *fault, enum pumice_fault why, u64 addr);
 
@@ -81,7 +88,7 @@ bool pm_link_write(struct pm *pm, const struct pm_shadow *s, u32 page, u32 next,
  * here, then call pm_list_free_piece() until it returns PM_OK or PM_FAULT. The list may be
  * used meanwhile, but only one of its chains is freed at a time.
  */
-void pm_list_free_begin(struct pm_shadow *s, u64 addr, u32 macro_tile,
+void pm_list_free_begin(struct pm *pm, struct pm_shadow *s, u64 addr, u32 macro_tile,
 			const struct pumice_scene_chain *chain);
 enum pm_result pm_list_free_piece(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
 void pm_list_forget_all(struct pm *pm);

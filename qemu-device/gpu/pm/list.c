@@ -299,9 +299,10 @@ bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fau
 	return true;
 }
 
-void pm_list_free_begin(struct pm_shadow *s, u64 addr, u32 macro_tile,
+void pm_list_free_begin(struct pm *pm, struct pm_shadow *s, u64 addr, u32 macro_tile,
 			const struct pumice_scene_chain *chain)
 {
+	s->owner = pm->owner;
 	s->freeing = addr;
 	s->macro_tile = macro_tile;
 	s->chain = *chain;
@@ -325,8 +326,7 @@ static bool free_end(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault
 	    !pm_write_words(pm, s->freeing, words, PUMICE_SCENE_CHAIN_WORDS, fault))
 		return false;
 	atomic_fetch_add_explicit(&pm->freed, s->chain.pages, memory_order_relaxed);
-	pm_trace(pm, PUMICE_TRACE_PM_FREE, pm->dm, pm->ctx,
-		 s->chain.pages | (u64)s->macro_tile << 32);
+	pm_trace(pm, PUMICE_TRACE_PM_FREE, &s->owner, s->chain.pages | (u64)s->macro_tile << 32);
 	return true;
 }
 

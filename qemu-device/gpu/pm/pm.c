@@ -53,18 +53,22 @@ void pm_reset(struct pm *pm)
 	pthread_mutex_unlock(&pm->lock);
 }
 
-void pm_trace(struct pm *pm, enum pumice_trace_pm operation, enum trace_master dm,
-	      unsigned int ctx, u64 arg1)
+void pm_trace(struct pm *pm, enum pumice_trace_pm operation, const struct pm_owner *owner,
+	      u64 arg1)
 {
-	trace_event(pm->config.trace, PUMICE_TRACE_KIND_PM, dm, ctx, 0, operation, arg1);
+	trace_item(pm->config.trace, (struct trace_item){
+		.kind = PUMICE_TRACE_KIND_PM, .dm = (u8)owner->dm, .ctx = owner->ctx,
+		.context = &owner->context, .arg0 = operation, .arg1 = arg1,
+	});
 }
 
-/* Begin a call that follows links, for a job or for none; PM lock held. */
+/* Begin a call that follows links, for the job of a data master or for none; PM lock held. */
 static void begin_call(struct pm *pm, enum trace_master dm, unsigned int ctx)
 {
 	pm->budget = PM_PIECE;
-	pm->dm = dm;
-	pm->ctx = ctx;
+	pm->owner = (struct pm_owner){
+		.dm = dm, .ctx = ctx, .context = trace_context(pm->config.trace, dm),
+	};
 }
 
 /* Free a macro tile's pages of list l. */
@@ -93,7 +97,7 @@ static enum pm_result free_chain(struct pm *pm, const struct pm_scene *scene, u3
 	if (!s->freeing) {
 		if (chain.pages > s->list.pages - s->list.free)
 			goto damaged;
-		pm_list_free_begin(s, addr, macro_tile, &chain);
+		pm_list_free_begin(pm, s, addr, macro_tile, &chain);
 	}
 	return pm_list_free_piece(pm, s, fault);
 damaged:
@@ -224,7 +228,7 @@ static void check_low(struct pm *pm, struct pm_shadow *s)
 		return;
 	s->list.low = true;
 	__atomic_store_n(&pm->low_list, s->addr, __ATOMIC_RELAXED);
-	pm_trace(pm, PUMICE_TRACE_PM_LOW, TRACE_VDM, 0, s->addr);
+	pm_trace(pm, PUMICE_TRACE_PM_LOW, &pm->owner, s->addr);
 	if (pm->config.low)
 		pm->config.low(pm->config.opaque);
 }
@@ -269,10 +273,10 @@ enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_t
 	pthread_mutex_lock(&pm->lock);
 	begin_call(pm, TRACE_VDM, scene->ctx);
 	result = alloc_locked(pm, scene, macro_tile, ref, fault);
-	pthread_mutex_unlock(&pm->lock);
 	if (result == PM_OK || result == PM_EMPTY)
 		pm_trace(pm, result == PM_OK ? PUMICE_TRACE_PM_ALLOC : PUMICE_TRACE_PM_EMPTY,
-			 TRACE_VDM, scene->ctx, macro_tile);
+			 &pm->owner, macro_tile);
+	pthread_mutex_unlock(&pm->lock);
 	return result;
 }
 
@@ -292,7 +296,7 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 		s->list.pages = pages;
 		s->list.low = false;
 		pm_list_close(pm, s, &fault);
-		pm_trace(pm, PUMICE_TRACE_PM_GROW, TRACE_NO_JOB, 0, pages);
+		pm_trace(pm, PUMICE_TRACE_PM_GROW, &pm->owner, pages);
 	}
 	pthread_mutex_unlock(&pm->lock);
 	return result != PM_MORE;

@@ -23,7 +23,7 @@ struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1)
 {
 	struct pb_fixture *fx = calloc(1, sizeof(*fx));
 	const struct pm_config config = { .mmu = &fx->mmu, .low = low, .opaque = fx,
-				       .inject = &fx->inject };
+				       .inject = &fx->inject, .trace = &fx->trace.trace };
 	u32 l, i;
 	u8 *host;
 
@@ -33,6 +33,7 @@ struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1)
 	fx->max_pages[1] = max_pages1;
 	fx->tm = testmem_create((8ull << 20) + ((u64)max_pages0 + max_pages1) * 2 * PAGE);
 	testmem_bind(fx->tm, &fx->mmu);
+	testtrace_open(&fx->trace, fx->tm, &fx->mmu);
 	host = testmem_map(fx->tm, 0, PBFX_LIST(0), PAGE, PUMICE_PAGE_SIZE_4K, 0);
 	for (l = 0; l < PUMICE_PM_LISTS; l++) {
 		fx->list[l] = (u32 *)(void *)(host + l * 0x100);

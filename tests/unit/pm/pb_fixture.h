@@ -16,6 +16,7 @@
 #include "../../../qemu-device/gpu/pm/pm.h"
 #include "cmocka_all.h"
 #include "testmem.h"
+#include "testtrace.h"
 
 #define PBFX_CTX	3u		/* of the job */
 #define PBFX_SCENES	4u
@@ -35,6 +36,7 @@ struct pb_fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct inject inject;		/* injected faults */
+	struct testtrace trace;		/* of the PM; disabled */
 	struct pm *pm;
 	u32 *list[PUMICE_PM_LISTS], *links[PUMICE_PM_LISTS];
 	u32 *scene[PBFX_SCENES];
