@@ -153,6 +153,11 @@ void pdm_reset(struct pdm *pdm)
 	(void)pdm;
 }
 
+void pdm_trace_begin(struct pdm *pdm)
+{
+	(void)pdm;
+}
+
 bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 {
 	(void)pdm;

@@ -330,9 +330,12 @@ static void task(struct perfetto *p, const struct pumice_event_record *e, uint64
 
 static void tag(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
+	char name[48];
+
 	usc_name(p, e->usc, 0);
-	pf_counter(p, PF_USC0 + e->usc, ns, e->arg1 ? "TAG reads of iterators" : "TAG reads",
-		   e->arg0);
+	snprintf(name, sizeof(name), "TAG reads, %s%s", pumice_trace_master_str(e->dm),
+		 e->arg1 ? ", iterators" : "");
+	pf_counter(p, PF_USC0 + e->usc, ns, name, e->arg0);
 }
 
 static void stall(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)

@@ -216,6 +216,8 @@ const struct dm_status *pdm_status(const struct pdm *pdm)
 
 void pdm_counters_add(const struct pdm *pdm, u64 *value)
 {
+	unsigned int i;
+
 	value[PUMICE_PERF_PDM_BUSY] += dm_run_busy_ns(&pdm->run, now(pdm));
 	value[PUMICE_PERF_PDM_TILES] += pdm->counts.tiles;
 	value[PUMICE_PERF_PDM_PRIMITIVES] += pdm->counts.primitives;
@@ -223,6 +225,8 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_SHADED] += pdm->counts.shaded;
 	value[PUMICE_PERF_PDM_PASSES] += pdm->counts.passes;
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
+	for (i = 0; i < pdm->config.cores; i++)
+		value[PUMICE_PERF_TAG_READS] += tag_reads(pdm->core[i].tag);
 }
 
 /* ------------------------------------------------------------ reading a job */
@@ -475,18 +479,35 @@ static void release_tile(struct pdm *pdm, struct pdm_tile *tile)
 	unlock(pdm);
 }
 
-/* Trace how much the texture unit of the iterators has read, if it has. */
+/* The trace is disabled, so that no core reads these meanwhile. */
+void pdm_trace_begin(struct pdm *pdm)
+{
+	unsigned int i;
+
+	for (i = 0; i < pdm->config.cores; i++) {
+		const u64 reads = tag_reads(pdm->core[i].tag);
+
+		atomic_store(&pdm->core[i].tag_base, reads);
+		atomic_store(&pdm->core[i].tag_last, reads);
+	}
+}
+
+/* A tile has ended: trace how much the texture unit of the iterators has read, if it has. */
 static void trace_reads(struct pdm *pdm, struct pdm_core *core)
 {
+	const u64 on = trace_on(pdm->config.trace, PUMICE_TRACE_KIND_TAG);
 	u64 reads;
 
-	if (!trace_on(pdm->config.trace, PUMICE_TRACE_KIND_TAG))
+	if (!on)
 		return;
 	reads = tag_reads(core->tag);
-	if (reads != core->tag_reads)
-		trace_event(pdm->config.trace, PUMICE_TRACE_KIND_TAG, TRACE_PDM, pdm->job.ctx,
-			    core->number * PUMICE_USCS_PER_CORE, reads, 1);
-	core->tag_reads = reads;
+	if (reads != atomic_load(&core->tag_last))
+		trace_write(pdm->config.trace, on, &(struct trace_item){
+			.kind = PUMICE_TRACE_KIND_TAG, .dm = TRACE_PDM, .ctx = pdm->job.ctx,
+			.usc = (u8)(core->number * PUMICE_USCS_PER_CORE),
+			.arg0 = reads - atomic_load(&core->tag_base), .arg1 = 1,
+		});
+	atomic_store(&core->tag_last, reads);
 }
 
 /* Complete a tile; the last one of a macro tile frees its pages. */
@@ -611,6 +632,7 @@ static bool step_tile(struct pdm *pdm, struct pdm_tile *tile, u32 *budget,
 		if (atomic_load(&pdm->stopping)) {
 			if (!pdm_tile_cancel(tile))
 				return false;
+			trace_reads(pdm, tile->core);
 			release_tile(pdm, tile);
 			continue;
 		}

@@ -22,6 +22,8 @@ struct pdm;
 struct pdm *pdm_create(const struct dm_config *config);
 void pdm_destroy(struct pdm *pdm);
 void pdm_reset(struct pdm *pdm);
+/* The trace is about to begin: its events count from here. */
+void pdm_trace_begin(struct pdm *pdm);
 
 /* Registers; device lock held. START is refused (false) while busy. */
 bool pdm_start(struct pdm *pdm, const struct dm_job *job);

@@ -144,7 +144,8 @@ struct pdm_core {
 	u32 number;
 	struct mmu_tlb tlb;
 	struct tag *tag;
-	u64 tag_reads;			/* as last traced */
+	/* For the trace: reads of the tag when the trace began, and in the last event. */
+	_Atomic u64 tag_base, tag_last;
 	struct pdm_tile *tile[PDM_TILES];
 };
 

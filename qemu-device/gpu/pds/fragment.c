@@ -192,6 +192,7 @@ static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
 	struct tag_request request = {
 		.op = PUMICE_USC_OP_SAMPLE, .type = PUMICE_USC_TYPE_F32, .dim = insn->dim,
 		.ctx = f->stage->ctx, .state = state, .spans = true,
+		.master = PUMICE_WAVE_MASTER_PDM,
 	};
 	u32 wave;
 

@@ -564,17 +564,41 @@ unsigned int pds_groups(const struct pds *pds)
 
 _Static_assert((int)PDS_DM_CDM == (int)TRACE_CDM && (int)PDS_DM_VDM == (int)TRACE_VDM &&
 	       (int)PDS_DM_PDM == (int)TRACE_PDM, "data masters have the same numbers in the trace");
+_Static_assert((int)PDS_DM_CDM == PUMICE_WAVE_MASTER_CDM &&
+	       (int)PDS_DM_VDM == PUMICE_WAVE_MASTER_VDM &&
+	       (int)PDS_DM_PDM == PUMICE_WAVE_MASTER_PDM, "and in the USC");
 
-void pds_trace_tag(struct pds *pds, unsigned int usc, enum trace_master dm)
+void pds_trace_begin(struct pds *pds)
 {
+	unsigned int usc, dm;
+
+	for (usc = 0; usc < pds->config.uscs; usc++) {
+		struct unit *unit = &pds->unit[usc];
+
+		for (dm = 0; dm < PDS_DM_COUNT; dm++) {
+			unit->tag_base[dm] = usc_tag_reads(pds->config.usc[usc],
+							   (enum pumice_wave_master)dm);
+			unit->tag_last[dm] = unit->tag_base[dm];
+		}
+	}
+}
+
+void pds_trace_tag(struct pds *pds, unsigned int usc, unsigned int group)
+{
+	const u64 on = trace_on(pds->config.trace, PUMICE_TRACE_KIND_TAG);
+	struct unit *unit = &pds->unit[usc];
+	struct trace_item item = { .kind = PUMICE_TRACE_KIND_TAG, .usc = (u8)usc };
 	u64 reads;
 
-	if (!trace_on(pds->config.trace, PUMICE_TRACE_KIND_TAG))
+	if (!on)
 		return;
-	reads = usc_tag_reads(pds->config.usc[usc]);
-	if (reads != pds->unit[usc].tag_reads)
-		trace_event(pds->config.trace, PUMICE_TRACE_KIND_TAG, dm, 0, usc, reads, 0);
-	pds->unit[usc].tag_reads = reads;
+	item.dm = unit->accounts.claim[group].need.dm;
+	item.ctx = usc_group(pds->config.usc[usc], group)->ctx;
+	reads = usc_tag_reads(pds->config.usc[usc], (enum pumice_wave_master)item.dm);
+	item.arg0 = reads - unit->tag_base[item.dm];
+	if (reads != unit->tag_last[item.dm])
+		trace_write(pds->config.trace, on, &item);
+	unit->tag_last[item.dm] = reads;
 }
 
 /* Trace the end of a work-group. */
@@ -600,7 +624,7 @@ static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
 
 	pds->config.lock(pds->config.opaque);
 	trace_group_end(pds, usc, group);
-	pds_trace_tag(pds, usc, TRACE_CDM);
+	pds_trace_tag(pds, usc, group);
 	pds_tick(pds);
 	pds->groups--;
 	unit->started[PDS_DM_CDM] &= ~(1ull << group);

@@ -89,6 +89,8 @@ struct pds *pds_create(const struct pds_config *config);
 void pds_destroy(struct pds *pds);
 /* Drop every group, without callbacks; the caller resets the USCs as well. */
 void pds_reset(struct pds *pds);
+/* The trace is about to begin: its events count from here. */
+void pds_trace_begin(struct pds *pds);
 
 /*
  * Begin a launch: check that one group can ever fit, fetch and check its PDS program and the

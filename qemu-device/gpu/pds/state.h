@@ -29,7 +29,8 @@ struct unit {
 	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of each task of another data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 	u64 stopped;		/* bit n: group n runs, and its job was stopped */
-	u64 tag_reads;		/* of its texture unit, as last traced */
+	/* For the trace: reads of its texture unit when the trace began, and in the last event. */
+	u64 tag_base[PDS_DM_COUNT], tag_last[PDS_DM_COUNT];
 	trace_span span[PUMICE_USC_SLOTS];	/* of each task of another data master */
 };
 
@@ -111,7 +112,10 @@ void pds_room(struct pds *pds, unsigned int core);
 void pds_stop_groups(struct pds *pds, unsigned int usc, enum pds_dm dm);
 /* Return whether a group ends because its job was stopped. Called once, when it has ended. */
 bool pds_was_stopped(struct unit *unit, unsigned int group);
-/* Trace how much the texture unit of a USC has read, if it has; device lock held. */
-void pds_trace_tag(struct pds *pds, unsigned int usc, enum trace_master dm);
+/*
+ * A group has ended: trace how much the texture unit of its USC has read for its data master, if
+ * it has. Device lock held.
+ */
+void pds_trace_tag(struct pds *pds, unsigned int usc, unsigned int group);
 
 #endif

@@ -250,7 +250,7 @@ void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
 	lock(pds);
 	unit->started[unit->accounts.claim[group].need.dm] &= ~(1ull << group);
 	trace_task_end(pds, usc, group);
-	pds_trace_tag(pds, usc, (enum trace_master)unit->accounts.claim[group].need.dm);
+	pds_trace_tag(pds, usc, group);
 	release_task(pds, usc, group);
 	unlock(pds);
 	owner->ops->task_done(owner->opaque, usc / PUMICE_USCS_PER_CORE, gfx);

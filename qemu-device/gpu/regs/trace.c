@@ -42,6 +42,10 @@ REG_WRITE(reg_trace_ctrl_write)
 
 	(void)at;
 	gpu_trace(gpu, PUMICE_TRACE_RING, value, regs->base, regs->entries);
+	if (!(regs->ctrl & PUMICE_TRACE_CTRL__ENABLE__MASK)) {
+		pds_trace_begin(gpu->pds);
+		pdm_trace_begin(gpu->pdm);
+	}
 	return trace_set_enable(&gpu->trace, (u32)value) ? REG_WAIT : REG_DONE;
 }
 

@@ -54,7 +54,7 @@ struct tag {
 	struct tag_state state[TAG_STATES];
 	struct tag_block block[TAG_BLOCKS];
 
-	_Atomic u64 reads;	/* written by the owner's thread */
+	_Atomic u64 reads[PUMICE_WAVE_MASTER_COUNT];	/* written by the owner's thread */
 };
 
 /* Grains that a read has used, to save look-ups in the TLB. */

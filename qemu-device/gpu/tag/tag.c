@@ -34,14 +34,28 @@ void tag_destroy(struct tag *tag)
 
 void tag_reset(struct tag *tag)
 {
+	u32 i;
+
 	memset(&tag->tlb, 0, sizeof(tag->tlb));
 	memset(tag->state, 0, sizeof(tag->state));
 	memset(tag->block, 0, sizeof(tag->block));
+	for (i = 0; i < PUMICE_WAVE_MASTER_COUNT; i++)
+		atomic_store_explicit(&tag->reads[i], 0, memory_order_relaxed);
+}
+
+u64 tag_reads_of(const struct tag *tag, enum pumice_wave_master master)
+{
+	return atomic_load_explicit(&tag->reads[master], memory_order_relaxed);
 }
 
 u64 tag_reads(const struct tag *tag)
 {
-	return atomic_load_explicit(&tag->reads, memory_order_relaxed);
+	u64 reads = 0;
+	u32 i;
+
+	for (i = 0; i < PUMICE_WAVE_MASTER_COUNT; i++)
+		reads += tag_reads_of(tag, (enum pumice_wave_master)i);
+	return reads;
 }
 
 static bool compares(u32 op)
@@ -545,7 +559,9 @@ bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	w.request = request;
 	w.fault = fault;
 	w.state = tag_state_get(tag, request->state);
-	atomic_store_explicit(&tag->reads, tag_reads(tag) + 1, memory_order_relaxed);
+	atomic_store_explicit(&tag->reads[request->master],
+			      tag_reads_of(tag, (enum pumice_wave_master)request->master) + 1,
+			      memory_order_relaxed);
 	if (!request_valid(request, w.state)) {
 		fault->fault = PUMICE_FAULT_TAG_STATE;
 		fault->unit = PUMICE_UNIT_TAG;

@@ -18,7 +18,7 @@ struct tag;
 
 struct tag *tag_create(struct mmu *mmu);
 void tag_destroy(struct tag *tag);
-/* Clear TLB and decoded state. */
+/* Clear TLB, decoded state and counts. */
 void tag_reset(struct tag *tag);
 
 #define TAG_STATE_WORDS 12u	/* a texture structure, a sampler structure */
@@ -30,6 +30,7 @@ struct tag_request {
 	u8 comp;		/* GATHER: component */
 	unsigned int ctx;	/* MMU context */
 	const u32 *state;	/* TAG_STATE_WORDS */
+	u8 master;		/* enum pumice_wave_master of the task, for tag_reads_of() */
 	u32 lanes;		/* lanes that read: the others' results are undefined */
 	bool spans;		/* four lanes are 2x2 pixels, from which levels of detail are
 				 * computed */
@@ -45,7 +46,8 @@ struct tag_request {
 bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	      struct gpu_fault *fault);
 
-/* Return the number of reads so far; any thread. */
+/* Return the number of reads so far, of all tasks or those of a data master; any thread. */
 u64 tag_reads(const struct tag *tag);
+u64 tag_reads_of(const struct tag *tag, enum pumice_wave_master master);
 
 #endif

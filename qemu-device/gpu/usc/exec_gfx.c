@@ -215,6 +215,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		.comp = (u8)i->words,
 		.ctx = x->ctx,
 		.state = exec_operand(x, i, USC_SRC2),
+		.master = (u8)usc_gfx_master(x->gfx),
 		.lanes = texture_lanes(x),
 		.spans = x->gfx && x->gfx->stage != USC_STAGE_VERTEX,
 		.coord = exec_operand(x, i, USC_SRC0),

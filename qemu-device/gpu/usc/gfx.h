@@ -86,6 +86,14 @@ struct usc_gfx {
 				 * follow those of n - 1 */
 };
 
+/* Return the data master of a group. @gfx: NULL of a work-group */
+static inline enum pumice_wave_master usc_gfx_master(const struct usc_gfx *gfx)
+{
+	if (!gfx)
+		return PUMICE_WAVE_MASTER_CDM;
+	return gfx->stage == USC_STAGE_VERTEX ? PUMICE_WAVE_MASTER_VDM : PUMICE_WAVE_MASTER_PDM;
+}
+
 /* Offset of a lane's sample position from the tile's corner, pixels; for itr and the PDS. */
 void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u32 pixel,
 		      bool centroid, float *x, float *y);

@@ -7,14 +7,6 @@
 #include "gfx.h"
 #include "state.h"
 
-static enum pumice_wave_master master_of(const struct usc_group *group)
-{
-	if (!group->gfx)
-		return PUMICE_WAVE_MASTER_CDM;
-	return group->gfx->stage == USC_STAGE_VERTEX ? PUMICE_WAVE_MASTER_VDM :
-						       PUMICE_WAVE_MASTER_PDM;
-}
-
 static struct usc_wave_info describe(const struct usc *usc, const struct usc_group *group,
 				     unsigned int index, bool barrier)
 {
@@ -29,7 +21,7 @@ static struct usc_wave_info describe(const struct usc *usc, const struct usc_gro
 		.slot = wave->slot,
 		.wave = (u8)(index % USC_MAX_WAVES),
 		.state = barrier ? PUMICE_WAVE_STATE_BARRIER : PUMICE_WAVE_STATE_RUNS,
-		.master = (u8)master_of(group),
+		.master = (u8)usc_gfx_master(group->gfx),
 		.ctx = group->ctx,
 	};
 }
@@ -54,7 +46,7 @@ u32 usc_waves(const struct usc *usc, u32 masters, struct usc_wave_info *out)
 	for (; groups; groups &= groups - 1) {
 		const unsigned int number = (unsigned int)__builtin_ctzll(groups);
 
-		if (masters >> master_of(&usc->group[number]) & 1)
+		if (masters >> usc_gfx_master(usc->group[number].gfx) & 1)
 			count += group_waves(usc, number, out + count);
 	}
 	return count;

@@ -158,9 +158,9 @@ void usc_counters_add(const struct usc *usc, u64 *value)
 	value[PUMICE_PERF_TAG_READS] += tag_reads(usc->tag);
 }
 
-u64 usc_tag_reads(const struct usc *usc)
+u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master)
 {
-	return tag_reads(usc->tag);
+	return tag_reads_of(usc->tag, master);
 }
 
 /* Set one wave to the first instruction. Its instances are the task's remaining ones. */

@@ -120,8 +120,8 @@ void usc_abort(struct usc *usc);
 /* The same for the groups whose bits are set. Groups that are not started are ignored. */
 void usc_abort_groups(struct usc *usc, u64 groups);
 
-/* Return the number of reads of its texture unit; any thread. */
-u64 usc_tag_reads(const struct usc *usc);
+/* Return the number of reads of its texture unit for a data master's tasks; any thread. */
+u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master);
 
 /* State of one wave in flight, for a debugger. */
 struct usc_wave_info {

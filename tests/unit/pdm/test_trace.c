@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * The event trace of a fragment job: every begin has one end, also if the job is stopped or the
- * host changes what is traced.
+ * host changes what is traced; texture reads are those of the job.
  */
 #include "fixture.h"
+#include "perf.h"
 
 #define BEGIN	PUMICE_TRACE_PHASE_BEGIN
 #define ENDS	PUMICE_TRACE_PHASE_END
@@ -54,6 +55,10 @@ static void start(enum fx_program program)
 static void begin_trace(u32 ctrl)
 {
 	testtrace_on(&fx.trace, 0);
+	fx.locked = true;
+	pds_trace_begin(fx.pds);
+	fx.locked = false;
+	pdm_trace_begin(fx.pdm);
 	testtrace_on(&fx.trace, ctrl);
 }
 
@@ -167,6 +172,85 @@ static void a_tile_that_began_before_the_trace_has_no_end_in_it(void **state)
 	}
 }
 
+static u64 all_reads(void)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+	unsigned int i;
+
+	pdm_counters_add(fx.pdm, value);
+	for (i = 0; i < fx.cores * PUMICE_USCS_PER_CORE; i++)
+		usc_counters_add(fx.usc[i], value);
+	return value[PUMICE_PERF_TAG_READS];
+}
+
+/* Reads in the last record of each texture unit, summed over iterators or USCs. */
+static u64 traced_reads(u64 iterators)
+{
+	u64 last[FX_USCS] = { 0 }, sum = 0;
+	u32 i;
+
+	for (i = 0; i < testtrace_count(&fx.trace); i++) {
+		const struct pumice_trace_record r = testtrace_record(&fx.trace, i);
+
+		if (r.kind != PUMICE_TRACE_KIND_TAG || r.arg1 != iterators)
+			continue;
+		assert_int_equal(r.dm, PUMICE_TRACE_MASTER_PDM);
+		assert_int_equal(r.mmu_ctx, FX_CTX);
+		assert_true(r.arg0 > last[r.usc]);
+		last[r.usc] = r.arg0;
+	}
+	for (i = 0; i < FX_USCS; i++)
+		sum += last[i];
+	return sum;
+}
+
+/* Textures of FX_READS are read by iterators. */
+static void reads_are_those_of_the_traced_jobs(void **state)
+{
+	u64 before, job;
+
+	(void)state;
+	testtrace_on(&fx.trace, 0);
+	before = all_reads();
+	start(FX_READS);
+	fx_run(&fx);
+	job = all_reads() - before;
+	assert_true(job > 0);
+	/* A job that reads no texture has no reads of the one before. */
+	begin_trace(TESTTRACE_ALL);
+	start(FX_BLEND);
+	fx_run(&fx);
+	assert_int_equal(events(PUMICE_TRACE_KIND_TAG, 0, NULL), 0);
+	start(FX_READS);
+	fx_run(&fx);
+	assert_int_equal(traced_reads(1), job);
+	assert_int_equal(traced_reads(0), 0);
+}
+
+/* Reads of a stopped job are not attributed to the next one. */
+static void reads_of_a_stopped_job_are_its_own(void **state)
+{
+	struct pumice_trace_record r = { 0 };
+	u64 before;
+	u32 i;
+
+	(void)state;
+	begin_trace(TESTTRACE_ALL);
+	before = all_reads();
+	start(FX_READS);
+	for (i = 0; all_reads() == before; i++)
+		assert_true(fx_turn(&fx));
+	abort_now();
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_ABORTED);
+	assert_int_equal(traced_reads(1), all_reads() - before);
+	i = events(PUMICE_TRACE_KIND_TAG, 0, &r);
+	assert_int_equal(r.context, (u32)FX_TAG);
+	start(FX_BLEND);
+	fx_run(&fx);
+	assert_int_equal(events(PUMICE_TRACE_KIND_TAG, 0, NULL), i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +259,8 @@ int main(void)
 		cmocka_unit_test(a_fault_cancels_what_has_begun),
 		cmocka_unit_test(begins_and_ends_are_paired_whatever_is_enabled),
 		cmocka_unit_test(a_tile_that_began_before_the_trace_has_no_end_in_it),
+		cmocka_unit_test(reads_are_those_of_the_traced_jobs),
+		cmocka_unit_test(reads_of_a_stopped_job_are_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);

@@ -157,10 +157,9 @@ bool usc_group_start(struct usc *usc, unsigned int number)
 	return !usc->running++;
 }
 
-u64 usc_tag_reads(const struct usc *usc)
+u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master)
 {
-	(void)usc;
-	return 0;
+	return usc->tag_reads[master];
 }
 
 void usc_abort(struct usc *usc)

@@ -45,6 +45,7 @@ struct usc {
 	u64 start_order[PUMICE_USC_SLOTS];	/* of running groups, over all fake USCs */
 	unsigned int running;
 	unsigned int started;
+	u64 tag_reads[PUMICE_WAVE_MASTER_COUNT];	/* of its texture unit; set by the test */
 	bool aborted;		/* usc_abort() or usc_abort_groups() was called */
 	u64 aborted_groups;	/* by the latter: bit n is group n */
 };

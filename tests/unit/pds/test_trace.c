@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The event trace of the PDS: tasks and work-groups of a stopped job end as cancelled, each
- * begin has its end whatever the host enables meanwhile.
+ * begin has its end whatever the host enables meanwhile, and texture reads are counted for the
+ * job that reads.
  */
 #include <stdlib.h>
 
@@ -164,12 +165,60 @@ static void a_task_that_began_before_the_trace_has_no_end_in_it(void **state)
 	destroy(t);
 }
 
+/* Read so many texels, and expect a record with this count. */
+static void expect_reads(struct tasks *t, enum pds_dm dm, u64 reads, u64 count)
+{
+	struct pds_place place = start(t, dm);
+	const u32 before = events(t, PUMICE_TRACE_KIND_TAG, 0, NULL);
+	struct pumice_trace_record r = { 0 };
+
+	t->fx->usc[place.usc]->tag_reads[dm] += reads;
+	finish(t, place);
+	assert_int_equal(events(t, PUMICE_TRACE_KIND_TAG, 0, &r), before + (reads != 0));
+	if (!reads)
+		return;
+	assert_int_equal(r.arg0, count);
+	assert_int_equal(r.arg1, 0);
+	assert_int_equal(r.usc, place.usc);
+	assert_int_equal(r.dm, dm);
+	assert_int_equal(r.context, CONTEXT(dm));
+	assert_int_equal(r.mmu_ctx, FX_CTX);
+}
+
+static void reads_are_counted_for_their_data_master_since_the_trace_began(void **state)
+{
+	struct tasks *t = create();
+	u32 i;
+
+	(void)state;
+	testtrace_on(&t->fx->trace, 0);
+	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+		t->fx->usc[i]->tag_reads[PDS_DM_PDM] = t->fx->usc[i]->tag_reads[PDS_DM_VDM] = 1000;
+	fx_lock(t->fx);
+	pds_trace_begin(t->fx->pds);
+	fx_unlock(t->fx);
+	testtrace_on(&t->fx->trace, TESTTRACE_ALL);
+	/* Tasks alternate between the USCs. */
+	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+		expect_reads(t, PDS_DM_VDM, 0, 0);
+	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+		expect_reads(t, PDS_DM_PDM, 5, 5);
+	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+		expect_reads(t, PDS_DM_VDM, 3, 3);
+	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+		expect_reads(t, PDS_DM_PDM, 2, 7);
+	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+		expect_reads(t, PDS_DM_PDM, 0, 0);
+	destroy(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_tasks_of_the_stopped_job_are_cancelled),
 		cmocka_unit_test(work_groups_of_a_stopped_job_are_cancelled),
 		cmocka_unit_test(a_task_that_began_before_the_trace_has_no_end_in_it),
+		cmocka_unit_test(reads_are_counted_for_their_data_master_since_the_trace_began),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -614,7 +614,10 @@ static void texture_units_count_their_reads(void **state)
 
 	(void)state;
 	fx_open(&fx, "cores=2,threads=0,split=4", 256);
+	/* Reads from before the trace are not counted. */
+	draw(&fx, 10, &sampling, NULL);
 	trace = trace_begin(&fx);
+	draw(&fx, 10, &plain, NULL);
 	draw(&fx, 10, &sampling, NULL);
 	trace_end(&fx, trace);
 	for (i = 0; i < count; i++) {

@@ -356,6 +356,25 @@ static void memory_is_read_again_for_each_group(void **state)
 	fx_teardown(&fx);
 }
 
+static void reads_are_counted_for_each_data_master_until_a_reset(void **state)
+{
+	struct fixture fx;
+	u32 master, i;
+
+	(void)state;
+	setup(&fx);
+	for (master = 0; master < PUMICE_WAVE_MASTER_COUNT; master++) {
+		fx.request.master = (u8)master;
+		for (i = 0; i <= master; i++)
+			assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+		assert_int_equal(tag_reads_of(fx.tag, (enum pumice_wave_master)master), i);
+	}
+	assert_int_equal(tag_reads(fx.tag), 1 + 2 + 3);
+	tag_reset(fx.tag);
+	assert_int_equal(tag_reads(fx.tag), 0);
+	fx_teardown(&fx);
+}
+
 /* Random words: read or refused, within bounds and within memory. */
 static void random_state_does_no_harm(void **state)
 {
@@ -425,6 +444,7 @@ int main(void)
 		cmocka_unit_test(idle_lanes_cause_no_access),
 		cmocka_unit_test(a_lane_does_not_depend_on_other_lanes),
 		cmocka_unit_test(memory_is_read_again_for_each_group),
+		cmocka_unit_test(reads_are_counted_for_each_data_master_until_a_reset),
 		cmocka_unit_test(random_state_does_no_harm),
 	};
 
