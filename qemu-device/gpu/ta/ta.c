@@ -175,6 +175,7 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 
 		if (!draw->state.discard)
 			mte_primitive(ta, &prims[i], &kept, &fault);
+		ta->counters.culled += keep[i] && !kept;
 		keep[i] = keep[i] && kept;
 	}
 }

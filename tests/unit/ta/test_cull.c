@@ -219,6 +219,7 @@ static void culling_by_positions_alone_agrees(void **state)
 	struct tafx_prim prims[32];
 	bool keep[32];
 	u32 b, i, k, n, dropped = 0;
+	u64 before, culled;
 
 	(void)state;
 	for (b = 0; b < 1000; b++) {
@@ -240,8 +241,14 @@ static void culling_by_positions_alone_agrees(void **state)
 						number_bits(prims[i].pos[k][n]);
 			}
 		}
+		before = ta_counters(fx->ta[0])->culled;
 		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 32, keep);
 		assert_false(keep[5]);
+		/* Number 5 was dropped before. */
+		culled = 0;
+		for (i = 0; i < 32; i++)
+			culled += i != 5 && !keep[i];
+		assert_int_equal(ta_counters(fx->ta[0])->culled - before, culled);
 		tafx_clear(fx);
 		tafx_begin(fx, 0);
 		tafx_give_all(fx, prims, 32);
