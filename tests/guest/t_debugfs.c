@@ -4,6 +4,7 @@
  * mapped buffers, and the firmware's log with names in place of numbers.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,52 @@ static void contexts_name_their_process(void)
 	CHECK(!find_line(read_text("contexts"), owner, id));
 }
 
+static void set_label(int fd, u32 handle, const char *label)
+{
+	struct drm_pumice_bo_set_label args = {
+		.handle = handle, .label = (uintptr_t)label,
+	};
+
+	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args));
+}
+
+/* Threads have names of their own; by which of them objects are created does not matter. */
+static void *open_as_worker(void *fx)
+{
+	CHECK_EQUAL(prctl(PR_SET_NAME, "worker"), 0);
+	*(struct fixture *)fx = fx_open();
+	return NULL;
+}
+
+static void process_is_named_by_its_first_thread(void)
+{
+	const char *owner = name_process("schist");
+	struct fixture fx;
+	pthread_t thread;
+
+	CHECK_OK(-pthread_create(&thread, NULL, open_as_worker, &fx));
+	CHECK_OK(-pthread_join(thread, NULL));
+	need_line("contexts", owner, ": compute, of schist (");
+	need_line("vms", owner, "vm of schist (");
+}
+
+/* A name that looks like the end of a line, and one of another VM. */
+static void names_and_labels_are_escaped(void)
+{
+	char shown[64];
+	int fd = need_gpu();
+	u32 vm, bo = need_bo(fd, PAGE);
+
+	name_process("a\nvm of \\b (1)");
+	snprintf(shown, sizeof(shown), "vm of a\\nvm of \\\\b (1) (%d), client ", getpid());
+	vm = need_vm(fd);
+	need_line("vms", shown, "");
+	set_label(fd, bo, "x\n\x1b[2J \xc3\xa9");
+	need_map(fd, vm, bo, 0, FX_FREE, PAGE, 0);
+	need_line("vms", "from 0x0: x\\n\\e[2J \\303\\251", "");
+	need_line("bos", ": x\\n\\e[2J \\303\\251", "");
+}
+
 /* Fault as a process of its own, which ends with all its objects. Returns its number. */
 static pid_t fault_in_child(const char *name, u64 va)
 {
@@ -175,15 +222,6 @@ static void other_ends_of_jobs_are_not_kept(void)
 	CHECK(!find_line(read_text("contexts"), owner, "its context "));
 }
 
-static void set_label(int fd, u32 handle, const char *label)
-{
-	struct drm_pumice_bo_set_label args = {
-		.handle = handle, .label = (uintptr_t)label,
-	};
-
-	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args));
-}
-
 /* Return the lines of the VM of one process: up to the next VM. */
 static const char *vm_text(const char *owner)
 {
@@ -262,6 +300,8 @@ static void fw_log_has_names_in_place_of_numbers(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(contexts_name_their_process),
+	TEST_CASE(process_is_named_by_its_first_thread),
+	TEST_CASE(names_and_labels_are_escaped),
 	TEST_CASE(fault_is_kept_after_its_process_has_ended),
 	TEST_CASE(last_sixteen_faults_are_kept),
 	TEST_CASE(time_out_is_kept),

@@ -134,8 +134,7 @@ static struct pumice_context *context_create(struct pumice_file *file, struct pu
 	ctx->type = type;
 	ctx->priority = priority;
 	ctx->timeout_ms = READ_ONCE(pumice_job_timeout_ms);
-	ctx->pid = task_tgid_nr(current);
-	get_task_comm(ctx->process, current);
+	pumice_process_note(&ctx->process);
 	spin_lock_init(&ctx->lock);
 	mutex_init(&ctx->priority_lock);
 	init_waitqueue_head(&ctx->drained);
@@ -421,7 +420,7 @@ static int context_add(struct pumice_file *pfile, struct pumice_vm *vm,
 	xa_lock(&pfile->contexts);
 	ret = __xa_alloc(&pfile->contexts, &args->id, ctx, xa_limit_31b, GFP_KERNEL);
 	if (!ret)
-		ctx->id = args->id;
+		WRITE_ONCE(ctx->id, args->id);
 	xa_unlock(&pfile->contexts);
 	if (ret)
 		pumice_context_destroy(ctx);

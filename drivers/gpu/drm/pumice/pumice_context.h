@@ -5,6 +5,7 @@
 
 #include "pumice_device.h"
 #include "pumice_object.h"
+#include "pumice_process.h"
 #include "pumice_queue.h"
 
 struct pumice_blame;
@@ -88,11 +89,12 @@ struct pumice_context {
 	struct pumice_vm *vm;
 	/** @node: in reset.contexts, until destroyed */
 	struct list_head node;
-	/** @pid: process that created it; constant */
-	pid_t pid;
-	/** @process: name of that process; constant */
-	char process[TASK_COMM_LEN];
-	/** @id: id in its file; written once, under the lock of the file's table */
+	/** @process: process that created it; constant */
+	struct pumice_process process;
+	/**
+	 * @id: id in its file, or 0 before it has one; written once, under the lock of the file's
+	 * table, under which all who submit jobs look it up. Others read it with READ_ONCE()
+	 */
 	u32 id;
 	/** @type: enum drm_pumice_context_type; constant */
 	u32 type;

@@ -23,6 +23,7 @@
 #include "pumice_mmu.h"
 #include "pumice_names.h"
 #include "pumice_pm.h"
+#include "pumice_process.h"
 #include "pumice_vm.h"
 
 #define LOG_MASK	(PUMICE_LOG_COUNT - 1)
@@ -45,6 +46,7 @@ static void pumice_debugfs_print_log_entry(struct seq_file *m, const struct fwif
 		return;
 	dma_rmb(); /* the sequence is written last */
 	pumice_copy_once(&e, shared, sizeof(e));
+	dma_rmb(); /* and read it again after the entry */
 	if (READ_ONCE(shared->sequence) != number + 1)
 		return;
 	pumice_log_text(text, sizeof(text), e.event, e.args);
@@ -144,8 +146,9 @@ static void pumice_debugfs_print_queue_locked(struct seq_file *m, struct pumice_
 	const struct pumice_context *ctx = q->ctx;
 
 	lockdep_assert_held(&ctx->lock);
-	seq_printf(m, "context %u: %s, of %s (%d), its context %u, priority %s, ", q->id,
-		   pumice_fwif_dm_name(q->dm), ctx->process, ctx->pid, READ_ONCE(ctx->id),
+	seq_printf(m, "context %u: %s, of ", q->id, pumice_fwif_dm_name(q->dm));
+	pumice_process_show(m, &ctx->process);
+	seq_printf(m, ", its context %u, priority %s, ", READ_ONCE(ctx->id),
 		   pumice_fwif_priority_name(ctx->priority));
 	seq_printf(m, "queued %d, in flight %zu, last job %u\n", atomic_read(&q->queued),
 		   list_count_nodes(&q->in_flight), q->seqno);
@@ -210,19 +213,17 @@ static void pumice_debugfs_print_blocks(struct seq_file *m, const struct pumice_
 static void pumice_debugfs_print_mapping(struct seq_file *m, struct pumice_device *pdev,
 					 const struct drm_gpuva *va)
 {
-	const char *label;
-
 	seq_printf(m, "  0x%010llx to 0x%010llx: ", va->va.addr,
 		   va->va.addr + va->va.range - 1);
 	if (!va->gem.obj) {
 		seq_puts(m, "no memory\n");
 		return;
 	}
+	seq_printf(m, "buffer of %zu bytes from 0x%llx", va->gem.obj->size, va->gem.offset);
 	spin_lock(&pdev->bos_lock);
-	label = to_pumice_bo(va->gem.obj)->label;
-	seq_printf(m, "buffer of %zu bytes from 0x%llx%s%s\n", va->gem.obj->size,
-		   va->gem.offset, label ? ": " : "", label ?: "");
+	pumice_process_show_label(m, to_pumice_bo(va->gem.obj)->label);
 	spin_unlock(&pdev->bos_lock);
+	seq_putc(m, '\n');
 }
 
 static void pumice_debugfs_print_vm_locked(struct seq_file *m, struct pumice_vm *vm)
@@ -230,7 +231,9 @@ static void pumice_debugfs_print_vm_locked(struct seq_file *m, struct pumice_vm 
 	struct drm_gpuva *va;
 
 	lockdep_assert_held(&vm->lock);
-	seq_printf(m, "vm of %s (%d), client %llu%s%s\n", vm->process, vm->pid, vm->client,
+	seq_puts(m, "vm of ");
+	pumice_process_show(m, &vm->process);
+	seq_printf(m, ", client %llu%s%s\n", vm->client,
 		   vm->closed ? ", destroyed" : "", vm->unusable ? ", unusable" : "");
 	drm_gpuvm_for_each_va(va, &vm->base)
 		pumice_debugfs_print_mapping(m, vm->pdev, va);
@@ -259,10 +262,12 @@ static int pumice_debugfs_show_bos(struct seq_file *m, void *data)
 	struct pumice_bo *bo;
 
 	spin_lock(&pdev->bos_lock);
-	list_for_each_entry(bo, &pdev->bos, node)
-		seq_printf(m, "%12zu bytes, %u references%s%s%s\n", bo->base.base.size,
-			   kref_read(&bo->base.base.refcount), bo->root ? ", of one VM" : "",
-			   bo->label ? ": " : "", bo->label ?: "");
+	list_for_each_entry(bo, &pdev->bos, node) {
+		seq_printf(m, "%12zu bytes, %u references%s", bo->base.base.size,
+			   kref_read(&bo->base.base.refcount), bo->root ? ", of one VM" : "");
+		pumice_process_show_label(m, bo->label);
+		seq_putc(m, '\n');
+	}
 	spin_unlock(&pdev->bos_lock);
 	return 0;
 }

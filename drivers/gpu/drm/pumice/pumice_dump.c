@@ -96,9 +96,9 @@ static void dump_note_job_locked(struct pumice_dump *dump, const struct pumice_j
 	dump->reason.job = job->number;
 	dump->reason.stream = job->stream;
 	dump->reason.catalogue = pumice_vm_catalogue(ctx->vm);
-	dump->reason.pid = ctx->pid;
-	dump->reason.uapi_context = ctx->id;
-	memcpy(dump->reason.process, ctx->process, sizeof(dump->reason.process));
+	dump->reason.pid = ctx->process.pid;
+	dump->reason.uapi_context = READ_ONCE(ctx->id);
+	memcpy(dump->reason.process, ctx->process.name, sizeof(dump->reason.process));
 	dump->render = job->render;
 	dump->vm = pumice_vm_get(ctx->vm);
 	pumice_dump_put(&dump->w, PUMICE_DUMP_CONTEXT, 0, 1, &job->queue->shared->context,

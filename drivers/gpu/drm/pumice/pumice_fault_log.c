@@ -49,17 +49,16 @@ void pumice_fault_log_note_locked(const struct pumice_job *job, int error,
 		.time = ktime_get_ns(),
 		.job = job->number,
 		.addr = r->addr,
-		.context = ctx->id,
+		.context = READ_ONCE(ctx->id),
 		.queue = job->queue->id,
 		.seqno = job->seqno,
 		.dm = job->queue->dm,
 		.error = error,
-		.pid = ctx->pid,
+		.process = ctx->process,
 		.fault = r->fault,
 		.unit = r->unit,
 		.access = r->access,
 	};
-	memcpy(record->process, ctx->process, sizeof(record->process));
 	spin_unlock(&log->lock);
 }
 
@@ -78,10 +77,11 @@ static bool fault_log_copy(struct pumice_fault_log *log, u64 n, struct pumice_fa
 
 static void fault_log_print(struct seq_file *m, const struct pumice_fault_record *record)
 {
-	seq_printf(m, "[%5llu.%06llu] %s (%d): context %u job %u, %s, its context %u job %llu: ",
-		   record->time / NSEC_PER_SEC, record->time % NSEC_PER_SEC / NSEC_PER_USEC,
-		   record->process, record->pid, record->queue, record->seqno,
-		   pumice_fwif_dm_name(record->dm), record->context, record->job);
+	seq_printf(m, "[%5llu.%06llu] ", record->time / NSEC_PER_SEC,
+		   record->time % NSEC_PER_SEC / NSEC_PER_USEC);
+	pumice_process_show(m, &record->process);
+	seq_printf(m, ": context %u job %u, %s, its context %u job %llu: ", record->queue,
+		   record->seqno, pumice_fwif_dm_name(record->dm), record->context, record->job);
 	if (record->error == -ETIMEDOUT && record->unit == PUMICE_UNIT_NONE)
 		seq_puts(m, "timed out\n");
 	else if (record->error == -ETIMEDOUT)

@@ -3,9 +3,10 @@
 #ifndef PUMICE_FAULT_LOG_H
 #define PUMICE_FAULT_LOG_H
 
-#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+
+#include "pumice_process.h"
 
 struct fwif_job_result;
 struct pumice_device;
@@ -37,10 +38,8 @@ struct pumice_fault_record {
 	u32 dm;
 	/** @error: error of its fence */
 	int error;
-	/** @pid: process that created the context */
-	pid_t pid;
-	/** @process: name of that process */
-	char process[TASK_COMM_LEN];
+	/** @process: process that created the context */
+	struct pumice_process process;
 	/** @fault: enum pumice_fault */
 	u8 fault;
 	/** @unit: enum pumice_unit */

@@ -30,6 +30,7 @@
 #include <linux/user_namespace.h>
 
 #include "pumice_device.h"
+#include "pumice_process.h"
 #include "pumice_quota.h"
 
 static const struct limits {
@@ -207,12 +208,15 @@ static struct refusal quota_find_refusal_locked(struct pumice_device *pdev,
 static int quota_check_locked(struct pumice_device *pdev, const struct pumice_charge *charge)
 {
 	const struct refusal refusal = quota_find_refusal_locked(pdev, charge);
+	char text[PUMICE_PROCESS_TEXT];
+	struct pumice_process process;
 
 	if (!refusal.scope)
 		return 0;
+	pumice_process_note(&process);
 	dev_notice_ratelimited(pdev->drm.dev,
-			       "%s (%d), uid %u: limit of %s of %s reached: %u of %u used, %u requested\n",
-			       current->comm, task_pid_nr(current), charge->uid,
+			       "%s, uid %u: limit of %s of %s reached: %u of %u used, %u requested\n",
+			       pumice_process_text(&process, text), charge->uid,
 			       limits[charge->resource].name, refusal.scope, refusal.used,
 			       refusal.max, charge->amount);
 	return -ENOSPC;

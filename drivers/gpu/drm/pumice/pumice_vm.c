@@ -73,8 +73,7 @@ static struct pumice_vm *pumice_vm_create(struct pumice_device *pdev, u64 client
 	if (IS_ERR(vm))
 		return vm;
 	vm->client = client;
-	vm->pid = task_tgid_nr(current);
-	get_task_comm(vm->process, current);
+	pumice_process_note(&vm->process);
 	mutex_lock(&pdev->vms_lock);
 	list_add_tail(&vm->node, &pdev->vms);
 	mutex_unlock(&pdev->vms_lock);

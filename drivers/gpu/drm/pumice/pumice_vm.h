@@ -4,12 +4,12 @@
 #define PUMICE_VM_H
 
 #include <linux/kref.h>
-#include <linux/sched.h>
 
 #include <drm/drm_gpuvm.h>
 #include <drm/drm_mm.h>
 
 #include "pumice_device.h"
+#include "pumice_process.h"
 #include "pumice_vm_faults.h"
 
 struct drm_exec;
@@ -47,10 +47,8 @@ struct pumice_vm {
 	atomic_t tables;
 	/** @client: DRM client to which @tables are accounted; constant */
 	u64 client;
-	/** @pid: process that created it; constant */
-	pid_t pid;
-	/** @process: name of that process; constant */
-	char process[TASK_COMM_LEN];
+	/** @process: process that created it; constant */
+	struct pumice_process process;
 	/** @kernel_mm: addresses of the kernel part in use; under @lock */
 	struct drm_mm kernel_mm;
 	/** @closed: its id was removed: no more binds are accepted; under @lock */
