@@ -21,6 +21,7 @@
 #define TEXT_BYTES	(1u << 20)
 #define KEPT		16u	/* faults that the driver keeps */
 #define TIMEOUT_MS	500
+#define PATIENT_MS	60000	/* of jobs that are not to time out */
 #define LOG_INFO	"1"	/* default */
 #define LOG_DEBUG	"2"
 
@@ -209,6 +210,24 @@ static void time_out_is_kept(void)
 	need_line("contexts", owner, ": timed out in usc-code, at 0x");
 }
 
+/* The jobs of a queue that are lost together are one record. */
+static void jobs_lost_in_a_reset_are_kept(void)
+{
+	const char *owner = name_process("talc"), *line;
+	struct fixture fx = fx_with(need_gpu(), DRM_PUMICE_PRIORITY_NORMAL, PATIENT_MS);
+	u64 empty = fx_empty_stream(&fx);
+	u32 i;
+
+	fx_block(&fx);
+	for (i = 0; i < KEPT; i++)
+		fx_submit(&fx, empty);
+	need_in_flight(1 + KEPT);
+	need_flr();
+	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
+	line = need_line("contexts", owner, " job 1 and 16 after it: ");
+	CHECK(strstr(line, ": lost in a reset of the GPU, without a result"));
+}
+
 /* A job that completes, and one that is cancelled, are not faults. */
 static void other_ends_of_jobs_are_not_kept(void)
 {
@@ -305,6 +324,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(fault_is_kept_after_its_process_has_ended),
 	TEST_CASE(last_sixteen_faults_are_kept),
 	TEST_CASE(time_out_is_kept),
+	TEST_CASE(jobs_lost_in_a_reset_are_kept),
 	TEST_CASE(other_ends_of_jobs_are_not_kept),
 	TEST_CASE(vms_show_process_and_labels_of_mappings),
 	TEST_CASE(fw_log_has_names_in_place_of_numbers),

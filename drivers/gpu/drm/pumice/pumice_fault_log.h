@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The last jobs of a GPU that faulted or timed out. */
+/* The last jobs of a GPU that failed on it. */
 #ifndef PUMICE_FAULT_LOG_H
 #define PUMICE_FAULT_LOG_H
 
@@ -17,7 +17,7 @@ struct seq_file;
 #define PUMICE_FAULT_LOG_COUNT	16u
 
 /**
- * struct pumice_fault_record - one job that faulted or timed out
+ * struct pumice_fault_record - one job that failed, or several that were lost together
  *
  * Everything is copied: nothing of the process, its file or its context is referenced.
  */
@@ -38,9 +38,11 @@ struct pumice_fault_record {
 	u32 dm;
 	/** @error: error of its fence */
 	int error;
+	/** @more: number of jobs lost with it: those that follow it in its queue */
+	u32 more;
 	/** @process: process that created the context */
 	struct pumice_process process;
-	/** @fault: enum pumice_fault */
+	/** @fault: enum pumice_fault; _RESET: lost in a reset; _NONE: the firmware wrote no result */
 	u8 fault;
 	/** @unit: enum pumice_unit */
 	u8 unit;
@@ -49,7 +51,7 @@ struct pumice_fault_record {
 };
 
 /**
- * struct pumice_fault_log - the last of a GPU's jobs that faulted or timed out
+ * struct pumice_fault_log - the last of a GPU's jobs that failed
  */
 struct pumice_fault_log {
 	/** @lock: guards all fields; nests inside context.lock, no lock is acquired inside */

@@ -566,8 +566,7 @@ static void pumice_queue_end_job_locked(struct pumice_job *job, int error,
 
 	lockdep_assert_held(&ctx->lock);
 	pumice_result_note_locked(job, error, r);
-	if (r)
-		pumice_fault_log_note_locked(job, error, r);
+	pumice_fault_log_note_locked(job, error, r);
 	pumice_pair_end_locked(job);
 	list_del_init(&job->node);
 	pumice_irq_unexpect(ctx->pdev);
@@ -576,6 +575,33 @@ static void pumice_queue_end_job_locked(struct pumice_job *job, int error,
 	if (error)
 		dma_fence_set_error(&job->fence->base, error);
 	dma_fence_signal(&job->fence->base);
+}
+
+/* Note and report the result of a job, which is a copy and is the job's own. */
+static void pumice_queue_note_result_locked(struct pumice_job *job, int error,
+					    const struct fwif_job_result *r)
+{
+	struct pumice_context *ctx = job->ctx;
+	struct pumice_queue *q = job->queue;
+
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->guilty == job && r->fault == PUMICE_FAULT_KILLED)
+		pumice_stuck_note_locked(job, &q->shared->stuck);
+	ctx->status.last_start = r->time_start;
+	ctx->status.last_end = r->time_end;
+	pumice_fdinfo_job_ended_locked(q, r);
+	trace_pumice_job_start(q->id, r);
+	if (r->fault) {
+		trace_pumice_job_fault(q->id, r);
+		ctx->status.fault = *r;
+	}
+	if (error == -EIO) {
+		pumice_queue_report_fault(q, r);
+		pumice_dump_fault_locked(job, r, &q->shared->stuck);
+	}
+	if (error == -EIO || error == -ETIMEDOUT)
+		pumice_vm_faults_note(job, r);
+	trace_pumice_job_done(q->id, r, error);
 }
 
 /* Complete a job that the firmware reports as completed. */
@@ -587,28 +613,10 @@ static void pumice_queue_finish_job_locked(struct pumice_queue *q, struct pumice
 
 	pumice_copy_once(&r, &q->shared->results[job->seqno & RESULT_MASK], sizeof(r));
 	error = pumice_queue_result_error(q, job, &r);
-	if (ctx->guilty == job && r.fault == PUMICE_FAULT_KILLED)
-		pumice_stuck_note_locked(job, &q->shared->stuck);
-	if (r.seqno == job->seqno) {
-		ctx->status.last_start = r.time_start;
-		ctx->status.last_end = r.time_end;
-		pumice_fdinfo_job_ended_locked(q, &r);
-		trace_pumice_job_start(q->id, &r);
-		if (r.fault) {
-			trace_pumice_job_fault(q->id, &r);
-			ctx->status.fault = r;
-		}
-	}
-	if (error == -EIO) {
+	if (error == -EIO)
 		ctx->state |= DRM_PUMICE_CONTEXT_FAULTED;
-		pumice_queue_report_fault(q, &r);
-	}
-	if (r.seqno == job->seqno && error == -EIO)
-		pumice_dump_fault_locked(job, &r, &q->shared->stuck);
-	if (r.seqno == job->seqno && (error == -EIO || error == -ETIMEDOUT))
-		pumice_vm_faults_note(job, &r);
 	if (r.seqno == job->seqno)
-		trace_pumice_job_done(q->id, &r, error);
+		pumice_queue_note_result_locked(job, error, &r);
 	pumice_queue_end_job_locked(job, error, r.seqno == job->seqno ? &r : NULL);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Tests of jobs that the firmware does not accept. Part of pumice_queue.c.
+ * Tests of jobs that the firmware does not accept, or that end without a result. Part of
+ * pumice_queue.c.
  */
 #include <kunit/test.h>
 
@@ -22,6 +23,7 @@ static struct queue_fixture *queue_fixture(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	pumice_kccb_init(&f->pdev);
+	pumice_fault_log_init(&f->pdev.fault_log);
 	/* As if another job were in flight already: no timer is started for this one. */
 	atomic_set(&f->pdev.in_flight, 1);
 	spin_lock_init(&f->ctx.lock);
@@ -65,7 +67,28 @@ static void job_for_a_gpu_that_is_lost_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 1);
 }
 
+/* The entry of the results has that of an earlier job: it is not reported as this job's. */
+static void job_without_a_result_is_kept_as_failed(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+	struct fwif_job_result *stale;
+
+	KUNIT_ASSERT_EQ(test, pumice_queue_submit(&f->job), 0);
+	stale = &f->shared.results[f->job.seqno & RESULT_MASK];
+	stale->seqno = f->job.seqno + 1;
+	stale->fault = PUMICE_FAULT_MMU_PT_INVALID;
+	spin_lock(&f->ctx.lock);
+	pumice_queue_finish_job_locked(&f->ctx.queues[0], &f->job);
+	spin_unlock(&f->ctx.lock);
+	KUNIT_EXPECT_EQ(test, f->fence.base.error, -EIO);
+	KUNIT_EXPECT_EQ(test, f->ctx.status.failed, 1);
+	KUNIT_EXPECT_EQ(test, f->ctx.status.fault.fault, PUMICE_FAULT_NONE);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.total, 1);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.kept[0].fault, PUMICE_FAULT_NONE);
+}
+
 static struct kunit_case queue_cases[] = {
+	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
 	KUNIT_CASE(job_for_a_gpu_that_is_lost_is_refused),
 	{}
