@@ -345,6 +345,40 @@ static void gpu_trace_with_a_bad_pointer_gives_efault(void)
 	close(fd);
 }
 
+/* Return the number of records of all traces that no reader got. */
+static u64 records_lost(void)
+{
+	unsigned long long lost;
+	char path[256];
+	const char *at;
+
+	CHECK(debugfs_path("state", path, sizeof(path)));
+	at = strstr(file_text(path), "gpu_trace records lost: ");
+	CHECK(at);
+	CHECK_EQUAL(sscanf(at, "gpu_trace records lost: %llu", &lost), 1);
+	return lost;
+}
+
+/* The records that were stored are returned; others that were copied are counted as lost. */
+static void gpu_trace_returns_what_it_stored_before_a_bad_page(void)
+{
+	char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fixture fx = fx_open();
+	u64 stream = fx_store_stream(&fx, fx.data.va, 1), lost = records_lost();
+	int fd = need_trace();
+	ssize_t got;
+	u32 i;
+
+	CHECK(page != MAP_FAILED);
+	CHECK_OK(munmap(page + PAGE, PAGE));
+	for (i = 0; i < 2 * PAGE / (RECORD_WORDS * 4); i++)
+		CHECK_EQUAL(fx_run(&fx, stream), 1);
+	got = read(fd, page, 2 * PAGE);
+	CHECK(got > 0 && got <= PAGE && got % (RECORD_WORDS * 4) == 0);
+	CHECK(records_lost() > lost);
+	close(fd);
+}
+
 /*
  * Allocate memory whose first access blocks until its fault is handled. *uffd is -1 on a kernel
  * without userfaultfd (the debug kernel), with ordinary memory.
@@ -426,7 +460,7 @@ static void reset_does_not_wait_for_a_reader_of_the_gpu_trace(void)
 static void gpu_trace_that_nobody_reads_keeps_the_newest(void)
 {
 	struct fixture fx = fx_open();
-	u64 stream = fx_store_stream(&fx, fx.data.va, 1);
+	u64 stream = fx_store_stream(&fx, fx.data.va, 1), lost = records_lost();
 	int fd = need_trace();
 	u32 count, i;
 
@@ -440,6 +474,10 @@ static void gpu_trace_that_nobody_reads_keeps_the_newest(void)
 	CHECK(i && records[i - 1].kind == PUMICE_TRACE_KIND_JOB_END);
 	for (i = 1; i < count; i++)
 		CHECK((u16)(records[i].sequence - records[i - 1].sequence) < RING);
+	/* Each record of the trace was read or is counted as lost, once. */
+	lost = records_lost() - lost;
+	CHECK(lost > 0);
+	CHECK_EQUAL(records[count - 1].sequence, (u16)(lost + count));
 	close(fd);
 }
 
@@ -486,6 +524,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(gpu_trace_has_one_reader),
 	TEST_CASE(gpu_trace_gives_whole_records_only),
 	TEST_CASE(gpu_trace_with_a_bad_pointer_gives_efault),
+	TEST_CASE(gpu_trace_returns_what_it_stored_before_a_bad_page),
 	TEST_CASE_SECONDS(reset_does_not_wait_for_a_reader_of_the_gpu_trace, 60),
 	TEST_CASE_SECONDS(gpu_trace_that_nobody_reads_keeps_the_newest, 400),
 	TEST_CASE(gpu_trace_goes_on_after_a_gpu_reset),

@@ -129,6 +129,7 @@ static int pumice_debugfs_show_state(struct seq_file *m, void *data)
 	seq_printf(m, "free lists: %d\n", atomic_read(&pdev->stats.free_lists));
 	seq_printf(m, "data sets: %d\n", atomic_read(&pdev->stats.hwrts));
 	seq_printf(m, "resets: %u\n", READ_ONCE(pdev->reset.count));
+	seq_printf(m, "gpu_trace records lost: %llu\n", pumice_gpu_trace_lost(pdev));
 	if (drm_dev_enter(&pdev->drm, &idx)) {
 		if (pumice_pm_get_if_awake(pdev)) {
 			pumice_debugfs_print_firmware(m, pdev);

@@ -185,10 +185,15 @@ struct pumice_gpu_trace {
 	struct pumice_fw_obj *ring;
 	/** @read: number of the next record to read */
 	u64 read;
-	/** @late: number of a record that was not complete, if late_since is not 0 */
-	u64 late;
-	/** @late_since: when that was seen first */
-	ktime_t late_since;
+	/**
+	 * @awaited: the reader waits for the records before this number that are not complete;
+	 * at most @read if it does not
+	 */
+	u64 awaited;
+	/** @awaited_since: begin of that wait */
+	ktime_t awaited_since;
+	/** @lost: records that no reader got, of all traces; each is counted once */
+	u64 lost;
 };
 
 /**

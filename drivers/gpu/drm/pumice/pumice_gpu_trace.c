@@ -5,13 +5,14 @@
  * While the file is open the GPU writes events (trace_record of trace.xml) to
  * a ring in memory, and does not sleep. Each read returns the complete records written
  * since the previous read, oldest first; 0 bytes if there are none. Records overwritten
- * before they were read are missing, which the records' sequence numbers show.
+ * before they were read, and those never completed, are missing, which the records' sequence
+ * numbers show; the file state has their total.
  *
  * A reset takes gpu_trace.lock to start the new ring, and fences may wait for the
  * reset: nothing is allocated and no user memory is accessed under it.
  *
  * Limits: one reader at a time. A GPU reset starts a new ring, and with it new sequence
- * numbers.
+ * numbers; records of the old one that were not read are lost, and not counted.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -35,6 +36,10 @@
 #define LATE_MS		1000
 /* Number of records that are copied under the lock at a time. */
 #define CHUNK		128u
+/* Number of sequence numbers: the record that has that of another is so many after it. */
+#define SEQUENCES	BIT_ULL(16)
+/* The lowest bit of the sequence number in a record's last word: odd and even entries differ. */
+#define SEQUENCE_LOW_BIT	BIT(16)
 /* Minor version of the register map that has TRACE_FW_EVENT. */
 #define FW_EVENT_MINOR	3
 
@@ -45,7 +50,7 @@ static void gpu_trace_start_locked(struct pumice_device *pdev)
 
 	lockdep_assert_held(&trace->lock);
 	trace->read = 0;
-	trace->late_since = 0;
+	trace->awaited = 0;
 	memset(trace->ring->cpu, 0, ENTRIES * RECORD_BYTES);
 	pumice_write64(pdev, PUMICE_TRACE_BASE, trace->ring->addr);
 	pumice_write(pdev, PUMICE_TRACE_ENTRIES, ENTRIES);
@@ -67,6 +72,22 @@ void pumice_gpu_trace_restore(struct pumice_device *pdev)
 	if (pdev->gpu_trace.ring && pdev->gpu_trace.ring->cpu)
 		gpu_trace_start_locked(pdev);
 	mutex_unlock(&pdev->gpu_trace.lock);
+}
+
+/**
+ * pumice_gpu_trace_lost - return the number of records that no reader got
+ * @pdev: device
+ *
+ * Return: total of all traces since the driver was bound.
+ */
+u64 pumice_gpu_trace_lost(struct pumice_device *pdev)
+{
+	u64 lost;
+
+	mutex_lock(&pdev->gpu_trace.lock);
+	lost = pdev->gpu_trace.lost;
+	mutex_unlock(&pdev->gpu_trace.lock);
+	return lost;
 }
 
 static int gpu_trace_open_locked(struct pumice_device *pdev, struct pumice_fw_obj *ring)
@@ -139,72 +160,141 @@ static int gpu_trace_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Copy the record @number if it is complete; the GPU may replace it at any time. */
-static bool gpu_trace_copy_record(const struct pumice_gpu_trace *trace, u64 number, u32 *record)
+/* Return a record's last word with a sequence number that its entry of the ring never has. */
+static u32 gpu_trace_invalid_word(u32 last)
 {
-	const u32 *from = trace->ring->cpu + (number & (ENTRIES - 1)) * RECORD_BYTES;
-	const u32 last = READ_ONCE(from[PUMICE_TRACE_RECORD_WORDS - 1]);
+	return last ^ SEQUENCE_LOW_BIT;
+}
+
+/*
+ * Copy the record @read if it is complete. The GPU may replace it at any time, and invalidates
+ * the sequence number before it does: a copy between two reads of the same number is consistent.
+ *
+ * The record is then invalidated. Should the GPU drop the next event of the entry and the one after
+ * it, whose sequence number is the same again, this one is not copied a second time.
+ */
+static bool gpu_trace_copy_record(const struct pumice_gpu_trace *trace, u32 *record)
+{
+	u32 *from = trace->ring->cpu + (trace->read & (ENTRIES - 1)) * RECORD_BYTES;
+	u32 *last_word = &from[PUMICE_TRACE_RECORD_WORDS - 1];
+	const u32 last = READ_ONCE(*last_word);
 	struct pumice_trace_record r;
 
 	dma_rmb(); /* read the sequence before the record */
 	pumice_copy_once(record, from, RECORD_BYTES);
 	dma_rmb(); /* and again after it */
-	if (READ_ONCE(from[PUMICE_TRACE_RECORD_WORDS - 1]) != last)
-		return false;
 	record[PUMICE_TRACE_RECORD_WORDS - 1] = last;
 	pumice_trace_record_unpack(record, &r);
-	return r.sequence == (u16)(number + 1);
+	/* The memory is zero at first, and 0 is no event's kind. */
+	if (READ_ONCE(*last_word) != last || !r.kind || r.sequence != (u16)(trace->read + 1))
+		return false;
+	cmpxchg(last_word, last, gpu_trace_invalid_word(last));
+	return true;
 }
 
-/* Whether the next record, which is not complete, is lost. */
-static bool gpu_trace_is_late_locked(struct pumice_device *pdev, u64 written)
+static void gpu_trace_lose(struct pumice_gpu_trace *trace, u64 count)
 {
-	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
-	const ktime_t now = ktime_get();
+	trace->read += count;
+	trace->lost += count;
+}
 
-	lockdep_assert_held(&trace->lock);
-	if (!trace->late_since || trace->late != trace->read) {
-		trace->late = trace->read;
-		trace->late_since = now;
+/*
+ * Return true if the next record, which is not complete, is lost. One wait is for all records
+ * that the GPU has numbered when it begins: those still not complete at its end are lost together.
+ */
+static bool gpu_trace_next_is_lost(struct pumice_gpu_trace *trace, u64 written, ktime_t now)
+{
+	if ((s64)(trace->awaited - trace->read) <= 0) {
+		trace->awaited = written;
+		trace->awaited_since = now;
 	}
-	return written - trace->read > LATE || ktime_ms_delta(now, trace->late_since) >= LATE_MS;
+	return written - trace->read > LATE ||
+	       ktime_ms_delta(now, trace->awaited_since) >= LATE_MS;
 }
 
 /* Copy the next complete record; false if there is none, or the next is not complete yet. */
-static bool gpu_trace_next_locked(struct pumice_device *pdev, u64 written, u32 *record)
+static bool gpu_trace_copy_next(struct pumice_gpu_trace *trace, u64 written, ktime_t now,
+				u32 *record)
 {
-	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
-
-	lockdep_assert_held(&trace->lock);
-	if (written - trace->read > ENTRIES)
-		trace->read = written - ENTRIES;
-	while (trace->read < written) {
-		if (gpu_trace_copy_record(trace, trace->read, record)) {
+	while (trace->read != written) {
+		if (gpu_trace_copy_record(trace, record)) {
 			trace->read++;
 			return true;
 		}
-		if (!gpu_trace_is_late_locked(pdev, written))
+		if (!gpu_trace_next_is_lost(trace, written, now))
 			return false;
-		trace->read++;
+		gpu_trace_lose(trace, 1);
 	}
 	return false;
+}
+
+/*
+ * Skip the records that were overwritten, however many they are. A GPU that was reset and whose
+ * trace is not restarted yet has written fewer than were read.
+ */
+static void gpu_trace_skip_overwritten(struct pumice_gpu_trace *trace, u64 written)
+{
+	const s64 unread = written - trace->read;
+
+	if (unread > (s64)ENTRIES)
+		gpu_trace_lose(trace, unread - ENTRIES);
+}
+
+/* Copy at most @count of the records before number @written. Returns how many. */
+static u32 gpu_trace_copy_available(struct pumice_gpu_trace *trace, u64 written, ktime_t now,
+				    void *records, u32 count)
+{
+	u32 done = 0;
+
+	if ((s64)(written - trace->read) <= 0)
+		return 0;
+	while (done < count &&
+	       gpu_trace_copy_next(trace, written, now, records + done * RECORD_BYTES))
+		done++;
+	return done;
+}
+
+/*
+ * Return how many of @count copied records, of which @first is the least number, are valid: all, or
+ * none if the reader was stopped for so long meanwhile that the sequence number of one may be
+ * that of a later record.
+ */
+static u32 gpu_trace_check_copied(struct pumice_gpu_trace *trace, u64 first, u64 written, u32 count)
+{
+	/* Negative if the GPU was reset meanwhile, when it writes no records. */
+	if ((s64)(written - first) <= (s64)SEQUENCES)
+		return count;
+	trace->lost += count;
+	return 0;
 }
 
 /* Copy at most @count records. Returns their number, or -ENODEV. */
 static int gpu_trace_copy_records_locked(struct pumice_device *pdev, void *records, u32 count)
 {
 	struct pumice_gpu_trace *trace = &pdev->gpu_trace;
-	u64 written;
-	u32 done = 0;
+	u64 written, first;
+	u32 done;
 
 	lockdep_assert_held(&trace->lock);
 	if (!trace->ring->cpu)
 		return -ENODEV;
 	written = pumice_read64(pdev, PUMICE_TRACE_WRITTEN);
 	dma_rmb(); /* read the count before the records */
-	while (done < count && gpu_trace_next_locked(pdev, written, records + done * RECORD_BYTES))
-		done++;
-	return done;
+	gpu_trace_skip_overwritten(trace, written);
+	first = trace->read;
+	done = gpu_trace_copy_available(trace, written, ktime_get(), records, count);
+	if (!done)
+		return 0;
+	written = pumice_read64(pdev, PUMICE_TRACE_WRITTEN);
+	return gpu_trace_check_copied(trace, first, written, done);
+}
+
+/* Count records that were copied from the ring and did not reach the user. */
+static void gpu_trace_count_lost(struct pumice_device *pdev, u32 count)
+{
+	mutex_lock(&pdev->gpu_trace.lock);
+	pdev->gpu_trace.lost += count;
+	mutex_unlock(&pdev->gpu_trace.lock);
 }
 
 static int gpu_trace_copy_records(struct pumice_device *pdev, void *records, u32 count)
@@ -220,25 +310,31 @@ static int gpu_trace_copy_records(struct pumice_device *pdev, void *records, u32
 	return ret;
 }
 
-/* Copy chunks from the ring to the user. Records that cannot be copied are lost. */
+/*
+ * Copy chunks from the ring to the user. Records of a chunk that cannot be stored are lost; the
+ * chunks before it are returned.
+ */
 static ssize_t gpu_trace_read_chunks(struct pumice_device *pdev, char __user *to, size_t count,
 				     void *records)
 {
 	size_t done = 0;
-	int got;
+	int got = 0;
 
 	while (done < count) {
 		got = gpu_trace_copy_records(pdev, records, min_t(size_t, count - done, CHUNK));
 		if (got <= 0)
-			return done ? done * RECORD_BYTES : got;
-		if (copy_to_user(to + done * RECORD_BYTES, records, got * RECORD_BYTES))
-			return -EFAULT;
+			break;
+		if (copy_to_user(to + done * RECORD_BYTES, records, got * RECORD_BYTES)) {
+			gpu_trace_count_lost(pdev, got);
+			got = -EFAULT;
+			break;
+		}
 		done += got;
 		if (fatal_signal_pending(current))
 			break;
 		cond_resched();
 	}
-	return done * RECORD_BYTES;
+	return done ? done * RECORD_BYTES : got;
 }
 
 static ssize_t gpu_trace_read(struct file *file, char __user *to, size_t bytes, loff_t *pos)
@@ -273,3 +369,7 @@ void pumice_gpu_trace_init(struct pumice_device *pdev, struct dentry *root)
 {
 	debugfs_create_file("gpu_trace", 0400, root, pdev, &trace_fops);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_gpu_trace_test.c"
+#endif

@@ -10,6 +10,7 @@ struct dentry;
 #ifdef CONFIG_DEBUG_FS
 void pumice_gpu_trace_init(struct pumice_device *pdev, struct dentry *root);
 void pumice_gpu_trace_restore(struct pumice_device *pdev);
+u64 pumice_gpu_trace_lost(struct pumice_device *pdev);
 #else
 static inline void pumice_gpu_trace_restore(struct pumice_device *pdev)
 {
