@@ -226,7 +226,7 @@ int need_log(void)
 	return log;
 }
 
-bool log_has(int log, const char *text)
+bool log_has(int log, const char *text, const char *remedy)
 {
 	char line[1024];
 	bool found = false;
@@ -239,7 +239,7 @@ bool log_has(int log, const char *text)
 		if (bytes <= 0)
 			break;
 		line[bytes] = 0;
-		found = strstr(line, text);
+		found = strstr(line, text) && strstr(line, remedy);
 	}
 	return found;
 }
@@ -394,7 +394,8 @@ void expect(const struct expected *e)
 		check_stored(&s.culprit, 1000);
 	check_others(&s, e);
 	if (e->log)
-		igt_assert_f(log_has(log, e->log), "\"%s\" is not in the log\n", e->log);
+		igt_assert_f(log_has(log, e->log, FW_REMEDY), "\"%s\" … %s is not in the log\n",
+			     e->log, FW_REMEDY);
 	close(log);
 	scene_end(&s, e->state, e->resets);
 }

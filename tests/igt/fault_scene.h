@@ -107,8 +107,11 @@ void check_stored(const struct fixture *fx, u32 value);
 /** need_log - open a reader of the kernel's log, at its end. */
 int need_log(void);
 
-/** log_has - whether a text was logged between need_log() and now. */
-bool log_has(int log, const char *text);
+/* End of the reports of failed firmware. */
+#define FW_REMEDY	"see the dump in /sys/class/devcoredump"
+
+/** log_has - whether one line with both texts was logged between need_log() and now. */
+bool log_has(int log, const char *text, const char *remedy);
 
 /* Time of the request for the fault, and other users' jobs in flight at it. */
 enum when {
@@ -129,7 +132,7 @@ struct expected {
 	enum when when;
 	bool transfers;	/* another user's transfer runs meanwhile */
 	bool lasts;	/* a time-out must end it: other jobs are in flight until then */
-	const char *log;	/* the driver's report, or NULL */
+	const char *log;	/* the driver's report of failed firmware, or NULL */
 };
 
 /** expect - cause the fault for a job of a new scene, and check the results of all jobs. */

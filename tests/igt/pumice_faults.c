@@ -350,7 +350,7 @@ static void message_becomes_an_error(void)
 	submit_pair(&drawn);
 	need_wait(p.r.fx.fd, p.r.fx.sync, 0);
 	igt_assert_eq_u32(inject_left("fw-message"), 0);
-	igt_assert(log_has(log, "firmware error: "));
+	igt_assert(log_has(log, "firmware error: ", FW_REMEDY));
 	close(log);
 	/* The context works with its previous list. */
 	p.r.fx.used = drawn.r.fx.used;
