@@ -105,18 +105,32 @@ static void free_list_make_ready(struct pumice_freelist *list)
 	mutex_unlock(&list->grow_lock);
 }
 
+/* Trace new pages, if there are any. */
+static void free_list_trace_refill(struct pumice_freelist *list, u32 before)
+{
+	if (list->range->pages != before)
+		trace_pumice_free_list_refill(list->obj->addr, before, list->range->pages);
+}
+
+/* Prepare pages with reclaim. There may be none to prepare any more, or no memory. */
+static void free_list_refill(struct pumice_freelist *list)
+{
+	u32 before;
+
+	mutex_lock(&list->grow_lock);
+	before = list->range->pages;
+	free_list_grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
+	free_list_trace_refill(list, before);
+	mutex_unlock(&list->grow_lock);
+}
+
 static void free_list_refill_work(struct work_struct *work)
 {
 	struct pumice_freelist *list = container_of(work, struct pumice_freelist, refill_work);
-	u32 before;
 	int idx;
 
 	if (drm_dev_enter(&list->pdev->drm, &idx)) {
-		mutex_lock(&list->grow_lock);
-		before = list->range->pages;
-		free_list_grow_locked(list, PUMICE_KERNEL_RANGE_GFP);
-		trace_pumice_free_list_refill(list->obj->addr, before, list->range->pages);
-		mutex_unlock(&list->grow_lock);
+		free_list_refill(list);
 		drm_dev_exit(idx);
 	}
 	pumice_free_list_put(list);

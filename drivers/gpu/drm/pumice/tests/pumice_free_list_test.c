@@ -131,6 +131,40 @@ static void request_without_pages_is_answered_too(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->list.grown, 0);
 }
 
+/* What the last event shows, and how many there were. */
+struct refill_events {
+	u32 count;
+	u32 before;
+	u32 after;
+};
+
+static void refill_event(void *data, u32 addr, u32 before, u32 after)
+{
+	*(struct refill_events *)data = (struct refill_events){
+		.count = ((struct refill_events *)data)->count + 1,
+		.before = before, .after = after,
+	};
+}
+
+/* A list that has its maximum, or for which there is no memory, has no new pages. */
+static void refill_is_traced_if_there_are_new_pages(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+	struct refill_events events = { 0 };
+
+	mutex_init(&f->list.grow_lock);
+	f->range.pages = f->list.max_pages;
+	KUNIT_ASSERT_EQ(test, register_trace_pumice_free_list_refill(refill_event, &events), 0);
+	free_list_refill(&f->list);
+	KUNIT_EXPECT_EQ(test, events.count, 0);
+	free_list_trace_refill(&f->list, 350);
+	unregister_trace_pumice_free_list_refill(refill_event, &events);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, events.count, 1);
+	KUNIT_EXPECT_EQ(test, events.before, 350);
+	KUNIT_EXPECT_EQ(test, events.after, 400);
+}
+
 static void arguments_of_creation_are_checked(struct kunit *test)
 {
 	const struct drm_pumice_free_list_create good = {
@@ -171,6 +205,7 @@ static struct kunit_case free_list_cases[] = {
 	KUNIT_CASE(request_is_answered_with_the_pages_that_are_ready),
 	KUNIT_CASE(request_is_answered_once),
 	KUNIT_CASE(request_without_pages_is_answered_too),
+	KUNIT_CASE(refill_is_traced_if_there_are_new_pages),
 	KUNIT_CASE(arguments_of_creation_are_checked),
 	{}
 };
