@@ -4,29 +4,27 @@
  *
  * Rules of every ioctl:
  * - Unknown flags, non-zero padding and non-zero reserved fields return -EINVAL.
- * - Arrays are struct drm_pumice_array: a stride smaller than the element's
- *   first published size, or one whose extra bytes are not zero, is refused
- *   (-EINVAL, -E2BIG), so that elements may grow; counts above the named
- *   limit return -E2BIG.
+ * - Arrays are struct drm_pumice_array: a stride smaller than the element's first published size,
+ *   or one whose extra bytes are not zero, is refused (-EINVAL, -E2BIG), so that elements may grow;
+ *   counts above the named limit return -E2BIG.
  * - Invalid handles, and handles of another file or another kind, return -ENOENT.
  * - After an unplug of the device, calls return -ENODEV.
- * - Resources that all users share are limited per file and per user, and a
- *   part of them is reserved: -ENOSPC, see CONTEXT_CREATE.
- * - A signal may interrupt a call that waits: -EINTR. The input fields of its
- *   arguments are not modified, so the call can be repeated unchanged, as
- *   drmIoctl() does.
+ * - Resources that all users share are limited per file and per user, and a part of them is
+ *   reserved: -ENOSPC, see CONTEXT_CREATE.
+ * - A signal may interrupt a call that waits: -EINTR. The input fields of its arguments are not
+ *   modified, so the call can be repeated unchanged, as drmIoctl() does.
  *
  * Versions, as returned by drmGetVersion(); this header is of the last one:
  *   1.0	counts of VM_BIND and SUBMIT also carry the failing index
  *   1.1	failed_op and failed_job; BO_MADVISE, CONTEXT_SET_PRIORITY, FILE_GET_RESETS,
  *		VM_GET_FAULTS; DRM_PUMICE_BIND_UNMAP_ALL and DRM_PUMICE_BIND_NULL. A 1.0 kernel
- *		refuses them with -EINVAL, and does not write the two fields. A program for
- *		1.0 does not receive the index of the failed operation from a 1.1 kernel,
- *		which does not modify counts. JOB_GET_RESULT from @waves on, which a 1.0
- *		kernel does not write. DRM_PUMICE_PERF_COUNTER_GLOBAL, with -EACCES of
- *		PERFMON_CREATE for callers without the right to such counters. -ENOSPC above
- *		DRM_PUMICE_MAX_QUEUED_* and the limits of CONTEXT_CREATE, which a 1.0 kernel
- *		does not have.
+ *		refuses them with -EINVAL, and does not write the two fields. A program for 1.0 does
+ *		not receive the index of the failed operation from a 1.1 kernel, which does not
+ *		modify counts.
+ *		JOB_GET_RESULT from @waves on, which a 1.0 kernel does not write.
+ *		DRM_PUMICE_PERF_COUNTER_GLOBAL, with -EACCES of PERFMON_CREATE for callers without
+ *		the right to such counters. -ENOSPC above DRM_PUMICE_MAX_QUEUED_* and the limits of
+ *		CONTEXT_CREATE, which a 1.0 kernel does not have.
  *   1.2	JOB_GET_RESULT from @code on: the place of a fault. A 1.1 kernel does not write
  *		these fields; programs set them to zero before the call.
  *
@@ -139,15 +137,14 @@ enum drm_pumice_dev_query_type {
 
 /**
  * struct drm_pumice_dev_query - DRM_IOCTL_PUMICE_DEV_QUERY
+ *
+ * With @pointer 0, @size returns the bytes of the kernel's structure. The rest of a larger buffer
+ * is zeroed; a smaller buffer receives the start of the structure.
  */
 struct drm_pumice_dev_query {
 	/** @type: in: enum drm_pumice_dev_query_type */
 	__u32 type;
-	/**
-	 * @size: in: bytes at @pointer; out: bytes written, or with @pointer 0
-	 * bytes of the kernel's structure. The rest of a larger buffer is zeroed;
-	 * a smaller buffer receives the start of the structure.
-	 */
+	/** @size: in: bytes at @pointer; out: bytes written */
 	__u32 size;
 	/** @pointer: in: user pointer, or 0 to query the size */
 	__u64 pointer;
@@ -273,10 +270,7 @@ struct drm_pumice_bo_create {
 	__u32 flags;
 	/** @handle: out: GEM handle */
 	__u32 handle;
-	/**
-	 * @exclusive_vm: in: the only VM that may bind it, which makes submission
-	 * cheaper and forbids export; or 0
-	 */
+	/** @exclusive_vm: in: the only VM that may bind it: cheaper to submit, no export; or 0 */
 	__u32 exclusive_vm;
 	/** @pad: zero */
 	__u32 pad;
@@ -297,18 +291,15 @@ struct drm_pumice_bo_mmap_offset {
 /**
  * struct drm_pumice_bo_set_label - DRM_IOCTL_PUMICE_BO_SET_LABEL
  *
- * The label is shown in the debugfs list of BOs and in dumps. A new label replaces the
- * previous one.
+ * The label is shown in the debugfs list of BOs and in dumps. A new label replaces the previous
+ * one; more than DRM_PUMICE_MAX_LABEL bytes return -E2BIG.
  */
 struct drm_pumice_bo_set_label {
 	/** @handle: in: GEM handle */
 	__u32 handle;
 	/** @pad: zero */
 	__u32 pad;
-	/**
-	 * @label: in: user pointer to a NUL-terminated text of at most
-	 * DRM_PUMICE_MAX_LABEL bytes (else -E2BIG); or 0 to remove the label
-	 */
+	/** @label: in: user pointer to a NUL-terminated text; or 0 to remove the label */
 	__u64 label;
 };
 
@@ -412,21 +403,19 @@ struct drm_pumice_bind_op {
 /**
  * struct drm_pumice_vm_bind - DRM_IOCTL_PUMICE_VM_BIND
  *
- * Operations take effect in order before the call returns. On an error
- * @failed_op is the index of the operation that failed, or @ops.count if all have
- * taken effect; operations before it have taken effect. Repeating the whole call is
- * always safe: the resulting mapping of an address depends only on the last operation
- * that covers it, not on the previous mapping. While the call is repeated, jobs may
- * observe the intermediate states again.
+ * Operations take effect in order before the call returns. On an error @failed_op is the index of
+ * the operation that failed, or @ops.count if all have taken effect; operations before it have
+ * taken effect. Repeating the whole call is always safe: the resulting mapping of an address
+ * depends only on the last operation that covers it, not on the previous mapping. While the call is
+ * repeated, jobs may observe the intermediate states again.
  *
- * With DRM_PUMICE_VM_BIND_ASYNC the call only checks and queues the operations: they
- * take effect when all waits of @syncs are signalled and all earlier asynchronous
- * calls on this VM have taken effect; then the signals of @syncs are signalled. @ops
- * may be empty. If the call returns an error, nothing was queued. An operation
- * that fails later makes the VM DRM_PUMICE_VM_UNUSABLE: its signals carry the
- * error, and those of all binds after it -ECANCELED. The same signals carry
- * -ECANCELED if the VM is destroyed first. A call without the flag does not wait for
- * calls with it.
+ * With DRM_PUMICE_VM_BIND_ASYNC the call only checks and queues the operations: they take effect
+ * when all waits of @syncs are signalled and all earlier asynchronous calls on this VM have taken
+ * effect; then the signals of @syncs are signalled. @ops may be empty. If the call returns an
+ * error, nothing was queued. An operation that fails later makes the VM DRM_PUMICE_VM_UNUSABLE: its
+ * signals carry the error, and those of all binds after it -ECANCELED. The same signals carry
+ * -ECANCELED if the VM is destroyed first. A call without the flag does not wait for calls with it,
+ * and its @syncs are empty.
  */
 struct drm_pumice_vm_bind {
 	/** @vm: in: VM id */
@@ -435,10 +424,7 @@ struct drm_pumice_vm_bind {
 	__u32 flags;
 	/** @ops: in: array of struct drm_pumice_bind_op, at most DRM_PUMICE_MAX_BIND_OPS */
 	struct drm_pumice_array ops;
-	/**
-	 * @syncs: in: array of struct drm_pumice_sync, at most DRM_PUMICE_MAX_SYNCS;
-	 * empty without DRM_PUMICE_VM_BIND_ASYNC
-	 */
+	/** @syncs: in: array of struct drm_pumice_sync, at most DRM_PUMICE_MAX_SYNCS; ASYNC only */
 	struct drm_pumice_array syncs;
 	/** @failed_op: out, on an error: index of the operation that failed; not read */
 	__u32 failed_op;
@@ -475,10 +461,7 @@ struct drm_pumice_vm_get_state {
 enum drm_pumice_context_type {
 	/** @DRM_PUMICE_CONTEXT_COMPUTE: compute data master */
 	DRM_PUMICE_CONTEXT_COMPUTE = 1,
-	/**
-	 * @DRM_PUMICE_CONTEXT_RENDER: vertex and pixel data master: a queue of
-	 * geometry jobs and one of fragment jobs
-	 */
+	/** @DRM_PUMICE_CONTEXT_RENDER: vertex and pixel data master: geometry and fragment jobs */
 	DRM_PUMICE_CONTEXT_RENDER = 2,
 	/** @DRM_PUMICE_CONTEXT_TRANSFER: transfer data master */
 	DRM_PUMICE_CONTEXT_TRANSFER = 3,
@@ -492,26 +475,22 @@ enum drm_pumice_priority {
 	DRM_PUMICE_PRIORITY_LOW = 0,
 	/** @DRM_PUMICE_PRIORITY_NORMAL: default */
 	DRM_PUMICE_PRIORITY_NORMAL = 1,
-	/**
-	 * @DRM_PUMICE_PRIORITY_HIGH: before all others; needs CAP_SYS_NICE or DRM
-	 * master, else -EACCES
-	 */
+	/** @DRM_PUMICE_PRIORITY_HIGH: before all; needs CAP_SYS_NICE or DRM master, else -EACCES */
 	DRM_PUMICE_PRIORITY_HIGH = 2,
 };
 
 /**
  * struct drm_pumice_context_create - DRM_IOCTL_PUMICE_CONTEXT_CREATE
  *
- * A context is a queue: its jobs run in the order of submission. A render context
- * has two queues, so that the geometry of a frame runs in parallel with the fragments
- * of the previous frame.
+ * A context is a queue: its jobs run in the order of submission. A render context has two queues,
+ * of geometry and of fragment jobs, so that the geometry of a frame runs in parallel with the
+ * fragments of the previous frame.
  *
- * The firmware has 256 queues, and 2 GiB of memory that it shares with contexts, free
- * lists, data sets and monitors. A file may have DRM_PUMICE_MAX_FILE_QUEUES queues and
- * DRM_PUMICE_MAX_FILE_SHARED bytes of this memory, a user half of the queues and an
- * eighth of the memory; an eighth of each is reserved for callers with
- * CAP_SYS_RESOURCE or CAP_SYS_NICE, who are exempt from the limits of users. Calls
- * that would exceed a limit return -ENOSPC.
+ * The firmware has 256 queues, and 2 GiB of memory that it shares with contexts, free lists, data
+ * sets and monitors. A file may have DRM_PUMICE_MAX_FILE_QUEUES queues and
+ * DRM_PUMICE_MAX_FILE_SHARED bytes of this memory, a user half of the queues and an eighth of the
+ * memory; an eighth of each is reserved for callers with CAP_SYS_RESOURCE or CAP_SYS_NICE, who are
+ * exempt from the limits of users. Calls that would exceed a limit return -ENOSPC.
  */
 struct drm_pumice_context_create {
 	/** @type: in: enum drm_pumice_context_type */
@@ -552,9 +531,8 @@ struct drm_pumice_context_set_priority {
 /**
  * struct drm_pumice_file_get_resets - DRM_IOCTL_PUMICE_FILE_GET_RESETS
  *
- * Effects of resets and time-outs on the file, for a robustness extension, which compares
- * them with earlier values. The counts never decrease. CONTEXT_GET_STATE returns the state
- * of one context.
+ * Effects of resets and time-outs on the file, for a robustness extension, which compares them with
+ * earlier values. The counts never decrease. CONTEXT_GET_STATE returns the state of one context.
  */
 struct drm_pumice_file_get_resets {
 	/** @flags: in: zero */
@@ -626,10 +604,9 @@ struct drm_pumice_context_get_state {
 /**
  * struct drm_pumice_job_get_result - DRM_IOCTL_PUMICE_JOB_GET_RESULT
  *
- * Result of one job. The jobs of a context are numbered from 1 in the order of
- * submission. The results of the last DRM_PUMICE_JOB_RESULTS jobs that ended are kept:
- * for an older job the call returns -ENODATA, for one that has not ended -EBUSY, for
- * one that was not submitted -ENOENT.
+ * Result of one job. The jobs of a context are numbered from 1 in the order of submission. The
+ * results of the last DRM_PUMICE_JOB_RESULTS jobs that ended are kept: for an older job the call
+ * returns -ENODATA, for one that has not ended -EBUSY, for one that was not submitted -ENOENT.
  *
  * A partial render is counted for the geometry job that ran out of pages, although the
  * pixel data master executes it, with the record of the fragment job: the fragment job
@@ -767,8 +744,7 @@ struct drm_pumice_perfmon_destroy {
 /**
  * struct drm_pumice_perfmon_get_values - DRM_IOCTL_PUMICE_PERFMON_GET_VALUES
  *
- * Counts of the jobs that have ended. -EBUSY while a job that names the monitor has
- * not ended.
+ * Counts of the jobs that have ended. -EBUSY while a job that names the monitor has not ended.
  */
 struct drm_pumice_perfmon_get_values {
 	/** @id: in: id */
@@ -797,20 +773,16 @@ struct drm_pumice_sync {
 
 /**
  * enum drm_pumice_job_type - kinds of jobs
+ *
+ * Jobs of a render context are pairs in one call: the job after a GEOMETRY job must be the FRAGMENT
+ * job of the same context and scene, which depends on it implicitly.
  */
 enum drm_pumice_job_type {
 	/** @DRM_PUMICE_JOB_DEFAULT: the only kind of a compute or transfer context */
 	DRM_PUMICE_JOB_DEFAULT = 0,
-	/**
-	 * @DRM_PUMICE_JOB_GEOMETRY: of a render context: a vertex control stream
-	 * into a scene. The next job of the call must be the FRAGMENT job of the
-	 * same context and scene
-	 */
+	/** @DRM_PUMICE_JOB_GEOMETRY: a vertex control stream into a scene */
 	DRM_PUMICE_JOB_GEOMETRY = 1,
-	/**
-	 * @DRM_PUMICE_JOB_FRAGMENT: of a render context: renders the scene of the
-	 * GEOMETRY job before it, on which it depends implicitly
-	 */
+	/** @DRM_PUMICE_JOB_FRAGMENT: renders the scene of the GEOMETRY job before it */
 	DRM_PUMICE_JOB_FRAGMENT = 2,
 };
 
@@ -893,9 +865,8 @@ enum drm_pumice_tile_size {
 /**
  * struct drm_pumice_hwrt_create - DRM_IOCTL_PUMICE_HWRT_CREATE
  *
- * A render-target data set: two scenes, so that one frame is binned while another
- * is rendered. A geometry job implicitly waits until the job that last rendered its
- * scene has ended.
+ * A render-target data set: two scenes, so that one frame is binned while another is rendered. A
+ * geometry job implicitly waits until the job that last rendered its scene has ended.
  */
 struct drm_pumice_hwrt_create {
 	/** @vm: in: VM id */
@@ -913,9 +884,8 @@ struct drm_pumice_hwrt_create {
 	/** @free_lists: in: local and global free list id of the VM; the second may be 0 */
 	__u32 free_lists[2];
 	/**
-	 * @spill: in: GPU virtual address of memory for partial renders, @spill_bytes
-	 * for each scene in sequence, 256-byte aligned; or 0: a job that runs out of
-	 * pages faults
+	 * @spill: in: GPU virtual address of memory for partial renders, @spill_bytes for each
+	 * scene in sequence, 256-byte aligned; or 0: a job that runs out of pages faults
 	 */
 	__u64 spill;
 	/** @spill_bytes: in: bytes for one scene, a multiple of 256; below 2^40 */
@@ -941,13 +911,12 @@ struct drm_pumice_hwrt_destroy {
 /**
  * struct drm_pumice_submit - DRM_IOCTL_PUMICE_SUBMIT
  *
- * All jobs are submitted, in order, or none. A job may wait for a syncobj that
- * an earlier job of the same call signals. On an error @failed_job is the
- * index of the job that was refused, or @jobs.count if the error is not related to a
- * job: -EIO if a job's context accepts no more jobs. An address that is aligned but not
- * bound is not an error of the call: the job faults.
- * A geometry job and its fragment job are a pair: the geometry job is not started before
- * all dependencies of the fragment job have signalled or were submitted to the GPU.
+ * All jobs are submitted, in order, or none. A job may wait for a syncobj that an earlier job of
+ * the same call signals. On an error @failed_job is the index of the job that was refused, or
+ * @jobs.count if the error is not related to a job: -EIO if a job's context accepts no more jobs.
+ * An address that is aligned but not bound is not an error of the call: the job faults. A geometry
+ * job and its fragment job are a pair: the geometry job is not started before all dependencies of
+ * the fragment job have signalled or were submitted to the GPU.
  */
 struct drm_pumice_submit {
 	/** @flags: in: zero */
