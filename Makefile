@@ -115,7 +115,7 @@ check-debug: ## every guest test, races, failing allocations, ioctl fuzzing, IGT
 	@DEBUG_TESTS=all $(S)/check.sh debug
 
 .PHONY: check-pairs
-check-pairs: ## every ioctl at the same time as every other, on the debug kernel (an hour)
+check-pairs: ## every ioctl at the same time as every other, on the debug kernel (about 105 minutes)
 	@$(S)/check.sh pairs
 
 .PHONY: check-igt

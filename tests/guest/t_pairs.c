@@ -169,26 +169,18 @@ static void *run_side(void *arg)
 	return NULL;
 }
 
-/*
- * Create objects of each kind that a call destroys; includes a second address space. A buffer of
- * one address space cannot be exported: there may be no other one yet.
- */
+/* Create objects of each kind that a call destroys; includes a second address space. */
 static void make_objects(struct fuzz *f, struct fuzz_rng *rng)
 {
-	const struct fuzz_call *create = &fuzz_calls[call_of("BO_CREATE")];
 	u32 call, made, tries;
 
 	for (call = 0; call < fuzz_call_count; call++) {
 		const bool vm = !strcmp(fuzz_calls[call].name, "VM_DESTROY");
-		const bool import = !strcmp(fuzz_calls[call].name, "PRIME_FD_TO_HANDLE");
 
 		if (!fuzz_calls[call].make)
 			continue;
-		for (made = tries = 0; made < (vm ? 1 : MADE) && tries < TRIES; tries++) {
-			if (import)
-				create->run(f, rng);
+		for (made = tries = 0; made < (vm ? 1 : MADE) && tries < TRIES; tries++)
 			made += !fuzz_calls[call].make(f, rng);
-		}
 		if (!made)
 			test_fail(__FILE__, __LINE__, "%s: nothing created in %u tries",
 				  fuzz_calls[call].name, TRIES);

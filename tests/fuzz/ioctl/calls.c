@@ -151,15 +151,31 @@ static void keep_file(struct fuzz *f, struct fuzz_rng *rng, int file)
 		close(old);
 }
 
-static int prime_export(struct fuzz *f, struct fuzz_rng *rng)
+static int export_bo(struct fuzz *f, struct fuzz_rng *rng, u32 handle)
 {
-	struct drm_prime_handle args = {
-		.handle = fuzz_pick(f, rng, FUZZ_BO), .flags = DRM_CLOEXEC | DRM_RDWR,
-	};
+	struct drm_prime_handle args = { .handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR };
 	int ret = call(f->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &args);
 
 	if (!ret)
 		keep_file(f, rng, args.fd);
+	return ret;
+}
+
+static int prime_export(struct fuzz *f, struct fuzz_rng *rng)
+{
+	return export_bo(f, rng, fuzz_pick(f, rng, FUZZ_BO));
+}
+
+/* A file to import, of a new buffer: all others may be of one VM, and cannot be exported. */
+static int create_and_export(struct fuzz *f, struct fuzz_rng *rng)
+{
+	struct drm_pumice_bo_create args = { .size = fuzz_pages(rng, MOST_BO_PAGES) };
+	int ret = call(f->fd, DRM_IOCTL_PUMICE_BO_CREATE, &args);
+
+	if (ret)
+		return ret;
+	ret = export_bo(f, rng, args.handle);
+	bo_close(f, fuzz_keep(f, rng, FUZZ_BO, args.handle));
 	return ret;
 }
 
@@ -835,7 +851,7 @@ const struct fuzz_call fuzz_calls[] = {
 	{ "BO_SET_LABEL", bo_set_label, 1, NULL },
 	{ "BO_MADVISE", bo_madvise, 3, NULL },
 	{ "PRIME_HANDLE_TO_FD", prime_export, 2, NULL },
-	{ "PRIME_FD_TO_HANDLE", prime_import, 2, prime_export },
+	{ "PRIME_FD_TO_HANDLE", prime_import, 2, create_and_export },
 	{ "VM_CREATE", vm_create, 2, NULL },
 	{ "VM_DESTROY", vm_destroy_one, 1, vm_create },
 	{ "VM_BIND", vm_bind, 16, NULL },
