@@ -264,7 +264,8 @@ $(KERNELS:%=$(BUILD)/guest/%.cpio): $(BUILD)/guest/%.cpio: $(BUILD)/module/%.ko 
 		$(firmware_tests) $(image_sources)
 	@$(S)/make-image.py base $@ --kernel $(BUILD)/kernel/$* --module $< \
 		$(image_firmware) --kmod vgem
-$(examples): $(native) $(call sources,examples) scripts/build-examples.sh
+# Not what `make -C examples` builds, nor the pictures that its programs write.
+$(examples): $(native) $(wildcard examples/Makefile examples/*.c examples/*.h) scripts/build-examples.sh
 	@$(S)/step.sh examples "building the examples against the installed library" \
 		$(S)/build-examples.sh $(@D)
 	@touch $@

@@ -15,6 +15,7 @@ mkdir -p "$dir"
 unset DESTDIR
 meson install -C "$BUILD/native" --no-rebuild --quiet --destdir "$dir/root"
 config=$(find "$dir/root" -name pumice.pc)
-cp -r "$top/examples" "$dir/src"
+mkdir "$dir/src"
+cp "$top"/examples/{Makefile,README.md,*.c,*.h} "$dir/src"
 PKG_CONFIG_PATH=${config%/*} make -s -C "$dir/src" clean all \
 	LDFLAGS="-Wl,-rpath,${config%/pkgconfig/*}"

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 # Not sources; needed if there is no git to ignore them.
-RESULTS = ("build", "out", ".git", "__pycache__")
+RESULTS = ("build", "out", ".cache", ".git", "__pycache__")
 
 
 def git(arguments, folder):

@@ -20,10 +20,11 @@ class Files(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.top = pathlib.Path(folder.name)
-        for name in ("a.c", "sub/b.h", "build/x.o", "out/log", "sub/__pycache__/y.pyc"):
+        for name in ("a.c", "sub/b.h", "build/x.o", "out/log", "sub/__pycache__/y.pyc",
+                     ".cache/pumice/qemu/c.c"):
             (self.top / name).parent.mkdir(parents=True, exist_ok=True)
             (self.top / name).write_text("x", encoding="ascii")
-        (self.top / ".gitignore").write_text("/build/\n/out/\n*.pyc\n", encoding="ascii")
+        (self.top / ".gitignore").write_text("/build/\n/out/\n/.cache/\n*.pyc\n", encoding="ascii")
 
     def check(self):
         """The sources, and nothing else."""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""The CI jobs of examples/ci are valid, and use targets and settings that the Makefile has."""
+
+import fnmatch
+import pathlib
+import re
+import shlex
+import unittest
+
+import yaml
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+FILES = sorted((TOP / "examples/ci").glob("*.yml"))
+MAKEFILE = (TOP / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^\.PHONY: (\S+)$", MAKEFILE, re.MULTILINE))
+MATRIX = "${{ matrix.target }}"
+
+
+def exported(makefile):
+    """Variables that the Makefile exports, or uses as settings of its targets."""
+    names = set()
+    for line in re.findall(r"^export (.*)$", makefile, re.MULTILINE):
+        names.update(re.split(r"[?:]?=", line, maxsplit=1)[0].split())
+    return names | set(re.findall(r"\$\((?:if \$\()?([A-Z_]+)\)", makefile))
+
+
+SETTINGS = exported(MAKEFILE)
+
+
+def load(path):
+    """A file of YAML; a key that occurs twice is an error."""
+    class Loader(yaml.SafeLoader):
+        """SafeLoader that refuses what would be ignored."""
+
+        def construct_mapping(self, node, deep=False):
+            keys = [key.value for key, _ in node.value]
+            if len(keys) != len(set(keys)):
+                raise yaml.constructor.ConstructorError(None, None, "a key occurs twice",
+                                                        node.start_mark)
+            return super().construct_mapping(node, deep)
+
+    return yaml.load(path.read_text(encoding="utf-8"), Loader)
+
+
+def texts(value):
+    """Every text in a document."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def matrix_targets(document):
+    """The targets of a workflow's matrices."""
+    jobs = document.get("jobs", {}).values()
+    return [target for job in jobs
+            for target in job.get("strategy", {}).get("matrix", {}).get("target", [])]
+
+
+def make_words(document):
+    """Words after `make` of all commands: targets and settings, of each entry of a matrix."""
+    words = []
+    for text in texts(document):
+        for command in re.split(r"&&|\|\||[;\n]", text):
+            for target in matrix_targets(document) if MATRIX in command else [""]:
+                found = re.search(r"(?:^|\s)make\s(.*)", command.replace(MATRIX, target))
+                words += shlex.split(found[1]) if found else []
+    return words
+
+
+def unknown(words):
+    """Targets and settings that the Makefile does not have."""
+    return [word for word in words
+            if not (word.split("=")[0] in SETTINGS if "=" in word else word in TARGETS)]
+
+
+class Examples(unittest.TestCase):
+    """The files of examples/ci."""
+
+    def test_make_has_every_target_and_setting(self):
+        self.assertEqual(len(FILES), 2)
+        for path in FILES:
+            words = make_words(load(path))
+            self.assertGreaterEqual(len(words), 5, path)
+            self.assertEqual(unknown(words), [], path)
+
+    def test_what_make_does_not_have_is_found(self):
+        words = make_words({"a": ["cd x && make check-unit WERROR=1", "make check-nothing\n"
+                                  "make -v"], "b": "make lint NOTHING=1; cmake x"})
+        self.assertEqual(unknown(words), ["check-nothing", "-v", "NOTHING=1"])
+        document = {"jobs": {"t": {"strategy": {"matrix": {"target": ["lint", "lind"]}},
+                                   "run": f"podman run pumice make {MATRIX}"}}}
+        self.assertEqual(unknown(make_words(document)), ["lind"])
+
+    def test_caches_are_no_sources(self):
+        ignored = (TOP / ".gitignore").read_text(encoding="ascii").splitlines()
+        for path in FILES:
+            with self.subTest(path.name):
+                folders = [text for text in texts(load(path)) if "cache" in text]
+                self.assertTrue(folders)
+                for mounted in re.findall(r"\$(?:PWD|CI_PROJECT_DIR)\"?/([\w.]+)", " ".join(folders)):
+                    self.assertTrue(any(fnmatch.fnmatch(f"/{mounted}/", line) for line in ignored),
+                                    mounted)
+        github = load(TOP / "examples/ci/github-workflow.yml")
+        steps = github["jobs"]["test"]["steps"]
+        caches = [step["with"]["path"] for step in steps if "cache@" in step.get("uses", "")]
+        self.assertTrue(caches and all(path.startswith("~/") for path in caches), caches)
+        gitlab = load(TOP / "examples/ci/gitlab-ci.yml")
+        for folder in gitlab[".test"]["cache"]["paths"]:
+            self.assertIn(f"/{folder.split('/')[0]}/", ignored)
+
+
+if __name__ == "__main__":
+    unittest.main()
