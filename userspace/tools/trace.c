@@ -43,6 +43,7 @@ struct tracer {
 	bool ended;			/* that process has ended */
 	bool failed;			/* events cannot be read any more */
 	bool firmware, jobs;		/* events of these were traced */
+	bool old;			/* the device or its firmware: it was reported */
 	uint64_t clock_hz, events, lost;
 	uint64_t now;			/* GPU clock of the last event */
 };
@@ -120,9 +121,19 @@ static void begin_owners(struct tracer *t)
 		perfetto_owner(t->out, PERFETTO_ANY_CONTEXT, 0, process.pid, process.name);
 		return;
 	}
-	t->kernel = trace_kernel_open(&why);
+	t->kernel = trace_kernel_open(TRACE_KERNEL_TRACEFS, &why);
 	if (!t->kernel)
 		fail("kernel", why);
+}
+
+/* Report that the GPU is too old for a complete trace. */
+static void check_versions(struct tracer *t, const struct pumice_device_info *info)
+{
+	const char *missing = trace_kernel_missing(info->version, info->fw_version);
+
+	t->old = missing;
+	if (missing)
+		fprintf(stderr, "pumice-trace: %s\n", missing);
 }
 
 static void begin(struct tracer *t, const char *device, const char *path)
@@ -134,6 +145,7 @@ static void begin(struct tracer *t, const char *device, const char *path)
 	if (pumice_device_info(t->dev, &info))
 		fail("device", pumice_device_error(t->dev));
 	t->clock_hz = info.clock_hz;
+	check_versions(t, &info);
 	if (pumice_device_process(t->dev, &process) && pumice_device_drm_fd(t->dev) < 0)
 		fail(info.backend,
 		     "a GPU inside pumice-trace has no other users; accepted: drm and pid:PID");
@@ -218,9 +230,9 @@ static bool end(struct tracer *t, const char *path)
 		fail(path, "cannot be written");
 	pumice_trace_close(t->trace);
 	pumice_device_close(t->dev);
-	if (t->jobs && !t->firmware)
-		fprintf(stderr, "pumice-trace: the firmware's tracks are empty: the device has a "
-			"register map before 2.3, or the firmware an interface before 1.6\n");
+	if (t->jobs && !t->firmware && !t->old)
+		fprintf(stderr, "pumice-trace: the firmware's tracks are empty: the driver is older "
+			"than this tool\n");
 	if (driver)
 		fprintf(stderr, "pumice-trace: %" PRIu64 " events of the driver were lost: its "
 			"buffer in tracefs was full\n", driver);

@@ -15,8 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INSTANCE	"/sys/kernel/tracing/instances/pumice-trace"
+#define INSTANCE	"instances/pumice-trace"
+#define FOLDER_BYTES	256
 #define LINE_BYTES	512
+#define VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
 #define PENDING		4096	/* concurrent jobs in the firmware */
 /* Buffers of the instance: of all processors together, and at least the kernel's default. */
 #define BUFFERS_KB	65536
@@ -29,6 +31,7 @@ struct pending {
 };
 
 struct trace_kernel {
+	char folder[FOLDER_BYTES];	/* of the instance */
 	struct pending pending[PENDING];
 	uint32_t count;
 };
@@ -48,26 +51,26 @@ static bool write_text(const char *folder, const char *name, const char *text)
 }
 
 /* Without success the kernel's default size is used. */
-static void set_buffer_size(void)
+static void set_buffer_size(const struct trace_kernel *k)
 {
 	const long processors = sysconf(_SC_NPROCESSORS_CONF);
 	const long kb = processors > 0 ? BUFFERS_KB / processors : 0;
 	char text[24];
 
 	snprintf(text, sizeof(text), "%ld", kb > MIN_BUFFER_KB ? kb : MIN_BUFFER_KB);
-	write_text(INSTANCE, "buffer_size_kb", text);
+	write_text(k->folder, "buffer_size_kb", text);
 }
 
 /* Number of events that were overwritten, of all processors. */
-static uint64_t count_overruns(void)
+static uint64_t count_overruns(const struct trace_kernel *k)
 {
 	const long processors = sysconf(_SC_NPROCESSORS_CONF);
 	uint64_t sum = 0, value;
-	char path[128], line[128];
+	char path[FOLDER_BYTES + 64], line[128];
 	FILE *file;
 
 	for (long cpu = 0; cpu < processors; cpu++) {
-		snprintf(path, sizeof(path), INSTANCE "/per_cpu/cpu%ld/stats", cpu);
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu%ld/stats", k->folder, cpu);
 		file = fopen(path, "r");
 		while (file && fgets(line, sizeof(line), file))
 			if (sscanf(line, "overrun: %" SCNu64, &value) == 1)
@@ -78,25 +81,46 @@ static uint64_t count_overruns(void)
 	return sum;
 }
 
-struct trace_kernel *trace_kernel_open(const char **error)
+const char *trace_kernel_missing(uint32_t version, uint32_t fw_version)
+{
+	if (version < VERSION(2, 3))
+		return "the device has a register map before 2.3: its trace has no events of the "
+		       "firmware, of tiles, chunks, tasks and transfers";
+	if (fw_version < VERSION(1, 6))
+		return "the firmware has an interface before 1.6: its trace has no events of the "
+		       "firmware";
+	return NULL;
+}
+
+/* Create the instance, and enable its events. Return: NULL or an error. */
+static const char *start_instance(const struct trace_kernel *k)
+{
+	char events[FOLDER_BYTES + 32];
+
+	if (mkdir(k->folder, 0700) && access(k->folder, W_OK))
+		return "no tracefs: is it mounted in /sys/kernel/tracing, and are you root?";
+	snprintf(events, sizeof(events), "%s/events/pumice", k->folder);
+	if (access(events, F_OK))
+		return "the driver has no trace events: is pumice.ko loaded, and of this version?";
+	set_buffer_size(k);
+	if (!write_text(k->folder, "trace_clock", "mono") ||
+	    !write_text(k->folder, "events/pumice/enable", "1"))
+		return "tracefs: the driver's events cannot be enabled";
+	return NULL;
+}
+
+struct trace_kernel *trace_kernel_open(const char *tracefs, const char **error)
 {
 	struct trace_kernel *k = calloc(1, sizeof(*k));
 
 	*error = "out of memory";
 	if (!k)
 		return NULL;
-	*error = "no tracefs in /sys/kernel/tracing: is it mounted, and are you root?";
-	if (mkdir(INSTANCE, 0700) && access(INSTANCE, W_OK))
-		goto fail;
-	set_buffer_size();
-	if (!write_text(INSTANCE, "trace_clock", "mono") ||
-	    !write_text(INSTANCE, "events/pumice/enable", "1")) {
-		rmdir(INSTANCE);
-		goto fail;
-	}
-	return k;
-
-fail:
+	snprintf(k->folder, sizeof(k->folder), "%s/" INSTANCE, tracefs);
+	*error = start_instance(k);
+	if (!*error)
+		return k;
+	rmdir(k->folder);
 	free(k);
 	return NULL;
 }
@@ -163,21 +187,22 @@ static void parse_event_line(struct trace_kernel *k, struct perfetto *p, char *l
 
 uint64_t trace_kernel_close(struct trace_kernel *k, struct perfetto *p, int64_t offset_ns)
 {
-	char line[LINE_BYTES];
+	char path[FOLDER_BYTES + 64], line[LINE_BYTES];
 	uint64_t lost;
 	FILE *file;
 
-	write_text(INSTANCE, "events/pumice/enable", "0");
-	lost = count_overruns();
+	write_text(k->folder, "events/pumice/enable", "0");
+	lost = count_overruns(k);
 	if (lost)
 		perfetto_instant(p, PERFETTO_ANY_CONTEXT, 0, "lost events",
 				 "before the first of the driver: its buffer was full");
-	file = fopen(INSTANCE "/trace", "r");
+	snprintf(path, sizeof(path), "%s/trace", k->folder);
+	file = fopen(path, "r");
 	while (file && fgets(line, sizeof(line), file))
 		parse_event_line(k, p, line, offset_ns);
 	if (file)
 		fclose(file);
-	rmdir(INSTANCE);
+	rmdir(k->folder);
 	free(k);
 	return lost;
 }

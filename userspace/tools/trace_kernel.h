@@ -5,10 +5,20 @@
 
 #include "perfetto.h"
 
+#define TRACE_KERNEL_TRACEFS "/sys/kernel/tracing"
+
 struct trace_kernel;
 
-/* Begin: enable the driver's events. NULL, with a reason in *error, if there are none. */
-struct trace_kernel *trace_kernel_open(const char **error);
+/*
+ * What the trace of a GPU with these versions of register map and firmware interface lacks, as a
+ * text; NULL if nothing. See Documentation/versions.rst.
+ */
+const char *trace_kernel_missing(uint32_t version, uint32_t fw_version);
+/*
+ * Begin: enable the driver's events in this tracefs. NULL, with a reason in *error, if there are
+ * none.
+ */
+struct trace_kernel *trace_kernel_open(const char *tracefs, const char **error);
 /*
  * End: restore all settings, and add the events. offset_ns: GPU clock minus CLOCK_MONOTONIC.
  * Return: the number of events that were lost since the buffer was full.

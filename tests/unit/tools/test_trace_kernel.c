@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The driver's events in pumice-trace, with a folder in the place of tracefs: lost events, and
+ * what is reported of kernels and devices that are too old.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "trace_kernel.h"
+
+#define INSTANCE "/instances/pumice-trace"
+
+struct fixture {
+	char folder[64];
+};
+
+static void make_folder(const struct fixture *f, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s%s", f->folder, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void make_file(const struct fixture *f, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s", f->folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void read_file(const struct fixture *f, const char *name, char *text, size_t bytes)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s", f->folder, name);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	text[fread(text, 1, bytes - 1, file)] = '\0';
+	fclose(file);
+}
+
+static int create(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	strcpy(f->folder, "/tmp/trace-kernel-XXXXXX");
+	*state = f;
+	return mkdtemp(f->folder) ? 0 : -1;
+}
+
+static int destroy(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+	int status;
+
+	snprintf(command, sizeof(command), "rm -r %s", f->folder);
+	status = system(command);
+	free(f);
+	return status;
+}
+
+/* An instance with the driver's events, as the kernel creates it. */
+static void make_instance(const struct fixture *f)
+{
+	make_folder(f, "/instances");
+	make_folder(f, INSTANCE);
+	make_folder(f, INSTANCE "/events");
+	make_folder(f, INSTANCE "/events/pumice");
+	make_folder(f, INSTANCE "/per_cpu");
+	make_folder(f, INSTANCE "/per_cpu/cpu0");
+}
+
+/* Record with this file of the first processor, and these events. Returns the lost ones. */
+static uint64_t record(const struct fixture *f, const char *stats, const char *events, char *json,
+		       size_t bytes)
+{
+	struct trace_kernel *k;
+	struct perfetto *p;
+	char path[128], enable[4];
+	const char *error;
+	uint64_t lost, dropped;
+
+	make_instance(f);
+	k = trace_kernel_open(f->folder, &error);
+	assert_non_null(k);
+	read_file(f, INSTANCE "/events/pumice/enable", enable, sizeof(enable));
+	assert_string_equal(enable, "1");
+	make_file(f, INSTANCE "/per_cpu/cpu0/stats", stats);
+	make_file(f, INSTANCE "/trace", events);
+	snprintf(path, sizeof(path), "%s/trace.json", f->folder);
+	p = perfetto_open(path, 1000000000);
+	assert_non_null(p);
+	lost = trace_kernel_close(k, p, 0);
+	assert_true(perfetto_close(p, &dropped));
+	assert_int_equal(dropped, 0);
+	read_file(f, INSTANCE "/events/pumice/enable", enable, sizeof(enable));
+	assert_string_equal(enable, "0");
+	read_file(f, "/trace.json", json, bytes);
+	return lost;
+}
+
+static const char events[] =
+	"# tracer: nop\n"
+	"  sh-7 [000] ..... 2.000000: pumice_job_submit: context=3 stream=0x0 waits=0 dm=1 pid=7 comm=sh\n"
+	"  sh-7 [000] ..... 2.100000: pumice_job_run: context=3 job=1\n"
+	"  sh-7 [000] ..... 2.200000: pumice_job_done: context=3 job=1 error=0\n";
+
+static void an_overrun_of_the_kernels_buffer_is_reported(void **state)
+{
+	char json[8192];
+
+	assert_int_equal(record(*state, "entries: 9\noverrun: 41\ncommit overrun: 7\n", events,
+				json, sizeof(json)), 41);
+	assert_non_null(strstr(json, "\"lost events\""));
+	assert_non_null(strstr(json, "job_done"));
+}
+
+static void a_trace_without_overrun_has_no_lost_events(void **state)
+{
+	char json[8192];
+
+	assert_int_equal(record(*state, "entries: 9\noverrun: 0\ncommit overrun: 7\n", events,
+				json, sizeof(json)), 0);
+	assert_null(strstr(json, "\"lost events\""));
+	assert_non_null(strstr(json, "sh (7)"));
+}
+
+static void a_missing_tracefs_and_a_driver_without_events_are_distinguished(void **state)
+{
+	const struct fixture *f = *state;
+	const char *error;
+
+	assert_null(trace_kernel_open(f->folder, &error));
+	assert_non_null(strstr(error, "is it mounted"));
+	make_folder(f, "/instances");
+	assert_null(trace_kernel_open(f->folder, &error));
+	assert_non_null(strstr(error, "the driver has no trace events"));
+}
+
+static void what_an_older_device_lacks_is_reported(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(trace_kernel_missing(0x00020002, 0x00010006), "before 2.3"));
+	assert_non_null(strstr(trace_kernel_missing(0x0001ffff, 0x00010006), "before 2.3"));
+	assert_non_null(strstr(trace_kernel_missing(0x00020003, 0x00010005), "before 1.6"));
+	assert_null(trace_kernel_missing(0x00020003, 0x00010006));
+	assert_null(trace_kernel_missing(0x00030000, 0x00020000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_overrun_of_the_kernels_buffer_is_reported,
+						create, destroy),
+		cmocka_unit_test_setup_teardown(a_trace_without_overrun_has_no_lost_events,
+						create, destroy),
+		cmocka_unit_test_setup_teardown(
+			a_missing_tracefs_and_a_driver_without_events_are_distinguished,
+			create, destroy),
+		cmocka_unit_test(what_an_older_device_lacks_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
