@@ -333,41 +333,121 @@ static void no_event_is_lost_while_there_is_room(void **state)
 	path_one(4, 2, trace_of_busy_threads);
 }
 
-/* A record is damaged, as if the thread that writes it never completed it. */
-static void trace_with_a_gap(struct path *p)
-{
-	struct inproc_device *d = (struct inproc_device *)p->dev;
-	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
-	uint64_t va = stores(p, k, GROUPS, p->out_va, 1), lost, written;
-	struct pumice_event_record *r = calloc(1024, sizeof(*r));
-	struct pumice_trace *trace;
-	uint32_t count;
+#define GAP_ENTRIES 1024u
 
-	assert_int_equal(pumice_trace_open(p->dev, PUMICE_EVENTS_ALL, 1024, &trace), 0);
-	assert_int_equal(pumice_context_run(p->context, va, LONG, NULL), 0);
-	written = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_TRACE_WRITTEN, 8);
-	assert_true(written > 2 * GROUPS && written < 512);
-	((u32 *)d->trace->area.cpu)[6 * PUMICE_TRACE_RECORD_WORDS - 1] = 0;
-	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
-	assert_int_equal(count, 5);
-	assert_int_equal(lost, 0);
-	assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
-	assert_int_equal(count, 0);
-	assert_int_equal(lost, 0);
-	/* It is lost when it has not been complete for some time. */
-	while (!count)
-		assert_int_equal(pumice_trace_read(trace, r, 1024, &count, &lost), 0);
-	assert_int_equal(lost, 1);
-	assert_int_equal(count, written - 6);
-	pumice_trace_close(trace);
-	free(r);
-	pumice_kernel_destroy(k);
+/* A trace of jobs; gap is as if the threads that write some of its records were not done yet. */
+struct gap {
+	struct pumice_trace *trace;
+	struct inproc_device *device;
+	uint64_t written;
+	struct pumice_event_record records[GAP_ENTRIES];
+};
+
+static u32 *last_word(const struct gap *g, uint64_t event)
+{
+	return (u32 *)g->device->trace->area.cpu +
+	       (event % GAP_ENTRIES + 1) * PUMICE_TRACE_RECORD_WORDS - 1;
 }
 
-static void events_after_one_that_is_never_complete_are_read(void **state)
+/* Trace jobs until there are more than @events events. */
+static struct gap *gap_begin(struct path *p, uint64_t events)
+{
+	struct gap *g = calloc(1, sizeof(*g));
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	uint64_t va = stores(p, k, GROUPS, p->out_va, 1);
+
+	assert_non_null(g);
+	g->device = (struct inproc_device *)p->dev;
+	assert_int_equal(pumice_trace_open(p->dev, PUMICE_EVENTS_ALL, GAP_ENTRIES, &g->trace), 0);
+	while (g->written <= events) {
+		assert_int_equal(pumice_context_run(p->context, va, LONG, NULL), 0);
+		g->written = pumice_gpu_mmio_read(g->device->gpu, 0, PUMICE_TRACE_WRITTEN, 8);
+	}
+	/* The firmware has more to do after a job: no more events. */
+	pumice_gpu_mmio_write(g->device->gpu, 0, PUMICE_TRACE_CTRL, 0, 4);
+	g->written = pumice_gpu_mmio_read(g->device->gpu, 0, PUMICE_TRACE_WRITTEN, 8);
+	pumice_kernel_destroy(k);
+	return g;
+}
+
+static void gap_end(struct gap *g)
+{
+	pumice_trace_close(g->trace);
+	free(g);
+}
+
+static void expect_read(struct gap *g, uint64_t events, uint64_t lost)
+{
+	uint32_t count;
+	uint64_t missed;
+
+	assert_int_equal(pumice_trace_read(g->trace, g->records, GAP_ENTRIES, &count, &missed), 0);
+	assert_int_equal(missed, lost);
+	assert_int_equal(count, events);
+}
+
+static void trace_with_gaps(struct path *p)
+{
+	struct gap *g = gap_begin(p, 64);
+
+	assert_true(g->written < GAP_ENTRIES / 2);
+	*last_word(g, 5) = *last_word(g, 6) = *last_word(g, 7) = *last_word(g, 20) = 0;
+	expect_read(g, 5, 0);
+	expect_read(g, 0, 0);
+	assert_false(inproc_trace_is_read(g->trace));
+	/* As if the wait that the last read began were over: for all that had begun before it. */
+	g->device->trace->wait_since = 0;
+	expect_read(g, 12, 3);
+	expect_read(g, g->written - 21, 1);
+	assert_true(inproc_trace_is_read(g->trace));
+	expect_read(g, 0, 0);
+	gap_end(g);
+}
+
+static void one_wait_is_for_all_events_that_are_never_complete(void **state)
 {
 	(void)state;
-	path_one(1, 0, trace_with_a_gap);
+	path_one(1, 0, trace_with_gaps);
+}
+
+/* Most of the ring is written while a record is not complete. */
+static void trace_with_a_slow_writer(struct path *p)
+{
+	struct gap *g = gap_begin(p, GAP_ENTRIES / 2 + 100);
+	u32 complete = *last_word(g, 5);
+
+	assert_true(g->written < GAP_ENTRIES);
+	*last_word(g, 5) = 0;
+	expect_read(g, 5, 0);
+	expect_read(g, 0, 0);
+	*last_word(g, 5) = complete;
+	expect_read(g, g->written - 5, 0);
+	gap_end(g);
+}
+
+static void an_event_is_awaited_while_there_is_room_for_more(void **state)
+{
+	(void)state;
+	path_one(1, 0, trace_with_a_slow_writer);
+}
+
+/* The ring is overrun, also by events of which one is not complete. */
+static void trace_with_an_overrun(struct path *p)
+{
+	struct gap *g = gap_begin(p, GAP_ENTRIES + 100);
+
+	*last_word(g, g->written - 1) = 0;
+	expect_read(g, GAP_ENTRIES - 1, g->written - GAP_ENTRIES);
+	expect_read(g, 0, 0);
+	g->device->trace->wait_since = 0;
+	expect_read(g, 0, 1);
+	gap_end(g);
+}
+
+static void an_overrun_is_counted_exactly(void **state)
+{
+	(void)state;
+	path_one(1, 0, trace_with_an_overrun);
 }
 
 static void trace_overflows(struct path *p)
@@ -566,7 +646,9 @@ int main(void)
 		cmocka_unit_test(the_trace_has_a_jobs_events),
 		cmocka_unit_test(no_event_is_lost_while_there_is_room),
 		cmocka_unit_test(events_without_room_in_a_trace_are_counted_as_lost),
-		cmocka_unit_test(events_after_one_that_is_never_complete_are_read),
+		cmocka_unit_test(one_wait_is_for_all_events_that_are_never_complete),
+		cmocka_unit_test(an_event_is_awaited_while_there_is_room_for_more),
+		cmocka_unit_test(an_overrun_is_counted_exactly),
 		cmocka_unit_test(commands_read_and_write_memory),
 		cmocka_unit_test(jobs_of_two_contexts_share_the_gpu_in_slices),
 		cmocka_unit_test(preemption_by_priority_is_traced_as_such),

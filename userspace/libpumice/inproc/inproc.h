@@ -412,12 +412,14 @@ struct inproc_trace {
 	/* Copied events, of which those from index on have not been returned. */
 	u32 count, index;
 	u32 words[INPROC_TRACE_BATCH][PUMICE_TRACE_RECORD_WORDS];
-	/* The event that is awaited, and since when in ns; 0: none. */
-	u64 late, late_since;
+	/* The wait for events that are not complete: for those before wait_end, since this time in ns. */
+	u64 wait_end, wait_since;
 };
 
 int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 int inproc_trace_next(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);
+/* Whether every event has been returned or counted as lost; not while one is not complete. */
+bool inproc_trace_is_read(struct pumice_trace *trace);
 void inproc_trace_close(struct pumice_trace *trace);
 
 /* image.c: read and check a firmware file. @payload: to be freed */

@@ -11,8 +11,12 @@
 
 #include "inproc.h"
 
-/* A record that is not complete after this time is lost; the thread of its writer may wait long. */
-#define LATE_NS		1000000000
+/*
+ * A record that is not complete after this time is lost. Only one of a full round of the ring can be:
+ * of two events in one entry the second is dropped if the first is still being written. Otherwise
+ * its writer is a thread that waits for a processor, on a busy machine for long.
+ */
+#define LATE_NS		5000000000u
 
 static void start(struct inproc_device *d, const struct inproc_trace *t)
 {
@@ -134,8 +138,9 @@ static void copy_batch(struct inproc_device *d, struct inproc_trace *t, u64 *los
 }
 
 /*
- * Skip the next event, as lost, if it is late: it has not been complete for LATE_NS, or half of
- * the ring was written after it. Return: whether it was.
+ * Skip the next event, as lost, if it has not been complete for LATE_NS. It is not lost earlier,
+ * however many follow it: there is room for them, or else skip_overwritten() counts it. One wait
+ * is for all events that had begun when it started. Return: whether it was lost.
  */
 static bool skip_late(struct inproc_trace *t, u64 *lost)
 {
@@ -143,14 +148,13 @@ static bool skip_late(struct inproc_trace *t, u64 *lost)
 
 	if (t->next == t->written)
 		return false;
-	if (!t->late_since || t->late != t->next) {
-		t->late = t->next;
-		t->late_since = now;
+	if (t->next >= t->wait_end) {
+		t->wait_end = t->written;
+		t->wait_since = now;
 	}
-	if (now - t->late_since < LATE_NS && t->written - t->next <= t->entries / 2)
+	if (now - t->wait_since < LATE_NS)
 		return false;
 	t->next++;
-	t->late_since = 0;
 	++*lost;
 	return true;
 }
@@ -168,6 +172,13 @@ int inproc_trace_next(struct pumice_trace *base, u32 *words, bool *have, u64 *lo
 	if (*have)
 		memcpy(words, t->words[t->index++], sizeof(t->words[0]));
 	return 0;
+}
+
+bool inproc_trace_is_read(struct pumice_trace *base)
+{
+	const struct inproc_trace *t = (struct inproc_trace *)base;
+
+	return t->index == t->count && t->next == read_written(inproc_device(base->dev));
 }
 
 void inproc_trace_close(struct pumice_trace *base)
