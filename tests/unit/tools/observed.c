@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
  * A program that is observed: opens the device that PUMICE_DEVICE names, as often as its argument
- * says, at once, and prints "ready". For each line of its input it runs a dispatch of 3
- * work-groups on the first, or for the line "open" opens and closes one more; then it prints
- * "done".
+ * says, at once, and prints "ready". For each line of its input it does what the line says, and
+ * prints "done": "" runs a dispatch of 3 work-groups on the first device, "open" opens and closes
+ * one more, "fork" starts a child that waits for a signal, "child exits" and "child closes" one
+ * that does so with the first device. "exit" ends the process without closing any.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <pumice/pumice.h>
 
@@ -70,6 +73,28 @@ static void dispatch(struct pumice_context *context, struct pumice_stream *strea
 	check("run", pumice_context_run(context, va, PUMICE_FOREVER, NULL));
 }
 
+/* Start a child that does as the line says; wait for it unless it waits for a signal. */
+static void fork_child(const char *line)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		exit(1);
+	if (!child) {
+		if (!strcmp(line, "child exits\n"))
+			exit(0);
+		if (!strcmp(line, "child closes\n")) {
+			pumice_device_close(dev);
+			_exit(0);
+		}
+		for (;;)
+			pause();
+	}
+	if (strcmp(line, "fork\n") && (waitpid(child, &status, 0) != child || status))
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	const int count = argc > 1 ? atoi(argv[1]) : 1;
@@ -97,6 +122,10 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		if (!strcmp(line, "open\n"))
 			pumice_device_close(open_device());
+		else if (!strcmp(line, "exit\n"))
+			exit(0);
+		else if (strcmp(line, "\n"))
+			fork_child(line);
 		else
 			dispatch(context, stream, &groups);
 		puts("done");

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pty
+import resource
 import signal
 import socket
 import struct
@@ -24,6 +25,7 @@ from trace_check import TraceError, load
 TRACE, TOP, OBSERVED, RUN = map(os.path.abspath, sys.argv[1:5])
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 300
+SOON = 60       # seconds, for what never happens if it does not happen at once
 GROUPS = 3      # of a dispatch of observed.c
 MAGIC, HELLO, STATS, TIMESTAMP, OPEN, READ, CLOSE = 0x50756d41, 1, 2, 3, 4, 5, 6
 RECORD, RECORDS, PEERS, STATS_BYTES = 32, 256, 4, 128
@@ -33,33 +35,45 @@ EBADF, EBUSY, EINVAL, EOPNOTSUPP = 9, 16, 22, 95
 class Observed:
     """A process with a GPU."""
 
-    def __init__(self, options="attach=1,cores=2,threads=1,ram=64", devices=1):
+    def __init__(self, options="attach=1,cores=2,threads=1,ram=64", devices=1, files=None):
         env = dict(os.environ, PUMICE_DEVICE="inproc:" + options, XDG_RUNTIME_DIR=os.getcwd())
+        limit = ["prlimit", f"--nofile={files}:64"] if files else []
         # pylint: disable-next=consider-using-with
-        self.process = subprocess.Popen([OBSERVED, str(devices)], stdin=subprocess.PIPE, env=env, text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([*limit, OBSERVED, str(devices)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
+                                        text=True)
         self.pid = self.process.pid
         self.paths = [os.path.abspath(f"pumice-{self.pid}.{n}") for n in range(devices)]
         self.path = self.paths[0]
         self.said = self.process.stdout.readline()
+        self.reported = []
+
+    def send(self, line):
+        """Send a command: see observed.c."""
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def command(self, line):
+        """Send a command, and wait until it is done."""
+        self.send(line)
+        assert self.process.stdout.readline() == "done\n"
 
     def dispatch(self, times=1):
         """Run work."""
         for _ in range(times):
-            self.process.stdin.write("\n")
-            self.process.stdin.flush()
-            assert self.process.stdout.readline() == "done\n"
-
-    def open_another(self):
-        """Open one more device, and close it."""
-        self.process.stdin.write("open\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == "done\n"
+            self.command("")
 
     def end(self, status=0):
         """Let it end."""
-        self.process.stdin.close()
-        assert self.process.wait(LIMIT) == status, self.process.stderr.read()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        ended = self.process.wait(LIMIT)
+        error = self.process.stderr.read()
+        assert ended == status, error
+        self.reported = [line for line in error.splitlines()
+                         if line.startswith("libpumice: attach=1: ")]
         self.process.stdout.close()
         self.process.stderr.close()
 
@@ -101,9 +115,9 @@ def first_reply(path):
         return ask(peer, HELLO)[0]
 
 
-def wait_until(condition):
+def wait_until(condition, limit=LIMIT):
     """Wait until a condition is true, which it becomes."""
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + limit
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.001)
@@ -426,7 +440,7 @@ def a_device_is_opened_while_observers_are_idle():
             peer.connect(observed.path)
         except BlockingIOError:
             pass
-    observed.open_another()
+    observed.command("open")
     observed.dispatch()
     for peer in peers:
         peer.close()
@@ -550,6 +564,128 @@ def sockets_of_processes_that_were_killed_are_removed():
     assert not os.path.exists(killed.path) and os.path.exists(killed.path + "x")
     observed.end()
     killed.end(-signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def child_of(observed):
+    """A child that outlives its parent."""
+    observed.command("fork")
+    with open(f"/proc/{observed.pid}/task/{observed.pid}/children", encoding="ascii") as file:
+        child = int(file.read())
+    try:
+        yield child
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+@test
+def children_leave_the_socket_to_their_parent():
+    for line in ("child exits", "child closes"):
+        observed = Observed("attach=1,cores=1,threads=0,ram=64")
+        with connect(observed.path) as peer:
+            assert ask(peer, OPEN, 64)[0] == 0
+            observed.command(line)
+            assert os.path.exists(observed.path), line
+            observed.dispatch()
+            assert ask(peer, READ, 1)[2], line
+        assert first_reply(observed.path) == 0, line
+        observed.end()
+
+
+@test
+def peers_notice_the_end_of_a_process_whose_child_lives():
+    for line, status in (("exit", 0), (None, -signal.SIGKILL)):
+        observed = Observed()
+        with connect(observed.path) as peer, child_of(observed):
+            assert ask(peer, HELLO)[0] == 0
+            if line:
+                observed.send(line)
+            else:
+                observed.process.kill()
+            observed.process.wait(LIMIT)
+            assert peer.recv(64) == b"", status
+            # A name without a process that listens is recognised as one of a dead process.
+            assert os.path.exists(observed.path) == bool(status), status
+            _, _, err = run(TOP, "-d", f"pid:{observed.pid}", "-n", "1")
+            assert "does not exist" in err, err
+            another = Observed()
+            assert not os.path.exists(observed.path), status
+            another.end()
+        observed.end(status)
+
+
+@test
+def a_process_that_exits_removes_its_sockets():
+    observed = Observed(devices=3)
+    assert all(map(os.path.exists, observed.paths))
+    observed.send("exit")
+    assert observed.process.wait(LIMIT) == 0, observed.process.stderr.read()
+    assert not any(map(os.path.exists, observed.paths))
+    observed.end()
+
+
+@test
+def a_device_works_without_a_file_descriptor_for_the_socket():
+    works = []
+    for files in range(4, 8):
+        observed = Observed("attach=1,cores=1,threads=0,ram=64", files=files)
+        if observed.said == "ready\n":
+            observed.dispatch()
+            observed.end()
+            works.append(len(observed.reported))
+        else:
+            observed.end(observed.process.wait(LIMIT))
+    # With the fewest that the rest of the device needs there is no socket; with more there is one.
+    assert works and works[0] == 1 and works[-1] == 0 and max(works) == 1, works
+
+
+def sleeps(pid):
+    """How often the threads of a process have slept."""
+    count = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii") as file:
+            count += int(file.read().split("voluntary_ctxt_switches:\t")[1].split("\n")[0])
+    return count
+
+
+@test
+def an_observer_waits_for_a_free_file_descriptor():
+    observed = Observed("attach=1,cores=1,threads=0,ram=64")
+    limits = resource.prlimit(observed.pid, resource.RLIMIT_NOFILE)
+    used = set(map(int, os.listdir(f"/proc/{observed.pid}/fd")))
+    free = min(set(range(len(used) + 1)) - used)
+    resource.prlimit(observed.pid, resource.RLIMIT_NOFILE, (free, limits[1]))
+    with connect(observed.path) as peer:
+        # The thread does not accept, and sleeps between its attempts.
+        before = sleeps(observed.pid)
+        wait_until(lambda: sleeps(observed.pid) >= before + 4, SOON)
+        observed.dispatch()
+        resource.prlimit(observed.pid, resource.RLIMIT_NOFILE, limits)
+        assert ask(peer, HELLO)[0] == 0
+    observed.end()
+    assert len(observed.reported) == 1 and "Too many open files" in observed.reported[0], \
+        observed.reported
+
+
+@test
+def a_device_is_closed_although_an_observer_does_not_read_its_trace():
+    silent, busy = Observed(), Observed()
+    with connect(silent.path) as one, connect(busy.path) as other:
+        for peer in (one, other):
+            assert ask(peer, OPEN, 4096)[0] == 0
+        for observed in (silent, busy):
+            observed.dispatch()
+            observed.process.stdin.close()
+        # One peer requests nothing, the other all but its trace.
+        end = time.monotonic() + SOON
+        try:
+            while time.monotonic() < end:
+                assert ask(other, STATS)[0] == 0
+        except (ConnectionError, struct.error):
+            pass
+        assert busy.process.wait(SOON) == 0 and silent.process.wait(SOON) == 0
+    silent.end()
+    busy.end()
 
 
 @test

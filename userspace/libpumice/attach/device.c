@@ -7,6 +7,7 @@
  * have before any of it is used; texts in it are terminated here.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -352,8 +353,11 @@ int pumice_device_process(struct pumice_device *dev, struct pumice_process *proc
 static int fail_open(u32 pid, int err, char *error, size_t error_bytes)
 {
 	const char *why = "cannot be observed";
+	const bool absent = err == -ENOENT || err == -ECONNREFUSED;
 
-	if (err == -ENOENT || err == -ECONNREFUSED)
+	if (absent && kill((pid_t)pid, 0) && errno == ESRCH)
+		why = "does not exist";
+	else if (absent)
 		why = "has no device with the option attach=1 (PUMICE_DEVICE=inproc:attach=1)";
 	else if (err == -EBUSY)
 		why = "has as many observers as it accepts";

@@ -6,6 +6,15 @@
  * A separate thread serves the peers. It blocks until there is a request, so a device
  * that is not observed does nothing for it. A peer can read statistics and the event trace;
  * it cannot submit work or read memory. Requests are checked by attach/attach.h's rules.
+ *
+ * Socket and thread belong to the process that created the device. A child of fork() closes its
+ * copies of the descriptors at once, so that peers notice when that process ends; neither its
+ * exit nor the destruction of its copy of the device affects the socket. The name of the socket is
+ * removed when the device is closed or its process exits; those of processes that were killed, when
+ * another device is opened.
+ *
+ * Without a free file descriptor the device works, but cannot be observed: this is reported on
+ * stderr, once for each device.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,16 +34,21 @@
 #define SEND_MS		1000	/* a peer that does not read its reply is disconnected */
 #define REFUSE_MS	100	/* for the request of a peer beyond ATTACH_PEERS */
 #define ACCEPT_MS	200	/* until the next accept(), without a file descriptor or memory */
-#define LINGER_MS	10000	/* until a peer requests the rest of its trace */
+#define LINGER_MS	10000	/* until a peer has read the rest of its trace */
+#define SLOTS		(ATTACH_PEERS + 1)	/* the last is for a peer that is refused */
 
 struct attach_server {
 	struct inproc_device *device;
 	struct sockaddr_un address;
+	pid_t owner;		/* process that created the device */
 	u32 number;		/* of the device in the process */
 	struct stat file;	/* the socket in the file system */
+	struct attach_server *next;	/* of this process; servers_lock */
+	/* File descriptors, -1 if none. They change under servers_lock, and fork() waits for it. */
 	int listener;
-	int peer[ATTACH_PEERS];	/* -1 if none */
+	int peer[SLOTS];
 	int end;		/* eventfd: the thread is to end */
+	bool reported;		/* that no file descriptor is free */
 	struct pumice_trace *trace;	/* of one peer, or NULL */
 	u32 tracer;			/* that peer */
 	bool drained;			/* it has read all of the trace */
@@ -47,6 +61,94 @@ struct packet {
 	_Alignas(8) u8 data[ATTACH_DATA];
 	u32 bytes;	/* of data */
 };
+
+/* Servers of this process. */
+static pthread_mutex_t servers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct attach_server *servers;
+
+static void close_locked(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_all_locked(struct attach_server *s)
+{
+	u32 i;
+
+	close_locked(&s->listener);
+	close_locked(&s->end);
+	for (i = 0; i < SLOTS; i++)
+		close_locked(&s->peer[i]);
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&servers_lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&servers_lock);
+}
+
+/* The child has no thread that serves. */
+static void after_fork_in_child(void)
+{
+	for (; servers; servers = servers->next)
+		close_all_locked(servers);
+	pthread_mutex_unlock(&servers_lock);
+}
+
+/* Whether this is the process that created the device. */
+static bool is_owner(const struct attach_server *s)
+{
+	return s->owner == getpid();
+}
+
+/* Remove the socket's name, unless another socket has it. */
+static void remove_name(const struct attach_server *s)
+{
+	struct stat now;
+
+	if (is_owner(s) && !lstat(s->address.sun_path, &now) && now.st_dev == s->file.st_dev &&
+	    now.st_ino == s->file.st_ino)
+		unlink(s->address.sun_path);
+}
+
+/* The process exits without closing its devices. */
+static void remove_names(void)
+{
+	const struct attach_server *s;
+
+	pthread_mutex_lock(&servers_lock);
+	for (s = servers; s; s = s->next)
+		remove_name(s);
+	pthread_mutex_unlock(&servers_lock);
+}
+
+static int handlers_error;
+
+static void register_handlers(void)
+{
+	handlers_error = pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	if (!handlers_error && atexit(remove_names))
+		handlers_error = ENOMEM;
+}
+
+/* Whether no file descriptor, or memory for one, is free. */
+static bool is_exhausted(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
+}
+
+static void report_exhausted(struct attach_server *s, const char *what, int err)
+{
+	if (!s->reported)
+		fprintf(stderr, "libpumice: attach=1: %s: %s\n", what, strerror(-err));
+	s->reported = true;
+}
 
 static bool has_trace(const struct attach_server *s, u32 peer)
 {
@@ -64,9 +166,9 @@ static void close_trace(struct attach_server *s, u32 peer)
 static void drop_peer(struct attach_server *s, u32 peer)
 {
 	close_trace(s, peer);
-	if (s->peer[peer] >= 0)
-		close(s->peer[peer]);
-	s->peer[peer] = -1;
+	pthread_mutex_lock(&servers_lock);
+	close_locked(&s->peer[peer]);
+	pthread_mutex_unlock(&servers_lock);
 }
 
 static void set_data(struct packet *p, const void *data, size_t bytes)
@@ -134,7 +236,7 @@ static int op_read(struct attach_server *s, u32 peer, struct packet *p, u32 max)
 		count += have;
 	}
 	p->bytes = count * ATTACH_RECORD_BYTES;
-	s->drained = !count;
+	s->drained = !count && inproc_trace_is_read(s->trace);
 	return err;
 }
 
@@ -213,25 +315,39 @@ static void refuse_peer(int fd)
 
 	if (set_limit(fd, SO_RCVTIMEO, REFUSE_MS) && recv(fd, bytes, sizeof(bytes), 0) > 0)
 		send_reply(fd, &p);
-	close(fd);
+}
+
+/* Accept a peer into the first free slot. Return: 0 or a negative errno. */
+static int accept_at(struct attach_server *s, u32 *slot)
+{
+	int err = 0;
+
+	for (*slot = 0; *slot < ATTACH_PEERS && s->peer[*slot] >= 0; ++*slot)
+		;
+	pthread_mutex_lock(&servers_lock);
+	s->peer[*slot] = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (s->peer[*slot] < 0)
+		err = -errno;
+	pthread_mutex_unlock(&servers_lock);
+	return err;
 }
 
 /* Return: false if no file descriptor or memory is free. */
 static bool accept_peer(struct attach_server *s)
 {
-	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
-	u32 peer = 0;
+	u32 slot;
+	int err = accept_at(s, &slot);
 
-	if (fd < 0)
-		return errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS;
-	while (peer < ATTACH_PEERS && s->peer[peer] >= 0)
-		peer++;
-	if (!is_permitted(fd) || !set_limit(fd, SO_SNDTIMEO, SEND_MS))
-		close(fd);
-	else if (peer == ATTACH_PEERS)
-		refuse_peer(fd);
-	else
-		s->peer[peer] = fd;
+	if (is_exhausted(err))
+		report_exhausted(s, "an observer waits", err);
+	if (err)
+		return !is_exhausted(err);
+	if (!is_permitted(s->peer[slot]) || !set_limit(s->peer[slot], SO_SNDTIMEO, SEND_MS))
+		drop_peer(s, slot);
+	else if (slot == ATTACH_PEERS) {
+		refuse_peer(s->peer[slot]);
+		drop_peer(s, slot);
+	}
 	return true;
 }
 
@@ -261,17 +377,22 @@ static bool serve_ready(struct attach_server *s, bool *accepting)
 		[END] = { .fd = s->end, .events = POLLIN },
 		[LISTENER] = { .fd = *accepting ? s->listener : -1, .events = POLLIN },
 	};
-	u32 i;
+	u32 peers[ATTACH_PEERS], count = 0, i;
 
-	for (i = 0; i < ATTACH_PEERS; i++)
-		fds[PEERS + i] = (struct pollfd){ .fd = s->peer[i], .events = POLLIN };
-	if (poll(fds, PEERS + ATTACH_PEERS, *accepting ? -1 : ACCEPT_MS) < 0)
+	/* No entries without a descriptor: more than the process may have are refused. */
+	for (i = 0; i < ATTACH_PEERS; i++) {
+		if (s->peer[i] < 0)
+			continue;
+		fds[PEERS + count] = (struct pollfd){ .fd = s->peer[i], .events = POLLIN };
+		peers[count++] = i;
+	}
+	if (poll(fds, PEERS + count, *accepting ? -1 : ACCEPT_MS) < 0)
 		return errno == EINTR;
 	if (fds[END].revents)
 		return false;
-	for (i = 0; i < ATTACH_PEERS; i++)
-		if (fds[PEERS + i].revents && !serve_request(s, i))
-			drop_peer(s, i);
+	for (i = 0; i < count; i++)
+		if (fds[PEERS + i].revents && !serve_request(s, peers[i]))
+			drop_peer(s, peers[i]);
 	*accepting = !fds[LISTENER].revents || accept_peer(s);
 	return true;
 }
@@ -292,11 +413,6 @@ static void *serve(void *opaque)
 		drop_peer(s, i);
 	return NULL;
 }
-
-/* Numbers of this process's devices. A child of fork() has none. */
-static pthread_mutex_t numbers_lock = PTHREAD_MUTEX_INITIALIZER;
-static pid_t numbers_of;
-static bool number_used[ATTACH_DEVICES];
 
 /* Whether no process listens at the address: the socket belongs to one that has ended. */
 static bool is_stale(const struct sockaddr_un *address)
@@ -349,76 +465,114 @@ static int listen_at(struct attach_server *s)
 	return err;
 }
 
-/* Listen at the first free number, which becomes used. */
+static bool is_used_locked(u32 number)
+{
+	const struct attach_server *s = servers;
+
+	while (s && s->number != number)
+		s = s->next;
+	return s;
+}
+
+/* Listen at the first free number. Return: 0 or a negative errno. */
 static int listen_free_locked(struct attach_server *s)
 {
 	uid_t owner;
-	u32 number;
 	int err;
 
-	if (numbers_of != getpid())
-		memset(number_used, 0, sizeof(number_used));
-	numbers_of = getpid();
-	for (number = 0; number < ATTACH_DEVICES; number++) {
-		if (number_used[number])
+	for (s->number = 0; s->number < ATTACH_DEVICES; s->number++) {
+		if (is_used_locked(s->number))
 			continue;
-		err = attach_path((u32)getpid(), number, &s->address, &owner);
+		err = attach_path((u32)s->owner, s->number, &s->address, &owner);
 		if (!err)
 			err = listen_at(s);
-		if (err == -EADDRINUSE)
-			continue;
-		s->number = number;
-		number_used[number] = !err;
-		return err;
+		if (err != -EADDRINUSE)
+			return err;
 	}
 	return -ENOSPC;
 }
 
-static int listen_free(struct attach_server *s)
+/* Create the socket. Return: 0 or a negative errno. */
+static int server_listen_locked(struct attach_server *s)
 {
 	int err;
 
-	pthread_mutex_lock(&numbers_lock);
+	s->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->end < 0)
+		return -errno;
+	s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->listener < 0)
+		return -errno;
 	remove_stale();
 	err = listen_free_locked(s);
-	pthread_mutex_unlock(&numbers_lock);
+	if (err)
+		return err;
+	s->next = servers;
+	servers = s;
+	return 0;
+}
+
+static int server_listen(struct attach_server *s)
+{
+	int err;
+
+	pthread_mutex_lock(&servers_lock);
+	err = server_listen_locked(s);
+	pthread_mutex_unlock(&servers_lock);
 	return err;
 }
 
-/* Remove the socket, unless another one has its name, and release its number. */
+/* Remove the socket's name, and release its number. */
 static void unlisten(struct attach_server *s)
 {
-	struct stat now;
+	struct attach_server **at = &servers;
 
-	pthread_mutex_lock(&numbers_lock);
-	if (!lstat(s->address.sun_path, &now) && now.st_dev == s->file.st_dev &&
-	    now.st_ino == s->file.st_ino)
-		unlink(s->address.sun_path);
-	number_used[s->number] = false;
-	pthread_mutex_unlock(&numbers_lock);
+	pthread_mutex_lock(&servers_lock);
+	remove_name(s);
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at)
+		*at = s->next;
+	pthread_mutex_unlock(&servers_lock);
 }
 
 static void server_free(struct attach_server *s)
 {
-	if (s->listener >= 0)
-		close(s->listener);
-	if (s->end >= 0)
-		close(s->end);
+	pthread_mutex_lock(&servers_lock);
+	close_all_locked(s);
+	pthread_mutex_unlock(&servers_lock);
 	free(s);
+}
+
+static struct attach_server *server_create(struct inproc_device *d)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct attach_server *s;
+
+	pthread_once(&once, register_handlers);
+	s = handlers_error ? NULL : calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->device = d;
+	s->owner = getpid();
+	s->listener = s->end = -1;
+	memset(s->peer, -1, sizeof(s->peer));
+	return s;
 }
 
 int attach_start(struct inproc_device *d, char *error, size_t error_bytes)
 {
-	struct attach_server *s = calloc(1, sizeof(*s));
+	struct attach_server *s = server_create(d);
 	int err;
 
 	if (!s)
 		return fail_text(error, error_bytes, ENOMEM, "inproc: out of memory");
-	s->device = d;
-	memset(s->peer, -1, sizeof(s->peer));
-	s->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	err = s->end < 0 || s->listener < 0 ? -EMFILE : listen_free(s);
+	err = server_listen(s);
+	if (is_exhausted(err)) {
+		report_exhausted(s, "the device cannot be observed", err);
+		server_free(s);
+		return 0;
+	}
 	if (err) {
 		server_free(s);
 		return fail_text(error, error_bytes, -err,
@@ -437,11 +591,18 @@ int attach_start(struct inproc_device *d, char *error, size_t error_bytes)
 
 void attach_end(struct inproc_device *d)
 {
-	if (!d->attach)
+	struct attach_server *s = d->attach;
+
+	if (!s)
 		return;
-	unlisten(d->attach);
-	eventfd_write(d->attach->end, 1);
-	pthread_join(d->attach->thread, NULL);
-	server_free(d->attach);
+	unlisten(s);
+	if (is_owner(s)) {
+		eventfd_write(s->end, 1);
+		pthread_join(s->thread, NULL);
+	} else {
+		/* A child of fork(): only memory is its own. */
+		free(s->trace);
+	}
+	server_free(s);
 	d->attach = NULL;
 }
