@@ -318,3 +318,8 @@ const struct ta_counters *ta_counters(const struct ta *ta)
 {
 	return &ta->counters;
 }
+
+void ta_reset_counters(struct ta *ta)
+{
+	ta->counters = (struct ta_counters){ 0 };
+}

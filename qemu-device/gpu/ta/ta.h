@@ -102,10 +102,11 @@ enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault);
 bool ta_is_large(const struct ta *ta);
 void ta_trim(struct ta *ta);
 
-/* Counters since the TA was created. */
+/* Counters since the TA was created or they were reset. */
 struct ta_counters {
 	u64 culled, clipped, blocks, tile_entries;
 };
 const struct ta_counters *ta_counters(const struct ta *ta);
+void ta_reset_counters(struct ta *ta);
 
 #endif

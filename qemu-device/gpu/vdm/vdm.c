@@ -122,11 +122,15 @@ void vdm_reset(struct vdm *vdm)
 		if (ta_is_large(vdm->core[i].ta))	/* a step frees its memory */
 			vdm->config.ops->wake(vdm->config.opaque, i);
 		atomic_store(&vdm->core[i].outstanding, 0);
+		atomic_store(&vdm->core[i].indices, 0);
+		atomic_store(&vdm->core[i].vertices, 0);
+		ta_reset_counters(vdm->core[i].ta);
 		memset(&vdm->core[i].tlb, 0, sizeof(vdm->core[i].tlb));
 	}
 	memset(&vdm->walk, 0, sizeof(vdm->walk));
 	vdm->walk_wanted = false;
-	vdm->run.status = (struct dm_status){ 0 };
+	vdm->run = (struct dm_run){ 0 };
+	vdm->primitives = 0;
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
 	vdm->scene_open = false;

@@ -73,6 +73,28 @@ static void a_job_ends_with_a_valid_scene(void **state)
 	vdmfx_destroy(b);
 }
 
+static void a_reset_clears_the_counters(void **state)
+{
+	struct vdm_fixture *b = vdmfx_create(2);
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+	u32 i;
+
+	(void)state;
+	put_points(b, POINTS, false);
+	assert_true(vdmfx_start(b, 10));
+	vdmfx_run(b);
+	vdm_counters_add(b->vdm, value);
+	assert_int_equal(value[PUMICE_PERF_VDM_PRIMITIVES], POINTS);
+	assert_int_equal(value[PUMICE_PERF_VDM_VERTICES], POINTS);
+	assert_true(value[PUMICE_PERF_VDM_BUSY] && value[PUMICE_PERF_TA_BLOCKS]);
+	vdm_reset(b->vdm);
+	memset(value, 0, sizeof(value));
+	vdm_counters_add(b->vdm, value);
+	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
+		assert_int_equal(value[i], 0);
+	vdmfx_destroy(b);
+}
+
 static void an_empty_stream_is_a_valid_empty_scene(void **state)
 {
 	struct vdm_fixture *b = vdmfx_create(2);
@@ -548,6 +570,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_ends_with_a_valid_scene),
+		cmocka_unit_test(a_reset_clears_the_counters),
 		cmocka_unit_test(an_empty_stream_is_a_valid_empty_scene),
 		cmocka_unit_test(a_start_is_refused_while_busy_and_for_contexts_that_are_not),
 		cmocka_unit_test(a_scene_uses_no_more_cores_than_it_has_room_for),

@@ -169,6 +169,7 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 
 	assert_false(b->fx->locked);
 	assert_true(ta->begun);
+	ta->counters.blocks++;
 	assert_true(draw->sequence >= ta->min_sequence);
 	ta->min_sequence = draw->sequence;
 	assert_true(!ta->more || ta->more == prims + *done);
@@ -217,6 +218,11 @@ enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 const struct ta_counters *ta_counters(const struct ta *ta)
 {
 	return &ta->counters;
+}
+
+void ta_reset_counters(struct ta *ta)
+{
+	ta->counters = (struct ta_counters){ 0 };
 }
 
 /* The VDM's neighbours. */
