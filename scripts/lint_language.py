@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Report words that Documentation/style-words.inc replaces, in lines that a change adds.
+"""Report words that Documentation/style-words.inc and style-names.inc replace.
 
-lint_language.py [--all]: compare with LINT_BASE, else with the upstream branch, else with the
-previous commit; uncommitted changes count. --all checks every line of every file instead.
-Looks at comments and strings of C, at all text of other files. A line that contains
-"lint: word" is left out. Also checks that every cited section of a source document
+lint_language.py [--all]: in lines added since LINT_BASE, else since the branch left its upstream
+or the main branch, else since the previous commit; uncommitted changes count. --all checks every
+line of every file instead.
+Checks the words in all text, the names in identifiers only, which are split at "_". A line that
+contains "lint: word" is excepted. Also checks that every cited section of a source document
 ("document 004, "PDS"") is listed in Documentation/sources.rst.
 """
 
@@ -19,45 +20,72 @@ import sources
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 WORDS = TOP / "Documentation" / "style-words.inc"
+NAMES = TOP / "Documentation" / "style-names.inc"
 SOURCES = TOP / "Documentation" / "sources.rst"
-SUFFIXES = (".c", ".h", ".S", ".py", ".sh", ".xml", ".rst", ".md", ".pasm", ".toml")
+# Not text of ours: licences and data.
+NOT_TEXT = re.compile(r"LICENSES/|.*\.(?:bin|png|gif|svg)$")
 # Files that list the words themselves.
-EXCEPT = ("Documentation/style.rst", "scripts/lint_language.py", "tests/scripts/test_lint_language.py")
+EXCEPT = ("Documentation/style.rst", "Documentation/style-words.inc",
+          "Documentation/style-names.inc", "scripts/lint_language.py",
+          "tests/scripts/test_lint_language.py")
 MARKER = "lint: word"
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 CITATION = re.compile(r'[Dd]ocument (00[0-4]), "([^"]+)"')
 
 
-def replaced_words():
-    """Return [(pattern, replacement)]."""
-    rows = [line.strip() for line in WORDS.read_text(encoding="utf-8").splitlines()
+def replaced_words(table):
+    """Return [(pattern, replacement)] of a table.
+
+    A "_" at an end of a name matches a further word there, so that "what_" excepts "what".
+    """
+    rows = [line.strip() for line in table.read_text(encoding="utf-8").splitlines()
             if line.startswith('   "')]
-    return [(re.compile(r"\b(?:" + "|".join(map(re.escape, avoid.split(", "))) + r")\b",
-                        re.IGNORECASE), write) for avoid, write, _ in csv.reader(rows)]
+    return [(re.compile(r"\b(?:" + "|".join(map(re.escape, avoid.replace("_", " ").split(", "))) +
+                        r")\b", re.IGNORECASE), write) for avoid, write, _ in csv.reader(rows)]
+
+
+def identifiers(name, line):
+    """Return the identifiers of a line, their words separated by spaces.
+
+    In files of other languages than C a single word may be prose: only those with "_" count.
+    """
+    found = [word for word in IDENTIFIER.findall(line)
+             if name.endswith((".c", ".h")) or "_" in word]
+    return "; ".join(word.replace("_", " ").strip() for word in found)
 
 
 def text_lines(name, content):
-    """Return [(number, text)] of the lines of a file, for C reduced to comments and strings."""
-    if not name.endswith((".c", ".h")):
-        return list(enumerate(content.splitlines(), 1))
-    lines = {}
-    for match in C_TEXT.finditer(content):
-        first = content.count("\n", 0, match.start()) + 1
-        for number, text in enumerate(match.group().split("\n"), first):
-            lines[number] = lines.get(number, "") + " " + text
-    return sorted(lines.items())
+    """Return [(number, text, identifiers)] of the lines of a file.
+
+    The text of C is that of its comments and strings.
+    """
+    texts = {}
+    code = content
+    if name.endswith((".c", ".h")):
+        for match in C_TEXT.finditer(content):
+            first = content.count("\n", 0, match.start()) + 1
+            for number, text in enumerate(match.group().split("\n"), first):
+                texts[number] = texts.get(number, "") + " " + text
+        code = C_TEXT.sub(lambda match: "\n" * match.group().count("\n"), content)
+    else:
+        texts = dict(enumerate(content.splitlines(), 1))
+    return [(number, texts.get(number, ""), identifiers(name, line))
+            for number, line in enumerate(code.splitlines(), 1)]
 
 
-def problems(name, content, words, wanted=None):
+def problems(name, content, words, names, wanted=None):
     """Return the problems of one file; wanted: the line numbers to check, None for all."""
     source = content.splitlines()
-    for number, text in text_lines(name, content):
+    for number, text, identified in text_lines(name, content):
         if wanted is not None and number not in wanted or MARKER in source[number - 1]:
             continue
-        for pattern, write in words:
-            found = pattern.search(text)
-            if found:
-                yield f"{name}:{number}: \"{found.group()}\": write {write}"
+        found = [(pattern.search(text) or pattern.search(identified), write)
+                 for pattern, write in words]
+        found += [(pattern.search(identified), write) for pattern, write in names]
+        for match, write in found:
+            if match:
+                yield f"{name}:{number}: \"{match.group()}\": write {write}"
 
 
 def citations(name, content, sections):
@@ -77,10 +105,13 @@ def git(*arguments):
 def base(environment):
     """Return the commit to compare with for added lines."""
     head = git("rev-parse", "HEAD").strip()
-    upstream = git("merge-base", "HEAD", "@{upstream}").strip()
     if environment:
         return environment
-    return upstream if upstream and upstream != head else "HEAD~1"
+    for branch in ("@{upstream}", "origin/HEAD", "main", "master"):
+        common = git("merge-base", "HEAD", branch).strip()
+        if common and common != head:
+            return common
+    return "HEAD~1"
 
 
 def added_lines(commit):
@@ -99,7 +130,7 @@ def added_lines(commit):
 
 def main(arguments, environment):
     """Check, print the problems."""
-    words = replaced_words()
+    words, names = replaced_words(WORDS), replaced_words(NAMES)
     sections = SOURCES.read_text(encoding="utf-8")
     untracked = git("ls-files", "--others", "--exclude-standard").splitlines()
     added = {} if "--all" in arguments else added_lines(base(environment))
@@ -107,11 +138,12 @@ def main(arguments, environment):
     found = []
     for name in git("ls-files").splitlines() + untracked:
         path = TOP / name
-        if not name.endswith(SUFFIXES) or name in EXCEPT or not path.is_file():
+        if NOT_TEXT.match(name) or name in EXCEPT or not path.is_file():
             continue
         content = path.read_text(encoding="utf-8")
         found += citations(name, content, sections)
-        found += problems(name, content, words, None if name in whole else added.get(name, ()))
+        found += problems(name, content, words, names,
+                          None if name in whole else added.get(name, ()))
     print("\n".join(found))
     return 1 if found else 0
 

@@ -12,13 +12,14 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
 import lint_language  # noqa: E402
 
-WORDS = lint_language.replaced_words()
+WORDS = lint_language.replaced_words(lint_language.WORDS)
+NAMES = lint_language.replaced_words(lint_language.NAMES)
 
 
 def found(name, content, wanted=None):
     """The line numbers that are reported."""
     return [int(problem.split(":")[1])
-            for problem in lint_language.problems(name, content, WORDS, wanted)]
+            for problem in lint_language.problems(name, content, WORDS, NAMES, wanted)]
 
 
 class Words(unittest.TestCase):
@@ -30,9 +31,26 @@ class Words(unittest.TestCase):
     def test_part_of_another_word_is_not(self):
         self.assertEqual(found("a.rst", "teller, foretold, belies, understands\n"), [])
 
-    def test_in_c_comments_and_strings_count_and_identifiers_do_not(self):
-        content = 'int told;\n/* one\n * nobody\n */\ntold = f("behind");\n'
+    def test_in_c_comments_and_strings_count(self):
+        content = 'int fine;\n/* one\n * nobody\n */\nfine = f("behind");\n'
         self.assertEqual(found("a.c", content), [3, 5])
+
+    def test_identifiers_count_and_are_split(self):
+        content = "int told;\n/* one\n */\nrun_behind(untold, NOBODY_WAITS);\nby_hand();\n"
+        self.assertEqual(found("a.c", content), [1, 4, 4, 5])
+        self.assertEqual(found("a.py", "def test_what_is_left(self):\n"), [1, 1])
+        self.assertEqual(found("a.toml", 'test = "guest/t_x/jobs_are_told"\n'), [1])
+
+    def test_words_of_two_identifiers_are_no_phrase(self):
+        self.assertEqual(found("a.c", "f(by, hand, what, was);\n"), [])
+
+    def test_names_count_in_identifiers_only(self):
+        self.assertEqual(found("a.c", "/* on the ground */\nstruct ground *g;\n"), [2])
+        self.assertEqual(found("a.rst", "common ground, pick, what it is\n"), [])
+
+    def test_what_counts_as_a_part_of_a_name_only(self):
+        content = "const char *what;\nint what_is_purged;\nint wakes_who_waits;\nint whatever;\n"
+        self.assertEqual(found("a.c", content), [2, 3])
 
     def test_the_marker_excepts_a_line(self):
         self.assertEqual(found("a.rst", "the triangle behind .. lint: word\n"), [])
@@ -41,7 +59,7 @@ class Words(unittest.TestCase):
         self.assertEqual(found("a.rst", "told\ntold\n", {2}), [2])
 
     def test_the_list_reports_each_word_that_it_names(self):
-        for pattern, _ in WORDS:
+        for pattern, _ in WORDS + NAMES:
             self.assertTrue(pattern.pattern.startswith(r"\b(?:"))
         self.assertEqual(found("a.md", "whoever dealt\n"), [1, 1])
 
@@ -104,6 +122,21 @@ class Changes(unittest.TestCase):
         self.write("new.rst", "behind\n")
         self.assertIn("old.rst:2", self.report())
         self.assertIn("new.rst:1", self.report())
+
+    def test_each_commit_of_a_branch_counts(self):
+        self.git("checkout", "-q", "-b", "series")
+        self.write("first.rst", "behind\n")
+        self.commit()
+        self.commit_something()
+        self.assertIn("first.rst:1", self.report())
+
+    def test_text_without_a_known_suffix_counts_and_data_does_not(self):
+        self.commit_something()
+        for name in ("Makefile", "init", "pumice.1", "a.yml", "picture.svg", "LICENSES/MIT.txt"):
+            (self.top / name).parent.mkdir(exist_ok=True)
+            self.write(name, "told\n")
+        self.assertEqual([line.split(":")[0] for line in sorted(self.report().splitlines())],
+                         ["Makefile", "a.yml", "init", "pumice.1"])
 
     def test_all_lines_count_on_request(self):
         self.commit_something()
