@@ -26,17 +26,17 @@
 
 _Static_assert(3 * TRIANGLES * sizeof(struct vertex) <= VERTEX_BYTES, "room for vertices");
 
-/** struct ground - a target, and memory for vertices */
-struct ground {
+/** struct draw_fixture - a target, and memory for vertices */
+struct draw_fixture {
 	struct render r;
 	struct mem target, vertices, spill;
 	u64 record;
 	u32 perfmon;	/* monitor of geometry jobs, or 0 */
 };
 
-static struct ground open_ground(void)
+static struct draw_fixture open_draw_fixture(void)
 {
-	struct ground g = { .r = render_open() };
+	struct draw_fixture g = { .r = render_open() };
 
 	g.target = need_mem(g.r.fx.fd, g.r.fx.vm, TARGET, PIXELS * 4);
 	g.vertices = need_mem(g.r.fx.fd, g.r.fx.vm, VERTICES, VERTEX_BYTES);
@@ -46,14 +46,14 @@ static struct ground open_ground(void)
 }
 
 /* Create it after all objects of the previous case were freed. */
-static struct ground ground(void)
+static struct draw_fixture draw_fixture(void)
 {
 	need_nothing_left();
-	return open_ground();
+	return open_draw_fixture();
 }
 
 /* Create another data set with a free list of its own. */
-static void use_list(struct ground *g, u32 pages, u32 max, u32 grow, bool spill)
+static void use_list(struct draw_fixture *g, u32 pages, u32 max, u32 grow, bool spill)
 {
 	struct drm_pumice_hwrt_create args;
 
@@ -76,7 +76,7 @@ static float number(u32 *seed)
 }
 
 /* Triangles of a few pixels all over the target; each has a colour of its own. */
-static void fill_vertices(struct ground *g)
+static void fill_vertices(struct draw_fixture *g)
 {
 	struct vertex *v = (struct vertex *)g->vertices.cpu;
 	u32 seed = 1, i, k;
@@ -95,7 +95,7 @@ static void fill_vertices(struct ground *g)
 	}
 }
 
-static int draw(struct ground *g, u32 data)
+static int draw(struct draw_fixture *g, u32 data)
 {
 	struct drm_pumice_sync done = then_signal(g->r.fx.sync, 0);
 	struct drm_pumice_job jobs[2];
@@ -111,7 +111,7 @@ static int draw(struct ground *g, u32 data)
 }
 
 /* Draw the picture with as many pages as it may need. */
-static void draw_reference(struct ground *g, u32 *picture)
+static void draw_reference(struct draw_fixture *g, u32 *picture)
 {
 	fill_vertices(g);
 	use_list(g, 4096, 4096, 0, false);
@@ -126,7 +126,7 @@ static void square_is_drawn_to_the_pixel(void)
 		{ -0.5f, -0.5f }, { 0.5f, -0.5f }, { -0.5f, 0.5f },
 		{ 0.5f, -0.5f }, { 0.5f, 0.5f }, { -0.5f, 0.5f },
 	};
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	struct vertex *v = (struct vertex *)g.vertices.cpu;
 	u32 i, x, y;
 
@@ -147,7 +147,7 @@ static void square_is_drawn_to_the_pixel(void)
 static void statistics_tell_of_a_frame(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	struct drm_pumice_query_stats before = need_stats(g.r.fx.fd), after;
 
 	draw_reference(&g, picture);
@@ -174,7 +174,7 @@ static void statistics_tell_of_a_frame(void)
 static void list_grows_and_the_picture_stays(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 
 	draw_reference(&g, picture);
 	CHECK_EQUAL(need_free_lists_grown(), 0);
@@ -190,7 +190,7 @@ static void list_grows_and_the_picture_stays(void)
 static void list_grows_by_one_page_at_a_time(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 
 	draw_reference(&g, picture);
 	use_list(&g, 32, 4096, 1, true);
@@ -200,7 +200,7 @@ static void list_grows_by_one_page_at_a_time(void)
 }
 
 /* Return those of the last pair: the geometry job has all of them, the fragment job none. */
-static u32 need_partials(const struct ground *g)
+static u32 need_partials(const struct draw_fixture *g)
 {
 	struct drm_pumice_job_get_result result;
 	u64 last;
@@ -216,7 +216,7 @@ static u32 need_partials(const struct ground *g)
 static void partial_renders_change_nothing(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	const u32 counter = PUMICE_PERF_PM_PARTIALS;
 	u64 partials, before;
 	u32 i;
@@ -242,7 +242,7 @@ static void pieces_of_any_size_give_the_same_picture(void)
 {
 	static const long sizes[] = { 1, 7, 64, 100000 };
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	u32 i;
 
 	draw_reference(&g, picture);
@@ -259,7 +259,7 @@ static void pieces_of_any_size_give_the_same_picture(void)
 static void gpu_reset_in_the_middle_loses_no_pages(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	u64 stream;
 	u32 round;
 
@@ -293,7 +293,7 @@ static u32 need_pages_taken(void)
 }
 
 /* Let a scene hold its pages: its geometry job has ended, its fragment job never does. */
-static void hold_pages(struct ground *g)
+static void hold_pages(struct draw_fixture *g)
 {
 	struct drm_pumice_sync done = then_signal(g->r.fx.sync, 0);
 	struct drm_pumice_job jobs[2];
@@ -310,7 +310,7 @@ static void hold_pages(struct ground *g)
 static void gpu_reset_frees_the_pages_of_scenes_that_it_ended(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	u32 taken, pages;
 
 	draw_reference(&g, picture);
@@ -333,7 +333,7 @@ static void gpu_reset_frees_the_pages_of_scenes_that_it_ended(void)
 static void list_that_has_grown_to_its_end_is_rendered_in_parts(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 
 	draw_reference(&g, picture);
 	use_list(&g, 64, 96, 16, true);
@@ -346,7 +346,7 @@ static void list_that_has_grown_to_its_end_is_rendered_in_parts(void)
  * Create a list that is charged to a cgroup without this process in it: other charges of
  * the cgroup from now on can only be those of the list.
  */
-static void use_list_of(struct ground *g, const struct cgroup *owner, u32 pages, u32 max,
+static void use_list_of(struct draw_fixture *g, const struct cgroup *owner, u32 pages, u32 max,
 			u32 grow)
 {
 	cgroup_enter(owner);
@@ -361,7 +361,7 @@ static void growth_is_charged_to_who_made_the_list(void)
 	const u32 grow = step / PAGE;
 	static u32 picture[PIXELS];
 	struct cgroup owner = need_cgroup("owner");
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	u64 before, deadline;
 
 	draw_reference(&g, picture);
@@ -391,7 +391,7 @@ static void list_whose_owner_has_no_memory_left_is_rendered_in_parts(void)
 {
 	static u32 picture[PIXELS];
 	struct cgroup owner = need_cgroup("owner");
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	u32 i;
 
 	draw_reference(&g, picture);
@@ -416,7 +416,7 @@ static void pages_that_lack_without_spill_are_a_fault(void)
 {
 	struct drm_pumice_job_get_result result;
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 
 	draw_reference(&g, picture);
 	use_list(&g, 32, 32, 0, false);
@@ -434,7 +434,7 @@ static void pages_that_lack_without_spill_are_a_fault(void)
 static void both_scenes_share_a_list(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	u64 stream;
 	u32 i;
 
@@ -451,7 +451,7 @@ static void both_scenes_share_a_list(void)
 static void draw_and_check(u32 rounds)
 {
 	static u32 picture[PIXELS];
-	struct ground g = open_ground();
+	struct draw_fixture g = open_draw_fixture();
 	u32 i;
 
 	draw_reference(&g, picture);
@@ -484,7 +484,7 @@ static void processes_do_not_disturb_each_other(void)
 
 static void killed_in_the_middle_nothing_is_left(void)
 {
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	u32 i, contexts[8];
 	u64 stream;
 
@@ -547,7 +547,7 @@ static void time_out_in_a_fragment_program_names_it(void)
 static void who_waits_for_pages_does_not_hang(void)
 {
 	static u32 picture[PIXELS];
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	struct render hanging = render_with(15000);
 
 	draw_reference(&g, picture);
@@ -569,7 +569,7 @@ static void who_waits_for_pages_does_not_hang(void)
  */
 static void who_waits_for_a_partial_render_that_hangs_does_not_hang(void)
 {
-	struct ground g = ground();
+	struct draw_fixture g = draw_fixture();
 	struct render first = render_with(6000), second = render_with(3000);
 	struct render third = render_with(4000);
 

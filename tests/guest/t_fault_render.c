@@ -285,15 +285,15 @@ static const struct damage damages[] = {
 	{ "counters that are not there", counters_that_are_not_there, 2, ANY },
 };
 
-/** struct ground - a render context and a triangle */
-struct ground {
+/** struct damage_fixture - a render context and a triangle */
+struct damage_fixture {
 	struct render r;
 	struct mem target, vertices;
 };
 
-static struct ground ground(void)
+static struct damage_fixture damage_fixture(void)
 {
-	struct ground g = { .r = render_open() };
+	struct damage_fixture g = { .r = render_open() };
 	const struct vertex v = { .x = -1, .y = -1, .z = 0.5f, .w = 1, .colour = { 0, 1, 0, 0 } };
 	struct vertex *to;
 
@@ -306,7 +306,7 @@ static struct ground ground(void)
 	return g;
 }
 
-static void check_draws(struct ground *g)
+static void check_draws(struct damage_fixture *g)
 {
 	struct frame f = make_frame(&g->r);
 	u32 i;
@@ -317,7 +317,7 @@ static void check_draws(struct ground *g)
 		CHECK_EQUAL(g->target.cpu[i], GREEN);
 }
 
-static void check_fault(struct ground *g, const struct damage *d, u64 first)
+static void check_fault(struct damage_fixture *g, const struct damage *d, u64 first)
 {
 	struct drm_pumice_job_get_result result;
 
@@ -337,7 +337,7 @@ static void check_fault(struct ground *g, const struct damage *d, u64 first)
 
 static void run_damages(u32 job)
 {
-	struct ground g = ground();
+	struct damage_fixture g = damage_fixture();
 	u64 number = 1;
 	u32 i;
 
@@ -442,7 +442,7 @@ static const struct reach reaches[] = {
  */
 static void user_addresses_reach_no_page_of_the_parameter_management(void)
 {
-	struct ground g = ground();
+	struct damage_fixture g = damage_fixture();
 	const u64 pages = need_info(g.r.fx.fd).va_end;
 	/* For a picture's depths: the tile of any core may fault first. */
 	const u64 bytes = RENDER_SIZE * RENDER_SIZE * sizeof(float);
@@ -470,7 +470,7 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void)
 }
 
 /* A context whose last job was killed accepts no more jobs: create another one. */
-static void renew_context(struct ground *g)
+static void renew_context(struct damage_fixture *g)
 {
 	if (!(need_state(g->r.fx.fd, g->r.context).state & DRM_PUMICE_CONTEXT_GUILTY))
 		return;
@@ -482,12 +482,12 @@ static void renew_context(struct ground *g)
 static void words_that_change_under_the_gpu(void)
 {
 	long usual = module_parameter("job_timeout_ms");
-	struct ground g;
+	struct damage_fixture g;
 	struct frame f;
 	u32 words, i, seed = 7;
 
 	CHECK_OK(set_module_parameter("job_timeout_ms", IMPATIENT_MS));
-	g = ground();
+	g = damage_fixture();
 	f = make_frame(&g.r);
 	words = (u32)(g.r.fx.used / 4);
 	for (i = 0; i < words; i++) {

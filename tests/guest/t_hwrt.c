@@ -8,16 +8,16 @@
 
 #define FILE_HWRTS	256u	/* data sets that a file may have */
 
-/** struct ground - a VM with a free list, and the arguments of a data set */
-struct ground {
+/** struct hwrt_fixture - a VM with a free list, and the arguments of a data set */
+struct hwrt_fixture {
 	int fd;
 	u32 vm;
 	struct drm_pumice_hwrt_create args;
 };
 
-static struct ground ground(void)
+static struct hwrt_fixture hwrt_fixture(void)
 {
-	struct ground g = { 0 };
+	struct hwrt_fixture g = { 0 };
 
 	need_nothing_left();
 	g.fd = need_gpu();
@@ -26,7 +26,7 @@ static struct ground ground(void)
 	return g;
 }
 
-static void refuse(const struct ground *g, struct drm_pumice_hwrt_create args, int error)
+static void refuse(const struct hwrt_fixture *g, struct drm_pumice_hwrt_create args, int error)
 {
 	struct counts before = need_counts();
 
@@ -36,7 +36,7 @@ static void refuse(const struct ground *g, struct drm_pumice_hwrt_create args, i
 
 static void set_is_made_and_destroyed(void)
 {
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u32 id = need_hwrt(g.fd, g.args);
 
 	CHECK_EQUAL(need_counts().hwrts, 1);
@@ -48,7 +48,7 @@ static void set_is_made_and_destroyed(void)
 static void flags_and_padding_must_be_zero(void)
 {
 	struct drm_pumice_hwrt_create args;
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u32 bit;
 
 	for (bit = 0; bit < 32; bit++) {
@@ -72,7 +72,7 @@ static void shape_must_be_one_there_is(void)
 		{ 64, 64, 0, 0 }, { 64, 64, 3, 0 }, { 64, 64, 8, 0 }, { 64, 64, UINT32_MAX, 0 },
 		{ 64, 64, 1, 3 }, { 64, 64, 1, UINT32_MAX },
 	};
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u32 i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -89,7 +89,7 @@ static void shape_must_be_one_there_is(void)
 static void every_shape_is_taken(void)
 {
 	static const u32 sizes[] = { 1, 31, 33, 1000, DRM_PUMICE_MAX_RENDER_SIZE };
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u32 i, samples, tile;
 
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -109,7 +109,7 @@ static void every_shape_is_taken(void)
 
 static void spill_must_lie_in_the_users_part(void)
 {
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u64 end = need_info(g.fd).va_end, start = need_info(g.fd).va_start;
 	const struct {
 		u64 va, bytes;
@@ -137,7 +137,7 @@ static void spill_must_lie_in_the_users_part(void)
 static void lists_must_exist_in_the_same_vm(void)
 {
 	struct drm_pumice_hwrt_create args;
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u32 other_vm = need_vm(g.fd), other = need_free_list(g.fd, render_list_args(other_vm));
 
 	args = g.args;
@@ -166,7 +166,7 @@ static void lists_must_exist_in_the_same_vm(void)
 
 static void ids_are_the_files(void)
 {
-	struct ground g = ground(), other = { .fd = need_gpu() };
+	struct hwrt_fixture g = hwrt_fixture(), other = { .fd = need_gpu() };
 	struct drm_pumice_hwrt_destroy destroy;
 	struct drm_pumice_hwrt_create args;
 	u32 id = need_hwrt(g.fd, g.args);
@@ -185,7 +185,7 @@ static void ids_are_the_files(void)
 
 static void sets_of_a_file_are_limited(void)
 {
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u32 i;
 
 	for (i = 0; i < FILE_HWRTS; i++)
@@ -197,7 +197,7 @@ static void sets_of_a_file_are_limited(void)
 
 static void set_keeps_vm_and_lists(void)
 {
-	struct ground g = ground();
+	struct hwrt_fixture g = hwrt_fixture();
 	u32 id = need_hwrt(g.fd, g.args);
 
 	CHECK_OK(gpu_free_list_destroy(g.fd, g.args.free_lists[0]));

@@ -11,16 +11,16 @@
 /* struct drm_pumice_job as it was first published: without the performance monitor. */
 #define FIRST_JOB_BYTES	32u
 
-/** struct ground - a fixture, and a job that would be accepted */
-struct ground {
+/** struct submit_fixture - a fixture, and a job that would be accepted */
+struct submit_fixture {
 	struct fixture fx;
 	struct drm_pumice_sync sync;
 	struct drm_pumice_job job;
 };
 
-static struct ground *ground(void)
+static struct submit_fixture *submit_fixture(void)
 {
-	struct ground *g = calloc(1, sizeof(*g));
+	struct submit_fixture *g = calloc(1, sizeof(*g));
 
 	CHECK(g);
 	g->fx = fx_open();
@@ -33,7 +33,7 @@ static struct ground *ground(void)
 }
 
 /* Submitting the job must be refused, with its index, and leave no object. */
-static void refuse(struct ground *g, int error)
+static void refuse(struct submit_fixture *g, int error)
 {
 	u32 failed = 99;
 
@@ -45,7 +45,7 @@ static void refuse(struct ground *g, int error)
 
 static void a_job_that_is_right_is_taken(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
 	CHECK_EQUAL(fx_wait(&g->fx), 1);
@@ -53,7 +53,7 @@ static void a_job_that_is_right_is_taken(void)
 
 static void submit_flags_are_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	u32 bit;
 
 	for (bit = 0; bit < 32; bit++) {
@@ -65,7 +65,7 @@ static void submit_flags_are_refused(void)
 
 static void submit_padding_must_be_zero(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit args[] = {
 		{ .pad = 1, .jobs = ARRAY_OF(&g->job, 1) },
 		{ .pad2 = 1, .jobs = ARRAY_OF(&g->job, 1) },
@@ -78,7 +78,7 @@ static void submit_padding_must_be_zero(void)
 /* It is output only, so the value from a previous call is not an argument. */
 static void index_of_the_failing_job_is_not_read(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1), .failed_job = 1000 };
 
 	CHECK_OK(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args));
@@ -88,7 +88,7 @@ static void index_of_the_failing_job_is_not_read(void)
 /* A program that was built before the structure grew. */
 static void submit_as_first_published_is_accepted(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct {
 		struct {
 			u32 flags;
@@ -118,7 +118,7 @@ static void no_jobs_are_fine(void)
 
 static void job_flags_are_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	u32 bit;
 
 	for (bit = 0; bit < 32; bit++) {
@@ -129,7 +129,7 @@ static void job_flags_are_refused(void)
 
 static void context_must_exist(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->job.context = 0;
 	refuse(g, ENOENT);
@@ -139,7 +139,7 @@ static void context_must_exist(void)
 
 static void context_of_another_file_is_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	int other = need_gpu();
 	u32 vm = need_vm(other);
 
@@ -150,7 +150,7 @@ static void context_of_another_file_is_refused(void)
 
 static void stream_must_be_aligned(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	u64 stream = g->job.stream, off;
 
 	for (off = 1; off < 4; off++) {
@@ -161,7 +161,7 @@ static void stream_must_be_aligned(void)
 
 static void too_many_jobs_are_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	static const u32 counts[] = { DRM_PUMICE_MAX_JOBS + 1, 1u << 28, 1u << 31, UINT32_MAX };
 	u32 i;
 
@@ -171,7 +171,7 @@ static void too_many_jobs_are_refused(void)
 
 static void too_many_syncs_are_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	static const u32 counts[] = { DRM_PUMICE_MAX_SYNCS + 1, 1u << 28, UINT32_MAX };
 	u32 i;
 
@@ -183,7 +183,7 @@ static void too_many_syncs_are_refused(void)
 
 static void too_small_strides_are_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
 
 	args.jobs.stride = FIRST_JOB_BYTES - 1;
@@ -198,7 +198,7 @@ static void too_small_strides_are_refused(void)
 
 static void first_published_job_is_still_taken(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
 
 	/* Memory after it is not read. */
@@ -211,7 +211,7 @@ static void first_published_job_is_still_taken(void)
 
 static void job_padding_must_be_zero(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->job.hwrt = 1;
 	refuse(g, EINVAL);
@@ -219,7 +219,7 @@ static void job_padding_must_be_zero(void)
 
 static void perfmon_must_exist(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->job.perfmon = NO_HANDLE;
 	refuse(g, ENOENT);
@@ -227,7 +227,7 @@ static void perfmon_must_exist(void)
 
 static void jobs_may_grow_by_zeroes_only(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct {
 		struct drm_pumice_job job;
 		u64 more;
@@ -242,7 +242,7 @@ static void jobs_may_grow_by_zeroes_only(void)
 
 static void syncs_may_grow_by_zeroes_only(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct {
 		struct drm_pumice_sync sync;
 		u64 more;
@@ -257,7 +257,7 @@ static void syncs_may_grow_by_zeroes_only(void)
 
 static void arrays_must_be_readable(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	CHECK_ERROR(gpu_submit(g->fx.fd, (void *)16, 1, NULL), EFAULT);
 	CHECK_ERROR(gpu_submit(g->fx.fd, NULL, 1, NULL), EFAULT);
@@ -269,7 +269,7 @@ static void arrays_must_be_readable(void)
 
 static void sync_flags_must_be_known(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	u32 bit;
 
 	for (bit = 2; bit < 32; bit++) {
@@ -280,7 +280,7 @@ static void sync_flags_must_be_known(void)
 
 static void syncobj_must_exist(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->sync.handle = 0;
 	refuse(g, ENOENT);
@@ -292,7 +292,7 @@ static void syncobj_must_exist(void)
 
 static void syncobj_of_another_file_is_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	int other = need_gpu();
 
 	need_sync(other);
@@ -302,7 +302,7 @@ static void syncobj_of_another_file_is_refused(void)
 
 static void timeline_point_zero_is_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->sync.flags = DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE;
 	refuse(g, EINVAL);
@@ -312,7 +312,7 @@ static void timeline_point_zero_is_refused(void)
 
 static void point_of_a_binary_syncobj_is_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->sync.value = 1;
 	refuse(g, EINVAL);
@@ -320,7 +320,7 @@ static void point_of_a_binary_syncobj_is_refused(void)
 
 static void waiting_for_what_nobody_signals_is_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->sync = wait_for(need_sync(g->fx.fd), 0);
 	refuse(g, EINVAL);
@@ -330,7 +330,7 @@ static void waiting_for_what_nobody_signals_is_refused(void)
 
 static void waiting_for_ones_own_signal_is_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	const struct drm_pumice_sync syncs[] = {
 		then_signal(g->fx.sync, 0), wait_for(g->fx.sync, 0),
 	};
@@ -341,7 +341,7 @@ static void waiting_for_ones_own_signal_is_refused(void)
 
 static void waiting_for_a_later_job_is_refused(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_sync wait = wait_for(g->fx.sync, 0);
 	struct drm_pumice_job jobs[] = { g->job, g->job };
 	u32 failed = 99;
@@ -354,7 +354,7 @@ static void waiting_for_a_later_job_is_refused(void)
 
 static void refused_job_is_told_and_no_job_is_submitted(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_job jobs[4] = { g->job, g->job, g->job, g->job };
 	u32 failed = 99;
 
@@ -371,7 +371,7 @@ static void refused_job_is_told_and_no_job_is_submitted(void)
 
 static void refused_call_leaves_a_signaled_syncobj_as_it_was(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_job jobs[2] = { g->job, g->job };
 
 	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
@@ -383,7 +383,7 @@ static void refused_call_leaves_a_signaled_syncobj_as_it_was(void)
 
 static void refused_timeline_signal_adds_no_point(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_job jobs[2] = { g->job, g->job };
 	u32 timeline = need_sync(g->fx.fd);
 

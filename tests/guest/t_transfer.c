@@ -10,22 +10,22 @@
 
 #define AREA_BYTES	(16 * 1024u)	/* of the fixture's data, twice */
 
-/** struct ground - a fixture whose data is copied by a transfer context */
-struct ground {
+/** struct transfer_fixture - a fixture whose data is copied by a transfer context */
+struct transfer_fixture {
 	struct fixture fx;
 	u32 compute;	/* original context of the fixture */
 };
 
-static struct ground ground(void)
+static struct transfer_fixture transfer_fixture(void)
 {
-	struct ground g = { .fx = fx_open() };
+	struct transfer_fixture g = { .fx = fx_open() };
 
 	g.compute = g.fx.context;
 	g.fx.context = need_context_of(g.fx.fd, g.fx.vm, DRM_PUMICE_CONTEXT_TRANSFER);
 	return g;
 }
 
-static void fill_pattern(struct ground *g)
+static void fill_pattern(struct transfer_fixture *g)
 {
 	u8 *bytes = (u8 *)g->fx.data.cpu;
 	u32 i;
@@ -43,7 +43,7 @@ static void copies_are_as_of_the_cpu(void)
 		{ AREA_BYTES + 4093, 1, 4097 }, { 100, 0, 8000 }, { 0, 100, 8000 },
 		{ 7, 7, 100 }, { AREA_BYTES, 5, 1 }, { AREA_BYTES, 5, 0 },
 	};
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	static u8 want[2 * AREA_BYTES];
 	u32 i;
 
@@ -60,7 +60,7 @@ static void copies_are_as_of_the_cpu(void)
 
 static void fills_are_as_of_the_cpu(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	u32 i;
 
 	fill_pattern(&g);
@@ -74,7 +74,7 @@ static void fills_are_as_of_the_cpu(void)
 
 static void statistics_tell_of_transfers(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	struct drm_pumice_query_stats before = need_stats(g.fx.fd), after;
 
 	CHECK_EQUAL(fx_run(&g.fx, transfer_fill_stream(&g.fx, g.fx.data.va, 1, 64)), 1);
@@ -89,7 +89,7 @@ static void statistics_tell_of_transfers(void)
 
 static void jobs_of_a_context_run_in_order(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	u32 i;
 
 	for (i = 0; i < 100; i++)
@@ -103,7 +103,7 @@ static void jobs_of_a_context_run_in_order(void)
 /* Compute writes, transfer copies, compute changes the copy. */
 static void transfers_and_compute_wait_for_each_other(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	u32 first = need_sync(g.fx.fd), second = need_sync(g.fx.fd);
 	struct drm_pumice_sync syncs[] = {
 		then_signal(first, 0), wait_for(first, 0), then_signal(second, 0),
@@ -127,7 +127,7 @@ static void transfers_and_compute_wait_for_each_other(void)
 
 static void faults_are_told_and_the_context_goes_on(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	struct drm_pumice_context_get_state state;
 	const u32 nonsense[] = { 0xffffffff, 0, 0, 0 };
 
@@ -146,7 +146,7 @@ static void faults_are_told_and_the_context_goes_on(void)
 
 static void read_only_memory_is_not_written(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 
 	need_map(g.fx.fd, g.fx.vm, g.fx.data.handle, 0, FX_FREE, PAGE,
 		 DRM_PUMICE_BIND_READONLY);
@@ -160,7 +160,7 @@ static void read_only_memory_is_not_written(void)
 
 static void parameter_buffers_are_out_of_reach(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	u64 end = need_info(g.fx.fd).va_end, at;
 
 	need_free_list(g.fx.fd, render_list_args(g.fx.vm));
@@ -174,11 +174,11 @@ static void parameter_buffers_are_out_of_reach(void)
 static void endless_transfer_costs_its_context(void)
 {
 	long usual = module_parameter("job_timeout_ms");
-	struct ground g, other = ground();
+	struct transfer_fixture g, other = transfer_fixture();
 	int status;
 
 	CHECK_OK(set_module_parameter("job_timeout_ms", 500));
-	g = ground();
+	g = transfer_fixture();
 	CHECK_OK(set_module_parameter("job_timeout_ms", usual));
 	status = fx_run(&g.fx, transfer_loop_stream(&g.fx));
 	CHECK_EQUAL(status, -ETIMEDOUT);
@@ -190,7 +190,7 @@ static void endless_transfer_costs_its_context(void)
 
 static void context_destroyed_while_busy_ends_its_jobs(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	u32 i;
 
 	for (i = 0; i < 20; i++)
@@ -205,7 +205,7 @@ static void context_destroyed_while_busy_ends_its_jobs(void)
 
 static void transfers_go_on_beside_compute(void)
 {
-	struct ground g = ground();
+	struct transfer_fixture g = transfer_fixture();
 	struct fixture compute = g.fx;
 
 	compute.context = g.compute;

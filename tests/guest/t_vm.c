@@ -10,28 +10,28 @@
 
 #define VA FX_FREE
 
-/** struct ground - a VM and a BO for operations that are refused */
-struct ground {
+/** struct vm_fixture - a VM and a BO for operations that are refused */
+struct vm_fixture {
 	int fd;
 	u32 vm;
-	u32 handle;	/* size: GROUND_BYTES */
+	u32 handle;	/* size: FIXTURE_BYTES */
 	struct drm_pumice_query_gpu info;
 };
 
-#define GROUND_BYTES (8 * PAGE)
+#define FIXTURE_BYTES (8 * PAGE)
 
-static struct ground ground(void)
+static struct vm_fixture vm_fixture(void)
 {
-	struct ground g = { .fd = need_gpu() };
+	struct vm_fixture g = { .fd = need_gpu() };
 
 	g.vm = need_vm(g.fd);
-	g.handle = need_bo(g.fd, GROUND_BYTES);
+	g.handle = need_bo(g.fd, FIXTURE_BYTES);
 	g.info = need_info(g.fd);
 	return g;
 }
 
 /* One operation must be refused, and reported as operation 0. */
-static void refuse(const struct ground *g, struct drm_pumice_bind_op op, int error)
+static void refuse(const struct vm_fixture *g, struct drm_pumice_bind_op op, int error)
 {
 	u32 failed = 99;
 	int err = gpu_bind(g->fd, g->vm, &op, 1, &failed);
@@ -58,7 +58,7 @@ static void vm_flags_are_refused(void)
 
 static void new_vm_is_usable(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	u32 state = 99;
 
 	CHECK_OK(gpu_vm_state(g.fd, g.vm, &state));
@@ -75,7 +75,7 @@ static void vm_ids_differ(void)
 
 static void vm_that_does_not_exist_is_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	static const u32 ids[] = { 0, 12345, NO_HANDLE, UINT32_MAX };
 	u32 state, i;
@@ -89,7 +89,7 @@ static void vm_that_does_not_exist_is_refused(void)
 
 static void vm_of_another_file_is_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	int other = need_gpu();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	u32 vm, state;
@@ -104,7 +104,7 @@ static void vm_of_another_file_is_refused(void)
 
 static void destroyed_vm_is_gone(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	u32 state;
 
 	CHECK_OK(gpu_vm_destroy(g.fd, g.vm));
@@ -114,7 +114,7 @@ static void destroyed_vm_is_gone(void)
 
 static void vm_destroy_padding_must_be_zero(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_vm_destroy args = { .id = g.vm, .pad = 1 };
 	u32 state;
 
@@ -136,7 +136,7 @@ static void vms_of_one_file_are_capped(void)
 
 static void bind_flags_are_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	u32 bit;
 
@@ -151,7 +151,7 @@ static void bind_flags_are_refused(void)
 
 static void op_type_must_be_known(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 
 	op.type = 2;
@@ -162,7 +162,7 @@ static void op_type_must_be_known(void)
 
 static void map_flags_must_be_known(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	u32 bit;
 
 	for (bit = 2; bit < 32; bit++)
@@ -171,7 +171,7 @@ static void map_flags_must_be_known(void)
 
 static void op_padding_must_be_zero(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op map = bind_map(g.handle, 0, VA, PAGE, 0);
 	struct drm_pumice_bind_op unmap = bind_unmap(VA, PAGE);
 
@@ -183,7 +183,7 @@ static void op_padding_must_be_zero(void)
 
 static void misaligned_addresses_are_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	static const u64 off[] = { 1, 8, 2048, PAGE - 1 };
 	u32 i;
 
@@ -199,7 +199,7 @@ static void misaligned_addresses_are_refused(void)
 
 static void size_zero_is_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 
 	refuse(&g, bind_map(g.handle, 0, VA, 0, 0), EINVAL);
 	refuse(&g, bind_unmap(VA, 0), EINVAL);
@@ -207,7 +207,7 @@ static void size_zero_is_refused(void)
 
 static void addresses_outside_of_the_space_are_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	u64 end = g.info.va_end;
 
 	refuse(&g, bind_map(g.handle, 0, end, PAGE, 0), EINVAL);
@@ -224,7 +224,7 @@ static void addresses_outside_of_the_space_are_refused(void)
 
 static void address_and_size_must_not_overflow(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	u64 top = UINT64_MAX - PAGE + 1;
 
 	refuse(&g, bind_map(g.handle, 0, top, PAGE, 0), EINVAL);
@@ -240,11 +240,11 @@ static void address_and_size_must_not_overflow(void)
 
 static void map_must_lie_in_the_bo(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 
-	refuse(&g, bind_map(g.handle, 0, VA, GROUND_BYTES + PAGE, 0), EINVAL);
-	refuse(&g, bind_map(g.handle, GROUND_BYTES, VA, PAGE, 0), EINVAL);
-	refuse(&g, bind_map(g.handle, GROUND_BYTES - PAGE, VA, 2 * PAGE, 0), EINVAL);
+	refuse(&g, bind_map(g.handle, 0, VA, FIXTURE_BYTES + PAGE, 0), EINVAL);
+	refuse(&g, bind_map(g.handle, FIXTURE_BYTES, VA, PAGE, 0), EINVAL);
+	refuse(&g, bind_map(g.handle, FIXTURE_BYTES - PAGE, VA, 2 * PAGE, 0), EINVAL);
 	refuse(&g, bind_map(g.handle, UINT64_MAX - PAGE + 1, VA, PAGE, 0), EINVAL);
 	refuse(&g, bind_map(g.handle, UINT64_MAX - PAGE + 1, VA, 2 * PAGE, 0), EINVAL);
 	refuse(&g, bind_map(g.handle, 1ull << 52, VA, PAGE, 0), EINVAL);
@@ -252,7 +252,7 @@ static void map_must_lie_in_the_bo(void)
 
 static void map_needs_a_handle(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 
 	refuse(&g, bind_map(0, 0, VA, PAGE, 0), ENOENT);
 	refuse(&g, bind_map(NO_HANDLE, 0, VA, PAGE, 0), ENOENT);
@@ -260,7 +260,7 @@ static void map_needs_a_handle(void)
 
 static void map_of_a_foreign_handle_is_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	int other = need_gpu();
 
 	need_bo(other, PAGE);
@@ -269,7 +269,7 @@ static void map_of_a_foreign_handle_is_refused(void)
 
 static void unmap_takes_no_flags_handle_or_offset(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_unmap(VA, PAGE);
 
 	op.handle = g.handle;
@@ -284,14 +284,14 @@ static void unmap_takes_no_flags_handle_or_offset(void)
 
 static void unmap_of_a_hole_is_fine(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 
 	need_unmap(g.fd, g.vm, VA, 64 * MIB);
 }
 
 static void first_and_last_page_of_the_space_can_be_bound(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 
 	need_map(g.fd, g.vm, g.handle, 0, g.info.va_start, PAGE, 0);
 	need_map(g.fd, g.vm, g.handle, 0, g.info.va_end - PAGE, PAGE, 0);
@@ -300,7 +300,7 @@ static void first_and_last_page_of_the_space_can_be_bound(void)
 
 static void no_operations_are_fine(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_vm_bind args = {
 		.vm = g.vm,
 		.ops = { .stride = sizeof(struct drm_pumice_bind_op), .array = 16 },
@@ -311,7 +311,7 @@ static void no_operations_are_fine(void)
 
 static void too_many_operations_are_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_unmap(VA, PAGE);
 	static const u32 counts[] = { DRM_PUMICE_MAX_BIND_OPS + 1, 1u << 31, UINT32_MAX };
 	u32 i;
@@ -322,7 +322,7 @@ static void too_many_operations_are_refused(void)
 
 static void as_many_operations_as_promised_are_taken(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS, sizeof(*ops));
 	u32 i;
 
@@ -332,7 +332,7 @@ static void as_many_operations_as_promised_are_taken(void)
 	CHECK_OK(gpu_bind(g.fd, g.vm, ops, DRM_PUMICE_MAX_BIND_OPS, NULL));
 }
 
-static int bind_strided(const struct ground *g, const void *array, u32 stride, u32 count)
+static int bind_strided(const struct vm_fixture *g, const void *array, u32 stride, u32 count)
 {
 	struct drm_pumice_vm_bind args = {
 		.vm = g->vm,
@@ -344,7 +344,7 @@ static int bind_strided(const struct ground *g, const void *array, u32 stride, u
 
 static void too_small_a_stride_is_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 
 	CHECK_ERROR(bind_strided(&g, &op, 0, 1), EINVAL);
@@ -354,7 +354,7 @@ static void too_small_a_stride_is_refused(void)
 
 static void elements_may_grow_by_zeroes_only(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct {
 		struct drm_pumice_bind_op op;
 		u64 more[2];
@@ -370,7 +370,7 @@ static void elements_may_grow_by_zeroes_only(void)
 
 static void huge_stride_is_refused(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	int err = bind_strided(&g, &op, UINT32_MAX, DRM_PUMICE_MAX_BIND_OPS);
 
@@ -379,7 +379,7 @@ static void huge_stride_is_refused(void)
 
 static void array_must_be_readable(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 
 	CHECK_ERROR(bind_strided(&g, (void *)16, sizeof(struct drm_pumice_bind_op), 1), EFAULT);
 	CHECK_ERROR(bind_strided(&g, NULL, sizeof(struct drm_pumice_bind_op), 1), EFAULT);
@@ -389,7 +389,7 @@ static void array_must_be_readable(void)
 
 static void failing_operation_is_told(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op ops[] = {
 		bind_map(g.handle, 0, VA, PAGE, 0),
 		bind_map(g.handle, 0, VA + PAGE, PAGE, 0),
@@ -409,7 +409,7 @@ static struct drm_pumice_bind_op bind_null(u64 va, u64 size, u32 flags)
 
 static void null_map_has_no_bo(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_null(VA, PAGE, DRM_PUMICE_BIND_READONLY);
 
 	CHECK_OK(gpu_bind(g.fd, g.vm, &op, 1, NULL));
@@ -429,7 +429,7 @@ static void null_map_has_no_bo(void)
 
 static void unmap_all_has_no_arguments(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	const struct drm_pumice_bind_op all = { .type = DRM_PUMICE_BIND_UNMAP_ALL };
 	struct drm_pumice_bind_op ops[6];
 	u32 i;
@@ -449,7 +449,7 @@ static void unmap_all_has_no_arguments(void)
 
 static void bind_padding_must_be_zero(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	struct drm_pumice_vm_bind args = { .vm = g.vm, .ops = ARRAY_OF(&op, 1), .pad = 1 };
 
@@ -459,7 +459,7 @@ static void bind_padding_must_be_zero(void)
 /* It is output only, so the value from a previous call is not an argument. */
 static void index_of_the_failing_operation_is_not_read(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	struct drm_pumice_vm_bind args = {
 		.vm = g.vm, .ops = ARRAY_OF(&op, 1), .failed_op = 1000,
@@ -471,7 +471,7 @@ static void index_of_the_failing_operation_is_not_read(void)
 /* A program that was built before the structure grew. */
 static void bind_as_first_published_is_accepted(void)
 {
-	struct ground g = ground();
+	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op op = bind_map(g.handle, 0, VA, PAGE, 0);
 	struct {
 		struct {

@@ -13,16 +13,16 @@ IGT_TEST_DESCRIPTION("Submission of jobs: arguments, order, all or nothing.");
 
 #define WORDS 32u	/* words that a store or copy writes */
 
-/** struct ground - a fixture, and a job that would be accepted */
-struct ground {
+/** struct submit_fixture - a fixture, and a job that would be accepted */
+struct submit_fixture {
 	struct fixture fx;
 	struct drm_pumice_sync sync;
 	struct drm_pumice_job job;
 };
 
-static struct ground *ground(void)
+static struct submit_fixture *submit_fixture(void)
 {
-	struct ground *g = calloc(1, sizeof(*g));
+	struct submit_fixture *g = calloc(1, sizeof(*g));
 
 	igt_assert(g);
 	g->fx = fx_open();
@@ -36,7 +36,7 @@ static struct ground *ground(void)
 }
 
 /* The job must be refused without effect; the next must work. */
-static void refuse(struct ground *g, int error)
+static void refuse(struct submit_fixture *g, int error)
 {
 	u32 failed = 99;
 
@@ -49,7 +49,7 @@ static void refuse(struct ground *g, int error)
 
 static void basic(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	CHECK_OK(gpu_submit(g->fx.fd, &g->job, 1, NULL));
 	igt_assert_eq(fx_wait(&g->fx), 1);
@@ -69,7 +69,7 @@ static void no_jobs(void)
 static void too_many_jobs(void)
 {
 	static const u32 counts[] = { DRM_PUMICE_MAX_JOBS + 1, 1u << 28, UINT32_MAX };
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	u32 i;
 
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -81,7 +81,7 @@ static void too_many_jobs(void)
 
 static void bad_flags(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	u32 bit;
 
 	for (bit = 0; bit < 32; bit++) {
@@ -98,7 +98,7 @@ static void bad_flags(void)
 
 static void bad_padding(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit submit = { .pad = 1, .jobs = ARRAY_OF(&g->job, 1) };
 
 	do_ioctl_err(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &submit, EINVAL);
@@ -108,7 +108,7 @@ static void bad_padding(void)
 
 static void bad_context(void)
 {
-	struct ground *g = ground(), *other = ground();
+	struct submit_fixture *g = submit_fixture(), *other = submit_fixture();
 
 	g->job.context = NO_HANDLE;
 	refuse(g, ENOENT);
@@ -119,7 +119,7 @@ static void bad_context(void)
 
 static void bad_stream(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	u64 stream = g->job.stream;
 
 	for (g->job.stream = stream + 1; g->job.stream < stream + 4; g->job.stream++)
@@ -128,7 +128,7 @@ static void bad_stream(void)
 
 static void bad_sync(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 
 	g->sync.handle = NO_HANDLE;
 	refuse(g, ENOENT);
@@ -144,7 +144,7 @@ static void bad_sync(void)
 
 static void bad_pointer(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit submit = {
 		.jobs = { .stride = sizeof(g->job), .count = 1, .array = 16 },
 	};
@@ -161,7 +161,7 @@ static void stride_grown(void)
 		struct drm_pumice_job job;
 		u64 later;
 	} jobs[2] = { 0 };
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(jobs, 2) };
 
 	jobs[0].job = jobs[1].job = g->job;
@@ -176,7 +176,7 @@ static void stride_grown(void)
 
 static void stride_too_small(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit submit = { .jobs = ARRAY_OF(&g->job, 1) };
 
 	submit.jobs.stride = 8;
@@ -186,7 +186,7 @@ static void stride_too_small(void)
 /* The index of the refused one is returned, and those before it have not run either. */
 static void all_or_nothing(void)
 {
-	struct ground *g = ground();
+	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_job jobs[5];
 	u32 bad, i, failed;
 
