@@ -66,7 +66,7 @@ guest := $(BUILD)/guest/stock.cpio $(BUILD)/guest/programs.cpio
 
 hw_sources := $(call sources,hw)
 gpu_sources := $(call sources,qemu-device)
-user_sources := $(call sources,userspace tests/unit tests/firmware tests/qemu tests/rig tests/guest tests/igt tests/bench tests/fuzz) meson.build
+user_sources := $(call sources,userspace tests/unit tests/firmware tests/qemu tests/fixture tests/guest tests/igt tests/bench tests/fuzz) meson.build
 module_sources := $(call sources,drivers uapi) Kbuild
 
 ##@ Use

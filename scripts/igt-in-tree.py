@@ -115,7 +115,7 @@ def put_library(src):
     to = empty(src / "lib/pumice")
     for path in sources(OWN / "igt_pumice.[ch]"):
         put(path, src / "lib")
-    for path in sources(TOP / "tests/rig/*.[ch]", TOP / "hw/perf.h", TOP / "hw/decode/*.[ch]",
+    for path in sources(TOP / "tests/fixture/*.[ch]", TOP / "hw/perf.h", TOP / "hw/decode/*.[ch]",
                         BUILD / "gen/*.h", BUILD / "gen/pumice_isa*.c",
                         BUILD / "gen/pumice_*_table.c", BUILD / "gen/pumice_decode*.c"):
         put(path, to)

@@ -118,17 +118,17 @@ static void faults_in_parallel(void)
 /* Jobs of a context before the one that hangs succeed, those after it do not run. */
 static void hang_between_good_jobs(void)
 {
-	enum { RIGS = 4, HANGS = 2 };
+	enum { FIXTURES = 4, HANGS = 2 };
 	int fd = need_gpu();
-	struct fixture fixtures[RIGS];
-	u32 first[RIGS], i;
+	struct fixture fixtures[FIXTURES];
+	u32 first[FIXTURES], i;
 
-	for (i = 0; i < RIGS; i++) {
+	for (i = 0; i < FIXTURES; i++) {
 		fixtures[i] = fx_on(fd);
 		first[i] = fixtures[i].sync;
 		fx_submit(&fixtures[i], fx_store_stream(&fixtures[i], fixtures[i].data.va, 10 * i));
 	}
-	for (i = 0; i < RIGS; i++) {
+	for (i = 0; i < FIXTURES; i++) {
 		need_wait(fd, first[i], 0);
 		if (i == HANGS)
 			fx_hang(&fixtures[i]);
@@ -136,7 +136,7 @@ static void hang_between_good_jobs(void)
 		fx_submit(&fixtures[i], fx_store_stream(&fixtures[i], fx_data(&fixtures[i], WORDS),
 							10 * i + 5));
 	}
-	for (i = 0; i < RIGS; i++) {
+	for (i = 0; i < FIXTURES; i++) {
 		igt_assert_eq(fx_wait(&fixtures[i]), i == HANGS ? -ECANCELED : 1);
 		fx_check_words(fixtures[i].data.cpu, 10 * i);
 		if (i == HANGS)

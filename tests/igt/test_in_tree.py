@@ -135,7 +135,7 @@ class InTree(unittest.TestCase):
         for program in PROGRAMS:
             self.assertEqual((self.tree / f"tests/pumice/{program}.c").read_bytes(),
                              (TOP / f"tests/igt/{program}.c").read_bytes())
-        want = (TOP / "tests/rig/gpu.h").read_text()
+        want = (TOP / "tests/fixture/gpu.h").read_text()
         self.assertEqual((self.tree / "lib/pumice/gpu.h").read_text(),
                          want.replace("<drm/pumice_drm.h>", '"pumice_drm.h"'))
 
