@@ -37,7 +37,7 @@ cores=$(PUMICE_DEVICE=drm pumice-demo-triangle -o /tmp/t.png |
 	sed -n 's/.*drm, \([0-9]*\) cores.*/\1/p')
 for demo in $DEMOS; do
 	picture "$demo" drm >"/tmp/$demo.crc"
-	report "${demo}_draws_what_it_should" $?
+	report "${demo}_draws_its_picture" $?
 done
 for demo in $TWICE; do
 	gpu=$(cat "/tmp/$demo.crc")

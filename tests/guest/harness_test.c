@@ -93,7 +93,7 @@ static void announces_resets(void)
 	log_reset();
 }
 
-static void announces_what_does_not_happen(void)
+static void announced_reset_does_not_happen(void)
 {
 }
 
@@ -107,7 +107,7 @@ static const struct test_case seeded[] = {
 	TEST_CASE_SECONDS(hangs, 1),
 	TEST_CASE(resets_the_gpu),
 	TEST_CASE_RESETS(announces_resets),
-	TEST_CASE_RESETS(announces_what_does_not_happen),
+	TEST_CASE_RESETS(announced_reset_does_not_happen),
 };
 
 /* Run the seeded cases, or one by name, in a child; store its output and exit status. */
@@ -158,7 +158,7 @@ static void every_case_gets_one_line_with_its_outcome(void)
 		"\nnot ok 7 - hangs\n",
 		"\nnot ok 8 - resets_the_gpu\n",
 		"\nok 9 - announces_resets\n",
-		"\nnot ok 10 - announces_what_does_not_happen\n",
+		"\nnot ok 10 - announced_reset_does_not_happen\n",
 	};
 	unsigned int i;
 
@@ -169,7 +169,7 @@ static void every_case_gets_one_line_with_its_outcome(void)
 	}
 }
 
-static void a_failed_check_tells_file_line_and_values(void)
+static void a_failed_check_reports_file_line_and_values(void)
 {
 	read_report(NULL);
 	CHECK(strstr(report, "harness_test.c:"));
@@ -217,7 +217,7 @@ static void a_case_can_be_run_by_name(void)
 static const struct test_case cases[] = {
 	TEST_CASE(a_program_with_a_failed_case_exits_with_1),
 	TEST_CASE(every_case_gets_one_line_with_its_outcome),
-	TEST_CASE(a_failed_check_tells_file_line_and_values),
+	TEST_CASE(a_failed_check_reports_file_line_and_values),
 	TEST_CASE(a_case_can_be_run_by_name),
 	TEST_CASE(a_case_that_does_not_exist_is_a_failure),
 	TEST_CASE(an_unannounced_reset_is_reported),

@@ -273,7 +273,7 @@ static void exported_file_can_be_mapped(void)
 	CHECK_EQUAL(cpu[3], 333);
 }
 
-static void closed_handle_is_gone(void)
+static void closed_handle_is_unknown(void)
 {
 	int fd = need_gpu();
 	u32 handle = need_bo(fd, PAGE);
@@ -361,7 +361,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(imported_memory_is_shared_with_its_jobs),
 	TEST_CASE(imported_memory_outlives_its_exporter),
 	TEST_CASE(exported_file_can_be_mapped),
-	TEST_CASE(closed_handle_is_gone),
+	TEST_CASE(closed_handle_is_unknown),
 	TEST_CASE(bound_memory_outlives_its_handle),
 	TEST_CASE(sizes_of_dumb_buffers_do_not_overflow),
 };

@@ -12,7 +12,7 @@
 #include "fixture.h"
 #include "system.h"
 
-#define NOBODY 65534
+#define UNPRIVILEGED 65534
 #define LONG_SLICE_US 1000000
 
 /* Return valid arguments. */
@@ -140,7 +140,7 @@ static void context_of_another_file_is_refused(void)
 	need_state(other, context);
 }
 
-static void destroyed_context_is_gone(void)
+static void destroyed_context_is_unknown(void)
 {
 	int fd = need_gpu();
 	u32 context = need_context(fd, need_vm(fd));
@@ -162,7 +162,7 @@ static void new_context_has_a_clean_state(void)
 	CHECK_EQUAL(state.fault, 0);
 }
 
-static void state_counts_jobs_and_tells_their_times(void)
+static void state_counts_jobs_and_reports_their_times(void)
 {
 	struct fixture fx = fx_open();
 	struct drm_pumice_context_get_state state;
@@ -183,14 +183,14 @@ static void state_counts_jobs_and_tells_their_times(void)
 }
 
 /* Run a check as an unprivileged user, on a file opened before. */
-static void as_nobody(int fd, u32 vm, void (*check)(int fd, u32 vm))
+static void as_unprivileged(int fd, u32 vm, void (*check)(int fd, u32 vm))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
-		CHECK_OK(setgid(NOBODY));
-		CHECK_OK(setuid(NOBODY));
+		CHECK_OK(setgid(UNPRIVILEGED));
+		CHECK_OK(setuid(UNPRIVILEGED));
 		check(fd, vm);
 		_exit(0);
 	}
@@ -214,7 +214,7 @@ static void high_priority_needs_rights(void)
 {
 	int fd = need_gpu();
 
-	as_nobody(fd, need_vm(fd), check_no_high);
+	as_unprivileged(fd, need_vm(fd), check_no_high);
 }
 
 /*
@@ -366,7 +366,7 @@ static void raising_a_priority_needs_rights(void)
 {
 	int fd = need_gpu();
 
-	as_nobody(fd, need_vm(fd), check_no_raise);
+	as_unprivileged(fd, need_vm(fd), check_no_raise);
 }
 
 /* Thread that changes the priority of any context with an id that will be used. */
@@ -420,7 +420,7 @@ static void contexts_are_capped_and_come_back(void)
 }
 
 /* Submit a job to a context kept busy by an endless job; its fence is in *sync. */
-static void queue_behind(struct fixture *fx, u64 stream, u32 *sync)
+static void queue_after(struct fixture *fx, u64 stream, u32 *sync)
 {
 	struct drm_pumice_sync syncs[1];
 	struct drm_pumice_job job = {
@@ -439,7 +439,7 @@ static void destroying_a_context_cancels_its_jobs(void)
 
 	fx_block(&fx);
 	for (i = 0; i < 3; i++)
-		queue_behind(&fx, fx_empty_stream(&fx), &queued[i]);
+		queue_after(&fx, fx_empty_stream(&fx), &queued[i]);
 	CHECK(sync_is_pending(fx.fd, fx.sync, 0));
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
@@ -481,9 +481,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(context_needs_a_vm_of_its_file),
 	TEST_CASE(context_that_does_not_exist_is_refused),
 	TEST_CASE(context_of_another_file_is_refused),
-	TEST_CASE(destroyed_context_is_gone),
+	TEST_CASE(destroyed_context_is_unknown),
 	TEST_CASE(new_context_has_a_clean_state),
-	TEST_CASE(state_counts_jobs_and_tells_their_times),
+	TEST_CASE(state_counts_jobs_and_reports_their_times),
 	TEST_CASE(high_priority_needs_rights),
 	TEST_CASE(higher_priority_runs_first),
 	TEST_CASE(changed_priority_counts_for_later_jobs),

@@ -144,7 +144,7 @@ static void square_is_drawn_to_the_pixel(void)
 }
 
 /* Only the data masters of a frame were busy, and a reset does not clear the statistics. */
-static void statistics_tell_of_a_frame(void)
+static void statistics_count_a_frame(void)
 {
 	static u32 picture[PIXELS];
 	struct draw_fixture g = draw_fixture();
@@ -355,7 +355,7 @@ static void use_list_of(struct draw_fixture *g, const struct cgroup *owner, u32 
 }
 
 /* Pages by which a list grows while a job runs are charged to the creator of the list. */
-static void growth_is_charged_to_who_made_the_list(void)
+static void growth_is_charged_to_the_creator_of_the_list(void)
 {
 	const u64 step = 4 * MIB;
 	const u32 grow = step / PAGE;
@@ -482,7 +482,7 @@ static void processes_do_not_disturb_each_other(void)
 	}
 }
 
-static void killed_in_the_middle_nothing_is_left(void)
+static void contexts_can_be_destroyed_during_their_frames(void)
 {
 	struct draw_fixture g = draw_fixture();
 	u32 i, contexts[8];
@@ -544,7 +544,7 @@ static void time_out_in_a_fragment_program_names_it(void)
 }
 
 /* Out of pages, it waits for longer than the time-out, until the other job is stopped. */
-static void who_waits_for_pages_does_not_hang(void)
+static void job_that_waits_for_pages_ends(void)
 {
 	static u32 picture[PIXELS];
 	struct draw_fixture g = draw_fixture();
@@ -567,7 +567,7 @@ static void who_waits_for_pages_does_not_hang(void)
  * their end and is queued for a partial render, which precedes the third job. The third job
  * has a shorter time-out than the partial render.
  */
-static void who_waits_for_a_partial_render_that_hangs_does_not_hang(void)
+static void job_that_waits_for_a_hanging_partial_render_ends(void)
 {
 	struct draw_fixture g = draw_fixture();
 	struct render first = render_with(6000), second = render_with(3000);
@@ -590,7 +590,7 @@ static void who_waits_for_a_partial_render_that_hangs_does_not_hang(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(square_is_drawn_to_the_pixel),
-	TEST_CASE(statistics_tell_of_a_frame),
+	TEST_CASE(statistics_count_a_frame),
 	TEST_CASE(list_grows_and_the_picture_stays),
 	TEST_CASE(list_grows_by_one_page_at_a_time),
 	TEST_CASE(partial_renders_change_nothing),
@@ -598,15 +598,15 @@ static const struct test_case cases[] = {
 	TEST_CASE(gpu_reset_in_the_middle_loses_no_pages),
 	TEST_CASE(gpu_reset_frees_the_pages_of_scenes_that_it_ended),
 	TEST_CASE(list_that_has_grown_to_its_end_is_rendered_in_parts),
-	TEST_CASE(growth_is_charged_to_who_made_the_list),
+	TEST_CASE(growth_is_charged_to_the_creator_of_the_list),
 	TEST_CASE(list_whose_owner_has_no_memory_left_is_rendered_in_parts),
 	TEST_CASE(pages_that_lack_without_spill_are_a_fault),
 	TEST_CASE(both_scenes_share_a_list),
 	TEST_CASE(processes_do_not_disturb_each_other),
-	TEST_CASE(killed_in_the_middle_nothing_is_left),
+	TEST_CASE(contexts_can_be_destroyed_during_their_frames),
 	TEST_CASE(time_out_in_a_fragment_program_names_it),
-	TEST_CASE(who_waits_for_pages_does_not_hang),
-	TEST_CASE(who_waits_for_a_partial_render_that_hangs_does_not_hang),
+	TEST_CASE(job_that_waits_for_pages_ends),
+	TEST_CASE(job_that_waits_for_a_hanging_partial_render_ends),
 };
 
 TEST_MAIN(cases)

@@ -264,7 +264,7 @@ static void hang_firmware(void *data)
 	CHECK_EQUAL(fx_wait(&h->fx), -ECANCELED);
 }
 
-static void firmware_that_stops_leaves_what_the_gpu_did(void)
+static void stopped_firmware_leaves_the_state_of_the_gpu(void)
 {
 	long usual = module_parameter("fw_timeout_ms");
 	struct hanging h;
@@ -322,7 +322,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(block_that_is_mapped_as_one_is_one_page),
 	TEST_CASE(command_that_is_wrong_shows_in_its_stream),
 	TEST_CASE(time_out_leaves_the_loop),
-	TEST_CASE_RESETS(firmware_that_stops_leaves_what_the_gpu_did),
+	TEST_CASE_RESETS(stopped_firmware_leaves_the_state_of_the_gpu),
 	TEST_CASE(dump_is_for_root_alone_and_goes_when_it_is_cleared),
 	TEST_CASE(many_faults_leave_one_dump),
 };

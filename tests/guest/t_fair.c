@@ -22,7 +22,7 @@
 #include "render.h"
 #include "system.h"
 
-#define NOBODY		65534
+#define UNPRIVILEGED	65534
 #define DELEGATED	100000	/* first id delegated to a namespace */
 #define FILE_IDS	DRM_PUMICE_MAX_FILE_QUEUES
 #define USER_IDS	(FWIF_MAX_CONTEXTS / 2)
@@ -254,13 +254,13 @@ static void files_of_a_user_share_a_limit(void)
 	struct user first;
 
 	begin();
-	first = start_user(NOBODY, take_contexts);
+	first = start_user(UNPRIVILEGED, take_contexts);
 	CHECK_EQUAL(first.taken, USER_IDS);
-	as_user(NOBODY, find_no_context);
-	as_user(NOBODY - 1, use_all);
+	as_user(UNPRIVILEGED, find_no_context);
+	as_user(UNPRIVILEGED - 1, use_all);
 	stop_user(first);
 	need_nothing_left();
-	as_user(NOBODY, use_all);
+	as_user(UNPRIVILEGED, use_all);
 }
 
 /* More than the limits of file and user in total, but one at a time. */
@@ -283,10 +283,10 @@ static void take_and_give_back(void)
 	}
 }
 
-static void what_was_given_back_does_not_count(void)
+static void released_objects_are_uncharged(void)
 {
 	begin();
-	as_user(NOBODY, take_and_give_back);
+	as_user(UNPRIVILEGED, take_and_give_back);
 	need_nothing_left();
 }
 
@@ -297,14 +297,14 @@ static void users_together_leave_contexts_to_the_privileged(void)
 
 	begin();
 	for (i = 0; i < 2; i++)
-		users[i] = start_user(NOBODY - i, take_contexts);
+		users[i] = start_user(UNPRIVILEGED - i, take_contexts);
 	CHECK_EQUAL(users[0].taken + users[1].taken, FWIF_MAX_CONTEXTS - RESERVED_IDS);
-	as_user(NOBODY - 2, find_no_context);
+	as_user(UNPRIVILEGED - 2, find_no_context);
 	as_user(0, use_all);
 	for (i = 0; i < 2; i++)
 		stop_user(users[i]);
 	need_nothing_left();
-	as_user(NOBODY - 2, use_all);
+	as_user(UNPRIVILEGED - 2, use_all);
 }
 
 static void user_leaves_memory_to_others(void)
@@ -312,14 +312,14 @@ static void user_leaves_memory_to_others(void)
 	struct user first;
 
 	begin();
-	first = start_user(NOBODY, take_memory);
+	first = start_user(UNPRIVILEGED, take_memory);
 	CHECK_EQUAL(first.taken, USER_BYTES / LIST_BYTES);
-	as_user(NOBODY, find_no_memory);
-	as_user(NOBODY - 1, use_all);
+	as_user(UNPRIVILEGED, find_no_memory);
+	as_user(UNPRIVILEGED - 1, use_all);
 	as_user(0, use_all);
 	stop_user(first);
 	need_nothing_left();
-	as_user(NOBODY, use_all);
+	as_user(UNPRIVILEGED, use_all);
 }
 
 /* Privileged users can have all ids, and the error has a name. */
@@ -330,11 +330,11 @@ static void privileged_may_take_all_ids(void)
 	begin();
 	root = start_user(0, take_contexts);
 	CHECK_EQUAL(root.taken, FWIF_MAX_CONTEXTS);
-	as_user(NOBODY, find_no_context);
+	as_user(UNPRIVILEGED, find_no_context);
 	as_user(0, find_no_context);
 	stop_user(root);
 	need_nothing_left();
-	as_user(NOBODY, use_all);
+	as_user(UNPRIVILEGED, use_all);
 }
 
 /* Change the user and keep one capability. */
@@ -363,13 +363,13 @@ static void one_of_two_capabilities_is_enough(void)
 	unsigned int i;
 
 	begin();
-	first = start_user(NOBODY, take_contexts);
+	first = start_user(UNPRIVILEGED, take_contexts);
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		pid_t pid = fork();
 		int status;
 
 		if (!pid) {
-			become_with(NOBODY, table[i].capability);
+			become_with(UNPRIVILEGED, table[i].capability);
 			(table[i].enough ? use_all : find_no_context)();
 			exit(0);
 		}
@@ -429,10 +429,10 @@ static void ids_of_a_user_namespace_count_as_its_owner(void)
 		return;
 	}
 	/* A busy id and an idle user: the result depends on another's namespace. */
-	as_delegated(NOBODY, use_all);
-	first = start_user(NOBODY, take_contexts);
-	as_delegated(NOBODY, find_no_context);
-	as_delegated(NOBODY - 1, use_all);
+	as_delegated(UNPRIVILEGED, use_all);
+	first = start_user(UNPRIVILEGED, take_contexts);
+	as_delegated(UNPRIVILEGED, find_no_context);
+	as_delegated(UNPRIVILEGED - 1, use_all);
 	stop_user(first);
 }
 
@@ -496,7 +496,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(render_context_that_half_fits_leaves_nothing),
 	TEST_CASE(firmware_memory_of_a_file_is_limited),
 	TEST_CASE(files_of_a_user_share_a_limit),
-	TEST_CASE(what_was_given_back_does_not_count),
+	TEST_CASE(released_objects_are_uncharged),
 	TEST_CASE(users_together_leave_contexts_to_the_privileged),
 	TEST_CASE(user_leaves_memory_to_others),
 	TEST_CASE(privileged_may_take_all_ids),

@@ -16,7 +16,7 @@
 
 #define TARGET		FX_FREE
 #define VERTICES	(FX_FREE + MIB)
-#define NOWHERE		(FX_FREE + 64 * MIB)
+#define UNMAPPED_VA	(FX_FREE + 64 * MIB)
 #define GREEN		0xff00ff00u
 #define IMPATIENT_MS	300	/* time limit of a job */
 #define ANY		0u	/* any fault */
@@ -115,14 +115,14 @@ static void draw_without_state(struct frame *f)
 	f->stream += PUMICE_VDM_STATE_CMD_WORDS * 4;
 }
 
-static void stream_nowhere(struct frame *f)
+static void unmapped_stream(struct frame *f)
 {
-	f->stream = NOWHERE;
+	f->stream = UNMAPPED_VA;
 }
 
-static void state_nowhere(struct frame *f)
+static void unmapped_state(struct frame *f)
 {
-	CHANGE(f, f->stream, vdm_state_cmd, it.addr = NOWHERE);
+	CHANGE(f, f->stream, vdm_state_cmd, it.addr = UNMAPPED_VA);
 }
 
 static void too_many_varyings(struct frame *f)
@@ -140,23 +140,23 @@ static void no_vertex_program(struct frame *f)
 	CHANGE(f, f->state, vdm_state, memset(it.vertex, 0, sizeof(it.vertex)));
 }
 
-static void vertex_pds_nowhere(struct frame *f)
+static void unmapped_vertex_pds(struct frame *f)
 {
 	/* The stage is the state's first field. */
-	CHANGE(f, f->state, stage, it.pds_addr = NOWHERE);
+	CHANGE(f, f->state, stage, it.pds_addr = UNMAPPED_VA);
 }
 
-static void attribute_nowhere(struct frame *f)
+static void unmapped_attribute(struct frame *f)
 {
 	u32 *pds = pds_of(f, words_at(f, f->state));
 	struct pumice_pds_insn insn;
 
 	pumice_pds_unpack(pds, &insn);
-	insn.addr = NOWHERE;
+	insn.addr = UNMAPPED_VA;
 	pumice_pds_pack(pds, &insn);
 }
 
-static void vertex_program_of_ones(struct frame *f)
+static void all_ones_vertex_program(struct frame *f)
 {
 	memset(usc_of(f, words_at(f, f->state)), 0xff, 16);
 }
@@ -173,9 +173,9 @@ static void topology_of_no_kind(struct frame *f)
 	CHANGE(f, f->stream + PUMICE_VDM_STATE_CMD_WORDS * 4, vdm_draw, it.topology = 7);
 }
 
-static void record_nowhere(struct frame *f)
+static void unmapped_record(struct frame *f)
 {
-	f->record = NOWHERE;
+	f->record = UNMAPPED_VA;
 }
 
 static void no_outputs(struct frame *f)
@@ -188,32 +188,32 @@ static void too_many_outputs(struct frame *f)
 	CHANGE(f, f->record, pdm_render, it.outputs = 63);
 }
 
-static void record_of_ones(struct frame *f)
+static void all_ones_record(struct frame *f)
 {
 	memset(words_at(f, f->record), 0xff, PUMICE_PDM_RENDER_WORDS * 4);
 }
 
-static void isp_state_nowhere(struct frame *f)
+static void unmapped_isp_state(struct frame *f)
 {
-	CHANGE(f, f->state, vdm_state, it.isp_state = NOWHERE);
+	CHANGE(f, f->state, vdm_state, it.isp_state = UNMAPPED_VA);
 }
 
-static void tsp_state_nowhere(struct frame *f)
+static void unmapped_tsp_state(struct frame *f)
 {
-	CHANGE(f, f->state, vdm_state, it.tsp_state = NOWHERE);
+	CHANGE(f, f->state, vdm_state, it.tsp_state = UNMAPPED_VA);
 }
 
-static void isp_state_of_ones(struct frame *f)
+static void all_ones_isp_state(struct frame *f)
 {
 	memset(words_at(f, f->isp), 0xff, PUMICE_ISP_STATE_WORDS * 4);
 }
 
-static void tsp_state_of_ones(struct frame *f)
+static void all_ones_tsp_state(struct frame *f)
 {
 	memset(words_at(f, f->tsp), 0xff, PUMICE_TSP_STATE_WORDS * 4);
 }
 
-static void fragment_program_of_ones(struct frame *f)
+static void all_ones_fragment_program(struct frame *f)
 {
 	memset(usc_of(f, words_at(f, f->tsp)), 0xff, 16);
 }
@@ -225,7 +225,7 @@ static void fragment_program_for_vertices(struct frame *f)
 	memcpy(usc_of(f, words_at(f, f->tsp)), shader.words, 16);
 }
 
-static void pbe_state_of_ones(struct frame *f)
+static void all_ones_pbe_state(struct frame *f)
 {
 	struct pumice_pds_insn insn;
 	struct pumice_pdm_render record;
@@ -235,14 +235,14 @@ static void pbe_state_of_ones(struct frame *f)
 	memset(words_at(f, insn.addr), 0xff, PUMICE_PBE_STATE_WORDS * 4);
 }
 
-static void target_nowhere(struct frame *f)
+static void unmapped_target(struct frame *f)
 {
-	f->record = render_store_record(f->r, NOWHERE);
+	f->record = render_store_record(f->r, UNMAPPED_VA);
 }
 
-static void depth_nowhere(struct frame *f)
+static void unmapped_depth(struct frame *f)
 {
-	CHANGE(f, f->record, pdm_render, it.depth_store = true; it.depth_addr = NOWHERE;
+	CHANGE(f, f->record, pdm_render, it.depth_store = true; it.depth_addr = UNMAPPED_VA;
 	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.depth_stride = RENDER_SIZE * 4);
 }
 
@@ -257,31 +257,31 @@ static const struct damage damages[] = {
 	{ "sub-list that calls itself", sub_list_that_calls_itself, 1, PUMICE_FAULT_VDM_DEPTH },
 	{ "return without call", return_without_call, 1, PUMICE_FAULT_VDM_RETURN },
 	{ "draw without state", draw_without_state, 1, PUMICE_FAULT_VDM_STATE },
-	{ "stream nowhere", stream_nowhere, 1, UNMAPPED },
-	{ "state nowhere", state_nowhere, 1, UNMAPPED },
+	{ "unmapped stream", unmapped_stream, 1, UNMAPPED },
+	{ "unmapped state", unmapped_state, 1, UNMAPPED },
 	{ "too many varyings", too_many_varyings, 1, PUMICE_FAULT_VDM_STATE },
 	{ "points of no size", points_of_no_size, 1, PUMICE_FAULT_VDM_STATE },
 	{ "no vertex program", no_vertex_program, 1, PUMICE_FAULT_VDM_STATE },
-	{ "vertex PDS program nowhere", vertex_pds_nowhere, 1, UNMAPPED },
-	{ "attribute nowhere", attribute_nowhere, 1, UNMAPPED },
-	{ "vertex program of ones", vertex_program_of_ones, 1, ANY },
+	{ "unmapped vertex PDS program", unmapped_vertex_pds, 1, UNMAPPED },
+	{ "unmapped attribute", unmapped_attribute, 1, UNMAPPED },
+	{ "vertex program with all bits set", all_ones_vertex_program, 1, ANY },
 	{ "vertex program that is an end of tile", vertex_program_that_is_an_end_of_tile, 1,
 	  PUMICE_FAULT_USC_STAGE },
 	{ "topology of no kind", topology_of_no_kind, 1, ANY },
-	{ "record nowhere", record_nowhere, 2, UNMAPPED },
+	{ "unmapped record", unmapped_record, 2, UNMAPPED },
 	{ "no outputs", no_outputs, 2, PUMICE_FAULT_PDM_RENDER },
 	{ "too many outputs", too_many_outputs, 2, PUMICE_FAULT_PDM_RENDER },
-	{ "record of ones", record_of_ones, 2, PUMICE_FAULT_PDM_RENDER },
-	{ "ISP state nowhere", isp_state_nowhere, 2, UNMAPPED },
-	{ "TSP state nowhere", tsp_state_nowhere, 2, UNMAPPED },
-	{ "ISP state of ones", isp_state_of_ones, 2, PUMICE_FAULT_ISP_STATE },
-	{ "TSP state of ones", tsp_state_of_ones, 2, PUMICE_FAULT_TSP_STATE },
-	{ "fragment program of ones", fragment_program_of_ones, 2, ANY },
+	{ "record with all bits set", all_ones_record, 2, PUMICE_FAULT_PDM_RENDER },
+	{ "unmapped ISP state", unmapped_isp_state, 2, UNMAPPED },
+	{ "unmapped TSP state", unmapped_tsp_state, 2, UNMAPPED },
+	{ "ISP state with all bits set", all_ones_isp_state, 2, PUMICE_FAULT_ISP_STATE },
+	{ "TSP state with all bits set", all_ones_tsp_state, 2, PUMICE_FAULT_TSP_STATE },
+	{ "fragment program with all bits set", all_ones_fragment_program, 2, ANY },
 	{ "fragment program for vertices", fragment_program_for_vertices, 2,
 	  PUMICE_FAULT_USC_STAGE },
-	{ "PBE state of ones", pbe_state_of_ones, 2, PUMICE_FAULT_PBE_STATE },
-	{ "target nowhere", target_nowhere, 2, UNMAPPED },
-	{ "depth nowhere", depth_nowhere, 2, UNMAPPED },
+	{ "PBE state with all bits set", all_ones_pbe_state, 2, PUMICE_FAULT_PBE_STATE },
+	{ "unmapped target", unmapped_target, 2, UNMAPPED },
+	{ "unmapped depth", unmapped_depth, 2, UNMAPPED },
 	{ "counters that are not there", counters_that_are_not_there, 2, ANY },
 };
 

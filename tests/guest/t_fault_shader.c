@@ -362,7 +362,7 @@ static void job_with_many_faults_reports_one(void)
 		     PUMICE_UNIT_USC_DATA);
 }
 
-static void jobs_behind_a_faulting_one_run(void)
+static void jobs_after_a_faulting_one_run(void)
 {
 	struct fixture fx = fx_open();
 	u64 bad = fx_store_stream(&fx, UNMAPPED, 0);
@@ -392,7 +392,7 @@ static void job_that_waits_for_a_faulting_one_runs(void)
 	fx_check_words(good.data.cpu, 32);
 }
 
-static void last_fault_is_the_one_told(void)
+static void last_fault_is_the_one_reported(void)
 {
 	struct fixture fx = fx_open();
 
@@ -435,9 +435,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(local_access_misaligned),
 	TEST_CASE(barrier_that_is_never_reached),
 	TEST_CASE(job_with_many_faults_reports_one),
-	TEST_CASE(jobs_behind_a_faulting_one_run),
+	TEST_CASE(jobs_after_a_faulting_one_run),
 	TEST_CASE(job_that_waits_for_a_faulting_one_runs),
-	TEST_CASE(last_fault_is_the_one_told),
+	TEST_CASE(last_fault_is_the_one_reported),
 	TEST_CASE(hundred_faults_in_a_row_do_no_harm),
 };
 

@@ -51,7 +51,7 @@ static void foreign_signal(const struct foreign *foreign)
 }
 
 /* Submit a job that stores words once the foreign fence has signaled. */
-static void submit_behind(struct fixture *fx, const struct foreign *foreign)
+static void submit_after(struct fixture *fx, const struct foreign *foreign)
 {
 	struct drm_pumice_sync syncs[] = { wait_for(foreign->sync, 0), then_signal(fx->sync, 0) };
 	struct drm_pumice_job job = {
@@ -68,7 +68,7 @@ static void job_waits_for_a_fence_of_another_driver(void)
 	struct fixture fx = fx_open();
 	struct foreign foreign = foreign_fence(fx.fd);
 
-	submit_behind(&fx, &foreign);
+	submit_after(&fx, &foreign);
 	CHECK(sync_is_pending(fx.fd, fx.sync, 0));
 	CHECK_EQUAL(fx.data.cpu[0], 0);
 	foreign_signal(&foreign);
@@ -82,7 +82,7 @@ static void context_that_waits_for_another_driver_can_be_destroyed(void)
 	struct fixture fx = fx_open();
 	struct foreign foreign = foreign_fence(fx.fd);
 
-	submit_behind(&fx, &foreign);
+	submit_after(&fx, &foreign);
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	foreign_signal(&foreign);
 	need_wait(fx.fd, fx.sync, 0);

@@ -77,7 +77,7 @@ static void pages_must_make_sense(void)
 		}, bad[i].error);
 }
 
-static void odd_sizes_are_taken(void)
+static void odd_sizes_are_accepted(void)
 {
 	static const struct {
 		u32 initial, max, grow, threshold;
@@ -191,7 +191,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(list_is_made_and_destroyed),
 	TEST_CASE(flags_and_padding_must_be_zero),
 	TEST_CASE(pages_must_make_sense),
-	TEST_CASE(odd_sizes_are_taken),
+	TEST_CASE(odd_sizes_are_accepted),
 	TEST_CASE(vm_must_be_of_the_file),
 	TEST_CASE(list_of_another_file_cannot_be_destroyed),
 	TEST_CASE(lists_of_a_file_are_limited),

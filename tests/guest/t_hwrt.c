@@ -86,7 +86,7 @@ static void shape_must_be_one_there_is(void)
 	}
 }
 
-static void every_shape_is_taken(void)
+static void every_shape_is_accepted(void)
 {
 	static const u32 sizes[] = { 1, 31, 33, 1000, DRM_PUMICE_MAX_RENDER_SIZE };
 	struct hwrt_fixture g = hwrt_fixture();
@@ -107,7 +107,7 @@ static void every_shape_is_taken(void)
 	}
 }
 
-static void spill_must_lie_in_the_users_part(void)
+static void spill_must_be_in_the_users_part(void)
 {
 	struct hwrt_fixture g = hwrt_fixture();
 	u64 end = need_info(g.fd).va_end, start = need_info(g.fd).va_start;
@@ -212,8 +212,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(set_is_made_and_destroyed),
 	TEST_CASE(flags_and_padding_must_be_zero),
 	TEST_CASE(shape_must_be_one_there_is),
-	TEST_CASE(every_shape_is_taken),
-	TEST_CASE(spill_must_lie_in_the_users_part),
+	TEST_CASE(every_shape_is_accepted),
+	TEST_CASE(spill_must_be_in_the_users_part),
 	TEST_CASE(lists_must_exist_in_the_same_vm),
 	TEST_CASE(ids_are_the_files),
 	TEST_CASE(sets_of_a_file_are_limited),

@@ -173,7 +173,7 @@ static void exported_memory_lives_until_its_file_is_closed(void)
 	need_nothing_left();
 }
 
-static void destroyed_objects_are_gone_before_the_file_is_closed(void)
+static void destroyed_objects_are_freed_before_the_file_is_closed(void)
 {
 	int fd = need_gpu();
 	u32 round;
@@ -248,7 +248,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(fence_may_outlive_its_file),
 	TEST_CASE(mapped_memory_outlives_its_file_until_it_is_unmapped),
 	TEST_CASE(exported_memory_lives_until_its_file_is_closed),
-	TEST_CASE(destroyed_objects_are_gone_before_the_file_is_closed),
+	TEST_CASE(destroyed_objects_are_freed_before_the_file_is_closed),
 	TEST_CASE(refused_calls_leave_nothing),
 	TEST_CASE(unbound_memory_is_freed_while_its_vm_lives),
 	TEST_CASE(nothing_keeps_the_module),

@@ -105,7 +105,7 @@ static void bad_arguments_are_refused(void)
 	CHECK_EQUAL(need_advised(fd, handle, DRM_PUMICE_BO_WILLNEED), 1);
 }
 
-static void what_is_not_needed_is_purged(void)
+static void unneeded_buffers_are_purged(void)
 {
 	struct fixture fx = fx_open();
 	u32 handle = need_cached(&fx, 0);
@@ -128,7 +128,7 @@ static void exclusive_buffer_is_purged_too(void)
 	fx_check_works(&fx);
 }
 
-static void what_is_needed_stays(void)
+static void needed_buffers_are_kept(void)
 {
 	struct fixture fx = fx_open();
 	u32 never = need_cached(&fx, 0), again = need_cached(&fx, 0);
@@ -145,7 +145,7 @@ static void what_is_needed_stays(void)
 }
 
 /* Advice about a buffer that is bound, in whole or in part, applies after its unbinding. */
-static void what_is_bound_stays_until_it_is_not(void)
+static void bound_buffers_are_kept_until_unbound(void)
 {
 	struct fixture fx = fx_open();
 	u32 handle = need_cached(&fx, 0);
@@ -163,7 +163,7 @@ static void what_is_bound_stays_until_it_is_not(void)
 	check_purged(&fx, handle);
 }
 
-static void what_a_second_vm_uses_stays(void)
+static void buffers_bound_in_a_second_vm_are_kept(void)
 {
 	struct fixture fx = fx_open();
 	u32 handle = need_cached(&fx, 0), second = need_vm(fx.fd);
@@ -177,7 +177,7 @@ static void what_a_second_vm_uses_stays(void)
 	check_purged(&fx, handle);
 }
 
-static void what_is_mapped_or_shared_stays(void)
+static void mapped_or_shared_buffers_are_kept(void)
 {
 	struct fixture fx = fx_open();
 	u32 mapped = need_cached(&fx, 0), shared = need_cached(&fx, 0);
@@ -198,7 +198,7 @@ static void what_is_mapped_or_shared_stays(void)
 }
 
 /* Asynchronous operations reference their buffers from the call on. */
-static void what_a_queued_bind_needs_stays(void)
+static void buffers_of_a_queued_bind_are_kept(void)
 {
 	struct fixture fx = fx_open();
 	u32 handle = need_cached(&fx, 0), gate = need_sync(fx.fd), done = need_sync(fx.fd);
@@ -249,7 +249,7 @@ static void use_memory(u64 bytes)
  * The intended use: processes need more than is free, and get it. The buffers hold the
  * difference; if they were not purged, the OOM killer would end the process.
  */
-static void memory_that_is_short_comes_from_what_is_not_needed(void)
+static void memory_pressure_purges_unneeded_buffers(void)
 {
 	const u32 count = 64;
 	struct fixture fx = fx_open();
@@ -297,14 +297,14 @@ static void advice_outlives_nothing(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(bad_arguments_are_refused),
-	TEST_CASE(what_is_not_needed_is_purged),
+	TEST_CASE(unneeded_buffers_are_purged),
 	TEST_CASE(exclusive_buffer_is_purged_too),
-	TEST_CASE(what_is_needed_stays),
-	TEST_CASE(what_is_bound_stays_until_it_is_not),
-	TEST_CASE(what_a_second_vm_uses_stays),
-	TEST_CASE(what_is_mapped_or_shared_stays),
-	TEST_CASE(what_a_queued_bind_needs_stays),
-	TEST_CASE(memory_that_is_short_comes_from_what_is_not_needed),
+	TEST_CASE(needed_buffers_are_kept),
+	TEST_CASE(bound_buffers_are_kept_until_unbound),
+	TEST_CASE(buffers_bound_in_a_second_vm_are_kept),
+	TEST_CASE(mapped_or_shared_buffers_are_kept),
+	TEST_CASE(buffers_of_a_queued_bind_are_kept),
+	TEST_CASE(memory_pressure_purges_unneeded_buffers),
 	TEST_CASE(advice_outlives_nothing),
 };
 

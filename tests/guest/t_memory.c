@@ -116,7 +116,7 @@ static void make_small_bos(void)
 }
 
 /* The child is stopped, and its parent is not affected. */
-static void run_beside(void (*greedy)(void))
+static void run_in_parallel(void (*greedy)(void))
 {
 	struct fixture fx = fx_open();
 	u64 stream = fx_store_stream(&fx, FX_FREE, 1);
@@ -138,12 +138,12 @@ static void run_beside(void (*greedy)(void))
 
 static void page_tables_count_against_the_callers_limit(void)
 {
-	run_beside(make_tables);
+	run_in_parallel(make_tables);
 }
 
 static void small_bos_count_against_the_callers_limit(void)
 {
-	run_beside(make_small_bos);
+	run_in_parallel(make_small_bos);
 }
 
 /** struct held - a VM whose asynchronous binds wait */

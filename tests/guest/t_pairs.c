@@ -57,7 +57,7 @@
 #define THREADS		4u	/* two for each call, alternately */
 #define ROUNDS		4u	/* minimum for each thread, however busy the machine is */
 #define JOBS		8u	/* calls of SUBMIT before the threads start */
-#define GONE_NS		(300 * 1000 * NS_PER_MS)
+#define RELEASE_NS	(300 * 1000 * NS_PER_MS)
 
 /* Pairs that `make check` runs: calls that destroy or move against calls that use. */
 static const struct {
@@ -314,9 +314,9 @@ static bool is_empty(struct counts c)
 }
 
 /* The debug kernel frees objects much later than the call that released them. */
-static void need_all_gone(void)
+static void need_all_released(void)
 {
-	const u64 deadline = now_ns() + GONE_NS;
+	const u64 deadline = now_ns() + RELEASE_NS;
 
 	while (!is_empty(need_counts()) && now_ns() < deadline)
 		usleep(2000);
@@ -381,7 +381,7 @@ static bool run_seed(struct kind *kind, u32 first, u32 second, u32 seed)
 	check_next_jobs();
 	for (i = 0; i < kind->files; i++)
 		fuzz_close(&files[i]);
-	need_all_gone();
+	need_all_released();
 	return sides[0].done && sides[1].done;
 }
 
@@ -435,7 +435,7 @@ static void run_pairs(u32 files, bool signals)
 	struct kind kind = { .files = files, .signals = signals };
 
 	CHECK(fuzz_call_count <= MOST_CALLS);
-	need_all_gone();
+	need_all_released();
 	if (!which)
 		run_short_list(&kind);
 	else

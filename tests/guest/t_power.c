@@ -195,7 +195,7 @@ static void clock_goes_on_during_sleep(void)
 	CHECK(after.gpu_ticks > before.gpu_ticks);
 }
 
-static void function_reset_during_sleep_harms_nobody(void)
+static void function_reset_during_sleep_harms_no_context(void)
 {
 	struct fixture fx = fx_open();
 
@@ -284,7 +284,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(mapping_changed_during_sleep_is_seen),
 	TEST_CASE(objects_may_go_during_sleep),
 	TEST_CASE(clock_goes_on_during_sleep),
-	TEST_CASE(function_reset_during_sleep_harms_nobody),
+	TEST_CASE(function_reset_during_sleep_harms_no_context),
 	TEST_CASE(driver_may_go_and_come_during_sleep),
 	TEST_CASE(context_goes_on_after_the_system_slept),
 	TEST_CASE(jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep),

@@ -23,7 +23,7 @@ static const struct {
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
-static void null_pointer_tells_the_size(void)
+static void null_pointer_returns_the_size(void)
 {
 	int fd = need_gpu();
 	u32 i;
@@ -92,7 +92,7 @@ static void buffer_of_no_bytes_is_not_touched(void)
 	CHECK_EQUAL(buffer[0], FILL);
 }
 
-static void long_buffer_is_zeroed_behind(void)
+static void long_buffer_is_zeroed_after_the_known_part(void)
 {
 	int fd = need_gpu();
 	u8 buffer[sizeof(struct drm_pumice_query_gpu) + 64];
@@ -205,12 +205,12 @@ static void both_clocks_go_forward(void)
 }
 
 static const struct test_case cases[] = {
-	TEST_CASE(null_pointer_tells_the_size),
+	TEST_CASE(null_pointer_returns_the_size),
 	TEST_CASE(null_pointer_ignores_the_size_given),
 	TEST_CASE(short_buffer_is_filled_as_far_as_it_goes),
 	TEST_CASE(older_statistics_are_as_they_were),
 	TEST_CASE(buffer_of_no_bytes_is_not_touched),
-	TEST_CASE(long_buffer_is_zeroed_behind),
+	TEST_CASE(long_buffer_is_zeroed_after_the_known_part),
 	TEST_CASE(unknown_type_is_refused),
 	TEST_CASE(bad_pointer_gives_efault),
 	TEST_CASE(pointer_into_the_kernel_gives_efault),

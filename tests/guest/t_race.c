@@ -347,12 +347,12 @@ static void race_time_outs(bool signals)
 	race_run(signals, steps, 4);
 }
 
-static void time_outs_beside_jobs_and_binds(void)
+static void time_outs_in_parallel_with_jobs_and_binds(void)
 {
 	race_time_outs(false);
 }
 
-static void time_outs_beside_jobs_and_binds_with_signals(void)
+static void time_outs_in_parallel_with_jobs_and_binds_and_signals(void)
 {
 	race_time_outs(true);
 }
@@ -362,8 +362,8 @@ static const struct test_case cases[] = {
 	TEST_CASE_SECONDS(submit_while_a_shared_bo_is_unmapped_with_signals, 2 * RACE_MAX),
 	TEST_CASE_SECONDS(map_while_the_same_bo_is_unmapped, 2 * RACE_MAX),
 	TEST_CASE_SECONDS(map_while_the_same_bo_is_unmapped_with_signals, 2 * RACE_MAX),
-	TEST_CASE_SECONDS(time_outs_beside_jobs_and_binds, 2 * RACE_MAX),
-	TEST_CASE_SECONDS(time_outs_beside_jobs_and_binds_with_signals, 2 * RACE_MAX),
+	TEST_CASE_SECONDS(time_outs_in_parallel_with_jobs_and_binds, 2 * RACE_MAX),
+	TEST_CASE_SECONDS(time_outs_in_parallel_with_jobs_and_binds_and_signals, 2 * RACE_MAX),
 };
 
 TEST_MAIN_TIMEOUT(cases, USUAL_MS)

@@ -255,7 +255,7 @@ static u32 submit_held(struct render *r, u32 waiting, u32 ending)
 }
 
 /* The geometry job is not started while its fragment job must wait. */
-static void geometry_waits_for_what_its_fragment_job_waits_for(void)
+static void geometry_waits_for_the_dependencies_of_its_fragment_job(void)
 {
 	struct render r = fresh_render();
 	u32 done = submit_held(&r, 1, 0);
@@ -267,7 +267,7 @@ static void geometry_waits_for_what_its_fragment_job_waits_for(void)
 	CHECK_EQUAL(sync_status(r.fx.fd, done, 0), 1);
 }
 
-static void compute_sees_what_comes_before(void)
+static void compute_sees_results_of_earlier_jobs(void)
 {
 	struct render r = fresh_render();
 	struct drm_pumice_sync signal = then_signal(need_sync(r.fx.fd), 0), wait;
@@ -464,8 +464,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(many_pairs_in_one_call_run_in_order),
 	TEST_CASE(many_pairs_in_flight_end),
 	TEST_CASE(fence_of_a_pair_is_the_end_of_both_jobs),
-	TEST_CASE(geometry_waits_for_what_its_fragment_job_waits_for),
-	TEST_CASE(compute_sees_what_comes_before),
+	TEST_CASE(geometry_waits_for_the_dependencies_of_its_fragment_job),
+	TEST_CASE(compute_sees_results_of_earlier_jobs),
 	TEST_CASE(unbound_streams_fault_and_the_context_goes_on),
 	TEST_CASE(nonsense_ends),
 	TEST_CASE(scene_of_another_size_or_context_is_new),

@@ -268,7 +268,7 @@ static void check_resets(int fd, u64 count, u64 guilty, u64 innocent)
 }
 
 /* For its own contexts, destroyed ones included; and for the GPU since it was opened. */
-static void file_learns_what_resets_and_time_outs_did_to_it(void)
+static void file_reports_resets_and_time_outs(void)
 {
 	struct fixture hanging, lost, idle;
 	int later;
@@ -351,7 +351,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(jobs_may_time_out_after_4_ms),
 	TEST_CASE(jobs_may_time_out_after_100_ms),
 	TEST_CASE_RESETS(asynchronous_bind_may_reset_the_gpu),
-	TEST_CASE(file_learns_what_resets_and_time_outs_did_to_it),
+	TEST_CASE(file_reports_resets_and_time_outs),
 	TEST_CASE(destroyed_contexts_are_not_blamed),
 	TEST_CASE(arguments_of_the_reset_query_must_be_zero),
 	TEST_CASE_RESETS(reset_is_announced_where_the_kernel_can),

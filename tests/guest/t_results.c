@@ -227,12 +227,12 @@ static void every_counter_describes_itself(void)
 	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_PERF_COUNTER_GET, &counter), ENOENT);
 }
 
-#define NOBODY		65534
+#define UNPRIVILEGED	65534
 #define CAP_PERFMON_BIT	38	/* CAP_PERFMON, which older headers do not have */
 #define PARANOID	"/proc/sys/dev/pumice/perf_paranoid"
 
 /* Run on an open file as an unprivileged user, or with one capability. */
-static void as_nobody(int fd, int capability, void (*run)(int fd))
+static void as_unprivileged(int fd, int capability, void (*run)(int fd))
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
@@ -242,8 +242,8 @@ static void as_nobody(int fd, int capability, void (*run)(int fd))
 	CHECK(pid >= 0);
 	if (!pid) {
 		CHECK_OK(prctl(PR_SET_KEEPCAPS, capability >= 0));
-		CHECK_OK(setgid(NOBODY));
-		CHECK_OK(setuid(NOBODY));
+		CHECK_OK(setgid(UNPRIVILEGED));
+		CHECK_OK(setuid(UNPRIVILEGED));
 		if (capability >= 0) {
 			data[capability / 32].effective = 1u << capability % 32;
 			data[capability / 32].permitted = 1u << capability % 32;
@@ -297,10 +297,10 @@ static void global_counters_need_rights(void)
 	int fd = need_gpu();
 
 	find_every_counter(fd);
-	as_nobody(fd, -1, find_own_counters_only);
-	as_nobody(fd, CAP_SYS_NICE, find_own_counters_only);
-	as_nobody(fd, CAP_PERFMON_BIT, find_every_counter);
-	as_nobody(fd, CAP_SYS_ADMIN, find_every_counter);
+	as_unprivileged(fd, -1, find_own_counters_only);
+	as_unprivileged(fd, CAP_SYS_NICE, find_own_counters_only);
+	as_unprivileged(fd, CAP_PERFMON_BIT, find_every_counter);
+	as_unprivileged(fd, CAP_SYS_ADMIN, find_every_counter);
 }
 
 static void administrator_may_give_global_counters_away(void)
@@ -308,12 +308,12 @@ static void administrator_may_give_global_counters_away(void)
 	int fd = need_gpu();
 
 	CHECK_OK(write_file(PARANOID, "0"));
-	as_nobody(fd, -1, find_every_counter);
+	as_unprivileged(fd, -1, find_every_counter);
 	CHECK_OK(write_file(PARANOID, "1"));
-	as_nobody(fd, -1, find_own_counters_only);
+	as_unprivileged(fd, -1, find_own_counters_only);
 	CHECK_EQUAL(write_file(PARANOID, "2"), -EINVAL);
 	CHECK_EQUAL(write_file(PARANOID, "-1"), -EINVAL);
-	as_nobody(fd, -1, find_own_counters_only);
+	as_unprivileged(fd, -1, find_own_counters_only);
 }
 
 /* Jobs of another context before, between and after do not count. */
@@ -423,7 +423,7 @@ static void label_of_a_buffer_is_checked(void)
 	CHECK_ERROR(gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args), EINVAL);
 }
 
-static void label_stands_in_debugfs(void)
+static void label_is_shown_in_debugfs(void)
 {
 	char name[64], path[128], text[65536];
 	int fd = need_gpu(), file;
@@ -462,7 +462,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(statistics_count_and_survive_a_reset),
 	TEST_CASE(statistics_show_the_present),
 	TEST_CASE(label_of_a_buffer_is_checked),
-	TEST_CASE(label_stands_in_debugfs),
+	TEST_CASE(label_is_shown_in_debugfs),
 };
 
 TEST_MAIN(cases)

@@ -43,7 +43,7 @@ static void refuse(struct submit_fixture *g, int error)
 	CHECK_EQUAL(need_state(g->fx.fd, g->fx.context).jobs_done, 0);
 }
 
-static void a_job_that_is_right_is_taken(void)
+static void valid_job_is_accepted(void)
 {
 	struct submit_fixture *g = submit_fixture();
 
@@ -196,7 +196,7 @@ static void too_small_strides_are_refused(void)
 	refuse(g, EINVAL);
 }
 
-static void first_published_job_is_still_taken(void)
+static void first_published_job_is_still_accepted(void)
 {
 	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_submit args = { .jobs = ARRAY_OF(&g->job, 1) };
@@ -318,7 +318,7 @@ static void point_of_a_binary_syncobj_is_refused(void)
 	refuse(g, EINVAL);
 }
 
-static void waiting_for_what_nobody_signals_is_refused(void)
+static void wait_without_a_signaler_is_refused(void)
 {
 	struct submit_fixture *g = submit_fixture();
 
@@ -352,7 +352,7 @@ static void waiting_for_a_later_job_is_refused(void)
 	CHECK_ERROR(sync_wait(g->fx.fd, g->fx.sync, 0, 0), EINVAL);
 }
 
-static void refused_job_is_told_and_no_job_is_submitted(void)
+static void index_of_refused_job_is_reported_and_no_job_is_submitted(void)
 {
 	struct submit_fixture *g = submit_fixture();
 	struct drm_pumice_job jobs[4] = { g->job, g->job, g->job, g->job };
@@ -394,7 +394,7 @@ static void refused_timeline_signal_adds_no_point(void)
 }
 
 static const struct test_case cases[] = {
-	TEST_CASE(a_job_that_is_right_is_taken),
+	TEST_CASE(valid_job_is_accepted),
 	TEST_CASE(submit_flags_are_refused),
 	TEST_CASE(submit_padding_must_be_zero),
 	TEST_CASE(index_of_the_failing_job_is_not_read),
@@ -407,7 +407,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(too_many_jobs_are_refused),
 	TEST_CASE(too_many_syncs_are_refused),
 	TEST_CASE(too_small_strides_are_refused),
-	TEST_CASE(first_published_job_is_still_taken),
+	TEST_CASE(first_published_job_is_still_accepted),
 	TEST_CASE(job_padding_must_be_zero),
 	TEST_CASE(perfmon_must_exist),
 	TEST_CASE(jobs_may_grow_by_zeroes_only),
@@ -418,10 +418,10 @@ static const struct test_case cases[] = {
 	TEST_CASE(syncobj_of_another_file_is_refused),
 	TEST_CASE(timeline_point_zero_is_refused),
 	TEST_CASE(point_of_a_binary_syncobj_is_refused),
-	TEST_CASE(waiting_for_what_nobody_signals_is_refused),
+	TEST_CASE(wait_without_a_signaler_is_refused),
 	TEST_CASE(waiting_for_ones_own_signal_is_refused),
 	TEST_CASE(waiting_for_a_later_job_is_refused),
-	TEST_CASE(refused_job_is_told_and_no_job_is_submitted),
+	TEST_CASE(index_of_refused_job_is_reported_and_no_job_is_submitted),
 	TEST_CASE(refused_call_leaves_a_signaled_syncobj_as_it_was),
 	TEST_CASE(refused_timeline_signal_adds_no_point),
 };

@@ -72,7 +72,7 @@ static void fills_are_as_of_the_cpu(void)
 	CHECK(g.fx.data.cpu[2001] != 0x12345678);
 }
 
-static void statistics_tell_of_transfers(void)
+static void statistics_count_transfers(void)
 {
 	struct transfer_fixture g = transfer_fixture();
 	struct drm_pumice_query_stats before = need_stats(g.fx.fd), after;
@@ -125,7 +125,7 @@ static void transfers_and_compute_wait_for_each_other(void)
 	fx_check_words(g.fx.data.cpu + 512, 501);
 }
 
-static void faults_are_told_and_the_context_goes_on(void)
+static void faults_are_reported_and_the_context_goes_on(void)
 {
 	struct transfer_fixture g = transfer_fixture();
 	struct drm_pumice_context_get_state state;
@@ -203,7 +203,7 @@ static void context_destroyed_while_busy_ends_its_jobs(void)
 	CHECK_EQUAL(g.fx.data.cpu[0], 5);
 }
 
-static void transfers_go_on_beside_compute(void)
+static void transfers_run_in_parallel_with_compute(void)
 {
 	struct transfer_fixture g = transfer_fixture();
 	struct fixture compute = g.fx;
@@ -220,15 +220,15 @@ static void transfers_go_on_beside_compute(void)
 static const struct test_case cases[] = {
 	TEST_CASE(copies_are_as_of_the_cpu),
 	TEST_CASE(fills_are_as_of_the_cpu),
-	TEST_CASE(statistics_tell_of_transfers),
+	TEST_CASE(statistics_count_transfers),
 	TEST_CASE(jobs_of_a_context_run_in_order),
 	TEST_CASE(transfers_and_compute_wait_for_each_other),
-	TEST_CASE(faults_are_told_and_the_context_goes_on),
+	TEST_CASE(faults_are_reported_and_the_context_goes_on),
 	TEST_CASE(read_only_memory_is_not_written),
 	TEST_CASE(parameter_buffers_are_out_of_reach),
 	TEST_CASE(endless_transfer_costs_its_context),
 	TEST_CASE(context_destroyed_while_busy_ends_its_jobs),
-	TEST_CASE(transfers_go_on_beside_compute),
+	TEST_CASE(transfers_run_in_parallel_with_compute),
 };
 
 TEST_MAIN(cases)

@@ -48,7 +48,7 @@ static struct fixture fx_before_unplug(void)
 	return fx_open();
 }
 
-static void check_newer_gone(const struct fixture *fx)
+static void check_newer_ioctls_fail(const struct fixture *fx)
 {
 	u32 counter = 0;
 	u64 value;
@@ -73,7 +73,7 @@ static void check_newer_gone(const struct fixture *fx)
 }
 
 /* Every ioctl of an open file must return that the device was removed. */
-static void check_gone(const struct fixture *fx)
+static void check_all_ioctls_fail(const struct fixture *fx)
 {
 	struct drm_pumice_context_get_state state;
 	struct drm_pumice_job job = { .context = fx->context, .stream = FX_CODE };
@@ -92,7 +92,7 @@ static void check_gone(const struct fixture *fx)
 	CHECK_ERROR(gpu_context_destroy(fx->fd, fx->context), ENODEV);
 	CHECK_ERROR(gpu_context_state(fx->fd, fx->context, &state), ENODEV);
 	CHECK_ERROR(gpu_submit(fx->fd, &job, 1, NULL), ENODEV);
-	check_newer_gone(fx);
+	check_newer_ioctls_fail(fx);
 }
 
 static void open_files_get_enodev(void)
@@ -101,9 +101,9 @@ static void open_files_get_enodev(void)
 
 	fx_check_works(&fx);
 	need_unbound();
-	check_gone(&fx);
+	check_all_ioctls_fail(&fx);
 	check_fresh_device();
-	check_gone(&fx);
+	check_all_ioctls_fail(&fx);
 }
 
 static void closing_a_file_after_unplug_is_fine(void)
@@ -168,7 +168,7 @@ static void *wait_for_fence(void *arg)
 	return NULL;
 }
 
-static void who_waits_is_woken(void)
+static void waiters_are_woken(void)
 {
 	struct fixture fx = fx_before_unplug();
 	struct waiter waiter = { .fx = &fx, .result = 99 };
@@ -197,7 +197,7 @@ static void unbinding_and_binding_can_be_repeated(void)
 }
 
 /* Submit until the device is removed; exit with 0 if that was the reason. */
-static void submit_until_gone(int ready)
+static void submit_until_unplugged(int ready)
 {
 	struct fixture fx = fx_open();
 	const struct drm_pumice_job job = {
@@ -228,7 +228,7 @@ static void unplug_under_load(void)
 	for (i = 0; i < PROCESSES; i++) {
 		pids[i] = fork();
 		if (!pids[i])
-			submit_until_gone(fds[1]);
+			submit_until_unplugged(fds[1]);
 	}
 	for (i = 0; i < PROCESSES; i++)
 		CHECK(read(fds[0], &byte, 1) == 1);
@@ -243,7 +243,7 @@ static void unplug_under_load(void)
 	check_fresh_device();
 }
 
-static void processes_that_submit_meanwhile_learn_of_it(void)
+static void processes_that_submit_during_unplug_get_enodev(void)
 {
 	unplug_under_load();
 	need_nothing_left();
@@ -338,13 +338,13 @@ static void removed_device_comes_back_with_a_rescan(void)
 
 	fx_block(&fx);
 	need_removed();
-	check_gone(&fx);
+	check_all_ioctls_fail(&fx);
 	need_rescanned();
 	fresh = fx_open();
 	fx_check_works(&fresh);
 }
 
-static void function_level_reset_cancels_what_runs(void)
+static void function_level_reset_cancels_running_jobs(void)
 {
 	struct fixture fx = fx_before_unplug(), idle = fx_on(fx.fd);
 	struct drm_pumice_context_get_state state;
@@ -392,7 +392,7 @@ static void function_level_reset_can_be_repeated(void)
 	}
 }
 
-static void render_jobs_and_what_they_use_are_unplugged(void)
+static void render_jobs_and_their_objects_are_unplugged(void)
 {
 	struct fixture fx = fx_before_unplug();
 	struct render r = render_on(&fx);
@@ -521,8 +521,8 @@ static void gpu_that_does_not_come_back_is_unplugged(void)
 	CHECK_EQUAL(ended_status(running), -ECANCELED);
 	CHECK(ended_status(queued) < 0);
 	need_refusals(idle.fd);
-	check_gone(&idle);
-	check_gone(&fx);
+	check_all_ioctls_fail(&idle);
+	check_all_ioctls_fail(&fx);
 	check_wedged(events, "WEDGED=rebind,bus-reset");
 	CHECK_OK(set_module_parameter("slice_us", 0));
 	need_unbound();
@@ -535,18 +535,18 @@ static const struct test_case cases[] = {
 	TEST_CASE(closing_a_file_after_unplug_is_fine),
 	TEST_CASE(jobs_in_flight_end_with_enodev),
 	TEST_CASE(job_that_waits_for_another_context_ends_too),
-	TEST_CASE(who_waits_is_woken),
+	TEST_CASE(waiters_are_woken),
 	TEST_CASE(unbinding_and_binding_can_be_repeated),
-	TEST_CASE(processes_that_submit_meanwhile_learn_of_it),
+	TEST_CASE(processes_that_submit_during_unplug_get_enodev),
 	TEST_CASE(nothing_keeps_the_module_after_unplug),
 	TEST_CASE(imported_memory_is_unmapped_with_the_device),
 	TEST_CASE(memory_that_is_freed_meanwhile_is_unmapped_with_the_device),
 	TEST_CASE(removed_device_comes_back_with_a_rescan),
-	TEST_CASE(function_level_reset_cancels_what_runs),
+	TEST_CASE(function_level_reset_cancels_running_jobs),
 	TEST_CASE(contexts_without_jobs_survive_a_function_level_reset),
 	TEST_CASE(mappings_survive_a_function_level_reset),
 	TEST_CASE(function_level_reset_can_be_repeated),
-	TEST_CASE(render_jobs_and_what_they_use_are_unplugged),
+	TEST_CASE(render_jobs_and_their_objects_are_unplugged),
 	TEST_CASE(module_stays_as_long_as_a_fence),
 	TEST_CASE_RESETS(gpu_that_does_not_come_back_is_unplugged),
 };

@@ -28,7 +28,7 @@
 
 static char text[TEXT_BYTES];
 /* An unmapped address; volatile, so that the compiler cannot detect it. */
-static void *volatile nowhere = (void *)8;
+static void *volatile unmapped = (void *)8;
 
 /* Return the contents of a kernel file. */
 static const char *file_text(const char *path)
@@ -151,7 +151,7 @@ static void page_tables_are_shown(void)
 	CHECK_EQUAL(fdinfo_number(fd, "pumice-page-tables"), 12);
 }
 
-static void unmapped_page_tables_are_gone(void)
+static void unmapped_page_tables_are_freed(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd);
@@ -190,7 +190,7 @@ static void end_events(void)
 	CHECK_OK(write_file(TRACING "/events/pumice/enable", "0"));
 }
 
-static void events_tell_of_a_job_with_gpu_times(void)
+static void events_report_a_job_with_gpu_times(void)
 {
 	struct drm_pumice_context_get_state state;
 	struct fixture fx = fx_open();
@@ -331,7 +331,7 @@ static void gpu_trace_gives_whole_records_only(void)
 
 	CHECK(read(fd, words, sizeof(words) - 1) < 0 && errno == EINVAL);
 	CHECK(read(fd, words, 0) < 0 && errno == EINVAL);
-	CHECK_EQUAL(read(fd, nowhere, sizeof(words)), 0);
+	CHECK_EQUAL(read(fd, unmapped, sizeof(words)), 0);
 	close(fd);
 }
 
@@ -341,7 +341,7 @@ static void gpu_trace_with_a_bad_pointer_gives_efault(void)
 	int fd = need_trace();
 
 	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, 1)), 1);
-	CHECK(read(fd, nowhere, 4096) < 0 && errno == EFAULT);
+	CHECK(read(fd, unmapped, 4096) < 0 && errno == EFAULT);
 	close(fd);
 }
 
@@ -457,7 +457,7 @@ static void reset_does_not_wait_for_a_reader_of_the_gpu_trace(void)
 	CHECK(slow.got > 0 && slow.got % (RECORD_WORDS * 4) == 0);
 }
 
-static void gpu_trace_that_nobody_reads_keeps_the_newest(void)
+static void gpu_trace_without_a_reader_keeps_the_newest(void)
 {
 	struct fixture fx = fx_open();
 	u64 stream = fx_store_stream(&fx, fx.data.va, 1), lost = records_lost();
@@ -515,9 +515,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(files_have_their_own_numbers),
 	TEST_CASE(memory_is_that_of_the_buffers),
 	TEST_CASE(page_tables_are_shown),
-	TEST_CASE(unmapped_page_tables_are_gone),
+	TEST_CASE(unmapped_page_tables_are_freed),
 	TEST_CASE(parameter_buffers_are_shown),
-	TEST_CASE(events_tell_of_a_job_with_gpu_times),
+	TEST_CASE(events_report_a_job_with_gpu_times),
 	TEST_CASE(events_name_the_fault_of_a_job),
 	TEST_CASE(gpu_trace_shows_a_job_from_start_to_end),
 	TEST_CASE(gpu_trace_shows_a_fault),
@@ -526,7 +526,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(gpu_trace_with_a_bad_pointer_gives_efault),
 	TEST_CASE(gpu_trace_returns_what_it_stored_before_a_bad_page),
 	TEST_CASE_SECONDS(reset_does_not_wait_for_a_reader_of_the_gpu_trace, 60),
-	TEST_CASE_SECONDS(gpu_trace_that_nobody_reads_keeps_the_newest, 400),
+	TEST_CASE_SECONDS(gpu_trace_without_a_reader_keeps_the_newest, 400),
 	TEST_CASE(gpu_trace_goes_on_after_a_gpu_reset),
 	TEST_CASE(gpu_trace_survives_the_device),
 };

@@ -102,7 +102,7 @@ static void vm_of_another_file_is_refused(void)
 	CHECK_OK(gpu_vm_state(other, vm, &state));
 }
 
-static void destroyed_vm_is_gone(void)
+static void destroyed_vm_is_unknown(void)
 {
 	struct vm_fixture g = vm_fixture();
 	u32 state;
@@ -238,7 +238,7 @@ static void address_and_size_must_not_overflow(void)
 	refuse(&g, bind_unmap(VA, top), EINVAL);
 }
 
-static void map_must_lie_in_the_bo(void)
+static void map_must_be_in_the_bo(void)
 {
 	struct vm_fixture g = vm_fixture();
 
@@ -320,7 +320,7 @@ static void too_many_operations_are_refused(void)
 		CHECK_ERROR(gpu_bind(g.fd, g.vm, &op, counts[i], NULL), E2BIG);
 }
 
-static void as_many_operations_as_promised_are_taken(void)
+static void documented_number_of_operations_is_accepted(void)
 {
 	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op *ops = calloc(DRM_PUMICE_MAX_BIND_OPS, sizeof(*ops));
@@ -387,7 +387,7 @@ static void array_must_be_readable(void)
 				 sizeof(struct drm_pumice_bind_op), 1), EFAULT);
 }
 
-static void failing_operation_is_told(void)
+static void index_of_failing_operation_is_reported(void)
 {
 	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_bind_op ops[] = {
@@ -497,7 +497,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(vm_ids_differ),
 	TEST_CASE(vm_that_does_not_exist_is_refused),
 	TEST_CASE(vm_of_another_file_is_refused),
-	TEST_CASE(destroyed_vm_is_gone),
+	TEST_CASE(destroyed_vm_is_unknown),
 	TEST_CASE(vm_destroy_padding_must_be_zero),
 	TEST_CASE(vms_of_one_file_are_capped),
 	TEST_CASE(bind_flags_are_refused),
@@ -513,7 +513,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(size_zero_is_refused),
 	TEST_CASE(addresses_outside_of_the_space_are_refused),
 	TEST_CASE(address_and_size_must_not_overflow),
-	TEST_CASE(map_must_lie_in_the_bo),
+	TEST_CASE(map_must_be_in_the_bo),
 	TEST_CASE(map_needs_a_handle),
 	TEST_CASE(map_of_a_foreign_handle_is_refused),
 	TEST_CASE(unmap_takes_no_flags_handle_or_offset),
@@ -521,12 +521,12 @@ static const struct test_case cases[] = {
 	TEST_CASE(first_and_last_page_of_the_space_can_be_bound),
 	TEST_CASE(no_operations_are_fine),
 	TEST_CASE(too_many_operations_are_refused),
-	TEST_CASE(as_many_operations_as_promised_are_taken),
+	TEST_CASE(documented_number_of_operations_is_accepted),
 	TEST_CASE(too_small_a_stride_is_refused),
 	TEST_CASE(elements_may_grow_by_zeroes_only),
 	TEST_CASE(huge_stride_is_refused),
 	TEST_CASE(array_must_be_readable),
-	TEST_CASE(failing_operation_is_told),
+	TEST_CASE(index_of_failing_operation_is_reported),
 };
 
 TEST_MAIN(cases)

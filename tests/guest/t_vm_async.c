@@ -165,7 +165,7 @@ static void call_without_the_flag_waits_for_none_with_it(void)
 	fx_check_words(late.mem.cpu, 5);
 }
 
-static void later_bind_works_on_what_is_mapped_then(void)
+static void later_bind_works_on_the_mappings_of_its_time(void)
 {
 	struct late late = late_open();
 
@@ -368,7 +368,7 @@ static void syncs_need_the_flag(void)
 	}, EINVAL, 0);
 }
 
-static void refused_operation_is_told_and_none_is_queued(void)
+static void index_of_refused_operation_is_reported_and_none_is_queued(void)
 {
 	struct late late = late_open();
 	struct drm_pumice_bind_op ops[] = {
@@ -451,7 +451,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(binds_of_a_vm_keep_their_order),
 	TEST_CASE(binds_of_another_vm_are_not_held_up),
 	TEST_CASE(call_without_the_flag_waits_for_none_with_it),
-	TEST_CASE(later_bind_works_on_what_is_mapped_then),
+	TEST_CASE(later_bind_works_on_the_mappings_of_its_time),
 	TEST_CASE(jobs_that_wait_for_a_bind_run_after_it),
 	TEST_CASE(bind_waits_and_signals_points_of_a_timeline),
 	TEST_CASE(many_binds_are_queued_and_all_take_effect),
@@ -463,7 +463,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(binds_survive_a_reset_of_the_gpu),
 	TEST_CASE(unplugging_ends_binds_that_wait),
 	TEST_CASE(syncs_need_the_flag),
-	TEST_CASE(refused_operation_is_told_and_none_is_queued),
+	TEST_CASE(index_of_refused_operation_is_reported_and_none_is_queued),
 	TEST_CASE(syncs_of_binds_are_checked),
 	TEST_CASE(first_published_structure_still_binds),
 	TEST_CASE(nothing_is_left_of_all_that),

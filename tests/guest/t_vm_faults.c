@@ -67,7 +67,7 @@ static void fault_says_where_and_which_job(void)
 }
 
 /* One job of each kind of address. */
-static void type_says_what_the_address_is(void)
+static void type_specifies_the_address(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
 	struct fixture fx = fx_open();
@@ -200,7 +200,7 @@ static void room_for_fewer_takes_the_oldest(void)
 }
 
 /* Call it like a program that was built with a later header. */
-static void longer_elements_are_zeroed_behind(void)
+static void longer_elements_are_zeroed_after_the_known_part(void)
 {
 	struct { struct drm_pumice_vm_fault fault; u64 more[2]; } f[2];
 	struct fixture fx = fx_open();
@@ -293,13 +293,13 @@ static void bad_arguments_are_refused(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(fault_says_where_and_which_job),
-	TEST_CASE(type_says_what_the_address_is),
+	TEST_CASE(type_specifies_the_address),
 	TEST_CASE(program_that_cannot_be_fetched_is_an_execute_fault),
 	TEST_CASE(last_faults_are_kept_in_order),
 	TEST_CASE(faults_name_the_usc),
 	TEST_CASE(faults_after_a_number_are_returned_alone),
 	TEST_CASE(room_for_fewer_takes_the_oldest),
-	TEST_CASE(longer_elements_are_zeroed_behind),
+	TEST_CASE(longer_elements_are_zeroed_after_the_known_part),
 	TEST_CASE(each_vm_keeps_its_own),
 	TEST_CASE(time_out_is_listed_and_a_canceled_job_is_not),
 	TEST_CASE(bad_arguments_are_refused),

@@ -175,7 +175,7 @@ static void unmap_takes_many_mappings_of_one_block(void)
 	check_hole(&fx, VA);
 }
 
-static void map_replaces_what_was_there(void)
+static void map_replaces_earlier_mappings(void)
 {
 	struct fixture fx = fx_open();
 	struct mem old = need_mem(fx.fd, fx.vm, VA, 4 * PAGE);
@@ -733,7 +733,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(unmap_of_pages_in_use_leaves_none_in_a_tlb),
 	TEST_CASE(unmap_may_span_mappings_and_holes),
 	TEST_CASE(unmap_takes_many_mappings_of_one_block),
-	TEST_CASE(map_replaces_what_was_there),
+	TEST_CASE(map_replaces_earlier_mappings),
 	TEST_CASE(operations_of_one_call_act_in_order),
 	TEST_CASE(operations_before_a_failed_one_took_effect),
 	TEST_CASE(read_only_memory_can_be_read),
