@@ -110,7 +110,7 @@ static void ring_wraps_around(struct kunit *test)
 }
 
 /* An entry is free when all entries before it are answered, too. */
-static void answers_out_of_order_free_in_order(struct kunit *test)
+static void replies_out_of_order_free_in_order(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
 	u32 entries[3], i;
@@ -165,7 +165,7 @@ static void closed_ring_cancels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pdev->kccb.write, 0);
 }
 
-static void closing_aborts_those_who_wait(struct kunit *test)
+static void closing_aborts_waiters(struct kunit *test)
 {
 	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
 	struct pumice_kccb_wait wait = { .status = FWIF_STATUS_PENDING };
@@ -179,7 +179,7 @@ static void closing_aborts_those_who_wait(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait.aborted);
 }
 
-static void answer_reaches_who_waits_and_nobody_else(struct kunit *test)
+static void reply_wakes_only_its_waiter(struct kunit *test)
 {
 	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
 	struct pumice_kccb_wait waits[2] = {
@@ -205,7 +205,7 @@ static void answer_reaches_who_waits_and_nobody_else(struct kunit *test)
 #define MESSAGES	5u	/* on both sides of the ring's end */
 
 /* Each message requests pages for a list of its own, to which there is no other reference. */
-static void messages_are_taken_across_the_end_of_the_ring(struct kunit *test)
+static void messages_are_read_across_the_end_of_the_ring(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
 	struct pumice_fw_shared *s = pdev->fw.shared;
@@ -291,7 +291,7 @@ static int call_on_full_ring(struct kunit *test)
 	return caller.ret;
 }
 
-static void wait_for_room_is_no_wait_for_the_answer(struct kunit *test)
+static void wait_for_room_is_no_wait_for_the_reply(struct kunit *test)
 {
 	const unsigned int usual = pumice_fw_timeout_ms;
 	int ret = -EAGAIN;
@@ -321,7 +321,7 @@ static u32 cleared(struct pumice_device *pdev)
 }
 
 /* A waiter processes messages for all others, once its wait has timed out. */
-static void interrupt_of_a_late_answer_is_looked_for(struct kunit *test)
+static void interrupt_of_a_late_reply_is_polled(struct kunit *test)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	struct pumice_device *pdev = lost_interrupt_fixture(test);
@@ -338,7 +338,7 @@ static void interrupt_of_a_late_answer_is_looked_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cleared(pdev), PUMICE_OS_IRQ_STATUS__FW__MASK);
 }
 
-static void interrupt_is_looked_for_while_there_is_no_room(struct kunit *test)
+static void interrupt_is_polled_while_there_is_no_room(struct kunit *test)
 {
 	struct pumice_device *pdev = lost_interrupt_fixture(test);
 	const unsigned int usual = pumice_fw_timeout_ms;
@@ -357,16 +357,16 @@ static struct kunit_case ccb_cases[] = {
 	KUNIT_CASE(full_ring_takes_no_reservation),
 	KUNIT_CASE(reservations_count_as_taken),
 	KUNIT_CASE(ring_wraps_around),
-	KUNIT_CASE(answers_out_of_order_free_in_order),
+	KUNIT_CASE(replies_out_of_order_free_in_order),
 	KUNIT_CASE(firmware_index_is_never_overtaken),
 	KUNIT_CASE(firmware_index_out_of_range_gives_no_room),
 	KUNIT_CASE(closed_ring_cancels),
-	KUNIT_CASE(closing_aborts_those_who_wait),
-	KUNIT_CASE(answer_reaches_who_waits_and_nobody_else),
-	KUNIT_CASE(messages_are_taken_across_the_end_of_the_ring),
-	KUNIT_CASE(interrupt_of_a_late_answer_is_looked_for),
-	KUNIT_CASE(interrupt_is_looked_for_while_there_is_no_room),
-	KUNIT_CASE_SLOW(wait_for_room_is_no_wait_for_the_answer),
+	KUNIT_CASE(closing_aborts_waiters),
+	KUNIT_CASE(reply_wakes_only_its_waiter),
+	KUNIT_CASE(messages_are_read_across_the_end_of_the_ring),
+	KUNIT_CASE(interrupt_of_a_late_reply_is_polled),
+	KUNIT_CASE(interrupt_is_polled_while_there_is_no_room),
+	KUNIT_CASE_SLOW(wait_for_room_is_no_wait_for_the_reply),
 	{}
 };
 

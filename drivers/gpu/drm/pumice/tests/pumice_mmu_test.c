@@ -231,7 +231,7 @@ static void emptied_tables_go_with_the_flush(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pumice_mmu_dirty(f->mmu, &dirty));
 }
 
-static void only_what_was_mapped_before_is_dirty(struct kunit *test)
+static void only_earlier_mappings_are_dirty(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
 	struct pumice_mmu_dirty dirty;
@@ -354,7 +354,7 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(splitting_a_large_page_keeps_its_attributes),
 	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
 	KUNIT_CASE(emptied_tables_go_with_the_flush),
-	KUNIT_CASE(only_what_was_mapped_before_is_dirty),
+	KUNIT_CASE(only_earlier_mappings_are_dirty),
 	KUNIT_CASE(dirty_range_holds_all_that_changed_and_no_more),
 	KUNIT_CASE(pool_counts_for_the_worst_case),
 	KUNIT_CASE(random_operations_agree_with_a_model),

@@ -87,7 +87,7 @@ static void settle_free(struct work_struct *work)
 }
 
 /* The worker is delayed, so that a call which does not wait for it finds the limit reached. */
-static void call_that_would_be_refused_waits_for_what_is_freed(struct kunit *test)
+static void call_over_the_limit_waits_for_pending_releases(struct kunit *test)
 {
 	struct settle_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	const u32 r = PUMICE_RESOURCE_MEMORY;
@@ -118,7 +118,7 @@ static void call_that_would_be_refused_waits_for_what_is_freed(struct kunit *tes
 static struct kunit_case quota_cases[] = {
 	KUNIT_CASE(users_together_leave_the_reserve),
 	KUNIT_CASE(privileged_cannot_take_more_than_there_is),
-	KUNIT_CASE(call_that_would_be_refused_waits_for_what_is_freed),
+	KUNIT_CASE(call_over_the_limit_waits_for_pending_releases),
 	{}
 };
 

@@ -89,7 +89,7 @@ static void context_that_is_stopped_does_not_go_on(struct kunit *test)
 }
 
 /* The queue is suspect at both resets, with the same oldest job. */
-static void job_that_is_suspect_twice_is_not_given_again(struct kunit *test)
+static void job_that_is_suspect_twice_is_not_resubmitted(struct kunit *test)
 {
 	struct replay_fixture *f = replay_fixture(test, 1);
 
@@ -135,7 +135,7 @@ static void render_context_goes_on_with_all_its_geometry(struct kunit *test)
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(context_goes_on_unless_it_had_begun_a_job),
 	KUNIT_CASE(context_that_is_stopped_does_not_go_on),
-	KUNIT_CASE(job_that_is_suspect_twice_is_not_given_again),
+	KUNIT_CASE(job_that_is_suspect_twice_is_not_resubmitted),
 	KUNIT_CASE(render_context_goes_on_with_all_its_geometry),
 	{}
 };

@@ -49,7 +49,7 @@ static struct drm_pumice_file_get_resets resets_of(struct kunit *test, struct re
 }
 
 /* Hardly observable in a guest: the device is unplugged, and all calls are refused. */
-static void file_learns_that_the_gpu_is_lost(struct kunit *test)
+static void file_reports_a_lost_gpu(struct kunit *test)
 {
 	struct reset_fixture *f = reset_fixture(test);
 
@@ -126,7 +126,7 @@ static bool tick(struct hang_fixture *f)
 	return hangs;
 }
 
-static void job_that_the_firmware_leaves_alone_hangs(struct kunit *test)
+static void job_that_the_firmware_never_starts_hangs(struct kunit *test)
 {
 	struct hang_fixture *f = hang_fixture(test);
 	u32 i;
@@ -277,13 +277,13 @@ static void firmware_that_fails_again_and_again_is_given_up(struct kunit *test)
 }
 
 static struct kunit_case reset_cases[] = {
-	KUNIT_CASE(job_that_the_firmware_leaves_alone_hangs),
+	KUNIT_CASE(job_that_the_firmware_never_starts_hangs),
 	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
 	KUNIT_CASE(job_does_not_hang_while_another_is_on_its_data_master),
 	KUNIT_CASE(job_does_not_hang_while_it_waits_for_others),
 	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
 	KUNIT_CASE(firmware_that_fails_again_and_again_is_given_up),
-	KUNIT_CASE(file_learns_that_the_gpu_is_lost),
+	KUNIT_CASE(file_reports_a_lost_gpu),
 	KUNIT_CASE(resets_count_from_the_opening_of_the_file),
 	{}
 };
