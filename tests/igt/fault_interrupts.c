@@ -51,7 +51,7 @@ static void lost_kick(void)
 {
 	expect(&(struct expected){
 		.text = "lost-irq,where=kick", .kind = "lost-irq", .status = 1, .ms = TICK_MS,
-		.when = BESIDE });
+		.when = IN_PARALLEL });
 }
 
 /* The job has ended without a report to the firmware, so it cannot be stopped either. */

@@ -349,7 +349,7 @@ static u64 cause(struct scene *s, const struct expected *e, u64 stream)
 		need_in_flight(2);
 		need_inject(e->text);
 		return submit_at(&s->culprit, stream);
-	case BESIDE:
+	case IN_PARALLEL:
 		scene_hold_transfer(s, 0xbe51de, 2 * TICK_MS);
 		need_inject(e->text);
 		return submit_at(&s->culprit, stream);
@@ -364,7 +364,7 @@ static u64 cause(struct scene *s, const struct expected *e, u64 stream)
 /* Check the other users' jobs that cause() has submitted. */
 static void check_others(struct scene *s, const struct expected *e)
 {
-	if (e->when == BESIDE) {
+	if (e->when == IN_PARALLEL) {
 		igt_assert(sync_is_pending(s->other.fd, s->other.sync, 0));
 		scene_check_transfer(s, 0xbe51de);
 		return;

@@ -118,7 +118,7 @@ enum when {
 	BEFORE,		/* before the job is submitted; another user's is queued after it */
 	AT_ITS_START,	/* the same, and both wait for a third to end */
 	AT_ITS_KICK,	/* while another's job is on the CDM and another's waits */
-	BESIDE,		/* before the job is submitted; another's is on the TDM */
+	IN_PARALLEL,	/* before the job is submitted; another's is on the TDM */
 };
 
 /* A fault while one compute job is on the GPU. */

@@ -118,7 +118,7 @@ static u32 count_until_it_fails(void)
 /* Count the allocations of a probe while the GPU does not decode its BAR. */
 static u32 count_without_registers(const char *name)
 {
-	const u64 nowhere = 0;
+	const u64 none = 0;
 	char path[128];
 	u64 bar;
 	u32 count;
@@ -128,7 +128,7 @@ static u32 count_without_registers(const char *name)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	igt_assert_fd(fd);
 	igt_assert_eq((int)pread(fd, &bar, sizeof(bar), PCI_BAR0), (int)sizeof(bar));
-	igt_assert_eq((int)pwrite(fd, &nowhere, sizeof(nowhere), PCI_BAR0), (int)sizeof(nowhere));
+	igt_assert_eq((int)pwrite(fd, &none, sizeof(none), PCI_BAR0), (int)sizeof(none));
 	count = count_until_it_fails();
 	igt_assert_eq((int)pwrite(fd, &bar, sizeof(bar), PCI_BAR0), (int)sizeof(bar));
 	close(fd);

@@ -15,7 +15,7 @@ IGT_TEST_DESCRIPTION("Buffer objects, as the CPU, the GPU and other files see th
 static void create_rounds_up(void)
 {
 	static const struct {
-		u64 asked, given;
+		u64 requested, created;
 	} sizes[] = {
 		{ 1, PAGE }, { PAGE - 1, PAGE }, { PAGE, PAGE }, { PAGE + 1, 2 * PAGE },
 		{ MIB + 1, MIB + PAGE },
@@ -24,10 +24,10 @@ static void create_rounds_up(void)
 	u32 i;
 
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct drm_pumice_bo_create create = { .size = sizes[i].asked };
+		struct drm_pumice_bo_create create = { .size = sizes[i].requested };
 
 		do_ioctl(fd, DRM_IOCTL_PUMICE_BO_CREATE, &create);
-		igt_assert_eq_u64(create.size, sizes[i].given);
+		igt_assert_eq_u64(create.size, sizes[i].created);
 		igt_assert_neq_u32(create.handle, 0);
 	}
 }

@@ -38,8 +38,8 @@ static bool same_fault(u32 got, u32 want)
 	return want == PUMICE_FAULT_MMU_PT_INVALID ? fault_is_unmapped(got) : got == want;
 }
 
-static void check_told(const struct drm_pumice_context_get_state *state,
-		       const struct prediction *want)
+static void check_report(const struct drm_pumice_context_get_state *state,
+			 const struct prediction *want)
 {
 	igt_assert_f(same_fault(state->fault, want->fault), "fault %s, should be %s\n",
 		     pumice_fault_str(state->fault), pumice_fault_str(want->fault));
@@ -58,7 +58,7 @@ static void check_faults(struct fixture *fx, u64 stream, const struct prediction
 
 	igt_assert_eq(fx_run(fx, stream), -EIO);
 	state = need_state(fx->fd, fx->context);
-	check_told(&state, want);
+	check_report(&state, want);
 	fx_check_works(fx);
 }
 

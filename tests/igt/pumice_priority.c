@@ -25,7 +25,7 @@ IGT_TEST_DESCRIPTION("Order of jobs by the priority of their contexts, without s
 #define NORMAL	DRM_PUMICE_PRIORITY_NORMAL
 #define HIGH	DRM_PUMICE_PRIORITY_HIGH
 #define LEVELS	(HIGH + 1)
-#define NOBODY	65534
+#define UNPRIVILEGED	65534
 #define WORDS	32u	/* words that a store job writes */
 
 /* A finite job with many work-groups: 2 MiB of words. */
@@ -102,8 +102,8 @@ static void high_needs_rights(void)
 	struct igt_helper_process unprivileged = {};
 
 	igt_pumice_fork_helper(&unprivileged) {
-		igt_assert_eq(setgid(NOBODY), 0);
-		igt_assert_eq(setuid(NOBODY), 0);
+		igt_assert_eq(setgid(UNPRIVILEGED), 0);
+		igt_assert_eq(setuid(UNPRIVILEGED), 0);
 		igt_assert_eq_u32(need_info(fd).priorities, 1u << LOW | 1u << NORMAL);
 		igt_assert_eq(gpu_context_create(fd, vm, HIGH, &context), -EACCES);
 		igt_assert_eq(gpu_context_create(fd, vm, NORMAL, &context), 0);
@@ -195,17 +195,17 @@ static void change_bad_arguments(void)
 static void change_unknown_context(void)
 {
 	struct fixture fx = fx_open(), other = fx_open();
-	u32 gone = need_context(fx.fd, fx.vm);
+	u32 unknown = need_context(fx.fd, fx.vm);
 
-	CHECK_OK(gpu_context_destroy(fx.fd, gone));
+	CHECK_OK(gpu_context_destroy(fx.fd, unknown));
 	igt_assert_eq(gpu_context_set_priority(fx.fd, 0, LOW), -ENOENT);
-	igt_assert_eq(gpu_context_set_priority(fx.fd, gone, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(fx.fd, unknown, LOW), -ENOENT);
 	igt_assert_eq(gpu_context_set_priority(fx.fd, UINT32_MAX, LOW), -ENOENT);
 	/* Ids are those of a file. */
-	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &gone));
-	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &gone));
-	igt_assert_eq(gpu_context_set_priority(fx.fd, gone, LOW), -ENOENT);
-	igt_assert_eq(gpu_context_set_priority(other.fd, gone, LOW), 0);
+	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &unknown));
+	CHECK_OK(gpu_context_create(other.fd, other.vm, LOW, &unknown));
+	igt_assert_eq(gpu_context_set_priority(fx.fd, unknown, LOW), -ENOENT);
+	igt_assert_eq(gpu_context_set_priority(other.fd, unknown, LOW), 0);
 }
 
 static void raising_needs_rights(void)
@@ -215,8 +215,8 @@ static void raising_needs_rights(void)
 	struct igt_helper_process unprivileged = {};
 
 	igt_pumice_fork_helper(&unprivileged) {
-		igt_assert_eq(setgid(NOBODY), 0);
-		igt_assert_eq(setuid(NOBODY), 0);
+		igt_assert_eq(setgid(UNPRIVILEGED), 0);
+		igt_assert_eq(setuid(UNPRIVILEGED), 0);
 		igt_assert_eq(gpu_context_set_priority(fd, context, HIGH), -EACCES);
 		igt_assert_eq(gpu_context_set_priority(fd, context, LOW), 0);
 		igt_assert_eq(gpu_context_set_priority(fd, context, NORMAL), 0);

@@ -212,16 +212,16 @@ static void large_unmap(u64 first, u64 bytes)
 	need_unmap(fx.fd, fx.vm, LARGE_VA + first, bytes);
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < sizeof(looked_at) / sizeof(looked_at[0]); i++) {
-			bool gone;
+			bool unmapped;
 
 			at = looked_at[i];
 			if (at >= 2 * LARGE)
 				continue;
-			gone = !round && at >= first && at < first + bytes;
+			unmapped = !round && at >= first && at < first + bytes;
 			value = 0x10000 * (i + 1) + (u32)fx.used;
 			igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + at, value)),
-				      gone ? -EIO : 1);
-			if (!gone)
+				      unmapped ? -EIO : 1);
+			if (!unmapped)
 				fx_check_words(cpu + at / 4, value);
 		}
 		need_map(fx.fd, fx.vm, handle, first, LARGE_VA + first, bytes, 0);

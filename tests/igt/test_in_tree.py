@@ -157,7 +157,7 @@ class InTree(unittest.TestCase):
         self.put()
         self.assertEqual(self.files(), first)
 
-    def test_folder_that_stood_too_late_moves(self):
+    def test_folder_that_was_listed_too_late_moves(self):
         path = self.tree / "tests/meson.build"
         path.write_text(path.read_text() + "subdir('pumice')\n")
         self.put()

@@ -54,7 +54,7 @@ class Layer(unittest.TestCase):
         self.expect("child-passes", 0, "SUCCESS")
         self.expect("after-groups", 0, "SUCCESS")
 
-    def test_failed_subtest_gives_98_and_tells_why(self):
+    def test_failed_subtest_gives_98_and_reports_why(self):
         _out, err = self.expect("fails", 98, "FAIL")
         self.assertRegex(err, r"CRITICAL: Test assertion failure function fail_below, file .*:\d+:")
         self.assertIn("CRITICAL: error: 1 != 2\n", err)
@@ -65,11 +65,11 @@ class Layer(unittest.TestCase):
         out, _err = self.expect("skips", 77, "SKIP")
         self.assertIn("Test requirement: ", out)
 
-    def test_crash_is_a_failure_that_tells_the_signal(self):
+    def test_crash_is_a_failure_that_reports_the_signal(self):
         _out, err = self.expect("crashes", 128 + 11, "CRASH")
         self.assertIn("Received signal SIGSEGV.\n", err)
 
-    def test_subtests_behind_a_crash_run(self):
+    def test_subtests_after_a_crash_run(self):
         status, out, _err = run("--run-subtest", "crashes,warns")
         self.assertEqual(status, 128 + 11)
         self.assertIn("Subtest warns: SUCCESS", out)
@@ -173,7 +173,7 @@ class Layer(unittest.TestCase):
         self.assertEqual(run("--run-subtest", "passes,fails,after-groups")[0], 98)
         self.assertEqual(run("--run-subtest", "passes,skips")[0], 0)
 
-    def test_describe_tells_what_is_proven(self):
+    def test_describe_prints_the_proven_rules(self):
         status, out, _err = run("--describe")
         self.assertEqual(status, 0)
         self.assertTrue(out.startswith("Every verdict that a subtest can end with.\n\nSUB passes "))

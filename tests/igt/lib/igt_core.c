@@ -52,7 +52,7 @@ static double seconds_since(const struct timespec *start)
 }
 
 /* Write to both streams, because the runner reads each separately. */
-static void tell(const char *line)
+static void report(const char *line)
 {
 	fflush(stderr);
 	fputs(line, stdout);
@@ -61,13 +61,13 @@ static void tell(const char *line)
 	fflush(stderr);
 }
 
-static void tell_result(const char *result)
+static void report_result(const char *result)
 {
 	char line[NAME_BYTES + 64];
 
 	snprintf(line, sizeof(line), "Subtest %s: %s (%.3fs)\n", state.name, result,
 		 seconds_since(&state.start));
-	tell(line);
+	report(line);
 	igt_layer_kmsg("%s: finished subtest %s, %s\n", igt_layer_program(), state.name, result);
 }
 
@@ -97,7 +97,7 @@ void igt_success(void)
 	if (state.block != BLOCK_SUBTEST)
 		return;
 	igt_layer_forget_children();
-	tell_result("SUCCESS");
+	report_result("SUCCESS");
 	state.passed++;
 	jump_out();
 }
@@ -110,7 +110,7 @@ void igt_fail(int exitcode)
 	note_failure(exitcode);
 	igt_layer_log_dump(state.block == BLOCK_SUBTEST ? state.name : "fixture");
 	if (state.block == BLOCK_SUBTEST) {
-		tell_result("FAIL");
+		report_result("FAIL");
 		jump_out();
 	}
 	if (state.block == BLOCK_FIXTURE) {
@@ -129,7 +129,7 @@ static void skip(void)
 	}
 	igt_layer_forget_children();
 	if (state.block == BLOCK_SUBTEST) {
-		tell_result("SKIP");
+		report_result("SKIP");
 		state.skipped++;
 		jump_out();
 	}
@@ -273,13 +273,13 @@ static void use_up_description(void)
 }
 
 /* A fixture failed or skipped: the subtest does not run. */
-static void tell_verdict(void)
+static void report_verdict(void)
 {
 	char line[NAME_BYTES + 64];
 
 	snprintf(line, sizeof(line), "Subtest %s: %s\n", state.name,
 		 state.verdict == VERDICT_FAIL ? "FAIL" : "SKIP");
-	tell(line);
+	report(line);
 	if (state.verdict == VERDICT_FAIL)
 		note_failure(IGT_EXIT_FAILURE);
 	else
@@ -309,13 +309,13 @@ bool igt_layer_enter_subtest(const char *file, int line, const char *format, ...
 		return false;
 	state.matched++;
 	if (state.verdict != VERDICT_NONE) {
-		tell_verdict();
+		report_verdict();
 		return false;
 	}
 	igt_layer_log_clear();
 	igt_layer_kmsg("%s: starting subtest %s\n", igt_layer_program(), state.name);
 	snprintf(announcement, sizeof(announcement), "Starting subtest: %s\n", state.name);
-	tell(announcement);
+	report(announcement);
 	clock_gettime(CLOCK_MONOTONIC, &state.start);
 	state.block = BLOCK_SUBTEST;
 	return true;
@@ -382,7 +382,7 @@ static void crash(int number)
 	}
 	igt_layer_forget_children();
 	note_failure(SIGNAL_STATUS + number);
-	tell_result("CRASH");
+	report_result("CRASH");
 	jump_out();
 }
 
