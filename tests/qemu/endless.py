@@ -68,7 +68,7 @@ class Memory:
 
 
 @functools.lru_cache
-def lay_out(base, counters):
+def prepare(base, counters):
     """Run endless_job; returns the memory from base on, and the places it reports."""
     program = BUILD / "native/tests/qemu/endless_job"
     firmware = {"PUMICE_FIRMWARE": str(BUILD / "firmware/pumice_fw.bin")}
@@ -105,7 +105,7 @@ class Endless(Machine):
             memory.close()
 
     def end(self):
-        """Ask QEMU to end; returns its exit status."""
+        """Request that QEMU ends; returns its exit status."""
         self.qmp("quit")
         return self.process.wait(REPLY)
 
@@ -123,7 +123,7 @@ class Endless(Machine):
     def start_job(self, home, counted):
         """Boot the firmware on a GPU in reset, and wait until the job counts."""
         base, counters = home.address + 8 * MIB, counted.address + 2 * MIB
-        image, places = lay_out(base, counters)
+        image, places = prepare(base, counters)
         self.home, self.counted = home, counted
         self.job = {**places, "base": base, "bytes": len(image), "counters": counters}
         home.load(base, image)
@@ -178,8 +178,8 @@ class Endless(Machine):
         """Read all registers that are no arrays, and those that boot the firmware; no clock."""
         offsets = {REG[name]: 4 for name in REG if name + "__RESET" in REG
                    and not name.startswith("SYS_CLOCK")}
-        # Those are the same wherever the job lies.
-        offsets.update({offset: size for offset, _, size in lay_out(0, PAGE)[1]["writes"]})
+        # Those are the same for any address of the job.
+        offsets.update({offset: size for offset, _, size in prepare(0, PAGE)[1]["writes"]})
         return {offset: self.read(self.bars[0] + offset, size)
                 for offset, size in offsets.items()}
 

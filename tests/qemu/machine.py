@@ -4,8 +4,8 @@ A machine without a processor that runs: QEMU with the GPU, driven by its qtest
 and QMP sockets. The test is the guest: it programs PCI, writes registers and
 memory, and steps the virtual clock.
 
-Limits: knows the GPU by build/gen/pumice_regs.h only; the GPU stands in slot 4
-of the root bus, its BARs where BAR0 and BAR4 say.
+Limits: uses only build/gen/pumice_regs.h; the GPU is in slot 4 of the root bus,
+its BARs at the addresses in BAR0 and BAR4.
 """
 
 import json
@@ -74,12 +74,12 @@ class Line:
         self.file.close()
         self.socket.close()
 
-    def tell(self, text):
+    def send(self, text):
         """Write a line."""
         self.file.write(text + "\n")
         self.file.flush()
 
-    def hear(self):
+    def receive(self):
         """Read a line."""
         line = self.file.readline()
         if not line:
@@ -103,7 +103,7 @@ class Machine:
         self.lines = {}
         for name, path in paths.items():
             self.lines[name] = Line(path, self.process)
-        self.lines["qmp"].hear()
+        self.lines["qmp"].receive()
         self.qmp("qmp_capabilities")
 
     def __enter__(self):
@@ -122,22 +122,22 @@ class Machine:
             self.folder.cleanup()
 
     def qmp(self, command, **arguments):
-        """A QMP command; returns its answer, errors included."""
-        self.lines["qmp"].tell(json.dumps({"execute": command, "arguments": arguments}))
+        """Run a QMP command; return its reply, errors included."""
+        self.lines["qmp"].send(json.dumps({"execute": command, "arguments": arguments}))
         while True:
-            answer = json.loads(self.lines["qmp"].hear())
-            if "return" in answer or "error" in answer:
-                return answer
+            reply = json.loads(self.lines["qmp"].receive())
+            if "return" in reply or "error" in reply:
+                return reply
 
     def qtest(self, *words):
-        """A qtest command; returns the words behind OK."""
-        self.lines["qtest"].tell(" ".join(str(word) for word in words))
+        """Run a qtest command; return the words after OK."""
+        self.lines["qtest"].send(" ".join(str(word) for word in words))
         while True:
-            answer = self.lines["qtest"].hear()
-            if answer.startswith("OK"):
-                return answer.split()[1:]
-            if not answer.startswith("IRQ"):
-                raise ValueError(answer)
+            reply = self.lines["qtest"].receive()
+            if reply.startswith("OK"):
+                return reply.split()[1:]
+            if not reply.startswith("IRQ"):
+                raise ValueError(reply)
 
     # Bus accesses
 

@@ -43,7 +43,7 @@ class Properties(unittest.TestCase):
                 self.assertIn(properties.split("=", maxsplit=1)[0], said)
                 self.assertIn(text, said)
 
-    def test_registers_tell_the_properties(self):
+    def test_registers_report_the_properties(self):
         properties = ("cores=16,threads=1,unified-store-kib=128,common-store-kib=32,"
                       "local-memory-kib=16")
         with Machine(properties) as machine:
@@ -78,7 +78,7 @@ class Properties(unittest.TestCase):
 class Pci(unittest.TestCase):
     """Configuration space, BARs, DMA, interrupts, resets."""
 
-    def test_configuration_space_says_what_it_is(self):
+    def test_configuration_space_identifies_the_device(self):
         with Machine() as machine:
             self.assertEqual(machine.config(0), REG["PCI_DEVICE"] << 16 | REG["PCI_VENDOR"])
             self.assertEqual(machine.config(8) >> 8, 0x030200)
@@ -191,9 +191,9 @@ class Pci(unittest.TestCase):
 
 
 class Time(unittest.TestCase):
-    """Who runs the GPU, and when."""
+    """Which threads run the GPU, and when."""
 
-    def test_the_gpu_has_as_many_threads_as_were_asked_for(self):
+    def test_the_gpu_has_as_many_threads_as_requested(self):
         for threads in (0, 1, 3):
             with Machine(f"threads={threads}") as machine:
                 machine.enable()
@@ -335,15 +335,15 @@ class Life(unittest.TestCase):
 
     def test_migration_is_refused(self):
         with Machine() as machine:
-            answer = machine.qmp("migrate", uri="exec:cat >/dev/null")
-            self.assertIn("pumice", answer["error"]["desc"])
+            reply = machine.qmp("migrate", uri="exec:cat >/dev/null")
+            self.assertIn("pumice", reply["error"]["desc"])
 
     def test_a_second_gpu_is_plugged_into_a_root_port(self):
         with Machine(more=["-device", "pcie-root-port,id=rp,chassis=1,slot=1"]) as machine:
-            answer = machine.qmp("device_add", driver="pumice", id="second", bus="rp", cores=2)
-            self.assertEqual(answer, {"return": {}})
-            answer = machine.qmp("device_add", driver="pumice", id="third", bus="rp", cores=99)
-            self.assertIn("error", answer)
+            reply = machine.qmp("device_add", driver="pumice", id="second", bus="rp", cores=2)
+            self.assertEqual(reply, {"return": {}})
+            reply = machine.qmp("device_add", driver="pumice", id="third", bus="rp", cores=99)
+            self.assertIn("error", reply)
 
 
 if __name__ == "__main__":

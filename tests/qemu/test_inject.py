@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Faults on request, as the operator of the machine asks for them."""
+"""Faults requested by the operator of the machine."""
 
 import unittest
 
@@ -11,25 +11,26 @@ PATH = "/machine/peripheral/gpu"
 DEVICE_CONTROL, FLR = 8, 0x8000     # in the express capability
 
 
-def ask_for(machine, text):
-    """Set the property; returns QMP's answer."""
+def request_fault(machine, text):
+    """Set the property; returns QMP's reply."""
     return machine.qmp("qom-set", path=PATH, property="inject", value=text)
 
 
-def asked_for(machine):
-    """What has not happened yet."""
+def pending_faults(machine):
+    """Return the requests whose faults have not happened yet."""
     return machine.qmp("qom-get", path=PATH, property="inject")["return"]
 
 
 class Inject(unittest.TestCase):
     """The property inject; fault-injection is not needed for it."""
 
-    def test_what_is_asked_for_at_run_time_happens_once(self):
+    def test_fault_requested_at_run_time_happens_once(self):
         for threads in (0, 2):
             with Machine(f"threads={threads}") as machine:
                 machine.enable()
-                self.assertEqual(ask_for(machine, "fw-lockup,where=boot,skip=1"), {"return": {}})
-                self.assertEqual(asked_for(machine),
+                self.assertEqual(request_fault(machine, "fw-lockup,where=boot,skip=1"),
+                                 {"return": {}})
+                self.assertEqual(pending_faults(machine),
                                  "fw-lockup,where=boot,bit=0,us=0,skip=1,count=1")
                 for state in ("RUNNING", "LOCKUP", "RUNNING"):
                     machine.reg("SYS_RESET", REG["SYS_RESET_KEY"])
@@ -39,20 +40,20 @@ class Inject(unittest.TestCase):
                                   (STATE["RUNNING"], STATE["LOCKUP"]))
                     machine.until(state, lambda: machine.field("FW_STATUS__STATE") ==
                                   STATE[state])
-                self.assertEqual(asked_for(machine), "")
+                self.assertEqual(pending_faults(machine), "")
 
-    def test_none_takes_back_what_was_asked_for(self):
+    def test_none_cancels_pending_faults(self):
         with Machine() as machine:
-            ask_for(machine, "unit-hang,where=tdm,count=endless")
-            ask_for(machine, "page-table,where=table,bit=3")
-            self.assertEqual(len(asked_for(machine).split("\n")), 2)
-            self.assertEqual(ask_for(machine, "none"), {"return": {}})
-            self.assertEqual(asked_for(machine), "")
+            request_fault(machine, "unit-hang,where=tdm,count=endless")
+            request_fault(machine, "page-table,where=table,bit=3")
+            self.assertEqual(len(pending_faults(machine).split("\n")), 2)
+            self.assertEqual(request_fault(machine, "none"), {"return": {}})
+            self.assertEqual(pending_faults(machine), "")
 
-    def test_a_reset_of_the_machine_drops_what_the_guest_asked_for_alone(self):
+    def test_a_reset_of_the_machine_drops_only_faults_of_the_guest(self):
         with Machine("fault-injection=on") as machine:
             machine.enable()
-            ask_for(machine, "late-end,where=vdm,us=7")
+            request_fault(machine, "late-end,where=vdm,us=7")
             machine.reg("INJ_KIND", REG["INJECT_KIND_FW_SILENCE"])
             machine.reg("INJ_WHERE", REG["INJECT_WHERE_BOOT"])
             machine.reg("INJ_COUNT", REG["INJ_COUNT__OCCASIONS__MASK"])
@@ -62,15 +63,16 @@ class Inject(unittest.TestCase):
             machine.reg("SYS_RESET", REG["SYS_RESET_KEY"])
             control = machine.capability(CAP_EXPRESS) + DEVICE_CONTROL
             machine.config(control, machine.config(control, size=2) | FLR, size=2)
-            self.assertEqual(set(asked_for(machine).split("\n")), both)
+            self.assertEqual(set(pending_faults(machine).split("\n")), both)
             machine.qmp("system_reset")
-            machine.until("reset", lambda: asked_for(machine) == mine)
+            machine.until("reset", lambda: pending_faults(machine) == mine)
 
     def test_an_invalid_request_is_refused(self):
         with Machine() as machine:
             for text in ("", "hang", "unit-hang,where=list", "unit-hang,count=0"):
-                self.assertIn("is not a valid fault request", ask_for(machine, text)["error"]["desc"])
-            self.assertEqual(asked_for(machine), "")
+                self.assertIn("is not a valid fault request",
+                              request_fault(machine, text)["error"]["desc"])
+            self.assertEqual(pending_faults(machine), "")
 
     def test_guest_finds_the_unit_only_where_it_may_use_it(self):
         for properties, enabled in (("", 0), ("fault-injection=on", 1)):
@@ -81,7 +83,7 @@ class Inject(unittest.TestCase):
                 machine.reg("INJ_COUNT", 1)
                 machine.reg("INJ_CTRL", REG["INJ_CTRL__ARM__MASK"])
                 self.assertEqual(machine.reg("INJ_STATUS"), enabled)
-                self.assertEqual(bool(asked_for(machine)), bool(enabled))
+                self.assertEqual(bool(pending_faults(machine)), bool(enabled))
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ class RandomChanges:
     """
     Changes of one machine, and what they make of its job: RUNS, it counts; FAULTED, it does
     not, but the firmware may write; LOST, nothing writes; UNKNOWN, it may or may not have
-    accessed memory while that was gone.
+    accessed memory while it was unplugged.
     """
 
     RUNS, FAULTED, LOST, UNKNOWN = range(4)
