@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Mask registers: constants 0 to 11 and the first 16 temporaries. */
-static u32 pick_mask_register(struct gen *g)
+static u32 select_mask_register(struct gen *g)
 {
 	u32 temps = g->temps < 16 ? g->temps : 16, temp;
 
@@ -27,11 +27,11 @@ u32 gen_mask(struct gen *g)
 {
 	if (gen_below(g->rng, 4) == 0)
 		return ALWAYS;
-	return usc_double_mask(pick_mask_register(g), gen_below(g->rng, 2), pick_mask_register(g),
-			       gen_below(g->rng, 2));
+	return usc_double_mask(select_mask_register(g), gen_below(g->rng, 2),
+			       select_mask_register(g), gen_below(g->rng, 2));
 }
 
-static u32 pick_special(struct gen *g, u32 bank)
+static u32 select_special(struct gen *g, u32 bank)
 {
 	const struct pumice_isa_special *special;
 
@@ -89,7 +89,7 @@ static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, 
 }
 
 /* The number of a register in a bank; false if the bank has none that may be used. */
-static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
+static bool select_number(struct gen *g, u32 bank, bool written, u32 *num)
 {
 	u32 first, count;
 
@@ -103,7 +103,7 @@ static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
 	case PUMICE_USC_BANK_K:
 	case PUMICE_USC_BANK_SC:
 	case PUMICE_USC_BANK_SR:
-		*num = pick_special(g, bank);
+		*num = select_special(g, bank);
 		return true;
 	case PUMICE_USC_BANK_IMM:
 		*num = 0;
@@ -117,8 +117,8 @@ static bool pick_number(struct gen *g, u32 bank, bool written, u32 *num)
 }
 
 /* A number for which every index selects a permitted register; false if no attempt found one. */
-static bool pick_indexed(struct gen *g, struct indices *x, u32 bank, bool written, u32 which,
-			 u32 *num)
+static bool select_indexed(struct gen *g, struct indices *x, u32 bank, bool written, u32 which,
+			   u32 *num)
 {
 	u32 span = (x->size[which] - 1) << x->dim, first = 0, count;
 
@@ -149,8 +149,8 @@ static u32 with_index(u32 bank, u32 num, bool elem, u32 which)
 }
 
 /* A random operand of a class; x is NULL where none may be indexed. */
-static u32 pick_operand(struct gen *g, const struct pumice_isa_class *class, bool written,
-			struct indices *x)
+static u32 select_operand(struct gen *g, const struct pumice_isa_class *class, bool written,
+			  struct indices *x)
 {
 	for (;;) {
 		u32 bank = gen_below(g->rng, 32), which = gen_below(g->rng, PUMICE_USC_INDEX_REGS);
@@ -160,16 +160,16 @@ static u32 pick_operand(struct gen *g, const struct pumice_isa_class *class, boo
 		if (!((elem ? class->elem : class->full) >> bank & 1))
 			continue;
 		if (x && (bank == PUMICE_USC_BANK_DC ? !x->dc_words : !gen_below(g->rng, 3)) &&
-		    pick_indexed(g, x, bank, written, which, &num))
+		    select_indexed(g, x, bank, written, which, &num))
 			return with_index(bank, num, elem, which);
-		if (pick_number(g, bank, written, &num))
+		if (select_number(g, bank, written, &num))
 			return usc_operand(bank, num, elem);
 	}
 }
 
 u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool written)
 {
-	return pick_operand(g, class, written, NULL);
+	return select_operand(g, class, written, NULL);
 }
 
 /* Index registers and the window of dynamic constants, as the following instruction needs them. */
@@ -187,8 +187,8 @@ static void emit_indices(struct gen *g, const struct indices *x)
 				 .words = (u16)x->dc_words));
 }
 
-static void pick_operands(struct gen *g, const struct pumice_isa_form *form,
-			  struct pumice_usc_insn *insn, struct indices *x)
+static void select_operands(struct gen *g, const struct pumice_isa_form *form,
+			    struct pumice_usc_insn *insn, struct indices *x)
 {
 	for (u32 n = 0; n < form->nr_operands; n++) {
 		const struct pumice_isa_class *class =
@@ -196,16 +196,16 @@ static void pick_operands(struct gen *g, const struct pumice_isa_form *form,
 
 		switch (form->operands[n].field) {
 		case PUMICE_USC_FIELD_DST:
-			insn->dst = pick_operand(g, class, true, x);
+			insn->dst = select_operand(g, class, true, x);
 			break;
 		case PUMICE_USC_FIELD_SRC0:
-			insn->src0 = pick_operand(g, class, false, x);
+			insn->src0 = select_operand(g, class, false, x);
 			break;
 		case PUMICE_USC_FIELD_SRC1:
-			insn->src1 = pick_operand(g, class, false, x);
+			insn->src1 = select_operand(g, class, false, x);
 			break;
 		case PUMICE_USC_FIELD_SRC2:
-			insn->src2 = pick_operand(g, class, false, x);
+			insn->src2 = select_operand(g, class, false, x);
 			break;
 		case PUMICE_USC_FIELD_MASK:
 			insn->mask = (u16)gen_mask(g);
@@ -244,7 +244,7 @@ void gen_alu(struct gen *g)
 	insn.opcode = op->opcode;
 	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++)
 		x.size[n] = 1u << gen_below(g->rng, gen_below(g->rng, 4) ? 3 : 8);
-	pick_operands(g, &op->form[insn.form], &insn, &x);
+	select_operands(g, &op->form[insn.form], &insn, &x);
 	if (insn.src0 == IMM || insn.src1 == IMM || insn.src2 == IMM)
 		insn.imm = gen_word(g->rng);
 	if (x.used[0] || x.used[1])

@@ -41,7 +41,7 @@ static struct shape shape_of_words(u32 words)
 }
 
 /* The first of count temporaries from lowest on, none with a load under way; false if it found none. */
-static bool pick_span(struct gen *g, u32 lowest, u32 count, u32 *start)
+static bool select_span(struct gen *g, u32 lowest, u32 count, u32 *start)
 {
 	if (lowest + count > g->temps)
 		return false;
@@ -90,7 +90,7 @@ static u32 extension(struct gen *g, const struct shape *s)
 }
 
 /* An atomic operation that exists. */
-static void pick_atomic(struct gen *g, struct pumice_usc_insn *insn)
+static void select_atomic(struct gen *g, struct pumice_usc_insn *insn)
 {
 	insn->func = gen_below(g->rng, PUMICE_USC_ATOMIC_COUNT);
 	insn->type = insn->func == PUMICE_USC_ATOMIC_ADD ? gen_below(g->rng, F32 + 1) :
@@ -105,12 +105,12 @@ static void emit_local_atomic(struct gen *g, u16 disp)
 					   .src0 = R(gen_keep(g, KEEP_ADDR)), .disp = disp);
 	u32 value;
 
-	if (!pick_span(g, 0, 2, &value))
+	if (!select_span(g, 0, 2, &value))
 		return;
 	if (gen_below(g->rng, 2))
 		gen_emit(g, INSN(LOCAL_LOAD32, .dst = R(value + 1), .mask = ALWAYS,
 				 .src0 = insn.src0, .disp = disp));
-	pick_atomic(g, &insn);
+	select_atomic(g, &insn);
 	insn.src1 = R(value);
 	gen_emit(g, insn);
 }
@@ -127,7 +127,7 @@ void gen_local(struct gen *g)
 	if (write && s.align == 4 && gen_below(g->rng, 2)) {
 		emit_local_atomic(g, (u16)(disp & ~3u));
 	} else if (write) {
-		if (!pick_span(g, 0, s.regs, &start))
+		if (!select_span(g, 0, s.regs, &start))
 			return;
 		gen_emit(g, (struct pumice_usc_insn){
 			.opcode = local_store[width], .mask = (u16)gen_mask(g), .src0 = addr,
@@ -137,7 +137,7 @@ void gen_local(struct gen *g)
 		});
 	} else {
 		for (u32 n = 1 + gen_below(g->rng, 3); n; n--) {
-			if (!pick_span(g, 0, s.regs, &start))
+			if (!select_span(g, 0, s.regs, &start))
 				continue;
 			gen_emit(g, (struct pumice_usc_insn){
 				.opcode = local_load[width], .type = extension(g, &s),
@@ -149,7 +149,7 @@ void gen_local(struct gen *g)
 }
 
 /* The base operand: shared registers, elements of temporaries, or none and the base in the offset. */
-static u32 pick_base(struct gen *g)
+static u32 select_base(struct gen *g)
 {
 	u32 addr = R(gen_keep(g, KEEP_ADDR));
 
@@ -178,7 +178,7 @@ static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 {
 	u32 value, dst;
 
-	if (!pick_span(g, 0, 2, &value))
+	if (!select_span(g, 0, 2, &value))
 		return;
 	if (gen_below(g->rng, 2)) {
 		gen_emit(g, INSN(GLOBAL_LOAD32, .sig0 = insn.sig0, .dst = R(value + 1),
@@ -187,9 +187,9 @@ static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 		gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
 	}
 	insn.opcode = PUMICE_USC_OP_GLOBAL_ATOMIC;
-	pick_atomic(g, &insn);
+	select_atomic(g, &insn);
 	insn.src1 = R(value);
-	if (pick_span(g, GEN_UNLOADED, 1, &dst) && dst != value && dst != value + 1)
+	if (select_span(g, GEN_UNLOADED, 1, &dst) && dst != value && dst != value + 1)
 		emit_load(g, insn, dst, 1);
 }
 
@@ -199,7 +199,7 @@ static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct 
 {
 	u32 start;
 
-	if (!pick_span(g, store ? 0 : GEN_UNLOADED, s->regs, &start))
+	if (!select_span(g, store ? 0 : GEN_UNLOADED, s->regs, &start))
 		return;
 	if (width == WIDTHS) {
 		insn.opcode = store ? PUMICE_USC_OP_BURST_STORE : PUMICE_USC_OP_BURST_LOAD;
@@ -232,7 +232,7 @@ void gen_global(struct gen *g)
 		emit_offsets(g, GEN_READ_BYTES / 2, 0, &s);
 	else
 		emit_offsets(g, GEN_WAVE_BYTES / 2, gen_keep(g, KEEP_GLOBAL), &s);
-	insn.src2 = pick_base(g);
+	insn.src2 = select_base(g);
 	insn.src0 = R(gen_keep(g, KEEP_ADDR));
 	insn.mask = (u16)gen_mask(g);
 	if (store && s.align == 4 && gen_below(g->rng, 3) == 0)

@@ -96,7 +96,7 @@ static u64 base_address(const struct ref_step *s)
 }
 
 /* Register number n after the operand's. */
-static u32 behind(u32 raw, u32 n)
+static u32 next_register(u32 raw, u32 n)
 {
 	struct pumice_usc_operand o;
 	u32 out;
@@ -139,7 +139,7 @@ static bool run_access(struct ref_step *s, const struct ref_access *a)
 	active_lanes(s, active);
 	ref_read_all(s, s->in.src0, offset);
 	for (u32 n = 0; n < a->count && a->store; n++)
-		ref_read_all(s, behind(s->in.src1, n), value[n]);
+		ref_read_all(s, next_register(s->in.src1, n), value[n]);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		u64 addr = base + offset[l] + s->in.disp;
 
@@ -156,7 +156,8 @@ static bool run_access(struct ref_step *s, const struct ref_access *a)
 			if (a->store)
 				put_bytes(at, value[n][l], a->bytes);
 			else
-				ref_write(s, behind(s->in.dst, n), l, extended(s, at, a->bytes));
+				ref_write(s, next_register(s->in.dst, n), l,
+					  extended(s, at, a->bytes));
 		}
 	}
 	return true;
@@ -203,7 +204,7 @@ static bool run_atomic(struct ref_step *s)
 	ref_read_all(s, s->in.src0, offset);
 	ref_read_all(s, s->in.src1, value);
 	if (s->in.func == PUMICE_USC_ATOMIC_CMPXCHG)
-		ref_read_all(s, behind(s->in.src1, 1), expected);
+		ref_read_all(s, next_register(s->in.src1, 1), expected);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		u64 addr = base + offset[l] + s->in.disp;
 		u32 old;

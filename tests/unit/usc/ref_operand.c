@@ -115,12 +115,12 @@ static u64 number_of(const struct ref_step *s, const struct pumice_usc_operand *
 
 u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
 {
-	static u32 nowhere;
+	static u32 invalid;
 	u64 n = number_of(s, o, lane);
 
-	nowhere = 0;
+	invalid = 0;
 	if (o->idx && n >= registers_of(s, o->bank))
-		return &nowhere;	/* a lane that is not valid */
+		return &invalid;	/* a lane that is not valid */
 	lane = is_scalar(o) ? 0 : lane;
 	switch (o->bank) {
 	case PUMICE_USC_BANK_R:
