@@ -12,10 +12,10 @@
 #define FW_START	0x200000u
 #define FW_BYTES	(4u << 20)
 #define MEM_BYTES	(32ull << 20)
-#define MAX_TURNS	8000u	/* of fx_run() */
-#define FINISH_TURNS	1000000u
+#define MAX_STEPS	8000u	/* of fx_run() */
+#define FINISH_STEPS	1000000u
 #define LOOK_NS		100u	/* added by each read of the clock */
-#define TURN_NS		2000u	/* added by each turn */
+#define STEP_NS		2000u	/* added by each step */
 #define MOMENT_NS	20000
 
 static void raise_irq(void *opaque, unsigned int os)
@@ -158,13 +158,13 @@ void fx_destroy(struct fixture *r)
 }
 
 /* Run one step of one unit; with threads, sleep briefly. Return false if no unit had work. */
-static bool turn(struct fixture *r)
+static bool step(struct fixture *r)
 {
 	const struct timespec moment = { .tv_nsec = MOMENT_NS };
 
 	if (r->threads)
 		return !nanosleep(&moment, NULL);
-	r->clock += TURN_NS;
+	r->clock += STEP_NS;
 	return pumice_gpu_poll(r->gpu, 0) != UINT64_MAX;
 }
 
@@ -194,7 +194,7 @@ u32 fx_boot(struct fixture *r)
 	if (!r->threads)
 		fx_run(r);
 	while (r->threads && !__atomic_load_n(&r->boot->state, __ATOMIC_ACQUIRE))
-		turn(r);
+		step(r);
 	return r->boot->state;
 }
 
@@ -212,27 +212,27 @@ u64 fx_clock(struct fixture *r)
 	return pumice_gpu_mmio_read(r->gpu, 0, PUMICE_SYS_CLOCK, 8);
 }
 
-static bool turns(struct fixture *r, u32 count)
+static bool steps(struct fixture *r, u32 count)
 {
 	while (count--)
-		if (!turn(r))
+		if (!step(r))
 			return true;
 	return false;
 }
 
-void fx_turns(struct fixture *r, unsigned int count)
+void fx_steps(struct fixture *r, unsigned int count)
 {
-	turns(r, count);
+	steps(r, count);
 }
 
 bool fx_run(struct fixture *r)
 {
-	return turns(r, MAX_TURNS);
+	return steps(r, MAX_STEPS);
 }
 
 void fx_finish(struct fixture *r)
 {
-	if (!turns(r, FINISH_TURNS))
+	if (!steps(r, FINISH_STEPS))
 		die("the GPU did not become idle");
 }
 
@@ -356,7 +356,7 @@ static u32 operand(u32 bank, u32 num)
 	return raw;
 }
 
-void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 turns, bool faulty)
+void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 steps, bool faulty)
 {
 	const u32 r0 = operand(PUMICE_USC_BANK_R, 0), r1 = operand(PUMICE_USC_BANK_R, 1);
 	const u32 imm = operand(PUMICE_USC_BANK_IMM, 0);
@@ -364,7 +364,7 @@ void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 turns, bool faulty)
 		{ .opcode = PUMICE_USC_OP_ADD, .form = PUMICE_USC_FORM_SCALAR, .dst = r0,
 		  .src0 = r0, .src1 = imm, .imm = 1 },
 		{ .opcode = PUMICE_USC_OP_LT, .form = PUMICE_USC_FORM_SCALAR, .dst = r1,
-		  .src0 = r0, .src1 = imm, .imm = turns },
+		  .src0 = r0, .src1 = imm, .imm = steps },
 		{ .opcode = PUMICE_USC_OP_BRNZ, .target = 0, .src0 = r1 },
 		{ .opcode = PUMICE_USC_OP_END },
 	};

@@ -48,7 +48,7 @@ struct fixture {
 
 	unsigned int irqs;	/* interrupts raised */
 	unsigned int threads;	/* of the GPU; then its clock is the host's */
-	u64 clock;		/* the GPU clock, ns; advances with turns only: reproducible runs */
+	u64 clock;		/* the GPU clock, ns; advances with steps only: reproducible runs */
 };
 
 /* A virtual machine of jobs: a stream page and a code page. */
@@ -81,7 +81,7 @@ struct fx_write {
 
 /* Create GPU and boot structure, ready to boot. */
 struct fixture *fx_create(void);
-/* As fx_create(), for a GPU with threads: a turn is a short sleep. */
+/* As fx_create(), for a GPU with threads: a step is a short sleep. */
 struct fixture *fx_create_threads(unsigned int threads);
 /* As fx_create(), with the memory at another bus address. */
 struct fixture *fx_create_at(u64 base);
@@ -93,10 +93,10 @@ void fx_boot_writes(struct fixture *r, struct fx_write writes[FX_BOOT_WRITES]);
 /* Start the firmware and run it until it reports a state. Returns boot->state. */
 u32 fx_boot(struct fixture *r);
 
-/* Run until no unit has work (true), or for a limited number of turns (false). */
+/* Run until no unit has work (true), or for a limited number of steps (false). */
 bool fx_run(struct fixture *r);
-/* Run a number of turns: steps of one unit each. */
-void fx_turns(struct fixture *r, unsigned int count);
+/* Run a number of steps, of one unit each. */
+void fx_steps(struct fixture *r, unsigned int count);
 /* Run until no unit has work, without a limit. */
 void fx_finish(struct fixture *r);
 u32 fx_reg(struct fixture *r, u32 offset);
@@ -123,7 +123,7 @@ void fx_vm(struct fixture *r, struct fx_vm *vm);
 void fx_vm_endless(struct fx_vm *vm);		/* a program that never ends */
 void fx_vm_faulty(struct fx_vm *vm);		/* an unknown command: CDM_COMMAND */
 /* Work-groups of one instance, each with a loop; then, if @faulty, an unknown command. */
-void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 turns, bool faulty);
+void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 loops, bool faulty);
 
 void fx_context(struct fixture *r, const struct fx_vm *vm, u32 priority, struct fx_context *c);
 /* A booted fixture, with a VM and a context of priority 1. */

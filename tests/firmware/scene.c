@@ -109,7 +109,7 @@ struct fwif_fwccb_msg next_message(struct fixture *r)
 	return msg;
 }
 
-void answer_grown(struct fixture *r, u32 list, u32 pages)
+void reply_grown(struct fixture *r, u32 list, u32 pages)
 {
 	const struct fwif_kccb_cmd cmd = {
 		.type = FWIF_KCCB_FREE_LIST_GROWN, .object = list, .pages = pages,

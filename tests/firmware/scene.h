@@ -36,6 +36,6 @@ void end_and_run(struct fixture *r, unsigned int number, enum dm_end end);
 /* Consume the next message of the firmware; type 0 if there is none. */
 struct fwif_fwccb_msg next_message(struct fixture *r);
 /* Send the host's reply about a list; assert OK. */
-void answer_grown(struct fixture *r, u32 list, u32 pages);
+void reply_grown(struct fixture *r, u32 list, u32 pages);
 
 #endif

@@ -4,7 +4,7 @@
 #include "fixture.h"
 
 #define GROUPS	3000u
-#define TURNS	40u
+#define LOOPS	40u
 
 static struct fwif_perf *perf_block(struct fixture *r, u32 *addr)
 {
@@ -21,7 +21,7 @@ static void counters_of_jobs_with_one_block_are_summed(void **state)
 
 	(void)state;
 	fx_vm(r, &vm);
-	fx_vm_groups(&vm, 10, TURNS, false);
+	fx_vm_groups(&vm, 10, LOOPS, false);
 	fx_context(r, &vm, 1, &c);
 	perf = perf_block(r, &addr);
 	fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
@@ -48,7 +48,7 @@ static void slices_of_other_contexts_are_not_counted(void **state)
 	(void)state;
 	r->boot->slice_us = FWIF_SLICE_MIN_US;
 	fx_vm(r, &vm);
-	fx_vm_groups(&vm, GROUPS, TURNS, false);
+	fx_vm_groups(&vm, GROUPS, LOOPS, false);
 	fx_context(r, &vm, 1, &a);
 	fx_context(r, &vm, 1, &b);
 	perf = perf_block(r, &addr);
@@ -63,9 +63,9 @@ static void slices_of_other_contexts_are_not_counted(void **state)
 	assert_int_equal(perf->value[PUMICE_PERF_CDM_GROUPS], GROUPS);
 	assert_int_equal(perf->value[PUMICE_PERF_USC_WAVES], GROUPS);
 	/* add, lt and brnz in each iteration, and end. */
-	assert_int_equal(perf->value[PUMICE_PERF_USC_ISSUED], GROUPS * (3 * TURNS + 1));
-	assert_int_equal(perf->value[PUMICE_PERF_USC_INSN_SCALAR], GROUPS * 2 * TURNS);
-	assert_int_equal(perf->value[PUMICE_PERF_USC_INSN_FLOW], GROUPS * (TURNS + 1));
+	assert_int_equal(perf->value[PUMICE_PERF_USC_ISSUED], GROUPS * (3 * LOOPS + 1));
+	assert_int_equal(perf->value[PUMICE_PERF_USC_INSN_SCALAR], GROUPS * 2 * LOOPS);
+	assert_int_equal(perf->value[PUMICE_PERF_USC_INSN_FLOW], GROUPS * (LOOPS + 1));
 	fx_destroy(r);
 }
 
@@ -78,7 +78,7 @@ static void details_are_counted_only_during_jobs_with_counters(void **state)
 
 	(void)state;
 	fx_vm(r, &vm);
-	fx_vm_groups(&vm, 10, TURNS, false);
+	fx_vm_groups(&vm, 10, LOOPS, false);
 	fx_context(r, &vm, 1, &c);
 	perf_block(r, &addr);
 	fx_compute_perf(&c, FX_STREAM_VA, 1, addr);

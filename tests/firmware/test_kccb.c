@@ -185,10 +185,10 @@ static void kccb_completes_commands_in_order_across_wrap_around(void **state)
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
 	const struct fwif_kccb_cmd bad = { .type = 99 };
 	struct fixture *r = fx_booted();
-	u32 commands = r->boot->commands, turn, i, entry[FX_KCCB];
+	u32 commands = r->boot->commands, round, i, entry[FX_KCCB];
 
 	(void)state;
-	for (turn = 0; turn < 5; turn++) {
+	for (round = 0; round < 5; round++) {
 		for (i = 0; i < FX_KCCB - 1; i++)
 			entry[i] = fx_put(r, i % 3 ? &ping : &bad);
 		fx_kick(r);

@@ -69,7 +69,7 @@ static void to_partial_render(struct partial_fixture *t)
 	assert_true(fake[FAKE_PDM].job.partial);
 }
 
-static void assert_asked(struct partial_fixture *t, u32 list)
+static void assert_requested(struct partial_fixture *t, u32 list)
 {
 	const struct fwif_fwccb_msg msg = next_message(t->r);
 
@@ -108,9 +108,9 @@ static void granted_growth_resumes_the_job(void **state)
 	struct partial_fixture *t = *state;
 
 	out_of_pages(t);
-	assert_asked(t, 0);
+	assert_requested(t, 0);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
-	answer_grown(t->r, t->scene.list_addr[0], 20);
+	reply_grown(t->r, t->scene.list_addr[0], 20);
 	assert_int_equal(list_pages(&t->scene, 0), 20);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
@@ -122,10 +122,10 @@ static void second_list_is_requested_if_the_first_cannot_grow(void **state)
 	struct partial_fixture *t = *state;
 
 	out_of_pages(t);
-	assert_asked(t, 0);
-	answer_grown(t->r, t->scene.list_addr[0], 10);
-	assert_asked(t, 1);
-	answer_grown(t->r, t->scene.list_addr[1], 11);
+	assert_requested(t, 0);
+	reply_grown(t->r, t->scene.list_addr[0], 10);
+	assert_requested(t, 1);
+	reply_grown(t->r, t->scene.list_addr[1], 11);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	assert_int_equal(fake_pm.grown_list, t->scene.list_addr[1]);
 	assert_ends_well(t, 0);
@@ -137,16 +137,16 @@ static void a_list_has_one_open_request(void **state)
 
 	fake_low(t->scene.list_addr[0]);
 	fx_run(t->r);
-	assert_asked(t, 0);
+	assert_requested(t, 0);
 	fake_low(t->scene.list_addr[0]);
 	out_of_pages(t);
 	assert_int_equal(next_message(t->r).type, 0);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
-	answer_grown(t->r, t->scene.list_addr[0], 30);
+	reply_grown(t->r, t->scene.list_addr[0], 30);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	fake_low(t->scene.list_addr[0]);
 	fx_run(t->r);
-	assert_asked(t, 0);
+	assert_requested(t, 0);
 }
 
 static void a_low_list_grows_without_a_stall(void **state)
@@ -155,8 +155,8 @@ static void a_low_list_grows_without_a_stall(void **state)
 
 	fake_low(t->scene.list_addr[1]);
 	fx_run(t->r);
-	assert_asked(t, 1);
-	answer_grown(t->r, t->scene.list_addr[1], 12);
+	assert_requested(t, 1);
+	reply_grown(t->r, t->scene.list_addr[1], 12);
 	assert_int_equal(list_pages(&t->scene, 1), 12);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
 	/* No request for a list with all its pages, nor for an address that is no list. */
@@ -223,9 +223,9 @@ static void denied_growth_leads_to_a_partial_render(void **state)
 
 	list_set_max(&t->scene, 1, 10);
 	out_of_pages(t);
-	assert_asked(t, 0);
+	assert_requested(t, 0);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	answer_grown(t->r, t->scene.list_addr[0], 10);
+	reply_grown(t->r, t->scene.list_addr[0], 10);
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
 	out_of_pages(t);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
@@ -432,7 +432,7 @@ static void ended_stalls_are_counted_until_the_job_ends(void **state)
 	start = f->stop_start;
 	assert_int_not_equal(start, 0);
 	assert_int_equal(f->stop_ticks, 0);
-	answer_grown(t->r, t->scene.list_addr[0], 20);
+	reply_grown(t->r, t->scene.list_addr[0], 20);
 	now = fx_clock(t->r);
 	assert_int_equal(f->stop_start, 0);
 	assert_in_range(f->stop_ticks, 1, now - start);
@@ -515,15 +515,15 @@ static void lost_request_is_cancelled_with_its_job(void **state)
 	struct partial_fixture *t = *state;
 
 	out_of_pages(t);
-	assert_asked(t, 0);
+	assert_requested(t, 0);
 	assert_int_equal(fx_call_context(t->r, FWIF_KCCB_CONTEXT_KILL, &t->geometry),
 			 FWIF_STATUS_OK);
 	assert_ended_with(t, PUMICE_FAULT_KILLED);
 	fx_context_of(t->r, &t->vm, FWIF_DM_VDM, 1, &next);
 	submit_job(t->r, &next, &t->scene, 1);
 	out_of_pages(t);
-	assert_asked(t, 0);
-	answer_grown(t->r, t->scene.list_addr[0], 20);
+	assert_requested(t, 0);
+	reply_grown(t->r, t->scene.list_addr[0], 20);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
 	assert_int_equal(fx_result(&next, 1)->fault, PUMICE_FAULT_NONE);
@@ -581,14 +581,14 @@ static void request_is_cancelled_with_the_scenes_of_its_list(void **state)
 	for (i = 0; i < PUMICE_PM_LISTS; i++) {
 		fake_low(t->scene.list_addr[i]);
 		fx_run(t->r);
-		assert_asked(t, i);
+		assert_requested(t, i);
 	}
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
 	assert_int_equal(release_scene(t, t->scene.addr), FWIF_STATUS_OK);
 	for (i = 0; i < PUMICE_PM_LISTS; i++) {
 		fake_low(t->scene.list_addr[i]);
 		fx_run(t->r);
-		assert_asked(t, i);
+		assert_requested(t, i);
 	}
 }
 

@@ -25,7 +25,7 @@ static struct faulty faulty_booted(void)
 	return f;
 }
 
-static void ask_for(struct fixture *r, const char *text)
+static void request_fault(struct fixture *r, const char *text)
 {
 	assert_int_equal(pumice_gpu_inject(r->gpu, text), 0);
 }
@@ -75,9 +75,9 @@ static void silent_kernel_ccb_is_not_read_while_jobs_and_messages_continue(void 
 	entry = fx_put_kick(f.r, &f.c);
 	fx_kick(f.r);
 	while (f.r->kccb_status[entry] == FWIF_STATUS_PENDING)
-		fx_turns(f.r, 1);
+		fx_steps(f.r, 1);
 	assert_int_equal(*f.c.object, 0);
-	ask_for(f.r, "fw-silence,where=kccb");
+	request_fault(f.r, "fw-silence,where=kccb");
 	heartbeat = f.r->boot->heartbeat;
 	read = f.r->kccb_ring->read;
 	irqs = clear_irqs(f.r);
@@ -106,7 +106,7 @@ static void silent_firmware_ccb_is_not_written_while_jobs_and_replies_continue(v
 	u32 irqs;
 
 	(void)state;
-	ask_for(f.r, "fw-silence,where=fwccb");
+	request_fault(f.r, "fw-silence,where=fwccb");
 	irqs = clear_irqs(f.r);
 	put_job(&f, 1);
 	fx_submit(f.r, &f.c);

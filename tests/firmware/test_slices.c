@@ -5,7 +5,7 @@
 #include "fixture.h"
 
 #define GROUPS	6000u	/* of a job that needs many slices */
-#define TURNS	40u	/* of the loop in each */
+#define LOOPS	40u	/* of the loop in each */
 #define SLICE_NS (FWIF_SLICE_MIN_US * 1000ull)
 /* Work-groups in flight when a job is switched out end first. */
 #define DRAIN_NS SLICE_NS
@@ -17,7 +17,7 @@ static struct fixture *slices_fixture(struct fx_vm *vm)
 
 	r->boot->slice_us = FWIF_SLICE_MIN_US;
 	fx_vm(r, vm);
-	fx_vm_groups(vm, GROUPS, TURNS, false);
+	fx_vm_groups(vm, GROUPS, LOOPS, false);
 	return r;
 }
 
@@ -52,7 +52,7 @@ static void run_until_active(struct fixture *r, const struct fx_context *c)
 	u32 i;
 
 	for (i = 0; i < 10000 && r->boot->active_context != c->f->id; i++)
-		fx_turns(r, 1);
+		fx_steps(r, 1);
 	assert_int_equal(r->boot->active_context, c->f->id);
 }
 
@@ -242,7 +242,7 @@ static void crowd(struct fixture *r, const struct fx_vm *vm, struct fx_context *
 		fx_context(r, vm, i % FWIF_PRIORITIES, &c[i]);
 		add_job(&c[i], 1);
 		hand_over(r, &c[i]);
-		fx_turns(r, 3);
+		fx_steps(r, 3);
 	}
 }
 
@@ -275,7 +275,7 @@ static void many_contexts_of_one_priority_share_time_equally(void **state)
 	static struct fx_context c[CROWD];
 	struct fx_vm vm;
 	struct fixture *r = slices_fixture(&vm);
-	u64 least = UINT64_MAX, most = 0;
+	u64 shortest = UINT64_MAX, longest = 0;
 	u32 i;
 
 	(void)state;
@@ -285,17 +285,17 @@ static void many_contexts_of_one_priority_share_time_equally(void **state)
 		fx_put_kick(r, &c[i]);
 		if (i % 8 == 7) {
 			fx_kick(r);
-			fx_turns(r, 3);
+			fx_steps(r, 3);
 		}
 	}
 	for (i = 0; i < 1000000 && !*c[0].object; i++)
-		fx_turns(r, 1);
+		fx_steps(r, 1);
 	assert_int_equal(*c[0].object, 1);
 	for (i = 1; i < CROWD; i++) {
-		least = c[i].f->run_ticks < least ? c[i].f->run_ticks : least;
-		most = c[i].f->run_ticks > most ? c[i].f->run_ticks : most;
+		shortest = c[i].f->run_ticks < shortest ? c[i].f->run_ticks : shortest;
+		longest = c[i].f->run_ticks > longest ? c[i].f->run_ticks : longest;
 	}
-	assert_true(most - least < 3 * (SLICE_NS + DRAIN_NS));
+	assert_true(longest - shortest < 3 * (SLICE_NS + DRAIN_NS));
 	fx_finish(r);
 	fx_destroy(r);
 }
@@ -335,7 +335,7 @@ static void fault_after_a_switch_is_reported_and_others_continue(void **state)
 
 	(void)state;
 	fx_vm(r, &faulty);
-	fx_vm_groups(&faulty, GROUPS, TURNS, true);
+	fx_vm_groups(&faulty, GROUPS, LOOPS, true);
 	hand_over_two(r, &faulty, &vm, &a, &b);
 	fx_finish(r);
 	assert_int_equal(*a.object, 1);
@@ -474,7 +474,7 @@ static void update_after_a_job_interrupts_the_host(void **state)
 	add_job(&c, 1);
 	hand_over(r, &c);
 	run_until_active(r, &c);
-	fx_turns(r, 100);
+	fx_steps(r, 100);
 	assert_int_equal(*c.object, 0);
 	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
 	r->irqs = 0;
@@ -495,7 +495,7 @@ static void log_records_switches_and_boosts(void **state)
 	(void)state;
 	crowd(r, &vm, c);
 	for (i = 0; i < 3000; i++) {
-		fx_turns(r, 20);
+		fx_steps(r, 20);
 		for (n = 0; n < FX_LOG; n++) {
 			const struct fwif_log_entry *e = &r->log[n];
 

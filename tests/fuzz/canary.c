@@ -28,7 +28,7 @@
 #define PDS_AT		0u		/* bytes in the code */
 #define USC_AT		(64u * 16u)
 #define STREAM_AT	2048u		/* of compute, in the page FRAME_STREAM */
-#define NOWHERE		0x7f00000000ull
+#define UNMAPPED	0x7f00000000ull
 
 /* Compute work-groups: of the first user as large as a USC has room for. */
 #define FILL_TEMPS	62u
@@ -126,7 +126,7 @@ static void put_fill_compute(struct user *u, enum canary_end end)
 		  .addr = FRAME_VA(FRAME_TEXELS) },
 		/* Where it faults, it is at an address that is not there. */
 		{ .opcode = PUMICE_PDS_OP_LDI, .bank = PUMICE_PDS_BANK_SH, .reg = 1,
-		  .imm = (u32)(NOWHERE >> 32) },
+		  .imm = (u32)(UNMAPPED >> 32) },
 		{ .opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_V, .count = FILL_ATTRS,
 		  .addr = FRAME_VA(FRAME_TEXELS) },
 		{ .opcode = PUMICE_PDS_OP_MOV, .bank = PUMICE_PDS_BANK_V,
@@ -531,7 +531,7 @@ static void reset(struct canary *c)
 	c->filling = false;
 }
 
-void canary_fill(struct canary *c, enum canary_end end, u32 variant, u32 turns)
+void canary_fill(struct canary *c, enum canary_end end, u32 variant, u32 steps)
 {
 	finish_first(c, false);
 	make_user(c, &c->first, 1, CANARY);
@@ -550,11 +550,11 @@ void canary_fill(struct canary *c, enum canary_end end, u32 variant, u32 turns)
 		finish_first(c, false);
 		break;
 	case CANARY_RESET:
-		fx_turns(c->r, turns);
+		fx_steps(c->r, steps);
 		reset(c);
 		break;
 	default:
-		fx_turns(c->r, turns);
+		fx_steps(c->r, steps);
 		if (end == CANARY_KILLED)
 			finish_first(c, false);
 	}

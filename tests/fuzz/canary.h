@@ -61,9 +61,9 @@ void canary_close(struct canary *c);
 
 /*
  * Run the first user's jobs, the @variant-th way of filling registers.
- * @turns: of the GPU, before they are killed, reset, or joined by the second user's
+ * @steps: of the GPU, before they are killed, reset, or joined by the second user's
  */
-void canary_fill(struct canary *c, enum canary_end end, u32 variant, u32 turns);
+void canary_fill(struct canary *c, enum canary_end end, u32 variant, u32 steps);
 /* Run a job of the second user, and check its memory. */
 void canary_probe(struct canary *c, const struct canary_look *look);
 

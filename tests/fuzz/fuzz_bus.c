@@ -318,10 +318,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	create(&b, &f);
 	write_firmware(&b, &f);
 	boot(&b);
-	fx_turns(b.r, 32);
+	fx_steps(b.r, 32);
 	while (fuzz_more(&f)) {
 		host_does(&b, &f);
-		fx_turns(b.r, fuzz_u8(&f));
+		fx_steps(b.r, fuzz_u8(&f));
 	}
 	host_check_recovery(b.r->gpu, 0);
 	fx_destroy(b.r);

@@ -7,7 +7,7 @@
  */
 #include "canary.h"
 
-#define TURNS	8000u	/* at most, of the first user's jobs */
+#define STEPS	8000u	/* at most, of the first user's jobs */
 #define LOOKS	4u
 
 /* Everything once, after jobs that were stopped in the middle. */
@@ -16,7 +16,7 @@ static void look_everywhere(struct canary *c)
 	struct canary_look look = { .rotate = 8, .points = true };
 	u32 store;
 
-	canary_fill(c, CANARY_RESET, 0, TURNS / 2);
+	canary_fill(c, CANARY_RESET, 0, STEPS / 2);
 	for (store = 0; store < CANARY_PROBES; store++) {
 		look.store = (enum canary_store)store;
 		canary_probe(c, &look);
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		enum canary_end end = (enum canary_end)fuzz_below(&f, CANARY_ENDS);
 		u32 variant = fuzz_u8(&f);
 
-		canary_fill(c, end, variant, fuzz_u16(&f) % TURNS);
+		canary_fill(c, end, variant, fuzz_u16(&f) % STEPS);
 		for (looks = 0; fuzz_more(&f) && looks < LOOKS; looks++) {
 			const u8 what = fuzz_u8(&f);
 			const struct canary_look look = {

@@ -232,7 +232,7 @@ static void run(struct host *h, struct fuzz *f)
 }
 
 /* Kill whatever a command in the ring may wait for, so that all are answered. */
-static void check_answers(struct host *h)
+static void check_replies(struct host *h)
 {
 	struct fixture *r = h->r;
 	u32 i;
@@ -278,7 +278,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fx_fw_alloc(h.r, 1024, &h.objects);
 	while (fuzz_more(&f))
 		step[fuzz_below(&f, sizeof(step) / sizeof(step[0]))](&h, &f);
-	check_answers(&h);
+	check_replies(&h);
 	check_alive(&h);
 	fx_destroy(h.r);
 	return 0;

@@ -201,7 +201,7 @@ static void disturb(struct fixture *r, struct fuzz *f, struct frame *frame)
 	u32 n = fuzz_below(f, 6);
 
 	while (n--) {
-		fx_turns(r, fuzz_u8(f));
+		fx_steps(r, fuzz_u8(f));
 		if (fuzz_below(f, 16) == 1)
 			change_page(f, frame);
 		else

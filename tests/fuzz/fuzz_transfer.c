@@ -168,7 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fx_put_kick(r, &c);
 	fx_kick(r);
 	if (fuzz_below(&f, 4) == 1) {
-		fx_turns(r, fuzz_u8(&f));
+		fx_steps(r, fuzz_u8(&f));
 		/* But for the PM's pages, whose owner shall be the PM. */
 		frame.vm.pt[fuzz_below(&f, FRAME_REGIONS)] ^= fuzz_below(&f, 16);
 	}

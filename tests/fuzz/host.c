@@ -15,7 +15,7 @@
 void host_run(struct fixture *r, unsigned int polls)
 {
 	if (r->threads)
-		fx_turns(r, 1);
+		fx_steps(r, 1);
 	else
 		while (polls-- && pumice_gpu_poll(r->gpu, POLL_NS) != UINT64_MAX)
 			;

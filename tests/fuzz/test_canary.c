@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
  * No word of one user's jobs is found by another's, however they end: every store, after
- * every end, after few turns and after many.
+ * every end, after few steps and after many.
  */
 #include "canary.h"
 
 #define VARIANTS	3u	/* sources of the fragment registers: see fill_first() */
 
-static const u32 turns[] = { 400, 4000 };
+static const u32 steps[] = { 400, 4000 };
 
-static void check(enum canary_end end, u32 turn)
+static void check(enum canary_end end, u32 count)
 {
 	u32 variant, store;
 
@@ -24,17 +24,17 @@ static void check(enum canary_end end, u32 turn)
 				.points = variant % 2, .instances = variant ? 5 + variant : 0,
 			};
 
-			canary_fill(c, end, variant, turn);
+			canary_fill(c, end, variant, count);
 			canary_probe(c, &look);
 		}
 		canary_close(c);
 	}
 }
 
-static void check_turns(enum canary_end end)
+static void check_steps(enum canary_end end)
 {
-	for (u32 n = 0; n < sizeof(turns) / sizeof(*turns); n++)
-		check(end, turns[n]);
+	for (u32 n = 0; n < sizeof(steps) / sizeof(*steps); n++)
+		check(end, steps[n]);
 }
 
 static void jobs_that_end_leave_no_word(void **state)
@@ -52,19 +52,19 @@ static void jobs_that_fault_leave_no_word(void **state)
 static void jobs_that_are_killed_leave_no_word(void **state)
 {
 	(void)state;
-	check_turns(CANARY_KILLED);
+	check_steps(CANARY_KILLED);
 }
 
 static void a_reset_in_the_middle_of_jobs_leaves_no_word(void **state)
 {
 	(void)state;
-	check_turns(CANARY_RESET);
+	check_steps(CANARY_RESET);
 }
 
 static void jobs_that_still_run_or_are_switched_out_show_no_word(void **state)
 {
 	(void)state;
-	check_turns(CANARY_RUNNING);
+	check_steps(CANARY_RUNNING);
 }
 
 int main(void)

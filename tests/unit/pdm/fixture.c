@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define USC_BUDGET	4096u
-#define MOST_TURNS	2000000u
+#define MAX_STEPS	2000000u
 
 /* ------------------------------------------------------------ services */
 
@@ -199,7 +199,7 @@ void fx_start(struct fixture *fx, bool partial)
 	fx_start_in(fx, FX_CTX, partial);
 }
 
-bool fx_turn(struct fixture *fx)
+bool fx_step(struct fixture *fx)
 {
 	const _Atomic bool stop = false;
 	bool any = false;
@@ -227,11 +227,11 @@ bool fx_turn(struct fixture *fx)
 
 void fx_run(struct fixture *fx)
 {
-	unsigned int turns = 0;
+	unsigned int steps = 0;
 
 	while (!fx->ends) {
-		assert_true(turns++ < MOST_TURNS);
-		assert_true(fx_turn(fx));
+		assert_true(steps++ < MAX_STEPS);
+		assert_true(fx_step(fx));
 	}
 	assert_int_equal(fx->ends, 1);
 	assert_false(pdm_status(fx->pdm)->busy);

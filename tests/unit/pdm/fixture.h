@@ -121,7 +121,7 @@ void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial);
 /* Reset the device, at any time. */
 void fx_reset(struct fixture *fx);
 /* Step all units that are awake. Return false if none is. */
-bool fx_turn(struct fixture *fx);
+bool fx_step(struct fixture *fx);
 /* Run to the end of the job. */
 void fx_run(struct fixture *fx);
 /* Number of free pages of the free list. */

@@ -8,7 +8,7 @@
 #include "fixture.h"
 
 #define SECRET	1234.5f
-#define TURNS	24u	/* of the first job before it is stopped */
+#define STEPS	24u	/* of the first job before it is stopped */
 
 static struct fixture fx;
 
@@ -50,7 +50,7 @@ static void draw_secret(const struct scene_size *size)
 	scene_end(&fx, true);
 }
 
-static void run_first(const struct scene_size *size, enum ending ending, u32 turns)
+static void run_first(const struct scene_size *size, enum ending ending, u32 steps)
 {
 	u32 i;
 
@@ -62,8 +62,8 @@ static void run_first(const struct scene_size *size, enum ending ending, u32 tur
 			assert_float_equal(((const float *)(const void *)fx.colour)[i], SECRET, 0);
 		return;
 	}
-	for (i = 0; i < turns && !fx.ends; i++)
-		fx_turn(&fx);
+	for (i = 0; i < steps && !fx.ends; i++)
+		fx_step(&fx);
 	if (ending == ENDING_RESET) {
 		fx_reset(&fx);
 		return;
@@ -114,12 +114,12 @@ static void check_all(bool background)
 		{ .width = 64, .height = 64, .samples = 4, .tile_size = PUMICE_TILE_SIZE_32X32 },
 		{ .width = 50, .height = 40, .samples = 2, .tile_size = PUMICE_TILE_SIZE_16X16 },
 	};
-	u32 n, ending, turns;
+	u32 n, ending, steps;
 
 	for (n = 0; n < sizeof(sizes) / sizeof(*sizes); n++) {
 		for (ending = 0; ending < ENDINGS; ending++) {
-			for (turns = 1; turns < (ending == ENDING_DONE ? 2 : TURNS); turns++) {
-				run_first(&sizes[n], ending, turns);
+			for (steps = 1; steps < (ending == ENDING_DONE ? 2 : STEPS); steps++) {
+				run_first(&sizes[n], ending, steps);
 				check_second(&sizes[n], background);
 			}
 		}

@@ -400,19 +400,19 @@ static void plain_plan(void)
 /* A geometry job that runs in parallel may need them. */
 static void pages_of_a_macro_tile_are_free_when_its_tiles_are_done(void **state)
 {
-	u32 free, least, macro, done;
+	u32 free, lowest, macro, done;
 
 	(void)state;
 	fx_open(&fx, 1);
 	plain_plan();
 	render_begin();
-	least = fx_free_pages(&fx);
+	lowest = fx_free_pages(&fx);
 	fx_start(&fx, false);
 	while (!fx.ends) {
-		assert_true(fx_turn(&fx));
+		assert_true(fx_step(&fx));
 		/* Tiles are started by macro tile; those in flight may end out of order. */
 		done = (u32)pdm_status(fx.pdm)->done;
-		free = least;
+		free = lowest;
 		for (macro = 0; macro < PM_MACRO_TILES; macro++) {
 			const u32 tiles = pm_macro_tile_tiles(&fx.scene, macro);
 

@@ -522,7 +522,7 @@ static void a_program_without_end_is_aborted(void **state)
 	make_scene(FX_LOOP);
 	fx_start(&fx, false);
 	for (i = 0; i < 3000; i++)
-		assert_true(fx_turn(&fx));
+		assert_true(fx_step(&fx));
 	assert_int_equal(fx.ends, 0);
 	abort_now();
 	fx_run(&fx);
@@ -533,15 +533,15 @@ static void a_program_without_end_is_aborted(void **state)
 
 static void aborts_at_every_step(void **state)
 {
-	u32 turns, i, aborted = 0;
+	u32 steps, i, aborted = 0;
 	bool over = false;
 
 	(void)state;
-	for (turns = 0; !over; turns++) {
+	for (steps = 0; !over; steps++) {
 		make_scene(FX_BLEND);
-		fx_start(&fx, turns % 3 == 2);
-		for (i = 0; i < turns && !fx.ends; i++)
-			assert_true(fx_turn(&fx));
+		fx_start(&fx, steps % 3 == 2);
+		for (i = 0; i < steps && !fx.ends; i++)
+			assert_true(fx_step(&fx));
 		over = fx.ends;
 		if (!over) {
 			abort_now();
@@ -572,15 +572,15 @@ static u32 tasks(void)
 /* Also a task that has its room and some registers: it never runs, and all is freed. */
 static void an_abort_drops_a_task_that_is_half_filled(void **state)
 {
-	u32 turns, i, aborted = 0;
+	u32 steps, i, aborted = 0;
 	bool over = false;
 
 	(void)state;
-	for (turns = 0; !over; turns++) {
+	for (steps = 0; !over; steps++) {
 		make_scene(FX_READS);
 		fx_start(&fx, false);
-		for (i = 0; i < turns && !fx.ends; i++)
-			assert_true(fx_turn(&fx));
+		for (i = 0; i < steps && !fx.ends; i++)
+			assert_true(fx_step(&fx));
 		over = fx.ends;
 		if (!over) {
 			abort_now();
@@ -597,14 +597,14 @@ static void an_abort_drops_a_task_that_is_half_filled(void **state)
 
 static void a_reset_drops_the_job(void **state)
 {
-	u32 turns, i;
+	u32 steps, i;
 
 	(void)state;
-	for (turns = 0; turns < 12; turns++) {
+	for (steps = 0; steps < 12; steps++) {
 		make_scene(FX_BLEND);
 		fx_start(&fx, false);
-		for (i = 0; i < turns && !fx.ends; i++)
-			fx_turn(&fx);
+		for (i = 0; i < steps && !fx.ends; i++)
+			fx_step(&fx);
 		fx_reset(&fx);
 		run_good();
 	}
