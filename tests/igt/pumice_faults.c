@@ -246,20 +246,20 @@ static void damaged_at_the_end_of_a_context(const char *text)
 	check_damage(&d, ret, 0);
 }
 
-static void ring_index_damaged_at_an_answer(void)
+static void ring_index_damaged_at_a_reply(void)
 {
 	damaged_at_the_end_of_a_context("fw-message,where=ring,bit=20");
 }
 
-#define DAMAGED_ANSWER "fw-message,where=status,bit=2"
+#define DAMAGED_REPLY "fw-message,where=status,bit=2"
 
 /* The GPU's remaining state of a context, a VM, a scene is unknown, so it is reset. */
-static void answer_damaged_context(void)
+static void reply_damaged_context(void)
 {
-	damaged_at_the_end_of_a_context(DAMAGED_ANSWER);
+	damaged_at_the_end_of_a_context(DAMAGED_REPLY);
 }
 
-static void answer_damaged_vm(void)
+static void reply_damaged_vm(void)
 {
 	struct fixture fx = fx_open();
 	const int contexts = need_counts().contexts;
@@ -269,30 +269,30 @@ static void answer_damaged_vm(void)
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	while (need_counts().contexts == contexts)
 		usleep(1000);
-	d = damage_begins(DAMAGED_ANSWER);
+	d = damage_begins(DAMAGED_REPLY);
 	check_damage(&d, gpu_vm_destroy(fx.fd, fx.vm), 0);
 }
 
-static void answer_damaged_scene(void)
+static void reply_damaged_scene(void)
 {
 	struct render r = render_open();
 	struct damage d;
 
 	render_check_works(&r);
-	d = damage_begins(DAMAGED_ANSWER);
+	d = damage_begins(DAMAGED_REPLY);
 	check_damage(&d, gpu_hwrt_destroy(r.fx.fd, r.hwrt), 0);
 }
 
-static void answer_damaged_priority(void)
+static void reply_damaged_priority(void)
 {
-	struct damage d = damage_begins(DAMAGED_ANSWER);
+	struct damage d = damage_begins(DAMAGED_REPLY);
 
 	check_damage(&d, gpu_context_set_priority(d.s.culprit.fd, d.s.culprit.context,
 						  DRM_PUMICE_PRIORITY_LOW), -EIO);
 }
 
 /* An answer to an unbind: the VM becomes unusable. */
-static void answer_damaged_unbind(void)
+static void reply_damaged_unbind(void)
 {
 	const struct drm_pumice_bind_op unmap = bind_unmap(FX_FREE, PAGE);
 	struct fixture fx = fx_open();
@@ -301,7 +301,7 @@ static void answer_damaged_unbind(void)
 
 	need_map(fx.fd, fx.vm, handle, 0, FX_FREE, PAGE, 0);
 	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), 1);
-	d = damage_begins(DAMAGED_ANSWER);
+	d = damage_begins(DAMAGED_REPLY);
 	check_damage(&d, gpu_bind(fx.fd, fx.vm, &unmap, 1, NULL), -EIO);
 	CHECK_OK(gpu_vm_state(fx.fd, fx.vm, &state));
 	igt_assert_neq_u32(state, 0);
@@ -713,7 +713,7 @@ static void message_subtests(void)
 		"a ring index out of range causes a reset, and results are kept",
 		ring_index_damaged, RING_INDEX);
 	subtest_logs("ring-index-damaged-at-an-answer",
-		"jobs that had not begun run after the reset", ring_index_damaged_at_an_answer,
+		"jobs that had not begun run after the reset", ring_index_damaged_at_a_reply,
 		RING_INDEX);
 	subtest_logs("message-of-unknown-type", "a message of unknown type is ignored",
 		message_of_unknown_type, "firmware message of unknown type");
@@ -723,18 +723,18 @@ static void message_subtests(void)
 		"an error that the firmware reports causes a reset", message_becomes_an_error,
 		"firmware error: |" IGT_PUMICE_RESET "firmware failed");
 	subtest_logs("answer-damaged-context", "an invalid reply causes a reset",
-		answer_damaged_context, REFUSED);
+		reply_damaged_context, REFUSED);
 	subtest_logs("answer-damaged-vm", "an invalid reply at the end of a VM causes a reset",
-		answer_damaged_vm, REFUSED);
+		reply_damaged_vm, REFUSED);
 	subtest_logs("answer-damaged-scene",
-		"an invalid reply at the end of a scene causes a reset", answer_damaged_scene,
+		"an invalid reply at the end of a scene causes a reset", reply_damaged_scene,
 		REFUSED);
 	subtest_logs("answer-damaged-priority",
-		"an invalid reply to a change of priority causes a reset", answer_damaged_priority,
+		"an invalid reply to a change of priority causes a reset", reply_damaged_priority,
 		REFUSED);
 	subtest_logs("answer-damaged-unbind",
 		"an invalid reply to an unbind causes a reset and makes its VM unusable",
-		answer_damaged_unbind, REFUSED);
+		reply_damaged_unbind, REFUSED);
 }
 
 int igt_main()
