@@ -111,10 +111,10 @@ class Commands(unittest.TestCase):
     def test_examples(self):
         self.follow("examples/README.md")
 
-    def test_guest_by_hand(self):
+    def test_guest_run_manually(self):
         self.follow("scripts/README.md")
 
-    def test_what_is_not_run_is_in_the_documents(self):
+    def test_skipped_commands_are_in_the_documents(self):
         found = {(name, command) for name, _ in ELSEWHERE
                  for block in blocks.read(TOP / name) for command in block.commands}
         self.assertEqual(set(ELSEWHERE) - found, set())

@@ -28,7 +28,7 @@ class Pictures(unittest.TestCase):
         written = re.findall(r"^demo (\w+).* (?:-o|-p) ", (TOP / "scripts/run.sh").read_text(), re.M)
         self.assertEqual({name.partition(".")[0] for name in shown}, set(written))
 
-    def test_the_pictures_are_what_the_gpu_draws(self):
+    def test_the_gpu_draws_the_pictures(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in demos.PICTURES:
                 kept = TOP / "Documentation/pictures/demos" / name

@@ -84,7 +84,7 @@ class Log(unittest.TestCase):
             self.assertEqual(kernel_faults.in_log(f"[   12.345678] {line}\n"),
                              [f"[   12.345678] {line}"])
 
-    def test_what_a_sound_kernel_prints_is_none(self):
+    def test_messages_of_a_sound_kernel_are_no_fault(self):
         for line in SOUND:
             self.assertEqual(kernel_faults.in_log(f"[    0.000000] {line}\n"), [])
 

@@ -116,7 +116,7 @@ class Changes(unittest.TestCase):
         self.assertNotIn("old.rst:1", self.report())
         self.assertIn("old.rst:2", self.report())
 
-    def test_what_is_not_committed_counts(self):
+    def test_uncommitted_changes_count(self):
         self.commit_something()
         self.write("old.rst", "told\nnobody\n")
         self.write("new.rst", "behind\n")

@@ -62,13 +62,13 @@ class Rows(unittest.TestCase):
     def test_text_that_occurs_once_is_fit(self):
         self.assertIsNone(self.problem("one three"))
 
-    def test_text_that_is_gone_is_refused(self):
+    def test_missing_text_is_refused(self):
         self.assertIn("occurs 0 times", self.problem("three"))
 
     def test_text_that_occurs_twice_is_refused(self):
         self.assertIn("occurs 2 times", self.problem("one one"))
 
-    def test_file_that_is_gone_is_refused(self):
+    def test_missing_file_is_refused(self):
         self.assertIn("there is no", self.problem("one", file="firmware/y.c"))
 
     def test_case_that_no_test_has_is_refused(self):
@@ -157,7 +157,7 @@ class Outcomes(unittest.TestCase):
 class Trees(unittest.TestCase):
     """The copy that is built."""
 
-    def test_interrupted_run_leaves_no_trace_and_what_is_unchanged_is_not_written(self):
+    def test_interrupted_run_leaves_no_trace_and_unchanged_files_are_not_written(self):
         with tempfile.TemporaryDirectory() as folder:
             source, copy = pathlib.Path(folder) / "source", pathlib.Path(folder) / "build/tree"
             source.mkdir()
@@ -200,7 +200,7 @@ class Guests(unittest.TestCase):
             self.assertEqual(cases, {})
             self.assertIn(console.strip() or dmesg.strip(), why)
 
-    def test_guest_that_is_gone_without_a_report_says_nothing(self):
+    def test_guest_that_ended_without_a_report_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
             self.judge(125, {"job.log": "", "dmesg": "all is well\n"})
 

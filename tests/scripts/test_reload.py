@@ -55,7 +55,7 @@ class Reload(unittest.TestCase):
         """Run it as make does."""
         return self.reload("--module", str(self.module), "--firmware", str(self.firmware), *more)
 
-    def test_without_a_guest_it_says_what_to_do(self):
+    def test_without_a_guest_it_names_the_command(self):
         done = self.load()
         self.assertEqual(done.returncode, 2)
         self.assertIn("error: no guest named shell runs\n       start it in another terminal: "
