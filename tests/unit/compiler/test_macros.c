@@ -122,7 +122,7 @@ static void expressions_stand_where_numbers_do(void **state)
 	     "mov r[idx0 * 4 + 3], r2\nmov r3, 8\nend\n");
 }
 
-static void macros_make_what_is_written_out(void **state)
+static void macros_equal_the_text_written_out(void **state)
 {
 	struct fixture w = { 0 };
 
@@ -232,7 +232,7 @@ static void bad_macros_and_expressions_are_refused(void **state)
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void what_never_ends_is_refused(void **state)
+static void endless_expansion_is_refused(void **state)
 {
 	static const struct error_case cases[] = {
 		{ ".macro m\nm\n.endm\nm", "t:2:2: error: macros, repetitions and files are nested more than 32" },
@@ -374,11 +374,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(expressions_are_those_of_c),
 		cmocka_unit_test(expressions_stand_where_numbers_do),
-		cmocka_unit_test(macros_make_what_is_written_out),
+		cmocka_unit_test(macros_equal_the_text_written_out),
 		cmocka_unit_test(files_are_included_and_read_once_for_each_path),
 		cmocka_unit_test(errors_name_the_line_and_its_uses),
 		cmocka_unit_test(bad_macros_and_expressions_are_refused),
-		cmocka_unit_test(what_never_ends_is_refused),
+		cmocka_unit_test(endless_expansion_is_refused),
 		cmocka_unit_test(without_a_reader_nothing_is_included),
 		cmocka_unit_test(instructions_lead_to_their_lines),
 		cmocka_unit_test(lines_are_left_out_on_request),

@@ -59,7 +59,7 @@ static void check_results(const struct pair *p)
 		assert_int_equal(p->cpu_fixture.mmio[WORKLOAD_FIRST_REG + i], workload(i));
 }
 
-static void a_compiled_program_computes_what_the_host_computes(void **state)
+static void a_compiled_program_agrees_with_the_host(void **state)
 {
 	struct pair *p = *state;
 	uint32_t executed = 0;
@@ -96,7 +96,7 @@ static void interrupts_at_any_instruction_do_not_change_its_results(void **state
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_compiled_program_computes_what_the_host_computes,
+		cmocka_unit_test_setup_teardown(a_compiled_program_agrees_with_the_host,
 						pair_setup, pair_teardown),
 		cmocka_unit_test_setup_teardown(
 			interrupts_at_any_instruction_do_not_change_its_results,

@@ -75,7 +75,7 @@ static void a_breakpoint_survives_stores_fence_i_and_reset(void **state)
 	assert_int_equal(p->cpu.arch.x[7], 1);
 }
 
-static void a_store_beside_a_breakpoint_changes_its_instruction(void **state)
+static void a_store_next_to_a_breakpoint_changes_its_instruction(void **state)
 {
 	struct pair *p = *state;
 	const uint32_t changed = ADDI(7, 7, 64);
@@ -186,7 +186,7 @@ static void a_stopped_processor_does_not_step(void **state)
 	assert_int_equal(p->cpu.arch.x[7], 0);
 }
 
-static void steps_compute_what_a_run_computes(void **state)
+static void steps_and_a_run_have_the_same_result(void **state)
 {
 	struct pair *p = *state;
 	uint32_t i;
@@ -233,14 +233,14 @@ int main(void)
 		TEST(a_breakpoint_stops_before_its_instruction),
 		TEST(a_breakpoint_is_found_in_code_that_has_run),
 		TEST(a_breakpoint_survives_stores_fence_i_and_reset),
-		TEST(a_store_beside_a_breakpoint_changes_its_instruction),
+		TEST(a_store_next_to_a_breakpoint_changes_its_instruction),
 		TEST(compressed_instructions_have_breakpoints),
 		TEST(impossible_breakpoints_are_refused),
 		TEST(a_step_takes_no_interrupt_and_a_run_does),
 		TEST(a_breakpoint_is_reported_where_it_is),
 		TEST(wfi_completes_at_once_in_a_step),
 		TEST(a_stopped_processor_does_not_step),
-		TEST(steps_compute_what_a_run_computes),
+		TEST(steps_and_a_run_have_the_same_result),
 		TEST(csrs_can_be_read_and_written),
 	};
 

@@ -147,7 +147,7 @@ static bool load_all_ones(void *opaque, uint32_t addr, unsigned int size, uint32
 	return true;
 }
 
-static bool store_nowhere(void *opaque, uint32_t addr, unsigned int size, uint32_t val)
+static bool record_store(void *opaque, uint32_t addr, unsigned int size, uint32_t val)
 {
 	*(uint32_t *)opaque = val;
 	return addr != 0 && size != 0;
@@ -159,7 +159,7 @@ static void bus_values_have_no_more_bits_than_the_access(void **state)
 	uint32_t seen = 0;
 
 	p->cpu.cfg.bus.load = load_all_ones;
-	p->cpu.cfg.bus.store = store_nowhere;
+	p->cpu.cfg.bus.store = record_store;
 	p->cpu.cfg.bus.opaque = &seen;
 	PAIR_PROGRAM(p, rv_i(0x4003, 7, 5, 0), rv_i(0x5003, 8, 5, 0), SB(7, 0, 5), SB(6, 0, 5));
 	p->cpu.arch.x[5] = FX_MMIO_BASE;

@@ -130,7 +130,7 @@ static void *raise_line(void *cpu)
 	return NULL;
 }
 
-static void *ask_for_halt(void *cpu)
+static void *request_halt(void *cpu)
 {
 	fwcpu_window_flush(cpu);
 	fwcpu_halt(cpu);
@@ -154,7 +154,7 @@ static void other_threads_reach_a_running_processor(void **state)
 		assert_int_equal(fwcpu_run(&p->cpu, 1000, 0), FWCPU_STOP_BUDGET);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 
-	assert_int_equal(pthread_create(&thread, NULL, ask_for_halt, &p->cpu), 0);
+	assert_int_equal(pthread_create(&thread, NULL, request_halt, &p->cpu), 0);
 	while (fwcpu_run(&p->cpu, 1000, 0) != FWCPU_STOP_HALT)
 		;
 	assert_int_equal(pthread_join(thread, NULL), 0);

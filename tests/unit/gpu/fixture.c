@@ -301,7 +301,7 @@ void fx_boot_proxy(struct fixture *fx)
 		    PUMICE_FIELD_PREP(PUMICE_FW_STATUS__STATE, PUMICE_FW_STATE_RUNNING));
 }
 
-static u32 ask(struct fixture *fx, u32 op, u32 offset, u32 value)
+static u32 mmio_request(struct fixture *fx, u32 op, u32 offset, u32 value)
 {
 	fx_write(fx, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
 	fx->mailbox[OP] = op;
@@ -317,12 +317,12 @@ static u32 ask(struct fixture *fx, u32 op, u32 offset, u32 value)
 
 u32 fx_fw_read(struct fixture *fx, u32 offset)
 {
-	return ask(fx, OP_READ, offset, 0);
+	return mmio_request(fx, OP_READ, offset, 0);
 }
 
 void fx_fw_write(struct fixture *fx, u32 offset, u32 value)
 {
-	ask(fx, OP_WRITE, offset, value);
+	mmio_request(fx, OP_WRITE, offset, value);
 }
 
 void fx_fw_write64(struct fixture *fx, u32 offset, u64 value)
@@ -340,5 +340,5 @@ u64 fx_fw_read64(struct fixture *fx, u32 offset)
 
 u32 fx_fw_wait(struct fixture *fx, u32 events)
 {
-	return ask(fx, OP_WAIT, 0, events);
+	return mmio_request(fx, OP_WAIT, 0, events);
 }

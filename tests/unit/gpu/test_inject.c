@@ -30,7 +30,7 @@ static struct inject_fixture inject_create(const struct fx_options *options)
 	return w;
 }
 
-static void ask_for(struct fixture *fx, const char *text)
+static void request_fault(struct fixture *fx, const char *text)
 {
 	assert_int_equal(pumice_gpu_inject(fx->gpu, text), 0);
 }
@@ -133,14 +133,14 @@ static void requests_are_read_and_written_as_text(void **state)
 	assert_int_equal(pumice_gpu_inject(fx->gpu, text), -EINVAL);
 	pumice_gpu_injected(fx->gpu, text, sizeof(text));
 	assert_string_equal(text, "");
-	ask_for(fx, "unit-hang,where=tdm,skip=2");
-	ask_for(fx, "late-end,us=70000,count=endless");
+	request_fault(fx, "unit-hang,where=tdm,skip=2");
+	request_fault(fx, "late-end,us=70000,count=endless");
 	pumice_gpu_injected(fx->gpu, text, sizeof(text));
 	assert_string_equal(text, "unit-hang,where=tdm,bit=0,us=0,skip=2,count=1\n"
 				  "late-end,where=cdm,bit=0,us=70000,skip=0,count=endless");
 	pumice_gpu_injected(fx->gpu, shorter, sizeof(shorter));
 	assert_string_equal(shorter, "unit-hang,w");
-	ask_for(fx, "none");
+	request_fault(fx, "none");
 	pumice_gpu_injected(fx->gpu, text, sizeof(text));
 	assert_string_equal(text, "");
 	fx_destroy(fx);
@@ -199,15 +199,15 @@ static void guest_arms_requests_by_registers(void **state)
 }
 
 /* Resets of the GPU drop no request, one of the machine drops those of its guest. */
-static void machine_reset_drops_what_the_guest_armed_alone(void **state)
+static void machine_reset_drops_only_faults_of_the_guest(void **state)
 {
 	struct inject_fixture w = inject_create(&usual);
 	struct fixture *fx = w.fx;
 	char text[256];
 
 	(void)state;
-	ask_for(fx, "page-table,where=table");
-	ask_for(fx, "late-end,where=vdm");
+	request_fault(fx, "page-table,where=table");
+	request_fault(fx, "late-end,where=vdm");
 	/* The guest's request replaces the host's of the same kind. */
 	fx_write(fx, PUMICE_INJ_COUNT, 1);
 	fx_write(fx, PUMICE_INJ_KIND, PUMICE_INJECT_KIND_PAGE_TABLE);
@@ -232,7 +232,7 @@ static void injected_fault_honours_skip_and_count(void **state)
 	u32 i;
 
 	(void)state;
-	ask_for(w.fx, "lost-irq,where=cdm,skip=2,count=3");
+	request_fault(w.fx, "lost-irq,where=cdm,skip=2,count=3");
 	for (i = 0; i < 7; i++) {
 		job_start(w.fx, &number);
 		fx_wait_reg(w.fx, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
@@ -256,7 +256,7 @@ static void unit_that_hangs_ignores_abort_until_the_reset(void **state)
 	for (i = 0; i < 2; i++) {
 		struct inject_fixture w = inject_create(&options[i]);
 
-		ask_for(w.fx, "unit-hang,where=cdm,count=2");
+		request_fault(w.fx, "unit-hang,where=cdm,count=2");
 		job_start(w.fx, &number);
 		fx_fw_write(w.fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
 		if (!options[i].threads)
@@ -281,7 +281,7 @@ static void silent_firmware_executes_nothing_until_it_is_booted(void **state)
 	u64 instructions;
 
 	(void)state;
-	ask_for(w.fx, "fw-silence,where=kick");
+	request_fault(w.fx, "fw-silence,where=kick");
 	instructions = fx_read(w.fx, PUMICE_FW_INSTRET);
 	kick(w.fx);
 	fx_drain(w.fx);
@@ -290,7 +290,7 @@ static void silent_firmware_executes_nothing_until_it_is_booted(void **state)
 	assert_int_equal(fx_read(w.fx, PUMICE_OS_IRQ_STATUS) &
 				 PUMICE_OS_IRQ_STATUS__LOCKUP__MASK, 0);
 	check_cured(&w);
-	ask_for(w.fx, "fw-silence,where=boot");
+	request_fault(w.fx, "fw-silence,where=boot");
 	boot_again(w.fx);
 	fx_drain(w.fx);
 	assert_int_equal(fx_read(w.fx, PUMICE_FW_INSTRET), 0);
@@ -303,13 +303,13 @@ static void firmware_locks_up_or_traps(void **state)
 	struct inject_fixture w = inject_create(&usual);
 
 	(void)state;
-	ask_for(w.fx, "fw-lockup,where=boot");
+	request_fault(w.fx, "fw-lockup,where=boot");
 	boot_again(w.fx);
 	wait_lockup(w.fx);
 	assert_true(fx_read(w.fx, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 	check_cured(&w);
 	/* The proxy has no trap handler: an exception locks it up, too. */
-	ask_for(w.fx, "fw-trap,where=kick");
+	request_fault(w.fx, "fw-trap,where=kick");
 	check_locks_up_at_kick(&w);
 	fx_destroy(w.fx);
 }
@@ -320,7 +320,7 @@ static void end_of_a_job_is_reported_late(void **state)
 							     .manual_clock = true });
 
 	(void)state;
-	ask_for(w.fx, "late-end,where=cdm,us=5000");
+	request_fault(w.fx, "late-end,where=cdm,us=5000");
 	job_start(w.fx, &number);
 	fx_wait_reg(w.fx, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
 	check_data(&w);
@@ -333,7 +333,7 @@ static void end_of_a_job_is_reported_late(void **state)
 	assert_int_equal(fx_fw_read(w.fx, PUMICE_IC_PENDING) & DONE, DONE);
 	/* A delayed event does not survive a reset. */
 	fx_fw_write(w.fx, PUMICE_IC_CLEAR, DONE);
-	ask_for(w.fx, "late-end,where=cdm,us=5000");
+	request_fault(w.fx, "late-end,where=cdm,us=5000");
 	job_start(w.fx, &number);
 	fx_wait_reg(w.fx, PUMICE_DBG_CDM_STATUS, PUMICE_DBG_CDM_STATUS__BUSY__MASK, 0);
 	restart(&w);
@@ -361,23 +361,23 @@ static void injected_interrupts_are_lost_or_spurious(void **state)
 
 	(void)state;
 	/* The proxy raises the host's interrupt at the end of each access. */
-	ask_for(w.fx, "lost-irq,where=host-irq");
+	request_fault(w.fx, "lost-irq,where=host-irq");
 	fx_fw_read(w.fx, PUMICE_IC_PENDING);
 	assert_int_equal(irqs(w.fx), before);
 	fx_fw_read(w.fx, PUMICE_IC_PENDING);
 	assert_int_equal(irqs(w.fx), before + 1);
-	ask_for(w.fx, "spurious-irq,where=host-irq");
+	request_fault(w.fx, "spurious-irq,where=host-irq");
 	fx_write(w.fx, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
 	kick(w.fx);
 	assert_int_equal(irqs(w.fx), before + 2);
 	assert_int_equal(fx_read(w.fx, PUMICE_OS_IRQ_STATUS), 0);
 	fx_drain(w.fx);
-	ask_for(w.fx, "spurious-irq,where=host-lockup");
+	request_fault(w.fx, "spurious-irq,where=host-lockup");
 	kick(w.fx);
 	assert_true(fx_read(w.fx, PUMICE_OS_IRQ_STATUS) & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 	check_running(w.fx);
 	fx_drain(w.fx);
-	ask_for(w.fx, "lost-irq,where=kick");
+	request_fault(w.fx, "lost-irq,where=kick");
 	fx_write(w.fx, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK);
 	kick(w.fx);
 	fx_drain(w.fx);
@@ -392,8 +392,8 @@ static void end_is_reported_of_a_job_that_has_only_begun(void **state)
 	struct inject_fixture w = inject_create(&usual);
 
 	(void)state;
-	ask_for(w.fx, "spurious-irq,where=cdm");
-	ask_for(w.fx, "unit-hang,where=cdm");
+	request_fault(w.fx, "spurious-irq,where=cdm");
+	request_fault(w.fx, "unit-hang,where=cdm");
 	job_start(w.fx, &number);
 	assert_int_equal(fx_fw_read(w.fx, PUMICE_IC_PENDING) & DONE, DONE);
 	assert_true(fx_read(w.fx, PUMICE_DBG_CDM_STATUS) & PUMICE_DBG_CDM_STATUS__BUSY__MASK);
@@ -424,14 +424,14 @@ static void translation_is_corrupted_when_it_is_read(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		invalidate(w.fx);
-		ask_for(w.fx, cases[i].text);
+		request_fault(w.fx, cases[i].text);
 		assert_int_equal(job_run(w.fx, &number), PUMICE_IC_PENDING__CDM_FAULT__MASK);
 		assert_int_equal(fault(w.fx), cases[i].fault);
 		assert_int_equal(*testmem_pt_entry(w.fx->tm, JOB_CTX, JOB_DATA), entry);
 		check_works(&w);
 	}
 	/* In the firmware's context: the proxy's mailbox is unmapped, and it locks up. */
-	ask_for(w.fx, "page-table,where=fw-table");
+	request_fault(w.fx, "page-table,where=fw-table");
 	invalidate(w.fx);
 	check_locks_up_at_kick(&w);
 	fx_destroy(w.fx);
@@ -444,7 +444,7 @@ static void slow_memory_delays_a_job_by_the_clock(void **state)
 	u32 waits = 0;
 
 	(void)state;
-	ask_for(w.fx, "slow-memory,us=2000,count=endless");
+	request_fault(w.fx, "slow-memory,us=2000,count=endless");
 	job_start(w.fx, &number);
 	for (;;) {
 		const u64 wait = fx_drain(w.fx);
@@ -456,7 +456,7 @@ static void slow_memory_delays_a_job_by_the_clock(void **state)
 	}
 	assert_true(waits);
 	check_data(&w);
-	ask_for(w.fx, "none");
+	request_fault(w.fx, "none");
 	w.fx->clock += 2 * MS;
 	check_works(&w);
 	fx_destroy(w.fx);
@@ -470,7 +470,7 @@ static void only_the_job_waits_for_slow_memory(void **state)
 	u32 i;
 
 	(void)state;
-	ask_for(w.fx, "slow-memory,us=3600000000,count=endless");
+	request_fault(w.fx, "slow-memory,us=3600000000,count=endless");
 	for (i = 0; i < 20; i++) {
 		job_start(w.fx, &(struct job){ .program = JOB_TOUCH, .group = GROUP,
 						.groups = GROUPS });
@@ -480,7 +480,7 @@ static void only_the_job_waits_for_slow_memory(void **state)
 		fx_fw_write(w.fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
 		restart(&w);
 	}
-	ask_for(w.fx, "none");
+	request_fault(w.fx, "none");
 	check_works(&w);
 	fx_destroy(w.fx);
 }
@@ -525,7 +525,7 @@ static void messages_of_the_firmware_are_corrupted_in_memory(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		ask_for(w.fx, cases[i].text);
+		request_fault(w.fx, cases[i].text);
 		memcpy(copy, boot, sizeof(copy));
 		fx_fw_read(w.fx, PUMICE_IC_PENDING);
 		copy[cases[i].word] ^= cases[i].flipped;
@@ -533,7 +533,7 @@ static void messages_of_the_firmware_are_corrupted_in_memory(void **state)
 		boot[cases[i].word] ^= cases[i].flipped;
 	}
 	/* Nothing unread, no address, no size: the request stays armed. */
-	ask_for(w.fx, "fw-message,where=message");
+	request_fault(w.fx, "fw-message,where=message");
 	((struct fwif_ring *)(void *)(boot + 256))[1].read = 3;
 	fx_fw_read(w.fx, PUMICE_IC_PENDING);
 	((struct fwif_ring *)(void *)(boot + 256))[1].read = 2;
@@ -556,7 +556,7 @@ int main(void)
 		cmocka_unit_test(requests_are_read_and_written_as_text),
 		cmocka_unit_test(without_the_property_the_guest_finds_no_registers),
 		cmocka_unit_test(guest_arms_requests_by_registers),
-		cmocka_unit_test(machine_reset_drops_what_the_guest_armed_alone),
+		cmocka_unit_test(machine_reset_drops_only_faults_of_the_guest),
 		cmocka_unit_test(injected_fault_honours_skip_and_count),
 		cmocka_unit_test(unit_that_hangs_ignores_abort_until_the_reset),
 		cmocka_unit_test(silent_firmware_executes_nothing_until_it_is_booted),

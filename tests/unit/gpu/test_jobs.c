@@ -366,19 +366,19 @@ static void an_invalidation_completes_before_the_write(void **state)
 	new_bus = testmem_alloc(fx->tm, page, page);
 	fresh = testmem_host(fx->tm, new_bus);
 	for (i = 0; i < 20; i++) {
-		u32 *gone = i & 1 ? fresh : old;
+		u32 *unmapped = i & 1 ? fresh : old;
 
-		fx_wait_word(fx, &gone[7], job_number(7));
+		fx_wait_word(fx, &unmapped[7], job_number(7));
 		testmem_map_bus(fx->tm, JOB_CTX, JOB_DATA, i & 1 ? old_bus : new_bus, page,
 				PUMICE_PAGE_SIZE_2M, TESTMEM_NX);
 		fx_write(fx, PUMICE_MMU_INVAL,
 			 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
 				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
 		/* All later stores must write to the other page. */
-		gone[7] = 0;
+		unmapped[7] = 0;
 		fx_fw_read(fx, PUMICE_SYS_ID);
 		pumice_gpu_park(fx->gpu);
-		assert_int_equal(*(volatile u32 *)&gone[7], 0);
+		assert_int_equal(*(volatile u32 *)&unmapped[7], 0);
 		pumice_gpu_unpark(fx->gpu);
 	}
 	fx_destroy(fx);

@@ -5,7 +5,7 @@
  *
  * The assertions are that all of it completes, and that work is done in pieces; durations are
  * printed only, since they depend on the machine. The amount of work per piece is counted by
- * the tests of the blocks: fwctl_bounds, pm_pages, pds_deal, usc-cache.
+ * the tests of the blocks: fwctl_bounds, pm_pages, pds_dispatch, usc-cache.
  */
 #include <string.h>
 #include <time.h>

@@ -84,7 +84,7 @@ static void a_bind_is_of_the_whole_buffer(void **state)
 	pumice_bo_destroy(bo);
 }
 
-static void jobs_and_syncs_have_what_is_given_and_nothing_else(void **state)
+static void jobs_and_syncs_have_the_given_values_and_zeros(void **state)
 {
 	struct pumice_context *context = (void *)&dev;
 	struct pumice_sync *sync = (void *)&vm;
@@ -158,7 +158,7 @@ static void a_draw_without_instances_is_refused(void **state)
 }
 
 /* Objects of a frame are accepted with what their initialisers set. */
-static void a_frame_can_be_drawn_with_what_initialisers_set(void **state)
+static void a_frame_can_be_drawn_with_values_of_initialisers(void **state)
 {
 	DIRTY(pumice_freelist_desc, pages);
 	DIRTY(pumice_hwrt_desc, set);
@@ -250,7 +250,7 @@ static void a_sampler_reads_nearest_texels_of_any_level(void **state)
 	assert_true(sampler.lod_bias == 0 && sampler.min_lod == 0 && sampler.max_lod == 16);
 }
 
-static void inputs_are_what_their_names_say(void **state)
+static void inputs_agree_with_their_names(void **state)
 {
 	static const float words[2] = { 1, 2 };
 	const struct pumice_input uniforms = { .kind = PUMICE_INPUT_UNIFORMS, .reg = 3,
@@ -443,14 +443,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bind_is_of_the_whole_buffer),
-		cmocka_unit_test(jobs_and_syncs_have_what_is_given_and_nothing_else),
+		cmocka_unit_test(jobs_and_syncs_have_the_given_values_and_zeros),
 		cmocka_unit_test(a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused),
 		cmocka_unit_test(a_draw_without_instances_is_refused),
-		cmocka_unit_test(a_frame_can_be_drawn_with_what_initialisers_set),
+		cmocka_unit_test(a_frame_can_be_drawn_with_values_of_initialisers),
 		cmocka_unit_test(a_render_without_targets_has_none),
 		cmocka_unit_test(records_of_a_draw_let_everything_pass),
 		cmocka_unit_test(a_sampler_reads_nearest_texels_of_any_level),
-		cmocka_unit_test(inputs_are_what_their_names_say),
+		cmocka_unit_test(inputs_agree_with_their_names),
 		cmocka_unit_test(the_rest_is_as_documented),
 		cmocka_unit_test(assembler_errors_are_the_devices),
 		cmocka_unit_test(a_canvas_that_cannot_be_leaves_nothing),

@@ -11,7 +11,7 @@
 #define WRITE	PUMICE_ACCESS_WRITE
 #define EXEC	PUMICE_ACCESS_EXEC
 #define LAST_VA	((1ull << PUMICE_MMU_VA_BITS) - 1)
-#define NOWHERE	0x10000000ull	/* a bus address without memory */
+#define NO_MEMORY	0x10000000ull	/* a bus address without memory */
 
 static void every_page_size_maps_every_byte_of_its_pages(void **state)
 {
@@ -251,8 +251,8 @@ static void a_page_is_aligned_to_its_size(void **state)
 static void tables_that_are_not_in_memory_fault(void **state)
 {
 	struct fixture *fx = fx_create();
-	const struct pumice_mmu_pc_entry pc = { .valid = true, .addr = NOWHERE };
-	const struct pumice_mmu_pd_entry pd = { .valid = true, .addr = NOWHERE };
+	const struct pumice_mmu_pc_entry pc = { .valid = true, .addr = NO_MEMORY };
+	const struct pumice_mmu_pd_entry pd = { .valid = true, .addr = NO_MEMORY };
 	const struct pumice_mmu_pc_entry top = { .valid = true, .addr = 0xfffffffff000 };
 
 	(void)state;
@@ -263,7 +263,7 @@ static void tables_that_are_not_in_memory_fault(void **state)
 	assert_faults(fx, 0, READ, PUMICE_FAULT_MMU_TABLE_BUS);
 	*testmem_pc_entry(fx->tm, CTX, 0) = pumice_mmu_pc_entry_pack64(&top);
 	assert_faults(fx, 0, READ, PUMICE_FAULT_MMU_TABLE_BUS);
-	atomic_store(&fx->mmu.ctx[CTX], PUMICE_MMU_CTX__ENABLE__MASK | NOWHERE);
+	atomic_store(&fx->mmu.ctx[CTX], PUMICE_MMU_CTX__ENABLE__MASK | NO_MEMORY);
 	assert_faults(fx, 0, READ, PUMICE_FAULT_MMU_TABLE_BUS);
 	fx_destroy(fx);
 }
@@ -280,7 +280,7 @@ static void a_page_works_for_its_part_within_memory(void **state)
 	testmem_map_bus(fx->tm, CTX, 0, bus, page, PUMICE_PAGE_SIZE_2M, 0);
 	assert_maps(fx, end - bus - 1, READ, region->host + region->size - 1);
 	assert_faults(fx, end - bus, READ, PUMICE_FAULT_MMU_BUS);
-	testmem_map_bus(fx->tm, CTX, 0, NOWHERE, page, PUMICE_PAGE_SIZE_2M, 0);
+	testmem_map_bus(fx->tm, CTX, 0, NO_MEMORY, page, PUMICE_PAGE_SIZE_2M, 0);
 	assert_faults(fx, 4096 * 300, WRITE, PUMICE_FAULT_MMU_BUS);
 	fx_destroy(fx);
 }
@@ -315,7 +315,7 @@ static void null_page_reads_as_zero_and_drops_writes(void **state)
 		struct fixture *fx = fx_create();
 		u64 bytes = testmem_page_bytes(size), va = 5ull << 30, at;
 
-		testmem_map_bus(fx->tm, CTX, va, NOWHERE * 2, bytes, size, TESTMEM_NULL);
+		testmem_map_bus(fx->tm, CTX, va, NO_MEMORY * 2, bytes, size, TESTMEM_NULL);
 		for (at = 0; at < bytes; at += 4096) {
 			memset(words, 0xa5, sizeof(words));
 			assert_true(mmu_write(&fx->mmu, &fx->tlb, CTX, va + at, words, 4096,

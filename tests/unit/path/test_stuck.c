@@ -31,7 +31,7 @@ static void run_until_stuck(struct path *p, uint64_t va)
 		path_go_on(p);
 }
 
-static struct pumice_job_result kill_and_ask(struct path *p)
+static struct pumice_job_result kill_and_get_result(struct path *p)
 {
 	struct pumice_job_result r;
 
@@ -83,7 +83,7 @@ static void check_waves(struct path *p)
 	path_dispatch(p, k, GROUPS, uniforms, 2);
 	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
 	run_until_stuck(p, va);
-	r = kill_and_ask(p);
+	r = kill_and_get_result(p);
 	assert_int_equal(r.waves, WAVES);
 	assert_int_equal(r.waves_looked, WAVES);
 	spin = waves_at(&r, code, PC_SPIN, &total);
@@ -131,7 +131,7 @@ static void check_many(struct path *p)
 	}
 	for (i = 0; i < 20; i++)
 		path_go_on(p);
-	r = kill_and_ask(p);
+	r = kill_and_get_result(p);
 	assert_true(r.waves >= 300);
 	assert_int_equal(r.waves_looked, 256);
 	for (i = 0; i < r.place_count; i++)
@@ -158,7 +158,7 @@ static void check_stream(struct path *p)
 	pumice_cdm_link_pack(words, &link);
 	assert_int_equal(pumice_stream_emit(p->stream, words, PUMICE_CDM_LINK_WORDS), 0);
 	assert_int_equal(pumice_context_run(p->context, link.addr, SECOND / 50, &s), -ETIME);
-	r = kill_and_ask(p);
+	r = kill_and_get_result(p);
 	assert_int_equal(r.unit, PUMICE_UNIT_CDM);
 	assert_int_equal(r.waves, 0);
 	assert_int_equal(r.place_count, 0);
@@ -192,7 +192,7 @@ static void check_waiting(struct path *p)
 	assert_int_equal(r.unit, PUMICE_UNIT_FW);
 	assert_int_equal(r.waves, 0);
 	assert_int_equal(r.place_count, 0);
-	r = kill_and_ask(p);
+	r = kill_and_get_result(p);
 	assert_int_equal(r.waves, WAVES);
 	pumice_context_destroy(other);
 	pumice_kernel_destroy(k);

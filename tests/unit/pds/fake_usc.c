@@ -11,7 +11,7 @@ static u64 start_count;
 static void fill16(u16 *array, u32 count)
 {
 	while (count--)
-		array[count] = FAKE_NOBODY;
+		array[count] = FAKE_NONE;
 }
 
 static void poison(u32 *words, u32 count)
@@ -68,7 +68,7 @@ void usc_reset(struct usc *usc)
 struct usc_task *usc_task(struct usc *usc, unsigned int slot)
 {
 	assert_in_range(slot, 0, PUMICE_USC_SLOTS - 1);
-	assert_int_equal(usc->slot_owner[slot], FAKE_NOBODY);
+	assert_int_equal(usc->slot_owner[slot], FAKE_NONE);
 	return &usc->task[slot];
 }
 
@@ -147,7 +147,7 @@ bool usc_group_start(struct usc *usc, unsigned int number)
 	assert_in_range(group->tasks, 1, PUMICE_GROUP_TASKS);
 	assert_non_null(group->program);
 	assert_true(group->program->refs > 0);
-	move_group(usc, number, FAKE_NOBODY, number);
+	move_group(usc, number, FAKE_NONE, number);
 	for (i = 0; i < group->tasks; i++)
 		waves += usc->task[group->slot[i]].waves;
 	assert_int_equal(group->waves, waves);
@@ -193,7 +193,7 @@ void fake_usc_finish(struct usc *usc, unsigned int group)
 	assert_true(fake_usc_running(usc, group));
 	assert_true(usc->group[group].program->refs > 0);
 	poison_group(usc, group);
-	move_group(usc, group, group, FAKE_NOBODY);
+	move_group(usc, group, group, FAKE_NONE);
 	usc->running--;
 	atomic_store(&usc->group[group].state, USC_GROUP_FREE);
 	usc->config.ops->group_done(usc->config.opaque, usc->config.number, group);
@@ -217,11 +217,11 @@ bool fake_usc_running(const struct usc *usc, unsigned int group)
 
 unsigned int fake_usc_oldest(const struct usc *usc)
 {
-	unsigned int oldest = FAKE_NOBODY, i;
+	unsigned int oldest = FAKE_NONE, i;
 
 	for (i = 0; i < PUMICE_USC_SLOTS; i++) {
 		if (fake_usc_running(usc, i) &&
-		    (oldest == FAKE_NOBODY || usc->start_order[i] < usc->start_order[oldest]))
+		    (oldest == FAKE_NONE || usc->start_order[i] < usc->start_order[oldest]))
 			oldest = i;
 	}
 	return oldest;

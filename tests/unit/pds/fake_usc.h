@@ -15,7 +15,7 @@
 #include "../../../qemu-device/gpu/usc/usc.h"
 
 #define FAKE_POISON	0xdeadbeefu
-#define FAKE_NOBODY	0xffffu
+#define FAKE_NONE	0xffffu
 
 struct usc_program {
 	u64 addr;
@@ -38,7 +38,7 @@ struct usc {
 	struct usc_config config;
 	u32 rows, words, local_words;
 	u32 *unified, *common;
-	u16 *row_owner, *word_owner, *local_owner;	/* group, or FAKE_NOBODY */
+	u16 *row_owner, *word_owner, *local_owner;	/* group, or FAKE_NONE */
 	u16 slot_owner[PUMICE_USC_SLOTS];
 	struct usc_task task[PUMICE_USC_SLOTS];
 	struct usc_group group[PUMICE_USC_SLOTS];
@@ -55,7 +55,7 @@ void fake_usc_finish(struct usc *usc, unsigned int group);
 /* Report a fault of a running group to the PDS; it remains until it is finished. */
 void fake_usc_fault(struct usc *usc, unsigned int group, enum pumice_fault reason);
 bool fake_usc_running(const struct usc *usc, unsigned int group);
-/* The running group that started first on this USC, or FAKE_NOBODY. */
+/* The running group that started first on this USC, or FAKE_NONE. */
 unsigned int fake_usc_oldest(const struct usc *usc);
 
 /* Registers of an instance of a group, by its linear number. */

@@ -279,7 +279,7 @@ bool fx_finish_oldest(struct fixture *fx)
 	for (i = 0; i < fx->uscs; i++) {
 		unsigned int n = fake_usc_oldest(fx->usc[i]);
 
-		if (n == FAKE_NOBODY)
+		if (n == FAKE_NONE)
 			continue;
 		if (!oldest || fx->usc[i]->start_order[n] < oldest->start_order[group]) {
 			oldest = fx->usc[i];

@@ -133,7 +133,7 @@ static void finish_nth(struct fixture *fx, u32 n)
 {
 	struct usc *usc = fx->usc[0];
 	u64 order = 0;
-	u32 best = FAKE_NOBODY, g;
+	u32 best = FAKE_NONE, g;
 
 	for (n++; n; n--) {
 		u64 next = UINT64_MAX;
@@ -271,11 +271,11 @@ static void settle(struct reference *ref, bool out_of_order)
 
 static u32 newest_group(const struct usc *usc)
 {
-	u32 newest = FAKE_NOBODY, g;
+	u32 newest = FAKE_NONE, g;
 
 	for (g = 0; g < PUMICE_USC_SLOTS; g++) {
 		if (fake_usc_running(usc, g) &&
-		    (newest == FAKE_NOBODY || usc->start_order[g] > usc->start_order[newest]))
+		    (newest == FAKE_NONE || usc->start_order[g] > usc->start_order[newest]))
 			newest = g;
 	}
 	return newest;

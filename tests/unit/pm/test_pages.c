@@ -9,7 +9,7 @@
 #include "../../../qemu-device/gpu/pm/internal.h"
 #include "pb_fixture.h"
 
-#define NOBODY	(-1)
+#define NO_OWNER	(-1)
 
 static const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
 
@@ -30,7 +30,7 @@ static struct model *model_create(u32 max0, u32 max1)
 	for (l = 0; l < PUMICE_PM_LISTS; l++) {
 		m->owner[l] = calloc(m->fx->max_pages[l] + 1, sizeof(int));
 		for (i = 0; i < m->fx->max_pages[l]; i++)
-			m->owner[l][i] = NOBODY;
+			m->owner[l][i] = NO_OWNER;
 		m->pages[l] = m->free[l] = m->fx->max_pages[l];
 	}
 	for (i = 0; i < PBFX_SCENES; i++)
@@ -64,7 +64,7 @@ static void model_alloc(struct model *m, u32 scene, u32 macro)
 	assert_int_equal(at.offset % (PUMICE_PM_PAGE_SIZE / 16), 0);
 	page = at.offset / (PUMICE_PM_PAGE_SIZE / 16);
 	assert_true(page < m->pages[at.list]);
-	assert_int_equal(m->owner[at.list][page], NOBODY);
+	assert_int_equal(m->owner[at.list][page], NO_OWNER);
 	m->owner[at.list][page] = (int)(scene * PM_MACRO_TILES + macro);
 	m->free[at.list]--;
 	m->allocated++;
@@ -79,7 +79,7 @@ static void model_freed(struct model *m, u32 scene, u32 from, u32 to)
 		for (i = 0; i < m->pages[l]; i++)
 			if (m->owner[l][i] >= (int)(scene * PM_MACRO_TILES + from) &&
 			    m->owner[l][i] <= (int)(scene * PM_MACRO_TILES + to)) {
-				m->owner[l][i] = NOBODY;
+				m->owner[l][i] = NO_OWNER;
 				m->free[l]++;
 				m->freed++;
 			}
@@ -111,7 +111,7 @@ static void model_check(const struct model *m)
 		assert_int_equal(list.pages, m->pages[l]);
 		for (page = list.head; page != PUMICE_PM_NO_PAGE; page = m->fx->links[l][page]) {
 			take(seen, page, list.pages);
-			assert_int_equal(m->owner[l][page], NOBODY);
+			assert_int_equal(m->owner[l][page], NO_OWNER);
 			found++;
 		}
 		for (page = list.fresh; page < list.pages; page++, found++)

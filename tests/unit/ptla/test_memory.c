@@ -186,14 +186,14 @@ static void bad_commands_fault(void **state)
 static void streams_begin_at_words(void **state)
 {
 	const struct dm_job job = { .ctx = CTX, .stream = STREAM + 2 };
-	const struct dm_job nowhere = { .ctx = PUMICE_MMU_CONTEXTS, .stream = STREAM };
+	const struct dm_job no_context = { .ctx = PUMICE_MMU_CONTEXTS, .stream = STREAM };
 	static const _Atomic bool stop;
 	struct fixture fx;
 
 	(void)state;
 	fx_setup(&fx);
 	fx.locked = true;
-	assert_false(ptla_start(fx.ptla, &nowhere));
+	assert_false(ptla_start(fx.ptla, &no_context));
 	assert_true(ptla_start(fx.ptla, &job));
 	fx.locked = false;
 	while (!fx.ends)

@@ -60,7 +60,7 @@ static struct fixture *fresh_fixture(void)
 	return fx;
 }
 
-static void every_register_is_bound_to_what_its_access_kind_needs(void **state)
+static void every_register_has_the_functions_of_its_access_kind(void **state)
 {
 	unsigned int i;
 
@@ -244,7 +244,7 @@ static void malformed_accesses_read_zero_and_change_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_register_is_bound_to_what_its_access_kind_needs),
+		cmocka_unit_test(every_register_has_the_functions_of_its_access_kind),
 		cmocka_unit_test(registers_have_their_reset_values_first),
 		cmocka_unit_test(reset_restores_every_register_after_any_write),
 		cmocka_unit_test(writable_bits_store_writes_and_others_read_zero),

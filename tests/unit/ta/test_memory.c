@@ -219,7 +219,7 @@ static void finish_reports_whether_the_scene_is_empty(void **state)
  */
 static void faults_of_the_mmu_are_reported(void **state)
 {
-	static const u64 gone[] = { PBFX_BASE(0), PBFX_REGIONS, PBFX_STATE, PBFX_STATE };
+	static const u64 missing[] = { PBFX_BASE(0), PBFX_REGIONS, PBFX_STATE, PBFX_STATE };
 	static const u8 unit[] = { PUMICE_UNIT_PB, PUMICE_UNIT_TE, PUMICE_UNIT_MTE,
 				   PUMICE_UNIT_MTE };
 	u32 vo[8 * 32] = { 0 }, i, k;
@@ -242,9 +242,9 @@ static void faults_of_the_mmu_are_reported(void **state)
 		vo[3 * 32 + 2] = i >= 2 ? 0xbf000000 : 0x3f800000;	/* -0.5, 1 */
 		fx->draw.state.point_size = true;
 		if (i == 3)
-			*testmem_pt_entry(fx->pb->tm, PBFX_CTX, gone[i]) |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
+			*testmem_pt_entry(fx->pb->tm, PBFX_CTX, missing[i]) |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
 		else
-			testmem_unmap(fx->pb->tm, PBFX_CTX, gone[i], 4096);
+			testmem_unmap(fx->pb->tm, PBFX_CTX, missing[i], 4096);
 		mmu_invalidate_ctx(&fx->pb->mmu, PBFX_CTX);
 		if (ta_primitives(fx->ta[0], &fx->draw, &vertices, &prim, 1, &done, &fault) ==
 		    TA_OK)
@@ -253,7 +253,7 @@ static void faults_of_the_mmu_are_reported(void **state)
 						      PUMICE_FAULT_MMU_PT_INVALID);
 		assert_int_equal(fault.unit, unit[i]);
 		assert_int_equal(fault.ctx, PBFX_CTX);
-		assert_int_equal(fault.addr & ~4095ull, gone[i]);
+		assert_int_equal(fault.addr & ~4095ull, missing[i]);
 		tafx_destroy(fx);
 	}
 }

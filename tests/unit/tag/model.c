@@ -251,10 +251,10 @@ bool model_stores(u32 format, u32 component, double value, u32 pattern)
 		return true;
 	for (int side = -1; side <= 1; side += 2) {
 		u32 other = (pattern + (u32)side) & (u32)((1ull << bits) - 1);
-		double beside = model_pattern(format, component, other);
+		double neighbour = model_pattern(format, component, other);
 
-		if (isfinite(beside) &&
-		    fabs(at - wanted) > fabs(beside - wanted) + slack * fabs(beside - at))
+		if (isfinite(neighbour) &&
+		    fabs(at - wanted) > fabs(neighbour - wanted) + slack * fabs(neighbour - at))
 			return false;
 	}
 	return true;

@@ -446,7 +446,7 @@ static u32 faces_reached(u32 layer, const double at[3], u32 n)
  * Read one lane at a time, from a cube whose faces have one page each and one of which is
  * missing. Return the number of faults, which must be exactly those that reach that face.
  */
-static u32 refused_without(struct fixture *fx, u32 gone)
+static u32 refused_without(struct fixture *fx, u32 missing)
 {
 	u32 refused = 0;
 
@@ -469,11 +469,11 @@ static u32 refused_without(struct fixture *fx, u32 gone)
 			continue;
 		faces = n % 2 ? faces_reached(layer, at, 32) : 1u << layer;
 		if (fx_read(fx, PUMICE_USC_OP_SAMPLE_GRAD)) {
-			assert_false(faces >> gone & 1);
+			assert_false(faces >> missing & 1);
 			continue;
 		}
-		assert_true(faces >> gone & 1);
-		assert_int_equal(fx->fault.addr / 4096, FX_VA / 4096 + gone);
+		assert_true(faces >> missing & 1);
+		assert_int_equal(fx->fault.addr / 4096, FX_VA / 4096 + missing);
 		refused++;
 	}
 	return refused;
@@ -482,7 +482,7 @@ static u32 refused_without(struct fixture *fx, u32 gone)
 static void a_filter_reads_only_the_faces_it_reaches(void **state)
 {
 	(void)state;
-	for (u32 gone = 0; gone < 6; gone++) {
+	for (u32 missing = 0; missing < 6; missing++) {
 		struct fixture fx;
 
 		fx_setup(&fx);
@@ -490,8 +490,8 @@ static void a_filter_reads_only_the_faces_it_reaches(void **state)
 		fx.texture.levels = 1;
 		linear_sampler(&fx);
 		fx.sampler.aniso_log2 = 2;
-		testmem_unmap(fx.tm, FX_CTX, FX_VA + (u64)gone * 4096, 4096);
-		assert_true(refused_without(&fx, gone) > 500);
+		testmem_unmap(fx.tm, FX_CTX, FX_VA + (u64)missing * 4096, 4096);
+		assert_true(refused_without(&fx, missing) > 500);
 		fx_teardown(&fx);
 	}
 }

@@ -354,12 +354,12 @@ def a_fault_far_from_all_buffers_says_so():
 
 
 @test
-def stores_beside_a_buffer_in_its_page_are_reported():
-    with open("beside.pasm", "w") as out:
+def stores_next_to_a_buffer_in_its_page_are_reported():
+    with open("neighbour.pasm", "w") as out:
         out.write(".group 1\n.uniforms sh0, 2\nmov r1, 12\nglobal_store32 sig0, [one], sh0 + r1, "
                   "r1\nend\n")
     refused("argument 0, x: the kernel wrote past its end", "--groups", "1", "--arg",
-            "x=out:u32:3", "beside.pasm")
+            "x=out:u32:3", "neighbour.pasm")
 
 
 if __name__ == "__main__":

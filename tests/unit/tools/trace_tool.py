@@ -246,7 +246,7 @@ def wrong_requests_are_refused():
 
 
 @test
-def a_ring_that_was_overwritten_counts_what_is_lost():
+def an_overwritten_ring_counts_lost_records():
     observed = Observed()
     with connect(observed.path) as peer:
         assert ask(peer, OPEN, 2)[0] == 0

@@ -405,7 +405,7 @@ static bool run_some_task(struct vdm_fixture *b)
 		struct usc *usc = b->fx->usc[(first + i) % uscs];
 		unsigned int group = fake_usc_oldest(usc);
 
-		if (group == FAKE_NOBODY)
+		if (group == FAKE_NONE)
 			continue;
 		run_task(b, usc, group);
 		return true;
