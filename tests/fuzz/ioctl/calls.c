@@ -88,7 +88,7 @@ static int bo_create(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_bo_create args = {
 		.size = fuzz_pages(rng, MOST_BO_PAGES), .flags = fuzz_zero(rng),
-		.exclusive_vm = fuzz_chance(rng, 3) ? fuzz_pick(f, rng, FUZZ_VM) : 0,
+		.exclusive_vm = fuzz_chance(rng, 3) ? fuzz_select(f, rng, FUZZ_VM) : 0,
 		.pad = fuzz_zero(rng),
 	};
 	int ret = call(f->fd, DRM_IOCTL_PUMICE_BO_CREATE, &args);
@@ -107,7 +107,7 @@ static int bo_close_one(struct fuzz *f, struct fuzz_rng *rng)
 static int bo_mmap(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_bo_mmap_offset args = {
-		.handle = fuzz_pick(f, rng, FUZZ_BO), .pad = fuzz_zero(rng),
+		.handle = fuzz_select(f, rng, FUZZ_BO), .pad = fuzz_zero(rng),
 	};
 	int ret = call(f->fd, DRM_IOCTL_PUMICE_BO_MMAP_OFFSET, &args);
 	volatile u32 *cpu;
@@ -126,7 +126,7 @@ static int bo_set_label(struct fuzz *f, struct fuzz_rng *rng)
 {
 	static const char labels[][80] = { "", "label", "a longer label of a buffer" };
 	struct drm_pumice_bo_set_label args = {
-		.handle = fuzz_pick(f, rng, FUZZ_BO), .pad = fuzz_zero(rng),
+		.handle = fuzz_select(f, rng, FUZZ_BO), .pad = fuzz_zero(rng),
 		.label = fuzz_chance(rng, 4) ? 0 : (uintptr_t)labels[fuzz_below(rng, 3)],
 	};
 
@@ -136,7 +136,7 @@ static int bo_set_label(struct fuzz *f, struct fuzz_rng *rng)
 static int bo_madvise(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_bo_madvise args = {
-		.handle = fuzz_pick(f, rng, FUZZ_BO), .advice = fuzz_below(rng, 3),
+		.handle = fuzz_select(f, rng, FUZZ_BO), .advice = fuzz_below(rng, 3),
 		.pad = fuzz_zero(rng),
 	};
 
@@ -163,7 +163,7 @@ static int export_bo(struct fuzz *f, struct fuzz_rng *rng, u32 handle)
 
 static int prime_export(struct fuzz *f, struct fuzz_rng *rng)
 {
-	return export_bo(f, rng, fuzz_pick(f, rng, FUZZ_BO));
+	return export_bo(f, rng, fuzz_select(f, rng, FUZZ_BO));
 }
 
 /* A file to import, of a new buffer: all others may be of one VM, and cannot be exported. */
@@ -261,7 +261,7 @@ static int vm_destroy_one(struct fuzz *f, struct fuzz_rng *rng)
 
 static int vm_get_state(struct fuzz *f, struct fuzz_rng *rng)
 {
-	struct drm_pumice_vm_get_state args = { .id = fuzz_pick(f, rng, FUZZ_VM) };
+	struct drm_pumice_vm_get_state args = { .id = fuzz_select(f, rng, FUZZ_VM) };
 
 	return call(f->fd, DRM_IOCTL_PUMICE_VM_GET_STATE, &args);
 }
@@ -270,7 +270,7 @@ static int vm_get_faults(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_vm_fault faults[DRM_PUMICE_VM_FAULTS];
 	struct drm_pumice_vm_get_faults args = {
-		.vm = fuzz_pick(f, rng, FUZZ_VM), .flags = fuzz_zero(rng),
+		.vm = fuzz_select(f, rng, FUZZ_VM), .flags = fuzz_zero(rng),
 		.after = fuzz_below(rng, 32),
 	};
 
@@ -294,7 +294,7 @@ static struct drm_pumice_bind_op bind_op(struct fuzz *f, struct fuzz_rng *rng)
 				   DRM_PUMICE_BIND_NULL);
 	if (op.flags & DRM_PUMICE_BIND_NULL && !fuzz_chance(rng, 10))
 		return op;
-	op.handle = fuzz_pick(f, rng, FUZZ_BO);
+	op.handle = fuzz_select(f, rng, FUZZ_BO);
 	op.bo_offset = fuzz_chance(rng, 3) ? fuzz_pages(rng, 4) : 0;
 	return op;
 }
@@ -303,7 +303,7 @@ static struct drm_pumice_sync make_sync(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_sync sync = {
 		.flags = fuzz_flags(rng, DRM_PUMICE_SYNC_SIGNAL | DRM_PUMICE_SYNC_TIMELINE),
-		.handle = fuzz_pick(f, rng, FUZZ_SYNC),
+		.handle = fuzz_select(f, rng, FUZZ_SYNC),
 	};
 
 	if (!(sync.flags & DRM_PUMICE_SYNC_TIMELINE))
@@ -329,7 +329,7 @@ static int vm_bind(struct fuzz *f, struct fuzz_rng *rng)
 	struct drm_pumice_bind_op ops[MOST_OPS];
 	struct drm_pumice_sync syncs[MOST_SYNCS];
 	struct drm_pumice_vm_bind args = {
-		.vm = fuzz_pick(f, rng, FUZZ_VM),
+		.vm = fuzz_select(f, rng, FUZZ_VM),
 		.flags = fuzz_flags(rng, DRM_PUMICE_VM_BIND_ASYNC),
 	};
 	u32 count = fuzz_below(rng, MOST_OPS + 1), i;
@@ -357,7 +357,7 @@ static int bind_ops(struct fuzz *f, u32 vm, const struct drm_pumice_bind_op *ops
  */
 static int bind_and_unbind(struct fuzz *f, struct fuzz_rng *rng)
 {
-	const u32 vms[2] = { fuzz_pick(f, rng, FUZZ_VM), fuzz_pick(f, rng, FUZZ_VM) };
+	const u32 vms[2] = { fuzz_select(f, rng, FUZZ_VM), fuzz_select(f, rng, FUZZ_VM) };
 	const u64 va = fuzz_va(rng);
 	struct drm_pumice_bo_create bos[FRESH] = { 0 };
 	struct drm_pumice_bind_op ops[FRESH + 1];
@@ -398,7 +398,7 @@ static int context_create(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_context_create args = {
 		.type = fuzz_below(rng, 5), .priority = fuzz_below(rng, 4),
-		.vm = fuzz_chance(rng, 2) ? f->render.fx.vm : fuzz_pick(f, rng, FUZZ_VM),
+		.vm = fuzz_chance(rng, 2) ? f->render.fx.vm : fuzz_select(f, rng, FUZZ_VM),
 		.flags = fuzz_zero(rng), .pad = fuzz_zero(rng),
 	};
 	int ret = call(f->fd, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &args);
@@ -417,7 +417,7 @@ static int context_destroy_one(struct fuzz *f, struct fuzz_rng *rng)
 static int context_get_state(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_context_get_state args = {
-		.id = fuzz_pick(f, rng, context_kind(rng)),
+		.id = fuzz_select(f, rng, context_kind(rng)),
 	};
 
 	return call(f->fd, DRM_IOCTL_PUMICE_CONTEXT_GET_STATE, &args);
@@ -426,7 +426,7 @@ static int context_get_state(struct fuzz *f, struct fuzz_rng *rng)
 static int context_set_priority(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_context_set_priority args = {
-		.id = fuzz_pick(f, rng, context_kind(rng)), .priority = fuzz_below(rng, 4),
+		.id = fuzz_select(f, rng, context_kind(rng)), .priority = fuzz_below(rng, 4),
 	};
 
 	return call(f->fd, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &args);
@@ -443,7 +443,7 @@ static int file_get_resets(struct fuzz *f, struct fuzz_rng *rng)
 static int job_get_result(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_job_get_result args = {
-		.context = fuzz_pick(f, rng, context_kind(rng)), .job = fuzz_below(rng, 8),
+		.context = fuzz_select(f, rng, context_kind(rng)), .job = fuzz_below(rng, 8),
 	};
 
 	return call(f->fd, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &args);
@@ -463,13 +463,13 @@ static u64 stream(struct fuzz *f, struct fuzz_rng *rng)
 
 static u32 perfmon(struct fuzz *f, struct fuzz_rng *rng)
 {
-	return fuzz_chance(rng, 4) ? fuzz_pick(f, rng, FUZZ_PERFMON) : 0;
+	return fuzz_chance(rng, 4) ? fuzz_select(f, rng, FUZZ_PERFMON) : 0;
 }
 
 static struct drm_pumice_job job(struct fuzz *f, struct fuzz_rng *rng)
 {
 	return (struct drm_pumice_job){
-		.context = fuzz_pick(f, rng, FUZZ_CONTEXT), .flags = fuzz_zero(rng),
+		.context = fuzz_select(f, rng, FUZZ_CONTEXT), .flags = fuzz_zero(rng),
 		.stream = stream(f, rng), .perfmon = perfmon(f, rng),
 		.type = fuzz_chance(rng, 30) ? fuzz_below(rng, 4) : 0,
 	};
@@ -544,10 +544,10 @@ static int submit_pair(struct fuzz *f, struct fuzz_rng *rng)
 	render_pair(&f->render, fuzz_below(rng, 2), jobs);
 	if (fuzz_chance(rng, 200))
 		jobs[0].stream = f->streams[FUZZ_STREAMS - 1];
-	jobs[0].context = fuzz_pick(f, rng, FUZZ_RENDER);
+	jobs[0].context = fuzz_select(f, rng, FUZZ_RENDER);
 	jobs[1].context = jobs[0].context;
 	if (fuzz_chance(rng, 2))
-		jobs[0].hwrt = fuzz_pick(f, rng, FUZZ_HWRT);
+		jobs[0].hwrt = fuzz_select(f, rng, FUZZ_HWRT);
 	jobs[1].hwrt = jobs[0].hwrt;
 	for (i = 0; i < 2; i++)
 		jobs[i].syncs = FUZZ_ARRAY(rng, syncs[i], make_syncs(f, rng, syncs[i]));
@@ -569,7 +569,7 @@ static int free_list_destroy(struct fuzz *f, u32 id)
 static int free_list_create(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_free_list_create args = {
-		.vm = fuzz_pick(f, rng, FUZZ_VM), .initial_pages = fuzz_below(rng, 65),
+		.vm = fuzz_select(f, rng, FUZZ_VM), .initial_pages = fuzz_below(rng, 65),
 		.max_pages = fuzz_below(rng, 257), .grow_pages = fuzz_below(rng, 33),
 		.threshold = fuzz_below(rng, 104), .flags = fuzz_zero(rng), .pad = fuzz_zero(rng),
 	};
@@ -600,11 +600,11 @@ static int hwrt_create(struct fuzz *f, struct fuzz_rng *rng)
 	int ret;
 
 	if (fuzz_chance(rng, 2)) {
-		args.vm = fuzz_pick(f, rng, FUZZ_VM);
-		args.free_lists[0] = fuzz_pick(f, rng, FUZZ_FREE_LIST);
+		args.vm = fuzz_select(f, rng, FUZZ_VM);
+		args.free_lists[0] = fuzz_select(f, rng, FUZZ_FREE_LIST);
 	}
 	if (fuzz_chance(rng, 3))
-		args.free_lists[1] = fuzz_pick(f, rng, FUZZ_FREE_LIST);
+		args.free_lists[1] = fuzz_select(f, rng, FUZZ_FREE_LIST);
 	args.width = fuzz_below(rng, 300);
 	args.height = fuzz_below(rng, 300);
 	args.samples = 1u << fuzz_below(rng, 4);
@@ -656,7 +656,7 @@ static int perfmon_get_values(struct fuzz *f, struct fuzz_rng *rng)
 {
 	u64 values[DRM_PUMICE_MAX_PERF_COUNTERS];
 	struct drm_pumice_perfmon_get_values args = {
-		.id = fuzz_pick(f, rng, FUZZ_PERFMON),
+		.id = fuzz_select(f, rng, FUZZ_PERFMON),
 		.flags = fuzz_flags(rng, DRM_PUMICE_PERFMON_RESET), .values = (uintptr_t)values,
 	};
 
@@ -690,7 +690,7 @@ static int sync_destroy_one(struct fuzz *f, struct fuzz_rng *rng)
 
 static int sync_change(struct fuzz *f, struct fuzz_rng *rng)
 {
-	u32 handle = fuzz_pick(f, rng, FUZZ_SYNC);
+	u32 handle = fuzz_select(f, rng, FUZZ_SYNC);
 	struct drm_syncobj_array args = { .handles = (uintptr_t)&handle, .count_handles = 1 };
 
 	return call(f->fd, fuzz_below(rng, 2) ? DRM_IOCTL_SYNCOBJ_RESET :
@@ -699,7 +699,7 @@ static int sync_change(struct fuzz *f, struct fuzz_rng *rng)
 
 static int sync_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
 {
-	u32 handle = fuzz_pick(f, rng, FUZZ_SYNC);
+	u32 handle = fuzz_select(f, rng, FUZZ_SYNC);
 	struct drm_syncobj_wait args = {
 		.handles = (uintptr_t)&handle, .count_handles = 1,
 		.timeout_nsec = (s64)(now_ns() + WAIT_NS),
@@ -717,7 +717,7 @@ static u64 point(struct fuzz *f, struct fuzz_rng *rng)
 
 static int timeline_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
 {
-	u32 handle = fuzz_pick(f, rng, FUZZ_SYNC);
+	u32 handle = fuzz_select(f, rng, FUZZ_SYNC);
 	u64 at = point(f, rng);
 	struct drm_syncobj_timeline_wait args = {
 		.handles = (uintptr_t)&handle, .points = (uintptr_t)&at, .count_handles = 1,
@@ -731,7 +731,7 @@ static int timeline_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
 static int timeline_signal(struct fuzz *f, struct fuzz_rng *rng)
 {
 	u64 next = __atomic_add_fetch(&f->points, 1, __ATOMIC_RELAXED);
-	u32 handle = fuzz_pick(f, rng, FUZZ_SYNC);
+	u32 handle = fuzz_select(f, rng, FUZZ_SYNC);
 	struct drm_syncobj_timeline_array args = {
 		.handles = (uintptr_t)&handle, .points = (uintptr_t)&next, .count_handles = 1,
 	};
@@ -743,8 +743,8 @@ static int timeline_signal(struct fuzz *f, struct fuzz_rng *rng)
 static int sync_transfer(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_syncobj_transfer args = {
-		.src_handle = fuzz_pick(f, rng, FUZZ_SYNC),
-		.dst_handle = fuzz_pick(f, rng, FUZZ_SYNC),
+		.src_handle = fuzz_select(f, rng, FUZZ_SYNC),
+		.dst_handle = fuzz_select(f, rng, FUZZ_SYNC),
 		.src_point = fuzz_below(rng, 2) ? point(f, rng) : 0,
 	};
 
@@ -757,7 +757,7 @@ static int sync_transfer(struct fuzz *f, struct fuzz_rng *rng)
 static int sync_export(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_syncobj_handle args = {
-		.handle = fuzz_pick(f, rng, FUZZ_SYNC), .fd = -1,
+		.handle = fuzz_select(f, rng, FUZZ_SYNC), .fd = -1,
 		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
 	};
 	int ret = call(f->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &args);

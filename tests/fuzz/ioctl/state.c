@@ -128,7 +128,7 @@ static u32 *slot_of(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind)
 	return &f->live[kind][fuzz_below(rng, FUZZ_LIVE)];
 }
 
-u32 fuzz_pick(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind)
+u32 fuzz_select(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind)
 {
 	u32 tries, handle;
 

@@ -66,8 +66,8 @@ struct fuzz fuzz_open(void);
 /** fuzz_close - close and unmap everything. */
 void fuzz_close(struct fuzz *f);
 
-/** fuzz_pick - a handle: usually a live one, which may go at any time. */
-u32 fuzz_pick(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind);
+/** fuzz_select - a handle: usually a live one, which may go at any time. */
+u32 fuzz_select(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind);
 
 /** fuzz_keep - a new handle takes the place of another. Return: that one, or 0. */
 u32 fuzz_keep(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind, u32 handle);
