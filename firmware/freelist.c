@@ -3,8 +3,8 @@
  * Free lists: requests for pages, one per list at a time.
  *
  * The parameter management (document 004, "Master DPM") allocates pages and
- * interrupts when few remain; the host decides how many a list may have, and is
- * requested for more by messages: FREE_LIST_GROW in the firmware CCB, answered by
+ * interrupts when few remain; the host decides how many a list may have. A request
+ * for more is a message FREE_LIST_GROW in the firmware CCB; the reply is a command
  * FREE_LIST_GROWN in the kernel CCB.
  *
  * A request without a reply, because its message was lost or the list was released, must
@@ -26,7 +26,7 @@
 
 #define REQUESTS	16u
 
-/* Lists with a request that the host has not answered; 0: none. */
+/* Lists whose request has no reply of the host yet; 0: none. */
 static u32 open_request[REQUESTS];
 static u32 next_request;
 

@@ -17,8 +17,8 @@
 #include "pumice_irq.h"
 #include "pumice_pm.h"
 
-/* Maximum time for the firmware's answer and for the interrupt, us. */
-#define ANSWER_US	100000
+/* Maximum time for the firmware's reply and for the interrupt, us. */
+#define REPLY_US	100000
 #define INTERRUPT_TIME	msecs_to_jiffies(100)
 
 /* Make the firmware's cause pending and leave the interrupt disabled. */
@@ -35,7 +35,7 @@ static int bench_make_pending(struct pumice_device *pdev)
 	if (ret)
 		return ret;
 	return read_poll_timeout(pumice_read, status, status & PUMICE_OS_IRQ_STATUS__FW__MASK,
-				 10, ANSWER_US, false, pdev, PUMICE_OS_IRQ_STATUS);
+				 10, REPLY_US, false, pdev, PUMICE_OS_IRQ_STATUS);
 }
 
 /* Raise the interrupt by one register write and wait for its handler. Returns 0 or an error. */
@@ -75,7 +75,7 @@ static int bench_measure_locked(struct pumice_device *pdev, u64 *ns)
  * @m: file
  * @pdev: device
  *
- * Return: 0, -ENODEV without a GPU, -ETIME if it does not answer.
+ * Return: 0, -ENODEV without a GPU, -ETIME if it does not reply.
  */
 int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev)
 {

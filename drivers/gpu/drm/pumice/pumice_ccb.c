@@ -75,7 +75,7 @@ static void ccb_report_refused(struct pumice_device *pdev, u32 type, u32 status)
 			    pumice_fw_name(pumice_fwif_status_name(status)));
 }
 
-/* Process answers; an entry is freed when all entries before it are answered, too. */
+/* Process replies; an entry is freed when all entries before it have replies, too. */
 static void ccb_collect_locked(struct pumice_device *pdev)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
@@ -136,7 +136,7 @@ void pumice_kccb_close(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_collect - process answers, and wake their waiters
+ * pumice_kccb_collect - process replies, and wake their waiters
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  */
 void pumice_kccb_collect(struct pumice_device *pdev)
@@ -256,7 +256,7 @@ static int ccb_push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
 }
 
 /**
- * pumice_kccb_push_reserved - send a command without waiting for its answer
+ * pumice_kccb_push_reserved - send a command without waiting for its reply
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @cmd: command
  *
@@ -268,8 +268,8 @@ int pumice_kccb_push_reserved(struct pumice_device *pdev, const struct fwif_kccb
 	return ccb_push(pdev, cmd, NULL);
 }
 
-/* Return true when the wait is over: answered or aborted. */
-static bool ccb_answer_seen(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
+/* Return true when the wait is over: replied or aborted. */
+static bool ccb_reply_seen(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
 {
 	bool seen;
 
@@ -294,14 +294,14 @@ static void ccb_remove_waiter(struct pumice_device *pdev, const struct pumice_kc
 }
 
 /**
- * pumice_kccb_call - send a command and wait for its answer
+ * pumice_kccb_call - send a command and wait for its reply
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @cmd: command
  *
  * For commands that invalidate state in the firmware: a sleeping GPU has no such state.
  *
  * Return: 0; -ECANCELED if the firmware is down or is taken down; -ETIMEDOUT if it does
- * not answer in time; -EBUSY, -ENOSPC or -EPROTO for its other answers.
+ * not reply in time; -EBUSY, -ENOSPC or -EPROTO for its other replies.
  */
 int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
 {
@@ -318,10 +318,10 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 	ret = ccb_push(pdev, cmd, &wait);
 	if (ret)
 		return ret;
-	/* Starts here: the time spent waiting for space does not count as time to answer. */
+	/* Starts here: the time spent waiting for space does not count as time to reply. */
 	end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
-	while (!ccb_answer_seen(pdev, &wait) && time_before(jiffies, end)) {
-		left = wait_event_timeout(pdev->kccb.event, ccb_answer_seen(pdev, &wait),
+	while (!ccb_reply_seen(pdev, &wait) && time_before(jiffies, end)) {
+		left = wait_event_timeout(pdev->kccb.event, ccb_reply_seen(pdev, &wait),
 					  RECHECK);
 		if (!READ_ONCE(wait.aborted))
 			ccb_check_if_late(pdev, left);

@@ -6,12 +6,12 @@
 #include "pumice_device.h"
 
 /**
- * struct pumice_kccb_wait - a waiter for the answer to a command
+ * struct pumice_kccb_wait - a waiter for the reply to a command
  */
 struct pumice_kccb_wait {
 	/** @status: enum fwif_status; under kccb.lock */
 	u32 status;
-	/** @aborted: the firmware went down before it answered; under kccb.lock */
+	/** @aborted: the firmware went down before it replied; under kccb.lock */
 	bool aborted;
 };
 

@@ -97,7 +97,7 @@ struct pumice_kccb {
 	spinlock_t lock;
 	/** @write: next entry to write */
 	u32 write;
-	/** @done: first entry whose answer has not been seen */
+	/** @done: first entry whose reply has not been seen */
 	u32 done;
 	/** @reserved: entries reserved by pumice_kccb_reserve() and not used yet */
 	u32 reserved;
@@ -105,16 +105,16 @@ struct pumice_kccb {
 	bool open;
 	/** @asleep: the firmware is down because it is not needed, see pumice_pm.c */
 	bool asleep;
-	/** @waiting: waiter for the answer to each entry */
+	/** @waiting: waiter for the reply to each entry */
 	struct pumice_kccb_wait *waiting[PUMICE_KCCB_COUNT];
 	/**
-	 * @suspect: firmware address of the queue whose kick was the oldest unanswered command
+	 * @suspect: firmware address of the queue whose kick was the oldest command without a reply
 	 * when the firmware was last taken down; 0: none
 	 */
 	u32 suspect;
-	/** @answered: entries, from @done on, whose answer has been seen */
+	/** @answered: entries, from @done on, whose reply has been seen */
 	DECLARE_BITMAP(answered, PUMICE_KCCB_COUNT);
-	/** @event: woken when answers arrived or the firmware was taken down */
+	/** @event: woken when replies arrived or the firmware was taken down */
 	wait_queue_head_t event;
 };
 

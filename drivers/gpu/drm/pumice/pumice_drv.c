@@ -39,7 +39,7 @@ MODULE_PARM_DESC(job_timeout_ms,
 unsigned int pumice_fw_timeout_ms = 5000;
 module_param_named(fw_timeout_ms, pumice_fw_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(fw_timeout_ms,
-		 "Time after which firmware that does not answer is reset, ms (default 5000)");
+		 "Time after which firmware that does not reply is reset, ms (default 5000)");
 
 unsigned int pumice_slice_us;
 module_param_named(slice_us, pumice_slice_us, uint, 0644);
@@ -51,7 +51,7 @@ module_param_named(split_prims, pumice_split_prims, uint, 0644);
 MODULE_PARM_DESC(split_prims,
 		 "Primitives of a piece of a draw that cores share, from the firmware's next boot on (default 0: the firmware's)");
 
-/* Answers requests for pages of free lists; jobs may wait for it. */
+/* Replies to requests for pages of free lists; jobs may wait for it. */
 struct workqueue_struct *pumice_grow_wq;
 /* Allocates pages for free lists with reclaim; no job may wait for it. */
 struct workqueue_struct *pumice_refill_wq;
@@ -249,11 +249,11 @@ static int __init pumice_drv_init(void)
 		goto destroy_refill;
 	ret = pci_register_driver(&pci_driver);
 	if (ret)
-		goto destroy_answer;
+		goto destroy_reply;
 	pumice_perfmon_register_sysctl();
 	return 0;
 
-destroy_answer:
+destroy_reply:
 	destroy_workqueue(pumice_grow_wq);
 destroy_refill:
 	destroy_workqueue(pumice_refill_wq);

@@ -5,13 +5,13 @@
  * Source: document 004, "Master DPM"; formats.xml, free_list.
  *
  * When a list is short of pages the firmware requests more, while a geometry job may
- * wait for them: everything from the request to the answer is on the path to a fence,
+ * wait for them: everything from the request to the reply is on the path to a fence,
  * which reclaim may wait for. Therefore:
  *
  * - The interrupt thread only notes the request.
- * - grow_work answers with the pages that were allocated and mapped in advance. If
+ * - grow_work replies with the pages that were allocated and mapped in advance. If
  *   there are none it tries to allocate some, without sleeping or reclaiming. If that
- *   fails the answer reports no new pages, and the firmware continues with a partial
+ *   fails the reply reports no new pages, and the firmware continues with a partial
  *   render.
  * - It then prepares pages for the next request, in the same way. If that fails,
  *   refill_work does it with reclaim, on a workqueue of its own. Requests that arrive
@@ -160,7 +160,7 @@ static void free_list_set_threshold(struct pumice_freelist *list)
 			WRITE_ONCE(words[i], after[i]);
 }
 
-/* Consume a request and fill in its answer. Returns false if there is none. */
+/* Consume a request and fill in its reply. Returns false if there is none. */
 static bool free_list_dequeue_request(struct pumice_freelist *list, struct fwif_kccb_cmd *cmd)
 {
 	bool wanted;
@@ -179,7 +179,7 @@ static bool free_list_dequeue_request(struct pumice_freelist *list, struct fwif_
 	return wanted;
 }
 
-/* Answer a request. If the firmware is taken down meanwhile, its lists are initialized again. */
+/* Reply to a request. If the firmware is taken down meanwhile, its lists are initialized again. */
 static void free_list_reply_grow_request(struct pumice_freelist *list)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
@@ -214,11 +214,11 @@ static void free_list_grow_work(struct work_struct *work)
 }
 
 /**
- * pumice_free_list_wanted - queue the answer to a firmware request for more pages
+ * pumice_free_list_wanted - queue the reply to a firmware request for more pages
  * @pdev: device
  * @addr: fw address of the free list, as the firmware reports it
  *
- * For the interrupt thread. A destroyed list needs no answer.
+ * For the interrupt thread. A destroyed list needs no reply.
  */
 void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 {

@@ -45,9 +45,9 @@ struct pumice_freelist {
 	u32 pages;
 	/** @grown: times that it grew; under scenes_lock */
 	u32 grown;
-	/** @wanted: the firmware waits for an answer; under scenes_lock */
+	/** @wanted: the firmware waits for a reply; under scenes_lock */
 	bool wanted;
-	/** @grow_work: answers the firmware; jobs wait for it */
+	/** @grow_work: replies to the firmware; jobs wait for it */
 	struct work_struct grow_work;
 	/** @refill_work: prepares pages with reclaim; no job waits for it */
 	struct work_struct refill_work;

@@ -62,7 +62,7 @@ static struct drm_pumice_query_timestamp query_timestamp(struct pumice_device *p
 	return time;
 }
 
-/* Copy the answer to the user, with the ioctl's rules for sizes. */
+/* Copy the result to the user, with the ioctl's rules for sizes. */
 static int query_reply(struct drm_pumice_dev_query *args, const void *data, u32 size)
 {
 	void __user *to = u64_to_user_ptr(args->pointer);

@@ -11,7 +11,7 @@
  * data master. Incorrect reports affect the results of that context alone.
  *
  * A job whose arrival makes the firmware fail would also fail the next one. The suspect is the
- * queue whose kick is the oldest unanswered command; if its oldest job was suspect before, the
+ * queue whose kick is the oldest command without a reply; if its oldest job was suspect before, the
  * job is lost. All others are resubmitted however often the firmware fails; pumice_reset.c
  * limits the number of failures.
  */

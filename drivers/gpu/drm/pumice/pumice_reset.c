@@ -3,7 +3,7 @@
  * Recovery, in increasing order of severity.
  *
  * A job that takes too long stops its context: the firmware kills it, all other contexts
- * continue. If the firmware does not answer, the GPU is reset: jobs that had begun are
+ * continue. If the firmware does not reply, the GPU is reset: jobs that had begun are
  * lost, contexts that lost none continue with the restarted firmware and with the jobs
  * that it had (pumice_replay.c). A GPU that does not recover is
  * unplugged.
@@ -587,7 +587,7 @@ static const char *reset_kill_guilty(struct pumice_context *ctx, struct pumice_j
 	return ret ? "firmware did not stop a job" : NULL;
 }
 
-/* Return true if the firmware's main loop, which answers commands, ran since the last check. */
+/* Return true if the firmware's main loop, which replies to commands, ran since the last check. */
 static bool reset_fw_progresses(struct pumice_device *pdev)
 {
 	u32 heartbeat = READ_ONCE(pdev->fw.shared->boot.heartbeat);

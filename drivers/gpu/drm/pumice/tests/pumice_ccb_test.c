@@ -173,9 +173,9 @@ static void closing_aborts_waiters(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
 	KUNIT_ASSERT_EQ(test, ccb_push(pdev, &cmd, &wait), 0);
-	KUNIT_EXPECT_FALSE(test, ccb_answer_seen(pdev, &wait));
+	KUNIT_EXPECT_FALSE(test, ccb_reply_seen(pdev, &wait));
 	pumice_kccb_close(pdev);
-	KUNIT_EXPECT_TRUE(test, ccb_answer_seen(pdev, &wait));
+	KUNIT_EXPECT_TRUE(test, ccb_reply_seen(pdev, &wait));
 	KUNIT_EXPECT_TRUE(test, wait.aborted);
 }
 
@@ -193,8 +193,8 @@ static void reply_wakes_only_its_waiter(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ccb_push(pdev, &cmd, &waits[i]), 0);
 	}
 	pdev->fw.shared->kccb_status[1] = FWIF_STATUS_BUSY;
-	KUNIT_EXPECT_FALSE(test, ccb_answer_seen(pdev, &waits[0]));
-	KUNIT_EXPECT_TRUE(test, ccb_answer_seen(pdev, &waits[1]));
+	KUNIT_EXPECT_FALSE(test, ccb_reply_seen(pdev, &waits[0]));
+	KUNIT_EXPECT_TRUE(test, ccb_reply_seen(pdev, &waits[1]));
 	KUNIT_EXPECT_EQ(test, waits[1].status, FWIF_STATUS_BUSY);
 	ccb_remove_waiter(pdev, &waits[0]);
 	pdev->fw.shared->kccb_status[0] = FWIF_STATUS_OK;
