@@ -11,17 +11,17 @@
 #define GROUP	256u
 
 struct result {
-	uint32_t sum, least, most;
+	uint32_t sum, min, max;
 };
 
 static struct result reduce(const uint32_t *values, uint32_t count)
 {
-	struct result r = { .least = UINT32_MAX };
+	struct result r = { .min = UINT32_MAX };
 
 	for (uint32_t i = 0; i < count; i++) {
 		r.sum += values[i];
-		r.least = values[i] < r.least ? values[i] : r.least;
-		r.most = values[i] > r.most ? values[i] : r.most;
+		r.min = values[i] < r.min ? values[i] : r.min;
+		r.max = values[i] > r.max ? values[i] : r.max;
 	}
 	return r;
 }
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	};
 
 	device = demo_arguments(NAME,
-				"Reduces values to their sum modulo 2^32, the least and the greatest.\n",
+				"Reduces values to their sum modulo 2^32, minimum and maximum.\n",
 				own, argc, argv);
 	demo_open(&demo, NAME, device, reduction_program, sizeof(reduction_program));
 	demo_buffer(&demo, (uint64_t)count * sizeof(uint32_t), &values);
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < count; i++)
 		((uint32_t *)values.cpu)[i] = demo_random(&random);
 	got = result.cpu;
-	*got = (struct result){ .least = UINT32_MAX };
+	*got = (struct result){ .min = UINT32_MAX };
 	demo_address(uniforms, values.va);
 	demo_address(uniforms + 2, result.va);
 	uniforms[4] = count;
@@ -59,10 +59,10 @@ int main(int argc, char **argv)
 	demo_run(&demo, groups, uniforms, 6);
 	demo_report(&demo);
 	want = reduce(values.cpu, count);
-	ok = got->sum == want.sum && got->least == want.least && got->most == want.most;
-	status = demo_result(NAME, ok, "%u values: sum 0x%08x, least %u, greatest %u; the CPU: "
-			     "0x%08x, %u, %u", count, got->sum, got->least, got->most, want.sum,
-			     want.least, want.most);
+	ok = got->sum == want.sum && got->min == want.min && got->max == want.max;
+	status = demo_result(NAME, ok, "%u values: sum 0x%08x, minimum %u, maximum %u; the CPU: "
+			     "0x%08x, %u, %u", count, got->sum, got->min, got->max, want.sum,
+			     want.min, want.max);
 	demo_buffer_free(&demo, &values);
 	demo_buffer_free(&demo, &result);
 	demo_close(&demo);

@@ -18,12 +18,12 @@
 .alias    waves, r3		; this lane reads the result of a wave
 .alias    at, r4
 .alias    sum, r5
-.alias    least, r6
-.alias    most, r7
+.alias    low, r6
+.alias    high, r7
 .alias    loaded, r8
 
 	mov		value, [one], v0
-	mov		least, [one], 0xffffffff
+	mov		low, [one], 0xffffffff
 	eq.u32		first, sid, 0
 	lt.u32		waves, sid, 8
 
@@ -35,43 +35,43 @@ next:
 	sig_wait	r9[0], sig0
 	select		r9, [inside], 0, loaded
 	add.u32		sum, sum, r9
-	max.u32		most, most, r9
+	max.u32		high, high, r9
 	select		r9, [inside], 0xffffffff, loaded
-	min.u32		least, least, r9
+	min.u32		low, low, r9
 	add.u32		value, value, sh5
 	jump		next
 
 wave_done:
 	reduce_part.u32	add, sum, sum
 	reduce_finish.u32 add, sum[0], sum
-	reduce_part.u32	min, least, least
-	reduce_finish.u32 min, least[0], least
-	reduce_part.u32	max, most, most
-	reduce_finish.u32 max, most[0], most
+	reduce_part.u32	min, low, low
+	reduce_finish.u32 min, low[0], low
+	reduce_part.u32	max, high, high
+	reduce_finish.u32 max, high[0], high
 	mul.u32		at, wave_in_group, WAVE_BYTES
 	local_store32	[first], at, sum
-	local_store32	[first], at + 4, least
-	local_store32	[first], at + 8, most
+	local_store32	[first], at + 4, low
+	local_store32	[first], at + 8, high
 	barrier
 	brnz		done, wave_in_group[0]
 
 	; the first wave, a lane for each wave
 	mul.u32		at, sid, WAVE_BYTES
 	mov		sum, [one], 0
-	mov		least, [one], 0xffffffff
-	mov		most, [one], 0
+	mov		low, [one], 0xffffffff
+	mov		high, [one], 0
 	local_load32	sum, [waves], at
-	local_load32	least, [waves], at + 4
-	local_load32	most, [waves], at + 8
+	local_load32	low, [waves], at + 4
+	local_load32	high, [waves], at + 8
 	reduce_part.u32	add, sum, sum
 	reduce_finish.u32 add, sum[0], sum
-	reduce_part.u32	min, least, least
-	reduce_finish.u32 min, least[0], least
-	reduce_part.u32	max, most, most
-	reduce_finish.u32 max, most[0], most
+	reduce_part.u32	min, low, low
+	reduce_finish.u32 min, low[0], low
+	reduce_part.u32	max, high, high
+	reduce_finish.u32 max, high[0], high
 	mov		at, [one], 0
 	global_atomic.u32 add, sig0, r9, [first], sh2 + at, sum
-	global_atomic.u32 min, sig0, r9, [first], sh2 + at + 4, least
-	global_atomic.u32 max, sig0, r9, [first], sh2 + at + 8, most
+	global_atomic.u32 min, sig0, r9, [first], sh2 + at + 4, low
+	global_atomic.u32 max, sig0, r9, [first], sh2 + at + 8, high
 done:
 	end

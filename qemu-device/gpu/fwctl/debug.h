@@ -52,7 +52,7 @@ struct fwctl_debug {
 
 	/* Requests; device lock. */
 	bool halt_wanted;	/* by fwctl_debug_halt() */
-	bool forget_wanted;	/* remove breakpoints: the debugger has gone */
+	bool forget_wanted;	/* remove breakpoints: the debugger has disconnected */
 	bool step_wanted;	/* execute one instruction, then halt */
 	bool pass_wanted;	/* execute the instruction at pc if it has a breakpoint, then run */
 	_Atomic bool request;	/* one of these is set; read by the step without the lock */

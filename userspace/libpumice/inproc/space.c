@@ -46,9 +46,9 @@ static void split(struct mapping *m, u64 va, struct mapping *rest)
 }
 
 /*
- * Move all mappings in the range to @gone. @spare is consumed
+ * Move all mappings in the range to @removed. @spare is consumed
  * if a mapping is split in the middle; removed parts need no
- * entry in @gone, as the rest holds their memory.
+ * entry in @removed, as the rest holds their memory.
  */
 static void carve(struct space *s, u64 va, u64 end, struct mapping **spare,
 		  struct mapping **removed)
