@@ -109,7 +109,7 @@ static u32 busy_masters(void)
 	return busy;
 }
 
-/* What the host has room for. */
+/* Return the size of the host's buffer, in words. */
 static u32 stuck_words(void)
 {
 	const u32 minor = fw_boot->version & 0xffff;

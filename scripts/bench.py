@@ -6,11 +6,11 @@
 
 pumice-bench measures in this process, against PoCL; pumice-bench-guest in a guest.
 Their rows go to out/bench.json as one list of {name, unit, ours, peer, peer_name,
-ratio, goal, met}; ratio is always higher for better, and null stands where a row
+ratio, goal, met}; ratio is always higher for better, and null if a row
 has no peer or no goal. See tests/bench/README.md.
 
-The exit status tells whether all rows could be measured and all results were
-right; a goal that is not met is told in the table, since a busy machine is no
+The exit status indicates whether all rows could be measured and all results were
+right; a goal that is not met is reported in the table, since a busy machine is no
 error.
 """
 

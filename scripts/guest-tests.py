@@ -8,7 +8,7 @@
 
 tests/guest/list names each program, its kernel (stock, fast or debug) and what is
 added to the kernel's command line; rows that agree in both share a guest and run one
-after the other, so what one leaves behind the next one meets. FOLDER holds the
+after the other, so later programs run in the state that earlier ones left. FOLDER holds the
 images stock.cpio, fast.cpio, debug.cpio and programs.cpio.
 
 --as-stock runs the rows of the stock kernel, and only those, on another one, whose
@@ -62,7 +62,7 @@ run() {{
 	echo $? >/host/$1.status
 }}
 {programs}
-# What is left when the last file is closed: nothing. The last user of a job's fence may
+# Nothing must remain after the last file is closed. The last user of a job's fence may
 # need a moment.
 looks=0
 while [ "$(cat /sys/module/pumice/refcnt 2>/dev/null || echo 0)" -ne 0 ] && [ $looks -lt 300 ]; do

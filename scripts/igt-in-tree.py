@@ -147,7 +147,7 @@ class Edit:
             return
         found = list(re.finditer(rf"^{anchor}.*\n", self.text, re.M))
         if not found:
-            fail(f"{self.name} has no line like \"{anchor}\": add by hand\n{lines}")
+            fail(f"{self.name} has no line like \"{anchor}\": add manually\n{lines}")
         at = found[-1].end() if after else found[-1].start()
         self.text = self.text[:at] + lines + self.text[at:]
 

@@ -61,7 +61,7 @@ def make_base(options):
         for name in ("debug-verdict", "control", "reload", "module-gdb"):
             archive.file(f"etc/{name}", HERE / "guest" / name)
         archive.data("etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n"
-                                   b"nobody:x:65534:65534:nobody:/:/bin/sh\n")
+                                   b"nobody:x:65534:65534:nobody:/:/bin/sh\n")  # lint: word
         archive.data("etc/group", b"root:x:0:\nvideo:x:44:\nrender:x:106:\nnogroup:x:65534:\n")
         archive.file("bin/busybox", path)
         for applet in applets:

@@ -5,7 +5,7 @@
     run-guest.py NAME --kernel DIR --image CPIO… (--job SCRIPT | --shell) [options]
 
 The job is a shell script; it runs in /host, which is out/guest/NAME on this
-machine and holds, when the guest is gone: job.log (its output), dmesg, status,
+machine and holds, after the guest has ended: job.log (its output), dmesg, status,
 what a debug kernel found (kmemleak, lockdep_stats), and what the job wrote itself.
 The guest's console is in out/logs/NAME-console.log. With --shell it is this terminal, and
 reload.py reaches the guest through out/guest/NAME.control.

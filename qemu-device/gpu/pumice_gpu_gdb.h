@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU core and a debugger of its firmware: GDB's remote serial protocol, of which the host
- * carries the bytes. Beside pumice_gpu.h.
+ * The GPU core and a debugger of its firmware: GDB's remote serial protocol, transported by the
+ * host. Complements pumice_gpu.h.
  *
  * All calls come from one thread at a time. pumice_gpu_gdb_input() and the others take the
  * device lock for some microseconds, as a register access does.
@@ -15,7 +15,7 @@ struct pumice_gpu;
 struct pumice_gpu_gdb;
 
 struct pumice_gpu_gdb_ops {
-	/* Bytes for GDB. Must not block: what does not take all of them hangs up. */
+	/* Bytes for GDB. Must not block: if not all bytes are accepted, close the connection. */
 	void (*send)(void *opaque, const char *data, size_t bytes);
 	/*
 	 * The processor has halted: call pumice_gpu_gdb_poll() soon. Any thread, with a lock of

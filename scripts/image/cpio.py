@@ -28,7 +28,7 @@ class Archive:
         if kind is None:
             self._entry("TRAILER!!!", 0, b"")
             # Consecutive archives start at multiples of 512.
-            self.out.write(bytes(-self.out.tell() % 512))
+            self.out.write(bytes(-self.out.tell() % 512))  # lint: word
             self.out.close()
             os.replace(self.temporary, self.path)
         else:

@@ -49,7 +49,7 @@ static void check_sent(struct fake *f)
 	fake_forget(f);
 }
 
-/* A packet that begins as the stub expects one, and goes on anyhow. */
+/* Send a packet that begins as the stub expects, and continues with random bytes. */
 static void send_packet(struct fake *f, struct fuzz *fuzz)
 {
 	static const char *const begins[] = {

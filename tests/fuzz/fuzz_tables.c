@@ -173,10 +173,10 @@ static void check_fault(const struct gpu_fault *fault, u32 ctx, enum pumice_acce
 	FUZZ_CHECK(fault->fault >= PUMICE_FAULT_MMU_CONTEXT_OFF &&
 		   fault->fault <= PUMICE_FAULT_MMU_BUS, "fault %u", fault->fault);
 	FUZZ_CHECK(fault->ctx == ctx && fault->access == access &&
-		   fault->unit == PUMICE_UNIT_USC_DATA, "the fault tells of another request");
+		   fault->unit == PUMICE_UNIT_USC_DATA, "the fault reports another request");
 }
 
-/* The first byte of what a null page is for this kind of access, or NULL if it is none. */
+/* Return the first byte that a null page gives to this kind of access, or NULL if it is none. */
 static const u8 *null_page(const struct table_fixture *w, const u8 *host, enum pumice_access access)
 {
 	if (access == PUMICE_ACCESS_WRITE)
@@ -251,7 +251,7 @@ static void copy(struct table_fixture *w, struct fuzz *f)
 	}
 	if (!good) {
 		check_fault(&fault, 0, access);
-		FUZZ_CHECK(fault.addr - va < len, "fault beyond what was asked for");
+		FUZZ_CHECK(fault.addr - va < len, "fault outside the requested range");
 	}
 	free(exact);
 }

@@ -25,7 +25,7 @@ picture() {
 	grep -o 'CRC-32 [0-9a-f]*' "/tmp/$1.out" || true
 }
 
-# resets: what the driver has reported of resets since the mark, which must still be there.
+# resets: print the resets that the driver logged after the mark, which must still be there.
 resets() {
 	dmesg | awk -v mark="$MARK" 'index($0, mark) { seen = 1 }
 		seen && /resetting the GPU: / { print }

@@ -72,7 +72,7 @@ class Rows(unittest.TestCase):
         self.assertIn("there is no", self.problem("one", file="firmware/y.c"))
 
     def test_case_that_no_test_has_is_refused(self):
-        self.assertIn("no test has", self.problem("one", test="unit/t/gone"))
+        self.assertIn("no test has", self.problem("one", test="unit/t/removed"))
 
     def test_kind_that_does_not_build_the_file_is_refused(self):
         self.assertIn("not tested by", self.problem("one", test="kunit/t/rule"))

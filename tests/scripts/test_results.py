@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The counting of test cases: what is bad or missing must be told as failed."""
+"""The counting of test cases: bad or missing cases must be reported as failed."""
 
 import pathlib
 import sys

@@ -34,7 +34,7 @@ class BootAgain(unittest.TestCase):
     """A guest whose QEMU is a script."""
 
     def boot(self, good, death=STALE, begun="", accelerator="tcg"):
-        """(exit status, boots, what was printed) of a guest that is well from boot @good on."""
+        """Return (exit status, boots, output) of a guest that works from boot @good on."""
         with tempfile.TemporaryDirectory() as folder:
             work = pathlib.Path(folder)
             (work / "qemu").write_text(QEMU)

@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	demo_write_animation(NAME, path, film);
 	demo_write_picture(NAME, picture, 2 * WIDTH, 2 * HEIGHT, shown);
 	draw_report(&s.draw, "the last frame");
-	status = demo_result(NAME, !wrong, "%u frames; the same picture after a turn by a tooth", frame);
+	status = demo_result(NAME, !wrong, "%u frames; the same picture after a rotation by one tooth", frame);
 	for (i = 0; i < GEARS; i++)
 		draw_model_free(&s.draw, &s.model[i]);
 	world_close(&s.world);

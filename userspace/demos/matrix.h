@@ -18,8 +18,8 @@ struct matrix matrix_scale(float x, float y, float z);
 /* Rotate right-handed about an axis of length 1, radians. */
 struct matrix matrix_rotate(float angle, float x, float y, float z);
 /*
- * Perspective for the GPU's clip space: depth 0 at near to 1 at far. y goes up, as
- * pumice_draw_state_init() has it.
+ * Perspective for the GPU's clip space: depth 0 at near to 1 at far. y goes up, as in
+ * pumice_draw_state_init().
  * fov: of the height, radians; aspect: width over height.
  */
 struct matrix matrix_perspective(float fov, float aspect, float near, float far);

@@ -74,7 +74,7 @@ const struct pf_owner *pf_owner_at(const struct perfetto *p, uint32_t context, u
 {
 	const struct pf_owner *best = NULL;
 
-	/* Owners of a context are in the order of time; the first one also owned it before. */
+	/* Owners are sorted by time; the first one is assumed before its first record. */
 	for (uint32_t i = 0; i < p->owner_count; i++)
 		if ((p->owners[i].context == context ||
 		     p->owners[i].context == PERFETTO_ANY_CONTEXT) &&

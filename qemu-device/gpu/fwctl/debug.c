@@ -13,7 +13,7 @@
 
 #define PAGE_BYTES	(1u << MMU_GRAIN_SHIFT)
 
-/* Have the step serve what was requested. */
+/* Schedule the step that serves the request. */
 static void request(struct fwctl_debug *d)
 {
 	atomic_store_explicit(&d->request, true, memory_order_relaxed);
@@ -27,7 +27,7 @@ static void halt(struct fwctl_debug *d, enum fwctl_halt why)
 	d->halted(d->halted_opaque);
 }
 
-/* Whether the thread at hand may touch the processor. */
+/* Return true if the current thread may access the processor. */
 static bool accessible(const struct fwctl_debug *d)
 {
 	return d->halt != FWCTL_HALT_NONE && !d->booting;
@@ -174,7 +174,7 @@ static void execute(struct fwctl_debug *d)
 		return;
 	}
 	d->pass_wanted = false;
-	/* Unless the debugger has gone meanwhile. */
+	/* Unless the debugger has disconnected in the meantime. */
 	if (d->step_wanted && d->halted)
 		halt(d, FWCTL_HALT_STEP);
 	d->step_wanted = false;

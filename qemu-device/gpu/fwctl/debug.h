@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Firmware control: what a debugger of the firmware may do.
+ * Firmware control: the interface of a debugger of the firmware.
  *
- * The debugger is one party on any thread; it leaves requests, which the step of the firmware
- * processor serves. While the processor is halted its step executes nothing and the worker
- * unit sleeps, so whoever holds the device lock may look at registers and memory. Everything
- * else of the GPU goes on: registers, data masters, interrupts to the host. What the host
- * does to the processor (RUN, a boot, a reset) is done to a halted one too; it then stays
- * halted, at the entry of the image after a boot.
+ * The debugger is a single client, on any thread; it queues requests, which the step of the
+ * firmware processor serves. While the processor is halted its step executes nothing and the
+ * worker unit sleeps, so the holder of the device lock may read registers and memory. The rest
+ * of the GPU keeps running: registers, data masters, interrupts to the host. The host's control
+ * of the processor (RUN, a boot, a reset) affects a halted one too; it then stays halted, at
+ * the entry of the image after a boot.
  *
  * Locking: every function is called with the device lock held. fwctl_debug_serve() drops it
  * while it executes an instruction.
@@ -70,11 +70,11 @@ struct fwctl_debug {
 struct fwctl_debug *fwctl_debug(struct fwctl *fw);
 
 /*
- * A debugger comes: @halted is called on the thread of the step, with the device lock held,
+ * Attach a debugger: @halted is called on the thread of the step, with the device lock held,
  * each time the processor halts, and must not block or call back.
  */
 void fwctl_debug_attach(struct fwctl_debug *d, void (*halted)(void *opaque), void *opaque);
-/* It goes: no breakpoints, no requests, and the processor runs. */
+/* Detach it: drop breakpoints and requests, and run the processor. */
 void fwctl_debug_detach(struct fwctl_debug *d);
 
 /* Halt at the next instruction. */
@@ -84,16 +84,16 @@ void fwctl_debug_resume(struct fwctl_debug *d, bool step);
 /* Whether and why the processor is halted. */
 enum fwctl_halt fwctl_debug_halted(const struct fwctl_debug *d);
 
-/* False when the processor may not be looked at or there is no such register to read, to write. */
+/* Return false if the processor cannot be accessed or has no such register to read, to write. */
 bool fwctl_debug_get(struct fwctl_debug *d, u32 number, u32 *value);
 bool fwctl_debug_set(struct fwctl_debug *d, u32 number, u32 value);
 /*
- * Private memory, and MMU context 0 through the window, without a fault or a counter. The
- * number of bytes copied: fewer at the first byte that is neither, 0 when not halted.
+ * Access private memory, and MMU context 0 through the window, without a fault or a counter.
+ * Return the number of bytes copied: fewer at the first byte that is neither, 0 when not halted.
  */
 size_t fwctl_debug_read(struct fwctl_debug *d, u32 addr, void *to, size_t bytes);
 size_t fwctl_debug_write(struct fwctl_debug *d, u32 addr, const void *from, size_t bytes);
-/* 0 or a negative errno; -EBUSY when not halted. */
+/* Return 0 or a negative errno; -EBUSY when not halted. */
 int fwctl_debug_add_breakpoint(struct fwctl_debug *d, u32 addr);
 int fwctl_debug_remove_breakpoint(struct fwctl_debug *d, u32 addr);
 

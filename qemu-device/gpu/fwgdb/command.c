@@ -170,7 +170,7 @@ static void write_register(struct fwgdb *g, const char *at)
 		reply_ok(g, g->target->set(g->opaque, number, value), FWGDB_EINVAL);
 }
 
-/* m addr,length: what can be read of it, but for an error where nothing can. */
+/* m addr,length: return the readable prefix; an error if there is none. */
 static void read_memory(struct fwgdb *g, const char *at)
 {
 	u8 data[READ_BYTES];

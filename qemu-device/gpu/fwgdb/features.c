@@ -15,7 +15,7 @@ static const char head[] =
 	"<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
 	"<target>\n"
 	"<architecture>riscv:rv32</architecture>\n"
-	/* Otherwise GDB takes its host's, for which it steps by breakpoints of its own. */
+	/* Without this GDB assumes the host's ABI, for which it steps by breakpoints of its own. */
 	"<osabi>none</osabi>\n"
 	"<feature name=\"org.gnu.gdb.riscv.cpu\">\n"
 	REG("zero", "int") REG("ra", "code_ptr") REG("sp", "data_ptr") REG("gp", "data_ptr")

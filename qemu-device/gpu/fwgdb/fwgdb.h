@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GDB stub of the firmware processor: the remote serial protocol of GDB, as the GDB manual,
- * appendix "Remote Serial Protocol", has it. Bytes of the peer in, bytes for the peer out;
- * what carries them, and what is debugged, is the owner's (struct fwgdb_target).
+ * GDB stub of the firmware processor: the remote serial protocol of GDB, as specified in the
+ * GDB manual, appendix "Remote Serial Protocol". Bytes of the peer in, bytes for the peer out.
+ * The owner provides the transport and the target (struct fwgdb_target).
  *
  * Understood: ? c C D g G H k m M p P s S T vCont Z0 Z1 z0 z1 and 0x03; qAttached qC qfThreadInfo
  * qRcmd qsThreadInfo qSupported qXfer:features:read QStartNoAckMode. One process with one
- * thread, 1. All else gets the empty reply, by which GDB learns what there is.
+ * thread, 1. All else gets the empty reply, which reports the command as unsupported.
  *
- * The peer is not trusted: packets are bounded by FWGDB_PACKET, what is longer, cut short or
- * not understood is answered by an error, and nothing that it sends makes more than one reply
- * of that size. GDB halts the processor by ? when it connects and by 0x03; a connection alone
- * does not disturb.
+ * The peer is not trusted: packets are bounded by FWGDB_PACKET; longer, truncated or unknown
+ * packets get an error reply, and no input causes more than one reply of that size. GDB halts
+ * the processor by ? when it connects and by 0x03; a connection alone does not affect it.
  *
  * Limits: no watchpoints, no files, no non-stop mode, no run-length encoding. Addresses of the
  * firmware bus are refused, because reading a register may change it, until the user says
@@ -43,9 +42,9 @@ enum fwgdb_stop {
 	FWGDB_STOP_LOCKUP,
 };
 
-/* What is debugged. Functions return false, or fewer bytes, where there is no such thing. */
+/* Target. Functions return false, or fewer bytes, for a register or memory that does not exist. */
 struct fwgdb_target {
-	/* A peer has connected, has gone. The latter removes breakpoints and runs. */
+	/* A peer has connected, has disconnected. The latter removes breakpoints and runs. */
 	void (*attach)(void *opaque);
 	void (*detach)(void *opaque);
 	/* Request a halt; fwgdb_poll() is due when it has happened. */
@@ -60,7 +59,7 @@ struct fwgdb_target {
 	bool (*read_bus)(void *opaque, u32 addr, u32 *value);
 	bool (*add_breakpoint)(void *opaque, u32 addr);
 	bool (*remove_breakpoint)(void *opaque, u32 addr);
-	/* Bytes for the peer; what does not take all of them hangs up. */
+	/* Bytes for the peer; if not all bytes are accepted, close the connection. */
 	void (*send)(void *opaque, const char *data, size_t bytes);
 };
 
@@ -71,13 +70,13 @@ struct fwgdb *fwgdb_create(const struct fwgdb_target *target, void *opaque);
 /* Disconnects first. */
 void fwgdb_destroy(struct fwgdb *g);
 
-/* The peer has connected, has gone; the latter may be called twice. */
+/* The peer has connected, has disconnected; the latter may be called twice. */
 void fwgdb_connect(struct fwgdb *g);
 void fwgdb_disconnect(struct fwgdb *g);
 
 /* Bytes of the peer. */
 void fwgdb_input(struct fwgdb *g, const void *data, size_t bytes);
-/* The processor may have halted: send what the peer waits for. */
+/* The processor may have halted: send the pending stop reply. */
 void fwgdb_poll(struct fwgdb *g);
 
 #endif

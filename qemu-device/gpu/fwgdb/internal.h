@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the GDB stub share: packet.c frames, command.c and query.c answer,
+ * Shared by the files of the GDB stub: packet.c frames, command.c and query.c execute packets,
  * features.c describes the registers.
  */
 #ifndef PUMICE_GPU_FWGDB_INTERNAL_H
@@ -11,7 +11,7 @@
 /* "$", "#" and two digits around the contents. */
 #define FRAME_BYTES	4u
 
-/* Where the bytes of the peer lead. */
+/* State of the receiver. */
 enum receive {
 	RECEIVE_IDLE,		/* outside of packets */
 	RECEIVE_CONTENTS,

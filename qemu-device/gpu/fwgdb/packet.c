@@ -148,8 +148,8 @@ static void acknowledge(struct fwgdb *g, const char *how)
 }
 
 /*
- * A packet has ended; @good: with the right checksum. The peer sends a damaged one again when
- * it is asked to; where it is not asked, it waits for a reply.
+ * A packet has ended; @good: with the right checksum. The peer retransmits a damaged packet
+ * after a '-'; without one it waits for a reply.
  */
 static void receive_end(struct fwgdb *g, bool good)
 {

@@ -9,7 +9,7 @@
 
 #define MONITOR_BYTES	64u
 
-/* If the packet begins so, *at is what comes after it. */
+/* If the packet has this prefix, set *at after it. */
 static bool begins(const char *packet, const char *with, const char **at)
 {
 	size_t bytes = strlen(with);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The peer's kernels: what the .pasm files beside this one compute, in OpenCL C.
+ * The peer's kernels: the computations of the .pasm files in this folder, in OpenCL C.
  */
 #define TILE 8
 

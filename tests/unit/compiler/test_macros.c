@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Expressions, macros, repetitions and included files: what they make is what the same text
- * written out makes; errors name the line and each line that brought it; what would never
- * end is refused. Source lines and the listing, against the text by hand.
+ * Expressions, macros, repetitions and included files: their expansion equals the same text
+ * written out; errors name the line and each including line; endless expansion is refused.
+ * Source lines and the listing equal the expected text.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 
 #include "fake.h"
 
-/* The contents of the only packet in what was sent, its frame checked. */
+/* Return the contents of the only packet that was sent; check its frame. */
 static const char *contents(struct fake *f)
 {
 	static char text[FWGDB_PACKET + 1];
@@ -173,7 +173,7 @@ static void memory_is_read_and_written(void **state)
 	     { "M1002,2:ccd", "E16" }, { "M1002,2:ccddee", "E16" }, { "M1002,2:ccxx", "E16" },
 	     { "M1002,2", "E16" }, { "M1002,ffffffff:00", "E16" }, { "M0,1:00", "E0e" },
 	     { "m1000,6", "0001aabb0405" }, { "X1000,0:", "" });
-	/* As much as a packet holds, whatever is asked for. */
+	/* A reply is at most one packet, whatever the length in the request. */
 	fake_packet(&f, "m1000,ffffffff");
 	assert_int_equal(strlen(contents(&f)), 2 * FAKE_BYTES);
 	fake_end(&f);
@@ -280,7 +280,7 @@ static void detach_kill_and_disconnection_let_the_processor_run(void **state)
 	fwgdb_disconnect(f.gdb);
 	assert_int_equal(f.detaches, 3);
 	assert_false(f.attached);
-	/* What comes late is for nobody; a new peer begins with acknowledgements. */
+	/* A late packet gets no reply; a new peer begins with acknowledgements. */
 	fake_packet(&f, "qC");
 	assert_int_equal(f.sent_bytes, 0);
 	fwgdb_connect(f.gdb);

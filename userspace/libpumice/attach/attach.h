@@ -7,7 +7,7 @@
  * each; a further peer receives -EBUSY. One of them at a time can have the trace. Neither side
  * trusts the other: a packet has one of the sizes below, or the connection is closed. Only
  * processes of the same user, or of root, are served; and an observer accepts only the process
- * that it asked for, of the same user, or of the owner of the folder if it is root.
+ * that it requested, of the same user, or of the owner of the folder if it is root.
  *
  * The interface is private: both sides are of the same version of the library.
  */

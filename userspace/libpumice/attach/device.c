@@ -368,7 +368,7 @@ static int fail_open(u32 pid, int err, char *error, size_t error_bytes)
 	else if (err == -EACCES)
 		why = "belongs to another user, or its socket to another process";
 	else if (err == -EPROTO)
-		why = "sent a reply that is not valid; has it another version of libpumice?";
+		why = "sent a reply that is not valid; it may use another version of libpumice";
 	return fail_text(error, error_bytes, -err, "pid: process %u %s: %s", pid, why,
 			 strerror(-err));
 }

@@ -206,7 +206,7 @@ static int check_version(struct pumice_device *dev)
 		return fail(dev, ENODEV, "the driver's interface is %d.%d, older than %d.%d: "
 			    "update the kernel module", major, minor, NEEDED_MAJOR, NEEDED_MINOR);
 	if (major > NEEDED_MAJOR)
-		return fail(dev, ENODEV, "the driver's interface is %d.%d, but the library knows %d: "
+		return fail(dev, ENODEV, "the driver's interface is %d.%d, but the library supports %d: "
 			    "update the library", major, minor, NEEDED_MAJOR);
 	return 0;
 }

@@ -74,7 +74,7 @@ static void copy_words(const u32 *from, u32 *to)
 
 /*
  * Copy event n if it is complete, and invalidate it: in a ring of 2^16 entries or more the event
- * that replaces it has the same sequence number, and must not be taken for complete before it is.
+ * that replaces it has the same sequence number, and must not be mistaken for a complete one.
  * The GPU invalidates the sequence number before it overwrites a record: a copy between two reads
  * of the same number is consistent.
  */

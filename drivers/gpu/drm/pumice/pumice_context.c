@@ -67,7 +67,7 @@ struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 	ctx = xa_load(&file->contexts, id);
 	if (ctx) {
 		pumice_object_get(&ctx->base);
-		/* A context holds a use of its VM for as long as it is in the table. */
+		/* A context holds a user count of its VM for as long as it is in the table. */
 		if (vm)
 			*vm = pumice_vm_get(ctx->vm);
 	}

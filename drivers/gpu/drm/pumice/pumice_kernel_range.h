@@ -24,7 +24,7 @@ struct pumice_vm;
  * struct pumice_kernel_range - a contiguous range of addresses, with memory from its start
  */
 struct pumice_kernel_range {
-	/** @vm: address space; the range holds a use */
+	/** @vm: address space; the range holds a user count */
 	struct pumice_vm *vm;
 	/** @node: in pumice_device.kernel_ranges */
 	struct list_head node;

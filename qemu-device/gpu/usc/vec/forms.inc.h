@@ -126,7 +126,7 @@
 struct alu_fns {
 	/* By bit: 0 if source 1 is one word, 1 if source 2 is, 2 if all rows are registers. */
 	usc_exec_fn *vector[8];
-	usc_exec_fn *scalar;	/* NULL if exec_scalar.c has it */
+	usc_exec_fn *scalar;	/* NULL if exec_scalar.c implements it */
 };
 
 #define ALL_REGISTERS 4u

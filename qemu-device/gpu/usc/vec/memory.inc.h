@@ -104,8 +104,8 @@ local_load_any(struct exec *x, const struct usc_insn *i, u32 active)
 }
 
 /*
- * Usually the lanes are close together, the first one lowest: then the word of each is in the
- * row of bytes that begins there. Find its index; false if one is outside.
+ * Fast path: all lanes are within one row of bytes from the first lane's address. Compute each
+ * index; return false if a lane is outside.
  */
 static inline __attribute__((always_inline)) bool
 near_words(const vu *off, u32 first, u32 active, vu *idx)
