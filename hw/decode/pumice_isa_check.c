@@ -89,11 +89,11 @@ const struct pumice_isa_special *pumice_isa_find_special(const struct pumice_isa
 const struct pumice_field_info *pumice_isa_place(const struct pumice_isa_info *isa, u32 layout,
 						 u32 field)
 {
-	const struct pumice_isa_layout *lay = &isa->layouts[layout];
+	const struct pumice_isa_layout *entry = &isa->layouts[layout];
 
-	for (u32 i = 0; i < lay->nr_places; i++) {
-		if (lay->places[i].field == field)
-			return &lay->places[i].info;
+	for (u32 i = 0; i < entry->nr_places; i++) {
+		if (entry->places[i].field == field)
+			return &entry->places[i].info;
 	}
 	return NULL;
 }

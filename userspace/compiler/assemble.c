@@ -76,15 +76,15 @@ static void parse_text(struct assembler *as, const char *name, const char *text)
 }
 
 /* Check the resources that a program uses against those a directive declares. */
-static uint32_t resource(struct assembler *as, const char *what, uint32_t used, int64_t asked,
+static uint32_t resource(struct assembler *as, const char *what, uint32_t used, int64_t declared,
 			 uint32_t max)
 {
-	if (asked >= 0 && used > (uint64_t)asked)
+	if (declared >= 0 && used > (uint64_t)declared)
 		asm_error(as, NULL, "the program names %u %s, the directive gives %u", used, what,
-			  (unsigned int)asked);
+			  (unsigned int)declared);
 	else if (used > max)
 		asm_error(as, NULL, "the program names %u %s of at most %u", used, what, max);
-	return asked >= 0 ? (uint32_t)asked : used;
+	return declared >= 0 ? (uint32_t)declared : used;
 }
 
 /* Check work-group copies against the work-group size, set anywhere in the text. */

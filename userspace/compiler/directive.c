@@ -15,7 +15,7 @@ static bool directive_group(struct assembler *as)
 {
 	uint64_t size[3] = { 1, 1, 1 };
 
-	if (as->pds_by_hand)
+	if (as->pds_written)
 		return asm_error(as, NULL, ".group must precede .pds");
 	for (unsigned int i = 0; i < 3; i++) {
 		const struct token at = as->token;
@@ -112,7 +112,7 @@ static bool directive_stage(struct assembler *as)
 static bool begin_pds_directive(struct assembler *as)
 {
 	as->pds_by_directive = true;
-	if (as->pds_by_hand)
+	if (as->pds_written)
 		return asm_error(as, NULL, ".pds already defines the PDS program");
 	return true;
 }
@@ -201,12 +201,12 @@ static bool directive_alias(struct assembler *as)
 
 static bool directive_pds(struct assembler *as)
 {
-	if (as->in_pds || as->pds_by_hand)
+	if (as->in_pds || as->pds_written)
 		return asm_error(as, NULL, ".pds may occur only once");
 	if (as->pds_by_directive)
 		return asm_error(as, NULL, "directives already define the PDS program");
 	as->in_pds = true;
-	as->pds_by_hand = true;
+	as->pds_written = true;
 	return true;
 }
 

@@ -182,7 +182,7 @@ struct assembler {
 	struct token copy;
 	struct where copy_where;
 	bool in_pds;		/* between .pds and .endpds */
-	bool pds_by_hand, pds_by_directive;
+	bool pds_written, pds_by_directive;
 	/* PDS task instructions without an instruction count */
 	bool open_task[PUMICE_PDS_MAX_INSNS];
 };

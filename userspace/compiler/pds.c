@@ -105,7 +105,7 @@ bool pds_finish(struct assembler *as)
 	struct pumice_pds_insn task = { .opcode = PUMICE_PDS_OP_TASK };
 	struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 
-	if (!as->pds_by_hand) {
+	if (!as->pds_written) {
 		add_open_task(as);
 		if (!add_reloc(as, PUMICE_PDS_RELOC_CODE) || !add(as, &task) || !add(as, &end))
 			return false;

@@ -169,7 +169,7 @@ static bool place_buffer(struct run_gpu *g, unsigned int i)
 }
 
 /* Return whether these bytes around a buffer are unmodified. */
-static bool check_beside(const struct run_gpu *g, unsigned int i, const uint8_t *from,
+static bool check_around(const struct run_gpu *g, unsigned int i, const uint8_t *from,
 			 uint64_t bytes, const char *where)
 {
 	for (uint64_t n = 0; n < bytes; n++)
@@ -193,8 +193,8 @@ static bool check_bounds(struct run_gpu *g)
 			continue;
 		if (pumice_bo_map(g->bos[i], &cpu))
 			return gpu_error(g);
-		ok &= check_beside(g, i, cpu, g->offsets[i], "before its beginning");
-		ok &= check_beside(g, i, (uint8_t *)cpu + end, pumice_bo_size(g->bos[i]) - end,
+		ok &= check_around(g, i, cpu, g->offsets[i], "before its beginning");
+		ok &= check_around(g, i, (uint8_t *)cpu + end, pumice_bo_size(g->bos[i]) - end,
 				   "past its end");
 	}
 	return ok;

@@ -113,17 +113,17 @@ read_pair(struct tag_wave *w, u64 row, u32 first, u32 second, u32 bytes,
 			     u32 *left, u32 *right)
 {
 	u64 va = row + first;
-	const u8 *host = window_at(w, va), *beside;
+	const u8 *host = window_at(w, va), *next;
 	u32 step = second - first, word = 0, other = 0;
 
 	if (!host)
 		return false;
-	beside = ((u32)va & GRAIN_MASK) + step <= GRAIN_MASK ? host + (s32)step :
-							       window_at(w, row + second);
-	if (!beside)
+	next = ((u32)va & GRAIN_MASK) + step <= GRAIN_MASK ? host + (s32)step :
+							     window_at(w, row + second);
+	if (!next)
 		return false;
 	memcpy(&word, host, bytes);
-	memcpy(&other, beside, bytes);
+	memcpy(&other, next, bytes);
 	*left = word;
 	*right = other;
 	return true;
@@ -133,11 +133,11 @@ static inline __attribute__((always_inline)) bool
 read_four(struct tag_wave *w, const struct tf_taps *t, u32 bytes,
 			     u32 (*words)[PUMICE_LANES])
 {
-	const u32 *column = t->column[0], *beside = t->column[1];
+	const u32 *column = t->column[0], *next = t->column[1];
 
 	for (u32 y = 0; y < 2; y++) {
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			if (!read_pair(w, t->row[0][y][l], column[l], beside[l], bytes,
+			if (!read_pair(w, t->row[0][y][l], column[l], next[l], bytes,
 				       &words[2 * y][l], &words[2 * y + 1][l]))
 				return false;
 		}

@@ -31,9 +31,9 @@
  */
 static unsigned int next_in(u64 set, unsigned int from)
 {
-	u64 behind = from < 64 ? set & ~0ull << from : 0;
+	u64 later = from < 64 ? set & ~0ull << from : 0;
 
-	return (unsigned int)__builtin_ctzll(behind ? behind : set);
+	return (unsigned int)__builtin_ctzll(later ? later : set);
 }
 
 static void group_faulted(struct usc *usc, unsigned int group, const struct gpu_fault *fault)
