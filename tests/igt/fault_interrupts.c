@@ -73,7 +73,7 @@ static void spurious_interrupt(void)
 static void spurious_message(void)
 {
 	expect(&(struct expected){
-		.text = "spurious-irq,where=host-news,count=3", .kind = "spurious-irq",
+		.text = "spurious-irq,where=host-fw,count=3", .kind = "spurious-irq",
 		.status = 1, .when = BEFORE, .transfers = true });
 }
 

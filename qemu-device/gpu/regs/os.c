@@ -41,7 +41,7 @@ static void spurious(struct pumice_gpu *gpu)
 
 	if (inject_take(in, PUMICE_INJECT_KIND_SPURIOUS_IRQ, PUMICE_INJECT_WHERE_HOST_IRQ, NULL))
 		gpu->ops.raise_irq(gpu->opaque, 0);
-	if (inject_take(in, PUMICE_INJECT_KIND_SPURIOUS_IRQ, PUMICE_INJECT_WHERE_HOST_NEWS, NULL))
+	if (inject_take(in, PUMICE_INJECT_KIND_SPURIOUS_IRQ, PUMICE_INJECT_WHERE_HOST_FW, NULL))
 		gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__FW__MASK);
 	if (inject_take(in, PUMICE_INJECT_KIND_SPURIOUS_IRQ, PUMICE_INJECT_WHERE_HOST_LOCKUP, NULL))
 		gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
