@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every example needs first and last: a device with memory, and programs. */
+/* Set-up and clean-up of every example: a device with memory, and programs. */
 #ifndef EXAMPLE_GPU_H
 #define EXAMPLE_GPU_H
 

@@ -60,7 +60,7 @@ igt_runner -o -m -s --per-test-timeout {per_test} {options} \\
 status=$?
 [ -s results/results.json ] || igt_results results
 {after}
-# Contexts hold the module until a work item has freed them. What holds it after ten
+# Contexts hold the module until a work item has freed them. A reference after ten
 # seconds is lost.
 for try in $(seq 100); do
 	modprobe -r pumice && break

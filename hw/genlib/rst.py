@@ -54,7 +54,7 @@ def field_rows(fields, reserved, word_bits=0):
 
 
 def meaning(item):
-    """What a field is for, and what pumice_<structure>_defaults() sets it to if not to 0."""
+    """Return the purpose of a field, and its value in pumice_<structure>_defaults() if not 0."""
     if item.default == "0":
         return item.doc
     return f"{item.doc} Default: {item.node.get('default')}.".strip()

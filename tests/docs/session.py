@@ -17,7 +17,7 @@ sys.path.insert(0, str(TOP / "scripts"))
 import sources  # noqa: E402  # pylint: disable=wrong-import-position
 
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
-# What make and the checks set; a user's shell has none of them.
+# Variables of make and of the checks; a user's shell has none of them.
 NOT_USERS = ("BUILD", "OUT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "TESTS", "WERROR",
              "CORES", "THREADS", "GDB", "TOOLS", "PUMICE_QEMU", "PUMICE_FIRMWARE", "PUMICE_DEVICE",
              "KERNELS", "QEMU_SRC", "QEMU_VERSION", "DESTDIR", "PREFIX")
@@ -30,8 +30,8 @@ def copy_tree(folder):
     """
     Copy the sources, without results, and link the results of BUILD into it.
 
-    Times are kept, so that make takes the results as up to date. What the commands write or build
-    anew is not linked: the module, and the folders in which guests leave their files.
+    Times are kept, so that make takes the results as up to date. Files that the commands write
+    or build anew are not linked: the module, and the folders in which guests leave their files.
     """
     for name in sources.files(TOP):
         target = folder / name

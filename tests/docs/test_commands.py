@@ -7,8 +7,8 @@ results of BUILD at hand. Code blocks of the language sh are run, those marked a
 the prompt of `make shell`. The lines of a block without a language (none) that follows
 immediately are compared with the output, except those with "…" or a time.
 
-What is not run is listed in ELSEWHERE with the reason. A document's block of any other kind, and
-a line of ELSEWHERE that no document has, is an error.
+Commands that are not run are listed in ELSEWHERE with the reason. A document's block of any other
+kind, and a line of ELSEWHERE that no document has, is an error.
 """
 
 import pathlib

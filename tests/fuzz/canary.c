@@ -41,7 +41,7 @@
 #define LOOK_ATTRS	16u
 #define LOOK_SHARED	16u
 #define LOOK_LOCAL	(32u << 10)
-/* What is stored for each instance before local memory. */
+/* Rows that are stored for each instance before local memory. */
 #define LOOK_ROWS	(LOOK_TEMPS + LOOK_ATTRS + LOOK_SHARED + 2 * INTERNALS + \
 			 PUMICE_USC_INDEX_REGS)
 #define LOOK_LOADS	64u	/* of local memory, at most */

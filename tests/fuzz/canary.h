@@ -12,7 +12,7 @@
  *		canary_probe(c, &(struct canary_look){ .probe = probe });
  *	canary_close(c);
  *
- * What is wrong ends the program by FUZZ_CHECK().
+ * A wrong word ends the program by FUZZ_CHECK().
  */
 #ifndef PUMICE_FUZZ_CANARY_H
 #define PUMICE_FUZZ_CANARY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fuzz targets share: numbers out of the input, and checks.
+ * Shared by the fuzz targets: numbers out of the input, and checks.
  *
  * A target is a file with LLVMFuzzerTestOneInput(). It reads its input front to
  * back as a list of decisions; where the input ends everything reads as 0, and

@@ -64,7 +64,7 @@ static u32 list_at(struct fuzz *f)
 	return LIST_VA + fuzz_below(f, LISTS) * LIST_BYTES;
 }
 
-/* What makes sense somewhere, or anything. */
+/* Return a value that is valid in some register, or a random one. */
 static u64 value(struct bus *b, struct fuzz *f)
 {
 	switch (fuzz_below(f, 12)) {

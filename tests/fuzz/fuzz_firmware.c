@@ -132,7 +132,7 @@ static void kick(struct host *h, struct fuzz *f)
 	fx_kick(h->r);
 }
 
-/* What the host wrote into a context, changed. */
+/* Change a field that the host wrote into a context. */
 static void change_context(struct host *h, struct fuzz *f)
 {
 	struct fwif_context *c = h->c[fuzz_below(f, CONTEXTS)].f;
@@ -166,7 +166,7 @@ static void change_context(struct host *h, struct fuzz *f)
 	}
 }
 
-/* What the jobs do: end, fault, run for ever, or anything. */
+/* Let a job end, fault, run for ever, or do anything. */
 static void change_job(struct host *h, struct fuzz *f)
 {
 	struct fx_vm *vm = &h->vm[fuzz_below(f, VMS)];

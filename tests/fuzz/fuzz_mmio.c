@@ -56,7 +56,7 @@ static const struct pumice_gpu_ops ops = {
 	.raise_irq = raise_irq, .now = now, .kick = kick, .log = log_text,
 };
 
-/* What makes sense somewhere, or anything. */
+/* Return a value that is valid in some register, or a random one. */
 static u64 value(struct mmio *m, struct fuzz *f)
 {
 	switch (fuzz_below(f, 8)) {

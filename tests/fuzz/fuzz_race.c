@@ -7,7 +7,7 @@
  * registers, parks, resets and boots.
  *
  * Rules: those of oracle.h, nothing that a sanitizer reports, and in the end, after SYS_RESET,
- * the real firmware boots on the same GPU and runs a job. What becomes of jobs is not judged,
+ * the real firmware boots on the same GPU and runs a job. The results of jobs are not judged,
  * and runs are not the same each time.
  *
  * For ThreadSanitizer the files of this program are compiled without it, as the guest is

@@ -22,7 +22,7 @@
 
 #define PATIENCE	24u	/* polls of a job before it is killed */
 
-/* What the STATE command needs to know. */
+/* Parameters of the STATE command. */
 struct job {
 	u32 pds_insns, usc_insns;
 };

@@ -190,7 +190,7 @@ static void expect_all_work(const struct switch_fixture *w)
 			   i, w->groups * GROUP, w->data[i]);
 }
 
-/* What changes no result: limits, order, what is traced and where to. */
+/* Set limits, order and tracing, which change no result. */
 static void set_observers(struct switch_fixture *w, struct fuzz *f)
 {
 	static const u32 pds[] = { PUMICE_PDS_CTRL, PUMICE_PDS_CDM_TASKS, PUMICE_PDS_CDM_UNIFIED,

@@ -225,7 +225,7 @@ static void probe(struct table_fixture *w, struct fuzz *f)
 
 	FUZZ_CHECK(atomic_load(&w->mmu.fault_count) == faults, "a probe counts a fault");
 	by_tlb = mmu_translate(&w->mmu, &empty, 0, va, access, PUMICE_UNIT_FW, &fault);
-	/* Who only probes has no sink. */
+	/* A probe has no sink. */
 	FUZZ_CHECK(host == by_tlb || (!host && mmu_in_sink(&empty, by_tlb)),
 		   "a probe and a translation differ");
 }

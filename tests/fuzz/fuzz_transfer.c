@@ -173,7 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		frame.vm.pt[fuzz_below(&f, FRAME_REGIONS)] ^= fuzz_below(&f, 16);
 	}
 	frame_finish(r, &c, PATIENCE);
-	/* What the PM owns no transfer reaches. */
+	/* No transfer reaches the pages of the PM. */
 	for (i = FRAME_REGIONS; i < FRAME_VM_PAGES; i++)
 		for (n = 0; n < 4096; n++)
 			FUZZ_CHECK(!frame.page[i][n], "a transfer wrote to the PM's page %u", i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an input may cost the host: see oracle.h.
+ * Limits of the cost of an input to the host: see oracle.h.
  *
  * Time is processor time of the thread, so that other programs hardly count, but caches,
  * page faults and the hypervisor still do. Therefore a time is a finding only if the
@@ -8,8 +8,8 @@
  * the same place, a loop without bound does. Memory is counted exactly and once.
  *
  * Half of all steps of units run with their stop flag set from the start, by a sequence that
- * has no period. What such a step does is what the unit does between two looks at the
- * flag, which is what park, reset and changes of the memory map wait for. Steps go on
+ * has no period. Such a step is the work of the unit between two reads of the flag,
+ * for which park, reset and changes of the memory map wait. Steps go on
  * where the last one ended, so the pieces of a long command are measured in turn.
  *
  * Limits: allocations inside of the C library are not seen, and with threads the

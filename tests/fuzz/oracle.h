@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an input may cost the host: memory, time with a lock held, time until a unit
+ * Limits of the cost of an input to the host: memory, time with a lock held, time until a unit
  * notices that it is to stop. Linked into a target (oracle_dep in meson.build), this
  * measures every GPU that the target creates; the target need not call anything.
  *

@@ -66,7 +66,7 @@ class Debugger:
 
 
 class FirmwareTest(unittest.TestCase):
-    """What the tests below share."""
+    """Shared by the tests below."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What `make reload` has the guest do (/etc/reload): driver and firmware come from the share,
-# parameters reach the module, and what cannot be loaded is an error that a corrected reload
-# ends.
+# Actions of `make reload` in the guest (/etc/reload): driver and firmware come from the share,
+# parameters reach the module, and a module that cannot be loaded is an error, which a corrected
+# reload ends.
 
 # shellcheck disable=SC2317 # check() calls the functions
 FOLDER=/host/reload

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-What the generator writes: when, which, and that every side can compile it.
+Output of the generator: when it is written, its files, and that every side can compile it.
 
 The compilers are those of the four sides: freestanding 32-bit RISC-V (clang) for the firmware,
 the host's C compiler for the device and user space, in 64 and 32 bits. The kernel build itself

@@ -135,7 +135,7 @@ class Layer(unittest.TestCase):
         self.assertEqual(out[1].count("cleaned up, signal 15\n"), 1)
 
     def marks(self, *arguments):
-        """What a run writes to the kernel's log."""
+        """Return the lines that a run writes to the kernel's log."""
         with tempfile.NamedTemporaryFile("r") as log:
             run(*arguments, IGT_LAYER_KMSG=log.name)
             return log.read()

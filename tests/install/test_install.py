@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-What is installed is enough: every header alone, every symbol and its page, every example.
+The installed files are sufficient: every header alone, every symbol and its page, every example.
 
 Only the prefix of prefix.py is used, through pkg-config.
 """
@@ -27,7 +27,7 @@ MAP = TOP / "userspace/libpumice/libpumice.map"
 
 
 def flags(*words):
-    """What pkg-config prints."""
+    """Return the output of pkg-config."""
     done = prefix().run(["pkg-config", *words, "pumice"])
     assert done.returncode == 0, done.stderr
     return done.stdout.split()

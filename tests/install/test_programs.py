@@ -15,7 +15,7 @@ from prefix import TOP, VERSION, prefix
 TOO_MANY = {"as": 2, "dis": 2, "dump": 2, "frame": 2, "run": 2, "trace": 0}
 # Words that a program needs before it opens its device.
 NEEDED = {"frame": ["nothing.cap"], "run": ["--list-perf"], "trace": ["true"]}
-# What a program refuses beyond unknown options and words: arguments, and what its message names.
+# Arguments that a program refuses beyond unknown options and words, and a part of its message.
 REFUSED = [
     ("top", ["-i"], "option '-i' needs a value, SECONDS"),
     ("top", ["--batch=1"], "option '--batch' has no value, but '--batch=1' gives one"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-What examples/torus.c should draw, by rays in double precision against an exact torus.
+The expected picture of examples/torus.c, by rays in double precision against an exact torus.
 
 Shares nothing with the example but its numbers: no triangles, no matrix, no tiles. The
 surface is found by sphere tracing the torus's distance function; the texture's checks

@@ -22,7 +22,7 @@ DEVICE_CAPABILITY_FLR = 1 << 28
 
 
 def refused(properties):
-    """What QEMU says to properties that it refuses."""
+    """Return the message of QEMU for properties that it refuses."""
     done = subprocess.run(command_line("pumice," + properties), capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, check=False, timeout=60)
     assert done.returncode == 1, done.returncode
@@ -30,7 +30,7 @@ def refused(properties):
 
 
 class Properties(unittest.TestCase):
-    """What -device takes."""
+    """Properties that -device accepts."""
 
     def test_values_out_of_range_are_refused_with_the_range(self):
         cases = [("cores=0", "1 to 16"), ("cores=17", "1 to 16"), ("threads=65", "0 to 64"),
@@ -246,7 +246,7 @@ def logged(what, properties=""):
 
 
 class Host(unittest.TestCase):
-    """What a guest costs the host."""
+    """Costs of a guest to the host."""
 
     def test_a_bar_that_moves_leaves_the_memory_map_of_the_gpu_alone(self):
         with logged(["-trace", "pumice_memory_commit"]) as (machine, lines):

@@ -23,7 +23,7 @@ STEPS = 250
 
 
 class JobTest(unittest.TestCase):
-    """What the tests below share."""
+    """Shared by the tests below."""
 
     def setUp(self):
         self.numbers = itertools.count()

@@ -20,7 +20,7 @@ class Archive(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def listing(self, path):
-        """What cpio lists."""
+        """Return the names that cpio lists."""
         with open(path, "rb") as stream:
             done = subprocess.run(["cpio", "-itv"], stdin=stream, check=True,
                                   capture_output=True, text=True)

@@ -50,7 +50,7 @@ Memory manager not clean during takedown.
 Kernel panic - not syncing: Fatal exception
 """.splitlines()
 
-# What a sound debug kernel prints.
+# Messages of a sound debug kernel.
 SOUND = """\
 kasan: KernelAddressSanitizer initialized
 DMA-API: preallocated 65536 debug entries

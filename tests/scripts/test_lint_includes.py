@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What lint_includes.py reports, and what it leaves alone."""
+"""Findings of lint_includes.py, and lines that it accepts."""
 
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What lint_names.py reports, and what it leaves alone."""
+"""Findings of lint_names.py, and lines that it accepts."""
 
 import pathlib
 import subprocess

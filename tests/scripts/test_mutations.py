@@ -49,10 +49,10 @@ class TheList(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
-    """What makes a row unfit."""
+    """Rows that are refused."""
 
     def problem(self, text, **changes):
-        """What is wrong with a row whose file has this text."""
+        """Return the problem of a row whose file has this text."""
         with tempfile.TemporaryDirectory() as folder:
             top = pathlib.Path(folder)
             (top / "firmware").mkdir()
@@ -115,7 +115,7 @@ class FakeTests:
 
 
 class Outcomes(unittest.TestCase):
-    """What is said of a mutation, by what its test did."""
+    """Verdict of a mutation, by the result of its test."""
 
     def outcome(self, mutated, plain=({"rule": True, "other": True}, ""), build=None):
         """The word for it."""
@@ -176,7 +176,7 @@ class Trees(unittest.TestCase):
 
 
 class Guests(unittest.TestCase):
-    """What a guest leaves, read."""
+    """Reading of the files of a guest."""
 
     def judge(self, status, files, test="guest/t/rule", console=""):
         """({case: good}, why) or Failure."""
@@ -249,7 +249,7 @@ class Guests(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    """What is kept of earlier runs."""
+    """Results of earlier runs that are kept."""
 
     def table(self, folder, row, commit):
         """A table of one row, as a run at this commit sees it."""

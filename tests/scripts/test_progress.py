@@ -24,7 +24,7 @@ class Steps(unittest.TestCase):
                                 PUMICE_CACHE=f"{self.folder}/cache")
 
     def shell(self, script, **environment):
-        """What a script that has sourced lib.sh prints, on both of its outputs."""
+        """Return both outputs of a script that has sourced lib.sh."""
         done = subprocess.run(["bash", "-c", f"set -euo pipefail; . {SCRIPTS}/lib.sh; {script}"],
                               env=dict(self.environment, **environment), check=True, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

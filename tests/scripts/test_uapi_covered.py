@@ -26,7 +26,7 @@ def ioctls():
 
 
 class Covered(unittest.TestCase):
-    """What a new ioctl needs besides its own tests."""
+    """Requirements of a new ioctl besides its own tests."""
 
     def test_there_are_ioctls(self):
         self.assertGreater(len(ioctls()), 20)

@@ -595,7 +595,7 @@ struct drm_pumice_context_get_state {
 	__u64 last_end;
 };
 
-/* What JOB_GET_RESULT reports of the place of a fault. */
+/* Known fields of the place of a fault in JOB_GET_RESULT. */
 #define DRM_PUMICE_FAULT_PROGRAM	0x1u	/* code and pc: it was an instruction of a shader */
 #define DRM_PUMICE_FAULT_WAVE		0x2u	/* lanes, slot and wave */
 #define DRM_PUMICE_FAULT_LANE		0x4u	/* lane and instance */

@@ -51,7 +51,7 @@ struct range {
 	uint32_t count;
 };
 
-/* What an instruction reads, and then writes. */
+/* Registers that an instruction reads, and then writes. */
 struct effects {
 	struct range reads[MAX_RANGES], writes[2];
 	unsigned int read_count, write_count;

@@ -818,7 +818,7 @@ static int close_file(struct fuzz *f, struct fuzz_rng *rng)
 	return file < 0 ? -errno : use_and_close(f, file, rng);
 }
 
-/* What looks at everything while it changes. */
+/* Read a file of debugfs, which reads all objects while they change. */
 static int read_file(struct fuzz *f, struct fuzz_rng *rng)
 {
 	static const char *const names[] = {

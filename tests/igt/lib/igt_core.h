@@ -7,7 +7,7 @@
  * (a failure, a skip, igt_success()) jumps back to where the block began, where
  * the loop then ends.
  *
- * What starts with igt_layer_ is this layer's own and not for tests.
+ * Names that begin with igt_layer_ are private to this layer.
  */
 #ifndef IGT_CORE_H
 #define IGT_CORE_H
@@ -31,7 +31,7 @@
 #define IGT_EXIT_FAILURE	98	/* a subtest failed */
 #define IGT_EXIT_ABORT		112	/* the machine is not fit for any further test */
 
-/* What a program tests: for --help-description and --describe. */
+/* Purpose of a program: for --help-description and --describe. */
 #define IGT_TEST_DESCRIPTION(text) const char *igt_layer_description = text
 extern const char *igt_layer_description __attribute__((weak));
 

@@ -76,7 +76,7 @@ static void same(struct fixture *w, const char *text, const char *plain)
 	free(two);
 }
 
-/* What the expressions below prove is how C reads them. */
+/* The values of the expressions below are those that C computes. */
 #pragma GCC diagnostic ignored "-Wparentheses"
 
 #define INT(e) { #e, (uint32_t)(e), 0 }

@@ -4,7 +4,7 @@
 pumice-dump as a program: what it prints of files that are none, damaged or
 without some section: dump.py PUMICE-DUMP
 
-Files are made with struct alone, by the description in hw/dumpfile.h. What is shown of
+Files are made with struct alone, by the description in hw/dumpfile.h. The output for
 real dumps is checked by tests/unit/path/test_dump.c. Output: TAP.
 """
 import os

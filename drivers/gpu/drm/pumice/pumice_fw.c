@@ -23,7 +23,7 @@
 #include "pumice_names.h"
 
 #define FW_FILE		"pumice/pumice_fw.bin"
-/* What to do about a missing or unsuitable file. */
+/* Remedy for a missing or unsuitable file. */
 #define FW_INSTALL	"install the firmware built with this driver in /lib/firmware"
 #define FW_UNUSABLE	"firmware %s: %s (interface %u.%u, driver %u.%u); " FW_INSTALL "\n"
 #define POLL_US		50
