@@ -115,7 +115,7 @@ failed=0
 check() {
 	local word="not ok"
 
-	if (step "lint-$1" "$2" "$3"); then
+	if (step "lint-$1" "$2" "${@:3}"); then
 		passed=$((passed + 1))
 		word=ok
 	else
@@ -124,7 +124,7 @@ check() {
 	[ "$quick" = no ] || echo "$word $((passed + failed)) - $2"
 }
 
-check language "words and citations of added lines" "$top/scripts/lint_language.py"
+check language "words and citations of all lines" "$top/scripts/lint_language.py" --all
 check names "names of the module's static functions" "$top/scripts/lint_names.py"
 check includes "parts that include each other" "$top/scripts/lint_includes.py"
 check files "licence and length of every file" "$top/scripts/lint-files.py"

@@ -5,9 +5,9 @@
 lint_language.py [--all]: in lines added since LINT_BASE, else since the branch left its upstream
 or the main branch, else since the previous commit; uncommitted changes count. --all checks every
 line of every file instead.
-Checks the words in all text, the names in identifiers only, which are split at "_". A line that
-contains "lint: word" is excepted. Also checks that every cited section of a source document
-("document 004, "PDS"") is listed in Documentation/sources.rst.
+Checks the words in all text, the names in identifiers only, which are split at "_", and comments
+that begin with a clause ("What ..."). A line that contains "lint: word" is excepted. Also checks
+that every cited section of a source document ("document 004, "PDS"") is listed in Documentation/sources.rst.
 """
 
 import csv
@@ -24,11 +24,14 @@ NAMES = TOP / "Documentation" / "style-names.inc"
 SOURCES = TOP / "Documentation" / "sources.rst"
 # Not text of ours: licences and data.
 NOT_TEXT = re.compile(r"LICENSES/|.*\.(?:bin|png|gif|svg)$")
-# Files that list the words themselves.
+# Files that list the words themselves; and two whose every change rebuilds a kernel.
 EXCEPT = ("Documentation/style.rst", "Documentation/style-words.inc",
           "Documentation/style-names.inc", "scripts/lint_language.py",
-          "tests/scripts/test_lint_language.py")
+          "tests/scripts/test_lint_language.py", "scripts/kernel/debug.config",
+          "scripts/kernel/fast.config")
 MARKER = "lint: word"
+# A comment or docstring that is a clause: it names no object. Markdown's # is a heading.
+CLAUSE = re.compile(r'^\W*(?:/\*\*?|//|#|"""|\*|;)\s*(What|Who|Whose)\b[^?]*$')
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 CITATION = re.compile(r'[Dd]ocument (00[0-4]), "([^"]+)"')
@@ -83,6 +86,8 @@ def problems(name, content, words, names, wanted=None):
         found = [(pattern.search(text) or pattern.search(identified), write)
                  for pattern, write in words]
         found += [(pattern.search(identified), write) for pattern, write in names]
+        if not name.endswith((".md", ".rst")):
+            found.append((CLAUSE.search(source[number - 1]), "the object, or a verb (Return ...)"))
         for match, write in found:
             if match:
                 yield f"{name}:{number}: \"{match.group()}\": write {write}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What lint_language.py reports, and what it leaves alone."""
+"""Findings of lint_language.py, and lines that it accepts."""
 
 import pathlib
 import subprocess
@@ -51,6 +51,12 @@ class Words(unittest.TestCase):
     def test_what_counts_as_a_part_of_a_name_only(self):
         content = "const char *what;\nint what_is_purged;\nint wakes_who_waits;\nint whatever;\n"
         self.assertEqual(found("a.c", content), [2, 3])
+
+    def test_a_comment_that_is_a_clause_is_found(self):
+        content = "/* What is stored. */\nint a;\t/* What? */\n/*\n * Who waits.\n */\n"
+        self.assertEqual(found("a.c", content), [1, 4])
+        self.assertEqual(found("a.py", '"""What it prints."""\n# What came.\nWhat\n'), [1, 2])
+        self.assertEqual(found("a.md", "# What it is\n"), [])
 
     def test_the_marker_excepts_a_line(self):
         self.assertEqual(found("a.rst", "the triangle behind .. lint: word\n"), [])
@@ -106,7 +112,7 @@ class Changes(unittest.TestCase):
         self.git("commit", "-q", "-m", "x")
 
     def report(self, *arguments):
-        """What main() prints."""
+        """Return the output of main()."""
         lint_language.main(arguments, None)
         return self.printed.call_args.args[0]
 
