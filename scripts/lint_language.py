@@ -7,7 +7,8 @@ or the main branch, else since the previous commit; uncommitted changes count. -
 line of every file instead.
 Checks the words in all text, the names in identifiers only, which are split at "_", and comments
 that begin with a clause ("What ..."). A line that contains "lint: word" is excepted. Also checks
-that every cited section of a source document ("document 004, "PDS"") is listed in Documentation/sources.rst.
+that every cited section of a source document ("document 004, "PDS"") is listed in
+Documentation/sources.rst.
 """
 
 import csv
