@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check the messages of commits: the rule of Documentation/style.rst, "Commits".
+
+lint_commits.py [--file FILE]: the commits after BASE that are in this clone, or one message in a
+file or "-" (a hook "commit-msg" passes .git/COMMIT_EDITMSG). LINT_BASE= replaces BASE.
+
+The base is fixed here, since a clone for CI has no upstream branch to compare with. A shallow
+clone without the base is checked as far as it goes: the commits whose author date is later than
+that of the base. History before the base is not checked. If messages that break the rule have been
+published, advance BASE and BASE_DATE: history is not rewritten for them.
+
+Limits: whether the first word is a verb is looked up in VERBS. A verb that is missing there is
+added by the commit that uses it.
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+import sources
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BASE = "e8158a337e234b566c19bb12bb0855782233d6e2"
+BASE_DATE = 1795439100    # seconds, of the author
+LONGEST = 75
+FEWEST_WORDS = 4
+PART = r"\.?\w[\w./+*{}-]*"
+SUBJECT = re.compile(rf"({PART}(?:, {PART})*): (\S.*)")
+REVERT = re.compile(r'Revert ".+"')
+TRAILER = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)*: \S")
+FIXES = re.compile(r'Fixes: [0-9a-f]{12} \(".+"\)')
+# After the first word: it is the subject of a statement, or a noun.
+STATEMENT = {"is", "are", "was", "were", "has", "have", "had", "can", "cannot", "could", "may",
+             "must", "shall", "should", "will", "would", "does", "do", "did", "of", "that",
+             "which"}
+VERBS = set("""
+abort accept account acquire activate adapt add adjust adopt advance align allocate allow analyse
+announce answer append apply arm assemble assert assign attach avoid back balance batch begin bind
+bisect block boot bound branch break bring bump bypass cache calculate call cancel carry catch
+centralise change charge check choose cite clamp clarify classify clean clear clip close collapse
+collect combine compare compile complete compress compute configure confine connect consolidate
+constrain construct consume continue convert copy correct count cover create cross-check cull cut
+decode decouple deduplicate defer define delay delete deny deprecate derive describe detach detect
+determine disable disassemble discard disconnect dispatch display distinguish distribute divide
+document downgrade drain draw drive drop dump duplicate edit eliminate embed emit empty enable
+encode end enforce ensure enter enumerate erase escape estimate evaluate evict examine exchange
+exclude execute exempt exercise exit expand expect explain export expose express extend extract
+factor fail fall fault feed fetch fill filter finish fit fix flag flatten flush fold follow force
+format forward free freeze fuse gather generate get give group grow guarantee guard halt handle
+hash hide hoist hold honour identify ignore implement import improve include increase index
+indicate infer inform inherit initialise inject inline insert inspect install instrument integrate
+interpret interrupt introduce invalidate invert invoke isolate iterate join judge jump keep kill
+label launch leave lengthen let lift limit link lint list load lock log look lower maintain
+make map mark mask match measure mention merge migrate mirror model modernise modify monitor mount
+move multiply name narrow negotiate normalise note notify number obey observe obtain omit open
+optimise order organise override pack pad park parse pass patch pause perform permit pin place plan
+poison poll populate port postpone power predict prefer prepare present preserve prevent print
+process produce profile program prohibit promote propagate protect prove provide publish pull purge
+push put query queue quiesce quote raise randomise read reassign rebuild recognise recompute record
+recover reduce refactor refer reference refill refine reformat refresh refuse register reject relax
+release reload rely remember remove rename render reorder repair repeat replace replay reply report
+represent reproduce request require rerun reschedule reserve reset reshape resize resolve respect
+restart restore restrict resume retire retrieve retry return reuse revert review revise reword
+rewrite ring roll round route run sample save say scale scan schedule scissor search see seed
+select send separate serialise set settle shade share shift ship shorten show shrink shut signal
+simplify size sketch skip sleep snapshot sort spawn specify spell spill split stage stall
+standardise start state step stop store strengthen strip stub submit subtract suggest supply
+support suppress survive suspend swap switch synchronise tag take teach terminate test throttle
+tidy tie tighten time tolerate trace track transfer transform translate traverse treat trigger trim
+truncate try tune turn type unbind unblock undo unify unlock unmap unpack unpin unroll unshare
+update upgrade use validate verify visit wait wake walk warn watch weaken widen withdraw wrap write
+yield zero
+""".split())
+
+
+def subject_problems(subject):
+    """Return the problems of a first line."""
+    if len(subject) > LONGEST:
+        yield f"the first line has {len(subject)} characters, at most {LONGEST}"
+    if REVERT.fullmatch(subject):
+        return
+    found = SUBJECT.fullmatch(subject)
+    if not found:
+        yield "the first line is not 'part: imperative summary'"
+        return
+    words = found[2].split()
+    if found[2].endswith("."):
+        yield "the first line ends with a full stop"
+    if words[0] not in VERBS:
+        yield f"the summary does not begin with a verb in the imperative: '{words[0]}' " \
+              "(if it is one, add it to VERBS of scripts/lint_commits.py)"
+    elif len(words) > 1 and words[1] in STATEMENT:
+        yield f"the summary is no request: '{words[0]} {words[1]} …'"
+
+
+def body_problems(lines):
+    """Return the problems of the lines after the first."""
+    if lines and lines[0].strip():
+        yield "the second line is not empty"
+    for line in lines:
+        if line.startswith("Fixes:") and not FIXES.fullmatch(line.rstrip()):
+            yield f"'{line}': write Fixes: <12 digits> (\"summary\")"
+    text = " ".join(line for line in lines if not TRAILER.match(line))
+    if len(text.split()) < FEWEST_WORDS or not re.search(r"[^\W\d_]\S*[.!?:](\s|$)", text):
+        yield "the body has no sentence that gives the reason"
+
+
+def problems(message):
+    """Return the problems of a message; lines that git comments out are not part of it."""
+    lines = [line for line in message.rstrip().splitlines() if not line.startswith("#")]
+    if not lines:
+        return ["the message is empty"]
+    return [*subject_problems(lines[0]), *body_problems(lines[1:])]
+
+
+def commits(base, top=TOP):
+    """Return [(hash, message)] of the commits after a base; None without git."""
+    bounds = ["HEAD", f"^{base}"]
+    if sources.git(["cat-file", "-e", f"{base}^{{commit}}"], top) is None:
+        bounds = ["HEAD"]
+    listed = sources.git(["log", "-z", "--no-merges", "--format=%h %at %B", *bounds], top)
+    if listed is None:
+        return None
+    found = []
+    for entry in filter(str.strip, listed.split("\0")):
+        name, date, message = entry.split(" ", 2)
+        if len(bounds) > 1 or int(date) > BASE_DATE:
+            found.append((name, message))
+    return found
+
+
+def main(arguments, environment):
+    """Check, print the problems."""
+    if arguments[:1] == ["--file"]:
+        name = arguments[1]
+        text = sys.stdin.read() if name == "-" else pathlib.Path(name).read_text(encoding="utf-8")
+        listed = [(name, text)]
+    else:
+        listed = commits(environment.get("LINT_BASE") or BASE)
+    if listed is None:
+        print("no commit is checked: this is not a clone")
+        return 0
+    found = [f"{name} {message.splitlines()[0] if message.strip() else ''}\n    {problem}"
+             for name, message in listed for problem in problems(message)]
+    print("\n".join([*found, f"{len(listed)} commits"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))
