@@ -133,7 +133,7 @@ static void context_commands_refuse_bad_addresses_and_accept_unknown_contexts(vo
 		for (i = 0; i < sizeof(bad_addresses) / sizeof(bad_addresses[0]); i++) {
 			/* The hole is a valid address, without a registered context. */
 			u32 expect = bad_addresses[i] == FX_FW_HOLE ? FWIF_STATUS_OK :
-									 FWIF_STATUS_INVALID;
+								      FWIF_STATUS_INVALID;
 
 			cmd.context = bad_addresses[i];
 			assert_int_equal(fx_call(r, &cmd), expect);
@@ -225,7 +225,7 @@ static void contexts_beyond_the_limit_get_no_space_until_one_is_released(void **
 	(void)state;
 	assert_int_equal(fx_call_context(r, FWIF_KCCB_KICK, &first), FWIF_STATUS_OK);
 	for (i = 1; i <= FWIF_MAX_CONTEXTS; i++) {
-	/* Only the structures must differ; they may share their CCB and results. */
+		/* Only the structures must differ; they may share their CCB and results. */
 		c.f = fx_fw_alloc(r, sizeof(*c.f), &c.addr);
 		*c.f = *first.f;
 		c.f->state = 0;

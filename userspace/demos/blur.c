@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 
 	device = demo_arguments(NAME,
 				"Blurs a picture, writes it next to the original, and checks every pixel.\n",
-				own, argc, argv);
+		own, argc, argv);
 	if (!input)
 		make_up(&image);
 	else

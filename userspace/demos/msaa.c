@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 
 	device = draw_arguments(NAME,
 				"Draws thin rays with one, two and four samples a pixel, side by side.\n",
-				argc, argv, &path);
+		argc, argv, &path);
 	if (!board)
 		demo_fail(NAME, "out of memory");
 	fine = draw_rays(device, SIZE * FINE, 1);

@@ -253,7 +253,7 @@ bool inject_parse(const char *text, struct inject_request *request)
 }
 
 __attribute__((format(printf, 4, 5))) static size_t append(char *text, size_t bytes, size_t used,
-							    const char *format, ...)
+							   const char *format, ...)
 {
 	va_list args;
 	int length;

@@ -156,7 +156,7 @@ enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsig
 		break;
 	case REG_WAVES:
 		gpu_snapshot_waves(gpu, reg_waves(gpu, &at), (u32)value & (u32)at.info->writable,
-			       self);
+				   self);
 		break;
 	case REG_RESET:
 		pumice_gpu_reset(gpu);

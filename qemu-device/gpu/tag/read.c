@@ -42,7 +42,7 @@ static inline const u8 *window_at(struct tag_wave *w, u64 va)
 
 static inline __attribute__((always_inline)) bool
 read_rows(struct tag_wave *w, const u64 *row, const u32 *column, u32 bytes,
-			     struct texel_rows *words)
+	  struct texel_rows *words)
 {
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		const u8 *host = window_at(w, row[l] + column[l]);
@@ -131,7 +131,7 @@ read_pair(struct tag_wave *w, u64 row, u32 first, u32 second, u32 bytes,
 
 static inline __attribute__((always_inline)) bool
 read_four(struct tag_wave *w, const struct tf_taps *t, u32 bytes,
-			     u32 (*words)[PUMICE_LANES])
+	  u32 (*words)[PUMICE_LANES])
 {
 	const u32 *column = t->column[0], *next = t->column[1];
 

@@ -86,6 +86,7 @@ static enum pumice_perf_counter vector_class(const struct usc_insn *insn)
 /* Describe loads and stores; false for all other instructions. */
 static bool access_of(const struct usc_insn *insn, struct access *a)
 {
+	/* clang-format off */
 	switch (insn->op) {
 #define ACCESS(name, size)						\
 	case PUMICE_USC_OP_LOCAL_LOAD##name:				\
@@ -106,6 +107,7 @@ static bool access_of(const struct usc_insn *insn, struct access *a)
 	ACCESS(64, 8);
 	ACCESS(128, 16);
 #undef ACCESS
+	/* clang-format on */
 	case PUMICE_USC_OP_LOCAL_ATOMIC:
 		*a = (struct access){ true, true, true, 4 };
 		return true;

@@ -274,7 +274,7 @@ static void the_window_is_translated_again_after_invalidation_only(void **state)
 		/* Another context's entries are not affected. */
 		fx_write(fx, PUMICE_MMU_INVAL,
 			 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
-				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, 1));
+				 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, 1));
 		fx_write(fx, PUMICE_OS_SCHEDULE, 1);
 		fx_drain(fx);
 		assert_int_equal(mail[0], 100 + i - 1);

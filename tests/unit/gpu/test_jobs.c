@@ -316,7 +316,7 @@ static void *pest_main(void *arg)
 	while (!atomic_load(&pest->stop)) {
 		fx_write(pest->fx, PUMICE_MMU_INVAL,
 			 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, op++ % PUMICE_MMU_INVAL_COUNT) |
-				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
+				 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
 		pest->rounds++;
 	}
 	return NULL;
@@ -373,7 +373,7 @@ static void an_invalidation_completes_before_the_write(void **state)
 				PUMICE_PAGE_SIZE_2M, TESTMEM_NX);
 		fx_write(fx, PUMICE_MMU_INVAL,
 			 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
-				  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
+				 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
 		/* All later stores must write to the other page. */
 		unmapped[7] = 0;
 		fx_fw_read(fx, PUMICE_SYS_ID);

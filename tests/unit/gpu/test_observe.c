@@ -203,7 +203,7 @@ static void faults_walks_and_invalidations_are_traced(void **state)
 	fx_write(fx, PUMICE_MMU_INVAL_END, 0x123459000);
 	fx_write(fx, PUMICE_MMU_INVAL,
 		 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_RANGE) |
-			  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
+			 PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, JOB_CTX));
 	assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_MMU_INVALIDATE, &r), 1);
 	assert_int_equal(r.arg0, 0x123456000);
 	assert_int_equal(r.arg1, 0x123459fff);

@@ -313,7 +313,7 @@ static void start_precedes_resume_in_one_write(void **state)
 
 	(void)state;
 	job_control(fx, PUMICE_CDM_CTRL__START__MASK | PUMICE_CDM_CTRL__RESUME__MASK |
-				 PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
+				PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
 	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), DONE);
 	expect_all_work_once(fx, &p);
 	fx_destroy(fx);

@@ -382,7 +382,7 @@ static void *vandal_main(void *arg)
 							    (unsigned int)rand_r(&v->seed) % 17;
 		u64 value = rand_r(&v->seed) % 2 ? (u64)rand_r(&v->seed) << 33 ^
 							   (u64)rand_r(&v->seed) :
-						   (u64)rand_r(&v->seed) % 4;
+				    (u64)rand_r(&v->seed) % 4;
 
 		if (rand_r(&v->seed) % 10 == 0)
 			offset += (u32)rand_r(&v->seed) % 16;

@@ -204,7 +204,7 @@ static void gathers_continue_on_the_next_face(void **state)
 			fx.extra[0][l] = rand_float(&fx.seed, 0, 1);
 		fx.request.comp = (u8)rand_below(&fx.seed, 4);
 		assert_true(fx_read(&fx, fx.sampler.compare ? PUMICE_USC_OP_GATHER_CMP :
-								 PUMICE_USC_OP_GATHER));
+							      PUMICE_USC_OP_GATHER));
 		m = fx_model(&fx);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			u32 comp = fx.sampler.compare ? 0 : fx.request.comp;

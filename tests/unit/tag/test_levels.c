@@ -107,7 +107,7 @@ static void given_derivatives_count_lane_by_lane(void **state)
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 i = 0; i < 4; i++)
 				fx.extra[i][l] = rand_float(&fx.seed, -1, 1) *
-						  ldexpf(1, -(int)rand_below(&fx.seed, 9));
+						 ldexpf(1, -(int)rand_below(&fx.seed, 9));
 		}
 		assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_GRAD));
 		for (u32 l = 0; l < PUMICE_LANES; l++) {

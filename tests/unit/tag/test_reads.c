@@ -254,7 +254,7 @@ static void comparisons_filter_ones_and_zeros(void **state)
 						      rand_below(&fx.seed, s.width), 0).c[0];
 		}
 		assert_true(fx_read(&fx, gather ? PUMICE_USC_OP_GATHER_CMP :
-						    PUMICE_USC_OP_SAMPLE_CMP_LOD0));
+						  PUMICE_USC_OP_SAMPLE_CMP_LOD0));
 		m = fx_model(&fx);
 		m.linear = fx.sampler.mag_linear;
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
@@ -444,7 +444,7 @@ static void all_vector_levels_read_the_same_bits(void **state)
 				continue;
 			fx.tag->ops = texel_level_ops(level);
 			assert_true(fx_read(&fx, n % 3 ? PUMICE_USC_OP_SAMPLE :
-							   PUMICE_USC_OP_SAMPLE_GRAD));
+							 PUMICE_USC_OP_SAMPLE_GRAD));
 			if (level) {
 				assert_memory_equal(fx.out, first, sizeof(first));
 				compared++;

@@ -117,12 +117,12 @@ static bool same_wave(struct fixture *fx, unsigned int number, u32 index, const 
 	const struct ref_wave *w = &ref->wave[index];
 
 	return both_same("registers of wave", number, index, regs, w->reg,
-		    (size_t)(ref->temps + ref->attrs) * 128) &&
+			 (size_t)(ref->temps + ref->attrs) * 128) &&
 	       (!group->program->own ||
 		(both_same("internal registers of wave", number, index, own, w->internal,
-		      sizeof(w->internal)) &&
+			   sizeof(w->internal)) &&
 		 both_same("index registers of wave", number, index,
-		      own + USC_OWN_INDEX * USC_ROW_WORDS, w->idx, sizeof(w->idx))));
+			   own + USC_OWN_INDEX * USC_ROW_WORDS, w->idx, sizeof(w->idx))));
 }
 
 /* Registers, local and global memory. */
@@ -139,10 +139,10 @@ bool both_same_state(struct fixture *fx, unsigned int number, const struct ref_g
 		ok = ok && both_same("shared registers of task", number, t,
 				usc_shared(fx->usc, task), ref->shared[t], ref->shared_words * 4) &&
 		     both_same("coefficient registers of task", number, t,
-			  usc_coeffs(fx->usc, task), ref->coeff[t], task->coeffs * 4u) &&
+			       usc_coeffs(fx->usc, task), ref->coeff[t], task->coeffs * 4u) &&
 		     both_same("slot registers of task", number, t,
-			  fx->usc->slot_reg[group->slot[t]], ref->slot_reg[t],
-			  sizeof(ref->slot_reg[t]));
+			       fx->usc->slot_reg[group->slot[t]], ref->slot_reg[t],
+			       sizeof(ref->slot_reg[t]));
 		for (u32 w = 0; w < task->waves; w++, wave++)
 			ok = ok && same_wave(fx, number, wave, group, task, w, ref);
 	}

@@ -133,14 +133,14 @@ static void emit_loop(struct gen *g)
 	u32 counter = R_ELEM(gen_keep(g, g->depth ? KEEP_LOOP1 : KEEP_LOOP0)), top;
 
 	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = counter, .src0 = IMM,
-		     .imm = 1 + gen_below(g->rng, 4)));
+			 .imm = 1 + gen_below(g->rng, 4)));
 	top = g->out->insns;
 	g->depth++;
 	emit_block(g, 1 + gen_below(g->rng, 8));
 	gen_wait_all(g);
 	g->depth--;
 	gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = counter, .src0 = counter, .src1 = IMM,
-		     .imm = 1));
+			 .imm = 1));
 	gen_emit(g, INSN(BRNZ, .target = top, .src0 = counter));
 }
 
@@ -210,19 +210,19 @@ static void emit_prologue(struct gen *g)
 	u32 part = R_ELEM(gen_keep(g, KEEP_GLOBAL)), local = R_ELEM(gen_keep(g, KEEP_LOCAL));
 
 	gen_emit(g, INSN(MUL, .form = SCALAR_FORM, .dst = part, .src0 = SR_ELEM(WAVE_IN_GROUP),
-		     .src1 = IMM, .imm = GEN_WAVE_BYTES));
+			 .src1 = IMM, .imm = GEN_WAVE_BYTES));
 	gen_emit(g, INSN(ADD, .form = SCALAR_FORM, .dst = part, .src0 = part, .src1 = IMM,
-		     .imm = GEN_READ_BYTES));
+			 .imm = GEN_READ_BYTES));
 	gen_emit(g, INSN(MUL, .form = SCALAR_FORM, .dst = local, .src0 = SR_ELEM(WAVE_IN_GROUP),
-		     .src1 = IMM, .imm = GEN_LOCAL_WAVE_BYTES));
+			 .src1 = IMM, .imm = GEN_LOCAL_WAVE_BYTES));
 	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(gen_keep(g, KEEP_BASE)),
-		     .src0 = SH(GEN_SH_MEMORY)));
+			 .src0 = SH(GEN_SH_MEMORY)));
 	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(gen_keep(g, KEEP_BASE_HIGH)),
-		     .src0 = SH(GEN_SH_MEMORY + 1)));
+			 .src0 = SH(GEN_SH_MEMORY + 1)));
 	for (u32 n = 0; n < g->temps; n++) {
 		if (gen_below(g->rng, 2))
 			gen_emit(g, INSN(MOV, .dst = R(n), .mask = (u16)gen_mask(g), .src0 = IMM,
-				     .imm = gen_word(g->rng)));
+					 .imm = gen_word(g->rng)));
 	}
 }
 

@@ -260,9 +260,9 @@ void gen_product_sum(struct gen *g)
 	bool first = gen_below(g->rng, 2);
 
 	gen_emit(g, INSN(MUL, .type = F32, .dst = product, .src0 = few[gen_below(g->rng, 3)],
-		     .src1 = few[gen_below(g->rng, 3)]));
+			 .src1 = few[gen_below(g->rng, 3)]));
 	gen_emit(g, INSN(ADD, .type = F32, .dst = few[gen_below(g->rng, 3)],
-		     .src0 = first ? product : other, .src1 = first ? other : product));
+			 .src0 = first ? product : other, .src1 = first ? other : product));
 }
 
 void gen_fused_sums(struct gen *g)

@@ -133,7 +133,7 @@ static void run_reduce(struct ref_step *s)
 	}
 	if (s->in.opcode == PUMICE_USC_OP_REDUCE_FINISH)
 		ref_write(s, s->in.dst, 0,
-			      combine(s, combine(s, c[0], c[1]), combine(s, c[2], c[3])));
+			  combine(s, combine(s, c[0], c[1]), combine(s, c[2], c[3])));
 }
 
 /* Five steps add the values 1, 2, 4, 8 and 16 lanes lower. */

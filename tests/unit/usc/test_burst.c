@@ -164,7 +164,7 @@ static void check_alignment(struct fixture *fx)
 			a.off[17] += odd;
 			access_run(fx, &a);
 			check_own_fault(fx, words == 5 ? PUMICE_FAULT_USC_BURST_ALIGN :
-							  PUMICE_FAULT_USC_GLOBAL_ALIGN);
+							 PUMICE_FAULT_USC_GLOBAL_ALIGN);
 			for (u32 w = 17 * 5; w < 40 * 5; w++)
 				assert_int_equal(data_words(fx)[w], w);
 		}
