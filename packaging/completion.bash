@@ -3,13 +3,13 @@
 # of the command lists.
 
 _pumice() {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} nodes
 
 	COMPREPLY=()
 	case $before in
 	-d | --device)
-		mapfile -t COMPREPLY < <(compgen -W "drm inproc $(ls /dev/dri/pumice-* 2>/dev/null |
-			sed 's/^/drm:/')" -- "$word")
+		mapfile -t nodes < <(compgen -G '/dev/dri/pumice-*')
+		mapfile -t COMPREPLY < <(compgen -W "drm inproc ${nodes[*]/#/drm:}" -- "$word")
 		return
 		;;
 	esac

@@ -5,8 +5,8 @@
 #
 # Without an argument: library, headers, tools, demos, manual pages, completion, the firmware
 # where the kernel searches for it, the udev rule, and the driver's sources for DKMS. With
-# "qemu": QEMU with the device, as the command pumice-qemu. Firmware, udev rule and sources
-# have fixed places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
+# "qemu": QEMU with the device, as the command pumice-qemu, and its manual page. Firmware, udev
+# rule and sources have fixed places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -16,10 +16,11 @@ set -euo pipefail
 version=$(project_version)
 native=$BUILD/install
 
-# fill TEMPLATE FILE MODE NAME VALUE: install a file of packaging/ with one value substituted.
+# fill TEMPLATE FILE MODE: install a file of packaging/ with the version and QEMU's folder
+# substituted.
 fill() {
 	mkdir -p "$(dirname "$2")"
-	sed "s|@$4@|$5|g" "$top/packaging/$1" >"$2"
+	sed "s|@VERSION@|$version|g; s|@LIBEXEC@|$PREFIX/libexec/pumice|g" "$top/packaging/$1" >"$2"
 	chmod "$3" "$2"
 }
 
@@ -54,12 +55,13 @@ kernel_part() {
 	cp -r "$top/drivers/gpu/drm/pumice" "$src/drivers/gpu/drm/"
 	cp "$top"/hw/*.h "$src/hw/"
 	cp "$BUILD"/gen/*.h "$src/build/gen/"
-	fill dkms.conf.in "$src/dkms.conf" 644 VERSION "$version"
+	fill dkms.conf.in "$src/dkms.conf" 644
 }
 
 qemu_part() {
 	install -D -m 755 "$PUMICE_QEMU" "$DESTDIR$PREFIX/libexec/pumice/qemu-system-x86_64"
-	fill pumice-qemu.in "$DESTDIR$PREFIX/bin/pumice-qemu" 755 LIBEXEC "$PREFIX/libexec/pumice"
+	fill pumice-qemu.in "$DESTDIR$PREFIX/bin/pumice-qemu" 755
+	install -D -m 644 "$top/packaging/pumice-qemu.1" "$DESTDIR$PREFIX/share/man/man1/pumice-qemu.1"
 }
 
 case ${1:-} in

@@ -100,12 +100,56 @@ class Install(Folder):
 class InstallQemu(Folder):
     """make install-qemu."""
 
-    def test_the_command_starts_qemu_which_has_the_device(self):
-        run(["scripts/install.sh", "qemu"], PREFIX=str(self.root), DESTDIR="",
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        run(["scripts/install.sh", "qemu"], PREFIX=str(cls.root), DESTDIR="",
             PUMICE_QEMU=os.environ.get("PUMICE_QEMU",
                                        str(BUILD / "qemu/qemu-system-x86_64")))
-        output = run([str(self.root / "bin/pumice-qemu"), "-device", "pumice,help"])
-        self.assertIn("cores=", output)
+        cls.command = str(cls.root / "bin/pumice-qemu")
+
+    def test_the_command_starts_qemu_which_has_the_device(self):
+        self.assertIn("cores=", run([self.command, "-device", "pumice,help"]))
+
+    def test_version_is_that_of_the_package_and_of_qemu(self):
+        for option in ("-V", "--version"):
+            lines = run([self.command, option]).splitlines()
+            self.assertEqual(lines[0], f"pumice-qemu {VERSION}")
+            self.assertRegex(lines[1], r"^QEMU emulator version \d+\.\d+")
+
+    def test_help_has_the_device_and_qemus_options(self):
+        for option in ("-h", "--help"):
+            output = run([self.command, option])
+            self.assertTrue(output.startswith("usage: pumice-qemu "), output[:100])
+            self.assertIn("-device pumice,cores=4,threads=2", output)
+            self.assertIn("-machine", output)
+
+    def test_other_options_are_qemus(self):
+        done = subprocess.run([self.command, "-wheel"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("-wheel: invalid option", done.stderr)
+
+    def test_the_page_has_the_options_of_the_command(self):
+        page = (self.root / "share/man/man1/pumice-qemu.1").read_text(encoding="utf-8")
+        script = (self.root / "bin/pumice-qemu").read_text(encoding="utf-8")
+        forms = {form for line in re.findall(r"^\.BR (\\-\w.*)$", page, re.M)
+                 for form in re.findall(r"--?[\w-]+", line.replace("\\-", "-"))}
+        labels = {form for line in re.findall(r"^(-.*)\)$", script, re.M)
+                  for form in line.split(" | ")}
+        self.assertEqual(forms, labels)
+        output = run(["groff", "-man", "-ww", "-z", "-Tutf8", "-k",
+                      str(self.root / "share/man/man1/pumice-qemu.1")])
+        self.assertEqual(output, "")
+
+    def test_without_qemu_the_shells_status_is_reported(self):
+        folder = self.root / "empty"
+        (folder / "bin").mkdir(parents=True)
+        text = pathlib.Path(self.command).read_text(encoding="utf-8")
+        copy = folder / "bin/pumice-qemu"
+        copy.write_text(text.replace(str(self.root / "libexec"), str(folder / "libexec")),
+                        encoding="utf-8")
+        done = subprocess.run(["sh", copy], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 127)
 
 
 if __name__ == "__main__":
