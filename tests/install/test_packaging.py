@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""
+Versions, Debian's lists of files, the udev rule and the container's packages agree with the tree.
+
+The files are those that `make install` and `make install-qemu` install, the latter with an empty
+file in place of QEMU. `make check-deb` builds the packages.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from prefix import TOP, VERSION
+
+DRIVER = TOP / "drivers/gpu/drm/pumice"
+KEY = re.compile(r'([A-Z]+(?:\{[^}]+\})?)(==|!=|=|\+=|-=|:=)"([^"]*)"')
+MATCHES = {"ACTION", "ATTR", "ATTRS", "DEVPATH", "DRIVER", "DRIVERS", "ENV", "KERNEL", "KERNELS",
+           "NAME", "SUBSYSTEM", "SUBSYSTEMS", "TAG", "TAGS"}
+ASSIGNMENTS = {"ATTR", "ENV", "GROUP", "MODE", "OWNER", "SYMLINK", "TAG"}
+
+
+def text(name):
+    """The content of a file of the tree."""
+    return (TOP / name).read_text(encoding="utf-8")
+
+
+def install_lines():
+    """[(package, pattern)] of debian/*.install."""
+    found = []
+    for path in sorted((TOP / "debian").glob("*.install")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line and not line.startswith("#"):
+                found.append((path.stem, line.split()[0]))
+    return found
+
+
+def is_listed(name, pattern):
+    """Whether dh_install moves a file: the pattern matches it or a folder that it is in."""
+    parts = pathlib.PurePath(name).parts
+    length = len(pathlib.PurePath(pattern).parts)
+    return len(parts) >= length and pathlib.PurePath(*parts[:length]).match(pattern)
+
+
+class Versions(unittest.TestCase):
+    """One version in all files that have one."""
+
+    def test_debian_changelog(self):
+        self.assertEqual(re.match(r"pumice \((.*?)\) ", text("debian/changelog"))[1], VERSION)
+
+    def test_changelog(self):
+        self.assertEqual(re.search(r"^## (\S+)", text("CHANGELOG.md"), re.M)[1], VERSION)
+
+    def test_every_release_of_debians_changelog_is_described(self):
+        described = set(re.findall(r"^## (\S+)", text("CHANGELOG.md"), re.M))
+        released = set(re.findall(r"^pumice \((.*?)\) ", text("debian/changelog"), re.M))
+        self.assertEqual(released - described, set())
+
+
+class Lists(unittest.TestCase):
+    """debian/*.install."""
+
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        root = pathlib.Path(holder.name)
+        (root / "qemu").write_bytes(b"")
+        environment = {**os.environ, "DESTDIR": str(root / "tmp"), "PREFIX": "/usr",
+                       "PUMICE_QEMU": str(root / "qemu")}
+        for part in ([], ["qemu"]):
+            subprocess.run([TOP / "scripts/install.sh", *part], check=True, env=environment,
+                           capture_output=True)
+        cls.files = [str(path.relative_to(root / "tmp")) for path in (root / "tmp").rglob("*")
+                     if not path.is_dir() or path.is_symlink()]
+
+    def test_every_installed_file_is_in_one_package(self):
+        self.assertGreater(len(self.files), 300)
+        for name in self.files:
+            found = [line for line in install_lines() if is_listed(name, line[1])]
+            self.assertEqual(len(found), 1, f"{name}: {found}")
+
+    def test_every_line_has_a_file(self):
+        for package, pattern in install_lines():
+            self.assertTrue(any(is_listed(name, pattern) for name in self.files),
+                            f"debian/{package}.install: {pattern}")
+
+    def test_every_package_has_a_list_and_every_list_a_package(self):
+        packages = set(re.findall(r"^Package: (\S+)", text("debian/control"), re.M))
+        self.assertEqual({package for package, _ in install_lines()}, packages)
+
+    def test_qemu_and_its_page_are_in_the_package_that_a_profile_leaves_out(self):
+        stanza = re.search(r"^Package: pumice-qemu\n(.*?)(?:\n\n|\Z)", text("debian/control"),
+                           re.M | re.S)[1]
+        self.assertIn("Build-Profiles: <!pkg.pumice.noqemu>", stanza)
+        self.assertEqual({name for name in self.files for package, pattern in install_lines()
+                          if package == "pumice-qemu" and is_listed(name, pattern)},
+                         {"usr/bin/pumice-qemu", "usr/libexec/pumice/qemu-system-x86_64",
+                          "usr/share/man/man1/pumice-qemu.1"})
+
+    def test_build_dependencies_have_the_packages_of_the_build(self):
+        wanted = set(re.findall(r"[\w.+-]+", re.search(
+            r"^Build-Depends:(.*?)^\S", text("debian/control"), re.M | re.S)[1]))
+        listed = set()
+        for section in ("run", "deb"):
+            body = re.search(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text("scripts/packages.txt"),
+                             re.M | re.S)[1]
+            listed |= set(re.findall(r"^([a-z0-9][\w.+-]*)$", body, re.M))
+        # These are the names of the same in debian/control.
+        aliases = {"debhelper-compat": "debhelper"}
+        self.assertEqual({aliases.get(name, name) for name in wanted if not name.isdigit()}
+                         - listed, set())
+
+
+class Rule(unittest.TestCase):
+    """packaging/60-pumice.rules."""
+
+    def keys(self):
+        """[(key, operator, value)] of the only rule."""
+        lines = text("packaging/60-pumice.rules").replace("\\\n", "").splitlines()
+        rules = [line for line in lines if line and not line.startswith("#")]
+        self.assertEqual(len(rules), 1)
+        found = KEY.findall(rules[0])
+        rest = KEY.sub("", rules[0])
+        self.assertRegex(rest, r"^[,\s]*$")
+        self.assertEqual(rest.count(","), len(found) - 1)
+        return found
+
+    def test_keys_and_operators_exist(self):
+        for key, operator, value in self.keys():
+            name = key.partition("{")[0]
+            self.assertIn(name, MATCHES if operator in ("==", "!=") else ASSIGNMENTS)
+            self.assertTrue(value)
+            if operator == "+=":
+                self.assertIn(name, {"TAG", "SYMLINK", "ENV"})
+
+    def test_the_driver_is_that_of_the_pci_device(self):
+        driver = re.search(r'struct pci_driver \w+ = \{\n\t\.name = "(\w+)"',
+                           (DRIVER / "pumice_drv.c").read_text(encoding="utf-8"))[1]
+        self.assertIn(("DRIVERS", "==", driver), self.keys())
+        self.assertIn(("SUBSYSTEM", "==", "drm"), self.keys())
+
+    def test_the_nodes_are_render_nodes_of_the_driver(self):
+        features = re.search(r"\.driver_features = (.*?),",
+                             (DRIVER / "pumice_drv.c").read_text(encoding="utf-8"), re.S)[1]
+        self.assertIn("DRIVER_RENDER", features)
+        self.assertIn(("KERNEL", "==", "renderD*"), self.keys())
+
+    def test_access_and_the_link_are_those_of_the_documents(self):
+        keys = {key: value for key, operator, value in self.keys() if operator != "=="}
+        self.assertEqual((keys["GROUP"], keys["MODE"]), ("render", "0660"))
+        folder = "/dev/" + keys["SYMLINK"].removesuffix("%n")
+        self.assertIn(f"``{folder}N``", text("Documentation/installation.rst"))
+        self.assertIn(f"{folder}*", text("packaging/completion.bash"))
+
+    def test_udevadm_accepts_the_rule(self):
+        if not shutil.which("udevadm"):
+            return    # the tests above read the rule without udev
+        verify = ["udevadm", "verify", "--resolve-names=never", "packaging/60-pumice.rules"]
+        done = subprocess.run(verify, cwd=TOP, capture_output=True, text=True, check=False)
+        if "Unknown command" not in done.stderr:    # before systemd 254
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Container(unittest.TestCase):
+    """The image of the Containerfile has the packages of its commands."""
+
+    @staticmethod
+    def rules():
+        """{target: prerequisites} of the Makefile, relative to BUILD."""
+        with tempfile.TemporaryDirectory() as build:
+            done = subprocess.run(["make", "-npq", f"BUILD={build}", "help"], cwd=TOP, text=True,
+                                  capture_output=True, check=False,
+                                  env={**os.environ, "MAKEFLAGS": ""})
+            found = {}
+            for line in done.stdout.replace(build + "/", "").splitlines():
+                rule = re.match(r"([^\s#=:][^\s=:]*):(?!=) *(.*)", line)
+                if rule:
+                    found.setdefault(rule[1], set()).update(rule[2].replace("|", " ").split())
+        return found
+
+    @staticmethod
+    def targets_of_check():
+        """Targets that the parts of `make check` build: the third argument of part in check.sh."""
+        recipe = re.search(r"^check:.*\n\t@\$\(S\)/check\.sh (.*)", text("Makefile"), re.M)[1]
+        script = text("scripts/check.sh").replace("$BUILD/", "").replace("$1", "fast")
+        functions = dict(re.findall(r"^(\w+)\(\) \{\n(.*?)^\}", script, re.M | re.S))
+        found = set()
+        for part in recipe.split():
+            body = re.search(rf"^\t{part}\)\n(.*?);;", script, re.M | re.S)[1]
+            for name, function in functions.items():
+                if re.search(rf"^\t+(side_by_side )?{name}\b", body, re.M):
+                    body += function
+            targets = re.findall(r'\bpart \S+ "[^"]*"\s*(?:\\\n\s*)?"([^"]*)"', body)
+            assert targets, part
+            found |= set(" ".join(targets).split())
+        return found
+
+    def sections(self):
+        """Sections of packages.txt that `make run` and `make check` install."""
+        rules = self.rules()
+        left, seen = {"run"} | self.targets_of_check(), set()
+        while left:
+            target = left.pop()
+            seen.add(target)
+            left |= rules.get(target, set()) - seen
+        return {target.removeprefix(".packages-") for target in seen
+                if target.startswith(".packages-")}
+
+    def test_the_sections_are_found(self):
+        found = self.sections()
+        self.assertLessEqual({"run", "check", "docs"}, found)
+        self.assertEqual(found & {"bench", "fuzz", "distros", "coverage", "deb"}, set())
+
+    def test_every_section_is_installed(self):
+        loop = re.search(r"for part in ([\w ]+); do", text("Containerfile"))[1].split()
+        self.assertEqual(self.sections() - set(loop), set())
+        # Those that are listed exist, and the CI examples use `make lint`.
+        listed = set(re.findall(r"^\[(\S+)\]", text("scripts/packages.txt"), re.M))
+        self.assertEqual(set(loop) - listed, set())
+        self.assertIn("lint", loop)
+
+
+if __name__ == "__main__":
+    unittest.main()
