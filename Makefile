@@ -130,6 +130,10 @@ check-kernels: ## every guest test on Debian's newer kernels too (KERNELS="7.2 7
 check-qemu: ## the PCI device and the guest tests on another QEMU (QEMU_VERSION=10.2, QEMU_SRC=)
 	@$(S)/check.sh qemu
 
+.PHONY: check-deb
+check-deb: ## the Debian packages, built without QEMU's in a copy of the tree, and their contents
+	@$(S)/check.sh deb
+
 .PHONY: check-distros
 check-distros: $(BUILD)/.packages-distros ## make run and make check in fresh Debian 12, 13, testing (DISTROS="trixie" DISTRO_COMMANDS="run")
 	@$(S)/check.sh distros
@@ -152,7 +156,7 @@ coverage: $(coverage) $(firmware) | $(BUILD)/.packages-coverage ## lines that th
 	@$(S)/coverage.py
 
 .PHONY: lint
-lint: $(BUILD)/.packages-lint $(gen) $(native) $(stock) $(fast) ## style, licences, sizes, static checks
+lint: $(BUILD)/.packages-lint $(gen) $(native) $(fast) ## style, licences, sizes, static checks
 	@$(S)/lint.sh
 
 ##@ Build
@@ -287,6 +291,12 @@ docs: $(gen) $(BUILD)/.packages-docs ## the documentation, as a site in build/do
 	@$(S)/step.sh docs "building the documentation" \
 		/usr/bin/python3 -m sphinx -b html -W --keep-going -j auto Documentation $(BUILD)/docs
 	@echo "open $(BUILD)/docs/index.html"
+
+# Not part of make check, which needs no network.
+.PHONY: linkcheck
+linkcheck: $(gen) $(BUILD)/.packages-docs ## external addresses of the documentation; needs a network
+	@$(S)/step.sh linkcheck "testing external links" \
+		/usr/bin/python3 -m sphinx -b linkcheck -q -j auto Documentation $(BUILD)/linkcheck
 
 .PHONY: igt-in-tree
 igt-in-tree: $(gen) ## our IGT tests into an IGT source tree, and build that (IGT_SRC=DIR)

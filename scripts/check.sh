@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # check.sh PART…: run the parts (lint, unit, tsan, builds, guest, docs, debug, pairs,
-# igt, kernels, mutations, qemu, distros) one after the other. Each ends
+# igt, kernels, mutations, qemu, deb, distros) one after the other. Each ends
 # with 'N passed, N failed'; with several parts so does the total, on the
 # last line. A part that cannot be built counts as one failure.
 
@@ -151,6 +151,10 @@ run_part() {
 			"$top/scripts/unit.py" tests/qemu
 		guest_part
 		;;
+	deb)
+		part deb "Debian packages" "$BUILD/.packages-run $BUILD/.packages-deb" \
+			"$top/scripts/check-deb.py"
+		;;
 	distros)
 		part distros "both commands of the README in fresh Debian roots" \
 			"$BUILD/.packages-distros" "$top/scripts/check-distros.py"
@@ -165,7 +169,7 @@ run_part() {
 		igt_part stock
 		;;
 	*)
-		die "no part $1" "lint, unit, tsan, builds, guest, docs, debug, pairs, igt, kernels, mutations, qemu or distros"
+		die "no part $1" "lint, unit, tsan, builds, guest, docs, debug, pairs, igt, kernels, mutations, qemu, deb or distros"
 		;;
 	esac
 }

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""make check-deb: build the Debian packages, without QEMU's, in a copy of the tree; look into them.
+
+The copy is build/deb/pumice, since dpkg-buildpackage leaves its products next to the tree.
+Expectations come from debian/*.install and from debian/control. Log: out/logs/check-deb.log.
+"""
+
+import fnmatch
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import sources
+from results import Tally
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+COPY = BUILD / "deb/pumice"
+PROFILE = "pkg.pumice.noqemu"
+# Settings of this tree, which the copy must not use.
+OWN = ("BUILD", "OUT", "PUMICE_QEMU", "DESTDIR", "PREFIX", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+
+
+def build():
+    """Copy the tree and build the packages; return the success."""
+    shutil.rmtree(COPY.parent, ignore_errors=True)
+    for name in sources.files(TOP):
+        (COPY / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(TOP / name, COPY / name, follow_symlinks=False)
+    environment = {name: value for name, value in os.environ.items() if name not in OWN}
+    done = subprocess.run(["scripts/step.sh", "check-deb", "building Debian packages", "env",
+                           *(f"--unset={name}" for name in OWN), f"DEB_BUILD_PROFILES={PROFILE}",
+                           "make", "-C", COPY, "deb"], cwd=TOP, check=False,
+                          env={**environment, "BUILD": str(BUILD), "OUT": str(OUT)})
+    return done.returncode == 0
+
+
+def stanzas(text):
+    """[{field: value}] of a control file."""
+    text = re.sub(r"^#.*\n", "", text, flags=re.M)
+    return [dict(re.findall(r"^(\S+): *(.*(?:\n[ \t].*)*)", part, re.M))
+            for part in text.strip().split("\n\n")]
+
+
+def expected(package):
+    """Patterns of files that a package contains: debian/PACKAGE.install."""
+    lines = (TOP / f"debian/{package}.install").read_text(encoding="utf-8").splitlines()
+    for line in filter(lambda line: line and not line.startswith("#"), lines):
+        source, *target = line.split()
+        yield f"{target[0]}/{pathlib.PurePath(source).name}" if target else source
+
+
+def output(*command):
+    """The output of a command that must succeed."""
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def contents(archive):
+    """The files of a package, with their folders."""
+    return {line.split(None, 5)[5].split(" -> ")[0].removeprefix("./").rstrip("/")
+            for line in output("dpkg-deb", "--contents", archive).splitlines()}
+
+
+def inspect(tally, stanza, version):
+    """Look into a package."""
+    package = stanza["Package"]
+    found = sorted((COPY / "out/deb").glob(f"{package}_{version}_*.deb"))
+    tally.add(f"{package}: built", len(found) == 1, f"{len(found)} in out/deb of the copy")
+    if len(found) != 1:
+        return
+    names = contents(found[0])
+    missing = [pattern for pattern in expected(package) if not fnmatch.filter(names, pattern)]
+    tally.add(f"{package}: files", not missing, f"missing: {', '.join(missing)}")
+    depends = output("dpkg-deb", "--field", found[0], "Depends")
+    own = re.findall(r"pumice[\w-]*|libpumice\w+", stanza.get("Depends", ""))
+    tally.add(f"{package}: depends on {', '.join(own) or 'none of ours'}",
+              "${" not in depends and all(name in depends for name in own), depends)
+
+
+def dkms(tally, version):
+    """The sources of the driver are registered with DKMS when the package is installed."""
+    archive = COPY / f"out/deb/pumice-dkms_{version}_all.deb"
+    tally.add("pumice-dkms: architecture", archive.exists(), "there is no package for all")
+    if archive.exists():
+        names = contents(archive)
+        tally.add("pumice-dkms: dkms.conf", f"usr/src/pumice-{version}/dkms.conf" in names, "missing")
+        folder = COPY / "control"
+        subprocess.run(["dpkg-deb", "--control", archive, folder], check=True)
+        script = (folder / "postinst").read_text(encoding="utf-8")
+        tally.add("pumice-dkms: postinst", "dkms" in script and version in script,
+                  "it does not add the module")
+
+
+def main():
+    """Build, look into each package, print the count."""
+    tally = Tally("deb")
+    good = build()
+    tally.add("make deb", good, "see out/logs/check-deb.log")
+    if good:
+        version = re.match(r"pumice \((.*?)\) ",
+                           (TOP / "debian/changelog").read_text(encoding="utf-8"))[1]
+        for stanza in stanzas((TOP / "debian/control").read_text(encoding="utf-8"))[1:]:
+            if f"<!{PROFILE}>" not in stanza.get("Build-Profiles", ""):
+                inspect(tally, stanza, version)
+        dkms(tally, version)
+        left = [path for path in (COPY / "out/deb").glob("pumice-qemu_*")]
+        tally.add("pumice-qemu: left out by the profile", not left, str(left))
+    raise SystemExit(tally.close())
+
+
+if __name__ == "__main__":
+    main()
