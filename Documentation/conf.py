@@ -16,12 +16,21 @@ html_show_sphinx = False
 exclude_patterns = ["_build"]
 highlight_language = "none"
 nitpicky = True
-# Types and functions of the kernel in signatures; explicit references have other roles.
-nitpick_ignore_regex = [("c:identifier", ".*")]
+linkcheck_timeout = 30
+linkcheck_retries = 2
+# Types of the kernel and of libc in signatures, and constants that are lengths of arrays. All other
+# names have to be documented: structures and functions of the uapi, the driver and the firmware.
+nitpick_ignore_regex = [("c:identifier", pattern) for pattern in (
+    r"(__)?[us](8|16|32|64)", r"(size|pid|dma_addr|gfp|ktime|spinlock|atomic(64)?)_t",
+    r"wait_queue_head_t",
+    r"list_head|xarray|mutex|kref|ida|completion|sg_table|seq_file|dentry|mem_cgroup",
+    r"(work|workqueue)_struct|timer_list|ratelimit_state|pci_dev|dma_(fence|buf_attachment)",
+    r"drm_(?!pumice_)\w+", r"[A-Z][A-Z0-9_]+")]
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here))
 import kernel_doc  # noqa: E402  # pylint: disable=wrong-import-position
+import structure_pages  # noqa: E402  # pylint: disable=wrong-import-position
 generated = here.parent / "build" / "gen" / "docs"
 if not generated.is_dir():
     raise SystemExit(f"{generated} is missing: run `make gen` first")
@@ -47,4 +56,5 @@ def counters_page():
 
 
 kernel_doc.write_pages(here.parent, reference)
+structure_pages.write_pages(here.parent, reference)
 (reference / "counters.rst").write_text(counters_page(), encoding="utf-8")

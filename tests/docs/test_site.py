@@ -116,6 +116,35 @@ class Contents(unittest.TestCase):
             for name in names:
                 self.assertRegex(text, rf"\b{name}\b", page)
 
+    def test_every_structure_of_interfaces_in_hw_is_on_the_site(self):
+        for page, header in (("firmware-structures", "hw/fwif.h"),
+                             ("dump-structures", "hw/dumpfile.h")):
+            text = (SITE / f"reference/{page}.html").read_text(encoding="utf-8")
+            text = re.sub(r"<[^>]*>", "", text)
+            found = re.findall(r"^struct (\w+) \{\n(.*?)^\}",
+                               (TOP / header).read_text(encoding="utf-8"), re.M | re.S)
+            self.assertGreater(len(found), 5)
+            for structure, body in found:
+                self.assertRegex(text, rf"\b{structure}\b")
+                for member in re.findall(r"^\t[\w *]+?\b(\w+)(?:\[.*\])*;", body, re.M):
+                    self.assertRegex(text, rf"\b{member}\b", structure)
+
+    def test_only_names_of_others_may_be_undocumented(self):
+        text = (TOP / "Documentation/conf.py").read_text(encoding="utf-8")
+        patterns = re.search(r"pattern\) for pattern in \((.*?)\)\]", text, re.S)[1]
+        patterns = re.findall(r'r"([^"]*)"', patterns)
+        self.assertGreater(len(patterns), 4)
+        for name in ("pumice_mmu", "fwif_boot", "drm_pumice_submit", "directory"):
+            self.assertFalse([p for p in patterns if re.fullmatch(p, name)], name)
+
+    def test_every_source_document_has_an_address(self):
+        text = (TOP / "Documentation/sources.rst").read_text(encoding="utf-8")
+        table = text.partition("Sections and where")[0]
+        rows = re.split(r"^   \* - ", table, flags=re.M)[2:]
+        self.assertEqual([row[:3] for row in rows], ["000", "001", "002", "003", "004"])
+        for row in rows:
+            self.assertRegex(row, r"https://\S+", row[:3])
+
     def test_every_page_has_diagrams_that_exist(self):
         pictures = [path for path in (SITE / "_images").iterdir() if path.suffix == ".svg"]
         self.assertGreater(len(pictures), 300)

@@ -44,31 +44,56 @@
 #define LEAF_VALID	PUMICE_MMU_PT_ENTRY__VALID__MASK
 #define LEAF_ADDR	PUMICE_MMU_PT_ENTRY__ADDR__MASK
 
-/* A page of 4 KiB that the GPU reads in a table walk. */
+/**
+ * struct table - page of 4 KiB that the GPU reads in a table walk
+ */
 struct table {
-	struct list_head node;	/* in a pool or retired */
+	/** @node: in a pool or retired */
+	struct list_head node;
+	/** @entries: the page */
 	u64 *entries;
+	/** @dma: bus address of @entries */
 	dma_addr_t dma;
-	u32 page_size;		/* for a page table: enum pumice_page_size */
-	atomic_t *usage;	/* counter of tables, see struct pumice_mmu_pool */
+	/** @page_size: for a page table: enum pumice_page_size */
+	u32 page_size;
+	/** @usage: counter of tables, see struct pumice_mmu_pool */
+	atomic_t *usage;
 };
 
+/**
+ * struct directory - page directory, with the page tables of its blocks
+ */
 struct directory {
-	struct list_head node;	/* in a pool */
+	/** @node: in a pool */
+	struct list_head node;
+	/** @table: page that the GPU reads */
 	struct table *table;
+	/** @blocks: page tables, by entry of @table; NULL where there is none */
 	struct table *blocks[ENTRIES];
-	u32 live;		/* number of blocks that exist */
+	/** @live: number of @blocks that exist */
+	u32 live;
 };
 
+/**
+ * struct pumice_mmu - page tables of one address space
+ */
 struct pumice_mmu {
+	/** @pdev: device */
 	struct pumice_device *pdev;
-	u64 *catalogue;		/* NULL once the memory is released */
+	/** @catalogue: root of the tables; NULL once the memory is released */
+	u64 *catalogue;
+	/** @catalogue_dma: bus address of @catalogue */
 	dma_addr_t catalogue_dma;
+	/** @dirs: directories, by entry of @catalogue; NULL where there is none */
 	struct directory *dirs[DIRS];
-	struct list_head retired;	/* tables that the TLBs may refer to */
+	/** @retired: tables that the TLBs may refer to */
+	struct list_head retired;
+	/** @dirty: range of changed tables that is not yet invalidated in the TLBs */
 	struct pumice_mmu_dirty dirty;
-	u64 leaves[LEAVES];	/* leaves of the block being changed */
-	u64 mapping[LEAVES];	/* leaves being mapped into it */
+	/** @leaves: leaves of the block being changed */
+	u64 leaves[LEAVES];
+	/** @mapping: leaves being mapped into it */
+	u64 mapping[LEAVES];
 };
 
 #define CATALOGUE_BYTES	(DIRS * sizeof(u64))
