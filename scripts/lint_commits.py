@@ -37,41 +37,47 @@ STATEMENT = {"is", "are", "was", "were", "has", "have", "had", "can", "cannot", 
              "which"}
 VERBS = set("""
 abort accept account acquire activate adapt add adjust adopt advance align allocate allow analyse
-announce answer append apply arm assemble assert assign attach avoid back balance batch begin bind
-bisect block boot bound branch break bring bump bypass cache calculate call cancel carry catch
-centralise change charge check choose cite clamp clarify classify clean clear clip close collapse
-collect combine compare compile complete compress compute configure confine connect consolidate
-constrain construct consume continue convert copy correct count cover create cross-check cull cut
-decode decouple deduplicate defer define delay delete deny deprecate derive describe detach detect
-determine disable disassemble discard disconnect dispatch display distinguish distribute divide
-document downgrade drain draw drive drop dump duplicate edit eliminate embed emit empty enable
-encode end enforce ensure enter enumerate erase escape estimate evaluate evict examine exchange
-exclude execute exempt exercise exit expand expect explain export expose express extend extract
-factor fail fall fault feed fetch fill filter finish fit fix flag flatten flush fold follow force
-format forward free freeze fuse gather generate get give group grow guarantee guard halt handle
-hash hide hoist hold honour identify ignore implement import improve include increase index
-indicate infer inform inherit initialise inject inline insert inspect install instrument integrate
-interpret interrupt introduce invalidate invert invoke isolate iterate join judge jump keep kill
-label launch leave lengthen let lift limit link lint list load lock log look lower maintain
-make map mark mask match measure mention merge migrate mirror model modernise modify monitor mount
-move multiply name narrow negotiate normalise note notify number obey observe obtain omit open
-optimise order organise override pack pad park parse pass patch pause perform permit pin place plan
-poison poll populate port postpone power predict prefer prepare present preserve prevent print
-process produce profile program prohibit promote propagate protect prove provide publish pull purge
-push put query queue quiesce quote raise randomise read reassign rebuild recognise recompute record
-recover reduce refactor refer reference refill refine reformat refresh refuse register reject relax
-release reload rely remember remove rename render reorder repair repeat replace replay reply report
-represent reproduce request require rerun reschedule reserve reset reshape resize resolve respect
-restart restore restrict resume retire retrieve retry return reuse revert review revise reword
-rewrite ring roll round route run sample save say scale scan schedule scissor search see seed
-select send separate serialise set settle shade share shift ship shorten show shrink shut signal
-simplify size sketch skip sleep snapshot sort spawn specify spell spill split stage stall
-standardise start state step stop store strengthen strip stub submit subtract suggest supply
-support suppress survive suspend swap switch synchronise tag take teach terminate test throttle
-tidy tie tighten time tolerate trace track transfer transform translate traverse treat trigger trim
-truncate try tune turn type unbind unblock undo unify unlock unmap unpack unpin unroll unshare
-update upgrade use validate verify visit wait wake walk warn watch weaken widen withdraw wrap write
-yield zero
+announce answer append apply arm assemble assert assign attach avoid back bail balance batch begin
+bind bisect block boot borrow bound branch break bring build bump bypass cache calculate call
+cancel carry cast catch centralise chain change charge check choose cite clamp clarify classify
+clean clear clip clone close coalesce collapse collect combine commit compare compile complete
+compress compute configure confine confirm connect consolidate constrain construct consume continue
+control convert copy correct count cover create cross-check cull cut decode decouple decrease
+deduplicate defer define degrade delay delegate delete deliver demote deny deprecate derive
+describe destroy detach detect determine disable disallow disassemble discard disconnect dispatch
+display distinguish distribute divide do document don't double downgrade drain draw drive drop dump
+duplicate edit eliminate embed emit empty emulate enable encode end enforce ensure enter enumerate
+erase escape estimate evaluate evict examine exchange exclude execute exempt exercise exit expand
+expect explain export expose express extend extract factor fail fall fault feed fence fetch fill
+filter finalise finish fit fix flag flatten flip flush fold follow force format forward free freeze
+fuse gather generate get give group grow guarantee guard halt handle hash hide hoist hold honour
+hook identify ignore implement import improve include increase index indicate infer inform inherit
+initialise inject inline insert inspect install instrument integrate interpret interrupt introduce
+invalidate invert invoke isolate iterate join judge jump keep kill label launch leave lengthen let
+lift limit link lint list load lock log look lower maintain make map mark mask match measure
+mention merge migrate mirror mock model modernise modify monitor mount move multiply name narrow
+negotiate nest normalise note notify number obey observe obtain offer omit open optimise order
+organise override pack pad page pair park parse pass patch pause perform permit pin pipe place plan
+plug poison poll populate port postpone power precompute predecode predict prefer prefix prepare
+present preserve prevent prime print probe process produce profile program prohibit promote
+propagate propose protect prove provide publish pull purge push put qualify query queue quiesce
+quote raise randomise re-enable reach read realign reassign rebuild recognise recompute record
+recover recycle redirect reduce refactor refer reference refill refine reformat refresh refuse
+regenerate register reinstate reject relax release reload relocate rely remap remember remove
+rename render reorder repair repeat replace replay reply report represent reproduce repurpose
+request require rerun rescan reschedule resend reserve reset reshape resize resolve respect restart
+restore restrict resubmit resume retain retire retrieve retry return reuse revert review revise
+rewind reword rework rewrite ring roll rotate round route run sample sanitise satisfy save say
+scale scan schedule scissor seal search secure see seed select send separate serialise serve set
+settle shade share shift ship shorten show shrink shuffle shut signal silence simplify simulate
+size sketch skip sleep snapshot sort spawn specify speed spell spill split spread stabilise stage
+stall standardise start state steal step stop store stream streamline strengthen stress strip stub
+submit substitute subtract suggest sum supply support suppress survive suspend swap sweep switch
+synchronise tag take teach tear terminate test throttle tidy tie tighten time toggle tolerate touch
+trace track transfer transform translate transpose trap traverse treat trigger trim truncate try
+tune turn tweak type unbind unblock undo unify unlock unmap unpack unpin unregister unroll unshare
+untangle unwind update upgrade use validate vary verify visit wait wake walk warn watch weaken
+widen wire withdraw wrap write yield zero
 """.split())
 
 
@@ -85,7 +91,7 @@ def subject_problems(subject):
     if not found:
         yield "the first line is not 'part: imperative summary'"
         return
-    words = found[2].split()
+    words = found[2].replace(",", "").split()
     if found[2].endswith("."):
         yield "the first line ends with a full stop"
     if words[0] not in VERBS:

@@ -16,6 +16,7 @@ BODY = "\n\nThe stream was read twice, so a guest could change it in between.\n"
 SUBJECTS = [
     ("cdm: fault on sub-lists nested too deep", None),
     ("tests/unit/usc, hw: use conventional terms in comments", None),
+    ("dm: start, stop and end a job in one place", None),
     ("drm/pumice: read the register after the interrupt is masked", None),
     ('Revert "cdm: fault on sub-lists nested too deep"', None),
     ("fault on sub-lists nested too deep", "'part: imperative summary'"),
