@@ -10,7 +10,8 @@
 # tree) and built there, so that one work tree serves several kernels.
 # Only changed files are copied and compiled. The module is then copied to
 # PRODUCT. MODULE_WORK= is another build folder. For a kernel with its own
-# root folder the build runs in that root. WERROR=1 makes warnings errors.
+# root folder the build runs in that root, else in MODULE_ROOT= if that is
+# set. WERROR=1 makes warnings errors.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -22,9 +23,11 @@ release=$(cat "$kernel/release")
 work=${MODULE_WORK:-$BUILD/module/$release}
 
 inside=()
-if [ -e "$kernel/build-root" ]; then
+root=${MODULE_ROOT:-}
+[ ! -e "$kernel/build-root" ] || root=$(realpath "$kernel")/build-root
+if [ -n "$root" ]; then
 	kernel=$(realpath "$kernel")
-	inside=("$top/scripts/build-root.sh" run "$kernel/build-root")
+	inside=("$top/scripts/build-root.sh" run "$root")
 fi
 
 copy() {

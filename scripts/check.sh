@@ -114,7 +114,7 @@ run_part() {
 			"$top/scripts/unit.py"
 		;;
 	lint)
-		part lint "quick static checks" "gen $BUILD/.packages-check" \
+		part lint "static checks" "gen native $BUILD/.packages-check $BUILD/kernel/.fast" \
 			"$top/scripts/unit.py" lint
 		;;
 	tsan)

@@ -1,15 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# lint.sh [quick]: every static check. Runs all of them even after a failure; each has its
-# log in out/logs/lint-*.log. With "quick" only those that take seconds and whose result
-# does not depend on the version of a tool: `make check` runs these, as TAP.
+# lint.sh [part | CHECK…]: every static check, or those that are named. Runs all of them even after
+# a failure; each has its log in out/logs/lint-CHECK.log. With "part" it is the part of `make
+# check`: TAP, without the checks that other parts of that make ("builds" and "docs").
+#
+# Findings differ between versions of codespell, Coccinelle, Cppcheck, pyflakes, shellcheck and
+# clang-format. They run in the root of Debian 13 in which the native parts are compiled, too
+# (build-root.sh), so they have one version on every machine. sparse runs with the compiler of the
+# kernel; it has one version in all releases that the project supports. checkpatch and the
+# semantic patches are those of the kernel's source.
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
 kernel=$BUILD/kernel/fast
 cd "$top" || exit 1
+tools=$("$top/scripts/build-root.sh" native trixie) ||
+	die "the root with the tools is missing" "see $OUT/logs/build-root-*.log"
+
+# inside COMMAND…: run a tool of Debian 13 in the tree.
+inside() {
+	"$top/scripts/build-root.sh" run "$tools" env -C "$top" JOBS="$JOBS" "$@"
+}
+
+# files REGEXP: the files of the tree whose name matches, NUL-terminated.
+files() {
+	python3 -B -c 'import re, sys; sys.path.insert(0, "scripts"); import sources
+for name in sources.files("."): re.search(sys.argv[1], name) and print(name, end="\0")' "$1"
+}
 
 kernel_style() {
 	# Kernel style, at the line length that the project allows. Some checks are
@@ -27,7 +46,7 @@ kernel_style() {
 
 # checkpatch IGNORED-TYPES: run it on the files of standard input, NUL-terminated names.
 checkpatch() {
-	xargs -0 -n 20 "$kernel/scripts/checkpatch.pl" --no-tree --strict --terse \
+	xargs -0 -n 20 -P "$JOBS" "$kernel/scripts/checkpatch.pl" --no-tree --strict --terse \
 		--show-types --max-line-length=100 --no-summary --ignore "$1" -f
 }
 
@@ -37,24 +56,30 @@ kernel_module() {
 	local log=$OUT/logs/lint-module-build.log status=0
 
 	find "$BUILD/module/lint" -name '*.o' -delete 2>/dev/null
-	MODULE_WORK=$BUILD/module/lint "$top/scripts/build-module.sh" "$kernel" \
+	MODULE_WORK=$BUILD/module/lint MODULE_ROOT=$(kernel_root) "$top/scripts/build-module.sh" "$kernel" \
 		"$BUILD/module/lint.ko" W=1 C=2 CHECK="sparse -D__CHECK_ENDIAN__" || status=1
 	cp "$OUT/logs/module-lint.log" "$log"
 	! grep -E 'warning:|error:' "$log" && return $status
 }
 
 shell_scripts() {
-	shellcheck -x -P "$top/scripts" -s bash scripts/*.sh scripts/lib.sh .ci/run &&
-		find tests -name '*.sh' -exec shellcheck -x {} + &&
-		shellcheck -s dash -e SC3043 scripts/guest/init
+	files '^(scripts|packaging)/[^/]*\.(ba)?sh$|^\.ci/run$' |
+		inside xargs -0 shellcheck -x -P "$top/scripts" -s bash &&
+		files '^tests/.*\.sh$' | inside xargs -0 shellcheck -x &&
+		inside shellcheck -s sh packaging/pumice-qemu.in &&
+		inside shellcheck -s dash -e SC3043 scripts/guest/init
 }
 
 python_scripts() {
-	pyflakes3 scripts hw tests Documentation
+	inside pyflakes3 scripts hw tests Documentation
+}
+
+layout() {
+	files '\.[ch]$' | inside xargs -0 python3 -B scripts/lint_format.py
 }
 
 spelling() {
-	git ls-files -z | xargs -0 codespell
+	files '' | inside xargs -0 codespell
 }
 
 # compile_commands FILE: how each source of GPU core, library and tools is compiled, once.
@@ -72,23 +97,23 @@ compile_commands() {
 }
 
 gpu_and_library() {
-	# Findings of its own defects are in the list, too: Cppcheck 2.10 cannot expand the
-	# list of counters, and does not analyse files that include perf.h to their end.
+	# Findings of its own defects are in the list, too.
 	compile_commands "$cppcheck/compile_commands.json" &&
-		cppcheck --project="$cppcheck/compile_commands.json" -j"$JOBS" --quiet --inline-suppr \
-			--enable=warning,performance,portability --template=gcc --error-exitcode=1 \
-			--suppressions-list=scripts/cppcheck.txt --cppcheck-build-dir="$cppcheck"
+		inside cppcheck --project="$cppcheck/compile_commands.json" -j"$JOBS" --quiet \
+			--inline-suppr --enable=warning,performance,portability --template=gcc \
+			--error-exitcode=1 --suppressions-list=scripts/cppcheck.txt \
+			--cppcheck-build-dir="$cppcheck"
 }
 
 semantic_patches() {
-	# Those of the kernel, on the driver.
-	local patch found=0
+	# Those of the kernel, on the driver, except those with a script in OCaml, which need its
+	# compiler.
+	local log=$BUILD/coccinelle.log
 
-	while read -r patch; do
-		! spatch --very-quiet --no-show-diff -D report --no-includes --cocci-file "$patch" \
-			--dir drivers/gpu/drm/pumice 2>&1 | grep '^drivers/' || found=1
-	done < <(find "$kernel/scripts/coccinelle" -name '*.cocci')
-	return $found
+	{ grep -rLZE --include='*.cocci' '^@.*\bocaml\b' "$(realpath "$kernel")/scripts/coccinelle" ||
+		true; } | inside xargs -0 -n 1 -P "$JOBS" spatch --very-quiet --no-show-diff -D report \
+			--no-includes --dir drivers/gpu/drm/pumice --cocci-file >"$log" 2>&1 &&
+		! grep '^drivers/' "$log"
 }
 
 generated_twice() {
@@ -109,39 +134,44 @@ documentation() {
 
 cppcheck=$BUILD/cppcheck
 mkdir -p "$cppcheck"
-quick=$([ "${1:-}" = quick ] && echo yes || echo no)
+part=$([ "${1:-}" = part ] && echo yes || echo no)
+[ "$part" = no ] || shift
+only=" $* "
 passed=0
 failed=0
 check() {
 	local word="not ok"
 
+	[[ $only = "  " || $only == *" $1 "* ]] || return 0
 	if (step "lint-$1" "$2" "${@:3}"); then
 		passed=$((passed + 1))
 		word=ok
 	else
 		failed=$((failed + 1))
 	fi
-	[ "$quick" = no ] || echo "$word $((passed + failed)) - $2"
+	[ "$part" = no ] || echo "$word $((passed + failed)) - $2"
 }
 
+check commits "messages of commits" "$top/scripts/lint_commits.py"
 check language "words and citations of all lines" "$top/scripts/lint_language.py" --all
 check names "names of the module's static functions" "$top/scripts/lint_names.py"
 check includes "parts that include each other" "$top/scripts/lint_includes.py"
 check files "licence and length of every file" "$top/scripts/lint-files.py"
 check python "Python scripts (pyflakes)" python_scripts
 check generated "the generator gives the same twice" generated_twice
-if [ "$quick" = yes ]; then
+check format "layout (clang-format)" layout
+check spelling "spelling (codespell)" spelling
+check shell "shell scripts (shellcheck)" shell_scripts
+check checkpatch "kernel style (checkpatch)" kernel_style
+check module "the module under W=1 and sparse" kernel_module
+check coccinelle "the driver (the kernel's semantic patches)" semantic_patches
+check cppcheck "GPU core, library and tools (cppcheck)" gpu_and_library
+if [ "$part" = yes ]; then
 	echo "1..$((passed + failed))"
 	exit $((failed > 0))
 fi
-check format "layout of added lines (clang-format)" "$top/scripts/lint_format.py"
-check spelling "spelling (codespell)" spelling
-check checkpatch "kernel style (checkpatch)" kernel_style
-check module "the module under W=1 and sparse" kernel_module
-check shell "shell scripts (shellcheck)" shell_scripts
-check cppcheck "GPU core, library and tools (cppcheck)" gpu_and_library
-check coccinelle "the driver (the kernel's semantic patches)" semantic_patches
 check builds "no warnings of GCC and clang" no_warnings
 check docs "documentation without warnings" documentation
+[ $((passed + failed)) -gt 0 ] || die "no check $*" "see the names at the end of lint.sh"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -4,7 +4,7 @@
 
     unit.py         all but the next
     unit.py tsan    the tests of threads in build/tsan
-    unit.py lint    the quick part of lint.sh
+    unit.py lint    lint.sh, without the checks that other parts make
     unit.py docs    the documentation's: its commands in order, links, pictures
     unit.py FOLDER  tests in Python
 
@@ -131,7 +131,7 @@ def main():
         sys.exit(tally.close())
     if sys.argv[1:] == ["lint"]:
         tally = Tally("lint")
-        done = subprocess.run([TOP / "scripts/lint.sh", "quick"], stdout=subprocess.PIPE,
+        done = subprocess.run([TOP / "scripts/lint.sh", "part"], stdout=subprocess.PIPE,
                               text=True, check=False)
         tally.add_output("lint", done.stdout, done.returncode, "see out/logs/lint-*.log")
         sys.exit(tally.close())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/lint_format.py: what is reported of a file, and that the tree's files agree with it."""
+"""scripts/lint_format.py: what is reported of a file."""
 
 import pathlib
 import sys
@@ -25,9 +25,10 @@ GOOD = """int sum(const int *numbers, int count)
 class Format(unittest.TestCase):
     """Lines of a file in kernel style."""
 
-    def problems(self, text, wanted=None):
+    def problems(self, text):
         """The problems of a file with this text."""
-        return lint_format.problems("tests/unit/new.c", text, wanted)
+        name = "tests/unit/new.c"
+        return lint_format.problems(name, text, lint_format.formatted({name: text})[name])
 
     def test_kernel_style_is_not_reported(self):
         self.assertEqual(self.problems(GOOD), [])
@@ -40,10 +41,20 @@ class Format(unittest.TestCase):
     def test_spaces_are_reported(self):
         self.assertEqual(len(self.problems(GOOD.replace("i = 0", "i=0"))), 1)
 
-    def test_lines_that_were_not_added_are_not_reported(self):
-        text = GOOD.replace("i = 0", "i=0")
-        self.assertEqual(self.problems(text, {7}), [])
-        self.assertEqual(len(self.problems(text, {5, 7})), 1)
+    def test_continuations_are_aligned_or_indented_by_tabs(self):
+        wide = GOOD.replace("total += numbers[i];\t/* a comment   in columns */",
+                            f"total += max({'n' * 60},\n{{}}{'m' * 60});")
+        for indent, wrong in [("\t\t\t     ", 0), ("\t\t\t", 0), ("\t\t  ", 1), ("  ", 1)]:
+            with self.subTest(indent=indent):
+                self.assertEqual(len(self.problems(wide.replace("{}", indent))), wrong)
+
+    def test_spaces_that_clang_format_guesses_are_the_authors(self):
+        text = GOOD.replace("int i, total", "int i, mask = (u16)~(1u << 3), total")
+        self.assertEqual(self.problems(text), [])
+
+    def test_each_line_is_reported(self):
+        text = GOOD.replace("i = 0", "i=0").replace("\treturn", "    return")
+        self.assertEqual(len(self.problems(text)), 2)
 
 
 class Layouts(unittest.TestCase):
