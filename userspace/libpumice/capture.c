@@ -142,7 +142,8 @@ int pumice_capture_write(struct pumice_vm *vm, const struct pumice_capture_frame
 	int err;
 
 	if (frame->target_count > PUMICE_MAX_TARGETS)
-		return fail(vm->dev, EINVAL, "capture: %u targets", frame->target_count);
+		return fail(vm->dev, EINVAL, "capture: target_count %u is not 0 to %u",
+			    frame->target_count, PUMICE_MAX_TARGETS);
 	file = fopen(path, "wb");
 	if (!file)
 		return fail(vm->dev, errno, "capture: %s: %s", path, strerror(errno));
@@ -166,15 +167,18 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 {
 	u32 words[PUMICE_CAPTURE_FILE_WORDS];
 	enum pumice_unpack unpack;
+	u32 crc;
 
 	if (bytes < HEADER_BYTES)
-		return REFUSE(reason, "%zu bytes are too few for a capture", bytes);
+		return REFUSE(reason, "%zu bytes are less than a header's %u: the file is truncated",
+			      bytes, HEADER_BYTES);
 	memcpy(words, file, sizeof(words));
 	unpack = pumice_capture_file_unpack(words, h);
 	if (words[0] != PUMICE_CAPTURE_FILE__MAGIC__VALUE)
-		return REFUSE(reason, "not a capture file");
+		return REFUSE(reason, "not a capture file: the first word is %#x, not %#x", words[0],
+			      PUMICE_CAPTURE_FILE__MAGIC__VALUE);
 	if (words[1] != PUMICE_CAPTURE_FILE__VERSION__VALUE)
-		return REFUSE(reason, "version %u instead of %u", words[1],
+		return REFUSE(reason, "version %u is not %u: capture the frame again", words[1],
 			      PUMICE_CAPTURE_FILE__VERSION__VALUE);
 	if (unpack != PUMICE_UNPACK_OK)
 		return REFUSE(reason, "reserved bits of the header are set");
@@ -183,11 +187,14 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 			      (unsigned long long)h->file_bytes);
 	if (h->ranges > PUMICE_CAPTURE_MAX_RANGES ||
 	    (bytes - HEADER_BYTES) / RANGE_BYTES < h->ranges)
-		return REFUSE(reason, "%u ranges", h->ranges);
+		return REFUSE(reason, "%u ranges are more than fit the file or %u: it is damaged",
+			      h->ranges, PUMICE_CAPTURE_MAX_RANGES);
 	if (h->target_count > PUMICE_MAX_TARGETS)
-		return REFUSE(reason, "%u targets", h->target_count);
-	if ((u32)crc32_z(0, file + HEADER_BYTES, bytes - HEADER_BYTES) != h->crc32)
-		return REFUSE(reason, "wrong checksum");
+		return REFUSE(reason, "%u targets are more than %u: the file is damaged",
+			      h->target_count, PUMICE_MAX_TARGETS);
+	crc = (u32)crc32_z(0, file + HEADER_BYTES, bytes - HEADER_BYTES);
+	if (crc != h->crc32)
+		return REFUSE(reason, "damaged: checksum %08x instead of %08x", crc, h->crc32);
 	return 0;
 }
 
@@ -201,14 +208,24 @@ static int parse_range(const u8 *head, const u8 **data, u64 *left,
 	u64 size;
 
 	memcpy(words, head, sizeof(words));
-	if (pumice_capture_file_range_unpack(words, &r) != PUMICE_UNPACK_OK ||
-	    r.flags & ~KNOWN_FLAGS)
-		return REFUSE(reason, "unknown flags of a range");
+	if (pumice_capture_file_range_unpack(words, &r) != PUMICE_UNPACK_OK)
+		return REFUSE(reason, "reserved bits of a range are set");
+	if (r.flags & ~KNOWN_FLAGS)
+		return REFUSE(reason,
+			      "unknown flags %#x of the range at %#llx; accepted: 0x1 (READONLY), 0x2 (NOEXEC), 0x8 (NULL)",
+			      r.flags & ~KNOWN_FLAGS, (unsigned long long)r.va);
 	size = data_bytes(r.bytes, r.flags);
-	if (!r.bytes || r.bytes % PAGE_BYTES || r.va % PAGE_BYTES || r.va < *last ||
-	    size > *left || r.va > end || r.bytes > end - r.va)
-		return REFUSE(reason, "a range at %#llx of %#llx bytes", (unsigned long long)r.va,
-			      (unsigned long long)r.bytes);
+	if (!r.bytes || r.bytes % PAGE_BYTES || r.va % PAGE_BYTES)
+		return REFUSE(reason, "a range at %#llx of %#llx bytes is not whole pages",
+			      (unsigned long long)r.va, (unsigned long long)r.bytes);
+	if (r.va < *last || r.va > end || r.bytes > end - r.va)
+		return REFUSE(reason, "a range at %#llx of %#llx bytes is not within %#llx to %#llx",
+			      (unsigned long long)r.va, (unsigned long long)r.bytes,
+			      (unsigned long long)*last, (unsigned long long)end - 1);
+	if (size > *left)
+		return REFUSE(reason, "a range at %#llx of %#llx bytes, but the file has %#llx more",
+			      (unsigned long long)r.va, (unsigned long long)r.bytes,
+			      (unsigned long long)*left);
 	*out = (struct pumice_capture_range){
 		.va = r.va, .bytes = r.bytes, .flags = r.flags, .data = size ? *data : NULL,
 	};
@@ -233,7 +250,8 @@ static int parse_ranges(struct pumice_capture *c, u64 bytes, const struct reason
 		err = parse_range(head + (u64)i * RANGE_BYTES, &data, &left, &c->range[i], &last,
 				  reason);
 	if (!err && left)
-		err = REFUSE(reason, "%llu bytes too many", (unsigned long long)left);
+		err = REFUSE(reason, "%llu bytes after the last range: the file is damaged",
+			     (unsigned long long)left);
 	return err;
 }
 
@@ -408,13 +426,14 @@ int pumice_hwrt_layout(const struct pumice_hwrt *hwrt, uint32_t scene,
 
 	if (!dev->ops->hwrt_layout)
 		return fail(dev, EOPNOTSUPP,
-			    "only the in-process device can read the parameter buffer");
+			    "parameter buffer: only an in-process device can read it; open inproc");
 	return dev->ops->hwrt_layout(hwrt, scene, layout);
 }
 
 int pumice_vm_peek(struct pumice_vm *vm, uint64_t va, void *data, uint64_t bytes)
 {
 	if (!vm->dev->ops->vm_peek)
-		return fail(vm->dev, EOPNOTSUPP, "only the in-process device can read memory");
+		return fail(vm->dev, EOPNOTSUPP, 
+			    "peek: only an in-process device can read memory; open inproc");
 	return vm->dev->ops->vm_peek(vm, va, data, bytes);
 }

@@ -4,6 +4,7 @@
  * thread-specific key of the device; the device owns the texts, so that none
  * outlives it.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,64 @@ int fail_text(char *text, size_t bytes, int err, const char *format, ...)
 		va_end(args);
 	}
 	return -err;
+}
+
+int fail_context_stopped(struct pumice_device *dev, u32 job)
+{
+	return fail(dev, EIO, "job %u: the context is stopped and accepts no jobs; "
+		    "destroy it and create another", job);
+}
+
+int fail_vm_unusable(struct pumice_device *dev, const char *what)
+{
+	return fail(dev, EIO, "%s: the vm is unusable; destroy it and create another", what);
+}
+
+int fail_wait_unsignaled(struct pumice_device *dev, u32 wait)
+{
+	return fail(dev, EINVAL, "wait %u: no job or bind signals the sync; submit it first, "
+		    "or wait with SUBMIT", wait);
+}
+
+int fail_wait_timeout(struct pumice_device *dev, u64 timeout_ns)
+{
+	return fail(dev, ETIME, "wait: timed out after %llu ns", (unsigned long long)timeout_ns);
+}
+
+int fail_job_unsignaled(struct pumice_device *dev, u32 job, u32 sync)
+{
+	return fail(dev, EINVAL, "job %u: no job or bind signals sync %u; submit that first", job,
+		    sync);
+}
+
+int fail_job_perfmon(struct pumice_device *dev, u32 job, u32 perfmon)
+{
+	return fail(dev, ENOENT, "job %u: unknown performance monitor %u; use a number of "
+		    "pumice_perfmon_id()", job, perfmon);
+}
+
+int fail_bind_unsignaled(struct pumice_device *dev, u32 sync)
+{
+	return fail(dev, EINVAL, "bind: no job or bind signals sync %u; submit that first", sync);
+}
+
+int fail_perfmon_busy(struct pumice_device *dev)
+{
+	return fail(dev, EBUSY, "perfmon: a job that it measures has not completed; wait for it");
+}
+
+int fail_job_result(struct pumice_device *dev, int err, u64 job)
+{
+	if (err == ENOENT)
+		return fail(dev, err, "job result: job %llu was not submitted in this context",
+			    (unsigned long long)job);
+	if (err == EBUSY)
+		return fail(dev, err, "job result: job %llu has not completed; wait for it",
+			    (unsigned long long)job);
+	if (!job)
+		return fail(dev, err, "job result: no job of the context has completed");
+	return fail(dev, err, "job result: that of job %llu is no longer stored; read it before "
+		    "%u more jobs complete", (unsigned long long)job, KEPT_RESULTS);
 }
 
 const char *pumice_device_error(struct pumice_device *dev)

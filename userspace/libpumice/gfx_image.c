@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gfx.h"
+#include "pumice_names.h"
 
 static struct pumice_surface surface_of(const struct pumice_image_desc *d)
 {
@@ -19,6 +20,60 @@ static struct pumice_surface surface_of(const struct pumice_image_desc *d)
 	if (!s.levels && s.width)
 		s.levels = pumice_surface_max_levels(&s);
 	return s;
+}
+
+/* Check the numbers that name something. */
+static int check_kind(struct pumice_device *dev, const struct pumice_surface *s)
+{
+	if (pumice_pixel_info(s->format)->kind == PUMICE_KIND_NONE)
+		return fail(dev, EINVAL, "image: format %u is not a PUMICE_FORMAT_*, 1 to %u",
+			    s->format, PUMICE_FORMAT_COUNT - 1);
+	if (!pumice_layout_valid(s->layout))
+		return fail(dev, EINVAL, "image: layout %u is not a PUMICE_LAYOUT_*, 0 to %u",
+			    s->layout, PUMICE_LAYOUT_COUNT - 1);
+	if (!pumice_texture_dim_valid(s->dim))
+		return fail(dev, EINVAL, "image: dim %u is not a PUMICE_TEXTURE_DIM_*, 0 to %u",
+			    s->dim, PUMICE_TEXTURE_DIM_COUNT - 1);
+	return 0;
+}
+
+/* Check the size; the rules are those of pumice_surface_valid(). */
+static int check_size(struct pumice_device *dev, const struct pumice_surface *s)
+{
+	const u32 max = PUMICE_SURFACE_MAX_SIZE;
+
+	if (!s->width || s->width > max)
+		return fail(dev, EINVAL, "image: width %u is not 1 to %u", s->width, max);
+	if (s->height > max)
+		return fail(dev, EINVAL, "image: height %u is not 1 to %u", s->height, max);
+	if (s->depth > PUMICE_MAX_LAYERS)
+		return fail(dev, EINVAL, "image: depth %u is not 1 to %u", s->depth,
+			    PUMICE_MAX_LAYERS);
+	if (!pumice_surface_dim_valid(s))
+		return fail(dev, EINVAL,
+			    "image: %u x %u x %u does not fit dim %s: see struct pumice_image_desc",
+			    s->width, s->height, s->depth, pumice_texture_dim_str(s->dim));
+	if (s->levels > pumice_surface_max_levels(s))
+		return fail(dev, EINVAL, "image: levels %u is more than %u, the levels of %u x %u",
+			    s->levels, pumice_surface_max_levels(s), s->width, s->height);
+	return 0;
+}
+
+static int check_surface(struct pumice_device *dev, const struct pumice_surface *s)
+{
+	int err = check_kind(dev, s);
+
+	if (!err)
+		err = check_size(dev, s);
+	if (err || pumice_surface_valid(s))
+		return err;
+	if (s->layout != PUMICE_LAYOUT_LINEAR || s->levels != 1)
+		return fail(dev, EINVAL,
+			    "image: stride %u is only for layout LINEAR with 1 level; set it to 0",
+			    s->stride);
+	return fail(dev, EINVAL,
+		    "image: stride %u is not a multiple of a texel's %u bytes of at least a row's width",
+		    s->stride, pumice_pixel_info(s->format)->bytes);
 }
 
 static int place_image(struct pumice_image *image)
@@ -42,11 +97,9 @@ int pumice_image_create(struct pumice_vm *vm, const struct pumice_image_desc *de
 	struct pumice_image *image;
 	int err;
 
-	if (!pumice_surface_valid(&surface))
-		return fail(vm->dev, EINVAL,
-			    "image: format %u, layout %u, dim %u of %u x %u x %u, %u levels, stride %u",
-			    surface.format, surface.layout, surface.dim, surface.width,
-			    surface.height, surface.depth, surface.levels, surface.stride);
+	err = check_surface(vm->dev, &surface);
+	if (err)
+		return err;
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return fail(vm->dev, ENOMEM, "image: out of memory");
@@ -93,16 +146,17 @@ static int find_part(const struct pumice_image *image, struct pumice_image_part 
 	size_t min_bytes;
 
 	if (part.level >= image->surface.levels)
-		return fail(dev, EINVAL, "image: level %u is out of range", part.level);
+		return fail(dev, EINVAL, "image: level %u is not 0 to %u", part.level,
+			    image->surface.levels - 1);
 	*level = pumice_surface_level(&image->surface, part.level);
 	if (part.layer >= level->layers)
-		return fail(dev, EINVAL, "image: layer %u of level %u is out of range", part.layer,
-			    part.level);
+		return fail(dev, EINVAL, "image: layer %u of level %u is not 0 to %u", part.layer,
+			    part.level, level->layers - 1);
 	min_bytes = (size_t)level->blocks_x * level->bytes;
 	if (!*row_bytes)
 		*row_bytes = min_bytes;
 	if (*row_bytes < min_bytes)
-		return fail(dev, EINVAL, "image: rows of %zu bytes are shorter than %zu",
+		return fail(dev, EINVAL, "image: row_bytes %zu is less than %zu, a row of texels",
 			    *row_bytes, min_bytes);
 	return 0;
 }

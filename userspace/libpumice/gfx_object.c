@@ -9,23 +9,36 @@
 #define MAX_OUTPUTS		PUMICE_USC_MAX_OUTPUTS
 #define SPILL_ALIGN		256u
 
+static int check_freelist(struct pumice_device *dev, const struct pumice_freelist_desc *d)
+{
+	if (!d->initial_pages)
+		return fail(dev, EINVAL, "free list: initial_pages is 0; set it to 1 or more");
+	if (d->max_pages < d->initial_pages)
+		return fail(dev, EINVAL, "free list: max_pages %u is less than initial_pages %u",
+			    d->max_pages, d->initial_pages);
+	if (d->threshold > 99)
+		return fail(dev, EINVAL, "free list: threshold %u is not 0 to 99 percent",
+			    d->threshold);
+	if (!d->grow_pages && d->max_pages != d->initial_pages)
+		return fail(dev, EINVAL,
+			    "free list: grow_pages is 0, but max_pages %u is more than initial_pages %u; set grow_pages to 1 or more",
+			    d->max_pages, d->initial_pages);
+	return 0;
+}
+
 int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
 			   struct pumice_freelist **list)
 {
 	struct pumice_device *dev = vm->dev;
+	int err;
 
 	if (!dev->ops->freelist_create)
-		return fail(dev, EOPNOTSUPP, "free list: the device does not support free lists");
+		return fail(dev, EOPNOTSUPP, "free list: this device does not render; open drm or inproc");
 	if (desc->max_pages > MAX_FREELIST_PAGES)
-		return fail(dev, E2BIG, "free list: %u pages are more than %u", desc->max_pages,
+		return fail(dev, E2BIG, "free list: max_pages %u is more than %u", desc->max_pages,
 			    MAX_FREELIST_PAGES);
-	if (!desc->initial_pages || desc->max_pages < desc->initial_pages ||
-	    desc->threshold > 99 ||
-	    (!desc->grow_pages && desc->max_pages != desc->initial_pages))
-		return fail(dev, EINVAL, "free list: %u to %u pages by %u at %u percent",
-			    desc->initial_pages, desc->max_pages, desc->grow_pages,
-			    desc->threshold);
-	return dev->ops->freelist_create(vm, desc, list);
+	err = check_freelist(dev, desc);
+	return err ? err : dev->ops->freelist_create(vm, desc, list);
 }
 
 void pumice_freelist_destroy(struct pumice_freelist *list)
@@ -49,15 +62,26 @@ static int check_hwrt(struct pumice_vm *vm, const struct pumice_hwrt_desc *d)
 {
 	struct pumice_device *dev = vm->dev;
 
-	if (!d->width || d->width > PUMICE_MAX_RENDER_SIZE || !d->height ||
-	    d->height > PUMICE_MAX_RENDER_SIZE)
-		return fail(dev, EINVAL, "data set: %u x %u pixels", d->width, d->height);
-	if (!power_of_two(d->samples) || d->samples > PUMICE_MAX_SAMPLES ||
-	    !pumice_tile_size_valid(d->tile_size) || d->spill_outputs > MAX_OUTPUTS)
-		return fail(dev, EINVAL, "data set: %u samples, tiles of size %u, %u outputs",
-			    d->samples, d->tile_size, d->spill_outputs);
-	if (!d->local || d->local->vm != vm || (d->global && d->global->vm != vm))
-		return fail(dev, EINVAL, "data set: a free list of the same vm is required");
+	if (!d->width || d->width > PUMICE_MAX_RENDER_SIZE)
+		return fail(dev, EINVAL, "data set: width %u is not 1 to %u", d->width,
+			    PUMICE_MAX_RENDER_SIZE);
+	if (!d->height || d->height > PUMICE_MAX_RENDER_SIZE)
+		return fail(dev, EINVAL, "data set: height %u is not 1 to %u", d->height,
+			    PUMICE_MAX_RENDER_SIZE);
+	if (!power_of_two(d->samples) || d->samples > PUMICE_MAX_SAMPLES)
+		return fail(dev, EINVAL, "data set: samples %u is not 1, 2 or 4", d->samples);
+	if (!pumice_tile_size_valid(d->tile_size))
+		return fail(dev, EINVAL,
+			    "data set: tile_size %u is not a PUMICE_TILE_SIZE_*, 0 to %u",
+			    d->tile_size, PUMICE_TILE_SIZE_COUNT - 1);
+	if (d->spill_outputs > MAX_OUTPUTS)
+		return fail(dev, EINVAL, "data set: spill_outputs %u is not 0 to %u",
+			    d->spill_outputs, MAX_OUTPUTS);
+	if (!d->local)
+		return fail(dev, EINVAL, "data set: local is NULL; set it to a free list");
+	if (d->local->vm != vm || (d->global && d->global->vm != vm))
+		return fail(dev, EINVAL,
+			    "data set: a free list belongs to another vm; create one in this vm");
 	return 0;
 }
 
@@ -70,7 +94,7 @@ int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	int err;
 
 	if (!dev->ops->hwrt_create)
-		return fail(dev, EOPNOTSUPP, "data set: the device does not support data sets");
+		return fail(dev, EOPNOTSUPP, "data set: this device does not render; open drm or inproc");
 	err = check_hwrt(vm, desc);
 	if (err)
 		return err;

@@ -45,20 +45,30 @@ static int check_target(struct pumice_stream *s, const struct pumice_render_desc
 	const struct pumice_target *t = &d->targets[index];
 	struct pumice_device *dev = stream_vm(s)->dev;
 	const struct pumice_surface *surface;
+	u32 layers;
 
-	if (!t->image || t->image->vm != stream_vm(s))
-		return fail(dev, EINVAL, "target %u: an image of the same vm is required", index);
+	if (!t->image)
+		return fail(dev, EINVAL, "target %u: image is NULL; set it", index);
+	if (t->image->vm != stream_vm(s))
+		return fail(dev, EINVAL,
+			    "target %u: the image belongs to another vm; create it in the stream's",
+			    index);
 	surface = &t->image->surface;
-	if (t->part.level >= surface->levels ||
-	    t->part.layer >= pumice_surface_level_size(surface, t->part.level).layers)
-		return fail(dev, EINVAL, "target %u: level %u, layer %u is out of range", index,
-			    t->part.level, t->part.layer);
+	if (t->part.level >= surface->levels)
+		return fail(dev, EINVAL, "target %u: level %u is not 0 to %u", index,
+			    t->part.level, surface->levels - 1);
+	layers = pumice_surface_level_size(surface, t->part.level).layers;
+	if (t->part.layer >= layers)
+		return fail(dev, EINVAL, "target %u: layer %u is not 0 to %u", index,
+			    t->part.layer, layers - 1);
 	if (t->samples && surface->width % t->samples)
-		return fail(dev, EINVAL, "target %u: %u samples of a width of %u", index,
-			    t->samples, surface->width);
+		return fail(dev, EINVAL,
+			    "target %u: the image's width %u is not a multiple of samples %u", index,
+			    surface->width, t->samples);
 	if (t->source + components(t) > d->pdm.outputs)
-		return fail(dev, EINVAL, "target %u: outputs from %u on, there are %u", index,
-			    t->source, d->pdm.outputs);
+		return fail(dev, EINVAL,
+			    "target %u: outputs %u to %u are stored, but pdm.outputs is %u", index,
+			    t->source, t->source + components(t) - 1, d->pdm.outputs);
 	return 0;
 }
 
@@ -68,9 +78,12 @@ static int check_render(struct pumice_stream *s, const struct pumice_render_desc
 	int err = 0;
 	u32 i;
 
-	if (d->target_count > PUMICE_MAX_TARGETS || !d->pdm.outputs || d->pdm.outputs > 32)
-		return fail(dev, EINVAL, "render: %u targets, %u outputs", d->target_count,
-			    d->pdm.outputs);
+	if (d->target_count > PUMICE_MAX_TARGETS)
+		return fail(dev, EINVAL, "render: target_count %u is not 0 to %u", d->target_count,
+			    PUMICE_MAX_TARGETS);
+	if (!d->pdm.outputs || d->pdm.outputs > PUMICE_USC_MAX_OUTPUTS)
+		return fail(dev, EINVAL, "render: pdm.outputs %u is not 1 to %u", d->pdm.outputs,
+			    PUMICE_USC_MAX_OUTPUTS);
 	for (i = 0; i < d->target_count && !err; i++)
 		err = check_target(s, d, i);
 	return err;

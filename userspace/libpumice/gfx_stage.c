@@ -23,7 +23,7 @@ struct builder {
 static int add(struct builder *b, const struct pumice_pds_insn *insn)
 {
 	if (b->insns == PUMICE_PDS_MAX_INSNS)
-		return fail(stream_vm(b->stream)->dev, EINVAL, "stage: more than %u inputs",
+		return fail(stream_vm(b->stream)->dev, EINVAL, "stage: more than %u inputs; combine uniforms that are adjacent",
 			    PUMICE_PDS_MAX_INSNS - 2);
 	pumice_pds_pack(&b->code[b->insns++ * PUMICE_PDS_WORDS], insn);
 	return 0;
@@ -132,6 +132,32 @@ static int add_source(struct builder *b, const struct pumice_input *in)
 	return add_attrs(b, &insn, 1);
 }
 
+static bool has_count(u32 kind)
+{
+	return kind == PUMICE_INPUT_UNIFORMS || kind == PUMICE_INPUT_ATTRIBUTE ||
+	       kind == PUMICE_INPUT_VARYING || kind == PUMICE_INPUT_PLANES;
+}
+
+/* Check the members that all kinds have; unused ones are 0. */
+static int check_fields(struct pumice_device *dev, const struct pumice_input *in, u32 index)
+{
+	const struct {
+		const char *name;
+		u32 value, max;
+	} fields[] = {
+		{ "stride", in->stride, UINT16_MAX }, { "divisor", in->divisor, UINT8_MAX },
+		{ "varying", in->varying, 65 }, { "mode", in->mode, 3 },
+		{ "format", in->format, 15 }, { "source", in->source, UINT8_MAX },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].value > fields[i].max)
+			return fail(dev, EINVAL, "stage: input %u: %s %u is not 0 to %u", index,
+				    fields[i].name, fields[i].value, fields[i].max);
+	return 0;
+}
+
 /* Check that the values fit the instructions' fields; the GPU validates their meaning. */
 static int check_input(struct builder *b, const struct pumice_input *in, u32 index)
 {
@@ -144,19 +170,26 @@ static int check_input(struct builder *b, const struct pumice_input *in, u32 ind
 		[PUMICE_INPUT_PLANES] = PUMICE_PRIM_COEFFS - 11,
 		[PUMICE_INPUT_PREFETCH] = PUMICE_USC_MAX_ATTRS - 3,
 	};
-	bool texture = in->kind == PUMICE_INPUT_TEXTURE || in->kind == PUMICE_INPUT_PREFETCH;
-	bool comps = in->kind == PUMICE_INPUT_ATTRIBUTE || in->kind == PUMICE_INPUT_VARYING ||
-		     in->kind == PUMICE_INPUT_PLANES;
+	struct pumice_device *dev = stream_vm(b->stream)->dev;
+	u32 max_count = 4;
 
-	if (in->kind > PUMICE_INPUT_PREFETCH || in->reg >= banks[in->kind] ||
-	    (texture && !in->texture) || (comps && (!in->count || in->count > 4)) ||
-	    (in->kind == PUMICE_INPUT_UNIFORMS &&
-	     (!in->count || !in->words || in->count > PUMICE_USC_MAX_SHARED - in->reg)) ||
-	    in->stride > UINT16_MAX || in->divisor > UINT8_MAX || in->varying > 65 ||
-	    in->mode > 3 || in->format > 15 || in->source > UINT8_MAX)
-		return fail(stream_vm(b->stream)->dev, EINVAL, "stage: input %u is out of range",
-			    index);
-	return 0;
+	if (in->kind > PUMICE_INPUT_PREFETCH)
+		return fail(dev, EINVAL, "stage: input %u: kind %u is not 0 to %u", index,
+			    (u32)in->kind, PUMICE_INPUT_PREFETCH);
+	if (in->reg >= banks[in->kind])
+		return fail(dev, EINVAL, "stage: input %u: reg %u is not 0 to %u", index, in->reg,
+			    banks[in->kind] - 1);
+	if ((in->kind == PUMICE_INPUT_TEXTURE || in->kind == PUMICE_INPUT_PREFETCH) &&
+	    !in->texture)
+		return fail(dev, EINVAL, "stage: input %u: texture is NULL; set it", index);
+	if (in->kind == PUMICE_INPUT_UNIFORMS && !in->words)
+		return fail(dev, EINVAL, "stage: input %u: words is NULL; set it", index);
+	if (in->kind == PUMICE_INPUT_UNIFORMS)
+		max_count = PUMICE_USC_MAX_SHARED - in->reg;
+	if (has_count(in->kind) && (!in->count || in->count > max_count))
+		return fail(dev, EINVAL, "stage: input %u: count %u is not 1 to %u", index,
+			    in->count, max_count);
+	return check_fields(dev, in, index);
 }
 
 static int add_input(struct builder *b, const struct pumice_input *in, u32 index)
@@ -227,8 +260,11 @@ int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_
 {
 	struct pumice_vm *vm = stream_vm(stream);
 
-	if (!desc->kernel || desc->kernel->vm != vm)
-		return fail(vm->dev, EINVAL, "stage: a program in the same vm is required");
+	if (!desc->kernel)
+		return fail(vm->dev, EINVAL, "stage: kernel is NULL; set it");
+	if (desc->kernel->vm != vm)
+		return fail(vm->dev, EINVAL,
+			    "stage: the kernel belongs to another vm; create it in the stream's");
 	return build(stream, &(struct code){ &desc->kernel->program->header,
 					     desc->kernel->code_va },
 		     desc->inputs, desc->input_count, words);

@@ -23,6 +23,7 @@
 #define MAX_SYNCS	256u	/* of one job */
 #define MAX_BINDS	4096u	/* of one pumice_vm_bind() */
 #define MAX_NULL_BYTES	(16ull << 30)	/* of one NULL mapping, as in the kernel driver */
+#define KEPT_RESULTS	64u	/* of the last jobs of a context, as in the kernel driver */
 #define MAX_PERFMONS	16u	/* of one device */
 
 /* Fill a growing structure of the header up to the size that the caller supports. */
@@ -223,11 +224,30 @@ int fail(struct pumice_device *dev, int err, const char *format, ...)
 int fail_text(char *text, size_t bytes, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/*
+ * Mistakes that only the backends detect: one text for each, in all of them.
+ * Return: a negative errno.
+ */
+int fail_context_stopped(struct pumice_device *dev, u32 job);
+int fail_vm_unusable(struct pumice_device *dev, const char *what);
+int fail_wait_unsignaled(struct pumice_device *dev, u32 wait);
+int fail_wait_timeout(struct pumice_device *dev, u64 timeout_ns);
+int fail_job_unsignaled(struct pumice_device *dev, u32 job, u32 sync);
+int fail_job_perfmon(struct pumice_device *dev, u32 job, u32 perfmon);
+int fail_bind_unsignaled(struct pumice_device *dev, u32 sync);
+int fail_perfmon_busy(struct pumice_device *dev);
+/* @err: ENOENT, EBUSY or ENODATA; @job: 0 for the last one */
+int fail_job_result(struct pumice_device *dev, int err, u64 job);
+
 /* Backends. @rest: the part of the name after ':', or NULL. Errors go to @error. */
 int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
 int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
 
 int attach_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes);
+
+/* Return whether a job before @index signals the point of @wait. */
+bool sync_signaled_before(const struct pumice_gfx_job *jobs, u32 index,
+			  const struct pumice_job_sync *wait);
 
 /* queue.c: submit jobs of one context, wait for the last, and return how they ended. */
 int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "pumice_names.h"
 
 static struct pumice_program_place place_at(const struct program_lines *lines, u32 index)
 {
@@ -27,14 +28,20 @@ static int check_place(const struct program_lines *lines, u32 index, const struc
 
 	if (pumice_program_place_unpack(words, &place) != PUMICE_UNPACK_OK)
 		return REFUSE(reason, "source lines: place %u: reserved bits are set", index);
-	if (place.file >= lines->head.files || !place.line)
-		return REFUSE(reason, "source lines: place %u: line %u of file %u of %u", index,
-			      place.line, (u32)place.file, lines->head.files);
-	if (place.parent > index || !place.parent != (place.use == PUMICE_PROGRAM_USE_NONE))
-		return REFUSE(reason, "source lines: place %u: parent %u", index, place.parent);
+	if (place.file >= lines->head.files)
+		return REFUSE(reason, "source lines: place %u: file %u is not below %u", index,
+			      (u32)place.file, lines->head.files);
+	if (!place.line)
+		return REFUSE(reason, "source lines: place %u: line is 0", index);
+	if (place.parent > index)
+		return REFUSE(reason, "source lines: place %u: parent %u is not an earlier place",
+			      index, place.parent);
+	if (!place.parent != (place.use == PUMICE_PROGRAM_USE_NONE))
+		return REFUSE(reason, "source lines: place %u: use %s with parent %u", index,
+			      pumice_program_use_str(place.use), place.parent);
 	if (place.nth && place.use != PUMICE_PROGRAM_USE_REPEAT)
-		return REFUSE(reason, "source lines: place %u: repetition %u of none", index,
-			      place.nth);
+		return REFUSE(reason, "source lines: place %u: repetition %u, but its use is %s",
+			      index, place.nth, pumice_program_use_str(place.use));
 	return 0;
 }
 
@@ -67,13 +74,19 @@ static int check_head(const struct pumice_program_lines *head, size_t count, u32
 	u64 words = PUMICE_PROGRAM_LINES_WORDS + (u64)insns +
 		    (u64)head->places * PUMICE_PROGRAM_PLACE_WORDS + head->name_bytes / 4;
 
-	if (head->places > PUMICE_PROGRAM_PLACES || head->files > PUMICE_PROGRAM_FILES ||
-	    head->name_bytes > PUMICE_PROGRAM_NAME_BYTES || head->name_bytes % 4)
-		return REFUSE(reason, "source lines: %u places, %u files, %u bytes of names",
-			      head->places, head->files, head->name_bytes);
+	if (head->places > PUMICE_PROGRAM_PLACES)
+		return REFUSE(reason, "source lines: %u places are more than %u", head->places,
+			      PUMICE_PROGRAM_PLACES);
+	if (head->files > PUMICE_PROGRAM_FILES)
+		return REFUSE(reason, "source lines: %u files are more than %u", head->files,
+			      PUMICE_PROGRAM_FILES);
+	if (head->name_bytes > PUMICE_PROGRAM_NAME_BYTES || head->name_bytes % 4)
+		return REFUSE(reason,
+			      "source lines: %u bytes of names are not a multiple of 4 up to %u",
+			      head->name_bytes, PUMICE_PROGRAM_NAME_BYTES);
 	if (words != count)
-		return REFUSE(reason, "source lines: %zu words, but their parts take %llu", count,
-			      (unsigned long long)words);
+		return REFUSE(reason, "source lines: %zu words, but the header describes %llu",
+			      count, (unsigned long long)words);
 	return 0;
 }
 
@@ -84,7 +97,8 @@ int lines_parse(struct program_lines *lines, const u32 *words, size_t count, u32
 	int err;
 
 	if (count < PUMICE_PROGRAM_LINES_WORDS)
-		return REFUSE(reason, "source lines: %zu words", count);
+		return REFUSE(reason, "source lines: %zu words are less than a header's %u", count,
+			      PUMICE_PROGRAM_LINES_WORDS);
 	if (pumice_program_lines_unpack(words, &lines->head) != PUMICE_UNPACK_OK)
 		return REFUSE(reason, "source lines: reserved bits are set");
 	err = check_head(&lines->head, count, insns, reason);
@@ -94,8 +108,8 @@ int lines_parse(struct program_lines *lines, const u32 *words, size_t count, u32
 	lines->place = lines->insn + insns;
 	for (i = 0; i < insns; i++)
 		if (lines->insn[i] > lines->head.places)
-			return REFUSE(reason, "source lines: instruction %u: place %u of %u", i,
-				      lines->insn[i], lines->head.places);
+			return REFUSE(reason, "source lines: instruction %u: place %u is more than %u",
+				      i, lines->insn[i], lines->head.places);
 	for (i = 0; i < lines->head.places; i++) {
 		err = check_place(lines, i, reason);
 		if (err)

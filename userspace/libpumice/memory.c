@@ -26,12 +26,13 @@ int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm 
 	int err;
 
 	if (!size)
-		return fail(dev, EINVAL, "bo: size is 0");
+		return fail(dev, EINVAL, "bo: size is 0; set it to 1 or more");
 	if (size > UINT64_MAX - PAGE_BYTES)
-		return fail(dev, ENOMEM, "bo: size %#llx is out of range",
-			    (unsigned long long)size);
+		return fail(dev, ENOMEM, "bo: size %#llx is more than %#llx",
+			    (unsigned long long)size, UINT64_MAX - PAGE_BYTES);
 	if (exclusive && exclusive->dev != dev)
-		return fail(dev, EINVAL, "bo: the exclusive vm belongs to another device");
+		return fail(dev, EINVAL, 
+			    "bo: the exclusive vm belongs to another device; create the bo in that one");
 	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
 	if (!err)
 		(*bo)->extent_bytes = size;
@@ -80,7 +81,8 @@ int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained)
 	int err;
 
 	if (advice > PUMICE_BO_DONTNEED)
-		return fail(bo->dev, EINVAL, "bo: unknown advice %u", advice);
+		return fail(bo->dev, EINVAL, 
+			    "bo: unknown advice %u; accepted: 0 (WILLNEED), 1 (DONTNEED)", advice);
 	err = bo->dev->ops->bo_madvise(bo, advice, &kept);
 	if (!err && retained)
 		*retained = kept;
@@ -93,7 +95,7 @@ int pumice_bo_set_label(struct pumice_bo *bo, const char *label)
 	int err;
 
 	if (bytes > PUMICE_LABEL_BYTES)
-		return fail(bo->dev, E2BIG, "label: %zu bytes are more than %u", bytes,
+		return fail(bo->dev, E2BIG, "label: %zu bytes are more than %u; shorten it", bytes,
 			    PUMICE_LABEL_BYTES);
 	err = bo->dev->ops->bo_set_label(bo, label);
 	if (err)
@@ -114,7 +116,8 @@ const char *pumice_bo_label(const struct pumice_bo *bo)
 int pumice_bo_set_extent(struct pumice_bo *bo, uint64_t offset, uint64_t bytes)
 {
 	if (offset > bo->size || bytes > bo->size - offset)
-		return fail(bo->dev, EINVAL, "bo: %#llx bytes from %#llx on of %#llx",
+		return fail(bo->dev, EINVAL, 
+			    "bo: extent of %#llx bytes at offset %#llx is not within the bo's %#llx bytes",
 			    (unsigned long long)bytes, (unsigned long long)offset,
 			    (unsigned long long)bo->size);
 	pthread_mutex_lock(&bo->lock);

@@ -30,7 +30,8 @@ int pumice_perf_counter_find(struct pumice_device *dev, const char *name, uint32
 		*counter = i;
 		return 0;
 	}
-	return fail(dev, ENOENT, "perf: unknown counter '%.40s'", name);
+	return fail(dev, ENOENT, "perf: unknown counter '%.40s'; pumice-run --list-perf lists them",
+		    name);
 }
 
 int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, uint32_t count,
@@ -39,13 +40,16 @@ int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, u
 	u32 i;
 
 	if (!count)
-		return fail(dev, EINVAL, "perfmon: no counters");
-	if (count > PUMICE_MAX_PERF_COUNTERS)
-		return fail(dev, E2BIG, "perfmon: %u counters are more than %u", count,
+		return fail(dev, EINVAL, "perfmon: count is 0; name 1 to %u counters",
 			    PUMICE_MAX_PERF_COUNTERS);
+	if (count > PUMICE_MAX_PERF_COUNTERS)
+		return fail(dev, E2BIG, "perfmon: %u counters are more than %u; use several monitors",
+			    count, PUMICE_MAX_PERF_COUNTERS);
 	for (i = 0; i < count; i++)
 		if (counters[i] >= dev->limits.perf_counters)
-			return fail(dev, EINVAL, "perfmon: unknown counter %u", counters[i]);
+			return fail(dev, EINVAL, 
+				    "perfmon: unknown counter %u: the last one is %u", counters[i],
+				    dev->limits.perf_counters - 1);
 	return dev->ops->perfmon_create(dev, counters, count, perfmon);
 }
 
@@ -63,6 +67,8 @@ uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon)
 int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values)
 {
 	if (flags & ~PUMICE_PERFMON_RESET)
-		return fail(perfmon->dev, EINVAL, "perfmon: unknown flags %#x", flags);
+		return fail(perfmon->dev, EINVAL, 
+			    "perfmon: unknown flags %#x; accepted: 0x1 (RESET)",
+			    flags & ~PUMICE_PERFMON_RESET);
 	return perfmon->dev->ops->perfmon_read(perfmon, flags, values);
 }

@@ -30,20 +30,23 @@ static int check_header(const u32 *words, size_t bytes, struct pumice_program_he
 		     (u64)h->relocs * 4;
 
 	if (words[0] != PUMICE_PROGRAM_HEADER__MAGIC__VALUE)
-		return REFUSE(reason, "not a program file");
+		return REFUSE(reason, "not a program file: the first word is %#x, not %#x", words[0],
+			      PUMICE_PROGRAM_HEADER__MAGIC__VALUE);
 	if (words[1] != PUMICE_PROGRAM_HEADER__VERSION__VALUE)
-		return REFUSE(reason, "version %u instead of %u", words[1],
+		return REFUSE(reason, "version %u is not %u: assemble it again", words[1],
 			      PUMICE_PROGRAM_HEADER__VERSION__VALUE);
 	if (unpack != PUMICE_UNPACK_OK)
 		return REFUSE(reason, "reserved bits of the header are set");
 	if (h->file_bytes != bytes)
 		return REFUSE(reason, "%zu bytes, but the header says %u", bytes, h->file_bytes);
 	if (!h->usc_insns || h->usc_insns > PUMICE_USC_MAX_INSNS)
-		return REFUSE(reason, "%u USC instructions", h->usc_insns);
+		return REFUSE(reason, "%u USC instructions are not 1 to %u", h->usc_insns,
+			      PUMICE_USC_MAX_INSNS);
 	if (!h->pds_insns || h->pds_insns > PUMICE_PDS_MAX_INSNS)
-		return REFUSE(reason, "%u PDS instructions", h->pds_insns);
+		return REFUSE(reason, "%u PDS instructions are not 1 to %u", h->pds_insns,
+			      PUMICE_PDS_MAX_INSNS);
 	if (h->lines ? expect > bytes : expect != bytes)
-		return REFUSE(reason, "%zu bytes, but its parts take %llu", bytes,
+		return REFUSE(reason, "%zu bytes, but the header describes %llu", bytes,
 			      (unsigned long long)expect);
 	return 0;
 }
@@ -53,20 +56,26 @@ static int check_resources(const struct pumice_program_header *h, const struct r
 	u64 instances = (u64)h->size_x * h->size_y * h->size_z;
 
 	if (h->shared > PUMICE_USC_MAX_SHARED)
-		return REFUSE(reason, "%u shared registers", (u32)h->shared);
+		return REFUSE(reason, "%u shared registers are more than %u", (u32)h->shared,
+			      PUMICE_USC_MAX_SHARED);
 	if (h->attrs > PUMICE_USC_MAX_ATTRS)
-		return REFUSE(reason, "%u attribute registers", (u32)h->attrs);
+		return REFUSE(reason, "%u attribute registers are more than %u", (u32)h->attrs,
+			      PUMICE_USC_MAX_ATTRS);
 	if (h->temps > PUMICE_USC_MAX_TEMPS)
-		return REFUSE(reason, "%u temporary registers", (u32)h->temps);
+		return REFUSE(reason, "%u temporary registers are more than %u", (u32)h->temps,
+			      PUMICE_USC_MAX_TEMPS);
 	if (h->vo > PUMICE_USC_MAX_VO)
-		return REFUSE(reason, "%u vertex output registers", (u32)h->vo);
+		return REFUSE(reason, "%u vertex output registers are more than %u", (u32)h->vo,
+			      PUMICE_USC_MAX_VO);
 	if (h->outputs > PUMICE_USC_MAX_OUTPUTS)
-		return REFUSE(reason, "%u pixel output registers", (u32)h->outputs);
+		return REFUSE(reason, "%u pixel output registers are more than %u", (u32)h->outputs,
+			      PUMICE_USC_MAX_OUTPUTS);
 	if (!instances || instances > PUMICE_GROUP_INSTANCES)
-		return REFUSE(reason, "work-group of %llu instances",
-			      (unsigned long long)instances);
+		return REFUSE(reason, "work-group of %llu instances is not 1 to %u",
+			      (unsigned long long)instances, PUMICE_GROUP_INSTANCES);
 	if (h->uniform_words > PUMICE_MAX_UNIFORM_WORDS)
-		return REFUSE(reason, "%u uniform words", h->uniform_words);
+		return REFUSE(reason, "%u uniform words are more than %u", h->uniform_words,
+			      PUMICE_MAX_UNIFORM_WORDS);
 	return 0;
 }
 
@@ -85,8 +94,8 @@ static int check_reloc(const struct pumice_program *p, u32 index, u32 word,
 	if (pumice_program_reloc_unpack(&word, r) != PUMICE_UNPACK_OK)
 		return REFUSE(reason, "relocation %u: unknown kind or reserved bits", index);
 	if (r->insn >= p->header.pds_insns)
-		return REFUSE(reason, "relocation %u: instruction %u of %u", index, (u32)r->insn,
-			      p->header.pds_insns);
+		return REFUSE(reason, "relocation %u: instruction %u is not below %u", index,
+			      (u32)r->insn, p->header.pds_insns);
 	if (r->kind == PUMICE_PDS_RELOC_UNIFORMS && !p->header.uniform_words)
 		return REFUSE(reason, "relocation %u: the program has no uniform block", index);
 	/* Only a legal instruction is unchanged after program_link() has repacked it. */
@@ -153,8 +162,8 @@ int pumice_program_parse(const void *data, size_t bytes, struct pumice_program *
 	int err;
 
 	if (bytes < HEADER_BYTES || bytes > MAX_FILE_BYTES || bytes % 4)
-		return REFUSE(&reason, "%zu bytes are too few or too many for a program file",
-			      bytes);
+		return REFUSE(&reason, "%zu bytes are not a multiple of 4 from %u to %u", bytes,
+			      HEADER_BYTES, MAX_FILE_BYTES);
 	words = malloc(bytes);
 	p = calloc(1, sizeof(*p));
 	if (!words || !p) {

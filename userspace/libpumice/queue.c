@@ -5,16 +5,28 @@
 
 #include "internal.h"
 
+static int check_priority(struct pumice_device *dev, enum pumice_priority priority)
+{
+	if ((u32)priority > PUMICE_PRIORITY_HIGH)
+		return fail(dev, EINVAL,
+			    "context: unknown priority %u; accepted: 0 (low), 1 (normal), 2 (high)",
+			    (u32)priority);
+	return 0;
+}
+
 int pumice_context_create_type(struct pumice_vm *vm, enum pumice_context_type type,
 			       enum pumice_priority priority, struct pumice_context **context)
 {
 	struct pumice_device *dev = vm->dev;
 	int err;
 
-	if ((u32)priority > PUMICE_PRIORITY_HIGH)
-		return fail(dev, EINVAL, "context: unknown priority %u", (u32)priority);
+	err = check_priority(dev, priority);
+	if (err)
+		return err;
 	if (type < PUMICE_CONTEXT_COMPUTE || type > PUMICE_CONTEXT_TRANSFER)
-		return fail(dev, EINVAL, "context: unknown type %u", (u32)type);
+		return fail(dev, EINVAL,
+			    "context: unknown type %u; accepted: 1 (compute), 2 (render), 3 (transfer)",
+			    (u32)type);
 	err = dev->ops->context_create(vm, type, priority, context);
 	if (!err)
 		(*context)->type = type;
@@ -40,10 +52,9 @@ int pumice_context_get_state(struct pumice_context *context, struct pumice_conte
 
 int pumice_context_set_priority(struct pumice_context *context, enum pumice_priority priority)
 {
-	if ((u32)priority > PUMICE_PRIORITY_HIGH)
-		return fail(context->dev, EINVAL, "context: unknown priority %u",
-			    (u32)priority);
-	return context->dev->ops->context_set_priority(context, priority);
+	int err = check_priority(context->dev, priority);
+
+	return err ? err : context->dev->ops->context_set_priority(context, priority);
 }
 
 int pumice_device_get_resets(struct pumice_device *dev, struct pumice_device_resets *resets,
@@ -81,7 +92,8 @@ int pumice_context_get_job_result(struct pumice_context *context, uint64_t job,
 int pumice_sync_create(struct pumice_device *dev, uint32_t flags, struct pumice_sync **sync)
 {
 	if (flags & ~PUMICE_SYNC_SIGNALED)
-		return fail(dev, EINVAL, "sync: unknown flags %#x", flags);
+		return fail(dev, EINVAL, "sync: unknown flags %#x; accepted: 0x1 (SIGNALED)",
+			    flags & ~PUMICE_SYNC_SIGNALED);
 	return dev->ops->sync_create(dev, flags, sync);
 }
 
@@ -116,12 +128,15 @@ int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t f
 		return -EINVAL;
 	dev = waits[0].sync->dev;
 	if (count > MAX_SYNCS)
-		return fail(dev, E2BIG, "wait: %u objects are more than %u", count, MAX_SYNCS);
+		return fail(dev, E2BIG, "wait: %u syncs are more than %u; wait for them in parts",
+			    count, MAX_SYNCS);
 	if (flags & ~(PUMICE_WAIT_ANY | PUMICE_WAIT_SUBMIT))
-		return fail(dev, EINVAL, "wait: unknown flags %#x", flags);
+		return fail(dev, EINVAL,
+			    "wait: unknown flags %#x; accepted: 0x1 (ANY), 0x2 (SUBMIT)",
+			    flags & ~(PUMICE_WAIT_ANY | PUMICE_WAIT_SUBMIT));
 	for (i = 1; i < count; i++)
 		if (waits[i].sync->dev != dev)
-			return fail(dev, EINVAL, "wait %u: the sync belongs to another device", i);
+			return fail(dev, EINVAL, "wait %u: the sync belongs to another device; create it in this one", i);
 	return dev->ops->sync_wait(dev, waits, count, flags, timeout_ns);
 }
 
@@ -129,19 +144,49 @@ static int check_job(struct pumice_device *dev, u32 index, const struct pumice_g
 {
 	u32 i;
 
-	if (!job->context || job->context->dev != dev)
-		return fail(dev, EINVAL, "job %u: a context of this device is required", index);
+	if (!job->context)
+		return fail(dev, EINVAL, "job %u: context is NULL; set it", index);
+	if (job->context->dev != dev)
+		return fail(dev, EINVAL,
+			    "job %u: the context belongs to another device; create it in this one",
+			    index);
 	if (job->stream % 4)
 		return fail(dev, EINVAL, "job %u: stream %#llx is not aligned to 4 bytes", index,
 			    (unsigned long long)job->stream);
 	if (job->sync_count > MAX_SYNCS)
-		return fail(dev, E2BIG, "job %u: %u syncs are more than %u", index,
+		return fail(dev, E2BIG,
+			    "job %u: %u syncs are more than %u; split them between jobs", index,
 			    job->sync_count, MAX_SYNCS);
-	for (i = 0; i < job->sync_count; i++)
-		if (!job->syncs[i].sync || job->syncs[i].sync->dev != dev)
-			return fail(dev, EINVAL, "job %u: sync %u belongs to another device", index,
-				    i);
+	for (i = 0; i < job->sync_count; i++) {
+		if (!job->syncs[i].sync)
+			return fail(dev, EINVAL, "job %u: sync %u is NULL; set it", index, i);
+		if (job->syncs[i].sync->dev != dev)
+			return fail(dev, EINVAL,
+				    "job %u: sync %u belongs to another device; create it in this one",
+				    index, i);
+	}
 	return 0;
+}
+
+static const char *name_of(const char * const names[], u32 count, u32 n)
+{
+	return n < count && names[n] ? names[n] : "unknown";
+}
+
+/* The type of a job does not fit its context. */
+static int fail_type(struct pumice_device *dev, u32 index, const struct pumice_gfx_job *job)
+{
+	static const char * const contexts[] = {
+		[PUMICE_CONTEXT_COMPUTE] = "compute", [PUMICE_CONTEXT_RENDER] = "render",
+		[PUMICE_CONTEXT_TRANSFER] = "transfer",
+	};
+	static const char * const jobs[] = { "default", "geometry", "fragment" };
+	const u32 type = job->context->type;
+
+	return fail(dev, EINVAL,
+		    "job %u: type %u (%s) is not a job of a %s context; accepted: %s", index,
+		    job->type, name_of(jobs, 3, job->type), name_of(contexts, 4, type),
+		    type == PUMICE_CONTEXT_RENDER ? "1 (geometry), 2 (fragment)" : "0 (default)");
 }
 
 /* A geometry job must be followed by its fragment job; no other job has a scene. */
@@ -152,27 +197,53 @@ static int check_kind(struct pumice_device *dev, const struct pumice_gfx_job *jo
 	bool render = job->context->type == PUMICE_CONTEXT_RENDER;
 
 	if (render != (job->type != PUMICE_JOB_DEFAULT) || job->type > PUMICE_JOB_FRAGMENT)
-		return fail(dev, EINVAL,
-			    "job %u: a context of type %u does not accept jobs of type %u", index,
-			    job->context->type, job->type);
+		return fail_type(dev, index, job);
 	if (!render)
-		return job->hwrt ? fail(dev, EINVAL, "job %u: a job of this type has no data set",
+		return job->hwrt ? fail(dev, EINVAL,
+					"job %u: only geometry and fragment jobs have a data set; set hwrt to NULL",
 					index) : 0;
-	if (!job->hwrt || job->hwrt->vm != job->context->vm || job->hwrt_data > 1)
+	if (!job->hwrt)
+		return fail(dev, EINVAL, "job %u: hwrt is NULL; set it to a data set", index);
+	if (job->hwrt->vm != job->context->vm)
 		return fail(dev, EINVAL,
-			    "job %u: a data set of the same vm and a scene of it are required",
-			    index);
+			    "job %u: the data set belongs to another vm than the context", index);
+	if (job->hwrt_data > 1)
+		return fail(dev, EINVAL, "job %u: hwrt_data %u is not 0 or 1", index,
+			    job->hwrt_data);
 	if (job->type == PUMICE_JOB_GEOMETRY &&
 	    (index + 1 == count || next->type != PUMICE_JOB_FRAGMENT ||
 	     next->context != job->context || next->hwrt != job->hwrt ||
 	     next->hwrt_data != job->hwrt_data))
-		return fail(dev, EINVAL, "job %u: no fragment job of the same scene follows",
+		return fail(dev, EINVAL, 
+			    "job %u: a geometry job is followed by the fragment job of its scene, in the same call",
 			    index);
-	if (job->type == PUMICE_JOB_FRAGMENT &&
-	    (!index || jobs[index - 1].type != PUMICE_JOB_GEOMETRY || job->stream % 16))
-		return fail(dev, EINVAL, "job %u: no geometry job before it, or not aligned to 16",
+	if (job->type != PUMICE_JOB_FRAGMENT)
+		return 0;
+	if (!index || jobs[index - 1].type != PUMICE_JOB_GEOMETRY)
+		return fail(dev, EINVAL,
+			    "job %u: a fragment job follows the geometry job of its scene, in the same call",
 			    index);
+	if (job->stream % 16)
+		return fail(dev, EINVAL, "job %u: stream %#llx is not aligned to 16 bytes", index,
+			    (unsigned long long)job->stream);
 	return 0;
+}
+
+bool sync_signaled_before(const struct pumice_gfx_job *jobs, u32 index,
+			  const struct pumice_job_sync *wait)
+{
+	u32 j, i;
+
+	for (j = 0; j < index; j++) {
+		for (i = 0; i < jobs[j].sync_count; i++) {
+			const struct pumice_job_sync *s = &jobs[j].syncs[i];
+
+			if (s->signal && s->sync == wait->sync &&
+			    !s->point == !wait->point && s->point >= wait->point)
+				return true;
+		}
+	}
+	return false;
 }
 
 int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jobs,
@@ -185,7 +256,8 @@ int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jo
 		failed = &unused;
 	*failed = 0;
 	if (count > MAX_JOBS)
-		return fail(dev, E2BIG, "submit: %u jobs are more than %u", count, MAX_JOBS);
+		return fail(dev, E2BIG, "submit: %u jobs are more than %u; submit them in parts",
+			    count, MAX_JOBS);
 	for (i = 0; i < count; i++) {
 		err = check_job(dev, i, &jobs[i]);
 		if (!err)

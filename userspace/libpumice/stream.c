@@ -89,7 +89,7 @@ uint64_t pumice_stream_va(const struct pumice_stream *s)
 
 static int full(struct pumice_stream *s, u64 bytes)
 {
-	return fail(s->vm->dev, ENOSPC, "stream: no room for %llu bytes, %llu are left",
+	return fail(s->vm->dev, ENOSPC, "stream: no room for %llu bytes, %llu are left; create a larger one",
 		    (unsigned long long)bytes, (unsigned long long)(s->data - s->commands));
 }
 
@@ -109,9 +109,12 @@ int pumice_stream_data(struct pumice_stream *s, uint64_t bytes, uint64_t align, 
 {
 	u64 at;
 
-	if (!bytes || !power_of_two(align) || align > PAGE_BYTES)
-		return fail(s->vm->dev, EINVAL, "stream: data of %llu bytes aligned to %llu",
-			    (unsigned long long)bytes, (unsigned long long)align);
+	if (!bytes)
+		return fail(s->vm->dev, EINVAL, "stream: bytes is 0; set it to 1 or more");
+	if (!power_of_two(align) || align > PAGE_BYTES)
+		return fail(s->vm->dev, EINVAL,
+			    "stream: align %llu is not a power of two from 1 to %llu",
+			    (unsigned long long)align, PAGE_BYTES);
 	if (bytes > s->data)
 		return full(s, bytes);
 	at = (s->data - bytes) & ~(align - 1);
@@ -186,9 +189,11 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 	const struct pumice_program_header *h = &d->kernel->program->header;
 
 	if (d->kernel->vm != s->vm)
-		return fail(s->vm->dev, EINVAL, "dispatch: the kernel belongs to another vm");
+		return fail(s->vm->dev, EINVAL, 
+			    "dispatch: the kernel belongs to another vm; create it in the stream's");
 	if (d->uniform_words != h->uniform_words || (d->uniform_words && !d->uniforms))
-		return fail(s->vm->dev, EINVAL, "dispatch: %u uniform words instead of %u",
+		return fail(s->vm->dev, EINVAL, 
+			    "dispatch: uniform_words is %u, but the kernel takes %u",
 			    d->uniforms ? d->uniform_words : 0, h->uniform_words);
 	return 0;
 }
@@ -238,8 +243,9 @@ int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align
 {
 	if (va % align || va >> PUMICE_MMU_VA_BITS)
 		return fail(s->vm->dev, EINVAL,
-			    "%s: address %#llx is out of range or not aligned to %llu", what,
-			    (unsigned long long)va, (unsigned long long)align);
+			    "%s: address %#llx is not below %#llx and a multiple of %llu", what,
+			    (unsigned long long)va, 1ull << PUMICE_MMU_VA_BITS,
+			    (unsigned long long)align);
 	return 0;
 }
 
@@ -287,7 +293,9 @@ int pumice_stream_flush(struct pumice_stream *s, uint32_t flags)
 	u32 words[PUMICE_CDM_FLUSH_WORDS];
 
 	if (flags & ~(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE))
-		return fail(s->vm->dev, EINVAL, "flush: unknown flags %#x", flags);
+		return fail(s->vm->dev, EINVAL, 
+			    "flush: unknown flags %#x; accepted: 0x1 (DATA), 0x2 (CODE)",
+			    flags & ~(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE));
 	pumice_cdm_flush_pack(words, &flush);
 	return pumice_stream_emit(s, words, PUMICE_CDM_FLUSH_WORDS);
 }

@@ -51,7 +51,7 @@ int pumice_trace_open(struct pumice_device *dev, uint32_t kinds, uint32_t entrie
 	int err;
 
 	if (!kinds)
-		return fail(dev, EINVAL, "trace: no kind of event is selected");
+		return fail(dev, EINVAL, "trace: kinds is 0; set bit n for enum pumice_event n");
 	if (!power_of_two(entries) || entries < 2 || entries > MAX_ENTRIES)
 		return fail(dev, EINVAL,
 			    "trace: %u events is not a power of two from 2 to %u", entries,

@@ -94,13 +94,18 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 {
 	struct pumice_device *dev = vm->dev;
 
-	if (!size || va % PAGE_BYTES || size % PAGE_BYTES)
-		return fail(dev, EINVAL,
-			    "bind %u: address %#llx or size %#llx is not a multiple of the page size",
-			    index, (unsigned long long)va, (unsigned long long)size);
+	if (va % PAGE_BYTES)
+		return fail(dev, EINVAL, "bind %u: address %#llx is not a multiple of a page, %#llx",
+			    index, (unsigned long long)va, PAGE_BYTES);
+	if (!size || size % PAGE_BYTES)
+		return fail(dev, EINVAL, "bind %u: size %#llx is not one or more pages of %#llx",
+			    index, (unsigned long long)size, PAGE_BYTES);
 	if (va < dev->info.va_start || va >= dev->info.va_end || size > dev->info.va_end - va)
-		return fail(dev, EINVAL, "bind %u: address %#llx, size %#llx is out of range",
-			    index, (unsigned long long)va, (unsigned long long)size);
+		return fail(dev, EINVAL,
+			    "bind %u: address %#llx, size %#llx is not within %#llx to %#llx", index,
+			    (unsigned long long)va, (unsigned long long)size,
+			    (unsigned long long)dev->info.va_start,
+			    (unsigned long long)dev->info.va_end - 1);
 	return 0;
 }
 
@@ -113,15 +118,17 @@ static int check_flags(struct pumice_device *dev, u32 index, const struct pumice
 	const u32 flags = op->flags, unknown = flags & ~BIND_FLAGS;
 
 	if (unknown)
-		return fail(dev, EINVAL, "bind %u: unknown flags %#x", index, unknown);
+		return fail(dev, EINVAL, 
+			    "bind %u: unknown flags %#x; accepted: 0x1 (READONLY), 0x2 (NOEXEC), 0x4 (UNMAP_ALL), 0x8 (NULL)",
+			    index, unknown);
 	if (flags & PUMICE_BIND_UNMAP_ALL && (op->bo || flags != PUMICE_BIND_UNMAP_ALL))
 		return fail(dev, EINVAL, "bind %u: UNMAP_ALL takes no bo and no other flag", index);
 	if (flags & PUMICE_BIND_NULL && op->bo)
 		return fail(dev, EINVAL, "bind %u: NULL takes no bo", index);
 	if (!op->bo && !(flags & PUMICE_BIND_NULL) &&
 	    flags & (PUMICE_BIND_READONLY | PUMICE_BIND_NOEXEC))
-		return fail(dev, EINVAL, "bind %u: flags %#x are not allowed for unmap", index,
-			    flags);
+		return fail(dev, EINVAL, "bind %u: flags %#x need a bo; unmapping takes no flags",
+			    index, flags);
 	return 0;
 }
 
@@ -131,17 +138,19 @@ static int check_memory(struct pumice_device *dev, u32 index, const struct pumic
 	const struct pumice_bo *bo = op->bo;
 
 	if (!bo && op->bo_offset)
-		return fail(dev, EINVAL, "bind %u: offset without a bo", index);
+		return fail(dev, EINVAL, "bind %u: bo_offset %#llx without a bo; set it to 0",
+			    index, (unsigned long long)op->bo_offset);
 	if (!bo)
 		return 0;
 	if (bo->dev != dev)
-		return fail(dev, EINVAL, "bind %u: the bo belongs to another device", index);
+		return fail(dev, EINVAL, 
+			    "bind %u: the bo belongs to another device; create it in this one", index);
 	if (op->bo_offset % PAGE_BYTES)
-		return fail(dev, EINVAL, "bind %u: offset %#llx is not page aligned", index,
-			    (unsigned long long)op->bo_offset);
+		return fail(dev, EINVAL, "bind %u: bo_offset %#llx is not a multiple of a page, %#llx",
+			    index, (unsigned long long)op->bo_offset, PAGE_BYTES);
 	if (op->bo_offset >= bo->size || op->size > bo->size - op->bo_offset)
 		return fail(dev, EINVAL,
-			    "bind %u: offset %#llx, size %#llx is outside of the bo of %#llx bytes",
+			    "bind %u: bo_offset %#llx, size %#llx is not within the bo's %#llx bytes",
 			    index, (unsigned long long)op->bo_offset,
 			    (unsigned long long)op->size, (unsigned long long)bo->size);
 	return 0;
@@ -163,7 +172,7 @@ static int check_bind(struct pumice_vm *vm, u32 index, const struct pumice_bind 
 		return err;
 	if (op->flags & PUMICE_BIND_NULL && op->size > MAX_NULL_BYTES)
 		return fail(dev, E2BIG,
-			    "bind %u: NULL of size %#llx is more than %llu GiB: split it", index,
+			    "bind %u: NULL of size %#llx is more than %llu GiB; split it", index,
 			    (unsigned long long)op->size, MAX_NULL_BYTES >> 30);
 	return check_range(vm, index, op->va, op->size);
 }
@@ -178,8 +187,8 @@ int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t
 		done = &unused;
 	*done = 0;
 	if (count > MAX_BINDS)
-		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u", count,
-			    MAX_BINDS);
+		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u; bind them in parts",
+			    count, MAX_BINDS);
 	for (good = 0; good < count && !bad; good++)
 		bad = check_bind(vm, good, &ops[good]);
 	if (bad)
@@ -196,14 +205,19 @@ int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, ui
 	u32 i;
 
 	if (count > MAX_BINDS)
-		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u", count,
-			    MAX_BINDS);
+		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u; bind them in parts",
+			    count, MAX_BINDS);
 	if (sync_count > MAX_SYNCS)
-		return fail(vm->dev, E2BIG, "bind: %u syncs are more than %u", sync_count,
-			    MAX_SYNCS);
-	for (i = 0; i < sync_count; i++)
-		if (!syncs[i].sync || syncs[i].sync->dev != vm->dev)
-			return fail(vm->dev, EINVAL, "bind: sync %u belongs to another device", i);
+		return fail(vm->dev, E2BIG, "bind: %u syncs are more than %u; split them between calls",
+			    sync_count, MAX_SYNCS);
+	for (i = 0; i < sync_count; i++) {
+		if (!syncs[i].sync)
+			return fail(vm->dev, EINVAL, "bind: sync %u is NULL; set it", i);
+		if (syncs[i].sync->dev != vm->dev)
+			return fail(vm->dev, EINVAL,
+				    "bind: sync %u belongs to another device; create it in this one",
+				    i);
+	}
 	for (i = 0; i < count && !err; i++)
 		err = check_bind(vm, i, &ops[i]);
 	if (!err)
@@ -244,8 +258,8 @@ static int va_alloc(struct pumice_vm *vm, u64 size, u64 align, bool placed, u64 
 		pthread_mutex_unlock(&vm->lock);
 	}
 	free(node);
-	return err ? fail(vm->dev, ENOMEM, "vm: no room for %#llx bytes", (unsigned long long)size)
-		   : 0;
+	return err ? fail(vm->dev, ENOMEM, "vm: no free addresses for %#llx bytes; remove something",
+			  (unsigned long long)size) : 0;
 }
 
 /* Unlink the node that starts at @va. Return: it, or NULL. */
@@ -274,9 +288,12 @@ static void va_free(struct pumice_vm *vm, struct va_node *node)
 
 int pumice_vm_va_alloc(struct pumice_vm *vm, uint64_t size, uint64_t align, uint64_t *va)
 {
-	if (!size || size > vm->dev->info.va_end || (align && !power_of_two(align)))
-		return fail(vm->dev, EINVAL, "vm: no room for size %#llx, alignment %#llx",
-			    (unsigned long long)size, (unsigned long long)align);
+	if (!size || size > vm->dev->info.va_end)
+		return fail(vm->dev, EINVAL, "vm: size %#llx is not 1 to %#llx bytes",
+			    (unsigned long long)size, (unsigned long long)vm->dev->info.va_end);
+	if (align && !power_of_two(align))
+		return fail(vm->dev, EINVAL, "vm: align %#llx is not 0 or a power of two",
+			    (unsigned long long)align);
 	size = round_up(size, PAGE_BYTES);
 	if (!align)
 		align = good_align(size);
@@ -315,7 +332,7 @@ int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
 	int err;
 
 	if (!node)
-		return fail(vm->dev, EINVAL, "vm: no memory was allocated at %#llx",
+		return fail(vm->dev, EINVAL, "vm: pumice_vm_place() did not return address %#llx",
 			    (unsigned long long)va);
 	op.size = node->size;
 	err = pumice_vm_bind(vm, &op, 1, NULL);

@@ -323,7 +323,7 @@ static void a_canvas_that_cannot_be_leaves_nothing(void **state)
 	(void)state;
 	pumice_canvas_desc_init(&desc, 64, 64);
 	desc.samples = 3;
-	assert_refused(pumice_canvas_create(vm, &desc, &canvas), "3 samples");
+	assert_refused(pumice_canvas_create(vm, &desc, &canvas), "samples 3 is not 1, 2 or 4");
 	pumice_canvas_desc_init(&desc, 0, 64);
 	assert_refused(pumice_canvas_create(vm, &desc, &canvas), "image");
 }

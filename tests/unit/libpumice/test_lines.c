@@ -94,25 +94,25 @@ static void each_damage_is_refused_with_its_reason(void **state)
 		u32 word, value;
 		const char *reason;
 	} cases[] = {
-		{ SECTION, 3, "words, but their parts take" },
+		{ SECTION, 3, "words, but the header describes" },
 		{ SECTION, 0x40001, "262145 places" },
 		{ SECTION, 0xffffffff, "4294967295 places" },
 		{ SECTION + 1, 257, "257 files" },
-		{ SECTION + 1, 1, "line 7 of file 1 of 1" },
+		{ SECTION + 1, 1, "file 1 is not below 1" },
 		{ SECTION + 1, 3, "file 2 has no name" },
-		{ SECTION + 2, 4, "words, but their parts take" },
+		{ SECTION + 2, 4, "words, but the header describes" },
 		{ SECTION + 2, 7, "7 bytes of names" },
 		{ SECTION + 2, 0x10004, "65540 bytes of names" },
 		{ SECTION + 3, 1, "reserved bits" },
-		{ INSNS, 3, "instruction 0: place 3 of 2" },
-		{ INSNS + 3, 0xffffffff, "instruction 3: place 4294967295 of 2" },
-		{ PLACES, 2, "place 0: line 3 of file 2 of 2" },
+		{ INSNS, 3, "instruction 0: place 3 is more than 2" },
+		{ INSNS + 3, 0xffffffff, "instruction 3: place 4294967295 is more than 2" },
+		{ PLACES, 2, "place 0: file 2 is not below 2" },
 		{ PLACES, 1u << 31, "place 0: reserved bits" },
-		{ PLACES, 1u << 16, "place 0: parent 0" },	/* included, by no line */
-		{ PLACES + 1, 0, "place 0: line 0" },
+		{ PLACES, 1u << 16, "place 0: use include with parent 0" },	/* included, by no line */
+		{ PLACES + 1, 0, "place 0: line is 0" },
 		{ PLACES + 2, 1, "place 0: parent 1" },		/* its own, and without a use */
-		{ PLACES + 3, 1, "place 0: repetition 1 of none" },
-		{ PLACES + 4 + 2, 0, "place 1: parent 0" },
+		{ PLACES + 3, 1, "place 0: repetition 1, but its use is none" },
+		{ PLACES + 4 + 2, 0, "with parent 0" },
 		{ PLACES + 4 + 2, 2, "place 1: parent 2" },	/* itself: an endless chain */
 		{ PLACES + 4 + 2, 3, "place 1: parent 3" },
 		{ NAMES, 0x63620000, "file 0 has no name" },

@@ -78,14 +78,14 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		const char *reason;
 	} cases[] = {
 		{ 0, 1, 0, "not a program file" },
-		{ 1, 2, 1, "version 2 instead of 1" },
+		{ 1, 2, 1, "version 2 is not 1" },
 		{ 2, 4096, 0, "the header says" },
 		{ 4, 0, 1, "0 USC instructions" },
 		{ 4, 0x80000000, 0, "USC instructions" },
-		{ 4, 2, 0, "parts take" },
+		{ 4, 2, 0, "the header describes" },
 		{ 5, 0, 3, "0 PDS instructions" },
 		{ 5, 0x101, 3, "257 PDS instructions" },
-		{ 6, 0x40000000, 0, "parts take" },
+		{ 6, 0x40000000, 0, "the header describes" },
 		{ 7, 0x1000, 0, "4100 shared registers" },
 		{ 7, 0xff << 13, 0, "255 attribute registers" },
 		{ 7, 0xff << 21, 0, "255 temporary registers" },
@@ -101,7 +101,7 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 11, 1 << 15, 0, "source lines: 0 words" },
 		{ 11, 1 << 16, 0, "reserved bits" },
 		/* relocations: words 28 (uniforms, instruction 0) and 29 (code, instruction 1) */
-		{ 28, 3, 0, "instruction 3 of 3" },
+		{ 28, 3, 0, "instruction 3 is not below 3" },
 		{ 28, 1, 0, "instruction 1 has no such address" },
 		{ 28, 0, 0xff0000, "unknown kind" },
 		{ 28, 0x40000, 0, "unknown kind" },

@@ -137,14 +137,16 @@ static void refusals(struct path *p)
 		{ { .bo = p->out, .va = AT, .size = PAGE, .flags = PUMICE_BIND_NULL },
 		  "bind 0: NULL takes no bo" },
 		{ { .bo_offset = PAGE, .va = AT, .size = PAGE, .flags = PUMICE_BIND_NULL },
-		  "bind 0: offset without a bo" },
+		  "bind 0: bo_offset 0x1000 without a bo; set it to 0" },
 		{ { .va = AT, .size = PAGE, .flags = PUMICE_BIND_READONLY },
-		  "bind 0: flags 0x1 are not allowed for unmap" },
-		{ { .va = AT, .size = PAGE, .flags = 1u << 4 }, "bind 0: unknown flags 0x10" },
+		  "bind 0: flags 0x1 need a bo; unmapping takes no flags" },
+		{ { .va = AT, .size = PAGE, .flags = 1u << 4 },
+		  "bind 0: unknown flags 0x10; accepted: 0x1 (READONLY), 0x2 (NOEXEC), "
+		  "0x4 (UNMAP_ALL), 0x8 (NULL)" },
 		{ { .bo = p->out, .bo_offset = 12, .va = AT, .size = PAGE },
-		  "bind 0: offset 0xc is not page aligned" },
+		  "bind 0: bo_offset 0xc is not a multiple of a page, 0x1000" },
 		{ { .bo = p->out, .bo_offset = p->out_bytes, .va = AT, .size = PAGE },
-		  "bind 0: offset 0x100000, size 0x1000 is outside of the bo of 0x100000 bytes" },
+		  "bind 0: bo_offset 0x100000, size 0x1000 is not within the bo's 0x100000 bytes" },
 	};
 	uint32_t i;
 
@@ -154,7 +156,7 @@ static void refusals(struct path *p)
 	}
 	assert_int_equal(bind(p, AT, (16ull << 30) + PAGE, NULL, PUMICE_BIND_NULL), -E2BIG);
 	assert_string_equal(pumice_device_error(p->dev),
-			    "bind 0: NULL of size 0x400001000 is more than 16 GiB: split it");
+			    "bind 0: NULL of size 0x400001000 is more than 16 GiB; split it");
 	path_assert_works(p, p->context);
 }
 

@@ -148,7 +148,7 @@ static int attached_trace_open(struct pumice_device *dev, u32 entries, struct pu
 	t->base.dev = dev;
 	err = request(dev, ATTACH_TRACE_OPEN, entries, NULL, 0);
 	if (err == -EBUSY)
-		fail(dev, EBUSY, "process %u is being traced already", attached(dev)->process.pid);
+		fail(dev, EBUSY, "trace: process %u has another trace; close it", attached(dev)->process.pid);
 	if (err)
 		free(t);
 	else
@@ -205,7 +205,7 @@ static void attached_close(struct pumice_device *dev)
 static int refuse(struct pumice_device *dev)
 {
 	return fail(dev, EOPNOTSUPP,
-		    "this device belongs to process %u and can only be observed",
+		    "this device belongs to process %u and can only be observed; open drm or inproc",
 		    attached(dev)->process.pid);
 }
 
@@ -383,8 +383,8 @@ int attach_open(const char *rest, struct pumice_device **dev, char *error, size_
 
 	if (!parse(rest, &pid, &number))
 		return fail_text(error, error_bytes, EINVAL,
-				 "pid: expects pid:PID or pid:PID/N, N from 0 to %u",
-				 ATTACH_DEVICES - 1);
+				 "unknown process '%.60s'; accepted: pid:PID or pid:PID/N, N from 0 to %u",
+				 rest ? rest : "", ATTACH_DEVICES - 1);
 	err = attach_path(pid, number, &address, &owner);
 	if (err)
 		return fail_text(error, error_bytes, -err,

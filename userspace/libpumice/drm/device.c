@@ -19,7 +19,7 @@ int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const 
 	if (!drmIoctl(drm_device(dev)->fd, request, arg))
 		return 0;
 	err = errno;
-	return fail(dev, err, "%s: %s", what, strerror(err));
+	return fail(dev, err, "%s: %s", what, err == ENOMEM ? "out of memory" : strerror(err));
 }
 
 int drm_create(struct pumice_device *dev, unsigned long request, void *arg, const char *what)
@@ -27,8 +27,8 @@ int drm_create(struct pumice_device *dev, unsigned long request, void *arg, cons
 	int err = drm_call(dev, request, arg, what);
 
 	if (err == -ENOSPC)
-		return fail(dev, ENOSPC, "%s: a limit of this file or user is reached, see dmesg",
-			    what);
+		return fail(dev, ENOSPC, "%s: a limit of this file or user is reached (see dmesg); "
+			    "destroy one", what);
 	return err;
 }
 
@@ -57,7 +57,7 @@ static int drm_timestamp(struct pumice_device *dev, u64 *gpu_ticks, u64 *cpu_ns)
 static int drm_fw_counters(struct pumice_device *dev, struct pumice_fw_counters *counters)
 {
 	(void)counters;
-	return fail(dev, EOPNOTSUPP, "firmware counters: the kernel shows them in debugfs only");
+	return fail(dev, EOPNOTSUPP, "firmware counters: the kernel does not return them; see gpu_trace and fw in debugfs");
 }
 
 static int drm_stats(struct pumice_device *dev, struct pumice_device_stats *stats)
@@ -198,7 +198,8 @@ static int check_version(struct pumice_device *dev)
 	int major, minor;
 
 	if (!version)
-		return fail(dev, ENODEV, "the version of the driver's interface cannot be read");
+		return fail(dev, ENODEV, "the version of the driver's interface cannot be read; "
+			    "update the kernel module");
 	major = version->version_major;
 	minor = version->version_minor;
 	drmFreeVersion(version);
@@ -249,6 +250,20 @@ static int describe(struct pumice_device *dev)
 	return 0;
 }
 
+static int fail_no_node(const char *path, int err, char *error, size_t error_bytes)
+{
+	if (!path)
+		return fail_text(error, error_bytes, -err,
+				 "no render node of the driver " DRIVER_NAME ": %s; load it "
+				 "(modprobe " DRIVER_NAME "), or use the device inproc",
+				 strerror(-err));
+	if (err == -ENODEV)
+		return fail_text(error, error_bytes, -err,
+				 "%.100s: not a node of the driver " DRIVER_NAME, path);
+	return fail_text(error, error_bytes, -err, "%.100s: %s%s", path, strerror(-err),
+			 err == -EACCES ? "; add the user to the group of the node" : "");
+}
+
 int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes)
 {
 	int fd = rest ? open_node(rest) : open_first();
@@ -256,15 +271,14 @@ int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t e
 	int err;
 
 	if (fd < 0)
-		return fail_text(error, error_bytes, -fd, "%.100s: %s",
-				 rest ? rest : "no render node of the driver " DRIVER_NAME,
-				 strerror(-fd));
+		return fail_no_node(rest, fd, error, error_bytes);
 	d = calloc(1, sizeof(*d));
 	err = d ? device_init(&d->base, &drm_ops) : -ENOMEM;
 	if (err) {
 		free(d);
 		close(fd);
-		return fail_text(error, error_bytes, -err, "device: %s", strerror(-err));
+		return fail_text(error, error_bytes, -err, "device: %s",
+				 err == -ENOMEM ? "out of memory" : strerror(-err));
 	}
 	d->fd = fd;
 	err = check_version(&d->base);

@@ -107,6 +107,8 @@ int drm_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u
 void drm_hwrt_destroy(struct pumice_hwrt *hwrt);
 
 /* sync.c */
+/* Return whether a job or bind signals the sync at its point, or has. */
+bool drm_sync_is_submitted(const struct pumice_job_sync *s);
 int drm_sync_create(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);
 void drm_sync_destroy(struct pumice_sync *sync);
 int drm_sync_signal(struct pumice_sync *sync, u64 point);

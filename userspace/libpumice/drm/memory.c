@@ -165,7 +165,7 @@ int drm_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, 
 	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_BIND, &b, "bind");
 	*done = err ? b.failed_op : count;
 	free(packed);
-	return err;
+	return err == -EIO ? fail_vm_unusable(vm->dev, "bind") : err;
 }
 
 int drm_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,
@@ -180,15 +180,21 @@ int drm_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 c
 		.syncs = { sizeof(packed_syncs[0]), sync_count, (uintptr_t)packed_syncs },
 	};
 	int err;
+	u32 i;
 
 	if (!packed)
 		return fail(vm->dev, ENOMEM, "bind: out of memory");
 	drm_pack_syncs(syncs, sync_count, packed_syncs);
 	err = drm_call(vm->dev, DRM_IOCTL_PUMICE_VM_BIND, &b, "bind");
 	free(packed);
+	for (i = 0; err == -EINVAL && i < sync_count; i++)
+		if (!syncs[i].signal && !drm_sync_is_submitted(&syncs[i]))
+			return fail_bind_unsignaled(vm->dev, i);
+	if (err == -EIO)
+		return fail_vm_unusable(vm->dev, "bind");
 	if (err == -ENOSPC)
 		return fail(vm->dev, ENOSPC,
-			    "bind: %u asynchronous calls of a VM may be queued, for %u translation tables: "
+			    "bind: %u asynchronous calls of a VM may be queued, for %u translation tables; "
 			    "wait for one", DRM_PUMICE_MAX_QUEUED_BINDS,
 			    DRM_PUMICE_MAX_QUEUED_TABLES);
 	return err;

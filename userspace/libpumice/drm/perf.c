@@ -73,6 +73,7 @@ int drm_perfmon_read(struct pumice_perfmon *pm, u32 flags, u64 *values)
 		.flags = flags & PUMICE_PERFMON_RESET ? DRM_PUMICE_PERFMON_RESET : 0,
 		.values = (uintptr_t)values,
 	};
+	int err = drm_call(pm->dev, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &g, "perfmon");
 
-	return drm_call(pm->dev, DRM_IOCTL_PUMICE_PERFMON_GET_VALUES, &g, "perfmon");
+	return err == -EBUSY ? fail_perfmon_busy(pm->dev) : err;
 }

@@ -14,6 +14,12 @@ static const u32 priorities[] = {
 	[PUMICE_PRIORITY_HIGH] = DRM_PUMICE_PRIORITY_HIGH,
 };
 
+static int fail_privilege(struct pumice_device *dev)
+{
+	return fail(dev, EACCES,
+		    "context: priority 2 (high) needs CAP_SYS_NICE; use 0 (low) or 1 (normal)");
+}
+
 int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 		       enum pumice_priority priority, struct pumice_context **out)
 {
@@ -28,6 +34,8 @@ int drm_context_create(struct pumice_vm *vm, enum pumice_context_type type,
 	if (!context)
 		return fail(vm->dev, ENOMEM, "context: out of memory");
 	err = drm_create(vm->dev, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &c, "context");
+	if (err == -EACCES)
+		err = fail_privilege(vm->dev);
 	if (err) {
 		free(context);
 		return err;
@@ -76,9 +84,10 @@ int drm_context_set_priority(struct pumice_context *context, enum pumice_priorit
 	struct drm_pumice_context_set_priority p = {
 		.id = ((struct drm_context *)context)->id, .priority = priorities[priority],
 	};
+	int err = drm_call(context->dev, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &p,
+			   "context priority");
 
-	return drm_call(context->dev, DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY, &p,
-			"context priority");
+	return err == -EACCES ? fail_privilege(context->dev) : err;
 }
 
 int drm_resets(struct pumice_device *dev, struct pumice_device_resets *resets)
@@ -99,14 +108,14 @@ int drm_resets(struct pumice_device *dev, struct pumice_device_resets *resets)
 
 int drm_context_kill(struct pumice_context *context)
 {
-	return fail(context->dev, EOPNOTSUPP, "context kill: the kernel decides on that");
+	return fail(context->dev, EOPNOTSUPP, "context kill: only an in-process device can; the kernel stops contexts that fault or time out");
 }
 
 int drm_context_dump(struct pumice_context *context, const char *path)
 {
 	(void)path;
 	return fail(context->dev, EOPNOTSUPP,
-		    "dump: the kernel leaves it in /sys/class/devcoredump");
+		    "dump: only an in-process device can; the kernel stores one in /sys/class/devcoredump");
 }
 
 static void add_fault_place(const struct drm_pumice_job_get_result *r,
@@ -131,6 +140,8 @@ int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_re
 	int err = drm_call(context->dev, DRM_IOCTL_PUMICE_JOB_GET_RESULT, &r, "job result");
 	u32 i;
 
+	if (err == -ENOENT || err == -EBUSY || err == -ENODATA)
+		return fail_job_result(context->dev, -err, job);
 	if (err)
 		return err;
 	*result = (struct pumice_job_result){
@@ -183,6 +194,47 @@ void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_p
 	}
 }
 
+/* Return the index of a sync that the job waits for and nothing signals, or that count. */
+static u32 unsignaled_sync(const struct pumice_gfx_job *jobs, u32 index)
+{
+	const struct pumice_gfx_job *job = &jobs[index];
+	u32 i;
+
+	for (i = 0; i < job->sync_count; i++)
+		if (!job->syncs[i].signal && !drm_sync_is_submitted(&job->syncs[i]) &&
+		    !sync_signaled_before(jobs, index, &job->syncs[i]))
+			break;
+	return i;
+}
+
+/* Replace the text of an error of SUBMIT by its reason, where that can be determined. */
+static int explain(struct pumice_device *dev, int err, const struct pumice_gfx_job *jobs,
+		   u32 index)
+{
+	const struct pumice_gfx_job *job = &jobs[index];
+	struct pumice_context_state state;
+	u32 flags, sync;
+
+	switch (err) {
+	case -ENOSPC:
+		return fail(dev, ENOSPC, "job %u: a context has at most %u queued jobs; wait for one",
+			    index, DRM_PUMICE_MAX_QUEUED_JOBS);
+	case -EIO:
+		if (!drm_vm_get_state(job->context->vm, &flags) && flags & PUMICE_VM_UNUSABLE)
+			return fail_vm_unusable(dev, "submit");
+		if (!drm_context_get_state(job->context, &state) && state.flags)
+			return fail_context_stopped(dev, index);
+		return fail(dev, EIO, "submit: %s", strerror(EIO));
+	case -ENOENT:
+		return job->perfmon ? fail_job_perfmon(dev, index, job->perfmon) : err;
+	case -EINVAL:
+		sync = unsignaled_sync(jobs, index);
+		return sync < job->sync_count ? fail_job_unsignaled(dev, index, sync) : err;
+	default:
+		return err;
+	}
+}
+
 int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 	       u32 *failed)
 {
@@ -213,11 +265,9 @@ int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32
 		};
 	}
 	err = drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, &submit, "submit");
-	if (err == -ENOSPC)
-		fail(dev, ENOSPC, "submit: %u jobs of a context may be queued: wait for one",
-		     DRM_PUMICE_MAX_QUEUED_JOBS);
-	if (err && submit.failed_job < count)
-		*failed = submit.failed_job;
 	free(syncs);
-	return err;
+	if (!err || submit.failed_job >= count)
+		return err;
+	*failed = submit.failed_job;
+	return explain(dev, err, jobs, submit.failed_job);
 }

@@ -17,7 +17,8 @@ static int result(struct pumice_device *dev, int ret, const char *what)
 {
 	int err = ret == -1 ? errno : -ret;
 
-	return ret ? fail(dev, err, "%s: %s", what, strerror(err)) : 0;
+	return ret ? fail(dev, err, "%s: %s", what, err == ENOMEM ? "out of memory" : strerror(err))
+		   : 0;
 }
 
 int drm_sync_create(struct pumice_device *dev, u32 flags, struct pumice_sync **out)
@@ -83,22 +84,43 @@ static s64 deadline(u64 timeout_ns)
 	return timeout_ns > (u64)INT64_MAX - now ? INT64_MAX : (s64)(now + timeout_ns);
 }
 
+/* Return whether a job or bind signals the point, or has. The kernel refuses to wait if not. */
+static bool is_submitted(struct pumice_device *dev, u32 handle, u64 point)
+{
+	uint64_t at = point;
+	int ret = drmSyncobjTimelineWait(drm_device(dev)->fd, &handle, &at, 1, 0, 0, NULL);
+
+	return !(ret == -EINVAL || (ret == -1 && errno == EINVAL));
+}
+
+bool drm_sync_is_submitted(const struct pumice_job_sync *s)
+{
+	return is_submitted(s->sync->dev, ((struct drm_sync *)s->sync)->handle, s->point);
+}
+
 int drm_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
 		  u32 flags, u64 timeout_ns)
 {
 	u32 handles[MAX_SYNCS];
 	uint64_t points[MAX_SYNCS];
+	int err;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
 		handles[i] = ((struct drm_sync *)waits[i].sync)->handle;
 		points[i] = waits[i].point;
 	}
-	return result(dev, drmSyncobjTimelineWait(drm_device(dev)->fd, handles, points, count,
-						  deadline(timeout_ns),
-						  (flags & PUMICE_WAIT_ANY ? 0 :
-						   DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL) |
-						  (flags & PUMICE_WAIT_SUBMIT ?
-						   DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT : 0),
-						  NULL), "wait");
+	err = result(dev, drmSyncobjTimelineWait(drm_device(dev)->fd, handles, points, count,
+						 deadline(timeout_ns),
+						 (flags & PUMICE_WAIT_ANY ? 0 :
+						  DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL) |
+						 (flags & PUMICE_WAIT_SUBMIT ?
+						  DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT : 0),
+						 NULL), "wait");
+	if (err == -ETIME)
+		return fail_wait_timeout(dev, timeout_ns);
+	for (i = 0; err == -EINVAL && i < count; i++)
+		if (!is_submitted(dev, handles[i], points[i]))
+			return fail_wait_unsignaled(dev, i);
+	return err;
 }

@@ -79,7 +79,7 @@ static int refill(struct drm_trace *t)
 	if (got < 0 && errno != EAGAIN)
 		return fail(t->base.dev, errno, "trace: %s", strerror(errno));
 	if (got > 0 && (size_t)got % RECORD_BYTES)
-		return fail(t->base.dev, EIO, "trace: the kernel gave half a record");
+		return fail(t->base.dev, EIO, "trace: the kernel returned an incomplete record");
 	return 0;
 }
 

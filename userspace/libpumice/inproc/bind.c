@@ -91,8 +91,7 @@ static int collect_waits(struct inproc_device *d, struct pending_bind *p,
 		if (syncs[i].signal)
 			continue;
 		if (!sync_is_submitted((struct inproc_sync *)syncs[i].sync, syncs[i].point))
-			return fail(&d->base, EINVAL, "bind: no job or bind signals sync %u",
-				    i);
+			return fail_bind_unsignaled(&d->base, i);
 	}
 	for (i = 0; i < count; i++)
 		if (!syncs[i].signal)
@@ -137,7 +136,7 @@ static int queue(struct inproc_device *d, struct inproc_vm *vm, struct pending_b
 	int err = d->lost ? fw_lost(d) : make_binder(d, vm);
 
 	if (!err && vm->unusable)
-		err = fail(&d->base, EIO, "bind: the vm is unusable");
+		err = fail_vm_unusable(&d->base, "bind");
 	if (!err)
 		err = collect_waits(d, p, syncs, count);
 	if (err)

@@ -72,10 +72,10 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 	int err = fw_area_create(d, sizeof(*c->shared), &c->area);
 
 	if (err)
-		return fail(&d->base, ENOMEM, "context: cannot allocate GPU memory");
+		return fail(&d->base, ENOMEM, "context: " OUT_OF_GPU_MEMORY);
 	if (!alloc_object(d, c)) {
 		fw_area_destroy(d, &c->area);
-		return fail(&d->base, ENOSPC, "the firmware supports no more contexts");
+		return fail(&d->base, ENOSPC, TOO_MANY_CONTEXTS);
 	}
 	fill_shared(c, vm->space.tables.catalogue, dm, priority);
 	kick.context = AREA_ADDR(c, context);
@@ -483,15 +483,11 @@ int inproc_job_result(struct pumice_context *base, u64 job, struct pumice_job_re
 	if (!job)
 		job = c->last;
 	if (job > c->numbered)
-		err = fail(base->dev, ENOENT, "job %llu was not submitted",
-			   (unsigned long long)job);
+		err = fail_job_result(base->dev, ENOENT, job);
 	else if (is_pending(c, job))
-		err = fail(base->dev, EBUSY, "job %llu has not completed", (unsigned long long)job);
-	else if (!job)
-		err = fail(base->dev, ENODATA, "no job has completed");
-	else if (c->kept[job % KEPT_RESULTS].job != job)
-		err = fail(base->dev, ENODATA, "the result of job %llu is no longer stored",
-			   (unsigned long long)job);
+		err = fail_job_result(base->dev, EBUSY, job);
+	else if (!job || c->kept[job % KEPT_RESULTS].job != job)
+		err = fail_job_result(base->dev, ENODATA, job);
 	else
 		*result = c->kept[job % KEPT_RESULTS];
 	pthread_mutex_unlock(&d->lock);

@@ -71,7 +71,7 @@ static int inproc_fw_counters(struct pumice_device *dev, struct pumice_fw_counte
 
 static int inproc_drm_fd(struct pumice_device *dev)
 {
-	return fail(dev, EOPNOTSUPP, "the device is in this process and has no file");
+	return fail(dev, EOPNOTSUPP, "drm_fd: an in-process device has no file; open drm");
 }
 
 static void inproc_close(struct pumice_device *dev)
@@ -145,6 +145,7 @@ struct options {
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
 	u32 attach;				/* 1: other processes can observe it */
+	const char *text;			/* all of them, for messages */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
 
@@ -216,23 +217,25 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 		end = text + strcspn(text, ",");
 		if (!parse_option(text, end, o))
 			return fail_text(error, error_bytes, EINVAL,
-					 "inproc: invalid option '%.*s': key=number,… of "
+					 "inproc: invalid option '%.*s'; accepted: key=number,… of "
 					 OPTION_KEYS, (int)(end - text < 60 ? end - text : 60),
 					 text);
 		text = *end ? end + 1 : end;
 	}
 	if (!o->ram_mib || o->ram_mib > MAX_RAM_MIB)
-		return fail_text(error, error_bytes, EINVAL, "inproc: ram must be 1 to %u MiB",
-				 MAX_RAM_MIB);
+		return fail_text(error, error_bytes, EINVAL, "inproc: ram=%u is not 1 to %u MiB",
+				 o->ram_mib, MAX_RAM_MIB);
 	if (o->slot_registers != DEFAULT_REGISTERS && o->slot_registers > PUMICE_USC_OWN_REGS)
 		return fail_text(error, error_bytes, EINVAL,
-				 "inproc: slot-registers must be 0 to %u", PUMICE_USC_OWN_REGS);
+				 "inproc: slot-registers=%u is not 0 to %u", o->slot_registers,
+				 PUMICE_USC_OWN_REGS);
 	if (o->slice_us && (o->slice_us < FWIF_SLICE_MIN_US || o->slice_us > FWIF_SLICE_MAX_US))
 		return fail_text(error, error_bytes, EINVAL,
-				 "inproc: slice-us must be %u to %u", FWIF_SLICE_MIN_US,
-				 FWIF_SLICE_MAX_US);
+				 "inproc: slice-us=%u is not %u to %u", o->slice_us,
+				 FWIF_SLICE_MIN_US, FWIF_SLICE_MAX_US);
 	if (o->attach > 1)
-		return fail_text(error, error_bytes, EINVAL, "inproc: attach must be 0 or 1");
+		return fail_text(error, error_bytes, EINVAL, "inproc: attach=%u is not 0 or 1",
+				 o->attach);
 	return 0;
 }
 
@@ -317,10 +320,10 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 
 	d->gpu = pumice_gpu_create(&config, &gpu_ops, d, &why);
 	if (!d->gpu)
-		return fail_text(error, error_bytes, EINVAL, "inproc: %s", why);
+		return fail_text(error, error_bytes, EINVAL, "inproc:%.100s: %s", o->text, why);
 	if (ram_init(d, (u64)o->ram_mib << 20))
 		return fail_text(error, error_bytes, ENOMEM,
-				 "inproc: cannot allocate %u MiB of memory", o->ram_mib);
+				 "inproc: out of memory: ram=%u MiB; use less", o->ram_mib);
 	describe(d);
 	describe_limits(d);
 	d->slice_us = o->slice_us;
@@ -341,7 +344,7 @@ int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_
 {
 	struct options o = {
 		.cores = 4, .threads = 2, .ram_mib = DEFAULT_RAM_MIB,
-		.slot_registers = DEFAULT_REGISTERS,
+		.slot_registers = DEFAULT_REGISTERS, .text = rest ? rest : "",
 	};
 	struct inproc_device *d;
 	int err = parse_options(rest, &o, error, error_bytes);

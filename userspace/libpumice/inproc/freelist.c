@@ -139,7 +139,7 @@ int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_de
 	pthread_mutex_unlock(&d->lock);
 	if (err) {
 		free(f);
-		return fail(vm->dev, ENOMEM, "free list: cannot allocate %u pages",
+		return fail(vm->dev, ENOMEM, "free list: %u pages: " OUT_OF_GPU_MEMORY,
 			    desc->initial_pages);
 	}
 	*out = &f->base;

@@ -151,8 +151,8 @@ int gdb_start(struct inproc_device *d, const char *path, char *error, size_t err
 
 	if (!d->threads)
 		return fail_text(error, error_bytes, EINVAL,
-				 "inproc: fw-gdb needs threads=1 or more: without threads the "
-				 "firmware runs only while a program waits");
+				 "inproc: fw-gdb with threads=0: the firmware would run only while a "
+				 "program waits; use threads=1 or more");
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return fail_text(error, error_bytes, ENOMEM, "inproc: out of memory");

@@ -90,7 +90,7 @@ int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	pthread_mutex_unlock(&d->lock);
 	if (err) {
 		free(h);
-		return fail(vm->dev, ENOMEM, "data set: cannot allocate memory for %u x %u pixels",
+		return fail(vm->dev, ENOMEM, "data set: %u x %u pixels: " OUT_OF_GPU_MEMORY,
 			    desc->width, desc->height);
 	}
 	*out = &h->base;

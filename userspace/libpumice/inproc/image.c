@@ -14,24 +14,26 @@ static int check_header(const struct fwif_image_header *h, const char *path, cha
 			size_t error_bytes)
 {
 	if (h->magic != FWIF_IMAGE_MAGIC)
-		return REFUSE("%.100s: not a firmware file", path);
+		return REFUSE("%.100s: not a firmware file: the first word is %#x, not %#x", path,
+			      h->magic, FWIF_IMAGE_MAGIC);
 	if (h->version >> 16 != FWIF_VERSION_MAJOR)
-		return REFUSE("%.100s: interface %u.%u instead of %u", path, h->version >> 16,
-			      h->version & 0xffff, FWIF_VERSION_MAJOR);
+		return REFUSE("%.100s: interface %u.%u is not %u.x: install the library's", path,
+			      h->version >> 16, h->version & 0xffff, FWIF_VERSION_MAJOR);
 	if (!h->payload_bytes || h->payload_bytes > PUMICE_FW_RAM_SIZE || h->payload_bytes % 4 ||
 	    h->file_bytes != h->payload_bytes + sizeof(*h) || h->entry >= h->payload_bytes ||
 	    h->entry % 2)
-		return REFUSE("%.100s: damaged header", path);
+		return REFUSE("%.100s: damaged header: install it again", path);
 	return 0;
 }
 
 static int read_image(FILE *f, const char *path, struct fwif_image_header *h, void **payload,
 		      char *error, size_t error_bytes)
 {
+	u32 crc;
 	int err;
 
 	if (fread(h, sizeof(*h), 1, f) != 1)
-		return REFUSE("%.100s: truncated file", path);
+		return REFUSE("%.100s: truncated file: install it again", path);
 	err = check_header(h, path, error, error_bytes);
 	if (err)
 		return err;
@@ -39,9 +41,9 @@ static int read_image(FILE *f, const char *path, struct fwif_image_header *h, vo
 	if (!*payload)
 		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
 	if (fread(*payload, h->payload_bytes, 1, f) != 1)
-		err = REFUSE("%.100s: truncated file", path);
-	else if (crc32(0, *payload, h->payload_bytes) != h->crc32)
-		err = REFUSE("%.100s: damaged, wrong checksum", path);
+		err = REFUSE("%.100s: truncated file: install it again", path);
+	else if ((crc = (u32)crc32(0, *payload, h->payload_bytes)) != h->crc32)
+		err = REFUSE("%.100s: damaged: checksum %08x instead of %08x", path, crc, h->crc32);
 	if (err)
 		free(*payload);
 	return err;

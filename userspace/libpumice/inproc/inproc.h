@@ -22,6 +22,10 @@
 #include "pumice_gpu.h"
 #include "pumice_regs.h"
 
+/* Ends of error texts. */
+#define OUT_OF_GPU_MEMORY "out of GPU memory; open the device with a larger ram=MIB"
+#define TOO_MANY_CONTEXTS "context: the firmware supports no more; destroy one"
+
 #define RAM_BASE	0x100000000ull	/* bus address of the memory, above 4 GiB */
 #define BLOCK_BYTES	(2ull << 20)	/* range of one page-directory entry */
 /* Start of addresses reserved for parameter buffers and region headers. */
@@ -123,7 +127,6 @@ struct fence {
 
 #define CCCB_BYTES	16384u
 #define RESULT_COUNT	256u
-#define KEPT_RESULTS	64u	/* number of jobs of a context whose results are kept */
 
 /* Contents of the area of a context. */
 struct context_shared {

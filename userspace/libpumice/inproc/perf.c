@@ -126,11 +126,11 @@ static int register_perfmon(struct inproc_device *d, struct inproc_perfmon *pm)
 	for (other = d->perfmons; other; other = other->next)
 		count++;
 	if (count == MAX_PERFMONS)
-		return fail(&d->base, ENOSPC, "perfmon: the limit of %u monitors is reached",
+		return fail(&d->base, ENOSPC, "perfmon: all %u monitors of the device exist; destroy one",
 			    count);
 	pm->area = make_area(d);
 	if (!pm->area)
-		return fail(&d->base, ENOMEM, "perfmon: cannot allocate GPU memory");
+		return fail(&d->base, ENOMEM, "perfmon: " OUT_OF_GPU_MEMORY);
 	do
 		pm->base.id = ++d->last_perfmon;
 	while (!pm->base.id || perf_find(d, pm->base.id));
@@ -189,7 +189,7 @@ int inproc_perfmon_read(struct pumice_perfmon *base, u32 flags, u64 *values)
 	pthread_mutex_lock(&d->lock);
 	event_process(d);
 	if (pm->area->busy)
-		err = fail(base->dev, EBUSY, "perfmon: %u jobs have not completed", pm->area->busy);
+		err = fail_perfmon_busy(base->dev);
 	for (i = 0; i < base->count && !err; i++) {
 		now = perf->value[pm->counters[i]];
 		values[i] = now - pm->zero[i];

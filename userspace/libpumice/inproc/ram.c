@@ -99,7 +99,7 @@ int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *excl
 	}
 	if (!bo || !bo->memory) {
 		free(bo);
-		return fail(dev, ENOMEM, "bo: cannot allocate %#llx bytes of GPU memory",
+		return fail(dev, ENOMEM, "bo: %#llx bytes: " OUT_OF_GPU_MEMORY,
 			    (unsigned long long)size);
 	}
 	bo_init(&bo->base, dev, size);

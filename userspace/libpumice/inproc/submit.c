@@ -85,44 +85,24 @@ static void collect_waits(const struct pumice_gfx_job *job, struct wait_set *set
 		add_wait(set, scene);
 }
 
-/* Return whether a job before @index signals the point of @wait. */
-static bool signaled_by_earlier(const struct pumice_gfx_job *jobs, u32 index,
-				const struct pumice_job_sync *wait)
-{
-	u32 j, i;
-
-	for (j = 0; j < index; j++) {
-		for (i = 0; i < jobs[j].sync_count; i++) {
-			const struct pumice_job_sync *s = &jobs[j].syncs[i];
-
-			if (s->signal && s->sync == wait->sync &&
-			    !s->point == !wait->point && s->point >= wait->point)
-				return true;
-		}
-	}
-	return false;
-}
-
 static int check(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 index)
 {
 	const struct pumice_gfx_job *job = &jobs[index];
 	u32 i;
 
 	if (((struct inproc_context *)job->context)->dead)
-		return fail(dev, EIO, "job %u: the context is stopped and accepts no jobs", index);
+		return fail_context_stopped(dev, index);
 	if (((struct inproc_vm *)job->context->vm)->unusable)
-		return fail(dev, EIO, "job %u: the vm is unusable", index);
+		return fail_vm_unusable(dev, "submit");
 	if (job->perfmon && !perf_find(inproc_device(dev), job->perfmon))
-		return fail(dev, ENOENT, "job %u: unknown performance monitor %u", index,
-			    job->perfmon);
+		return fail_job_perfmon(dev, index, job->perfmon);
 	for (i = 0; i < job->sync_count; i++) {
 		const struct pumice_job_sync *s = &job->syncs[i];
 
 		if (!s->signal &&
 		    !sync_is_submitted((struct inproc_sync *)s->sync, s->point) &&
-		    !signaled_by_earlier(jobs, index, s))
-			return fail(dev, EINVAL, "job %u: no job or bind signals sync %u",
-				    index, i);
+		    !sync_signaled_before(jobs, index, s))
+			return fail_job_unsignaled(dev, index, i);
 	}
 	return 0;
 }

@@ -229,7 +229,7 @@ static int check_waits(struct pumice_device *dev, const struct pumice_wait *wait
 		if (reached(s, waits[i].point))
 			good++;
 		else if (!(flags & PUMICE_WAIT_SUBMIT) && !sync_is_submitted(s, waits[i].point))
-			return fail(dev, EINVAL, "wait %u: no job or bind signals the sync", i);
+			return fail_wait_unsignaled(dev, i);
 	}
 	return flags & PUMICE_WAIT_ANY ? good > 0 : good == count;
 }
@@ -254,5 +254,5 @@ int inproc_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits,
 	pthread_mutex_unlock(&d->lock);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return fail(dev, ETIME, "wait: timed out");
+	return fail_wait_timeout(dev, timeout_ns);
 }

@@ -40,9 +40,9 @@ int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trac
 	t->entries = entries;
 	pthread_mutex_lock(&d->lock);
 	if (d->trace)
-		err = fail(dev, EBUSY, "trace: another trace is open");
+		err = fail(dev, EBUSY, "trace: the device has another trace; close it");
 	else if (fw_area_create(d, (u64)entries * PUMICE_TRACE_RECORD_WORDS * 4, &t->area))
-		err = fail(dev, ENOMEM, "trace: cannot allocate GPU memory for %u events", entries);
+		err = fail(dev, ENOMEM, "trace: %u events: " OUT_OF_GPU_MEMORY, entries);
 	if (!err) {
 		d->trace = t;
 		start(d, t);

@@ -96,7 +96,7 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 	int err;
 
 	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
-		return fail(&d->base, ENOMEM, "bind: cannot allocate page tables");
+		return fail(&d->base, ENOMEM, "bind: " OUT_OF_GPU_MEMORY);
 	err = space_needs_invalidate(&change) ? fw_call(d, &invalidate) : 0;
 	if (err)
 		vm->unusable = true;
@@ -118,7 +118,7 @@ int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 co
 	pthread_mutex_lock(&d->lock);
 	while (*done < count && !err) {
 		if (vm->unusable)
-			err = fail(base->dev, EIO, "bind: the vm is unusable");
+			err = fail_vm_unusable(base->dev, "bind");
 		else
 			err = vm_bind_one(d, vm, &ops[*done], op_memory(&ops[*done]));
 		*done += !err;
@@ -148,7 +148,7 @@ int inproc_vm_peek(struct pumice_vm *base, u64 va, void *data, u64 bytes)
 	}
 	pthread_mutex_unlock(&d->lock);
 	if (done < bytes)
-		return fail(base->dev, EFAULT, "peek: nothing is mapped at 0x%llx",
+		return fail(base->dev, EFAULT, "peek: nothing is mapped at %#llx; bind a bo there",
 			    (unsigned long long)(va + done));
 	return 0;
 }

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+/* Mistakes and their texts: see mistakes.h. */
+#include "mistakes.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "pumice/pumice_gfx.h"
+#include "pumice/pumice_perf.h"
+#include "pumice_formats.h"
+
+#define PAGE	4096u
+#define AT	0x40000000ull	/* an address that nothing is bound to */
+
+/* ------------------------------------------------------- buffers and binds */
+
+static int bo_of_no_bytes(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_bo *bo;
+
+	return pumice_bo_create(dev, 0, vm, &bo);
+}
+
+static int bo_advice(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_bo *bo;
+	int err = pumice_bo_create(dev, PAGE, vm, &bo);
+
+	if (err)
+		return err;
+	err = pumice_bo_madvise(bo, 7, NULL);
+	pumice_bo_destroy(bo);
+	return err;
+}
+
+static int bind(struct pumice_device *dev, struct pumice_vm *vm, struct pumice_bind op, bool has_bo)
+{
+	int err = has_bo ? pumice_bo_create(dev, PAGE, vm, &op.bo) : 0;
+
+	if (err)
+		return err;
+	err = pumice_vm_bind(vm, &op, 1, NULL);
+	pumice_bo_destroy(op.bo);
+	return err;
+}
+
+static int bind_half_a_page(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return bind(dev, vm, (struct pumice_bind){ .va = AT, .size = 100 }, true);
+}
+
+static int bind_flags(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return bind(dev, vm, (struct pumice_bind){ .va = AT, .size = PAGE, .flags = 0x52 }, true);
+}
+
+static int bind_past_the_bo(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return bind(dev, vm, (struct pumice_bind){ .va = AT, .size = 2 * PAGE }, true);
+}
+
+static int unmap_with_flags(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return bind(dev, vm, (struct pumice_bind){ .va = AT, .size = PAGE,
+						   .flags = PUMICE_BIND_READONLY }, false);
+}
+
+/* ----------------------------------------------------- contexts, syncs, jobs */
+
+static int context_priority(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_context *context;
+
+	(void)dev;
+	return pumice_context_create(vm, 9, &context);
+}
+
+static int context_type(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_context *context;
+
+	(void)dev;
+	return pumice_context_create_type(vm, 9, PUMICE_PRIORITY_NORMAL, &context);
+}
+
+static int sync_flags(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_sync *sync;
+
+	(void)vm;
+	return pumice_sync_create(dev, 6, &sync);
+}
+
+static int wait_for_new_sync(struct pumice_device *dev, uint32_t flags)
+{
+	struct pumice_wait wait = { 0 };
+	int err = pumice_sync_create(dev, 0, &wait.sync);
+
+	if (err)
+		return err;
+	err = pumice_sync_wait(&wait, 1, flags, 0);
+	pumice_sync_destroy(wait.sync);
+	return err;
+}
+
+static int wait_flags(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)vm;
+	return wait_for_new_sync(dev, 5);
+}
+
+static int wait_without_signal(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)vm;
+	return wait_for_new_sync(dev, 0);
+}
+
+static int wait_timed_out(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)vm;
+	return wait_for_new_sync(dev, PUMICE_WAIT_SUBMIT);
+}
+
+/* Submit a job in a new context. @type: of the context */
+static int submit(struct pumice_device *dev, struct pumice_vm *vm, enum pumice_context_type type,
+		  struct pumice_gfx_job job)
+{
+	int err = pumice_context_create_type(vm, type, PUMICE_PRIORITY_NORMAL, &job.context);
+
+	if (err)
+		return err;
+	err = pumice_submit_gfx(dev, &job, 1, NULL);
+	pumice_context_destroy(job.context);
+	return err;
+}
+
+static int job_alignment(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return submit(dev, vm, PUMICE_CONTEXT_COMPUTE, (struct pumice_gfx_job){ .stream = AT + 2 });
+}
+
+static int job_type(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return submit(dev, vm, PUMICE_CONTEXT_COMPUTE,
+		      (struct pumice_gfx_job){ .type = PUMICE_JOB_FRAGMENT });
+}
+
+static int job_type_of_render(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return submit(dev, vm, PUMICE_CONTEXT_RENDER, (struct pumice_gfx_job){ .type = 5 });
+}
+
+static int job_without_data_set(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return submit(dev, vm, PUMICE_CONTEXT_RENDER,
+		      (struct pumice_gfx_job){ .type = PUMICE_JOB_GEOMETRY });
+}
+
+static int job_perfmon(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return submit(dev, vm, PUMICE_CONTEXT_COMPUTE,
+		      (struct pumice_gfx_job){ .stream = AT, .perfmon = 4321 });
+}
+
+static int job_wait_without_signal(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_job_sync syncs[2] = { { .signal = true } };
+	int err = pumice_sync_create(dev, 0, &syncs[0].sync);
+
+	if (!err)
+		err = pumice_sync_create(dev, 0, &syncs[1].sync);
+	if (!err)
+		err = submit(dev, vm, PUMICE_CONTEXT_COMPUTE,
+			     (struct pumice_gfx_job){ .stream = AT, .syncs = syncs,
+						      .sync_count = 2 });
+	pumice_sync_destroy(syncs[0].sync);
+	pumice_sync_destroy(syncs[1].sync);
+	return err;
+}
+
+static int bind_wait_without_signal(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	const struct pumice_bind op = { .va = AT, .size = PAGE };
+	struct pumice_job_sync wait = { 0 };
+	int err = pumice_sync_create(dev, 0, &wait.sync);
+
+	if (err)
+		return err;
+	err = pumice_vm_bind_async(vm, &op, 1, &wait, 1);
+	pumice_sync_destroy(wait.sync);
+	return err;
+}
+
+static int result_of(struct pumice_vm *vm, uint64_t job)
+{
+	struct pumice_job_result result;
+	struct pumice_context *context;
+	int err = pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context);
+
+	if (err)
+		return err;
+	err = pumice_context_get_job_result(context, job, &result, sizeof(result));
+	pumice_context_destroy(context);
+	return err;
+}
+
+static int result_of_a_later_job(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return result_of(vm, 7);
+}
+
+static int result_of_no_job(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return result_of(vm, 0);
+}
+
+/* ----------------------------------------------------- rendering, observing */
+
+static int free_list_of_no_pages(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	const struct pumice_freelist_desc desc = { .max_pages = 8 };
+	struct pumice_freelist *list;
+
+	(void)dev;
+	return pumice_freelist_create(vm, &desc, &list);
+}
+
+static int free_list_threshold(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	const struct pumice_freelist_desc desc = { .initial_pages = 8, .max_pages = 8,
+						   .threshold = 100 };
+	struct pumice_freelist *list;
+
+	(void)dev;
+	return pumice_freelist_create(vm, &desc, &list);
+}
+
+static int hwrt(struct pumice_vm *vm, struct pumice_hwrt_desc desc)
+{
+	struct pumice_hwrt *set;
+
+	return pumice_hwrt_create(vm, &desc, &set);
+}
+
+static int data_set_width(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return hwrt(vm, (struct pumice_hwrt_desc){ .width = 20000, .height = 64, .samples = 1 });
+}
+
+static int data_set_samples(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return hwrt(vm, (struct pumice_hwrt_desc){ .width = 64, .height = 64, .samples = 3 });
+}
+
+static int data_set_without_list(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return hwrt(vm, (struct pumice_hwrt_desc){ .width = 64, .height = 64, .samples = 1 });
+}
+
+static int image_height(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	const struct pumice_image_desc desc = { .format = PUMICE_FORMAT_RGBA8_UNORM,
+						.dim = PUMICE_TEXTURE_DIM_2D, .width = 64,
+						.height = 8193 };
+	struct pumice_image *image;
+
+	(void)dev;
+	return pumice_image_create(vm, &desc, &image);
+}
+
+static int perfmon_without_counters(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_perfmon *perfmon;
+
+	(void)vm;
+	return pumice_perfmon_create(dev, NULL, 0, &perfmon);
+}
+
+static int trace_of_no_events(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_trace *trace;
+
+	(void)vm;
+	return pumice_trace_open(dev, 1, 100, &trace);
+}
+
+#define MISTAKE(function, errno_, words) \
+	{ .name = #function, .make = function, .error = errno_, .text = words }
+
+const struct mistake mistakes[] = {
+	MISTAKE(bo_of_no_bytes, EINVAL, "bo: size is 0; set it to 1 or more"),
+	MISTAKE(bo_advice, EINVAL, "bo: unknown advice 7; accepted: 0 (WILLNEED), 1 (DONTNEED)"),
+	MISTAKE(bind_half_a_page, EINVAL,
+		"bind 0: size 0x64 is not one or more pages of 0x1000"),
+	MISTAKE(bind_flags, EINVAL,
+		"bind 0: unknown flags 0x50; accepted: 0x1 (READONLY), 0x2 (NOEXEC), "
+		"0x4 (UNMAP_ALL), 0x8 (NULL)"),
+	MISTAKE(bind_past_the_bo, EINVAL,
+		"bind 0: bo_offset 0, size 0x2000 is not within the bo's 0x1000 bytes"),
+	MISTAKE(unmap_with_flags, EINVAL, "bind 0: flags 0x1 need a bo; unmapping takes no flags"),
+	MISTAKE(context_priority, EINVAL,
+		"context: unknown priority 9; accepted: 0 (low), 1 (normal), 2 (high)"),
+	MISTAKE(context_type, EINVAL,
+		"context: unknown type 9; accepted: 1 (compute), 2 (render), 3 (transfer)"),
+	MISTAKE(sync_flags, EINVAL, "sync: unknown flags 0x6; accepted: 0x1 (SIGNALED)"),
+	MISTAKE(wait_flags, EINVAL, "wait: unknown flags 0x4; accepted: 0x1 (ANY), 0x2 (SUBMIT)"),
+	MISTAKE(wait_without_signal, EINVAL,
+		"wait 0: no job or bind signals the sync; submit it first, or wait with SUBMIT"),
+	MISTAKE(wait_timed_out, ETIME, "wait: timed out after 0 ns"),
+	MISTAKE(job_alignment, EINVAL, "job 0: stream 0x40000002 is not aligned to 4 bytes"),
+	MISTAKE(job_type, EINVAL,
+		"job 0: type 2 (fragment) is not a job of a compute context; accepted: 0 (default)"),
+	MISTAKE(job_type_of_render, EINVAL,
+		"job 0: type 5 (unknown) is not a job of a render context; "
+		"accepted: 1 (geometry), 2 (fragment)"),
+	MISTAKE(job_without_data_set, EINVAL, "job 0: hwrt is NULL; set it to a data set"),
+	MISTAKE(job_perfmon, ENOENT,
+		"job 0: unknown performance monitor 4321; use a number of pumice_perfmon_id()"),
+	MISTAKE(job_wait_without_signal, EINVAL,
+		"job 0: no job or bind signals sync 1; submit that first"),
+	MISTAKE(bind_wait_without_signal, EINVAL,
+		"bind: no job or bind signals sync 0; submit that first"),
+	MISTAKE(result_of_a_later_job, ENOENT,
+		"job result: job 7 was not submitted in this context"),
+	MISTAKE(result_of_no_job, ENODATA, "job result: no job of the context has completed"),
+	MISTAKE(free_list_of_no_pages, EINVAL,
+		"free list: initial_pages is 0; set it to 1 or more"),
+	MISTAKE(free_list_threshold, EINVAL, "free list: threshold 100 is not 0 to 99 percent"),
+	MISTAKE(data_set_width, EINVAL, "data set: width 20000 is not 1 to 8192"),
+	MISTAKE(data_set_samples, EINVAL, "data set: samples 3 is not 1, 2 or 4"),
+	MISTAKE(data_set_without_list, EINVAL, "data set: local is NULL; set it to a free list"),
+	MISTAKE(image_height, EINVAL, "image: height 8193 is not 1 to 8192"),
+	MISTAKE(perfmon_without_counters, EINVAL, "perfmon: count is 0; name 1 to 32 counters"),
+	MISTAKE(trace_of_no_events, EINVAL,
+		"trace: 100 events is not a power of two from 2 to 1048576"),
+};
+
+const size_t mistake_count = sizeof(mistakes) / sizeof(mistakes[0]);
