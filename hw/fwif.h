@@ -438,7 +438,7 @@ enum fwif_log_level {
  */
 #define FWIF_LOG_EVENTS(X) \
 	X(BOOT,		INFO,	"boot: interface %u.%u") \
-	X(REFUSED,	ERROR,	"boot refused: %E") \
+	X(REFUSED,	ERROR,	"did not boot: %E") \
 	X(KCCB_INVALID,	ERROR,	"kccb: entry %u, %K, refused: %S") \
 	X(CONTEXT_NEW,	INFO,	"context %u: new, priority %P") \
 	X(CONTEXT_RELEASED, INFO, "context %u: released") \

@@ -65,8 +65,21 @@ static inline const char *pumice_fwif_state_name(u32 state)
 	static const char * const names[] = {
 		[FWIF_STATE_OFF] = "not booted",
 		[FWIF_STATE_READY] = "ready",
-		[FWIF_STATE_REFUSED] = "refused to boot",
+		[FWIF_STATE_REFUSED] = "did not boot",
 		[FWIF_STATE_FATAL] = "stopped by an error",
+	};
+
+	return PUMICE_FWLOG_NAME_(names, state);
+}
+
+/* Return the name of an enum fwif_context_state, or NULL. */
+static inline const char *pumice_fwif_context_state_name(u32 state)
+{
+	static const char * const names[] = {
+		[FWIF_CONTEXT_UNKNOWN] = "unknown",
+		[FWIF_CONTEXT_OK] = "ok",
+		[FWIF_CONTEXT_KILLED] = "killed",
+		[FWIF_CONTEXT_BROKEN] = "broken",
 	};
 
 	return PUMICE_FWLOG_NAME_(names, state);

@@ -82,7 +82,7 @@ bool pumice_gdb_init(PumiceState *s, Error **errp)
     }
     s->gdb = pumice_gpu_gdb_create(s->gpu, &pumice_gdb_ops, s);
     if (!s->gdb) {
-        error_setg(errp, "pumice: no memory for GDB");
+        error_setg(errp, "pumice: out of memory");
         return false;
     }
     s->gdb_bh = qemu_bh_new(pumice_gdb_bh, s);

@@ -302,7 +302,7 @@ static void fw_booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_b
 
 	gpu_trace(gpu, PUMICE_TRACE_FW_BOOT, image_bytes, entry, error);
 	if (error)
-		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "boot ROM refused the firmware: %s",
+		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "firmware did not boot: boot error %s",
 			pumice_fw_boot_error_str(error));
 	else
 		gpu_fail_firmware(gpu, PUMICE_INJECT_WHERE_BOOT);

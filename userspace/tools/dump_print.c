@@ -268,10 +268,10 @@ static void print_boot(const struct fwif_boot *b, const char *late)
 
 static void print_context(const struct fwif_context *c, const char *late)
 {
-	printf("context %u%s: %s, priority %s, state %u, read to %u, %u slices, running job %u since %"
+	printf("context %u%s: %s, priority %s, state %s, read to %u, %u slices, running job %u since %"
 	       PRIu64 "\n",
 	       c->id, late, master_text(c->dm), name_text(pumice_fwif_priority_name(c->priority)),
-	       c->state, c->cccb_read, c->slices, c->job_seqno, c->slice_start);
+	       name_text(pumice_fwif_context_state_name(c->state)), c->cccb_read, c->slices, c->job_seqno, c->slice_start);
 }
 
 static bool print_firmware(const struct dump *dump, bool all)

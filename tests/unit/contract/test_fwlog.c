@@ -23,7 +23,7 @@ static void numbers_are_printed_by_name(void **state)
 {
 	static const struct sample samples[] = {
 		{ FWIF_LOG_BOOT, { 1, 6 }, "boot: interface 1.6" },
-		{ FWIF_LOG_REFUSED, { 2 }, "boot refused: another interface version" },
+		{ FWIF_LOG_REFUSED, { 2 }, "did not boot: another interface version" },
 		{ FWIF_LOG_KCCB_INVALID, { 17, 4, 3 }, "kccb: entry 17, vm-release, refused: busy" },
 		{ FWIF_LOG_CONTEXT_NEW, { 5, 2 }, "context 5: new, priority high" },
 		{ FWIF_LOG_CONTEXT_BROKEN, { 5, 256, 6 },
@@ -50,7 +50,7 @@ static void numbers_are_printed_by_name(void **state)
 static void numbers_without_a_name_are_printed(void **state)
 {
 	static const struct sample samples[] = {
-		{ FWIF_LOG_REFUSED, { 4000000000u }, "boot refused: 4000000000" },
+		{ FWIF_LOG_REFUSED, { 4000000000u }, "did not boot: 4000000000" },
 		{ FWIF_LOG_KCCB_INVALID, { 0, 0, 99 }, "kccb: entry 0, 0, refused: 99" },
 		{ FWIF_LOG_CONTEXT_NEW, { 1, 3 }, "context 1: new, priority 3" },
 		{ FWIF_LOG_JOB_FAULT, { 1, 2, 255 }, "context 1: job 2 fault 255" },
@@ -68,6 +68,16 @@ static void numbers_without_a_name_are_printed(void **state)
 	pumice_log_text(text, sizeof(text), samples[i].event, samples[i].args);
 	snprintf(want, sizeof(want), "unknown event %u: 1 2 3", samples[i].event);
 	assert_string_equal(text, want);
+}
+
+static void states_of_contexts_have_names(void **state)
+{
+	(void)state;
+	assert_string_equal(pumice_fwif_context_state_name(FWIF_CONTEXT_UNKNOWN), "unknown");
+	assert_string_equal(pumice_fwif_context_state_name(FWIF_CONTEXT_OK), "ok");
+	assert_string_equal(pumice_fwif_context_state_name(FWIF_CONTEXT_KILLED), "killed");
+	assert_string_equal(pumice_fwif_context_state_name(FWIF_CONTEXT_BROKEN), "broken");
+	assert_null(pumice_fwif_context_state_name(FWIF_CONTEXT_BROKEN + 1));
 }
 
 /* Every event with the largest numbers: the longest possible texts fit. */
@@ -108,6 +118,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_printed_by_name),
 		cmocka_unit_test(numbers_without_a_name_are_printed),
+		cmocka_unit_test(states_of_contexts_have_names),
 		cmocka_unit_test(longest_texts_fit),
 		cmocka_unit_test(texts_end_within_a_short_buffer),
 	};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fwlog.h"
 #include "inproc.h"
 
 /* Addresses of MMU context 0 for areas. */
@@ -13,6 +14,10 @@
 #define ROOM_END	0x80000000ull
 
 /* Time-out for the firmware, ns; there is none for firmware that is being debugged. */
+/* Parts of error texts; the driver has the first one, too. */
+#define NOT_BOOTED	"firmware did not boot: "
+#define REOPEN		"; close the device and open it again"
+
 #define BOOT_TIMEOUT	10000000000ull
 #define CALL_TIMEOUT	10000000000ull
 
@@ -120,6 +125,24 @@ static u32 boot_state(struct inproc_device *d)
 	return __atomic_load_n(&d->fw->boot.state, __ATOMIC_ACQUIRE);
 }
 
+/* Return a name of fwlog.h, or a text in place of a missing one. */
+static const char *known(const char *name)
+{
+	return name ? name : "unknown";
+}
+
+/* The processor could not start the firmware, or stopped. */
+static int fail_stopped(struct inproc_device *d, u32 status, char *error, size_t error_bytes)
+{
+	return fail_text(error, error_bytes, ENODEV,
+			 NOT_BOOTED "processor %s, boot error %s, mcause %#x at %#x",
+			 pumice_fw_state_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status)),
+			 pumice_fw_boot_error_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR,
+								   status)),
+			 (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_CAUSE, 4),
+			 (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_PC, 4));
+}
+
 /* Wait until the firmware has reported the result of its boot. */
 static int wait_for_boot(struct inproc_device *d, char *error, size_t error_bytes)
 {
@@ -133,15 +156,15 @@ static int wait_for_boot(struct inproc_device *d, char *error, size_t error_byte
 		if (boot_state(d) == FWIF_STATE_READY)
 			return 0;
 		if (boot_state(d) != FWIF_STATE_OFF)
-			return fail_text(error, error_bytes, ENODEV,
-					 "the firmware refused to boot: error %u",
-					 d->fw->boot.error);
+			return fail_text(error, error_bytes, ENODEV, NOT_BOOTED "%s; install that of this library, "
+					 "or name its file in PUMICE_FIRMWARE",
+					 known(pumice_fwif_error_name(d->fw->boot.error)));
 		if (PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) > PUMICE_FW_STATE_RUNNING)
-			return fail_text(error, error_bytes, ENODEV,
-					 "the firmware did not start: status %#x", status);
+			return fail_stopped(d, status, error, error_bytes);
 		if (event_wait(d, seen, deadline))
 			return fail_text(error, error_bytes, ENODEV,
-					 "the firmware did not boot in time");
+					 NOT_BOOTED "it does not reply within %llu s",
+					 (unsigned long long)(BOOT_TIMEOUT / 1000000000u));
 	}
 }
 
@@ -196,7 +219,10 @@ void fw_fini(struct inproc_device *d)
 
 int fw_lost(struct inproc_device *d)
 {
-	return fail(&d->base, ENODEV, "the GPU is lost: %s", d->lost);
+	if (boot_state(d) == FWIF_STATE_FATAL)
+		return fail(&d->base, ENODEV, "the GPU is lost: %s: %s" REOPEN, d->lost,
+			    known(pumice_fwif_error_name(d->fw->boot.error)));
+	return fail(&d->base, ENODEV, "the GPU is lost: %s" REOPEN, d->lost);
 }
 
 bool fw_has_room(struct inproc_device *d)
@@ -225,11 +251,12 @@ static int status_error(struct inproc_device *d, u32 status)
 	case FWIF_STATUS_OK:
 		return 0;
 	case FWIF_STATUS_BUSY:
-		return fail(&d->base, EBUSY, "the object is still in use by the firmware");
+		return fail(&d->base, EBUSY, "the firmware still uses the object; wait for its jobs");
 	case FWIF_STATUS_NO_SPACE:
-		return fail(&d->base, ENOSPC, "the firmware supports no more contexts");
+		return fail(&d->base, ENOSPC, TOO_MANY_CONTEXTS);
 	default:
-		return fail(&d->base, EINVAL, "the firmware refused a command: status %u", status);
+		return fail(&d->base, EINVAL, "the firmware refused a command: %s",
+			    known(pumice_fwif_status_name(status)));
 	}
 }
 
