@@ -58,7 +58,7 @@ static void close_result(FILE *file)
 		frame_fail("a result cannot be written: %s", strerror(errno));
 }
 
-static void tile_grid(struct frame *f)
+static void tile_grid(struct frame *f, const struct options *o)
 {
 	static const uint32_t size[PUMICE_TILE_SIZE_COUNT][2] = {
 		[PUMICE_TILE_SIZE_32X32] = { 32, 32 },
@@ -67,7 +67,8 @@ static void tile_grid(struct frame *f)
 	};
 
 	if (!pumice_tile_size_valid(f->desc->tile_size))
-		frame_fail("unknown size of tiles: %u", f->desc->tile_size);
+		frame_fail("%s: unknown tile_size %u; 0 to %u are known: capture the frame again", o->file,
+			   f->desc->tile_size, PUMICE_TILE_SIZE_COUNT - 1);
 	f->tile_w = size[f->desc->tile_size][0];
 	f->tile_h = size[f->desc->tile_size][1];
 	f->tiles_x = (f->desc->width + f->tile_w - 1) / f->tile_w;
@@ -87,7 +88,7 @@ static void open_frame(struct frame *f, const struct options *o)
 	f->desc = pumice_capture_frame(f->capture);
 	pumice_device_info(f->dev, &info);
 	f->cores = info.cores;
-	tile_grid(f);
+	tile_grid(f, o);
 	check(f, pumice_vm_create(f->dev, &f->vm));
 	check(f, pumice_capture_place(f->capture, f->vm));
 	list.initial_pages = list.max_pages = f->desc->pages;
@@ -125,12 +126,11 @@ static bool replay(const struct frame *f)
 					    &context));
 	err = pumice_render(context, &jobs, PUMICE_FOREVER, &state);
 	if (err)
-		fprintf(stderr, FRAME_TOOL ": the frame failed: %s by %s at %#" PRIx64 "\n",
-			pumice_fault_name(state.fault), pumice_unit_name(state.unit),
-			state.fault_va);
+		fprintf(stderr, FRAME_TOOL ": the frame failed: %s\n", pumice_device_error(f->dev));
 	if (!pumice_context_get_job_result(context, 1, &geometry, sizeof(geometry)) &&
 	    geometry.partial_renders)
-		fprintf(stderr, FRAME_TOOL ": %u pages are too few: %u partial renders\n",
+		fprintf(stderr, FRAME_TOOL ": %u pages were too few and led to %u partial renders; "
+			"capture with a larger free list to see none\n",
 			f->desc->pages, geometry.partial_renders);
 	pumice_context_destroy(context);
 	return !err;
@@ -150,7 +150,7 @@ static void write_part(const char *path, const uint8_t *rgb, const uint32_t size
 		memcpy(out + (size_t)y * w * 3,
 		       rgb + ((size_t)(at[1] + y) * size[0] + at[0]) * 3, (size_t)w * 3);
 	if (!picture_write(path, w, h, out))
-		frame_fail("%s cannot be written", path);
+		frame_fail("%s: cannot be written: %s", path, strerror(errno));
 	free(out);
 }
 

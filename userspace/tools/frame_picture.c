@@ -57,7 +57,7 @@ uint8_t *frame_picture(const struct frame *f, uint32_t n, uint32_t *width, uint3
 	uint8_t *rgb, *rgba;
 
 	if (pumice_texture_unpack(f->desc->targets[n], &from) != PUMICE_UNPACK_OK)
-		frame_fail("target %u is not a surface", n);
+		frame_fail("target %u is not a valid texture: capture the frame again", n);
 	if (from.format == PUMICE_FORMAT_RGBA8_SRGB || from.format == PUMICE_FORMAT_BGRA8_SRGB)
 		desc.format = PUMICE_FORMAT_RGBA8_SRGB;	/* picture files are also sRGB */
 	desc.width = *width = from.width + 1u;

@@ -53,7 +53,8 @@ static bool part_is(const struct parts *p, unsigned int i, const char *word)
 static bool parse_type(struct run_arg *arg, struct parts *p)
 {
 	if (p->next >= p->count)
-		return run_error("%s: the type is missing", arg->text);
+		return run_error("%s: the type is missing; the types are: %s", arg->text,
+				 run_type_names());
 	arg->data.type = run_type_find(p->at[p->next], p->length[p->next]);
 	if (!arg->data.type)
 		return run_error("%s: '%.*s' is not a type; the types are: %s", arg->text,
@@ -68,7 +69,8 @@ static bool parse_shape(struct run_arg *arg, struct parts *p)
 	const char *at, *end;
 
 	if (p->next >= p->count || !p->length[p->next])
-		return run_error("%s: the number of elements is missing", arg->text);
+		return run_error("%s: the number of elements is missing; write it after the type, "
+				 "such as 1024 or 512x512", arg->text);
 	at = p->at[p->next];
 	end = at + p->length[p->next++];
 	while (at < end) {
@@ -80,8 +82,10 @@ static bool parse_shape(struct run_arg *arg, struct parts *p)
 				size = 10 * size + (uint64_t)(*at - '0');
 		if (at == start || (at < end && (*at != 'x' || at + 1 == end)) ||
 		    arg->data.dims == RUN_MAX_DIMS)
-			return run_error("%s: '%.*s' is not a number of elements", arg->text,
-					 (int)p->length[p->next - 1], p->at[p->next - 1]);
+			return run_error("%s: '%.*s' is not a number of elements; accepted are up to "
+					 "%u numbers, such as 512x512", arg->text,
+					 (int)p->length[p->next - 1], p->at[p->next - 1],
+					 RUN_MAX_DIMS);
 		arg->data.shape[arg->data.dims++] = size;
 		at += at < end;
 	}
@@ -112,7 +116,7 @@ static bool fill_const(struct run_arg *arg, struct parts *p)
 	if (!parse_shape(arg, p))
 		return false;
 	if (p->next >= p->count)
-		return run_error("%s: the value is missing", arg->text);
+		return run_error("%s: the value is missing; write it after the last part", arg->text);
 	if (!parse_value(arg, p, 0, &value))
 		return false;
 	for (uint64_t i = 0; i < arg->data.count; i++)
@@ -228,7 +232,8 @@ static bool parse_source(struct run_arg *arg, struct parts *p)
 	};
 
 	if (p->next >= p->count || !p->length[p->next])
-		return run_error("%s: a file or a generator is missing", arg->text);
+		return run_error("%s: a file or a generator is missing; the generators are: zero, "
+				 "const, iota, random", arg->text);
 	for (size_t i = 0; i < sizeof(generators) / sizeof(generators[0]); i++) {
 		if (!part_is(p, p->next, generators[i].name))
 			continue;
@@ -250,13 +255,15 @@ static bool parse_buffer(struct run_arg *arg, struct parts *p)
 	if (filled ? !parse_source(arg, p) : !parse_shape(arg, p))
 		return false;
 	if (p->next < p->count && !arg->output)
-		return run_error("%s: too many parts after the source", arg->text);
+		return run_error("%s: too many parts after the source; a buf: argument ends there",
+				 arg->text);
 	if (p->next >= p->count)
 		return true;
 	/* The rest is a file name, including colons. */
 	arg->save = p->at[p->next];
 	if (!*arg->save)
-		return run_error("%s: the name of the file is missing", arg->text);
+		return run_error("%s: the name of the file is missing after the last colon",
+				 arg->text);
 	return true;
 }
 
@@ -267,13 +274,15 @@ static bool parse_scalar(struct run_arg *arg, struct parts *p)
 	if (!parse_type(arg, p))
 		return false;
 	if (arg->data.type->bytes < 4)
-		return run_error("%s: a scalar has 32 or 64 bits", arg->text);
+		return run_error("%s: %s is not a type of a scalar, which has 32 or 64 bits",
+				 arg->text, arg->data.type->name);
 	if (p->next >= p->count)
-		return run_error("%s: the value is missing", arg->text);
+		return run_error("%s: the value is missing; write it after the last part", arg->text);
 	if (!parse_value(arg, p, 0, &value))
 		return false;
 	if (p->next < p->count)
-		return run_error("%s: too many parts after the value", arg->text);
+		return run_error("%s: too many parts after the value; a scalar ends there",
+				 arg->text);
 	if (!run_data_alloc(arg->text, &arg->data))
 		return false;
 	run_put(&arg->data, 0, value);
@@ -304,7 +313,8 @@ bool run_parse_arg(const char *text, struct run_arg *arg)
 	if (!text)
 		return false;
 	if (!split(text, &p))
-		return run_error("%s: too many parts", text);
+		return run_error("%s: too many parts: at most %zu are accepted", text,
+				 sizeof(p.at) / sizeof(p.at[0]));
 	if (part_is(&p, 0, "buf") || part_is(&p, 0, "out") || part_is(&p, 0, "inout"))
 		return parse_buffer(arg, &p);
 	return parse_scalar(arg, &p);

@@ -48,7 +48,8 @@ bool run_parse_value(const char *what, const struct run_type *type, const char *
 	char copy[64], *end;
 
 	if (!length || length >= sizeof(copy))
-		return run_error("%s: a number is missing or too long", what);
+		return run_error("%s: a number of 1 to %zu characters is expected", what,
+				 sizeof(copy) - 1);
 	memcpy(copy, text, length);
 	copy[length] = '\0';
 	*value = strtold(copy, &end);
@@ -58,7 +59,8 @@ bool run_parse_value(const char *what, const struct run_type *type, const char *
 		return true;
 	range_of(type, &min, &max);
 	if (!(*value >= min && *value <= max) || *value != truncl(*value))
-		return run_error("%s: %s cannot represent %s", what, type->name, copy);
+		return run_error("%s: %s cannot represent %s; whole numbers from %.0Lf to %.0Lf fit",
+				 what, type->name, copy, min, max);
 	return true;
 }
 
@@ -122,7 +124,7 @@ bool run_data_alloc(const char *what, struct run_data *data)
 	data->count = 1;
 	for (unsigned int i = 0; i < data->dims; i++) {
 		if (!data->shape[i])
-			return run_error("%s: no elements", what);
+			return run_error("%s: the number of elements is 0; set it to 1 or more", what);
 		if (data->shape[i] > RUN_MAX_BYTES / bytes)
 			return run_error("%s: more than %llu bytes", what, RUN_MAX_BYTES);
 		bytes *= data->shape[i];

@@ -31,20 +31,20 @@ static bool find_header(const char *path, const uint8_t *file, size_t bytes,
 	size_t start;
 
 	if (bytes < MAGIC_BYTES + 4 || memcmp(file, MAGIC, MAGIC_BYTES))
-		return run_error("%s: not a .npy file", path);
+		return run_error("%s: not a .npy file; numpy.save() writes one", path);
 	if (file[6] < 1 || file[6] > 3)
-		return run_error("%s: .npy version %u.%u is not supported", path, file[6],
+		return run_error("%s: .npy version %u.%u is not 1 to 3", path, file[6],
 				 file[7]);
 	start = file[6] == 1 ? 10 : 12;
 	if (bytes < start)
-		return run_error("%s: the .npy header is truncated", path);
+		return run_error("%s: the .npy header is truncated; save it again", path);
 	header->bytes = file[8] | (size_t)file[9] << 8;
 	if (file[6] > 1)
 		header->bytes |= (size_t)file[10] << 16 | (size_t)file[11] << 24;
 	header->text = (const char *)file + start;
 	header->data = start + header->bytes;
 	if (header->bytes > bytes - start)
-		return run_error("%s: the .npy header is truncated", path);
+		return run_error("%s: the .npy header is truncated; save it again", path);
 	return true;
 }
 
@@ -72,11 +72,14 @@ static bool check_type(const char *path, const struct npy_header *header,
 	const char *descr = value_of(header, "descr"), *end = header->text + header->bytes;
 
 	if (!descr || end - descr < 5 || (*descr != '\'' && *descr != '"'))
-		return run_error("%s: the .npy header has no plain type", path);
+		return run_error("%s: the .npy header has no plain type; save numbers, not records",
+				 path);
 	if (descr[1] == '>')
-		return run_error("%s: the elements are big endian", path);
+		return run_error("%s: the elements are big endian; save them in little endian",
+				 path);
 	if (!strchr("<|=", descr[1]) || descr[4] != *descr)
-		return run_error("%s: the .npy header has no plain type", path);
+		return run_error("%s: the .npy header has no plain type; save numbers, not records",
+				 path);
 	if (memcmp(descr + 2, type->code, 2))
 		return run_error("%s: its type is %.2s, but the argument's is %s (%s)", path,
 				 descr + 2, type->name, type->code);
@@ -91,8 +94,9 @@ static bool check_order(const char *path, const struct npy_header *header)
 	if (order && end - order >= 5 && !memcmp(order, "False", 5))
 		return true;
 	if (order && end - order >= 4 && !memcmp(order, "True", 4))
-		return run_error("%s: the elements are in Fortran order", path);
-	return run_error("%s: the .npy header does not specify the order", path);
+		return run_error("%s: the elements are in Fortran order; save them in C order "
+				 "(numpy.ascontiguousarray)", path);
+	return run_error("%s: the .npy header does not specify the order; save it again", path);
 }
 
 /* Parse "(3, 4)"; "()" is one element. */
@@ -102,7 +106,7 @@ static bool read_shape(const char *path, const struct npy_header *header, struct
 
 	data->dims = 0;
 	if (!at || *at++ != '(')
-		return run_error("%s: the .npy header has no shape", path);
+		return run_error("%s: the .npy header has no shape; save it again", path);
 	for (;;) {
 		uint64_t size = 0;
 
@@ -111,7 +115,8 @@ static bool read_shape(const char *path, const struct npy_header *header, struct
 		if (at < end && *at == ')')
 			return true;
 		if (at >= end || !isdigit((unsigned char)*at) || data->dims == RUN_MAX_DIMS)
-			return run_error("%s: the .npy header has an invalid shape", path);
+			return run_error("%s: the .npy header's shape is not 1 to %u numbers", path,
+					 RUN_MAX_DIMS);
 		for (; at < end && isdigit((unsigned char)*at); at++)
 			if (size <= RUN_MAX_BYTES)
 				size = 10 * size + (uint64_t)(*at - '0');

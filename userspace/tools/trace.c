@@ -227,7 +227,7 @@ static bool end(struct tracer *t, const char *path)
 	if (t->kernel)
 		driver = trace_kernel_close(t->kernel, t->out, clock_offset(t));
 	if (!perfetto_close(t->out, &dropped))
-		fail(path, "cannot be written");
+		fail(path, strerror(errno));
 	pumice_trace_close(t->trace);
 	pumice_device_close(t->dev);
 	if (t->jobs && !t->firmware && !t->old)

@@ -212,7 +212,7 @@ def files_that_are_no_shader_are_refused():
     refused("neither a program file nor assembly", "binary")
     refused("neither a program file nor assembly", "empty")
     refused("bad.pasm:1:1: error: no such operation", "bad.pasm")
-    refused("cut: program: version 0 instead of 1", "cut")
+    refused("cut: program: version 0 is not 1", "cut")
 
 
 @test
@@ -223,11 +223,11 @@ def bad_arguments_have_their_own_errors():
             ("u32 cannot represent 1.5", "u32:1.5"), ("i32 cannot represent 2147483648",
                                                    "i32:2147483648"),
             ("the value is missing", "u32"), ("too many parts", "u32:1:2"),
-            ("a scalar has 32 or 64 bits", "u8:1"),
+            ("u8 is not a type of a scalar, which has 32 or 64 bits", "u8:1"),
             ("number of elements is missing", "out:f32"),
             ("'12y' is not a number of elements", "out:f32:12y"),
             ("'2x' is not a number of elements", "out:f32:2x"),
-            ("no elements", "out:f32:0"), ("more than 4294967296 bytes", "out:f32:65536x65536"),
+            ("the number of elements is 0", "out:f32:0"), ("more than 4294967296 bytes", "out:f32:65536x65536"),
             ("more than 4294967296 bytes", "out:u8:99999999999999999999999"),
             ("a file or a generator is missing", "buf:f32:"),
             ("the value is missing", "buf:f32:const:4"),
@@ -265,11 +265,11 @@ def bad_npy_files_have_their_own_errors():
     npy("bad.npy", "<f4", [1, 2, 3], "(4,)")
     check("12 bytes of elements, but its shape requires 16")
     npy("bad.npy", "<f4", [1, 2, 3], "(-3,)")
-    check("header has an invalid shape")
+    check("header's shape is not 1 to 8 numbers")
     npy("bad.npy", "<f4", [1, 2, 3], "3")
     check("has no shape")
     npy("bad.npy", "<f4", [1, 2, 3], "(1,1,1,1,1,1,1,1,3)")
-    check("header has an invalid shape")
+    check("header's shape is not 1 to 8 numbers")
     npy("bad.npy", "<f4", [1, 2, 3], "(99999999999999999999,)")
     check("more than 4294967296 bytes")
     npy("bad.npy", "<u4", [1, 2, 3], "(3,)")
