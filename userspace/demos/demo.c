@@ -2,9 +2,11 @@
 /* Functions shared by the demos. */
 #include "demo.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <zlib.h>
@@ -211,7 +213,7 @@ void demo_write_picture(const char *name, const char *path, uint32_t width, uint
 			const uint8_t *rgb)
 {
 	if (!picture_write(path, width, height, rgb))
-		demo_fail(name, "%s: cannot be written", path);
+		demo_fail(name, "%s: cannot be written: %s", path, strerror(errno));
 	printf("%s: wrote %s, CRC-32 %08lx\n", name, path,
 	       crc32_z(0, rgb, (size_t)width * height * 3));
 }
@@ -219,6 +221,6 @@ void demo_write_picture(const char *name, const char *path, uint32_t width, uint
 void demo_write_animation(const char *name, const char *path, struct animation *film)
 {
 	if (!animation_close(film))
-		demo_fail(name, "%s: cannot be written", path);
+		demo_fail(name, "%s: cannot be written: %s", path, strerror(errno));
 	printf("%s: wrote %s\n", name, path);
 }

@@ -5,6 +5,7 @@
  * alternate between the scenes of the data set. After a rotation by
  * one tooth the picture must equal the first one.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static int show_frame(struct show *s, struct animation *film, uint32_t frame, ui
 	else if (frame % FRAMES == 0)
 		wrong = memcmp(first, rgb, bytes);
 	if (frame < FRAMES && !animation_picture(film, rgb, 4))
-		demo_fail(NAME, "the animation cannot be written");
+		demo_fail(NAME, "the animation cannot be written: %s", strerror(errno));
 	if (frame < FRAMES && frame % (FRAMES / SHOWN) == 0)
 		put_shown(shown, frame / (FRAMES / SHOWN), rgb);
 	free(rgb);
@@ -136,7 +137,7 @@ int main(int argc, char **argv)
 	make(&s, device);
 	film = animation_open_pictures(path, WIDTH, HEIGHT);
 	if (!film)
-		demo_fail(NAME, "%s: cannot be written", path);
+		demo_fail(NAME, "%s: cannot be written: %s", path, strerror(errno));
 	for (frame = 0; frame <= FRAMES * turns; frame++)
 		wrong |= show_frame(&s, film, frame, first, shown);
 	demo_write_animation(NAME, path, film);

@@ -5,6 +5,7 @@
  * The bytes are the brightness of a generated picture; the counts are
  * compared with the CPU's and drawn as bars below it.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static void write_picture(const uint8_t *shade, const uint32_t *counts, const ch
 		}
 	}
 	if (!picture_write(path, SIDE, SIDE + BARS, rgb))
-		demo_fail(NAME, "%s: cannot be written", path);
+		demo_fail(NAME, "%s: cannot be written: %s", path, strerror(errno));
 	free(rgb);
 	printf("%s: wrote %s\n", NAME, path);
 }

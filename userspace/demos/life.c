@@ -5,6 +5,7 @@
  * The GPU counts 32 cells in parallel, bitwise; the CPU computes
  * the same cell by cell, and every generation is compared.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void show(struct animation *film, const uint32_t *field)
 		values[i] = cell(field, i % (COLUMNS * SCALE) / SCALE,
 				 i / (COLUMNS * SCALE) / SCALE) ? 255 : 16;
 	if (!animation_frame(film, values, 5))
-		demo_fail(NAME, "the animation cannot be written");
+		demo_fail(NAME, "the animation cannot be written: %s", strerror(errno));
 }
 
 static void step(struct demo *demo, const struct demo_buffer *before,
@@ -142,7 +143,7 @@ int main(int argc, char **argv)
 				own, argc, argv);
 	film = animation_open(path, COLUMNS * SCALE, ROWS * SCALE, green);
 	if (!film)
-		demo_fail(NAME, "%s: cannot be written", path);
+		demo_fail(NAME, "%s: cannot be written: %s", path, strerror(errno));
 	demo_open(&demo, NAME, device, life_program, sizeof(life_program));
 	demo_buffer(&demo, ROWS * WORDS * sizeof(uint32_t), &field[0]);
 	demo_buffer(&demo, ROWS * WORDS * sizeof(uint32_t), &field[1]);

@@ -19,7 +19,7 @@ static void make(struct mesh *mesh, uint32_t vertices, uint32_t indices)
 	mesh->vertices = 0;
 	mesh->indices = 0;
 	if (!mesh->vertex || !mesh->index) {
-		fprintf(stderr, "no memory for a model of %u vertices\n", vertices);
+		fprintf(stderr, "demo: out of memory for a model of %u vertices\n", vertices);
 		exit(1);
 	}
 }

@@ -6,6 +6,7 @@
  * are compared with the CPU's in double precision; after that, because such a
  * system is chaotic, only the total momentum is checked to be constant.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static void show(struct animation *film, const struct body *bodies, uint32_t n)
 		shine(at + SIDE, 60);
 	}
 	if (!animation_frame(film, light, 4))
-		demo_fail(NAME, "the animation cannot be written");
+		demo_fail(NAME, "the animation cannot be written: %s", strerror(errno));
 }
 
 struct system {
@@ -236,7 +237,7 @@ int main(int argc, char **argv)
 	s.n = s.n / TILE * TILE;
 	film = animation_open(path, SIDE, SIDE, star);
 	if (!film)
-		demo_fail(NAME, "%s: cannot be written", path);
+		demo_fail(NAME, "%s: cannot be written: %s", path, strerror(errno));
 	demo_open(&demo, NAME, device, nbody_program, sizeof(nbody_program));
 	demo_buffer(&demo, s.n * sizeof(struct body), &s.bodies[0]);
 	demo_buffer(&demo, s.n * sizeof(struct body), &s.bodies[1]);

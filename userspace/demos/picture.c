@@ -22,7 +22,7 @@ uint32_t *picture_read(const char *path, uint32_t max, uint32_t *width, uint32_t
 	png_image image = { .version = PNG_IMAGE_VERSION };
 	uint32_t *pixels = NULL;
 
-	*error = "its size is not supported";
+	*error = "its width or height is 0, or too large";
 	if (png_image_begin_read_from_file(&image, path)) {
 		image.format = PNG_FORMAT_RGBA;
 		if (image.width && image.height && image.width <= max && image.height <= max)

@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 	lit = draw_frame(&s, false);
 	rgb = draw_frame(&s, true);
 	wrong = check_floor(&s, rgb, lit, &points);
-	status = demo_result(NAME, !wrong, "%u of %u points of the floor as a ray finds them",
+	status = demo_result(NAME, !wrong, "%u of %u points of the floor equal the CPU's",
 			     points - wrong, points);
 	demo_write_picture(NAME, path, WIDTH, HEIGHT, rgb);
 	free(rgb);

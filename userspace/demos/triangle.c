@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	draw_report(&draw, "one triangle");
 	rgb = draw_pixels(&draw);
 	wrong = count_wrong(rgb, 24);
-	status = demo_result(NAME, !wrong, "%u of %u values as the CPU has them",
+	status = demo_result(NAME, !wrong, "%u of %u values equal the CPU's",
 			     SIZE * SIZE * 3 - wrong, SIZE * SIZE * 3);
 	free(rgb);
 	draw_write(&draw, path);

@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	draw_open(&draw, NAME, device, &options);
 	rgb = draw_all(&draw, small);
 	wrong = count_wrong(small, rgb);
-	status = demo_result(NAME, !wrong, "%u of %u pixels as the CPU has them",
+	status = demo_result(NAME, !wrong, "%u of %u pixels equal the CPU's",
 			     SIZE * SIZE - wrong, SIZE * SIZE);
 	demo_write_picture(NAME, path, SIZE, SIZE, rgb);
 	draw_close(&draw);

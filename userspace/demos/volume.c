@@ -39,7 +39,7 @@ static void *get(size_t count, size_t size)
 	void *memory = calloc(count, size);
 
 	if (!memory) {
-		fprintf(stderr, "no memory for a shadow volume\n");
+		fprintf(stderr, "demo: out of memory for a shadow volume\n");
 		exit(1);
 	}
 	return memory;

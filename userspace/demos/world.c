@@ -85,7 +85,7 @@ static uint32_t *make_texels(uint32_t size)
 	uint32_t *texels = malloc((size_t)size * size * sizeof(*texels));
 
 	if (!texels)
-		demo_fail("demo", "no memory for a texture");
+		demo_fail("demo", "out of memory for a texture");
 	return texels;
 }
 
