@@ -33,6 +33,11 @@ static inline u64 min_u64(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
+static inline u64 max_u64(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
 static inline s32 min_s32(s32 a, s32 b)
 {
 	return a < b ? a : b;

@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "../../qemu-device/gpu/gpu.h"
+#include "../../qemu-device/gpu/number.h"
 #include "fuzz.h"
 
 #define TRIES		5u
@@ -323,16 +324,6 @@ static void check_memory(void)
 	FUZZ_CHECK(more <= 0, "%lld bytes are never freed", (long long)more);
 	if ((u64)peak > oracle.worst_bytes)
 		oracle.worst_bytes = (u64)peak;
-}
-
-static u64 min_u64(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-static u64 max_u64(u64 a, u64 b)
-{
-	return a < b ? b : a;
 }
 
 int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
