@@ -22,6 +22,8 @@ SITE = session.BUILD / "docs"
 KERNEL_DOC = re.compile(r"^/\*\*\n \* (?:struct |enum )?(\w+)", re.M)
 MARKDOWN_LINK = re.compile(r"\]\(([^)\s]+)\)")
 MENTION = re.compile(r"`([^`\n]+)`")
+# A file of hw/ and one of its enumerations, next to each other in a sentence.
+IN_FILE = re.compile(r"`(hw/[\w.]+)`+,\s+`+enum (\w+)`|`enum (\w+)`+\s+(?:of|in)\s+`+(hw/[\w.]+)`")
 TARGET = re.compile(r"^([a-z][a-z-]*):(?!=)", re.M)
 
 
@@ -85,6 +87,17 @@ class Links(unittest.TestCase):
                 elif not link.startswith("#"):
                     self.assertTrue((path.parent / link.partition("#")[0]).exists(), where)
         self.assertGreater(count, 20)
+
+    def test_enumerations_are_in_the_files_that_documents_name(self):
+        count = 0
+        for path in documents():
+            for found in IN_FILE.findall(path.read_text(encoding="utf-8")):
+                file, name = (found[0] or found[3]), (found[1] or found[2])
+                count += 1
+                self.assertIn(f'<enum name="{name}"' if file.endswith(".xml") else f"enum {name} {{",
+                              (TOP / file).read_text(encoding="utf-8"),
+                              f"{path.relative_to(TOP)}: {file}, {name}")
+        self.assertGreater(count, 2)
 
     def test_make_targets_that_documents_name_exist(self):
         targets = set(TARGET.findall((TOP / "Makefile").read_text(encoding="utf-8")))
