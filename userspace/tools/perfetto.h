@@ -34,7 +34,10 @@ bool perfetto_close(struct perfetto *p, uint64_t *dropped);
 
 /* Add an event of the GPU. */
 void perfetto_event(struct perfetto *p, const struct pumice_event_record *event);
-/* Record that events were lost before this time, ticks of the GPU clock. */
+/*
+ * Record that events were lost before this time, ticks of the GPU clock. 0 events: none were, but
+ * the GPU is another one from now on, on which nothing has begun.
+ */
 void perfetto_lost(struct perfetto *p, uint64_t ticks, uint64_t events);
 
 #define PERFETTO_ANY_CONTEXT UINT32_MAX

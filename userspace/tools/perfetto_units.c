@@ -369,9 +369,11 @@ static void mmu(struct perfetto *p, const struct pumice_event_record *e, uint64_
 
 static void lost(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
-	pf_end_all(p, ns, "lost events");
+	pf_end_all(p, ns, e->arg0 ? "lost events" : "the GPU was closed");
 	memset(p->job, 0, sizeof(p->job));
 	p->pages = 0;
+	if (!e->arg0)
+		return;
 	pf_name(p, PF_JOBS, "data masters", 0, master_name[0]);
 	pf_point(p, PF_JOBS, 0, ns, "lost events",
 		 &(struct pf_args){ .key = "events", .value = e->arg0 });

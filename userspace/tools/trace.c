@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * pumice-trace: record the activity of driver, firmware and every unit of a GPU, for
- * Perfetto: of a GPU with a driver, or of the GPU in a running process.
+ * Perfetto: of a GPU with a driver, of the GPU in a running process, or of those in a process that
+ * it starts.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,10 +23,13 @@
 #define BATCH	512u
 #define POLL_NS	2000000
 #define REST_NS	100000000	/* time for the last events to be completed */
+#define INSIDE_HZ 1000000000u	/* clock of a GPU in a process */
+#define WAIT_VARIABLE "PUMICE_ATTACH_WAIT"	/* see libpumice/attach/attach.h */
 
 static const char notes[] =
 	"DEVICE pid:PID is the GPU in a process of the same user that was started with\n"
-	"PUMICE_DEVICE=inproc:attach=1. A GPU with a driver needs root.\n";
+	"PUMICE_DEVICE=inproc:attach=1. With a DEVICE inproc the GPU in COMMAND is traced from its\n"
+	"first job on. A GPU with a driver needs root.\n";
 
 static volatile sig_atomic_t interrupted;
 
@@ -42,10 +46,14 @@ struct tracer {
 	struct perfetto *out;
 	bool ended;			/* that process has ended */
 	bool failed;			/* events cannot be read any more */
+	pid_t inside;			/* COMMAND, whose own GPUs are traced; or 0 */
+	uint32_t devices;		/* GPUs of it that were traced */
+	int64_t base, shift;		/* the first one's begin, and that of this one after it, ns */
+	char error[PUMICE_ERROR_BYTES];	/* of the last attempt to trace one, or empty */
 	bool firmware, jobs;		/* events of these were traced */
 	bool old;			/* the device or its firmware: it was reported */
 	uint64_t clock_hz, events, lost;
-	uint64_t now;			/* GPU clock of the last event */
+	uint64_t now;			/* GPU clock of the latest event */
 };
 
 static _Noreturn void fail(const char *what, const char *why)
@@ -68,14 +76,17 @@ static void store(struct tracer *t, const struct pumice_event_record *records, u
 		  uint64_t lost)
 {
 	if (lost)
-		perfetto_lost(t->out, count ? records[0].time : t->now, lost);
+		perfetto_lost(t->out, count ? records[0].time + (uint64_t)t->shift : t->now, lost);
 	for (uint32_t i = 0; i < count; i++) {
-		perfetto_event(t->out, &records[i]);
+		struct pumice_event_record shifted = records[i];
+
+		shifted.time += (uint64_t)t->shift;
+		perfetto_event(t->out, &shifted);
+		if (shifted.time > t->now)
+			t->now = shifted.time;
 		t->firmware |= records[i].kind == PUMICE_EVENT_FIRMWARE;
 		t->jobs |= records[i].kind == PUMICE_EVENT_JOB_START;
 	}
-	if (count)
-		t->now = records[count - 1].time;
 	t->events += count;
 	t->lost += lost;
 }
@@ -148,7 +159,8 @@ static void begin(struct tracer *t, const char *device, const char *path)
 	check_versions(t, &info);
 	if (pumice_device_process(t->dev, &process) && pumice_device_drm_fd(t->dev) < 0)
 		fail(info.backend,
-		     "a GPU inside pumice-trace has no other users; accepted: drm and pid:PID");
+		     "a GPU inside pumice-trace has no other users: trace a COMMAND with its own "
+		     "GPU (pumice-trace -d inproc COMMAND), or a process (-d pid:PID)");
 	if (pumice_trace_open(t->dev, PUMICE_EVENTS_ALL, ENTRIES, &t->trace))
 		fail("event trace", pumice_device_error(t->dev));
 	t->out = perfetto_open(path, t->clock_hz);
@@ -157,18 +169,109 @@ static void begin(struct tracer *t, const char *device, const char *path)
 	begin_owners(t);
 }
 
-static pid_t start(char **command)
+/* Let the library in this process wait until its GPU, the device, is traced. */
+static bool set_environment(const char *device)
+{
+	char process[16];
+
+	snprintf(process, sizeof(process), "%d", (int)getpid());
+	return !setenv(WAIT_VARIABLE, process, 1) &&
+	       (!device || !setenv("PUMICE_DEVICE", device, 1));
+}
+
+/* Start the command, with its own GPUs to be traced or not. */
+static pid_t start(char **command, bool inside, const char *device)
 {
 	pid_t child = fork();
 
 	if (child < 0)
 		fail("fork", strerror(errno));
 	if (!child) {
-		execvp(command[0], command);
+		if (!inside || set_environment(device))
+			execvp(command[0], command);
 		fprintf(stderr, "pumice-trace: %s: %s\n", command[0], strerror(errno));
 		_exit(127);
 	}
 	return child;
+}
+
+/* Whether this names a GPU inside of a process. */
+static bool is_inproc(const char *device)
+{
+	const size_t bytes = strlen("inproc");
+
+	if (!device)
+		device = getenv("PUMICE_DEVICE");
+	return device && !strncmp(device, "inproc", bytes) &&
+	       (!device[bytes] || device[bytes] == ':');
+}
+
+/* Place a GPU of the command in time: the clock of each begins at 0. Return: 0 or an error. */
+static int set_base(struct tracer *t)
+{
+	uint64_t ticks, cpu_ns;
+	int err = pumice_device_timestamp(t->dev, &ticks, &cpu_ns);
+
+	if (err)
+		return err;
+	if (!t->devices++)
+		t->base = (int64_t)(cpu_ns - ticks);
+	t->shift = (int64_t)(cpu_ns - ticks) - t->base;
+	return 0;
+}
+
+/* Begin to trace the GPU that was opened. Return: 0 or an error. */
+static int begin_inside(struct tracer *t)
+{
+	struct pumice_device_info info;
+	struct pumice_process process;
+	int err = pumice_device_info(t->dev, &info);
+
+	if (!err && info.clock_hz != INSIDE_HZ)
+		err = -EPROTO;
+	if (!err)
+		err = set_base(t);
+	if (!err)
+		err = pumice_trace_open(t->dev, PUMICE_EVENTS_ALL, ENTRIES, &t->trace);
+	if (err)
+		return err;
+	t->clock_hz = info.clock_hz;
+	t->ended = false;
+	if (!pumice_device_process(t->dev, &process))
+		perfetto_owner(t->out, PERFETTO_ANY_CONTEXT, 0, process.pid, process.name);
+	return 0;
+}
+
+static void end_inside(struct tracer *t)
+{
+	if (t->dev) {
+		pumice_trace_close(t->trace);
+		pumice_device_close(t->dev);
+		perfetto_lost(t->out, t->now, 0);
+	}
+	t->dev = NULL;
+}
+
+/* Trace the command's next GPU, if it has opened one. */
+static void trace_inside(struct tracer *t)
+{
+	char name[16];
+	int err;
+
+	end_inside(t);
+	snprintf(name, sizeof(name), "pid:%d", (int)t->inside);
+	err = pumice_device_open(name, &t->dev, t->error, sizeof(t->error));
+	if (err) {
+		t->dev = NULL;
+		if (err == -ENOENT || err == -ECONNREFUSED)
+			t->error[0] = '\0';
+		return;
+	}
+	if (!begin_inside(t))
+		return;
+	snprintf(t->error, sizeof(t->error), "%s", pumice_device_error(t->dev));
+	pumice_device_close(t->dev);
+	t->dev = NULL;
 }
 
 static void pause_for_poll(void)
@@ -195,12 +298,32 @@ static int follow(struct tracer *t, pid_t child)
 	/* An interrupt is for the command; its trace is kept. */
 	signal(SIGINT, SIG_IGN);
 	while (!waitpid(child, &status, WNOHANG)) {
+		if (t->inside && t->ended)
+			trace_inside(t);
 		if (is_readable(t))
 			drain(t);
 		pause_for_poll();
 	}
 	drain_rest(t);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Run a command, and trace the GPUs in its process one after the other. Return: its status. */
+static int run_inside(struct tracer *t, const char *device, const char *path, char **command)
+{
+	int status;
+
+	t->out = perfetto_open(path, INSIDE_HZ);
+	if (!t->out)
+		fail(path, strerror(errno));
+	t->ended = true;
+	t->inside = start(command, true, device);
+	status = follow(t, t->inside);
+	if (t->devices)
+		return status;
+	fprintf(stderr, "pumice-trace: %s: %s\n", command[0], *t->error ? t->error :
+		"it opened no GPU in its own process; children of it are not traced");
+	return status ? status : 1;
 }
 
 /* Record until an interrupt, the end of the observed process, or this time; 0: no limit. */
@@ -228,11 +351,14 @@ static bool end(struct tracer *t, const char *path)
 		driver = trace_kernel_close(t->kernel, t->out, clock_offset(t));
 	if (!perfetto_close(t->out, &dropped))
 		fail(path, strerror(errno));
-	pumice_trace_close(t->trace);
-	pumice_device_close(t->dev);
+	if (t->dev) {
+		pumice_trace_close(t->trace);
+		pumice_device_close(t->dev);
+	}
 	if (t->jobs && !t->firmware && !t->old)
 		fprintf(stderr, "pumice-trace: the firmware's tracks are empty: the driver is older "
-			"than this tool\n");
+			"than this tool
+");
 	if (driver)
 		fprintf(stderr, "pumice-trace: %" PRIu64 " events of the driver were lost: its "
 			"buffer in tracefs was full\n", driver);
@@ -271,11 +397,15 @@ int main(int argc, char **argv)
 	first = command_line(&command, argc, argv);
 	if (seconds && first < argc)
 		command_refuse(&command, "--time: a trace with a COMMAND ends with it");
-	begin(&t, device, path);
-	if (first < argc)
-		status = follow(&t, start(argv + first));
-	else
-		record(&t, seconds);
+	if (first < argc && is_inproc(device)) {
+		status = run_inside(&t, device, path, argv + first);
+	} else {
+		begin(&t, device, path);
+		if (first < argc)
+			status = follow(&t, start(argv + first, false, NULL));
+		else
+			record(&t, seconds);
+	}
 	if (!end(&t, path) && !status)
 		status = 1;
 	return status;

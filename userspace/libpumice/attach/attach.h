@@ -24,6 +24,13 @@
 #define ATTACH_DEVICES	16u		/* of a process */
 #define ATTACH_PEERS	4u		/* of a device */
 #define ATTACH_NAME	"pumice-%u.%u"	/* of the socket: process, number of the device */
+/*
+ * The environment variable that names the process which pumice-trace has started: this process
+ * listens without attach=1 also, and its device number 0 is not opened before its trace is, or
+ * ATTACH_WAIT_SECONDS have passed. So the trace has the first job.
+ */
+#define ATTACH_WAIT	"PUMICE_ATTACH_WAIT"
+#define ATTACH_WAIT_SECONDS 10
 #define ATTACH_RECORDS	256u		/* of one reply */
 #define ATTACH_RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * (u32)sizeof(u32))
 

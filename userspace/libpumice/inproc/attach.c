@@ -51,6 +51,7 @@ struct attach_server {
 	bool reported;		/* that no file descriptor is free */
 	struct pumice_trace *trace;	/* of one peer, or NULL */
 	u32 tracer;			/* that peer */
+	bool traced;			/* a trace has been opened; traced_lock */
 	bool drained;			/* it has read all of the trace */
 	pthread_t thread;
 };
@@ -206,6 +207,17 @@ static int op_timestamp(struct attach_server *s, struct packet *p)
 	return err;
 }
 
+static pthread_mutex_t traced_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t traced_cond = PTHREAD_COND_INITIALIZER;
+
+static void report_traced(struct attach_server *s)
+{
+	pthread_mutex_lock(&traced_lock);
+	s->traced = true;
+	pthread_cond_broadcast(&traced_cond);
+	pthread_mutex_unlock(&traced_lock);
+}
+
 static int op_open(struct attach_server *s, u32 peer, u32 entries)
 {
 	int err;
@@ -216,6 +228,8 @@ static int op_open(struct attach_server *s, u32 peer, u32 entries)
 	if (err)
 		s->trace = NULL;
 	s->tracer = peer;
+	if (!err)
+		report_traced(s);
 	return err;
 }
 
@@ -605,4 +619,30 @@ void attach_end(struct inproc_device *d)
 	}
 	server_free(s);
 	d->attach = NULL;
+}
+
+bool attach_is_awaited(void)
+{
+	const char *text = getenv(ATTACH_WAIT);
+
+	return text && strtol(text, NULL, 10) == (long)getpid();
+}
+
+void attach_await(struct inproc_device *d)
+{
+	struct attach_server *s = d->attach;
+	struct timespec until;
+	int err = 0;
+
+	if (!s || s->number || !attach_is_awaited())
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ATTACH_WAIT_SECONDS;
+	pthread_mutex_lock(&traced_lock);
+	while (!s->traced && !err)
+		err = pthread_cond_clockwait(&traced_cond, &traced_lock, CLOCK_MONOTONIC, &until);
+	pthread_mutex_unlock(&traced_lock);
+	if (err)
+		fprintf(stderr, "libpumice: no trace was opened within %d s, which " ATTACH_WAIT
+			" requests; continuing without\n", ATTACH_WAIT_SECONDS);
 }

@@ -335,8 +335,10 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		describe_fw(d);
 	if (!err && *o->fw_gdb)
 		err = gdb_start(d, o->fw_gdb, error, error_bytes);
-	if (!err && o->attach)
+	if (!err && (o->attach || attach_is_awaited()))
 		err = attach_start(d, error, error_bytes);
+	if (!err)
+		attach_await(d);
 	return err;
 }
 

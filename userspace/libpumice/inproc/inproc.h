@@ -519,6 +519,10 @@ struct attach_server;
 int attach_start(struct inproc_device *d, char *error, size_t error_bytes);
 /* Stop: the device is being closed. No lock held. */
 void attach_end(struct inproc_device *d);
+/* Whether pumice-trace has started this process, to observe it from its first job on. */
+bool attach_is_awaited(void);
+/* Then wait until it does so; see attach/attach.h, ATTACH_WAIT. */
+void attach_await(struct inproc_device *d);
 
 /* hwrt.c */
 int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
