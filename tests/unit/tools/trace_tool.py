@@ -709,6 +709,146 @@ def texts_of_the_process_control_no_terminal():
     assert b"firmware ?[31m????" in out and b"\x9b" not in out, out
 
 
+BEGIN, END = 1, 2
+PLACE = 3 | 5 << 32     # column and row of a tile
+# Pairs of records (kind, usc, arg0, arg1 of the begin and of the end) of slot 1: process, track,
+# name, and the values of the begin and of the end.
+SLICES = [
+    ((10, 2, 7, 0, 99), "core 2", "VDM chunks", "chunk 7", {}, {"primitives": 99}),
+    ((11, 2, 0, 40, 41), "core 2", "TA", "bin", {"primitives": 40}, {"primitives": 41}),
+    ((11, 2, 1, 42, 43), "core 2", "TA", "cull", {"primitives": 42}, {"primitives": 43}),
+    ((11, 2, 2, 0, 0), "core 2", "TA", "headers", {}, {}),
+    ((13, 2, PLACE, 0, 800), "core 2", "tile, slot 1", "tile 3,5", {}, {"pixels": 800}),
+    ((14, 2, PLACE, 0, 17), "core 2", "ISP, slot 1", "ISP 3,5", {}, {"primitives": 17}),
+    ((15, 2, 0, 31, 31), "core 2", "spans, slot 1", "objects", {"spans": 31}, {"spans": 31}),
+    ((15, 2, 1, 32, 32), "core 2", "spans, slot 1", "background", {"spans": 32}, {"spans": 32}),
+    ((15, 2, 2, 1, 1), "core 2", "spans, slot 1", "end-of-tile", {"spans": 1}, {"spans": 1}),
+    ((18, 2, PLACE, 0, 1), "core 2", "PBE, slot 1", "PBE 3,5", {}, {}),
+    ((19, 0, 0x1000, 5, 5), "data masters", "commands (PTLA)", "downscale", {}, {}),
+    ((16, 6, 4, 2, 0), "USC 6", "USC 6 / 0", "fragments", {"waves": 2}, {}),
+]
+# Records (kind, usc, arg0, arg1) of events without an end: process, track or None of a counter, name,
+# value.
+INSTANTS = [
+    ((12, 0, 0, 9), "PM", None, "pages in use", {"value": 1}),
+    ((12, 0, 0, 9), "PM", None, "pages in use", {"value": 2}),
+    ((12, 0, 3, 1 | 9 << 32), "PM", None, "pages in use", {"value": 1}),
+    ((12, 0, 3, 0 | 9 << 32), "PM", "PM", "free", {"detail": "macro tile 9"}),
+    ((12, 0, 1, 9), "PM", "PM", "empty", {"of": 9}),
+    ((12, 0, 2, 0x5000), "PM", "PM", "low", {"of": 0x5000}),
+    ((12, 0, 4, 64), "PM", "PM", "grow", {"of": 64}),
+    ((17, 6, 1234, 0), "USC 6", None, "TAG reads", {"value": 1234}),
+    ((17, 6, 1235, 1), "USC 6", None, "TAG reads of iterators", {"value": 1235}),
+    ((9, 6, 5, 0), "data masters", None, "tasks when full", {"value": 5}),
+    ((8, 0, 0, 0), "MMU", None, "table walks", {"value": 1}),
+]
+
+
+@test
+def each_kind_of_event_is_on_its_track():
+    records, now = b"", 0
+    for kind, unit, arg0, *args in [row[0] for row in SLICES + INSTANTS]:
+        for phase, arg1 in zip((BEGIN, END) if len(args) == 2 else (0,), args):
+            now += 1000
+            # Slot 1, data master 2: bits 31:28 and 27:26 of the word.
+            records += struct.pack("<QIIQQ", now, kind | unit << 16 | phase << 24 | 2 << 26 |
+                                   1 << 28, 7, arg0, arg1)
+    status, err = serve([good(hello(os.getpid())), good(), good(records)])
+    assert status == 0, err
+    events, processes, tracks = load("fake.json")
+    now = 0
+    for _, process, track, name, begin, end in SLICES:
+        for phase, values in (("B", begin), ("E", end)):
+            now += 1
+            found = [e for e in events if e["ph"] == phase and e["ts"] == now]
+            assert len(found) == 1, (track, name, phase, found)
+            where = processes[found[0]["pid"]], tracks[found[0]["pid"], found[0]["tid"]]
+            assert where == (process, track), (where, name)
+            assert phase == "E" or found[0]["name"] == name, (found, name)
+            rest = {k: v for k, v in found[0]["args"].items()
+                    if v and k not in ("detail", "context", "process")}
+            assert rest == values, (rest, name)
+    for _, process, track, name, values in INSTANTS:
+        now += 1
+        found = [e for e in events if e.get("ts") == now and e["name"] == name and
+                 e["ph"] == ("i" if track else "C")]
+        assert len(found) == 1 and processes[found[0]["pid"]] == process, (name, found)
+        assert not track or tracks[found[0]["pid"], found[0]["tid"]] == track, (name, found)
+        assert values.items() <= found[0]["args"].items(), (name, found)
+
+
+@test
+def an_observer_waits_for_a_process_that_starts():
+    pid = os.getpid()
+    for observer in (TRACE, TOP):
+        with start(observer, "-d", f"pid:{pid}") as tool:
+            # It has found no socket.
+            wait_until(lambda tool=tool: tool.poll() is not None or is_sleeping(tool.pid))
+            assert tool.poll() is None, tool.stderr.read()
+            with pretend() as listener:
+                peer, _ = listener.accept()
+                with peer:
+                    assert peer.recv(64)
+                    peer.send(good(hello(pid)))
+                _, err = tool.communicate(timeout=LIMIT)
+            # The connection ends after that.
+            assert tool.returncode == 1 and "has ended" in err, err
+
+
+@test
+def an_observer_does_not_wait_for_a_process_that_has_ended():
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        with start(TOP, "-d", f"pid:{process.pid}") as tool:
+            wait_until(lambda: tool.poll() is not None or is_sleeping(tool.pid))
+            process.kill()
+            _, err = tool.communicate(timeout=LIMIT)
+            assert tool.returncode == 1 and f"process {process.pid} " in err, err
+
+
+def trace_command(*command, text="\n\n", **env):
+    """Trace a command that runs two jobs: (status, standard error)."""
+    done = subprocess.run([TRACE, "-o", "c.json", *command], input=text, capture_output=True,
+                          text=True, timeout=LIMIT, check=False,
+                          env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd(), **env))
+    return done.returncode, done.stderr
+
+
+@test
+def a_command_is_traced_from_its_first_job_on():
+    device = "inproc:cores=1,threads=0,ram=64"
+    for command, env in ((["-d", device, OBSERVED], {}), ([OBSERVED], {"PUMICE_DEVICE": device}),
+                         (["-d", device, "sh", "-c", f"exec {OBSERVED}"], {})):
+        status, err = trace_command(*command, **env)
+        assert status == 0 and " 0 lost" in err, err
+        events, _, _ = load("c.json")
+        jobs = slices(events, 3)
+        assert [e["args"]["job"] for e in jobs] == [1, 2], jobs
+        assert all(e["name"].startswith("observed (") for e in jobs), jobs
+        groups = [e for e in events if e["ph"] == "B" and e["name"].startswith("group ")]
+        assert len(groups) == 2 * GROUPS, len(groups)
+        created = [e for e in events if e["ph"] == "i" and e["name"] == "context new"]
+        assert len(created) == 1, created
+
+
+@test
+def a_command_without_a_gpu_of_its_own_is_reported():
+    device = "inproc:cores=1,threads=0,ram=64"
+    for command, expected in (("true", 1), ("exit 3", 3), (f"{OBSERVED}; exit 4", 4)):
+        status, err = trace_command("-d", device, "sh", "-c", command)
+        assert status == expected and "sh: it opened no GPU in its own process" in err, err
+        load("c.json")
+
+
+@test
+def a_process_is_not_held_up_forever():
+    done = subprocess.run(["sh", "-c", f"PUMICE_ATTACH_WAIT=$$ exec {OBSERVED}"], input="\n",
+                          capture_output=True, text=True, timeout=LIMIT, check=False,
+                          env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd(),
+                                   PUMICE_DEVICE="inproc:cores=1,threads=0,ram=64"))
+    assert done.returncode == 0 and done.stdout == "ready\ndone\n", done
+    assert "no trace was opened within" in done.stderr, done.stderr
+
+
 @test
 def damaged_records_select_no_track():
     records = b""
