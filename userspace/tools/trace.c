@@ -313,6 +313,8 @@ static int run_inside(struct tracer *t, const char *device, const char *path, ch
 {
 	int status;
 
+	/* An unknown option of the device is an error now, not one of the command. */
+	pumice_device_close(command_device_open("pumice-trace", device));
 	t->out = perfetto_open(path, INSIDE_HZ);
 	if (!t->out)
 		fail(path, strerror(errno));
