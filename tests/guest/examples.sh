@@ -31,4 +31,19 @@ for example in triangle torus; do
 		cmp /tmp/drm.ppm /tmp/inproc.ppm
 	report "${example}_is_the_same_picture_as_in_process" $?
 done
+# The examples of manual pages that need a GPU with a driver: tests/install/test_programs.py compares
+# them with the pages.
+example() {
+	"$@" >"/tmp/example.out" 2>&1
+	status=$?
+	sed 's/^/# /' /tmp/example.out >&2
+	[ $status -eq 0 ]
+	report "the_example_of_${1}_works" $?
+}
+
+cd /tmp || exit 1
+example pumice-info -d drm
+example pumice-demo-triangle -d drm
+example pumice-top -b -n 2 -i 0.1 -d drm
+example pumice-trace -d drm -o matmul.json pumice-demo-matmul -d drm -n 64
 tap_end

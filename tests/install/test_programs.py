@@ -4,7 +4,9 @@ Every installed program has the same --help, --version and -d, refuses what it d
 agrees with its manual page.
 """
 
+import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -36,6 +38,29 @@ REFUSED = [
     ("demo-matmul", ["-n", "-1"], "-n -1: N is a whole number from 1 to 4096"),
     ("demo-mandelbrot", ["-s", "480"], "-s 480: a size is two numbers from 1 to 16384"),
 ]
+
+# Examples of manual pages that need a guest: the test that runs them, by these very words unless
+# the value gives a reason.
+IN_GUEST = TOP / "tests/guest/examples.sh"
+GUEST_EXAMPLES = {
+    "pumice-info -d drm": "", "pumice-demo-triangle -d drm": "",
+    "pumice-top -b -n 2 -i 0.1 -d drm": "",
+    "pumice-trace -d drm -o matmul.json pumice-demo-matmul -d drm -n 64": "",
+    "pumice-dump /sys/class/devcoredump/devcd1/data": "t_dump runs it on dumps of the driver",
+    "pumice-dump -s reason -s places /sys/class/devcoredump/devcd1/data": "the same",
+}
+# Pages whose examples have another status than 0: words without a meaning, shown as such.
+STATUS = {"pumice-decode": 1}
+
+
+def examples(page):
+    """The commands in the EXAMPLES of a page, continued lines joined."""
+    section = re.search(r"^\.SH EXAMPLES\n(.*?)^\.SH", page, re.M | re.S)
+    if not section:
+        return []
+    found = "".join(re.findall(r"^\.nf\n(.*?)^\.fi", section[1], re.M | re.S))
+    found = found.replace("\\-", "-").replace("\\e\n", " ")
+    return [" ".join(line.split()) for line in found.splitlines()]
 
 
 def option_forms(text):
@@ -191,6 +216,57 @@ class Pages(Installed):
         for name in sorted(self.programs):
             with self.subTest(program=name):
                 self.assertEqual(page_forms(self.page(name)), self.options(name))
+
+    def test_examples_work(self):
+        """All in a folder with matmul.pasm, and for each page in their order."""
+        ran = set()
+        pages = {path.resolve() for path in (self.prefix.path / "share/man/man1").iterdir()}
+        self.assertGreater(len(pages), 9)
+        for path in sorted(pages):
+            with self.subTest(page=path.name):
+                commands = examples(path.read_text(encoding="utf-8"))
+                self.assertTrue(commands, "no EXAMPLES")
+                ran |= set(commands)
+                self.run_examples([c for c in commands if c not in GUEST_EXAMPLES])
+        self.assertEqual(set(GUEST_EXAMPLES) - ran, set())
+        guest = IN_GUEST.read_text(encoding="utf-8")
+        for command, reason in GUEST_EXAMPLES.items():
+            self.assertTrue(reason or f"example {command}\n" in guest, command)
+
+    def run_examples(self, commands):
+        """Run them in one shell; each that is not started in the background succeeds."""
+        with tempfile.TemporaryDirectory(prefix="pumice-page-") as room:
+            shutil.copy(TOP / "userspace/demos/matmul.pasm", room)
+            environment = {**self.prefix.environment, "XDG_RUNTIME_DIR": room,
+                           "PATH": f"{self.prefix.path}/bin:{self.prefix.environment['PATH']}"}
+            # What still runs in the background at the end is ended.
+            script = "\n".join(["set -e", "trap 'kill $(jobs -p) 2>/dev/null || :' EXIT", *commands])
+            done = subprocess.run(["bash", "-c", script], cwd=room, env=environment, text=True,
+                                  check=False, capture_output=True, timeout=600)
+            self.assertEqual(done.returncode, 0, f"{commands}\n{done.stdout}\n{done.stderr}")
+
+    def test_numbered_disassembly(self):
+        """pumice-dis --numbered names each instruction's number, address and line, and assembles."""
+        shutil.copy(TOP / "userspace/demos/matmul.pasm", self.room)
+        self.assertEqual(self.call("as", "matmul.pasm")[0], 0)
+        status, numbered, error = self.call("dis", "--numbered", "matmul.pbin")
+        self.assertEqual((status, error), (0, ""))
+        self.assertEqual(self.call("dis", "-n", "matmul.pbin"), (0, numbered, ""))
+        plain = self.call("dis", "matmul.pbin")[1]
+        code = [line.split(";")[0].rstrip() for line in numbered.splitlines() if " ; " in line]
+        notes = re.findall(r" ; +(\d+) +(?:0x)?([0-9a-f]+) +(\S+):(\d+)", numbered)
+        self.assertGreater(len(notes), 20, numbered)
+        self.assertEqual(len(notes), len(code))
+        source = (TOP / "userspace/demos/matmul.pasm").read_text(encoding="utf-8").splitlines()
+        for text, (number, address, name, line) in zip(code, notes):
+            self.assertEqual((int(address, 16), name), (16 * int(number), "matmul.pasm"))
+            # The operation of the line; a directive's instructions have other names.
+            words = source[int(line) - 1].split(";")[0].split()
+            if not words[0].startswith("."):
+                self.assertEqual(text.split()[0].split(".")[0], words[0].split(".")[0])
+        (pathlib.Path(self.room) / "again.pasm").write_text(numbered, encoding="utf-8")
+        self.assertEqual(self.call("as", "again.pasm")[0], 0)
+        self.assertEqual(self.call("dis", "again.pbin"), (0, plain, ""))
 
     def test_groff_has_no_warnings(self):
         pages = sorted((self.prefix.path / "share/man").glob("man*/*"))
