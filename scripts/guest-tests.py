@@ -179,6 +179,14 @@ def job(run):
                       timeout=PROGRAM_TIMEOUT * run.factor)
 
 
+def check_trace(tally, run, path):
+    """Check the form of the trace that t_trace left, by its schema and rules."""
+    done = subprocess.run([sys.executable, "-B", TOP / "tests/unit/tools/trace_check.py", path],
+                          check=False, capture_output=True, text=True)
+    tally.add(f"the trace of t_trace is well formed ({run.title})", done.returncode == 0,
+              f"{path}: {done.stderr.strip()}")
+
+
 def run_guest(tally, images, run):
     """Boot one guest, run its programs, count their cases."""
     work = BUILD / "guest" / run.name
@@ -198,6 +206,8 @@ def run_guest(tally, images, run):
         code = text(share / f"{test}.status").strip()
         tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
                          int(code) if code else 1, f"see {share}/{test}.tap")
+    if "t_trace" in run.tests:
+        check_trace(tally, run, share / "t_trace.trace.json")
     tally.add(f"the driver unloads after the tests ({run.title})",
               text(share / "rmmod.status").strip() == "0", f"see {share}/dmesg")
     tally.add(f"the guest's kernel stays sound ({run.title})", status not in (124, 125),

@@ -7,6 +7,8 @@
 number=0
 failed=0
 TRACE=/tmp/trace.json
+# scripts/guest-tests.py checks this copy by the schema.
+SHARED=/host/t_trace.trace.json
 
 # report NAME STATUS: one line of TAP.
 report() {
@@ -36,6 +38,8 @@ echo "$matmul $triangle" >/tmp/pids
 END
 pumice-trace -d drm -o "$TRACE" sh /tmp/both
 report "the_command_succeeds_under_trace" $?
+cp "$TRACE" "$SHARED"
+report "the_file_is_left_for_the_check_of_its_form" $?
 read -r matmul triangle </tmp/pids
 
 # Names are those of the kernel, of 15 characters.
