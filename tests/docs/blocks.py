@@ -4,12 +4,13 @@
 import re
 from dataclasses import dataclass, field
 
-GUEST = "In the guest"
+# What captions of a block say of its commands.
+CAPTIONS = {"In the guest": "guest", "This fails": "fails", "In GDB": "gdb"}
 
 
 @dataclass
 class Block:
-    """One code block. kind: its language, "" if it has none, or "guest"."""
+    """One code block. kind: its language, "" if it has none, or a value of CAPTIONS."""
     kind: str
     lines: list
     line: int           # of the document, from 1
@@ -67,8 +68,7 @@ def restructured(text):
             n += 1
         kind = directive[1] if directive else ""
         while body and re.match(r"\s+:\w+:", body[0]):
-            if body.pop(0).strip() == f":caption: {GUEST}":
-                kind = "guest"
+            kind = CAPTIONS.get(body.pop(0).strip().removeprefix(":caption: "), kind)
         indent = min((len(b) - len(b.lstrip()) for b in body if b), default=0)
         out.append(Block(kind, [b[indent:] for b in body], start, "\n".join(before)))
         before = []
@@ -84,6 +84,6 @@ def read(path):
             block.lines.pop()
         while block.lines and not block.lines[0]:
             block.lines.pop(0)
-        if block.kind in ("sh", "guest"):
+        if block.kind in ("sh", *CAPTIONS.values()):
             block.commands = commands(block.lines)
     return found

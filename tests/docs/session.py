@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 """A copy of the work tree, a shell in it, and the guest that `make shell` starts there."""
 
+import fcntl
 import os
 import pathlib
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -23,6 +27,7 @@ NOT_USERS = ("BUILD", "OUT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"
              "KERNELS", "QEMU_SRC", "QEMU_VERSION", "DESTDIR", "PREFIX")
 COMMAND_LIMIT = 900     # seconds, for a machine that is busy with other work
 PROMPT = re.compile(rb"guest:[^\r\n]*# ")
+GDB_PROMPT = re.compile(rb"\(gdb\) ")
 STATUS = re.compile(rb"@@(\d+)\r*\n")      # the console adds another CR
 
 
@@ -51,9 +56,10 @@ def copy_tree(folder):
             (build / entry.name).symlink_to(entry)
 
 
-def environment():
-    """The environment of a user's shell."""
-    return {name: value for name, value in os.environ.items() if name not in NOT_USERS}
+def environment(folder):
+    """The environment of a user's shell, which has XDG_RUNTIME_DIR at least in folder."""
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_USERS}
+    return {"XDG_RUNTIME_DIR": str(folder), **kept}
 
 
 class Program:
@@ -61,6 +67,8 @@ class Program:
 
     def __init__(self, command, folder, variables):
         self.master, slave = pty.openpty()
+        # Nothing is shown page by page.
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 10000, 0, 0, 0))
         self.log = b""
         self.process = subprocess.Popen(command, cwd=folder, env=variables, stdin=slave,
                                         stdout=slave, stderr=slave, start_new_session=True)
@@ -92,7 +100,15 @@ class Program:
 
     def run(self, command):
         """Type a command; return (output, status)."""
+        self.start(command)
+        return self.run_on()
+
+    def start(self, command):
+        """Type a command whose output and status run_on() awaits."""
         self.send(f"{command}\necho @@$?")
+
+    def run_on(self):
+        """Wait for the end of the command that start() typed; return (output, status)."""
         output, match = self.wait_for(STATUS, COMMAND_LIMIT)
         return output.decode(errors="replace").replace("\r", ""), int(match[1])
 
@@ -109,7 +125,12 @@ class Program:
 
 
 class Session:
-    """A user with two terminals: a shell in the tree, and the guest once it was started."""
+    """
+    A user with three terminals: a shell in the tree, the guest once it was started, and GDB.
+
+    While GDB has let the guest continue, a command of the guest is started only: it may reach a
+    breakpoint. GDB's next command waits for that, and the end of GDB for the guest's command.
+    """
 
     def __init__(self, folder, variables):
         self.folder = folder
@@ -117,22 +138,63 @@ class Session:
         self.shell = Program(["bash", "--norc", "--noprofile"], folder,
                              {**variables, "PS1": "", "TERM": "dumb"})
         self.shell.run("stty -echo; bind 'set enable-bracketed-paste off' 2>/dev/null")
-        self.guest = None
+        self.guest = self.gdb = None
+        self.gdb_runs = self.guest_runs = False
 
     def run(self, command):
         """Run a command in the tree; make shell starts the guest."""
-        if command == "make shell":
-            self.guest = Program(["make", "shell"], self.folder, self.variables)
+        if command.split()[:2] == ["make", "shell"]:
+            self.guest = Program(shlex.split(command), self.folder, self.variables)
             output, _ = self.guest.wait_for(PROMPT, COMMAND_LIMIT)
             return output.decode(errors="replace"), 0
         return self.shell.run(command)
 
     def run_in_guest(self, command):
         """Type a command at the guest's prompt."""
-        return self.guest.run(command)
+        if not self.gdb_runs:
+            return self.guest.run(command)
+        self.guest.start(command)
+        self.guest_runs = True
+        return "", 0
+
+    def wait_for_gdb(self):
+        """Wait for GDB's prompt; return the output before it."""
+        return self.gdb.wait_for(GDB_PROMPT, COMMAND_LIMIT)[0].decode(errors="replace")
+
+    def run_in_gdb(self, command):
+        """Start GDB in the tree, or type a command at its prompt; return (output, status)."""
+        output = ""
+        if not command.startswith("(gdb) "):
+            self.gdb = Program(["bash", "-c", f"exec {command}"], self.folder,
+                               {**self.variables, "TERM": "dumb", "DEBUGINFOD_URLS": ""})
+            output = self.wait_for_gdb()
+            for setting in ("set pagination off", "set confirm off", "set width 0"):
+                self.gdb.send(setting)
+                self.wait_for_gdb()
+            return output, 0
+        command = command.removeprefix("(gdb) ")
+        if self.gdb_runs:
+            output = self.wait_for_gdb()
+            self.gdb_runs = False
+        self.gdb.send(command)
+        if command == "quit":
+            status = self.gdb.process.wait(COMMAND_LIMIT)
+            self.gdb.close()
+            self.gdb = None
+            if self.guest_runs:
+                self.guest_runs = False
+                guest, guest_status = self.guest.run_on()
+                return output + guest, status or guest_status
+            return output, status
+        if command == "continue":
+            self.gdb_runs = True
+            return output, 0
+        return output + self.wait_for_gdb(), 0
 
     def close(self):
-        """Leave the guest as a user does; end both."""
+        """Leave the guest as a user does; end all."""
+        if self.gdb:
+            self.gdb.close()
         if self.guest:
             self.guest.send("exit")
             try:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """
-The commands of README.md and of the tutorials work as written, each of them, in order.
+The commands of README.md, of the tutorials and of some pages work as written, each of them, in order.
 
 Each document is followed in a clean copy of the tree by a user with two terminals, with the
 results of BUILD at hand. Code blocks of the language sh are run, those marked as the guest's at
 the prompt of `make shell`. The lines of a block without a language (none) that follows
-immediately are compared with the output, except those with "…" or a time.
+immediately are compared with the output, except those with "…" or a time. A block with the caption
+"This fails" is run too: its commands end with an error, and of what they print only times and
+addresses may differ.
 
 Commands that are not run are listed in ELSEWHERE with the reason. A document's block of any other
 kind, and a line of ELSEWHERE that no document has, is an error.
@@ -20,7 +22,9 @@ import blocks
 import session
 
 TOP = session.TOP
-KINDS = {"sh", "guest", "none", "diff"}
+KINDS = {"sh", "guest", "fails", "gdb", "none", "diff"}
+DEVELOPING = "Documentation/driver/developing.rst"
+FW_GDB = "tests/gdb does so with GDB's commands for the firmware"
 LAYOUT = "tests/install/test_layout.py runs scripts/install.sh and what it installs"
 # (document, command): why it is not run here, and what runs it.
 ELSEWHERE = {
@@ -38,11 +42,23 @@ ELSEWHERE = {
     ("Documentation/installation.rst",
      'podman run --rm -it -v "$PWD":/pumice -v pumice-cache:/root/.cache/pumice pumice make run'):
         "needs a network; make check-distros runs the same in fresh roots",
+    (DEVELOPING, "make reload"): "first-driver-change.rst does so",
+    (DEVELOPING, 'make reload PARAMETERS="job_timeout_ms=3600000 fw_timeout_ms=3600000"'):
+        "tests/guest/reload.sh does so in a guest",
+    # The first commands of sessions, for all of each.
+    (DEVELOPING, "gdb-multiarch build/firmware/pumice_fw.elf"): FW_GDB,
+    (DEVELOPING, "(gdb) backtrace"): FW_GDB,
 }
 # Places outside of the tree that the documents name: each test has its own.
-PLACES = ("/tmp/pumice", "/tmp/job")
+PLACES = ("/tmp/pumice", "/tmp/job", "/tmp/module.gdb")
 SAVE = re.compile(r"Save this as ``(\S+)``:\s*$")
 TIMES = re.compile(r"…|\d (ms|s|MB/s|GFLOP/s)\b")
+MASKED = re.compile(r"0x[0-9a-f]+|[\d.]+ (?=s\b)")
+
+
+def comparable(line, kind):
+    """A line of output without its spacing; of a failure without times and addresses."""
+    return " ".join((MASKED.sub("N ", line) if kind == "fails" else line).split())
 
 
 class Commands(unittest.TestCase):
@@ -60,7 +76,7 @@ class Commands(unittest.TestCase):
         tree = self.place / "tree"
         tree.mkdir()
         session.copy_tree(tree)
-        user = session.Session(tree, session.environment())
+        user = session.Session(tree, session.environment(self.place))
         self.addCleanup(user.close)
         last = None
         for block in blocks.read(TOP / name):
@@ -68,30 +84,41 @@ class Commands(unittest.TestCase):
             if saved and block.kind == "none":
                 (tree / saved[1]).write_text("\n".join(block.lines) + "\n", encoding="utf-8")
             elif block.kind == "none" and last is not None and not block.before.strip():
-                self.compare(f"{name}:{block.line}", block.lines, last)
-            last = self.run_block(name, block, user) if block.commands else None
+                self.compare(f"{name}:{block.line}", block.lines, *last)
+            last = (self.run_block(name, block, user), block.kind) if block.commands else None
 
     def run_block(self, name, block, user):
         """Run the commands of a block; return their output."""
         outputs = ""
+        if block.kind == "gdb" and (name, block.commands[0]) in ELSEWHERE:
+            return outputs
         for command in block.commands:
             if (name, command) in ELSEWHERE:
                 continue
             line = command
             for place in PLACES:
                 line = line.replace(place, str(self.place / pathlib.Path(place).name))
-            run = user.run_in_guest if block.kind == "guest" else user.run
+            run = {"guest": user.run_in_guest, "gdb": user.run_in_gdb}.get(block.kind, user.run)
             output, status = run(line)
-            self.assertEqual(status, 0, f"{name}:{block.line}: {command}\n{output[-3000:]}")
+            self.assertEqual(status != 0, block.kind == "fails",
+                             f"{name}:{block.line}: {command}\n{output[-3000:]}")
             outputs += output
         return outputs
 
-    def compare(self, where, lines, output):
+    def compare(self, where, lines, output, kind):
         """Every line that does not depend on time is in the output."""
-        printed = {" ".join(line.split()) for line in output.splitlines()}
+        skipped = {"fails": re.compile("…"), "gdb": re.compile("$.")}.get(kind, TIMES)
+        printed = {comparable(line, kind) for line in output.splitlines()}
         for line in lines:
-            if line.strip() and not TIMES.search(line):
-                self.assertIn(" ".join(line.split()), printed, f"{where}: output has changed")
+            if not line.strip() or skipped.search(line):
+                continue
+            wanted = comparable(line, kind)
+            if kind == "gdb":   # where "…" matches anything
+                pattern = ".*".join(map(re.escape, wanted.split("…")))
+                self.assertTrue(any(re.fullmatch(pattern, line) for line in printed),
+                                f"{where}: {wanted} is not in {output}")
+            else:
+                self.assertIn(wanted, printed, f"{where}: output has changed")
 
     def test_readme(self):
         self.follow("README.md")
@@ -104,6 +131,12 @@ class Commands(unittest.TestCase):
 
     def test_first_driver_change(self):
         self.follow("Documentation/first-driver-change.rst")
+
+    def test_observing(self):
+        self.follow("Documentation/observing.rst")
+
+    def test_developing(self):
+        self.follow(DEVELOPING)
 
     def test_installation(self):
         self.follow("Documentation/installation.rst")
@@ -128,6 +161,13 @@ class Blocks(unittest.TestCase):
                                 "\n    indented\n```sh guest\ny\n```\n")
         self.assertEqual([b.kind for b in found], ["sh", "", "", "guest"])
         self.assertEqual(blocks.commands(found[0].lines), ["make a", "make b c"])
+
+    def test_output_of_failures(self):
+        line = "late by 2.010 s at 0x6000, argument 3"
+        self.assertEqual(comparable(line, "fails"), "late by N s at N , argument 3")
+        self.assertEqual(comparable(line, "sh"), line)
+        found = blocks.restructured(".. code-block:: sh\n   :caption: This fails\n\n   x\n")
+        self.assertEqual(found[0].kind, "fails")
 
     def test_restructured_text(self):
         found = blocks.restructured("a::\n\n    x\n\n.. code-block:: sh\n   :caption: In the guest\n"

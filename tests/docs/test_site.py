@@ -176,7 +176,7 @@ class Archive(unittest.TestCase):
             for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "test"]):
                 subprocess.run([*git, *words], cwd=tree, check=True)
             subprocess.run(["scripts/dist.sh"], cwd=tree, check=True, capture_output=True,
-                           env={**session.environment(), "BUILD": str(session.BUILD),
+                           env={**session.environment(holder), "BUILD": str(session.BUILD),
                                 "OUT": str(out)})
             with tarfile.open(next(out.glob("pumice-*.tar.xz"))) as archive:
                 names = {name.partition("/")[2] for name in archive.getnames()}
