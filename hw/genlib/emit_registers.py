@@ -56,6 +56,15 @@ def emit_field_macros(w, prefix, item, bits):
     w.define(f"{prefix}__MASK", lit(mask(item.width) << item.lo, bits))
 
 
+def fault_docs(w, enum):
+    """The description of each fault, for reports to users."""
+    w.doc("Return the description of a value of enum pumice_fault, or \"\".")
+    w.line("static inline const char *pumice_fault_doc(u32 v)\n{\n\tswitch (v) {")
+    for item in enum.values:
+        w.line(f"\tcase 0x{item.value:x}U:\n\t\treturn {string(item.doc)};")
+    w.line("\tdefault:\n\t\treturn \"\";\n\t}\n}\n")
+
+
 def names_header(enums):
     """pumice_names.h: a short text for every value of every enumeration."""
     w = Writer("Short texts of the values of all enumerations, for messages.\n"
@@ -68,4 +77,6 @@ def names_header(enums):
         for item in enum.values:
             w.line(f"\tcase 0x{item.value:x}U:\n\t\treturn {string(item.text)};")
         w.line("\tdefault:\n\t\treturn \"unknown\";\n\t}\n}\n")
+        if enum.name == "fault":
+            fault_docs(w, enum)
     return w.text()
