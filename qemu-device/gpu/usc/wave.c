@@ -57,6 +57,10 @@ static void fault_barrier(struct usc *usc, unsigned int group)
 		.pc = pc,
 		.code = g->code_addr,
 		.addr = g->code_addr + (u64)pc * PUMICE_USC_WORDS * sizeof(u32),
+		.wave_known = true,
+		.slot = wave->slot,
+		.wave = (u8)(run->wave[__builtin_ctz(run->barrier)] % USC_MAX_WAVES),
+		.lanes = wave->valid,
 	};
 
 	group_faulted(usc, group, &fault);
