@@ -18,15 +18,18 @@ static bool directive_group(struct assembler *as)
 	if (as->pds_written)
 		return asm_error(as, NULL, ".group must precede .pds");
 	for (unsigned int i = 0; i < 3; i++) {
-		const struct token at = as->token;
+		const uint32_t limit = i == 2 ? 1023 : PUMICE_GROUP_INSTANCES;
+		struct token at, number;
 
 		if (i && !token_accept(as, ','))
 			break;
-		if (!token_count(as, "a work-group size", PUMICE_GROUP_INSTANCES, &size[i]))
+		at = as->token;
+		if (!token_number(as, &number))
 			return false;
-		if (!size[i] || (i == 2 && size[i] > 1023))
+		if (number.kind != TOKEN_INT || !number.value || number.value > limit)
 			return asm_error(as, &at, "a work-group has 1 to %u instances in a dimension",
-					 i == 2 ? 1023 : PUMICE_GROUP_INSTANCES);
+					 limit);
+		size[i] = number.value;
 	}
 	if (size[0] * size[1] * size[2] > PUMICE_GROUP_INSTANCES)
 		return asm_error(as, NULL, "a work-group has at most %u instances",
