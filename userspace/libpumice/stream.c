@@ -186,11 +186,14 @@ static void pack_launch(const struct pumice_dispatch *d, u32 *words)
 
 static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
-	const struct pumice_program_header *h = &d->kernel->program->header;
+	const struct pumice_program_header *h;
 
+	if (!d->kernel)
+		return fail(s->vm->dev, EINVAL, "dispatch: no kernel is set");
 	if (d->kernel->vm != s->vm)
-		return fail(s->vm->dev, EINVAL, 
+		return fail(s->vm->dev, EINVAL,
 			    "dispatch: the kernel belongs to another vm; create it in the stream's");
+	h = &d->kernel->program->header;
 	if (d->uniform_words != h->uniform_words || (d->uniform_words && !d->uniforms))
 		return fail(s->vm->dev, EINVAL, 
 			    "dispatch: uniform_words is %u, but the kernel takes %u",
@@ -198,10 +201,15 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 	return 0;
 }
 
-/* Groups with some members unset would launch nothing. All zeroes are a valid computed count. */
-static int check_groups(struct pumice_stream *s, const u32 groups[3])
+/*
+ * Groups that are not set would launch nothing. Only bit 0 of allow_empty is examined: in programs
+ * built before it existed it is padding.
+ */
+static int check_groups(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
-	if ((!groups[0] || !groups[1] || !groups[2]) && (groups[0] || groups[1] || groups[2]))
+	const u32 *groups = d->groups;
+
+	if ((!groups[0] || !groups[1] || !groups[2]) && !(d->allow_empty & 1))
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: a grid of %u x %u x %u work-groups is empty; set all three to 1 or more",
 			    groups[0], groups[1], groups[2]);
@@ -233,7 +241,7 @@ static int put_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d
 int pumice_stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
 	u32 launch[PUMICE_CDM_LAUNCH_WORDS];
-	int err = check_groups(s, d->groups);
+	int err = check_groups(s, d);
 
 	pack_launch(d, launch);
 	return err ? err : put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);

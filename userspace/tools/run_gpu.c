@@ -254,11 +254,10 @@ static bool build_stream(struct run_gpu *g)
 		.kernel = g->kernel,
 		.uniforms = g->uniforms,
 		.uniform_words = g->uniform_words,
+		.allow_empty = 1,
 	};
 
-	/* A grid with an empty side has no work-groups; the library takes that as three zeroes. */
-	if (g->o->groups[0] && g->o->groups[1] && g->o->groups[2])
-		memcpy(d.groups, g->o->groups, sizeof(d.groups));
+	memcpy(d.groups, g->o->groups, sizeof(d.groups));
 	if (pumice_stream_dispatch(g->stream, &d) || pumice_stream_end(g->stream, &g->stream_va))
 		return gpu_error(g);
 	return true;

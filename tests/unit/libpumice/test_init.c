@@ -112,6 +112,7 @@ static void a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused(void **st
 	static const uint32_t bad[][3] = { { 5, 0, 0 }, { 5, 1, 0 }, { 0, 1, 1 }, { 1, 0, 1 } };
 	struct pumice_kernel *k = kernel(".group 32\nend\n");
 	const struct pumice_dispatch none = { .kernel = k };
+	const struct pumice_dispatch empty = { .kernel = k, .allow_empty = 1 };
 	DIRTY(pumice_dispatch, dispatch);
 
 	(void)state;
@@ -124,7 +125,8 @@ static void a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused(void **st
 	assert_true(!dispatch.uniforms && !dispatch.uniform_words);
 	pumice_stream_reset(stream);
 	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
-	assert_int_equal(pumice_stream_dispatch(stream, &none), 0);
+	assert_refused(pumice_stream_dispatch(stream, &none), "set all three");
+	assert_int_equal(pumice_stream_dispatch(stream, &empty), 0);
 	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		memcpy(dispatch.groups, bad[i], sizeof(bad[i]));
 		assert_refused(pumice_stream_dispatch(stream, &dispatch), "set all three");

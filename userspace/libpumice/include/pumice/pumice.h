@@ -801,7 +801,7 @@ void pumice_stream_reset(struct pumice_stream *stream);
 struct pumice_dispatch {
 	/** @kernel: kernel that they run */
 	const struct pumice_kernel *kernel;
-	/** @groups: number of work-groups in x, y, z; three zeroes launch none */
+	/** @groups: number of work-groups in x, y, z; none is 0, except with @allow_empty */
 	uint32_t groups[3];
 	/** @base: added to the work-group ids */
 	uint32_t base[3];
@@ -809,6 +809,8 @@ struct pumice_dispatch {
 	const uint32_t *uniforms;
 	/** @uniform_words: words of @uniforms; must equal the program's uniform_words */
 	uint32_t uniform_words;
+	/** @allow_empty: bit 0: groups may be 0, for computed counts: then nothing is launched */
+	uint32_t allow_empty;
 };
 
 /** pumice_dispatch_init - initialise to one work-group of a kernel without uniforms. */
@@ -817,8 +819,8 @@ void pumice_dispatch_init(struct pumice_dispatch *dispatch, const struct pumice_
 /**
  * pumice_stream_dispatch - add STATE and LAUNCH for a grid.
  *
- * Return: 0; -EINVAL for another number of uniform words, a kernel of another VM, or
- * groups of which some but not all are 0, -ENOSPC.
+ * Return: 0; -EINVAL for another number of uniform words, no kernel or one of another VM, or
+ * groups that are 0, -ENOSPC.
  */
 int pumice_stream_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
 
