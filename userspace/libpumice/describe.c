@@ -13,15 +13,19 @@
 
 #include "program.h"
 #include "pumice_decode.h"
+#include "pumice_names.h"
 #include "pumice_regs.h"
 
 #define INSN_BYTES	(PUMICE_USC_WORDS * 4u)
 #define SHOWN		4u		/* instructions before and after the one that failed */
 #define NEAR_BYTES	(64ull << 20)	/* a buffer further away is considered unrelated */
 
+#define INTERNAL_BYTES	(1ull << 20)	/* handicap of the library's own buffers */
+
 struct text {
 	char *at;
 	size_t left;	/* including the NUL */
+	bool cut;	/* some of it did not fit */
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -35,8 +39,10 @@ static void put(struct text *t, const char *format, ...)
 	va_end(args);
 	if (wanted < 0)
 		return;
-	if ((size_t)wanted >= t->left)
+	if ((size_t)wanted >= t->left) {
+		t->cut = true;
 		wanted = t->left ? (int)t->left - 1 : 0;
+	}
 	t->at += wanted;
 	t->left -= (size_t)wanted;
 }
@@ -63,6 +69,12 @@ static struct near near_range(const struct bound_range *range, u64 va)
 	return n;
 }
 
+/* Get the distance by which a buffer is chosen: one of the library only if it is much nearer. */
+static u64 near_weight(const struct near *n)
+{
+	return n->distance && n->range->bo->internal ? n->distance + INTERNAL_BYTES : n->distance;
+}
+
 /* Find the nearest buffer. */
 static bool find_near(const struct pumice_vm *vm, u64 va, struct near *best)
 {
@@ -74,7 +86,7 @@ static bool find_near(const struct pumice_vm *vm, u64 va, struct near *best)
 
 		if (n.distance > NEAR_BYTES || !n.range->bo)
 			continue;
-		if (!best->range || n.distance < best->distance)
+		if (!best->range || near_weight(&n) < near_weight(best))
 			*best = n;
 	}
 	return best->range;
@@ -88,7 +100,9 @@ static void put_name(struct text *t, const struct near *n)
 	pthread_mutex_lock(&bo->lock);
 	memcpy(label, bo->label, sizeof(label));
 	pthread_mutex_unlock(&bo->lock);
-	if (label[0])
+	if (label[0] && bo->internal)
+		put(t, "%.*s of the library", (int)sizeof(label), label);
+	else if (label[0])
 		put(t, "'%.*s'", (int)sizeof(label), label);
 	else
 		put(t, "the buffer of %" PRIu64 " bytes at %#" PRIx64, n->end - n->start, n->start);
@@ -111,7 +125,10 @@ static void put_buffer(struct text *t, struct pumice_vm *vm, u64 va)
 		put(t, ", %" PRIu64 " bytes before ", n.distance);
 		put_name(t, &n);
 	} else {
-		put(t, ", %" PRIu64 " bytes past the end of ", n.distance - 1);
+		if (n.distance > 1)
+			put(t, ", %" PRIu64 " bytes past the end of ", n.distance - 1);
+		else
+			put(t, ", at the first byte past the end of ");
 		put_name(t, &n);
 	}
 	pthread_mutex_unlock(&vm->lock);
@@ -126,6 +143,18 @@ static const struct pumice_kernel *find_kernel(const struct pumice_vm *vm, u64 c
 
 	for (k = vm->kernels; k; k = k->next)
 		if (k->code_va == code)
+			return k;
+	return NULL;
+}
+
+/* Find the program that contains an address, or NULL. The caller holds its VM's lock. */
+static const struct pumice_kernel *find_kernel_around(const struct pumice_vm *vm, u64 va)
+{
+	const struct pumice_kernel *k;
+
+	for (k = vm->kernels; k; k = k->next)
+		if (va >= k->code_va &&
+		    va - k->code_va < (u64)k->program->header.usc_insns * INSN_BYTES)
 			return k;
 	return NULL;
 }
@@ -162,6 +191,8 @@ static void put_around(struct text *t, const struct pumice_program *program, u32
 		put_source(t, program, i, "    ; ");
 		put(t, "\n");
 	}
+	if (insn == count)
+		put(t, "  => %5u  (the program has no further instruction: end is missing)\n", count);
 }
 
 /* --------------------------------------------------------------------- faults */
@@ -198,19 +229,43 @@ static void put_wave(struct text *t, const struct pumice_job_result *r,
 static void put_place(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
 	const struct pumice_kernel *k;
+	u32 count;
 
 	pthread_mutex_lock(&vm->lock);
 	k = find_kernel(vm, r->code);
-	if (k && r->pc >= k->program->header.usc_insns)
+	count = k ? k->program->header.usc_insns : 0;
+	if (r->pc > count)
 		k = NULL;
 	put(t, "  instruction %u of the program at %#" PRIx64, r->pc, r->code);
-	if (k)
-		put_source(t, k->program, r->pc, ", ");
+	/* The fault that ends a program is after its last instruction. */
+	if (k && count)
+		put_source(t, k->program, r->pc < count ? r->pc : count - 1, ", ");
 	put(t, "\n");
 	if (r->known & PUMICE_FAULT_WAVE)
 		put_wave(t, r, k ? k->program : NULL);
+	if (k && r->fault == PUMICE_FAULT_USC_LOCAL_BOUNDS)
+		put(t, "  the work-group has %" PRIu64 " bytes of local memory\n",
+		    (u64)k->program->header.local_bytes);
 	if (k)
 		put_around(t, k->program, r->pc);
+	pthread_mutex_unlock(&vm->lock);
+}
+
+/* A program that was refused when it was loaded: no wave has run it. */
+static void put_refused(struct text *t, struct pumice_vm *vm, u64 va)
+{
+	const struct pumice_kernel *k;
+	u32 insn;
+
+	pthread_mutex_lock(&vm->lock);
+	k = find_kernel_around(vm, va);
+	if (k) {
+		insn = (u32)((va - k->code_va) / INSN_BYTES);
+		put(t, "  instruction %u of the program at %#" PRIx64, insn, k->code_va);
+		put_source(t, k->program, insn, ", ");
+		put(t, ", which was not run\n");
+		put_around(t, k->program, insn);
+	}
 	pthread_mutex_unlock(&vm->lock);
 }
 
@@ -226,10 +281,14 @@ static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_
 	if (is_mmu(r)) {
 		put(t, ": %s", pumice_access_name(r->access));
 		put_buffer(t, vm, r->fault_va);
+	} else if (*pumice_fault_doc(r->fault)) {
+		put(t, "\n  %s", pumice_fault_doc(r->fault));
 	}
 	put(t, "\n");
 	if (r->known & PUMICE_FAULT_PROGRAM)
 		put_place(t, vm, r);
+	else if (r->unit == PUMICE_UNIT_USC_CODE && !is_mmu(r))
+		put_refused(t, vm, r->fault_va);
 }
 
 /* ------------------------------------------------------------------ time-outs */
@@ -248,12 +307,11 @@ static void put_waves(struct text *t, struct pumice_vm *vm, const struct pumice_
 	put(t, "\n");
 }
 
-static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
+static void put_places(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
 	u32 i;
 
-	put(t, "job %s: %s was busy with it, %u waves in flight",
-	    r->error == -ETIMEDOUT ? "timed out" : "was killed", pumice_unit_name(r->unit), r->waves);
+	put(t, "%u waves in flight", r->waves);
 	if (r->waves_looked < r->waves)
 		put(t, ", of which %u were examined", r->waves_looked);
 	put(t, "\n");
@@ -263,15 +321,35 @@ static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_
 	pthread_mutex_unlock(&vm->lock);
 }
 
-int pumice_context_describe_job(struct pumice_context *context, uint64_t job, char *text,
-				size_t bytes)
+static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
-	struct text t = { text, bytes };
+	put(t, "job %s: %s was busy with it, ",
+	    r->error == -ETIMEDOUT ? "timed out" : "was killed", pumice_unit_name(r->unit));
+	put_places(t, vm, r);
+}
+
+/* The end of an error text that does not hold all. */
+static const char cut_note[] = "  (cut: pumice_context_describe_job() gives all of it)";
+
+/* Remove the incomplete last line of a text that did not fit, if there are others. */
+static void cut_at_line(char *text)
+{
+	char *end = strrchr(text, '\n');
+
+	if (end)
+		end[1] = '\0';
+}
+
+/* Describe a failed job. @cut: out: whether some of it did not fit */
+static int describe(struct pumice_context *context, u64 job, char *text, size_t bytes, bool *cut)
+{
+	struct text t = { text, bytes, false };
 	struct pumice_job_result r = { 0 };
 	int err;
 
 	if (bytes)
 		*text = '\0';
+	*cut = false;
 	err = pumice_context_get_job_result(context, job, &r, sizeof(r));
 	if (err || !r.error)
 		return err;
@@ -279,5 +357,58 @@ int pumice_context_describe_job(struct pumice_context *context, uint64_t job, ch
 		put_stuck(&t, context->vm, &r);
 	else
 		put_fault(&t, context->vm, &r);
+	*cut = t.cut;
+	if (t.cut && bytes)
+		cut_at_line(text);
 	return 0;
+}
+
+int pumice_context_describe_job(struct pumice_context *context, uint64_t job, char *text,
+				size_t bytes)
+{
+	bool cut;
+
+	return describe(context, job, text, bytes, &cut);
+}
+
+/* Make a text the last part of an error text. @cut: it did not fit in the room left for it */
+static void finish(char *text, bool cut)
+{
+	size_t length = strlen(text);
+
+	if (cut)
+		memcpy(text + length, cut_note, sizeof(cut_note));
+	else if (length && text[length - 1] == '\n')
+		text[length - 1] = '\0';
+}
+
+int describe_failure(struct pumice_context *context, u64 job, char *text, size_t bytes)
+{
+	bool cut;
+	int err = describe(context, job, text, bytes - sizeof(cut_note), &cut);
+
+	finish(text, cut);
+	return err;
+}
+
+void describe_late(struct pumice_context *context, u64 timeout_ns, char *text, size_t bytes)
+{
+	const struct backend_ops *ops = context->dev->ops;
+	struct text t = { text, bytes - sizeof(cut_note), false };
+	struct pumice_job_result r = { 0 };
+
+	put(&t, "wait: timed out after %.3f s: ", (double)timeout_ns / 1e9);
+	if (!ops->job_running) {
+		put(&t, "the job has not ended; when the kernel driver has ended it, "
+			"pumice_context_describe_job() names its location");
+	} else if (ops->job_running(context, &r)) {
+		put(&t, "the job has not ended, and does not run now");
+	} else {
+		put(&t, "job %" PRIu64 " has not ended: %s is busy with it, ", r.job,
+		    pumice_unit_name(r.unit));
+		put_places(&t, context->vm, &r);
+	}
+	if (t.cut)
+		cut_at_line(text);
+	finish(text, t.cut);
 }

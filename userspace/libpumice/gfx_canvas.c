@@ -91,6 +91,11 @@ struct pumice_image *pumice_canvas_image(const struct pumice_canvas *c)
 	return c->image;
 }
 
+struct pumice_context *pumice_canvas_context(const struct pumice_canvas *c)
+{
+	return c->context;
+}
+
 struct pumice_stream *pumice_canvas_begin(struct pumice_canvas *c)
 {
 	pumice_stream_reset(c->stream);

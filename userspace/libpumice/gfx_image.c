@@ -82,8 +82,12 @@ static int place_image(struct pumice_image *image)
 	int err = pumice_bo_create(image->vm->dev, pumice_surface_bytes(&image->surface),
 				   image->vm, &image->bo);
 
-	if (!err)
+	if (!err) {
+		bo_name_internal(image->bo, "image of %u x %u", image->surface.width,
+				 image->surface.height);
+		image->bo->internal = false;
 		err = pumice_bo_map(image->bo, &cpu);
+	}
 	if (err)
 		return err;
 	image->cpu = cpu;

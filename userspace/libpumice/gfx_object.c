@@ -103,6 +103,7 @@ int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 		err = pumice_bo_create(dev, 2 * bytes, vm, &spill);
 	if (!err && bytes) {
 		spill->scratch = true;
+		bo_name_internal(spill, "a data set");
 		err = pumice_vm_place(vm, spill, PUMICE_BIND_NOEXEC, &va);
 	}
 	if (!err)

@@ -69,6 +69,12 @@ struct backend_ops {
 	int (*job_result)(struct pumice_context *context, u64 job,
 			  struct pumice_job_result *result);
 
+	/*
+	 * Describe the job of a context that runs: number, unit and waves; @result is zeroed.
+	 * Return: 0, or -ENODATA if none runs. NULL where only the kernel can examine waves.
+	 */
+	int (*job_running)(struct pumice_context *context, struct pumice_job_result *result);
+
 	int (*sync_create)(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);
 	void (*sync_destroy)(struct pumice_sync *sync);
 	int (*sync_signal)(struct pumice_sync *sync, u64 point);
@@ -131,6 +137,7 @@ struct pumice_bo {
 	void *cpu;		/* or NULL */
 	char label[PUMICE_LABEL_BYTES];
 	u64 extent_offset, extent_bytes;	/* used part, for texts; 0, 0: all */
+	bool internal;		/* made by the library: a worse name for a place than a user's */
 	bool scratch;		/* contents do not persist between frames: not captured */
 };
 
@@ -138,6 +145,7 @@ struct pumice_bo {
 struct va_node {
 	struct va_node *next;
 	u64 va, size;
+	u64 guard;		/* bytes after it that stay unmapped */
 	bool placed;
 };
 
@@ -206,6 +214,9 @@ int device_init(struct pumice_device *dev, const struct backend_ops *ops);
 void device_fini(struct pumice_device *dev);
 void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size);
 void bo_fini(struct pumice_bo *bo);
+/* bo_name_internal - label a bo that the library made for itself, in this process only. */
+void bo_name_internal(struct pumice_bo *bo, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 int vm_init(struct pumice_vm *vm, struct pumice_device *dev);
 void vm_fini(struct pumice_vm *vm);
 /* vm_forget - remove a bo that is being destroyed from all bound ranges. */
@@ -252,6 +263,15 @@ bool sync_signaled_before(const struct pumice_gfx_job *jobs, u32 index,
 /* queue.c: submit jobs of one context, wait for the last, and return how they ended. */
 int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 	      struct pumice_context_state *state);
+
+/*
+ * describe.c: as pumice_context_describe_job(), for an error text: without the last line end,
+ * and a text that is cut says so. @bytes: more than 64
+ */
+int describe_failure(struct pumice_context *context, u64 job, char *text, size_t bytes);
+
+/* The same for a context whose job has not ended within @timeout_ns. */
+void describe_late(struct pumice_context *context, u64 timeout_ns, char *text, size_t bytes);
 
 /* CLOCK_MONOTONIC, ns. */
 u64 now_ns(void);

@@ -40,6 +40,10 @@ static int place_code(struct pumice_kernel *k)
 	err = pumice_bo_create(k->vm->dev, bytes, k->vm, &k->bo);
 	if (err)
 		return err;
+	if (k->program->lines.head.files)
+		bo_name_internal(k->bo, "program '%.48s'", k->program->lines.names[0]);
+	else
+		bo_name_internal(k->bo, "a program");
 	err = pumice_bo_map(k->bo, &cpu);
 	if (err)
 		return err;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Memory objects. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "internal.h"
@@ -10,6 +12,7 @@ void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size)
 	bo->dev = dev;
 	bo->size = size;
 	bo->cpu = NULL;
+	bo->internal = false;
 	bo->scratch = false;
 	bo->label[0] = '\0';
 	pthread_mutex_init(&bo->lock, NULL);
@@ -18,6 +21,18 @@ void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size)
 void bo_fini(struct pumice_bo *bo)
 {
 	pthread_mutex_destroy(&bo->lock);
+}
+
+void bo_name_internal(struct pumice_bo *bo, const char *format, ...)
+{
+	va_list args;
+
+	pthread_mutex_lock(&bo->lock);
+	bo->internal = true;
+	va_start(args, format);
+	vsnprintf(bo->label, sizeof(bo->label), format, args);
+	va_end(args);
+	pthread_mutex_unlock(&bo->lock);
 }
 
 int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,

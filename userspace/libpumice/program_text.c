@@ -14,15 +14,19 @@ struct first_error {
 	bool taken;
 };
 
-/* Keep the line with the message, without the source line and the caret. */
+/* Keep the first message, with its source line and caret, without the last line end. */
 static void store_first_error(void *data, const char *text)
 {
 	struct first_error *first = data;
+	size_t bytes;
 
 	if (first->taken)
 		return;
 	first->taken = true;
-	fail_text(first->text, first->bytes, EINVAL, "%.*s", (int)strcspn(text, "\n"), text);
+	bytes = strlen(text);
+	if (bytes && text[bytes - 1] == '\n')
+		bytes--;
+	fail_text(first->text, first->bytes, EINVAL, "%.*s", (int)bytes, text);
 }
 
 int pumice_program_assemble(const char *name, const char *text, struct pumice_program **program,

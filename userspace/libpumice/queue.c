@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+#define MAX_RUN_JOBS	2u	/* of queue_run(): a frame */
+
 static int check_priority(struct pumice_device *dev, enum pumice_priority priority)
 {
 	if ((u32)priority > PUMICE_PRIORITY_HIGH)
@@ -288,36 +290,67 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 	return pumice_submit_gfx(dev, all, count, failed);
 }
 
-/* Submit jobs, the last of which signals @sync, and wait for it. */
+/*
+ * Submit jobs and wait for all. Of several, each signals a point of @sync: when a context is
+ * killed, jobs of its two queues can end in any order.
+ */
 static int run_with_sync(struct pumice_device *dev, struct pumice_gfx_job *jobs, u32 count,
 			 struct pumice_sync *sync, u64 timeout_ns)
 {
-	const struct pumice_job_sync signal = { .sync = sync, .signal = true };
-	const struct pumice_wait wait = { .sync = sync };
+	struct pumice_job_sync signal[MAX_RUN_JOBS];
+	const struct pumice_wait wait = { .sync = sync, .point = count > 1 ? count : 0 };
+	u32 i;
 	int err;
 
-	jobs[count - 1].syncs = &signal;
-	jobs[count - 1].sync_count = 1;
+	for (i = 0; i < count; i++) {
+		signal[i] = (struct pumice_job_sync){ .sync = sync, .signal = true };
+		if (count > 1)
+			signal[i].point = i + 1;
+		jobs[i].syncs = &signal[i];
+		jobs[i].sync_count = 1;
+	}
 	err = pumice_submit_gfx(dev, jobs, count, NULL);
 	return err ? err : pumice_sync_wait(&wait, 1, 0, timeout_ns);
 }
 
-/* Use the part of the description that fits an error text. */
-static int fail_job(struct pumice_context *context, const struct pumice_context_state *state)
+/* Find the first of @count jobs that failed. Return: its number; 0 if no stored result failed. */
+static u64 first_failed(struct pumice_context *context, u64 first, u32 count)
+{
+	struct pumice_job_result r;
+	u64 job;
+
+	for (job = first; job < first + count; job++)
+		if (!pumice_context_get_job_result(context, job, &r, sizeof(r)) && r.error)
+			return job;
+	return 0;
+}
+
+/* Set the error text to the description of a job, or to @state without one. */
+static int fail_job(struct pumice_context *context, u64 job,
+		    const struct pumice_context_state *state)
 {
 	char text[PUMICE_ERROR_BYTES];
 
-	if (!pumice_context_describe_job(context, 0, text, sizeof(text)) && *text)
-		return fail(context->dev, EIO, "%.*s", (int)(strlen(text) - 1), text);
+	if (!describe_failure(context, job, text, sizeof(text)) && *text)
+		return fail(context->dev, EIO, "%s", text);
 	return fail(context->dev, EIO, "job faulted: %s at %#llx in %s, pc %u",
 		    pumice_fault_name(state->fault), (unsigned long long)state->fault_va,
 		    pumice_unit_name(state->unit), state->pc);
+}
+
+static int fail_late(struct pumice_context *context, u64 timeout_ns)
+{
+	char text[PUMICE_ERROR_BYTES];
+
+	describe_late(context, timeout_ns, text, sizeof(text));
+	return fail(context->dev, ETIME, "%s", text);
 }
 
 int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 	      struct pumice_context_state *state)
 {
 	struct pumice_context *context = jobs[0].context;
+	const u64 first = pumice_context_jobs(context) + 1;
 	struct pumice_device *dev = context->dev;
 	struct pumice_context_state before, after;
 	struct pumice_sync *sync;
@@ -335,9 +368,12 @@ int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 		return err ? err : -EIO;
 	if (state)
 		*state = after;
+	if (err == -ETIME)
+		return fail_late(context, timeout_ns);
 	if (err || after.jobs_faulted == before.jobs_faulted)
 		return err;
-	return fail_job(context, &after);
+	/* A job that depends on one that failed usually fails too: the first is the reason. */
+	return fail_job(context, first_failed(context, first, count), &after);
 }
 
 int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,

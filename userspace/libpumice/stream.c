@@ -32,6 +32,7 @@ static int place_stream(struct pumice_stream *s, u64 bytes)
 	err = pumice_bo_create(s->vm->dev, bytes, s->vm, &s->bo);
 	if (err)
 		return err;
+	bo_name_internal(s->bo, "a stream");
 	err = pumice_bo_map(s->bo, &cpu);
 	if (err)
 		return err;

@@ -10,6 +10,8 @@
 
 /* Pages of this size need addresses aligned to it, else smaller pages are used. */
 #define LARGE_PAGE	(2ull << 20)
+/* Addresses after a placed object that stay unmapped, so that an access past its end faults. */
+#define GUARD_BYTES	PAGE_BYTES
 
 int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
 {
@@ -242,16 +244,17 @@ static u64 good_align(u64 size)
 	return size >= LARGE_PAGE ? LARGE_PAGE : align;
 }
 
-static int va_alloc(struct pumice_vm *vm, u64 size, u64 align, bool placed, u64 *va)
+/* @guard: bytes after @size to be allocated too */
+static int va_alloc(struct pumice_vm *vm, u64 size, u64 guard, u64 align, bool placed, u64 *va)
 {
 	struct va_node *node = malloc(sizeof(*node));
 	int err = -ENOMEM;
 
 	if (node) {
 		pthread_mutex_lock(&vm->lock);
-		err = extents_alloc(&vm->room, size, align, va);
+		err = extents_alloc(&vm->room, size + guard, align, va);
 		if (!err) {
-			*node = (struct va_node){ vm->nodes, *va, size, placed };
+			*node = (struct va_node){ vm->nodes, *va, size, guard, placed };
 			vm->nodes = node;
 			node = NULL;
 		}
@@ -281,7 +284,7 @@ static struct va_node *va_unlink(struct pumice_vm *vm, u64 va, bool placed)
 static void va_free(struct pumice_vm *vm, struct va_node *node)
 {
 	pthread_mutex_lock(&vm->lock);
-	extents_free(&vm->room, node->va, node->size);
+	extents_free(&vm->room, node->va, node->size + node->guard);
 	pthread_mutex_unlock(&vm->lock);
 	free(node);
 }
@@ -299,7 +302,7 @@ int pumice_vm_va_alloc(struct pumice_vm *vm, uint64_t size, uint64_t align, uint
 		align = good_align(size);
 	if (align < PAGE_BYTES)
 		align = PAGE_BYTES;
-	return va_alloc(vm, size, align, false, va);
+	return va_alloc(vm, size, 0, align, false, va);
 }
 
 void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
@@ -313,7 +316,7 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
 int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va)
 {
 	struct pumice_bind op = { .bo = bo, .size = bo->size, .flags = flags };
-	int err = va_alloc(vm, bo->size, good_align(bo->size), true, &op.va);
+	int err = va_alloc(vm, bo->size, GUARD_BYTES, good_align(bo->size), true, &op.va);
 
 	if (err)
 		return err;

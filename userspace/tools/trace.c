@@ -359,8 +359,7 @@ static bool end(struct tracer *t, const char *path)
 	}
 	if (t->jobs && !t->firmware && !t->old)
 		fprintf(stderr, "pumice-trace: the firmware's tracks are empty: the driver is older "
-			"than this tool
-");
+			"than this tool\n");
 	if (driver)
 		fprintf(stderr, "pumice-trace: %" PRIu64 " events of the driver were lost: its "
 			"buffer in tracefs was full\n", driver);

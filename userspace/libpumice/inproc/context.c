@@ -186,6 +186,8 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 	user->state.jobs_done++;
 	r->job = c->number[slot];
 	r->error = fault_error(r->fault);
+	if (r->fault == PUMICE_FAULT_KILLED && c->timed_out && c->timeline->done == c->watch_seqno)
+		r->error = -ETIMEDOUT;
 	user->kept[r->job % KEPT_RESULTS] = *r;
 	user->last = r->job;
 	user->state.jobs_faulted += !!r->fault;
@@ -198,28 +200,33 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 	c->perf[slot] = NULL;
 }
 
+void context_add_places(const struct fwif_stuck *s, struct pumice_job_result *result)
+{
+	u32 i;
+
+	result->waves = s->waves;
+	result->waves_looked = s->looked;
+	for (i = 0; i < s->places && i < PUMICE_STUCK_PLACES; i++)
+		result->places[i] = (struct pumice_stuck_place){
+			.code = s->place[i].code,
+			.pc = s->place[i].pc,
+			.waves = s->place[i].waves,
+			.barrier = s->place[i].state == PUMICE_WAVE_STATE_BARRIER,
+			.lanes = s->place[i].lanes,
+			.usc = s->place[i].usc,
+			.slot = s->place[i].slot,
+			.wave = s->place[i].wave,
+		};
+	result->place_count = i;
+}
+
 /* Store the places a job was at when it was killed. */
 static void add_places(const struct inproc_context *c, u32 seqno, struct pumice_job_result *result)
 {
 	const struct fwif_stuck s = c->shared->stuck;
-	u32 i;
 
-	if (s.seqno != seqno)
-		return;
-	result->waves = s.waves;
-	result->waves_looked = s.looked;
-	for (i = 0; i < s.places && i < PUMICE_STUCK_PLACES; i++)
-		result->places[i] = (struct pumice_stuck_place){
-			.code = s.place[i].code,
-			.pc = s.place[i].pc,
-			.waves = s.place[i].waves,
-			.barrier = s.place[i].state == PUMICE_WAVE_STATE_BARRIER,
-			.lanes = s.place[i].lanes,
-			.usc = s.place[i].usc,
-			.slot = s.place[i].slot,
-			.wave = s.place[i].wave,
-		};
-	result->place_count = i;
+	if (s.seqno == seqno)
+		context_add_places(&s, result);
 }
 
 /* Store where a job faulted, in terms of pumice_job_result. */
@@ -322,6 +329,11 @@ static void count_stopped(struct inproc_device *d, struct inproc_context *user, 
 	user->state.flags |= flag;
 	d->guilty += flag == PUMICE_CONTEXT_GUILTY;
 	d->innocent += flag == PUMICE_CONTEXT_INNOCENT;
+}
+
+void context_set_guilty(struct inproc_device *d, struct inproc_context *user)
+{
+	count_stopped(d, user, PUMICE_CONTEXT_GUILTY);
 }
 
 void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
@@ -455,7 +467,7 @@ int inproc_context_kill(struct pumice_context *base)
 	int err;
 
 	pthread_mutex_lock(&d->lock);
-	count_stopped(d, c, PUMICE_CONTEXT_GUILTY);
+	context_set_guilty(d, c);
 	err = kill_jobs(d, c);
 	pthread_mutex_unlock(&d->lock);
 	return err;

@@ -11,6 +11,7 @@
 #include "perf.h"
 
 #define DEFAULT_RAM_MIB	1024u
+#define DEFAULT_TIMEOUT_MS	5000u	/* as the kernel driver's job_timeout_ms */
 #define MAX_RAM_MIB	65536u
 
 /* Services for the core. */
@@ -115,6 +116,7 @@ static const struct backend_ops inproc_ops = {
 	.context_kill = inproc_context_kill,
 	.context_dump = inproc_context_dump,
 	.job_result = inproc_job_result,
+	.job_running = inproc_job_running,
 	.sync_create = inproc_sync_create,
 	.sync_destroy = inproc_sync_destroy,
 	.sync_signal = inproc_sync_signal,
@@ -144,6 +146,7 @@ struct options {
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
+	u32 job_timeout_ms;			/* 0: none */
 	u32 attach;				/* 1: other processes can observe it */
 	const char *text;			/* all of them, for messages */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
@@ -165,7 +168,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 
 #define OPTION_KEYS \
 	"cores, threads, ram, unified-store-kib, common-store-kib, local-memory-kib, " \
-	"slot-registers, slice-us, split, attach; fw-gdb=PATH"
+	"slot-registers, slice-us, split, job-timeout-ms, attach; fw-gdb=PATH"
 
 /* Parse a path of 1 to GDB_PATH_MAX bytes. */
 static bool parse_path(const char *text, const char *end, char path[GDB_PATH_MAX + 1])
@@ -195,6 +198,7 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		{ "slot-registers=", &o->slot_registers },
 		{ "slice-us=", &o->slice_us },
 		{ "split=", &o->split_prims },
+		{ "job-timeout-ms=", &o->job_timeout_ms },
 		{ "attach=", &o->attach },
 	};
 	size_t i, n;
@@ -347,6 +351,7 @@ int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_
 	struct options o = {
 		.cores = 4, .threads = 2, .ram_mib = DEFAULT_RAM_MIB,
 		.slot_registers = DEFAULT_REGISTERS, .text = rest ? rest : "",
+		.job_timeout_ms = DEFAULT_TIMEOUT_MS,
 	};
 	struct inproc_device *d;
 	int err = parse_options(rest, &o, error, error_bytes);
@@ -359,6 +364,7 @@ int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_
 		return fail_text(error, error_bytes, ENOMEM, "inproc: out of memory");
 	}
 	d->threads = o.threads;
+	d->job_timeout_ms = o.job_timeout_ms;
 	pthread_mutex_init(&d->lock, NULL);
 	event_init(d);
 	err = start(d, &o, error, error_bytes);

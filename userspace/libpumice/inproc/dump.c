@@ -289,6 +289,25 @@ static void find_subject(struct inproc_context *c, struct subject *s)
 		s->stuck.seqno = 0;
 }
 
+struct inproc_context *dump_running(struct inproc_context *c, struct fwif_stuck *stuck)
+{
+	struct inproc_device *d = inproc_device(c->base.dev);
+	struct pumice_dump_wave *waves;
+	struct subject s;
+	u32 count;
+
+	find_subject(c, &s);
+	if (!s.runs)
+		return NULL;
+	s.stuck = (struct fwif_stuck){ 0 };
+	waves = read_waves(d, &count);
+	if (waves)
+		note_places(d, &s, waves, count);
+	free(waves);
+	*stuck = s.stuck;
+	return s.c;
+}
+
 static u32 kind_of(const struct subject *s)
 {
 	if (s->runs || !s->result.seqno || !s->result.fault)

@@ -105,17 +105,35 @@ static int sleep_for_event(struct inproc_device *d, u64 seen, u64 deadline)
 	return err;
 }
 
+/* Run the GPU in this thread. Return: whether it has no work. */
+static bool poll_gpu(struct inproc_device *d)
+{
+	u64 before = now_ns();
+	bool idle = pumice_gpu_poll(d->gpu, POLL_BUDGET_NS) == UINT64_MAX;
+
+	d->watched_ns += now_ns() - before;
+	return idle;
+}
+
+static u64 earlier(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
 int event_wait(struct inproc_device *d, u64 seen, u64 deadline)
 {
-	bool idle = true, look_again = d->no_room || !fw_has_room(d);
+	bool idle = true, watch = watch_enabled(d) && d->jobs_done != d->jobs_submitted;
+	bool look_again = d->no_room || !fw_has_room(d);
 	u64 until = deadline;
 	int err = 0;
 
 	if (!d->threads)
-		idle = pumice_gpu_poll(d->gpu, POLL_BUDGET_NS) == UINT64_MAX;
+		idle = poll_gpu(d);
 	pthread_mutex_unlock(&d->lock);
-	if (look_again && now_ns() + ROOM_PAUSE_NS < deadline)
-		until = now_ns() + ROOM_PAUSE_NS;
+	if (look_again)
+		until = earlier(until, now_ns() + ROOM_PAUSE_NS);
+	else if (watch)
+		until = earlier(until, now_ns() + WATCH_PAUSE_NS);
 	if (idle && event_count(d) == seen)
 		err = sleep_for_event(d, seen, until);
 	else if (deadline != PUMICE_FOREVER && now_ns() >= deadline)

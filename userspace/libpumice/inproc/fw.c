@@ -225,12 +225,20 @@ int fw_lost(struct inproc_device *d)
 	return fail(&d->base, ENODEV, "the GPU is lost: %s" REOPEN, d->lost);
 }
 
+bool fw_has_room_for(struct inproc_device *d, u32 count)
+{
+	u32 read = __atomic_load_n(&d->fw->kccb_ring.read, __ATOMIC_ACQUIRE) % KCCB_COUNT;
+	u32 used = (d->kccb_write + KCCB_COUNT - read) % KCCB_COUNT, i;
+
+	for (i = 0; i < count; i++)
+		if (d->kccb_held[(d->kccb_write + i) % KCCB_COUNT])
+			return false;
+	return used + count < KCCB_COUNT;
+}
+
 bool fw_has_room(struct inproc_device *d)
 {
-	u32 read = __atomic_load_n(&d->fw->kccb_ring.read, __ATOMIC_ACQUIRE);
-
-	return (d->kccb_write + 1) % KCCB_COUNT != read % KCCB_COUNT &&
-	       !d->kccb_held[d->kccb_write];
+	return fw_has_room_for(d, 1);
 }
 
 u32 fw_send(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)

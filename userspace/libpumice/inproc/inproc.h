@@ -152,6 +152,10 @@ struct inproc_context {
 	u32 object;			/* number of its update object */
 	u32 write;			/* client CCB */
 	bool dead;			/* rejects further jobs */
+	bool timed_out;			/* killed because of job watch_seqno */
+	bool watch_late;		/* it had exceeded the time-out then */
+	u32 watch_seqno;		/* job in progress at the last check */
+	u64 watch_start;		/* watched_ns of the device when that was first seen */
 	struct pumice_context_state state;
 	u64 numbered, last;		/* jobs of both queues; the one that ended last */
 	struct pumice_job_result kept[KEPT_RESULTS];	/* indexed by job number */
@@ -276,6 +280,7 @@ struct inproc_device {
 	struct pumice_gpu *gpu;
 	u32 threads;
 	u32 slice_us, split_prims;	/* passed to the firmware; 0 for its default */
+	u32 job_timeout_ms;		/* 0: none */
 	pthread_mutex_t lock;
 
 	/* ram.c */
@@ -308,6 +313,10 @@ struct inproc_device {
 	struct inproc_trace *trace;	/* the only trace, or NULL */
 	u64 jobs_submitted;		/* statistics; those of ended jobs are in the contexts */
 	u64 jobs_done, jobs_faulted;
+
+	/* watch.c */
+	u64 watch_time;			/* CLOCK_MONOTONIC of the last check, ns */
+	u64 watched_ns;			/* total */
 
 	/*
 	 * Events: interrupts, and signals from the CPU. Their
@@ -382,8 +391,9 @@ int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area);
 void fw_area_destroy(struct inproc_device *d, struct fw_area *area);
 /* Get the firmware address of a member of struct fw_shared. */
 u32 fw_addr(const struct inproc_device *d, const void *p);
-/* Return whether the kernel CCB has room for a command now. */
+/* Return whether the kernel CCB has room for a command now, or for @count of them. */
 bool fw_has_room(struct inproc_device *d);
+bool fw_has_room_for(struct inproc_device *d, u32 count);
 /* Queue a command and kick; requires room. Return: its entry. */
 u32 fw_send(struct inproc_device *d, const struct fwif_kccb_cmd *cmd);
 /* Set and return the error of every call after the GPU is lost. */
@@ -401,6 +411,14 @@ int inproc_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
 /* Look up the area of a monitor by its id, or NULL. */
 struct perf_area *perf_find(struct inproc_device *d, u32 id);
 void perf_put(struct inproc_device *d, struct perf_area *area);
+
+/* watch.c */
+#define WATCH_PAUSE_NS	50000000u	/* maximum interval between two checks in a wait */
+bool watch_enabled(const struct inproc_device *d);
+/* Kill jobs that exceed the time-out. Called in waits, after event_process(). */
+void watch_jobs(struct inproc_device *d);
+/* Describe the job of a context that runs: number, unit and waves. Return: 0, -ENODATA. */
+int inproc_job_running(struct pumice_context *context, struct pumice_job_result *result);
 
 /* trace.c */
 #define INPROC_TRACE_BATCH 64u
@@ -481,9 +499,15 @@ int inproc_resets(struct pumice_device *dev, struct pumice_device_resets *resets
 int inproc_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 int inproc_context_kill(struct pumice_context *context);
 int inproc_context_dump(struct pumice_context *context, const char *path);
+/* Find the queue of a user's context whose job runs, or NULL. @stuck: out: its waves */
+struct inproc_context *dump_running(struct inproc_context *c, struct fwif_stuck *stuck);
 int inproc_job_result(struct pumice_context *context, u64 job, struct pumice_job_result *result);
 /* Process the results of jobs that have ended. */
 void context_process(struct inproc_device *d, struct inproc_context *c);
+/* Store the places of waves as those of a job. */
+void context_add_places(const struct fwif_stuck *stuck, struct pumice_job_result *result);
+/* Mark a user's context as stopped because of its own job. */
+void context_set_guilty(struct inproc_device *d, struct inproc_context *user);
 /* End all jobs of the context, unfinished. @flag: PUMICE_CONTEXT_*, the reason */
 void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag);
 /* Count the jobs queued in the firmware. */

@@ -135,6 +135,7 @@ static int wait_for_room(struct inproc_device *d, struct inproc_context *c, u32 
 	for (;;) {
 		seen = event_count(d);
 		event_process(d);
+		watch_jobs(d);
 		if (d->lost)
 			return fw_lost(d);
 		if (has_room(c, bytes) && fw_has_room(d))

@@ -246,6 +246,7 @@ int inproc_sync_wait(struct pumice_device *dev, const struct pumice_wait *waits,
 	for (;;) {
 		seen = event_count(d);
 		event_process(d);
+		watch_jobs(d);
 		ret = check_waits(dev, waits, count, flags);
 		if (ret || late)
 			break;

@@ -50,7 +50,7 @@ struct pumice_perfmon;
 struct pumice_trace;
 
 /* Size of a buffer, in bytes, that holds any error text of the library. */
-#define PUMICE_ERROR_BYTES 256
+#define PUMICE_ERROR_BYTES 4096
 
 /* Time-out value that means no time-out. */
 #define PUMICE_FOREVER UINT64_MAX
@@ -68,7 +68,8 @@ struct pumice_trace;
  *                            common-store-kib, local-memory-kib (of a USC),
  *                            slot-registers (0 to 8), slice-us (time slice of a
  *                            job), split (primitives dispatched to a core at a
- *                            time), attach (1: other processes of the user can
+ *                            time), job-timeout-ms (5000: a job that has run for longer
+ *                            is killed inside waits; 0: none), attach (1: other processes of the user can
  *                            observe it), fw-gdb=PATH (a socket on which GDB debugs
  *                            the firmware; threads=1 or more)
  *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
@@ -97,8 +98,8 @@ void pumice_device_close(struct pumice_device *dev);
  * pumice_device_error - get the reason of the calling
  * thread's last failed call on the device or its objects.
  *
- * Return: text of one line without a full stop, never NULL; valid until this
- * thread's next failing call.
+ * Return: text without a full stop, of one line, or several for a job that failed; never
+ * NULL; valid until this thread's next failing call.
  */
 const char *pumice_device_error(struct pumice_device *dev);
 
@@ -382,6 +383,8 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va);
  * pumice_vm_place - allocate addresses for a whole BO and map it there.
  * @flags: PUMICE_BIND_*
  * @va: out
+ *
+ * The page after it stays unmapped, so that an access past its end faults.
  *
  * Return: as pumice_vm_va_alloc() and pumice_vm_bind().
  */
@@ -671,8 +674,9 @@ int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, ui
  *
  * The context must not be used by another thread meanwhile.
  *
- * Return: 0; -EIO when the job faulted (the error text names the fault);
- * -ETIME; else as pumice_submit().
+ * Return: 0; -EIO when the job failed: the error text is that of pumice_context_describe_job();
+ * -ETIME: the job has not ended and goes on; the error text names the unit that is busy
+ * with it and the instructions that its waves are at; else as pumice_submit().
  */
 int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,
 		       struct pumice_context_state *state);
@@ -732,7 +736,8 @@ int pumice_program_load(const char *path, struct pumice_program **program, char 
  * @name: name of the text, for errors
  * @text: source as for pumice-as(1); NUL terminated
  * @program: out
- * @error: receives the first error, such as "name:12:9: error: no such operation"; may be NULL
+ * @error: receives the first error, such as "name:12:9: error: no such operation", with its
+ *   source line; may be NULL
  * @error_bytes: size of @error
  *
  * The header pumice/pumice_shader.h has macros that generate such text.

@@ -54,7 +54,7 @@ int pumice_program_get_lines(const struct pumice_program *program, uint32_t insn
 /**
  * pumice_context_describe_job - describe how a job failed, as text of several lines.
  * @job: as in pumice_context_get_job_result()
- * @text: out; always terminated, truncated if it does not fit
+ * @text: out; always terminated; if it does not fit, cut at the end of a line
  * @bytes: of @text
  *
  * For a fault: the rejected access, its address and the distance to the nearest

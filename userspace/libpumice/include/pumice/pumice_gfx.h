@@ -602,6 +602,9 @@ void pumice_canvas_destroy(struct pumice_canvas *canvas);
 /** pumice_canvas_image - get its image, which is destroyed with the canvas. */
 struct pumice_image *pumice_canvas_image(const struct pumice_canvas *canvas);
 
+/** pumice_canvas_context - get its render context, which is destroyed with the canvas. */
+struct pumice_context *pumice_canvas_context(const struct pumice_canvas *canvas);
+
 /**
  * pumice_canvas_begin - begin a frame.
  *

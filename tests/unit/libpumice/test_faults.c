@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+/* Error texts of failed and of late jobs, of compute and of render contexts. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pumice/pumice.h"
+#include "pumice/pumice_gfx.h"
+
+#define MS	1000000ull
+
+/* A device with one context and one stream, or a canvas. */
+struct fixture {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+};
+
+static const char pass_vertex[] = "uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n";
+static const char pass_fragment[] = "mov o0, [one], 1.0\nend\n";
+static const char endless[] = "mov r0, [one], 0\nloop: jump loop\n";
+
+static void set_up(struct fixture *f, const char *options)
+{
+	char name[96], error[PUMICE_ERROR_BYTES] = "";
+
+	*f = (struct fixture){ 0 };
+	snprintf(name, sizeof(name), "inproc:cores=1,ram=64,%s", options);
+	if (pumice_device_open(name, &f->dev, error, sizeof(error)))
+		fail_msg("%s: %s", name, error);
+	assert_int_equal(pumice_vm_create(f->dev, &f->vm), 0);
+	assert_int_equal(pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), 0);
+	assert_int_equal(pumice_stream_create(f->vm, 65536, &f->stream), 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+	pumice_context_destroy(f->context);
+	pumice_stream_destroy(f->stream);
+	pumice_kernel_destroy(f->kernel);
+	pumice_vm_destroy(f->vm);
+	pumice_device_close(f->dev);
+}
+
+static void assert_text(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("'%s' is not in: %s", words, text);
+}
+
+static void assert_error(const struct fixture *f, const char *words)
+{
+	assert_text(pumice_device_error(f->dev), words);
+}
+
+/* Run one work-group of a program. */
+static int compute(struct fixture *f, const char *name, const char *text, uint64_t timeout_ns)
+{
+	struct pumice_dispatch dispatch;
+	uint64_t start;
+
+	pumice_kernel_destroy(f->kernel);
+	f->kernel = NULL;
+	if (pumice_kernel_assemble(f->vm, name, text, &f->kernel))
+		fail_msg("%s", pumice_device_error(f->dev));
+	pumice_dispatch_init(&dispatch, f->kernel);
+	pumice_stream_reset(f->stream);
+	assert_int_equal(pumice_stream_dispatch(f->stream, &dispatch), 0);
+	assert_int_equal(pumice_stream_end(f->stream, &start), 0);
+	return pumice_context_run(f->context, start, timeout_ns, NULL);
+}
+
+/* Draw a triangle over a canvas of 32 x 32; returns what pumice_canvas_end() does. */
+static int draw(struct fixture *f, struct pumice_canvas *canvas, struct pumice_kernel *vertex,
+		struct pumice_kernel *fragment)
+{
+	static const float corners[3][4] = { { -1, -1, 0, 1 }, { 3, -1, 0, 1 }, { -1, 3, 0, 1 } };
+	static const float black[4];
+	struct pumice_input input;
+	const struct pumice_stage_desc stages[2] = { { vertex, &input, 1 }, { fragment, NULL, 0 } };
+	struct pumice_draw_state state;
+	struct pumice_stream *stream = pumice_canvas_begin(canvas);
+	struct pumice_vdm_draw triangle;
+	struct pumice_buffer buffer;
+	int err;
+
+	assert_int_equal(pumice_buffer_create(f->vm, sizeof(corners), &buffer), 0);
+	memcpy(buffer.cpu, corners, sizeof(corners));
+	input = pumice_input_attribute(0, 4, buffer.va, 16, 3);
+	pumice_draw_state_init(&state, 32, 32);
+	pumice_vdm_draw_defaults(&triangle);
+	triangle.count = 3;
+	if (pumice_stream_stages(stream, &state, &stages[0], &stages[1]) ||
+	    pumice_stream_draw(stream, &triangle))
+		fail_msg("%s", pumice_device_error(f->dev));
+	err = pumice_canvas_end(canvas, black, PUMICE_FOREVER);
+	pumice_buffer_destroy(&buffer);
+	return err;
+}
+
+/* Draw with programs of these texts, and check the error text. */
+static void assert_draw_fails(const char *options, const char *vertex_text,
+			      const char *fragment_text, const char *const words[3])
+{
+	struct pumice_kernel *vertex, *fragment;
+	struct pumice_canvas_desc desc;
+	struct pumice_canvas *canvas;
+	char text[PUMICE_ERROR_BYTES];
+	struct fixture f;
+	int i;
+
+	set_up(&f, options);
+	if (pumice_kernel_assemble(f.vm, "vertex", vertex_text, &vertex) ||
+	    pumice_kernel_assemble(f.vm, "fragment", fragment_text, &fragment))
+		fail_msg("%s", pumice_device_error(f.dev));
+	pumice_canvas_desc_init(&desc, 32, 32);
+	assert_int_equal(pumice_canvas_create(f.vm, &desc, &canvas), 0);
+	assert_int_equal(draw(&f, canvas, vertex, fragment), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	for (i = 0; i < 3; i++)
+		assert_error(&f, words[i]);
+	/* The context of a canvas gives the same. */
+	assert_int_equal(pumice_context_jobs(pumice_canvas_context(canvas)), 2);
+	assert_int_equal(pumice_context_describe_job(pumice_canvas_context(canvas), 2, text,
+						     sizeof(text)), 0);
+	pumice_canvas_destroy(canvas);
+	pumice_kernel_destroy(vertex);
+	pumice_kernel_destroy(fragment);
+	tear_down(&f);
+}
+
+/* The fragment job of a scene that was not finished faults too, and ends last. */
+static void the_first_fault_of_a_frame_is_reported(void **state)
+{
+	(void)state;
+	assert_draw_fails("threads=0", "mov sh0, 0\nmov sh1, 0\nmov r1, [one], 16\n"
+			  "global_store32 sig0, [one], sh0 + r1, r1\nend\n", pass_fragment,
+			  (const char *const[3]){ "job faulted: mmu-", ": write, ", "vertex:4" });
+}
+
+static void the_error_text_has_all_lines(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	assert_int_equal(compute(&f, "shader", "mov sh0, 0\nmov sh1, 0\nmov r1, [one], 16\n"
+				 "global_store32 sig0, [one], sh0 + r1, r1\nmov r2, [one], 5\n"
+				 "end\n", PUMICE_FOREVER), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, "=>     3  global_store32 sig0, [one], sh0 + r1, r1    ; shader:4\n");
+	assert_error(&f, "      5  end    ; shader:6");
+	assert_int_equal(pumice_device_error(f.dev)[strlen(pumice_device_error(f.dev)) - 1], '6');
+	tear_down(&f);
+}
+
+static void a_text_that_does_not_fit_ends_with_a_line(void **state)
+{
+	char name[600], text[PUMICE_ERROR_BYTES], *end;
+	struct fixture f;
+	size_t bytes;
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	set_up(&f, "threads=0");
+	assert_int_equal(compute(&f, name, "mov r0, [one], 1\nmov r0, [one], 1\nmov r0, [one], 1\n"
+				 "mov sh0, 0\nmov sh1, 0\nglobal_store32 sig0, [one], sh0 + r0, r0\n"
+				 "mov r0, [one], 1\nmov r0, [one], 1\nend\n", PUMICE_FOREVER),
+			 -EIO);
+	assert_error(&f, "\n  (cut: pumice_context_describe_job() gives all of it)");
+	for (bytes = 700; bytes < sizeof(text); bytes += 100) {
+		assert_int_equal(pumice_context_describe_job(f.context, 0, text, bytes), 0);
+		end = text + strlen(text);
+		assert_true(end > text && end[-1] == '\n' && (size_t)(end - text) < bytes);
+	}
+	tear_down(&f);
+}
+
+/* Run a program, which fails, and check the error text. */
+static void assert_fails(const char *text, const char *const words[4])
+{
+	struct fixture f;
+	int i;
+
+	set_up(&f, "threads=0");
+	assert_int_equal(compute(&f, "shader", text, PUMICE_FOREVER), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	for (i = 0; i < 4 && words[i]; i++)
+		assert_error(&f, words[i]);
+	tear_down(&f);
+}
+
+/* The registers are of the program's resources, so the assembler's own checks do not see it. */
+static void a_program_that_is_refused_names_the_instruction(void **state)
+{
+	(void)state;
+	assert_fails("mov r0, [one], 0\nmov o0, [one], r0\nend\n", (const char *const[4]){
+		"job faulted: usc-bank at 0x",
+		"\n  A register bank that this data master does not have.\n",
+		"\n  instruction 1 of the program at 0x",
+		", shader:2, which was not run\n" });
+}
+
+static void a_missing_end_is_named(void **state)
+{
+	(void)state;
+	assert_fails("mov r0, [one], 0\nmov r1, [one], r0\n", (const char *const[4]){
+		"job faulted: usc-end at 0x",
+		"  instruction 2 of the program at 0x",
+		"         1  mov r1, [one], r0    ; shader:2\n",
+		"  =>     2  (the program has no further instruction: end is missing)" });
+}
+
+/* The second wave ends before the barrier of the first. */
+static void a_barrier_names_its_wave_and_group(void **state)
+{
+	(void)state;
+	assert_fails(".group 64\n.input v0, local_x\nlt.u32 r0, v0, 32\n"
+		     "br_any skip, [r0]\nbarrier\nskip: end\n", (const char *const[4]){
+		"job faulted: usc-barrier at 0x", "\n  work-group (0, 0, 0), wave ",
+		", shader:5\n", "barrier    ; shader:5" });
+}
+
+static void local_bounds_name_the_size(void **state)
+{
+	(void)state;
+	assert_fails(".local 64\nmov r0, [one], 4096\nlocal_store32 [one], r0, r0\nend\n",
+		     (const char *const[4]){ "job faulted: usc-local-bounds",
+		     "the work-group has 64 bytes of local memory", "shader:3" });
+}
+
+/* A store past a buffer, and one past its last page. */
+static void an_overrun_names_the_users_buffer(void **state)
+{
+	static const char text[] = ".uniforms sh0, 2\nmov r1, [one], 0\n"
+				   "global_store32 sig0, [one], sh0 + r1, r1\nend\n";
+	static const struct {
+		uint64_t offset;
+		const char *words;
+	} cases[] = {
+		{ 4096, ": write, at the first byte past the end of 'mine'" },
+		{ 4096 + 32, ": write, 32 bytes past the end of 'mine'" },
+	};
+	struct pumice_dispatch dispatch;
+	struct pumice_buffer buffer, next;
+	uint32_t uniforms[2];
+	struct fixture f;
+	uint64_t start;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_up(&f, "threads=0");
+		assert_int_equal(pumice_buffer_create(f.vm, 4096, &buffer), 0);
+		assert_int_equal(pumice_buffer_create(f.vm, 4096, &next), 0);
+		pumice_bo_set_label(buffer.bo, "mine");
+		assert_int_equal(pumice_kernel_assemble(f.vm, "shader", text, &f.kernel), 0);
+		pumice_dispatch_init(&dispatch, f.kernel);
+		uniforms[0] = (uint32_t)(buffer.va + cases[i].offset);
+		uniforms[1] = (uint32_t)(buffer.va >> 32);
+		dispatch.uniforms = uniforms;
+		dispatch.uniform_words = 2;
+		assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), 0);
+		assert_int_equal(pumice_stream_end(f.stream, &start), 0);
+		assert_int_equal(pumice_context_run(f.context, start, PUMICE_FOREVER, NULL), -EIO);
+		print_message("%s\n", pumice_device_error(f.dev));
+		assert_error(&f, cases[i].words);
+		pumice_buffer_destroy(&next);
+		pumice_buffer_destroy(&buffer);
+		tear_down(&f);
+	}
+}
+
+static void a_dispatch_without_kernel_or_groups_is_refused(void **state)
+{
+	struct pumice_dispatch dispatch = { 0 };
+	struct fixture f;
+	uint64_t start;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	dispatch.groups[0] = dispatch.groups[1] = dispatch.groups[2] = 1;
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), -EINVAL);
+	assert_error(&f, "dispatch: no kernel is set");
+	assert_int_equal(pumice_stream_dispatch_indirect(f.stream, &dispatch, 0), -EINVAL);
+	assert_int_equal(pumice_kernel_assemble(f.vm, "shader", "end\n", &f.kernel), 0);
+	dispatch = (struct pumice_dispatch){ .kernel = f.kernel };
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), -EINVAL);
+	assert_error(&f, "a grid of 0 x 0 x 0 work-groups is empty");
+	dispatch.allow_empty = 1;
+	dispatch.groups[1] = 3;
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), 0);
+	assert_int_equal(pumice_stream_end(f.stream, &start), 0);
+	assert_int_equal(pumice_context_run(f.context, start, PUMICE_FOREVER, NULL), 0);
+	tear_down(&f);
+}
+
+/* ------------------------------------------------------------------ time-outs */
+
+static const char *const with_threads[] = { "threads=0", "threads=2" };
+
+/* The GPU may not have begun when the first wait ends. */
+static void a_wait_that_times_out_names_the_instruction(void **state)
+{
+	struct fixture f;
+	int i, tries;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		set_up(&f, with_threads[i]);
+		for (tries = 0; tries < 200; tries++) {
+			assert_int_equal(compute(&f, "shader", endless, 20 * MS), -ETIME);
+			if (!strstr(pumice_device_error(f.dev), "does not run now"))
+				break;
+			pumice_context_destroy(f.context);
+			assert_int_equal(pumice_context_create(f.vm, PUMICE_PRIORITY_NORMAL,
+							       &f.context), 0);
+		}
+		print_message("%s\n", pumice_device_error(f.dev));
+		assert_error(&f, "wait: timed out after 0.020 s: job 1 has not ended: usc-code is "
+			     "busy with it, 1 waves in flight\n  1 at instruction ");
+		assert_error(&f, ", shader:2: jump 1");
+		tear_down(&f);
+	}
+}
+
+static void a_job_is_killed_after_its_time_out(void **state)
+{
+	struct pumice_context_state context;
+	struct pumice_job_result result;
+	char options[64];
+	struct fixture f;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		snprintf(options, sizeof(options), "%s,job-timeout-ms=100", with_threads[i]);
+		set_up(&f, options);
+		assert_int_equal(compute(&f, "shader", "end\n", PUMICE_FOREVER), 0);
+		assert_int_equal(compute(&f, "shader", endless, PUMICE_FOREVER), -EIO);
+		print_message("%s\n", pumice_device_error(f.dev));
+		assert_error(&f, "job timed out: usc-code was busy with it, 1 waves in flight\n"
+			     "  1 at instruction 1 of the program at 0x");
+		assert_error(&f, ", shader:2: jump 1");
+		assert_int_equal(pumice_context_get_job_result(f.context, 2, &result,
+							       sizeof(result)), 0);
+		assert_int_equal(result.error, -ETIMEDOUT);
+		assert_int_equal(pumice_context_get_state(f.context, &context), 0);
+		assert_true(context.flags & PUMICE_CONTEXT_GUILTY);
+		assert_int_equal(compute(&f, "shader", "end\n", PUMICE_FOREVER), -EIO);
+		assert_error(&f, "the context is stopped");
+		tear_down(&f);
+	}
+}
+
+static void jobs_of_a_frame_are_killed_after_their_time_out(void **state)
+{
+	char options[64];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		snprintf(options, sizeof(options), "%s,job-timeout-ms=100", with_threads[i]);
+		assert_draw_fails(options, endless, pass_fragment,
+				  (const char *const[3]){ "job timed out: usc-code was busy",
+							  ", vertex:2: jump 1", "at instruction 1" });
+		assert_draw_fails(options, pass_vertex, endless,
+				  (const char *const[3]){ "job timed out: usc-code was busy",
+							  ", fragment:2: jump 1",
+							  "at instruction 1" });
+	}
+}
+
+/* Other contexts go on, and only the time of a job itself counts. */
+static void a_time_out_stops_no_other_context(void **state)
+{
+	struct pumice_context *first;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0,job-timeout-ms=100");
+	assert_int_equal(compute(&f, "shader", endless, PUMICE_FOREVER), -EIO);
+	first = f.context;
+	assert_int_equal(pumice_context_create(f.vm, PUMICE_PRIORITY_NORMAL, &f.context), 0);
+	assert_int_equal(compute(&f, "shader", "end\n", PUMICE_FOREVER), 0);
+	pumice_context_destroy(first);
+	tear_down(&f);
+}
+
+static void zero_is_no_time_out(void **state)
+{
+	struct pumice_job_result result;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0,job-timeout-ms=0");
+	assert_int_equal(compute(&f, "shader", endless, 100 * MS), -ETIME);
+	assert_int_equal(pumice_context_get_job_result(f.context, 1, &result, sizeof(result)),
+			 -EBUSY);
+	tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_fault_of_a_frame_is_reported),
+		cmocka_unit_test(the_error_text_has_all_lines),
+		cmocka_unit_test(a_text_that_does_not_fit_ends_with_a_line),
+		cmocka_unit_test(a_program_that_is_refused_names_the_instruction),
+		cmocka_unit_test(a_missing_end_is_named),
+		cmocka_unit_test(a_barrier_names_its_wave_and_group),
+		cmocka_unit_test(local_bounds_name_the_size),
+		cmocka_unit_test(an_overrun_names_the_users_buffer),
+		cmocka_unit_test(a_dispatch_without_kernel_or_groups_is_refused),
+		cmocka_unit_test(a_wait_that_times_out_names_the_instruction),
+		cmocka_unit_test(a_job_is_killed_after_its_time_out),
+		cmocka_unit_test(jobs_of_a_frame_are_killed_after_their_time_out),
+		cmocka_unit_test(a_time_out_stops_no_other_context),
+		cmocka_unit_test(zero_is_no_time_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: the time-out of jobs, and the location of a job that runs.
+ *
+ * As in the kernel driver, a job that has had its data master for longer than the time-out is
+ * killed, and its context accepts no further jobs. No thread exists for this: waits check it.
+ *
+ * Two times have to exceed the time-out: that on the data master, as the firmware reports it,
+ * which leaves out other jobs, and that for which the library has watched the job. The second
+ * leaves out the time for which the process was stopped or, with threads=0, ran no GPU.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inproc.h"
+#include "pumice_isa_enums.h"
+
+/* The longest time that counts as watched between two checks, ns. */
+#define MAX_GAP_NS	(2 * WATCH_PAUSE_NS)
+
+bool watch_enabled(const struct inproc_device *d)
+{
+	return d->job_timeout_ms && !d->gdb;
+}
+
+/* Return the GPU clock ticks for which the job in progress had its data master. */
+static u64 ran_ticks(struct inproc_device *d, const struct inproc_context *c)
+{
+	const struct fwif_context *fw = &c->shared->context;
+	u64 now = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8);
+	u64 slice = __atomic_load_n(&fw->slice_start, __ATOMIC_RELAXED);
+	u64 ran = __atomic_load_n(&fw->job_ticks, __ATOMIC_RELAXED);
+	u64 stop = __atomic_load_n(&fw->stop_start, __ATOMIC_RELAXED);
+	u64 stopped = __atomic_load_n(&fw->stop_ticks, __ATOMIC_RELAXED);
+
+	if (slice && slice < now)
+		ran += now - slice;
+	if (stop && stop < now)
+		stopped += now - stop;
+	return ran > stopped ? ran - stopped : 0;
+}
+
+/*
+ * Return whether the job in progress has exceeded the time-out at two checks in a row: the
+ * firmware may be writing these words at one of them.
+ */
+static bool expired(struct inproc_device *d, struct inproc_context *c)
+{
+	const u32 seqno = __atomic_load_n(&c->shared->context.job_seqno, __ATOMIC_RELAXED);
+	bool before = c->watch_late;
+
+	c->watch_late = false;
+	if ((s32)(seqno - c->timeline->done) <= 0 || c->watch_seqno != seqno) {
+		c->watch_seqno = seqno;
+		c->watch_start = d->watched_ns;
+		return false;
+	}
+	c->watch_late = d->watched_ns - c->watch_start >= d->job_timeout_ms * 1000000ull &&
+			ran_ticks(d, c) / (d->base.info.clock_hz / 1000) >= d->job_timeout_ms;
+	return c->watch_late && before;
+}
+
+/* Without a reply: waiting for one would release the lock, and the list could change. */
+static void send_kill(struct inproc_device *d, struct inproc_context *c)
+{
+	const struct fwif_kccb_cmd kill = {
+		.type = FWIF_KCCB_CONTEXT_KILL,
+		.context = c->area.addr + (u32)offsetof(struct context_shared, context),
+	};
+
+	fw_send(d, &kill);
+}
+
+/* Kill a context because of the job in progress of one of its queues. */
+static void kill_guilty(struct inproc_device *d, struct inproc_context *c)
+{
+	struct inproc_context *user = c->first ? c->first : c;
+
+	if (!fw_has_room_for(d, 2))
+		return;
+	c->timed_out = true;
+	context_set_guilty(d, user);
+	user->dead = true;
+	/* Fragment jobs before the geometry jobs that they depend on. */
+	if (user->second)
+		send_kill(d, user->second);
+	send_kill(d, user);
+}
+
+void watch_jobs(struct inproc_device *d)
+{
+	u64 now = now_ns(), gap = now - d->watch_time;
+	struct inproc_context *c;
+
+	if (!watch_enabled(d) || d->lost)
+		return;
+	d->watch_time = now;
+	if (d->threads)
+		d->watched_ns += gap < MAX_GAP_NS ? gap : MAX_GAP_NS;
+	for (c = d->contexts; c; c = c->next)
+		if (!(c->first ? c->first : c)->dead && expired(d, c))
+			kill_guilty(d, c);
+}
+
+/* The unit that processes a job without waves in flight. */
+static u32 unit_of(const struct inproc_context *c)
+{
+	static const u8 unit[FWIF_DM_COUNT] = {
+		[FWIF_DM_CDM] = PUMICE_UNIT_CDM,
+		[FWIF_DM_VDM] = PUMICE_UNIT_VDM,
+		[FWIF_DM_PDM] = PUMICE_UNIT_ISP,
+		[FWIF_DM_TDM] = PUMICE_UNIT_PTLA,
+	};
+
+	return unit[c->shared->context.dm];
+}
+
+int inproc_job_running(struct pumice_context *base, struct pumice_job_result *result)
+{
+	struct inproc_device *d = inproc_device(base->dev);
+	struct inproc_context *queue;
+	struct fwif_stuck stuck;
+	int err = 0;
+
+	pthread_mutex_lock(&d->lock);
+	event_process(d);
+	queue = dump_running((struct inproc_context *)base, &stuck);
+	if (queue) {
+		result->job = queue->number[queue->shared->context.job_seqno % RESULT_COUNT];
+		result->unit = stuck.places ? PUMICE_UNIT_USC_CODE : unit_of(queue);
+		context_add_places(&stuck, result);
+	} else {
+		err = -ENODATA;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}
