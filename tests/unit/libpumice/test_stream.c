@@ -123,7 +123,9 @@ static void dispatch_emits_state_and_launch_with_program_and_uniforms(void **sta
 static void dispatch_refuses_another_number_of_uniforms(void **state)
 {
 	const u32 uniforms[4] = { 0 };
-	struct pumice_dispatch d = { .kernel = kernel, .uniforms = uniforms };
+	struct pumice_dispatch d = {
+		.kernel = kernel, .groups = { 1, 1, 1 }, .uniforms = uniforms,
+	};
 	struct pumice_stream *s;
 
 	(void)state;
