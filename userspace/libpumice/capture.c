@@ -433,7 +433,7 @@ int pumice_hwrt_layout(const struct pumice_hwrt *hwrt, uint32_t scene,
 int pumice_vm_peek(struct pumice_vm *vm, uint64_t va, void *data, uint64_t bytes)
 {
 	if (!vm->dev->ops->vm_peek)
-		return fail(vm->dev, EOPNOTSUPP, 
+		return fail(vm->dev, EOPNOTSUPP,
 			    "peek: only an in-process device can read memory; open inproc");
 	return vm->dev->ops->vm_peek(vm, va, data, bytes);
 }

@@ -41,7 +41,7 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 		return inproc_open(rest, dev, error, error_bytes);
 	if (names_backend(name, "pid", &rest))
 		return attach_open(rest, dev, error, error_bytes);
-	return fail_text(error, error_bytes, EINVAL, 
+	return fail_text(error, error_bytes, EINVAL,
 			 "no device is named '%.100s'; accepted: drm, drm:NODE, inproc, inproc:KEY=NUMBER,…, pid:PID",
 			 name);
 }

@@ -46,7 +46,7 @@ int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm 
 		return fail(dev, ENOMEM, "bo: size %#llx is more than %#llx",
 			    (unsigned long long)size, UINT64_MAX - PAGE_BYTES);
 	if (exclusive && exclusive->dev != dev)
-		return fail(dev, EINVAL, 
+		return fail(dev, EINVAL,
 			    "bo: the exclusive vm belongs to another device; create the bo in that one");
 	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
 	if (!err)
@@ -96,7 +96,7 @@ int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained)
 	int err;
 
 	if (advice > PUMICE_BO_DONTNEED)
-		return fail(bo->dev, EINVAL, 
+		return fail(bo->dev, EINVAL,
 			    "bo: unknown advice %u; accepted: 0 (WILLNEED), 1 (DONTNEED)", advice);
 	err = bo->dev->ops->bo_madvise(bo, advice, &kept);
 	if (!err && retained)
@@ -131,7 +131,7 @@ const char *pumice_bo_label(const struct pumice_bo *bo)
 int pumice_bo_set_extent(struct pumice_bo *bo, uint64_t offset, uint64_t bytes)
 {
 	if (offset > bo->size || bytes > bo->size - offset)
-		return fail(bo->dev, EINVAL, 
+		return fail(bo->dev, EINVAL,
 			    "bo: extent of %#llx bytes at offset %#llx is not within the bo's %#llx bytes",
 			    (unsigned long long)bytes, (unsigned long long)offset,
 			    (unsigned long long)bo->size);

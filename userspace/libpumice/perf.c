@@ -47,7 +47,7 @@ int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, u
 			    count, PUMICE_MAX_PERF_COUNTERS);
 	for (i = 0; i < count; i++)
 		if (counters[i] >= dev->limits.perf_counters)
-			return fail(dev, EINVAL, 
+			return fail(dev, EINVAL,
 				    "perfmon: unknown counter %u: the last one is %u", counters[i],
 				    dev->limits.perf_counters - 1);
 	return dev->ops->perfmon_create(dev, counters, count, perfmon);
@@ -67,7 +67,7 @@ uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon)
 int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values)
 {
 	if (flags & ~PUMICE_PERFMON_RESET)
-		return fail(perfmon->dev, EINVAL, 
+		return fail(perfmon->dev, EINVAL,
 			    "perfmon: unknown flags %#x; accepted: 0x1 (RESET)",
 			    flags & ~PUMICE_PERFMON_RESET);
 	return perfmon->dev->ops->perfmon_read(perfmon, flags, values);

@@ -216,7 +216,7 @@ static int check_kind(struct pumice_device *dev, const struct pumice_gfx_job *jo
 	    (index + 1 == count || next->type != PUMICE_JOB_FRAGMENT ||
 	     next->context != job->context || next->hwrt != job->hwrt ||
 	     next->hwrt_data != job->hwrt_data))
-		return fail(dev, EINVAL, 
+		return fail(dev, EINVAL,
 			    "job %u: a geometry job is followed by the fragment job of its scene, in the same call",
 			    index);
 	if (job->type != PUMICE_JOB_FRAGMENT)

@@ -196,7 +196,7 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 			    "dispatch: the kernel belongs to another vm; create it in the stream's");
 	h = &d->kernel->program->header;
 	if (d->uniform_words != h->uniform_words || (d->uniform_words && !d->uniforms))
-		return fail(s->vm->dev, EINVAL, 
+		return fail(s->vm->dev, EINVAL,
 			    "dispatch: uniform_words is %u, but the kernel takes %u",
 			    d->uniforms ? d->uniform_words : 0, h->uniform_words);
 	return 0;
@@ -302,7 +302,7 @@ int pumice_stream_flush(struct pumice_stream *s, uint32_t flags)
 	u32 words[PUMICE_CDM_FLUSH_WORDS];
 
 	if (flags & ~(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE))
-		return fail(s->vm->dev, EINVAL, 
+		return fail(s->vm->dev, EINVAL,
 			    "flush: unknown flags %#x; accepted: 0x1 (DATA), 0x2 (CODE)",
 			    flags & ~(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE));
 	pumice_cdm_flush_pack(words, &flush);

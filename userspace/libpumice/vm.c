@@ -120,7 +120,7 @@ static int check_flags(struct pumice_device *dev, u32 index, const struct pumice
 	const u32 flags = op->flags, unknown = flags & ~BIND_FLAGS;
 
 	if (unknown)
-		return fail(dev, EINVAL, 
+		return fail(dev, EINVAL,
 			    "bind %u: unknown flags %#x; accepted: 0x1 (READONLY), 0x2 (NOEXEC), 0x4 (UNMAP_ALL), 0x8 (NULL)",
 			    index, unknown);
 	if (flags & PUMICE_BIND_UNMAP_ALL && (op->bo || flags != PUMICE_BIND_UNMAP_ALL))
@@ -145,7 +145,7 @@ static int check_memory(struct pumice_device *dev, u32 index, const struct pumic
 	if (!bo)
 		return 0;
 	if (bo->dev != dev)
-		return fail(dev, EINVAL, 
+		return fail(dev, EINVAL,
 			    "bind %u: the bo belongs to another device; create it in this one", index);
 	if (op->bo_offset % PAGE_BYTES)
 		return fail(dev, EINVAL, "bind %u: bo_offset %#llx is not a multiple of a page, %#llx",
