@@ -85,7 +85,7 @@ static void an_abort_at_any_time_cancels_what_has_begun(void **state)
 		begin_trace(TESTTRACE_ALL);
 		start(FX_READS);
 		for (i = 0; i < turns && !fx.ends; i++)
-			assert_true(fx_turn(&fx));
+			assert_true(fx_step(&fx));
 		over = fx.ends;
 		abort_now();
 		if (!over)
@@ -112,7 +112,7 @@ static void tasks_that_never_end_are_cancelled(void **state)
 	begin_trace(TESTTRACE_ALL);
 	start(FX_LOOP);
 	for (i = 0; i < 100; i++)
-		assert_true(fx_turn(&fx));
+		assert_true(fx_step(&fx));
 	abort_now();
 	fx_run(&fx);
 	assert_int_equal(fx.end, DM_ABORTED);
@@ -146,7 +146,7 @@ static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
 		begin_trace(TESTTRACE_ALL);
 		start(FX_BLEND);
 		while (!fx.ends) {
-			assert_true(fx_turn(&fx));
+			assert_true(fx_step(&fx));
 			seed = seed * 1664525 + 1013904223;
 			testtrace_on(&fx.trace, TESTTRACE_ALL & (1u << 31 | 1u | seed >> 3));
 		}
@@ -164,7 +164,7 @@ static void a_tile_that_began_before_the_trace_has_no_end_in_it(void **state)
 		testtrace_on(&fx.trace, 0);
 		start(FX_BLEND);
 		for (i = 0; i < turns; i++)
-			assert_true(fx_turn(&fx));
+			assert_true(fx_step(&fx));
 		begin_trace(TESTTRACE_ALL);
 		fx_run(&fx);
 		testtrace_check_pairs(&fx.trace);
@@ -239,7 +239,7 @@ static void reads_of_a_stopped_job_are_its_own(void **state)
 	before = all_reads();
 	start(FX_READS);
 	for (i = 0; all_reads() == before; i++)
-		assert_true(fx_turn(&fx));
+		assert_true(fx_step(&fx));
 	abort_now();
 	fx_run(&fx);
 	assert_int_equal(fx.end, DM_ABORTED);
