@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass, field
 
-# What captions of a block say of its commands.
+# Attributes of the commands of a block that its caption gives.
 CAPTIONS = {"In the guest": "guest", "This fails": "fails", "In GDB": "gdb"}
 
 

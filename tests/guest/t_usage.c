@@ -360,7 +360,7 @@ static u64 records_lost(void)
 }
 
 /* The records that were stored are returned; others that were copied are counted as lost. */
-static void gpu_trace_returns_what_it_stored_before_a_bad_page(void)
+static void gpu_trace_returns_the_records_before_a_bad_page(void)
 {
 	char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct fixture fx = fx_open();
@@ -524,7 +524,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(gpu_trace_has_one_reader),
 	TEST_CASE(gpu_trace_gives_whole_records_only),
 	TEST_CASE(gpu_trace_with_a_bad_pointer_gives_efault),
-	TEST_CASE(gpu_trace_returns_what_it_stored_before_a_bad_page),
+	TEST_CASE(gpu_trace_returns_the_records_before_a_bad_page),
 	TEST_CASE_SECONDS(reset_does_not_wait_for_a_reader_of_the_gpu_trace, 60),
 	TEST_CASE_SECONDS(gpu_trace_without_a_reader_keeps_the_newest, 400),
 	TEST_CASE(gpu_trace_goes_on_after_a_gpu_reset),

@@ -394,7 +394,7 @@ void expect(const struct expected *e)
 		check_stored(&s.culprit, 1000);
 	check_others(&s, e);
 	if (e->log)
-		igt_assert_f(log_has(log, e->log, FW_REMEDY), "\"%s\" … %s is not in the log\n",
+		igt_assert_f(log_has(log, e->log, FW_REMEDY), "no line of the log has \"%s\" and \"%s\"\n",
 			     e->log, FW_REMEDY);
 	close(log);
 	scene_end(&s, e->state, e->resets);

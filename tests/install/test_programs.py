@@ -239,7 +239,7 @@ class Pages(Installed):
             shutil.copy(TOP / "userspace/demos/matmul.pasm", room)
             environment = {**self.prefix.environment, "XDG_RUNTIME_DIR": room,
                            "PATH": f"{self.prefix.path}/bin:{self.prefix.environment['PATH']}"}
-            # What still runs in the background at the end is ended.
+            # Background jobs that remain at the end are killed.
             script = "\n".join(["set -e", "trap 'kill $(jobs -p) 2>/dev/null || :' EXIT", *commands])
             done = subprocess.run(["bash", "-c", script], cwd=room, env=environment, text=True,
                                   check=False, capture_output=True, timeout=600)

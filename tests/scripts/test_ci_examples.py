@@ -85,7 +85,7 @@ class Examples(unittest.TestCase):
             self.assertGreaterEqual(len(words), 5, path)
             self.assertEqual(unknown(words), [], path)
 
-    def test_what_make_does_not_have_is_found(self):
+    def test_unknown_words_of_make_are_found(self):
         words = make_words({"a": ["cd x && make check-unit WERROR=1", "make check-nothing\n"
                                   "make -v"], "b": "make lint NOTHING=1; cmake x"})
         self.assertEqual(unknown(words), ["check-nothing", "-v", "NOTHING=1"])

@@ -10,8 +10,8 @@
 struct trace_kernel;
 
 /*
- * What the trace of a GPU with these versions of register map and firmware interface lacks, as a
- * text; NULL if nothing. See Documentation/versions.rst.
+ * Return the records that a trace of a GPU with these versions of register map and firmware
+ * interface does not have, as a text; NULL if it has all. See Documentation/versions.rst.
  */
 const char *trace_kernel_missing(uint32_t version, uint32_t fw_version);
 /*

@@ -62,7 +62,7 @@ struct trace {
 
 	/* State; any thread. */
 	/*
-	 * What is written. Low half: bit n, events of enum trace_kind n; bit 31 is that of
+	 * Kinds that are written. Low half: bit n, events of enum trace_kind n; bit 31 is that of
 	 * TRACE_CTRL. High half: number of the session, which begins when ENABLE goes from 0 to
 	 * not 0; never 0 in a session.
 	 */

@@ -74,7 +74,7 @@ static void abort_now(void)
 	fx.locked = false;
 }
 
-static void an_abort_at_any_time_cancels_what_has_begun(void **state)
+static void an_abort_at_any_time_cancels_begun_work(void **state)
 {
 	u32 turns, i, tiles = 0, passes = 0;
 	struct pumice_trace_record r = { 0 };
@@ -121,7 +121,7 @@ static void tasks_that_never_end_are_cancelled(void **state)
 	assert_int_equal(events(PUMICE_TRACE_KIND_TILE, ENDS, NULL), 0);
 }
 
-static void a_fault_cancels_what_has_begun(void **state)
+static void a_fault_cancels_begun_work(void **state)
 {
 	struct pumice_trace_record r = { 0 };
 
@@ -254,9 +254,9 @@ static void reads_of_a_stopped_job_are_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_abort_at_any_time_cancels_what_has_begun),
+		cmocka_unit_test(an_abort_at_any_time_cancels_begun_work),
 		cmocka_unit_test(tasks_that_never_end_are_cancelled),
-		cmocka_unit_test(a_fault_cancels_what_has_begun),
+		cmocka_unit_test(a_fault_cancels_begun_work),
 		cmocka_unit_test(begins_and_ends_are_paired_whatever_is_enabled),
 		cmocka_unit_test(a_tile_that_began_before_the_trace_has_no_end_in_it),
 		cmocka_unit_test(reads_are_those_of_the_traced_jobs),

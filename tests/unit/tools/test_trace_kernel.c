@@ -154,7 +154,7 @@ static void a_missing_tracefs_and_a_driver_without_events_are_distinguished(void
 	assert_non_null(strstr(error, "the driver has no trace events"));
 }
 
-static void what_an_older_device_lacks_is_reported(void **state)
+static void missing_records_of_an_older_device_are_reported(void **state)
 {
 	(void)state;
 	assert_non_null(strstr(trace_kernel_missing(0x00020002, 0x00010006), "before 2.3"));
@@ -174,7 +174,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_missing_tracefs_and_a_driver_without_events_are_distinguished,
 			create, destroy),
-		cmocka_unit_test(what_an_older_device_lacks_is_reported),
+		cmocka_unit_test(missing_records_of_an_older_device_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

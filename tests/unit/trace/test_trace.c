@@ -258,7 +258,7 @@ static void an_end_is_not_written_to_a_later_trace(void **state)
 }
 
 /* The host changes it between the two: the record is what was enabled at first. */
-static void a_record_is_that_of_the_kinds_that_were_read(void **state)
+static void a_record_has_the_kinds_that_were_read(void **state)
 {
 	struct fixture *fx = fx_create();
 	struct pumice_trace_record r;
@@ -553,7 +553,7 @@ int main(void)
 		cmocka_unit_test(records_without_extended_are_those_of_version_2_2),
 		cmocka_unit_test(an_end_is_written_if_its_begin_was),
 		cmocka_unit_test(an_end_is_not_written_to_a_later_trace),
-		cmocka_unit_test(a_record_is_that_of_the_kinds_that_were_read),
+		cmocka_unit_test(a_record_has_the_kinds_that_were_read),
 		cmocka_unit_test(a_record_may_have_another_context_than_the_current_one),
 		cmocka_unit_test(the_ring_wraps_over_the_oldest),
 		cmocka_unit_test(sequences_wrap_around),

@@ -68,7 +68,7 @@ static void culled_primitives_are_counted(void **state)
 	vdmfx_destroy(b);
 }
 
-static void an_abort_at_any_time_cancels_what_has_begun(void **state)
+static void an_abort_at_any_time_cancels_begun_work(void **state)
 {
 	struct pumice_trace_record r = { 0 };
 	u32 turns, i, chunks = 0, tasks = 0;
@@ -96,7 +96,7 @@ static void an_abort_at_any_time_cancels_what_has_begun(void **state)
 	assert_true(chunks > 20 && tasks > 20);
 }
 
-static void a_fault_cancels_what_has_begun(void **state)
+static void a_fault_cancels_begun_work(void **state)
 {
 	struct vdm_fixture *b = start(2, false);
 	struct pumice_trace_record r = { 0 };
@@ -140,8 +140,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(culled_primitives_are_counted),
-		cmocka_unit_test(an_abort_at_any_time_cancels_what_has_begun),
-		cmocka_unit_test(a_fault_cancels_what_has_begun),
+		cmocka_unit_test(an_abort_at_any_time_cancels_begun_work),
+		cmocka_unit_test(a_fault_cancels_begun_work),
 		cmocka_unit_test(begins_and_ends_are_paired_whatever_is_enabled),
 	};
 

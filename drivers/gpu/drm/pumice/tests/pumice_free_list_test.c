@@ -131,7 +131,7 @@ static void request_without_pages_is_answered_too(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->list.grown, 0);
 }
 
-/* What the last event shows, and how many there were. */
+/* Values of the last event, and the number of events. */
 struct refill_events {
 	u32 count;
 	u32 before;

@@ -37,7 +37,7 @@ static struct trace_fixture *trace_fixture(struct kunit *test, u64 number)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, trace_free_ring, f->ring.cpu), 0);
 	f->trace.ring = &f->ring;
 	f->trace.read = f->trace.awaited = f->written = number;
-	f->ms = 1;
+	f->ms = 10 * LATE_MS; /* no wait began at time 0 */
 	return f;
 }
 
@@ -149,6 +149,7 @@ static void gap_after_the_wait_began_is_waited_for_again(struct kunit *test)
 
 	trace_begin(f);
 	KUNIT_EXPECT_EQ(test, trace_read(f, TRACE_COPIES), 0);
+	KUNIT_EXPECT_EQ(test, f->trace.lost, 0);
 	trace_begin(f);
 	trace_write(f, 1);
 	f->ms += LATE_MS;
@@ -180,7 +181,7 @@ static void lost_record_is_counted_once(struct kunit *test)
 }
 
 /* Half a ring after a record it is lost without a wait: it would be overwritten soon. */
-static void record_far_behind_is_not_waited_for(struct kunit *test)
+static void record_half_a_ring_ago_is_not_waited_for(struct kunit *test)
 {
 	struct trace_fixture *f = trace_fixture(test, 0);
 
@@ -294,7 +295,7 @@ static struct kunit_case trace_cases[] = {
 	KUNIT_CASE(gaps_are_waited_for_once),
 	KUNIT_CASE(gap_after_the_wait_began_is_waited_for_again),
 	KUNIT_CASE(lost_record_is_counted_once),
-	KUNIT_CASE(record_far_behind_is_not_waited_for),
+	KUNIT_CASE(record_half_a_ring_ago_is_not_waited_for),
 	KUNIT_CASE(sequence_numbers_wrap),
 	KUNIT_CASE(empty_entry_is_no_record),
 	KUNIT_CASE(record_is_not_returned_again_two_laps_later),
