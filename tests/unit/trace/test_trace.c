@@ -257,7 +257,7 @@ static void an_end_is_not_written_to_a_later_trace(void **state)
 	fx_destroy(fx);
 }
 
-/* The host changes it between the two: the record is what was enabled at first. */
+/* The host changes it between the two: the record has the kinds enabled at first. */
 static void a_record_has_the_kinds_that_were_read(void **state)
 {
 	struct fixture *fx = fx_create();
