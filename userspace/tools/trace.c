@@ -214,7 +214,7 @@ static int set_base(struct tracer *t)
 
 	if (err)
 		return err;
-	if (!t->devices++)
+	if (!t->devices)
 		t->base = (int64_t)(cpu_ns - ticks);
 	t->shift = (int64_t)(cpu_ns - ticks) - t->base;
 	return 0;
@@ -235,6 +235,7 @@ static int begin_inside(struct tracer *t)
 		err = pumice_trace_open(t->dev, PUMICE_EVENTS_ALL, ENTRIES, &t->trace);
 	if (err)
 		return err;
+	t->devices++;
 	t->clock_hz = info.clock_hz;
 	t->ended = false;
 	if (!pumice_device_process(t->dev, &process))
@@ -249,6 +250,7 @@ static void end_inside(struct tracer *t)
 		pumice_device_close(t->dev);
 		perfetto_lost(t->out, t->now, 0);
 	}
+	t->trace = NULL;
 	t->dev = NULL;
 }
 
@@ -271,6 +273,7 @@ static void trace_inside(struct tracer *t)
 		return;
 	snprintf(t->error, sizeof(t->error), "%s", pumice_device_error(t->dev));
 	pumice_device_close(t->dev);
+	t->trace = NULL;
 	t->dev = NULL;
 }
 
@@ -353,10 +356,8 @@ static bool end(struct tracer *t, const char *path)
 		driver = trace_kernel_close(t->kernel, t->out, clock_offset(t));
 	if (!perfetto_close(t->out, &dropped))
 		fail(path, strerror(errno));
-	if (t->dev) {
-		pumice_trace_close(t->trace);
-		pumice_device_close(t->dev);
-	}
+	pumice_trace_close(t->trace);
+	pumice_device_close(t->dev);
 	if (t->jobs && !t->firmware && !t->old)
 		fprintf(stderr, "pumice-trace: the firmware's tracks are empty: the driver is older "
 			"than this tool\n");
