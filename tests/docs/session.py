@@ -161,34 +161,39 @@ class Session:
         """Wait for GDB's prompt; return the output before it."""
         return self.gdb.wait_for(GDB_PROMPT, COMMAND_LIMIT)[0].decode(errors="replace")
 
+    def start_gdb(self, command):
+        """Start GDB in the tree; return its output."""
+        self.gdb = Program(["bash", "-c", f"exec {command}"], self.folder,
+                           {**self.variables, "TERM": "dumb", "DEBUGINFOD_URLS": ""})
+        output = self.wait_for_gdb()
+        for setting in ("set pagination off", "set confirm off", "set width 0"):
+            self.gdb.send(setting)
+            self.wait_for_gdb()
+        return output
+
+    def end_gdb(self):
+        """Wait for its end, and for that of the guest's command; return (output, status)."""
+        status = self.gdb.process.wait(COMMAND_LIMIT)
+        self.gdb.close()
+        self.gdb = None
+        if not self.guest_runs:
+            return "", status
+        self.guest_runs = False
+        output, guest_status = self.guest.run_on()
+        return output, status or guest_status
+
     def run_in_gdb(self, command):
-        """Start GDB in the tree, or type a command at its prompt; return (output, status)."""
-        output = ""
+        """Start GDB, or type a command at its prompt; return (output, status)."""
         if not command.startswith("(gdb) "):
-            self.gdb = Program(["bash", "-c", f"exec {command}"], self.folder,
-                               {**self.variables, "TERM": "dumb", "DEBUGINFOD_URLS": ""})
-            output = self.wait_for_gdb()
-            for setting in ("set pagination off", "set confirm off", "set width 0"):
-                self.gdb.send(setting)
-                self.wait_for_gdb()
-            return output, 0
+            return self.start_gdb(command), 0
         command = command.removeprefix("(gdb) ")
-        if self.gdb_runs:
-            output = self.wait_for_gdb()
-            self.gdb_runs = False
+        output = self.wait_for_gdb() if self.gdb_runs else ""
+        self.gdb_runs = command == "continue"
         self.gdb.send(command)
-        if command == "quit":
-            status = self.gdb.process.wait(COMMAND_LIMIT)
-            self.gdb.close()
-            self.gdb = None
-            if self.guest_runs:
-                self.guest_runs = False
-                guest, guest_status = self.guest.run_on()
-                return output + guest, status or guest_status
-            return output, status
-        if command == "continue":
-            self.gdb_runs = True
+        if self.gdb_runs:
             return output, 0
+        if command == "quit":
+            return self.end_gdb()
         return output + self.wait_for_gdb(), 0
 
     def close(self):
