@@ -174,7 +174,7 @@ refused "firmware did not boot in 500 ms (pc 0x0)" fw_timeout_ms=500
 report firmware_that_never_is_ready $?
 
 cp $REFUSES $FIRMWARE
-refused "firmware did not boot: built for another register map (refused to boot)" slice_us=1
+refused "firmware did not boot: built for another register map" slice_us=1
 report firmware_that_refuses_the_device $?
 
 works

@@ -188,7 +188,7 @@ static void last_sixteen_faults_are_kept(void)
 
 	for (i = 0; i < KEPT + 4; i++)
 		CHECK_EQUAL(fx_run(&fx, stream), -EIO);
-	at = strstr(read_text("contexts"), "last faults, ");
+	at = strstr(read_text("contexts"), "last jobs that failed, ");
 	CHECK(at);
 	for (at = strstr(at, "\n["); at; at = strstr(at + 1, "\n[")) {
 		lines++;

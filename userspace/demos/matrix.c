@@ -83,13 +83,13 @@ void vector_cross(const float a[3], const float b[3], float out[3])
 	out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static void normalise(float v[3])
+void vector_normalise(float v[3])
 {
-	const float l = 1 / sqrtf(vector_dot(v, v));
+	const float l = sqrtf(vector_dot(v, v));
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
-		v[i] *= l;
+		v[i] /= l;
 }
 
 struct matrix matrix_look_at(const float eye[3], const float at[3], const float up[3])
@@ -97,9 +97,9 @@ struct matrix matrix_look_at(const float eye[3], const float at[3], const float 
 	float back[3] = { eye[0] - at[0], eye[1] - at[1], eye[2] - at[2] };
 	float right[3], head[3];
 
-	normalise(back);
+	vector_normalise(back);
 	vector_cross(up, back, right);
-	normalise(right);
+	vector_normalise(right);
 	vector_cross(back, right, head);
 	return (struct matrix){ .m = {
 		right[0], head[0], back[0], 0,

@@ -33,5 +33,7 @@ void matrix_apply(const struct matrix *m, const float v[3], float w, float out[4
 float vector_dot(const float a[3], const float b[3]);
 /* Compute out = a x b; out is neither of them. */
 void vector_cross(const float a[3], const float b[3], float out[3]);
+/* Divide v by its length, which is not 0. */
+void vector_normalise(float v[3]);
 
 #endif

@@ -65,15 +65,6 @@ static void add_grid(struct mesh *mesh, uint32_t first, uint32_t columns, uint32
 	}
 }
 
-static void normalise(float v[3])
-{
-	const float l = sqrtf(vector_dot(v, v));
-	unsigned int i;
-
-	for (i = 0; i < 3; i++)
-		v[i] /= l;
-}
-
 static void knot_at(unsigned int p, unsigned int q, float radius, float t, float out[3])
 {
 	const float r = radius * (2 + cosf((float)q * t)) / 3;
@@ -97,9 +88,9 @@ static void knot_frame(unsigned int p, unsigned int q, float radius, float t, fl
 		mean[i] = next[i] + at[i];
 	}
 	vector_cross(along, mean, side);
-	normalise(side);
+	vector_normalise(side);
 	vector_cross(side, along, up);
-	normalise(up);
+	vector_normalise(up);
 }
 
 void mesh_knot(struct mesh *mesh, unsigned int p, unsigned int q, float radius, float thickness,
@@ -158,7 +149,7 @@ static void add_face(struct mesh *mesh, const float n[3], const float a[3], cons
 	float unit[3] = { n[0], n[1], n[2] };
 	unsigned int i, k;
 
-	normalise(unit);
+	vector_normalise(unit);
 	for (i = 0; i < 4; i++) {
 		float p[3];
 
@@ -215,7 +206,7 @@ static void add_wall(struct mesh *mesh, const float a[2], const float b[2], floa
 	float n[3] = { b[1] - a[1], a[0] - b[0], 0 };
 	uint32_t first = mesh->vertices;
 
-	normalise(n);
+	vector_normalise(n);
 	add_vertex(mesh, (float[3]){ a[0], a[1], -w }, n, 0, 1);
 	add_vertex(mesh, (float[3]){ b[0], b[1], -w }, n, 1, 1);
 	add_vertex(mesh, (float[3]){ b[0], b[1], w }, n, 1, 0);

@@ -7,10 +7,11 @@
  * firmware. Jobs that the firmware never had, because their context was stopped, are consequences
  * of that failure; jobs of a context that its user destroys are none.
  *
- * A reset may end hundreds of jobs: those of one queue share a record.
+ * A reset may end hundreds of jobs of many queues. Those of one queue share a record, and they have
+ * a ring of their own: the job that caused the reset is kept.
  *
- * Limits: PUMICE_FAULT_LOG_COUNT records, of all processes together; a process that faults
- * continuously displaces the others.
+ * Limits: PUMICE_FAULT_LOG_COUNT records of each kind, of all processes together; a process that
+ * faults continuously displaces the others.
  */
 #include <linux/seq_file.h>
 #include <linux/timekeeping.h>
@@ -31,10 +32,10 @@ void pumice_fault_log_init(struct pumice_fault_log *log)
 	spin_lock_init(&log->lock);
 }
 
-/* Return true if a job was lost in a reset, and did not cause it. */
+/* Return true if a job was lost in a reset, did not cause it, and the device still exists. */
 static bool fault_log_is_lost(int error, u8 fault)
 {
-	return error && error != -ETIMEDOUT && fault == PUMICE_FAULT_RESET;
+	return error && error != -ETIMEDOUT && error != -ENODEV && fault == PUMICE_FAULT_RESET;
 }
 
 /* Return true if @next is the job after those of @last, and was lost with them. */
@@ -49,14 +50,16 @@ static bool fault_log_is_lost_with(const struct pumice_fault_record *next,
 
 static void fault_log_add(struct pumice_fault_log *log, const struct pumice_fault_record *record)
 {
+	const bool lost = fault_log_is_lost(record->error, record->fault);
+	struct pumice_fault_ring *ring = lost ? &log->lost : &log->failed;
 	struct pumice_fault_record *last;
 
 	spin_lock(&log->lock);
-	last = &log->kept[(log->total - 1) % PUMICE_FAULT_LOG_COUNT];
-	if (log->total && fault_log_is_lost_with(record, last))
+	last = &ring->kept[(ring->total - 1) % PUMICE_FAULT_LOG_COUNT];
+	if (ring->total && fault_log_is_lost_with(record, last))
 		last->more++;
 	else
-		log->kept[log->total++ % PUMICE_FAULT_LOG_COUNT] = *record;
+		ring->kept[ring->total++ % PUMICE_FAULT_LOG_COUNT] = *record;
 	spin_unlock(&log->lock);
 }
 
@@ -97,14 +100,15 @@ void pumice_fault_log_note_locked(const struct pumice_job *job, int error,
 }
 
 /* Copy record @n. Returns false if it does not exist, or was overwritten meanwhile. */
-static bool fault_log_copy(struct pumice_fault_log *log, u64 n, struct pumice_fault_record *record)
+static bool fault_log_copy(struct pumice_fault_log *log, const struct pumice_fault_ring *ring, u64 n,
+			   struct pumice_fault_record *record)
 {
 	bool kept;
 
 	spin_lock(&log->lock);
-	kept = n < log->total && log->total - n <= PUMICE_FAULT_LOG_COUNT;
+	kept = n < ring->total && ring->total - n <= PUMICE_FAULT_LOG_COUNT;
 	if (kept)
-		*record = log->kept[n % PUMICE_FAULT_LOG_COUNT];
+		*record = ring->kept[n % PUMICE_FAULT_LOG_COUNT];
 	spin_unlock(&log->lock);
 	return kept;
 }
@@ -142,24 +146,32 @@ static void fault_log_print(struct seq_file *m, const struct pumice_fault_record
 	fault_log_print_end(m, record);
 }
 
+static void fault_log_print_ring(struct seq_file *m, struct pumice_fault_log *log,
+				 const struct pumice_fault_ring *ring, const char *title)
+{
+	struct pumice_fault_record record;
+	u64 total, n;
+
+	spin_lock(&log->lock);
+	total = ring->total;
+	spin_unlock(&log->lock);
+	seq_printf(m, "%s, %llu in total:\n", title, total);
+	for (n = total - min_t(u64, total, PUMICE_FAULT_LOG_COUNT); n < total; n++)
+		if (fault_log_copy(log, ring, n, &record))
+			fault_log_print(m, &record);
+}
+
 /**
- * pumice_fault_log_show - print the kept records, oldest first
+ * pumice_fault_log_show - print the kept records, the oldest of each kind first
  * @m: file of debugfs
  * @pdev: device
  */
 void pumice_fault_log_show(struct seq_file *m, struct pumice_device *pdev)
 {
 	struct pumice_fault_log *log = &pdev->fault_log;
-	struct pumice_fault_record record;
-	u64 total, n;
 
-	spin_lock(&log->lock);
-	total = log->total;
-	spin_unlock(&log->lock);
-	seq_printf(m, "last faults, %llu in total:\n", total);
-	for (n = total - min_t(u64, total, PUMICE_FAULT_LOG_COUNT); n < total; n++)
-		if (fault_log_copy(log, n, &record))
-			fault_log_print(m, &record);
+	fault_log_print_ring(m, log, &log->lost, "last records of jobs lost in a reset");
+	fault_log_print_ring(m, log, &log->failed, "last jobs that failed");
 }
 
 #ifdef CONFIG_DRM_PUMICE_KUNIT_TEST

@@ -51,15 +51,25 @@ struct pumice_fault_record {
 };
 
 /**
+ * struct pumice_fault_ring - the last records of one kind
+ */
+struct pumice_fault_ring {
+	/** @total: records so far; number n, from 0, is in @kept[n % PUMICE_FAULT_LOG_COUNT] */
+	u64 total;
+	/** @kept: the last ones */
+	struct pumice_fault_record kept[PUMICE_FAULT_LOG_COUNT];
+};
+
+/**
  * struct pumice_fault_log - the last of a GPU's jobs that failed
  */
 struct pumice_fault_log {
 	/** @lock: guards all fields; nests inside context.lock, no lock is acquired inside */
 	spinlock_t lock;
-	/** @total: records so far; number n, from 0, is in @kept[n % PUMICE_FAULT_LOG_COUNT] */
-	u64 total;
-	/** @kept: the last ones */
-	struct pumice_fault_record kept[PUMICE_FAULT_LOG_COUNT];
+	/** @failed: jobs that faulted, timed out or ended without a result */
+	struct pumice_fault_ring failed;
+	/** @lost: jobs that a reset ended and that did not cause it */
+	struct pumice_fault_ring lost;
 };
 
 void pumice_fault_log_init(struct pumice_fault_log *log);

@@ -37,7 +37,7 @@ void pumice_vm_faults_note(const struct pumice_job *job, const struct fwif_job_r
 		.precision = pumice_fault_addr_precision(type),
 		.job = job->number,
 		.time = r->time_end,
-		.context = job->ctx->id,
+		.context = READ_ONCE(job->ctx->id),
 		.type = type,
 		.fault = r->fault,
 		.unit = r->unit,

@@ -58,7 +58,8 @@ static void successful_and_killed_jobs_are_not_kept(struct kunit *test)
 
 	job_ends(f, 0, &done);
 	job_ends(f, -ECANCELED, &killed_result);
-	KUNIT_EXPECT_STREQ(test, log_text(f), "last faults, 0 in total:\n");
+	KUNIT_EXPECT_STREQ(test, log_text(f), "last records of jobs lost in a reset, 0 in total:\n"
+			   "last jobs that failed, 0 in total:\n");
 }
 
 static void job_without_a_result_is_kept(struct kunit *test)
@@ -77,7 +78,7 @@ static void jobs_lost_in_a_reset_are_one_record(struct kunit *test)
 
 	for (i = 0; i < 3 * PUMICE_FAULT_LOG_COUNT; i++)
 		job_ends(f, -ECANCELED, &reset_result);
-	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.total, 1);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.lost.total, 1);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(log_text(f), "job 1 and 47 after it: lost in a reset of "
 				"the GPU, without a result\n"));
 }
@@ -92,21 +93,35 @@ static void jobs_lost_apart_are_two_records(struct kunit *test)
 	job_ends(f, -ECANCELED, &reset_result);
 	f->ctx.queues[0].id++;
 	job_ends(f, -ECANCELED, &reset_result);
-	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.total, 3);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.lost.total, 3);
 	KUNIT_EXPECT_NULL(test, strstr(log_text(f), "after it"));
 }
 
-/* A job that timed out and the firmware did not stop caused the reset: it is not one of many. */
-static void job_that_caused_the_reset_is_a_record_of_its_own(struct kunit *test)
+/* A job that timed out and the firmware did not stop caused the reset: victims do not displace it. */
+static void job_that_caused_the_reset_is_kept(struct kunit *test)
+{
+	struct fault_log_fixture *f = fault_log_fixture(test);
+	u32 i;
+
+	job_ends(f, -ETIMEDOUT, &reset_result);
+	for (i = 0; i <= PUMICE_FAULT_LOG_COUNT; i++, f->ctx.queues[0].id++)
+		job_ends(f, -ECANCELED, &reset_result);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.failed.total, 1);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.lost.total, PUMICE_FAULT_LOG_COUNT + 1);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(log_text(f), "job 1: timed out, and ended without a "
+				"result by a reset of the GPU\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(f->text, "job 3: lost in a reset"));
+	KUNIT_EXPECT_NULL(test, strstr(f->text, "job 2: lost in a reset"));
+}
+
+/* Nor are jobs of a device that was removed, or of a GPU that is lost. */
+static void jobs_of_a_removed_device_are_not_kept(struct kunit *test)
 {
 	struct fault_log_fixture *f = fault_log_fixture(test);
 
-	job_ends(f, -ETIMEDOUT, &reset_result);
-	job_ends(f, -ECANCELED, &reset_result);
-	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.total, 2);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(log_text(f), "job 1: timed out, and ended without a "
-				"result by a reset of the GPU\n"));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(f->text, "job 2: lost in a reset"));
+	job_ends(f, -ENODEV, &reset_result);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.lost.total, 0);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.failed.total, 0);
 }
 
 static void time_out_shows_the_unit(struct kunit *test)
@@ -127,7 +142,8 @@ static struct kunit_case fault_log_cases[] = {
 	KUNIT_CASE(job_without_a_result_is_kept),
 	KUNIT_CASE(jobs_lost_in_a_reset_are_one_record),
 	KUNIT_CASE(jobs_lost_apart_are_two_records),
-	KUNIT_CASE(job_that_caused_the_reset_is_a_record_of_its_own),
+	KUNIT_CASE(job_that_caused_the_reset_is_kept),
+	KUNIT_CASE(jobs_of_a_removed_device_are_not_kept),
 	KUNIT_CASE(time_out_shows_the_unit),
 	{}
 };

@@ -83,8 +83,8 @@ static void job_without_a_result_is_kept_as_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->fence.base.error, -EIO);
 	KUNIT_EXPECT_EQ(test, f->ctx.status.failed, 1);
 	KUNIT_EXPECT_EQ(test, f->ctx.status.fault.fault, PUMICE_FAULT_NONE);
-	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.total, 1);
-	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.kept[0].fault, PUMICE_FAULT_NONE);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.failed.total, 1);
+	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.failed.kept[0].fault, PUMICE_FAULT_NONE);
 }
 
 static struct kunit_case queue_cases[] = {
