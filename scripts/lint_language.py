@@ -41,10 +41,11 @@ CITATION = re.compile(r'[Dd]ocument (00[0-4]), "([^"]+)"')
 def replaced_words(table):
     """Return [(pattern, replacement)] of a table.
 
-    A "_" at an end of a name matches a further word there, so that "what_" excepts "what".
+    A "_" at an end of a name matches a further word there, so that "what_" excepts "what". It is
+    "\\_" in the table, since reStructuredText reads "what_" as a link.
     """
-    rows = [line.strip() for line in table.read_text(encoding="utf-8").splitlines()
-            if line.startswith('   "')]
+    text = table.read_text(encoding="utf-8").replace("\\", "")
+    rows = [line.strip() for line in text.splitlines() if line.startswith('   "')]
     return [(re.compile(r"\b(?:" + "|".join(map(re.escape, avoid.replace("_", " ").split(", "))) +
                         r")\b", re.IGNORECASE), write) for avoid, write, _ in csv.reader(rows)]
 
