@@ -24,7 +24,7 @@ nitpick_ignore_regex = [("c:identifier", pattern) for pattern in (
     r"(__)?[us](8|16|32|64)", r"(size|pid|dma_addr|gfp|ktime|spinlock|atomic(64)?)_t",
     r"wait_queue_head_t",
     r"list_head|xarray|mutex|kref|ida|completion|sg_table|seq_file|dentry|mem_cgroup",
-    r"(work|workqueue)_struct|timer_list|ratelimit_state|pci_dev|dma_(fence|buf_attachment)",
+    r"(work|workqueue)_struct|timer_list|ratelimit_state|pci_dev|dma_(fence|resv|buf_attachment)",
     r"drm_(?!pumice_)\w+", r"[A-Z][A-Z0-9_]+")]
 
 here = pathlib.Path(__file__).resolve().parent

@@ -256,7 +256,12 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
  * @op: operation whose @op.args are checked; the rest is zero, or from the previous use
  * @file: file of its handle
  *
- * Return: 0 or an error. pumice_bind_release_op() must follow in either case.
+ * Context: May sleep. Acquires the reservations of the VM and of the buffer.
+ *
+ * Return: 0; -ENOENT without such a buffer; -EINVAL if the range is not in it, or only another
+ * VM may bind it; -ENODATA if it was purged; -ENOMEM; -EINTR if a signal interrupts the wait
+ * for the VM's reservation; or an error of drm_gem_shmem_get_pages_sgt().
+ * pumice_bind_release_op() must follow in any case.
  */
 int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_file *file)

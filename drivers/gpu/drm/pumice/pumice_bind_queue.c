@@ -327,7 +327,9 @@ static int bind_queue_start_scheduler(struct pumice_bind_queue *queue)
  * pumice_bind_queue_create - create an empty queue
  * @pdev: device
  *
- * Return: the queue, or an error pointer.
+ * Context: May sleep.
+ *
+ * Return: the queue, or an error pointer: -ENOMEM, or an error of drm_sched_init().
  */
 struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
 {
@@ -567,7 +569,13 @@ static int bind_queue_prepare(struct bind_job *job, struct drm_file *file,
  * @args: arguments, whose array of operations was checked
  * @failed: out, on an error: index of the operation that was being processed
  *
- * Return: 0, or an error, in which case nothing was queued.
+ * Context: May sleep. Acquires the queue's push_lock.
+ *
+ * Return: 0; or an error, in which case nothing was queued: -EIO if the VM is unusable;
+ * -ENOENT if the queue is closed, or without such a syncobj; -ENOSPC if the queue is full;
+ * -EINVAL for a wait without a fence; -ENOMEM; -EINTR if the caller is killed; or an error of
+ * pumice_array_copy(), pumice_bind_check_op(), pumice_bind_prepare_op(), pumice_sync_copy() or
+ * drm_sched_job_init().
  */
 int pumice_bind_queue_push(struct pumice_vm *vm, struct drm_file *file,
 			   const struct drm_pumice_vm_bind *args, u32 *failed)

@@ -25,7 +25,13 @@ struct pumice_blame {
 	atomic64_t innocent;
 };
 
-/* Allocate the counters, with one reference; NULL without memory. */
+/**
+ * pumice_blame_create - allocate the counters of a file
+ *
+ * Context: May sleep.
+ *
+ * Return: the counters with one reference, or NULL without memory.
+ */
 struct pumice_blame *pumice_blame_create(void)
 {
 	struct pumice_blame *blame = kzalloc(sizeof(*blame), GFP_KERNEL_ACCOUNT);
@@ -35,6 +41,14 @@ struct pumice_blame *pumice_blame_create(void)
 	return blame;
 }
 
+/**
+ * pumice_blame_get - acquire a reference
+ * @blame: counters, to which the caller has a reference
+ *
+ * Context: Any.
+ *
+ * Return: @blame.
+ */
 struct pumice_blame *pumice_blame_get(struct pumice_blame *blame)
 {
 	kref_get(&blame->ref);
@@ -46,6 +60,12 @@ static void blame_last_put(struct kref *ref)
 	kfree(container_of(ref, struct pumice_blame, ref));
 }
 
+/**
+ * pumice_blame_put - drop a reference, and free the counters with the last one
+ * @blame: counters
+ *
+ * Context: Does not sleep.
+ */
 void pumice_blame_put(struct pumice_blame *blame)
 {
 	kref_put(&blame->ref, blame_last_put);
@@ -64,7 +84,18 @@ void pumice_blame_note(struct pumice_blame *blame, u32 state)
 		atomic64_inc(&blame->innocent);
 }
 
-/* DRM_IOCTL_PUMICE_FILE_GET_RESETS */
+/**
+ * pumice_ioctl_file_get_resets - implement DRM_IOCTL_PUMICE_FILE_GET_RESETS
+ * @drm: device
+ * @data: struct drm_pumice_file_get_resets
+ * @file: file
+ *
+ * The values are read without a lock, so a reset that occurs meanwhile may be missing in some.
+ *
+ * Context: Process context.
+ *
+ * Return: 0, or -EINVAL if @flags is not zero.
+ */
 int pumice_ioctl_file_get_resets(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_file_get_resets *args = data;

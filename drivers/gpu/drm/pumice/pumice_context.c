@@ -23,6 +23,14 @@
 /* Time for queued jobs to drain from a context that is destroyed, ms; usually they take none. */
 #define DRAIN_MS	100
 
+/**
+ * pumice_context_get - acquire a reference
+ * @ctx: context, to which the caller has a reference
+ *
+ * Context: Any.
+ *
+ * Return: @ctx.
+ */
 struct pumice_context *pumice_context_get(struct pumice_context *ctx)
 {
 	pumice_object_get(&ctx->base);
@@ -44,7 +52,12 @@ static void context_free(struct pumice_object *obj)
 	module_put(THIS_MODULE);
 }
 
-/* Drop a reference. May be called in atomic context. */
+/**
+ * pumice_context_put - drop a reference
+ * @ctx: context
+ *
+ * Context: Any, including atomic: a work item frees the context after the last reference.
+ */
 void pumice_context_put(struct pumice_context *ctx)
 {
 	pumice_object_put(&ctx->base);
@@ -173,7 +186,15 @@ static bool context_queue_idle(struct pumice_queue *q)
 	return idle;
 }
 
-/* Return true if the firmware has no job of the context. */
+/**
+ * pumice_context_idle - check whether the firmware has a job of a context
+ * @ctx: context
+ *
+ * Context: Acquires the context's lock once for each queue; does not sleep. Unless the context
+ * is stopped, a job may be submitted to the firmware meanwhile.
+ *
+ * Return: true if the firmware has no job of the context.
+ */
 bool pumice_context_idle(struct pumice_context *ctx)
 {
 	struct pumice_queue *q;
@@ -367,7 +388,19 @@ static int context_set_priority(struct pumice_context *ctx, u32 priority)
 	return -EIO;
 }
 
-/* DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY */
+/**
+ * pumice_ioctl_context_set_priority - implement DRM_IOCTL_PUMICE_CONTEXT_SET_PRIORITY
+ * @drm: device
+ * @data: struct drm_pumice_context_set_priority
+ * @file: file
+ *
+ * Context: Process context. Acquires the context's priority_lock; waits for the firmware, and
+ * for a reset if the firmware does not execute the command.
+ *
+ * Return: 0; -EINVAL for an unknown priority, flags or padding; -EACCES if the caller may not
+ * use the priority; -ENOENT without such a context; -EIO if the firmware did not execute the
+ * command, so that the GPU was reset; -ENODEV if the device was unplugged.
+ */
 int pumice_ioctl_context_set_priority(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_context_set_priority *args = data;
@@ -427,7 +460,19 @@ static int context_add(struct pumice_file *pfile, struct pumice_vm *vm,
 	return ret;
 }
 
-/* DRM_IOCTL_PUMICE_CONTEXT_CREATE */
+/**
+ * pumice_ioctl_context_create - implement DRM_IOCTL_PUMICE_CONTEXT_CREATE
+ * @drm: device
+ * @data: struct drm_pumice_context_create
+ * @file: file, charged for the context ids of the firmware and its memory
+ *
+ * Context: Process context. Acquires reset.lock; may wait until destroyed objects are freed.
+ *
+ * Return: 0; -EINVAL for an unknown type or priority, flags or padding; -EACCES if the caller
+ * may not use the priority; -ENOENT without such a VM; -ENOSPC if the file, its user or all
+ * users have reached their limit; -ENOMEM; -EINTR if the caller is killed; -ENODEV if the
+ * device was unplugged; or an error of drm_sched_init().
+ */
 int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_context_create *args = data;
@@ -444,7 +489,17 @@ int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_f
 	return context_add(file->driver_priv, vm, args);
 }
 
-/* DRM_IOCTL_PUMICE_CONTEXT_DESTROY */
+/**
+ * pumice_ioctl_context_destroy - implement DRM_IOCTL_PUMICE_CONTEXT_DESTROY
+ * @drm: device
+ * @data: struct drm_pumice_context_destroy
+ * @file: file
+ *
+ * Context: Process context. Waits until the firmware has no job of the context, and at most
+ * DRAIN_MS until the scheduler has none; see pumice_context_destroy().
+ *
+ * Return: 0; -EINVAL for padding; or -ENOENT without such a context.
+ */
 int pumice_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_context_destroy *args = data;
@@ -463,7 +518,16 @@ int pumice_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_
 	return 0;
 }
 
-/* DRM_IOCTL_PUMICE_CONTEXT_GET_STATE */
+/**
+ * pumice_ioctl_context_get_state - implement DRM_IOCTL_PUMICE_CONTEXT_GET_STATE
+ * @drm: device
+ * @data: struct drm_pumice_context_get_state
+ * @file: file
+ *
+ * Context: Process context. Acquires the context's lock.
+ *
+ * Return: 0, or -ENOENT without such a context.
+ */
 int pumice_ioctl_context_get_state(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_context_get_state *args = data;

@@ -85,7 +85,10 @@ struct pumice_context {
 	struct pumice_object base;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
-	/** @vm: a user count of the VM, until destruction; no longer: its reservation holds our fences */
+	/**
+	 * @vm: a user count of the VM, until destruction; no longer: its reservation holds our
+	 * fences
+	 */
 	struct pumice_vm *vm;
 	/** @node: in reset.contexts, until destroyed */
 	struct list_head node;

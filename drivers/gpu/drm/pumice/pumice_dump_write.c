@@ -56,7 +56,19 @@ void *pumice_dump_section(struct pumice_dump_writer *w, u32 type, u64 addr, u32 
 	return section + 1;
 }
 
-/* Append a section with its data, see pumice_dump_section(). */
+/**
+ * pumice_dump_put - append a section with its data
+ * @w: file
+ * @type: enum pumice_dump_type
+ * @addr: see the type
+ * @count: elements
+ * @data: data, copied
+ * @bytes: of @data
+ *
+ * A section without space is counted as dropped.
+ *
+ * Context: Any. The caller owns the dump, see &struct pumice_dump.
+ */
 void pumice_dump_put(struct pumice_dump_writer *w, u32 type, u64 addr, u32 count,
 		     const void *data, size_t bytes)
 {
@@ -92,7 +104,13 @@ static void dump_write_trim(struct pumice_dump_writer *w, void *data, u32 count,
 	w->used = data + ALIGN(bytes, PUMICE_DUMP_ALIGN) - w->data;
 }
 
-/* Append text with versions and times. */
+/**
+ * pumice_dump_write_info - append text with versions, times and the number of resets
+ * @pdev: device
+ * @w: file
+ *
+ * Context: Does not sleep. The caller owns the dump, see &struct pumice_dump.
+ */
 void pumice_dump_write_info(struct pumice_device *pdev, struct pumice_dump_writer *w)
 {
 	char *text = pumice_dump_section(w, PUMICE_DUMP_INFO, 0, 0, INFO_BYTES);
@@ -415,7 +433,12 @@ void pumice_dump_write_memory(struct pumice_dump *dump)
 		dump_write_bytes(dump, PUMICE_DUMP_ROLE_RENDER, dump->render, RENDER_BYTES);
 }
 
-/* Write the header, which is written last. */
+/**
+ * pumice_dump_finish - write the header, once all sections are written
+ * @w: file, whose first bytes are reserved for the header
+ *
+ * Context: Any. The caller owns the dump, see &struct pumice_dump.
+ */
 void pumice_dump_finish(struct pumice_dump_writer *w)
 {
 	*(struct pumice_dump_header *)w->data = (struct pumice_dump_header) {

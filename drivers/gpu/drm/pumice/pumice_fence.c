@@ -49,7 +49,11 @@ static const struct dma_fence_ops fence_ops = {
  * @q: queue
  *
  * The fence must be passed to pumice_fence_init() before it is used, or to
- * pumice_fence_discard(). Return: the fence, or NULL without memory.
+ * pumice_fence_discard().
+ *
+ * Context: May sleep.
+ *
+ * Return: the fence, or NULL without memory.
  */
 struct pumice_fence *pumice_fence_alloc(struct pumice_queue *q)
 {
@@ -84,7 +88,15 @@ void pumice_fence_init(struct pumice_fence *fence, u32 seqno)
 	dma_fence_init(&fence->base, &fence_ops, &fence->lock, fence->queue->fence_context, seqno);
 }
 
-/* Return the enclosing driver fence, or NULL if the fence is not of this driver. */
+/**
+ * to_pumice_fence - convert a fence to the driver's fence of a job
+ * @fence: any fence, or NULL
+ *
+ * Context: Any.
+ *
+ * Return: the structure that contains @fence, without a reference of its own; NULL if @fence
+ * is NULL or was not initialized by pumice_fence_init().
+ */
 struct pumice_fence *to_pumice_fence(struct dma_fence *fence)
 {
 	if (!fence || fence->ops != &fence_ops)

@@ -275,7 +275,12 @@ static void free_list_free_object(struct pumice_object *obj)
 	drm_dev_put(&pdev->drm);
 }
 
-/* Drop a reference to @list, which may be NULL. May be called in atomic context. */
+/**
+ * pumice_free_list_put - drop a reference
+ * @list: free list, or NULL
+ *
+ * Context: Any, including atomic: a work item frees the list after the last reference.
+ */
 void pumice_free_list_put(struct pumice_freelist *list)
 {
 	pumice_object_put(list ? &list->base : NULL);
@@ -376,7 +381,22 @@ static struct pumice_freelist *free_list_create(struct pumice_file *file, struct
 	return ERR_PTR(ret);
 }
 
-/* DRM_IOCTL_PUMICE_FREE_LIST_CREATE */
+/**
+ * pumice_ioctl_free_list_create - implement DRM_IOCTL_PUMICE_FREE_LIST_CREATE
+ * @drm: device
+ * @data: struct drm_pumice_free_list_create
+ * @file: file, charged for the memory shared with the firmware
+ *
+ * Context: Process context. Acquires vm.lock, waits for the firmware, and may wait until
+ * destroyed objects are freed.
+ *
+ * Return: 0; -EINVAL for sizes or a threshold that contradict each other or are out of range,
+ * flags or padding; -E2BIG above DRM_PUMICE_MAX_FREE_LIST_PAGES; -ENOENT without such a VM;
+ * -ENOSPC if the file has DRM_PUMICE_MAX_FREE_LISTS, the kernel part of the VM is full, or a
+ * limit of the memory shared with the firmware is reached; -EIO if the VM is or becomes
+ * unusable; -ENOMEM; -EINTR if the caller is killed; -ENODEV if the device was unplugged; or
+ * an error of dma_map_sgtable().
+ */
 int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_free_list_create *args = data;
@@ -403,7 +423,16 @@ int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
-/* DRM_IOCTL_PUMICE_FREE_LIST_DESTROY */
+/**
+ * pumice_ioctl_free_list_destroy - implement DRM_IOCTL_PUMICE_FREE_LIST_DESTROY
+ * @drm: device
+ * @data: struct drm_pumice_free_list_destroy
+ * @file: file
+ *
+ * Context: Process context. Does not wait: data sets and jobs keep their reference.
+ *
+ * Return: 0; -EINVAL for padding; or -ENOENT without such a free list.
+ */
 int pumice_ioctl_free_list_destroy(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_free_list_destroy *args = data;

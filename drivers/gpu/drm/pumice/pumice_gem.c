@@ -126,6 +126,10 @@ static const struct drm_gem_object_funcs bo_funcs = {
  * @size: bytes
  *
  * The helper frees it on its own errors, so it is counted only once it is complete.
+ *
+ * Context: May sleep.
+ *
+ * Return: the object, which is not initialized yet, or an error pointer: -ENOMEM.
  */
 struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t size)
 {
@@ -170,6 +174,11 @@ static struct pumice_bo *gem_create(struct drm_device *drm, size_t size)
  * @dma_buf: dma-buf, possibly of a buffer of this driver
  *
  * Unplugging either finds the buffer in the list, or precedes its creation, which fails.
+ *
+ * Context: Process context.
+ *
+ * Return: the buffer with a reference, or an error pointer: -ENODEV if the device was
+ * unplugged, or an error of drm_gem_prime_import().
  */
 struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dma_buf *dma_buf)
 {
@@ -192,6 +201,12 @@ struct drm_gem_object *pumice_gem_prime_import(struct drm_device *drm, struct dm
  * @fd: out: descriptor
  *
  * Accesses the attachment of an imported buffer, which unplugging removes.
+ *
+ * Context: Process context.
+ *
+ * Return: 0; -ENODEV if the device was unplugged; -ENOENT without such a buffer; -EINVAL for a
+ * buffer that only one VM may bind; -ENODATA for one that was purged; or another error of
+ * drm_gem_prime_handle_to_fd().
  */
 int pumice_gem_prime_export(struct drm_device *drm, struct drm_file *file, u32 handle, u32 flags,
 			    int *fd)
@@ -207,9 +222,14 @@ int pumice_gem_prime_export(struct drm_device *drm, struct drm_file *file, u32 h
 
 /**
  * pumice_gem_import - create a buffer from another driver's pages, for PRIME
- * @drm: device
+ * @drm: device, between drm_dev_enter() and drm_dev_exit()
  * @attach: attachment
  * @sgt: pages, DMA-mapped for us
+ *
+ * Context: Process context. Acquires bos_lock.
+ *
+ * Return: the buffer with a reference, or an error pointer of
+ * drm_gem_shmem_prime_import_sg_table().
  */
 struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
 					 struct dma_buf_attachment *attach, struct sg_table *sgt)
@@ -259,7 +279,10 @@ static int gem_create_handle(struct drm_file *file, struct pumice_vm *vm, u64 si
  * @args: the DRM core has checked that rows of whole bytes per pixel fit into 32 bits; the
  *	  row size of formats with 1 to 7 bits per pixel is not checked
  *
- * Return: 0 or an error.
+ * Context: Process context.
+ *
+ * Return: 0; -EINVAL if the buffer is empty or too large; -ENOMEM; or -ENODEV if the device
+ * was unplugged.
  */
 int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 			   struct drm_mode_create_dumb *args)
@@ -276,7 +299,19 @@ int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 	return ret;
 }
 
-/* DRM_IOCTL_PUMICE_BO_CREATE */
+/**
+ * pumice_ioctl_bo_create - implement DRM_IOCTL_PUMICE_BO_CREATE
+ * @drm: device
+ * @data: struct drm_pumice_bo_create
+ * @file: file
+ *
+ * Pages are allocated later, when the buffer is first mapped or bound.
+ *
+ * Context: Process context.
+ *
+ * Return: 0; -EINVAL for size 0, flags or padding; -E2BIG above DRM_PUMICE_MAX_BO_SIZE;
+ * -ENOENT without such an exclusive VM; -ENOMEM; or -ENODEV if the device was unplugged.
+ */
 int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_bo_create *args = data;
@@ -302,7 +337,17 @@ int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *
 	return ret;
 }
 
-/* DRM_IOCTL_PUMICE_BO_MMAP_OFFSET */
+/**
+ * pumice_ioctl_bo_mmap_offset - implement DRM_IOCTL_PUMICE_BO_MMAP_OFFSET
+ * @drm: device
+ * @data: struct drm_pumice_bo_mmap_offset
+ * @file: file
+ *
+ * Context: Process context.
+ *
+ * Return: 0; -EINVAL for padding; -ENOENT without such a buffer; -ENODATA if it was purged; or
+ * an error of drm_gem_create_mmap_offset().
+ */
 int pumice_ioctl_bo_mmap_offset(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_bo_mmap_offset *args = data;
@@ -378,7 +423,18 @@ static void gem_set_label(struct drm_gem_object *obj, char *label)
 	kfree(label);
 }
 
-/* DRM_IOCTL_PUMICE_BO_SET_LABEL */
+/**
+ * pumice_ioctl_bo_set_label - implement DRM_IOCTL_PUMICE_BO_SET_LABEL
+ * @drm: device
+ * @data: struct drm_pumice_bo_set_label
+ * @file: file
+ *
+ * Context: Process context. Acquires bos_lock.
+ *
+ * Return: 0; -EINVAL for padding; -E2BIG if the label with its NUL exceeds
+ * DRM_PUMICE_MAX_LABEL bytes; -EFAULT if it is not readable; -ENOMEM; or -ENOENT without such
+ * a buffer.
+ */
 int pumice_ioctl_bo_set_label(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_bo_set_label *args = data;

@@ -87,13 +87,28 @@ void pumice_hwrt_reset_all(struct pumice_device *pdev)
 	spin_unlock(&pdev->scenes_lock);
 }
 
-/* Return the fw address of a scene. */
+/**
+ * pumice_hwrt_scene - return the address of a scene for the firmware
+ * @hwrt: data set
+ * @data: scene, below DRM_PUMICE_HWRT_DATA
+ *
+ * Context: Any.
+ *
+ * Return: the address in the memory shared with the firmware.
+ */
 u32 pumice_hwrt_scene(const struct pumice_hwrt *hwrt, u32 data)
 {
 	return hwrt->obj->addr + data * SCENE_STRIDE;
 }
 
-/* Return the fragment job submitted last for a scene, without a reference, or NULL. */
+/**
+ * pumice_hwrt_last - return the fence of the fragment job submitted last for a scene
+ * @hwrt: data set, under its VM's reservation
+ * @data: scene, below DRM_PUMICE_HWRT_DATA
+ *
+ * Return: the "finished" fence without a reference, valid under the reservation; NULL without
+ * such a job.
+ */
 struct dma_fence *pumice_hwrt_last(struct pumice_hwrt *hwrt, u32 data)
 {
 	dma_resv_assert_held(pumice_vm_resv(hwrt->vm));
@@ -165,7 +180,12 @@ static void hwrt_free_object(struct pumice_object *obj)
 	drm_dev_put(&pdev->drm);
 }
 
-/* Drop a reference to @hwrt, which may be NULL. May be called in atomic context. */
+/**
+ * pumice_hwrt_put - drop a reference
+ * @hwrt: data set, or NULL
+ *
+ * Context: Any, including atomic: a work item frees the data set after the last reference.
+ */
 void pumice_hwrt_put(struct pumice_hwrt *hwrt)
 {
 	pumice_object_put(hwrt ? &hwrt->base : NULL);
@@ -305,7 +325,22 @@ static struct pumice_hwrt *hwrt_create(struct pumice_file *file, struct pumice_v
 	return ERR_PTR(ret);
 }
 
-/* DRM_IOCTL_PUMICE_HWRT_CREATE */
+/**
+ * pumice_ioctl_hwrt_create - implement DRM_IOCTL_PUMICE_HWRT_CREATE
+ * @drm: device
+ * @data: struct drm_pumice_hwrt_create
+ * @file: file, charged for the memory shared with the firmware
+ *
+ * Context: Process context. Acquires vm.lock, waits for the firmware, and may wait until
+ * destroyed objects are freed.
+ *
+ * Return: 0; -EINVAL for sizes, samples, tile size or spill memory out of range, flags,
+ * padding, or a free list that is named twice or belongs to another VM; -ENOENT without such a
+ * VM or free list; -ENOSPC if the file has DRM_PUMICE_MAX_HWRTS, the kernel part of the VM is
+ * full, or a limit of the memory shared with the firmware is reached; -EIO if the VM is or
+ * becomes unusable; -ENOMEM; -EINTR if the caller is killed; -ENODEV if the device was
+ * unplugged; or an error of dma_map_sgtable().
+ */
 int pumice_ioctl_hwrt_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_hwrt_create *args = data;
@@ -331,7 +366,16 @@ int pumice_ioctl_hwrt_create(struct drm_device *drm, void *data, struct drm_file
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
-/* DRM_IOCTL_PUMICE_HWRT_DESTROY */
+/**
+ * pumice_ioctl_hwrt_destroy - implement DRM_IOCTL_PUMICE_HWRT_DESTROY
+ * @drm: device
+ * @data: struct drm_pumice_hwrt_destroy
+ * @file: file
+ *
+ * Context: Process context. Does not wait: jobs keep their reference.
+ *
+ * Return: 0; -EINVAL for padding; or -ENOENT without such a data set.
+ */
 int pumice_ioctl_hwrt_destroy(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_hwrt_destroy *args = data;

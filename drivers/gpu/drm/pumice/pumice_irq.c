@@ -153,7 +153,10 @@ static irqreturn_t pumice_irq_thread_handler(int irq, void *data)
  * pumice_irq_init - request the interrupt; it stays disabled in the device
  * @pdev: device
  *
- * Managed by the PCI device. Return: 0, or an error that has been logged.
+ * Managed by the PCI device.
+ *
+ * Return: 0; or an error of pci_alloc_irq_vectors() or devm_request_threaded_irq(), which has
+ * been logged.
  */
 int pumice_irq_init(struct pumice_device *pdev)
 {

@@ -27,7 +27,10 @@
  * @stream: GPU virtual address of the control stream
  * @client: DRM client, for traces
  *
- * Return: the job, or an error pointer.
+ * Context: May sleep. Wakes the GPU.
+ *
+ * Return: the job, or an error pointer: -EIO if the GPU does not wake up, -ENOMEM, or an error
+ * of drm_sched_job_init().
  */
 struct pumice_job *pumice_job_create(struct pumice_queue *q, u64 stream, u64 client)
 {
@@ -76,7 +79,15 @@ void pumice_job_push(struct pumice_job *job)
 	drm_sched_entity_push_job(&job->base);
 }
 
-/* Note that a job has left the scheduler's queue: it ran, or it was killed there. */
+/**
+ * pumice_job_note_unqueued - note that a job has left the scheduler's queue
+ * @job: job; it ran, or it was killed in the queue
+ *
+ * Wakes pumice_context_destroy() after the last job of the queue. Repeated calls have no
+ * effect.
+ *
+ * Context: Does not sleep; permitted where a fence waits for the call.
+ */
 void pumice_job_note_unqueued(struct pumice_job *job)
 {
 	if (job->queued && atomic_dec_and_test(&job->queue->queued))
@@ -234,7 +245,11 @@ static int job_make_room(struct pumice_job *job, u32 more)
  * pumice_job_make_room - allocate what arming a job needs; the last step that can fail
  * @job: job with all its dependencies
  *
- * Includes the dependencies that its geometry job shares. Return: 0 or -ENOMEM.
+ * Includes the dependencies that its geometry job shares.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0 or -ENOMEM.
  */
 int pumice_job_make_room(struct pumice_job *job)
 {

@@ -93,7 +93,14 @@ free_pages:
 	return ERR_PTR(ret);
 }
 
-/* Return the GPU virtual address of the first page. */
+/**
+ * pumice_kernel_range_addr - return the GPU virtual address of the first page
+ * @range: range
+ *
+ * Context: Any; the address is constant.
+ *
+ * Return: the address, 2 MiB aligned.
+ */
 u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range)
 {
 	return range->va.start;
@@ -123,8 +130,12 @@ static int kernel_range_map_step_locked(struct pumice_kernel_range *range, struc
  * @gfp: PUMICE_KERNEL_RANGE_GFP, or PUMICE_KERNEL_RANGE_GFP_NOWAIT where a fence waits
  *	for the call
  *
- * Call between drm_dev_enter() and drm_dev_exit(). Waits for the firmware.
- * Return: 0 or an error; @range->pages is the number of pages present in either case.
+ * Call between drm_dev_enter() and drm_dev_exit(). Acquires vm.lock, and waits for the
+ * firmware.
+ *
+ * Return: 0; -ENOMEM; -EINTR if the caller is killed; -EIO if the VM is or becomes unusable;
+ * -ENODEV if the device is being unplugged; or an error of dma_map_sgtable(). @range->pages is
+ * the number of pages present in any case.
  */
 int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t gfp)
 {
@@ -239,9 +250,11 @@ static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u3
  * @pages: initial number of pages, not 0
  * @max_pages: maximum number of pages
  *
- * May sleep and wait for the firmware. Must not be called between drm_dev_enter()
- * and drm_dev_exit().
- * Return: the range, or an error pointer: -ENOSPC if the kernel part is full.
+ * May sleep and wait for the firmware. Must not be called between drm_dev_enter() and
+ * drm_dev_exit().
+ *
+ * Return: the range, or an error pointer: -ENOSPC if the kernel part is full, -ENOMEM, -ENODEV
+ * if the device was unplugged, or an error of pumice_kernel_range_grow().
  */
 struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32 pages,
 						       u32 max_pages)
@@ -262,9 +275,13 @@ struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32
 }
 
 /**
- * pumice_kernel_range_bytes - return the memory size of a file's ranges, in bytes
+ * pumice_kernel_range_bytes - return the memory size of a file's ranges
  * @pdev: device
  * @client: DRM client
+ *
+ * Context: May sleep. Acquires kernel_ranges_lock.
+ *
+ * Return: bytes; a range that grows meanwhile counts with its previous or its new size.
  */
 u64 pumice_kernel_range_bytes(struct pumice_device *pdev, u64 client)
 {

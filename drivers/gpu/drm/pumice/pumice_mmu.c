@@ -167,7 +167,9 @@ static void mmu_mark_clean(struct pumice_mmu *mmu)
  * pumice_mmu_create - create an empty address space
  * @pdev: device
  *
- * Return: the address space, or an error pointer.
+ * Context: May sleep.
+ *
+ * Return: the address space, or an error pointer: -ENOMEM.
  */
 struct pumice_mmu *pumice_mmu_create(struct pumice_device *pdev)
 {
@@ -233,7 +235,14 @@ void pumice_mmu_destroy(struct pumice_mmu *mmu)
 	kvfree(mmu);
 }
 
-/* Return the bus address of the page catalogue. */
+/**
+ * pumice_mmu_catalogue - return the address of the page catalogue
+ * @mmu: address space, whose memory was not released
+ *
+ * Context: Any; the address is constant.
+ *
+ * Return: the bus address, as the GPU uses it.
+ */
 dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu)
 {
 	return mmu->catalogue_dma;
@@ -310,6 +319,10 @@ static u64 mmu_count_blocks(u64 va, u64 size)
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned, not 0; the range ends below 1 TiB
  * @map: true for a map, false for an unmap
+ *
+ * Context: Any.
+ *
+ * Return: the number of tables.
  */
 u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
 {
@@ -323,7 +336,9 @@ u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned, not 0; the range ends below 1 TiB
  *
- * Sufficient for any state of the mappings. Return: 0, -ENOMEM, or -EINTR if killed.
+ * Sufficient for any state of the mappings.
+ *
+ * Return: 0, -ENOMEM, or -EINTR if the caller is killed.
  */
 int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
 			    u64 size)

@@ -42,6 +42,14 @@ struct pumice_pair *pumice_pair_create(struct pumice_context *ctx)
 	return pair;
 }
 
+/**
+ * pumice_pair_get - acquire a reference
+ * @pair: pair, to which the caller has a reference
+ *
+ * Context: Any.
+ *
+ * Return: @pair.
+ */
 struct pumice_pair *pumice_pair_get(struct pumice_pair *pair)
 {
 	kref_get(&pair->ref);
@@ -56,7 +64,12 @@ static void pair_last_put(struct kref *ref)
 	kfree(pair);
 }
 
-/* Drop a reference to @pair, which may be NULL. Does not sleep. */
+/**
+ * pumice_pair_put - drop a reference, and free the pair with the last one
+ * @pair: pair, or NULL
+ *
+ * Context: Does not sleep.
+ */
 void pumice_pair_put(struct pumice_pair *pair)
 {
 	if (pair)
@@ -134,7 +147,15 @@ u32 pumice_pair_note_submitted_locked(struct pumice_job *job)
 	return before;
 }
 
-/* Return true for a fragment job whose geometry job was not submitted to the firmware. */
+/**
+ * pumice_pair_geometry_refused - check whether the geometry job of a fragment job was refused
+ * @job: any job
+ *
+ * Context: Any. The answer for a fragment job is final once its geometry job is scheduled.
+ *
+ * Return: true for a fragment job whose geometry job was not submitted to the firmware; false
+ * for all others.
+ */
 bool pumice_pair_geometry_refused(const struct pumice_job *job)
 {
 	return job->pair && job->queue == job->pair->fragment && READ_ONCE(job->pair->refused);

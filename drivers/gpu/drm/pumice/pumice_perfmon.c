@@ -57,12 +57,23 @@ static struct ctl_table sysctl_table[] = {
 	},
 };
 
-/* Register the sysctl. On kernels without sysctls the default of 1 applies. */
+/**
+ * pumice_perfmon_register_sysctl - register the sysctl dev.pumice.perf_paranoid
+ *
+ * If it cannot be registered, as on kernels without sysctls, the default of 1 applies.
+ *
+ * Context: May sleep; called once, when the module is loaded.
+ */
 void pumice_perfmon_register_sysctl(void)
 {
 	sysctls = register_sysctl("dev/pumice", sysctl_table);
 }
 
+/**
+ * pumice_perfmon_unregister_sysctl - remove the sysctl, if it was registered
+ *
+ * Context: May sleep; called once, when the module is unloaded.
+ */
 void pumice_perfmon_unregister_sysctl(void)
 {
 	unregister_sysctl_table(sysctls);
@@ -85,7 +96,12 @@ static void perfmon_free(struct pumice_object *obj)
 	drm_dev_put(drm);
 }
 
-/* Drop a reference. May be called in atomic context. */
+/**
+ * pumice_perfmon_put - drop a reference
+ * @perfmon: monitor, or NULL
+ *
+ * Context: Any, including atomic: a work item frees the monitor after the last reference.
+ */
 void pumice_perfmon_put(struct pumice_perfmon *perfmon)
 {
 	pumice_object_put(perfmon ? &perfmon->object : NULL);
@@ -104,7 +120,16 @@ struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id)
 	return pumice_object_lookup(&file->perfmons, id);
 }
 
-/* DRM_IOCTL_PUMICE_PERF_COUNTER_GET */
+/**
+ * pumice_ioctl_perf_counter_get - implement DRM_IOCTL_PUMICE_PERF_COUNTER_GET
+ * @drm: device
+ * @data: struct drm_pumice_perf_counter_get
+ * @file: file
+ *
+ * Context: Process context. Reads constants only.
+ *
+ * Return: 0, or -ENOENT without such a counter.
+ */
 int pumice_ioctl_perf_counter_get(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_perf_counter_get *args = data;
@@ -180,7 +205,20 @@ static struct pumice_perfmon *perfmon_create(struct pumice_file *file,
 	return perfmon;
 }
 
-/* DRM_IOCTL_PUMICE_PERFMON_CREATE */
+/**
+ * pumice_ioctl_perfmon_create - implement DRM_IOCTL_PUMICE_PERFMON_CREATE
+ * @drm: device
+ * @data: struct drm_pumice_perfmon_create
+ * @file: file, charged for the memory shared with the firmware
+ *
+ * Context: Process context. May wait until destroyed objects are freed.
+ *
+ * Return: 0; -EINVAL for flags, no counters or an unknown counter; -EACCES for a global
+ * counter that the caller may not read; -ENOSPC if the file has DRM_PUMICE_MAX_PERFMONS or a
+ * limit of the memory shared with the firmware is reached; -ENOMEM; -EINTR if the caller is
+ * killed; -ENODEV if the device was unplugged; or an error of pumice_array_check(), with at
+ * most DRM_PUMICE_MAX_PERF_COUNTERS elements, or of pumice_array_copy().
+ */
 int pumice_ioctl_perfmon_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_perfmon_create *args = data;
@@ -207,7 +245,16 @@ int pumice_ioctl_perfmon_create(struct drm_device *drm, void *data, struct drm_f
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
-/* DRM_IOCTL_PUMICE_PERFMON_DESTROY */
+/**
+ * pumice_ioctl_perfmon_destroy - implement DRM_IOCTL_PUMICE_PERFMON_DESTROY
+ * @drm: device
+ * @data: struct drm_pumice_perfmon_destroy
+ * @file: file
+ *
+ * Context: Process context. Does not wait: jobs keep their reference.
+ *
+ * Return: 0; -EINVAL for padding; or -ENOENT without such a monitor.
+ */
 int pumice_ioctl_perfmon_destroy(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_perfmon_destroy *args = data;
@@ -262,7 +309,18 @@ static int perfmon_get_values(struct pumice_perfmon *perfmon,
 	return ret;
 }
 
-/* DRM_IOCTL_PUMICE_PERFMON_GET_VALUES */
+/**
+ * pumice_ioctl_perfmon_get_values - implement DRM_IOCTL_PUMICE_PERFMON_GET_VALUES
+ * @drm: device
+ * @data: struct drm_pumice_perfmon_get_values
+ * @file: file
+ *
+ * Context: Process context. Acquires the monitor's lock, under which user memory is written.
+ *
+ * Return: 0; -EINVAL for unknown flags; -ENOENT without such a monitor; -EBUSY while a job
+ * that names it has not completed; -EFAULT if the values cannot be written, in which case they
+ * are not reset; or -ENODEV if the device was unplugged.
+ */
 int pumice_ioctl_perfmon_get_values(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_perfmon_get_values *args = data;

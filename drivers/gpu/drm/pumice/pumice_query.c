@@ -104,7 +104,17 @@ static int pumice_query_run(struct pumice_device *pdev, struct drm_pumice_dev_qu
 	}
 }
 
-/* DRM_IOCTL_PUMICE_DEV_QUERY */
+/**
+ * pumice_ioctl_dev_query - implement DRM_IOCTL_PUMICE_DEV_QUERY
+ * @drm: device
+ * @data: struct drm_pumice_dev_query
+ * @file: file
+ *
+ * Context: Process context. Wakes the GPU; acquires reset.lock for statistics.
+ *
+ * Return: 0; -EINVAL for an unknown type; -EFAULT if the result cannot be written; -EIO if the
+ * GPU does not wake up; or -ENODEV if the device was unplugged.
+ */
 int pumice_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct pumice_device *pdev = to_pumice_device(drm);

@@ -59,14 +59,28 @@ static bool pumice_queue_is_render(const struct pumice_queue *q)
 	return q->dm == FWIF_DM_VDM || q->dm == FWIF_DM_PDM;
 }
 
-/* Return the credits of a job with @waits dependencies. */
+/**
+ * pumice_queue_credits - return the credits that a job takes
+ * @q: queue
+ * @waits: maximum number of dependencies that the firmware waits for
+ *
+ * Context: Any.
+ *
+ * Return: credits of PUMICE_CCCB_UNIT bytes each, of the queue's ring.
+ */
 u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits)
 {
 	return ((pumice_queue_is_render(q) ? JOB_BYTES : MIN_JOB_BYTES) +
 		waits * sizeof(struct fwif_cccb_wait)) / CREDIT_BYTES;
 }
 
-/* Return true if a fragment queue can reserve @credits in addition to its reservations. */
+/**
+ * pumice_queue_has_room - check whether a fragment queue can reserve credits
+ * @q: queue, under its context's lock
+ * @credits: credits, in addition to the queue's reservations
+ *
+ * Return: true if the sum does not exceed the ring.
+ */
 bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits)
 {
 	lockdep_assert_held(&q->ctx->lock);
@@ -174,7 +188,9 @@ void pumice_queue_emit_locked(struct pumice_job *job)
  * pumice_queue_kick_locked - notify the firmware of new commands in a queue's ring
  * @q: queue, under its context's lock
  *
- * Consumes a reservation of the kernel CCB. Return: 0, or -ECANCELED if the firmware is down.
+ * Consumes a reservation of the kernel CCB.
+ *
+ * Return: 0, or -ECANCELED if the firmware is down.
  */
 int pumice_queue_kick_locked(struct pumice_queue *q)
 {
@@ -347,7 +363,14 @@ static const struct drm_sched_backend_ops sched_ops = {
 	.free_job = pumice_queue_free_job,
 };
 
-/* Return the name of the queue of a data master, enum fwif_dm. */
+/**
+ * pumice_queue_name - return the name of the queue of a data master
+ * @dm: enum fwif_dm, below FWIF_DM_COUNT
+ *
+ * Context: Any.
+ *
+ * Return: a constant text.
+ */
 const char *pumice_queue_name(u32 dm)
 {
 	static const char * const names[] = {
@@ -416,7 +439,13 @@ static int pumice_queue_alloc_shared(struct pumice_queue *q, struct pumice_file 
 	return 0;
 }
 
-/* Return the maximum memory that a context's queues share with the firmware, bytes. */
+/**
+ * pumice_queue_memory - return the maximum memory that a context's queues share with the firmware
+ *
+ * Context: Any.
+ *
+ * Return: bytes, a multiple of the page size.
+ */
 u32 pumice_queue_memory(void)
 {
 	return PUMICE_CONTEXT_QUEUES *
@@ -448,8 +477,13 @@ static int pumice_queue_alloc_id(struct pumice_queue *q, struct pumice_file *fil
  * @ctx: its context, with VM, priority and time-out
  * @dm: enum fwif_dm
  *
- * Call between drm_dev_enter() and drm_dev_exit(). Return: 0, or an error, in which
- * case everything has been undone.
+ * Call between drm_dev_enter() and drm_dev_exit().
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; or an error, in which case everything has been undone: -ENOSPC if a limit of
+ * context ids or of memory for the firmware is reached, -ENOMEM, -EINTR if the caller is
+ * killed, -ENODEV if the device is being removed, or an error of drm_sched_init().
  */
 int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct pumice_context *ctx,
 		      u32 dm)

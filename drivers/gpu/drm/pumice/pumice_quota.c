@@ -165,7 +165,15 @@ static bool quota_exceeds(u32 used, u32 amount, u32 limit)
 	return amount > limit || used > limit - amount;
 }
 
-/* Return true if the caller may exceed the limits of users, and use the reserve. */
+/**
+ * pumice_quota_privileged - check whether the caller is exempt from the limits of users
+ *
+ * Such a caller may also use the reserve. The limit of a file applies to all callers.
+ *
+ * Context: Process context of the caller that is charged.
+ *
+ * Return: true with CAP_SYS_RESOURCE or CAP_SYS_NICE.
+ */
 bool pumice_quota_privileged(void)
 {
 	return capable(CAP_SYS_RESOURCE) || capable(CAP_SYS_NICE);
@@ -318,7 +326,14 @@ void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *cha
 	*charge = (struct pumice_charge){ 0 };
 }
 
-/* Return the amount of a resource that is reserved for privileged processes. */
+/**
+ * pumice_quota_reserve - return the amount of a resource reserved for privileged processes
+ * @resource: resource
+ *
+ * Context: Any.
+ *
+ * Return: the amount, in the unit of @resource.
+ */
 u32 pumice_quota_reserve(enum pumice_resource resource)
 {
 	return limits[resource].reserve;

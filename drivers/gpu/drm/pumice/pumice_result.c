@@ -90,7 +90,17 @@ static void result_show_place(const struct pumice_fault_place *place,
 	memcpy(args->group, place->group, sizeof(args->group));
 }
 
-/* DRM_IOCTL_PUMICE_JOB_GET_RESULT */
+/**
+ * pumice_ioctl_job_get_result - implement DRM_IOCTL_PUMICE_JOB_GET_RESULT
+ * @drm: device
+ * @data: struct drm_pumice_job_get_result
+ * @file: file
+ *
+ * Context: Process context. Acquires the context's lock.
+ *
+ * Return: 0; -ENOENT without such a context, or if the job was not submitted; -EBUSY if it has
+ * not completed; or -ENODATA if its result is no longer stored, or no job has completed yet.
+ */
 int pumice_ioctl_job_get_result(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_job_get_result *args = data;

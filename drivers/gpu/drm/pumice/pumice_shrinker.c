@@ -144,7 +144,12 @@ void pumice_shrinker_fini(struct pumice_device *pdev)
 	mutex_destroy(&pdev->purgeable.lock);
 }
 
-/* Remove a buffer that is being freed from the shrinker's list. */
+/**
+ * pumice_shrinker_forget - remove a buffer that is being freed from the shrinker's list
+ * @bo: buffer, in the list or not
+ *
+ * Context: May sleep. Acquires purgeable.lock.
+ */
 void pumice_shrinker_forget(struct pumice_bo *bo)
 {
 	struct pumice_purgeable *p = &to_pumice_device(bo->base.base.dev)->purgeable;
@@ -174,7 +179,17 @@ static int pumice_shrinker_advise(struct pumice_bo *bo, u32 advice)
 	return ret;
 }
 
-/* DRM_IOCTL_PUMICE_BO_MADVISE */
+/**
+ * pumice_ioctl_bo_madvise - implement DRM_IOCTL_PUMICE_BO_MADVISE
+ * @drm: device
+ * @data: struct drm_pumice_bo_madvise
+ * @file: file
+ *
+ * Context: Process context. Acquires the buffer's reservation and purgeable.lock.
+ *
+ * Return: 0; -EINVAL for unknown advice or padding; -ENOENT without such a buffer; or -EINTR
+ * if a signal interrupts the wait for the reservation.
+ */
 int pumice_ioctl_bo_madvise(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_bo_madvise *args = data;

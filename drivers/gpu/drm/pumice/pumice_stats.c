@@ -112,7 +112,9 @@ static u64 stats_busy_ticks(struct pumice_device *pdev, const struct pumice_tota
  * pumice_stats_query - return all statistics
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
  *
- * Takes reset.lock. Return: the statistics.
+ * Context: May sleep. Acquires reset.lock.
+ *
+ * Return: the statistics.
  */
 struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 {

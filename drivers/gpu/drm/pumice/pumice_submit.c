@@ -365,7 +365,25 @@ static void submit_release(struct submit *s)
 	}
 }
 
-/* DRM_IOCTL_PUMICE_SUBMIT */
+/**
+ * pumice_ioctl_submit - implement DRM_IOCTL_PUMICE_SUBMIT
+ * @drm: device
+ * @data: struct drm_pumice_submit, whose @failed_job is written in any case
+ * @file: file
+ *
+ * Context: Process context. Wakes the GPU, and acquires the reservations of all VMs of the
+ * jobs and of the buffers bound in them, except exclusive ones, which share their VM's.
+ *
+ * Return: 0 if all jobs were submitted, else an error and none was: -EINVAL for flags,
+ * padding, an unaligned stream, a type or a pair of jobs that the context does not accept, a
+ * data set of another VM, invalid syncs or a wait without a fence; -ENOENT without such a
+ * context, data set, monitor or syncobj, or if the context was destroyed meanwhile; -EIO if
+ * the context was stopped, its VM is unusable or the GPU does not wake up; -ENOSPC if a
+ * context would have more than DRM_PUMICE_MAX_QUEUED_JOBS jobs; -ENOMEM; -EINTR if a signal
+ * interrupts the wait for a reservation; -ENODEV if the device was unplugged; or an error of
+ * pumice_array_check(), with at most DRM_PUMICE_MAX_JOBS jobs and DRM_PUMICE_MAX_SYNCS syncs
+ * of each, or of pumice_array_copy().
+ */
 int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_submit *args = data;

@@ -40,7 +40,12 @@ static int sync_check(const struct drm_pumice_sync *sync)
  * pumice_sync_copy - copy and validate the syncs of one job or bind
  * @array: array of struct drm_pumice_sync
  *
- * Return: a checked copy, which the caller frees; NULL for none; or an error pointer.
+ * Context: May sleep.
+ *
+ * Return: a checked copy, which the caller frees; NULL for none; or an error pointer: -EINVAL
+ * for unknown flags, or a point that is 0 for a timeline or not 0 for a binary syncobj;
+ * -ENOMEM; or an error of pumice_array_check(), with at most DRM_PUMICE_MAX_SYNCS elements, or
+ * pumice_array_copy().
  */
 struct drm_pumice_sync *pumice_sync_copy(const struct drm_pumice_array *array)
 {

@@ -13,7 +13,14 @@
 #include "pumice_reset.h"
 #include "pumice_vm.h"
 
-/* Free the structure; nothing refers to it any more. */
+/**
+ * pumice_vm_free - free the structure; nothing refers to it any more
+ * @base: drm_gpuvm of the address space
+ *
+ * Called by drm_gpuvm_put() with the last reference, after the last use was released.
+ *
+ * Context: May sleep.
+ */
 void pumice_vm_free(struct drm_gpuvm *base)
 {
 	struct pumice_vm *vm = to_pumice_vm(base);
@@ -152,6 +159,10 @@ static void pumice_vm_last_put(struct kref *users)
  * @client: DRM client
  *
  * Includes address spaces still in use whose id was destroyed.
+ *
+ * Context: May sleep. Acquires vms_lock.
+ *
+ * Return: bytes.
  */
 u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client)
 {
@@ -166,7 +177,14 @@ u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client)
 	return tables * PUMICE_MMU_TABLE_BYTES;
 }
 
-/* Acquire a use; the caller must have one. */
+/**
+ * pumice_vm_get - acquire a use
+ * @vm: address space, of which the caller has a use, or a context that has one
+ *
+ * Context: Any.
+ *
+ * Return: @vm.
+ */
 struct pumice_vm *pumice_vm_get(struct pumice_vm *vm)
 {
 	kref_get(&vm->users);
@@ -247,17 +265,44 @@ void pumice_vm_release_all(struct pumice_device *pdev)
 	mutex_unlock(&pdev->vms_lock);
 }
 
-/* Return the bus address of the page catalogue. */
+/**
+ * pumice_vm_catalogue - return the address of the page catalogue
+ * @vm: address space, with a use
+ *
+ * Context: Any; the address is constant.
+ *
+ * Return: the bus address, by which the firmware identifies the address space.
+ */
 dma_addr_t pumice_vm_catalogue(const struct pumice_vm *vm)
 {
 	return pumice_mmu_catalogue(vm->mmu);
 }
 
+/**
+ * pumice_vm_resv - return the reservation of an address space
+ * @vm: address space
+ *
+ * It is shared by the buffers that only this address space may bind.
+ *
+ * Context: Any.
+ *
+ * Return: the reservation, which lives as long as @vm.
+ */
 struct dma_resv *pumice_vm_resv(struct pumice_vm *vm)
 {
 	return drm_gpuvm_resv(&vm->base);
 }
 
+/**
+ * pumice_vm_usable - check whether an address space accepts jobs and binds
+ * @vm: address space
+ *
+ * Context: Any; without a lock, so that a bind that fails meanwhile may be missed. An unusable
+ * address space stays so.
+ *
+ * Return: false after an asynchronous bind failed, or the firmware failed to invalidate the
+ * TLBs.
+ */
 bool pumice_vm_usable(const struct pumice_vm *vm)
 {
 	return !READ_ONCE(vm->unusable);
@@ -280,7 +325,15 @@ int pumice_vm_bindable_locked(struct pumice_vm *vm)
 	return vm->unusable ? -EIO : 0;
 }
 
-/* Called before a job is submitted to the firmware: TLBs may hold entries afterwards. */
+/**
+ * pumice_vm_note_use - note that TLBs may hold entries of an address space
+ * @vm: address space
+ *
+ * Must be called before a job is submitted to the firmware: pumice_vm_flush_locked() omits the
+ * invalidation for an address space without jobs. The barrier pairs with the one there.
+ *
+ * Context: Any.
+ */
 void pumice_vm_note_use(struct pumice_vm *vm)
 {
 	WRITE_ONCE(vm->used, true);
@@ -365,7 +418,17 @@ void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma
 				 DMA_RESV_USAGE_BOOKKEEP);
 }
 
-/* DRM_IOCTL_PUMICE_VM_CREATE */
+/**
+ * pumice_ioctl_vm_create - implement DRM_IOCTL_PUMICE_VM_CREATE
+ * @drm: device
+ * @data: struct drm_pumice_vm_create
+ * @file: file
+ *
+ * Context: Process context. Acquires vms_lock.
+ *
+ * Return: 0; -EINVAL for flags; -ENOSPC if the file has DRM_PUMICE_MAX_VMS; -ENOMEM; -ENODEV
+ * if the device was unplugged; or an error of drm_sched_init().
+ */
 int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_vm_create *args = data;
@@ -387,7 +450,17 @@ int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
-/* DRM_IOCTL_PUMICE_VM_DESTROY */
+/**
+ * pumice_ioctl_vm_destroy - implement DRM_IOCTL_PUMICE_VM_DESTROY
+ * @drm: device
+ * @data: struct drm_pumice_vm_destroy
+ * @file: file
+ *
+ * Context: Process context. Cancels waiting binds, and waits for the firmware if this releases
+ * the last use; see pumice_vm_close().
+ *
+ * Return: 0; -EINVAL for padding; or -ENOENT without such a VM.
+ */
 int pumice_ioctl_vm_destroy(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_vm_destroy *args = data;
@@ -403,7 +476,16 @@ int pumice_ioctl_vm_destroy(struct drm_device *drm, void *data, struct drm_file 
 	return 0;
 }
 
-/* DRM_IOCTL_PUMICE_VM_GET_STATE */
+/**
+ * pumice_ioctl_vm_get_state - implement DRM_IOCTL_PUMICE_VM_GET_STATE
+ * @drm: device
+ * @data: struct drm_pumice_vm_get_state
+ * @file: file
+ *
+ * Context: Process context. May wait for the firmware, if the VM is destroyed meanwhile.
+ *
+ * Return: 0, or -ENOENT without such a VM.
+ */
 int pumice_ioctl_vm_get_state(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_vm_get_state *args = data;

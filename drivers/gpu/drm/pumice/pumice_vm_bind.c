@@ -105,12 +105,26 @@ static int vm_bind_async(struct pumice_vm *vm, struct drm_file *file,
 	return ret;
 }
 
-/*
- * DRM_IOCTL_PUMICE_VM_BIND
+/**
+ * pumice_ioctl_vm_bind - implement DRM_IOCTL_PUMICE_VM_BIND
+ * @drm: device
+ * @data: struct drm_pumice_vm_bind, whose @failed_op is written in any case
+ * @file: file
  *
- * A signal may interrupt the call between two operations. The inputs in @data are not
+ * A signal may interrupt the call after some of its operations. The inputs in @data are not
  * modified, so that the call can be restarted: from its first operation, which is correct
  * because operations replace existing mappings.
+ *
+ * Context: Process context. Acquires the reservations of the VM and of buffers, and vm.lock.
+ * Without DRM_PUMICE_VM_BIND_ASYNC it waits for the firmware, which invalidates the TLBs.
+ *
+ * Return: 0; -EINVAL for flags, padding, syncs of a call that is not asynchronous, invalid
+ * syncs or a wait without a fence; -ENOENT without such a VM or syncobj, or if the VM was
+ * destroyed meanwhile; -EIO if the VM is or becomes unusable; -ENOSPC if its queue is full;
+ * -ENOMEM; -EINTR if the caller is killed; -ENODEV if the device was unplugged; or an error of
+ * pumice_array_check(), with at most DRM_PUMICE_MAX_BIND_OPS operations and
+ * DRM_PUMICE_MAX_SYNCS syncs, pumice_array_copy(), pumice_bind_check_op() or
+ * pumice_bind_prepare_op().
  */
 int pumice_ioctl_vm_bind(struct drm_device *drm, void *data, struct drm_file *file)
 {

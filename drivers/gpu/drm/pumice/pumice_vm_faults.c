@@ -97,7 +97,18 @@ static int vm_faults_get_faults(struct pumice_vm *vm, struct drm_pumice_vm_get_f
 	return ret;
 }
 
-/* DRM_IOCTL_PUMICE_VM_GET_FAULTS */
+/**
+ * pumice_ioctl_vm_get_faults - implement DRM_IOCTL_PUMICE_VM_GET_FAULTS
+ * @drm: device
+ * @data: struct drm_pumice_vm_get_faults
+ * @file: file
+ *
+ * Context: Process context. Acquires the lock of the list of faults.
+ *
+ * Return: 0; -EINVAL for flags or padding; -ENOENT without such a VM; -ENOMEM; -EFAULT if the
+ * faults cannot be written; or an error of pumice_array_check(), with at most
+ * DRM_PUMICE_VM_FAULTS elements.
+ */
 int pumice_ioctl_vm_get_faults(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_vm_get_faults *args = data;
