@@ -156,6 +156,7 @@ check() {
 [ "$part" = yes ] || check commits "messages of commits" "$top/scripts/lint_commits.py"
 check language "words and citations of all lines" "$top/scripts/lint_language.py" --all
 check names "names of the module's static functions" "$top/scripts/lint_names.py"
+check kernel-doc "comments of the module's functions" "$top/scripts/lint_kernel_doc.py"
 check includes "parts that include each other" "$top/scripts/lint_includes.py"
 check files "licence and length of every file" "$top/scripts/lint-files.py"
 check python "Python scripts (pyflakes)" python_scripts
