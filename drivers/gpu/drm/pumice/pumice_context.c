@@ -229,7 +229,8 @@ void pumice_context_stop_locked(struct pumice_context *ctx, u32 state)
  * Call between drm_dev_enter() and drm_dev_exit(). Fragment jobs are killed first: the
  * completion of their geometry jobs would start them.
  *
- * Return: 0, or an error if the firmware did not do it: then a reset is required.
+ * Return: 0; or an error if the firmware did not do it, so that a reset is required: that of
+ * pumice_kccb_call(), or -EPROTO if it replied although it still has a job.
  */
 int pumice_context_kill(struct pumice_context *ctx)
 {

@@ -31,7 +31,8 @@
  * pumice_device_halt - reset the GPU: it runs nothing and has no state afterwards
  * @pdev: device
  *
- * Return: 0, or an error that has been logged, in which case the GPU cannot access memory.
+ * Return: 0; or -ETIMEDOUT, which has been logged, if the reset does not complete in 1 s. The GPU
+ * cannot access memory then.
  */
 int pumice_device_halt(struct pumice_device *pdev)
 {

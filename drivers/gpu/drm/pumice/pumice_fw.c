@@ -87,7 +87,8 @@ static int fw_copy_payload(struct pumice_device *pdev, const struct firmware *fi
  * pumice_fw_load - read and check the firmware file, and allocate the shared memory
  * @pdev: device
  *
- * Return: 0, or an error; errors of the file have been logged.
+ * Return: 0; -EINVAL if the file is invalid or of another interface version, or an error of
+ * request_firmware(), which have been logged; or -ENOMEM.
  */
 int pumice_fw_load(struct pumice_device *pdev)
 {
@@ -241,7 +242,9 @@ static int fw_check_boot(struct pumice_device *pdev, u32 status)
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
  *	or before the device is registered
  *
- * Return: 0, or an error that has been logged.
+ * Return: 0; or an error that has been logged: -ETIMEDOUT if the GPU does not complete its reset,
+ * or the firmware its boot, in time; -EIO if the firmware stops, reports an error, or is not that
+ * of the file.
  */
 int pumice_fw_boot(struct pumice_device *pdev)
 {

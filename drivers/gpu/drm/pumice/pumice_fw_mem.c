@@ -169,7 +169,8 @@ static int fw_mem_attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
  * @size: bytes, not 0
  *
  * Return: the object, or an error pointer: -ENOSPC if the file, its user or all users
- * have reached their limit.
+ * have reached their limit; -ENOMEM; -EINTR if the caller is killed; -ENODEV if the device
+ * is being removed.
  */
 struct pumice_fw_obj *pumice_fw_obj_create(struct pumice_device *pdev, struct pumice_file *file,
 					   size_t size)

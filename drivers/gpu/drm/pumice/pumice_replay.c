@@ -154,7 +154,8 @@ static int replay_reserve(struct pumice_context *ctx)
  * destruction waits for the end of the reset, and jobs of other contexts may wait for their
  * jobs in the firmware.
  *
- * Return: 0, or an error if the firmware does not accept them: then another reset is required.
+ * Return: 0; or an error if the firmware does not accept them, so that another reset is required:
+ * -ECANCELED if it is down, -ETIMEDOUT if it does not free space in time.
  */
 int pumice_replay_run(struct pumice_context *ctx, bool kick)
 {

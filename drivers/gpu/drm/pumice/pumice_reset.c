@@ -422,7 +422,8 @@ void pumice_reset_sleep(struct pumice_device *pdev)
  * pumice_reset_wake - undo pumice_reset_sleep()
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
- * Return: 0, or an error, in which case the device is being unplugged.
+ * Return: 0; or the error of the last attempt of pumice_fw_boot(), in which case the device is
+ * being unplugged.
  */
 int pumice_reset_wake(struct pumice_device *pdev)
 {

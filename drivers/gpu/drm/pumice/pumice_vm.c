@@ -394,7 +394,8 @@ int pumice_vm_flush_locked(struct pumice_vm *vm)
  * until @exec ends. The caller reserves slots for fences in all objects locked by @exec,
  * after its last round.
  *
- * Return: 0, or an error of drm_exec.
+ * Return: 0; -EDEADLK if another task has a lock and drm_exec must retry; -EINTR if a signal
+ * interrupts the wait; -ENOMEM.
  */
 int pumice_vm_lock_objects(struct pumice_vm *vm, struct drm_exec *exec)
 {
