@@ -134,11 +134,12 @@ static const char *known(const char *name)
 /* The processor could not start the firmware, or stopped. */
 static int fail_stopped(struct inproc_device *d, u32 status, char *error, size_t error_bytes)
 {
+	const u32 state = PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status);
+	const u32 boot_error = PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR, status);
+
 	return fail_text(error, error_bytes, ENODEV,
 			 NOT_BOOTED "processor %s, boot error %s, mcause %#x at %#x",
-			 pumice_fw_state_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status)),
-			 pumice_fw_boot_error_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__BOOT_ERROR,
-								   status)),
+			 pumice_fw_state_str(state), pumice_fw_boot_error_str(boot_error),
 			 (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_CAUSE, 4),
 			 (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_PC, 4));
 }

@@ -351,7 +351,7 @@ static void ccb_process_message(struct pumice_device *pdev, const struct fwif_fw
 		break;
 	case FWIF_FWCCB_ERROR:
 		drm_err_ratelimited(&pdev->drm,
-				    "firmware error: %s, context %u, offset 0x%llx; " PUMICE_DUMP_HINT "\n",
+				    "firmware error: %s, context %u, offset 0x%llx" PUMICE_SEE_DUMP,
 				    pumice_fw_name(pumice_fwif_error_name(msg->code)),
 				    msg->context_id, msg->addr);
 		pumice_reset_schedule(pdev);

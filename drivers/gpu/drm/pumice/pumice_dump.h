@@ -17,7 +17,7 @@ struct pumice_vm;
  * Where a message about firmware that failed refers to: the reset that follows it creates a dump,
  * with a log that is not in fw_log of debugfs any more when the next firmware runs.
  */
-#define PUMICE_DUMP_HINT	"see the dump in /sys/class/devcoredump"
+#define PUMICE_SEE_DUMP		"; see the dump in /sys/class/devcoredump\n"
 
 /**
  * struct pumice_dump_writer - a dump file that is being written

@@ -100,8 +100,8 @@ void pumice_fault_log_note_locked(const struct pumice_job *job, int error,
 }
 
 /* Copy record @n. Returns false if it does not exist, or was overwritten meanwhile. */
-static bool fault_log_copy(struct pumice_fault_log *log, const struct pumice_fault_ring *ring, u64 n,
-			   struct pumice_fault_record *record)
+static bool fault_log_copy(struct pumice_fault_log *log, const struct pumice_fault_ring *ring,
+			   u64 n, struct pumice_fault_record *record)
 {
 	bool kept;
 

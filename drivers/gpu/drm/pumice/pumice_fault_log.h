@@ -42,7 +42,7 @@ struct pumice_fault_record {
 	u32 more;
 	/** @process: process that created the context */
 	struct pumice_process process;
-	/** @fault: enum pumice_fault; _RESET: lost in a reset; _NONE: the firmware wrote no result */
+	/** @fault: enum pumice_fault; _RESET: lost in a reset; _NONE: no result of the firmware */
 	u8 fault;
 	/** @unit: enum pumice_unit */
 	u8 unit;

@@ -220,14 +220,16 @@ static int fw_check_boot(struct pumice_device *pdev, u32 status)
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
 	struct device *dev = pdev->drm.dev;
 	u32 state = READ_ONCE(boot->state);
-	u32 version;
+	u32 version, error;
 
 	if (fw_processor_stopped(status))
 		return fw_report_stopped(pdev, status);
 	dma_rmb(); /* the firmware writes the state last */
-	if (state != FWIF_STATE_READY)
+	if (state != FWIF_STATE_READY) {
+		error = READ_ONCE(boot->error);
 		return dev_err_probe(dev, -EIO, "firmware did not boot: %s\n",
-				     pumice_fw_name(pumice_fwif_error_name(READ_ONCE(boot->error))));
+				     pumice_fw_name(pumice_fwif_error_name(error)));
+	}
 	version = READ_ONCE(boot->fw_version);
 	if (version >> 16 != FWIF_VERSION_MAJOR ||
 	    strncmp(boot->build_id, pdev->fw.header.build_id, FWIF_BUILD_ID_BYTES))

@@ -14,7 +14,7 @@
  * Limits: one reader at a time. A GPU reset starts a new ring, and with it new sequence
  * numbers; records of the old one that were not read are lost, and not counted. Neither are those
  * that were not read when the file is closed. A record whose writer, a thread of the device, was
- * interrupted for exactly two laps of the ring is taken for the one that is due then.
+ * interrupted for exactly two laps of the ring is returned as the one that is due then.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>

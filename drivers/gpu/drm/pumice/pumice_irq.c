@@ -108,7 +108,7 @@ static void pumice_irq_report_lockup(struct pumice_device *pdev)
 	}
 	cause = pumice_read(pdev, PUMICE_FW_CAUSE);
 	drm_err_ratelimited(&pdev->drm,
-			    "firmware processor stopped: mcause 0x%x (%s) at 0x%x; " PUMICE_DUMP_HINT "\n",
+			    "firmware processor stopped: mcause 0x%x (%s) at 0x%x" PUMICE_SEE_DUMP,
 			    cause, pumice_fw_name(pumice_mcause_name(cause)),
 			    pumice_read(pdev, PUMICE_FW_PC));
 	pumice_reset_schedule(pdev);
@@ -121,7 +121,7 @@ static void pumice_irq_check_firmware(struct pumice_device *pdev)
 
 	if (READ_ONCE(boot->state) == FWIF_STATE_READY)
 		return;
-	drm_err_ratelimited(&pdev->drm, "firmware stopped: %s, 0x%x at 0x%x; " PUMICE_DUMP_HINT "\n",
+	drm_err_ratelimited(&pdev->drm, "firmware stopped: %s, 0x%x at 0x%x" PUMICE_SEE_DUMP,
 			    pumice_fw_name(pumice_fwif_error_name(READ_ONCE(boot->error))),
 			    READ_ONCE(boot->error_info), READ_ONCE(boot->error_pc));
 	pumice_reset_schedule(pdev);

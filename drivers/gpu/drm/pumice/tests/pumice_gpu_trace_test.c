@@ -36,7 +36,9 @@ static struct trace_fixture *trace_fixture(struct kunit *test, u64 number)
 	KUNIT_ASSERT_NOT_NULL(test, f->ring.cpu);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, trace_free_ring, f->ring.cpu), 0);
 	f->trace.ring = &f->ring;
-	f->trace.read = f->trace.awaited = f->written = number;
+	f->trace.read = number;
+	f->trace.awaited = number;
+	f->written = number;
 	f->ms = 10 * LATE_MS; /* no wait began at time 0 */
 	return f;
 }
@@ -227,7 +229,8 @@ static void record_is_not_returned_again_two_laps_later(struct kunit *test)
 
 	trace_write(f, 1);
 	KUNIT_EXPECT_EQ(test, trace_read(f, TRACE_COPIES), 1);
-	f->trace.read = f->trace.awaited = SEQUENCES;
+	f->trace.read = SEQUENCES;
+	f->trace.awaited = SEQUENCES;
 	f->written = SEQUENCES + 1;
 	KUNIT_EXPECT_EQ(test, trace_read(f, TRACE_COPIES), 0);
 	trace_complete(f, SEQUENCES);
