@@ -218,7 +218,7 @@ class InProcess(FirmwareTest):
                               capture_output=True, check=False,
                               env={**os.environ, "PUMICE_FIRMWARE": str(FIRMWARE)})
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("fw-gdb needs threads=1 or more", done.stderr)
+        self.assertIn("use threads=1 or more", done.stderr)
         self.assertFalse(os.path.exists(self.path))
 
     def test_the_socket_goes_with_the_device(self):

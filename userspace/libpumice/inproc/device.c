@@ -11,7 +11,11 @@
 #include "perf.h"
 
 #define DEFAULT_RAM_MIB	1024u
-#define DEFAULT_TIMEOUT_MS	5000u	/* as the kernel driver's job_timeout_ms */
+/*
+ * Longer than the kernel driver's job_timeout_ms, 5 s: programs under a sanitizer or valgrind, or on
+ * a loaded machine, have long jobs, and no other program waits for this GPU.
+ */
+#define DEFAULT_TIMEOUT_MS	30000u
 #define MAX_RAM_MIB	65536u
 
 /* Services for the core. */

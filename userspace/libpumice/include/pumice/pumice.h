@@ -68,10 +68,11 @@ struct pumice_trace;
  *                            common-store-kib, local-memory-kib (of a USC),
  *                            slot-registers (0 to 8), slice-us (time slice of a
  *                            job), split (primitives dispatched to a core at a
- *                            time), job-timeout-ms (5000: a job that has run for longer
- *                            is killed inside waits; 0: none), attach (1: other processes of the user can
- *                            observe it), fw-gdb=PATH (a socket on which GDB debugs
- *                            the firmware; threads=1 or more)
+ *                            time), job-timeout-ms (30000: a job that has run for
+ *                            longer is killed inside waits; 0: none), attach (1:
+ *                            other processes of the user can observe it), fw-gdb=PATH
+ *                            (a socket on which GDB debugs the firmware; threads=1 or
+ *                            more)
  *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
  *                            has the key attach=1; only to be observed: statistics,
  *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
