@@ -62,8 +62,8 @@ static void assert_error(const struct fixture *f, const char *words)
 	assert_text(pumice_device_error(f->dev), words);
 }
 
-/* Run one work-group of a program. */
-static int compute(struct fixture *f, const char *name, const char *text, uint64_t timeout_ns)
+/* Make the fixture's stream one work-group of a program. Return: its address */
+static uint64_t record(struct fixture *f, const char *name, const char *text)
 {
 	struct pumice_dispatch dispatch;
 	uint64_t start;
@@ -76,7 +76,13 @@ static int compute(struct fixture *f, const char *name, const char *text, uint64
 	pumice_stream_reset(f->stream);
 	assert_int_equal(pumice_stream_dispatch(f->stream, &dispatch), 0);
 	assert_int_equal(pumice_stream_end(f->stream, &start), 0);
-	return pumice_context_run(f->context, start, timeout_ns, NULL);
+	return start;
+}
+
+/* Run one work-group of a program. */
+static int compute(struct fixture *f, const char *name, const char *text, uint64_t timeout_ns)
+{
+	return pumice_context_run(f->context, record(f, name, text), timeout_ns, NULL);
 }
 
 /* Draw a triangle over a canvas of 32 x 32; returns what pumice_canvas_end() does. */
@@ -107,14 +113,29 @@ static int draw(struct fixture *f, struct pumice_canvas *canvas, struct pumice_k
 	return err;
 }
 
-/* Draw with programs of these texts, and check the error text. */
+/* The last error text is the description of this job without the end of its last line. */
+static void assert_describes(const struct fixture *f, struct pumice_context *context, uint64_t job)
+{
+	char text[PUMICE_ERROR_BYTES];
+
+	assert_int_equal(pumice_context_describe_job(context, job, text, sizeof(text)), 0);
+	assert_text(text, "job ");
+	assert_int_equal(text[strlen(text) - 1], '\n');
+	text[strlen(text) - 1] = '\0';
+	assert_string_equal(text, pumice_device_error(f->dev));
+}
+
+/*
+ * Draw with programs of these texts, and check the error text, which is of job @failed: 1 is the
+ * geometry job, 2 the fragment job.
+ */
 static void assert_draw_fails(const char *options, const char *vertex_text,
-			      const char *fragment_text, const char *const words[3])
+			      const char *fragment_text, uint64_t failed,
+			      const char *const words[3])
 {
 	struct pumice_kernel *vertex, *fragment;
 	struct pumice_canvas_desc desc;
 	struct pumice_canvas *canvas;
-	char text[PUMICE_ERROR_BYTES];
 	struct fixture f;
 	int i;
 
@@ -128,10 +149,8 @@ static void assert_draw_fails(const char *options, const char *vertex_text,
 	print_message("%s\n", pumice_device_error(f.dev));
 	for (i = 0; i < 3; i++)
 		assert_error(&f, words[i]);
-	/* The context of a canvas gives the same. */
 	assert_int_equal(pumice_context_jobs(pumice_canvas_context(canvas)), 2);
-	assert_int_equal(pumice_context_describe_job(pumice_canvas_context(canvas), 2, text,
-						     sizeof(text)), 0);
+	assert_describes(&f, pumice_canvas_context(canvas), failed);
 	pumice_canvas_destroy(canvas);
 	pumice_kernel_destroy(vertex);
 	pumice_kernel_destroy(fragment);
@@ -143,7 +162,7 @@ static void the_first_fault_of_a_frame_is_reported(void **state)
 {
 	(void)state;
 	assert_draw_fails("threads=0", "mov sh0, 0\nmov sh1, 0\nmov r1, [one], 16\n"
-			  "global_store32 sig0, [one], sh0 + r1, r1\nend\n", pass_fragment,
+			  "global_store32 sig0, [one], sh0 + r1, r1\nend\n", pass_fragment, 1,
 			  (const char *const[3]){ "job faulted: mmu-", ": write, ", "vertex:4" });
 }
 
@@ -371,29 +390,72 @@ static void jobs_of_a_frame_are_killed_after_their_time_out(void **state)
 	(void)state;
 	for (i = 0; i < 2; i++) {
 		snprintf(options, sizeof(options), "%s,job-timeout-ms=100", with_threads[i]);
-		assert_draw_fails(options, endless, pass_fragment,
+		assert_draw_fails(options, endless, pass_fragment, 1,
 				  (const char *const[3]){ "job timed out: usc-code was busy",
 							  ", vertex:2: jump 1", "at instruction 1" });
-		assert_draw_fails(options, pass_vertex, endless,
+		assert_draw_fails(options, pass_vertex, endless, 2,
 				  (const char *const[3]){ "job timed out: usc-code was busy",
 							  ", fragment:2: jump 1",
 							  "at instruction 1" });
 	}
 }
 
-/* Other contexts go on, and only the time of a job itself counts. */
+/*
+ * Other contexts continue, and only the time of a job itself counts: that of low priority waits
+ * for the endless one.
+ */
 static void a_time_out_stops_no_other_context(void **state)
 {
-	struct pumice_context *first;
-	struct fixture f;
+	struct fixture f, other;
+	struct pumice_context_state context;
+	struct pumice_job_result result;
+	struct pumice_job job;
 
 	(void)state;
 	set_up(&f, "threads=0,job-timeout-ms=100");
-	assert_int_equal(compute(&f, "shader", endless, PUMICE_FOREVER), -EIO);
-	first = f.context;
-	assert_int_equal(pumice_context_create(f.vm, PUMICE_PRIORITY_NORMAL, &f.context), 0);
-	assert_int_equal(compute(&f, "shader", "end\n", PUMICE_FOREVER), 0);
-	pumice_context_destroy(first);
+	other = f;
+	other.kernel = NULL;
+	assert_int_equal(pumice_stream_create(f.vm, 65536, &other.stream), 0);
+	assert_int_equal(pumice_context_create(f.vm, PUMICE_PRIORITY_LOW, &other.context), 0);
+	pumice_job_init(&job, f.context, record(&f, "shader", endless));
+	assert_int_equal(pumice_submit(f.dev, &job, 1, NULL), 0);
+	assert_int_equal(compute(&other, "other", "end\n", PUMICE_FOREVER), 0);
+	assert_int_equal(pumice_context_get_job_result(other.context, 1, &result, sizeof(result)),
+			 0);
+	assert_int_equal(result.error, 0);
+	/* Until the endless one has been killed. */
+	while (pumice_context_get_job_result(f.context, 1, &result, sizeof(result)) == -EBUSY)
+		assert_int_equal(compute(&other, "other", "end\n", PUMICE_FOREVER), 0);
+	assert_int_equal(result.error, -ETIMEDOUT);
+	assert_int_equal(pumice_context_get_state(other.context, &context), 0);
+	assert_false(context.flags & (PUMICE_CONTEXT_GUILTY | PUMICE_CONTEXT_INNOCENT));
+	assert_int_equal(compute(&other, "other", "end\n", PUMICE_FOREVER), 0);
+	pumice_context_destroy(other.context);
+	pumice_stream_destroy(other.stream);
+	pumice_kernel_destroy(other.kernel);
+	tear_down(&f);
+}
+
+/* The context can be stopped while a submission waits for room in its queue. */
+static void a_submission_that_waits_is_refused_after_a_time_out(void **state)
+{
+	struct pumice_context_state before;
+	struct pumice_job job;
+	struct fixture f;
+	int err, count;
+
+	(void)state;
+	set_up(&f, "threads=0,job-timeout-ms=100");
+	pumice_job_init(&job, f.context, record(&f, "shader", endless));
+	for (count = 0, err = 0; !err && count < 100000; count++) {
+		assert_int_equal(pumice_context_get_state(f.context, &before), 0);
+		err = pumice_submit(f.dev, &job, 1, NULL);
+	}
+	assert_int_equal(err, -EIO);
+	assert_error(&f, "job 0: the context is stopped");
+	/* It was this submission that waited. */
+	assert_false(before.flags & PUMICE_CONTEXT_GUILTY);
+	assert_true(count > 1);
 	tear_down(&f);
 }
 
@@ -426,6 +488,7 @@ int main(void)
 		cmocka_unit_test(a_job_is_killed_after_its_time_out),
 		cmocka_unit_test(jobs_of_a_frame_are_killed_after_their_time_out),
 		cmocka_unit_test(a_time_out_stops_no_other_context),
+		cmocka_unit_test(a_submission_that_waits_is_refused_after_a_time_out),
 		cmocka_unit_test(zero_is_no_time_out),
 	};
 

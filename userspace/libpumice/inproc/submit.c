@@ -262,10 +262,11 @@ static void note_scene(const struct pumice_gfx_job *job, struct timeline *timeli
 		fence_replace(&h->rendered[job->hwrt_data], timeline, seqno);
 }
 
-/* Queue one job. @nodes: one for each signal of a timeline, consumed */
-static int queue(struct inproc_device *d, const struct pumice_gfx_job *job,
+/* Queue job @index. @nodes: one for each signal of a timeline, consumed */
+static int queue(struct inproc_device *d, const struct pumice_gfx_job *jobs, u32 index,
 		 struct sync_point **nodes)
 {
+	const struct pumice_gfx_job *job = &jobs[index];
 	struct inproc_context *user = (struct inproc_context *)job->context;
 	struct inproc_context *c = queue_of(job);
 	struct wait_set set;
@@ -277,6 +278,9 @@ static int queue(struct inproc_device *d, const struct pumice_gfx_job *job,
 	err = wait_for_room(d, c, job_bytes(&set));
 	if (err)
 		return err;
+	/* A job of this context may have exceeded its time-out meanwhile. */
+	if (user->dead)
+		return fail_context_stopped(&d->base, index);
 	collect_waits(job, &set);
 	seqno = ++c->timeline->submitted;
 	c->number[seqno % RESULT_COUNT] = ++user->numbered;
@@ -317,7 +321,7 @@ int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, 
 	if (err)
 		*failed = i - 1;
 	for (i = 0; i < count && !err; i++) {
-		err = queue(d, &jobs[i], &nodes);
+		err = queue(d, jobs, i, &nodes);
 		if (err)
 			*failed = i;
 	}
