@@ -25,6 +25,64 @@ HEADERS = {"pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h", "
 
 MAP = TOP / "userspace/libpumice/libpumice.map"
 
+# Calls present functions, and the former ones as programs linked with 0.4 do. Ends with the
+# number of the line of what is wrong.
+FORMER_PROGRAM = r"""#include <pumice/pumice.h>
+#include <errno.h>
+#include <string.h>
+const char *former_error(struct pumice_device *dev);
+int former_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
+__asm__(".symver former_error, pumice_device_error@LIBPUMICE_0.1");
+__asm__(".symver former_dispatch, pumice_stream_dispatch@LIBPUMICE_0.1");
+#define CHECK(x) do { if (!(x)) return __LINE__; } while (0)
+int main(void)
+{
+	static const char fault[] = "mov r1, [one], 16\nmov sh0, 0\nmov sh1, 0\n"
+				    "global_store32 sig0, [one], sh0 + r1, r1\nend\n";
+	struct pumice_dispatch grid;
+	struct pumice_device *dev;
+	struct pumice_context *context;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+	struct pumice_vm *vm;
+	char text[256];
+	uint64_t start;
+	size_t length;
+
+	CHECK(!pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0));
+	CHECK(!strcmp(former_error(dev), "no error"));
+	CHECK(!pumice_vm_create(dev, &vm));
+	CHECK(!pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context));
+	CHECK(!pumice_stream_create(vm, 65536, &stream));
+	CHECK(!pumice_kernel_assemble(vm, "shader", fault, &kernel));
+	memset(&grid, 0, sizeof(grid));
+	grid.kernel = kernel;
+	CHECK(pumice_stream_dispatch(stream, &grid) == -EINVAL);
+	CHECK(!strcmp(former_error(dev), pumice_device_error(dev)));
+	CHECK(!former_dispatch(stream, &grid));
+	CHECK(!pumice_stream_end(stream, &start));
+	CHECK(!pumice_context_run(context, start, PUMICE_FOREVER, NULL));
+	pumice_stream_reset(stream);
+	pumice_dispatch_init(&grid, kernel);
+	CHECK(!former_dispatch(stream, &grid));
+	CHECK(!pumice_stream_end(stream, &start));
+	CHECK(pumice_context_run(context, start, PUMICE_FOREVER, NULL) == -EIO);
+	/* Cut at the end of a line. */
+	CHECK(strlen(pumice_device_error(dev)) >= sizeof(text));
+	length = strlen(former_error(dev));
+	CHECK(length > 20 && length < sizeof(text));
+	strcpy(text, former_error(dev));
+	CHECK(!strncmp(text, pumice_device_error(dev), length));
+	CHECK(pumice_device_error(dev)[length] == '\n');
+	pumice_context_destroy(context);
+	pumice_stream_destroy(stream);
+	pumice_kernel_destroy(kernel);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+	return 0;
+}
+"""
+
 
 def flags(*words):
     """Return the output of pkg-config."""
@@ -138,15 +196,31 @@ class Library(Folder):
 
     def test_every_symbol_has_a_version_of_the_map(self):
         text = MAP.read_text(encoding="utf-8")
-        wanted = {}
+        wanted, former = {}, set()
         for version, body in re.findall(r"(LIBPUMICE_[\d.]+) \{(.*?)\}", text, re.S):
-            wanted.update((name, version) for name in re.findall(r"\b(pumice_\w+);", body))
+            for name in re.findall(r"\b(pumice_\w+);", body):
+                if name in wanted:
+                    former.add(f"{name}@{wanted[name]}")
+                wanted[name] = version
         found, names = self.symbols()
         self.assertEqual(found, wanted)
-        self.assertEqual([name for name in names if "@@" not in name and
-                          not name.startswith("LIBPUMICE_")], [])
+        self.assertEqual({name for name in names if "@@" not in name and
+                          not name.startswith("LIBPUMICE_")}, former)
+        self.assertEqual(former, {"pumice_device_error@LIBPUMICE_0.1",
+                                  "pumice_stream_dispatch@LIBPUMICE_0.1"})
         self.assertEqual(found["pumice_submit"], "LIBPUMICE_0.1")
         self.assertEqual(found["pumice_vm_bind_async"], "LIBPUMICE_0.2")
+
+    def test_a_program_linked_with_an_earlier_version_gets_the_former_functions(self):
+        for compiler in (COMPILERS[0], COMPILERS[2]):
+            with self.subTest(compiler=compiler):
+                self.compile(compiler, FORMER_PROGRAM, "-o", "p", *flags("--libs"))
+                self.call(["./p"])
+
+    def test_the_static_library_has_no_versions(self):
+        names = self.call(["nm", "--defined-only", prefix().library / "libpumice.a"])
+        self.assertNotIn("@", names)
+        self.assertRegex(names, r" T pumice_device_error\n")
 
     def test_every_function_is_exported_and_has_a_page(self):
         functions = set()

@@ -8,12 +8,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
 struct thread_error {
 	struct thread_error *next;
 	char text[PUMICE_ERROR_BYTES];
+	char former[FORMER_ERROR_BYTES];
 };
 
 int device_init(struct pumice_device *dev, const struct backend_ops *ops)
@@ -148,9 +150,38 @@ int fail_job_result(struct pumice_device *dev, int err, u64 job)
 		    "%u more jobs complete", (unsigned long long)job, KEPT_RESULTS);
 }
 
-const char *pumice_device_error(struct pumice_device *dev)
+const char *device_error(struct pumice_device *dev)
 {
 	const struct thread_error *e = pthread_getspecific(dev->error_key);
 
 	return e ? e->text : "no error";
+}
+
+/* Return the length of the beginning of a text that ends with a line, else with a character. */
+static size_t cut_length(const char *text, size_t max)
+{
+	size_t length = strnlen(text, max + 1), i;
+
+	if (length <= max)
+		return length;
+	for (i = max; i; i--)
+		if (text[i] == '\n')
+			return i;
+	/* The bytes of a character of UTF-8 after its first. */
+	for (i = max; i && (text[i] & 0xc0) == 0x80; i--)
+		;
+	return i;
+}
+
+const char *device_error_former(struct pumice_device *dev)
+{
+	struct thread_error *e = pthread_getspecific(dev->error_key);
+	size_t length;
+
+	if (!e)
+		return "no error";
+	length = cut_length(e->text, sizeof(e->former) - 1);
+	memcpy(e->former, e->text, length);
+	e->former[length] = '\0';
+	return e->former;
 }

@@ -229,6 +229,20 @@ void vm_forget(const struct pumice_bo *bo);
 int fail(struct pumice_device *dev, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* PUMICE_ERROR_BYTES of the headers before 0.5: programs copy texts into buffers of this size. */
+#define FORMER_ERROR_BYTES	256
+
+/* The text of the calling thread: all of it, and what fits into FORMER_ERROR_BYTES. */
+const char *device_error(struct pumice_device *dev);
+const char *device_error_former(struct pumice_device *dev);
+
+/*
+ * stream_dispatch - pumice_stream_dispatch(), and as it was before 0.5, without allow_empty: grids
+ * may be empty.
+ */
+int stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d);
+int stream_dispatch_former(struct pumice_stream *s, const struct pumice_dispatch *d);
+
 /*
  * fail_text - the same for calls without a device. @text: may be NULL; @bytes: of @text.
  */

@@ -203,9 +203,13 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 }
 
 /*
- * Groups that are not set would launch nothing. Only bit 0 of allow_empty is examined: in programs
- * built before it existed it is padding.
+ * In programs built before 0.5 allow_empty is padding, or, with pointers of 32 bits, not part of
+ * the structure: stream_dispatch_former() does not read it.
  */
+_Static_assert(sizeof(void *) != 8 || sizeof(struct pumice_dispatch) == 48,
+	       "size of pumice_dispatch since 0.1");
+
+/* Groups that are not set would launch nothing. */
 static int check_groups(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
 	const u32 *groups = d->groups;
@@ -239,13 +243,19 @@ static int put_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d
 	return err;
 }
 
-int pumice_stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
+int stream_dispatch_former(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
 	u32 launch[PUMICE_CDM_LAUNCH_WORDS];
-	int err = check_groups(s, d);
 
 	pack_launch(d, launch);
-	return err ? err : put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
+	return put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
+}
+
+int stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
+{
+	int err = check_groups(s, d);
+
+	return err ? err : stream_dispatch_former(s, d);
 }
 
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align)

@@ -285,7 +285,7 @@ int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t e
 	if (!err)
 		err = describe(&d->base);
 	if (err) {
-		fail_text(error, error_bytes, -err, "%s", pumice_device_error(&d->base));
+		fail_text(error, error_bytes, -err, "%s", device_error(&d->base));
 		drm_close(&d->base);
 		return err;
 	}
