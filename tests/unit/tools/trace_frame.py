@@ -234,7 +234,7 @@ def texture_units_and_tasks_are_those_of_the_cores():
             reads[event["pid"], event["name"]].append(event["args"]["value"])
     for key, values in reads.items():
         assert values == sorted(values) and values[-1] > 0, key
-    assert {name for _, name in reads} >= {"TAG reads"}, reads.keys()
+    assert {name for _, name in reads} >= {"TAG reads, pdm"}, reads.keys()
 
 
 if __name__ == "__main__":

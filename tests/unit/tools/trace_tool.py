@@ -478,7 +478,7 @@ def observers_are_served_together_and_further_ones_refused():
     peers[1].close()
     wait_until(lambda: ask(peers[0], OPEN, 64)[0] == 0)
     status, _, err = run(TRACE, "-d", f"pid:{observed.pid}", "-t", "1")
-    assert status == 1 and "being traced already" in err, err
+    assert status == 1 and "has another trace" in err, err
     for peer in peers:
         peer.close()
     observed.end()
@@ -737,8 +737,8 @@ INSTANTS = [
     ((12, 0, 1, 9), "PM", "PM", "empty", {"of": 9}),
     ((12, 0, 2, 0x5000), "PM", "PM", "low", {"of": 0x5000}),
     ((12, 0, 4, 64), "PM", "PM", "grow", {"of": 64}),
-    ((17, 6, 1234, 0), "USC 6", None, "TAG reads", {"value": 1234}),
-    ((17, 6, 1235, 1), "USC 6", None, "TAG reads of iterators", {"value": 1235}),
+    ((17, 6, 1234, 0), "USC 6", None, "TAG reads, pdm", {"value": 1234}),
+    ((17, 6, 1235, 1), "USC 6", None, "TAG reads, pdm, iterators", {"value": 1235}),
     ((9, 6, 5, 0), "data masters", None, "tasks when full", {"value": 5}),
     ((8, 0, 0, 0), "MMU", None, "table walks", {"value": 1}),
 ]
