@@ -3,8 +3,9 @@
  * A program that is observed: opens the device that PUMICE_DEVICE names, as often as its argument
  * says, at once, and prints "ready". For each line of its input it does what the line says, and
  * prints "done": "" runs a dispatch of 3 work-groups on the first device, "open" opens and closes
- * one more, "fork" starts a child that waits for a signal, "child exits" and "child closes" one
- * that does so with the first device. "exit" ends the process without closing any.
+ * one more, "close" begins to close the last device in a thread, "fork" starts a child that waits
+ * for a signal, "child exits" and "child closes" one that does so with the first device. "exit"
+ * ends the process without closing any.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -45,6 +46,21 @@ static void *open_one(void *to)
 	pthread_barrier_wait(&barrier);
 	*(struct pumice_device **)to = open_device();
 	return NULL;
+}
+
+static void *close_one(void *device)
+{
+	pumice_device_close(device);
+	return NULL;
+}
+
+/* Begin to close the last of these devices: its observers may still read. Return: those left. */
+static int begin_close(struct pumice_device **devices, pthread_t *thread, int count)
+{
+	count--;
+	if (pthread_create(&thread[count], NULL, close_one, devices[count]))
+		exit(1);
+	return count;
 }
 
 /* Open devices in threads of their own, at once. */
@@ -104,8 +120,9 @@ int main(int argc, char **argv)
 	struct pumice_kernel *kernel;
 	struct pumice_stream *stream;
 	struct pumice_dispatch groups;
+	pthread_t closing[MAX_DEVICES];
+	int left = count, i;
 	char line[16];
-	int i;
 
 	if (count < 1 || count > MAX_DEVICES)
 		return 2;
@@ -124,6 +141,8 @@ int main(int argc, char **argv)
 			pumice_device_close(open_device());
 		else if (!strcmp(line, "exit\n"))
 			exit(0);
+		else if (!strcmp(line, "close\n"))
+			left = begin_close(devices, closing, left);
 		else if (strcmp(line, "\n"))
 			fork_child(line);
 		else
@@ -135,7 +154,9 @@ int main(int argc, char **argv)
 	pumice_stream_destroy(stream);
 	pumice_context_destroy(context);
 	pumice_vm_destroy(vm);
-	for (i = 0; i < count; i++)
+	for (i = left; i < count; i++)
+		pthread_join(closing[i], NULL);
+	for (i = 0; i < left; i++)
 		pumice_device_close(devices[i]);
 	return 0;
 }

@@ -615,6 +615,23 @@ def peers_notice_the_end_of_a_process_whose_child_lives():
 
 
 @test
+def peers_notice_the_end_of_a_device_that_a_child_saw_being_closed():
+    observed = Observed(devices=2)
+    with connect(observed.paths[0]) as first, connect(observed.paths[1]) as second:
+        for peer in (first, second):
+            assert ask(peer, OPEN, 64)[0] == 0
+        observed.command("close")
+        # The name of one of them is removed, and its thread waits for the peer.
+        wait_until(lambda: not all(map(os.path.exists, observed.paths)))
+        peer = second if os.path.exists(observed.path) else first
+        with child_of(observed):
+            assert ask(peer, CLOSE)[0] == 0
+            peer.settimeout(SOON)
+            assert peer.recv(64) == b""
+    observed.end()
+
+
+@test
 def a_process_that_exits_removes_its_sockets():
     observed = Observed(devices=3)
     assert all(map(os.path.exists, observed.paths))

@@ -532,27 +532,35 @@ static int server_listen(struct attach_server *s)
 
 	pthread_mutex_lock(&servers_lock);
 	err = server_listen_locked(s);
+	if (err)
+		close_all_locked(s);
 	pthread_mutex_unlock(&servers_lock);
 	return err;
 }
 
-/* Remove the socket's name, and release its number. */
-static void unlisten(struct attach_server *s)
+static void unlist_locked(const struct attach_server *s)
 {
 	struct attach_server **at = &servers;
 
-	pthread_mutex_lock(&servers_lock);
-	remove_name(s);
 	while (*at && *at != s)
 		at = &(*at)->next;
 	if (*at)
 		*at = s->next;
+}
+
+/* Remove the socket's name. Its number is in use until server_free(). */
+static void unlisten(struct attach_server *s)
+{
+	pthread_mutex_lock(&servers_lock);
+	remove_name(s);
 	pthread_mutex_unlock(&servers_lock);
 }
 
+/* A server with descriptors is listed: a child of fork() closes its copies of them. */
 static void server_free(struct attach_server *s)
 {
 	pthread_mutex_lock(&servers_lock);
+	unlist_locked(s);
 	close_all_locked(s);
 	pthread_mutex_unlock(&servers_lock);
 	free(s);
