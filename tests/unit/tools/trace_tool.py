@@ -12,6 +12,7 @@ import json
 import os
 import pty
 import resource
+import select
 import signal
 import socket
 import struct
@@ -818,7 +819,12 @@ def an_observer_does_not_wait_for_a_process_that_has_ended():
         with start(TOP, "-d", f"pid:{process.pid}") as tool:
             wait_until(lambda: tool.poll() is not None or is_sleeping(tool.pid))
             process.kill()
-            _, err = tool.communicate(timeout=LIMIT)
+            # A zombie from now on. A tool that sleeps is in poll(), and must not return to connect.
+            wait_until(lambda: process_status(process.pid, "State").startswith("Z"))
+            wait_until(lambda: tool.poll() is not None or is_sleeping(tool.pid))
+            with pretend(process.pid) as listener:
+                _, err = tool.communicate(timeout=LIMIT)
+                assert not select.select([listener], [], [], 0)[0], "it has connected"
             assert tool.returncode == 1 and f"process {process.pid} " in err, err
 
 
