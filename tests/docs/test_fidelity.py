@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The tables of Documentation/fidelity name files and tests that exist, and a state for each row."""
+
+import pathlib
+import re
+import subprocess
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+TABLES = sorted((TOP / "Documentation/fidelity").glob("document-*.inc"))
+COLUMNS = 5
+STATES = ("done", "simplified", "missing")
+
+
+def rows(text):
+    """The cells of each row of the list-tables in a text, without the header rows."""
+    found = []
+    for part in re.split(r"^\.\. list-table::.*$", text, flags=re.MULTILINE)[1:]:
+        table = re.split(r"^\S", part, maxsplit=1, flags=re.MULTILINE)[0]
+        for row in re.split(r"^   \* - ", table, flags=re.MULTILINE)[2:]:
+            found.append([" ".join(cell.split())
+                          for cell in re.split(r"^     - ", row, flags=re.MULTILINE)])
+    return found
+
+
+def literals(cell):
+    return re.findall(r"``([^`]+)``", cell)
+
+
+def words_of_tests():
+    """Every word of the files that contain test cases."""
+    names = subprocess.run(["git", "-C", str(TOP), "ls-files", "tests",
+                            "drivers/gpu/drm/pumice/tests"],
+                           check=True, capture_output=True, text=True).stdout.split()
+    words = set()
+    for name in names:
+        if name.endswith((".c", ".h", ".py", ".sh")):
+            words.update(re.findall(r"[\w-]+", (TOP / name).read_text(encoding="utf-8")))
+    return words
+
+
+class Fidelity(unittest.TestCase):
+    """Each row."""
+
+    def setUp(self):
+        self.rows = [(table.name, row) for table in TABLES
+                     for row in rows(table.read_text(encoding="utf-8"))]
+
+    def test_there_is_a_table_for_each_document(self):
+        self.assertEqual([table.name for table in TABLES],
+                         [f"document-00{n}.inc" for n in range(5)])
+        self.assertEqual({name for name, _ in self.rows}, {table.name for table in TABLES})
+
+    def test_every_row_has_its_columns_and_a_state(self):
+        for name, row in self.rows:
+            with self.subTest(table=name, requirement=row[1]):
+                self.assertEqual(len(row), COLUMNS)
+                state, _, how = row[4].partition(":")
+                self.assertIn(state, STATES)
+                if state == "simplified":
+                    self.assertTrue(how.strip(), "how it is simplified is missing")
+                if state == "done":
+                    self.assertTrue(literals(row[2]), "no file implements it")
+
+    def test_named_files_exist(self):
+        for name, row in self.rows:
+            for path in literals(row[2]):
+                if "/" in path:
+                    with self.subTest(table=name, requirement=row[1], path=path):
+                        self.assertTrue(list(TOP.glob(path.rstrip("/"))))
+
+    def test_named_tests_exist(self):
+        words = words_of_tests()
+        for name, row in self.rows:
+            for test in literals(row[3]):
+                with self.subTest(table=name, requirement=row[1], test=test):
+                    self.assertRegex(test, r"^(unit|guest|kunit|igt)/[\w-]+/[\w@-]+$")
+                    self.assertTrue(test.split("/")[2] in words, "no file of tests has it")
+
+    def test_rows_are_read_as_written(self):
+        text = (".. list-table::\n   :widths: 1 1\n\n   * - Section\n     - Test\n   * - A\n"
+                "     - b c\n       d\n   * - E\n     - f\n\ntext\n  more\n")
+        self.assertEqual(rows(text), [["A", "b c d"], ["E", "f"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
