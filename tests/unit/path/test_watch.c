@@ -578,11 +578,14 @@ static void slices(struct path *p)
 		assert_true(r[i].slices > 1);
 		pumice_sync_destroy(waits[i].sync);
 	}
-	/* Each slice but the last of a job ends by preemption, of the same priority. */
+	/*
+	 * Each slice but the last of a job ends by preemption, of the same priority. The last may end
+	 * with the job after the firmware has decided to preempt it.
+	 */
 	if (!p->threads) {
 		read_preemptions(p, trace, &n);
-		assert_int_equal(n.slice[0], r[0].slices - 1);
-		assert_int_equal(n.slice[1], r[1].slices - 1);
+		for (i = 0; i < 2; i++)
+			assert_in_range(n.slice[i], r[i].slices - 1, r[i].slices);
 		assert_int_equal(n.priority[0] + n.priority[1], 0);
 	}
 	pumice_trace_close(trace);

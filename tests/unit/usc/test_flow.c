@@ -344,6 +344,44 @@ static void usc_signal_is_first_pending_and_finally_done(void **state)
 	fx_put(fx, program);
 }
 
+/* The poll after a wait finds the signal done: a wait that skips the position polls too early. */
+static void usc_wait_includes_the_signal_in_each_position(void **state)
+{
+	static const u16 ops[] = {
+		PUMICE_USC_OP_SIG_WAIT, PUMICE_USC_OP_SIG_WAITALL2, PUMICE_USC_OP_SIG_WAITALL3,
+		PUMICE_USC_OP_SIG_WAITALL4,
+	};
+	struct fixture *fx = *state;
+
+	for (u32 count = 1; count <= sizeof(ops) / sizeof(ops[0]); count++) {
+		for (u32 at = 0; at < count; at++) {
+			struct pumice_usc_insn wait = INSN(SIG_WAIT, .dst = R_ELEM(1));
+			struct code c = { .n = 0 };
+			struct usc_program *program;
+
+			wait.opcode = ops[count - 1];
+			wait.sig0 = at == 0 ? 3 : 4;
+			wait.sig1 = count < 2 ? 0 : at == 1 ? 3 : 5;
+			wait.sig2 = count < 3 ? 0 : at == 2 ? 3 : 6;
+			wait.sig3 = count < 4 ? 0 : at == 3 ? 3 : 7;
+			put_offsets(&c, 0);
+			put(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(6), .mask = ALWAYS,
+				     .src2 = SH(0), .src0 = R(7)));
+			put(&c, INSN(SIG_DONE1, .dst = R_ELEM(0), .sig0 = 3));
+			put(&c, wait);
+			put(&c, INSN(SIG_DONE1, .dst = R_ELEM(2), .sig0 = 3));
+			put(&c, INSN(END));
+			program = build(fx, &c);
+			fx_clear(fx);
+			start(fx, 0, 32, program);
+			fx_run(fx, 100000);
+			assert_int_equal(scalar_of(fx, 0, 0), 0);
+			assert_int_equal(scalar_of(fx, 0, 2), 1);
+			fx_put(fx, program);
+		}
+	}
+}
+
 /* Iterations of a poll loop, alone on the USC or among others, in large or small steps. */
 static u32 poll_turns(struct fixture *fx, u32 others, u32 budget)
 {
@@ -482,6 +520,7 @@ int main(void)
 		FX_TEST(usc_barrier_blocks_until_every_wave_has_reached_it),
 		FX_TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
 		FX_TEST(usc_signal_is_first_pending_and_finally_done),
+		FX_TEST(usc_wait_includes_the_signal_in_each_position),
 		FX_TEST(usc_result_of_a_poll_depends_on_the_program_only),
 		FX_TEST(usc_wait_lets_other_waves_of_the_group_run),
 		FX_TEST(usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops),
