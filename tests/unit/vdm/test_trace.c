@@ -118,14 +118,14 @@ static void a_fault_cancels_begun_work(void **state)
 /* The host changes what is traced in every turn, and at last only ends are missing. */
 static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
 {
-	u32 round, i;
+	u32 round;
 
 	(void)state;
 	for (round = 0; round < 20; round++) {
 		struct vdm_fixture *b = start(3, round & 1);
 		u32 seed = round;
 
-		for (i = 0; vdmfx_turn(b); i++) {
+		while (vdmfx_turn(b)) {
 			seed = seed * 1664525 + 1013904223;
 			testtrace_on(&b->fx->trace, TESTTRACE_ALL & (1u << 31 | 1u | seed >> 3));
 		}
