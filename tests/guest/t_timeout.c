@@ -7,9 +7,10 @@
  * contexts created after it was set.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/klog.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "parameters.h"
@@ -19,7 +20,7 @@
 #include "system.h"
 
 #define TIMEOUT_MS 500
-#define READ_ALL 3	/* of klogctl() */
+#define RECORD_BYTES 8192	/* larger than any record of the kernel log */
 
 static void check_guilty(struct fixture *fx)
 {
@@ -34,15 +35,30 @@ static void check_guilty(struct fixture *fx)
 	CHECK_EQUAL(state.jobs_faulted, 1);
 }
 
-/* Return whether the kernel log contains a text; other cases may have written lines, too. */
-static bool logged(const char *text)
+/* Open the kernel log at its end. */
+static int need_log(void)
 {
-	static char log[1 << 20];
-	int bytes = klogctl(READ_ALL, log, sizeof(log) - 1);
+	int log = open("/dev/kmsg", O_RDONLY | O_CLOEXEC);
 
-	CHECK(bytes > 0);
-	log[bytes] = '\0';
-	return strstr(log, text);
+	CHECK(log >= 0);
+	CHECK(lseek(log, 0, SEEK_END) >= 0);
+	return log;
+}
+
+/*
+ * Wait for a message that contains a text; other cases may cause messages, too. The driver reports
+ * a time-out after the job's fence has signalled. A missing message ends in the case's time limit.
+ */
+static void wait_logged(int log, const char *text)
+{
+	char record[RECORD_BYTES + 1];
+	ssize_t got;
+
+	do {
+		got = read(log, record, RECORD_BYTES);
+		CHECK(got > 0 || (got < 0 && (errno == EPIPE || errno == EINTR)));
+		record[got > 0 ? got : 0] = '\0';
+	} while (!strstr(record, text));
 }
 
 /* The loop of shader_loop() is one jump, instruction 3. */
@@ -51,6 +67,7 @@ static void time_out_names_unit_and_instruction(void)
 	struct drm_pumice_job_get_result result = { 0 };
 	struct fixture fx = fx_open();
 	const struct drm_pumice_stuck_place *place = &result.places[0];
+	const int log = need_log();
 	char line[128];
 
 	fx_block(&fx);
@@ -72,7 +89,8 @@ static void time_out_names_unit_and_instruction(void)
 	CHECK_EQUAL(result.usc, place->usc);
 	snprintf(line, sizeof(line), "timed out in usc-code, 1 waves in flight; 1 at pc 3 of 0x%llx",
 		 (unsigned long long)place->code);
-	CHECK(logged(line));
+	wait_logged(log, line);
+	close(log);
 }
 
 static void loops_on_all_cores_are_stopped(void)
