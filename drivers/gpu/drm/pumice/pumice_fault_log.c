@@ -38,13 +38,11 @@ static bool fault_log_is_lost(int error, u8 fault)
 	return error && error != -ETIMEDOUT && error != -ENODEV && fault == PUMICE_FAULT_RESET;
 }
 
-/* Return true if @next is the job after those of @last, and was lost with them. */
+/* Return true if @next, a lost job, is the one after those of @last, and was lost with them. */
 static bool fault_log_is_lost_with(const struct pumice_fault_record *next,
 				   const struct pumice_fault_record *last)
 {
-	return fault_log_is_lost(next->error, next->fault) &&
-	       fault_log_is_lost(last->error, last->fault) &&
-	       next->process.pid == last->process.pid && next->queue == last->queue &&
+	return next->process.pid == last->process.pid && next->queue == last->queue &&
 	       next->seqno == last->seqno + last->more + 1;
 }
 
@@ -56,7 +54,7 @@ static void fault_log_add(struct pumice_fault_log *log, const struct pumice_faul
 
 	spin_lock(&log->lock);
 	last = &ring->kept[(ring->total - 1) % PUMICE_FAULT_LOG_COUNT];
-	if (ring->total && fault_log_is_lost_with(record, last))
+	if (lost && ring->total && fault_log_is_lost_with(record, last))
 		last->more++;
 	else
 		ring->kept[ring->total++ % PUMICE_FAULT_LOG_COUNT] = *record;
