@@ -11,12 +11,10 @@ Limits: functions that a macro defines are not seen, nor definitions in headers,
 The KUnit tests are left out.
 """
 
-import pathlib
 import re
-import sys
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
-DRIVER = TOP / "drivers/gpu/drm/pumice"
+import lint_driver
+
 # Type, name and parameters, from the start of a line to the "{" of the body.
 DEFINITION = re.compile(r"(?<!\bstatic\n)^(?!static\b)(\w[^;={}()]*?[\s*])(\w+)\(([^;{]*)\)\s*^\{",
                         re.MULTILINE)
@@ -66,15 +64,5 @@ def problems(files):
             for problem in function_problems(kind, name, parameters, comment)]
 
 
-def main():
-    files = {path.name: path.read_text(encoding="utf-8") for path in DRIVER.glob("*.c")}
-    if not any(functions(content) for content in files.values()):
-        sys.exit(f"error: no function found in {DRIVER}")
-    found = problems(files)
-    for problem in found:
-        print(f"drivers/gpu/drm/pumice/{problem}")
-    sys.exit(bool(found))
-
-
 if __name__ == "__main__":
-    main()
+    lint_driver.main("*.c", functions, problems)

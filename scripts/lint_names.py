@@ -12,10 +12,9 @@ files that they test, are left out.
 
 import pathlib
 import re
-import sys
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
-DRIVER = TOP / "drivers/gpu/drm/pumice"
+import lint_driver
+
 # From "static" at the start of a line to the "{" of the body; a ";", "=" or "{" before that is
 # the end of something else.
 DEFINITION = re.compile(r"^static\s[^;={}()]*?\b(\w+)\([^;{]*\)\s*^\{", re.MULTILINE)
@@ -51,15 +50,5 @@ def problems(files):
     return found
 
 
-def main():
-    files = {path.name: path.read_text(encoding="utf-8") for path in DRIVER.glob("*.[ch]")}
-    if not any(static_functions(content) for content in files.values()):
-        sys.exit(f"error: no static function found in {DRIVER}")
-    found = problems(files)
-    for problem in found:
-        print(f"drivers/gpu/drm/pumice/{problem}")
-    sys.exit(bool(found))
-
-
 if __name__ == "__main__":
-    main()
+    lint_driver.main("*.[ch]", static_functions, problems)
