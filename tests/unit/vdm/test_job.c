@@ -11,22 +11,6 @@
 
 #define POINTS 900u
 
-/* A stream of points 0, 1, 2...: the number of each is its position in the order. */
-static void put_points(struct vdm_fixture *b, u32 count, bool coordinate)
-{
-	const struct pumice_vdm_state record = vdmfx_state(coordinate);
-	u32 words[32], n = 0;
-
-	vdmfx_put_state(b, &record);
-	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = VDMFX_STATE });
-	n += PUMICE_VDM_STATE_CMD_WORDS;
-	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
-		.topology = PUMICE_TOPOLOGY_POINTS, .count = count, .instances = 1 });
-	n += PUMICE_VDM_DRAW_WORDS;
-	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
-	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
-}
-
 static void expect_points(const struct vdm_fixture *b, u32 count)
 {
 	u32 i;
@@ -51,7 +35,7 @@ static void a_job_ends_with_a_valid_scene(void **state)
 	struct vdm_fixture *b = vdmfx_create(4);
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->state = (struct pm_scene_state){ .valid = true, .spilled = true, .used = 9, .limit = 7 };
 	assert_true(vdmfx_start(b, 10));
 	assert_true(vdm_status(b->vdm)->busy);
@@ -80,7 +64,7 @@ static void a_reset_clears_the_counters(void **state)
 	u32 i;
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	assert_true(vdmfx_start(b, 10));
 	vdmfx_run(b);
 	vdm_counters_add(b->vdm, value);
@@ -100,7 +84,7 @@ static void an_empty_stream_is_a_valid_empty_scene(void **state)
 	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
-	put_points(b, 0, false);
+	vdmfx_put_points(b, 0, false);
 	assert_true(vdmfx_start(b, 10));
 	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_DONE], 1);
@@ -115,7 +99,7 @@ static void a_start_is_refused_while_busy_and_for_contexts_that_are_not(void **s
 	const struct dm_job bad = { .ctx = PUMICE_MMU_CONTEXTS };
 
 	(void)state;
-	put_points(b, 5, false);
+	vdmfx_put_points(b, 5, false);
 	assert_false(vdm_start(b->vdm, &bad));
 	assert_true(vdmfx_start(b, 0));
 	assert_false(vdmfx_start(b, 1));
@@ -131,7 +115,7 @@ static void a_scene_uses_no_more_cores_than_it_has_room_for(void **state)
 	struct vdm_fixture *b = vdmfx_create(4);
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->scene.cores = 2;
 	assert_true(vdmfx_start(b, 1));
 	vdmfx_run(b);
@@ -147,7 +131,7 @@ static void added_pages_resume_the_job(void **state)
 	u32 stops = 0;
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->pages = 1;
 	assert_true(vdmfx_start(b, 20));
 	for (vdmfx_run(b); b->ended[DM_MEMORY] > stops; vdmfx_run(b)) {
@@ -181,7 +165,7 @@ static void partial_renders_keep_the_order(void **state)
 		b->seed = round * 977 + 5;
 		pages = 1 + vdmfx_random(b, 90);
 		split = 1 + vdmfx_random(b, 60);
-		put_points(b, POINTS, round & 1);
+		vdmfx_put_points(b, POINTS, round & 1);
 		b->pages = pages;
 		assert_true(vdmfx_start(b, split));
 		for (vdmfx_run(b); b->ended[DM_MEMORY] > stops; vdmfx_run(b)) {
@@ -217,7 +201,7 @@ static void without_spill_memory_a_flush_is_a_fault(void **state)
 	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->scene.spill = 0;
 	b->pages = 50;
 	assert_true(vdmfx_start(b, 20));
@@ -237,7 +221,7 @@ static void a_primitive_that_never_fits_is_a_fault(void **state)
 	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->pages = 0;
 	assert_true(vdmfx_start(b, 20));
 	vdmfx_run(b);
@@ -257,7 +241,7 @@ static void resume_and_flush_of_a_running_job_do_nothing(void **state)
 	u32 i;
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	vdmfx_call(b, vdm_flush);
 	vdmfx_call(b, vdm_resume);
 	vdmfx_call(b, vdm_abort);
@@ -283,8 +267,8 @@ static void expect_clean(struct vdm_fixture *b, u32 frees)
 	assert_int_equal(b->state.used, 0);
 	assert_int_equal(fx_load(b->fx).tasks, 0);
 	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
-	put_points(b, POINTS, true);
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, true);
+	vdmfx_put_points(b, POINTS, false);
 	for (unsigned int i = 0; i < b->fx->uscs; i++)
 		b->fx->usc[i]->aborted = false;
 	assert_true(vdmfx_start(b, 33));
@@ -304,7 +288,7 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 			struct vdm_fixture *b = vdmfx_create(cores);
 			u32 i;
 
-			put_points(b, 400, turns & 1);
+			vdmfx_put_points(b, 400, turns & 1);
 			b->pages = turns % 3 ? 150 : UINT32_MAX;
 			assert_true(vdmfx_start(b, 30));
 			for (i = 0; i < turns; i++) {
@@ -339,7 +323,7 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 	for (unlocks = 1; !done; unlocks++) {
 		struct vdm_fixture *b = vdmfx_create(2);
 
-		put_points(b, 300, unlocks & 1);
+		vdmfx_put_points(b, 300, unlocks & 1);
 		b->abort_in = unlocks;
 		assert_true(vdmfx_start(b, 30));
 		for (turns = 0; vdmfx_turn(b); turns++)
@@ -367,7 +351,7 @@ static void outputs_of_the_last_job_are_zero_for_the_next(void **state)
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
-		put_points(b, POINTS, i & 1);
+		vdmfx_put_points(b, POINTS, i & 1);
 		assert_true(vdmfx_start(b, 50));
 		vdmfx_run(b);
 		assert_int_equal(b->ended[DM_DONE], 1);
@@ -392,7 +376,7 @@ static void a_step_requested_to_end_starts_one_task(void **state)
 	u32 most = 0, before;
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->stop = true;
 	assert_true(vdmfx_start(b, POINTS));
 	do {
@@ -417,7 +401,7 @@ static void memory_is_freed_after_a_stop(void **state)
 	u32 i;
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->large = true;
 	b->pages = 100;
 	assert_true(vdmfx_start(b, 20));
@@ -445,7 +429,7 @@ static void a_fault_of_any_task_stops_the_job(void **state)
 	for (task = 0; task < 40; task++) {
 		struct vdm_fixture *b = vdmfx_create(3);
 
-		put_points(b, POINTS, false);
+		vdmfx_put_points(b, POINTS, false);
 		b->fault_task = task;
 		assert_true(vdmfx_start(b, 20));
 		vdmfx_run(b);
@@ -462,7 +446,7 @@ static void a_fault_of_the_ta_stops_the_job(void **state)
 	struct vdm_fixture *b = vdmfx_create(3);
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->fault_at = 200;
 	assert_true(vdmfx_start(b, 20));
 	vdmfx_run(b);
@@ -480,7 +464,7 @@ static void the_first_reason_to_stop_is_reported(void **state)
 	u32 i;
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	assert_true(vdmfx_start(b, 20));
 	for (i = 0; i < 9; i++)
 		vdmfx_turn(b);
@@ -500,7 +484,7 @@ static void a_bad_scene_is_a_fault(void **state)
 	struct vdm_fixture *b = vdmfx_create(2);
 
 	(void)state;
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	b->scene_bad = true;
 	assert_true(vdmfx_start(b, 20));
 	vdmfx_run(b);
@@ -523,13 +507,13 @@ static void a_scene_has_a_maximum_number_of_chunks(void **state)
 	struct vdm_fixture *b = vdmfx_create(1);
 
 	(void)state;
-	put_points(b, 30, false);
+	vdmfx_put_points(b, 30, false);
 	assert_true(vdmfx_start(b, 10));
 	b->vdm->lowest = b->vdm->next_dispatch = b->vdm->made = UINT32_MAX - 3;
 	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_FAULT], 1);
 	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_VDM_STATE);
-	put_points(b, 20, false);
+	vdmfx_put_points(b, 20, false);
 	assert_true(vdmfx_start(b, 10));
 	b->vdm->lowest = b->vdm->next_dispatch = b->vdm->made = UINT32_MAX - 3;
 	vdmfx_run(b);
@@ -545,7 +529,7 @@ static void a_reset_drops_the_job(void **state)
 
 	(void)state;
 	for (turns = 0; turns < 60; turns += 7) {
-		put_points(b, POINTS, turns & 1);
+		vdmfx_put_points(b, POINTS, turns & 1);
 		assert_true(vdmfx_start(b, 30));
 		for (i = 0; i < turns; i++)
 			vdmfx_turn(b);
@@ -558,7 +542,7 @@ static void a_reset_drops_the_job(void **state)
 		vdmfx_run(b);
 		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_ABORTED], 0);
 	}
-	put_points(b, POINTS, false);
+	vdmfx_put_points(b, POINTS, false);
 	assert_true(vdmfx_start(b, 30));
 	vdmfx_run(b);
 	vdmfx_render(b);

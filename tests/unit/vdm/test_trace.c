@@ -16,17 +16,8 @@
 static struct vdm_fixture *start(unsigned int cores, bool coordinate)
 {
 	struct vdm_fixture *b = vdmfx_create(cores);
-	const struct pumice_vdm_state record = vdmfx_state(coordinate);
-	u32 words[32], n = 0;
 
-	vdmfx_put_state(b, &record);
-	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = VDMFX_STATE });
-	n += PUMICE_VDM_STATE_CMD_WORDS;
-	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
-		.topology = PUMICE_TOPOLOGY_POINTS, .count = POINTS, .instances = 1 });
-	n += PUMICE_VDM_DRAW_WORDS;
-	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
-	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+	vdmfx_put_points(b, POINTS, coordinate);
 	testtrace_on(&b->fx->trace, TESTTRACE_ALL);
 	assert_true(vdmfx_start(b, SPLIT));
 	return b;

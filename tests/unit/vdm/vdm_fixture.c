@@ -347,6 +347,21 @@ void vdmfx_put_state(struct vdm_fixture *b, const struct pumice_vdm_state *state
 	vdmfx_put(b, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
 }
 
+void vdmfx_put_points(struct vdm_fixture *b, u32 count, bool coordinate)
+{
+	const struct pumice_vdm_state record = vdmfx_state(coordinate);
+	u32 words[32], n = 0;
+
+	vdmfx_put_state(b, &record);
+	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = VDMFX_STATE });
+	n += PUMICE_VDM_STATE_CMD_WORDS;
+	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
+		.topology = PUMICE_TOPOLOGY_POINTS, .count = count, .instances = 1 });
+	n += PUMICE_VDM_DRAW_WORDS;
+	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
+	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+}
+
 bool vdmfx_start(struct vdm_fixture *b, u32 split)
 {
 	const struct dm_job job = { .ctx = FX_CTX, .stream = VDMFX_STREAM, .scene = VDMFX_SCENE,

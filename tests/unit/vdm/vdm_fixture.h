@@ -80,6 +80,8 @@ struct pumice_vdm_state vdmfx_state(bool coordinate);
 void vdmfx_put_state(struct vdm_fixture *b, const struct pumice_vdm_state *state);
 /* Words to an address of FX_DATA. */
 void vdmfx_put(struct vdm_fixture *b, u64 addr, const u32 *words, u32 count);
+/* A stream of points 0, 1, 2...: the number of each is its position in the order. */
+void vdmfx_put_points(struct vdm_fixture *b, u32 count, bool coordinate);
 
 /* Start the stream at VDMFX_STREAM. */
 bool vdmfx_start(struct vdm_fixture *b, u32 split);
