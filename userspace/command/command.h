@@ -75,6 +75,8 @@ _Noreturn void command_refuse(const struct command *c, const char *format, ...)
 /* The same for a missing word. */
 _Noreturn void command_refuse_missing(const struct command *c);
 
+/* Return the device of -d, else that of the environment, or NULL. */
+const char *command_device_name(const char *device);
 /* Open a GPU, or exit with 1 after a message. */
 struct pumice_device *command_device_open(const char *program, const char *device);
 

@@ -17,13 +17,17 @@
 #define START_SECONDS	5	/* until a process that has just been started has opened its GPU */
 #define RETRY_MS	20
 
+const char *command_device_name(const char *device)
+{
+	return device ? device : getenv("PUMICE_DEVICE");
+}
+
 /* Open the process that pid:PID or pid:PID/N names. Return: a pidfd, or -1 for another device. */
 static int open_process(const char *device)
 {
 	int pid;
 
-	if (!device)
-		device = getenv("PUMICE_DEVICE");
+	device = command_device_name(device);
 	if (!device || sscanf(device, "pid:%d", &pid) != 1 || pid <= 0)
 		return -1;
 	return pidfd_open(pid, 0);

@@ -200,8 +200,7 @@ static bool is_inproc(const char *device)
 {
 	const size_t bytes = strlen("inproc");
 
-	if (!device)
-		device = getenv("PUMICE_DEVICE");
+	device = command_device_name(device);
 	return device && !strncmp(device, "inproc", bytes) &&
 	       (!device[bytes] || device[bytes] == ':');
 }

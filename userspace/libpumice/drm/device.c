@@ -12,6 +12,11 @@
 #define DRIVER_NAME	"pumice"
 #define MAX_DEVICES	64
 
+const char *drm_error_text(int err)
+{
+	return err == ENOMEM ? "out of memory" : strerror(err);
+}
+
 int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const char *what)
 {
 	int err;
@@ -19,7 +24,7 @@ int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const 
 	if (!drmIoctl(drm_device(dev)->fd, request, arg))
 		return 0;
 	err = errno;
-	return fail(dev, err, "%s: %s", what, err == ENOMEM ? "out of memory" : strerror(err));
+	return fail(dev, err, "%s: %s", what, drm_error_text(err));
 }
 
 int drm_create(struct pumice_device *dev, unsigned long request, void *arg, const char *what)
@@ -278,7 +283,7 @@ int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t e
 		free(d);
 		close(fd);
 		return fail_text(error, error_bytes, -err, "device: %s",
-				 err == -ENOMEM ? "out of memory" : strerror(-err));
+				 drm_error_text(-err));
 	}
 	d->fd = fd;
 	err = check_version(&d->base);

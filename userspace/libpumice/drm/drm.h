@@ -61,6 +61,8 @@ static inline struct drm_device *drm_device(struct pumice_device *dev)
 	return (struct drm_device *)dev;
 }
 
+/* Return the text of an errno: the library's own for ENOMEM, which both backends have. */
+const char *drm_error_text(int err);
 /* Issue an ioctl; fails with the error text "@what: …". Return: 0 or a negative errno. */
 int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
 /* The same for a call that creates an object and may reach a limit. */

@@ -17,8 +17,7 @@ static int result(struct pumice_device *dev, int ret, const char *what)
 {
 	int err = ret == -1 ? errno : -ret;
 
-	return ret ? fail(dev, err, "%s: %s", what, err == ENOMEM ? "out of memory" : strerror(err))
-		   : 0;
+	return ret ? fail(dev, err, "%s: %s", what, drm_error_text(err)) : 0;
 }
 
 int drm_sync_create(struct pumice_device *dev, u32 flags, struct pumice_sync **out)

@@ -170,8 +170,7 @@ static int fault_error(u32 fault)
 	}
 }
 
-/* Get the user's context that a queue belongs to. */
-static struct inproc_context *user_context(struct inproc_context *c)
+struct inproc_context *context_user(struct inproc_context *c)
 {
 	return c->first ? c->first : c;
 }
@@ -180,7 +179,7 @@ static struct inproc_context *user_context(struct inproc_context *c)
 static void end_job(struct inproc_device *d, struct inproc_context *c,
 		    struct pumice_job_result *r)
 {
-	struct inproc_context *user = user_context(c);
+	struct inproc_context *user = context_user(c);
 	u32 slot = ++c->timeline->done % RESULT_COUNT;
 
 	user->state.jobs_done++;
@@ -260,7 +259,7 @@ static void add_fault_place(const struct inproc_context *c, u32 seqno,
 static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 {
 	struct fwif_job_result r = c->shared->results[seqno % RESULT_COUNT];
-	struct pumice_context_state *s = &user_context(c)->state;
+	struct pumice_context_state *s = &context_user(c)->state;
 	bool good = r.seqno == seqno;
 	struct pumice_job_result kept = {
 		.fault = good ? r.fault : PUMICE_FAULT_FW_COMMAND,
@@ -289,7 +288,7 @@ static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno
 	/* A user kills jobs that run too long: this acts as their time-out. */
 	if (kept.error == -EIO ||
 	    (kept.unit != PUMICE_UNIT_FW && s->flags & PUMICE_CONTEXT_GUILTY))
-		vm_note_fault((struct inproc_vm *)c->base.vm, user_context(c)->base.id, &kept);
+		vm_note_fault((struct inproc_vm *)c->base.vm, context_user(c)->base.id, &kept);
 	s->flags |= PUMICE_CONTEXT_FAULTED;
 	s->fault = kept.fault;
 	s->unit = r.unit;
@@ -345,11 +344,11 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 	};
 
 	c->dead = true;
-	user_context(c)->dead = true;
+	context_user(c)->dead = true;
 	if (t->done == t->submitted)
 		return;
-	count_stopped(d, user_context(c), flag);
-	user_context(c)->state.fault = lost.fault;
+	count_stopped(d, context_user(c), flag);
+	context_user(c)->state.fault = lost.fault;
 	if (is_binder(c))
 		t->done = t->submitted;
 	while (t->done != t->submitted)

@@ -506,6 +506,8 @@ int inproc_job_result(struct pumice_context *context, u64 job, struct pumice_job
 void context_process(struct inproc_device *d, struct inproc_context *c);
 /* Store the places of waves as those of a job. */
 void context_add_places(const struct fwif_stuck *stuck, struct pumice_job_result *result);
+/* Get the user's context that a queue belongs to. */
+struct inproc_context *context_user(struct inproc_context *c);
 /* Mark a user's context as stopped because of its own job. */
 void context_set_guilty(struct inproc_device *d, struct inproc_context *user);
 /* End all jobs of the context, unfinished. @flag: PUMICE_CONTEXT_*, the reason */

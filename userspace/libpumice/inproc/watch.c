@@ -74,7 +74,7 @@ static void send_kill(struct inproc_device *d, struct inproc_context *c)
 /* Kill a context because of the job in progress of one of its queues. */
 static void kill_guilty(struct inproc_device *d, struct inproc_context *c)
 {
-	struct inproc_context *user = c->first ? c->first : c;
+	struct inproc_context *user = context_user(c);
 
 	if (!fw_has_room_for(d, 2))
 		return;
@@ -98,7 +98,7 @@ void watch_jobs(struct inproc_device *d)
 	if (d->threads)
 		d->watched_ns += gap < MAX_GAP_NS ? gap : MAX_GAP_NS;
 	for (c = d->contexts; c; c = c->next)
-		if (!(c->first ? c->first : c)->dead && expired(d, c))
+		if (!context_user(c)->dead && expired(d, c))
 			kill_guilty(d, c);
 }
 
