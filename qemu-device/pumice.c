@@ -346,6 +346,41 @@ static void pumice_vm_state_change(void *opaque, bool running, RunState state)
     }
 }
 
+/* A property of the GPU's size, and its field in the core's configuration. */
+typedef struct PumiceSize {
+    const char *name;
+    uint32_t *property;
+    uint32_t min;
+    uint32_t max;
+    unsigned int *size;
+} PumiceSize;
+
+#define PUMICE_SIZES 9
+
+static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
+                              PumiceSize list[PUMICE_SIZES])
+{
+    const PumiceSize sizes[] = {
+        { "cores", &s->params.cores, 1, PUMICE_MAX_CORES, &c->cores },
+        { "uscs", &s->params.uscs, 1, PUMICE_MAX_USCS_PER_CORE,
+          &c->uscs_per_core },
+        { "slots", &s->params.slots, 1, PUMICE_USC_SLOTS, &c->slots },
+        { "waves", &s->params.waves, 1, 192, &c->waves },
+        { "batch", &s->params.batch, 16, PUMICE_TASK_INSTANCES, &c->batch },
+        { "unified-store-kib", &s->params.unified_store_kib, 1, 4095,
+          &c->unified_kib },
+        { "common-store-kib", &s->params.common_store_kib, 1, 1023,
+          &c->common_kib },
+        { "local-memory-kib", &s->params.local_memory_kib, 1, 1023,
+          &c->local_kib },
+        { "slot-registers", &s->params.slot_registers, 0, PUMICE_USC_OWN_REGS,
+          &c->slot_registers },
+    };
+
+    QEMU_BUILD_BUG_ON(ARRAY_SIZE(sizes) != PUMICE_SIZES);
+    memcpy(list, sizes, sizeof(sizes));
+}
+
 static bool pumice_check_range(const char *name, uint32_t value, uint32_t min,
                                uint32_t max, Error **errp)
 {
@@ -357,37 +392,64 @@ static bool pumice_check_range(const char *name, uint32_t value, uint32_t min,
     return true;
 }
 
+/* Store the properties that are set; in the core's configuration 0 is unset. */
+static bool pumice_read_sizes(PumiceState *s, struct pumice_gpu_config *config,
+                              Error **errp)
+{
+    PumiceSize list[PUMICE_SIZES];
+    int i;
+
+    pumice_list_sizes(s, config, list);
+    for (i = 0; i < PUMICE_SIZES; i++) {
+        const PumiceSize *p = &list[i];
+
+        if (*p->property == PUMICE_OF_PRESET) {
+            continue;
+        }
+        if (!pumice_check_range(p->name, *p->property, p->min, p->max, errp)) {
+            return false;
+        }
+        *p->size = *p->property ?: PUMICE_NO_REGISTERS;
+    }
+    return true;
+}
+
+/* Show the GPU's sizes as values of the properties. */
+static void pumice_show_sizes(PumiceState *s)
+{
+    struct pumice_gpu_config config;
+    PumiceSize list[PUMICE_SIZES];
+    int i;
+
+    pumice_gpu_get_config(s->gpu, &config);
+    pumice_list_sizes(s, &config, list);
+    for (i = 0; i < PUMICE_SIZES; i++) {
+        *list[i].property =
+            *list[i].size == PUMICE_NO_REGISTERS ? 0 : *list[i].size;
+    }
+}
+
 static bool pumice_create_gpu(PumiceState *s, Error **errp)
 {
-    const struct pumice_gpu_config config = {
-        .cores = s->params.cores,
+    struct pumice_gpu_config config = {
+        .preset = s->params.preset,
         .threads = s->params.threads,
-        .unified_kib = s->params.unified_store_kib,
-        .common_kib = s->params.common_store_kib,
-        .local_kib = s->params.local_memory_kib,
-        .slot_registers = s->params.slot_registers ?: PUMICE_NO_REGISTERS,
         .fault_injection = s->params.fault_injection,
     };
     const char *why;
 
-    if (!pumice_check_range("cores", config.cores, 1, PUMICE_MAX_CORES, errp) ||
-        !pumice_check_range("threads", config.threads, 0, PUMICE_MAX_THREADS,
+    if (!pumice_check_range("threads", config.threads, 0, PUMICE_MAX_THREADS,
                             errp) ||
-        !pumice_check_range("unified-store-kib", config.unified_kib, 1, 4095,
-                            errp) ||
-        !pumice_check_range("common-store-kib", config.common_kib, 1, 1023,
-                            errp) ||
-        !pumice_check_range("local-memory-kib", config.local_kib, 1, 1023,
-                            errp) ||
-        !pumice_check_range("slot-registers", s->params.slot_registers, 0,
-                            PUMICE_USC_OWN_REGS, errp)) {
+        !pumice_read_sizes(s, &config, errp)) {
         return false;
     }
     s->gpu = pumice_gpu_create(&config, &pumice_ops, s, &why);
     if (!s->gpu) {
         error_setg(errp, "pumice: %s", why);
+        return false;
     }
-    return s->gpu;
+    pumice_show_sizes(s);
+    return true;
 }
 
 static bool pumice_init_msix(PCIDevice *pdev, Error **errp)
@@ -512,15 +574,21 @@ static void pumice_write_config(PCIDevice *pdev, uint32_t addr, uint32_t value,
 }
 
 static const Property pumice_properties[] = {
-    DEFINE_PROP_UINT32("cores", PumiceState, params.cores, 4),
+    DEFINE_PROP_STRING("preset", PumiceState, params.preset),
+    DEFINE_PROP_UINT32("cores", PumiceState, params.cores, PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("uscs", PumiceState, params.uscs, PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("slots", PumiceState, params.slots, PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("waves", PumiceState, params.waves, PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("batch", PumiceState, params.batch, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("threads", PumiceState, params.threads, 2),
     DEFINE_PROP_UINT32("unified-store-kib", PumiceState,
-                       params.unified_store_kib, 512),
+                       params.unified_store_kib, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("common-store-kib", PumiceState,
-                       params.common_store_kib, 64),
+                       params.common_store_kib, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("local-memory-kib", PumiceState,
-                       params.local_memory_kib, 64),
-    DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers, 4),
+                       params.local_memory_kib, PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers,
+                       PUMICE_OF_PRESET),
     DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
                      false),
     DEFINE_PROP_CHR("fw-gdb", PumiceState, gdb_chr),
@@ -534,7 +602,18 @@ static const VMStateDescription pumice_vmstate = {
 /* Descriptions for "-device pumice,help". */
 static void pumice_describe_properties(ObjectClass *klass)
 {
-    object_class_property_set_description(klass, "cores", "GPU cores, 1 to 16");
+    object_class_property_set_description(klass, "preset",
+        "sizes of default, volcanic, waves, sgx543mp4 or videocore4");
+    object_class_property_set_description(klass, "cores",
+        "GPU cores, 1 to 16 (default: of the preset, as for all sizes)");
+    object_class_property_set_description(klass, "uscs",
+        "unified shading clusters of one core, 1 to 4");
+    object_class_property_set_description(klass, "slots",
+        "task slots of one shading cluster, 1 to 48");
+    object_class_property_set_description(klass, "waves",
+        "waves in flight on one shading cluster, 1 to 192");
+    object_class_property_set_description(klass, "batch",
+        "vertices or fragments of a task: 16, 32, 64, 96 or 128");
     object_class_property_set_description(klass, "threads",
         "host threads that run the GPU, 0 (main loop) to 64");
     object_class_property_set_description(klass, "unified-store-kib",

@@ -25,17 +25,25 @@ typedef struct PumiceMemory {
     GArray *next;           /* the map under construction */
 } PumiceMemory;
 
+#define PUMICE_OF_PRESET UINT32_MAX
+
 struct PumiceState {
     PCIDevice parent_obj;
 
     /* Properties */
     struct {
+        char *preset;
+        /* Sizes: PUMICE_OF_PRESET if not set; the GPU's when realized. */
         uint32_t cores;
-        uint32_t threads;
+        uint32_t uscs;
+        uint32_t slots;
+        uint32_t waves;
+        uint32_t batch;
         uint32_t unified_store_kib;
         uint32_t common_store_kib;
         uint32_t local_memory_kib;
         uint32_t slot_registers;
+        uint32_t threads;
         bool fault_injection;
     } params;
 

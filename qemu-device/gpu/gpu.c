@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preset.h"
 #include "pumice_names.h"
 #include "regs/regs.h"
 
@@ -412,30 +413,17 @@ static bool step_usc(void *opaque, unsigned int index, const _Atomic bool *stop)
 /* Allocation and release. */
 
 /* Fill in defaults and check; returns the error, or NULL. */
-static const char *check_config(struct pumice_gpu_config *c)
+static const char *check_config(struct pumice_gpu_config *c, enum pumice_preset *preset)
 {
-	c->cores = c->cores ? c->cores : 4;
+	if (!preset_find(c->preset, preset))
+		return "the preset must be default, volcanic, waves, sgx543mp4 or videocore4";
+	preset_apply(*preset, c);
 	c->oses = c->oses ? c->oses : 1;
-	c->unified_kib = c->unified_kib ? c->unified_kib : 512;
-	c->common_kib = c->common_kib ? c->common_kib : 64;
-	c->local_kib = c->local_kib ? c->local_kib : 64;
-	c->slot_registers = c->slot_registers ? c->slot_registers : 4;
-
-	if (c->cores > PUMICE_MAX_CORES)
-		return "cores must be 1 to 16";
 	if (c->threads > WORKERS_MAX_THREADS)
 		return "threads must be 0 to 64";
 	if (c->oses > PUMICE_OS_COUNT)
 		return "oses must be 1 to 8";
-	if (c->unified_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, ~0u))
-		return "the unified store must be 1 to 4095 KiB";
-	if (c->common_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, ~0u))
-		return "the common store must be 1 to 1023 KiB";
-	if (c->local_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, ~0u))
-		return "local memory must be 1 to 1023 KiB";
-	if (c->slot_registers > PUMICE_USC_OWN_REGS && c->slot_registers != PUMICE_NO_REGISTERS)
-		return "slot registers must be 0 to 8";
-	return NULL;
+	return preset_check(c);
 }
 
 static bool create_fw(struct pumice_gpu *gpu)
@@ -458,6 +446,10 @@ static bool create_data_masters(struct pumice_gpu *gpu)
 	};
 	struct pds_config pds = {
 		.uscs = gpu->uscs,
+		.uscs_per_core = gpu->config.uscs_per_core,
+		.slots = gpu->config.slots,
+		.waves = gpu->config.waves,
+		.batch = gpu->config.batch,
 		.usc = gpu->usc,
 		.unified_bytes = gpu->config.unified_kib * 1024,
 		.common_bytes = gpu->config.common_kib * 1024,
@@ -501,7 +493,8 @@ static bool create_uscs(struct pumice_gpu *gpu)
 
 	for (i = 0; i < gpu->uscs; i++) {
 		config.number = i;
-		config.core = i / PUMICE_USCS_PER_CORE;
+		config.core = i / gpu->config.uscs_per_core;
+		config.in_core = i % gpu->config.uscs_per_core;
 		gpu->usc[i] = usc_create(&config);
 		if (!gpu->usc[i])
 			return false;
@@ -552,7 +545,7 @@ static bool create_workers(struct pumice_gpu *gpu)
 	for (i = 0; i < gpu->uscs; i++)
 		unit[gpu_usc_unit(gpu, i)] = (struct workers_unit){
 			.step = step_usc, .opaque = gpu, .index = i,
-			.home = i / PUMICE_USCS_PER_CORE + 1 };
+			.home = i / gpu->config.uscs_per_core + 1 };
 	gpu->workers = workers_create(&config);
 	return gpu->workers;
 }
@@ -579,9 +572,10 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const char **error)
 {
 	struct pumice_gpu_config checked = *config;
+	enum pumice_preset preset;
 	struct pumice_gpu *gpu;
 
-	*error = check_config(&checked);
+	*error = check_config(&checked, &preset);
 	if (*error)
 		return NULL;
 	*error = "out of memory or threads";
@@ -589,9 +583,11 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	if (!gpu)
 		return NULL;
 	gpu->config = checked;
+	gpu->config.preset = NULL;	/* the caller's */
+	gpu->preset = preset;
 	gpu->ops = *ops;
 	gpu->opaque = opaque;
-	gpu->uscs = checked.cores * PUMICE_USCS_PER_CORE;
+	gpu->uscs = checked.cores * checked.uscs_per_core;
 	gpu->slot_registers =
 		checked.slot_registers == PUMICE_NO_REGISTERS ? 0 : checked.slot_registers;
 	gpu->clock_base = ops->now(opaque);
@@ -614,6 +610,11 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	}
 	*error = NULL;
 	return gpu;
+}
+
+void pumice_gpu_get_config(const struct pumice_gpu *gpu, struct pumice_gpu_config *config)
+{
+	*config = gpu->config;
 }
 
 void pumice_gpu_destroy(struct pumice_gpu *gpu)

@@ -36,7 +36,7 @@
 #include "vdm/vdm.h"
 #include "workers/workers.h"
 
-#define GPU_MAX_USCS (PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
+#define GPU_MAX_USCS (PUMICE_MAX_CORES * PUMICE_MAX_USCS_PER_CORE)
 
 /* Units of the workers, in the order of workers_config.unit; the USCs follow the cores. */
 enum gpu_unit {
@@ -46,7 +46,7 @@ enum gpu_unit {
 	GPU_UNIT_TDM0,
 	GPU_UNIT_CORE0 = GPU_UNIT_TDM0 + PTLA_UNITS,
 };
-_Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (1 + PUMICE_USCS_PER_CORE) == WORKERS_MAX_UNITS,
+_Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (1 + PUMICE_MAX_USCS_PER_CORE) == WORKERS_MAX_UNITS,
 	       "units of the largest GPU");
 
 /* Interrupt line of one virtual GPU (unit OS). */
@@ -73,6 +73,7 @@ struct pumice_gpu {
 	struct pumice_gpu_config config;
 	struct pumice_gpu_ops ops;
 	void *opaque;
+	enum pumice_preset preset;
 	unsigned int uscs;
 	u32 slot_registers;	/* of a slot */
 	u64 clock_base;		/* ops.now() when the GPU was created */

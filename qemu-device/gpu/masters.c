@@ -107,6 +107,8 @@ static bool create_tilers(struct pumice_gpu *gpu)
 {
 	struct dm_config config = {
 		.cores = gpu->config.cores,
+		.uscs_per_core = gpu->config.uscs_per_core,
+		.batch = gpu->config.batch,
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,
 		.pds = gpu->pds,

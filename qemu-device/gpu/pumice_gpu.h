@@ -25,13 +25,18 @@ struct pumice_gpu;
 
 /* Configuration of a GPU by the host. Zero means the default. */
 struct pumice_gpu_config {
-	unsigned int cores;	/* 1 to PUMICE_MAX_CORES; default 4 */
+	const char *preset;	/* name of the preset; NULL is "default" */
+	unsigned int cores;	/* 1 to PUMICE_MAX_CORES */
+	unsigned int uscs_per_core;	/* 1 to PUMICE_MAX_USCS_PER_CORE */
+	unsigned int slots;	/* task slots of one USC, 1 to PUMICE_USC_SLOTS */
+	unsigned int waves;	/* that can be in flight on one USC, 1 to 192 */
+	unsigned int batch;	/* most vertices or fragments of a task: 16, 32, 64, 96, 128 */
 	unsigned int threads;	/* host threads, at most 64; 0 runs everything inside pumice_gpu_poll() */
 	unsigned int oses;	/* virtual GPUs whose pages are active, 1 to 8; default 1 */
-	unsigned int unified_kib;	/* unified store of one USC, KiB; default 512 */
-	unsigned int common_kib;	/* common store of one USC, KiB; default 64 */
-	unsigned int local_kib;		/* local memory of one USC, KiB; default 64 */
-	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS; default 4 */
+	unsigned int unified_kib;	/* unified store of one USC, KiB */
+	unsigned int common_kib;	/* common store of one USC, KiB */
+	unsigned int local_kib;		/* local memory of one USC, KiB */
+	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 
@@ -92,6 +97,8 @@ struct pumice_mem_region {
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
 				     const char **error);
+/* Return the sizes of a GPU, which are not 0; preset is NULL. */
+void pumice_gpu_get_config(const struct pumice_gpu *gpu, struct pumice_gpu_config *config);
 /* Stop all threads and free everything. */
 void pumice_gpu_destroy(struct pumice_gpu *gpu);
 

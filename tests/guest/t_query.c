@@ -6,6 +6,7 @@
 
 #include "gpu.h"
 #include "harness.h"
+#include "presets.h"
 #include "pumice_regs.h"
 #include "sync.h"
 
@@ -141,14 +142,24 @@ static void pointer_into_the_kernel_gives_efault(void)
 			      &size), EFAULT);
 }
 
+#define SIZE_OF(preset, cores, uscs_, slots_, waves_, batch_, ...) \
+	[PUMICE_PRESET_##preset] = { uscs_, slots_, waves_, batch_ },
+
 static void gpu_values_agree_with_the_contract(void)
 {
+	static const struct {
+		u32 uscs, slots, waves, batch;
+	} sizes[] = { PUMICE_PRESETS(SIZE_OF) };
 	struct drm_pumice_query_gpu info = need_info(need_gpu());
 
 	CHECK_EQUAL(info.version, PUMICE_SYS_VERSION__RESET);
 	CHECK(info.cores >= 1 && info.cores <= PUMICE_MAX_CORES);
-	CHECK_EQUAL(info.uscs_per_core, PUMICE_USCS_PER_CORE);
-	CHECK_EQUAL(info.slots_per_usc, PUMICE_USC_SLOTS);
+	CHECK_EQUAL(info.preset, PUMICE_PRESET_DEFAULT);
+	CHECK_EQUAL(info.uscs_per_core, sizes[info.preset].uscs);
+	CHECK_EQUAL(info.slots_per_usc, sizes[info.preset].slots);
+	CHECK_EQUAL(info.waves_per_usc, sizes[info.preset].waves);
+	CHECK_EQUAL(info.batch, sizes[info.preset].batch);
+	CHECK_EQUAL(info.pad, 0);
 	CHECK_EQUAL(info.max_group_instances, PUMICE_GROUP_INSTANCES);
 	CHECK(info.unified_bytes && info.common_bytes && info.local_bytes);
 	CHECK(info.clock_hz);

@@ -85,9 +85,13 @@ static void contract(void)
 
 	igt_assert_eq_u32(info.version, PUMICE_SYS_VERSION__RESET);
 	igt_assert(info.cores >= 1 && info.cores <= PUMICE_MAX_CORES);
-	igt_assert_eq_u32(info.uscs_per_core, PUMICE_USCS_PER_CORE);
-	igt_assert_eq_u32(info.slots_per_usc, PUMICE_USC_SLOTS);
-	igt_assert_eq_u32(info.max_group_instances, PUMICE_GROUP_INSTANCES);
+	igt_assert(info.uscs_per_core >= 1 && info.uscs_per_core <= PUMICE_MAX_USCS_PER_CORE);
+	igt_assert(info.slots_per_usc >= 1 && info.slots_per_usc <= PUMICE_USC_SLOTS);
+	igt_assert(info.batch >= 16 && info.batch <= PUMICE_TASK_INSTANCES);
+	igt_assert_lte_u32(info.batch, info.waves_per_usc * PUMICE_LANES);
+	igt_assert(info.max_group_instances >= 1 &&
+		   info.max_group_instances <= PUMICE_GROUP_INSTANCES);
+	igt_assert_lte_u32(info.max_group_instances, info.waves_per_usc * PUMICE_LANES);
 	igt_assert_lt_u64(info.va_start, info.va_end);
 	igt_assert_lte_u64(info.va_end, 1ull << PUMICE_MMU_VA_BITS);
 	igt_assert_eq_u64(info.page_sizes & (PAGE | 2 * MIB), PAGE | 2 * MIB);

@@ -189,6 +189,10 @@ class Machine:
         """Value of a register field, REG__FIELD."""
         return (self.reg(name.split("__")[0]) & REG[name + "__MASK"]) >> REG[name + "__SHIFT"]
 
+    def property(self, name):
+        """Value of a property of the device."""
+        return self.qmp("qom-get", path="/machine/peripheral/gpu", property=name)["return"]
+
     def start_firmware(self, words, address=0x200000):
         """Put an image into memory and set RUN."""
         image = struct.pack(f"<{len(words)}I", *words)

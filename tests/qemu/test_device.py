@@ -36,12 +36,37 @@ class Properties(unittest.TestCase):
         cases = [("cores=0", "1 to 16"), ("cores=17", "1 to 16"), ("threads=65", "0 to 64"),
                  ("unified-store-kib=0", "1 to 4095"), ("unified-store-kib=4096", "1 to 4095"),
                  ("common-store-kib=1024", "1 to 1023"), ("local-memory-kib=1024", "1 to 1023"),
-                 ("slot-registers=9", "0 to 8"), ("slot-registers=4294967295", "0 to 8")]
+                 ("slot-registers=9", "0 to 8"), ("slot-registers=4294967294", "0 to 8"),
+                 ("uscs=0", "1 to 4"), ("uscs=5", "1 to 4"), ("slots=49", "1 to 48"),
+                 ("waves=193", "1 to 192"), ("batch=15", "16 to 128")]
         for properties, text in cases:
             with self.subTest(properties):
                 said = refused(properties)
                 self.assertIn(properties.split("=", maxsplit=1)[0], said)
                 self.assertIn(text, said)
+
+    def test_sizes_that_contradict_each_other_are_refused(self):
+        cases = [("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"), ("batch=48", "16, 32, 64, 96 or 128"),
+                 ("waves=3", "more waves than a USC")]
+        for properties, text in cases:
+            with self.subTest(properties):
+                self.assertIn(text, refused(properties))
+
+    def test_preset_sets_the_sizes_that_properties_do_not(self):
+        with Machine("preset=waves,cores=2,slot-registers=0") as machine:
+            machine.enable()
+            self.assertEqual(machine.field("SYS_SHAPE__PRESET"), REG["PRESET_WAVES"])
+            self.assertEqual(machine.field("SYS_CONFIG__CORES"), 2)
+            self.assertEqual(machine.field("SYS_CONFIG__USCS"), 2)
+            self.assertEqual(machine.field("SYS_CONFIG__SLOTS"), 2)
+            self.assertEqual(machine.field("SYS_SHAPE__WAVES"), 2)
+            self.assertEqual(machine.field("SYS_SHAPE__GROUP"), 64)
+            self.assertEqual(machine.field("SYS_STORES__UNIFIED_KIB"), 12)
+            self.assertEqual(machine.field("SYS_REGISTERS__SLOT"), 0)
+            # The values that a user inspects are the effective ones.
+            self.assertEqual(machine.property("cores"), 2)
+            self.assertEqual(machine.property("batch"), 64)
+            self.assertEqual(machine.property("slot-registers"), 0)
 
     def test_registers_report_the_properties(self):
         properties = ("cores=16,threads=1,unified-store-kib=128,common-store-kib=32,"

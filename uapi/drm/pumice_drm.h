@@ -27,6 +27,7 @@
  *		CONTEXT_CREATE, which a 1.0 kernel does not have.
  *   1.2	JOB_GET_RESULT from @code on: the place of a fault. A 1.1 kernel does not write
  *		these fields; programs set them to zero before the call.
+ *   1.3	struct drm_pumice_query_gpu from @preset on
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -49,7 +50,7 @@ extern "C" {
 #endif
 
 #define DRM_PUMICE_VERSION_MAJOR	1
-#define DRM_PUMICE_VERSION_MINOR	2
+#define DRM_PUMICE_VERSION_MINOR	3
 
 /* Driver-specific ioctl numbers. */
 #define DRM_PUMICE_DEV_QUERY		0x00
@@ -186,6 +187,14 @@ struct drm_pumice_query_gpu {
 	__u32 slot_registers;
 	/** @internal_registers: internal registers of an instance */
 	__u32 internal_registers;
+	/** @preset: preset of the device's sizes, by its number in the register map */
+	__u32 preset;
+	/** @waves_per_usc: waves that can be in flight on a USC; 0: the device does not report it */
+	__u32 waves_per_usc;
+	/** @batch: maximum number of vertices or fragments of a task; 0 as @waves_per_usc */
+	__u32 batch;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 /**

@@ -8,6 +8,7 @@
 #include <pumice/pumice.h>
 
 #include "command.h"
+#include "pumice_names.h"
 
 static void print_sizes(uint64_t sizes)
 {
@@ -19,7 +20,18 @@ static void print_sizes(uint64_t sizes)
 	putchar('\n');
 }
 
-static void print_info(const struct pumice_device_info *info)
+/* Print the sizes that a device reports from register map 2.4 on. */
+static void print_shape(const struct pumice_device_limits *limits)
+{
+	if (!limits->waves_per_usc)
+		return;
+	printf("preset              %s\n", pumice_preset_str(limits->preset));
+	printf("tasks of a USC      %u waves; %u vertices or fragments in a task\n",
+	       limits->waves_per_usc, limits->batch);
+}
+
+static void print_info(const struct pumice_device_info *info,
+		       const struct pumice_device_limits *limits)
 {
 	static const char *const priorities[] = { "low", "normal", "high" };
 
@@ -29,6 +41,7 @@ static void print_info(const struct pumice_device_info *info)
 	       info->fw_version >> 16, info->fw_version & 0xffff);
 	printf("cores               %u, each of %u USCs with %u task slots\n", info->cores,
 	       info->uscs_per_core, info->slots_per_usc);
+	print_shape(limits);
 	printf("stores of a USC     unified %u KiB, common %u KiB, local memory %u KiB\n",
 	       info->unified_bytes >> 10, info->common_bytes >> 10, info->local_bytes >> 10);
 	printf("work-group          at most %u instances\n", info->max_group_instances);
@@ -53,6 +66,7 @@ int main(int argc, char **argv)
 		.options = options,
 		.versions = COMMAND_VERSION_GPU,
 	};
+	struct pumice_device_limits limits;
 	struct pumice_device_info info;
 	struct pumice_device *dev;
 	uint64_t ticks;
@@ -62,9 +76,11 @@ int main(int argc, char **argv)
 	dev = command_device_open(command.name, device);
 	ret = pumice_device_info(dev, &info);
 	if (!ret)
+		ret = pumice_device_limits(dev, &limits, sizeof(limits));
+	if (!ret)
 		ret = pumice_device_timestamp(dev, &ticks, NULL);
 	if (!ret) {
-		print_info(&info);
+		print_info(&info, &limits);
 		printf("GPU time            %.6f s\n", (double)ticks / (double)info.clock_hz);
 	} else {
 		fprintf(stderr, "pumice-info: %s\n", pumice_device_error(dev));

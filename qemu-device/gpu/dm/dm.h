@@ -84,6 +84,8 @@ struct trace;
 /* Configuration of the VDM and the PDM. */
 struct dm_config {
 	unsigned int cores;
+	u32 uscs_per_core;
+	u32 batch;	/* most instances of a task: 16, or a multiple of 32 up to 128 */
 	struct mmu *mmu;
 	struct pm *pm;
 	struct pds *pds;

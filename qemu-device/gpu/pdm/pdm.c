@@ -504,7 +504,7 @@ static void trace_reads(struct pdm *pdm, struct pdm_core *core)
 	if (reads != atomic_load(&core->tag_last))
 		trace_write(pdm->config.trace, on, &(struct trace_item){
 			.kind = PUMICE_TRACE_KIND_TAG, .dm = TRACE_PDM, .ctx = pdm->job.ctx,
-			.usc = (u8)(core->number * PUMICE_USCS_PER_CORE),
+			.usc = (u8)(core->number * pdm->config.uscs_per_core),
 			.arg0 = reads - atomic_load(&core->tag_base), .arg1 = 1,
 		});
 	atomic_store(&core->tag_last, reads);

@@ -233,9 +233,10 @@ static u16 coverage(const struct pdm_tile *tile, const struct pdm_span *span)
 /* Add spans from at_span to end while there is room. */
 static void add_spans(struct pdm_tile *tile, struct pdm_task *task, u32 end, u32 max)
 {
+	const u32 spans = tile->pdm->config.batch / USC_SPAN_LANES;
 	struct pdm_shade *shade = &tile->shade;
 
-	for (; shade->at_span < end && task->spans < PDM_TASK_SPANS; shade->at_span++) {
+	for (; shade->at_span < end && task->spans < spans; shade->at_span++) {
 		const struct pdm_span *from = &shade->sorted[shade->at_span];
 		const u32 samples = samples_at(from, task->gfx.sample);
 		u32 prim;

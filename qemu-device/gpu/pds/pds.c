@@ -32,13 +32,15 @@ struct pds *pds_create(const struct pds_config *config)
 {
 	struct pds *pds;
 
-	if (!config->uscs || config->uscs > PDS_MAX_USCS)
+	if (!config->uscs || config->uscs > PDS_MAX_USCS || !config->uscs_per_core)
 		return NULL;
 	pds = calloc(1, sizeof(*pds));
 	if (!pds)
 		return NULL;
 	pds->config = *config;
 	pds->capacity = (struct pds_capacity){
+		.tasks = config->slots,
+		.waves = config->waves,
 		.rows = config->unified_bytes / PDS_UNIFIED_ROW_BYTES,
 		.words = config->common_bytes / (u32)sizeof(u32),
 		.local_rows = config->local_bytes / PDS_LOCAL_ROW_BYTES,
@@ -166,8 +168,8 @@ void pds_set_control(struct pds *pds, const struct pds_control *control)
 	pds_tick(pds);
 	for (i = 0; i < pds->config.uscs; i++)
 		release_ended(pds, &pds->unit[i].accounts);
-	for (i = 0; i < pds->config.uscs; i += PUMICE_USCS_PER_CORE)
-		pds_room(pds, i / PUMICE_USCS_PER_CORE);
+	for (i = 0; i < pds->config.uscs; i += pds->config.uscs_per_core)
+		pds_room(pds, pds_core_of(pds, i));
 }
 
 const struct pds_control *pds_control(const struct pds *pds)
@@ -335,7 +337,7 @@ void pds_launch_end(struct pds *pds)
 }
 
 bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
-		      unsigned int next, u32 tried, unsigned int *usc)
+		      unsigned int next, u64 tried, unsigned int *usc)
 {
 	u32 fewest = UINT32_MAX;
 	unsigned int i;
@@ -353,20 +355,20 @@ bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int co
 }
 
 /* Mask of USCs of cores where another data master waits (document 004, DMS). */
-static u32 reserved_uscs(const struct pds *pds)
+static u64 reserved_uscs(const struct pds *pds)
 {
-	u32 reserved = 0;
+	u64 reserved = 0;
 	unsigned int i;
 
 	for (i = 0; i < pds->config.uscs; i++)
-		reserved |= (u32)(pds->waiting[i / PUMICE_USCS_PER_CORE] != 0) << i;
+		reserved |= (u64)(pds->waiting[pds_core_of(pds, i)] != 0) << i;
 	return reserved;
 }
 
 /* Find room for one group of the launch. */
 static bool find_room(struct pds *pds, unsigned int *usc, unsigned int *group)
 {
-	u32 tried = reserved_uscs(pds);
+	u64 tried = reserved_uscs(pds);
 
 	while (pds_least_loaded(pds, 0, pds->config.uscs, pds->next, tried, usc)) {
 		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need,
@@ -374,7 +376,7 @@ static bool find_room(struct pds *pds, unsigned int *usc, unsigned int *group)
 			pds->next = (*usc + 1) % pds->config.uscs;
 			return true;
 		}
-		tried |= 1u << *usc;
+		tried |= 1ull << *usc;
 	}
 	return false;
 }
@@ -635,7 +637,7 @@ static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
 		pds_release(pds, &unit->accounts, group);
 	else
 		release_ended(pds, &unit->accounts);
-	pds_room(pds, usc / PUMICE_USCS_PER_CORE);
+	pds_room(pds, pds_core_of(pds, usc));
 	pds->config.ops->group_done(pds->config.ops_opaque);
 	pds->config.unlock(pds->config.opaque);
 }

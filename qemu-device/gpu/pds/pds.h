@@ -26,7 +26,7 @@
 #include "../usc/usc.h"
 #include "pumice_formats.h"
 
-#define PDS_MAX_USCS (PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
+#define PDS_MAX_USCS (PUMICE_MAX_CORES * PUMICE_MAX_USCS_PER_CORE)
 
 struct pds;
 
@@ -64,6 +64,9 @@ struct pds_ops {
 
 struct pds_config {
 	unsigned int uscs;		/* over all cores, at most PDS_MAX_USCS */
+	unsigned int uscs_per_core;	/* 1 to PUMICE_MAX_USCS_PER_CORE */
+	u32 slots, waves;		/* of one USC */
+	u32 batch;			/* most instances of a task of the VDM and the PDM */
 	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch. */
 	struct usc *const *usc;
 	u32 unified_bytes, common_bytes, local_bytes;	/* stores of one USC */

@@ -52,7 +52,7 @@ void pds_need_of_stage(const struct pumice_stage *stage, enum pds_dm dm, u32 ins
 
 bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capacity)
 {
-	return need->tasks <= PUMICE_USC_SLOTS &&
+	return need->tasks <= capacity->tasks && need->waves <= capacity->waves &&
 	       need->waves * need->wave_rows <= capacity->rows &&
 	       need->tasks * need->words <= capacity->words &&
 	       need->local_rows <= capacity->local_rows;
@@ -60,7 +60,10 @@ bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capac
 
 void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
 {
+	assert(capacity->tasks <= PUMICE_USC_SLOTS);
 	memset(unit, 0, sizeof(*unit));
+	unit->max_tasks = capacity->tasks;
+	unit->max_waves = capacity->waves;
 	pds_store_init(&unit->unified, capacity->rows);
 	pds_store_init(&unit->common, capacity->words);
 	pds_store_init(&unit->local, capacity->local_rows);
@@ -69,7 +72,8 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
 /* Whether the totals suffice; the free pieces may still be too small. */
 static bool totals_suffice(const struct pds_unit *unit, const struct pds_need *need)
 {
-	return need->tasks <= PUMICE_USC_SLOTS - unit->tasks &&
+	return need->tasks <= unit->max_tasks - unit->tasks &&
+	       need->waves <= unit->max_waves - unit->waves &&
 	       need->waves * need->wave_rows <= unit->unified.free &&
 	       need->tasks * need->words <= unit->common.free &&
 	       need->local_rows <= unit->local.free;

@@ -22,8 +22,10 @@ enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
 /* Local memory is allocated in rows of one word of each of its 32 banks. */
 #define PDS_LOCAL_ROW_BYTES (PUMICE_LANES * 4u)
 
-/* Sizes of the stores of an empty USC. */
+/* What an empty USC has. */
 struct pds_capacity {
+	u32 tasks;	/* slots, at most PUMICE_USC_SLOTS */
+	u32 waves;	/* that can be in flight */
 	u32 rows;	/* unified store */
 	u32 words;	/* common store */
 	u32 local_rows;	/* local memory */
@@ -73,6 +75,7 @@ struct pds_unit {
 	u32 held;	/* of these, tasks of groups that have ended */
 	u32 groups;	/* claims that are live */
 	u32 waves;	/* of groups that have not ended */
+	u32 max_tasks, max_waves;	/* the USC's */
 	struct pds_store unified;	/* rows */
 	struct pds_store common;	/* words */
 	struct pds_store local;		/* rows */

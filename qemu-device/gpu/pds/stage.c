@@ -16,7 +16,7 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_stage *
 	if (state->temps > PUMICE_USC_MAX_TEMPS || state->attrs > PUMICE_USC_MAX_ATTRS ||
 	    state->shared > PUMICE_USC_MAX_SHARED || state->coeffs > PUMICE_PRIM_COEFFS)
 		return false;
-	pds_need_of_stage(state, PDS_DM_PDM, PUMICE_TASK_INSTANCES, 1, &need);
+	pds_need_of_stage(state, PDS_DM_PDM, pds->config.batch, 1, &need);
 	return pds_need_fits(&need, &pds->capacity);
 }
 
@@ -27,7 +27,7 @@ static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 {
 	const struct pds_program_limits program = {
 		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
-		.instances = PUMICE_TASK_INSTANCES, .stage = limits->stage,
+		.instances = pds->config.batch, .stage = limits->stage,
 		.varyings = limits->varyings,
 	};
 

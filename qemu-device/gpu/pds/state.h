@@ -18,7 +18,7 @@
 
 #define PDS_UNIFIED_ROW_BYTES (USC_ROW_WORDS * (u32)sizeof(u32))
 
-_Static_assert(PDS_MAX_USCS <= 32, "USCs that were tried are bits of a u32");
+_Static_assert(PDS_MAX_USCS <= 64, "USCs that were tried are bits of a u64");
 
 /* The PDS's state of one USC. */
 struct unit {
@@ -88,12 +88,18 @@ struct pds {
 	u64 time;			/* GPU clock, when tasks last started or ended */
 };
 
+/* Return the core of a USC. */
+static inline unsigned int pds_core_of(const struct pds *pds, unsigned int usc)
+{
+	return usc / pds->config.uscs_per_core;
+}
+
 /*
  * Find the USC with the fewest waves of count USCs from first, except those tried; among
  * equals the first from next. Returns false when all were tried.
  */
 bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
-		      unsigned int next, u32 tried, unsigned int *usc);
+		      unsigned int next, u64 tried, unsigned int *usc);
 /* Count a claim that begins to run, or that has ended and still has its slots. */
 void pds_count_start(struct pds *pds, const struct pds_need *need);
 void pds_count_end(struct pds *pds, const struct pds_need *need);

@@ -99,19 +99,19 @@ static void describe(struct pds *pds, const struct pds_place *place, const struc
 static bool claim_on_core(struct pds *pds, const struct pds_need *need, unsigned int core,
 			  struct pds_place *place)
 {
-	const unsigned int first = core * PUMICE_USCS_PER_CORE;
+	const unsigned int first = core * pds->config.uscs_per_core;
 	unsigned int count = pds->config.uscs - first;
-	u32 tried = 0;
+	u64 tried = 0;
 
-	if (count > PUMICE_USCS_PER_CORE)
-		count = PUMICE_USCS_PER_CORE;
+	if (count > pds->config.uscs_per_core)
+		count = pds->config.uscs_per_core;
 	while (pds_least_loaded(pds, first, count, pds->core_next[core], tried, &place->usc)) {
 		if (pds_unit_claim(&pds->unit[place->usc].accounts, need, &pds->limits[need->dm],
 				   &place->group)) {
 			pds->core_next[core] = (u8)((place->usc - first + 1) % count);
 			return true;
 		}
-		tried |= 1u << place->usc;
+		tried |= 1ull << place->usc;
 	}
 	return false;
 }
@@ -133,7 +133,7 @@ static void start_waiting(struct pds *pds, enum pds_dm dm, unsigned int core, un
 	pds->waiting[core] |= (u8)(1u << dm);
 	pds->waited++;
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
-		    core * PUMICE_USCS_PER_CORE, pds->tasks, 0);
+		    core * pds->config.uscs_per_core, pds->tasks, 0);
 }
 
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
@@ -177,7 +177,7 @@ static void release_task(struct pds *pds, unsigned int usc, unsigned int group)
 	pds_count_end(pds, &unit->accounts.claim[group].need);
 	pds_unit_end(&unit->accounts, group);
 	pds_release(pds, &unit->accounts, group);
-	pds_room(pds, usc / PUMICE_USCS_PER_CORE);
+	pds_room(pds, pds_core_of(pds, usc));
 	notify_compute(pds);
 }
 
@@ -253,7 +253,7 @@ void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
 	pds_trace_tag(pds, usc, group);
 	release_task(pds, usc, group);
 	unlock(pds);
-	owner->ops->task_done(owner->opaque, usc / PUMICE_USCS_PER_CORE, gfx);
+	owner->ops->task_done(owner->opaque, pds_core_of(pds, usc), gfx);
 }
 
 void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault)
@@ -261,8 +261,7 @@ void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_faul
 	const struct unit *unit = &pds->unit[fault->usc];
 	const struct pds_task_owner *owner = &pds->owner[unit->accounts.claim[group].need.dm];
 
-	owner->ops->task_fault(owner->opaque, fault->usc / PUMICE_USCS_PER_CORE, unit->gfx[group],
-			       fault);
+	owner->ops->task_fault(owner->opaque, pds_core_of(pds, fault->usc), unit->gfx[group], fault);
 }
 
 void pds_dm_abort(struct pds *pds, enum pds_dm dm)
@@ -270,8 +269,8 @@ void pds_dm_abort(struct pds *pds, enum pds_dm dm)
 	unsigned int i;
 
 	for (i = 0; i < pds->config.uscs; i++) {
-		if (i % PUMICE_USCS_PER_CORE == 0)
-			stop_waiting(pds, dm, i / PUMICE_USCS_PER_CORE);
+		if (i % pds->config.uscs_per_core == 0)
+			stop_waiting(pds, dm, pds_core_of(pds, i));
 		pds_stop_groups(pds, i, dm);
 	}
 }

@@ -8,8 +8,8 @@ REG_READ(reg_sys_config)
 {
 	(void)at;
 	return PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__CORES, gpu->config.cores) |
-	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__USCS, PUMICE_USCS_PER_CORE) |
-	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__SLOTS, PUMICE_USC_SLOTS) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__USCS, gpu->config.uscs_per_core) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__SLOTS, gpu->config.slots) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_CONFIG__OSES, gpu->config.oses);
 }
 
@@ -19,6 +19,19 @@ REG_READ(reg_sys_stores)
 	return PUMICE_FIELD_PREP(PUMICE_SYS_STORES__UNIFIED_KIB, gpu->config.unified_kib) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_STORES__COMMON_KIB, gpu->config.common_kib) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_STORES__LOCAL_KIB, gpu->config.local_kib);
+}
+
+REG_READ(reg_sys_shape)
+{
+	const u32 lanes = gpu->config.waves * PUMICE_LANES;
+	const u32 instances = gpu->config.slots * PUMICE_TASK_INSTANCES;
+
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_SHAPE__WAVES, gpu->config.waves) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_SHAPE__BATCH, gpu->config.batch) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_SHAPE__GROUP,
+				 min_u32(PUMICE_GROUP_INSTANCES, min_u32(lanes, instances))) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_SHAPE__PRESET, gpu->preset);
 }
 
 REG_READ(reg_sys_clock)

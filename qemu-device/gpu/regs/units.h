@@ -8,6 +8,7 @@
 #define PUMICE_GPU_REGS_UNITS_H
 
 #include "../gpu.h"
+#include "../number.h"
 #include "regs.h"
 
 #define REG_READ(name) u64 name(struct pumice_gpu *gpu, const struct reg_access *at)
@@ -31,6 +32,7 @@ REG_READ(reg_sys_clock);
 REG_READ(reg_sys_status);
 REG_WRITE(reg_sys_reset);
 REG_READ(reg_sys_registers);
+REG_READ(reg_sys_shape);
 
 /* fw.c: firmware processor and its interrupt controller */
 REG_READ(reg_fw_image_addr);

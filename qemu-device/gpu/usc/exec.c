@@ -132,7 +132,7 @@ static void fill_specials(struct exec *x)
 		[PUMICE_USC_SR_WAVE_IN_GROUP] = wave->in_group,
 		[PUMICE_USC_SR_TASK_IN_GROUP] = usc->task[wave->slot].index,
 		[PUMICE_USC_SR_CORE] = usc->config.core,
-		[PUMICE_USC_SR_USC] = usc->config.number % PUMICE_USCS_PER_CORE,
+		[PUMICE_USC_SR_USC] = usc->config.in_core,
 		[PUMICE_USC_SR_SLOT] = wave->slot,
 		[PUMICE_USC_SR_VALID] = wave->valid,
 		[USC_SPECIAL_WAVE] = x->first_wave + wave->in_group,

@@ -71,7 +71,8 @@ struct usc_ops {
 
 struct usc_config {
 	unsigned int number;	/* over all cores */
-	unsigned int core;	/* core, for the special register */
+	/* For special registers: the core, and the USC's number in it. */
+	unsigned int core, in_core;
 	u32 unified_bytes, common_bytes, local_bytes;
 	struct mmu *mmu;
 	const struct usc_ops *ops;

@@ -15,6 +15,7 @@
  */
 #include <string.h>
 
+#include "../number.h"
 #include "state.h"
 
 #define STEPS		16u	/* per call: one quantum at most */
@@ -99,6 +100,30 @@ static enum step_result claim(struct vdm_core *core, const struct pds_stage *sta
 	}
 }
 
+/* Waves of a full task. */
+static u32 task_waves(const struct vdm *vdm)
+{
+	return div_up(vdm->config.batch, PUMICE_LANES);
+}
+
+/*
+ * Tasks of half a wave leave the upper half of their rows empty: move the vertices of each
+ * second task there, so that the TA reads whole waves.
+ */
+static void join_halves(struct vdm_core *core, u32 vo_words)
+{
+	const u32 half = PUMICE_LANES / 2;
+	u32 task, n;
+
+	for (task = 1; task < core->tasks; task++) {
+		const u32 *from = core->vo + task * vo_words * PUMICE_LANES;
+		u32 *to = core->vo + task / 2 * vo_words * PUMICE_LANES + task % 2 * half;
+
+		for (n = 0; n < vo_words; n++)
+			memcpy(to + n * PUMICE_LANES, from + n * PUMICE_LANES, half * sizeof(u32));
+	}
+}
+
 /* Start the filled task of this number of vertices. */
 static void start_task(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words,
 		       u32 vertices)
@@ -109,10 +134,11 @@ static void start_task(struct vdm_core *core, const struct pds_stage *stage, u32
 
 	*gfx = (struct usc_gfx){
 		.stage = USC_STAGE_VERTEX, .sample = USC_PIXEL_RATE,
-		.vo = core->vo + core->next * vo_words, .vo_words = vo_words,
+		.vo = core->vo + core->tasks * task_waves(vdm) * vo_words * PUMICE_LANES,
+		.vo_words = vo_words,
 	};
-	memset(gfx->vo, 0, (vertices + PUMICE_LANES - 1) / PUMICE_LANES * vo_words *
-			   PUMICE_LANES * sizeof(u32));
+	memset(gfx->vo, 0, div_up(vertices, PUMICE_LANES) * vo_words * PUMICE_LANES *
+			   sizeof(u32));
 	core->filling = false;
 	core->tasks++;
 	core->next += vertices;
@@ -136,7 +162,7 @@ static enum step_result fill_task(struct vdm_core *core, const struct pds_stage 
 	const struct pds_vertices in = {
 		.vertex = core->piece.vertex + core->next, .instance = core->chunk.instance,
 		.base_instance = core->chunk.draw.base_instance,
-		.count = left < PUMICE_TASK_INSTANCES ? left : PUMICE_TASK_INSTANCES,
+		.count = min_u32(left, vdm->config.batch),
 	};
 	struct gpu_fault fault = { 0 };
 
@@ -162,6 +188,8 @@ static enum step_result shade(struct vdm_core *core, const struct pds_stage *sta
 		return fill_task(core, stage, vo_words);
 	if (atomic_load(&core->outstanding))
 		return STEP_WAIT;
+	if (core->vdm->config.batch < PUMICE_LANES)
+		join_halves(core, vo_words);
 	*done = true;
 	return STEP_ON;
 }

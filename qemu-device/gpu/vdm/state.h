@@ -21,7 +21,8 @@
 #include "vdm.h"
 
 #define VDM_RING	(4u * PUMICE_MAX_CORES)	/* chunks that may be dispatched and not retired */
-#define VDM_TASKS	(VDM_PIECE_VERTICES / PUMICE_TASK_INSTANCES)	/* tasks of a piece */
+#define VDM_MIN_BATCH	16u
+#define VDM_TASKS	(VDM_PIECE_VERTICES / VDM_MIN_BATCH)	/* most tasks of a piece */
 
 /* Draw state with its programs; reference counted. */
 struct vdm_shared {

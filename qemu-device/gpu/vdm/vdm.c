@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../number.h"
 #include "perf.h"
 #include "state.h"
 
 #define VO_ALIGN	128u	/* a row */
-#define VO_BYTES	(VDM_PIECE_VERTICES * PUMICE_USC_MAX_VO * sizeof(u32))
 
 static void task_done(void *opaque, unsigned int number, const struct usc_gfx *gfx)
 {
@@ -53,6 +53,15 @@ static const struct pds_task_ops task_ops = {
 	.room = room,
 };
 
+/* Bytes of the outputs of a piece: each task has rows for whole waves. */
+static size_t vo_bytes(const struct vdm *vdm)
+{
+	const u32 tasks = div_up(VDM_PIECE_VERTICES, vdm->config.batch);
+
+	return (size_t)tasks * div_up(vdm->config.batch, PUMICE_LANES) * PUMICE_LANES *
+	       PUMICE_USC_MAX_VO * sizeof(u32);
+}
+
 static bool core_init(struct vdm *vdm, unsigned int number)
 {
 	struct vdm_core *core = &vdm->core[number];
@@ -63,7 +72,7 @@ static bool core_init(struct vdm *vdm, unsigned int number)
 	core->vdm = vdm;
 	core->number = number;
 	core->ta = ta_create(&config);
-	core->vo = aligned_alloc(VO_ALIGN, VO_BYTES);
+	core->vo = aligned_alloc(VO_ALIGN, vo_bytes(vdm));
 	return core->ta && core->vo;
 }
 

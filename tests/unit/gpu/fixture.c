@@ -98,7 +98,13 @@ struct fixture *fx_create(const struct fx_options *options)
 {
 	static const struct fx_options defaults = { .cores = 1 };
 	const struct fx_options *o = options ? options : &defaults;
-	const struct pumice_gpu_config config = { .cores = o->cores ? o->cores : 1,
+	const struct pumice_gpu_config config = { .preset = o->preset,
+						  .cores = o->cores || o->preset ?
+							   o->cores : 1,
+						  .uscs_per_core = o->uscs_per_core,
+						  .slots = o->slots,
+						  .waves = o->waves,
+						  .batch = o->batch,
 						  .threads = o->threads,
 						  .oses = o->oses,
 						  .unified_kib = o->unified_kib,

@@ -28,7 +28,9 @@
 
 struct fx_options {
 	/* As in pumice_gpu_config. */
-	unsigned int cores, threads, oses, unified_kib, common_kib, local_kib, slot_registers;
+	const char *preset;
+	unsigned int cores, uscs_per_core, slots, waves, batch;
+	unsigned int threads, oses, unified_kib, common_kib, local_kib, slot_registers;
 	bool fault_injection;
 	bool manual_clock;	/* the clock is fx->clock, else the host's */
 };

@@ -424,6 +424,17 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		{ .common_kib = 1024 },
 		{ .local_kib = 1024 },
 		{ .slot_registers = PUMICE_USC_OWN_REGS + 1 },
+		{ .preset = "volcano" },
+		{ .preset = "" },
+		{ .preset = "DEFAULT" },
+		{ .uscs_per_core = PUMICE_MAX_USCS_PER_CORE + 1 },
+		{ .slots = PUMICE_USC_SLOTS + 1 },
+		{ .waves = 193 },
+		{ .batch = 8 },
+		{ .batch = 48 },
+		{ .batch = 160 },
+		{ .waves = 3 },			/* of the default batch, 4 waves */
+		{ .preset = "waves", .batch = 96 },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;

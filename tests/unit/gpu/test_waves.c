@@ -241,9 +241,10 @@ static void a_reset_drops_the_snapshot(void **state)
 static void all_waves_of_a_full_gpu_are_reported(void **state)
 {
 	const struct job full = { .program = JOB_FOREVER, .group = 128, .groups = 1000 };
-	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .unified_kib = 4095 });
-	const u32 most = PUMICE_USCS_PER_CORE * USC_WAVES;
-	u32 where[PUMICE_USCS_PER_CORE * USC_WAVES], n, m;
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .uscs_per_core = 2,
+								    .unified_kib = 4095 });
+	u32 where[2 * USC_WAVES], n, m;
+	const u32 most = 2 * USC_WAVES;
 
 	(void)state;
 	job_map(fx);

@@ -57,9 +57,17 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cores=99999999999", EINVAL, "invalid option" },
 		{ "inproc:speed=1", EINVAL, "invalid option 'speed=1'" },
 		{ "inproc:cors=4,threads=1", EINVAL,
-		  "invalid option 'cors=4'; accepted: key=number,… of cores, threads, ram, unified-store-kib, "
-		  "common-store-kib, local-memory-kib, slot-registers, slice-us, split" },
+		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, waves, batch, "
+		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
+		  "slot-registers, slice-us, split, job-timeout-ms, attach; preset=NAME" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
+		{ "inproc:preset=volcano", EINVAL,
+		  "the preset must be default, volcanic, waves, sgx543mp4 or videocore4" },
+		{ "inproc:preset=", EINVAL, "invalid option" },
+		{ "inproc:preset=a-name-of-many-letters", EINVAL, "invalid option" },
+		{ "inproc:uscs=5", EINVAL, "uscs must be 1 to 4" },
+		{ "inproc:waves=2", EINVAL, "a task of batch instances" },
+		{ "inproc:batch=48", EINVAL, "batch must be 16, 32, 64, 96 or 128" },
 		{ "inproc:ram=0", EINVAL, "ram=0 is not 1 to 65536 MiB" },
 		{ "inproc:ram=1000000", EINVAL, "ram=1000000 is not" },
 		{ "inproc:slot-registers=9", EINVAL, "slot-registers=9 is not 0 to 8" },

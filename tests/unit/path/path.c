@@ -14,7 +14,12 @@ void path_open(struct path *p)
 	char name[64], error[PUMICE_ERROR_BYTES] = "";
 	void *cpu;
 
-	snprintf(name, sizeof(name), "inproc:cores=%u,threads=%u,ram=256", p->cores, p->threads);
+	if (p->preset)
+		snprintf(name, sizeof(name), "inproc:preset=%s,threads=%u,ram=256", p->preset,
+			 p->threads);
+	else
+		snprintf(name, sizeof(name), "inproc:cores=%u,threads=%u,ram=256", p->cores,
+			 p->threads);
 	print_message("%s\n", name);
 	if (pumice_device_open(name, &p->dev, error, sizeof(error)))
 		fail_msg("%s", error);
@@ -55,6 +60,22 @@ void path_each(void (*fn)(struct path *p))
 	for (c = 0; c < 4; c++)
 		for (threads = 0; threads < 3; threads++)
 			path_one(cores[c], threads, fn);
+}
+
+void path_each_preset(void (*fn)(struct path *p))
+{
+	static const char *const presets[] = {
+		"default", "volcanic", "waves", "sgx543mp4", "videocore4",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
+		struct path p = { .preset = presets[i], .threads = i % 3 };
+
+		path_open(&p);
+		fn(&p);
+		path_close(&p);
+	}
 }
 
 struct pumice_kernel *path_kernel(struct path *p, const void *file, size_t bytes)

@@ -34,6 +34,7 @@ struct path {
 	struct pumice_bo *out;		/* memory for results */
 	uint64_t out_va, out_bytes;
 	uint32_t *out_cpu;
+	const char *preset;	/* of all sizes; NULL: the default one with this number of cores */
 	unsigned int cores, threads;
 };
 
@@ -42,6 +43,8 @@ void path_open(struct path *p);
 void path_close(struct path *p);
 /* Call @fn with a device of each of cores {1,2,4,16} and threads {0,1,2}. */
 void path_each(void (*fn)(struct path *p));
+/* Call @fn with a device of each preset. */
+void path_each_preset(void (*fn)(struct path *p));
 /* Call @fn with one device. */
 void path_one(unsigned int cores, unsigned int threads, void (*fn)(struct path *p));
 

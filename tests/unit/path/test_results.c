@@ -112,12 +112,45 @@ static void launches_after_a_fence_read_the_stores_before_it(void **state)
 	path_each(check_fence);
 }
 
+/* A group of three waves does not fit on a compute unit of two (document 002). */
+static void check_refused(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, mix_program, sizeof(mix_program));
+	const uint32_t uniforms[4] = { VA_WORDS(p->out_va), ROUNDS };
+	struct pumice_context_state state;
+
+	path_dispatch(p, k, GROUPS, uniforms, 4);
+	assert_int_equal(path_run(p, &state), -EIO);
+	assert_int_equal(state.fault, PUMICE_FAULT_PDS_RESOURCE);
+	pumice_kernel_destroy(k);
+}
+
+static void check_sizes(struct path *p)
+{
+	struct pumice_device_info info;
+
+	assert_int_equal(pumice_device_info(p->dev, &info), 0);
+	check_fence(p);
+	if (info.max_group_instances >= GROUP)
+		check_mix(p);
+	else
+		check_refused(p);
+	check_fence(p);
+}
+
+static void results_are_right_under_each_preset(void **state)
+{
+	(void)state;
+	path_each_preset(check_sizes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_writes_its_results),
 		cmocka_unit_test(results_are_the_same_bits_for_any_cores_and_threads),
 		cmocka_unit_test(launches_after_a_fence_read_the_stores_before_it),
+		cmocka_unit_test(results_are_right_under_each_preset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static uint32_t waves_at(const struct pumice_job_result *r, uint64_t code, uint3
 			assert_int_equal(place->pc, PC_BARRIER);
 		assert_true(place->waves > 0);
 		assert_int_equal(place->lanes, UINT32_MAX);
-		assert_true(place->usc < PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE);
+		assert_true(place->usc < PUMICE_MAX_CORES * PUMICE_MAX_USCS_PER_CORE);
 		assert_true(place->slot < PUMICE_USC_SLOTS && place->wave < 3);
 		*total += place->waves;
 		if (place->pc == pc)

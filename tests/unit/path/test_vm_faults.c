@@ -70,7 +70,7 @@ static void check_fields(struct path *p)
 	assert_int_equal(all.f[0].unit, PUMICE_UNIT_USC_DATA);
 	/* add, shl, store; and one core has no third USC. */
 	assert_int_equal(all.f[0].pc, 2);
-	assert_true(all.f[0].usc < PUMICE_USCS_PER_CORE);
+	assert_true(all.f[0].usc < PUMICE_MAX_USCS_PER_CORE);
 	assert_int_equal(all.f[0].usc, r.usc);
 }
 

@@ -83,7 +83,9 @@ static void create_blocks(struct fixture *fx)
 		.mmu = &fx->mmu, .ops = &pds_usc_ops,
 	};
 	const struct pds_config pds = {
-		.uscs = fx->cores * PUMICE_USCS_PER_CORE, .usc = fx->usc,
+		.uscs = fx->cores * FX_USCS_PER_CORE, .usc = fx->usc,
+		.uscs_per_core = FX_USCS_PER_CORE, .slots = PUMICE_USC_SLOTS,
+		.waves = USC_WAVES, .batch = PUMICE_TASK_INSTANCES,
 		.unified_bytes = usc.unified_bytes, .common_bytes = usc.common_bytes,
 		.local_bytes = usc.local_bytes, .slot_regs = 4, .mmu = &fx->mmu,
 		.programs = fx->programs, .lock = fx_lock, .unlock = fx_unlock,
@@ -92,7 +94,8 @@ static void create_blocks(struct fixture *fx)
 	};
 	const struct pm_config pm = { .mmu = &fx->mmu, .low = no_group, .opaque = fx,
 				      .trace = &fx->trace.trace };
-	struct dm_config pdm = { .cores = fx->cores, .mmu = &fx->mmu, .ops = &dm_ops,
+	struct dm_config pdm = { .cores = fx->cores, .uscs_per_core = FX_USCS_PER_CORE,
+				  .batch = PUMICE_TASK_INSTANCES, .mmu = &fx->mmu, .ops = &dm_ops,
 				  .opaque = fx, .trace = &fx->trace.trace };
 	unsigned int i;
 
@@ -103,7 +106,7 @@ static void create_blocks(struct fixture *fx)
 	usc.opaque = fx->pds;
 	for (i = 0; i < pds.uscs; i++) {
 		usc.number = i;
-		usc.core = i / PUMICE_USCS_PER_CORE;
+		usc.core = i / FX_USCS_PER_CORE;
 		fx->usc[i] = usc_create(&usc);
 		assert_non_null(fx->usc[i]);
 	}
@@ -176,7 +179,7 @@ void fx_reset(struct fixture *fx)
 	pdm_reset(fx->pdm);
 	pds_reset(fx->pds);
 	pm_reset(fx->pm);
-	for (i = 0; i < fx->cores * PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < fx->cores * FX_USCS_PER_CORE; i++)
 		usc_reset(fx->usc[i]);
 	assert_false(pdm_status(fx->pdm)->busy);
 }
@@ -214,7 +217,7 @@ bool fx_step(struct fixture *fx)
 			fx->awake_core[i] = true;
 		assert_false(fx->locked);
 	}
-	for (i = 0; i < fx->cores * PUMICE_USCS_PER_CORE; i++) {
+	for (i = 0; i < fx->cores * FX_USCS_PER_CORE; i++) {
 		if (!fx->awake_usc[i])
 			continue;
 		any = true;

@@ -28,7 +28,8 @@
 #define FX_CTX		5u
 #define FX_TAG		0x700000009ull	/* of jobs: number 7 of context 9 */
 #define FX_OTHER_CTX	6u	/* has the memory of FX_CTX */
-#define FX_USCS	(PUMICE_MAX_CORES * PUMICE_USCS_PER_CORE)
+#define FX_USCS_PER_CORE	2u
+#define FX_USCS	(PUMICE_MAX_CORES * FX_USCS_PER_CORE)
 
 /* Context 0. */
 #define FX_SCENE	0x10000ull

@@ -441,8 +441,8 @@ static void every_core_has_tiles(void **state)
 		for (core = 0; core < cores; core++) {
 			u32 tasks = 0;
 
-			for (usc = 0; usc < PUMICE_USCS_PER_CORE; usc++)
-				tasks += fx.usc_wakes[core * PUMICE_USCS_PER_CORE + usc];
+			for (usc = 0; usc < FX_USCS_PER_CORE; usc++)
+				tasks += fx.usc_wakes[core * FX_USCS_PER_CORE + usc];
 			assert_true(tasks);
 		}
 		fx_close(&fx);

@@ -178,7 +178,7 @@ static u64 all_reads(void)
 	unsigned int i;
 
 	pdm_counters_add(fx.pdm, value);
-	for (i = 0; i < fx.cores * PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < fx.cores * FX_USCS_PER_CORE; i++)
 		usc_counters_add(fx.usc[i], value);
 	return value[PUMICE_PERF_TAG_READS];
 }

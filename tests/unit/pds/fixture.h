@@ -31,6 +31,8 @@
 #define FX_DATA	0x7ffff000ull	/* so that it crosses a 1 GiB and a 2 MiB boundary */
 #define FX_DATA_BYTES	0x9000u
 
+#define FX_USCS_PER_CORE	2u
+
 /* Stores of a fake USC. */
 #define FX_UNIFIED	(512u << 10)
 #define FX_COMMON	(64u << 10)

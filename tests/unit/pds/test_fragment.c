@@ -48,7 +48,7 @@ static void setup(struct fragment_fixture *b)
 	u32 i, n;
 
 	memset(b, 0, sizeof(*b));
-	b->fx = fx_create(PUMICE_USCS_PER_CORE, NULL);
+	b->fx = fx_create(FX_USCS_PER_CORE, NULL);
 	stage_own(b->fx, PDS_DM_PDM, &b->owner);
 	for (i = 0; i < PRIMS; i++) {
 		for (n = 0; n < PLANES; n++)

@@ -13,7 +13,10 @@
 #define WORDS	16384u
 #define LOCALS	512u
 
-static const struct pds_capacity capacity = { .rows = ROWS, .words = WORDS, .local_rows = LOCALS };
+static const struct pds_capacity capacity = {
+	.tasks = PUMICE_USC_SLOTS, .waves = UINT32_MAX,
+	.rows = ROWS, .words = WORDS, .local_rows = LOCALS,
+};
 
 static const struct pds_limits unlimited = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
 
@@ -65,6 +68,37 @@ static void groups_are_cut_into_tasks_of_128_and_waves_of_32(void **state)
 		assert_int_equal(instances, cases[i].x * cases[i].y * cases[i].z);
 		assert_int_equal(waves, need.waves);
 	}
+}
+
+/* Document 002: a compute unit has two waves. A task that has ended releases its waves. */
+static void slots_and_waves_of_a_small_usc_are_not_exceeded(void **state)
+{
+	static const struct pds_capacity small = {
+		.tasks = 3, .waves = 2, .rows = ROWS, .words = WORDS, .local_rows = LOCALS,
+	};
+	struct pumice_cdm_state one = size(32, 1, 1), two = size(64, 1, 1), three = size(65, 1, 1);
+	struct pumice_cdm_state none = size(0, 1, 1);
+	struct pds_need need;
+	struct pds_unit unit;
+	unsigned int group, empty;
+
+	(void)state;
+	pds_need_of(&three, &need);
+	assert_false(pds_need_fits(&need, &small));
+	pds_need_of(&two, &need);
+	assert_true(pds_need_fits(&need, &small));
+	pds_unit_init(&unit, &small);
+	assert_true(pds_unit_claim(&unit, &need, &unlimited, &group));
+	pds_need_of(&one, &need);
+	assert_false(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	pds_unit_end(&unit, group);
+	assert_true(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	/* Two slots are in use: the group that has ended has not been released. */
+	pds_need_of(&none, &need);
+	assert_true(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	assert_false(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	pds_unit_release(&unit, group);
+	assert_true(pds_unit_claim(&unit, &need, &unlimited, &empty));
 }
 
 /* Each store is filled to the last unit, then one more is requested. */
@@ -330,6 +364,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_cut_into_tasks_of_128_and_waves_of_32),
+		cmocka_unit_test(slots_and_waves_of_a_small_usc_are_not_exceeded),
 		cmocka_unit_test(a_group_may_use_the_last_unit_of_each_store),
 		cmocka_unit_test(groups_that_fit_can_be_claimed_on_an_empty_usc),
 		cmocka_unit_test(a_refused_claim_allocates_nothing),

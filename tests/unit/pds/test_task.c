@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define PER_CORE PUMICE_USCS_PER_CORE
+#define PER_CORE FX_USCS_PER_CORE
 
 static const struct pumice_pds_insn program[] = { TASK, END };
 

@@ -31,7 +31,7 @@ static struct tasks *create(void)
 	struct tasks *t = calloc(1, sizeof(*t));
 	struct trace *trace;
 
-	t->fx = fx_create(PUMICE_USCS_PER_CORE, NULL);
+	t->fx = fx_create(FX_USCS_PER_CORE, NULL);
 	trace = &t->fx->trace.trace;
 	assert_true(stage_load(t->fx, &registers, &vertex, program, 2, &t->stage[PDS_DM_VDM]));
 	assert_true(stage_load(t->fx, &registers, &fragment, program, 2, &t->stage[PDS_DM_PDM]));
@@ -83,7 +83,7 @@ static u32 events(const struct tasks *t, u32 kind, u32 phase, struct pumice_trac
 static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
 {
 	struct tasks *t = create();
-	struct pds_place place[3], next[2 * PUMICE_USCS_PER_CORE];
+	struct pds_place place[3], next[2 * FX_USCS_PER_CORE];
 	struct pumice_trace_record r = { 0 };
 	bool again = false;
 	u32 i;
@@ -97,12 +97,12 @@ static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
 	finish(t, place[2]);
 	finish(t, place[1]);
 	/* Tasks of the next job, one of them at the place of the cancelled one. */
-	for (i = 0; i < 2 * PUMICE_USCS_PER_CORE; i++) {
+	for (i = 0; i < 2 * FX_USCS_PER_CORE; i++) {
 		next[i] = start(t, PDS_DM_VDM);
 		again |= next[i].usc == place[2].usc && next[i].group == place[2].group;
 	}
 	assert_true(again);
-	for (i = 0; i < 2 * PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < 2 * FX_USCS_PER_CORE; i++)
 		finish(t, next[i]);
 	testtrace_check_pairs(&t->fx->trace);
 	assert_int_equal(events(t, TASK_EVENT, BEGIN, NULL), 3 + i);
@@ -192,22 +192,22 @@ static void reads_are_counted_for_their_data_master_since_the_trace_began(void *
 
 	(void)state;
 	testtrace_on(&t->fx->trace, 0);
-	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < FX_USCS_PER_CORE; i++)
 		t->fx->usc[i]->tag_reads[PDS_DM_PDM] = t->fx->usc[i]->tag_reads[PDS_DM_VDM] = 1000;
 	fx_lock(t->fx);
 	pds_trace_begin(t->fx->pds);
 	fx_unlock(t->fx);
 	testtrace_on(&t->fx->trace, TESTTRACE_ALL);
 	/* Tasks alternate between the USCs. */
-	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < FX_USCS_PER_CORE; i++)
 		expect_reads(t, PDS_DM_VDM, 0, 0);
-	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < FX_USCS_PER_CORE; i++)
 		expect_reads(t, PDS_DM_PDM, 5, 5);
-	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < FX_USCS_PER_CORE; i++)
 		expect_reads(t, PDS_DM_VDM, 3, 3);
-	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < FX_USCS_PER_CORE; i++)
 		expect_reads(t, PDS_DM_PDM, 2, 7);
-	for (i = 0; i < PUMICE_USCS_PER_CORE; i++)
+	for (i = 0; i < FX_USCS_PER_CORE; i++)
 		expect_reads(t, PDS_DM_PDM, 0, 0);
 	destroy(t);
 }

@@ -38,7 +38,7 @@ static void setup(struct vertex_fixture *b)
 	u32 i;
 
 	memset(b, 0, sizeof(*b));
-	b->fx = fx_create(PUMICE_USCS_PER_CORE, NULL);
+	b->fx = fx_create(FX_USCS_PER_CORE, NULL);
 	stage_own(b->fx, PDS_DM_VDM, &b->owner);
 	for (i = 0; i < FX_DATA_BYTES; i++)
 		b->fx->data[i] = (u8)rnd();

@@ -33,15 +33,69 @@ static void os_write(struct fixture *fx, unsigned int os, u32 offset, u32 value)
 	pumice_gpu_mmio_write(fx->gpu, os, offset, value, 4);
 }
 
+/* Sizes that the source documents give; hw/presets.h explains them. */
+static void presets_have_the_sizes_of_the_documents(void **state)
+{
+	static const struct {
+		const char *name;
+		u32 cores, uscs, slots, waves, batch, group, unified, local;
+	} rows[] = {
+		{ "default", 4, 2, 48, 192, 128, 1024, 512, 64 },
+		{ "volcanic", 4, 4, 48, 192, 128, 1024, 512, 32 },
+		{ "waves", 16, 2, 2, 2, 64, 64, 12, 64 },
+		{ "sgx543mp4", 4, 4, 48, 192, 128, 1024, 512, 64 },
+		{ "videocore4", 1, 4, 48, 192, 16, 1024, 512, 64 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fixture *fx = fx_create(&(struct fx_options){ .preset = rows[i].name });
+		u32 config = (u32)fx_read(fx, PUMICE_SYS_CONFIG);
+		u32 stores = (u32)fx_read(fx, PUMICE_SYS_STORES);
+		u32 shape = (u32)fx_read(fx, PUMICE_SYS_SHAPE);
+
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__PRESET, shape), i);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config), rows[i].cores);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, config), rows[i].uscs);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config), rows[i].slots);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape), rows[i].waves);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, shape), rows[i].batch);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__GROUP, shape), rows[i].group);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores),
+				 rows[i].unified);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores),
+				 rows[i].local);
+		fx_destroy(fx);
+	}
+}
+
+/* A property overrides one size of its preset. */
+static void a_property_overrides_its_size_only(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .preset = "waves", .slots = 5,
+							     .batch = 32 });
+	u32 config = (u32)fx_read(fx, PUMICE_SYS_CONFIG);
+	u32 shape = (u32)fx_read(fx, PUMICE_SYS_SHAPE);
+
+	(void)state;
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config), 16);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config), 5);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape), 2);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, shape), 32);
+	fx_destroy(fx);
+}
+
 static void configuration_registers_contain_the_configuration(void **state)
 {
-	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 7, .oses = 3 });
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 7, .uscs_per_core = 3,
+							     .oses = 3 });
 	u32 config = (u32)fx_read(fx, PUMICE_SYS_CONFIG);
 	u32 stores = (u32)fx_read(fx, PUMICE_SYS_STORES);
 
 	(void)state;
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config), 7);
-	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, config), PUMICE_USCS_PER_CORE);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, config), 3);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config), PUMICE_USC_SLOTS);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__OSES, config), 3);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores), 512);
@@ -429,6 +483,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(configuration_registers_contain_the_configuration),
+		cmocka_unit_test(presets_have_the_sizes_of_the_documents),
+		cmocka_unit_test(a_property_overrides_its_size_only),
 		cmocka_unit_test(each_active_page_has_its_own_doorbell_and_line),
 		cmocka_unit_test(pages_that_are_not_active_do_nothing),
 		cmocka_unit_test(a_line_rises_when_a_cause_becomes_pending_and_enabled),

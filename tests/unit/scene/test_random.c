@@ -125,16 +125,14 @@ static void range(uint32_t *first, uint32_t *count)
 	*count = *end == ',' ? (uint32_t)strtoul(end + 1, NULL, 0) : 1;
 }
 
-static void scenes_equal_the_rules(void **state)
+static void check_scenes(const char *options, uint32_t first, uint32_t count)
 {
 	static struct picture gpu, ref;
 	static struct scene scene;
-	uint32_t first, count, i;
 	struct fixture fx;
+	uint32_t i;
 
-	(void)state;
-	range(&first, &count);
-	fx_open(&fx, "cores=2,threads=0", PAGES);
+	fx_open(&fx, options, PAGES);
 	for (i = first; i < first + count; i++) {
 		scene_make(&scene, i);
 		scene_draw_reference(&scene, &ref);
@@ -144,10 +142,30 @@ static void scenes_equal_the_rules(void **state)
 	fx_close(&fx);
 }
 
+static void scenes_equal_the_rules(void **state)
+{
+	uint32_t first, count;
+
+	(void)state;
+	range(&first, &count);
+	check_scenes("cores=2,threads=0", first, count);
+}
+
+/* Tasks of 16 and of 64 vertices and fragments, USCs of two waves, one to four USCs a core. */
+static void scenes_equal_the_rules_under_each_preset(void **state)
+{
+	(void)state;
+	check_scenes("preset=volcanic,threads=0", 0, SCENES / 50);
+	check_scenes("preset=waves,threads=0", 0, SCENES / 50);
+	check_scenes("preset=sgx543mp4,threads=0", 0, SCENES / 50);
+	check_scenes("preset=videocore4,threads=0", 0, SCENES / 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scenes_equal_the_rules),
+		cmocka_unit_test(scenes_equal_the_rules_under_each_preset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

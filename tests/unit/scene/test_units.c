@@ -28,7 +28,7 @@
 #define MAX_CHUNKS 256u
 #define SPLIT	4u
 #define ENTRIES	(1u << 16)
-#define USCS	(2 * PUMICE_USCS_PER_CORE)
+#define USCS	4u	/* of two cores */
 #define FILL_WORDS (8u << 20)
 
 static struct pumice_event_record *records;

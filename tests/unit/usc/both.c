@@ -77,7 +77,7 @@ void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 	ref->local_bytes = shape->local_bytes;
 	ref->first_wave = shape->first_wave;
 	ref->core = FX_CORE;
-	ref->usc = FX_NUMBER % PUMICE_USCS_PER_CORE;
+	ref->usc = FX_IN_CORE;
 	for (u32 t = 0; t < shape->tasks; t++) {
 		ref_add_task(ref, t, shape->instances[t], usc_group(fx->usc, number)->slot[t],
 			     instance);

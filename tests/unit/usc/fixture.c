@@ -38,6 +38,7 @@ struct fixture *fx_create(u64 data_bytes)
 	struct usc_config config = {
 		.number = FX_NUMBER,
 		.core = FX_CORE,
+		.in_core = FX_IN_CORE,
 		.unified_bytes = UNIFIED_BYTES,
 		.common_bytes = COMMON_BYTES,
 		.local_bytes = LOCAL_BYTES,

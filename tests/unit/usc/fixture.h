@@ -18,6 +18,7 @@
 #define FX_DATA	0x20000000ull
 #define FX_NUMBER	5u		/* the USC's number: the second of core 2 */
 #define FX_CORE	2u
+#define FX_IN_CORE	1u
 
 /* A work-group to run. */
 struct fx_group {

@@ -500,7 +500,7 @@ static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state
 		assert_int_equal(regs[3 * 32 + 5], valid[w]);
 		assert_int_equal(regs[4 * 32 + 5], 0xfffffffeu + w);
 		assert_int_equal(regs[5 * 32 + 5], FX_CORE);
-		assert_int_equal(regs[6 * 32 + 5], FX_NUMBER % PUMICE_USCS_PER_CORE);
+		assert_int_equal(regs[6 * 32 + 5], FX_IN_CORE);
 	}
 	fx_put(fx, program);
 }

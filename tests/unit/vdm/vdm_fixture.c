@@ -292,12 +292,13 @@ struct vdm_fixture *vdmfx_create(unsigned int cores)
 {
 	struct vdm_fixture *b = calloc(1, sizeof(*b));
 	struct dm_config config = {
-		.cores = cores, .pm = &the_pm, .ops = &ops, .opaque = b,
+		.cores = cores, .uscs_per_core = FX_USCS_PER_CORE,
+		.batch = PUMICE_TASK_INSTANCES, .pm = &the_pm, .ops = &ops, .opaque = b,
 	};
 
 	assert_non_null(b);
 	the_pm.b = b;
-	b->fx = fx_create(cores * PUMICE_USCS_PER_CORE, NULL);
+	b->fx = fx_create(cores * FX_USCS_PER_CORE, NULL);
 	b->cores = cores;
 	b->seed = 12345;
 	b->pages = b->fault_at = b->fault_task = UINT32_MAX;

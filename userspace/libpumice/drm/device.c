@@ -250,6 +250,9 @@ static int describe(struct pumice_device *dev)
 		.internal_registers = gpu.internal_registers,
 		.perf_counters = gpu.perf_counters,
 		.perfmons = DRM_PUMICE_MAX_PERFMONS,
+		.preset = gpu.preset,
+		.waves_per_usc = gpu.waves_per_usc,
+		.batch = gpu.batch,
 	};
 	memcpy(info->fw_build_id, fw.build_id, sizeof(info->fw_build_id) - 1);
 	return 0;

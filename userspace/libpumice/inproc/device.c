@@ -145,14 +145,16 @@ static const struct backend_ops inproc_ops = {
 
 /* Options parsed from the name. */
 struct options {
-	u32 cores, threads, ram_mib;
-	u32 unified_kib, common_kib, local_kib;	/* 0: default of the core */
+	u32 threads, ram_mib;
+	u32 cores, uscs, slots, waves, batch;	/* 0: of the preset */
+	u32 unified_kib, common_kib, local_kib;	/* the same */
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
 	u32 job_timeout_ms;			/* 0: none */
 	u32 attach;				/* 1: other processes can observe it */
 	const char *text;			/* all of them, for messages */
+	char preset[16];			/* name, or empty for the default */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
 
@@ -171,22 +173,23 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 }
 
 #define OPTION_KEYS \
-	"cores, threads, ram, unified-store-kib, common-store-kib, local-memory-kib, " \
-	"slot-registers, slice-us, split, job-timeout-ms, attach; fw-gdb=PATH"
+	"cores, uscs, slots, waves, batch, threads, ram, unified-store-kib, " \
+	"common-store-kib, local-memory-kib, slot-registers, slice-us, split, " \
+	"job-timeout-ms, attach; preset=NAME; fw-gdb=PATH"
 
-/* Parse a path of 1 to GDB_PATH_MAX bytes. */
-static bool parse_path(const char *text, const char *end, char path[GDB_PATH_MAX + 1])
+/* Parse a text of at least one character; room: bytes of out, its end included. */
+static bool parse_text(const char *text, const char *end, char *out, size_t room)
 {
 	size_t bytes = (size_t)(end - text);
 
-	if (!bytes || bytes > GDB_PATH_MAX)
+	if (!bytes || bytes >= room)
 		return false;
-	memcpy(path, text, bytes);
-	path[bytes] = 0;
+	memcpy(out, text, bytes);
+	out[bytes] = 0;
 	return true;
 }
 
-/* Parse one "key=number" or "fw-gdb=path" that ends at @end. */
+/* Parse one "key=number", "preset=name" or "fw-gdb=path" that ends at @end. */
 static bool parse_option(const char *text, const char *end, struct options *o)
 {
 	const struct {
@@ -194,6 +197,10 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		u32 *value;
 	} known[] = {
 		{ "cores=", &o->cores },
+		{ "uscs=", &o->uscs },
+		{ "slots=", &o->slots },
+		{ "waves=", &o->waves },
+		{ "batch=", &o->batch },
 		{ "threads=", &o->threads },
 		{ "ram=", &o->ram_mib },
 		{ "unified-store-kib=", &o->unified_kib },
@@ -212,8 +219,12 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		if (!strncmp(text, known[i].key, n))
 			return parse_number(text + n, end, known[i].value);
 	}
+	n = strlen("preset=");
+	if (!strncmp(text, "preset=", n))
+		return parse_text(text + n, end, o->preset, sizeof(o->preset));
 	n = strlen("fw-gdb=");
-	return !strncmp(text, "fw-gdb=", n) && parse_path(text + n, end, o->fw_gdb);
+	return !strncmp(text, "fw-gdb=", n) &&
+	       parse_text(text + n, end, o->fw_gdb, sizeof(o->fw_gdb));
 }
 
 /* Parse "key=number,key=number". */
@@ -258,12 +269,16 @@ static u32 config_registers(u32 slot_registers)
 static void describe_limits(struct inproc_device *d)
 {
 	u32 registers = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_REGISTERS, 4);
+	u32 shape = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_SHAPE, 4);
 
 	d->base.limits = (struct pumice_device_limits){
 		.slot_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__SLOT, registers),
 		.internal_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__INTERNAL, registers),
 		.perf_counters = PUMICE_PERF_NUMBER,
 		.perfmons = MAX_PERFMONS,
+		.preset = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__PRESET, shape),
+		.waves_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape),
+		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, shape),
 	};
 }
 
@@ -272,6 +287,7 @@ static void describe(struct inproc_device *d)
 	struct pumice_device_info *info = &d->base.info;
 	u32 config = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CONFIG, 4);
 	u32 stores = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_STORES, 4);
+	u32 shape = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_SHAPE, 4);
 
 	*info = (struct pumice_device_info){
 		.backend = "inproc",
@@ -282,7 +298,7 @@ static void describe(struct inproc_device *d)
 		.unified_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores) << 10,
 		.common_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores) << 10,
 		.local_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores) << 10,
-		.max_group_instances = PUMICE_GROUP_INSTANCES,
+		.max_group_instances = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__GROUP, shape),
 		.priorities = (1u << FWIF_PRIORITIES) - 1,
 		.page_sizes = 1u << 12 | 1u << 14 | 1u << 16 | 1u << 18 | 1u << 20 | 1u << 21,
 		.va_start = BLOCK_BYTES,
@@ -316,7 +332,12 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		 size_t error_bytes)
 {
 	const struct pumice_gpu_config config = {
+		.preset = o->preset[0] ? o->preset : NULL,
 		.cores = o->cores,
+		.uscs_per_core = o->uscs,
+		.slots = o->slots,
+		.waves = o->waves,
+		.batch = o->batch,
 		.threads = o->threads,
 		.unified_kib = o->unified_kib,
 		.common_kib = o->common_kib,

@@ -27,7 +27,8 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 						 pdev->stores) * SZ_1K,
 		.local_bytes = PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB,
 						pdev->stores) * SZ_1K,
-		.max_group_instances = PUMICE_GROUP_INSTANCES,
+		.max_group_instances = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__GROUP, pdev->shape) ?:
+				       PUMICE_GROUP_INSTANCES,
 		.page_sizes = PAGE_SIZES,
 		.va_start = PUMICE_VA_START,
 		.va_end = PUMICE_VA_END,
@@ -37,6 +38,9 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 		.slot_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__SLOT, pdev->registers),
 		.internal_registers = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__INTERNAL,
 						       pdev->registers),
+		.preset = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__PRESET, pdev->shape),
+		.waves_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, pdev->shape),
+		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, pdev->shape),
 	};
 }
 

@@ -62,11 +62,14 @@ struct pumice_trace;
  * @name: one of
  *   "drm"                    the first render node that Pumice's driver serves
  *   "drm:/dev/dri/renderD128" this render node
- *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: cores,
- *                            threads (0: all work is done inside waits, and in the
- *                            same order each time), ram (MiB), unified-store-kib,
- *                            common-store-kib, local-memory-kib (of a USC),
- *                            slot-registers (0 to 8), slice-us (time slice of a
+ *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: preset=NAME
+ *                            (default, volcanic, waves, sgx543mp4, videocore4:
+ *                            the sizes that the other keys override), cores, uscs (of
+ *                            a core), slots, waves (of a USC), batch (instances of a
+ *                            task of vertices or fragments), threads (0: all work is
+ *                            done inside waits, and in the same order each time), ram
+ *                            (MiB), unified-store-kib, common-store-kib,
+ *                            local-memory-kib (of a USC), slot-registers (0 to 8), slice-us (time slice of a
  *                            job), split (primitives dispatched to a core at a
  *                            time), job-timeout-ms (30000: a job that has run for
  *                            longer is killed inside waits; 0: none), attach (1:
@@ -153,6 +156,12 @@ struct pumice_device_limits {
 	uint32_t perf_counters;
 	/** @perfmons: maximum number of performance monitors of a device object */
 	uint32_t perfmons;
+	/** @preset: sizes that properties did not override: enum pumice_preset */
+	uint32_t preset;
+	/** @waves_per_usc: waves that can be in flight on a USC; 0: not known */
+	uint32_t waves_per_usc;
+	/** @batch: maximum number of vertices or fragments of a task; 0: not known */
+	uint32_t batch;
 };
 
 /**

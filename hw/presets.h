@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Presets: the sizes of the GPUs that the source documents describe (enum preset of
+ * registers.xml). A device property overrides its column.
+ *
+ * X(name, cores, uscs, slots, waves, batch, unified, common, local, slot_registers)
+ *
+ *   cores           cores
+ *   uscs            USCs (document 004: pipes; 002: compute units; 001: QPUs) of a core
+ *   slots           task slots of a USC
+ *   waves           waves of 32 lanes in flight on a USC
+ *   batch           most vertices or fragments of a task, 16 or a multiple of 32
+ *   unified         unified store of a USC, KiB
+ *   common          common store of a USC, KiB
+ *   local           local memory of a USC, KiB
+ *   slot_registers  slot registers of a slot; the rest of 8 are internal registers
+ *
+ * DEFAULT       four small cores: what the project's own tests run on.
+ * VOLCANIC      document 000: four texture interfaces and so four USCs in an SPU, 512 KiB of
+ *               unified store ("USC Register Stores"), at most 8192 words of local memory
+ *               ("Local Memory Store").
+ * WAVES         document 002, "Our own architecture": 32 compute units of 2 waves with 48
+ *               registers of 32 lanes a wave, and 64 KiB of local memory.
+ * SGX543MP4     document 004, "Specifications": four cores of four pipes.
+ * VIDEOCORE4    document 001, "Binning Pass": one core, tasks of 16 vertices.
+ *
+ * Where a document gives no size, it is that of DEFAULT.
+ */
+#ifndef PUMICE_PRESETS_H
+#define PUMICE_PRESETS_H
+
+#define PUMICE_PRESETS(X) \
+	X(DEFAULT, 4, 2, 48, 192, 128, 512, 64, 64, 4) \
+	X(VOLCANIC, 4, 4, 48, 192, 128, 512, 64, 32, 4) \
+	X(WAVES, 16, 2, 2, 2, 64, 12, 64, 64, 4) \
+	X(SGX543MP4, 4, 4, 48, 192, 128, 512, 64, 64, 4) \
+	X(VIDEOCORE4, 1, 4, 48, 192, 16, 512, 64, 64, 4)
+
+#endif

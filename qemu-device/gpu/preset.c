@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/* Presets of the GPU's sizes, and their limits. */
+#include "preset.h"
+
+#include <string.h>
+
+#include "number.h"
+#include "presets.h"
+#include "pumice_names.h"
+
+#define ROW(preset, cores_, uscs_, slots_, waves_, batch_, unified_, common_, local_, regs_) \
+	[PUMICE_PRESET_##preset] = { \
+		.cores = cores_, .uscs_per_core = uscs_, .slots = slots_, .waves = waves_, \
+		.batch = batch_, .unified_kib = unified_, .common_kib = common_, \
+		.local_kib = local_, .slot_registers = regs_, \
+	},
+
+static const struct pumice_gpu_config presets[] = { PUMICE_PRESETS(ROW) };
+
+bool preset_find(const char *name, enum pumice_preset *preset)
+{
+	u32 n;
+
+	*preset = PUMICE_PRESET_DEFAULT;
+	if (!name)
+		return true;
+	for (n = 0; n < sizeof(presets) / sizeof(presets[0]); n++) {
+		if (strcmp(name, pumice_preset_str(n)))
+			continue;
+		*preset = (enum pumice_preset)n;
+		return true;
+	}
+	return false;
+}
+
+static void default_to(unsigned int *size, unsigned int value)
+{
+	if (!*size)
+		*size = value;
+}
+
+void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
+{
+	const struct pumice_gpu_config *from = &presets[preset];
+
+	default_to(&config->cores, from->cores);
+	default_to(&config->uscs_per_core, from->uscs_per_core);
+	default_to(&config->slots, from->slots);
+	default_to(&config->waves, from->waves);
+	default_to(&config->batch, from->batch);
+	default_to(&config->unified_kib, from->unified_kib);
+	default_to(&config->common_kib, from->common_kib);
+	default_to(&config->local_kib, from->local_kib);
+	default_to(&config->slot_registers, from->slot_registers);
+}
+
+/* A task of the VDM or PDM has to fit on a USC. */
+static const char *check_tasks(const struct pumice_gpu_config *c)
+{
+	if (c->slots > PUMICE_USC_SLOTS)
+		return "slots must be 1 to 48";
+	if (c->waves > PUMICE_USC_SLOTS * PUMICE_TASK_INSTANCES / PUMICE_LANES)
+		return "waves must be 1 to 192";
+	if (c->batch != PUMICE_LANES / 2 &&
+	    (c->batch % PUMICE_LANES || c->batch > PUMICE_TASK_INSTANCES))
+		return "batch must be 16, 32, 64, 96 or 128";
+	if (div_up(c->batch, PUMICE_LANES) > c->waves)
+		return "a task of batch instances has more waves than a USC";
+	return NULL;
+}
+
+const char *preset_check(const struct pumice_gpu_config *c)
+{
+	if (c->cores > PUMICE_MAX_CORES)
+		return "cores must be 1 to 16";
+	if (c->uscs_per_core > PUMICE_MAX_USCS_PER_CORE)
+		return "uscs must be 1 to 4";
+	if (c->unified_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, ~0u))
+		return "the unified store must be 1 to 4095 KiB";
+	if (c->common_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, ~0u))
+		return "the common store must be 1 to 1023 KiB";
+	if (c->local_kib > PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, ~0u))
+		return "local memory must be 1 to 1023 KiB";
+	if (c->slot_registers > PUMICE_USC_OWN_REGS && c->slot_registers != PUMICE_NO_REGISTERS)
+		return "slot registers must be 0 to 8";
+	return check_tasks(c);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Presets of the GPU's sizes: hw/presets.h. */
+#ifndef PUMICE_GPU_PRESET_H
+#define PUMICE_GPU_PRESET_H
+
+#include <stdbool.h>
+
+#include "pumice_gpu.h"
+#include "pumice_regs.h"
+
+/* Find a preset by its name in lower case; NULL is the default one. Returns false for none. */
+bool preset_find(const char *name, enum pumice_preset *preset);
+/* Set the sizes that are 0 to those of the preset. */
+void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config);
+/* Check the sizes; returns the error, or NULL. */
+const char *preset_check(const struct pumice_gpu_config *config);
+
+#endif
