@@ -22,7 +22,7 @@ enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
 /* Local memory is allocated in rows of one word of each of its 32 banks. */
 #define PDS_LOCAL_ROW_BYTES (PUMICE_LANES * 4u)
 
-/* What an empty USC has. */
+/* Resources of an empty USC. */
 struct pds_capacity {
 	u32 tasks;	/* slots, at most PUMICE_USC_SLOTS */
 	u32 waves;	/* that can be in flight */
