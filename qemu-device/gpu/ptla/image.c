@@ -9,41 +9,19 @@
 #include <string.h>
 
 #include "../number.h"
-#include "../texel/blocks.h"
 #include "state.h"
 
 /* Columns of a part: of unconverted blocks, and of converted texels. */
 #define RAW_COLUMNS 256u
-#define COLUMNS PUMICE_LANES
-#define MAX_BYTES 16u	/* bytes of a block */
+#define COLUMNS PTLA_COLUMNS
+#define MAX_BYTES PTLA_TEXEL_BYTES
 
 _Static_assert(RAW_COLUMNS * PTLA_PIECE_LINES * MAX_BYTES <= PTLA_BUFFER, "a part fits");
-
-static struct texel_memory memory_of(struct ptla_piece *p)
-{
-	const struct texel_memory m = {
-		.mmu = p->mmu, .tlb = &p->unit->tlb, .ctx = p->ctx, .unit = PUMICE_UNIT_PTLA,
-		.fault = &p->fault,
-	};
-
-	return m;
-}
-
-static bool store(struct ptla_piece *p, const struct ptla_surface *s, const struct texel_rect *at,
-		  const u8 *from, u32 pitch)
-{
-	const struct texel_memory m = memory_of(p);
-
-	if (!texel_rect_store(&m, at, from, pitch, NULL))
-		return false;
-	p->bytes += (u64)at->width * at->height * s->info->bytes;
-	return true;
-}
 
 static bool blit_raw(struct ptla_piece *p, u32 y, u32 lines)
 {
 	const struct ptla_command *c = p->command;
-	const struct texel_memory m = memory_of(p);
+	const struct texel_memory m = ptla_memory(p);
 	u32 pitch = RAW_COLUMNS * c->src.info->bytes;
 
 	for (u32 x = 0; x < c->width; x += RAW_COLUMNS) {
@@ -59,64 +37,10 @@ static bool blit_raw(struct ptla_piece *p, u32 y, u32 lines)
 		to.x = c->dst_x + x;
 		to.y = c->dst_y + y;
 		if (!texel_rect_load(&m, &from, p->unit->buffer, pitch) ||
-		    !store(p, &c->dst, &to, p->unit->buffer, pitch))
+		    !ptla_store(p, &c->dst, &to, p->unit->buffer, pitch))
 			return false;
 	}
 	return true;
-}
-
-/*
- * Load texels of a rectangle of at most 64 x 16, as words of the format (RGBA8 for compressed
- * ones), to the buffer with pitch bytes per line.
- */
-static bool load_texels(struct ptla_piece *p, const struct ptla_surface *s, struct texel_rect *at,
-			u32 pitch)
-{
-	const struct texel_memory m = memory_of(p);
-	const u32 x = at->x, y = at->y, width = at->width, height = at->height;
-	u32 texel[16], columns;
-
-	if (!(s->info->flags & PUMICE_FORMAT_BLOCKS))
-		return texel_rect_load(&m, at, p->unit->buffer, pitch);
-	at->x = x / 4;
-	at->y = y / 4;
-	at->width = columns = (x + width + 3) / 4 - at->x;
-	at->height = (y + height + 3) / 4 - at->y;
-	if (!texel_rect_load(&m, at, p->unit->other, columns * s->info->bytes))
-		return false;
-	for (u32 block = 0; block < columns * at->height; block++) {
-		u32 left = (at->x + block % columns) * 4, top = (at->y + block / columns) * 4;
-
-		texel_block_decode(s->texture.format, p->unit->other + block * s->info->bytes,
-				   texel);
-		for (u32 n = 0; n < 16; n++) {
-			u32 column = left + n % 4 - x, line = top + n / 4 - y;
-
-			if (column < width && line < height)
-				memcpy(p->unit->buffer + line * pitch + column * 4, &texel[n], 4);
-		}
-	}
-	return true;
-}
-
-/* Return the bytes of a texel in the buffer. */
-static u32 buffer_bytes(const struct ptla_surface *s)
-{
-	return s->info->flags & PUMICE_FORMAT_BLOCKS ? 4 : s->info->bytes;
-}
-
-static void swizzle(const struct ptla_surface *s, struct texel_rows *rows)
-{
-	const struct pumice_texture *t = &s->texture;
-	const u8 order[4] = { t->swizzle_r, t->swizzle_g, t->swizzle_b, t->swizzle_a };
-	const u32 one = texel_integer(s->info) ? 1 : 0x3f800000u;
-	const struct texel_rows from = *rows;
-
-	for (u32 c = 0; c < 4; c++) {
-		for (u32 l = 0; l < COLUMNS; l++)
-			rows->row[c][l] = order[c] <= PUMICE_SWIZZLE_A ? from.row[order[c]][l] :
-					  order[c] == PUMICE_SWIZZLE_ONE ? one : 0;
-	}
 }
 
 /* Convert a line of at most COLUMNS texels. */
@@ -127,9 +51,9 @@ static void convert_line(const struct ptla_command *c, u32 x, u32 y, u32 count, 
 	struct texel_dither dither = texel_dither_row(c->dst_x + x, c->dst_y + y);
 
 	dither.on = c->blit.dither && texel_dithers(c->dst.info);
-	texel_words_load(buffer_bytes(&c->src), from, count, &words);
+	texel_words_load(ptla_texel_bytes(&c->src), from, count, &words);
 	texel_unpack(c->src.info, &words, &rows);
-	swizzle(&c->src, &rows);
+	ptla_swizzle(&c->src, &rows);
 	texel_ops()->pack(c->dst.info, &rows, &dither, &words);
 	texel_words_store(c->dst.info->bytes, &words, count, to);
 }
@@ -150,12 +74,12 @@ static bool blit_converted(struct ptla_piece *p, u32 y, u32 lines)
 			.y = c->dst_y + y, .width = columns, .height = lines,
 		};
 
-		if (!load_texels(p, &c->src, &from, pitch))
+		if (!ptla_load_texels(p, &c->src, &from, pitch))
 			return false;
 		for (u32 line = 0; line < lines; line++)
 			convert_line(c, x, y + line, columns, p->unit->buffer + line * pitch,
 				     p->unit->other + line * pitch);
-		if (!store(p, &c->dst, &to, p->unit->other, pitch))
+		if (!ptla_store(p, &c->dst, &to, p->unit->other, pitch))
 			return false;
 	}
 	return true;
@@ -204,7 +128,7 @@ bool ptla_clear_piece(struct ptla_piece *p)
 		};
 
 		/* Store the same line repeatedly: all texels are equal. */
-		if (!store(p, &c->dst, &to, p->unit->buffer, 0))
+		if (!ptla_store(p, &c->dst, &to, p->unit->buffer, 0))
 			return false;
 	}
 	return true;
@@ -248,7 +172,7 @@ static bool add_slice(struct ptla_piece *p, u32 slice, struct texel_rect at, u32
 	const u32 pitch = 2 * COLUMNS * MAX_BYTES, boxes = at.width / wide;
 
 	at.addr = c->src.addr + slice * c->src.level.layer_bytes;
-	if (!load_texels(p, &c->src, &at, pitch))
+	if (!ptla_load_texels(p, &c->src, &at, pitch))
 		return false;
 	for (u32 line = 0; line < at.height; line++)
 		add_line(&c->src, p->unit->buffer + line * pitch, wide, boxes, &box[line / high]);
@@ -303,7 +227,7 @@ bool ptla_downscale_piece(struct ptla_piece *p)
 		for (u32 line = 0; line < lines; line++)
 			put_boxes(c, &box[line], wide * high * deep, columns,
 				  p->unit->other + line * pitch);
-		if (!store(p, &c->dst, &to, p->unit->other, pitch))
+		if (!ptla_store(p, &c->dst, &to, p->unit->other, pitch))
 			return false;
 	}
 	return true;

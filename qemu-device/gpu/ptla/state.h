@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PTLA's state, shared by its files: ptla.c (a job), command.c (its commands), memory.c
- * and image.c (pieces of them). No other file includes this.
+ * The PTLA's state, shared by its files: ptla.c (a job), command.c (its commands), memory.c,
+ * image.c (pieces of them), texels.c (texels of a piece). No other file includes
+ * this.
  */
 #ifndef PUMICE_GPU_PTLA_STATE_H
 #define PUMICE_GPU_PTLA_STATE_H
@@ -72,5 +73,29 @@ bool ptla_fill_piece(struct ptla_piece *piece);
 bool ptla_blit_piece(struct ptla_piece *piece);
 bool ptla_clear_piece(struct ptla_piece *piece);
 bool ptla_downscale_piece(struct ptla_piece *piece);
+
+/* Columns that are converted at a time, and the bytes of the largest texel or block. */
+#define PTLA_COLUMNS PUMICE_LANES
+#define PTLA_TEXEL_BYTES 16u
+
+struct texel_memory ptla_memory(struct ptla_piece *piece);
+
+/* Store a rectangle and count its bytes. */
+bool ptla_store(struct ptla_piece *piece, const struct ptla_surface *s, const struct texel_rect *at,
+		const u8 *from, u32 pitch);
+
+/*
+ * Load texels of a rectangle of at most 64 x 16, as words of the format (RGBA8 for compressed
+ * ones), to the unit's buffer with pitch bytes per line. Changes *at, and the unit's other
+ * buffer.
+ */
+bool ptla_load_texels(struct ptla_piece *piece, const struct ptla_surface *s,
+		      struct texel_rect *at, u32 pitch);
+
+/* Return the bytes of a texel that ptla_load_texels() has loaded. */
+u32 ptla_texel_bytes(const struct ptla_surface *s);
+
+/* Reorder unpacked components as the texture's swizzle says. */
+void ptla_swizzle(const struct ptla_surface *s, struct texel_rows *rows);
 
 #endif
