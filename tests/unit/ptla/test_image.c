@@ -3,9 +3,8 @@
  * PTLA: blits, clears and downscales against the scalar model, byte by byte, and every
  * kind of invalid command.
  */
-#include "fixture.h"
+#include "images.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,91 +12,6 @@
 
 #define HALF (512u << 10)	/* source below, destination above */
 #define IMAGES (2 * HALF)
-
-static struct model_surface model_of(const struct pumice_texture *t)
-{
-	return (struct model_surface){
-		.format = t->format, .layout = t->layout, .dim = t->dim, .width = t->width + 1u,
-		.height = t->height + 1u, .depth = t->depth + 1u, .levels = t->levels,
-		.stride = t->stride,
-	};
-}
-
-/* A texture with levels, or with a stride; of 2D, 3D or an array. */
-static struct pumice_texture random_texture(struct fixture *fx, u32 format, u64 addr)
-{
-	u64 *seed = &fx->seed;
-	struct pumice_texture t = {
-		.addr = addr, .format = (u8)format, .layout = (u8)rand_below(seed, 3),
-		.dim = PUMICE_TEXTURE_DIM_2D, .levels = 1, .width = (u16)rand_below(seed, 60),
-		.height = (u16)rand_below(seed, 60), .swizzle_g = 1, .swizzle_b = 2, .swizzle_a = 3,
-	};
-	struct pumice_surface s;
-
-	if (rand_below(seed, 3) == 0) {
-		t.dim = rand_below(seed, 2) ? PUMICE_TEXTURE_DIM_3D : PUMICE_TEXTURE_DIM_2D_ARRAY;
-		t.depth = (u16)rand_below(seed, 4);
-	}
-	s = pumice_surface_of_texture(&t);
-	if (rand_below(seed, 2))
-		t.levels = (u8)(1 + rand_below(seed, pumice_surface_max_levels(&s)));
-	else if (t.layout == PUMICE_LAYOUT_LINEAR && rand_below(seed, 2))
-		t.stride = model_bytes(format) * (s.width + rand_below(seed, 9));
-	s = pumice_surface_of_texture(&t);
-	assert_true(pumice_surface_bytes(&s) <= HALF);
-	return t;
-}
-
-/* Bytes that are small numbers in every format. */
-static void random_data(struct fixture *fx, u32 format)
-{
-	u32 *words = (u32 *)(void *)fx->data, low;
-	char kind = 0;
-	u32 bits = model_component(format, 0, &kind, &low);
-
-	for (u32 n = 0; n < IMAGES / 4; n++) {
-		float f = rand_float(&fx->seed, 0, 1);
-		u32 v = rand_u32(&fx->seed);
-
-		if (kind == 'f' && bits == 32)
-			memcpy(&v, &f, sizeof(v));
-		else if (kind == 'f')
-			v &= bits == 16 ? 0x3bff3bff : ~(1u << 10 | 1u << 21 | 1u << 31);
-		words[n] = v;
-	}
-}
-
-static u32 bits_at(const u8 *bytes, u32 low, u32 count)
-{
-	u32 v = 0;
-
-	for (u32 b = 0; b < count; b++)
-		v |= (u32)(bytes[(low + b) / 8] >> (low + b) % 8 & 1) << b;
-	return v;
-}
-
-/* Each component of the texel represents the requested value. */
-static bool texel_holds(u32 format, const u8 *at, const double value[4], bool dither, u32 x, u32 y)
-{
-	bool dithers = dither && ((format >= PUMICE_FORMAT_R5G6B5_UNORM &&
-				   format <= PUMICE_FORMAT_RGB10A2_UNORM));
-	char kind;
-	u32 low;
-
-	for (u32 c = 0; c < model_components(format); c++) {
-		u32 bits = model_component(format, c, &kind, &low), v = bits_at(at, low, bits);
-
-		if (dithers ? !model_stores_dithered(format, c, value[c], v, x, y) :
-			      !model_stores(format, c, value[c], v))
-			return false;
-	}
-	return true;
-}
-
-static bool writable(u32 format)
-{
-	return format && model_block(format) == 1;
-}
 
 static void put_blit(struct fixture *fx, const struct pumice_tdm_blit *blit)
 {
@@ -108,7 +22,7 @@ static void put_blit(struct fixture *fx, const struct pumice_tdm_blit *blit)
 static struct pumice_tdm_blit random_blit(struct fixture *fx, const struct pumice_texture *src,
 					  const struct pumice_texture *dst)
 {
-	const struct model_surface s = model_of(src), d = model_of(dst);
+	const struct model_surface s = image_model(src), d = image_model(dst);
 	u64 *seed = &fx->seed;
 	struct pumice_tdm_blit b = {
 		.src_level = (u8)rand_below(seed, s.levels), .dst_level = (u8)rand_below(seed, d.levels),
@@ -130,12 +44,21 @@ static struct pumice_tdm_blit random_blit(struct fixture *fx, const struct pumic
 	return b;
 }
 
+static struct pumice_texture random_texture(struct fixture *fx, u32 format, u64 addr)
+{
+	const struct pumice_texture t = image_random(fx, format, addr, 60, 60);
+	const struct pumice_surface s = pumice_surface_of_texture(&t);
+
+	assert_true(pumice_surface_bytes(&s) <= HALF);
+	return t;
+}
+
 static u8 *before;	/* previous contents of memory */
 
 static void check_blit(struct fixture *fx, const struct pumice_tdm_blit *b,
 		       const struct pumice_texture *src, const struct pumice_texture *dst)
 {
-	const struct model_surface s = model_of(src), d = model_of(dst);
+	const struct model_surface s = image_model(src), d = image_model(dst);
 	const u8 swizzle[4] = { src->swizzle_r, src->swizzle_g, src->swizzle_b, src->swizzle_a };
 
 	for (u32 y = 0; y < b->height; y++) {
@@ -151,28 +74,13 @@ static void check_blit(struct fixture *fx, const struct pumice_tdm_blit *b,
 			/* Conversions pass through f32. */
 			for (u32 c = 0; c < 4 && !model_integer(dst->format); c++)
 				value[c] = (float)value[c];
-			if (!texel_holds(dst->format, fx->data + at, value, b->dither, b->dst_x + x,
+			if (!image_holds(dst->format, fx->data + at, value, b->dither, b->dst_x + x,
 					 b->dst_y + y))
 				fail_msg("format %u to %u, %u, %u", src->format, dst->format, x, y);
 			memcpy(before + at, fx->data + at, model_bytes(dst->format));
 		}
 	}
 	assert_memory_equal(fx->data, before, IMAGES);
-}
-
-/* Pairs of formats that a blit converts. */
-static bool convertible(u32 src, u32 dst)
-{
-	char a = 0, b = 0;
-	u32 low;
-
-	if (!writable(dst) || dst == PUMICE_FORMAT_D24_S8)
-		return false;
-	model_component(src, 0, &a, &low);
-	model_component(dst, 0, &b, &low);
-	if (model_integer(dst) || (model_block(src) == 1 && model_integer(src)))
-		return a == b;
-	return true;
 }
 
 /* For cases that compare all images before and after. */
@@ -203,7 +111,7 @@ static void blits_convert_every_format_to_every_other(void **state)
 		if (!from || !to)
 			continue;
 		if (to == 1)
-			random_data(&fx, from);
+			image_random_data(&fx, from, IMAGES);
 		src = random_texture(&fx, from, DATA);
 		dst = random_texture(&fx, to, DATA + HALF);
 		/* Between equal formats blocks are copied unchanged: see below. */
@@ -215,7 +123,7 @@ static void blits_convert_every_format_to_every_other(void **state)
 		put_blit(&fx, &blit);
 		fx_halt(&fx);
 		memcpy(before, fx.data, IMAGES);
-		if (convertible(from, to)) {
+		if (image_convertible(from, to)) {
 			fx_expect_done(&fx);
 			check_blit(&fx, &blit, &src, &dst);
 		} else if (from != to) {
@@ -248,8 +156,8 @@ static void blits_of_one_format_copy_blocks(void **state)
 			((u32 *)(void *)fx.data)[w] = rand_u32(&fx.seed);
 		src = random_texture(&fx, format, DATA);
 		dst = random_texture(&fx, format, DATA + HALF);
-		s = model_of(&src);
-		d = model_of(&dst);
+		s = image_model(&src);
+		d = image_model(&dst);
 		b = random_blit(&fx, &src, &dst);
 		if (block == 4) {
 			/* Whole blocks: of a texture of one level that is large enough. */
@@ -292,10 +200,10 @@ static void clears_fill_rectangles(void **state)
 		struct model_surface d;
 		double value[4];
 
-		if (!writable(format))
+		if (!image_writable(format))
 			continue;
 		dst = random_texture(&fx, format, DATA + HALF);
-		d = model_of(&dst);
+		d = image_model(&dst);
 		c.dst = fx_texture(&fx, 1, &dst);
 		c.dst_level = (u8)rand_below(&fx.seed, d.levels);
 		c.dst_layer = (u16)rand_below(&fx.seed, model_layers(&d, c.dst_level));
@@ -327,7 +235,7 @@ static void clears_fill_rectangles(void **state)
 				u64 at = HALF + model_offset(&d, c.dst_level, c.dst_layer,
 							     c.dst_x + x, c.dst_y + y);
 
-				assert_true(texel_holds(format, fx.data + at, value, false, 0, 0));
+				assert_true(image_holds(format, fx.data + at, value, false, 0, 0));
 				if (format == PUMICE_FORMAT_D24_S8)
 					assert_int_equal(fx.data[at + 3], n < 255 ? n : 255);
 				memcpy(before + at, fx.data + at, model_bytes(format));
@@ -356,24 +264,6 @@ static void mean_of(const struct model_surface *s, u32 level, u32 layer, u32 x, 
 	}
 }
 
-/* Nearest, except for rounding of f32 sums: 1e-6 of the range. */
-static bool about(u32 format, const u8 *at, const double value[4])
-{
-	char kind;
-	u32 low;
-
-	for (u32 c = 0; c < model_components(format); c++) {
-		u32 bits = model_component(format, c, &kind, &low), v = bits_at(at, low, bits);
-
-		if (!model_stores(format, c, value[c] - 1e-6, v) &&
-		    !model_stores(format, c, value[c], v) &&
-		    !model_stores(format, c, value[c] + 1e-6, v) &&
-		    fabs(model_pattern(format, c, v) - value[c]) > 1e-6)
-			return false;
-	}
-	return true;
-}
-
 static void downscales_average_boxes(void **state)
 {
 	struct fixture fx;
@@ -386,13 +276,13 @@ static void downscales_average_boxes(void **state)
 		struct pumice_texture texture;
 		struct model_surface s;
 
-		if (!writable(format))
+		if (!image_writable(format))
 			continue;
-		random_data(&fx, format);
+		image_random_data(&fx, format, IMAGES);
 		do {
 			texture = random_texture(&fx, format, DATA);
 		} while (texture.levels < 2);
-		s = model_of(&texture);
+		s = image_model(&texture);
 		level = rand_below(&fx.seed, s.levels - 1);
 		command.src_level = (u8)level;
 		command.surface = fx_texture(&fx, 0, &texture);
@@ -411,7 +301,7 @@ static void downscales_average_boxes(void **state)
 					double value[4];
 
 					mean_of(&s, level, layer, x, y, value);
-					if (!about(format, fx.data + at, value))
+					if (!image_about(format, fx.data + at, value, false, 0, 0))
 						fail_msg("format %u level %u: %u, %u", format, level,
 							 x, y);
 					memcpy(before + at, fx.data + at, model_bytes(format));
