@@ -88,7 +88,8 @@ enum pumice_perf_category {
 	X(PDM_TASKS, PDM, 0, "tasks", "fragment tasks started") \
 	X(TAG_READS, TAG, 0, "reads", "texture reads of waves") \
 	X(TDM_BUSY, TDM, 0, "ns", "time in which the transfer data master had a job") \
-	X(TDM_BYTES, TDM, 0, "bytes", "bytes written by transfers")
+	X(TDM_BYTES, TDM, 0, "bytes", "bytes written by transfers") \
+	X(TDM_SCALED, TDM, 0, "texels", "texels written by scaling copies")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -35,6 +35,8 @@ static enum pumice_unpack unpack(const u32 *words, struct ptla_command *c)
 		return pumice_tdm_clear_unpack(words, &c->clear);
 	case PUMICE_TDM_TYPE_DOWNSCALE:
 		return pumice_tdm_downscale_unpack(words, &c->downscale);
+	case PUMICE_TDM_TYPE_SCALE:
+		return pumice_tdm_scale_unpack(words, &c->scale);
 	case PUMICE_TDM_TYPE_LINK:
 		return pumice_tdm_link_unpack(words, &c->link);
 	case PUMICE_TDM_TYPE_HALT:
@@ -109,14 +111,37 @@ static bool same_order(const struct pumice_texture *t)
 	       t->swizzle_b == PUMICE_SWIZZLE_B && t->swizzle_a == PUMICE_SWIZZLE_A;
 }
 
+/* Whether texels of src can be copied to dst unconverted. */
+static bool same_texels(const struct ptla_command *c)
+{
+	return c->src.texture.format == c->dst.texture.format &&
+	       (same_order(&c->src.texture) || c->src.info->flags & PUMICE_FORMAT_BLOCKS ||
+		c->src.texture.format == PUMICE_FORMAT_D24_S8);
+}
+
 /* Whether two rectangles of the same layer overlap, so that no order of copying is correct. */
 static bool blit_overlaps(const struct ptla_command *c)
 {
 	const struct pumice_tdm_blit *b = &c->blit;
 
-	return c->src.addr == c->dst.addr && b->src_x < b->dst_x + b->width &&
-	       b->dst_x < b->src_x + b->width && b->src_y < b->dst_y + b->height &&
-	       b->dst_y < b->src_y + b->height;
+	return c->src.addr == c->dst.addr && ranges_meet(b->src_x, b->width, b->dst_x, b->width) &&
+	       ranges_meet(b->src_y, b->height, b->dst_y, b->height);
+}
+
+static bool scale_overlaps(const struct ptla_command *c)
+{
+	const struct pumice_tdm_scale *s = &c->scale;
+
+	return c->src.addr == c->dst.addr &&
+	       ranges_meet(s->src_x, s->src_width, s->dst_x, s->dst_width) &&
+	       ranges_meet(s->src_y, s->src_height, s->dst_y, s->dst_height);
+}
+
+/* Whether pieces may read memory that others write. */
+static bool layers_meet(const struct ptla_command *c)
+{
+	return ranges_meet(c->src.addr, c->src.level.layer_bytes, c->dst.addr,
+			   c->dst.level.layer_bytes);
 }
 
 static bool check_blit(const struct fetch *f, struct ptla_command *c)
@@ -127,9 +152,7 @@ static bool check_blit(const struct fetch *f, struct ptla_command *c)
 	if (!fetch_surface(f, b->src, b->src_level, b->src_layer, &c->src) ||
 	    !fetch_surface(f, b->dst, b->dst_level, b->dst_layer, &c->dst))
 		return false;
-	c->raw = c->src.texture.format == c->dst.texture.format &&
-		 (same_order(&c->src.texture) || c->src.info->flags & PUMICE_FORMAT_BLOCKS ||
-		  c->src.texture.format == PUMICE_FORMAT_D24_S8);
+	c->raw = same_texels(c);
 	if (!c->raw && !convertible(&c->src, &c->dst))
 		return fail(f, PUMICE_FAULT_TDM_SURFACE, b->dst);
 	if (!rect_inside(&c->src.level, b->src_x, b->src_y, b->width, b->height) ||
@@ -147,9 +170,54 @@ static bool check_blit(const struct fetch *f, struct ptla_command *c)
 	c->dst_y = b->dst_y / block;
 	c->width = (b->width + block - 1) / block;
 	c->height = (b->height + block - 1) / block;
-	c->serial = ranges_meet(c->src.addr, c->src.level.layer_bytes, c->dst.addr,
-				c->dst.level.layer_bytes);
+	c->serial = layers_meet(c);
 	c->pieces = pieces_of(c->height, PTLA_PIECE_LINES);
+	return true;
+}
+
+/* Whether the filter can compute texels of these formats and sizes. */
+static bool filter_valid(const struct ptla_command *c)
+{
+	const struct pumice_tdm_scale *s = &c->scale;
+
+	if (s->filter == PUMICE_TDM_FILTER_NEAREST)
+		return true;
+	if (c->src.info->flags & PUMICE_FORMAT_STENCIL || texel_integer(c->src.info))
+		return false;
+	if (s->filter == PUMICE_TDM_FILTER_LINEAR)
+		return true;
+	return (s->src_width == s->dst_width || s->src_width == 2 * s->dst_width) &&
+	       (s->src_height == s->dst_height || s->src_height == 2 * s->dst_height);
+}
+
+static bool check_scale(const struct fetch *f, struct ptla_command *c)
+{
+	const struct pumice_tdm_scale *s = &c->scale;
+
+	if (!fetch_surface(f, s->src, s->src_level, s->src_layer, &c->src) ||
+	    !fetch_surface(f, s->dst, s->dst_level, s->dst_layer, &c->dst))
+		return false;
+	c->raw = s->filter == PUMICE_TDM_FILTER_NEAREST && same_texels(c) &&
+		 !(c->src.info->flags & PUMICE_FORMAT_BLOCKS);
+	if (!c->raw && !convertible(&c->src, &c->dst))
+		return fail(f, PUMICE_FAULT_TDM_SURFACE, s->dst);
+	if (!rect_inside(&c->src.level, s->src_x, s->src_y, s->src_width, s->src_height) ||
+	    !rect_inside(&c->dst.level, s->dst_x, s->dst_y, s->dst_width, s->dst_height) ||
+	    scale_overlaps(c))
+		return fail(f, PUMICE_FAULT_TDM_RECT, f->addr);
+	if (!filter_valid(c))
+		return fail(f, PUMICE_FAULT_TDM_FILTER, f->addr);
+	c->src_x = s->src_x;
+	c->src_y = s->src_y;
+	c->dst_x = s->dst_x;
+	c->dst_y = s->dst_y;
+	c->width = s->dst_width;
+	c->height = s->dst_height;
+	c->serial = layers_meet(c);
+	/* Each texel may need to decode up to four blocks: some 0.2 ms for a piece. */
+	c->extra = c->src.info->flags & PUMICE_FORMAT_BLOCKS ? 7 : 0;
+	c->pieces = pieces_of(c->height, PTLA_PIECE_LINES) *
+		    pieces_of(c->width, PTLA_PIECE_COLUMNS);
 	return true;
 }
 
@@ -213,6 +281,8 @@ static bool check(const struct fetch *f, struct ptla_command *c)
 		return check_clear(f, c);
 	case PUMICE_TDM_TYPE_DOWNSCALE:
 		return check_downscale(f, c);
+	case PUMICE_TDM_TYPE_SCALE:
+		return check_scale(f, c);
 	default:
 		return true;
 	}
@@ -243,7 +313,12 @@ bool ptla_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, 
 		return false;
 	if (out->type == PUMICE_TDM_TYPE_LINK && words[1] % sizeof(u32))
 		return fail(&f, PUMICE_FAULT_TDM_ALIGN, addr);
-	if (unpack(words, out) != PUMICE_UNPACK_OK)
+	switch (unpack(words, out)) {
+	case PUMICE_UNPACK_OK:
+		return check(&f, out);
+	case PUMICE_UNPACK_ENUM:
+		return fail(&f, PUMICE_FAULT_TDM_FILTER, addr);
+	default:
 		return fail(&f, PUMICE_FAULT_TDM_RESERVED, addr);
-	return check(&f, out);
+	}
 }

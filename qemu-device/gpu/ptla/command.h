@@ -15,6 +15,8 @@
 /* Size of a piece: bytes, or lines of a rectangle (of a square of TILED). */
 #define PTLA_PIECE_BYTES 0x10000u
 #define PTLA_PIECE_LINES 8u
+/* Columns of a piece of a scaling copy, each texel of which may be read from another page. */
+#define PTLA_PIECE_COLUMNS 64u
 
 /* A level of a surface. */
 struct ptla_surface {
@@ -34,13 +36,18 @@ struct ptla_command {
 		struct pumice_tdm_blit blit;
 		struct pumice_tdm_clear clear;
 		struct pumice_tdm_downscale downscale;
+		struct pumice_tdm_scale scale;
 		struct pumice_tdm_link link;
 	};
-	struct ptla_surface src, dst;	/* for BLIT, CLEAR (dst), DOWNSCALE */
-	bool raw;		/* BLIT: copy blocks unconverted */
-	/* BLIT and CLEAR: in blocks if raw, else in texels; DOWNSCALE: a layer of dst. */
+	struct ptla_surface src, dst;	/* for BLIT, CLEAR (dst), DOWNSCALE, SCALE */
+	bool raw;		/* BLIT, SCALE: copy blocks or texels unconverted */
+	/*
+	 * BLIT and CLEAR: in blocks if raw, else in texels; DOWNSCALE: a layer of dst. SCALE:
+	 * in texels; the size is that of dst.
+	 */
 	u32 src_x, src_y, dst_x, dst_y, width, height;
 	u64 pieces;
+	u32 extra;		/* cost of a piece beyond that of one of COPY, in these */
 	bool serial;		/* one piece at a time: a piece may read data written by another */
 	bool downwards;		/* COPY: from the last byte to the first */
 };

@@ -113,6 +113,7 @@ void ptla_counters_add(const struct ptla *ptla, u64 *value)
 {
 	value[PUMICE_PERF_TDM_BUSY] += dm_run_busy_ns(&ptla->run, ptla->ops->now(ptla->opaque));
 	value[PUMICE_PERF_TDM_BYTES] += ptla->bytes;
+	value[PUMICE_PERF_TDM_SCALED] += ptla->scaled;
 }
 
 /* End the job with this fault, unless it already ends for another reason. */
@@ -184,6 +185,8 @@ static bool run_piece(struct ptla_piece *piece)
 		return ptla_blit_piece(piece);
 	case PUMICE_TDM_TYPE_CLEAR:
 		return ptla_clear_piece(piece);
+	case PUMICE_TDM_TYPE_SCALE:
+		return ptla_scale_piece(piece);
 	default:
 		return ptla_downscale_piece(piece);
 	}
@@ -216,6 +219,7 @@ static void work(struct ptla *ptla, struct ptla_unit *unit)
 	ptla->ops->lock(ptla->opaque);
 	ptla->running--;
 	ptla->bytes += piece.bytes;
+	ptla->scaled += piece.scaled;
 	if (!done)
 		piece_fault(ptla, &piece);
 	else if (ptla->phase == PTLA_WORK && ptla->next == ptla->command.pieces && !ptla->running)
@@ -249,7 +253,7 @@ bool ptla_step(struct ptla *ptla, unsigned int unit, const _Atomic bool *stop_no
 	bool more = true;
 
 	ptla->ops->lock(ptla->opaque);
-	for (u32 cost = 0; more && cost < STEP_COST; cost++) {
+	for (u32 cost = 0; more && cost < STEP_COST; cost += 1 + ptla->command.extra) {
 		if (cost && atomic_load_explicit(stop_now, memory_order_relaxed))
 			break;
 		more = advance(ptla, &ptla->unit[unit]);

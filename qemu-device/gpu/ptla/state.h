@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PTLA's state, shared by its files: ptla.c (a job), command.c (its commands), memory.c,
- * image.c (pieces of them), texels.c (texels of a piece). No other file includes
+ * image.c and scale.c (pieces of them), texels.c (texels of a piece). No other file includes
  * this.
  */
 #ifndef PUMICE_GPU_PTLA_STATE_H
@@ -50,13 +50,14 @@ struct ptla {
 
 	/* Performance counters. */
 	u64 bytes;
+	u64 scaled;		/* texels */
 
 	struct ptla_unit unit[PTLA_UNITS];
 };
 
 /*
- * A piece of the command; *bytes becomes the number of bytes written. False with *fault
- * filled in.
+ * A piece of the command. Its function adds the bytes that it writes to *bytes, the texels of
+ * a scaling copy to *scaled, and returns false with *fault filled in.
  */
 struct ptla_piece {
 	struct mmu *mmu;
@@ -65,6 +66,7 @@ struct ptla_piece {
 	const struct ptla_command *command;
 	u64 number;
 	u64 bytes;
+	u64 scaled;
 	struct gpu_fault fault;
 };
 
@@ -73,6 +75,7 @@ bool ptla_fill_piece(struct ptla_piece *piece);
 bool ptla_blit_piece(struct ptla_piece *piece);
 bool ptla_clear_piece(struct ptla_piece *piece);
 bool ptla_downscale_piece(struct ptla_piece *piece);
+bool ptla_scale_piece(struct ptla_piece *piece);
 
 /* Columns that are converted at a time, and the bytes of the largest texel or block. */
 #define PTLA_COLUMNS PUMICE_LANES

@@ -143,8 +143,8 @@ static void bad_commands_fault(void **state)
 	fx_setup(&fx);
 	fx.stream[0] = 0;
 	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 0");
-	fx.stream[0] = 8u << 28;
-	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 8");
+	fx.stream[0] = 9u << 28;
+	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 9");
 	for (u32 bit = 0; bit < 28; bit++) {
 		fx_halt(&fx);
 		fx.stream[0] |= 1u << bit;
@@ -328,7 +328,7 @@ static u32 random_command(struct fixture *fx, u32 type, u32 *at)
 	static const u8 words[] = {
 		1, PUMICE_TDM_COPY_WORDS, PUMICE_TDM_FILL_WORDS, PUMICE_TDM_BLIT_WORDS,
 		PUMICE_TDM_CLEAR_WORDS, PUMICE_TDM_DOWNSCALE_WORDS, PUMICE_TDM_LINK_WORDS,
-		PUMICE_TDM_HALT_WORDS, 1,
+		PUMICE_TDM_HALT_WORDS, PUMICE_TDM_SCALE_WORDS, 1,
 	};
 	u64 *seed = &fx->seed;
 
@@ -338,6 +338,11 @@ static u32 random_command(struct fixture *fx, u32 type, u32 *at)
 	at[3] = (u32)(STATE + 32 * rand_below(seed, 8));
 	for (u32 w = 5; w < PUMICE_TDM_BLIT_WORDS; w++)
 		at[w] = rand_u32(seed) & (w == 8 ? 0x00010001 : w < 8 ? 0x001f001f : 0);
+	if (type == PUMICE_TDM_TYPE_SCALE) {
+		at[0] |= rand_below(seed, 16) << 9;
+		at[8] = rand_u32(seed) & 0x001f001f;
+		at[9] = rand_u32(seed) & 0x00010001;
+	}
 	if (type <= PUMICE_TDM_TYPE_FILL)
 		at[1] = (u32)(DATA + rand_below(seed, BYTES) / 4 * 4);
 	if (type == PUMICE_TDM_TYPE_COPY)
@@ -367,7 +372,7 @@ static void random_streams_do_no_harm(void **state)
 		for (u32 w = 0; w < 256; w++)
 			fx.stream[w] = rand_u32(&fx.seed) & rand_u32(&fx.seed);
 		for (u32 words = 0; words < 100;)
-			words += random_command(&fx, 1 + rand_below(&fx.seed, n % 2 ? 8 : 7),
+			words += random_command(&fx, 1 + rand_below(&fx.seed, n % 2 ? 9 : 8),
 						fx.stream + words);
 		for (u32 bits = rand_below(&fx.seed, 3); bits; bits--)
 			fx.stream[rand_below(&fx.seed, 100)] ^= 1u << rand_below(&fx.seed, 32);

@@ -39,7 +39,7 @@ static void run_in_threads(struct fixture *fx)
 	fx->words = 0;
 }
 
-/* Fills, copies with and without overlap, clears, blits, levels: each reads the previous result. */
+/* Fills, copies with and without overlap, clears, blits, levels, scaling copies: each reads the previous result. */
 static void put_commands(struct fixture *fx)
 {
 	static const struct pumice_texture t = {
@@ -50,6 +50,10 @@ static void put_commands(struct fixture *fx)
 	struct pumice_texture other = t;
 	struct pumice_tdm_blit blit = { .width = 290, .height = 180, .dst_x = 3, .dither = true };
 	struct pumice_tdm_downscale down = { 0 };
+	struct pumice_tdm_scale scale = {
+		.filter = PUMICE_TDM_FILTER_LINEAR, .src_width = 290, .src_height = 190,
+		.dst_level = 1, .dst_width = 149, .dst_height = 99, .flip_x = true,
+	};
 
 	other.addr += 4u << 20;
 	other.format = PUMICE_FORMAT_R5G6B5_UNORM;
@@ -64,6 +68,15 @@ static void put_commands(struct fixture *fx)
 		pumice_tdm_downscale_pack(fx_command(fx, PUMICE_TDM_DOWNSCALE_WORDS), &down);
 	}
 	pumice_tdm_blit_pack(fx_command(fx, PUMICE_TDM_BLIT_WORDS), &blit);
+	scale.src = blit.src;
+	scale.dst = blit.dst;
+	pumice_tdm_scale_pack(fx_command(fx, PUMICE_TDM_SCALE_WORDS), &scale);
+	/* To a surface in the same memory, which later pieces read. */
+	other = t;
+	other.addr += 4096;
+	scale.dst = fx_texture(fx, 2, &other);
+	scale.dst_level = 0;
+	pumice_tdm_scale_pack(fx_command(fx, PUMICE_TDM_SCALE_WORDS), &scale);
 	fx_halt(fx);
 }
 

@@ -23,6 +23,8 @@ shows a_table_entry_is_unpacked 0 "addr = 0x0012345000" mmu_pt_entry 0x12345003 
 shows a_stream_is_walked 0 "cdm_halt" stream 0x50000000 0x60000000
 shows a_vertex_stream_is_walked 0 "vdm_halt" vdm 0x90000000
 shows a_transfer_stream_is_walked 0 "tdm_halt" tdm 0x70000000
+shows a_scaling_copy_has_its_filter 0 "filter = linear" tdm \
+	0x80000a00 0x1000 0 0x2000 0 0 0x00080010 0 0x00100020 0 0x70000000
 shows an_unknown_command_is_an_error 1 "unknown cdm command" stream 0xf0000000
 shows a_cut_off_command_is_an_error 1 "" stream 0x20000000 1
 shows an_instruction_is_text 0 "end" usc 0x6f 0 0 0
