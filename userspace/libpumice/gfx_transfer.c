@@ -45,6 +45,19 @@ int pumice_stream_blit(struct pumice_stream *s, const struct pumice_image *src,
 	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_BLIT_WORDS);
 }
 
+int pumice_stream_scale(struct pumice_stream *s, const struct pumice_image *src,
+			const struct pumice_image *dst, const struct pumice_tdm_scale *desc)
+{
+	struct pumice_tdm_scale scale = *desc;
+	u32 words[PUMICE_TDM_SCALE_WORDS];
+	int err = put_texture(s, src, &scale.src);
+
+	if (!err)
+		err = put_texture(s, dst, &scale.dst);
+	pumice_tdm_scale_pack(words, &scale);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_SCALE_WORDS);
+}
+
 int pumice_stream_clear(struct pumice_stream *s, const struct pumice_image *dst,
 			const struct pumice_tdm_clear *desc)
 {

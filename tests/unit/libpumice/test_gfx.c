@@ -442,6 +442,49 @@ static void transfers_go_through_the_ptla(void **state)
 	pumice_image_destroy(to);
 }
 
+/* Half the size, averaged, then twice that size, nearest and mirrored. */
+static void images_are_scaled_by_the_ptla(void **state)
+{
+	const struct pumice_tdm_scale half = {
+		.filter = PUMICE_TDM_FILTER_BOX, .src_width = 64, .src_height = 24,
+		.dst_width = 32, .dst_height = 12,
+	};
+	const struct pumice_tdm_scale twice = {
+		.filter = PUMICE_TDM_FILTER_NEAREST, .src_width = 32, .src_height = 12,
+		.dst_width = 64, .dst_height = 24, .flip_x = true,
+	};
+	struct pumice_image *from = image(PUMICE_FORMAT_R8_UNORM, PUMICE_LAYOUT_LINEAR, 64);
+	struct pumice_image *small = image(PUMICE_FORMAT_RG16_UNORM, PUMICE_LAYOUT_TILED, 64);
+	struct pumice_image *to = image(PUMICE_FORMAT_R8_UNORM, PUMICE_LAYOUT_TWIDDLED, 64);
+	const struct pumice_image_part part = { 0 };
+	uint8_t in[24][64], out[24][64];
+	struct pumice_context *transfer;
+	uint32_t x, y;
+	uint64_t va;
+
+	(void)state;
+	/* The sum of each 2x2 is a multiple of 4. */
+	for (y = 0; y < 24; y++)
+		for (x = 0; x < 64; x++)
+			in[y][x] = (uint8_t)((x / 2 * 5 + y / 2 * 3) + (x % 2 ? 3 : 0) + (y % 2 ? 5 : 0));
+	assert_int_equal(pumice_image_upload(from, part, in, 0), 0);
+	assert_int_equal(pumice_context_create_type(vm, PUMICE_CONTEXT_TRANSFER,
+						    PUMICE_PRIORITY_NORMAL, &transfer), 0);
+	pumice_stream_reset(stream);
+	assert_int_equal(pumice_stream_scale(stream, from, small, &half), 0);
+	assert_int_equal(pumice_stream_scale(stream, small, to, &twice), 0);
+	assert_int_equal(pumice_stream_tdm_end(stream, &va), 0);
+	assert_int_equal(pumice_context_run(transfer, va, PUMICE_FOREVER, NULL), 0);
+	assert_int_equal(pumice_image_download(to, part, out, 0), 0);
+	for (y = 0; y < 24; y++)
+		for (x = 0; x < 64; x++)
+			assert_int_equal(out[y][x], (63 - x) / 2 * 5 + y / 2 * 3 + 4);
+	pumice_context_destroy(transfer);
+	pumice_image_destroy(from);
+	pumice_image_destroy(small);
+	pumice_image_destroy(to);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +497,7 @@ int main(void)
 		cmocka_unit_test(objects_with_bad_numbers_are_refused),
 		cmocka_unit_test(jobs_of_a_frame_are_submitted_together),
 		cmocka_unit_test(transfers_go_through_the_ptla),
+		cmocka_unit_test(images_are_scaled_by_the_ptla),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -642,6 +642,22 @@ int pumice_stream_blit(struct pumice_stream *stream, const struct pumice_image *
 		       const struct pumice_image *dst, const struct pumice_tdm_blit *blit);
 
 /**
+ * pumice_stream_scale - add SCALE: copy a rectangle to another size.
+ * @src: image to read
+ * @dst: image to write; not of a compressed format
+ * @scale: command, without the addresses
+ *
+ * PUMICE_TDM_FILTER_LINEAR interpolates the nearest 2x2 texels; smaller than half the size it
+ * leaves texels out. PUMICE_TDM_FILTER_BOX averages and needs sizes that are equal or halved. Both
+ * are not for integers and stencil. Sizes, filter and formats are checked when the job runs: its
+ * fault is TDM_RECT, TDM_FILTER or TDM_SURFACE.
+ *
+ * Return: 0, -ENOSPC.
+ */
+int pumice_stream_scale(struct pumice_stream *stream, const struct pumice_image *src,
+			const struct pumice_image *dst, const struct pumice_tdm_scale *scale);
+
+/**
  * pumice_stream_clear - add CLEAR.
  * @dst: image to write
  * @clear: command, without the address
