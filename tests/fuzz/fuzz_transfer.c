@@ -87,6 +87,40 @@ static u32 put_blit(struct fuzz *f, u32 *at)
 	return PUMICE_TDM_BLIT_WORDS;
 }
 
+static u16 coordinate(struct fuzz *f, u32 below)
+{
+	return fuzz_mutate(f, fuzz_below(f, below)) & 8191;
+}
+
+/* Rectangles that mostly fit; of each filter, with the sizes that it needs. */
+static u32 put_scale(struct fuzz *f, u32 *at)
+{
+	struct pumice_tdm_scale s = { .src = surface(f), .dst = surface(f) };
+
+	s.filter = (enum pumice_tdm_filter)fuzz_below(f, 4);
+	s.flip_x = fuzz_below(f, 2);
+	s.flip_y = fuzz_below(f, 2);
+	s.dither = fuzz_below(f, 2);
+	s.dst_width = fuzz_mutate(f, 1 + fuzz_below(f, 24)) & 16383;
+	s.dst_height = fuzz_mutate(f, 1 + fuzz_below(f, 24)) & 16383;
+	s.src_width = fuzz_mutate(f, 1 + fuzz_below(f, 40)) & 16383;
+	s.src_height = fuzz_mutate(f, 1 + fuzz_below(f, 40)) & 16383;
+	if (s.filter == PUMICE_TDM_FILTER_BOX && fuzz_below(f, 8)) {
+		s.src_width = s.dst_width;
+		s.src_height = (s.dst_height * 2) & 16383;
+	}
+	s.src_x = coordinate(f, 8);
+	s.src_y = coordinate(f, 8);
+	s.dst_x = coordinate(f, 16);
+	s.dst_y = coordinate(f, 16);
+	s.src_level = fuzz_mutate(f, 0) & 15;
+	s.dst_level = fuzz_mutate(f, 0) & 15;
+	s.src_layer = fuzz_mutate(f, 0) & 4095;
+	s.dst_layer = fuzz_mutate(f, 0) & 4095;
+	pumice_tdm_scale_pack(at, &s);
+	return PUMICE_TDM_SCALE_WORDS;
+}
+
 static u32 put_surface_command(struct fuzz *f, u32 *at)
 {
 	struct pumice_tdm_clear clear = {
@@ -122,8 +156,9 @@ static u32 put_command(struct fuzz *f, u32 *at)
 		return put_bytes(f, at);
 	case 2:
 	case 3:
-	case 4:
 		return put_blit(f, at);
+	case 4:
+		return put_scale(f, at);
 	case 5:
 	case 6:
 		return put_surface_command(f, at);
