@@ -72,6 +72,94 @@ static void fills_are_as_of_the_cpu(void)
 	CHECK(g.fx.data.cpu[2001] != 0x12345678);
 }
 
+/* An image of RGBA8 at an offset of the fixture's data. */
+static struct pumice_texture image_at(const struct transfer_fixture *g, u32 offset, u32 width,
+				      u32 height)
+{
+	return (struct pumice_texture){
+		.addr = g->fx.data.va + offset, .format = PUMICE_FORMAT_RGBA8_UNORM,
+		.layout = PUMICE_LAYOUT_LINEAR, .dim = PUMICE_TEXTURE_DIM_2D, .levels = 1,
+		.width = (u16)(width - 1), .height = (u16)(height - 1),
+		.swizzle_g = PUMICE_SWIZZLE_G, .swizzle_b = PUMICE_SWIZZLE_B,
+		.swizzle_a = PUMICE_SWIZZLE_A,
+	};
+}
+
+/* The texels of one axis that texel n is made of, by filter; returns the weight of the second. */
+static double taps_of(enum pumice_tdm_filter filter, u32 from, u32 to, u32 n, u32 *first,
+		      u32 *second)
+{
+	double centre = (n + 0.5) * from / to, weight = centre - 0.5;
+
+	*first = *second = (u32)centre;
+	if (filter == PUMICE_TDM_FILTER_NEAREST)
+		return 0;
+	*first = weight > 0 ? (u32)weight : 0;
+	*second = weight > 0 && *first + 1 < from ? *first + 1 : *first;
+	/* Boxes of two: their middle is between both. */
+	return *second > *first ? weight - *first : 0;
+}
+
+static void check_scaled(const struct transfer_fixture *g, const struct pumice_tdm_scale *s)
+{
+	const u8 *from = (const u8 *)g->fx.data.cpu, *to = from + AREA_BYTES;
+	u32 x[2], y[2], i, n;
+
+	for (i = 0; i < s->dst_width * s->dst_height * 4u; i++) {
+		u32 column = i / 4 % s->dst_width, row = i / 4 / s->dst_width;
+		double u, v, want = 0;
+
+		u = taps_of(s->filter, s->src_width, s->dst_width,
+			    s->flip_x ? s->dst_width - 1 - column : column, &x[0], &x[1]);
+		v = taps_of(s->filter, s->src_height, s->dst_height, row, &y[0], &y[1]);
+		for (n = 0; n < 4; n++)
+			want += (n % 2 ? u : 1 - u) * (n / 2 ? v : 1 - v) *
+				from[(y[n / 2] * s->src_width + x[n % 2]) * 4 + i % 4];
+		if (to[i] < want - 0.51 || to[i] > want + 0.51)
+			test_fail(__FILE__, __LINE__, "%ux%u to %ux%u: byte %u is %u",
+				  s->src_width, s->src_height, s->dst_width, s->dst_height, i,
+				  to[i]);
+	}
+	for (; i < AREA_BYTES; i++)
+		CHECK_EQUAL(to[i], 0x5a);
+}
+
+static void scaling_copies_are_as_of_the_cpu(void)
+{
+	static const struct pumice_tdm_scale scales[] = {
+		{ .src_width = 32, .src_height = 24, .dst_width = 50, .dst_height = 60,
+		  .filter = PUMICE_TDM_FILTER_LINEAR },
+		{ .src_width = 57, .src_height = 64, .dst_width = 40, .dst_height = 7,
+		  .filter = PUMICE_TDM_FILTER_LINEAR, .flip_x = true },
+		{ .src_width = 33, .src_height = 9, .dst_width = 64, .dst_height = 5,
+		  .filter = PUMICE_TDM_FILTER_NEAREST, .flip_x = true },
+		{ .src_width = 64, .src_height = 62, .dst_width = 32, .dst_height = 31,
+		  .filter = PUMICE_TDM_FILTER_BOX },
+	};
+	struct transfer_fixture g = transfer_fixture();
+	struct pumice_tdm_scale bad = scales[0];
+	struct pumice_texture src, dst;
+	u32 i;
+
+	for (i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+		src = image_at(&g, 0, scales[i].src_width, scales[i].src_height);
+		dst = image_at(&g, AREA_BYTES, scales[i].dst_width, scales[i].dst_height);
+		fill_pattern(&g);
+		memset((u8 *)g.fx.data.cpu + AREA_BYTES, 0x5a, AREA_BYTES);
+		CHECK_EQUAL(fx_run(&g.fx, transfer_scale_stream(&g.fx, &src, &dst, scales[i])), 1);
+		check_scaled(&g, &scales[i]);
+	}
+	bad.filter = PUMICE_TDM_FILTER_BOX;
+	bad.src_width = bad.dst_width = bad.src_height = 20;
+	CHECK_EQUAL(fx_run(&g.fx, transfer_scale_stream(&g.fx, &src, &dst, bad)), -EIO);
+	CHECK_EQUAL(need_state(g.fx.fd, g.fx.context).fault, PUMICE_FAULT_TDM_RECT);
+	bad.dst_width = 32;
+	bad.dst_height = 31;
+	CHECK_EQUAL(fx_run(&g.fx, transfer_scale_stream(&g.fx, &src, &dst, bad)), -EIO);
+	CHECK_EQUAL(need_state(g.fx.fd, g.fx.context).fault, PUMICE_FAULT_TDM_FILTER);
+	CHECK_EQUAL(fx_run(&g.fx, transfer_scale_stream(&g.fx, &src, &dst, scales[3])), 1);
+}
+
 static void statistics_count_transfers(void)
 {
 	struct transfer_fixture g = transfer_fixture();
@@ -220,6 +308,7 @@ static void transfers_run_in_parallel_with_compute(void)
 static const struct test_case cases[] = {
 	TEST_CASE(copies_are_as_of_the_cpu),
 	TEST_CASE(fills_are_as_of_the_cpu),
+	TEST_CASE(scaling_copies_are_as_of_the_cpu),
 	TEST_CASE(statistics_count_transfers),
 	TEST_CASE(jobs_of_a_context_run_in_order),
 	TEST_CASE(transfers_and_compute_wait_for_each_other),
