@@ -110,6 +110,7 @@ enum ta_step {
 #define TA_COST_HEADER		2	/* of a region, with its last chunk */
 #define TA_UNIT_WORDS		16u	/* of vertices, written for one */
 #define TA_UNIT_CLEAR		2u	/* tile lists cleared for one */
+#define TA_UNIT_ROWS		8	/* rows of samples searched for one */
 
 /* Tail of a tile's control stream: the last chunk, which is not in memory yet. */
 struct ta_tile {
@@ -228,6 +229,12 @@ struct ta_vertex mte_project(const struct ta_view *view, const float pos[4]);
  */
 enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 count,
 			      struct gpu_fault *fault);
+
+/*
+ * small.c. Whether the rectangle of a line or a point covers a sample of the target; charges
+ * ta.budget for the search.
+ */
+bool small_covers_sample(struct ta *ta, const struct ta_shape *shape);
 
 /* te.c: set ta.touch to the tiles of ta.poly. False: call again. */
 static inline void te_begin(struct ta *ta)

@@ -263,6 +263,9 @@ static void add_rectangle(struct ta *ta, const struct shape_corners *corners)
 	bound(shape);
 	if (is_off_screen(ta, shape))
 		return;
+	/* Without budget, which only ta_cull() exceeds, it is kept: ta_primitives() culls it. */
+	if (ta->view.small_cull && ta->budget > 0 && !small_covers_sample(ta, shape))
+		return;
 	poly->sub[poly->subs++] = (struct ta_sub){
 		.v = { 0, (u8)(poly->corners - 1), 0 }, .provoking = ta->view.provoking,
 	};

@@ -170,6 +170,7 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 	if (!is_known_kind(draw->kind) || vertices->vo_words < 4 ||
 	    !transform_vertices(ta, vertices))
 		return;
+	ta->budget = (s32)TA_PIECE;
 	for (i = 0; i < count; i++) {
 		bool kept = false;
 
