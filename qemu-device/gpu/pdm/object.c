@@ -70,6 +70,7 @@ static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;
 	}
+	o->varyings = pds_program_varyings(&o->stage.program);
 	o->max_prims = pds_stage_max_prims(pdm->config.pds, &o->stage);
 	if (o->max_prims > PDM_TASK_SPANS)
 		o->max_prims = PDM_TASK_SPANS;

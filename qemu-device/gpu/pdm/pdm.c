@@ -225,6 +225,7 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_SHADED] += pdm->counts.shaded;
 	value[PUMICE_PERF_PDM_PASSES] += pdm->counts.passes;
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
+	value[PUMICE_PERF_PDM_PLANES] += pdm->counts.planes;
 	for (i = 0; i < pdm->config.cores; i++)
 		value[PUMICE_PERF_TAG_READS] += tag_reads(pdm->core[i].tag);
 }
@@ -526,6 +527,7 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 	pdm->counts.shaded += tile->stats.shaded;
 	pdm->counts.passes += tile->stats.passes;
 	pdm->counts.tasks += tile->tasks;
+	pdm->counts.planes += tile->varying_planes;
 	last = !--pdm->left[tile->macro];
 	unlock(pdm);
 	if (last)

@@ -34,6 +34,7 @@ struct pdm_object {
 	struct tsp_state tsp;
 	struct pds_stage stage;
 	u32 max_prims;		/* of a task */
+	u64 varyings;		/* bit n: the program reads varying n */
 	u64 visible;		/* samples of this tile, for its visibility counter */
 	u32 spans, first;	/* of the pass being shaded */
 };
@@ -124,6 +125,7 @@ struct pdm_tile {
 	u32 object_count;
 	u32 prim_count;
 	u32 planes;			/* sets of planes computed so far */
+	u64 varying_planes;		/* planes of varyings computed for this tile */
 
 	/* Shared with the threads of USCs. */
 	struct isp_tile isp;		/* by ops->depth, at pixels of that task only */
@@ -152,7 +154,7 @@ struct pdm_core {
 enum pdm_job_phase { PDM_IDLE, PDM_LOAD, PDM_RUN, PDM_FINISH };
 
 struct pdm_counts {
-	u64 tiles, primitives, covered, shaded, passes, tasks;
+	u64 tiles, primitives, covered, shaded, passes, tasks, planes;
 };
 
 struct pdm {

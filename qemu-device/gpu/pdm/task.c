@@ -322,6 +322,7 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	struct isp_setup setup;
 	struct tsp_input in = {
 		.triangle = &triangle, .setup = &setup, .prim = &r->prim, .value = value,
+		.needed = o->varyings,
 		.x0 = tile->isp.x0, .y0 = tile->isp.y0,
 	};
 
@@ -332,11 +333,12 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	if (r->planes && tile->planes - r->planes < PDM_PLANES - PDM_TASK_SPANS)
 		return tile->plane[r->planes % PDM_PLANES];
 	if (!set_up_again(tile, r, &triangle, &setup) ||
-	    (o->tsp.varyings &&
+	    (o->varyings &&
 	     !ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
 				 &r->header, &r->prim.index, value, fault)))
 		return NULL;
 	r->planes = ++tile->planes;
+	tile->varying_planes += (u32)__builtin_popcountll(o->varyings);
 	tsp_set_up(&o->tsp, &in, tile->plane[r->planes % PDM_PLANES]);
 	return tile->plane[r->planes % PDM_PLANES];
 }

@@ -32,6 +32,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	};
 	tile->stats = (struct pumice_tile_stats){ 0 };
 	tile->tasks = 0;
+	tile->varying_planes = 0;
 	tile->mask = 0;
 	tile->triangles = 0;
 	tile->at_triangle = 0;

@@ -148,3 +148,32 @@ u64 pds_program_reads(const struct pds_program *program, u32 instances)
 		reads += pds_insn_reads(&program->insn[i], instances);
 	return reads;
 }
+
+/* Varyings that an instruction reads, from insn->varying on. */
+static u32 varyings_of(const struct pumice_pds_insn *insn)
+{
+	switch ((enum pumice_pds_op)insn->opcode) {
+	case PUMICE_PDS_OP_COEFF:
+	case PUMICE_PDS_OP_ITERATE:
+		return insn->comps;
+	case PUMICE_PDS_OP_TEXTURE:
+		return pumice_usc_texture_coords(insn->dim);
+	default:
+		return 0;
+	}
+}
+
+u64 pds_program_varyings(const struct pds_program *program)
+{
+	u64 varyings = 0;
+	u32 i;
+
+	for (i = 0; i < program->insns; i++) {
+		const struct pumice_pds_insn *insn = &program->insn[i];
+
+		/* Numbers from PDS_VARYING_RW on are planes that every primitive has. */
+		if (insn->varying < PDS_VARYING_RW)
+			varyings |= ((1ull << varyings_of(insn)) - 1) << insn->varying;
+	}
+	return varyings;
+}

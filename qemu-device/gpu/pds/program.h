@@ -54,6 +54,9 @@ bool pds_program_load(struct pds_program *program, struct mmu *mmu, struct mmu_t
 		      unsigned int ctx, u64 addr, u32 insns,
 		      const struct pds_program_limits *limits, struct gpu_fault *fault);
 
+/* Varyings whose planes a fragment program reads: bit n is varying n. */
+u64 pds_program_varyings(const struct pds_program *program);
+
 #define PDS_ATTR_COMPS	4u	/* registers that operation attr writes */
 
 /*

@@ -7,7 +7,6 @@
  */
 #include "tsp.h"
 
-
 /* Common to all planes of a triangle: coefficients of slopes from values at the corners. */
 struct frame {
 	double x1, x2;		/* slope in x is x1 (v1 - v0) + x2 (v2 - v0) */
@@ -38,31 +37,48 @@ static struct tsp_plane plane(const struct frame *f, double v0, double v1, doubl
 	return (struct tsp_plane){ (float)a, (float)b, (float)(v0 - a * f->x0 - b * f->y0) };
 }
 
+/* Corners of the triangle that planes are computed from. */
+struct corners {
+	const float *value[3];	/* varyings */
+	double w[3];		/* 1/w */
+};
+
+static struct tsp_plane varying_plane(const struct tsp_state *state, const struct tsp_input *in,
+				      const struct frame *f, const struct corners *c, u32 n)
+{
+	const float *const *v = c->value;
+	const double *w = c->w;
+
+	if (state->flat >> n & 1)
+		return (struct tsp_plane){
+			0, 0, in->value[in->prim->index.provoking * state->varyings + n],
+		};
+	if (state->linear >> n & 1)
+		return plane(f, (double)v[0][n], (double)v[1][n], (double)v[2][n]);
+	return plane(f, (double)v[0][n] * w[0], (double)v[1][n] * w[1], (double)v[2][n] * w[2]);
+}
+
 void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struct tsp_plane *out)
 {
 	const struct isp_setup *s = in->setup;
 	const struct frame f = frame_of(in);
-	const u32 count = state->varyings, provoking = in->prim->index.provoking;
-	const float *v[3];
-	double w[3];
-	u32 i, n;
+	const u32 count = state->varyings;
+	struct corners c;
+	u64 left;
+	u32 i;
 
 	for (i = 0; i < 3; i++) {
 		const u32 vertex = in->triangle->vertex[i];
 
-		v[i] = in->value + vertex * count;
-		w[i] = (double)in->prim->vertex[vertex].rw;
+		c.value[i] = in->value + vertex * count;
+		c.w[i] = (double)in->prim->vertex[vertex].rw;
 	}
-	for (n = 0; n < count; n++) {
-		if (state->flat >> n & 1)
-			out[n] = (struct tsp_plane){ 0, 0, in->value[provoking * count + n] };
-		else if (state->linear >> n & 1)
-			out[n] = plane(&f, (double)v[0][n], (double)v[1][n], (double)v[2][n]);
-		else
-			out[n] = plane(&f, (double)v[0][n] * w[0], (double)v[1][n] * w[1],
-				       (double)v[2][n] * w[2]);
+	for (left = in->needed; left; left &= left - 1) {
+		const u32 n = (u32)__builtin_ctzll(left);
+
+		out[n] = varying_plane(state, in, &f, &c, n);
 	}
-	out[count] = plane(&f, w[0], w[1], w[2]);
+	out[count] = plane(&f, c.w[0], c.w[1], c.w[2]);
 	out[count + 1] = (struct tsp_plane){
 		(float)s->dzdx, (float)s->dzdy,
 		(float)(s->z0 - s->dzdx * f.x0 - s->dzdy * f.y0 + s->bias),

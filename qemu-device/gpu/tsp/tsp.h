@@ -4,7 +4,7 @@
  *
  * Source: document 004, "TSP"; Documentation/precision.rst, "Varyings"; hw/formats.xml,
  * tsp_state. State is read once for a job and tile slot; planes are set up only for visible
- * primitives.
+ * primitives, and only of the varyings that the object's program reads.
  */
 #ifndef PUMICE_GPU_TSP_H
 #define PUMICE_GPU_TSP_H
@@ -37,9 +37,13 @@ struct tsp_input {
 	const struct isp_setup *setup;
 	const struct ipf_prim *prim;
 	const float *value;	/* [vertex * varyings + n] */
+	u64 needed;		/* bit n: the plane of varying n is read */
 	u32 x0, y0;		/* pixel of the tile's corner */
 };
-/* Compute planes relative to the tile's corner: state->varyings + 2 of them. */
+/*
+ * Compute planes relative to the tile's corner: out[n] of each needed varying n, and after the
+ * state->varyings planes those of 1/w and of depth. Other elements of out are not written.
+ */
 void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struct tsp_plane *out);
 
 #endif

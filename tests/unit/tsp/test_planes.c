@@ -43,7 +43,7 @@ static bool make_case(void)
 	u32 i;
 
 	in = (struct tsp_input){ .triangle = &triangle, .setup = &setup, .prim = &prim,
-				 .value = values, .x0 = below(256) * 32, .y0 = below(256) * 32 };
+				 .value = values, .needed = (1u << VARYINGS) - 1, .x0 = below(256) * 32, .y0 = below(256) * 32 };
 	for (i = 0; i < 3; i++) {
 		triangle.x[i] = (s32)(in.x0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
 		triangle.y[i] = (s32)(in.y0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
@@ -144,10 +144,34 @@ static void no_varyings(void **state)
 	while (!make_case())
 		;
 	in.value = NULL;
+	in.needed = 0;
 	memset(planes, 0x55, sizeof(planes));
 	tsp_set_up(&tsp, &in, planes);
 	assert_int_equal(number_bits(planes[2].a), 0x55555555);
 	assert_int_not_equal(number_bits(planes[1].c), 0x55555555);
+}
+
+/* Planes that are not needed are not written, and needed ones are as with all of them. */
+static void only_needed_planes_are_written(void **state)
+{
+	const struct tsp_state tsp = { .varyings = VARYINGS, .flat = 1, .linear = 2 };
+	struct tsp_plane all[VARYINGS + 2], unset;
+	u32 n;
+
+	(void)state;
+	memset(&unset, 0x55, sizeof(unset));
+	do {
+		while (!make_case())
+			;
+		tsp_set_up(&tsp, &in, all);
+		in.needed = below(1u << VARYINGS);
+		memset(planes, 0x55, sizeof(planes));
+		tsp_set_up(&tsp, &in, planes);
+		for (n = 0; n < VARYINGS; n++)
+			assert_memory_equal(&planes[n], in.needed >> n & 1 ? &all[n] : &unset,
+					    sizeof(unset));
+		assert_memory_equal(&planes[VARYINGS], &all[VARYINGS], 2 * sizeof(unset));
+	} while (in.needed);
 }
 
 /* NaNs remain in their own planes. */
@@ -171,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(planes_are_exact),
 		cmocka_unit_test(no_varyings),
+		cmocka_unit_test(only_needed_planes_are_written),
 		cmocka_unit_test(special_values_do_not_spread),
 	};
 
