@@ -22,6 +22,8 @@ struct draw {
 	const struct ref_state *state;
 	struct triangle t;
 	double dzdx, dzdy, bias;
+	/* Of a point: its centre and half of its side; else the side is 0. */
+	double x, y, half, rw;
 };
 
 static bool compare(enum ref_compare func, double a, double b)
@@ -157,6 +159,36 @@ static void interpolate_one(const struct draw *d, uint32_t n, int64_t x, int64_t
 		      0x1p-23 * fabs(f->v[n]);
 }
 
+/* Whether a varying is a component of a point's coordinate. */
+static bool is_coordinate(const struct draw *d, uint32_t n)
+{
+	const struct ref_state *s = d->state;
+
+	return d->half > 0 && s->point_coord &&
+	       (n == s->point_varying || n == s->point_varying + 1);
+}
+
+/*
+ * The coordinate over a point, as OpenGL and Vulkan define it: 1/2 at the centre, 0 and 1 at the
+ * sides. Its planes are multiplied by 1/w, unless the varying is without perspective.
+ */
+static void point_coordinate(const struct draw *d, uint32_t n, int64_t x, int64_t y,
+			     struct ref_fragment *f)
+{
+	const struct ref_state *s = d->state;
+	const bool linear = (s->linear | s->flat) >> n & 1;
+	const double k = linear ? 1 : d->rw, slope = k * 256 / (2 * d->half);
+	double at = 0.5 + ((double)x - d->x) / (2 * d->half);
+
+	if (n != s->point_varying) {
+		at = 0.5 + ((double)y - d->y) / (2 * d->half);
+		if (s->point_lower_left)
+			at = 1 - at;
+	}
+	f->v[n] = at;
+	f->error[n] = plane_error(at * k, slope, slope) / k + 0x1p-21 * fabs(at);
+}
+
 static void interpolate(const struct draw *d, int64_t x, int64_t y, int64_t cx, int64_t cy,
 			struct ref_fragment *f)
 {
@@ -168,7 +200,9 @@ static void interpolate(const struct draw *d, int64_t x, int64_t y, int64_t cx, 
 		const bool centroid = s->centroid >> n & 1;
 
 		f->error[n] = 0;
-		if (s->flat >> n & 1)
+		if (is_coordinate(d, n))
+			point_coordinate(d, n, centroid ? cx : x, centroid ? cy : y, f);
+		else if (s->flat >> n & 1)
 			f->v[n] = t->flat[n];
 		else
 			interpolate_one(d, n, centroid ? cx : x, centroid ? cy : y, f);
@@ -382,6 +416,10 @@ static void draw_point(struct draw *d, const struct ref_screen *p)
 	q[1].x = q[2].x = p->x + h;
 	q[0].y = q[1].y = p->y - h;
 	q[2].y = q[3].y = p->y + h;
+	d->x = (double)p->x;
+	d->y = (double)p->y;
+	d->half = (double)h;
+	d->rw = (double)p->rw;
 	fill_quad(d, q);
 }
 

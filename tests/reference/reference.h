@@ -65,6 +65,9 @@ struct ref_state {
 	float line_width;
 	uint32_t varyings;
 	uint64_t flat, linear, centroid;	/* bit n: varying n */
+	/* Of points: two varyings, from this one on, are the coordinate over the square. */
+	bool point_coord, point_lower_left;
+	uint32_t point_varying;
 
 	/* Tests. */
 	enum ref_compare depth_func;

@@ -40,6 +40,24 @@ int pumice_stream_state(struct pumice_stream *s, uint64_t va)
 	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_STATE_CMD_WORDS);
 }
 
+/* The device would refuse these when it draws, after the caller has lost sight of them. */
+static int check_point_coord(struct pumice_stream *s, const struct pumice_draw_state *state)
+{
+	const u32 first = state->tsp.point_varying, varyings = state->vdm.varyings;
+
+	if (!state->tsp.point_coord)
+		return 0;
+	if (first + 1 >= varyings)
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw state: point_coord needs varyings %u and %u, but vdm.varyings is %u; set point_varying to at most the number of varyings - 2",
+			    first, first + 1, varyings);
+	if (state->tsp.point_origin > PUMICE_POINT_ORIGIN_LOWER_LEFT)
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw state: point_origin %u is not one of enum pumice_point_origin",
+			    state->tsp.point_origin);
+	return 0;
+}
+
 int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_state *state,
 			     uint64_t *va)
 {
@@ -48,8 +66,10 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 	struct pumice_tsp_state tsp = state->tsp;
 	u64 at;
 	void *cpu;
-	int err = pumice_stream_data(s, all * 4, 64, &cpu, &at);
+	int err = check_point_coord(s, state);
 
+	if (!err)
+		err = pumice_stream_data(s, all * 4, 64, &cpu, &at);
 	if (err)
 		return err;
 	/* The sizes of all three are multiples of 16 bytes. */

@@ -322,7 +322,7 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	struct isp_setup setup;
 	struct tsp_input in = {
 		.triangle = &triangle, .setup = &setup, .prim = &r->prim, .value = value,
-		.needed = o->varyings,
+		.needed = o->varyings, .point = r->header.kind == PUMICE_PRIM_KIND_POINT,
 		.x0 = tile->isp.x0, .y0 = tile->isp.y0,
 	};
 

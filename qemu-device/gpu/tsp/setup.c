@@ -2,8 +2,9 @@
 /*
  * TSP FPU: planes of a triangle's varyings, of 1/w and of depth.
  *
- * Source: document 004, "TSP FPU"; Documentation/precision.rst, "Varyings". All in
- * f64 from exact positions; the three coefficients are rounded to f32 at the end.
+ * Source: document 004, "TSP FPU"; Documentation/precision.rst, "Varyings" and
+ * "Point coordinates". All in f64 from exact positions; the three coefficients are rounded to
+ * f32 at the end.
  */
 #include "tsp.h"
 
@@ -43,12 +44,35 @@ struct corners {
 	double w[3];		/* 1/w */
 };
 
+/*
+ * Plane of a component of a point's coordinate: 0 at the sides of the least x and y, with the
+ * origin at the lower left of the greatest y, and 1 at the opposite ones.
+ */
+static struct tsp_plane point_plane(const struct tsp_state *state, const struct tsp_input *in,
+				    const struct frame *f, const struct corners *c, u32 n)
+{
+	const bool second = n != state->point_varying, flip = second && state->point_lower_left;
+	const bool linear = (state->flat | state->linear) >> n & 1;
+	double v[3];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		const bool far = second ? in->triangle->y[i] > in->setup->min_y :
+					  in->triangle->x[i] > in->setup->min_x;
+
+		v[i] = far == flip ? 0 : linear ? 1 : c->w[i];
+	}
+	return plane(f, v[0], v[1], v[2]);
+}
+
 static struct tsp_plane varying_plane(const struct tsp_state *state, const struct tsp_input *in,
 				      const struct frame *f, const struct corners *c, u32 n)
 {
 	const float *const *v = c->value;
 	const double *w = c->w;
 
+	if (in->point && state->point_coord && n - state->point_varying < 2)
+		return point_plane(state, in, f, c, n);
 	if (state->flat >> n & 1)
 		return (struct tsp_plane){
 			0, 0, in->value[in->prim->index.provoking * state->varyings + n],

@@ -19,11 +19,15 @@ bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 
 		return false;
 	if (pumice_tsp_state_unpack(words, &raw) != PUMICE_UNPACK_OK ||
 	    pumice_stage_unpack(raw.fragment, &state->fragment) != PUMICE_UNPACK_OK ||
-	    !state->fragment.pds_insns || raw.varyings > PUMICE_MAX_VARYINGS)
+	    !state->fragment.pds_insns || raw.varyings > PUMICE_MAX_VARYINGS ||
+	    (raw.point_coord && raw.point_varying + 1u >= raw.varyings))
 		return gpu_record_refuse(&record, PUMICE_FAULT_TSP_STATE, fault);
 	state->varyings = raw.varyings;
 	state->sample_rate = raw.sample_rate;
 	state->flat = raw.flat;
 	state->linear = raw.linear;
+	state->point_coord = raw.point_coord;
+	state->point_lower_left = raw.point_origin == PUMICE_POINT_ORIGIN_LOWER_LEFT;
+	state->point_varying = raw.point_varying;
 	return true;
 }

@@ -25,6 +25,8 @@ struct tsp_state {
 	u8 varyings;
 	bool sample_rate;
 	u64 flat, linear;	/* bit n: varying n */
+	bool point_coord, point_lower_left;
+	u8 point_varying;	/* it and the next one exist if point_coord */
 };
 
 /* Read and check. Returns false with all of *fault filled in. */
@@ -38,6 +40,7 @@ struct tsp_input {
 	const struct ipf_prim *prim;
 	const float *value;	/* [vertex * varyings + n] */
 	u64 needed;		/* bit n: the plane of varying n is read */
+	bool point;		/* the triangle is half of a point */
 	u32 x0, y0;		/* pixel of the tile's corner */
 };
 /*

@@ -264,6 +264,38 @@ static void states_and_draws_are_joined_by_addresses(void **state)
 	assert_int_equal(read.instances, 4);
 }
 
+static void a_points_coordinate_must_be_among_the_varyings(void **state)
+{
+	struct pumice_draw_state records;
+	struct pumice_vdm_state vdm;
+	struct pumice_tsp_state tsp;
+	uint64_t va;
+
+	(void)state;
+	pumice_stream_reset(stream);
+	pumice_draw_state_init(&records, 320, 200);
+	records.vdm.varyings = 5;
+	records.tsp.point_varying = 4;
+	assert_int_equal(pumice_stream_draw_state(stream, &records, NULL), 0);
+	records.tsp.point_coord = true;
+	assert_int_equal(pumice_stream_draw_state(stream, &records, NULL), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "needs varyings 4 and 5"));
+	records.tsp.point_varying = 3;
+	records.tsp.point_origin = 2;
+	assert_int_equal(pumice_stream_draw_state(stream, &records, NULL), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "point_origin 2"));
+	records.tsp.point_origin = PUMICE_POINT_ORIGIN_LOWER_LEFT;
+	assert_int_equal(pumice_stream_draw_state(stream, &records, &va), 0);
+	pumice_vdm_state_unpack(at(va), &vdm);
+	assert_int_equal(pumice_tsp_state_unpack(at(vdm.tsp_state), &tsp), PUMICE_UNPACK_OK);
+	assert_true(tsp.point_coord);
+	assert_int_equal(tsp.point_varying, 3);
+	assert_int_equal(tsp.point_origin, PUMICE_POINT_ORIGIN_LOWER_LEFT);
+	records.vdm.varyings = 0;
+	records.tsp.point_varying = 0;
+	assert_int_equal(pumice_stream_draw_state(stream, &records, NULL), -EINVAL);
+}
+
 static void render_records_contain_background_and_end_of_tile(void **state)
 {
 	struct pumice_image *img = image(PUMICE_FORMAT_RGBA8_UNORM, PUMICE_LAYOUT_TILED, 64);
@@ -493,6 +525,7 @@ int main(void)
 		cmocka_unit_test(a_stage_is_a_pds_program_with_its_resources),
 		cmocka_unit_test(inputs_out_of_range_are_refused),
 		cmocka_unit_test(states_and_draws_are_joined_by_addresses),
+		cmocka_unit_test(a_points_coordinate_must_be_among_the_varyings),
 		cmocka_unit_test(render_records_contain_background_and_end_of_tile),
 		cmocka_unit_test(objects_with_bad_numbers_are_refused),
 		cmocka_unit_test(jobs_of_a_frame_are_submitted_together),

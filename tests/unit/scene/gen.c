@@ -161,6 +161,16 @@ static void make_vdm(struct scene_draw *d, uint32_t *r)
 	vdm->line_width = exp2f(unit(r) * 3);
 }
 
+/* Two varyings of half of the draws of points are their coordinate; numbers of its own. */
+static void make_point_coord(struct scene_draw *d, uint32_t r)
+{
+	scene_random(&r);
+	d->state.tsp.point_coord = d->topology == PUMICE_TOPOLOGY_POINTS ? one_in(&r, 2) :
+									   one_in(&r, 8);
+	d->state.tsp.point_origin = (uint8_t)below(&r, 2);
+	d->state.tsp.point_varying = (uint8_t)below(&r, SCENE_VARYINGS - 1);
+}
+
 static void make_draw(const struct scene *s, struct scene_draw *d, uint32_t number, uint32_t *r)
 {
 	pumice_draw_state_init(&d->state, s->width, s->height);
@@ -183,6 +193,7 @@ static void make_draw(const struct scene *s, struct scene_draw *d, uint32_t numb
 	d->state.tsp.sample_rate = d->sample_rate;
 	d->state.tsp.flat = d->interpolation == INTERP_FLAT ? 0xf : 0;
 	d->state.tsp.linear = d->interpolation == INTERP_LINEAR ? 0xf : 0;
+	make_point_coord(d, *r ^ 0x90147u);
 }
 
 void scene_make(struct scene *s, uint32_t seed)

@@ -174,6 +174,62 @@ static void only_needed_planes_are_written(void **state)
 	} while (in.needed);
 }
 
+/* A half of a point of any size near a tile: values of its corners in v[0] and v[1]. */
+static void make_point(bool second_half, bool lower_left, exact v[2][3])
+{
+	static const u8 corner[2][3] = { { 0, 1, 2 }, { 0, 2, 3 } };
+	const s32 h = 8 + (s32)below(32760);
+	s32 x, y;
+	u32 i;
+
+	make_case();
+	x = triangle.x[0];
+	y = triangle.y[0];
+	for (i = 0; i < 3; i++) {
+		const u8 c = corner[second_half][i];
+		const bool right = c == 1 || c == 2, below_centre = c >= 2;
+
+		triangle.x[i] = right ? x + h : x - h;
+		triangle.y[i] = below_centre ? y + h : y - h;
+		triangle.vertex[i] = 0;
+		v[0][i] = right;
+		v[1][i] = below_centre != lower_left;
+	}
+	assert_true(isp_set_up(&triangle, &isp, &setup));
+	in.point = true;
+}
+
+static void planes_of_a_points_coordinate_are_exact(void **state)
+{
+	u32 round, i, n;
+
+	(void)state;
+	for (round = 0; round < ROUNDS; round++) {
+		struct tsp_state tsp = {
+			.varyings = VARYINGS, .point_coord = true, .point_lower_left = below(2),
+			.point_varying = (u8)below(VARYINGS - 1), .flat = below(1u << VARYINGS),
+			.linear = below(1u << VARYINGS),
+		};
+		exact v[2][3];
+
+		make_point(below(2), tsp.point_lower_left, v);
+		tsp_set_up(&tsp, &in, planes);
+		for (n = 0; n < 2; n++) {
+			const u32 varying = tsp.point_varying + n;
+
+			for (i = 0; i < 3 && !((tsp.flat | tsp.linear) >> varying & 1); i++)
+				v[n][i] *= rw(i);
+			check_plane(&planes[varying], v[n], 0);
+		}
+		/* The next one has the vertex's value. */
+		if (tsp.point_varying + 2 < VARYINGS)
+			assert_true(planes[tsp.point_varying + 2].a == 0);
+		in.point = false;
+		tsp_set_up(&tsp, &in, planes);
+		assert_true(planes[tsp.point_varying].a == 0 && planes[tsp.point_varying].b == 0);
+	}
+}
+
 /* NaNs remain in their own planes. */
 static void special_values_do_not_spread(void **state)
 {
@@ -196,6 +252,7 @@ int main(void)
 		cmocka_unit_test(planes_are_exact),
 		cmocka_unit_test(no_varyings),
 		cmocka_unit_test(only_needed_planes_are_written),
+		cmocka_unit_test(planes_of_a_points_coordinate_are_exact),
 		cmocka_unit_test(special_values_do_not_spread),
 	};
 

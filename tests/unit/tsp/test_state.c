@@ -75,7 +75,8 @@ static void every_bit_is_accepted_or_refused(void **state)
 		mem[bit / 32] ^= 1u << bit % 32;
 		good = pumice_tsp_state_unpack(mem, &raw) == PUMICE_UNPACK_OK &&
 		       pumice_stage_unpack(raw.fragment, &s) == PUMICE_UNPACK_OK &&
-		       s.pds_insns && raw.varyings <= 64;
+		       s.pds_insns && raw.varyings <= 64 &&
+		       !(raw.point_coord && raw.point_varying + 1 >= raw.varyings);
 		assert_int_equal(tsp_state_load(&mmu, &tlb, CTX, VA, &out, &fault), good);
 		if (good)
 			continue;
@@ -98,6 +99,40 @@ static void an_object_needs_a_program(void **state)
 	assert_int_equal(fault.fault, PUMICE_FAULT_TSP_STATE);
 }
 
+/* All numbers of varyings and of the first one of a point's coordinate. */
+static void the_coordinate_of_points_needs_two_varyings(void **state)
+{
+	struct pumice_tsp_state raw = { 0 };
+	struct gpu_fault fault;
+	struct tsp_state out;
+	u32 first, origin;
+
+	(void)state;
+	pumice_stage_pack(raw.fragment, &stage);
+	for (raw.varyings = 0; raw.varyings <= 64; raw.varyings++)
+		for (first = 0; first < 64; first++)
+			for (origin = 0; origin < 2; origin++) {
+				raw.point_varying = (u8)first;
+				raw.point_origin = (u8)origin;
+				raw.point_coord = false;
+				pumice_tsp_state_pack(mem, &raw);
+				assert_true(tsp_state_load(&mmu, &tlb, CTX, VA, &out, &fault));
+				assert_false(out.point_coord);
+				raw.point_coord = true;
+				pumice_tsp_state_pack(mem, &raw);
+				if (first + 2 > raw.varyings) {
+					assert_false(tsp_state_load(&mmu, &tlb, CTX, VA, &out,
+								    &fault));
+					assert_int_equal(fault.fault, PUMICE_FAULT_TSP_STATE);
+					continue;
+				}
+				assert_true(tsp_state_load(&mmu, &tlb, CTX, VA, &out, &fault));
+				assert_true(out.point_coord);
+				assert_int_equal(out.point_varying, first);
+				assert_int_equal(out.point_lower_left, origin);
+			}
+}
+
 static void a_record_outside_of_memory_faults(void **state)
 {
 	struct gpu_fault fault;
@@ -116,6 +151,7 @@ int main(void)
 		cmocka_unit_test(a_valid_record_is_unpacked),
 		cmocka_unit_test(every_bit_is_accepted_or_refused),
 		cmocka_unit_test(an_object_needs_a_program),
+		cmocka_unit_test(the_coordinate_of_points_needs_two_varyings),
 		cmocka_unit_test(a_record_outside_of_memory_faults),
 	};
 

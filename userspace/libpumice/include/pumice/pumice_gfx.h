@@ -410,7 +410,7 @@ struct pumice_draw_state {
 	struct pumice_vdm_state vdm;
 	/** @isp: depth, stencil, scissor */
 	struct pumice_isp_state isp;
-	/** @tsp: fragment stage */
+	/** @tsp: fragment stage, flat and linear varyings, coordinate of points */
 	struct pumice_tsp_state tsp;
 };
 
@@ -453,7 +453,11 @@ void pumice_draw_state_viewport(struct pumice_draw_state *state,
  * @state: records
  * @va: out: GPU virtual address of the vdm_state, for pumice_stream_state(); may be NULL
  *
- * Return: 0, -ENOSPC.
+ * If tsp.point_coord is set, varying tsp.point_varying and the next one of a point are the
+ * coordinate over its sprite, 0 to 1, from the corner tsp.point_origin (enum
+ * pumice_point_origin), instead of outputs of the vertex program, which must have both.
+ *
+ * Return: 0, -ENOSPC, -EINVAL for a point_varying or point_origin out of range.
  */
 int pumice_stream_draw_state(struct pumice_stream *stream, const struct pumice_draw_state *state,
 			     uint64_t *va);
