@@ -249,7 +249,8 @@ const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *
 		i = i->run(x, i);
 		/* A jump has begun a new run of instructions, as far as the slice allows. */
 		going = x->limit && !x->pause && x->done + (u32)(i - x->from) < x->slice;
-		if (x->exit != USC_EXIT_FAULT && x->exit != USC_EXIT_YIELD)
+		if (x->exit != USC_EXIT_FAULT && x->exit != USC_EXIT_YIELD &&
+		    x->exit != USC_EXIT_SLOT)
 			count_complete(x->usc, at, &t);
 	}
 	return i;

@@ -27,7 +27,7 @@ void usc_level_choose(enum gpu_level level)
 	atomic_store(&chosen_level, level);
 }
 
-static const struct usc_level_ops *level_ops(void)
+const struct usc_level_ops *usc_level(void)
 {
 	int level = atomic_load(&chosen_level);
 
@@ -42,7 +42,7 @@ static const struct usc_level_ops *level_ops(void)
 
 void usc_exec_bind(struct usc_insn *insn)
 {
-	const struct usc_level_ops *ops = level_ops();
+	const struct usc_level_ops *ops = usc_level();
 
 	insn->run = usc_exec_scalar_find(insn);
 	if (!insn->run)
@@ -61,11 +61,15 @@ void usc_exec_bind(struct usc_insn *insn)
 		insn->then = insn->run;
 		insn->run = !insn->run ? NULL : insn->lookups ? ops->lookups : ops->values;
 	}
+	if (insn->writes_slot && insn->run) {
+		insn->then = insn->then ? insn->then : insn->run;
+		insn->run = usc_exec_slot_write;
+	}
 }
 
 void usc_exec_bind_pair(struct usc_insn *insn)
 {
-	usc_exec_fn *pair = level_ops()->find_pair(insn);
+	usc_exec_fn *pair = usc_level()->find_pair(insn);
 
 	if (pair)
 		insn->run = pair;

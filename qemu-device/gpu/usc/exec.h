@@ -9,6 +9,7 @@
  *   exec_reduce.c   reductions, first_where_true
  *   exec_flow.c     branches, barrier, end, signals
  *   exec_copy.c     work-group copies, the window of dynamic constants
+ *   exec_slot.c     writes to slot registers, which waves of a task execute together
  *   exec_gfx.c      graphics: textures, dropped pixels, the tile
  *   vec/            lane-parallel work, compiled once per vector level of the
  *                   host (level_*.c); results are equal on every level
@@ -30,6 +31,7 @@ enum usc_exit {
 	USC_EXIT_SLICE,		/* the slice is used up */
 	USC_EXIT_YIELD,		/* waits for a signal; others may run */
 	USC_EXIT_BARRIER,
+	USC_EXIT_SLOT,		/* waits for its task to write a slot register */
 	USC_EXIT_END,
 	USC_EXIT_FAULT,		/* reason in x->fault */
 };
@@ -282,6 +284,8 @@ struct usc_level_ops {
 
 extern const struct usc_level_ops usc_level_base, usc_level_avx2, usc_level_avx512;
 
+/* Return the functions of the host's level. */
+const struct usc_level_ops *usc_level(void);
 /* For tests and measurements; affects programs built afterwards. The level must be usable. */
 void usc_level_choose(enum gpu_level level);
 
@@ -296,6 +300,8 @@ usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_copy_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_gfx_find(const struct usc_insn *insn);
+/* For an instruction that writes a slot register; insn->then is that without scratch rows. */
+usc_exec_fn usc_exec_slot_write;
 /* Placed after the last instruction. */
 usc_exec_fn usc_exec_past_end;
 

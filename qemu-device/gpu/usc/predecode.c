@@ -208,6 +208,7 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		break;
 	case PUMICE_USC_BANK_SL:
 		set_word(b, place, USC_BASE_SLOT, opnd.num);
+		insn->writes_slot |= place == USC_DST;
 		break;
 	case PUMICE_USC_BANK_O:
 		set_ref(insn, place, USC_BASE_SCRATCH, opnd.num);

@@ -129,6 +129,7 @@ struct usc_insn {
 	bool masked;		/* has a double mask */
 	u8 lookups;		/* bit n: operand n is looked up */
 	u8 outputs;		/* bit n: operand n is a pixel output register */
+	bool writes_slot;	/* the destination is a slot register */
 	u16 words;		/* words of a burst, a copy or a window; components; component */
 };
 

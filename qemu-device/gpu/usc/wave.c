@@ -92,10 +92,13 @@ static unsigned int choose_group(struct usc *usc)
 	return usc->current;
 }
 
-/* Select the next wave of a group to run. */
+/* Select the next wave of a group to run: one that has its turn at a slot register first. */
 static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
 {
-	if (!run->left || !(run->runnable >> run->current & 1)) {
+	if (run->turn) {
+		run->current = (u8)__builtin_ctz(run->turn);
+		run->left = 1;
+	} else if (!run->left || !(run->runnable >> run->current & 1)) {
 		run->current = (u8)next_in(run->runnable, run->current + 1u);
 		run->left = USC_WAVE_QUANTUM;
 	}
@@ -122,10 +125,14 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 	case USC_EXIT_BARRIER:
 		run->barrier |= bit;
 		break;
+	case USC_EXIT_SLOT:
+		run->meeting |= bit;
+		break;
 	default:
 		run->ended |= bit;
 	}
 	run->runnable &= ~bit;
+	usc_slot_turn(usc, run, usc->wave[run->wave[run->current]].slot);
 	if (!run->runnable)
 		finish_or_release(usc, group);
 }
@@ -141,7 +148,8 @@ static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, 
 
 	if (wave->resume > run->slots)
 		x->stalled += wave->resume - run->slots;
-	used = usc_exec(x, wave, slice, !(run->runnable & (run->runnable - 1)));
+	used = usc_exec(x, wave, slice, run->turn || !(run->runnable & (run->runnable - 1)));
+	run->turn &= ~(1u << run->current);
 	used = used ? used : 1;	/* a deferred wait costs its slot */
 	run->slots += used + (x->stalled - stalled);
 	return used;

@@ -84,8 +84,9 @@ static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, 
 	default:
 		return false;
 	}
-	/* Registers shared by the waves of a task are written by one wave only. */
-	return *count > 0 && (!written || bank == PUMICE_USC_BANK_V || g->write_shared);
+	/* Words of the common store that waves share are written by one wave only. */
+	return *count > 0 && (!written || g->write_shared || bank == PUMICE_USC_BANK_V ||
+			      bank == PUMICE_USC_BANK_SL);
 }
 
 /* The number of a register in a bank; false if the bank has none that may be used. */

@@ -279,6 +279,10 @@ static enum ref_end run_wave(struct ref_group *g, struct ref_wave *w, u32 max_st
 			return REF_FAULT;
 		}
 		pumice_usc_unpack(&g->code[w->pc * PUMICE_USC_WORDS], &s.in);
+		if (ref_writes_slot(&s)) {
+			w->state = REF_MEETS;
+			return REF_ENDED;
+		}
 		if (!run_one(&s))
 			return REF_FAULT;
 		w->pc = s.next;
@@ -286,16 +290,68 @@ static enum ref_end run_wave(struct ref_group *g, struct ref_wave *w, u32 max_st
 	return REF_ENDED;
 }
 
-enum ref_end ref_run(struct ref_group *g, u32 max_steps)
+/*
+ * If waves of the task wait to write a slot register, let those at one instruction do so:
+ * whichever comes first with a value keeps it. False on a fault.
+ */
+static bool write_slot(struct ref_group *g, u32 task, bool *wrote)
 {
-	for (;;) {
-		u32 waiting = 0, ended = 0;
+	u32 kept[PUMICE_USC_OWN_REGS], pc = UINT32_MAX;
+	bool has_value = false;
 
+	for (u32 n = 0; n < g->waves; n++) {
+		struct ref_wave *w = &g->wave[n];
+		struct ref_step s = { .g = g, .w = w, .next = w->pc + 1 };
+		bool mine;
+
+		if (w->task != task || w->state != REF_MEETS || (pc != UINT32_MAX && w->pc != pc))
+			continue;
+		pc = w->pc;
+		pumice_usc_unpack(&g->code[pc * PUMICE_USC_WORDS], &s.in);
+		memcpy(kept, g->slot_reg[task], sizeof(kept));
+		mine = !has_value && ref_has_slot_value(&s);
+		has_value |= mine;
+		if (!run_one(&s))
+			return false;
+		if (!mine)
+			memcpy(g->slot_reg[task], kept, sizeof(kept));
+		w->pc = s.next;
+		w->state = REF_RUNS;
+		*wrote = true;
+	}
+	return true;
+}
+
+/* Run waves until each waits at a barrier or has ended. */
+static enum ref_end run_to_barrier(struct ref_group *g, u32 max_steps)
+{
+	bool wrote = true;
+
+	while (wrote) {
+		wrote = false;
 		for (u32 n = 0; n < g->waves; n++) {
 			enum ref_end end = run_wave(g, &g->wave[n], max_steps);
 
 			if (end != REF_ENDED)
 				return end;
+		}
+		for (u32 task = 0; task < PUMICE_GROUP_TASKS; task++) {
+			if (!write_slot(g, task, &wrote))
+				return REF_FAULT;
+		}
+	}
+	return REF_ENDED;
+}
+
+enum ref_end ref_run(struct ref_group *g, u32 max_steps)
+{
+	for (;;) {
+		enum ref_end end = run_to_barrier(g, max_steps);
+		u32 waiting = 0, ended = 0;
+
+		if (end != REF_ENDED)
+			return end;
+		for (u32 n = 0; n < g->waves; n++) {
 			waiting += g->wave[n].state == REF_WAITS;
 			ended += g->wave[n].state == REF_DONE;
 		}

@@ -5,7 +5,8 @@
  * Written from hw/isa.xml and document 002 alone, independent of the interpreter: it shares
  * no code with it, works on the encoded words, and has no vectors, scheduling or caches.
  * Waves run one at a time from barrier to barrier, so it is valid for programs whose waves
- * do not race.
+ * do not race. Slot registers are written when no wave of the task can run: then those that
+ * have stopped at the same instruction write it, the lowest one first.
  *
  * Limits: a global access outside of the given memory is reported as an error,
  * not translated; signals are always done.
@@ -55,7 +56,7 @@ struct ref_wave {
 	u32 dc_words;
 	u32 task, number_in_group, first_instance, valid, slot;
 	u32 pc;
-	enum { REF_RUNS, REF_WAITS, REF_DONE } state;
+	enum { REF_RUNS, REF_WAITS, REF_MEETS, REF_DONE } state;
 };
 
 struct ref_group {

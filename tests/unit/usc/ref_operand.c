@@ -254,6 +254,26 @@ static bool is_first_active(const struct ref_step *s, u32 lane)
 	return false;
 }
 
+bool ref_writes_slot(const struct ref_step *s)
+{
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(&s->in.dst, &o);
+	return ref_has(s, PUMICE_USC_FIELD_DST) && o.bank == PUMICE_USC_BANK_SL;
+}
+
+bool ref_has_slot_value(const struct ref_step *s)
+{
+	/* Here the mask selects lanes of an operand, not lanes that write. */
+	if (s->in.opcode == PUMICE_USC_OP_SELECT || s->in.opcode == PUMICE_USC_OP_BALLOT)
+		return s->w->valid != 0;
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if (is_first_active(s, l))
+			return true;
+	}
+	return false;
+}
+
 void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 {
 	struct pumice_usc_operand o;

@@ -31,6 +31,12 @@ bool ref_mask(const struct ref_step *s, u32 raw, u32 lane);
 void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES]);
 u32 ref_read_scalar(const struct ref_step *s, u32 raw);
 void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value);
+/*
+ * Whether the instruction writes a slot register; whether this wave has a lane whose value it
+ * could be.
+ */
+bool ref_writes_slot(const struct ref_step *s);
+bool ref_has_slot_value(const struct ref_step *s);
 /* Whether the instruction has an operand in a field. */
 bool ref_has(const struct ref_step *s, u32 field);
 /* False, with the fault, if an index register exceeds its operand's registers. */

@@ -357,6 +357,81 @@ static void usc_slot_register_has_the_value_written_last(void **state)
 	assert_int_equal(r.fx->usc->slot_reg[0][1], 111);
 }
 
+/*
+ * Two waves write one register without a barrier, twice: both read the value of the lower
+ * wave, in each order of execution, also if a slow loop delays that wave.
+ */
+static void usc_slot_register_takes_the_value_of_the_first_instance_of_the_task(void **state)
+{
+	struct run r;
+
+	for (u32 late = 0; late < 2; late++) {
+		begin(&r, *state);
+		put(&r, INSN(EQ, .form = SCALAR_FORM, .dst = R_ELEM(4), .src0 = IMM, .imm = late,
+			     .src1 = SR_ELEM(WAVE_IN_GROUP)));
+		put(&r, INSN(MUL, .form = SCALAR_FORM, .dst = R_ELEM(4), .src0 = R_ELEM(4),
+			     .src1 = IMM, .imm = 1000));
+		put(&r, INSN(BRZ, .src0 = R_ELEM(4), .target = 6));
+		put(&r, INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(4), .src0 = R_ELEM(4),
+			     .src1 = IMM, .imm = 1));
+		put(&r, INSN(BRNZ, .src0 = R_ELEM(4), .target = 4));
+		put(&r, INSN(ADD, .dst = SL(1), .src0 = SR(INSTANCE), .src1 = IMM, .imm = 500));
+		put(&r, INSN(ADD, .dst = R(0), .src0 = SL(1), .src1 = K(ZERO)));
+		/* True in instances of the upper wave only. */
+		put(&r, INSN(GE, .dst = R(1), .src0 = SR(INSTANCE), .src1 = IMM, .imm = 40));
+		put(&r, INSN(MOV, .dst = SL(1), .mask = (u16)IF(MASK_R(1)), .src0 = SR(INSTANCE)));
+		put(&r, INSN(ADD, .dst = R(2), .src0 = SL(1), .src1 = K(ZERO)));
+		run(&r, 64);
+		assert_int_equal(r.fx->faults, 0);
+		for (u32 i = 0; i < 64; i++) {
+			assert_int_equal(temp(&r, i / 32, 0)[i % 32], 500);
+			assert_int_equal(temp(&r, i / 32, 2)[i % 32], 40);
+		}
+	}
+}
+
+/* A loop counter: every wave of the task runs the loop as often as the task counts. */
+static void usc_slot_register_counts_once_for_the_task(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(ADD, .dst = SL(0), .src0 = SL(0), .src1 = IMM, .imm = 1));
+	put(&r, INSN(ADD, .dst = R(0), .src0 = R(0), .src1 = K(ONE)));
+	put(&r, INSN(LT, .dst = R(1), .src0 = SL(0), .src1 = IMM, .imm = 300));
+	put(&r, INSN(BR_ANY, .mask = (u16)IF(MASK_R(1)), .target = 1));
+	run(&r, 128);
+	assert_int_equal(r.fx->usc->slot_reg[0][0], 300);
+	for (u32 wave = 0; wave < 4; wave++)
+		assert_int_equal(temp(&r, wave, 0)[0], 300);
+}
+
+/*
+ * Waves that execute different writes: the lowest waiting wave's instruction is first, and one
+ * wave at a barrier or ended is not waited for. A scalar result obeys the same rule.
+ */
+static void usc_slot_writes_of_waves_apart_follow_the_lowest_wave(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(BRNZ, .src0 = SR_ELEM(WAVE_IN_GROUP), .target = 4));
+	put(&r, INSN(ADD, .dst = SL(0), .src0 = SL(0), .src1 = IMM, .imm = 5));
+	put(&r, INSN(BALLOT, .dst = SL(1), .mask = (u16)IF(MASK_K(LO16))));
+	/* Wave 0 goes past the next write, then all meet at the ballot. */
+	put(&r, INSN(MUL, .dst = SL(0), .src0 = SL(0), .src1 = IMM, .imm = 3));
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(0)));
+	put(&r, INSN(BALLOT, .dst = SL(2), .mask = (u16)IF(MASK_K(ONE))));
+	put(&r, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(2)));
+	run(&r, 40);
+	/* (0 + 5) * 3 by both waves at once: the upper one waited at the product. */
+	for (u32 wave = 0; wave < 2; wave++) {
+		assert_int_equal(temp(&r, wave, 0)[0], 15);
+		assert_int_equal(temp(&r, wave, 1)[0], 0xffffffff);
+	}
+	assert_int_equal(r.fx->usc->slot_reg[0][1], 0x0000ffff);
+}
+
 /* Two tasks of a group, each in a slot of its own: no task reads the other's values. */
 static void usc_slot_registers_of_two_tasks_are_separate(void **state)
 {
@@ -524,6 +599,9 @@ int main(void)
 		cmocka_unit_test(usc_slot_registers_are_shared_by_the_waves_of_a_task),
 		cmocka_unit_test(usc_slot_registers_start_at_zero),
 		cmocka_unit_test(usc_slot_register_has_the_value_written_last),
+		cmocka_unit_test(usc_slot_register_takes_the_value_of_the_first_instance_of_the_task),
+		cmocka_unit_test(usc_slot_register_counts_once_for_the_task),
+		cmocka_unit_test(usc_slot_writes_of_waves_apart_follow_the_lowest_wave),
 		cmocka_unit_test(usc_slot_registers_of_two_tasks_are_separate),
 		cmocka_unit_test(usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zero),
 		cmocka_unit_test(usc_coefficients_follow_the_shared_registers),
