@@ -106,6 +106,7 @@ struct pumice_isa_class {
 	const char *doc;
 	u32 full; /* banks allowed with the elem bit clear, bit n = bank n; 0 = no register operand */
 	u32 elem; /* banks allowed with the elem bit set */
+	u32 indexed; /* banks of full that need an index register */
 	bool (*valid)(u32 value); /* of an enumeration, else NULL */
 	const char *(*text)(u32 value);
 	const char *prefix; /* written before the value */

@@ -177,6 +177,8 @@ static bool index_legal(const struct pumice_usc_operand *opnd, bool can_index)
 	case PUMICE_USC_BANK_V:
 	case PUMICE_USC_BANK_SH:
 	case PUMICE_USC_BANK_CF:
+	case PUMICE_USC_BANK_O:
+	case PUMICE_USC_BANK_VO:
 		return !opnd->idx || can_index;
 	case PUMICE_USC_BANK_DC:
 		return opnd->idx && can_index;
@@ -198,6 +200,8 @@ static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
 	if (!(isa->banks >> opnd.bank & 1))
 		return PUMICE_ISA_UNPACK_BANK;
 	if (!((opnd.elem ? cls->elem : cls->full) >> opnd.bank & 1))
+		return PUMICE_ISA_UNPACK_OPERAND;
+	if (!opnd.idx && cls->indexed >> opnd.bank & 1)
 		return PUMICE_ISA_UNPACK_OPERAND;
 	if (opnd.idx > PUMICE_USC_INDEX_REGS || !index_legal(&opnd, can_index) ||
 	    !number_exists(isa, &opnd))

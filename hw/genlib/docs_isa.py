@@ -49,7 +49,7 @@ def classes_section(isa):
     """The operand classes."""
     rows = []
     for kind in isa.classes.values():
-        banks = ", ".join(kind.full) if kind.full else "–"
+        banks = ", ".join(f"{b} (indexed)" if b in kind.indexed else b for b in kind.full) or "–"
         elem = ", ".join(kind.elem) if kind.elem else "–"
         doc = escape(kind.doc)
         if kind.enum:

@@ -128,7 +128,7 @@ def emit_classes(w, isa):
         text = f"pumice_{item.enum.name}_str" if item.enum else "NULL"
         w.line(f"\t{{ {string(item.name)}, {string(item.doc)},\n"
                f"\t  {lit(bank_mask(isa, item.full))}, {lit(bank_mask(isa, item.elem))}, "
-               f"{valid}, {text},\n"
+               f"{lit(bank_mask(isa, item.indexed))}, {valid}, {text},\n"
                f"\t  {string(item.prefix)}, {maybe(item.join)}, {maybe(item.next)}, "
                f"{str(item.optional).lower()}, {str(item.hex).lower()} }},")
     w.line("};\n")

@@ -15,7 +15,7 @@ from .model import check_cover, load_enum, load_fields
 from .source import Unique, check_shape, doc_of, read_choice, read_int, read_name
 
 IMPLICIT = ("opcode", "type", "form")
-CLASS_ATTRS = ("full", "elem", "doc", "enum", "prefix", "join", "next", "optional", "hex")
+CLASS_ATTRS = ("full", "elem", "indexed", "doc", "enum", "prefix", "join", "next", "optional", "hex")
 BOOLS = ("false", "true")
 MAX_FIELDS = 64
 MAX_FORM = 1
@@ -38,7 +38,7 @@ class Layout:
 
 @dataclass
 class OperandClass:
-    """Allowed operands; full and elem are lists of register banks."""
+    """Allowed operands; full, elem and indexed (of full: with an index only) are lists of banks."""
     name: str
     doc: str
     full: list
@@ -49,6 +49,7 @@ class OperandClass:
     next: str = None
     optional: bool = False
     hex: bool = False
+    indexed: list = dc_field(default_factory=list)
 
     @property
     def is_register(self):
@@ -157,7 +158,11 @@ def load_classes(ctx, isa, node):
                             bank_list(ctx, isa, child, "elem"), enum, child.get("prefix", ""),
                             child.get("join"), child.get("next"),
                             read_choice(ctx.diag, child, "optional", BOOLS, "false") == "true",
-                            read_choice(ctx.diag, child, "hex", BOOLS, "false") == "true")
+                            read_choice(ctx.diag, child, "hex", BOOLS, "false") == "true",
+                            bank_list(ctx, isa, child, "indexed"))
+        for bank in item.indexed:
+            if bank not in item.full:
+                ctx.diag.error(child, f"bank {bank} is in indexed but not in full")
         if names.add(name, child):
             ctx.macro_names.add(f"PUMICE_{isa.name.upper()}_CLASS_{name.upper()}", child)
             isa.classes[name] = item

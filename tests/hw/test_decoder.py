@@ -47,6 +47,7 @@ class Encoder:
     def operand(self, kind, field):
         """Legal raw bits for a field of a class, and whether they need the immediate."""
         full, elem = (kind.get(k, "").split() for k in ("full", "elem"))
+        full = [bank for bank in full if bank not in kind.get("indexed", "").split()]
         if not full and not elem:
             if kind.get("name") == "mask":
                 return self.mask(), False

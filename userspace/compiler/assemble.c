@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "internal.h"
+#include "program_header.h"
 #include "rules.h"
 
 /* Parse "name:" before the rest of a line. */
@@ -112,8 +113,8 @@ static void finish(struct assembler *as)
 					       PUMICE_USC_MAX_SHARED);
 	as->header.coeffs = (uint16_t)resource(as, "coefficient registers", as->used_coeffs,
 					       as->coeffs, PUMICE_USC_MAX_COEFFS);
-	as->header.vo = (uint8_t)resource(as, "vertex output registers", as->used_vo, as->vo,
-					  PUMICE_USC_MAX_VO);
+	pumice_program_set_vo(&as->header, resource(as, "vertex output registers", as->used_vo,
+						    as->vo, PUMICE_USC_MAX_VO));
 	as->header.outputs = (uint8_t)resource(as, "pixel output registers", as->used_outputs,
 					       as->outputs, PUMICE_USC_MAX_OUTPUTS);
 	as->header.stage = (enum pumice_program_stage)__builtin_ctz(as->stages);

@@ -4,8 +4,8 @@
  * its directive, the PDS program as instructions, labels at branch targets.
  *
  * Instructions with an illegal encoding, that break a rule of
- * rules.h, or that use registers beyond the program's, become
- * .word. Limit: a file of another tool whose uniform_words differ
+ * rules.h, that use registers beyond the program's, or whose text is
+ * that of another encoding, become .word. Limit: a file of another tool whose uniform_words differ
  * from the words its PDS program reads is not reproduced exactly.
  */
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "asm.h"
+#include "program_header.h"
 #include "pumice_decode.h"
 #include "pumice_formats.h"
 #include "pumice_names.h"
@@ -73,7 +74,7 @@ static bool is_beyond(const struct listing *list, unsigned int bank, uint32_t fi
 	case PUMICE_USC_BANK_CF:
 		return first + count > list->header.coeffs;
 	case PUMICE_USC_BANK_VO:
-		return first + count > list->header.vo;
+		return first + count > pumice_program_vo(&list->header);
 	case PUMICE_USC_BANK_O:
 		return first + count > list->header.outputs;
 	default:
@@ -135,6 +136,7 @@ static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
 	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
 	if (!rule_check(words, &broken) || copy_is_beyond(list, &insn) ||
+	    rule_is_scalar_text(words) ||
 	    !(rule_stages(&insn) >> list->header.stage & 1))
 		return true;
 	for (unsigned int i = 0; i < form->nr_operands; i++) {
@@ -217,8 +219,8 @@ static void put_head(struct listing *list)
 	fprintf(list->out, ".group %u, %u, %u\n", info->size[0], info->size[1], info->size[2]);
 	fprintf(list->out, ".temps %u\n.attrs %u\n.shared %u\n.coeffs %u\n", info->temps,
 		info->attrs, info->shared, list->header.coeffs);
-	if (list->header.vo)
-		fprintf(list->out, ".vo %u\n", list->header.vo);
+	if (pumice_program_vo(&list->header))
+		fprintf(list->out, ".vo %u\n", pumice_program_vo(&list->header));
 	if (list->header.outputs)
 		fprintf(list->out, ".outputs %u\n", list->header.outputs);
 	if (info->local_bytes)

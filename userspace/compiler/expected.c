@@ -64,7 +64,9 @@ const char *expected_operand(char *out, const struct pumice_isa_class *cls)
 
 	*out = '\0';
 	for (unsigned int bank = 0; bank < PUMICE_USC_BANK_COUNT; bank++)
-		if (cls->full >> bank & 1)
+		if (cls->indexed >> bank & 1)
+			add(out, "%s[idx0]", pumice_usc_bank_str(bank));
+		else if (cls->full >> bank & 1)
 			add_bank(out, bank);
 	if (!cls->elem)
 		return out;

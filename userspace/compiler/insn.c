@@ -141,7 +141,7 @@ static bool check_class(struct assembler *as, const struct pumice_isa_class *cls
 	uint32_t banks = operand->elem ? cls->elem : cls->full;
 	char text[EXPECTED_BYTES];
 
-	if (banks >> operand->bank & 1)
+	if (banks >> operand->bank & 1 && (operand->idx || !(cls->indexed >> operand->bank & 1)))
 		return true;
 	if (!operand->elem && cls->elem >> operand->bank & 1)
 		return asm_error(as, at, "a scalar is needed here: %.*s[0]", (int)at->length,
@@ -389,12 +389,29 @@ static bool class_accepts(const struct pumice_isa_form *form, unsigned int i,
 {
 	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[i].cls];
 
+	if (!operand->elem && !operand->idx && cls->indexed >> operand->bank & 1)
+		return false;
 	return (operand->elem ? cls->elem : cls->full) >> operand->bank & 1;
+}
+
+/* Return whether a form accepts the operands after the first one, without a mask. */
+static bool form_accepts_rest(struct assembler *look, const struct pumice_isa_form *form)
+{
+	struct pumice_usc_operand operand;
+	struct token immediate;
+
+	for (unsigned int i = 1; i < form->nr_operands; i++) {
+		if (!token_accept(look, ',') || !operand_parse(look, &operand, &immediate) ||
+		    operand.bank == PUMICE_USC_BANK_M || !class_accepts(form, i, &operand))
+			return false;
+	}
+	return true;
 }
 
 /*
  * Select the form of an operation that has both: scalar if only that one accepts
- * the destination, the first operand. Looks ahead without reporting errors.
+ * the destination, the first operand, or if both do and it accepts the others, too.
+ * Looks ahead without reporting errors.
  */
 static const struct pumice_isa_form *choose_form(struct assembler *as, struct insn *insn)
 {
@@ -406,10 +423,10 @@ static const struct pumice_isa_form *choose_form(struct assembler *as, struct in
 	if (!vector->exists || !scalar->exists)
 		return vector->exists ? vector : scalar;
 	look.options.report = NULL;
-	if (operand_register(&look, &operand) && class_accepts(scalar, 0, &operand) &&
-	    !class_accepts(vector, 0, &operand))
-		return scalar;
-	return vector;
+	if (!operand_register(&look, &operand) || !class_accepts(scalar, 0, &operand))
+		return vector;
+	return !class_accepts(vector, 0, &operand) || form_accepts_rest(&look, scalar) ? scalar :
+											 vector;
 }
 
 /* Return whether an operand is written together with the one before it. */

@@ -107,6 +107,7 @@ static bool can_be_indexed(unsigned int bank)
 {
 	return bank == PUMICE_USC_BANK_R || bank == PUMICE_USC_BANK_V ||
 	       bank == PUMICE_USC_BANK_SH || bank == PUMICE_USC_BANK_CF ||
+	       bank == PUMICE_USC_BANK_O || bank == PUMICE_USC_BANK_VO ||
 	       bank == PUMICE_USC_BANK_DC;
 }
 
@@ -136,7 +137,7 @@ static bool index_of(struct assembler *as, const struct token *name,
 	uint64_t number = 0;
 
 	if (!can_be_indexed(operand->bank))
-		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf and dc have",
+		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, o, vo and dc have",
 				 pumice_usc_bank_str(operand->bank));
 	if (token_is(&as->token, "idx0"))
 		operand->idx = 1;

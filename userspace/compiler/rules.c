@@ -198,6 +198,32 @@ bool rule_is_copy(unsigned int opcode)
 	return opcode == PUMICE_USC_OP_GROUP_LOAD || opcode == PUMICE_USC_OP_GROUP_STORE;
 }
 
+bool rule_is_scalar_text(const uint32_t *words)
+{
+	const struct pumice_isa_op_info *op;
+	const struct pumice_isa_form *vector, *scalar;
+	struct pumice_usc_insn insn;
+
+	pumice_usc_unpack(words, &insn);
+	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
+	vector = &op->form[PUMICE_USC_FORM_VECTOR];
+	scalar = &op->form[PUMICE_USC_FORM_SCALAR];
+	if (insn.form != PUMICE_USC_FORM_VECTOR || !scalar->exists ||
+	    scalar->nr_operands != vector->nr_operands)
+		return false;
+	for (unsigned int i = 0; i < vector->nr_operands; i++) {
+		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[scalar->operands[i].cls];
+		const uint32_t raw = (uint32_t)pumice_isa_get(&pumice_usc_isa, op->layout,
+							      vector->operands[i].field, words);
+		struct pumice_usc_operand reg;
+
+		pumice_usc_operand_unpack(&raw, &reg);
+		if (!((reg.elem ? cls->elem : cls->full) >> reg.bank & 1))
+			return false;
+	}
+	return true;
+}
+
 bool rule_check(const uint32_t *words, struct rule_break *broken)
 {
 	const struct pumice_isa_op_info *op;

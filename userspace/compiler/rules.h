@@ -74,6 +74,14 @@ bool rule_is_copy(unsigned int opcode);
 bool rule_check(const uint32_t *words, struct rule_break *broken);
 
 /**
+ * rule_is_scalar_text - whether the text of a legal vector form is that of the scalar form
+ *
+ * Only of one that writes an indexed shared or coefficient register, and has the same value in
+ * all lanes.
+ */
+bool rule_is_scalar_text(const uint32_t *words);
+
+/**
  * rule_pds_bank - get the USC bank (enum pumice_usc_bank) of a PDS bank
  */
 unsigned int rule_pds_bank(unsigned int pds_bank);

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "program.h"
+#include "program_header.h"
 #include "pumice_isa.h"
 
 #define HEADER_BYTES	(PUMICE_PROGRAM_HEADER_WORDS * 4u)
@@ -64,9 +65,9 @@ static int check_resources(const struct pumice_program_header *h, const struct r
 	if (h->temps > PUMICE_USC_MAX_TEMPS)
 		return REFUSE(reason, "%u temporary registers are more than %u", (u32)h->temps,
 			      PUMICE_USC_MAX_TEMPS);
-	if (h->vo > PUMICE_USC_MAX_VO)
-		return REFUSE(reason, "%u vertex output registers are more than %u", (u32)h->vo,
-			      PUMICE_USC_MAX_VO);
+	if (pumice_program_vo(h) > PUMICE_USC_MAX_VO)
+		return REFUSE(reason, "%u vertex output registers are more than %u",
+			      pumice_program_vo(h), PUMICE_USC_MAX_VO);
 	if (h->outputs > PUMICE_USC_MAX_OUTPUTS)
 		return REFUSE(reason, "%u pixel output registers are more than %u", (u32)h->outputs,
 			      PUMICE_USC_MAX_OUTPUTS);

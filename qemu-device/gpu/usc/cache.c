@@ -128,7 +128,9 @@ static bool fits_limits(const struct usc_program *p, const struct usc_program_li
 	return !((p->exact & USC_EXACT_TEMPS && limits->temps != made->temps) ||
 		 (p->exact & USC_EXACT_ATTRS && limits->attrs != made->attrs) ||
 		 (p->exact & USC_EXACT_SHARED && limits->shared != made->shared) ||
-		 (p->exact & USC_EXACT_COEFFS && limits->coeffs != made->coeffs));
+		 (p->exact & USC_EXACT_COEFFS && limits->coeffs != made->coeffs) ||
+		 (p->exact & USC_EXACT_VO && limits->vo != made->vo) ||
+		 (p->exact & USC_EXACT_OUTPUTS && limits->outputs != made->outputs));
 }
 
 static void idle_add_locked(struct usc_program_cache *cache, struct usc_program *p)

@@ -102,20 +102,32 @@ static u32 samples_of_lane(u32 samples, u32 lane)
 	return samples >> lane % USC_SPAN_LANES * 4 & 0xf;
 }
 
+/* Return the sample that a valid lane reads. */
+static u32 sample_read(const struct exec *x, u32 lane)
+{
+	const struct usc_span *span = &x->span[lane / USC_SPAN_LANES];
+	u32 passed = samples_of_lane(span->samples & ~(u32)span->failed, lane);
+
+	if (x->gfx->sample != USC_PIXEL_RATE)
+		return x->gfx->sample;
+	return (u32)__builtin_ctz(passed ? passed : samples_of_lane(span->samples, lane));
+}
+
+static void write_samples(const struct exec *x, u32 number, u32 lane, u32 value)
+{
+	u32 live = x->span[lane / USC_SPAN_LANES].live & program_samples(x->gfx);
+
+	for (u32 s = samples_of_lane(live, lane); s; s &= s - 1)
+		*output_word(x, number, lane, (u32)__builtin_ctz(s)) = value;
+}
+
 void exec_outputs_read(const struct exec *x, u32 number, u32 *row)
 {
 	memset(row, 0, USC_ROW_WORDS * sizeof(*row));
 	for (u32 lanes = x->valid; lanes; lanes &= lanes - 1) {
-		u32 lane = (u32)__builtin_ctz(lanes), sample = x->gfx->sample;
+		u32 lane = (u32)__builtin_ctz(lanes);
 
-		if (sample == USC_PIXEL_RATE) {
-			const struct usc_span *span = &x->span[lane / USC_SPAN_LANES];
-			u32 passed = samples_of_lane(span->samples & ~(u32)span->failed, lane);
-
-			sample = (u32)__builtin_ctz(passed ? passed :
-						    samples_of_lane(span->samples, lane));
-		}
-		row[lane] = *output_word(x, number, lane, sample);
+		row[lane] = *output_word(x, number, lane, sample_read(x, lane));
 	}
 }
 
@@ -123,10 +135,37 @@ void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 la
 {
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = (u32)__builtin_ctz(lanes);
-		u32 live = x->span[lane / USC_SPAN_LANES].live & program_samples(x->gfx);
 
-		for (u32 s = samples_of_lane(live, lane); s; s &= s - 1)
-			*output_word(x, number, lane, (u32)__builtin_ctz(s)) = row[lane];
+		write_samples(x, number, lane, row[lane]);
+	}
+}
+
+/* Return the number of the register that a lane selects. */
+static u32 indexed_output(const struct exec *x, const struct usc_lookup *l, u32 lane)
+{
+	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
+
+	return l->offset + (index[lane] << l->dim);
+}
+
+void exec_outputs_read_indexed(const struct exec *x, const struct usc_lookup *lookup, u32 *row)
+{
+	memset(row, 0, USC_ROW_WORDS * sizeof(*row));
+	for (u32 lanes = x->valid; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+
+		row[lane] = *output_word(x, indexed_output(x, lookup, lane), lane,
+					 sample_read(x, lane));
+	}
+}
+
+void exec_outputs_write_indexed(const struct exec *x, const struct usc_lookup *lookup,
+				const u32 *row, u32 lanes)
+{
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+
+		write_samples(x, indexed_output(x, lookup, lane), lane, row[lane]);
 	}
 }
 

@@ -144,24 +144,59 @@ static void depend_on_bank(struct usc_program *p, enum pumice_usc_bank bank)
 	case PUMICE_USC_BANK_CF:
 		p->exact |= USC_EXACT_COEFFS;
 		break;
+	case PUMICE_USC_BANK_VO:
+		p->exact |= USC_EXACT_VO;
+		break;
+	case PUMICE_USC_BANK_O:
+		p->exact |= USC_EXACT_OUTPUTS;
+		break;
 	default:
 		break;	/* slot registers: equal for all programs of a GPU */
 	}
 }
 
-/* Set an operand with an index register added to its number. */
-static void set_indexed(struct builder *b, enum usc_place place,
-			const struct pumice_usc_operand *opnd)
+/* Return how an indexed operand is looked up. @lanes: by the index of each lane */
+static enum usc_lookup_kind indexed_kind(const struct pumice_usc_operand *opnd, bool lanes)
 {
-	bool dc = opnd->bank == PUMICE_USC_BANK_DC, word = b->insn->scalars >> place & 1;
-	struct usc_lookup *l = set_lookup(b, place, dc ? USC_LOOKUP_DC : word ? USC_LOOKUP_WORD :
-									USC_LOOKUP_ROWS);
+	switch (opnd->bank) {
+	case PUMICE_USC_BANK_DC:
+		return USC_LOOKUP_DC;
+	case PUMICE_USC_BANK_O:
+		return USC_LOOKUP_OUTPUTS;
+	case PUMICE_USC_BANK_VO:
+		return USC_LOOKUP_VO;
+	case PUMICE_USC_BANK_SH:
+	case PUMICE_USC_BANK_CF:
+		return lanes ? USC_LOOKUP_LANES : USC_LOOKUP_WORD;
+	default:
+		return opnd->elem ? USC_LOOKUP_WORD : USC_LOOKUP_ROWS;
+	}
+}
+
+/*
+ * Set an operand with an index register added to its number. Only a class that includes vector
+ * registers has a value in each lane.
+ */
+static void set_indexed(struct builder *b, enum usc_place place,
+			const struct pumice_usc_operand *opnd, const struct pumice_isa_class *cls)
+{
+	bool dc = opnd->bank == PUMICE_USC_BANK_DC;
+	struct usc_lookup *l = set_lookup(b, place,
+					  indexed_kind(opnd, cls->full >> PUMICE_USC_BANK_R & 1));
 
 	b->program->own = true;
 	depend_on_bank(b->program, opnd->bank);
 	l->index = (USC_OWN_INDEX + opnd->idx - 1) * ROW_BYTES;
 	l->dim = (u8)b->dim;
 	l->shift = l->base == USC_BASE_REG ? ROW_SHIFT : WORD_SHIFT;
+	if (l->kind == USC_LOOKUP_LANES)
+		b->insn->scalars &= (u8)~(1u << place);
+	b->insn->outputs &= (u8)~(1u << place);
+	if (l->kind == USC_LOOKUP_VO) {
+		/* No row is filled: the destination is that of the indices. */
+		b->insn->lookups &= (u8)~(1u << place);
+		set_ref(b->insn, place, USC_BASE_OWN, l->index);
+	}
 	if (dc)
 		l->last = opnd->num;
 	else
@@ -259,7 +294,7 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 		b->insn->scalars |= 1u << place;
 	set_bank(b, place, &opnd, imm);
 	if (opnd.idx) {
-		set_indexed(b, place, &opnd);
+		set_indexed(b, place, &opnd, cls);
 	} else if (opnd.bank == PUMICE_USC_BANK_O) {
 		set_lookup(b, place, USC_LOOKUP_OUTPUT);
 	} else if (opnd.bank == PUMICE_USC_BANK_SL && !cls->elem) {

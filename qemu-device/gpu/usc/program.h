@@ -77,9 +77,12 @@ struct usc_mask {
 enum usc_lookup_kind {
 	USC_LOOKUP_ROWS,	/* indexed vector registers, lane by lane */
 	USC_LOOKUP_WORD,	/* an indexed scalar, by lane 0's index */
+	USC_LOOKUP_LANES,	/* indexed words of the common store, lane by lane */
 	USC_LOOKUP_DC,		/* dynamic constants */
 	USC_LOOKUP_SLOT,	/* a slot register used as a row */
 	USC_LOOKUP_OUTPUT,	/* a pixel output register */
+	USC_LOOKUP_OUTPUTS,	/* indexed pixel output registers, lane by lane */
+	USC_LOOKUP_VO,		/* indexed vertex output registers: not in lookups, see uvsw */
 };
 
 /*
@@ -87,7 +90,8 @@ enum usc_lookup_kind {
  * it is the destination, written back after.
  */
 struct usc_lookup {
-	u32 offset;	/* bytes: the register numbered in the instruction; of outputs its number */
+	u32 offset;	/* bytes: the register numbered in the instruction; of pixel outputs its
+			 * number */
 	u32 last;	/* greatest index that is within the allocation; of dynamic constants the
 			 * number of the register */
 	u32 index;	/* bytes: the row of the index register in USC_BASE_OWN */
@@ -164,6 +168,8 @@ enum usc_exact {
 	USC_EXACT_ATTRS = 2,
 	USC_EXACT_SHARED = 4,	/* position of coefficients, after the shared registers */
 	USC_EXACT_COEFFS = 8,
+	USC_EXACT_VO = 16,
+	USC_EXACT_OUTPUTS = 32,
 };
 
 /* Number of registers in a bank whose size is allocated; 0 for other banks. */

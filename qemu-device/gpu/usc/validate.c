@@ -101,6 +101,8 @@ u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limit
 		return limits->slot_regs;
 	case PUMICE_USC_BANK_VO:
 		return limits->vo;
+	case PUMICE_USC_BANK_O:
+		return limits->outputs;
 	case PUMICE_USC_BANK_I:
 		return PUMICE_USC_OWN_REGS - limits->slot_regs;
 	default:

@@ -53,6 +53,12 @@ struct vdm_record {
 	struct pumice_vdm_state state;
 	struct pumice_stage vertex, coordinate;	/* coordinate.pds_insns is 0 if there is none */
 };
+/* Vertex output registers of the vertex program: position, point size, varyings, others. */
+static inline u32 vdm_record_vo(const struct vdm_record *record)
+{
+	return 4u + record->state.point_size + record->state.varyings + record->state.more_vo;
+}
+
 /* Check and unpack a record. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out);
 /* Fetch and decode the record at addr. Returns false with all of *fault filled in. */

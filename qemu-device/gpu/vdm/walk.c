@@ -72,7 +72,7 @@ static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 	/* No later draw uses the last state: release its programs before these are loaded. */
 	vdm_shared_put(vdm, vdm->walk.shared);
 	vdm->walk.shared = NULL;
-	shared->vo_words = 4u + shared->record.state.point_size + shared->record.state.varyings;
+	shared->vo_words = vdm_record_vo(&shared->record);
 	vdm->walk.loading = shared;
 	return VDM_WALK_LOAD;
 }

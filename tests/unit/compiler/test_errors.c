@@ -189,7 +189,7 @@ static void a_missing_register_is_reported_with_the_last_existing_one(void **sta
 		{ "mov r1, [one], sc5", "t:1:16: error: sc5 does not exist" },
 		{ "mov r1, [one], sr7", "t:1:16: error: sr7 does not exist" },
 		{ "mov o32, [one], r1", "t:1:5: error: o32 does not exist: the last is o31" },
-		{ "uvsw vo69, r1", "t:1:6: error: vo69 does not exist: the last is vo68" },
+		{ "uvsw vo256, r1", "t:1:6: error: vo256 does not exist: the last is vo255" },
 		{ "mov vo1, [one], r1", "t:1:5: error: this register is not allowed here" },
 		{ "mov cfa1, [one], r1", "t:1:5: error: no operand is in the bank cfa" },
 		{ "mov r1, [one], dc5", "t:1:16: error: dynamic constants are named by an index" },
@@ -242,6 +242,12 @@ static void indices_are_checked(void **state)
 		{ "global_store32 sig0, [one], r2, dc[idx0]",
 		  "t:1:36: error: global_store32 takes" },
 		{ "mov r1, [r[idx0]], r2", "t:1:10: error: r cannot be a mask" },
+		{ "shuffle sh3, r1, r2",
+		  "t:1:9: error: this register is not allowed here; accepted: r0 to r247, "
+		  "v0 to v247, sh[idx0], cf[idx0], idx0 to idx1, o0 to o31" },
+		{ "add.u32 sh3, r1, r2", "t:1:14: error: a scalar is needed here: r1[0]" },
+		{ "local_load32 sh[idx0], [one], r2",
+		  "t:1:17: error: local_load32 takes no indexed" },
 	};
 
 	(void)state;
@@ -304,7 +310,7 @@ static void operations_that_a_stage_lacks_are_refused(void **state)
 		{ ".pds\nattr v0, f32, 3, 0, 12, 5\nmov v4, front",
 		  "t:3:1: error: mov is not for vertex" },
 		{ ".outputs 33", "t:1:10: error: pixel output registers is a whole number" },
-		{ ".vo 70", "t:1:5: error: vertex output registers is a whole number" },
+		{ ".vo 257", "t:1:5: error: vertex output registers is a whole number" },
 		{ ".vo 1\nuvsw vo1, r1\nend", "t:3:4: error: the program names 2 vertex output" },
 	};
 

@@ -91,7 +91,7 @@ static char *words_text(const char *stage, const uint32_t *words, size_t insns)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	fprintf(out, ".stage %s\n.vo 69\n.outputs 32\n", stage);
+	fprintf(out, ".stage %s\n.vo 256\n.outputs 32\n", stage);
 	fprintf(out, ".temps 248\n.attrs 248\n.shared 4096\n.coeffs 4095\n");
 	for (size_t i = 0; i < insns; i++, words += WORDS)
 		fprintf(out, ".word %u, %u, %u, %u\n", words[0], words[1], words[2], words[3]);
@@ -238,6 +238,10 @@ static void indexed_operands_round_trip_with_bank_dimension_and_element(void **s
 		"mov r1, [one], r[idx0 * 1 + 5]",
 		"add.u32 r[idx1 * 4 + 0], v[idx0 * 4 + 3], sh[idx1 * 4 + 9]",
 		"add.u32 cf[idx0 * 16 + 2], sh[idx1 * 16 + 5], 7",
+		"add.u32 cf[idx0 * 16 + 2], r1, sh[idx1 * 16 + 5]",
+		"mov sh[idx0 * 2 + 3], [lo16], 7",
+		"mov sh[idx0 * 2 + 3], 7",
+		"rotate sh[idx1 * 1 + 3], r2, sh[idx0 * 1 + 4]",
 		"add.u32 r1, dc[idx1 * 16 + 4095], v[idx0 * 16 + 0][0]",
 		"fma.f32 r1, dc[idx0 * 2 + 0], cf[idx0 * 2 + 1], r[idx0 * 2 + 7]",
 		"mov idx0, [one], r3",
@@ -284,7 +288,7 @@ static void a_second_immediate_uses_a_special_constant_with_its_value(void **sta
 static void stages_outputs_and_texture_reads_round_trip(void **state)
 {
 	static const char *const programs[][3] = {
-		{ ".stage vertex", "uvsw vo68, v3", "ddx.f32 r1, v2" },
+		{ ".stage vertex", "uvsw vo255, v3", "ddx.f32 r1, v2" },
 		{ ".stage fragment", "itr r4, perspective_centroid, 3, cf3, cf0", "depth.f32 r1" },
 		{ ".stage fragment", "itr r4, linear, 1, cf9", "discard [!r1 & r2]" },
 		{ ".stage fragment", "add.f32 o1, o0, 0.5", "mov o31, [one], sh3" },
@@ -317,6 +321,9 @@ static void a_stage_that_cannot_be_inferred_is_kept_as_directive(void **state)
 	(void)state;
 	assert_non_null(strstr(dis, ".stage vertex\n"));
 	assert_non_null(strstr(dis, ".vo 4\n"));
+	free(dis);
+	dis = round_trip(".stage vertex\n.vo 256\nend\n");
+	assert_non_null(strstr(dis, ".vo 256\n"));
 	free(dis);
 	dis = round_trip("end\n");
 	assert_null(strstr(dis, ".stage"));

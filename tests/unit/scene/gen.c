@@ -159,6 +159,8 @@ static void make_vdm(struct scene_draw *d, uint32_t *r)
 	vdm->point_size = d->point_size;
 	vdm->point_width = exp2f(unit(r) * 4);
 	vdm->line_width = exp2f(unit(r) * 3);
+	if (one_in(r, 4))
+		vdm->more_vo = (uint8_t)below(r, PUMICE_USC_MAX_VO - 5 - SCENE_VARYINGS + 1);
 }
 
 /* Two varyings of half of the draws of points are their coordinate; numbers of its own. */

@@ -257,10 +257,11 @@ static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct
 			.coeffs = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
 			.slot_regs = gen_below(rng, PUMICE_USC_OWN_REGS + 1),
 			.stage = stage,
-			.vo = stage == USC_STAGE_VERTEX ? 1 + gen_below(rng, 8) : 0,
 			.outputs = stage >= USC_STAGE_FRAGMENT ? 1 + gen_below(rng, 6) : 0,
 		},
 	};
+	if (stage == USC_STAGE_VERTEX)
+		out->limits.vo = 1 + gen_below(rng, gen_below(rng, 4) ? 16 : PUMICE_USC_MAX_VO);
 	emit_prologue(&g);
 	emit_block(&g, 10 + gen_below(rng, 60));
 	emit_epilogue(&g);

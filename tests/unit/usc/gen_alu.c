@@ -75,6 +75,9 @@ static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, 
 	case PUMICE_USC_BANK_O:
 		*count = limits->outputs;
 		return *count > 0;
+	case PUMICE_USC_BANK_VO:
+		*count = limits->vo;
+		return true;
 	case PUMICE_USC_BANK_I:
 		*count = PUMICE_USC_OWN_REGS - limits->slot_regs;
 		return *count > 0;
@@ -125,7 +128,7 @@ static bool select_indexed(struct gen *g, struct indices *x, u32 bank, bool writ
 
 	if (bank == PUMICE_USC_BANK_DC)
 		count = x->dc_words = 1 + span + gen_below(g->rng, 64);
-	else if (bank == PUMICE_USC_BANK_I || bank == PUMICE_USC_BANK_O || bank == PUMICE_USC_BANK_IDX ||
+	else if (bank == PUMICE_USC_BANK_I || bank == PUMICE_USC_BANK_IDX ||
 		 bank == PUMICE_USC_BANK_SL || !bank_range(g, bank, written, &first, &count) ||
 		 count <= span)
 		return false;
@@ -160,10 +163,12 @@ static u32 select_operand(struct gen *g, const struct pumice_isa_class *class, b
 
 		if (!((elem ? class->elem : class->full) >> bank & 1))
 			continue;
-		if (x && (bank == PUMICE_USC_BANK_DC ? !x->dc_words : !gen_below(g->rng, 3)) &&
+		bool must = !elem && class->indexed >> bank & 1;
+
+		if (x && (bank == PUMICE_USC_BANK_DC ? !x->dc_words : must || !gen_below(g->rng, 3)) &&
 		    select_indexed(g, x, bank, written, which, &num))
 			return with_index(bank, num, elem, which);
-		if (select_number(g, bank, written, &num))
+		if (!must && select_number(g, bank, written, &num))
 			return usc_operand(bank, num, elem);
 	}
 }
@@ -226,16 +231,12 @@ static bool is_graphics(u32 opcode)
 	       opcode == PUMICE_USC_OP_PBE;
 }
 
-void gen_alu(struct gen *g)
+/* An operation in a random form and type, with random operands. */
+static void emit_op(struct gen *g, const struct pumice_isa_op_info *op)
 {
-	const struct pumice_isa_op_info *op;
 	struct pumice_usc_insn insn = { 0 };
 	struct indices x = { .dim = gen_below(g->rng, PUMICE_USC_DIM_COUNT) };
 
-	do {
-		op = &pumice_usc_ops[gen_below(g->rng, PUMICE_USC_OPS)];
-	} while ((op->layout != PUMICE_USC_LAYOUT_ALU && op->layout != PUMICE_USC_LAYOUT_ALU3) ||
-		 is_graphics(op->opcode));
 	do {
 		insn.form = gen_below(g->rng, PUMICE_USC_FORM_COUNT);
 	} while (!(op->forms >> insn.form & 1));
@@ -252,6 +253,22 @@ void gen_alu(struct gen *g)
 		insn.dim = (u8)x.dim;
 	emit_indices(g, &x);
 	gen_emit(g, insn);
+}
+
+void gen_alu(struct gen *g)
+{
+	const struct pumice_isa_op_info *op;
+
+	do {
+		op = &pumice_usc_ops[gen_below(g->rng, PUMICE_USC_OPS)];
+	} while ((op->layout != PUMICE_USC_LAYOUT_ALU && op->layout != PUMICE_USC_LAYOUT_ALU3) ||
+		 is_graphics(op->opcode));
+	emit_op(g, op);
+}
+
+void gen_uvsw(struct gen *g)
+{
+	emit_op(g, pumice_isa_find_opcode(&pumice_usc_isa, PUMICE_USC_OP_UVSW));
 }
 
 void gen_product_sum(struct gen *g)

@@ -109,9 +109,7 @@ void gen_gfx(struct gen *g)
 	if (gen_below(g->rng, 4) == 0)
 		emit_texture(g);
 	else if (stage == USC_STAGE_VERTEX)
-		gen_emit(g, INSN(UVSW, .dst = usc_operand(PUMICE_USC_BANK_VO,
-				gen_below(g->rng, g->out->limits.vo), false),
-				.src0 = any_value(g, PUMICE_USC_CLASS_VVAL)));
+		gen_uvsw(g);
 	else if (stage == USC_STAGE_FRAGMENT && gen_below(g->rng, 2))
 		emit_fragment(g);
 	else

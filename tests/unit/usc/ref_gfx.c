@@ -243,16 +243,27 @@ static void run_depth(struct ref_step *s)
 	}
 }
 
+/* Lanes without an instance write as well, if the register that they select exists. */
+static void run_uvsw(struct ref_step *s)
+{
+	u32 (*vo)[PUMICE_LANES] = s->g->gfx->vo[s->w->number_in_group];
+	u32 value[PUMICE_LANES], number;
+
+	ref_read_all(s, s->in.src0, value);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if (ref_select(s, s->in.dst, l, &number))
+			vo[number][l] = value[l];
+	}
+}
+
 bool ref_run_gfx(struct ref_step *s, bool *done)
 {
-	struct pumice_usc_operand dst;
 	u32 lanes = 0;
 
 	*done = true;
 	switch (s->in.opcode) {
 	case PUMICE_USC_OP_UVSW:
-		pumice_usc_operand_unpack(&s->in.dst, &dst);
-		ref_read_all(s, s->in.src0, s->g->gfx->vo[s->w->number_in_group][dst.num]);
+		run_uvsw(s);
 		return true;
 	case PUMICE_USC_OP_ITR:
 		run_itr(s);

@@ -35,9 +35,10 @@ struct ref_gfx {
 	u32 stage, sample;	/* or REF_PIXEL_RATE */
 	u32 spans, coeffs;	/* coeffs: of a primitive */
 	struct ref_span span[PUMICE_TASK_INSTANCES / 4];
+	u32 vo_words;		/* vertex output registers */
 	u32 quads_across, samples, words;	/* of the tile */
 	u32 (*output)[REF_TILE_PIXELS];		/* word n of sample s at [s * words + n] */
-	u32 vo[REF_MAX_WAVES][PUMICE_USC_MAX_VO][PUMICE_LANES];
+	u32 vo[PUMICE_TASK_INSTANCES / PUMICE_LANES][PUMICE_USC_MAX_VO][PUMICE_LANES];
 	/* The depth test: whether a sample passes. Called once for each live sample. */
 	bool (*depth)(u32 pixel, u32 sample, u32 depth);
 	/* Result of a texture read; coordinates, further operand and state as words. */

@@ -78,12 +78,6 @@ static u32 special_constant(u32 number)
 	return out;
 }
 
-/* Shared by all lanes, or an element: one value, so lane 0's index is used. */
-static bool is_scalar(const struct pumice_usc_operand *o)
-{
-	return o->elem || o->bank == PUMICE_USC_BANK_SH || o->bank == PUMICE_USC_BANK_CF;
-}
-
 static u64 registers_of(const struct ref_step *s, u32 bank)
 {
 	switch (bank) {
@@ -97,11 +91,15 @@ static u64 registers_of(const struct ref_step *s, u32 bank)
 		return s->g->coeffs;
 	case PUMICE_USC_BANK_DC:
 		return s->w->dc_words;
+	case PUMICE_USC_BANK_O:
+		return s->g->gfx->words;
+	case PUMICE_USC_BANK_VO:
+		return s->g->gfx->vo_words;
 	}
 	abort();
 }
 
-/* The register's number with the index register, if there is one. */
+/* The register's number with the index register, if there is one: element 0 has lane 0's. */
 static u64 number_of(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
 {
 	static const u32 dimension[] = { 1, 2, 4, 8, 16 };
@@ -109,7 +107,7 @@ static u64 number_of(const struct ref_step *s, const struct pumice_usc_operand *
 
 	if (!o->idx)
 		return o->num;
-	index = s->w->idx[o->idx - 1][is_scalar(o) ? 0 : lane];
+	index = s->w->idx[o->idx - 1][o->elem ? 0 : lane];
 	return o->num + index * dimension[s->in.dim];
 }
 
@@ -121,7 +119,7 @@ u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 
 	invalid = 0;
 	if (o->idx && n >= registers_of(s, o->bank))
 		return &invalid;	/* a lane that is not valid */
-	lane = is_scalar(o) ? 0 : lane;
+	lane = o->elem ? 0 : lane;
 	switch (o->bank) {
 	case PUMICE_USC_BANK_R:
 		return &s->w->reg[n][lane];
@@ -150,14 +148,44 @@ static u32 dynamic_constant(const struct ref_step *s, u64 number, u32 lane)
 	return word;
 }
 
-/* Whether an operand's index exceeds its bank in a relevant lane. */
-static bool leads_beyond(const struct ref_step *s, u32 raw)
+bool ref_select(const struct ref_step *s, u32 raw, u32 lane, u32 *number)
 {
 	struct pumice_usc_operand o;
+	u64 n;
 
 	pumice_usc_operand_unpack(&raw, &o);
-	for (u32 l = 0; o.idx && l < PUMICE_LANES; l++) {
-		if (ref_valid(s->w, l) && number_of(s, &o, l) >= registers_of(s, o.bank))
+	n = number_of(s, &o, lane);
+	*number = (u32)n;
+	return !o.idx || n < registers_of(s, o.bank);
+}
+
+/* Whether the operand in a field has one value for all lanes, whatever register it is. */
+static bool is_one_value(const struct ref_step *s, u32 field)
+{
+	const struct pumice_isa_form *form =
+		&pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode)->form[s->in.form];
+
+	for (u32 n = 0; n < form->nr_operands; n++) {
+		u32 class = form->operands[n].cls;
+
+		if (form->operands[n].field == field)
+			return class == PUMICE_USC_CLASS_SREG || class == PUMICE_USC_CLASS_SDST ||
+			       class == PUMICE_USC_CLASS_SANY;
+	}
+	return false;
+}
+
+/* Whether an operand's index exceeds its bank in a relevant lane. */
+static bool leads_beyond(const struct ref_step *s, u32 field, u32 raw)
+{
+	u32 number;
+
+	if (!ref_has(s, field))
+		return false;
+	if (is_one_value(s, field))
+		return !ref_select(s, raw, 0, &number);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if (ref_valid(s->w, l) && !ref_select(s, raw, l, &number))
 			return true;
 	}
 	return false;
@@ -169,9 +197,10 @@ bool ref_indices_lead_somewhere(struct ref_step *s)
 
 	if (layout != PUMICE_USC_LAYOUT_ALU && layout != PUMICE_USC_LAYOUT_ALU3)
 		return true;
-	if (leads_beyond(s, s->in.dst) || leads_beyond(s, s->in.src0) ||
-	    leads_beyond(s, s->in.src1) ||
-	    (layout == PUMICE_USC_LAYOUT_ALU3 && leads_beyond(s, s->in.src2)))
+	if (leads_beyond(s, PUMICE_USC_FIELD_DST, s->in.dst) ||
+	    leads_beyond(s, PUMICE_USC_FIELD_SRC0, s->in.src0) ||
+	    leads_beyond(s, PUMICE_USC_FIELD_SRC1, s->in.src1) ||
+	    leads_beyond(s, PUMICE_USC_FIELD_SRC2, s->in.src2))
 		return ref_fault(s, PUMICE_FAULT_USC_INDEX);
 	return true;
 }
@@ -205,7 +234,7 @@ static u32 read_lane(const struct ref_step *s, const struct pumice_usc_operand *
 	case PUMICE_USC_BANK_M:
 		return ref_mask(s, o->num, lane);
 	case PUMICE_USC_BANK_O:
-		return ref_output(s, o->num, lane);
+		return ref_output(s, (u32)number_of(s, o, lane), lane);
 	case PUMICE_USC_BANK_DC:
 		return dynamic_constant(s, number_of(s, o, lane), lane);
 	default:
@@ -280,7 +309,10 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 
 	pumice_usc_operand_unpack(&raw, &o);
 	if (o.bank == PUMICE_USC_BANK_O)
-		ref_set_output(s, o.num, lane, value);
+		ref_set_output(s, (u32)number_of(s, &o, lane), lane, value);
+	else if ((o.bank == PUMICE_USC_BANK_SH || o.bank == PUMICE_USC_BANK_CF) &&
+		 writes_lanes(s) && !ref_valid(s->w, lane))
+		return;
 	else if (o.bank != PUMICE_USC_BANK_SL || !writes_lanes(s) || is_first_active(s, lane))
 		*ref_word(s, &o, lane) = value;
 }

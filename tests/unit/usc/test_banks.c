@@ -149,7 +149,7 @@ static void usc_scalar_operand_is_indexed_by_lane_0(void **state)
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		r.v[0][l] = l ? 0xffffffff : 5;	/* the others would be far out of range */
 	put_numbered_temps(&r, 8);
-	put(&r, INSN(ADD, .dst = R(20), .src0 = K(ZERO),
+	put(&r, INSN(ROTATE, .dst = R(20), .src0 = K(SID),
 		     .src1 = indexed(PUMICE_USC_BANK_SH, 3, false, 1)));
 	put(&r, INSN(ADD, .dst = R(21), .src0 = K(ZERO),
 		     .src1 = indexed(PUMICE_USC_BANK_R, 2, true, 1)));
@@ -157,14 +157,67 @@ static void usc_scalar_operand_is_indexed_by_lane_0(void **state)
 		     .dst = indexed(PUMICE_USC_BANK_SH, 4, false, 1)));
 	put(&r, INSN(MOV, .form = SCALAR_FORM, .src0 = IMM, .imm = 78,
 		     .dst = indexed(PUMICE_USC_BANK_R, 25, true, 1)));
+	put(&r, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(22), .src0 = IMM, .imm = 1,
+		     .src1 = indexed(PUMICE_USC_BANK_CF, 4, false, 1)));
+	put(&r, INSN(BALLOT, .dst = indexed(PUMICE_USC_BANK_CF, 5, false, 1),
+		     .mask = (u16)IF(MASK_K(LO16))));
 	run(&r, PUMICE_LANES);
 	assert_int_equal(r.fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		assert_int_equal(temp(&r, 0, 20)[l], 1008);
+		assert_int_equal(temp(&r, 0, 20)[l], (l + 1008) % 32);
 		assert_int_equal(temp(&r, 0, 21)[l], 700);
 		assert_int_equal(temp(&r, 0, 30)[l], l ? 0 : 78);
 	}
+	assert_int_equal(temp(&r, 0, 22)[0], 2010);
 	assert_int_equal(usc_shared(r.fx->usc, r.task)[9], 77);
+	assert_int_equal(usc_coeffs(r.fx->usc, r.task)[10], 0x0000ffff);
+}
+
+static void usc_shared_and_coefficient_operands_are_gathered_lane_by_lane(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = l < 30 ? (l * 5) % 8 : 0xffffffff;	/* the last two are not valid */
+	put(&r, INSN(ADD, .dst = R(0), .src0 = K(ZERO), .dim = PUMICE_USC_DIM_2,
+		     .src1 = indexed(PUMICE_USC_BANK_SH, 3, false, 1)));
+	put(&r, INSN(SELECT, .dst = R(1), .mask = (u16)IF(MASK_K(LO16)),
+		     .src0 = indexed(PUMICE_USC_BANK_CF, 2, false, 1),
+		     .src1 = indexed(PUMICE_USC_BANK_SH, 4, false, 1)));
+	run(&r, 30);
+	assert_int_equal(r.fx->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		u32 at = (l * 5) % 8;
+
+		assert_int_equal(temp(&r, 0, 0)[l], l < 30 ? 1003 + 2 * at : 0);
+		assert_int_equal(temp(&r, 0, 1)[l], l < 16 ? 1004 + at : l < 30 ? 2002 + at : 0);
+	}
+}
+
+/* Registers 4 to 11, four lanes each: the highest that is valid and not masked remains. */
+static void usc_highest_lane_wins_if_lanes_write_to_one_shared_register(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = l % 8;
+	put(&r, INSN(ADD, .dst = indexed(PUMICE_USC_BANK_SH, 4, false, 1), .src0 = K(SID),
+		     .src1 = IMM, .imm = 100));
+	put(&r, INSN(MOV, .dst = indexed(PUMICE_USC_BANK_CF, 1, false, 1),
+		     .mask = (u16)IF(MASK_K(LO16)), .src0 = K(SID)));
+	put(&r, INSN(REDUCE_PART, .dst = indexed(PUMICE_USC_BANK_CF, 10, false, 1),
+		     .src0 = K(ONE)));
+	run(&r, 30);
+	assert_int_equal(r.fx->faults, 0);
+	for (u32 n = 0; n < 8; n++) {
+		assert_int_equal(usc_shared(r.fx->usc, r.task)[4 + n], n < 6 ? 124 + n : 116 + n);
+		assert_int_equal(usc_coeffs(r.fx->usc, r.task)[1 + n], 8 + n);
+		assert_int_equal(usc_coeffs(r.fx->usc, r.task)[10 + n], n ? 2010 + n : 6);
+	}
+	assert_int_equal(usc_shared(r.fx->usc, r.task)[3], 1003);
+	assert_int_equal(usc_shared(r.fx->usc, r.task)[12], 1012);
 }
 
 static void usc_indexed_destination_changes_only_in_lanes_that_are_written(void **state)
@@ -196,7 +249,7 @@ static void put_use(struct run *r, u32 o, bool dst, u8 dim)
 	if (dst)
 		put(r, INSN(ADD, .dst = o, .src0 = V(1), .src1 = V(2), .dim = dim));
 	else
-		put(r, INSN(ADD, .dst = R(30), .src0 = o, .src1 = V(2), .dim = dim));
+		put(r, INSN(ADD, .dst = R(30), .src0 = V(2), .src1 = o, .dim = dim));
 }
 
 static void usc_index_beyond_the_allocation_faults(void **state)
@@ -207,6 +260,8 @@ static void usc_index_beyond_the_allocation_faults(void **state)
 		{ PUMICE_USC_BANK_R, PUMICE_USC_DIM_4, 3, 9 },
 		{ PUMICE_USC_BANK_R, PUMICE_USC_DIM_16, 39, 0 },
 		{ PUMICE_USC_BANK_V, PUMICE_USC_DIM_2, 1, 1 },
+		{ PUMICE_USC_BANK_SH, PUMICE_USC_DIM_1, 3, 16 },
+		{ PUMICE_USC_BANK_CF, PUMICE_USC_DIM_8, 1, 2 },
 	};
 	static const u32 beyond[] = { 0x80000000, 0x40000000, 0x10000000, 0xffffffff, 0xfffffffe };
 	struct run r;
@@ -234,13 +289,13 @@ static void usc_scalar_index_beyond_the_allocation_faults(void **state)
 	for (u32 last = 0; last < 2; last++) {
 		begin(&r, *state);
 		r.v[0][0] = 14 + last;	/* CF3 to CF17 */
-		put(&r, INSN(ADD, .dst = R(0), .src0 = V(1),
+		put(&r, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = V_ELEM(1),
 			     .src1 = indexed(PUMICE_USC_BANK_CF, 3, false, 1)));
 		run(&r, PUMICE_LANES);
 		if (last)
 			must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
 		else
-			assert_int_equal(temp(&r, 0, 0)[3], 2017);
+			assert_int_equal(temp(&r, 0, 0)[0], 2017);
 	}
 }
 
@@ -590,6 +645,8 @@ int main(void)
 		cmocka_unit_test(usc_vector_operand_is_indexed_lane_by_lane),
 		cmocka_unit_test(usc_every_dimension_multiplies_the_index),
 		cmocka_unit_test(usc_scalar_operand_is_indexed_by_lane_0),
+		cmocka_unit_test(usc_shared_and_coefficient_operands_are_gathered_lane_by_lane),
+		cmocka_unit_test(usc_highest_lane_wins_if_lanes_write_to_one_shared_register),
 		cmocka_unit_test(usc_indexed_destination_changes_only_in_lanes_that_are_written),
 		cmocka_unit_test(usc_index_beyond_the_allocation_faults),
 		cmocka_unit_test(usc_scalar_index_beyond_the_allocation_faults),

@@ -36,7 +36,7 @@ struct scene {
 	u32 outputs[4 * MAX_WORDS * PUMICE_TILE_PIXELS];
 	u32 ref_outputs[4 * MAX_WORDS][REF_TILE_PIXELS];
 	/* One word beyond a row's alignment, which is not guaranteed. */
-	u32 vo[1 + USC_MAX_WAVES * MAX_WORDS * PUMICE_LANES];
+	u32 vo[1 + USC_MAX_WAVES * PUMICE_USC_MAX_VO * PUMICE_LANES];
 };
 
 static bool passes(u32 pixel, u32 sample, u32 depth)
@@ -126,6 +126,7 @@ static void copy_scene(const struct scene *t, struct ref_gfx *ref, u32 (*outputs
 	ref->sample = t->gfx.sample == USC_PIXEL_RATE ? REF_PIXEL_RATE : t->gfx.sample;
 	ref->spans = t->gfx.spans;
 	ref->coeffs = t->gfx.coeffs;
+	ref->vo_words = t->gfx.vo_words;
 	ref->quads_across = t->tile.width / 2u;
 	ref->samples = t->tile.samples;
 	ref->words = t->tile.words;

@@ -18,6 +18,7 @@
 #define BANK(bank, n)							\
 	(PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__BANK, PUMICE_USC_BANK_##bank) |	\
 	 PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__NUM, n))
+#define INDEXED(bank, n)	(BANK(bank, n) | PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__IDX, 1))
 #define ONE_MASK							\
 	(PUMICE_FIELD_PREP(PUMICE_USC_MASK__A, 1) | PUMICE_FIELD_PREP(PUMICE_USC_MASK__B, 1))
 
@@ -50,6 +51,10 @@ static const struct {
 	     .src1 = BANK(R, 1)),
 	CASE("output as destination", FS | TS, USC_BANK, MOV, .mask = ONE_MASK, .dst = BANK(O, 0),
 	     .src0 = BANK(SH, 1)),
+	CASE("indexed output", FS | TS, USC_BANK, ADD, .dst = INDEXED(O, 2), .src0 = BANK(R, 0),
+	     .src1 = BANK(R, 1)),
+	CASE("indexed vertex output", VS, USC_STAGE, UVSW, .dst = INDEXED(VO, 4),
+	     .src0 = BANK(R, 1)),
 	CASE("derivative", ALL, NONE, DDX, .type = F32, .dst = BANK(R, 0), .src0 = BANK(R, 1)),
 	CASE("texture", ALL, NONE, SAMPLE, .type = F32, .func = PUMICE_TEXTURE_DIM_CUBE_ARRAY,
 	     .dst = BANK(R, 4), .src0 = BANK(V, 2), .src2 = BANK(SH, 8)),
@@ -75,9 +80,10 @@ static const struct {
 	      .src0 = BANK(SH, 1)),
 	NEVER("pixel output beyond", FRAGMENT, USC_REGISTER, ADD, .dst = BANK(O, 3),
 	      .src0 = BANK(R, 1), .src1 = BANK(R, 2)),
-	NEVER("pixel output with an index", FRAGMENT, USC_OPERAND, ADD, .dst = BANK(R, 3),
-	      .src0 = BANK(O, 0) | PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__IDX, 1),
-	      .src1 = BANK(R, 2)),
+	NEVER("pixel output beyond, with an index", FRAGMENT, USC_REGISTER, ADD, .dst = BANK(R, 3),
+	      .src0 = INDEXED(O, 3), .src1 = BANK(R, 2)),
+	NEVER("vertex output beyond, with an index", VERTEX, USC_REGISTER, UVSW,
+	      .dst = INDEXED(VO, 5), .src0 = BANK(R, 1)),
 	NEVER("vertex output as source", VERTEX, USC_OPERAND, ADD, .dst = BANK(R, 3),
 	      .src0 = BANK(VO, 0), .src1 = BANK(R, 2)),
 	NEVER("planes beyond", FRAGMENT, USC_REGISTER, ITR, .comps = 3, .dst = BANK(R, 0),
@@ -179,6 +185,35 @@ static void usc_same_code_of_two_stages_is_two_programs(void **state)
 	fx_put(fx, tile);
 }
 
+/* The greatest index is in the program's form: tasks with other numbers have another one. */
+static void usc_indexed_outputs_are_checked_against_each_tasks_own_number(void **state)
+{
+	static const struct pumice_usc_insn write[] = {
+		INSN(UVSW, .dst = INDEXED(VO, 1), .src0 = BANK(R, 1)),
+		INSN(MOV, .mask = ONE_MASK, .dst = INDEXED(O, 1), .src0 = BANK(R, 1)),
+	};
+	struct fixture *fx = *state;
+
+	for (u32 n = 0; n < 2; n++) {
+		struct usc_program_limits limits = limits_of(n ? USC_STAGE_TILE : USC_STAGE_VERTEX);
+		struct usc_program *few, *same, *many;
+		u32 code[2 * PUMICE_USC_WORDS];
+
+		usc_put(code, 0, write[n]);
+		usc_put(code, 1, INSN(END));
+		few = fx_program(fx, code, 2, &limits);
+		limits.temps++;
+		same = fx_program(fx, code, 2, &limits);
+		*(n ? &limits.outputs : &limits.vo) += 1;
+		many = fx_program(fx, code, 2, &limits);
+		assert_ptr_equal(few, same);
+		assert_ptr_not_equal(few, many);
+		fx_put(fx, few);
+		fx_put(fx, same);
+		fx_put(fx, many);
+	}
+}
+
 /* A task of one whole span. */
 struct task {
 	struct usc_gfx gfx;
@@ -208,8 +243,8 @@ static void take_depth(const struct usc_gfx *gfx, struct usc_span *span, const u
 
 static const struct usc_gfx_ops ops = { .pbe = take_pbe, .depth = take_depth };
 
-/* Start groups of one task each, whose shared registers are 1000, 1001, ... */
-static void start_program(struct fixture *fx, struct task *t, u32 stage,
+/* Groups of one task each, whose shared registers are 1000, 1001, ... */
+static void fill_program(struct fixture *fx, struct task *t, u32 stage,
 			  struct usc_program *program, u32 groups)
 {
 	const struct fx_group group = {
@@ -235,8 +270,15 @@ static void start_program(struct fixture *fx, struct task *t, u32 stage,
 		fx_fill(fx, g, &group, program);
 		for (u32 n = 0; n < group.limits.shared; n++)
 			usc_shared(fx->usc, usc_task(fx->usc, g))[n] = 1000 + n;
-		usc_group_start(fx->usc, g);
 	}
+}
+
+static void start_program(struct fixture *fx, struct task *t, u32 stage,
+			  struct usc_program *program, u32 groups)
+{
+	fill_program(fx, t, stage, program, groups);
+	for (u32 g = 0; g < groups; g++)
+		usc_group_start(fx->usc, g);
 }
 
 static void run_program(struct fixture *fx, struct task *t, u32 stage, struct usc_program *program)
@@ -293,6 +335,84 @@ static void usc_passes_the_tile_to_the_pbe_with_its_state(void **state)
 	must_fault(fx, PUMICE_FAULT_PBE_STATE);
 	assert_int_equal(fx->fault.unit, PUMICE_UNIT_PBE);
 	assert_int_equal(fx->fault.addr, 0x1234);
+}
+
+/* The index register is set by the first of two instructions. */
+static void run_indexed(struct fixture *fx, struct task *t, u32 stage, const u32 index[4],
+			struct pumice_usc_insn insn)
+{
+	const struct usc_program_limits limits = limits_of(stage);
+	struct usc_program *program;
+	u32 code[3 * PUMICE_USC_WORDS];
+
+	usc_put(code, 0, INSN(MOV, .mask = ONE_MASK, .dst = BANK(IDX, 0), .src0 = BANK(V, 0)));
+	usc_put(code, 1, insn);
+	usc_put(code, 2, INSN(END));
+	program = fx_program(fx, code, 3, &limits);
+	fill_program(fx, t, stage, program, 1);
+	memcpy(usc_attr(fx->usc, usc_task(fx->usc, 0), 0, 0), index, 4 * sizeof(*index));
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		usc_attr(fx->usc, usc_task(fx->usc, 0), 0, 1)[l] = 70 + l;
+	usc_group_start(fx->usc, 0);
+	usc_step(fx->usc, 200, NULL);
+	assert_int_equal(fx->done[0], 1);
+	fx_put(fx, program);
+}
+
+static void usc_pixel_outputs_are_indexed_lane_by_lane(void **state)
+{
+	static const u32 index[4] = { 1, 0, 1, 0 }, beyond[4] = { 0, 0, 2, 0 };
+	struct fixture *fx = *state;
+	struct task t = { 0 };
+
+	for (u32 n = 0; n < 3 * PUMICE_TILE_PIXELS; n++)
+		t.outputs[n] = 1000 + n;
+	/* O1[IDX0] of pixels 0 to 3. */
+	run_indexed(fx, &t, USC_STAGE_FRAGMENT, index,
+		    INSN(ADD, .dst = INDEXED(O, 1), .src0 = BANK(V, 1), .src1 = INDEXED(O, 1)));
+	assert_int_equal(fx->faults, 0);
+	for (u32 p = 0; p < 4; p++) {
+		for (u32 n = 0; n < 3; n++) {
+			u32 at = n * PUMICE_TILE_PIXELS + p;
+			bool written = n == 1 + index[p];
+
+			assert_int_equal(t.outputs[at], 1000 + at + (written ? 70 + p : 0));
+		}
+	}
+	run_indexed(fx, &t, USC_STAGE_TILE, beyond,
+		    INSN(MOV, .mask = ONE_MASK, .dst = INDEXED(O, 1), .src0 = BANK(V, 1)));
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
+	run_indexed(fx, &t, USC_STAGE_TILE, beyond,
+		    INSN(MOV, .mask = ONE_MASK, .dst = BANK(R, 0), .src0 = INDEXED(O, 1)));
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
+}
+
+static void usc_vertex_outputs_are_indexed_lane_by_lane(void **state)
+{
+	static const u32 index[4] = { 1, 0, 1, 0 }, beyond[4] = { 0, 0, 2, 0 };
+	struct fixture *fx = *state;
+	u32 vo[6 * PUMICE_LANES];
+	struct task t = { .gfx = { .vo = vo, .vo_words = 5 } };
+
+	memset(vo, 0x5a, sizeof(vo));
+	/* VO0[IDX0, 4]: 0 or 4. */
+	run_indexed(fx, &t, USC_STAGE_VERTEX, index,
+		    INSN(UVSW, .dst = INDEXED(VO, 0), .src0 = BANK(V, 1),
+			 .dim = PUMICE_USC_DIM_4));
+	assert_int_equal(fx->faults, 0);
+	for (u32 n = 0; n < 6; n++) {
+		for (u32 l = 0; l < 4; l++)
+			assert_int_equal(vo[n * PUMICE_LANES + l],
+					 n == 4 * index[l] ? 70 + l : 0x5a5a5a5a);
+	}
+	run_indexed(fx, &t, USC_STAGE_VERTEX, beyond,
+		    INSN(UVSW, .dst = INDEXED(VO, 0), .src0 = BANK(V, 1),
+			 .dim = PUMICE_USC_DIM_4));
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
+	assert_int_equal(fx->fault.pc, 1);
 }
 
 static void usc_texture_fault_stops_the_group_and_reports_the_instruction(void **state)
@@ -477,8 +597,11 @@ int main(void)
 		FX_TEST(usc_stages_have_their_own_operations_and_banks),
 		FX_TEST(usc_refuses_operations_of_no_stage),
 		FX_TEST(usc_same_code_of_two_stages_is_two_programs),
+		FX_TEST(usc_indexed_outputs_are_checked_against_each_tasks_own_number),
 		FX_TEST(usc_discard_and_depth_require_an_object_with_them),
 		FX_TEST(usc_passes_the_tile_to_the_pbe_with_its_state),
+		FX_TEST(usc_pixel_outputs_are_indexed_lane_by_lane),
+		FX_TEST(usc_vertex_outputs_are_indexed_lane_by_lane),
 		FX_TEST(usc_texture_fault_stops_the_group_and_reports_the_instruction),
 		FX_TEST(usc_step_requested_to_end_runs_one_slow_instruction),
 		FX_TEST(usc_slow_instructions_cost_the_step_more),

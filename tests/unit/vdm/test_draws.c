@@ -290,6 +290,27 @@ static void instances_count_from_their_base(void **state)
 	vdmfx_destroy(b);
 }
 
+/* Outputs after the varyings change nothing else; the fixture checks that all begin at 0. */
+static void a_vertex_program_has_up_to_256_outputs(void **state)
+{
+	static const u8 more[] = { 0, 1, 249 };
+	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .count = 300,
+				.instances = 2 };
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(more); i++) {
+		struct vdm_fixture *b = vdmfx_create(2);
+		struct pumice_vdm_state record = vdmfx_state(false);
+
+		record.more_vo = more[i];
+		vdmfx_put_state(b, &record);
+		b->vo_words = 0;
+		check(b, &d, 1, true, 64);
+		assert_int_equal(b->vo_words, 7 + more[i]);
+		vdmfx_destroy(b);
+	}
+}
+
 static int ascending(const void *a, const void *b)
 {
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
@@ -386,6 +407,7 @@ int main(void)
 		cmocka_unit_test(every_index_size_with_and_without_restart),
 		cmocka_unit_test(small_and_empty_draws_in_a_row),
 		cmocka_unit_test(indices_beyond_the_buffer_are_0),
+		cmocka_unit_test(a_vertex_program_has_up_to_256_outputs),
 		cmocka_unit_test(instances_count_from_their_base),
 		cmocka_unit_test(each_unique_vertex_of_a_chunk_is_shaded_once),
 		cmocka_unit_test(only_kept_primitives_are_shaded_after_a_coordinate_program),

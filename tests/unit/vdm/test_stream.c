@@ -214,7 +214,11 @@ static void bad_records_fault(void **unused)
 		{ "coordinate stage bits", 7, 1u << 12, PUMICE_FAULT_VDM_RESERVED },
 		{ "65 varyings", 8, 65, PUMICE_FAULT_VDM_STATE },
 		{ "word 8 bit 7", 8, 1u << 7, PUMICE_FAULT_VDM_RESERVED },
-		{ "word 8 bit 17", 8, 1u << 17, PUMICE_FAULT_VDM_RESERVED },
+		{ "word 8 bit 25", 8, 1u << 25, PUMICE_FAULT_VDM_RESERVED },
+		/* 4 of the position, 3 varyings and 249 or 250 more, or 249 and the point's size. */
+		{ "257 vertex outputs", 8, 250u << 17 | 3, PUMICE_FAULT_VDM_STATE },
+		{ "257 with the size", 8, 249u << 17 | 1u << 8 | 3, PUMICE_FAULT_VDM_STATE },
+		{ "256 vertex outputs", 8, 249u << 17 | 3, 0 },
 		{ "isp_state misaligned", 17, 8, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 18", 18, 1u << 8, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 22", 22, 1, PUMICE_FAULT_VDM_RESERVED },

@@ -408,6 +408,8 @@ static void run_task(struct vdm_fixture *b, struct usc *usc, unsigned int group)
 		vo[32] = fake_usc_attr(usc, group, i, 1);
 		b->shaded[coordinate]++;
 	}
+	if (!coordinate)
+		b->vo_words = gfx->vo_words;
 	fake_usc_finish(usc, group);
 }
 

@@ -68,6 +68,7 @@ struct vdm_fixture {
 
 	/* USCs. */
 	u32 shaded[2];		/* lanes that ran: [1] by the coordinate program */
+	u32 vo_words;		/* of the last task of a vertex program */
 	u32 fault_task;		/* task that faults; UINT32_MAX: none */
 	u32 tasks;
 };

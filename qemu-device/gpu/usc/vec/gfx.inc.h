@@ -18,6 +18,8 @@ static const struct usc_insn *uvsw(struct exec *x, const struct usc_insn *i)
 	return exec_next(x, i);
 }
 
+static const struct usc_insn *uvsw_indexed(struct exec *x, const struct usc_insn *i);
+
 /* Subtract neighbouring lanes: in x those of a pair, in y those two apart. */
 FAMILY
 derivative(struct exec *x, const struct usc_insn *i, bool in_y)
@@ -284,7 +286,7 @@ static usc_exec_fn *gfx_find(const struct usc_insn *insn)
 
 	switch (insn->op) {
 	case PUMICE_USC_OP_UVSW:
-		return uvsw;
+		return insn->base[USC_DST] == USC_BASE_OWN ? uvsw_indexed : uvsw;
 	case PUMICE_USC_OP_ITR:
 		return modes[insn->func];
 	case PUMICE_USC_OP_DDX:

@@ -8,12 +8,16 @@
  *
  * Such an operand is in a scratch row while its instruction runs. A destination is also
  * fetched before and written back entirely after, so that lanes which the instruction does
- * not write keep their values without being determined. Pixel outputs are written back only
- * in written lanes: one word represents all samples of its pixel.
+ * not write keep their values without being determined. Pixel outputs, and words of the common
+ * store that lanes select, are written back only in written lanes: one word represents all
+ * samples of its pixel, or is another lane's too.
  *
  * Limits: an index beyond the registers is a fault in a valid lane, whatever the
  * instruction's mask; in another lane it reads 0 and writes nothing.
  */
+
+#define VO_ROW_SHIFT 7u	/* bytes of a vertex output register's row, log2 */
+_Static_assert(USC_ROW_WORDS * 4 == 1u << VO_ROW_SHIFT, "a vertex output is one row");
 
 /* Return the lanes of an index row whose register exists. */
 static inline u32 lanes_within(const vu *index, const struct usc_lookup *l)
@@ -30,14 +34,19 @@ static inline const vu *index_row(const struct exec *x, const struct usc_lookup 
 	return (const vu *)(const void *)(x->base[USC_BASE_OWN] + l->index);
 }
 
-/* Compute the offset of each lane's word in the rows, in bytes from the first row. */
+/*
+ * Compute the offset of each lane's word from the register numbered in the instruction, bytes:
+ * in a row of a vector register, or the word that all lanes share.
+ */
 static inline void lane_offsets(vu *off, const vu *index, const struct usc_lookup *l)
 {
+	u32 step = l->kind == USC_LOOKUP_LANES ? 0 : 4;
+
 	EACH(k)
-		off[k] = (index[k] << (l->shift + l->dim)) + lane_numbers(k) * 4;
+		off[k] = (index[k] << (l->shift + l->dim)) + lane_numbers(k) * step;
 }
 
-/* Fetch vector registers by each lane's index. False if a valid lane's is out of range. */
+/* Fetch registers by each lane's index. False if a valid lane's is out of range. */
 static bool fetch_rows(struct exec *x, const struct usc_lookup *l, vu *row)
 {
 	const vu *index = index_row(x, l);
@@ -53,13 +62,14 @@ static bool fetch_rows(struct exec *x, const struct usc_lookup *l, vu *row)
 	return true;
 }
 
-static void write_back_rows(struct exec *x, const struct usc_lookup *l, const vu *row)
+/* Write lanes whose register exists; of those with the same one the highest takes precedence. */
+static void write_back_rows(struct exec *x, const struct usc_lookup *l, const vu *row, u32 lanes)
 {
 	const vu *index = index_row(x, l);
 	vu off[VECS];
 
 	lane_offsets(off, index, l);
-	scatter(x->base[l->base] + l->offset, off, 0, row, lanes_within(index, l));
+	scatter(x->base[l->base] + l->offset, off, 0, row, lanes & lanes_within(index, l));
 }
 
 /* Return the address of a scalar by lane 0's index, or NULL if that is out of range. */
@@ -94,6 +104,11 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 	case USC_LOOKUP_OUTPUT:
 		read_output(x, l->offset, row);
 		return true;
+	case USC_LOOKUP_OUTPUTS:
+		if (x->valid & ~lanes_within(index_row(x, l), l))
+			break;
+		exec_outputs_read_indexed(x, l, (u32 *)(void *)row);
+		return true;
 	case USC_LOOKUP_WORD:
 		word = indexed_word(x, l);
 		if (!word)
@@ -106,6 +121,22 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 	}
 	exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
 	return false;
+}
+
+/* Write vertex outputs by each lane's index, which is in the row of the destination. */
+static const struct usc_insn *uvsw_indexed(struct exec *x, const struct usc_insn *i)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, USC_DST);
+	const vu *index = row_of(x, i, USC_DST);
+	u32 within = lanes_within(index, l);
+	vu off[VECS];
+
+	if (x->valid & ~within)
+		return exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+	EACH(k)
+		off[k] = (index[k] << (VO_ROW_SHIFT + l->dim)) + lane_numbers(k) * 4;
+	scatter((u8 *)(x->vo + i->value * USC_ROW_WORDS), off, 0, row_of(x, i, USC_SRC0), within);
+	return exec_next(x, i);
 }
 
 /*
@@ -134,8 +165,13 @@ static void write_back(struct exec *x, const struct usc_insn *i)
 		write_output(x, l->offset, row, written_lanes(x, i));
 	else if (l->kind == USC_LOOKUP_WORD)
 		*indexed_word(x, l) = *(const u32 *)(const void *)row;
+	else if (l->kind == USC_LOOKUP_OUTPUTS)
+		exec_outputs_write_indexed(x, l, (const u32 *)(const void *)row,
+					   written_lanes(x, i));
+	else if (l->kind == USC_LOOKUP_LANES)
+		write_back_rows(x, l, row, written_lanes(x, i));
 	else
-		write_back_rows(x, l, row);
+		write_back_rows(x, l, row, UINT32_MAX);
 }
 
 static const struct usc_insn *run_lookups(struct exec *x, const struct usc_insn *i)
