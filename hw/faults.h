@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kind of the address of a fault: of data, of an instruction, or of a command.
+ * Kind of the address of a fault: of data, of an instruction, or of a command. That of a
+ * misaligned access is the address accessed by the lowest lane that faults.
  * Kernel and library report it, for VK_EXT_device_fault and similar interfaces.
  */
 #ifndef PUMICE_FAULTS_H
@@ -12,8 +13,8 @@
 
 /* The numbers are those of enum drm_pumice_fault_type. */
 enum pumice_fault_addr {
-	PUMICE_FAULT_ADDR_READ		= 0,	/* data that could not be read */
-	PUMICE_FAULT_ADDR_WRITE		= 1,	/* data that could not be written */
+	PUMICE_FAULT_ADDR_READ		= 0,	/* data that could not be read, or misaligned */
+	PUMICE_FAULT_ADDR_WRITE		= 1,	/* data that could not be written, or misaligned */
 	PUMICE_FAULT_ADDR_EXECUTE	= 2,	/* an instruction that could not be fetched */
 	PUMICE_FAULT_ADDR_INSTRUCTION	= 3,	/* an instruction that failed, or never ended */
 	PUMICE_FAULT_ADDR_COMMAND	= 4,	/* a command, state or structure; or 0 */
@@ -24,10 +25,17 @@ static inline bool pumice_fault_is_mmu(u32 fault)
 	return fault >= PUMICE_FAULT_MMU_CONTEXT_OFF && fault <= PUMICE_FAULT_MMU_BUS;
 }
 
+/* Check if the address of a fault is of the data, or instruction, of a memory access. */
+static inline bool pumice_fault_is_access(u32 fault)
+{
+	return pumice_fault_is_mmu(fault) || fault == PUMICE_FAULT_USC_GLOBAL_ALIGN ||
+	       fault == PUMICE_FAULT_USC_BURST_ALIGN;
+}
+
 /* Classify the address of a fault; arguments as in struct fwif_job_result. */
 static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit, u32 access)
 {
-	if (pumice_fault_is_mmu(fault))
+	if (pumice_fault_is_access(fault))
 		return access == PUMICE_ACCESS_WRITE ? PUMICE_FAULT_ADDR_WRITE :
 		       access == PUMICE_ACCESS_EXEC ? PUMICE_FAULT_ADDR_EXECUTE :
 						      PUMICE_FAULT_ADDR_READ;

@@ -184,6 +184,8 @@ static void misaligned_global_access(void)
 	emit_end(&shader);
 	state = refuse(&fx, &shader, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_UNIT_USC_DATA);
 	CHECK_EQUAL(state.pc, 1);
+	CHECK_EQUAL(state.access, PUMICE_ACCESS_WRITE);
+	CHECK_EQUAL(state.fault_va % 4, 2);
 }
 
 static void unmapped_load(void)

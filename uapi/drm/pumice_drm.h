@@ -592,7 +592,7 @@ struct drm_pumice_context_get_state {
 	__u32 fault;
 	/** @unit: out: enum unit that raised it */
 	__u32 unit;
-	/** @access: out: enum access, for MMU faults */
+	/** @access: out: enum access, for MMU faults and misaligned accesses */
 	__u32 access;
 	/** @pc: out: instruction index in the shader, where there is one */
 	__u32 pc;
@@ -640,7 +640,7 @@ struct drm_pumice_job_get_result {
 	__u32 fault;
 	/** @unit: out: enum unit that raised it */
 	__u32 unit;
-	/** @access: out: enum access, for MMU faults */
+	/** @access: out: enum access, for MMU faults and misaligned accesses */
 	__u32 access;
 	/** @pc: out: instruction index in the shader, where there is one */
 	__u32 pc;

@@ -17,9 +17,9 @@
  * enum drm_pumice_fault_type - kind of the address of a fault
  */
 enum drm_pumice_fault_type {
-	/** @DRM_PUMICE_FAULT_READ: of data that could not be read */
+	/** @DRM_PUMICE_FAULT_READ: of data that could not be read, or misaligned */
 	DRM_PUMICE_FAULT_READ = 0,
-	/** @DRM_PUMICE_FAULT_WRITE: of data that could not be written */
+	/** @DRM_PUMICE_FAULT_WRITE: of data that could not be written, or misaligned */
 	DRM_PUMICE_FAULT_WRITE = 1,
 	/** @DRM_PUMICE_FAULT_EXECUTE: of an instruction that could not be fetched */
 	DRM_PUMICE_FAULT_EXECUTE = 2,

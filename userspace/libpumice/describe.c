@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advice.h"
+#include "faults.h"
 #include "program.h"
 #include "pumice_decode.h"
 #include "pumice_names.h"
@@ -269,25 +271,39 @@ static void put_refused(struct text *t, struct pumice_vm *vm, u64 va)
 	pthread_mutex_unlock(&vm->lock);
 }
 
-static bool is_mmu(const struct pumice_job_result *r)
+/* Explain a misaligned access, if the program is known. */
+static void put_alignment(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
-	return r->fault >= PUMICE_FAULT_MMU_CONTEXT_OFF && r->fault <= PUMICE_FAULT_MMU_BUS;
+	const struct pumice_kernel *k;
+	struct pumice_usc_insn insn;
+
+	pthread_mutex_lock(&vm->lock);
+	k = find_kernel(vm, r->code);
+	if (k && r->pc < k->program->header.usc_insns) {
+		pumice_usc_unpack(k->program->usc + (size_t)r->pc * PUMICE_USC_WORDS, &insn);
+		put(t, " %s", advice_alignment(insn.opcode));
+	}
+	pthread_mutex_unlock(&vm->lock);
 }
 
 static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
+	const bool mmu = pumice_fault_is_mmu(r->fault);
+
 	put(t, "job faulted: %s at %#" PRIx64 " in %s, pc %u", pumice_fault_name(r->fault),
 	    r->fault_va, pumice_unit_name(r->unit), r->pc);
-	if (is_mmu(r)) {
+	if (pumice_fault_is_access(r->fault)) {
 		put(t, ": %s", pumice_access_name(r->access));
 		put_buffer(t, vm, r->fault_va);
-	} else if (*pumice_fault_doc(r->fault)) {
-		put(t, "\n  %s", pumice_fault_doc(r->fault));
 	}
+	if (!mmu && *pumice_fault_doc(r->fault))
+		put(t, "\n  %s", pumice_fault_doc(r->fault));
+	if (!mmu && pumice_fault_is_access(r->fault))
+		put_alignment(t, vm, r);
 	put(t, "\n");
 	if (r->known & PUMICE_FAULT_PROGRAM)
 		put_place(t, vm, r);
-	else if (r->unit == PUMICE_UNIT_USC_CODE && !is_mmu(r))
+	else if (r->unit == PUMICE_UNIT_USC_CODE && !mmu)
 		put_refused(t, vm, r->fault_va);
 }
 

@@ -81,9 +81,7 @@ static enum pumice_unit fault_unit(enum pumice_fault fault)
 	switch (fault) {
 	case PUMICE_FAULT_USC_LOCAL_ALIGN:
 	case PUMICE_FAULT_USC_LOCAL_BOUNDS:
-	case PUMICE_FAULT_USC_GLOBAL_ALIGN:
 	case PUMICE_FAULT_USC_BURST:
-	case PUMICE_FAULT_USC_BURST_ALIGN:
 		return PUMICE_UNIT_USC_DATA;
 	default:
 		return PUMICE_UNIT_USC_CODE;
@@ -112,6 +110,19 @@ const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum
 		.unit = fault_unit(fault),
 		.ctx = x->ctx,
 		.addr = x->code_addr + pc * PUMICE_USC_WORDS * sizeof(u32),
+	};
+	return stop_at(x, i);
+}
+
+const struct usc_insn *exec_align_fault(struct exec *x, const struct usc_insn *i,
+					enum pumice_fault fault, u64 va, bool store)
+{
+	x->fault = (struct gpu_fault){
+		.fault = fault,
+		.unit = PUMICE_UNIT_USC_DATA,
+		.access = store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+		.ctx = x->ctx,
+		.addr = va,
 	};
 	return stop_at(x, i);
 }

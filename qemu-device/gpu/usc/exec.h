@@ -220,6 +220,9 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 
 /* Report a fault of instruction i itself. */
 const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault);
+/* Report an access of instruction i to va, which is misaligned. */
+const struct usc_insn *exec_align_fault(struct exec *x, const struct usc_insn *i,
+					enum pumice_fault fault, u64 va, bool store);
 /* Record the lane of the fault just raised: the lowest of these lanes. */
 static inline void exec_fault_lane(struct exec *x, u32 lanes)
 {

@@ -88,6 +88,8 @@ static const struct usc_insn *copy(struct exec *x, const struct usc_insn *i, boo
 	enum pumice_fault fault = copy_fault(x, i, local, va);
 	struct usc_share share = usc_copy_share(x, i);
 
+	if (fault == PUMICE_FAULT_USC_BURST_ALIGN)
+		return exec_align_fault(x, i, fault, va, store);
 	if (fault != PUMICE_FAULT_NONE)
 		return exec_fault(x, i, fault);
 	if (!copy_grains(x, (u32 *)(void *)(x->local + local) + share.first, va + share.first * 4u,
@@ -112,7 +114,7 @@ static const struct usc_insn *dc_window(struct exec *x, const struct usc_insn *i
 	u64 va = exec_base(x, i);
 
 	if (va % 4)
-		return exec_fault(x, i, PUMICE_FAULT_USC_BURST_ALIGN);
+		return exec_align_fault(x, i, PUMICE_FAULT_USC_BURST_ALIGN, va, false);
 	x->wave->dc_base = va;
 	x->wave->dc_words = i->words;
 	return exec_next(x, i);

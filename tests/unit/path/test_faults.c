@@ -159,6 +159,10 @@ static void check_memory(struct path *p)
 	assert_true(s.fault_va >= va && s.fault_va < va + 4 * PAGE);
 	dispatch_store(p, k, p->out_va + 2);
 	assert_built_faults(p, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_UNIT_USC_DATA, &s);
+	assert_int_equal(s.access, PUMICE_ACCESS_WRITE);
+	/* Which of the work-groups is first is open. */
+	assert_int_equal(s.fault_va % 4, 2);
+	assert_true(s.fault_va >= p->out_va && s.fault_va < p->out_va + PAGE);
 	dispatch_store(p, k, 0x5000000000);
 	assert_built_faults(p, PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_USC_DATA, &s);
 	assert_int_equal(pumice_vm_remove(p->vm, va), 0);

@@ -221,6 +221,30 @@ static void a_fault_of_a_fragment_job_reports_the_render_context(void **state)
 	path_one(1, 0, check_render);
 }
 
+/* The stores are to an odd address of memory: it is reported, not that of the instruction. */
+static void check_misaligned(struct path *p)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	const uint32_t uniforms[3] = { VA_WORDS(p->out_va + 5), 1 };
+	struct faults all;
+
+	path_dispatch(p, k, 1, uniforms, 3);
+	assert_int_equal(path_run(p, NULL), -EIO);
+	all = get_faults(p, 0, KEPT);
+	assert_int_equal(all.count, 1);
+	assert_int_equal(all.f[0].fault, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	assert_int_equal(all.f[0].type, PUMICE_FAULT_TYPE_WRITE);
+	assert_true(all.f[0].va == p->out_va + 5);
+	assert_int_equal(all.f[0].precision, 1);
+	pumice_kernel_destroy(k);
+}
+
+static void a_misaligned_access_reports_its_address(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_misaligned);
+}
+
 static void check_own(struct path *p)
 {
 	struct path other = *p;
@@ -311,6 +335,7 @@ int main(void)
 		cmocka_unit_test(faults_after_a_number_are_returned_alone),
 		cmocka_unit_test(limited_room_returns_the_oldest),
 		cmocka_unit_test(a_fault_of_a_fragment_job_reports_the_render_context),
+		cmocka_unit_test(a_misaligned_access_reports_its_address),
 		cmocka_unit_test(each_vm_keeps_its_own_faults),
 		cmocka_unit_test(a_killed_job_is_listed_and_the_canceled_one_after_it_is_not),
 		cmocka_unit_test(jobs_that_end_with_their_context_are_not_listed),

@@ -354,6 +354,28 @@ def a_fault_far_from_all_buffers_says_so():
 
 
 @test
+def a_misaligned_access_names_the_buffer_and_the_rule():
+    cases = {
+        "global_load32 sig0, r2, [one], sh0 + v0": ("read", 33, "A 32-bit access needs a multiple "
+                                                    "of 4: shift the index left by 2."),
+        "global_store16 sig0, [one], sh0 + v0, v0": ("write", 33, "A 16-bit access needs a "
+                                                     "multiple of 2: shift the index left by 1."),
+        "burst_load sig0, r2, [one], sh0 + v0, 4": ("read", 33, "The address must be a multiple "
+                                                    "of 4."),
+    }
+    for line, (access, byte, rule) in cases.items():
+        with open("odd.pasm", "w") as out:
+            out.write(".group 8\n.uniforms sh0, 2\n.input v0, local_x\nadd.u32 v0, v0, 32\n"
+                      f"{line}\nend\n")
+        refused("the job faulted: usc-", "--groups", "1", "--arg", "x=out:f32:16", "odd.pasm")
+        refused(f"in usc-data, pc 1: {access}, byte {byte} of 'x, argument 0'\n  A misaligned "
+                if "burst" in line else
+                f"in usc-data, pc 1: {access}, byte {byte} of 'x, argument 0'\n  Misaligned global "
+                f"memory access. {rule}\n", "--groups", "1", "--arg", "x=out:f32:16", "odd.pasm")
+        refused(rule, "--groups", "1", "--arg", "x=out:f32:16", "odd.pasm")
+
+
+@test
 def stores_next_to_a_buffer_in_its_page_are_reported():
     with open("neighbour.pasm", "w") as out:
         out.write(".group 1\n.uniforms sh0, 2\nmov r1, 12\nglobal_store32 sig0, [one], sh0 + r1, "

@@ -235,7 +235,7 @@ static void check_faults(struct fixture *fx)
 	access_plain(fx, &a, 4);
 	a.off[20] = 2;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	check_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_ACCESS_WRITE, FX_DATA + 2);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(data_words(fx)[l], l < 20 ? 2 * l + 1 : l);
 	a.insn = on_local(a.insn);

@@ -163,8 +163,10 @@ static void check_alignment(struct fixture *fx)
 			access_plain(fx, &a, 20);
 			a.off[17] += odd;
 			access_run(fx, &a);
-			check_own_fault(fx, words == 5 ? PUMICE_FAULT_USC_BURST_ALIGN :
-							 PUMICE_FAULT_USC_GLOBAL_ALIGN);
+			check_fault(fx, words == 5 ? PUMICE_FAULT_USC_BURST_ALIGN :
+						     PUMICE_FAULT_USC_GLOBAL_ALIGN,
+				    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+				    FX_DATA + 17 * 20 + odd);
 			for (u32 w = 17 * 5; w < 40 * 5; w++)
 				assert_int_equal(data_words(fx)[w], w);
 		}

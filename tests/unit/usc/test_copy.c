@@ -213,7 +213,8 @@ static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **sta
 	fx_destroy(fx);
 }
 
-static void check_fault(struct fixture *fx, struct copy *c, enum pumice_fault fault)
+static void check_fault_at(struct fixture *fx, struct copy *c, enum pumice_fault fault,
+			   enum pumice_access access, u64 addr)
 {
 	run_copy(fx, c);
 	assert_int_equal(fx->faults, 1);
@@ -221,7 +222,20 @@ static void check_fault(struct fixture *fx, struct copy *c, enum pumice_fault fa
 	assert_int_equal(fx->fault.unit, PUMICE_UNIT_USC_DATA);
 	assert_int_equal(fx->fault.pc, 1);
 	assert_int_equal(fx->fault.usc, FX_NUMBER);
-	assert_true(fx->fault.addr == FX_CODE + 16);
+	assert_int_equal(fx->fault.access, access);
+	assert_true(fx->fault.addr == addr);
+}
+
+/* A fault of the instruction, not of its data. */
+static void check_fault(struct fixture *fx, struct copy *c, enum pumice_fault fault)
+{
+	check_fault_at(fx, c, fault, PUMICE_ACCESS_READ, FX_CODE + 16);
+}
+
+/* An access to misaligned memory. */
+static void check_align_fault(struct fixture *fx, struct copy *c, enum pumice_access access, u64 va)
+{
+	check_fault_at(fx, c, PUMICE_FAULT_USC_BURST_ALIGN, access, va);
 }
 
 static void usc_group_copy_needs_17_instances(void **state)
@@ -253,13 +267,13 @@ static void usc_group_copy_addresses_are_4_byte_aligned(void **state)
 			.insn = COPY(GROUP_LOAD, 4), .base = FX_DATA + odd,
 		};
 
-		check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		check_align_fault(fx, &c, PUMICE_ACCESS_READ, FX_DATA + odd);
 		c.base = FX_DATA;
 		c.insn.disp = (u16)odd;
-		check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		check_align_fault(fx, &c, PUMICE_ACCESS_READ, FX_DATA + odd);
 		c.insn = COPY(GROUP_STORE, 4);
 		c.local = odd;
-		check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+		check_align_fault(fx, &c, PUMICE_ACCESS_WRITE, FX_DATA);
 	}
 	fx_destroy(fx);
 }
@@ -343,7 +357,7 @@ static void usc_window_is_4_byte_aligned(void **state)
 	struct fixture *fx = create();
 
 	(void)state;
-	check_fault(fx, &c, PUMICE_FAULT_USC_BURST_ALIGN);
+	check_align_fault(fx, &c, PUMICE_ACCESS_READ, FX_DATA + 2);
 	/* Nothing is read before it is used. */
 	c.base = 0x123456789cull;
 	run_copy(fx, &c);

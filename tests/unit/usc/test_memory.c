@@ -122,7 +122,7 @@ static void check_lowest_lane(struct fixture *fx)
 	/* Lanes above stored only words that share a page with those below. */
 	a.off[9] = 36;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	check_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_ACCESS_WRITE, FX_DATA + 2);
 	for (u32 l = 21; l < PUMICE_LANES; l++)
 		assert_int_equal(data_words(fx)[l], l);
 }

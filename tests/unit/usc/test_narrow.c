@@ -120,7 +120,7 @@ static void check_faults(struct fixture *fx)
 	fill(fx, &a, 2);
 	a.off[11] = 23;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	check_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_ACCESS_WRITE, FX_DATA + 23);
 	for (u32 n = 22; n < 64; n++)
 		assert_int_equal(fx->data[n], byte_at(n));
 	a.off[11] = DATA_BYTES;

@@ -216,11 +216,9 @@ global_words_any(struct exec *x, const struct usc_insn *i, u64 base, vu *rows, u
 		ok = each_grain(x, i, base, off, rows, active, true, store_words_in_grain, words);
 	else
 		ok = each_grain(x, i, base, off, rows, active, false, load_words_in_grain, words);
-	if (ok && bad) {
-		exec_fault(x, i, burst ? PUMICE_FAULT_USC_BURST_ALIGN :
-					 PUMICE_FAULT_USC_GLOBAL_ALIGN);
-		exec_fault_lane(x, bad);
-	}
+	if (ok && bad)
+		align_fault(x, i, burst ? PUMICE_FAULT_USC_BURST_ALIGN :
+					  PUMICE_FAULT_USC_GLOBAL_ALIGN, base, off, bad, store);
 	return ok && !bad;
 }
 

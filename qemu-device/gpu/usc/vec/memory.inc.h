@@ -274,6 +274,16 @@ static inline u32 misaligned_lanes(const vu *off, u64 base, u32 align, u32 *acti
 	return bad;
 }
 
+/* Report the lowest of the misaligned lanes. */
+static inline void align_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault,
+			       u64 base, const vu *off, u32 bad, bool store)
+{
+	u64 va = base + ((const u32 *)(const void *)off)[first_lane(bad)];
+
+	exec_align_fault(x, i, fault, va, store);
+	exec_fault_lane(x, bad);
+}
+
 /*
  * Access lanes at any addresses, none of which crosses the end of a grain. Returns false with
  * x->exit set on a fault, that of the lowest lane.
@@ -286,10 +296,8 @@ global_any(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu
 
 	if (!each_grain(x, i, base, off, data, active, store, fn, arg))
 		return false;
-	if (bad) {
-		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
-		exec_fault_lane(x, bad);
-	}
+	if (bad)
+		align_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN, base, off, bad, store);
 	return !bad;
 }
 
@@ -389,10 +397,8 @@ global_words32(struct exec *x, const struct usc_insn *i, u64 base, vu *data, u32
 	else
 		ok = each_grain(x, i, base, off, data, active, store,
 				store ? store_in_grain : load_in_grain, 0);
-	if (ok && bad) {
-		exec_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN);
-		exec_fault_lane(x, bad);
-	}
+	if (ok && bad)
+		align_fault(x, i, PUMICE_FAULT_USC_GLOBAL_ALIGN, base, off, bad, store);
 	return ok && !bad;
 }
 

@@ -511,7 +511,7 @@ struct pumice_context_state {
 	uint32_t fault;
 	/** @unit: unit that raised it, see pumice_unit_name() */
 	uint32_t unit;
-	/** @access: kind of access of MMU faults, see pumice_access_name() */
+	/** @access: of MMU faults and misaligned accesses, see pumice_access_name() */
 	uint32_t access;
 	/** @pc: instruction index in the program, where applicable */
 	uint32_t pc;

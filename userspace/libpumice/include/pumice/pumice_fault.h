@@ -56,7 +56,7 @@ struct pumice_job_result {
 	uint32_t fault;
 	/** @unit: unit that raised it, see pumice_unit_name() */
 	uint32_t unit;
-	/** @access: kind of access of MMU faults, see pumice_access_name() */
+	/** @access: of MMU faults and misaligned accesses, see pumice_access_name() */
 	uint32_t access;
 	/** @pc: instruction index in the program, where applicable */
 	uint32_t pc;
@@ -125,9 +125,9 @@ int pumice_context_get_job_result(struct pumice_context *context, uint64_t job,
 
 /** enum pumice_fault_type - meaning of the address of a fault. */
 enum pumice_fault_type {
-	/** @PUMICE_FAULT_TYPE_READ: address of data that could not be read */
+	/** @PUMICE_FAULT_TYPE_READ: address of data that could not be read, or misaligned */
 	PUMICE_FAULT_TYPE_READ = 0,
-	/** @PUMICE_FAULT_TYPE_WRITE: address of data that could not be written */
+	/** @PUMICE_FAULT_TYPE_WRITE: address of data that could not be written, or misaligned */
 	PUMICE_FAULT_TYPE_WRITE = 1,
 	/** @PUMICE_FAULT_TYPE_EXECUTE: address of an instruction that could not be fetched */
 	PUMICE_FAULT_TYPE_EXECUTE = 2,

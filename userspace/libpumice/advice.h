@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What to do about a failed job: see advice.c. */
+#ifndef PUMICE_ADVICE_H
+#define PUMICE_ADVICE_H
+
+#include <stdint.h>
+
+/* Return the rule that a misaligned access of an operation broke, and what to do. */
+const char *advice_alignment(uint32_t opcode);
+
+#endif
