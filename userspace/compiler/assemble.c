@@ -62,10 +62,11 @@ static bool parse_rest(struct assembler *as)
 
 bool asm_line(struct assembler *as)
 {
+	as->op = NULL;
 	if (!check_names(as) || !parse_label(as) || !parse_rest(as))
 		return false;
 	if (as->token.kind != TOKEN_END)
-		return asm_error(as, NULL, "unexpected text at the end of the line");
+		return asm_error_form(as, "unexpected text at the end of the line");
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "internal.h"
 
 #define TEXT_BYTES 4096
+#define MESSAGE_BYTES 768	/* of an error, without the line */
 
 static size_t line_length(const char *line)
 {
@@ -53,7 +54,7 @@ static void put_uses(struct assembler *as, char *text, size_t size)
 	}
 }
 
-bool asm_error(struct assembler *as, const struct token *at, const char *format, ...)
+static bool report(struct assembler *as, const struct token *at, const char *message)
 {
 	const struct token *token = at ? at : &as->token;
 	const char *line = as->where.text;
@@ -61,14 +62,10 @@ bool asm_error(struct assembler *as, const struct token *at, const char *format,
 	bool here = token->text >= line && token->text <= line + length;
 	size_t column = here ? (size_t)(token->text - line) : 0;
 	size_t width = here && token->length ? token->length : 1;
-	char message[512], caret[TEXT_BYTES / 16], text[TEXT_BYTES];
-	va_list args;
+	char caret[TEXT_BYTES / 16], text[TEXT_BYTES];
 
 	if (as->stopped || as->errors++ >= ASM_MAX_ERRORS || !as->options.report)
 		return false;
-	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
 	put_caret(caret, sizeof(caret), line, column, width);
 	snprintf(text, sizeof(text), "%.200s:%u:%zu: error: %s\n%.*s\n%s\n",
 		 as->files[as->where.place.file].path, as->where.place.line, column + 1, message,
@@ -76,6 +73,32 @@ bool asm_error(struct assembler *as, const struct token *at, const char *format,
 	put_uses(as, text, sizeof(text));
 	as->options.report(as->options.data, text);
 	return false;
+}
+
+bool asm_error(struct assembler *as, const struct token *at, const char *format, ...)
+{
+	char message[MESSAGE_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	return report(as, at, message);
+}
+
+bool asm_error_form(struct assembler *as, const char *format, ...)
+{
+	char message[MESSAGE_BYTES], form[MESSAGE_BYTES / 2];
+	size_t used;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	used = strlen(message);
+	snprintf(message + used, sizeof(message) - used, "%s",
+		 insn_form_text(as, form, sizeof(form)));
+	return report(as, NULL, message);
 }
 
 bool asm_stop(struct assembler *as, const struct token *at, const char *text)

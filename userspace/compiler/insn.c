@@ -4,6 +4,7 @@
  * instruction set lists them.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "expected.h"
@@ -26,6 +27,7 @@ struct insn {
 	bool has_dim;
 	uint32_t dim;		/* multiplier of its index registers */
 	struct token at[MAX_OPERANDS];	/* position of each operand */
+	bool scalar_bank;	/* its form is scalar because the destination's bank is */
 };
 
 static bool set_field(struct assembler *as, struct insn *insn, unsigned int field,
@@ -135,14 +137,21 @@ static bool use_immediate(struct assembler *as, struct insn *insn, const struct 
 }
 
 /* Check that a class accepts an operand; the error lists the accepted kinds. */
-static bool check_class(struct assembler *as, const struct pumice_isa_class *cls,
-			const struct token *at, const struct pumice_usc_operand *operand)
+static bool check_class(struct assembler *as, const struct insn *insn,
+			const struct pumice_isa_class *cls, const struct token *at,
+			const struct pumice_usc_operand *operand)
 {
+	const struct pumice_isa_form *vector = &insn->op->form[PUMICE_USC_FORM_VECTOR];
 	uint32_t banks = operand->elem ? cls->elem : cls->full;
 	char text[EXPECTED_BYTES];
 
 	if (banks >> operand->bank & 1 && (operand->idx || !(cls->indexed >> operand->bank & 1)))
 		return true;
+	if (insn->scalar_bank && at->text != insn->at[0].text)
+		return asm_error(as, &insn->at[0], "%.*s is a scalar, and %.*s is not: a vector "
+				 "operation writes %s", (int)insn->at[0].length, insn->at[0].text,
+				 (int)at->length, at->text,
+				 expected_operand(text, &pumice_usc_isa.classes[vector->operands[0].cls]));
 	if (!operand->elem && cls->elem >> operand->bank & 1)
 		return asm_error(as, at, "a scalar is needed here: %.*s[0]", (int)at->length,
 				 at->text);
@@ -158,7 +167,7 @@ static bool put_register(struct assembler *as, struct insn *insn, unsigned int f
 {
 	uint32_t raw;
 
-	if (!check_class(as, &pumice_usc_isa.classes[cls], at, operand))
+	if (!check_class(as, insn, &pumice_usc_isa.classes[cls], at, operand))
 		return false;
 	pumice_usc_operand_pack(&raw, operand);
 	return set_field(as, insn, field, at, raw);
@@ -225,7 +234,7 @@ static bool enum_operand(struct assembler *as, struct insn *insn, unsigned int f
 		if (cls->valid(v) && accept_word(as, cls->text(v)))
 			return set_field(as, insn, field, &at, v);
 	}
-	return asm_error(as, NULL, "expected one of %s", expected_word(text, cls));
+	return asm_error_form(as, "expected one of %s", expected_word(text, cls));
 }
 
 static bool signal_operand(struct assembler *as, struct insn *insn, unsigned int field)
@@ -242,7 +251,7 @@ static bool signal_operand(struct assembler *as, struct insn *insn, unsigned int
 		token_next(as);
 		return set_field(as, insn, field, &at, s);
 	}
-	return asm_error(as, NULL, "expected a signal, sig0 to sig15");
+	return asm_error_form(as, "expected a signal, sig0 to sig15");
 }
 
 static bool target_operand(struct assembler *as, struct insn *insn, unsigned int field)
@@ -254,7 +263,7 @@ static bool target_operand(struct assembler *as, struct insn *insn, unsigned int
 		return token_count(as, "a branch target", PUMICE_USC_MAX_INSNS - 1, &value) &&
 		       set_field(as, insn, field, &at, value);
 	if (at.kind != TOKEN_NAME)
-		return asm_error(as, NULL, "expected a label");
+		return asm_error_form(as, "expected a label");
 	insn->target = at;
 	token_next(as);
 	return true;
@@ -425,8 +434,10 @@ static const struct pumice_isa_form *choose_form(struct assembler *as, struct in
 	look.options.report = NULL;
 	if (!operand_register(&look, &operand) || !class_accepts(scalar, 0, &operand))
 		return vector;
-	return !class_accepts(vector, 0, &operand) || form_accepts_rest(&look, scalar) ? scalar :
-											 vector;
+	if (class_accepts(vector, 0, &operand))
+		return form_accepts_rest(&look, scalar) ? scalar : vector;
+	insn->scalar_bank = !operand.elem;
+	return scalar;
 }
 
 /* Return whether an operand is written together with the one before it. */
@@ -437,6 +448,35 @@ static bool is_joined(const struct pumice_isa_form *form, unsigned int i)
 	return cls == PUMICE_USC_CLASS_DISP ||
 	       (cls == PUMICE_USC_CLASS_ADDR && i &&
 		form->operands[i - 1].cls == PUMICE_USC_CLASS_BASE);
+}
+
+static bool is_optional(const struct assembler *as, unsigned int i)
+{
+	unsigned int cls = as->form->operands[i].cls;
+
+	return cls == PUMICE_USC_CLASS_WPLANE || cls == PUMICE_USC_CLASS_TEXEXTRA ||
+	       (cls == PUMICE_USC_CLASS_MASK && as->op->opcode == PUMICE_USC_OP_MOV);
+}
+
+const char *insn_form_text(const struct assembler *as, char *out, size_t bytes)
+{
+	unsigned int max = 0, optional = 0;
+	char count[16];
+
+	*out = '\0';
+	if (!as->op)
+		return out;
+	for (unsigned int i = 0; i < as->form->nr_operands; i++) {
+		max += !is_joined(as->form, i);
+		optional += is_optional(as, i);
+	}
+	snprintf(count, sizeof(count), optional ? "%u or %u" : "%u", max - !!optional, max);
+	if (max)
+		snprintf(out, bytes, "; %s takes %s operand%s, such as %s", as->op->name, count,
+			 max == 1 ? "" : "s", as->op->example);
+	else
+		snprintf(out, bytes, "; %s takes no operands", as->op->name);
+	return out;
 }
 
 /*
@@ -550,6 +590,8 @@ bool insn_line(struct assembler *as)
 		return false;
 	token_next(as);
 	insn.form = choose_form(as, &insn);
+	as->op = insn.op;
+	as->form = insn.form;
 	if (!operands(as, &insn))
 		return false;
 	set_field(as, &insn, PUMICE_USC_FIELD_OPCODE, &name, insn.op->opcode);

@@ -145,6 +145,8 @@ struct assembler {
 
 	/* The current line. */
 	struct where where;
+	const struct pumice_isa_op_info *op;	/* of its instruction, or NULL */
+	const struct pumice_isa_form *form;	/* of op */
 	struct input *input;	/* source of the next line */
 	const char *at;		/* next character */
 	struct token token;	/* current token */
@@ -190,6 +192,9 @@ struct assembler {
 /* diag.c: report an error at a token (NULL: the current token); false, for the caller to return. */
 bool asm_error(struct assembler *as, const struct token *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same at the current token, with the operands that the line's operation takes. */
+bool asm_error_form(struct assembler *as, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 bool asm_no_memory(struct assembler *as);
 /* As asm_error(), and abandon the rest of the text. */
 bool asm_stop(struct assembler *as, const struct token *at, const char *text);
@@ -271,6 +276,9 @@ uint32_t *code_add(struct assembler *as, struct code *code);
 bool code_word_directive(struct assembler *as, struct code *code);
 bool code_fixup(struct assembler *as, size_t insn, const struct token *name);
 bool code_resolve(struct assembler *as);
+
+/* insn.c: describe the operands of the line's operation: "; add takes ..."; or nothing */
+const char *insn_form_text(const struct assembler *as, char *out, size_t bytes);
 
 /* insn.c, pds.c, directive.c: parse one line from its current first token */
 bool insn_line(struct assembler *as);

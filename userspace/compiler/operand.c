@@ -46,11 +46,12 @@ static bool split_name(const struct token *name, struct register_name *out)
 	return true;
 }
 
-static bool no_register(struct assembler *as, const struct token *name)
+/* The current token is no name of a register. */
+static bool no_register(struct assembler *as)
 {
 	char text[EXPECTED_BYTES];
 
-	return asm_error(as, name, "expected a register: %s", expected_registers(text));
+	return asm_error_form(as, "expected a register: %s", expected_registers(text));
 }
 
 /*
@@ -65,12 +66,12 @@ static bool bank_of(struct assembler *as, const struct token *name,
 	char text[EXPECTED_BYTES];
 
 	if (!split_name(name, &split))
-		return no_register(as, name);
+		return no_register(as);
 	while (bank < PUMICE_USC_BANK_COUNT && strcmp(split.bank, pumice_usc_bank_str(bank)))
 		bank++;
 	if (bank == PUMICE_USC_BANK_COUNT || bank == PUMICE_USC_BANK_IMM ||
 	    bank == PUMICE_USC_BANK_M || bank == PUMICE_USC_BANK_K)
-		return no_register(as, name);
+		return no_register(as);
 	if (!(pumice_usc_isa.banks >> bank & 1))
 		return asm_error(as, name, "no operand is in the bank %s", split.bank);
 	*numbered = split.digits != 0;
@@ -161,6 +162,9 @@ static bool element_of(struct assembler *as, struct pumice_usc_operand *operand)
 {
 	if (!token_accept(as, '['))
 		return true;
+	if (as->token.kind == TOKEN_NAME ||
+	    (as->token.kind == TOKEN_PUNCT && as->token.value == '!'))
+		return asm_error_form(as, "a mask is an operand of its own: put a comma before it");
 	if (as->token.kind != TOKEN_INT || as->token.value)
 		return asm_error(as, NULL, "only element 0 of a register is a scalar: write [0]");
 	token_next(as);
@@ -181,7 +185,7 @@ bool operand_register(struct assembler *as, struct pumice_usc_operand *operand)
 		as->dim = symbol->dim;
 		as->index_at = name;
 	} else if (name.kind != TOKEN_NAME) {
-		return no_register(as, &name);
+		return no_register(as);
 	} else if (!special_of(&name, operand) && !bank_of(as, &name, operand, &numbered)) {
 		return false;
 	}

@@ -110,7 +110,7 @@ bool token_expect(struct assembler *as, char c)
 {
 	if (token_accept(as, c))
 		return true;
-	return asm_error(as, NULL, "expected '%c'", c);
+	return asm_error_form(as, "expected '%c'", c);
 }
 
 bool token_is(const struct token *token, const char *name)

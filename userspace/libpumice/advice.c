@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What to do about a failed job: a sentence after the description of its fault.
+ * Advice about a failed job: a sentence after the description of its fault.
  *
  * Limits: only for faults that usually have one cause; the descriptions are those of
  * hw/registers.xml.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What to do about a failed job: see advice.c. */
+/* Advice about a failed job: see advice.c. */
 #ifndef PUMICE_ADVICE_H
 #define PUMICE_ADVICE_H
 

@@ -139,14 +139,54 @@ static void an_error_has_the_rule(void **state)
 		{ "mov r1, [one], sr7",
 		  "t:1:16: error: sr7 does not exist; accepted: instance, wave_in_group, task_in_group, "
 		  "core, usc, slot, valid\n" },
-		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor\n" },
-		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system\n" },
+		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor; "
+		  "scan takes 3 operands, such as scan.u32 add, r1, r2\n" },
+		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system; "
+		  "mem_fence takes 1 operand, such as mem_fence device\n" },
 		{ ".pds\nattr v0, f32, 3, 0, 70000, 5",
 		  "t:2:19: error: accepted here: a number from 0 to 65535\n" },
 	};
 
 	(void)state;
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* A wrong number or order of operands, and a destination that makes the operation scalar. */
+static void an_error_has_the_form_of_the_operation(void **state)
+{
+	static const struct error_case cases[] = {
+		{ "add.f32 r1, r2", "t:1:15: error: expected ','; add takes 3 operands, such as "
+		  "add.f32 r1, r2, r3\n" },
+		{ "add.f32 r1, r2, r3, r3", "t:1:19: error: unexpected text at the end of the line; "
+		  "add takes 3 operands, such as add.f32 r1, r2, r3\n" },
+		{ "mov r0, r1, r2", "t:1:11: error: unexpected text at the end of the line; "
+		  "mov takes 2 or 3 operands, such as mov r1, [one], 1.5\n" },
+		{ "barrier r1", "t:1:9: error: unexpected text at the end of the line; "
+		  "barrier takes no operands\n" },
+		{ "global_load32 sig1, r1, sh2 + r1", "t:1:25: error: expected '['; global_load32 "
+		  "takes 4 operands, such as global_load32 sig0, r1, [one], sh0 + r2 + 64\n" },
+		{ "br_any [r2], x", "t:1:8: error: expected a label; br_any takes 2 operands, such "
+		  "as br_any loop, [r1]\n" },
+		{ "sig_done1 r1[0], r2", "t:1:18: error: expected a signal, sig0 to sig15; "
+		  "sig_done1 takes 2 operands, such as sig_done1 r1[0], sig0\n" },
+		{ "itr r0, linear", "t:1:15: error: expected ','; itr takes 4 or 5 operands" },
+		{ ".word 1, 2, 3", "t:1:14: error: expected ','\n" },
+		{ "add.f32 sh3, r1, r2", "t:1:9: error: sh3 is a scalar, and r1 is not: a vector "
+		  "operation writes r0 to r247, v0 to v247" },
+		{ "mov r0 [one], 3", "t:1:9: error: a mask is an operand of its own: put a comma "
+		  "before it; mov takes 2 or 3 operands, such as mov r1, [one], 1.5\n" },
+		{ "mov r0 [!r1], 3", "t:1:9: error: a mask is an operand of its own" },
+	};
+	struct reports reports = { .count = 0 };
+	uint8_t *file;
+	size_t bytes;
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+	pumice_assemble("t", "sig_wait sig0", collect, &reports, &file, &bytes);
+	assert_memory_equal(reports.first, "t:1:10: error: expected a register: r0 to r247, ", 48);
+	assert_non_null(strstr(reports.first, "; sig_wait takes 2 operands, such as "
+					      "sig_wait r1[0], sig0\n"));
 }
 
 /* Errors name nothing that only the source tree has. */
@@ -456,6 +496,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_error_is_reported_at_its_position),
 		cmocka_unit_test(an_error_has_the_rule),
+		cmocka_unit_test(an_error_has_the_form_of_the_operation),
 		cmocka_unit_test(an_error_has_no_reference_to_other_documents),
 		cmocka_unit_test(a_missing_register_is_reported_with_the_last_existing_one),
 		cmocka_unit_test(indices_are_checked),

@@ -187,8 +187,9 @@ static void errors_name_the_line_and_its_uses(void **state)
 	static const struct error_case cases[] = {
 		{ "end\n.include \"bad.inc\"", "bad.inc:2:1: error: no such operation\nfoo r1\n^~~\n"
 		  "t:2: note: included here\n" },
-		{ ".include \"mac.inc\"\nend\nm r1", "mac.inc:2:15: error: expected ','\n"
-		  "add.u32 r0, r1\n              ^\nt:3: note: the macro is used here\n" },
+		{ ".include \"mac.inc\"\nend\nm r1", "mac.inc:2:15: error: expected ','; "
+		  "add takes 3 operands, such as add.f32 r1, r2, r3\nadd.u32 r0, r1\n"
+		  "              ^\nt:3: note: the macro is used here\n" },
 		{ ".macro m\n.repeat 2\nfoo\n.endr\n.endm\nend\nm\n", "t:3:1: error: no such operation\n"
 		  "foo\n^~~\nt:2: note: repeated here, repetition 0\nt:7: note: the macro is used here\n" },
 		{ ".macro m\njump away\n.endm\nm\nend\n", "t:2:6: error: undefined label away\njump away\n"
