@@ -42,6 +42,8 @@ int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, u
 	if (!count)
 		return fail(dev, EINVAL, "perfmon: count is 0; name 1 to %u counters",
 			    PUMICE_MAX_PERF_COUNTERS);
+	if (!counters)
+		return fail(dev, EINVAL, "perfmon: counters is NULL; set it");
 	if (count > PUMICE_MAX_PERF_COUNTERS)
 		return fail(dev, E2BIG, "perfmon: %u counters are more than %u; use several monitors",
 			    count, PUMICE_MAX_PERF_COUNTERS);

@@ -120,15 +120,25 @@ int pumice_sync_query(struct pumice_sync *sync, uint64_t *point)
 	return sync->dev->ops->sync_query(sync, point);
 }
 
+/* Find the device of the first sync that is set; NULL if there is none. */
+static struct pumice_device *waits_device(const struct pumice_wait *waits, u32 count)
+{
+	u32 i;
+
+	for (i = 0; waits && i < count; i++)
+		if (waits[i].sync)
+			return waits[i].sync->dev;
+	return NULL;
+}
+
 int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t flags,
 		     uint64_t timeout_ns)
 {
-	struct pumice_device *dev;
+	struct pumice_device *dev = waits_device(waits, count);
 	u32 i;
 
-	if (!count)
+	if (!dev)
 		return -EINVAL;
-	dev = waits[0].sync->dev;
 	if (count > MAX_SYNCS)
 		return fail(dev, E2BIG, "wait: %u syncs are more than %u; wait for them in parts",
 			    count, MAX_SYNCS);
@@ -136,9 +146,12 @@ int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t f
 		return fail(dev, EINVAL,
 			    "wait: unknown flags %#x; accepted: 0x1 (ANY), 0x2 (SUBMIT)",
 			    flags & ~(PUMICE_WAIT_ANY | PUMICE_WAIT_SUBMIT));
-	for (i = 1; i < count; i++)
+	for (i = 0; i < count; i++) {
+		if (!waits[i].sync)
+			return fail(dev, EINVAL, "wait %u: sync is NULL; set it", i);
 		if (waits[i].sync->dev != dev)
 			return fail(dev, EINVAL, "wait %u: the sync belongs to another device; create it in this one", i);
+	}
 	return dev->ops->sync_wait(dev, waits, count, flags, timeout_ns);
 }
 
@@ -159,6 +172,9 @@ static int check_job(struct pumice_device *dev, u32 index, const struct pumice_g
 		return fail(dev, E2BIG,
 			    "job %u: %u syncs are more than %u; split them between jobs", index,
 			    job->sync_count, MAX_SYNCS);
+	if (job->sync_count && !job->syncs)
+		return fail(dev, EINVAL, "job %u: syncs is NULL; set it, or sync_count to 0",
+			    index);
 	for (i = 0; i < job->sync_count; i++) {
 		if (!job->syncs[i].sync)
 			return fail(dev, EINVAL, "job %u: sync %u is NULL; set it", index, i);
@@ -260,6 +276,8 @@ int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jo
 	if (count > MAX_JOBS)
 		return fail(dev, E2BIG, "submit: %u jobs are more than %u; submit them in parts",
 			    count, MAX_JOBS);
+	if (count && !jobs)
+		return fail(dev, EINVAL, "submit: jobs is NULL; set it, or count to 0");
 	for (i = 0; i < count; i++) {
 		err = check_job(dev, i, &jobs[i]);
 		if (!err)
@@ -281,6 +299,8 @@ int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint
 	struct pumice_gfx_job all[MAX_JOBS];
 	u32 i;
 
+	if (count && !jobs)
+		return pumice_submit_gfx(dev, NULL, count, failed);
 	for (i = 0; i < count && i < MAX_JOBS; i++)
 		all[i] = (struct pumice_gfx_job){
 			.context = jobs[i].context, .stream = jobs[i].stream,

@@ -179,6 +179,16 @@ static int check_bind(struct pumice_vm *vm, u32 index, const struct pumice_bind 
 	return check_range(vm, index, op->va, op->size);
 }
 
+static int check_array(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count)
+{
+	if (count > MAX_BINDS)
+		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u; bind them in parts",
+			    count, MAX_BINDS);
+	if (count && !ops)
+		return fail(vm->dev, EINVAL, "bind: ops is NULL; set it, or count to 0");
+	return 0;
+}
+
 int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t count,
 		   uint32_t *done)
 {
@@ -188,9 +198,9 @@ int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t
 	if (!done)
 		done = &unused;
 	*done = 0;
-	if (count > MAX_BINDS)
-		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u; bind them in parts",
-			    count, MAX_BINDS);
+	err = check_array(vm, ops, count);
+	if (err)
+		return err;
 	for (good = 0; good < count && !bad; good++)
 		bad = check_bind(vm, good, &ops[good]);
 	if (bad)
@@ -203,15 +213,16 @@ int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t
 int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t count,
 			 const struct pumice_job_sync *syncs, uint32_t sync_count)
 {
-	int err = 0;
+	int err = check_array(vm, ops, count);
 	u32 i;
 
-	if (count > MAX_BINDS)
-		return fail(vm->dev, E2BIG, "bind: %u operations are more than %u; bind them in parts",
-			    count, MAX_BINDS);
+	if (err)
+		return err;
 	if (sync_count > MAX_SYNCS)
 		return fail(vm->dev, E2BIG, "bind: %u syncs are more than %u; split them between calls",
 			    sync_count, MAX_SYNCS);
+	if (sync_count && !syncs)
+		return fail(vm->dev, EINVAL, "bind: syncs is NULL; set it, or sync_count to 0");
 	for (i = 0; i < sync_count; i++) {
 		if (!syncs[i].sync)
 			return fail(vm->dev, EINVAL, "bind: sync %u is NULL; set it", i);

@@ -121,6 +121,39 @@ static int wait_timed_out(struct pumice_device *dev, struct pumice_vm *vm)
 	return wait_for_new_sync(dev, PUMICE_WAIT_SUBMIT);
 }
 
+static int wait_without_sync(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_wait waits[2] = { { 0 } };
+	int err = pumice_sync_create(dev, 0, &waits[0].sync);
+
+	(void)vm;
+	if (err)
+		return err;
+	err = pumice_sync_wait(waits, 2, 0, 0);
+	pumice_sync_destroy(waits[0].sync);
+	return err;
+}
+
+static int jobs_without_array(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)vm;
+	return pumice_submit(dev, NULL, 1, NULL);
+}
+
+static int binds_without_array(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return pumice_vm_bind(vm, NULL, 1, NULL);
+}
+
+static int bind_without_syncs(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	const struct pumice_bind op = { .va = AT, .size = PAGE };
+
+	(void)dev;
+	return pumice_vm_bind_async(vm, &op, 1, NULL, 1);
+}
+
 /* Submit a job in a new context. @type: of the context */
 static int submit(struct pumice_device *dev, struct pumice_vm *vm, enum pumice_context_type type,
 		  struct pumice_gfx_job job)
@@ -132,6 +165,12 @@ static int submit(struct pumice_device *dev, struct pumice_vm *vm, enum pumice_c
 	err = pumice_submit_gfx(dev, &job, 1, NULL);
 	pumice_context_destroy(job.context);
 	return err;
+}
+
+static int job_without_syncs(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return submit(dev, vm, PUMICE_CONTEXT_COMPUTE,
+		      (struct pumice_gfx_job){ .stream = AT, .sync_count = 1 });
 }
 
 static int job_alignment(struct pumice_device *dev, struct pumice_vm *vm)
@@ -281,6 +320,14 @@ static int perfmon_without_counters(struct pumice_device *dev, struct pumice_vm 
 	return pumice_perfmon_create(dev, NULL, 0, &perfmon);
 }
 
+static int perfmon_without_array(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_perfmon *perfmon;
+
+	(void)vm;
+	return pumice_perfmon_create(dev, NULL, 1, &perfmon);
+}
+
 static int trace_of_no_events(struct pumice_device *dev, struct pumice_vm *vm)
 {
 	struct pumice_trace *trace;
@@ -312,6 +359,11 @@ const struct mistake mistakes[] = {
 	MISTAKE(wait_without_signal, EINVAL,
 		"wait 0: no job or bind signals the sync; submit it first, or wait with SUBMIT"),
 	MISTAKE(wait_timed_out, ETIME, "wait: timed out after 0 ns"),
+	MISTAKE(wait_without_sync, EINVAL, "wait 1: sync is NULL; set it"),
+	MISTAKE(jobs_without_array, EINVAL, "submit: jobs is NULL; set it, or count to 0"),
+	MISTAKE(binds_without_array, EINVAL, "bind: ops is NULL; set it, or count to 0"),
+	MISTAKE(bind_without_syncs, EINVAL, "bind: syncs is NULL; set it, or sync_count to 0"),
+	MISTAKE(job_without_syncs, EINVAL, "job 0: syncs is NULL; set it, or sync_count to 0"),
 	MISTAKE(job_alignment, EINVAL, "job 0: stream 0x40000002 is not aligned to 4 bytes"),
 	MISTAKE(job_type, EINVAL,
 		"job 0: type 2 (fragment) is not a job of a compute context; accepted: 0 (default)"),
@@ -336,6 +388,7 @@ const struct mistake mistakes[] = {
 	MISTAKE(data_set_without_list, EINVAL, "data set: local is NULL; set it to a free list"),
 	MISTAKE(image_height, EINVAL, "image: height 8193 is not 1 to 8192"),
 	MISTAKE(perfmon_without_counters, EINVAL, "perfmon: count is 0; name 1 to 32 counters"),
+	MISTAKE(perfmon_without_array, EINVAL, "perfmon: counters is NULL; set it"),
 	MISTAKE(trace_of_no_events, EINVAL,
 		"trace: 100 events is not a power of two from 2 to 1048576"),
 };

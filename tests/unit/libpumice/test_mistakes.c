@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The errors and texts of mistakes.c, in process. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,10 +28,22 @@ static void every_mistake_has_its_text(void **state)
 	pumice_device_close(dev);
 }
 
+/* Without a device there is no text. */
+static void a_wait_for_nothing_is_refused(void **state)
+{
+	const struct pumice_wait wait = { 0 };
+
+	(void)state;
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, 0), -EINVAL);
+	assert_int_equal(pumice_sync_wait(&wait, 0, 0, 0), -EINVAL);
+	assert_int_equal(pumice_sync_wait(NULL, 1, 0, 0), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_mistake_has_its_text),
+		cmocka_unit_test(a_wait_for_nothing_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("libpumice-mistakes", tests, NULL, NULL);

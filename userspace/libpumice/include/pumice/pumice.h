@@ -604,7 +604,7 @@ void pumice_wait_init(struct pumice_wait *wait, struct pumice_sync *sync, uint64
  * A job that faults signals too: pumice_context_get_state() returns its result.
  *
  * Return: 0; -ETIME; -EINVAL for an object with no
- * submitted signal, without PUMICE_WAIT_SUBMIT.
+ * submitted signal, without PUMICE_WAIT_SUBMIT, or if no object is set.
  */
 int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t flags,
 		     uint64_t timeout_ns);
