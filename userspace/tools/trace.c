@@ -4,6 +4,7 @@
  * Perfetto: of a GPU with a driver, of the GPU in a running process, or of those in a process that
  * it starts.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,6 +171,63 @@ static void begin(struct tracer *t, const char *device, const char *path)
 	begin_owners(t);
 }
 
+/* Whether this is a program that can be started. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* End if the command does not exist, before a file is written. */
+static void check_command(const char *name)
+{
+	const char *at = strchr(name, '/') ? "" : getenv("PATH");
+	char path[4096];
+
+	if (strchr(name, '/') ? is_program(name) : !at)
+		return;
+	for (; *at; at += strcspn(at, ":"), at += *at == ':') {
+		snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(at, ":"), at, name);
+		if (*at == ':')
+			snprintf(path, sizeof(path), "./%s", name);
+		if (is_program(path))
+			return;
+	}
+	fprintf(stderr, "pumice-trace: %s: no such program\n", name);
+	exit(127);
+}
+
+/* A folder for the sockets of COMMAND's GPUs. */
+static char room[] = "/tmp/pumice-trace-XXXXXX";
+
+/* Remove the folder, with the sockets of a command that was killed. */
+static void remove_room(void)
+{
+	DIR *folder = opendir(room);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder)
+		closedir(folder);
+	rmdir(room);
+}
+
+/* Without a session of the user, as in containers and cron, there is no XDG_RUNTIME_DIR. */
+static void make_room(void)
+{
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+
+	if (folder && *folder)
+		return;
+	if (!mkdtemp(room))
+		fail(room, strerror(errno));
+	atexit(remove_room);
+	if (setenv("XDG_RUNTIME_DIR", room, 1))
+		fail(room, strerror(errno));
+}
+
 /* Let the library in this process wait until its GPU, the device, is traced. */
 static bool set_environment(const char *device)
 {
@@ -315,6 +374,7 @@ static int run_inside(struct tracer *t, const char *device, const char *path, ch
 {
 	int status;
 
+	make_room();
 	/* An unknown option of the device is an error now, not one of the command. */
 	pumice_device_close(command_device_open("pumice-trace", device));
 	t->out = perfetto_open(path, INSIDE_HZ);
@@ -338,7 +398,10 @@ static void record(struct tracer *t, uint32_t seconds)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	fprintf(stderr, "pumice-trace: recording until it is interrupted\n");
+	if (seconds)
+		fprintf(stderr, "pumice-trace: recording for %" PRIu32 " s\n", seconds);
+	else
+		fprintf(stderr, "pumice-trace: recording until it is interrupted\n");
 	while (!interrupted && is_readable(t) && (!seconds || time(NULL) < end)) {
 		drain(t);
 		pause_for_poll();
@@ -398,6 +461,8 @@ int main(int argc, char **argv)
 	first = command_line(&command, argc, argv);
 	if (seconds && first < argc)
 		command_refuse(&command, "--time: a trace with a COMMAND ends with it");
+	if (first < argc)
+		check_command(argv[first]);
 	if (first < argc && is_inproc(device)) {
 		status = run_inside(&t, device, path, argv + first);
 	} else {

@@ -8,6 +8,7 @@ Files are checked by trace_check.py. The socket's packets are written here a sec
 that requests and replies that neither side would send are tested. Output: TAP.
 """
 import contextlib
+import glob
 import json
 import os
 import pty
@@ -860,6 +861,41 @@ def a_command_without_a_gpu_of_its_own_is_reported():
         status, err = trace_command("-d", device, "sh", "-c", command)
         assert status == expected and "sh: it opened no GPU in its own process" in err, err
         load("c.json")
+
+
+@test
+def a_command_is_traced_without_a_folder_of_the_session():
+    env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+    before = set(glob.glob("/tmp/pumice-trace-*"))
+    for command in ((OBSERVED,), ("sh", "-c", f"exec {OBSERVED} & wait; kill -9 $$")):
+        done = subprocess.run([TRACE, "-o", "s.json", "-d", "inproc:cores=1,threads=0,ram=64",
+                               *command], input="\n\n", capture_output=True, text=True,
+                              timeout=LIMIT, check=False, env=env)
+        if command[0] == OBSERVED:
+            assert done.returncode == 0 and " 0 lost" in done.stderr, done.stderr
+            assert len(slices(load("s.json")[0], 3)) == 2
+        assert set(glob.glob("/tmp/pumice-trace-*")) <= before, "the folder is left"
+    done = subprocess.run([TRACE, "-d", "pid:1"], capture_output=True, text=True, timeout=LIMIT,
+                          check=False, env=env)
+    assert "set it as in process 1, in both to the same folder of mode 0700" in done.stderr, done
+
+
+@test
+def a_trace_of_some_seconds_says_so():
+    observed = Observed()
+    status, _, err = run(TRACE, "-d", f"pid:{observed.pid}", "-t", "1", "-o", "t.json")
+    assert status == 0 and "recording for 1 s\n" in err and "interrupted" not in err, err
+    observed.end()
+
+
+@test
+def a_command_that_does_not_exist_is_reported_once():
+    for words in (("-d", "inproc:cores=1,ram=64", "nosuchcmd"), ("-d", "inproc", "./nosuchcmd")):
+        done = subprocess.run([TRACE, "-o", "none.json", *words], capture_output=True, text=True,
+                              timeout=LIMIT, check=False,
+                              env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd()))
+        assert done.stderr == f"pumice-trace: {words[-1]}: no such program\n", done.stderr
+        assert done.returncode == 127 and not os.path.exists("none.json"), done
 
 
 @test
