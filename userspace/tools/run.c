@@ -73,12 +73,14 @@ static void parse_groups(const struct command *c, const char *text, void *data)
 
 	do {
 		at = i < 3 ? parse_count(at, UINT32_MAX, ',', &value) : NULL;
+		if (at && !value)
+			at = NULL;
 		if (!at)
 			break;
 		o->groups[i++] = (uint32_t)value;
 	} while (*at);
 	if (!at || at[-1] == ',')
-		command_refuse(c, "--groups %s: one to three numbers up to %u are accepted, such as "
+		command_refuse(c, "--groups %s: one to three numbers from 1 to %u are accepted, such as "
 			       "64,64", text, UINT32_MAX);
 }
 

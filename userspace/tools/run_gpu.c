@@ -26,7 +26,7 @@
 #define TEXT_BYTES	8192u		/* of the description of a failed job */
 #define PAGE_BYTES	4096u
 #define LARGE_PAGE	(2u << 20)
-#define END_ALIGN	16u		/* of a buffer's address */
+#define END_ALIGN	4u		/* of a buffer's address: data accesses need no more */
 #define FILL		0xa5		/* fill pattern of memory around a buffer */
 
 /* All state of a running kernel. */
@@ -168,15 +168,37 @@ static bool place_buffer(struct run_gpu *g, unsigned int i)
 	return true;
 }
 
-/* Return whether these bytes around a buffer are unmodified. */
+/* Return whether the bytes of a page before a buffer, or after it, are unmodified. */
 static bool check_around(const struct run_gpu *g, unsigned int i, const uint8_t *from,
-			 uint64_t bytes, const char *where)
+			 uint64_t bytes, bool after)
 {
-	for (uint64_t n = 0; n < bytes; n++)
-		if (from[n] != FILL)
-			return run_error("argument %u%s%s: the kernel wrote %s", i,
-					 *g->o->args[i].name ? ", " : "", g->o->args[i].name, where);
-	return true;
+	const struct run_arg *arg = &g->o->args[i];
+	const int64_t size = (int64_t)arg->data.type->bytes;
+	int64_t first = 0, last = (int64_t)bytes, origin = after ? (int64_t)arg->data.count : 0;
+	char elements[64];
+
+	while (first < last && from[first] == FILL)
+		first++;
+	if (first == last)
+		return true;
+	while (from[last - 1] == FILL)
+		last--;
+	if (!after) {
+		first -= (int64_t)bytes;
+		last -= (int64_t)bytes;
+	}
+	/* Whole elements: a byte of one may be equal to the pattern. */
+	first = first < 0 ? -((size - 1 - first) / size) : first / size;
+	last = last < 0 ? -(-last / size) : (last + size - 1) / size;
+	if (last - first == 1)
+		snprintf(elements, sizeof(elements), "element %" PRId64, origin + first);
+	else
+		snprintf(elements, sizeof(elements), "elements %" PRId64 " to %" PRId64,
+			 origin + first, origin + last - 1);
+	bytes = (uint64_t)((after ? last : -first) * size);
+	return run_error("argument %u%s%s: the kernel wrote %" PRIu64 " byte%s %s (%s)", i,
+			 *arg->name ? ", " : "", arg->name, bytes, bytes == 1 ? "" : "s",
+			 after ? "past its end" : "before its beginning", elements);
 }
 
 /* Check the bytes around the buffers that the GPU can access, as they are in their pages. */
@@ -193,9 +215,9 @@ static bool check_bounds(struct run_gpu *g)
 			continue;
 		if (pumice_bo_map(g->bos[i], &cpu))
 			return gpu_error(g);
-		ok &= check_around(g, i, cpu, g->offsets[i], "before its beginning");
+		ok &= check_around(g, i, cpu, g->offsets[i], false);
 		ok &= check_around(g, i, (uint8_t *)cpu + end, pumice_bo_size(g->bos[i]) - end,
-				   "past its end");
+				   true);
 	}
 	return ok;
 }
@@ -254,7 +276,6 @@ static bool build_stream(struct run_gpu *g)
 		.kernel = g->kernel,
 		.uniforms = g->uniforms,
 		.uniform_words = g->uniform_words,
-		.allow_empty = 1,
 	};
 
 	memcpy(d.groups, g->o->groups, sizeof(d.groups));

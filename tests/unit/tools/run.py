@@ -133,7 +133,7 @@ def generators_fill_buffers_of_every_type():
             ("f16", "iota:3:0.1:1000", "0.099976 1000 2000"),
             ("f64", "const:1:0.1", "0.10000000000000001"),
             ("f32", "const:2:nan", "nan nan")]:
-        out, _ = run("--groups", "0", "--arg", f"inout:{kind}:{source}",
+        out, _ = run("--repeat", "0", "--arg", f"inout:{kind}:{source}",
                      *[a for _ in range(6) for a in ("--arg", "u32:0")], WORDS)
         assert out == f"argument 0:\n{shown}\n", f"{kind}:{source} gave {out}"
 
@@ -142,7 +142,7 @@ def generators_fill_buffers_of_every_type():
 def random_integers_are_the_named_sequence():
     numbers = splitmix(99)
     want = " ".join(str(next(numbers) & 0xffffffff) for _ in range(5))
-    out, _ = run("--groups", "0", "--arg", "inout:u32:random:5:99",
+    out, _ = run("--repeat", "0", "--arg", "inout:u32:random:5:99",
                  *[a for _ in range(6) for a in ("--arg", "u32:0")], WORDS)
     assert out == f"argument 0:\n{want}\n", out
 
@@ -154,7 +154,7 @@ def text_and_raw_files_contain_the_elements():
     assert open("t.txt").read() == "7 7 7\n7 7 7\n"
     run("--arg", "out:u32:6:t.raw", *args, WORDS)
     assert open("t.raw", "rb").read() == struct.pack("<6I", *[7] * 6)
-    out, _ = run("--groups", "0", "--arg", "inout:u32:t.raw", *args, WORDS)
+    out, _ = run("--repeat", "0", "--arg", "inout:u32:t.raw", *args, WORDS)
     assert out == "argument 0:\n7 7 7 7 7 7\n"
 
 
@@ -188,7 +188,7 @@ def a_trace_has_the_jobs_work_groups():
     trace = json.loads(text)
     events = trace if isinstance(trace, list) else trace["traceEvents"]
     assert len([e for e in events if "group" in e.get("name", "")]) >= 8, text[:2000]
-    refused("missing/t.json: No such file", "--trace", "missing/t.json", "--groups", "0", "--arg",
+    refused("missing/t.json: No such file", "--trace", "missing/t.json", "--repeat", "0", "--arg",
             "u64:0", "--arg", "u64:0", "--arg", "u32:0", "--arg", "u32:0", SAXPY)
 
 
@@ -287,6 +287,8 @@ def bad_npy_files_have_their_own_errors():
 def bad_options_have_their_own_errors():
     unaccepted("--groups 1,2,3,4: one to three numbers", "--groups", "1,2,3,4", SAXPY)
     unaccepted("--groups 1,: one to three numbers", "--groups", "1,", SAXPY)
+    unaccepted("--groups 0: one to three numbers from 1 to 4294967295", "--groups", "0", SAXPY)
+    unaccepted("--groups 4,0: one to three numbers from 1", "--groups", "4,0", SAXPY)
     unaccepted("--groups -1: one to three numbers", "--groups", "-1", SAXPY)
     unaccepted("--repeat 1x: N is a whole number from 0", "--repeat", "1x", SAXPY)
     unaccepted("--timeout -1: S is a number of at least 0", "--timeout", "-1", SAXPY)
@@ -299,7 +301,7 @@ def bad_options_have_their_own_errors():
             "--arg", "f32:1", SAXPY]
     refused("unknown counter 'tea'", "--perf", "tea", *args)
     refused("missing/z.npy: No such file", "--arg", "out:f32:4:missing/z.npy", "--arg", "u64:0",
-            "--groups", "0", "--arg", "u32:4", "--arg", "f32:1", SAXPY)
+            "--repeat", "0", "--arg", "u32:4", "--arg", "f32:1", SAXPY)
 
 
 @test
@@ -378,10 +380,39 @@ def a_misaligned_access_names_the_buffer_and_the_rule():
 @test
 def stores_next_to_a_buffer_in_its_page_are_reported():
     with open("neighbour.pasm", "w") as out:
-        out.write(".group 1\n.uniforms sh0, 2\nmov r1, 12\nglobal_store32 sig0, [one], sh0 + r1, "
-                  "r1\nend\n")
-    refused("argument 0, x: the kernel wrote past its end", "--groups", "1", "--arg",
-            "x=out:u32:3", "neighbour.pasm")
+        out.write(".group 1\n.uniforms sh0, 2\nmov r1, OFFSET\nstart:\n"
+                  "global_store8 sig0, [one], sh0 + r1, r1\nend\n")
+    text = open("neighbour.pasm").read()
+    for kind, offset, words in [
+            ("u8:3", 3, "wrote 1 byte past its end (element 3)"),
+            ("u16:3", 7, "wrote 2 bytes past its end (element 3)"),
+            ("u32:3", 0xfffffffe, "wrote 4 bytes before its beginning (element -1)"),
+            ("u32:3", 0xfffffff8, "wrote 8 bytes before its beginning (element -2)")]:
+        with open("neighbour.pasm", "w") as out:
+            # The offset of an address is not negative: 2^32 is in its base.
+            base = "sub.u32 sh1, sh1, 1\n" if offset > 16 else ""
+            out.write(text.replace("OFFSET", f"{offset:#x}").replace("start:\n", base))
+        refused(f"argument 0, x: the kernel {words}", "--groups", "1", "--arg", f"x=out:{kind}",
+                "neighbour.pasm")
+
+
+@test
+def several_elements_next_to_a_buffer_are_reported_as_a_range():
+    with open("range.pasm", "w") as out:
+        out.write(".group 4\n.uniforms sh0, 2\n.input v0, local_x\nsub.u32 sh1, sh1, 1\n"
+                  "shl.u32 r1, v0, 2\nadd.u32 r1, r1, 0xffffffe0\n"
+                  "global_store32 sig0, [one], sh0 + r1, v0\nend\n")
+    refused("argument 0: the kernel wrote 32 bytes before its beginning (elements -8 to -5)",
+            "--groups", "1", "--arg", "out:u32:3", "range.pasm")
+
+
+@test
+def a_load_of_the_bytes_after_a_buffer_faults():
+    with open("after.pasm", "w") as out:
+        out.write(".group 1\n.uniforms sh0, 2\nmov r1, 12\nglobal_load32 sig0, r2, [one], sh0 + r1\n"
+                  "end\n")
+    refused(": read, at the first byte past the end of 'x, argument 0'\n", "--groups", "1", "--arg",
+            "x=out:u32:3", "after.pasm")
 
 
 if __name__ == "__main__":
