@@ -45,7 +45,7 @@ report fault_names_line_lane_group_and_buffer $? "$out"
 
 echo 'loop: jump loop' >/tmp/source.pasm
 pumice-run --device drm --timeout 100 /tmp/source.pasm >"$out" 2>&1
-[ $? -eq 1 ] && has "the job timed out: usc-code was busy with it, 1 waves in flight" \
+[ $? -eq 1 ] && has "the job timed out: usc-code was busy with it, 1 wave in flight" \
 	"  1 at instruction 0 of the program at 0x" ", /tmp/source.pasm:1: jump 0"
 report time_out_names_unit_and_line $? "$out"
 

@@ -87,7 +87,7 @@ static void time_out_names_unit_and_instruction(void)
 	CHECK_EQUAL(result.pc, 3);
 	CHECK_EQUAL(result.fault_va, place->code + 3 * 16);
 	CHECK_EQUAL(result.usc, place->usc);
-	snprintf(line, sizeof(line), "timed out in usc-code, 1 waves in flight; 1 at pc 3 of 0x%llx",
+	snprintf(line, sizeof(line), "timed out in usc-code, 1 wave in flight; 1 at pc 3 of 0x%llx",
 		 (unsigned long long)place->code);
 	wait_logged(log, line);
 	close(log);

@@ -5,8 +5,45 @@
  * Limits: only for faults that usually have one cause; the descriptions are those of
  * hw/registers.xml.
  */
+#include <stddef.h>
+
 #include "advice.h"
 #include "pumice_isa.h"
+#include "pumice_regs.h"
+
+static const char *const by_fault[] = {
+	[PUMICE_FAULT_CDM_COMMAND] = "End the stream with pumice_stream_end().",
+	[PUMICE_FAULT_CDM_STATE] = "Launch with pumice_stream_dispatch(), which records the state.",
+	[PUMICE_FAULT_CDM_GROUP_SIZE] = "Declare 1 to 1024 instances: .group X, Y, Z.",
+	[PUMICE_FAULT_CDM_GRID] = "Dispatch the grid in parts.",
+	[PUMICE_FAULT_PDS_RESOURCE] =
+		"Use fewer registers, less local memory or a smaller work-group.",
+	[PUMICE_FAULT_USC_BARRIER] =
+		"Move the barrier out of the branch, so that every wave reaches it.",
+	[PUMICE_FAULT_USC_INDEX] =
+		"Keep the index below the registers of the program, or the words of its dc_window.",
+	[PUMICE_FAULT_USC_LOCAL_ALIGN] =
+		"The offset must be a multiple of the access's size, at most of 4.",
+	[PUMICE_FAULT_VDM_COMMAND] = "End the stream with pumice_stream_vdm_end().",
+	[PUMICE_FAULT_VDM_STATE] =
+		"Begin with pumice_draw_state_init(), and record pumice_stream_stages() before the draw.",
+	[PUMICE_FAULT_PM_MEMORY] =
+		"Give the free list more pages: max_pages of struct pumice_freelist_desc.",
+	[PUMICE_FAULT_PM_NO_SCENE] =
+		"Submit the scene's geometry job first; pumice_render() submits both.",
+	[PUMICE_FAULT_PDM_RENDER] = "Record it with pumice_stream_render().",
+	[PUMICE_FAULT_ISP_STATE] = "Begin with pumice_draw_state_init().",
+	[PUMICE_FAULT_TAG_STATE] = "Bind the texture with pumice_input_texture().",
+	[PUMICE_FAULT_TDM_COMMAND] = "End the stream with pumice_stream_tdm_end().",
+	[PUMICE_FAULT_TDM_RECT] = "Keep the rectangle within the width and height of the surface.",
+};
+
+const char *advice_fault(uint32_t fault)
+{
+	const char *text = fault < sizeof(by_fault) / sizeof(by_fault[0]) ? by_fault[fault] : NULL;
+
+	return text ? text : "";
+}
 
 const char *advice_alignment(uint32_t opcode)
 {

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+/* Return what to do about a fault, a sentence; or an empty string. */
+const char *advice_fault(uint32_t fault);
 /* Return the rule that a misaligned access of an operation broke, and what to do. */
 const char *advice_alignment(uint32_t opcode);
 

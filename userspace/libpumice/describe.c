@@ -22,7 +22,10 @@
 #define SHOWN		4u		/* instructions before and after the one that failed */
 #define NEAR_BYTES	(64ull << 20)	/* a buffer further away is considered unrelated */
 
+#define INTERNAL_NEAR	(64ull << 10)	/* the same for a buffer of the library */
+
 #define INTERNAL_BYTES	(1ull << 20)	/* handicap of the library's own buffers */
+#define WRAP_BYTES	(1ull << 32)	/* range of the offset of an address */
 
 struct text {
 	char *at;
@@ -86,7 +89,8 @@ static bool find_near(const struct pumice_vm *vm, u64 va, struct near *best)
 	for (i = 0; i < vm->bound.count; i++) {
 		struct near n = near_range(&vm->bound.range[i], va);
 
-		if (n.distance > NEAR_BYTES || !n.range->bo)
+		if (!n.range->bo ||
+		    n.distance > (n.range->bo->internal ? INTERNAL_NEAR : NEAR_BYTES))
 			continue;
 		if (!best->range || near_weight(&n) < near_weight(best))
 			*best = n;
@@ -110,28 +114,40 @@ static void put_name(struct text *t, const struct near *n)
 		put(t, "the buffer of %" PRIu64 " bytes at %#" PRIx64, n->end - n->start, n->start);
 }
 
-/* The lock of the VM keeps the buffers alive; it is never acquired with a buffer's lock held. */
+static void put_position(struct text *t, const struct near *n, u64 va)
+{
+	if (!n->distance)
+		put(t, ", byte %" PRIu64 " of ", va - n->start);
+	else if (va < n->start)
+		put(t, ", %" PRIu64 " byte%s before the start of ", n->distance,
+		    n->distance == 1 ? "" : "s");
+	else if (n->distance == 1)
+		put(t, ", at the first byte past the end of ");
+	else
+		put(t, ", %" PRIu64 " byte%s past the end of ", n->distance - 1,
+		    n->distance == 2 ? "" : "s");
+	put_name(t, n);
+}
+
+/*
+ * Name the buffer at an address or near it. An offset is unsigned: one that was meant to be
+ * negative is 4 GiB too far.
+ * The lock of the VM keeps the buffers alive; it is never acquired with a buffer's lock held.
+ */
 static void put_buffer(struct text *t, struct pumice_vm *vm, u64 va)
 {
 	struct near n;
 
 	pthread_mutex_lock(&vm->lock);
-	if (!find_near(vm, va, &n)) {
-		put(t, ", not near any buffer");
-	} else if (!n.distance) {
-		put(t, ", byte %" PRIu64 " of ", va - n.start);
-		put_name(t, &n);
-		if (n.range->flags & PUMICE_BIND_READONLY)
+	if (find_near(vm, va, &n)) {
+		put_position(t, &n, va);
+		if (!n.distance && n.range->flags & PUMICE_BIND_READONLY)
 			put(t, ", which is read only");
-	} else if (va < n.start) {
-		put(t, ", %" PRIu64 " bytes before ", n.distance);
-		put_name(t, &n);
+	} else if (va >= WRAP_BYTES && find_near(vm, va - WRAP_BYTES, &n)) {
+		put_position(t, &n, va - WRAP_BYTES);
+		put(t, ", if the offset was meant to be negative");
 	} else {
-		if (n.distance > 1)
-			put(t, ", %" PRIu64 " bytes past the end of ", n.distance - 1);
-		else
-			put(t, ", at the first byte past the end of ");
-		put_name(t, &n);
+		put(t, ", not near any buffer");
 	}
 	pthread_mutex_unlock(&vm->lock);
 }
@@ -246,8 +262,9 @@ static void put_place(struct text *t, struct pumice_vm *vm, const struct pumice_
 	if (r->known & PUMICE_FAULT_WAVE)
 		put_wave(t, r, k ? k->program : NULL);
 	if (k && r->fault == PUMICE_FAULT_USC_LOCAL_BOUNDS)
-		put(t, "  the work-group has %" PRIu64 " bytes of local memory\n",
-		    (u64)k->program->header.local_bytes);
+		put(t, "  the work-group has %" PRIu64 " bytes of local memory%s\n",
+		    (u64)k->program->header.local_bytes,
+		    k->program->header.local_bytes ? "" : ": declare it: .local BYTES");
 	if (k)
 		put_around(t, k->program, r->pc);
 	pthread_mutex_unlock(&vm->lock);
@@ -300,6 +317,8 @@ static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_
 		put(t, "\n  %s", pumice_fault_doc(r->fault));
 	if (!mmu && pumice_fault_is_access(r->fault))
 		put_alignment(t, vm, r);
+	if (*advice_fault(r->fault))
+		put(t, " %s", advice_fault(r->fault));
 	put(t, "\n");
 	if (r->known & PUMICE_FAULT_PROGRAM)
 		put_place(t, vm, r);
@@ -327,7 +346,7 @@ static void put_places(struct text *t, struct pumice_vm *vm, const struct pumice
 {
 	u32 i;
 
-	put(t, "%u waves in flight", r->waves);
+	put(t, "%u wave%s in flight", r->waves, r->waves == 1 ? "" : "s");
 	if (r->waves_looked < r->waves)
 		put(t, ", of which %u were examined", r->waves_looked);
 	put(t, "\n");

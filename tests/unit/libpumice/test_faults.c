@@ -258,6 +258,89 @@ static void local_bounds_name_the_size(void **state)
 		     "the work-group has 64 bytes of local memory", "shader:3" });
 }
 
+static void local_memory_that_is_not_declared_is_named(void **state)
+{
+	(void)state;
+	assert_fails("mov r0, [one], 0\nlocal_store32 [one], r0, r0\nend\n",
+		     (const char *const[4]){ "job faulted: usc-local-bounds",
+		     "the work-group has 0 bytes of local memory: declare it: .local BYTES\n" });
+}
+
+/* The words after the dispatch are zeroes. */
+static void a_stream_without_an_end_is_explained(void **state)
+{
+	struct pumice_dispatch dispatch;
+	struct fixture f;
+	uint64_t start;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	start = pumice_stream_va(f.stream);
+	assert_int_equal(pumice_kernel_assemble(f.vm, "shader", "end\n", &f.kernel), 0);
+	pumice_dispatch_init(&dispatch, f.kernel);
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), 0);
+	assert_int_equal(pumice_context_run(f.context, start, PUMICE_FOREVER, NULL), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, "job faulted: cdm-command at 0x");
+	assert_error(&f, "  Unknown command in the control stream. End the stream with "
+			 "pumice_stream_end().");
+	tear_down(&f);
+}
+
+/* A draw without pumice_stream_stages(). */
+static void a_draw_without_state_is_explained(void **state)
+{
+	static const float black[4];
+	struct pumice_vdm_draw triangle;
+	struct pumice_canvas_desc desc;
+	struct pumice_canvas *canvas;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	pumice_canvas_desc_init(&desc, 32, 32);
+	assert_int_equal(pumice_canvas_create(f.vm, &desc, &canvas), 0);
+	pumice_vdm_draw_defaults(&triangle);
+	triangle.count = 3;
+	assert_int_equal(pumice_stream_draw(pumice_canvas_begin(canvas), &triangle), 0);
+	assert_int_equal(pumice_canvas_end(canvas, black, PUMICE_FOREVER), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, "job faulted: vdm-state at 0x");
+	assert_error(&f, " Begin with pumice_draw_state_init(), and record pumice_stream_stages() "
+			 "before the draw.");
+	pumice_canvas_destroy(canvas);
+	tear_down(&f);
+}
+
+static void a_texture_that_is_not_bound_is_explained(void **state)
+{
+	(void)state;
+	assert_draw_fails("threads=0", pass_vertex, "mov r0, [one], 0\nmov r1, [one], 0\n"
+			  "sample.f32 r4, 2d, r0, sh0\nmov o0, [one], r4\nend\n", 2,
+			  (const char *const[3]){ "job faulted: tag-state at 0",
+						  " Bind the texture with pumice_input_texture().",
+						  "in tag" });
+}
+
+/* Only buffers of the library are bound: one 1 MiB away is not the reason. */
+static void a_wild_address_blames_no_buffer_of_the_library(void **state)
+{
+	char text[256];
+	struct fixture f;
+	uint64_t va;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	va = pumice_stream_va(f.stream) + (1u << 20);
+	snprintf(text, sizeof(text), "mov sh0, %#x\nmov sh1, %#x\nmov r1, [one], 0\n"
+		 "global_store32 sig0, [one], sh0 + r1, r1\nend\n", (unsigned int)va,
+		 (unsigned int)(va >> 32));
+	assert_int_equal(compute(&f, "shader", text, PUMICE_FOREVER), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, ": write, not near any buffer\n");
+	tear_down(&f);
+}
+
 /* A store past a buffer, and one past its last page. */
 static void an_overrun_names_the_users_buffer(void **state)
 {
@@ -347,7 +430,7 @@ static void a_wait_that_times_out_names_the_instruction(void **state)
 		}
 		print_message("%s\n", pumice_device_error(f.dev));
 		assert_error(&f, "wait: timed out after 0.020 s: job 1 has not ended: usc-code is "
-			     "busy with it, 1 waves in flight\n  1 at instruction ");
+			     "busy with it, 1 wave in flight\n  1 at instruction ");
 		assert_error(&f, ", shader:2: jump 1");
 		tear_down(&f);
 	}
@@ -368,7 +451,7 @@ static void a_job_is_killed_after_its_time_out(void **state)
 		assert_int_equal(compute(&f, "shader", "end\n", PUMICE_FOREVER), 0);
 		assert_int_equal(compute(&f, "shader", endless, PUMICE_FOREVER), -EIO);
 		print_message("%s\n", pumice_device_error(f.dev));
-		assert_error(&f, "job timed out: usc-code was busy with it, 1 waves in flight\n"
+		assert_error(&f, "job timed out: usc-code was busy with it, 1 wave in flight\n"
 			     "  1 at instruction 1 of the program at 0x");
 		assert_error(&f, ", shader:2: jump 1");
 		assert_int_equal(pumice_context_get_job_result(f.context, 2, &result,
@@ -482,6 +565,11 @@ int main(void)
 		cmocka_unit_test(a_missing_end_is_named),
 		cmocka_unit_test(a_barrier_names_its_wave_and_group),
 		cmocka_unit_test(local_bounds_name_the_size),
+		cmocka_unit_test(local_memory_that_is_not_declared_is_named),
+		cmocka_unit_test(a_stream_without_an_end_is_explained),
+		cmocka_unit_test(a_draw_without_state_is_explained),
+		cmocka_unit_test(a_texture_that_is_not_bound_is_explained),
+		cmocka_unit_test(a_wild_address_blames_no_buffer_of_the_library),
 		cmocka_unit_test(an_overrun_names_the_users_buffer),
 		cmocka_unit_test(a_dispatch_without_kernel_or_groups_is_refused),
 		cmocka_unit_test(a_wait_that_times_out_names_the_instruction),

@@ -309,7 +309,7 @@ def an_endless_job_times_out_and_the_tool_ends():
     with open("endless.pasm", "w") as out:
         out.write("loop: jump loop\n")
     refused("the job did not complete within 0.200 s: the job was killed: usc-code was busy with it, "
-            "1 waves in flight\n  1 at instruction 0 of the program at 0x", "--timeout", "0.2",
+            "1 wave in flight\n  1 at instruction 0 of the program at 0x", "--timeout", "0.2",
             "endless.pasm")
     refused(", endless.pasm:1: jump 0\n", "--timeout", "0.2", "endless.pasm")
 
@@ -353,6 +353,15 @@ def a_fault_names_line_lane_instance_group_and_buffer():
 @test
 def a_fault_far_from_all_buffers_says_so():
     place_of_a_fault("0x40000000 * 3", [": write, not near any buffer\n"])
+
+
+@test
+def a_negative_offset_is_recognised():
+    with open("negative.pasm", "w") as out:
+        out.write(".group 1\n.uniforms sh0, 2\nmov r1, 0xfffffff8\n"
+                  "global_load32 sig0, r2, [one], sh0 + r1\nend\n")
+    refused(": read, 8 bytes before the start of 'x, argument 0', if the offset was meant to be "
+            "negative\n", "--groups", "1", "--arg", "x=out:f32:16", "negative.pasm")
 
 
 @test

@@ -90,7 +90,8 @@ static void stuck_print_stuck(struct seq_buf *line, const struct fwif_stuck *s)
 	size_t used;
 	u32 i;
 
-	seq_buf_printf(line, " in %s, %u waves in flight", pumice_unit_str(s->unit), s->waves);
+	seq_buf_printf(line, " in %s, %u %s in flight", pumice_unit_str(s->unit), s->waves,
+		       s->waves == 1 ? "wave" : "waves");
 	for (i = 0; i < s->places; i++) {
 		used = seq_buf_used(line);
 		stuck_print_place(line, &s->place[i]);
