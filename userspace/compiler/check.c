@@ -8,7 +8,9 @@
  *   first; programs of graphics stages get their inputs elsewhere, so all of V, SH and CF count
  *   as written there. An indexed write writes its whole bank;
  * - a load whose signal is not waited for between it and the use, without a branch between;
- * - instructions from which no path leads to an end.
+ * - instructions from which no path leads to an end;
+ * - a vertex program without a position, and a fragment program without any effect: nothing is
+ *   drawn. One that stores to memory or drops pixels has an effect.
  *
  * Limits: SH and CF are shared by the waves and regarded without their order. SL, O, VO and
  * local memory are not checked.
@@ -44,6 +46,7 @@
 #define REGISTERS	(FIRST_CF + PUMICE_USC_MAX_COEFFS)
 #define SET_WORDS	((OWN_REGISTERS + 63) / 64)
 #define NONE		UINT32_MAX
+#define POSITION_REGS	4u	/* vo0 to vo3 */
 
 /* Registers of one operand. */
 struct range {
@@ -446,6 +449,46 @@ static void check_insns(struct checker *c)
 	}
 }
 
+/* Results of a program of a graphics stage. */
+struct results {
+	uint32_t position;	/* bit n: vo n is written, n < 4 */
+	bool effect;		/* pixels: outputs, depth or drops; or stores to memory */
+	uint32_t last;		/* the last instruction that writes one */
+};
+
+static void add_results(struct results *r, uint32_t i, const uint32_t *words)
+{
+	const struct pumice_isa_op_info *op;
+	struct pumice_usc_operand dst;
+	struct pumice_usc_insn insn;
+
+	if (pumice_usc_unpack(words, &insn) != PUMICE_ISA_UNPACK_OK)
+		return;
+	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
+	pumice_usc_operand_unpack(&insn.dst, &dst);
+	if (insn.opcode == PUMICE_USC_OP_UVSW && dst.num < POSITION_REGS) {
+		r->position |= 1u << dst.num;
+		r->last = i;
+	}
+	r->effect |= dst.bank == PUMICE_USC_BANK_O || insn.opcode == PUMICE_USC_OP_DEPTH ||
+		     insn.opcode == PUMICE_USC_OP_DISCARD || strstr(op->name, "store") ||
+		     strstr(op->name, "atomic");
+}
+
+static void check_results(struct checker *c, unsigned int stage)
+{
+	struct results r = { .position = 0 };
+
+	for (uint32_t i = 0; i < c->info.usc_insns; i++)
+		add_results(&r, i, &c->info.usc[WORDS * i]);
+	if (stage == PUMICE_PROGRAM_STAGE_VERTEX && r.position != (1u << POSITION_REGS) - 1)
+		finding(c, r.last, "a vertex program writes vo0 to vo3, the position; vo%d is never "
+			"written\n", __builtin_ctz(~r.position));
+	if (stage == PUMICE_PROGRAM_STAGE_FRAGMENT && !r.effect)
+		finding(c, 0, "a fragment program writes an output, such as o0; this one has no "
+			"effect\n");
+}
+
 static int check_program(struct checker *c, unsigned int stage)
 {
 	const size_t count = c->info.usc_insns;
@@ -466,6 +509,7 @@ static int check_program(struct checker *c, unsigned int stage)
 		follow(c, queued);
 		find_ends(c);
 		check_insns(c);
+		check_results(c, stage);
 		ret = c->findings;
 	}
 	free(queued);

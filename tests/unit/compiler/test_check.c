@@ -89,6 +89,31 @@ static void a_register_that_no_path_writes_is_reported_once(void **state)
 	check_programs(programs, sizeof(programs) / sizeof(programs[0]));
 }
 
+#define REST_OF_POSITION "uvsw vo1, v5\nuvsw vo2, v5\nuvsw vo3, v5\n"
+#define NO_POSITION(line, name) "t:" #line ": warning: a vertex program writes vo0 to vo3, the " \
+	"position; " name " is never written\n"
+#define NO_EFFECT(line) "t:" #line ": warning: a fragment program writes an output, such as o0; " \
+	"this one has no effect\n"
+
+static void a_program_of_a_graphics_stage_without_result_is_reported(void **state)
+{
+	static const struct program programs[] = {
+		{ "uvsw vo0, v5\n" REST_OF_POSITION "end", "" },
+		{ "uvsw vo0, v5\nuvsw vo1, v5\nuvsw vo3, v5\nend", NO_POSITION(3, "vo2") },
+		{ "uvsw vo4, v5\n" REST_OF_POSITION "end", NO_POSITION(4, "vo0") },
+		{ ".stage vertex\nend", NO_POSITION(2, "vo0") },
+		{ ".stage fragment\nmov r0, [one], v0\nend", NO_EFFECT(2) },
+		{ ".stage fragment\nmov o3, [one], v0\nend", "" },
+		{ ".stage fragment\ndiscard [r1]\nend", UNWRITTEN(2, "r1") },
+		{ ".stage fragment\ndepth.f32 v0\nend", "" },
+		{ ".stage fragment\nglobal_store32 sig0, [one], sh0 + v0, v1\nend", "" },
+		{ ".stage compute\nend", "" },
+	};
+
+	(void)state;
+	check_programs(programs, sizeof(programs) / sizeof(programs[0]));
+}
+
 static void a_register_that_some_path_writes_is_not_reported(void **state)
 {
 	static const struct program programs[] = {
@@ -99,9 +124,9 @@ static void a_register_that_some_path_writes_is_not_reported(void **state)
 		{ "xor.u32 r1, r1, r1\nsub.u32 r2, r2, r2\nend", "" },
 		{ "mov idx0, [one], 1\nmov r[idx0], [one], 1\nmov r1, [one], r9\nend", "" },
 		{ "mov sh9, 1\nmov r1, [one], sh9\nend", "" },
-		{ ".stage vertex\nuvsw vo0, v5\nend", "" },
+		{ ".stage vertex\nuvsw vo0, v5\n" REST_OF_POSITION "end", "" },
 		{ ".stage fragment\nitr r0, linear, 2, cf3\nmov o0, [one], r1\nend", "" },
-		{ "uvsw vo0, r5\nend", UNWRITTEN(1, "r5") },
+		{ "uvsw vo0, r5\n" REST_OF_POSITION "end", UNWRITTEN(1, "r5") },
 		{ "jump over\nmov r1, [one], r2\nover: end", "" },
 	};
 
@@ -199,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_register_that_no_path_writes_is_reported_once),
+		cmocka_unit_test(a_program_of_a_graphics_stage_without_result_is_reported),
 		cmocka_unit_test(a_register_that_some_path_writes_is_not_reported),
 		cmocka_unit_test(a_load_that_is_read_without_a_wait_is_reported),
 		cmocka_unit_test(a_program_that_cannot_end_is_reported),
