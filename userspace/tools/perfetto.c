@@ -192,7 +192,7 @@ void pf_name(struct perfetto *p, uint32_t process, const char *name, uint32_t tr
 
 static void put_owner(struct perfetto *p, const struct pf_owner *owner)
 {
-	char text[48];
+	char text[96];
 
 	snprintf(text, sizeof(text), "%s (%" PRIu32 ")", owner->name, owner->pid);
 	fputs(",\"process\":", p->file);
@@ -279,7 +279,7 @@ static uint32_t driver_track(struct perfetto *p, const struct pf_driver *d)
 
 static void name_driver(struct perfetto *p)
 {
-	char name[64];
+	char name[128];
 
 	put_meta(p, "process_name", PF_DRIVER, 0, "driver");
 	put_order(p, "process_sort_index", PF_DRIVER, 0, PF_DRIVER);

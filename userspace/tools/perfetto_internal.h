@@ -27,7 +27,7 @@ enum {
 struct pf_owner {
 	uint32_t context, pid;
 	uint64_t from_ns;
-	char name[16];
+	char name[64];
 };
 
 /* A stored record; lost events are a record of kind 0 with their number in arg0. */

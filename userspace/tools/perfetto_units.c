@@ -116,7 +116,7 @@ static void job_start(struct perfetto *p, const struct pumice_event_record *e, u
 {
 	const struct pf_owner *owner = pf_owner_at(p, e->context, ns);
 	const char *suffix = "";
-	char name[64], detail[48];
+	char name[160], detail[48];
 
 	p->job[e->usc] = (uint32_t)(e->arg1 >> 8);
 	if (e->arg1 & 1)

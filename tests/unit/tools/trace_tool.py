@@ -14,6 +14,7 @@ import os
 import pty
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -229,7 +230,7 @@ def wrong_requests_are_refused():
         assert ask(peer, OPEN, 2)[0] == -EBUSY
         for count in (RECORDS + 1, 0xffffffff):
             assert ask(peer, READ, count)[0] == -EINVAL, count
-        assert len(ask(peer, HELLO)[2]) == 144
+        assert len(ask(peer, HELLO)[2]) == 192
     for packet in (b"x", b"\0" * 16, struct.pack("<4I", MAGIC, STATS, 0, 1),
                    struct.pack("<4I", MAGIC ^ 1, STATS, 0, 0),
                    struct.pack("<4I", MAGIC, STATS, 0, 0)[:15],
@@ -279,11 +280,11 @@ def the_rest_of_a_trace_is_read_when_the_device_is_closed():
     observed.end()
 
 
-def hello(pid, clock=1000000000, version=1):
+def hello(pid, clock=1000000000, version=2):
     """Data of a reply to HELLO."""
     info = b"inproc".ljust(16, b"\0") + bytes(8) + b"f" * 32 + bytes(56) + \
         struct.pack("<Q", clock)
-    return struct.pack("<2I", version, pid) + b"n" * 16 + info
+    return struct.pack("<2I", version, pid) + b"n" * 64 + info
 
 
 @contextlib.contextmanager
@@ -328,7 +329,7 @@ def good(data=b"", lost=0, error=0):
 def wrong_replies_are_refused():
     pid = os.getpid()
     for reply in (b"x", good()[:15], good(hello(pid)[:-1]), good(hello(pid) + b"\0"),
-                  good(hello(pid + 1)), good(hello(pid, clock=0)), good(hello(pid, version=2)),
+                  good(hello(pid + 1)), good(hello(pid, clock=0)), good(hello(pid, version=1)),
                   good(hello(pid), error=7), good(error=-5000), b"\0" * 160, b"\xff" * 60000):
         status, err = serve([reply])
         assert status == 1 and "Protocol error" in err, (reply[:40], err)
@@ -881,6 +882,15 @@ def a_command_is_traced_without_a_folder_of_the_session():
 
 
 @test
+def a_long_name_of_a_process_is_whole():
+    name = "a-program-whose-name-is-longer-than-a-thread's"
+    shutil.copy(OBSERVED, name)
+    status, err = trace_command("-d", "inproc:cores=1,threads=0,ram=64", "./" + name)
+    assert status == 0, err
+    assert all(e["name"].startswith(name + " (") for e in slices(load("c.json")[0], 3))
+
+
+@test
 def a_trace_of_some_seconds_says_so():
     observed = Observed()
     status, _, err = run(TRACE, "-d", f"pid:{observed.pid}", "-t", "1", "-o", "t.json")
@@ -922,7 +932,7 @@ def damaged_records_select_no_track():
                         [good(part, lost=n) for n, part in enumerate(parts)])
     assert status == 0, err
     events, _, _ = load("fake.json")
-    assert all(e["args"].get("process", "").startswith("n" * 15 + " (")
+    assert all(e["args"].get("process", "").startswith("n" * 63 + " (")
                for e in slices(events, 3)), slices(events, 3)
     assert max(e["pid"] for e in events) < 10 + 16 + 64
 

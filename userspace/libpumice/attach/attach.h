@@ -20,7 +20,7 @@
 #include "pumice_formats.h"
 
 #define ATTACH_MAGIC	0x50756d41u	/* "PumA" */
-#define ATTACH_VERSION	1u
+#define ATTACH_VERSION	2u
 #define ATTACH_DEVICES	16u		/* of a process */
 #define ATTACH_PEERS	4u		/* of a device */
 #define ATTACH_NAME	"pumice-%u.%u"	/* of the socket: process, number of the device */
@@ -56,7 +56,7 @@ struct attach_reply {
 
 struct attach_hello {
 	u32 version, pid;
-	char name[16];	/* of the process */
+	char name[64];	/* of the process */
 	struct pumice_device_info info;
 };
 

@@ -93,8 +93,8 @@ int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t
 struct pumice_process {
 	/** @pid: its id */
 	uint32_t pid;
-	/** @name: name of its program */
-	char name[16];
+	/** @name: name of its program, cut if it is longer */
+	char name[64];
 };
 
 /**
