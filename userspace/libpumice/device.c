@@ -42,7 +42,7 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 	if (names_backend(name, "pid", &rest))
 		return attach_open(rest, dev, error, error_bytes);
 	return fail_text(error, error_bytes, EINVAL,
-			 "no device is named '%.100s'; accepted: drm, drm:NODE, inproc, inproc:KEY=NUMBER,…, pid:PID",
+			 "no device is named '%.100s'; accepted: drm, drm:NODE, inproc, inproc:KEY=VALUE,…, pid:PID (pumice-top, pumice-trace)",
 			 name);
 }
 

@@ -48,7 +48,8 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		int err;
 		const char *words;
 	} cases[] = {
-		{ "vulkan", EINVAL, "no device is named 'vulkan'" },
+		{ "vulkan", EINVAL, "no device is named 'vulkan'; accepted: drm, drm:NODE, inproc, "
+		  "inproc:KEY=VALUE,…, pid:PID (pumice-top, pumice-trace)" },
 		{ "inprocess", EINVAL, "no device is named" },
 		{ "inproc:cores", EINVAL, "invalid option 'cores'" },
 		{ "inproc:cores=", EINVAL, "invalid option" },
