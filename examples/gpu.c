@@ -2,8 +2,10 @@
 /* Devices of the examples: see gpu.h. */
 #include "gpu.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define STREAM_BYTES	65536u
 
@@ -15,11 +17,25 @@ void gpu_check(struct gpu *gpu, int err, const char *what)
 	exit(1);
 }
 
+/* End with a line about the arguments if the first is an option. */
+static void check_usage(int argc, char **argv, const char *words)
+{
+	bool help;
+
+	if (argc < 2 || argv[1][0] != '-')
+		return;
+	help = !strcmp(argv[1], "-h") || !strcmp(argv[1], "--help");
+	fprintf(help ? stdout : stderr, "usage: %s %s; DEVICE: inproc (default), "
+		"inproc:KEY=VALUE,..., drm or drm:NODE\n", argv[0], words);
+	exit(help ? 0 : 2);
+}
+
 void gpu_open(struct gpu *gpu, int argc, char **argv, uint64_t bytes)
 {
 	char error[PUMICE_ERROR_BYTES];
 
 	*gpu = (struct gpu){ 0 };
+	check_usage(argc, argv, "[DEVICE [PICTURE.ppm]]");
 	if (pumice_device_open(argc > 1 ? argv[1] : "inproc", &gpu->dev, error, sizeof(error))) {
 		fprintf(stderr, "%s\n", error);
 		exit(1);
@@ -40,6 +56,7 @@ struct pumice_kernel *gpu_kernel(struct gpu *gpu, const char *shader)
 
 void gpu_open_compute(struct gpu *gpu, int argc, char **argv, const char *shader, uint64_t bytes)
 {
+	check_usage(argc, argv, "[DEVICE]");
 	gpu_open(gpu, argc, argv, bytes);
 	gpu->kernel = gpu_kernel(gpu, shader);
 	gpu_check(gpu, pumice_context_create(gpu->vm, PUMICE_PRIORITY_NORMAL, &gpu->context),

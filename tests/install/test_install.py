@@ -249,6 +249,14 @@ class Examples(Folder):
             with self.subTest(program=program):
                 self.assertEqual(self.call([f"./{program}"]), line)
 
+    def test_options_are_answered_with_the_usage(self):
+        for program, words in (("torus", "[DEVICE [PICTURE.ppm]]"), ("vector-add", "[DEVICE]")):
+            usage = f"usage: ./{program} {words}; DEVICE: inproc (default), "
+            self.assertTrue(self.call([f"./{program}", "--help"]).startswith(usage))
+            done = prefix().run([f"./{program}", "-x"], cwd=self.dir)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertTrue(done.stderr.startswith(usage))
+
     def test_collatz_finds_the_longest_sequence(self):
         number, steps = longest_sequence(100000)
         self.assertEqual(self.call(["./collatz"]).splitlines()[0],
