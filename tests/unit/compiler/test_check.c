@@ -100,6 +100,7 @@ static void a_program_of_a_graphics_stage_without_result_is_reported(void **stat
 	static const struct program programs[] = {
 		{ "uvsw vo0, v5\n" REST_OF_POSITION "end", "" },
 		{ "uvsw vo0, v5\nuvsw vo1, v5\nuvsw vo3, v5\nend", NO_POSITION(3, "vo2") },
+		{ "uvsw vo0, v5\nuvsw vo4, v5\n" REST_OF_POSITION "end", "" },
 		{ "uvsw vo4, v5\n" REST_OF_POSITION "end", NO_POSITION(4, "vo0") },
 		{ ".stage vertex\nend", NO_POSITION(2, "vo0") },
 		{ ".stage fragment\nmov r0, [one], v0\nend", NO_EFFECT(2) },
