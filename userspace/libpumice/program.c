@@ -65,6 +65,9 @@ static int check_resources(const struct pumice_program_header *h, const struct r
 	if (h->temps > PUMICE_USC_MAX_TEMPS)
 		return REFUSE(reason, "%u temporary registers are more than %u", (u32)h->temps,
 			      PUMICE_USC_MAX_TEMPS);
+	if (h->vo > PUMICE_PROGRAM_VO)
+		return REFUSE(reason, "%u vertex output registers are more than %u", (u32)h->vo,
+			      PUMICE_PROGRAM_VO);
 	if (pumice_program_vo(h) > PUMICE_USC_MAX_VO)
 		return REFUSE(reason, "%u vertex output registers are more than %u",
 			      pumice_program_vo(h), PUMICE_USC_MAX_VO);

@@ -285,7 +285,8 @@ static void indices_are_checked(void **state)
 		{ "shuffle sh3, r1, r2",
 		  "t:1:9: error: this register is not allowed here; accepted: r0 to r247, "
 		  "v0 to v247, sh[idx0], cf[idx0], idx0 to idx1, o0 to o31" },
-		{ "add.u32 sh3, r1, r2", "t:1:14: error: a scalar is needed here: r1[0]" },
+		{ "add.u32 sh3, r1, r2", "t:1:9: error: sh3 is a scalar, and r1 is not: a "
+		  "vector operation writes r0 to r247, v0 to v247, sh[idx0], cf[idx0], idx0 to" },
 		{ "local_load32 sh[idx0], [one], r2",
 		  "t:1:17: error: local_load32 takes no indexed" },
 	};

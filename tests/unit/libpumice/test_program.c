@@ -99,7 +99,8 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 11, 70 << 2, 0, "70 vertex output registers" },
 		{ 11, 33 << 9, 0, "33 pixel output registers" },
 		{ 11, 1 << 15, 0, "source lines: 0 words" },
-		{ 11, 1 << 16, 0, "reserved bits" },
+		{ 11, 1 << 24, 0, "reserved bits" },
+		{ 11, 255 << 16 | 2 << 2, 0, "vertex output registers are more than 256" },
 		/* relocations: words 28 (uniforms, instruction 0) and 29 (code, instruction 1) */
 		{ 28, 3, 0, "instruction 3 is not below 3" },
 		{ 28, 1, 0, "instruction 1 has no such address" },

@@ -9,7 +9,7 @@
 
 #include "scene.h"
 
-#define SEED	1000000u	/* one that needs many pages */
+#define SEED	1000015u	/* one that needs many pages */
 #define TIMES	100u		/* instances: as many times the primitives */
 #define ENOUGH	8192u		/* pages */
 #define FEW	20u
