@@ -222,7 +222,7 @@ static void planes_of_a_points_coordinate_are_exact(void **state)
 			check_plane(&planes[varying], v[n], 0);
 		}
 		/* The next one has the vertex's value. */
-		if (tsp.point_varying + 2 < VARYINGS)
+		if (tsp.point_varying + 2u < VARYINGS)
 			assert_true(planes[tsp.point_varying + 2].a == 0);
 		in.point = false;
 		tsp_set_up(&tsp, &in, planes);
