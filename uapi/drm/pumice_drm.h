@@ -189,7 +189,7 @@ struct drm_pumice_query_gpu {
 	__u32 internal_registers;
 	/** @preset: preset of the device's sizes, by its number in the register map */
 	__u32 preset;
-	/** @waves_per_usc: waves that can be in flight on a USC; 0: the device does not report it */
+	/** @waves_per_usc: waves that can be in flight on a USC; 0: not reported by the device */
 	__u32 waves_per_usc;
 	/** @batch: maximum number of vertices or fragments of a task; 0 as @waves_per_usc */
 	__u32 batch;
