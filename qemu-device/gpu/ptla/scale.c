@@ -105,28 +105,6 @@ static bool load_span(struct ptla_piece *p, u32 x, u32 y, u32 width)
 	return ptla_load_texels(p, &c->src, &at, PITCH);
 }
 
-/* Texels are small: their sizes are constants for the compiler. */
-static void copy_texel(u8 *to, const u8 *from, u32 bytes)
-{
-	switch (bytes) {
-	case 1:
-		*to = *from;
-		break;
-	case 2:
-		memcpy(to, from, 2);
-		break;
-	case 4:
-		memcpy(to, from, 4);
-		break;
-	case 8:
-		memcpy(to, from, 8);
-		break;
-	default:
-		memcpy(to, from, PTLA_TEXEL_BYTES);
-		break;
-	}
-}
-
 /* Load the words of both taps of each column in row y of the source rectangle. */
 static bool load_row(struct ptla_piece *p, const struct columns *x, u32 y,
 		     struct texel_rows words[2])
@@ -143,8 +121,8 @@ static bool load_row(struct ptla_piece *p, const struct columns *x, u32 y,
 
 		if (!whole && !load_span(p, first, y, second - first + 1))
 			return false;
-		copy_texel(line[0] + n * bytes, p->unit->buffer + (first - base) * bytes, bytes);
-		copy_texel(line[1] + n * bytes, p->unit->buffer + (second - base) * bytes, bytes);
+		texel_copy(line[0] + n * bytes, p->unit->buffer + (first - base) * bytes, bytes);
+		texel_copy(line[1] + n * bytes, p->unit->buffer + (second - base) * bytes, bytes);
 	}
 	memset(words, 0, 2 * sizeof(*words));
 	for (u32 t = 0; t < 2; t++)

@@ -7,8 +7,6 @@
  */
 #include "rect.h"
 
-#include <string.h>
-
 #define GRAIN (1ull << MMU_GRAIN_SHIFT)
 
 /* The last grain, so that runs in it need no look-up. */
@@ -55,25 +53,6 @@ static void merge(u8 *to, const u8 *from, u64 bytes, const u8 *mask, u32 block)
 
 enum direction { LOAD, STORE };
 
-/* Runs are short in most layouts: the common sizes are constants for the compiler. */
-static inline void copy(u8 *to, const u8 *from, u64 bytes)
-{
-	switch (bytes) {
-	case 4:
-		memcpy(to, from, 4);
-		break;
-	case 8:
-		memcpy(to, from, 8);
-		break;
-	case 32:
-		memcpy(to, from, 32);
-		break;
-	default:
-		memcpy(to, from, bytes);
-		break;
-	}
-}
-
 static bool move_run(const struct texel_memory *m, struct window *w, u64 va, u8 *buffer, u64 bytes,
 		     enum direction direction, const u8 *mask, u32 block)
 {
@@ -86,11 +65,11 @@ static bool move_run(const struct texel_memory *m, struct window *w, u64 va, u8 
 			return false;
 		part = part < bytes ? part : bytes;
 		if (direction == LOAD)
-			copy(buffer, host, part);
+			texel_copy(buffer, host, part);
 		else if (mask)
 			merge(host, buffer, part, mask, block);
 		else
-			copy(host, buffer, part);
+			texel_copy(host, buffer, part);
 		va += part;
 		buffer += part;
 		bytes -= part;

@@ -10,9 +10,38 @@
 #define PUMICE_GPU_TEXEL_RECT_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "../mmu/mmu.h"
 #include "surface.h"
+
+/* Copy a texel or a run of them, mostly short: the common sizes are constants for the compiler. */
+static inline void texel_copy(u8 *to, const u8 *from, u64 bytes)
+{
+	switch (bytes) {
+	case 1:
+		*to = *from;
+		break;
+	case 2:
+		memcpy(to, from, 2);
+		break;
+	case 4:
+		memcpy(to, from, 4);
+		break;
+	case 8:
+		memcpy(to, from, 8);
+		break;
+	case 16:
+		memcpy(to, from, 16);
+		break;
+	case 32:
+		memcpy(to, from, 32);
+		break;
+	default:
+		memcpy(to, from, bytes);
+		break;
+	}
+}
 
 /* Requester of the accesses. */
 struct texel_memory {
