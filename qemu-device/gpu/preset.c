@@ -7,6 +7,7 @@
 #include "number.h"
 #include "presets.h"
 #include "pumice_names.h"
+#include "usc/usc.h"
 
 #define ROW(preset, cores_, uscs_, slots_, waves_, batch_, unified_, common_, local_, regs_) \
 	[PUMICE_PRESET_##preset] = { \
@@ -59,7 +60,7 @@ static const char *check_tasks(const struct pumice_gpu_config *c)
 {
 	if (c->slots > PUMICE_USC_SLOTS)
 		return "slots must be 1 to 48";
-	if (c->waves > PUMICE_USC_SLOTS * PUMICE_TASK_INSTANCES / PUMICE_LANES)
+	if (c->waves > USC_WAVES)
 		return "waves must be 1 to 192";
 	if (c->batch != PUMICE_LANES / 2 &&
 	    (c->batch % PUMICE_LANES || c->batch > PUMICE_TASK_INSTANCES))
