@@ -470,14 +470,12 @@ static unsigned int count_lines(int kmsg)
 
 static void refusals_are_logged_and_rate_limited(void)
 {
-	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int kmsg = need_log(O_NONBLOCK);
 	u64 deadline = now_ns() + 60 * 1000000000ull;
 	unsigned int lines = 0, refused = 0;
 	int fd = need_gpu(), err;
 	u32 context;
 
-	CHECK(kmsg >= 0);
-	CHECK(lseek(kmsg, 0, SEEK_END) >= 0);
 	take_contexts(fd, DRM_PUMICE_CONTEXT_COMPUTE, &err);
 	/* Previous cases may have used the rate limit up: it recovers in time. */
 	while ((!lines || refused < 1000) && now_ns() < deadline) {

@@ -104,9 +104,6 @@ u64 submit_at(struct fixture *fx, u64 stream);
 u64 store_stream(struct fixture *fx, u32 value);
 void check_stored(const struct fixture *fx, u32 value);
 
-/** need_log - open a reader of the kernel's log, at its end. */
-int need_log(void);
-
 /* End of the reports of failed firmware. */
 #define FW_REMEDY	"see the dump in /sys/class/devcoredump"
 

@@ -5,6 +5,7 @@
  * soon. All times are the guest's; the list of programs runs this one where they are exact.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -342,7 +343,7 @@ static void message_becomes_an_error(void)
 {
 	struct scene s = scene_open();
 	struct pair p = open_pair(), drawn = short_of_pages(p);
-	int log = need_log();
+	int log = need_log(O_NONBLOCK);
 
 	scene_hold(&s);
 	scene_after(&s);
