@@ -431,6 +431,19 @@ static void jobs_of_a_frame_are_submitted_together(void **state)
 	pumice_freelist_destroy(list);
 }
 
+/* End the stream of transfers, and run it. */
+static void run_transfers(void)
+{
+	struct pumice_context *transfer;
+	uint64_t va;
+
+	assert_int_equal(pumice_context_create_type(vm, PUMICE_CONTEXT_TRANSFER,
+						    PUMICE_PRIORITY_NORMAL, &transfer), 0);
+	assert_int_equal(pumice_stream_tdm_end(stream, &va), 0);
+	assert_int_equal(pumice_context_run(transfer, va, PUMICE_FOREVER, NULL), 0);
+	pumice_context_destroy(transfer);
+}
+
 /* A texture through the PTLA: blit to another layout, then levels of averages. */
 static void transfers_go_through_the_ptla(void **state)
 {
@@ -441,7 +454,6 @@ static void transfers_go_through_the_ptla(void **state)
 	struct pumice_image *to = image(PUMICE_FORMAT_BGRA8_UNORM, PUMICE_LAYOUT_TWIDDLED, 64);
 	const struct pumice_image_part part = { 0 };
 	uint8_t in[24][64][4], out[24][64][4];
-	struct pumice_context *transfer;
 	uint32_t x, y;
 	uint64_t va;
 
@@ -451,13 +463,10 @@ static void transfers_go_through_the_ptla(void **state)
 			for (va = 0; va < 4; va++)
 				in[y][x][va] = (uint8_t)(x * 3 + y * 11 + va * 71);
 	assert_int_equal(pumice_image_upload(from, part, in, 0), 0);
-	assert_int_equal(pumice_context_create_type(vm, PUMICE_CONTEXT_TRANSFER,
-						    PUMICE_PRIORITY_NORMAL, &transfer), 0);
 	pumice_stream_reset(stream);
 	assert_int_equal(pumice_stream_blit(stream, from, to, &blit), 0);
 	assert_int_equal(pumice_stream_clear(stream, to, &clear), 0);
-	assert_int_equal(pumice_stream_tdm_end(stream, &va), 0);
-	assert_int_equal(pumice_context_run(transfer, va, PUMICE_FOREVER, NULL), 0);
+	run_transfers();
 	assert_int_equal(pumice_image_download(to, part, out, 0), 0);
 	for (y = 0; y < 24; y++) {
 		for (x = 0; x < 64; x++) {
@@ -469,7 +478,6 @@ static void transfers_go_through_the_ptla(void **state)
 			assert_memory_equal(out[y][x], bgra, 4);
 		}
 	}
-	pumice_context_destroy(transfer);
 	pumice_image_destroy(from);
 	pumice_image_destroy(to);
 }
@@ -490,9 +498,7 @@ static void images_are_scaled_by_the_ptla(void **state)
 	struct pumice_image *to = image(PUMICE_FORMAT_R8_UNORM, PUMICE_LAYOUT_TWIDDLED, 64);
 	const struct pumice_image_part part = { 0 };
 	uint8_t in[24][64], out[24][64];
-	struct pumice_context *transfer;
 	uint32_t x, y;
-	uint64_t va;
 
 	(void)state;
 	/* The sum of each 2x2 is a multiple of 4. */
@@ -500,18 +506,14 @@ static void images_are_scaled_by_the_ptla(void **state)
 		for (x = 0; x < 64; x++)
 			in[y][x] = (uint8_t)((x / 2 * 5 + y / 2 * 3) + (x % 2 ? 3 : 0) + (y % 2 ? 5 : 0));
 	assert_int_equal(pumice_image_upload(from, part, in, 0), 0);
-	assert_int_equal(pumice_context_create_type(vm, PUMICE_CONTEXT_TRANSFER,
-						    PUMICE_PRIORITY_NORMAL, &transfer), 0);
 	pumice_stream_reset(stream);
 	assert_int_equal(pumice_stream_scale(stream, from, small, &half), 0);
 	assert_int_equal(pumice_stream_scale(stream, small, to, &twice), 0);
-	assert_int_equal(pumice_stream_tdm_end(stream, &va), 0);
-	assert_int_equal(pumice_context_run(transfer, va, PUMICE_FOREVER, NULL), 0);
+	run_transfers();
 	assert_int_equal(pumice_image_download(to, part, out, 0), 0);
 	for (y = 0; y < 24; y++)
 		for (x = 0; x < 64; x++)
 			assert_int_equal(out[y][x], (63 - x) / 2 * 5 + y / 2 * 3 + 4);
-	pumice_context_destroy(transfer);
 	pumice_image_destroy(from);
 	pumice_image_destroy(small);
 	pumice_image_destroy(to);

@@ -46,6 +46,24 @@ void fx_copy(struct fixture *fx, u64 dst, u64 src, u32 bytes);
 /* Write texture structure number n; return its address. */
 u64 fx_texture(struct fixture *fx, u32 n, const struct pumice_texture *texture);
 
+/* X(field, value): values that make a twiddled 2D texture malformed. */
+#define FX_MALFORMED(X) \
+	X(format, PUMICE_FORMAT_NONE) \
+	X(format, PUMICE_FORMAT_COUNT) \
+	X(layout, 3) \
+	X(dim, 7) \
+	X(dim, PUMICE_TEXTURE_DIM_CUBE) \
+	X(levels, 0) \
+	X(levels, 8) \
+	X(width, 8192) \
+	X(height, 8192) \
+	X(depth, 2048) \
+	X(stride, 256) \
+	X(swizzle_r, 6) \
+	X(swizzle_g, 6) \
+	X(swizzle_b, 6) \
+	X(swizzle_a, 6)
+
 /* Start the stream. */
 void fx_start(struct fixture *fx);
 /* Step the units round robin until the job has ended; then empty the stream. */

@@ -333,23 +333,9 @@ static void malformed_structures_are_refused(void **state)
 		command.surface = fx_texture(&fx, 3, &t); \
 		pumice_tdm_downscale_pack(fx_command(&fx, PUMICE_TDM_DOWNSCALE_WORDS), &command); \
 		fx_expect(&fx, PUMICE_FAULT_TDM_SURFACE, command.surface, #field); \
-	} while (0)
-	REFUSED(format, PUMICE_FORMAT_NONE);
-	REFUSED(format, PUMICE_FORMAT_COUNT);
-	REFUSED(format, PUMICE_FORMAT_BC1_RGBA);
-	REFUSED(layout, 3);
-	REFUSED(dim, 7);
-	REFUSED(dim, PUMICE_TEXTURE_DIM_CUBE);
-	REFUSED(levels, 0);
-	REFUSED(levels, 8);
-	REFUSED(width, 8192);
-	REFUSED(height, 8192);
-	REFUSED(depth, 2048);
-	REFUSED(stride, 256);
-	REFUSED(swizzle_r, 6);
-	REFUSED(swizzle_g, 6);
-	REFUSED(swizzle_b, 6);
-	REFUSED(swizzle_a, 6);
+	} while (0);
+	FX_MALFORMED(REFUSED)
+	REFUSED(format, PUMICE_FORMAT_BC1_RGBA)
 #undef REFUSED
 	fx_texture(&fx, 3, &plain);
 	fx.structures[3 * PUMICE_TEXTURE_WORDS + 7] = 1;

@@ -149,22 +149,8 @@ static void malformed_surfaces_are_refused(void **state)
 		struct pumice_texture t = plain; \
 		t.field = value; \
 		refuse_texture(&fx, &t, is_dst, #field " " #value); \
-	} while (0)
-		REFUSED(format, PUMICE_FORMAT_NONE);
-		REFUSED(format, PUMICE_FORMAT_COUNT);
-		REFUSED(layout, 3);
-		REFUSED(dim, 7);
-		REFUSED(dim, PUMICE_TEXTURE_DIM_CUBE);
-		REFUSED(levels, 0);
-		REFUSED(levels, 8);
-		REFUSED(width, 8192);
-		REFUSED(height, 8192);
-		REFUSED(depth, 2048);
-		REFUSED(stride, 256);
-		REFUSED(swizzle_r, 6);
-		REFUSED(swizzle_g, 6);
-		REFUSED(swizzle_b, 6);
-		REFUSED(swizzle_a, 6);
+	} while (0);
+		FX_MALFORMED(REFUSED)
 #undef REFUSED
 		c = good_scale(&fx);
 		fx.structures[is_dst * PUMICE_TEXTURE_WORDS + 7] = 1;

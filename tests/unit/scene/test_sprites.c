@@ -148,6 +148,16 @@ static void lines_and_triangles_keep_their_varyings(void **state)
 	fx_close(&fx);
 }
 
+/* Open a device and record a frame of sprites; arguments as of make_sprites(). */
+static void open_sprites(struct fixture *fx, const char *options, struct scene_frame *f,
+			 uint32_t varying, uint32_t origin)
+{
+	fx_open(fx, options, PAGES);
+	make_sprites(varying, origin, INTERP_PERSPECTIVE);
+	pumice_stream_reset(fx->stream);
+	scene_put(fx, &scene, f);
+}
+
 static void capture(struct fixture *fx, const struct scene_frame *f)
 {
 	struct pumice_capture_frame frame;
@@ -212,10 +222,7 @@ static void a_captured_frame_of_sprites_is_replayed_to_the_bit(void **state)
 	uint64_t target;
 
 	(void)state;
-	fx_open(&fx, "cores=2,threads=2", PAGES);
-	make_sprites(2, PUMICE_POINT_ORIGIN_LOWER_LEFT, INTERP_PERSPECTIVE);
-	pumice_stream_reset(fx.stream);
-	scene_put(&fx, &scene, &f);
+	open_sprites(&fx, "cores=2,threads=2", &f, 2, PUMICE_POINT_ORIGIN_LOWER_LEFT);
 	target = pumice_image_va(f.image[0]);
 	capture(&fx, &f);
 	fx_check(&fx, "render", pumice_render(fx.context, &f.frame, LONG, NULL));
@@ -267,10 +274,7 @@ static void a_varying_that_does_not_exist_is_refused_and_the_next_job_runs(void 
 	uint32_t i;
 
 	(void)state;
-	fx_open(&fx, "cores=1,threads=0", PAGES);
-	make_sprites(0, PUMICE_POINT_ORIGIN_UPPER_LEFT, INTERP_PERSPECTIVE);
-	pumice_stream_reset(fx.stream);
-	scene_put(&fx, &scene, &f);
+	open_sprites(&fx, "cores=1,threads=0", &f, 0, PUMICE_POINT_ORIGIN_UPPER_LEFT);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		set_point_varying(&fx, &f, bad[i]);
 		assert_int_equal(pumice_render(fx.context, &f.frame, LONG, NULL), -EIO);
