@@ -42,7 +42,7 @@ static u32 find(u64 catalogue)
 	return 0;
 }
 
-/* Select a free one, or the min recently used of those without a running job. */
+/* Select a free context, else the least recently used one without a running job. */
 static u32 select_free(void)
 {
 	u32 best = 0, i;

@@ -18,7 +18,7 @@ static inline bool mmu_catalogue_valid(u64 catalogue)
 
 /**
  * mmu_bind - bind an MMU context to a context's VM; if none is free, reassign the
- * min recently used. It remains bound until mmu_unbind() at min.
+ * least recently used one. It remains bound at least until mmu_unbind().
  */
 u32 mmu_bind(struct context *c);
 

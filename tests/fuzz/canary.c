@@ -17,7 +17,7 @@
 
 #define INTERNALS	4u	/* of OWN_REGS, as many as slot registers */
 #define OUTPUTS		4u
-#define VARYINGS	8u	/* of which the second user's vertex program writes none */
+#define VARYINGS	8u	/* not written by the second user's vertex program */
 #define PATIENCE	2000u	/* polls of a job */
 
 /* Pages of FRAME_WORK: compute code, then its output. */
@@ -30,7 +30,7 @@
 #define STREAM_AT	2048u		/* of compute, in the page FRAME_STREAM */
 #define UNMAPPED	0x7f00000000ull
 
-/* Compute work-groups: of the first user as large as a USC has room for. */
+/* Compute work-groups; the first user's are as large as a USC allows. */
 #define FILL_TEMPS	62u
 #define FILL_ATTRS	62u
 #define FILL_SHARED	1024u
@@ -60,7 +60,7 @@ struct canary {
 
 /* ------------------------------------------------------------ programs */
 
-/* A program of compute that is being written. */
+/* A compute program under construction. */
 struct writer {
 	u32 *code;
 	u32 insns;
@@ -87,7 +87,7 @@ static u32 *work(struct user *u, u32 byte)
 	return (u32 *)(void *)(u->frame.page[FRAME_WORK] + byte);
 }
 
-/* The stream of one launch; stream and program are what the next job of compute runs. */
+/* Write the stream of one launch; the next compute job runs it and the program. */
 static void put_launch(struct user *u, struct pumice_cdm_state state, u32 groups)
 {
 	const struct pumice_cdm_launch launch = {
@@ -124,7 +124,7 @@ static void put_fill_compute(struct user *u, enum canary_end end)
 	struct pumice_pds_insn pds[] = {
 		{ .opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH, .count = FILL_SHARED,
 		  .addr = FRAME_VA(FRAME_TEXELS) },
-		/* Where it faults, it is at an address that is not there. */
+		/* A faulting program accesses an unmapped address. */
 		{ .opcode = PUMICE_PDS_OP_LDI, .bank = PUMICE_PDS_BANK_SH, .reg = 1,
 		  .imm = (u32)(UNMAPPED >> 32) },
 		{ .opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_V, .count = FILL_ATTRS,
@@ -158,7 +158,7 @@ static void put_fill_compute(struct user *u, enum canary_end end)
 	}, FILL_GROUPS);
 }
 
-/* Store the row of a register, moved by some lanes, at the offset in R(0); *at is the next. */
+/* Store a register's row, rotated by some lanes, at the offset in R(0); advance *at. */
 static void put_store(struct writer *w, u32 reg, u32 rotate, u32 step)
 {
 	put(w, INSN(ROTATE, .dst = R(1), .src0 = reg, .src1 = IMM, .imm = rotate % PUMICE_LANES));
@@ -288,7 +288,7 @@ static void put_fill_vertex(struct frame *f)
 	set_vertex(f, insns, 5 + VARYINGS);
 }
 
-/* Where the first user's fragment programs get the word from: one of each. */
+/* Sources of the word in the first user's fragment programs: one of each. */
 static struct pumice_pds_insn fill_first(u32 variant)
 {
 	switch (variant % 3) {
@@ -496,7 +496,7 @@ static void submit_compute(struct canary *c, struct user *u)
 static void finish(struct canary *c, struct fx_context *context, bool good)
 {
 	frame_finish(c->r, context, good ? PATIENCE : 1);
-	FUZZ_CHECK(!good || !fx_result(context, 1)->fault, "a good job faults: %u of unit %u",
+	FUZZ_CHECK(!good || !fx_result(context, 1)->fault, "a valid job faults: %u of unit %u",
 		   fx_result(context, 1)->fault, fx_result(context, 1)->unit);
 }
 
@@ -560,7 +560,7 @@ void canary_fill(struct canary *c, enum canary_end end, u32 variant, u32 steps)
 	}
 }
 
-/* No page of the user holds the word. */
+/* Check that no page of the user contains the word. */
 static void check_memory(const struct user *u, const struct canary_look *look)
 {
 	u32 page, i, word;
@@ -568,7 +568,7 @@ static void check_memory(const struct user *u, const struct canary_look *look)
 	for (page = 0; page < FRAME_ALL_PAGES; page++) {
 		for (i = 0; i < 1024; i++) {
 			memcpy(&word, u->frame.page[page] + i * 4, sizeof(word));
-			FUZZ_CHECK(word != CANARY, "the other user's word, seen by look %u of "
+			FUZZ_CHECK(word != CANARY, "the other user's word, read by look %u of "
 				   "register %u rotated by %u, output %u: page %u, byte %u",
 				   look->store, look->number, look->rotate, look->output, page,
 				   i * 4);

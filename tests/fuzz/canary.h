@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two users of one GPU, with address spaces of their own. The first has its jobs put one
- * word, CANARY, into every store that a program can write; they end in some way. The
- * jobs of the second, in which the word does not occur, write whatever they find in
- * registers, memories and tiles to memory of theirs. None of it may be the word.
+ * Two users of one GPU, with separate address spaces. The first user's jobs write one word,
+ * CANARY, to every store that a program can write, and then complete or are stopped. The
+ * second user's jobs, in which the word does not occur, copy the contents of registers,
+ * memories and tiles to that user's memory. The word must not occur there.
  *
  *	struct canary *c = canary_open();
  *
@@ -19,15 +19,15 @@
 
 #include "frame.h"
 
-#define CANARY	0x4a5ec2e7u	/* a float, 3649721.75, so that float formats store it as it is */
+#define CANARY	0x4a5ec2e7u	/* a float, 3649721.75, so that float formats store it unchanged */
 
 /* How the first user's jobs end. */
 enum canary_end {
 	CANARY_DONE,
-	CANARY_KILLED,		/* programs without end, until their contexts are killed */
+	CANARY_KILLED,		/* endless programs, until their contexts are killed */
 	CANARY_RESET,		/* the same, until the device is reset */
 	CANARY_FAULTED,
-	CANARY_RUNNING,		/* they have not ended when the second user's begin */
+	CANARY_RUNNING,		/* still running when the second user's begin */
 	CANARY_ENDS,
 };
 
@@ -36,10 +36,10 @@ enum canary_store {
 	CANARY_COMPUTE,		/* registers of every bank, local memory */
 	/* Of fragment programs. */
 	CANARY_TEMP, CANARY_ATTR, CANARY_INTERNAL, CANARY_SLOT, CANARY_SHARED, CANARY_COEFF,
-	CANARY_OUTPUT,		/* one that nothing has written */
-	CANARY_REST,		/* lanes without an instance, of a read ahead of the program */
-	CANARY_VARYING,		/* that the vertex program does not write */
-	CANARY_VERTEX_TEMP,	/* varying from a register of the vertex program */
+	CANARY_OUTPUT,		/* an output that no program wrote */
+	CANARY_REST,		/* lanes without an instance, read before the program */
+	CANARY_VARYING,		/* not written by the vertex program */
+	CANARY_VERTEX_TEMP,	/* varying copied from a register of the vertex program */
 	CANARY_BACKGROUND,	/* outputs after a background program that writes none */
 	CANARY_PROBES,
 };
@@ -48,9 +48,9 @@ enum canary_store {
 struct canary_look {
 	enum canary_store store;
 	u32 number;		/* of the register */
-	u32 rotate;		/* by how many lanes values are moved first */
-	u32 output;		/* that is stored */
-	u32 instances, groups;	/* of compute; 0: usual ones */
+	u32 rotate;		/* lanes by which values are rotated first */
+	u32 output;		/* the stored output */
+	u32 instances, groups;	/* of compute; 0: default */
 	bool points;		/* tasks of few pixels */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Runs a fuzz target without libFuzzer: every input of the corpus, then a fixed
- * number of inputs out of a generator with a fixed seed, so that each run is
- * the same. It does not use coverage; libFuzzer finds, this guards.
+ * number of inputs from a generator with a fixed seed, so that each run is
+ * the same. It does not use coverage: libFuzzer searches, this detects regressions.
  *
  *	fuzz_X [-runs=N] [-seed=N] [-max_len=BYTES] CORPUS-FOLDER
  *	fuzz_X FILE…		these inputs only
@@ -134,7 +134,7 @@ static void read_folder(const char *folder)
 
 static void run(const u8 *data, size_t size)
 {
-	/* A block of its own size, so that ASan sees an access beyond. */
+	/* A block of exactly its size, so that ASan detects an overrun. */
 	u8 *copy = malloc(size ? size : 1);
 
 	if (!copy)
@@ -165,7 +165,7 @@ static size_t random_bytes(u8 *to)
 	return size;
 }
 
-/* The start of one input of the corpus, the end of another, and some bytes changed. */
+/* Make an input: the start of one of the corpus, the end of another, some bytes changed. */
 static size_t mutated_bytes(u8 *to)
 {
 	const struct input *a = &driver.corpus[random32() % driver.files];

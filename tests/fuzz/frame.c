@@ -254,7 +254,7 @@ void frame_open(struct fixture *r, struct frame *f)
 	fx_kick(r);
 }
 
-/* Answer a request for pages without adding any. */
+/* Reply to a request for pages without adding any. */
 static void deny_growth(struct fixture *r)
 {
 	struct fwif_kccb_cmd grown = { .type = FWIF_KCCB_FREE_LIST_GROWN };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A frame for fuzz targets: everything that a geometry and a fragment job need, in the
- * fixture's memory, all of it good until a target changes it. A target of 64 x 64 pixels,
+ * fixture's memory, all of it valid until a target changes it. A target of 64 x 64 pixels,
  * two triangles with a texture and depth, a free list, a scene with memory for
  * partial renders.
  */
@@ -11,7 +11,7 @@
 #include "host.h"
 #include "pumice_isa.h"
 
-#define FRAME_SIZE	64u	/* pixels, both ways */
+#define FRAME_SIZE	64u	/* pixels, in both directions */
 #define FRAME_PAGES	32u	/* of the free list's table */
 
 /* Pages of the VM, from FX_STREAM_VA on; the first two are the fixture's own. */
@@ -24,15 +24,15 @@ enum {
 	FRAME_TARGET,		/* 4 pages */
 	FRAME_DEPTH = FRAME_TARGET + 4,
 	FRAME_SPILL = FRAME_DEPTH + 4,
-	FRAME_REGIONS = FRAME_SPILL + 16,	/* owned by the PM, and so what follows */
+	FRAME_REGIONS = FRAME_SPILL + 16,	/* owned by the PM, like all up to FRAME_WORK */
 	FRAME_BUFFER,		/* FRAME_PAGES pages */
 	FRAME_VM_PAGES = FRAME_BUFFER + FRAME_PAGES,
-	FRAME_WORK = FRAME_VM_PAGES,	/* for what a target adds, not owned by the PM */
+	FRAME_WORK = FRAME_VM_PAGES,	/* for a target's additional data, not owned by the PM */
 	FRAME_WORK_PAGES = 64,
 	FRAME_ALL_PAGES = FRAME_WORK + FRAME_WORK_PAGES,
 };
 
-/* Programs in the page FRAME_CODE; there is room for one more. */
+/* Programs in the page FRAME_CODE; space for one more remains. */
 enum { FRAME_VERTEX, FRAME_FRAGMENT, FRAME_END_OF_TILE, FRAME_BACKGROUND };
 
 #define FRAME_VA(page)	(FX_STREAM_VA + (u64)(page) * 4096)
@@ -56,16 +56,16 @@ struct frame {
 	u32 *list, *links, *scene;	/* in context 0 */
 	u32 scene_addr;
 	struct fx_context geometry, fragment;
-	u32 *gate, gate_addr;		/* what the fragment job waits for besides */
+	u32 *gate, gate_addr;		/* an additional dependency of the fragment job */
 };
 
-/* Make it; @pages of the free list to begin with, at most FRAME_PAGES. */
+/* Initialise a frame; the free list has @pages at first, at most FRAME_PAGES. */
 void frame_make(struct fixture *r, struct frame *f, u32 pages);
-/* A record of the page FRAME_STATE. */
+/* Return a record of the page FRAME_STATE. */
 u32 *frame_record(struct frame *f, u32 record);
 /*
  * Write the programs of a stage, one instruction of the PDS and up to 15 of the USC, and
- * their ends. Registers are the caller's to fill in.
+ * their ends. The caller fills in the registers.
  */
 struct pumice_stage frame_stage(struct frame *f, u32 number, struct pumice_pds_insn first,
 				const struct pumice_usc_insn *insns, u32 count);
@@ -74,7 +74,7 @@ void frame_submit(struct fixture *r, struct frame *f);
 void frame_open(struct fixture *r, struct frame *f);
 
 /*
- * Let a job come to its end, or kill it; its result must be one of the enumeration.
+ * Wait for a job, else kill it; its result must have valid enumerators.
  * @patience: polls before it is killed
  */
 void frame_finish(struct fixture *r, struct fx_context *c, unsigned int patience);

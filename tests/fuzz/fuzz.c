@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Numbers out of the input, and checks: see fuzz.h. */
+/* Numbers from the input, and checks: see fuzz.h. */
 #include "fuzz.h"
 
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the fuzz targets: numbers out of the input, and checks.
+ * Shared by the fuzz targets: numbers from the input, and checks.
  *
  * A target is a file with LLVMFuzzerTestOneInput(). It reads its input front to
  * back as a list of decisions; where the input ends everything reads as 0, and
- * loops over fuzz_more() end. So every input is legal, and cutting one off at
- * the end is the same test with less in it.
+ * loops over fuzz_more() end. So every input is valid, and a truncated one is the
+ * same test with fewer steps.
  *
  * A target leaves no state: the effect of an input depends on the input alone.
  */
@@ -35,16 +35,16 @@ u16 fuzz_u16(struct fuzz *f);
 u32 fuzz_u32(struct fuzz *f);
 u64 fuzz_u64(struct fuzz *f);
 
-/* A number below n, which is not 0; takes one byte of input for n up to 256, else four. */
+/* Return a number below n, which is not 0; takes one byte of input for n up to 256, else four. */
 u32 fuzz_below(struct fuzz *f, u32 n);
 
-/* Mostly good, with one byte of input; now and then a small or any other number. */
+/* Usually return @good, consuming one byte of input; occasionally a small or any number. */
 u32 fuzz_mutate(struct fuzz *f, u32 good);
 
-/* A number of which few or all bits are set, or an edge, or any. */
+/* Return a number with few or all bits set, at a limit, or arbitrary. */
 u64 fuzz_number(struct fuzz *f);
 
-/* Copy up to bytes of input; returns how many there were. */
+/* Copy up to @bytes of input. Return the number of copied bytes. */
 size_t fuzz_bytes(struct fuzz *f, void *to, size_t bytes);
 
 /* Fail with a message about the violated rule: the input is a finding. */

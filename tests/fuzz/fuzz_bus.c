@@ -6,7 +6,7 @@
  * It runs in slices, between which the host reads registers, parks the GPU, stops and
  * restarts the processor and damages data in memory.
  *
- * Rules: those of oracle.h, whatever the firmware is; a trap is the firmware's affair. Then,
+ * Rules: those of oracle.h, for any firmware; it may trap. Then,
  * after SYS_RESET, the real firmware boots on the same GPU and runs a job.
  */
 #include <string.h>
@@ -20,7 +20,7 @@
 #define IMAGE_WORDS	4096u
 #define OP_WORDS	64u	/* at most, of one operation */
 #define MAX_OPS		48u
-/* More free lists than the PM remembers, each with as many free pages as there may be. */
+/* More free lists than the PM stores, each with the maximum number of free pages. */
 #define LISTS		40u
 #define LIST_PAGES	262144u
 #define LIST_BYTES	(PUMICE_FREE_LIST_WORDS * 4u)
@@ -89,7 +89,7 @@ static u64 value(struct bus *b, struct fuzz *f)
 	}
 }
 
-/* A register of the firmware's bus, all of them as likely. */
+/* Return a register of the firmware's bus, all with equal probability. */
 static u32 select_address(struct fuzz *f)
 {
 	const struct pumice_reg_info *reg;
@@ -142,7 +142,7 @@ static void op_access(struct bus *b, struct fuzz *f)
 	}
 }
 
-/* A data master's registers for a job that is there, most often, and a command. */
+/* Write a data master's registers, usually for an existing job, and a command. */
 static void op_master(struct bus *b, struct fuzz *f)
 {
 	static const u32 base[] = {
@@ -197,7 +197,7 @@ static void op_sleep(struct bus *b, struct fuzz *f)
 }
 
 /*
- * The program: traps skip an instruction, then what the input says, again and again. The
+ * The program: traps skip an instruction, then the input's instructions in an endless loop. The
  * trap handler's own registers are T6 and mscratch.
  */
 static void write_firmware(struct bus *b, struct fuzz *f)

@@ -3,14 +3,14 @@
  * One user's words in every store of the GPU, and another user who searches for them: the
  * input determines how and when the first one's jobs end, and what the second one reads.
  *
- * Rules: canary.h. After an empty input the second user has looked at everything.
+ * Rules: canary.h. With an empty input the second user reads every store.
  */
 #include "canary.h"
 
 #define STEPS	8000u	/* at most, of the first user's jobs */
 #define LOOKS	4u
 
-/* Everything once, after jobs that were stopped in the middle. */
+/* Read every store once, after jobs that were stopped in the middle. */
 static void look_everywhere(struct canary *c)
 {
 	struct canary_look look = { .rotate = 8, .points = true };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A compute job that costs as much as one can: launches of the longest programs, all of them
- * different and without an end, so that the cache must keep them; PDS programs that
+ * A compute job of maximum cost: launches of the longest programs, all of them
+ * different and endless, so that the cache must keep them; PDS programs that
  * read memory for each instance in each instruction; programs that read textures with
  * the most samples. Through the real firmware.
  *
@@ -13,14 +13,14 @@
 #include "../unit/support/number.h"
 #include "oracle.h"
 
-/* Pages of the VM that are all the same memory: a program as long as there are. */
+/* Pages of the VM mapped to the same memory: a program of that length. */
 #define LONG_PAGE	256u
 #define LONG_VA		(FX_STREAM_VA + LONG_PAGE * 4096ull)
 #define LONG_INSNS	(4096u / (PUMICE_USC_WORDS * 4u))	/* in a page */
 #define LONG_PAGES	(PUMICE_USC_MAX_INSNS / LONG_INSNS)
 #define READS_PAGE	2u
 #define READS_VA	(FX_STREAM_VA + READS_PAGE * 4096ull)
-#define DATA_PAGE	3u	/* what they read: one memory again */
+#define DATA_PAGE	3u	/* read by them: also one page */
 #define DATA_VA		(FX_STREAM_VA + DATA_PAGE * 4096ull)
 #define DATA_PAGES	128u
 
@@ -96,7 +96,7 @@ static void put_samples(struct fixture *r, struct fx_vm *vm)
 	usc_put(code, i, INSN(END));
 }
 
-/* As many instructions as there may be, of which each reads a word for each instance. */
+/* The maximum number of instructions, each of which reads a word for each instance. */
 static void put_reads(struct fixture *r, struct fx_vm *vm, struct fuzz *f)
 {
 	const struct pumice_pds_insn task = {
@@ -132,7 +132,7 @@ static u32 *put_launch(u32 *at, const struct pumice_cdm_state *state, u32 groups
 	return at + PUMICE_CDM_LAUNCH_WORDS;
 }
 
-/* Loads the long program, a little shorter than ever before. */
+/* Load the long program without its last @n instructions: a new program to the cache. */
 static u32 *launch_long(struct fx_vm *vm, struct fuzz *f, u32 *at, u32 n)
 {
 	const u32 words = PUMICE_USC_WORDS + n * TASK_WORDS;
@@ -192,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fx_vm vm;
 	u32 launches, *at, i;
 
-	/* No other data master has programs here. */
+	/* Other data masters have no programs in this test. */
 	oracle_limit_memory(USC_CACHE_CDM_BYTES + USC_CACHE_IDLE_BYTES + ORACLE_REST_BYTES);
 	fx_vm(r, &vm);
 	fx_context(r, &vm, 1, &c);

@@ -3,8 +3,8 @@
  * Arbitrary messages of the host to the real firmware: commands, contexts and client
  * command buffers from the input, most of their fields valid.
  *
- * Rules: every command is answered, with a known status; contexts can be killed
- * and released; the firmware stays READY, answers a PING, and runs a good job.
+ * Rules: every command is completed, with a known status; contexts can be killed
+ * and released; the firmware stays READY, completes a PING, and runs a valid job.
  *
  * Left out: update objects, results and client CCBs located in the firmware's
  * own rings, which the interface leaves to the host to avoid.
@@ -32,7 +32,7 @@ static u32 target(struct host *h, struct fuzz *f)
 	if (fuzz_below(f, 8))
 		return h->objects + fuzz_u8(f) * 4;
 	addr = fuzz_below(f, 2) ? FX_FW_HOLE + fuzz_u16(f) : (u32)fuzz_number(f);
-	/* Neither the fixture's structures, nor what looks like the head of an UPDATE. */
+	/* Neither the fixture's structures, nor words that may be the head of an UPDATE. */
 	if (addr < 4096 || (addr >= h->r->boot_addr && addr < h->shared_end))
 		return 0;
 	return addr;
@@ -76,7 +76,7 @@ static void put_raw(struct host *h, struct fuzz *f, struct fx_context *c)
 
 	(void)h;
 	fuzz_bytes(f, words, n * 4);
-	/* An UPDATE to anywhere is left out: see above. */
+	/* An UPDATE of an arbitrary address is left out: see above. */
 	for (i = 0; i < n; i += 2)
 		if (words[i] == FWIF_CCCB_UPDATE)
 			words[i] = FWIF_CCCB_PAD;
@@ -93,7 +93,7 @@ static void client_command(struct host *h, struct fuzz *f)
 	put[fuzz_below(f, sizeof(put) / sizeof(put[0]))](h, f, c);
 }
 
-/* The ring has room for another command, PING and the good job's among them. */
+/* The ring has room for another command, PING and the valid job's among them. */
 static bool room(const struct host *h)
 {
 	u32 used = (h->r->kccb_ring->write - h->r->kccb_ring->read) % FX_KCCB;
@@ -166,7 +166,7 @@ static void change_context(struct host *h, struct fuzz *f)
 	}
 }
 
-/* Let a job end, fault, run for ever, or do anything. */
+/* Write a stream: one that ends, faults, never ends, or is arbitrary. */
 static void change_job(struct host *h, struct fuzz *f)
 {
 	struct fx_vm *vm = &h->vm[fuzz_below(f, VMS)];
@@ -187,7 +187,7 @@ static void change_job(struct host *h, struct fuzz *f)
 	}
 }
 
-/* All commands in the ring are answered, in the end. */
+/* Run until all commands in the ring are completed. */
 static void drain(struct fixture *r)
 {
 	const volatile u32 *read = &r->kccb_ring->read;
@@ -195,7 +195,7 @@ static void drain(struct fixture *r)
 
 	for (i = 0; i < 5000 && *read != r->kccb_ring->write; i++)
 		host_run(r, 1);
-	FUZZ_CHECK(*read == r->kccb_ring->write, "commands without an answer");
+	FUZZ_CHECK(*read == r->kccb_ring->write, "commands without a reply");
 }
 
 /* Change the host's part of the rings, and parts that only the firmware or no one may write. */
@@ -231,7 +231,7 @@ static void run(struct host *h, struct fuzz *f)
 	host_run(h->r, fuzz_below(f, 8));
 }
 
-/* Kill whatever a command in the ring may wait for, so that all are answered. */
+/* Kill every context that a queued command may wait for, so that all commands complete. */
 static void check_replies(struct host *h)
 {
 	struct fixture *r = h->r;

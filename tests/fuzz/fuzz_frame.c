@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A frame of anything: vertex control stream, draw state, objects, programs, render
- * record and textures out of the input, most of their fields good; and the parameter
- * buffer - region headers, blocks, tile streams, free list, scene - damaged while the
- * jobs run and between them. Through the real firmware, few pages or many.
+ * A frame with arbitrary streams and programs, most fields valid: vertex control stream, draw
+ * state, objects, programs, render record and textures from the input; and the parameter
+ * buffer - region headers, blocks, tile streams, free list, scene - corrupted while the
+ * jobs run and between them. Through the real firmware, with few pages or many.
  *
- * Rules: both jobs end well, end with a fault of the enumeration and a unit, or can
+ * Rules: both jobs succeed, end with a fault of the enumeration and a unit, or can
  * be killed; contexts and scene are released; then the next job, of another context,
  * works.
  */
@@ -137,7 +137,7 @@ static void put_stream(struct fuzz *f, u32 *at, enum pumice_vdm_type last)
 	at[used] = (u32)last << PUMICE_VDM_HALT__TYPE__SHIFT;
 }
 
-/* Words of the state page's records, and of the programs, change in some bits. */
+/* Change some bits of the state page's records and of the programs. */
 static void change_records(struct fuzz *f, struct frame *frame)
 {
 	u32 n = fuzz_below(f, 5), *word;
@@ -156,7 +156,7 @@ static void change_records(struct fuzz *f, struct frame *frame)
 		fuzz_bytes(f, frame->page[FRAME_DATA] + fuzz_below(f, 8) * 16, 16);
 }
 
-/* One word of what the tiling pipeline keeps in memory. */
+/* Change one word of the tiling pipeline's structures in memory. */
 static void damage(struct fuzz *f, struct frame *frame)
 {
 	const u32 chain_words = PUMICE_PM_LISTS * PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y *
@@ -169,7 +169,7 @@ static void damage(struct fuzz *f, struct frame *frame)
 		break;
 	case 1:
 	case 2:
-		/* The first pages are those that are used. */
+		/* Only the first pages are used. */
 		word = (u32 *)(void *)frame->page[FRAME_BUFFER + fuzz_below(f, 5)] +
 		       (fuzz_u16(f) & (fuzz_below(f, 2) ? 1023 : 63));
 		break;
@@ -189,13 +189,13 @@ static void damage(struct fuzz *f, struct frame *frame)
 		*word = (u32)fuzz_number(f);
 }
 
-/* A page of the VM loses its rights, or gets others; the TLBs may not have noticed. */
+/* Change the access rights of a page of the VM; the TLBs may still hold the old ones. */
 static void change_page(struct fuzz *f, struct frame *frame)
 {
 	frame->vm.pt[fuzz_below(f, FRAME_VM_PAGES)] ^= fuzz_below(f, 16);
 }
 
-/* Let it run, and change something every now and then. */
+/* Run the jobs and occasionally change something. */
 static void disturb(struct fixture *r, struct fuzz *f, struct frame *frame)
 {
 	u32 n = fuzz_below(f, 6);
@@ -229,7 +229,7 @@ static void check_picture(struct frame *frame)
 	u32 i;
 
 	FUZZ_CHECK(!fx_result(&frame->geometry, 1)->fault &&
-		   !fx_result(&frame->fragment, 1)->fault, "a good frame faults");
+		   !fx_result(&frame->fragment, 1)->fault, "a valid frame faults");
 	for (i = 0; i < 1024; i++)
 		FUZZ_CHECK(pixel[i] > 0.333f && pixel[i] < 0.334f, "pixel %u is %g", i,
 			   (double)pixel[i]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Anything that a peer may send to the GDB stub, in any pieces, to a processor that halts at
- * any moment.
+ * Arbitrary bytes from a peer to the GDB stub, in pieces of any size, while the processor halts
+ * at any moment.
  *
- * Rules: what the stub sends is acknowledgements and packets, each with its checksum and of at
- * most FWGDB_PACKET bytes, and at most one packet and one acknowledgement for each byte that
- * comes; afterwards a good packet has its reply, and without a peer there is no breakpoint.
+ * Rules: the stub sends only acknowledgements and packets, each with its checksum and of at
+ * most FWGDB_PACKET bytes, and at most one packet and one acknowledgement for each received
+ * byte; afterwards a valid packet has its reply, and without a peer there is no breakpoint.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static u8 value(char c)
 	return (u8)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* Check the packet at @at; returns what comes after it. */
+/* Check the packet at @at. Return the end of it. */
 static const char *check_packet(const char *at, const char *end)
 {
 	const char *hash = memchr(at, '#', (size_t)(end - at));
@@ -105,10 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fake_start(&f, fuzz_below(&fuzz, 2));
 	while (fuzz_more(&fuzz))
 		act(&f, &fuzz);
-	/* Whatever packet has begun ends here, and is answered or not. */
+	/* Terminate a partial packet; it may or may not be replied to. */
 	fwgdb_input(f.gdb, "#00#00", 6);
 	fake_packet(&f, "qC");
-	FUZZ_CHECK(strstr(f.sent, "$QC1#c5"), "no reply to a good packet");
+	FUZZ_CHECK(strstr(f.sent, "$QC1#c5"), "no reply to a valid packet");
 	fwgdb_disconnect(f.gdb);
 	FUZZ_CHECK(!f.breakpoint_count && !f.attached, "breakpoints without a peer");
 	fake_end(&f);

@@ -75,7 +75,7 @@ static u64 value(struct mmio *m, struct fuzz *f)
 	}
 }
 
-/* A register, most often whole and in page 0. */
+/* Return a register, usually the whole of it and in page 0. */
 static u32 select_offset(struct fuzz *f, unsigned int *os, unsigned int *size)
 {
 	const struct pumice_reg_info *reg;
@@ -113,7 +113,7 @@ static void do_write(struct mmio *m, struct fuzz *f)
 	pumice_gpu_mmio_write(m->gpu, os, offset, value(m, f), size);
 }
 
-/* Any bytes as firmware. */
+/* Write arbitrary bytes as firmware. */
 static void write_bytes(struct mmio *m, struct fuzz *f)
 {
 	u8 bytes[64];
@@ -124,7 +124,7 @@ static void write_bytes(struct mmio *m, struct fuzz *f)
 
 /*
  * Firmware that writes registers of its bus (the CDM's and the interrupt
- * controller's among them) or of the window, and then waits or goes round.
+ * controller's among them) or of the window, and then waits or repeats.
  */
 static void write_stores(struct mmio *m, struct fuzz *f)
 {
@@ -170,7 +170,7 @@ static void poll(struct mmio *m, struct fuzz *f)
 
 	pumice_gpu_poll(m->gpu, fuzz_below(f, POLL_NS));
 	after = instructions(m);
-	/* Smaller than before: it was booted anew. */
+	/* Smaller than before: it was booted again. */
 	FUZZ_CHECK(after < before || after - before <= POLL_INSNS,
 		   "%llu instructions in one poll", (unsigned long long)(after - before));
 }

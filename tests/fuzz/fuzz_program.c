@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Program files, assembly text, and what the decoders show of raw words.
+ * Program files, assembly text, and raw words for the decoders.
  *
- * Rules: anything is refused with a reason or taken. A file that the library
- * takes can be disassembled; text that assembles gives a file that the library
- * takes, and whose text assembles to the same bytes. Decoders take anything.
+ * Rules: any input is accepted or rejected with a reason. A file that the library
+ * accepts can be disassembled; text that assembles gives a file that the library
+ * accepts, and whose text assembles to the same bytes. Decoders accept any words.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void check_parse(const void *file, size_t bytes, bool must)
 	pumice_program_destroy(program);
 }
 
-/* The file's text, or NULL. */
+/* Return the file's text, or NULL. */
 static char *text_of(const void *file, size_t bytes)
 {
 	char error[PUMICE_ERROR_BYTES] = "", *text = NULL;
@@ -47,7 +47,7 @@ static char *text_of(const void *file, size_t bytes)
 	return err ? NULL : text;
 }
 
-/* A file that the assembler wrote: its text gives the same file. */
+/* Check that the text of a file written by the assembler assembles to the same file. */
 static void check_round_trip(const void *file, size_t bytes)
 {
 	char *text = text_of(file, bytes);
@@ -64,7 +64,7 @@ static void check_round_trip(const void *file, size_t bytes)
 	free(text);
 }
 
-/* An arbitrary file: the part that its text can express survives a round trip. */
+/* Check that the part of an arbitrary file that its text can express survives a round trip. */
 static void check_file(const void *file, size_t bytes)
 {
 	char *text = text_of(file, bytes);
@@ -78,7 +78,7 @@ static void check_file(const void *file, size_t bytes)
 	free(text);
 }
 
-/* Make checksum and sizes of a file right, so that more than these is looked at. */
+/* Correct the checksum and sizes of a file, so that the parser reads the rest, too. */
 static void seal(u32 *words, size_t bytes, u8 what)
 {
 	words[0] = PUMICE_PROGRAM_HEADER__MAGIC__VALUE;
@@ -158,10 +158,10 @@ static void fuzz_decode(struct fuzz *f)
 	pumice_decode_reg(offset, value & 1 ? 64 : 32, value & 2, value, see_line, &lines);
 	FUZZ_CHECK(lines, "a register access without a line");
 	FUZZ_CHECK(pumice_decode_stream(&pumice_stream_cdm, value, dw, words, see_line,
-					&lines) <= words, "more words than there are");
+					&lines) <= words, "more words than the input has");
 	FUZZ_CHECK(pumice_decode_program(&pumice_usc_isa, value, dw, words / PUMICE_USC_WORDS,
 					 see_line, &lines) <= words / PUMICE_USC_WORDS,
-		   "more illegal instructions than there are");
+		   "more illegal instructions than instructions");
 	pumice_decode_program(&pumice_pds_isa, value, dw, words / PUMICE_PDS_WORDS, see_line,
 			      &lines);
 	free(dw);

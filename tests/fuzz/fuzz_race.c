@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * A GPU with threads, and a second processor of the guest that rewrites what the GPU reads while
- * it reads it: control streams, state, programs, page tables, free lists, scenes, client
- * CCBs and contexts. Each word changes to something else and back, so that jobs go on
- * and a value that is read twice may be two values. Meanwhile the host kicks, reads
- * registers, parks, resets and boots.
+ * A GPU with threads, and a second processor of the guest that modifies memory concurrently with
+ * the GPU's reads: control streams, state, programs, page tables, free lists, scenes, client
+ * CCBs and contexts. Each word changes to another value and back, so that jobs make progress,
+ * and a double fetch returns different values. Meanwhile the host kicks, reads registers, parks,
+ * resets and boots.
  *
- * Rules: those of oracle.h, nothing that a sanitizer reports, and in the end, after SYS_RESET,
- * the real firmware boots on the same GPU and runs a job. The results of jobs are not judged,
- * and runs are not the same each time.
+ * Rules: those of oracle.h, no report of a sanitizer, and finally, after SYS_RESET,
+ * the real firmware boots on the same GPU and runs a job. The results of jobs are not checked,
+ * and runs are not deterministic.
  *
- * For ThreadSanitizer the files of this program are compiled without it, as the guest is
- * another machine: it watches the device alone.
+ * The files of this program are compiled without ThreadSanitizer, since the guest is
+ * another machine: only the device is instrumented.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -53,7 +53,7 @@ static u32 random32(struct race *race)
 	return (u32)(race->random * 0x2545f4914f6cdd1dull >> 32);
 }
 
-/* A value for a word: some bits of it, an edge, or another word of the area. */
+/* Return a value for a word: some of its bits changed, a limit, or another word of the area. */
 static u32 other(struct race *race, const struct area *a, u32 old)
 {
 	switch (random32(race) % 4) {
@@ -120,7 +120,7 @@ static void add_all(struct race *race)
 	}
 }
 
-/* A command, if there is room; the ring may hold anything by now. */
+/* Write a command if the ring has space; its contents may be arbitrary by now. */
 static void put(struct fixture *r, const struct fwif_kccb_cmd *cmd)
 {
 	const u32 entry = __atomic_load_n(&r->kccb_ring->write, __ATOMIC_RELAXED) % FX_KCCB;
@@ -140,7 +140,7 @@ static void nap(u32 times)
 	nanosleep(&t, NULL);
 }
 
-/* One more job of a context, or its end. */
+/* Submit one more job of a context, or kill the context. */
 static void command(struct race *race, struct fuzz *f)
 {
 	struct fx_context *c = &race->job[fuzz_below(f, JOBS)];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A job of anything: control stream, PDS program and USC program out of the
- * input, most of their fields good, through the real firmware.
+ * A job with arbitrary streams and programs, most fields valid: control stream, PDS program
+ * and USC program from the input, through the real firmware.
  *
- * Rules: the job ends well, ends with a fault of the enumeration and a unit, or
- * can be killed after a while; then the next job, of another context, works.
+ * Rules: the job succeeds, ends with a fault of the enumeration and a unit, or
+ * can be killed after PATIENCE polls; then the next job, of another context, works.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static u64 address(struct fuzz *f)
 	}
 }
 
-/* The nth of the bits that are set, n modulo their number; 0 if there is none. */
+/* Return the nth set bit, n modulo their number; 0 if none is set. */
 static u32 nth_bit(u32 bits, u32 n)
 {
 	u32 bit;
@@ -54,7 +54,7 @@ static u32 nth_bit(u32 bits, u32 n)
 	}
 }
 
-/* An operand that its class may well take. */
+/* Return an operand that its class probably accepts. */
 static u32 operand(struct fuzz *f, const struct pumice_isa_class *cls)
 {
 	u8 choice = fuzz_u8(f);
@@ -85,7 +85,7 @@ static u32 field(struct fuzz *f, u32 cls)
 	}
 }
 
-/* An instruction of any operation, most often legal. */
+/* Return an instruction of any operation, usually legal. */
 static void usc_insn(struct fuzz *f, u32 *words)
 {
 	const struct pumice_isa_op_info *op = &pumice_usc_ops[fuzz_below(f, PUMICE_USC_OPS)];
@@ -146,7 +146,7 @@ static void pds_insn(struct fuzz *f, u32 *words)
 	pumice_pds_pack(words, &choice[fuzz_below(f, 4)]);
 }
 
-/* SH0 and SH1 hold an address; then anything; then the task. */
+/* Load an address into SH0 and SH1; then arbitrary instructions; then the task. */
 static void pds_program(struct fuzz *f, u32 *at, struct job *job)
 {
 	u64 base = address(f);
@@ -199,7 +199,7 @@ static u32 put_launch(struct fuzz *f, u32 *at)
 	return PUMICE_CDM_LAUNCH_WORDS;
 }
 
-/* Commands that read or write memory, most often where there is some. */
+/* Commands that read or write memory, usually at mapped addresses. */
 static u32 put_memory_command(struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_launch_indirect indirect = {
@@ -259,7 +259,7 @@ static u32 put_command(struct fuzz *f, u32 *at, const struct job *job)
 	}
 }
 
-/* A stream from @at on: STATE and LAUNCH, then anything, then @last. */
+/* Write a stream at @at: STATE and LAUNCH, then arbitrary commands, then @last. */
 static void stream(struct fuzz *f, u32 *at, const struct job *job, enum pumice_cdm_type last)
 {
 	u32 n = fuzz_below(f, 6);
@@ -272,7 +272,7 @@ static void stream(struct fuzz *f, u32 *at, const struct job *job, enum pumice_c
 	*at = (u32)last << PUMICE_CDM_HALT__TYPE__SHIFT;
 }
 
-/* Bits of the two pages, and now and then the flags of one of them, change. */
+/* Change bits of the two pages, and occasionally the flags of one of them. */
 static void damage(struct fuzz *f, struct fx_vm *vm)
 {
 	u32 n = fuzz_below(f, 4);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs switched out, resumed, aborted at any moment, with saved states of any
- * content, limits and an event ring of any setting. The registers are those that
- * firmware has, written as its bus does.
+ * Jobs switched out, resumed, aborted at any moment, with arbitrary saved states,
+ * limits and settings of the event ring. The registers are written as the firmware's
+ * bus writes them.
  *
- * Rules: a job that is aborted ends; a stream of good commands whose saved state
+ * Rules: a job that is aborted ends; a stream of valid commands whose saved state
  * is unmodified runs each work-group once, however often it was switched out;
- * and after everything a good job runs on the same GPU.
+ * and finally a valid job runs on the same GPU.
  */
 #include <string.h>
 
@@ -27,14 +27,14 @@
 #define RING		0x20000ull
 #define RING_BYTES	4096u
 #define GROUP		32u
-#define POLLS		20000u		/* more than any job here takes */
+#define POLLS		20000u		/* more than any job of this test needs */
 
 struct switch_fixture {
 	struct pumice_gpu *gpu;
 	struct testmem *tm;
 	u32 *stream, *data, *save, *ring;
 	u64 clock;
-	u32 groups;	/* that the stream launches, if it is good */
+	u32 groups;	/* that the stream launches, if it is valid */
 	bool good;	/* only valid data was written */
 };
 
@@ -120,7 +120,7 @@ static u32 *put_state(u32 *at, u32 local_bytes)
 	return at + PUMICE_CDM_STATE_WORDS;
 }
 
-/* Some groups, each with instances that no other group has. */
+/* Launch some groups of distinct instances. */
 static u32 *put_launch(struct switch_fixture *w, struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_launch launch = {
@@ -163,7 +163,7 @@ static u32 *put_command(struct switch_fixture *w, struct fuzz *f, u32 *at)
 	}
 }
 
-/* Good commands, and now and then something else among them. */
+/* Write valid commands, occasionally mixed with arbitrary words. */
 static void write_stream(struct switch_fixture *w, struct fuzz *f)
 {
 	u32 n = fuzz_below(f, 24), *at = put_state(w->stream, 16384);
@@ -221,7 +221,7 @@ static void start(struct switch_fixture *w, u64 save, u32 ctrl)
 	reg(w, PUMICE_CDM_CTRL, ctrl);
 }
 
-/* A word of the saved state becomes something else. */
+/* Change a word of the saved state. */
 static void damage(struct switch_fixture *w, struct fuzz *f)
 {
 	u32 word = fuzz_below(f, PUMICE_CDM_SAVE_WORDS);
@@ -251,7 +251,7 @@ static void job(struct switch_fixture *w, struct fuzz *f)
 			w->good = false;
 		}
 		run(w, POLLS);
-		/* A damaged state may have become a stream without end. */
+		/* A corrupted state may be an endless stream. */
 		FUZZ_CHECK(!busy(w), "a switch does not end");
 		event = events(w);
 		if (event != PUMICE_IC_PENDING__CDM_SWITCHED__MASK)
@@ -263,14 +263,14 @@ static void job(struct switch_fixture *w, struct fuzz *f)
 	}
 	run(w, w->good ? POLLS : POLLS / 10);
 	if (busy(w)) {
-		FUZZ_CHECK(!w->good, "a good job does not end");
+		FUZZ_CHECK(!w->good, "a valid job does not end");
 		reg(w, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
 		run(w, POLLS);
 		FUZZ_CHECK(!busy(w), "an abort does not end");
 	}
 	event |= events(w);
 	FUZZ_CHECK(!w->good || event == PUMICE_IC_PENDING__CDM_DONE__MASK,
-		   "events 0x%x of a good job", event);
+		   "events 0x%x of a valid job", event);
 	if (w->good)
 		expect_all_work(w);
 	FUZZ_CHECK(!pumice_gpu_mmio_read(w->gpu, 0, PUMICE_PDS_TASKS, 4), "tasks are left");
@@ -304,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	do
 		job(&w, &f);
 	while (fuzz_more(&f));
-	/* An empty input is a good job of nothing; launch something, too. */
+	/* An empty input is a valid job without groups; launch some, too. */
 	write_stream(&w, &nothing);
 	pumice_cdm_launch_pack(put_state(w.stream, 0),
 			       &(struct pumice_cdm_launch){ .groups_x = 3, .groups_y = 1,
@@ -314,7 +314,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	w.groups = 3;
 	start(&w, SAVE, PUMICE_CDM_CTRL__START__MASK);
 	run(&w, POLLS);
-	FUZZ_CHECK(events(&w) == PUMICE_IC_PENDING__CDM_DONE__MASK, "the good job does not end");
+	FUZZ_CHECK(events(&w) == PUMICE_IC_PENDING__CDM_DONE__MASK, "the valid job does not end");
 	expect_all_work(&w);
 	pumice_gpu_destroy(w.gpu);
 	testmem_destroy(w.tm);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Translation tables with anything in them, context and range registers with
- * anything in them, a memory map that changes.
+ * Arbitrary translation tables, context and range registers, and a memory map that
+ * changes.
  *
  * Rules: a translation returns a pointer whose 4 KiB grain is completely inside a
  * region, a writable one only in a writable region, or that of a null
- * page: zeros to read, the TLB's sink to write; otherwise a fault of the MMU, with
- * the request in it. Copies access no other memory.
+ * page: zeros to read, the TLB's sink to write; otherwise a fault of the MMU that
+ * reports the request. Copies access no other memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct table_fixture {
 	struct pumice_mem_region region[REGIONS];
 };
 
-/* The first two touch on the bus, but not in this process; the last may not be written. */
+/* The first two are adjacent on the bus, but not in this process; the last is read-only. */
 static void make_regions(struct table_fixture *w)
 {
 	static const u64 addr[REGIONS] = { 0x100000, 0x100000 + PAGES * GRAIN, 0xfffffff00000 };
@@ -47,7 +47,7 @@ static void make_regions(struct table_fixture *w)
 	FUZZ_CHECK(!mem_map_set(&w->map, w->region, REGIONS), "the map is refused");
 }
 
-/* A bus address near one of the regions, or anywhere. */
+/* Return a bus address near one of the regions, or an arbitrary one. */
 static u64 bus_address(struct table_fixture *w, struct fuzz *f)
 {
 	u32 i = fuzz_below(f, REGIONS);
@@ -57,7 +57,7 @@ static u64 bus_address(struct table_fixture *w, struct fuzz *f)
 	return w->region[i].addr + (u64)fuzz_below(f, PAGES + 1) * GRAIN;
 }
 
-/* An entry of any level: flags and page size in the low bits. */
+/* Return an entry of any level: flags and page size in the low bits. */
 static u64 entry(struct table_fixture *w, struct fuzz *f)
 {
 	u64 v = bus_address(w, f) | 1;
@@ -81,7 +81,7 @@ static void write_entries(struct table_fixture *w, struct fuzz *f)
 	}
 }
 
-/* One of few pages, so that tables and TLB entries are met again. */
+/* Return an address in one of few pages, so that tables and TLB entries are reused. */
 static u64 near_address(struct fuzz *f)
 {
 	u8 v = fuzz_u8(f);
@@ -95,7 +95,7 @@ static void put_entry(struct table_fixture *w, u32 page, u64 index, u64 value)
 	memcpy(w->region[0].host + page * GRAIN + index % 512 * 8, &value, 8);
 }
 
-/* Three entries that lead somewhere, in the first region, for an address that is met again. */
+/* Write three valid entries in the first region, for an address that is reused. */
 static void map_page(struct table_fixture *w, struct fuzz *f)
 {
 	static const u8 shift[] = { 12, 14, 16, 18, 20, 21, 12, 12 };
@@ -153,7 +153,7 @@ static u64 virtual_address(struct fuzz *f)
 	return near_address(f) | (fuzz_u16(f) & (GRAIN - 1));
 }
 
-/* The region of the map that holds the grain of a host pointer. */
+/* Return the region of the map that contains the grain of a host pointer. */
 static const struct pumice_mem_region *home(const struct table_fixture *w, const u8 *host)
 {
 	const u8 *grain = (const u8 *)((uintptr_t)host & ~(uintptr_t)(GRAIN - 1));
@@ -176,7 +176,7 @@ static void check_fault(const struct gpu_fault *fault, u32 ctx, enum pumice_acce
 		   fault->unit == PUMICE_UNIT_USC_DATA, "the fault reports another request");
 }
 
-/* Return the first byte that a null page gives to this kind of access, or NULL if it is none. */
+/* Return the first byte of a null page for this kind of access, or NULL if it is none. */
 static const u8 *null_page(const struct table_fixture *w, const u8 *host, enum pumice_access access)
 {
 	if (access == PUMICE_ACCESS_WRITE)
@@ -213,7 +213,7 @@ static void translate(struct table_fixture *w, struct fuzz *f)
 	FUZZ_CHECK(access != PUMICE_ACCESS_WRITE || !r->readonly, "a read-only region");
 }
 
-/* Without a TLB: what a translation by an empty one says, and no other trace of it. */
+/* Probe without a TLB: same result as with an empty one, and no side effect. */
 static void probe(struct table_fixture *w, struct fuzz *f)
 {
 	enum pumice_access access = fuzz_below(f, 3);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A transfer job of anything: the control stream and its surfaces out of the input,
- * most of their fields good, through the real firmware.
+ * A transfer job with an arbitrary control stream and surfaces from the input,
+ * most fields valid, through the real firmware.
  *
- * Rules: the job ends well, ends with a fault of the enumeration and a unit, or
- * can be killed after a while; memory that no command names keeps what it holds; then
+ * Rules: the job succeeds, ends with a fault of the enumeration and a unit, or
+ * can be killed after PATIENCE polls; memory that no command addresses is unchanged; then
  * the next job, of another context, works.
  */
 #include <string.h>
@@ -15,7 +15,7 @@
 #define SURFACES	4u	/* in records of the state page */
 #define COMMANDS	8u
 
-/* Where surfaces and bytes most often are: the target's and the depth buffer's pages. */
+/* Return an address, usually in the target's or the depth buffer's pages. */
 static u64 memory(struct fuzz *f)
 {
 	switch (fuzz_below(f, 16)) {
@@ -204,7 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fx_kick(r);
 	if (fuzz_below(&f, 4) == 1) {
 		fx_steps(r, fuzz_u8(&f));
-		/* But for the PM's pages, whose owner shall be the PM. */
+		/* Except the PM's pages, which remain owned by the PM. */
 		frame.vm.pt[fuzz_below(&f, FRAME_REGIONS)] ^= fuzz_below(&f, 16);
 	}
 	frame_finish(r, &c, PATIENCE);

@@ -9,7 +9,7 @@
 #define MAX_POLLS	5000u
 
 #define JOB_PDS		4u	/* instructions of the job's PDS program */
-#define JOB_OUT		512u	/* where it stores, words from the start of its code page */
+#define JOB_OUT		512u	/* word of its code page that it stores to */
 #define JOB_VALUE	0x600dca11u
 
 void host_run(struct fixture *r, unsigned int polls)
@@ -25,7 +25,7 @@ bool host_wait(struct fixture *r, const u32 *word, u32 not)
 {
 	unsigned int i;
 
-	/* Threads may be slow: the time limit of the test is theirs. */
+	/* Threads may be slow: only the test's time limit applies. */
 	for (i = 0; (r->threads || i < MAX_POLLS) && __atomic_load_n(word, __ATOMIC_ACQUIRE) == not; i++)
 		host_run(r, 1);
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) != not;
@@ -37,7 +37,7 @@ u32 host_call(struct fixture *r, const struct fwif_kccb_cmd *cmd)
 
 	fx_kick(r);
 	FUZZ_CHECK(host_wait(r, &r->kccb_status[entry], FWIF_STATUS_PENDING),
-		   "no answer to command %u; firmware state %u, error %u", cmd->type,
+		   "no reply to command %u; firmware state %u, error %u", cmd->type,
 		   r->boot->state, r->boot->error);
 	return r->kccb_status[entry];
 }
@@ -62,7 +62,7 @@ const struct fwif_job_result *host_end_job(struct fixture *r, struct fx_context 
 	if (!*c->object) {
 		FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_KILL, c) == FWIF_STATUS_OK,
 			   "the job cannot be killed");
-		FUZZ_CHECK(host_wait(r, c->object, 0), "the killed job's update does not come");
+		FUZZ_CHECK(host_wait(r, c->object, 0), "the killed job's update is missing");
 	}
 	FUZZ_CHECK(result->seqno == seqno, "no result");
 	FUZZ_CHECK(pumice_fault_valid(result->fault) && pumice_unit_valid(result->unit) &&
@@ -116,19 +116,19 @@ void host_check_job(struct fixture *r)
 	entry = fx_put_kick(r, &c);
 	fx_kick(r);
 	FUZZ_CHECK(host_wait(r, &r->kccb_status[entry], FWIF_STATUS_PENDING) &&
-		   r->kccb_status[entry] == FWIF_STATUS_OK, "the good job is refused");
-	FUZZ_CHECK(host_wait(r, c.object, 0), "the good job does not end");
-	FUZZ_CHECK(fx_result(&c, 7)->fault == PUMICE_FAULT_NONE, "the good job: fault %u",
+		   r->kccb_status[entry] == FWIF_STATUS_OK, "the valid job is refused");
+	FUZZ_CHECK(host_wait(r, c.object, 0), "the valid job does not end");
+	FUZZ_CHECK(fx_result(&c, 7)->fault == PUMICE_FAULT_NONE, "the valid job: fault %u",
 		   fx_result(&c, 7)->fault);
-	FUZZ_CHECK(vm.code[JOB_OUT] == JOB_VALUE, "the good job stored 0x%x", vm.code[JOB_OUT]);
+	FUZZ_CHECK(vm.code[JOB_OUT] == JOB_VALUE, "the valid job stored 0x%x", vm.code[JOB_OUT]);
 	FUZZ_CHECK(host_call_context(r, FWIF_KCCB_CONTEXT_RELEASE, &c) == FWIF_STATUS_OK,
-		   "the good job's context is not released");
+		   "the valid job's context is not released");
 	oracle_check_idle();
 }
 
 void host_check_recovery(struct pumice_gpu *gpu, unsigned int threads)
 {
-	/* Its clock is the GPU's; the other GPU is idle. */
+	/* The fixture uses this GPU's clock; its own GPU is idle. */
 	struct fixture *r = fx_create_threads(threads);
 	struct pumice_gpu *spare = r->gpu;
 

@@ -2,17 +2,17 @@
 /*
  * Limits of the cost of an input to the host: see oracle.h.
  *
- * Time is processor time of the thread, so that other programs hardly count, but caches,
- * page faults and the hypervisor still do. Therefore a time is a finding only if the
- * input exceeds the limit in each of TRIES runs: noise does not strike five times at
- * the same place, a loop without bound does. Memory is counted exactly and once.
+ * Time is processor time of the thread, so that other programs hardly affect it, but caches,
+ * page faults and the hypervisor do. Therefore a time is a finding only if the
+ * input exceeds the limit in each of TRIES runs: noise rarely affects the same input five
+ * times, an unbounded loop does. Memory is counted exactly, in one run.
  *
  * Half of all steps of units run with their stop flag set from the start, by a sequence that
  * has no period. Such a step is the work of the unit between two reads of the flag,
- * for which park, reset and changes of the memory map wait. Steps go on
- * where the last one ended, so the pieces of a long command are measured in turn.
+ * for which park, reset and changes of the memory map wait. Each step continues
+ * where the last one ended, so the pieces of a long command are measured one by one.
  *
- * Limits: allocations inside of the C library are not seen, and with threads the
+ * Limits: allocations inside the C library are not counted, and with threads the
  * measurements of one input are those of all threads together.
  */
 #include "oracle.h"
@@ -31,12 +31,12 @@
 #define MAX_GPUS	4u
 
 /*
- * The promises are 1 ms for a register access, which waits for up to two holders of the
+ * The limits are 1 ms for a register access, which waits for up to two holders of the
  * device lock, and 10 ms for parking, of which each unit's step takes a part; the longest is
  * the boot ROM's with 0.7 ms. A whole step should take WORKERS_QUANTUM_NS, but one that
  * loads a long program takes 2.6 ms, since it allocates and frees much. Everything else
  * stays below a third of each limit. Under a sanitizer the interpreter is up to twenty
- * times slower, and what is looked for is work without a bound.
+ * times slower, and only unbounded work is a finding.
  */
 #ifndef __has_feature
 #define __has_feature(name)	0
@@ -58,7 +58,7 @@ struct unit {
 };
 
 struct watched {
-	_Atomic(struct pumice_gpu *) gpu;	/* NULL: free; other GPUs' threads look */
+	_Atomic(struct pumice_gpu *) gpu;	/* NULL: free; read by other GPUs' threads */
 	struct unit *units;
 };
 
@@ -76,7 +76,7 @@ static struct {
 	struct watched gpu[MAX_GPUS];
 } oracle;
 
-/* Locks that the thread holds, and since when it holds the first one. */
+/* Locks that the thread holds, and the time when it locked the first one. */
 static __thread struct {
 	u32 depth;
 	bool exempt;
@@ -118,7 +118,7 @@ static u64 cpu_ns(void)
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-/* Raise *worst to ns; returns whether that changed it. */
+/* Raise *worst to ns. Return whether it changed. */
 static bool raise_to(_Atomic u64 *worst, u64 ns)
 {
 	u64 old = atomic_load_explicit(worst, memory_order_relaxed);

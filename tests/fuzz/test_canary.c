@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * No word of one user's jobs is found by another's, however they end: every store, after
- * every end, after few steps and after many.
+ * No word of one user's jobs is readable by another's: every store, after every kind of end,
+ * after few steps and after many.
  */
 #include "canary.h"
 
@@ -17,7 +17,7 @@ static void check(enum canary_end end, u32 count)
 		struct canary *c = canary_open();
 
 		for (store = 0; store < CANARY_PROBES; store++) {
-			/* Each look may overwrite what the next one is to find. */
+			/* Each look may overwrite words that the next one must find. */
 			const struct canary_look look = {
 				.store = (enum canary_store)store, .number = variant + store,
 				.rotate = 8 * variant, .output = variant,

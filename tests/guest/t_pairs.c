@@ -69,7 +69,7 @@ static const struct {
 	{ { "SUBMIT", "GEM_CLOSE" } },
 	{ { "SUBMIT", "BO_MADVISE" } },
 	{ { "SUBMIT", "PERFMON_DESTROY" } },
-	{ { "SUBMIT", "VM_BIND and back" } },
+	{ { "SUBMIT", "VM_BIND and unbind" } },
 	{ { "SUBMIT of a pair", "VM_BIND" } },
 	{ { "SUBMIT of a pair", "HWRT_DESTROY" } },
 	{ { "SUBMIT of a pair", "FREE_LIST_DESTROY" } },
@@ -89,7 +89,7 @@ static const struct {
 };
 
 /* Also run by it; takes longer to reproduce a former kernel bug. */
-static const char *const long_pair[2] = { "SUBMIT of many", "VM_BIND and back" };
+static const char *const long_pair[2] = { "SUBMIT of many", "VM_BIND and unbind" };
 
 /* Time at which all threads stop. */
 struct stop {

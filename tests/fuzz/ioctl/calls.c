@@ -2,9 +2,9 @@
 /*
  * The calls of the ioctl fuzzer. See calls.h.
  *
- * Arguments are usually such that the call succeeds, so that states far from the start
- * are reached; each field is seldom anything. Objects are shared with other threads,
- * which destroy them at any time: every result is right.
+ * Most arguments are valid, so that deep states are reached; occasionally a field has an
+ * arbitrary value. Objects are shared with other threads, which destroy them at any time:
+ * every result is accepted.
  */
 #include "calls.h"
 
@@ -25,17 +25,17 @@
 #define FRESH		4u	/* buffers of one call */
 #define WAIT_NS		3000000ull
 
-/* No repetition after a signal: that a call was interrupted is one more result. */
+/* A call that a signal interrupts is not repeated: -EINTR is a result, too. */
 static int call(int fd, unsigned long request, void *arg)
 {
 	return ioctl(fd, request, arg) ? -errno : 0;
 }
 
-/* An array of @count elements, seldom damaged. */
+/* An array of @count elements, rarely corrupted. */
 #define FUZZ_ARRAY(rng, elements, n) \
-	damaged(rng, (struct drm_pumice_array)ARRAY_OF(elements, n))
+	corrupted(rng, (struct drm_pumice_array)ARRAY_OF(elements, n))
 
-static struct drm_pumice_array damaged(struct fuzz_rng *rng, struct drm_pumice_array array)
+static struct drm_pumice_array corrupted(struct fuzz_rng *rng, struct drm_pumice_array array)
 {
 	if (!fuzz_chance(rng, 100))
 		return array;
@@ -166,7 +166,7 @@ static int prime_export(struct fuzz *f, struct fuzz_rng *rng)
 	return export_bo(f, rng, fuzz_select(f, rng, FUZZ_BO));
 }
 
-/* A file to import, of a new buffer: all others may be of one VM, and cannot be exported. */
+/* Export a new buffer: the existing ones may be exclusive to a VM and not exportable. */
 static int create_and_export(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_bo_create args = { .size = fuzz_pages(rng, MOST_BO_PAGES) };
@@ -179,7 +179,7 @@ static int create_and_export(struct fuzz *f, struct fuzz_rng *rng)
 	return ret;
 }
 
-/* The handle is one that lives already, where it does: both are closed once. */
+/* Importing may return an existing handle; then close it only once. */
 static int prime_import(struct fuzz *f, struct fuzz_rng *rng)
 {
 	int file = fuzz_swap_file(f, rng, -1), ret;
@@ -195,8 +195,8 @@ static int prime_import(struct fuzz *f, struct fuzz_rng *rng)
 }
 
 /*
- * A dumb buffer. Render nodes make none: it is made on the primary node by a file of its own,
- * which ends at once, and comes over by PRIME.
+ * A dumb buffer. Render nodes cannot create one: it is created on the primary node by a separate
+ * file, closed immediately, and imported by PRIME.
  */
 static int dumb_create(struct fuzz *f, struct fuzz_rng *rng)
 {
@@ -234,7 +234,7 @@ static int vm_destroy(struct fuzz *f, u32 id)
 	return call(f->fd, DRM_IOCTL_PUMICE_VM_DESTROY, &args);
 }
 
-/* With the memory of streams and data at its place. */
+/* Create a VM with the streams and data mapped at their usual addresses. */
 static int vm_create(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_vm_create args = { .flags = fuzz_zero(rng) };
@@ -274,7 +274,7 @@ static int vm_get_faults(struct fuzz *f, struct fuzz_rng *rng)
 		.after = fuzz_below(rng, 32),
 	};
 
-	/* The kernel writes to it: not damaged. */
+	/* The kernel writes to it: not corrupted. */
 	args.faults = (struct drm_pumice_array)ARRAY_OF(faults, DRM_PUMICE_VM_FAULTS);
 	return call(f->fd, DRM_IOCTL_PUMICE_VM_GET_FAULTS, &args);
 }
@@ -342,7 +342,7 @@ static int vm_bind(struct fuzz *f, struct fuzz_rng *rng)
 	return call(f->fd, DRM_IOCTL_PUMICE_VM_BIND, &args);
 }
 
-/* Without repetition, as all here. */
+/* Like all calls here, not repeated after a signal. */
 static int bind_ops(struct fuzz *f, u32 vm, const struct drm_pumice_bind_op *ops, u32 count)
 {
 	struct drm_pumice_vm_bind args = { .vm = vm, .ops = ARRAY_OF(ops, count) };
@@ -351,9 +351,9 @@ static int bind_ops(struct fuzz *f, u32 vm, const struct drm_pumice_bind_op *ops
 }
 
 /*
- * New buffers come to two VMs and go at once: no fence has been in their reservations, so that a
- * submission which has missed to make room there is found. They go one by one, each under its
- * VM's reservation, which a submission that backs off from one of them gives up.
+ * Bind new buffers in two VMs and unbind them immediately. Their reservations have never held a
+ * fence, so a submission that did not reserve a fence slot is detected. Unbind one at a time
+ * under the VM's reservation, which a submission that backs off releases.
  */
 static int bind_and_unbind(struct fuzz *f, struct fuzz_rng *rng)
 {
@@ -451,7 +451,7 @@ static int job_get_result(struct fuzz *f, struct fuzz_rng *rng)
 
 /* Jobs. */
 
-/* Seldom one that does not end: each holds the GPU until it times out. */
+/* Rarely an endless one: each occupies the GPU until it times out. */
 static u64 stream(struct fuzz *f, struct fuzz_rng *rng)
 {
 	if (fuzz_chance(rng, 200))
@@ -490,7 +490,7 @@ static int submit(struct fuzz *f, struct fuzz_rng *rng)
 	return call(f->fd, DRM_IOCTL_PUMICE_SUBMIT, &args);
 }
 
-/* Until the jobs of a call have ended, so that commands of other calls find room in the rings. */
+/* Wait until the jobs of a call have ended, so that the rings have space for other calls. */
 static void wait_and_destroy(struct fuzz *f, u32 sync, bool submitted)
 {
 	struct drm_syncobj_wait wait = {
@@ -505,8 +505,8 @@ static void wait_and_destroy(struct fuzz *f, u32 sync, bool submitted)
 }
 
 /*
- * A job that does nothing in every other context: where contexts of two address spaces take
- * turns, as in t_pairs, all of one. Each adds a fence to each buffer there.
+ * Submit an empty job to every other context; in t_pairs, where contexts alternate between two
+ * VMs, these are all of one VM. Each job adds a fence to each buffer of its VM.
  */
 static int submit_many(struct fuzz *f, struct fuzz_rng *rng)
 {
@@ -697,7 +697,7 @@ static int sync_change(struct fuzz *f, struct fuzz_rng *rng)
 		    DRM_IOCTL_SYNCOBJ_SIGNAL, &args);
 }
 
-static int sync_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
+static int sync_wait_briefly(struct fuzz *f, struct fuzz_rng *rng)
 {
 	u32 handle = fuzz_select(f, rng, FUZZ_SYNC);
 	struct drm_syncobj_wait args = {
@@ -709,13 +709,13 @@ static int sync_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
 	return call(f->fd, DRM_IOCTL_SYNCOBJ_WAIT, &args);
 }
 
-/* A point that there was already, or one that comes next. */
+/* A point that was already used, or a later point. */
 static u64 point(struct fuzz *f, struct fuzz_rng *rng)
 {
 	return fuzz_below(rng, 2 + (u32)__atomic_load_n(&f->points, __ATOMIC_RELAXED));
 }
 
-static int timeline_wait_a_little(struct fuzz *f, struct fuzz_rng *rng)
+static int timeline_wait_briefly(struct fuzz *f, struct fuzz_rng *rng)
 {
 	u32 handle = fuzz_select(f, rng, FUZZ_SYNC);
 	u64 at = point(f, rng);
@@ -753,7 +753,7 @@ static int sync_transfer(struct fuzz *f, struct fuzz_rng *rng)
 	return call(f->fd, DRM_IOCTL_SYNCOBJ_TRANSFER, &args);
 }
 
-/* A fence as a file, which outlives what it is of. */
+/* Export a fence as a sync file, which outlives its syncobj and context. */
 static int sync_export(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_syncobj_handle args = {
@@ -767,7 +767,7 @@ static int sync_export(struct fuzz *f, struct fuzz_rng *rng)
 	return ret;
 }
 
-/* A buffer of the shared file in an address space of another one. */
+/* Map a buffer of the shared file into a VM of another file. */
 static int map_in(struct fuzz *f, int to, u32 vm, u32 handle, u64 va, u64 bytes)
 {
 	struct drm_prime_handle prime = { .handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR };
@@ -782,7 +782,7 @@ static int map_in(struct fuzz *f, int to, u32 vm, u32 handle, u64 va, u64 bytes)
 	return ret ?: gpu_bind(to, vm, &op, 1, NULL);
 }
 
-/* A file of its own, with the memory of streams and data, and a job that may still run. */
+/* Map streams and data in another file, submit a job, and close the file while it may run. */
 static int use_and_close(struct fuzz *f, int file, struct fuzz_rng *rng)
 {
 	const struct fixture *fx = &f->render.fx;
@@ -855,7 +855,7 @@ const struct fuzz_call fuzz_calls[] = {
 	{ "VM_CREATE", vm_create, 2, NULL },
 	{ "VM_DESTROY", vm_destroy_one, 1, vm_create },
 	{ "VM_BIND", vm_bind, 16, NULL },
-	{ "VM_BIND and back", bind_and_unbind, 4, NULL },
+	{ "VM_BIND and unbind", bind_and_unbind, 4, NULL },
 	{ "VM_GET_STATE", vm_get_state, 1, NULL },
 	{ "VM_GET_FAULTS", vm_get_faults, 1, NULL },
 	{ "CONTEXT_CREATE", context_create, 4, NULL },
@@ -877,8 +877,8 @@ const struct fuzz_call fuzz_calls[] = {
 	{ "SYNCOBJ_CREATE", sync_create, 2, NULL },
 	{ "SYNCOBJ_DESTROY", sync_destroy_one, 1, sync_create },
 	{ "SYNCOBJ_RESET and SIGNAL", sync_change, 2, NULL },
-	{ "SYNCOBJ_WAIT", sync_wait_a_little, 2, NULL },
-	{ "SYNCOBJ_TIMELINE_WAIT", timeline_wait_a_little, 2, NULL },
+	{ "SYNCOBJ_WAIT", sync_wait_briefly, 2, NULL },
+	{ "SYNCOBJ_TIMELINE_WAIT", timeline_wait_briefly, 2, NULL },
 	{ "SYNCOBJ_TIMELINE_SIGNAL", timeline_signal, 2, NULL },
 	{ "SYNCOBJ_TRANSFER", sync_transfer, 2, NULL },
 	{ "SYNCOBJ_HANDLE_TO_FD", sync_export, 2, NULL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of the ioctl fuzzer: each makes its arguments up from a seed and live objects. */
+/* The calls of the ioctl fuzzer: each generates its arguments from a seed and live objects. */
 #ifndef FUZZ_IOCTL_CALLS_H
 #define FUZZ_IOCTL_CALLS_H
 
@@ -8,7 +8,7 @@
 /** struct fuzz_call - one kind of call */
 struct fuzz_call {
 	const char *name;
-	/** @run: do it; returns 0 or a negative errno */
+	/** @run: make the call; returns 0 or a negative errno */
 	int (*run)(struct fuzz *f, struct fuzz_rng *rng);
 	/** @weight: how often it is chosen */
 	u32 weight;

@@ -52,7 +52,7 @@ void kcov_begin(struct kcov *kcov)
 		__atomic_store_n(&kcov->trace[0], 0, __ATOMIC_RELAXED);
 }
 
-/* Add an address; instructions of a call are far enough apart for multiplying to spread them. */
+/* Add an address to the set; multiplication distributes nearby addresses. */
 static bool add(uint64_t pc)
 {
 	uint64_t hash = (pc * 0x9e3779b97f4a7c15ull) >> (64 - SET_BITS);

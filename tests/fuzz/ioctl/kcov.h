@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which code of the driver a call of this thread reached.
+ * Coverage of the driver by the calls of this thread.
  *
  * By the kernel's KCOV, which the module is built for on a kernel that has it. All
  * threads add to one set; without KCOV nothing is ever new.
@@ -17,7 +17,7 @@ struct kcov {
 	uint64_t *trace;
 };
 
-/** kcov_is_there - whether the kernel has KCOV. */
+/** kcov_is_there - return whether the kernel has KCOV. */
 bool kcov_is_there(void);
 
 /** kcov_open - trace the calling thread. */
@@ -28,10 +28,10 @@ void kcov_close(struct kcov *kcov);
 /** kcov_begin - discard the coverage so far. */
 void kcov_begin(struct kcov *kcov);
 
-/** kcov_end - whether something was reached since then that no thread had reached before. */
+/** kcov_end - return whether this trace reached a place that no thread had reached before. */
 bool kcov_end(struct kcov *kcov);
 
-/** kcov_reached - places reached by all threads. */
+/** kcov_reached - return the number of places reached by all threads. */
 uint32_t kcov_reached(void);
 
 #endif

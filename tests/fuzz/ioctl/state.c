@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-#define SELDOM	24	/* once in so many times a value is not what it should be */
+#define RARELY	24	/* 1/N: probability of an invalid value */
 
 /* SplitMix64. */
 u64 fuzz_random(struct fuzz_rng *rng)
@@ -29,7 +29,7 @@ bool fuzz_chance(struct fuzz_rng *rng, u32 times)
 	return !fuzz_below(rng, times);
 }
 
-/* Numbers at which mistakes are made. */
+/* Values at limits, where errors are likely. */
 static u64 odd_value(struct fuzz_rng *rng)
 {
 	static const u64 values[] = {
@@ -45,7 +45,7 @@ static u64 odd_value(struct fuzz_rng *rng)
 
 u32 fuzz_flags(struct fuzz_rng *rng, u32 known)
 {
-	return (u32)(fuzz_chance(rng, SELDOM) ? odd_value(rng) : fuzz_random(rng) & known);
+	return (u32)(fuzz_chance(rng, RARELY) ? odd_value(rng) : fuzz_random(rng) & known);
 }
 
 u32 fuzz_zero(struct fuzz_rng *rng)
@@ -53,12 +53,12 @@ u32 fuzz_zero(struct fuzz_rng *rng)
 	return fuzz_flags(rng, 0);
 }
 
-/* A BO of the largest size would take all memory of the guest once it is bound. */
+/* Binding a BO of the maximum size would exhaust the guest's memory. */
 u64 fuzz_pages(struct fuzz_rng *rng, u32 most)
 {
 	u64 odd;
 
-	if (!fuzz_chance(rng, SELDOM))
+	if (!fuzz_chance(rng, RARELY))
 		return PAGE * (1ull + fuzz_below(rng, most));
 	odd = odd_value(rng);
 	return odd > PAGE * most && odd <= DRM_PUMICE_MAX_BO_SIZE ? PAGE - 1 : odd;
@@ -72,13 +72,13 @@ u64 fuzz_va(struct fuzz_rng *rng)
 		FX_DATA,
 	};
 
-	if (fuzz_chance(rng, SELDOM))
+	if (fuzz_chance(rng, RARELY))
 		return odd_value(rng);
 	return bases[fuzz_below(rng, sizeof(bases) / sizeof(bases[0]))] +
 	       PAGE * (u64)fuzz_below(rng, 16);
 }
 
-/* Programs and streams of the fixture, which every VM of the fuzzer gets to see. */
+/* Programs and streams of the fixture, mapped in every VM of the fuzzer. */
 static void place_streams(struct fuzz *f)
 {
 	struct fixture *fx = &f->render.fx;
@@ -132,7 +132,7 @@ u32 fuzz_select(struct fuzz *f, struct fuzz_rng *rng, enum fuzz_kind kind)
 {
 	u32 tries, handle;
 
-	if (fuzz_chance(rng, SELDOM))
+	if (fuzz_chance(rng, RARELY))
 		return (u32)odd_value(rng);
 	for (tries = 0; tries < 2 * FUZZ_LIVE; tries++) {
 		handle = __atomic_load_n(slot_of(f, rng, kind), __ATOMIC_RELAXED);

@@ -2,14 +2,14 @@
 /*
  * A fuzzer of the driver's calls: several threads on one file, with shared objects.
  *
- * An input is a short sequence of calls; each makes its arguments up from a seed and
- * from objects that live just then (calls.c), so that what is made, used and destroyed
- * at the same time is decided by chance. Sequences that reach new code are kept and
- * changed further. A timer interrupts the threads' calls.
+ * An input is a short sequence of calls; each generates its arguments from a seed and
+ * from the objects that are live at that moment (calls.c), so that the combinations of
+ * concurrent creation, use and destruction are random. Sequences that reach new code are
+ * kept and mutated further. A timer interrupts the threads' calls.
  *
- * Results of calls do not matter. Required: the kernel stays sound, which the runner
+ * Results of calls do not matter. Required: the kernel reports no error, which the runner
  * checks in its log; all threads end; afterwards jobs run on a new file, and no
- * object remains. The calls of each thread follow from PUMICE_FUZZ_SEED, which is
+ * object remains. The calls of each thread depend only on PUMICE_FUZZ_SEED, which is
  * printed; their interleaving does not.
  *
  * It runs for PUMICE_FUZZ_SECONDS.
@@ -32,9 +32,9 @@
 #define SEED		20260722ull
 #define SECONDS_USUAL	10u
 #define SECONDS_MAX	3600u
-#define JOB_TIMEOUT_MS	500	/* jobs that do not end are to time out all the time */
+#define JOB_TIMEOUT_MS	500	/* short, so that endless jobs time out often */
 #define MOST_CALLS	64u
-#define PLACES		200u	/* of the driver, that any run reaches */
+#define PLACES		200u	/* of the driver; every run reaches more */
 #define NS_PER_SECOND	1000000000ull
 
 /* One call of a sequence. */
@@ -90,7 +90,7 @@ static struct sequence random_sequence(struct fuzz_rng *rng)
 	return new;
 }
 
-/* Change a step, its arguments alone, or the order; or go on with steps of another. */
+/* Mutate a step, its arguments alone, or the order; or continue with steps of another. */
 static void change(struct thread *t, struct sequence *s)
 {
 	const struct sequence *other = &t->corpus[fuzz_below(&t->rng, t->kept)];
@@ -187,7 +187,7 @@ static void run_threads(struct fuzz *f, struct thread *threads, u64 seed, u64 se
 		CHECK_OK(-pthread_join(threads[i].pthread, NULL));
 }
 
-/* Every kind of call must have succeeded at times: else nothing is tested by it. */
+/* Every kind of call must have succeeded at least once: else it tests nothing. */
 static void report(const struct thread *threads)
 {
 	u64 sequences = 0;
