@@ -28,7 +28,7 @@ static const char shader[] =
 	PUMICE_LINE(mov r1, [one], v0)
 	PUMICE_LINE(mov r2, [one], 0)
 	PUMICE_LINE(mov r3, [one], 0)			/* steps */
-	PUMICE_LINE(lt.u32 r0, v0, sh2)			/* r0: goes on */
+	PUMICE_LINE(lt.u32 r0, v0, sh2)			/* r0: continues */
 	PUMICE_LINE(gt.u32 r4, v0, 1)
 	PUMICE_LINE(and r0, r0, r4)
 	PUMICE_LINE(loop:)

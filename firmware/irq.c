@@ -39,7 +39,7 @@ static bool ended(u32 dm, u32 events)
 }
 
 /* A stall that was reported before the job ended is void. */
-static void graphics(u32 pending)
+static void handle_graphics_irq(u32 pending)
 {
 	if (ended(FWIF_DM_PDM, pending & ENDS(PDM)))
 		sched_pdm_ended(pending & EVENT(PDM_ABORTED));
@@ -72,6 +72,6 @@ void irq_handle(void)
 		sched_job_switched();
 	if (ended(FWIF_DM_TDM, pending & ENDS(TDM)))
 		sched_job_ended(FWIF_DM_TDM, pending & EVENT(TDM_ABORTED));
-	graphics(pending);
+	handle_graphics_irq(pending);
 	host_notify();
 }

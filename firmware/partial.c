@@ -135,7 +135,7 @@ static void find_lists(void)
 }
 
 /* The job has run out of pages: start with the first measure. */
-static void stopped(void)
+static void handle_stall(void)
 {
 	u64 groups = dm_groups(FWIF_DM_VDM);
 
@@ -157,7 +157,7 @@ void partial_memory(struct context *c)
 	job = c;
 	switch (state) {
 	case RUNNING:
-		stopped();
+		handle_stall();
 		break;
 	case FLUSHING:
 		if (dm_running(FWIF_DM_PDM))

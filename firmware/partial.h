@@ -8,29 +8,29 @@
 
 #include "context.h"
 
-/** partial_memory - interrupt task: the VDM's job is stalled. @c: its owner */
+/** partial_memory - interrupt task: handle a stall of the VDM's job. @c: its owner */
 void partial_memory(struct context *c);
 
 /** partial_grown - process the host's reply about a list. @grew: it has more pages */
 void partial_grown(u32 list, bool grew);
 
-/** partial_wants_pdm - whether the PDM is reserved for a partial render. */
+/** partial_wants_pdm - return whether the PDM is reserved for a partial render. */
 bool partial_wants_pdm(void);
 
-/** partial_on_pdm - whether the PDM runs a partial render. */
+/** partial_on_pdm - return whether the PDM runs a partial render. */
 bool partial_on_pdm(void);
 
-/** partial_pdm_ended - interrupt task: the partial render stopped. */
+/** partial_pdm_ended - interrupt task: continue the geometry job after its partial render. */
 void partial_pdm_ended(bool aborted);
 
-/** partial_pdm_free - a fragment job has ended. */
+/** partial_pdm_free - start a queued partial render, after the end of a fragment job. */
 void partial_pdm_free(void);
 
 /** partial_kill - stop the VDM's job, whatever it is stalled on. */
 void partial_kill(void);
 
 /**
- * partial_vdm_ended - the VDM's job has ended.
+ * partial_vdm_ended - reset the state of the measures, after the end of the VDM's job.
  * @r: its result; set to the fault for which the firmware aborted the job, if any
  */
 void partial_vdm_ended(struct fwif_job_result *r);

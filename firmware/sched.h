@@ -14,7 +14,10 @@
 
 void sched_init(void);
 
-/** sched_kick - a context's client CCB was written. @write: new offset, checked. Interrupts off. */
+/**
+ * sched_kick - schedule a context whose client CCB was written. Interrupts off.
+ * @write: new offset, checked
+ */
 void sched_kick(struct context *c, u32 write);
 
 /**
@@ -26,16 +29,19 @@ void sched_check_dependencies(void);
 /** sched_start_next - start prepared jobs on idle data masters. Interrupts off. */
 void sched_start_next(void);
 
-/** sched_job_ended - interrupt task: a data master stopped. @aborted: the firmware aborted it */
+/**
+ * sched_job_ended - interrupt task: complete the job of a stopped data master.
+ * @aborted: the firmware aborted it
+ */
 void sched_job_ended(u32 dm, bool aborted);
 
-/** sched_pdm_ended - interrupt task: the PDM stopped, after a job or a partial render. */
+/** sched_pdm_ended - interrupt task: complete the job or the partial render of the stopped PDM. */
 void sched_pdm_ended(bool aborted);
 
-/** sched_vdm_memory - interrupt task: the VDM's job is out of pages, or has flushed its scene. */
+/** sched_vdm_memory - interrupt task: handle a VDM out of pages, or whose scene is flushed. */
 void sched_vdm_memory(void);
 
-/** sched_job_switched - interrupt task: the CDM's job was switched out and saved. */
+/** sched_job_switched - interrupt task: requeue the CDM's job, which was switched out and saved. */
 void sched_job_switched(void);
 
 /**
@@ -50,7 +56,7 @@ void sched_set_priority(struct context *c, u32 priority);
 /** sched_kill - start killing a context; done when context_has_work() is false. Interrupts off. */
 void sched_kill(struct context *c);
 
-/** sched_has_background_work - whether contexts have to be checked. Interrupts off. */
+/** sched_has_background_work - return whether contexts have to be checked. Interrupts off. */
 bool sched_has_background_work(void);
 
 #endif

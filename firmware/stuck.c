@@ -85,9 +85,9 @@ static void read_waves(void)
 	struct fwif_place *place;
 	u32 i;
 
-	stuck.looked = stuck.waves < FWIF_STUCK_LOOK ? stuck.waves : FWIF_STUCK_LOOK;
-	for (i = 0; i < stuck.looked; i++) {
-		reg_write(PUMICE_WAVE_SELECT, i * stuck.waves / stuck.looked);
+	stuck.sampled = stuck.waves < FWIF_STUCK_LOOK ? stuck.waves : FWIF_STUCK_LOOK;
+	for (i = 0; i < stuck.sampled; i++) {
+		reg_write(PUMICE_WAVE_SELECT, i * stuck.waves / stuck.sampled);
 		place = place_of_wave(reg_read(PUMICE_WAVE_PC), reg_read64(PUMICE_WAVE_CODE));
 		if (place)
 			place->waves++;

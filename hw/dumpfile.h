@@ -114,7 +114,7 @@ struct pumice_dump_walk {
 
 /*
  * Count a wave at its place, as the firmware does for a job that it stops; only the first
- * FWIF_STUCK_PLACES places are kept. The caller sets stuck->waves and stuck->looked.
+ * FWIF_STUCK_PLACES places are kept. The caller sets stuck->waves and stuck->sampled.
  */
 static inline void pumice_dump_count_wave(struct fwif_stuck *stuck,
 					  const struct pumice_dump_wave *wave)

@@ -289,10 +289,10 @@ struct fwif_stuck {
 	u32 seqno;		/* the job; written last, 0 before */
 	u32 unit;		/* enum pumice_unit: unit that was busy with it, or faulted */
 	u32 waves;		/* in flight; 0 for a fault */
-	u32 looked;		/* of these, sampled */
+	u32 sampled;		/* of these, counted in place[] */
 	u32 places;		/* entries of place[] */
 	u32 busy;		/* data masters with a job: bit n is enum fwif_dm n */
-	u8 known;		/* of a fault: FWIF_KNOWN_*, what the device reported of its place; else 0 */
+	u8 known;		/* of a fault: FWIF_KNOWN_*, location fields that the device reported; else 0 */
 	u8 lane;		/* FWIF_KNOWN_LANE: the lowest lane that faulted */
 	u16 instance;		/* FWIF_KNOWN_LANE: its instance, a linear number in the work-group or task */
 	u32 reserved;

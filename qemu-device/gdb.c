@@ -22,7 +22,7 @@
 
 #define PUMICE_GDB_BYTES 4096   /* taken from the character device at a time */
 
-/* GDB reads what it requests; one that does not must not hold up the machine. */
+/* A GDB that does not read its replies must not block the machine. */
 static void pumice_gdb_send(void *opaque, const char *data, size_t bytes)
 {
     PumiceState *s = opaque;

@@ -220,7 +220,7 @@ def result_of(result):
     return result["result"]
 
 
-def judge(tally, kernel, tests, results):
+def evaluate(tally, kernel, tests, results):
     """Compare each test's result, and those of its dynamic subtests, with what tests/igt/ expects."""
     fails, flakes, skips = (expectations(n, kernel) for n in ("fails", "flakes", "skips"))
     names = [name for test in tests
@@ -230,7 +230,7 @@ def judge(tally, kernel, tests, results):
         wanted = "fail" if test in fails else "skip" if test in skips else "pass"
         case = f"{kernel}: {test}"
         if test in flakes:
-            print(f"not judged {case}: {result} ({flakes[test]})")
+            print(f"not evaluated {case}: {result} ({flakes[test]})")
         elif result != wanted:
             tally.add(case, False, f"{result}, expected {wanted}")
         elif result == "pass":
@@ -266,16 +266,16 @@ def run_guest(kernel, part, tests, images, extra):
         return status, json.load(stream)["tests"]
 
 
-def judge_stress(tally, kernel):
+def evaluate_stress(tally, kernel):
     """Check that the stress program ran to its end without a wrong result."""
     share = OUT / "guest" / f"igt-{kernel}-apart"
     status, log = share / "stress.status", share / "stress.log"
     good = (status.exists() and status.read_text().strip() == ENDED_BY_KILL
             and "wrong data" not in log.read_text())
-    tally.add(f"{kernel}: jobs go on right through core_hotunplug", good, f"see {log}")
+    tally.add(f"{kernel}: jobs continue during core_hotunplug", good, f"see {log}")
 
 
-def judge_gputop(tally, kernel):
+def evaluate_gputop(tally, kernel):
     """Check that gputop shows our client, with an engine that is busy nearly always."""
     share = OUT / "guest" / f"igt-{kernel}-own"
     try:
@@ -301,11 +301,11 @@ def run(kernel, images, extra):
     for part, tests in selected(chosen(lists, kernel)).items():
         print(f"  … IGT on the {kernel} kernel, {len(tests)} subtests ({part})", flush=True)
         status, results = run_guest(kernel, part, tests, images, extra)
-        judge(tally, kernel, tests, results)
+        evaluate(tally, kernel, tests, results)
         if part == "apart":
-            judge_stress(tally, kernel)
+            evaluate_stress(tally, kernel)
         if part == "own" and not selection.words():
-            judge_gputop(tally, kernel)
+            evaluate_gputop(tally, kernel)
         unloaded = OUT / "guest" / f"igt-{kernel}-{part}" / "rmmod.status"
         tally.add(f"{kernel}: the driver unloads after {part}",
                   unloaded.exists() and unloaded.read_text().strip() == "0",

@@ -103,7 +103,7 @@ step() {
 	if [ "$status" -ne 0 ]; then
 		tail -n 25 "$log" | sed 's/^/    | /' >&2
 		die "$title failed (status $status)" \
-			"the whole log is $log; run the same command again to go on from here"
+			"the whole log is $log; run the same command again to continue from here"
 	fi
 	echo "  ✓ $title ($((SECONDS - start)) s)" >&2
 }

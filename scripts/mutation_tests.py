@@ -232,7 +232,7 @@ class Guest:
         status, output = call(command, GUEST_SECONDS + 60, cwd=self.builder.tree,
                               env=self.builder.environment)
         out = self.builder.tree / "out"
-        return self.judge(mutation, status, output, out / "guest" / GUEST,
+        return self.evaluate(mutation, status, output, out / "guest" / GUEST,
                           out / f"logs/{GUEST}-console.log")
 
     @staticmethod
@@ -252,7 +252,7 @@ class Guest:
         return next((line for log in logs for line in kernel_faults.in_log(log)), None)
 
     @classmethod
-    def judge(cls, mutation, status, output, share, console):
+    def evaluate(cls, mutation, status, output, share, console):
         """Read a result file of the guest."""
         tap, ended = share / "test.tap", share / "test.status"
         text = tap.read_text(errors="replace") if tap.exists() else ""

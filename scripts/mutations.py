@@ -181,7 +181,7 @@ class Tree:
         (self.folder / mutation.file).write_bytes(original)
 
 
-def judge(case, cases, why):
+def evaluate(case, cases, why):
     """Return (caught, explanation) of a run: {case: good} and the reason of its end.
 
     A run that ended abnormally before the case's result counts as a failure of that
@@ -239,7 +239,7 @@ class Run:
                 self.runners[mutation.kind].build(mutation)
             except Failure as failure:
                 return "not built", str(failure)
-            caught, why = judge(mutation.case, *self.test(mutation))
+            caught, why = evaluate(mutation.case, *self.test(mutation))
             return ("caught" if caught else "SURVIVED"), why
         except Failure as failure:
             return "no result", str(failure)

@@ -84,7 +84,7 @@ def main():
         place(options.name, options)
         status = run(port, f"sh /etc/reload {options.parameters}")
     except TimeoutError:
-        fail(f"the guest does not answer for {PATIENCE} s", "see its console")
+        fail(f"the guest does not reply for {PATIENCE} s", "see its console")
     if not status:
         print("the guest runs this tree's driver and firmware")
     return status

@@ -53,7 +53,7 @@ class Tally:
             self.add(f"{program}: all of its cases", False,
                      f"planned {planned} cases, reported {len(cases)}")
         elif status != 0 and not failed:
-            self.add(f"{program}: ends well", False, why or f"exit status {status}")
+            self.add(f"{program}: exits with status 0", False, why or f"exit status {status}")
         elif not cases:
             self.add(program, status == 0 and planned is None, why or "no test case")
 

@@ -200,7 +200,7 @@ class Guest:
                 lines += kernel_faults.in_log(log.read_text(errors="replace"))
         return lines
 
-    def judge(self, status):
+    def evaluate(self, status):
         """Report the failure and the logs to read; return the exit status."""
         name, logs = self.options.name, f"{self.console} and {self.share}/"
         if status == TIMED_OUT:
@@ -229,8 +229,8 @@ def kvm_works(options):
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
     boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    answer = CACHE / f"kvm-{boot}"
-    if not answer.exists():
+    result = CACHE / f"kvm-{boot}"
+    if not result.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         job = BUILD / "guest" / "kvm-probe.job"
         job.parent.mkdir(parents=True, exist_ok=True)
@@ -240,8 +240,8 @@ def kvm_works(options):
         probe.timeout, probe.show, probe.device, probe.shell = 30, False, None, False
         guest = Guest(probe)
         guest.prepare()
-        answer.write_text("yes" if guest.run("kvm") == 0 else "no")
-    return answer.read_text() == "yes"
+        result.write_text("yes" if guest.run("kvm") == 0 else "no")
+    return result.read_text() == "yes"
 
 
 def parse():
@@ -288,7 +288,7 @@ def main():
         status = guest.run_or_boot_again(accelerator)
     finally:
         guest.stop()
-    sys.exit(status if options.shell else guest.judge(status))
+    sys.exit(status if options.shell else guest.evaluate(status))
 
 
 if __name__ == "__main__":

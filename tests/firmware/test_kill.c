@@ -239,7 +239,7 @@ static void kill_reports_the_position_of_the_waves(void **state)
 	assert_int_equal(stuck->seqno, 1);
 	assert_int_equal(stuck->unit, PUMICE_UNIT_USC_CODE);
 	assert_int_equal(stuck->waves, 1);
-	assert_int_equal(stuck->looked, 1);
+	assert_int_equal(stuck->sampled, 1);
 	assert_int_equal(stuck->busy, 1u << FWIF_DM_CDM);
 	assert_int_equal(stuck->places, 1);
 	assert_int_equal(stuck->place[0].code, FX_CODE_VA);

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/tap.sh"
 cd /pumice/examples || exit 1
 
-# prints NAME LINE: the example ends well and its first line is this one.
+# prints NAME LINE: the example exits with status 0 and its first line is this one.
 prints() {
 	"./$1" drm >"/tmp/$1.out" 2>&1
 	status=$?

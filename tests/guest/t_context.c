@@ -29,7 +29,7 @@ static int create(int fd, struct drm_pumice_context_create args)
 	return gpu_ioctl(fd, DRM_IOCTL_PUMICE_CONTEXT_CREATE, &args);
 }
 
-static void every_priority_can_be_had_by_root(void)
+static void root_may_use_every_priority(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), priority, context;
@@ -472,7 +472,7 @@ static void submitting_to_a_destroyed_context_is_refused(void)
 }
 
 static const struct test_case cases[] = {
-	TEST_CASE(every_priority_can_be_had_by_root),
+	TEST_CASE(root_may_use_every_priority),
 	TEST_CASE(context_type_must_be_known),
 	TEST_CASE(every_type_can_be_had),
 	TEST_CASE(priority_must_be_known),

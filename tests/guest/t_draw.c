@@ -371,7 +371,7 @@ static void growth_is_charged_to_the_creator_of_the_list(void)
 	CHECK_EQUAL(draw(&g, 0), 1);
 	CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	CHECK(need_free_lists_grown() > 0);
-	/* The pages for the next request are allocated after the answer. */
+	/* The pages for the next request are allocated after the reply. */
 	deadline = now_ns() + 30 * 1000000000ull;
 	while (cgroup_charged(&owner) < before + step * 9 / 10 && now_ns() < deadline)
 		usleep(2000);
@@ -528,7 +528,7 @@ static void time_out_in_a_fragment_program_names_it(void)
 {
 	struct drm_pumice_job_get_result result = { 0 };
 	struct render r = render_with(500);
-	u32 i, looked = 0;
+	u32 i, sampled = 0;
 
 	render_hang_in_fragment(&r);
 	CHECK_EQUAL(fx_wait(&r.fx), -ETIMEDOUT);
@@ -538,9 +538,9 @@ static void time_out_in_a_fragment_program_names_it(void)
 	CHECK(result.place_count > 0);
 	for (i = 0; i < result.place_count; i++) {
 		CHECK_EQUAL(result.places[i].code, result.places[0].code);
-		looked += result.places[i].waves;
+		sampled += result.places[i].waves;
 	}
-	CHECK_EQUAL(looked, result.waves_looked);
+	CHECK_EQUAL(sampled, result.waves_looked);
 }
 
 /* Out of pages, it waits for longer than the time-out, until the other job is stopped. */

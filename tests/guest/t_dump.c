@@ -28,7 +28,7 @@
 #define TIMEOUT_MS	500
 /*
  * For firmware that is stopped: the job must not time out before that, however slow the guest is,
- * and live firmware must answer. After a quarter of the first the driver pings it.
+ * and live firmware must reply. After a quarter of the first the driver pings it.
  */
 #define PATIENT_MS	20000
 #define FW_TIMEOUT_MS	2000
@@ -273,7 +273,7 @@ static void stopped_firmware_leaves_the_state_of_the_gpu(void)
 	CHECK_OK(set_module_parameter("fw_timeout_ms", FW_TIMEOUT_MS));
 	text = need_dump(hang_firmware, &h);
 	CHECK_OK(set_module_parameter("fw_timeout_ms", usual));
-	CHECK(has(text, "reason: reset: firmware does not answer\n"));
+	CHECK(has(text, "reason: reset: firmware does not reply\n"));
 	CHECK(has(text, "on the CDM: context "));
 	check_loop(text, &h);
 	fx_check_works(&(struct fixture[1]){ fx_open() }[0]);

@@ -193,7 +193,7 @@ static void destroyed_objects_are_freed_before_the_file_is_closed(void)
 	need_nothing_left();
 }
 
-static void refused_calls_leave_nothing(void)
+static void refused_calls_leak_nothing(void)
 {
 	struct fixture fx = fx_open();
 	struct counts before = need_counts();
@@ -249,7 +249,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(mapped_memory_outlives_its_file_until_it_is_unmapped),
 	TEST_CASE(exported_memory_lives_until_its_file_is_closed),
 	TEST_CASE(destroyed_objects_are_freed_before_the_file_is_closed),
-	TEST_CASE(refused_calls_leave_nothing),
+	TEST_CASE(refused_calls_leak_nothing),
 	TEST_CASE(unbound_memory_is_freed_while_its_vm_lives),
 	TEST_CASE(nothing_keeps_the_module),
 };

@@ -124,7 +124,7 @@ static void statistics_survive_sleep(void)
 	CHECK_EQUAL(after.partial_renders, before.partial_renders);
 }
 
-static void context_goes_on_after_each_sleep(void)
+static void context_continues_after_each_sleep(void)
 {
 	struct fixture fx = fx_open();
 	unsigned int i;
@@ -183,7 +183,7 @@ static void objects_may_go_during_sleep(void)
 	CHECK(is_status("suspended"));
 }
 
-static void clock_goes_on_during_sleep(void)
+static void clock_continues_during_sleep(void)
 {
 	struct drm_pumice_query_timestamp before, after;
 	u32 size = sizeof(before);
@@ -230,7 +230,7 @@ static void need_system_sleep(void)
 	CHECK_OK(write_file("/sys/power/pm_test", "none"));
 }
 
-static void context_goes_on_after_the_system_slept(void)
+static void context_continues_after_the_system_slept(void)
 {
 	struct fixture fx = fx_open();
 
@@ -279,14 +279,14 @@ static const struct test_case cases[] = {
 	TEST_CASE(open_file_with_context_does_not_keep_it_awake),
 	TEST_CASE(job_keeps_it_awake),
 	TEST_CASE(statistics_survive_sleep),
-	TEST_CASE(context_goes_on_after_each_sleep),
+	TEST_CASE(context_continues_after_each_sleep),
 	TEST_CASE(sleep_is_no_gpu_reset),
 	TEST_CASE(mapping_changed_during_sleep_is_seen),
 	TEST_CASE(objects_may_go_during_sleep),
-	TEST_CASE(clock_goes_on_during_sleep),
+	TEST_CASE(clock_continues_during_sleep),
 	TEST_CASE(function_reset_during_sleep_harms_no_context),
 	TEST_CASE(driver_may_go_and_come_during_sleep),
-	TEST_CASE(context_goes_on_after_the_system_slept),
+	TEST_CASE(context_continues_after_the_system_slept),
 	TEST_CASE(jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep),
 };
 

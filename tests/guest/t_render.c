@@ -285,7 +285,7 @@ static void compute_sees_results_of_earlier_jobs(void)
 	fx_check_words(r.fx.data.cpu, 7);
 }
 
-static void unbound_streams_fault_and_the_context_goes_on(void)
+static void unbound_streams_fault_and_the_context_continues(void)
 {
 	struct render r = fresh_render();
 	struct drm_pumice_job_get_result result;
@@ -466,7 +466,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(fence_of_a_pair_is_the_end_of_both_jobs),
 	TEST_CASE(geometry_waits_for_the_dependencies_of_its_fragment_job),
 	TEST_CASE(compute_sees_results_of_earlier_jobs),
-	TEST_CASE(unbound_streams_fault_and_the_context_goes_on),
+	TEST_CASE(unbound_streams_fault_and_the_context_continues),
 	TEST_CASE(nonsense_ends),
 	TEST_CASE(scene_of_another_size_or_context_is_new),
 	TEST_CASE(endless_geometry_costs_its_context),

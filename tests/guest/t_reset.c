@@ -4,7 +4,7 @@
  * never had, and the order in which the jobs of a queue complete.
  *
  * Most cases bind the device with a build of the firmware that stops reading the
- * kernel CCB once it has answered the kick of a context of low priority.
+ * kernel CCB once it has replied to the kick of a context of low priority.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -100,7 +100,7 @@ static void jobs_end_in_their_order_when_the_firmware_is_full(void)
 	check_innocent(&deaf);
 }
 
-/** struct unmapper - a thread whose VM_BIND the firmware does not answer */
+/** struct unmapper - a thread whose VM_BIND the firmware does not reply */
 struct unmapper {
 	struct fixture *fx;
 	bool done;	/* atomic */
@@ -121,7 +121,7 @@ static void *unmap_tables(void *arg)
 
 /*
  * Page tables that an unmap detaches are freed when the TLBs were invalidated. The firmware
- * gets the request and does not answer: then a reset does it, and the memory of page tables
+ * receives the request and does not reply: then a reset does it, and the memory of page tables
  * must not decrease before.
  */
 static void page_tables_stay_until_the_gpu_has_forgotten_them(void)
@@ -229,7 +229,7 @@ static void jobs_may_time_out_after_100_ms(void)
 }
 
 /*
- * The worker of an asynchronous bind waits for a reset, because the firmware does not answer.
+ * The worker of an asynchronous bind waits for a reset, because the firmware does not reply.
  * The kernel reports errors of the wait, which the runner finds in its log.
  */
 static void asynchronous_bind_may_reset_the_gpu(void)

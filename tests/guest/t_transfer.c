@@ -213,7 +213,7 @@ static void transfers_and_compute_wait_for_each_other(void)
 	fx_check_words(g.fx.data.cpu + 512, 501);
 }
 
-static void faults_are_reported_and_the_context_goes_on(void)
+static void faults_are_reported_and_the_context_continues(void)
 {
 	struct transfer_fixture g = transfer_fixture();
 	struct drm_pumice_context_get_state state;
@@ -312,7 +312,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(statistics_count_transfers),
 	TEST_CASE(jobs_of_a_context_run_in_order),
 	TEST_CASE(transfers_and_compute_wait_for_each_other),
-	TEST_CASE(faults_are_reported_and_the_context_goes_on),
+	TEST_CASE(faults_are_reported_and_the_context_continues),
 	TEST_CASE(read_only_memory_is_not_written),
 	TEST_CASE(parameter_buffers_are_out_of_reach),
 	TEST_CASE(endless_transfer_costs_its_context),

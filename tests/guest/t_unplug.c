@@ -483,7 +483,7 @@ static int ended_status(int file)
 	return sync_file_status(file);
 }
 
-/* Check the file's calls as long as they are answered: first all succeed, then the GPU is lost. */
+/* Check the file's calls while they have results: first all succeed, then the GPU is lost. */
 static void need_refusals(int fd)
 {
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;

@@ -481,7 +481,7 @@ static void gpu_trace_without_a_reader_keeps_the_newest(void)
 	close(fd);
 }
 
-static void gpu_trace_goes_on_after_a_gpu_reset(void)
+static void gpu_trace_continues_after_a_gpu_reset(void)
 {
 	struct fixture fx = fx_open();
 	int fd = need_trace();
@@ -527,7 +527,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(gpu_trace_returns_the_records_before_a_bad_page),
 	TEST_CASE_SECONDS(reset_does_not_wait_for_a_reader_of_the_gpu_trace, 60),
 	TEST_CASE_SECONDS(gpu_trace_without_a_reader_keeps_the_newest, 400),
-	TEST_CASE(gpu_trace_goes_on_after_a_gpu_reset),
+	TEST_CASE(gpu_trace_continues_after_a_gpu_reset),
 	TEST_CASE(gpu_trace_survives_the_device),
 };
 

@@ -180,7 +180,7 @@ static void faults_after_a_number_are_returned_alone(void)
 	CHECK_EQUAL(args.total, KEPT + 2);
 }
 
-static void room_for_fewer_takes_the_oldest(void)
+static void short_array_receives_the_oldest_faults(void)
 {
 	struct drm_pumice_vm_fault f[KEPT] = { 0 };
 	struct fixture fx = fx_open();
@@ -298,7 +298,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(last_faults_are_kept_in_order),
 	TEST_CASE(faults_name_the_usc),
 	TEST_CASE(faults_after_a_number_are_returned_alone),
-	TEST_CASE(room_for_fewer_takes_the_oldest),
+	TEST_CASE(short_array_receives_the_oldest_faults),
 	TEST_CASE(longer_elements_are_zeroed_after_the_known_part),
 	TEST_CASE(each_vm_keeps_its_own),
 	TEST_CASE(time_out_is_listed_and_a_canceled_job_is_not),

@@ -542,7 +542,7 @@ static void last_page_of_the_space_works(void)
 	check_store(&fx, va + PAGE - 128, mem.cpu + (PAGE - 128) / 4);
 }
 
-static void same_address_in_two_vms_is_other_memory(void)
+static void address_is_mapped_separately_in_each_vm(void)
 {
 	int fd = need_gpu();
 	struct fixture a = fx_on(fd), b = fx_on(fd);
@@ -755,7 +755,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(unmap_all_acts_in_order),
 	TEST_CASE(mapping_may_cross_every_table_boundary),
 	TEST_CASE(last_page_of_the_space_works),
-	TEST_CASE(same_address_in_two_vms_is_other_memory),
+	TEST_CASE(address_is_mapped_separately_in_each_vm),
 	TEST_CASE(vm_can_be_changed_while_its_job_runs),
 	TEST_CASE(unmap_under_a_running_job_faults_it),
 	TEST_CASE(remap_under_a_running_job_moves_its_stores),

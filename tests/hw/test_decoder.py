@@ -40,8 +40,8 @@ class Encoder:
 
     def mask(self):
         """A legal double mask."""
-        pick = self.numbers["K"] + list(range(16, 32))
-        a, b = self.rng.choice(pick), self.rng.choice(pick)
+        numbers = self.numbers["K"] + list(range(16, 32))
+        a, b = self.rng.choice(numbers), self.rng.choice(numbers)
         return a | b << 6 | self.rng.choice([0, 1 << 5]) | self.rng.choice([0, 1 << 11])
 
     def operand(self, kind, field):

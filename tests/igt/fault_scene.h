@@ -156,7 +156,7 @@ struct pair short_of_pages(struct pair p);
 /** open_short_of_pages - create one whose list has one page and may grow. @stream: needs more. */
 struct render open_short_of_pages(u64 *stream);
 
-/** submit_for_file - return a job's fence as a file: a GPU that was given up refuses calls. */
+/** submit_for_file - return a job's fence as a file: a GPU that was lost refuses calls. */
 int submit_for_file(struct fixture *fx);
 
 /** check_file - check that it signals with this status. */

@@ -17,11 +17,11 @@
 
 IGT_TEST_DESCRIPTION("Recovery from injected faults of the GPU and its firmware.");
 
-#define FAILURES	5	/* consecutive failures after which firmware is given up */
+#define FAILURES	5	/* consecutive failures after which the GPU is lost */
 
 static long usual_fw_timeout_ms;
 
-/* The reset comes when CONTEXT_KILL is not answered. */
+/* The reset comes when CONTEXT_KILL has no reply. */
 static void unit_hang_cdm(void)
 {
 	expect(&(struct expected){
@@ -145,7 +145,7 @@ static void firmware_trap_at_kick(void)
 		.when = AT_ITS_KICK, .log = "firmware stopped: unexpected trap" });
 }
 
-/* Detected by the first tick of the job's time-out: the firmware does not answer. */
+/* Detected by the first tick of the job's time-out: the firmware does not reply. */
 static void firmware_silence(void)
 {
 	expect(&(struct expected){
@@ -161,7 +161,7 @@ static void firmware_silence_at_kick(void)
 		.ms = TICK_MS + FW_MS, .when = AT_ITS_KICK });
 }
 
-/* It answers, but its background loop does not seem to run: detected by the second tick. */
+/* It replies, but its background loop does not seem to run: detected by the second tick. */
 static void heartbeat_stops(void)
 {
 	struct scene s = scene_open();
@@ -202,7 +202,7 @@ static void ring_index_damaged(void)
 }
 
 /*
- * Jobs are in flight, of which one has begun, when data that the firmware writes with an answer is
+ * Jobs are in flight, of which one has begun, when data that the firmware writes with a reply is
  * damaged: that one is lost by the reset.
  */
 struct damage {
@@ -237,7 +237,7 @@ static void check_damage(struct damage *d, int ret, int err)
 	scene_end(s, 0, 1);
 }
 
-/* At the answer to the command that ends a context. */
+/* At the reply to the command that ends a context. */
 static void damaged_at_the_end_of_a_context(const char *text)
 {
 	struct damage d = damage_begins(text);
@@ -292,7 +292,7 @@ static void reply_damaged_priority(void)
 						  DRM_PUMICE_PRIORITY_LOW), -EIO);
 }
 
-/* An answer to an unbind: the VM becomes unusable. */
+/* A reply to an unbind: the VM becomes unusable. */
 static void reply_damaged_unbind(void)
 {
 	const struct drm_pumice_bind_op unmap = bind_unmap(FX_FREE, PAGE);
@@ -442,7 +442,7 @@ static void too_slow_memory(void)
 		.transfers = true, .lasts = true });
 }
 
-/* Bind the GPU again after it was given up. */
+/* Bind the GPU again after it was declared lost. */
 static void need_gpu_again(void)
 {
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000 * MS;
@@ -456,8 +456,8 @@ static void need_gpu_again(void)
 	need_inject("none");
 }
 
-/* Check that the GPU is given up when the firmware is silent, and works when bound again. */
-static void check_given_up(struct fixture *fx, int events)
+/* Check that the GPU is lost when the firmware is silent, and works when bound again. */
+static void check_lost(struct fixture *fx, int events)
 {
 	struct fixture after = fx_open();
 	u64 start = now_ns(), took;
@@ -479,7 +479,7 @@ static void check_given_up(struct fixture *fx, int events)
 	fx_check_works(fx);
 }
 
-/* Fail as often as the firmware may without being given up. */
+/* Fail as often as the firmware may without losing the GPU. */
 static void crash_in_a_row(struct fixture *fx, const char *fault)
 {
 	u64 start;
@@ -510,7 +510,7 @@ static void crash_at_every_job(void)
 	/* The last time it is silent, so that there is time to request the sync file. */
 	need_inject("none");
 	need_inject("fw-silence,where=job,count=endless");
-	check_given_up(&fx, events);
+	check_lost(&fx, events);
 }
 
 /* The first boot after the reset fails after the firmware's time-out. */
@@ -534,7 +534,7 @@ static void crash_at_every_boot(void)
 	events = need_uevents();
 	need_inject("fw-lockup,where=boot,count=2");
 	need_inject("fw-silence,where=job");
-	check_given_up(&fx, events);
+	check_lost(&fx, events);
 }
 
 /* The firmware continues, but receives no command: the job does not begin. */
@@ -673,8 +673,8 @@ static void invalid_faults_refused(void)
 /* Reports of the driver. */
 #define LOCKUP		"firmware processor stopped: |" IGT_PUMICE_RESET "firmware failed"
 #define TRAP		"firmware stopped: unexpected trap|" IGT_PUMICE_RESET "firmware failed"
-#define SILENCE		IGT_PUMICE_RESET "firmware does not answer"
-#define HEARTBEAT	IGT_PUMICE_RESET "firmware answers, but makes no progress"
+#define SILENCE		IGT_PUMICE_RESET "firmware does not reply"
+#define HEARTBEAT	IGT_PUMICE_RESET "firmware replies, but makes no progress"
 #define RING_INDEX	"firmware ring index [0-9]+ out of range|" \
 			IGT_PUMICE_RESET "firmware failed"
 #define REFUSED		"firmware command failed|" IGT_PUMICE_RESET "firmware failed"
@@ -713,7 +713,7 @@ static void message_subtests(void)
 	subtest_logs("ring-index-damaged",
 		"a ring index out of range causes a reset, and results are kept",
 		ring_index_damaged, RING_INDEX);
-	subtest_logs("ring-index-damaged-at-an-answer",
+	subtest_logs("ring-index-damaged-at-a-reply",
 		"jobs that had not begun run after the reset", ring_index_damaged_at_a_reply,
 		RING_INDEX);
 	subtest_logs("message-of-unknown-type", "a message of unknown type is ignored",
@@ -723,17 +723,17 @@ static void message_subtests(void)
 	subtest_logs("message-becomes-an-error",
 		"an error that the firmware reports causes a reset", message_becomes_an_error,
 		"firmware error: |" IGT_PUMICE_RESET "firmware failed");
-	subtest_logs("answer-damaged-context", "an invalid reply causes a reset",
+	subtest_logs("reply-damaged-context", "an invalid reply causes a reset",
 		reply_damaged_context, REFUSED);
-	subtest_logs("answer-damaged-vm", "an invalid reply at the end of a VM causes a reset",
+	subtest_logs("reply-damaged-vm", "an invalid reply at the end of a VM causes a reset",
 		reply_damaged_vm, REFUSED);
-	subtest_logs("answer-damaged-scene",
+	subtest_logs("reply-damaged-scene",
 		"an invalid reply at the end of a scene causes a reset", reply_damaged_scene,
 		REFUSED);
-	subtest_logs("answer-damaged-priority",
+	subtest_logs("reply-damaged-priority",
 		"an invalid reply to a change of priority causes a reset", reply_damaged_priority,
 		REFUSED);
-	subtest_logs("answer-damaged-unbind",
+	subtest_logs("reply-damaged-unbind",
 		"an invalid reply to an unbind causes a reset and makes its VM unusable",
 		reply_damaged_unbind, REFUSED);
 }

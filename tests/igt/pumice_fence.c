@@ -230,7 +230,7 @@ static void wait_before_submit(void)
 	igt_pumice_join(&waiter);
 }
 
-/* ------------------------------------------------------------- what it carries */
+/* --------------------------------------------------------------------- payload */
 
 static void fault_is_carried(void)
 {

@@ -102,7 +102,7 @@ static void page_sizes_skewed(void)
 		map_of_page_size(bits, PAGE);
 }
 
-/* ------------------------------------------------------------- what jobs see */
+/* ------------------------------------------------- mappings as seen by jobs */
 
 static void same_bo_twice(void)
 {
@@ -341,7 +341,7 @@ static void vm_destroyed(void)
 	fx_check_works(&fx);
 }
 
-/* -------------------------------------------------------------- what is refused */
+/* --------------------------------------------------------------- refused binds */
 
 static void refuse(int fd, u32 vm, struct drm_pumice_bind_op op, int error)
 {

@@ -195,7 +195,7 @@ class Pci(unittest.TestCase):
             machine.start_firmware(SLEEPER)
             machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
 
-    def test_system_reset_puts_registers_back(self):
+    def test_system_reset_resets_the_registers(self):
         with Machine() as machine:
             machine.enable()
             machine.start_firmware(SLEEPER)
@@ -336,7 +336,7 @@ class Storm(unittest.TestCase):
             machine.enable()
             self.assertEqual(machine.field("SYS_CONFIG__OSES"), 1)
 
-    def test_the_machine_stops_and_goes_on(self):
+    def test_the_machine_can_be_stopped_and_resumed(self):
         with Machine("threads=2") as machine:
             self.start(machine, 12)
             for _ in range(50):

@@ -67,7 +67,7 @@ class JobTest(unittest.TestCase):
 class Jobs(JobTest):
     """One kind of change at a time."""
 
-    def test_registers_follow_the_bars_and_the_job_goes_on(self):
+    def test_registers_move_with_the_bars_while_a_job_runs(self):
         for threads in (1, 2):
             machine = self.start_job(threads)
             for n in range(100):

@@ -99,7 +99,7 @@ class Log(unittest.TestCase):
 class Verdict(unittest.TestCase):
     """kernel_faults.in_verdict"""
 
-    def judge(self, kmemleak="", lockdep=LOCKDEP.format(1)):
+    def check(self, kmemleak="", lockdep=LOCKDEP.format(1)):
         """The faults in a share with these files; None: there is no such file."""
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder)
@@ -109,19 +109,19 @@ class Verdict(unittest.TestCase):
             return kernel_faults.in_verdict(share)
 
     def test_sound_kernel_passes(self):
-        self.assertEqual(self.judge(), [])
+        self.assertEqual(self.check(), [])
 
     def test_each_leak_is_a_fault_and_says_where(self):
-        faults = self.judge(kmemleak=LEAK * 2)
+        faults = self.check(kmemleak=LEAK * 2)
         self.assertEqual(len(faults), 2)
         self.assertIn("pumice_bind_prepare_op", faults[0])
 
     def test_lockdep_that_turned_itself_off_is_a_fault(self):
-        self.assertEqual(len(self.judge(lockdep=LOCKDEP.format(0))), 1)
+        self.assertEqual(len(self.check(lockdep=LOCKDEP.format(0))), 1)
 
     def test_missing_report_is_a_fault(self):
-        self.assertEqual(len(self.judge(kmemleak=None)), 1)
-        self.assertEqual(len(self.judge(lockdep=None)), 1)
+        self.assertEqual(len(self.check(kmemleak=None)), 1)
+        self.assertEqual(len(self.check(lockdep=None)), 1)
 
 
 if __name__ == "__main__":

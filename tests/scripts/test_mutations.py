@@ -178,7 +178,7 @@ class Trees(unittest.TestCase):
 class Guests(unittest.TestCase):
     """Reading of the files of a guest."""
 
-    def judge(self, status, files, test="guest/t/rule", console=""):
+    def evaluate(self, status, files, test="guest/t/rule", console=""):
         """({case: good}, why) or Failure."""
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder)
@@ -186,59 +186,59 @@ class Guests(unittest.TestCase):
                 (share / name).write_text(text, encoding="utf-8")
             (share / "console").write_text(console, encoding="utf-8")
             mutation = mutations.Mutation({**ROW, "test": test}, "list")
-            return mutation_tests.Guest.judge(mutation, status, "error: it", share,
+            return mutation_tests.Guest.evaluate(mutation, status, "error: it", share,
                                               share / "console")
 
     def test_case_that_fails_is_seen(self):
-        cases, why = self.judge(0, {"test.tap": "1..1\nnot ok 1 - rule\n", "test.status": "1"})
+        cases, why = self.evaluate(0, {"test.tap": "1..1\nnot ok 1 - rule\n", "test.status": "1"})
         self.assertEqual((cases, why), ({"rule": False}, ""))
 
     def test_fault_of_the_kernel_is_reported(self):
         for console, dmesg in (("kernel BUG at x.c:1\n", ""), ("", "Oops: 0002\n")):
-            cases, why = self.judge(125, {"test.tap": "1..1\nok 1 - rule\n", "job.log": "",
+            cases, why = self.evaluate(125, {"test.tap": "1..1\nok 1 - rule\n", "job.log": "",
                                           "dmesg": dmesg}, console=console)
             self.assertEqual(cases, {})
             self.assertIn(console.strip() or dmesg.strip(), why)
 
     def test_guest_that_ended_without_a_report_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.judge(125, {"job.log": "", "dmesg": "all is well\n"})
+            self.evaluate(125, {"job.log": "", "dmesg": "all is well\n"})
 
     def test_kernel_that_dies_before_the_job_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.judge(125, {}, console="Oops: int3: 0000 [#1]\n")
+            self.evaluate(125, {}, console="Oops: int3: 0000 [#1]\n")
 
     def test_guest_that_does_not_end_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.judge(124, {"test.tap": "1..1\nnot ok 1 - rule\n"})
+            self.evaluate(124, {"test.tap": "1..1\nnot ok 1 - rule\n"})
 
     def test_case_that_did_not_run_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.judge(0, {"test.tap": "1..0\n", "test.status": "1"})
+            self.evaluate(0, {"test.tap": "1..0\n", "test.status": "1"})
 
     def test_skipped_subtest_says_nothing(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.judge(0, {"test.status": "77"}, "igt/p/rule")
+            self.evaluate(0, {"test.status": "77"}, "igt/p/rule")
 
     def test_subtest_that_fails_or_crashes_is_seen(self):
         for status in ("98", "112", "139"):
-            cases, why = self.judge(0, {"test.status": status}, "igt/p/rule")
+            cases, why = self.evaluate(0, {"test.status": status}, "igt/p/rule")
             self.assertEqual((cases, why), ({"rule": False}, ""))
 
     def test_subtest_fails_at_a_reset_that_it_does_not_announce(self):
         mark = "[    9.1] [IGT] add ignored dmesg regex: "
         reset = "[    9.2] pumice 0000:01:00.0: [drm] *ERROR* resetting the GPU: firmware failed\n"
         for announced, good in (("", False), (f"{mark}resetting the GPU: firmware failed\n", True),
-                                (f"{mark}(resetting the GPU: |)does not answer\n", False)):
+                                (f"{mark}(resetting the GPU: |)does not reply\n", False)):
             with self.subTest(announced=announced):
-                cases, _ = self.judge(0, {"test.status": "0", "dmesg": announced + reset},
+                cases, _ = self.evaluate(0, {"test.status": "0", "dmesg": announced + reset},
                                       "igt/p/rule")
                 self.assertEqual(cases, {"rule": good})
 
     def test_subtest_at_the_limit_of_the_harness_says_nothing(self):
         for status in ("124", "137", "79", "127"):
             with self.subTest(status=status), self.assertRaises(mutation_tests.Failure):
-                self.judge(0, {"test.status": status}, "igt/p/rule")
+                self.evaluate(0, {"test.status": status}, "igt/p/rule")
 
     def test_faults_on_request_have_their_device_and_clock(self):
         options = [mutation_tests.Guest.special(mutations.Mutation({**ROW, "test": test}, "list"))

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-# In the place of QEMU: counts its runs, writes a console, and ends well from run GOOD on.
+# Replaces QEMU: counts its runs, writes a console, and exits with status 0 from run GOOD on.
 QEMU = """#!/bin/sh
 for word; do
 	case $word in

@@ -59,7 +59,7 @@ class Guests(unittest.TestCase):
                  [line for line in module.job(run).splitlines() if line.startswith("run t_")])
                 for run in module.selected(module.in_order(guests), wanted)]
 
-    def test_without_words_all_run(self):
+    def test_all_run_without_a_selection(self):
         self.assertEqual([(kernel, tests) for kernel, tests, _ in self.runs([])],
                          [("stock", ["t_submit", "t_sync"]), ("fast", ["t_race"])])
 

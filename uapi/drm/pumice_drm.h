@@ -664,7 +664,7 @@ struct drm_pumice_job_get_result {
 	__u32 pad;
 	/** @waves: out: of a job that timed out: waves in flight when it was stopped; else zero */
 	__u32 waves;
-	/** @waves_looked: out: of these, those counted in @places; a large number is sampled */
+	/** @waves_looked: out: number of sampled waves, which are counted in @places */
 	__u32 waves_looked;
 	/** @place_count: out: entries of @places that are used */
 	__u32 place_count;
@@ -674,7 +674,7 @@ struct drm_pumice_job_get_result {
 	struct drm_pumice_stuck_place places[DRM_PUMICE_STUCK_PLACES];
 	/** @code: out: GPU virtual address of the program that faulted */
 	__u64 code;
-	/** @known: out: DRM_PUMICE_FAULT_*: what is known of the place of a fault */
+	/** @known: out: DRM_PUMICE_FAULT_*: valid fields of a fault's location */
 	__u32 known;
 	/** @lane: out: lane that faulted, the lowest of several */
 	__u32 lane;

@@ -80,7 +80,7 @@ const char *command_device_name(const char *device);
 /* Open a GPU, or exit with 1 after a message. */
 struct pumice_device *command_device_open(const char *program, const char *device);
 
-/* Print the answer to --version. */
+/* Print the reply to --version. */
 void command_print_version(const struct command *c);
 
 #endif

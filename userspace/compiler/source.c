@@ -202,7 +202,7 @@ static bool next_line(struct assembler *as, struct input *input)
 	return where.text;
 }
 
-static bool goes_on(const struct assembler *as)
+static bool may_continue(const struct assembler *as)
 {
 	return !as->no_memory && !as->stopped && as->errors < ASM_MAX_ERRORS;
 }
@@ -224,7 +224,7 @@ void source_run(struct assembler *as, struct input *input)
 		return;
 	as->depth++;
 	as->input = input;
-	while (goes_on(as) && next_line(as, input)) {
+	while (may_continue(as) && next_line(as, input)) {
 		token_line(as, &as->where);
 		asm_line(as);
 	}
@@ -262,7 +262,7 @@ bool source_body(struct assembler *as, const char *end, struct body *body)
 	const struct token name = as->token;
 	unsigned int inner = 0;
 
-	while (goes_on(as) && next_line(as, as->input)) {
+	while (may_continue(as) && next_line(as, as->input)) {
 		token_line(as, &as->where);
 		if (line_is(as, ".endm") || line_is(as, ".endr")) {
 			if (!inner && line_is(as, end)) {
@@ -278,7 +278,7 @@ bool source_body(struct assembler *as, const char *end, struct body *body)
 		if (!add_line(as, body))
 			return false;
 	}
-	if (!goes_on(as))
+	if (!may_continue(as))
 		return false;
 	as->where = begin;
 	return asm_error(as, &name, "without %s", end);

@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 	struct image image = { .radius = 8 };
 	int status;
 	const struct command_option own[] = {
-		{ 'i', "input", "FILE.png", "picture to blur (default: one that is made up)",
+		{ 'i', "input", "FILE.png", "picture to blur (default: a generated picture)",
 		  .text = &input },
 		{ 'r', "radius", "RADIUS", "of the Gaussian, in pixels, 1 to 64 (default 8)",
 		  .number = &image.radius, .min = 1, .max = MAX_RADIUS },

@@ -37,9 +37,9 @@ bool fwcpu_has_breakpoint(const struct fwcpu *cpu, uint32_t addr);
  * fwcpu_step - execute one instruction, whether it has a breakpoint or not.
  * @now: as for fwcpu_run()
  *
- * No interrupt is taken: time goes on while a debugger looks, so that otherwise nearly each
+ * No interrupt is taken: time continues while a debugger reads, so that otherwise nearly each
  * step would end in the handler of the timer's interrupt. WFI completes at once, which the
- * privileged ISA allows (3.3.3), and a processor that sleeps in it goes on. A store that is
+ * privileged ISA allows (3.3.3), and a processor that sleeps in it continues. A store that is
  * to be executed again leaves fwcpu.retry set and pc where it is. Nothing happens to a
  * processor that is stopped or locked up.
  */

@@ -57,7 +57,7 @@ static void why_halted(struct fwgdb *g)
 	fwgdb_poll(g);
 }
 
-/* Go on; the peer waits for the next halt. */
+/* Continue; the peer waits for the next halt. */
 static void resume(struct fwgdb *g, bool step)
 {
 	if (!halted(g))

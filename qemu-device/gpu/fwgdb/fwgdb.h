@@ -13,8 +13,8 @@
  * the processor by ? when it connects and by 0x03; a connection alone does not affect it.
  *
  * Limits: no watchpoints, no files, no non-stop mode, no run-length encoding. Addresses of the
- * firmware bus are refused, because reading a register may change it, until the user says
- * `monitor mmio on`; then words are read, never written.
+ * firmware bus are refused, because reading a register may change it, until `monitor mmio on`;
+ * then words are read, never written.
  *
  * Locking: none; one thread at a time. The target's functions are called on that thread.
  */

@@ -47,7 +47,7 @@ static void features(struct fwgdb *g, const char *at)
 	fwgdb_send(g);
 }
 
-static void say(struct fwgdb *g, const char *text)
+static void put_console_text(struct fwgdb *g, const char *text)
 {
 	fwgdb_begin(g);
 	fwgdb_add_hex(g, text, strlen(text));
@@ -71,12 +71,12 @@ static void monitor(struct fwgdb *g, const char *at)
 	command[n] = 0;
 	if (!*at && !strcmp(command, "mmio on")) {
 		g->mmio = true;
-		say(g, "words of the firmware bus are read; reading may change a register\n");
+		put_console_text(g, "words of the firmware bus are read; reading may change a register\n");
 	} else if (!*at && !strcmp(command, "mmio off")) {
 		g->mmio = false;
-		say(g, "the firmware bus is not read\n");
+		put_console_text(g, "the firmware bus is not read\n");
 	} else {
-		say(g, "monitor mmio on|off: whether words of the firmware bus are read\n");
+		put_console_text(g, "monitor mmio on|off: whether words of the firmware bus are read\n");
 	}
 }
 

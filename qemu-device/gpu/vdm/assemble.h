@@ -3,7 +3,7 @@
  * Assembly of primitives: read the indices of a chunk, find repeated vertices in a vertex
  * cache, and make a list of vertices to shade and of primitives that refer to them.
  *
- * Source: document 004, "VDM": only unique indices go on to the PDS.
+ * Source: document 004, "VDM": only unique indices are sent to the PDS.
  *
  * A position in a draw counts its vertices or indices from 0. A run is the range between two
  * restarts: it begins at the start of the draw or after an index of all ones, and no

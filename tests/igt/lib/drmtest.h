@@ -16,7 +16,7 @@
 
 /**
  * drm_open_driver_render - open the render node of a device
- * @chipset: drivers that will do
+ * @chipset: accepted drivers
  *
  * Opens the node that --device or IGT_DEVICE names, which must be of such a driver, or the first
  * of one. Loads the module where there is none. Skips when there is none then. As in IGT, the
@@ -27,10 +27,10 @@ int drm_open_driver_render(int chipset);
 /** __drm_open_driver_render - the same, but returns -1 for a skip, and keeps nothing open. */
 int __drm_open_driver_render(int chipset);
 
-/** drm_open_driver - the same with the primary node, which no --device names. */
+/** drm_open_driver - open the primary node, which no --device names, likewise. */
 int drm_open_driver(int chipset);
 
-/** drm_close_driver - close what those opened. */
+/** drm_close_driver - close a file of these functions. */
 int drm_close_driver(int fd);
 
 /* An ioctl that must succeed; it is repeated when a signal interrupts it. */

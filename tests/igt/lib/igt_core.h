@@ -46,7 +46,7 @@ void igt_layer_leave_fixture(void);
 bool igt_layer_enter_subtest(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** struct igt_layer_group - what a group puts back when it ends */
+/** struct igt_layer_group - state that a group restores when it ends */
 struct igt_layer_group {
 	bool open;
 	int verdict;
@@ -271,9 +271,9 @@ void igt_vlog(const char *domain, enum igt_log_level level, const char *format, 
 	__attribute__((format(printf, 3, 0)));
 
 /**
- * igt_emit_ignore_dmesg_regex - messages of the kernel that this subtest expects
- * @regex: the runner does not judge what contains a match from here on, until the next
- *         subtest starts; a second call takes the place of the first
+ * igt_emit_ignore_dmesg_regex - announce messages of the kernel that this subtest expects
+ * @regex: the runner ignores messages that match it from here on, until the next subtest
+ *         starts; a second call replaces the first
  */
 void igt_emit_ignore_dmesg_regex(const char *regex);
 

@@ -5,7 +5,7 @@
  * a warning that no subtest announced makes its result a dmesg-warn.
  *
  * The log is opened for each line: the kernel limits the lines of one open file. A program
- * without the right to write there goes on without marks. IGT_LAYER_KMSG names another file,
+ * without the right to write there continues without marks. IGT_LAYER_KMSG names another file,
  * for tests of this layer.
  */
 #include <fcntl.h>

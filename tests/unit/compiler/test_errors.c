@@ -120,7 +120,7 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void an_error_has_the_rule(void **state)
+static void error_text_states_the_rule(void **state)
 {
 	static const struct error_case cases[] = {
 		{ "gobal_load32 sig0, r1, [one], r2",
@@ -496,7 +496,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_error_is_reported_at_its_position),
-		cmocka_unit_test(an_error_has_the_rule),
+		cmocka_unit_test(error_text_states_the_rule),
 		cmocka_unit_test(an_error_has_the_form_of_the_operation),
 		cmocka_unit_test(an_error_has_no_reference_to_other_documents),
 		cmocka_unit_test(a_missing_register_is_reported_with_the_last_existing_one),

@@ -29,7 +29,7 @@ static void a_breakpoint_stops_before_its_instruction(void **state)
 	assert_int_equal(p->cpu.arch.x[8], 0);
 	assert_int_equal(p->cpu.executed, 1);
 	assert_int_equal(p->cpu.arch.minstret, 1);
-	/* Running again stops again; a step goes on. */
+	/* Running again stops again; a step continues. */
 	assert_int_equal(run(p, 1000), FWCPU_STOP_BREAK);
 	assert_int_equal(p->cpu.executed, 0);
 	fwcpu_step(&p->cpu, p->now);
@@ -168,7 +168,7 @@ static void wfi_completes_at_once_in_a_step(void **state)
 	fwcpu_step(&p->cpu, p->now);
 	assert_int_equal(p->cpu.arch.pc, AT(1));
 	assert_int_equal(p->cpu.arch.state, FWCPU_STATE_RUNNING);
-	/* One that sleeps goes on. */
+	/* A sleeping processor continues. */
 	assert_int_equal(run(p, 10), FWCPU_STOP_WFI);
 	fwcpu_step(&p->cpu, p->now);
 	assert_int_equal(p->cpu.arch.x[7], 1);

@@ -29,7 +29,7 @@ struct fixture {
 	u32 *window;		/* WINDOW_PAGES pages of context 0 */
 	bool locked;
 	u32 loads, stores;
-	enum fwctl_store answer;
+	enum fwctl_store result;
 	u32 pieces;		/* with FWCTL_STORE_AGAIN: number of times before it is done */
 	/* The host starts the processor again while the boot ROM works, with this. */
 	const struct fwctl_boot *again;
@@ -57,9 +57,9 @@ static enum fwctl_store store(void *opaque, u32 offset, unsigned int size, u32 v
 	(void)value;
 	assert_false(b->locked);
 	b->stores++;
-	if (b->answer == FWCTL_STORE_AGAIN && b->stores % b->pieces == 0)
+	if (b->result == FWCTL_STORE_AGAIN && b->stores % b->pieces == 0)
 		return FWCTL_STORE_DONE;
-	return b->answer;
+	return b->result;
 }
 
 static void lock(void *opaque)
@@ -207,7 +207,7 @@ static void a_store_that_waits_for_other_units_is_the_last(void **state)
 
 	(void)state;
 	start(&b, image, WORDS(image));
-	b.answer = FWCTL_STORE_LONG;
+	b.result = FWCTL_STORE_LONG;
 	stopped_step(&b);
 	assert_int_equal(b.stores, 1);
 	end(&b);
@@ -224,7 +224,7 @@ static void a_command_in_pieces_is_one_piece_at_a_time(void **state)
 
 	(void)state;
 	start(&b, image, WORDS(image));
-	b.answer = FWCTL_STORE_AGAIN;
+	b.result = FWCTL_STORE_AGAIN;
 	b.pieces = 10;
 	assert_int_equal(stopped_step(&b), 1);	/* lui */
 	for (i = 2; i < b.pieces; i++) {
@@ -246,7 +246,7 @@ static void a_command_in_pieces_completes(void **state)
 
 	(void)state;
 	start(&b, image, WORDS(image));
-	b.answer = FWCTL_STORE_AGAIN;
+	b.result = FWCTL_STORE_AGAIN;
 	b.pieces = 100;
 	while (fwctl_step(b.fw, &stop))
 		assert_in_range(++steps, 1, b.pieces);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target of the GDB stub that is no processor: registers, 64 bytes of memory, breakpoints,
- * and what the stub has sent. Halts when the test wants it.
+ * A target of the GDB stub without a processor: registers, 64 bytes of memory, breakpoints,
+ * and the bytes that the stub has sent. Halts on request of the test.
  */
 #ifndef PUMICE_TEST_FWGDB_FAKE_H
 #define PUMICE_TEST_FWGDB_FAKE_H

@@ -196,7 +196,7 @@ static void corrupt_lines_fault_or_are_others(void **state)
 	damage_all(PUMICE_PRIM_KIND_LINE);
 }
 
-static void corrupt_points_fault_or_are_others(void **state)
+static void corrupt_points_fault_or_decode_as_other_points(void **state)
 {
 	(void)state;
 	damage_all(PUMICE_PRIM_KIND_POINT);
@@ -380,7 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(corrupt_triangles_fault_or_are_others),
 		cmocka_unit_test(corrupt_lines_fault_or_are_others),
-		cmocka_unit_test(corrupt_points_fault_or_are_others),
+		cmocka_unit_test(corrupt_points_fault_or_decode_as_other_points),
 		cmocka_unit_test(a_stream_without_end_is_a_fault),
 		cmocka_unit_test(invalid_fields_are_reported),
 		cmocka_unit_test(references_beyond_a_block_are_refused),

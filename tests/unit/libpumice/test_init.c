@@ -317,7 +317,7 @@ static void assembler_errors_are_the_devices(void **state)
 	assert_refused(pumice_kernel_assemble(vm, "shader", "nonsense r0\n", &k), "shader:1:");
 }
 
-static void a_canvas_that_cannot_be_leaves_nothing(void **state)
+static void failed_canvas_creation_leaks_nothing(void **state)
 {
 	struct pumice_canvas_desc desc;
 	struct pumice_canvas *canvas;
@@ -423,7 +423,7 @@ static void mipmaps_are_averages(void **state)
 	pumice_image_destroy(image);
 }
 
-static void buffers_are_seen_by_both_and_leave_nothing(void **state)
+static void buffers_are_coherent_and_not_leaked(void **state)
 {
 	static const struct pumice_buffer zero;
 	DIRTY(pumice_buffer, buffer);
@@ -455,11 +455,11 @@ int main(void)
 		cmocka_unit_test(inputs_agree_with_their_names),
 		cmocka_unit_test(the_rest_is_as_documented),
 		cmocka_unit_test(assembler_errors_are_the_devices),
-		cmocka_unit_test(a_canvas_that_cannot_be_leaves_nothing),
+		cmocka_unit_test(failed_canvas_creation_leaks_nothing),
 		cmocka_unit_test(a_canvas_draws_one_frame_after_the_other),
 		cmocka_unit_test(a_canvas_averages_its_samples),
 		cmocka_unit_test(mipmaps_are_averages),
-		cmocka_unit_test(buffers_are_seen_by_both_and_leave_nothing),
+		cmocka_unit_test(buffers_are_coherent_and_not_leaked),
 	};
 
 	return cmocka_run_group_tests(tests, open_device, close_device);

@@ -113,7 +113,7 @@ int path_run(struct path *p, struct pumice_context_state *state)
 	return ret;
 }
 
-void path_go_on(struct path *p)
+void path_run_briefly(struct path *p)
 {
 	struct pumice_sync *never;
 	struct pumice_wait wait = { 0 };

@@ -56,7 +56,7 @@ void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t group
 /* Run the stream in p->context, and empty it. Returns the value of pumice_context_run(). */
 int path_run(struct path *p, struct pumice_context_state *state);
 /* Let the GPU work briefly: without threads it works during waits only. */
-void path_go_on(struct path *p);
+void path_run_briefly(struct path *p);
 /* Run store.pasm in the context and check every word. */
 void path_assert_works(struct path *p, struct pumice_context *context);
 

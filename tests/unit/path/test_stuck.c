@@ -26,9 +26,9 @@ static void run_until_stuck(struct path *p, uint64_t va)
 	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
 	for (i = 0; i < GROUPS * GROUP; i++)
 		while (!out[i])
-			path_go_on(p);
+			path_run_briefly(p);
 	for (i = 0; i < 20; i++)
-		path_go_on(p);
+		path_run_briefly(p);
 }
 
 static struct pumice_job_result kill_and_get_result(struct path *p)
@@ -126,11 +126,11 @@ static void check_many(struct path *p)
 	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
 	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
 	while (stats.waves < 300) {
-		path_go_on(p);
+		path_run_briefly(p);
 		assert_int_equal(pumice_device_stats(p->dev, &stats, sizeof(stats)), 0);
 	}
 	for (i = 0; i < 20; i++)
-		path_go_on(p);
+		path_run_briefly(p);
 	r = kill_and_get_result(p);
 	assert_true(r.waves >= 300);
 	assert_int_equal(r.waves_looked, 256);

@@ -345,7 +345,7 @@ struct gap {
 
 static u32 *last_word(const struct gap *g, uint64_t event)
 {
-	return (u32 *)g->device->trace->area.cpu +
+	return (u32 *)g->device->trace->buffer.cpu +
 	       (event % GAP_ENTRIES + 1) * PUMICE_TRACE_RECORD_WORDS - 1;
 }
 
@@ -620,7 +620,7 @@ static void preemption(struct path *p)
 					   &trace), 0);
 	assert_int_equal(pumice_context_run(p->context, longer, SECOND / 1000, NULL), -ETIME);
 	while (!*(volatile uint32_t *)p->out_cpu)
-		path_go_on(p);
+		path_run_briefly(p);
 	assert_int_equal(pumice_context_run(high, shorter, LONG, NULL), 0);
 	assert_int_equal(pumice_context_get_job_result(p->context, 1, &result, sizeof(result)),
 			 -EBUSY);

@@ -76,15 +76,15 @@ static void abort_now(void)
 
 static void an_abort_at_any_time_cancels_begun_work(void **state)
 {
-	u32 turns, i, tiles = 0, passes = 0;
+	u32 steps, i, tiles = 0, passes = 0;
 	struct pumice_trace_record r = { 0 };
 	bool over = false;
 
 	(void)state;
-	for (turns = 0; !over; turns++) {
+	for (steps = 0; !over; steps++) {
 		begin_trace(TESTTRACE_ALL);
 		start(FX_READS);
-		for (i = 0; i < turns && !fx.ends; i++)
+		for (i = 0; i < steps && !fx.ends; i++)
 			assert_true(fx_step(&fx));
 		over = fx.ends;
 		abort_now();
@@ -157,13 +157,13 @@ static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
 
 static void a_tile_that_began_before_the_trace_has_no_end_in_it(void **state)
 {
-	u32 turns, i;
+	u32 steps, i;
 
 	(void)state;
-	for (turns = 1; turns < 6; turns++) {
+	for (steps = 1; steps < 6; steps++) {
 		testtrace_on(&fx.trace, 0);
 		start(FX_BLEND);
-		for (i = 0; i < turns; i++)
+		for (i = 0; i < steps; i++)
 			assert_true(fx_step(&fx));
 		begin_trace(TESTTRACE_ALL);
 		fx_run(&fx);

@@ -99,9 +99,9 @@ static void put_geometry(struct fixture *fx, uint32_t triangles, struct pumice_k
 	fx_check(fx, "end", pumice_stream_vdm_end(fx->stream, va));
 }
 
-/* Draw and wait, or @go_on: wait until that returns false, and kill the context. */
+/* Draw and wait; with @busy wait until it returns false, and kill the context. */
 static void draw(struct fixture *fx, uint32_t triangles, const struct shaders *shaders,
-		 bool (*go_on)(struct fixture *fx))
+		 bool (*busy)(struct fixture *fx))
 {
 	struct pumice_kernel *vertex = fx_kernel(fx, shaders->vertex);
 	struct pumice_kernel *fragment = fx_kernel(fx, shaders->fragment);
@@ -121,9 +121,9 @@ static void draw(struct fixture *fx, uint32_t triangles, const struct shaders *s
 	put_geometry(fx, triangles, vertex, fragment, &frame.geometry);
 	fx_check(fx, "set", pumice_hwrt_create(fx->vm, &set, &frame.hwrt));
 	fx_check(fx, "render", pumice_stream_render(fx->stream, &render, &frame.render));
-	if (go_on) {
+	if (busy) {
 		assert_int_equal(pumice_render(fx->context, &frame, SECOND / 1000, NULL), -ETIME);
-		while (go_on(fx))
+		while (busy(fx))
 			wait_some(fx);
 		fx_check(fx, "kill", pumice_context_kill(fx->context));
 	} else {

@@ -258,7 +258,7 @@ static void a_scene_cancelled_between_pieces_leaves_no_state(void **state)
 		assert_true(tafx_same(fx, fresh));
 		tafx_destroy(fx);
 	} while (result == TA_MORE || cut % 2 == 0);
-	print_message("given up after each of %u pieces\n", cut);
+	print_message("abandoned after each of %u pieces\n", cut);
 	assert_true(cut > 6);
 	free(next);
 	tafx_destroy(fresh);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program that is observed: opens the device that PUMICE_DEVICE names, as often as its argument
- * says, at once, and prints "ready". For each line of its input it does what the line says, and
- * prints "done": "" runs a dispatch of 3 work-groups on the first device, "open" opens and closes
- * one more, "close" begins to close the last device in a thread, "fork" starts a child that waits
- * for a signal, "child exits" and "child closes" one that does so with the first device. "exit"
- * ends the process without closing any.
+ * A program that is observed: open the device named by PUMICE_DEVICE N times (argument) and print
+ * "ready"; then execute the command in each input line and print "done". Commands: "" runs a
+ * dispatch of 3 work-groups on the first device, "open" opens and closes one more, "close" begins
+ * to close the last device in a thread, "fork" starts a child that waits for a signal, "child
+ * exits" and "child closes" one that does so with the first device. "exit" ends the process
+ * without closing any.
  */
 #include <pthread.h>
 #include <stdio.h>

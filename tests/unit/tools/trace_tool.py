@@ -103,7 +103,7 @@ def connect(path):
     return peer
 
 
-def ask(peer, op, value=0):
+def request(peer, op, value=0):
     """Send a request: (error, lost, data)."""
     peer.send(struct.pack("<4I", MAGIC, op, value, 0))
     reply = peer.recv(1 << 16)
@@ -115,7 +115,7 @@ def ask(peer, op, value=0):
 def first_reply(path):
     """Error of the reply to a new peer."""
     with connect(path) as peer:
-        return ask(peer, HELLO)[0]
+        return request(peer, HELLO)[0]
 
 
 def wait_until(condition, limit=LIMIT):
@@ -177,7 +177,7 @@ def statistics_of_a_running_process_are_shown():
     status, out, err = run(TOP, "-d", f"pid:{observed.pid}", "-b", "-n", "2", "-i", "0.05")
     assert status == 0 and len(out.splitlines()) == 2 and "compute" in out, (out, err)
     with connect(observed.path) as peer:
-        error, _, data = ask(peer, STATS)
+        error, _, data = request(peer, STATS)
         assert error == 0 and len(data) >= 100 and any(data), (error, data)
     observed.end()
     assert not os.path.exists(observed.path)
@@ -198,9 +198,9 @@ def a_device_without_the_key_has_no_socket():
 def a_device_without_threads_is_observed():
     observed = Observed("attach=1,cores=1,threads=0,ram=64")
     with connect(observed.path) as peer:
-        assert ask(peer, OPEN, 4096)[0] == 0
+        assert request(peer, OPEN, 4096)[0] == 0
         observed.dispatch()
-        error, lost, data = ask(peer, READ, RECORDS)
+        error, lost, data = request(peer, READ, RECORDS)
         assert error == 0 and lost == 0 and data and len(data) % RECORD == 0
         kinds = [data[at + 8] for at in range(0, len(data), RECORD)]
         assert kinds.count(4) == GROUPS and kinds.count(5) == GROUPS, kinds
@@ -221,16 +221,16 @@ def names_that_are_no_process_are_refused():
 def wrong_requests_are_refused():
     observed = Observed()
     with connect(observed.path) as peer:
-        assert ask(peer, READ, 1)[0] == -EBADF
+        assert request(peer, READ, 1)[0] == -EBADF
         for op in (0, 7, 0xffffffff):
-            assert ask(peer, op)[0] == -EOPNOTSUPP
+            assert request(peer, op)[0] == -EOPNOTSUPP
         for entries in (0, 1, 3, 1 << 21, 0xffffffff):
-            assert ask(peer, OPEN, entries)[0] == -EINVAL, entries
-        assert ask(peer, OPEN, 2)[0] == 0
-        assert ask(peer, OPEN, 2)[0] == -EBUSY
+            assert request(peer, OPEN, entries)[0] == -EINVAL, entries
+        assert request(peer, OPEN, 2)[0] == 0
+        assert request(peer, OPEN, 2)[0] == -EBUSY
         for count in (RECORDS + 1, 0xffffffff):
-            assert ask(peer, READ, count)[0] == -EINVAL, count
-        assert len(ask(peer, HELLO)[2]) == 192
+            assert request(peer, READ, count)[0] == -EINVAL, count
+        assert len(request(peer, HELLO)[2]) == 192
     for packet in (b"x", b"\0" * 16, struct.pack("<4I", MAGIC, STATS, 0, 1),
                    struct.pack("<4I", MAGIC ^ 1, STATS, 0, 0),
                    struct.pack("<4I", MAGIC, STATS, 0, 0)[:15],
@@ -243,7 +243,7 @@ def wrong_requests_are_refused():
                 pass
     # The traces of the peers above are closed: another one opens.
     with connect(observed.path) as peer:
-        assert ask(peer, OPEN, 64)[0] == 0
+        assert request(peer, OPEN, 64)[0] == 0
     observed.dispatch()
     observed.end()
 
@@ -252,9 +252,9 @@ def wrong_requests_are_refused():
 def an_overwritten_ring_counts_lost_records():
     observed = Observed()
     with connect(observed.path) as peer:
-        assert ask(peer, OPEN, 2)[0] == 0
+        assert request(peer, OPEN, 2)[0] == 0
         observed.dispatch(3)
-        error, lost, data = ask(peer, READ, RECORDS)
+        error, lost, data = request(peer, READ, RECORDS)
         assert error == 0 and lost >= 3 * 2 * GROUPS and len(data) <= 2 * RECORD, (lost, data)
     observed.end()
 
@@ -263,7 +263,7 @@ def an_overwritten_ring_counts_lost_records():
 def the_rest_of_a_trace_is_read_when_the_device_is_closed():
     observed = Observed()
     with connect(observed.path) as peer:
-        assert ask(peer, OPEN, 4096)[0] == 0
+        assert request(peer, OPEN, 4096)[0] == 0
         observed.dispatch(4)
         observed.process.stdin.close()
         # The socket's name is removed first; the device is being closed from then on.
@@ -271,7 +271,7 @@ def the_rest_of_a_trace_is_read_when_the_device_is_closed():
             assert observed.process.poll() is None
         kinds = []
         while True:
-            error, lost, data = ask(peer, READ, 1)
+            error, lost, data = request(peer, READ, 1)
             assert error == 0 and lost == 0
             if not data:
                 break
@@ -458,7 +458,7 @@ def devices_opened_at_once_have_sockets_of_their_own():
         observed = Observed("attach=1,cores=1,threads=0,ram=64", devices=6)
         for path in observed.paths:
             with connect(path) as peer:
-                assert ask(peer, HELLO)[0] == 0
+                assert request(peer, HELLO)[0] == 0
         status, out, err = run(TOP, "-d", f"pid:{observed.pid}/5", "-n", "1", "-i", "0.01")
         assert status == 0 and "compute" in out, err
         observed.end()
@@ -469,17 +469,17 @@ def devices_opened_at_once_have_sockets_of_their_own():
 def observers_are_served_together_and_further_ones_refused():
     observed = Observed()
     peers = [connect(observed.path) for _ in range(PEERS)]
-    assert [ask(peer, STATS)[0] for peer in peers] == [0] * PEERS
-    assert ask(peers[1], OPEN, 64)[0] == 0
+    assert [request(peer, STATS)[0] for peer in peers] == [0] * PEERS
+    assert request(peers[1], OPEN, 64)[0] == 0
     for peer in (peers[0], peers[2]):
-        assert ask(peer, OPEN, 64)[0] == -EBUSY
-        assert ask(peer, READ, 1)[0] == -EBADF
-        assert ask(peer, CLOSE)[0] == 0
-    assert ask(peers[1], READ, 1)[0] == 0
+        assert request(peer, OPEN, 64)[0] == -EBUSY
+        assert request(peer, READ, 1)[0] == -EBADF
+        assert request(peer, CLOSE)[0] == 0
+    assert request(peers[1], READ, 1)[0] == 0
     status, _, err = run(TOP, "-d", f"pid:{observed.pid}", "-n", "1")
     assert status == 1 and "as many observers" in err, err
     peers[1].close()
-    wait_until(lambda: ask(peers[0], OPEN, 64)[0] == 0)
+    wait_until(lambda: request(peers[0], OPEN, 64)[0] == 0)
     status, _, err = run(TRACE, "-d", f"pid:{observed.pid}", "-t", "1")
     assert status == 1 and "has another trace" in err, err
     for peer in peers:
@@ -545,7 +545,7 @@ def peers_of_other_users_are_refused():
         try:
             with connect(observed.path) as peer:
                 served = 0
-                served = ask(peer, HELLO)[0] == 0
+                served = request(peer, HELLO)[0] == 0
         except (ConnectionError, struct.error):
             pass
         finally:
@@ -586,11 +586,11 @@ def children_leave_the_socket_to_their_parent():
     for line in ("child exits", "child closes"):
         observed = Observed("attach=1,cores=1,threads=0,ram=64")
         with connect(observed.path) as peer:
-            assert ask(peer, OPEN, 64)[0] == 0
+            assert request(peer, OPEN, 64)[0] == 0
             observed.command(line)
             assert os.path.exists(observed.path), line
             observed.dispatch()
-            assert ask(peer, READ, 1)[2], line
+            assert request(peer, READ, 1)[2], line
         assert first_reply(observed.path) == 0, line
         observed.end()
 
@@ -600,7 +600,7 @@ def peers_notice_the_end_of_a_process_whose_child_lives():
     for line, status in (("exit", 0), (None, -signal.SIGKILL)):
         observed = Observed()
         with connect(observed.path) as peer, child_of(observed):
-            assert ask(peer, HELLO)[0] == 0
+            assert request(peer, HELLO)[0] == 0
             if line:
                 observed.send(line)
             else:
@@ -622,13 +622,13 @@ def peers_notice_the_end_of_a_device_that_a_child_saw_being_closed():
     observed = Observed(devices=2)
     with connect(observed.paths[0]) as first, connect(observed.paths[1]) as second:
         for peer in (first, second):
-            assert ask(peer, OPEN, 64)[0] == 0
+            assert request(peer, OPEN, 64)[0] == 0
         observed.command("close")
         # The name of one of them is removed, and its thread waits for the peer.
         wait_until(lambda: not all(map(os.path.exists, observed.paths)))
         peer = second if os.path.exists(observed.path) else first
         with child_of(observed):
-            assert ask(peer, CLOSE)[0] == 0
+            assert request(peer, CLOSE)[0] == 0
             peer.settimeout(SOON)
             assert peer.recv(64) == b""
     observed.end()
@@ -681,7 +681,7 @@ def an_observer_waits_for_a_free_file_descriptor():
         wait_until(lambda: sleeps(observed.pid) >= before + 4, SOON)
         observed.dispatch()
         resource.prlimit(observed.pid, resource.RLIMIT_NOFILE, limits)
-        assert ask(peer, HELLO)[0] == 0
+        assert request(peer, HELLO)[0] == 0
     observed.end()
     assert len(observed.reported) == 1 and "Too many open files" in observed.reported[0], \
         observed.reported
@@ -692,7 +692,7 @@ def a_device_is_closed_although_an_observer_does_not_read_its_trace():
     silent, busy = Observed(), Observed()
     with connect(silent.path) as one, connect(busy.path) as other:
         for peer in (one, other):
-            assert ask(peer, OPEN, 4096)[0] == 0
+            assert request(peer, OPEN, 4096)[0] == 0
         for observed in (silent, busy):
             observed.dispatch()
             observed.process.stdin.close()
@@ -700,7 +700,7 @@ def a_device_is_closed_although_an_observer_does_not_read_its_trace():
         end = time.monotonic() + SOON
         try:
             while time.monotonic() < end:
-                assert ask(other, STATS)[0] == 0
+                assert request(other, STATS)[0] == 0
         except (ConnectionError, struct.error):
             pass
         assert busy.process.wait(SOON) == 0 and silent.process.wait(SOON) == 0

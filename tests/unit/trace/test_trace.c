@@ -334,7 +334,7 @@ static void sequences_wrap_around(void **state)
 	fx_destroy(fx);
 }
 
-static void the_ring_is_latched_when_the_trace_goes_on(void **state)
+static void the_ring_is_latched_when_the_trace_continues(void **state)
 {
 	struct fixture *fx = fx_create();
 
@@ -557,7 +557,7 @@ int main(void)
 		cmocka_unit_test(a_record_may_have_another_context_than_the_current_one),
 		cmocka_unit_test(the_ring_wraps_over_the_oldest),
 		cmocka_unit_test(sequences_wrap_around),
-		cmocka_unit_test(the_ring_is_latched_when_the_trace_goes_on),
+		cmocka_unit_test(the_ring_is_latched_when_the_trace_continues),
 		cmocka_unit_test(invalid_rings_leave_the_trace_off),
 		cmocka_unit_test(events_without_memory_are_lost_and_counted),
 		cmocka_unit_test(a_ring_that_is_read_only_or_off_is_not_written),

@@ -247,7 +247,7 @@ static void resume_and_flush_of_a_running_job_do_nothing(void **state)
 	vdmfx_call(b, vdm_abort);
 	assert_true(vdmfx_start(b, 7));
 	for (i = 0; i < 40; i++) {
-		vdmfx_turn(b);
+		vdmfx_step(b);
 		vdmfx_call(b, i & 1 ? vdm_flush : vdm_resume);
 	}
 	vdmfx_run(b);
@@ -280,19 +280,19 @@ static void expect_clean(struct vdm_fixture *b, u32 frees)
 
 static void an_abort_in_every_phase_leaves_nothing(void **state)
 {
-	u32 turns, cores;
+	u32 steps, cores;
 
 	(void)state;
 	for (cores = 1; cores <= 3; cores += 2) {
-		for (turns = 0; turns < 260; turns++) {
+		for (steps = 0; steps < 260; steps++) {
 			struct vdm_fixture *b = vdmfx_create(cores);
 			u32 i;
 
-			vdmfx_put_points(b, 400, turns & 1);
-			b->pages = turns % 3 ? 150 : UINT32_MAX;
+			vdmfx_put_points(b, 400, steps & 1);
+			b->pages = steps % 3 ? 150 : UINT32_MAX;
 			assert_true(vdmfx_start(b, 30));
-			for (i = 0; i < turns; i++) {
-				if (!vdmfx_turn(b) && b->ended[DM_MEMORY])
+			for (i = 0; i < steps; i++) {
+				if (!vdmfx_step(b) && b->ended[DM_MEMORY])
 					vdmfx_call(b, vdm_flush);
 			}
 			if (!vdm_status(b->vdm)->busy) {
@@ -317,7 +317,7 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
  */
 static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **state)
 {
-	u32 unlocks, turns, aborted = 0, done = 0;
+	u32 unlocks, steps, aborted = 0, done = 0;
 
 	(void)state;
 	for (unlocks = 1; !done; unlocks++) {
@@ -326,8 +326,8 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 		vdmfx_put_points(b, 300, unlocks & 1);
 		b->abort_in = unlocks;
 		assert_true(vdmfx_start(b, 30));
-		for (turns = 0; vdmfx_turn(b); turns++)
-			assert_true(turns < 10000);
+		for (steps = 0; vdmfx_step(b); steps++)
+			assert_true(steps < 10000);
 		done = b->abort_in;
 		b->abort_in = 0;
 		if (b->ended[DM_ABORTED]) {
@@ -382,7 +382,7 @@ static void a_step_requested_to_end_starts_one_task(void **state)
 	do {
 		before = tasks(b);
 		most = tasks(b) > most ? tasks(b) : most;
-		if (!vdmfx_turn(b))
+		if (!vdmfx_step(b))
 			break;
 		assert_true(tasks(b) <= before + 1);
 	} while (vdm_status(b->vdm)->busy);
@@ -467,7 +467,7 @@ static void the_first_reason_to_stop_is_reported(void **state)
 	vdmfx_put_points(b, POINTS, false);
 	assert_true(vdmfx_start(b, 20));
 	for (i = 0; i < 9; i++)
-		vdmfx_turn(b);
+		vdmfx_step(b);
 	vdmfx_call(b, vdm_abort);
 	fx_lock(b->fx);
 	vdm_stop_fault(b->vdm, &late);
@@ -525,14 +525,14 @@ static void a_reset_drops_the_job(void **state)
 {
 	struct vdm_fixture *b = vdmfx_create(2);
 	unsigned int i;
-	u32 turns;
+	u32 steps;
 
 	(void)state;
-	for (turns = 0; turns < 60; turns += 7) {
-		vdmfx_put_points(b, POINTS, turns & 1);
+	for (steps = 0; steps < 60; steps += 7) {
+		vdmfx_put_points(b, POINTS, steps & 1);
 		assert_true(vdmfx_start(b, 30));
-		for (i = 0; i < turns; i++)
-			vdmfx_turn(b);
+		for (i = 0; i < steps; i++)
+			vdmfx_step(b);
 		vdm_reset(b->vdm);
 		pds_reset(b->fx->pds);
 		for (i = 0; i < b->fx->uscs; i++)

@@ -421,7 +421,7 @@ static void a_stream_without_an_end_can_be_stopped(void **unused)
 		vdmfx_put(b, VDMFX_STREAM, s.word, s.words);
 		assert_true(vdmfx_start(b, 64));
 		for (i = 0; i < 300; i++) {
-			assert_true(vdmfx_turn(b));
+			assert_true(vdmfx_step(b));
 			b->list.count = 0;
 		}
 		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
@@ -464,7 +464,7 @@ static void random_commands_do_no_harm(void **unused)
 			vdmfx_put(b, VDMFX_STREAM, s.word, s.words);
 		}
 		assert_true(vdmfx_start(b, 1 + vdmfx_random(b, 600)));
-		for (i = 0; i < 150 && vdmfx_turn(b); i++)
+		for (i = 0; i < 150 && vdmfx_step(b); i++)
 			b->list.count = 0;
 		vdmfx_call(b, vdm_abort);
 		vdmfx_run(b);

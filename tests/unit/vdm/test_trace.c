@@ -62,15 +62,15 @@ static void culled_primitives_are_counted(void **state)
 static void an_abort_at_any_time_cancels_begun_work(void **state)
 {
 	struct pumice_trace_record r = { 0 };
-	u32 turns, i, chunks = 0, tasks = 0;
+	u32 steps, i, chunks = 0, tasks = 0;
 
 	(void)state;
-	for (turns = 0; turns < 200; turns++) {
-		struct vdm_fixture *b = start(1 + turns % 3, turns & 1);
+	for (steps = 0; steps < 200; steps++) {
+		struct vdm_fixture *b = start(1 + steps % 3, steps & 1);
 
-		b->pages = turns % 4 ? UINT32_MAX : 100;
-		for (i = 0; i < turns; i++)
-			if (!vdmfx_turn(b) && b->ended[DM_MEMORY])
+		b->pages = steps % 4 ? UINT32_MAX : 100;
+		for (i = 0; i < steps; i++)
+			if (!vdmfx_step(b) && b->ended[DM_MEMORY])
 				vdmfx_call(b, vdm_flush);
 		vdmfx_call(b, vdm_abort);
 		vdmfx_run(b);
@@ -106,7 +106,7 @@ static void a_fault_cancels_begun_work(void **state)
 	vdmfx_destroy(b);
 }
 
-/* The host changes what is traced in every turn, and at last only ends are missing. */
+/* The host changes the enabled events at every step; each begin still has an end. */
 static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
 {
 	u32 round;
@@ -116,7 +116,7 @@ static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
 		struct vdm_fixture *b = start(3, round & 1);
 		u32 seed = round;
 
-		while (vdmfx_turn(b)) {
+		while (vdmfx_step(b)) {
 			seed = seed * 1664525 + 1013904223;
 			testtrace_on(&b->fx->trace, TESTTRACE_ALL & (1u << 31 | 1u | seed >> 3));
 		}

@@ -182,14 +182,14 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			ta->more = prims + *done;
 			return TA_MORE;
 		}
-		if (b->given == b->fault_at) {
+		if (b->submitted == b->fault_at) {
 			*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_MMU_READ_ONLY,
 						     .unit = PUMICE_UNIT_MTE, .addr = 0x77 };
 			return TA_FAULT;
 		}
 		if (b->list.count >= b->pages)
 			return TA_MEMORY;
-		b->given++;
+		b->submitted++;
 		assert_in_range(b->list.count, 0, VDMFX_PRIMS - 1);
 		*prim = (struct vdmfx_prim){ .sequence = draw->sequence, .kind = draw->kind };
 		for (n = 0; n < corners; n++) {
@@ -370,7 +370,7 @@ bool vdmfx_start(struct vdm_fixture *b, u32 split)
 	bool ok;
 
 	memset(b->ended, 0, sizeof(b->ended));
-	b->list.count = b->drawn.count = b->given = 0;
+	b->list.count = b->drawn.count = b->submitted = 0;
 	fx_lock(b->fx);
 	ok = vdm_start(b->vdm, &job);
 	fx_unlock(b->fx);
@@ -431,7 +431,7 @@ static bool run_some_task(struct vdm_fixture *b)
 	return false;
 }
 
-bool vdmfx_turn(struct vdm_fixture *b)
+bool vdmfx_step(struct vdm_fixture *b)
 {
 	const u32 first = vdmfx_random(b, b->cores);
 	/* Steps end when the GPU is parked, between any two pieces. */
@@ -456,7 +456,7 @@ bool vdmfx_turn(struct vdm_fixture *b)
 
 void vdmfx_run(struct vdm_fixture *b)
 {
-	while (vdmfx_turn(b))
+	while (vdmfx_step(b))
 		;
 }
 

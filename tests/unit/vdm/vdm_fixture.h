@@ -62,7 +62,7 @@ struct vdm_fixture {
 	bool large;		/* they use much memory */
 	u32 trims;		/* calls that request a TA to free memory */
 	u32 fault_at;		/* primitive, over all, at which a TA faults; UINT32_MAX: none */
-	u32 given;		/* primitives so far */
+	u32 submitted;		/* primitives so far */
 	struct vdmfx_list list;	/* in tile lists now, core by core */
 	struct vdmfx_list drawn;	/* by partial renders, then by the last */
 
@@ -87,7 +87,7 @@ void vdmfx_put_points(struct vdm_fixture *b, u32 count, bool coordinate);
 /* Start the stream at VDMFX_STREAM. */
 bool vdmfx_start(struct vdm_fixture *b, u32 split);
 /* Step a random unit that has work. Return false if none has. */
-bool vdmfx_turn(struct vdm_fixture *b);
+bool vdmfx_step(struct vdm_fixture *b);
 /* Step until no unit has work. */
 void vdmfx_run(struct vdm_fixture *b);
 /* Render: draw primitives of sequences below the limit in order; free all. */

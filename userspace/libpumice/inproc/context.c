@@ -18,24 +18,24 @@ void timeline_put(struct timeline *t)
 		free(t);
 }
 
-/* Get the firmware address of a field of the context's area. */
-#define AREA_ADDR(c, field) ((c)->area.addr + (u32)offsetof(struct context_shared, field))
+/* Get the firmware address of a field of the context's buffer. */
+#define BUFFER_ADDR(c, field) ((c)->buffer.addr + (u32)offsetof(struct context_shared, field))
 
 static void fill_shared(struct inproc_context *c, u64 catalogue, u32 dm, u32 priority)
 {
-	c->shared = c->area.cpu;
+	c->shared = c->buffer.cpu;
 	c->shared->context = (struct fwif_context){
 		.magic = FWIF_CONTEXT_MAGIC,
-		.id = c->area.addr / PAGE_BYTES,
+		.id = c->buffer.addr / PAGE_BYTES,
 		.dm = dm,
 		.priority = priority,
 		.catalogue = catalogue,
-		.cccb = AREA_ADDR(c, cccb),
+		.cccb = BUFFER_ADDR(c, cccb),
 		.cccb_bytes = CCCB_BYTES,
-		.results = AREA_ADDR(c, results),
+		.results = BUFFER_ADDR(c, results),
 		.result_count = RESULT_COUNT,
-		.save = AREA_ADDR(c, save),
-		.stuck = AREA_ADDR(c, stuck),
+		.save = BUFFER_ADDR(c, save),
+		.stuck = BUFFER_ADDR(c, stuck),
 	};
 }
 
@@ -69,20 +69,20 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 {
 	struct inproc_vm *vm = (struct inproc_vm *)c->base.vm;
 	struct fwif_kccb_cmd kick = { .type = FWIF_KCCB_KICK };
-	int err = fw_area_create(d, sizeof(*c->shared), &c->area);
+	int err = fw_buffer_create(d, sizeof(*c->shared), &c->buffer);
 
 	if (err)
 		return fail(&d->base, ENOMEM, "context: " OUT_OF_GPU_MEMORY);
 	if (!alloc_object(d, c)) {
-		fw_area_destroy(d, &c->area);
+		fw_buffer_destroy(d, &c->buffer);
 		return fail(&d->base, ENOSPC, TOO_MANY_CONTEXTS);
 	}
 	fill_shared(c, vm->space.tables.catalogue, dm, priority);
-	kick.context = AREA_ADDR(c, context);
+	kick.context = BUFFER_ADDR(c, context);
 	err = fw_call(d, &kick);
 	if (err) {
 		free_object(d, c);
-		fw_area_destroy(d, &c->area);
+		fw_buffer_destroy(d, &c->buffer);
 		return err;
 	}
 	c->base.id = c->shared->context.id;
@@ -204,7 +204,7 @@ void context_add_places(const struct fwif_stuck *s, struct pumice_job_result *re
 	u32 i;
 
 	result->waves = s->waves;
-	result->waves_looked = s->looked;
+	result->waves_looked = s->sampled;
 	for (i = 0; i < s->places && i < PUMICE_STUCK_PLACES; i++)
 		result->places[i] = (struct pumice_stuck_place){
 			.code = s->place[i].code,
@@ -358,7 +358,7 @@ void context_lose(struct inproc_device *d, struct inproc_context *c, u32 flag)
 /* Send a command that concerns the whole context. */
 static int send_command(struct inproc_device *d, struct inproc_context *c, u32 type)
 {
-	const struct fwif_kccb_cmd cmd = { .type = type, .context = AREA_ADDR(c, context) };
+	const struct fwif_kccb_cmd cmd = { .type = type, .context = BUFFER_ADDR(c, context) };
 
 	return fw_call(d, &cmd);
 }
@@ -403,7 +403,7 @@ void context_destroy(struct inproc_device *d, struct inproc_context *c)
 	timeline_put(c->timeline);
 	/* Memory that the firmware may still use is kept until the device is destroyed. */
 	if (!err || d->lost)
-		fw_area_destroy(d, &c->area);
+		fw_buffer_destroy(d, &c->buffer);
 	free(c);
 }
 
@@ -438,7 +438,7 @@ int inproc_context_set_priority(struct pumice_context *base, enum pumice_priorit
 
 	pthread_mutex_lock(&d->lock);
 	for (; c && !err; c = c->second) {
-		cmd.context = AREA_ADDR(c, context);
+		cmd.context = BUFFER_ADDR(c, context);
 		err = fw_call(d, &cmd);
 	}
 	pthread_mutex_unlock(&d->lock);

@@ -261,7 +261,7 @@ static void note_places(struct inproc_device *d, struct subject *s,
 	}
 	if (!s->stuck.waves)
 		return;
-	s->stuck.looked = s->stuck.waves;
+	s->stuck.sampled = s->stuck.waves;
 	s->stuck.unit = PUMICE_UNIT_USC_CODE;
 	s->stuck.busy = 1u << dm;
 	s->stuck.seqno = s->c->shared->context.job_seqno;

@@ -20,7 +20,7 @@
 
 static struct freelist_shared *shared(const struct inproc_freelist *f)
 {
-	return f->area.cpu;
+	return f->buffer.cpu;
 }
 
 /* Map memory for the tiling pipeline, or unmap a range. @memory: NULL to unmap */
@@ -82,26 +82,26 @@ static void fill_list(struct inproc_freelist *f)
 		.free = desc->initial_pages,
 		.threshold = (u32)((u64)desc->initial_pages * desc->threshold / PERCENT),
 		.max_pages = desc->max_pages,
-		.links = f->area.addr + (u32)offsetof(struct freelist_shared, links),
+		.links = f->buffer.addr + (u32)offsetof(struct freelist_shared, links),
 		.least_free = desc->initial_pages,
 	};
 
 	pumice_free_list_pack(shared(f)->list, &list);
 }
 
-/* Allocate memory, addresses and the firmware's area of a new list. */
+/* Allocate memory, addresses and the firmware's buffer of a new list. */
 static int init_list(struct inproc_device *d, struct inproc_freelist *f)
 {
 	struct inproc_vm *vm = (struct inproc_vm *)f->base.vm;
 	struct memory *memory;
-	int err = fw_area_create(d, sizeof(struct freelist_shared) + 4ull * f->desc.max_pages,
-				 &f->area);
+	int err = fw_buffer_create(d, sizeof(struct freelist_shared) + 4ull * f->desc.max_pages,
+				   &f->buffer);
 
 	if (err)
 		return err;
 	err = extents_alloc(&vm->pm_room, PAGES_BYTES(f->desc.max_pages), PAGE_BYTES, &f->va);
 	if (err) {
-		fw_area_destroy(d, &f->area);
+		fw_buffer_destroy(d, &f->buffer);
 		return err;
 	}
 	memory = memory_create(d, PAGES_BYTES(f->desc.initial_pages));
@@ -110,7 +110,7 @@ static int init_list(struct inproc_device *d, struct inproc_freelist *f)
 		memory_put(d, memory);
 	if (err) {
 		extents_free(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
-		fw_area_destroy(d, &f->area);
+		fw_buffer_destroy(d, &f->buffer);
 		return err;
 	}
 	f->pages = f->desc.initial_pages;
@@ -160,7 +160,7 @@ void inproc_freelist_destroy(struct pumice_freelist *base)
 		extents_free(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
 	if (f->reserve)
 		memory_put(d, f->reserve);
-	fw_area_destroy(d, &f->area);
+	fw_buffer_destroy(d, &f->buffer);
 	pthread_mutex_unlock(&d->lock);
 	free(f);
 }
@@ -184,7 +184,7 @@ static void grow(struct inproc_device *d, struct inproc_freelist *f)
 static bool reply_grow_request(struct inproc_device *d, struct inproc_freelist *f)
 {
 	const struct fwif_kccb_cmd grown = {
-		.type = FWIF_KCCB_FREE_LIST_GROWN, .object = f->area.addr, .pages = f->pages,
+		.type = FWIF_KCCB_FREE_LIST_GROWN, .object = f->buffer.addr, .pages = f->pages,
 	};
 
 	if (!fw_has_room(d))
@@ -200,7 +200,7 @@ static void note_grow_request(struct inproc_device *d, u32 addr)
 	struct inproc_freelist *f;
 
 	for (f = d->freelists; f; f = f->next)
-		if (f->area.addr == addr)
+		if (f->buffer.addr == addr)
 			f->grow_requested = true;
 }
 

@@ -9,7 +9,7 @@
 #include "fwlog.h"
 #include "inproc.h"
 
-/* Addresses of MMU context 0 for areas. */
+/* Addresses of MMU context 0 for buffers. */
 #define ROOM_START	0x100000ull
 #define ROOM_END	0x80000000ull
 
@@ -33,7 +33,7 @@ static void invalidate_context0(struct inproc_device *d)
 		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT), 4);
 }
 
-int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area)
+int fw_buffer_create(struct inproc_device *d, u64 bytes, struct fw_buffer *buffer)
 {
 	struct mapping m = { .flags = PUMICE_BIND_NOEXEC };
 	struct space_change change;
@@ -57,29 +57,29 @@ int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area)
 	if (space_needs_invalidate(&change))
 		invalidate_context0(d);
 	space_release(d, &change);
-	*area = (struct fw_area){ (u32)m.va, m.bus, bytes, ram_cpu(d, m.bus) };
+	*buffer = (struct fw_buffer){ (u32)m.va, m.bus, bytes, ram_cpu(d, m.bus) };
 	return 0;
 }
 
-void fw_area_destroy(struct inproc_device *d, struct fw_area *area)
+void fw_buffer_destroy(struct inproc_device *d, struct fw_buffer *buffer)
 {
 	struct space_change change;
 
-	if (!area->addr)
+	if (!buffer->addr)
 		return;
-	/* If the tables cannot be allocated, the area remains mapped and its memory in use. */
-	if (!space_change(d, &d->fw_space, area->addr, area->bytes, NULL, &change)) {
+	/* If the tables cannot be allocated, the buffer remains mapped and its memory in use. */
+	if (!space_change(d, &d->fw_space, buffer->addr, buffer->bytes, NULL, &change)) {
 		invalidate_context0(d);
 		space_release(d, &change);
-		extents_free(&d->fw_room, area->addr, area->bytes);
-		ram_free(d, area->bus, area->bytes);
+		extents_free(&d->fw_room, buffer->addr, buffer->bytes);
+		ram_free(d, buffer->bus, buffer->bytes);
 	}
-	area->addr = 0;
+	buffer->addr = 0;
 }
 
 u32 fw_addr(const struct inproc_device *d, const void *p)
 {
-	return d->fw_area.addr + (u32)((const u8 *)p - (const u8 *)d->fw_area.cpu);
+	return d->fw_buffer.addr + (u32)((const u8 *)p - (const u8 *)d->fw_buffer.cpu);
 }
 
 static void fill_boot(struct inproc_device *d)
@@ -181,7 +181,7 @@ static int boot_image(struct inproc_device *d, const struct fwif_image_header *h
 	reg_write(d, PUMICE_FW_IMAGE_ADDR, bus, 8);
 	reg_write(d, PUMICE_FW_IMAGE_SIZE, header->payload_bytes, 4);
 	reg_write(d, PUMICE_FW_ENTRY, header->entry, 4);
-	reg_write(d, PUMICE_FW_BOOT_ARG, d->fw_area.addr, 8);
+	reg_write(d, PUMICE_FW_BOOT_ARG, d->fw_buffer.addr, 8);
 	reg_write(d, PUMICE_FW_CTRL, PUMICE_FW_CTRL__RUN__MASK, 4);
 	err = wait_for_boot(d, error, error_bytes);
 	ram_free(d, bus, bytes);
@@ -199,11 +199,11 @@ int fw_init(struct inproc_device *d, const char *path, char *error, size_t error
 		return err;
 	if (extents_init(&d->fw_room, ROOM_START, ROOM_END - ROOM_START) ||
 	    space_init(d, &d->fw_space) ||
-	    fw_area_create(d, sizeof(struct fw_shared), &d->fw_area)) {
+	    fw_buffer_create(d, sizeof(struct fw_shared), &d->fw_buffer)) {
 		free(payload);
 		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
 	}
-	d->fw = d->fw_area.cpu;
+	d->fw = d->fw_buffer.cpu;
 	fill_boot(d);
 	program_gpu(d);
 	err = boot_image(d, &header, payload, error, error_bytes);
@@ -213,7 +213,7 @@ int fw_init(struct inproc_device *d, const char *path, char *error, size_t error
 
 void fw_fini(struct inproc_device *d)
 {
-	/* The GPU was destroyed, so the areas are no longer accessed. */
+	/* The GPU was destroyed, so the buffers are no longer accessed. */
 	space_fini(d, &d->fw_space);
 	extents_fini(&d->fw_room);
 }

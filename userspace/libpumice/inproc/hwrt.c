@@ -13,12 +13,12 @@
 
 static struct scene_shared *scenes(const struct inproc_hwrt *h)
 {
-	return h->area.cpu;
+	return h->buffer.cpu;
 }
 
 u32 hwrt_scene(const struct inproc_hwrt *h, u32 scene)
 {
-	return h->area.addr + (u32)(scene * sizeof(struct scene_shared));
+	return h->buffer.addr + (u32)(scene * sizeof(struct scene_shared));
 }
 
 /* Count the tiles of the whole target. */
@@ -48,8 +48,8 @@ static void fill_scene(struct inproc_hwrt *h, const struct pumice_hwrt_desc *des
 		.tile_size = desc->tile_size,
 		.regions = h->regions + number * h->regions_bytes,
 		.cores = h->base.dev->info.cores,
-		.free_list0 = h->list[0]->area.addr,
-		.free_list1 = h->list[1] ? h->list[1]->area.addr : 0,
+		.free_list0 = h->list[0]->buffer.addr,
+		.free_list1 = h->list[1] ? h->list[1]->buffer.addr : 0,
 		.spill = spill ? spill + number * spill_bytes : 0,
 		.spill_bytes = (u32)(spill_bytes / SPILL_UNIT),
 	};
@@ -78,12 +78,12 @@ int inproc_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	h->regions_bytes = round_up(tile_count(desc) * d->base.info.cores *
 				    PUMICE_REGION_WORDS * 4, PAGE_BYTES);
 	pthread_mutex_lock(&d->lock);
-	err = fw_area_create(d, HWRT_SCENES * sizeof(struct scene_shared), &h->area);
+	err = fw_buffer_create(d, HWRT_SCENES * sizeof(struct scene_shared), &h->buffer);
 	if (!err) {
 		err = pm_memory_create(d, (struct inproc_vm *)vm,
 				       HWRT_SCENES * h->regions_bytes, &h->regions);
 		if (err)
-			fw_area_destroy(d, &h->area);
+			fw_buffer_destroy(d, &h->buffer);
 	}
 	for (i = 0; i < HWRT_SCENES && !err; i++)
 		fill_scene(h, desc, i, spill, spill_bytes);
@@ -124,7 +124,7 @@ void inproc_hwrt_destroy(struct pumice_hwrt *base)
 	if (!err || d->lost) {
 		pm_memory_destroy(d, (struct inproc_vm *)base->vm, h->regions,
 				  HWRT_SCENES * h->regions_bytes);
-		fw_area_destroy(d, &h->area);
+		fw_buffer_destroy(d, &h->buffer);
 	}
 	pthread_mutex_unlock(&d->lock);
 	free(h);

@@ -81,7 +81,7 @@ struct space_change {
 /* -------------------------------------------------------------------- fw.c */
 
 /* A piece of memory shared with the firmware. */
-struct fw_area {
+struct fw_buffer {
 	u32 addr;	/* firmware address; 0 for none */
 	u64 bus, bytes;
 	void *cpu;
@@ -91,7 +91,7 @@ struct fw_area {
 #define FWCCB_COUNT	64u
 #define LOG_COUNT	256u
 
-/* Contents of the area of the boot structure. */
+/* Contents of the buffer of the boot structure. */
 struct fw_shared {
 	struct fwif_boot boot;
 	struct fwif_ring kccb_ring, fwccb_ring, log_ring;
@@ -128,7 +128,7 @@ struct fence {
 #define CCCB_BYTES	16384u
 #define RESULT_COUNT	256u
 
-/* Contents of the area of a context. */
+/* Contents of the buffer of a context. */
 struct context_shared {
 	struct fwif_context context;
 	_Alignas(8) u32 save[PUMICE_CDM_SAVE_WORDS];	/* of a switched-out job */
@@ -147,7 +147,7 @@ struct inproc_context {
 	struct inproc_context *second;	/* or NULL */
 	struct inproc_context *first;	/* the context of which this is the second, or NULL */
 	struct timeline *timeline;
-	struct fw_area area;
+	struct fw_buffer buffer;
 	struct context_shared *shared;
 	u32 object;			/* number of its update object */
 	u32 write;			/* client CCB */
@@ -161,22 +161,22 @@ struct inproc_context {
 	struct pumice_job_result kept[KEPT_RESULTS];	/* indexed by job number */
 	u64 number[RESULT_COUNT];	/* of jobs, by seqno; valid from submission on */
 	u64 stream[RESULT_COUNT];	/* the same */
-	struct perf_area *perf[RESULT_COUNT];	/* refs; of jobs that have not ended, by seqno */
+	struct perf_buffer *perf[RESULT_COUNT];	/* refs; of jobs that have not ended, by seqno */
 };
 
 /* -------------------------------------------------------------------- perf.c */
 
 /* Counters written by the firmware; exists as long as a job that uses it. */
-struct perf_area {
+struct perf_buffer {
 	u32 refs;
 	u32 busy;		/* jobs that have not ended */
-	struct fw_area area;	/* struct fwif_perf */
+	struct fw_buffer buffer;	/* struct fwif_perf */
 };
 
 struct inproc_perfmon {
 	struct pumice_perfmon base;
 	struct inproc_perfmon *next;	/* of the device */
-	struct perf_area *area;		/* reference count */
+	struct perf_buffer *buffer;	/* reference count */
 	u32 counters[PUMICE_MAX_PERF_COUNTERS];
 	u64 zero[PUMICE_MAX_PERF_COUNTERS];	/* subtracted on reading */
 };
@@ -237,7 +237,7 @@ struct inproc_vm {
 
 /* --------------------------------------------------------------- freelist.c */
 
-/* Contents of the area of a free list. */
+/* Contents of the buffer of a free list. */
 struct freelist_shared {
 	u32 list[PUMICE_FREE_LIST_WORDS];
 	_Alignas(64) u32 links[];	/* max_pages entries */
@@ -252,7 +252,7 @@ struct inproc_freelist {
 	struct memory *reserve;		/* the next pages to grow by, or NULL */
 	bool grow_requested;		/* the firmware waits for a reply */
 	bool reply_pending;		/* the reply waits for room in the kernel CCB */
-	struct fw_area area;		/* struct freelist_shared */
+	struct fw_buffer buffer;		/* struct freelist_shared */
 };
 
 /* ------------------------------------------------------------------- hwrt.c */
@@ -270,7 +270,7 @@ struct inproc_hwrt {
 	struct pumice_hwrt base;
 	struct inproc_freelist *list[PUMICE_PM_LISTS];	/* or NULL */
 	u64 regions, regions_bytes;	/* GPU virtual address for scene 0; bytes of one scene */
-	struct fw_area area;		/* struct scene_shared of each */
+	struct fw_buffer buffer;		/* struct scene_shared of each */
 	/* Most recent jobs that used the scene. */
 	struct fence binned[HWRT_SCENES], rendered[HWRT_SCENES];
 };
@@ -291,7 +291,7 @@ struct inproc_device {
 	/* fw.c */
 	struct space fw_space;
 	struct extents fw_room;
-	struct fw_area fw_area;
+	struct fw_buffer fw_buffer;
 	struct fw_shared *fw;
 	u32 kccb_write;
 	bool kccb_held[KCCB_COUNT];	/* a thread is about to read the status */
@@ -387,8 +387,8 @@ static inline bool space_needs_invalidate(const struct space_change *change)
 /* fw.c */
 int fw_init(struct inproc_device *d, const char *path, char *error, size_t error_bytes);
 void fw_fini(struct inproc_device *d);
-int fw_area_create(struct inproc_device *d, u64 bytes, struct fw_area *area);
-void fw_area_destroy(struct inproc_device *d, struct fw_area *area);
+int fw_buffer_create(struct inproc_device *d, u64 bytes, struct fw_buffer *buffer);
+void fw_buffer_destroy(struct inproc_device *d, struct fw_buffer *buffer);
 /* Get the firmware address of a member of struct fw_shared. */
 u32 fw_addr(const struct inproc_device *d, const void *p);
 /* Return whether the kernel CCB has room for a command now, or for @count of them. */
@@ -408,9 +408,9 @@ int inproc_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 co
 			  struct pumice_perfmon **perfmon);
 void inproc_perfmon_destroy(struct pumice_perfmon *perfmon);
 int inproc_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
-/* Look up the area of a monitor by its id, or NULL. */
-struct perf_area *perf_find(struct inproc_device *d, u32 id);
-void perf_put(struct inproc_device *d, struct perf_area *area);
+/* Look up the buffer of a monitor by its id, or NULL. */
+struct perf_buffer *perf_find(struct inproc_device *d, u32 id);
+void perf_put(struct inproc_device *d, struct perf_buffer *buffer);
 
 /* watch.c */
 #define WATCH_PAUSE_NS	50000000u	/* maximum interval between two checks in a wait */
@@ -426,7 +426,7 @@ int inproc_job_running(struct pumice_context *context, struct pumice_job_result 
 /* The event trace; its caller serialises the functions below. */
 struct inproc_trace {
 	struct pumice_trace base;
-	struct fw_area area;	/* the ring */
+	struct fw_buffer buffer;	/* the ring */
 	u32 entries;
 	u64 next;		/* number of the event to be copied next */
 	u64 written;		/* register WRITTEN, as last read */

@@ -4,7 +4,7 @@
  * statistics.
  *
  * The firmware adds the counts of each job to the
- * monitor's area, from which a monitor reads its counters.
+ * monitor's buffer, from which a monitor reads its counters.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,39 +85,39 @@ int inproc_stats(struct pumice_device *dev, struct pumice_device_stats *stats)
 	return 0;
 }
 
-static struct perf_area *make_area(struct inproc_device *d)
+static struct perf_buffer *make_buffer(struct inproc_device *d)
 {
-	struct perf_area *area = calloc(1, sizeof(*area));
+	struct perf_buffer *buffer = calloc(1, sizeof(*buffer));
 
-	if (!area)
+	if (!buffer)
 		return NULL;
-	area->refs = 1;
-	if (fw_area_create(d, sizeof(struct fwif_perf), &area->area)) {
-		free(area);
+	buffer->refs = 1;
+	if (fw_buffer_create(d, sizeof(struct fwif_perf), &buffer->buffer)) {
+		free(buffer);
 		return NULL;
 	}
-	return area;
+	return buffer;
 }
 
-void perf_put(struct inproc_device *d, struct perf_area *area)
+void perf_put(struct inproc_device *d, struct perf_buffer *buffer)
 {
-	if (--area->refs)
+	if (--buffer->refs)
 		return;
-	fw_area_destroy(d, &area->area);
-	free(area);
+	fw_buffer_destroy(d, &buffer->buffer);
+	free(buffer);
 }
 
-struct perf_area *perf_find(struct inproc_device *d, u32 id)
+struct perf_buffer *perf_find(struct inproc_device *d, u32 id)
 {
 	const struct inproc_perfmon *pm;
 
 	for (pm = d->perfmons; pm; pm = pm->next)
 		if (pm->base.id == id)
-			return pm->area;
+			return pm->buffer;
 	return NULL;
 }
 
-/* Allocate an area and an id, and add it to the list. Called with the lock held. */
+/* Allocate a buffer and an id, and add it to the list. Called with the lock held. */
 static int register_perfmon(struct inproc_device *d, struct inproc_perfmon *pm)
 {
 	const struct inproc_perfmon *other;
@@ -128,8 +128,8 @@ static int register_perfmon(struct inproc_device *d, struct inproc_perfmon *pm)
 	if (count == MAX_PERFMONS)
 		return fail(&d->base, ENOSPC, "perfmon: all %u monitors of the device exist; destroy one",
 			    count);
-	pm->area = make_area(d);
-	if (!pm->area)
+	pm->buffer = make_buffer(d);
+	if (!pm->buffer)
 		return fail(&d->base, ENOMEM, "perfmon: " OUT_OF_GPU_MEMORY);
 	do
 		pm->base.id = ++d->last_perfmon;
@@ -172,7 +172,7 @@ void inproc_perfmon_destroy(struct pumice_perfmon *base)
 	for (link = &d->perfmons; *link != pm; link = &(*link)->next)
 		;
 	*link = pm->next;
-	perf_put(d, pm->area);
+	perf_put(d, pm->buffer);
 	pthread_mutex_unlock(&d->lock);
 	free(pm);
 }
@@ -181,14 +181,14 @@ int inproc_perfmon_read(struct pumice_perfmon *base, u32 flags, u64 *values)
 {
 	struct inproc_device *d = inproc_device(base->dev);
 	struct inproc_perfmon *pm = (struct inproc_perfmon *)base;
-	const volatile struct fwif_perf *perf = pm->area->area.cpu;
+	const volatile struct fwif_perf *perf = pm->buffer->buffer.cpu;
 	u64 now;
 	int err = 0;
 	u32 i;
 
 	pthread_mutex_lock(&d->lock);
 	event_process(d);
-	if (pm->area->busy)
+	if (pm->buffer->busy)
 		err = fail_perfmon_busy(base->dev);
 	for (i = 0; i < base->count && !err; i++) {
 		now = perf->value[pm->counters[i]];

@@ -215,7 +215,7 @@ static void send_kick(struct inproc_device *d, struct inproc_context *c)
 {
 	const struct fwif_kccb_cmd kick = {
 		.type = FWIF_KCCB_KICK,
-		.context = c->area.addr + (u32)offsetof(struct context_shared, context),
+		.context = c->buffer.addr + (u32)offsetof(struct context_shared, context),
 		.write = c->write,
 	};
 
@@ -241,14 +241,14 @@ bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno)
 /* Attach the job to its monitor until it ends. Return: the monitor's firmware address, or 0. */
 static u32 attach_perf(struct inproc_device *d, struct inproc_context *c, u32 id, u32 seqno)
 {
-	struct perf_area *area = id ? perf_find(d, id) : NULL;
+	struct perf_buffer *buffer = id ? perf_find(d, id) : NULL;
 
-	if (!area)
+	if (!buffer)
 		return 0;
-	area->refs++;
-	area->busy++;
-	c->perf[seqno % RESULT_COUNT] = area;
-	return area->area.addr;
+	buffer->refs++;
+	buffer->busy++;
+	c->perf[seqno % RESULT_COUNT] = buffer;
+	return buffer->buffer.addr;
 }
 
 /* Make later jobs of the scene wait for this one. */

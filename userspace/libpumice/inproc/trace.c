@@ -20,7 +20,7 @@
 
 static void start(struct inproc_device *d, const struct inproc_trace *t)
 {
-	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_BASE, t->area.addr, 8);
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_BASE, t->buffer.addr, 8);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_ENTRIES, t->entries, 4);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL,
 			      PUMICE_TRACE_CTRL__ENABLE__MASK |
@@ -41,7 +41,7 @@ int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trac
 	pthread_mutex_lock(&d->lock);
 	if (d->trace)
 		err = fail(dev, EBUSY, "trace: the device has another trace; close it");
-	else if (fw_area_create(d, (u64)entries * PUMICE_TRACE_RECORD_WORDS * 4, &t->area))
+	else if (fw_buffer_create(d, (u64)entries * PUMICE_TRACE_RECORD_WORDS * 4, &t->buffer))
 		err = fail(dev, ENOMEM, "trace: %u events: " OUT_OF_GPU_MEMORY, entries);
 	if (!err) {
 		d->trace = t;
@@ -80,7 +80,7 @@ static void copy_words(const u32 *from, u32 *to)
  */
 static bool fetch_event(const struct inproc_trace *t, u64 n, u32 *words)
 {
-	u32 *from = (u32 *)t->area.cpu + (n % t->entries) * PUMICE_TRACE_RECORD_WORDS;
+	u32 *from = (u32 *)t->buffer.cpu + (n % t->entries) * PUMICE_TRACE_RECORD_WORDS;
 	u32 before[PUMICE_TRACE_RECORD_WORDS], after[PUMICE_TRACE_RECORD_WORDS];
 	u32 *last = &from[PUMICE_TRACE_RECORD_WORDS - 1];
 
@@ -189,7 +189,7 @@ void inproc_trace_close(struct pumice_trace *base)
 	pthread_mutex_lock(&d->lock);
 	__atomic_store_n(&d->fw->boot.trace, 0, __ATOMIC_RELAXED);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_TRACE_CTRL, 0, 4);
-	fw_area_destroy(d, &t->area);
+	fw_buffer_destroy(d, &t->buffer);
 	d->trace = NULL;
 	pthread_mutex_unlock(&d->lock);
 	free(t);

@@ -65,7 +65,7 @@ static void send_kill(struct inproc_device *d, struct inproc_context *c)
 {
 	const struct fwif_kccb_cmd kill = {
 		.type = FWIF_KCCB_CONTEXT_KILL,
-		.context = c->area.addr + (u32)offsetof(struct context_shared, context),
+		.context = c->buffer.addr + (u32)offsetof(struct context_shared, context),
 	};
 
 	fw_send(d, &kill);

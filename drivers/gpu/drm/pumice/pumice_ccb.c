@@ -43,7 +43,7 @@ void pumice_kccb_open(struct pumice_device *pdev)
 	kccb->done = 0;
 	kccb->open = true;
 	kccb->asleep = false;
-	bitmap_zero(kccb->answered, PUMICE_KCCB_COUNT);
+	bitmap_zero(kccb->replied, PUMICE_KCCB_COUNT);
 	spin_unlock(&kccb->lock);
 }
 
@@ -84,17 +84,17 @@ static void ccb_collect_locked(struct pumice_device *pdev)
 	lockdep_assert_held(&kccb->lock);
 	for (i = kccb->done; i != kccb->write; i = (i + 1) & KCCB_MASK) {
 		status = READ_ONCE(pdev->fw.shared->kccb_status[i]);
-		if (status == FWIF_STATUS_PENDING || test_bit(i, kccb->answered))
+		if (status == FWIF_STATUS_PENDING || test_bit(i, kccb->replied))
 			continue;
-		__set_bit(i, kccb->answered);
+		__set_bit(i, kccb->replied);
 		if (kccb->waiting[i])
 			kccb->waiting[i]->status = status;
 		else if (status != FWIF_STATUS_OK)
 			ccb_report_refused(pdev, pdev->fw.shared->kccb[i].type, status);
 		kccb->waiting[i] = NULL;
 	}
-	while (kccb->done != kccb->write && test_bit(kccb->done, kccb->answered)) {
-		__clear_bit(kccb->done, kccb->answered);
+	while (kccb->done != kccb->write && test_bit(kccb->done, kccb->replied)) {
+		__clear_bit(kccb->done, kccb->replied);
 		kccb->done = (kccb->done + 1) & KCCB_MASK;
 	}
 }
@@ -114,7 +114,7 @@ static void ccb_note_suspect_locked(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_close - abort waiting calls when the firmware is taken down
+ * pumice_kccb_close - abort waiting calls when the firmware is quiesced
  * @pdev: device
  */
 void pumice_kccb_close(struct pumice_device *pdev)
@@ -196,7 +196,7 @@ static int ccb_try_reserve(struct pumice_device *pdev)
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
  * Return: 0, -ECANCELED if the firmware is down, or -ETIMEDOUT if it does not free
- * space in time. After 0, pumice_kccb_push_reserved() or pumice_kccb_unreserve()
+ * space in time. After 0, pumice_kccb_push_reserved() or pumice_kccb_cancel()
  * must follow.
  */
 int pumice_kccb_reserve(struct pumice_device *pdev)
@@ -221,10 +221,10 @@ int pumice_kccb_reserve(struct pumice_device *pdev)
 }
 
 /**
- * pumice_kccb_unreserve - release a reservation of pumice_kccb_reserve()
+ * pumice_kccb_cancel - release a reservation of pumice_kccb_reserve()
  * @pdev: device
  */
-void pumice_kccb_unreserve(struct pumice_device *pdev)
+void pumice_kccb_cancel(struct pumice_device *pdev)
 {
 	spin_lock(&pdev->kccb.lock);
 	pdev->kccb.reserved--;
@@ -300,7 +300,7 @@ static void ccb_remove_waiter(struct pumice_device *pdev, const struct pumice_kc
  *
  * For commands that invalidate state in the firmware: a sleeping GPU has no such state.
  *
- * Return: 0; -ECANCELED if the firmware is down or is taken down; -ETIMEDOUT if it does
+ * Return: 0; -ECANCELED if the firmware is down or is quiesced; -ETIMEDOUT if it does
  * not reply in time; -EBUSY, -ENOSPC or -EPROTO for its other replies.
  */
 int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)

@@ -109,12 +109,12 @@ struct pumice_kccb {
 	struct pumice_kccb_wait *waiting[PUMICE_KCCB_COUNT];
 	/**
 	 * @suspect: firmware address of the queue whose kick was the oldest command without a reply
-	 * when the firmware was last taken down; 0: none
+	 * when the firmware was last quiesced; 0: none
 	 */
 	u32 suspect;
-	/** @answered: entries, from @done on, whose reply has been seen */
-	DECLARE_BITMAP(answered, PUMICE_KCCB_COUNT);
-	/** @event: woken when replies arrived or the firmware was taken down */
+	/** @replied: entries, from @done on, whose reply has been seen */
+	DECLARE_BITMAP(replied, PUMICE_KCCB_COUNT);
+	/** @event: woken when replies arrived or the firmware was quiesced */
 	wait_queue_head_t event;
 };
 
@@ -128,7 +128,7 @@ struct pumice_reset {
 	spinlock_t contexts_lock;
 	/** @contexts: all contexts that may have jobs on the GPU, struct pumice_context.node */
 	struct list_head contexts;
-	/** @under_way: the GPU is being taken down and is neither running nor asleep again */
+	/** @under_way: the GPU is being quiesced and is neither running nor asleep again */
 	bool under_way;
 	/** @rounds: times that the GPU has lost all its state, or was found to be unplugged */
 	u32 rounds;

@@ -34,7 +34,7 @@
 unsigned int pumice_job_timeout_ms = 5000;
 module_param_named(job_timeout_ms, pumice_job_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(job_timeout_ms,
-		 "Time on the GPU after which a job is killed, ms (contexts made later; default 5000)");
+		 "Time on the GPU after which a job is killed, ms (contexts created later; default 5000)");
 
 unsigned int pumice_fw_timeout_ms = 5000;
 module_param_named(fw_timeout_ms, pumice_fw_timeout_ms, uint, 0644);
@@ -44,12 +44,12 @@ MODULE_PARM_DESC(fw_timeout_ms,
 unsigned int pumice_slice_us;
 module_param_named(slice_us, pumice_slice_us, uint, 0644);
 MODULE_PARM_DESC(slice_us,
-		 "Time slice of jobs that share the GPU, us, once the next context is made (default 0: the firmware's)");
+		 "Time slice of jobs that share the GPU, us, from the next created context on (default 0: the firmware's)");
 
 unsigned int pumice_split_prims;
 module_param_named(split_prims, pumice_split_prims, uint, 0644);
 MODULE_PARM_DESC(split_prims,
-		 "Primitives of a piece of a draw that cores share, from the firmware's next boot on (default 0: the firmware's)");
+		 "Primitives of a chunk of a draw, from the firmware's next boot on (default 0: the firmware's)");
 
 /* Replies to requests for pages of free lists; jobs may wait for it. */
 struct workqueue_struct *pumice_grow_wq;

@@ -238,7 +238,7 @@ static void dump_write_note_places(struct pumice_device *pdev, const struct pumi
 	}
 	if (!stuck->waves)
 		return;
-	stuck->looked = stuck->waves;
+	stuck->sampled = stuck->waves;
 	stuck->unit = PUMICE_UNIT_USC_CODE;
 	stuck->busy = BIT(pdev->dump.reason.dm);
 	stuck->seqno = pdev->dump.reason.seqno;

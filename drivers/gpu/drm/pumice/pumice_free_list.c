@@ -179,7 +179,7 @@ static bool free_list_dequeue_request(struct pumice_freelist *list, struct fwif_
 	return wanted;
 }
 
-/* Reply to a request. If the firmware is taken down meanwhile, its lists are initialized again. */
+/* Reply to a request. If the firmware is quiesced meanwhile, its lists are initialized again. */
 static void free_list_reply_grow_request(struct pumice_freelist *list)
 {
 	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };

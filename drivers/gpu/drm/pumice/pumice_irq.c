@@ -88,10 +88,10 @@ void pumice_irq_expect(struct pumice_device *pdev)
 }
 
 /**
- * pumice_irq_unexpect - note the end of a job for which pumice_irq_expect() was called
+ * pumice_irq_job_ended - note the end of a job for which pumice_irq_expect() was called
  * @pdev: device
  */
-void pumice_irq_unexpect(struct pumice_device *pdev)
+void pumice_irq_job_ended(struct pumice_device *pdev)
 {
 	atomic_dec(&pdev->in_flight);
 }

@@ -10,6 +10,6 @@ void pumice_irq_enable(struct pumice_device *pdev);
 void pumice_irq_disable(struct pumice_device *pdev);
 void pumice_irq_recheck(struct pumice_device *pdev);
 void pumice_irq_expect(struct pumice_device *pdev);
-void pumice_irq_unexpect(struct pumice_device *pdev);
+void pumice_irq_job_ended(struct pumice_device *pdev);
 
 #endif

@@ -242,7 +242,7 @@ static int job_make_room(struct pumice_job *job, u32 more)
 }
 
 /**
- * pumice_job_make_room - allocate what arming a job needs; the last step that can fail
+ * pumice_job_make_room - allocate everything needed to arm a job; the last step that can fail
  * @job: job with all its dependencies
  *
  * Includes the dependencies that its geometry job shares.

@@ -151,7 +151,7 @@ u32 pumice_pair_note_submitted_locked(struct pumice_job *job)
  * pumice_pair_geometry_refused - check whether the geometry job of a fragment job was refused
  * @job: any job
  *
- * Context: Any. The answer for a fragment job is final once its geometry job is scheduled.
+ * Context: Any. The result for a fragment job is final once its geometry job is scheduled.
  *
  * Return: true for a fragment job whose geometry job was not submitted to the firmware; false
  * for all others.

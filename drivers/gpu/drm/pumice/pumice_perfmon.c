@@ -87,7 +87,7 @@ static bool perfmon_may_use(u32 counter)
 
 static void perfmon_free(struct pumice_object *obj)
 {
-	struct pumice_perfmon *perfmon = container_of(obj, struct pumice_perfmon, object);
+	struct pumice_perfmon *perfmon = container_of(obj, struct pumice_perfmon, base);
 	struct drm_device *drm = &perfmon->pdev->drm;
 
 	pumice_fw_obj_destroy(perfmon->pdev, perfmon->obj);
@@ -104,7 +104,7 @@ static void perfmon_free(struct pumice_object *obj)
  */
 void pumice_perfmon_put(struct pumice_perfmon *perfmon)
 {
-	pumice_object_put(perfmon ? &perfmon->object : NULL);
+	pumice_object_put(perfmon ? &perfmon->base : NULL);
 }
 
 /**
@@ -116,7 +116,7 @@ void pumice_perfmon_put(struct pumice_perfmon *perfmon)
  */
 struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id)
 {
-	static_assert(!offsetof(struct pumice_perfmon, object));
+	static_assert(!offsetof(struct pumice_perfmon, base));
 	return pumice_object_lookup(&file->perfmons, id);
 }
 
@@ -181,7 +181,7 @@ static struct pumice_perfmon *perfmon_alloc(struct pumice_device *pdev,
 		kfree(perfmon);
 		return ERR_PTR(ret);
 	}
-	pumice_object_init(&perfmon->object, perfmon_free);
+	pumice_object_init(&perfmon->base, perfmon_free);
 	mutex_init(&perfmon->lock);
 	drm_dev_get(&pdev->drm);
 	perfmon->pdev = pdev;
@@ -271,7 +271,7 @@ static void perfmon_read_values(const struct pumice_perfmon *perfmon, u64 *value
 	lockdep_assert_held(&perfmon->lock);
 	for (i = 0; i < perfmon->count; i++) {
 		n = perfmon->counters[i];
-		values[i] = READ_ONCE(perf->value[n]) - perfmon->base[n];
+		values[i] = READ_ONCE(perf->value[n]) - perfmon->zero[n];
 	}
 }
 
@@ -281,13 +281,13 @@ static void perfmon_read_values(const struct pumice_perfmon *perfmon, u64 *value
  */
 static void perfmon_reset_values(struct pumice_perfmon *perfmon, const u64 *values)
 {
-	u64 base[PUMICE_PERF_COUNTER_COUNT];
+	u64 zero[PUMICE_PERF_COUNTER_COUNT];
 	u32 i;
 
 	lockdep_assert_held(&perfmon->lock);
-	memcpy(base, perfmon->base, sizeof(base));
+	memcpy(zero, perfmon->zero, sizeof(zero));
 	for (i = perfmon->count; i-- > 0;)
-		perfmon->base[perfmon->counters[i]] = base[perfmon->counters[i]] + values[i];
+		perfmon->zero[perfmon->counters[i]] = zero[perfmon->counters[i]] + values[i];
 }
 
 static int perfmon_get_values(struct pumice_perfmon *perfmon,

@@ -10,18 +10,18 @@
  * struct pumice_perfmon - sums of counters over the jobs that refer to it
  */
 struct pumice_perfmon {
-	/** @object: references of the file and jobs */
-	struct pumice_object object;
+	/** @base: references of the file and jobs */
+	struct pumice_object base;
 	/** @pdev: device; a reference to its drm_device */
 	struct pumice_device *pdev;
 	/** @obj: struct fwif_perf, to which the firmware adds */
 	struct pumice_fw_obj *obj;
 	/** @busy: jobs that refer to it and have not completed */
 	atomic_t busy;
-	/** @lock: guards @base */
+	/** @lock: guards @zero */
 	struct mutex lock;
-	/** @base: values subtracted from the firmware's counts, by counter */
-	u64 base[PUMICE_PERF_COUNTER_COUNT];
+	/** @zero: values subtracted from the firmware's counts, by counter */
+	u64 zero[PUMICE_PERF_COUNTER_COUNT];
 	/** @count: number of @counters */
 	u32 count;
 	/** @counters: counter numbers; constant */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Processes that own objects, for users who debug; and text of user space in what they read. */
+/*
+ * Names of the processes that own objects, and escaping of user-space text, for debugfs and the
+ * log.
+ */
 #ifndef PUMICE_PROCESS_H
 #define PUMICE_PROCESS_H
 

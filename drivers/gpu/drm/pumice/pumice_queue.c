@@ -245,7 +245,7 @@ static int pumice_queue_submit(struct pumice_job *job)
 	spin_lock(&ctx->lock);
 	if (ctx->stopped) {
 		if (!no_room)
-			pumice_kccb_unreserve(ctx->pdev);
+			pumice_kccb_cancel(ctx->pdev);
 		ret = -ECANCELED;
 	} else if (no_room && READ_ONCE(ctx->pdev->reset.lost)) {
 		ret = -ENODEV;
@@ -603,7 +603,7 @@ static void pumice_queue_end_job_locked(struct pumice_job *job, int error,
 	pumice_fault_log_note_locked(job, error, r);
 	pumice_pair_end_locked(job);
 	list_del_init(&job->node);
-	pumice_irq_unexpect(ctx->pdev);
+	pumice_irq_job_ended(ctx->pdev);
 	ctx->status.done++;
 	ctx->status.failed += !!error;
 	if (error)
@@ -746,7 +746,7 @@ void pumice_queue_process_all(struct pumice_device *pdev)
 }
 
 /**
- * pumice_queue_renew_locked - reset the state of a queue after the firmware was taken down
+ * pumice_queue_renew_locked - reset the state of a queue after the firmware was quiesced
  * @q: queue, under its context's lock
  * @ended: number of the last completed job; the commands of later jobs are discarded
  */
@@ -759,7 +759,7 @@ void pumice_queue_renew_locked(struct pumice_queue *q, u32 ended)
 	q->registered = false;
 }
 
-/* Complete with an error the jobs that the firmware had when it was taken down. */
+/* Complete with an error the jobs that the firmware had when it was quiesced. */
 static void pumice_queue_cancel_locked(struct pumice_queue *q, int error)
 {
 	struct pumice_context *ctx = q->ctx;
@@ -780,7 +780,7 @@ static void pumice_queue_cancel_locked(struct pumice_queue *q, int error)
 }
 
 /**
- * pumice_queue_cancel - complete a context's jobs after the firmware was taken down
+ * pumice_queue_cancel - complete a context's jobs after the firmware was quiesced
  * @ctx: context, in the list of contexts, under reset.lock; its memory still exists
  * @error: errno of their fences
  *

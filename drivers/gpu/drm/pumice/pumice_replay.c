@@ -117,7 +117,7 @@ static int replay_run_locked(struct pumice_context *ctx, bool kick)
 		if (kick && !ret && !list_empty(&q->in_flight))
 			ret = pumice_queue_kick_locked(q);
 		else if (kick)
-			pumice_kccb_unreserve(ctx->pdev);
+			pumice_kccb_cancel(ctx->pdev);
 	}
 	return ret;
 }
@@ -125,7 +125,7 @@ static int replay_run_locked(struct pumice_context *ctx, bool kick)
 static void replay_unreserve(struct pumice_context *ctx, u32 count)
 {
 	while (count--)
-		pumice_kccb_unreserve(ctx->pdev);
+		pumice_kccb_cancel(ctx->pdev);
 }
 
 /* Reserve space for a command of each queue, or none. */

@@ -69,7 +69,7 @@ static void reset_resume_schedulers(struct pumice_device *pdev)
 			drm_sched_wqueue_start(&q->sched);
 }
 
-/* Note completed jobs before the firmware is taken down; jobs that fault count as completed. */
+/* Note completed jobs before the firmware is quiesced; jobs that fault count as completed. */
 static void reset_note_progress(struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
@@ -86,7 +86,7 @@ static bool reset_failed_too_often(struct pumice_device *pdev)
 	return ++pdev->reset.failures >= PUMICE_FAILURES;
 }
 
-/* Take the firmware down: no command is sent to it afterwards. */
+/* Quiesce the firmware: no command is sent to it afterwards. */
 static void reset_quiesce(struct pumice_device *pdev)
 {
 	bool cookie;
@@ -607,10 +607,10 @@ static const char *reset_check_job(struct pumice_context *ctx, struct pumice_job
 
 	lockdep_assert_held(&pdev->reset.lock);
 	if (pumice_kccb_call(pdev, &ping))
-		return "firmware does not answer";
+		return "firmware does not reply";
 	pumice_irq_recheck(pdev);
 	if (!reset_fw_progresses(pdev))
-		return "firmware answers, but makes no progress";
+		return "firmware replies, but makes no progress";
 	pumice_queue_process(ctx);
 	if (reset_in_flight(job) && reset_job_hangs(job))
 		return reset_kill_guilty(ctx, job);

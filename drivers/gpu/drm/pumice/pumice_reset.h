@@ -10,7 +10,7 @@ struct pumice_device;
 
 /* Number of ticks in a job's time-out. */
 #define PUMICE_TIMEOUT_TICKS	4
-/* Consecutive failures of the firmware, with no job completed in between, to give up after. */
+/* Consecutive failures of the firmware, with no job completed in between, that lose the GPU. */
 #define PUMICE_FAILURES		5
 
 int pumice_reset_init(struct pumice_device *pdev);

@@ -137,7 +137,7 @@ void pumice_stuck_show(const struct pumice_stuck *stuck, struct drm_pumice_job_g
 	if (!stuck->number || stuck->number != args->job)
 		return;
 	args->waves = s->waves;
-	args->waves_looked = s->looked;
+	args->waves_looked = s->sampled;
 	args->place_count = s->places;
 	for (i = 0; i < s->places; i++) {
 		args->places[i].code = s->place[i].code;

@@ -355,7 +355,10 @@ struct pumice_bind {
 	uint32_t flags;
 };
 
-/** pumice_bind_init - map all of @bo at @va; with a NULL @bo the size is 0. */
+/**
+ * pumice_bind_init - initialise an operation that maps all of @bo at @va; with a NULL @bo the
+ * size is 0.
+ */
 void pumice_bind_init(struct pumice_bind *bind, struct pumice_bo *bo, uint64_t va);
 
 /**
@@ -591,7 +594,7 @@ struct pumice_wait {
 	uint64_t point;
 };
 
-/** pumice_wait_init - wait for a point; 0 for binary. */
+/** pumice_wait_init - initialise a wait for a point of a sync; point 0 for a binary one. */
 void pumice_wait_init(struct pumice_wait *wait, struct pumice_sync *sync, uint64_t point);
 
 /**
@@ -621,7 +624,7 @@ struct pumice_job_sync {
 	bool signal;
 };
 
-/** pumice_job_sync_init - wait for a point, or signal it with @signal. */
+/** pumice_job_sync_init - initialise a job's wait for a point, or its signal with @signal. */
 void pumice_job_sync_init(struct pumice_job_sync *job_sync, struct pumice_sync *sync,
 			  uint64_t point, bool signal);
 
@@ -685,7 +688,7 @@ int pumice_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, ui
  * The context must not be used by another thread meanwhile.
  *
  * Return: 0; -EIO when the job failed: the error text is that of pumice_context_describe_job();
- * -ETIME: the job has not ended and goes on; the error text names the unit that is busy
+ * -ETIME: the job has not ended and continues; the error text names the unit that is busy
  * with it and the instructions that its waves are at; else as pumice_submit().
  */
 int pumice_context_run(struct pumice_context *context, uint64_t stream, uint64_t timeout_ns,

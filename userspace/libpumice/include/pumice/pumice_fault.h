@@ -78,7 +78,7 @@ struct pumice_job_result {
 	uint32_t partial_renders;
 	/** @waves: of a job that timed out or was killed: waves in flight at that time; else 0 */
 	uint32_t waves;
-	/** @waves_looked: of these, those counted in @places: if there are many, a sample */
+	/** @waves_looked: number of sampled waves, which are counted in @places */
 	uint32_t waves_looked;
 	/** @place_count: entries of @places that are used */
 	uint32_t place_count;

@@ -46,7 +46,7 @@ int pumice_perf_counter_get(struct pumice_device *dev, uint32_t counter,
 			    struct pumice_perf_info *info);
 
 /**
- * pumice_perf_counter_find - the number of a counter.
+ * pumice_perf_counter_find - get the number of a counter by its name.
  * @name: its name, not case sensitive
  * @counter: out
  *
@@ -98,7 +98,7 @@ struct pumice_process {
 };
 
 /**
- * pumice_device_process - the process that has a device opened as "pid:PID".
+ * pumice_device_process - get the process that has a device opened as "pid:PID".
  * @process: out
  *
  * Return: 0; -ENOENT for a device that was opened otherwise.

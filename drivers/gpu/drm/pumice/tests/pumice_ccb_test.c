@@ -2,7 +2,7 @@
 /*
  * Tests of the rings. Part of pumice_ccb.c.
  *
- * The test acts as the firmware: it writes the firmware's index and answers.
+ * The test acts as the firmware: it writes the firmware's index and replies.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -51,8 +51,8 @@ static u32 send(struct kunit *test, struct pumice_device *pdev)
 	return entry;
 }
 
-/* Read and answer an entry, as the firmware. */
-static void answer_entry(struct pumice_device *pdev, u32 entry)
+/* Read an entry and reply to it, as the firmware. */
+static void reply_to_entry(struct pumice_device *pdev, u32 entry)
 {
 	pdev->fw.shared->kccb_status[entry] = FWIF_STATUS_OK;
 }
@@ -88,7 +88,7 @@ static void reservations_count_as_taken(struct kunit *test)
 	for (i = 0; i < ROOM; i++)
 		KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
 	KUNIT_EXPECT_EQ(test, ccb_try_reserve(pdev), -EAGAIN);
-	pumice_kccb_unreserve(pdev);
+	pumice_kccb_cancel(pdev);
 	KUNIT_EXPECT_EQ(test, ccb_try_reserve(pdev), 0);
 	KUNIT_EXPECT_EQ(test, pdev->kccb.reserved, ROOM);
 }
@@ -103,13 +103,13 @@ static void ring_wraps_around(struct kunit *test)
 
 		KUNIT_ASSERT_EQ(test, entry, i % PUMICE_KCCB_COUNT);
 		read_all(pdev);
-		answer_entry(pdev, entry);
+		reply_to_entry(pdev, entry);
 		pumice_kccb_collect(pdev);
 		KUNIT_ASSERT_EQ(test, free_entries(pdev), ROOM);
 	}
 }
 
-/* An entry is free when all entries before it are answered, too. */
+/* An entry is free when all entries before it have replies, too. */
 static void replies_out_of_order_free_in_order(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
@@ -118,23 +118,23 @@ static void replies_out_of_order_free_in_order(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(entries); i++)
 		entries[i] = send(test, pdev);
 	read_all(pdev);
-	answer_entry(pdev, entries[2]);
-	answer_entry(pdev, entries[1]);
+	reply_to_entry(pdev, entries[2]);
+	reply_to_entry(pdev, entries[1]);
 	pumice_kccb_collect(pdev);
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM - 3);
-	answer_entry(pdev, entries[0]);
+	reply_to_entry(pdev, entries[0]);
 	pumice_kccb_collect(pdev);
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM);
 }
 
-/* An answered entry that the index shows as unread is not overwritten. */
+/* An entry with a reply that the index shows as unread is not overwritten. */
 static void firmware_index_is_never_overtaken(struct kunit *test)
 {
 	struct pumice_device *pdev = ccb_fixture(test);
 	u32 i;
 
 	for (i = 0; i < 10; i++)
-		answer_entry(pdev, send(test, pdev));
+		reply_to_entry(pdev, send(test, pdev));
 	pumice_kccb_collect(pdev);
 	KUNIT_EXPECT_EQ(test, free_entries(pdev), ROOM - 10);
 	pdev->fw.shared->kccb_ring.read = 4;
@@ -257,36 +257,36 @@ static int call_ping(void *data)
 #define CALL_TRIES	10
 
 /*
- * The ring has space after LATE_MS, the answer follows LATE_MS later. Returns the result of the
+ * The ring has space after LATE_MS, the reply follows LATE_MS later. Returns the result of the
  * call; or -EAGAIN if this thread itself was late, so that the call may have timed out.
  */
 static int call_on_full_ring(struct kunit *test)
 {
 	struct ccb_caller caller = { .pdev = ccb_fixture(test) };
 	struct pumice_device *pdev = caller.pdev;
-	unsigned long start, room, answered;
+	unsigned long start, room, replied;
 	struct task_struct *thread;
 	u32 i, entry;
 
 	for (i = 0; i < ROOM; i++)
-		answer_entry(pdev, send(test, pdev));
+		reply_to_entry(pdev, send(test, pdev));
 	entry = pdev->kccb.write;
 	init_completion(&caller.done);
 	start = jiffies;
 	thread = kthread_run(call_ping, &caller, "pumice-ccb-test");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
 	msleep(LATE_MS);
-	/* Entries that are answered, but not read, have blocked the call until now. */
+	/* Entries with a reply, but not read, have blocked the call until now. */
 	pdev->fw.shared->kccb_ring.read = entry;
 	room = jiffies;
 	wake_up_all(&pdev->kccb.event);
 	msleep(LATE_MS);
-	answer_entry(pdev, entry);
-	answered = jiffies;
+	reply_to_entry(pdev, entry);
+	replied = jiffies;
 	wake_up_all(&pdev->kccb.event);
 	wait_for_completion(&caller.done);
 	if (room - start >= msecs_to_jiffies(CALL_MS) ||
-	    answered - room >= msecs_to_jiffies(CALL_MS))
+	    replied - room >= msecs_to_jiffies(CALL_MS))
 		return -EAGAIN;
 	return caller.ret;
 }

@@ -93,7 +93,7 @@ static void new_threshold_leaves_all_other_words(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, words.pages, 100);
 }
 
-static void request_is_answered_with_the_pages_that_are_ready(struct kunit *test)
+static void request_is_replied_to_with_the_ready_pages(struct kunit *test)
 {
 	struct list_fixture *f = list_fixture(test);
 	struct fwif_kccb_cmd cmd = { 0 };
@@ -109,7 +109,7 @@ static void request_is_answered_with_the_pages_that_are_ready(struct kunit *test
 	KUNIT_EXPECT_EQ(test, free_list_pages_ready(&f->list), 0);
 }
 
-static void request_is_answered_once(struct kunit *test)
+static void request_is_replied_to_once(struct kunit *test)
 {
 	struct list_fixture *f = list_fixture(test);
 	struct fwif_kccb_cmd cmd = { 0 };
@@ -120,7 +120,7 @@ static void request_is_answered_once(struct kunit *test)
 }
 
 /* The job continues with the existing pages; the list has not grown. */
-static void request_without_pages_is_answered_too(struct kunit *test)
+static void request_without_pages_is_replied_to(struct kunit *test)
 {
 	struct list_fixture *f = list_fixture(test);
 	struct fwif_kccb_cmd cmd = { 0 };
@@ -202,9 +202,9 @@ static struct kunit_case free_list_cases[] = {
 	KUNIT_CASE(fresh_list_has_all_pages_free),
 	KUNIT_CASE(threshold_is_a_share_of_the_pages_there_are),
 	KUNIT_CASE(new_threshold_leaves_all_other_words),
-	KUNIT_CASE(request_is_answered_with_the_pages_that_are_ready),
-	KUNIT_CASE(request_is_answered_once),
-	KUNIT_CASE(request_without_pages_is_answered_too),
+	KUNIT_CASE(request_is_replied_to_with_the_ready_pages),
+	KUNIT_CASE(request_is_replied_to_once),
+	KUNIT_CASE(request_without_pages_is_replied_to),
 	KUNIT_CASE(refill_is_traced_if_there_are_new_pages),
 	KUNIT_CASE(arguments_of_creation_are_checked),
 	{}

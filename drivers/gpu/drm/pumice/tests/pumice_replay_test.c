@@ -48,7 +48,7 @@ static void has_jobs(struct replay_fixture *f, u32 queue, u32 count, u32 first)
 	}
 }
 
-static bool goes_on(struct replay_fixture *f)
+static bool continues(struct replay_fixture *f)
 {
 	bool ret;
 
@@ -58,11 +58,11 @@ static bool goes_on(struct replay_fixture *f)
 	return ret;
 }
 
-static void context_goes_on_unless_it_had_begun_a_job(struct kunit *test)
+static void context_continues_unless_it_had_begun_a_job(struct kunit *test)
 {
 	static const struct {
 		u32 begun, first;
-		bool goes_on;
+		bool continues;
 	} rows[] = {
 		{ 0, 1, true }, { 1, 1, false }, { 6, 7, true }, { 7, 7, false },
 		{ 9, 7, false }, { U32_MAX, 0, true }, { 0, 0, false }, { U32_MAX - 1, 1, true },
@@ -71,21 +71,21 @@ static void context_goes_on_unless_it_had_begun_a_job(struct kunit *test)
 	struct replay_fixture *f = replay_fixture(test, 1);
 	u32 i;
 
-	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	KUNIT_EXPECT_TRUE(test, continues(f));
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		f->shared[0].context.job_seqno = rows[i].begun;
 		has_jobs(f, 0, 3, rows[i].first);
-		KUNIT_EXPECT_EQ_MSG(test, goes_on(f), rows[i].goes_on, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, continues(f), rows[i].continues, "row %u", i);
 	}
 }
 
-static void context_that_is_stopped_does_not_go_on(struct kunit *test)
+static void stopped_context_does_not_continue(struct kunit *test)
 {
 	struct replay_fixture *f = replay_fixture(test, 1);
 
 	has_jobs(f, 0, 1, 1);
 	f->ctx.stopped = true;
-	KUNIT_EXPECT_FALSE(test, goes_on(f));
+	KUNIT_EXPECT_FALSE(test, continues(f));
 }
 
 /* The queue is suspect at both resets, with the same oldest job. */
@@ -95,23 +95,23 @@ static void job_that_is_suspect_twice_is_not_resubmitted(struct kunit *test)
 
 	has_jobs(f, 0, 2, 1);
 	f->pdev.kccb.suspect = f->obj[0].addr;
-	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	KUNIT_EXPECT_TRUE(test, continues(f));
 	f->jobs[0][1].suspect = true;
-	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	KUNIT_EXPECT_TRUE(test, continues(f));
 	f->jobs[0][0].suspect = true;
-	KUNIT_EXPECT_FALSE(test, goes_on(f));
+	KUNIT_EXPECT_FALSE(test, continues(f));
 	f->pdev.kccb.suspect = f->obj[0].addr + SZ_4K;
-	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	KUNIT_EXPECT_TRUE(test, continues(f));
 	f->pdev.kccb.suspect = 0;
-	KUNIT_EXPECT_TRUE(test, goes_on(f));
+	KUNIT_EXPECT_TRUE(test, continues(f));
 }
 
 /* In either queue; and a fragment job needs its geometry job, submitted or to be submitted. */
-static void render_context_goes_on_with_all_its_geometry(struct kunit *test)
+static void render_context_continues_with_all_its_geometry(struct kunit *test)
 {
 	static const struct {
 		u32 geometry, fragment, awaited;
-		bool goes_on;
+		bool continues;
 	} rows[] = {
 		{ 0, 0, 0, true }, { 1, 1, 0, true }, { 1, 0, 1, true }, { 3, 2, 1, true },
 		{ 0, 1, 0, false }, { 0, 0, 1, false }, { 2, 3, 0, false }, { 2, 2, 1, false },
@@ -123,20 +123,20 @@ static void render_context_goes_on_with_all_its_geometry(struct kunit *test)
 		has_jobs(f, PUMICE_QUEUE_GEOMETRY, rows[i].geometry, 5);
 		has_jobs(f, PUMICE_QUEUE_FRAGMENT, rows[i].fragment, 5);
 		f->ctx.queues[PUMICE_QUEUE_FRAGMENT].awaited = rows[i].awaited;
-		KUNIT_EXPECT_EQ_MSG(test, goes_on(f), rows[i].goes_on, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, continues(f), rows[i].continues, "row %u", i);
 	}
 	has_jobs(f, PUMICE_QUEUE_GEOMETRY, 1, 5);
 	has_jobs(f, PUMICE_QUEUE_FRAGMENT, 1, 5);
 	f->ctx.queues[PUMICE_QUEUE_FRAGMENT].awaited = 0;
 	f->shared[PUMICE_QUEUE_FRAGMENT].context.job_seqno = 5;
-	KUNIT_EXPECT_FALSE(test, goes_on(f));
+	KUNIT_EXPECT_FALSE(test, continues(f));
 }
 
 static struct kunit_case replay_cases[] = {
-	KUNIT_CASE(context_goes_on_unless_it_had_begun_a_job),
-	KUNIT_CASE(context_that_is_stopped_does_not_go_on),
+	KUNIT_CASE(context_continues_unless_it_had_begun_a_job),
+	KUNIT_CASE(stopped_context_does_not_continue),
 	KUNIT_CASE(job_that_is_suspect_twice_is_not_resubmitted),
-	KUNIT_CASE(render_context_goes_on_with_all_its_geometry),
+	KUNIT_CASE(render_context_continues_with_all_its_geometry),
 	{}
 };
 

@@ -257,7 +257,7 @@ static bool fails(struct hang_fixture *f)
 }
 
 /* A job that completes in between, even with a fault, shows that the firmware works. */
-static void firmware_that_fails_again_and_again_is_given_up(struct kunit *test)
+static void gpu_is_lost_when_firmware_fails_repeatedly(struct kunit *test)
 {
 	struct hang_fixture *f = hang_fixture(test);
 	u32 *const counters[] = { &f->fw.boot.jobs_done, &f->fw.boot.jobs_faulted };
@@ -282,7 +282,7 @@ static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_does_not_hang_while_another_is_on_its_data_master),
 	KUNIT_CASE(job_does_not_hang_while_it_waits_for_others),
 	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
-	KUNIT_CASE(firmware_that_fails_again_and_again_is_given_up),
+	KUNIT_CASE(gpu_is_lost_when_firmware_fails_repeatedly),
 	KUNIT_CASE(file_reports_a_lost_gpu),
 	KUNIT_CASE(resets_count_from_the_opening_of_the_file),
 	{}

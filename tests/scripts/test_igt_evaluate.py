@@ -19,47 +19,47 @@ LISTS = {
 
 
 class Judge(unittest.TestCase):
-    """igt.judge for one test and one result."""
+    """igt.evaluate for one test and one result."""
 
-    def judge(self, test, result):
+    def evaluate(self, test, result):
         """(passed, failed) counted for this result."""
-        tally = results.Tally("judge")
+        tally = results.Tally("evaluate")
         outcome = {} if result is None else {test: {"result": result}}
         with mock.patch("igt.expectations", lambda name, kernel: LISTS[name]), \
                 mock.patch("builtins.print"):
-            igt.judge(tally, "fast", [test], outcome)
+            igt.evaluate(tally, "fast", [test], outcome)
         return len(tally.passed), len(tally.failed)
 
     def test_pass_passes(self):
-        self.assertEqual(self.judge("igt@a@x", "pass"), (1, 0))
+        self.assertEqual(self.evaluate("igt@a@x", "pass"), (1, 0))
 
     def test_fail_fails(self):
-        self.assertEqual(self.judge("igt@a@x", "fail"), (0, 1))
+        self.assertEqual(self.evaluate("igt@a@x", "fail"), (0, 1))
 
     def test_warning_of_the_kernel_fails(self):
-        self.assertEqual(self.judge("igt@a@x", "dmesg-warn"), (0, 1))
+        self.assertEqual(self.evaluate("igt@a@x", "dmesg-warn"), (0, 1))
 
     def test_missing_result_fails(self):
-        self.assertEqual(self.judge("igt@a@x", None), (0, 1))
+        self.assertEqual(self.evaluate("igt@a@x", None), (0, 1))
 
     def test_unexpected_skip_fails(self):
-        self.assertEqual(self.judge("igt@a@x", "skip"), (0, 1))
+        self.assertEqual(self.evaluate("igt@a@x", "skip"), (0, 1))
 
     def test_expected_skip_counts_neither_way(self):
-        self.assertEqual(self.judge("igt@a@skipped", "skip"), (0, 0))
+        self.assertEqual(self.evaluate("igt@a@skipped", "skip"), (0, 0))
 
     def test_skip_that_now_passes_fails(self):
-        self.assertEqual(self.judge("igt@a@skipped", "pass"), (0, 1))
+        self.assertEqual(self.evaluate("igt@a@skipped", "pass"), (0, 1))
 
     def test_expected_failure_counts_neither_way(self):
-        self.assertEqual(self.judge("igt@a@known", "fail"), (0, 0))
+        self.assertEqual(self.evaluate("igt@a@known", "fail"), (0, 0))
 
     def test_known_failure_that_now_passes_fails(self):
-        self.assertEqual(self.judge("igt@a@known", "pass"), (0, 1))
+        self.assertEqual(self.evaluate("igt@a@known", "pass"), (0, 1))
 
     def test_flake_is_not_judged(self):
         for result in ("pass", "fail"):
-            self.assertEqual(self.judge("igt@a@flaky", result), (0, 0))
+            self.assertEqual(self.evaluate("igt@a@flaky", result), (0, 0))
 
 
 FRAME = ("\033[H\033[J\033[7mDRM minor 128\nPID   compute  NAME\033[0m\n"
@@ -67,11 +67,11 @@ FRAME = ("\033[H\033[J\033[7mDRM minor 128\nPID   compute  NAME\033[0m\n"
 
 
 class Gputop(unittest.TestCase):
-    """igt.judge_gputop for what gputop has drawn."""
+    """igt.evaluate_gputop for what gputop has drawn."""
 
-    def judge(self, **line):
+    def evaluate(self, **line):
         """(passed, failed) for a frame with this line, our client being process 66."""
-        tally = results.Tally("judge")
+        tally = results.Tally("evaluate")
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder) / "guest/igt-fast-own"
             share.mkdir(parents=True)
@@ -79,21 +79,21 @@ class Gputop(unittest.TestCase):
             if line:
                 (share / "gputop.txt").write_text(FRAME.format(**line))
             with mock.patch("igt.OUT", pathlib.Path(folder)), mock.patch("builtins.print"):
-                igt.judge_gputop(tally, "fast")
+                igt.evaluate_gputop(tally, "fast")
         return len(tally.passed), len(tally.failed)
 
     def test_busy_client_passes(self):
-        self.assertEqual(self.judge(pid=66, busy="100.0", name="gputop_load"), (1, 0))
+        self.assertEqual(self.evaluate(pid=66, busy="100.0", name="gputop_load"), (1, 0))
 
     def test_idle_client_fails(self):
-        self.assertEqual(self.judge(pid=66, busy="  0.0", name="gputop_load"), (0, 1))
+        self.assertEqual(self.evaluate(pid=66, busy="  0.0", name="gputop_load"), (0, 1))
 
     def test_other_client_fails(self):
-        self.assertEqual(self.judge(pid=67, busy="100.0", name="gputop_load"), (0, 1))
-        self.assertEqual(self.judge(pid=66, busy="100.0", name="another"), (0, 1))
+        self.assertEqual(self.evaluate(pid=67, busy="100.0", name="gputop_load"), (0, 1))
+        self.assertEqual(self.evaluate(pid=66, busy="100.0", name="another"), (0, 1))
 
     def test_no_output_fails(self):
-        self.assertEqual(self.judge(), (0, 1))
+        self.assertEqual(self.evaluate(), (0, 1))
 
 
 class Lists(unittest.TestCase):
