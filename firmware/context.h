@@ -96,22 +96,24 @@ enum fwif_status context_new(u32 addr, struct context **context);
 /** context_release - release an idle context. */
 void context_release(struct context *c);
 
-/** context_is_dead - whether the context was killed or is broken: it runs no more jobs. */
+/** context_is_dead - return whether the context was killed or is broken: it runs no more jobs. */
 static inline bool context_is_dead(const struct context *c)
 {
 	return c->state != FWIF_CONTEXT_OK;
 }
 
-/** context_has_work - whether the context has unfinished commands. */
+/** context_has_work - return whether the context has unfinished commands. */
 static inline bool context_has_work(const struct context *c)
 {
 	return c->place != PLACE_IDLE;
 }
 
-/** context_uses - whether a context with work uses a VM. @catalogue: of the VM */
+/** context_uses - return whether a context with work uses a VM. @catalogue: of the VM */
 bool context_uses(u64 catalogue);
 
-/** context_uses_scene - whether a prepared or running job uses a scene. @scene: fw address */
+/**
+ * context_uses_scene - return whether a prepared or running job uses a scene. @scene: fw address
+ */
 bool context_uses_scene(u32 scene);
 
 /** context_set_state - set the state and publish it to the host. */

@@ -33,7 +33,7 @@ void dm_abort(u32 dm);
  */
 void dm_stop(struct context *c, bool stopped, bool renders_partial);
 
-/** dm_busy - whether a data master runs or drains a job. */
+/** dm_busy - return whether a data master runs or drains a job. */
 bool dm_busy(u32 dm);
 
 /** dm_slice_end - account for a slice after the data master stopped. @c: owner of its job */

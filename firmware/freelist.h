@@ -8,7 +8,7 @@
 
 #include "pumice_types.h"
 
-/** freelist_valid - whether an address is valid for a free list and is mapped. */
+/** freelist_valid - return whether an address is valid for a free list and is mapped. */
 bool freelist_valid(u32 list);
 
 /**

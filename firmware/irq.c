@@ -30,7 +30,7 @@ void irq_init(void)
 }
 
 /*
- * Whether the job of a data master has ended. An end that is reported while the data master
+ * Return whether the job of a data master has ended. An end that is reported while the data master
  * is busy is an error of the hardware and is ignored.
  */
 static bool ended(u32 dm, u32 events)

@@ -13,7 +13,7 @@ void kccb_silence(void);
 /** kccb_process_command - background task: execute the next command, if there is one. */
 void kccb_process_command(void);
 
-/** kccb_has_background_work - whether a command can be processed now. Interrupts off. */
+/** kccb_has_background_work - return whether a command can be processed now. Interrupts off. */
 bool kccb_has_background_work(void);
 
 #endif

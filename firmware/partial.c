@@ -70,7 +70,7 @@ static void render(void)
 	dm_partial_start(job);
 }
 
-/* Whether the scene has memory for a partial render, and the job a pdm_render. */
+/* Return whether the scene has memory for a partial render, and the job a pdm_render. */
 static bool can_render(void)
 {
 	u32 words[PUMICE_SCENE_WORDS];
@@ -82,7 +82,9 @@ static bool can_render(void)
 	return scene.spill;
 }
 
-/* Whether earlier fragment jobs must end first, since their targets may be read by this job. */
+/*
+ * Return whether earlier fragment jobs must end first, since their targets may be read by this job.
+ */
 static bool has_pending_deps(void)
 {
 	return job->before && ufo_check(job->before, job->before_value) == UFO_WAITING;

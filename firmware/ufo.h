@@ -14,7 +14,7 @@ enum ufo_state ufo_check(u32 object, u32 value);
 bool ufo_update(u32 object, u32 value);
 
 /*
- * Whether objects may have changed since the blocked contexts were checked last: by
+ * Return whether objects may have changed since the blocked contexts were checked last: by
  * an update, or by the host, which kicks after it. Interrupts off.
  */
 void ufo_set_changed(void);

@@ -15,7 +15,7 @@
 #include "pumice_types.h"
 
 /**
- * window_valid - whether a fw address may hold an object.
+ * window_valid - return whether a fw address may hold an object.
  * @addr: fw address
  * @bytes: size of the object, not 0
  * @align: power of two

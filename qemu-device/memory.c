@@ -69,7 +69,7 @@ static void pumice_sections_free(GArray *sections)
 }
 
 /*
- * Whether two sections are the same memory at the same address.
+ * Return whether two sections are the same memory at the same address.
  * MemoryRegionSection_eq() cannot be used: it also compares the flat view,
  * which differs after every change of the memory map.
  */

@@ -25,7 +25,7 @@
  *   registers of each instance.
  *
  * - `fault-injection`
- *   Whether the guest has unit INJ, by which it may inject faults.
+ *   Give the guest unit INJ, by which it may inject faults.
  *   Default off.
  *
  * - `inject`

@@ -7,8 +7,8 @@ or the main branch, else since the previous commit; uncommitted changes count. -
 line of every file instead.
 Checks the words in all text, the names in identifiers only, which are split at "_", and comments
 that begin with a clause ("What ..."). A line that contains "lint: word" is excepted. Also checks
-that every cited section of a source document ("document 004, "PDS"") is listed in
-Documentation/sources.rst.
+that every citation of a source document names a section ("document 004, "PDS"", in XML without
+quotes) that Documentation/sources.rst lists.
 """
 
 import csv
@@ -32,10 +32,15 @@ EXCEPT = ("Documentation/style.rst", "Documentation/style-words.inc",
           "scripts/kernel/fast.config")
 MARKER = "lint: word"
 # A comment or docstring that is a clause: it names no object. Markdown's # is a heading.
-CLAUSE = re.compile(r'^\W*(?:/\*\*?|//|#|"""|\*|;)\s*(What|Who|Whose)\b[^?]*$')
+CLAUSE = re.compile(r'^\W*(?:/\*\*?|//|#|"""|\*|;)\s*(What|Who|Whose|Whether)\b[^?]*$')
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+# A line of Python that defines names: its function and arguments, or the left side of "=".
+DEFINED = re.compile(r"^\s*(?:def\s+([^:]*)|(?:for\s+)?([\w\s,()]+?)\s*(?:=(?!=)|\bin\b))")
 C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-CITATION = re.compile(r'[Dd]ocument (00[0-4]), "([^"]+)"')
+# A citation, which may continue in the next line of a comment; in XML it has no quotes.
+CITATION = re.compile(r'[Dd]ocument (00[0-4]),\s+(?:[*;]\s+)?"([^"]+)"')
+XML_CITATION = re.compile(r'(?:\(|; )[Dd]ocument (00[0-4]), ([^":;)]+)')
+BARE_CITATION = re.compile(r"(?:\(|[Ss]ources?: )[Dd]ocuments? (00[0-4])(?:[);:]| and )")
 
 
 def replaced_words(table):
@@ -53,10 +58,14 @@ def replaced_words(table):
 def identifiers(name, line):
     """Return the identifiers of a line, their words separated by spaces.
 
-    In files of other languages than C a single word may be prose: only those with "_" count.
+    In files of other languages than C a single word may be prose: only those with "_" count, and
+    names that a line of Python defines.
     """
     found = [word for word in IDENTIFIER.findall(line)
              if name.endswith((".c", ".h")) or "_" in word]
+    defined = DEFINED.match(line) if name.endswith(".py") else None
+    if defined:
+        found += IDENTIFIER.findall(defined[1] or defined[2])
     return "; ".join(word.replace("_", " ").strip() for word in found)
 
 
@@ -96,12 +105,20 @@ def problems(name, content, words, names, wanted=None):
 
 
 def citations(name, content, sections):
-    """Return cited sections that sources.rst does not list."""
-    for number, line in enumerate(content.splitlines(), 1):
-        for document, section in CITATION.findall(line):
-            if section not in sections:
-                yield f"{name}:{number}: document {document} has no section \"{section}\" " \
-                      "(Documentation/sources.rst)"
+    """Return cited sections that sources.rst does not list, and citations without a section."""
+    found = [*CITATION.finditer(content)]
+    if name.endswith(".xml"):
+        found += XML_CITATION.finditer(content)
+    for match in found:
+        number = content.count("\n", 0, match.start()) + 1
+        section = re.sub(r"\s+(?:[*;] )?", " ", match[2])
+        if section not in sections:
+            yield f"{name}:{number}: document {match[1]} has no section \"{section}\" " \
+                  "(Documentation/sources.rst)"
+    # The tables of fidelity are about one document each.
+    for match in BARE_CITATION.finditer(content) if "fidelity" not in name else ():
+        number = content.count("\n", 0, match.start()) + 1
+        yield f"{name}:{number}: document {match[1]} is cited without a section"
 
 
 def git(*arguments):
@@ -138,7 +155,7 @@ def added_lines(commit):
 def main(arguments, environment):
     """Check, print the problems."""
     words, names = replaced_words(WORDS), replaced_words(NAMES)
-    sections = SOURCES.read_text(encoding="utf-8")
+    sections = " ".join(SOURCES.read_text(encoding="utf-8").split())
     untracked = git("ls-files", "--others", "--exclude-standard").splitlines()
     added = {} if "--all" in arguments else added_lines(base(environment))
     whole = set(untracked if "--all" not in arguments else git("ls-files").splitlines())

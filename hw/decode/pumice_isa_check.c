@@ -3,7 +3,7 @@
  * Validation of raw instructions with the generated tables.
  *
  * The only definition of legal encodings: device, assembler and disassembler all use it, so that
- * they accept the same instructions. Source: documents 002 and 003 as written down in hw/isa.xml.
+ * they accept the same instructions. Source: hw/isa.xml, which cites the documents.
  *
  * Also computes the registers that an instruction's operands use, for the same three.
  *
@@ -169,7 +169,10 @@ static bool number_exists(const struct pumice_isa_info *isa, const struct pumice
 	}
 }
 
-/* Check that an operand is indexed only if allowed, and always if required (document 003). */
+/*
+ * Check that an operand is indexed only if allowed, and always if required (document 003,
+ * "Index Registers").
+ */
 static bool index_legal(const struct pumice_usc_operand *opnd, bool can_index)
 {
 	switch (opnd->bank) {

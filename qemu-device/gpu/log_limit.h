@@ -19,7 +19,7 @@ struct log_limit {
 };
 
 /*
- * Whether a line may be logged now. If so, *dropped becomes the number of lines dropped
+ * Return whether a line may be logged now. If so, *dropped becomes the number of lines dropped
  * before it.
  */
 static inline bool log_limit_allow(struct log_limit *limit, uint64_t now, uint32_t *dropped)

@@ -79,7 +79,7 @@ static void assert_requested(struct partial_fixture *t, u32 list)
 }
 
 /* End the job without a fault; check the number of partial renders. */
-static void assert_ends_well(struct partial_fixture *t, u32 partials)
+static void assert_succeeds(struct partial_fixture *t, u32 partials)
 {
 	end_and_run(t->r, FAKE_VDM, DM_DONE);
 	assert_int_equal(fx_result(&t->geometry, 1)->fault, PUMICE_FAULT_NONE);
@@ -114,7 +114,7 @@ static void granted_growth_resumes_the_job(void **state)
 	assert_int_equal(list_pages(&t->scene, 0), 20);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	assert_ends_well(t, 0);
+	assert_succeeds(t, 0);
 }
 
 static void second_list_is_requested_if_the_first_cannot_grow(void **state)
@@ -128,7 +128,7 @@ static void second_list_is_requested_if_the_first_cannot_grow(void **state)
 	reply_grown(t->r, t->scene.list_addr[1], 11);
 	assert_int_equal(fake[FAKE_VDM].resumes, 1);
 	assert_int_equal(fake_pm.grown_list, t->scene.list_addr[1]);
-	assert_ends_well(t, 0);
+	assert_succeeds(t, 0);
 }
 
 static void a_list_has_one_open_request(void **state)
@@ -213,7 +213,7 @@ static void a_partial_render_resumes_the_job(void **state)
 		assert_int_equal(fake[FAKE_VDM].resumes, i);
 	}
 	assert_int_equal(next_message(t->r).type, 0);
-	assert_ends_well(t, 3);
+	assert_succeeds(t, 3);
 	assert_int_equal(t->r->boot->jobs_started, 1);
 }
 
@@ -229,7 +229,7 @@ static void denied_growth_leads_to_a_partial_render(void **state)
 	assert_int_equal(fake[FAKE_VDM].flushes, 1);
 	out_of_pages(t);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
-	assert_ends_well(t, 1);
+	assert_succeeds(t, 1);
 }
 
 static void pages_freed_by_a_fragment_job_precede_a_partial_render(void **state)
@@ -251,7 +251,7 @@ static void pages_freed_by_a_fragment_job_precede_a_partial_render(void **state)
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(fake[FAKE_VDM].resumes, 2);
 	assert_int_equal(fake[FAKE_VDM].flushes, 0);
-	assert_ends_well(t, 0);
+	assert_succeeds(t, 0);
 }
 
 static void partial_render_follows_the_running_fragment_job_and_precedes_the_next(void **state)
@@ -274,7 +274,7 @@ static void partial_render_follows_the_running_fragment_job_and_precedes_the_nex
 	assert_int_equal(fake[FAKE_PDM].job.scene, t->other.addr);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
 	assert_int_equal(*t->fragment.object, 1);
-	assert_ends_well(t, 1);
+	assert_succeeds(t, 1);
 }
 
 static void no_progress_waits_once_for_other_jobs_and_then_renders(void **state)
@@ -296,7 +296,7 @@ static void no_progress_waits_once_for_other_jobs_and_then_renders(void **state)
 	assert_int_equal(fake[FAKE_PDM].starts, 3);
 	assert_true(fake[FAKE_PDM].job.partial);
 	end_and_run(t->r, FAKE_PDM, DM_DONE);
-	assert_ends_well(t, 1);
+	assert_succeeds(t, 1);
 }
 
 static void a_partial_render_waits_for_the_dependencies_of_its_fragment_job(void **state)

@@ -625,7 +625,7 @@ static void remap_under_a_running_job_moves_its_stores(void)
 
 #define MANY 48u	/* more VMs than the MMU has contexts */
 
-static void more_vms_than_mmu_contexts_work_in_turn(void)
+static void more_vms_than_mmu_contexts_work_alternately(void)
 {
 	int fd = need_gpu();
 	struct fixture *fixtures = calloc(MANY, sizeof(*fixtures));
@@ -759,7 +759,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(vm_can_be_changed_while_its_job_runs),
 	TEST_CASE(unmap_under_a_running_job_faults_it),
 	TEST_CASE(remap_under_a_running_job_moves_its_stores),
-	TEST_CASE(more_vms_than_mmu_contexts_work_in_turn),
+	TEST_CASE(more_vms_than_mmu_contexts_work_alternately),
 	TEST_CASE(more_vms_than_mmu_contexts_work_together),
 	TEST_CASE(reused_mmu_context_has_nothing_of_its_former_vm),
 	TEST_CASE(context_keeps_its_destroyed_vm),

@@ -107,7 +107,7 @@ void check_stored(const struct fixture *fx, u32 value);
 /* End of the reports of failed firmware. */
 #define FW_REMEDY	"see the dump in /sys/class/devcoredump"
 
-/** log_has - whether one line with both texts was logged between need_log() and now. */
+/** log_has - return whether one line with both texts was logged between need_log() and now. */
 bool log_has(int log, const char *text, const char *remedy);
 
 /* Time of the request for the fault, and other users' jobs in flight at it. */

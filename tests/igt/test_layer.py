@@ -177,13 +177,13 @@ class Layer(unittest.TestCase):
         status, out, _err = run("--describe")
         self.assertEqual(status, 0)
         self.assertTrue(out.startswith("Every verdict that a subtest can end with.\n\nSUB passes "))
-        self.assertRegex(out, r"SUB passes \S+:\d+:\n  Ends well\n\n")
+        self.assertRegex(out, r"SUB passes \S+:\d+:\n  Succeeds\n\n")
         self.assertRegex(out, r"SUB fails \S+:\d+:\n  NO DOCUMENTATION!\n\n")
         self.assertRegex(out, r"SUB skipped-by-fixture \S+:\d+:\n"
                               r"  A group whose fixture skips\n\n  never runs\n\n")
         self.assertRegex(out, r"SUB after-groups \S+:\d+:\n  NO DOCUMENTATION!\n\n")
 
-    def test_help_version_and_description_end_well(self):
+    def test_help_version_and_description_succeed(self):
         for option in ("--help", "-h", "--version", "--help-description"):
             status, out, _err = run(option)
             self.assertEqual(status, 0)

@@ -39,7 +39,7 @@ def install_lines():
 
 
 def is_listed(name, pattern):
-    """Whether dh_install moves a file: the pattern matches it or a folder that it is in."""
+    """Return whether dh_install moves a file: the pattern matches it or a folder that it is in."""
     parts = pathlib.PurePath(name).parts
     length = len(pathlib.PurePath(pattern).parts)
     return len(parts) >= length and pathlib.PurePath(*parts[:length]).match(pattern)

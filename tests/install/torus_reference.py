@@ -40,9 +40,9 @@ def ray(x, y):
     dx, dy, dz = (2 * x / SIZE - 1) / ZOOM, (1 - 2 * y / SIZE) / ZOOM, -1.0
     c, s = math.cos(TILT), math.sin(TILT)
 
-    def turn(a, b, d):
+    def rotate(a, b, d):
         return a, b * c + d * s, d * c - b * s
-    return turn(0, 0, DISTANCE), turn(dx, dy, dz)
+    return rotate(0, 0, DISTANCE), rotate(dx, dy, dz)
 
 
 def hit(x, y):
@@ -82,7 +82,7 @@ def shade(point):
 
 
 def far_from_borders(point):
-    """Whether the texture's filter cannot reach another check."""
+    """Return whether the texture's filter cannot reach another check."""
     return all(BORDER < value % 0.5 < 0.5 - BORDER for value in surface(point)[1:])
 
 
@@ -105,7 +105,7 @@ class Reference:
         return [point for point in points if point]
 
     def smooth(self, x, y):
-        """Whether all of a pixel is one piece of the surface: no part of it hides another."""
+        """Return whether a pixel shows one piece of the surface: no part of it hides another."""
         points = self.corners(x, y)
         return len(points) == 4 and all(math.dist(point, self.middle[y][x]) < SMOOTH
                                         for point in points)

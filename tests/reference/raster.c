@@ -210,7 +210,7 @@ static void interpolate(const struct draw *d, int64_t x, int64_t y, int64_t cx, 
 	f->z = depth_at(d, x, y);
 }
 
-/* Whether a sample would pass. */
+/* Return whether a sample would pass. */
 static bool would_pass(const struct draw *d, uint32_t at, float z)
 {
 	const struct ref_state *s = d->state;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Judging IGT's results: whatever is not as the lists say is a failure."""
+"""Evaluation of IGT's results: each difference from the lists is a failure."""
 
 import pathlib
 import sys

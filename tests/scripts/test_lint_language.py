@@ -57,6 +57,12 @@ class Words(unittest.TestCase):
         self.assertEqual(found("a.c", content), [1, 4])
         self.assertEqual(found("a.py", '"""What it prints."""\n# What came.\nWhat\n'), [1, 2])
         self.assertEqual(found("a.md", "# What it is\n"), [])
+        self.assertEqual(found("a.h", "/* Whether it fits. */\n/* Return whether it fits. */\n"), [1])
+
+    def test_names_that_python_defines_count(self):
+        content = "def ask(peer):\n    pick = f(1)\n    for answer in pick:\n        print(answer)\n"
+        self.assertEqual(found("a.py", content), [1, 2, 3])
+        self.assertEqual(found("a.py", "x = f(1)  # pick\nif pick == 1:\n"), [])
 
     def test_the_marker_excepts_a_line(self):
         self.assertEqual(found("a.rst", "the triangle behind .. lint: word\n"), [])
@@ -80,6 +86,22 @@ class Citations(unittest.TestCase):
     def test_a_section_that_is_listed_is_not(self):
         self.assertEqual(list(lint_language.citations(
             "a.c", '/* document 004, "Master DPM" */', "Master DPM")), [])
+
+    def test_a_citation_over_two_lines_counts(self):
+        text = ' * Source: document 004, "Master\n * DPM".\n'
+        self.assertEqual(list(lint_language.citations("a.c", text, "Master DPM")), [])
+        self.assertEqual(len(list(lint_language.citations("a.c", text, "VDM"))), 1)
+
+    def test_xml_cites_without_quotes_up_to_an_item(self):
+        text = '<a doc="A word (document 002, Operands: Sreg; document 003, Temporary)."/>'
+        self.assertEqual(list(lint_language.citations("a.xml", text, "Operands; Temporary")), [])
+        self.assertEqual(len(list(lint_language.citations("a.xml", text, "Operands"))), 1)
+        self.assertEqual(len(list(lint_language.citations("a.xml", text, "Temporary"))), 1)
+
+    def test_a_citation_without_a_section_is_reported(self):
+        for text in ("(document 003)", "Source: document 001; hw/isa.xml", "(documents 001 and 004)"):
+            self.assertEqual(len(list(lint_language.citations("a.xml", text, ""))), 1, text)
+        self.assertEqual(list(lint_language.citations("a.c", "the kernel of document 002", "")), [])
 
 
 class Changes(unittest.TestCase):

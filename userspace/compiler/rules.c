@@ -2,8 +2,8 @@
 /*
  * Rules of USC instructions in addition to their encoding.
  *
- * Source: the meanings in hw/isa.xml, limits of documents 000 and 003 in
- * hw/registers.xml. Limit: the alignment of an address with its offset in
+ * Source: the meanings in hw/isa.xml, the limits in hw/registers.xml, which cite the documents.
+ * Limit: the alignment of an address with its offset in
  * a vector register, and an indexed register, are known at run time only.
  */
 #include <stdarg.h>

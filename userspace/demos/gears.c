@@ -43,8 +43,8 @@ static void draw_frame(struct show *s, uint32_t frame)
 	/* The large gear rotates by a tooth in FRAMES; the others twice as fast, the other way. */
 	const float step = 360.0f / 20 * DEGREE / (float)FRAMES;
 	const struct matrix lean = matrix_rotate(20 * DEGREE, 1, 0, 0);
-	const struct matrix turn = matrix_rotate(30 * DEGREE, 0, 1, 0);
-	const struct matrix view = matrix_multiply(&lean, &turn);
+	const struct matrix rotation = matrix_rotate(30 * DEGREE, 0, 1, 0);
+	const struct matrix view = matrix_multiply(&lean, &rotation);
 	uint32_t i;
 
 	draw_begin(&s->draw);

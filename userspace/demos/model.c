@@ -70,27 +70,27 @@ static void free_all(struct show *s)
 
 static struct matrix place_of(uint32_t model)
 {
-	struct matrix turn, move;
+	struct matrix rotation, move;
 
 	switch (model) {
 	case KNOT:
-		turn = matrix_rotate(0.5f, 0, 1, 0);
+		rotation = matrix_rotate(0.5f, 0, 1, 0);
 		move = matrix_translate(0, 1.5f, 0);
 		break;
 	case BALL:
-		turn = matrix_identity();
+		rotation = matrix_identity();
 		move = matrix_translate(2.7f, 0.1f, 1.3f);
 		break;
 	case BOX:
-		turn = matrix_rotate(0.6f, 0, 1, 0);
+		rotation = matrix_rotate(0.6f, 0, 1, 0);
 		move = matrix_translate(-2.9f, 0.2f, 0.6f);
 		break;
 	default:
-		turn = matrix_identity();
+		rotation = matrix_identity();
 		move = matrix_translate(0, -0.6f, 0);
 		break;
 	}
-	return matrix_multiply(&move, &turn);
+	return matrix_multiply(&move, &rotation);
 }
 
 static uint8_t *draw_frame(struct show *s, bool reverse)

@@ -38,14 +38,14 @@ struct show {
 
 static void make_places(struct show *s)
 {
-	const struct matrix turn = matrix_rotate(0.9f, 0, 1, 0);
+	const struct matrix rotation = matrix_rotate(0.9f, 0, 1, 0);
 	const struct matrix tilt = matrix_rotate(0.5f, 1, 0, 0);
 	struct matrix move = matrix_translate(-0.4f, 1.75f, -0.6f);
 
 	s->place[KNOT] = matrix_multiply(&move, &tilt);
 	s->place[BALL] = matrix_translate(ball_at[0], ball_at[1], ball_at[2]);
 	move = matrix_translate(-2.7f, 0.15f, 1.4f);
-	s->place[BOX] = matrix_multiply(&move, &turn);
+	s->place[BOX] = matrix_multiply(&move, &rotation);
 	s->place[FLOOR] = matrix_translate(0, FLOOR_Y, 0);
 }
 

@@ -254,7 +254,7 @@ static pid_t start(char **command, bool inside, const char *device)
 	return child;
 }
 
-/* Whether this names a GPU inside of a process. */
+/* Return whether this names a GPU inside of a process. */
 static bool is_inproc(const char *device)
 {
 	const size_t bytes = strlen("inproc");

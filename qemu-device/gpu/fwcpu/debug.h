@@ -30,7 +30,7 @@ int fwcpu_remove_breakpoint(struct fwcpu *cpu, uint32_t addr);
 /** fwcpu_remove_breakpoints - remove all. */
 void fwcpu_remove_breakpoints(struct fwcpu *cpu);
 
-/** fwcpu_has_breakpoint - whether there is one at @addr. */
+/** fwcpu_has_breakpoint - return whether there is one at @addr. */
 bool fwcpu_has_breakpoint(const struct fwcpu *cpu, uint32_t addr);
 
 /**

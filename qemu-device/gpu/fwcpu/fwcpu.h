@@ -259,7 +259,7 @@ uint64_t fwcpu_next_deadline(const struct fwcpu *cpu);
 void fwcpu_fail(struct fwcpu *cpu, bool lock_up);
 
 /**
- * fwcpu_wakeable - whether fwcpu_run() at @now would do more than return its last stop
+ * fwcpu_wakeable - return whether fwcpu_run() at @now would do more than return its last stop
  * reason. Check it after raising flags, before sleeping.
  */
 bool fwcpu_wakeable(const struct fwcpu *cpu, uint64_t now);

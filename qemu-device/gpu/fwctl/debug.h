@@ -81,7 +81,7 @@ void fwctl_debug_detach(struct fwctl_debug *d);
 void fwctl_debug_halt(struct fwctl_debug *d);
 /* Run, or execute one instruction; from a halt only. */
 void fwctl_debug_resume(struct fwctl_debug *d, bool step);
-/* Whether and why the processor is halted. */
+/* Return whether and why the processor is halted. */
 enum fwctl_halt fwctl_debug_halted(const struct fwctl_debug *d);
 
 /* Return false if the processor cannot be accessed or has no such register to read, to write. */
@@ -99,7 +99,7 @@ int fwctl_debug_remove_breakpoint(struct fwctl_debug *d, u32 addr);
 
 /* For fwctl.c. */
 
-/* Whether the step is to call fwctl_debug_serve(); no lock. */
+/* Return whether the step is to call fwctl_debug_serve(); no lock. */
 static inline bool fwctl_debug_requested(const struct fwctl_debug *d)
 {
 	return atomic_load_explicit(&d->request, memory_order_relaxed);

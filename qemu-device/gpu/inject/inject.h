@@ -62,7 +62,7 @@ void inject_forget_guest(struct inject *in);
 u32 inject_left(struct inject *in, u32 kind);
 u32 inject_hits(struct inject *in, u32 kind);
 
-/* Whether a request of a kind is armed. */
+/* Return whether a request of a kind is armed. */
 static inline bool inject_armed(const struct inject *in, enum pumice_inject_kind kind)
 {
 	return atomic_load_explicit(&in->armed, memory_order_relaxed) & 1u << kind;

@@ -57,7 +57,7 @@ static u32 kind_vertices(u8 kind)
 	return kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 : kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
 }
 
-/* Whether the header is valid and the block fits into the page that it begins in. */
+/* Return whether the header is valid and the block fits into the page that it begins in. */
 static bool header_valid(u64 va, const struct pumice_prim_block *header)
 {
 	const u32 room = PUMICE_PM_PAGE_SIZE - (u32)(va % PUMICE_PM_PAGE_SIZE);
@@ -84,7 +84,7 @@ bool ipf_read_block(const struct ipf_source *source, u32 block, struct pumice_pr
 	return true;
 }
 
-/* Whether vertices that the primitive uses exist, and unused indices are 0. */
+/* Return whether vertices that the primitive uses exist, and unused indices are 0. */
 static bool index_valid(const struct pumice_prim_block *header,
 			const struct pumice_prim_index *index)
 {

@@ -238,8 +238,8 @@ bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,
 }
 
 /*
- * Whether the object must be shaded before any other is drawn over it: if its tests are late,
- * and if a program that runs once for several samples reads the first of them, which must not
+ * Return whether the object must be shaded before any other is drawn over it: if its tests are
+ * late, and if a program that runs once for several samples reads the first of them, which must not
  * depend on later occlusion.
  */
 static bool shade_first(const struct isp_tile *tile, const struct isp_state *state)

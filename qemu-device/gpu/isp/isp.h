@@ -67,7 +67,7 @@ struct isp_state {
 };
 
 /*
- * Whether an object is PUNCH_THROUGH and failing tests change its stencil. Samples that the
+ * Return whether an object is PUNCH_THROUGH and failing tests change its stencil. Samples that the
  * program drops must not change it, so the program runs for every covered sample.
  */
 bool isp_tests_late(const struct isp_state *state);
@@ -110,7 +110,7 @@ struct isp_result {
 };
 
 /*
- * Whether pending samples must be shaded before the triangle: it covers a sample with a late
+ * Return whether pending samples must be shaded before the triangle: it covers a sample with a late
  * tag, or, unless it is opaque, passes at a tagged sample.
  */
 bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,

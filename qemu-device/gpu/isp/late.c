@@ -2,7 +2,7 @@
 /*
  * ISP, sample by sample: tests and writes after a program has run.
  *
- * Source: Documentation/precision.rst; document 004 (objects whose depth is known late). The
+ * Source: Documentation/precision.rst; document 004, "ISP": objects whose depth is known late. The
  * same rules as raster.h, in plain C: few pixels need it.
  */
 #include "isp.h"

@@ -14,7 +14,7 @@
 
 enum gpu_level { GPU_LEVEL_BASE, GPU_LEVEL_AVX2, GPU_LEVEL_AVX512, GPU_LEVELS };
 
-/* Whether this host supports a level. */
+/* Return whether this host supports a level. */
 static inline bool gpu_level_usable(enum gpu_level level)
 {
 	switch (level) {

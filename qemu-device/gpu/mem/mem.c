@@ -21,7 +21,7 @@ static bool region_valid(const struct pumice_mem_region *r)
 	       !((uintptr_t)r->host % MEM_ALIGN) && r->size - 1 <= UINT64_MAX - r->addr;
 }
 
-/* Whether every region is valid and after the previous one. */
+/* Return whether every region is valid and after the previous one. */
 static bool table_valid(const struct pumice_mem_region *table, unsigned int count)
 {
 	unsigned int i;

@@ -189,7 +189,7 @@ static enum pumice_fault walk_table(const struct mmu *mmu, const struct request 
 }
 
 /*
- * Whether a unit may access pages of the parameter management: only units all of whose
+ * Return whether a unit may access pages of the parameter management: only units all of whose
  * addresses come from scenes, free lists and data that the device wrote. A unit that uses
  * addresses supplied by the job must never be one of them.
  */

@@ -115,7 +115,7 @@ static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
 }
 
 /*
- * Whether an entry of an older generation is still valid; if so it is updated to gen, the
+ * Return whether an entry of an older generation is still valid; if so it is updated to gen, the
  * context's current generation.
  */
 bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
@@ -142,7 +142,7 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 /* Contents of null pages for reads; pointers to a null page for reading point here. */
 extern const u8 mmu_zeros[1u << MMU_GRAIN_SHIFT];
 
-/* Whether a host pointer for writing points to a null page. */
+/* Return whether a host pointer for writing points to a null page. */
 static inline bool mmu_in_sink(const struct mmu_tlb *tlb, const u8 *host)
 {
 	return (uintptr_t)host - (uintptr_t)tlb->sink < sizeof(tlb->sink);

@@ -87,7 +87,7 @@ bool pm_list_is_allocated(const struct pm_shadow *s, u32 page)
 	return page < s->list.fresh && (s->allocated[page / 64] >> (page % 64) & 1);
 }
 
-/* Whether a page is in the chain of free ones. */
+/* Return whether a page is in the chain of free ones. */
 static bool is_linked_free(const struct pm_shadow *s, u32 page)
 {
 	return page < s->list.fresh && !(s->allocated[page / 64] >> (page % 64) & 1);
@@ -103,7 +103,7 @@ static void mark(struct pm_shadow *s, u32 page, bool allocated)
 		s->allocated[page / 64] &= ~bit;
 }
 
-/* Whether the words of a list are consistent. */
+/* Return whether the words of a list are consistent. */
 static bool list_consistent(const struct pumice_free_list *list)
 {
 	const u32 unused = list->pages - list->fresh;

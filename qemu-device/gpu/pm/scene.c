@@ -43,7 +43,7 @@ static bool set_size(struct pm_scene *scene, const struct pumice_scene *in)
 	return true;
 }
 
-/* Whether a range is in the job's address space, not empty and not at 0. */
+/* Return whether a range is in the job's address space, not empty and not at 0. */
 static bool is_range(u64 addr, u64 bytes)
 {
 	return addr && (addr + bytes) >> PUMICE_MMU_VA_BITS == 0;

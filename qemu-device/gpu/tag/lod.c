@@ -33,7 +33,7 @@ static void read_layers(struct tag_wave *w, const u32 *row)
 	}
 }
 
-/* Whether levels of detail or anisotropy are needed by this read. */
+/* Return whether levels of detail or anisotropy are needed by this read. */
 static bool needs_derivatives(const struct tag_wave *w)
 {
 	const struct pumice_sampler *p = &w->state->sampler;

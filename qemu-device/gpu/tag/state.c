@@ -42,7 +42,7 @@ static bool decode_texture(const u32 *words, struct tag_state *s)
 	return true;
 }
 
-/* Whether the state is valid for coordinates in texels. */
+/* Return whether the state is valid for coordinates in texels. */
 static bool texels_valid(const struct tag_state *s)
 {
 	if (s->sampler.mip_filter != PUMICE_MIP_FILTER_NONE || s->sampler.aniso_log2 || s->cube)

@@ -64,7 +64,7 @@ static bool compares(u32 op)
 	       op == PUMICE_USC_OP_GATHER_CMP;
 }
 
-/* Whether texture and sampler are valid for the operation. */
+/* Return whether texture and sampler are valid for the operation. */
 static bool request_valid(const struct tag_request *r, const struct tag_state *s)
 {
 	bool gathers = r->op == PUMICE_USC_OP_GATHER || r->op == PUMICE_USC_OP_GATHER_CMP;
@@ -262,7 +262,7 @@ static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struc
 	return true;
 }
 
-/* Whether texels must be ignored at weight 0: float formats may have infinity or NaN. */
+/* Return whether texels must be ignored at weight 0: float formats may have infinity or NaN. */
 static bool needs_guard(const struct tag_wave *w)
 {
 	return w->state->info->kind == PUMICE_KIND_FLOAT && !compares(w->request->op);

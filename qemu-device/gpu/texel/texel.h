@@ -63,13 +63,13 @@ const struct texel_ops *texel_level_ops(enum texel_level level);
 /* Return the divisor of a component's number: 1 if it is not UNORM or SNORM, or is sRGB. */
 float texel_scale(const struct pumice_pixel_info *info, u32 component);
 
-/* Whether components are integers, which cannot be filtered or averaged. */
+/* Return whether components are integers, which cannot be filtered or averaged. */
 static inline bool texel_integer(const struct pumice_pixel_info *info)
 {
 	return info->kind == PUMICE_KIND_UINT || info->kind == PUMICE_KIND_SINT;
 }
 
-/* Whether the dither has an effect in this format. */
+/* Return whether the dither has an effect in this format. */
 bool texel_dithers(const struct pumice_pixel_info *info);
 /* Return the dither of the row of texels that begins at x, y of a surface. */
 struct texel_dither texel_dither_row(u32 x, u32 y);

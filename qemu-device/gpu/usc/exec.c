@@ -2,7 +2,8 @@
 /*
  * Interpreter: the loop, selection of the host's vector level, faults.
  *
- * Source: documents 002 and 003; exec.h for how the parts fit together.
+ * Source: document 002, "Instructions"; document 003, "Types of Registers"; exec.h for how the
+ * parts fit together.
  *
  * Limits: one wave at a time; wave.c selects it.
  */

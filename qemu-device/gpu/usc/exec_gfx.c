@@ -2,7 +2,7 @@
 /*
  * Interpreter: operations of vertex, fragment and end-of-tile programs.
  *
- * Source: document 003, pixel output registers; document 004, spans; hw/isa.xml, "Graphics".
+ * Source: document 003, "Pixel Output Registers"; document 004, "USSE"; hw/isa.xml, "Graphics".
  * This file has operations that go lane by lane or call other blocks; vec/gfx.inc.h has the
  * others.
  *

@@ -3,8 +3,8 @@
  * Data of vertex and pixel programs that compute programs lack: location of outputs, pixels
  * of lanes.
  *
- * Source: document 003 (Vertex Output, Pixel Output and Coefficient Registers), document 004
- * (spans of 2x2 pixels). The data master owns all of this, fills it before usc_group_start()
+ * Source: document 003, "Vertex Output Registers", "Pixel Output Registers" and "Coefficient
+ * Registers"; document 004, "USSE": spans of 2x2 pixels. The data master owns all of this, fills it before usc_group_start()
  * and keeps it until the group is done.
  */
 #ifndef PUMICE_GPU_USC_GFX_H

@@ -2,8 +2,8 @@
 /*
  * Unified shading cluster (USC): keeps tasks in slots and runs their waves.
  *
- * Source: document 000, "Unified Shading Cluster" and "USC Register Stores"; document 002 for
- * waves and instructions; document 003 for register banks.
+ * Source: document 000, "Unified Shading Cluster" and "USC Register Stores"; document 002,
+ * "Waves" and "Instructions"; document 003, "Types of Registers".
  *
  * The PDS owns the allocation of slots and stores. It fills a free group with its tasks,
  * writes shared and attribute registers, and publishes it with usc_group_start(). From then

@@ -2,8 +2,8 @@
 /*
  * Commands of the vertex control stream, and draw state: fetched, checked, unpacked.
  *
- * Source: document 001; hw/formats.xml, stream "vdm" and vdm_state. Each word is read from
- * memory once; all further code uses the copy.
+ * Source: document 001, "GL Shader State"; hw/formats.xml, stream "vdm" and vdm_state. Each word
+ * is read from memory once; all further code uses the copy.
  */
 #ifndef PUMICE_GPU_VDM_COMMAND_H
 #define PUMICE_GPU_VDM_COMMAND_H

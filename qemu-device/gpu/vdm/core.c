@@ -21,7 +21,7 @@
 #define STEPS		16u	/* per call: one quantum at most */
 #define POSITION_WORDS	4u
 
-/* Whether another step can follow at once. */
+/* Return whether another step can follow at once. */
 enum step_result { STEP_ON, STEP_WAIT };
 
 static void lock(struct vdm *vdm)

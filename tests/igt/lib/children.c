@@ -125,7 +125,7 @@ static int status_of(int status)
 	return WIFSIGNALED(status) ? SIGNAL_STATUS + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Whether the process was one of the children. */
+/* Return whether the process was one of the children. */
 static bool forget(pid_t pid)
 {
 	unsigned int i;

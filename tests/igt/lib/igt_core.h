@@ -99,7 +99,7 @@ void igt_describe_f(const char *format, ...) __attribute__((format(printf, 1, 2)
 /** igt_subtest_name - name of the subtest that runs, or NULL. */
 const char *igt_subtest_name(void);
 
-/** igt_only_list_subtests - whether subtests are listed rather than run. */
+/** igt_only_list_subtests - return whether subtests are listed rather than run. */
 bool igt_only_list_subtests(void);
 
 /* ---------------------------------------------------------------- verdicts */

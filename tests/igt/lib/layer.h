@@ -36,7 +36,7 @@ void igt_layer_parse(int argc, char **argv);
 void igt_layer_version(void);
 
 /**
- * igt_layer_matches - whether a name matches a list of patterns
+ * igt_layer_matches - return whether a name matches a list of patterns
  * @patterns: comma-separated shell patterns; one that starts with ! excludes names;
  *            the last that matches decides
  */
@@ -57,7 +57,7 @@ void igt_layer_log_clear(void);
 /** igt_layer_log_dump - print all messages since; @what: the block that failed. */
 void igt_layer_log_dump(const char *what);
 
-/** igt_layer_is_child - whether this process is a child of igt_fork(). */
+/** igt_layer_is_child - return whether this process is a child of igt_fork(). */
 bool igt_layer_is_child(void);
 
 /** igt_layer_forget_children - kill and collect the children of a failed subtest. */

@@ -198,7 +198,7 @@ static void every_operation_form_and_type_round_trips(void **state)
 	assert_in_range(kinds, 250, 400);
 }
 
-/* Whether a text contains an example as a line; labels of branches are renamed there. */
+/* Return whether a text contains an example as a line; labels of branches are renamed there. */
 static bool has_line(const char *text, const char *example)
 {
 	char line[256];

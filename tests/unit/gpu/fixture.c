@@ -165,11 +165,11 @@ void fx_poll(struct fixture *fx, u64 budget_ns)
 
 u64 fx_drain(struct fixture *fx)
 {
-	u64 give_up = host_ns() + FX_PATIENCE * 1000000000ull, wait;
+	u64 deadline = host_ns() + FX_PATIENCE * 1000000000ull, wait;
 
 	do {
 		wait = pumice_gpu_poll(fx->gpu, 1000000);
-		if (host_ns() > give_up)
+		if (host_ns() > deadline)
 			fail_msg("the GPU does not become idle");
 	} while (!wait);
 	return wait;
@@ -195,11 +195,11 @@ static void let_run(struct fixture *fx)
 
 void fx_wait_reg(struct fixture *fx, u32 offset, u64 mask, u64 value)
 {
-	u64 give_up = host_ns() + FX_PATIENCE * 1000000000ull;
+	u64 deadline = host_ns() + FX_PATIENCE * 1000000000ull;
 
 	while ((fx_read(fx, offset) & mask) != value) {
 		let_run(fx);
-		if (host_ns() > give_up)
+		if (host_ns() > deadline)
 			fail_msg("%s stays 0x%llx; log: %s", pumice_reg_find(offset, NULL)->name,
 				 (unsigned long long)fx_read(fx, offset), fx->log);
 	}
@@ -207,11 +207,11 @@ void fx_wait_reg(struct fixture *fx, u32 offset, u64 mask, u64 value)
 
 void fx_wait_word(struct fixture *fx, const u32 *word, u32 value)
 {
-	u64 give_up = host_ns() + FX_PATIENCE * 1000000000ull;
+	u64 deadline = host_ns() + FX_PATIENCE * 1000000000ull;
 
 	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
 		let_run(fx);
-		if (host_ns() > give_up)
+		if (host_ns() > deadline)
 			fail_msg("memory contains 0x%x, not 0x%x; log: %s", *word, value, fx->log);
 	}
 }

@@ -210,12 +210,12 @@ static void other_jobs_run_while_one_is_switched_out(void **state)
 	static const u64 save[2] = { SAVE, SAVE + 0x100 };
 	struct place p;
 	struct fixture *fx = make(&(struct fx_options){ .cores = 1, .threads = 2 }, 65536, &p);
-	u32 open = 3, turn = 0, started = 0, i;
+	u32 open = 3, round = 0, started = 0, i;
 
 	(void)state;
 	/* Both run the same stream over the same data: each instance counts to 2. */
 	while (open) {
-		u32 which = turn++ & 1, event;
+		u32 which = round++ & 1, event;
 
 		if (!(open >> which & 1))
 			continue;

@@ -289,7 +289,7 @@ static bool passes(const struct model *m, const struct isp_state *state, bool ba
 	return model_test(&copy, state, back, sample, at, z, true);
 }
 
-/* Whether all tests are done after the program. */
+/* Return whether all tests are done after the program. */
 static bool untested(const struct isp_state *state)
 {
 	const struct isp_stencil *f = state->face;

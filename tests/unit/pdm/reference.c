@@ -114,7 +114,7 @@ static void pixel(struct reference_tile *t, const struct reference_object *o,
 			shade(t, o, prim, x, y, 1u << s, pass, z, visible);
 }
 
-/* Whether a translucent primitive is visible over a sample that is not shaded yet. */
+/* Return whether a translucent primitive is visible over a sample that is not shaded yet. */
 static bool reads_pending(const struct reference_tile *t, const struct reference_object *o,
 			  const struct scene_prim *prim)
 {

@@ -240,7 +240,7 @@ static void groups_that_can_never_fit_are_refused(void **state)
 	}
 }
 
-/* The register file ends as document 003 specifies, even if the stores have more room. */
+/* The register file has the size of document 003, "Temporary", even if the stores have more. */
 static void too_many_registers_per_instance_are_refused(void **state)
 {
 	static const struct {

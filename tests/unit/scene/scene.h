@@ -134,7 +134,7 @@ void scene_texel(uint32_t x, uint32_t y, uint8_t rgba[4]);
 
 /* formats.c: formats of the further target, one by one. */
 uint32_t scene_format(uint32_t n);
-/* Whether a texel is the conversion of a colour with a permitted error of @error. */
+/* Return whether a texel is the conversion of a colour with a permitted error of @error. */
 bool scene_texel_is(uint32_t format, const uint8_t *texel, const double colour[4], double error);
 uint32_t scene_texel_bytes(uint32_t format);
 /* A depth as stored in memory. */

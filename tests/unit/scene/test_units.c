@@ -482,7 +482,7 @@ static void each_command_of_a_transfer_is_traced(void **state)
 
 static struct pumice_trace *killed_trace;
 
-/* Whether no task of this data master, or no command, has begun so far. */
+/* Return whether no task of this data master, or no command, has begun so far. */
 static bool is_waiting_for(struct fixture *fx, uint32_t kind, uint32_t dm)
 {
 	uint32_t more, i;

@@ -53,11 +53,11 @@ bool geo_meets(const struct geo *g, int64_t x0, int64_t y0, int64_t x1, int64_t 
 
 bool geo_covers(const struct geo *g, int64_t x, int64_t y)
 {
-	const bool turn = geo_area(g) < 0;
+	const bool flip = geo_area(g) < 0;
 	unsigned int k;
 
 	for (k = 0; k < 3; k++) {
-		const unsigned int i = turn ? (k + 1) % 3 : k, j = turn ? k : (k + 1) % 3;
+		const unsigned int i = flip ? (k + 1) % 3 : k, j = flip ? k : (k + 1) % 3;
 		const int64_t e = (g->x[j] - g->x[i]) * (y - g->y[i]) -
 				  (g->y[j] - g->y[i]) * (x - g->x[i]);
 

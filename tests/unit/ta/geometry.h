@@ -17,9 +17,9 @@ struct geo {
 
 /* Twice the area, positive if clockwise on the screen. */
 int64_t geo_area(const struct geo *g);
-/* Whether the interior of g intersects that of the rectangle. */
+/* Return whether the interior of g intersects that of the rectangle. */
 bool geo_meets(const struct geo *g, int64_t x0, int64_t y0, int64_t x1, int64_t y1);
-/* Whether the sample at x, y is covered: triangles only. */
+/* Return whether the sample at x, y is covered: triangles only. */
 bool geo_covers(const struct geo *g, int64_t x, int64_t y);
 /* Line and point as specified. False: empty. */
 bool geo_line(struct geo *g, int64_t x0, int64_t y0, int64_t x1, int64_t y1, double width);

@@ -70,7 +70,7 @@ void tafx_begin(struct ta_fixture *fx, u32 core);
 void tafx_clear(struct ta_fixture *fx);
 /* Assert that the same parts of primitives are in the same order: numbers and positions. */
 bool tafx_same(const struct ta_fixture *a, const struct ta_fixture *b);
-/* Whether a tile contains the primitive. */
+/* Return whether a tile contains the primitive. */
 bool tafx_holds(const struct ta_fixture *fx, u32 tile, u32 number);
 
 /* A number in pixels, a multiple of 1/256, from low to high - 1/256. */

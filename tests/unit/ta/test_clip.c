@@ -59,7 +59,7 @@ static void set_view(struct ta_fixture *fx, struct ref_state *s, u32 mode)
 	v->cull_back = s->cull_back;
 }
 
-/* Whether an entry of a tile is this vertex. */
+/* Return whether an entry of a tile is this vertex. */
 static void is_vertex(const struct tafx_found *f, u32 i, const struct ref_screen *s)
 {
 	assert_int_equal(f->vertex[i].x, s->x);
@@ -69,7 +69,7 @@ static void is_vertex(const struct tafx_found *f, u32 i, const struct ref_screen
 	assert_true(f->v[i][1] == s->v[1] && f->v[i][2] == s->v[2]);
 }
 
-/* Whether an entry of the primitive in the only tile is this triangle with this facing. */
+/* Return whether an entry of the primitive in the only tile is this triangle with this facing. */
 static void is_found(const struct ta_fixture *fx, u32 number, const struct ref_screen *s[3],
 		     bool back)
 {

@@ -29,7 +29,7 @@ struct model_texel model_decode(u32 format, const u8 *bytes);
 /* The number that a pattern of one component represents. */
 double model_pattern(u32 format, u32 component, u32 pattern);
 /*
- * Whether a pattern is a valid conversion of a value: none is nearer. UNORM and SNORM may
+ * Return whether a pattern is a valid conversion of a value: none is nearer. UNORM and SNORM may
  * be off by 0.005 of a step, sRGB by half a step and 1e-6.
  */
 bool model_stores(u32 format, u32 component, double value, u32 pattern);

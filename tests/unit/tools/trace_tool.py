@@ -133,12 +133,12 @@ def process_status(pid, key):
 
 
 def pending(pid):
-    """Whether a signal has not been delivered yet."""
+    """Return whether a signal has not been delivered yet."""
     return int(process_status(pid, "ShdPnd"), 16) or int(process_status(pid, "SigPnd"), 16)
 
 
 def is_sleeping(pid):
-    """Whether a process waits."""
+    """Return whether a process waits."""
     return process_status(pid, "State").startswith("S")
 
 

@@ -2,8 +2,8 @@
 /*
  * Reference model of the USC: graphics. See ref_model.h.
  *
- * Written from hw/isa.xml, document 003 and Documentation/precision.rst: sample by
- * sample, pixel by pixel.
+ * Written from hw/isa.xml, document 003, "Types of Registers", and Documentation/precision.rst:
+ * sample by sample, pixel by pixel.
  */
 #include "ref_step.h"
 
@@ -25,7 +25,7 @@ static struct ref_span *span_of(const struct ref_step *s, u32 lane)
 	return n < s->g->gfx->spans ? &s->g->gfx->span[n] : NULL;
 }
 
-/* Whether the program runs for a sample. */
+/* Return whether the program runs for a sample. */
 static bool runs_for(const struct ref_gfx *gfx, u32 sample)
 {
 	return gfx->sample == REF_PIXEL_RATE || gfx->sample == sample;

@@ -2,8 +2,8 @@
 /*
  * Reference model of the USC: semantics of the instruction set, lane by lane.
  *
- * Written from hw/isa.xml and document 002 alone, independent of the interpreter: it shares
- * no code with it, works on the encoded words, and has no vectors, scheduling or caches.
+ * Written from hw/isa.xml and document 002, "Instructions", alone, independent of the interpreter:
+ * it shares no code with it, works on the encoded words, and has no vectors, scheduling or caches.
  * Waves run one at a time from barrier to barrier, so it is valid for programs whose waves
  * do not race. Slot registers are written when no wave of the task can run: then those that
  * have stopped at the same instruction write it, the lowest one first.

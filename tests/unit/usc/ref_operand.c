@@ -258,7 +258,7 @@ bool ref_has(const struct ref_step *s, u32 field)
 	return op->form[s->in.form].uses >> field & 1;
 }
 
-/* Whether the destination is written in all lanes, not one value alone. */
+/* Return whether the destination is written in all lanes, not one value alone. */
 static bool writes_lanes(const struct ref_step *s)
 {
 	const struct pumice_isa_op_info *op =

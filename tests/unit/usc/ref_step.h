@@ -42,7 +42,7 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value);
  */
 bool ref_writes_slot(const struct ref_step *s);
 bool ref_has_slot_value(const struct ref_step *s);
-/* Whether the instruction has an operand in a field. */
+/* Return whether the instruction has an operand in a field. */
 bool ref_has(const struct ref_step *s, u32 field);
 /* False, with the fault, if an index register exceeds its operand's registers. */
 bool ref_indices_lead_somewhere(struct ref_step *s);

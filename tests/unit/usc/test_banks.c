@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Register banks beyond temporaries, attributes and shared registers, and the
- * operands that an index register selects: document 003.
+ * operands that an index register selects: document 003, "Types of Registers".
  */
 #include <stdarg.h>
 #include <setjmp.h>

@@ -72,7 +72,9 @@ static u32 indexed(enum pumice_usc_bank bank)
 	return raw;
 }
 
-/* Whether a program with an instruction, made for one allocation, serves another one, too. */
+/*
+ * Return whether a program with an instruction, made for one allocation, serves another one, too.
+ */
 static bool shared(struct fixture *fx, const struct pumice_usc_insn *insn, u32 number,
 		   const struct usc_program_limits *made, const struct usc_program_limits *other)
 {
@@ -98,7 +100,7 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 {
 	const struct {
 		struct pumice_usc_insn insn;
-		/* Whether one more or fewer register of the bank makes another program. */
+		/* Check whether one more or fewer register of the bank makes another program. */
 		bool temps, attrs, shared, coeffs;
 	} cases[] = {
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7), 0, 0, 0, 0 },

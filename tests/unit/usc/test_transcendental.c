@@ -146,7 +146,7 @@ static double error_of(u32 result, long double exact)
 	return (double)ldexpl(fabsl(value - exact), 24 - exponent);
 }
 
-static void evaluate(const struct function *f, u32 input, u32 result, struct outcome *o)
+static void count_result(const struct function *f, u32 input, u32 result, struct outcome *o)
 {
 	long double exact = f->exact(float_of(input));
 	double error;
@@ -193,7 +193,7 @@ static void flush(struct batch *b)
 		have = true;
 	}
 	for (u32 n = 0; n < b->count; n++)
-		evaluate(b->function, b->in[n], b->out[n], &b->outcome);
+		count_result(b->function, b->in[n], b->out[n], &b->outcome);
 	b->count = 0;
 }
 

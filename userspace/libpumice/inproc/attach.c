@@ -102,7 +102,7 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&servers_lock);
 }
 
-/* Whether this is the process that created the device. */
+/* Return whether this is the process that created the device. */
 static bool is_owner(const struct attach_server *s)
 {
 	return s->owner == getpid();
@@ -138,7 +138,7 @@ static void register_handlers(void)
 		handlers_error = ENOMEM;
 }
 
-/* Whether no file descriptor, or memory for one, is free. */
+/* Return whether no file descriptor, or memory for one, is free. */
 static bool is_exhausted(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS;
@@ -428,7 +428,7 @@ static void *serve(void *opaque)
 	return NULL;
 }
 
-/* Whether no process listens at the address: the socket belongs to one that has ended. */
+/* Return whether no process listens at the address: the socket belongs to one that has ended. */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	int fd = attach_connect(address, 0);

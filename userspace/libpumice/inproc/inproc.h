@@ -439,7 +439,9 @@ struct inproc_trace {
 
 int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 int inproc_trace_next(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);
-/* Whether every event has been returned or counted as lost; not while one is not complete. */
+/*
+ * Return whether every event has been returned or counted as lost; not while one is not complete.
+ */
 bool inproc_trace_is_read(struct pumice_trace *trace);
 void inproc_trace_close(struct pumice_trace *trace);
 
@@ -545,7 +547,7 @@ struct attach_server;
 int attach_start(struct inproc_device *d, char *error, size_t error_bytes);
 /* Stop: the device is being closed. No lock held. */
 void attach_end(struct inproc_device *d);
-/* Whether pumice-trace has started this process, to observe it from its first job on. */
+/* Return whether pumice-trace has started this process, to observe it from its first job on. */
 bool attach_is_awaited(void);
 /* Then wait until it does so; see attach/attach.h, ATTACH_WAIT. */
 void attach_await(struct inproc_device *d);

@@ -39,7 +39,7 @@ static inline void pumice_wedged_event(struct drm_device *drm, bool lost)
 
 /*
  * Before timedout_job() the scheduler removes the job from its list. The driver neither
- * stops nor restarts the scheduler, so the job is always put back: by the driver, or by a
+ * stops nor restarts the scheduler, so the job is always requeued: by the driver, or by a
  * scheduler that supports NO_HANG. A job that completed meanwhile is freed by the scheduler's
  * own work item, which is queued for it here; drm_sched_wqueue_start() would also start a
  * stopped scheduler. It is queued under the lock because the job, and with the last job the

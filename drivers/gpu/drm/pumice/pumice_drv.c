@@ -2,7 +2,7 @@
 /*
  * Driver of the Pumice virtual GPU: module, PCI, DRM tables.
  *
- * Sources: documents 000 ("Device Driver"), 001; registers.xml, fwif.h,
+ * Sources: document 000, "Device Driver"; document 001, "CPU Scene Setup"; registers.xml, fwif.h,
  * pumice_drm.h.
  */
 #include <linux/module.h>

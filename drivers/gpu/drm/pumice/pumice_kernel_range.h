@@ -14,7 +14,7 @@ struct pumice_vm;
 
 /*
  * Memory of ranges is charged to the memory cgroup of the requesting task. Allocations may
- * give up early: a list without more pages does not justify the OOM killer. The second
+ * fail early: a list without more pages does not justify the OOM killer. The second
  * set of flags neither reclaims nor sleeps.
  */
 #define PUMICE_KERNEL_RANGE_GFP		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY)

@@ -161,7 +161,7 @@ static int reset_bring_up(struct pumice_device *pdev)
 }
 
 /* Stop the GPU permanently, and end the jobs that the firmware had. */
-static void reset_give_up(struct pumice_device *pdev)
+static void reset_stop_forever(struct pumice_device *pdev)
 {
 	bool cookie;
 
@@ -213,7 +213,7 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 	pdev->reset.count++;
 	reset_quiesce(pdev);
 	if (reset_failed_too_often(pdev)) {
-		reset_give_up(pdev);
+		reset_stop_forever(pdev);
 		reset_lose_device(pdev, "firmware failed repeatedly");
 	} else if (reset_bring_up(pdev)) {
 		reset_lose_device(pdev, "firmware did not boot after a reset");

@@ -2,9 +2,9 @@
 /*
  * Graphics: vertex outputs, varyings, derivatives, pixel outputs.
  *
- * Source: document 003, vertex output, pixel output and coefficient registers; document 004,
- * UITR; Documentation/precision.rst, "Varyings". Included by level_*.c after memory.inc.h and
- * float.inc.h.
+ * Source: document 003, "Vertex Output Registers", "Pixel Output Registers" and "Coefficient
+ * Registers"; document 004, "UITR"; Documentation/precision.rst, "Varyings". Included by level_*.c
+ * after memory.inc.h and float.inc.h.
  *
  * Limits: pixel outputs are fast if the wave's spans are adjacent in a tile of one sample per
  * pixel, as inside large primitives; else they go span by span, and with more samples lane by

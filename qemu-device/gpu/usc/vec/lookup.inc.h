@@ -3,7 +3,8 @@
  * Operands that are looked up: indexed registers, dynamic constants, slot registers used as
  * rows, and pixel outputs.
  *
- * Source: document 003; hw/formats.xml, usc_operand and usc_dim. Included by level_*.c after
+ * Source: document 003, "Index Registers", "Dynamic Constant Registers", "Slot Registers" and
+ * "Pixel Output Registers"; hw/formats.xml, usc_operand and usc_dim. Included by level_*.c after
  * access.inc.h, move.inc.h and gfx.inc.h.
  *
  * Such an operand is in a scratch row while its instruction runs. A destination is also

@@ -144,10 +144,10 @@ static inline vd d_sin(vd x, u32 quarters)
 	};
 	struct circle c = d_reduce(x);
 	vd square = c.rest * c.rest;
-	vq turn = c.quarters + quarters, odd = -(turn & 1);
+	vq quadrant = c.quarters + quarters, odd = -(quadrant & 1);
 	vd r = d_select(odd, SERIES(square, cosine), c.rest * SERIES(square, sine));
 
-	return (vd)((vq)r ^ ((turn & 2) << 62));
+	return (vd)((vq)r ^ ((quadrant & 2) << 62));
 }
 
 /* Results for arguments that are not angles: infinity and NaN. */
