@@ -30,7 +30,11 @@ PART = r"\.?\w[\w./+*{}-]*"
 SUBJECT = re.compile(rf"({PART}(?:, {PART})*): (\S.*)")
 REVERT = re.compile(r'Revert ".+"')
 TRAILER = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)*: \S")
-FIXES = re.compile(r'Fixes: [0-9a-f]{12} \(".+"\)')
+FIXES = re.compile(r'Fixes: (?:[0-9a-f]{12} \(".+"\)|none \(.+\))')
+# A message that needs a line "Fixes:", from an author's date on.
+FIX_VERBS = {"fix", "correct", "repair"}
+FIX_BODY = re.compile(r"\b(regress\w*|crash\w*|leak\w*|failed since)\b", re.IGNORECASE)
+FIXES_SINCE = 1795467600    # seconds
 # After the first word: it is the subject of a statement, or a noun.
 STATEMENT = {"is", "are", "was", "were", "has", "have", "had", "can", "cannot", "could", "may",
              "must", "shall", "should", "will", "would", "does", "do", "did", "of", "that",
@@ -107,22 +111,36 @@ def body_problems(lines):
         yield "the second line is not empty"
     for line in lines:
         if line.startswith("Fixes:") and not FIXES.fullmatch(line.rstrip()):
-            yield f"'{line}': write Fixes: <12 digits> (\"summary\")"
+            yield f"'{line}': write Fixes: <12 digits> (\"summary\"), or Fixes: none (reason)"
     text = " ".join(line for line in lines if not TRAILER.match(line))
     if len(text.split()) < FEWEST_WORDS or not re.search(r"[^\W\d_]\S*[.!?:](\s|$)", text):
         yield "the body has no sentence that gives the reason"
 
 
-def problems(message):
-    """Return the problems of a message; lines that git comments out are not part of it."""
+def fix_problems(subject, lines):
+    """Return the problem of a fix that does not name the commit that it fixes."""
+    found = SUBJECT.fullmatch(subject)
+    verb = found[2].split()[0] if found else ""
+    word = FIX_BODY.search(" ".join(lines))
+    reason = verb if verb in FIX_VERBS else word and word[0]
+    if reason and not any(line.startswith("Fixes:") for line in lines):
+        yield f"'{reason}' without Fixes: <12 digits> (\"summary\"), or Fixes: none (reason)"
+
+
+def problems(message, date=FIXES_SINCE):
+    """Return the problems of a message; lines that git comments out are not part of it.
+
+    date: of the author, seconds; a message to be committed has none.
+    """
     lines = [line for line in message.rstrip().splitlines() if not line.startswith("#")]
     if not lines:
         return ["the message is empty"]
-    return [*subject_problems(lines[0]), *body_problems(lines[1:])]
+    return [*subject_problems(lines[0]), *body_problems(lines[1:]),
+            *(fix_problems(lines[0], lines[1:]) if date >= FIXES_SINCE else ())]
 
 
 def commits(base, top=TOP):
-    """Return [(hash, message)] of the commits after a base; None without git."""
+    """Return [(hash, date, message)] of the commits after a base; None without git."""
     bounds = ["HEAD", f"^{base}"]
     if sources.git(["cat-file", "-e", f"{base}^{{commit}}"], top) is None:
         bounds = ["HEAD"]
@@ -133,7 +151,7 @@ def commits(base, top=TOP):
     for entry in filter(str.strip, listed.split("\0")):
         name, date, message = entry.split(" ", 2)
         if len(bounds) > 1 or int(date) > BASE_DATE:
-            found.append((name, message))
+            found.append((name, int(date), message))
     return found
 
 
@@ -142,14 +160,14 @@ def main(arguments, environment):
     if arguments[:1] == ["--file"]:
         name = arguments[1]
         text = sys.stdin.read() if name == "-" else pathlib.Path(name).read_text(encoding="utf-8")
-        listed = [(name, text)]
+        listed = [(name, FIXES_SINCE, text)]
     else:
         listed = commits(environment.get("LINT_BASE") or BASE)
     if listed is None:
         print("no commit is checked: this is not a clone")
         return 0
     found = [f"{name} {message.splitlines()[0] if message.strip() else ''}\n    {problem}"
-             for name, message in listed for problem in problems(message)]
+             for name, date, message in listed for problem in problems(message, date)]
     print("\n".join([*found, f"{len(listed)} commits"]))
     return 1 if found else 0
 

@@ -45,6 +45,11 @@ BODIES = [
     (BODY + '\nFixes: 0123456789ab ("cdm: read a stream")\n', None),
     (BODY + '\nFixes: 0123456 ("cdm: read a stream")\n', "write Fixes:"),
     (BODY + "\nFixes: 0123456789ab\n", "write Fixes:"),
+    (BODY + "\nFixes: none (the defect is older than the history)\n", None),
+    (BODY + "\nFixes: none\n", "write Fixes:"),
+    ("\n\nThe buffer leaked at every reset.\n", "'leaked' without Fixes:"),
+    ("\n\nThe test has failed since sub-lists nest.\n", "'failed since' without Fixes:"),
+    ('\n\nThe guest crashed at a reset.\n\nFixes: 0123456789ab ("cdm: read a stream")\n', None),
 ]
 
 
@@ -65,6 +70,17 @@ class Messages(unittest.TestCase):
     def test_bodies(self):
         for body, wanted in BODIES:
             self.check(SUBJECTS[0][0] + body, wanted)
+
+    def test_a_fix_names_the_commit_that_it_fixes(self):
+        for verb in ("fix", "correct", "repair"):
+            self.check(f"cdm: {verb} the depth of sub-lists" + BODY, f"'{verb}' without Fixes:")
+            self.check(f"cdm: {verb} the depth" + BODY + "\nFixes: none (a new test)\n", None)
+        self.check("cdm: report what a fix is" + BODY, None)
+
+    def test_older_commits_need_no_such_line(self):
+        message = "cdm: fix the depth of sub-lists" + BODY
+        self.assertEqual(lint_commits.problems(message, lint_commits.FIXES_SINCE - 1), [])
+        self.assertEqual(len(lint_commits.problems(message, lint_commits.FIXES_SINCE)), 1)
 
     def test_an_empty_message_is_reported(self):
         self.check("\n", "empty")
@@ -103,7 +119,7 @@ class Clones(unittest.TestCase):
     def found(self, base, folder=None):
         """The first lines of the commits that are read, the newest first."""
         return [message.splitlines()[0]
-                for _, message in lint_commits.commits(base, folder or self.origin)]
+                for _, _, message in lint_commits.commits(base, folder or self.origin)]
 
     def test_commits_after_the_base_are_read(self):
         self.commit("before", -10)
