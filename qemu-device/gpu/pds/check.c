@@ -65,7 +65,7 @@ static bool stage_has_op(u32 stage, enum pumice_pds_op op)
 	}
 }
 
-/* Whether ldi or dma may write a bank. Only coeff writes coefficients of graphics programs. */
+/* Return whether ldi or dma may write a bank. Only coeff writes coefficients of graphics. */
 static bool stage_writes_bank(u32 stage, enum pumice_pds_op op, u32 bank)
 {
 	if (stage == USC_STAGE_COMPUTE || bank == PUMICE_PDS_BANK_SH)
@@ -106,7 +106,7 @@ static bool comps_valid(u32 comps)
 	return comps >= 1 && comps <= ATTR_REGS;
 }
 
-/* Whether there are count varyings from first, or planes of 1/w and depth. */
+/* Return whether there are count varyings from first, or planes of 1/w and depth. */
 static bool varyings_valid(u32 first, u32 count, const struct pds_program_limits *limits)
 {
 	if (first >= PDS_VARYING_RW)

@@ -25,7 +25,7 @@ struct pds_fill {
 #define PDS_PIECE_READS	128u
 #define PDS_PIECE_WORDS	16384u
 
-/* Whether a piece that has written this number of words executes another instruction. */
+/* Return whether a piece that has written this number of words executes another instruction. */
 static inline bool pds_piece_continues(const struct pds_fill *fill, u32 written)
 {
 	return fill->reads < PDS_PIECE_READS && written < PDS_PIECE_WORDS;

@@ -199,7 +199,7 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 	value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&pds->dma_bytes);
 }
 
-/* Whether the state's resources are within the maximum, and a group fits on an empty USC. */
+/* Return whether the state's resources are within the maximum and a group fits on an empty USC. */
 static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_state *state,
 			      const struct pds_need *need)
 {

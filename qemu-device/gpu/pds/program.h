@@ -36,7 +36,7 @@ struct pds_program_limits {
 #define PDS_VARYING_RW		PUMICE_MAX_VARYINGS		/* 1/w */
 #define PDS_VARYING_DEPTH	(PUMICE_MAX_VARYINGS + 1u)
 
-/* Whether a valid source differs between instances, and so is valid for bank V only. */
+/* Return whether a valid source differs between instances, and so is valid for bank V only. */
 bool pds_source_per_instance(u32 source);
 
 /*

@@ -69,7 +69,7 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
 	pds_store_init(&unit->local, capacity->local_rows);
 }
 
-/* Whether the totals suffice; the free pieces may still be too small. */
+/* Return whether the totals suffice; the free pieces may still be too small. */
 static bool totals_suffice(const struct pds_unit *unit, const struct pds_need *need)
 {
 	return need->tasks <= unit->max_tasks - unit->tasks &&

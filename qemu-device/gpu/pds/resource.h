@@ -97,7 +97,7 @@ void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need);
 void pds_need_of_stage(const struct pumice_stage *stage, enum pds_dm dm, u32 instances, u32 prims,
 		       struct pds_need *need);
 
-/* Whether a group fits on an empty USC. */
+/* Return whether a group fits on an empty USC. */
 bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capacity);
 
 void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);

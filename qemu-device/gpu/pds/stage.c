@@ -8,7 +8,7 @@
 
 #include "state.h"
 
-/* Whether the stage's resources are within the maximum, and a full task fits on an empty USC. */
+/* Return whether the stage's resources are within limits and a full task fits on an empty USC. */
 static bool resources_suffice(const struct pds *pds, const struct pumice_stage *state)
 {
 	struct pds_need need;

@@ -87,14 +87,14 @@ static bool rect_inside(const struct pumice_level *l, u32 x, u32 y, u32 width, u
 	return width && height && x + width <= l->width && y + height <= l->height;
 }
 
-/* Whether a rectangle of compressed texels consists of whole blocks. */
+/* Return whether a rectangle of compressed texels consists of whole blocks. */
 static bool rect_of_blocks(const struct pumice_level *l, u32 x, u32 y, u32 width, u32 height)
 {
 	return x % 4 == 0 && y % 4 == 0 && (width % 4 == 0 || x + width == l->width) &&
 	       (height % 4 == 0 || y + height == l->height);
 }
 
-/* Whether texels of src can be converted to texels of dst. */
+/* Return whether texels of src can be converted to texels of dst. */
 static bool convertible(const struct ptla_surface *src, const struct ptla_surface *dst)
 {
 	if (dst->info->flags & PUMICE_FORMAT_BLOCKS ||
@@ -111,7 +111,7 @@ static bool same_order(const struct pumice_texture *t)
 	       t->swizzle_b == PUMICE_SWIZZLE_B && t->swizzle_a == PUMICE_SWIZZLE_A;
 }
 
-/* Whether texels of src can be copied to dst unconverted. */
+/* Return whether texels of src can be copied to dst unconverted. */
 static bool same_texels(const struct ptla_command *c)
 {
 	return c->src.texture.format == c->dst.texture.format &&
@@ -119,7 +119,7 @@ static bool same_texels(const struct ptla_command *c)
 		c->src.texture.format == PUMICE_FORMAT_D24_S8);
 }
 
-/* Whether two rectangles of the same layer overlap, so that no order of copying is correct. */
+/* Return whether two rectangles of the same layer overlap, so that no order of copying is correct. */
 static bool blit_overlaps(const struct ptla_command *c)
 {
 	const struct pumice_tdm_blit *b = &c->blit;

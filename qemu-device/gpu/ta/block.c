@@ -83,7 +83,7 @@ static enum ta_result alloc_spares(struct ta *ta, u32 m, u32 count, struct gpu_f
 	return TA_OK;
 }
 
-/* Whether the open block has room for ta.poly, without sharing vertices. */
+/* Return whether the open block has space for ta.poly, without sharing vertices. */
 static bool has_room(const struct ta *ta, const struct ta_macro *macro)
 {
 	const struct ta_page *page = &macro->page[macro->block_page];

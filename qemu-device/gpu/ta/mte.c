@@ -207,7 +207,7 @@ static bool is_off_screen(const struct ta *ta, const struct ta_shape *s)
 	       s->y0 >= (s32)ta->scene.height * 256;
 }
 
-/* Whether no sample is in the bounding rectangle, edges included: then it covers none. */
+/* Return whether no sample is in the bounding rectangle, edges included: then it covers none. */
 static bool is_between_samples(const struct ta *ta, const struct ta_shape *s)
 {
 	u32 i;

@@ -143,7 +143,7 @@ static void add_row(struct ta *ta, const struct span *column, s32 ty)
 }
 
 /*
- * Whether the whole shape is on the target: then, if it is in one row or one column, it
+ * Return whether the whole shape is on the target: then, if it is in one row or one column, it
  * touches all tiles of its bounding rectangle.
  */
 static bool is_inside(const struct ta *ta, const struct ta_shape *s)

@@ -114,7 +114,7 @@ static u64 *live_of(struct usc_program_cache *cache, u32 stage)
 	return &cache->live_bytes[usc_cache_master(stage)];
 }
 
-/* Whether the program's needs are within limits and its form is valid for them. */
+/* Return whether the program's needs are within limits and its form is valid for them. */
 static bool fits_limits(const struct usc_program *p, const struct usc_program_limits *limits)
 {
 	const struct usc_program_limits *made = &p->limits, *needs = &p->needs;

@@ -148,7 +148,7 @@ static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_pro
 	return ok ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_REGISTER;
 }
 
-/* Whether programs of a stage have an operation. */
+/* Return whether programs of a stage have an operation. */
 static bool stage_has(u32 stage, u32 op)
 {
 	switch (op) {

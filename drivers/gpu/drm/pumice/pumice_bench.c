@@ -75,6 +75,8 @@ static int bench_measure_locked(struct pumice_device *pdev, u64 *ns)
  * @m: file
  * @pdev: device
  *
+ * Context: May sleep. Wakes the GPU; acquires reset.lock.
+ *
  * Return: 0, -ENODEV without a GPU, -ETIME if it does not reply.
  */
 int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev)

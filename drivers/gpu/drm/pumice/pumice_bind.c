@@ -155,6 +155,8 @@ static int bind_check_map(const struct drm_pumice_bind_op *args)
  * pumice_bind_check_op - validate one operation, except its buffer
  * @args: copy of it; UNMAP_ALL is replaced by the equivalent UNMAP
  *
+ * Context: Any.
+ *
  * Return: 0; -EINVAL; or -E2BIG for a NULL mapping that is too large.
  */
 int pumice_bind_check_op(struct drm_pumice_bind_op *args)

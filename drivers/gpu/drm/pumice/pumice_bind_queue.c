@@ -358,6 +358,8 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
  * @queue: queue
  *
  * The structure is freed with the last fence.
+ *
+ * Context: May sleep: waits until the scheduler has left the entity.
  */
 void pumice_bind_queue_destroy(struct pumice_bind_queue *queue)
 {

@@ -33,6 +33,8 @@ void pumice_kccb_init(struct pumice_device *pdev)
 /**
  * pumice_kccb_open - accept commands after the firmware has booted
  * @pdev: device
+ *
+ * Context: Does not sleep. Acquires kccb.lock.
  */
 void pumice_kccb_open(struct pumice_device *pdev)
 {
@@ -223,6 +225,8 @@ int pumice_kccb_reserve(struct pumice_device *pdev)
 /**
  * pumice_kccb_cancel - release a reservation of pumice_kccb_reserve()
  * @pdev: device
+ *
+ * Context: Does not sleep. Acquires kccb.lock.
  */
 void pumice_kccb_cancel(struct pumice_device *pdev)
 {

@@ -69,6 +69,8 @@ void pumice_context_put(struct pumice_context *ctx)
  * @id: id
  * @vm: out: its VM, with a use; or NULL
  *
+ * Context: Does not sleep. Acquires the lock of file.contexts.
+ *
  * Return: the context with a reference, or NULL.
  */
 struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
@@ -229,6 +231,8 @@ void pumice_context_stop_locked(struct pumice_context *ctx, u32 state)
  * Call between drm_dev_enter() and drm_dev_exit(). Fragment jobs are killed first: the
  * completion of their geometry jobs would start them.
  *
+ * Context: May sleep: waits for the firmware.
+ *
  * Return: 0; or an error if the firmware did not do it, so that a reset is required: that of
  * pumice_kccb_call(), or -EPROTO if it replied although it still has a job.
  */
@@ -335,6 +339,8 @@ void pumice_context_destroy(struct pumice_context *ctx)
 /**
  * pumice_priorities - return a mask of the priorities that a file may use
  * @file: file
+ *
+ * Context: Process context: tests the calling task.
  *
  * Return: mask; bit n corresponds to enum drm_pumice_priority n.
  */

@@ -31,6 +31,8 @@
  * pumice_device_halt - reset the GPU: it runs nothing and has no state afterwards
  * @pdev: device
  *
+ * Context: May sleep: polls the device.
+ *
  * Return: 0; or -ETIMEDOUT, which has been logged, if the reset does not complete in 1 s. The GPU
  * cannot access memory then.
  */
@@ -203,6 +205,8 @@ static void pumice_device_release_hardware(struct pumice_device *pdev)
 /**
  * pumice_device_init - initialize a GPU
  * @pdev: device
+ *
+ * Context: May sleep.
  *
  * Return: 0, or an error that has been logged; everything is undone then, or will be
  * when the managed resources of the PCI device are released.

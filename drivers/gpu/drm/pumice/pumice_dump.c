@@ -319,6 +319,8 @@ void pumice_dump_init(struct pumice_device *pdev)
 /**
  * pumice_dump_stop - finish a dump that is being written, and begin no others
  * @pdev: device, unplugged
+ *
+ * Context: May sleep: waits for the work item.
  */
 void pumice_dump_stop(struct pumice_device *pdev)
 {

@@ -241,6 +241,8 @@ void pumice_free_list_wanted(struct pumice_device *pdev, u32 addr)
 /**
  * pumice_free_list_reset_all - mark all pages free after a GPU reset
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ *
+ * Context: Does not sleep. Acquires scenes_lock.
  */
 void pumice_free_list_reset_all(struct pumice_device *pdev)
 {
@@ -290,6 +292,8 @@ void pumice_free_list_put(struct pumice_freelist *list)
  * pumice_free_list_lookup - look up a free list of a file by its id
  * @file: file
  * @id: id
+ *
+ * Context: Does not sleep. Acquires the lock of the table.
  *
  * Return: the free list with a reference, or NULL.
  */
@@ -458,6 +462,8 @@ static void free_list_show_locked(struct seq_file *m, const struct pumice_freeli
  * pumice_free_list_show - print all free lists
  * @m: file of debugfs
  * @pdev: device
+ *
+ * Context: Process context. Acquires scenes_lock.
  */
 void pumice_free_list_show(struct seq_file *m, struct pumice_device *pdev)
 {

@@ -87,6 +87,8 @@ static int fw_copy_payload(struct pumice_device *pdev, const struct firmware *fi
  * pumice_fw_load - read and check the firmware file, and allocate the shared memory
  * @pdev: device
  *
+ * Context: May sleep.
+ *
  * Return: 0; -EINVAL if the file is invalid or of another interface version, or an error of
  * request_firmware(), which have been logged; or -ENOMEM.
  */
@@ -120,6 +122,8 @@ int pumice_fw_load(struct pumice_device *pdev)
 /**
  * pumice_fw_unload - free the firmware's memory
  * @pdev: stopped device
+ *
+ * Context: May sleep. Acquires fw_mem.lock.
  */
 void pumice_fw_unload(struct pumice_device *pdev)
 {
@@ -170,6 +174,8 @@ static void fw_fill_shared(struct pumice_fw *fw)
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
  * The firmware reads it at each scheduling decision. Booting applies it in any case.
+ *
+ * Context: Any.
  */
 void pumice_fw_set_slice(struct pumice_device *pdev)
 {

@@ -26,6 +26,8 @@
  * pumice_fw_mem_init - create an empty context 0
  * @pdev: device
  *
+ * Context: May sleep.
+ *
  * Return: 0 or -ENOMEM.
  */
 int pumice_fw_mem_init(struct pumice_device *pdev)
@@ -58,6 +60,8 @@ static void fw_mem_detach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 /**
  * pumice_fw_mem_close - release the memory of all objects
  * @pdev: device, which no longer uses the memory
+ *
+ * Context: May sleep. Acquires fw_mem.lock.
  */
 void pumice_fw_mem_close(struct pumice_device *pdev)
 {
@@ -168,6 +172,8 @@ static int fw_mem_attach(struct pumice_device *pdev, struct pumice_fw_obj *obj)
  * @file: file to charge, in an ioctl; NULL for the driver itself
  * @size: bytes, not 0
  *
+ * Context: May sleep.
+ *
  * Return: the object, or an error pointer: -ENOSPC if the file, its user or all users
  * have reached their limit; -ENOMEM; -EINTR if the caller is killed; -ENODEV if the device
  * is being removed.
@@ -221,6 +227,8 @@ static bool fw_mem_unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj
  * @obj: object, NULL or an error pointer
  *
  * An object that cannot be unmapped keeps its memory until the device is removed.
+ *
+ * Context: May sleep. Acquires fw_mem.lock.
  */
 void pumice_fw_obj_destroy(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {

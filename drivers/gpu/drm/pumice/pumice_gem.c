@@ -401,6 +401,8 @@ static bool gem_all_detached(struct pumice_device *pdev)
 /**
  * pumice_gem_unmap_all - detach the pages of all buffers when the device is removed
  * @pdev: stopped device
+ *
+ * Context: May sleep: waits until all buffers are detached.
  */
 void pumice_gem_unmap_all(struct pumice_device *pdev)
 {

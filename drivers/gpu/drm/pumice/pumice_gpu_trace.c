@@ -67,6 +67,8 @@ static void gpu_trace_start_locked(struct pumice_device *pdev)
 /**
  * pumice_gpu_trace_restore - restart an open trace after a GPU reset
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(); awake
+ *
+ * Context: May sleep. Acquires gpu_trace.lock.
  */
 void pumice_gpu_trace_restore(struct pumice_device *pdev)
 {
@@ -79,6 +81,8 @@ void pumice_gpu_trace_restore(struct pumice_device *pdev)
 /**
  * pumice_gpu_trace_lost - return the number of records that no reader got
  * @pdev: device
+ *
+ * Context: May sleep. Acquires gpu_trace.lock.
  *
  * Return: total of all traces since the driver was bound.
  */

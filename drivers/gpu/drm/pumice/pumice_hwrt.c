@@ -76,6 +76,8 @@ static void hwrt_fill_all(struct pumice_hwrt *hwrt)
 /**
  * pumice_hwrt_reset_all - mark all scenes empty after a GPU reset, which frees all pages
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ *
+ * Context: Does not sleep. Acquires scenes_lock.
  */
 void pumice_hwrt_reset_all(struct pumice_device *pdev)
 {
@@ -106,6 +108,8 @@ u32 pumice_hwrt_scene(const struct pumice_hwrt *hwrt, u32 data)
  * @hwrt: data set, under its VM's reservation
  * @data: scene, below DRM_PUMICE_HWRT_DATA
  *
+ * Context: Any. The reservation of the VM is held.
+ *
  * Return: the "finished" fence without a reference, valid under the reservation; NULL without
  * such a job.
  */
@@ -120,6 +124,8 @@ struct dma_fence *pumice_hwrt_last(struct pumice_hwrt *hwrt, u32 data)
  * @hwrt: data set, under its VM's reservation
  * @data: scene
  * @fence: "finished" fence of the job; the data set acquires a reference of its own
+ *
+ * Context: Any. The reservation of the VM is held.
  */
 void pumice_hwrt_set_last(struct pumice_hwrt *hwrt, u32 data, struct dma_fence *fence)
 {
@@ -195,6 +201,8 @@ void pumice_hwrt_put(struct pumice_hwrt *hwrt)
  * pumice_hwrt_lookup - look up a data set of a file by its id
  * @file: file
  * @id: id
+ *
+ * Context: Does not sleep. Acquires the lock of the table.
  *
  * Return: the data set with a reference, or NULL.
  */

@@ -205,6 +205,8 @@ static void mmu_directory_free(struct pumice_mmu *mmu, struct directory *dir)
  * @mmu: address space, which the GPU no longer uses
  *
  * Nothing may be mapped or unmapped afterwards.
+ *
+ * Context: May sleep.
  */
 void pumice_mmu_release_memory(struct pumice_mmu *mmu)
 {
@@ -226,6 +228,8 @@ void pumice_mmu_release_memory(struct pumice_mmu *mmu)
 /**
  * pumice_mmu_destroy - destroy an address space that the GPU no longer uses
  * @mmu: address space, or NULL
+ *
+ * Context: May sleep.
  */
 void pumice_mmu_destroy(struct pumice_mmu *mmu)
 {
@@ -338,6 +342,8 @@ u64 pumice_mmu_worst_tables(u64 va, u64 size, bool map)
  *
  * Sufficient for any state of the mappings.
  *
+ * Context: May sleep, if the pool's gfp permits it.
+ *
  * Return: 0, -ENOMEM, or -EINTR if the caller is killed.
  */
 int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *pool, u64 va,
@@ -356,6 +362,8 @@ int pumice_mmu_pool_add_map(struct pumice_device *pdev, struct pumice_mmu_pool *
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @pool: pool, with the tables of the preceding operations
  *
+ * Context: May sleep, if the pool's gfp permits it.
+ *
  * Return: 0, -ENOMEM, or -EINTR if the caller is killed.
  */
 int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
@@ -370,6 +378,8 @@ int pumice_mmu_pool_add_unmap(struct pumice_device *pdev, struct pumice_mmu_pool
  * @pool: pool, for the next operation only
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned, not 0; the range ends below 1 TiB
+ *
+ * Context: May sleep, if the pool's gfp permits it.
  *
  * Return: 0, -ENOMEM, or -EINTR if the caller is killed.
  */
@@ -387,6 +397,8 @@ int pumice_mmu_pool_fill_map(struct pumice_device *pdev, struct pumice_mmu_pool 
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  * @pool: pool, for the next operation only
  *
+ * Context: May sleep, if the pool's gfp permits it.
+ *
  * Return: 0 or -ENOMEM.
  */
 int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
@@ -403,6 +415,8 @@ int pumice_mmu_pool_fill_unmap(struct pumice_device *pdev, struct pumice_mmu_poo
  * pumice_mmu_pool_free - free unused tables
  * @pdev: device, still present
  * @pool: pool, empty afterwards
+ *
+ * Context: May sleep.
  */
 void pumice_mmu_pool_free(struct pumice_device *pdev, struct pumice_mmu_pool *pool)
 {

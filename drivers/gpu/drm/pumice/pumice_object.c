@@ -53,6 +53,8 @@ void pumice_object_put(struct pumice_object *obj)
  * @table: table of the file with a reference to each object, which begins with its base
  * @id: id
  *
+ * Context: Does not sleep. Acquires the lock of the table.
+ *
  * Return: the object with a reference, or NULL.
  */
 void *pumice_object_lookup(struct xarray *table, u32 id)

@@ -28,6 +28,8 @@
  * pumice_pair_create - create the state shared by two jobs of a render context
  * @ctx: context
  *
+ * Context: May sleep.
+ *
  * Return: the pair with a reference, or NULL without memory.
  */
 struct pumice_pair *pumice_pair_create(struct pumice_context *ctx)
@@ -91,6 +93,8 @@ void pumice_pair_arm(struct pumice_job *fragment)
 /**
  * pumice_pair_promise - reserve credits for the fragment job before its geometry job starts
  * @pair: armed pair
+ *
+ * Context: Does not sleep. Acquires the context's lock.
  *
  * Return: NULL if the credits are reserved, or a reference to a fence that signals
  * when credits are released.

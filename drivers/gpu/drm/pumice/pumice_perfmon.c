@@ -112,6 +112,8 @@ void pumice_perfmon_put(struct pumice_perfmon *perfmon)
  * @file: file
  * @id: id
  *
+ * Context: Does not sleep. Acquires the lock of the table.
+ *
  * Return: the monitor with a reference, or NULL.
  */
 struct pumice_perfmon *pumice_perfmon_lookup(struct pumice_file *file, u32 id)

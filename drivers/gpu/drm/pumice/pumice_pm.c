@@ -74,6 +74,8 @@ void pumice_pm_init(struct pumice_device *pdev)
 /**
  * pumice_pm_fini - undo pumice_pm_init(): wake the GPU and keep it awake
  * @pdev: device
+ *
+ * Context: May sleep: wakes the GPU.
  */
 void pumice_pm_fini(struct pumice_device *pdev)
 {

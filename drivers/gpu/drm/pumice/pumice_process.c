@@ -23,6 +23,8 @@
  * @process: out
  *
  * Threads have names of their own; this is that of the first one, whichever thread calls.
+ *
+ * Context: Process context: reads the calling task.
  */
 void pumice_process_note(struct pumice_process *process)
 {
@@ -35,6 +37,8 @@ void pumice_process_note(struct pumice_process *process)
  * pumice_process_text - print a process as "NAME (PID)", escaped
  * @process: process
  * @text: out: at least PUMICE_PROCESS_TEXT bytes
+ *
+ * Context: Any.
  *
  * Return: @text.
  */

@@ -514,6 +514,8 @@ int pumice_queue_init(struct pumice_queue *q, struct pumice_file *file, struct p
  * @q: queue, which the firmware no longer has
  *
  * The memory shared with the firmware, except its update object, and its id.
+ *
+ * Context: May sleep. Acquires fw_mem.lock and quota.lock.
  */
 void pumice_queue_release_shared(struct pumice_queue *q)
 {
@@ -526,6 +528,8 @@ void pumice_queue_release_shared(struct pumice_queue *q)
 /**
  * pumice_queue_fini - free a queue that no fence refers to
  * @q: queue, after pumice_queue_release_shared()
+ *
+ * Context: May sleep. Acquires fw_mem.lock.
  */
 void pumice_queue_fini(struct pumice_queue *q)
 {
@@ -732,6 +736,8 @@ void pumice_queue_process(struct pumice_context *ctx)
 /**
  * pumice_queue_process_all - complete the jobs of all contexts that have ended
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ *
+ * Context: Does not sleep. Acquires reset.contexts_lock.
  */
 void pumice_queue_process_all(struct pumice_device *pdev)
 {

@@ -85,6 +85,8 @@ void pumice_quota_fini(struct pumice_device *pdev)
 /**
  * pumice_quota_open - create the share of a file
  *
+ * Context: May sleep.
+ *
  * Return: the share, for pumice_quota_close(), or NULL without memory.
  */
 struct pumice_share *pumice_quota_open(void)
@@ -106,6 +108,8 @@ static void quota_put_file_locked(struct pumice_share *share)
  * pumice_quota_close - release the share of a closed file, whose objects may still exist
  * @pdev: device
  * @share: share of the file
+ *
+ * Context: May sleep. Acquires quota.lock.
  */
 void pumice_quota_close(struct pumice_device *pdev, struct pumice_share *share)
 {
@@ -272,6 +276,8 @@ void pumice_quota_settle(struct pumice_file *file, enum pumice_resource resource
  * @amount: amount, not 0
  * @charge: filled on success, for pumice_quota_uncharge()
  *
+ * Context: May sleep. Acquires quota.lock.
+ *
  * Return: 0; -ENOSPC, with a message in the kernel's log; -ENOMEM.
  */
 int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource, u32 amount,
@@ -308,6 +314,8 @@ int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource,
  * pumice_quota_uncharge - release the charge of a resource that is no longer used
  * @pdev: device
  * @charge: charge; all zero afterwards
+ *
+ * Context: May sleep. Acquires quota.lock.
  */
 void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *charge)
 {

@@ -260,6 +260,8 @@ static void reset_lost_work(struct work_struct *work)
  * pumice_reset_init - initialize; must precede all other functions of this file
  * @pdev: device
  *
+ * Context: May sleep.
+ *
  * Return: 0 or -ENOMEM.
  */
 int pumice_reset_init(struct pumice_device *pdev)
@@ -293,6 +295,8 @@ void pumice_reset_stop(struct pumice_device *pdev)
  * @pdev: device
  *
  * It is skipped if another reset boots the firmware between this call and its execution.
+ *
+ * Context: Any.
  */
 void pumice_reset_schedule(struct pumice_device *pdev)
 {
@@ -394,6 +398,8 @@ void pumice_reset_pause(struct pumice_device *pdev)
 /**
  * pumice_reset_continue - undo pumice_reset_pause()
  * @pdev: device
+ *
+ * Context: May sleep. Acquires reset.lock.
  */
 void pumice_reset_continue(struct pumice_device *pdev)
 {
@@ -633,6 +639,8 @@ static void reset_watch_job(struct pumice_context *ctx, struct pumice_job *job)
 /**
  * pumice_reset_job_timed_out - handle the scheduler's tick for the oldest job of a queue
  * @base: job; the firmware may not have it yet, or never get it
+ *
+ * Context: Process context. Acquires reset.lock.
  *
  * Return: the scheduler's next step: keep the job, ended or not.
  */

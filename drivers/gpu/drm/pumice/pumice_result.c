@@ -48,6 +48,8 @@ void pumice_result_note_locked(struct pumice_job *job, int error, const struct f
  * pumice_result_note - store the result of a job that completed without the firmware
  * @job: job, armed
  * @error: error of its fence
+ *
+ * Context: Does not sleep. Acquires the context's lock.
  */
 void pumice_result_note(struct pumice_job *job, int error)
 {

@@ -163,6 +163,8 @@ int pumice_sync_add_wait(struct drm_file *file, struct pumice_job *job,
  * @sync: checked element
  * @signals: list to append to
  *
+ * Context: May sleep.
+ *
  * Return: 0, -ENOENT or -ENOMEM.
  */
 int pumice_sync_add_signal(struct drm_file *file, u32 job_index,

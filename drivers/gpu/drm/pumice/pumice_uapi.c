@@ -19,6 +19,8 @@
  * @min_stride: size of the element as it was first published, bytes
  * @max_count: maximum number of elements
  *
+ * Context: Any.
+ *
  * Return: 0; -E2BIG for too many or too long elements; -EINVAL for elements that are too
  * short or an array that exceeds the address space.
  */
@@ -45,6 +47,8 @@ int pumice_array_check(const struct drm_pumice_array *array, u32 min_stride, u32
  * @index: index of the element
  * @element: destination
  * @size: size of the element in this kernel, bytes
+ *
+ * Context: May sleep: reads memory of user space.
  *
  * Return: 0; -E2BIG if unknown bytes are not zero; -EFAULT.
  */

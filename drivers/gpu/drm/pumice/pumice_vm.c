@@ -208,6 +208,8 @@ void pumice_vm_put(struct pumice_vm *vm)
  * @file: file
  * @id: id
  *
+ * Context: Does not sleep. Acquires the lock of file.vms.
+ *
  * Return: the address space with a use, or NULL.
  */
 struct pumice_vm *pumice_vm_lookup(struct pumice_file *file, u32 id)
@@ -247,6 +249,8 @@ void pumice_vm_close(struct pumice_vm *vm)
 /**
  * pumice_vm_release_all - free all page tables when the device is removed
  * @pdev: stopped device
+ *
+ * Context: May sleep. Acquires vms_lock and the lock of each VM.
  */
 void pumice_vm_release_all(struct pumice_device *pdev)
 {

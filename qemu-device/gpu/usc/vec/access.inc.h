@@ -42,7 +42,7 @@ static inline u32 following_lanes(const vu *off)
 	return lanes_in_step(off, 4);
 }
 
-/* Whether all lanes are active and their offsets ascend by step, without a wrap. */
+/* Return whether all lanes are active and their offsets ascend by step, without a wrap. */
 static inline bool all_in_step(const vu *off, u32 active, u32 step)
 {
 	return (active & (lanes_in_step(off, step) | 1)) == UINT32_MAX &&

@@ -125,7 +125,7 @@ near_words(const vu *off, u32 first, u32 active, vu *idx)
 	return true;
 }
 
-/* Whether words from idx, in the row of bytes that begins at at, are in local memory. */
+/* Return whether words from idx, in the row of bytes that begins at at, are in local memory. */
 static inline bool near_in_local(const struct exec *x, u64 at, const vu *idx, u32 words)
 {
 	u64 end = at + ROW_BYTES + (words - 1) * 4u;

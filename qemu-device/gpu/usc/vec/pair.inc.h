@@ -156,7 +156,7 @@ static bool same_row(const struct usc_insn *a, enum usc_place pa, const struct u
 	       !((b->scalars | b->values) >> pb & 1);
 }
 
-/* Whether two loads have equal offsets in the same lanes, and the first does not change them. */
+/* Return whether two loads have equal offsets in the same lanes that the first leaves as is. */
 static bool is_load_chain(const struct usc_insn *insn)
 {
 	const struct usc_insn *next = insn + 1;
@@ -185,7 +185,7 @@ static bool is_fma_twice(const struct usc_insn *insn)
 	return is_fma_of_registers(insn) && is_fma_of_registers(insn + 1);
 }
 
-/* Whether the next one adds to this one's sum, and does not use it otherwise. */
+/* Return whether the next one adds to this one's sum, and does not use it otherwise. */
 static bool is_fma_chain(const struct usc_insn *insn)
 {
 	const struct usc_insn *next = insn + 1;
@@ -195,7 +195,7 @@ static bool is_fma_chain(const struct usc_insn *insn)
 	       !same_row(insn, USC_DST, next, USC_SRC0) && !same_row(insn, USC_DST, next, USC_SRC1);
 }
 
-/* Whether the result of insn is the first factor, and is not overwritten. */
+/* Return whether the result of insn is the first factor, and is not overwritten. */
 static bool is_fma_of(const struct usc_insn *insn, const struct usc_insn *fma)
 {
 	return is_fma_of_registers(fma) && same_row(insn, USC_DST, fma, USC_SRC0) &&
