@@ -6,7 +6,7 @@
  * X(name, cores, uscs, slots, waves, batch, unified, common, local, slot_registers)
  *
  *   cores           cores
- *   uscs            USCs (document 004: pipes; 002: compute units; 001: QPUs) of a core
+ *   uscs            USCs of a core (other names: pipes, compute units, QPUs)
  *   slots           task slots of a USC
  *   waves           waves of 32 lanes in flight on a USC
  *   batch           most vertices or fragments of a task, 16 or a multiple of 32

@@ -249,7 +249,7 @@ class Examples(Folder):
             with self.subTest(program=program):
                 self.assertEqual(self.call([f"./{program}"]), line)
 
-    def test_options_are_answered_with_the_usage(self):
+    def test_options_print_the_usage(self):
         for program, words in (("torus", "[DEVICE [PICTURE.ppm]]"), ("vector-add", "[DEVICE]")):
             usage = f"usage: ./{program} {words}; DEVICE: inproc (default), "
             self.assertTrue(self.call([f"./{program}", "--help"]).startswith(usage))

@@ -159,7 +159,7 @@ static void interpolate_one(const struct draw *d, uint32_t n, int64_t x, int64_t
 		      0x1p-23 * fabs(f->v[n]);
 }
 
-/* Whether a varying is a component of a point's coordinate. */
+/* Return whether a varying is a component of a point's coordinate. */
 static bool is_coordinate(const struct draw *d, uint32_t n)
 {
 	const struct ref_state *s = d->state;

@@ -171,7 +171,7 @@ static void begin(struct tracer *t, const char *device, const char *path)
 	begin_owners(t);
 }
 
-/* Whether this is a program that can be started. */
+/* Return whether this is a program that can be started. */
 static bool is_program(const char *path)
 {
 	struct stat st;

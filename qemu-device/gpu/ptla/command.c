@@ -137,7 +137,7 @@ static bool scale_overlaps(const struct ptla_command *c)
 	       ranges_meet(s->src_y, s->src_height, s->dst_y, s->dst_height);
 }
 
-/* Whether pieces may read memory that others write. */
+/* Return whether pieces may read memory that others write. */
 static bool layers_meet(const struct ptla_command *c)
 {
 	return ranges_meet(c->src.addr, c->src.level.layer_bytes, c->dst.addr,
@@ -175,7 +175,7 @@ static bool check_blit(const struct fetch *f, struct ptla_command *c)
 	return true;
 }
 
-/* Whether the filter can compute texels of these formats and sizes. */
+/* Return whether the filter can compute texels of these formats and sizes. */
 static bool filter_valid(const struct ptla_command *c)
 {
 	const struct pumice_tdm_scale *s = &c->scale;

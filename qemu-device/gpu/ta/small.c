@@ -82,7 +82,7 @@ static void next_row(struct bound *b)
 	}
 }
 
-/* Whether the interval of the current row contains a sample. */
+/* Return whether the interval of the current row contains a sample. */
 static bool row_covers(const struct bound bound[CORNERS], const struct rows *r)
 {
 	s64 low = r->du, high = (r->width - 1) * PIXEL + r->du;

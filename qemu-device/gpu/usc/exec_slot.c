@@ -24,7 +24,7 @@ static const struct usc_insn *execute(struct exec *x, const struct usc_insn *i)
 	return i->values ? usc_level()->values(x, i) : i->then(x, i);
 }
 
-/* Whether a lane of the wave is valid and, of a vector or of first_where_true, not masked. */
+/* Return whether a lane is valid and, of a vector or of first_where_true, not masked. */
 static bool is_active(const struct exec *x, const struct usc_insn *i)
 {
 	const u32 *a, *b;
@@ -62,7 +62,7 @@ const struct usc_insn *usc_exec_slot_write(struct exec *x, const struct usc_insn
 
 	if (task->waves < 2 && x->valid)
 		return execute(x, i);
-	if (task->waves > 1 && !(run->turn >> x->wave->in_group & 1))
+	if (task->waves > 1 && !(run->writers >> x->wave->in_group & 1))
 		return exec_leave(x, i, USC_EXIT_SLOT);
 	word = destination(x, i);
 	before = *word;
@@ -87,7 +87,7 @@ static u32 waves_of(const struct usc *usc, unsigned int slot)
 	return ((1u << usc->task[slot].waves) - 1) << first;
 }
 
-void usc_slot_turn(struct usc *usc, struct usc_run *run, unsigned int slot)
+void usc_slot_select_writers(struct usc *usc, struct usc_run *run, unsigned int slot)
 {
 	u32 waves = waves_of(usc, slot), waiting = run->meeting & waves, pc;
 
@@ -98,9 +98,9 @@ void usc_slot_turn(struct usc *usc, struct usc_run *run, unsigned int slot)
 		unsigned int w = (unsigned int)__builtin_ctz(waiting);
 
 		if (usc->wave[run->wave[w]].pc == pc)
-			run->turn |= 1u << w;
+			run->writers |= 1u << w;
 	}
-	run->meeting &= ~run->turn;
-	run->runnable |= run->turn;
+	run->meeting &= ~run->writers;
+	run->runnable |= run->writers;
 	run->slot_written = false;
 }

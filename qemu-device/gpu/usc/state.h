@@ -55,8 +55,8 @@ struct usc_wave {
 struct usc_run {
 	u32 runnable, barrier, ended;
 	u32 meeting;		/* wait to write a slot register, see exec_slot.c */
-	u32 turn;		/* of runnable: write it now, before any other wave runs */
-	bool slot_written;	/* a wave of this turn has written it */
+	u32 writers;		/* of runnable: write it now, before any other wave runs */
+	bool slot_written;	/* one of the writers has written it */
 	u8 waves;
 	u8 current;		/* wave that runs next */
 	u32 left;		/* rest of its quantum */
@@ -125,7 +125,7 @@ void usc_group_begin(struct usc *usc, unsigned int group);
  * Let waves of a task write a slot register if all others wait, too: to be called when one of
  * its waves has stopped.
  */
-void usc_slot_turn(struct usc *usc, struct usc_run *run, unsigned int slot);
+void usc_slot_select_writers(struct usc *usc, struct usc_run *run, unsigned int slot);
 /* End the group and notify the PDS. */
 void usc_group_finish(struct usc *usc, unsigned int group);
 

@@ -92,11 +92,11 @@ static unsigned int choose_group(struct usc *usc)
 	return usc->current;
 }
 
-/* Select the next wave of a group to run: one that has its turn at a slot register first. */
+/* Select the next wave of a group to run: first those that write a slot register now. */
 static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
 {
-	if (run->turn) {
-		run->current = (u8)__builtin_ctz(run->turn);
+	if (run->writers) {
+		run->current = (u8)__builtin_ctz(run->writers);
 		run->left = 1;
 	} else if (!run->left || !(run->runnable >> run->current & 1)) {
 		run->current = (u8)next_in(run->runnable, run->current + 1u);
@@ -132,7 +132,7 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 		run->ended |= bit;
 	}
 	run->runnable &= ~bit;
-	usc_slot_turn(usc, run, usc->wave[run->wave[run->current]].slot);
+	usc_slot_select_writers(usc, run, usc->wave[run->wave[run->current]].slot);
 	if (!run->runnable)
 		finish_or_release(usc, group);
 }
@@ -148,8 +148,8 @@ static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, 
 
 	if (wave->resume > run->slots)
 		x->stalled += wave->resume - run->slots;
-	used = usc_exec(x, wave, slice, run->turn || !(run->runnable & (run->runnable - 1)));
-	run->turn &= ~(1u << run->current);
+	used = usc_exec(x, wave, slice, run->writers || !(run->runnable & (run->runnable - 1)));
+	run->writers &= ~(1u << run->current);
 	used = used ? used : 1;	/* a deferred wait costs its slot */
 	run->slots += used + (x->stalled - stalled);
 	return used;

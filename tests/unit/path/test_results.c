@@ -112,7 +112,7 @@ static void launches_after_a_fence_read_the_stores_before_it(void **state)
 	path_each(check_fence);
 }
 
-/* A group of three waves does not fit on a compute unit of two (document 002). */
+/* A group of three waves does not fit on a compute unit of two (document 002, "Our own architecture"). */
 static void check_refused(struct path *p)
 {
 	struct pumice_kernel *k = path_kernel(p, mix_program, sizeof(mix_program));

@@ -16,16 +16,16 @@ struct pumice_texture image_random(struct fixture *fx, u32 format, u64 addr, u32
 /* Fill the first bytes of the data; they are small numbers in the format. */
 void image_random_data(struct fixture *fx, u32 format, u32 bytes);
 
-/* Whether each component of the texel, at x, y if dithered, represents the value. */
+/* Return whether each component of the texel, at x, y if dithered, represents the value. */
 bool image_holds(u32 format, const u8 *at, const double value[4], bool dither, u32 x, u32 y);
 
 /* The same, except for rounding of f32 sums: 1e-6 of the range. */
 bool image_about(u32 format, const u8 *at, const double value[4], bool dither, u32 x, u32 y);
 
-/* Whether the PTLA stores texels of the format. */
+/* Return whether the PTLA stores texels of the format. */
 bool image_writable(u32 format);
 
-/* Whether the PTLA converts texels of src to dst. */
+/* Return whether the PTLA converts texels of src to dst. */
 bool image_convertible(u32 src, u32 dst);
 
 #endif

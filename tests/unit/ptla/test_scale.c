@@ -82,7 +82,7 @@ static void scaled(const struct pumice_tdm_scale *s, const struct pumice_texture
 		value[c] = swizzle[c] < 4 ? sum[swizzle[c]] : swizzle[c] == PUMICE_SWIZZLE_ONE;
 }
 
-/* Whether texels are copied without conversion. */
+/* Return whether texels are copied without conversion. */
 static bool is_raw(const struct pumice_tdm_scale *s, const struct pumice_texture *src,
 		   const struct pumice_texture *dst)
 {

@@ -87,7 +87,7 @@ static bool shape_of(const struct ta_fixture *fx, const struct tafx_prim *p, str
 	return true;
 }
 
-/* Whether one of the two triangles of a rectangle covers the sample. */
+/* Return whether one of the two triangles of a rectangle covers the sample. */
 static bool covers(const struct geo *g, s64 x, s64 y)
 {
 	const struct geo first = { { g->x[0], g->x[1], g->x[2] }, { g->y[0], g->y[1], g->y[2] }, 3 };
@@ -97,7 +97,7 @@ static bool covers(const struct geo *g, s64 x, s64 y)
 	return geo_covers(&first, x, y) || geo_covers(&second, x, y);
 }
 
-/* Whether the shape covers a sample of the target: all of them near it are tried. */
+/* Return whether the shape covers a sample of the target: all of them near it are tried. */
 static bool covers_any(const struct pm_scene *s, const struct geo *g)
 {
 	s64 x0 = g->x[0], x1 = x0, y0 = g->y[0], y1 = y0, x, y, dx, dy;

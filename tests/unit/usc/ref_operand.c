@@ -159,7 +159,7 @@ bool ref_select(const struct ref_step *s, u32 raw, u32 lane, u32 *number)
 	return !o.idx || n < registers_of(s, o.bank);
 }
 
-/* Whether the operand in a field has one value for all lanes, whatever register it is. */
+/* Return whether the operand in a field has one value for all lanes, whatever register it is. */
 static bool is_one_value(const struct ref_step *s, u32 field)
 {
 	const struct pumice_isa_form *form =
@@ -175,7 +175,7 @@ static bool is_one_value(const struct ref_step *s, u32 field)
 	return false;
 }
 
-/* Whether an operand's index exceeds its bank in a relevant lane. */
+/* Return whether an operand's index exceeds its bank in a relevant lane. */
 static bool leads_beyond(const struct ref_step *s, u32 field, u32 raw)
 {
 	u32 number;

@@ -37,8 +37,8 @@ void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES]);
 u32 ref_read_scalar(const struct ref_step *s, u32 raw);
 void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value);
 /*
- * Whether the instruction writes a slot register; whether this wave has a lane whose value it
- * could be.
+ * Return whether the instruction writes a slot register, and whether this wave has a lane whose
+ * value it could be.
  */
 bool ref_writes_slot(const struct ref_step *s);
 bool ref_has_slot_value(const struct ref_step *s);
