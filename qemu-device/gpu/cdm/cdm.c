@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../number.h"
 #include "perf.h"
 #include "state.h"
 
@@ -56,11 +57,25 @@ static void wake(const struct cdm *cdm)
 	cdm->config.ops->wake(cdm->config.opaque);
 }
 
+static void stopped(void *opaque)
+{
+	struct cdm *cdm = opaque;
+
+	/* The launch for which the PDS runs unlocked ends when that call returns: walk.c. */
+	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) && !cdm->unlocked)
+		pds_launch_end(cdm->pds);
+	cdm->phase = CDM_DRAIN;
+	pds_abort(cdm->pds);
+	wake(cdm);
+}
+
+static const struct dm_unit cdm_unit = { .unit = PUMICE_UNIT_CDM, .stopped = stopped };
+
 static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase phase)
 {
 	if (cdm->phase != CDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	dm_run_begin(&cdm->run, now(cdm));
+	dm_run_begin(&cdm->run, &cdm_unit, cdm, now(cdm));
 	cdm->phase = phase;
 	cdm->job = *job;
 	cdm->switch_wanted = false;
@@ -86,34 +101,9 @@ bool cdm_resume(struct cdm *cdm, const struct cdm_job *job)
 	return begin(cdm, job, CDM_RESTORE);
 }
 
-/* End the job in another way than by its HALT; ignored if it was stopped before. */
-static void stop(struct cdm *cdm, enum dm_end end, const struct gpu_fault *fault)
-{
-	if (!dm_run_stop(&cdm->run, end, fault))
-		return;
-	/* The launch for which the PDS runs unlocked ends when that call returns: walk.c. */
-	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) && !cdm->unlocked)
-		pds_launch_end(cdm->pds);
-	cdm->phase = CDM_DRAIN;
-	pds_abort(cdm->pds);
-	wake(cdm);
-}
-
-void cdm_stop_fault(struct cdm *cdm, const struct gpu_fault *fault)
-{
-	stop(cdm, DM_FAULT, fault);
-}
-
-void cdm_stop_at(struct cdm *cdm, enum pumice_fault reason, unsigned int ctx, u64 addr)
-{
-	const struct gpu_fault fault = dm_fault(PUMICE_UNIT_CDM, reason, ctx, addr);
-
-	stop(cdm, DM_FAULT, &fault);
-}
-
 void cdm_abort(struct cdm *cdm)
 {
-	stop(cdm, DM_ABORTED, NULL);
+	dm_abort(&cdm->run);
 }
 
 void cdm_switch_out(struct cdm *cdm)
@@ -201,7 +191,7 @@ bool cdm_step(struct cdm *cdm, unsigned int budget)
 	unsigned int cost;
 
 	pds_tick(cdm->pds);
-	for (; budget; budget -= cost < budget ? cost : budget) {
+	for (; budget; budget -= min_u32(cost, budget)) {
 		if (!step(cdm, &cost))
 			return false;
 	}
@@ -233,7 +223,9 @@ static void pds_group_done(void *opaque)
 
 static void pds_group_fault(void *opaque, const struct gpu_fault *fault)
 {
-	cdm_stop_fault(opaque, fault);
+	struct cdm *cdm = opaque;
+
+	dm_stop_fault(&cdm->run, fault);
 }
 
 static void pds_room_left(void *opaque)

@@ -28,11 +28,11 @@ bool cdm_save(struct cdm *cdm)
 	struct gpu_fault fault = { 0 };
 
 	if (cdm->pc >> PUMICE_MMU_VA_BITS) {
-		cdm_stop_at(cdm, PUMICE_FAULT_MMU_ADDRESS, cdm->job.ctx, cdm->pc);
+		dm_stop_at(&cdm->run, PUMICE_FAULT_MMU_ADDRESS, cdm->job.ctx, cdm->pc);
 		return false;
 	}
 	if (!aligned(cdm)) {
-		cdm_stop_at(cdm, PUMICE_FAULT_CDM_ALIGN, 0, cdm->job.save);
+		dm_stop_at(&cdm->run, PUMICE_FAULT_CDM_ALIGN, 0, cdm->job.save);
 		return false;
 	}
 	memcpy(save.return_pc, cdm->return_pc, cdm->depth * sizeof(save.return_pc[0]));
@@ -45,7 +45,7 @@ bool cdm_save(struct cdm *cdm)
 	pumice_cdm_save_pack(words, &save);
 	if (!mmu_write(cdm->config.mmu, &cdm->tlb, 0, cdm->job.save, words, sizeof(words),
 		       PUMICE_UNIT_CDM, &fault)) {
-		cdm_stop_fault(cdm, &fault);
+		dm_stop_fault(&cdm->run, &fault);
 		return false;
 	}
 	return true;
@@ -118,16 +118,16 @@ void cdm_restore(struct cdm *cdm)
 	struct gpu_fault fault = { 0 };
 
 	if (!aligned(cdm)) {
-		cdm_stop_at(cdm, PUMICE_FAULT_CDM_ALIGN, 0, cdm->job.save);
+		dm_stop_at(&cdm->run, PUMICE_FAULT_CDM_ALIGN, 0, cdm->job.save);
 		return;
 	}
 	if (!mmu_read(cdm->config.mmu, &cdm->tlb, 0, cdm->job.save, words, sizeof(words),
 		      PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault)) {
-		cdm_stop_fault(cdm, &fault);
+		dm_stop_fault(&cdm->run, &fault);
 		return;
 	}
 	if (!restore_fields(cdm, words)) {
-		cdm_stop_at(cdm, PUMICE_FAULT_CDM_SAVE, 0, cdm->job.save);
+		dm_stop_at(&cdm->run, PUMICE_FAULT_CDM_SAVE, 0, cdm->job.save);
 		return;
 	}
 	cdm->phase = CDM_FETCH;

@@ -54,11 +54,6 @@ struct cdm {
 	u64 dispatched;		/* work-groups */
 };
 
-/* End the job with this fault, unless it was stopped before. */
-void cdm_stop_fault(struct cdm *cdm, const struct gpu_fault *fault);
-/* End it with a fault that the CDM itself detected, at address addr. */
-void cdm_stop_at(struct cdm *cdm, enum pumice_fault reason, unsigned int ctx, u64 addr);
-
 /* walk.c: fetch a command and execute or begin it; *cost becomes its share of the budget. */
 void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost);
 /* All groups are done: execute the waiting command. */

@@ -18,7 +18,7 @@
 /* End the job with a fault of the CDM at the current command. */
 static void stop_here(struct cdm *cdm, enum pumice_fault reason)
 {
-	cdm_stop_at(cdm, reason, cdm->job.ctx, cdm->pc);
+	dm_stop_at(&cdm->run, reason, cdm->job.ctx, cdm->pc);
 }
 
 static u64 next_addr(const struct cdm *cdm, const struct cdm_command *cmd)
@@ -43,7 +43,7 @@ bool cdm_walk_load(struct cdm *cdm)
 	case PDS_LOAD_FAULT:
 		cdm->dispatching = false;
 		cdm->phase = CDM_FETCH;	/* the fault is not a launch's */
-		cdm_stop_fault(cdm, &fault);
+		dm_stop_fault(&cdm->run, &fault);
 		break;
 	case PDS_LOADED:
 		cdm->phase = CDM_DISPATCH;
@@ -114,7 +114,7 @@ static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigne
 	}
 	if (!mmu_read(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, ind->addr, counts, sizeof(counts),
 		      PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault)) {
-		cdm_stop_fault(cdm, &fault);
+		dm_stop_fault(&cdm->run, &fault);
 		return;
 	}
 	run_launch(cdm, cmd,
@@ -154,7 +154,7 @@ static void *target(struct cdm *cdm, u64 addr)
 				   PUMICE_ACCESS_WRITE, PUMICE_UNIT_CDM, &fault);
 
 	if (!host)
-		cdm_stop_fault(cdm, &fault);
+		dm_stop_fault(&cdm->run, &fault);
 	return host;
 }
 
@@ -247,7 +247,7 @@ void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost)
 		return;
 	}
 	if (!cdm_command_fetch(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, cdm->pc, &cmd, &fault)) {
-		cdm_stop_fault(cdm, &fault);
+		dm_stop_fault(&cdm->run, &fault);
 		return;
 	}
 	if (waits(&cmd)) {
@@ -312,7 +312,7 @@ bool cdm_walk_dispatch(struct cdm *cdm)
 	case PDS_WAIT:
 		return false;
 	case PDS_FAULT:
-		cdm_stop_fault(cdm, &fault);
+		dm_stop_fault(&cdm->run, &fault);
 		return true;
 	}
 	return false;

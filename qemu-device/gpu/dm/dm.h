@@ -42,22 +42,32 @@ enum dm_end {
 	DM_MEMORY = PUMICE_TRACE_END_COUNT,
 };
 
+/* A data master, as the common code of its jobs needs it. */
+struct dm_unit {
+	enum pumice_unit unit;	/* of the faults that it detects itself */
+	/* Discard the remainder of the job, which ends when it has drained. Device lock held. */
+	void (*stopped)(void *opaque);
+};
+
 /* The running or last job. Device lock. */
 struct dm_run {
+	const struct dm_unit *unit;
+	void *opaque;		/* of the unit's functions */
 	struct dm_status status;
 	enum dm_end end;	/* how the job ends: DM_DONE until it is stopped */
 	u64 busy_ns;		/* of jobs that have ended */
 };
 
-/* Start a job; none runs. @now: GPU clock */
-void dm_run_begin(struct dm_run *run, u64 now);
+/* Start a job; none runs. @opaque: for the functions of @unit; @now: GPU clock */
+void dm_run_begin(struct dm_run *run, const struct dm_unit *unit, void *opaque, u64 now);
 /*
- * Make the job end in another way than DM_DONE, after it has drained. @fault: if end is DM_FAULT
- *
- * Return: false, with nothing changed, if no job runs or it was stopped before: the first
- * reason wins.
+ * Make the job end with this fault, or as aborted, after it has drained. Nothing is changed if
+ * no job runs or it was stopped before: the first reason wins. Device lock held.
  */
-bool dm_run_stop(struct dm_run *run, enum dm_end end, const struct gpu_fault *fault);
+void dm_stop_fault(struct dm_run *run, const struct gpu_fault *fault);
+void dm_abort(struct dm_run *run);
+/* Stop it with a fault that the data master itself detected at an address. */
+void dm_stop_at(struct dm_run *run, enum pumice_fault reason, unsigned int ctx, u64 addr);
 /* End the job, which has drained. */
 void dm_run_end(struct dm_run *run, u64 now);
 /* Return the duration of all jobs, including the running one. */

@@ -159,11 +159,23 @@ void pdm_reset(struct pdm *pdm)
 
 /* ------------------------------------------------------------ registers */
 
+static void stopped(void *opaque)
+{
+	struct pdm *pdm = opaque;
+
+	atomic_store(&pdm->stopping, true);
+	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);
+	wake_all(pdm);
+}
+
+/* The PDM has no accesses of its own: the IPF reads for it. */
+static const struct dm_unit pdm_unit = { .unit = PUMICE_UNIT_IPF, .stopped = stopped };
+
 bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 {
 	if (atomic_load(&pdm->phase) != PDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	dm_run_begin(&pdm->run, now(pdm));
+	dm_run_begin(&pdm->run, &pdm_unit, pdm, now(pdm));
 	pdm->job = *job;
 	pdm->scene_known = false;
 	pdm->loaded = 0;
@@ -177,28 +189,18 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 	return true;
 }
 
-/*
- * Make the job end in another way; ignored if it was stopped before, or its tiles are done.
- * Device lock held.
- */
-static void stop(struct pdm *pdm, enum dm_end end, const struct gpu_fault *fault)
-{
-	if (atomic_load(&pdm->phase) == PDM_FINISH || !dm_run_stop(&pdm->run, end, fault))
-		return;
-	atomic_store(&pdm->stopping, true);
-	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);
-	wake_all(pdm);
-}
-
+/* A job whose tiles are done is not stopped: it ends anyway. */
 void pdm_abort(struct pdm *pdm)
 {
-	stop(pdm, DM_ABORTED, NULL);
+	if (atomic_load(&pdm->phase) != PDM_FINISH)
+		dm_abort(&pdm->run);
 }
 
 void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault)
 {
 	lock(pdm);
-	stop(pdm, DM_FAULT, fault);
+	if (atomic_load(&pdm->phase) != PDM_FINISH)
+		dm_stop_fault(&pdm->run, fault);
 	unlock(pdm);
 }
 
@@ -591,7 +593,7 @@ static bool finish(struct pdm *pdm)
 	drop_stages(pdm);
 	lock(pdm);
 	if (result == PM_FAULT)
-		dm_run_stop(&pdm->run, DM_FAULT, &fault);
+		dm_stop_fault(&pdm->run, &fault);
 	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);	/* cancels waiting claims of the job */
 	dm_run_end(&pdm->run, now(pdm));
 	atomic_store(&pdm->phase, PDM_IDLE);

@@ -81,11 +81,21 @@ static void wake_all(const struct ptla *ptla)
 		ptla->ops->wake(ptla->opaque, unit);
 }
 
+static void stopped(void *opaque)
+{
+	struct ptla *ptla = opaque;
+
+	ptla->phase = PTLA_DRAIN;
+	ptla->ops->wake(ptla->opaque, 0);
+}
+
+static const struct dm_unit tdm_unit = { .unit = PUMICE_UNIT_PTLA, .stopped = stopped };
+
 bool ptla_start(struct ptla *ptla, const struct dm_job *job)
 {
 	if (ptla->phase != PTLA_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	dm_run_begin(&ptla->run, ptla->ops->now(ptla->opaque));
+	dm_run_begin(&ptla->run, &tdm_unit, ptla, ptla->ops->now(ptla->opaque));
 	ptla->job = *job;
 	ptla->pc = job->stream;
 	ptla->phase = PTLA_FETCH;
@@ -98,10 +108,7 @@ bool ptla_start(struct ptla *ptla, const struct dm_job *job)
 
 void ptla_abort(struct ptla *ptla)
 {
-	if (!dm_run_stop(&ptla->run, DM_ABORTED, NULL))
-		return;
-	ptla->phase = PTLA_DRAIN;
-	ptla->ops->wake(ptla->opaque, 0);
+	dm_abort(&ptla->run);
 }
 
 const struct dm_status *ptla_status(const struct ptla *ptla)
@@ -114,13 +121,6 @@ void ptla_counters_add(const struct ptla *ptla, u64 *value)
 	value[PUMICE_PERF_TDM_BUSY] += dm_run_busy_ns(&ptla->run, ptla->ops->now(ptla->opaque));
 	value[PUMICE_PERF_TDM_BYTES] += ptla->bytes;
 	value[PUMICE_PERF_TDM_SCALED] += ptla->scaled;
-}
-
-/* End the job with this fault, unless it already ends for another reason. */
-static void stop(struct ptla *ptla, const struct gpu_fault *fault)
-{
-	ptla->phase = PTLA_DRAIN;
-	dm_run_stop(&ptla->run, DM_FAULT, fault);
 }
 
 static void end_job(struct ptla *ptla)
@@ -154,7 +154,7 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 	struct gpu_fault fault = { 0 };
 
 	if (!ptla_command_fetch(ptla->mmu, &unit->tlb, ptla->job.ctx, ptla->pc, c, &fault)) {
-		stop(ptla, &fault);
+		dm_stop_fault(&ptla->run, &fault);
 		return;
 	}
 	if (c->type == PUMICE_TDM_TYPE_HALT) {
@@ -200,7 +200,7 @@ static void piece_fault(struct ptla *ptla, const struct ptla_piece *piece)
 	else if (ptla->run.end != DM_DONE)
 		return;
 	ptla->fault_piece = piece->number;
-	stop(ptla, &piece->fault);
+	dm_stop_fault(&ptla->run, &piece->fault);
 }
 
 /* Do the next piece, without the lock. */

@@ -80,7 +80,7 @@ static void place_columns(const struct ptla_command *c, u32 x, u32 count, struct
 		to->texel[1][n] = t.second;
 		to->weight[n] = t.weight;
 		least = min_u32(least, t.first);
-		most = t.second > most ? t.second : most;
+		most = max_u32(most, t.second);
 	}
 	to->least = least;
 	to->span = most - least + 1;

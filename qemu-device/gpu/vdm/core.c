@@ -37,7 +37,7 @@ static void unlock(struct vdm *vdm)
 static enum step_result stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
 {
 	lock(vdm);
-	vdm_stop_fault(vdm, fault);
+	dm_stop_fault(&vdm->run, fault);
 	unlock(vdm);
 	return STEP_ON;
 }
@@ -211,7 +211,7 @@ static bool begin_ta(struct vdm_core *core)
 	core->begun = ta_begin(core->ta, &core->vdm->scene);
 	if (!core->begun) {
 		lock(core->vdm);
-		vdm_stop_at(core->vdm, PUMICE_FAULT_PM_MEMORY, 0, core->vdm->scene.addr);
+		dm_stop_at(&core->vdm->run, PUMICE_FAULT_PM_MEMORY, 0, core->vdm->scene.addr);
 		unlock(core->vdm);
 	}
 	return core->begun;
@@ -348,7 +348,7 @@ static enum step_result write_headers(struct vdm_core *core)
 		return STEP_ON;
 	core->begun = false;
 	if (result != TA_OK) {
-		vdm_stop_fault(vdm, &fault);
+		dm_stop_fault(&vdm->run, &fault);
 		return STEP_ON;
 	}
 	vdm->used |= (u32)any << core->number;
@@ -400,7 +400,7 @@ static enum step_result begin(struct vdm_core *core)
 	if (vdm->phase != VDM_BEGIN)
 		return STEP_ON;
 	if (result == PM_FAULT)
-		vdm_stop_fault(vdm, &fault);
+		dm_stop_fault(&vdm->run, &fault);
 	else if (result == PM_OK)
 		vdm_run(vdm);
 	return STEP_ON;

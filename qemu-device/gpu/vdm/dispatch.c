@@ -7,6 +7,7 @@
  * After a flush the lowest chunk runs exclusively until it is done. This guarantees progress
  * before pages run out again: other cores cannot take the pages it needs.
  */
+#include "../number.h"
 #include "state.h"
 
 #define BUDGET 64u	/* approximate number of commands and chunks per call */
@@ -55,7 +56,7 @@ static enum vdm_dispatch_result load(struct vdm *vdm, struct vdm_core *core)
 	if (result == PDS_LOADED)
 		vdm_walk_loaded(vdm);
 	else if (result == PDS_LOAD_FAULT)
-		vdm_stop_fault(vdm, &fault);
+		dm_stop_fault(&vdm->run, &fault);
 	if (vdm->walk_wanted && result != PDS_LOAD_MORE && result != PDS_LOAD_WAIT) {
 		vdm->walk_wanted = false;
 		vdm_wake_all(vdm);
@@ -69,7 +70,7 @@ static enum vdm_dispatch_result make(struct vdm *vdm, struct vdm_core *core)
 {
 	u32 budget = BUDGET, cost;
 
-	for (; budget; budget -= cost < budget ? cost : budget) {
+	for (; budget; budget -= min_u32(cost, budget)) {
 		switch (vdm_walk(vdm, chunk_of(vdm, vdm->made), &cost)) {
 		case VDM_WALK_CHUNK:
 			vdm->made++;
@@ -173,7 +174,7 @@ void vdm_dispatch_memory(struct vdm *vdm)
 		return;
 	}
 	if (vdm->flushed && !vdm->progress) {
-		vdm_stop_at(vdm, PUMICE_FAULT_PM_MEMORY, 0, vdm->scene.addr);
+		dm_stop_at(&vdm->run, PUMICE_FAULT_PM_MEMORY, 0, vdm->scene.addr);
 		return;
 	}
 	vdm->phase = VDM_MEMORY;

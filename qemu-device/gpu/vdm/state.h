@@ -182,9 +182,6 @@ static inline void vdm_trace_chunk_end(struct vdm_core *core, enum pumice_trace_
 	trace_span_end(core->vdm->config.trace, &core->traced, vdm_chunk_event(core, phase));
 }
 
-/* vdm.c, device lock held: end the job with this fault, unless it was stopped before. */
-void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault);
-void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr);
 /*
  * Do the first steps of a job, on core 0: read the scene and empty its chains, a piece per
  * call. No lock held. After PM_OK call vdm_run() with the device lock held.

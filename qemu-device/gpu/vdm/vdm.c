@@ -36,7 +36,7 @@ static void task_fault(void *opaque, unsigned int number, const struct usc_gfx *
 	(void)number;
 	(void)gfx;
 	vdm->config.ops->lock(vdm->config.opaque);
-	vdm_stop_fault(vdm, fault);
+	dm_stop_fault(&vdm->run, fault);
 	vdm->config.ops->unlock(vdm->config.opaque);
 }
 
@@ -158,11 +158,23 @@ void vdm_wake_all(const struct vdm *vdm)
 		vdm->config.ops->wake(vdm->config.opaque, i);
 }
 
+static void stopped(void *opaque)
+{
+	struct vdm *vdm = opaque;
+
+	vdm->phase = VDM_DRAIN;
+	atomic_store(&vdm->stopping, true);
+	pds_dm_abort(vdm->config.pds, PDS_DM_VDM);
+	vdm_wake_all(vdm);
+}
+
+static const struct dm_unit vdm_unit = { .unit = PUMICE_UNIT_VDM, .stopped = stopped };
+
 bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 {
 	if (vdm->phase != VDM_IDLE || job->ctx >= PUMICE_MMU_CONTEXTS)
 		return false;
-	dm_run_begin(&vdm->run, now(vdm));
+	dm_run_begin(&vdm->run, &vdm_unit, vdm, now(vdm));
 	vdm->phase = VDM_BEGIN;
 	vdm->job = *job;
 	if (!vdm->job.split)
@@ -199,37 +211,14 @@ enum pm_result vdm_begin_piece(struct vdm *vdm, struct gpu_fault *fault)
 
 void vdm_run(struct vdm *vdm)
 {
-	vdm->cores = vdm->config.cores < vdm->scene.cores ? vdm->config.cores : vdm->scene.cores;
+	vdm->cores = min_u32(vdm->config.cores, vdm->scene.cores);
 	vdm->phase = VDM_RUN;
 	vdm_wake_all(vdm);
 }
 
-/* End the job in another way than by its HALT; ignored if it was stopped before. */
-static void stop(struct vdm *vdm, enum dm_end end, const struct gpu_fault *fault)
-{
-	if (!dm_run_stop(&vdm->run, end, fault))
-		return;
-	vdm->phase = VDM_DRAIN;
-	atomic_store(&vdm->stopping, true);
-	pds_dm_abort(vdm->config.pds, PDS_DM_VDM);
-	vdm_wake_all(vdm);
-}
-
-void vdm_stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
-{
-	stop(vdm, DM_FAULT, fault);
-}
-
-void vdm_stop_at(struct vdm *vdm, enum pumice_fault reason, unsigned int ctx, u64 addr)
-{
-	const struct gpu_fault fault = dm_fault(PUMICE_UNIT_VDM, reason, ctx, addr);
-
-	stop(vdm, DM_FAULT, &fault);
-}
-
 void vdm_abort(struct vdm *vdm)
 {
-	stop(vdm, DM_ABORTED, NULL);
+	dm_abort(&vdm->run);
 }
 
 void vdm_resume(struct vdm *vdm)
@@ -252,7 +241,7 @@ void vdm_flush(struct vdm *vdm)
 	if (vdm->phase != VDM_MEMORY)
 		return;
 	if (!vdm->scene.spill) {
-		vdm_stop_at(vdm, PUMICE_FAULT_PM_MEMORY, 0, vdm->scene.addr);
+		dm_stop_at(&vdm->run, PUMICE_FAULT_PM_MEMORY, 0, vdm->scene.addr);
 		return;
 	}
 	vdm_dispatch_rewind(vdm);
@@ -325,14 +314,14 @@ void vdm_headers_done(struct vdm *vdm)
 	struct gpu_fault fault = { 0 };
 
 	if (!pm_scene_state_read(vdm->config.pm, &vdm->scene, &state, &fault)) {
-		vdm_stop_fault(vdm, &fault);
+		dm_stop_fault(&vdm->run, &fault);
 		return;
 	}
 	state.valid = true;
 	state.used = vdm->used;
 	state.limit = flush ? vdm->lowest + 1 : 0;
 	if (!pm_scene_state_write(vdm->config.pm, &vdm->scene, &state, &fault)) {
-		vdm_stop_fault(vdm, &fault);
+		dm_stop_fault(&vdm->run, &fault);
 		return;
 	}
 	if (!flush) {

@@ -15,13 +15,13 @@
 /* End the job with a fault of the VDM at an address of the stream. */
 static enum vdm_walk_result stop_here(struct vdm *vdm, enum pumice_fault reason, u64 addr)
 {
-	vdm_stop_at(vdm, reason, vdm->job.ctx, addr);
+	dm_stop_at(&vdm->run, reason, vdm->job.ctx, addr);
 	return VDM_WALK_STOPPED;
 }
 
 static enum vdm_walk_result stop_fault(struct vdm *vdm, const struct gpu_fault *fault)
 {
-	vdm_stop_fault(vdm, fault);
+	dm_stop_fault(&vdm->run, fault);
 	return VDM_WALK_STOPPED;
 }
 

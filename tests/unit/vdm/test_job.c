@@ -470,7 +470,7 @@ static void the_first_reason_to_stop_is_reported(void **state)
 		vdmfx_step(b);
 	vdmfx_call(b, vdm_abort);
 	fx_lock(b->fx);
-	vdm_stop_fault(b->vdm, &late);
+	dm_stop_fault(&b->vdm->run, &late);
 	fx_unlock(b->fx);
 	vdmfx_run(b);
 	assert_int_equal(b->ended[DM_ABORTED], 1);
