@@ -40,7 +40,7 @@ C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 # A citation, which may continue in the next line of a comment; in XML it has no quotes.
 CITATION = re.compile(r'[Dd]ocument (00[0-4]),\s+(?:[*;]\s+)?"([^"]+)"')
 XML_CITATION = re.compile(r'(?:\(|; )[Dd]ocument (00[0-4]), ([^":;)]+)')
-BARE_CITATION = re.compile(r"(?:\(|[Ss]ources?: )[Dd]ocuments? (00[0-4])(?:[);:]| and )")
+BARE_CITATION = re.compile(r"(?:\(|(?i:sources?): )[Dd]ocuments? (00[0-4])(?:[);:]| and )")
 
 
 def replaced_words(table):
