@@ -28,6 +28,7 @@
 #include "dm.h"
 #include "fwccb.h"
 #include "log.h"
+#include "number.h"
 #include "partial.h"
 #include "sched.h"
 #include "stuck.h"
@@ -143,11 +144,6 @@ static u32 us_of(u64 ticks)
 	return (ticks >> 32 ? 0xffffffffu : (u32)ticks) / TICKS_PER_US;
 }
 
-static u64 min(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
 /* When the first context of a list has waited so long that it precedes higher priorities. */
 static u64 starvation_time(const struct context_list *list)
 {
@@ -171,10 +167,10 @@ static u64 slice_deadline(void)
 		if (p > running->priority && !boosted)
 			return 0;
 		if (p >= running->priority || boosted) {
-			deadline = min(deadline, end);
+			deadline = min_u64(deadline, end);
 		} else {
 			starved = starvation_time(&ready[p]);
-			deadline = min(deadline, starved > end ? starved : end);
+			deadline = min_u64(deadline, max_u64(starved, end));
 		}
 	}
 	return deadline;

@@ -13,6 +13,7 @@
 #include "bus.h"
 #include "csr.h"
 #include "dm.h"
+#include "number.h"
 #include "pumice_isa_enums.h"
 #include "stuck.h"
 #include "window.h"
@@ -85,7 +86,7 @@ static void read_waves(void)
 	struct fwif_place *place;
 	u32 i;
 
-	stuck.sampled = stuck.waves < FWIF_STUCK_LOOK ? stuck.waves : FWIF_STUCK_LOOK;
+	stuck.sampled = min_u32(stuck.waves, FWIF_STUCK_LOOK);
 	for (i = 0; i < stuck.sampled; i++) {
 		reg_write(PUMICE_WAVE_SELECT, i * stuck.waves / stuck.sampled);
 		place = place_of_wave(reg_read(PUMICE_WAVE_PC), reg_read64(PUMICE_WAVE_CODE));

@@ -28,6 +28,11 @@ static inline u32 min_u32(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
+static inline u32 max_u32(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
 static inline u64 min_u64(u64 a, u64 b)
 {
 	return a < b ? a : b;
@@ -46,6 +51,19 @@ static inline s32 min_s32(s32 a, s32 b)
 static inline s32 max_s32(s32 a, s32 b)
 {
 	return a > b ? a : b;
+}
+
+/* Limit to 0 to 1; a NaN becomes 0. */
+static inline float clamp01_f32(float f)
+{
+	f = f > 0.0f ? f : 0.0f;
+	return f < 1.0f ? f : 1.0f;
+}
+
+static inline double clamp01_f64(double f)
+{
+	f = f > 0.0 ? f : 0.0;
+	return f < 1.0 ? f : 1.0;
 }
 
 /* Divide and round up; n + d must be within the range of u32. */

@@ -14,6 +14,7 @@
 
 #include "../fwcpu/fwcpu.h"
 #include "../mem/mem.h"
+#include "../number.h"
 #include "debug.h"
 
 /* Limits of one step: instructions, and slow operations or pieces of commands. */
@@ -411,7 +412,7 @@ bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 	}
 
 	while (insns && slow && !fwctl_debug_requested(&fw->debug)) {
-		u32 budget = insns < FWCTL_SLICE_INSNS ? insns : FWCTL_SLICE_INSNS;
+		u32 budget = min_u32(insns, FWCTL_SLICE_INSNS);
 		enum fwcpu_stop why;
 
 		if (fail(fw)) {
@@ -421,8 +422,8 @@ bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 		why = fwcpu_run(&fw->cpu, budget, fw->ops->clock(fw->opaque));
 		publish(fw);
 		if (why == FWCPU_STOP_BUDGET) {
-			insns -= fw->cpu.executed < insns ? fw->cpu.executed : insns;
-			slow -= fw->cpu.slow < slow ? fw->cpu.slow : slow;
+			insns -= min_u32(fw->cpu.executed, insns);
+			slow -= min_u32(fw->cpu.slow, slow);
 			if (atomic_load_explicit(stop, memory_order_relaxed))
 				break;
 			continue;

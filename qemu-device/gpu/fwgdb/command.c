@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "../number.h"
 #include "internal.h"
 
 /* Bytes of memory that a reply holds. */
@@ -183,7 +184,7 @@ static void read_memory(struct fwgdb *g, const char *at)
 	}
 	if (!halted(g))
 		return;
-	bytes = bytes < READ_BYTES ? bytes : READ_BYTES;
+	bytes = min_u32(bytes, READ_BYTES);
 	got = g->target->read(g->opaque, addr, data, bytes);
 	if (!got && bytes == sizeof(word) && g->mmio && g->target->read_bus(g->opaque, addr, &word)) {
 		fwgdb_begin(g);

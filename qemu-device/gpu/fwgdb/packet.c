@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../number.h"
 #include "internal.h"
 
 #define INTERRUPT	0x03
@@ -83,7 +84,7 @@ void fwgdb_add_bytes(struct fwgdb *g, const void *data, size_t bytes)
 {
 	const size_t room = 1 + FWGDB_PACKET - g->out_bytes;
 
-	bytes = bytes < room ? bytes : room;
+	bytes = min_u64(bytes, room);
 	memcpy(g->out + g->out_bytes, data, bytes);
 	g->out_bytes += bytes;
 }

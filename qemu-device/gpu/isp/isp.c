@@ -273,6 +273,6 @@ void isp_draw(struct isp_tile *tile, const struct isp_setup *setup, const struct
 	if (!done.passed || !d.tags)
 		return;
 	tile->late |= d.tag >> 31;
-	tile->row0 = d.row0 < tile->row0 ? d.row0 : tile->row0;
-	tile->row1 = d.row1 > tile->row1 ? d.row1 : tile->row1;
+	tile->row0 = min_u32(d.row0, tile->row0);
+	tile->row1 = max_u32(d.row1, tile->row1);
 }

@@ -5,6 +5,7 @@
  * Source: Documentation/precision.rst; document 004, "ISP": objects whose depth is known late. The
  * same rules as raster.h, in plain C: few pixels need it.
  */
+#include "../number.h"
 #include "isp.h"
 
 static bool compare(u32 func, double a, double b)
@@ -40,12 +41,6 @@ static u8 stencil_op(u32 op, u8 old, u8 ref)
 static void write_stencil(u8 *at, const struct isp_stencil *face, u32 op)
 {
 	*at = (u8)((*at & ~face->write) | (stencil_op(op, *at, face->ref) & face->write));
-}
-
-static double clamped(double z)
-{
-	z = z > 0 ? z : 0;
-	return z < 1 ? z : 1;
 }
 
 /* Return the pixel of the tile for an index in a quad. */
@@ -93,7 +88,7 @@ static float depth_at(const struct isp_tile *tile, const struct isp_setup *s, u3
 	usc_gfx_sample_position(tile->samples, sample, &x16, &y16);
 	x = (tile->x0 + column(tile, quad, place)) + x16 / 16.0;
 	y = (tile->y0 + row(tile, quad, place)) + y16 / 16.0;
-	return (float)clamped((s->z0 + s->dzdx * (x - s->x0)) + s->dzdy * (y - s->y0) + s->bias);
+	return (float)clamp01_f64((s->z0 + s->dzdx * (x - s->x0)) + s->dzdy * (y - s->y0) + s->bias);
 }
 
 u16 isp_coverage(const struct isp_tile *tile, const struct isp_setup *setup,
@@ -195,7 +190,7 @@ u32 isp_late_depth(struct isp_tile *tile, const struct isp_state *state, bool ba
 		const struct sample at = first_sample(live, span->quad);
 
 		if (test_one(tile, state, &state->face[back], at.s, at.p,
-			     (float)clamped((double)depth[at.place])))
+			     clamp01_f32(depth[at.place])))
 			count++;
 		else
 			span->live &= (u16)~(1u << at.bit);

@@ -43,14 +43,11 @@ static u32 pack_depth(u32 format, float z)
 /* Memory may contain any f32; in the tile depth is between 0 and 1, never NaN. */
 static float unpack_depth(u32 format, u32 bits)
 {
-	float z;
-
 	switch (format) {
 	case PUMICE_DEPTH_FORMAT_D16:
 		return (float)(bits / D16_MAX);
 	case PUMICE_DEPTH_FORMAT_D32F:
-		z = u32_as_f32(bits);
-		return z > 0 ? z < 1 ? z : 1 : 0;
+		return clamp01_f32(u32_as_f32(bits));
 	default:
 		return (float)((double)(bits & D24_MASK) / D24_MASK);
 	}

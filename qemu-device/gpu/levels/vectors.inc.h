@@ -20,3 +20,9 @@ static inline vu splat(u32 word)
 {
 	return (vu){ 0 } + word;
 }
+
+/* Select the bits of t where those of m are set, of f where they are clear. */
+static inline vu vu_select(vu m, vu t, vu f)
+{
+	return (m & t) | (~m & f);
+}

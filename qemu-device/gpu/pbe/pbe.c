@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "../number.h"
 #include "../texel/rect.h"
 #include "../texel/texel.h"
 
@@ -53,10 +54,8 @@ static bool decode(const u32 *words, const struct usc_tile *tile, struct store *
 		return false;
 	s->plane = pumice_plane(p->format, p->layout, width * s->samples, height, p->stride);
 	s->dither = p->dither && texel_dithers(s->info);
-	s->width = tile->x0 < width ? width - tile->x0 : 0;
-	s->height = tile->y0 < height ? height - tile->y0 : 0;
-	s->width = s->width < tile->width ? s->width : tile->width;
-	s->height = s->height < tile->height ? s->height : tile->height;
+	s->width = tile->x0 < width ? min_u32(width - tile->x0, tile->width) : 0;
+	s->height = tile->y0 < height ? min_u32(height - tile->y0, tile->height) : 0;
 	return true;
 }
 

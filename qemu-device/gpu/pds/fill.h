@@ -7,6 +7,7 @@
 #define PUMICE_GPU_PDS_FILL_H
 
 #include "../mmu/mmu.h"
+#include "../number.h"
 #include "../usc/usc.h"
 #include "pumice_isa.h"
 
@@ -36,7 +37,7 @@ static inline u32 pds_wave_lanes(const struct usc_task *task, u32 wave)
 {
 	u32 rest = task->instances - wave * PUMICE_LANES;
 
-	return rest < PUMICE_LANES ? rest : PUMICE_LANES;
+	return min_u32(rest, PUMICE_LANES);
 }
 
 /* Zero all registers that the PDS owns, so no value of an earlier task remains. */

@@ -10,6 +10,7 @@
  * when a core is available to it again, because it may have no group of its own that would
  * wake it.
  */
+#include "../number.h"
 #include "state.h"
 
 _Static_assert(PUMICE_TASK_INSTANCES <= UINT16_MAX, "struct usc_task");
@@ -60,10 +61,9 @@ u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage)
 	if (!coeffs)
 		return MAX_PRIMS;
 	words = pds->capacity.words - stage->state.shared;
-	if (words > MAX_COEFFS)
-		words = MAX_COEFFS;
+	words = min_u32(words, MAX_COEFFS);
 	prims = words / coeffs;
-	return prims < MAX_PRIMS ? prims : MAX_PRIMS;
+	return min_u32(prims, MAX_PRIMS);
 }
 
 /* Describe a claimed task to its USC. */

@@ -7,6 +7,7 @@
  * block. A block is within one page; the next one begins after it. Vertices that primitives
  * of a call share are found in a small cache.
  */
+#include "../number.h"
 #include "internal.h"
 
 #include <string.h>
@@ -130,7 +131,7 @@ static enum ta_result find_page(struct ta *ta, u32 m, u32 bytes, struct gpu_faul
 /* Open a block with room for ta.poly. */
 static enum ta_result open_block(struct ta *ta, u32 m, struct gpu_fault *fault)
 {
-	const u32 min = ta->poly.corners > MIN_VERTICES ? ta->poly.corners : MIN_VERTICES;
+	const u32 min = max_u32(ta->poly.corners, MIN_VERTICES);
 	const enum ta_result result = find_page(ta, m, block_bytes(ta, min), fault);
 	struct ta_macro *macro = &ta->macro[m];
 	const struct ta_page *page = &macro->page[macro->block_page];

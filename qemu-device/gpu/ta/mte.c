@@ -194,10 +194,10 @@ static void bound(struct ta_shape *s)
 	s->x0 = s->x1 = s->x[0];
 	s->y0 = s->y1 = s->y[0];
 	for (i = 1; i < s->count; i++) {
-		s->x0 = s->x[i] < s->x0 ? s->x[i] : s->x0;
-		s->x1 = s->x[i] > s->x1 ? s->x[i] : s->x1;
-		s->y0 = s->y[i] < s->y0 ? s->y[i] : s->y0;
-		s->y1 = s->y[i] > s->y1 ? s->y[i] : s->y1;
+		s->x0 = min_s32(s->x[i], s->x0);
+		s->x1 = max_s32(s->x[i], s->x1);
+		s->y0 = min_s32(s->y[i], s->y0);
+		s->y1 = max_s32(s->y[i], s->y1);
 	}
 }
 

@@ -10,6 +10,7 @@
  * the shape's edges in the row: each end of an edge in the row, and each crossing of the
  * row's limits, is a position; the interval is from the lowest to the highest of them.
  */
+#include "../number.h"
 #include "internal.h"
 
 #include <string.h>
@@ -156,7 +157,7 @@ static bool is_inside(const struct ta *ta, const struct ta_shape *s)
 static bool add_rows(struct ta *ta, const struct span *column, const struct span *rows)
 {
 	const s32 cost = TA_COST_ROW * (s32)ta->poly.subs;
-	const s32 from = ta->row > rows->from ? ta->row : rows->from;
+	const s32 from = max_s32(ta->row, rows->from);
 	const u32 before = ta->touches;
 	s32 t, budget = ta->budget;
 
@@ -182,10 +183,10 @@ bool te_tiles(struct ta *ta)
 	for (i = 1; i < poly->subs; i++) {
 		const struct ta_shape *s = &poly->shape[i];
 
-		all.x0 = s->x0 < all.x0 ? s->x0 : all.x0;
-		all.x1 = s->x1 > all.x1 ? s->x1 : all.x1;
-		all.y0 = s->y0 < all.y0 ? s->y0 : all.y0;
-		all.y1 = s->y1 > all.y1 ? s->y1 : all.y1;
+		all.x0 = min_s32(s->x0, all.x0);
+		all.x1 = max_s32(s->x1, all.x1);
+		all.y0 = min_s32(s->y0, all.y0);
+		all.y1 = max_s32(s->y1, all.y1);
 	}
 	column = limits(all.x0, all.x1, (s32)ta->scene.tile_w * 256, ta->scene.tiles_x);
 	rows = limits(all.y0, all.y1, (s32)ta->scene.tile_h * 256, ta->scene.tiles_y);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../number.h"
 #include "state.h"
 
 /* Orientation of a face: the axes of its u, of its v and the major one, and their signs. */
@@ -42,10 +43,7 @@ static float along(const float d[3], u32 f, u32 n)
 /* Return the position on a face of a direction's component; on the face even if that is NaN. */
 static float on_face(float a, float m)
 {
-	float c = 0.5f * (a / m + 1.0f);
-
-	c = c > 0.0f ? c : 0.0f;
-	return c < 1.0f ? c : 1.0f;
+	return clamp01_f32(0.5f * (a / m + 1.0f));
 }
 
 /* Derivative of (a / m + 1) / 2, where da and dm are those of a and m. */

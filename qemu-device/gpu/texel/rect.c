@@ -5,6 +5,7 @@
  * A row is divided into runs of blocks that are contiguous in memory, and these at the
  * borders of grains.
  */
+#include "../number.h"
 #include "rect.h"
 
 #define GRAIN (1ull << MMU_GRAIN_SHIFT)
@@ -39,7 +40,7 @@ static u32 run_blocks(const struct pumice_level *level, u32 x, u32 max)
 		run = 8 - x % 8;
 	else if (level->layout == PUMICE_LAYOUT_TWIDDLED && level->squares)
 		run = 2 - x % 2;
-	return run < max ? run : max;
+	return min_u32(run, max);
 }
 
 static void merge(u8 *to, const u8 *from, u64 bytes, const u8 *mask, u32 block)
@@ -63,7 +64,7 @@ static bool move_run(const struct texel_memory *m, struct window *w, u64 va, u8 
 
 		if (!host)
 			return false;
-		part = part < bytes ? part : bytes;
+		part = min_u64(part, bytes);
 		if (direction == LOAD)
 			texel_copy(buffer, host, part);
 		else if (mask)

@@ -29,7 +29,7 @@ static inline vu u_select(vu m, vu t, vu f)
 #if VEC_BYTES == 32
 	return (vu)_mm256_blendv_epi8((__m256i)f, (__m256i)t, (__m256i)m);
 #else
-	return (m & t) | (~m & f);
+	return vu_select(m, t, f);
 #endif
 }
 

@@ -14,12 +14,6 @@
 /* vu at any word address. */
 typedef u32 vu_any __attribute__((vector_size(VEC_BYTES), may_alias, aligned(4)));
 
-/* Select lanes of t where m is all ones, of f where it is zero. */
-static inline vu vu_select(vu m, vu t, vu f)
-{
-	return (m & t) | (~m & f);
-}
-
 /* vm: a condition on the lanes of one vector, in the host's native form. */
 #if VEC_BYTES == 64
 typedef __mmask16 vm;
