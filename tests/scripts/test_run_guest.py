@@ -24,6 +24,7 @@ if [ "$(wc -l <"$RUNS")" -lt "$GOOD" ]; then
 	exit 0
 fi
 echo "booting" >"$console"
+[ -z "$HANG" ] || exec sleep 60
 touch "$share/job.log" "$share/dmesg"
 echo 0 >"$share/status"
 """
@@ -33,7 +34,7 @@ STALE = "[    1.234567] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI"
 class BootAgain(unittest.TestCase):
     """A guest whose QEMU is a script."""
 
-    def boot(self, good, death=STALE, begun="", accelerator="tcg"):
+    def boot(self, good, death=STALE, begun="", accelerator="tcg", hang=""):
         """Return (exit status, boots, output) of a guest that works from boot @good on."""
         with tempfile.TemporaryDirectory() as folder:
             work = pathlib.Path(folder)
@@ -43,11 +44,11 @@ class BootAgain(unittest.TestCase):
                 (work / name).touch()
             environment = os.environ | {
                 "BUILD": folder, "OUT": folder, "PUMICE_ACCEL": accelerator, "BEGUN": begun,
-                "RUNS": str(work / "runs"), "GOOD": str(good), "DEATH": death}
+                "RUNS": str(work / "runs"), "GOOD": str(good), "DEATH": death, "HANG": hang}
             done = subprocess.run(
                 [str(TOP / "scripts/run-guest.py"), "test", "--kernel", folder, "--image",
                  str(work / "image"), "--job", str(work / "job"), "--qemu",
-                 str(work / "qemu"), "--timeout", "20"],
+                 str(work / "qemu"), "--timeout", "40", "--boot-timeout", "1" if hang else "20"],
                 env=environment, capture_output=True, text=True, check=False)
             runs = len((work / "runs").read_text().splitlines())
             return done.returncode, runs, done.stderr
@@ -76,6 +77,11 @@ class BootAgain(unittest.TestCase):
     def test_good_guest_boots_once(self):
         status, runs, printed = self.boot(good=1)
         self.assertEqual((status, runs, printed), (0, 1, ""))
+
+    def test_guest_that_does_not_boot_is_stopped_before_its_timeout(self):
+        status, runs, printed = self.boot(good=1, hang="yes")
+        self.assertEqual((status, runs), (124, 1))
+        self.assertIn("did not boot within 1.0 s", printed)
 
 
 if __name__ == "__main__":
