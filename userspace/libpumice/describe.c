@@ -21,10 +21,9 @@
 #define INSN_BYTES	(PUMICE_USC_WORDS * 4u)
 #define SHOWN		4u		/* instructions before and after the one that failed */
 #define NEAR_BYTES	(64ull << 20)	/* a buffer further away is considered unrelated */
-
 #define INTERNAL_NEAR	(64ull << 10)	/* the same for a buffer of the library */
-
-#define INTERNAL_BYTES	(1ull << 20)	/* handicap of the library's own buffers */
+/* Added to the distance of a buffer of the library: a buffer of the program is named first. */
+#define INTERNAL_BYTES	(1ull << 20)
 #define WRAP_BYTES	(1ull << 32)	/* range of the offset of an address */
 
 struct text {
