@@ -88,7 +88,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 
 .PHONY: check
 check: ## the tests, about an hour the first time; check-debug, -pairs, -kernels, -qemu and -distros run more
-	@$(S)/check.sh lint unit tsan builds guest docs debug igt kernels mutations
+	@$(S)/check.sh lint unit tsan builds docs mutations -- guest debug igt kernels
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan (TESTS=)

@@ -1,15 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART…: run the parts (lint, unit, tsan, builds, guest, docs, debug, pairs,
-# igt, kernels, mutations, qemu, deb, distros) one after the other. Each ends
-# with 'N passed, N failed'; with several parts so does the total, on the
-# last line. A part that cannot be built counts as one failure.
+# check.sh PART… [-- PART…]: run the parts (lint, unit, tsan, builds, guest, docs, debug,
+# pairs, igt, kernels, mutations, qemu, deb, distros) one after the other; those after "--"
+# in parallel with the others, if there are two processors, with their output last. Each part
+# ends with 'N passed, N failed'; with several parts so does the total, on the last line.
+# A part that cannot be built counts as one failure.
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
 results=$OUT/results
+
+# Targets that the parts of both streams of make check need.
+COMMON="$BUILD/.packages-check firmware native qemu module $BUILD/kernel/.fast
+	$BUILD/guest/stock.cpio $BUILD/guest/fast.cpio $BUILD/guest/debug.cpio
+	$BUILD/guest/programs.cpio $BUILD/guest/igt.cpio"
 
 # part NAME TITLE MAKE-TARGETS COMMAND…: build, run,
 # and write a result even if there is nothing to run.
@@ -174,15 +180,76 @@ run_part() {
 	esac
 }
 
-main() {
+# Run parts one after the other. Their times and results go to the arrays.
+run_parts() {
 	local name
 
-	parts=()
-	times=()
-	failed=0
 	for name in "$@"; do
 		run_part "$name"
 	done
+}
+
+# in_background LOG PART…: run_parts() in a background process, which leaves the arrays in LOG.*.
+in_background() {
+	local log=$1
+
+	shift
+	rm -f "$log".*
+	run_parts "$@" >"$log" 2>&1
+	printf '%s\n' "${times[@]}" >"$log.times"
+	printf '%s\n' "${parts[@]}" >"$log.parts"
+	exit $failed
+}
+
+# Wait for in_background(), and show what it has printed.
+join_background() {
+	local log=$1 more
+
+	wait "$2" || failed=1
+	cat "$log"
+	[ -s "$log.parts" ] || die "the parts in the background ended early" "see $log"
+	mapfile -t more <"$log.times"
+	times+=("${more[@]}")
+	mapfile -t more <"$log.parts"
+	parts+=("${more[@]}")
+}
+
+main() {
+	local first=() second=() log=$OUT/logs/check-background.log background=
+
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		first+=("$1")
+		shift
+	done
+	second=("${@:2}")
+	parts=()
+	times=()
+	failed=0
+	if [ "$(nproc)" -lt 2 ]; then
+		first+=("${second[@]}")
+		second=()
+	fi
+	if [ ${#second[@]} -gt 0 ]; then
+		mkdir -p "$OUT/logs"
+		echo "== building what parts have in common"
+		# Once, before two make run; a failure is reported again by the part that needs it.
+		# shellcheck disable=SC2086
+		make -s -k -C "$top" $COMMON || true
+		echo "== in the background, with output in $log: ${second[*]}"
+		# A process group of its own: ended whole if this script is interrupted.
+		set -m
+		in_background "$log" "${second[@]}" </dev/null &
+		background=$!
+		set +m
+		# shellcheck disable=SC2064
+		trap "kill -- -$background 2>/dev/null || true" EXIT
+		trap 'exit 130' INT TERM
+	fi
+	run_parts "${first[@]}"
+	if [ -n "$background" ]; then
+		join_background "$log" "$background"
+		trap - EXIT
+	fi
 	if [ ${#parts[@]} -gt 1 ]; then
 		echo "== time"
 		printf '%s\n' "${times[@]}" "$SECONDS s: all parts"
