@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kind of the address of a fault: of data, of an instruction, or of a command. That of a
- * misaligned access is the address accessed by the lowest lane that faults.
+ * misaligned access is the address accessed by the lowest lane that faults; in local memory it
+ * is an offset.
  * Kernel and library report it, for VK_EXT_device_fault and similar interfaces.
  */
 #ifndef PUMICE_FAULTS_H
@@ -18,6 +19,7 @@ enum pumice_fault_addr {
 	PUMICE_FAULT_ADDR_EXECUTE	= 2,	/* an instruction that could not be fetched */
 	PUMICE_FAULT_ADDR_INSTRUCTION	= 3,	/* an instruction that failed, or never ended */
 	PUMICE_FAULT_ADDR_COMMAND	= 4,	/* a command, state or structure; or 0 */
+	PUMICE_FAULT_ADDR_LOCAL		= 5,	/* not an address: an offset in local memory */
 };
 
 static inline bool pumice_fault_is_mmu(u32 fault)
@@ -32,6 +34,12 @@ static inline bool pumice_fault_is_access(u32 fault)
 	       fault == PUMICE_FAULT_USC_BURST_ALIGN;
 }
 
+/* Check if the address of a fault is an offset in local memory. */
+static inline bool pumice_fault_is_local(u32 fault)
+{
+	return fault == PUMICE_FAULT_USC_LOCAL_BOUNDS || fault == PUMICE_FAULT_USC_LOCAL_ALIGN;
+}
+
 /* Classify the address of a fault; arguments as in struct fwif_job_result. */
 static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit, u32 access)
 {
@@ -39,6 +47,8 @@ static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit,
 		return access == PUMICE_ACCESS_WRITE ? PUMICE_FAULT_ADDR_WRITE :
 		       access == PUMICE_ACCESS_EXEC ? PUMICE_FAULT_ADDR_EXECUTE :
 						      PUMICE_FAULT_ADDR_READ;
+	if (pumice_fault_is_local(fault))
+		return PUMICE_FAULT_ADDR_LOCAL;
 	switch (unit) {
 	case PUMICE_UNIT_PDS:
 	case PUMICE_UNIT_USC_CODE:

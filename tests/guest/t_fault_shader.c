@@ -307,11 +307,13 @@ static void local_access_out_of_bounds(void)
 	struct fixture fx = fx_open();
 	struct shader inside = shader_local_store(0), outside = shader_local_store(4);
 	struct launch launch = { .shader = &inside, .local_bytes = 128 };
+	struct drm_pumice_context_get_state state;
 
 	CHECK_EQUAL(fx_run(&fx, fx_stream(&fx, &launch)), 1);
 	launch.shader = &outside;
-	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
-		     PUMICE_UNIT_USC_DATA);
+	state = expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,
+			     PUMICE_UNIT_USC_DATA);
+	CHECK_EQUAL(state.fault_va, 128);
 	launch.shader = &inside;
 	launch.local_bytes = 0;
 	expect_fault(&fx, fx_stream(&fx, &launch), PUMICE_FAULT_USC_LOCAL_BOUNDS,

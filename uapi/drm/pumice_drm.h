@@ -28,6 +28,8 @@
  *   1.2	JOB_GET_RESULT from @code on: the place of a fault. A 1.1 kernel does not write
  *		these fields; programs set them to zero before the call.
  *   1.3	struct drm_pumice_query_gpu from @preset on
+ *   1.4	DRM_PUMICE_FAULT_LOCAL; for these faults a 1.3 kernel reports the address of the
+ *		instruction as DRM_PUMICE_FAULT_INSTRUCTION
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -50,7 +52,7 @@ extern "C" {
 #endif
 
 #define DRM_PUMICE_VERSION_MAJOR	1
-#define DRM_PUMICE_VERSION_MINOR	3
+#define DRM_PUMICE_VERSION_MINOR	4
 
 /* Driver-specific ioctl numbers. */
 #define DRM_PUMICE_DEV_QUERY		0x00

@@ -27,6 +27,8 @@ enum drm_pumice_fault_type {
 	DRM_PUMICE_FAULT_INSTRUCTION = 3,
 	/** @DRM_PUMICE_FAULT_COMMAND: of a command, state or structure that is malformed; or 0 */
 	DRM_PUMICE_FAULT_COMMAND = 4,
+	/** @DRM_PUMICE_FAULT_LOCAL: not an address: an offset in local memory, in bytes */
+	DRM_PUMICE_FAULT_LOCAL = 5,
 };
 
 /**

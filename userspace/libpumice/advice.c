@@ -22,8 +22,6 @@ static const char *const by_fault[] = {
 		"Move the barrier out of the branch, so that every wave reaches it.",
 	[PUMICE_FAULT_USC_INDEX] =
 		"Keep the index below the registers of the program, or the words of its dc_window.",
-	[PUMICE_FAULT_USC_LOCAL_ALIGN] =
-		"The offset must be a multiple of the access's size, at most of 4.",
 	[PUMICE_FAULT_VDM_COMMAND] = "End the stream with pumice_stream_vdm_end().",
 	[PUMICE_FAULT_VDM_STATE] =
 		"Begin with pumice_draw_state_init(), and record pumice_stream_stages() before the draw.",
@@ -50,16 +48,25 @@ const char *advice_alignment(uint32_t opcode)
 	switch (opcode) {
 	case PUMICE_USC_OP_GLOBAL_LOAD16:
 	case PUMICE_USC_OP_GLOBAL_STORE16:
+	case PUMICE_USC_OP_LOCAL_LOAD16:
+	case PUMICE_USC_OP_LOCAL_STORE16:
 		return "A 16-bit access needs a multiple of 2: shift the index left by 1.";
 	case PUMICE_USC_OP_GLOBAL_LOAD32:
 	case PUMICE_USC_OP_GLOBAL_STORE32:
 	case PUMICE_USC_OP_GLOBAL_ATOMIC:
+	case PUMICE_USC_OP_LOCAL_LOAD32:
+	case PUMICE_USC_OP_LOCAL_STORE32:
+	case PUMICE_USC_OP_LOCAL_ATOMIC:
 		return "A 32-bit access needs a multiple of 4: shift the index left by 2.";
 	case PUMICE_USC_OP_GLOBAL_LOAD64:
 	case PUMICE_USC_OP_GLOBAL_STORE64:
+	case PUMICE_USC_OP_LOCAL_LOAD64:
+	case PUMICE_USC_OP_LOCAL_STORE64:
 		return "A 64-bit access needs a multiple of 4: shift the index left by 3.";
 	case PUMICE_USC_OP_GLOBAL_LOAD128:
 	case PUMICE_USC_OP_GLOBAL_STORE128:
+	case PUMICE_USC_OP_LOCAL_LOAD128:
+	case PUMICE_USC_OP_LOCAL_STORE128:
 		return "A 128-bit access needs a multiple of 4: shift the index left by 4.";
 	case PUMICE_USC_OP_GROUP_LOAD:
 	case PUMICE_USC_OP_GROUP_STORE:

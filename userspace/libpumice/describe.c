@@ -24,6 +24,7 @@
 #define INTERNAL_NEAR	(64ull << 10)	/* the same for a buffer of the library */
 /* Added to the distance of a buffer of the library: a buffer of the program is named first. */
 #define INTERNAL_BYTES	(1ull << 20)
+#define LOCAL_WRAP	(64ull << 10)	/* largest negative offset in local memory */
 #define WRAP_BYTES	(1ull << 32)	/* range of the offset of an address */
 
 struct text {
@@ -260,10 +261,6 @@ static void put_place(struct text *t, struct pumice_vm *vm, const struct pumice_
 	put(t, "\n");
 	if (r->known & PUMICE_FAULT_WAVE)
 		put_wave(t, r, k ? k->program : NULL);
-	if (k && r->fault == PUMICE_FAULT_USC_LOCAL_BOUNDS)
-		put(t, "  the work-group has %" PRIu64 " bytes of local memory%s\n",
-		    (u64)k->program->header.local_bytes,
-		    k->program->header.local_bytes ? "" : ": declare it: .local BYTES");
 	if (k)
 		put_around(t, k->program, r->pc);
 	pthread_mutex_unlock(&vm->lock);
@@ -302,19 +299,48 @@ static void put_alignment(struct text *t, struct pumice_vm *vm, const struct pum
 	pthread_mutex_unlock(&vm->lock);
 }
 
+/* Explain an access of local memory that exceeds the allocation, if the program is known. */
+static void put_local(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
+{
+	const u64 offset = r->fault_va;
+	const struct pumice_kernel *k;
+	u32 size;
+
+	pthread_mutex_lock(&vm->lock);
+	k = find_kernel(vm, r->code);
+	size = k ? k->program->header.local_bytes : 0;
+	pthread_mutex_unlock(&vm->lock);
+	if (k && !size)
+		put(t, ", but the work-group has none: declare it: .local BYTES");
+	else if (offset >= WRAP_BYTES - LOCAL_WRAP)
+		put(t, ", %" PRId64 " as a signed number: offsets are unsigned",
+		    (s64)(offset - WRAP_BYTES));
+	else if (k && offset < size)
+		put(t, ": the access crosses the end of its %" PRIu32 " bytes", size);
+	else if (k && offset == size)
+		put(t, ", the first byte past the end of its %" PRIu32 " bytes", size);
+	else if (k)
+		put(t, ", %" PRIu64 " bytes past the end of its %" PRIu32 " bytes", offset - size,
+		    size);
+}
+
 static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
 	const bool mmu = pumice_fault_is_mmu(r->fault);
 
 	put(t, "job faulted: %s at %#" PRIx64 " in %s, pc %u", pumice_fault_name(r->fault),
 	    r->fault_va, pumice_unit_name(r->unit), r->pc);
+	if (pumice_fault_is_local(r->fault))
+		put(t, ": offset %" PRIu64 " of local memory", r->fault_va);
+	if (r->fault == PUMICE_FAULT_USC_LOCAL_BOUNDS)
+		put_local(t, vm, r);
 	if (pumice_fault_is_access(r->fault)) {
 		put(t, ": %s", pumice_access_name(r->access));
 		put_buffer(t, vm, r->fault_va);
 	}
 	if (!mmu && *pumice_fault_doc(r->fault))
 		put(t, "\n  %s", pumice_fault_doc(r->fault));
-	if (!mmu && pumice_fault_is_access(r->fault))
+	if (!mmu && (pumice_fault_is_access(r->fault) || r->fault == PUMICE_FAULT_USC_LOCAL_ALIGN))
 		put_alignment(t, vm, r);
 	if (*advice_fault(r->fault))
 		put(t, " %s", advice_fault(r->fault));

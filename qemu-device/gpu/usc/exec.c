@@ -79,14 +79,7 @@ void usc_exec_bind_pair(struct usc_insn *insn)
 /* Return the part of the USC that detects a fault. */
 static enum pumice_unit fault_unit(enum pumice_fault fault)
 {
-	switch (fault) {
-	case PUMICE_FAULT_USC_LOCAL_ALIGN:
-	case PUMICE_FAULT_USC_LOCAL_BOUNDS:
-	case PUMICE_FAULT_USC_BURST:
-		return PUMICE_UNIT_USC_DATA;
-	default:
-		return PUMICE_UNIT_USC_CODE;
-	}
+	return fault == PUMICE_FAULT_USC_BURST ? PUMICE_UNIT_USC_DATA : PUMICE_UNIT_USC_CODE;
 }
 
 /* Fill in the position of the wave, common to all faults. */
@@ -124,6 +117,15 @@ const struct usc_insn *exec_align_fault(struct exec *x, const struct usc_insn *i
 		.access = store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
 		.ctx = x->ctx,
 		.addr = va,
+	};
+	return stop_at(x, i);
+}
+
+const struct usc_insn *exec_local_fault(struct exec *x, const struct usc_insn *i,
+					enum pumice_fault fault, u64 offset)
+{
+	x->fault = (struct gpu_fault){
+		.fault = fault, .unit = PUMICE_UNIT_USC_DATA, .ctx = x->ctx, .addr = offset,
 	};
 	return stop_at(x, i);
 }

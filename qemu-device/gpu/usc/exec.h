@@ -223,6 +223,9 @@ const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum
 /* Report an access of instruction i to va, which is misaligned. */
 const struct usc_insn *exec_align_fault(struct exec *x, const struct usc_insn *i,
 					enum pumice_fault fault, u64 va, bool store);
+/* Report an access of instruction i to local memory, beyond the allocation or misaligned. */
+const struct usc_insn *exec_local_fault(struct exec *x, const struct usc_insn *i,
+					enum pumice_fault fault, u64 offset);
 /* Record the lane of the fault just raised: the lowest of these lanes. */
 static inline void exec_fault_lane(struct exec *x, u32 lanes)
 {

@@ -53,8 +53,10 @@ static enum pumice_fault copy_fault(const struct exec *x, const struct usc_insn 
 {
 	if (group_instances(x) < PUMICE_USC_COPY_INSTANCES)
 		return PUMICE_FAULT_USC_BURST;
-	if (local % 4 || va % 4)
+	if (va % 4)
 		return PUMICE_FAULT_USC_BURST_ALIGN;
+	if (local % 4)
+		return PUMICE_FAULT_USC_LOCAL_ALIGN;
 	if ((u64)local + i->words * 4u > x->local_bytes)
 		return PUMICE_FAULT_USC_LOCAL_BOUNDS;
 	return PUMICE_FAULT_NONE;
@@ -90,6 +92,8 @@ static const struct usc_insn *copy(struct exec *x, const struct usc_insn *i, boo
 
 	if (fault == PUMICE_FAULT_USC_BURST_ALIGN)
 		return exec_align_fault(x, i, fault, va, store);
+	if (fault == PUMICE_FAULT_USC_LOCAL_ALIGN || fault == PUMICE_FAULT_USC_LOCAL_BOUNDS)
+		return exec_local_fault(x, i, fault, local);
 	if (fault != PUMICE_FAULT_NONE)
 		return exec_fault(x, i, fault);
 	if (!copy_grains(x, (u32 *)(void *)(x->local + local) + share.first, va + share.first * 4u,

@@ -250,12 +250,31 @@ static void a_barrier_names_its_wave_and_group(void **state)
 		", shader:5\n", "barrier    ; shader:5" });
 }
 
-static void local_bounds_name_the_size(void **state)
+static void local_bounds_name_offset_and_size(void **state)
 {
 	(void)state;
 	assert_fails(".local 64\nmov r0, [one], 4096\nlocal_store32 [one], r0, r0\nend\n",
-		     (const char *const[4]){ "job faulted: usc-local-bounds",
-		     "the work-group has 64 bytes of local memory", "shader:3" });
+		     (const char *const[4]){ "job faulted: usc-local-bounds at 0x1000 in usc-data, pc 1: "
+		     "offset 4096 of local memory, 4032 bytes past the end of its 64 bytes\n",
+		     "shader:3" });
+	assert_fails(".local 64\nmov r0, [one], 60\nlocal_store32 [one], r0 + 4, r0\nend\n",
+		     (const char *const[4]){
+		     ": offset 64 of local memory, the first byte past the end of its 64 bytes\n" });
+	assert_fails(".local 64\nmov r0, [one], 60\nlocal_store64 [one], r0, r0\nend\n",
+		     (const char *const[4]){
+		     ": offset 60 of local memory: the access crosses the end of its 64 bytes\n" });
+	assert_fails(".local 64\nmov r0, [one], -8\nlocal_store32 [one], r0, r0\nend\n",
+		     (const char *const[4]){ ": offset 4294967288 of local memory, "
+		     "-8 as a signed number: offsets are unsigned\n" });
+}
+
+static void local_alignment_names_offset_and_rule(void **state)
+{
+	(void)state;
+	assert_fails(".local 64\nmov r0, [one], 5\nlocal_store32 [one], r0, r0\nend\n",
+		     (const char *const[4]){ "job faulted: usc-local-align at 0x5 in usc-data, pc 1: "
+		     "offset 5 of local memory\n  Misaligned local memory access. A 32-bit access "
+		     "needs a multiple of 4: shift the index left by 2.\n", "shader:3" });
 }
 
 static void local_memory_that_is_not_declared_is_named(void **state)
@@ -263,7 +282,8 @@ static void local_memory_that_is_not_declared_is_named(void **state)
 	(void)state;
 	assert_fails("mov r0, [one], 0\nlocal_store32 [one], r0, r0\nend\n",
 		     (const char *const[4]){ "job faulted: usc-local-bounds",
-		     "the work-group has 0 bytes of local memory: declare it: .local BYTES\n" });
+		     ": offset 0 of local memory, but the work-group has none: declare it: "
+		     ".local BYTES\n" });
 }
 
 /* The words after the dispatch are zeroes. */
@@ -564,7 +584,8 @@ int main(void)
 		cmocka_unit_test(a_program_that_is_refused_names_the_instruction),
 		cmocka_unit_test(a_missing_end_is_named),
 		cmocka_unit_test(a_barrier_names_its_wave_and_group),
-		cmocka_unit_test(local_bounds_name_the_size),
+		cmocka_unit_test(local_bounds_name_offset_and_size),
+		cmocka_unit_test(local_alignment_names_offset_and_rule),
 		cmocka_unit_test(local_memory_that_is_not_declared_is_named),
 		cmocka_unit_test(a_stream_without_an_end_is_explained),
 		cmocka_unit_test(a_draw_without_state_is_explained),

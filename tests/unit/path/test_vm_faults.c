@@ -245,6 +245,31 @@ static void a_misaligned_access_reports_its_address(void **state)
 	path_one(1, 0, check_misaligned);
 }
 
+/* Not an address: the offset of the store. */
+static void check_local(struct path *p)
+{
+	struct pumice_kernel *k;
+	struct faults all;
+
+	assert_int_equal(pumice_kernel_assemble(p->vm, "local", ".local 64\nmov r0, [one], 4096\n"
+						"local_store32 [one], r0, r0\nend\n", &k), 0);
+	path_dispatch(p, k, 1, NULL, 0);
+	assert_int_equal(path_run(p, NULL), -EIO);
+	all = get_faults(p, 0, KEPT);
+	assert_int_equal(all.count, 1);
+	assert_int_equal(all.f[0].fault, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	assert_int_equal(all.f[0].type, PUMICE_FAULT_TYPE_LOCAL);
+	assert_true(all.f[0].va == 4096);
+	assert_int_equal(all.f[0].precision, 1);
+	pumice_kernel_destroy(k);
+}
+
+static void a_fault_of_local_memory_reports_the_offset(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_local);
+}
+
 static void check_own(struct path *p)
 {
 	struct path other = *p;
@@ -336,6 +361,7 @@ int main(void)
 		cmocka_unit_test(limited_room_returns_the_oldest),
 		cmocka_unit_test(a_fault_of_a_fragment_job_reports_the_render_context),
 		cmocka_unit_test(a_misaligned_access_reports_its_address),
+		cmocka_unit_test(a_fault_of_local_memory_reports_the_offset),
 		cmocka_unit_test(each_vm_keeps_its_own_faults),
 		cmocka_unit_test(a_killed_job_is_listed_and_the_canceled_one_after_it_is_not),
 		cmocka_unit_test(jobs_that_end_with_their_context_are_not_listed),

@@ -93,7 +93,7 @@ void check_fault(const struct fixture *fx, enum pumice_fault fault, enum pumice_
 	assert_true(fx->fault.addr == addr);
 }
 
-void check_own_fault(const struct fixture *fx, enum pumice_fault fault)
+void check_local_fault(const struct fixture *fx, enum pumice_fault fault, u64 offset)
 {
-	check_fault(fx, fault, PUMICE_ACCESS_READ, FX_CODE + 16);
+	check_fault(fx, fault, PUMICE_ACCESS_READ, offset);
 }

@@ -57,8 +57,8 @@ void access_plain(struct fixture *fx, struct access *a, u32 step);
 void at_each_level(void (*test)(struct fixture *fx));
 /* Assert the fault of an access: of this group only, reported once, with all fields. */
 void check_fault(const struct fixture *fx, enum pumice_fault fault, enum pumice_access access, u64 addr);
-/* The same for a fault of the instruction, not of the MMU. */
-void check_own_fault(const struct fixture *fx, enum pumice_fault fault);
+/* The same for local memory: the fault reports the offset. */
+void check_local_fault(const struct fixture *fx, enum pumice_fault fault, u64 offset);
 u32 *data_words(struct fixture *fx);
 
 #endif

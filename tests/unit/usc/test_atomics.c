@@ -240,10 +240,10 @@ static void check_faults(struct fixture *fx)
 		assert_int_equal(data_words(fx)[l], l < 20 ? 2 * l + 1 : l);
 	a.insn = on_local(a.insn);
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN, 2);
 	a.off[20] = LOCAL_BYTES;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, LOCAL_BYTES);
 }
 
 static void usc_atomic_faults_as_other_accesses_do(void **state)

@@ -228,15 +228,15 @@ static void check_local_faults(struct fixture *fx)
 	assert_int_equal(fx->faults, 0);
 	a.off[30] += 4;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, LOCAL_BYTES - 12);
 	for (u32 n = 0; n < LOCAL_BYTES; n++)
 		assert_int_equal(fx->usc->local[n], 0);
 	a.off[29] = 2;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN, 2);
 	a.insn = LOCAL_LOAD(64);
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN, 2);
 }
 
 static void usc_local_words_end_within_the_allocation(void **state)

@@ -238,6 +238,12 @@ static void check_align_fault(struct fixture *fx, struct copy *c, enum pumice_ac
 	check_fault_at(fx, c, PUMICE_FAULT_USC_BURST_ALIGN, access, va);
 }
 
+/* A copy beyond the allocated local memory. */
+static void check_bounds_fault(struct fixture *fx, struct copy *c, u32 offset)
+{
+	check_fault_at(fx, c, PUMICE_FAULT_USC_LOCAL_BOUNDS, PUMICE_ACCESS_READ, offset);
+}
+
 static void usc_group_copy_needs_17_instances(void **state)
 {
 	struct copy c = {
@@ -273,7 +279,7 @@ static void usc_group_copy_addresses_are_4_byte_aligned(void **state)
 		check_align_fault(fx, &c, PUMICE_ACCESS_READ, FX_DATA + odd);
 		c.insn = COPY(GROUP_STORE, 4);
 		c.local = odd;
-		check_align_fault(fx, &c, PUMICE_ACCESS_WRITE, FX_DATA);
+		check_fault_at(fx, &c, PUMICE_FAULT_USC_LOCAL_ALIGN, PUMICE_ACCESS_READ, odd);
 	}
 	fx_destroy(fx);
 }
@@ -290,12 +296,12 @@ static void usc_group_copy_stays_within_local_memory(void **state)
 	run_copy(fx, &c);
 	assert_int_equal(fx->faults, 0);
 	c.insn.words = 17;
-	check_fault(fx, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_bounds_fault(fx, &c, 0);
 	c.insn.words = 1;
 	c.local = 64;
-	check_fault(fx, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_bounds_fault(fx, &c, 64);
 	c.local = 0xfffffffcu;
-	check_fault(fx, &c, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_bounds_fault(fx, &c, 0xfffffffcu);
 	fx_destroy(fx);
 }
 

@@ -219,7 +219,7 @@ static void check_local_bounds(struct fixture *fx)
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		a.off[l] = SMALL_LOCAL - 31 * 4 + l * 4;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		a.off[l] = SMALL_LOCAL - 4 - 4 * (l % 2);
 	/* One lane beyond, with a displacement. */
@@ -229,26 +229,26 @@ static void check_local_bounds(struct fixture *fx)
 		a.off[l] -= 4;
 	a.off[7] += 8;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
 	/* Offset and displacement do not wrap. */
 	a.off[7] = 0xfffffffcu;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, 0x100000000ull);
 	/* The lower of two faults. */
 	a.off[3] = 2;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN, 6);
 	a.insn = LOCAL_STORE(32);
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN, 2);
 	a.off[3] = SMALL_LOCAL;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
 	/* A displacement larger than the memory. */
 	a.insn.disp = SMALL_LOCAL;
 	memset(a.off, 0, sizeof(a.off));
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
 }
 
 static void usc_local_memory_ends_where_the_allocation_ends(void **state)

@@ -157,13 +157,13 @@ static void check_local_end(struct fixture *fx)
 	assert_int_equal(fx->faults, 0);
 	a.off[31] = 61;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN, 61);
 	a.off[31] = 62;
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, 62);
 	a.insn = LOCAL_LOAD(8);
 	access_run(fx, &a);
-	check_own_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, 62);
 }
 
 static void usc_local_bytes_end_where_the_allocation_ends(void **state)

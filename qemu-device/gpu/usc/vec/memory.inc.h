@@ -77,11 +77,11 @@ static inline u32 local_faulting(const struct exec *x, const struct usc_insn *i,
 static const struct usc_insn *local_fault(struct exec *x, const struct usc_insn *i, u32 refused,
 					  u32 align)
 {
-	u32 off = exec_operand(x, i, USC_SRC0)[first_lane(refused)];
+	u64 off = (u64)exec_operand(x, i, USC_SRC0)[first_lane(refused)] + i->value;
 	const struct usc_insn *next;
 
-	next = exec_fault(x, i, (off + i->value) & align ? PUMICE_FAULT_USC_LOCAL_ALIGN :
-							   PUMICE_FAULT_USC_LOCAL_BOUNDS);
+	next = exec_local_fault(x, i, off & align ? PUMICE_FAULT_USC_LOCAL_ALIGN :
+						    PUMICE_FAULT_USC_LOCAL_BOUNDS, off);
 	exec_fault_lane(x, refused);
 	return next;
 }

@@ -135,6 +135,8 @@ enum pumice_fault_type {
 	PUMICE_FAULT_TYPE_INSTRUCTION = 3,
 	/** @PUMICE_FAULT_TYPE_COMMAND: address of a malformed command, state or structure; or 0 */
 	PUMICE_FAULT_TYPE_COMMAND = 4,
+	/** @PUMICE_FAULT_TYPE_LOCAL: not an address: an offset in local memory, in bytes */
+	PUMICE_FAULT_TYPE_LOCAL = 5,
 };
 
 /** struct pumice_vm_fault - failure of a job in an address space; grows with the library. */
