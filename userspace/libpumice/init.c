@@ -114,6 +114,23 @@ struct pumice_input pumice_input_varying(uint32_t reg, uint32_t varying, uint32_
 	};
 }
 
+struct pumice_input pumice_input_planes(uint32_t reg, uint32_t varying, uint32_t count)
+{
+	return (struct pumice_input){
+		.kind = PUMICE_INPUT_PLANES, .reg = reg, .varying = varying, .count = count,
+	};
+}
+
+struct pumice_input pumice_input_prefetch(uint32_t reg, uint32_t varying,
+					  const struct pumice_texture *texture,
+					  const struct pumice_sampler *sampler)
+{
+	return (struct pumice_input){
+		.kind = PUMICE_INPUT_PREFETCH, .reg = reg, .varying = varying, .texture = texture,
+		.sampler = sampler, .mode = PUMICE_USC_ITERATE_PERSPECTIVE,
+	};
+}
+
 void pumice_stage_desc_init(struct pumice_stage_desc *desc, const struct pumice_kernel *kernel)
 {
 	*desc = (struct pumice_stage_desc){ .kernel = kernel };

@@ -26,7 +26,7 @@ struct tap {
 /* Taps of the columns of a part. */
 struct columns {
 	u32 count;
-	u32 least, span;	/* of the source rectangle, that they are in */
+	u32 lowest, span;	/* columns of the source rectangle that they read */
 	u32 texel[2][PTLA_COLUMNS];
 	float weight[PTLA_COLUMNS] __attribute__((aligned(64)));
 };
@@ -69,7 +69,7 @@ static struct tap tap_of(enum pumice_tdm_filter filter, u32 src, u32 dst, bool f
 static void place_columns(const struct ptla_command *c, u32 x, u32 count, struct columns *to)
 {
 	const struct pumice_tdm_scale *s = &c->scale;
-	u32 least = ~0u, most = 0;
+	u32 lowest = ~0u, highest = 0;
 
 	memset(to, 0, sizeof(*to));
 	to->count = count;
@@ -79,11 +79,11 @@ static void place_columns(const struct ptla_command *c, u32 x, u32 count, struct
 		to->texel[0][n] = t.first;
 		to->texel[1][n] = t.second;
 		to->weight[n] = t.weight;
-		least = min_u32(least, t.first);
-		most = max_u32(most, t.second);
+		lowest = min_u32(lowest, t.first);
+		highest = max_u32(highest, t.second);
 	}
-	to->least = least;
-	to->span = most - least + 1;
+	to->lowest = lowest;
+	to->span = highest - lowest + 1;
 }
 
 static struct tap tap_of_line(const struct ptla_command *c, u32 y)
@@ -113,11 +113,11 @@ static bool load_row(struct ptla_piece *p, const struct columns *x, u32 y,
 	const bool whole = x->span <= SPAN;
 	u8 line[2][PTLA_COLUMNS * PTLA_TEXEL_BYTES];
 
-	if (whole && !load_span(p, x->least, y, x->span))
+	if (whole && !load_span(p, x->lowest, y, x->span))
 		return false;
 	for (u32 n = 0; n < x->count; n++) {
 		u32 first = x->texel[0][n], second = x->texel[1][n];
-		u32 base = whole ? x->least : first;
+		u32 base = whole ? x->lowest : first;
 
 		if (!whole && !load_span(p, first, y, second - first + 1))
 			return false;

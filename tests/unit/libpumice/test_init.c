@@ -267,6 +267,12 @@ static void inputs_agree_with_their_names(void **state)
 	const struct pumice_input texture = { .kind = PUMICE_INPUT_TEXTURE, .reg = 16,
 					      .texture = (const void *)&dev,
 					      .sampler = (const void *)&vm };
+	const struct pumice_input planes = { .kind = PUMICE_INPUT_PLANES, .reg = 6, .varying = 64,
+					     .count = 2 };
+	const struct pumice_input prefetch = { .kind = PUMICE_INPUT_PREFETCH, .reg = 4, .varying = 9,
+					       .texture = (const void *)&dev,
+					       .sampler = (const void *)&vm,
+					       .mode = PUMICE_USC_ITERATE_PERSPECTIVE };
 	struct pumice_input got;
 
 	(void)state;
@@ -280,6 +286,10 @@ static void inputs_agree_with_their_names(void **state)
 	ASSERT_SAME(got, varying);
 	got = pumice_input_texture(16, texture.texture, texture.sampler);
 	ASSERT_SAME(got, texture);
+	got = pumice_input_planes(6, 64, 2);
+	ASSERT_SAME(got, planes);
+	got = pumice_input_prefetch(4, 9, prefetch.texture, prefetch.sampler);
+	ASSERT_SAME(got, prefetch);
 }
 
 static void the_rest_is_as_documented(void **state)

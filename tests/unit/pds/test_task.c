@@ -74,13 +74,13 @@ static void a_task_stays_on_its_core_on_the_emptiest_usc(void **state)
 	(void)state;
 	own(&b);
 	for (i = 0; i < 24; i++) {
-		u32 least = UINT32_MAX, n, instances = 1 + i * 37 % 128;
+		u32 fewest = UINT32_MAX, n, instances = 1 + i * 37 % 128;
 
 		for (n = 0; n < PER_CORE; n++)
-			least = waves[n] < least ? waves[n] : least;
+			fewest = waves[n] < fewest ? waves[n] : fewest;
 		assert_int_equal(claim(&b, PDS_DM_VDM, 1, instances, 1, &place), PDS_STARTED);
 		assert_int_equal(place.usc / PER_CORE, 1);
-		assert_int_equal(waves[place.usc % PER_CORE], least);
+		assert_int_equal(waves[place.usc % PER_CORE], fewest);
 		waves[place.usc % PER_CORE] += (instances + 31) / 32;
 		pds_task_start(b.fx->pds, PDS_DM_VDM, &place, &b.vertex, NULL);
 	}

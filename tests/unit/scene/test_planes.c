@@ -163,8 +163,7 @@ static void planes_in_coefficient_registers_are_read(void **state)
 {
 	static struct planes_fixture p;
 	struct pumice_input in[2] = {
-		{ .kind = PUMICE_INPUT_PLANES, .reg = 0, .varying = 7, .count = 4 },
-		{ .kind = PUMICE_INPUT_PLANES, .reg = 12, .varying = 64, .count = 1 },
+		pumice_input_planes(0, 7, 4), pumice_input_planes(12, 64, 1),
 	};
 
 	(void)state;

@@ -199,14 +199,14 @@ void model_gather(const struct model_read *r, u32 layer, const double coord[3],
 
 double model_margin(const struct model_read *r, u32 level, const double coord[3], bool linear)
 {
-	double least = 0.5;
+	double nearest = 0.5;
 
 	for (u32 a = 0; a < dims_of(r->surface.dim); a++) {
 		double p = position(r, a, level, coord) - (linear ? 0.5 : 0);
 
-		least = fmin(least, fabs(p - round(p)));
+		nearest = fmin(nearest, fabs(p - round(p)));
 	}
-	return least;
+	return nearest;
 }
 
 /* The common table of faces: major axis, u and v. */

@@ -19,9 +19,9 @@ static inline u32 rand_below(u64 *state, u32 n)
 	return (u32)((u64)rand_u32(state) * n >> 32);
 }
 
-static inline float rand_float(u64 *state, float least, float most)
+static inline float rand_float(u64 *state, float low, float high)
 {
-	return least + (most - least) * ((float)(rand_u32(state) >> 8) * 0x1p-24f);
+	return low + (high - low) * ((float)(rand_u32(state) >> 8) * 0x1p-24f);
 }
 
 #endif

@@ -231,12 +231,12 @@ static void integers_saturate(void **state)
 			for (u32 c = 0; c < model_components(format); c++) {
 				u32 low, bits = model_component(format, c, &(char){ 0 }, &low);
 				double most = ldexp(1, (int)bits - is_signed) - 1;
-				double least = is_signed ? -most - 1 : 0;
+				double min = is_signed ? -most - 1 : 0;
 
 				for (u32 l = 0; l < PUMICE_LANES; l++) {
 					double v = number(format, rows.row[c][l]);
 
-					v = fmax(fmin(v, most), least);
+					v = fmax(fmin(v, most), min);
 					assert_true(model_pattern(format, c,
 								  stored(format, c, &words,
 									 l)) == v);

@@ -76,12 +76,12 @@ static u32 alu_f32(enum pumice_usc_op op, u32 a, u32 b)
 	}
 }
 
-static u32 to_int(double d, double least, double greatest)
+static u32 to_int(double d, double min, double max)
 {
 	if (isnan(d))
 		return 0;
 	d = trunc(d);
-	d = d < least ? least : d > greatest ? greatest : d;
+	d = d < min ? min : d > max ? max : d;
 	return (u32)(int64_t)d;
 }
 

@@ -71,14 +71,14 @@ static u32 from_f16(u32 h)
 }
 
 /* The value of a type, clamped to a range. */
-static u32 saturated(enum pumice_usc_type type, u32 a, s32 least, s32 greatest)
+static u32 saturated(enum pumice_usc_type type, u32 a, s32 min, s32 max)
 {
 	double x = type == PUMICE_USC_TYPE_F32 ? trunc(number(a)) :
 		   type == PUMICE_USC_TYPE_I32 ? (double)(s32)a : (double)a;
 
 	if (isnan(x))
 		return 0;
-	return x < least ? (u32)least : x > greatest ? (u32)greatest : (u32)(s32)x;
+	return x < min ? (u32)min : x > max ? (u32)max : (u32)(s32)x;
 }
 
 static bool convert(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 *out)

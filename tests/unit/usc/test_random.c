@@ -30,7 +30,7 @@ static u64 setting(const char *name, u64 otherwise)
 }
 
 /* Up to 3 tasks; partial waves and tasks without instances among them; at least so many instances. */
-static struct fx_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u32 least)
+static struct fx_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u32 min)
 {
 	struct fx_group shape = { .tasks = 1 + gen_below(rng, 3) };
 	u32 waves = 0, instances = 0;
@@ -42,8 +42,8 @@ static struct fx_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u3
 		waves += (shape.instances[t] + PUMICE_LANES - 1) / PUMICE_LANES;
 		instances += shape.instances[t];
 	}
-	if (instances < least)
-		return random_shape(rng, one_wave_tasks, least);
+	if (instances < min)
+		return random_shape(rng, one_wave_tasks, min);
 	shape.local_bytes = (waves + 1) * GEN_LOCAL_WAVE_BYTES;
 	shape.first_wave = gen_random(rng);
 	return shape;

@@ -379,6 +379,29 @@ struct pumice_input pumice_input_attribute(uint32_t reg, uint32_t count, uint64_
  */
 struct pumice_input pumice_input_varying(uint32_t reg, uint32_t varying, uint32_t count);
 
+/**
+ * pumice_input_planes - initialise: planes of varyings to coefficient registers.
+ * @reg: first coefficient register; a plane has three
+ * @varying: first varying; 64: 1/w, 65: depth
+ * @count: planes, 1 to 4
+ *
+ * Return: the input.
+ */
+struct pumice_input pumice_input_planes(uint32_t reg, uint32_t varying, uint32_t count);
+
+/**
+ * pumice_input_prefetch - initialise: a texture sample that is read before the program starts.
+ * @reg: first of four attribute registers
+ * @varying: first varying of the coordinates, interpolated with perspective
+ * @texture: used when the stage is created
+ * @sampler: the same; NULL: as pumice_sampler_init()
+ *
+ * Return: the input.
+ */
+struct pumice_input pumice_input_prefetch(uint32_t reg, uint32_t varying,
+					  const struct pumice_texture *texture,
+					  const struct pumice_sampler *sampler);
+
 /** struct pumice_stage_desc - a program with its inputs. */
 struct pumice_stage_desc {
 	/** @kernel: the program; its own PDS program and work-group size are ignored */
