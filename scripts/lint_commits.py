@@ -33,7 +33,7 @@ TRAILER = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)*: \S")
 FIXES = re.compile(r'Fixes: (?:[0-9a-f]{12} \(".+"\)|none \(.+\))')
 # A message that needs a line "Fixes:", from an author's date on.
 FIX_VERBS = {"fix", "correct", "repair"}
-FIX_BODY = re.compile(r"\b(regress\w*|crash\w*|leak\w*|failed since)\b", re.IGNORECASE)
+FIX_BODY = re.compile(r"\b(regress\w*|crash\w*|leak\w*|hang|hangs|hung|failed since)\b", re.IGNORECASE)
 FIXES_SINCE = 1795467600    # seconds
 # After the first word: it is the subject of a statement, or a noun.
 STATEMENT = {"is", "are", "was", "were", "has", "have", "had", "can", "cannot", "could", "may",

@@ -48,6 +48,7 @@ BODIES = [
     (BODY + "\nFixes: none (the defect is older than the history)\n", None),
     (BODY + "\nFixes: none\n", "write Fixes:"),
     ("\n\nThe buffer leaked at every reset.\n", "'leaked' without Fixes:"),
+    ("\n\nThe guest hung at boot.\n", "'hung' without Fixes:"),
     ("\n\nThe test has failed since sub-lists nest.\n", "'failed since' without Fixes:"),
     ('\n\nThe guest crashed at a reset.\n\nFixes: 0123456789ab ("cdm: read a stream")\n', None),
 ]

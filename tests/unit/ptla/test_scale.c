@@ -483,7 +483,10 @@ static u32 steps_of(u32 format, const _Atomic bool *stop)
 	return steps;
 }
 
-/* A piece is 64 columns of 8 lines. A step does one piece if it is to stop, or of blocks. */
+/*
+ * A piece is 64 columns of 8 lines. A step does one piece if it has
+ * to stop, or if the texels are compressed.
+ */
 static void steps_are_bounded(void **state)
 {
 	static const _Atomic bool stop = true, run;

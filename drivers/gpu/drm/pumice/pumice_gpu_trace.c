@@ -38,7 +38,7 @@
 #define LATE_MS		1000
 /* Number of records that are copied under the lock at a time. */
 #define CHUNK		128u
-/* Number of sequence numbers: the record that has that of another is so many after it. */
+/* Number of sequence numbers: that of a record is used again after so many records. */
 #define SEQUENCES	BIT_ULL(16)
 /* The lowest bit of the sequence number in a record's last word: odd and even entries differ. */
 #define SEQUENCE_LOW_BIT	BIT(16)

@@ -79,7 +79,7 @@ static void reset_note_progress(struct pumice_device *pdev)
 		pdev->reset.failures = 0;
 }
 
-/* Count a failure; true if booting the firmware again would be in vain. */
+/* Count a failure; true if the firmware is not to be booted again. */
 static bool reset_failed_too_often(struct pumice_device *pdev)
 {
 	lockdep_assert_held(&pdev->reset.lock);

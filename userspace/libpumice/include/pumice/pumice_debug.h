@@ -64,7 +64,7 @@ int pumice_program_get_lines(const struct pumice_program *program, uint32_t insn
  * those of programs placed by pumice_kernel_create() in the same address space,
  * buffers those that this process has bound there; pumice_bo_set_label() names them.
  *
- * Return: 0, with an empty text for a job that ended well; else as
+ * Return: 0, with an empty text for a job that succeeded; else as
  * pumice_context_get_job_result().
  */
 int pumice_context_describe_job(struct pumice_context *context, uint64_t job, char *text,
