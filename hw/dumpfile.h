@@ -53,7 +53,7 @@ enum pumice_dump_role {
 	PUMICE_DUMP_ROLE_STREAM	= 1,	/* starting at the job's control stream, or render record */
 	PUMICE_DUMP_ROLE_FAULT	= 2,	/* around the address of a fault */
 	PUMICE_DUMP_ROLE_CODE	= 3,	/* USC instructions around the PCs of waves */
-	PUMICE_DUMP_ROLE_RENDER	= 4,	/* of a geometry job: the render record of its fragment job */
+	PUMICE_DUMP_ROLE_RENDER	= 4,	/* of a geometry job: the stream of its fragment job */
 };
 
 struct pumice_dump_section {

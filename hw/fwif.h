@@ -355,12 +355,12 @@ struct fwif_cccb_compute {
  */
 struct fwif_cccb_render {
 	struct fwif_cccb_header header;
-	u64 stream;		/* GEOMETRY: GPU virtual address of the vertex control stream; FRAGMENT: of the pdm_render */
+	u64 stream;		/* GEOMETRY: GPU virtual address of the vertex control stream; FRAGMENT: of the render control list or pdm_render */
 	u32 seqno;		/* as in struct fwif_cccb_compute */
 	u32 perf;		/* as in struct fwif_cccb_compute */
 	u32 scene;		/* fw address of the scene structure (formats.xml) with its chains, 16-byte aligned */
 	u32 reserved;		/* zero */
-	u64 render;		/* GEOMETRY: pdm_render of the fragment job that follows; FRAGMENT: zero */
+	u64 render;		/* GEOMETRY: stream of the fragment job that follows; FRAGMENT: zero */
 	/*
 	 * GEOMETRY: a partial render runs before the fragment job, but not before the dependencies
 	 * of the fragment job in its own queue: no partial render is started until this update

@@ -130,6 +130,8 @@ void pdm_objects_drop(struct pdm_tile *tile)
 			pds_stage_drop(tile->pdm->config.pds, &tile->objects[i]->stage);
 	tile->object_count = 0;
 	tile->object_known = false;
+	pds_stage_drop(tile->pdm->config.pds, &tile->own_store);
+	tile->own_state = PDM_STORE_NONE;
 }
 
 void pdm_objects_destroy(struct pdm_tile *tile)

@@ -3,8 +3,8 @@
  * Pixel data master: the beginning and the end of a job, and dispatch of tiles to cores.
  *
  * Source: document 004, "PDM", "Master IPF", "Master DPM"; hw/formats.xml, pdm_render, scene.
- * Tiles are dispatched macro tile by macro tile; when the last one of a macro tile is done
- * its pages are freed.
+ * Tiles are dispatched in the order of the render control list; when the last one of a macro
+ * tile is done its pages are freed. Those of tiles that are not in the list are freed at the end.
  *
  * A job is read and checked in the step of core 0, and ended in the step of the first core
  * that finds no more work: both without the device lock, which accesses to the data master's
@@ -154,6 +154,7 @@ void pdm_reset(struct pdm *pdm)
 	pdm->active = 0;
 	pdm->scene_known = false;
 	pdm->counts = (struct pdm_counts){ 0 };
+	pdm_list_reset(pdm);
 	pdm->run.busy_ns = 0;
 }
 
@@ -179,7 +180,6 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 	pdm->job = *job;
 	pdm->scene_known = false;
 	pdm->loaded = 0;
-	pdm->next_macro = PM_MACRO_TILES;
 	atomic_store(&pdm->stopping, false);
 	atomic_store(&pdm->phase, PDM_LOAD);
 	trace_set_context(pdm->config.trace, TRACE_PDM, (u32)job->tag);
@@ -228,6 +228,7 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_PASSES] += pdm->counts.passes;
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
 	value[PUMICE_PERF_PDM_PLANES] += pdm->counts.planes;
+	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
 	for (i = 0; i < pdm->config.cores; i++)
 		value[PUMICE_PERF_TAG_READS] += tag_reads(pdm->core[i].tag);
 }
@@ -266,7 +267,7 @@ static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r
 
 static struct gpu_record render_record(struct pdm *pdm)
 {
-	return (struct gpu_record){ pdm->config.mmu, &pdm->tlb, pdm->job.ctx, pdm->job.stream,
+	return (struct gpu_record){ pdm->config.mmu, &pdm->tlb, pdm->job.ctx, pdm->record,
 				    PUMICE_UNIT_ISP };
 }
 
@@ -354,14 +355,6 @@ static void count_tiles(struct pdm *pdm)
 		pdm->left[macro] = pm_macro_tile_tiles(&pdm->scene, macro);
 }
 
-/* Start at the first tile of a macro tile. */
-static void enter_macro(struct pdm *pdm, u32 macro)
-{
-	pdm->next_macro = macro;
-	pdm->next_x = macro % PUMICE_MACRO_TILES_X * pdm->scene.macro_w;
-	pdm->next_y = macro / PUMICE_MACRO_TILES_X * pdm->scene.macro_h;
-}
-
 /* Read the next part of the job. */
 static enum load load_part(struct pdm *pdm, struct gpu_fault *fault)
 {
@@ -371,7 +364,8 @@ static enum load load_part(struct pdm *pdm, struct gpu_fault *fault)
 	case 0:
 		return load_scene(pdm, fault);
 	case 1:
-		ok = load_render(pdm, fault) && spill_suffices(pdm, fault);
+		ok = pdm_list_open(pdm, &pdm->record, fault) && load_render(pdm, fault) &&
+		     spill_suffices(pdm, fault);
 		break;
 	case 2:
 		return load_stage(pdm, pdm->render.background, USC_STAGE_FRAGMENT,
@@ -402,7 +396,7 @@ static bool load_job(struct pdm *pdm)
 	lock(pdm);
 	if (ok) {
 		count_tiles(pdm);
-		enter_macro(pdm, 0);
+		pdm_list_begin(pdm);
 	}
 	atomic_store(&pdm->phase, PDM_RUN);
 	wake_all(pdm);
@@ -412,66 +406,50 @@ static bool load_job(struct pdm *pdm)
 
 /* ------------------------------------------------------------ dispatch of tiles */
 
-/* Columns and rows of tiles at which the macro tile ends. */
-static u32 macro_end_x(const struct pdm *pdm)
-{
-	const u32 end = (pdm->next_macro % PUMICE_MACRO_TILES_X + 1) * pdm->scene.macro_w;
+/* Next action of a tile without work. */
+enum claim { CLAIM_NOTHING, CLAIM_WALK, CLAIM_TILE, CLAIM_DROP };
 
-	return end < pdm->scene.tiles_x ? end : pdm->scene.tiles_x;
+/* Device lock held. */
+static enum claim claim_locked(struct pdm *pdm, struct pdm_tile *tile)
+{
+	if (atomic_load(&pdm->phase) != PDM_RUN || atomic_load(&pdm->stopping))
+		return CLAIM_NOTHING;
+	if (pdm_list_claim_walk(pdm))
+		return CLAIM_WALK;
+	if (pdm_list_claim_tile(pdm, &tile->entry))
+		return CLAIM_TILE;
+	/* Objects whose programs do not run again: they use memory that other tiles wait for. */
+	if (pdm_list_done(pdm) && pdm_objects_held(tile))
+		return CLAIM_DROP;
+	return CLAIM_NOTHING;
 }
 
-static u32 macro_end_y(const struct pdm *pdm)
+/* Claim a tile, or walk the list. DONE: the tile is begun; WAIT: there is nothing to do now. */
+static enum pdm_step claim_tile(struct pdm *pdm, struct pdm_tile *tile)
 {
-	const u32 end = (pdm->next_macro / PUMICE_MACRO_TILES_X + 1) * pdm->scene.macro_h;
+	enum claim claim;
 
-	return end < pdm->scene.tiles_y ? end : pdm->scene.tiles_y;
-}
-
-/* Return the next tile, row by row in its macro tile. Device lock held. */
-static bool next_tile(struct pdm *pdm, u32 *x, u32 *y, u32 *macro)
-{
-	while (pdm->next_macro < PM_MACRO_TILES) {
-		if (pdm->next_y < macro_end_y(pdm) && pdm->next_x < macro_end_x(pdm)) {
-			*x = pdm->next_x++;
-			*y = pdm->next_y;
-			*macro = pdm->next_macro;
-			return true;
-		}
-		if (pdm->next_y + 1 < macro_end_y(pdm)) {
-			pdm->next_y++;
-			pdm->next_x = pdm->next_macro % PUMICE_MACRO_TILES_X * pdm->scene.macro_w;
-		} else {
-			enter_macro(pdm, pdm->next_macro + 1);
-		}
+	lock(pdm);
+	claim = claim_locked(pdm, tile);
+	pdm->active += claim != CLAIM_NOTHING;	/* keeps the job from ending until then */
+	unlock(pdm);
+	switch (claim) {
+	case CLAIM_TILE:
+		pdm_tile_begin(tile);
+		return PDM_STEP_DONE;
+	case CLAIM_WALK:
+		pdm_list_walk(pdm);
+		break;
+	case CLAIM_DROP:
+		pdm_objects_drop(tile);
+		break;
+	case CLAIM_NOTHING:
+		return PDM_STEP_WAIT;
 	}
-	return false;
-}
-
-/* Drop objects whose programs do not run again: they use memory that other tiles wait for. */
-static void drop_objects(struct pdm *pdm, struct pdm_tile *tile)
-{
-	pdm_objects_drop(tile);
 	lock(pdm);
 	pdm->active--;
 	unlock(pdm);
-}
-
-static bool claim_tile(struct pdm *pdm, struct pdm_tile *tile)
-{
-	bool taken = false, last = false;
-
-	lock(pdm);
-	if (atomic_load(&pdm->phase) == PDM_RUN && !atomic_load(&pdm->stopping)) {
-		taken = next_tile(pdm, &tile->number_x, &tile->number_y, &tile->macro);
-		last = !taken && tile->object_count;
-	}
-	pdm->active += taken || last;	/* keeps the job from ending until then */
-	unlock(pdm);
-	if (last)
-		drop_objects(pdm, tile);
-	if (taken)
-		pdm_tile_begin(tile);
-	return taken;
+	return PDM_STEP_ON;
 }
 
 static void release_tile(struct pdm *pdm, struct pdm_tile *tile)
@@ -560,12 +538,14 @@ static void free_pages(struct pdm *pdm, struct pdm_tile *tile)
 /* Update the scene at the end of the job. */
 static enum pm_result end_scene(struct pdm *pdm, struct gpu_fault *fault)
 {
+	const u64 tiles = (u64)pdm->scene.tiles_x * pdm->scene.tiles_y;
 	struct pm_scene_state *state = &pdm->scene_state;
 	enum pm_result result = PM_OK;
 
 	if (!pdm->scene_known)
 		return PM_OK;
-	if (pdm->run.end != DM_DONE)
+	/* A list that does not render all tiles leaves pages of the others. */
+	if (pdm->run.end != DM_DONE || pdm->run.status.done < tiles)
 		result = pm_free_scene_piece(pdm->config.pm, &pdm->scene, TRACE_PDM,
 					     fault);
 	if (result == PM_MORE)
@@ -612,7 +592,7 @@ static bool claim_finish(struct pdm *pdm, unsigned int core)
 
 	lock(pdm);
 	mine = atomic_load(&pdm->phase) == PDM_RUN && !pdm->active &&
-	       (atomic_load(&pdm->stopping) || pdm->next_macro >= PM_MACRO_TILES);
+	       (atomic_load(&pdm->stopping) || pdm_list_done(pdm));
 	if (mine) {
 		pdm->finisher = core;
 		atomic_store(&pdm->phase, PDM_FINISH);
@@ -631,8 +611,15 @@ static bool step_tile(struct pdm *pdm, struct pdm_tile *tile, u32 *budget,
 	u32 cost;
 
 	while (*budget && !atomic_load_explicit(stop_flag, memory_order_relaxed)) {
-		if (tile->phase == PDM_TILE_NONE && !claim_tile(pdm, tile))
-			return false;
+		if (tile->phase == PDM_TILE_NONE) {
+			step = claim_tile(pdm, tile);
+			if (step == PDM_STEP_WAIT)
+				return false;
+			if (step == PDM_STEP_ON) {
+				*budget -= COST_PIECE < *budget ? COST_PIECE : *budget;
+				continue;
+			}
+		}
 		if (atomic_load(&pdm->stopping)) {
 			if (!pdm_tile_cancel(tile))
 				return false;

@@ -2,9 +2,10 @@
 /*
  * Pixel data master (PDM): the fragment phase of one job over all cores.
  *
- * Source: document 004, "PDM", "ISP", "TSP", "Master IPF"; hw/formats.xml, pdm_render. Tiles
- * go to cores, macro tile by macro tile, and each is rendered entirely by its core; when the
- * last tile of a macro tile is done its pages are freed.
+ * Source: document 004, "PDM", "ISP", "TSP", "Master IPF"; document 001, "Binning
+ * Pass"; hw/formats.xml, pdm_render; hw/render.xml. The render control list names the tiles.
+ * They go to cores, and each is rendered entirely by its core; when the last tile of a macro
+ * tile is done its pages are freed.
  */
 #ifndef PUMICE_GPU_PDM_H
 #define PUMICE_GPU_PDM_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PDM's state, shared by its files: pdm.c (a job's beginning and end, dispatch of tiles
- * to cores), tile.c (a tile from clear to store), walk.c (primitives of a tile), shade.c
- * (spans of visible pixels), task.c (tasks of spans), object.c (state of objects), spill.c
- * (memory for partial renders, visibility, statistics). No other file includes this.
+ * to cores), list.c (the render control list), tile.c (a tile from clear to store), walk.c
+ * (primitives of a tile), shade.c (spans of visible pixels), task.c (tasks of spans), object.c
+ * (state of objects), spill.c (memory for partial renders), counters.c (visibility,
+ * statistics). No other file includes this.
  *
  * A core has PDM_TILES tiles in flight, so that it sets up one while the programs of another
  * run.
@@ -17,6 +18,7 @@
 #include "../isp/isp.h"
 #include "../tag/tag.h"
 #include "../tsp/tsp.h"
+#include "list.h"
 #include "pdm.h"
 
 #define PDM_TILES	2u	/* tiles of a core */
@@ -100,6 +102,10 @@ struct pdm_tile {
 
 	/* Written by the thread of the core's unit. */
 	enum pdm_phase phase, after;
+	struct pdm_entry entry;		/* of the list */
+	struct pds_stage own_store;	/* the last program of a STORE_PROGRAM, kept for the next */
+	u32 own_words[4];		/* its stage */
+	enum { PDM_STORE_NONE, PDM_STORE_LOADING, PDM_STORE_LOADED } own_state;
 	u32 number_x, number_y, macro;
 	struct ipf_tile ipf;
 	struct ipf_prims prims;		/* the current block */
@@ -171,6 +177,7 @@ struct pdm {
 	struct dm_job job;
 	struct pm_scene scene;
 	struct pm_scene_state scene_state;
+	u64 record;			/* GPU virtual address of render */
 	struct pumice_pdm_render render;
 	struct pds_stage background, end_of_tile;
 	bool has_background, has_end_of_tile;
@@ -181,7 +188,7 @@ struct pdm {
 	/* Progress; device lock. */
 	_Atomic u8 phase;		/* enum pdm_job_phase; also read without the lock */
 	_Atomic bool stopping;		/* fault or abort; also read without the lock */
-	u32 next_macro, next_x, next_y;	/* next tile; macro PM_MACRO_TILES: none */
+	struct pdm_list list;		/* partly of the core that walks it */
 	u32 left[PM_MACRO_TILES];	/* tiles of each macro tile that are not done */
 	u32 active;			/* tiles in flight, over all cores */
 	struct pdm_counts counts;
@@ -253,6 +260,25 @@ void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault);
 /* The same for a fault that the given unit detects. */
 void pdm_fault_at(struct pdm *pdm, enum pumice_fault reason, enum pumice_unit unit, u64 addr);
 
+/* list.c */
+/*
+ * Find the render record of the job: set *record, and the commands to execute from. Returns
+ * false with all of *fault filled in. The scene is known.
+ */
+bool pdm_list_open(struct pdm *pdm, u64 *record, struct gpu_fault *fault);
+/* Begin the walk. Device lock held. */
+void pdm_list_begin(struct pdm *pdm);
+/* Whether the caller is to walk the list now; it must call pdm_list_walk(). Device lock held. */
+bool pdm_list_claim_walk(struct pdm *pdm);
+/* Execute some commands. */
+void pdm_list_walk(struct pdm *pdm);
+/* Claim the next tile. Returns false when there is none now. Device lock held. */
+bool pdm_list_claim_tile(struct pdm *pdm, struct pdm_entry *entry);
+/* Whether all tiles are claimed. Device lock held. */
+bool pdm_list_done(const struct pdm *pdm);
+/* Drop all tiles; no core walks. */
+void pdm_list_reset(struct pdm *pdm);
+
 /* tile.c: begin a tile; do a piece of it; *cost becomes its share of the budget. */
 void pdm_tile_begin(struct pdm_tile *tile);
 enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost);
@@ -281,7 +307,13 @@ extern const struct pds_task_ops pdm_task_ops;
  * is set. ON: a piece of the load was done, or the job was stopped.
  */
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
+/* Drop all objects, and the tile's own store program. */
 void pdm_objects_drop(struct pdm_tile *tile);
+/* Whether there is anything to drop: it occupies memory for programs. */
+static inline bool pdm_objects_held(const struct pdm_tile *tile)
+{
+	return tile->object_count || tile->own_state != PDM_STORE_NONE;
+}
 /* Drop and free all objects. */
 void pdm_objects_destroy(struct pdm_tile *tile);
 

@@ -18,6 +18,9 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	const struct pm_scene *scene = &pdm->scene;
 	struct isp_tile *isp = &tile->isp;
 
+	tile->number_x = tile->entry.x;
+	tile->number_y = tile->entry.y;
+	tile->macro = pm_macro_tile(scene, tile->number_x, tile->number_y);
 	isp->x0 = tile->number_x * scene->tile_w;
 	isp->y0 = tile->number_y * scene->tile_h;
 	isp->width = scene->tile_w;
@@ -91,9 +94,11 @@ static enum pdm_step begin(struct pdm_tile *tile)
 	struct pdm *pdm = tile->pdm;
 	struct gpu_fault fault = { 0 };
 
+	/* Without a branch to the tile's sub-list, as if no core had written a stream. */
 	if (!fill_tile(tile, &fault) ||
 	    !ipf_tile_open(&tile->ipf, &pdm->scene, pdm->config.mmu, &tile->core->tlb,
-			   pdm->scene_state.used, pdm->scene_state.limit, tile->number_x,
+			   tile->entry.branch ? pdm->scene_state.used : 0,
+			   pdm->scene_state.limit, tile->number_x,
 			   tile->number_y, &fault)) {
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;
@@ -136,17 +141,79 @@ static enum pdm_step drain(struct pdm_tile *tile)
 	return PDM_STEP_ON;
 }
 
-static enum pdm_step end(struct pdm_tile *tile)
+/* Do a piece of loading the tile's own store program. DONE: it is loaded. */
+static enum pdm_step load_own_store(struct pdm_tile *tile, u32 *cost)
 {
 	struct pdm *pdm = tile->pdm;
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_TILE,
+						 .outputs = pdm->render.outputs };
 	struct gpu_fault fault = { 0 };
+	struct pumice_stage stage;
 
-	if (pdm->job.partial && !pdm_spill_store(tile, &fault)) {
+	pumice_stage_unpack(tile->own_words, &stage);
+	switch (pds_stage_load(pdm->config.pds, &tile->core->tlb, pdm->job.ctx, &stage, &limits,
+			       &tile->own_store, &fault)) {
+	case PDS_LOADED:
+		tile->own_state = PDM_STORE_LOADED;
+		return PDM_STEP_DONE;
+	case PDS_LOAD_MORE:
+		*cost = PDM_COST_PIECE;
+		return PDM_STEP_ON;
+	case PDS_LOAD_WAIT:
+		/* The tile's objects, which it no longer needs, may occupy the memory. */
+		if (!tile->object_count)
+			return PDM_STEP_WAIT;
+		tile->after = PDM_TILE_END;
+		return drop_objects(tile);
+	default:
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;
 	}
-	if (pdm->has_end_of_tile && !pdm->job.partial)
-		pdm_shade_end(tile, &pdm->end_of_tile, PDM_TILE_STORE);
+}
+
+/* Find the program that stores the tile; *store is NULL if there is none. DONE: it is loaded. */
+static enum pdm_step find_store(struct pdm_tile *tile, const struct pds_stage **store, u32 *cost)
+{
+	const struct pdm *pdm = tile->pdm;
+	const struct pdm_entry *entry = &tile->entry;
+	struct pumice_stage stage;
+
+	*store = pdm->has_end_of_tile ? &pdm->end_of_tile : NULL;
+	if (!entry->own_store)
+		return PDM_STEP_DONE;
+	*store = NULL;
+	pumice_stage_unpack(entry->store, &stage);
+	if (!stage.pds_insns)
+		return PDM_STEP_DONE;
+	if (tile->own_state == PDM_STORE_NONE ||
+	    memcmp(tile->own_words, entry->store, sizeof(tile->own_words)) != 0) {
+		pds_stage_drop(pdm->config.pds, &tile->own_store);
+		memcpy(tile->own_words, entry->store, sizeof(tile->own_words));
+		tile->own_state = PDM_STORE_LOADING;
+	}
+	*store = &tile->own_store;
+	return tile->own_state == PDM_STORE_LOADED ? PDM_STEP_DONE : load_own_store(tile, cost);
+}
+
+static enum pdm_step end(struct pdm_tile *tile, u32 *cost)
+{
+	struct pdm *pdm = tile->pdm;
+	const struct pds_stage *program = NULL;
+	struct gpu_fault fault = { 0 };
+	enum pdm_step step;
+
+	if (pdm->job.partial) {
+		if (!pdm_spill_store(tile, &fault)) {
+			pdm_fault(pdm, &fault);
+			return PDM_STEP_ON;
+		}
+	} else {
+		step = find_store(tile, &program, cost);
+		if (step != PDM_STEP_DONE)
+			return step;
+	}
+	if (program)
+		pdm_shade_end(tile, program, PDM_TILE_STORE);
 	else
 		tile->phase = PDM_TILE_STORE;
 	return PDM_STEP_ON;
@@ -202,7 +269,7 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
 	case PDM_TILE_DRAIN:
 		return drain(tile);
 	case PDM_TILE_END:
-		return end(tile);
+		return end(tile, cost);
 	case PDM_TILE_STORE:
 		return store(tile);
 	case PDM_TILE_NONE:

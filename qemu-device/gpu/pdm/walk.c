@@ -37,7 +37,7 @@ static enum pdm_step find_object(struct pdm_tile *tile)
 		return flush(tile);
 	}
 	/* The tile's own objects may occupy the memory: it drops them before it waits. */
-	if (step == PDM_STEP_LATER && tile->object_count) {
+	if (step == PDM_STEP_LATER && pdm_objects_held(tile)) {
 		tile->drop_objects = true;
 		return flush(tile);
 	}

@@ -133,6 +133,7 @@ static void map_memory(struct fixture *fx)
 	fx->states = map(fx, FX_CTX, FX_STATES, FX_BYTES);
 	fx->code = map(fx, FX_CTX, FX_CODE, FX_BYTES);
 	fx->render = map(fx, FX_CTX, FX_RENDER, 0x1000);
+	fx->control = map(fx, FX_CTX, FX_CONTROL, FX_BYTES);
 	fx->colour = map(fx, FX_CTX, FX_COLOUR, FX_BYTES);
 	fx->depth = map(fx, FX_CTX, FX_DEPTH, FX_BYTES);
 	fx->stencil = map(fx, FX_CTX, FX_STENCIL, FX_BYTES);
@@ -186,8 +187,8 @@ void fx_reset(struct fixture *fx)
 
 void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial)
 {
-	const struct dm_job job = { .ctx = ctx, .stream = FX_RENDER, .scene = FX_SCENE,
-				    .tag = FX_TAG, .partial = partial };
+	const struct dm_job job = { .ctx = ctx, .stream = fx->job_stream ? fx->job_stream : FX_RENDER,
+				    .scene = FX_SCENE, .tag = FX_TAG, .partial = partial };
 
 	pumice_pdm_render_pack((u32 *)(void *)fx->render, &fx->record);
 	fx->ends = 0;

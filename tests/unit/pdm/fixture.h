@@ -42,6 +42,7 @@
 #define FX_STATES	0x3000000ull
 #define FX_CODE	0x3100000ull
 #define FX_RENDER	0x3200000ull
+#define FX_CONTROL	0x3300000ull
 #define FX_COLOUR	0x4000000ull
 #define FX_DEPTH	0x5000000ull
 #define FX_STENCIL	0x6000000ull
@@ -100,7 +101,7 @@ struct fixture {
 	enum dm_end end;
 
 	/* Memory. */
-	u8 *scene_mem, *list_mem, *pb, *regions, *states, *code, *render, *colour, *depth,
+	u8 *scene_mem, *list_mem, *pb, *regions, *states, *code, *render, *control, *colour, *depth,
 		*stencil, *spill, *visible, *stats;
 	struct pumice_stage stage[FX_PROGRAMS];
 	u32 code_used;
@@ -112,6 +113,8 @@ struct fixture {
 	struct fx_stream stream[PUMICE_MAX_CORES][FX_MAX_TILES];
 	u32 chunk_page[16], chunk_used[16];
 	struct pumice_pdm_render record;
+	u64 job_stream;		/* of the job; 0: the record */
+	u64 control_at;		/* end of the render control list */
 };
 
 void fx_open(struct fixture *fx, unsigned int cores);
@@ -159,6 +162,22 @@ struct scene_prim {
 
 /* A block of up to 32 primitives. */
 void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count);
+/*
+ * control.c: write a render control list, command by command; it is the stream of the next job.
+ * control_begin() adds MODE. A list may be continued elsewhere: set control_at.
+ */
+void control_begin(struct fixture *fx, u64 va);
+void control_tile(struct fixture *fx, u32 x, u32 y);
+void control_branch(struct fixture *fx);
+void control_store(struct fixture *fx, bool end);
+/* stage: NULL for none */
+void control_store_program(struct fixture *fx, const struct pumice_stage *stage, bool end);
+void control_call(struct fixture *fx, u64 va);
+void control_return(struct fixture *fx);
+void control_link(struct fixture *fx, u64 va);
+void control_end(struct fixture *fx);
+void control_word(struct fixture *fx, u32 word);
+
 /* Streams and region headers; final: the scene is finished. */
 void scene_end(struct fixture *fx, bool final);
 

@@ -65,6 +65,7 @@ void scene_begin(struct fixture *fx, const struct scene_size *size)
 	assert_true(pm_scene_load(fx->pm, FX_SCENE, FX_CTX, &fx->scene, &fault));
 	assert_true(pm_scene_begin(fx->pm, &fx->scene, &fault));
 	fx->sequence = 0;
+	fx->job_stream = 0;
 	scene_again(fx);
 	fx->record = (struct pumice_pdm_render){ .outputs = 1, .clear_depth = 1 };
 	pumice_stage_pack(fx->record.end_of_tile, &fx->stage[FX_END_OF_TILE]);

@@ -29,6 +29,9 @@ struct plan {
 	u32 blocks, objects;
 	bool background;
 	bool counted;	/* only objects of which the reference counts fragments */
+	bool list;	/* a render control list; else the record alone */
+	bool absent[FX_MAX_TILES];	/* tiles that it does not name */
+	bool bare[FX_MAX_TILES];	/* tiles without a branch to their sub-list */
 	float clear_depth;
 	u8 clear_stencil;
 };
@@ -99,6 +102,11 @@ static void random_plan(bool counted)
 	plan.background = model_below(2);
 	plan.clear_depth = model_below(2) ? 1 : 0.5f;
 	plan.clear_stencil = (u8)model_below(256);
+	plan.list = model_below(2);
+	for (i = 0; i < FX_MAX_TILES && plan.list && model_below(2); i++) {
+		plan.absent[i] = !model_below(4);
+		plan.bare[i] = !model_below(4);
+	}
 	plan.objects = OBJECTS;
 	for (i = 0; i < OBJECTS; i++) {
 		if (counted)
@@ -136,6 +144,11 @@ static void random_crowd(void)
 
 /* ------------------------------------------------------------ expected result */
 
+static bool is_drawn(u32 tile)
+{
+	return !plan.absent[tile] && !plan.bare[tile];
+}
+
 /* partials: blocks between two partial renders, each of which shades pending samples; 0: none. */
 static void make_reference(u32 partials)
 {
@@ -157,6 +170,8 @@ static void make_reference(u32 partials)
 			t->at.samples = s->samples;
 			reference_clear(t, plan.background ? 0.25f : 0, plan.clear_depth,
 					plan.clear_stencil);
+			if (!is_drawn(y * s->tiles_x + x))
+				continue;
 			for (i = 0; i < plan.blocks; i++) {
 				for (n = 0; n < plan.block[i].count; n++)
 					reference_draw(t, &plan.object[plan.block[i].object],
@@ -213,6 +228,54 @@ static void set_record(void)
 	r->stats_addr = FX_STATS;
 }
 
+/* Write the commands of a tile, in one list or with sub-lists in *sub. */
+static void write_tile(u32 tile, u64 *sub, bool end)
+{
+	const u32 x = tile % fx.scene.tiles_x, y = tile / fx.scene.tiles_x;
+	const u64 at = fx.control_at;
+
+	if (model_below(2)) {
+		fx.control_at = *sub;
+		control_tile(&fx, x, y);
+		control_return(&fx);
+		fx.control_at = at;
+		control_call(&fx, *sub);
+		*sub += 64;
+	} else {
+		control_tile(&fx, x, y);
+	}
+	if (!plan.bare[tile])
+		control_branch(&fx);
+	if (!model_below(4)) {
+		control_link(&fx, *sub);
+		fx.control_at = *sub;
+		*sub += 0x400;
+	}
+	control_store(&fx, end);
+}
+
+/* Tiles in random order. */
+static void write_list(void)
+{
+	const u32 tiles = fx.scene.tiles_x * fx.scene.tiles_y;
+	u32 order[FX_MAX_TILES], count = 0, i, n;
+	u64 sub = FX_CONTROL + 0x4000;
+
+	for (i = 0; i < tiles; i++)
+		if (!plan.absent[i])
+			order[count++] = i;
+	control_begin(&fx, FX_CONTROL + model_below(64) * 16);
+	for (i = 0; i < count; i++) {
+		const u32 other = i + model_below(count - i);
+
+		n = order[other];
+		order[other] = order[i];
+		write_tile(n, &sub, i + 1 == count);
+	}
+	if (!count)
+		control_end(&fx);
+}
+
 /* Memory, objects and record of the plan. */
 static void set_plan(void)
 {
@@ -220,6 +283,9 @@ static void set_plan(void)
 
 	memset(fx.visible, 0, 0x1000);
 	memset(fx.colour, 0xee, FX_BYTES);
+	memset(fx.depth, 0xee, FX_BYTES);
+	memset(fx.stencil, 0xee, FX_BYTES);
+	memset(fx.stats, 0, 0x1000);
 	scene_begin(&fx, &plan.size);
 	for (i = 0; i < plan.objects; i++) {
 		const struct pumice_isp_state isp = pack_isp(&plan.object[i].isp);
@@ -228,6 +294,8 @@ static void set_plan(void)
 				 plan.object[i].sample_rate);
 	}
 	set_record();
+	if (plan.list)
+		write_list();
 }
 
 /* The whole scene, ready to be rendered. */
@@ -243,7 +311,7 @@ static void render_begin(void)
 
 static void render(u32 partials)
 {
-	u32 i;
+	u32 i, tiles;
 
 	set_plan();
 	for (i = 0; i < plan.blocks; i++) {
@@ -266,7 +334,20 @@ static void render(u32 partials)
 	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
 	assert_false(fx_scene(&fx).valid);
 	assert_false(fx_scene(&fx).spilled);
-	assert_int_equal(pdm_status(fx.pdm)->done, fx.scene.tiles_x * fx.scene.tiles_y);
+	tiles = fx.scene.tiles_x * fx.scene.tiles_y;
+	for (i = 0; i < fx.scene.tiles_x * fx.scene.tiles_y; i++)
+		tiles -= plan.absent[i];
+	assert_int_equal(pdm_status(fx.pdm)->done, tiles);
+}
+
+/* A sample of a tile that was not rendered. */
+static void expect_untouched(u32 n)
+{
+	static const u8 before[4] = { 0xee, 0xee, 0xee, 0xee };
+
+	assert_memory_equal(fx.colour + n * 4, before, 4);
+	assert_memory_equal(fx.depth + n * 4, before, 4);
+	assert_int_equal(fx.stencil[n], before[0]);
 }
 
 static void compare_tile(const struct reference_tile *t, u32 number)
@@ -282,6 +363,10 @@ static void compare_tile(const struct reference_tile *t, u32 number)
 					      (t->at.x0 + x) * t->at.samples + s;
 				const u32 at = y * 32 + x;
 
+				if (plan.absent[number]) {
+					expect_untouched(n);
+					continue;
+				}
 				assert_memory_equal(fx.colour + n * 4, &t->out[s][at], 4);
 				assert_memory_equal(fx.depth + n * 4, &t->model.depth[s][at], 4);
 				assert_int_equal(fx.stencil[n], t->model.stencil[s][at]);
