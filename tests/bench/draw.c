@@ -123,8 +123,11 @@ static void build_render(struct draw_work *work)
 		.targets = { { .image = work->target } },
 		.target_count = 1,
 	};
+	uint64_t record;
 
-	check(work, "render", pumice_stream_render(work->stream, &render, &work->frame.render));
+	check(work, "render", pumice_stream_render(work->stream, &render, &record));
+	check(work, "list", pumice_stream_render_list(work->stream, work->frame.hwrt, record,
+						      &work->frame.render));
 }
 
 static void make_perfmon(struct draw_work *work)

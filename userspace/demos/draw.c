@@ -316,12 +316,15 @@ void draw_end(struct draw *d)
 	};
 	struct pumice_frame frame = { .hwrt = d->hwrt, .hwrt_data = d->scene,
 				      .perfmon = pumice_perfmon_id(d->perfmon) };
+	uint64_t record;
 
 	memcpy(render.clear, d->clear, sizeof(d->clear));
 	if (d->options.stats)
 		memset(d->stats.cpu, 0, pumice_bo_size(d->stats.bo));
 	check(d, "geometry", pumice_stream_vdm_end(d->stream, &frame.geometry));
-	check(d, "render record", pumice_stream_render(d->stream, &render, &frame.render));
+	check(d, "render record", pumice_stream_render(d->stream, &render, &record));
+	check(d, "render list",
+	      pumice_stream_render_list(d->stream, d->hwrt, record, &frame.render));
 	capture(d, &frame);
 	check(d, "frame", pumice_render(d->render, &frame, TIMEOUT_NS, NULL));
 	d->scene ^= 1;

@@ -29,7 +29,14 @@ static const char *const by_fault[] = {
 		"Give the free list more pages: max_pages of struct pumice_freelist_desc.",
 	[PUMICE_FAULT_PM_NO_SCENE] =
 		"Submit the scene's geometry job first; pumice_render() submits both.",
-	[PUMICE_FAULT_PDM_RENDER] = "Record it with pumice_stream_render().",
+	[PUMICE_FAULT_PDM_RENDER] =
+		"Record it with pumice_stream_render(); a render control list begins with pumice_stream_pdm_mode().",
+	[PUMICE_FAULT_PDM_COMMAND] =
+		"End the list with pumice_stream_pdm_end(), or with a store that ends the frame.",
+	[PUMICE_FAULT_PDM_TILE] =
+		"Count columns and rows in tiles of the data set's tile_size, from 0.",
+	[PUMICE_FAULT_PDM_TILE_OPEN] = "End each tile with pumice_stream_pdm_store().",
+	[PUMICE_FAULT_PDM_NO_TILE] = "Begin each tile with pumice_stream_pdm_tile().",
 	[PUMICE_FAULT_ISP_STATE] = "Begin with pumice_draw_state_init().",
 	[PUMICE_FAULT_TAG_STATE] = "Bind the texture with pumice_input_texture().",
 	[PUMICE_FAULT_TDM_COMMAND] = "End the stream with pumice_stream_tdm_end().",

@@ -106,6 +106,7 @@ int pumice_canvas_end(struct pumice_canvas *c, const float clear[4], uint64_t ti
 {
 	struct pumice_render_desc render;
 	struct pumice_frame frame;
+	u64 record;
 	u32 i;
 	int err;
 
@@ -117,7 +118,9 @@ int pumice_canvas_end(struct pumice_canvas *c, const float clear[4], uint64_t ti
 	frame.hwrt_data = c->scene;
 	err = pumice_stream_vdm_end(c->stream, &frame.geometry);
 	if (!err)
-		err = pumice_stream_render(c->stream, &render, &frame.render);
+		err = pumice_stream_render(c->stream, &render, &record);
+	if (!err)
+		err = pumice_stream_render_list(c->stream, c->hwrt, record, &frame.render);
 	if (!err)
 		err = pumice_render(c->context, &frame, timeout_ns, NULL);
 	c->scene ^= 1;

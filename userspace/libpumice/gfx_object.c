@@ -116,6 +116,11 @@ int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	}
 	(*hwrt)->spill = spill;
 	(*hwrt)->spill_va = va;
+	(*hwrt)->width = desc->width;
+	(*hwrt)->height = desc->height;
+	(*hwrt)->tile_size = desc->tile_size;
+	(*hwrt)->list = (struct hwrt_list){ .bo = NULL };
+	pthread_mutex_init(&(*hwrt)->list_lock, NULL);
 	return 0;
 }
 
@@ -130,6 +135,8 @@ void pumice_hwrt_destroy(struct pumice_hwrt *hwrt)
 	spill = hwrt->spill;
 	vm = hwrt->vm;
 	va = hwrt->spill_va;
+	hwrt_list_destroy(hwrt);
+	pthread_mutex_destroy(&hwrt->list_lock);
 	hwrt->dev->ops->hwrt_destroy(hwrt);
 	if (va)
 		pumice_vm_remove(vm, va);

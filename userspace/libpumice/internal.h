@@ -179,7 +179,16 @@ struct pumice_hwrt {
 	struct pumice_vm *vm;
 	struct pumice_bo *spill;	/* or NULL */
 	u64 spill_va;
+	u32 width, height, tile_size;	/* as in its description */
+	pthread_mutex_t list_lock;	/* protects list */
+	struct hwrt_list {
+		struct pumice_bo *bo;	/* or NULL: no frame needed it so far */
+		u64 va;
+	} list;				/* commands of all tiles: gfx_list.c */
 };
+
+/* gfx_list.c: free the list, if it was made. */
+void hwrt_list_destroy(struct pumice_hwrt *hwrt);
 
 struct pumice_sync {
 	struct pumice_device *dev;

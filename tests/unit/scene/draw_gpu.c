@@ -245,6 +245,51 @@ static void put_render(struct fixture *fx, const struct scene *s,
 	fx_check(fx, "render", pumice_stream_render(fx->stream, &r, va));
 }
 
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		const uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* A list of all tiles, from a random one on with a step that visits all. */
+static void put_list(struct fixture *fx, const struct scene *s, uint64_t record, uint64_t *va)
+{
+	const uint32_t tile_w = s->tile_size == PUMICE_TILE_SIZE_16X16 ? 16 : 32;
+	const uint32_t tile_h = s->tile_size == PUMICE_TILE_SIZE_32X32 ? 32 : 16;
+	const uint32_t tiles_x = (s->width + tile_w - 1) / tile_w;
+	const uint32_t tiles = tiles_x * ((s->height + tile_h - 1) / tile_h);
+	uint32_t step = s->seed % 7919 + 1, tile = s->seed % tiles, i;
+
+	while (gcd(step, tiles) != 1)
+		step++;
+	pumice_stream_reset(fx->list_stream);
+	fx_check(fx, "mode", pumice_stream_pdm_mode(fx->list_stream, record));
+	for (i = 0; i < tiles; i++, tile = (tile + step) % tiles) {
+		fx_check(fx, "tile",
+			 pumice_stream_pdm_tile(fx->list_stream, tile % tiles_x, tile / tiles_x));
+		fx_check(fx, "branch", pumice_stream_pdm_branch(fx->list_stream));
+		fx_check(fx, "store", pumice_stream_pdm_store(fx->list_stream, false));
+	}
+	fx_check(fx, "end", pumice_stream_pdm_end(fx->list_stream, va));
+}
+
+/* The stream of the fragment job, by seed: a list, one in another order, or the record. */
+static void put_job(struct fixture *fx, const struct scene *s, uint64_t record,
+		    struct scene_frame *f)
+{
+	f->frame.render = record;
+	if (s->seed % 3 == 0)
+		fx_check(fx, "list", pumice_stream_render_list(fx->stream, f->frame.hwrt, record,
+							       &f->frame.render));
+	else if (s->seed % 3 == 1)
+		put_list(fx, s, record, &f->frame.render);
+}
+
 /* Depths as stored in memory; D24_S8 contains the stencil, too. */
 static void read_depth(struct fixture *fx, const struct scene *s, struct picture *out)
 {
@@ -287,6 +332,8 @@ void scene_put(struct fixture *fx, const struct scene *s, struct scene_frame *f)
 		.tile_size = s->tile_size, .local = fx->list, .spill_outputs = SCENE_OUTPUTS,
 	};
 
+	uint64_t record;
+
 	*f = (struct scene_frame){ .image = {
 		make_target(fx, s, PUMICE_FORMAT_RGBA32_FLOAT, s->samples),
 		make_target(fx, s, PUMICE_FORMAT_R32_FLOAT, s->samples),
@@ -295,7 +342,8 @@ void scene_put(struct fixture *fx, const struct scene *s, struct scene_frame *f)
 	f->frame.perfmon = pumice_perfmon_id(fx->perfmon);
 	fx_check(fx, "data set", pumice_hwrt_create(fx->vm, &set, &f->frame.hwrt));
 	put_geometry(fx, s, &f->frame.geometry);
-	put_render(fx, s, f->image, &f->frame.render);
+	put_render(fx, s, f->image, &record);
+	put_job(fx, s, record, f);
 }
 
 void scene_free(struct scene_frame *f)

@@ -82,6 +82,7 @@ void fx_open(struct fixture *fx, const char *options, uint32_t pages)
 		 pumice_context_create_type(fx->vm, PUMICE_CONTEXT_RENDER,
 					    PUMICE_PRIORITY_NORMAL, &fx->context));
 	fx_check(fx, "stream", pumice_stream_create(fx->vm, STREAM_BYTES, &fx->stream));
+	fx_check(fx, "stream", pumice_stream_create(fx->vm, STREAM_BYTES, &fx->list_stream));
 	fx_check(fx, "free list", pumice_freelist_create(fx->vm, &list, &fx->list));
 	fx_buffer(fx, 1u << 20, &fx->vertices);
 	fx_buffer(fx, samples * 4, &fx->depth);
@@ -113,6 +114,7 @@ void fx_close(struct fixture *fx)
 	fx_buffer_free(fx, &fx->depth);
 	fx_buffer_free(fx, &fx->vertices);
 	pumice_freelist_destroy(fx->list);
+	pumice_stream_destroy(fx->list_stream);
 	pumice_stream_destroy(fx->stream);
 	pumice_context_destroy(fx->context);
 	pumice_vm_destroy(fx->vm);

@@ -104,7 +104,7 @@ struct fixture {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
 	struct pumice_context *context;
-	struct pumice_stream *stream;
+	struct pumice_stream *stream, *list_stream;
 	struct pumice_freelist *list;
 	struct fx_buffer vertices, depth, stencil, visible;
 	struct pumice_image *texture;

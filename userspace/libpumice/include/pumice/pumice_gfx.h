@@ -168,7 +168,7 @@ struct pumice_frame {
 	uint32_t perfmon;
 	/** @geometry: vertex control stream */
 	uint64_t geometry;
-	/** @render: render record, from pumice_stream_render() */
+	/** @render: render control list, from pumice_stream_render_list(), or render record */
 	uint64_t render;
 };
 
@@ -588,12 +588,89 @@ void pumice_render_desc_init(struct pumice_render_desc *desc, const struct pumic
 /**
  * pumice_stream_render - add a render record with the programs that it needs.
  * @desc: record
- * @va: out: for struct pumice_frame, or the stream of a FRAGMENT job
+ * @va: out: for pumice_stream_render_list(); or for struct pumice_frame, or the stream of a
+ *	FRAGMENT job: all tiles are rendered then
  *
  * Return: 0, -EINVAL, -ENOSPC.
  */
 int pumice_stream_render(struct pumice_stream *stream, const struct pumice_render_desc *desc,
 			 uint64_t *va);
+
+/* ----------------------------------------------------- render control lists */
+
+/**
+ * pumice_stream_render_list - add the render control list of a frame.
+ * @hwrt: data set of the frame
+ * @render: record, from pumice_stream_render()
+ * @va: out: for struct pumice_frame, or the stream of a FRAGMENT job
+ *
+ * The list sets the rendering mode, and continues in a list of all tiles of the data set, which is
+ * written at the first call and used for all of its frames. A job whose stream is the record
+ * itself renders the same; the device generates the commands then.
+ *
+ * Return: 0, -EINVAL, -ENOSPC, -ENOMEM.
+ */
+int pumice_stream_render_list(struct pumice_stream *stream, struct pumice_hwrt *hwrt,
+			      uint64_t render, uint64_t *va);
+
+/**
+ * pumice_stream_pdm_mode - add MODE, which begins a render control list.
+ * @render: record, from pumice_stream_render()
+ *
+ * A list of one's own renders the tiles that it names, in its order, and stores each with the
+ * record's end-of-tile program or another one. The list begins at pumice_stream_va(), a multiple
+ * of 16, in a stream of its own.
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_pdm_mode(struct pumice_stream *stream, uint64_t render);
+
+/**
+ * pumice_stream_pdm_tile - add TILE: coordinates of a tile, which a store ends.
+ * @x: column, in tiles of the data set
+ * @y: row
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_pdm_tile(struct pumice_stream *stream, uint32_t x, uint32_t y);
+
+/** pumice_stream_pdm_branch - add BRANCH to the tile's primitives. Return: 0, -ENOSPC. */
+int pumice_stream_pdm_branch(struct pumice_stream *stream);
+
+/**
+ * pumice_stream_pdm_store - add STORE: store the tile as the render record defines.
+ * @end: and end of the frame
+ *
+ * Return: 0, -ENOSPC.
+ */
+int pumice_stream_pdm_store(struct pumice_stream *stream, bool end);
+
+/**
+ * pumice_stream_pdm_store_program - add STORE_PROGRAM: store the tile with another program.
+ * @stage: from pumice_stream_stage(), of a program of stage tile; NULL: outputs are not stored
+ * @end: and end of the frame
+ *
+ * Return: 0, -ENOSPC.
+ */
+int pumice_stream_pdm_store_program(struct pumice_stream *stream, const uint32_t stage[4],
+				    bool end);
+
+/** pumice_stream_pdm_call - add CALL. @va: sub-list. Return: 0, -EINVAL, -ENOSPC. */
+int pumice_stream_pdm_call(struct pumice_stream *stream, uint64_t va);
+
+/** pumice_stream_pdm_return - add RETURN. Return: 0, -ENOSPC. */
+int pumice_stream_pdm_return(struct pumice_stream *stream);
+
+/** pumice_stream_pdm_link - add LINK. @va: list to continue in. Return: 0, -EINVAL, -ENOSPC. */
+int pumice_stream_pdm_link(struct pumice_stream *stream, uint64_t va);
+
+/**
+ * pumice_stream_pdm_end - add END, if the last store does not end the frame.
+ * @va: out: start of the stream's memory; may be NULL
+ *
+ * Return: 0, -ENOSPC.
+ */
+int pumice_stream_pdm_end(struct pumice_stream *stream, uint64_t *va);
 
 /* ---------------------------------------------------------------- canvases */
 
