@@ -96,6 +96,7 @@ static const struct {
 } streams[] = {
 	{ "stream", &pumice_stream_cdm },
 	{ "vdm", &pumice_stream_vdm },
+	{ "pdm", &pumice_stream_pdm },
 	{ "tdm", &pumice_stream_tdm },
 };
 
@@ -113,8 +114,8 @@ static int decode(const struct command *c, const char *what, u64 addr, const str
 		return decode_isa(&pumice_pds_isa, addr, in);
 	format = pumice_format_find(what);
 	if (!format)
-		command_refuse(c, "unknown word '%s': WHAT is stream, vdm, tdm, usc, pds, reg, reg64 "
-			       "or the name of a structure", what);
+		command_refuse(c, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, usc, pds, reg, "
+			       "reg64 or the name of a structure", what);
 	if (!in->count || in->count % format->words)
 		return fail_size(what, in->count, format->words);
 	for (size_t i = 0; i < in->count; i += format->words)
@@ -159,10 +160,11 @@ int main(int argc, char **argv)
 		.words = "WHAT [WORD]…",
 		.min_words = 1, .max_words = INT_MAX,
 		.purpose = "Shows the meaning of words. WHAT is\n"
-			   "  stream, vdm, tdm  a control stream: of compute, vertices, transfers\n"
-			   "  usc, pds          instructions of the USC or the PDS\n"
-			   "  STRUCTURE         a structure of the reference, such as mmu_pt_entry\n"
-			   "  reg, reg64        a register: its offset and its value follow\n",
+			   "  stream, vdm, pdm, tdm  a control stream: of compute, vertices, rendering,\n"
+			   "                         transfers\n"
+			   "  usc, pds               instructions of the USC or the PDS\n"
+			   "  STRUCTURE              a structure of the reference, such as mmu_pt_entry\n"
+			   "  reg, reg64             a register: its offset and its value follow\n",
 		.options = options,
 		.versions = COMMAND_VERSION_REGISTERS | COMMAND_VERSION_PROGRAM,
 	};

@@ -32,11 +32,14 @@ static const struct pumice_format_info *command_format(const struct pumice_strea
 }
 
 /* Words after these commands do not belong to the stream. */
-static bool ends_stream(const char *name)
+static bool ends_stream(const char *name, const u32 *dw)
 {
 	const char *last = strrchr(name, '_');
 
-	return last && (!strcmp(last, "_halt") || !strcmp(last, "_link") || !strcmp(last, "_return"));
+	if (!strcmp(name, "pdm_store") || !strcmp(name, "pdm_store_program"))
+		return PUMICE_FIELD_GET(PUMICE_PDM_STORE__END, dw[0]);
+	return last && (!strcmp(last, "_halt") || !strcmp(last, "_link") ||
+			!strcmp(last, "_return") || !strcmp(last, "_end"));
 }
 
 static void print_commands(const struct pumice_stream_info *stream, u64 va, const u32 *dw,
@@ -51,16 +54,46 @@ static void print_commands(const struct pumice_stream_info *stream, u64 va, cons
 		/* One command at a time; the decoder reports unknown and truncated commands. */
 		if (!pumice_decode_stream(stream, va + at * 4, dw + at, part, dump_print_line, NULL))
 			return;
-		if (ends_stream(format->name))
+		if (ends_stream(format->name, dw + at))
 			return;
 		at += part;
 	}
 	printf("  (the following bytes were not captured)\n");
 }
 
-static void print_stream_part(const struct dump_part *part, u32 dm)
+static void print_record(u64 va, const u32 *dw, size_t words)
 {
 	const struct pumice_format_info *render = pumice_format_find("pdm_render");
+
+	if (words >= render->words)
+		pumice_decode_format(render, va, dw, dump_print_line, NULL);
+	else
+		printf("  (the render record is truncated)\n");
+}
+
+/* A render control list and its record, if that was captured; or a record alone. */
+static void print_render(u64 va, const u32 *dw, size_t words)
+{
+	struct pumice_pdm_mode mode;
+	u64 skip;
+
+	if (words < PUMICE_PDM_MODE_WORDS ||
+	    pumice_pdm_cmd_type(dw[0]) != PUMICE_PDM_TYPE_MODE) {
+		print_record(va, dw, words);
+		return;
+	}
+	print_commands(&pumice_stream_pdm, va, dw, words);
+	if (pumice_pdm_mode_unpack(dw, &mode) != PUMICE_UNPACK_OK)
+		return;
+	skip = (mode.addr - va) / 4;
+	if (mode.addr > va && skip < words)
+		print_record(mode.addr, dw + skip, words - skip);
+	else
+		printf("  (the render record was not captured)\n");
+}
+
+static void print_stream_part(const struct dump_part *part, u32 dm)
+{
 	const size_t words = part->head.bytes / 4;
 	u32 *dw = malloc(words * 4 + 4);
 
@@ -71,10 +104,7 @@ static void print_stream_part(const struct dump_part *part, u32 dm)
 	memcpy(dw, part->data, words * 4);
 	switch (dm) {
 	case FWIF_DM_PDM:
-		if (words >= render->words)
-			pumice_decode_format(render, part->head.addr, dw, dump_print_line, NULL);
-		else
-			printf("  (the render record is truncated)\n");
+		print_render(part->head.addr, dw, words);
 		break;
 	case FWIF_DM_VDM:
 		print_commands(&pumice_stream_vdm, part->head.addr, dw, words);
@@ -105,7 +135,7 @@ bool dump_print_stream(const struct dump *dump, bool all)
 			print_stream_part(part, reason.dm);
 			any = true;
 		} else if (part->head.role == PUMICE_DUMP_ROLE_RENDER) {
-			printf("render record of the fragment job:\n");
+			printf("stream of the fragment job:\n");
 			print_stream_part(part, FWIF_DM_PDM);
 			any = true;
 		}
@@ -131,7 +161,7 @@ static const char *role_text(u32 role)
 		[PUMICE_DUMP_ROLE_STREAM] = "control stream",
 		[PUMICE_DUMP_ROLE_FAULT] = "around the fault",
 		[PUMICE_DUMP_ROLE_CODE] = "program",
-		[PUMICE_DUMP_ROLE_RENDER] = "render record",
+		[PUMICE_DUMP_ROLE_RENDER] = "stream of the fragment job",
 	};
 
 	return role && role < sizeof(text) / sizeof(text[0]) ? text[role] : "memory";

@@ -100,37 +100,53 @@ static void print_state(struct printer *p, uint64_t va)
 	}
 }
 
-/* Get the next address of a stream: after the command, or its target. False at its end. */
-static bool follow(struct printer *p, const uint32_t *words, uint32_t count, uint64_t *at,
-		   uint64_t *stack, uint32_t *depth)
+/* A position in a stream. */
+struct position {
+	uint64_t at, stack[PUMICE_VDM_MAX_DEPTH];
+	uint32_t depth;
+	uint64_t record;	/* render record that the list named, or 0 */
+};
+
+_Static_assert(PUMICE_PDM_MAX_DEPTH <= PUMICE_VDM_MAX_DEPTH, "room of position.stack");
+
+static bool call(struct position *pos, uint32_t max, uint64_t va)
+{
+	if (pos->depth == max)
+		return false;
+	pos->stack[pos->depth++] = pos->at;
+	pos->at = va;
+	return true;
+}
+
+static bool leave(struct position *pos)
+{
+	if (!pos->depth)
+		return false;
+	pos->at = pos->stack[--pos->depth];
+	return true;
+}
+
+/* Advance to the command after this one, or to its target. False at the end of the stream. */
+static bool follow_vdm(struct printer *p, const uint32_t *words, struct position *pos)
 {
 	struct pumice_vdm_state_cmd state;
-	struct pumice_vdm_call call;
+	struct pumice_vdm_call branch;
 	struct pumice_vdm_link link;
-	const uint64_t next = *at + count * 4;
 
-	*at = next;
 	switch (PUMICE_FIELD_GET(PUMICE_VDM_HALT__TYPE, words[0])) {
 	case PUMICE_VDM_TYPE_STATE:
 		if (pumice_vdm_state_cmd_unpack(words, &state) == PUMICE_UNPACK_OK)
 			print_state(p, state.addr);
 		return true;
 	case PUMICE_VDM_TYPE_CALL:
-		if (pumice_vdm_call_unpack(words, &call) != PUMICE_UNPACK_OK ||
-		    *depth == PUMICE_VDM_MAX_DEPTH)
-			return false;
-		stack[(*depth)++] = next;
-		*at = call.addr;
-		return true;
+		return pumice_vdm_call_unpack(words, &branch) == PUMICE_UNPACK_OK &&
+		       call(pos, PUMICE_VDM_MAX_DEPTH, branch.addr);
 	case PUMICE_VDM_TYPE_RETURN:
-		if (!*depth)
-			return false;
-		*at = stack[--*depth];
-		return true;
+		return leave(pos);
 	case PUMICE_VDM_TYPE_LINK:
 		if (pumice_vdm_link_unpack(words, &link) != PUMICE_UNPACK_OK)
 			return false;
-		*at = link.addr;
+		pos->at = link.addr;
 		return true;
 	case PUMICE_VDM_TYPE_HALT:
 		return false;
@@ -139,38 +155,105 @@ static bool follow(struct printer *p, const uint32_t *words, uint32_t count, uin
 	}
 }
 
-static void print_stream(struct printer *p, uint64_t at)
+/* Print the program of a store; return whether the list continues after it. */
+static bool follow_store(struct printer *p, const uint32_t *words)
 {
-	uint64_t stack[PUMICE_VDM_MAX_DEPTH];
-	uint32_t words[MAX_WORDS], count, depth = 0;
+	struct pumice_pdm_store_program own;
+	struct pumice_pdm_store store;
 
-	while (p->commands++ < MAX_COMMANDS) {
+	if (pumice_pdm_cmd_type(words[0]) == PUMICE_PDM_TYPE_STORE)
+		return pumice_pdm_store_unpack(words, &store) == PUMICE_UNPACK_OK && !store.end;
+	if (pumice_pdm_store_program_unpack(words, &own) != PUMICE_UNPACK_OK)
+		return false;
+	print_stage(p, "store", own.program);
+	return !own.end;
+}
+
+static bool follow_pdm(struct printer *p, const uint32_t *words, struct position *pos)
+{
+	struct pumice_pdm_mode mode;
+	struct pumice_pdm_call branch;
+	struct pumice_pdm_link link;
+
+	switch (pumice_pdm_cmd_type(words[0])) {
+	case PUMICE_PDM_TYPE_MODE:
+		if (pumice_pdm_mode_unpack(words, &mode) == PUMICE_UNPACK_OK)
+			pos->record = mode.addr;
+		return true;
+	case PUMICE_PDM_TYPE_STORE:
+	case PUMICE_PDM_TYPE_STORE_PROGRAM:
+		return follow_store(p, words);
+	case PUMICE_PDM_TYPE_CALL:
+		return pumice_pdm_call_unpack(words, &branch) == PUMICE_UNPACK_OK &&
+		       call(pos, PUMICE_PDM_MAX_DEPTH, branch.addr);
+	case PUMICE_PDM_TYPE_RETURN:
+		return leave(pos);
+	case PUMICE_PDM_TYPE_LINK:
+		if (pumice_pdm_link_unpack(words, &link) != PUMICE_UNPACK_OK)
+			return false;
+		pos->at = link.addr;
+		return true;
+	case PUMICE_PDM_TYPE_END:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Print a stream of vertices, or a render control list. */
+static void print_stream(struct printer *p, bool render, struct position *pos)
+{
+	const struct pumice_stream_info *stream = render ? &pumice_stream_pdm : &pumice_stream_vdm;
+	uint32_t words[MAX_WORDS], count;
+
+	for (p->commands = 0; p->commands < MAX_COMMANDS; p->commands++) {
+		const uint64_t at = pos->at;
+
 		if (!read_words(p, at, words, 1)) {
 			fprintf(p->out, "%010" PRIx64 "  not mapped\n", at);
 			return;
 		}
-		count = pumice_vdm_cmd_words(words[0]);
+		count = (uint32_t)(render ? pumice_pdm_cmd_words(words[0]) :
+					    pumice_vdm_cmd_words(words[0]));
 		if (!count || count > MAX_WORDS || !read_words(p, at, words, count)) {
 			fprintf(p->out, "%010" PRIx64 "  unknown command: %#x\n", at, words[0]);
 			return;
 		}
-		pumice_decode_stream(&pumice_stream_vdm, at, words, count, print_line, p);
-		if (!follow(p, words, count, &at, stack, &depth))
+		pumice_decode_stream(stream, at, words, count, print_line, p);
+		pos->at += count * 4;
+		if (!(render ? follow_pdm(p, words, pos) : follow_vdm(p, words, pos)))
 			return;
 	}
 	fprintf(p->out, "            more than %u commands\n", MAX_COMMANDS);
 }
 
+/* Print the list, if the stream is one; return the address of the record. */
+static uint64_t print_list(struct printer *p)
+{
+	struct position pos = { .at = p->frame->desc->render };
+	uint32_t word;
+
+	if (!read_words(p, pos.at, &word, 1) ||
+	    pumice_pdm_cmd_type(word) != PUMICE_PDM_TYPE_MODE)
+		return pos.at;
+	fprintf(p->out, "\nrender control list\n");
+	print_stream(p, true, &pos);
+	return pos.record;
+}
+
 void frame_print(const struct frame *frame, FILE *out)
 {
 	struct printer p = { .frame = frame, .out = out };
+	struct position pos = { .at = frame->desc->geometry };
 	struct pumice_pdm_render render;
 	uint32_t words[64] = { 0 };
+	uint64_t record;
 
 	fprintf(out, "geometry stream\n");
-	print_stream(&p, frame->desc->geometry);
+	print_stream(&p, false, &pos);
+	record = print_list(&p);
 	fprintf(out, "\nrender record\n");
-	print_record(&p, "pdm_render", frame->desc->render, words);
+	print_record(&p, "pdm_render", record, words);
 	if (pumice_pdm_render_unpack(words, &render) == PUMICE_UNPACK_OK) {
 		print_stage(&p, "background", render.background);
 		print_stage(&p, "end of tile", render.end_of_tile);

@@ -22,6 +22,8 @@ shows a_64_bit_register_is_one_value 0 "ENABLE = true" reg64 0x3000 0x1234560000
 shows a_table_entry_is_unpacked 0 "addr = 0x0012345000" mmu_pt_entry 0x12345003 0
 shows a_stream_is_walked 0 "cdm_halt" stream 0x50000000 0x60000000
 shows a_vertex_stream_is_walked 0 "vdm_halt" vdm 0x90000000
+shows a_render_list_is_walked 0 "pdm_store" pdm 0xf 0x1000 0 0x20031 2 0x13
+shows a_tile_has_its_coordinates 0 "x = 3" pdm 0x20031
 shows a_transfer_stream_is_walked 0 "tdm_halt" tdm 0x70000000
 shows a_scaling_copy_has_its_filter 0 "filter = linear" tdm \
 	0x80000a00 0x1000 0 0x2000 0 0 0x00080010 0 0x00100020 0 0x70000000
