@@ -130,6 +130,28 @@ static void put_render(struct frame *f)
 	pumice_pbe_state_pack(frame_record(f, FRAME_PBE), &pbe);
 }
 
+/* A list of the four tiles, with a branch to the last ones. */
+static void put_list(struct frame *f)
+{
+	const struct pumice_pdm_mode mode = { .addr = FRAME_RECORD_VA(FRAME_RENDER) };
+	const struct pumice_pdm_link link = { .addr = FRAME_RECORD_VA(FRAME_LIST) + 64 };
+	u32 *at = frame_record(f, FRAME_LIST), n;
+
+	pumice_pdm_mode_pack(at, &mode);
+	at += PUMICE_PDM_MODE_WORDS;
+	for (n = 0; n < 4; n++) {
+		const struct pumice_pdm_tile tile = { .x = (u16)(n % 2), .y = (u16)(n / 2) };
+
+		if (n == 2) {
+			pumice_pdm_link_pack(at, &link);
+			at = frame_record(f, FRAME_LIST) + 16;
+		}
+		pumice_pdm_tile_pack(at++, &tile);
+		pumice_pdm_branch_pack(at++, &(struct pumice_pdm_branch){ 0 });
+		pumice_pdm_store_pack(at++, &(struct pumice_pdm_store){ .end = n == 3 });
+	}
+}
+
 /* Write a texture, followed by its sampler. */
 static void put_texture(struct frame *f)
 {
@@ -216,6 +238,7 @@ void frame_make(struct fixture *r, struct frame *f, u32 pages)
 	put_geometry_state(f);
 	put_object_state(f);
 	put_render(f);
+	put_list(f);
 	put_texture(f);
 	put_data(f);
 	put_stream(f);
@@ -230,7 +253,7 @@ void frame_submit(struct fixture *r, struct frame *f)
 	struct fwif_cccb_render cmd = {
 		.header = { FWIF_CCCB_GEOMETRY, sizeof(cmd) },
 		.stream = FX_STREAM_VA, .seqno = 1, .scene = f->scene_addr,
-		.render = FRAME_RECORD_VA(FRAME_RENDER),
+		.render = FRAME_RECORD_VA(FRAME_LIST),
 	};
 
 	fx_bytes(&f->geometry, &cmd, sizeof(cmd));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A frame with arbitrary streams and programs, most fields valid: vertex control stream, draw
- * state, objects, programs, render record and textures from the input; and the parameter
- * buffer - region headers, blocks, tile streams, free list, scene - corrupted while the
+ * state, objects, programs, render record, render control list and textures from the input; and the
+ * parameter buffer - region headers, blocks, tile streams, free list, scene - corrupted while the
  * jobs run and between them. Through the real firmware, with few pages or many.
  *
  * Rules: both jobs succeed, end with a fault of the enumeration and a unit, or can
@@ -156,6 +156,27 @@ static void change_records(struct fuzz *f, struct frame *frame)
 		fuzz_bytes(f, frame->page[FRAME_DATA] + fuzz_below(f, 8) * 16, 16);
 }
 
+/* Change words of the render control list, which is read last. */
+static void change_list(struct fuzz *f, struct frame *frame)
+{
+	u32 n = fuzz_below(f, 6), *word;
+
+	while (n--) {
+		word = frame_record(frame, FRAME_LIST) + fuzz_below(f, 32);
+		switch (fuzz_below(f, 3)) {
+		case 0:
+			*word ^= 1u << fuzz_below(f, 32);
+			break;
+		case 1:
+			*word = fuzz_below(f, 16) | fuzz_below(f, 4) << 4 | fuzz_below(f, 4) << 16;
+			break;
+		default:
+			*word = (u32)address(f);
+			break;
+		}
+	}
+}
+
 /* Change one word of the tiling pipeline's structures in memory. */
 static void damage(struct fuzz *f, struct frame *frame)
 {
@@ -253,6 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	disturb(r, &f, &frame);
 	frame_finish(r, &frame.geometry, PATIENCE);
 	disturb(r, &f, &frame);
+	change_list(&f, &frame);
 	frame_open(r, &frame);
 	disturb(r, &f, &frame);
 	frame_finish(r, &frame.fragment, PATIENCE);

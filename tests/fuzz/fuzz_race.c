@@ -102,7 +102,7 @@ static void add_all(struct race *race)
 
 	add(race, f->vm.stream, 64);
 	add(race, f->vm.code, 4096);
-	add(race, f->page[FRAME_STATE], FRAME_RECORDS * FRAME_RECORD_BYTES);
+	add(race, f->page[FRAME_STATE], (FRAME_LIST + 1) * FRAME_RECORD_BYTES);
 	add(race, f->page[FRAME_DATA], 4096);
 	add(race, f->page[FRAME_TEXELS], 1024);
 	add(race, f->page[FRAME_REGIONS], 64);
