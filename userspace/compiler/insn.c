@@ -136,6 +136,13 @@ static bool use_immediate(struct assembler *as, struct insn *insn, const struct 
 	return true;
 }
 
+/* Whether an operation's data comes from or goes to units outside of the USC. */
+static bool is_external(const struct pumice_isa_op_info *op)
+{
+	return op->layout == PUMICE_USC_LAYOUT_TEX || op->layout == PUMICE_USC_LAYOUT_ITR ||
+	       (op->form[PUMICE_USC_FORM_VECTOR].uses >> PUMICE_USC_FIELD_SIG0 & 1);
+}
+
 /* Check that a class accepts an operand; the error lists the accepted kinds. */
 static bool check_class(struct assembler *as, const struct insn *insn,
 			const struct pumice_isa_class *cls, const struct token *at,
@@ -152,6 +159,10 @@ static bool check_class(struct assembler *as, const struct insn *insn,
 				 "operation writes %s", (int)insn->at[0].length, insn->at[0].text,
 				 (int)at->length, at->text,
 				 expected_operand(text, &pumice_usc_isa.classes[vector->operands[0].cls]));
+	if (operand->bank == PUMICE_USC_BANK_I && !operand->elem && is_external(insn->op))
+		return asm_error(as, at, "%.*s is an internal register, which DMA, textures and "
+				 "iterators do not reach: use a temporary or attribute register",
+				 (int)at->length, at->text);
 	if (!operand->elem && cls->elem >> operand->bank & 1)
 		return asm_error(as, at, "a scalar is needed here: %.*s[0]", (int)at->length,
 				 at->text);

@@ -139,6 +139,15 @@ static void error_text_states_the_rule(void **state)
 		{ "mov r1, [one], sr7",
 		  "t:1:16: error: sr7 does not exist; accepted: instance, wave_in_group, task_in_group, "
 		  "core, usc, slot, valid\n" },
+		{ "global_load32 sig0, i0, [one], r2",
+		  "t:1:21: error: i0 is an internal register, which DMA, textures and iterators do "
+		  "not reach: use a temporary or attribute register\n" },
+		{ "global_store8 sig0, [one], r2, i1",
+		  "t:1:32: error: i1 is an internal register, which DMA, textures and iterators" },
+		{ "itr i2, perspective, 2, cf3, cf0",
+		  "t:1:5: error: i2 is an internal register, which DMA, textures and iterators" },
+		{ "sample.f32 i3, 2d, v0, sh0",
+		  "t:1:12: error: i3 is an internal register, which DMA, textures and iterators" },
 		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor; "
 		  "scan takes 3 operands, such as scan.u32 add, r1, r2\n" },
 		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system; "
@@ -329,7 +338,7 @@ static void bursts_atomics_and_types_are_checked(void **state)
 		{ "local_store8 [one], r2, sh4",
 		  "t:1:25: error: this register is not allowed here" },
 		{ "global_load64 sig0, i1, [one], r2",
-		  "t:1:21: error: this register is not allowed" },
+		  "t:1:21: error: i1 is an internal register, which DMA" },
 	};
 
 	(void)state;
