@@ -91,7 +91,8 @@ enum pumice_perf_category {
 	X(TDM_BYTES, TDM, 0, "bytes", "bytes written by transfers") \
 	X(TDM_SCALED, TDM, 0, "texels", "texels written by scaling copies") \
 	X(PDM_PLANES, PDM, 0, "planes", "planes of varyings set up by the TSP") \
-	X(PDM_COMMANDS, PDM, 0, "commands", "commands of render control lists, also of generated ones")
+	X(PDM_COMMANDS, PDM, 0, "commands", "commands of render control lists, also of generated ones") \
+	X(USC_DC_WINDOWS, USC, 0, "windows", "windows of dynamic constants fetched by instances")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

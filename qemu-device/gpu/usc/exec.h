@@ -19,6 +19,8 @@
 #ifndef PUMICE_GPU_USC_EXEC_H
 #define PUMICE_GPU_USC_EXEC_H
 
+#include <string.h>
+
 #include "../levels/levels.h"
 #include "../tag/tag.h"
 #include "gfx.h"
@@ -243,6 +245,12 @@ const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
  */
 bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
 		  u32 *row);
+
+/* Drop the windows of dynamic constants that the wave has fetched. */
+static inline void exec_dc_drop(struct exec *x)
+{
+	memset(x->wave->dc_kept, 0, sizeof(x->wave->dc_kept));
+}
 
 /* Set up x for a wave of a group with gfx. */
 void usc_gfx_exec(struct exec *x, u32 in_task);

@@ -121,6 +121,7 @@ static const struct usc_insn *dc_window(struct exec *x, const struct usc_insn *i
 		return exec_align_fault(x, i, PUMICE_FAULT_USC_BURST_ALIGN, va, false);
 	x->wave->dc_base = va;
 	x->wave->dc_words = i->words;
+	exec_dc_drop(x);
 	return exec_next(x, i);
 }
 

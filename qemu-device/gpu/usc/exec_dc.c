@@ -2,38 +2,93 @@
 /*
  * Dynamic constants: read-only registers in memory.
  *
- * Source: document 003, "Dynamic Constant Registers": windows of 16 registers at a time. Each
- * 64 bytes of memory that lanes read are translated once.
+ * Source: document 003, "Dynamic Constant Registers": the USC manages windows of 16 registers
+ * of each instance. An instance has one window for each index register. A read outside of it
+ * replaces it: it is fetched entirely and serves later reads of that instance with that index
+ * register. Instances that fetch the same window in one instruction translate it once.
  *
- * Limits: nothing is kept between instructions; a read returns the current contents of
- * memory.
+ * Limits: a window is not coherent: it keeps the words that it fetched until it is replaced, or
+ * until the wave executes dc_window or mem_fence, which drop all of its windows. A window is 64
+ * bytes of memory, aligned, so that it is in one page; registers at its edges may not belong to
+ * the dynamic constants, and cannot be named.
  */
 #include "exec.h"
 
 #define WINDOW_BYTES (PUMICE_USC_DC_WINDOW * 4u)
 
+/* Copy a window to these lanes. */
+static void keep_window(struct usc_dc_windows *dc, u64 tag, const u8 *host, u32 lanes)
+{
+	const u32 *from = (const u32 *)(const void *)host;
+	u32 word[PUMICE_USC_DC_WINDOW];
+
+	for (u32 n = 0; n < PUMICE_USC_DC_WINDOW; n++)
+		word[n] = __atomic_load_n(&from[n], __ATOMIC_RELAXED);
+	for (; lanes; lanes &= lanes - 1) {
+		u32 l = (u32)__builtin_ctz(lanes);
+
+		dc->tag[l] = tag;
+		memcpy(dc->word[l], word, sizeof(word));
+	}
+}
+
+/* Return the lanes of a set whose word is not in a window that they keep. */
+static u32 lanes_without(const struct usc_dc_windows *dc, u32 kept, const u64 *va, u32 lanes)
+{
+	u32 hits = 0;
+
+	for (u32 left = lanes & kept; left; left &= left - 1) {
+		u32 l = (u32)__builtin_ctz(left);
+
+		hits |= (u32)(dc->tag[l] == va[l] / WINDOW_BYTES) << l;
+	}
+	return lanes & ~hits;
+}
+
 /*
- * Read all lanes at once, the window of the lowest lane first. Return 0; with x->fault set,
- * the lanes that were not read when a window faulted: that of the lowest of them.
+ * Fetch the windows that lanes need, that of the lowest lane first. Return 0; with x->fault
+ * set, the lanes that have none when a window faulted: that of the lowest of them.
  */
-static u32 read_windows(struct exec *x, const u64 *va, u32 lanes, u32 *row)
+static u32 fetch_windows(struct exec *x, struct usc_dc_windows *dc, u32 *kept, const u64 *va,
+			 u32 lanes)
 {
 	while (lanes) {
-		u32 first = (u32)__builtin_ctz(lanes);
-		u64 window = va[first] / WINDOW_BYTES * WINDOW_BYTES;
-		const u8 *host = exec_host(x, window, false);
+		u64 tag = va[__builtin_ctz(lanes)] / WINDOW_BYTES;
+		const u8 *host = exec_host(x, tag * WINDOW_BYTES, false);
+		u32 same = 0;
 
 		if (!host)
 			return lanes;
-		for (u32 l = first; l < PUMICE_LANES; l++) {
-			u64 at = va[l] - window;
+		for (u32 left = lanes; left; left &= left - 1) {
+			u32 l = (u32)__builtin_ctz(left);
 
-			if (!(lanes >> l & 1) || at >= WINDOW_BYTES)
-				continue;
-			row[l] = __atomic_load_n((const u32 *)(const void *)(host + at),
-						 __ATOMIC_RELAXED);
-			lanes &= ~(1u << l);
+			same |= (u32)(va[l] / WINDOW_BYTES == tag) << l;
 		}
+		keep_window(dc, tag, host, same);
+		usc_count(x->usc, PUMICE_PERF_USC_DC_WINDOWS, (u64)__builtin_popcount(same));
+		*kept |= same;
+		lanes &= ~same;
+	}
+	return 0;
+}
+
+/* Make the words at va available to these lanes and read them; returns as fetch_windows(). */
+static u32 read_windows(struct exec *x, const struct usc_lookup *lookup, const u64 *va, u32 lanes,
+			u32 *row)
+{
+	u32 index = lookup->index / (USC_ROW_WORDS * 4u) - USC_OWN_INDEX;
+	u32 *kept = &x->wave->dc_kept[index];
+	struct usc_dc_windows *dc =
+		&x->usc->dc[(u32)(x->wave - x->usc->wave) * PUMICE_USC_INDEX_REGS + index];
+	u32 without = lanes_without(dc, *kept, va, lanes);
+	u32 failed = fetch_windows(x, dc, kept, va, without);
+
+	if (failed)
+		return failed;
+	for (; lanes; lanes &= lanes - 1) {
+		u32 l = (u32)__builtin_ctz(lanes);
+
+		row[l] = dc->word[l][va[l] / 4 % PUMICE_USC_DC_WINDOW];
 	}
 	return 0;
 }
@@ -58,7 +113,7 @@ bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_loo
 		va[l] = x->wave->dc_base + number * 4;
 		lanes |= 1u << l;
 	}
-	lanes = read_windows(x, va, lanes, row);
+	lanes = read_windows(x, lookup, va, lanes, row);
 	if (lanes) {
 		exec_mmu_fault(x, i);
 		exec_fault_lane(x, lanes);

@@ -31,6 +31,13 @@
 #define USC_OWN_ROWS (PUMICE_USC_OWN_REGS + PUMICE_USC_INDEX_REGS)
 #define USC_OWN_WORDS (USC_OWN_ROWS * USC_ROW_WORDS)
 
+/* Dynamic constants that the instances of a wave have fetched with one index register. */
+struct usc_dc_windows {
+	u64 tag[PUMICE_LANES];	/* GPU virtual address, in windows; if the lane's bit is set in
+				 * dc_kept */
+	u32 word[PUMICE_LANES][PUMICE_USC_DC_WINDOW];
+};
+
 /* One wave: slot * USC_MAX_WAVES + number in the task. Valid while its group runs. */
 struct usc_wave {
 	u32 pc;			/* next instruction */
@@ -46,6 +53,7 @@ struct usc_wave {
 	bool one_prim;		/* and all spans belong to one primitive */
 	u32 dc_words;		/* size of dynamic constants; 0 before the first window */
 	u64 dc_base;		/* their GPU virtual address */
+	u32 dc_kept[PUMICE_USC_INDEX_REGS];	/* bit l: lane l has a window */
 	u64 clock;		/* issue slots used */
 	u64 resume;		/* slot of the group at which its wait ends */
 	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
@@ -72,6 +80,7 @@ struct usc {
 	u8 *local;		/* followed by USC_LOCAL_SLACK bytes */
 	u32 *constants;		/* rows of bank K, by number */
 	u32 *own;		/* USC_OWN_WORDS for each of wave[] */
+	struct usc_dc_windows *dc;	/* PUMICE_USC_INDEX_REGS for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
 	struct tag *tag;
 

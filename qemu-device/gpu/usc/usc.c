@@ -60,8 +60,9 @@ struct usc *usc_create(const struct usc_config *config)
 	usc->constants = constants_create();
 	usc->own = store_create(PUMICE_USC_SLOTS * USC_MAX_WAVES * USC_OWN_WORDS *
 				sizeof(*usc->own));
+	usc->dc = calloc(USC_WAVES * PUMICE_USC_INDEX_REGS, sizeof(*usc->dc));
 	usc->tag = tag_create(config->mmu);
-	if (!usc->tag || !usc->unified || !usc->common || !usc->local || !usc->constants || !usc->own) {
+	if (!usc->tag || !usc->dc || !usc->unified || !usc->common || !usc->local || !usc->constants || !usc->own) {
 		usc_destroy(usc);
 		return NULL;
 	}
@@ -79,6 +80,7 @@ void usc_destroy(struct usc *usc)
 	free(usc->local);
 	free(usc->constants);
 	free(usc->own);
+	free(usc->dc);
 	free(usc);
 }
 

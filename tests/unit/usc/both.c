@@ -74,6 +74,7 @@ void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 	ref->shared_words = prog->limits.shared;
 	ref->coeffs = prog->limits.coeffs;
 	ref->gfx = NULL;
+	ref->dc_fetches = 0;
 	ref->local_bytes = shape->local_bytes;
 	ref->first_wave = shape->first_wave;
 	ref->core = FX_CORE;

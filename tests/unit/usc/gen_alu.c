@@ -178,8 +178,8 @@ u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool writte
 	return select_operand(g, class, written, NULL);
 }
 
-/* Index registers and the window of dynamic constants, as the following instruction needs them. */
-static void emit_indices(struct gen *g, const struct indices *x)
+/* The index registers, as the following instruction needs them. */
+static void emit_index_registers(struct gen *g, const struct indices *x)
 {
 	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++) {
 		if (x->used[n])
@@ -187,6 +187,12 @@ static void emit_indices(struct gen *g, const struct indices *x)
 					 .src0 = R(gen_temp(g)), .src1 = IMM,
 					 .imm = x->size[n] - 1));
 	}
+}
+
+/* The same, and its dynamic constants. */
+static void emit_indices(struct gen *g, const struct indices *x)
+{
+	emit_index_registers(g, x);
 	if (x->dc_words)
 		gen_emit(g, INSN(DC_WINDOW, .src2 = SH(GEN_SH_MEMORY),
 				 .disp = (u16)(gen_below(g->rng, 1024) * 4),
@@ -253,6 +259,11 @@ static void emit_op(struct gen *g, const struct pumice_isa_op_info *op)
 		insn.dim = (u8)x.dim;
 	emit_indices(g, &x);
 	gen_emit(g, insn);
+	/* Windows that are kept, and replaced. */
+	while (x.dc_words && gen_below(g->rng, 2)) {
+		emit_index_registers(g, &x);
+		gen_emit(g, insn);
+	}
 }
 
 void gen_alu(struct gen *g)

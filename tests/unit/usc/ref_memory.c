@@ -260,6 +260,14 @@ static bool run_copy(struct ref_step *s)
 	return true;
 }
 
+static void forget_windows(struct ref_wave *w)
+{
+	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++) {
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			w->dc[n][l].kept = false;
+	}
+}
+
 static bool run_window(struct ref_step *s)
 {
 	u64 addr = base_address(s) + s->in.disp;
@@ -268,6 +276,7 @@ static bool run_window(struct ref_step *s)
 		return ref_fault(s, PUMICE_FAULT_USC_BURST_ALIGN);
 	s->w->dc_base = addr;
 	s->w->dc_words = s->in.words;
+	forget_windows(s->w);
 	return true;
 }
 
@@ -288,6 +297,7 @@ bool ref_run_memory(struct ref_step *s)
 	case PUMICE_USC_OP_DC_WINDOW:
 		return run_window(s);
 	case PUMICE_USC_OP_MEM_FENCE:
+		forget_windows(s->w);
 		return true;
 	default:
 		plain_access(s->in.opcode, &a);

@@ -53,8 +53,14 @@ struct ref_wave {
 	u32 reg[REF_MAX_REGS][PUMICE_LANES];	/* temporaries, then attributes */
 	u32 internal[PUMICE_USC_OWN_REGS][PUMICE_LANES];
 	u32 idx[PUMICE_USC_INDEX_REGS][PUMICE_LANES];
-	u64 dc_base;	/* window of dynamic constants */
+	u64 dc_base;	/* dynamic constants */
 	u32 dc_words;
+	/* 64 bytes that a lane has fetched with an index register. */
+	struct {
+		bool kept;
+		u64 addr;
+		u8 bytes[64];
+	} dc[PUMICE_USC_INDEX_REGS][PUMICE_LANES];
 	u32 task, number_in_group, first_instance, valid, slot;
 	u32 pc;
 	enum { REF_RUNS, REF_WAITS, REF_MEETS, REF_DONE } state;
@@ -82,6 +88,7 @@ struct ref_group {
 	u32 coeff[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_COEFFS];
 	u32 slot_reg[PUMICE_GROUP_TASKS][PUMICE_USC_OWN_REGS];
 	u8 local[64u << 10];
+	u64 dc_fetches;	/* windows of dynamic constants, over all lanes */
 	enum pumice_fault fault;	/* of REF_FAULT */
 	u32 fault_pc;
 };

@@ -139,12 +139,21 @@ u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 
 	abort();
 }
 
-static u32 dynamic_constant(const struct ref_step *s, u64 number, u32 lane)
+/* Document 003: each instance has a window of 16 constants, here one for each index register. */
+static u32 dynamic_constant(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane)
 {
-	u32 word = 0;
+	u64 addr = s->w->dc_base + number_of(s, o, lane) * 4, start = addr - addr % 64;
+	u32 word, index = o->idx - 1u;
 
-	if (ref_valid(s->w, lane))
-		memcpy(&word, s->g->memory + (s->w->dc_base - s->g->memory_va) + number * 4, 4);
+	if (!ref_valid(s->w, lane))
+		return 0;
+	if (!s->w->dc[index][lane].kept || s->w->dc[index][lane].addr != start) {
+		s->w->dc[index][lane].kept = true;
+		s->w->dc[index][lane].addr = start;
+		memcpy(s->w->dc[index][lane].bytes, s->g->memory + (start - s->g->memory_va), 64);
+		s->g->dc_fetches++;
+	}
+	memcpy(&word, &s->w->dc[index][lane].bytes[addr - start], 4);
 	return word;
 }
 
@@ -236,7 +245,7 @@ static u32 read_lane(const struct ref_step *s, const struct pumice_usc_operand *
 	case PUMICE_USC_BANK_O:
 		return ref_output(s, (u32)number_of(s, o, lane), lane);
 	case PUMICE_USC_BANK_DC:
-		return dynamic_constant(s, number_of(s, o, lane), lane);
+		return dynamic_constant(s, o, lane);
 	default:
 		return *ref_word(s, o, lane);
 	}

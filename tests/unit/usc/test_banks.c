@@ -13,7 +13,7 @@
 #include "exec.h"
 #include "fixture.h"
 
-#define MAX_INSNS 16u
+#define MAX_INSNS 32u
 
 /* Attributes: V0 is copied to an index register by most programs. */
 static const struct usc_program_limits limits = {
@@ -620,6 +620,109 @@ static void usc_has_no_dynamic_constants_before_the_first_window(void **state)
 	must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
 }
 
+/* Windows that all instances have fetched so far. */
+static u64 windows_fetched(const struct fixture *fx)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	usc_counters_add(fx->usc, value);
+	return value[PUMICE_PERF_USC_DC_WINDOWS];
+}
+
+static void usc_dynamic_constants_are_fetched_once_for_16_registers_of_an_instance(void **state)
+{
+	struct fixture *fx = *state;
+	u64 before = windows_fetched(fx);
+	struct run r;
+
+	for (u32 n = 0; n < FX_DATA_BYTES / 4; n++)
+		((u32 *)(void *)fx->data)[n] = n * 5;
+	begin(&r, fx);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = l * 16;
+	put(&r, INSN(DC_WINDOW, .src2 = SH(0), .words = 1024));
+	/* Registers 0 to 15 of each window; then the next one, in which register 1 is new. */
+	for (u32 n = 0; n < 18; n++)
+		put(&r, INSN(MOV, .dst = R(n), .mask = ALWAYS,
+			     .src0 = indexed(PUMICE_USC_BANK_DC, n, false, 1)));
+	run(&r, 30);
+	assert_int_equal(fx->faults, 0);
+	for (u32 n = 0; n < 18; n++) {
+		for (u32 l = 0; l < 30; l++)
+			assert_int_equal(temp(&r, 0, n)[l], (l * 16 + n) * 5);
+	}
+	assert_true(windows_fetched(fx) - before == 2 * 30);
+}
+
+static void usc_each_index_register_has_a_window_of_its_own(void **state)
+{
+	struct fixture *fx = *state;
+	u64 before = windows_fetched(fx);
+	struct run r;
+
+	for (u32 n = 0; n < FX_DATA_BYTES / 4; n++)
+		((u32 *)(void *)fx->data)[n] = n;
+	begin(&r, fx);
+	put(&r, INSN(MOV, .dst = IDX(1), .mask = ALWAYS, .src0 = IMM, .imm = 100));
+	put(&r, INSN(DC_WINDOW, .src2 = SH(0), .words = 1024));
+	for (u32 n = 0; n < 4; n++)
+		put(&r, INSN(ADD, .dst = R(n), .src0 = indexed(PUMICE_USC_BANK_DC, n, false, 1),
+			     .src1 = indexed(PUMICE_USC_BANK_DC, n, false, 2)));
+	run(&r, 7);
+	assert_int_equal(fx->faults, 0);
+	for (u32 n = 0; n < 4; n++)
+		assert_int_equal(temp(&r, 0, n)[6], 100 + 2 * n);
+	assert_true(windows_fetched(fx) - before == 2 * 7);
+}
+
+static void usc_kept_window_shows_no_store_before_it_is_dropped(void **state)
+{
+	const u32 store = 700;
+	struct fixture *fx = *state;
+	struct run r;
+
+	((u32 *)(void *)fx->data)[3] = 1;
+	begin(&r, fx);
+	put(&r, INSN(DC_WINDOW, .src2 = SH(0), .words = 64));
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_DC, 3, false, 1)));
+	for (u32 n = 0; n < 2; n++) {
+		put(&r, INSN(MOV, .dst = R(10), .mask = ALWAYS, .src0 = IMM, .imm = store + n));
+		put(&r, INSN(MOV, .dst = R(11), .mask = ALWAYS, .src0 = IMM, .imm = 12));
+		put(&r, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(11),
+			     .src1 = R(10)));
+		put(&r, INSN(SIG_WAIT, .dst = R_ELEM(12)));
+		put(&r, INSN(MOV, .dst = R(1 + 2 * n), .mask = ALWAYS,
+			     .src0 = indexed(PUMICE_USC_BANK_DC, 3, false, 1)));
+		put(&r, n ? INSN(DC_WINDOW, .src2 = SH(0), .words = 64) :
+			    INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_GROUP));
+		put(&r, INSN(MOV, .dst = R(2 + 2 * n), .mask = ALWAYS,
+			     .src0 = indexed(PUMICE_USC_BANK_DC, 3, false, 1)));
+	}
+	run(&r, 1);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(temp(&r, 0, 0)[0], 1);
+	assert_int_equal(temp(&r, 0, 1)[0], 1);
+	assert_int_equal(temp(&r, 0, 2)[0], store);
+	assert_int_equal(temp(&r, 0, 3)[0], store);
+	assert_int_equal(temp(&r, 0, 4)[0], store + 1);
+}
+
+/* Another task in the same slot, with the same constants at other contents. */
+static void usc_windows_end_with_their_task(void **state)
+{
+	struct fixture *fx = *state;
+	struct run r;
+
+	for (u32 n = 0; n < 2; n++) {
+		((u32 *)(void *)fx->data)[0] = n + 5;
+		begin(&r, fx);
+		put(&r, INSN(DC_WINDOW, .src2 = SH(0), .words = 64));
+		put_dc_read(&r, 0, PUMICE_USC_DIM_1);
+		run(&r, PUMICE_LANES);
+		assert_int_equal(temp(&r, 0, 0)[31], n + 5);
+	}
+}
+
 static void usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_lane(void **state)
 {
 	struct run r;
@@ -665,6 +768,10 @@ int main(void)
 		cmocka_unit_test(usc_dynamic_constants_are_read_from_memory_lane_by_lane),
 		cmocka_unit_test(usc_dynamic_constants_end_where_their_window_ends),
 		cmocka_unit_test(usc_has_no_dynamic_constants_before_the_first_window),
+		cmocka_unit_test(usc_dynamic_constants_are_fetched_once_for_16_registers_of_an_instance),
+		cmocka_unit_test(usc_each_index_register_has_a_window_of_its_own),
+		cmocka_unit_test(usc_kept_window_shows_no_store_before_it_is_dropped),
+		cmocka_unit_test(usc_windows_end_with_their_task),
 		cmocka_unit_test(usc_dynamic_constant_without_memory_is_an_mmu_fault_of_the_lowest_lane),
 	};
 	int failed = 0;

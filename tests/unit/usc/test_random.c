@@ -49,6 +49,15 @@ static struct fx_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u3
 	return shape;
 }
 
+/* Return the windows of dynamic constants that the USC has fetched. */
+static u64 windows_fetched(const struct fixture *fx)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	usc_counters_add(fx->usc, value);
+	return value[PUMICE_PERF_USC_DC_WINDOWS];
+}
+
 /*
  * One program, in one to three work-groups that run at the same time. If its
  * transcendental results are ambiguous to the last bit, it is counted, not compared.
@@ -62,6 +71,7 @@ static bool try_program(struct fixture *fx, u64 seed, u64 *undecided)
 	bool one_wave_tasks = gen_below(&rng, 2), ok = true;
 	u32 groups = 1 + gen_below(&rng, MAX_GROUPS);
 	struct usc_program *program;
+	u64 fetches;
 
 	gen_program(&rng, one_wave_tasks, &prog);
 	fx_clear(fx);
@@ -77,10 +87,18 @@ static bool try_program(struct fixture *fx, u64 seed, u64 *undecided)
 		both_set_up(&rng, fx, g, &prog, &shape, program, &ref[g]);
 		usc_group_start(fx->usc, g);
 	}
+	fetches = windows_fetched(fx);
 	fx_run(fx, budgets[gen_below(&rng, 5)]);
+	fetches = windows_fetched(fx) - fetches;
 	ref_undecided = 0;
 	for (u32 g = 0; g < groups; g++)
 		ok = ok && ref_run(&ref[g], MAX_STEPS) == REF_ENDED;
+	for (u32 g = 0; g < groups; g++)
+		fetches -= ref[g].dc_fetches;
+	if (ok && fetches && !ref_undecided) {
+		print_error("windows fetched more than by the model: %lld\n", (long long)fetches);
+		ok = false;
+	}
 	for (u32 g = 0; g < groups; g++) {
 		ok = ok && !fx->faults && fx->done[g] == 1 &&
 		     (ref_undecided || both_same_state(fx, g, &ref[g]));
