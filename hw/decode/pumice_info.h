@@ -114,7 +114,16 @@ struct pumice_isa_class {
 	const char *next; /* separator from the next operand; NULL = that one's join */
 	bool optional; /* omitted if zero */
 	bool hex; /* written in hexadecimal */
+	u8 special; /* enum pumice_isa_special_access: which special registers are allowed */
 };
+
+enum pumice_isa_special_access {
+	PUMICE_ISA_SPECIAL_ANY,
+	PUMICE_ISA_SPECIAL_RO, /* those that cannot be written */
+	PUMICE_ISA_SPECIAL_RW, /* those that can */
+};
+
+#define PUMICE_ISA_NO_SPACE 0xffff
 
 /* One operand of an operation, in the order of the assembly syntax. */
 struct pumice_isa_operand {
@@ -164,6 +173,8 @@ struct pumice_isa_special {
 	const char *name;
 	u8 bank; /* <isa>_bank */
 	u16 number;
+	u16 space; /* number that constants and registers share, or PUMICE_ISA_NO_SPACE */
+	bool writable;
 	bool constant; /* the value of every lane is constant: see lanes */
 	const char *value; /* expression of the lane number l, or a name */
 	const char *doc;

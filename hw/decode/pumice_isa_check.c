@@ -190,6 +190,18 @@ static bool index_legal(const struct pumice_usc_operand *opnd, bool can_index)
 	}
 }
 
+/* Check that a special register is one that can, or cannot, be written, as its class requires. */
+static bool special_legal(const struct pumice_isa_info *isa, const struct pumice_isa_class *cls,
+			  const struct pumice_usc_operand *opnd)
+{
+	bool writable;
+
+	if (opnd->bank != PUMICE_USC_BANK_SR || cls->special == PUMICE_ISA_SPECIAL_ANY)
+		return true;
+	writable = pumice_isa_find_special(isa, opnd->bank, opnd->num)->writable;
+	return writable == (cls->special == PUMICE_ISA_SPECIAL_RW);
+}
+
 /* Check bank, mode and number of a register operand. */
 static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
 					     const struct pumice_isa_class *cls, u32 raw,
@@ -207,7 +219,7 @@ static enum pumice_isa_unpack check_register(const struct pumice_isa_info *isa,
 	if (!opnd.idx && cls->indexed >> opnd.bank & 1)
 		return PUMICE_ISA_UNPACK_OPERAND;
 	if (opnd.idx > PUMICE_USC_INDEX_REGS || !index_legal(&opnd, can_index) ||
-	    !number_exists(isa, &opnd))
+	    !number_exists(isa, &opnd) || !special_legal(isa, cls, &opnd))
 		return PUMICE_ISA_UNPACK_OPERAND;
 	return PUMICE_ISA_UNPACK_OK;
 }

@@ -75,12 +75,14 @@ def layouts_section(isa):
 
 def specials_section(isa):
     """Predefined constants and special registers."""
-    rows = [[s.bank, str(s.number), literal(s.name), literal(s.value), escape(s.doc)]
+    rows = [[s.bank, str(s.number), "–" if s.space is None else str(s.space), literal(s.name),
+             literal(s.value), escape(s.doc) + (" Can be written." if s.writable else "")]
             for s in isa.specials]
     return "\n".join([heading("Predefined registers", 1),
-                      "``l`` is the number of the lane.\n",
-                      table(["Bank", "Number", "Name", "Value", "Meaning"],
-                            [8, 10, 16, 26, 40], rows)])
+                      "``l`` is the number of the lane. *Space* is the number in the common space "
+                      "of special constants and registers.\n",
+                      table(["Bank", "Number", "Space", "Name", "Value", "Meaning"],
+                            [8, 8, 8, 16, 24, 36], rows)])
 
 
 def op_page(isa, op):

@@ -130,7 +130,8 @@ def emit_classes(w, isa):
                f"\t  {lit(bank_mask(isa, item.full))}, {lit(bank_mask(isa, item.elem))}, "
                f"{lit(bank_mask(isa, item.indexed))}, {valid}, {text},\n"
                f"\t  {string(item.prefix)}, {maybe(item.join)}, {maybe(item.next)}, "
-               f"{str(item.optional).lower()}, {str(item.hex).lower()} }},")
+               f"{str(item.optional).lower()}, {str(item.hex).lower()}, "
+               f"PUMICE_ISA_SPECIAL_{item.special.upper()} }},")
     w.line("};\n")
 
 
@@ -205,8 +206,9 @@ def emit_specials(w, isa):
         return
     w.line(f"static const struct pumice_isa_special {isa.name}_specials[] = {{")
     for item in isa.specials:
-        w.line(f"\t{{ {string(item.name)}, {isa.banks.number(item.bank)}, {item.number}, "
-               f"{'true' if item.lanes else 'false'}, {string(item.value)},\n"
+        space = "PUMICE_ISA_NO_SPACE" if item.space is None else item.space
+        w.line(f"\t{{ {string(item.name)}, {isa.banks.number(item.bank)}, {item.number}, {space}, "
+               f"{str(item.writable).lower()}, {'true' if item.lanes else 'false'}, {string(item.value)},\n"
                f"\t  {string(item.doc)},")
         lanes = item.lanes or [0]
         rows = [", ".join(lit(v) for v in lanes[i:i + 8]) for i in range(0, len(lanes), 8)]

@@ -15,11 +15,16 @@ from .model import check_cover, load_enum, load_fields
 from .source import Unique, check_shape, doc_of, read_choice, read_int, read_name
 
 IMPLICIT = ("opcode", "type", "form")
-CLASS_ATTRS = ("full", "elem", "indexed", "doc", "enum", "prefix", "join", "next", "optional", "hex")
+CLASS_ATTRS = ("full", "elem", "indexed", "doc", "enum", "prefix", "join", "next", "optional", "hex",
+               "special")
 BOOLS = ("false", "true")
 MAX_FIELDS = 64
 MAX_FORM = 1
 LANES = 32
+SPECIAL = ("any", "ro", "rw")
+SPACE_BANKS = ("SC", "SR")  # of the common space; in this order in its blocks
+SPACE = 240
+SPACE_BLOCK = 32
 
 
 @dataclass
@@ -50,6 +55,7 @@ class OperandClass:
     optional: bool = False
     hex: bool = False
     indexed: list = dc_field(default_factory=list)
+    special: str = "any"
 
     @property
     def is_register(self):
@@ -72,13 +78,18 @@ class Op:
 
 @dataclass
 class Special:
-    """A named register with a fixed meaning; lanes is its value in each lane, if constant."""
+    """
+    A named register with a fixed meaning; lanes is its value in each lane, if constant; space its
+    number in the common space of constants and registers, or None.
+    """
     bank: str
     number: int
     name: str
     value: str
     doc: str
     lanes: list
+    space: int = None
+    writable: bool = False
 
 
 @dataclass
@@ -159,7 +170,8 @@ def load_classes(ctx, isa, node):
                             child.get("join"), child.get("next"),
                             read_choice(ctx.diag, child, "optional", BOOLS, "false") == "true",
                             read_choice(ctx.diag, child, "hex", BOOLS, "false") == "true",
-                            bank_list(ctx, isa, child, "indexed"))
+                            bank_list(ctx, isa, child, "indexed"),
+                            read_choice(ctx.diag, child, "special", SPECIAL, "any"))
         for bank in item.indexed:
             if bank not in item.full:
                 ctx.diag.error(child, f"bank {bank} is in indexed but not in full")
@@ -317,8 +329,10 @@ def load_specials(ctx, isa, node):
     diag = ctx.diag
     names = Unique(diag, f"special in isa {isa.name}:")
     numbers = Unique(diag, f"special in isa {isa.name}:")
+    places = Unique(diag, f"special in isa {isa.name}:")
     for child in node.all("special"):
-        if not check_shape(diag, child, ("bank", "number", "name", "value"), ("doc",)):
+        if not check_shape(diag, child, ("bank", "number", "name", "value"),
+                           ("doc", "space", "access")):
             continue
         banks = bank_list(ctx, isa, child, "bank")
         if len(banks) != 1:
@@ -328,7 +342,26 @@ def load_specials(ctx, isa, node):
                                                   f"{banks[0]} {number}"):
             value = child.get("value")
             isa.specials.append(Special(banks[0], number, name, value, doc_of(child),
-                                        lane_values(diag, child, value)))
+                                        lane_values(diag, child, value),
+                                        space_number(diag, child, banks[0], number, places),
+                                        read_choice(diag, child, "access", ("ro", "rw"), "ro")
+                                        == "rw"))
+
+
+def space_number(diag, node, bank, number, places):
+    """The number in the common space, whose blocks of 32 alternate between its banks; or None."""
+    if bank not in SPACE_BANKS:
+        if node.get("space"):
+            diag.error(node, f"bank {bank} is not in the common space")
+        return None
+    space = read_int(diag, node, "space", number)
+    if space >= SPACE:
+        diag.error(node, f"number {space} is not in the common space of {SPACE}")
+    elif SPACE_BANKS[space // SPACE_BLOCK % 2] != bank:
+        diag.error(node, f"number {space} is in a block of bank "
+                         f"{SPACE_BANKS[space // SPACE_BLOCK % 2]}")
+    places.add(space, node, f"number {space} of the common space")
+    return space
 
 
 def lane_values(diag, node, text):

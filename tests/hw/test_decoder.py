@@ -33,6 +33,8 @@ class Encoder:
         self.numbers = {}
         for item in isa.findall("special"):
             self.numbers.setdefault(item.get("bank"), []).append(int(item.get("number")))
+        self.access = {int(n.get("number")): n.get("access", "ro") for n in isa.findall("special")
+                       if n.get("bank") == "SR"}
 
     def value_names(self, enum):
         """{name: value} of an enumeration anywhere in the contract."""
@@ -60,6 +62,9 @@ class Encoder:
             num = 0
         elif bank == "M":
             num = self.mask()
+        elif bank == "SR":
+            num = self.rng.choice([n for n, access in self.access.items()
+                                   if kind.get("special", access) == access])
         elif bank in self.numbers:
             num = self.rng.choice(self.numbers[bank])
         elif bank in ("I", "SL"):

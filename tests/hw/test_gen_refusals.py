@@ -349,6 +349,18 @@ class Isa(ContractCase):
         self.refuse_isa(f'<special bank="R" number="9" name="x" value="0"/>{HERE}',
                         "R 9 is already defined")
 
+    def test_special_outside_of_the_blocks_of_its_bank_is_refused(self):
+        isa = ('<isa name="q" word_bits="128"><enum name="q_bank"><value name="SC" value="1"/>'
+               '<value name="SR" value="2"/></enum><layout name="x"><field name="opcode" bits="7:0"/>'
+               '<reserved bits="127:8"/></layout>{}</isa>')
+        for special, message in (
+                ('<special bank="SC" number="32" name="x" value="0"/>', "in a block of bank SR"),
+                ('<special bank="SR" number="3" name="x" value="a"/>', "in a block of bank SC"),
+                ('<special bank="SR" number="9" space="64" name="x" value="a"/>',
+                 "in a block of bank SC"),
+                ('<special bank="SC" number="240" name="x" value="0"/>', "space of 240")):
+            self.refuse("isa.xml", isa.format(special + HERE), message)
+
     def test_special_value_that_is_no_expression_is_refused(self):
         self.refuse_isa(f'<special bank="R" number="8" name="x" value="l +"/>{HERE}',
                         "not an expression")

@@ -169,6 +169,10 @@ static void add_operand(struct effects *e, const struct pumice_usc_insn *insn,
 		add_mask(e, reg.num);
 	if (reg.idx)
 		add_read(e, FIRST_IDX + reg.idx - 1u, 1);
+	/* It may be this internal register; which one a read returns depends on the device. */
+	if (write && reg.bank == PUMICE_USC_BANK_SR)
+		reg = (struct pumice_usc_operand){ .bank = PUMICE_USC_BANK_I,
+						   .num = (uint16_t)(reg.num - PUMICE_USC_SR_SR36) };
 	range.first = number_of(reg.bank, reg.idx ? 0 : reg.num);
 	range.count = reg.idx ? rule_registers(reg.bank) : pumice_usc_registers(insn, place);
 	if (range.first == NONE || !range.count)

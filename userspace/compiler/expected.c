@@ -66,6 +66,9 @@ const char *expected_operand(char *out, const struct pumice_isa_class *cls)
 	for (unsigned int bank = 0; bank < PUMICE_USC_BANK_COUNT; bank++)
 		if (cls->indexed >> bank & 1)
 			add(out, "%s[idx0]", pumice_usc_bank_str(bank));
+		else if (cls->full >> bank & 1 && bank == PUMICE_USC_BANK_SR &&
+			 cls->special == PUMICE_ISA_SPECIAL_RW)
+			add(out, "sr%u to sr%u", PUMICE_USC_SR_SR36, PUMICE_USC_SR_SR43);
 		else if (cls->full >> bank & 1)
 			add_bank(out, bank);
 	if (!cls->elem)

@@ -143,6 +143,26 @@ static bool is_external(const struct pumice_isa_op_info *op)
 	       (op->form[PUMICE_USC_FORM_VECTOR].uses >> PUMICE_USC_FIELD_SIG0 & 1);
 }
 
+/* Check that a special register can be written, or that it may be stored by DMA. */
+static bool check_special(struct assembler *as, const struct pumice_isa_class *cls,
+			  const struct token *at, const struct pumice_usc_operand *operand)
+{
+	bool writable;
+
+	if (operand->bank != PUMICE_USC_BANK_SR || cls->special == PUMICE_ISA_SPECIAL_ANY)
+		return true;
+	writable = pumice_isa_find_special(&pumice_usc_isa, operand->bank, operand->num)->writable;
+	if (writable == (cls->special == PUMICE_ISA_SPECIAL_RW))
+		return true;
+	if (!writable)
+		return asm_error(as, at, "%.*s is read-only: of special registers, sr%u to sr%u can "
+				 "be written", (int)at->length, at->text, PUMICE_USC_SR_SR36,
+				 PUMICE_USC_SR_SR43);
+	return asm_error(as, at, "%.*s may be an internal register, which DMA, textures and iterators "
+			 "do not reach: use a temporary or attribute register", (int)at->length,
+			 at->text);
+}
+
 /* Check that a class accepts an operand; the error lists the accepted kinds. */
 static bool check_class(struct assembler *as, const struct insn *insn,
 			const struct pumice_isa_class *cls, const struct token *at,
@@ -152,6 +172,8 @@ static bool check_class(struct assembler *as, const struct insn *insn,
 	uint32_t banks = operand->elem ? cls->elem : cls->full;
 	char text[EXPECTED_BYTES];
 
+	if (banks >> operand->bank & 1 && !check_special(as, cls, at, operand))
+		return false;
 	if (banks >> operand->bank & 1 && (operand->idx || !(cls->indexed >> operand->bank & 1)))
 		return true;
 	if (insn->scalar_bank && at->text != insn->at[0].text)

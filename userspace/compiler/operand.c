@@ -55,6 +55,23 @@ static bool no_register(struct assembler *as)
 }
 
 /*
+ * Replace a number in the space of special constants and registers by the encoded one, which is
+ * also accepted. False: there is no such register.
+ */
+static bool number_in_space(unsigned int bank, uint32_t *number)
+{
+	for (size_t i = 0; i < pumice_usc_isa.nr_specials; i++) {
+		const struct pumice_isa_special *special = &pumice_usc_isa.specials[i];
+
+		if (special->bank != bank || special->space != *number)
+			continue;
+		*number = special->number;
+		return true;
+	}
+	return pumice_isa_find_special(&pumice_usc_isa, bank, *number);
+}
+
+/*
  * Parse a register name such as sh12: its bank and number, or the bank only ("r" of
  * r[idx0 + 1]). Predefined constants, masks and immediates have no such names.
  */
@@ -82,7 +99,7 @@ static bool bank_of(struct assembler *as, const struct token *name,
 	if (*numbered && limit && split.number >= limit)
 		return asm_error(as, name, "%.*s does not exist: the last is %s%u",
 				 (int)name->length, name->text, split.bank, limit - 1);
-	if (*numbered && !limit && !pumice_isa_find_special(&pumice_usc_isa, bank, split.number))
+	if (*numbered && !limit && !number_in_space(bank, &split.number))
 		return asm_error(as, name, "%.*s does not exist; accepted: %s", (int)name->length,
 				 name->text, expected_specials(text, bank));
 	*operand = (struct pumice_usc_operand){ .bank = (uint8_t)bank,

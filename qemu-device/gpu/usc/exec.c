@@ -146,14 +146,20 @@ static void fill_specials(struct exec *x)
 {
 	const struct usc_wave *wave = x->wave;
 	const struct usc *usc = x->usc;
+	const struct usc_task *task = &usc->task[wave->slot];
+	const struct usc_group *group = &usc->group[task->group];
 	const u32 value[USC_SPECIAL_ROWS] = {
 		[PUMICE_USC_SR_WAVE_IN_GROUP] = wave->in_group,
-		[PUMICE_USC_SR_TASK_IN_GROUP] = usc->task[wave->slot].index,
+		[PUMICE_USC_SR_TASK_IN_GROUP] = task->index,
 		[PUMICE_USC_SR_CORE] = usc->config.core,
 		[PUMICE_USC_SR_USC] = usc->config.in_core,
 		[PUMICE_USC_SR_SLOT] = wave->slot,
 		[PUMICE_USC_SR_VALID] = wave->valid,
 		[USC_SPECIAL_WAVE] = x->first_wave + wave->in_group,
+		[USC_SPECIAL_ROW(PUMICE_USC_SR_WAVES_IN_GROUP)] = group->waves,
+		[USC_SPECIAL_ROW(PUMICE_USC_SR_TASKS_IN_GROUP)] = group->tasks,
+		[USC_SPECIAL_ROW(PUMICE_USC_SR_INSTANCES_IN_TASK)] = task->instances,
+		[USC_SPECIAL_ROW(PUMICE_USC_SR_BYTES_OF_LOCAL)] = group->local_bytes,
 	};
 	u32 rows = x->program->specials;
 

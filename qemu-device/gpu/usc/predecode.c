@@ -225,6 +225,7 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 	struct usc_program *p = b->program;
 	struct usc_insn *insn = b->insn;
 	const struct pumice_usc_operand opnd = *at;
+	u32 row;
 
 	switch (opnd.bank) {
 	case PUMICE_USC_BANK_R:
@@ -264,8 +265,9 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		constant_ref(p, opnd.num, &insn->base[place], &insn->offset[place]);
 		break;
 	case PUMICE_USC_BANK_SR:
-		set_ref(insn, place, USC_BASE_SPECIAL, opnd.num * ROW_BYTES);
-		p->specials |= 1u << opnd.num;
+		row = USC_SPECIAL_ROW(opnd.num);
+		set_ref(insn, place, USC_BASE_SPECIAL, row * ROW_BYTES);
+		p->specials |= 1u << row;
 		break;
 	case PUMICE_USC_BANK_SC:
 		special = pumice_isa_find_special(&pumice_usc_isa, PUMICE_USC_BANK_SC, opnd.num);
@@ -290,6 +292,7 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 	struct pumice_usc_operand opnd;
 
 	pumice_usc_operand_unpack(&raw, &opnd);
+	usc_resolve_offset(&opnd, b->program->limits.slot_regs);
 	if (opnd.elem)
 		b->insn->scalars |= 1u << place;
 	set_bank(b, place, &opnd, imm);

@@ -54,9 +54,20 @@ enum usc_base {
 	USC_BASES
 };
 
-/* Rows of USC_BASE_SPECIAL: special registers by number, then the constant "wave". */
+/*
+ * Rows of USC_BASE_SPECIAL: special registers before the offset registers by number, the
+ * constant "wave", special registers after the offset registers.
+ */
 #define USC_SPECIAL_WAVE 7u
-#define USC_SPECIAL_ROWS 8u
+#define USC_SPECIAL_AFTER (USC_SPECIAL_WAVE + 1u)
+#define USC_SPECIAL_ROWS (USC_SPECIAL_AFTER + PUMICE_USC_SR_BYTES_OF_LOCAL - PUMICE_USC_SR_SR43)
+_Static_assert(PUMICE_USC_SR_VALID + 1u == USC_SPECIAL_WAVE, "rows of special registers");
+_Static_assert(USC_SPECIAL_ROWS <= 32, "bits of usc_program.specials");
+
+/* Row of a special register that is not an offset register. */
+#define USC_SPECIAL_ROW(number) \
+	((number) < USC_SPECIAL_WAVE ? (number) : \
+				       (number) - PUMICE_USC_SR_SR43 - 1u + USC_SPECIAL_AFTER)
 
 /* Operands of an instruction. */
 enum usc_place { USC_DST, USC_SRC0, USC_SRC1, USC_SRC2, USC_PLACES };
@@ -174,6 +185,29 @@ enum usc_exact {
 
 /* Number of registers in a bank whose size is allocated; 0 for other banks. */
 u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limits *limits);
+
+/*
+ * Replace an offset register (document 003, "Special Constant": numbers 36 to 43) by the internal
+ * or slot register that it names. Internal registers are numbered upwards from the first offset
+ * register, slot registers downwards from the last: there are 8 of both, so each offset register
+ * is one of them, and a register's number does not depend on how many of the other kind exist.
+ */
+static inline void usc_resolve_offset(struct pumice_usc_operand *opnd, u32 slot_regs)
+{
+	u32 offset = opnd->num - PUMICE_USC_SR_SR36;
+
+	if (opnd->bank != PUMICE_USC_BANK_SR || opnd->num < PUMICE_USC_SR_SR36 ||
+	    opnd->num > PUMICE_USC_SR_SR43)
+		return;
+	if (offset < PUMICE_USC_OWN_REGS - slot_regs) {
+		opnd->bank = PUMICE_USC_BANK_I;
+		opnd->num = (u16)offset;
+	} else {
+		opnd->bank = PUMICE_USC_BANK_SL;
+		opnd->num = (u16)(PUMICE_USC_OWN_REGS - 1 - offset);
+		opnd->elem = false;	/* it is one value */
+	}
+}
 
 /* Check an instruction. Returns the fault code of a refused one, or PUMICE_FAULT_NONE. */
 enum pumice_fault usc_validate(const u32 *words, u32 insns,

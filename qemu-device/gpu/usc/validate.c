@@ -115,14 +115,21 @@ static bool has_outputs(u32 stage)
 	return stage == USC_STAGE_FRAGMENT || stage == USC_STAGE_TILE;
 }
 
-/* Check a register operand against the allocation: count registers from its number. */
-static enum pumice_fault check_register(u32 raw, u32 count, const struct usc_program_limits *limits,
+/*
+ * Check a register operand of a class against the allocation: count registers from its number.
+ * The register that an offset register names has to be of the class, too.
+ */
+static enum pumice_fault check_register(u32 raw, const struct pumice_isa_class *cls, u32 count,
+					const struct usc_program_limits *limits,
 					struct usc_program_limits *needs)
 {
 	struct pumice_usc_operand opnd;
 	bool ok;
 
 	pumice_usc_operand_unpack(&raw, &opnd);
+	usc_resolve_offset(&opnd, limits->slot_regs);
+	if (!((opnd.elem ? cls->elem : cls->full) >> opnd.bank & 1))
+		return PUMICE_FAULT_USC_OPERAND;
 	need_of_bank(opnd.bank, opnd.num + (opnd.bank == PUMICE_USC_BANK_O ? 1 : count), needs);
 	switch (opnd.bank) {
 	case PUMICE_USC_BANK_O:
@@ -223,7 +230,8 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 	default:
 		break;
 	}
-	return check_register(value, pumice_usc_registers(insn, operand), limits, needs);
+	return check_register(value, &pumice_usc_isa.classes[operand->cls],
+			      pumice_usc_registers(insn, operand), limits, needs);
 }
 
 /**

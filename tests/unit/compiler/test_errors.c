@@ -65,7 +65,7 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ "add.u32 r1, r2, r3, r4", "t:1:19: error: unexpected text" },
 		{ "add.f32 r1, r2, 3", "t:1:17: error: an f32 operation: write 3.0" },
 		{ "add.u32 r1, r2, 4294967296", "t:1:17: error: the number does not fit" },
-		{ "select r1, [one], 1, 2", "t:1:22: error: an instruction has one immediate" },
+		{ "select r1, [one], 1, 77", "t:1:22: error: an instruction has one immediate" },
 		{ "mov r1, [r16], r2", "t:1:10: error: r16 cannot be a mask" },
 		{ "mov r1, [sh1], r2", "t:1:10: error: sh1 cannot be a mask" },
 		{ "mov r1, [r1 | r2], r2", "t:1:13: error: expected ']'" },
@@ -138,7 +138,8 @@ static void error_text_states_the_rule(void **state)
 		  "a constant such as zero, a mask such as [r1]\n" },
 		{ "mov r1, [one], sr7",
 		  "t:1:16: error: sr7 does not exist; accepted: instance, wave_in_group, task_in_group, "
-		  "core, usc, slot, valid\n" },
+		  "core, usc, slot, valid, sr36, sr37, sr38, sr39, sr40, sr41, sr42, sr43, "
+		  "waves_in_group, tasks_in_group, instances_in_task, bytes_of_local\n" },
 		{ "global_load32 sig0, i0, [one], r2",
 		  "t:1:21: error: i0 is an internal register, which DMA, textures and iterators do "
 		  "not reach: use a temporary or attribute register\n" },
@@ -235,7 +236,13 @@ static void a_missing_register_is_reported_with_the_last_existing_one(void **sta
 		{ "mov sl8, [one], r1", "t:1:5: error: sl8 does not exist: the last is sl7" },
 		{ "mov idx2, [one], r1", "t:1:5: error: idx2 does not exist: the last is idx1" },
 		{ "mov r99999999999, [one], r1", "t:1:5: error: r99999999999 does not exist" },
-		{ "mov r1, [one], sc5", "t:1:16: error: sc5 does not exist" },
+		{ "mov r1, [one], sc32", "t:1:16: error: sc32 does not exist" },
+		{ "mov r1, [one], sc240", "t:1:16: error: sc240 does not exist" },
+		{ "mov instance, r1", "t:1:5: error: instance is read-only: of special registers, "
+		  "sr36 to sr43 can be written" },
+		{ "add.u32 sr47, r1, r2", "t:1:9: error: sr47 is read-only" },
+		{ "global_store32 sig0, [one], r2, sr36",
+		  "t:1:33: error: sr36 may be an internal register, which DMA" },
 		{ "mov r1, [one], sr7", "t:1:16: error: sr7 does not exist" },
 		{ "mov o32, [one], r1", "t:1:5: error: o32 does not exist: the last is o31" },
 		{ "uvsw vo256, r1", "t:1:6: error: vo256 does not exist: the last is vo255" },

@@ -285,6 +285,20 @@ static void a_second_immediate_uses_a_special_constant_with_its_value(void **sta
 	free(dis);
 }
 
+static void special_registers_have_the_numbers_of_the_common_space(void **state)
+{
+	char *dis = round_trip("add.u32 r1, sr32, 5\nadd.u32 r2, sr44, sr46[0]\nmov r3, [one], sr0\n"
+			       "add.u32 sr43, sr36, sr40[0]\nmov sr37[0], sr48[0]\nend\n");
+
+	(void)state;
+	assert_true(has_line(dis, "add.u32 r1, instance, 5"));
+	assert_true(has_line(dis, "add.u32 r2, usc, valid[0]"));
+	assert_true(has_line(dis, "mov r3, [one], instance"));	/* as encoded before */
+	assert_true(has_line(dis, "add.u32 sr43, sr36, sr40[0]"));
+	assert_true(has_line(dis, "mov sr37[0], tasks_in_group[0]"));
+	free(dis);
+}
+
 static void stages_outputs_and_texture_reads_round_trip(void **state)
 {
 	static const char *const programs[][3] = {
@@ -465,6 +479,7 @@ int main(void)
 		cmocka_unit_test(every_example_of_the_reference_round_trips),
 		cmocka_unit_test(indexed_operands_round_trip_with_bank_dimension_and_element),
 		cmocka_unit_test(an_index_may_omit_dimension_and_number),
+		cmocka_unit_test(special_registers_have_the_numbers_of_the_common_space),
 		cmocka_unit_test(a_second_immediate_uses_a_special_constant_with_its_value),
 		cmocka_unit_test(stages_outputs_and_texture_reads_round_trip),
 		cmocka_unit_test(a_stage_that_cannot_be_inferred_is_kept_as_directive),

@@ -73,6 +73,8 @@ void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 	ref->attrs = prog->limits.attrs;
 	ref->shared_words = prog->limits.shared;
 	ref->coeffs = prog->limits.coeffs;
+	ref->tasks = shape->tasks;
+	ref->slot_regs = prog->limits.slot_regs;
 	ref->gfx = NULL;
 	ref->dc_fetches = 0;
 	ref->local_bytes = shape->local_bytes;

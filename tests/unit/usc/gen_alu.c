@@ -31,13 +31,32 @@ u32 gen_mask(struct gen *g)
 			       select_mask_register(g), gen_below(g->rng, 2));
 }
 
-static u32 select_special(struct gen *g, u32 bank)
+/* Whether a slot register of the program has the number of this offset register. */
+static bool names_slot(const struct gen *g, u32 number)
+{
+	return number > PUMICE_USC_SR_SR43 - g->out->limits.slot_regs && number <= PUMICE_USC_SR_SR43;
+}
+
+static bool special_allowed(const struct gen *g, const struct pumice_isa_class *class,
+			    const struct pumice_isa_special *special)
+{
+	if (class->special == PUMICE_ISA_SPECIAL_RO)
+		return !special->writable;
+	if (class->special == PUMICE_ISA_SPECIAL_ANY)
+		return true;
+	/* The destination: no slot register in scalar forms. */
+	return special->writable &&
+	       (!names_slot(g, special->number) || class->full >> PUMICE_USC_BANK_SL & 1);
+}
+
+static u32 select_special(struct gen *g, const struct pumice_isa_class *class, u32 bank)
 {
 	const struct pumice_isa_special *special;
 
 	do {
 		special = &pumice_usc_isa.specials[gen_below(g->rng, pumice_usc_isa.nr_specials)];
-	} while (special->bank != bank);
+	} while (special->bank != bank ||
+		 (bank == PUMICE_USC_BANK_SR && !special_allowed(g, class, special)));
 	return special->number;
 }
 
@@ -93,7 +112,8 @@ static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, 
 }
 
 /* The number of a register in a bank; false if the bank has none that may be used. */
-static bool select_number(struct gen *g, u32 bank, bool written, u32 *num)
+static bool select_number(struct gen *g, const struct pumice_isa_class *class, u32 bank,
+			  bool written, u32 *num)
 {
 	u32 first, count;
 
@@ -107,7 +127,10 @@ static bool select_number(struct gen *g, u32 bank, bool written, u32 *num)
 	case PUMICE_USC_BANK_K:
 	case PUMICE_USC_BANK_SC:
 	case PUMICE_USC_BANK_SR:
-		*num = select_special(g, bank);
+		if (bank == PUMICE_USC_BANK_SR && class->special == PUMICE_ISA_SPECIAL_RW &&
+		    !(class->full >> PUMICE_USC_BANK_SL & 1) && g->out->limits.slot_regs == 8)
+			return false;
+		*num = select_special(g, class, bank);
 		return true;
 	case PUMICE_USC_BANK_IMM:
 		*num = 0;
@@ -168,7 +191,7 @@ static u32 select_operand(struct gen *g, const struct pumice_isa_class *class, b
 		if (x && (bank == PUMICE_USC_BANK_DC ? !x->dc_words : must || !gen_below(g->rng, 3)) &&
 		    select_indexed(g, x, bank, written, which, &num))
 			return with_index(bank, num, elem, which);
-		if (!must && select_number(g, bank, written, &num))
+		if (!must && select_number(g, class, bank, written, &num))
 			return usc_operand(bank, num, elem);
 	}
 }

@@ -374,6 +374,7 @@ void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 fi
 		memset(w, 0, sizeof(*w));
 		w->task = task;
 		w->slot = slot;
+		w->instances_of_task = instances;
 		w->number_in_group = g->waves++;
 		w->first_instance = first_instance + done;
 		for (u32 l = 0; l < PUMICE_LANES && done + l < instances; l++)

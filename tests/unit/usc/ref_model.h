@@ -61,7 +61,7 @@ struct ref_wave {
 		u64 addr;
 		u8 bytes[64];
 	} dc[PUMICE_USC_INDEX_REGS][PUMICE_LANES];
-	u32 task, number_in_group, first_instance, valid, slot;
+	u32 task, number_in_group, first_instance, valid, slot, instances_of_task;
 	u32 pc;
 	enum { REF_RUNS, REF_WAITS, REF_MEETS, REF_DONE } state;
 };
@@ -70,10 +70,10 @@ struct ref_group {
 	/* The program and the registers of its tasks. */
 	const u32 *code;
 	u32 insns;
-	u32 temps, attrs, shared_words, coeffs;
+	u32 temps, attrs, shared_words, coeffs, slot_regs;
 	u32 local_bytes;
 	u32 first_wave;
-	u32 core, usc;
+	u32 core, usc, tasks;
 
 	/* Memory that global accesses reach. */
 	u8 *memory;

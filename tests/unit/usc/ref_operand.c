@@ -4,6 +4,8 @@
  */
 #include "ref_step.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,26 +58,107 @@ static u32 special_register(const struct ref_step *s, u32 number, u32 lane)
 		return s->w->slot;
 	case PUMICE_USC_SR_VALID:
 		return s->w->valid;
+	case PUMICE_USC_SR_WAVES_IN_GROUP:
+		return s->g->waves;
+	case PUMICE_USC_SR_TASKS_IN_GROUP:
+		return s->g->tasks;
+	case PUMICE_USC_SR_INSTANCES_IN_TASK:
+		return s->w->instances_of_task;
+	case PUMICE_USC_SR_BYTES_OF_LOCAL:
+		return s->g->local_bytes;
 	}
 	abort();
 }
 
-static u32 special_constant(u32 number)
+static u32 f32_bits(double value)
 {
-	static const u32 bits[] = { 0, 1, 0xffffffffu, 0x80000000u, 0x7fffffffu };
-	static const float f[] = { 1.0f, 2.0f, 0.5f, -1.0f, 3.14159265358979f, 6.28318530717959f,
-				   0.318309886183791f, 2.71828182845905f, 1.44269504088896f,
-				   0.693147180559945f, 1.4142135623731f };
+	float f = (float)value;
 	u32 out;
 
-	if (number < 5)
-		return bits[number];
-	if (number == 75)
-		return 0x7f800000u;
-	if (number == 76)
-		return 0x7fc00000u;
-	memcpy(&out, &f[number - 64], sizeof(out));
+	memcpy(&out, &f, sizeof(out));
 	return out;
+}
+
+/* 0 to 31: whole numbers. */
+static u32 special_integer(u32 number)
+{
+	static const u32 first[] = { 0, 1, 0xffffffffu, 0x80000000u, 0x7fffffffu };
+	static const u32 last[] = { 24, 31, 32, 63, 64, 127, 128, 255, 256, 65535, 65536, 1024 };
+
+	if (number < 5)
+		return first[number];
+	return number < 20 ? number - 3 : last[number - 20];
+}
+
+/* 64 to 95: small numbers, mathematical constants. */
+static u32 special_number(u32 number)
+{
+	static const double f[] = {
+		1, 2, 0.5, -1, M_PI, 2 * M_PI, 1 / M_PI, M_E, 1 / M_LN2, M_LN2, M_SQRT2, INFINITY, 0,
+		0.25, 0.125, 3, 4, 8, 10, 16, 100, -2, -0.5, 1.0 / 3, 2.0 / 3, M_PI / 2, 0.5 / M_PI,
+		M_SQRT1_2, 255, 1.0 / 255, -INFINITY, 0x1p-23,
+	};
+
+	return number == 76 ? 0x7fc00000u : f32_bits(f[number - 64]);
+}
+
+/* 128 to 159: powers of two, limits. */
+static u32 special_scale(u32 number)
+{
+	static const double f[] = {
+		65535, 1.0 / 65535, 0x1p-4, 0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9, 0x1p-10, 0x1p-16,
+		0x1p23, 0x1p24, 0x1p-24, 0x1p31, 0x1p32, 0x1p-32, FLT_MAX, FLT_MIN, -M_PI, -0.25,
+	};
+
+	return f32_bits(number < 140 ? ldexp(1, (int)number - 128 + 5) : f[number - 140]);
+}
+
+/* 192 to 223: colours, logarithms, angles, bits. */
+static u32 special_other(u32 number)
+{
+	static const double f[] = {
+		0.04045, 0.0031308, 12.92, 1 / 12.92, 1.055, 0.055, 2.4, 1 / 2.4, 0.2126, 0.7152,
+		0.0722, 0.299, 0.587, 0.114, M_LN2 / M_LN10, M_LN10 / M_LN2, M_LN10, 1 / M_LN10,
+		1.7320508075688772, 0.57735026918962576, 1.6180339887498949, M_PI / 4, M_PI / 180,
+		180 / M_PI,
+	};
+	static const u32 bits[] = { 0x00ff00ff, 0xff00ff00, 0x0f0f0f0f, 0x55555555, 0x33333333,
+				    0x007fffff, 0xff000000, 0xffff0000 };
+
+	return number < 216 ? f32_bits(f[number - 192]) : bits[number - 216];
+}
+
+static u32 special_constant(u32 number)
+{
+	switch (number / 32) {
+	case 0:
+		return special_integer(number);
+	case 2:
+		return special_number(number);
+	case 4:
+		return special_scale(number);
+	case 6:
+		return special_other(number);
+	}
+	abort();
+}
+
+/*
+ * An operand, with sr36 to sr43 as what they name: internal registers from the first on, slot
+ * registers from the last on.
+ */
+static struct pumice_usc_operand operand_of(const struct ref_step *s, u32 raw)
+{
+	struct pumice_usc_operand o;
+	u32 internal = 8 - s->g->slot_regs;
+
+	pumice_usc_operand_unpack(&raw, &o);
+	if (o.bank != PUMICE_USC_BANK_SR || o.num < 36 || o.num > 43)
+		return o;
+	if (o.num - 36u < internal)
+		return (struct pumice_usc_operand){ .bank = PUMICE_USC_BANK_I,
+						    .num = (u16)(o.num - 36), .elem = o.elem };
+	return (struct pumice_usc_operand){ .bank = PUMICE_USC_BANK_SL, .num = (u16)(43 - o.num) };
 }
 
 static u64 registers_of(const struct ref_step *s, u32 bank)
@@ -162,7 +245,7 @@ bool ref_select(const struct ref_step *s, u32 raw, u32 lane, u32 *number)
 	struct pumice_usc_operand o;
 	u64 n;
 
-	pumice_usc_operand_unpack(&raw, &o);
+	o = operand_of(s, raw);
 	n = number_of(s, &o, lane);
 	*number = (u32)n;
 	return !o.idx || n < registers_of(s, o.bank);
@@ -255,7 +338,7 @@ u32 ref_read_scalar(const struct ref_step *s, u32 raw)
 {
 	struct pumice_usc_operand o;
 
-	pumice_usc_operand_unpack(&raw, &o);
+	o = operand_of(s, raw);
 	return read_lane(s, &o, 0);
 }
 
@@ -296,7 +379,7 @@ bool ref_writes_slot(const struct ref_step *s)
 {
 	struct pumice_usc_operand o;
 
-	pumice_usc_operand_unpack(&s->in.dst, &o);
+	o = operand_of(s, s->in.dst);
 	return ref_has(s, PUMICE_USC_FIELD_DST) && o.bank == PUMICE_USC_BANK_SL;
 }
 
@@ -316,7 +399,7 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 {
 	struct pumice_usc_operand o;
 
-	pumice_usc_operand_unpack(&raw, &o);
+	o = operand_of(s, raw);
 	if (o.bank == PUMICE_USC_BANK_O)
 		ref_set_output(s, (u32)number_of(s, &o, lane), lane, value);
 	else if ((o.bank == PUMICE_USC_BANK_SH || o.bank == PUMICE_USC_BANK_CF) &&
@@ -331,7 +414,7 @@ void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES])
 {
 	struct pumice_usc_operand o;
 
-	pumice_usc_operand_unpack(&raw, &o);
+	o = operand_of(s, raw);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		out[l] = read_lane(s, &o, l);
 }

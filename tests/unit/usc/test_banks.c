@@ -539,6 +539,77 @@ static void usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zer
 	}
 }
 
+#define OFFSET(n) usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_SR36 + (n), false)
+
+/* 5 internal registers from the first offset register on, 3 slot registers from the last on. */
+static void usc_offset_registers_are_the_internal_and_slot_registers(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(ADD, .dst = I(4), .src0 = SR(INSTANCE), .src1 = IMM, .imm = 50));
+	put(&r, INSN(ADD, .dst = SL(2), .src0 = K(ZERO), .src1 = IMM, .imm = 70));
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = OFFSET(4)));
+	put(&r, INSN(ADD, .dst = R(1), .src0 = OFFSET(5), .src1 = K(SID)));
+	put(&r, INSN(ADD, .dst = OFFSET(0), .src0 = SR(INSTANCE), .src1 = IMM, .imm = 90));
+	put(&r, INSN(MOV, .dst = OFFSET(7), .mask = ALWAYS, .src0 = SR(INSTANCE)));
+	put(&r, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = I(0)));
+	put(&r, INSN(ADD, .dst = R(3), .src0 = SL(0), .src1 = K(ZERO)));
+	put(&r, INSN(MOV, .form = SCALAR_FORM, .src0 = IMM, .imm = 11,
+		     .dst = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_SR36 + 1, true)));
+	put(&r, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = I(1)));
+	run(&r, 64);
+	assert_int_equal(r.fx->faults, 0);
+	for (u32 i = 0; i < 64; i++) {
+		assert_int_equal(temp(&r, i / 32, 0)[i % 32], 50 + i);
+		assert_int_equal(temp(&r, i / 32, 1)[i % 32], 70 + i % 32);
+		assert_int_equal(temp(&r, i / 32, 2)[i % 32], 90 + i);
+		assert_int_equal(temp(&r, i / 32, 3)[i % 32], 0);	/* of the first instance */
+		assert_int_equal(temp(&r, i / 32, 4)[i % 32], i % 32 ? 0 : 11);
+	}
+}
+
+static void usc_special_registers_have_the_sizes_of_group_and_task(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SR(WAVES_IN_GROUP)));
+	put(&r, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SR(TASKS_IN_GROUP)));
+	put(&r, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = SR(INSTANCES_IN_TASK)));
+	put(&r, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = SR(BYTES_OF_LOCAL)));
+	run(&r, 70);
+	assert_int_equal(r.fx->faults, 0);
+	for (u32 w = 0; w < 3; w++) {
+		assert_int_equal(temp(&r, w, 0)[31], 3);
+		assert_int_equal(temp(&r, w, 1)[31], 1);
+		assert_int_equal(temp(&r, w, 2)[31], 70);
+		assert_int_equal(temp(&r, w, 3)[31], 256);
+	}
+}
+
+/* Constants in the even blocks of 32 numbers, all of which exist; registers in the odd ones. */
+static void usc_special_constants_and_registers_are_interleaved_by_32(void **state)
+{
+	u32 constants = 0;
+
+	(void)state;
+	for (u32 n = 0; n < pumice_usc_isa.nr_specials; n++) {
+		const struct pumice_isa_special *s = &pumice_usc_isa.specials[n];
+
+		if (s->bank == PUMICE_USC_BANK_SC) {
+			assert_int_equal(s->space, s->number);
+			assert_int_equal(s->space / 32 % 2, 0);
+			constants++;
+		} else if (s->bank == PUMICE_USC_BANK_SR) {
+			assert_int_equal(s->space / 32 % 2, 1);
+			assert_true(s->space < 64);	/* 6 bits are sufficient */
+			assert_int_equal(s->writable, s->space >= 36 && s->space <= 43);
+		}
+	}
+	assert_int_equal(constants, 4 * 32);
+}
+
 static void usc_coefficients_follow_the_shared_registers(void **state)
 {
 	struct run r;
@@ -764,6 +835,9 @@ int main(void)
 		cmocka_unit_test(usc_slot_writes_of_waves_apart_follow_the_lowest_wave),
 		cmocka_unit_test(usc_slot_registers_of_two_tasks_are_separate),
 		cmocka_unit_test(usc_internal_and_index_registers_belong_to_one_wave_and_start_at_zero),
+		cmocka_unit_test(usc_offset_registers_are_the_internal_and_slot_registers),
+		cmocka_unit_test(usc_special_registers_have_the_sizes_of_group_and_task),
+		cmocka_unit_test(usc_special_constants_and_registers_are_interleaved_by_32),
 		cmocka_unit_test(usc_coefficients_follow_the_shared_registers),
 		cmocka_unit_test(usc_dynamic_constants_are_read_from_memory_lane_by_lane),
 		cmocka_unit_test(usc_dynamic_constants_end_where_their_window_ends),
