@@ -136,7 +136,7 @@ static bool use_immediate(struct assembler *as, struct insn *insn, const struct 
 	return true;
 }
 
-/* Whether an operation's data comes from or goes to units outside of the USC. */
+/* Return whether an operation's data comes from or goes to units outside of the USC. */
 static bool is_external(const struct pumice_isa_op_info *op)
 {
 	return op->layout == PUMICE_USC_LAYOUT_TEX || op->layout == PUMICE_USC_LAYOUT_ITR ||

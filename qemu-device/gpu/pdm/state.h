@@ -268,13 +268,13 @@ void pdm_fault_at(struct pdm *pdm, enum pumice_fault reason, enum pumice_unit un
 bool pdm_list_open(struct pdm *pdm, u64 *record, struct gpu_fault *fault);
 /* Begin the walk. Device lock held. */
 void pdm_list_begin(struct pdm *pdm);
-/* Whether the caller is to walk the list now; it must call pdm_list_walk(). Device lock held. */
+/* Return whether the caller must walk the list now, by pdm_list_walk(). Device lock held. */
 bool pdm_list_claim_walk(struct pdm *pdm);
 /* Execute some commands. */
 void pdm_list_walk(struct pdm *pdm);
 /* Claim the next tile. Returns false when there is none now. Device lock held. */
 bool pdm_list_claim_tile(struct pdm *pdm, struct pdm_entry *entry);
-/* Whether all tiles are claimed. Device lock held. */
+/* Return whether all tiles are claimed. Device lock held. */
 bool pdm_list_done(const struct pdm *pdm);
 /* Drop all tiles; no core walks. */
 void pdm_list_reset(struct pdm *pdm);
@@ -309,7 +309,7 @@ extern const struct pds_task_ops pdm_task_ops;
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
 /* Drop all objects, and the tile's own store program. */
 void pdm_objects_drop(struct pdm_tile *tile);
-/* Whether there is anything to drop: it occupies memory for programs. */
+/* Return whether there is anything to drop: it occupies memory for programs. */
 static inline bool pdm_objects_held(const struct pdm_tile *tile)
 {
 	return tile->object_count || tile->own_state != PDM_STORE_NONE;

@@ -31,7 +31,7 @@ u32 gen_mask(struct gen *g)
 			       select_mask_register(g), gen_below(g->rng, 2));
 }
 
-/* Whether a slot register of the program has the number of this offset register. */
+/* Return whether a slot register of the program has the number of this offset register. */
 static bool names_slot(const struct gen *g, u32 number)
 {
 	return number > PUMICE_USC_SR_SR43 - g->out->limits.slot_regs && number <= PUMICE_USC_SR_SR43;
