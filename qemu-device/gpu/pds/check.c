@@ -3,9 +3,9 @@
  * Valid operands of PDS instructions, by stage.
  *
  * Source: hw/isa.xml, isa "pds". Compute programs have ldi, mov and dma of every bank; vertex
- * programs those of SH and V, and attr; fragment programs ldi of SH and V, dma of SH, coeff,
- * iterate and texture; programs of whole tiles ldi of SH and V, and dma of SH. Each has its
- * own sources of mov.
+ * programs ldi of SH and V, dma of every bank, and attr; fragment programs ldi of SH and V, dma
+ * of SH and CF, coeff, iterate and texture; programs of whole tiles ldi of SH and V, and dma of
+ * SH and CF. Each has its own sources of mov.
  */
 #include "../usc/gfx.h"
 #include "check.h"
@@ -65,11 +65,13 @@ static bool stage_has_op(u32 stage, enum pumice_pds_op op)
 	}
 }
 
-/* Return whether ldi or dma may write a bank. Only coeff writes coefficients of graphics. */
+/* Return whether ldi or dma may write a bank. */
 static bool stage_writes_bank(u32 stage, enum pumice_pds_op op, u32 bank)
 {
 	if (stage == USC_STAGE_COMPUTE || bank == PUMICE_PDS_BANK_SH)
 		return true;
+	if (bank == PUMICE_PDS_BANK_CF)
+		return op == PUMICE_PDS_OP_DMA;
 	return bank == PUMICE_PDS_BANK_V &&
 	       (op == PUMICE_PDS_OP_LDI || stage == USC_STAGE_VERTEX);
 }

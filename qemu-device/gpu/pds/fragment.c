@@ -224,6 +224,24 @@ static void run_coeff(struct fragments *f, const struct pumice_pds_insn *insn)
 	}
 }
 
+/* Execute dma; the words of a coefficient bank are those of every primitive. */
+static bool run_dma(struct fragments *f, const struct pumice_pds_insn *insn, struct gpu_fault *fault)
+{
+	const u32 each = f->stage->state.coeffs;
+	const u32 *first;
+	u32 *coeff, at;
+
+	if (!pds_fill_dma(&f->fill, insn, fault))
+		return false;
+	if (insn->bank != PUMICE_PDS_BANK_CF)
+		return true;
+	coeff = usc_coeffs(f->fill.usc, f->fill.task);
+	first = coeff + insn->reg;
+	for (at = each; at < f->fill.task->coeffs; at += each)
+		memcpy(coeff + at + insn->reg, first, insn->count * sizeof(*first));
+	return true;
+}
+
 static u32 pixel_value(const struct fragments *f, u32 instance, u32 source)
 {
 	const struct usc_gfx *gfx = f->in->gfx;
@@ -277,7 +295,7 @@ static bool run(struct fragments *f, const struct pumice_pds_insn *insn, struct 
 		run_mov(f, insn);
 		return true;
 	case PUMICE_PDS_OP_DMA:
-		return pds_fill_dma(&f->fill, insn, fault);
+		return run_dma(f, insn, fault);
 	case PUMICE_PDS_OP_COEFF:
 		run_coeff(f, insn);
 		return true;

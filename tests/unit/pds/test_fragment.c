@@ -159,6 +159,33 @@ static void planes_are_written_to_the_coefficients_of_each_primitive(void **stat
 	fx_destroy(b.fx);
 }
 
+static void words_of_memory_are_written_to_the_coefficients_of_each_primitive(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		DMA(CF, 3, 5, FX_DATA + 8, 0), COEFF(8, 64, 2), TASK, END,
+	};
+	struct fragment_fixture b;
+	u32 prim, n;
+
+	(void)state;
+	setup(&b);
+	for (n = 0; n < 5; n++)
+		((u32 *)(void *)stage_data(b.fx, FX_DATA))[2 + n] = 0xabc0 + n;
+	assert_true(fill(&b, insns, 4, USC_STAGE_FRAGMENT, LANES));
+	for (prim = 0; prim < PRIMS; prim++) {
+		const struct tsp_plane *p = b.plane[prim];
+
+		for (n = 0; n < 8; n++)
+			assert_int_equal(fake_usc_coeff(b.fx->usc[b.place.usc], b.place.group, 0,
+							prim * 14 + n), n < 3 ? 0 : 0xabc0 + n - 3);
+		/* The planes next to them are the primitive's own. */
+		assert_int_equal(fake_usc_coeff(b.fx->usc[b.place.usc], b.place.group, 0,
+						prim * 14 + 8), bits(p[VARYINGS].a));
+	}
+	finish(&b);
+	fx_destroy(b.fx);
+}
+
 static void varyings_are_interpolated_in_every_mode(void **state)
 {
 	static const struct pumice_pds_insn insns[] = {
@@ -378,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(planes_are_written_to_the_coefficients_of_each_primitive),
+		cmocka_unit_test(words_of_memory_are_written_to_the_coefficients_of_each_primitive),
 		cmocka_unit_test(varyings_are_interpolated_in_every_mode),
 		cmocka_unit_test(reads_ahead_get_coordinates_of_24_bits),
 		cmocka_unit_test(lanes_without_an_instance_read_zero),

@@ -51,7 +51,8 @@ static void setup(struct vertex_fixture *b)
 /* Fill one task with a program; its registers can be read until finish(). */
 static bool fill(struct vertex_fixture *b, const struct pumice_pds_insn *insns, u16 count)
 {
-	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
+	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6,
+						.coeffs = 7 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
 	bool ok;
 	u32 pc = 0;
@@ -369,7 +370,8 @@ static void random_programs_stay_within_their_registers(void **state)
 {
 	static const u8 ops[] = { PUMICE_PDS_OP_LDI, PUMICE_PDS_OP_MOV, PUMICE_PDS_OP_DMA,
 				  PUMICE_PDS_OP_ATTR };
-	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6 };
+	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6,
+						.coeffs = 7 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
 	struct vertex_fixture b;
 	u32 round, loaded = 0, faults = 0;
@@ -440,6 +442,25 @@ static void long_programs_are_run_in_pieces(void **state)
 	fx_destroy(b.fx);
 }
 
+static void words_of_memory_are_written_to_coefficient_registers(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { DMA(CF, 2, 4, FX_DATA + 12, 0), TASK, END };
+	struct vertex_fixture b;
+	u32 n, want;
+
+	(void)state;
+	setup(&b);
+	assert_true(fill(&b, insns, 3));
+	for (n = 0; n < 7; n++) {
+		want = 0;
+		if (n >= 2 && n <= 5)
+			memcpy(&want, b.fx->data + 12 + (n - 2) * 4, sizeof(want));
+		assert_int_equal(fake_usc_coeff(b.fx->usc[b.place.usc], b.place.group, 0, n), want);
+	}
+	finish(&b);
+	fx_destroy(b.fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +472,7 @@ int main(void)
 		cmocka_unit_test(sources_bursts_and_unwritten_registers),
 		cmocka_unit_test(random_programs_stay_within_their_registers),
 		cmocka_unit_test(long_programs_are_run_in_pieces),
+		cmocka_unit_test(words_of_memory_are_written_to_coefficient_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
