@@ -11,6 +11,7 @@
 #include "pumice_regs.h"
 
 #define LIST_ALIGN	16u
+#define VERSION_LISTS	0x00020004u	/* of the register map: the PDM executes lists */
 #define TILE_WORDS	(PUMICE_PDM_TILE_WORDS + PUMICE_PDM_BRANCH_WORDS + PUMICE_PDM_STORE_WORDS)
 
 /* Sizes of a data set, in tiles. */
@@ -117,6 +118,11 @@ int pumice_stream_render_list(struct pumice_stream *s, struct pumice_hwrt *hwrt,
 	if (!err && hwrt->vm != stream_vm(s))
 		return fail(hwrt->dev, EINVAL,
 			    "render list: the data set belongs to another vm; create it in the stream's");
+	/* An older device renders all tiles of a record. */
+	if (!err && hwrt->dev->info.version < VERSION_LISTS) {
+		*va = render;
+		return 0;
+	}
 	if (!err)
 		err = get_list(hwrt, &tiles);
 	if (!err)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Error texts for programs linked before 0.5: what of a text fits into their buffers. */
+/*
+ * Other versions: error texts for programs linked before 0.5, of which some fits into their
+ * buffers; devices without render control lists.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,10 +47,45 @@ static void a_former_error_text_ends_with_a_line_or_character(void **state)
 	pumice_device_close(dev);
 }
 
+static void a_device_without_lists_gets_the_record(void **state)
+{
+	struct pumice_freelist_desc pages;
+	struct pumice_freelist *list;
+	struct pumice_stream *stream;
+	struct pumice_hwrt_desc set;
+	struct pumice_hwrt *hwrt;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	uint64_t va;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_stream_create(vm, 4096, &stream), 0);
+	pumice_freelist_desc_init(&pages);
+	pages.initial_pages = pages.max_pages = 16;
+	pages.grow_pages = 0;
+	assert_int_equal(pumice_freelist_create(vm, &pages, &list), 0);
+	pumice_hwrt_desc_init(&set, list, 64, 64);
+	assert_int_equal(pumice_hwrt_create(vm, &set, &hwrt), 0);
+	dev->info.version = 0x20003;
+	assert_int_equal(pumice_stream_render_list(stream, hwrt, 0x4560, &va), 0);
+	assert_int_equal(va, 0x4560);
+	dev->info.version = 0x20004;
+	assert_int_equal(pumice_stream_render_list(stream, hwrt, 0x4560, &va), 0);
+	assert_int_not_equal(va, 0x4560);
+	pumice_hwrt_destroy(hwrt);
+	pumice_freelist_destroy(list);
+	pumice_stream_destroy(stream);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_former_error_text_ends_with_a_line_or_character),
+		cmocka_unit_test(a_device_without_lists_gets_the_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

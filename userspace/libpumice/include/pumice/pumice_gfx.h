@@ -127,7 +127,7 @@ enum pumice_job_type {
 struct pumice_gfx_job {
 	/** @context: context whose queue it is added to */
 	struct pumice_context *context;
-	/** @stream: GPU virtual address: control stream, or for a FRAGMENT job the render record */
+	/** @stream: GPU virtual address: control stream; for a FRAGMENT job it may be a render record */
 	uint64_t stream;
 	/** @syncs: @sync_count waits and signals */
 	const struct pumice_job_sync *syncs;
@@ -606,7 +606,8 @@ int pumice_stream_render(struct pumice_stream *stream, const struct pumice_rende
  *
  * The list sets the rendering mode, and continues in a list of all tiles of the data set, which is
  * written at the first call and used for all of its frames. A job whose stream is the record
- * itself renders the same; the device generates the commands then.
+ * itself renders the same; the device generates the commands then. For a device that executes no
+ * lists, with a register map before 2.4, @va is the record.
  *
  * Return: 0, -EINVAL, -ENOSPC, -ENOMEM.
  */
