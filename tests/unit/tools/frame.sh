@@ -24,6 +24,8 @@ check a_capture_is_replayed "$frame" -t -d inproc:cores=4,threads=2 -o "$room/sh
 	"$room/frame.cap"
 check the_picture_is_the_same_to_the_bit cmp "$room/picture.png" "$room/shown/target-0.png"
 check streams_are_decoded grep -q "vdm_draw_indexed" "$room/shown/streams.txt"
+check the_render_control_list_is_followed grep -q "pdm_store" "$room/shown/streams.txt"
+check its_record_is_decoded grep -q "pdm_render" "$room/shown/streams.txt"
 check lists_have_primitives grep -q "^  chunk 0 .* triangles 00000001 of 1" \
 	"$room/shown/lists.txt"
 check every_tile_has_a_picture test -s "$room/shown/tile-014-014.png"
