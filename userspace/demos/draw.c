@@ -54,6 +54,33 @@ static void make_targets(struct draw *d)
 			    &d->stats);
 }
 
+/* The first of two frames has the stream and the picture that there are. */
+static void make_frames(struct draw *d)
+{
+	const struct draw_options *o = &d->options;
+	uint32_t i;
+
+	d->frame[0].stream = d->stream;
+	d->frame[0].picture = d->picture;
+	check(d, "stream", pumice_stream_create(d->vm, STREAM_BYTES, &d->frame[1].stream));
+	d->frame[1].picture = make_image(d, o->format, PUMICE_LAYOUT_LINEAR, o->width, o->height,
+					 1);
+	for (i = 0; i < 2; i++)
+		check(d, "sync", pumice_sync_create(d->dev, 0, &d->frame[i].sync));
+}
+
+static void free_frames(struct draw *d)
+{
+	uint32_t i;
+
+	d->stream = d->frame[0].stream;
+	d->picture = d->frame[0].picture;
+	pumice_stream_destroy(d->frame[1].stream);
+	pumice_image_destroy(d->frame[1].picture);
+	for (i = 0; i < 2; i++)
+		pumice_sync_destroy(d->frame[i].sync);
+}
+
 static void make_perfmon(struct draw *d)
 {
 	static const char *const names[DRAW_COUNTS] = {
@@ -100,6 +127,8 @@ void draw_open(struct draw *d, const char *name, const char *device,
 	check(d, "stream", pumice_stream_create(d->vm, STREAM_BYTES, &d->stream));
 	check(d, "stream", pumice_stream_create(d->vm, 65536, &d->copies));
 	make_targets(d);
+	if (options->ahead)
+		make_frames(d);
 	make_perfmon(d);
 	printf("%s: %s, %u cores of %u USCs, firmware %s\n", name, info.backend, info.cores,
 	       info.uscs_per_core, info.fw_build_id);
@@ -109,6 +138,8 @@ void draw_close(struct draw *d)
 {
 	if (d->options.stats)
 		draw_buffer_free(d, &d->stats);
+	if (d->options.ahead)
+		free_frames(d);
 	pumice_perfmon_destroy(d->perfmon);
 	pumice_hwrt_destroy(d->hwrt);
 	pumice_freelist_destroy(d->list);
@@ -192,6 +223,10 @@ void draw_object_init(struct draw *d, struct draw_object *object)
 
 void draw_begin(struct draw *d)
 {
+	if (d->options.ahead) {
+		d->stream = d->frame[d->scene].stream;
+		d->picture = d->frame[d->scene].picture;
+	}
 	pumice_stream_reset(d->stream);
 }
 
@@ -305,7 +340,8 @@ static void capture(struct draw *d, const struct pumice_frame *frame)
 	printf("%s: captured to %s\n", d->name, path);
 }
 
-void draw_end(struct draw *d)
+/* End the streams of a frame, which is ready to be submitted. */
+static struct pumice_frame end_streams(struct draw *d)
 {
 	struct pumice_render_desc render = {
 		.pdm = { .outputs = OUTPUTS, .clear_depth = 1,
@@ -326,9 +362,71 @@ void draw_end(struct draw *d)
 	check(d, "render list",
 	      pumice_stream_render_list(d->stream, d->hwrt, record, &frame.render));
 	capture(d, &frame);
+	return frame;
+}
+
+void draw_end(struct draw *d)
+{
+	const struct pumice_frame frame = end_streams(d);
+
 	check(d, "frame", pumice_render(d->render, &frame, TIMEOUT_NS, NULL));
 	d->scene ^= 1;
 	take_times(d);
+}
+
+void draw_queue(struct draw *d)
+{
+	struct draw_frame *f = &d->frame[d->scene];
+	const struct pumice_frame frame = end_streams(d);
+	const struct pumice_job_sync done = { .sync = f->sync, .signal = true };
+	struct pumice_gfx_job jobs[2] = {
+		{ .context = d->render, .stream = frame.geometry, .type = PUMICE_JOB_GEOMETRY,
+		  .hwrt = frame.hwrt, .hwrt_data = frame.hwrt_data, .perfmon = frame.perfmon },
+		{ .context = d->render, .stream = frame.render, .type = PUMICE_JOB_FRAGMENT,
+		  .hwrt = frame.hwrt, .hwrt_data = frame.hwrt_data, .perfmon = frame.perfmon,
+		  .syncs = &done, .sync_count = 1 },
+	};
+
+	check(d, "frame", pumice_submit_gfx(d->dev, jobs, 2, NULL));
+	f->job = pumice_context_jobs(d->render);
+	f->queued = true;
+	d->scene ^= 1;
+}
+
+/* Count a frame that was binned before the previous one was rendered. */
+static void count_overlap(struct draw *d, uint64_t job)
+{
+	struct pumice_job_result geometry, fragment;
+
+	if (pumice_context_get_job_result(d->render, job - 1, &geometry, sizeof(geometry)) ||
+	    pumice_context_get_job_result(d->render, job, &fragment, sizeof(fragment)))
+		return;
+	d->geometry_ns = ticks_ns(d, geometry.end - geometry.start);
+	d->fragment_ns = ticks_ns(d, fragment.end - fragment.start);
+	d->overlapped += geometry.start < d->fragment_end;
+	d->fragment_end = fragment.end;
+}
+
+uint8_t *draw_complete(struct draw *d)
+{
+	/* The oldest is the one that the next frame would replace. */
+	struct draw_frame *f = &d->frame[d->scene];
+	struct pumice_context_state state;
+	struct pumice_wait wait;
+
+	if (!f->queued)
+		f = &d->frame[d->scene ^ 1];
+	if (!f->queued)
+		return NULL;
+	pumice_wait_init(&wait, f->sync, 0);
+	check(d, "wait", pumice_sync_wait(&wait, 1, 0, TIMEOUT_NS));
+	check(d, "state", pumice_context_get_state(d->render, &state));
+	if (state.fault)
+		demo_fail(d->name, "a frame failed: fault %u", state.fault);
+	f->queued = false;
+	count_overlap(d, f->job);
+	d->picture = f->picture;
+	return draw_pixels(d);
 }
 
 uint8_t *draw_pixels(struct draw *d)

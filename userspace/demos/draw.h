@@ -22,6 +22,16 @@ struct draw_options {
 	uint32_t pages;		/* of the parameter buffer; 0: ample */
 	uint32_t tile_size;
 	bool stats;		/* collect statistics of each tile */
+	bool ahead;		/* frames are queued: see draw_queue() */
+};
+
+/* A frame that may be queued while the other one is rendered. */
+struct draw_frame {
+	struct pumice_stream *stream;
+	struct pumice_image *picture;
+	struct pumice_sync *sync;	/* signaled when it is rendered */
+	bool queued;
+	uint64_t job;			/* number of its fragment job */
 };
 
 struct draw {
@@ -39,6 +49,9 @@ struct draw {
 	uint32_t scene;			/* of the data set: frames alternate */
 	uint64_t clock_hz, geometry_ns, fragment_ns;	/* of the last frame, by the GPU clock */
 	struct pumice_perfmon *perfmon;	/* counts all frames */
+	struct draw_frame frame[2];	/* by scene; with options.ahead */
+	uint64_t fragment_end;		/* GPU clock, of the last frame; with options.ahead */
+	uint32_t overlapped;		/* frames that were binned during the one before */
 };
 
 /* Counters, accumulated over the frames so far. */
@@ -94,6 +107,17 @@ void draw_object_init(struct draw *draw, struct draw_object *object);
 void draw_begin(struct draw *draw);
 void draw_add(struct draw *draw, const struct draw_object *object);
 void draw_end(struct draw *draw);
+
+/*
+ * With options.ahead, instead of draw_end(): queue the frame, whose geometry may then run in
+ * parallel with the fragments of the previous one. At most two frames are queued: draw_begin()
+ * of a third one needs the first one to be complete.
+ */
+void draw_queue(struct draw *draw);
+/*
+ * Wait for the oldest queued frame, and read its picture, as draw_pixels(). NULL: none is queued.
+ */
+uint8_t *draw_complete(struct draw *draw);
 
 /* Read the picture: 8-bit R, G, B, row by row from the top; free() it. */
 uint8_t *draw_pixels(struct draw *draw);
