@@ -333,12 +333,16 @@ enum ta_result mte_primitive(struct ta *ta, const struct ta_prim *prim, bool *ke
 	if (any) {
 		enum ta_result result = clip_primitive(ta, prim, count, fault);
 
-		ta->budget -= TA_COST_CLIP;
-		if (result != TA_OK || poly->corners < count)
+		if (result != TA_OK || poly->corners < count) {
+			ta->budget -= TA_COST_CLIP;
 			return result;
+		}
 		poly->clipped = true;
 	}
 	add_subs(ta, prim);
+	/* Only now: add_rectangle() has to find the budget with which the primitive began. */
+	if (any)
+		ta->budget -= TA_COST_CLIP;
 	*kept = poly->subs != 0;
 	return TA_OK;
 }

@@ -287,6 +287,88 @@ static void long_searches_are_divided(void **state)
 	tafx_destroy(fx);
 }
 
+/* Lines over the whole target in one direction, between samples, are done in a single piece. */
+static void straight_lines_are_searched_along_their_length(void **state)
+{
+	enum { LINES = 32 };
+	const struct pumice_scene scene = { .width = 8192, .height = 8192, .cores = 1 };
+	static u32 vo[2 * LINES * 9];
+	const struct ta_vertices vertices = { .vo = vo, .vo_words = 9, .count = 2 * LINES };
+	struct ta_prim list[LINES];
+	bool keep[LINES];
+	u32 down, i;
+
+	(void)state;
+	for (down = 0; down < 2; down++) {
+		struct ta_fixture *fx = tafx_create_bare(100, &scene);
+
+		for (i = 0; i < 2 * LINES; i++) {
+			u32 *at = &vo[i / 32 * 9 * 32 + i % 32];
+
+			at[down * 32] = number_bits(i % 2 ? 8192 : 0);
+			at[!down * 32] = number_bits((float)(i / 2 + 1));
+			at[2 * 32] = 0;
+			at[3 * 32] = number_bits(1);
+			list[i / 2].v[i % 2] = (u16)i;
+		}
+		memset(keep, true, sizeof(keep));
+		fx->draw.kind = PUMICE_PRIM_KIND_LINE;
+		fx->draw.state.small_cull = true;
+		fx->draw.state.line_width = 0.0625f;
+		ta_cull(fx->ta[0], &fx->draw, &vertices, list, LINES, keep);
+		for (i = 0; i < LINES; i++)
+			assert_false(keep[i]);
+		tafx_destroy(fx);
+	}
+}
+
+/* Lines of this length in both directions, between samples; the near plane clips half of each. */
+static void check_clipped(float length)
+{
+	enum { LINES = 256 };
+	const struct pumice_scene scene = { .width = 512, .height = 512, .cores = 1 };
+	struct ta_fixture *fx = tafx_create_bare(100, &scene);
+	static u32 vo[2 * LINES * 9];
+	const struct ta_vertices vertices = { .vo = vo, .vo_words = 9, .count = 2 * LINES };
+	struct ta_prim list[LINES];
+	struct gpu_fault fault;
+	enum ta_result result;
+	u32 i, done = 0, calls = 0;
+
+	for (i = 0; i < 2 * LINES; i++) {
+		const float at[4] = { i % 2 ? length : 0, i % 2 ? length - 0.5f : -0.5f,
+				      i % 2 ? 1 : -1, 1 };
+		u32 n;
+
+		for (n = 0; n < 4; n++)
+			vo[(i / 32 * 9 + n) * 32 + i % 32] = number_bits(at[n]);
+		list[i / 2].v[i % 2] = (u16)i;
+	}
+	fx->draw.kind = PUMICE_PRIM_KIND_LINE;
+	fx->draw.state.small_cull = true;
+	fx->draw.state.depth_clip = true;
+	fx->draw.state.line_width = 0.0625f;
+	do {
+		result = ta_primitives(fx->ta[0], &fx->draw, &vertices, list, LINES, &done, &fault);
+		calls++;
+	} while (result == TA_MORE);
+	assert_int_equal(result, TA_OK);
+	assert_true(calls > 1);
+	assert_int_equal(ta_counters(fx->ta[0])->culled, LINES);
+	assert_false(tafx_write_headers(fx, 0));
+	tafx_destroy(fx);
+}
+
+/* Of these costs some leave less budget than clipping costs to the last line of a piece. */
+static void clipped_lines_are_culled_wherever_a_piece_ends(void **state)
+{
+	u32 length;
+
+	(void)state;
+	for (length = 32; length <= 480; length += 32)
+		check_clipped((float)length);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +377,8 @@ int main(void)
 		cmocka_unit_test(with_four_samples_exactly_those_without_a_sample_are_culled),
 		cmocka_unit_test(nothing_is_culled_unless_the_state_enables_it),
 		cmocka_unit_test(long_searches_are_divided),
+		cmocka_unit_test(straight_lines_are_searched_along_their_length),
+		cmocka_unit_test(clipped_lines_are_culled_wherever_a_piece_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
