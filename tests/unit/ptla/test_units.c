@@ -39,6 +39,25 @@ static void run_in_threads(struct fixture *fx)
 	fx->words = 0;
 }
 
+/* A scaling copy to a surface in the same memory: each piece reads what the previous one wrote. */
+static void put_chained_scale(struct fixture *fx)
+{
+	struct pumice_texture t = {
+		.addr = DATA, .format = PUMICE_FORMAT_RGBA8_UNORM, .dim = PUMICE_TEXTURE_DIM_2D,
+		.levels = 1, .width = 63, .height = 3999, .swizzle_g = 1, .swizzle_b = 2,
+		.swizzle_a = 3,
+	};
+	struct pumice_tdm_scale scale = {
+		.filter = PUMICE_TDM_FILTER_LINEAR, .src_width = 63, .src_height = 4000,
+		.dst_width = 64, .dst_height = 4000, .flip_x = true,
+	};
+
+	scale.src = fx_texture(fx, 2, &t);
+	t.addr += (u64)8 * 64 * 4;	/* lines of a piece */
+	scale.dst = fx_texture(fx, 3, &t);
+	pumice_tdm_scale_pack(fx_command(fx, PUMICE_TDM_SCALE_WORDS), &scale);
+}
+
 /* Fills, copies with and without overlap, clears, blits, levels, scaling copies: each reads the previous result. */
 static void put_commands(struct fixture *fx)
 {
@@ -71,12 +90,7 @@ static void put_commands(struct fixture *fx)
 	scale.src = blit.src;
 	scale.dst = blit.dst;
 	pumice_tdm_scale_pack(fx_command(fx, PUMICE_TDM_SCALE_WORDS), &scale);
-	/* To a surface in the same memory, which later pieces read. */
-	other = t;
-	other.addr += 4096;
-	scale.dst = fx_texture(fx, 2, &other);
-	scale.dst_level = 0;
-	pumice_tdm_scale_pack(fx_command(fx, PUMICE_TDM_SCALE_WORDS), &scale);
+	put_chained_scale(fx);
 	fx_halt(fx);
 }
 
