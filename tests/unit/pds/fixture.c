@@ -83,6 +83,9 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 	static const struct fx_stores usual = { FX_UNIFIED, FX_COMMON, FX_LOCAL };
 	const struct fx_stores *s = stores ? stores : &usual;
 	struct fixture *fx = calloc(1, sizeof(*fx));
+	/* So many that they need larger cores. */
+	const bool large = uscs > PUMICE_MAX_CORES * FX_USCS_PER_CORE;
+	const unsigned int per_core = large ? PUMICE_MAX_USCS_PER_CORE : FX_USCS_PER_CORE;
 	struct pds_config config = {
 		.uscs = uscs,
 		.usc = fx->usc,
@@ -91,7 +94,7 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 		.local_bytes = s->local_bytes,
 		.mmu = &fx->mmu,
 		.programs = &fx->cache,
-		.uscs_per_core = FX_USCS_PER_CORE,
+		.uscs_per_core = per_core,
 		.slots = PUMICE_USC_SLOTS,
 		.waves = USC_WAVES,
 		.batch = PUMICE_TASK_INSTANCES,
@@ -114,7 +117,7 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 	for (i = 0; i < uscs; i++) {
 		const struct usc_config usc_config = {
 			.number = i,
-			.core = i / FX_USCS_PER_CORE,
+			.core = i / per_core,
 			.unified_bytes = s->unified_bytes,
 			.common_bytes = s->common_bytes,
 			.local_bytes = s->local_bytes,

@@ -455,17 +455,45 @@ static void reset_empties_the_tlb(void **state)
 	fx_destroy(fx);
 }
 
-static void a_pds_has_one_to_thirty_two_uscs(void **state)
+static void a_pds_has_one_to_sixty_four_uscs(void **state)
 {
-	struct pds_config config = { .uscs = 0 };
+	struct pds_config config = {
+		.uscs_per_core = PUMICE_MAX_USCS_PER_CORE, .slots = PUMICE_USC_SLOTS,
+	};
+	struct pds *pds;
 
 	(void)state;
 	assert_null(pds_create(&config));
 	config.uscs = PDS_MAX_USCS + 1;
 	assert_null(pds_create(&config));
 	config.uscs = PDS_MAX_USCS;
-	pds_destroy(pds_create(&config));
+	pds = pds_create(&config);
+	assert_non_null(pds);
+	pds_destroy(pds);
+	config.uscs_per_core = 0;
+	assert_null(pds_create(&config));
 	pds_destroy(NULL);
+}
+
+/* Waiting ends when all USCs were tried, and any of them is found again. */
+static void each_of_sixty_four_uscs_is_used(void **state)
+{
+	struct fixture *fx = fx_create(PDS_MAX_USCS, NULL);
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 i;
+
+	(void)state;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fill(fx), PDS_MAX_USCS * PUMICE_USC_SLOTS);
+	for (i = 0; i < PDS_MAX_USCS; i++) {
+		assert_int_equal(fx->usc[i]->running, PUMICE_USC_SLOTS);
+		fake_usc_finish(fx->usc[i], fake_usc_oldest(fx->usc[i]));
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(fx->usc[i]->running, PUMICE_USC_SLOTS);
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_WAIT);
+	}
+	fx_destroy(fx);
 }
 
 static u32 next_random(u64 *state)
@@ -617,7 +645,8 @@ int main(void)
 		cmocka_unit_test(a_usc_fault_is_reported_with_all_fields),
 		cmocka_unit_test(reset_drops_groups_and_releases_programs),
 		cmocka_unit_test(reset_empties_the_tlb),
-		cmocka_unit_test(a_pds_has_one_to_thirty_two_uscs),
+		cmocka_unit_test(a_pds_has_one_to_sixty_four_uscs),
+		cmocka_unit_test(each_of_sixty_four_uscs_is_used),
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
