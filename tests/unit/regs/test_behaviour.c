@@ -86,6 +86,26 @@ static void a_property_overrides_its_size_only(void **state)
 	fx_destroy(fx);
 }
 
+/* A work-group has at most as many instances as one USC has waves and slots for. */
+static void the_largest_work_group_is_that_of_a_usc(void **state)
+{
+	static const struct {
+		unsigned int slots, waves;
+		u32 group;
+	} rows[] = { { 48, 192, 1024 }, { 1, 192, 128 }, { 3, 192, 384 }, { 48, 5, 160 } };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fixture *fx = fx_create(&(struct fx_options){ .slots = rows[i].slots,
+								     .waves = rows[i].waves });
+		u32 shape = (u32)fx_read(fx, PUMICE_SYS_SHAPE);
+
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__GROUP, shape), rows[i].group);
+		fx_destroy(fx);
+	}
+}
+
 static void configuration_registers_contain_the_configuration(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 7, .uscs_per_core = 3,
@@ -484,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(configuration_registers_contain_the_configuration),
 		cmocka_unit_test(presets_have_the_sizes_of_the_documents),
+		cmocka_unit_test(the_largest_work_group_is_that_of_a_usc),
 		cmocka_unit_test(a_property_overrides_its_size_only),
 		cmocka_unit_test(each_active_page_has_its_own_doorbell_and_line),
 		cmocka_unit_test(pages_that_are_not_active_do_nothing),
