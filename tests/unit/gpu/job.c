@@ -57,6 +57,10 @@ static u32 write_code(u32 *code, enum job_program program)
 		usc_put(code, n++, INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM,
 					.imm = 1));
 	}
+	if (program == JOB_PLACE) {
+		usc_put(code, n++, INSN(SHL, .dst = R(0), .src0 = SR(CORE), .src1 = IMM, .imm = 8));
+		usc_put(code, n++, INSN(ADD, .dst = R(0), .src0 = SR(USC), .src1 = R(0)));
+	}
 	if (program != JOB_FOREVER)
 		usc_put(code, n++, INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
 					.src0 = R(1), .src1 = R(0)));

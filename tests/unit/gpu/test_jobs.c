@@ -414,6 +414,30 @@ static void each_wait_for_memory_of_programs_has_its_own_deadline(void **state)
 	fx_destroy(fx);
 }
 
+/* Work-groups of one wave, one for each USC. */
+static void programs_read_their_core_and_the_number_of_their_usc_in_it(void **state)
+{
+	enum { CORES = 3, USCS = 4 };
+	static const struct job place = { .program = JOB_PLACE, .group = PUMICE_LANES,
+					  .groups = CORES * USCS };
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = CORES,
+							     .uscs_per_core = USCS });
+	const u32 *data = job_map(fx);
+	u32 i, seen = 0;
+
+	(void)state;
+	fx_boot_proxy(fx);
+	assert_int_equal(job_run(fx, &place), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	for (i = 0; i < CORES * USCS; i++) {
+		u32 core = data[i * PUMICE_LANES] >> 8, usc = data[i * PUMICE_LANES] & 0xff;
+
+		assert_true(core < CORES && usc < USCS);
+		seen |= 1u << (core * USCS + usc);
+	}
+	assert_int_equal(seen, (1u << CORES * USCS) - 1);
+	fx_destroy(fx);
+}
+
 static void invalid_configurations_are_refused_with_a_reason(void **state)
 {
 	static const struct pumice_gpu_config bad[] = {
@@ -463,6 +487,7 @@ int main(void)
 		cmocka_unit_test(concurrent_invalidations_of_host_and_firmware_do_not_deadlock),
 		cmocka_unit_test(an_invalidation_completes_before_the_write),
 		cmocka_unit_test(each_wait_for_memory_of_programs_has_its_own_deadline),
+		cmocka_unit_test(programs_read_their_core_and_the_number_of_their_usc_in_it),
 		cmocka_unit_test(invalid_configurations_are_refused_with_a_reason),
 	};
 
