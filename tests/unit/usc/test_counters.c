@@ -20,7 +20,11 @@
 #define DATA_BYTES 0x8000u
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct usc_program_limits limits = { .temps = 12, .attrs = 1, .shared = 2 };
+static const struct usc_program_limits limits = {
+	.temps = 12, .attrs = 1, .shared = 2, .slot_regs = 2,
+};
+
+#define SL(n) usc_operand(PUMICE_USC_BANK_SL, (n), false)
 
 /* All counters of this test. */
 struct counts {
@@ -286,6 +290,29 @@ static void usc_bytes_of_a_copy_are_its_words(void **state)
 	fx_destroy(fx);
 }
 
+/* Both waves reach the first write and wait, and execute it when the other one is there, too. */
+static void usc_a_write_to_a_slot_register_counts_once_for_each_wave(void **state)
+{
+	static const struct fx_group two_waves = { .tasks = 1, .instances = { 64 } };
+	static const struct expect expect[] = {
+		EXPECT(USC_INSN_INTEGER, 2 * 2), EXPECT(USC_INSN_MOVE, 2), EXPECT(USC_INSN_FLOW, 2),
+	};
+	const struct pumice_usc_insn code[] = {
+		INSN(ADD, .dst = SL(0), .src0 = SL(0), .src1 = IMM, .imm = 1),
+		INSN(ADD, .dst = SL(1), .src0 = SL(0), .src1 = IMM, .imm = 1),
+		INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(1)),
+		INSN(END),
+	};
+	struct fixture *fx = create(true);
+	struct counts c = run(fx, &two_waves, code, LENGTH(code));
+
+	(void)state;
+	assert_int_equal(fx->faults, 0);
+	check_detailed(&c, expect, LENGTH(expect));
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 2 * LENGTH(code));
+	fx_destroy(fx);
+}
+
 /* A load and a wait for it; latency is 64 slots after the load's own. */
 static const struct fx_group waves_of[] = {
 	{ .tasks = 1, .instances = { 32 } },
@@ -517,6 +544,7 @@ int main(void)
 		cmocka_unit_test(usc_bytes_are_those_of_active_lanes),
 		cmocka_unit_test(usc_bytes_of_dynamic_constants_are_those_of_valid_lanes),
 		cmocka_unit_test(usc_bytes_of_a_copy_are_its_words),
+		cmocka_unit_test(usc_a_write_to_a_slot_register_counts_once_for_each_wave),
 		cmocka_unit_test(usc_stalls_are_slots_in_which_every_wave_waits),
 		cmocka_unit_test(usc_work_hides_latency),
 		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),

@@ -223,7 +223,8 @@ struct task {
 	struct usc_gfx gfx;
 	struct usc_tile tile;
 	struct usc_span span;
-	u32 outputs[3 * PUMICE_TILE_PIXELS];
+	u8 samples;	/* 2, or 0 for one */
+	u32 outputs[2 * 3 * PUMICE_TILE_PIXELS];
 	u32 pbe_calls, pbe_state[8];
 	bool pbe_fails;
 };
@@ -256,11 +257,13 @@ static void fill_program(struct fixture *fx, struct task *t, u32 stage,
 		.gfx = stage == USC_STAGE_COMPUTE ? NULL : &t->gfx,
 		.prims = 1,
 	};
+	const u16 covered = t->samples ? 0x3333 : 0x1111;
 
 	assert_non_null(program);
-	t->tile = (struct usc_tile){ .outputs = t->outputs, .words = 3, .samples = 1,
+	t->tile = (struct usc_tile){ .outputs = t->outputs, .words = 3,
+				     .samples = t->samples ? t->samples : 1,
 				     .width = 32, .height = 32 };
-	t->span = (struct usc_span){ .samples = 0x1111, .covered = 0x1111 };
+	t->span = (struct usc_span){ .samples = covered, .covered = covered };
 	t->gfx.stage = (u8)stage;
 	t->gfx.sample = USC_PIXEL_RATE;
 	t->gfx.ops = &ops;
@@ -393,6 +396,30 @@ static void usc_pixel_outputs_are_indexed_lane_by_lane(void **state)
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
 }
 
+static void usc_indexed_pixel_outputs_obey_mask_and_dimension(void **state)
+{
+	static const u32 index[4] = { 1, 0, 1, 0 };
+	struct fixture *fx = *state;
+	struct task t = { .samples = 2 };
+
+	for (u32 n = 0; n < 2 * 3 * PUMICE_TILE_PIXELS; n++)
+		t.outputs[n] = 1000 + n;
+	/* O0[IDX0, 2] is O2 of pixels 0 and 2, O0 of the others; the mask has pixels 0 and 1. */
+	run_indexed(fx, &t, USC_STAGE_FRAGMENT, index,
+		    INSN(MOV, .mask = (u16)IF(MASK_K(CH2)), .dst = INDEXED(O, 0),
+			 .src0 = BANK(V, 1), .dim = PUMICE_USC_DIM_2));
+	assert_int_equal(fx->faults, 0);
+	/* Both samples of a pixel keep their values unless it is written. */
+	for (u32 p = 0; p < 4; p++) {
+		for (u32 n = 0; n < 2 * 3; n++) {
+			u32 at = n * PUMICE_TILE_PIXELS + p;
+			bool written = p < 2 && n % 3 == 2 * index[p];
+
+			assert_int_equal(t.outputs[at], written ? 70 + p : 1000 + at);
+		}
+	}
+}
+
 static void usc_vertex_outputs_are_indexed_lane_by_lane(void **state)
 {
 	static const u32 index[4] = { 1, 0, 1, 0 }, beyond[4] = { 0, 0, 2, 0 };
@@ -417,6 +444,43 @@ static void usc_vertex_outputs_are_indexed_lane_by_lane(void **state)
 	assert_int_equal(fx->faults, 1);
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
 	assert_int_equal(fx->fault.pc, 1);
+}
+
+/* Lanes 16 and up of the first wave cover nothing: the second wave determines the values. */
+static void usc_lanes_without_a_sample_write_no_slot_register(void **state)
+{
+	const struct pumice_usc_insn insns[] = {
+		INSN(MOV, .mask = (u16)IF_NOT(MASK_K(LO16)), .dst = BANK(SL, 0), .src0 = K(SID)),
+		INSN(GE, .dst = R(1), .src0 = K(SID), .src1 = IMM, .imm = 20),
+		INSN(MOV, .mask = (u16)IF(MASK_R(1)), .dst = BANK(SL, 1), .src0 = K(SID)),
+		INSN(END),
+	};
+	struct fixture *fx = *state;
+	struct usc_span spans[16] = { 0 };
+	struct fx_group group = {
+		.tasks = 1, .instances = { 64 }, .limits = limits_of(USC_STAGE_FRAGMENT),
+		.prims = 1,
+	};
+	struct task t = { 0 };
+	struct usc_program *program;
+	u32 code[4 * PUMICE_USC_WORDS];
+
+	group.limits.slot_regs = 2;
+	for (u32 n = 0; n < 4; n++)
+		usc_put(code, n, insns[n]);
+	program = fx_program(fx, code, 4, &group.limits);
+	fill_program(fx, &t, USC_STAGE_FRAGMENT, program, 0);
+	for (u32 n = 0; n < 16; n++)
+		spans[n] = (struct usc_span){ .quad = (u8)n,
+					      .samples = n < 4 || n >= 8 ? 0x1111 : 0 };
+	t.gfx.span = spans;
+	t.gfx.spans = 16;
+	group.gfx = &t.gfx;
+	fx_run_group(fx, &group, program);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(fx->usc->slot_reg[0][0], 16);
+	assert_int_equal(fx->usc->slot_reg[0][1], 20);
+	fx_put(fx, program);
 }
 
 static void usc_texture_fault_stops_the_group_and_reports_the_instruction(void **state)
@@ -606,6 +670,8 @@ int main(void)
 		FX_TEST(usc_passes_the_tile_to_the_pbe_with_its_state),
 		FX_TEST(usc_pixel_outputs_are_indexed_lane_by_lane),
 		FX_TEST(usc_vertex_outputs_are_indexed_lane_by_lane),
+		FX_TEST(usc_lanes_without_a_sample_write_no_slot_register),
+		FX_TEST(usc_indexed_pixel_outputs_obey_mask_and_dimension),
 		FX_TEST(usc_texture_fault_stops_the_group_and_reports_the_instruction),
 		FX_TEST(usc_step_requested_to_end_runs_one_slow_instruction),
 		FX_TEST(usc_slow_instructions_cost_the_step_more),
