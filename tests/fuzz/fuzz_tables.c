@@ -25,6 +25,7 @@ struct table_fixture {
 	struct mem_map map;
 	struct mmu mmu;
 	struct mmu_tlb tlb;
+	struct mmu_tlb_entry far[MMU_TLB_FAR];	/* its second level */
 	struct pumice_mem_region region[REGIONS];
 };
 
@@ -115,6 +116,11 @@ static void write_registers(struct table_fixture *w, struct fuzz *f)
 	u32 i = fuzz_below(f, PUMICE_MMU_RANGES);
 
 	switch (fuzz_below(f, 8)) {
+	case 3:
+		atomic_store(&w->mmu.page_sizes,
+			     fuzz_number(f) & PUMICE_MMU_PAGE_SIZES__WRITABLE);
+		mmu_invalidate_all(&w->mmu);
+		break;
 	case 0:
 		atomic_store(&w->mmu.range_start[i],
 			     fuzz_number(f) & PUMICE_MMU_RANGE_START__WRITABLE);
@@ -269,6 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(w, "out of memory");
 	make_regions(w);
 	w->mmu.map = &w->map;
+	w->tlb.far = w->far;
 	mmu_reset(&w->mmu);
 	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
 		atomic_store(&w->mmu.ctx[i], w->region[0].addr | 1);

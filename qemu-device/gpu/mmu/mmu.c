@@ -31,6 +31,8 @@
 /* Result of a walk: one grain. */
 struct walk {
 	u8 *host;	/* first byte of the grain; NULL for a null page */
+	u8 *page;	/* first byte of the page, if its size is assigned; or NULL */
+	unsigned int shift; /* of the page size */
 	u32 perms;	/* MMU_TLB_* */
 };
 
@@ -48,10 +50,10 @@ static unsigned int page_shift(enum pumice_page_size size)
 }
 
 /*
- * Return the largest page size that the range registers allow at va. A range whose size field
- * has no valid value allows 4 KiB.
+ * Return the page size of the range registers at va: the assigned or the largest one. A range
+ * whose size field has no valid value has 4 KiB.
  */
-static enum pumice_page_size range_limit(const struct mmu *mmu, u64 va)
+static enum pumice_page_size range_size(const struct mmu *mmu, u64 va)
 {
 	u64 block = va & PUMICE_MMU_RANGE_END__ADDR__MASK;
 	unsigned int i;
@@ -69,6 +71,22 @@ static enum pumice_page_size range_limit(const struct mmu *mmu, u64 va)
 						      PUMICE_PAGE_SIZE_4K;
 	}
 	return PUMICE_PAGE_SIZE_4K;
+}
+
+/* Whether the range registers assign page sizes. */
+static bool sizes_assigned(const struct mmu *mmu)
+{
+	u64 reg = atomic_load_explicit(&mmu->page_sizes, memory_order_relaxed);
+
+	return PUMICE_FIELD_GET(PUMICE_MMU_PAGE_SIZES__MODE, reg) == PUMICE_MMU_PAGE_SIZES_RANGE;
+}
+
+/* Whether a directory may name this page size for va. */
+static bool size_allowed(const struct mmu *mmu, u64 va, u32 size)
+{
+	enum pumice_page_size range = range_size(mmu, va);
+
+	return sizes_assigned(mmu) ? size == range : size <= range;
 }
 
 /* A translation and its requester. */
@@ -150,7 +168,8 @@ static enum pumice_fault walk_directory(const struct mmu *mmu, const struct requ
 		return PUMICE_FAULT_MMU_BUS;
 	if (!entry.valid)
 		return PUMICE_FAULT_MMU_PD_INVALID;
-	if (!pumice_page_size_valid(entry.page_size) || entry.page_size > range_limit(mmu, r->va))
+	if (!pumice_page_size_valid(entry.page_size) ||
+	    !size_allowed(mmu, r->va, entry.page_size))
 		return PUMICE_FAULT_MMU_PAGE_SIZE;
 	*table = entry.addr;
 	*shift = page_shift((enum pumice_page_size)entry.page_size);
@@ -180,6 +199,10 @@ static enum pumice_fault walk_table(const struct mmu *mmu, const struct request 
 				   &readonly);
 	if (!out->host && !entry.null)
 		return PUMICE_FAULT_MMU_BUS;
+	out->shift = shift;
+	/* A page in several regions has no single host address: it is cached grain by grain. */
+	out->page = entry.null || !sizes_assigned(mmu) ? NULL :
+		    mem_map_lookup(mmu->map, entry.addr, page + 1, NULL);
 	out->perms = entry.pm_owned ? MMU_TLB_PM_READ : MMU_TLB_READ;
 	if (!entry.read_only && !readonly)
 		out->perms |= entry.pm_owned ? MMU_TLB_PM_WRITE : MMU_TLB_WRITE;
@@ -259,6 +282,54 @@ static void use_null_page(struct mmu_tlb *tlb, enum pumice_access access, struct
 	}
 }
 
+/* Return the entry of the second level for a page of 1 << shift bytes. */
+static struct mmu_tlb_entry *far_entry(const struct mmu_tlb *tlb, u64 va, unsigned int shift)
+{
+	return &tlb->far[(va >> shift) % MMU_TLB_FAR];
+}
+
+/* Fill the second level after a walk that filled an entry of the first. */
+static void fill_far(struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		     const struct mmu_tlb_entry *near, const struct walk *found)
+{
+	unsigned int shift = found->page ? found->shift : MMU_GRAIN_SHIFT;
+	struct mmu_tlb_entry *e = far_entry(tlb, va, shift);
+
+	*e = *near;
+	e->tag = mmu_tlb_page_tag(ctx, va, shift);
+	if (found->page)
+		e->host = found->page;
+}
+
+/* Copy the grain of va from an entry of the second level with this page size, if there is one. */
+static bool copy_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		     unsigned int shift)
+{
+	const u64 gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	struct mmu_tlb_entry *far = far_entry(tlb, va, shift), *near;
+
+	if (far->tag != mmu_tlb_page_tag(ctx, va, shift) ||
+	    (far->gen != gen && !mmu_tlb_renew(mmu, far, ctx, va, shift, gen)))
+		return false;
+	near = mmu_tlb_entry(tlb, va);
+	*near = *far;
+	near->tag = mmu_tlb_tag(ctx, va);
+	near->host += va & ((1ull << shift) - 1) & ~(GRAIN - 1);
+	return true;
+}
+
+u8 *mmu_tlb_find_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		     u32 perm)
+{
+	unsigned int shift = sizes_assigned(mmu) ? page_shift(range_size(mmu, va)) :
+						   MMU_GRAIN_SHIFT;
+
+	if (!copy_far(mmu, tlb, ctx, va, shift) &&
+	    (shift == MMU_GRAIN_SHIFT || !copy_far(mmu, tlb, ctx, va, MMU_GRAIN_SHIFT)))
+		return NULL;
+	return mmu_tlb_lookup(mmu, tlb, ctx, va, perm);
+}
+
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault)
 {
@@ -302,7 +373,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->host = found.host;
 	e->perms = found.perms;
 	if (tlb->far)
-		*mmu_tlb_far_entry(tlb, va) = *e;
+		fill_far(tlb, ctx, va, e, &found);
 	return found.host + (va & (GRAIN - 1));
 }
 
@@ -371,8 +442,9 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
  * overwritten.
  */
 bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
-		   u64 gen)
+		   unsigned int shift, u64 gen)
 {
+	const u64 end = va | ((1ull << shift) - 1), start = end - ((1ull << shift) - 1);
 	u64 n;
 
 	if (gen - entry->gen >= MMU_RANGES)
@@ -382,7 +454,7 @@ bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned 
 		u64 first = atomic_load_explicit(&d->first, memory_order_acquire);
 		u64 last = atomic_load_explicit(&d->last, memory_order_acquire);
 
-		if (va >= first && va <= last)
+		if (end >= first && start <= last)
 			return false;
 	}
 	if (atomic_load_explicit(&mmu->gen[ctx], memory_order_relaxed) - entry->gen >= MMU_RANGES)
@@ -437,6 +509,7 @@ void mmu_reset(struct mmu *mmu)
 		atomic_store(&mmu->range_start[i], PUMICE_MMU_RANGE_START__RESET);
 		atomic_store(&mmu->range_end[i], PUMICE_MMU_RANGE_END__RESET);
 	}
+	atomic_store(&mmu->page_sizes, PUMICE_MMU_PAGE_SIZES__RESET);
 	mmu->inval_start = PUMICE_MMU_INVAL_START__RESET;
 	mmu->inval_end = PUMICE_MMU_INVAL_END__RESET;
 	atomic_store(&mmu->fault_count, PUMICE_MMU_FAULT_COUNT__RESET);

@@ -3,7 +3,7 @@
  * Memory management unit: GPU virtual address to host pointer.
  *
  * Source: document 000, "Memory Hierarchy". 32 contexts of 1 TiB, three levels of tables in
- * guest memory (hw/formats.xml), page-size ranges by register.
+ * guest memory (hw/formats.xml), page sizes by ranges of registers.
  *
  * Every unit that accesses memory owns a struct mmu_tlb and only that unit accesses it. TLB
  * entries are kept until they are invalidated: an invalidation records its range, bumps the
@@ -11,6 +11,10 @@
  * instruction boundary. An entry of an older generation is valid if none of the ranges since
  * then contains its address. Host pointers returned here are valid until the unit's step
  * returns.
+ *
+ * The first level of a TLB has entries of 4 KiB. Those of the second are tagged by page size
+ * where the range registers assign it, since only then the size follows from the address:
+ * one entry serves a page of up to 2 MiB. Elsewhere they are of 4 KiB, too.
  *
  * Limits: MMU_RANGES ranges of each context are kept; an entry older than that is dropped,
  * whatever the ranges.
@@ -30,7 +34,7 @@ struct mem_map;
 
 #define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
 #define MMU_TLB_FAR	8192u	/* entries of the second level; a power of two */
-#define MMU_GRAIN_SHIFT 12u	/* entries cover 4 KiB, whatever the page size */
+#define MMU_GRAIN_SHIFT 12u	/* entries of the first level cover 4 KiB */
 
 #define MMU_BLOCK_SHIFT 21u	/* covered by one entry of a page directory */
 #define MMU_RANGES	64u	/* recorded invalidations of a context; a power of two */
@@ -47,9 +51,9 @@ struct mem_map;
 #define MMU_TLB_PM_WRITE 16u
 
 struct mmu_tlb_entry {
-	u64 tag;	/* VA >> 12 | context << 28 | 1 << 33 when valid */
+	u64 tag;	/* mmu_tlb_tag(), or mmu_tlb_page_tag() in the second level; 0: none */
 	u64 gen;	/* generation of the context when the entry was filled */
-	u8 *host;	/* first byte of the 4 KiB grain */
+	u8 *host;	/* first byte of the 4 KiB grain, or of the page */
 	u32 perms;	/* MMU_TLB_* */
 };
 
@@ -75,6 +79,7 @@ struct mmu {
 	_Atomic u64 ctx[PUMICE_MMU_CONTEXTS];
 	_Atomic u64 range_start[PUMICE_MMU_RANGES];
 	_Atomic u64 range_end[PUMICE_MMU_RANGES];
+	_Atomic u64 page_sizes;
 	u64 inval_start, inval_end;
 	_Atomic u32 fault_count;	/* faults of all units, including the firmware's window */
 
@@ -97,9 +102,15 @@ struct mmu {
 	_Atomic u64 misses, faults, invalidations;
 };
 
+/* Tag of an entry for a page of 1 << shift bytes. */
+static inline u64 mmu_tlb_page_tag(unsigned int ctx, u64 va, unsigned int shift)
+{
+	return va >> shift | (u64)ctx << 28 | 1ull << 33 | (u64)(shift - MMU_GRAIN_SHIFT) << 34;
+}
+
 static inline u64 mmu_tlb_tag(unsigned int ctx, u64 va)
 {
-	return va >> MMU_GRAIN_SHIFT | (u64)ctx << 28 | 1ull << 33;
+	return mmu_tlb_page_tag(ctx, va, MMU_GRAIN_SHIFT);
 }
 
 /*
@@ -115,11 +126,11 @@ static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
 }
 
 /*
- * Return whether an entry of an older generation is still valid; if so it is updated to gen, the
- * context's current generation.
+ * Return whether an entry of an older generation, for a page of 1 << shift bytes, is still valid;
+ * if so it is updated to gen, the context's current generation.
  */
 bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
-		   u64 gen);
+		   unsigned int shift, u64 gen);
 
 /*
  * The fast path: a host pointer to va, or NULL when the TLB has no entry with these
@@ -134,7 +145,7 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 	if (e->tag != mmu_tlb_tag(ctx, va) || !(e->perms & perm))
 		return NULL;
 	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
-	if (e->gen != gen && !mmu_tlb_renew(mmu, e, ctx, va, gen))
+	if (e->gen != gen && !mmu_tlb_renew(mmu, e, ctx, va, MMU_GRAIN_SHIFT, gen))
 		return NULL;
 	return e->host + (va & ((1u << MMU_GRAIN_SHIFT) - 1));
 }
@@ -148,11 +159,9 @@ static inline bool mmu_in_sink(const struct mmu_tlb *tlb, const u8 *host)
 	return (uintptr_t)host - (uintptr_t)tlb->sink < sizeof(tlb->sink);
 }
 
-/* Return the entry of the second level, which must exist. */
-static inline struct mmu_tlb_entry *mmu_tlb_far_entry(const struct mmu_tlb *tlb, u64 va)
-{
-	return &tlb->far[(va >> MMU_GRAIN_SHIFT) % MMU_TLB_FAR];
-}
+/* Look up the second level, which must exist, and copy a hit's grain to the first. */
+u8 *mmu_tlb_find_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		     u32 perm);
 
 /* As mmu_tlb_lookup(), in both levels; a hit in the second is copied to the first. */
 static inline u8 *mmu_tlb_find(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
@@ -160,10 +169,7 @@ static inline u8 *mmu_tlb_find(const struct mmu *mmu, struct mmu_tlb *tlb, unsig
 {
 	u8 *host = mmu_tlb_lookup(mmu, tlb, ctx, va, perm);
 
-	if (host || !tlb->far || mmu_tlb_far_entry(tlb, va)->tag != mmu_tlb_tag(ctx, va))
-		return host;
-	*mmu_tlb_entry(tlb, va) = *mmu_tlb_far_entry(tlb, va);
-	return mmu_tlb_lookup(mmu, tlb, ctx, va, perm);
+	return host || !tlb->far ? host : mmu_tlb_find_far(mmu, tlb, ctx, va, perm);
 }
 
 /*

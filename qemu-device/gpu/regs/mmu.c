@@ -18,6 +18,30 @@ REG_WRITE(reg_mmu_ctx_write)
 	return REG_DONE;
 }
 
+/* An invalidation of all contexts is one event, with a context number past the last. */
+static void trace_inval(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last)
+{
+	trace_event(&gpu->trace, PUMICE_TRACE_KIND_MMU_INVALIDATE, TRACE_NO_JOB, ctx, 0, first,
+		    last);
+}
+
+/* Drop the entries of all contexts; the unit that wrote waits for the others' steps. */
+static enum reg_after inval_all(struct pumice_gpu *gpu)
+{
+	gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+	trace_inval(gpu, PUMICE_MMU_CONTEXTS, 0, (1ull << PUMICE_MMU_VA_BITS) - 1);
+	return REG_WAIT;
+}
+
+/* Set a register that page sizes depend on: no entry of the former size survives a change. */
+static enum reg_after set_sizes(struct pumice_gpu *gpu, _Atomic u64 *reg, u64 value)
+{
+	if (atomic_load(reg) == value)
+		return REG_DONE;
+	atomic_store(reg, value);
+	return inval_all(gpu);
+}
+
 REG_READ(reg_mmu_range_start)
 {
 	return atomic_load(&gpu->mmu.range_start[at->index]);
@@ -25,8 +49,7 @@ REG_READ(reg_mmu_range_start)
 
 REG_WRITE(reg_mmu_range_start_write)
 {
-	atomic_store(&gpu->mmu.range_start[at->index], value);
-	return REG_DONE;
+	return set_sizes(gpu, &gpu->mmu.range_start[at->index], value);
 }
 
 REG_READ(reg_mmu_range_end)
@@ -36,8 +59,19 @@ REG_READ(reg_mmu_range_end)
 
 REG_WRITE(reg_mmu_range_end_write)
 {
-	atomic_store(&gpu->mmu.range_end[at->index], value);
-	return REG_DONE;
+	return set_sizes(gpu, &gpu->mmu.range_end[at->index], value);
+}
+
+REG_READ(reg_mmu_page_sizes)
+{
+	(void)at;
+	return atomic_load(&gpu->mmu.page_sizes);
+}
+
+REG_WRITE(reg_mmu_page_sizes_write)
+{
+	(void)at;
+	return set_sizes(gpu, &gpu->mmu.page_sizes, value);
 }
 
 REG_READ(reg_mmu_inval_start)
@@ -66,16 +100,8 @@ REG_WRITE(reg_mmu_inval_end_write)
 	return REG_DONE;
 }
 
-/* An invalidation of all contexts is one event, with a context number past the last. */
-static void trace_inval(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64 last)
-{
-	trace_event(&gpu->trace, PUMICE_TRACE_KIND_MMU_INVALIDATE, TRACE_NO_JOB, ctx, 0, first,
-		    last);
-}
-
 REG_WRITE(reg_mmu_inval)
 {
-	const u64 end = (1ull << PUMICE_MMU_VA_BITS) - 1;
 	u32 op = (u32)PUMICE_FIELD_GET(PUMICE_MMU_INVAL__OP, value);
 	u32 ctx = (u32)PUMICE_FIELD_GET(PUMICE_MMU_INVAL__CTX, value);
 
@@ -83,12 +109,10 @@ REG_WRITE(reg_mmu_inval)
 	gpu_trace(gpu, PUMICE_TRACE_TLB_INVALIDATE, op, ctx, 0);
 	switch (op) {
 	case PUMICE_MMU_INVAL_ALL:
-		gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
-		trace_inval(gpu, PUMICE_MMU_CONTEXTS, 0, end);
-		return REG_WAIT;
+		return inval_all(gpu);
 	case PUMICE_MMU_INVAL_CONTEXT:
 		gpu_tlb_drop(gpu, ctx);
-		trace_inval(gpu, ctx, 0, end);
+		trace_inval(gpu, ctx, 0, (1ull << PUMICE_MMU_VA_BITS) - 1);
 		return REG_WAIT;
 	case PUMICE_MMU_INVAL_RANGE:
 		gpu_tlb_drop_range(gpu, ctx, gpu->mmu.inval_start, gpu->mmu.inval_end);

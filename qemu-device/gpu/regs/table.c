@@ -46,6 +46,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_MMU_INVAL_END, reg_mmu_inval_end, reg_mmu_inval_end_write },
 	{ PUMICE_MMU_INVAL, NULL, reg_mmu_inval },
 	{ PUMICE_MMU_FAULT_COUNT, reg_mmu_fault_count, NULL },
+	{ PUMICE_MMU_PAGE_SIZES, reg_mmu_page_sizes, reg_mmu_page_sizes_write },
 
 	{ PUMICE_IC_PENDING, reg_ic_pending, NULL },
 	{ PUMICE_IC_ENABLE, reg_ic_enable, reg_ic_enable_write },

@@ -70,6 +70,8 @@ REG_READ(reg_mmu_inval_end);
 REG_WRITE(reg_mmu_inval_end_write);
 REG_WRITE(reg_mmu_inval);
 REG_READ(reg_mmu_fault_count);
+REG_READ(reg_mmu_page_sizes);
+REG_WRITE(reg_mmu_page_sizes_write);
 
 /* cdm.c: compute data master and its mirror for the host */
 REG_READ(reg_cdm_stream);

@@ -31,7 +31,7 @@ static void counters_count_known_work(void **state)
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
 		struct fixture *fx = fx_create(&(struct fx_options){ .threads = threads });
-		u64 time;
+		u64 time, drops;
 		u32 n;
 
 		job_map(fx);
@@ -55,8 +55,9 @@ static void counters_count_known_work(void **state)
 		assert_true(counter(fx, PUMICE_PERF_PDS_OCCUPANCY) > 0);
 		assert_true(counter(fx, PUMICE_PERF_MMU_TLB_MISSES) > 0);
 		assert_int_equal(counter(fx, PUMICE_PERF_MMU_FAULTS), 0);
+		drops = counter(fx, PUMICE_PERF_MMU_INVALIDATIONS);
 		fx_write(fx, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
-		assert_int_equal(counter(fx, PUMICE_PERF_MMU_INVALIDATIONS), 1);
+		assert_int_equal(counter(fx, PUMICE_PERF_MMU_INVALIDATIONS), drops + 1);
 		/* Both buses read the same values. */
 		assert_int_equal(fx_fw_read64(fx, PUMICE_PERF_COUNTER(PUMICE_PERF_PDS_TASKS)),
 				 100);
@@ -65,6 +66,30 @@ static void counters_count_known_work(void **state)
 			assert_int_equal(counter(fx, n), 0);
 		fx_destroy(fx);
 	}
+}
+
+/* Each register that page sizes depend on, at its first and last element. */
+static void changed_page_sizes_invalidate_and_equal_ones_do_not(void **state)
+{
+	static const u32 regs[] = {
+		PUMICE_MMU_RANGE_START(0), PUMICE_MMU_RANGE_START(PUMICE_MMU_RANGES - 1),
+		PUMICE_MMU_RANGE_END(0), PUMICE_MMU_RANGE_END(PUMICE_MMU_RANGES - 1),
+		PUMICE_MMU_PAGE_SIZES,
+	};
+	struct fixture *fx = fx_create(NULL);
+	u64 drops;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(regs) / sizeof(regs[0]); i++) {
+		fx_write(fx, regs[i], 0);
+		drops = counter(fx, PUMICE_PERF_MMU_INVALIDATIONS);
+		fx_write(fx, regs[i], 1);
+		assert_int_equal(counter(fx, PUMICE_PERF_MMU_INVALIDATIONS), drops + 1);
+		fx_write(fx, regs[i], 1);
+		assert_int_equal(counter(fx, PUMICE_PERF_MMU_INVALIDATIONS), drops + 1);
+	}
+	fx_destroy(fx);
 }
 
 static void details_are_counted_on_request_only(void **state)
@@ -485,6 +510,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_count_known_work),
+		cmocka_unit_test(changed_page_sizes_invalidate_and_equal_ones_do_not),
 		cmocka_unit_test(details_are_counted_on_request_only),
 		cmocka_unit_test(a_job_writes_its_events_to_the_ring),
 		cmocka_unit_test(faults_walks_and_invalidations_are_traced),
