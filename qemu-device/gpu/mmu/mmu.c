@@ -73,7 +73,7 @@ static enum pumice_page_size range_size(const struct mmu *mmu, u64 va)
 	return PUMICE_PAGE_SIZE_4K;
 }
 
-/* Whether the range registers assign page sizes. */
+/* Return whether the range registers assign page sizes. */
 static bool sizes_assigned(const struct mmu *mmu)
 {
 	u64 reg = atomic_load_explicit(&mmu->page_sizes, memory_order_relaxed);
@@ -81,7 +81,7 @@ static bool sizes_assigned(const struct mmu *mmu)
 	return PUMICE_FIELD_GET(PUMICE_MMU_PAGE_SIZES__MODE, reg) == PUMICE_MMU_PAGE_SIZES_RANGE;
 }
 
-/* Whether a directory may name this page size for va. */
+/* Return whether a directory may name this page size for va. */
 static bool size_allowed(const struct mmu *mmu, u64 va, u32 size)
 {
 	enum pumice_page_size range = range_size(mmu, va);
