@@ -170,7 +170,12 @@ static unsigned int distance(const char *a, size_t length, const char *b)
 
 void similar_try(struct similar *similar, const char *candidate)
 {
-	const unsigned int changes = distance(similar->word, similar->length, candidate);
+	unsigned int changes = distance(similar->word, similar->length, candidate);
+
+	/* An unfinished name of several words, such as br of br_all, is better than a changed one. */
+	if (similar->length > 1 && !strncmp(similar->word, candidate, similar->length) &&
+	    candidate[similar->length] == '_')
+		changes = 0;
 
 	/* A word of two letters is similar to every other one. */
 	if (changes > MAX_DISTANCE || changes >= similar->length / 2 + 1 ||

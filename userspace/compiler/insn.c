@@ -82,7 +82,9 @@ static bool find_op(struct assembler *as, struct insn *insn)
 		}
 	}
 	if (insn->op->types <= 1)
-		return asm_error(as, NULL, "%s has no type: write %s", name, name);
+		return asm_error(as, NULL, insn->op->layout == PUMICE_USC_LAYOUT_ALU ?
+				 "%s is for integers: write %s" :
+				 "%s has no type: write %s", name, name);
 	return asm_error(as, NULL, "%s does not exist for this type, only for %s", name,
 			 expected_types(types, insn->op));
 }
@@ -163,8 +165,122 @@ static bool check_special(struct assembler *as, const struct pumice_isa_class *c
 			 at->text);
 }
 
+/* Return whether an operand of a form accepts a register or number. */
+static bool class_accepts(const struct pumice_isa_form *form, unsigned int i,
+			  const struct pumice_usc_operand *operand)
+{
+	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[i].cls];
+
+	if (!operand->elem && !operand->idx && cls->indexed >> operand->bank & 1)
+		return false;
+	return (operand->elem ? cls->elem : cls->full) >> operand->bank & 1;
+}
+
+static const char *bank_text(unsigned int bank)
+{
+	return bank == PUMICE_USC_BANK_IMM ? "an immediate" :
+	       bank == PUMICE_USC_BANK_M ? "a mask" : "this register";
+}
+
+/* Return the operation that computes the same of two swapped sources, or NULL. */
+static const char *swapped_op(const struct pumice_isa_op_info *op)
+{
+	switch (op->opcode) {
+	case PUMICE_USC_OP_ADD:
+	case PUMICE_USC_OP_MUL:
+	case PUMICE_USC_OP_MIN:
+	case PUMICE_USC_OP_MAX:
+	case PUMICE_USC_OP_AND:
+	case PUMICE_USC_OP_OR:
+	case PUMICE_USC_OP_XOR:
+	case PUMICE_USC_OP_EQ:
+	case PUMICE_USC_OP_NE:
+		return op->name;
+	case PUMICE_USC_OP_LT:
+		return "gt";
+	case PUMICE_USC_OP_LE:
+		return "ge";
+	case PUMICE_USC_OP_GT:
+		return "lt";
+	case PUMICE_USC_OP_GE:
+		return "le";
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * Describe how to swap a source with the one after it, if that one may be the first; else return
+ * an empty text. The current token follows the source. Looks ahead without reporting errors.
+ */
+static const char *swap_advice(const struct assembler *as, const struct insn *insn, unsigned int i,
+			       char *out)
+{
+	const char *op = swapped_op(insn->op);
+	struct assembler look = *as;
+	struct pumice_usc_operand last;
+	struct token number;
+
+	*out = '\0';
+	look.options.report = NULL;
+	if (!op || !token_accept(&look, ',') || !operand_parse(&look, &last, &number) ||
+	    !class_accepts(insn->form, i, &last))
+		return out;
+	if (op == insn->op->name)
+		snprintf(out, EXPECTED_BYTES, "swap the operands, or ");
+	else
+		snprintf(out, EXPECTED_BYTES, "write %s and swap the operands, or ", op);
+	return out;
+}
+
+/* Describe how to copy an operand to a register that the program has not named yet. */
+static void copy_advice(const struct assembler *as, const struct pumice_isa_class *cls,
+			const struct token *at, char *out)
+{
+	size_t length = (size_t)(as->token.text - at->text);
+
+	while (length && strchr(" \t,+", at->text[length - 1]))
+		length--;
+	snprintf(out, EXPECTED_BYTES, "copy it first: mov r%u%s, %.*s", as->used_temps,
+		 cls->full >> PUMICE_USC_BANK_R & 1 ? ", [one]" : "[0]", (int)length, at->text);
+}
+
+/*
+ * Report a source that its class does not accept but mov does, with what to do about it. The
+ * current token follows the source. Return: false if it is another operand.
+ */
+static bool report_source(struct assembler *as, const struct insn *insn, unsigned int field,
+			  const struct token *at, const struct pumice_usc_operand *operand)
+{
+	const struct pumice_isa_form *form = insn->form;
+	const struct pumice_isa_class *cls;
+	char swap[EXPECTED_BYTES], copy[EXPECTED_BYTES], text[EXPECTED_BYTES];
+	bool last_only = false;
+	unsigned int i = 0;
+
+	while (i < form->nr_operands && form->operands[i].field != field)
+		i++;
+	if (field == PUMICE_USC_FIELD_DST || i == form->nr_operands ||
+	    !(pumice_usc_isa.classes[PUMICE_USC_CLASS_DIST].full >> operand->bank & 1))
+		return false;
+	cls = &pumice_usc_isa.classes[form->operands[i].cls];
+	if (!((cls->full | cls->elem) >> PUMICE_USC_BANK_R & 1))
+		return false;
+	copy_advice(as, cls, at, copy);
+	for (unsigned int j = i + 1; j < form->nr_operands; j++)
+		last_only |= field == PUMICE_USC_FIELD_SRC0 && class_accepts(form, j, operand);
+	if (last_only)
+		asm_error(as, at, "%s is not allowed here: only the last source may be an "
+			  "immediate or a scalar; %s%s", bank_text(operand->bank),
+			  swap_advice(as, insn, i, swap), copy);
+	else
+		asm_error(as, at, "%s is not allowed here; accepted: %s; %s",
+			  bank_text(operand->bank), expected_operand(text, cls), copy);
+	return true;
+}
+
 /* Check that a class accepts an operand; the error lists the accepted kinds. */
-static bool check_class(struct assembler *as, const struct insn *insn,
+static bool check_class(struct assembler *as, const struct insn *insn, unsigned int field,
 			const struct pumice_isa_class *cls, const struct token *at,
 			const struct pumice_usc_operand *operand)
 {
@@ -188,9 +304,8 @@ static bool check_class(struct assembler *as, const struct insn *insn,
 	if (!operand->elem && cls->elem >> operand->bank & 1)
 		return asm_error(as, at, "a scalar is needed here: %.*s[0]", (int)at->length,
 				 at->text);
-	return asm_error(as, at, "%s is not allowed here; accepted: %s",
-			 operand->bank == PUMICE_USC_BANK_IMM ? "an immediate" :
-			 operand->bank == PUMICE_USC_BANK_M ? "a mask" : "this register",
+	return report_source(as, insn, field, at, operand) ? false :
+	       asm_error(as, at, "%s is not allowed here; accepted: %s", bank_text(operand->bank),
 			 expected_operand(text, cls));
 }
 
@@ -200,7 +315,7 @@ static bool put_register(struct assembler *as, struct insn *insn, unsigned int f
 {
 	uint32_t raw;
 
-	if (!check_class(as, insn, &pumice_usc_isa.classes[cls], at, operand))
+	if (!check_class(as, insn, field, &pumice_usc_isa.classes[cls], at, operand))
 		return false;
 	pumice_usc_operand_pack(&raw, operand);
 	return set_field(as, insn, field, at, raw);
@@ -424,16 +539,6 @@ static bool operand(struct assembler *as, struct insn *insn,
 			return enum_operand(as, insn, operand->field, cls);
 		return register_operand(as, insn, operand->field, operand->cls);
 	}
-}
-
-static bool class_accepts(const struct pumice_isa_form *form, unsigned int i,
-			  const struct pumice_usc_operand *operand)
-{
-	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[form->operands[i].cls];
-
-	if (!operand->elem && !operand->idx && cls->indexed >> operand->bank & 1)
-		return false;
-	return (operand->elem ? cls->elem : cls->full) >> operand->bank & 1;
 }
 
 /* Return whether a form accepts the operands after the first one, without a mask. */

@@ -175,10 +175,21 @@ static bool index_of(struct assembler *as, const struct token *name,
 }
 
 /* Parse an optional [0] after a register. */
-static bool element_of(struct assembler *as, struct pumice_usc_operand *operand)
+static bool element_of(struct assembler *as, const struct token *name,
+		       struct pumice_usc_operand *operand)
 {
+	const char *bank = pumice_usc_bank_str(operand->bank);
+
 	if (!token_accept(as, '['))
 		return true;
+	if ((token_is(&as->token, "idx0") || token_is(&as->token, "idx1")) &&
+	    can_be_indexed(operand->bank))
+		return asm_error(as, name, "an index replaces the number of a register: write "
+				 "%s[%.*s + %u]", bank, (int)as->token.length, as->token.text,
+				 operand->num);
+	if (token_is(&as->token, "idx0") || token_is(&as->token, "idx1"))
+		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, o, vo and dc "
+				 "have", bank);
 	if (as->token.kind == TOKEN_NAME ||
 	    (as->token.kind == TOKEN_PUNCT && as->token.value == '!'))
 		return asm_error_form(as, "a mask is an operand of its own: put a comma before it");
@@ -214,7 +225,7 @@ bool operand_register(struct assembler *as, struct pumice_usc_operand *operand)
 		if (!index_of(as, &name, operand))
 			return false;
 	}
-	if (!element_of(as, operand))
+	if (!element_of(as, &name, operand))
 		return false;
 	operand_use(as, operand, 1);
 	return true;
