@@ -11,18 +11,31 @@
 #include "pumice_isa.h"
 #include "pumice_regs.h"
 
+#define LOW_BYTES	(1ull << 20)	/* addresses that are offsets from 0 */
+
 static const char *const by_fault[] = {
 	[PUMICE_FAULT_CDM_COMMAND] = "End the stream with pumice_stream_end().",
+	[PUMICE_FAULT_CDM_RESERVED] = "Record commands with the functions pumice_stream_*().",
 	[PUMICE_FAULT_CDM_STATE] = "Launch with pumice_stream_dispatch(), which records the state.",
 	[PUMICE_FAULT_CDM_GROUP_SIZE] = "Declare 1 to 1024 instances: .group X, Y, Z.",
 	[PUMICE_FAULT_CDM_GRID] = "Dispatch the grid in parts.",
+	[PUMICE_FAULT_PDS_RESERVED] =
+		"Assemble the program with pumice-as, and do not write to its memory or the stream's.",
+	[PUMICE_FAULT_PDS_SOURCE] =
+		"If the fragment stage reads a varying, set vdm.varyings to more than its number.",
 	[PUMICE_FAULT_PDS_RESOURCE] =
 		"Use fewer registers, less local memory or a smaller work-group.",
+	[PUMICE_FAULT_USC_RESERVED] =
+		"Assemble the program with pumice-as, and do not write to its memory.",
+	[PUMICE_FAULT_USC_REGISTER] =
+		"For an output of a vertex program, set vdm.varyings to the outputs from vo4 on.",
 	[PUMICE_FAULT_USC_BARRIER] =
 		"Move the barrier out of the branch, so that every wave reaches it.",
 	[PUMICE_FAULT_USC_INDEX] =
 		"Keep the index below the registers of the program, or the words of its dc_window.",
 	[PUMICE_FAULT_VDM_COMMAND] = "End the stream with pumice_stream_vdm_end().",
+	[PUMICE_FAULT_VDM_RESERVED] =
+		"Begin a draw with pumice_vdm_draw_defaults(), and its state with pumice_draw_state_init().",
 	[PUMICE_FAULT_VDM_STATE] =
 		"Begin with pumice_draw_state_init(), and record pumice_stream_stages() before the draw.",
 	[PUMICE_FAULT_PM_MEMORY] =
@@ -40,6 +53,8 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_ISP_STATE] = "Begin with pumice_draw_state_init().",
 	[PUMICE_FAULT_TAG_STATE] = "Bind the texture with pumice_input_texture().",
 	[PUMICE_FAULT_TDM_COMMAND] = "End the stream with pumice_stream_tdm_end().",
+	[PUMICE_FAULT_TDM_RESERVED] =
+		"Record transfers with the functions pumice_stream_*(), and begin their structures with the _init or _defaults function.",
 	[PUMICE_FAULT_TDM_RECT] = "Keep the rectangle within the width and height of the surface.",
 };
 
@@ -48,6 +63,48 @@ const char *advice_fault(uint32_t fault)
 	const char *text = fault < sizeof(by_fault) / sizeof(by_fault[0]) ? by_fault[fault] : NULL;
 
 	return text ? text : "";
+}
+
+const char *advice_access(uint32_t fault, uint32_t unit, bool found)
+{
+	switch (fault) {
+	case PUMICE_FAULT_MMU_READ_ONLY:
+		return "The page is read only: bind the buffer without PUMICE_BIND_READONLY.";
+	case PUMICE_FAULT_MMU_NO_EXEC:
+		return "The page holds data: a program's address is that of pumice_kernel_code_va().";
+	case PUMICE_FAULT_MMU_PM_OWNED:
+		return "The page belongs to a free list: no program can access it.";
+	case PUMICE_FAULT_MMU_ADDRESS:
+	case PUMICE_FAULT_MMU_PC_INVALID:
+	case PUMICE_FAULT_MMU_PD_INVALID:
+	case PUMICE_FAULT_MMU_PT_INVALID:
+		break;
+	default:
+		return "The translation tables are damaged, or memory was removed.";
+	}
+	switch (unit) {
+	case PUMICE_UNIT_CDM:
+	case PUMICE_UNIT_VDM:
+	case PUMICE_UNIT_PTLA:
+		return "Nothing is bound at this address of a stream or of its state.";
+	case PUMICE_UNIT_PDS:
+		return "Nothing is bound at this address of an input: an attribute, uniforms, or a program.";
+	case PUMICE_UNIT_TAG:
+		return "Nothing is bound at this address of a texture.";
+	case PUMICE_UNIT_PBE:
+		return "Nothing is bound at this address of a target.";
+	default:
+		return found ? "" : "Nothing is bound at this address.";
+	}
+}
+
+const char *advice_address(uint64_t va, uint64_t va_end)
+{
+	if (va < LOW_BYTES)
+		return "A base address is 0, or its register was not loaded.";
+	if (va >= va_end)
+		return "It is no GPU address: pass pumice_buffer.va, not .cpu, in two words, the lower first.";
+	return "";
 }
 
 const char *advice_alignment(uint32_t opcode)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pumice/pumice.h"
+#include "internal.h"
 
 void bound_fini(struct bound *bound)
 {
@@ -40,6 +40,47 @@ static void remove_range(struct bound *bound, u32 at)
 		(bound->count - at) * sizeof(*bound->range));
 }
 
+/* Remember a part of a range of a bo that is being unbound. */
+static void note_former(struct bound *bound, const struct bound_range *range, u64 start, u64 end)
+{
+	struct bound_former *former = &bound->former[bound->next_former % BOUND_FORMER];
+	struct pumice_bo *bo = (struct pumice_bo *)range->bo;
+
+	if (!bo)
+		return;
+	bound->next_former++;
+	former->va = start > range->va ? start : range->va;
+	former->size = (end < range->va + range->size ? end : range->va + range->size) - former->va;
+	former->internal = bo->internal;
+	pthread_mutex_lock(&bo->lock);
+	memcpy(former->label, bo->label, sizeof(former->label));
+	pthread_mutex_unlock(&bo->lock);
+}
+
+/* Remove the memory of unbound ranges in which something is being bound. */
+static void drop_former(struct bound *bound, u64 start, u64 end)
+{
+	struct bound_former *f;
+
+	for (f = bound->former; f < bound->former + BOUND_FORMER; f++)
+		if (f->va < end && f->va + f->size > start)
+			*f = (struct bound_former){ 0 };
+}
+
+const struct bound_former *bound_find_former(const struct bound *bound, u64 va)
+{
+	u32 i;
+
+	for (i = 1; i <= BOUND_FORMER; i++) {
+		const struct bound_former *f =
+			&bound->former[(bound->next_former - i) % BOUND_FORMER];
+
+		if (va >= f->va && va - f->va < f->size)
+			return f;
+	}
+	return NULL;
+}
+
 /* Remove the first bytes of a range. */
 static void trim_front(struct bound_range *r, u64 bytes)
 {
@@ -59,7 +100,10 @@ static u32 cut(struct bound *bound, u64 start, u64 end)
 
 		if (last <= start) {
 			i++;
-		} else if (r->va < start && last > end) {
+			continue;
+		}
+		note_former(bound, r, start, end);
+		if (r->va < start && last > end) {
 			if (!open_gap(bound, i + 1))
 				return i + 1;
 			r = &bound->range[i];
@@ -85,7 +129,10 @@ void bound_change(struct bound *bound, const struct pumice_bind *op)
 	const u64 end = op->flags & PUMICE_BIND_UNMAP_ALL ? UINT64_MAX : op->va + op->size;
 	const u32 at = cut(bound, op->va, end);
 
-	if (!(op->bo || op->flags & PUMICE_BIND_NULL) || !open_gap(bound, at))
+	if (!(op->bo || op->flags & PUMICE_BIND_NULL))
+		return;
+	drop_former(bound, op->va, end);
+	if (!open_gap(bound, at))
 		return;
 	bound->range[at] = (struct bound_range){
 		.va = op->va, .size = op->size, .bo = op->bo, .bo_offset = op->bo_offset,
@@ -98,9 +145,11 @@ void bound_forget(struct bound *bound, const struct pumice_bo *bo)
 	u32 i = 0;
 
 	while (i < bound->count) {
-		if (bound->range[i].bo == bo)
-			remove_range(bound, i);
-		else
+		if (bound->range[i].bo != bo) {
 			i++;
+			continue;
+		}
+		note_former(bound, &bound->range[i], 0, UINT64_MAX);
+		remove_range(bound, i);
 	}
 }

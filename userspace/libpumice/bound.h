@@ -10,10 +10,10 @@
 
 #include <stdbool.h>
 
+#include "pumice/pumice.h"
 #include "pumice_types.h"
 
-struct pumice_bind;
-struct pumice_bo;
+#define BOUND_FORMER	16u	/* ranges remembered after they were unbound */
 
 /* A range and the memory bound there. */
 struct bound_range {
@@ -23,9 +23,18 @@ struct bound_range {
 	u32 flags;
 };
 
+/* A range that was unbound, for texts about later accesses. */
+struct bound_former {
+	u64 va, size;	/* 0, 0: none */
+	char label[PUMICE_LABEL_BYTES];
+	bool internal;	/* the buffer was the library's */
+};
+
 /* Sorted by address, not overlapping. Not locked. */
 struct bound {
 	struct bound_range *range;
+	struct bound_former former[BOUND_FORMER];	/* where nothing was bound since */
+	u32 next_former;
 	u32 count, room;
 	bool incomplete;	/* out of memory: a capture would be incomplete */
 };
@@ -35,5 +44,7 @@ void bound_fini(struct bound *bound);
 void bound_change(struct bound *bound, const struct pumice_bind *op);
 /* Remove the ranges of a bo that is being destroyed. */
 void bound_forget(struct bound *bound, const struct pumice_bo *bo);
+/* Find the last range that was unbound and contains an address, or return NULL. */
+const struct bound_former *bound_find_former(const struct bound *bound, u64 va);
 
 #endif

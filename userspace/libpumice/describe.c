@@ -74,14 +74,27 @@ static struct near near_range(const struct bound_range *range, u64 va)
 	return n;
 }
 
-/* Get the distance by which a buffer is chosen: one of the library only if it is much nearer. */
-static u64 near_weight(const struct near *n)
+/* Return whether a unit reads mostly buffers of the library: streams, states and programs. */
+static bool reads_internal(u32 unit)
 {
-	return n->distance && n->range->bo->internal ? n->distance + INTERNAL_BYTES : n->distance;
+	return unit == PUMICE_UNIT_CDM || unit == PUMICE_UNIT_VDM ||
+	       unit == PUMICE_UNIT_PTLA || unit == PUMICE_UNIT_PDS ||
+	       unit == PUMICE_UNIT_USC_CODE;
 }
 
-/* Find the nearest buffer. */
-static bool find_near(const struct pumice_vm *vm, u64 va, struct near *best)
+/*
+ * Get the distance by which a buffer is chosen: one of the library only if it is much nearer, or
+ * within a page.
+ */
+static u64 near_weight(const struct near *n, u32 unit)
+{
+	if (n->distance < PAGE_BYTES || !n->range->bo->internal || reads_internal(unit))
+		return n->distance;
+	return n->distance + INTERNAL_BYTES;
+}
+
+/* Find the buffer nearest to an address that a unit accessed. */
+static bool find_near(const struct pumice_vm *vm, u64 va, u32 unit, struct near *best)
 {
 	u32 i;
 
@@ -92,7 +105,7 @@ static bool find_near(const struct pumice_vm *vm, u64 va, struct near *best)
 		if (!n.range->bo ||
 		    n.distance > (n.range->bo->internal ? INTERNAL_NEAR : NEAR_BYTES))
 			continue;
-		if (!best->range || near_weight(&n) < near_weight(best))
+		if (!best->range || near_weight(&n, unit) < near_weight(best, unit))
 			*best = n;
 	}
 	return best->range;
@@ -129,27 +142,49 @@ static void put_position(struct text *t, const struct near *n, u64 va)
 	put_name(t, n);
 }
 
+/* Name the unbound buffer that an address was in. */
+static void put_former(struct text *t, const struct bound_former *f, u64 va)
+{
+	put(t, ", byte %" PRIu64 " of ", va - f->va);
+	if (f->label[0] && f->internal)
+		put(t, "%.*s of the library", (int)sizeof(f->label), f->label);
+	else if (f->label[0])
+		put(t, "'%.*s'", (int)sizeof(f->label), f->label);
+	else
+		put(t, "a buffer of %" PRIu64 " bytes", f->size);
+	put(t, ", which was destroyed or unbound");
+}
+
 /*
  * Name the buffer at an address or near it. An offset is unsigned: one that was meant to be
  * negative is 4 GiB too far.
  * The lock of the VM keeps the buffers alive; it is never acquired with a buffer's lock held.
+ * Return: false if there is none.
  */
-static void put_buffer(struct text *t, struct pumice_vm *vm, u64 va)
+static bool put_buffer(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
+	const struct bound_former *former;
+	const u64 va = r->fault_va;
+	bool found = true;
 	struct near n;
 
 	pthread_mutex_lock(&vm->lock);
-	if (find_near(vm, va, &n)) {
+	former = bound_find_former(&vm->bound, va);
+	if (find_near(vm, va, r->unit, &n) && (!n.distance || !former)) {
 		put_position(t, &n, va);
 		if (!n.distance && n.range->flags & PUMICE_BIND_READONLY)
 			put(t, ", which is read only");
-	} else if (va >= WRAP_BYTES && find_near(vm, va - WRAP_BYTES, &n)) {
+	} else if (former) {
+		put_former(t, former, va);
+	} else if (va >= WRAP_BYTES && find_near(vm, va - WRAP_BYTES, r->unit, &n)) {
 		put_position(t, &n, va - WRAP_BYTES);
 		put(t, ", if the offset was meant to be negative");
 	} else {
 		put(t, ", not near any buffer");
+		found = false;
 	}
 	pthread_mutex_unlock(&vm->lock);
+	return found;
 }
 
 /* ------------------------------------------------------------------ programs */
@@ -327,6 +362,7 @@ static void put_local(struct text *t, struct pumice_vm *vm, const struct pumice_
 static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
 	const bool mmu = pumice_fault_is_mmu(r->fault);
+	bool found = true;
 
 	put(t, "job faulted: %s at %#" PRIx64 " in %s, pc %u", pumice_fault_name(r->fault),
 	    r->fault_va, pumice_unit_name(r->unit), r->pc);
@@ -336,8 +372,12 @@ static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_
 		put_local(t, vm, r);
 	if (pumice_fault_is_access(r->fault)) {
 		put(t, ": %s", pumice_access_name(r->access));
-		put_buffer(t, vm, r->fault_va);
+		found = put_buffer(t, vm, r);
 	}
+	if (mmu && *advice_access(r->fault, r->unit, found))
+		put(t, "\n  %s", advice_access(r->fault, r->unit, found));
+	if (!found && *advice_address(r->fault_va, vm->dev->info.va_end))
+		put(t, " %s", advice_address(r->fault_va, vm->dev->info.va_end));
 	if (!mmu && *pumice_fault_doc(r->fault))
 		put(t, "\n  %s", pumice_fault_doc(r->fault));
 	if (!mmu && (pumice_fault_is_access(r->fault) || r->fault == PUMICE_FAULT_USC_LOCAL_ALIGN))

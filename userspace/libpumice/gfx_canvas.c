@@ -127,18 +127,6 @@ int pumice_canvas_end(struct pumice_canvas *c, const float clear[4], uint64_t ti
 	return err;
 }
 
-int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_state *state,
-			 const struct pumice_stage_desc *vertex,
-			 const struct pumice_stage_desc *fragment)
-{
-	struct pumice_draw_state with = *state;
-	int err = pumice_stream_stage(stream, vertex, with.vdm.vertex);
-
-	if (!err && fragment)
-		err = pumice_stream_stage(stream, fragment, with.tsp.fragment);
-	return err ? err : pumice_stream_draw_state(stream, &with, NULL);
-}
-
 int pumice_image_mipmaps(struct pumice_vm *vm, struct pumice_image *image)
 {
 	struct pumice_context *context = NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "program_header.h"
 #include "pumice_isa.h"
 #include "pumice_regs.h"
 
@@ -268,6 +269,67 @@ int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_
 	return build(stream, &(struct code){ &desc->kernel->program->header,
 					     desc->kernel->code_va },
 		     desc->inputs, desc->input_count, words);
+}
+
+/* Check that the vertex outputs which a vertex program writes exist. */
+static int check_outputs(struct pumice_device *dev, const struct pumice_vdm_state *vdm,
+			 const struct pumice_kernel *vertex)
+{
+	const u32 written = pumice_program_vo(&vertex->program->header);
+	const u32 fixed = vdm->point_size ? 5 : 4, exist = fixed + vdm->varyings + vdm->more_vo;
+
+	if (written <= exist)
+		return 0;
+	return fail(dev, EINVAL,
+		    "stage: the vertex program writes vo%u, but vdm.varyings is %u; set it to %u, the outputs from vo%u on",
+		    written - 1, vdm->varyings, written - fixed - vdm->more_vo, fixed);
+}
+
+/* Check that the varyings which an input of a fragment program reads exist. */
+static int check_varyings(struct pumice_device *dev, const struct pumice_vdm_state *vdm,
+			  const struct pumice_input *in, u32 index)
+{
+	const u32 count = in->kind == PUMICE_INPUT_PREFETCH ? 1 : in->count;
+
+	if ((in->kind != PUMICE_INPUT_VARYING && in->kind != PUMICE_INPUT_PLANES &&
+	     in->kind != PUMICE_INPUT_PREFETCH) || !count || count > PUMICE_MAX_VARYINGS ||
+	    in->varying >= PUMICE_MAX_VARYINGS || in->varying + count <= vdm->varyings)
+		return 0;
+	return fail(dev, EINVAL,
+		    "stage: input %u of the fragment stage reads varyings %u to %u, but vdm.varyings is %u",
+		    index, in->varying, in->varying + count - 1, vdm->varyings);
+}
+
+/* The device would refuse these when it draws, by names that are not the caller's. */
+static int check_interface(struct pumice_device *dev, const struct pumice_vdm_state *vdm,
+			   const struct pumice_stage_desc *vertex,
+			   const struct pumice_stage_desc *fragment)
+{
+	int err = vertex->kernel ? check_outputs(dev, vdm, vertex->kernel) : 0;
+	u32 i;
+
+	for (i = 0; !err && fragment && fragment->inputs && i < fragment->input_count; i++)
+		err = check_varyings(dev, vdm, &fragment->inputs[i], i);
+	return err;
+}
+
+int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_state *state,
+			 const struct pumice_stage_desc *vertex,
+			 const struct pumice_stage_desc *fragment)
+{
+	struct pumice_device *dev = stream_vm(stream)->dev;
+	struct pumice_draw_state with;
+	int err;
+
+	if (!state || !vertex)
+		return fail(dev, EINVAL, "stage: %s is NULL; set it", state ? "vertex" : "state");
+	with = *state;
+	err = check_interface(dev, &with.vdm, vertex, fragment);
+	if (!err)
+		err = pumice_stream_stage(stream, vertex, with.vdm.vertex);
+	if (!err && fragment)
+		err = pumice_stream_stage(stream, fragment, with.tsp.fragment);
+	return err ? err : pumice_stream_draw_state(stream, &with, NULL);
 }
 
 int stream_place_program(struct pumice_stream *stream, const char *text,

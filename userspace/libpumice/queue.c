@@ -247,6 +247,25 @@ static int check_kind(struct pumice_device *dev, const struct pumice_gfx_job *jo
 	return 0;
 }
 
+/* A job without a stream would fault at address 0, in a unit that its caller does not know. */
+static int check_streams(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
+			 u32 *failed)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (jobs[i].stream)
+			continue;
+		*failed = i;
+		return fail(dev, EINVAL, "job %u: stream is 0; set it to the address of %s", i,
+			    jobs[i].type == PUMICE_JOB_FRAGMENT ? "pumice_stream_render()" :
+			    jobs[i].type == PUMICE_JOB_GEOMETRY ? "pumice_stream_vdm_end()" :
+			    jobs[i].context->type == PUMICE_CONTEXT_TRANSFER ?
+			    "pumice_stream_tdm_end()" : "pumice_stream_end()");
+	}
+	return 0;
+}
+
 bool sync_signaled_before(const struct pumice_gfx_job *jobs, u32 index,
 			  const struct pumice_job_sync *wait)
 {
@@ -287,7 +306,9 @@ int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jo
 			return err;
 		}
 	}
-	err = count ? dev->ops->submit(dev, jobs, count, failed) : 0;
+	err = check_streams(dev, jobs, count, failed);
+	if (!err && count)
+		err = dev->ops->submit(dev, jobs, count, failed);
 	for (i = 0; i < count && !err; i++)
 		__atomic_fetch_add(&jobs[i].context->jobs, 1, __ATOMIC_RELAXED);
 	return err;

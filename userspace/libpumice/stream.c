@@ -43,9 +43,12 @@ static int place_stream(struct pumice_stream *s, u64 bytes)
 
 int pumice_stream_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_stream **stream)
 {
-	struct pumice_stream *s = calloc(1, sizeof(*s));
+	struct pumice_stream *s;
 	int err;
 
+	if (!bytes)
+		return fail(vm->dev, EINVAL, "stream: bytes is 0; set it to 1 or more");
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return fail(vm->dev, ENOMEM, "stream: out of memory");
 	s->vm = vm;
@@ -195,10 +198,14 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: the kernel belongs to another vm; create it in the stream's");
 	h = &d->kernel->program->header;
-	if (d->uniform_words != h->uniform_words || (d->uniform_words && !d->uniforms))
+	if (d->uniform_words != h->uniform_words)
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: uniform_words is %u, but the kernel takes %u",
-			    d->uniforms ? d->uniform_words : 0, h->uniform_words);
+			    d->uniform_words, h->uniform_words);
+	if (d->uniform_words && !d->uniforms)
+		return fail(s->vm->dev, EINVAL,
+			    "dispatch: uniforms is NULL; set it to the kernel's %u words",
+			    h->uniform_words);
 	return 0;
 }
 

@@ -403,6 +403,227 @@ static void an_overrun_names_the_users_buffer(void **state)
 	}
 }
 
+/* Run a store through the two words of an address, which fails. */
+static void store_at(struct fixture *f, uint64_t va)
+{
+	const uint32_t uniforms[2] = { (uint32_t)va, (uint32_t)(va >> 32) };
+	struct pumice_dispatch dispatch;
+	uint64_t start;
+
+	pumice_kernel_destroy(f->kernel);
+	f->kernel = NULL;
+	assert_int_equal(pumice_kernel_assemble(f->vm, "shader", ".uniforms sh0, 2\n"
+						"mov r1, [one], 0\n"
+						"global_store32 sig0, [one], sh0 + r1, r1\nend\n",
+						&f->kernel), 0);
+	pumice_dispatch_init(&dispatch, f->kernel);
+	dispatch.uniforms = uniforms;
+	dispatch.uniform_words = 2;
+	pumice_stream_reset(f->stream);
+	assert_int_equal(pumice_stream_dispatch(f->stream, &dispatch), 0);
+	assert_int_equal(pumice_stream_end(f->stream, &start), 0);
+	assert_int_equal(pumice_context_run(f->context, start, PUMICE_FOREVER, NULL), -EIO);
+	print_message("%s\n", pumice_device_error(f->dev));
+}
+
+static void an_address_that_is_near_nothing_is_explained(void **state)
+{
+	static const struct {
+		uint64_t va;
+		const char *words;
+	} cases[] = {
+		{ 0x800, ": write, not near any buffer\n  Nothing is bound at this address. A base "
+			 "address is 0, or its register was not loaded.\n" },
+		{ 0x7f2a00001000, ": write, not near any buffer\n  Nothing is bound at this address. "
+				  "It is no GPU address: pass pumice_buffer.va, not .cpu, in two "
+				  "words, the lower first.\n" },
+		{ 0x1000000000, ": write, not near any buffer\n  Nothing is bound at this address.\n" },
+	};
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_up(&f, "threads=0");
+		store_at(&f, cases[i].va);
+		assert_error(&f, cases[i].words);
+		tear_down(&f);
+	}
+}
+
+/* Bind a buffer of a page, and unbind it again if it is not to stay. */
+static void bind_page(struct fixture *f, uint64_t va, const char *label, bool stays)
+{
+	struct pumice_bind op = { .va = va, .size = 4096 };
+	struct pumice_bo *bo;
+
+	assert_int_equal(pumice_bo_create(f->dev, 4096, f->vm, &bo), 0);
+	assert_int_equal(pumice_bo_set_label(bo, label), 0);
+	op.bo = bo;
+	op.flags = stays ? PUMICE_BIND_READONLY : 0;
+	assert_int_equal(pumice_vm_bind(f->vm, &op, 1, NULL), 0);
+	op = (struct pumice_bind){ .va = va, .size = 4096 };
+	if (stays)
+		return;
+	assert_int_equal(pumice_vm_bind(f->vm, &op, 1, NULL), 0);
+	pumice_bo_destroy(bo);
+}
+
+/* Its place is remembered until 16 others are unbound, or something else is bound there. */
+static void an_access_of_a_destroyed_buffer_names_it(void **state)
+{
+	const uint64_t va = 0x5000000000;
+	struct fixture f;
+	int i;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	bind_page(&f, va, "result", false);
+	for (i = 1; i < 16; i++)
+		bind_page(&f, va + (uint64_t)i * 8192, "later", false);
+	store_at(&f, va + 8);
+	assert_error(&f, ": write, byte 8 of 'result', which was destroyed or unbound\n");
+	store_at(&f, va + 15 * 8192);
+	assert_error(&f, ": write, byte 0 of 'later', which was destroyed or unbound\n");
+	tear_down(&f);
+}
+
+static void an_access_of_a_buffer_bound_since_names_that_one(void **state)
+{
+	const uint64_t va = 0x5000000000;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	bind_page(&f, va, "result", false);
+	bind_page(&f, va, "next", true);
+	store_at(&f, va + 8);
+	assert_error(&f, ": write, byte 8 of 'next', which is read only\n  The page is read only: bind "
+		     "the buffer without PUMICE_BIND_READONLY.\n");
+	tear_down(&f);
+}
+
+/* Streams are the library's: their neighbours of the program are not the reason. */
+static void an_address_before_the_stream_names_the_stream(void **state)
+{
+	struct pumice_buffer buffer;
+	struct fixture f;
+	uint64_t start;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	assert_int_equal(pumice_buffer_create(f.vm, 4096, &buffer), 0);
+	pumice_bo_set_label(buffer.bo, "result");
+	start = pumice_stream_va(f.stream) - 12;
+	assert_int_equal(pumice_context_run(f.context, start, PUMICE_FOREVER, NULL), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, "in cdm, pc 0: read, 12 bytes before the start of a stream of the library\n"
+		     "  Nothing is bound at this address of a stream or of its state.");
+	pumice_buffer_destroy(&buffer);
+	tear_down(&f);
+}
+
+/* A record that does not begin with defaults has whatever the stack held. */
+static void a_draw_record_of_garbage_is_explained(void **state)
+{
+	static const float black[4];
+	struct pumice_stage_desc stages[2] = { { NULL, NULL, 0 }, { NULL, NULL, 0 } };
+	struct pumice_kernel *vertex, *fragment;
+	struct pumice_draw_state draw;
+	struct pumice_stream *stream;
+	struct pumice_vdm_draw triangle;
+	struct pumice_canvas_desc desc;
+	struct pumice_canvas *canvas;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	pumice_canvas_desc_init(&desc, 32, 32);
+	assert_int_equal(pumice_canvas_create(f.vm, &desc, &canvas), 0);
+	assert_int_equal(pumice_kernel_assemble(f.vm, "vertex", pass_vertex, &vertex), 0);
+	assert_int_equal(pumice_kernel_assemble(f.vm, "fragment", pass_fragment, &fragment), 0);
+	stages[0].kernel = vertex;
+	stages[1].kernel = fragment;
+	pumice_draw_state_init(&draw, 32, 32);
+	stream = pumice_canvas_begin(canvas);
+	assert_int_equal(pumice_stream_stages(stream, &draw, &stages[0], &stages[1]), 0);
+	memset(&triangle, 0x5a, sizeof(triangle));
+	triangle.topology = 0xff;
+	assert_int_equal(pumice_stream_draw(stream, &triangle), 0);
+	assert_int_equal(pumice_canvas_end(canvas, black, PUMICE_FOREVER), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, "job faulted: vdm-reserved at 0x");
+	assert_error(&f, " Begin a draw with pumice_vdm_draw_defaults(), and its state with "
+			 "pumice_draw_state_init().");
+	pumice_canvas_destroy(canvas);
+	pumice_kernel_destroy(vertex);
+	pumice_kernel_destroy(fragment);
+	tear_down(&f);
+}
+
+static void uniforms_that_are_not_set_are_refused(void **state)
+{
+	static const uint32_t words[3];
+	struct pumice_dispatch dispatch;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	assert_int_equal(pumice_kernel_assemble(f.vm, "shader", ".uniforms sh0, 3\nend\n",
+						&f.kernel), 0);
+	pumice_dispatch_init(&dispatch, f.kernel);
+	dispatch.uniform_words = 3;
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), -EINVAL);
+	assert_error(&f, "dispatch: uniforms is NULL; set it to the kernel's 3 words");
+	dispatch.uniform_words = 0;
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), -EINVAL);
+	assert_error(&f, "dispatch: uniform_words is 0, but the kernel takes 3");
+	dispatch.uniforms = words;
+	dispatch.uniform_words = 3;
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), 0);
+	tear_down(&f);
+}
+
+static void varyings_that_do_not_exist_are_refused(void **state)
+{
+	struct pumice_kernel *vertex, *fragment;
+	struct pumice_input input = pumice_input_varying(0, 0, 4);
+	struct pumice_stage_desc stages[2] = { { NULL, NULL, 0 }, { NULL, &input, 1 } };
+	struct pumice_draw_state draw;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	assert_int_equal(pumice_kernel_assemble(f.vm, "vertex", "uvsw vo0, v0\nuvsw vo1, v1\n"
+						"uvsw vo2, v2\nuvsw vo3, v3\nuvsw vo5, v0\nend\n",
+						&vertex), 0);
+	assert_int_equal(pumice_kernel_assemble(f.vm, "fragment", "mov o0, [one], v3\nend\n",
+						&fragment), 0);
+	stages[0].kernel = vertex;
+	stages[1].kernel = fragment;
+	pumice_draw_state_init(&draw, 32, 32);
+	assert_int_equal(pumice_stream_stages(f.stream, &draw, &stages[0], &stages[1]), -EINVAL);
+	assert_error(&f, "stage: the vertex program writes vo5, but vdm.varyings is 0; set it to 2, "
+			 "the outputs from vo4 on");
+	draw.vdm.varyings = 2;
+	assert_int_equal(pumice_stream_stages(f.stream, &draw, &stages[0], &stages[1]), -EINVAL);
+	assert_error(&f, "stage: input 0 of the fragment stage reads varyings 0 to 3, but "
+			 "vdm.varyings is 2");
+	draw.vdm.varyings = 4;
+	assert_int_equal(pumice_stream_stages(f.stream, &draw, &stages[0], &stages[1]), 0);
+	/* The plane of 1/w always exists. */
+	input = (struct pumice_input){ .kind = PUMICE_INPUT_PLANES, .varying = 64, .count = 1 };
+	draw.vdm.varyings = 2;
+	assert_int_equal(pumice_stream_stages(f.stream, &draw, &stages[0], &stages[1]), 0);
+	/* The size of points is vo4. */
+	draw.vdm.varyings = 1;
+	draw.vdm.point_size = true;
+	assert_int_equal(pumice_stream_stages(f.stream, &draw, &stages[0], &stages[1]), 0);
+	pumice_kernel_destroy(vertex);
+	pumice_kernel_destroy(fragment);
+	tear_down(&f);
+}
+
 static void a_dispatch_without_kernel_or_groups_is_refused(void **state)
 {
 	struct pumice_dispatch dispatch = { 0 };
@@ -592,6 +813,13 @@ int main(void)
 		cmocka_unit_test(a_texture_that_is_not_bound_is_explained),
 		cmocka_unit_test(a_wild_address_blames_no_buffer_of_the_library),
 		cmocka_unit_test(an_overrun_names_the_users_buffer),
+		cmocka_unit_test(an_address_that_is_near_nothing_is_explained),
+		cmocka_unit_test(an_access_of_a_destroyed_buffer_names_it),
+		cmocka_unit_test(an_access_of_a_buffer_bound_since_names_that_one),
+		cmocka_unit_test(an_address_before_the_stream_names_the_stream),
+		cmocka_unit_test(a_draw_record_of_garbage_is_explained),
+		cmocka_unit_test(uniforms_that_are_not_set_are_refused),
+		cmocka_unit_test(varyings_that_do_not_exist_are_refused),
 		cmocka_unit_test(a_dispatch_without_kernel_or_groups_is_refused),
 		cmocka_unit_test(a_wait_that_times_out_names_the_instruction),
 		cmocka_unit_test(a_job_is_killed_after_its_time_out),

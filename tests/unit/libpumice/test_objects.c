@@ -249,6 +249,10 @@ static void submit_refuses_bad_jobs_and_returns_their_index(void **state)
 	ASSERT_FAILS(pumice_submit(dev, jobs, 2, &failed), EINVAL, "job 1: stream 0x2");
 	assert_int_equal(failed, 1);
 	jobs[1].stream = 0;
+	ASSERT_FAILS(pumice_submit(dev, jobs, 2, &failed), EINVAL, "job 0: stream is 0; set it to the "
+		     "address of pumice_stream_end()");
+	assert_int_equal(failed, 0);
+	jobs[0].stream = jobs[1].stream = 4;
 	jobs[1].syncs = &wait;
 	jobs[1].sync_count = 1;
 	ASSERT_FAILS(pumice_submit(dev, jobs, 2, &failed), EINVAL, "job 1: no job or bind signals");

@@ -651,7 +651,7 @@ void pumice_job_init(struct pumice_job *job, struct pumice_context *context, uin
  * @count: jobs, at most 64
  * @failed: out, on failure only: index of the job that was refused; may be NULL
  *
- * Return: 0; -EINVAL for a misaligned stream or a wait for
+ * Return: 0; -EINVAL for a stream that is 0 or misaligned, or a wait for
  * a point that has no submitted signal; -E2BIG; -EIO for a
  * context that rejects jobs; -ENOSPC where a context has
  * as many jobs queued as it may: wait for one; -ENOMEM.

@@ -495,7 +495,9 @@ int pumice_stream_state(struct pumice_stream *stream, uint64_t va);
  * @vertex: vertex stage
  * @fragment: fragment stage; NULL if no fragments are shaded
  *
- * Return: as pumice_stream_stage() and pumice_stream_draw_state().
+ * Return: as pumice_stream_stage() and pumice_stream_draw_state(); -EINVAL for a vertex program
+ * that writes more outputs than vdm.varyings and the position are, and for a fragment stage that
+ * reads varyings beyond vdm.varyings.
  */
 int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_state *state,
 			 const struct pumice_stage_desc *vertex,
