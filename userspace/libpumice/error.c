@@ -80,6 +80,11 @@ int fail(struct pumice_device *dev, int err, const char *format, ...)
 	return -err;
 }
 
+int fail_null(struct pumice_device *dev, const char *what, const char *name)
+{
+	return fail(dev, EINVAL, "%s: %s is NULL; set it", what, name);
+}
+
 int fail_text(char *text, size_t bytes, int err, const char *format, ...)
 {
 	va_list args;

@@ -52,9 +52,12 @@ static int make_data_set(struct pumice_canvas *c, const struct pumice_canvas_des
 int pumice_canvas_create(struct pumice_vm *vm, const struct pumice_canvas_desc *desc,
 			 struct pumice_canvas **canvas)
 {
-	struct pumice_canvas *c = calloc(1, sizeof(*c));
+	struct pumice_canvas *c;
 	int err;
 
+	if (!desc)
+		return fail_null(vm->dev, "canvas", "desc");
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return fail(vm->dev, ENOMEM, "canvas: out of memory");
 	c->vm = vm;
@@ -113,7 +116,7 @@ int pumice_canvas_end(struct pumice_canvas *c, const float clear[4], uint64_t ti
 	pumice_render_desc_init(&render, c->image);
 	render.targets[0].resolve = c->samples > 1;
 	for (i = 0; i < 4; i++)
-		render.clear[i].f = clear[i];
+		render.clear[i].f = clear ? clear[i] : 0;
 	pumice_frame_init(&frame, c->hwrt);
 	frame.hwrt_data = c->scene;
 	err = pumice_stream_vdm_end(c->stream, &frame.geometry);

@@ -62,16 +62,19 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 			     uint64_t *va)
 {
 	const u32 all = PUMICE_ISP_STATE_WORDS + PUMICE_TSP_STATE_WORDS + PUMICE_VDM_STATE_WORDS;
-	struct pumice_vdm_state vdm = state->vdm;
-	struct pumice_tsp_state tsp = state->tsp;
+	struct pumice_vdm_state vdm;
+	struct pumice_tsp_state tsp;
 	u64 at;
 	void *cpu;
-	int err = check_point_coord(s, state);
+	int err = state ? check_point_coord(s, state) :
+			  fail_null(stream_vm(s)->dev, "draw state", "state");
 
 	if (!err)
 		err = pumice_stream_data(s, all * 4, 64, &cpu, &at);
 	if (err)
 		return err;
+	vdm = state->vdm;
+	tsp = state->tsp;
 	/* The sizes of all three are multiples of 16 bytes. */
 	vdm.isp_state = at;
 	vdm.tsp_state = at + PUMICE_ISP_STATE_WORDS * 4;
@@ -97,19 +100,25 @@ static int check_instances(struct pumice_stream *s, u32 instances)
 int pumice_stream_draw(struct pumice_stream *s, const struct pumice_vdm_draw *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_WORDS];
-	int err = check_instances(s, draw->instances);
+	int err = draw ? check_instances(s, draw->instances) :
+			 fail_null(stream_vm(s)->dev, "draw", "draw");
 
+	if (err)
+		return err;
 	pumice_vdm_draw_pack(words, draw);
-	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_DRAW_WORDS);
+	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_WORDS);
 }
 
 int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_draw_indexed *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_INDEXED_WORDS];
-	int err = check_instances(s, draw->instances);
+	int err = draw ? check_instances(s, draw->instances) :
+			 fail_null(stream_vm(s)->dev, "draw", "draw");
 
+	if (err)
+		return err;
 	pumice_vdm_draw_indexed_pack(words, draw);
-	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_WORDS);
+	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_WORDS);
 }
 
 int pumice_stream_draw_indirect(struct pumice_stream *s,

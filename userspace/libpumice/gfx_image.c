@@ -97,10 +97,13 @@ static int place_image(struct pumice_image *image)
 int pumice_image_create(struct pumice_vm *vm, const struct pumice_image_desc *desc,
 			struct pumice_image **out)
 {
-	struct pumice_surface surface = surface_of(desc);
+	struct pumice_surface surface;
 	struct pumice_image *image;
 	int err;
 
+	if (!desc)
+		return fail_null(vm->dev, "image", "desc");
+	surface = surface_of(desc);
 	err = check_surface(vm->dev, &surface);
 	if (err)
 		return err;
@@ -172,6 +175,8 @@ int pumice_image_upload(struct pumice_image *image, struct pumice_image_part par
 	int err = find_part(image, part, &level, &row_bytes);
 	u32 x, y;
 
+	if (!err && !texels)
+		err = fail_null(image->vm->dev, "image", "texels");
 	if (err)
 		return err;
 	for (y = 0; y < level.blocks_y; y++) {
@@ -191,6 +196,8 @@ int pumice_image_download(const struct pumice_image *image, struct pumice_image_
 	int err = find_part(image, part, &level, &row_bytes);
 	u32 x, y;
 
+	if (!err && !texels)
+		err = fail_null(image->vm->dev, "image", "texels");
 	if (err)
 		return err;
 	for (y = 0; y < level.blocks_y; y++) {

@@ -34,6 +34,8 @@ int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_de
 
 	if (!dev->ops->freelist_create)
 		return fail(dev, EOPNOTSUPP, "free list: this device does not render; open drm or inproc");
+	if (!desc)
+		return fail_null(dev, "free list", "desc");
 	if (desc->max_pages > MAX_FREELIST_PAGES)
 		return fail(dev, E2BIG, "free list: max_pages %u is more than %u", desc->max_pages,
 			    MAX_FREELIST_PAGES);
@@ -95,7 +97,7 @@ int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 
 	if (!dev->ops->hwrt_create)
 		return fail(dev, EOPNOTSUPP, "data set: this device does not render; open drm or inproc");
-	err = check_hwrt(vm, desc);
+	err = desc ? check_hwrt(vm, desc) : fail_null(dev, "data set", "desc");
 	if (err)
 		return err;
 	bytes = spill_bytes(desc);
@@ -146,12 +148,16 @@ void pumice_hwrt_destroy(struct pumice_hwrt *hwrt)
 int pumice_render(struct pumice_context *context, const struct pumice_frame *frame,
 		  uint64_t timeout_ns, struct pumice_context_state *state)
 {
-	struct pumice_gfx_job jobs[2] = {
-		{ .context = context, .stream = frame->geometry, .type = PUMICE_JOB_GEOMETRY,
-		  .hwrt = frame->hwrt, .hwrt_data = frame->hwrt_data, .perfmon = frame->perfmon },
-		{ .context = context, .stream = frame->render, .type = PUMICE_JOB_FRAGMENT,
-		  .hwrt = frame->hwrt, .hwrt_data = frame->hwrt_data, .perfmon = frame->perfmon },
-	};
+	struct pumice_gfx_job jobs[2];
 
+	if (!frame)
+		return fail_null(context->dev, "render", "frame");
+	jobs[0] = (struct pumice_gfx_job){
+		.context = context, .stream = frame->geometry, .type = PUMICE_JOB_GEOMETRY,
+		.hwrt = frame->hwrt, .hwrt_data = frame->hwrt_data, .perfmon = frame->perfmon,
+	};
+	jobs[1] = jobs[0];
+	jobs[1].type = PUMICE_JOB_FRAGMENT;
+	jobs[1].stream = frame->render;
 	return queue_run(jobs, 2, timeout_ns, state);
 }

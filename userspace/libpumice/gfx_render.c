@@ -194,13 +194,15 @@ static int place_end_of_tile(struct pumice_stream *s, const struct pumice_render
 int pumice_stream_render(struct pumice_stream *s, const struct pumice_render_desc *d,
 			 uint64_t *va)
 {
-	struct pumice_pdm_render pdm = d->pdm;
+	struct pumice_pdm_render pdm;
 	void *cpu;
-	int err = check_render(s, d);
+	int err = d ? check_render(s, d) : fail_null(stream_vm(s)->dev, "render", "desc");
 
-	if (!err)
-		err = d->background ? pumice_stream_stage(s, d->background, pdm.background) :
-				      place_background(s, d, pdm.background);
+	if (err)
+		return err;
+	pdm = d->pdm;
+	err = d->background ? pumice_stream_stage(s, d->background, pdm.background) :
+			      place_background(s, d, pdm.background);
 	if (!err)
 		err = d->end_of_tile ? pumice_stream_stage(s, d->end_of_tile, pdm.end_of_tile) :
 				       place_end_of_tile(s, d, pdm.end_of_tile);

@@ -261,6 +261,10 @@ int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_
 {
 	struct pumice_vm *vm = stream_vm(stream);
 
+	if (!desc)
+		return fail_null(vm->dev, "stage", "desc");
+	if (desc->input_count && !desc->inputs)
+		return fail(vm->dev, EINVAL, "stage: inputs is NULL; set it, or input_count to 0");
 	if (!desc->kernel)
 		return fail(vm->dev, EINVAL, "stage: kernel is NULL; set it");
 	if (desc->kernel->vm != vm)
@@ -322,7 +326,7 @@ int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_
 	int err;
 
 	if (!state || !vertex)
-		return fail(dev, EINVAL, "stage: %s is NULL; set it", state ? "vertex" : "state");
+		return fail_null(dev, "stage", state ? "vertex" : "state");
 	with = *state;
 	err = check_interface(dev, &with.vdm, vertex, fragment);
 	if (!err)

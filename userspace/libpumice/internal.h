@@ -238,6 +238,9 @@ void vm_forget(const struct pumice_bo *bo);
 int fail(struct pumice_device *dev, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* fail_null - refuse an argument that is NULL. @what: the object; @name: the argument's */
+int fail_null(struct pumice_device *dev, const char *what, const char *name);
+
 /* PUMICE_ERROR_BYTES of the headers before 0.5: programs copy texts into buffers of this size. */
 #define FORMER_ERROR_BYTES	256
 

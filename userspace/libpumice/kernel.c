@@ -77,9 +77,12 @@ static void unlink_kernel(struct pumice_kernel *k)
 int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *program,
 			 struct pumice_kernel **kernel)
 {
-	struct pumice_kernel *k = calloc(1, sizeof(*k));
+	struct pumice_kernel *k;
 	int err;
 
+	if (!program)
+		return fail_null(vm->dev, "kernel", "program");
+	k = calloc(1, sizeof(*k));
 	if (k) {
 		k->vm = vm;
 		k->program = copy_program(program);

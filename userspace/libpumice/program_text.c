@@ -37,8 +37,12 @@ int pumice_program_assemble(const char *name, const char *text, struct pumice_pr
 	size_t bytes;
 	const struct pumice_asm_options options = { .report = store_first_error, .data = &first,
 						    .lines = true };
-	int err = pumice_assemble_with(name, text, &options, &file, &bytes);
+	int err;
 
+	if (!name || !text)
+		return fail_text(error, error_bytes, EINVAL, "program: %s is NULL; set it",
+				 name ? "text" : "name");
+	err = pumice_assemble_with(name, text, &options, &file, &bytes);
 	if (err == -ENOMEM)
 		return fail_text(error, error_bytes, ENOMEM, "%.100s: out of memory", name);
 	if (err)

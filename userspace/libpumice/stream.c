@@ -101,6 +101,8 @@ int pumice_stream_emit(struct pumice_stream *s, const uint32_t *words, uint32_t 
 {
 	u64 bytes = (u64)count * 4;
 
+	if (count && !words)
+		return fail_null(s->vm->dev, "stream", "words");
 	if (bytes > s->data - s->commands)
 		return full(s, bytes);
 	memcpy(s->cpu + s->commands, words, bytes);
@@ -198,6 +200,10 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: the kernel belongs to another vm; create it in the stream's");
 	h = &d->kernel->program->header;
+	if (h->local_bytes > s->vm->dev->info.local_bytes)
+		return fail(s->vm->dev, EINVAL,
+			    "dispatch: the kernel takes %u bytes of local memory, but a USC has %u; declare less: .local BYTES",
+			    (u32)h->local_bytes, s->vm->dev->info.local_bytes);
 	if (d->uniform_words != h->uniform_words)
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: uniform_words is %u, but the kernel takes %u",
@@ -219,8 +225,11 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct pumice_dispatch) == 48,
 /* Groups that are not set would launch nothing. */
 static int check_groups(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
-	const u32 *groups = d->groups;
+	const u32 *groups;
 
+	if (!d)
+		return fail_null(s->vm->dev, "dispatch", "dispatch");
+	groups = d->groups;
 	if ((!groups[0] || !groups[1] || !groups[2]) && !(d->allow_empty & 1))
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: a grid of %u x %u x %u work-groups is empty; set all three to 1 or more",

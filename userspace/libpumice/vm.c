@@ -326,9 +326,13 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
 
 int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va)
 {
-	struct pumice_bind op = { .bo = bo, .size = bo->size, .flags = flags };
-	int err = va_alloc(vm, bo->size, GUARD_BYTES, good_align(bo->size), true, &op.va);
+	struct pumice_bind op = { .bo = bo, .flags = flags };
+	int err;
 
+	if (!bo)
+		return fail_null(vm->dev, "vm", "bo");
+	op.size = bo->size;
+	err = va_alloc(vm, bo->size, GUARD_BYTES, good_align(bo->size), true, &op.va);
 	if (err)
 		return err;
 	err = pumice_vm_bind(vm, &op, 1, NULL);

@@ -336,6 +336,193 @@ static int trace_of_no_events(struct pumice_device *dev, struct pumice_vm *vm)
 	return pumice_trace_open(dev, 1, 100, &trace);
 }
 
+/* ------------------------------------------------------------- NULL arguments */
+
+static int null_bo(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	uint64_t va;
+
+	(void)dev;
+	return pumice_vm_place(vm, NULL, 0, &va);
+}
+
+static int null_text(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_kernel *kernel;
+
+	(void)dev;
+	return pumice_kernel_assemble(vm, "x", NULL, &kernel);
+}
+
+static int null_program(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_kernel *kernel;
+
+	(void)dev;
+	return pumice_kernel_create(vm, NULL, &kernel);
+}
+
+static int null_image_desc(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_image *image;
+
+	(void)dev;
+	return pumice_image_create(vm, NULL, &image);
+}
+
+static int null_canvas_desc(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_canvas *canvas;
+
+	(void)dev;
+	return pumice_canvas_create(vm, NULL, &canvas);
+}
+
+static int null_free_list_desc(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_freelist *list;
+
+	(void)dev;
+	return pumice_freelist_create(vm, NULL, &list);
+}
+
+static int null_data_set_desc(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_hwrt *set;
+
+	(void)dev;
+	return pumice_hwrt_create(vm, NULL, &set);
+}
+
+static int transfer_null(struct pumice_vm *vm, bool upload)
+{
+	const struct pumice_image_part part = { 0 };
+	struct pumice_image_desc desc;
+	struct pumice_image *image;
+	int err;
+
+	pumice_image_desc_init(&desc, PUMICE_FORMAT_RGBA8_UNORM, 8, 8);
+	err = pumice_image_create(vm, &desc, &image);
+	if (err)
+		return err;
+	err = upload ? pumice_image_upload(image, part, NULL, 0) :
+		       pumice_image_download(image, part, NULL, 0);
+	pumice_image_destroy(image);
+	return err;
+}
+
+static int null_texels(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return transfer_null(vm, true);
+}
+
+static int null_texels_to_read(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return transfer_null(vm, false);
+}
+
+static int null_frame(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_context *context;
+	int err = pumice_context_create_type(vm, PUMICE_CONTEXT_RENDER, PUMICE_PRIORITY_NORMAL,
+					     &context);
+
+	(void)dev;
+	if (err)
+		return err;
+	err = pumice_render(context, NULL, 0, NULL);
+	pumice_context_destroy(context);
+	return err;
+}
+
+static int stage_null(struct pumice_stream *s)
+{
+	uint32_t words[4];
+
+	return pumice_stream_stage(s, NULL, words);
+}
+
+static int state_null(struct pumice_stream *s)
+{
+	return pumice_stream_stages(s, NULL, NULL, NULL);
+}
+
+static int draw_state_null(struct pumice_stream *s)
+{
+	return pumice_stream_draw_state(s, NULL, NULL);
+}
+
+static int draw_null(struct pumice_stream *s)
+{
+	return pumice_stream_draw(s, NULL);
+}
+
+static int draw_indexed_null(struct pumice_stream *s)
+{
+	return pumice_stream_draw_indexed(s, NULL);
+}
+
+static int render_null(struct pumice_stream *s)
+{
+	uint64_t va;
+
+	return pumice_stream_render(s, NULL, &va);
+}
+
+static int words_null(struct pumice_stream *s)
+{
+	return pumice_stream_emit(s, NULL, 1);
+}
+
+static int dispatch_null(struct pumice_stream *s)
+{
+	return pumice_stream_dispatch(s, NULL);
+}
+
+/* Make a mistake in a stream. */
+static int in_stream(struct pumice_vm *vm, int (*make)(struct pumice_stream *s))
+{
+	struct pumice_stream *stream;
+	int err = pumice_stream_create(vm, 65536, &stream);
+
+	if (err)
+		return err;
+	err = make(stream);
+	pumice_stream_destroy(stream);
+	return err;
+}
+
+#define IN_STREAM(name, make) \
+	static int name(struct pumice_device *dev, struct pumice_vm *vm) \
+	{ \
+		(void)dev; \
+		return in_stream(vm, make); \
+	}
+
+IN_STREAM(null_stage, stage_null)
+IN_STREAM(null_state, state_null)
+IN_STREAM(null_draw_state, draw_state_null)
+IN_STREAM(null_draw, draw_null)
+IN_STREAM(null_draw_indexed, draw_indexed_null)
+IN_STREAM(null_render, render_null)
+IN_STREAM(null_words, words_null)
+IN_STREAM(null_dispatch, dispatch_null)
+
+static int stream_of_no_bytes(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_stream *stream;
+
+	(void)dev;
+	return pumice_stream_create(vm, 0, &stream);
+}
+
+static int job_without_stream(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	return submit(dev, vm, PUMICE_CONTEXT_COMPUTE, (struct pumice_gfx_job){ .stream = 0 });
+}
+
 #define MISTAKE(function, errno_, words) \
 	{ .name = #function, .make = function, .error = errno_, .text = words }
 
@@ -391,6 +578,27 @@ const struct mistake mistakes[] = {
 	MISTAKE(perfmon_without_array, EINVAL, "perfmon: counters is NULL; set it"),
 	MISTAKE(trace_of_no_events, EINVAL,
 		"trace: 100 events is not a power of two from 2 to 1048576"),
+	MISTAKE(null_bo, EINVAL, "vm: bo is NULL; set it"),
+	MISTAKE(null_text, EINVAL, "program: text is NULL; set it"),
+	MISTAKE(null_program, EINVAL, "kernel: program is NULL; set it"),
+	MISTAKE(null_image_desc, EINVAL, "image: desc is NULL; set it"),
+	MISTAKE(null_canvas_desc, EINVAL, "canvas: desc is NULL; set it"),
+	MISTAKE(null_free_list_desc, EINVAL, "free list: desc is NULL; set it"),
+	MISTAKE(null_data_set_desc, EINVAL, "data set: desc is NULL; set it"),
+	MISTAKE(null_texels, EINVAL, "image: texels is NULL; set it"),
+	MISTAKE(null_texels_to_read, EINVAL, "image: texels is NULL; set it"),
+	MISTAKE(null_frame, EINVAL, "render: frame is NULL; set it"),
+	MISTAKE(null_stage, EINVAL, "stage: desc is NULL; set it"),
+	MISTAKE(null_state, EINVAL, "stage: state is NULL; set it"),
+	MISTAKE(null_draw_state, EINVAL, "draw state: state is NULL; set it"),
+	MISTAKE(null_draw, EINVAL, "draw: draw is NULL; set it"),
+	MISTAKE(null_draw_indexed, EINVAL, "draw: draw is NULL; set it"),
+	MISTAKE(null_render, EINVAL, "render: desc is NULL; set it"),
+	MISTAKE(null_words, EINVAL, "stream: words is NULL; set it"),
+	MISTAKE(null_dispatch, EINVAL, "dispatch: dispatch is NULL; set it"),
+	MISTAKE(stream_of_no_bytes, EINVAL, "stream: bytes is 0; set it to 1 or more"),
+	MISTAKE(job_without_stream, EINVAL,
+		"job 0: stream is 0; set it to the address of pumice_stream_end()"),
 };
 
 const size_t mistake_count = sizeof(mistakes) / sizeof(mistakes[0]);

@@ -561,6 +561,31 @@ static void a_draw_record_of_garbage_is_explained(void **state)
 	tear_down(&f);
 }
 
+static void a_canvas_without_a_colour_is_cleared_to_zeroes(void **state)
+{
+	const struct pumice_image_part part = { 0 };
+	static uint8_t texels[32 * 32 * 4];
+	static const float white[4] = { 1, 1, 1, 1 };
+	struct pumice_canvas_desc desc;
+	struct pumice_canvas *canvas;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	pumice_canvas_desc_init(&desc, 32, 32);
+	assert_int_equal(pumice_canvas_create(f.vm, &desc, &canvas), 0);
+	pumice_canvas_begin(canvas);
+	assert_int_equal(pumice_canvas_end(canvas, white, PUMICE_FOREVER), 0);
+	assert_int_equal(pumice_image_download(pumice_canvas_image(canvas), part, texels, 0), 0);
+	assert_int_equal(texels[1], 255);
+	pumice_canvas_begin(canvas);
+	assert_int_equal(pumice_canvas_end(canvas, NULL, PUMICE_FOREVER), 0);
+	assert_int_equal(pumice_image_download(pumice_canvas_image(canvas), part, texels, 0), 0);
+	assert_int_equal(texels[1], 0);
+	pumice_canvas_destroy(canvas);
+	tear_down(&f);
+}
+
 static void uniforms_that_are_not_set_are_refused(void **state)
 {
 	static const uint32_t words[3];
@@ -581,6 +606,22 @@ static void uniforms_that_are_not_set_are_refused(void **state)
 	dispatch.uniforms = words;
 	dispatch.uniform_words = 3;
 	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), 0);
+	tear_down(&f);
+}
+
+static void local_memory_beyond_a_usc_is_refused(void **state)
+{
+	struct pumice_dispatch dispatch;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0,local-memory-kib=16");
+	assert_int_equal(pumice_kernel_assemble(f.vm, "shader", ".local 16388\nend\n", &f.kernel), 0);
+	pumice_dispatch_init(&dispatch, f.kernel);
+	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), -EINVAL);
+	assert_error(&f, "dispatch: the kernel takes 16388 bytes of local memory, but a USC has 16384; "
+		     "declare less: .local BYTES");
+	assert_int_equal(compute(&f, "shader", ".local 16384\nend\n", PUMICE_FOREVER), 0);
 	tear_down(&f);
 }
 
@@ -818,7 +859,9 @@ int main(void)
 		cmocka_unit_test(an_access_of_a_buffer_bound_since_names_that_one),
 		cmocka_unit_test(an_address_before_the_stream_names_the_stream),
 		cmocka_unit_test(a_draw_record_of_garbage_is_explained),
+		cmocka_unit_test(a_canvas_without_a_colour_is_cleared_to_zeroes),
 		cmocka_unit_test(uniforms_that_are_not_set_are_refused),
+		cmocka_unit_test(local_memory_beyond_a_usc_is_refused),
 		cmocka_unit_test(varyings_that_do_not_exist_are_refused),
 		cmocka_unit_test(a_dispatch_without_kernel_or_groups_is_refused),
 		cmocka_unit_test(a_wait_that_times_out_names_the_instruction),

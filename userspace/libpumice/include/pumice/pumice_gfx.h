@@ -722,7 +722,7 @@ struct pumice_stream *pumice_canvas_begin(struct pumice_canvas *canvas);
 /**
  * pumice_canvas_end - end the stream, render it to the image, and wait.
  * @canvas: canvas whose frame was begun
- * @clear: initial values of the four outputs of every pixel, linear; depth starts at 1
+ * @clear: initial values of the four outputs of every pixel, linear; NULL: 0; depth starts at 1
  * @timeout_ns: of the wait; PUMICE_FOREVER
  *
  * Return: as pumice_stream_render() and pumice_render().
