@@ -26,7 +26,7 @@ REFUSED = [
     ("top", ["-bW"], "there is no option '-W'"),
     ("trace", ["-t", "1", "true"], "--time: a trace with a COMMAND ends with it"),
     ("trace", ["--time", "0"], "--time 0: SECONDS is a whole number from 1 to 3600"),
-    ("frame", [], "a word is missing; usage: pumice-frame [OPTION]… FILE"),
+    ("frame", [], "FILE is missing; usage: pumice-frame [OPTION]… FILE"),
     ("trace", ["-W", "true"], "there is no option '-W'"),
     ("decode", ["reg", "4"], "reg is followed by an offset of 32 bits and a value of 32 bits"),
     ("decode", ["teapot", "1"], "unknown word 'teapot'"),

@@ -36,9 +36,16 @@ _Noreturn void command_refuse(const struct command *c, const char *format, ...)
 	exit(COMMAND_REFUSED);
 }
 
-_Noreturn void command_refuse_missing(const struct command *c)
+_Noreturn void command_refuse_missing(const struct command *c, int count)
 {
-	command_refuse(c, "a word is missing; usage: %s [OPTION]… %s", c->name, c->words);
+	const char *word = c->words;
+
+	for (int i = 0; i < count; i++) {
+		word += strcspn(word, " ");
+		word += strspn(word, " ");
+	}
+	command_refuse(c, "%.*s is missing; usage: %s [OPTION]… %s", (int)strcspn(word, " "), word,
+		       c->name, c->words);
 }
 
 static bool is_end(const struct command_option *o)
@@ -234,7 +241,7 @@ static _Noreturn void refuse_option(const struct command *c, int result, const c
 static void check_words(const struct command *c, int count, char **words)
 {
 	if (count < c->min_words)
-		command_refuse_missing(c);
+		command_refuse_missing(c, count);
 	if (c->max_words < 0 || count <= c->max_words)
 		return;
 	if (!c->max_words)

@@ -31,7 +31,7 @@ static int check_header(const u32 *words, size_t bytes, struct pumice_program_he
 		     (u64)h->relocs * 4;
 
 	if (words[0] != PUMICE_PROGRAM_HEADER__MAGIC__VALUE)
-		return REFUSE(reason, "not a program file: the first word is %#x, not %#x", words[0],
+		return REFUSE(reason, "not a program file: the first word is %#x, not %#x; assemble it with pumice-as", words[0],
 			      PUMICE_PROGRAM_HEADER__MAGIC__VALUE);
 	if (words[1] != PUMICE_PROGRAM_HEADER__VERSION__VALUE)
 		return REFUSE(reason, "version %u is not %u: assemble it again", words[1],

@@ -233,7 +233,7 @@ static bool parse(int argc, char **argv, struct run_options *o)
 	if (list)
 		return true;
 	if (first == argc)
-		command_refuse_missing(&command);
+		command_refuse_missing(&command, 0);
 	o->shader = argv[first];
 	check_options(&command, o);
 	return false;

@@ -284,6 +284,22 @@ static bool build_stream(struct run_gpu *g)
 	return true;
 }
 
+/* Add the words in which the kernel receives its arguments to a text. */
+static void put_arguments(const struct run_gpu *g, char *text, size_t bytes)
+{
+	size_t used = strlen(text);
+	uint32_t word = 0;
+
+	for (unsigned int i = 0; i < g->o->arg_count && used < bytes; i++) {
+		const struct run_arg *arg = &g->o->args[i];
+
+		used += (size_t)snprintf(text + used, bytes - used, "%s%u %s%sargument %u",
+					 i ? "; " : "\n  the uniform words are: ", word, arg->name,
+					 *arg->name ? ", " : "", i);
+		word += arg->buffer ? 2 : (uint32_t)arg->data.type->bytes / 4;
+	}
+}
+
 /* Report @what and how the job failed, in the library's text. */
 static bool report_job(struct run_gpu *g, const char *what)
 {
@@ -296,6 +312,8 @@ static bool report_job(struct run_gpu *g, const char *what)
 	length = strlen(text);
 	if (length && text[length - 1] == '\n')
 		text[length - 1] = '\0';
+	if (strstr(text, "not near any buffer"))
+		put_arguments(g, text, sizeof(text));
 	return run_error("%sthe %s", what, text);
 }
 

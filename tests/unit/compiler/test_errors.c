@@ -509,7 +509,7 @@ static void a_corrupt_file_is_refused_with_a_reason(void **state)
 }
 
 /* Only the last source may be an immediate or a scalar; other sources are copied first. */
-static void an_error_of_a_source_says_what_to_write(void **state)
+static void an_error_of_a_source_has_its_remedy(void **state)
 {
 	static const struct error_case cases[] = {
 		{ "sub.u32 r5, 63, v1", "t:1:13: error: an immediate is not allowed here: only the "
@@ -557,7 +557,7 @@ int main(void)
 		cmocka_unit_test(the_caret_is_printed_below_the_position_after_tabs),
 		cmocka_unit_test(random_text_never_crashes_the_assembler),
 		cmocka_unit_test(a_corrupt_file_is_refused_with_a_reason),
-		cmocka_unit_test(an_error_of_a_source_says_what_to_write),
+		cmocka_unit_test(an_error_of_a_source_has_its_remedy),
 	};
 
 	return cmocka_run_group_tests_name("compiler-errors", tests, NULL, NULL);

@@ -296,7 +296,7 @@ def bad_options_have_their_own_errors():
     unaccepted("--check 0: an argument's number below 64 and a file", "--check", "0", SAXPY)
     unaccepted("--check 1: argument 1 is no output", "--check", "1=x.npy", "--arg", "u32:1", SAXPY)
     refused("no device is named 'tea'", "--device", "tea", SAXPY)
-    unaccepted("a word is missing; usage: pumice-run [OPTION]… SHADER")
+    unaccepted("SHADER is missing; usage: pumice-run [OPTION]… SHADER")
     args = ["--arg", "buf:f32:zero:4", "--arg", "inout:f32:zero:4", "--arg", "u32:4",
             "--arg", "f32:1", SAXPY]
     refused("unknown counter 'tea'", "--perf", "tea", *args)
@@ -312,6 +312,17 @@ def an_endless_job_times_out_and_the_tool_ends():
             "1 wave in flight\n  1 at instruction 0 of the program at 0x", "--timeout", "0.2",
             "endless.pasm")
     refused(", endless.pasm:1: jump 0\n", "--timeout", "0.2", "endless.pasm")
+
+
+@test
+def a_wrong_firmware_names_its_variable():
+    former = os.environ["PUMICE_FIRMWARE"]
+    os.environ["PUMICE_FIRMWARE"] = "/dev/null/none.bin"
+    try:
+        refused("none.bin: Not a directory; PUMICE_FIRMWARE names this file: correct or unset it",
+                SAXPY)
+    finally:
+        os.environ["PUMICE_FIRMWARE"] = former
 
 
 FAULT = """.macro put value
@@ -352,7 +363,18 @@ def a_fault_names_line_lane_instance_group_and_buffer():
 
 @test
 def a_fault_far_from_all_buffers_says_so():
-    place_of_a_fault("0x40000000 * 3", [": write, not near any buffer\n"])
+    place_of_a_fault("0x40000000 * 3", [": write, not near any buffer\n",
+                                        "  the uniform words are: 0 x, argument 0"])
+
+
+@test
+def a_fault_near_no_buffer_lists_the_uniform_words():
+    # The second word of the first buffer and the first word of the second one are no address.
+    with open("layout.pasm", "w") as out:
+        out.write(".uniforms sh0, 5\nmov r1, [one], 0\nglobal_load32 sig0, r0, [one], sh1 + r1\n"
+                  "sig_wait r0[0], sig0\nend\n")
+    refused("  the uniform words are: 0 in, argument 0; 2 argument 1; 4 argument 2\n", "--arg",
+            "in=buf:f32:zero:4", "--arg", "out:f32:4", "--arg", "u32:7", "layout.pasm")
 
 
 @test

@@ -263,7 +263,7 @@ static int fail_no_node(const char *path, int err, char *error, size_t error_byt
 	if (!path)
 		return fail_text(error, error_bytes, -err,
 				 "no render node of the driver " DRIVER_NAME ": %s; load it "
-				 "(modprobe " DRIVER_NAME "), or use the device inproc",
+				 "(modprobe " DRIVER_NAME "), or open inproc (-d inproc, PUMICE_DEVICE=inproc)",
 				 strerror(-err));
 	if (err == -ENODEV)
 		return fail_text(error, error_bytes, -err,

@@ -10,6 +10,7 @@
 #include "paths.h"
 #include "perf.h"
 
+#define FIRMWARE_VARIABLE	"PUMICE_FIRMWARE"
 #define DEFAULT_RAM_MIB	1024u
 /*
  * Longer than the kernel driver's job_timeout_ms, 5 s: programs under a sanitizer or valgrind, or on
@@ -318,13 +319,27 @@ static void describe_fw(struct inproc_device *d)
 /* Find the firmware file. */
 static const char *firmware_path(void)
 {
-	const char *named = getenv("PUMICE_FIRMWARE");
+	const char *named = getenv(FIRMWARE_VARIABLE);
 
 	if (named && *named)
 		return named;
 	if (!access(FIRMWARE_KERNEL, R_OK))
 		return FIRMWARE_KERNEL;
 	return access(FIRMWARE_INSTALLED, R_OK) ? FIRMWARE_BUILT : FIRMWARE_INSTALLED;
+}
+
+/* Add to an error of the firmware that a variable of the environment names its file. */
+static void name_variable(char *error, size_t error_bytes)
+{
+	const char *named = getenv(FIRMWARE_VARIABLE);
+	size_t used;
+
+	if (!named || !*named || !error || strstr(error, FIRMWARE_VARIABLE))
+		return;
+	used = strlen(error);
+	if (used < error_bytes)
+		snprintf(error + used, error_bytes - used,
+			 "; " FIRMWARE_VARIABLE " names this file: correct or unset it");
 }
 
 /* Create the GPU and boot it. */
@@ -359,6 +374,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	d->split_prims = o->split_prims;
 	pthread_mutex_lock(&d->lock);
 	err = fw_init(d, firmware_path(), error, error_bytes);
+	if (err)
+		name_variable(error, error_bytes);
 	pthread_mutex_unlock(&d->lock);
 	if (!err)
 		describe_fw(d);
