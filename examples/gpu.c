@@ -30,6 +30,13 @@ static void check_usage(int argc, char **argv, const char *words)
 	exit(help ? 0 : 2);
 }
 
+/* Print a mistake in a shader that can run nevertheless. */
+static void print_warning(void *data, const char *text)
+{
+	(void)data;
+	fprintf(stderr, "%s\n", text);
+}
+
 void gpu_open(struct gpu *gpu, int argc, char **argv, uint64_t bytes)
 {
 	char error[PUMICE_ERROR_BYTES];
@@ -40,6 +47,7 @@ void gpu_open(struct gpu *gpu, int argc, char **argv, uint64_t bytes)
 		fprintf(stderr, "%s\n", error);
 		exit(1);
 	}
+	pumice_device_set_warnings(gpu->dev, print_warning, NULL);
 	gpu_check(gpu, pumice_vm_create(gpu->dev, &gpu->vm), "vm");
 	gpu_check(gpu, pumice_buffer_create(gpu->vm, bytes, &gpu->memory), "memory");
 	gpu->cpu = gpu->memory.cpu;

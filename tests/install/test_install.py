@@ -249,6 +249,24 @@ class Examples(Folder):
             with self.subTest(program=program):
                 self.assertEqual(self.call([f"./{program}"]), line)
 
+    def test_a_mistake_in_a_shader_is_printed(self):
+        for program in ("vector-add", "collatz", "timeline", "triangle", "torus"):
+            with self.subTest(program=program):
+                done = prefix().run([f"./{program}"], cwd=self.dir)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.dir = prefix().examples.parent / "mistaken"
+        shutil.copytree(prefix().examples, self.dir)
+        source = self.dir / "vector-add.c"
+        text = source.read_text(encoding="utf-8")
+        after = "\tPUMICE_LINE(.input v0, global_x)\n"
+        self.assertEqual(text.count(after), 1)
+        source.write_text(text.replace(after, f"{after}\tPUMICE_LINE(mov r8, [one], r9)\n"))
+        self.call(["make", "vector-add"])
+        done = prefix().run(["./vector-add"], cwd=self.dir)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "100000 sums are right\n", "shader:4: warning: r9 is read, but "
+                          "nothing has written it: it is 0\n"))
+
     def test_options_print_the_usage(self):
         for program, words in (("torus", "[DEVICE [PICTURE.ppm]]"), ("vector-add", "[DEVICE]")):
             usage = f"usage: ./{program} {words}; DEVICE: inproc (default), "

@@ -99,3 +99,21 @@ int pumice_device_stats(struct pumice_device *dev, struct pumice_device_stats *s
 		put_sized(stats, bytes, &all, sizeof(all));
 	return err;
 }
+
+void pumice_device_set_warnings(struct pumice_device *dev,
+				void (*report)(void *data, const char *text), void *data)
+{
+	pthread_mutex_lock(&dev->warnings_lock);
+	dev->warnings = (struct warnings){ report, data };
+	pthread_mutex_unlock(&dev->warnings_lock);
+}
+
+struct warnings device_warnings(struct pumice_device *dev)
+{
+	struct warnings warnings;
+
+	pthread_mutex_lock(&dev->warnings_lock);
+	warnings = dev->warnings;
+	pthread_mutex_unlock(&dev->warnings_lock);
+	return warnings;
+}

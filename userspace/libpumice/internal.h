@@ -115,6 +115,12 @@ struct backend_ops {
 
 struct thread_error;
 
+/* Receiver of warnings of programs; report is NULL for none. */
+struct warnings {
+	void (*report)(void *data, const char *text);
+	void *data;
+};
+
 struct pumice_device {
 	const struct backend_ops *ops;
 	struct pumice_device_info info;	/* constant once open */
@@ -128,6 +134,10 @@ struct pumice_device {
 	pthread_key_t error_key;
 	pthread_mutex_t error_lock;	/* protects errors */
 	struct thread_error *errors;	/* one per thread that had an error */
+
+	/* device.c */
+	pthread_mutex_t warnings_lock;	/* protects warnings */
+	struct warnings warnings;
 };
 
 struct pumice_bo {
@@ -298,6 +308,9 @@ int describe_failure(struct pumice_context *context, u64 job, char *text, size_t
 
 /* The same for a context whose job has not ended within @timeout_ns. */
 void describe_late(struct pumice_context *context, u64 timeout_ns, char *text, size_t bytes);
+
+/* Get the present receiver, which is called without the lock. */
+struct warnings device_warnings(struct pumice_device *dev);
 
 /* CLOCK_MONOTONIC, ns. */
 u64 now_ns(void);

@@ -106,7 +106,8 @@ int pumice_kernel_assemble(struct pumice_vm *vm, const char *name, const char *t
 {
 	char error[PUMICE_ERROR_BYTES];
 	struct pumice_program *program;
-	int err = pumice_program_assemble(name, text, &program, error, sizeof(error));
+	int err = program_assemble(name, text, device_warnings(vm->dev), &program, error,
+				   sizeof(error));
 
 	if (err)
 		return fail(vm->dev, -err, "%s", error);

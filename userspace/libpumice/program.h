@@ -66,6 +66,13 @@ struct pumice_kernel {
  */
 void program_link(const struct pumice_program *program, u64 code, u64 uniforms, u32 *to);
 
+/*
+ * program_assemble - pumice_program_assemble(), and report warnings of the program.
+ * @warnings: none if its report is NULL
+ */
+int program_assemble(const char *name, const char *text, struct warnings warnings,
+		     struct pumice_program **program, char *error, size_t error_bytes);
+
 /* Check an address for a command. Return: 0, or -EINVAL with the error text set. */
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align);
 struct pumice_vm *stream_vm(const struct pumice_stream *s);

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "asm.h"
-#include "internal.h"
+#include "check.h"
+#include "program.h"
 
 /* Destination of the first error. */
 struct first_error {
@@ -29,8 +30,20 @@ static void store_first_error(void *data, const char *text)
 	fail_text(first->text, first->bytes, EINVAL, "%.*s", (int)bytes, text);
 }
 
-int pumice_program_assemble(const char *name, const char *text, struct pumice_program **program,
-			    char *error, size_t error_bytes)
+/* Pass a warning on without its line end. */
+static void pass_warning(void *data, const char *text)
+{
+	const struct warnings *warnings = data;
+	const size_t bytes = strlen(text);
+	char *line = strndup(text, bytes && text[bytes - 1] == '\n' ? bytes - 1 : bytes);
+
+	if (line)
+		warnings->report(warnings->data, line);
+	free(line);
+}
+
+int program_assemble(const char *name, const char *text, struct warnings warnings,
+		     struct pumice_program **program, char *error, size_t error_bytes)
 {
 	struct first_error first = { error, error_bytes, false };
 	uint8_t *file;
@@ -48,6 +61,17 @@ int pumice_program_assemble(const char *name, const char *text, struct pumice_pr
 	if (err)
 		return err;
 	err = pumice_program_parse(file, bytes, program, error, error_bytes);
+	/* Without memory for the check there are no warnings: the program is as good as with them. */
+	if (!err && warnings.report)
+		pumice_check(name, file, bytes, pass_warning, &warnings);
 	free(file);
 	return err;
+}
+
+int pumice_program_assemble(const char *name, const char *text, struct pumice_program **program,
+			    char *error, size_t error_bytes)
+{
+	const struct warnings none = { NULL, NULL };
+
+	return program_assemble(name, text, none, program, error, error_bytes);
 }

@@ -259,6 +259,27 @@ struct pumice_fw_counters {
  */
 int pumice_device_fw_counters(struct pumice_device *dev, struct pumice_fw_counters *counters);
 
+/**
+ * pumice_device_set_warnings - set the function that receives warnings of mistakes in programs.
+ * @dev: device; others are not affected
+ * @report: called for each warning, with @data and a text; NULL, the default: programs are not
+ *   checked
+ * @data: for @report
+ *
+ * pumice_kernel_assemble() then checks each program that it has assembled for the device, as
+ * pumice-as(1) does: registers that nothing writes, loads that are read without a wait, loops
+ * that never end, programs of graphics stages without a result. Such programs are legal: warnings
+ * do not change what is returned.
+ *
+ * The text is one line without a line end, such as "shader:3: warning: r2 is read, but nothing
+ * has written it: it is 0"; it is valid during the call. @report is called by the thread that
+ * assembles, before pumice_kernel_assemble() returns, and by several threads at once if several
+ * assemble. It may call functions of the library. A call of pumice_kernel_assemble() that has
+ * begun in another thread may still call the former function: @data has to outlive such calls.
+ */
+void pumice_device_set_warnings(struct pumice_device *dev,
+				void (*report)(void *data, const char *text), void *data);
+
 /** pumice_device_drm_fd - get the DRM file, owned by the device, or -EOPNOTSUPP in process. */
 int pumice_device_drm_fd(struct pumice_device *dev);
 
@@ -780,11 +801,12 @@ int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *prog
 /**
  * pumice_kernel_assemble - make a program from assembly text and place it in a VM.
  * @vm: address space
- * @name: name of the text, for errors
+ * @name: name of the text, for errors and warnings
  * @text: as in pumice_program_assemble()
  * @kernel: out
  *
- * The device's error text is the assembler's first error.
+ * The device's error text is the assembler's first error. Mistakes in programs without errors are
+ * reported to the function of pumice_device_set_warnings().
  *
  * Return: as pumice_program_assemble() and pumice_kernel_create().
  */
