@@ -135,6 +135,10 @@ static void another_device_is_not_affected(void **state)
 	assemble(f->vm, "wrong", mistaken);
 	assert_mistakes(&r);
 	assert_int_equal(others.count, 0);
+	pumice_device_set_warnings(f->other, NULL, NULL);
+	assemble(f->other_vm, "wrong", mistaken);
+	assert_int_equal(r.count, 2);
+	pumice_device_set_warnings(f->other, receive, &others);
 	pumice_device_set_warnings(f->dev, NULL, NULL);
 	assemble(f->other_vm, "wrong", mistaken);
 	assert_mistakes(&others);
