@@ -189,7 +189,7 @@ class Container(unittest.TestCase):
         script = text("scripts/check.sh").replace("$BUILD/", "").replace("$1", "fast")
         functions = dict(re.findall(r"^(\w+)\(\) \{\n(.*?)^\}", script, re.M | re.S))
         found = set()
-        for part in recipe.split():
+        for part in recipe.replace(" -- ", " ").split():
             body = re.search(rf"^\t{part}\)\n(.*?);;", script, re.M | re.S)[1]
             for name, function in functions.items():
                 if re.search(rf"^\t+(side_by_side )?{name}\b", body, re.M):
