@@ -271,7 +271,8 @@ static const struct damage damages[] = {
 	{ "unmapped record", unmapped_record, 2, UNMAPPED },
 	{ "no outputs", no_outputs, 2, PUMICE_FAULT_PDM_RENDER },
 	{ "too many outputs", too_many_outputs, 2, PUMICE_FAULT_PDM_RENDER },
-	{ "record with all bits set", all_ones_record, 2, PUMICE_FAULT_PDM_RENDER },
+	/* It begins as a render control list does. */
+	{ "record with all bits set", all_ones_record, 2, PUMICE_FAULT_PDM_ALIGN },
 	{ "unmapped ISP state", unmapped_isp_state, 2, UNMAPPED },
 	{ "unmapped TSP state", unmapped_tsp_state, 2, UNMAPPED },
 	{ "ISP state with all bits set", all_ones_isp_state, 2, PUMICE_FAULT_ISP_STATE },

@@ -67,7 +67,7 @@ _Static_assert(USC_SPECIAL_ROWS <= 32, "bits of usc_program.specials");
 /* Row of a special register that is not an offset register. */
 #define USC_SPECIAL_ROW(number) \
 	((number) < USC_SPECIAL_WAVE ? (number) : \
-				       (number) - PUMICE_USC_SR_SR43 - 1u + USC_SPECIAL_AFTER)
+				       (number) + USC_SPECIAL_AFTER - PUMICE_USC_SR_SR43 - 1u)
 
 /* Operands of an instruction. */
 enum usc_place { USC_DST, USC_SRC0, USC_SRC1, USC_SRC2, USC_PLACES };
