@@ -115,6 +115,8 @@ int pumice_stream_render_list(struct pumice_stream *s, struct pumice_hwrt *hwrt,
 	u64 tiles;
 	int err = stream_check_va(s, "render list", render, LIST_ALIGN);
 
+	if (!hwrt)
+		return fail_null(stream_vm(s)->dev, "render list", "hwrt");
 	if (!err && hwrt->vm != stream_vm(s))
 		return fail(hwrt->dev, EINVAL,
 			    "render list: the data set belongs to another vm; create it in the stream's");

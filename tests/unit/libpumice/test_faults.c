@@ -451,20 +451,23 @@ static void an_address_that_is_near_nothing_is_explained(void **state)
 	}
 }
 
-/* Bind a buffer of a page, and unbind it again if it is not to stay. */
-static void bind_page(struct fixture *f, uint64_t va, const char *label, bool stays)
+/* Bind a buffer of a page, read only. */
+static struct pumice_bo *bind_page(struct fixture *f, uint64_t va, const char *label)
 {
-	struct pumice_bind op = { .va = va, .size = 4096 };
+	struct pumice_bind op = { .va = va, .size = 4096, .flags = PUMICE_BIND_READONLY };
 	struct pumice_bo *bo;
 
 	assert_int_equal(pumice_bo_create(f->dev, 4096, f->vm, &bo), 0);
 	assert_int_equal(pumice_bo_set_label(bo, label), 0);
 	op.bo = bo;
-	op.flags = stays ? PUMICE_BIND_READONLY : 0;
 	assert_int_equal(pumice_vm_bind(f->vm, &op, 1, NULL), 0);
-	op = (struct pumice_bind){ .va = va, .size = 4096 };
-	if (stays)
-		return;
+	return bo;
+}
+
+static void unbind_page(struct fixture *f, uint64_t va, struct pumice_bo *bo)
+{
+	const struct pumice_bind op = { .va = va, .size = 4096 };
+
 	assert_int_equal(pumice_vm_bind(f->vm, &op, 1, NULL), 0);
 	pumice_bo_destroy(bo);
 }
@@ -478,9 +481,12 @@ static void an_access_of_a_destroyed_buffer_names_it(void **state)
 
 	(void)state;
 	set_up(&f, "threads=0");
-	bind_page(&f, va, "result", false);
-	for (i = 1; i < 16; i++)
-		bind_page(&f, va + (uint64_t)i * 8192, "later", false);
+	unbind_page(&f, va, bind_page(&f, va, "result"));
+	for (i = 1; i < 16; i++) {
+		const uint64_t other = va + (uint64_t)i * 8192;
+
+		unbind_page(&f, other, bind_page(&f, other, "later"));
+	}
 	store_at(&f, va + 8);
 	assert_error(&f, ": write, byte 8 of 'result', which was destroyed or unbound\n");
 	store_at(&f, va + 15 * 8192);
@@ -491,15 +497,17 @@ static void an_access_of_a_destroyed_buffer_names_it(void **state)
 static void an_access_of_a_buffer_bound_since_names_that_one(void **state)
 {
 	const uint64_t va = 0x5000000000;
+	struct pumice_bo *bo;
 	struct fixture f;
 
 	(void)state;
 	set_up(&f, "threads=0");
-	bind_page(&f, va, "result", false);
-	bind_page(&f, va, "next", true);
+	unbind_page(&f, va, bind_page(&f, va, "result"));
+	bo = bind_page(&f, va, "next");
 	store_at(&f, va + 8);
 	assert_error(&f, ": write, byte 8 of 'next', which is read only\n  The page is read only: bind "
 		     "the buffer without PUMICE_BIND_READONLY.\n");
+	unbind_page(&f, va, bo);
 	tear_down(&f);
 }
 
