@@ -79,7 +79,7 @@ static u32 count_binds(struct fixture *r, const struct fx_context *c, u32 *from)
 	return binds;
 }
 
-static void least_recently_used_mmu_context_is_reassigned(void **state)
+static void oldest_mmu_context_is_reassigned(void **state)
 {
 	struct fixture *r = fx_booted();
 	struct fx_context c[VMS];
@@ -215,7 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_vms_than_mmu_contexts_each_access_their_own_memory),
 		cmocka_unit_test(vm_with_a_reassigned_mmu_context_has_no_stale_translations),
-		cmocka_unit_test(least_recently_used_mmu_context_is_reassigned),
+		cmocka_unit_test(oldest_mmu_context_is_reassigned),
 		cmocka_unit_test(contexts_of_one_vm_share_its_mmu_context),
 		cmocka_unit_test(invalidate_makes_jobs_use_a_changed_mapping),
 		cmocka_unit_test(invalidate_of_other_pages_changes_nothing),

@@ -207,7 +207,7 @@ static void put_scene(struct fixture *r, struct frame *f, u32 pages)
 {
 	struct pumice_free_list list = {
 		.base = LIST_VA, .pages = pages, .head = PUMICE_PM_NO_PAGE, .free = pages,
-		.max_pages = FRAME_PAGES, .threshold = pages / 4, .least_free = pages,
+		.max_pages = FRAME_PAGES, .threshold = pages / 4, .min_free = pages,
 	};
 	struct pumice_scene scene = {
 		.width = FRAME_SIZE, .height = FRAME_SIZE, .cores = 1,

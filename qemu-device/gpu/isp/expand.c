@@ -9,8 +9,8 @@
 #include "isp.h"
 
 #define SUBPIXELS	(1u << PUMICE_SUBPIXEL_BITS)
-#define LEAST_SIZE	0.0625f
-#define MOST_SIZE	256.0f
+#define MIN_SIZE	0.0625f
+#define MAX_SIZE	256.0f
 
 static bool within_limit(const struct pumice_prim_vertex *v)
 {
@@ -23,7 +23,7 @@ static bool within_limit(const struct pumice_prim_vertex *v)
 /* Half of a size in 1/256 pixel; NaN becomes the largest. */
 static double half_size(float size)
 {
-	return (double)fmaxf(LEAST_SIZE, fminf(MOST_SIZE, size)) * (SUBPIXELS / 2);
+	return (double)fmaxf(MIN_SIZE, fminf(MAX_SIZE, size)) * (SUBPIXELS / 2);
 }
 
 static void set_corner(struct isp_triangle *t, u32 corner, s32 x, s32 y,

@@ -336,8 +336,8 @@ void pds_launch_end(struct pds *pds)
 	cur->begun = cur->loading = false;
 }
 
-bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
-		      unsigned int next, u64 tried, unsigned int *usc)
+bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
+		     unsigned int next, u64 tried, unsigned int *usc)
 {
 	u32 fewest = UINT32_MAX;
 	unsigned int i;
@@ -370,7 +370,7 @@ static bool find_room(struct pds *pds, unsigned int *usc, unsigned int *group)
 {
 	u64 tried = reserved_uscs(pds);
 
-	while (pds_least_loaded(pds, 0, pds->config.uscs, pds->next, tried, usc)) {
+	while (pds_lowest_load(pds, 0, pds->config.uscs, pds->next, tried, usc)) {
 		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need,
 				   &pds->limits[PDS_DM_CDM], group)) {
 			pds->next = (*usc + 1) % pds->config.uscs;

@@ -98,8 +98,8 @@ static inline unsigned int pds_core_of(const struct pds *pds, unsigned int usc)
  * Find the USC with the fewest waves of count USCs from first, except those tried; among
  * equals the first from next. Returns false when all were tried.
  */
-bool pds_least_loaded(const struct pds *pds, unsigned int first, unsigned int count,
-		      unsigned int next, u64 tried, unsigned int *usc);
+bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
+		     unsigned int next, u64 tried, unsigned int *usc);
 /* Count a claim that begins to run, or that has ended and still has its slots. */
 void pds_count_start(struct pds *pds, const struct pds_need *need);
 void pds_count_end(struct pds *pds, const struct pds_need *need);

@@ -105,7 +105,7 @@ static bool claim_on_core(struct pds *pds, const struct pds_need *need, unsigned
 
 	if (count > pds->config.uscs_per_core)
 		count = pds->config.uscs_per_core;
-	while (pds_least_loaded(pds, first, count, pds->core_next[core], tried, &place->usc)) {
+	while (pds_lowest_load(pds, first, count, pds->core_next[core], tried, &place->usc)) {
 		if (pds_unit_claim(&pds->unit[place->usc].accounts, need, &pds->limits[need->dm],
 				   &place->group)) {
 			pds->core_next[core] = (u8)((place->usc - first + 1) % count);

@@ -271,8 +271,8 @@ bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 {
 	u32 words[PUMICE_FREE_LIST_WORDS];
 
-	if (s->list.free < s->list.least_free)
-		s->list.least_free = s->list.free;
+	if (s->list.free < s->list.min_free)
+		s->list.min_free = s->list.free;
 	pumice_free_list_pack(words, &s->list);
 	return pm_write_words(pm, s->addr, words, PUMICE_FREE_LIST_WORDS, fault);
 }

@@ -11,7 +11,7 @@
 #define N	(GROUP * GROUPS)
 
 /* Words that atomics.pasm accesses, in this order. */
-enum { COUNT, DOWN, LEAST, MOST, AND, OR, XOR, XCHG, FLOAT, LEAST_SIGNED, MOST_UNSIGNED, CMPXCHG,
+enum { COUNT, DOWN, MIN, MAX, AND, OR, XOR, XCHG, FLOAT, MIN_SIGNED, MAX_UNSIGNED, CMPXCHG,
        LOCAL, LOCAL_MOST, WORDS };
 
 #define TICKETS		64u
@@ -20,8 +20,8 @@ enum { COUNT, DOWN, LEAST, MOST, AND, OR, XOR, XCHG, FLOAT, LEAST_SIGNED, MOST_U
 static void set_up(uint32_t *w)
 {
 	memset(w, 0, WORDS * sizeof(*w));
-	w[LEAST] = UINT32_MAX;
-	w[MOST] = 0x80000000u;
+	w[MIN] = UINT32_MAX;
+	w[MAX] = 0x80000000u;
 	w[AND] = UINT32_MAX;
 	memset(w + TICKETS, 0xff, 2 * N * sizeof(*w));
 }
@@ -36,14 +36,14 @@ static void check_words(const uint32_t *w)
 	memcpy(&sum, &w[FLOAT], sizeof(sum));
 	assert_int_equal(w[COUNT], N);
 	assert_int_equal(w[DOWN], -N);
-	assert_int_equal(w[LEAST], 5);
-	assert_int_equal((int32_t)w[MOST], (int32_t)N - 101);
+	assert_int_equal(w[MIN], 5);
+	assert_int_equal((int32_t)w[MAX], (int32_t)N - 101);
 	assert_int_equal(w[AND], 0);
 	assert_int_equal(w[OR], UINT32_MAX);
 	assert_int_equal(w[XOR], all);
 	assert_true(sum == (float)N);
-	assert_int_equal((int32_t)w[LEAST_SIGNED], -3);
-	assert_int_equal(w[MOST_UNSIGNED], N - 1);
+	assert_int_equal((int32_t)w[MIN_SIGNED], -3);
+	assert_int_equal(w[MAX_UNSIGNED], N - 1);
 	assert_int_equal(w[CMPXCHG], N / 4);
 	assert_int_equal(w[LOCAL], N);
 	assert_int_equal(w[LOCAL_MOST], GROUPS * (GROUP - 1));

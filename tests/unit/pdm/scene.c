@@ -44,7 +44,7 @@ void scene_begin(struct fixture *fx, const struct scene_size *size)
 	const struct pumice_free_list list = {
 		.base = FX_PB, .pages = FX_PAGES, .head = PUMICE_PM_NO_PAGE,
 		.free = FX_PAGES, .max_pages = FX_PAGES, .links = FX_LINKS,
-		.least_free = FX_PAGES,
+		.min_free = FX_PAGES,
 	};
 	const struct pumice_scene scene = {
 		.width = (u16)size->width, .height = (u16)size->height,

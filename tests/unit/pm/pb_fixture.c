@@ -71,7 +71,7 @@ void pbfx_list(struct pb_fixture *fx, u32 l, u32 pages, u32 threshold)
 	const struct pumice_free_list list = {
 		.base = PBFX_BASE(l), .pages = pages, .head = PUMICE_PM_NO_PAGE, .free = pages,
 		.threshold = threshold, .max_pages = fx->max_pages[l], .links = PBFX_LINKS(l),
-		.least_free = pages,
+		.min_free = pages,
 	};
 
 	pumice_free_list_pack(fx->list[l], &list);

@@ -256,7 +256,7 @@ static void low_is_raised_once_until_pages_are_added(void **state)
 	for (i = 0; i < 6; i++)
 		model_alloc(m, 1, 0);
 	assert_int_equal(fx->lows, 2);
-	assert_int_equal(pbfx_read_list(fx, 0).least_free, 0);
+	assert_int_equal(pbfx_read_list(fx, 0).min_free, 0);
 	model_check(m);
 	model_destroy(m);
 }
@@ -351,7 +351,7 @@ static void unknown_list(struct pb_fixture *fx, u32 pieces)
 	const u32 pages = pieces * PM_PIECE;
 	const struct pumice_free_list list = {
 		.base = PBFX_BASE(0), .pages = pages, .fresh = pages, .free = pages,
-		.max_pages = pages, .links = PBFX_LINKS(0), .least_free = pages,
+		.max_pages = pages, .links = PBFX_LINKS(0), .min_free = pages,
 	};
 	u32 i;
 

@@ -83,7 +83,7 @@ static void fill_list(struct inproc_freelist *f)
 		.threshold = (u32)((u64)desc->initial_pages * desc->threshold / PERCENT),
 		.max_pages = desc->max_pages,
 		.links = f->buffer.addr + (u32)offsetof(struct freelist_shared, links),
-		.least_free = desc->initial_pages,
+		.min_free = desc->initial_pages,
 	};
 
 	pumice_free_list_pack(shared(f)->list, &list);

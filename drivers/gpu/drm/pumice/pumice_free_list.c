@@ -59,7 +59,7 @@ static void free_list_fill_locked(struct pumice_freelist *list)
 		.threshold = free_list_threshold_pages(list),
 		.max_pages = list->max_pages,
 		.links = list->obj->addr + LINKS_OFFSET,
-		.least_free = list->pages,
+		.min_free = list->pages,
 	};
 
 	pumice_free_list_pack(list->obj->cpu, &fresh);
@@ -454,7 +454,7 @@ static void free_list_show_locked(struct seq_file *m, const struct pumice_freeli
 	pumice_free_list_unpack(words, &now);
 	seq_printf(m, "free list 0x%x: %u pages of %u, ", list->obj->addr, list->pages,
 		   list->max_pages);
-	seq_printf(m, "%u free, min %u, grown %u times, %u ready\n", now.free, now.least_free,
+	seq_printf(m, "%u free, min %u, grown %u times, %u ready\n", now.free, now.min_free,
 		   list->grown, free_list_pages_ready(list));
 }
 

@@ -51,7 +51,7 @@ static void fresh_list_has_all_pages_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, words.base, SZ_1G);
 	KUNIT_EXPECT_EQ(test, words.pages, 100);
 	KUNIT_EXPECT_EQ(test, words.free, 100);
-	KUNIT_EXPECT_EQ(test, words.least_free, 100);
+	KUNIT_EXPECT_EQ(test, words.min_free, 100);
 	KUNIT_EXPECT_EQ(test, words.max_pages, 400);
 	KUNIT_EXPECT_EQ(test, words.threshold, 25);
 	KUNIT_EXPECT_EQ(test, words.head, PUMICE_PM_NO_PAGE);
