@@ -174,10 +174,18 @@ run_part() {
 		igt_part fast
 		igt_part stock
 		;;
-	*)
-		die "no part $1" "lint, unit, tsan, builds, guest, docs, debug, pairs, igt, kernels, mutations, qemu, deb or distros"
-		;;
 	esac
+}
+
+PARTS="lint unit tsan builds guest docs debug pairs igt kernels mutations qemu deb distros"
+
+# End if a word names no part, before hours are spent on the others.
+check_names() {
+	local name
+
+	for name in "$@"; do
+		[[ " $PARTS " == *" $name "* ]] || die "no part $name" "known: $PARTS"
+	done
 }
 
 # Run parts one after the other. Their times and results go to the arrays.
@@ -207,7 +215,10 @@ join_background() {
 
 	wait "$2" || failed=1
 	cat "$log"
-	[ -s "$log.parts" ] || die "the parts in the background ended early" "see $log"
+	if [ ! -s "$log.parts" ]; then
+		part background "the parts in the background" gen false
+		return
+	fi
 	mapfile -t more <"$log.times"
 	times+=("${more[@]}")
 	mapfile -t more <"$log.parts"
@@ -222,6 +233,7 @@ main() {
 		shift
 	done
 	second=("${@:2}")
+	check_names "${first[@]}" "${second[@]}"
 	parts=()
 	times=()
 	failed=0
