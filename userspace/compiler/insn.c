@@ -233,7 +233,10 @@ static const char *swap_advice(const struct assembler *as, const struct insn *in
 	return out;
 }
 
-/* Describe how to copy an operand to a register that the program has not named yet. */
+/*
+ * Describe how to copy an operand to another register. The one that is proposed has not been named up
+ * to here; the rest of the program is not known yet.
+ */
 static void copy_advice(const struct assembler *as, const struct pumice_isa_class *cls,
 			const struct token *at, char *out)
 {
@@ -241,8 +244,13 @@ static void copy_advice(const struct assembler *as, const struct pumice_isa_clas
 
 	while (length && strchr(" \t,+", at->text[length - 1]))
 		length--;
-	snprintf(out, EXPECTED_BYTES, "copy it first: mov r%u%s, %.*s", as->used_temps,
-		 cls->full >> PUMICE_USC_BANK_R & 1 ? ", [one]" : "[0]", (int)length, at->text);
+	if (as->used_temps >= PUMICE_USC_MAX_TEMPS)
+		snprintf(out, EXPECTED_BYTES, "copy it first, with mov, to a register that is free");
+	else
+		snprintf(out, EXPECTED_BYTES,
+			 "copy it first, to a register that is free, such as: mov r%u%s, %.*s",
+			 as->used_temps, cls->full >> PUMICE_USC_BANK_R & 1 ? ", [one]" : "[0]",
+			 (int)length, at->text);
 }
 
 /*

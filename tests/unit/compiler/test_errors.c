@@ -135,7 +135,8 @@ static void error_text_states_the_rule(void **state)
 		{ "local_store32 [one], r2, 5",
 		  "t:1:26: error: an immediate is not allowed here; accepted: r0 to r247, v0 to v247, "
 		  "idx0 to idx1, o0 to o31, a special register such as instance, i0 to i7, sl0 to sl7, "
-		  "a constant such as zero, a mask such as [r1]; copy it first: mov r3, [one], 5\n" },
+		  "a constant such as zero, a mask such as [r1]; copy it first, "
+		  "to a register that is free, such as: mov r3, [one], 5\n" },
 		{ "mov r1, [one], sr7",
 		  "t:1:16: error: sr7 does not exist; accepted: instance, wave_in_group, task_in_group, "
 		  "core, usc, slot, valid, sr36, sr37, sr38, sr39, sr40, sr41, sr42, sr43, "
@@ -513,18 +514,22 @@ static void an_error_of_a_source_has_its_remedy(void **state)
 {
 	static const struct error_case cases[] = {
 		{ "sub.u32 r5, 63, v1", "t:1:13: error: an immediate is not allowed here: only the "
-		  "last source may be an immediate or a scalar; copy it first: mov r6, [one], 63\n" },
+		  "last source may be an immediate or a scalar; copy it first, "
+		  "to a register that is free, such as: mov r6, [one], 63\n" },
 		{ "mul.f32 r1, 2.0, v0", "t:1:13: error: an immediate is not allowed here: only the "
-		  "last source may be an immediate or a scalar; swap the operands, or copy it first: "
-		  "mov r2, [one], 2.0\n" },
+		  "last source may be an immediate or a scalar; swap the operands, or copy it first, "
+		  "to a register that is free, such as: mov r2, [one], 2.0\n" },
 		{ "lt.u32 r0, sh0, v0 ; less", "t:1:12: error: this register is not allowed here: "
 		  "only the last source may be an immediate or a scalar; write gt and swap the "
-		  "operands, or copy it first: mov r1, [one], sh0\n" },
+		  "operands, or copy it first, "
+		  "to a register that is free, such as: mov r1, [one], sh0\n" },
 		{ "add.u32 r0, sh0, 5", "t:1:13: error: this register is not allowed here: only the "
-		  "last source may be an immediate or a scalar; copy it first: mov r1, [one], sh0\n" },
+		  "last source may be an immediate or a scalar; copy it first, "
+		  "to a register that is free, such as: mov r1, [one], sh0\n" },
 		{ "group_load sig0, 0, sh0, 64", "t:1:18: error: an immediate is not allowed here; "
 		  "accepted: sh0 to sh4095, cf0 to cf4094, a constant such as sc0, sl0 to sl7, element "
-		  "0, such as r1[0], of r, v, idx, sr, i; copy it first: mov r0[0], 0\n" },
+		  "0, such as r1[0], of r, v, idx, sr, i; copy it first, "
+		  "to a register that is free, such as: mov r0[0], 0\n" },
 		{ "mov r1, [one], r0[idx0]", "t:1:16: error: an index replaces the number of a register: "
 		  "write r[idx0 + 0]\n" },
 		{ "mov r1, [one], sh3[idx1]", "t:1:16: error: an index replaces the number of a "
