@@ -51,6 +51,10 @@ static void note_former(struct bound *bound, const struct bound_range *range, u6
 	bound->next_former++;
 	former->va = start > range->va ? start : range->va;
 	former->size = (end < range->va + range->size ? end : range->va + range->size) - former->va;
+	if (!range->bo_offset && former->size == bo->size && bo->extent_bytes) {
+		former->va += bo->extent_offset;
+		former->size = bo->extent_bytes;
+	}
 	former->internal = bo->internal;
 	pthread_mutex_lock(&bo->lock);
 	memcpy(former->label, bo->label, sizeof(former->label));
@@ -67,18 +71,29 @@ static void drop_former(struct bound *bound, u64 start, u64 end)
 			*f = (struct bound_former){ 0 };
 }
 
+/* Return the distance of an address from an unbound range: 0 in it. */
+static u64 former_distance(const struct bound_former *f, u64 va)
+{
+	if (va < f->va)
+		return f->va - va;
+	return va - f->va < f->size ? 0 : va - f->va - f->size + 1;
+}
+
 const struct bound_former *bound_find_former(const struct bound *bound, u64 va)
 {
+	const struct bound_former *best = NULL;
 	u32 i;
 
 	for (i = 1; i <= BOUND_FORMER; i++) {
 		const struct bound_former *f =
 			&bound->former[(bound->next_former - i) % BOUND_FORMER];
 
-		if (va >= f->va && va - f->va < f->size)
-			return f;
+		if (!f->size || former_distance(f, va) > PAGE_BYTES)
+			continue;
+		if (!best || former_distance(f, va) < former_distance(best, va))
+			best = f;
 	}
-	return NULL;
+	return best;
 }
 
 /* Remove the first bytes of a range. */

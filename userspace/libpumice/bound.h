@@ -44,7 +44,7 @@ void bound_fini(struct bound *bound);
 void bound_change(struct bound *bound, const struct pumice_bind *op);
 /* Remove the ranges of a bo that is being destroyed. */
 void bound_forget(struct bound *bound, const struct pumice_bo *bo);
-/* Find the last range that was unbound and contains an address, or return NULL. */
+/* Find the unbound range nearest to an address, up to a page away; the last of several; or NULL. */
 const struct bound_former *bound_find_former(const struct bound *bound, u64 va);
 
 #endif

@@ -93,6 +93,14 @@ static u64 near_weight(const struct near *n, u32 unit)
 	return n->distance + INTERNAL_BYTES;
 }
 
+/* Get the distance from which on a buffer is considered unrelated to an access of a unit. */
+static u64 near_limit(const struct pumice_bo *bo, u32 unit)
+{
+	if (!bo->internal)
+		return NEAR_BYTES;
+	return reads_internal(unit) ? INTERNAL_NEAR : PAGE_BYTES;
+}
+
 /* Find the buffer nearest to an address that a unit accessed. */
 static bool find_near(const struct pumice_vm *vm, u64 va, u32 unit, struct near *best)
 {
@@ -102,8 +110,7 @@ static bool find_near(const struct pumice_vm *vm, u64 va, u32 unit, struct near 
 	for (i = 0; i < vm->bound.count; i++) {
 		struct near n = near_range(&vm->bound.range[i], va);
 
-		if (!n.range->bo ||
-		    n.distance > (n.range->bo->internal ? INTERNAL_NEAR : NEAR_BYTES))
+		if (!n.range->bo || n.distance > near_limit(n.range->bo, unit))
 			continue;
 		if (!best->range || near_weight(&n, unit) < near_weight(best, unit))
 			*best = n;
@@ -127,25 +134,30 @@ static void put_name(struct text *t, const struct near *n)
 		put(t, "the buffer of %" PRIu64 " bytes at %#" PRIx64, n->end - n->start, n->start);
 }
 
-static void put_position(struct text *t, const struct near *n, u64 va)
+/* Put the place of an address in a range or near it. */
+static void put_position(struct text *t, u64 start, u64 end, u64 va)
 {
-	if (!n->distance)
-		put(t, ", byte %" PRIu64 " of ", va - n->start);
-	else if (va < n->start)
-		put(t, ", %" PRIu64 " byte%s before the start of ", n->distance,
-		    n->distance == 1 ? "" : "s");
-	else if (n->distance == 1)
+	if (va < start)
+		put(t, ", %" PRIu64 " byte%s before the start of ", start - va,
+		    start - va == 1 ? "" : "s");
+	else if (va < end)
+		put(t, ", byte %" PRIu64 " of ", va - start);
+	else if (va == end)
 		put(t, ", at the first byte past the end of ");
 	else
-		put(t, ", %" PRIu64 " byte%s past the end of ", n->distance - 1,
-		    n->distance == 2 ? "" : "s");
+		put(t, ", %" PRIu64 " byte%s past the end of ", va - end, va - end == 1 ? "" : "s");
+}
+
+static void put_near(struct text *t, const struct near *n, u64 va)
+{
+	put_position(t, n->start, n->end, va);
 	put_name(t, n);
 }
 
-/* Name the unbound buffer that an address was in. */
+/* Name the unbound buffer that an address was in, or near which it was. */
 static void put_former(struct text *t, const struct bound_former *f, u64 va)
 {
-	put(t, ", byte %" PRIu64 " of ", va - f->va);
+	put_position(t, f->va, f->va + f->size, va);
 	if (f->label[0] && f->internal)
 		put(t, "%.*s of the library", (int)sizeof(f->label), f->label);
 	else if (f->label[0])
@@ -171,13 +183,13 @@ static bool put_buffer(struct text *t, struct pumice_vm *vm, const struct pumice
 	pthread_mutex_lock(&vm->lock);
 	former = bound_find_former(&vm->bound, va);
 	if (find_near(vm, va, r->unit, &n) && (!n.distance || !former)) {
-		put_position(t, &n, va);
+		put_near(t, &n, va);
 		if (!n.distance && n.range->flags & PUMICE_BIND_READONLY)
 			put(t, ", which is read only");
 	} else if (former) {
 		put_former(t, former, va);
 	} else if (va >= WRAP_BYTES && find_near(vm, va - WRAP_BYTES, r->unit, &n)) {
-		put_position(t, &n, va - WRAP_BYTES);
+		put_near(t, &n, va - WRAP_BYTES);
 		put(t, ", if the offset was meant to be negative");
 	} else {
 		put(t, ", not near any buffer");
@@ -347,8 +359,10 @@ static void put_local(struct text *t, struct pumice_vm *vm, const struct pumice_
 	pthread_mutex_unlock(&vm->lock);
 	if (k && !size)
 		put(t, ", but the work-group has none: declare it: .local BYTES");
+	else if (offset >= WRAP_BYTES)
+		put(t, ", the sum of a negative register and a displacement: offsets are unsigned");
 	else if (offset >= WRAP_BYTES - LOCAL_WRAP)
-		put(t, ", %" PRId64 " as a signed number: offsets are unsigned",
+		put(t, ", %" PRId64 " if it was meant to be negative: offsets are unsigned",
 		    (s64)(offset - WRAP_BYTES));
 	else if (k && offset < size)
 		put(t, ": the access crosses the end of its %" PRIu32 " bytes", size);

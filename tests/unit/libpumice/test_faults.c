@@ -265,7 +265,10 @@ static void local_bounds_name_offset_and_size(void **state)
 		     ": offset 60 of local memory: the access crosses the end of its 64 bytes\n" });
 	assert_fails(".local 64\nmov r0, [one], -8\nlocal_store32 [one], r0, r0\nend\n",
 		     (const char *const[4]){ ": offset 4294967288 of local memory, "
-		     "-8 as a signed number: offsets are unsigned\n" });
+		     "-8 if it was meant to be negative: offsets are unsigned\n" });
+	assert_fails(".local 64\nmov r0, [one], -8\nlocal_store32 [one], r0 + 12, r0\nend\n",
+		     (const char *const[4]){ ": offset 4294967300 of local memory, "
+		     "the sum of a negative register and a displacement: offsets are unsigned\n" });
 }
 
 static void local_alignment_names_offset_and_rule(void **state)
@@ -491,6 +494,47 @@ static void an_access_of_a_destroyed_buffer_names_it(void **state)
 	assert_error(&f, ": write, byte 8 of 'result', which was destroyed or unbound\n");
 	store_at(&f, va + 15 * 8192);
 	assert_error(&f, ": write, byte 0 of 'later', which was destroyed or unbound\n");
+	tear_down(&f);
+}
+
+/* One of the library's own is no better explanation only because it still exists. */
+static void an_access_next_to_a_destroyed_buffer_names_it(void **state)
+{
+	const uint64_t va = 0x5000001000;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	unbind_page(&f, va, bind_page(&f, va, "result"));
+	store_at(&f, va + 4096);
+	assert_error(&f, ": write, at the first byte past the end of 'result', which was destroyed or "
+		     "unbound\n");
+	store_at(&f, va + 4104);
+	assert_error(&f, ": write, 8 bytes past the end of 'result', which was destroyed or unbound\n");
+	store_at(&f, va - 4);
+	assert_error(&f, ": write, 4 bytes before the start of 'result', which was destroyed or "
+		     "unbound\n");
+	tear_down(&f);
+}
+
+/* Buffers have the bytes of their creation, not those of their pages. */
+static void a_destroyed_buffer_ends_at_its_last_byte(void **state)
+{
+	struct pumice_buffer room, buffer;
+	struct fixture f;
+	uint64_t va;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	/* The place for the program of store_at(). */
+	assert_int_equal(pumice_buffer_create(f.vm, 4096, &room), 0);
+	assert_int_equal(pumice_buffer_create(f.vm, 100, &buffer), 0);
+	assert_int_equal(pumice_bo_set_label(buffer.bo, "result"), 0);
+	va = buffer.va;
+	pumice_buffer_destroy(&room);
+	pumice_buffer_destroy(&buffer);
+	store_at(&f, va + 108);
+	assert_error(&f, ": write, 8 bytes past the end of 'result', which was destroyed or unbound\n");
 	tear_down(&f);
 }
 
@@ -864,6 +908,8 @@ int main(void)
 		cmocka_unit_test(an_overrun_names_the_users_buffer),
 		cmocka_unit_test(an_address_that_is_near_nothing_is_explained),
 		cmocka_unit_test(an_access_of_a_destroyed_buffer_names_it),
+		cmocka_unit_test(an_access_next_to_a_destroyed_buffer_names_it),
+		cmocka_unit_test(a_destroyed_buffer_ends_at_its_last_byte),
 		cmocka_unit_test(an_access_of_a_buffer_bound_since_names_that_one),
 		cmocka_unit_test(an_address_before_the_stream_names_the_stream),
 		cmocka_unit_test(a_draw_record_of_garbage_is_explained),
