@@ -55,8 +55,8 @@ erase escape estimate evaluate evict examine exchange exclude execute exempt exe
 expect explain export expose express extend extract factor fail fall fault feed fence fetch fill
 filter finalise finish fit fix flag flatten flip flush fold follow force format forward free freeze
 fuse gather generate get give group grow guarantee guard halt handle hash hide hoist hold honour
-hook identify ignore implement import improve include increase index indicate infer inform inherit
-initialise inject inline insert inspect install instrument integrate interpret interrupt introduce
+hook identify ignore implement import improve include increase indent index indicate infer inform
+inherit initialise inject inline insert inspect install instrument integrate interpret interrupt introduce
 invalidate invert invoke isolate iterate join judge jump keep kill label launch leave lengthen let
 lift limit link lint list load lock log look lower maintain make map mark mask match measure
 mention merge migrate mirror mock model modernise modify monitor mount move multiply name narrow

@@ -141,6 +141,8 @@ int pumice_capture_write(struct pumice_vm *vm, const struct pumice_capture_frame
 	FILE *file;
 	int err;
 
+	if (!frame || !path)
+		return fail_null(vm->dev, "capture", frame ? "path" : "frame");
 	if (frame->target_count > PUMICE_MAX_TARGETS)
 		return fail(vm->dev, EINVAL, "capture: target_count %u is not 0 to %u",
 			    frame->target_count, PUMICE_MAX_TARGETS);
@@ -297,8 +299,11 @@ int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture *
 			 char *error, size_t error_bytes)
 {
 	const struct reason reason = { error, error_bytes };
-	u8 *file = malloc(bytes + 1);
+	u8 *file;
 
+	if (!data)
+		return fail_text(error, error_bytes, EINVAL, "capture: data is NULL; set it");
+	file = malloc(bytes + 1);
 	if (!file)
 		return fail_text(error, error_bytes, ENOMEM, "capture: out of memory");
 	memcpy(file, data, bytes);
@@ -337,9 +342,13 @@ int pumice_capture_load(const char *path, struct pumice_capture **capture, char 
 {
 	const struct reason reason = { error, error_bytes };
 	size_t bytes;
-	u8 *file = read_file(path, &bytes);
-	int err = errno ? errno : EIO;
+	u8 *file;
+	int err;
 
+	if (!path)
+		return fail_text(error, error_bytes, EINVAL, "capture: path is NULL; set it");
+	file = read_file(path, &bytes);
+	err = errno ? errno : EIO;
 	if (!file)
 		return fail_text(error, error_bytes, err, "capture: %s: %s", path, strerror(err));
 	return parse_owned(file, bytes, capture, &reason);

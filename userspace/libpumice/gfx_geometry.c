@@ -115,6 +115,8 @@ int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_
 	int err = draw ? check_instances(s, draw->instances) :
 			 fail_null(stream_vm(s)->dev, "draw", "draw");
 
+	if (!err)
+		err = stream_check_va(s, "draw: indices", draw->indices, 1);
 	if (err)
 		return err;
 	pumice_vdm_draw_indexed_pack(words, draw);
@@ -125,7 +127,11 @@ int pumice_stream_draw_indirect(struct pumice_stream *s,
 				const struct pumice_vdm_draw_indirect *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_INDIRECT_WORDS];
+	int err = draw ? stream_check_va(s, "indirect draw: addr", draw->addr, 1) :
+			 fail_null(stream_vm(s)->dev, "indirect draw", "draw");
 
+	if (err)
+		return err;
 	pumice_vdm_draw_indirect_pack(words, draw);
 	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDIRECT_WORDS);
 }
@@ -134,7 +140,13 @@ int pumice_stream_draw_indexed_indirect(struct pumice_stream *s,
 					const struct pumice_vdm_draw_indexed_indirect *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS];
+	int err = draw ? stream_check_va(s, "indirect draw: addr", draw->addr, 1) :
+			 fail_null(stream_vm(s)->dev, "indirect draw", "draw");
 
+	if (!err)
+		err = stream_check_va(s, "indirect draw: indices", draw->indices, 1);
+	if (err)
+		return err;
 	pumice_vdm_draw_indexed_indirect_pack(words, draw);
 	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);
 }

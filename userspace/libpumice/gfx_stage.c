@@ -156,6 +156,10 @@ static int check_fields(struct pumice_device *dev, const struct pumice_input *in
 		if (fields[i].value > fields[i].max)
 			return fail(dev, EINVAL, "stage: input %u: %s %u is not 0 to %u", index,
 				    fields[i].name, fields[i].value, fields[i].max);
+	if (in->kind == PUMICE_INPUT_ATTRIBUTE &&
+	    (in->va < dev->info.va_start || in->va >= dev->info.va_end))
+		return fail(dev, EINVAL, "stage: input %u: va %#llx is no GPU address: pass "
+			    "pumice_buffer.va, not .cpu", index, (unsigned long long)in->va);
 	return 0;
 }
 
@@ -300,8 +304,9 @@ static int check_varyings(struct pumice_device *dev, const struct pumice_vdm_sta
 	    in->varying >= PUMICE_MAX_VARYINGS || in->varying + count <= vdm->varyings)
 		return 0;
 	return fail(dev, EINVAL,
-		    "stage: input %u of the fragment stage reads varyings %u to %u, but vdm.varyings is %u",
-		    index, in->varying, in->varying + count - 1, vdm->varyings);
+		    "stage: input %u of the fragment stage reads varyings %u to %u, but vdm.varyings is %u; set it to %u, and write them in the vertex program",
+		    index, in->varying, in->varying + count - 1, vdm->varyings,
+		    in->varying + count);
 }
 
 /* The device would refuse these when it draws, by names that are not the caller's. */

@@ -5,7 +5,13 @@
 int pumice_stream_copy(struct pumice_stream *s, const struct pumice_tdm_copy *copy)
 {
 	u32 words[PUMICE_TDM_COPY_WORDS];
+	int err = copy ? stream_check_va(s, "copy: src", copy->src, 1) :
+			 fail_null(stream_vm(s)->dev, "copy", "copy");
 
+	if (!err)
+		err = stream_check_va(s, "copy: dst", copy->dst, 1);
+	if (err)
+		return err;
 	pumice_tdm_copy_pack(words, copy);
 	return pumice_stream_emit(s, words, PUMICE_TDM_COPY_WORDS);
 }
@@ -13,7 +19,11 @@ int pumice_stream_copy(struct pumice_stream *s, const struct pumice_tdm_copy *co
 int pumice_stream_fill(struct pumice_stream *s, const struct pumice_tdm_fill *fill)
 {
 	u32 words[PUMICE_TDM_FILL_WORDS];
+	int err = fill ? stream_check_va(s, "fill: dst", fill->dst, 1) :
+			 fail_null(stream_vm(s)->dev, "fill", "fill");
 
+	if (err)
+		return err;
 	pumice_tdm_fill_pack(words, fill);
 	return pumice_stream_emit(s, words, PUMICE_TDM_FILL_WORDS);
 }
@@ -23,7 +33,11 @@ static int put_texture(struct pumice_stream *s, const struct pumice_image *image
 {
 	struct pumice_texture texture;
 	void *cpu;
-	int err = pumice_stream_data(s, PUMICE_TEXTURE_WORDS * 4, 32, &cpu, va);
+	int err;
+
+	if (!image)
+		return fail_null(stream_vm(s)->dev, "transfer", "image");
+	err = pumice_stream_data(s, PUMICE_TEXTURE_WORDS * 4, 32, &cpu, va);
 
 	if (err)
 		return err;
@@ -35,10 +49,14 @@ static int put_texture(struct pumice_stream *s, const struct pumice_image *image
 int pumice_stream_blit(struct pumice_stream *s, const struct pumice_image *src,
 		       const struct pumice_image *dst, const struct pumice_tdm_blit *desc)
 {
-	struct pumice_tdm_blit blit = *desc;
+	struct pumice_tdm_blit blit;
 	u32 words[PUMICE_TDM_BLIT_WORDS];
-	int err = put_texture(s, src, &blit.src);
+	int err;
 
+	if (!desc)
+		return fail_null(stream_vm(s)->dev, "blit", "blit");
+	blit = *desc;
+	err = put_texture(s, src, &blit.src);
 	if (!err)
 		err = put_texture(s, dst, &blit.dst);
 	pumice_tdm_blit_pack(words, &blit);
@@ -48,10 +66,14 @@ int pumice_stream_blit(struct pumice_stream *s, const struct pumice_image *src,
 int pumice_stream_scale(struct pumice_stream *s, const struct pumice_image *src,
 			const struct pumice_image *dst, const struct pumice_tdm_scale *desc)
 {
-	struct pumice_tdm_scale scale = *desc;
+	struct pumice_tdm_scale scale;
 	u32 words[PUMICE_TDM_SCALE_WORDS];
-	int err = put_texture(s, src, &scale.src);
+	int err;
 
+	if (!desc)
+		return fail_null(stream_vm(s)->dev, "scale", "scale");
+	scale = *desc;
+	err = put_texture(s, src, &scale.src);
 	if (!err)
 		err = put_texture(s, dst, &scale.dst);
 	pumice_tdm_scale_pack(words, &scale);
@@ -61,10 +83,14 @@ int pumice_stream_scale(struct pumice_stream *s, const struct pumice_image *src,
 int pumice_stream_clear(struct pumice_stream *s, const struct pumice_image *dst,
 			const struct pumice_tdm_clear *desc)
 {
-	struct pumice_tdm_clear clear = *desc;
+	struct pumice_tdm_clear clear;
 	u32 words[PUMICE_TDM_CLEAR_WORDS];
-	int err = put_texture(s, dst, &clear.dst);
+	int err;
 
+	if (!desc)
+		return fail_null(stream_vm(s)->dev, "clear", "clear");
+	clear = *desc;
+	err = put_texture(s, dst, &clear.dst);
 	pumice_tdm_clear_pack(words, &clear);
 	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_CLEAR_WORDS);
 }
@@ -75,7 +101,7 @@ int pumice_stream_mipmaps(struct pumice_stream *s, const struct pumice_image *im
 	u32 words[PUMICE_TDM_DOWNSCALE_WORDS], level;
 	int err = put_texture(s, image, &down.surface);
 
-	for (level = 0; level + 1 < image->surface.levels && !err; level++) {
+	for (level = 0; !err && level + 1 < image->surface.levels; level++) {
 		down.src_level = (u8)level;
 		pumice_tdm_downscale_pack(words, &down);
 		err = pumice_stream_emit(s, words, PUMICE_TDM_DOWNSCALE_WORDS);

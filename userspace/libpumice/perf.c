@@ -21,6 +21,8 @@ int pumice_perf_counter_find(struct pumice_device *dev, const char *name, uint32
 	u32 i;
 	int err;
 
+	if (!name)
+		return fail_null(dev, "counter", "name");
 	for (i = 0; i < dev->limits.perf_counters; i++) {
 		err = pumice_perf_counter_get(dev, i, &info);
 		if (err)

@@ -22,7 +22,19 @@
 #define MAX_FILE_BYTES	(HEADER_BYTES + PUMICE_PDS_MAX_INSNS * 4u + LINES_MAX_BYTES + \
 			 (PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS) * INSN_BYTES)
 
-/* Magic, version, reserved bits and sizes. */
+/* Check the first word, of a file of any size: most other files are text. */
+static int check_magic(const void *data, const struct reason *reason)
+{
+	u32 first;
+
+	memcpy(&first, data, sizeof(first));
+	if (first == PUMICE_PROGRAM_HEADER__MAGIC__VALUE)
+		return 0;
+	return REFUSE(reason, "not a program file: the first word is %#x, not %#x; assemble it with "
+		      "pumice-as", first, PUMICE_PROGRAM_HEADER__MAGIC__VALUE);
+}
+
+/* Version, reserved bits and sizes. */
 static int check_header(const u32 *words, size_t bytes, struct pumice_program_header *h,
 			const struct reason *reason)
 {
@@ -30,9 +42,6 @@ static int check_header(const u32 *words, size_t bytes, struct pumice_program_he
 	u64 expect = HEADER_BYTES + ((u64)h->usc_insns + h->pds_insns) * INSN_BYTES +
 		     (u64)h->relocs * 4;
 
-	if (words[0] != PUMICE_PROGRAM_HEADER__MAGIC__VALUE)
-		return REFUSE(reason, "not a program file: the first word is %#x, not %#x; assemble it with pumice-as", words[0],
-			      PUMICE_PROGRAM_HEADER__MAGIC__VALUE);
 	if (words[1] != PUMICE_PROGRAM_HEADER__VERSION__VALUE)
 		return REFUSE(reason, "version %u is not %u: assemble it again", words[1],
 			      PUMICE_PROGRAM_HEADER__VERSION__VALUE);
@@ -165,6 +174,11 @@ int pumice_program_parse(const void *data, size_t bytes, struct pumice_program *
 	u32 *words;
 	int err;
 
+	if (!data)
+		return REFUSE(&reason, "data is NULL; set it");
+	err = bytes < sizeof(u32) ? 0 : check_magic(data, &reason);
+	if (err)
+		return err;
 	if (bytes < HEADER_BYTES || bytes > MAX_FILE_BYTES || bytes % 4)
 		return REFUSE(&reason, "%zu bytes are not a multiple of 4 from %u to %u", bytes,
 			      HEADER_BYTES, MAX_FILE_BYTES);
@@ -213,8 +227,11 @@ int pumice_program_load(const char *path, struct pumice_program **program, char 
 	const struct reason reason = { error, error_bytes };
 	void *data = NULL;
 	size_t bytes = 0;
-	int err = read_file(path, &data, &bytes, &reason);
+	int err;
 
+	if (!path)
+		return REFUSE(&reason, "path is NULL; set it");
+	err = read_file(path, &data, &bytes, &reason);
 	if (!err)
 		err = pumice_program_parse(data, bytes, program, error, error_bytes);
 	free(data);

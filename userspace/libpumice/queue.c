@@ -432,5 +432,7 @@ uint32_t pumice_context_id(const struct pumice_context *context)
 
 int pumice_context_dump(struct pumice_context *context, const char *path)
 {
+	if (!path)
+		return fail_null(context->dev, "dump", "path");
 	return context->dev->ops->context_dump(context, path);
 }

@@ -276,26 +276,28 @@ int stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
 
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align)
 {
-	if (va % align || va >> PUMICE_MMU_VA_BITS)
+	if (va >> PUMICE_MMU_VA_BITS)
 		return fail(s->vm->dev, EINVAL,
-			    "%s: address %#llx is not below %#llx and a multiple of %llu", what,
-			    (unsigned long long)va, 1ull << PUMICE_MMU_VA_BITS,
-			    (unsigned long long)align);
+			    "%s: %#llx is no GPU address: pass pumice_buffer.va, not .cpu", what,
+			    (unsigned long long)va);
+	if (va % align)
+		return fail(s->vm->dev, EINVAL, "%s: address %#llx is not a multiple of %llu", what,
+			    (unsigned long long)va, (unsigned long long)align);
 	return 0;
 }
 
 int pumice_stream_dispatch_indirect(struct pumice_stream *s, const struct pumice_dispatch *d,
 				    uint64_t counts)
 {
-	const struct pumice_cdm_launch_indirect launch = {
-		.addr = counts,
-		.base_x = d->base[0],
-		.base_y = d->base[1],
-		.base_z = d->base[2],
-	};
+	struct pumice_cdm_launch_indirect launch;
 	u32 words[PUMICE_CDM_LAUNCH_INDIRECT_WORDS];
 	int err = stream_check_va(s, "indirect dispatch", counts, 4);
 
+	if (!d)
+		return fail_null(stream_vm(s)->dev, "indirect dispatch", "dispatch");
+	launch = (struct pumice_cdm_launch_indirect){
+		.addr = counts, .base_x = d->base[0], .base_y = d->base[1], .base_z = d->base[2],
+	};
 	pumice_cdm_launch_indirect_pack(words, &launch);
 	return err ? err : put_dispatch(s, d, words, PUMICE_CDM_LAUNCH_INDIRECT_WORDS);
 }

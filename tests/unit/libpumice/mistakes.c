@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "pumice/pumice_capture.h"
 #include "pumice/pumice_gfx.h"
 #include "pumice/pumice_perf.h"
 #include "pumice_formats.h"
@@ -481,6 +482,115 @@ static int dispatch_null(struct pumice_stream *s)
 	return pumice_stream_dispatch(s, NULL);
 }
 
+static int draw_indirect_null(struct pumice_stream *s)
+{
+	return pumice_stream_draw_indirect(s, NULL);
+}
+
+static int draw_indexed_indirect_null(struct pumice_stream *s)
+{
+	return pumice_stream_draw_indexed_indirect(s, NULL);
+}
+
+/* A pointer of the CPU, with bits that no address of the GPU has. */
+#define CPU_POINTER	0x7f0000001000
+
+static int draw_cpu_indices(struct pumice_stream *s)
+{
+	struct pumice_vdm_draw_indexed draw = { .indices = CPU_POINTER, .instances = 1 };
+
+	return pumice_stream_draw_indexed(s, &draw);
+}
+
+static int draw_indirect_cpu(struct pumice_stream *s)
+{
+	struct pumice_vdm_draw_indirect draw = { .addr = CPU_POINTER };
+
+	return pumice_stream_draw_indirect(s, &draw);
+}
+
+static int draw_indexed_indirect_cpu(struct pumice_stream *s)
+{
+	struct pumice_vdm_draw_indexed_indirect draw = { .addr = CPU_POINTER };
+
+	return pumice_stream_draw_indexed_indirect(s, &draw);
+}
+
+static int draw_indexed_indirect_cpu_indices(struct pumice_stream *s)
+{
+	struct pumice_vdm_draw_indexed_indirect draw = { .indices = CPU_POINTER };
+
+	return pumice_stream_draw_indexed_indirect(s, &draw);
+}
+
+static int copy_from_cpu(struct pumice_stream *s)
+{
+	struct pumice_tdm_copy copy = { .src = CPU_POINTER, .bytes = 4 };
+
+	return pumice_stream_copy(s, &copy);
+}
+
+static int copy_to_cpu(struct pumice_stream *s)
+{
+	struct pumice_tdm_copy copy = { .dst = CPU_POINTER, .bytes = 4 };
+
+	return pumice_stream_copy(s, &copy);
+}
+
+static int fill_cpu(struct pumice_stream *s)
+{
+	struct pumice_tdm_fill fill = { .dst = CPU_POINTER, .words = 1 };
+
+	return pumice_stream_fill(s, &fill);
+}
+
+static int call_cpu(struct pumice_stream *s)
+{
+	return pumice_stream_vdm_call(s, CPU_POINTER);
+}
+
+static int dispatch_indirect_null(struct pumice_stream *s)
+{
+	return pumice_stream_dispatch_indirect(s, NULL, AT);
+}
+
+static int copy_null(struct pumice_stream *s)
+{
+	return pumice_stream_copy(s, NULL);
+}
+
+static int fill_null(struct pumice_stream *s)
+{
+	return pumice_stream_fill(s, NULL);
+}
+
+static int blit_null(struct pumice_stream *s)
+{
+	return pumice_stream_blit(s, NULL, NULL, NULL);
+}
+
+static int scale_null(struct pumice_stream *s)
+{
+	return pumice_stream_scale(s, NULL, NULL, NULL);
+}
+
+static int clear_null(struct pumice_stream *s)
+{
+	return pumice_stream_clear(s, NULL, NULL);
+}
+
+static int mipmaps_null(struct pumice_stream *s)
+{
+	return pumice_stream_mipmaps(s, NULL);
+}
+
+static int list_null(struct pumice_stream *s)
+{
+	uint64_t va;
+
+	return pumice_stream_render_list(s, NULL, AT, &va);
+}
+
 /* Make a mistake in a stream. */
 static int in_stream(struct pumice_vm *vm, int (*make)(struct pumice_stream *s))
 {
@@ -509,6 +619,39 @@ IN_STREAM(null_draw_indexed, draw_indexed_null)
 IN_STREAM(null_render, render_null)
 IN_STREAM(null_words, words_null)
 IN_STREAM(null_dispatch, dispatch_null)
+IN_STREAM(null_draw_indirect, draw_indirect_null)
+IN_STREAM(null_draw_indexed_indirect, draw_indexed_indirect_null)
+IN_STREAM(null_dispatch_indirect, dispatch_indirect_null)
+IN_STREAM(cpu_indices, draw_cpu_indices)
+IN_STREAM(cpu_indirect, draw_indirect_cpu)
+IN_STREAM(cpu_indexed_indirect, draw_indexed_indirect_cpu)
+IN_STREAM(cpu_indirect_indices, draw_indexed_indirect_cpu_indices)
+IN_STREAM(cpu_source, copy_from_cpu)
+IN_STREAM(cpu_destination, copy_to_cpu)
+IN_STREAM(cpu_fill, fill_cpu)
+IN_STREAM(cpu_call, call_cpu)
+IN_STREAM(null_copy, copy_null)
+IN_STREAM(null_fill, fill_null)
+IN_STREAM(null_blit, blit_null)
+IN_STREAM(null_scale, scale_null)
+IN_STREAM(null_clear, clear_null)
+IN_STREAM(null_mipmaps, mipmaps_null)
+IN_STREAM(null_list, list_null)
+
+static int null_capture(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return pumice_capture_write(vm, NULL, "x");
+}
+
+static int null_counter(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	uint32_t counter;
+
+	(void)vm;
+	return pumice_perf_counter_find(dev, NULL, &counter);
+}
+
 
 static int stream_of_no_bytes(struct pumice_device *dev, struct pumice_vm *vm)
 {
@@ -596,6 +739,34 @@ const struct mistake mistakes[] = {
 	MISTAKE(null_render, EINVAL, "render: desc is NULL; set it"),
 	MISTAKE(null_words, EINVAL, "stream: words is NULL; set it"),
 	MISTAKE(null_dispatch, EINVAL, "dispatch: dispatch is NULL; set it"),
+	MISTAKE(null_draw_indirect, EINVAL, "indirect draw: draw is NULL; set it"),
+	MISTAKE(null_draw_indexed_indirect, EINVAL, "indirect draw: draw is NULL; set it"),
+	MISTAKE(null_dispatch_indirect, EINVAL, "indirect dispatch: dispatch is NULL; set it"),
+	MISTAKE(null_copy, EINVAL, "copy: copy is NULL; set it"),
+	MISTAKE(null_fill, EINVAL, "fill: fill is NULL; set it"),
+	MISTAKE(null_blit, EINVAL, "blit: blit is NULL; set it"),
+	MISTAKE(null_scale, EINVAL, "scale: scale is NULL; set it"),
+	MISTAKE(null_clear, EINVAL, "clear: clear is NULL; set it"),
+	MISTAKE(null_mipmaps, EINVAL, "transfer: image is NULL; set it"),
+	MISTAKE(null_list, EINVAL, "render list: hwrt is NULL; set it"),
+	MISTAKE(null_capture, EINVAL, "capture: frame is NULL; set it"),
+	MISTAKE(null_counter, EINVAL, "counter: name is NULL; set it"),
+	MISTAKE(cpu_indices, EINVAL, "draw: indices: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
+	MISTAKE(cpu_indirect, EINVAL, "indirect draw: addr: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
+	MISTAKE(cpu_indexed_indirect, EINVAL, "indirect draw: addr: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
+	MISTAKE(cpu_indirect_indices, EINVAL, "indirect draw: indices: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
+	MISTAKE(cpu_source, EINVAL, "copy: src: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
+	MISTAKE(cpu_destination, EINVAL, "copy: dst: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
+	MISTAKE(cpu_fill, EINVAL, "fill: dst: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
+	MISTAKE(cpu_call, EINVAL, "call: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+		"not .cpu"),
 	MISTAKE(stream_of_no_bytes, EINVAL, "stream: bytes is 0; set it to 1 or more"),
 	MISTAKE(job_without_stream, EINVAL,
 		"job 0: stream is 0; set it to the address of pumice_stream_end()"),

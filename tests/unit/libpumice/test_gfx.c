@@ -148,7 +148,7 @@ static void a_stage_is_a_pds_program_with_its_resources(void **state)
 	const struct pumice_input in[] = {
 		{ .kind = PUMICE_INPUT_UNIFORMS, .reg = 7, .words = uniforms, .count = 3 },
 		{ .kind = PUMICE_INPUT_ATTRIBUTE, .reg = 9, .format = PUMICE_ATTR_KIND_SNORM16,
-		  .count = 2, .va = 0x123450, .stride = 20, .elements = 77, .divisor = 3 },
+		  .count = 2, .va = 0x7000123450, .stride = 20, .elements = 77, .divisor = 3 },
 		{ .kind = PUMICE_INPUT_PLANES, .reg = 6, .varying = 64, .count = 2 },
 		{ .kind = PUMICE_INPUT_SOURCE, .reg = 30, .source = PUMICE_PDS_SOURCE_INSTANCE },
 	};
@@ -175,7 +175,7 @@ static void a_stage_is_a_pds_program_with_its_resources(void **state)
 	pumice_pds_unpack(code + 4, &insn);
 	assert_int_equal(insn.opcode, PUMICE_PDS_OP_ATTR);
 	assert_int_equal(insn.kind, PUMICE_ATTR_KIND_SNORM16);
-	assert_int_equal(insn.addr, 0x123450);
+	assert_int_equal(insn.addr, 0x7000123450);
 	assert_int_equal(insn.elements, 77);
 	assert_int_equal(insn.divisor, 3);
 	assert_int_equal(insn.stride, 20);
@@ -218,6 +218,32 @@ static void inputs_out_of_range_are_refused(void **state)
 	}
 	desc.kernel = NULL;
 	assert_int_equal(pumice_stream_stage(stream, &desc, words), -EINVAL);
+}
+
+static void an_attribute_without_a_gpu_address_is_refused(void **state)
+{
+	const struct {
+		uint64_t va;
+		const char *text;
+	} cases[] = {
+		{ 0, "stage: input 0: va 0 is no GPU address" },
+		{ 0xfff, "stage: input 0: va 0xfff is no GPU address" },
+		{ 0x7f0000001000, "stage: input 0: va 0x7f0000001000 is no GPU address: pass "
+				  "pumice_buffer.va, not .cpu" },
+	};
+	struct pumice_input input = { .kind = PUMICE_INPUT_ATTRIBUTE, .count = 1 };
+	struct pumice_stage_desc desc = { .kernel = kernel, .inputs = &input, .input_count = 1 };
+	uint32_t words[4], i;
+
+	(void)state;
+	pumice_stream_reset(stream);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		input.va = cases[i].va;
+		assert_int_equal(pumice_stream_stage(stream, &desc, words), -EINVAL);
+		assert_non_null(strstr(pumice_device_error(dev), cases[i].text));
+	}
+	input.va = pumice_stream_va(stream);
+	assert_int_equal(pumice_stream_stage(stream, &desc, words), 0);
 }
 
 static void states_and_draws_are_joined_by_addresses(void **state)
@@ -526,6 +552,7 @@ int main(void)
 		cmocka_unit_test(impossible_images_are_refused),
 		cmocka_unit_test(a_stage_is_a_pds_program_with_its_resources),
 		cmocka_unit_test(inputs_out_of_range_are_refused),
+		cmocka_unit_test(an_attribute_without_a_gpu_address_is_refused),
 		cmocka_unit_test(states_and_draws_are_joined_by_addresses),
 		cmocka_unit_test(a_points_coordinate_must_be_among_the_varyings),
 		cmocka_unit_test(render_records_contain_background_and_end_of_tile),

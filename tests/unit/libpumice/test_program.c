@@ -160,6 +160,26 @@ static void program_refuses_every_shorter_and_longer_file(void **state)
 	}
 }
 
+/* Text is rarely a multiple of 4 bytes. */
+static void text_is_to_be_assembled(void **state)
+{
+	static const char text[] = "; A shader, in text.\nend";
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_program *program;
+
+	(void)state;
+	assert_int_equal((sizeof(text) - 1) % 4, 0);
+	for (size_t bytes = sizeof(text) - 5; bytes < sizeof(text); bytes++) {
+		assert_int_equal(pumice_program_parse(text, bytes, &program, error, sizeof(error)),
+				 -EINVAL);
+		assert_non_null(strstr(error, "assemble it with pumice-as"));
+	}
+	assert_int_equal(pumice_program_parse(NULL, 4, &program, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "data is NULL; set it"));
+	assert_int_equal(pumice_program_load(NULL, &program, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "path is NULL; set it"));
+}
+
 static void program_file_that_is_missing_or_empty_has_a_reason(void **state)
 {
 	char path[] = "/tmp/pumice-test-XXXXXX", error[PUMICE_ERROR_BYTES];
@@ -186,6 +206,7 @@ int main(void)
 		cmocka_unit_test(program_refuses_each_bad_field_with_its_reason),
 		cmocka_unit_test(program_refuses_any_single_bit_error_after_the_header),
 		cmocka_unit_test(program_refuses_every_shorter_and_longer_file),
+		cmocka_unit_test(text_is_to_be_assembled),
 		cmocka_unit_test(program_file_that_is_missing_or_empty_has_a_reason),
 	};
 
