@@ -23,4 +23,18 @@ static inline void pumice_program_set_vo(struct pumice_program_header *header, u
 	header->more_vo = (u8)(registers - header->vo);
 }
 
+/* Get the number of coefficient registers in the alternate set. */
+static inline u32 pumice_program_coeffs_alt(const struct pumice_program_header *header)
+{
+	return header->coeffs_alt | (u32)header->coeffs_alt_high << 8;
+}
+
+/* Set it, at most PUMICE_USC_MAX_COEFFS_ALT. */
+static inline void pumice_program_set_coeffs_alt(struct pumice_program_header *header,
+						 u32 registers)
+{
+	header->coeffs_alt = (u8)registers;
+	header->coeffs_alt_high = (u8)(registers >> 8);
+}
+
 #endif

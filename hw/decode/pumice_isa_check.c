@@ -180,6 +180,7 @@ static bool index_legal(const struct pumice_usc_operand *opnd, bool can_index)
 	case PUMICE_USC_BANK_V:
 	case PUMICE_USC_BANK_SH:
 	case PUMICE_USC_BANK_CF:
+	case PUMICE_USC_BANK_CFA:
 	case PUMICE_USC_BANK_O:
 	case PUMICE_USC_BANK_VO:
 		return !opnd->idx || can_index;

@@ -182,7 +182,7 @@ class Decoder(ContractCase):
             ("PUMICE_USC_OP_JUMP, PUMICE_USC_BANK_R << 20, 0, 0", "FIELD"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R, 0, 0", "OPERAND"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_CFA << 20, 0, 0",
-             "BANK"),
+             "OPERAND"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_DC << 20, 0, 0",
              "OPERAND"),
             ("PUMICE_USC_OP_NEG | 2U << 8, PUMICE_USC_BANK_R | PUMICE_USC_BANK_DC << 20, 1U << 5, 0",

@@ -114,6 +114,10 @@ static void finish(struct assembler *as)
 					       PUMICE_USC_MAX_SHARED);
 	as->header.coeffs = (uint16_t)resource(as, "coefficient registers", as->used_coeffs,
 					       as->coeffs, PUMICE_USC_MAX_COEFFS);
+	pumice_program_set_coeffs_alt(&as->header,
+				      resource(as, "alternate coefficient registers",
+					       as->used_coeffs_alt, as->coeffs_alt,
+					       PUMICE_USC_MAX_COEFFS_ALT));
 	pumice_program_set_vo(&as->header, resource(as, "vertex output registers", as->used_vo,
 						    as->vo, PUMICE_USC_MAX_VO));
 	as->header.outputs = (uint8_t)resource(as, "pixel output registers", as->used_outputs,
@@ -210,7 +214,7 @@ int pumice_assemble_with(const char *name, const char *text,
 	if (!as)
 		return -ENOMEM;
 	as->options = *options;
-	as->temps = as->attrs = as->shared = as->coeffs = as->vo = as->outputs = -1;
+	as->temps = as->attrs = as->shared = as->coeffs = as->coeffs_alt = as->vo = as->outputs = -1;
 	as->stages = RULE_ALL_STAGES;
 	as->header.size_x = PUMICE_LANES;
 	as->header.size_y = as->header.size_z = 1;

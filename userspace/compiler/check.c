@@ -5,14 +5,14 @@
  *
  * Only what is certain is reported, along the control flow:
  * - a register that no path from the start to the instruction writes. The PDS program writes
- *   first; programs of graphics stages get their inputs elsewhere, so all of V, SH and CF count
+ *   first; programs of graphics stages get their inputs elsewhere, so all of V, SH, CF and CFA count
  *   as written there. An indexed write writes its whole bank;
  * - a load whose signal is not waited for between it and the use, without a branch between;
  * - instructions from which no path leads to an end;
  * - a vertex program without a position, and a fragment program without any effect: nothing is
  *   drawn. One that stores to memory or drops pixels has an effect.
  *
- * Limits: SH and CF are shared by the waves and regarded without their order. SL, O, VO and
+ * Limits: SH, CF and CFA are shared by the waves and regarded without their order. SL, O, VO and
  * local memory are not checked.
  */
 #include <errno.h>
@@ -43,7 +43,8 @@
 /* Shared registers follow in the numbers of registers, but not in the sets. */
 #define FIRST_SH	OWN_REGISTERS
 #define FIRST_CF	(FIRST_SH + PUMICE_USC_MAX_SHARED)
-#define REGISTERS	(FIRST_CF + PUMICE_USC_MAX_COEFFS)
+#define FIRST_CFA	(FIRST_CF + PUMICE_USC_MAX_COEFFS)
+#define REGISTERS	(FIRST_CFA + PUMICE_USC_MAX_COEFFS_ALT)
 #define SET_WORDS	((OWN_REGISTERS + 63) / 64)
 #define NONE		UINT32_MAX
 #define POSITION_REGS	4u	/* vo0 to vo3 */
@@ -72,7 +73,7 @@ struct checker {
 	uint64_t (*written)[SET_WORDS];	/* before each instruction */
 	bool *reached, *ends;
 	uint32_t *stack, *edge_of, *next_edge;	/* edges are 2 an instruction */
-	bool shared[REGISTERS];		/* written anywhere; SH and CF only */
+	bool shared[REGISTERS];		/* written anywhere; SH, CF and CFA only */
 	bool reported[REGISTERS];
 };
 
@@ -91,6 +92,8 @@ static uint32_t number_of(unsigned int bank, uint32_t register_number)
 		return FIRST_SH + register_number;
 	case PUMICE_USC_BANK_CF:
 		return FIRST_CF + register_number;
+	case PUMICE_USC_BANK_CFA:
+		return FIRST_CFA + register_number;
 	default:
 		return NONE;
 	}
@@ -103,6 +106,7 @@ static const char *name_of(uint32_t number, char text[16])
 		uint32_t first;
 		unsigned int bank;
 	} banks[] = {
+		{ FIRST_CFA, PUMICE_USC_BANK_CFA },
 		{ FIRST_CF, PUMICE_USC_BANK_CF }, { FIRST_SH, PUMICE_USC_BANK_SH },
 		{ FIRST_IDX, PUMICE_USC_BANK_IDX }, { FIRST_I, PUMICE_USC_BANK_I },
 		{ FIRST_V, PUMICE_USC_BANK_V }, { FIRST_R, PUMICE_USC_BANK_R },
@@ -273,6 +277,7 @@ static void start_set(struct checker *c, unsigned int stage, uint64_t *set)
 	static const uint8_t banks[] = {
 		[PUMICE_PDS_BANK_V] = PUMICE_USC_BANK_V, [PUMICE_PDS_BANK_SH] = PUMICE_USC_BANK_SH,
 		[PUMICE_PDS_BANK_CF] = PUMICE_USC_BANK_CF,
+		[PUMICE_PDS_BANK_CFA] = PUMICE_USC_BANK_CFA,
 	};
 
 	memset(set, 0, SET_WORDS * sizeof(*set));

@@ -83,6 +83,12 @@ static bool directive_coeffs(struct assembler *as)
 	return directive_count(as, "coefficient registers", PUMICE_USC_MAX_COEFFS, &as->coeffs);
 }
 
+static bool directive_coeffs_alt(struct assembler *as)
+{
+	return directive_count(as, "alternate coefficient registers", PUMICE_USC_MAX_COEFFS_ALT,
+			       &as->coeffs_alt);
+}
+
 static bool directive_vo(struct assembler *as)
 {
 	return directive_count(as, "vertex output registers", PUMICE_USC_MAX_VO, &as->vo);
@@ -131,8 +137,9 @@ static bool directive_uniforms(struct assembler *as)
 		return false;
 	if (reg.bank == PUMICE_USC_BANK_V || !words || reg.num + words > rule_registers(reg.bank))
 		return asm_error(as, &at,
-				 "uniforms go to one or more of sh0 to sh%u or cf0 to cf%u",
-				 PUMICE_USC_MAX_SHARED - 1, PUMICE_USC_MAX_COEFFS - 1);
+				 "uniforms go to one or more of sh0 to sh%u, cf0 to cf%u or cfa0 "
+				 "to cfa%u", PUMICE_USC_MAX_SHARED - 1, PUMICE_USC_MAX_COEFFS - 1,
+				 PUMICE_USC_MAX_COEFFS_ALT - 1);
 	operand_use(as, &reg, (uint32_t)words);
 	return pds_dma_uniforms(as, &reg, (uint32_t)words);
 }
@@ -249,6 +256,7 @@ bool directive_line(struct assembler *as)
 		{ ".outputs", directive_outputs },   { ".include", source_include },
 		{ ".macro", macro_define },	     { ".repeat", macro_repeat },
 		{ ".endm", directive_stray },	     { ".endr", directive_stray },
+		{ ".coeffs_alt", directive_coeffs_alt },
 	};
 	struct similar similar = { .word = as->token.text, .length = as->token.length };
 	char text[EXPECTED_BYTES];

@@ -73,6 +73,8 @@ static bool is_beyond(const struct listing *list, unsigned int bank, uint32_t fi
 		return first + count > list->info.shared;
 	case PUMICE_USC_BANK_CF:
 		return first + count > list->header.coeffs;
+	case PUMICE_USC_BANK_CFA:
+		return first + count > pumice_program_coeffs_alt(&list->header);
 	case PUMICE_USC_BANK_VO:
 		return first + count > pumice_program_vo(&list->header);
 	case PUMICE_USC_BANK_O:
@@ -219,6 +221,8 @@ static void put_head(struct listing *list)
 	fprintf(list->out, ".group %u, %u, %u\n", info->size[0], info->size[1], info->size[2]);
 	fprintf(list->out, ".temps %u\n.attrs %u\n.shared %u\n.coeffs %u\n", info->temps,
 		info->attrs, info->shared, list->header.coeffs);
+	if (pumice_program_coeffs_alt(&list->header))
+		fprintf(list->out, ".coeffs_alt %u\n", pumice_program_coeffs_alt(&list->header));
 	if (pumice_program_vo(&list->header))
 		fprintf(list->out, ".vo %u\n", pumice_program_vo(&list->header));
 	if (list->header.outputs)

@@ -176,8 +176,9 @@ struct assembler {
 	size_t reloc_count;
 
 	/* Resources: those the text uses, and those directives declare (-1: none). */
-	uint32_t used_temps, used_attrs, used_shared, used_coeffs, used_vo, used_outputs;
-	int64_t temps, attrs, shared, coeffs, vo, outputs;
+	uint32_t used_temps, used_attrs, used_shared, used_coeffs, used_coeffs_alt, used_vo;
+	uint32_t used_outputs;
+	int64_t temps, attrs, shared, coeffs, coeffs_alt, vo, outputs;
 	uint32_t stages;	/* bit n: enum pumice_program_stage n is possible */
 	struct pumice_program_header header;
 	/* The first work-group copy, invalid in small work-groups; text NULL: none. */

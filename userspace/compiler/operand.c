@@ -125,8 +125,8 @@ static bool can_be_indexed(unsigned int bank)
 {
 	return bank == PUMICE_USC_BANK_R || bank == PUMICE_USC_BANK_V ||
 	       bank == PUMICE_USC_BANK_SH || bank == PUMICE_USC_BANK_CF ||
-	       bank == PUMICE_USC_BANK_O || bank == PUMICE_USC_BANK_VO ||
-	       bank == PUMICE_USC_BANK_DC;
+	       bank == PUMICE_USC_BANK_CFA || bank == PUMICE_USC_BANK_O ||
+	       bank == PUMICE_USC_BANK_VO || bank == PUMICE_USC_BANK_DC;
 }
 
 /* Parse the dimension after "idx0 *". */
@@ -155,7 +155,8 @@ static bool index_of(struct assembler *as, const struct token *name,
 	uint64_t number = 0;
 
 	if (!can_be_indexed(operand->bank))
-		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, o, vo and dc have",
+		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, cfa, o, vo and dc "
+				 "have",
 				 pumice_usc_bank_str(operand->bank));
 	if (token_is(&as->token, "idx0"))
 		operand->idx = 1;
@@ -188,8 +189,8 @@ static bool element_of(struct assembler *as, const struct token *name,
 				 "%s[%.*s + %u]", bank, (int)as->token.length, as->token.text,
 				 operand->num);
 	if (token_is(&as->token, "idx0") || token_is(&as->token, "idx1"))
-		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, o, vo and dc "
-				 "have", bank);
+		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, cfa, o, vo and "
+				 "dc have", bank);
 	if (as->token.kind == TOKEN_NAME ||
 	    (as->token.kind == TOKEN_PUNCT && as->token.value == '!'))
 		return asm_error_form(as, "a mask is an operand of its own: put a comma before it");
@@ -243,6 +244,8 @@ void operand_use(struct assembler *as, const struct pumice_usc_operand *operand,
 		as->used_shared = end;
 	if (operand->bank == PUMICE_USC_BANK_CF && end > as->used_coeffs)
 		as->used_coeffs = end;
+	if (operand->bank == PUMICE_USC_BANK_CFA && end > as->used_coeffs_alt)
+		as->used_coeffs_alt = end;
 	if (operand->bank == PUMICE_USC_BANK_VO && end > as->used_vo)
 		as->used_vo = end;
 	if (operand->bank == PUMICE_USC_BANK_O && end > as->used_outputs)
@@ -330,7 +333,7 @@ bool operand_plain(struct assembler *as, struct pumice_usc_operand *operand)
 		return false;
 	if (operand->elem || operand->idx ||
 	    (operand->bank != PUMICE_USC_BANK_SH && operand->bank != PUMICE_USC_BANK_V &&
-	     operand->bank != PUMICE_USC_BANK_CF))
+	     operand->bank != PUMICE_USC_BANK_CF && operand->bank != PUMICE_USC_BANK_CFA))
 		return asm_error(as, &name, "expected a shared, coefficient or attribute register");
 	return true;
 }

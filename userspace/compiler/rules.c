@@ -37,6 +37,8 @@ uint32_t rule_registers(unsigned int bank)
 		return PUMICE_USC_MAX_SHARED;
 	case PUMICE_USC_BANK_CF:
 		return PUMICE_USC_MAX_COEFFS;
+	case PUMICE_USC_BANK_CFA:
+		return PUMICE_USC_MAX_COEFFS_ALT;
 	case PUMICE_USC_BANK_IDX:
 		return PUMICE_USC_INDEX_REGS;
 	case PUMICE_USC_BANK_VO:
@@ -261,6 +263,8 @@ unsigned int rule_pds_bank(unsigned int pds_bank)
 		return PUMICE_USC_BANK_V;
 	case PUMICE_PDS_BANK_CF:
 		return PUMICE_USC_BANK_CF;
+	case PUMICE_PDS_BANK_CFA:
+		return PUMICE_USC_BANK_CFA;
 	default:
 		return PUMICE_USC_BANK_SH;
 	}
@@ -332,8 +336,9 @@ static const char *check_pds_varying(const struct pumice_pds_insn *insn)
 	uint32_t comps = insn->opcode == PUMICE_PDS_OP_TEXTURE ?
 			 pumice_usc_texture_coords(insn->dim) : insn->comps;
 
-	if (insn->bank != (insn->opcode == PUMICE_PDS_OP_COEFF ? PUMICE_PDS_BANK_CF :
-								 PUMICE_PDS_BANK_V))
+	const bool coeffs = insn->bank == PUMICE_PDS_BANK_CF || insn->bank == PUMICE_PDS_BANK_CFA;
+
+	if (insn->opcode == PUMICE_PDS_OP_COEFF ? !coeffs : insn->bank != PUMICE_PDS_BANK_V)
 		return "planes are stored in coefficient registers, interpolated values in "
 		       "attribute registers";
 	if (!comps || comps > 4)

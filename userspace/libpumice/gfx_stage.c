@@ -237,7 +237,8 @@ static int build(struct pumice_stream *stream, const struct code *code,
 	struct builder b = {
 		.stream = stream,
 		.stage = { .shared = code->header->shared, .attrs = code->header->attrs,
-			   .temps = code->header->temps, .coeffs = code->header->coeffs },
+			   .temps = code->header->temps, .coeffs = code->header->coeffs,
+			   .coeffs_alt = (u16)pumice_program_coeffs_alt(code->header) },
 	};
 	void *cpu;
 	int err = 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "program_header.h"
 #include "pumice_regs.h"
 
 #define PDS_ALIGN	16u
@@ -165,6 +166,7 @@ static void pack_state(const struct pumice_program_header *h, u64 pds, u32 *word
 		.pds_insns = h->pds_insns,
 		.shared = h->shared,
 		.coeffs = h->coeffs,
+		.coeffs_alt = (u16)pumice_program_coeffs_alt(h),
 		.attrs = h->attrs,
 		.temps = h->temps,
 		.local_bytes = h->local_bytes,

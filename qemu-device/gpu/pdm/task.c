@@ -266,6 +266,7 @@ static void init_task(struct pdm_tile *tile, struct pdm_task *task, const struct
 	task->gfx = (struct usc_gfx){
 		.stage = stage->stage, .sample = (u8)sample, .ops = &gfx_ops, .opaque = task,
 		.tile = &tile->usc, .span = task->span, .coeffs = stage->state.coeffs,
+		.coeffs_alt = stage->state.coeffs_alt,
 	};
 }
 

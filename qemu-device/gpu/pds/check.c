@@ -4,8 +4,8 @@
  *
  * Source: hw/isa.xml, isa "pds". Compute programs have ldi, mov and dma of every bank; vertex
  * programs ldi of SH and V, dma of every bank, and attr; fragment programs ldi of SH and V, dma
- * of SH and CF, coeff, iterate and texture; programs of whole tiles ldi of SH and V, and dma of
- * SH and CF. Each has its own sources of mov.
+ * of SH, CF and CFA, coeff, iterate and texture; programs of whole tiles ldi of SH and V, and dma of
+ * SH, CF and CFA. Each has its own sources of mov.
  */
 #include "../usc/gfx.h"
 #include "check.h"
@@ -25,6 +25,8 @@ static u32 bank_size(const struct pds_program_limits *limits, u32 bank)
 		return limits->attrs;
 	case PUMICE_PDS_BANK_CF:
 		return limits->coeffs;
+	case PUMICE_PDS_BANK_CFA:
+		return limits->coeffs_alt;
 	case PUMICE_PDS_BANK_SH:
 		return limits->shared;
 	}
@@ -70,7 +72,7 @@ static bool stage_writes_bank(u32 stage, enum pumice_pds_op op, u32 bank)
 {
 	if (stage == USC_STAGE_COMPUTE || bank == PUMICE_PDS_BANK_SH)
 		return true;
-	if (bank == PUMICE_PDS_BANK_CF)
+	if (pds_bank_is_coeffs(bank))
 		return op == PUMICE_PDS_OP_DMA;
 	return bank == PUMICE_PDS_BANK_V &&
 	       (op == PUMICE_PDS_OP_LDI || stage == USC_STAGE_VERTEX);
@@ -144,6 +146,7 @@ enum pumice_fault pds_check_operands(const struct pumice_pds_insn *insn,
 				     const struct pds_program_limits *limits)
 {
 	const enum pumice_pds_op op = (enum pumice_pds_op)insn->opcode;
+	u32 bank;
 
 	if (!stage_has_op(limits->stage, op))
 		return PUMICE_FAULT_PDS_STAGE;
@@ -167,7 +170,8 @@ enum pumice_fault pds_check_operands(const struct pumice_pds_insn *insn,
 		if (!comps_valid(insn->comps) ||
 		    !varyings_valid(insn->varying, insn->comps, limits))
 			return PUMICE_FAULT_PDS_SOURCE;
-		return check_registers(insn, PUMICE_PDS_BANK_CF, PLANE_REGS * insn->comps, limits);
+		bank = insn->bank == PUMICE_PDS_BANK_CFA ? PUMICE_PDS_BANK_CFA : PUMICE_PDS_BANK_CF;
+		return check_registers(insn, bank, PLANE_REGS * insn->comps, limits);
 	case PUMICE_PDS_OP_ITERATE:
 		if (!comps_valid(insn->comps) ||
 		    !varyings_valid(insn->varying, insn->comps, limits))

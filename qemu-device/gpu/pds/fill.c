@@ -15,19 +15,26 @@ void pds_fill_zero(const struct pds_fill *fill)
 
 	if (task->shared)
 		memset(usc_shared(fill->usc, task), 0, task->shared * sizeof(u32));
-	if (task->coeffs)
-		memset(usc_coeffs(fill->usc, task), 0, task->coeffs * sizeof(u32));
+	/* The coefficients of the alternate set follow those of the normal one. */
+	if (task->coeffs + task->coeffs_alt)
+		memset(usc_coeffs(fill->usc, task), 0,
+		       ((u32)task->coeffs + task->coeffs_alt) * sizeof(u32));
 	/* The attribute rows of a wave are contiguous. */
 	for (wave = 0; task->attrs && wave < task->waves; wave++)
 		memset(usc_attr(fill->usc, task, wave, 0), 0,
 		       task->attrs * USC_ROW_WORDS * sizeof(u32));
 }
 
-/* First register of a bank that the task's instances share. */
-static u32 *task_bank(const struct pds_fill *fill, u32 bank)
+u32 *pds_fill_bank(const struct pds_fill *fill, u32 bank)
 {
-	return bank == PUMICE_PDS_BANK_CF ? usc_coeffs(fill->usc, fill->task) :
-					    usc_shared(fill->usc, fill->task);
+	switch ((enum pumice_pds_bank)bank) {
+	case PUMICE_PDS_BANK_CF:
+		return usc_coeffs(fill->usc, fill->task);
+	case PUMICE_PDS_BANK_CFA:
+		return usc_coeffs_alt(fill->usc, fill->task);
+	default:
+		return usc_shared(fill->usc, fill->task);
+	}
 }
 
 void pds_fill_value(const struct pds_fill *fill, const struct pumice_pds_insn *insn, u32 value)
@@ -35,7 +42,7 @@ void pds_fill_value(const struct pds_fill *fill, const struct pumice_pds_insn *i
 	u32 wave, lane;
 
 	if (insn->bank != PUMICE_PDS_BANK_V) {
-		task_bank(fill, insn->bank)[insn->reg] = value;
+		pds_fill_bank(fill, insn->bank)[insn->reg] = value;
 		return;
 	}
 	for (wave = 0; wave < fill->task->waves; wave++) {
@@ -87,8 +94,8 @@ bool pds_fill_dma(struct pds_fill *fill, const struct pumice_pds_insn *insn,
 	u32 wave, lane, reg, step;
 
 	if (insn->bank != PUMICE_PDS_BANK_V)
-		return pds_fill_burst(fill, insn->addr, task_bank(fill, insn->bank) + insn->reg,
-				      insn->count, fault);
+		return pds_fill_burst(fill, insn->addr,
+				      pds_fill_bank(fill, insn->bank) + insn->reg, insn->count, fault);
 
 	for (wave = 0; wave < task->waves; wave++) {
 		u32 first = task->index * PUMICE_TASK_INSTANCES + wave * PUMICE_LANES;

@@ -42,6 +42,8 @@ static inline u32 pds_wave_lanes(const struct usc_task *task, u32 wave)
 
 /* Zero all registers that the PDS owns, so no value of an earlier task remains. */
 void pds_fill_zero(const struct pds_fill *fill);
+/* Return the first register of a bank that the task's instances share. */
+u32 *pds_fill_bank(const struct pds_fill *fill, u32 bank);
 /* Write a value to a register, of every instance if it is an attribute: ldi, some of mov. */
 void pds_fill_value(const struct pds_fill *fill, const struct pumice_pds_insn *insn, u32 value);
 /* Read count words. Returns false with the MMU's fault in *fault. */

@@ -212,12 +212,19 @@ static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
 	return true;
 }
 
+/* Registers of one primitive in a set of coefficients. */
+static u32 coeffs_of_prim(const struct fragments *f, u32 bank)
+{
+	return bank == PUMICE_PDS_BANK_CFA ? f->stage->state.coeffs_alt : f->stage->state.coeffs;
+}
+
 static void run_coeff(struct fragments *f, const struct pumice_pds_insn *insn)
 {
-	u32 *coeff = usc_coeffs(f->fill.usc, f->fill.task) + insn->reg;
+	const u32 each = coeffs_of_prim(f, insn->bank);
+	u32 *coeff = pds_fill_bank(&f->fill, insn->bank) + insn->reg;
 	u32 prim, comp;
 
-	for (prim = 0; prim < f->in->prims; prim++, coeff += f->stage->state.coeffs) {
+	for (prim = 0; prim < f->in->prims; prim++, coeff += each) {
 		for (comp = 0; comp < insn->comps; comp++)
 			memcpy(coeff + comp * 3, plane_of(f, prim, insn->varying + comp),
 			       sizeof(struct tsp_plane));
@@ -227,18 +234,16 @@ static void run_coeff(struct fragments *f, const struct pumice_pds_insn *insn)
 /* Execute dma; the words of a coefficient bank are those of every primitive. */
 static bool run_dma(struct fragments *f, const struct pumice_pds_insn *insn, struct gpu_fault *fault)
 {
-	const u32 each = f->stage->state.coeffs;
-	const u32 *first;
-	u32 *coeff, at;
+	const u32 each = coeffs_of_prim(f, insn->bank);
+	u32 *first, prim;
 
 	if (!pds_fill_dma(&f->fill, insn, fault))
 		return false;
-	if (insn->bank != PUMICE_PDS_BANK_CF)
+	if (!pds_bank_is_coeffs(insn->bank))
 		return true;
-	coeff = usc_coeffs(f->fill.usc, f->fill.task);
-	first = coeff + insn->reg;
-	for (at = each; at < f->fill.task->coeffs; at += each)
-		memcpy(coeff + at + insn->reg, first, insn->count * sizeof(*first));
+	first = pds_fill_bank(&f->fill, insn->bank) + insn->reg;
+	for (prim = 1; prim < f->in->prims; prim++)
+		memcpy(first + prim * each, first, insn->count * sizeof(*first));
 	return true;
 }
 

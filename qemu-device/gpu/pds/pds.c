@@ -205,6 +205,7 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_sta
 {
 	return state->temps <= PUMICE_USC_MAX_TEMPS && state->attrs <= PUMICE_USC_MAX_ATTRS &&
 	       state->shared <= PUMICE_USC_MAX_SHARED && state->coeffs <= PUMICE_USC_MAX_COEFFS &&
+	       state->coeffs_alt <= PUMICE_USC_MAX_COEFFS_ALT &&
 	       pds_need_fits(need, &pds->capacity);
 }
 
@@ -217,7 +218,7 @@ static enum pds_load_result load_code(struct pds *pds, struct usc_program **prog
 	const struct pumice_pds_insn *task = &cur->program.insn[cur->program.task];
 	const struct usc_program_limits limits = {
 		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
-		.coeffs = state->coeffs, .slot_regs = pds->config.slot_regs,
+		.coeffs = state->coeffs, .coeffs_alt = state->coeffs_alt, .slot_regs = pds->config.slot_regs,
 	};
 
 	*fault = (struct gpu_fault){ 0 };
@@ -237,7 +238,7 @@ static unsigned int launch_cost(const struct current *cur)
 		const u32 instances = pds_task_instances(&cur->need, task);
 
 		/* All registers are cleared, also those that the program writes. */
-		cleared += state->shared + state->coeffs +
+		cleared += state->shared + state->coeffs + state->coeffs_alt +
 			   state->attrs * pds_task_waves(&cur->need, task) * USC_ROW_WORDS;
 		words += pds_program_words(&cur->program, instances);
 		reads += pds_program_reads(&cur->program, instances);
@@ -254,6 +255,7 @@ static bool load_pds_program(struct pds *pds, struct gpu_fault *fault)
 	const struct pumice_cdm_state *state = &cur->launch.state;
 	const struct pds_program_limits limits = {
 		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
+		.coeffs_alt = state->coeffs_alt,
 		.instances = cur->need.instances,
 	};
 
@@ -411,6 +413,7 @@ static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int nu
 			.instances = (u16)pds_task_instances(need, i),
 			.shared = cur->launch.state.shared,
 			.coeffs = cur->launch.state.coeffs,
+			.coeffs_alt = cur->launch.state.coeffs_alt,
 			.us_row = claim->row[i],
 			.cs_word = claim->word[i],
 		};

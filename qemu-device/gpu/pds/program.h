@@ -27,6 +27,7 @@ struct pds_program {
 /* Limits that the operands of a program are checked against. */
 struct pds_program_limits {
 	u32 shared, coeffs, attrs;	/* registers of the allocation; coeffs of one primitive */
+	u32 coeffs_alt;		/* in the alternate set, the same */
 	u32 instances;		/* of a work-group, or the maximum of a task */
 	u32 stage;		/* enum usc_stage */
 	u32 varyings;		/* FRAGMENT: planes of a primitive, except those below */
@@ -35,6 +36,12 @@ struct pds_program_limits {
 /* Varying numbers of the planes that every primitive has. */
 #define PDS_VARYING_RW		PUMICE_MAX_VARYINGS		/* 1/w */
 #define PDS_VARYING_DEPTH	(PUMICE_MAX_VARYINGS + 1u)
+
+/* Return whether a bank is one of the two sets of coefficients. */
+static inline bool pds_bank_is_coeffs(u32 bank)
+{
+	return bank == PUMICE_PDS_BANK_CF || bank == PUMICE_PDS_BANK_CFA;
+}
 
 /* Return whether a valid source differs between instances, and so is valid for bank V only. */
 bool pds_source_per_instance(u32 source);

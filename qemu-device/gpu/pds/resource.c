@@ -32,7 +32,7 @@ void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need)
 		.waves = div_up(instances, PUMICE_LANES),
 		.tasks = instances ? div_up(instances, PUMICE_TASK_INSTANCES) : 1,
 		.wave_rows = (u32)state->temps + state->attrs,
-		.words = (u32)state->shared + state->coeffs,
+		.words = (u32)state->shared + state->coeffs + state->coeffs_alt,
 		.local_rows = div_up((u32)state->local_bytes, PDS_LOCAL_ROW_BYTES),
 	};
 }
@@ -46,7 +46,7 @@ void pds_need_of_stage(const struct pumice_stage *stage, enum pds_dm dm, u32 ins
 		.waves = div_up(instances, PUMICE_LANES),
 		.tasks = 1,
 		.wave_rows = (u32)stage->temps + stage->attrs,
-		.words = (u32)stage->shared + stage->coeffs * prims,
+		.words = (u32)stage->shared + ((u32)stage->coeffs + stage->coeffs_alt) * prims,
 	};
 }
 

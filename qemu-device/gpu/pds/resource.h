@@ -5,7 +5,7 @@
  * Source: document 000, "Programmable Data Sequencer" and "USC Register Stores". A work-group
  * of n instances has ceil(n / 128) tasks, at least one. Every task takes a slot, rows of the
  * unified store (a register of a wave is a row) and words of the common store (shared
- * registers, followed by coefficients); the group takes local memory. A group is allocated on
+ * registers, followed by the coefficients of both sets); the group takes local memory. A group is allocated on
  * one USC, because it shares local memory and barriers.
  */
 #ifndef PUMICE_GPU_PDS_RESOURCE_H

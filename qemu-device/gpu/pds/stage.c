@@ -14,7 +14,8 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_stage *
 	struct pds_need need;
 
 	if (state->temps > PUMICE_USC_MAX_TEMPS || state->attrs > PUMICE_USC_MAX_ATTRS ||
-	    state->shared > PUMICE_USC_MAX_SHARED || state->coeffs > PUMICE_PRIM_COEFFS)
+	    state->shared > PUMICE_USC_MAX_SHARED || state->coeffs > PUMICE_PRIM_COEFFS ||
+	    state->coeffs_alt > PUMICE_USC_MAX_COEFFS_ALT)
 		return false;
 	pds_need_of_stage(state, PDS_DM_PDM, pds->config.batch, 1, &need);
 	return pds_need_fits(&need, &pds->capacity);
@@ -27,6 +28,7 @@ static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 {
 	const struct pds_program_limits program = {
 		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
+		.coeffs_alt = state->coeffs_alt,
 		.instances = pds->config.batch, .stage = limits->stage,
 		.varyings = limits->varyings,
 	};
@@ -50,7 +52,8 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 {
 	const struct usc_program_limits code = {
 		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
-		.coeffs = state->coeffs, .slot_regs = pds->config.slot_regs,
+		.coeffs = state->coeffs, .coeffs_alt = state->coeffs_alt,
+		.slot_regs = pds->config.slot_regs,
 		.stage = limits->stage, .vo = limits->vo, .outputs = limits->outputs,
 	};
 	const struct pumice_pds_insn *task;

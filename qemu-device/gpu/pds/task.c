@@ -15,7 +15,7 @@
 
 _Static_assert(PUMICE_TASK_INSTANCES <= UINT16_MAX, "struct usc_task");
 
-/* One task's coefficients are counted in usc_task.coeffs, its primitives in usc_span.prim. */
+/* One task's coefficients are counted in u16 of struct usc_task, its primitives in usc_span.prim. */
 #define MAX_COEFFS	UINT16_MAX
 #define MAX_PRIMS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)	/* each has at least
 									 * one span */
@@ -53,9 +53,15 @@ void pds_room(struct pds *pds, unsigned int core)
 	}
 }
 
+/* Coefficient registers of one primitive, of both sets. */
+static u32 coeffs_of_prim(const struct pds_stage *stage)
+{
+	return (u32)stage->state.coeffs + stage->state.coeffs_alt;
+}
+
 u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage)
 {
-	const u32 coeffs = stage->state.coeffs;
+	const u32 coeffs = coeffs_of_prim(stage);
 	u32 words, prims;
 
 	if (!coeffs)
@@ -73,6 +79,8 @@ static void describe(struct pds *pds, const struct pds_place *place, const struc
 	const struct pds_need *need = &claim->need;
 	struct usc *usc = pds->config.usc[place->usc];
 	struct usc_group *group = usc_group(usc, place->group);
+	const u32 words = need->words - stage->state.shared, each = coeffs_of_prim(stage);
+	const u32 prims = each ? words / each : 0;
 
 	group->tasks = 1;
 	group->slot[0] = claim->slot[0];
@@ -90,7 +98,8 @@ static void describe(struct pds *pds, const struct pds_place *place, const struc
 		.attrs = stage->state.attrs,
 		.instances = (u16)need->instances,
 		.shared = stage->state.shared,
-		.coeffs = (u16)(need->words - stage->state.shared),
+		.coeffs = (u16)(stage->state.coeffs * prims),
+		.coeffs_alt = (u16)(stage->state.coeffs_alt * prims),
 		.us_row = claim->row[0],
 		.cs_word = claim->word[0],
 	};

@@ -123,12 +123,14 @@ static bool fits_limits(const struct usc_program *p, const struct usc_program_li
 		return false;
 	if (limits->temps < needs->temps || limits->attrs < needs->attrs ||
 	    limits->shared < needs->shared || limits->coeffs < needs->coeffs ||
+	    limits->coeffs_alt < needs->coeffs_alt ||
 	    limits->vo < needs->vo || limits->outputs < needs->outputs)
 		return false;
 	return !((p->exact & USC_EXACT_TEMPS && limits->temps != made->temps) ||
 		 (p->exact & USC_EXACT_ATTRS && limits->attrs != made->attrs) ||
 		 (p->exact & USC_EXACT_SHARED && limits->shared != made->shared) ||
 		 (p->exact & USC_EXACT_COEFFS && limits->coeffs != made->coeffs) ||
+		 (p->exact & USC_EXACT_COEFFS_ALT && limits->coeffs_alt != made->coeffs_alt) ||
 		 (p->exact & USC_EXACT_VO && limits->vo != made->vo) ||
 		 (p->exact & USC_EXACT_OUTPUTS && limits->outputs != made->outputs));
 }

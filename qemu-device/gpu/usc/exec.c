@@ -216,6 +216,7 @@ u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool exclusive)
 	x->valid = wave->valid;
 	x->base[USC_BASE_REG] = (u8 *)(x->usc->unified + wave->regs);
 	x->base[USC_BASE_SHARED] = (u8 *)(x->usc->common + wave->shared);
+	x->base[USC_BASE_COEFFS_ALT] = (u8 *)(x->usc->common + wave->coeffs_alt);
 	x->base[USC_BASE_OWN] = (u8 *)(x->usc->own + (wave - x->usc->wave) * USC_OWN_WORDS);
 	x->base[USC_BASE_SLOT] = (u8 *)x->usc->slot_reg[wave->slot];
 	x->exclusive = exclusive;

@@ -70,7 +70,7 @@ struct exec {
 	u32 spans;			/* of the wave */
 	bool direct, in_line, one_prim;	/* as in struct usc_wave */
 	u8 positions;			/* bit 0: position[0] is valid, bit 1: position[1] */
-	bool prims_known;		/* prim_offset is valid */
+	u8 prims_known;			/* bit n: prim_offset[n] is valid */
 
 	/* The group. */
 	const struct usc_gfx *gfx;	/* or NULL */
@@ -87,10 +87,10 @@ struct exec {
 	u32 scratch[USC_PLACES][USC_ROW_WORDS] __attribute__((aligned(128)));
 	/*
 	 * x and y of each lane, for modes without and with centroid; byte offset of its
-	 * coefficients.
+	 * coefficients in the normal and in the alternate set.
 	 */
 	float position[2][2][USC_ROW_WORDS] __attribute__((aligned(128)));
-	u32 prim_offset[USC_ROW_WORDS] __attribute__((aligned(128)));
+	u32 prim_offset[2][USC_ROW_WORDS] __attribute__((aligned(128)));
 };
 
 /* Return the address of an operand: a row of 32 words, or one word. */
@@ -179,6 +179,12 @@ static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_
 	return next;
 }
 
+/* Return whether an operand is in the common store, where registers are words. */
+static inline bool exec_in_common(const struct usc_insn *i, enum usc_place place)
+{
+	return i->base[place] == USC_BASE_SHARED || i->base[place] == USC_BASE_COEFFS_ALT;
+}
+
 /* Base address of an access to memory, displacement included. */
 static inline u64 exec_base(const struct exec *x, const struct usc_insn *i)
 {
@@ -186,7 +192,7 @@ static inline u64 exec_base(const struct exec *x, const struct usc_insn *i)
 
 	if (!i->no_base) {
 		/* The pair is in neighbouring words, or in element 0 of neighbouring rows. */
-		u32 step = i->base[USC_SRC2] == USC_BASE_SHARED ? 1 : USC_ROW_WORDS;
+		u32 step = exec_in_common(i, USC_SRC2) ? 1 : USC_ROW_WORDS;
 		const u32 *pair = exec_operand(x, i, USC_SRC2);
 
 		base = pair[0] | (u64)pair[step] << 32;

@@ -79,7 +79,7 @@ void usc_gfx_exec(struct exec *x, u32 in_task)
 	x->in_line = x->wave->in_line;
 	x->one_prim = x->wave->one_prim;
 	x->positions = 0;
-	x->prims_known = false;
+	x->prims_known = 0;
 	if (gfx->stage == USC_STAGE_VERTEX) {
 		x->vo = gfx->vo + (size_t)in_task * gfx->vo_words * USC_ROW_WORDS;
 		return;

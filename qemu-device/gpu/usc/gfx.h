@@ -84,6 +84,7 @@ struct usc_gfx {
 	u32 spans;
 	u32 coeffs;		/* coefficient registers of one primitive; primitive n's
 				 * follow those of n - 1 */
+	u32 coeffs_alt;		/* those of the alternate set, the same */
 };
 
 /* Return the data master of a group. @gfx: NULL of a work-group */

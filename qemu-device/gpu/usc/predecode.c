@@ -144,6 +144,9 @@ static void depend_on_bank(struct usc_program *p, enum pumice_usc_bank bank)
 	case PUMICE_USC_BANK_CF:
 		p->exact |= USC_EXACT_COEFFS;
 		break;
+	case PUMICE_USC_BANK_CFA:
+		p->exact |= USC_EXACT_COEFFS_ALT;
+		break;
 	case PUMICE_USC_BANK_VO:
 		p->exact |= USC_EXACT_VO;
 		break;
@@ -167,6 +170,7 @@ static enum usc_lookup_kind indexed_kind(const struct pumice_usc_operand *opnd, 
 		return USC_LOOKUP_VO;
 	case PUMICE_USC_BANK_SH:
 	case PUMICE_USC_BANK_CF:
+	case PUMICE_USC_BANK_CFA:
 		return lanes ? USC_LOOKUP_LANES : USC_LOOKUP_WORD;
 	default:
 		return opnd->elem ? USC_LOOKUP_WORD : USC_LOOKUP_ROWS;
@@ -241,6 +245,9 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 	case PUMICE_USC_BANK_CF:
 		set_word(b, place, USC_BASE_SHARED, p->limits.shared + opnd.num);
 		p->exact |= USC_EXACT_SHARED;
+		break;
+	case PUMICE_USC_BANK_CFA:
+		set_word(b, place, USC_BASE_COEFFS_ALT, opnd.num);
 		break;
 	case PUMICE_USC_BANK_SL:
 		set_word(b, place, USC_BASE_SLOT, opnd.num);

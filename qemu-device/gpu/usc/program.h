@@ -45,6 +45,7 @@
 enum usc_base {
 	USC_BASE_REG,		/* the wave's rows in the unified store: temporaries, attributes */
 	USC_BASE_SHARED,	/* the task's shared registers, followed by its coefficients */
+	USC_BASE_COEFFS_ALT,	/* its coefficients of the alternate set */
 	USC_BASE_OWN,		/* the wave's internal registers, followed by its index registers */
 	USC_BASE_SLOT,		/* the task's slot registers */
 	USC_BASE_CONST,		/* rows of the predefined constants, by number */
@@ -181,6 +182,7 @@ enum usc_exact {
 	USC_EXACT_COEFFS = 8,
 	USC_EXACT_VO = 16,
 	USC_EXACT_OUTPUTS = 32,
+	USC_EXACT_COEFFS_ALT = 64,
 };
 
 /* Number of registers in a bank whose size is allocated; 0 for other banks. */

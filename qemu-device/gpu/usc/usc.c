@@ -121,6 +121,11 @@ u32 *usc_coeffs(struct usc *usc, const struct usc_task *task)
 	return usc_shared(usc, task) + task->shared;
 }
 
+u32 *usc_coeffs_alt(struct usc *usc, const struct usc_task *task)
+{
+	return usc_coeffs(usc, task) + task->coeffs;
+}
+
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg)
 {
 	return usc->unified + usc_wave_regs(task, wave) + (task->temps + reg) * USC_ROW_WORDS;
@@ -178,6 +183,7 @@ static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, 
 		.instance = instance,
 		.regs = usc_wave_regs(task, in_task),
 		.shared = task->cs_word,
+		.coeffs_alt = task->cs_word + task->shared + task->coeffs,
 		.slot = (u8)slot,
 		.in_group = run->waves,
 	};

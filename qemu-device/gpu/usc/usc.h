@@ -39,6 +39,7 @@ struct usc_task {
 	u16 instances;		/* 0 to 128 */
 	u16 shared;		/* shared registers, words */
 	u16 coeffs;		/* coefficient registers, words: after the shared ones */
+	u16 coeffs_alt;		/* those of the alternate set, words: after these */
 	u32 us_row;		/* first row in the unified store; see usc_attr() for the layout */
 	u32 cs_word;		/* first word in the common store */
 };
@@ -95,6 +96,8 @@ struct usc_group *usc_group(struct usc *usc, unsigned int group);
 u32 *usc_shared(struct usc *usc, const struct usc_task *task);
 /* The task's coefficient registers; task->coeffs words, to be filled like the shared ones. */
 u32 *usc_coeffs(struct usc *usc, const struct usc_task *task);
+/* The same of the alternate set; task->coeffs_alt words. */
+u32 *usc_coeffs_alt(struct usc *usc, const struct usc_task *task);
 /*
  * Return one attribute register of one wave: 32 words. Rows of a task are, for each wave, its
  * temporaries and then its attributes: row = us_row + wave * (temps + attrs) + temps + reg.
@@ -166,6 +169,7 @@ void usc_program_cache_destroy(struct usc_program_cache *cache);
 struct usc_program_limits {
 	u32 temps, attrs, shared;
 	u32 coeffs;	/* of a fragment program: of one primitive */
+	u32 coeffs_alt;	/* the same in the alternate set */
 	u32 slot_regs;	/* of a slot, at most PUMICE_USC_OWN_REGS; the others of these are
 			 * internal registers */
 	u32 stage;	/* enum usc_stage, see gfx.h */

@@ -75,6 +75,9 @@ static void need_of_bank(enum pumice_usc_bank bank, u32 registers, struct usc_pr
 	case PUMICE_USC_BANK_CF:
 		need(&needs->coeffs, registers);
 		break;
+	case PUMICE_USC_BANK_CFA:
+		need(&needs->coeffs_alt, registers);
+		break;
 	case PUMICE_USC_BANK_VO:
 		need(&needs->vo, registers);
 		break;
@@ -97,6 +100,8 @@ u32 usc_bank_registers(enum pumice_usc_bank bank, const struct usc_program_limit
 		return limits->shared;
 	case PUMICE_USC_BANK_CF:
 		return limits->coeffs;
+	case PUMICE_USC_BANK_CFA:
+		return limits->coeffs_alt;
 	case PUMICE_USC_BANK_SL:
 		return limits->slot_regs;
 	case PUMICE_USC_BANK_VO:
@@ -142,6 +147,7 @@ static enum pumice_fault check_register(u32 raw, const struct pumice_isa_class *
 	case PUMICE_USC_BANK_V:
 	case PUMICE_USC_BANK_SH:
 	case PUMICE_USC_BANK_CF:
+	case PUMICE_USC_BANK_CFA:
 	case PUMICE_USC_BANK_SL:
 	case PUMICE_USC_BANK_I:
 		ok = opnd.num + count <= usc_bank_registers(opnd.bank, limits);

@@ -34,7 +34,7 @@ static const struct bad bad_commands[] = {
 	{ "call address bit 1", { WORD0(CALL), 2 }, PUMICE_FAULT_CDM_RESERVED },
 	{ "call address bit 40", { WORD0(CALL), 0, 0x100 }, PUMICE_FAULT_CDM_RESERVED },
 	{ "launch bit 3", { WORD0(LAUNCH) | 8 }, PUMICE_FAULT_CDM_RESERVED },
-	{ "state bit 0", { WORD0(STATE) | 1, 0, 0, 0, 0, SIZE(1, 1, 1) },
+	{ "state bit 10", { WORD0(STATE) | 1u << 10, 0, 0, 0, 0, SIZE(1, 1, 1) },
 	  PUMICE_FAULT_CDM_RESERVED },
 	{ "state PDS address bit 3", { WORD0(STATE), 8, 0, 0, 0, SIZE(1, 1, 1) },
 	  PUMICE_FAULT_CDM_RESERVED },

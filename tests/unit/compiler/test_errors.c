@@ -248,7 +248,13 @@ static void a_missing_register_is_reported_with_the_last_existing_one(void **sta
 		{ "mov o32, [one], r1", "t:1:5: error: o32 does not exist: the last is o31" },
 		{ "uvsw vo256, r1", "t:1:6: error: vo256 does not exist: the last is vo255" },
 		{ "mov vo1, [one], r1", "t:1:5: error: this register is not allowed here" },
-		{ "mov cfa1, [one], r1", "t:1:5: error: no operand is in the bank cfa" },
+		{ "mov cfa1023, r1[0]", "t:1:5: error: cfa1023 does not exist: the last is cfa1022" },
+		{ ".coeffs_alt 4\nadd.u32 r1, r2, cfa4\nend",
+		  "t:3:4: error: the program names 5 alternate coefficient registers, the directive "
+		  "gives 4" },
+		{ ".coeffs_alt 1024",
+		  "t:1:13: error: alternate coefficient registers is a whole number" },
+		{ ".uniforms cfa1020, 4", "t:1:11: error: uniforms go to" },
 		{ "mov r1, [one], dc5", "t:1:16: error: dynamic constants are named by an index" },
 		{ "global_load64 sig0, r247, [one], r2",
 		  "t:1:21: error: 2 registers from r247 on exceed r247" },
@@ -301,9 +307,9 @@ static void indices_are_checked(void **state)
 		{ "mov r1, [r[idx0]], r2", "t:1:10: error: r cannot be a mask" },
 		{ "shuffle sh3, r1, r2",
 		  "t:1:9: error: this register is not allowed here; accepted: r0 to r247, "
-		  "v0 to v247, sh[idx0], cf[idx0], idx0 to idx1, o0 to o31" },
+		  "v0 to v247, sh[idx0], cf[idx0], cfa[idx0], idx0 to idx1, o0 to o31" },
 		{ "add.u32 sh3, r1, r2", "t:1:9: error: sh3 is a scalar, and r1 is not: a "
-		  "vector operation writes r0 to r247, v0 to v247, sh[idx0], cf[idx0], idx0 to" },
+		  "vector operation writes r0 to r247, v0 to v247, sh[idx0], cf[idx0], cfa[idx0], idx0" },
 		{ "local_load32 sh[idx0], [one], r2",
 		  "t:1:17: error: local_load32 takes no indexed" },
 	};
@@ -527,14 +533,14 @@ static void an_error_of_a_source_has_its_remedy(void **state)
 		  "last source may be an immediate or a scalar; copy it first, "
 		  "to a register that is free, such as: mov r1, [one], sh0\n" },
 		{ "group_load sig0, 0, sh0, 64", "t:1:18: error: an immediate is not allowed here; "
-		  "accepted: sh0 to sh4095, cf0 to cf4094, a constant such as sc0, sl0 to sl7, element "
-		  "0, such as r1[0], of r, v, idx, sr, i; copy it first, "
+		  "accepted: sh0 to sh4095, cf0 to cf4094, cfa0 to cfa1022, a constant such as sc0, sl0 to "
+		  "sl7, element 0, such as r1[0], of r, v, idx, sr, i; copy it first, "
 		  "to a register that is free, such as: mov r0[0], 0\n" },
 		{ "mov r1, [one], r0[idx0]", "t:1:16: error: an index replaces the number of a register: "
 		  "write r[idx0 + 0]\n" },
 		{ "mov r1, [one], sh3[idx1]", "t:1:16: error: an index replaces the number of a "
 		  "register: write sh[idx1 + 3]\n" },
-		{ "mov r1, [one], i0[idx0]", "t:1:16: error: the bank i has no index: r, v, sh, cf, o, "
+		{ "mov r1, [one], i0[idx0]", "t:1:16: error: the bank i has no index: r, v, sh, cf, cfa, o, "
 		  "vo and dc have\n" },
 		{ "shl.f32 r0, r1, r2", "t:1:1: error: shl is for integers: write shl\n" },
 		{ "barrier.f32", "t:1:1: error: barrier has no type: write barrier\n" },

@@ -92,7 +92,7 @@ static char *words_text(const char *stage, const uint32_t *words, size_t insns)
 	FILE *out = open_memstream(&text, &size);
 
 	fprintf(out, ".stage %s\n.vo 256\n.outputs 32\n", stage);
-	fprintf(out, ".temps 248\n.attrs 248\n.shared 4096\n.coeffs 4095\n");
+	fprintf(out, ".temps 248\n.attrs 248\n.shared 4096\n.coeffs 4095\n.coeffs_alt 1023\n");
 	for (size_t i = 0; i < insns; i++, words += WORDS)
 		fprintf(out, ".word %u, %u, %u, %u\n", words[0], words[1], words[2], words[3]);
 	fclose(out);
@@ -388,6 +388,31 @@ static void an_address_without_base_is_its_displacement(void **state)
 	free(dis);
 }
 
+/* The count of the alternate set is in two fields of the header, 8 and 2 bits. */
+static void alternate_coefficients_round_trip(void **state)
+{
+	char *dis = round_trip(".coeffs_alt 0x2a7\nadd.u32 r1, r2, cfa678\nmov cfa3, 5\n"
+			       "mov r2, [one], cfa[idx1 * 4 + 9]\nglobal_load32 sig0, r1, [one], "
+			       "cfa4 + r2\nend\n"), *pds;
+
+	(void)state;
+	assert_true(has_line(dis, "add.u32 r1, r2, cfa678"));
+	assert_true(has_line(dis, "mov cfa3, 5"));
+	assert_true(has_line(dis, "mov r2, [one], cfa[idx1 * 4 + 9]"));
+	assert_true(has_line(dis, "global_load32 sig0, r1, [one], cfa4 + r2"));
+	assert_non_null(strstr(dis, ".coeffs_alt 679\n"));
+	free(dis);
+	pds = round_trip(".pds\nldi cfa2, 1\ndma cfa0, 2, uniforms\ntask code\nend\n.endpds\n"
+			 "mov r0, [one], cfa2\nend\n");
+	assert_non_null(strstr(pds, ".coeffs_alt 3\n"));
+	assert_non_null(strstr(pds, "dma cfa0, 2, uniforms\n"));
+	free(pds);
+	pds = round_trip(".stage fragment\n.pds\ncoeff cfa0, 64, 1\ntask code\nend\n.endpds\n"
+			 "itr r0, perspective, 1, cfa0, cf3\nend\n");
+	assert_true(has_line(pds, "itr r0, perspective, 1, cfa0, cf3"));
+	free(pds);
+}
+
 /* Header words 7 and 8 of a program file: registers as hw/formats.xml packs them. */
 static void registers_after_the_first_are_counted(void **state)
 {
@@ -485,6 +510,7 @@ int main(void)
 		cmocka_unit_test(a_stage_that_cannot_be_inferred_is_kept_as_directive),
 		cmocka_unit_test(a_mov_without_a_mask_writes_all_lanes),
 		cmocka_unit_test(the_pds_programs_of_graphics_round_trip),
+		cmocka_unit_test(alternate_coefficients_round_trip),
 		cmocka_unit_test(an_address_without_base_is_its_displacement),
 		cmocka_unit_test(registers_after_the_first_are_counted),
 		cmocka_unit_test(words_that_are_no_instruction_round_trip),

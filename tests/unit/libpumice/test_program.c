@@ -89,7 +89,7 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 7, 0x1000, 0, "4100 shared registers" },
 		{ 7, 0xff << 13, 0, "255 attribute registers" },
 		{ 7, 0xff << 21, 0, "255 temporary registers" },
-		{ 7, 1u << 29, 0, "reserved bits" },
+		{ 7, 1u << 31, 0, "reserved bits" },
 		{ 8, 1, 0, "reserved bits" },
 		{ 8, 2, 0, "reserved bits" },
 		{ 9, 0, 0x7ff, "work-group of 0 instances" },
@@ -99,7 +99,6 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 11, 70 << 2, 0, "70 vertex output registers" },
 		{ 11, 33 << 9, 0, "33 pixel output registers" },
 		{ 11, 1 << 15, 0, "source lines: 0 words" },
-		{ 11, 1 << 24, 0, "reserved bits" },
 		{ 11, 255 << 16 | 2 << 2, 0, "vertex output registers are more than 256" },
 		/* relocations: words 28 (uniforms, instruction 0) and 29 (code, instruction 1) */
 		{ 28, 3, 0, "instruction 3 is not below 3" },

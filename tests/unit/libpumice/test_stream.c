@@ -32,6 +32,8 @@ static int make_kernel(void **state)
 	progfile_init(&p);
 	p.header.shared = 5;
 	p.header.coeffs = 3;
+	p.header.coeffs_alt = 7;
+	p.header.coeffs_alt_high = 2;
 	p.header.attrs = 6;
 	p.header.temps = 7;
 	p.header.local_bytes = 64;
@@ -230,6 +232,7 @@ static void an_indirect_dispatch_emits_state_and_the_address_of_its_counts(void 
 	words = built_words(s, start);
 	assert_int_equal(pumice_cdm_state_unpack(words, &st), PUMICE_UNPACK_OK);
 	assert_int_equal(st.coeffs, 3);
+	assert_int_equal(st.coeffs_alt, 519);
 	assert_int_equal(pumice_cdm_launch_indirect_unpack(words + 6, &launch), PUMICE_UNPACK_OK);
 	assert_int_equal(launch.addr, 0x123456789cull);
 	assert_int_equal(launch.base_x * 100 + launch.base_y * 10 + launch.base_z, 456);

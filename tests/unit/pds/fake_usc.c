@@ -91,6 +91,14 @@ u32 *usc_coeffs(struct usc *usc, const struct usc_task *task)
 	return usc->common + task->cs_word + task->shared;
 }
 
+u32 *usc_coeffs_alt(struct usc *usc, const struct usc_task *task)
+{
+	const u32 before = task->cs_word + task->shared + task->coeffs;
+
+	assert_in_range(before + task->coeffs_alt, 0, usc->words);
+	return usc->common + before;
+}
+
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg)
 {
 	u32 row = task->us_row + wave * (task->temps + task->attrs) + task->temps + reg;
@@ -131,7 +139,7 @@ static void move_group(struct usc *usc, unsigned int number, unsigned int from, 
 		hand_over(usc->row_owner, usc->rows, task->us_row,
 			  (u32)task->waves * (task->temps + task->attrs), from, to);
 		hand_over(usc->word_owner, usc->words, task->cs_word,
-			  (u32)task->shared + task->coeffs, from, to);
+			  (u32)task->shared + task->coeffs + task->coeffs_alt, from, to);
 	}
 	assert_int_equal(group->local_byte % 4, 0);
 	hand_over(usc->local_owner, usc->local_words, group->local_byte / 4,
@@ -184,7 +192,8 @@ static void poison_group(struct usc *usc, unsigned int number)
 
 		poison(usc->unified + task->us_row * USC_ROW_WORDS,
 		       (u32)task->waves * (task->temps + task->attrs) * USC_ROW_WORDS);
-		poison(usc->common + task->cs_word, (u32)task->shared + task->coeffs);
+		poison(usc->common + task->cs_word,
+		       (u32)task->shared + task->coeffs + task->coeffs_alt);
 	}
 }
 
@@ -241,6 +250,11 @@ u32 fake_usc_shared(struct usc *usc, unsigned int group, u32 instance, u32 reg)
 u32 fake_usc_coeff(struct usc *usc, unsigned int group, u32 instance, u32 reg)
 {
 	return usc_coeffs(usc, task_of(usc, group, instance))[reg];
+}
+
+u32 fake_usc_coeff_alt(struct usc *usc, unsigned int group, u32 instance, u32 reg)
+{
+	return usc_coeffs_alt(usc, task_of(usc, group, instance))[reg];
 }
 
 u32 fake_usc_attr(struct usc *usc, unsigned int group, u32 instance, u32 reg)

@@ -61,6 +61,7 @@ unsigned int fake_usc_oldest(const struct usc *usc);
 /* Registers of an instance of a group, by its linear number. */
 u32 fake_usc_shared(struct usc *usc, unsigned int group, u32 instance, u32 reg);
 u32 fake_usc_coeff(struct usc *usc, unsigned int group, u32 instance, u32 reg);
+u32 fake_usc_coeff_alt(struct usc *usc, unsigned int group, u32 instance, u32 reg);
 u32 fake_usc_attr(struct usc *usc, unsigned int group, u32 instance, u32 reg);
 /* The same by wave and lane, for lanes without an instance too. */
 u32 fake_usc_attr_lane(struct usc *usc, unsigned int group, u32 task, u32 wave, u32 lane, u32 reg);

@@ -77,7 +77,7 @@ static bool fill(struct fragment_fixture *b, const struct pumice_pds_insn *insns
 		 u32 stage, u32 instances)
 {
 	const struct pumice_stage registers = { .attrs = 12, .temps = 1, .shared = 4,
-						.coeffs = 14 };
+						.coeffs = 14, .coeffs_alt = 7 };
 	const struct pds_stage_limits limits = { .stage = (u8)stage, .outputs = 4,
 						 .varyings = VARYINGS };
 	bool ok;
@@ -181,6 +181,39 @@ static void words_of_memory_are_written_to_the_coefficients_of_each_primitive(vo
 		/* The planes next to them are the primitive's own. */
 		assert_int_equal(fake_usc_coeff(b.fx->usc[b.place.usc], b.place.group, 0,
 						prim * 14 + 8), bits(p[VARYINGS].a));
+	}
+	finish(&b);
+	fx_destroy(b.fx);
+}
+
+static void each_primitive_has_an_alternate_set_of_coefficients(void **state)
+{
+	struct pumice_pds_insn insns[] = {
+		DMA(CFA, 1, 2, FX_DATA, 0), COEFF(4, 3, 1), COEFF(0, 64, 1), TASK, END,
+	};
+	struct fragment_fixture b;
+	struct usc *usc;
+	u32 prim;
+
+	(void)state;
+	insns[1].bank = PUMICE_PDS_BANK_CFA;
+	setup(&b);
+	((u32 *)(void *)stage_data(b.fx, FX_DATA))[0] = 0xabc0;
+	((u32 *)(void *)stage_data(b.fx, FX_DATA))[1] = 0xabc1;
+	assert_true(fill(&b, insns, 5, USC_STAGE_FRAGMENT, LANES));
+	usc = b.fx->usc[b.place.usc];
+	for (prim = 0; prim < PRIMS; prim++) {
+		const struct tsp_plane *p = b.plane[prim];
+		const u32 want[7] = { 0, 0xabc0, 0xabc1, 0, bits(p[3].a), bits(p[3].b), bits(p[3].c) };
+		u32 n;
+
+		for (n = 0; n < 7; n++)
+			assert_int_equal(fake_usc_coeff_alt(usc, b.place.group, 0, prim * 7 + n),
+					 want[n]);
+		for (n = 0; n < 14; n++)
+			assert_int_equal(fake_usc_coeff(usc, b.place.group, 0, prim * 14 + n),
+					 n == 0 ? bits(p[VARYINGS].a) : n == 1 ? bits(p[VARYINGS].b) :
+					 n == 2 ? bits(p[VARYINGS].c) : 0);
 	}
 	finish(&b);
 	fx_destroy(b.fx);
@@ -406,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(planes_are_written_to_the_coefficients_of_each_primitive),
 		cmocka_unit_test(words_of_memory_are_written_to_the_coefficients_of_each_primitive),
+		cmocka_unit_test(each_primitive_has_an_alternate_set_of_coefficients),
 		cmocka_unit_test(varyings_are_interpolated_in_every_mode),
 		cmocka_unit_test(reads_ahead_get_coordinates_of_24_bits),
 		cmocka_unit_test(lanes_without_an_instance_read_zero),

@@ -10,6 +10,7 @@
 #define SHARED	64u
 #define ATTRS	20u
 #define COEFFS	12u
+#define COEFFS_ALT 7u
 #define GROUP	40u	/* instances */
 #define VA_END	(1ull << PUMICE_MMU_VA_BITS)
 
@@ -20,6 +21,7 @@ static struct pds_launch launch_with_registers(void)
 	launch.state.shared = SHARED;
 	launch.state.attrs = ATTRS;
 	launch.state.coeffs = COEFFS;
+	launch.state.coeffs_alt = COEFFS_ALT;
 	launch.state.temps = 4;
 	return launch;
 }
@@ -75,7 +77,13 @@ static const struct bad bad_insns[] = {
 	  PUMICE_FAULT_PDS_REGISTER },
 	{ "coefficient burst with a stride", DMA(CF, 0, 1, FX_DATA, 4), 0, 0,
 	  PUMICE_FAULT_PDS_RESERVED },
-	{ "bank 3", LDI(SH, 0, 1), 0, 3u << 8, PUMICE_FAULT_PDS_REGISTER },
+	{ "alternate coefficient register", LDI(CFA, COEFFS_ALT, 1), 0, 0,
+	  PUMICE_FAULT_PDS_REGISTER },
+	{ "local_x to an alternate coefficient register", MOV(CFA, 0, LOCAL_X), 0, 0,
+	  PUMICE_FAULT_PDS_SOURCE },
+	{ "burst beyond the alternate coefficient registers", DMA(CFA, 1, COEFFS_ALT, FX_DATA, 0), 0,
+	  0, PUMICE_FAULT_PDS_REGISTER },
+	{ "bank 4", LDI(SH, 0, 1), 0, 4u << 8, PUMICE_FAULT_PDS_REGISTER },
 	{ "bank 15 of a burst", DMA(SH, 0, 1, FX_DATA, 0), 0, 15u << 8,
 	  PUMICE_FAULT_PDS_REGISTER },
 
@@ -137,6 +145,8 @@ static void operands_at_the_limit_are_accepted(void **state)
 		LDI(SH, SHARED - 1, 1),
 		LDI(V, ATTRS - 1, 1),
 		LDI(CF, COEFFS - 1, 1),
+		LDI(CFA, COEFFS_ALT - 1, 1),
+		DMA(CFA, 0, COEFFS_ALT, FX_DATA, 0),
 		DMA(CF, 0, COEFFS, FX_DATA, 0),
 		DMA(SH, 0, SHARED, FX_DATA, 0),
 		DMA(SH, SHARED - 1, 1, VA_END - 4, 0),

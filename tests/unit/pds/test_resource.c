@@ -132,7 +132,14 @@ static void a_group_may_use_the_last_unit_of_each_store(void **state)
 	s.coeffs = 49;
 	pds_need_of(&s, &need);
 	assert_false(pds_need_fits(&need, &capacity));
-	s.coeffs = 0;
+	s.coeffs = 40;
+	s.coeffs_alt = 8;
+	pds_need_of(&s, &need);
+	assert_true(pds_need_fits(&need, &capacity));
+	s.coeffs_alt = 9;
+	pds_need_of(&s, &need);
+	assert_false(pds_need_fits(&need, &capacity));
+	s.coeffs = s.coeffs_alt = 0;
 	s.shared = 2048;
 
 	s.local_bytes = 65540;

@@ -157,6 +157,37 @@ static void values_of_the_task_reach_its_coefficient_registers(void **state)
 	fx_destroy(fx);
 }
 
+/* After the other coefficients of the same task only. */
+static void values_of_the_task_reach_the_alternate_set(void **state)
+{
+	static const struct pumice_pds_insn insns[] = {
+		MOV(CFA, 0, GROUP_X), MOV(CFA, 24, TASK), LDI(CFA, 1, 0x3f800000),
+		LDI(CF, 2, 7), DMA(CFA, 2, 4, FX_DATA, 0), TASK, END,
+	};
+	struct pds_launch launch = launch_3d();
+	struct fixture *fx = fx_create(1, NULL);
+	u32 task, reg;
+
+	(void)state;
+	launch.state.coeffs = 3;
+	launch.state.coeffs_alt = 25;
+	memset(fx->data, 0x55, 16);
+	fx_program(fx, &launch, insns, sizeof(insns) / sizeof(insns[0]));
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, id[0], id[1], id[2], 0), PDS_STARTED);
+	for (task = 0; task < 2; task++) {
+		for (reg = 0; reg < 25; reg++) {
+			u32 want = reg == 0 ? id[0] : reg == 1 ? 0x3f800000 :
+				   reg < 6 ? 0x55555555 : reg == 24 ? task : 0;
+
+			assert_int_equal(fake_usc_coeff_alt(fx->usc[0], 0, task * 128, reg), want);
+		}
+		assert_int_equal(fake_usc_coeff(fx->usc[0], 0, task * 128, 2), 7);
+		assert_int_equal(fake_usc_coeff(fx->usc[0], 0, task * 128, 0), 0);
+	}
+	fx_destroy(fx);
+}
+
 /* Registers without a write, and lanes without an instance, are zero, not stale. */
 static void no_state_of_an_earlier_task_remains(void **state)
 {
@@ -168,6 +199,8 @@ static void no_state_of_an_earlier_task_remains(void **state)
 	struct fixture *fx = fx_create(1, NULL);
 	u32 reg, lane;
 
+	launch.state.coeffs = 5;
+	launch.state.coeffs_alt = 6;
 	memset(fx->data, 0x77, FX_DATA_BYTES);
 	fx_program(fx, &launch, insns, sizeof(insns) / sizeof(insns[0]));
 	assert_true(fx_begin(fx, &launch));
@@ -176,6 +209,10 @@ static void no_state_of_an_earlier_task_remains(void **state)
 	(void)state;
 	for (reg = 0; reg < 40; reg++)
 		assert_int_equal(fake_usc_shared(fx->usc[0], 0, 0, reg), 0);
+	for (reg = 0; reg < 5; reg++)
+		assert_int_equal(fake_usc_coeff(fx->usc[0], 0, 0, reg), 0);
+	for (reg = 0; reg < 6; reg++)
+		assert_int_equal(fake_usc_coeff_alt(fx->usc[0], 0, 0, reg), 0);
 	for (reg = 0; reg < 30; reg++) {
 		for (lane = 0; lane < 32; lane++) {
 			/* The last wave: instances 192 to 209. */
@@ -488,6 +525,7 @@ int main(void)
 		cmocka_unit_test(every_source_reaches_every_instance),
 		cmocka_unit_test(sources_of_the_task_reach_its_shared_registers),
 		cmocka_unit_test(values_of_the_task_reach_its_coefficient_registers),
+		cmocka_unit_test(values_of_the_task_reach_the_alternate_set),
 		cmocka_unit_test(no_state_of_an_earlier_task_remains),
 		cmocka_unit_test(a_program_writes_only_its_own_registers),
 		cmocka_unit_test(later_writes_win),

@@ -10,6 +10,7 @@
 #define SHARED	16u
 #define ATTRS	20u
 #define COEFFS	12u
+#define COEFFS_ALT 6u
 #define VARYINGS 10u
 
 #define COMPUTE	(1u << USC_STAGE_COMPUTE)
@@ -34,6 +35,10 @@ static const struct insn_case cases[] = {
 	{ "dma cf", DMA(CF, 0, 2, FX_DATA, 0), ALL, 0 },
 	{ "dma cf beyond", DMA(CF, COEFFS - 1, 2, FX_DATA, 0), ALL, PUMICE_FAULT_PDS_REGISTER },
 	{ "dma cf with a stride", DMA(CF, 0, 2, FX_DATA, 8), ALL, PUMICE_FAULT_PDS_RESERVED },
+	{ "ldi cfa", LDI(CFA, COEFFS_ALT - 1, 1), COMPUTE, 0 },
+	{ "dma cfa", DMA(CFA, 0, 2, FX_DATA, 0), ALL, 0 },
+	{ "dma cfa beyond", DMA(CFA, COEFFS_ALT - 1, 2, FX_DATA, 0), ALL,
+	  PUMICE_FAULT_PDS_REGISTER },
 	{ "mov group_x", MOV(SH, 0, GROUP_X), COMPUTE, 0 },
 	{ "mov task", MOV(V, 0, TASK), COMPUTE, 0 },
 	{ "mov local_x", MOV(V, 0, LOCAL_X), COMPUTE, 0 },
@@ -86,7 +91,8 @@ static const struct insn_case cases[] = {
 static void each_stage_supports_only_its_operations(void **state)
 {
 	struct pds_program_limits limits = {
-		.shared = SHARED, .attrs = ATTRS, .coeffs = COEFFS, .instances = 128,
+		.shared = SHARED, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
+		.instances = 128,
 		.varyings = VARYINGS,
 	};
 	u32 i;
@@ -110,28 +116,33 @@ static void each_stage_supports_only_its_operations(void **state)
 static void banks_of_graphics_operations_are_fixed(void **state)
 {
 	const struct pds_program_limits vertex = {
-		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .stage = USC_STAGE_VERTEX,
+		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
+		.stage = USC_STAGE_VERTEX,
 	};
 	const struct pds_program_limits fragment = {
-		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .stage = USC_STAGE_FRAGMENT,
+		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
+		.stage = USC_STAGE_FRAGMENT,
 		.varyings = VARYINGS,
 	};
 	struct pumice_pds_insn insn[4] = {
 		ATTR(0, 0, 1, FX_DATA, 4, 9, 0), COEFF(0, 0, 1), ITERATE(0, 0, 1, LINEAR),
 		TEXTURE(0, 0, LINEAR, 1D, FX_DATA),
 	};
-	static const u8 bank[4] = { PUMICE_PDS_BANK_V, PUMICE_PDS_BANK_CF, PUMICE_PDS_BANK_V,
-				    PUMICE_PDS_BANK_V };
+	static const u32 banks[4] = {
+		1u << PUMICE_PDS_BANK_V,
+		1u << PUMICE_PDS_BANK_CF | 1u << PUMICE_PDS_BANK_CFA,
+		1u << PUMICE_PDS_BANK_V, 1u << PUMICE_PDS_BANK_V,
+	};
 	u32 i, b, words[PUMICE_PDS_WORDS];
 	struct pumice_pds_insn out;
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
-		for (b = 0; b <= PUMICE_PDS_BANK_CF; b++) {
+		for (b = 0; b <= PUMICE_PDS_BANK_CFA; b++) {
 			insn[i].bank = (u8)b;
 			pumice_pds_pack(words, &insn[i]);
 			assert_int_equal(pds_decode(words, i ? &fragment : &vertex, &out),
-					 b == bank[i] ? 0 : PUMICE_FAULT_PDS_REGISTER);
+					 banks[i] >> b & 1 ? 0 : PUMICE_FAULT_PDS_REGISTER);
 		}
 	}
 }
@@ -139,7 +150,8 @@ static void banks_of_graphics_operations_are_fixed(void **state)
 static void a_stage_is_loaded_with_its_limits(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { LDI(SH, 1, 5), TASK, END };
-	const struct pumice_stage registers = { .shared = 2, .attrs = 3, .temps = 4, .coeffs = 9 };
+	const struct pumice_stage registers = { .shared = 2, .attrs = 3, .temps = 4, .coeffs = 9,
+						.coeffs_alt = 5 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_FRAGMENT, .outputs = 7, .vo = 0,
 						 .varyings = 3 };
 	struct fixture *fx = fx_create(1, NULL);
@@ -152,6 +164,7 @@ static void a_stage_is_loaded_with_its_limits(void **state)
 	assert_int_equal(stage.code->limits.stage, USC_STAGE_FRAGMENT);
 	assert_int_equal(stage.code->limits.outputs, 7);
 	assert_int_equal(stage.code->limits.coeffs, 9);
+	assert_int_equal(stage.code->limits.coeffs_alt, 5);
 	assert_int_equal(stage.code->limits.temps, 4);
 	pds_stage_drop(fx->pds, &stage);
 	pds_stage_drop(fx->pds, &stage);	/* a second call is harmless */
@@ -164,15 +177,30 @@ static void a_stage_that_can_never_fit_is_refused(void **state)
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_FRAGMENT };
 	static const struct pumice_stage bad[] = {
 		{ .temps = 249 }, { .attrs = 249 }, { .shared = 4097 }, { .coeffs = 1024 },
+		{ .coeffs_alt = 1024 },
 		/* 4 waves of 248 rows in stores of 512 rows; 600 words in one of 512. */
 		{ .temps = 248 }, { .shared = 300, .coeffs = 300 },
+		{ .shared = 300, .coeffs = 100, .coeffs_alt = 200 },
 	};
 	static const struct fx_stores small = { 512 * 128, 512 * 4, 4096 };
-	struct fixture *fx = fx_create(1, &small);
+	struct fixture *fx;
 	struct pds_stage stage;
 	u32 i;
 
 	(void)state;
+	/* One more than there may be, of each set: the store has room for them. */
+	for (i = 0; i < 2; i++) {
+		const struct pumice_stage most = { .coeffs = i ? 0 : 1023, .coeffs_alt = i ? 1023 : 0 };
+		const struct pumice_stage more = { .coeffs = i ? 0 : 1024, .coeffs_alt = i ? 1024 : 0 };
+
+		fx = fx_create(1, NULL);
+		assert_true(stage_load(fx, &most, &limits, insns, 2, &stage));
+		pds_stage_drop(fx->pds, &stage);
+		assert_false(stage_load(fx, &more, &limits, insns, 2, &stage));
+		fx_expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);
+		fx_destroy(fx);
+	}
+	fx = fx_create(1, &small);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_false(stage_load(fx, &bad[i], &limits, insns, 2, &stage));
 		fx_expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);

@@ -89,7 +89,8 @@ static void a_task_stays_on_its_core_on_the_emptiest_usc(void **state)
 
 static void a_task_is_described_to_its_usc(void **state)
 {
-	const struct pumice_stage stage = { .temps = 4, .attrs = 3, .shared = 10, .coeffs = 6 };
+	const struct pumice_stage stage = { .temps = 4, .attrs = 3, .shared = 10, .coeffs = 6,
+					      .coeffs_alt = 2 };
 	struct task_fixture b = make(1, NULL, stage);
 	const struct usc_gfx gfx = { .stage = USC_STAGE_FRAGMENT };
 	const struct usc_task *task;
@@ -108,6 +109,7 @@ static void a_task_is_described_to_its_usc(void **state)
 	assert_int_equal(task->waves, 4);
 	assert_int_equal(task->shared, 10);
 	assert_int_equal(task->coeffs, 30);
+	assert_int_equal(task->coeffs_alt, 10);
 	assert_int_equal(b.fx->wakes[place.usc], 1);
 	assert_int_equal(pds_groups(b.fx->pds), 0);	/* counts those of the CDM only */
 	assert_int_equal(fx_load(b.fx).tasks, 1);
@@ -133,6 +135,13 @@ static void primitives_are_bound_by_store_and_count(void **state)
 	fx_expect_fault(b.fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);
 	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 128, 10, &place), PDS_STARTED);
 	pds_task_drop(b.fx->pds, PDS_DM_PDM, &place);
+	b.fragment.state.coeffs_alt = 10;	/* 100 for each, both sets */
+	assert_int_equal(pds_stage_max_prims(b.fx->pds, &b.fragment), 9);
+	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 128, 10, &place), PDS_FAULT);
+	fx_expect_fault(b.fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);
+	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 128, 9, &place), PDS_STARTED);
+	pds_task_drop(b.fx->pds, PDS_DM_PDM, &place);
+	b.fragment.state.coeffs_alt = 0;
 	b.fragment.state.coeffs = 0;
 	assert_int_equal(pds_stage_max_prims(b.fx->pds, &b.fragment), 32);
 	b.fragment.state.coeffs = 1;

@@ -43,6 +43,8 @@ static void fill_registers(struct gen_rng *rng, struct fixture *fx, unsigned int
 		memcpy(ref->shared[t], shared, ref->shared_words * 4);
 		for (u32 n = 0; n < task->coeffs; n++)
 			ref->coeff[t][n] = usc_coeffs(fx->usc, task)[n] = gen_word(rng);
+		for (u32 n = 0; n < task->coeffs_alt; n++)
+			ref->coeff_alt[t][n] = usc_coeffs_alt(fx->usc, task)[n] = gen_word(rng);
 		for (u32 w = 0; w < task->waves; w++, wave++) {
 			for (u32 r = 0; r < ref->attrs; r++) {
 				u32 *row = usc_attr(fx->usc, task, w, r);
@@ -73,6 +75,7 @@ void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 	ref->attrs = prog->limits.attrs;
 	ref->shared_words = prog->limits.shared;
 	ref->coeffs = prog->limits.coeffs;
+	ref->coeffs_alt = prog->limits.coeffs_alt;
 	ref->tasks = shape->tasks;
 	ref->slot_regs = prog->limits.slot_regs;
 	ref->gfx = NULL;
@@ -143,6 +146,9 @@ bool both_same_state(struct fixture *fx, unsigned int number, const struct ref_g
 				usc_shared(fx->usc, task), ref->shared[t], ref->shared_words * 4) &&
 		     both_same("coefficient registers of task", number, t,
 			       usc_coeffs(fx->usc, task), ref->coeff[t], task->coeffs * 4u) &&
+		     both_same("alternate coefficient registers of task", number, t,
+			       usc_coeffs_alt(fx->usc, task), ref->coeff_alt[t],
+			       task->coeffs_alt * 4u) &&
 		     both_same("slot registers of task", number, t,
 			       fx->usc->slot_reg[group->slot[t]], ref->slot_reg[t],
 			       sizeof(ref->slot_reg[t]));

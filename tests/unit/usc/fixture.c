@@ -122,12 +122,13 @@ static void fill_task(struct fixture *fx, unsigned int number, unsigned int inde
 		.instances = (u16)group->instances[index],
 		.shared = (u16)group->limits.shared,
 		.coeffs = (u16)(group->limits.coeffs * (group->prims ? group->prims : 1)),
+		.coeffs_alt = (u16)(group->limits.coeffs_alt * (group->prims ? group->prims : 1)),
 		.us_row = fx->next_row,
 		.cs_word = fx->next_word,
 	};
 	fx->next_slot++;
 	fx->next_row += rows;
-	fx->next_word += group->limits.shared + task->coeffs;
+	fx->next_word += group->limits.shared + task->coeffs + task->coeffs_alt;
 	if (fx->next_slot > PUMICE_USC_SLOTS || fx->next_word * 4 > COMMON_BYTES ||
 	    fx->next_row * USC_ROW_WORDS * 4 > UNIFIED_BYTES)
 		abort();

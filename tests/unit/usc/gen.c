@@ -255,6 +255,7 @@ static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct
 			.attrs = gen_below(rng, gfx ? 12 : 5),
 			.shared = GEN_SH_FREE + 1 + (gfx ? 12 : 0) + gen_below(rng, 12),
 			.coeffs = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
+			.coeffs_alt = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
 			.slot_regs = gen_below(rng, PUMICE_USC_OWN_REGS + 1),
 			.stage = stage,
 			.outputs = stage >= USC_STAGE_FRAGMENT ? 1 + gen_below(rng, 6) : 0,

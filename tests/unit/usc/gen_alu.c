@@ -88,6 +88,9 @@ static bool bank_range(const struct gen *g, u32 bank, bool written, u32 *first, 
 	case PUMICE_USC_BANK_CF:
 		*count = limits->coeffs;
 		break;
+	case PUMICE_USC_BANK_CFA:
+		*count = limits->coeffs_alt;
+		break;
 	case PUMICE_USC_BANK_SL:
 		*count = limits->slot_regs;
 		break;

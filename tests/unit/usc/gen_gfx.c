@@ -31,16 +31,20 @@ static bool rows(struct gen *g, u32 count, u32 *raw)
 static void emit_itr(struct gen *g)
 {
 	struct pumice_usc_insn insn = INSN(ITR);
-	u32 coeffs = g->out->limits.coeffs;
+	const struct usc_program_limits *limits = &g->out->limits;
+	const bool alternate = gen_below(g->rng, 2), rw_alternate = gen_below(g->rng, 2);
+	u32 coeffs = alternate ? limits->coeffs_alt : limits->coeffs;
 	u32 most = coeffs / 3 < 4 ? coeffs / 3 : 4;
 
 	insn.comps = (u8)(1 + gen_below(g->rng, most));
 	insn.func = (u8)gen_below(g->rng, PUMICE_USC_ITERATE_COUNT);
-	insn.src0 = usc_operand(PUMICE_USC_BANK_CF,
+	insn.src0 = usc_operand(alternate ? PUMICE_USC_BANK_CFA : PUMICE_USC_BANK_CF,
 				gen_below(g->rng, coeffs - 3u * insn.comps + 1), false);
 	if (insn.func == PUMICE_USC_ITERATE_PERSPECTIVE ||
 	    insn.func == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID)
-		insn.src1 = usc_operand(PUMICE_USC_BANK_CF, gen_below(g->rng, coeffs - 2), false);
+		insn.src1 = rw_alternate ?
+			usc_operand(PUMICE_USC_BANK_CFA, gen_below(g->rng, limits->coeffs_alt - 2), false) :
+			usc_operand(PUMICE_USC_BANK_CF, gen_below(g->rng, limits->coeffs - 2), false);
 	if (rows(g, insn.comps, &insn.dst))
 		gen_emit(g, insn);
 }

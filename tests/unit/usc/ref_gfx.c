@@ -118,11 +118,18 @@ static void lane_position(const struct ref_step *s, const struct ref_span *span,
 	*y = (float)(span->quad / gfx->quads_across * 2 + (pixel >> 1)) + in_pixel[1];
 }
 
-static float plane(const struct ref_step *s, u32 prim, u32 reg, float x, float y)
+/* A plane whose first register o is, from one component on. */
+static float plane(const struct ref_step *s, u32 prim, const struct pumice_usc_operand *o, u32 comp,
+		   float x, float y)
 {
+	u32 reg = o->num + 3 * comp;
 	float abc[3], sum;
 
-	memcpy(abc, &s->g->coeff[s->w->task][prim * s->g->gfx->coeffs + reg], sizeof(abc));
+	if (o->bank == PUMICE_USC_BANK_CFA)
+		memcpy(abc, &s->g->coeff_alt[s->w->task][prim * s->g->gfx->coeffs_alt + reg],
+		       sizeof(abc));
+	else
+		memcpy(abc, &s->g->coeff[s->w->task][prim * s->g->gfx->coeffs + reg], sizeof(abc));
 	sum = abc[0] * x;
 	sum += abc[1] * y;
 	return sum + abc[2];
@@ -155,9 +162,9 @@ static void run_itr(struct ref_step *s)
 			float x, y, value;
 
 			lane_position(s, span, l % 4, centroid, &x, &y);
-			value = plane(s, span->prim, from.num + 3 * c, x, y);
+			value = plane(s, span->prim, &from, c, x, y);
 			if (s->in.src1)
-				value /= plane(s, span->prim, w.num, x, y);
+				value /= plane(s, span->prim, &w, 0, x, y);
 			to.num += c;
 			*ref_word(s, &to, l) = float_word(value);
 		}

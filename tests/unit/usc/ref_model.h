@@ -33,7 +33,7 @@ struct ref_span {
 /* Of a group of a graphics data master; stage as in enum usc_stage. */
 struct ref_gfx {
 	u32 stage, sample;	/* or REF_PIXEL_RATE */
-	u32 spans, coeffs;	/* coeffs: of a primitive */
+	u32 spans, coeffs, coeffs_alt;	/* coefficients: of a primitive */
 	struct ref_span span[PUMICE_TASK_INSTANCES / 4];
 	u32 vo_words;		/* vertex output registers */
 	u32 quads_across, samples, words;	/* of the tile */
@@ -70,7 +70,7 @@ struct ref_group {
 	/* The program and the registers of its tasks. */
 	const u32 *code;
 	u32 insns;
-	u32 temps, attrs, shared_words, coeffs, slot_regs;
+	u32 temps, attrs, shared_words, coeffs, coeffs_alt, slot_regs;
 	u32 local_bytes;
 	u32 first_wave;
 	u32 core, usc, tasks;
@@ -86,6 +86,7 @@ struct ref_group {
 	struct ref_wave wave[REF_MAX_WAVES];
 	u32 shared[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_SHARED];
 	u32 coeff[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_COEFFS];
+	u32 coeff_alt[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_COEFFS_ALT];
 	u32 slot_reg[PUMICE_GROUP_TASKS][PUMICE_USC_OWN_REGS];
 	u8 local[64u << 10];
 	u64 dc_fetches;	/* windows of dynamic constants, over all lanes */

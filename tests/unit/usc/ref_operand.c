@@ -172,6 +172,8 @@ static u64 registers_of(const struct ref_step *s, u32 bank)
 		return s->g->shared_words;
 	case PUMICE_USC_BANK_CF:
 		return s->g->coeffs;
+	case PUMICE_USC_BANK_CFA:
+		return s->g->coeffs_alt;
 	case PUMICE_USC_BANK_DC:
 		return s->w->dc_words;
 	case PUMICE_USC_BANK_O:
@@ -212,6 +214,8 @@ u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 
 		return &s->g->shared[s->w->task][n];
 	case PUMICE_USC_BANK_CF:
 		return &s->g->coeff[s->w->task][n];
+	case PUMICE_USC_BANK_CFA:
+		return &s->g->coeff_alt[s->w->task][n];
 	case PUMICE_USC_BANK_I:
 		return &s->w->internal[n][lane];
 	case PUMICE_USC_BANK_IDX:
@@ -402,7 +406,8 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 	o = operand_of(s, raw);
 	if (o.bank == PUMICE_USC_BANK_O)
 		ref_set_output(s, (u32)number_of(s, &o, lane), lane, value);
-	else if ((o.bank == PUMICE_USC_BANK_SH || o.bank == PUMICE_USC_BANK_CF) &&
+	else if ((o.bank == PUMICE_USC_BANK_SH || o.bank == PUMICE_USC_BANK_CF ||
+		  o.bank == PUMICE_USC_BANK_CFA) &&
 		 writes_lanes(s) && !ref_valid(s->w, lane))
 		return;
 	else if (o.bank != PUMICE_USC_BANK_SL || !writes_lanes(s) || is_first_active(s, lane))

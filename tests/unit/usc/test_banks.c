@@ -17,7 +17,7 @@
 
 /* Attributes: V0 is copied to an index register by most programs. */
 static const struct usc_program_limits limits = {
-	.temps = 40, .attrs = 4, .shared = 20, .coeffs = 18, .slot_regs = 3,
+	.temps = 40, .attrs = 4, .shared = 20, .coeffs = 18, .coeffs_alt = 12, .slot_regs = 3,
 };
 
 /* An operand with an index register; idx counts from 1. */
@@ -36,6 +36,7 @@ static u32 indexed(enum pumice_usc_bank bank, u32 num, bool elem, u32 idx)
 #define I(n) usc_operand(PUMICE_USC_BANK_I, (n), false)
 #define SL(n) usc_operand(PUMICE_USC_BANK_SL, (n), false)
 #define CF(n) usc_operand(PUMICE_USC_BANK_CF, (n), false)
+#define CFA(n) usc_operand(PUMICE_USC_BANK_CFA, (n), false)
 
 /* A program on one task, and the contents of its rows before and after. */
 struct run {
@@ -60,7 +61,12 @@ static void begin(struct run *r, struct fixture *fx)
 	put(r, INSN(MOV, .dst = IDX(0), .mask = ALWAYS, .src0 = V(0)));
 }
 
-/* Shared register n is 1000 + n, coefficient n is 2000 + n, temporaries are the program's. */
+/*
+ * Shared register n is 1000 + n, coefficient n is 2000 + n, of the alternate set 3000 + n;
+ * temporaries are the program's.
+ * The address of the data is in the shared registers 0 and 1, and 10 and 11 of the alternate
+ * set.
+ */
 static void run(struct run *r, u32 instances)
 {
 	const struct fx_group group = {
@@ -77,6 +83,11 @@ static void run(struct run *r, u32 instances)
 		usc_shared(r->fx->usc, r->task)[n] = 1000 + n;
 	for (u32 n = 0; n < limits.coeffs; n++)
 		usc_coeffs(r->fx->usc, r->task)[n] = 2000 + n;
+	for (u32 n = 0; n < limits.coeffs_alt; n++)
+		usc_coeffs_alt(r->fx->usc, r->task)[n] = 3000 + n;
+	usc_coeffs_alt(r->fx->usc, r->task)[10] = (u32)FX_DATA;
+	usc_coeffs_alt(r->fx->usc, r->task)[11] = (u32)(FX_DATA >> 32);
+	usc_coeffs_alt(r->fx->usc, r->task)[10 + PUMICE_LANES] = 0xbad;
 	usc_shared(r->fx->usc, r->task)[0] = (u32)FX_DATA;
 	usc_shared(r->fx->usc, r->task)[1] = (u32)(FX_DATA >> 32);
 	for (u32 w = 0; w < r->task->waves; w++) {
@@ -623,6 +634,66 @@ static void usc_coefficients_follow_the_shared_registers(void **state)
 	assert_int_equal(usc_shared(r.fx->usc, r.task)[limits.shared - 1], 1000 + limits.shared - 1);
 }
 
+/* Document 003: the alternate set is an allocation of its own, and like the normal one. */
+static void usc_alternate_coefficients_follow_the_normal_ones(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	put(&r, INSN(ADD, .dst = R(0), .src0 = K(ZERO), .src1 = CFA(9)));
+	put(&r, INSN(ADD, .dst = R(1), .src0 = K(ZERO), .src1 = CF(9)));
+	put(&r, INSN(MOV, .form = SCALAR_FORM, .dst = CFA(0), .src0 = IMM, .imm = 3));
+	run(&r, 1);
+	assert_int_equal(r.fx->faults, 0);
+	assert_int_equal(temp(&r, 0, 0)[31], 3009);
+	assert_int_equal(temp(&r, 0, 1)[31], 2009);
+	assert_int_equal(usc_shared(r.fx->usc, r.task)[limits.shared + limits.coeffs], 3);
+	assert_int_equal(usc_coeffs(r.fx->usc, r.task)[limits.coeffs - 1], 2017);
+}
+
+/* Each lane has an index of its own, the scalar form that of lane 0; the allocation is the limit. */
+static void usc_alternate_coefficients_are_indexed(void **state)
+{
+	struct run r;
+
+	begin(&r, *state);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		r.v[0][l] = (l + 3) % 4;
+	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .dim = PUMICE_USC_DIM_2,
+		     .src0 = indexed(PUMICE_USC_BANK_CFA, 3, false, 1)));
+	put(&r, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = IMM,
+		     .src1 = indexed(PUMICE_USC_BANK_CFA, 1, false, 1)));
+	put(&r, INSN(MOV, .dst = indexed(PUMICE_USC_BANK_CFA, 0, false, 1), .mask = ALWAYS,
+		     .src0 = K(SID)));
+	put(&r, INSN(MOV, .dst = R(2), .mask = ALWAYS, .dim = PUMICE_USC_DIM_2,
+		     .src0 = indexed(PUMICE_USC_BANK_CFA, 6, false, 1)));
+	run(&r, 32);
+	must_fault(&r, PUMICE_FAULT_USC_INDEX, 4);	/* 6 + 3 * 2 */
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(temp(&r, 0, 0)[l], 3003 + (l + 3) % 4 * 2);
+	assert_int_equal(temp(&r, 0, 1)[0], 3004);
+	for (u32 n = 0; n < limits.coeffs_alt; n++)
+		assert_int_equal(usc_coeffs_alt(r.fx->usc, r.task)[n],
+				 n < 4 ? 28 + (n + 1) % 4 : n == 10 ? (u32)FX_DATA :
+				 n == 11 ? (u32)(FX_DATA >> 32) : 3000 + n);
+}
+
+static void usc_base_address_in_the_alternate_set_is_two_words(void **state)
+{
+	struct fixture *fx = *state;
+	struct run r;
+
+	for (u32 n = 0; n < PUMICE_LANES; n++)
+		((u32 *)(void *)fx->data)[n] = 7 * n;
+	begin(&r, fx);
+	put(&r, INSN(SHL, .dst = R(1), .src0 = K(SID), .src1 = IMM, .imm = 2));
+	put(&r, INSN(GLOBAL_LOAD32, .dst = R(0), .mask = ALWAYS, .src0 = R(1), .src2 = CFA(10)));
+	run(&r, 32);
+	assert_int_equal(fx->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(temp(&r, 0, 0)[l], 7 * l);
+}
+
 /* The window begins 40 bytes before the end of a page. */
 #define WINDOW_DISP 4056u
 
@@ -839,6 +910,9 @@ int main(void)
 		cmocka_unit_test(usc_special_registers_have_the_sizes_of_group_and_task),
 		cmocka_unit_test(usc_special_constants_and_registers_are_interleaved_by_32),
 		cmocka_unit_test(usc_coefficients_follow_the_shared_registers),
+		cmocka_unit_test(usc_alternate_coefficients_follow_the_normal_ones),
+		cmocka_unit_test(usc_alternate_coefficients_are_indexed),
+		cmocka_unit_test(usc_base_address_in_the_alternate_set_is_two_words),
 		cmocka_unit_test(usc_dynamic_constants_are_read_from_memory_lane_by_lane),
 		cmocka_unit_test(usc_dynamic_constants_end_where_their_window_ends),
 		cmocka_unit_test(usc_has_no_dynamic_constants_before_the_first_window),

@@ -101,42 +101,48 @@ static void usc_program_serves_all_limits_that_it_fits(void **state)
 	const struct {
 		struct pumice_usc_insn insn;
 		/* Check whether one more or fewer register of the bank makes another program. */
-		bool temps, attrs, shared, coeffs;
+		bool temps, attrs, shared, coeffs, coeffs_alt;
 	} cases[] = {
-		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7), 0, 0, 0, 0 },
-		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SH(1)), 0, 0, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = 7), 0, 0, 0, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SH(1)), 0, 0, 0, 0, 0 },
 		/* Attributes follow the temporaries, coefficients the shared registers. */
-		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = V(1)), 1, 0, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = V(1)), 1, 0, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS,
-		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 1, false)), 0, 0, 1, 0 },
+		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 1, false)), 0, 0, 1, 0, 0 },
 		/* An index may reach the last existing register. */
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_R)),
-		  1, 0, 0, 0 },
+		  1, 0, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_V)),
-		  1, 1, 0, 0 },
+		  1, 1, 0, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_SH)),
-		  0, 0, 1, 0 },
+		  0, 0, 1, 0, 0 },
 		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_CF)),
-		  0, 0, 1, 1 },
+		  0, 0, 1, 1, 0 },
+		/* The place of the alternate set is not in the program. */
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS,
+		       .src0 = usc_operand(PUMICE_USC_BANK_CFA, 1, false)), 0, 0, 0, 0, 0 },
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_CFA)),
+		  0, 0, 0, 0, 1 },
 	};
 	const struct usc_program_limits base = {
-		.temps = 4, .attrs = 2, .shared = 2, .coeffs = 2,
+		.temps = 4, .attrs = 2, .shared = 2, .coeffs = 2, .coeffs_alt = 2,
 	};
 	struct fixture *fx = *state;
 	u32 number = 0;
 
 	for (u32 n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
-		const bool made[4] = { cases[n].temps, cases[n].attrs, cases[n].shared,
-				       cases[n].coeffs };
-		struct usc_program_limits more[4] = { base, base, base, base }, other = base;
+		const bool made[5] = { cases[n].temps, cases[n].attrs, cases[n].shared,
+				       cases[n].coeffs, cases[n].coeffs_alt };
+		struct usc_program_limits more[5] = { base, base, base, base, base }, other = base;
 		const struct pumice_usc_insn *insn = &cases[n].insn;
 
 		more[0].temps++;
 		more[1].attrs++;
 		more[2].shared++;
 		more[3].coeffs++;
+		more[4].coeffs_alt++;
 		other.stage = USC_STAGE_VERTEX;
-		for (u32 bank = 0; bank < 4; bank++) {
+		for (u32 bank = 0; bank < 5; bank++) {
 			assert_int_equal(shared(fx, insn, number++, &base, &more[bank]),
 					 !made[bank]);
 			assert_int_equal(shared(fx, insn, number++, &more[bank], &base),
@@ -182,6 +188,9 @@ static void usc_cached_program_is_refused_without_its_last_register(void **state
 		{ USC_STAGE_COMPUTE, offsetof(struct usc_program_limits, coeffs),
 		  INSN(MOV, .dst = R(0), .mask = ALWAYS,
 		       .src0 = usc_operand(PUMICE_USC_BANK_CF, 3, false)) },
+		{ USC_STAGE_COMPUTE, offsetof(struct usc_program_limits, coeffs_alt),
+		  INSN(MOV, .dst = R(0), .mask = ALWAYS,
+		       .src0 = usc_operand(PUMICE_USC_BANK_CFA, 3, false)) },
 		{ USC_STAGE_VERTEX, offsetof(struct usc_program_limits, vo),
 		  INSN(UVSW, .dst = usc_operand(PUMICE_USC_BANK_VO, 3, false), .src0 = R(0)) },
 		{ USC_STAGE_FRAGMENT, offsetof(struct usc_program_limits, outputs),
@@ -193,7 +202,7 @@ static void usc_cached_program_is_refused_without_its_last_register(void **state
 
 	for (u32 n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
 		struct usc_program_limits enough = {
-			.temps = 4, .attrs = 4, .shared = 4, .coeffs = 4, .vo = 4, .outputs = 4,
+			.temps = 4, .attrs = 4, .shared = 4, .coeffs = 4, .coeffs_alt = 4, .vo = 4, .outputs = 4,
 			.stage = cases[n].stage,
 		}, fewer = enough;
 		struct usc_program *program;

@@ -108,6 +108,7 @@ static void random_scene(struct gen_rng *rng, const struct gen_program *prog, st
 	t->gfx = (struct usc_gfx){
 		.stage = (u8)prog->limits.stage, .sample = USC_PIXEL_RATE, .ops = &ops,
 		.discards = true, .depth_writes = true, .coeffs = prog->limits.coeffs,
+		.coeffs_alt = prog->limits.coeffs_alt,
 		.vo = t->vo + 1, .vo_words = prog->limits.vo,
 		.tile = &t->tile, .span = t->span,
 	};
@@ -126,6 +127,7 @@ static void copy_scene(const struct scene *t, struct ref_gfx *ref, u32 (*outputs
 	ref->sample = t->gfx.sample == USC_PIXEL_RATE ? REF_PIXEL_RATE : t->gfx.sample;
 	ref->spans = t->gfx.spans;
 	ref->coeffs = t->gfx.coeffs;
+	ref->coeffs_alt = t->gfx.coeffs_alt;
 	ref->vo_words = t->gfx.vo_words;
 	ref->quads_across = t->tile.width / 2u;
 	ref->samples = t->tile.samples;

@@ -17,7 +17,7 @@
 #define NOISE 100000u
 
 static const struct usc_program_limits limits = {
-	.temps = 8, .attrs = 3, .shared = 5, .coeffs = 2, .slot_regs = 3,
+	.temps = 8, .attrs = 3, .shared = 5, .coeffs = 2, .coeffs_alt = 1, .slot_regs = 3,
 };
 
 /* One instruction between two valid ones, and the expected fault. */
@@ -123,6 +123,8 @@ static struct refusal refusals[] = {
 	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 1, 0), .src2 = BANK(R, 7, 1)),
 	NO("coefficient register beyond the allocation", USC_REGISTER, BRZ,
 	   .src0 = BANK(CF, 2, 0)),
+	NO("alternate coefficient register beyond the allocation", USC_REGISTER, BRZ,
+	   .src0 = BANK(CFA, 1, 0)),
 	NO("slot register beyond the configuration", USC_REGISTER, BRZ, .src0 = BANK(SL, 3, 0)),
 	NO("internal register beyond the configuration", USC_REGISTER, ADD, .dst = BANK(I, 5, 0),
 	   .src0 = BANK(R, 1, 0), .src1 = BANK(R, 2, 0)),

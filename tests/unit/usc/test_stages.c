@@ -272,6 +272,7 @@ static void fill_program(struct fixture *fx, struct task *t, u32 stage,
 	t->gfx.span = &t->span;
 	t->gfx.spans = 1;
 	t->gfx.coeffs = group.limits.coeffs;
+	t->gfx.coeffs_alt = group.limits.coeffs_alt;
 	fx_clear(fx);
 	for (u32 g = 0; g < groups; g++) {
 		fx_fill(fx, g, &group, program);

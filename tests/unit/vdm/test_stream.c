@@ -211,7 +211,7 @@ static void bad_records_fault(void **unused)
 	} cases[] = {
 		{ "no vertex program", 1, 0, PUMICE_FAULT_VDM_STATE },
 		{ "stage low bits", 0, 1, PUMICE_FAULT_VDM_RESERVED },
-		{ "coordinate stage bits", 7, 1u << 12, PUMICE_FAULT_VDM_RESERVED },
+		{ "coordinate stage bits", 7, 1u << 24, PUMICE_FAULT_VDM_RESERVED },
 		{ "65 varyings", 8, 65, PUMICE_FAULT_VDM_STATE },
 		{ "word 8 bit 7", 8, 1u << 7, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 8 bit 25", 8, 1u << 25, PUMICE_FAULT_VDM_RESERVED },

@@ -83,21 +83,29 @@ static const vf *positions(struct exec *x, bool centroid)
 	return (const vf *)(const void *)at;
 }
 
-/* Bytes from the first primitive's coefficients to those of each lane's. */
-static const vu *prim_offsets(struct exec *x)
+/* Coefficients of a primitive in a set. */
+static inline u32 prim_coeffs(const struct exec *x, bool alternate)
 {
-	if (!x->prims_known) {
+	return alternate ? x->gfx->coeffs_alt : x->gfx->coeffs;
+}
+
+/* Bytes from the first primitive's coefficients of a set to those of each lane's. */
+static const vu *prim_offsets(struct exec *x, bool alternate)
+{
+	u32 *offset = x->prim_offset[alternate];
+
+	if (!(x->prims_known >> alternate & 1)) {
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			u32 n = l / USC_SPAN_LANES;
 
-			x->prim_offset[l] = x->span[n < x->spans ? n : 0].prim * x->gfx->coeffs * 4;
+			offset[l] = x->span[n < x->spans ? n : 0].prim * prim_coeffs(x, alternate) * 4;
 		}
-		x->prims_known = true;
+		x->prims_known |= 1u << alternate;
 	}
-	return (const vu *)(const void *)x->prim_offset;
+	return (const vu *)(const void *)offset;
 }
 
-/* Evaluate one plane, A, B, C at cf of the first primitive, at the positions: a row. */
+/* Evaluate one plane, A, B, C at cf, at the positions: a row. */
 static inline __attribute__((always_inline)) void
 plane_one(const u32 *cf, const vf *at, vf *out)
 {
@@ -118,25 +126,49 @@ static void plane_each(const u32 *cf, const vu *off, const vf *at, vf *out)
 		out[k] = (vf)a[k] * at[k] + (vf)b[k] * at[VECS + k] + (vf)c[k];
 }
 
+/* Planes of an operand of itr: of one primitive, or of that of each lane. */
+struct planes {
+	const u32 *cf;
+	const vu *off;	/* bytes from cf to each lane's; NULL: all lanes have the same */
+};
+
+static inline __attribute__((always_inline)) struct planes
+planes_of(struct exec *x, const struct usc_insn *i, enum usc_place place)
+{
+	const bool alternate = i->base[place] == USC_BASE_COEFFS_ALT;
+	struct planes p = { .cf = exec_operand(x, i, place) };
+
+	if (!x->one_prim)
+		p.off = prim_offsets(x, alternate);
+	else if (x->spans)
+		p.cf += x->span[0].prim * prim_coeffs(x, alternate);
+	return p;
+}
+
+static inline __attribute__((always_inline)) void
+plane_at(const struct planes *p, u32 plane, const vf *at, vf *out)
+{
+	if (p->off)
+		plane_each(p->cf + plane * 3, p->off, at, out);
+	else
+		plane_one(p->cf + plane * 3, at, out);
+}
+
 FAMILY
 iterate(struct exec *x, const struct usc_insn *i, bool perspective, bool centroid)
 {
 	const vf *at = positions(x, centroid);
-	const u32 *cf = exec_operand(x, i, USC_SRC0);
-	const vu *off = x->one_prim ? NULL : prim_offsets(x);
-	u32 first = x->one_prim && x->spans ? x->span[0].prim * x->gfx->coeffs : 0;
+	const struct planes planes = planes_of(x, i, USC_SRC0);
 	vu *d = row_of(x, i, USC_DST);
 	vf w[VECS], v[VECS];
 
-	if (perspective && off)
-		plane_each(exec_operand(x, i, USC_SRC1), off, at, w);
-	else if (perspective)
-		plane_one(exec_operand(x, i, USC_SRC1) + first, at, w);
-	for (u32 n = 0; n < i->words; n++, cf += 3, d += VECS) {
-		if (off)
-			plane_each(cf, off, at, v);
-		else
-			plane_one(cf + first, at, v);
+	if (perspective) {
+		const struct planes rw = planes_of(x, i, USC_SRC1);
+
+		plane_at(&rw, 0, at, w);
+	}
+	for (u32 n = 0; n < i->words; n++, d += VECS) {
+		plane_at(&planes, n, at, v);
 		EACH(k) {
 			if (perspective)
 				v[k] /= w[k];
