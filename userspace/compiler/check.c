@@ -53,6 +53,7 @@
 struct range {
 	uint32_t first;		/* number of a register */
 	uint32_t count;
+	bool indexed;		/* one or some of them */
 };
 
 /* Registers that an instruction reads, and then writes. */
@@ -147,7 +148,7 @@ static void finding(struct checker *c, uint32_t insn, const char *format, ...)
 static void add_read(struct effects *e, uint32_t first, uint32_t count)
 {
 	if (first != NONE && e->read_count < MAX_RANGES)
-		e->reads[e->read_count++] = (struct range){ first, count };
+		e->reads[e->read_count++] = (struct range){ .first = first, .count = count };
 }
 
 static void add_mask(struct effects *e, uint32_t raw)
@@ -178,6 +179,7 @@ static void add_operand(struct effects *e, const struct pumice_usc_insn *insn,
 		reg = (struct pumice_usc_operand){ .bank = PUMICE_USC_BANK_I,
 						   .num = (uint16_t)(reg.num - PUMICE_USC_SR_SR36) };
 	range.first = number_of(reg.bank, reg.idx ? 0 : reg.num);
+	range.indexed = reg.idx;
 	range.count = reg.idx ? rule_registers(reg.bank) : pumice_usc_registers(insn, place);
 	if (range.first == NONE || !range.count)
 		return;
@@ -282,13 +284,14 @@ static void start_set(struct checker *c, unsigned int stage, uint64_t *set)
 
 	memset(set, 0, SET_WORDS * sizeof(*set));
 	if (stage != PUMICE_PROGRAM_STAGE_COMPUTE) {
-		add_written(c, set, &(struct range){ FIRST_V, PUMICE_USC_MAX_ATTRS });
+		add_written(c, set, &(struct range){ .first = FIRST_V,
+						   .count = PUMICE_USC_MAX_ATTRS });
 		memset(c->shared, true, sizeof(c->shared));
 		return;
 	}
 	for (uint32_t i = 0; i < c->info.pds_insns; i++) {
 		struct pumice_pds_insn insn;
-		struct range range;
+		struct range range = { .indexed = false };
 
 		if (pumice_pds_unpack(&c->info.pds[WORDS * i], &insn) != PUMICE_ISA_UNPACK_OK ||
 		    insn.opcode == PUMICE_PDS_OP_END || insn.opcode == PUMICE_PDS_OP_TASK)
@@ -427,7 +430,8 @@ static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_i
 	for (unsigned int k = 0; k < e->write_count; k++)
 		for (uint32_t n = e->writes[k].first;
 		     n < e->writes[k].first + e->writes[k].count && n < OWN_REGISTERS; n++)
-			flight->signal[n] = e->access && e->signals ? (uint8_t)(insn->sig0 + 1) : 0;
+			flight->signal[n] = e->access && e->signals && !e->writes[k].indexed ?
+					    (uint8_t)(insn->sig0 + 1) : 0;
 }
 
 static void check_insns(struct checker *c)

@@ -183,6 +183,30 @@ static u32 conflicts(const u32 *off, u32 plus, u32 lanes)
 	return max - 1;
 }
 
+/*
+ * Return the offsets of an access before it runs: indexed ones, which are looked up later, in row;
+ * 0 in lanes whose index is a fault.
+ */
+static const u32 *offsets_of(const struct exec *x, const struct usc_insn *i, u32 *row)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, USC_SRC0);
+	const u32 *index;
+
+	if (!(i->lookups >> USC_SRC0 & 1))
+		return exec_operand(x, i, USC_SRC0);
+	index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
+	for (u32 lane = 0; lane < PUMICE_LANES; lane++) {
+		const u8 *reg = x->base[l->base] + l->offset;
+
+		row[lane] = 0;
+		if (index[lane] > l->last)
+			continue;
+		reg += (size_t)index[lane] << (l->shift + l->dim);
+		row[lane] = ((const u32 *)(const void *)reg)[lane];
+	}
+	return row;
+}
+
 /* Counts of an instruction, taken before it runs. */
 struct tally {
 	u64 load_bytes, store_bytes, conflicts;
@@ -190,8 +214,9 @@ struct tally {
 
 static void tally_access(const struct exec *x, const struct usc_insn *i, struct tally *t)
 {
+	u32 lanes, row[PUMICE_LANES];
+	const u32 *offsets;
 	struct access a;
-	u32 lanes;
 
 	if (!access_of(i, &a))
 		return;
@@ -203,8 +228,9 @@ static void tally_access(const struct exec *x, const struct usc_insn *i, struct 
 		t->store_bytes = a.store ? bytes : 0;
 		return;
 	}
+	offsets = offsets_of(x, i, row);
 	for (u32 n = 0; n < a.bytes; n += 4)
-		t->conflicts += conflicts(exec_operand(x, i, USC_SRC0), i->value + n, lanes);
+		t->conflicts += conflicts(offsets, i->value + n, lanes);
 }
 
 static void tally_copy(const struct exec *x, const struct usc_insn *i, struct tally *t)

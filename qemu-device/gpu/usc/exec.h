@@ -84,7 +84,7 @@ struct exec {
 
 	struct gpu_fault fault;		/* completely filled in if exit is USC_EXIT_FAULT */
 	u32 special[USC_SPECIAL_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
-	u32 scratch[USC_PLACES][USC_ROW_WORDS] __attribute__((aligned(128)));
+	u32 scratch[USC_PLACES][USC_SCRATCH_ROWS][USC_ROW_WORDS] __attribute__((aligned(128)));
 	/*
 	 * x and y of each lane, for modes without and with centroid; byte offset of its
 	 * coefficients in the normal and in the alternate set.
@@ -179,20 +179,17 @@ static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_
 	return next;
 }
 
-/* Return whether an operand is in the common store, where registers are words. */
-static inline bool exec_in_common(const struct usc_insn *i, enum usc_place place)
-{
-	return i->base[place] == USC_BASE_SHARED || i->base[place] == USC_BASE_COEFFS_ALT;
-}
-
 /* Base address of an access to memory, displacement included. */
 static inline u64 exec_base(const struct exec *x, const struct usc_insn *i)
 {
 	u64 base = 0;
 
 	if (!i->no_base) {
-		/* The pair is in neighbouring words, or in element 0 of neighbouring rows. */
-		u32 step = exec_in_common(i, USC_SRC2) ? 1 : USC_ROW_WORDS;
+		/*
+		 * The pair is in element 0 of neighbouring rows, or in neighbouring words: of the
+		 * common store, or looked up.
+		 */
+		u32 step = i->base[USC_SRC2] == USC_BASE_REG ? USC_ROW_WORDS : 1;
 		const u32 *pair = exec_operand(x, i, USC_SRC2);
 
 		base = pair[0] | (u64)pair[step] << 32;

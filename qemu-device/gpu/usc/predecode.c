@@ -16,6 +16,7 @@
 #define WORD_SHIFT 2u
 #define ROW_SHIFT 7u
 #define ROW_BYTES (USC_ROW_WORDS * 4u)
+#define SCRATCH_OFFSET(place) ((place) * USC_SCRATCH_ROWS * ROW_BYTES)
 _Static_assert(ROW_BYTES == 1u << ROW_SHIFT, "a register of a wave is one row");
 
 #define PAIR_REACH 2u	/* following instructions that determine how an instruction is run */
@@ -123,7 +124,8 @@ static struct usc_lookup *set_lookup(struct builder *b, enum usc_place place,
 	l->kind = kind;
 	l->base = insn->base[place];
 	l->offset = insn->offset[place];
-	set_ref(insn, place, USC_BASE_SCRATCH, place * ROW_BYTES);
+	l->count = 1;
+	set_ref(insn, place, USC_BASE_SCRATCH, SCRATCH_OFFSET(place));
 	insn->lookups |= 1u << place;
 	return l;
 }
@@ -158,9 +160,21 @@ static void depend_on_bank(struct usc_program *p, enum pumice_usc_bank bank)
 	}
 }
 
-/* Return how an indexed operand is looked up. @lanes: by the index of each lane */
-static enum usc_lookup_kind indexed_kind(const struct pumice_usc_operand *opnd, bool lanes)
+static bool is_plane(u32 cls)
 {
+	return cls == PUMICE_USC_CLASS_CFPLANE || cls == PUMICE_USC_CLASS_WPLANE;
+}
+
+/*
+ * Return how an indexed operand of a class is looked up. Only a class that includes vector
+ * registers has a value in each lane.
+ */
+static enum usc_lookup_kind indexed_kind(const struct pumice_usc_operand *opnd, u32 cls)
+{
+	const bool lanes = pumice_usc_isa.classes[cls].full >> PUMICE_USC_BANK_R & 1;
+
+	if (is_plane(cls))
+		return USC_LOOKUP_PLANES;
 	switch (opnd->bank) {
 	case PUMICE_USC_BANK_DC:
 		return USC_LOOKUP_DC;
@@ -177,22 +191,19 @@ static enum usc_lookup_kind indexed_kind(const struct pumice_usc_operand *opnd, 
 	}
 }
 
-/*
- * Set an operand with an index register added to its number. Only a class that includes vector
- * registers has a value in each lane.
- */
+/* Set an operand of count registers with an index register added to its number. */
 static void set_indexed(struct builder *b, enum usc_place place,
-			const struct pumice_usc_operand *opnd, const struct pumice_isa_class *cls)
+			const struct pumice_usc_operand *opnd, u32 cls, u32 count)
 {
 	bool dc = opnd->bank == PUMICE_USC_BANK_DC;
-	struct usc_lookup *l = set_lookup(b, place,
-					  indexed_kind(opnd, cls->full >> PUMICE_USC_BANK_R & 1));
+	struct usc_lookup *l = set_lookup(b, place, indexed_kind(opnd, cls));
 
 	b->program->own = true;
 	depend_on_bank(b->program, opnd->bank);
 	l->index = (USC_OWN_INDEX + opnd->idx - 1) * ROW_BYTES;
 	l->dim = (u8)b->dim;
 	l->shift = l->base == USC_BASE_REG ? ROW_SHIFT : WORD_SHIFT;
+	l->count = (u8)count;
 	if (l->kind == USC_LOOKUP_LANES)
 		b->insn->scalars &= (u8)~(1u << place);
 	b->insn->outputs &= (u8)~(1u << place);
@@ -204,8 +215,8 @@ static void set_indexed(struct builder *b, enum usc_place place,
 	if (dc)
 		l->last = opnd->num;
 	else
-		l->last = (usc_bank_registers(opnd->bank, &b->program->limits) - 1 - opnd->num) >>
-			  l->dim;
+		l->last = (usc_bank_registers(opnd->bank, &b->program->limits) - count -
+			   opnd->num) >> l->dim;
 }
 
 static void set_own(struct builder *b, enum usc_place place, u32 row)
@@ -284,7 +295,7 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		set_pool(b, place, imm);
 		break;
 	case PUMICE_USC_BANK_M:
-		set_ref(insn, place, USC_BASE_SCRATCH, place * ROW_BYTES);
+		set_ref(insn, place, USC_BASE_SCRATCH, SCRATCH_OFFSET(place));
 		set_mask(b, USC_MASK_OF(place), opnd.num);
 		insn->values |= 1u << place;
 		break;
@@ -294,7 +305,8 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 }
 
 static void set_register(struct builder *b, enum usc_place place, u32 raw,
-			 const struct pumice_isa_class *cls, u32 imm)
+			 const struct pumice_isa_operand *operand,
+			 const struct pumice_usc_insn *enc)
 {
 	struct pumice_usc_operand opnd;
 
@@ -302,12 +314,12 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 	usc_resolve_offset(&opnd, b->program->limits.slot_regs);
 	if (opnd.elem)
 		b->insn->scalars |= 1u << place;
-	set_bank(b, place, &opnd, imm);
+	set_bank(b, place, &opnd, enc->imm);
 	if (opnd.idx) {
-		set_indexed(b, place, &opnd, cls);
+		set_indexed(b, place, &opnd, operand->cls, pumice_usc_registers(enc, operand));
 	} else if (opnd.bank == PUMICE_USC_BANK_O) {
 		set_lookup(b, place, USC_LOOKUP_OUTPUT);
-	} else if (opnd.bank == PUMICE_USC_BANK_SL && !cls->elem) {
+	} else if (opnd.bank == PUMICE_USC_BANK_SL && !pumice_usc_isa.classes[operand->cls].elem) {
 		/* Only vectors are valid here. */
 		set_lookup(b, place, USC_LOOKUP_SLOT);
 		b->insn->scalars &= (u8)~(1u << place);
@@ -317,23 +329,21 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 static void set_operand(struct builder *b, const struct pumice_isa_operand *operand,
 			const struct pumice_usc_insn *enc)
 {
-	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[operand->cls];
-
 	switch (operand->field) {
 	case PUMICE_USC_FIELD_MASK:
 		set_mask(b, USC_MASK_OF_LANES, enc->mask);
 		break;
 	case PUMICE_USC_FIELD_DST:
-		set_register(b, USC_DST, enc->dst, cls, enc->imm);
+		set_register(b, USC_DST, enc->dst, operand, enc);
 		break;
 	case PUMICE_USC_FIELD_SRC0:
-		set_register(b, USC_SRC0, enc->src0, cls, enc->imm);
+		set_register(b, USC_SRC0, enc->src0, operand, enc);
 		break;
 	case PUMICE_USC_FIELD_SRC1:
-		set_register(b, USC_SRC1, enc->src1, cls, enc->imm);
+		set_register(b, USC_SRC1, enc->src1, operand, enc);
 		break;
 	case PUMICE_USC_FIELD_SRC2:
-		set_register(b, USC_SRC2, enc->src2, cls, enc->imm);
+		set_register(b, USC_SRC2, enc->src2, operand, enc);
 		break;
 	case PUMICE_USC_FIELD_DISP:
 		b->insn->value = enc->disp;

@@ -51,7 +51,8 @@ enum usc_base {
 	USC_BASE_CONST,		/* rows of the predefined constants, by number */
 	USC_BASE_SPECIAL,	/* rows of the wave's own values, enum usc_special_row */
 	USC_BASE_POOL,		/* the program's immediates and special constants */
-	USC_BASE_SCRATCH,	/* a row per operand: masks used as values, operands looked up */
+	USC_BASE_SCRATCH,	/* USC_SCRATCH_ROWS an operand: masks used as values, operands
+				 * looked up */
 	USC_BASES
 };
 
@@ -88,8 +89,9 @@ struct usc_mask {
 /* Kinds of operands that are not simply at their offset. */
 enum usc_lookup_kind {
 	USC_LOOKUP_ROWS,	/* indexed vector registers, lane by lane */
-	USC_LOOKUP_WORD,	/* an indexed scalar, by lane 0's index */
+	USC_LOOKUP_WORD,	/* indexed scalars, by lane 0's index */
 	USC_LOOKUP_LANES,	/* indexed words of the common store, lane by lane */
+	USC_LOOKUP_PLANES,	/* the same of each lane's primitive */
 	USC_LOOKUP_DC,		/* dynamic constants */
 	USC_LOOKUP_SLOT,	/* a slot register used as a row */
 	USC_LOOKUP_OUTPUT,	/* a pixel output register */
@@ -97,8 +99,11 @@ enum usc_lookup_kind {
 	USC_LOOKUP_VO,		/* indexed vertex output registers: not in lookups, see uvsw */
 };
 
+/* Most registers of an operand that is looked up: of a burst. */
+#define USC_SCRATCH_ROWS PUMICE_USC_BURST_WORDS
+
 /*
- * An operand that is kept in a scratch row while its instruction runs: fetched before, and if
+ * An operand that is kept in scratch rows while its instruction runs: fetched before, and if
  * it is the destination, written back after.
  */
 struct usc_lookup {
@@ -109,8 +114,9 @@ struct usc_lookup {
 	u32 index;	/* bytes: the row of the index register in USC_BASE_OWN */
 	u8 base;	/* enum usc_base */
 	u8 kind;	/* enum usc_lookup_kind */
-	u8 shift;	/* bytes from one register to the next are 1 << shift */
-	u8 dim;		/* registers from one index to the next are 1 << dim */
+	u8 shift : 4;	/* bytes from one register to the next are 1 << shift */
+	u8 dim : 4;	/* registers from one index to the next are 1 << dim */
+	u8 count;	/* registers from the selected one on */
 };
 
 struct exec;

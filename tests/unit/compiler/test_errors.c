@@ -297,21 +297,19 @@ static void indices_are_checked(void **state)
 		  "here, 4 before" },
 		{ ".alias t, sh[idx0 * 2]\nadd.u32 r[idx0], r1, t",
 		  "t:2:22: error: the indexed operands of an instruction have one dimension" },
-		{ "local_load32 r[idx0], [one], r2",
-		  "t:1:16: error: local_load32 takes no indexed" },
-		{ "global_load32 sig0, r1, [one], sh[idx0] + r2",
-		  "t:1:35: error: global_load32 takes no indexed" },
-		{ "brz 0, sh[idx1]", "t:1:11: error: brz takes no indexed" },
+		{ "sig_wait r[idx0][0], sig0", "t:1:12: error: sig_wait takes no indexed" },
+		{ "local_load32 r[idx0 * 2], [one], r[idx1 * 4]",
+		  "t:1:36: error: the indexed operands of an instruction have one dimension" },
 		{ "global_store32 sig0, [one], r2, dc[idx0]",
-		  "t:1:36: error: global_store32 takes" },
+		  "t:1:33: error: this register is not allowed here" },
 		{ "mov r1, [r[idx0]], r2", "t:1:10: error: r cannot be a mask" },
 		{ "shuffle sh3, r1, r2",
 		  "t:1:9: error: this register is not allowed here; accepted: r0 to r247, "
 		  "v0 to v247, sh[idx0], cf[idx0], cfa[idx0], idx0 to idx1, o0 to o31" },
 		{ "add.u32 sh3, r1, r2", "t:1:9: error: sh3 is a scalar, and r1 is not: a "
 		  "vector operation writes r0 to r247, v0 to v247, sh[idx0], cf[idx0], cfa[idx0], idx0" },
-		{ "local_load32 sh[idx0], [one], r2",
-		  "t:1:17: error: local_load32 takes no indexed" },
+		{ "global_load32 sig0, sh[idx0], [one], r2",
+		  "t:1:21: error: this register is not allowed here" },
 	};
 
 	(void)state;

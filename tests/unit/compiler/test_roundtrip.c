@@ -275,6 +275,38 @@ static void an_index_may_omit_dimension_and_number(void **state)
 	free(dis);
 }
 
+static void operands_of_memory_planes_and_textures_are_indexed(void **state)
+{
+	static const char *const compute[] = {
+		"global_load32 sig0, r[idx0 * 4 + 1], [one], sh[idx1 * 4 + 2] + r[idx0 * 4 + 3] + 16",
+		"burst_store sig3, [one], cf[idx0 * 1 + 0] + v[idx1 * 1 + 2], r[idx0 * 1 + 4], 5",
+		"global_atomic.u32 cmpxchg, sig1, r1, [one], r2, r[idx1 * 2 + 5]",
+		"local_load128 r[idx0 * 16 + 1], [one], r2",
+		"group_load sig0, sh[idx0 * 1 + 4], r[idx0 * 1 + 0][0] + 4, 8",
+		"brz L0, sh[idx1 * 8 + 3]",
+	};
+	static const char *const fragment[] = {
+		"itr r0, perspective, 2, cf[idx0 * 2 + 3], cfa[idx1 * 2 + 0]",
+		"sample_lod.f32 r[idx0 * 4 + 0], 2d, r[idx1 * 4 + 8], r[idx1 * 4 + 2], "
+		"sh[idx0 * 4 + 12]",
+	};
+	char text[1024];
+	char *dis;
+
+	(void)state;
+	snprintf(text, sizeof(text), "L0:%s\n%s\n%s\n%s\n%s\n%s\nend\n", compute[0], compute[1],
+		 compute[2], compute[3], compute[4], compute[5]);
+	dis = round_trip(text);
+	for (size_t i = 0; i < sizeof(compute) / sizeof(compute[0]); i++)
+		assert_true(has_line(dis, compute[i]));
+	free(dis);
+	snprintf(text, sizeof(text), "%s\n%s\nend\n", fragment[0], fragment[1]);
+	dis = round_trip(text);
+	for (size_t i = 0; i < sizeof(fragment) / sizeof(fragment[0]); i++)
+		assert_true(has_line(dis, fragment[i]));
+	free(dis);
+}
+
 static void a_second_immediate_uses_a_special_constant_with_its_value(void **state)
 {
 	char *dis = round_trip("clamp.f32 r1, r2, 0.25, 1.0\nbfi.u32 r1[0], 7, 1, 7\nend\n");
@@ -511,6 +543,7 @@ int main(void)
 		cmocka_unit_test(a_mov_without_a_mask_writes_all_lanes),
 		cmocka_unit_test(the_pds_programs_of_graphics_round_trip),
 		cmocka_unit_test(alternate_coefficients_round_trip),
+		cmocka_unit_test(operands_of_memory_planes_and_textures_are_indexed),
 		cmocka_unit_test(an_address_without_base_is_its_displacement),
 		cmocka_unit_test(registers_after_the_first_are_counted),
 		cmocka_unit_test(words_that_are_no_instruction_round_trip),

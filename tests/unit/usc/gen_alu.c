@@ -178,6 +178,59 @@ static u32 with_index(u32 bank, u32 num, bool elem, u32 which)
 	return raw;
 }
 
+static u32 add_index(u32 raw, u32 before, u32 which)
+{
+	struct pumice_usc_operand v;
+
+	pumice_usc_operand_unpack(&raw, &v);
+	v.num = (u16)(v.num - before);
+	v.idx = which + 1;
+	pumice_usc_operand_pack(&raw, &v);
+	return raw;
+}
+
+u32 gen_index_constant(struct gen *g, const struct pumice_usc_insn *insn, u32 raw, u32 which)
+{
+	struct pumice_usc_operand v;
+	u32 index;
+
+	pumice_usc_operand_unpack(&raw, &v);
+	if (v.bank == PUMICE_USC_BANK_NONE || gen_below(g->rng, 3))
+		return raw;
+	index = gen_below(g->rng, (v.num >> insn->dim) + 1u);
+	gen_emit(g, INSN(MOV, .dst = usc_operand(PUMICE_USC_BANK_IDX, which, false),
+			 .mask = ALWAYS, .src0 = IMM, .imm = index));
+	return add_index(raw, index << insn->dim, which);
+}
+
+u32 gen_index_choice(struct gen *g, const struct pumice_usc_insn *insn)
+{
+	return gen_below(g->rng, 3) ? 0 : 1u << insn->dim;
+}
+
+u32 gen_index_lanes(struct gen *g, u32 raw, u32 more, u32 which)
+{
+	if (!more)
+		return raw;
+	gen_emit(g, INSN(AND, .dst = usc_operand(PUMICE_USC_BANK_IDX, which, false),
+			 .src0 = R(gen_temp(g)), .src1 = IMM, .imm = 1));
+	return add_index(raw, 0, which);
+}
+
+void gen_clear_dim(struct pumice_usc_insn *insn)
+{
+	const u32 raw[] = { insn->dst, insn->src0, insn->src1, insn->src2 };
+
+	for (u32 n = 0; n < 4; n++) {
+		struct pumice_usc_operand v;
+
+		pumice_usc_operand_unpack(&raw[n], &v);
+		if (v.idx)
+			return;
+	}
+	insn->dim = 0;
+}
+
 /* A random operand of a class; x is NULL where none may be indexed. */
 static u32 select_operand(struct gen *g, const struct pumice_isa_class *class, bool written,
 			  struct indices *x)

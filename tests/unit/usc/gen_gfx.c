@@ -28,9 +28,26 @@ static bool rows(struct gen *g, u32 count, u32 *raw)
 	return false;
 }
 
+/* Let each lane select planes up to the last one at the register last, or not. */
+static u32 index_planes(struct gen *g, u32 raw, u32 last, u32 dim, u32 which)
+{
+	struct pumice_usc_operand v;
+	u32 most;
+
+	pumice_usc_operand_unpack(&raw, &v);
+	most = (last - v.num) >> dim;
+	if (gen_below(g->rng, 2))
+		return raw;
+	gen_emit(g, INSN(MIN, .dst = usc_operand(PUMICE_USC_BANK_IDX, which, false),
+			 .src0 = R(gen_temp(g)), .src1 = IMM, .imm = most));
+	v.idx = which + 1;
+	pumice_usc_operand_pack(&raw, &v);
+	return raw;
+}
+
 static void emit_itr(struct gen *g)
 {
-	struct pumice_usc_insn insn = INSN(ITR);
+	struct pumice_usc_insn insn = INSN(ITR, .dim = (u8)gen_below(g->rng, PUMICE_USC_DIM_COUNT));
 	const struct usc_program_limits *limits = &g->out->limits;
 	const bool alternate = gen_below(g->rng, 2), rw_alternate = gen_below(g->rng, 2);
 	u32 coeffs = alternate ? limits->coeffs_alt : limits->coeffs;
@@ -45,15 +62,22 @@ static void emit_itr(struct gen *g)
 		insn.src1 = rw_alternate ?
 			usc_operand(PUMICE_USC_BANK_CFA, gen_below(g->rng, limits->coeffs_alt - 2), false) :
 			usc_operand(PUMICE_USC_BANK_CF, gen_below(g->rng, limits->coeffs - 2), false);
-	if (rows(g, insn.comps, &insn.dst))
-		gen_emit(g, insn);
+	if (!rows(g, insn.comps, &insn.dst))
+		return;
+	insn.src0 = index_planes(g, insn.src0, coeffs - 3u * insn.comps, insn.dim, 0);
+	if (insn.src1)
+		insn.src1 = index_planes(g, insn.src1, (rw_alternate ? limits->coeffs_alt :
+								       limits->coeffs) - 3,
+					 insn.dim, 1);
+	gen_clear_dim(&insn);
+	gen_emit(g, insn);
 }
 
 static void emit_texture(struct gen *g)
 {
-	struct pumice_usc_insn insn = { 0 };
+	struct pumice_usc_insn insn = { .dim = (u8)gen_below(g->rng, 3) };
 	const struct pumice_isa_op_info *op;
-	u32 extra;
+	u32 extra, more;
 
 	insn.opcode = (u8)(PUMICE_USC_OP_SAMPLE +
 			   gen_below(g->rng, PUMICE_USC_OP_QUERY_LOD - PUMICE_USC_OP_SAMPLE + 1));
@@ -68,10 +92,20 @@ static void emit_texture(struct gen *g)
 		insn.comp = (u8)gen_below(g->rng, 4);
 	insn.src2 = SH(gen_below(g->rng, g->out->limits.shared - 12 + 1));
 	extra = pumice_usc_texture_extra(insn.opcode, insn.func);
-	if (!rows(g, 4, &insn.dst) || !rows(g, pumice_usc_texture_coords(insn.func), &insn.src0))
+	more = gen_index_choice(g, &insn);
+	if (!rows(g, 4 + more, &insn.dst) ||
+	    !rows(g, pumice_usc_texture_coords(insn.func) + more, &insn.src0))
 		return;
-	if (extra && gen_below(g->rng, 4) && !rows(g, extra, &insn.src1))
+	if (extra && gen_below(g->rng, 4) && !rows(g, extra + more, &insn.src1))
 		return;
+	insn.src2 = gen_index_constant(g, &insn, insn.src2, 1);
+	if (more && insn.src1 && gen_below(g->rng, 2))
+		insn.src1 = gen_index_lanes(g, insn.src1, more, 0);
+	else if (more && gen_below(g->rng, 2))
+		insn.dst = gen_index_lanes(g, insn.dst, more, 0);
+	else
+		insn.src0 = gen_index_lanes(g, insn.src0, more, 0);
+	gen_clear_dim(&insn);
 	gen_emit(g, insn);
 }
 

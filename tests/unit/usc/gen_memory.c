@@ -137,13 +137,22 @@ void gen_local(struct gen *g)
 		});
 	} else {
 		for (u32 n = 1 + gen_below(g->rng, 3); n; n--) {
-			if (!select_span(g, 0, s.regs, &start))
-				continue;
-			gen_emit(g, (struct pumice_usc_insn){
+			struct pumice_usc_insn insn = {
 				.opcode = local_load[width], .type = extension(g, &s),
 				.mask = (u16)(gen_below(g->rng, 2) ? gen_mask(g) : ALWAYS),
-				.dst = R(start), .src0 = addr, .disp = (u16)(disp + n * s.align),
-			});
+				.disp = (u16)(disp + n * s.align), .dim = (u8)gen_below(g->rng, 3),
+			};
+			u32 more = gen_index_choice(g, &insn);
+
+			if (!select_span(g, 0, s.regs + more, &start))
+				continue;
+			insn.dst = gen_index_lanes(g, R(start), more, 0);
+			if (more && s.bytes == 4 && g->write_shared &&
+			    g->out->limits.shared > GEN_SH_FREE + more && gen_below(g->rng, 2))
+				insn.dst = gen_index_lanes(g, SH(GEN_SH_FREE), more, 0);
+			insn.src0 = gen_index_constant(g, &insn, addr, 1);
+			gen_clear_dim(&insn);
+			gen_emit(g, insn);
 		}
 	}
 }
@@ -164,10 +173,14 @@ static u32 select_base(struct gen *g)
 	}
 }
 
-/* The instruction loads count registers from dst on: they are busy until the signal is done. */
-static void emit_load(struct gen *g, struct pumice_usc_insn insn, u32 dst, u32 count)
+/*
+ * The instruction loads some of count registers from dst on: they are busy until the signal is
+ * done. The others are indexed.
+ */
+static void emit_load(struct gen *g, struct pumice_usc_insn insn, u32 dst, u32 count, u32 more)
 {
-	insn.dst = R(dst);
+	insn.dst = gen_index_lanes(g, R(dst), more, 0);
+	gen_clear_dim(&insn);
 	gen_emit(g, insn);
 	g->busy_sig |= (u16)(1u << insn.sig0);
 	for (u32 n = dst; n < dst + count; n++)
@@ -183,23 +196,23 @@ static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 	if (gen_below(g->rng, 2)) {
 		gen_emit(g, INSN(GLOBAL_LOAD32, .sig0 = insn.sig0, .dst = R(value + 1),
 				 .mask = ALWAYS, .src2 = insn.src2, .src0 = insn.src0,
-				 .disp = insn.disp));
+				 .dim = insn.dim, .disp = insn.disp));
 		gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
 	}
 	insn.opcode = PUMICE_USC_OP_GLOBAL_ATOMIC;
 	select_atomic(g, &insn);
 	insn.src1 = R(value);
 	if (select_span(g, GEN_UNLOADED, 1, &dst) && dst != value && dst != value + 1)
-		emit_load(g, insn, dst, 1);
+		emit_load(g, insn, dst, 1, 0);
 }
 
 /* A burst or a plain access; the rest of the instruction is set already. */
 static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct shape *s,
 		       u32 width, bool store)
 {
-	u32 start;
+	u32 more = gen_index_choice(g, &insn), start;
 
-	if (!select_span(g, store ? 0 : GEN_UNLOADED, s->regs, &start))
+	if (!select_span(g, store ? 0 : GEN_UNLOADED, s->regs + more, &start))
 		return;
 	if (width == WIDTHS) {
 		insn.opcode = store ? PUMICE_USC_OP_BURST_STORE : PUMICE_USC_OP_BURST_LOAD;
@@ -209,10 +222,11 @@ static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct 
 		insn.type = store ? U32 : extension(g, s);
 	}
 	if (store) {
-		insn.src1 = R(start);
+		insn.src1 = gen_index_lanes(g, R(start), more, 0);
+		gen_clear_dim(&insn);
 		gen_emit(g, insn);
 	} else {
-		emit_load(g, insn, start, s->regs);
+		emit_load(g, insn, start, s->regs + more, more);
 	}
 }
 
@@ -224,7 +238,7 @@ void gen_global(struct gen *g)
 	struct shape s = width < WIDTHS ? shape_of_width(width) :
 		shape_of_words(1 + gen_below(g->rng, PUMICE_USC_BURST_WORDS));
 	struct pumice_usc_insn insn = {
-		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS),
+		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS), .dim = (u8)gen_below(g->rng, 3),
 		.disp = (u16)(gen_below(g->rng, 256 / s.align) * s.align),
 	};
 
@@ -234,11 +248,18 @@ void gen_global(struct gen *g)
 		emit_offsets(g, GEN_WAVE_BYTES / 2, gen_keep(g, KEEP_GLOBAL), &s);
 	insn.src2 = select_base(g);
 	insn.src0 = R(gen_keep(g, KEEP_ADDR));
-	insn.mask = (u16)gen_mask(g);
-	if (store && s.align == 4 && gen_below(g->rng, 3) == 0)
-		emit_global_atomic(g, insn);
+	/* One index register for one of them, the other for the data. */
+	if (gen_below(g->rng, 2))
+		insn.src2 = gen_index_constant(g, &insn, insn.src2, 1);
 	else
+		insn.src0 = gen_index_constant(g, &insn, insn.src0, 1);
+	insn.mask = (u16)gen_mask(g);
+	if (store && s.align == 4 && gen_below(g->rng, 3) == 0) {
+		gen_clear_dim(&insn);
+		emit_global_atomic(g, insn);
+	} else {
 		emit_plain(g, insn, &s, width, store);
+	}
 }
 
 void gen_copy(struct gen *g)

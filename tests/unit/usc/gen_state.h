@@ -59,6 +59,19 @@ void gen_gfx(struct gen *g);
 void gen_local(struct gen *g);
 void gen_global(struct gen *g);
 /*
+ * Sometimes select the operand raw of an instruction by an index register, by which (0 or 1): the
+ * same register, or scalar, in each lane. Emits the index.
+ */
+u32 gen_index_constant(struct gen *g, const struct pumice_usc_insn *insn, u32 raw, u32 which);
+/*
+ * Sometimes let each lane select the operand or the one that is the dimension after it: returns
+ * how many more registers that needs, or 0. gen_index_lanes() emits the index then.
+ */
+u32 gen_index_choice(struct gen *g, const struct pumice_usc_insn *insn);
+u32 gen_index_lanes(struct gen *g, u32 raw, u32 more, u32 which);
+/* Set insn->dim to 0 if no operand is indexed, because it is refused then. */
+void gen_clear_dim(struct pumice_usc_insn *insn);
+/*
  * A copy by the whole group between two barriers: in the writing phase, in code that all
  * waves execute.
  */

@@ -118,13 +118,21 @@ static void lane_position(const struct ref_step *s, const struct ref_span *span,
 	*y = (float)(span->quad / gfx->quads_across * 2 + (pixel >> 1)) + in_pixel[1];
 }
 
-/* A plane whose first register o is, from one component on. */
-static float plane(const struct ref_step *s, u32 prim, const struct pumice_usc_operand *o, u32 comp,
+/*
+ * A plane of an operand's components, in a lane. One that does not exist, in a lane that is not
+ * valid, is 0.
+ */
+static float plane(const struct ref_step *s, u32 prim, u32 raw, u32 comps, u32 comp, u32 lane,
 		   float x, float y)
 {
-	u32 reg = o->num + 3 * comp;
-	float abc[3], sum;
+	struct pumice_usc_operand opnd, *o = &opnd;
+	float abc[3] = { 0 }, sum;
+	u32 reg;
 
+	pumice_usc_operand_unpack(&raw, o);
+	if (!ref_select(s, raw, 3 * comps, lane, &reg))
+		return 0;
+	reg += 3 * comp;
 	if (o->bank == PUMICE_USC_BANK_CFA)
 		memcpy(abc, &s->g->coeff_alt[s->w->task][prim * s->g->gfx->coeffs_alt + reg],
 		       sizeof(abc));
@@ -147,11 +155,9 @@ static void run_itr(struct ref_step *s)
 {
 	bool centroid = s->in.func == PUMICE_USC_ITERATE_LINEAR_CENTROID ||
 			s->in.func == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID;
-	struct pumice_usc_operand dst, from, w;
+	struct pumice_usc_operand dst;
 
 	pumice_usc_operand_unpack(&s->in.dst, &dst);
-	pumice_usc_operand_unpack(&s->in.src0, &from);
-	pumice_usc_operand_unpack(&s->in.src1, &w);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		const struct ref_span *span = span_of(s, l);
 
@@ -162,9 +168,9 @@ static void run_itr(struct ref_step *s)
 			float x, y, value;
 
 			lane_position(s, span, l % 4, centroid, &x, &y);
-			value = plane(s, span->prim, &from, c, x, y);
+			value = plane(s, span->prim, s->in.src0, s->in.comps, c, l, x, y);
 			if (s->in.src1)
-				value /= plane(s, span->prim, &w, 0, x, y);
+				value /= plane(s, span->prim, s->in.src1, 1, 0, l, x, y);
 			to.num += c;
 			*ref_word(s, &to, l) = float_word(value);
 		}
@@ -214,7 +220,7 @@ static void run_texture(struct ref_step *s)
 		count += gather_words(s, s->in.src0, coordinates(s->in.func, true), l, words);
 		count += gather_words(s, s->in.src1, extra_rows(s->in.opcode, s->in.func), l,
 				      words + count);
-		count += gather_words(s, s->in.src2, 12, l, words + count);
+		count += gather_words(s, s->in.src2, 12, 0, words + count);
 		for (u32 n = 0; n < 4; n++)
 			out[n][l] = s->g->gfx->texture(s->in.opcode, s->in.type, s->in.func,
 						       s->in.comp, spans, words, count, n);
@@ -258,7 +264,7 @@ static void run_uvsw(struct ref_step *s)
 
 	ref_read_all(s, s->in.src0, value);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		if (ref_select(s, s->in.dst, l, &number))
+		if (ref_select(s, s->in.dst, 1, l, &number))
 			vo[number][l] = value[l];
 	}
 }

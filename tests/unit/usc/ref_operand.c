@@ -244,7 +244,7 @@ static u32 dynamic_constant(const struct ref_step *s, const struct pumice_usc_op
 	return word;
 }
 
-bool ref_select(const struct ref_step *s, u32 raw, u32 lane, u32 *number)
+bool ref_select(const struct ref_step *s, u32 raw, u32 count, u32 lane, u32 *number)
 {
 	struct pumice_usc_operand o;
 	u64 n;
@@ -252,36 +252,61 @@ bool ref_select(const struct ref_step *s, u32 raw, u32 lane, u32 *number)
 	o = operand_of(s, raw);
 	n = number_of(s, &o, lane);
 	*number = (u32)n;
-	return !o.idx || n < registers_of(s, o.bank);
+	return !o.idx || n + count <= registers_of(s, o.bank);
 }
 
-/* Return whether the operand in a field has one value for all lanes, whatever register it is. */
-static bool is_one_value(const struct ref_step *s, u32 field)
+static const struct pumice_isa_operand *operand_in(const struct ref_step *s, u32 field)
 {
 	const struct pumice_isa_form *form =
 		&pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode)->form[s->in.form];
 
 	for (u32 n = 0; n < form->nr_operands; n++) {
-		u32 class = form->operands[n].cls;
-
 		if (form->operands[n].field == field)
-			return class == PUMICE_USC_CLASS_SREG || class == PUMICE_USC_CLASS_SDST ||
-			       class == PUMICE_USC_CLASS_SANY;
+			return &form->operands[n];
 	}
-	return false;
+	return NULL;
+}
+
+/* Return whether an operand of a class has one value for all lanes, whatever register it is. */
+static bool is_one_value(u32 class)
+{
+	return class == PUMICE_USC_CLASS_SREG || class == PUMICE_USC_CLASS_SDST ||
+	       class == PUMICE_USC_CLASS_SANY || class == PUMICE_USC_CLASS_SADDR ||
+	       class == PUMICE_USC_CLASS_BASE || class == PUMICE_USC_CLASS_TEXSTATE ||
+	       class == PUMICE_USC_CLASS_PBESTATE;
+}
+
+/* Registers of an operand, from the one that it names on. */
+static u32 count_of(const struct ref_step *s, const struct pumice_isa_operand *operand)
+{
+	switch (operand->cls) {
+	case PUMICE_USC_CLASS_BASE:
+		return 2;
+	case PUMICE_USC_CLASS_WPLANE:
+		return 3;
+	case PUMICE_USC_CLASS_CFPLANE:
+		return 3 * s->in.comps;
+	case PUMICE_USC_CLASS_TEXSTATE:
+		return 12;
+	case PUMICE_USC_CLASS_PBESTATE:
+		return 8;
+	default:
+		return pumice_usc_registers(&s->in, operand);
+	}
 }
 
 /* Return whether an operand's index exceeds its bank in a relevant lane. */
 static bool leads_beyond(const struct ref_step *s, u32 field, u32 raw)
 {
+	const struct pumice_isa_operand *operand = operand_in(s, field);
 	u32 number;
 
-	if (!ref_has(s, field))
+	if (!operand || !raw)
 		return false;
-	if (is_one_value(s, field))
-		return !ref_select(s, raw, 0, &number);
+	if (is_one_value(operand->cls))
+		return !ref_select(s, raw, count_of(s, operand), 0, &number);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		if (ref_valid(s->w, l) && !ref_select(s, raw, l, &number))
+		if (ref_valid(s->w, l) && !ref_select(s, raw, count_of(s, operand), l, &number))
 			return true;
 	}
 	return false;
@@ -289,10 +314,6 @@ static bool leads_beyond(const struct ref_step *s, u32 field, u32 raw)
 
 bool ref_indices_lead_somewhere(struct ref_step *s)
 {
-	u32 layout = pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode)->layout;
-
-	if (layout != PUMICE_USC_LAYOUT_ALU && layout != PUMICE_USC_LAYOUT_ALU3)
-		return true;
 	if (leads_beyond(s, PUMICE_USC_FIELD_DST, s->in.dst) ||
 	    leads_beyond(s, PUMICE_USC_FIELD_SRC0, s->in.src0) ||
 	    leads_beyond(s, PUMICE_USC_FIELD_SRC1, s->in.src1) ||

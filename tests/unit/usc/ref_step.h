@@ -27,9 +27,9 @@ static inline bool ref_valid(const struct ref_wave *w, u32 lane)
 u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 lane);
 /*
  * The number of the register that an operand selects in a lane; false if an index leads beyond
- * the registers.
+ * the registers: the last of count from that one on.
  */
-bool ref_select(const struct ref_step *s, u32 raw, u32 lane, u32 *number);
+bool ref_select(const struct ref_step *s, u32 raw, u32 count, u32 lane, u32 *number);
 /* A double mask in one lane. */
 bool ref_mask(const struct ref_step *s, u32 raw, u32 lane);
 /* Operands as encoded: one lane's, all lanes', element 0; and the destination. */

@@ -126,10 +126,17 @@ static void plane_each(const u32 *cf, const vu *off, const vf *at, vf *out)
 		out[k] = (vf)a[k] * at[k] + (vf)b[k] * at[VECS + k] + (vf)c[k];
 }
 
-/* Planes of an operand of itr: of one primitive, or of that of each lane. */
+static void plane_rows(const vf *abc, const vf *at, vf *out)
+{
+	EACH(k)
+		out[k] = abc[k] * at[k] + abc[VECS + k] * at[VECS + k] + abc[2 * VECS + k];
+}
+
+/* Planes of an operand of itr: of one primitive, of that of each lane, or indexed. */
 struct planes {
 	const u32 *cf;
 	const vu *off;	/* bytes from cf to each lane's; NULL: all lanes have the same */
+	bool rows;	/* each register is a row */
 };
 
 static inline __attribute__((always_inline)) struct planes
@@ -138,7 +145,9 @@ planes_of(struct exec *x, const struct usc_insn *i, enum usc_place place)
 	const bool alternate = i->base[place] == USC_BASE_COEFFS_ALT;
 	struct planes p = { .cf = exec_operand(x, i, place) };
 
-	if (!x->one_prim)
+	if (i->base[place] == USC_BASE_SCRATCH)
+		p.rows = true;
+	else if (!x->one_prim)
 		p.off = prim_offsets(x, alternate);
 	else if (x->spans)
 		p.cf += x->span[0].prim * prim_coeffs(x, alternate);
@@ -148,7 +157,9 @@ planes_of(struct exec *x, const struct usc_insn *i, enum usc_place place)
 static inline __attribute__((always_inline)) void
 plane_at(const struct planes *p, u32 plane, const vf *at, vf *out)
 {
-	if (p->off)
+	if (p->rows)
+		plane_rows((const vf *)(const void *)p->cf + plane * 3 * VECS, at, out);
+	else if (p->off)
 		plane_each(p->cf + plane * 3, p->off, at, out);
 	else
 		plane_one(p->cf + plane * 3, at, out);

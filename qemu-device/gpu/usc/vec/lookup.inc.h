@@ -7,7 +7,8 @@
  * "Pixel Output Registers"; hw/formats.xml, usc_operand and usc_dim. Included by level_*.c after
  * access.inc.h, move.inc.h and gfx.inc.h.
  *
- * Such an operand is in a scratch row while its instruction runs. A destination is also
+ * Such an operand is in scratch rows while its instruction runs, one for each of its registers;
+ * scalars are words that follow each other. A destination is also
  * fetched before and written back entirely after, so that lanes which the instruction does
  * not write keep their values without being determined. Pixel outputs, and words of the common
  * store that lanes select, are written back only in written lanes: one word represents all
@@ -41,7 +42,7 @@ static inline const vu *index_row(const struct exec *x, const struct usc_lookup 
  */
 static inline void lane_offsets(vu *off, const vu *index, const struct usc_lookup *l)
 {
-	u32 step = l->kind == USC_LOOKUP_LANES ? 0 : 4;
+	u32 step = l->shift == VO_ROW_SHIFT ? 4 : 0;
 
 	EACH(k)
 		off[k] = (index[k] << (l->shift + l->dim)) + lane_numbers(k) * step;
@@ -57,9 +58,17 @@ static bool fetch_rows(struct exec *x, const struct usc_lookup *l, vu *row)
 	if (x->valid & ~within)
 		return false;
 	lane_offsets(off, index, l);
-	EACH(k)
-		row[k] = splat(0);
-	gather(row, x->base[l->base] + l->offset, off, 0, within);
+	if (l->kind == USC_LOOKUP_PLANES) {
+		const vu *prim = prim_offsets(x, l->base == USC_BASE_COEFFS_ALT);
+
+		EACH(k)
+			off[k] += prim[k];
+	}
+	for (u32 n = 0; n < l->count; n++, row += VECS) {
+		EACH(k)
+			row[k] = splat(0);
+		gather(row, x->base[l->base] + l->offset + (n << l->shift), off, 0, within);
+	}
 	return true;
 }
 
@@ -70,10 +79,12 @@ static void write_back_rows(struct exec *x, const struct usc_lookup *l, const vu
 	vu off[VECS];
 
 	lane_offsets(off, index, l);
-	scatter(x->base[l->base] + l->offset, off, 0, row, lanes & lanes_within(index, l));
+	lanes &= lanes_within(index, l);
+	for (u32 n = 0; n < l->count; n++, row += VECS)
+		scatter(x->base[l->base] + l->offset + (n << l->shift), off, 0, row, lanes);
 }
 
-/* Return the address of a scalar by lane 0's index, or NULL if that is out of range. */
+/* Return the address of scalars by lane 0's index, or NULL if that is out of range. */
 static u32 *indexed_word(struct exec *x, const struct usc_lookup *l)
 {
 	u32 index = *(const u32 *)(const void *)index_row(x, l);
@@ -88,12 +99,21 @@ static u32 *slot_word(struct exec *x, const struct usc_lookup *l)
 	return (u32 *)(void *)(x->base[USC_BASE_SLOT] + l->offset);
 }
 
-/* Fetch one operand into its scratch row. Returns false with x->exit set on a fault. */
+/* Fetch scalars, each a word. False if lane 0's index is out of range. */
+static bool fetch_words(struct exec *x, const struct usc_lookup *l, u32 *to)
+{
+	const u8 *from = (const u8 *)indexed_word(x, l);
+
+	for (u32 n = 0; from && n < l->count; n++, from += 1u << l->shift)
+		to[n] = *(const u32 *)(const void *)from;
+	return from;
+}
+
+/* Fetch one operand into its scratch rows. Returns false with x->exit set on a fault. */
 static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place)
 {
 	const struct usc_lookup *l = exec_lookup(x, i, place);
 	vu *row = row_of(x, i, place);
-	const u32 *word;
 
 	switch (l->kind) {
 	case USC_LOOKUP_DC:
@@ -111,10 +131,8 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 		exec_outputs_read_indexed(x, l, (u32 *)(void *)row);
 		return true;
 	case USC_LOOKUP_WORD:
-		word = indexed_word(x, l);
-		if (!word)
+		if (!fetch_words(x, l, (u32 *)(void *)row))
 			break;
-		*(u32 *)(void *)row = *word;
 		return true;
 	default:
 		if (fetch_rows(x, l, row))
