@@ -531,8 +531,8 @@ static void an_error_of_a_source_has_its_remedy(void **state)
 		  "last source may be an immediate or a scalar; copy it first, "
 		  "to a register that is free, such as: mov r1, [one], sh0\n" },
 		{ "group_load sig0, 0, sh0, 64", "t:1:18: error: an immediate is not allowed here; "
-		  "accepted: sh0 to sh4095, cf0 to cf4094, cfa0 to cfa1022, a constant such as sc0, sl0 to "
-		  "sl7, element 0, such as r1[0], of r, v, idx, sr, i; copy it first, "
+		  "accepted: sh0 to sh4095, cf0 to cf4094, cfa0 to cfa1022, a constant such as sc0, sl0 "
+		  "to sl7, element 0, such as r1[0], of r, v, idx, sr, i; copy it first, "
 		  "to a register that is free, such as: mov r0[0], 0\n" },
 		{ "mov r1, [one], r0[idx0]", "t:1:16: error: an index replaces the number of a register: "
 		  "write r[idx0 + 0]\n" },
