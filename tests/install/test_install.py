@@ -232,6 +232,16 @@ class Library(Folder):
         pages = {path.stem for path in (prefix().path / "share/man/man3").iterdir()}
         self.assertEqual(functions - pages, set())
 
+    def test_every_inline_function_has_a_page(self):
+        functions = set()
+        for header in (prefix().path / "include/pumice").iterdir():
+            text = header.read_text(encoding="utf-8")
+            functions |= set(re.findall(r"^(?:static inline [\w *]*)?\b(pumice_\w+)\([^;{]*\)\n\{",
+                                        text, re.M))
+        self.assertGreater(len(functions), 250)
+        pages = {path.stem for path in (prefix().path / "share/man/man3").iterdir()}
+        self.assertEqual(functions - pages, set())
+
     def test_the_firmware_is_installed(self):
         self.assertGreater((prefix().path / "share/pumice/pumice_fw.bin").stat().st_size, 10000)
 

@@ -2,34 +2,23 @@
 # SPDX-License-Identifier: MIT
 """Manual pages of libpumice, generated from the comments of its public headers.
 
-    man.py OUT-DIRECTORY HEADER…
+    man.py OUT-DIRECTORY HEADER… -- GENERATED-HEADER…
 
 Written to man3/ and man7/ there. One page of section 3 for each function, with
 the structures and enumerations that its declaration names, and libpumice.7
 from the comment that opens the first header. A function without a comment, or
-a parameter in a comment that the function does not have, is an error.
+a parameter in a comment that the function does not have, is an error. Pages of the generated
+headers: man_records.py.
 """
 import os
 import re
 import sys
 
+import man_records
+from man_text import bold_refs, clean, escape, paragraphs
+
 COMMENT = re.compile(r"/\*\*\s(.*?)\*/\n(.*?;)", re.S)
 SECTION = re.compile(r"^#define (PUMICE_\w+)[ \t]+(.*)$", re.M)
-
-
-def clean(comment):
-    """Return a comment's lines without its stars."""
-    lines = [re.sub(r"^\s*\* ?", "", line) for line in comment.strip().split("\n")]
-    return "\n".join(lines).strip()
-
-
-def escape(text):
-    text = text.replace("\\", "\\e").replace("-", "\\-")
-    return re.sub(r"^([.'])", r"\\&\1", text, flags=re.M)
-
-
-def paragraphs(text):
-    return [p for p in re.split(r"\n\s*\n", text) if p.strip()]
 
 
 class Item:
@@ -93,12 +82,6 @@ def parse(text, header):
     return items
 
 
-def bold_refs(text):
-    text = escape(text)
-    text = re.sub(r"@(\w+)", r"\\fI\1\\fR", text)
-    return re.sub(r"\b(pumice_\w+)\(\)", r"\\fB\1\\fR(3)", text)
-
-
 def page(item, types):
     named = [t for t in types if re.search(rf"\b{t.kind} {t.name}\b", item.code)]
     out = ['.\\" SPDX-License-Identifier: MIT',
@@ -139,6 +122,8 @@ def overview(text, functions):
 
 def main():
     directory, *headers = sys.argv[1:]
+    split = headers.index("--")
+    headers, generated = headers[:split], headers[split + 1:]
     texts = [open(header, encoding="utf-8").read() for header in headers]
     text = "".join(texts)
     items = []
@@ -153,6 +138,9 @@ def main():
     if missing:
         raise ValueError("no comment: " + ", ".join(sorted(missing)))
     pages = {f"man3/{i.name}.3": page(i, types) for i in functions}
+    for header in generated:
+        with open(header, encoding="utf-8") as stream:
+            pages.update(man_records.pages_of(os.path.basename(header), stream.read()))
     pages["man7/libpumice.7"] = overview(texts[0], functions)
     for name, content in pages.items():
         os.makedirs(os.path.join(directory, os.path.dirname(name)), exist_ok=True)

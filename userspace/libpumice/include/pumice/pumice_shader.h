@@ -31,9 +31,9 @@
 /* The two words of a GPU virtual address or another 64-bit value: low, high. */
 #define PUMICE_WORDS_VA(va) (uint32_t)(uint64_t)(va), (uint32_t)((uint64_t)(va) >> 32)
 
-/* The word of a float. */
 #define PUMICE_WORD_F32(value) pumice_word_f32(value)
 
+/* Return the word of a float, for a block of uniforms. */
 static inline uint32_t pumice_word_f32(float value)
 {
 	uint32_t word;
