@@ -12,6 +12,7 @@
 #include "boot.h"
 #include "bus.h"
 #include "dm.h"
+#include "limits.h"
 #include "log.h"
 #include "mmu.h"
 #include "counters.h"
@@ -123,6 +124,16 @@ static void load_private(const struct context *c)
 	}
 }
 
+/* A geometry job that waits for a partial render counts: it continues after that. */
+static void update_limits(void)
+{
+	u32 dm, masters = 0;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		masters |= (u32)(running[dm] != NULL) << dm;
+	limits_update(masters);
+}
+
 struct context *dm_running(u32 dm)
 {
 	return running[dm];
@@ -136,6 +147,7 @@ void dm_start(struct context *c)
 	mmu_context[c->dm] = (u8)mmu;
 	load_job(c->dm, c, c->stream, mmu);
 	load_private(c);
+	update_limits();
 	if (c->perf)
 		counters_begin(c->dm);
 	slice_start[c->dm] = clock_now();
@@ -198,6 +210,7 @@ void dm_slice_end(struct context *c)
 	c->slices++;
 	end_stop(c);
 	mmu_unbind(mmu_context[c->dm]);
+	update_limits();
 	if (c->perf)
 		counters_end(c->dm, c->perf);
 	publish(c, 0);

@@ -14,6 +14,7 @@
 #include "fwccb.h"
 #include "irq.h"
 #include "kccb.h"
+#include "limits.h"
 #include "log.h"
 #include "sched.h"
 
@@ -49,6 +50,7 @@ _Noreturn void fw_main(u32 boot_low, u32 boot_high)
 	fwccb_init(&rings.fwccb);
 	kccb_init(&rings);
 	context_init();
+	limits_init();
 	sched_init();
 	irq_init();
 	log_event(FWIF_LOG_BOOT, FWIF_VERSION_MAJOR, FWIF_VERSION_MINOR, 0);

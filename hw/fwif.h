@@ -29,7 +29,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	6u
+#define FWIF_VERSION_MINOR	7u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -101,7 +101,13 @@ struct fwif_boot {
 	 * May change at run time; 0 for devices before register map 2.3. Since version 1.6.
 	 */
 	u32 trace;
-	u32 reserved[3];	/* zero */
+	/*
+	 * Byte n: share of data master n, CDM to PDM, of the slots and stores of each USC while several
+	 * of them have jobs, in 1/256; 255 is no limit, 0 FWIF_PDS_SHARE_*. May change at run time: it
+	 * applies from the next start or end of a job. Since version 1.7.
+	 */
+	u32 pds_shares;
+	u32 reserved[2];	/* zero */
 
 	/* by the firmware */
 	u32 state;		/* enum fwif_state; written last */
@@ -202,6 +208,14 @@ enum fwif_dm {
 };
 
 #define FWIF_PRIORITIES	3u	/* 0 low, 1 normal, 2 high */
+
+/*
+ * Shares of the data masters, struct fwif_boot pds_shares. Fragment jobs complete frames: they have
+ * most.
+ */
+#define FWIF_PDS_SHARE_CDM	128u
+#define FWIF_PDS_SHARE_VDM	128u
+#define FWIF_PDS_SHARE_PDM	192u
 
 /*
  * Time slices. A job is switched out at a work-group boundary when its slice has

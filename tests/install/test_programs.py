@@ -33,6 +33,7 @@ REFUSED = [
     ("decode", ["usc", "teapot"], "unexpected word 'teapot': WORD is a number of 32 bits"),
     ("dump", ["-s", "teapot", "-"], "there is no section 'teapot'; accepted: info, reason"),
     ("frame", ["-d", "drm", "-"], "-d drm: a frame is replayed on a GPU in this process"),
+    ("shares", ["-d", "inproc", "cdm=1"], "'inproc' is no GPU of the kernel driver"),
     ("run", ["--groups", "1,", "-"], "--groups 1,: one to three numbers"),
     ("demo-matmul", ["-n", "0"], "-n 0: N is a whole number from 1 to 4096"),
     ("demo-matmul", ["-n", "-1"], "-n -1: N is a whole number from 1 to 4096"),
@@ -44,6 +45,8 @@ REFUSED = [
 IN_GUEST = TOP / "tests/guest/examples.sh"
 GUEST_EXAMPLES = {
     "pumice-info -d drm": "", "pumice-demo-triangle -d drm": "",
+    "pumice-shares": "", "pumice-shares cdm=64 pdm=none": "",
+    "pumice-shares cdm=default vdm=default pdm=default": "",
     "pumice-top -b -n 2 -i 0.1 -d drm": "",
     "pumice-trace -d drm -o matmul.json pumice-demo-matmul -d drm -n 64": "",
     "pumice-dump /sys/class/devcoredump/devcd1/data": "t_dump runs it on dumps of the driver",
@@ -124,7 +127,8 @@ class Programs(Installed):
     def test_tools_and_demos_are_installed(self):
         self.assertEqual(len([name for name in self.programs if name.startswith("demo-")]), 16)
         self.assertEqual({name for name in self.programs if not name.startswith("demo-")},
-                         {"as", "decode", "dis", "dump", "frame", "info", "run", "top", "trace"})
+                         {"as", "decode", "dis", "dump", "frame", "info", "run", "shares", "top",
+                          "trace"})
 
     def test_help_is_printed_to_standard_output(self):
         for name in sorted(self.programs):

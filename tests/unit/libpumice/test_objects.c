@@ -60,7 +60,8 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cors=4,threads=1", EINVAL,
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
-		  "slot-registers, slice-us, split, job-timeout-ms, attach; preset=NAME" },
+		  "slot-registers, slice-us, split, cdm-share, vdm-share, pdm-share, "
+		  "job-timeout-ms, attach; preset=NAME" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:preset=volcano", EINVAL,
 		  "the preset must be default, volcanic, waves, sgx543mp4 or videocore4" },
@@ -74,6 +75,8 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:slot-registers=9", EINVAL, "slot-registers=9 is not 0 to 8" },
 		{ "inproc:slice-us=99", EINVAL, "slice-us=99 is not" },
 		{ "inproc:slice-us=1000001", EINVAL, "slice-us=1000001 is not" },
+		{ "inproc:cdm-share=256", EINVAL, "cdm-share=256 is not 0 to 255" },
+		{ "inproc:vdm-share=1,pdm-share=4294967295", EINVAL, "pdm-share=4294967295 is not" },
 		{ "inproc:local-memory-kib=x", EINVAL, "invalid option" },
 		{ "drm:/dev/null", ENODEV, "/dev/null" },
 		{ "drm:/missing", ENOENT, "/missing" },

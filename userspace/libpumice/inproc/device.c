@@ -152,6 +152,7 @@ struct options {
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
+	u32 cdm_share, vdm_share, pdm_share;	/* the same */
 	u32 job_timeout_ms;			/* 0: none */
 	u32 attach;				/* 1: other processes can observe it */
 	const char *text;			/* all of them, for messages */
@@ -176,7 +177,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 #define OPTION_KEYS \
 	"cores, uscs, slots, waves, batch, threads, ram, unified-store-kib, " \
 	"common-store-kib, local-memory-kib, slot-registers, slice-us, split, " \
-	"job-timeout-ms, attach; preset=NAME; fw-gdb=PATH"
+	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; fw-gdb=PATH"
 
 /* Parse a text of at least one character; room: bytes of out, its end included. */
 static bool parse_text(const char *text, const char *end, char *out, size_t room)
@@ -210,6 +211,9 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		{ "slot-registers=", &o->slot_registers },
 		{ "slice-us=", &o->slice_us },
 		{ "split=", &o->split_prims },
+		{ "cdm-share=", &o->cdm_share },
+		{ "vdm-share=", &o->vdm_share },
+		{ "pdm-share=", &o->pdm_share },
 		{ "job-timeout-ms=", &o->job_timeout_ms },
 		{ "attach=", &o->attach },
 	};
@@ -226,6 +230,25 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 	n = strlen("fw-gdb=");
 	return !strncmp(text, "fw-gdb=", n) &&
 	       parse_text(text + n, end, o->fw_gdb, sizeof(o->fw_gdb));
+}
+
+/* Refuse shares of data masters that do not have a byte's value. */
+static int check_shares(const struct options *o, char *error, size_t error_bytes)
+{
+	const struct {
+		const char *key;
+		u32 value;
+	} shares[] = {
+		{ "cdm", o->cdm_share }, { "vdm", o->vdm_share }, { "pdm", o->pdm_share },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		if (shares[i].value > UINT8_MAX)
+			return fail_text(error, error_bytes, EINVAL,
+					 "inproc: %s-share=%u is not 0 to %u", shares[i].key,
+					 shares[i].value, UINT8_MAX);
+	return 0;
 }
 
 /* Parse "key=number,key=number". */
@@ -256,7 +279,7 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 	if (o->attach > 1)
 		return fail_text(error, error_bytes, EINVAL, "inproc: attach=%u is not 0 or 1",
 				 o->attach);
-	return 0;
+	return check_shares(o, error, error_bytes);
 }
 
 /* Get the value of the core's configuration for a number of slot registers. */
@@ -372,6 +395,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	describe_limits(d);
 	d->slice_us = o->slice_us;
 	d->split_prims = o->split_prims;
+	d->pds_shares = o->cdm_share << 8 * FWIF_DM_CDM | o->vdm_share << 8 * FWIF_DM_VDM |
+			o->pdm_share << 8 * FWIF_DM_PDM;
 	pthread_mutex_lock(&d->lock);
 	err = fw_init(d, firmware_path(), error, error_bytes);
 	if (err)

@@ -102,6 +102,7 @@ static void fill_boot(struct inproc_device *d)
 		.log_level = FWIF_LOG_INFO,
 		.slice_us = d->slice_us,
 		.split_prims = d->split_prims,
+		.pds_shares = d->pds_shares,
 	};
 }
 

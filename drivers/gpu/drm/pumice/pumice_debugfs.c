@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Files in debugfs: bos, contexts, free_lists, fw_log, fw_log_level, gpu_trace,
- * inject, interrupt_ns, state, vms.
+ * inject, interrupt_ns, pds_shares, state, vms.
  *
  * "state" also counts live objects, so that a test can detect leaks.
  */
@@ -24,6 +24,7 @@
 #include "pumice_names.h"
 #include "pumice_pm.h"
 #include "pumice_process.h"
+#include "pumice_shares.h"
 #include "pumice_vm.h"
 
 #define LOG_MASK	(PUMICE_LOG_COUNT - 1)
@@ -320,5 +321,6 @@ void pumice_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file_unsafe("fw_log_level", 0600, minor->debugfs_root,
 				   to_pumice_device(minor->dev), &log_level_fops);
 	pumice_gpu_trace_init(to_pumice_device(minor->dev), minor->debugfs_root);
+	pumice_shares_init(to_pumice_device(minor->dev), minor->debugfs_root);
 	pumice_inject_init(to_pumice_device(minor->dev), minor->debugfs_root);
 }

@@ -67,6 +67,8 @@ struct pumice_fw {
 	bool ready;
 	/** @log_level: enum fwif_log_level, applied at each boot */
 	u32 log_level;
+	/** @pds_shares: of struct fwif_boot, applied at each boot; 0 are the firmware's */
+	u32 pds_shares;
 };
 
 /**

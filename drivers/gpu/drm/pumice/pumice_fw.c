@@ -164,6 +164,7 @@ static void fw_fill_shared(struct pumice_fw *fw)
 		.log_level = READ_ONCE(fw->log_level),
 		.slice_us = READ_ONCE(pumice_slice_us),
 		.split_prims = READ_ONCE(pumice_split_prims),
+		.pds_shares = READ_ONCE(fw->pds_shares),
 		.state = FWIF_STATE_OFF,
 		.active_context = FWIF_NO_CONTEXT,
 	};

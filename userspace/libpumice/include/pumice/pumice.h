@@ -69,13 +69,14 @@ struct pumice_trace;
  *                            task of vertices or fragments), threads (0: all work is
  *                            done inside waits, and in the same order each time), ram
  *                            (MiB), unified-store-kib, common-store-kib,
- *                            local-memory-kib (of a USC), slot-registers (0 to 8), slice-us (time slice of a
- *                            job), split (primitives dispatched to a core at a
- *                            time), job-timeout-ms (30000: a job that has run for
- *                            longer is killed inside waits; 0: none), attach (1:
- *                            other processes of the user can observe it), fw-gdb=PATH
- *                            (a socket on which GDB debugs the firmware; threads=1 or
- *                            more)
+ *                            local-memory-kib (of a USC), slot-registers (0 to 8),
+ *                            slice-us (time slice of a job), split (primitives that
+ *                            are dispatched to a core at a time), cdm-share, vdm-share,
+ *                            pdm-share (of the USCs while several data masters have
+ *                            jobs, in 1/256; 255: no limit), job-timeout-ms (30000: a
+ *                            job that has run for longer is killed inside waits; 0:
+ *                            none), attach (1: other processes of the user can observe
+ *                            it), fw-gdb=PATH (GDB's socket; threads=1 or more)
  *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
  *                            has the key attach=1; only to be observed: statistics,
  *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
@@ -288,8 +289,7 @@ int pumice_device_drm_fd(struct pumice_device *dev);
 /**
  * pumice_bo_create - allocate zeroed memory, cached and coherent for CPU and GPU.
  * @size: bytes, not 0; rounded up to pages
- * @exclusive: the only VM that will bind it,
- *   which makes submission cheaper; or NULL
+ * @exclusive: the only VM that will bind it, which makes submission cheaper; or NULL
  * @bo: out
  *
  * Return: 0, -EINVAL, -ENOMEM.

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Shares of the data masters: pds_shares in debugfs.
+ *
+ * While several data masters have jobs, the firmware limits each to its share of the slots and
+ * stores of each USC (struct fwif_boot). Root may change them; they are those of the whole GPU.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_drv.h>
+
+#include "pumice_device.h"
+#include "pumice_fw.h"
+#include "pumice_pm.h"
+#include "pumice_shares.h"
+
+#define SHARE_BITS	8
+#define SHARE_ONE	256
+#define SHARE_NONE	255	/* no limit */
+#define TEXT_BYTES	64
+
+static const struct {
+	const char *name;
+	u32 initial;		/* share of the firmware */
+	u32 first;		/* register of its first limit */
+	bool local;		/* has local memory */
+} masters[] = {
+	[FWIF_DM_CDM] = { "cdm", FWIF_PDS_SHARE_CDM, PUMICE_PDS_CDM_TASKS, true },
+	[FWIF_DM_VDM] = { "vdm", FWIF_PDS_SHARE_VDM, PUMICE_PDS_VDM_TASKS, false },
+	[FWIF_DM_PDM] = { "pdm", FWIF_PDS_SHARE_PDM, PUMICE_PDS_PDM_TASKS, false },
+};
+
+/* Protects changes of struct pumice_fw pds_shares. */
+static DEFINE_MUTEX(shares_lock);
+
+static const char *const resources[] = { "tasks", "unified", "common", "local" };
+
+/* Print the limits that the firmware has set, of one USC. */
+static void shares_print_limits(struct seq_file *m, struct pumice_device *pdev, u32 dm)
+{
+	u32 i, limit, count = ARRAY_SIZE(resources) - !masters[dm].local;
+
+	for (i = 0; i < count; i++) {
+		limit = pumice_read(pdev, masters[dm].first + 4 * i);
+		if (limit)
+			seq_printf(m, ", %s %u", resources[i], limit);
+		else
+			seq_printf(m, ", %s all", resources[i]);
+	}
+}
+
+static int pumice_shares_show(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = m->private;
+	u32 dm, share, shares = READ_ONCE(pdev->fw.pds_shares);
+	bool awake;
+	int idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	awake = pumice_pm_get_if_awake(pdev);
+	for (dm = 0; dm < ARRAY_SIZE(masters); dm++) {
+		share = shares >> dm * SHARE_BITS & SHARE_NONE;
+		if (share == SHARE_NONE)
+			seq_printf(m, "%s: none", masters[dm].name);
+		else
+			seq_printf(m, "%s: %u/%u%s", masters[dm].name,
+				   share ?: masters[dm].initial, SHARE_ONE,
+				   share ? "" : " (default)");
+		if (awake)
+			shares_print_limits(m, pdev, dm);
+		seq_putc(m, '\n');
+	}
+	if (awake)
+		pumice_pm_put(pdev);
+	drm_dev_exit(idx);
+	return 0;
+}
+
+static int pumice_shares_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, pumice_shares_show, inode->i_private);
+}
+
+/* Parse "none", "default" or 1 to 254. Return: the share, or a negative error. */
+static int shares_parse_value(const char *text)
+{
+	u8 share;
+	int err;
+
+	if (!strcmp(text, "default"))
+		return 0;
+	if (!strcmp(text, "none"))
+		return SHARE_NONE;
+	err = kstrtou8(text, 10, &share);
+	return err ?: !share || share == SHARE_NONE ? -EINVAL : share;
+}
+
+/* Apply one "NAME=VALUE" to the shares. */
+static int shares_parse(char *word, u32 *shares)
+{
+	char *value = strchr(word, '=');
+	int share;
+	u32 dm;
+
+	if (!value)
+		return -EINVAL;
+	*value++ = '\0';
+	for (dm = 0; dm < ARRAY_SIZE(masters); dm++)
+		if (!strcmp(word, masters[dm].name))
+			break;
+	share = shares_parse_value(value);
+	if (dm == ARRAY_SIZE(masters) || share < 0)
+		return -EINVAL;
+	*shares &= ~((u32)SHARE_NONE << dm * SHARE_BITS);
+	*shares |= (u32)share << dm * SHARE_BITS;
+	return 0;
+}
+
+/* Apply all words, or none if one is not accepted. */
+static int shares_change(struct pumice_device *pdev, char *text)
+{
+	u32 shares = pdev->fw.pds_shares;
+	char *word;
+	int err;
+
+	lockdep_assert_held(&shares_lock);
+	while ((word = strsep(&text, "\n "))) {
+		err = *word ? shares_parse(word, &shares) : 0;
+		if (err)
+			return err;
+	}
+	WRITE_ONCE(pdev->fw.pds_shares, shares);
+	/* Read by the firmware when a job begins or ends; each boot sets it again. */
+	WRITE_ONCE(pdev->fw.shared->boot.pds_shares, shares);
+	return 0;
+}
+
+static ssize_t pumice_shares_write(struct file *file, const char __user *from, size_t bytes,
+				   loff_t *offset)
+{
+	struct pumice_device *pdev = file_inode(file)->i_private;
+	char text[TEXT_BYTES];
+	int err, idx;
+
+	if (bytes >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, bytes))
+		return -EFAULT;
+	text[bytes] = '\0';
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	mutex_lock(&shares_lock);
+	err = shares_change(pdev, text);
+	mutex_unlock(&shares_lock);
+	drm_dev_exit(idx);
+	return err ?: bytes;
+}
+
+static const struct file_operations pumice_shares_fops = {
+	.owner = THIS_MODULE,
+	.open = pumice_shares_open,
+	.read = seq_read,
+	.write = pumice_shares_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/**
+ * pumice_shares_init - create the file
+ * @pdev: device
+ * @root: its folder in debugfs
+ *
+ * Context: Process context.
+ */
+void pumice_shares_init(struct pumice_device *pdev, struct dentry *root)
+{
+	debugfs_create_file("pds_shares", 0600, root, pdev, &pumice_shares_fops);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Limits of the PDS by data master and load (document 000, "Programmable Data Sequencer": controls
+ * of the allocation for each data master). A data master that is alone uses all of each USC. Where
+ * several have jobs, each is limited to its share, so that none waits until tasks of another end:
+ * what a limit leaves to others adds up to at least a quarter of a USC.
+ *
+ * A register is written only if its value changes: each write makes the PDS compare all waiting
+ * tasks with the limits again.
+ */
+#include "boot.h"
+#include "bus.h"
+#include "limits.h"
+
+#define MASTERS		3u	/* that have tasks: CDM, VDM, PDM */
+#define SHARE_ONE	256u
+#define SHARE_NO_LIMIT	255u
+#define KIB		1024u
+
+enum { TASKS, UNIFIED, COMMON, LOCAL, RESOURCES };
+
+static const u16 limit_reg[MASTERS][RESOURCES] = {
+	[FWIF_DM_CDM] = { PUMICE_PDS_CDM_TASKS, PUMICE_PDS_CDM_UNIFIED, PUMICE_PDS_CDM_COMMON,
+			  PUMICE_PDS_CDM_LOCAL },
+	[FWIF_DM_VDM] = { PUMICE_PDS_VDM_TASKS, PUMICE_PDS_VDM_UNIFIED, PUMICE_PDS_VDM_COMMON },
+	[FWIF_DM_PDM] = { PUMICE_PDS_PDM_TASKS, PUMICE_PDS_PDM_UNIFIED, PUMICE_PDS_PDM_COMMON },
+};
+_Static_assert(FWIF_DM_CDM < MASTERS && FWIF_DM_VDM < MASTERS && FWIF_DM_PDM < MASTERS,
+	       "data masters with tasks");
+
+static const u8 default_share[MASTERS] = {
+	[FWIF_DM_CDM] = FWIF_PDS_SHARE_CDM,
+	[FWIF_DM_VDM] = FWIF_PDS_SHARE_VDM,
+	[FWIF_DM_PDM] = FWIF_PDS_SHARE_PDM,
+};
+
+static u32 size[RESOURCES];			/* of one USC: slots, and bytes of the stores */
+static u32 written[MASTERS][RESOURCES];		/* values of the registers */
+
+void limits_init(void)
+{
+	u32 stores = reg_read(PUMICE_SYS_STORES), dm, resource;
+
+	size[TASKS] = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, reg_read(PUMICE_SYS_CONFIG));
+	size[UNIFIED] = PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores) * KIB;
+	size[COMMON] = PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores) * KIB;
+	size[LOCAL] = PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores) * KIB;
+	/* A firmware that ran before may have left others. */
+	for (dm = 0; dm < MASTERS; dm++)
+		for (resource = 0; resource < RESOURCES; resource++)
+			if (limit_reg[dm][resource])
+				reg_write(limit_reg[dm][resource], 0);
+}
+
+/* The share of a data master that is not alone, requested by the host or the default. */
+static u32 share_of(u32 dm)
+{
+	u32 share = fw_boot->pds_shares >> dm * 8 & 0xff;
+
+	return share ? share : default_share[dm];
+}
+
+static u32 limit_of(u32 resource, u32 share)
+{
+	u32 limit = size[resource] * share / SHARE_ONE;
+
+	/* 0 would be no limit. */
+	return limit ? limit : 1;
+}
+
+static void set(u32 dm, u32 resource, u32 limit)
+{
+	if (written[dm][resource] == limit || !limit_reg[dm][resource])
+		return;
+	written[dm][resource] = limit;
+	reg_write(limit_reg[dm][resource], limit);
+}
+
+void limits_update(u32 masters)
+{
+	u32 with_tasks = masters & ((1u << MASTERS) - 1);
+	bool alone = !(with_tasks & (with_tasks - 1));
+	u32 dm, resource;
+
+	for (dm = 0; dm < MASTERS; dm++) {
+		u32 share = share_of(dm);
+
+		for (resource = 0; resource < RESOURCES; resource++)
+			set(dm, resource, alone || share == SHARE_NO_LIMIT ? 0 :
+			    limit_of(resource, share));
+	}
+}
