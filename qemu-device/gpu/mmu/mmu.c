@@ -32,7 +32,7 @@
 struct walk {
 	u8 *host;	/* first byte of the grain; NULL for a null page */
 	u8 *page;	/* first byte of the page, if its size is assigned; or NULL */
-	unsigned int shift; /* of the page size */
+	unsigned int shift; /* of the page, if its size is assigned; otherwise of the grain */
 	u32 perms;	/* MMU_TLB_* */
 };
 
@@ -176,6 +176,27 @@ static enum pumice_fault walk_directory(const struct mmu *mmu, const struct requ
 	return PUMICE_FAULT_NONE;
 }
 
+/*
+ * Look up the memory of a page table's entry: the page, if its size is assigned, otherwise the
+ * grain of va. A page in several regions has no single host address: it is cached grain by grain.
+ */
+static bool look_up_page(const struct mmu *mmu, u64 va, const struct pumice_mmu_pt_entry *entry,
+			 unsigned int shift, bool *readonly, struct walk *out)
+{
+	const u64 bytes = 1ull << shift, offset = va & (bytes - 1) & ~(GRAIN - 1);
+
+	out->host = NULL;
+	out->page = NULL;
+	out->shift = sizes_assigned(mmu) ? shift : MMU_GRAIN_SHIFT;
+	if (entry->null)
+		return true;
+	if (out->shift > MMU_GRAIN_SHIFT)
+		out->page = mem_map_lookup(mmu->map, entry->addr, bytes, readonly);
+	out->host = out->page ? out->page + offset :
+				mem_map_lookup(mmu->map, entry->addr + offset, GRAIN, readonly);
+	return out->host;
+}
+
 /* Walk the page table: return the grain and its permissions. */
 static enum pumice_fault walk_table(const struct mmu *mmu, const struct request *r, u64 table,
 				    unsigned int shift, struct walk *out)
@@ -194,15 +215,8 @@ static enum pumice_fault walk_table(const struct mmu *mmu, const struct request 
 		return PUMICE_FAULT_MMU_PT_INVALID;
 	if (entry.addr & page)
 		return PUMICE_FAULT_MMU_BUS;
-	out->host = entry.null ? NULL :
-		    mem_map_lookup(mmu->map, entry.addr + (r->va & page & ~(GRAIN - 1)), GRAIN,
-				   &readonly);
-	if (!out->host && !entry.null)
+	if (!look_up_page(mmu, r->va, &entry, shift, &readonly, out))
 		return PUMICE_FAULT_MMU_BUS;
-	out->shift = shift;
-	/* A page in several regions has no single host address: it is cached grain by grain. */
-	out->page = entry.null || !sizes_assigned(mmu) ? NULL :
-		    mem_map_lookup(mmu->map, entry.addr, page + 1, NULL);
 	out->perms = entry.pm_owned ? MMU_TLB_PM_READ : MMU_TLB_READ;
 	if (!entry.read_only && !readonly)
 		out->perms |= entry.pm_owned ? MMU_TLB_PM_WRITE : MMU_TLB_WRITE;
@@ -309,7 +323,7 @@ static bool copy_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ct
 	struct mmu_tlb_entry *far = far_entry(tlb, va, shift), *near;
 
 	if (far->tag != mmu_tlb_page_tag(ctx, va, shift) ||
-	    (far->gen != gen && !mmu_tlb_renew(mmu, far, ctx, va, shift, gen)))
+	    (far->gen != gen && !mmu_tlb_renew(mmu, far, ctx, va, gen)))
 		return false;
 	near = mmu_tlb_entry(tlb, va);
 	*near = *far;
@@ -372,6 +386,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->gen = gen;
 	e->host = found.host;
 	e->perms = found.perms;
+	e->shift = found.shift;
 	if (tlb->far)
 		fill_far(tlb, ctx, va, e, &found);
 	return found.host + (va & (GRAIN - 1));
@@ -442,9 +457,9 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
  * overwritten.
  */
 bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
-		   unsigned int shift, u64 gen)
+		   u64 gen)
 {
-	const u64 end = va | ((1ull << shift) - 1), start = end - ((1ull << shift) - 1);
+	const u64 mask = (1ull << entry->shift) - 1, start = va & ~mask, end = va | mask;
 	u64 n;
 
 	if (gen - entry->gen >= MMU_RANGES)

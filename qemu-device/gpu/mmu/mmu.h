@@ -14,7 +14,8 @@
  *
  * The first level of a TLB has entries of 4 KiB. Those of the second are tagged by page size
  * where the range registers assign it, since only then the size follows from the address:
- * one entry serves a page of up to 2 MiB. Elsewhere they are of 4 KiB, too.
+ * one entry serves a page of up to 2 MiB. Elsewhere they are of 4 KiB, too. Entries of either
+ * level for parts of such a page become invalid with it.
  *
  * Limits: MMU_RANGES ranges of each context are kept; an entry older than that is dropped,
  * whatever the ranges.
@@ -55,6 +56,8 @@ struct mmu_tlb_entry {
 	u64 gen;	/* generation of the context when the entry was filled */
 	u8 *host;	/* first byte of the 4 KiB grain, or of the page */
 	u32 perms;	/* MMU_TLB_* */
+	/* Bytes that are invalidated together: 1 << shift, of the page if its size is assigned. */
+	u32 shift;
 };
 
 struct mmu_tlb {
@@ -126,11 +129,11 @@ static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
 }
 
 /*
- * Return whether an entry of an older generation, for a page of 1 << shift bytes, is still valid;
- * if so it is updated to gen, the context's current generation.
+ * Return whether an entry for va of an older generation is still valid; if so it is updated to
+ * gen, the context's current generation.
  */
 bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
-		   unsigned int shift, u64 gen);
+		   u64 gen);
 
 /*
  * The fast path: a host pointer to va, or NULL when the TLB has no entry with these
@@ -145,7 +148,7 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 	if (e->tag != mmu_tlb_tag(ctx, va) || !(e->perms & perm))
 		return NULL;
 	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
-	if (e->gen != gen && !mmu_tlb_renew(mmu, e, ctx, va, MMU_GRAIN_SHIFT, gen))
+	if (e->gen != gen && !mmu_tlb_renew(mmu, e, ctx, va, gen))
 		return NULL;
 	return e->host + (va & ((1u << MMU_GRAIN_SHIFT) - 1));
 }

@@ -175,7 +175,7 @@ static void one_walk_serves_a_page_of_an_assigned_size(void **state)
 	}
 }
 
-/* An invalidation of one grain drops the entry of its page, and no other page. */
+/* An invalidation of one grain drops all entries of its page, in both levels, and no other page. */
 static void invalidating_a_part_of_a_page_drops_all_of_it(void **state)
 {
 	struct fixture *fx = fx_create();
@@ -197,8 +197,43 @@ static void invalidating_a_part_of_a_page_drops_all_of_it(void **state)
 	assert_maps(fx, page + 0x2000, READ, (u8 *)testmem_host(fx->tm, old) + page + 0x2000);
 	assert_maps(fx, 0x2000, READ, (u8 *)testmem_host(fx->tm, new) + 0x2000);
 	assert_maps(fx, 0x5000, READ, (u8 *)testmem_host(fx->tm, new) + 0x5000);
+	/* Grains that the first level has. */
+	assert_maps(fx, 0, READ, testmem_host(fx->tm, new));
+	assert_maps(fx, 0x1000, READ, (u8 *)testmem_host(fx->tm, new) + 0x1000);
+	assert_maps(fx, page, READ, (u8 *)testmem_host(fx->tm, old) + page);
 	free(fx->tlb.far);
 	fx_destroy(fx);
+}
+
+/*
+ * The same for parts of a page of each size before and after the invalidated grain, without a
+ * second level; where directories choose, only the grain itself is dropped.
+ */
+static void parts_of_an_invalidated_page_are_walked_again(void **state)
+{
+	unsigned int size, assigned;
+
+	(void)state;
+	for (size = PUMICE_PAGE_SIZE_16K; size < PUMICE_PAGE_SIZE_COUNT; size++) {
+		for (assigned = 0; assigned < 2; assigned++) {
+			const u64 page = testmem_page_bytes(size), last = page - 4096;
+			struct fixture *fx = fx_create();
+			u64 old = testmem_alloc(fx->tm, BLOCK, BLOCK);
+			u64 new = testmem_alloc(fx->tm, BLOCK, BLOCK);
+			u8 *cached = testmem_host(fx->tm, assigned ? new : old);
+
+			set_range(fx, 0, 0, 0, size);
+			assign(fx, assigned);
+			testmem_map_bus(fx->tm, CTX, 0, old, BLOCK, size, 0);
+			assert_maps(fx, 0, READ, testmem_host(fx->tm, old));
+			assert_maps(fx, last, READ, (u8 *)testmem_host(fx->tm, old) + last);
+			testmem_map_bus(fx->tm, CTX, 0, new, BLOCK, size, 0);
+			mmu_invalidate_range(&fx->mmu, CTX, 0x1000, 0x1fff);
+			assert_maps(fx, 0, READ, cached);
+			assert_maps(fx, last, READ, cached + last);
+			fx_destroy(fx);
+		}
+	}
 }
 
 static void a_reset_lets_directories_choose(void **state)
@@ -220,6 +255,7 @@ int main(void)
 		cmocka_unit_test(random_ranges_equal_the_model),
 		cmocka_unit_test(one_walk_serves_a_page_of_an_assigned_size),
 		cmocka_unit_test(invalidating_a_part_of_a_page_drops_all_of_it),
+		cmocka_unit_test(parts_of_an_invalidated_page_are_walked_again),
 		cmocka_unit_test(a_reset_lets_directories_choose),
 	};
 
