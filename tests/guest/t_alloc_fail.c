@@ -45,6 +45,7 @@ struct call_fixture {
 	u32 made;			/* object created by a successful call */
 	int file;			/* like @made, for files */
 	void *mapping;
+	u64 small_va, large_va;		/* heaps of 16 KiB and of 2 MiB pages */
 };
 
 /* One call. Only run() has failing allocations. */
@@ -339,6 +340,12 @@ static int run_exclusive_bo(struct call_fixture *f)
 	return gpu_bo_create(f->r.fx.fd, BO_BYTES, f->r.fx.vm, &f->id);
 }
 
+/* Of a size for which the driver uses memory of huge pages, or that of others without any. */
+static int run_large_bo(struct call_fixture *f)
+{
+	return gpu_bo_create(f->r.fx.fd, 2 * MIB, 0, &f->id);
+}
+
 static int close_bo(struct call_fixture *f)
 {
 	return gpu_bo_close(f->r.fx.fd, f->id);
@@ -347,6 +354,7 @@ static int close_bo(struct call_fixture *f)
 /* shmem returns ENOSPC if it has no inode. */
 SWEEP(bo_create, .run = run_bo, .destroy = close_bo, .also = ENOSPC)
 SWEEP(exclusive_bo_create, .run = run_exclusive_bo, .destroy = close_bo, .also = ENOSPC)
+SWEEP(large_bo_create, .run = run_large_bo, .destroy = close_bo, .also = ENOSPC)
 
 /* Requires the primary node. */
 static void prepare_dumb(struct call_fixture *f)
@@ -548,6 +556,32 @@ static void unbind(struct call_fixture *f, int ret)
 }
 
 SWEEP(vm_bind, .prepare = prepare_bo, .run = run_bind, .undo = unbind)
+
+/* In heaps of large pages, which NULL mappings have in any state of the memory. */
+static void find_heaps(struct call_fixture *f)
+{
+	f->small_va = need_heap(f->r.fx.fd, 14);
+	f->large_va = need_heap(f->r.fx.fd, 21);
+}
+
+static int run_bind_heaps(struct call_fixture *f)
+{
+	const struct drm_pumice_bind_op ops[] = {
+		bind_map(0, 0, f->small_va, 4 * MIB, DRM_PUMICE_BIND_NULL),
+		bind_unmap(f->small_va + 4 * PAGE, 4 * PAGE),
+		bind_map(0, 0, f->large_va + GIB - 2 * MIB, 4 * MIB, DRM_PUMICE_BIND_NULL),
+	};
+
+	return gpu_bind(f->r.fx.fd, f->r.fx.vm, ops, 3, NULL);
+}
+
+static void unbind_heaps(struct call_fixture *f, int ret)
+{
+	(void)ret;
+	need_unmap(f->r.fx.fd, f->r.fx.vm, f->small_va, f->large_va + 2 * GIB - f->small_va);
+}
+
+SWEEP(vm_bind_heaps, .prepare = find_heaps, .run = run_bind_heaps, .undo = unbind_heaps)
 
 static int run_bind_async(struct call_fixture *f)
 {
@@ -837,6 +871,7 @@ static const struct test_case cases[] = {
 	SWEEP_CASE(perf_counter_get),
 	SWEEP_CASE(bo_create),
 	SWEEP_CASE(exclusive_bo_create),
+	SWEEP_CASE(large_bo_create),
 	SWEEP_CASE(mode_create_dumb),
 	SWEEP_CASE(bo_mmap_offset),
 	SWEEP_CASE(mmap),
@@ -850,6 +885,7 @@ static const struct test_case cases[] = {
 	SWEEP_CASE(vm_get_state),
 	SWEEP_CASE(vm_get_faults),
 	SWEEP_CASE(vm_bind),
+	SWEEP_CASE(vm_bind_heaps),
 	SWEEP_CASE(vm_bind_async),
 	SWEEP_CASE(compute_context_create),
 	SWEEP_CASE(render_context_create),

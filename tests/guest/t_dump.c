@@ -175,13 +175,14 @@ static void fault_leaves_its_walk_stream_and_instruction(void)
 }
 
 /*
- * The walk for the middle of 2 MiB ends at the first entry of its page table. A NULL mapping
- * has such pages in any state of the memory.
+ * The walk for the middle of 2 MiB ends at the first entry of its page table, in the heap of
+ * such pages. A NULL mapping has them in any state of the memory.
  */
 static void block_that_is_mapped_as_one_is_one_page(void)
 {
-	const u64 block = FX_FREE + 6 * MIB, va = block + MIB;
 	struct fixture fx = fx_open();
+	struct drm_pumice_query_heaps query = need_heaps(fx.fd);
+	const u64 block = query.heaps[query.count - 1].start + 6 * MIB, va = block + MIB;
 	struct faulting f = { .fx = &fx, .stream = fx_store_stream(&fx, va, 0) };
 	char *text;
 

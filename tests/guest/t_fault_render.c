@@ -444,7 +444,7 @@ static const struct reach reaches[] = {
 static void user_addresses_reach_no_page_of_the_parameter_management(void)
 {
 	struct damage_fixture g = damage_fixture();
-	const u64 pages = need_info(g.r.fx.fd).va_end;
+	const u64 pages = need_kernel_va(g.r.fx.fd);
 	/* For a picture's depths: the tile of any core may fault first. */
 	const u64 bytes = RENDER_SIZE * RENDER_SIZE * sizeof(float);
 	struct drm_pumice_job_get_result result;

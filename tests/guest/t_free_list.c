@@ -140,7 +140,7 @@ static void lists_of_a_file_are_limited(void)
 static void pages_are_out_of_reach(void)
 {
 	struct fixture fx = fx_open();
-	u64 end = need_info(fx.fd).va_end, at;
+	u64 end = need_kernel_va(fx.fd), at;
 
 	CHECK(end < 1ull << 40);
 	need_free_list(fx.fd, render_list_args(fx.vm));

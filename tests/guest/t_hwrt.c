@@ -110,7 +110,7 @@ static void every_shape_is_accepted(void)
 static void spill_must_be_in_the_users_part(void)
 {
 	struct hwrt_fixture g = hwrt_fixture();
-	u64 end = need_info(g.fd).va_end, start = need_info(g.fd).va_start;
+	u64 end = need_kernel_va(g.fd), start = need_info(g.fd).va_start;
 	const struct {
 		u64 va, bytes;
 	} bad[] = {

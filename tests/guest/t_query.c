@@ -20,6 +20,7 @@ static const struct {
 	{ DRM_PUMICE_QUERY_FW, sizeof(struct drm_pumice_query_fw) },
 	{ DRM_PUMICE_QUERY_TIMESTAMP, sizeof(struct drm_pumice_query_timestamp) },
 	{ DRM_PUMICE_QUERY_STATS, sizeof(struct drm_pumice_query_stats) },
+	{ DRM_PUMICE_QUERY_HEAPS, sizeof(struct drm_pumice_query_heaps) },
 };
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
@@ -108,7 +109,7 @@ static void long_buffer_is_zeroed_after_the_known_part(void)
 
 static void unknown_type_is_refused(void)
 {
-	static const u32 unknown[] = { 4, 0x80000000u, UINT32_MAX };
+	static const u32 unknown[] = { DRM_PUMICE_QUERY_HEAPS + 1, 0x80000000u, UINT32_MAX };
 	int fd = need_gpu();
 	u8 buffer[64];
 	u32 i;
@@ -179,6 +180,33 @@ static void pages_and_addresses_are_sane(void)
 	CHECK(info.va_end <= 1ull << PUMICE_MMU_VA_BITS);
 }
 
+/* In ascending order, without gaps; that of 4 KiB pages is what programs for 1.2 use. */
+static void heaps_have_every_page_size_and_do_not_overlap(void)
+{
+	struct drm_pumice_query_gpu info = need_info(need_gpu());
+	struct drm_pumice_query_heaps query = need_heaps(need_gpu());
+	u64 sizes = 0, next;
+	u32 i;
+
+	CHECK(query.count && query.count <= DRM_PUMICE_MAX_HEAPS);
+	CHECK_EQUAL(query.pad, 0);
+	CHECK_EQUAL(query.heaps[0].start, info.va_start);
+	CHECK_EQUAL(query.heaps[0].start + query.heaps[0].size, info.va_end);
+	CHECK_EQUAL(query.heaps[0].page_bytes, PAGE);
+	next = info.va_start;
+	for (i = 0; i < query.count; i++) {
+		CHECK_EQUAL(query.heaps[i].start, next);
+		CHECK_EQUAL(query.heaps[i].size % query.heaps[i].page_bytes, 0);
+		CHECK_EQUAL(query.heaps[i].pad, 0);
+		next += query.heaps[i].size;
+		sizes |= query.heaps[i].page_bytes;
+	}
+	CHECK_EQUAL(sizes, info.page_sizes);
+	CHECK(next <= 1ull << PUMICE_MMU_VA_BITS);
+	for (; i < DRM_PUMICE_MAX_HEAPS; i++)
+		CHECK_EQUAL(query.heaps[i].size, 0);
+}
+
 static void root_may_use_every_priority(void)
 {
 	struct drm_pumice_query_gpu info = need_info(need_gpu());
@@ -227,6 +255,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(pointer_into_the_kernel_gives_efault),
 	TEST_CASE(gpu_values_agree_with_the_contract),
 	TEST_CASE(pages_and_addresses_are_sane),
+	TEST_CASE(heaps_have_every_page_size_and_do_not_overlap),
 	TEST_CASE(root_may_use_every_priority),
 	TEST_CASE(firmware_has_a_version_and_a_build_id),
 	TEST_CASE(both_clocks_go_forward),

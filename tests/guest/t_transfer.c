@@ -249,7 +249,7 @@ static void read_only_memory_is_not_written(void)
 static void parameter_buffers_are_out_of_reach(void)
 {
 	struct transfer_fixture g = transfer_fixture();
-	u64 end = need_info(g.fx.fd).va_end, at;
+	u64 end = need_kernel_va(g.fx.fd), at;
 
 	need_free_list(g.fx.fd, render_list_args(g.fx.vm));
 	for (at = end; at < end + 4 * MIB; at += MIB) {

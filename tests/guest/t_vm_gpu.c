@@ -324,6 +324,76 @@ static void filled_hole_in_a_large_mapping_shows_the_new_memory(void)
 	check_store(&fx, at - PAGE, mem.cpu + (2 * MIB - PAGE) / 4);
 }
 
+/* Memory of 2 MiB pages, which is contiguous for each heap. */
+static void job_writes_through_pages_of_each_heap(void)
+{
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_heaps query = need_heaps(fx.fd);
+	u32 handle = need_bo(fx.fd, 4 * MIB), i;
+	u32 *cpu = need_cpu(fx.fd, handle, 4 * MIB);
+
+	for (i = 1; i < query.count; i++) {
+		u64 va = query.heaps[i].start, page = query.heaps[i].page_bytes;
+
+		need_map(fx.fd, fx.vm, handle, 0, va, 4 * MIB, 0);
+		check_spread(&fx, va, cpu, 4 * MIB);
+		need_unmap(fx.fd, fx.vm, va + page, page);
+		check_hole(&fx, va + page);
+		check_store(&fx, va, cpu);
+		need_map(fx.fd, fx.vm, handle, page, va + page, page, 0);
+		check_store(&fx, va + page, cpu + page / 4);
+	}
+	fx_check_works(&fx);
+}
+
+/* Each refused operation changes nothing, and names itself. */
+static void operations_in_heaps_are_of_whole_pages(void)
+{
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_heaps query = need_heaps(fx.fd);
+	u32 handle = need_bo(fx.fd, 4 * MIB), i, k, failed;
+
+	for (i = 1; i < query.count; i++) {
+		u64 va = query.heaps[i].start, page = query.heaps[i].page_bytes;
+		const struct drm_pumice_bind_op bad[] = {
+			{ .handle = handle, .va = va, .size = PAGE },
+			{ .handle = handle, .va = va + PAGE, .size = page },
+			{ .handle = handle, .va = va, .size = page, .bo_offset = PAGE },
+			{ .handle = handle, .va = va - page, .size = 2 * page },
+			{ .flags = DRM_PUMICE_BIND_NULL, .va = va, .size = PAGE },
+			{ .type = DRM_PUMICE_BIND_UNMAP, .va = va, .size = PAGE },
+		};
+
+		for (k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+			struct drm_pumice_bind_op ops[2] = {
+				{ .handle = handle, .va = va, .size = page }, bad[k],
+			};
+
+			CHECK_ERROR(gpu_bind(fx.fd, fx.vm, ops, 2, &failed), EINVAL);
+			CHECK_EQUAL(failed, 1);
+		}
+	}
+	fx_check_works(&fx);
+}
+
+static void null_mapping_works_in_each_heap(void)
+{
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_heaps query = need_heaps(fx.fd);
+	u32 i;
+
+	for (i = 1; i < query.count; i++) {
+		u64 va = query.heaps[i].start, page = query.heaps[i].page_bytes;
+
+		need_map(fx.fd, fx.vm, 0, 0, va, 2 * page, DRM_PUMICE_BIND_NULL);
+		if (fx_run(&fx, fx_store_stream(&fx, va + 2 * page - PAGE, 1)) != 1)
+			test_fail(__FILE__, __LINE__, "heap %u: fault %s at 0x%llx", i,
+				  pumice_fault_str(need_state(fx.fd, fx.context).fault),
+				  (unsigned long long)need_state(fx.fd, fx.context).fault_va);
+		check_hole(&fx, va + 2 * page);
+	}
+}
+
 static void large_mapping_at_odd_pages_works(void)
 {
 	struct fixture fx = fx_open();
@@ -744,6 +814,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(hole_in_a_large_mapping_is_one_page),
 	TEST_CASE(filled_hole_in_a_large_mapping_shows_the_new_memory),
 	TEST_CASE(large_mapping_at_odd_pages_works),
+	TEST_CASE(job_writes_through_pages_of_each_heap),
+	TEST_CASE(operations_in_heaps_are_of_whole_pages),
+	TEST_CASE(null_mapping_works_in_each_heap),
 	TEST_CASE(read_only_part_of_a_large_mapping_is_one_page),
 	TEST_CASE(null_mapping_reads_as_zero_and_drops_stores),
 	TEST_CASE(null_mapping_may_be_large),

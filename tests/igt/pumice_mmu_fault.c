@@ -288,13 +288,13 @@ static void restore_memory(int signal)
 	use_large_memory(false);
 }
 
-/* A hole as large as a page of @bits bits between two that are mapped, by such pages. */
+/* A hole of one page of @bits bits between two that are mapped, in the heap of such pages. */
 static void hole_of_page_size(u32 bits)
 {
 	struct fixture fx = fx_open();
-	u64 size = 1ull << bits, hole = VA + size;
+	u64 size = 1ull << bits, va = need_heap(fx.fd, bits) + GIB, hole = va + size;
 	u32 before = gpu_blocks(bits);
-	struct mem mem = need_mem(fx.fd, fx.vm, VA, 3 * size);
+	struct mem mem = need_mem(fx.fd, fx.vm, va, 3 * size);
 	const u32 *above = mem.cpu + 2 * size / 4;
 
 	check_store(&fx, hole, mem.cpu + size / 4);

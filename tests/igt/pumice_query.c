@@ -22,6 +22,7 @@ static void size_probe(void)
 		{ DRM_PUMICE_QUERY_FW, sizeof(struct drm_pumice_query_fw) },
 		{ DRM_PUMICE_QUERY_TIMESTAMP, sizeof(struct drm_pumice_query_timestamp) },
 		{ DRM_PUMICE_QUERY_STATS, sizeof(struct drm_pumice_query_stats) },
+		{ DRM_PUMICE_QUERY_HEAPS, sizeof(struct drm_pumice_query_heaps) },
 	};
 	int fd = need_gpu();
 	u32 i;

@@ -41,15 +41,17 @@ static void restore_memory(int signal)
 }
 
 /*
- * A mapping where pages of @bits bits fit and no larger ones, or, for @skew, none but small ones.
- * The upper half of a block and the lower half of the next have pages of half a block.
+ * A mapping of two pages of @bits bits in the heap of these, or, for @skew, at addresses of small
+ * pages where no other would fit. Pages of half a block are in the upper half of one and in the
+ * lower half of the next.
  */
 static void map_of_page_size(u32 bits, u64 skew)
 {
 	struct fixture fx = fx_open();
-	u64 size = 1ull << bits, va = 4 * GIB + size + skew, at;
+	u64 size = 1ull << bits, va, at;
 	u32 used = skew ? 12 : bits, before = gpu_blocks(used), handle, *cpu;
 
+	va = need_heap(fx.fd, used) + 4 * GIB + size + skew;
 	/* Only here: other subtests limit memory. */
 	CHECK_OK(use_large_memory(true));
 	handle = need_bo(fx.fd, 2 * size);

@@ -5,8 +5,7 @@
  * a job finds at each place, and jobs check it.
  *
  * The model's places are in the upper half of a 2 MiB region and the lower half of the next, so
- * that they have several page tables, and in some subtests fill whole regions, which may be
- * mapped by one large page.
+ * that they have several page tables. Other subtests map one buffer in each heap of large pages.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -185,98 +184,226 @@ static void restore_memory(int signal)
 	use_large_memory(false);
 }
 
-/* Map a buffer of large regions, which must then have large pages. */
-static void map_large(struct fixture *fx, u32 handle, u64 bytes, u32 flags)
-{
-	u32 before = gpu_blocks(21);
+#define MAPPED		(4 * LARGE)
 
-	need_map(fx->fd, fx->vm, handle, 0, LARGE_VA, bytes, flags);
-	igt_assert_eq_u32(gpu_blocks(21) - before, (u32)(bytes / LARGE));
+/*
+ * One buffer, whose memory is contiguous for any page, in each heap in turn. The numbers of bits
+ * are those of the heaps' pages.
+ */
+struct large {
+	struct fixture fx;
+	u32 handle;
+	u32 *cpu;
+	u64 va;		/* in the current heap */
+	u64 page;	/* its page size */
+};
+
+static struct large large_buffer(void)
+{
+	struct large l = { .fx = fx_open() };
+
+	l.handle = need_bo(l.fx.fd, MAPPED);
+	l.cpu = need_cpu(l.fx.fd, l.handle, MAPPED);
+	return l;
 }
 
-/* Two large regions, mapped as one; then a range of small pages is unmapped. */
-static void large_unmap(u64 first, u64 bytes)
+/* Map the buffer in the heap of pages of @bits bits; its blocks must then have this page size. */
+static void map_large(struct large *l, u32 bits, u32 flags)
 {
-	struct fixture fx = fx_open();
-	u32 handle = need_bo(fx.fd, 2 * LARGE), *cpu = need_cpu(fx.fd, handle, 2 * LARGE);
+	u32 before = gpu_blocks(bits);
+
+	l->page = 1ull << bits;
+	l->va = need_heap(l->fx.fd, bits) + GIB;
+	need_map(l->fx.fd, l->fx.vm, l->handle, 0, l->va, MAPPED, flags);
+	igt_assert_eq_u32(gpu_blocks(bits) - before, (u32)(MAPPED / LARGE));
+}
+
+static void large_check(struct large *l, u64 at, bool mapped)
+{
+	u32 value = 0x10000 + (u32)l->fx.used;
+
+	igt_assert_eq(fx_run(&l->fx, fx_store_stream(&l->fx, l->va + at, value)),
+		      mapped ? 1 : -EIO);
+	if (mapped)
+		fx_check_words(l->cpu + at / 4, value);
+}
+
+/* Unmap a range of whole pages from the mapping and map it again. */
+static void large_unmap(struct large *l, u64 first, u64 bytes)
+{
 	const u64 looked_at[] = {
 		0, first - PAGE, first, first + bytes - PAGE, first + bytes, LARGE - PAGE, LARGE,
-		2 * LARGE - PAGE,
+		MAPPED - PAGE,
 	};
-	u32 i, round, value;
-	u64 at;
+	u32 i, round;
 
-	map_large(&fx, handle, 2 * LARGE, 0);
 	/* The large pages are in the TLB when they are unmapped. */
-	igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + first, 1)), 1);
-	need_unmap(fx.fd, fx.vm, LARGE_VA + first, bytes);
+	igt_assert_eq(fx_run(&l->fx, fx_store_stream(&l->fx, l->va + first, 1)), 1);
+	need_unmap(l->fx.fd, l->fx.vm, l->va + first, bytes);
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < sizeof(looked_at) / sizeof(looked_at[0]); i++) {
-			bool unmapped;
+			u64 at = looked_at[i];
 
-			at = looked_at[i];
-			if (at >= 2 * LARGE)
-				continue;
-			unmapped = !round && at >= first && at < first + bytes;
-			value = 0x10000 * (i + 1) + (u32)fx.used;
-			igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + at, value)),
-				      unmapped ? -EIO : 1);
-			if (!unmapped)
-				fx_check_words(cpu + at / 4, value);
+			if (at < MAPPED)
+				large_check(l, at, round || at < first || at >= first + bytes);
 		}
-		need_map(fx.fd, fx.vm, handle, first, LARGE_VA + first, bytes, 0);
+		need_map(l->fx.fd, l->fx.vm, l->handle, first, l->va + first, bytes, 0);
 	}
 }
 
+/* Pages of each heap, also of that of 4 KiB. */
+static const u32 page_bits[] = { 12, 14, 16, 18, 20, 21 };
+
+#define HEAPS (sizeof(page_bits) / sizeof(page_bits[0]))
+
 static void large_first_page(void)
 {
-	large_unmap(0, PAGE);
+	struct large l = large_buffer();
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++) {
+		map_large(&l, page_bits[i], 0);
+		large_unmap(&l, 0, l.page);
+	}
 }
 
 static void large_last_page(void)
 {
-	large_unmap(2 * LARGE - PAGE, PAGE);
+	struct large l = large_buffer();
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++) {
+		map_large(&l, page_bits[i], 0);
+		large_unmap(&l, MAPPED - l.page, l.page);
+	}
 }
 
 static void large_middle(void)
 {
-	large_unmap(LARGE / 2, 16 * PAGE);
+	struct large l = large_buffer();
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++) {
+		map_large(&l, page_bits[i], 0);
+		large_unmap(&l, 2 * LARGE - l.page, 2 * l.page);
+	}
 }
 
+/* All pages of one block but the first, and one of the next; blocks of one page: both. */
 static void large_over_the_border(void)
 {
-	large_unmap(LARGE - 3 * PAGE, 5 * PAGE);
+	struct large l = large_buffer();
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++) {
+		u64 first;
+
+		map_large(&l, page_bits[i], 0);
+		first = l.page % LARGE;
+		large_unmap(&l, first, LARGE - first + l.page);
+	}
 }
 
-static void large_whole_of_two(void)
+static void large_whole_block(void)
 {
-	large_unmap(LARGE, LARGE);
+	struct large l = large_buffer();
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++) {
+		map_large(&l, page_bits[i], 0);
+		large_unmap(&l, LARGE, LARGE);
+	}
 }
 
-/* All of one region and a part of the next. */
+/* All of one block and a page of the next. */
 static void large_one_and_a_part(void)
 {
-	large_unmap(0, LARGE + 7 * PAGE);
+	struct large l = large_buffer();
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++) {
+		map_large(&l, page_bits[i], 0);
+		large_unmap(&l, 0, LARGE + l.page);
+	}
 }
 
-/* The permissions of the remaining pages do not depend on the split of a large page. */
-static void large_split_keeps_readonly(void)
+/* The permissions of the remaining pages do not change. */
+static void large_rest_keeps_readonly(void)
 {
-	struct fixture fx = fx_open();
-	u32 handle = need_bo(fx.fd, LARGE), *cpu = need_cpu(fx.fd, handle, LARGE), i;
+	struct large l = large_buffer();
+	u32 i, k;
 
-	for (i = 0; i < LARGE / 4; i++)
-		cpu[i] = i;
-	map_large(&fx, handle, LARGE, DRM_PUMICE_BIND_READONLY);
-	need_unmap(fx.fd, fx.vm, LARGE_VA + LARGE / 2, PAGE);
-	for (i = 0; i < 2; i++) {
-		u64 at = i ? LARGE / 2 + PAGE : LARGE / 2 - PAGE;
+	for (k = 0; k < MAPPED / 4; k++)
+		l.cpu[k] = k;
+	for (i = 0; i < HEAPS; i++) {
+		map_large(&l, page_bits[i], DRM_PUMICE_BIND_READONLY);
+		need_unmap(l.fx.fd, l.fx.vm, l.va + LARGE, l.page);
+		for (k = 0; k < 2; k++) {
+			u64 at = k ? LARGE + l.page : LARGE - PAGE;
 
-		igt_assert_eq(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, LARGE_VA + at, 0)),
-			      1);
-		fx_check_words(fx.data.cpu, (u32)at / 4);
-		igt_assert_eq(fx_run(&fx, fx_store_stream(&fx, LARGE_VA + at, 0)), -EIO);
-		igt_assert_eq_u32(cpu[at / 4], (u32)at / 4);
+			igt_assert_eq(fx_run(&l.fx, fx_copy_stream(&l.fx, l.fx.data.va, l.va + at,
+								   0)), 1);
+			fx_check_words(l.fx.data.cpu, (u32)at / 4);
+			igt_assert_eq(fx_run(&l.fx, fx_store_stream(&l.fx, l.va + at, 0)), -EIO);
+			igt_assert_eq_u32(l.cpu[at / 4], (u32)at / 4);
+		}
+	}
+}
+
+static void refuse_parts(struct large *l)
+{
+	const struct drm_pumice_bind_op bad[] = {
+		bind_unmap(l->va, PAGE), bind_unmap(l->va + PAGE, l->page - PAGE),
+		bind_unmap(l->va + l->page - PAGE, 2 * PAGE),
+		bind_map(l->handle, 0, l->va, l->page / 2, DRM_PUMICE_BIND_READONLY),
+		bind_map(l->handle, l->page / 2, l->va, l->page, DRM_PUMICE_BIND_READONLY),
+		bind_map(0, 0, l->va + l->page, l->page / 4, DRM_PUMICE_BIND_NULL),
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		igt_assert_eq(gpu_bind(l->fx.fd, l->fx.vm, &bad[i], 1, NULL), -EINVAL);
+}
+
+/* No operation has a part of a page; a refused one changes nothing. */
+static void large_part_refused(void)
+{
+	struct large l = large_buffer();
+	u32 i;
+
+	for (i = 1; i < HEAPS; i++) {
+		map_large(&l, page_bits[i], 0);
+		refuse_parts(&l);
+		large_check(&l, 0, true);
+		large_check(&l, l.page - PAGE, true);
+		large_check(&l, l.page, true);
+	}
+}
+
+/* A mapping is within one heap; an unmap of several heaps leaves no mapping in any. */
+static void large_over_two_heaps(void)
+{
+	struct large l = large_buffer();
+	u64 last[HEAPS], start = need_heap(l.fx.fd, page_bits[1]) - LARGE;
+	u32 i;
+
+	for (i = 1; i < HEAPS; i++) {
+		u64 border = need_heap(l.fx.fd, page_bits[i]);
+		struct drm_pumice_bind_op op = bind_map(l.handle, 0, border - LARGE, 2 * LARGE, 0);
+
+		igt_assert_eq(gpu_bind(l.fx.fd, l.fx.vm, &op, 1, NULL), -EINVAL);
+		need_map(l.fx.fd, l.fx.vm, l.handle, 0, border - LARGE, LARGE, 0);
+		need_map(l.fx.fd, l.fx.vm, l.handle, LARGE, border, LARGE, 0);
+		l.va = border - LARGE;
+		large_check(&l, LARGE - PAGE, true);
+		large_check(&l, LARGE, true);
+		last[i] = border;
+	}
+	need_unmap(l.fx.fd, l.fx.vm, start, last[HEAPS - 1] + LARGE - start);
+	for (i = 1; i < HEAPS; i++) {
+		l.va = last[i] - LARGE;
+		large_check(&l, LARGE - PAGE, false);
+		large_check(&l, LARGE, false);
 	}
 }
 
@@ -417,22 +544,27 @@ int igt_main()
 	igt_pumice_subtest("munmap-piecemeal", "one mapping may be removed page by page",
 			   munmap_piecemeal);
 
-	igt_pumice_subtest("large-first-page", "the first 4 KiB of a large page can be unmapped",
+	igt_pumice_subtest("large-first-page", "the first page of any size can be unmapped",
 			   large_first_page);
-	igt_pumice_subtest("large-last-page", "the last 4 KiB of a large page can be unmapped",
+	igt_pumice_subtest("large-last-page", "the last page of any size can be unmapped",
 			   large_last_page);
-	igt_pumice_subtest("large-middle", "small pages inside of a large page can be unmapped",
+	igt_pumice_subtest("large-middle", "pages of any size in the middle can be unmapped",
 			   large_middle);
-	igt_pumice_subtest("large-over-the-border", "parts of two large pages can be unmapped",
+	igt_pumice_subtest("large-over-the-border", "pages of two blocks can be unmapped",
 			   large_over_the_border);
-	igt_pumice_subtest("large-whole-of-two", "one of two large pages can be unmapped",
-			   large_whole_of_two);
+	igt_pumice_subtest("large-whole-block", "all pages of a block can be unmapped",
+			   large_whole_block);
 	igt_pumice_subtest("large-one-and-a-part",
-			   "a large page and a part of the next can be unmapped",
+			   "a block and a page of the next can be unmapped",
 			   large_one_and_a_part);
-	igt_pumice_subtest("large-split-keeps-readonly",
-			   "the remainder of a large page keeps its permissions",
-			   large_split_keeps_readonly);
+	igt_pumice_subtest("large-rest-keeps-readonly",
+			   "the remaining pages of any size keep their permissions",
+			   large_rest_keeps_readonly);
+	igt_pumice_subtest("large-part-refused", "parts of large pages are refused",
+			   large_part_refused);
+	igt_pumice_subtest("large-over-two-heaps",
+			   "a mapping is within one heap, an unmap may be over several",
+			   large_over_two_heaps);
 
 	igt_pumice_subtest("shared-table", "neighbours share a page table", shared_table);
 	igt_pumice_subtest("shared-directory", "neighbours share a page directory",

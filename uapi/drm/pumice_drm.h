@@ -29,7 +29,9 @@
  *		these fields; programs set them to zero before the call.
  *   1.3	struct drm_pumice_query_gpu from @preset on
  *   1.4	DRM_PUMICE_FAULT_LOCAL; for these faults a 1.3 kernel reports the address of the
- *		instruction as DRM_PUMICE_FAULT_INSTRUCTION
+ *		instruction as DRM_PUMICE_FAULT_INSTRUCTION. DRM_PUMICE_QUERY_HEAPS, which a 1.3
+ *		kernel refuses with -EINVAL: it has no heaps. Addresses below
+ *		drm_pumice_query_gpu.va_end are used as before.
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -136,6 +138,8 @@ enum drm_pumice_dev_query_type {
 	DRM_PUMICE_QUERY_TIMESTAMP = 2,
 	/** @DRM_PUMICE_QUERY_STATS: struct drm_pumice_query_stats */
 	DRM_PUMICE_QUERY_STATS = 3,
+	/** @DRM_PUMICE_QUERY_HEAPS: struct drm_pumice_query_heaps */
+	DRM_PUMICE_QUERY_HEAPS = 4,
 };
 
 /**
@@ -177,7 +181,10 @@ struct drm_pumice_query_gpu {
 	__u64 page_sizes;
 	/** @va_start: first GPU virtual address that may be bound */
 	__u64 va_start;
-	/** @va_end: end of the range that may be bound, exclusive */
+	/**
+	 * @va_end: end of the range that may be bound in pages of 4 KiB, exclusive; heaps of
+	 * larger pages are at higher addresses
+	 */
 	__u64 va_end;
 	/** @clock_hz: ticks of the GPU clock in a second */
 	__u64 clock_hz;
@@ -197,6 +204,34 @@ struct drm_pumice_query_gpu {
 	__u32 batch;
 	/** @pad: zero */
 	__u32 pad;
+};
+
+#define DRM_PUMICE_MAX_HEAPS		9
+
+/**
+ * struct drm_pumice_heap - GPU virtual addresses with one page size
+ */
+struct drm_pumice_heap {
+	/** @start: first address */
+	__u64 start;
+	/** @size: bytes */
+	__u64 size;
+	/** @page_bytes: page size */
+	__u32 page_bytes;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * struct drm_pumice_query_heaps - layout of the address space of every VM
+ */
+struct drm_pumice_query_heaps {
+	/** @count: number of @heaps; the others are zero */
+	__u32 count;
+	/** @pad: zero */
+	__u32 pad;
+	/** @heaps: the first is that of 4 KiB pages */
+	struct drm_pumice_heap heaps[DRM_PUMICE_MAX_HEAPS];
 };
 
 /**
@@ -390,6 +425,11 @@ enum drm_pumice_bind_type {
 
 /**
  * struct drm_pumice_bind_op - one change of a VM
+ *
+ * In a heap (DRM_PUMICE_QUERY_HEAPS) pages have the size of the heap: @va, @size and @bo_offset
+ * are multiples of it, a MAP is within one heap, and the memory of the BO is contiguous and
+ * aligned for each page, else -EINVAL. Memory of BOs need not be: a program that is refused
+ * binds at addresses of smaller pages. Those of 4 KiB fit any BO.
  */
 struct drm_pumice_bind_op {
 	/** @type: enum drm_pumice_bind_type */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "heaps.h"
 
 #define RARELY	24	/* 1/N: probability of an invalid value */
 
@@ -70,6 +71,9 @@ u64 fuzz_va(struct fuzz_rng *rng)
 	static const u64 bases[] = {
 		FX_FREE, FX_FREE + 2 * MIB, FX_FREE + GIB - 8 * PAGE, FX_FREE + 6 * GIB,
 		FX_DATA,
+		/* Heaps of large pages, and the borders of the first and of the last one. */
+		PUMICE_HEAPS_START, PUMICE_HEAPS_START - 8 * PAGE, PUMICE_HEAPS_END - 8 * PAGE,
+		PUMICE_HEAPS_END - 2 * MIB,
 	};
 
 	if (fuzz_chance(rng, RARELY))

@@ -18,6 +18,7 @@
 
 #include "pumice_bind.h"
 #include "pumice_gem.h"
+#include "pumice_heap.h"
 #include "pumice_vm.h"
 
 /**
@@ -249,7 +250,11 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 	op->sgt = drm_gem_shmem_get_pages_sgt(&bo->base);
 	if (IS_ERR(op->sgt))
 		return PTR_ERR(op->sgt);
-	return pumice_bo_purged(bo) ? -ENODATA : 0;
+	/* Before the check of its memory, which a purge replaced by other pages. */
+	if (pumice_bo_purged(bo))
+		return -ENODATA;
+	return pumice_heap_fits(b->vm->pdev, op->args.va, op->args.size, op->sgt,
+				op->args.bo_offset) ? 0 : -EINVAL;
 }
 
 /**
@@ -260,16 +265,17 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
  *
  * Context: May sleep. Acquires the reservations of the VM and of the buffer.
  *
- * Return: 0; -ENOENT without such a buffer; -EINVAL if the range is not in it, or only another
- * VM may bind it; -ENODATA if it was purged; -ENOMEM; -EINTR if a signal interrupts the wait
- * for the VM's reservation; or an error of drm_gem_shmem_get_pages_sgt().
+ * Return: 0; -ENOENT without such a buffer; -EINVAL if the operation is not of whole pages of its
+ * heap, the range is not in the buffer, only another VM may bind it, or its memory is not
+ * contiguous for the heap's page size; -ENODATA if it was purged; -ENOMEM; -EINTR if a signal
+ * interrupts the wait for the VM's reservation; or an error of drm_gem_shmem_get_pages_sgt().
  * pumice_bind_release_op() must follow in any case.
  */
 int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_file *file)
 {
 	struct drm_gem_object *obj;
-	int ret = bind_alloc_mappings(op);
+	int ret = pumice_heap_check(b->vm->pdev, &op->args) ?: bind_alloc_mappings(op);
 
 	if (ret || !bind_maps_buffer(&op->args))
 		return ret;

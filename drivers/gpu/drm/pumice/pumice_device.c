@@ -14,6 +14,7 @@
 #include "pumice_device.h"
 #include "pumice_fw.h"
 #include "pumice_fw_mem.h"
+#include "pumice_gem_mount.h"
 #include "pumice_gem.h"
 #include "pumice_irq.h"
 #include "pumice_kernel_range.h"
@@ -107,6 +108,7 @@ static void pumice_device_release_software(struct drm_device *drm, void *data)
 {
 	struct pumice_device *pdev = data;
 
+	pumice_gem_mount_fini(pdev);
 	pumice_shrinker_fini(pdev);
 	destroy_workqueue(pdev->sched_wq);
 	destroy_workqueue(pdev->reset.wq);
@@ -153,6 +155,7 @@ static int pumice_device_init_software(struct pumice_device *pdev)
 	ret = pumice_shrinker_init(pdev);
 	if (ret)
 		goto free_fw_mem;
+	pumice_gem_mount_init(pdev);
 	return drmm_add_action_or_reset(&pdev->drm, pumice_device_release_software, pdev);
 
 free_fw_mem:

@@ -289,6 +289,10 @@ struct pumice_device {
 	/** @quota: limits of the resources shared by all users */
 	struct pumice_quota quota;
 
+	/**
+	 * @gem_mount: file system of large buffers; NULL if there is none, or DRM has it; constant
+	 */
+	struct vfsmount *gem_mount;
 	/** @bos_lock: guards @bos */
 	spinlock_t bos_lock;
 	/** @bos: all buffers, struct pumice_bo.node; those detached from the device come last */

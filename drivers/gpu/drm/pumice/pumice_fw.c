@@ -18,6 +18,7 @@
 #include "pumice_free_list.h"
 #include "pumice_fw.h"
 #include "pumice_fw_mem.h"
+#include "pumice_heap.h"
 #include "pumice_hwrt.h"
 #include "pumice_mmu.h"
 #include "pumice_names.h"
@@ -265,7 +266,7 @@ int pumice_fw_boot(struct pumice_device *pdev)
 	if (ret)
 		return ret;
 	pci_set_master(to_pci_dev(pdev->drm.dev));
-	pumice_mmu_setup_ranges(pdev);
+	pumice_heap_setup(pdev);
 	pumice_fw_mem_setup(pdev);
 	pumice_free_list_reset_all(pdev);
 	pumice_hwrt_reset_all(pdev);

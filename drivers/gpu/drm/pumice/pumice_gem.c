@@ -17,6 +17,7 @@
 
 #include "pumice_device.h"
 #include "pumice_gem.h"
+#include "pumice_gem_mount.h"
 #include "pumice_shrinker.h"
 #include "pumice_vm.h"
 
@@ -163,6 +164,7 @@ static struct pumice_bo *gem_create(struct drm_device *drm, size_t size)
 
 	if (IS_ERR(shmem))
 		return ERR_CAST(shmem);
+	pumice_gem_mount_use(to_pumice_device(drm), shmem);
 	bo = to_pumice_bo(&shmem->base);
 	gem_account(to_pumice_device(drm), bo);
 	return bo;

@@ -5,11 +5,13 @@
  * Source: document 000, "Memory Hierarchy"; entries as in formats.xml.
  *
  * A page table serves a block of 2 MiB and has one page size, given in its
- * directory entry. Every change of a block operates on its 512 leaves of 4 KiB and
- * then selects the largest page size that fits all of them. If that is the current size
- * of the block, entries are changed in place; otherwise a new table is filled and
- * replaces the old one with one store, so that the GPU sees the block either before or
- * after the change. Detached tables are kept until the TLBs are invalidated.
+ * directory entry. Every change of a block operates on its 512 leaves of 4 KiB. The page
+ * size is that of its heap, whose pages each change maps or unmaps as a whole
+ * (pumice_heap.c); on devices without assigned sizes it is the largest one that fits all
+ * leaves. If that is the current size of the block, entries are changed in place; otherwise
+ * a new table is filled and replaces the old one with one store, so that the GPU sees the
+ * block either before or after the change. Detached tables are kept until the TLBs are
+ * invalidated.
  *
  * Map and unmap take tables from a pool that was filled in advance: they allocate
  * nothing and cannot fail.
@@ -23,6 +25,7 @@
 
 #include "pumice_device.h"
 #include "pumice_formats.h"
+#include "pumice_heap.h"
 #include "pumice_mmu.h"
 
 #define LEAF_SHIFT	12
@@ -495,11 +498,13 @@ static bool mmu_leaves_fit_page(const u64 *leaves, u32 pages)
 	return true;
 }
 
-/* Return the largest page size that fits all leaves of a block. */
-static u32 mmu_block_page_size(const u64 *leaves)
+/* Return the page size of a block: that of its heap, or the largest that fits all leaves. */
+static u32 mmu_block_page_size(const struct pumice_mmu *mmu, u64 va, const u64 *leaves)
 {
-	u32 size, pages, i;
+	u32 size = pumice_heap_page_size(mmu->pdev, va), pages, i;
 
+	if (size < PUMICE_PAGE_SIZE_COUNT)
+		return size;
 	for (size = PUMICE_PAGE_SIZE_2M; size > PUMICE_PAGE_SIZE_4K; size--) {
 		pages = BIT(mmu_page_order(size));
 		for (i = 0; i < LEAVES; i += pages)
@@ -602,7 +607,7 @@ static void mmu_block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *poo
 		mmu_block_replace(mmu, va, NULL);
 		return;
 	}
-	page_size = mmu_block_page_size(mmu->leaves);
+	page_size = mmu_block_page_size(mmu, va, mmu->leaves);
 	if (table && table->page_size == page_size) {
 		mmu_block_rewrite(mmu, va, table, mmu->leaves);
 		return;
@@ -785,21 +790,6 @@ void pumice_mmu_flushed(struct pumice_mmu *mmu)
 {
 	mmu_free_tables(mmu->pdev, &mmu->retired);
 	mmu_mark_clean(mmu);
-}
-
-/**
- * pumice_mmu_setup_ranges - permit all page sizes in all address ranges
- * @pdev: device, reset and not booted
- */
-void pumice_mmu_setup_ranges(struct pumice_device *pdev)
-{
-	u64 last = BIT_ULL(PUMICE_MMU_VA_BITS) - BLOCK_BYTES;
-
-	pumice_write64(pdev, PUMICE_MMU_RANGE_START(0),
-		       PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_2M));
-	pumice_write64(pdev, PUMICE_MMU_RANGE_END(0),
-		       PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_END__ADDR, last) |
-		       PUMICE_MMU_RANGE_END__ENABLE__MASK);
 }
 
 #ifdef CONFIG_DRM_PUMICE_KUNIT_TEST

@@ -97,6 +97,4 @@ u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step
 bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty);
 void pumice_mmu_flushed(struct pumice_mmu *mmu);
 
-void pumice_mmu_setup_ranges(struct pumice_device *pdev);
-
 #endif

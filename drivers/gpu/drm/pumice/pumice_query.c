@@ -6,6 +6,7 @@
 #include "perf.h"
 #include "pumice_context.h"
 #include "pumice_device.h"
+#include "pumice_heap.h"
 #include "pumice_pm.h"
 #include "pumice_query.h"
 #include "pumice_stats.h"
@@ -31,7 +32,7 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 				       PUMICE_GROUP_INSTANCES,
 		.page_sizes = PAGE_SIZES,
 		.va_start = PUMICE_VA_START,
-		.va_end = PUMICE_VA_END,
+		.va_end = PUMICE_HEAPS_START,
 		.clock_hz = pdev->clock_hz,
 		.priorities = pumice_priorities(file),
 		.perf_counters = PUMICE_PERF_NUMBER,
@@ -82,6 +83,15 @@ static int query_reply(struct drm_pumice_dev_query *args, const void *data, u32 
 	return 0;
 }
 
+/* The structure is large: it is not on the stack of the other queries. */
+static noinline_for_stack int query_heaps(struct pumice_device *pdev,
+					  struct drm_pumice_dev_query *args)
+{
+	struct drm_pumice_query_heaps heaps = pumice_heap_query(pdev);
+
+	return query_reply(args, &heaps, sizeof(heaps));
+}
+
 static int pumice_query_run(struct pumice_device *pdev, struct drm_pumice_dev_query *args,
 			    struct drm_file *file)
 {
@@ -103,6 +113,8 @@ static int pumice_query_run(struct pumice_device *pdev, struct drm_pumice_dev_qu
 	case DRM_PUMICE_QUERY_STATS:
 		stats = pumice_stats_query(pdev);
 		return query_reply(args, &stats, sizeof(stats));
+	case DRM_PUMICE_QUERY_HEAPS:
+		return query_heaps(pdev, args);
 	default:
 		return -EINVAL;
 	}

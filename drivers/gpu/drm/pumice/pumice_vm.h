@@ -8,6 +8,7 @@
 #include <drm/drm_gpuvm.h>
 #include <drm/drm_mm.h>
 
+#include "heaps.h"
 #include "pumice_device.h"
 #include "pumice_process.h"
 #include "pumice_vm_faults.h"
@@ -18,10 +19,10 @@ struct pumice_bind_queue;
 /* The first 2 MiB are never mapped, so that a null pointer faults. */
 #define PUMICE_VA_START		BIT_ULL(21)
 /*
- * Higher addresses belong to the kernel: parameter buffers, region headers; see
- * pumice_kernel_range.c.
+ * The heaps of large pages end it. Higher addresses belong to the kernel: parameter buffers,
+ * region headers; see pumice_kernel_range.c.
  */
-#define PUMICE_VA_END		(PUMICE_VA_KERNEL_END - (256ull << 30))
+#define PUMICE_VA_END		PUMICE_HEAPS_END
 #define PUMICE_VA_KERNEL_END	BIT_ULL(PUMICE_MMU_VA_BITS)
 
 /**

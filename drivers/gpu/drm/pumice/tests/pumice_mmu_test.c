@@ -171,6 +171,38 @@ static void block_gets_the_largest_page_size_that_fits(struct kunit *test)
 	}
 }
 
+/* Where sizes are assigned, a block has that of its heap, whatever its mappings would permit. */
+static void block_gets_the_page_size_of_its_heap(struct kunit *test)
+{
+	static const struct {
+		u64 va, size;
+		u32 page_size;
+	} cases[] = {
+		{ TEST_VA, SZ_2M, PUMICE_PAGE_SIZE_4K },
+		{ 768ull << 30, SZ_16K, PUMICE_PAGE_SIZE_16K },
+		{ 784ull << 30, SZ_2M, PUMICE_PAGE_SIZE_64K },
+		{ 816ull << 30, SZ_512K, PUMICE_PAGE_SIZE_256K },
+		{ 832ull << 30, SZ_1M, PUMICE_PAGE_SIZE_1M },
+		{ 864ull << 30, SZ_4M, PUMICE_PAGE_SIZE_2M },
+		{ 896ull << 30, SZ_2M, PUMICE_PAGE_SIZE_4K },
+	};
+	struct mmu_fixture *f = mmu_fixture(test);
+	u32 i;
+
+	f->pdev->version = 0x20004;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		map(test, cases[i].va, cases[i].size, TEST_ADDR, 0);
+		expect_mapped(test, cases[i].va, cases[i].size, TEST_ADDR, 0);
+		expect_unmapped(test, cases[i].va + cases[i].size, SZ_4K);
+		KUNIT_EXPECT_EQ_MSG(test, walk(f->mmu, cases[i].va).page_size,
+				    cases[i].page_size, "case %u", i);
+	}
+	unmap(test, 784ull << 30, SZ_64K);
+	expect_unmapped(test, 784ull << 30, SZ_64K);
+	KUNIT_EXPECT_EQ(test, walk(f->mmu, (784ull << 30) + SZ_64K).page_size,
+			PUMICE_PAGE_SIZE_64K);
+}
+
 static void unmapping_a_part_splits_a_large_page(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
@@ -318,15 +350,16 @@ static void change_model(struct mmu_fixture *f, u32 first, u32 count, u64 leaf)
 		f->model[first + i] = leaf ? leaf + ((u64)i << LEAF_SHIFT) : 0;
 }
 
-static void random_operations_agree_with_a_model(struct kunit *test)
+/* Map and unmap parts of TEST_PAGES from @base on, in units of @unit pages of 4 KiB. */
+static void random_operations(struct kunit *test, struct mmu_fixture *f, u64 base, u32 unit)
 {
-	struct mmu_fixture *f = mmu_fixture(test);
 	u32 state = 20260722, round, i;
 
+	memset(f->model, 0, sizeof(f->model));
 	for (round = 0; round < TEST_ROUNDS; round++) {
-		u32 first = next_random(&state) % TEST_PAGES;
-		u32 count = 1 + next_random(&state) % (TEST_PAGES - first);
-		u64 va = TEST_VA + ((u64)first << LEAF_SHIFT);
+		u32 first = next_random(&state) % (TEST_PAGES / unit) * unit;
+		u32 count = (1 + next_random(&state) % ((TEST_PAGES - first) / unit)) * unit;
+		u64 va = base + ((u64)first << LEAF_SHIFT);
 		u64 addr = TEST_ADDR + ((u64)(next_random(&state) % 4) << BLOCK_SHIFT) +
 			   ((u64)(first % LEAVES) << LEAF_SHIFT);
 
@@ -338,18 +371,35 @@ static void random_operations_agree_with_a_model(struct kunit *test)
 			change_model(f, first, count, 0);
 		}
 		for (i = 0; i < TEST_PAGES; i++)
-			if (walk(f->mmu, TEST_VA + ((u64)i << LEAF_SHIFT)).leaf != f->model[i])
+			if (walk(f->mmu, base + ((u64)i << LEAF_SHIFT)).leaf != f->model[i])
 				break;
-		KUNIT_ASSERT_EQ_MSG(test, i, TEST_PAGES, "round %u", round);
+		KUNIT_ASSERT_EQ_MSG(test, i, TEST_PAGES, "units of %u, round %u", unit, round);
 		if (!(next_random(&state) % 4))
 			pumice_mmu_flushed(f->mmu);
 	}
+}
+
+static void random_operations_agree_with_a_model(struct kunit *test)
+{
+	random_operations(test, mmu_fixture(test), TEST_VA, 1);
+}
+
+static void random_operations_in_heaps_agree_with_a_model(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+
+	f->pdev->version = 0x20004;
+	random_operations(test, f, TEST_VA, 1);
+	random_operations(test, f, 768ull << 30, SZ_16K / SZ_4K);
+	random_operations(test, f, 816ull << 30, SZ_256K / SZ_4K);
+	random_operations(test, f, 864ull << 30, SZ_2M / SZ_4K);
 }
 
 static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(mapped_pages_translate_and_their_neighbours_do_not),
 	KUNIT_CASE(attributes_reach_the_entries),
 	KUNIT_CASE(block_gets_the_largest_page_size_that_fits),
+	KUNIT_CASE(block_gets_the_page_size_of_its_heap),
 	KUNIT_CASE(unmapping_a_part_splits_a_large_page),
 	KUNIT_CASE(splitting_a_large_page_keeps_its_attributes),
 	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
@@ -358,6 +408,7 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(dirty_range_holds_all_that_changed_and_no_more),
 	KUNIT_CASE(pool_counts_for_the_worst_case),
 	KUNIT_CASE(random_operations_agree_with_a_model),
+	KUNIT_CASE(random_operations_in_heaps_agree_with_a_model),
 	{}
 };
 
