@@ -382,13 +382,18 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
 	return 0;
 }
 
-/* From now on the library allocates addresses only after the end of the capture. */
+/*
+ * From now on the library allocates addresses of 4 KiB pages only after the end of the capture.
+ * Ranges in other heaps are not reserved: the library places nothing there unasked.
+ */
 static int reserve_room(const struct pumice_capture *c, struct pumice_vm *vm)
 {
-	const struct pumice_capture_range *last = &c->range[c->ranges - 1];
-	u64 start, end = last->va + last->bytes;
+	u64 start, end = 0;
+	u32 i;
 	int err = pumice_vm_va_alloc(vm, PAGE_BYTES, PAGE_BYTES, &start);
 
+	for (i = 0; i < c->ranges && c->range[i].va < vm->dev->info.va_end; i++)
+		end = c->range[i].va + c->range[i].bytes;
 	if (err || end <= start + PAGE_BYTES)
 		return err;
 	return pumice_vm_va_alloc(vm, end - start - PAGE_BYTES, PAGE_BYTES, &start);

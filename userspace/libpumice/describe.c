@@ -13,6 +13,7 @@
 
 #include "advice.h"
 #include "faults.h"
+#include "heaps_internal.h"
 #include "program.h"
 #include "pumice_decode.h"
 #include "pumice_names.h"
@@ -390,8 +391,8 @@ static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_
 	}
 	if (mmu && *advice_access(r->fault, r->unit, found))
 		put(t, "\n  %s", advice_access(r->fault, r->unit, found));
-	if (!found && *advice_address(r->fault_va, vm->dev->info.va_end))
-		put(t, " %s", advice_address(r->fault_va, vm->dev->info.va_end));
+	if (!found && *advice_address(r->fault_va, heaps_end(vm->dev)))
+		put(t, " %s", advice_address(r->fault_va, heaps_end(vm->dev)));
 	if (!mmu && *pumice_fault_doc(r->fault))
 		put(t, "\n  %s", pumice_fault_doc(r->fault));
 	if (!mmu && (pumice_fault_is_access(r->fault) || r->fault == PUMICE_FAULT_USC_LOCAL_ALIGN))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "heaps_internal.h"
 #include "program.h"
 #include "program_header.h"
 #include "pumice_isa.h"
@@ -157,7 +158,7 @@ static int check_fields(struct pumice_device *dev, const struct pumice_input *in
 			return fail(dev, EINVAL, "stage: input %u: %s %u is not 0 to %u", index,
 				    fields[i].name, fields[i].value, fields[i].max);
 	if (in->kind == PUMICE_INPUT_ATTRIBUTE &&
-	    (in->va < dev->info.va_start || in->va >= dev->info.va_end))
+	    (in->va < dev->info.va_start || in->va >= heaps_end(dev)))
 		return fail(dev, EINVAL, "stage: input %u: va %#llx is no GPU address: pass "
 			    "pumice_buffer.va, not .cpu", index, (unsigned long long)in->va);
 	return 0;

@@ -125,6 +125,11 @@ struct pumice_device {
 	const struct backend_ops *ops;
 	struct pumice_device_info info;	/* constant once open */
 	struct pumice_device_limits limits;	/* the same */
+	/*
+	 * Memory of a bo is contiguous and aligned in parts of this size, as far as the kernel has
+	 * such memory; the rest of a bo is not. Constant once open.
+	 */
+	u64 contiguous_bytes;
 
 	/* vm.c */
 	pthread_mutex_t vms_lock;	/* protects vms; a VM's lock nests inside */
@@ -156,6 +161,7 @@ struct va_node {
 	struct va_node *next;
 	u64 va, size;
 	u64 guard;		/* bytes after it that stay unmapped */
+	u32 heap;		/* index of its heap */
 	bool placed;
 };
 
@@ -165,8 +171,9 @@ struct pumice_vm {
 	pthread_mutex_t lock;	/* protects room, nodes, bound, kernels */
 	struct pumice_kernel *kernels;	/* placed in it */
 	struct bound bound;	/* for captures */
-	struct extents room;	/* free addresses of the upper half */
-	struct va_node *nodes;	/* allocated ranges of it */
+	/* Free addresses of each heap; of the first one, those of its upper half. */
+	struct extents room[PUMICE_MAX_HEAPS];
+	struct va_node *nodes;	/* allocated ranges of them */
 };
 
 struct pumice_context {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
  * Address spaces: checks before binding, and allocation of addresses for
- * callers that do not choose them. These are in the upper half of the space.
+ * callers that do not choose them. These are in the upper half of the heap of
+ * 4 KiB pages; callers that ask for large pages get addresses of other heaps.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include "heaps_internal.h"
 
-/* Pages of this size need addresses aligned to it, else smaller pages are used. */
+/* Drivers without heaps use pages of this size where addresses are aligned to it. */
 #define LARGE_PAGE	(2ull << 20)
-/* Addresses after a placed object that stay unmapped, so that an access past its end faults. */
-#define GUARD_BYTES	PAGE_BYTES
 
 int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
 {
 	u64 middle = dev->info.va_start + (dev->info.va_end - dev->info.va_start) / 2;
+	const struct pumice_device_limits *limits = &dev->limits;
 	u64 start = round_up(middle, LARGE_PAGE);
+	u32 i;
+	int err;
 
 	vm->dev = dev;
 	vm->nodes = NULL;
@@ -27,7 +29,10 @@ int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
 	vm->next = dev->vms;
 	dev->vms = vm;
 	pthread_mutex_unlock(&dev->vms_lock);
-	return extents_init(&vm->room, start, dev->info.va_end - start);
+	err = extents_init(&vm->room[0], start, dev->info.va_end - start);
+	for (i = 1; i < PUMICE_MAX_HEAPS && !err; i++)
+		err = extents_init(&vm->room[i], limits->heaps[i].start, limits->heaps[i].size);
+	return err;
 }
 
 static void unlink_vm(struct pumice_vm *vm)
@@ -69,6 +74,8 @@ static void note_binds(struct pumice_vm *vm, const struct pumice_bind *ops, u32 
 
 void vm_fini(struct pumice_vm *vm)
 {
+	u32 i;
+
 	unlink_vm(vm);
 	while (vm->nodes) {
 		struct va_node *next = vm->nodes->next;
@@ -76,7 +83,8 @@ void vm_fini(struct pumice_vm *vm)
 		free(vm->nodes);
 		vm->nodes = next;
 	}
-	extents_fini(&vm->room);
+	for (i = 0; i < PUMICE_MAX_HEAPS; i++)
+		extents_fini(&vm->room[i]);
 	bound_fini(&vm->bound);
 	pthread_mutex_destroy(&vm->lock);
 }
@@ -102,12 +110,36 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 	if (!size || size % PAGE_BYTES)
 		return fail(dev, EINVAL, "bind %u: size %#llx is not one or more pages of %#llx",
 			    index, (unsigned long long)size, PAGE_BYTES);
-	if (va < dev->info.va_start || va >= dev->info.va_end || size > dev->info.va_end - va)
+	if (va < dev->info.va_start || va >= heaps_end(dev) || size > heaps_end(dev) - va)
 		return fail(dev, EINVAL,
 			    "bind %u: address %#llx, size %#llx is not within %#llx to %#llx", index,
 			    (unsigned long long)va, (unsigned long long)size,
 			    (unsigned long long)dev->info.va_start,
-			    (unsigned long long)dev->info.va_end - 1);
+			    (unsigned long long)heaps_end(dev) - 1);
+	return 0;
+}
+
+/* Check that an operation is of whole pages; one that maps is within one heap. */
+static int check_heaps(struct pumice_device *dev, u32 index, const struct pumice_bind *op)
+{
+	const struct pumice_heap *first = heaps_find(dev, op->va);
+	const struct pumice_heap *last = heaps_find(dev, op->va + op->size - 1);
+	const bool map = op->bo || op->flags & PUMICE_BIND_NULL;
+
+	if (!first || !last)
+		return fail(dev, EINVAL,
+			    "bind %u: address %#llx, size %#llx begins or ends in no heap; see pumice_device_limits()",
+			    index, (unsigned long long)op->va, (unsigned long long)op->size);
+	if (map && first != last)
+		return fail(dev, EINVAL,
+			    "bind %u: address %#llx, size %#llx is in two heaps; see pumice_device_limits()",
+			    index, (unsigned long long)op->va, (unsigned long long)op->size);
+	if ((op->va | op->bo_offset) % first->page_bytes || (op->va + op->size) % last->page_bytes)
+		return fail(dev, EINVAL,
+			    "bind %u: address %#llx, size %#llx, bo_offset %#llx are not multiples of the heap's pages, %#llx",
+			    index, (unsigned long long)op->va, (unsigned long long)op->size,
+			    (unsigned long long)op->bo_offset,
+			    (unsigned long long)first->page_bytes);
 	return 0;
 }
 
@@ -176,7 +208,8 @@ static int check_bind(struct pumice_vm *vm, u32 index, const struct pumice_bind 
 		return fail(dev, E2BIG,
 			    "bind %u: NULL of size %#llx is more than %llu GiB; split it", index,
 			    (unsigned long long)op->size, MAX_NULL_BYTES >> 30);
-	return check_range(vm, index, op->va, op->size);
+	err = check_range(vm, index, op->va, op->size);
+	return err ? err : check_heaps(dev, index, op);
 }
 
 static int check_array(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count)
@@ -256,16 +289,17 @@ static u64 good_align(u64 size)
 }
 
 /* @guard: bytes after @size to be allocated too */
-static int va_alloc(struct pumice_vm *vm, u64 size, u64 guard, u64 align, bool placed, u64 *va)
+static int va_alloc(struct pumice_vm *vm, u32 heap, u64 size, u64 guard, u64 align, bool placed,
+		    u64 *va)
 {
 	struct va_node *node = malloc(sizeof(*node));
 	int err = -ENOMEM;
 
 	if (node) {
 		pthread_mutex_lock(&vm->lock);
-		err = extents_alloc(&vm->room, size + guard, align, va);
+		err = extents_alloc(&vm->room[heap], size + guard, align, va);
 		if (!err) {
-			*node = (struct va_node){ vm->nodes, *va, size, guard, placed };
+			*node = (struct va_node){ vm->nodes, *va, size, guard, heap, placed };
 			vm->nodes = node;
 			node = NULL;
 		}
@@ -295,7 +329,7 @@ static struct va_node *va_unlink(struct pumice_vm *vm, u64 va, bool placed)
 static void va_free(struct pumice_vm *vm, struct va_node *node)
 {
 	pthread_mutex_lock(&vm->lock);
-	extents_free(&vm->room, node->va, node->size + node->guard);
+	extents_free(&vm->room[node->heap], node->va, node->size + node->guard);
 	pthread_mutex_unlock(&vm->lock);
 	free(node);
 }
@@ -313,7 +347,7 @@ int pumice_vm_va_alloc(struct pumice_vm *vm, uint64_t size, uint64_t align, uint
 		align = good_align(size);
 	if (align < PAGE_BYTES)
 		align = PAGE_BYTES;
-	return va_alloc(vm, size, 0, align, false, va);
+	return va_alloc(vm, 0, size, 0, align, false, va);
 }
 
 void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
@@ -324,15 +358,14 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va)
 		va_free(vm, node);
 }
 
-int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va)
+/* Place a bo in a heap, with a page after it that stays unmapped. */
+static int place_in(struct pumice_vm *vm, u32 heap, struct pumice_bo *bo, u64 align, u32 flags,
+		    u64 *va)
 {
-	struct pumice_bind op = { .bo = bo, .flags = flags };
-	int err;
+	struct pumice_bind op = { .bo = bo, .size = bo->size, .flags = flags };
+	u64 guard = vm->dev->limits.heaps[heap].page_bytes;
+	int err = va_alloc(vm, heap, bo->size, guard, align, true, &op.va);
 
-	if (!bo)
-		return fail_null(vm->dev, "vm", "bo");
-	op.size = bo->size;
-	err = va_alloc(vm, bo->size, GUARD_BYTES, good_align(bo->size), true, &op.va);
 	if (err)
 		return err;
 	err = pumice_vm_bind(vm, &op, 1, NULL);
@@ -341,6 +374,24 @@ int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, 
 	else
 		*va = op.va;
 	return err;
+}
+
+int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va)
+{
+	u32 heap;
+	int err;
+
+	if (!bo)
+		return fail_null(vm->dev, "vm", "bo");
+	heap = flags & PUMICE_PLACE_LARGE ? heaps_for_size(vm->dev, bo->size) : 0;
+	flags &= ~PUMICE_PLACE_LARGE;
+	if (heap) {
+		err = place_in(vm, heap, bo, vm->dev->limits.heaps[heap].page_bytes, flags, va);
+		/* Memory that is not contiguous, or a full heap: 4 KiB pages may fit. */
+		if (err != -EINVAL && err != -ENOMEM && err != -ENOSPC)
+			return err;
+	}
+	return place_in(vm, 0, bo, good_align(bo->size), flags, va);
 }
 
 int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)

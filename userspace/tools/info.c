@@ -30,6 +30,16 @@ static void print_shape(const struct pumice_device_limits *limits)
 	       limits->waves_per_usc, limits->batch);
 }
 
+static void print_heaps(const struct pumice_device_limits *limits)
+{
+	const struct pumice_heap *heap = limits->heaps;
+
+	for (uint32_t i = 0; i < limits->heap_count; i++, heap++)
+		printf("%-19s 0x%010" PRIx64 " to 0x%010" PRIx64 ": pages of %" PRIu64 " KiB\n",
+		       i ? "" : "heaps", heap->start, heap->start + heap->size - 1,
+		       heap->page_bytes >> 10);
+}
+
 static void print_info(const struct pumice_device_info *info,
 		       const struct pumice_device_limits *limits)
 {
@@ -47,6 +57,7 @@ static void print_info(const struct pumice_device_info *info,
 	printf("work-group          at most %u instances\n", info->max_group_instances);
 	printf("virtual addresses   0x%010" PRIx64 " to 0x%010" PRIx64 "\n", info->va_start,
 	       info->va_end - 1);
+	print_heaps(limits);
 	printf("page sizes         ");
 	print_sizes(info->page_sizes);
 	printf("priorities         ");

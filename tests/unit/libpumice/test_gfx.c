@@ -232,6 +232,7 @@ static void an_attribute_without_a_gpu_address_is_refused(void **state)
 				  "pumice_buffer.va, not .cpu" },
 	};
 	struct pumice_input input = { .kind = PUMICE_INPUT_ATTRIBUTE, .count = 1 };
+	struct pumice_device_info info;
 	struct pumice_stage_desc desc = { .kernel = kernel, .inputs = &input, .input_count = 1 };
 	uint32_t words[4], i;
 
@@ -243,6 +244,10 @@ static void an_attribute_without_a_gpu_address_is_refused(void **state)
 		assert_non_null(strstr(pumice_device_error(dev), cases[i].text));
 	}
 	input.va = pumice_stream_va(stream);
+	assert_int_equal(pumice_stream_stage(stream, &desc, words), 0);
+	/* In the first heap of larger pages. */
+	assert_int_equal(pumice_device_info(dev, &info), 0);
+	input.va = info.va_end;
 	assert_int_equal(pumice_stream_stage(stream, &desc, words), 0);
 }
 

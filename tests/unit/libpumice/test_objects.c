@@ -175,13 +175,13 @@ static void bind_refuses_bad_operations_and_returns_how_many_took_effect(void **
 		{ { bo, 65536, 0x1000000, 4096, 0 }, "is not within the bo" },
 		{ { bo, 4096, 0x1000000, 65536, 0 }, "is not within the bo" },
 		{ { bo, 0, 0x1000000, UINT64_MAX - 4095, 0 }, "is not within the bo" },
-		{ { bo, 0, 0, 4096, 0 }, "is not within 0x200000 to 0xbfffffffff" },
-		{ { bo, 0, (1ull << 40) - 4096, 8192, 0 }, "is not within 0x200000 to 0xbfffffffff" },
-		{ { bo, 0, 1ull << 40, 4096, 0 }, "is not within 0x200000 to 0xbfffffffff" },
+		{ { bo, 0, 0, 4096, 0 }, "is not within 0x200000 to 0xdfffffffff" },
+		{ { bo, 0, (1ull << 40) - 4096, 8192, 0 }, "is not within 0x200000 to 0xdfffffffff" },
+		{ { bo, 0, 1ull << 40, 4096, 0 }, "is not within 0x200000 to 0xdfffffffff" },
 		{ { bo, 0, 0x1000000, 4096, 4 }, "UNMAP_ALL takes no bo" },
 		{ { NULL, 0, 0x1000000, 4096, 1 }, "flags 0x1 need a bo" },
 		{ { NULL, 4096, 0x1000000, 4096, 0 }, "bo_offset 0x1000 without a bo" },
-		{ { NULL, 0, 0x1000000, UINT64_MAX - 4095, 0 }, "is not within 0x200000 to 0xbfffffffff" },
+		{ { NULL, 0, 0x1000000, UINT64_MAX - 4095, 0 }, "is not within 0x200000 to 0xdfffffffff" },
 	};
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct pumice_bind ops[2] = {
@@ -194,6 +194,100 @@ static void bind_refuses_bad_operations_and_returns_how_many_took_effect(void **
 	ASSERT_FAILS(pumice_vm_bind(vm, NULL, 4097, &done), E2BIG, "4097");
 	assert_int_equal(pumice_vm_bind(vm, NULL, 0, &done), 0);
 	pumice_bo_destroy(bo);
+}
+
+/* In ascending order of addresses and page sizes, without gaps. */
+static void heaps_have_every_page_size_and_do_not_overlap(void **state)
+{
+	struct pumice_device_limits limits;
+	struct pumice_device_info info;
+	uint64_t next, sizes = 0;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(pumice_device_limits(dev, &limits, sizeof(limits)), 0);
+	assert_int_equal(pumice_device_info(dev, &info), 0);
+	assert_int_equal(limits.heap_count, 6);
+	next = info.va_start;
+	for (i = 0; i < limits.heap_count; i++) {
+		assert_int_equal(limits.heaps[i].start, next);
+		assert_int_equal(limits.heaps[i].size % limits.heaps[i].page_bytes, 0);
+		assert_true(limits.heaps[i].page_bytes > sizes);
+		next += limits.heaps[i].size;
+		sizes |= limits.heaps[i].page_bytes;
+	}
+	assert_int_equal(sizes, info.page_sizes);
+	assert_int_equal(limits.heaps[0].size, info.va_end - info.va_start);
+}
+
+static void operations_in_heaps_are_of_whole_pages(void **state)
+{
+	struct pumice_device_limits limits;
+	struct pumice_bo *bo;
+	uint32_t i, k;
+
+	(void)state;
+	assert_int_equal(pumice_device_limits(dev, &limits, sizeof(limits)), 0);
+	assert_int_equal(pumice_bo_create(dev, 4 << 20, NULL, &bo), 0);
+	for (i = 1; i < limits.heap_count; i++) {
+		const uint64_t va = limits.heaps[i].start, page = limits.heaps[i].page_bytes;
+		const struct {
+			struct pumice_bind op;
+			const char *words;
+		} cases[] = {
+			{ { bo, 0, va, 4096, 0 }, "are not multiples of the heap's pages" },
+			{ { bo, 0, va + 4096, page, 0 }, "are not multiples of the heap's pages" },
+			{ { bo, 4096, va, page, 0 }, "are not multiples of the heap's pages" },
+			{ { bo, 0, va - page, 2 * page, 0 }, "is in two heaps" },
+			{ { NULL, 0, va, 4096, PUMICE_BIND_NULL }, "are not multiples" },
+			{ { NULL, 0, va, 4096, 0 }, "are not multiples" },
+			{ { bo, 0, va, page, PUMICE_PLACE_LARGE }, "unknown flags 0x10" },
+		};
+		const struct pumice_bind good = { .bo = bo, .va = va, .size = 2 * page };
+		const struct pumice_bind part = { .va = va + page, .size = page };
+
+		for (k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+			ASSERT_FAILS(pumice_vm_bind(vm, &cases[k].op, 1, NULL), EINVAL,
+				     cases[k].words);
+		assert_int_equal(pumice_vm_bind(vm, &good, 1, NULL), 0);
+		assert_int_equal(pumice_vm_bind(vm, &part, 1, NULL), 0);
+	}
+	pumice_bo_destroy(bo);
+}
+
+/* The heap of the largest pages of which the size is a multiple, with a page after it. */
+static void place_large_uses_the_heap_that_fits_the_size(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		uint32_t heap;
+	} cases[] = {
+		{ 4096, 0 }, { 12288, 0 }, { 16384, 1 }, { 3 * 16384, 1 }, { 1 << 16, 2 },
+		{ 1 << 18, 3 }, { 5 << 18, 3 }, { 1 << 20, 4 }, { 2 << 20, 5 }, { 4 << 20, 5 },
+	};
+	struct pumice_device_limits limits;
+	struct pumice_bo *bo;
+	uint64_t va, next;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(pumice_device_limits(dev, &limits, sizeof(limits)), 0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct pumice_heap *heap = &limits.heaps[cases[i].heap];
+
+		assert_int_equal(pumice_bo_create(dev, cases[i].bytes, NULL, &bo), 0);
+		assert_int_equal(pumice_vm_place(vm, bo, PUMICE_PLACE_LARGE, &va), 0);
+		assert_true(va >= heap->start && va - heap->start < heap->size);
+		assert_int_equal(va % heap->page_bytes, 0);
+		assert_int_equal(pumice_vm_place(vm, bo, PUMICE_PLACE_LARGE, &next), 0);
+		assert_int_equal(next, va + cases[i].bytes + heap->page_bytes);
+		assert_int_equal(pumice_vm_remove(vm, va), 0);
+		assert_int_equal(pumice_vm_remove(vm, next), 0);
+		assert_int_equal(pumice_vm_place(vm, bo, 0, &va), 0);
+		assert_true(va < limits.heaps[1].start);
+		assert_int_equal(pumice_vm_remove(vm, va), 0);
+		pumice_bo_destroy(bo);
+	}
 }
 
 static void va_alloc_returns_disjoint_aligned_ranges_and_frees_them(void **state)
@@ -509,6 +603,9 @@ int main(void)
 		cmocka_unit_test(open_refuses_a_missing_or_corrupt_firmware),
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
 		cmocka_unit_test(bind_refuses_bad_operations_and_returns_how_many_took_effect),
+		cmocka_unit_test(heaps_have_every_page_size_and_do_not_overlap),
+		cmocka_unit_test(operations_in_heaps_are_of_whole_pages),
+		cmocka_unit_test(place_large_uses_the_heap_that_fits_the_size),
 		cmocka_unit_test(va_alloc_returns_disjoint_aligned_ranges_and_frees_them),
 		cmocka_unit_test(freed_va_ranges_are_merged),
 		cmocka_unit_test(submit_refuses_bad_jobs_and_returns_their_index),

@@ -46,7 +46,8 @@ static int open_device(void **state)
 	    pumice_vm_create(dev, &vm) ||
 	    pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context) ||
 	    pumice_bo_create(dev, 3 * COUNT * 4, vm, &bo) || pumice_bo_map(bo, &cpu) ||
-	    pumice_vm_place(vm, bo, PUMICE_BIND_NOEXEC, &va))
+	    /* In a heap of large pages, which these sizes are multiples of. */
+	    pumice_vm_place(vm, bo, PUMICE_BIND_NOEXEC | PUMICE_PLACE_LARGE, &va))
 		return 1;
 	a = cpu;
 	b = a + COUNT;

@@ -8,6 +8,7 @@
 #include <xf86drm.h>
 
 #include "drm.h"
+#include "heaps_internal.h"
 
 #define DRIVER_NAME	"pumice"
 #define MAX_DEVICES	64
@@ -217,6 +218,41 @@ static int check_version(struct pumice_device *dev)
 	return 0;
 }
 
+/* Buffers that are multiples of it have huge pages, as far as the kernel has any. */
+#define HUGE_BYTES	(2ull << 20)
+
+/* Describe the heaps. Drivers before uapi 1.4 have one, and select page sizes themselves. */
+static int describe_heaps(struct pumice_device *dev)
+{
+	struct pumice_device_limits *limits = &dev->limits;
+	struct drm_pumice_query_heaps q;
+	char why[100];
+	u32 i;
+	int err = query(dev, DRM_PUMICE_QUERY_HEAPS, &q, sizeof(q), "query heaps");
+
+	if (err == -EINVAL) {
+		limits->heap_count = 1;
+		limits->heaps[0] = (struct pumice_heap){
+			.start = dev->info.va_start, .size = dev->info.va_end - dev->info.va_start,
+			.page_bytes = PAGE_BYTES,
+		};
+		return 0;
+	}
+	if (err)
+		return err;
+	limits->heap_count = q.count;
+	for (i = 0; i < q.count && i < PUMICE_MAX_HEAPS; i++)
+		limits->heaps[i] = (struct pumice_heap){
+			.start = q.heaps[i].start, .size = q.heaps[i].size,
+			.page_bytes = q.heaps[i].page_bytes,
+		};
+	if (heaps_check(&dev->info, limits, why, sizeof(why)))
+		return fail(dev, EPROTO, "the driver describes invalid heaps: %s; update the kernel module",
+			    why);
+	dev->contiguous_bytes = HUGE_BYTES;
+	return 0;
+}
+
 static int describe(struct pumice_device *dev)
 {
 	struct pumice_device_info *info = &dev->info;
@@ -255,7 +291,7 @@ static int describe(struct pumice_device *dev)
 		.batch = gpu.batch,
 	};
 	memcpy(info->fw_build_id, fw.build_id, sizeof(info->fw_build_id) - 1);
-	return 0;
+	return describe_heaps(dev);
 }
 
 static int fail_no_node(const char *path, int err, char *error, size_t error_bytes)

@@ -290,6 +290,16 @@ static u32 config_registers(u32 slot_registers)
 	return slot_registers ? slot_registers : PUMICE_NO_REGISTERS;
 }
 
+/* Describe the layout of hw/heaps.h, as the kernel driver does. */
+static void describe_heaps(struct pumice_device_limits *limits)
+{
+	limits->heaps[0] = (struct pumice_heap){
+		.start = BLOCK_BYTES, .size = PUMICE_HEAPS_START - BLOCK_BYTES,
+		.page_bytes = PAGE_BYTES,
+	};
+	limits->heap_count = 1 + tables_heaps(limits->heaps + 1);
+}
+
 static void describe_limits(struct inproc_device *d)
 {
 	u32 registers = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_REGISTERS, 4);
@@ -304,6 +314,9 @@ static void describe_limits(struct inproc_device *d)
 		.waves_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape),
 		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, shape),
 	};
+	describe_heaps(&d->base.limits);
+	/* Memory of a size is aligned to the size's highest power of two, up to 2 MiB. */
+	d->base.contiguous_bytes = PAGE_BYTES;
 }
 
 static void describe(struct inproc_device *d)
@@ -326,7 +339,7 @@ static void describe(struct inproc_device *d)
 		.priorities = (1u << FWIF_PRIORITIES) - 1,
 		.page_sizes = 1u << 12 | 1u << 14 | 1u << 16 | 1u << 18 | 1u << 20 | 1u << 21,
 		.va_start = BLOCK_BYTES,
-		.va_end = VA_USER_END,
+		.va_end = PUMICE_HEAPS_START,
 		.clock_hz = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK_HZ, 4),
 	};
 }

@@ -106,15 +106,10 @@ static void fill_boot(struct inproc_device *d)
 	};
 }
 
-/* Set up page sizes up to 2 MiB for all addresses, context 0, and interrupts. */
+/* Set up the heaps' page sizes, context 0, and interrupts. */
 static void program_gpu(struct inproc_device *d)
 {
-	const u64 last = (1ull << PUMICE_MMU_VA_BITS) - 1;
-
-	reg_write(d, PUMICE_MMU_RANGE_START(0),
-		  PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_2M), 8);
-	reg_write(d, PUMICE_MMU_RANGE_END(0), PUMICE_MMU_RANGE_END__ENABLE__MASK |
-		  (last & PUMICE_MMU_RANGE_END__ADDR__MASK), 8);
+	tables_program_ranges(d);
 	reg_write(d, PUMICE_MMU_CTX(0), d->fw_space.tables.catalogue |
 		  PUMICE_MMU_CTX__ENABLE__MASK, 8);
 	reg_write(d, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK |

@@ -17,6 +17,7 @@
 
 #include "dumpfile.h"
 #include "fwif.h"
+#include "heaps.h"
 #include "internal.h"
 #include "pumice_formats.h"
 #include "pumice_gpu.h"
@@ -28,9 +29,8 @@
 
 #define RAM_BASE	0x100000000ull	/* bus address of the memory, above 4 GiB */
 #define BLOCK_BYTES	(2ull << 20)	/* range of one page-directory entry */
-/* Start of addresses reserved for parameter buffers and region headers. */
+/* Addresses from PUMICE_HEAPS_END on are reserved for parameter buffers and region headers. */
 #define VA_SPACE_END	(1ull << PUMICE_MMU_VA_BITS)
-#define VA_USER_END	(VA_SPACE_END - (256ull << 30))
 /* Mapping flag, in addition to PUMICE_BIND_*: for the tiling pipeline only. */
 #define BIND_PM_OWNED	(1u << 31)
 
@@ -222,7 +222,7 @@ struct inproc_vm {
 	struct pumice_vm base;
 	struct inproc_vm *next;		/* of the device */
 	struct space space;
-	struct extents pm_room;		/* free addresses above VA_USER_END */
+	struct extents pm_room;		/* free addresses from PUMICE_HEAPS_END on */
 	/* Unusable: tables and TLBs became inconsistent, or an asynchronous bind failed. */
 	bool unusable;
 	u64 fault_count;		/* total */
@@ -352,6 +352,10 @@ int inproc_bo_map(struct pumice_bo *bo, void **cpu);
 void inproc_bo_unmap(struct pumice_bo *bo, void *cpu);
 
 /* tables.c */
+/* Describe the heaps of large pages. Return: their number. */
+u32 tables_heaps(struct pumice_heap *out);
+/* Program the range registers: page sizes of the heaps, 4 KiB elsewhere. */
+void tables_program_ranges(struct inproc_device *d);
 int tables_init(struct inproc_device *d, struct tables *t);
 void tables_fini(struct inproc_device *d, struct tables *t);
 /* Reserve the pages that mapping or unmapping @size bytes at @va may need. */

@@ -4,8 +4,9 @@
  * Hierarchy").
  *
  * All entries of a 2 MiB block have one page size, given by its directory
- * entry. A change builds a new table for each affected block, with the
- * largest page size valid for everything mapped in the block, and
+ * entry: that of the block's heap (hw/heaps.h), which the range registers
+ * assign. Changes are of whole pages, and memory is aligned to its size, up
+ * to 2 MiB. A change builds a new table for each affected block, and
  * replaces the directory entry with one store: a running job sees the old
  * or the new state of changed mappings, and no gap in unchanged ones.
  */
@@ -29,6 +30,59 @@ static const u64 page_bytes[PUMICE_PAGE_SIZE_COUNT] = {
 	[PUMICE_PAGE_SIZE_1M] = 1u << 20,
 	[PUMICE_PAGE_SIZE_2M] = 2u << 20,
 };
+
+struct heap {
+	u64 start, size;
+	enum pumice_page_size page_size;
+};
+
+#define HEAP(page, first, gib) { (u64)(first) << 30, (u64)(gib) << 30, PUMICE_PAGE_SIZE_##page },
+
+static const struct heap heaps[] = { PUMICE_HEAPS(HEAP) };
+
+#define HEAPS	(sizeof(heaps) / sizeof(heaps[0]))
+
+_Static_assert(HEAPS < PUMICE_MAX_HEAPS, "limits describe all heaps");
+
+/* Get the page size that the range registers assign to an address. */
+static u32 heap_page_size(u64 va)
+{
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++)
+		if (va >= heaps[i].start && va - heaps[i].start < heaps[i].size)
+			return heaps[i].page_size;
+	return PUMICE_PAGE_SIZE_4K;
+}
+
+u32 tables_heaps(struct pumice_heap *out)
+{
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++)
+		out[i] = (struct pumice_heap){
+			heaps[i].start, heaps[i].size, page_bytes[heaps[i].page_size],
+		};
+	return HEAPS;
+}
+
+void tables_program_ranges(struct inproc_device *d)
+{
+	u64 start, end;
+	u32 i;
+
+	for (i = 0; i < HEAPS; i++) {
+		start = heaps[i].start |
+			PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, heaps[i].page_size);
+		end = PUMICE_MMU_RANGE_END__ENABLE__MASK |
+		      (heaps[i].start + heaps[i].size - BLOCK_BYTES);
+		pumice_gpu_mmio_write(d->gpu, 0, PUMICE_MMU_RANGE_START(i), start, 8);
+		pumice_gpu_mmio_write(d->gpu, 0, PUMICE_MMU_RANGE_END(i), end, 8);
+	}
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_MMU_PAGE_SIZES,
+			      PUMICE_FIELD_PREP(PUMICE_MMU_PAGE_SIZES__MODE,
+						PUMICE_MMU_PAGE_SIZES_RANGE), 4);
+}
 
 /* The part of a mapping within one block. */
 struct part {
@@ -174,22 +228,6 @@ static bool clip(const struct mapping *m, u64 block, struct part *part)
 	return true;
 }
 
-/* Get the largest page size valid for all mappings of a block. */
-static u32 choose_page_size(const struct mapping *mappings, u64 block)
-{
-	const struct mapping *m;
-	struct part part;
-	u64 all = 0;
-	u32 size = PUMICE_PAGE_SIZE_2M;
-
-	for (m = mappings; m && m->va < block + BLOCK_BYTES; m = m->next)
-		if (clip(m, block, &part))
-			all |= part.va | part.size | part.bus;
-	while (all & (page_bytes[size] - 1))
-		size--;
-	return size;
-}
-
 static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags, u64 step)
 {
 	struct pumice_mmu_pt_entry pt = {
@@ -219,7 +257,7 @@ static u64 build_block(struct inproc_device *d, const struct mapping *mappings, 
 		if (!clip(m, block, &part))
 			continue;
 		if (!pd.addr) {
-			pd.page_size = choose_page_size(mappings, block);
+			pd.page_size = heap_page_size(block);
 			pd.addr = use_page(c);
 		}
 		fill_part(ram_cpu(d, pd.addr), block, &part, m->flags,

@@ -20,7 +20,8 @@ int inproc_vm_create(struct pumice_device *dev, struct pumice_vm **out)
 		pthread_mutex_lock(&d->lock);
 		err = space_init(d, &vm->space);
 		if (!err)
-			err = extents_init(&vm->pm_room, VA_USER_END, VA_SPACE_END - VA_USER_END);
+			err = extents_init(&vm->pm_room, PUMICE_HEAPS_END,
+					   VA_SPACE_END - PUMICE_HEAPS_END);
 		if (err) {
 			space_fini(d, &vm->space);
 		} else {
@@ -85,7 +86,7 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 	bool map = memory || op->flags & PUMICE_BIND_NULL;
 	bool all = op->flags & PUMICE_BIND_UNMAP_ALL;
 	u64 va = all ? d->base.info.va_start : op->va;
-	u64 size = all ? d->base.info.va_end - va : op->size;
+	u64 size = all ? PUMICE_HEAPS_END - va : op->size;
 	const struct fwif_kccb_cmd invalidate = {
 		.type = FWIF_KCCB_MMU_INVALIDATE,
 		.catalogue = vm->space.tables.catalogue,

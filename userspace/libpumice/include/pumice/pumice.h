@@ -134,11 +134,11 @@ struct pumice_device_info {
 	uint32_t max_group_instances;
 	/** @priorities: bit n: priority n may be used */
 	uint32_t priorities;
-	/** @page_sizes: bit n: pages of 2^n bytes are used where size and alignment allow */
+	/** @page_sizes: bit n: there are addresses with pages of 2^n bytes */
 	uint64_t page_sizes;
-	/** @va_start: first GPU virtual address that may be bound */
+	/** @va_start: first GPU virtual address that may be bound in pages of 4 KiB */
 	uint64_t va_start;
-	/** @va_end: end of these addresses, exclusive */
+	/** @va_end: end of these addresses, exclusive; heaps of larger pages follow */
 	uint64_t va_end;
 	/** @clock_hz: ticks of the GPU clock per second */
 	uint64_t clock_hz;
@@ -146,6 +146,19 @@ struct pumice_device_info {
 
 /** pumice_device_info - describe a device. Return: 0 or a negative errno. */
 int pumice_device_info(struct pumice_device *dev, struct pumice_device_info *info);
+
+/** PUMICE_MAX_HEAPS - size of pumice_device_limits.heaps */
+#define PUMICE_MAX_HEAPS 9
+
+/** struct pumice_heap - GPU virtual addresses with one page size. */
+struct pumice_heap {
+	/** @start: first address */
+	uint64_t start;
+	/** @size: bytes */
+	uint64_t size;
+	/** @page_bytes: page size */
+	uint64_t page_bytes;
+};
 
 /** struct pumice_device_limits - further GPU properties; grows with the library. */
 struct pumice_device_limits {
@@ -163,6 +176,10 @@ struct pumice_device_limits {
 	uint32_t waves_per_usc;
 	/** @batch: maximum number of vertices or fragments of a task; 0: not known */
 	uint32_t batch;
+	/** @heap_count: number of @heaps; the others are zero */
+	uint32_t heap_count;
+	/** @heaps: layout of the address space of every VM; the first is of 4 KiB pages */
+	struct pumice_heap heaps[PUMICE_MAX_HEAPS];
 };
 
 /**
@@ -361,6 +378,8 @@ void pumice_vm_destroy(struct pumice_vm *vm);
 #define PUMICE_BIND_UNMAP_ALL	(1u << 2)
 /* NULL mapping, at most 16 GiB: loads return 0, stores are discarded. */
 #define PUMICE_BIND_NULL	(1u << 3)
+/* For pumice_vm_place() only: large pages where the memory permits. */
+#define PUMICE_PLACE_LARGE	(1u << 4)
 
 /** struct pumice_bind - one change of an address space. */
 struct pumice_bind {
@@ -368,9 +387,9 @@ struct pumice_bind {
 	struct pumice_bo *bo;
 	/** @bo_offset: first byte, page aligned; 0 without @bo */
 	uint64_t bo_offset;
-	/** @va: GPU virtual address, page aligned */
+	/** @va: GPU virtual address, aligned to pages of its heap, as are @bo_offset and @size */
 	uint64_t va;
-	/** @size: bytes, page aligned, not 0 */
+	/** @size: bytes, page aligned, not 0; with memory within one heap */
 	uint64_t size;
 	/** @flags: PUMICE_BIND_*; 0 to unmap the range */
 	uint32_t flags;
@@ -415,10 +434,16 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va);
 
 /**
  * pumice_vm_place - allocate addresses for a whole BO and map it there.
- * @flags: PUMICE_BIND_*
+ * @flags: PUMICE_BIND_*, PUMICE_PLACE_LARGE
  * @va: out
  *
  * The page after it stays unmapped, so that an access past its end faults.
+ *
+ * With PUMICE_PLACE_LARGE the addresses are in the heap of the largest pages of which the BO's
+ * size is a multiple (pumice_device_limits.heaps), if the BO's memory is contiguous for these;
+ * otherwise, and without the flag, in the heap of 4 KiB pages, which any memory fits. The kernel
+ * has contiguous memory only for BOs of a multiple of 2 MiB; in the process any size has it. A
+ * capture with such addresses can be placed only where the same is true.
  *
  * Return: as pumice_vm_va_alloc() and pumice_vm_bind().
  */

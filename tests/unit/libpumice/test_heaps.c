@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Heaps of a device: descriptions that the kernel could return, and placing in heaps when the
+ * back end refuses it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "heaps_internal.h"
+
+#include <cmocka.h>
+
+#define GIB	(1ull << 30)
+#define MIB	(1ull << 20)
+
+static const struct pumice_device_info info = { .va_start = 2 * MIB, .va_end = 16 * GIB };
+
+static struct pumice_device_limits good_limits(void)
+{
+	return (struct pumice_device_limits){
+		.heap_count = 3,
+		.heaps = {
+			{ 2 * MIB, 16 * GIB - 2 * MIB, 4096 },
+			{ 16 * GIB, GIB, 65536 },
+			{ 20 * GIB, 4 * GIB, 2 * MIB },
+		},
+	};
+}
+
+static void heaps_of_the_kernel_are_checked(void **state)
+{
+	const struct {
+		uint32_t count, index;
+		struct pumice_heap heap;
+		const char *words;
+	} cases[] = {
+		{ 0, 2, { 20 * GIB, GIB, 2 * MIB }, "0 heaps are not 1 to 9" },
+		{ 10, 2, { 20 * GIB, GIB, 2 * MIB }, "10 heaps are not 1 to 9" },
+		{ UINT32_MAX, 2, { 20 * GIB, GIB, 2 * MIB }, "heaps are not 1 to 9" },
+		{ 3, 0, { 0, 16 * GIB, 4096 }, "heap 0 is not of the 4 KiB pages" },
+		{ 3, 0, { 2 * MIB, 8 * GIB, 4096 }, "heap 0 is not of the 4 KiB pages" },
+		{ 3, 0, { 2 * MIB, 16 * GIB - 2 * MIB, 8192 }, "heap 0 is not of the 4 KiB" },
+		{ 3, 1, { 16 * GIB, GIB, 0 }, "heap 1 has pages of 0 bytes" },
+		{ 3, 1, { 16 * GIB, GIB, 2048 }, "heap 1 has pages of 0x800 bytes" },
+		{ 3, 1, { 16 * GIB, GIB, 65535 }, "heap 1 has pages of 0xffff bytes" },
+		{ 3, 1, { 16 * GIB, GIB, 4 * MIB }, "heap 1 has pages of 0x400000 bytes" },
+		{ 3, 1, { 16 * GIB, 0, 65536 }, "heap 1 is not of whole pages" },
+		{ 3, 1, { 16 * GIB, GIB + 4096, 65536 }, "heap 1 is not of whole pages" },
+		{ 3, 1, { 16 * GIB + 4096, GIB, 65536 }, "heap 1 is not of whole pages" },
+		{ 3, 1, { 8 * GIB, GIB, 65536 }, "heap 1 overlaps another" },
+		{ 3, 2, { 16 * GIB, GIB, 2 * MIB }, "heap 2 overlaps another" },
+		{ 3, 2, { 1024 * GIB, GIB, 2 * MIB }, "heap 2 overlaps another or the end" },
+		{ 3, 2, { 1023 * GIB, 2 * GIB, 2 * MIB }, "heap 2 overlaps another or the end" },
+		{ 3, 2, { 20 * GIB, UINT64_MAX - 2 * MIB + 1, 2 * MIB }, "heap 2 overlaps another" },
+	};
+	struct pumice_device_limits limits = good_limits();
+	char why[100];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(heaps_check(&info, &limits, why, sizeof(why)), 0);
+	limits.heap_count = 1;
+	assert_int_equal(heaps_check(&info, &limits, why, sizeof(why)), 0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		limits = good_limits();
+		limits.heap_count = cases[i].count;
+		limits.heaps[cases[i].index] = cases[i].heap;
+		assert_int_equal(heaps_check(&info, &limits, why, sizeof(why)), -EPROTO);
+		if (!strstr(why, cases[i].words))
+			fail_msg("case %zu: %s", i, why);
+	}
+}
+
+/* Also in gaps, at both ends of each heap, and with none described. */
+static void addresses_outside_of_heaps_are_in_none(void **state)
+{
+	struct pumice_device dev = { .info = info, .limits = good_limits() };
+
+	(void)state;
+	assert_null(heaps_find(&dev, 2 * MIB - 1));
+	assert_ptr_equal(heaps_find(&dev, 2 * MIB), &dev.limits.heaps[0]);
+	assert_ptr_equal(heaps_find(&dev, 17 * GIB - 1), &dev.limits.heaps[1]);
+	assert_null(heaps_find(&dev, 17 * GIB));
+	assert_null(heaps_find(&dev, 20 * GIB - 1));
+	assert_ptr_equal(heaps_find(&dev, 24 * GIB - 1), &dev.limits.heaps[2]);
+	assert_null(heaps_find(&dev, 24 * GIB));
+	assert_null(heaps_find(&dev, UINT64_MAX));
+	assert_int_equal(heaps_end(&dev), 24 * GIB);
+	dev.limits.heap_count = 0;
+	assert_null(heaps_find(&dev, 2 * MIB));
+	assert_int_equal(heaps_end(&dev), 16 * GIB);
+	dev.contiguous_bytes = 4096;
+	assert_int_equal(heaps_for_size(&dev, 2 * MIB), 0);
+}
+
+static void sizes_without_contiguous_memory_have_small_pages(void **state)
+{
+	struct pumice_device dev = { .info = info, .limits = good_limits() };
+
+	(void)state;
+	assert_int_equal(heaps_for_size(&dev, 2 * MIB), 0);
+	dev.contiguous_bytes = 2 * MIB;
+	assert_int_equal(heaps_for_size(&dev, 65536), 0);
+	assert_int_equal(heaps_for_size(&dev, 3 * MIB), 0);
+	assert_int_equal(heaps_for_size(&dev, 4 * MIB), 2);
+	dev.contiguous_bytes = 4096;
+	assert_int_equal(heaps_for_size(&dev, 4096), 0);
+	assert_int_equal(heaps_for_size(&dev, 65536), 1);
+	assert_int_equal(heaps_for_size(&dev, 3 * MIB), 1);
+	assert_int_equal(heaps_for_size(&dev, 4 * MIB), 2);
+}
+
+/* A back end that refuses binds in heaps of large pages. */
+static const struct backend_ops *real_ops;
+static int refusal;
+
+static int refuse_large(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count, u32 *done)
+{
+	if (heaps_find(vm->dev, ops->va) == vm->dev->limits.heaps)
+		return real_ops->vm_bind(vm, ops, count, done);
+	*done = 0;
+	return refusal;
+}
+
+static void only_memory_that_does_not_fit_is_placed_in_small_pages(void **state)
+{
+	static const struct {
+		int err;
+		bool fallback;
+	} cases[] = {
+		{ -EINVAL, true }, { -ENOMEM, true }, { -ENOSPC, true }, { -EIO, false },
+		{ -ENODEV, false }, { -ENODATA, false }, { -EINTR, false },
+	};
+	struct pumice_device *dev;
+	struct backend_ops ops;
+	struct pumice_vm *vm;
+	struct pumice_bo *bo;
+	uint64_t va;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_bo_create(dev, 2 * MIB, vm, &bo), 0);
+	real_ops = dev->ops;
+	ops = *dev->ops;
+	ops.vm_bind = refuse_large;
+	dev->ops = &ops;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		refusal = cases[i].err;
+		if (cases[i].fallback) {
+			assert_int_equal(pumice_vm_place(vm, bo, PUMICE_PLACE_LARGE, &va), 0);
+			assert_true(va < dev->info.va_end);
+			assert_int_equal(pumice_vm_remove(vm, va), 0);
+		} else {
+			assert_int_equal(pumice_vm_place(vm, bo, PUMICE_PLACE_LARGE, &va),
+					 cases[i].err);
+		}
+	}
+	dev->ops = real_ops;
+	/* Refused placements have freed their addresses. */
+	assert_int_equal(pumice_vm_place(vm, bo, PUMICE_PLACE_LARGE, &va), 0);
+	assert_int_equal(va, dev->limits.heaps[dev->limits.heap_count - 1].start);
+	pumice_bo_destroy(bo);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(heaps_of_the_kernel_are_checked),
+		cmocka_unit_test(addresses_outside_of_heaps_are_in_none),
+		cmocka_unit_test(sizes_without_contiguous_memory_have_small_pages),
+		cmocka_unit_test(only_memory_that_does_not_fit_is_placed_in_small_pages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
