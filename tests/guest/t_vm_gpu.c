@@ -394,6 +394,23 @@ static void null_mapping_works_in_each_heap(void)
 	}
 }
 
+/* A reset clears the range registers; mappings from before it are still in use. */
+static void heaps_keep_their_page_sizes_over_a_reset(void)
+{
+	struct fixture fx = fx_open();
+	struct drm_pumice_query_heaps query = need_heaps(fx.fd);
+	u32 i;
+
+	for (i = 1; i < query.count; i++)
+		need_map(fx.fd, fx.vm, 0, 0, query.heaps[i].start, query.heaps[i].page_bytes,
+			 DRM_PUMICE_BIND_NULL);
+	need_flr();
+	for (i = 1; i < query.count; i++) {
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, query.heaps[i].start + PAGE, 1)), 1);
+		check_hole(&fx, query.heaps[i].start + query.heaps[i].page_bytes);
+	}
+}
+
 static void large_mapping_at_odd_pages_works(void)
 {
 	struct fixture fx = fx_open();
@@ -817,6 +834,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(job_writes_through_pages_of_each_heap),
 	TEST_CASE(operations_in_heaps_are_of_whole_pages),
 	TEST_CASE(null_mapping_works_in_each_heap),
+	TEST_CASE(heaps_keep_their_page_sizes_over_a_reset),
 	TEST_CASE(read_only_part_of_a_large_mapping_is_one_page),
 	TEST_CASE(null_mapping_reads_as_zero_and_drops_stores),
 	TEST_CASE(null_mapping_may_be_large),
