@@ -2,6 +2,7 @@
 /*
  * Assembly of a text to a program file: lines, resources, file.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +36,26 @@ static bool parse_label(struct assembler *as)
 /* Report a \\name that was not replaced by an argument. */
 static bool check_names(struct assembler *as)
 {
-	size_t at = 0;
+	const char *at = as->where.text;
+	struct token name;
 
-	for (; !token_ends_line(as->where.text + at); at++)
-		if (as->where.text[at] == '\\')
-			return asm_error(as, &(struct token){ .text = as->where.text + at, .length = 1 },
-					 "no argument or counter of this name");
-	return true;
+	while (!token_ends_line(at) && *at != '\\')
+		at++;
+	if (token_ends_line(at))
+		return true;
+	name = (struct token){ .text = at, .length = 1 };
+	if (at[1] == '@') {
+		name.length = 2;
+		return asm_error(as, &name, "\\@ is the number of a use of a macro or repetition: "
+				 "write it between .macro and .endm, or .repeat and .endr");
+	}
+	while (isalnum((unsigned char)at[name.length]) || at[name.length] == '_')
+		name.length++;
+	if (name.length == 1)
+		return asm_error(as, &name, "expected the name of an argument or counter after \\");
+	return asm_error(as, &name, "no argument or counter has the name %.*s: write it in the "
+			 "line of .macro, after the name, or of .repeat, after the number",
+			 (int)name.length - 1, at + 1);
 }
 
 static bool parse_rest(struct assembler *as)
@@ -63,6 +77,8 @@ static bool parse_rest(struct assembler *as)
 bool asm_line(struct assembler *as)
 {
 	as->op = NULL;
+	as->cls = NULL;
+	as->accepts = NULL;
 	if (!check_names(as) || !parse_label(as) || !parse_rest(as))
 		return false;
 	if (as->token.kind != TOKEN_END)
@@ -73,20 +89,23 @@ bool asm_line(struct assembler *as)
 static void parse_text(struct assembler *as, const char *name, const char *text)
 {
 	source_file(as, name, text);
+	as->silent = false;
 	if (as->in_pds && as->errors < ASM_MAX_ERRORS)
-		asm_error(as, NULL, ".pds without .endpds");
+		asm_error_in(as, &as->pds_where, &as->pds_at,
+			     ".pds without .endpds: write .endpds after the last PDS instruction");
 }
 
 /* Check the resources that a program uses against those a directive declares. */
-static uint32_t resource(struct assembler *as, const char *what, uint32_t used, int64_t declared,
-			 uint32_t max)
+static uint32_t resource(struct assembler *as, const char *what, uint32_t used,
+			 const struct declared *declared, uint32_t max)
 {
-	if (declared >= 0 && used > (uint64_t)declared)
-		asm_error(as, NULL, "the program names %u %s, the directive gives %u", used, what,
-			  (unsigned int)declared);
+	if (declared->count >= 0 && used > (uint64_t)declared->count)
+		asm_error_in(as, &declared->where, &declared->at,
+			     "the program names %u %s, the directive gives %u: write %u, or remove "
+			     "the directive", used, what, (unsigned int)declared->count, used);
 	else if (used > max)
 		asm_error(as, NULL, "the program names %u %s of at most %u", used, what, max);
-	return declared >= 0 ? (uint32_t)declared : used;
+	return declared->count >= 0 ? (uint32_t)declared->count : used;
 }
 
 /* Check work-group copies against the work-group size, set anywhere in the text. */
@@ -106,26 +125,27 @@ static void finish(struct assembler *as)
 		code_resolve(as);
 	if (as->errors || as->no_memory)
 		return;
-	as->header.temps = (uint8_t)resource(as, "temporary registers", as->used_temps, as->temps,
+	as->header.temps = (uint8_t)resource(as, "temporary registers", as->used_temps, &as->temps,
 					     PUMICE_USC_MAX_TEMPS);
-	as->header.attrs = (uint8_t)resource(as, "attribute registers", as->used_attrs, as->attrs,
+	as->header.attrs = (uint8_t)resource(as, "attribute registers", as->used_attrs, &as->attrs,
 					     PUMICE_USC_MAX_ATTRS);
-	as->header.shared = (uint16_t)resource(as, "shared registers", as->used_shared, as->shared,
+	as->header.shared = (uint16_t)resource(as, "shared registers", as->used_shared, &as->shared,
 					       PUMICE_USC_MAX_SHARED);
 	as->header.coeffs = (uint16_t)resource(as, "coefficient registers", as->used_coeffs,
-					       as->coeffs, PUMICE_USC_MAX_COEFFS);
+					       &as->coeffs, PUMICE_USC_MAX_COEFFS);
 	pumice_program_set_coeffs_alt(&as->header,
 				      resource(as, "alternate coefficient registers",
-					       as->used_coeffs_alt, as->coeffs_alt,
+					       as->used_coeffs_alt, &as->coeffs_alt,
 					       PUMICE_USC_MAX_COEFFS_ALT));
 	pumice_program_set_vo(&as->header, resource(as, "vertex output registers", as->used_vo,
-						    as->vo, PUMICE_USC_MAX_VO));
+						    &as->vo, PUMICE_USC_MAX_VO));
 	as->header.outputs = (uint8_t)resource(as, "pixel output registers", as->used_outputs,
-					       as->outputs, PUMICE_USC_MAX_OUTPUTS);
+					       &as->outputs, PUMICE_USC_MAX_OUTPUTS);
 	as->header.stage = (enum pumice_program_stage)__builtin_ctz(as->stages);
 	check_copies(as);
 	if (!as->usc.insns)
-		asm_error(as, NULL, "the program has no instruction");
+		asm_error_in(as, &as->first, NULL,
+			     "the program has no instruction: write at least end");
 	else if (as->usc.insns > PUMICE_USC_MAX_INSNS)
 		asm_error(as, NULL, "more than %u instructions", PUMICE_USC_MAX_INSNS);
 	as->generated = true;
@@ -214,7 +234,8 @@ int pumice_assemble_with(const char *name, const char *text,
 	if (!as)
 		return -ENOMEM;
 	as->options = *options;
-	as->temps = as->attrs = as->shared = as->coeffs = as->coeffs_alt = as->vo = as->outputs = -1;
+	as->temps = as->attrs = as->shared = as->coeffs = as->coeffs_alt = as->vo = as->outputs =
+		(struct declared){ .count = -1 };
 	as->stages = RULE_ALL_STAGES;
 	as->header.size_x = PUMICE_LANES;
 	as->header.size_y = as->header.size_z = 1;

@@ -81,11 +81,17 @@ bool code_resolve(struct assembler *as)
 		uint32_t *words = &as->usc.words[ASM_WORDS * fixup->insn];
 
 		as->where = fixup->where;
-		if (!symbol || symbol->kind != SYMBOL_LABEL)
-			ok = asm_error(as, &fixup->name, "undefined label %.*s",
+		if (symbol && symbol->kind != SYMBOL_LABEL)
+			ok = asm_error(as, &fixup->name, "%.*s is no label: a branch names a label",
+				       (int)fixup->name.length, fixup->name.text);
+		else if (!symbol)
+			ok = asm_error(as, &fixup->name, "undefined label %.*s: write %.*s: before "
+				       "the instruction to branch to",
+				       (int)fixup->name.length, fixup->name.text,
 				       (int)fixup->name.length, fixup->name.text);
 		else if (symbol->value >= as->usc.insns)
-			ok = asm_error(as, &fixup->name, "no instruction follows label %.*s",
+			ok = asm_error(as, &fixup->name, "no instruction follows label %.*s: write "
+				       "one, such as end",
 				       (int)fixup->name.length, fixup->name.text);
 		else
 			pumice_isa_set(&pumice_usc_isa, PUMICE_USC_LAYOUT_FLOW,

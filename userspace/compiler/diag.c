@@ -10,7 +10,8 @@
 #include "internal.h"
 
 #define TEXT_BYTES 4096
-#define MESSAGE_BYTES 768	/* of an error, without the line */
+#define MESSAGE_BYTES 1024	/* of an error, without the line */
+#define MAX_NOTES 8u		/* on uses */
 
 static size_t line_length(const char *line)
 {
@@ -29,7 +30,20 @@ static void put_caret(char *out, size_t size, const char *line, size_t column, s
 	out[used] = '\0';
 }
 
-/* Report the origin of the line: from the innermost use outwards. */
+/* Count the uses of files, macros and repetitions that lead to the line. */
+static unsigned int count_uses(const struct assembler *as)
+{
+	unsigned int uses = 0;
+
+	for (uint32_t at = as->where.place.parent; at; at = as->places[at - 1].parent)
+		uses++;
+	return uses;
+}
+
+/*
+ * Report the origin of the line: from the innermost use outwards. Of more than MAX_NOTES,
+ * most likely of a macro that uses itself, only the first and the last are printed.
+ */
 static void put_uses(struct assembler *as, char *text, size_t size)
 {
 	static const char *const what[PUMICE_PROGRAM_USE_COUNT] = {
@@ -38,13 +52,21 @@ static void put_uses(struct assembler *as, char *text, size_t size)
 		[PUMICE_PROGRAM_USE_REPEAT] = "repeated here",
 	};
 	struct pumice_program_place place = as->where.place;
+	const unsigned int uses = count_uses(as);
 	size_t used = strlen(text);
 
-	while (place.parent && used < size) {
+	for (unsigned int i = 0; place.parent && used < size; i++) {
 		enum pumice_program_use use = place.use;
 		uint32_t nth = place.nth;
 
 		place = as->places[place.parent - 1];
+		if (uses > MAX_NOTES && i && i + 1 < uses) {
+			if (i == 1)
+				used += (size_t)snprintf(text + used, size - used,
+							 "note: %u more uses are omitted\n",
+							 uses - 2);
+			continue;
+		}
 		used += (size_t)snprintf(text + used, size - used, "%s:%u: note: %s",
 					 as->files[place.file].path, place.line, what[use]);
 		if (use == PUMICE_PROGRAM_USE_REPEAT && used < size)
@@ -64,12 +86,14 @@ static bool report(struct assembler *as, const struct token *at, const char *mes
 	size_t width = here && token->length ? token->length : 1;
 	char caret[TEXT_BYTES / 16], text[TEXT_BYTES];
 
-	if (as->stopped || as->errors++ >= ASM_MAX_ERRORS || !as->options.report)
+	if (as->silent || as->stopped || as->errors++ >= ASM_MAX_ERRORS || !as->options.report)
 		return false;
 	put_caret(caret, sizeof(caret), line, column, width);
-	snprintf(text, sizeof(text), "%.200s:%u:%zu: error: %s\n%.*s\n%s\n",
-		 as->files[as->where.place.file].path, as->where.place.line, column + 1, message,
-		 (int)(length > 200 ? 200 : length), line, caret);
+	snprintf(text, sizeof(text), "%.200s:%u:%zu: error: %s\n",
+		 as->files[as->where.place.file].path, as->where.place.line, column + 1, message);
+	if (length)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s\n%s\n",
+			 (int)(length > 200 ? 200 : length), line, caret);
 	put_uses(as, text, sizeof(text));
 	as->options.report(as->options.data, text);
 	return false;
@@ -99,6 +123,22 @@ bool asm_error_form(struct assembler *as, const char *format, ...)
 	snprintf(message + used, sizeof(message) - used, "%s",
 		 insn_form_text(as, form, sizeof(form)));
 	return report(as, NULL, message);
+}
+
+bool asm_error_in(struct assembler *as, const struct where *where, const struct token *at,
+		  const char *format, ...)
+{
+	const struct where current = as->where;
+	char message[MESSAGE_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	as->where = *where;
+	report(as, at, message);
+	as->where = current;
+	return false;
 }
 
 bool asm_stop(struct assembler *as, const struct token *at, const char *text)

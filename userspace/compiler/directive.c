@@ -53,13 +53,18 @@ static bool directive_local(struct assembler *as)
 	return true;
 }
 
-static bool directive_count(struct assembler *as, const char *what, uint64_t max, int64_t *out)
+static bool directive_count(struct assembler *as, const char *what, uint64_t max,
+			    struct declared *out)
 {
 	uint64_t value;
 
 	if (!token_count(as, what, max, &value))
 		return false;
-	*out = (int64_t)value;
+	*out = (struct declared){
+		.count = (int64_t)value,
+		.where = as->where,
+		.at = as->directive,
+	};
 	return true;
 }
 
@@ -130,16 +135,25 @@ static bool directive_uniforms(struct assembler *as)
 {
 	const struct token at = as->token;
 	struct pumice_usc_operand reg;
+	struct token count;
 	uint64_t words;
 
-	if (!begin_pds_directive(as) || !operand_plain(as, &reg) || !token_expect(as, ',') ||
-	    !token_count(as, "a number of words", PUMICE_USC_MAX_SHARED, &words))
+	if (!begin_pds_directive(as) || !operand_plain(as, &reg) || !token_expect(as, ','))
 		return false;
-	if (reg.bank == PUMICE_USC_BANK_V || !words || reg.num + words > rule_registers(reg.bank))
-		return asm_error(as, &at,
-				 "uniforms go to one or more of sh0 to sh%u, cf0 to cf%u or cfa0 "
-				 "to cfa%u", PUMICE_USC_MAX_SHARED - 1, PUMICE_USC_MAX_COEFFS - 1,
-				 PUMICE_USC_MAX_COEFFS_ALT - 1);
+	count = as->token;
+	if (!token_count(as, "a number of words", PUMICE_USC_MAX_SHARED, &words))
+		return false;
+	if (!words)
+		return asm_error(as, &count, "a number of words is 1 or more: write the number of "
+				 "words of the uniform block, or remove the line");
+	if (reg.bank == PUMICE_USC_BANK_V)
+		return asm_error(as, &at, "uniforms go to shared or coefficient registers: sh0 to "
+				 "sh%u, cf0 to cf%u or cfa0 to cfa%u", PUMICE_USC_MAX_SHARED - 1,
+				 PUMICE_USC_MAX_COEFFS - 1, PUMICE_USC_MAX_COEFFS_ALT - 1);
+	if (reg.num + words > rule_registers(reg.bank))
+		return asm_error(as, &at, "uniforms go to existing registers: %u words from %.*s "
+				 "on exceed %s%u", (unsigned int)words, (int)at.length, at.text,
+				 pumice_usc_bank_str(reg.bank), rule_registers(reg.bank) - 1);
 	operand_use(as, &reg, (uint32_t)words);
 	return pds_dma_uniforms(as, &reg, (uint32_t)words);
 }
@@ -180,11 +194,14 @@ static bool directive_equ(struct assembler *as)
 	struct symbol *symbol;
 
 	token_next(as);
-	if (!token_expect(as, ',') || !token_number(as, &number))
+	if (!token_expect(as, ',') || !token_number(as, &number)) {
+		symbol_add_broken(as, &name, SYMBOL_EQU);
 		return false;
+	}
 	symbol = symbol_add(as, &name, SYMBOL_EQU);
 	if (!symbol)
 		return false;
+	symbol->broken = as->silent;
 	symbol->value = number.value;
 	symbol->is_float = number.kind == TOKEN_FLOAT;
 	symbol->decimal = number.decimal;
@@ -199,11 +216,14 @@ static bool directive_alias(struct assembler *as)
 	struct symbol *symbol;
 
 	token_next(as);
-	if (!token_expect(as, ',') || !operand_register(as, &reg))
+	if (!token_expect(as, ',') || !operand_register(as, &reg)) {
+		symbol_add_broken(as, &name, SYMBOL_ALIAS);
 		return false;
+	}
 	symbol = symbol_add(as, &name, SYMBOL_ALIAS);
 	if (!symbol)
 		return false;
+	symbol->broken = as->silent;
 	symbol->reg = reg;
 	symbol->dim = as->dim;
 	return true;
@@ -217,13 +237,16 @@ static bool directive_pds(struct assembler *as)
 		return asm_error(as, NULL, "directives already define the PDS program");
 	as->in_pds = true;
 	as->pds_written = true;
+	as->pds_at = as->directive;
+	as->pds_where = as->where;
 	return true;
 }
 
 static bool directive_endpds(struct assembler *as)
 {
 	if (!as->in_pds)
-		return asm_error(as, NULL, ".endpds without .pds");
+		return asm_error(as, &as->directive, ".endpds without .pds: write .pds before the "
+				 "PDS instructions, or remove this line");
 	as->in_pds = false;
 	return true;
 }
@@ -236,7 +259,11 @@ static bool directive_word(struct assembler *as)
 /* One that ends a .macro or .repeat does not reach this function. */
 static bool directive_stray(struct assembler *as)
 {
-	return asm_error(as, NULL, "without .macro or .repeat");
+	const bool macro = token_is(&as->directive, ".endm");
+
+	return asm_error(as, &as->directive, "%s without %s: write %s before the lines that belong "
+			 "to it, or remove this line", macro ? ".endm" : ".endr",
+			 macro ? ".macro" : ".repeat", macro ? ".macro NAME" : ".repeat COUNT");
 }
 
 bool directive_line(struct assembler *as)
@@ -265,6 +292,7 @@ bool directive_line(struct assembler *as)
 		similar_try(&similar, directives[i].name);
 		if (!token_is(&as->token, directives[i].name))
 			continue;
+		as->directive = as->token;
 		token_next(as);
 		return directives[i].parse(as);
 	}

@@ -142,27 +142,30 @@ const char *expected_number(char *out, const struct pumice_isa_info *isa, uint32
 	return out;
 }
 
-/* Letters to insert, remove or replace between two words. */
+/* Letters to insert, remove or replace, or pairs to swap, between two words. */
 static unsigned int distance(const char *a, size_t length, const char *b)
 {
-	unsigned int row[MAX_WORD + 1], diagonal, above;
+	/* Rows of the table: the current one, the one before it, and the one before that. */
+	unsigned int row[MAX_WORD + 1], last[MAX_WORD + 1], older[MAX_WORD + 1];
 	const size_t width = strlen(b);
 
 	if (length > MAX_WORD || width > MAX_WORD)
 		return MAX_WORD;
-	for (unsigned int j = 0; j <= width; j++)
-		row[j] = j;
+	for (unsigned int j = 0; j <= MAX_WORD; j++)
+		row[j] = last[j] = j;
 	for (unsigned int i = 1; i <= length; i++) {
-		diagonal = row[0];
+		memcpy(older, last, sizeof(older));
+		memcpy(last, row, sizeof(last));
 		row[0] = i;
 		for (unsigned int j = 1; j <= width; j++) {
-			above = row[j];
-			row[j] = diagonal + (a[i - 1] != b[j - 1]);
-			if (row[j] > above + 1)
-				row[j] = above + 1;
+			row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
+			if (row[j] > last[j] + 1)
+				row[j] = last[j] + 1;
 			if (row[j] > row[j - 1] + 1)
 				row[j] = row[j - 1] + 1;
-			diagonal = above;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    row[j] > older[j - 2] + 1)
+				row[j] = older[j - 2] + 1;
 		}
 	}
 	return row[width];

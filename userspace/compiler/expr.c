@@ -48,7 +48,7 @@ static bool parse_number(struct assembler *as, struct token *value)
 	if (value->kind == TOKEN_NAME)
 		token_named_number(as, value);
 	if (value->kind != TOKEN_INT && value->kind != TOKEN_FLOAT)
-		return asm_error(as, NULL, "expected a number");
+		return token_no_number(as);
 	if (value->kind == TOKEN_INT && value->value > UINT32_MAX)
 		return asm_error(as, NULL, "the number does not fit in 32 bits");
 	if (value->negative)
@@ -173,6 +173,9 @@ static bool operation(struct assembler *as, const struct token *at, char op, str
 {
 	int64_t result;
 
+	/* A broken constant has no kind. */
+	if (as->silent)
+		return true;
 	if (left->kind != right->kind)
 		return asm_error(as, at, "a whole number and a float: write both as floats, such "
 				 "as 2.0");
@@ -180,8 +183,9 @@ static bool operation(struct assembler *as, const struct token *at, char op, str
 		return float_operation(as, at, op, left, right);
 	if (!int_operation(op, (int64_t)left->value, (int64_t)right->value, &result))
 		return asm_error(as, at, (op == '/' || op == '%') && !right->value ?
-				 "division by zero" : op == 'l' || op == 'r' ?
-				 "a shift by 0 to 31 bits within 64 bits" :
+				 "division by zero: the divisor must not be 0" :
+				 op == 'l' || op == 'r' ?
+				 "a shift is by 0 to 31 bits, and its result fits in 64 bits" :
 				 "the result does not fit in 64 bits");
 	left->value = (uint64_t)result;
 	left->decimal |= right->decimal;

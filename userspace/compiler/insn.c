@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "expected.h"
 #include "internal.h"
@@ -47,9 +48,19 @@ static bool no_such_op(struct assembler *as, const char *name, size_t length)
 	struct similar similar = { .word = name, .length = length };
 	char text[EXPECTED_BYTES];
 
-	for (size_t i = 0; i < pumice_usc_isa.nr_ops; i++)
-		similar_try(&similar, pumice_usc_isa.ops[i].name);
-	return asm_error(as, NULL, "no such operation%s", similar_text(&similar, text));
+	for (size_t i = 0; i < pumice_usc_isa.nr_ops; i++) {
+		const char *op = pumice_usc_isa.ops[i].name;
+
+		if (strlen(op) == length && !strncasecmp(op, name, length))
+			return asm_error(as, NULL, "no such operation: names of operations are in "
+					 "lower case: write %s", op);
+		similar_try(&similar, op);
+	}
+	similar_text(&similar, text);
+	if (length == as->token.length && token_ends_line(as->at))
+		return asm_error(as, NULL, "no such operation%s; if it is a label, write %.*s:",
+				 text, (int)length, name);
+	return asm_error(as, NULL, "no such operation%s", text);
 }
 
 /* Split "add.f32" and look up both parts. */
@@ -102,6 +113,10 @@ static bool check_immediate(struct assembler *as, const struct insn *insn, unsig
 		return asm_error(as, at, "an f32 operation: write %lld.0 for the number or "
 				 "0x%llx for the bits", (long long)(int32_t)number->value,
 				 (unsigned long long)number->value);
+	if (insn->op->types > 1 && type != PUMICE_USC_TYPE_F32 && number->kind == TOKEN_FLOAT &&
+	    number->value)
+		return asm_error(as, at, "an operation on integers: write a whole number, or "
+				 "0x%llx for the bits of the float", (unsigned long long)number->value);
 	return true;
 }
 
@@ -234,22 +249,37 @@ static const char *swap_advice(const struct assembler *as, const struct insn *in
 }
 
 /*
- * Describe how to copy an operand to another register. The one that is proposed has not been named up
- * to here; the rest of the program is not known yet.
+ * Get the number of a temporary register that has not been named up to the end of the line;
+ * PUMICE_USC_MAX_TEMPS: none. The current token follows an operand. The rest of the program is
+ * not known yet.
  */
+static uint32_t free_temp(const struct assembler *as)
+{
+	struct assembler look = *as;
+	struct pumice_usc_operand operand;
+	struct token number;
+
+	look.options.report = NULL;
+	while (token_accept(&look, ',') && operand_parse(&look, &operand, &number))
+		;
+	return look.used_temps;
+}
+
+/* Describe how to copy an operand to another register. */
 static void copy_advice(const struct assembler *as, const struct pumice_isa_class *cls,
 			const struct token *at, char *out)
 {
 	size_t length = (size_t)(as->token.text - at->text);
+	const uint32_t temp = free_temp(as);
 
 	while (length && strchr(" \t,+", at->text[length - 1]))
 		length--;
-	if (as->used_temps >= PUMICE_USC_MAX_TEMPS)
+	if (temp >= PUMICE_USC_MAX_TEMPS)
 		snprintf(out, EXPECTED_BYTES, "copy it first, with mov, to a register that is free");
 	else
 		snprintf(out, EXPECTED_BYTES,
 			 "copy it first, to a register that is free, such as: mov r%u%s, %.*s",
-			 as->used_temps, cls->full >> PUMICE_USC_BANK_R & 1 ? ", [one]" : "[0]",
+			 temp, cls->full >> PUMICE_USC_BANK_R & 1 ? ", [one]" : "[0]",
 			 (int)length, at->text);
 }
 
@@ -453,6 +483,35 @@ static bool number_comes(struct assembler *as)
 	       (as->token.kind == TOKEN_PUNCT && strchr("-~(", (int)as->token.value));
 }
 
+/* Return whether a class of operands accepts a register that has no index. */
+static bool in_class(unsigned int cls, const struct pumice_usc_operand *operand)
+{
+	const struct pumice_isa_class *info = &pumice_usc_isa.classes[cls];
+
+	return (operand->elem ? info->elem : info->full) >> operand->bank & 1;
+}
+
+/*
+ * Report an address that has a base, from at to base_end, but no offset register; disp: its
+ * displacement, or NULL text. The current token follows the address.
+ */
+static bool no_offset(struct assembler *as, const struct token *at, const struct token *base_end,
+		      const struct token *disp)
+{
+	const uint32_t named = free_temp(as), temp = named < PUMICE_USC_MAX_TEMPS ? named : 0;
+	const char *end = as->token.text;
+	size_t base = (size_t)(base_end->text - at->text), length;
+
+	while (base && strchr(" \t", at->text[base - 1]))
+		base--;
+	while (end > at->text && strchr(" \t", end[-1]))
+		end--;
+	length = disp->text ? (size_t)(end - disp->text) : 0;
+	return asm_error(as, at, "an address is a base and an offset register: write "
+			 "%.*s + r%u%s%.*s, where r%u is 0", (int)base, at->text, temp, length ? " + " : "",
+			 (int)length, length ? disp->text : "", temp);
+}
+
 /*
  * Parse an address: [base +] offset [+ displacement], or, without an offset,
  * [base +] displacement. Without a base it is relative to address 0.
@@ -462,7 +521,7 @@ static bool address_operand(struct assembler *as, struct insn *insn)
 	bool has_offset = field_of_class(insn->form, PUMICE_USC_CLASS_ADDR) >= 0;
 	unsigned int wanted[2], count = 0, found = 0;
 	struct pumice_usc_operand reg[2];
-	struct token at[2];
+	struct token at[2], base_end = { 0 }, disp = { 0 };
 
 	if (field_of_class(insn->form, PUMICE_USC_CLASS_BASE) >= 0)
 		wanted[count++] = PUMICE_USC_CLASS_BASE;
@@ -470,6 +529,7 @@ static bool address_operand(struct assembler *as, struct insn *insn)
 		wanted[count++] = PUMICE_USC_CLASS_ADDR;
 	do {
 		if (number_comes(as) && (found || !has_offset)) {
+			disp = as->token;
 			if (!put_disp(as, insn))
 				return false;
 			break;
@@ -477,10 +537,16 @@ static bool address_operand(struct assembler *as, struct insn *insn)
 		if (found == count)
 			return asm_error(as, NULL, "expected a displacement, a number from 0 to 4095");
 		at[found] = as->token;
+		as->accepts = count == 2 ? "an address such as sh0 + r2 + 16" : NULL;
 		if (!operand_register(as, &reg[found]) || !use_index(as, insn, &reg[found]))
 			return false;
-		found++;
+		as->accepts = NULL;
+		if (!found++)
+			base_end = as->token;
 	} while (token_accept(as, '+'));
+	if (count == 2 && in_class(PUMICE_USC_CLASS_BASE, &reg[0]) &&
+	    (found == 1 ? !in_class(PUMICE_USC_CLASS_ADDR, &reg[0]) : token_is(&at[1], "zero")))
+		return no_offset(as, &at[0], &base_end, &disp);
 	/* Omitted parts are the leading ones. */
 	for (unsigned int i = 0; i < found; i++) {
 		unsigned int cls = wanted[count - found + i];
@@ -524,6 +590,7 @@ static bool operand(struct assembler *as, struct insn *insn,
 	const struct token at = as->token;
 	uint32_t mask;
 
+	as->cls = cls;
 	switch (operand->cls) {
 	case PUMICE_USC_CLASS_MASK:
 		return operand_mask(as, &mask) && set_field(as, insn, operand->field, &at, mask);

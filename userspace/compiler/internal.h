@@ -68,6 +68,8 @@ struct symbol {
 	bool is_float, decimal, negative;	/* EQU: as in struct token */
 	struct pumice_usc_operand reg;	/* ALIAS */
 	uint32_t dim;		/* ALIAS with an index: enum pumice_usc_dim */
+	bool broken;		/* EQU, ALIAS: its definition had an error */
+	struct pumice_program_place place;	/* of its definition */
 };
 
 /* A branch whose target was unknown when its line was read. */
@@ -115,6 +117,14 @@ struct macro {
 	struct token preset[ASM_MAX_PARAMS];	/* kind END: mandatory */
 	unsigned int params;
 	struct body body;
+	struct pumice_program_place place;	/* of its definition */
+};
+
+/* The number of registers that a directive declares. */
+struct declared {
+	int64_t count;		/* -1: there is no directive */
+	struct where where;
+	struct token at;	/* the directive */
 };
 
 /* The replacement of \name in the lines of a body. */
@@ -142,11 +152,16 @@ struct assembler {
 	bool no_memory;
 	bool generated;		/* added instructions belong to no line */
 	bool stopped;		/* by an error that prevents continuation */
+	bool silent;		/* the line uses a broken symbol: its errors are consequences */
 
 	/* The current line. */
 	struct where where;
 	const struct pumice_isa_op_info *op;	/* of its instruction, or NULL */
 	const struct pumice_isa_form *form;	/* of op */
+	struct token directive;	/* the last one */
+	/* Values that the current operand accepts, for errors: in words; if NULL, its class. */
+	const char *accepts;
+	const struct pumice_isa_class *cls;
 	struct input *input;	/* source of the next line */
 	const char *at;		/* next character */
 	struct token token;	/* current token */
@@ -175,15 +190,18 @@ struct assembler {
 	struct pumice_program_reloc relocs[2 * PUMICE_PDS_MAX_INSNS];
 	size_t reloc_count;
 
-	/* Resources: those the text uses, and those directives declare (-1: none). */
+	/* Resources: those the text uses, and those directives declare. */
 	uint32_t used_temps, used_attrs, used_shared, used_coeffs, used_coeffs_alt, used_vo;
 	uint32_t used_outputs;
-	int64_t temps, attrs, shared, coeffs, coeffs_alt, vo, outputs;
+	struct declared temps, attrs, shared, coeffs, coeffs_alt, vo, outputs;
 	uint32_t stages;	/* bit n: enum pumice_program_stage n is possible */
 	struct pumice_program_header header;
 	/* The first work-group copy, invalid in small work-groups; text NULL: none. */
 	struct token copy;
 	struct where copy_where;
+	struct where first;	/* line of the text */
+	struct token pds_at;	/* .pds, and its line */
+	struct where pds_where;
 	bool in_pds;		/* between .pds and .endpds */
 	bool pds_written, pds_by_directive;
 	/* PDS task instructions without an instruction count */
@@ -196,6 +214,9 @@ bool asm_error(struct assembler *as, const struct token *at, const char *format,
 /* The same at the current token, with the operands that the line's operation takes. */
 bool asm_error_form(struct assembler *as, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* The same at the start of a line that was read before. */
+bool asm_error_in(struct assembler *as, const struct where *where, const struct token *at,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool asm_no_memory(struct assembler *as);
 /* As asm_error(), and abandon the rest of the text. */
 bool asm_stop(struct assembler *as, const struct token *at, const char *text);
@@ -244,6 +265,8 @@ bool token_expect(struct assembler *as, char c);
 bool token_is(const struct token *token, const char *name);
 /* Convert inf, nan or an .equ constant to a number. */
 bool token_named_number(struct assembler *as, struct token *number);
+/* Report that the current token is not a number. */
+bool token_no_number(struct assembler *as);
 /* Parse a constant expression. */
 bool token_number(struct assembler *as, struct token *number);
 /* The same, an integer of 0 to max only; what: its name in errors. */
@@ -255,6 +278,11 @@ bool token_small_count(struct assembler *as, const char *what, uint64_t max, uin
 struct symbol *symbol_find(struct assembler *as, const struct token *name);
 /* NULL after an error: the name is in use or not allowed. */
 struct symbol *symbol_add(struct assembler *as, const struct token *name, enum symbol_kind kind);
+
+/* Return whether a name has a meaning in every program, such as r12, sig3, zero and code. */
+bool symbol_reserved(const struct token *name);
+/* Define a name whose definition had an error, if possible: its uses cause no further error. */
+void symbol_add_broken(struct assembler *as, const struct token *name, enum symbol_kind kind);
 
 /* operand.c */
 bool operand_register(struct assembler *as, struct pumice_usc_operand *operand);

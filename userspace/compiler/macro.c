@@ -93,15 +93,20 @@ static bool parse_params(struct assembler *as, struct macro *m)
 
 static bool parse_head(struct assembler *as, struct macro *m)
 {
+	const struct macro *first;
+
 	m->name = as->token;
+	m->place = as->where.place;
 	if (!is_plain_name(&m->name))
 		return asm_error(as, NULL, "expected the name of a macro");
 	if (is_operation(&m->name))
 		return asm_error(as, NULL, "%.*s is an operation", (int)m->name.length,
 				 m->name.text);
-	if (macro_find(as, &m->name))
-		return asm_error(as, NULL, "%.*s is defined twice", (int)m->name.length,
-				 m->name.text);
+	first = macro_find(as, &m->name);
+	if (first)
+		return asm_error(as, NULL, "%.*s is defined twice: first in line %u of %.200s; use "
+				 "another name", (int)m->name.length, m->name.text,
+				 first->place.line, as->files[first->place.file].path);
 	token_next(as);
 	return parse_params(as, m);
 }
@@ -139,8 +144,8 @@ static bool bind(struct assembler *as, const struct macro *m, struct binding *bi
 		if (given && !token_expect(as, ','))
 			return false;
 		if (given == m->params)
-			return asm_error(as, NULL, "%.*s takes %u arguments", (int)m->name.length,
-					 m->name.text, m->params);
+			return asm_error(as, NULL, "%.*s takes %u argument%s", (int)m->name.length,
+					 m->name.text, m->params, m->params == 1 ? "" : "s");
 		if (!parse_argument(as, &value))
 			return false;
 		bindings[given++] = (struct binding){ .value = value.text,
@@ -183,12 +188,8 @@ bool macro_use(struct assembler *as, size_t index)
 /* Parse ".repeat COUNT" or ".repeat COUNT, NAME" */
 static bool repeat_head(struct assembler *as, uint64_t *count, struct token *name)
 {
-	const struct token at = as->token;
-
-	if (!token_count(as, "a number of repetitions", UINT32_MAX, count))
+	if (!token_count(as, "a number of repetitions", ASM_MAX_REPEAT, count))
 		return false;
-	if (*count > ASM_MAX_REPEAT)
-		return asm_error(as, &at, "more than %u repetitions", ASM_MAX_REPEAT);
 	if (token_accept(as, ',')) {
 		*name = as->token;
 		if (!is_plain_name(name))

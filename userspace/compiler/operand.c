@@ -46,12 +46,30 @@ static bool split_name(const struct token *name, struct register_name *out)
 	return true;
 }
 
-/* The current token is no name of a register. */
+/* The current token is no name of a register: report why, and what is accepted. */
 static bool no_register(struct assembler *as)
 {
+	const struct token *token = &as->token;
+	const int length = (int)token->length;
+	const struct symbol *symbol;
 	char text[EXPECTED_BYTES];
+	const char *accepts = as->accepts ? as->accepts :
+			      as->cls ? expected_operand(text, as->cls) : expected_registers(text);
 
-	return asm_error_form(as, "expected a register: %s", expected_registers(text));
+	if (token->kind == TOKEN_BAD && isdigit((unsigned char)*token->text))
+		return token_no_number(as);
+	if (token->kind != TOKEN_NAME)
+		return asm_error_form(as, "expected %s%s", as->accepts || as->cls ? "" :
+				      "a register: ", accepts);
+	symbol = symbol_find(as, token);
+	if (symbol && symbol->kind == SYMBOL_LABEL)
+		return asm_error_form(as, "%.*s is a label, which only a branch names; accepted: "
+				      "%s", length, token->text, accepts);
+	if (symbol || symbol_reserved(token))
+		return asm_error_form(as, "%.*s is not allowed here; accepted: %s", length,
+				      token->text, accepts);
+	return asm_error_form(as, "%.*s is not defined; accepted: %s", length, token->text,
+			      accepts);
 }
 
 /*
@@ -213,6 +231,7 @@ bool operand_register(struct assembler *as, struct pumice_usc_operand *operand)
 		*operand = symbol->reg;
 		as->dim = symbol->dim;
 		as->index_at = name;
+		as->silent |= symbol->broken;
 	} else if (name.kind != TOKEN_NAME) {
 		return no_register(as);
 	} else if (!special_of(&name, operand) && !bank_of(as, &name, operand, &numbered)) {
@@ -268,8 +287,10 @@ static bool mask_register(struct assembler *as, uint8_t *number, bool *inverted)
 
 	*inverted = token_accept(as, '!');
 	name = as->token;
+	as->accepts = "a predefined constant such as one, or r0 to r15";
 	if (!operand_register(as, &operand))
 		return false;
+	as->accepts = NULL;
 	if (!operand.elem && !operand.idx && operand.bank == PUMICE_USC_BANK_K)
 		*number = (uint8_t)operand.num;
 	else if (!operand.elem && !operand.idx && operand.bank == PUMICE_USC_BANK_R &&
@@ -329,8 +350,10 @@ bool operand_plain(struct assembler *as, struct pumice_usc_operand *operand)
 {
 	const struct token name = as->token;
 
+	as->accepts = "a shared, coefficient or attribute register";
 	if (!operand_register(as, operand))
 		return false;
+	as->accepts = NULL;
 	if (operand->elem || operand->idx ||
 	    (operand->bank != PUMICE_USC_BANK_SH && operand->bank != PUMICE_USC_BANK_V &&
 	     operand->bank != PUMICE_USC_BANK_CF && operand->bank != PUMICE_USC_BANK_CFA))

@@ -111,7 +111,9 @@ bool pds_finish(struct assembler *as)
 			return false;
 	}
 	if (!as->pds.insns)
-		return asm_error(as, NULL, "the PDS program has no instruction");
+		return asm_error_in(as, &as->pds_where, &as->pds_at,
+				    "the PDS program has no instruction: write at least task code "
+				    "and end");
 	/* Reachable with .word. */
 	if (as->pds.insns > PUMICE_PDS_MAX_INSNS)
 		return asm_error(as, NULL, "more than %u PDS instructions", PUMICE_PDS_MAX_INSNS);

@@ -195,6 +195,7 @@ static bool next_line(struct assembler *as, struct input *input)
 	}
 	as->where = where;
 	as->token = (struct token){ .text = where.text };
+	as->silent = false;
 	if (!count_line(as))
 		return false;
 	where.text = expand(as, input, where.text);
@@ -258,8 +259,9 @@ static bool add_line(struct assembler *as, struct body *body)
 
 bool source_body(struct assembler *as, const char *end, struct body *body)
 {
+	const bool macro = !strcmp(end, ".endm");
+	const struct token directive = as->directive;
 	const struct where begin = as->where;
-	const struct token name = as->token;
 	unsigned int inner = 0;
 
 	while (may_continue(as) && next_line(as, as->input)) {
@@ -270,7 +272,9 @@ bool source_body(struct assembler *as, const char *end, struct body *body)
 				return true;
 			}
 			if (!inner)
-				return asm_error(as, NULL, "expected %s", end);
+				return asm_error(as, NULL, "expected %s, which ends the %s of line "
+						 "%u", end, macro ? ".macro" : ".repeat",
+						 begin.place.line);
 			inner--;
 		} else if (line_is(as, ".macro") || line_is(as, ".repeat")) {
 			inner++;
@@ -280,8 +284,8 @@ bool source_body(struct assembler *as, const char *end, struct body *body)
 	}
 	if (!may_continue(as))
 		return false;
-	as->where = begin;
-	return asm_error(as, &name, "without %s", end);
+	return asm_error_in(as, &begin, &directive, "%s without %s: write %s after the last line "
+			    "that belongs to it", macro ? ".macro" : ".repeat", end, end);
 }
 
 /* --------------------------------------------------------------------- files */
@@ -330,6 +334,7 @@ void source_file(struct assembler *as, const char *path, const char *text)
 	if (!add_file(as, name, NULL))
 		return;
 	as->files[0].open = true;
+	as->first = (struct where){ .text = text, .place.line = 1 };
 	source_run(as, &input);
 }
 
@@ -370,7 +375,8 @@ static bool open_file(struct assembler *as, const struct token *at, const char *
 	free(path);
 	free(text);
 	if (as->files[*file].open)
-		return asm_stop(as, at, "the file includes itself");
+		return asm_stop(as, at, "the file includes itself, directly or through another "
+				"file: remove this line");
 	return true;
 }
 

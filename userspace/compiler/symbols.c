@@ -20,8 +20,7 @@ struct symbol *symbol_find(struct assembler *as, const struct token *name)
 	return NULL;
 }
 
-/* Reserved names: r12, sig3, zero, code … */
-static bool is_reserved(const struct token *name)
+bool symbol_reserved(const struct token *name)
 {
 	static const char *const words[] = { "inf", "nan", "code", "uniforms", "idx0", "idx1" };
 	static const char *const banks[] = { "r", "v", "sh", "cf", "cfa", "idx", "o", "sc", "sr",
@@ -46,6 +45,20 @@ static bool is_reserved(const struct token *name)
 	return false;
 }
 
+/* Report a second definition, with the first one; in a macro or repetition, propose \\@. */
+static void report_twice(struct assembler *as, const struct token *name,
+			 const struct symbol *symbol)
+{
+	const enum pumice_program_use use = as->where.place.use;
+	const bool made = use == PUMICE_PROGRAM_USE_MACRO || use == PUMICE_PROGRAM_USE_REPEAT;
+
+	asm_error(as, name, "%.*s is defined twice: first in line %u of %.200s; %s",
+		  (int)name->length, name->text, symbol->place.line,
+		  as->files[symbol->place.file].path, made ?
+		  "append \\@ to the name, which is another number in each use" :
+		  "use another name");
+}
+
 struct symbol *symbol_add(struct assembler *as, const struct token *name, enum symbol_kind kind)
 {
 	struct symbol *symbol;
@@ -54,13 +67,15 @@ struct symbol *symbol_add(struct assembler *as, const struct token *name, enum s
 		asm_error(as, name, "expected a name");
 		return NULL;
 	}
-	if (is_reserved(name)) {
-		asm_error(as, name, "%.*s already has another meaning", (int)name->length,
-			  name->text);
+	if (symbol_reserved(name)) {
+		asm_error(as, name, "%.*s already has another meaning: registers, predefined "
+			  "constants and signals have such names; use another one",
+			  (int)name->length, name->text);
 		return NULL;
 	}
-	if (symbol_find(as, name)) {
-		asm_error(as, name, "%.*s is defined twice", (int)name->length, name->text);
+	symbol = symbol_find(as, name);
+	if (symbol) {
+		report_twice(as, name, symbol);
 		return NULL;
 	}
 	if (as->symbol_count == as->symbol_room) {
@@ -75,6 +90,17 @@ struct symbol *symbol_add(struct assembler *as, const struct token *name, enum s
 		as->symbol_room = room;
 	}
 	symbol = &as->symbols[as->symbol_count++];
-	*symbol = (struct symbol){ .name = name->text, .length = name->length, .kind = kind };
+	*symbol = (struct symbol){ .name = name->text, .length = name->length, .kind = kind,
+				   .place = as->where.place };
 	return symbol;
+}
+
+void symbol_add_broken(struct assembler *as, const struct token *name, enum symbol_kind kind)
+{
+	struct symbol *symbol;
+
+	as->silent = true;
+	symbol = symbol_add(as, name, kind);
+	if (symbol)
+		symbol->broken = true;
 }

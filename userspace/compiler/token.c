@@ -131,11 +131,31 @@ bool token_named_number(struct assembler *as, struct token *number)
 	symbol = symbol_find(as, number);
 	if (!symbol || symbol->kind != SYMBOL_EQU)
 		return false;
+	as->silent |= symbol->broken;
 	number->value = symbol->value;
 	number->kind = symbol->is_float ? TOKEN_FLOAT : TOKEN_INT;
 	number->decimal = symbol->decimal;
 	number->negative = symbol->negative;
 	return true;
+}
+
+bool token_no_number(struct assembler *as)
+{
+	const struct token *token = &as->token;
+	const int length = (int)token->length;
+	const struct symbol *symbol;
+
+	if (token->kind == TOKEN_BAD && isdigit((unsigned char)*token->text))
+		return asm_error(as, NULL, "%.*s is no number: numbers are such as 42, 0x2a and "
+				 "1.5", length, token->text);
+	if (token->kind != TOKEN_NAME)
+		return asm_error(as, NULL, "expected a number, or the name of an .equ constant");
+	symbol = symbol_find(as, token);
+	if (symbol || symbol_reserved(token))
+		return asm_error(as, NULL, "expected a number: %.*s is no .equ constant", length,
+				 token->text);
+	return asm_error(as, NULL, "expected a number: %.*s is not defined; an .equ constant is "
+			 "defined in a line before its use", length, token->text);
 }
 
 bool token_number(struct assembler *as, struct token *number)

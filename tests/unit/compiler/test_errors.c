@@ -69,7 +69,7 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ "mov r1, [r16], r2", "t:1:10: error: r16 cannot be a mask" },
 		{ "mov r1, [sh1], r2", "t:1:10: error: sh1 cannot be a mask" },
 		{ "mov r1, [r1 | r2], r2", "t:1:13: error: expected ']'" },
-		{ "mov q1, [one], r2", "t:1:5: error: expected a register" },
+		{ "mov q1, [one], r2", "t:1:5: error: q1 is not defined; accepted: r0 to " },
 		{ "mov r, [one], r2", "t:1:5: error: a register needs a number" },
 		{ "mov r1[1], r2[0]", "t:1:8: error: only element 0" },
 		{ "reduce_part.f32 xor, r1, r2",
@@ -93,25 +93,25 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ ".local 6", "t:1:8: error: local memory is a multiple of 4" },
 		{ ".temps 249", "t:1:8: error: temporary registers is a whole number" },
 		{ ".temps 2\nmov r2, [one], r1\nend",
-		  "t:3:4: error: the program names 3 temporary" },
+		  "t:1:1: error: the program names 3 temporary" },
 		{ "mov r248, [one], r1\nend",
 		  "t:1:5: error: r248 does not exist: the last is r247" },
 		{ ".uniforms v0, 4", "t:1:11: error: uniforms go to" },
-		{ ".uniforms sh0, 0", "t:1:11: error: uniforms go to" },
+		{ ".uniforms sh0, 0", "t:1:16: error: a number of words is 1 or more" },
 		{ ".input sh0, local_x", "t:1:13: error: local_x differs between instances" },
 		{ ".input sh0, colour", "t:1:13: error: expected one of " },
 		{ ".const r0, 1",
 		  "t:1:8: error: expected a shared, coefficient or attribute register" },
 		{ ".equ N, r1", "t:1:9: error: expected a number" },
-		{ ".endpds", "t:1:8: error: .endpds without .pds" },
-		{ ".pds\nend", "t:2:4: error: .pds without .endpds" },
+		{ ".endpds", "t:1:1: error: .endpds without .pds" },
+		{ ".pds\nend", "t:1:1: error: .pds without .endpds" },
 		{ ".const sh0, 1\n.pds", "t:2:5: error: directives already define the PDS program" },
 		{ ".pds\nfly\n.endpds", "t:2:1: error: unknown PDS operation" },
 		{ ".pds\ndma sh0, 4097, uniforms", "t:2:10: error: a number of words" },
 		{ ".pds\ndma sh0, 4, 0x10000000000", "t:2:13: error: expected uniforms, code" },
 		{ ".pds\nx: end", "t:2:1: error: a PDS program has no labels" },
 		{ ".pds\ndma sh0, 1, uniforms + 4194304", "t:2:31: error: a uniform block has at most" },
-		{ ".pds\n.endpds\nend", "t:3:4: error: the PDS program has no instruction" },
+		{ ".pds\n.endpds\nend", "t:1:1: error: the PDS program has no instruction" },
 		{ ".word 1, 2, 3", "t:1:14: error: expected ','" },
 		{ "; nothing", "t:1:1: error: the program has no instruction" },
 	};
@@ -195,7 +195,7 @@ static void an_error_has_the_form_of_the_operation(void **state)
 	(void)state;
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 	pumice_assemble("t", "sig_wait sig0", collect, &reports, &file, &bytes);
-	assert_memory_equal(reports.first, "t:1:10: error: expected a register: r0 to r247, ", 48);
+	assert_memory_equal(reports.first, "t:1:10: error: sig0 is not allowed here; accepted: ", 51);
 	assert_non_null(strstr(reports.first, "; sig_wait takes 2 operands, such as "
 					      "sig_wait r1[0], sig0\n"));
 }
@@ -250,7 +250,7 @@ static void a_missing_register_is_reported_with_the_last_existing_one(void **sta
 		{ "mov vo1, [one], r1", "t:1:5: error: this register is not allowed here" },
 		{ "mov cfa1023, r1[0]", "t:1:5: error: cfa1023 does not exist: the last is cfa1022" },
 		{ ".coeffs_alt 4\nadd.u32 r1, r2, cfa4\nend",
-		  "t:3:4: error: the program names 5 alternate coefficient registers, the directive "
+		  "t:1:1: error: the program names 5 alternate coefficient registers, the directive "
 		  "gives 4" },
 		{ ".coeffs_alt 1024",
 		  "t:1:13: error: alternate coefficient registers is a whole number" },
@@ -269,7 +269,7 @@ static void a_missing_register_is_reported_with_the_last_existing_one(void **sta
 		{ "global_load32 sig0, r1, [one], sh4095 + r2",
 		  "t:1:32: error: 2 registers from sh4095 on exceed sh4095" },
 		{ ".coeffs 4\nglobal_load32 sig0, r1, [one], cf3 + r2\nend",
-		  "t:3:4: error: the program names 5 coefficient registers, the directive gives 4" },
+		  "t:1:1: error: the program names 5 coefficient registers, the directive gives 4" },
 		{ ".coeffs 4096", "t:1:9: error: coefficient registers is a whole number" },
 		{ ".uniforms cf4090, 6", "t:1:11: error: uniforms go to" },
 	};
@@ -373,7 +373,7 @@ static void operations_that_a_stage_lacks_are_refused(void **state)
 		  "t:3:1: error: mov is not for vertex" },
 		{ ".outputs 33", "t:1:10: error: pixel output registers is a whole number" },
 		{ ".vo 257", "t:1:5: error: vertex output registers is a whole number" },
-		{ ".vo 1\nuvsw vo1, r1\nend", "t:3:4: error: the program names 2 vertex output" },
+		{ ".vo 1\nuvsw vo1, r1\nend", "t:1:1: error: the program names 2 vertex output" },
 	};
 
 	(void)state;
@@ -452,7 +452,7 @@ static void the_caret_is_printed_below_the_position_after_tabs(void **state)
 
 	(void)state;
 	pumice_assemble("t", "\tmov\tr1, [one], q7", collect, &reports, &file, &bytes);
-	assert_memory_equal(reports.first, "t:1:17: error: expected a register: r0 to r247, ", 48);
+	assert_memory_equal(reports.first, "t:1:17: error: q7 is not defined; accepted: r0 to ", 50);
 	assert_string_equal(strchr(reports.first, '\n'),
 			    "\n\tmov\tr1, [one], q7\n\t   \t           ^~\n");
 }
@@ -549,6 +549,141 @@ static void an_error_of_a_source_has_its_remedy(void **state)
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+/* An error is a sentence with a remedy, at the position of the mistake. */
+static void an_error_has_a_remedy(void **state)
+{
+	static const struct error_case cases[] = {
+		{ "global_store32 sig0, [one], sh0, v0",
+		  "t:1:29: error: an address is a base and an offset register: write sh0 + r0, where "
+		  "r0 is 0\n" },
+		{ "global_store32 sig0, [one], sh0 + 16, r0",
+		  "t:1:29: error: an address is a base and an offset register: write sh0 + r1 + 16, "
+		  "where r1 is 0\n" },
+		{ "global_store32 sig0, [one], r4[0] + zero, v0",
+		  "t:1:29: error: an address is a base and an offset register: write r4[0] + r5, where "
+		  "r5 is 0\n" },
+		{ "add.u32 r0, r0, 1.5", "t:1:17: error: an operation on integers: write a whole "
+		  "number, or 0x3fc00000 for the bits of the float\n" },
+		{ "mov r0, foo", "t:1:9: error: foo is not defined; accepted: r0 to r247, v0 to v247, "
+		  "sh0 to sh4095, cf0 to cf4094, cfa0 to cfa1022, idx0 to idx1, o0 to o31, a constant "
+		  "such as sc0, a special register such as instance, dc[idx0], i0 to i7, sl0 to sl7, a "
+		  "constant such as zero, a number, a mask such as [r1], element 0, such as r1[0], of "
+		  "r, v, idx, sr, i; mov takes 2 or 3 operands, such as mov r1, [one], 1.5\n" },
+		{ "mov r0, [foo], r1", "t:1:10: error: foo is not defined; accepted: a predefined "
+		  "constant such as one, or r0 to r15; mov takes" },
+		{ "global_load32 sig0, r1, [one], foo", "t:1:32: error: foo is not defined; accepted: "
+		  "an address such as sh0 + r2 + 16; global_load32 takes" },
+		{ "x: mov r0, x", "t:1:12: error: x is a label, which only a branch names; accepted: " },
+		{ "mov r0, 0xzz",
+		  "t:1:9: error: 0xzz is no number: numbers are such as 42, 0x2a and 1.5\n" },
+		{ "mov r0, 1.2.3",
+		  "t:1:9: error: 1.2.3 is no number: numbers are such as 42, 0x2a and 1.5\n" },
+		{ "MOV r0, r1", "t:1:1: error: no such operation: names of operations are in lower "
+		  "case: write mov\n" },
+		{ "mvo r0, r1", "t:1:1: error: no such operation; the most similar is mov\n" },
+		{ "loop", "t:1:1: error: no such operation; the most similar is floor; if it is a "
+		  "label, write loop:\n" },
+		{ "jump missing\nend", "t:1:6: error: undefined label missing: write missing: before "
+		  "the instruction to branch to\n" },
+		{ ".equ N, 1\njump N\nend", "t:2:6: error: N is no label: a branch names a label\n" },
+		{ "end\na: end\na: end", "t:3:1: error: a is defined twice: first in line 2 of t; use "
+		  "another name\n" },
+		{ ".macro m\na: end\n.endm\nm\nm", "t:2:1: error: a is defined twice: first in line 2 "
+		  "of t; append \\@ to the name, which is another number in each use\n" },
+		{ "r0: end", "t:1:1: error: r0 already has another meaning: registers, predefined "
+		  "constants and signals have such names; use another one\n" },
+	};
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void an_error_of_a_directive_has_a_remedy(void **state)
+{
+	static const struct error_case cases[] = {
+		{ ".temps 1\nmov r5, r1\nend\n", "t:1:1: error: the program names 6 temporary "
+		  "registers, the directive gives 1: write 6, or remove the directive\n"
+		  ".temps 1\n^~~~~~\n" },
+		{ "end\n.pds\nend\n", "t:2:1: error: .pds without .endpds: write .endpds after the last "
+		  "PDS instruction\n.pds\n^~~~\n" },
+		{ "", "t:1:1: error: the program has no instruction: write at least end\n" },
+		{ ".const foo, 1", "t:1:8: error: foo is not defined; accepted: a shared, coefficient "
+		  "or attribute register\n" },
+		{ ".equ A, A + 1", "t:1:9: error: expected a number: A is not defined; an .equ constant "
+		  "is defined in a line before its use\n" },
+		{ ".equ A, r1", "t:1:9: error: expected a number: r1 is no .equ constant\n" },
+		{ ".equ A, 1 / 0", "t:1:11: error: division by zero: the divisor must not be 0\n" },
+		{ ".equ A, 1 << 32", "t:1:11: error: a shift is by 0 to 31 bits, and its result fits in "
+		  "64 bits\n" },
+		{ ".macro m\nend", "t:1:1: error: .macro without .endm: write .endm after the last line "
+		  "that belongs to it\n.macro m\n^~~~~~\n" },
+		{ ".endr", "t:1:1: error: .endr without .repeat: write .repeat COUNT before the lines "
+		  "that belong to it, or remove this line\n" },
+		{ "mov r0, \\b", "t:1:9: error: no argument or counter has the name b: write it in the "
+		  "line of .macro, after the name, or of .repeat, after the number\nmov r0, \\b\n"
+		  "        ^~\n" },
+		{ "a\\@: end", "t:1:2: error: \\@ is the number of a use of a macro or repetition: write "
+		  "it between .macro and .endm, or .repeat and .endr\n" },
+		{ ".repeat -1\n.endr", "t:1:9: error: a number of repetitions is a whole number from 0 "
+		  "to 65536\n" },
+		{ ".uniforms sh0, 0", "t:1:16: error: a number of words is 1 or more: write the number "
+		  "of words of the uniform block, or remove the line\n" },
+		{ ".uniforms cf4090, 6", "t:1:11: error: uniforms go to existing registers: 6 words from "
+		  "cf4090 on exceed cf4094\n" },
+		{ ".macro m a\n.endm\nm 1, 2", "t:3:6: error: m takes 1 argument\n" },
+		{ ".macro m\nm\n.endm\nm", "t:2:2: error: macros, repetitions and files are nested more "
+		  "than 32 deep: does one of them use itself?\nm\n ^\n"
+		  "t:2: note: the macro is used here\nnote: 29 more uses are omitted\n"
+		  "t:4: note: the macro is used here\n" },
+	};
+
+	(void)state;
+	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+/* A name is defined even if its value is wrong, and its uses cause no error. */
+static void a_wrong_definition_is_one_error(void **state)
+{
+	static const char *const texts[] = {
+		".equ A, 1 / 0\nmov r0, A\nmul.f32 r1, r0, 1.0 + A\n.group A\n.equ B, A + 1\n"
+		"mov r0, B\nend\n",
+		".equ A, 1 + 1.0\n.repeat A\nend\n.endr\n.repeat 2, i\nmov r\\i, A\n.endr\nend\n",
+		".alias q, foo\nmov r0, q\nadd.u32 q, q, q\nend\n",
+		".equ A\nmov r0, A\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct reports reports = { .count = 0 };
+		uint8_t *file;
+		size_t bytes;
+
+		assert_int_equal(pumice_assemble("t", texts[i], collect, &reports, &file, &bytes),
+				 -EINVAL);
+		assert_int_equal(reports.count, 1);
+	}
+	/* The errors of further lines are reported. */
+	struct reports reports = { .count = 0 };
+	uint8_t *file;
+	size_t bytes;
+
+	pumice_assemble("t", ".equ A, 1 / 0\nmov r0, A\nfoo\njump missing\n", collect, &reports, &file,
+			&bytes);
+	assert_int_equal(reports.count, 3);
+}
+
+/* Bits of a float that is 0 are those of the integer; bitwise operations have no type. */
+static void a_float_is_accepted_where_its_bits_are_meant(void **state)
+{
+	uint8_t *file;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(pumice_assemble("t", "eq.u32 r0, r1, 0.0\nand r0, r0, -0.0\nmov r1, 1.5\n"
+					 "add.f32 r0, r0, 1.5\nend\n", NULL, NULL, &file, &bytes), 0);
+	free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -567,6 +702,10 @@ int main(void)
 		cmocka_unit_test(random_text_never_crashes_the_assembler),
 		cmocka_unit_test(a_corrupt_file_is_refused_with_a_reason),
 		cmocka_unit_test(an_error_of_a_source_has_its_remedy),
+		cmocka_unit_test(an_error_has_a_remedy),
+		cmocka_unit_test(an_error_of_a_directive_has_a_remedy),
+		cmocka_unit_test(a_wrong_definition_is_one_error),
+		cmocka_unit_test(a_float_is_accepted_where_its_bits_are_meant),
 	};
 
 	return cmocka_run_group_tests_name("compiler-errors", tests, NULL, NULL);

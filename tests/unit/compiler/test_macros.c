@@ -190,9 +190,10 @@ static void errors_name_the_line_and_its_uses(void **state)
 		{ ".include \"mac.inc\"\nend\nm r1", "mac.inc:2:15: error: expected ','; "
 		  "add takes 3 operands, such as add.f32 r1, r2, r3\nadd.u32 r0, r1\n"
 		  "              ^\nt:3: note: the macro is used here\n" },
-		{ ".macro m\n.repeat 2\nfoo\n.endr\n.endm\nend\nm\n", "t:3:1: error: no such operation\n"
-		  "foo\n^~~\nt:2: note: repeated here, repetition 0\nt:7: note: the macro is used here\n" },
-		{ ".macro m\njump away\n.endm\nm\nend\n", "t:2:6: error: undefined label away\njump away\n"
+		{ ".macro m\n.repeat 2\nfoo\n.endr\n.endm\nend\nm\n", "t:3:1: error: no such operation; if "
+		  "it is a label, write foo:\nfoo\n^~~\nt:2: note: repeated here, repetition 0\nt:7: note: the macro is used here\n" },
+		{ ".macro m\njump away\n.endm\nm\nend\n", "t:2:6: error: undefined label away: write away: "
+		  "before the instruction to branch to\njump away\n"
 		  "     ^~~~\nt:4: note: the macro is used here\n" },
 	};
 
@@ -205,7 +206,7 @@ static void bad_macros_and_expressions_are_refused(void **state)
 	static const struct error_case cases[] = {
 		{ "mov r0, 1 / 0", "t:1:11: error: division by zero" },
 		{ "mov r0, 1 % (2 - 2)", "t:1:11: error: division by zero" },
-		{ "mov r0, 1 << 32", "t:1:11: error: a shift by 0 to 31" },
+		{ "mov r0, 1 << 32", "t:1:11: error: a shift is by 0 to 31 bits" },
 		{ "mov r0, 0xffffffff + 1", "t:1:9: error: the number does not fit" },
 		{ "mov r0, -0x80000001", "t:1:9: error: the number does not fit" },
 		{ ".equ A, 1 << 31\nmov r0, A * A * A", "t:2:15: error: the result does not fit" },
@@ -219,11 +220,11 @@ static void bad_macros_and_expressions_are_refused(void **state)
 		{ ".macro m a, a\n.endm", "t:1:13: error: another argument has" },
 		{ ".macro m a = 1, b\n.endm", "t:1:17: error: arguments after one with a preset" },
 		{ ".macro m a\n.endm\nm", "t:3:2: error: m needs its argument a" },
-		{ ".macro m a\n.endm\nm 1, 2", "t:3:6: error: m takes 1 arguments" },
-		{ ".macro m a\nmov r0, \\b\n.endm\nm 1", "t:2:9: error: no argument or counter" },
-		{ ".macro m\nend", "t:1:9: error: without .endm" },
-		{ ".repeat 2\nend\n.endm", "t:3:1: error: expected .endr" },
-		{ ".endr", "t:1:6: error: without .macro" },
+		{ ".macro m a\n.endm\nm 1, 2", "t:3:6: error: m takes 1 argument\n" },
+		{ ".macro m a\nmov r0, \\b\n.endm\nm 1", "t:2:9: error: no argument or counter has the name b" },
+		{ ".macro m\nend", "t:1:1: error: .macro without .endm: write .endm" },
+		{ ".repeat 2\nend\n.endm", "t:3:1: error: expected .endr, which ends the .repeat of line 1\n" },
+		{ ".endr", "t:1:1: error: .endr without .repeat: " },
 		{ ".include \"none\"", "t:1:10: error: none: No such file" },
 		{ ".include none", "t:1:10: error: expected the name of a file in quotes" },
 		{ ".include \"none", "t:1:10: error: expected the name of a file in quotes" },
@@ -239,7 +240,8 @@ static void endless_expansion_is_refused(void **state)
 		{ ".macro m\nm\n.endm\nm", "t:2:2: error: macros, repetitions and files are nested more than 32" },
 		{ ".macro a\nb\n.endm\n.macro b\na\n.endm\na", "t:2:2: error: macros, repetitions and" },
 		{ ".include \"loop.inc\"", "other.inc:2:10: error: the file includes itself" },
-		{ ".repeat 65537\n.endr", "t:1:9: error: more than 65536 repetitions" },
+		{ ".repeat 65537\n.endr", "t:1:9: error: a number of repetitions is a whole "
+		  "number from 0 to 65536\n" },
 		{ ".repeat 60000\n.repeat 60000\n.endr\n.endr", "t:3:6: error: more than 1000000 lines" },
 		{ ".repeat 60000\n.repeat 20\nx:\n.endr\n.endr", "t:3:1: error: x is defined twice" },
 		{ ".repeat 60000\n.repeat 20\n;\n.endr\n.endr", "t:" },
