@@ -410,17 +410,18 @@ static bool launch(struct run_gpu *g)
 	struct pumice_job_result result;
 	struct pumice_device_info info;
 	uint64_t before, after;
+	bool good;
 
 	pumice_device_info(g->dev, &info);
 	for (unsigned int i = 0; i < g->o->repeat; i++) {
 		if (pumice_device_timestamp(g->dev, NULL, &before))
 			return gpu_error(g);
-		if (!run_once(g, &result))
+		good = run_once(g, &result);
+		/* The events of a job that failed are those that are needed most. */
+		if ((g->trace && !drain_trace(g)) || !good)
 			return false;
 		if (pumice_device_timestamp(g->dev, NULL, &after))
 			return gpu_error(g);
-		if (g->trace && !drain_trace(g))
-			return false;
 		if (g->o->time)
 			printf("run %u: %.3f ms on the GPU, %.3f ms in all\n", i,
 			       (double)result.run_ticks * 1e3 / (double)info.clock_hz,

@@ -193,6 +193,20 @@ def a_trace_has_the_jobs_work_groups():
 
 
 @test
+def a_trace_of_a_job_that_fails_has_its_events():
+    with open("bad.pasm", "w") as out:
+        out.write(".group 1\n.uniforms sh0, 2\nmov r1, 4096\n"
+                  "global_store32 sig0, [one], sh0 + r1, r1\nend\n")
+    with open("endless.pasm", "w") as out:
+        out.write(".group 1\n.uniforms sh0, 2\nagain:\nbr_any again, [one]\nend\n")
+    for name, *options in (("bad.pasm",), ("endless.pasm", "--timeout", "0.2", "--no-warnings")):
+        run(*options, "--groups", "1", "--trace", "f.json", "--arg", "out:u32:3", name, status=1)
+        trace = json.load(open("f.json", encoding="utf-8"))
+        events = trace if isinstance(trace, list) else trace["traceEvents"]
+        assert [e for e in events if "group" in e.get("name", "")], (name, events)
+
+
+@test
 def a_faulting_job_is_reported():
     refused("the job faulted: mmu-pc-invalid at 0x1000", "--groups", "1", "--arg", "u64:0x1000",
             "--arg", "u64:0x1000", "--arg", "u32:1", "--arg", "f32:1", SAXPY)
