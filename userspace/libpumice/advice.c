@@ -17,6 +17,8 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_CDM_COMMAND] = "End the stream with pumice_stream_end().",
 	[PUMICE_FAULT_CDM_RESERVED] = "Record commands with the functions pumice_stream_*().",
 	[PUMICE_FAULT_CDM_STATE] = "Launch with pumice_stream_dispatch(), which records the state.",
+	[PUMICE_FAULT_CDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
+	[PUMICE_FAULT_CDM_RETURN] = "Submit the stream that calls the sub-list, not the sub-list.",
 	[PUMICE_FAULT_CDM_GROUP_SIZE] = "Declare 1 to 1024 instances: .group X, Y, Z.",
 	[PUMICE_FAULT_CDM_GRID] = "Dispatch the grid in parts.",
 	[PUMICE_FAULT_PDS_RESERVED] =
@@ -29,6 +31,11 @@ static const char *const by_fault[] = {
 		"Assemble the program with pumice-as, and do not write to its memory.",
 	[PUMICE_FAULT_USC_REGISTER] =
 		"For an output of a vertex program, set vdm.varyings to the outputs from vo4 on.",
+	[PUMICE_FAULT_USC_BANK] =
+		"Use each program in its own stage: o are of fragments, vo of vertices, SH and V of all.",
+	[PUMICE_FAULT_USC_STAGE] =
+		"Use each program in its own stage: textures are read by fragments, work-groups are of compute.",
+	[PUMICE_FAULT_USC_BRANCH] = "Branch to a label of the program.",
 	[PUMICE_FAULT_USC_BARRIER] =
 		"Move the barrier out of the branch, so that every wave reaches it.",
 	[PUMICE_FAULT_USC_INDEX] =
@@ -36,6 +43,8 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_VDM_COMMAND] = "End the stream with pumice_stream_vdm_end().",
 	[PUMICE_FAULT_VDM_RESERVED] =
 		"Begin a draw with pumice_vdm_draw_defaults(), and its state with pumice_draw_state_init().",
+	[PUMICE_FAULT_VDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
+	[PUMICE_FAULT_VDM_RETURN] = "Submit the stream that calls the sub-list, not the sub-list.",
 	[PUMICE_FAULT_VDM_STATE] =
 		"Begin with pumice_draw_state_init(), and record pumice_stream_stages() before the draw.",
 	[PUMICE_FAULT_PM_MEMORY] =
@@ -52,10 +61,17 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_PDM_TILE_OPEN] = "End each tile with pumice_stream_pdm_store().",
 	[PUMICE_FAULT_PDM_NO_TILE] = "Begin each tile with pumice_stream_pdm_tile().",
 	[PUMICE_FAULT_ISP_STATE] = "Begin with pumice_draw_state_init().",
+	[PUMICE_FAULT_TSP_STATE] = "Begin with pumice_draw_state_init().",
+	[PUMICE_FAULT_PBE_STATE] =
+		"Build it with pumice_stream_render(), and set pdm.outputs to those of the targets.",
 	[PUMICE_FAULT_TAG_STATE] = "Bind the texture with pumice_input_texture().",
 	[PUMICE_FAULT_TDM_COMMAND] = "End the stream with pumice_stream_tdm_end().",
 	[PUMICE_FAULT_TDM_RESERVED] =
 		"Record transfers with the functions pumice_stream_*(), and begin their structures with the _init or _defaults function.",
+	[PUMICE_FAULT_TDM_SURFACE] =
+		"Describe it with pumice_image_texture(), and use formats that the transfer supports.",
+	[PUMICE_FAULT_TDM_FILTER] =
+		"Use the nearest filter for integers and stencil, and box for the same size or the half.",
 	[PUMICE_FAULT_TDM_RECT] = "Keep the rectangle within the width and height of the surface.",
 };
 

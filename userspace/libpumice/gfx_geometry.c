@@ -97,12 +97,28 @@ static int check_instances(struct pumice_stream *s, u32 instances)
 	return 0;
 }
 
+/* Records have 3 bits for the topology, 2 for the size of an index: others would be cut to these. */
+static int check_enums(struct pumice_stream *s, u32 topology, u32 index_size)
+{
+	if (!pumice_topology_valid(topology))
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw: topology %u is none of enum pumice_topology; begin with "
+			    "pumice_vdm_draw_defaults()", topology);
+	if (!pumice_index_size_valid(index_size))
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw: index_size %u is none of enum pumice_index_size; begin with "
+			    "pumice_vdm_draw_indexed_defaults()", index_size);
+	return 0;
+}
+
 int pumice_stream_draw(struct pumice_stream *s, const struct pumice_vdm_draw *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_WORDS];
 	int err = draw ? check_instances(s, draw->instances) :
 			 fail_null(stream_vm(s)->dev, "draw", "draw");
 
+	if (!err)
+		err = check_enums(s, draw->topology, 0);
 	if (err)
 		return err;
 	pumice_vdm_draw_pack(words, draw);
@@ -115,6 +131,8 @@ int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_
 	int err = draw ? check_instances(s, draw->instances) :
 			 fail_null(stream_vm(s)->dev, "draw", "draw");
 
+	if (!err)
+		err = check_enums(s, draw->topology, draw->index_size);
 	if (!err)
 		err = stream_check_va(s, "draw: indices", draw->indices, 1);
 	if (err)

@@ -72,6 +72,8 @@ int pumice_bo_map(struct pumice_bo *bo, void **cpu)
 {
 	int err = 0;
 
+	if (!cpu)
+		return fail_null(bo->dev, "bo", "cpu");
 	pthread_mutex_lock(&bo->lock);
 	if (!bo->cpu)
 		err = bo->dev->ops->bo_map(bo, &bo->cpu);

@@ -179,6 +179,8 @@ int pumice_program_parse(const void *data, size_t bytes, struct pumice_program *
 	err = bytes < sizeof(u32) ? 0 : check_magic(data, &reason);
 	if (err)
 		return err;
+	if (!bytes)
+		return REFUSE(&reason, "the file is empty; assemble it with pumice-as");
 	if (bytes < HEADER_BYTES || bytes > MAX_FILE_BYTES || bytes % 4)
 		return REFUSE(&reason, "%zu bytes are not a multiple of 4 from %u to %u", bytes,
 			      HEADER_BYTES, MAX_FILE_BYTES);

@@ -492,6 +492,32 @@ static int draw_indexed_indirect_null(struct pumice_stream *s)
 	return pumice_stream_draw_indexed_indirect(s, NULL);
 }
 
+static int null_cpu(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_bo *bo;
+	int err = pumice_bo_create(dev, 4096, vm, &bo);
+
+	if (err)
+		return err;
+	err = pumice_bo_map(bo, NULL);
+	pumice_bo_destroy(bo);
+	return err;
+}
+
+static int draw_of_no_topology(struct pumice_stream *s)
+{
+	struct pumice_vdm_draw draw = { .topology = 77, .instances = 1 };
+
+	return pumice_stream_draw(s, &draw);
+}
+
+static int draw_of_no_index_size(struct pumice_stream *s)
+{
+	struct pumice_vdm_draw_indexed draw = { .index_size = 3, .instances = 1, .indices = AT };
+
+	return pumice_stream_draw_indexed(s, &draw);
+}
+
 /* A pointer of the CPU, with bits that no address of the GPU has. */
 #define CPU_POINTER	0x7f0000001000
 
@@ -622,6 +648,8 @@ IN_STREAM(null_dispatch, dispatch_null)
 IN_STREAM(null_draw_indirect, draw_indirect_null)
 IN_STREAM(null_draw_indexed_indirect, draw_indexed_indirect_null)
 IN_STREAM(null_dispatch_indirect, dispatch_indirect_null)
+IN_STREAM(no_topology, draw_of_no_topology)
+IN_STREAM(no_index_size, draw_of_no_index_size)
 IN_STREAM(cpu_indices, draw_cpu_indices)
 IN_STREAM(cpu_indirect, draw_indirect_cpu)
 IN_STREAM(cpu_indexed_indirect, draw_indexed_indirect_cpu)
@@ -767,6 +795,11 @@ const struct mistake mistakes[] = {
 		"not .cpu"),
 	MISTAKE(cpu_call, EINVAL, "call: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
+	MISTAKE(null_cpu, EINVAL, "bo: cpu is NULL; set it"),
+	MISTAKE(no_topology, EINVAL, "draw: topology 77 is none of enum pumice_topology; begin "
+		"with pumice_vdm_draw_defaults()"),
+	MISTAKE(no_index_size, EINVAL, "draw: index_size 3 is none of enum pumice_index_size; "
+		"begin with pumice_vdm_draw_indexed_defaults()"),
 	MISTAKE(stream_of_no_bytes, EINVAL, "stream: bytes is 0; set it to 1 or more"),
 	MISTAKE(job_without_stream, EINVAL,
 		"job 0: stream is 0; set it to the address of pumice_stream_end()"),

@@ -225,7 +225,8 @@ static void a_program_that_is_refused_names_the_instruction(void **state)
 	(void)state;
 	assert_fails("mov r0, [one], 0\nmov o0, [one], r0\nend\n", (const char *const[4]){
 		"job faulted: usc-bank at 0x",
-		"\n  A register bank that this data master does not have.\n",
+		"\n  A register bank that this data master does not have. Use each program in its "
+		"own stage: o are of fragments, vo of vertices, SH and V of all.\n",
 		"\n  instruction 1 of the program at 0x",
 		", shader:2, which was not run\n" });
 }
@@ -583,6 +584,7 @@ static void a_draw_record_of_garbage_is_explained(void **state)
 	struct pumice_kernel *vertex, *fragment;
 	struct pumice_draw_state draw;
 	struct pumice_stream *stream;
+	uint32_t words[PUMICE_VDM_DRAW_WORDS];
 	struct pumice_vdm_draw triangle;
 	struct pumice_canvas_desc desc;
 	struct pumice_canvas *canvas;
@@ -601,7 +603,12 @@ static void a_draw_record_of_garbage_is_explained(void **state)
 	assert_int_equal(pumice_stream_stages(stream, &draw, &stages[0], &stages[1]), 0);
 	memset(&triangle, 0x5a, sizeof(triangle));
 	triangle.topology = 0xff;
-	assert_int_equal(pumice_stream_draw(stream, &triangle), 0);
+	assert_int_equal(pumice_stream_draw(stream, &triangle), -EINVAL);
+	assert_error(&f, "draw: topology 255 is none of enum pumice_topology; begin with "
+		     "pumice_vdm_draw_defaults()");
+	/* The GPU's own words about the same record. */
+	pumice_vdm_draw_pack(words, &triangle);
+	assert_int_equal(pumice_stream_emit(stream, words, PUMICE_VDM_DRAW_WORDS), 0);
 	assert_int_equal(pumice_canvas_end(canvas, black, PUMICE_FOREVER), -EIO);
 	print_message("%s\n", pumice_device_error(f.dev));
 	assert_error(&f, "job faulted: vdm-reserved at 0x");

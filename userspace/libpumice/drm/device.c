@@ -303,7 +303,8 @@ static int fail_no_node(const char *path, int err, char *error, size_t error_byt
 				 strerror(-err));
 	if (err == -ENODEV)
 		return fail_text(error, error_bytes, -err,
-				 "%.100s: not a node of the driver " DRIVER_NAME, path);
+				 "%.100s: not a node of the driver " DRIVER_NAME "; open drm for the "
+				 "first one, or inproc", path);
 	return fail_text(error, error_bytes, -err, "%.100s: %s%s", path, strerror(-err),
 			 err == -EACCES ? "; add the user to the group of the node" : "");
 }
