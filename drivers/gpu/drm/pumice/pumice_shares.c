@@ -79,11 +79,6 @@ static int pumice_shares_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-static int pumice_shares_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, pumice_shares_show, inode->i_private);
-}
-
 /* Parse "none", "default" or 1 to 254. Return: the share, or a negative error. */
 static int shares_parse_value(const char *text)
 {
@@ -159,14 +154,7 @@ static ssize_t pumice_shares_write(struct file *file, const char __user *from, s
 	return err ?: bytes;
 }
 
-static const struct file_operations pumice_shares_fops = {
-	.owner = THIS_MODULE,
-	.open = pumice_shares_open,
-	.read = seq_read,
-	.write = pumice_shares_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(pumice_shares);
 
 /**
  * pumice_shares_init - create the file
