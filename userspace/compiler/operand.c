@@ -164,6 +164,12 @@ static bool dimension_of(struct assembler *as)
 	return asm_error(as, &at, "a dimension is 1, 2, 4, 8 or 16");
 }
 
+static bool no_index(struct assembler *as, const struct token *name, unsigned int bank)
+{
+	return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, cfa, o, vo and dc have",
+			 pumice_usc_bank_str(bank));
+}
+
 /* Parse the part after "r[": idx0 * 4 + 5]; the '[' was consumed. */
 static bool index_of(struct assembler *as, const struct token *name,
 		     struct pumice_usc_operand *operand)
@@ -173,9 +179,7 @@ static bool index_of(struct assembler *as, const struct token *name,
 	uint64_t number = 0;
 
 	if (!can_be_indexed(operand->bank))
-		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, cfa, o, vo and dc "
-				 "have",
-				 pumice_usc_bank_str(operand->bank));
+		return no_index(as, name, operand->bank);
 	if (token_is(&as->token, "idx0"))
 		operand->idx = 1;
 	else if (token_is(&as->token, "idx1"))
@@ -197,18 +201,14 @@ static bool index_of(struct assembler *as, const struct token *name,
 static bool element_of(struct assembler *as, const struct token *name,
 		       struct pumice_usc_operand *operand)
 {
-	const char *bank = pumice_usc_bank_str(operand->bank);
-
 	if (!token_accept(as, '['))
 		return true;
-	if ((token_is(&as->token, "idx0") || token_is(&as->token, "idx1")) &&
-	    can_be_indexed(operand->bank))
-		return asm_error(as, name, "an index replaces the number of a register: write "
-				 "%s[%.*s + %u]", bank, (int)as->token.length, as->token.text,
-				 operand->num);
 	if (token_is(&as->token, "idx0") || token_is(&as->token, "idx1"))
-		return asm_error(as, name, "the bank %s has no index: r, v, sh, cf, cfa, o, vo and "
-				 "dc have", bank);
+		return can_be_indexed(operand->bank) ?
+		       asm_error(as, name, "an index replaces the number of a register: write "
+				 "%s[%.*s + %u]", pumice_usc_bank_str(operand->bank),
+				 (int)as->token.length, as->token.text, operand->num) :
+		       no_index(as, name, operand->bank);
 	if (as->token.kind == TOKEN_NAME ||
 	    (as->token.kind == TOKEN_PUNCT && as->token.value == '!'))
 		return asm_error_form(as, "a mask is an operand of its own: put a comma before it");
