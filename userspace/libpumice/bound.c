@@ -40,21 +40,38 @@ static void remove_range(struct bound *bound, u32 at)
 		(bound->count - at) * sizeof(*bound->range));
 }
 
+void bound_used(const struct bound_range *range, u64 *start, u64 *end)
+{
+	const struct pumice_bo *bo = range->bo;
+
+	*start = range->va;
+	*end = range->va + range->size;
+	if (bo && !range->bo_offset && range->size == bo->size && bo->extent_bytes) {
+		*start += bo->extent_offset;
+		*end = *start + bo->extent_bytes;
+	}
+}
+
+u64 bound_distance(u64 start, u64 end, u64 va)
+{
+	return va < start ? start - va : va >= end ? va - end + 1 : 0;
+}
+
 /* Remember a part of a range of a bo that is being unbound. */
 static void note_former(struct bound *bound, const struct bound_range *range, u64 start, u64 end)
 {
 	struct bound_former *former = &bound->former[bound->next_former % BOUND_FORMER];
+	struct bound_range part = *range;
 	struct pumice_bo *bo = (struct pumice_bo *)range->bo;
+	u64 last = range->va + range->size;
 
 	if (!bo)
 		return;
 	bound->next_former++;
-	former->va = start > range->va ? start : range->va;
-	former->size = (end < range->va + range->size ? end : range->va + range->size) - former->va;
-	if (!range->bo_offset && former->size == bo->size && bo->extent_bytes) {
-		former->va += bo->extent_offset;
-		former->size = bo->extent_bytes;
-	}
+	part.va = start > range->va ? start : range->va;
+	part.size = (end < last ? end : last) - part.va;
+	bound_used(&part, &former->va, &last);
+	former->size = last - former->va;
 	former->internal = bo->internal;
 	pthread_mutex_lock(&bo->lock);
 	memcpy(former->label, bo->label, sizeof(former->label));
@@ -71,27 +88,21 @@ static void drop_former(struct bound *bound, u64 start, u64 end)
 			*f = (struct bound_former){ 0 };
 }
 
-/* Return the distance of an address from an unbound range: 0 in it. */
-static u64 former_distance(const struct bound_former *f, u64 va)
-{
-	if (va < f->va)
-		return f->va - va;
-	return va - f->va < f->size ? 0 : va - f->va - f->size + 1;
-}
-
 const struct bound_former *bound_find_former(const struct bound *bound, u64 va)
 {
 	const struct bound_former *best = NULL;
+	u64 nearest = PAGE_BYTES, distance;
 	u32 i;
 
 	for (i = 1; i <= BOUND_FORMER; i++) {
 		const struct bound_former *f =
 			&bound->former[(bound->next_former - i) % BOUND_FORMER];
 
-		if (!f->size || former_distance(f, va) > PAGE_BYTES)
+		distance = bound_distance(f->va, f->va + f->size, va);
+		if (!f->size || distance > nearest || (best && distance == nearest))
 			continue;
-		if (!best || former_distance(f, va) < former_distance(best, va))
-			best = f;
+		best = f;
+		nearest = distance;
 	}
 	return best;
 }

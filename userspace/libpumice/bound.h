@@ -44,6 +44,10 @@ void bound_fini(struct bound *bound);
 void bound_change(struct bound *bound, const struct pumice_bind *op);
 /* Remove the ranges of a bo that is being destroyed. */
 void bound_forget(struct bound *bound, const struct pumice_bo *bo);
+/* Get the used part of a range: the extent of a bo that is bound whole, else the range. */
+void bound_used(const struct bound_range *range, u64 *start, u64 *end);
+/* Get the distance of an address from start to end: 0 in it, 1 at its end. */
+u64 bound_distance(u64 start, u64 end, u64 va);
 /* Find the unbound range nearest to an address, up to a page away; the last of several; or NULL. */
 const struct bound_former *bound_find_former(const struct bound *bound, u64 va);
 

@@ -64,14 +64,10 @@ struct near {
 
 static struct near near_range(const struct bound_range *range, u64 va)
 {
-	struct near n = { .range = range, .start = range->va, .end = range->va + range->size };
-	const struct pumice_bo *bo = range->bo;
+	struct near n = { .range = range };
 
-	if (bo && !range->bo_offset && range->size == bo->size && bo->extent_bytes) {
-		n.start = range->va + bo->extent_offset;
-		n.end = n.start + bo->extent_bytes;
-	}
-	n.distance = va < n.start ? n.start - va : va >= n.end ? va - n.end + 1 : 0;
+	bound_used(range, &n.start, &n.end);
+	n.distance = bound_distance(n.start, n.end, va);
 	return n;
 }
 
