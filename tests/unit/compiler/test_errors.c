@@ -645,8 +645,8 @@ static void an_error_of_a_directive_has_a_remedy(void **state)
 static void a_wrong_definition_is_one_error(void **state)
 {
 	static const char *const texts[] = {
-		".equ A, 1 / 0\nmov r0, A\nmul.f32 r1, r0, 1.0 + A\n.group A\n.equ B, A + 1\n"
-		"mov r0, B\nend\n",
+		".equ A, 1 / 0\nmov r0, A\nmul.f32 r1, r0, 1.0 + A\nend\n",
+		".equ A, 1 / 0\n.group A\n.equ B, A + 1\nmov r0, B\nend\n",
 		".equ A, 1 + 1.0\n.repeat A\nend\n.endr\n.repeat 2, i\nmov r\\i, A\n.endr\nend\n",
 		".alias q, foo\nmov r0, q\nadd.u32 q, q, q\nend\n",
 		".equ A\nmov r0, A\n",
