@@ -81,7 +81,9 @@ bool code_resolve(struct assembler *as)
 		uint32_t *words = &as->usc.words[ASM_WORDS * fixup->insn];
 
 		as->where = fixup->where;
-		if (symbol && symbol->kind != SYMBOL_LABEL)
+		if (symbol && symbol->broken)
+			ok = false;
+		else if (symbol && symbol->kind != SYMBOL_LABEL)
 			ok = asm_error(as, &fixup->name, "%.*s is no label: a branch names a label",
 				       (int)fixup->name.length, fixup->name.text);
 		else if (!symbol)

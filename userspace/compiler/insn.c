@@ -57,10 +57,16 @@ static bool no_such_op(struct assembler *as, const char *name, size_t length)
 		similar_try(&similar, op);
 	}
 	similar_text(&similar, text);
-	if (length == as->token.length && token_ends_line(as->at))
-		return asm_error(as, NULL, "no such operation%s; if it is a label, write %.*s:",
-				 text, (int)length, name);
-	return asm_error(as, NULL, "no such operation%s", text);
+	if (length == as->token.length && token_ends_line(as->at)) {
+		asm_error(as, NULL, "no such operation%s; if it is a label, write %.*s:", text,
+			  (int)length, name);
+		symbol_add_broken(as, &as->token, SYMBOL_LABEL);
+		return false;
+	}
+	if (*text)
+		return asm_error(as, NULL, "no such operation%s", text);
+	return asm_error(as, NULL, "no such operation; if it is a macro, define it before: .macro %.*s",
+			 (int)length, name);
 }
 
 /* Split "add.f32" and look up both parts. */

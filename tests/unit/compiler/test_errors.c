@@ -55,7 +55,8 @@ static void check_errors(const struct error_case *cases, size_t count)
 static void every_kind_of_error_is_reported_at_its_position(void **state)
 {
 	static const struct error_case cases[] = {
-		{ "foo r1", "t:1:1: error: no such operation\nfoo r1\n^~~\n" },
+		{ "foo r1", "t:1:1: error: no such operation; if it is a macro, "
+		  "define it before: .macro foo\nfoo r1\n^~~\n" },
 		{ "end\n\tadd r1, r2, r3", "t:2:2: error: add needs a type" },
 		{ "add.f64 r1, r2, r3", "t:1:1: error: add does not exist for this type" },
 		{ "neg.u32 r1, r2", "t:1:1: error: neg does not exist for this type" },
@@ -648,6 +649,7 @@ static void a_wrong_definition_is_one_error(void **state)
 		".equ A, 1 / 0\nmov r0, A\nmul.f32 r1, r0, 1.0 + A\nend\n",
 		".equ A, 1 / 0\n.group A\n.equ B, A + 1\nmov r0, B\nend\n",
 		".equ A, 1 + 1.0\n.repeat A\nend\n.endr\n.repeat 2, i\nmov r\\i, A\n.endr\nend\n",
+		"again\nmov r0, [one], 1\nbr_all again, [!r0]\nend\n",
 		".alias q, foo\nmov r0, q\nadd.u32 q, q, q\nend\n",
 		".equ A\nmov r0, A\n",
 	};

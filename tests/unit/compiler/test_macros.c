@@ -185,7 +185,8 @@ static void check_errors(const struct error_case *cases, size_t count)
 static void errors_name_the_line_and_its_uses(void **state)
 {
 	static const struct error_case cases[] = {
-		{ "end\n.include \"bad.inc\"", "bad.inc:2:1: error: no such operation\nfoo r1\n^~~\n"
+		{ "end\n.include \"bad.inc\"", "bad.inc:2:1: error: no such operation; if "
+		  "it is a macro, define it before: .macro foo\nfoo r1\n^~~\n"
 		  "t:2: note: included here\n" },
 		{ ".include \"mac.inc\"\nend\nm r1", "mac.inc:2:15: error: expected ','; "
 		  "add takes 3 operands, such as add.f32 r1, r2, r3\nadd.u32 r0, r1\n"

@@ -304,7 +304,8 @@ static void assembling_reports_the_first_error_with_its_position(void **state)
 	(void)state;
 	assert_int_equal(pumice_program_assemble("text", "end\nfoo r1\nbar\n", &program, error,
 						 sizeof(error)), -EINVAL);
-	assert_string_equal(error, "text:2:1: error: no such operation\nfoo r1\n^~~");
+	assert_string_equal(error, "text:2:1: error: no such operation; if it is a "
+			    "macro, define it before: .macro foo\nfoo r1\n^~~");
 	assert_int_equal(pumice_program_assemble("text", "", &program, NULL, 0), -EINVAL);
 }
 
