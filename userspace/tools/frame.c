@@ -226,9 +226,9 @@ int main(int argc, char **argv)
 	bool good;
 
 	parse_options(argc, argv, &o);
+	open_frame(&f, &o);
 	if (mkdir(o.dir, 0777) && errno != EEXIST)
 		frame_fail("%s: %s", o.dir, strerror(errno));
-	open_frame(&f, &o);
 	out = o.print ? stdout : open_result(o.dir, "streams.txt");
 	frame_print(&f, out);
 	if (!o.print)
