@@ -14,8 +14,10 @@
 #define LOW_BYTES	(1ull << 20)	/* addresses that are offsets from 0 */
 
 static const char *const by_fault[] = {
-	[PUMICE_FAULT_CDM_COMMAND] = "End the stream with pumice_stream_end().",
-	[PUMICE_FAULT_CDM_RESERVED] = "Record commands with the functions pumice_stream_*().",
+	[PUMICE_FAULT_CDM_COMMAND] =
+		"End the stream with pumice_stream_end(), and submit draws and transfers to contexts of their type.",
+	[PUMICE_FAULT_CDM_RESERVED] =
+		"Record commands with the functions pumice_stream_*(), for the type of the context.",
 	[PUMICE_FAULT_CDM_STATE] = "Launch with pumice_stream_dispatch(), which records the state.",
 	[PUMICE_FAULT_CDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
 	[PUMICE_FAULT_CDM_RETURN] = "Submit the stream that calls the sub-list, not the sub-list.",
@@ -40,7 +42,8 @@ static const char *const by_fault[] = {
 		"Move the barrier out of the branch, so that every wave reaches it.",
 	[PUMICE_FAULT_USC_INDEX] =
 		"Keep the index below the registers of the program, or the words of its dc_window.",
-	[PUMICE_FAULT_VDM_COMMAND] = "End the stream with pumice_stream_vdm_end().",
+	[PUMICE_FAULT_VDM_COMMAND] =
+		"End the stream with pumice_stream_vdm_end(), and submit launches and transfers to contexts of their type.",
 	[PUMICE_FAULT_VDM_RESERVED] =
 		"Begin a draw with pumice_vdm_draw_defaults(), and its state with pumice_draw_state_init().",
 	[PUMICE_FAULT_VDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
@@ -65,7 +68,8 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_PBE_STATE] =
 		"Build it with pumice_stream_render(), and set pdm.outputs to those of the targets.",
 	[PUMICE_FAULT_TAG_STATE] = "Bind the texture with pumice_input_texture().",
-	[PUMICE_FAULT_TDM_COMMAND] = "End the stream with pumice_stream_tdm_end().",
+	[PUMICE_FAULT_TDM_COMMAND] =
+		"End the stream with pumice_stream_tdm_end(), and submit launches and draws to contexts of their type.",
 	[PUMICE_FAULT_TDM_RESERVED] =
 		"Record transfers with the functions pumice_stream_*(), and begin their structures with the _init or _defaults function.",
 	[PUMICE_FAULT_TDM_SURFACE] =

@@ -148,6 +148,7 @@ struct pumice_device {
 struct pumice_bo {
 	struct pumice_device *dev;
 	u64 size;		/* bytes, whole pages */
+	const struct pumice_vm *exclusive;	/* compared only: may be destroyed; or NULL */
 	pthread_mutex_t lock;	/* protects cpu, label */
 	void *cpu;		/* or NULL */
 	char label[PUMICE_LABEL_BYTES];

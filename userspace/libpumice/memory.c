@@ -49,9 +49,11 @@ int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm 
 		return fail(dev, EINVAL,
 			    "bo: the exclusive vm belongs to another device; create the bo in that one");
 	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
-	if (!err)
-		(*bo)->extent_bytes = size;
-	return err;
+	if (err)
+		return err;
+	(*bo)->extent_bytes = size;
+	(*bo)->exclusive = exclusive;
+	return 0;
 }
 
 void pumice_bo_destroy(struct pumice_bo *bo)

@@ -166,9 +166,10 @@ static int check_flags(struct pumice_device *dev, u32 index, const struct pumice
 	return 0;
 }
 
-/* Check the range that an operation maps of a bo. */
-static int check_memory(struct pumice_device *dev, u32 index, const struct pumice_bind *op)
+/* Check that an operation maps a range of a bo of the device that its VM may bind. */
+static int check_memory(const struct pumice_vm *vm, u32 index, const struct pumice_bind *op)
 {
+	struct pumice_device *dev = vm->dev;
 	const struct pumice_bo *bo = op->bo;
 
 	if (!bo && op->bo_offset)
@@ -179,6 +180,10 @@ static int check_memory(struct pumice_device *dev, u32 index, const struct pumic
 	if (bo->dev != dev)
 		return fail(dev, EINVAL,
 			    "bind %u: the bo belongs to another device; create it in this one", index);
+	if (bo->exclusive && bo->exclusive != vm)
+		return fail(dev, EINVAL,
+			    "bind %u: the bo is exclusive to another vm; create it with exclusive NULL",
+			    index);
 	if (op->bo_offset % PAGE_BYTES)
 		return fail(dev, EINVAL, "bind %u: bo_offset %#llx is not a multiple of a page, %#llx",
 			    index, (unsigned long long)op->bo_offset, PAGE_BYTES);
@@ -201,7 +206,7 @@ static int check_bind(struct pumice_vm *vm, u32 index, const struct pumice_bind 
 		return op->va || op->size || op->bo_offset ?
 		       fail(dev, EINVAL, "bind %u: UNMAP_ALL takes no address, size or offset",
 			    index) : 0;
-	err = check_memory(dev, index, op);
+	err = check_memory(vm, index, op);
 	if (err)
 		return err;
 	if (op->flags & PUMICE_BIND_NULL && op->size > MAX_NULL_BYTES)

@@ -141,6 +141,23 @@ static int jobs_without_array(struct pumice_device *dev, struct pumice_vm *vm)
 	return pumice_submit(dev, NULL, 1, NULL);
 }
 
+static int bind_exclusive_elsewhere(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_bind op = { .va = AT, .size = PAGE };
+	struct pumice_vm *other;
+	int err = pumice_vm_create(dev, &other);
+
+	if (err)
+		return err;
+	err = pumice_bo_create(dev, PAGE, vm, &op.bo);
+	if (!err) {
+		err = pumice_vm_bind(other, &op, 1, NULL);
+		pumice_bo_destroy(op.bo);
+	}
+	pumice_vm_destroy(other);
+	return err;
+}
+
 static int binds_without_array(struct pumice_device *dev, struct pumice_vm *vm)
 {
 	(void)dev;
@@ -707,6 +724,8 @@ const struct mistake mistakes[] = {
 		"0x4 (UNMAP_ALL), 0x8 (NULL)"),
 	MISTAKE(bind_past_the_bo, EINVAL,
 		"bind 0: bo_offset 0, size 0x2000 is not within the bo's 0x1000 bytes"),
+	MISTAKE(bind_exclusive_elsewhere, EINVAL,
+		"bind 0: the bo is exclusive to another vm; create it with exclusive NULL"),
 	MISTAKE(unmap_with_flags, EINVAL, "bind 0: flags 0x1 need a bo; unmapping takes no flags"),
 	MISTAKE(context_priority, EINVAL,
 		"context: unknown priority 9; accepted: 0 (low), 1 (normal), 2 (high)"),

@@ -307,7 +307,8 @@ static void a_stream_without_an_end_is_explained(void **state)
 	print_message("%s\n", pumice_device_error(f.dev));
 	assert_error(&f, "job faulted: cdm-command at 0x");
 	assert_error(&f, "  Unknown command in the control stream. End the stream with "
-			 "pumice_stream_end().");
+			 "pumice_stream_end(), and submit draws and transfers to contexts of their "
+			 "type.");
 	tear_down(&f);
 }
 

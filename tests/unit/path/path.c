@@ -26,7 +26,7 @@ void path_open(struct path *p)
 	assert_int_equal(pumice_vm_create(p->dev, &p->vm), 0);
 	assert_int_equal(pumice_context_create(p->vm, PUMICE_PRIORITY_NORMAL, &p->context), 0);
 	assert_int_equal(pumice_stream_create(p->vm, STREAM_BYTES, &p->stream), 0);
-	assert_int_equal(pumice_bo_create(p->dev, OUT_BYTES, p->vm, &p->out), 0);
+	assert_int_equal(pumice_bo_create(p->dev, OUT_BYTES, NULL, &p->out), 0);
 	assert_int_equal(pumice_bo_map(p->out, &cpu), 0);
 	assert_int_equal(pumice_vm_place(p->vm, p->out, PUMICE_BIND_NOEXEC, &p->out_va), 0);
 	p->out_cpu = cpu;
