@@ -6,7 +6,8 @@
  * Locks, outermost first:
  *   control   resets and changes of the memory map, one at a time
  *   gate      waiters for the device lock for an access of the host; see gpu_host_lock()
- *   lock      the device lock: registers, firmware control, data masters, PDS
+ *   lock      the device lock: registers, firmware control, data masters
+ *   (PDS)     inside pds/, one for each core; wakes units, else a leaf
  *   (PM)      inside pm/, a leaf except for the events it raises
  *   (program cache)  inside usc/
  *   (workers)        inside workers/, a leaf

@@ -216,8 +216,8 @@ static void pds_group_done(void *opaque)
 
 	if (cdm->run.end == DM_DONE)
 		cdm->run.status.done++;
-	/* Freed room matters while dispatching; all other phases wait for the last group. */
-	if (cdm->phase == CDM_DISPATCH || !pds_groups(cdm->pds))
+	/* Freed room is notified separately; all other phases wait for the last group. */
+	if (!pds_groups(cdm->pds))
 		wake(cdm);
 }
 
@@ -228,12 +228,10 @@ static void pds_group_fault(void *opaque, const struct gpu_fault *fault)
 	dm_stop_fault(&cdm->run, fault);
 }
 
+/* Called without the device lock: the phase may have changed, then the step does nothing. */
 static void pds_room_left(void *opaque)
 {
-	struct cdm *cdm = opaque;
-
-	if (cdm->phase == CDM_DISPATCH)
-		wake(cdm);
+	wake(opaque);
 }
 
 const struct pds_ops cdm_pds_ops = {

@@ -341,6 +341,6 @@ bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 		ok = run(&f, insn, fault);
 		textures += insn->opcode == PUMICE_PDS_OP_TEXTURE;
 	}
-	atomic_fetch_add_explicit(&pds->dma_bytes, f.fill.dma_bytes, memory_order_relaxed);
+	pds_count_dma(pds, place->usc, f.fill.dma_bytes);
 	return ok;
 }

@@ -4,8 +4,8 @@
  *
  * Source: document 004, "PDS" and "DMS". A data master loads a stage once, and then for each
  * task: claims room on a USC of its core, lets the PDS program fill the registers, and starts
- * it. Claim, start and end take the device lock for a moment; the filling does not hold it,
- * so that cores work in parallel.
+ * it. Claim, start and end take the lock of the core's PDS for a moment; the filling takes no
+ * lock. So cores work in parallel.
  *
  * DMS: a data master that waits for room on a core precedes compute work there.
  */
@@ -135,7 +135,10 @@ struct pds_task_ops {
 	/* A task faulted, task_done follows; no lock held. */
 	void (*task_fault)(void *opaque, unsigned int core, const struct usc_gfx *gfx,
 			   const struct gpu_fault *fault);
-	/* The core, where a claim returned PDS_WAIT, may have room. Device lock held or not. */
+	/*
+	 * The core, where a claim returned PDS_WAIT, may have room. The core's lock is held, and
+	 * the device lock or not: this may only wake a unit.
+	 */
 	void (*room)(void *opaque, unsigned int core);
 };
 /* Call before the first task of the data master. */

@@ -2,8 +2,8 @@
 /*
  * Programmable data sequencer: launches, selection of a USC, groups.
  *
- * Source: document 000, "Programmable Data Sequencer". Accounts are in resource.c, programs
- * in program.c and run.c.
+ * Source: document 000, "Programmable Data Sequencer". The PDS of a core is in core.c, accounts
+ * are in resource.c, programs in program.c and run.c.
  *
  * The USC with the fewest waves gets the next group, round robin among equals. This depends
  * only on earlier groups, so a GPU without threads is deterministic.
@@ -26,7 +26,7 @@
 #define COST_WORDS 4096u	/* words that PDS programs of an ordinary group write at most */
 #define COST_CLEARED 4u		/* words cleared in the time to write one */
 #define COST_READS 8u		/* memory reads of an ordinary group at most */
-#define FAST_COST 8u		/* groups up to this cost are filled with the device lock held */
+#define FAST_COST 8u		/* groups up to this cost are filled in one piece */
 
 struct pds *pds_create(const struct pds_config *config)
 {
@@ -45,12 +45,11 @@ struct pds *pds_create(const struct pds_config *config)
 		.words = config->common_bytes / (u32)sizeof(u32),
 		.local_rows = config->local_bytes / PDS_LOCAL_ROW_BYTES,
 	};
-	pds->unit = calloc(config->uscs, sizeof(*pds->unit));
 	/*
 	 * Every slot can hold a group of another launch; one more for the launch being
 	 * dispatched.
 	 */
-	if (!pds->unit ||
+	if (!pds_cores_create(pds) ||
 	    !pds_code_init(&pds->codes, config->programs, config->uscs * PUMICE_USC_SLOTS + 1)) {
 		pds_destroy(pds);
 		return NULL;
@@ -65,61 +64,26 @@ void pds_destroy(struct pds *pds)
 		return;
 	usc_load_drop(pds->config.programs, pds->current.load);
 	pds_code_fini(&pds->codes);
-	free(pds->unit);
+	pds_cores_destroy(pds);
 	free(pds);
-}
-
-/* A register's limit in units of a store; 0: no limit. */
-static u32 limit_of(u32 value, u32 unit)
-{
-	return value ? value / unit : UINT32_MAX;
-}
-
-static struct pds_limits limits_of(const struct pds_dm_control *control, u32 local_bytes)
-{
-	return (struct pds_limits){
-		.tasks = limit_of(control->tasks, 1),
-		.rows = limit_of(control->unified_bytes, PDS_UNIFIED_ROW_BYTES),
-		.words = limit_of(control->common_bytes, sizeof(u32)),
-		.local_rows = limit_of(local_bytes, PDS_LOCAL_ROW_BYTES),
-	};
-}
-
-static void set_limits(struct pds *pds, const struct pds_control *control)
-{
-	const struct pds_dm_control cdm = {
-		control->tasks, control->unified_bytes, control->common_bytes,
-	};
-
-	pds->control = *control;
-	pds->limits[PDS_DM_CDM] = limits_of(&cdm, control->local_bytes);
-	pds->limits[PDS_DM_VDM] = limits_of(&control->vdm, 0);
-	pds->limits[PDS_DM_PDM] = limits_of(&control->pdm, 0);
 }
 
 void pds_reset(struct pds *pds)
 {
 	unsigned int i;
 
+	pds->control = (struct pds_control){ .out_of_order = true };
 	pds_code_reset(&pds->codes);
-	for (i = 0; i < pds->config.uscs; i++) {
-		pds_unit_init(&pds->unit[i].accounts, &pds->capacity);
-		memset(pds->unit[i].started, 0, sizeof(pds->unit[i].started));
-		memset(pds->unit[i].span, 0, sizeof(pds->unit[i].span));
-		pds->unit[i].stopped = 0;
-	}
-	memset(pds->core_next, 0, sizeof(pds->core_next));
-	memset(pds->waiting, 0, sizeof(pds->waiting));
+	for (i = 0; i < pds->cores; i++)
+		pds_core_reset(&pds->core[i], &pds->control);
 	usc_load_drop(pds->config.programs, pds->current.load);
 	memset(&pds->current, 0, sizeof(pds->current));
 	memset(&pds->tlb, 0, sizeof(pds->tlb));
 	pds->next = 0;
 	pds->groups = 0;
-	pds->tasks = pds->peak_tasks = pds->held = pds->waves = 0;
-	pds->started = pds->waited = 0;
-	atomic_store(&pds->dma_bytes, 0);
-	pds->occupancy = 0;
-	set_limits(pds, &(struct pds_control){ .out_of_order = true });
+	pds->waited = 0;
+	atomic_store(&pds->tasks, 0);
+	atomic_store(&pds->peak_tasks, 0);
 }
 
 static u64 now(const struct pds *pds)
@@ -127,76 +91,9 @@ static u64 now(const struct pds *pds)
 	return pds->config.now(pds->config.opaque);
 }
 
-/* Update the occupancy counter; call before tasks start or end. */
 void pds_tick(struct pds *pds)
 {
-	u64 time = now(pds);
-
-	pds->occupancy += pds->tasks * (time - pds->time);
-	pds->time = time;
-}
-
-void pds_release(struct pds *pds, struct pds_unit *unit, unsigned int group)
-{
-	u32 tasks = unit->claim[group].need.tasks;
-
-	pds_unit_release(unit, group);
-	pds->held -= tasks;
-	pds->tasks -= tasks;
-}
-
-void pds_group_start(struct pds *pds, unsigned int usc, unsigned int group)
-{
-	if (usc_group_start(pds->config.usc[usc], group))
-		pds->config.wake_usc(pds->config.opaque, usc);
-}
-
-/* Release the resources of ended groups of a USC, as far as the order allows. */
-static void release_ended(struct pds *pds, struct pds_unit *unit)
-{
-	unsigned int group;
-
-	while (pds_unit_next(unit, !pds->control.out_of_order, &group))
-		pds_release(pds, unit, group);
-}
-
-void pds_set_control(struct pds *pds, const struct pds_control *control)
-{
-	unsigned int i;
-
-	set_limits(pds, control);
-	pds_tick(pds);
-	for (i = 0; i < pds->config.uscs; i++)
-		release_ended(pds, &pds->unit[i].accounts);
-	for (i = 0; i < pds->config.uscs; i += pds->config.uscs_per_core)
-		pds_room(pds, pds_core_of(pds, i));
-}
-
-const struct pds_control *pds_control(const struct pds *pds)
-{
-	return &pds->control;
-}
-
-void pds_load(const struct pds *pds, struct pds_load *load)
-{
-	*load = (struct pds_load){
-		.tasks = pds->tasks, .held = pds->held, .waves = pds->waves,
-		.peak_tasks = pds->peak_tasks,
-	};
-}
-
-void pds_reset_peak(struct pds *pds)
-{
-	pds->peak_tasks = pds->tasks;
-}
-
-void pds_counters_add(const struct pds *pds, u64 *value)
-{
-	value[PUMICE_PERF_PDS_TASKS] += pds->started;
-	value[PUMICE_PERF_PDS_WAITS] += pds->waited;
-	value[PUMICE_PERF_PDS_OCCUPANCY] +=
-		pds->occupancy + pds->tasks * (now(pds) - pds->time);
-	value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&pds->dma_bytes);
+	pds->time = now(pds);
 }
 
 /* Return whether the state's resources are within the maximum and a group fits on an empty USC. */
@@ -314,14 +211,36 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->current.cost;
 }
 
-/* Drop the group that is being filled. */
-static void drop_group(struct pds *pds)
+/* The launch does not wait for room any more: other data masters may use it. */
+static void stop_waiting(struct pds *pds)
 {
 	struct current *cur = &pds->current;
 
-	cur->filling = false;
-	pds_unit_end(&pds->unit[cur->usc].accounts, cur->group);
-	pds_unit_release(&pds->unit[cur->usc].accounts, cur->group);
+	cur->waits = false;
+	while (cur->waits_on) {
+		struct pds_core *core = pds_lock_core(pds, (u32)__builtin_ctz(cur->waits_on));
+
+		cur->waits_on &= cur->waits_on - 1;
+		pds_core_leave(core, PDS_DM_CDM);
+		pds_unlock_core(core);
+	}
+}
+
+/* Place of the group that is being filled. */
+static struct pds_place filled_place(const struct pds *pds)
+{
+	return (struct pds_place){ .usc = pds->current.usc, .group = pds->current.group };
+}
+
+/* Drop the group that is being filled. */
+static void drop_group(struct pds *pds)
+{
+	const struct pds_place place = filled_place(pds);
+	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place.usc));
+
+	pds->current.filling = false;
+	pds_core_drop(core, &place);
+	pds_unlock_core(core);
 }
 
 void pds_launch_end(struct pds *pds)
@@ -331,6 +250,7 @@ void pds_launch_end(struct pds *pds)
 	assert(cur->begun || cur->loading);
 	if (cur->filling)
 		drop_group(pds);
+	stop_waiting(pds);
 	if (cur->begun)
 		pds_code_unref(&pds->codes, cur->code);
 	usc_load_drop(pds->config.programs, cur->load);
@@ -338,47 +258,50 @@ void pds_launch_end(struct pds *pds)
 	cur->begun = cur->loading = false;
 }
 
-bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
-		     unsigned int next, u64 tried, unsigned int *usc)
+/* Claim room for one group of the launch on a USC. */
+static bool claim_on(struct pds *pds, unsigned int usc, unsigned int *group)
 {
-	u32 fewest = UINT32_MAX;
-	unsigned int i;
+	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, usc));
+	const bool claimed = pds_core_claim(core, usc, &pds->current.need, group);
 
-	for (i = 0; i < count; i++) {
-		unsigned int n = first + (next + i) % count;
-		u32 waves = pds->unit[n].accounts.waves;
+	pds_unlock_core(core);
+	return claimed;
+}
 
-		if (tried >> n & 1 || waves >= fewest)
-			continue;
-		fewest = waves;
-		*usc = n;
+/*
+ * Claim room on a core, or enter the CDM there as waiting: in one step, so that no release is
+ * missed.
+ */
+static bool claim_or_wait(struct pds *pds, unsigned int number, struct pds_place *place)
+{
+	struct pds_core *core = pds_lock_core(pds, number);
+	const bool claimed = pds_core_claim_any(core, &pds->current.need, 0, place);
+
+	if (!claimed) {
+		pds_core_wait(core, PDS_DM_CDM);
+		pds->current.waits_on |= 1u << number;
 	}
-	return fewest != UINT32_MAX;
+	pds_unlock_core(core);
+	return claimed;
 }
 
-/* Mask of USCs of cores where another data master waits (document 004, DMS). */
-static u64 reserved_uscs(const struct pds *pds)
+/*
+ * Find room for one group of the launch. When there is none, all cores know that the CDM
+ * waits.
+ */
+static bool find_room(struct pds *pds, struct pds_place *place)
 {
-	u64 reserved = 0;
-	unsigned int i;
+	u64 tried = 0;
+	unsigned int n;
 
-	for (i = 0; i < pds->config.uscs; i++)
-		reserved |= (u64)(pds->waiting[pds_core_of(pds, i)] != 0) << i;
-	return reserved;
-}
-
-/* Find room for one group of the launch. */
-static bool find_room(struct pds *pds, unsigned int *usc, unsigned int *group)
-{
-	u64 tried = reserved_uscs(pds);
-
-	while (pds_lowest_load(pds, 0, pds->config.uscs, pds->next, tried, usc)) {
-		if (pds_unit_claim(&pds->unit[*usc].accounts, &pds->current.need,
-				   &pds->limits[PDS_DM_CDM], group)) {
-			pds->next = (*usc + 1) % pds->config.uscs;
+	while (pds_lowest_load(pds, 0, pds->config.uscs, pds->next, tried, &place->usc)) {
+		if (claim_on(pds, place->usc, &place->group))
 			return true;
-		}
-		tried |= 1ull << *usc;
+		tried |= 1ull << place->usc;
+	}
+	for (n = 0; n < pds->cores; n++) {
+		if (!(pds->current.waits_on >> n & 1) && claim_or_wait(pds, n, place))
+			return true;
 	}
 	return false;
 }
@@ -437,7 +360,7 @@ static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
 		.id = id,
 		.mmu = pds->config.mmu,
 		.tlb = &pds->tlb,
-		.dma_bytes = &pds->dma_bytes,
+		.dma_bytes = &pds->core[pds_core_of(pds, cur->usc)].dma_bytes,
 	};
 
 	while (cur->task < cur->need.tasks) {
@@ -462,50 +385,38 @@ static void note_wait(struct pds *pds)
 	pds->current.waits = true;
 	pds->waited++;
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, TRACE_CDM, pds->current.launch.ctx,
-		    0, pds->tasks, 0);
+		    0, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
 }
 
-void pds_count_start(struct pds *pds, const struct pds_need *need)
+/* Start the filled group. */
+static void start_group(struct pds *pds, const u32 id[3], u64 linear)
 {
-	pds->started += need->tasks;
-	pds->waves += need->waves;
-	pds->tasks += need->tasks;
-	if (pds->tasks > pds->peak_tasks)
-		pds->peak_tasks = pds->tasks;
-}
-
-void pds_count_end(struct pds *pds, const struct pds_need *need)
-{
-	pds->waves -= need->waves;
-	pds->held += need->tasks;
-}
-
-static void note_start(struct pds *pds, unsigned int usc, unsigned int group, const u32 id[3],
-		       u64 linear)
-{
+	const struct pds_place place = filled_place(pds);
 	const struct pds_need *need = &pds->current.need;
+	struct unit *unit = &pds->unit[place.usc];
+	struct pds_core *core;
 
-	pds->current.waits = false;
-	pds->unit[usc].code[group] = pds->current.code;
-	pds->unit[usc].linear[group] = linear;
-	memcpy(pds->unit[usc].id[group], id, sizeof(pds->unit[usc].id[group]));
+	unit->code[place.group] = pds->current.code;
+	unit->linear[place.group] = linear;
+	memcpy(unit->id[place.group], id, sizeof(unit->id[place.group]));
 	pds_code_ref(&pds->codes, pds->current.code);
-	pds->unit[usc].started[PDS_DM_CDM] |= 1ull << group;
 	pds->groups++;
-	pds_count_start(pds, need);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, TRACE_CDM,
-		    pds->current.launch.ctx, usc, linear, need->waves);
+		    pds->current.launch.ctx, place.usc, linear, need->waves);
+	core = pds_lock_core(pds, pds_core_of(pds, place.usc));
+	pds_core_count(core, need, pds->time);
+	pds_core_start(core, &place, PDS_DM_CDM);
+	pds_unlock_core(core);
 }
 
-/* Fill the group; a slow one in pieces, without the device lock. */
+/* Fill the group, a slow one in pieces. The device lock is not held meanwhile. */
 static enum pds_result fill(struct pds *pds, const u32 id[3], struct gpu_fault *fault)
 {
+	const u32 reads = pds->current.slow ? PDS_PIECE_READS : PDS_WHOLE;
 	enum pds_result result;
 
-	if (!pds->current.slow)
-		return run_programs(pds, PDS_WHOLE, id, fault);
 	pds->config.unlock(pds->config.opaque);
-	result = run_programs(pds, PDS_PIECE_READS, id, fault);
+	result = run_programs(pds, reads, id, fault);
 	pds->config.lock(pds->config.opaque);
 	return result;
 }
@@ -513,13 +424,18 @@ static enum pds_result fill(struct pds *pds, const u32 id[3], struct gpu_fault *
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
+	struct pds_place place;
 	enum pds_result result;
 
 	if (!cur->filling) {
-		if (!find_room(pds, &cur->usc, &cur->group)) {
+		if (!find_room(pds, &place)) {
 			note_wait(pds);
 			return PDS_WAIT;
 		}
+		stop_waiting(pds);
+		pds->next = (place.usc + 1) % pds->config.uscs;
+		cur->usc = place.usc;
+		cur->group = place.group;
 		fill_group(pds, cur->usc, cur->group, linear);
 		cur->filling = true;
 		cur->task = cur->pc = 0;
@@ -530,36 +446,20 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 	if (result != PDS_STARTED)
 		return result;
 	cur->filling = false;
-	note_start(pds, cur->usc, cur->group, id, linear);
-	pds_group_start(pds, cur->usc, cur->group);
+	start_group(pds, id, linear);
 	return PDS_STARTED;
-}
-
-void pds_stop_groups(struct pds *pds, unsigned int usc, enum pds_dm dm)
-{
-	struct unit *unit = &pds->unit[usc];
-
-	if (!unit->started[dm])
-		return;
-	unit->stopped |= unit->started[dm];
-	usc_abort_groups(pds->config.usc[usc], unit->started[dm]);
-	pds->config.wake_usc(pds->config.opaque, usc);
-}
-
-bool pds_was_stopped(struct unit *unit, unsigned int group)
-{
-	const bool stopped = unit->stopped >> group & 1;
-
-	unit->stopped &= ~(1ull << group);
-	return stopped;
 }
 
 void pds_abort(struct pds *pds)
 {
 	unsigned int i;
 
-	for (i = 0; i < pds->config.uscs; i++)
-		pds_stop_groups(pds, i, PDS_DM_CDM);
+	for (i = 0; i < pds->cores; i++) {
+		struct pds_core *core = pds_lock_core(pds, i);
+
+		pds_core_stop(core, PDS_DM_CDM);
+		pds_unlock_core(core);
+	}
 }
 
 unsigned int pds_groups(const struct pds *pds)
@@ -572,39 +472,6 @@ _Static_assert((int)PDS_DM_CDM == (int)TRACE_CDM && (int)PDS_DM_VDM == (int)TRAC
 _Static_assert((int)PDS_DM_CDM == PUMICE_WAVE_MASTER_CDM &&
 	       (int)PDS_DM_VDM == PUMICE_WAVE_MASTER_VDM &&
 	       (int)PDS_DM_PDM == PUMICE_WAVE_MASTER_PDM, "and in the USC");
-
-void pds_trace_begin(struct pds *pds)
-{
-	unsigned int usc, dm;
-
-	for (usc = 0; usc < pds->config.uscs; usc++) {
-		struct unit *unit = &pds->unit[usc];
-
-		for (dm = 0; dm < PDS_DM_COUNT; dm++) {
-			unit->tag_base[dm] = usc_tag_reads(pds->config.usc[usc],
-							   (enum pumice_wave_master)dm);
-			unit->tag_last[dm] = unit->tag_base[dm];
-		}
-	}
-}
-
-void pds_trace_tag(struct pds *pds, unsigned int usc, unsigned int group)
-{
-	const u64 on = trace_on(pds->config.trace, PUMICE_TRACE_KIND_TAG);
-	struct unit *unit = &pds->unit[usc];
-	struct trace_item item = { .kind = PUMICE_TRACE_KIND_TAG, .usc = (u8)usc };
-	u64 reads;
-
-	if (!on)
-		return;
-	item.dm = unit->accounts.claim[group].need.dm;
-	item.ctx = usc_group(pds->config.usc[usc], group)->ctx;
-	reads = usc_tag_reads(pds->config.usc[usc], (enum pumice_wave_master)item.dm);
-	item.arg0 = reads - unit->tag_base[item.dm];
-	if (reads != unit->tag_last[item.dm])
-		trace_write(pds->config.trace, on, &item);
-	unit->tag_last[item.dm] = reads;
-}
 
 /* Trace the end of a work-group. */
 static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int group)
@@ -623,24 +490,19 @@ static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int grou
 }
 
 /* A work-group of the CDM has ended. */
-static void compute_done(struct pds *pds, unsigned int usc, unsigned int group)
+static void compute_done(struct pds *pds, const struct pds_place *place)
 {
-	struct unit *unit = &pds->unit[usc];
+	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place->usc));
+	const u16 code = pds->unit[place->usc].code[place->group];
+
+	trace_group_end(pds, place->usc, place->group);
+	pds_trace_tag(pds, place);
+	pds_core_end(core, place, now(pds));
+	pds_unlock_core(core);
 
 	pds->config.lock(pds->config.opaque);
-	trace_group_end(pds, usc, group);
-	pds_trace_tag(pds, usc, group);
-	pds_tick(pds);
 	pds->groups--;
-	unit->started[PDS_DM_CDM] &= ~(1ull << group);
-	pds_count_end(pds, &unit->accounts.claim[group].need);
-	pds_unit_end(&unit->accounts, group);
-	pds_code_unref(&pds->codes, unit->code[group]);
-	if (pds->control.out_of_order)
-		pds_release(pds, &unit->accounts, group);
-	else
-		release_ended(pds, &unit->accounts);
-	pds_room(pds, pds_core_of(pds, usc));
+	pds_code_unref(&pds->codes, code);
 	pds->config.ops->group_done(pds->config.ops_opaque);
 	pds->config.unlock(pds->config.opaque);
 }
@@ -659,7 +521,7 @@ static void group_done(void *opaque, unsigned int usc, unsigned int group)
 	struct pds *pds = opaque;
 
 	if (group_dm(pds, usc, group) == PDS_DM_CDM)
-		compute_done(pds, usc, group);
+		compute_done(pds, &(struct pds_place){ .usc = usc, .group = group });
 	else
 		pds_task_ended(pds, usc, group);
 }

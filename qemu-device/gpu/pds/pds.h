@@ -7,8 +7,11 @@
  * program once per task to fill the registers, and starts the group. A group that can never
  * fit is a fault; others wait for room.
  *
- * Locking: all functions are called with the device lock held, except those of pds_usc_ops,
- * which take it. Only the CDM calls the launch functions.
+ * Each core has a PDS of its own, with its own lock, accounts and waiting data masters: cores do
+ * not wait for each other. This header is that of all of them together.
+ *
+ * Locking: all functions are called with the device lock held, except those of pds_usc_ops;
+ * they take the locks of the cores, which are inside. Only the CDM calls the launch functions.
  *
  * Tasks of the VDM and the PDM: gfx.h. Limits apply to each data master separately.
  *
@@ -52,13 +55,15 @@ enum pds_load_result {
 	PDS_LOAD_WAIT,	/* the same, after memory for programs may be available: usc_cache_ops */
 };
 
-/* Called by the PDS with the device lock held. */
 struct pds_ops {
-	/* A group of the job ended; there may be room now. */
+	/* A group of the job ended, and its resources are released. Device lock held. */
 	void (*group_done)(void *opaque);
-	/* A group of the job faulted while it ran. */
+	/* A group of the job faulted while it ran. Device lock held. */
 	void (*fault)(void *opaque, const struct gpu_fault *fault);
-	/* Another data master released room that a group waits for. */
+	/*
+	 * A core may have room for the group for which PDS_WAIT was returned. A core's lock is
+	 * held, and the device lock or not: this may only wake a unit.
+	 */
 	void (*room)(void *opaque);
 };
 
@@ -100,9 +105,9 @@ void pds_trace_begin(struct pds *pds);
  * USC program that it starts. All results but PDS_LOAD_FAULT must be followed by
  * pds_launch_end() before the next launch begins.
  *
- * This function and pds_group() drop the device lock while they fetch, check and fill for
- * long: state guarded by the lock may change meanwhile, and the caller must check that the
- * launch is still wanted. No other launch function may be called meanwhile.
+ * This function and pds_group() drop the device lock while they fetch, check and fill: state
+ * guarded by the lock may change meanwhile, and the caller must check that the launch is still
+ * wanted. No other launch function may be called meanwhile.
  */
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault);
@@ -158,7 +163,7 @@ void pds_reset_peak(struct pds *pds);
 /* Add the counters PDS_* to value[], by enum pumice_perf_counter. */
 void pds_counters_add(const struct pds *pds, u64 *value);
 
-/* The USCs' ops; opaque is the PDS. They take the device lock. */
+/* The USCs' ops; opaque is the PDS. Those of work-groups take the device lock. */
 extern const struct usc_ops pds_usc_ops;
 
 #endif

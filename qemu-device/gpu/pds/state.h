@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PDS's state, shared by its files: pds.c (launches and groups of the CDM), task.c (tasks
- * of the VDM and PDM), stage.c and the files that fill registers. No other file includes
- * this.
+ * The PDS's state, shared by its files: core.c (the PDS of a core), pds.c (launches and groups
+ * of the CDM), task.c (tasks of the VDM and PDM), stage.c and the files that fill registers. No
+ * other file includes this.
  *
- * Locking: the device lock guards fields that change while jobs run, except atomic ones.
- * Registers of a task belong to its claimer until it is started.
+ * Locking: each core has a lock. It guards the fields of struct pds_core, except atomic ones
+ * and those that are constant, and struct unit of the core's USCs, except as noted there. The
+ * device lock guards the fields of struct pds that change, and may be held when a core's lock
+ * is taken, not vice versa; at most one core's lock is held at a time. Owners are notified of
+ * room with the core's lock held, so that they may only wake units.
+ *
+ * A claim and the registers of its task belong to the claimer until it is started, and to the
+ * USC until it has ended: without a lock.
  */
 #ifndef PUMICE_GPU_PDS_STATE_H
 #define PUMICE_GPU_PDS_STATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "code.h"
@@ -23,26 +30,55 @@ _Static_assert(PDS_MAX_USCS <= 64, "USCs that were tried are bits of a u64");
 /* The PDS's state of one USC. */
 struct unit {
 	struct pds_unit accounts;
-	u16 code[PUMICE_USC_SLOTS];	/* program of each running work-group */
-	u64 linear[PUMICE_USC_SLOTS];	/* the group's number in its launch */
-	u32 id[PUMICE_USC_SLOTS][3];	/* the group's id, base included */
-	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of each task of another data master */
+	_Atomic u32 load;	/* accounts.waves, read without the lock to compare USCs */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 	u64 stopped;		/* bit n: group n runs, and its job was stopped */
 	/* For the trace: reads of its texture unit when the trace began, and in the last event. */
 	u64 tag_base[PDS_DM_COUNT], tag_last[PDS_DM_COUNT];
 	trace_span span[PUMICE_USC_SLOTS];	/* of each task of another data master */
+
+	/* Of a group, by its number: constant while it runs. */
+	u16 code[PUMICE_USC_SLOTS];	/* program of a work-group */
+	u64 linear[PUMICE_USC_SLOTS];	/* the work-group's number in its launch */
+	u32 id[PUMICE_USC_SLOTS][3];	/* its id, base included */
+	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of a task of another data master */
 };
 
-/* The launch being dispatched. */
+/* The PDS of one core. */
+struct pds_core {
+	/* Constant. */
+	struct pds *pds;
+	unsigned int number;
+	unsigned int first, uscs;	/* its USCs, numbered over all cores */
+
+	pthread_mutex_t lock;
+
+	/* Registers. */
+	bool out_of_order;
+	struct pds_limits limits[PDS_DM_COUNT];	/* for each USC */
+
+	/* Running state. */
+	u8 next;			/* next USC of the round robin, for tasks */
+	u8 waiting;			/* bit n: data master n waits for room here (DMS) */
+	u32 tasks, held, waves;		/* see struct pds_load */
+
+	/* Performance counters. */
+	u64 started, waited;		/* the latter without work-groups of the CDM */
+	u64 occupancy;			/* tasks * ns up to time */
+	u64 time;			/* GPU clock, when tasks last started or ended */
+	_Atomic u64 dma_bytes;
+};
+
+/* The launch being dispatched. Device lock, or the CDM's unit while it dropped that. */
 struct current {
 	bool begun;	/* its programs are loaded */
 	bool loading;	/* the PDS program is loaded, the USC program is not */
 	struct usc_load *load;
 	u16 code;
-	bool slow;	/* groups are filled in pieces, without the device lock */
+	bool slow;	/* groups are filled in pieces */
 	unsigned int cost;
-	bool waits;	/* the next group waits for room */
+	bool waits;	/* the next group waits for room, */
+	u32 waits_on;	/* as the cores know: bit n is core n */
 	struct pds_launch launch;
 	struct pds_need need;
 	struct pds_program program;
@@ -55,6 +91,8 @@ struct current {
 	u32 pc;
 };
 
+_Static_assert(PUMICE_MAX_CORES <= 32, "cores are bits of waits_on");
+
 /* Receiver of task events. */
 struct pds_task_owner {
 	const struct pds_task_ops *ops;
@@ -62,30 +100,28 @@ struct pds_task_owner {
 };
 
 struct pds {
+	/* Constant while jobs run. */
 	struct pds_config config;
 	struct pds_capacity capacity;	/* of each USC */
+	struct pds_task_owner owner[PDS_DM_COUNT];
+	unsigned int cores;
+	struct pds_core *core;		/* cores of them */
+	struct unit *unit;		/* config.uscs of them; see struct pds_core */
 
-	/* Registers. */
+	/* Registers; device lock. */
 	struct pds_control control;
-	struct pds_limits limits[PDS_DM_COUNT];	/* limits from the registers, for each USC */
 
-	/* Running state. */
-	struct unit *unit;		/* config.uscs of them */
+	/* Running state; device lock. */
 	struct pds_code_table codes;
 	struct current current;
 	unsigned int next;		/* next USC of the round robin, for groups */
-	u8 core_next[PUMICE_MAX_CORES];	/* next USC of the round robin in a core, for tasks */
-	u8 waiting[PUMICE_MAX_CORES];	/* bit n: data master n waits for room there (DMS) */
-	struct pds_task_owner owner[PDS_DM_COUNT];
 	unsigned int groups;		/* groups of the CDM that have not ended, on all USCs */
-	u32 tasks, peak_tasks, held, waves;	/* see struct pds_load */
-	struct mmu_tlb tlb;
+	struct mmu_tlb tlb;		/* of the launch */
+	u64 time;			/* GPU clock at pds_tick() */
+	u64 waited;			/* counter: work-groups that waited */
 
-	/* Performance counters. */
-	u64 started, waited;
-	_Atomic u64 dma_bytes;
-	u64 occupancy;			/* tasks * ns up to time */
-	u64 time;			/* GPU clock, when tasks last started or ended */
+	/* Over all cores. */
+	_Atomic u32 tasks, peak_tasks;	/* see struct pds_load */
 };
 
 /* Return the core of a USC. */
@@ -94,34 +130,76 @@ static inline unsigned int pds_core_of(const struct pds *pds, unsigned int usc)
 	return usc / pds->config.uscs_per_core;
 }
 
+static inline struct pds_core *pds_lock_core(const struct pds *pds, unsigned int number)
+{
+	struct pds_core *core = &pds->core[number];
+
+	pthread_mutex_lock(&core->lock);
+	return core;
+}
+
+static inline void pds_unlock_core(struct pds_core *core)
+{
+	pthread_mutex_unlock(&core->lock);
+}
+
+/* Count bytes that a PDS program has read, for the core of a USC. No lock. */
+static inline void pds_count_dma(const struct pds *pds, unsigned int usc, u64 bytes)
+{
+	atomic_fetch_add_explicit(&pds->core[pds_core_of(pds, usc)].dma_bytes, bytes,
+				  memory_order_relaxed);
+}
+
+/* core.c. Allocate the cores; false when out of memory. */
+bool pds_cores_create(struct pds *pds);
+void pds_cores_destroy(struct pds *pds);
+/* Drop all groups of a core, and set its registers. Takes the lock. */
+void pds_core_reset(struct pds_core *core, const struct pds_control *control);
 /*
  * Find the USC with the fewest waves of count USCs from first, except those tried; among
- * equals the first from next. Returns false when all were tried.
+ * equals the first from next. Returns false when all were tried. Any lock or none: a USC whose
+ * core is not locked may have other waves now.
  */
 bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
 		     unsigned int next, u64 tried, unsigned int *usc);
-/* Count a claim that begins to run, or that has ended and still has its slots. */
-void pds_count_start(struct pds *pds, const struct pds_need *need);
-void pds_count_end(struct pds *pds, const struct pds_need *need);
-/* Release the resources of an ended claim. */
-void pds_release(struct pds *pds, struct pds_unit *unit, unsigned int group);
-/* Start a filled group on its USC, and wake the USC if it was idle. Device lock held. */
-void pds_group_start(struct pds *pds, unsigned int usc, unsigned int group);
 
-/* task.c: a task of the VDM or PDM has ended, or faulted. Takes the device lock. */
-void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);
-void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault);
-/* Resources of a core were released: notify data masters that wait there. Device lock held. */
-void pds_room(struct pds *pds, unsigned int core);
+/* The following functions are called with the core's lock held. */
 
-/* Mark all running groups of a data master on a USC as stopped, and abort them. */
-void pds_stop_groups(struct pds *pds, unsigned int usc, enum pds_dm dm);
+/* Allocate the needs of a group on one USC of the core; *group becomes its number. */
+bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
+		    unsigned int *group);
+/* The same on the USC of the core with the fewest waves that has room. */
+bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
+			struct pds_place *place);
+/* Count a claim that begins to run. now: GPU clock */
+void pds_core_count(struct pds_core *core, const struct pds_need *need, u64 now);
+/* Start a filled group on its USC, and wake the USC if it was idle. */
+void pds_core_start(struct pds_core *core, const struct pds_place *place, enum pds_dm dm);
+/* Release a claim that was not counted yet. */
+void pds_core_drop(struct pds_core *core, const struct pds_place *place);
+/*
+ * A counted claim has ended: release its resources, in order if that is requested. Notifies
+ * data masters that wait on the core.
+ */
+void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now);
+/* Notify data masters that wait for room on the core. */
+void pds_core_room(struct pds_core *core);
+/* Enter a data master that found no room. Returns false when it was entered before. */
+bool pds_core_wait(struct pds_core *core, enum pds_dm dm);
+/* A data master does not wait any more: others may have room now. */
+void pds_core_leave(struct pds_core *core, enum pds_dm dm);
+/* Mark all running groups of a data master as stopped, and abort them. */
+void pds_core_stop(struct pds_core *core, enum pds_dm dm);
 /* Return whether a group ends because its job was stopped. Called once, when it has ended. */
 bool pds_was_stopped(struct unit *unit, unsigned int group);
 /*
  * A group has ended: trace how much the texture unit of its USC has read for its data master, if
- * it has. Device lock held.
+ * it has.
  */
-void pds_trace_tag(struct pds *pds, unsigned int usc, unsigned int group);
+void pds_trace_tag(struct pds *pds, const struct pds_place *place);
+
+/* task.c: a task of the VDM or PDM has ended, or faulted. No lock. */
+void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);
+void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault);
 
 #endif

@@ -5,10 +5,7 @@
  * Source: document 004, "PDS" and "DMS". A task is a group of its own, on the USC of its core
  * that has the fewest waves; round robin among equals.
  *
- * DMS: a data master that found no room on a core is recorded there, and no compute
- * work-group is dispatched to that core until its claim succeeds. Waiting compute is notified
- * when a core is available to it again, because it may have no group of its own that would
- * wake it.
+ * Tasks of a core take the core's lock for their claim, start and end, not the device lock.
  */
 #include "../number.h"
 #include "state.h"
@@ -20,37 +17,10 @@ _Static_assert(PUMICE_TASK_INSTANCES <= UINT16_MAX, "struct usc_task");
 #define MAX_PRIMS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)	/* each has at least
 									 * one span */
 
-static void lock(struct pds *pds)
-{
-	pds->config.lock(pds->config.opaque);
-}
-
-static void unlock(struct pds *pds)
-{
-	pds->config.unlock(pds->config.opaque);
-}
-
 void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops *ops,
 		      void *opaque)
 {
 	pds->owner[dm] = (struct pds_task_owner){ .ops = ops, .opaque = opaque };
-}
-
-/* Notify waiting compute work, which may have room now. */
-static void notify_compute(struct pds *pds)
-{
-	if (pds->current.begun && pds->current.waits && pds->config.ops->room)
-		pds->config.ops->room(pds->config.ops_opaque);
-}
-
-void pds_room(struct pds *pds, unsigned int core)
-{
-	unsigned int dm;
-
-	for (dm = 0; dm < PDS_DM_COUNT; dm++) {
-		if (pds->waiting[core] >> dm & 1)
-			pds->owner[dm].ops->room(pds->owner[dm].opaque, core);
-	}
 }
 
 /* Coefficient registers of one primitive, of both sets. */
@@ -105,50 +75,37 @@ static void describe(struct pds *pds, const struct pds_place *place, const struc
 	};
 }
 
-static bool claim_on_core(struct pds *pds, const struct pds_need *need, unsigned int core,
+/* Claim room on a core, and count it. Core's lock held. */
+static bool claim_on_core(struct pds_core *core, const struct pds_need *need,
 			  struct pds_place *place)
 {
-	const unsigned int first = core * pds->config.uscs_per_core;
-	unsigned int count = pds->config.uscs - first;
-	u64 tried = 0;
+	const struct pds *pds = core->pds;
 
-	if (count > pds->config.uscs_per_core)
-		count = pds->config.uscs_per_core;
-	while (pds_lowest_load(pds, first, count, pds->core_next[core], tried, &place->usc)) {
-		if (pds_unit_claim(&pds->unit[place->usc].accounts, need, &pds->limits[need->dm],
-				   &place->group)) {
-			pds->core_next[core] = (u8)((place->usc - first + 1) % count);
-			return true;
-		}
-		tried |= 1ull << place->usc;
-	}
-	return false;
+	if (!pds_core_claim_any(core, need, core->next, place))
+		return false;
+	core->next = (u8)((place->usc - core->first + 1) % core->uscs);
+	pds_core_count(core, need, pds->config.now(pds->config.opaque));
+	pds_core_leave(core, (enum pds_dm)need->dm);
+	return true;
 }
 
-/* Clear the mark that the data master waits on the core. */
-static void stop_waiting(struct pds *pds, enum pds_dm dm, unsigned int core)
+/* No room: enter the data master as waiting. Core's lock held. */
+static void start_waiting(struct pds_core *core, enum pds_dm dm, unsigned int ctx)
 {
-	if (!(pds->waiting[core] >> dm & 1))
-		return;
-	pds->waiting[core] &= (u8)~(1u << dm);
-	if (!pds->waiting[core])
-		notify_compute(pds);
-}
+	const struct pds *pds = core->pds;
 
-static void start_waiting(struct pds *pds, enum pds_dm dm, unsigned int core, unsigned int ctx)
-{
-	if (pds->waiting[core] >> dm & 1)
+	if (!pds_core_wait(core, dm))
 		return;
-	pds->waiting[core] |= (u8)(1u << dm);
-	pds->waited++;
+	core->waited++;
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
-		    core * pds->config.uscs_per_core, pds->tasks, 0);
+		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
 }
 
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
 			       const struct pds_stage *stage, u32 instances, u32 prims,
 			       struct pds_place *place, struct gpu_fault *fault)
 {
+	struct pds_core *locked;
 	struct pds_need need;
 	bool claimed;
 
@@ -161,41 +118,24 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 		};
 		return PDS_FAULT;
 	}
-	lock(pds);
-	claimed = claim_on_core(pds, &need, core, place);
-	if (claimed) {
-		pds_tick(pds);
-		pds_count_start(pds, &need);
-		stop_waiting(pds, dm, core);
-	} else {
-		start_waiting(pds, dm, core, stage->ctx);
-	}
-	unlock(pds);
+	locked = pds_lock_core(pds, core);
+	claimed = claim_on_core(locked, &need, place);
+	if (!claimed)
+		start_waiting(locked, dm, stage->ctx);
+	pds_unlock_core(locked);
 	if (!claimed)
 		return PDS_WAIT;
 	describe(pds, place, stage);
 	return PDS_STARTED;
 }
 
-/* Release the resources of a task and notify waiting data masters. Device lock held. */
-static void release_task(struct pds *pds, unsigned int usc, unsigned int group)
-{
-	struct unit *unit = &pds->unit[usc];
-
-	pds_tick(pds);
-	pds_count_end(pds, &unit->accounts.claim[group].need);
-	pds_unit_end(&unit->accounts, group);
-	pds_release(pds, &unit->accounts, group);
-	pds_room(pds, pds_core_of(pds, usc));
-	notify_compute(pds);
-}
-
 void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place)
 {
+	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place->usc));
+
 	(void)dm;
-	lock(pds);
-	release_task(pds, place->usc, place->group);
-	unlock(pds);
+	pds_core_end(core, place, pds->config.now(pds->config.opaque));
+	pds_unlock_core(core);
 }
 
 static struct trace_item task_item(const struct pds *pds, enum pumice_trace_phase phase,
@@ -238,31 +178,30 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 		    const struct pds_stage *stage, const struct usc_gfx *gfx)
 {
 	struct usc *usc = pds->config.usc[place->usc];
-	struct unit *unit = &pds->unit[place->usc];
+	struct pds_core *core;
 
 	(void)stage;
 	usc_group(usc, place->group)->gfx = gfx;
-	unit->gfx[place->group] = gfx;
-	lock(pds);
-	unit->started[dm] |= 1ull << place->group;
+	pds->unit[place->usc].gfx[place->group] = gfx;
+	core = pds_lock_core(pds, pds_core_of(pds, place->usc));
 	trace_task_begin(pds, place->usc, place->group);
-	pds_group_start(pds, place->usc, place->group);
-	unlock(pds);
+	pds_core_start(core, place, dm);
+	pds_unlock_core(core);
 }
 
 void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
 {
-	struct unit *unit = &pds->unit[usc];
+	const struct unit *unit = &pds->unit[usc];
 	const struct pds_task_owner *owner = &pds->owner[unit->accounts.claim[group].need.dm];
+	const struct pds_place place = { .usc = usc, .group = group };
 	const struct usc_gfx *gfx = unit->gfx[group];
+	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, usc));
 
-	lock(pds);
-	unit->started[unit->accounts.claim[group].need.dm] &= ~(1ull << group);
 	trace_task_end(pds, usc, group);
-	pds_trace_tag(pds, usc, group);
-	release_task(pds, usc, group);
-	unlock(pds);
-	owner->ops->task_done(owner->opaque, pds_core_of(pds, usc), gfx);
+	pds_trace_tag(pds, &place);
+	pds_core_end(core, &place, pds->config.now(pds->config.opaque));
+	pds_unlock_core(core);
+	owner->ops->task_done(owner->opaque, core->number, gfx);
 }
 
 void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault)
@@ -277,9 +216,11 @@ void pds_dm_abort(struct pds *pds, enum pds_dm dm)
 {
 	unsigned int i;
 
-	for (i = 0; i < pds->config.uscs; i++) {
-		if (i % pds->config.uscs_per_core == 0)
-			stop_waiting(pds, dm, pds_core_of(pds, i));
-		pds_stop_groups(pds, i, dm);
+	for (i = 0; i < pds->cores; i++) {
+		struct pds_core *core = pds_lock_core(pds, i);
+
+		pds_core_leave(core, dm);
+		pds_core_stop(core, dm);
+		pds_unlock_core(core);
 	}
 }

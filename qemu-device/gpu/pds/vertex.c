@@ -100,6 +100,6 @@ bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		ok = run(&fill, in, insn, fault);
 		written += pds_insn_words(insn, in->count);
 	}
-	atomic_fetch_add_explicit(&pds->dma_bytes, fill.dma_bytes, memory_order_relaxed);
+	pds_count_dma(pds, place->usc, fill.dma_bytes);
 	return ok;
 }

@@ -262,6 +262,7 @@ static void end_job(struct vdm *vdm)
 	 */
 	for (i = 0; i < vdm->config.cores; i++)
 		vdm->core[i].begun = vdm->core[i].progressed = false;
+	pds_dm_abort(vdm->config.pds, PDS_DM_VDM);	/* cancels waiting claims of the job */
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
 	dm_run_end(&vdm->run, now(vdm));

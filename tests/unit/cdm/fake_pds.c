@@ -52,7 +52,8 @@ unsigned int pds_launch_cost(const struct pds *pds)
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
 {
 	assert_true(pds->in_launch);
-	if (pds->running == pds->room)
+	pds->waits = pds->running == pds->room;
+	if (pds->waits)
 		return PDS_WAIT;
 	if (pds->fills_left < pds->fill_pieces) {
 		pds->fills_left++;
@@ -88,6 +89,7 @@ void pds_launch_end(struct pds *pds)
 {
 	assert_true(pds->in_launch);
 	pds->in_launch = false;
+	pds->waits = false;
 	pds->pieces_left = 0;
 	pds->fills_left = 0;
 }
@@ -106,6 +108,8 @@ void fake_pds_finish(struct pds *pds)
 {
 	assert_true(pds->running > 0);
 	pds->running--;
+	if (pds->waits)
+		pds->ops->room(pds->opaque);
 	pds->ops->group_done(pds->opaque);
 }
 

@@ -40,6 +40,7 @@ struct pds {
 	bool in_launch;
 	u32 launches, aborts, loads;
 	u32 pieces_left, fills_left;
+	bool waits;		/* the last group did: an end notifies room */
 	struct pds_launch launch;	/* the last one */
 	struct fake_group group[FAKE_GROUPS];
 	u64 started;		/* groups */

@@ -216,18 +216,20 @@ static void compute_frees_a_core_on_which_others_wait(void **state)
 	/* Room on both cores: compute uses that of core 0 only. */
 	fake_usc_finish(b.fx->usc[0], fake_usc_oldest(b.fx->usc[0]));
 	assert_int_equal(b.vdm.room[0] + b.vdm.room[1], 0);
+	assert_int_equal(b.fx->room, 1);
 	fake_usc_finish(b.fx->usc[PER_CORE], fake_usc_oldest(b.fx->usc[PER_CORE]));
 	assert_int_equal(b.vdm.room[1], 1);
+	assert_int_equal(b.fx->room, 1);	/* not on the core where the VDM waits */
 	assert_int_equal(fx_group(b.fx, 0, 0, 0, 0), PDS_STARTED);
 	assert_int_equal(fx_group(b.fx, 0, 0, 0, 0), PDS_WAIT);
 	assert_int_equal(claim(&b, PDS_DM_VDM, 1, 128, 1, &place), PDS_STARTED);
 	assert_int_equal(place.usc, PER_CORE);
-	assert_int_equal(b.fx->room, 1);	/* compute is notified of room */
+	assert_int_equal(b.fx->room, 2);	/* compute is notified of room */
 	pds_task_start(b.fx->pds, PDS_DM_VDM, &place, &b.vertex, NULL);
 	assert_int_equal(fx_group(b.fx, 0, 0, 0, 0), PDS_WAIT);
 	/* The end of a task wakes compute, which might not be woken otherwise. */
 	fake_usc_finish(b.fx->usc[PER_CORE], place.group);
-	assert_int_equal(b.fx->room, 2);
+	assert_int_equal(b.fx->room, 3);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(fx_group(b.fx, 0, 0, 0, 0), i ? PDS_WAIT : PDS_STARTED);
 	destroy(&b);

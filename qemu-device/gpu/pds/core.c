@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Programmable data sequencer of one core: claims on its USCs, their release, and who waits.
+ *
+ * Source: document 004, "PDS" and "DMS"; document 000, "Programmable Data Sequencer". Accounts
+ * of a USC are in resource.c.
+ *
+ * Cores share no state that a claim, a start or an end of a task changes, except the number of
+ * tasks over all cores: so they do not wait for each other.
+ *
+ * DMS: a data master that found no room on a core is recorded there. No compute work-group is
+ * dispatched to a core on which another data master waits. Those that wait are notified when
+ * resources of the core are released, and when a data master waits no more.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../number.h"
+#include "perf.h"
+#include "state.h"
+
+/* The lock is held for less time than it takes to sleep: a waiter spins briefly first. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+#ifdef __GLIBC__
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+bool pds_cores_create(struct pds *pds)
+{
+	const unsigned int each = pds->config.uscs_per_core;
+	unsigned int i;
+
+	pds->unit = calloc(pds->config.uscs, sizeof(*pds->unit));
+	pds->core = calloc(div_up(pds->config.uscs, each), sizeof(*pds->core));
+	if (!pds->unit || !pds->core)
+		return false;
+	pds->cores = div_up(pds->config.uscs, each);
+	for (i = 0; i < pds->cores; i++) {
+		struct pds_core *core = &pds->core[i];
+
+		core->pds = pds;
+		core->number = i;
+		core->first = i * each;
+		core->uscs = min_u32(pds->config.uscs - core->first, each);
+		init_lock(&core->lock);
+	}
+	return true;
+}
+
+void pds_cores_destroy(struct pds *pds)
+{
+	unsigned int i;
+
+	for (i = 0; i < pds->cores; i++)
+		pthread_mutex_destroy(&pds->core[i].lock);
+	free(pds->core);
+	free(pds->unit);
+}
+
+static struct unit *unit_of(const struct pds_core *core, unsigned int usc)
+{
+	return &core->pds->unit[usc];
+}
+
+/* Publish the waves of a USC, which have changed. */
+static void update_load(struct unit *unit)
+{
+	atomic_store_explicit(&unit->load, unit->accounts.waves, memory_order_relaxed);
+}
+
+/* A register's limit in units of a store; 0: no limit. */
+static u32 limit_of(u32 value, u32 unit)
+{
+	return value ? value / unit : UINT32_MAX;
+}
+
+static struct pds_limits limits_of(const struct pds_dm_control *control, u32 local_bytes)
+{
+	return (struct pds_limits){
+		.tasks = limit_of(control->tasks, 1),
+		.rows = limit_of(control->unified_bytes, PDS_UNIFIED_ROW_BYTES),
+		.words = limit_of(control->common_bytes, sizeof(u32)),
+		.local_rows = limit_of(local_bytes, PDS_LOCAL_ROW_BYTES),
+	};
+}
+
+static void set_control(struct pds_core *core, const struct pds_control *control)
+{
+	const struct pds_dm_control cdm = {
+		control->tasks, control->unified_bytes, control->common_bytes,
+	};
+
+	core->out_of_order = control->out_of_order;
+	core->limits[PDS_DM_CDM] = limits_of(&cdm, control->local_bytes);
+	core->limits[PDS_DM_VDM] = limits_of(&control->vdm, 0);
+	core->limits[PDS_DM_PDM] = limits_of(&control->pdm, 0);
+}
+
+void pds_core_reset(struct pds_core *core, const struct pds_control *control)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&core->lock);
+	for (i = core->first; i < core->first + core->uscs; i++) {
+		struct unit *unit = unit_of(core, i);
+
+		pds_unit_init(&unit->accounts, &core->pds->capacity);
+		update_load(unit);
+		memset(unit->started, 0, sizeof(unit->started));
+		memset(unit->span, 0, sizeof(unit->span));
+		unit->stopped = 0;
+	}
+	core->next = 0;
+	core->waiting = 0;
+	core->tasks = core->held = core->waves = 0;
+	core->started = core->waited = 0;
+	core->occupancy = 0;
+	atomic_store(&core->dma_bytes, 0);
+	set_control(core, control);
+	pds_unlock_core(core);
+}
+
+/* ------------------------------------------------------------ claims */
+
+bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
+		     unsigned int next, u64 tried, unsigned int *usc)
+{
+	u32 fewest = UINT32_MAX;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		unsigned int n = first + (next + i) % count;
+		u32 waves = atomic_load_explicit(&pds->unit[n].load, memory_order_relaxed);
+
+		if (tried >> n & 1 || waves >= fewest)
+			continue;
+		fewest = waves;
+		*usc = n;
+	}
+	return fewest != UINT32_MAX;
+}
+
+/* Return whether the DMS lets a data master claim room. */
+static bool admits(const struct pds_core *core, u8 dm)
+{
+	return dm != PDS_DM_CDM || !(core->waiting & ~(1u << PDS_DM_CDM));
+}
+
+bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
+		    unsigned int *group)
+{
+	struct unit *unit = unit_of(core, usc);
+
+	if (!admits(core, need->dm) ||
+	    !pds_unit_claim(&unit->accounts, need, &core->limits[need->dm], group))
+		return false;
+	update_load(unit);
+	return true;
+}
+
+bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
+			struct pds_place *place)
+{
+	u64 tried = 0;
+
+	while (pds_lowest_load(core->pds, core->first, core->uscs, next, tried, &place->usc)) {
+		if (pds_core_claim(core, place->usc, need, &place->group))
+			return true;
+		tried |= 1ull << place->usc;
+	}
+	return false;
+}
+
+void pds_core_drop(struct pds_core *core, const struct pds_place *place)
+{
+	struct unit *unit = unit_of(core, place->usc);
+
+	pds_unit_end(&unit->accounts, place->group);
+	pds_unit_release(&unit->accounts, place->group);
+	update_load(unit);
+	pds_core_room(core);
+}
+
+/* ------------------------------------------------------------ counts */
+
+/*
+ * Update the occupancy counter; call before tasks start or end. The time of a start may be
+ * older than the last end on the core.
+ */
+static void tick(struct pds_core *core, u64 now)
+{
+	if (now <= core->time)
+		return;
+	core->occupancy += core->tasks * (now - core->time);
+	core->time = now;
+}
+
+/* Count tasks in slots over all cores. */
+static void count_tasks(struct pds *pds, u32 tasks)
+{
+	const u32 total = atomic_fetch_add_explicit(&pds->tasks, tasks, memory_order_relaxed) +
+			  tasks;
+	u32 peak = atomic_load_explicit(&pds->peak_tasks, memory_order_relaxed);
+
+	while (total > peak &&
+	       !atomic_compare_exchange_weak_explicit(&pds->peak_tasks, &peak, total,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+void pds_core_count(struct pds_core *core, const struct pds_need *need, u64 now)
+{
+	tick(core, now);
+	core->started += need->tasks;
+	core->waves += need->waves;
+	core->tasks += need->tasks;
+	count_tasks(core->pds, need->tasks);
+}
+
+/* ------------------------------------------------------------ start and end */
+
+void pds_core_start(struct pds_core *core, const struct pds_place *place, enum pds_dm dm)
+{
+	const struct pds_config *config = &core->pds->config;
+
+	unit_of(core, place->usc)->started[dm] |= 1ull << place->group;
+	if (usc_group_start(config->usc[place->usc], place->group))
+		config->wake_usc(config->opaque, place->usc);
+}
+
+static void release(struct pds_core *core, struct unit *unit, unsigned int group)
+{
+	const u32 tasks = unit->accounts.claim[group].need.tasks;
+
+	pds_unit_release(&unit->accounts, group);
+	core->held -= tasks;
+	core->tasks -= tasks;
+	atomic_fetch_sub_explicit(&core->pds->tasks, tasks, memory_order_relaxed);
+}
+
+/* Release the resources of ended groups of a USC, as far as the order allows. */
+static void release_ended(struct pds_core *core, struct unit *unit)
+{
+	unsigned int group;
+
+	while (pds_unit_next(&unit->accounts, !core->out_of_order, &group))
+		release(core, unit, group);
+}
+
+void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
+{
+	struct unit *unit = unit_of(core, place->usc);
+	const struct pds_need *need = &unit->accounts.claim[place->group].need;
+
+	tick(core, now);
+	unit->started[need->dm] &= ~(1ull << place->group);
+	core->waves -= need->waves;
+	core->held += need->tasks;
+	pds_unit_end(&unit->accounts, place->group);
+	update_load(unit);
+	if (need->dm != PDS_DM_CDM || core->out_of_order)
+		release(core, unit, place->group);
+	else
+		release_ended(core, unit);
+	pds_core_room(core);
+}
+
+void pds_core_stop(struct pds_core *core, enum pds_dm dm)
+{
+	const struct pds_config *config = &core->pds->config;
+	unsigned int i;
+
+	for (i = core->first; i < core->first + core->uscs; i++) {
+		struct unit *unit = unit_of(core, i);
+
+		if (!unit->started[dm])
+			continue;
+		unit->stopped |= unit->started[dm];
+		usc_abort_groups(config->usc[i], unit->started[dm]);
+		config->wake_usc(config->opaque, i);
+	}
+}
+
+bool pds_was_stopped(struct unit *unit, unsigned int group)
+{
+	const bool stopped = unit->stopped >> group & 1;
+
+	unit->stopped &= ~(1ull << group);
+	return stopped;
+}
+
+/* ------------------------------------------------------------ waiting */
+
+static void notify(const struct pds_core *core, unsigned int dm)
+{
+	const struct pds *pds = core->pds;
+
+	if (dm != PDS_DM_CDM)
+		pds->owner[dm].ops->room(pds->owner[dm].opaque, core->number);
+	else if (pds->config.ops->room)
+		pds->config.ops->room(pds->config.ops_opaque);
+}
+
+/* Return the data masters that wait and would not be refused by the DMS: bit n is data master n. */
+static u8 admitted(const struct pds_core *core)
+{
+	unsigned int dm;
+	u8 set = 0;
+
+	for (dm = 0; core->waiting && dm < PDS_DM_COUNT; dm++) {
+		if (core->waiting >> dm & 1 && admits(core, (u8)dm))
+			set |= (u8)(1u << dm);
+	}
+	return set;
+}
+
+static void notify_all(const struct pds_core *core, u8 set)
+{
+	unsigned int dm;
+
+	for (dm = 0; set >> dm; dm++) {
+		if (set >> dm & 1)
+			notify(core, dm);
+	}
+}
+
+void pds_core_room(struct pds_core *core)
+{
+	notify_all(core, admitted(core));
+}
+
+bool pds_core_wait(struct pds_core *core, enum pds_dm dm)
+{
+	if (core->waiting >> dm & 1)
+		return false;
+	core->waiting |= (u8)(1u << dm);
+	return true;
+}
+
+void pds_core_leave(struct pds_core *core, enum pds_dm dm)
+{
+	const u8 before = admitted(core);
+
+	core->waiting &= (u8)~(1u << dm);
+	notify_all(core, admitted(core) & (u8)~before);
+}
+
+/* ------------------------------------------------------------ registers */
+
+void pds_set_control(struct pds *pds, const struct pds_control *control)
+{
+	unsigned int n, i;
+
+	pds->control = *control;
+	for (n = 0; n < pds->cores; n++) {
+		struct pds_core *core = pds_lock_core(pds, n);
+
+		set_control(core, control);
+		tick(core, pds->config.now(pds->config.opaque));
+		for (i = core->first; i < core->first + core->uscs; i++)
+			release_ended(core, unit_of(core, i));
+		pds_core_room(core);
+		pds_unlock_core(core);
+	}
+}
+
+const struct pds_control *pds_control(const struct pds *pds)
+{
+	return &pds->control;
+}
+
+void pds_load(const struct pds *pds, struct pds_load *load)
+{
+	const u32 peak = atomic_load(&pds->peak_tasks);
+	unsigned int n;
+
+	*load = (struct pds_load){ 0 };
+	for (n = 0; n < pds->cores; n++) {
+		struct pds_core *core = pds_lock_core(pds, n);
+
+		load->tasks += core->tasks;
+		load->held += core->held;
+		load->waves += core->waves;
+		pds_unlock_core(core);
+	}
+	load->peak_tasks = peak > load->tasks ? peak : load->tasks;
+}
+
+void pds_reset_peak(struct pds *pds)
+{
+	atomic_store(&pds->peak_tasks, atomic_load(&pds->tasks));
+}
+
+void pds_counters_add(const struct pds *pds, u64 *value)
+{
+	unsigned int n;
+
+	value[PUMICE_PERF_PDS_WAITS] += pds->waited;
+	for (n = 0; n < pds->cores; n++) {
+		struct pds_core *core = pds_lock_core(pds, n);
+
+		tick(core, pds->config.now(pds->config.opaque));
+		value[PUMICE_PERF_PDS_TASKS] += core->started;
+		value[PUMICE_PERF_PDS_WAITS] += core->waited;
+		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;
+		value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&core->dma_bytes);
+		pds_unlock_core(core);
+	}
+}
+
+/* ------------------------------------------------------------ trace */
+
+void pds_trace_begin(struct pds *pds)
+{
+	unsigned int n, usc, dm;
+
+	for (n = 0; n < pds->cores; n++) {
+		struct pds_core *core = pds_lock_core(pds, n);
+
+		for (usc = core->first; usc < core->first + core->uscs; usc++) {
+			struct unit *unit = unit_of(core, usc);
+
+			for (dm = 0; dm < PDS_DM_COUNT; dm++) {
+				unit->tag_base[dm] = usc_tag_reads(pds->config.usc[usc],
+								   (enum pumice_wave_master)dm);
+				unit->tag_last[dm] = unit->tag_base[dm];
+			}
+		}
+		pds_unlock_core(core);
+	}
+}
+
+void pds_trace_tag(struct pds *pds, const struct pds_place *place)
+{
+	const u64 on = trace_on(pds->config.trace, PUMICE_TRACE_KIND_TAG);
+	struct unit *unit = &pds->unit[place->usc];
+	struct usc *usc = pds->config.usc[place->usc];
+	struct trace_item item = { .kind = PUMICE_TRACE_KIND_TAG, .usc = (u8)place->usc };
+	u64 reads;
+
+	if (!on)
+		return;
+	item.dm = unit->accounts.claim[place->group].need.dm;
+	item.ctx = usc_group(usc, place->group)->ctx;
+	reads = usc_tag_reads(usc, (enum pumice_wave_master)item.dm);
+	item.arg0 = reads - unit->tag_base[item.dm];
+	if (reads != unit->tag_last[item.dm])
+		trace_write(pds->config.trace, on, &item);
+	unit->tag_last[item.dm] = reads;
+}

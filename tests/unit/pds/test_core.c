@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The PDS of a core: tasks of a core take its lock and no other, and data masters that use one
+ * core from threads of their own get resources of their own.
+ */
+#include "stage_fixture.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "perf.h"
+
+#define PER_CORE	FX_USCS_PER_CORE
+#define TASKS		1200000u	/* claims of each thread */
+#define HELD		6u	/* tasks that a thread holds at a time at most */
+#define INSTANCES	100u
+#define WAVES		4u	/* of a task with so many instances */
+
+static const struct pumice_pds_insn program[] = { TASK, END };
+
+struct core_fixture {
+	struct fixture *fx;
+	struct stage_owner owner[PDS_DM_COUNT];
+	struct pds_stage stage;
+};
+
+static void create(struct core_fixture *f, unsigned int cores)
+{
+	const struct pumice_stage registers = { .temps = 4, .coeffs = 8 };
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
+
+	*f = (struct core_fixture){ .fx = fx_create(cores * PER_CORE, NULL) };
+	assert_true(stage_load(f->fx, &registers, &limits, program, 2, &f->stage));
+	stage_own(f->fx, PDS_DM_VDM, &f->owner[PDS_DM_VDM]);
+	stage_own(f->fx, PDS_DM_PDM, &f->owner[PDS_DM_PDM]);
+}
+
+static void destroy(struct core_fixture *f)
+{
+	fx_finish_all(f->fx);
+	pds_stage_drop(f->fx->pds, &f->stage);
+	fx_destroy(f->fx);
+}
+
+static enum pds_result claim(struct core_fixture *f, enum pds_dm dm, struct pds_place *place)
+{
+	struct gpu_fault fault;
+
+	return pds_task_claim(f->fx->pds, dm, 0, &f->stage, INSTANCES, 1, place, &fault);
+}
+
+static void tasks_take_no_device_lock(void **state)
+{
+	struct core_fixture f;
+	struct pds_place place;
+	unsigned int locks, i;
+
+	(void)state;
+	create(&f, 2);
+	locks = f.fx->locks;
+	for (i = 0; claim(&f, PDS_DM_VDM, &place) == PDS_STARTED; i++)
+		pds_task_start(f.fx->pds, PDS_DM_VDM, &place, &f.stage, NULL);
+	assert_true(i > PER_CORE);
+	fx_finish_oldest(f.fx);
+	assert_int_equal(f.owner[PDS_DM_VDM].room[0], 1);
+	assert_int_equal(claim(&f, PDS_DM_VDM, &place), PDS_STARTED);
+	pds_task_drop(f.fx->pds, PDS_DM_VDM, &place);
+	assert_int_equal(f.fx->locks, locks);
+	destroy(&f);
+}
+
+/* ------------------------------------------------------------ two data masters, two threads */
+
+/* Owner of each slot over the USCs of the core: 0, or a data master + 1. */
+static _Atomic u32 slot_owner[PER_CORE][PUMICE_USC_SLOTS];
+
+struct client {
+	struct core_fixture *f;
+	enum pds_dm dm;
+	unsigned int claims, shared;	/* the latter: slots that another task had */
+	pthread_t thread;
+};
+
+static _Atomic u32 *owner_of(const struct client *c, const struct pds_place *place)
+{
+	return &slot_owner[place->usc][c->f->fx->usc[place->usc]->group[place->group].slot[0]];
+}
+
+static void take(struct client *c, struct pds_place *place)
+{
+	while (claim(c->f, c->dm, place) != PDS_STARTED)
+		;
+	c->claims++;
+	c->shared += atomic_exchange(owner_of(c, place), (u32)c->dm + 1) != 0;
+}
+
+static void drop(struct client *c, const struct pds_place *place)
+{
+	c->shared += atomic_exchange(owner_of(c, place), 0) != (u32)c->dm + 1;
+	pds_task_drop(c->f->fx->pds, c->dm, place);
+}
+
+static void *claim_and_drop(void *opaque)
+{
+	struct client *c = opaque;
+	struct pds_place held[HELD];
+	u32 i, n;
+
+	for (i = 0; i < TASKS; i += HELD) {
+		for (n = 0; n < HELD; n++)
+			take(c, &held[n]);
+		while (n--)
+			drop(c, &held[n]);
+	}
+	return NULL;
+}
+
+static void data_masters_share_a_core(void **state)
+{
+	struct core_fixture f;
+	struct client client[2] = { { .dm = PDS_DM_VDM }, { .dm = PDS_DM_PDM } };
+	u32 i;
+
+	(void)state;
+	create(&f, 1);
+	for (i = 0; i < 2; i++) {
+		client[i].f = &f;
+		assert_int_equal(pthread_create(&client[i].thread, NULL, claim_and_drop,
+						&client[i]), 0);
+	}
+	/* Meanwhile the registers change and the counters are read, as by the firmware. */
+	for (i = 0; i < TASKS; i++) {
+		fx_control(f.fx, (struct pds_control){
+			.out_of_order = true,
+			.vdm = { .tasks = HELD + i % 2 }, .pdm = { .tasks = HELD + i % 3 },
+		});
+		assert_true(fx_load(f.fx).waves <= 2 * HELD * WAVES);
+	}
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(client[i].thread, NULL), 0);
+	assert_int_equal(client[0].shared + client[1].shared, 0);
+	assert_int_equal(fx_counter(f.fx, PUMICE_PERF_PDS_TASKS),
+			 client[0].claims + client[1].claims);
+	destroy(&f);	/* checks that nothing is left in the accounts */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tasks_take_no_device_lock),
+		cmocka_unit_test(data_masters_share_a_core),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
