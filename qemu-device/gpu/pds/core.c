@@ -8,9 +8,9 @@
  * Cores share no state that a claim, a start or an end of a task changes, except the number of
  * tasks over all cores: so they do not wait for each other.
  *
- * DMS: a data master that found no room on a core is recorded there. No compute work-group is
- * dispatched to a core on which another data master waits. Those that wait are notified when
- * resources of the core are released, and when a data master waits no more.
+ * DMS (dms.c): a data master that found no room on a core is recorded there, and others may have
+ * to wait for it. Those that wait are notified when resources of the core are released, and when
+ * a data master waits no more.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +98,7 @@ static void set_control(struct pds_core *core, const struct pds_control *control
 	};
 
 	core->out_of_order = control->out_of_order;
+	core->dms.policy = control->policy;
 	core->limits[PDS_DM_CDM] = limits_of(&cdm, control->local_bytes);
 	core->limits[PDS_DM_VDM] = limits_of(&control->vdm, 0);
 	core->limits[PDS_DM_PDM] = limits_of(&control->pdm, 0);
@@ -118,13 +119,51 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 		unit->stopped = 0;
 	}
 	core->next = 0;
-	core->waiting = 0;
+	dms_reset(&core->dms);
 	core->tasks = core->held = core->waves = 0;
-	core->started = core->waited = 0;
+	core->started = 0;
+	memset(core->waited, 0, sizeof(core->waited));
 	core->occupancy = 0;
 	atomic_store(&core->dma_bytes, 0);
 	set_control(core, control);
 	pds_unlock_core(core);
+}
+
+/* ------------------------------------------------------------ waiting */
+
+static void notify(const struct pds_core *core, unsigned int dm)
+{
+	const struct pds *pds = core->pds;
+
+	if (dm != PDS_DM_CDM)
+		pds->owner[dm].ops->room(pds->owner[dm].opaque, core->number);
+	else if (pds->config.ops->room)
+		pds->config.ops->room(pds->config.ops_opaque);
+}
+
+static void notify_all(const struct pds_core *core, u8 set)
+{
+	unsigned int dm;
+
+	for (dm = 0; set >> dm; dm++) {
+		if (set >> dm & 1)
+			notify(core, dm);
+	}
+}
+
+void pds_core_room(struct pds_core *core)
+{
+	notify_all(core, dms_admitted(&core->dms));
+}
+
+bool pds_core_wait(struct pds_core *core, enum pds_dm dm)
+{
+	return dms_wait(&core->dms, dm);
+}
+
+void pds_core_leave(struct pds_core *core, enum pds_dm dm)
+{
+	notify_all(core, dms_leave(&core->dms, dm));
 }
 
 /* ------------------------------------------------------------ claims */
@@ -147,21 +186,16 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
 	return fewest != UINT32_MAX;
 }
 
-/* Return whether the DMS lets a data master claim room. */
-static bool admits(const struct pds_core *core, u8 dm)
-{
-	return dm != PDS_DM_CDM || !(core->waiting & ~(1u << PDS_DM_CDM));
-}
-
 bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
 		    unsigned int *group)
 {
 	struct unit *unit = unit_of(core, usc);
 
-	if (!admits(core, need->dm) ||
+	if (!dms_admits(&core->dms, (enum pds_dm)need->dm) ||
 	    !pds_unit_claim(&unit->accounts, need, &core->limits[need->dm], group))
 		return false;
 	update_load(unit);
+	notify_all(core, dms_claimed(&core->dms, (enum pds_dm)need->dm));
 	return true;
 }
 
@@ -296,62 +330,6 @@ bool pds_was_stopped(struct unit *unit, unsigned int group)
 	return stopped;
 }
 
-/* ------------------------------------------------------------ waiting */
-
-static void notify(const struct pds_core *core, unsigned int dm)
-{
-	const struct pds *pds = core->pds;
-
-	if (dm != PDS_DM_CDM)
-		pds->owner[dm].ops->room(pds->owner[dm].opaque, core->number);
-	else if (pds->config.ops->room)
-		pds->config.ops->room(pds->config.ops_opaque);
-}
-
-/* Return the data masters that wait and would not be refused by the DMS: bit n is data master n. */
-static u8 admitted(const struct pds_core *core)
-{
-	unsigned int dm;
-	u8 set = 0;
-
-	for (dm = 0; core->waiting && dm < PDS_DM_COUNT; dm++) {
-		if (core->waiting >> dm & 1 && admits(core, (u8)dm))
-			set |= (u8)(1u << dm);
-	}
-	return set;
-}
-
-static void notify_all(const struct pds_core *core, u8 set)
-{
-	unsigned int dm;
-
-	for (dm = 0; set >> dm; dm++) {
-		if (set >> dm & 1)
-			notify(core, dm);
-	}
-}
-
-void pds_core_room(struct pds_core *core)
-{
-	notify_all(core, admitted(core));
-}
-
-bool pds_core_wait(struct pds_core *core, enum pds_dm dm)
-{
-	if (core->waiting >> dm & 1)
-		return false;
-	core->waiting |= (u8)(1u << dm);
-	return true;
-}
-
-void pds_core_leave(struct pds_core *core, enum pds_dm dm)
-{
-	const u8 before = admitted(core);
-
-	core->waiting &= (u8)~(1u << dm);
-	notify_all(core, admitted(core) & (u8)~before);
-}
-
 /* ------------------------------------------------------------ registers */
 
 void pds_set_control(struct pds *pds, const struct pds_control *control)
@@ -393,6 +371,20 @@ void pds_load(const struct pds *pds, struct pds_load *load)
 	load->peak_tasks = peak > load->tasks ? peak : load->tasks;
 }
 
+u64 pds_waits(const struct pds *pds, enum pds_dm dm)
+{
+	u64 waits = dm == PDS_DM_CDM ? pds->waited : 0;
+	unsigned int n;
+
+	for (n = 0; n < pds->cores; n++) {
+		struct pds_core *core = pds_lock_core(pds, n);
+
+		waits += core->waited[dm];
+		pds_unlock_core(core);
+	}
+	return waits;
+}
+
 void pds_reset_peak(struct pds *pds)
 {
 	atomic_store(&pds->peak_tasks, atomic_load(&pds->tasks));
@@ -408,7 +400,7 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 
 		tick(core, pds->config.now(pds->config.opaque));
 		value[PUMICE_PERF_PDS_TASKS] += core->started;
-		value[PUMICE_PERF_PDS_WAITS] += core->waited;
+		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] + core->waited[PDS_DM_PDM];
 		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;
 		value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&core->dma_bytes);
 		pds_unlock_core(core);

@@ -7,7 +7,7 @@
  * it. Claim, start and end take the lock of the core's PDS for a moment; the filling takes no
  * lock. So cores work in parallel.
  *
- * DMS: a data master that waits for room on a core precedes compute work there.
+ * DMS: a data master that waits for room on a core can make others wait there: see dms.h.
  */
 #ifndef PUMICE_GPU_PDS_GFX_H
 #define PUMICE_GPU_PDS_GFX_H
@@ -155,5 +155,8 @@ void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *plac
  * cancelled. Device lock held.
  */
 void pds_dm_abort(struct pds *pds, enum pds_dm dm);
+
+/* Return how often a data master, or the CDM, began to wait for room, over all cores. */
+u64 pds_waits(const struct pds *pds, enum pds_dm dm);
 
 #endif

@@ -146,6 +146,7 @@ struct pds_control {
 	bool out_of_order;	/* CDM only; tasks of other data masters release at once */
 	u32 tasks, unified_bytes, common_bytes, local_bytes;	/* of the CDM */
 	struct pds_dm_control vdm, pdm;
+	enum pumice_dms_policy policy;
 };
 void pds_set_control(struct pds *pds, const struct pds_control *control);
 const struct pds_control *pds_control(const struct pds *pds);

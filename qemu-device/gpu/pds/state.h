@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "code.h"
+#include "dms.h"
 #include "gfx.h"
 #include "run.h"
 
@@ -59,11 +60,12 @@ struct pds_core {
 
 	/* Running state. */
 	u8 next;			/* next USC of the round robin, for tasks */
-	u8 waiting;			/* bit n: data master n waits for room here (DMS) */
+	struct dms dms;			/* its policy is a register */
 	u32 tasks, held, waves;		/* see struct pds_load */
 
 	/* Performance counters. */
-	u64 started, waited;		/* the latter without work-groups of the CDM */
+	u64 started;
+	u64 waited[PDS_DM_COUNT];	/* work-groups of the CDM: struct pds */
 	u64 occupancy;			/* tasks * ns up to time */
 	u64 time;			/* GPU clock, when tasks last started or ended */
 	_Atomic u64 dma_bytes;
@@ -165,7 +167,10 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
 
 /* The following functions are called with the core's lock held. */
 
-/* Allocate the needs of a group on one USC of the core; *group becomes its number. */
+/*
+ * Allocate the needs of a group on one USC of the core, if the DMS admits its data master, which
+ * then waits no more; *group becomes its number.
+ */
 bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
 		    unsigned int *group);
 /* The same on the USC of the core with the fewest waves that has room. */

@@ -85,7 +85,6 @@ static bool claim_on_core(struct pds_core *core, const struct pds_need *need,
 		return false;
 	core->next = (u8)((place->usc - core->first + 1) % core->uscs);
 	pds_core_count(core, need, pds->config.now(pds->config.opaque));
-	pds_core_leave(core, (enum pds_dm)need->dm);
 	return true;
 }
 
@@ -96,7 +95,7 @@ static void start_waiting(struct pds_core *core, enum pds_dm dm, unsigned int ct
 
 	if (!pds_core_wait(core, dm))
 		return;
-	core->waited++;
+	core->waited[dm]++;
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
 		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Registers of unit PDS: control of resources, and their current use. */
+#include "../pds/gfx.h"
 #include "units.h"
 
 REG_READ(reg_pds_ctrl)
@@ -100,4 +101,26 @@ REG_READ(reg_pds_held)
 {
 	(void)at;
 	return load_of(gpu).held;
+}
+
+REG_READ(reg_pds_dms_policy)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_PDS_DMS_POLICY__POLICY, pds_control(gpu->pds)->policy);
+}
+
+REG_WRITE(reg_pds_dms_policy_write)
+{
+	struct pds_control control = *pds_control(gpu->pds);
+
+	(void)at;
+	control.policy = (enum pumice_dms_policy)
+		PUMICE_FIELD_GET(PUMICE_PDS_DMS_POLICY__POLICY, value);
+	pds_set_control(gpu->pds, &control);
+	return REG_DONE;
+}
+
+REG_READ(reg_pds_dms_waits)
+{
+	return (u32)pds_waits(gpu->pds, (enum pds_dm)at->index);
 }

@@ -104,6 +104,9 @@ REG_READ(reg_pds_waves);
 REG_READ(reg_pds_peak);
 REG_WRITE(reg_pds_peak_write);
 REG_READ(reg_pds_held);
+REG_READ(reg_pds_dms_policy);
+REG_WRITE(reg_pds_dms_policy_write);
+REG_READ(reg_pds_dms_waits);
 
 /* master.c: VDM, PDM, TDM, their mirrors, and PM */
 REG_READ(reg_master_stream);

@@ -401,6 +401,22 @@ static void limits_of_data_masters_are_independent(void **state)
 	fx_destroy(fx);
 }
 
+static void the_policy_of_the_dms_is_read_back(void **state)
+{
+	struct fixture *fx = fx_create(NULL);
+	u32 policy;
+
+	(void)state;
+	for (policy = 0; policy < 8; policy++) {
+		fw_write(fx, PUMICE_PDS_DMS_POLICY, policy | ~7u);	/* reserved bits are ignored */
+		assert_int_equal(fw_read(fx, PUMICE_PDS_DMS_POLICY), policy);
+	}
+	assert_int_equal(fw_read(fx, PUMICE_PDS_CTRL), 1);	/* the others remain */
+	fw_write(fx, PUMICE_PDS_DMS_WAITS(1), 7);		/* read-only */
+	assert_int_equal(fw_read(fx, PUMICE_PDS_DMS_WAITS(1)), 0);
+	fx_destroy(fx);
+}
+
 /* By halves, as the firmware does. */
 static void fw_write64(struct fixture *fx, u32 offset, u64 value)
 {
@@ -518,6 +534,7 @@ int main(void)
 		cmocka_unit_test(abort_and_resume_of_an_idle_data_master_are_ignored),
 		cmocka_unit_test(the_pm_adds_pages_up_to_the_maximum_of_a_list),
 		cmocka_unit_test(limits_of_data_masters_are_independent),
+		cmocka_unit_test(the_policy_of_the_dms_is_read_back),
 		cmocka_unit_test(the_host_reads_which_job_each_data_master_has),
 		cmocka_unit_test(no_sequence_of_accesses_keeps_a_reset_gpu_from_working),
 	};

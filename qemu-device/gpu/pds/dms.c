@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/* Data master selector of a core. See dms.h. */
+#include "dms.h"
+
+#include <string.h>
+
+/* Bits of struct dms waiting. */
+#define CDM	(1u << PDS_DM_CDM)
+#define VDM	(1u << PDS_DM_VDM)
+#define PDM	(1u << PDS_DM_PDM)
+
+/* For policies with fixed priorities: data masters that precede each one. */
+static const u8 higher[][PDS_DM_COUNT] = {
+	[PUMICE_DMS_POLICY_GRAPHICS] = { [PDS_DM_CDM] = VDM | PDM },
+	[PUMICE_DMS_POLICY_CDM_VDM_PDM] = { [PDS_DM_VDM] = CDM, [PDS_DM_PDM] = CDM | VDM },
+	[PUMICE_DMS_POLICY_CDM_PDM_VDM] = { [PDS_DM_PDM] = CDM, [PDS_DM_VDM] = CDM | PDM },
+	[PUMICE_DMS_POLICY_VDM_CDM_PDM] = { [PDS_DM_CDM] = VDM, [PDS_DM_PDM] = VDM | CDM },
+	[PUMICE_DMS_POLICY_VDM_PDM_CDM] = { [PDS_DM_PDM] = VDM, [PDS_DM_CDM] = VDM | PDM },
+	[PUMICE_DMS_POLICY_PDM_CDM_VDM] = { [PDS_DM_CDM] = PDM, [PDS_DM_VDM] = PDM | CDM },
+	[PUMICE_DMS_POLICY_PDM_VDM_CDM] = { [PDS_DM_VDM] = PDM, [PDS_DM_CDM] = PDM | VDM },
+};
+
+void dms_reset(struct dms *dms)
+{
+	*dms = (struct dms){ .policy = dms->policy };
+}
+
+/* Data masters that precede one in round robin: those that claimed earlier. */
+static u32 earlier(const struct dms *dms, enum pds_dm dm)
+{
+	u32 n, set = 0;
+
+	for (n = 0; n < PDS_DM_COUNT; n++)
+		set |= (u32)(dms->last[n] < dms->last[dm]) << n;
+	return set;
+}
+
+bool dms_admits(const struct dms *dms, enum pds_dm dm)
+{
+	const u32 first = dms->policy == PUMICE_DMS_POLICY_ROUND_ROBIN ? earlier(dms, dm) :
+			  higher[dms->policy][dm];
+
+	return !(dms->waiting & first);
+}
+
+u8 dms_admitted(const struct dms *dms)
+{
+	unsigned int dm;
+	u8 set = 0;
+
+	for (dm = 0; dms->waiting >> dm; dm++) {
+		if (dms->waiting >> dm & 1 && dms_admits(dms, (enum pds_dm)dm))
+			set |= (u8)(1u << dm);
+	}
+	return set;
+}
+
+bool dms_wait(struct dms *dms, enum pds_dm dm)
+{
+	if (dms->waiting >> dm & 1)
+		return false;
+	dms->waiting |= (u8)(1u << dm);
+	return true;
+}
+
+u8 dms_leave(struct dms *dms, enum pds_dm dm)
+{
+	const u8 before = dms_admitted(dms);
+
+	dms->waiting &= (u8)~(1u << dm);
+	return dms_admitted(dms) & (u8)~before;
+}
+
+u8 dms_claimed(struct dms *dms, enum pds_dm dm)
+{
+	const u8 before = dms_admitted(dms);
+
+	dms->waiting &= (u8)~(1u << dm);
+	dms->last[dm] = ++dms->claims;
+	return dms_admitted(dms) & (u8)~before;
+}

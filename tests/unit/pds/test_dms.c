@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Data master selector: who may claim room on a core while others wait, under each policy. The
+ * expected order comes from the name of a policy.
+ */
+#include "stage_fixture.h"
+
+#define PER_CORE FX_USCS_PER_CORE
+
+static const struct pumice_pds_insn program[] = { TASK, END };
+
+struct dms_fixture {
+	struct fixture *fx;
+	struct stage_owner owner[PDS_DM_COUNT];
+	struct pds_stage stage;
+	bool waits[PDS_DM_COUNT];
+	u64 waited[PDS_DM_COUNT];	/* how often it began to */
+};
+
+/* A core without room, on which no data master waits. */
+static void create(struct dms_fixture *f, enum pumice_dms_policy policy)
+{
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
+	const struct pumice_stage registers = { .temps = 4 };
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 n;
+
+	*f = (struct dms_fixture){ .fx = fx_create(PER_CORE, NULL) };
+	assert_true(stage_load(f->fx, &registers, &limits, program, 2, &f->stage));
+	stage_own(f->fx, PDS_DM_VDM, &f->owner[PDS_DM_VDM]);
+	stage_own(f->fx, PDS_DM_PDM, &f->owner[PDS_DM_PDM]);
+	fx_control(f->fx, (struct pds_control){ .out_of_order = true, .policy = policy });
+	fx_program_empty(f->fx, &launch);
+	assert_true(fx_begin(f->fx, &launch));
+	for (n = 0; n < PER_CORE * PUMICE_USC_SLOTS; n++)
+		assert_int_equal(fx_group(f->fx, n, 0, 0, n), PDS_STARTED);
+}
+
+static void destroy(struct dms_fixture *f)
+{
+	unsigned int dm;
+
+	for (dm = 0; dm < PDS_DM_COUNT; dm++)
+		assert_int_equal(pds_waits(f->fx->pds, (enum pds_dm)dm), f->waited[dm]);
+	fx_finish_all(f->fx);
+	pds_stage_drop(f->fx->pds, &f->stage);
+	fx_destroy(f->fx);
+}
+
+static enum pds_result claim(struct dms_fixture *f, enum pds_dm dm, struct pds_place *place)
+{
+	if (dm == PDS_DM_CDM)
+		return fx_group(f->fx, 0, 0, 0, 0);
+	return pds_task_claim(f->fx->pds, dm, 0, &f->stage, 32, 1, place, &f->fx->fault);
+}
+
+/* Claim and start, or wait. */
+static enum pds_result start(struct dms_fixture *f, enum pds_dm dm)
+{
+	struct pds_place place;
+	enum pds_result result = claim(f, dm, &place);
+
+	if (result == PDS_STARTED && dm != PDS_DM_CDM)
+		pds_task_start(f->fx->pds, dm, &place, &f->stage, NULL);
+	f->waited[dm] += result == PDS_WAIT && !f->waits[dm];
+	f->waits[dm] = result == PDS_WAIT;
+	return result;
+}
+
+/* How often a data master was notified that there may be room. */
+static unsigned int notified(const struct dms_fixture *f, enum pds_dm dm)
+{
+	return dm == PDS_DM_CDM ? f->fx->room : f->owner[dm].room[0];
+}
+
+/* Free one slot. Of those that wait, only the data master expected is notified and gets it. */
+static void serve(struct dms_fixture *f, enum pds_dm expected)
+{
+	unsigned int before[PDS_DM_COUNT], dm;
+
+	for (dm = 0; dm < PDS_DM_COUNT; dm++)
+		before[dm] = notified(f, (enum pds_dm)dm);
+	assert_true(fx_finish_oldest(f->fx));
+	for (dm = 0; dm < PDS_DM_COUNT; dm++)
+		assert_int_equal(notified(f, (enum pds_dm)dm) - before[dm], dm == expected);
+	for (dm = 0; dm < PDS_DM_COUNT; dm++) {
+		if (dm != expected && f->waits[dm])
+			assert_int_equal(start(f, (enum pds_dm)dm), PDS_WAIT);
+	}
+	assert_int_equal(start(f, expected), PDS_STARTED);
+}
+
+static void fixed_priorities_are_those_of_the_name(void **state)
+{
+	static const struct {
+		enum pumice_dms_policy policy;
+		enum pds_dm order[PDS_DM_COUNT];
+	} cases[] = {
+		{ PUMICE_DMS_POLICY_CDM_VDM_PDM, { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM } },
+		{ PUMICE_DMS_POLICY_CDM_PDM_VDM, { PDS_DM_CDM, PDS_DM_PDM, PDS_DM_VDM } },
+		{ PUMICE_DMS_POLICY_VDM_CDM_PDM, { PDS_DM_VDM, PDS_DM_CDM, PDS_DM_PDM } },
+		{ PUMICE_DMS_POLICY_VDM_PDM_CDM, { PDS_DM_VDM, PDS_DM_PDM, PDS_DM_CDM } },
+		{ PUMICE_DMS_POLICY_PDM_CDM_VDM, { PDS_DM_PDM, PDS_DM_CDM, PDS_DM_VDM } },
+		{ PUMICE_DMS_POLICY_PDM_VDM_CDM, { PDS_DM_PDM, PDS_DM_VDM, PDS_DM_CDM } },
+	};
+	unsigned int i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const enum pds_dm *order = cases[i].order;
+		struct dms_fixture f;
+
+		create(&f, cases[i].policy);
+		for (n = 0; n < PDS_DM_COUNT; n++)
+			assert_int_equal(start(&f, order[n]), PDS_WAIT);
+		serve(&f, order[0]);
+		assert_int_equal(start(&f, order[0]), PDS_WAIT);
+		serve(&f, order[0]);	/* again: the others wait as long as it claims */
+		serve(&f, order[1]);
+		assert_int_equal(start(&f, order[0]), PDS_WAIT);
+		serve(&f, order[0]);
+		serve(&f, order[2]);
+		destroy(&f);
+	}
+}
+
+static void in_round_robin_the_last_one_waits(void **state)
+{
+	static const enum pds_dm order[] = { PDS_DM_PDM, PDS_DM_CDM, PDS_DM_VDM };
+	struct dms_fixture f;
+	unsigned int i;
+
+	(void)state;
+	create(&f, PUMICE_DMS_POLICY_ROUND_ROBIN);
+	for (i = 0; i < PDS_DM_COUNT; i++) {	/* one after another, each alone */
+		assert_int_equal(start(&f, order[i]), PDS_WAIT);
+		serve(&f, order[i]);
+	}
+	for (i = 0; i < PDS_DM_COUNT; i++)
+		assert_int_equal(start(&f, (enum pds_dm)i), PDS_WAIT);
+	for (i = 0; i < 4 * PDS_DM_COUNT; i++) {
+		serve(&f, order[i % PDS_DM_COUNT]);
+		assert_int_equal(start(&f, order[i % PDS_DM_COUNT]), PDS_WAIT);
+	}
+	destroy(&f);
+}
+
+static void a_change_of_policy_notifies_those_that_it_admits(void **state)
+{
+	struct dms_fixture f;
+
+	(void)state;
+	create(&f, PUMICE_DMS_POLICY_VDM_PDM_CDM);
+	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
+	assert_int_equal(start(&f, PDS_DM_CDM), PDS_WAIT);
+	serve(&f, PDS_DM_VDM);
+	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
+	f.fx->room = 0;
+	fx_control(f.fx, (struct pds_control){
+		.out_of_order = true, .policy = PUMICE_DMS_POLICY_CDM_VDM_PDM,
+	});
+	assert_int_equal(f.fx->room, 1);
+	serve(&f, PDS_DM_CDM);
+	destroy(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fixed_priorities_are_those_of_the_name),
+		cmocka_unit_test(in_round_robin_the_last_one_waits),
+		cmocka_unit_test(a_change_of_policy_notifies_those_that_it_admits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
