@@ -144,7 +144,7 @@ static u32 us_of(u64 ticks)
 	return (ticks >> 32 ? 0xffffffffu : (u32)ticks) / TICKS_PER_US;
 }
 
-/* When the first context of a list has waited so long that it precedes higher priorities. */
+/* Return the time at which the first context of a list precedes those of higher priorities. */
 static u64 starvation_time(const struct context_list *list)
 {
 	const struct context *first = context_at(list->head);
@@ -152,7 +152,7 @@ static u64 starvation_time(const struct context_list *list)
 	return first->ready_since + FWIF_STARVE_SLICES * slice_ticks();
 }
 
-/* When the job on the CDM has to be switched out for another ready context. */
+/* Return the time at which the job on the CDM is switched out for another ready context. */
 static u64 slice_deadline(void)
 {
 	const struct context_list *ready = master[FWIF_DM_CDM].ready;

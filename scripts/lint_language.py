@@ -31,8 +31,10 @@ EXCEPT = ("Documentation/style.rst", "Documentation/style-words.inc",
           "tests/scripts/test_lint_language.py", "scripts/kernel/debug.config",
           "scripts/kernel/fast.config")
 MARKER = "lint: word"
-# A comment or docstring that is a clause: it names no object. Markdown's # is a heading.
-CLAUSE = re.compile(r'^\W*(?:/\*\*?|//|#|"""|\*|;)\s*(What|Who|Whose|Whether)\b[^?]*$')
+# A comment, docstring or text of XML that is a clause: it names no object. A comma indicates a
+# conditional ("When ..., it is ..."). Markdown's # is a heading.
+CLAUSE = re.compile(r'(?:^\W*(?:/\*\*?|//|#|"""|\*|;)\s*|\bdoc=")'
+                    r'(?:(?:What|Who|Whose|Whether|How|Why|Which)\b[^?]*|(?:Where|When)\b[^?,]*)$')
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 # A line of Python that defines names: its function and arguments, or the left side of "=".
 DEFINED = re.compile(r"^\s*(?:def\s+([^:]*)|(?:for\s+)?([\w\s,()]+?)\s*(?:=(?!=)|\bin\b))")
@@ -88,10 +90,27 @@ def text_lines(name, content):
             for number, line in enumerate(code.splitlines(), 1)]
 
 
+def split_phrases(lines, words):
+    """Return [(number, phrase, replacement)] of phrases that continue in the next line."""
+    found = []
+    for (number, text, _), (_, following, _) in zip(lines, lines[1:]):
+        first = text.rstrip()
+        joined = first + " " + following.lstrip(" \t*#/")
+        for pattern, write in words:
+            found += [(number, match.group(), write) for match in pattern.finditer(joined)
+                      if match.start() < len(first) < match.end()]
+    return found
+
+
 def problems(name, content, words, names, wanted=None):
     """Return the problems of one file; wanted: the line numbers to check, None for all."""
     source = content.splitlines()
-    for number, text, identified in text_lines(name, content):
+    lines = text_lines(name, content)
+    for number, phrase, write in split_phrases(lines, words):
+        if (wanted is None or number in wanted or number + 1 in wanted) and \
+                MARKER not in source[number - 1]:
+            yield f"{name}:{number}: \"{phrase}\": write {write}"
+    for number, text, identified in lines:
         if wanted is not None and number not in wanted or MARKER in source[number - 1]:
             continue
         found = [(pattern.search(text) or pattern.search(identified), write)

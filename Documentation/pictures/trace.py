@@ -52,7 +52,7 @@ class Picture:
                            fill=fill)
 
     def heading(self, text):
-        """Where a block begins."""
+        """Horizontal position of the begin of a block."""
         self.draw.line([0, self.y, WIDTH, self.y], fill="#cccccc")
         self.label(text)
         self.y += ROW

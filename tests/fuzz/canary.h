@@ -21,7 +21,7 @@
 
 #define CANARY	0x4a5ec2e7u	/* a float, 3649721.75, so that float formats store it unchanged */
 
-/* How the first user's jobs end. */
+/* Ends of the first user's jobs. */
 enum canary_end {
 	CANARY_DONE,
 	CANARY_KILLED,		/* endless programs, until their contexts are killed */

@@ -216,7 +216,7 @@ class Pci(unittest.TestCase):
 
 
 class Time(unittest.TestCase):
-    """Which threads run the GPU, and when."""
+    """Threads that run the GPU, and the times at which they do."""
 
     def test_the_gpu_has_as_many_threads_as_requested(self):
         for threads in (0, 1, 3):

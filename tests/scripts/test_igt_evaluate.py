@@ -118,7 +118,7 @@ class Lists(unittest.TestCase):
 
 
 class Chosen(unittest.TestCase):
-    """Which programs run on a kernel."""
+    """Programs that run on a kernel."""
 
     def run_on_fast(self, module):
         """The subtests of part main, on a kernel that has one module of tests."""

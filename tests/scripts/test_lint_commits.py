@@ -91,7 +91,7 @@ class Messages(unittest.TestCase):
 
 
 class Clones(unittest.TestCase):
-    """Which commits are read."""
+    """Selection of commits."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -58,7 +58,7 @@ class Format(unittest.TestCase):
 
 
 class Layouts(unittest.TestCase):
-    """Which file applies where."""
+    """Selection of the style file of a source file."""
 
     def test_the_core_has_kernel_style_and_the_front_end_qemus(self):
         top = (TOP / ".clang-format").read_text()

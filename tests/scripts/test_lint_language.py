@@ -59,6 +59,18 @@ class Words(unittest.TestCase):
         self.assertEqual(found("a.md", "# What it is\n"), [])
         self.assertEqual(found("a.h", "/* Whether it fits. */\n/* Return whether it fits. */\n"), [1])
 
+    def test_clauses_of_place_time_and_manner_are_found(self):
+        for word in ("How", "Why", "Which", "Where", "When"):
+            self.assertEqual(found("a.c", f"/* {word} a job ends. */\n"), [1], word)
+            self.assertEqual(found("a.xml", f'<a doc="{word} a job ends."/>\n'), [1], word)
+        self.assertEqual(found("a.c", "/* When a job ends, the next one begins. */\n"), [])
+
+    def test_a_phrase_over_two_lines_is_found(self):
+        self.assertEqual(found("a.rst", "a job that is now\nand then repeated\n"), [1])
+        self.assertEqual(found("a.h", "/*\n * a job now\n * and then\n */\n"), [2])
+        self.assertEqual(found("a.rst", "now\n\nand then\n"), [])
+        self.assertEqual(found("a.rst", "now\nand then\n", {2}), [1])
+
     def test_names_that_python_defines_count(self):
         content = "def ask(peer):\n    pick = f(1)\n    for answer in pick:\n        print(answer)\n"
         self.assertEqual(found("a.py", content), [1, 2, 3])

@@ -49,7 +49,7 @@ class Words(unittest.TestCase):
 
 
 class Guests(unittest.TestCase):
-    """Which guests boot, and for which programs."""
+    """Guests that boot, and their programs."""
 
     def runs(self, wanted):
         """[(kernel, [program], [line of the job])]."""

@@ -31,8 +31,8 @@ struct dm_status {
 };
 
 /*
- * How a job ended: arg1 of JOB_END. Only the CDM switches jobs out. DM_MEMORY is no end: the VDM
- * is stalled on memory, and stays busy.
+ * Ends of jobs: arg1 of JOB_END. Only the CDM switches jobs out. DM_MEMORY does not end a job: the
+ * VDM is stalled on memory, and stays busy.
  */
 enum dm_end {
 	DM_DONE = PUMICE_TRACE_END_DONE,

@@ -138,7 +138,7 @@ struct fwcpu_arch {
 	uint32_t lockup_tval;
 };
 
-/* Where fwcpu_run() stops; survives fwcpu_reset(). */
+/* Addresses at which fwcpu_run() stops; they survive fwcpu_reset(). */
 struct fwcpu_breakpoints {
 	uint32_t addr[FWCPU_BREAKPOINTS];
 	uint32_t count;

@@ -30,9 +30,9 @@ struct fwctl;
 struct fwctl_ops;
 struct mmu;
 
-/* Why the processor is halted. */
+/* Reason of a halt of the processor. */
 enum fwctl_halt {
-	FWCTL_HALT_NONE,	/* it is not */
+	FWCTL_HALT_NONE,	/* it is not halted */
 	FWCTL_HALT_REQUEST,	/* fwctl_debug_halt() */
 	FWCTL_HALT_STEP,
 	FWCTL_HALT_BREAKPOINT,

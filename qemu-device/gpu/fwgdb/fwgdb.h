@@ -33,9 +33,9 @@
 #define FWGDB_REG_PC	32u
 #define FWGDB_REG_CSR0	65u	/* and the CSR's number */
 
-/* Why the processor is halted. */
+/* Reason of a halt of the processor. */
 enum fwgdb_stop {
-	FWGDB_RUNNING,	/* it is not */
+	FWGDB_RUNNING,	/* it is not halted */
 	FWGDB_STOP_REQUEST,
 	FWGDB_STOP_STEP,
 	FWGDB_STOP_BREAKPOINT,

@@ -49,7 +49,7 @@ enum {
 	FWGDB_ENOSPC = 28,
 };
 
-/* packet.c: the reply. Begin, add, send; what does not fit is left out. */
+/* packet.c: the reply. Begin, add, send; text beyond its size is left out. */
 void fwgdb_begin(struct fwgdb *g);
 void fwgdb_add(struct fwgdb *g, const char *text);
 void fwgdb_add_bytes(struct fwgdb *g, const void *data, size_t bytes);	/* as they are */

@@ -279,7 +279,7 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
 	return PDM_STEP_WAIT;
 }
 
-/* Trace the ends of what has begun. */
+/* Trace the ends of all begun work as cancelled. */
 static void trace_cancel(struct pdm_tile *tile)
 {
 	const enum pumice_trace_phase cancel = PUMICE_TRACE_PHASE_CANCEL;

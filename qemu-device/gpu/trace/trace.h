@@ -95,7 +95,7 @@ static inline u64 trace_job(u64 tag, bool flag)
 	return tag >> 32 << 8 | flag;
 }
 
-/* An event, without what trace_write() adds: see trace_record. */
+/* An event, without the fields that trace_write() adds: see trace_record. */
 struct trace_item {
 	u8 kind;	/* enum pumice_trace_kind */
 	u8 phase;	/* enum pumice_trace_phase */

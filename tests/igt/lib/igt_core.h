@@ -37,7 +37,7 @@ extern const char *igt_layer_description __attribute__((weak));
 
 /* ------------------------------------------------------------------ blocks */
 
-/* Where an early end of the block that runs jumps to. */
+/* Target of the jump by which the current block ends early. */
 extern sigjmp_buf igt_layer_mark;
 
 void igt_layer_init(int argc, char **argv);

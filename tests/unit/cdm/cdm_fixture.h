@@ -19,7 +19,7 @@
 /* Data that commands read and write, in context CDMFX_CTX. */
 #define CDMFX_DATA	0x300000ull
 #define CDMFX_DATA_BYTES 0x2000u
-/* Where jobs are saved, in context 0; two pages, unmapped after them. */
+/* Area for saved jobs, in context 0; two pages, unmapped after them. */
 #define CDMFX_SAVE	0x40000ull
 #define CDMFX_SAVE_BYTES 0x2000u
 

@@ -145,7 +145,7 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		{ LOAD "sig_wait r4[0], sig0\nmov r3, [one], r1\nend", UNWAITED(5, "r1", "sig1") },
 		{ LOAD "sig_wait r4[0], sig1\nmov r3, [one], r1\nend", "" },
 		{ LOAD "sig_waitall2 r4[0], sig0, sig1\nmov r3, [one], r1\nend", "" },
-		/* Which register an index selects is not certain. */
+		/* The register that an index selects is not certain. */
 		{ LOAD "mov idx0, [one], 1\nglobal_load32 sig2, r[idx0], [one], sh0 + r2\n"
 		  "mov r3, [one], r2\nend", "" },
 		{ LOAD "mem_fence group\nmov r3, [one], r1\nend", "" },

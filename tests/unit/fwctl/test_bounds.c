@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much work firmware does between two checks of the stop flag of its step. Parking,
+ * Amount of work that firmware does between two checks of the stop flag of its step. Parking,
  * resets and changes of the memory map wait for the end of a step with QEMU's big lock
  * held, so the amount must be small for any firmware.
  *

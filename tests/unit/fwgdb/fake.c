@@ -71,7 +71,7 @@ static bool fake_set(void *opaque, u32 number, u32 value)
 	return reg;
 }
 
-/* How many of @bytes at @addr there are. */
+/* Return how many of @bytes at @addr exist. */
 static size_t fake_run(u32 addr, size_t bytes)
 {
 	size_t left;

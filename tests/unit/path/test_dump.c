@@ -283,7 +283,7 @@ static void a_job_that_does_not_end_shows_its_loop(void **state)
 	path_one(2, 0, check_stuck);
 }
 
-/* How many bytes from @va on a dump of the context has. */
+/* Return the number of bytes from @va on that a dump of the context has. */
 static size_t bytes_in_dump(struct pumice_context *context, uint64_t va, size_t bytes)
 {
 	struct dump *dump = malloc(sizeof(*dump));

@@ -160,7 +160,7 @@ static void check_memory(struct path *p)
 	dispatch_store(p, k, p->out_va + 2);
 	assert_built_faults(p, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_UNIT_USC_DATA, &s);
 	assert_int_equal(s.access, PUMICE_ACCESS_WRITE);
-	/* Which of the work-groups is first is open. */
+	/* Any of the work-groups may be the first. */
 	assert_int_equal(s.fault_va % 4, 2);
 	assert_true(s.fault_va >= p->out_va && s.fault_va < p->out_va + PAGE);
 	dispatch_store(p, k, 0x5000000000);

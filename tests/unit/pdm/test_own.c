@@ -12,7 +12,7 @@
 
 static struct fixture fx;
 
-/* How the first job ends. */
+/* Ends of the first job. */
 enum ending { ENDING_DONE, ENDING_ABORT, ENDING_RESET, ENDINGS };
 
 static int open_fixture(void **state)

@@ -67,7 +67,7 @@ static enum pds_result start(struct dms_fixture *f, enum pds_dm dm)
 	return result;
 }
 
-/* How often a data master was notified that there may be room. */
+/* Return how often a data master was notified that there may be room. */
 static unsigned int notified(const struct dms_fixture *f, enum pds_dm dm)
 {
 	return dm == PDS_DM_CDM ? f->fx->room : f->owner[dm].room[0];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-pumice-dump as a program: what it prints of files that are none, damaged or
-without some section: dump.py PUMICE-DUMP
+pumice-dump as a program: its output for damaged files, files of other kinds and
+files without some section: dump.py PUMICE-DUMP
 
 Files are made with struct alone, by the description in hw/dumpfile.h. The output for
 real dumps is checked by tests/unit/path/test_dump.c. Output: TAP.

@@ -660,7 +660,7 @@ def a_device_works_without_a_file_descriptor_for_the_socket():
 
 
 def sleeps(pid):
-    """How often the threads of a process have slept."""
+    """Return how often the threads of a process have slept."""
     count = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii") as file:

@@ -14,7 +14,7 @@ struct pumice_job;
 struct pumice_vm;
 
 /*
- * Where a message about firmware that failed refers to: the reset that follows it creates a dump,
+ * Ending of messages about failed firmware. The reset that follows such a message creates a dump
  * with a log that is not in fw_log of debugfs any more when the next firmware runs.
  */
 #define PUMICE_SEE_DUMP		"; see the dump in /sys/class/devcoredump\n"

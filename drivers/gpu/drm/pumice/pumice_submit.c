@@ -352,7 +352,7 @@ static int submit_run(struct submit *s, const struct drm_pumice_array *array)
 	return ret;
 }
 
-/* Free the state of a call: after an error all of it, otherwise what the jobs do not own. */
+/* Free the state of a call: after an error all of it, otherwise the part that no job owns. */
 static void submit_release(struct submit *s)
 {
 	u32 i;

@@ -171,7 +171,7 @@ static void block_gets_the_largest_page_size_that_fits(struct kunit *test)
 	}
 }
 
-/* Where sizes are assigned, a block has that of its heap, whatever its mappings would permit. */
+/* With assigned sizes, a block has that of its heap, whatever its mappings would permit. */
 static void block_gets_the_page_size_of_its_heap(struct kunit *test)
 {
 	static const struct {
