@@ -28,7 +28,7 @@
 #include "dm.h"
 #include "fwccb.h"
 #include "log.h"
-#include "number.h"
+#include "minmax.h"
 #include "partial.h"
 #include "sched.h"
 #include "stuck.h"

@@ -13,7 +13,7 @@
 #include "bus.h"
 #include "csr.h"
 #include "dm.h"
-#include "number.h"
+#include "minmax.h"
 #include "pumice_isa_enums.h"
 #include "stuck.h"
 #include "window.h"

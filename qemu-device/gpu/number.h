@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Scalar numbers: floats in words of memory and registers, minimum and maximum, division. */
+/* Scalar numbers: floats in words of memory and registers, division; integers: hw/minmax.h. */
 #ifndef PUMICE_GPU_NUMBER_H
 #define PUMICE_GPU_NUMBER_H
 
 #include <string.h>
 
+#include "minmax.h"
 #include "pumice_types.h"
 
 static inline float u32_as_f32(u32 bits)
@@ -21,36 +22,6 @@ static inline u32 f32_as_u32(float f)
 
 	memcpy(&bits, &f, sizeof(bits));
 	return bits;
-}
-
-static inline u32 min_u32(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
-
-static inline u32 max_u32(u32 a, u32 b)
-{
-	return a > b ? a : b;
-}
-
-static inline u64 min_u64(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-static inline u64 max_u64(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
-static inline s32 min_s32(s32 a, s32 b)
-{
-	return a < b ? a : b;
-}
-
-static inline s32 max_s32(s32 a, s32 b)
-{
-	return a > b ? a : b;
 }
 
 /* Limit to 0 to 1; a NaN becomes 0. */
