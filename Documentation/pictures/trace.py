@@ -52,7 +52,7 @@ class Picture:
                            fill=fill)
 
     def heading(self, text):
-        """Horizontal position of the begin of a block."""
+        """Draw the heading of a block."""
         self.draw.line([0, self.y, WIDTH, self.y], fill="#cccccc")
         self.label(text)
         self.y += ROW

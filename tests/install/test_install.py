@@ -232,6 +232,12 @@ class Library(Folder):
         pages = {path.stem for path in (prefix().path / "share/man/man3").iterdir()}
         self.assertEqual(functions - pages, set())
 
+    def test_pages_have_no_mark_up_of_comments(self):
+        for page in (prefix().path / "share/man/man3").iterdir():
+            text = page.read_text(encoding="utf-8")
+            with self.subTest(page=page.name):
+                self.assertNotRegex(text, r"@[a-z]|/\*\*")
+
     def test_every_inline_function_has_a_page(self):
         functions = set()
         for header in (prefix().path / "include/pumice").iterdir():

@@ -7,7 +7,7 @@
 Written to man3/ and man7/ there. One page of section 3 for each function, with
 the structures and enumerations that its declaration names, and libpumice.7
 from the comment that opens the first header. A function without a comment, or
-a parameter in a comment that the function does not have, is an error. Pages of the generated
+a parameter in a comment that the function does not have, or a result without a text, is an error. Pages of the generated
 headers: man_records.py.
 """
 import os
@@ -17,7 +17,7 @@ import sys
 import man_records
 from man_text import bold_refs, clean, escape, paragraphs
 
-COMMENT = re.compile(r"/\*\*\s(.*?)\*/\n(.*?;)", re.S)
+COMMENT = re.compile(r"/\*\*\s(.*?)\*/\n(#define [^\n]*|.*?;)", re.S)
 SECTION = re.compile(r"^#define (PUMICE_\w+)[ \t]+(.*)$", re.M)
 
 
@@ -39,13 +39,22 @@ class Item:
             if not more:
                 self.brief += " " + " ".join(first.split("@")[0].split())
                 rest = first[len(first.split("@")[0]):] + "\n\n" + others
+        self.brief = self.brief.replace("@", "") # a summary has no mark-up
         self.code = code.strip()
         self.params, self.body, self.result = split_parts(rest)
+        # "return the size" says it all.
+        if not self.result and self.brief.startswith("return "):
+            self.result = self.brief[len("return ")].upper() + self.brief[len("return ") + 1:]
 
     def check(self):
         for name in self.params:
             if self.kind == "function" and not re.search(rf"\b{name}\b", self.code):
                 raise ValueError(f"{self.name}: no parameter '{name}'")
+        if self.is_function() and not self.result and not self.code.startswith("void "):
+            raise ValueError(f"{self.name}: no Return:, and the summary does not begin with return")
+
+    def is_function(self):
+        return self.kind == "function" and not self.code.startswith("#define")
 
 
 def split_parts(text):

@@ -298,7 +298,7 @@ int pumice_device_fw_counters(struct pumice_device *dev, struct pumice_fw_counte
 void pumice_device_set_warnings(struct pumice_device *dev,
 				void (*report)(void *data, const char *text), void *data);
 
-/** pumice_device_drm_fd - get the DRM file, owned by the device, or -EOPNOTSUPP in process. */
+/** pumice_device_drm_fd - return the DRM file, owned by the device, or -EOPNOTSUPP in process. */
 int pumice_device_drm_fd(struct pumice_device *dev);
 
 /* ------------------------------------------------------------------ memory */
@@ -317,7 +317,7 @@ int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm 
 /** pumice_bo_destroy - release the memory; ranges bound in VMs remain until they are unbound. */
 void pumice_bo_destroy(struct pumice_bo *bo);
 
-/** pumice_bo_size - get the allocated size in bytes, after rounding. */
+/** pumice_bo_size - return the allocated size in bytes, after rounding. */
 uint64_t pumice_bo_size(const struct pumice_bo *bo);
 
 /**
@@ -358,7 +358,7 @@ int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained);
  */
 int pumice_bo_set_label(struct pumice_bo *bo, const char *label);
 
-/** pumice_bo_label - get the label set by this process, "" for none; valid until the next one. */
+/** pumice_bo_label - return the label set by this process, "" for none; valid until the next one. */
 const char *pumice_bo_label(const struct pumice_bo *bo);
 
 /* ------------------------------------------------------- virtual addresses */
@@ -542,7 +542,7 @@ int pumice_context_create(struct pumice_vm *vm, enum pumice_priority priority,
  */
 int pumice_context_set_priority(struct pumice_context *context, enum pumice_priority priority);
 
-/** pumice_context_id - get the context's number within the device. */
+/** pumice_context_id - return the context's number within the device. */
 uint32_t pumice_context_id(const struct pumice_context *context);
 
 /** pumice_context_destroy - destroy a context; its pending and running jobs are killed. */
@@ -580,7 +580,7 @@ struct pumice_context_state {
 int pumice_context_get_state(struct pumice_context *context, struct pumice_context_state *state);
 
 /**
- * pumice_context_jobs - get the number of submitted jobs.
+ * pumice_context_jobs - return the number of submitted jobs.
  *
  * Jobs of a context are numbered from 1 in the order of submission, so this is
  * the number of the last one, as long as one thread submits to the context.
@@ -812,7 +812,7 @@ void pumice_program_destroy(struct pumice_program *program);
 /** pumice_program_info - describe a program; the pointers are valid as long as it is. */
 void pumice_program_info(const struct pumice_program *program, struct pumice_program_info *info);
 
-/** pumice_program_coeffs - get the number of coefficient registers of a task. */
+/** pumice_program_coeffs - return the number of coefficient registers of a task. */
 uint32_t pumice_program_coeffs(const struct pumice_program *program);
 
 /**
@@ -841,7 +841,7 @@ int pumice_kernel_assemble(struct pumice_vm *vm, const char *name, const char *t
 /** pumice_kernel_destroy - destroy it; jobs that run it must have ended. */
 void pumice_kernel_destroy(struct pumice_kernel *kernel);
 
-/** pumice_kernel_code_va - get the GPU virtual address of its USC instructions. */
+/** pumice_kernel_code_va - return the GPU virtual address of its USC instructions. */
 uint64_t pumice_kernel_code_va(const struct pumice_kernel *kernel);
 
 /* --------------------------------------------------------- control streams */
@@ -975,18 +975,18 @@ int pumice_stream_data(struct pumice_stream *stream, uint64_t bytes, uint64_t al
  */
 int pumice_stream_end(struct pumice_stream *stream, uint64_t *va);
 
-/** pumice_stream_va - get the GPU virtual address of the next word to be added. */
+/** pumice_stream_va - return the GPU virtual address of the next word to be added. */
 uint64_t pumice_stream_va(const struct pumice_stream *stream);
 
 /* ------------------------------------------------------------------- names */
 
-/** pumice_fault_name - get the name of a fault, the same in all logs; "unknown" for none. */
+/** pumice_fault_name - return the name of a fault, the same in all logs; "unknown" for none. */
 const char *pumice_fault_name(uint32_t fault);
 
-/** pumice_unit_name - get the name of a unit. */
+/** pumice_unit_name - return the name of a unit. */
 const char *pumice_unit_name(uint32_t unit);
 
-/** pumice_access_name - get the name of a kind of access. */
+/** pumice_access_name - return the name of a kind of access. */
 const char *pumice_access_name(uint32_t access);
 
 #ifdef __cplusplus

@@ -94,7 +94,7 @@ int pumice_capture_load(const char *path, struct pumice_capture **capture, char 
 /** pumice_capture_destroy - free it. */
 void pumice_capture_destroy(struct pumice_capture *capture);
 
-/** pumice_capture_frame - get the captured state other than memory. */
+/** pumice_capture_frame - return the captured state other than memory. */
 const struct pumice_capture_frame *pumice_capture_frame(const struct pumice_capture *capture);
 
 /** pumice_capture_range - get range @index, by address. Return: 0, or -ENOENT beyond the last. */

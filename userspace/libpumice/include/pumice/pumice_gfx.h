@@ -224,7 +224,7 @@ void pumice_image_destroy(struct pumice_image *image);
 /** pumice_image_info - describe an image; 0 as a default is replaced by the actual value. */
 void pumice_image_info(const struct pumice_image *image, struct pumice_image_desc *desc);
 
-/** pumice_image_va - get the GPU virtual address of level 0, layer 0. */
+/** pumice_image_va - return the GPU virtual address of level 0, layer 0. */
 uint64_t pumice_image_va(const struct pumice_image *image);
 
 /** struct pumice_image_part - a layer of a level. */
@@ -706,10 +706,10 @@ int pumice_canvas_create(struct pumice_vm *vm, const struct pumice_canvas_desc *
 /** pumice_canvas_destroy - destroy it; only between frames. */
 void pumice_canvas_destroy(struct pumice_canvas *canvas);
 
-/** pumice_canvas_image - get its image, which is destroyed with the canvas. */
+/** pumice_canvas_image - return its image, which is destroyed with the canvas. */
 struct pumice_image *pumice_canvas_image(const struct pumice_canvas *canvas);
 
-/** pumice_canvas_context - get its render context, which is destroyed with the canvas. */
+/** pumice_canvas_context - return its render context, which is destroyed with the canvas. */
 struct pumice_context *pumice_canvas_context(const struct pumice_canvas *canvas);
 
 /**

@@ -73,7 +73,7 @@ int pumice_perfmon_create(struct pumice_device *dev, const uint32_t *counters, u
 /** pumice_perfmon_destroy - destroy it; jobs that use it continue without. */
 void pumice_perfmon_destroy(struct pumice_perfmon *perfmon);
 
-/** pumice_perfmon_id - get its id, for pumice_job.perfmon; not 0. */
+/** pumice_perfmon_id - return its id, for pumice_job.perfmon; not 0. */
 uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
 
 #define PUMICE_PERFMON_RESET	(1u << 0)	/* reset to zero after reading */
@@ -189,7 +189,7 @@ struct pumice_event_record {
 	uint64_t arg1;
 };
 
-/** pumice_event_name - get the name of an enum pumice_event. */
+/** pumice_event_name - return the name of an enum pumice_event. */
 const char *pumice_event_name(uint32_t kind);
 
 /* Mask of all kinds of events. */
