@@ -27,6 +27,16 @@ export THREADS ?= 2
 # Debuggers of make shell, and host programs copied to its guest.
 export GDB TOOLS
 
+# Variables of the command line; a misspelled one would be ignored by make.
+variables := BUILD OUT JOBS PUMICE_CACHE TESTS WERROR CC CXX CFLAGS LDFLAGS \
+	QEMU_SRC QEMU_VERSION IGT_SRC KDIR KERNEL_IMAGE KMODULES KERNELS DEBIAN_MIRROR \
+	CORES THREADS GDB TOOLS PARAMETERS PREFIX DESTDIR \
+	DEBUG_TESTS KERNEL_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
+	DISTROS DISTRO_COMMANDS DISTRO_CLEAN
+overridden := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
+unknown := $(filter-out $(variables) MAKE%,$(overridden))
+$(if $(unknown),$(error unknown variable $(unknown); known: $(variables)))
+
 S := $(top)/scripts
 
 # sources FOLDER…: every file in them that git may track.

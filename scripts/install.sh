@@ -13,6 +13,7 @@ set -euo pipefail
 
 : "${PREFIX:=/usr/local}"
 : "${DESTDIR:=}"
+[[ $PREFIX == /* ]] || die "PREFIX=$PREFIX is not absolute" "for example: make install PREFIX=/usr"
 version=$(project_version)
 native=$BUILD/install
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Command lines of make that are wrong."""
+
+import os
+import pathlib
+import subprocess
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def make(*arguments):
+    """Run make without the variables of the make that runs the tests."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
+    return subprocess.run(["make", "-C", TOP, *arguments], capture_output=True, text=True,
+                          check=False, env=environment)
+
+
+class Variables(unittest.TestCase):
+    """Variables of the command line."""
+
+    def test_an_unknown_one_is_refused(self):
+        result = make("help", "PREFX=/usr")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, "unknown variable PREFX; known: .*PREFIX")
+        self.assertNotIn("make run", result.stdout)
+
+    def test_known_ones_are_accepted(self):
+        result = make("help", "TESTS=t_submit t_sync:A", "PREFIX=/usr")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_prefix_is_absolute(self):
+        result = subprocess.run([TOP / "scripts/install.sh"], capture_output=True, text=True,
+                                check=False, env={**os.environ, "PREFIX": "usr"})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("error: PREFIX=usr is not absolute\n", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
