@@ -36,8 +36,9 @@ struct reason {
 	size_t bytes;
 };
 
+#define PREFIX "capture: "
 #define REFUSE(reason, ...) \
-	fail_text((reason)->text, (reason)->bytes, EINVAL, "capture: " __VA_ARGS__)
+	fail_text((reason)->text, (reason)->bytes, EINVAL, PREFIX __VA_ARGS__)
 
 /* ----------------------------------------------------------------- writing */
 
@@ -340,7 +341,8 @@ static u8 *read_file(const char *path, size_t *bytes)
 int pumice_capture_load(const char *path, struct pumice_capture **capture, char *error,
 			size_t error_bytes)
 {
-	const struct reason reason = { error, error_bytes };
+	char text[PUMICE_ERROR_BYTES];
+	const struct reason reason = { text, sizeof(text) };
 	size_t bytes;
 	u8 *file;
 	int err;
@@ -350,8 +352,10 @@ int pumice_capture_load(const char *path, struct pumice_capture **capture, char 
 	file = read_file(path, &bytes);
 	err = errno ? errno : EIO;
 	if (!file)
-		return fail_text(error, error_bytes, err, "capture: %s: %s", path, strerror(err));
-	return parse_owned(file, bytes, capture, &reason);
+		return fail_text(error, error_bytes, err, PREFIX "%s: %s", path, strerror(err));
+	err = parse_owned(file, bytes, capture, &reason);
+	return err ? fail_text(error, error_bytes, -err, PREFIX "%s: %s", path,
+			       text + strlen(PREFIX)) : 0;
 }
 
 void pumice_capture_destroy(struct pumice_capture *c)

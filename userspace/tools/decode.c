@@ -54,6 +54,16 @@ static bool number(const char *text, u64 max, u64 *value)
 	return *text && *text != '-' && !*end && !errno && *value <= max;
 }
 
+/* The same, or eight digits of hexadecimal, as listings and dumps print words. */
+static bool word(const char *text, u64 *value)
+{
+	if (strlen(text) == 8 && strspn(text, "0123456789abcdefABCDEF") == 8) {
+		*value = strtoull(text, NULL, 16);
+		return true;
+	}
+	return number(text, UINT32_MAX, value);
+}
+
 static int words_of_arguments(const struct command *c, char **args, int count, struct input *in)
 {
 	u64 value;
@@ -62,9 +72,9 @@ static int words_of_arguments(const struct command *c, char **args, int count, s
 	if (!in->words)
 		return fail("words", strerror(ENOMEM));
 	for (int i = 0; i < count; i++) {
-		if (!number(args[i], UINT32_MAX, &value))
-			command_refuse(c, "unexpected word '%s': WORD is a number of 32 bits",
-				       args[i]);
+		if (!word(args[i], &value))
+			command_refuse(c, "unexpected word '%s': WORD is a number of 32 bits, or "
+				       "8 hexadecimal digits", args[i]);
 		in->words[in->count++] = (u32)value;
 	}
 	return 0;
@@ -104,6 +114,8 @@ static int decode(const struct command *c, const char *what, u64 addr, const str
 {
 	const struct pumice_format_info *format;
 
+	if (!in->count)
+		return fail(what, "no words: write them on the command line, or select a file with -f");
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		if (!strcmp(what, streams[i].name))
 			return pumice_decode_stream(streams[i].stream, addr, in->words, in->count,
@@ -116,7 +128,7 @@ static int decode(const struct command *c, const char *what, u64 addr, const str
 	if (!format)
 		command_refuse(c, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, usc, pds, reg, "
 			       "reg64 or the name of a structure", what);
-	if (!in->count || in->count % format->words)
+	if (in->count % format->words)
 		return fail_size(what, in->count, format->words);
 	for (size_t i = 0; i < in->count; i += format->words)
 		pumice_decode_format(format, addr + 4 * i, in->words + i, print_line, NULL);
@@ -164,7 +176,8 @@ int main(int argc, char **argv)
 			   "                         transfers\n"
 			   "  usc, pds               instructions of the USC or the PDS\n"
 			   "  STRUCTURE              a structure of the reference, such as mmu_pt_entry\n"
-			   "  reg, reg64             a register: its offset and its value follow\n",
+			   "  reg, reg64             a register: its offset and its value follow\n"
+			   "WORD is a number, or the 8 hexadecimal digits of a listing or a dump.\n",
 		.options = options,
 		.versions = COMMAND_VERSION_REGISTERS | COMMAND_VERSION_PROGRAM,
 	};

@@ -14,7 +14,7 @@ static const char *check_header(struct dump *dump, size_t bytes)
 	const struct pumice_dump_header *h = &dump->head;
 
 	if (h->magic != PUMICE_DUMP_MAGIC)
-		return "not a dump of a Pumice GPU: expected is the file data of a devcoredump, or a copy";
+		return "not a dump of a Pumice GPU: expected the data file of a devcoredump, or a copy of it";
 	if (h->version != PUMICE_DUMP_VERSION) {
 		snprintf(dump->error, sizeof(dump->error),
 			 "a dump of version %u, but this tool reads version %u", h->version,

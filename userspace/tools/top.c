@@ -130,6 +130,18 @@ static void pause_for(double seconds)
 		;
 }
 
+/* A GPU in this process has no jobs: that of another process or of the driver is required. */
+static void refuse_own_gpu(struct pumice_device *dev, const struct pumice_device_info *info)
+{
+	struct pumice_process process;
+
+	if (!pumice_device_process(dev, &process) || pumice_device_drm_fd(dev) >= 0)
+		return;
+	fprintf(stderr, "pumice-top: %s: a GPU inside pumice-top has no other users: observe that of "
+		"a process (-d pid:PID) or of the kernel driver (-d drm)\n", info->backend);
+	exit(1);
+}
+
 static void watch(struct pumice_device *dev, double seconds, uint32_t looks, bool batch)
 {
 	struct pumice_device_stats before, now;
@@ -139,6 +151,7 @@ static void watch(struct pumice_device *dev, double seconds, uint32_t looks, boo
 		fprintf(stderr, "pumice-top: %s\n", pumice_device_error(dev));
 		exit(1);
 	}
+	refuse_own_gpu(dev, &info);
 	look(dev, &before);
 	for (uint32_t i = 0; !interrupted && (!looks || i < looks); i++) {
 		struct view view;

@@ -567,8 +567,8 @@ static void files_that_are_no_dump_are_reported(void **state)
 	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
 	h.magic++;
 	assert_false(dump_parse(dump, (unsigned char *)&h, sizeof(h), &error));
-	assert_string_equal(error, "not a dump of a Pumice GPU: expected is the file data of a "
-				   "devcoredump, or a copy");
+	assert_string_equal(error, "not a dump of a Pumice GPU: expected the data file of a "
+				   "devcoredump, or a copy of it");
 	free(dump);
 }
 

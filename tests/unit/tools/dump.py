@@ -52,8 +52,8 @@ def a_file_that_is_no_dump_prints_nothing():
     with open("text", "w") as out:
         out.write("root:x:0:0:root:/root:/bin/bash\n" * 20)
     out, err = run("text", status=1)
-    assert (out, err) == ("", "pumice-dump: text: not a dump of a Pumice GPU: expected is the file data of a "
-                          "devcoredump, or a copy\n"), out + err
+    assert (out, err) == ("", "pumice-dump: text: not a dump of a Pumice GPU: expected the data file of a "
+                          "devcoredump, or a copy of it\n"), out + err
     out, err = run("-s", "info", "text", status=1)
     assert not out, out
 

@@ -37,7 +37,8 @@ unset PUMICE_CAPTURE
 check partial_renders_are_reported gives 0 " partial renders" "$frame" -o "$room/shown" \
 	"$room/partial.cap"
 damage 0
-check a_file_that_is_no_capture_is_refused gives 1 "not a capture file" "$frame" "$room/bad.cap"
+check a_file_that_is_no_capture_is_refused gives 1 \
+	"pumice-frame: capture: $room/bad.cap: not a capture file" "$frame" "$room/bad.cap"
 damage 1000
 check a_corrupt_file_is_refused gives 1 "checksum" "$frame" "$room/bad.cap"
 check a_missing_file_is_reported gives 1 "No such file" "$frame" "$room/nothing"

@@ -184,6 +184,14 @@ def statistics_of_a_running_process_are_shown():
 
 
 @test
+def top_refuses_a_gpu_of_its_own():
+    status, out, err = run(TOP, "-d", "inproc:cores=1,threads=0,ram=64", "-n", "1")
+    assert (status, out) == (1, "") and err.endswith(
+        "a GPU inside pumice-top has no other users: observe that of a process (-d pid:PID) or of "
+        "the kernel driver (-d drm)\n"), err
+
+
+@test
 def a_device_without_the_key_has_no_socket():
     observed = Observed("cores=1,threads=0,ram=64")
     assert observed.said == "ready\n"
