@@ -313,6 +313,12 @@ u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
 bool pumice_usc_atomic_exists(u32 func, u32 type);
 
 /**
+ * pumice_usc_is_group_copy - return whether an operation is a work-group copy
+ * @op: enum pumice_usc_op
+ */
+bool pumice_usc_is_group_copy(u32 op);
+
+/**
  * pumice_usc_texture_coords - return the registers of a dimension's coordinates; 0 if unknown
  * @dim: enum pumice_texture_dim
  */

@@ -370,6 +370,19 @@ bool pumice_usc_atomic_exists(u32 func, u32 type)
 	}
 }
 
+bool pumice_usc_is_group_copy(u32 op)
+{
+	switch (op) {
+	case PUMICE_USC_OP_GROUP_LOAD:
+	case PUMICE_USC_OP_GROUP_STORE:
+	case PUMICE_USC_OP_GROUP_LOAD_SHARED:
+	case PUMICE_USC_OP_GROUP_STORE_SHARED:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Replace an illegal count by 1, so that not the registers but the count is reported. */
 static u32 legal_count(u32 count, u32 max)
 {
@@ -421,6 +434,9 @@ u32 pumice_usc_registers(const struct pumice_usc_insn *insn,
 		return 3;
 	case PUMICE_USC_CLASS_TEXSTATE:
 		return PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS;
+	case PUMICE_USC_CLASS_SDATA:
+		return legal_count(insn->words, pumice_usc_is_group_copy(insn->opcode) ?
+				   PUMICE_USC_COPY_WORDS : PUMICE_USC_BURST_WORDS);
 	case PUMICE_USC_CLASS_PBESTATE:
 		return PUMICE_PBE_STATE_WORDS;
 	case PUMICE_USC_CLASS_TEXEXTRA:

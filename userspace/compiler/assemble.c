@@ -108,9 +108,18 @@ static uint32_t resource(struct assembler *as, const char *what, uint32_t used,
 	return declared->count >= 0 ? (uint32_t)declared->count : used;
 }
 
-/* Check work-group copies against the work-group size, set anywhere in the text. */
+/*
+ * Check work-group copies against the local memory and the size of the work-group, set anywhere in
+ * the text.
+ */
 static void check_copies(struct assembler *as)
 {
+	if (as->local_copy_bytes > as->header.local_bytes) {
+		as->where = as->local_copy_where;
+		asm_error(as, &as->local_copy,
+			  "the copy ends at byte %u of local memory, .local gives it %u bytes",
+			  as->local_copy_bytes, (unsigned int)as->header.local_bytes);
+	}
 	if (!as->copy_where.text ||
 	    as->header.size_x * as->header.size_y * as->header.size_z >= PUMICE_USC_COPY_INSTANCES)
 		return;

@@ -118,8 +118,9 @@ static bool copy_is_beyond(const struct listing *list, const struct pumice_usc_i
 {
 	const uint32_t *size = list->info.size;
 
-	return rule_is_copy(insn->opcode) &&
-	       size[0] * size[1] * size[2] < PUMICE_USC_COPY_INSTANCES;
+	return rule_copy_bytes(insn) > list->info.local_bytes ||
+	       (pumice_usc_is_group_copy(insn->opcode) &&
+		size[0] * size[1] * size[2] < PUMICE_USC_COPY_INSTANCES);
 }
 
 /*

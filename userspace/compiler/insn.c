@@ -772,9 +772,17 @@ static void use_ranges(struct assembler *as, const struct insn *insn)
 	}
 }
 
-static void note_copy(struct assembler *as, const struct token *name, const struct insn *insn)
+static void note_copy(struct assembler *as, const struct token *name,
+		      const struct pumice_usc_insn *insn)
 {
-	if (as->copy_where.text || !rule_is_copy(insn->op->opcode))
+	uint32_t bytes = rule_copy_bytes(insn);
+
+	if (bytes > as->local_copy_bytes) {
+		as->local_copy = *name;
+		as->local_copy_where = as->where;
+		as->local_copy_bytes = bytes;
+	}
+	if (as->copy_where.text || !pumice_usc_is_group_copy(insn->opcode))
 		return;
 	as->copy = *name;
 	as->copy_where = as->where;
@@ -795,7 +803,7 @@ static bool check_encoding(struct assembler *as, const struct token *name, struc
 	if (!operand_stages(as, name, rule_stages(&unpacked)))
 		return false;
 	use_ranges(as, insn);
-	note_copy(as, name, insn);
+	note_copy(as, name, &unpacked);
 	return true;
 }
 

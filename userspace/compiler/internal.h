@@ -199,6 +199,10 @@ struct assembler {
 	/* The first work-group copy, invalid in small work-groups; text NULL: none. */
 	struct token copy;
 	struct where copy_where;
+	/* The work-group copy that needs most local memory; and its bytes, 0: none. */
+	struct token local_copy;
+	struct where local_copy_where;
+	uint32_t local_copy_bytes;
 	struct where first;	/* line of the text */
 	struct token pds_at;	/* .pds, and its line */
 	struct where pds_where;

@@ -195,9 +195,18 @@ static bool check_alignment(const struct pumice_usc_insn *insn,
 		      special->lanes[0], special->name);
 }
 
-bool rule_is_copy(unsigned int opcode)
+uint32_t rule_copy_bytes(const struct pumice_usc_insn *insn)
 {
-	return opcode == PUMICE_USC_OP_GROUP_LOAD || opcode == PUMICE_USC_OP_GROUP_STORE;
+	struct pumice_usc_operand at;
+	uint32_t first = 0;
+
+	if (insn->opcode != PUMICE_USC_OP_GROUP_LOAD && insn->opcode != PUMICE_USC_OP_GROUP_STORE)
+		return 0;
+	pumice_usc_operand_unpack(&insn->src0, &at);
+	if (at.bank == PUMICE_USC_BANK_SC)
+		first = pumice_isa_find_special(&pumice_usc_isa, at.bank, at.num)->lanes[0];
+	/* Local memory is far smaller than an offset that would wrap. */
+	return first + insn->words * 4u < first ? UINT32_MAX : first + insn->words * 4u;
 }
 
 bool rule_is_scalar_text(const uint32_t *words)

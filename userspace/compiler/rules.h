@@ -60,9 +60,9 @@ uint32_t rule_pds_stages(const struct pumice_pds_insn *insn);
 uint32_t rule_pds_registers(const struct pumice_pds_insn *insn);
 
 /**
- * rule_is_copy - return whether an operation is a work-group copy, invalid in small work-groups
+ * rule_copy_bytes - return the local memory that a work-group copy needs at least; 0: none
  */
-bool rule_is_copy(unsigned int opcode);
+uint32_t rule_copy_bytes(const struct pumice_usc_insn *insn);
 
 /**
  * rule_check - check an instruction that is a legal encoding

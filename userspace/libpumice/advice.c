@@ -39,7 +39,7 @@ static const char *const by_fault[] = {
 		"Use each program in its own stage: textures are read by fragments, work-groups are of compute.",
 	[PUMICE_FAULT_USC_BRANCH] = "Branch to a label of the program.",
 	[PUMICE_FAULT_USC_BARRIER] =
-		"Move the barrier out of the branch, so that every wave reaches it.",
+		"Move the barrier or work-group copy out of the branch, so that every wave reaches it.",
 	[PUMICE_FAULT_USC_INDEX] =
 		"Keep the index below the registers of the program, or the words of its dc_window.",
 	[PUMICE_FAULT_VDM_COMMAND] =

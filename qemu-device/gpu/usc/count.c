@@ -11,8 +11,8 @@
  * bytes are not the USC's.
  *
  * Limits: instructions are run one at a time, which is slower. Bytes are those of system
- * memory; a work-group copy counts as the words that the wave moved, an atomic operation
- * loads and stores.
+ * memory: of a work-group copy they count once for the group; an atomic operation loads and
+ * stores.
  */
 #include "exec.h"
 
@@ -134,7 +134,7 @@ static enum pumice_perf_counter class_of(const struct usc_insn *insn)
 			return PUMICE_PERF_USC_INSN_ATOMIC;
 		return a.local ? PUMICE_PERF_USC_INSN_LOCAL : PUMICE_PERF_USC_INSN_GLOBAL;
 	}
-	if (insn->op == PUMICE_USC_OP_GROUP_LOAD || insn->op == PUMICE_USC_OP_GROUP_STORE ||
+	if (pumice_usc_is_group_copy(insn->op) || insn->op == PUMICE_USC_OP_SHARED_LOAD ||
 	    insn->op == PUMICE_USC_OP_PBE)
 		return PUMICE_PERF_USC_INSN_GLOBAL;
 	switch (pumice_isa_find_opcode(&pumice_usc_isa, insn->op)->layout) {
@@ -235,12 +235,19 @@ static void tally_access(const struct exec *x, const struct usc_insn *i, struct 
 
 static void tally_copy(const struct exec *x, const struct usc_insn *i, struct tally *t)
 {
-	struct usc_share share;
-
-	if (i->op != PUMICE_USC_OP_GROUP_LOAD && i->op != PUMICE_USC_OP_GROUP_STORE)
-		return;
-	share = usc_copy_share(x, i);
-	*(i->op == PUMICE_USC_OP_GROUP_LOAD ? &t->load_bytes : &t->store_bytes) = share.words * 4;
+	switch (i->op) {
+	case PUMICE_USC_OP_GROUP_LOAD:
+	case PUMICE_USC_OP_GROUP_LOAD_SHARED:
+		t->load_bytes = usc_copy_executes(x) ? i->words * 4u : 0;
+		break;
+	case PUMICE_USC_OP_GROUP_STORE:
+	case PUMICE_USC_OP_GROUP_STORE_SHARED:
+		t->store_bytes = usc_copy_executes(x) ? i->words * 4u : 0;
+		break;
+	case PUMICE_USC_OP_SHARED_LOAD:
+		t->load_bytes = i->words * 4u;
+		break;
+	}
 }
 
 /* Dynamic constants are loaded in all valid lanes, whatever the mask. */
@@ -276,7 +283,7 @@ const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *
 		/* A jump has begun a new run of instructions, as far as the slice allows. */
 		going = x->limit && !x->pause && x->done + (u32)(i - x->from) < x->slice;
 		if (x->exit != USC_EXIT_FAULT && x->exit != USC_EXIT_YIELD &&
-		    x->exit != USC_EXIT_SLOT)
+		    x->exit != USC_EXIT_SLOT && x->exit != USC_EXIT_COPY)
 			count_complete(x->usc, at, &t);
 	}
 	return i;

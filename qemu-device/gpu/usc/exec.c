@@ -65,7 +65,17 @@ void usc_exec_bind(struct usc_insn *insn)
 	if (insn->writes_slot && insn->run) {
 		insn->then = insn->then ? insn->then : insn->run;
 		insn->run = usc_exec_slot_write;
+	} else if (pumice_usc_is_group_copy(insn->op)) {
+		insn->then = insn->then ? insn->then : insn->run;
+		insn->run = usc_exec_group_copy;
 	}
+}
+
+const struct usc_insn *exec_then(struct exec *x, const struct usc_insn *i)
+{
+	if (i->lookups)
+		return usc_level()->lookups(x, i);
+	return i->values ? usc_level()->values(x, i) : i->then(x, i);
 }
 
 void usc_exec_bind_pair(struct usc_insn *insn)

@@ -8,7 +8,8 @@
  *   exec_scalar.c   scalar forms
  *   exec_reduce.c   reductions, first_where_true
  *   exec_flow.c     branches, barrier, end, signals
- *   exec_copy.c     work-group copies, the window of dynamic constants
+ *   exec_copy.c     work-group copies, bursts to the common store, the window of dynamic
+ *                   constants
  *   exec_slot.c     writes to slot registers, which waves of a task execute together
  *   exec_gfx.c      graphics: textures, dropped pixels, the tile
  *   vec/            lane-parallel work, compiled once per vector level of the
@@ -34,6 +35,7 @@ enum usc_exit {
 	USC_EXIT_YIELD,		/* waits for a signal; others may run */
 	USC_EXIT_BARRIER,
 	USC_EXIT_SLOT,		/* waits for its task to write a slot register */
+	USC_EXIT_COPY,		/* waits for its group to reach the work-group copy */
 	USC_EXIT_END,
 	USC_EXIT_FAULT,		/* reason in x->fault */
 };
@@ -270,12 +272,8 @@ void exec_outputs_write_indexed(const struct exec *x, const struct usc_lookup *l
 /* Drop the pixels of these lanes, which are valid. */
 void exec_drop(struct exec *x, u32 lanes);
 
-/* A wave's share of a work-group copy. */
-struct usc_share {
-	u32 first, words;
-};
-
-struct usc_share usc_copy_share(const struct exec *x, const struct usc_insn *i);
+/* Return whether the wave that is at a work-group copy executes it for its group now. */
+bool usc_copy_executes(const struct exec *x);
 
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
@@ -288,6 +286,11 @@ const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *
 void usc_exec_count(struct exec *x);
 /* Run one of its waves for at most slice instructions; returns how many it issued. */
 u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool exclusive);
+
+/*
+ * Run an instruction whose run member is a wrapper: operands that are looked up included.
+ */
+const struct usc_insn *exec_then(struct exec *x, const struct usc_insn *i);
 
 /* Functions of one level. */
 struct usc_level_ops {
@@ -323,6 +326,8 @@ usc_exec_fn *usc_exec_copy_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_gfx_find(const struct usc_insn *insn);
 /* For an instruction that writes a slot register; insn->then is that without scratch rows. */
 usc_exec_fn usc_exec_slot_write;
+/* For a work-group copy, likewise. */
+usc_exec_fn usc_exec_group_copy;
 /* Placed after the last instruction. */
 usc_exec_fn usc_exec_past_end;
 

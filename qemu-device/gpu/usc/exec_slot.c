@@ -6,23 +6,15 @@
  * writes for each instruction, and all instances of the slot read the same value.
  *
  * The waves of a task execute an instruction that writes a slot register together. A wave that
- * reaches one waits until every other wave of its task has reached one, waits at a barrier or
- * has ended. Of the waiting waves, those at the instruction of the lowest one then execute it,
- * in ascending order and before any other wave runs; the first of them with an active lane
- * determines the value. So no wave writes while another wave of its task may read, and values
- * do not depend on the order in which waves are scheduled.
+ * reaches one waits until every other wave of its task has reached one, waits at a barrier or a
+ * work-group copy, or has ended. Of the waiting waves, those at the instruction of the lowest
+ * one then execute it, in ascending order and before any other wave runs; the first of them
+ * with an active lane determines the value. So no wave writes while another wave of its task
+ * may read, and values do not depend on the order in which waves are scheduled.
  *
  * Limits: a wave that polls memory until a waiting wave of its task has written it never ends.
  */
 #include "exec.h"
-
-/* Run the instruction itself, operands that are looked up included. */
-static const struct usc_insn *execute(struct exec *x, const struct usc_insn *i)
-{
-	if (i->lookups)
-		return usc_level()->lookups(x, i);
-	return i->values ? usc_level()->values(x, i) : i->then(x, i);
-}
 
 /* Return whether a lane is valid and, of a vector or of first_where_true, not masked. */
 static bool is_active(const struct exec *x, const struct usc_insn *i)
@@ -61,18 +53,18 @@ const struct usc_insn *usc_exec_slot_write(struct exec *x, const struct usc_insn
 	bool active;
 
 	if (task->waves < 2 && x->valid)
-		return execute(x, i);
-	if (task->waves > 1 && !(run->writers >> x->wave->in_group & 1))
+		return exec_then(x, i);
+	if (task->waves > 1 && !(run->together >> x->wave->in_group & 1))
 		return exec_leave(x, i, USC_EXIT_SLOT);
 	word = destination(x, i);
 	before = *word;
 	active = is_active(x, i);
 	/* Run this instruction only, so that control returns here. */
 	x->limit = i + 1;
-	next = execute(x, i);
-	if (!active || (task->waves > 1 && run->slot_written))
+	next = exec_then(x, i);
+	if (!active || (task->waves > 1 && run->executed))
 		*word = before;
-	run->slot_written |= active;
+	run->executed |= active;
 	if (!x->limit)
 		return next;
 	x->limit = x->pause ? EXEC_PAUSE : limit;
@@ -98,9 +90,9 @@ void usc_slot_select_writers(struct usc *usc, struct usc_run *run, unsigned int 
 		unsigned int w = (unsigned int)__builtin_ctz(waiting);
 
 		if (usc->wave[run->wave[w]].pc == pc)
-			run->writers |= 1u << w;
+			run->together |= 1u << w;
 	}
-	run->meeting &= ~run->writers;
-	run->runnable |= run->writers;
-	run->slot_written = false;
+	run->meeting &= ~run->together;
+	run->runnable |= run->together;
+	run->executed = false;
 }

@@ -8,7 +8,7 @@
 #include "state.h"
 
 static struct usc_wave_info describe(const struct usc *usc, const struct usc_group *group,
-				     unsigned int index, bool barrier)
+				     unsigned int index, bool barrier, bool copy)
 {
 	const struct usc_wave *wave = &usc->wave[index];
 
@@ -20,7 +20,7 @@ static struct usc_wave_info describe(const struct usc *usc, const struct usc_gro
 		.usc = (u8)usc->config.number,
 		.slot = wave->slot,
 		.wave = (u8)(index % USC_MAX_WAVES),
-		.state = barrier ? PUMICE_WAVE_STATE_BARRIER : PUMICE_WAVE_STATE_RUNS,
+		.state = barrier || copy ? PUMICE_WAVE_STATE_BARRIER : PUMICE_WAVE_STATE_RUNS,
 		.master = (u8)usc_gfx_master(group->gfx),
 		.ctx = group->ctx,
 	};
@@ -34,7 +34,8 @@ static u32 group_waves(const struct usc *usc, unsigned int number, struct usc_wa
 
 	for (u32 w = 0; w < run->waves; w++)
 		if (!(run->ended >> w & 1))
-			out[count++] = describe(usc, group, run->wave[w], run->barrier >> w & 1);
+			out[count++] = describe(usc, group, run->wave[w], run->barrier >> w & 1,
+						run->copying >> w & 1);
 	return count;
 }
 

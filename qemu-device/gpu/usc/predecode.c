@@ -175,6 +175,8 @@ static enum usc_lookup_kind indexed_kind(const struct pumice_usc_operand *opnd, 
 
 	if (is_plane(cls))
 		return USC_LOOKUP_PLANES;
+	if (cls == PUMICE_USC_CLASS_SDATA)
+		return USC_LOOKUP_SHARED;
 	switch (opnd->bank) {
 	case PUMICE_USC_BANK_DC:
 		return USC_LOOKUP_DC;
@@ -207,8 +209,8 @@ static void set_indexed(struct builder *b, enum usc_place place,
 	if (l->kind == USC_LOOKUP_LANES)
 		b->insn->scalars &= (u8)~(1u << place);
 	b->insn->outputs &= (u8)~(1u << place);
-	if (l->kind == USC_LOOKUP_VO) {
-		/* No row is filled: the destination is that of the indices. */
+	if (l->kind == USC_LOOKUP_VO || l->kind == USC_LOOKUP_SHARED) {
+		/* No row is filled: the operand is that of the indices. */
 		b->insn->lookups &= (u8)~(1u << place);
 		set_ref(b->insn, place, USC_BASE_OWN, l->index);
 	}

@@ -97,6 +97,8 @@ enum usc_lookup_kind {
 	USC_LOOKUP_OUTPUT,	/* a pixel output register */
 	USC_LOOKUP_OUTPUTS,	/* indexed pixel output registers, lane by lane */
 	USC_LOOKUP_VO,		/* indexed vertex output registers: not in lookups, see uvsw */
+	USC_LOOKUP_SHARED,	/* indexed data in the common store, by lane 0's index: not in
+				 * lookups, see exec_copy.c */
 };
 
 /* Most registers of an operand that is looked up: of a burst. */
@@ -116,7 +118,7 @@ struct usc_lookup {
 	u8 kind;	/* enum usc_lookup_kind */
 	u8 shift : 4;	/* bytes from one register to the next are 1 << shift */
 	u8 dim : 4;	/* registers from one index to the next are 1 << dim */
-	u8 count;	/* registers from the selected one on */
+	u8 count;	/* registers from the selected one on, if they are in scratch rows */
 };
 
 struct exec;

@@ -63,9 +63,11 @@ struct usc_wave {
 /* Progress of a running group. Sets of waves are by number in the group. */
 struct usc_run {
 	u32 runnable, barrier, ended;
+	u32 copying;		/* wait for all of the group to reach a work-group copy */
 	u32 meeting;		/* wait to write a slot register, see exec_slot.c */
-	u32 writers;		/* of runnable: write it now, before any other wave runs */
-	bool slot_written;	/* one of the writers has written it */
+	u32 together;		/* of runnable: execute the instruction that they waited at now,
+				 * before any other wave runs */
+	bool executed;		/* one of these has written the slot register, or copied */
 	u8 waves;
 	u8 current;		/* wave that runs next */
 	u32 left;		/* rest of its quantum */

@@ -42,13 +42,15 @@ static void group_faulted(struct usc *usc, unsigned int group, const struct gpu_
 	usc_group_finish(usc, group);
 }
 
-/* Report that waves wait at a barrier which ended waves never reach. */
+/* Report that waves wait at a barrier or a work-group copy which others never reach. */
 static void fault_barrier(struct usc *usc, unsigned int group)
 {
 	const struct usc_group *g = &usc->group[group];
 	const struct usc_run *run = &usc->run[group];
-	const struct usc_wave *wave = &usc->wave[run->wave[__builtin_ctz(run->barrier)]];
-	u32 pc = wave->pc - 1;	/* it continues after the barrier */
+	const u32 first = (u32)__builtin_ctz(run->barrier | run->copying);
+	const struct usc_wave *wave = &usc->wave[run->wave[first]];
+	/* It continues after the barrier, but at the copy. */
+	u32 pc = wave->pc - (run->barrier >> first & 1);
 	const struct gpu_fault fault = {
 		.fault = PUMICE_FAULT_USC_BARRIER,
 		.unit = PUMICE_UNIT_USC_CODE,
@@ -59,22 +61,44 @@ static void fault_barrier(struct usc *usc, unsigned int group)
 		.addr = g->code_addr + (u64)pc * PUMICE_USC_WORDS * sizeof(u32),
 		.wave_known = true,
 		.slot = wave->slot,
-		.wave = (u8)(run->wave[__builtin_ctz(run->barrier)] % USC_MAX_WAVES),
+		.wave = (u8)(run->wave[first] % USC_MAX_WAVES),
 		.lanes = wave->valid,
 	};
 
 	group_faulted(usc, group, &fault);
 }
 
-/* Called when no wave of the group can run: end it, or pass the barrier if all are there. */
+/* Return whether all waves of the group wait at one barrier or copy. Barriers are all alike. */
+static bool all_wait(const struct usc *usc, const struct usc_run *run)
+{
+	u32 pc = usc->wave[run->wave[0]].pc;
+
+	if (run->ended || (run->barrier && run->copying))
+		return false;
+	for (u32 w = 1; run->copying && w < run->waves; w++) {
+		if (usc->wave[run->wave[w]].pc != pc)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Called when no wave of the group can run: end it, or pass the barrier or execute the copy if
+ * all are there.
+ */
 static void finish_or_release(struct usc *usc, unsigned int group)
 {
 	struct usc_run *run = &usc->run[group];
 
-	if (!run->barrier) {
+	if (!run->barrier && !run->copying) {
 		usc_group_finish(usc, group);
-	} else if (run->ended) {
+	} else if (!all_wait(usc, run)) {
 		fault_barrier(usc, group);
+	} else if (run->copying) {
+		run->together = run->copying;
+		run->runnable = run->copying;
+		run->copying = 0;
+		run->executed = false;
 	} else {
 		run->runnable = run->barrier;
 		run->barrier = 0;
@@ -92,11 +116,11 @@ static unsigned int choose_group(struct usc *usc)
 	return usc->current;
 }
 
-/* Select the next wave of a group to run: first those that write a slot register now. */
+/* Select the next wave of a group to run: first those that execute an instruction together. */
 static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
 {
-	if (run->writers) {
-		run->current = (u8)__builtin_ctz(run->writers);
+	if (run->together) {
+		run->current = (u8)__builtin_ctz(run->together);
 		run->left = 1;
 	} else if (!run->left || !(run->runnable >> run->current & 1)) {
 		run->current = (u8)next_in(run->runnable, run->current + 1u);
@@ -125,6 +149,9 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 	case USC_EXIT_BARRIER:
 		run->barrier |= bit;
 		break;
+	case USC_EXIT_COPY:
+		run->copying |= bit;
+		break;
 	case USC_EXIT_SLOT:
 		run->meeting |= bit;
 		break;
@@ -148,8 +175,8 @@ static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, 
 
 	if (wave->resume > run->slots)
 		x->stalled += wave->resume - run->slots;
-	used = usc_exec(x, wave, slice, run->writers || !(run->runnable & (run->runnable - 1)));
-	run->writers &= ~(1u << run->current);
+	used = usc_exec(x, wave, slice, run->together || !(run->runnable & (run->runnable - 1)));
+	run->together &= ~(1u << run->current);
 	used = used ? used : 1;	/* a deferred wait costs its slot */
 	run->slots += used + (x->stalled - stalled);
 	return used;

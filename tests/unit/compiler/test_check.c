@@ -79,6 +79,8 @@ static void a_register_that_no_path_writes_is_reported_once(void **state)
 		{ ".uniforms sh0, 2\nglobal_store64 sig0, [one], sh0 + r2, r4\nend",
 		  UNWRITTEN(2, "r2") UNWRITTEN(2, "r4") UNWRITTEN(2, "r5") },
 		{ "dc_window sh0, 16\nend", UNWRITTEN(1, "sh0") UNWRITTEN(1, "sh1") },
+		{ ".uniforms sh0, 4\ngroup_store_shared sig0, sh2, sh0, 3\nend",
+		  UNWRITTEN(2, "sh4") },
 		{ "mov r1, [one], r[idx0]\nend", UNWRITTEN(1, "idx0") },
 		/* Later in the text, but not on a path to the use. */
 		{ "mov r1, [one], r2\nmov r2, [one], 1\nend", UNWRITTEN(1, "r2") },
@@ -125,6 +127,8 @@ static void a_register_that_some_path_writes_is_not_reported(void **state)
 		{ "xor.u32 r1, r1, r1\nsub.u32 r2, r2, r2\nend", "" },
 		{ "mov idx0, [one], 1\nmov r[idx0], [one], 1\nmov r1, [one], r9\nend", "" },
 		{ "mov sh9, 1\nmov r1, [one], sh9\nend", "" },
+		{ ".uniforms sh0, 2\nshared_load sig0, sh8, sh0, 2\nsig_wait r1[0], sig0\n"
+		  "mov r1, [one], sh9\nend", "" },
 		{ ".stage vertex\nuvsw vo0, v5\n" REST_OF_POSITION "end", "" },
 		{ ".stage fragment\nitr r0, linear, 2, cf3\nmov o0, [one], r1\nend", "" },
 		{ "uvsw vo0, r5\n" REST_OF_POSITION "end", UNWRITTEN(1, "r5") },

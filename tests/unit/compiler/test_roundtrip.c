@@ -215,7 +215,8 @@ static void every_example_of_the_reference_round_trips(void **state)
 		char text[256];
 		char *dis;
 
-		snprintf(text, sizeof(text), "%s\ndone:\nloop: end\n", op->example);
+		/* A copy needs the local memory that it names. */
+		snprintf(text, sizeof(text), ".local 4096\n%s\ndone:\nloop: end\n", op->example);
 		dis = round_trip(text);
 		/* Hexadecimal numbers and a second immediate are printed differently. */
 		if ((op->types > 1 || op->opcode >= PUMICE_USC_OP_UVSW) && !strstr(op->example, "0x") &&
@@ -294,7 +295,7 @@ static void operands_of_memory_planes_and_textures_are_indexed(void **state)
 	char *dis;
 
 	(void)state;
-	snprintf(text, sizeof(text), "L0:%s\n%s\n%s\n%s\n%s\n%s\nend\n", compute[0], compute[1],
+	snprintf(text, sizeof(text), ".local 64\nL0:%s\n%s\n%s\n%s\n%s\n%s\nend\n", compute[0], compute[1],
 		 compute[2], compute[3], compute[4], compute[5]);
 	dis = round_trip(text);
 	for (size_t i = 0; i < sizeof(compute) / sizeof(compute[0]); i++)
@@ -407,13 +408,19 @@ static void the_pds_programs_of_graphics_round_trip(void **state)
 
 static void an_address_without_base_is_its_displacement(void **state)
 {
-	char *dis = round_trip("dc_window 64, 16\ngroup_load sig0, sh4, 0, 8\n"
+	char *dis = round_trip(".local 32\ndc_window 64, 16\ngroup_load sig0, sh4, 0, 8\n"
+			       "group_load_shared sig1, sh8, sh2 + 4, 1024\n"
+			       "group_store_shared sig2, sh[idx0 * 2 + 8], sh2, 9\n"
+			       "shared_load sig3, sh9, r2[0] + 8, 16\n"
 			       "burst_load sig3, r4, [one], r2, 2\ndc_window sh2, 1\n"
 			       "global_load128 sig1, r8, [one], r2 + 12\nend\n");
 
 	(void)state;
 	assert_true(has_line(dis, "dc_window 64, 16"));
 	assert_true(has_line(dis, "group_load sig0, sh4, 0, 8"));
+	assert_true(has_line(dis, "group_load_shared sig1, sh8, sh2 + 4, 1024"));
+	assert_true(has_line(dis, "group_store_shared sig2, sh[idx0 * 2 + 8], sh2, 9"));
+	assert_true(has_line(dis, "shared_load sig3, sh9, r2[0] + 8, 16"));
 	assert_true(has_line(dis, "burst_load sig3, r4, [one], r2, 2"));
 	assert_true(has_line(dis, "dc_window sh2, 1"));
 	assert_true(has_line(dis, "global_load128 sig1, r8, [one], r2 + 12"));
@@ -491,6 +498,26 @@ static void registers_beyond_the_allocation_are_printed_as_words(void **state)
 	free(dis);
 }
 
+/* With 68 bytes of local memory it is an instruction. */
+static void a_copy_beyond_the_local_memory_is_printed_as_words(void **state)
+{
+	size_t bytes;
+	uint8_t *file = assemble(".local 68\ngroup_load sig0, sc0, sh0, 17\nend\n", &bytes);
+	uint32_t words[WORDS];
+	char text[256], *dis;
+
+	(void)state;
+	memcpy(words, file + 48, sizeof(words));
+	free(file);
+	for (unsigned int local = 64; local <= 68; local += 4) {
+		snprintf(text, sizeof(text), ".local %u\n.shared 2\n.word %u, %u, %u, %u\nend\n",
+			 local, words[0], words[1], words[2], words[3]);
+		dis = round_trip(text);
+		assert_int_equal(has_line(dis, "group_load sig0, sc0, sh0, 17"), local == 68);
+		free(dis);
+	}
+}
+
 static void a_program_of_all_directives_round_trips(void **state)
 {
 	char *dis = round_trip(".group 16, 4, 2\n.local 256\n.uniforms sh0, 12\n"
@@ -548,6 +575,7 @@ int main(void)
 		cmocka_unit_test(registers_after_the_first_are_counted),
 		cmocka_unit_test(words_that_are_no_instruction_round_trip),
 		cmocka_unit_test(registers_beyond_the_allocation_are_printed_as_words),
+		cmocka_unit_test(a_copy_beyond_the_local_memory_is_printed_as_words),
 		cmocka_unit_test(a_program_of_all_directives_round_trips),
 		cmocka_unit_test(a_handwritten_pds_program_round_trips),
 		cmocka_unit_test(pds_instructions_without_syntax_are_printed_as_words),

@@ -91,8 +91,8 @@ static void each_wave_is_reported_once_at_its_instruction(void **state)
 	}
 }
 
-/* Instances below 32 loop at instruction 4, the others wait at a barrier at 2, or end there. */
-static void write_uneven_code(struct fixture *fx, bool barrier)
+/* Instances below 32 loop at instruction 4, the others wait at instruction 2, or end there. */
+static void write_uneven_code(struct fixture *fx, struct pumice_usc_insn second)
 {
 	struct pumice_mmu_pt_entry pt;
 	u32 *code, n = 0;
@@ -101,16 +101,13 @@ static void write_uneven_code(struct fixture *fx, bool barrier)
 	code = testmem_host(fx->tm, pt.addr);
 	usc_put(code, n++, INSN(LT, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 32));
 	usc_put(code, n++, INSN(BR_ANY, .mask = IF(MASK_R(0)), .target = 4));
-	if (barrier)
-		usc_put(code, n++, INSN(BARRIER));
-	else
-		usc_put(code, n++, INSN(END));
+	usc_put(code, n++, second);
 	usc_put(code, n++, INSN(END));
 	usc_put(code, n++, INSN(JUMP, .target = 4));
 }
 
 /* A work-group of two waves of that code; both have reached their final position. */
-static struct fixture *fx_with_uneven_waves(bool barrier)
+static struct fixture *fx_with_uneven_waves(struct pumice_usc_insn second)
 {
 	struct pumice_cdm_state s = job_state(64);
 	struct fixture *fx = fx_create(NULL);
@@ -119,7 +116,7 @@ static struct fixture *fx_with_uneven_waves(bool barrier)
 	job_map(fx);
 	fx_boot_proxy(fx);
 	job_write_programs(fx, JOB_NUMBER);	/* of as many instructions */
-	write_uneven_code(fx, barrier);
+	write_uneven_code(fx, second);
 	at = job_stream(fx);
 	pumice_cdm_state_pack(at, &s);
 	pumice_cdm_launch_pack(at + PUMICE_CDM_STATE_WORDS,
@@ -134,12 +131,12 @@ static struct fixture *fx_with_uneven_waves(bool barrier)
 	return fx;
 }
 
-static void a_wave_at_a_barrier_is_reported_there(void **state)
+/* The higher wave waits at an instruction for the lower one. */
+static void check_waiting_wave(struct pumice_usc_insn second)
 {
-	struct fixture *fx = fx_with_uneven_waves(true);
+	struct fixture *fx = fx_with_uneven_waves(second);
 	u32 seen = 0, n;
 
-	(void)state;
 	assert_int_equal(take(fx, ALL_MASTERS), 2);
 	for (n = 0; n < 2; n++) {
 		struct wave w = look_at(fx, n);
@@ -154,9 +151,21 @@ static void a_wave_at_a_barrier_is_reported_there(void **state)
 	fx_destroy(fx);
 }
 
+static void a_wave_at_a_barrier_is_reported_there(void **state)
+{
+	(void)state;
+	check_waiting_wave(INSN(BARRIER));
+}
+
+static void a_wave_at_a_work_group_copy_is_reported_there(void **state)
+{
+	(void)state;
+	check_waiting_wave(INSN(GROUP_LOAD, .src0 = SC(0), .words = 1));
+}
+
 static void a_wave_that_has_ended_is_not_reported(void **state)
 {
-	struct fixture *fx = fx_with_uneven_waves(false);
+	struct fixture *fx = fx_with_uneven_waves(INSN(END));
 	struct wave w;
 
 	(void)state;
@@ -267,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_wave_is_reported_once_at_its_instruction),
 		cmocka_unit_test(a_wave_at_a_barrier_is_reported_there),
+		cmocka_unit_test(a_wave_at_a_work_group_copy_is_reported_there),
 		cmocka_unit_test(a_wave_that_has_ended_is_not_reported),
 		cmocka_unit_test(only_waves_of_the_selected_masters_are_reported),
 		cmocka_unit_test(each_bus_has_a_snapshot_of_its_own),

@@ -251,6 +251,18 @@ static void a_barrier_names_its_wave_and_group(void **state)
 		", shader:5\n", "barrier    ; shader:5" });
 }
 
+/* The same for a copy, which is one instruction for all waves. */
+static void a_work_group_copy_that_a_wave_misses_is_explained(void **state)
+{
+	(void)state;
+	assert_fails(".group 64\n.local 16\n.input v0, local_x\nlt.u32 r0, v0, 32\n"
+		     "br_any skip, [r0]\ngroup_load sig0, sc0, 0, 4\nskip: end\n",
+		     (const char *const[4]){
+		"job faulted: usc-barrier at 0x",
+		"Move the barrier or work-group copy out of the branch, so that every wave reaches it",
+		", shader:6\n", "group_load sig0, sc0, 0, 4    ; shader:6" });
+}
+
 static void local_bounds_name_offset_and_size(void **state)
 {
 	(void)state;
@@ -906,6 +918,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_is_refused_names_the_instruction),
 		cmocka_unit_test(a_missing_end_is_named),
 		cmocka_unit_test(a_barrier_names_its_wave_and_group),
+		cmocka_unit_test(a_work_group_copy_that_a_wave_misses_is_explained),
 		cmocka_unit_test(local_bounds_name_offset_and_size),
 		cmocka_unit_test(local_alignment_names_offset_and_rule),
 		cmocka_unit_test(local_memory_that_is_not_declared_is_named),

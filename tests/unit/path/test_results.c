@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "add.pasm.h"
+#include "copies.pasm.h"
 #include "mix.pasm.h"
 #include "store.pasm.h"
 
@@ -112,6 +113,40 @@ static void launches_after_a_fence_read_the_stores_before_it(void **state)
 	path_each(check_fence);
 }
 
+#define COPIED 160u	/* words and instances of a group of copies.pasm */
+
+static void check_copies(struct path *p)
+{
+	const uint32_t input = GROUPS * 2 * COPIED;
+	const uint64_t from = p->out_va + input * sizeof(uint32_t);
+	const uint32_t uniforms[4] = { VA_WORDS(from), VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = path_kernel(p, copies_program, sizeof(copies_program));
+	uint32_t group, i;
+
+	assert_true(p->out_va >> 32 == (p->out_va + p->out_bytes) >> 32);
+	for (i = 0; i < GROUPS * COPIED; i++)
+		p->out_cpu[input + i] = i * 0x9e3779b1u;
+	path_dispatch(p, k, GROUPS, uniforms, 4);
+	if (path_run(p, NULL))
+		fail_msg("%s", pumice_device_error(p->dev));
+	for (group = 0; group < GROUPS; group++) {
+		const uint32_t *in = p->out_cpu + input + group * COPIED;
+		const uint32_t *out = p->out_cpu + group * 2 * COPIED;
+
+		for (i = 0; i < COPIED; i++) {
+			assert_int_equal(out[i], 3 * in[i] + in[COPIED - 1 - i]);
+			assert_int_equal(out[COPIED + i], in[i < 16 ? 16 + i : i]);
+		}
+	}
+	pumice_kernel_destroy(k);
+}
+
+static void work_groups_copy_between_memory_and_both_stores(void **state)
+{
+	(void)state;
+	path_each(check_copies);
+}
+
 /* A group of three waves does not fit on a compute unit of two (document 002, "Our own architecture"). */
 static void check_refused(struct path *p)
 {
@@ -149,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_writes_its_results),
 		cmocka_unit_test(results_are_the_same_bits_for_any_cores_and_threads),
+		cmocka_unit_test(work_groups_copy_between_memory_and_both_stores),
 		cmocka_unit_test(launches_after_a_fence_read_the_stores_before_it),
 		cmocka_unit_test(results_are_right_under_each_preset),
 	};

@@ -191,6 +191,8 @@ static void emit_block(struct gen *g, u32 count)
 			gen_fused_sums(g);
 		else if (what < 25)
 			gen_local(g);
+		else if (what < 29 && gen_below(g->rng, 8) == 0)
+			gen_shared(g);
 		else if (what < 29)
 			gen_global(g);
 		else if (what < 30 && g->depth < 2)
@@ -253,7 +255,8 @@ static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct
 		.limits = {
 			.temps = g.temps + KEEP,
 			.attrs = gen_below(rng, gfx ? 12 : 5),
-			.shared = GEN_SH_FREE + 1 + (gfx ? 12 : 0) + gen_below(rng, 12),
+			.shared = GEN_SH_FREE + 1 + (gfx ? 12 : 0) +
+				  gen_below(rng, gen_below(rng, 2) ? 12 : 160),
 			.coeffs = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
 			.coeffs_alt = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
 			.slot_regs = gen_below(rng, PUMICE_USC_OWN_REGS + 1),

@@ -5,7 +5,7 @@
  * A program is straight code with bounded loops and forward branches. Waves
  * write local and global memory in their own part only; after a barrier they read all
  * parts, and another barrier ends that. Data of a global load is accessed only after a wait
- * for its signal. Copies by a whole work-group are enclosed by two barriers.
+ * for its signal. Copies by a whole work-group have no barriers around them.
  */
 #ifndef PUMICE_TESTS_USC_GEN_H
 #define PUMICE_TESTS_USC_GEN_H

@@ -262,27 +262,92 @@ void gen_global(struct gen *g)
 	}
 }
 
+/* Select consecutive shared registers that programs may write, at most so many. */
+static u32 select_shared(struct gen *g, u32 most, u32 *words)
+{
+	u32 free = g->out->limits.shared - GEN_SH_FREE;
+
+	*words = 1 + gen_below(g->rng, free < most ? free : most);
+	return SH(GEN_SH_FREE + gen_below(g->rng, free - *words + 1));
+}
+
+/* A burst from read-only memory to shared registers. */
+static void emit_shared_load(struct gen *g)
+{
+	struct pumice_usc_insn insn = {
+		.opcode = PUMICE_USC_OP_SHARED_LOAD,
+		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS),
+		.dim = (u8)gen_below(g->rng, 3), .src2 = R_ELEM(gen_keep(g, KEEP_BASE)),
+		.disp = (u16)(gen_below(g->rng, 512) * 4),
+	};
+	u32 words;
+
+	insn.dst = select_shared(g, PUMICE_USC_BURST_WORDS, &words);
+	insn.words = words;
+	insn.dst = gen_index_constant(g, &insn, insn.dst, 0);
+	gen_clear_dim(&insn);
+	gen_emit(g, insn);
+	gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = insn.sig0));
+}
+
+void gen_shared(struct gen *g)
+{
+	if (g->write_shared) {
+		emit_shared_load(g);
+	} else if (g->depth == 0 && !g->read_phase) {
+		/* All waves of the task write the same words. */
+		gen_emit(g, INSN(BARRIER));
+		emit_shared_load(g);
+		gen_emit(g, INSN(BARRIER));
+	}
+}
+
+/* The on-chip operand of a copy: shared registers, or an offset in local memory. */
+static void select_copy(struct gen *g, struct pumice_usc_insn *insn, bool load)
+{
+	u32 local = R_ELEM(gen_keep(g, KEEP_ADDR)), words = 1 + gen_below(g->rng, 128), shared;
+
+	if (gen_below(g->rng, 2)) {
+		insn->dim = (u8)gen_below(g->rng, 3);
+		shared = select_shared(g, 128, &words);
+		shared = gen_index_constant(g, insn, shared, 0);
+		insn->opcode = load ? PUMICE_USC_OP_GROUP_LOAD_SHARED :
+				      PUMICE_USC_OP_GROUP_STORE_SHARED;
+		*(load ? &insn->dst : &insn->src0) = shared;
+		gen_clear_dim(insn);
+	} else {
+		gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = local, .src0 = IMM,
+				 .imm = gen_below(g->rng, 128) * 4));
+		/* An offset that is wrong in all waves except the lowest. */
+		if (gen_below(g->rng, 2))
+			gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = local, .src0 = local,
+					 .src1 = SR_ELEM(WAVE_IN_GROUP)));
+		insn->opcode = load ? PUMICE_USC_OP_GROUP_LOAD : PUMICE_USC_OP_GROUP_STORE;
+		insn->src0 = local;
+	}
+	insn->words = words;
+}
+
 void gen_copy(struct gen *g)
 {
-	u32 base = R_ELEM(gen_keep(g, KEEP_BASE)), local = R_ELEM(gen_keep(g, KEEP_ADDR));
+	u32 base = R_ELEM(gen_keep(g, KEEP_BASE)), at = gen_below(g->rng, 512) * 4;
 	bool load = gen_below(g->rng, 2);
-	u32 words = 1 + gen_below(g->rng, 128), at = gen_below(g->rng, 512) * 4;
+	struct pumice_usc_insn insn = {
+		.src2 = base, .disp = (u16)(gen_below(g->rng, 64) * 4),
+		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS),
+	};
 
 	/* From read-only memory, or to the first wave's part. */
 	at += load ? 0 : GEN_READ_BYTES;
 	gen_wait_all(g);
-	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = local, .src0 = IMM,
-			 .imm = gen_below(g->rng, 128) * 4));
+	select_copy(g, &insn, load);
 	gen_emit(g, INSN(ADD, .form = SCALAR_FORM, .dst = base, .src0 = base, .src1 = IMM,
 			 .imm = at));
-	gen_emit(g, INSN(BARRIER));
-	gen_emit(g, (struct pumice_usc_insn){
-		.opcode = load ? PUMICE_USC_OP_GROUP_LOAD : PUMICE_USC_OP_GROUP_STORE,
-		.src0 = local, .src2 = base, .disp = (u16)(gen_below(g->rng, 64) * 4),
-		.words = words,
-	});
-	gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
-	gen_emit(g, INSN(BARRIER));
+	gen_emit(g, insn);
+	if (gen_below(g->rng, 2))
+		gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
+	else
+		gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = insn.sig0));
 	gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = base, .src0 = base, .src1 = IMM,
 			 .imm = at));
 }

@@ -72,9 +72,11 @@ u32 gen_index_lanes(struct gen *g, u32 raw, u32 more, u32 which);
 /* Set insn->dim to 0 if no operand is indexed, because it is refused then. */
 void gen_clear_dim(struct pumice_usc_insn *insn);
 /*
- * A copy by the whole group between two barriers: in the writing phase, in code that all
- * waves execute.
+ * A copy by the whole group, without barriers: in the writing phase, in code that all waves
+ * execute.
  */
 void gen_copy(struct gen *g);
+/* A burst to shared registers, where they may be written. */
+void gen_shared(struct gen *g);
 
 #endif

@@ -46,17 +46,23 @@ static bool plain_access(u32 opcode, struct ref_access *a)
 	return true;
 }
 
+bool ref_is_copy(u32 opcode)
+{
+	return !strncmp(name_of(opcode), "group_", 6);
+}
+
 bool ref_is_memory(u32 opcode)
 {
 	struct ref_access a;
 
+	if (ref_is_copy(opcode))
+		return true;
 	switch (opcode) {
 	case PUMICE_USC_OP_LOCAL_ATOMIC:
 	case PUMICE_USC_OP_GLOBAL_ATOMIC:
 	case PUMICE_USC_OP_BURST_LOAD:
 	case PUMICE_USC_OP_BURST_STORE:
-	case PUMICE_USC_OP_GROUP_LOAD:
-	case PUMICE_USC_OP_GROUP_STORE:
+	case PUMICE_USC_OP_SHARED_LOAD:
 	case PUMICE_USC_OP_DC_WINDOW:
 	case PUMICE_USC_OP_MEM_FENCE:
 		return true;
@@ -235,19 +241,55 @@ static u32 group_instances(const struct ref_group *g)
 	return instances;
 }
 
+/* Of a copy or burst between memory and the common store: word n, from a register on. */
+static void copy_shared(struct ref_step *s, u32 raw, u32 n, u8 *there)
+{
+	bool store = s->in.opcode == PUMICE_USC_OP_GROUP_STORE_SHARED;
+	bool one_task = s->in.opcode == PUMICE_USC_OP_SHARED_LOAD;
+	u32 first;
+
+	ref_select(s, raw, s->in.words, 0, &first);
+	if (store)
+		put_bytes(there, s->g->shared[s->w->task][first + n], 4);
+	for (u32 w = 0; w < s->g->waves && !store; w++) {
+		u32 task = one_task ? s->w->task : s->g->wave[w].task;
+
+		s->g->shared[task][first + n] = extended(s, there, 4);
+	}
+}
+
+static bool run_copy_shared(struct ref_step *s)
+{
+	bool store = s->in.opcode == PUMICE_USC_OP_GROUP_STORE_SHARED;
+	u64 memory = base_address(s) + s->in.disp;
+
+	if (s->in.opcode != PUMICE_USC_OP_SHARED_LOAD && group_instances(s->g) < 17)
+		return ref_fault(s, PUMICE_FAULT_USC_BURST);
+	if (memory % 4)
+		return ref_fault(s, PUMICE_FAULT_USC_BURST_ALIGN);
+	for (u32 n = 0; n < s->in.words; n++) {
+		u8 *there = global_at(s, memory + n * 4u, 4);
+
+		if (!there)
+			return false;
+		copy_shared(s, store ? s->in.src0 : s->in.dst, n, there);
+	}
+	return true;
+}
+
 static bool run_copy(struct ref_step *s)
 {
 	u64 memory = base_address(s) + s->in.disp, local = ref_read_scalar(s, s->in.src0);
-	u32 first = s->in.words * s->w->number_in_group / s->g->waves;
-	u32 end = s->in.words * (s->w->number_in_group + 1) / s->g->waves;
 
 	if (group_instances(s->g) < 17)
 		return ref_fault(s, PUMICE_FAULT_USC_BURST);
-	if (memory % 4 || local % 4)
+	if (memory % 4)
 		return ref_fault(s, PUMICE_FAULT_USC_BURST_ALIGN);
+	if (local % 4)
+		return ref_fault(s, PUMICE_FAULT_USC_LOCAL_ALIGN);
 	if (local + s->in.words * 4u > s->g->local_bytes)
 		return ref_fault(s, PUMICE_FAULT_USC_LOCAL_BOUNDS);
-	for (u32 n = first; n < end; n++) {
+	for (u32 n = 0; n < s->in.words; n++) {
 		u8 *here = &s->g->local[local + n * 4], *there = global_at(s, memory + n * 4u, 4);
 
 		if (!there)
@@ -294,6 +336,10 @@ bool ref_run_memory(struct ref_step *s)
 	case PUMICE_USC_OP_GROUP_LOAD:
 	case PUMICE_USC_OP_GROUP_STORE:
 		return run_copy(s);
+	case PUMICE_USC_OP_GROUP_LOAD_SHARED:
+	case PUMICE_USC_OP_GROUP_STORE_SHARED:
+	case PUMICE_USC_OP_SHARED_LOAD:
+		return run_copy_shared(s);
 	case PUMICE_USC_OP_DC_WINDOW:
 		return run_window(s);
 	case PUMICE_USC_OP_MEM_FENCE:

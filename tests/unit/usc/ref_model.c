@@ -283,6 +283,10 @@ static enum ref_end run_wave(struct ref_group *g, struct ref_wave *w, u32 max_st
 			w->state = REF_MEETS;
 			return REF_ENDED;
 		}
+		if (ref_is_copy(s.in.opcode)) {
+			w->state = REF_COPIES;
+			return REF_ENDED;
+		}
 		if (!run_one(&s))
 			return REF_FAULT;
 		w->pc = s.next;
@@ -322,7 +326,28 @@ static bool write_slot(struct ref_group *g, u32 task, bool *wrote)
 	return true;
 }
 
-/* Run waves until each waits at a barrier or has ended. */
+/* Execute the copy at which all waves are; else it is a barrier that some never reach. */
+static enum ref_end copy_together(struct ref_group *g)
+{
+	struct ref_step s = { .g = g, .w = &g->wave[0] };
+
+	for (u32 n = 0; n < g->waves; n++) {
+		if (g->wave[n].state != REF_COPIES || g->wave[n].pc != s.w->pc) {
+			g->fault = PUMICE_FAULT_USC_BARRIER;
+			return REF_FAULT;
+		}
+	}
+	pumice_usc_unpack(&g->code[s.w->pc * PUMICE_USC_WORDS], &s.in);
+	if (!run_one(&s))
+		return REF_FAULT;
+	for (u32 n = 0; n < g->waves; n++) {
+		g->wave[n].pc++;
+		g->wave[n].state = REF_RUNS;
+	}
+	return REF_ENDED;
+}
+
+/* Run waves until each waits at a barrier or a copy, or has ended. */
 static enum ref_end run_to_barrier(struct ref_group *g, u32 max_steps)
 {
 	bool wrote = true;
@@ -347,13 +372,20 @@ enum ref_end ref_run(struct ref_group *g, u32 max_steps)
 {
 	for (;;) {
 		enum ref_end end = run_to_barrier(g, max_steps);
-		u32 waiting = 0, ended = 0;
+		u32 waiting = 0, ended = 0, copying = 0;
 
 		if (end != REF_ENDED)
 			return end;
 		for (u32 n = 0; n < g->waves; n++) {
 			waiting += g->wave[n].state == REF_WAITS;
 			ended += g->wave[n].state == REF_DONE;
+			copying += g->wave[n].state == REF_COPIES;
+		}
+		if (copying) {
+			end = copy_together(g);
+			if (end != REF_ENDED)
+				return end;
+			continue;
 		}
 		if (!waiting)
 			return REF_ENDED;

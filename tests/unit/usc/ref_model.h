@@ -6,7 +6,8 @@
  * it shares no code with it, works on the encoded words, and has no vectors, scheduling or caches.
  * Waves run one at a time from barrier to barrier, so it is valid for programs whose waves
  * do not race. Slot registers are written when no wave of the task can run: then those that
- * have stopped at the same instruction write it, the lowest one first.
+ * have stopped at the same instruction write it, the lowest one first. A work-group copy is
+ * executed by the lowest wave when all of the group have stopped at it.
  *
  * Limits: a global access outside of the given memory is reported as an error,
  * not translated; signals are always done.
@@ -63,7 +64,7 @@ struct ref_wave {
 	} dc[PUMICE_USC_INDEX_REGS][PUMICE_LANES];
 	u32 task, number_in_group, first_instance, valid, slot, instances_of_task;
 	u32 pc;
-	enum { REF_RUNS, REF_WAITS, REF_MEETS, REF_DONE } state;
+	enum { REF_RUNS, REF_WAITS, REF_COPIES, REF_MEETS, REF_DONE } state;
 };
 
 struct ref_group {

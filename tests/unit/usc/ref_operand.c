@@ -273,7 +273,7 @@ static bool is_one_value(u32 class)
 	return class == PUMICE_USC_CLASS_SREG || class == PUMICE_USC_CLASS_SDST ||
 	       class == PUMICE_USC_CLASS_SANY || class == PUMICE_USC_CLASS_SADDR ||
 	       class == PUMICE_USC_CLASS_BASE || class == PUMICE_USC_CLASS_TEXSTATE ||
-	       class == PUMICE_USC_CLASS_PBESTATE;
+	       class == PUMICE_USC_CLASS_PBESTATE || class == PUMICE_USC_CLASS_SDATA;
 }
 
 /* Registers of an operand, from the one that it names on. */
@@ -290,6 +290,8 @@ static u32 count_of(const struct ref_step *s, const struct pumice_isa_operand *o
 		return 12;
 	case PUMICE_USC_CLASS_PBESTATE:
 		return 8;
+	case PUMICE_USC_CLASS_SDATA:
+		return s->in.words;
 	default:
 		return pumice_usc_registers(&s->in, operand);
 	}

@@ -55,6 +55,9 @@ void ref_set_output(struct ref_step *s, u32 number, u32 lane, u32 value);
 /* Operations of graphics: *done is false if it is none of these; return false on a fault. */
 bool ref_run_gfx(struct ref_step *s, bool *done);
 
+/* Return whether all waves of the group meet at an operation. */
+bool ref_is_copy(u32 opcode);
+
 /* Loads, stores, atomics, bursts, copies, windows, fences; false on a fault. */
 bool ref_is_memory(u32 opcode);
 bool ref_run_memory(struct ref_step *s);

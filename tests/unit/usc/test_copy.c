@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies by a whole work-group, the window of dynamic constants, fences: shares,
- * sizes, alignment, bounds, faults, and refused encodings.
+ * Copies by a whole work-group, bursts to the common store, the window of dynamic constants,
+ * fences: who executes them, sizes, alignment, bounds, faults, and refused encodings.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -15,6 +15,7 @@
 
 #define DATA_BYTES 0x8000u
 #define LOCAL_BYTES 8192u
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct usc_program_limits limits = { .temps = 4, .attrs = 0, .shared = 4 };
 
@@ -132,43 +133,184 @@ static void usc_group_store_copies_every_word(void **state)
 	fx_destroy(fx);
 }
 
-/* Each wave moves words n w / W to n (w + 1) / W: the group's other waves skip the copy. */
-static void usc_group_copy_is_divided_by_wave(void **state)
+/* Run code in three waves of a task and 20 lanes of another; SH0 and SH1 the base. */
+static void run_code(struct fixture *fx, const struct pumice_usc_insn *code, u32 count, u32 budget)
 {
-	/* 11 words, 3 waves. */
-	static const u32 first[] = { 0, 3, 7, 11 };
+	const struct usc_program_limits many = { .temps = 4, .shared = 40 };
 	const struct fx_group group = {
-		.tasks = 1, .instances = { 96 }, .limits = limits, .local_bytes = LOCAL_BYTES,
+		.tasks = 2, .instances = { 96, 20 }, .limits = many, .local_bytes = LOCAL_BYTES,
+	};
+	u32 words[16 * PUMICE_USC_WORDS];
+	struct usc_program *program;
+
+	for (u32 n = 0; n < count; n++)
+		usc_put(words, n, code[n]);
+	program = fx_program(fx, words, count, &many);
+	assert_non_null(program);
+	fx_clear(fx);
+	fx_fill(fx, 0, &group, program);
+	for (u32 t = 0; t < 2; t++) {
+		u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
+
+		for (u32 n = 0; n < 40; n++)
+			shared[n] = 7000 + 100 * t + n;
+		shared[0] = (u32)FX_DATA;
+		shared[1] = (u32)(FX_DATA >> 32);
+	}
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, budget);
+	assert_int_equal(fx->done[0], 1);
+	fx_put(fx, program);
+}
+
+/* The offset in local memory differs between waves: that of the lowest is used, once. */
+static void usc_group_copy_is_executed_once_with_the_operands_of_the_lowest_wave(void **state)
+{
+	static const u32 budgets[] = { 1, 2, 100, 100000 };
+	const struct pumice_usc_insn code[] = {
+		INSN(MUL, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = SR_ELEM(WAVE_IN_GROUP),
+		     .src1 = IMM, .imm = 400),
+		INSN(GROUP_LOAD, .src0 = R_ELEM(0), .src2 = SH(0), .words = 11),
+		INSN(SIG_DONE1, .dst = R_ELEM(1)),
+		INSN(SIG_WAIT, .dst = R_ELEM(2)),
+		INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM, .imm = 40),
+		INSN(LOCAL_LOAD32, .dst = R(3), .mask = ALWAYS, .src0 = R(2)),
+		INSN(END),
 	};
 	struct fixture *fx = create();
 
 	(void)state;
-	for (u32 wave = 0; wave < 3; wave++) {
+	for (u32 n = 0; n < 4; n++) {
+		run_code(fx, code, LENGTH(code), budgets[n]);
+		assert_int_equal(fx->faults, 0);
+		for (u32 w = 0; w < LOCAL_BYTES / 4; w++)
+			assert_int_equal(((u32 *)(void *)fx->usc->local)[w],
+					 w < 11 ? 1000 + w : 0);
+		/* No barrier: each wave has a signal, and the last word after it has waited. */
+		for (u32 w = 0; w < 4; w++) {
+			const u32 *regs = fx->usc->unified +
+					  usc_wave_regs(usc_task(fx->usc, w / 3), w % 3);
+
+			assert_int_equal(regs[1 * PUMICE_LANES], 0);
+			assert_int_equal(regs[3 * PUMICE_LANES], 1010);
+		}
+	}
+	fx_destroy(fx);
+}
+
+/* The third wave is elsewhere: the others' fault is at this instruction. */
+static void check_unreached(struct fixture *fx, const struct pumice_usc_insn code[5], u32 pc)
+{
+	run_code(fx, code, 5, 100);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_BARRIER);
+	assert_int_equal(fx->fault.pc, pc);
+	assert_int_equal(((u32 *)(void *)fx->usc->local)[0], 0);
+}
+
+static void usc_group_copy_that_a_wave_never_reaches_faults(void **state)
+{
+	struct pumice_usc_insn code[] = {
+		INSN(EQ, .dst = R(0), .src0 = SR(WAVE_IN_GROUP), .src1 = IMM, .imm = 2),
+		INSN(BRNZ, .target = 3, .src0 = R_ELEM(0)),
+		INSN(GROUP_LOAD, .src0 = SC(0), .src2 = SH(0), .words = 11),
+		INSN(END),
+		INSN(END),
+	};
+	struct fixture *fx = create();
+
+	(void)state;
+	/* It ends, waits at a barrier, or waits at another copy. */
+	for (u32 n = 0; n < 3; n++) {
+		if (n == 1)
+			code[3] = INSN(BARRIER);
+		if (n == 2)
+			code[3] = INSN(GROUP_LOAD, .src0 = SC(0), .src2 = SH(0), .words = 11);
+		check_unreached(fx, code, 2);
+	}
+	/* It would continue at the copy. */
+	code[1] = INSN(BRZ, .target = 3, .src0 = R_ELEM(0));
+	code[2] = INSN(END);
+	check_unreached(fx, code, 3);
+	code[2] = INSN(BARRIER);
+	check_unreached(fx, code, 3);
+	fx_destroy(fx);
+}
+
+/* Loaded words are in the registers of both tasks; those of the lowest wave's task are stored. */
+static void usc_group_copies_to_and_from_the_common_store(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(GROUP_STORE_SHARED, .src0 = SH(2), .src2 = SH(0), .disp = 400, .words = 9),
+		INSN(GROUP_LOAD_SHARED, .dst = SH(20), .src2 = SH(0), .disp = 8, .words = 20),
+		INSN(SIG_WAIT, .dst = R_ELEM(1)),
+		INSN(END),
+	};
+	struct fixture *fx = create();
+
+	(void)state;
+	run_code(fx, code, 4, 100);
+	assert_int_equal(fx->faults, 0);
+	for (u32 t = 0; t < 2; t++) {
+		const u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
+
+		for (u32 n = 2; n < 40; n++)
+			assert_int_equal(shared[n], n < 20 ? 7000 + 100 * t + n : 1002 + n - 20);
+	}
+	for (u32 w = 0; w < DATA_BYTES / 4; w++)
+		assert_int_equal(((u32 *)(void *)fx->data)[w],
+				 w >= 100 && w < 109 ? 7002 + w - 100 : 1000 + w);
+	fx_destroy(fx);
+}
+
+/* Of the wave's own task only: here of the second one. */
+static void usc_shared_load_writes_the_registers_of_its_task(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(EQ, .dst = R(0), .src0 = SR(TASK_IN_GROUP), .src1 = IMM, .imm = 0),
+		INSN(BRNZ, .target = 3, .src0 = R_ELEM(0)),
+		INSN(SHARED_LOAD, .dst = SH(24), .src2 = SH(0), .disp = 4, .words = 16),
+		INSN(END),
+	};
+	struct fixture *fx = create();
+
+	(void)state;
+	run_code(fx, code, 4, 100);
+	assert_int_equal(fx->faults, 0);
+	for (u32 t = 0; t < 2; t++) {
+		const u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
+
+		for (u32 n = 2; n < 40; n++)
+			assert_int_equal(shared[n], !t || n < 24 ? 7000 + 100 * t + n :
+					 1001 + n - 24);
+	}
+	fx_destroy(fx);
+}
+
+/* The last index whose registers exist, and the next one. */
+static void usc_indexed_shared_data_stays_within_the_registers(void **state)
+{
+	struct pumice_usc_operand to = { .bank = PUMICE_USC_BANK_SH, .num = 4, .idx = 1 };
+	struct fixture *fx = create();
+	u32 dst;
+
+	(void)state;
+	pumice_usc_operand_pack(&dst, &to);
+	for (u32 index = 20; index <= 21; index++) {
 		const struct pumice_usc_insn code[] = {
-			INSN(NE, .dst = R(0), .src0 = SR(WAVE_IN_GROUP), .src1 = IMM, .imm = wave),
-			INSN(BRNZ, .target = 3, .src0 = R_ELEM(0)),
-			INSN(GROUP_LOAD, .src0 = SC(0), .src2 = SH(0), .words = 11),
+			INSN(MOV, .dst = usc_operand(PUMICE_USC_BANK_IDX, 0, false), .mask = ALWAYS,
+			     .src0 = IMM, .imm = index),
+			INSN(SHARED_LOAD, .dst = dst, .src2 = SH(0), .words = 16),
+			INSN(GROUP_LOAD_SHARED, .dst = dst, .src2 = SH(0), .words = 16),
 			INSN(END),
 		};
-		u32 words[4 * PUMICE_USC_WORDS], *shared;
-		struct usc_program *program;
 
-		for (u32 n = 0; n < 4; n++)
-			usc_put(words, n, code[n]);
-		program = fx_program(fx, words, 4, &limits);
-		assert_non_null(program);
-		fx_clear(fx);
-		fx_fill(fx, 0, &group, program);
-		shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
-		shared[0] = (u32)FX_DATA;
-		shared[1] = (u32)(FX_DATA >> 32);
-		usc_group_start(fx->usc, 0);
-		fx_run(fx, 100);
-		assert_int_equal(fx->faults, 0);
-		for (u32 w = 0; w < 12; w++)
-			assert_int_equal(((u32 *)(void *)fx->usc->local)[w],
-					 w >= first[wave] && w < first[wave + 1] ? 1000 + w : 0);
-		fx_put(fx, program);
+		run_code(fx, code, 4, 100);
+		assert_int_equal(fx->faults, index == 21);
+		if (index == 21)
+			assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
+		else
+			assert_int_equal(usc_shared(fx->usc, usc_task(fx->usc, 1))[39], 1015);
 	}
 	fx_destroy(fx);
 }
@@ -206,7 +348,7 @@ static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **sta
 	assert_int_equal(fx->faults, 1);
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_BARRIER);
 	assert_int_equal(fx->fault.pc, 4);
-	/* The copy itself was done by all three. */
+	/* The copy itself was executed. */
 	for (u32 w = 0; w < 10; w++)
 		assert_int_equal(((u32 *)(void *)fx->usc->local)[w], 1000 + w);
 	fx_put(fx, program);
@@ -246,19 +388,31 @@ static void check_bounds_fault(struct fixture *fx, struct copy *c, u32 offset)
 
 static void usc_group_copy_needs_17_instances(void **state)
 {
+	const struct pumice_usc_insn copies[] = {
+		COPY(GROUP_LOAD, 4), COPY(GROUP_STORE, 4),
+		INSN(GROUP_LOAD_SHARED, .dst = SH(0), .src2 = SH(0), .words = 4),
+		INSN(GROUP_STORE_SHARED, .src0 = SH(0), .src2 = SH(0), .words = 4),
+	};
 	struct copy c = {
 		.group = { .tasks = 1, .instances = { 16 } },
-		.insn = COPY(GROUP_LOAD, 4), .base = FX_DATA,
+		.insn = INSN(SHARED_LOAD, .dst = SH(0), .src2 = SH(0), .words = 4), .base = FX_DATA,
 	};
 	struct fixture *fx = create();
 
 	(void)state;
-	check_fault(fx, &c, PUMICE_FAULT_USC_BURST);
-	c.group = (struct fx_group){ .tasks = 2, .instances = { 8, 8 } };
-	check_fault(fx, &c, PUMICE_FAULT_USC_BURST);
-	c.group = (struct fx_group){ .tasks = 2, .instances = { 8, 9 } };
+	/* A burst needs no group. */
 	run_copy(fx, &c);
 	assert_int_equal(fx->faults, 0);
+	for (u32 n = 0; n < 4; n++) {
+		c.insn = copies[n];
+		c.group = (struct fx_group){ .tasks = 1, .instances = { 16 } };
+		check_fault(fx, &c, PUMICE_FAULT_USC_BURST);
+		c.group = (struct fx_group){ .tasks = 2, .instances = { 8, 8 } };
+		check_fault(fx, &c, PUMICE_FAULT_USC_BURST);
+		c.group = (struct fx_group){ .tasks = 2, .instances = { 8, 9 } };
+		run_copy(fx, &c);
+		assert_int_equal(fx->faults, 0);
+	}
 	fx_destroy(fx);
 }
 
@@ -280,6 +434,14 @@ static void usc_group_copy_addresses_are_4_byte_aligned(void **state)
 		c.insn = COPY(GROUP_STORE, 4);
 		c.local = odd;
 		check_fault_at(fx, &c, PUMICE_FAULT_USC_LOCAL_ALIGN, PUMICE_ACCESS_READ, odd);
+		c.insn = INSN(GROUP_LOAD_SHARED, .dst = SH(0), .src2 = SH(0), .disp = (u16)odd,
+			      .words = 4);
+		check_align_fault(fx, &c, PUMICE_ACCESS_READ, FX_DATA + odd);
+		c.insn.opcode = PUMICE_USC_OP_SHARED_LOAD;
+		check_align_fault(fx, &c, PUMICE_ACCESS_READ, FX_DATA + odd);
+		c.insn = INSN(GROUP_STORE_SHARED, .src0 = SH(0), .src2 = SH(0), .disp = (u16)odd,
+			      .words = 4);
+		check_align_fault(fx, &c, PUMICE_ACCESS_WRITE, FX_DATA + odd);
 	}
 	fx_destroy(fx);
 }
@@ -322,6 +484,18 @@ static void usc_group_copy_reports_the_first_word_that_faults(void **state)
 	assert_true(fx->fault.addr == FX_DATA + DATA_BYTES);
 	for (u32 w = 0; w < 10; w++)
 		assert_int_equal(((u32 *)(void *)fx->data)[DATA_BYTES / 4 - 10 + w], w == 0);
+	/* To and from the common store, too. */
+	c.base = FX_DATA + DATA_BYTES - 4;
+	c.insn = INSN(SHARED_LOAD, .dst = SH(2), .src2 = SH(0), .words = 2);
+	check_fault_at(fx, &c, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ,
+		       FX_DATA + DATA_BYTES);
+	c.insn.opcode = PUMICE_USC_OP_GROUP_LOAD_SHARED;
+	check_fault_at(fx, &c, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ,
+		       FX_DATA + DATA_BYTES);
+	c.insn = INSN(GROUP_STORE_SHARED, .src0 = SH(2), .src2 = SH(0), .words = 2);
+	check_fault_at(fx, &c, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_WRITE,
+		       FX_DATA + DATA_BYTES);
+	c.insn = COPY(GROUP_STORE, 100);
 	c.base = (1ull << 40) - 4;
 	run_copy(fx, &c);
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PC_INVALID);
@@ -349,6 +523,9 @@ static void usc_copies_and_windows_of_no_or_too_many_words_are_refused(void **st
 	refuse(fx, COPY(GROUP_LOAD, 1025));
 	refuse(fx, COPY(GROUP_STORE, 0));
 	refuse(fx, COPY(GROUP_STORE, 32767));
+	refuse(fx, INSN(GROUP_LOAD_SHARED, .dst = SH(0), .src2 = SH(0), .words = 0));
+	refuse(fx, INSN(GROUP_STORE_SHARED, .src0 = SH(0), .src2 = SH(0), .words = 1025));
+	refuse(fx, INSN(SHARED_LOAD, .dst = SH(0), .src2 = SH(0), .words = 17));
 	refuse(fx, INSN(DC_WINDOW, .src2 = SH(0), .words = 0));
 	refuse(fx, INSN(DC_WINDOW, .src2 = SH(0), .words = 16385));
 	fx_destroy(fx);
@@ -416,7 +593,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usc_group_load_copies_every_word),
 		cmocka_unit_test(usc_group_store_copies_every_word),
-		cmocka_unit_test(usc_group_copy_is_divided_by_wave),
+		cmocka_unit_test(usc_group_copy_is_executed_once_with_the_operands_of_the_lowest_wave),
+		cmocka_unit_test(usc_group_copy_that_a_wave_never_reaches_faults),
+		cmocka_unit_test(usc_group_copies_to_and_from_the_common_store),
+		cmocka_unit_test(usc_shared_load_writes_the_registers_of_its_task),
+		cmocka_unit_test(usc_indexed_shared_data_stays_within_the_registers),
 		cmocka_unit_test(usc_barrier_after_a_copy_that_a_wave_never_reaches_faults),
 		cmocka_unit_test(usc_group_copy_needs_17_instances),
 		cmocka_unit_test(usc_group_copy_addresses_are_4_byte_aligned),

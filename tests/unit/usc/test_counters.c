@@ -287,6 +287,37 @@ static void usc_bytes_of_a_copy_are_its_words(void **state)
 	assert_int_equal(c.of[PUMICE_PERF_USC_INSN_GLOBAL], 14);
 	assert_int_equal(c.of[PUMICE_PERF_USC_WAVES], 7);
 	assert_int_equal(c.of[PUMICE_PERF_USC_BARRIERS], 1);
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 7 * LENGTH(code));
+	fx_destroy(fx);
+}
+
+/* Copies count once for the group, bursts once for each wave; waiting for a copy not at all. */
+static void usc_bytes_of_shared_registers_are_those_read_from_memory(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(SHARED_LOAD, .dst = SH(0), .src2 = SH(0), .words = 1),
+		INSN(GROUP_LOAD_SHARED, .dst = SH(0), .src2 = SH(0), .words = 2),
+		INSN(GROUP_STORE_SHARED, .src0 = SH(1), .src2 = SH(0), .disp = 512, .words = 1),
+		INSN(END),
+	};
+	const struct fx_group five = { .tasks = 2, .instances = { 128, 20 } };
+	static const struct expect expect[] = {
+		EXPECT(USC_INSN_GLOBAL, 5 * 3), EXPECT(USC_INSN_FLOW, 5),
+		EXPECT(USC_LOAD_BYTES, 5 * 4 + 8), EXPECT(USC_STORE_BYTES, 4),
+		/* 5 bursts and 2 copies; the first one misses. */
+		EXPECT(MMU_TLB_HITS, 5 + 2 - 1),
+	};
+	struct fixture *fx = create(true);
+	struct counts c;
+
+	(void)state;
+	/* The base is not changed. */
+	((u32 *)(void *)fx->data)[0] = (u32)FX_DATA;
+	((u32 *)(void *)fx->data)[1] = (u32)(FX_DATA >> 32);
+	c = run(fx, &five, code, LENGTH(code));
+	assert_int_equal(fx->faults, 0);
+	check_detailed(&c, expect, LENGTH(expect));
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 5 * LENGTH(code));
 	fx_destroy(fx);
 }
 
@@ -547,6 +578,7 @@ int main(void)
 		cmocka_unit_test(usc_bytes_are_those_of_active_lanes),
 		cmocka_unit_test(usc_bytes_of_dynamic_constants_are_those_of_valid_lanes),
 		cmocka_unit_test(usc_bytes_of_a_copy_are_its_words),
+		cmocka_unit_test(usc_bytes_of_shared_registers_are_those_read_from_memory),
 		cmocka_unit_test(usc_a_write_to_a_slot_register_counts_once_for_each_wave),
 		cmocka_unit_test(usc_stalls_are_slots_in_which_every_wave_waits),
 		cmocka_unit_test(usc_work_hides_latency),
