@@ -12,8 +12,8 @@
  * - a vertex program without a position, and a fragment program without any effect: nothing is
  *   drawn. One that stores to memory or drops pixels has an effect.
  *
- * Limits: SH, CF and CFA are shared by the waves and regarded without their order. SL, O, VO and
- * local memory are not checked.
+ * Limits: SH, CF and CFA are shared by the waves: what writes them counts without its order, and
+ * waits of other waves are not checked. SL, O, VO and local memory are not checked.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -402,9 +402,11 @@ static void check_reads(struct checker *c, uint32_t i, const struct effects *e)
 	}
 }
 
-/* Loads in flight: the signal of each register plus 1, or 0. */
+/* Loads in flight: the signal of each register plus 1, or 0. Coefficients are not loaded. */
+#define LOADED_REGISTERS FIRST_CF
+
 struct flight {
-	uint8_t signal[OWN_REGISTERS];
+	uint8_t signal[LOADED_REGISTERS];
 };
 
 static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_insn *insn,
@@ -414,7 +416,7 @@ static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_i
 
 	for (unsigned int k = 0; k < e->read_count; k++) {
 		for (uint32_t n = e->reads[k].first;
-		     n < e->reads[k].first + e->reads[k].count && n < OWN_REGISTERS; n++) {
+		     n < e->reads[k].first + e->reads[k].count && n < LOADED_REGISTERS; n++) {
 			if (!flight->signal[n])
 				continue;
 			finding(c, i, "%s is read without a wait for sig%u of the load that writes it\n",
@@ -424,12 +426,12 @@ static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_i
 	}
 	if (insn->opcode == PUMICE_USC_OP_MEM_FENCE)
 		memset(flight, 0, sizeof(*flight));
-	for (uint32_t n = 0; n < OWN_REGISTERS && !e->access && e->signals; n++)
+	for (uint32_t n = 0; n < LOADED_REGISTERS && !e->access && e->signals; n++)
 		if (flight->signal[n] && e->signals >> (flight->signal[n] - 1) & 1)
 			flight->signal[n] = 0;
 	for (unsigned int k = 0; k < e->write_count; k++)
 		for (uint32_t n = e->writes[k].first;
-		     n < e->writes[k].first + e->writes[k].count && n < OWN_REGISTERS; n++)
+		     n < e->writes[k].first + e->writes[k].count && n < LOADED_REGISTERS; n++)
 			flight->signal[n] = e->access && e->signals && !e->writes[k].indexed ?
 					    (uint8_t)(insn->sig0 + 1) : 0;
 }

@@ -159,6 +159,10 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		{ ".uniforms sh0, 2\nmov r2, [one], 0\nburst_load sig3, r8, [one], sh0 + r2, 4\n"
 		  "mov r3, [one], r11\nmov r3, [one], r12\nend",
 		  UNWAITED(4, "r11", "sig3") UNWRITTEN(5, "r12") },
+		{ ".uniforms sh0, 2\nshared_load sig2, sh4, sh0, 2\nmov r1, [one], sh5\nend",
+		  UNWAITED(3, "sh5", "sig2") },
+		{ ".uniforms sh0, 2\ngroup_load_shared sig2, sh4, sh0, 100\nmov r1, [one], sh103\n"
+		  "sig_wait r2[0], sig2\nmov r1, [one], sh102\nend", UNWAITED(3, "sh103", "sig2") },
 	};
 
 	(void)state;
