@@ -37,7 +37,7 @@ cat >/tmp/source.pasm <<'X'
 	end
 X
 pumice-run --device drm --groups 1 --arg x=out:f32:16 /tmp/source.pasm >"$out" 2>&1
-[ $? -eq 1 ] && has "write, 32 bytes past the end of 'x, argument 0'" \
+[ $? -eq 1 ] && has "write, 32 bytes past the end of 'x', argument 0" \
 	"  instruction 5 of the program at 0x" ", /tmp/source.inc:2 < /tmp/source.pasm:11" \
 	"  lane 16, instance 48 (0, 3, 0), work-group (0, 0, 0), wave 1, slot " \
 	"  =>     5  global_store32 sig0, [one], sh0 + r1, v0    ; /tmp/source.inc:2 <"

@@ -115,6 +115,19 @@ static bool find_near(const struct pumice_vm *vm, u64 va, u32 unit, struct near 
 	return best->range;
 }
 
+/* Put a label in quotes; a remark after a comma, as in "x, argument 0", follows them. */
+static void put_label(struct text *t, const char label[PUMICE_LABEL_BYTES], bool internal)
+{
+	const int bytes = (int)strnlen(label, PUMICE_LABEL_BYTES);
+	const char *remark = memmem(label, (size_t)bytes, ", ", 2);
+	const int name = remark ? (int)(remark - label) : bytes;
+
+	if (internal)
+		put(t, "%.*s of the library", bytes, label);
+	else
+		put(t, "'%.*s'%.*s", name, label, bytes - name, label + name);
+}
+
 static void put_name(struct text *t, const struct near *n)
 {
 	struct pumice_bo *bo = (struct pumice_bo *)n->range->bo;
@@ -123,10 +136,8 @@ static void put_name(struct text *t, const struct near *n)
 	pthread_mutex_lock(&bo->lock);
 	memcpy(label, bo->label, sizeof(label));
 	pthread_mutex_unlock(&bo->lock);
-	if (label[0] && bo->internal)
-		put(t, "%.*s of the library", (int)sizeof(label), label);
-	else if (label[0])
-		put(t, "'%.*s'", (int)sizeof(label), label);
+	if (label[0])
+		put_label(t, label, bo->internal);
 	else
 		put(t, "the buffer of %" PRIu64 " bytes at %#" PRIx64, n->end - n->start, n->start);
 }
@@ -155,10 +166,8 @@ static void put_near(struct text *t, const struct near *n, u64 va)
 static void put_former(struct text *t, const struct bound_former *f, u64 va)
 {
 	put_position(t, f->va, f->va + f->size, va);
-	if (f->label[0] && f->internal)
-		put(t, "%.*s of the library", (int)sizeof(f->label), f->label);
-	else if (f->label[0])
-		put(t, "'%.*s'", (int)sizeof(f->label), f->label);
+	if (f->label[0])
+		put_label(t, f->label, f->internal);
 	else
 		put(t, "a buffer of %" PRIu64 " bytes", f->size);
 	put(t, ", which was destroyed or unbound");

@@ -66,6 +66,11 @@ void pumice_frame_init(struct pumice_frame *frame, struct pumice_hwrt *hwrt)
 	*frame = (struct pumice_frame){ .hwrt = hwrt };
 }
 
+void pumice_image_part_init(struct pumice_image_part *part)
+{
+	*part = (struct pumice_image_part){ 0 };
+}
+
 void pumice_image_desc_init(struct pumice_image_desc *desc, uint32_t format, uint32_t width,
 			    uint32_t height)
 {

@@ -367,7 +367,7 @@ def place_of_a_fault(last, words):
 def a_fault_names_line_lane_instance_group_and_buffer():
     # Instances of y 3, and no others, store to x[i] + 96: the first, lane 16 of wave 1, 32 bytes past 64.
     place_of_a_fault("96", [
-        "the job faulted: mmu-", ": write, 32 bytes past the end of 'x, argument 0'\n",
+        "the job faulted: mmu-", ": write, 32 bytes past the end of 'x', argument 0\n",
         "  instruction 5 of the program at 0x", ", fault.pasm:3 < fault.pasm:14\n",
         "  lane 16, instance 48 (0, 3, 0), work-group (0, 0, 0), wave 1, slot ",
         "  =>     5  global_store32 sig0, [one], sh0 + r1, v0    ; fault.pasm:3 < fault.pasm:14\n",
@@ -396,7 +396,7 @@ def a_negative_offset_is_recognised():
     with open("negative.pasm", "w") as out:
         out.write(".group 1\n.uniforms sh0, 2\nmov r1, 0xfffffff8\n"
                   "global_load32 sig0, r2, [one], sh0 + r1\nend\n")
-    refused(": read, 8 bytes before the start of 'x, argument 0', if the offset was meant to be "
+    refused(": read, 8 bytes before the start of 'x', argument 0, if the offset was meant to be "
             "negative\n", "--groups", "1", "--arg", "x=out:f32:16", "negative.pasm")
 
 
@@ -415,9 +415,9 @@ def a_misaligned_access_names_the_buffer_and_the_rule():
             out.write(".group 8\n.uniforms sh0, 2\n.input v0, local_x\nadd.u32 v0, v0, 32\n"
                       f"{line}\nend\n")
         refused("the job faulted: usc-", "--groups", "1", "--arg", "x=out:f32:16", "odd.pasm")
-        refused(f"in usc-data, pc 1: {access}, byte {byte} of 'x, argument 0'\n  A misaligned "
+        refused(f"in usc-data, pc 1: {access}, byte {byte} of 'x', argument 0\n  A misaligned "
                 if "burst" in line else
-                f"in usc-data, pc 1: {access}, byte {byte} of 'x, argument 0'\n  Misaligned global "
+                f"in usc-data, pc 1: {access}, byte {byte} of 'x', argument 0\n  Misaligned global "
                 f"memory access. {rule}\n", "--groups", "1", "--arg", "x=out:f32:16", "odd.pasm")
         refused(rule, "--groups", "1", "--arg", "x=out:f32:16", "odd.pasm")
 
@@ -456,7 +456,7 @@ def a_load_of_the_bytes_after_a_buffer_faults():
     with open("after.pasm", "w") as out:
         out.write(".group 1\n.uniforms sh0, 2\nmov r1, 12\nglobal_load32 sig0, r2, [one], sh0 + r1\n"
                   "end\n")
-    refused(": read, at the first byte past the end of 'x, argument 0'\n", "--groups", "1", "--arg",
+    refused(": read, at the first byte past the end of 'x', argument 0\n", "--groups", "1", "--arg",
             "x=out:u32:3", "after.pasm")
 
 

@@ -352,7 +352,7 @@ int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained);
 /**
  * pumice_bo_set_label - name memory, for the kernel's lists and dumps and for
  * pumice_bo_label().
- * @label: text, copied; NULL removes the label
+ * @label: text, copied, with a remark after a comma if required; NULL removes the label
  *
  * Return: 0, -E2BIG for more than PUMICE_LABEL_BYTES, or the kernel's error.
  */

@@ -235,6 +235,9 @@ struct pumice_image_part {
 	uint32_t layer;
 };
 
+/** pumice_image_part_init - set to layer 0 of level 0. */
+void pumice_image_part_init(struct pumice_image_part *part);
+
 /**
  * pumice_image_upload - write a layer of a level.
  * @part: layer and level
