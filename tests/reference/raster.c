@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reference rasteriser: coverage, depth, stencil, interpolation. Source:
+ * Reference rasteriser: coverage, mask, depth, stencil, interpolation. Source:
  * Documentation/precision.rst.
  */
 #include <math.h>
@@ -221,6 +221,25 @@ static bool would_pass(const struct draw *d, uint32_t at, float z)
 		compare(st->func, st->ref & st->mask, d->target->stencil[at] & st->mask));
 }
 
+static bool mask_allows(const struct draw *d, uint32_t at)
+{
+	switch (d->state->mask_test) {
+	case REF_MASK_IF_SET: return d->target->mask[at];
+	case REF_MASK_IF_CLEAR: return !d->target->mask[at];
+	default: return true;
+	}
+}
+
+static void write_mask(const struct draw *d, uint32_t at)
+{
+	const enum ref_mask_op op = d->state->mask_op;
+
+	if (op == REF_MASK_INVERT)
+		d->target->mask[at] = !d->target->mask[at];
+	else if (op != REF_MASK_KEEP)
+		d->target->mask[at] = op == REF_MASK_SET;
+}
+
 /* Depth and stencil of one sample: return whether it passes. Effects of failing are applied. */
 static bool test(const struct draw *d, uint32_t at, float z)
 {
@@ -249,6 +268,7 @@ static void passed(const struct draw *d, uint32_t at, float z, const double *out
 		write_stencil(&d->target->stencil[at], st, st->pass);
 	if (s->depth_write)
 		d->target->depth[at] = z;
+	write_mask(d, at);
 	if (s->visible)
 		++*s->visible;
 	memcpy(&d->target->out[(size_t)at * d->target->words], out,
@@ -292,7 +312,7 @@ static void fill_pixel(const struct draw *d, uint32_t px, uint32_t py)
 {
 	const struct ref_target *t = d->target;
 	const uint32_t at = (py * t->width + px) * t->samples;
-	uint32_t covered = 0, pass = 0, i;
+	uint32_t covered = 0, open = 0, pass = 0, i;
 	float z[REF_SAMPLES] = { 0 };
 
 	for (i = 0; i < t->samples; i++) {
@@ -304,19 +324,22 @@ static void fill_pixel(const struct draw *d, uint32_t px, uint32_t py)
 		if (!(d->state->sample_mask >> i & 1) || !covers(&d->t, x, y))
 			continue;
 		covered |= 1u << i;
+		if (!mask_allows(d, at + i))
+			continue;
+		open |= 1u << i;
 		z[i] = depth_at(d, x, y);
 		if (d->state->shader_depth || would_pass(d, at + i, z[i]))
 			pass |= 1u << i;
 	}
 	/* Failing changes the stencil only. */
-	if (!pass && !(covered && d->state->stencil_test))
+	if (!pass && !(open && d->state->stencil_test))
 		return;
 	if (!d->state->sample_rate) {
-		shade(d, px, py, covered, covered, pass, z, 0);
+		shade(d, px, py, covered, open, pass, z, 0);
 		return;
 	}
 	for (i = 0; i < t->samples; i++)
-		if (covered >> i & 1)
+		if (open >> i & 1)
 			shade(d, px, py, covered, 1u << i, pass, z, i);
 }
 

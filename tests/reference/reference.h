@@ -26,6 +26,9 @@ enum ref_stencil_op {
 	REF_DECR_WRAP,
 };
 
+enum ref_mask_test { REF_MASK_ANY, REF_MASK_IF_SET, REF_MASK_IF_CLEAR };
+enum ref_mask_op { REF_MASK_KEEP, REF_MASK_SET, REF_MASK_CLEAR, REF_MASK_INVERT };
+
 struct ref_stencil {
 	enum ref_compare func;
 	enum ref_stencil_op sfail, zfail, pass;
@@ -37,6 +40,7 @@ struct ref_target {
 	uint32_t width, height, samples, words;
 	float *depth;		/* [pixel * samples + sample] */
 	uint8_t *stencil;
+	bool *mask;		/* or NULL, if no state uses it */
 	double *out;		/* [(pixel * samples + sample) * words + word] */
 };
 
@@ -74,6 +78,9 @@ struct ref_state {
 	bool depth_write, depth_bias, stencil_test;
 	float bias_constant, bias_slope, bias_clamp;
 	struct ref_stencil front, back;
+	/* A sample that fails the mask test is left out of everything that follows. */
+	enum ref_mask_test mask_test;
+	enum ref_mask_op mask_op;	/* of samples that pass */
 	uint32_t scissor[4];	/* x0, x1, y0, y1; the second ones outside */
 	uint32_t sample_mask;
 	uint64_t *visible;	/* samples that pass are added here; or NULL */

@@ -38,6 +38,7 @@ struct isp_draw {
 	bool blends;		/* reads the pixels below it: every pass type except OPAQUE */
 	bool test, depth_write, stencil;
 	u8 depth_func;
+	u8 mask_test, mask_op;	/* of the mask plane */
 	struct isp_stencil face;
 	bool tags;		/* tag is written */
 	u32 tag;

@@ -218,6 +218,8 @@ static void set_tests(struct isp_draw *d, const struct isp_state *state, bool ba
 	d->depth_write = state->depth_write;
 	d->stencil = state->stencil;
 	d->face = state->face[back];
+	d->mask_test = state->mask_test;
+	d->mask_op = state->mask_op;
 }
 
 bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,

@@ -4,7 +4,7 @@
  *
  * Source: document 004, "ISP"; Documentation/precision.rst for coverage and depth;
  * hw/formats.xml, isp_state. Triangles are rasterised into the tile on the chip: depth,
- * stencil, and for each sample a tag, the number of the primitive to shade there. This
+ * stencil, mask, and for each sample a tag, the number of the primitive to shade there. This
  * implements hidden-surface removal: a nearer opaque primitive overwrites tags, and only the
  * last one is shaded.
  *
@@ -29,6 +29,8 @@
  */
 #define ISP_LATE	0x80000000u
 
+#define ISP_MASK_BYTES	(PUMICE_TILE_PIXELS / 8)	/* mask plane of one sample of all pixels */
+
 /* A tile on the chip; pixel p is quad * 4 + index in the quad, as in usc_tile. */
 struct isp_tile {
 	u32 x0, y0;		/* pixel of its upper left corner */
@@ -40,6 +42,7 @@ struct isp_tile {
 	float depth[PUMICE_MAX_SAMPLES][PUMICE_TILE_PIXELS] __attribute__((aligned(64)));
 	u32 tag[PUMICE_MAX_SAMPLES][PUMICE_TILE_PIXELS] __attribute__((aligned(64)));
 	u8 stencil[PUMICE_MAX_SAMPLES][PUMICE_TILE_PIXELS] __attribute__((aligned(64)));
+	u8 mask[PUMICE_MAX_SAMPLES][ISP_MASK_BYTES];	/* pixel p is bit p % 8 of byte p / 8 */
 };
 
 /* Clear tags, and depth and stencil to these values. */
@@ -62,6 +65,7 @@ struct isp_state {
 	u16 visibility_id;
 	u16 x0, x1, y0, y1;	/* scissor */
 	u8 sample_mask;
+	u8 mask_test, mask_op;	/* enum pumice_mask_test, enum pumice_mask_op */
 	struct isp_stencil face[2];	/* front, back */
 	float bias_constant, bias_slope, bias_clamp;
 };
@@ -115,7 +119,7 @@ struct isp_result {
  */
 bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,
 		    const struct isp_state *state, bool back);
-/* Test, write depth and stencil unless the program must run first, and tag. */
+/* Test, write depth, stencil and mask unless the program must run first, and tag. */
 void isp_draw(struct isp_tile *tile, const struct isp_setup *setup, const struct isp_state *state,
 	      bool back, u32 tag, struct isp_result *result);
 
@@ -125,13 +129,14 @@ u16 isp_coverage(const struct isp_tile *tile, const struct isp_setup *setup,
 
 /*
  * Return the samples of the span that fail their tests, as in usc_span; for an object with
- * isp_tests_late(), before its program runs. Does not modify the tile.
+ * isp_tests_late(), before its program runs. Does not modify the tile. The mask test is not repeated
+ * here and below: samples that failed it have no tag.
  */
 u16 isp_late_failing(const struct isp_tile *tile, const struct isp_setup *setup,
 		     const struct isp_state *state, bool back, u32 quad, u32 samples);
 /*
- * After the program of a PUNCH_THROUGH object: write depth and stencil of live samples, and
- * the stencil of failed ones. Returns the number of live samples.
+ * After the program of a PUNCH_THROUGH object: write depth, stencil and mask of live samples,
+ * and the stencil of failed ones. Returns the number of live samples.
  */
 u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
 		   const struct isp_state *state, bool back, const struct usc_span *span);
@@ -153,6 +158,22 @@ bool isp_load(struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool s
 	      struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault);
 bool isp_store(const struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool stencil,
 	       struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault);
+
+/* Mask plane in memory. */
+struct isp_mask_plane {
+	unsigned int ctx;
+	u64 addr;		/* GPU virtual address */
+	u32 stride;
+};
+/* Set or clear all mask bits of the tile. */
+void isp_mask_clear(struct isp_tile *tile, bool set);
+bool isp_mask_load(struct isp_tile *tile, const struct isp_mask_plane *plane, struct mmu *mmu,
+		   struct mmu_tlb *tlb, struct gpu_fault *fault);
+bool isp_mask_store(const struct isp_tile *tile, const struct isp_mask_plane *plane,
+		    struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault);
+/* Bytes of a row of the mask plane in memory. */
+u32 isp_mask_row_bytes(u32 width, u32 samples);
+
 /* Clamp depths that were read unchanged from memory to 0 to 1. */
 void isp_clamp_depth(float *z, u32 count);
 /* Bytes of a sample's depth in memory. */

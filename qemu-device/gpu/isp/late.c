@@ -43,6 +43,28 @@ static void write_stencil(u8 *at, const struct isp_stencil *face, u32 op)
 	*at = (u8)((*at & ~face->write) | (stencil_op(op, *at, face->ref) & face->write));
 }
 
+/*
+ * Apply the object's operation to a mask bit. A byte has the bits of other spans, too, which
+ * other USCs may write at the same time.
+ */
+static void write_mask(struct isp_tile *tile, const struct isp_state *state, u32 s, u32 p)
+{
+	u8 *const at = &tile->mask[s][p / 8];
+	const u8 bit = (u8)(1u << p % 8);
+
+	switch (state->mask_op) {
+	case PUMICE_MASK_OP_SET:
+		__atomic_fetch_or(at, bit, __ATOMIC_RELAXED);
+		break;
+	case PUMICE_MASK_OP_CLEAR:
+		__atomic_fetch_and(at, (u8)~bit, __ATOMIC_RELAXED);
+		break;
+	case PUMICE_MASK_OP_INVERT:
+		__atomic_fetch_xor(at, bit, __ATOMIC_RELAXED);
+		break;
+	}
+}
+
 /* Return the pixel of the tile for an index in a quad. */
 static u32 column(const struct isp_tile *tile, u32 quad, u32 place)
 {
@@ -135,9 +157,12 @@ static bool test_one(struct isp_tile *tile, const struct isp_state *state,
 		if (!ok)
 			return false;
 	}
-	if (near && state->depth_write)
+	if (!near)
+		return false;
+	if (state->depth_write)
 		tile->depth[s][p] = z;
-	return near;
+	write_mask(tile, state, s, p);
+	return true;
 }
 
 u16 isp_late_failing(const struct isp_tile *tile, const struct isp_setup *setup,
@@ -174,6 +199,7 @@ u32 isp_late_write(struct isp_tile *tile, const struct isp_setup *setup,
 		count++;
 		if (state->stencil)
 			write_stencil(&tile->stencil[at.s][at.p], face, face->pass);
+		write_mask(tile, state, at.s, at.p);
 		if (state->depth_write)
 			tile->depth[at.s][at.p] =
 				depth_at(tile, setup, span->quad, at.place, at.s);

@@ -20,6 +20,8 @@ typedef u8 vb __attribute__((vector_size(8), may_alias));
 #define LANES_X { 0, 1, 0, 1, 2, 3, 2, 3 }
 #define LANES_Y { 0, 0, 1, 1, 0, 0, 1, 1 }
 #define CHUNK_W 4
+/* The lanes' bits in a byte of the mask plane. */
+#define LANE_BITS { 1, 2, 4, 8, 16, 32, 64, 128 }
 
 INLINE vi select_bits(vi mask, vi yes, vi no)
 {
@@ -107,6 +109,40 @@ INLINE u32 sum(vi v)
 	return n;
 }
 
+/* A byte of the mask plane has the bits of a chunk: return the lanes that pass the test. */
+INLINE vi test_mask(u32 bits, u32 test)
+{
+	const vi lane = LANE_BITS;
+	const vi set = (lane & (s32)bits) != 0;
+
+	return test == PUMICE_MASK_TEST_SET ? set : ~set;
+}
+
+/* Apply an operation to the bits of the passing lanes. */
+INLINE void write_mask(u8 *at, u32 op, vi pass)
+{
+	const u32 bits = sum(pass & (vi)LANE_BITS);
+
+	switch (op) {
+	case PUMICE_MASK_OP_SET:
+		*at |= (u8)bits;
+		break;
+	case PUMICE_MASK_OP_CLEAR:
+		*at &= (u8)~bits;
+		break;
+	default:
+		*at ^= (u8)bits;
+	}
+}
+
+/* Kinds of draws: constants, so that each has loops with only the tests that it needs. */
+enum kind {
+	PROBE,		/* compares only */
+	PLAIN,		/* only a depth test, written at once, of one sample */
+	COMMON,		/* everything without the mask plane */
+	MASKED,
+};
+
 /* Sums over the chunks of a draw. */
 struct sums {
 	vi covered, passed, overlap;
@@ -114,27 +150,36 @@ struct sums {
 
 /* Process one sample of a chunk, in the lanes of covered. */
 INLINE void chunk(struct isp_tile *t, const struct isp_draw *d, u32 s, u32 p, vi covered, vd z64,
-		  bool probe, bool plain, struct sums *sums)
+		  enum kind kind, struct sums *sums)
 {
+	const bool probe = kind == PROBE, plain = kind == PLAIN, masked = probe || kind == MASKED;
 	vi *const tag = (vi *)&t->tag[s][p];
 	vf *const depth = (vf *)&t->depth[s][p];
+	u8 *const mask = &t->mask[s][p / ISP_CHUNK];
 	vf z = { 0 };
 	vi pass = covered;
 
+	if (masked && d->mask_test)
+		pass &= test_mask(*mask, d->mask_test);
 	if (plain || d->test) {
+		const vi open = pass;
+
 		z = clamp_depth(z64);
 		pass &= compare_depth(d->depth_func, z, *depth);
 		if (!plain && d->stencil)
-			pass = test_stencil(&t->stencil[s][p], d, covered,
+			pass = test_stencil(&t->stencil[s][p], d, open,
 					    compare_depth(d->depth_func, z, *depth), !probe);
 	}
 	if (probe) {
+		/* A late tag decides on the mask, too: it counts where the mask test fails. */
 		sums->overlap |= covered & (*tag >> 31);
 		if (d->blends)
 			sums->overlap |= pass & (*tag != 0);
 		return;
 	}
 	sums->passed -= pass;
+	if (masked && d->mask_op && d->mode == ISP_TEST)
+		write_mask(mask, d->mask_op, pass);
 	if (d->depth_write && (plain || d->mode == ISP_TEST))
 		*depth = (vf)select_bits(pass, (vi)z, (vi)*depth);
 	if (d->tags)
@@ -179,11 +224,9 @@ INLINE vi inside(const struct isp_draw *d, vi e[ISP_MAX_EDGES])
 	return outside >= 0;
 }
 
-/* plain: only a depth test, written at once, of one sample. */
-INLINE void raster(struct isp_tile *t, const struct isp_draw *d, bool probe, bool plain,
-		   struct sums *sums)
+INLINE void raster(struct isp_tile *t, const struct isp_draw *d, enum kind kind, struct sums *sums)
 {
-	const u32 samples = plain ? 1 : d->samples;
+	const u32 samples = kind == PLAIN ? 1 : d->samples;
 	vd zx[ISP_MAX_COLUMNS][PUMICE_MAX_SAMPLES], zy[PUMICE_MAX_SAMPLES];
 	vi e[PUMICE_MAX_SAMPLES][ISP_MAX_EDGES];
 	u32 row, col, s;
@@ -201,11 +244,11 @@ INLINE void raster(struct isp_tile *t, const struct isp_draw *d, bool probe, boo
 			for (s = 0; s < samples; s++) {
 				const vi covered = inside(d, e[s]);
 
-				if (!plain && !(d->mask >> s & 1))
+				if (kind != PLAIN && !(d->mask >> s & 1))
 					continue;
 				any |= covered;
-				chunk(t, d, s, p, covered, (zx[col][s] + zy[s]) + d->bias, probe,
-				      plain, sums);
+				chunk(t, d, s, p, covered, (zx[col][s] + zy[s]) + d->bias, kind,
+				      sums);
 			}
 			sums->covered -= any;
 		}
@@ -214,15 +257,18 @@ INLINE void raster(struct isp_tile *t, const struct isp_draw *d, bool probe, boo
 
 void ISP_RASTER(struct isp_tile *tile, const struct isp_draw *draw, struct isp_done *done)
 {
+	const bool masked = draw->mask_test || draw->mask_op;
 	struct sums sums = { { 0 }, { 0 }, { 0 } };
 	u32 i;
 
 	if (draw->mode == ISP_PROBE)
-		raster(tile, draw, true, false, &sums);
+		raster(tile, draw, PROBE, &sums);
+	else if (masked)
+		raster(tile, draw, MASKED, &sums);
 	else if (draw->mode == ISP_TEST && !draw->stencil && draw->samples == 1 && draw->mask & 1)
-		raster(tile, draw, false, true, &sums);
+		raster(tile, draw, PLAIN, &sums);
 	else
-		raster(tile, draw, false, false, &sums);
+		raster(tile, draw, COMMON, &sums);
 	done->covered = sum(sums.covered);
 	done->passed = sum(sums.passed);
 	done->overlap = false;

@@ -11,7 +11,7 @@
 static bool well_formed(const struct pumice_isp_state *s)
 {
 	return s->scissor_x1 <= PUMICE_MAX_RENDER_SIZE && s->scissor_y1 <= PUMICE_MAX_RENDER_SIZE &&
-	       pumice_pass_type_valid(s->pass_type) &&
+	       pumice_pass_type_valid(s->pass_type) && pumice_mask_test_valid(s->mask_test) &&
 	       (!s->no_tag || s->pass_type == PUMICE_PASS_TYPE_OPAQUE);
 }
 
@@ -25,6 +25,7 @@ static void convert(const struct pumice_isp_state *s, struct isp_state *out)
 		.x0 = s->scissor_x0, .x1 = s->scissor_x1,
 		.y0 = s->scissor_y0, .y1 = s->scissor_y1,
 		.sample_mask = s->sample_mask,
+		.mask_test = s->mask_test, .mask_op = s->mask_op,
 		.face[0] = { s->front_func, s->front_sfail, s->front_zfail, s->front_pass,
 			     s->front_ref, s->front_mask, s->front_write },
 		.face[1] = { s->back_func, s->back_sfail, s->back_zfail, s->back_pass,

@@ -30,6 +30,15 @@ static bool check_visibility(struct pdm_tile *tile, const struct pdm_object *o)
 	return false;
 }
 
+/* An object that needs the mask plane of a tile that has none must not be drawn as if it did not. */
+static bool check_mask(struct pdm_tile *tile, const struct pdm_object *o)
+{
+	if (tile->pdm->render.mask_plane || !(o->isp.mask_test || o->isp.mask_op))
+		return true;
+	pdm_fault_at(tile->pdm, PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP, o->isp_addr);
+	return false;
+}
+
 /* Read the states. Returns false when the job was stopped. */
 static bool read_states(struct pdm_tile *tile, struct pdm_object *o)
 {
@@ -43,7 +52,7 @@ static bool read_states(struct pdm_tile *tile, struct pdm_object *o)
 		pdm_fault(pdm, &fault);
 		return false;
 	}
-	return check_visibility(tile, o);
+	return check_visibility(tile, o) && check_mask(tile, o);
 }
 
 /* Do a piece of loading an object. */

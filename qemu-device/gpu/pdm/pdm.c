@@ -254,7 +254,15 @@ static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_rende
 	if ((depth || (stencil && packed)) &&
 	    (r->depth_stride % 4 || r->depth_stride < samples * isp_depth_bytes(r->depth_format)))
 		return false;
-	return !stencil || packed || r->stencil_stride >= samples;
+	if (stencil && !packed && r->stencil_stride < samples)
+		return false;
+	return !(r->mask_load || r->mask_store) ||
+	       r->mask_stride >= isp_mask_row_bytes(pdm->scene.width, pdm->scene.samples);
+}
+
+static bool mask_well_formed(const struct pumice_pdm_render *r)
+{
+	return r->mask_plane || !(r->mask_load || r->mask_store || r->clear_mask);
 }
 
 static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r)
@@ -262,7 +270,7 @@ static bool well_formed(const struct pdm *pdm, const struct pumice_pdm_render *r
 	const float z = r->clear_depth;
 
 	return r->outputs && r->outputs <= PUMICE_USC_MAX_OUTPUTS && z >= 0 && z <= 1 &&
-	       strides_suffice(pdm, r);
+	       mask_well_formed(r) && strides_suffice(pdm, r);
 }
 
 static struct gpu_record render_record(struct pdm *pdm)

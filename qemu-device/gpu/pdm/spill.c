@@ -4,7 +4,8 @@
  *
  * Source: document 004, "DPM" (partial render); hw/formats.xml, scene.spill. A tile is stored
  * raw, all samples: each output register's row of pixels, then depth, then stencil, sample by
- * sample. Tiles follow each other row by row, each rounded up to 256 bytes.
+ * sample, then the mask plane, if there is one. Tiles follow each other row by row, each rounded
+ * up to 256 bytes.
  */
 #include "state.h"
 
@@ -18,8 +19,9 @@ static u32 pixels_of(const struct pdm *pdm)
 static u64 tile_bytes(const struct pdm *pdm)
 {
 	const u64 sample = pdm->render.outputs * sizeof(u32) + sizeof(float) + sizeof(u8);
+	const u64 mask = pdm->render.mask_plane ? pixels_of(pdm) / 8 : 0;
 
-	return (pixels_of(pdm) * pdm->scene.samples * sample + ALIGN - 1) / ALIGN * ALIGN;
+	return ((pixels_of(pdm) * sample + mask) * pdm->scene.samples + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 u64 pdm_spill_bytes(const struct pdm *pdm)
@@ -64,6 +66,9 @@ static bool move_tile(struct pdm_tile *tile, bool to_memory, struct gpu_fault *f
 	}
 	for (i = 0; i < samples; i++)
 		if (!move(tile, to_memory, &at, tile->isp.stencil[i], pixels, fault))
+			return false;
+	for (i = 0; i < samples && pdm->render.mask_plane; i++)
+		if (!move(tile, to_memory, &at, tile->isp.mask[i], pixels / 8, fault))
 			return false;
 	return true;
 }

@@ -80,7 +80,7 @@ enum pdm_phase {
 	PDM_TILE_SHADE,		/* start tasks, drain, then continue with phase after */
 	PDM_TILE_DRAIN,
 	PDM_TILE_END,		/* spill, or run the end-of-tile program */
-	PDM_TILE_STORE,		/* store depth, stencil, counters */
+	PDM_TILE_STORE,		/* store depth, stencil, mask, counters */
 	PDM_TILE_LEAVE,		/* last tile of its macro tile: free the pages */
 };
 
@@ -134,7 +134,7 @@ struct pdm_tile {
 	u64 varying_planes;		/* planes of varyings computed for this tile */
 
 	/* Shared with the threads of USCs. */
-	struct isp_tile isp;		/* by ops->depth, at pixels of that task only */
+	struct isp_tile isp;		/* by ops->depth, at pixels of that task only; mask: atomic */
 	struct usc_tile usc;
 	struct mmu_tlb pbe_tlb;		/* of ops->pbe: one task at a time */
 	_Atomic u32 running;		/* tasks that have not ended */

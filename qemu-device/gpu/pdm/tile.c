@@ -67,14 +67,55 @@ static struct isp_zs zs_of(const struct pdm *pdm)
 	};
 }
 
-/* Initialise depth, stencil and outputs. */
+static struct isp_mask_plane mask_of(const struct pdm *pdm)
+{
+	const struct pumice_pdm_render *r = &pdm->render;
+
+	return (struct isp_mask_plane){
+		.ctx = pdm->job.ctx, .addr = r->mask_addr, .stride = r->mask_stride,
+	};
+}
+
+/* Load depth, stencil and mask from memory as the record requests. */
+static bool load_planes(struct pdm_tile *tile, struct gpu_fault *fault)
+{
+	struct pdm *pdm = tile->pdm;
+	const struct pumice_pdm_render *r = &pdm->render;
+	const struct isp_mask_plane mask = mask_of(pdm);
+	const struct isp_zs zs = zs_of(pdm);
+
+	if ((r->depth_load || r->stencil_load) &&
+	    !isp_load(&tile->isp, &zs, r->depth_load, r->stencil_load, pdm->config.mmu,
+		      &tile->core->tlb, fault))
+		return false;
+	return !r->mask_load ||
+	       isp_mask_load(&tile->isp, &mask, pdm->config.mmu, &tile->core->tlb, fault);
+}
+
+static bool store_planes(struct pdm_tile *tile, struct gpu_fault *fault)
+{
+	struct pdm *pdm = tile->pdm;
+	const struct pumice_pdm_render *r = &pdm->render;
+	const struct isp_mask_plane mask = mask_of(pdm);
+	const struct isp_zs zs = zs_of(pdm);
+
+	if ((r->depth_store || r->stencil_store) &&
+	    !isp_store(&tile->isp, &zs, r->depth_store, r->stencil_store, pdm->config.mmu,
+		       &tile->core->tlb, fault))
+		return false;
+	return !r->mask_store ||
+	       isp_mask_store(&tile->isp, &mask, pdm->config.mmu, &tile->core->tlb, fault);
+}
+
+/* Initialise depth, stencil, mask and outputs. */
 static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 {
 	struct pdm *pdm = tile->pdm;
 	const struct pumice_pdm_render *r = &pdm->render;
-	const struct isp_zs zs = zs_of(pdm);
 
 	isp_tile_clear(&tile->isp, r->clear_depth, r->clear_stencil);
+	if (r->mask_plane)
+		isp_mask_clear(&tile->isp, r->clear_mask);
 	if (pdm->scene_state.spilled)
 		return pdm_spill_load(tile, fault);
 	/*
@@ -83,10 +124,7 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	 */
 	memset(tile->outputs, 0,
 	       (size_t)tile->isp.samples * r->outputs * PUMICE_TILE_PIXELS * sizeof(u32));
-	if (!r->depth_load && !r->stencil_load)
-		return true;
-	return isp_load(&tile->isp, &zs, r->depth_load, r->stencil_load, pdm->config.mmu,
-			&tile->core->tlb, fault);
+	return load_planes(tile, fault);
 }
 
 static enum pdm_step begin(struct pdm_tile *tile)
@@ -222,13 +260,9 @@ static enum pdm_step end(struct pdm_tile *tile, u32 *cost)
 static enum pdm_step store(struct pdm_tile *tile)
 {
 	struct pdm *pdm = tile->pdm;
-	const struct pumice_pdm_render *r = &pdm->render;
-	const struct isp_zs zs = zs_of(pdm);
 	struct gpu_fault fault = { 0 };
 
-	if ((!pdm->job.partial && (r->depth_store || r->stencil_store) &&
-	     !isp_store(&tile->isp, &zs, r->depth_store, r->stencil_store, pdm->config.mmu,
-			&tile->core->tlb, &fault)) ||
+	if ((!pdm->job.partial && !store_planes(tile, &fault)) ||
 	    !pdm_visibility_add(tile, &fault) || !pdm_stats_store(tile, &fault)) {
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;

@@ -42,6 +42,8 @@ void model_random_tile(struct isp_tile *tile)
 		for (p = 0; p < 1024; p++) {
 			if (model_below(2))
 				tile->depth[s][p] = (float)unit();
+			if (p < ISP_MASK_BYTES)
+				tile->mask[s][p] = (u8)model_below(256);
 			tile->stencil[s][p] = (u8)(model_below(2) ? model_below(256) :
 								    model_below(3) + 254);
 		}
@@ -100,6 +102,10 @@ void model_random_state(const struct isp_tile *tile, struct isp_state *state)
 		.bias_slope = (float)(unit() * 4 - 2),
 		.bias_clamp = model_below(2) ? 0 : (float)(unit() * 0.01 - 0.005),
 	};
+	if (!model_below(3)) {
+		state->mask_test = (u8)model_below(PUMICE_MASK_TEST_COUNT);
+		state->mask_op = (u8)model_below(PUMICE_MASK_OP_COUNT);
+	}
 	state->no_tag = state->pass_type == PUMICE_PASS_TYPE_OPAQUE && !model_below(4);
 	random_face(&state->face[0]);
 	random_face(&state->face[1]);
@@ -116,6 +122,11 @@ u32 model_pixel(const struct isp_tile *tile, u32 x, u32 y)
 	return (y / 2 * (tile->width / 2) + x / 2) * 4 + y % 2 * 2 + x % 2;
 }
 
+static bool mask_bit(const struct isp_tile *tile, u32 s, u32 p)
+{
+	return tile->mask[s][p / 8] & 1u << p % 8;
+}
+
 void model_copy(struct model *m, const struct isp_tile *tile)
 {
 	u32 s, x, y;
@@ -128,6 +139,7 @@ void model_copy(struct model *m, const struct isp_tile *tile)
 				m->depth[s][y * 32 + x] = tile->depth[s][p];
 				m->stencil[s][y * 32 + x] = tile->stencil[s][p];
 				m->tag[s][y * 32 + x] = tile->tag[s][p];
+				m->mask[s][y * 32 + x] = mask_bit(tile, s, p);
 			}
 		}
 	}
@@ -144,7 +156,8 @@ u32 model_differs(const struct model *m, const struct isp_tile *tile)
 
 				differs += memcmp(&m->depth[s][q], &tile->depth[s][p], 4) ||
 					   m->stencil[s][q] != tile->stencil[s][p] ||
-					   m->tag[s][q] != tile->tag[s][p];
+					   m->tag[s][q] != tile->tag[s][p] ||
+					   m->mask[s][q] != mask_bit(tile, s, p);
 			}
 		}
 	}
@@ -262,6 +275,25 @@ static u8 stencil_op(u32 op, int old, int ref)
 	}
 }
 
+bool model_mask_test(const struct model *m, const struct isp_state *state, u32 sample, u32 at)
+{
+	switch (state->mask_test) {
+	case PUMICE_MASK_TEST_SET: return m->mask[sample][at];
+	case PUMICE_MASK_TEST_CLEAR: return !m->mask[sample][at];
+	default: return true;
+	}
+}
+
+static bool mask_op(u32 op, bool old)
+{
+	switch (op) {
+	case PUMICE_MASK_OP_SET: return true;
+	case PUMICE_MASK_OP_CLEAR: return false;
+	case PUMICE_MASK_OP_INVERT: return !old;
+	default: return old;
+	}
+}
+
 bool model_test(struct model *m, const struct isp_state *state, bool back, u32 sample, u32 at,
 		float z, bool write_pass)
 {
@@ -276,6 +308,8 @@ bool model_test(struct model *m, const struct isp_state *state, bool back, u32 s
 			(u8)((old & ~f->write) | (stencil_op(op, old, f->ref) & f->write));
 	if (ok && near && write_pass && state->depth_write)
 		m->depth[sample][at] = z;
+	if (ok && near && write_pass)
+		m->mask[sample][at] = mask_op(state->mask_op, m->mask[sample][at]);
 	return ok && near;
 }
 
@@ -307,6 +341,8 @@ static void draw_sample(struct model *m, const struct isp_state *state, bool bac
 	bool pass = true;
 
 	r->overlap |= old >> 31;
+	if (!model_mask_test(m, state, s, at))
+		return;
 	if (!untested(state))
 		pass = passes(m, state, back, s, at, z);
 	r->overlap |= pass && old && state->pass_type != PUMICE_PASS_TYPE_OPAQUE;

@@ -13,6 +13,7 @@ struct model {
 	float depth[4][32 * 32];	/* [sample][y * 32 + x] */
 	u8 stencil[4][32 * 32];
 	u32 tag[4][32 * 32];
+	bool mask[4][32 * 32];
 };
 
 /* Results of drawing. */
@@ -42,6 +43,9 @@ float model_depth(const struct isp_tile *tile, const struct isp_triangle *t,
 struct model_result model_draw(struct model *m, const struct isp_tile *tile,
 			       const struct isp_triangle *t, const struct isp_state *state,
 			       bool back, u32 tag);
+/* Return whether a sample passes the mask test; if not, nothing else happens to it. */
+bool model_mask_test(const struct model *m, const struct isp_state *state, u32 sample, u32 at);
+/* Test depth and stencil of a sample that passes the mask test, and write them and the mask. */
 bool model_test(struct model *m, const struct isp_state *state, bool back, u32 sample, u32 at,
 		float z, bool write_pass);
 

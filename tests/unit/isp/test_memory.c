@@ -54,6 +54,7 @@ static void state_is_unpacked(void **state)
 		.visibility_id = 77, .scissor_x0 = 1, .scissor_x1 = 8192, .scissor_y0 = 2,
 		.scissor_y1 = 300, .sample_mask = 5, .front_ref = 9, .back_mask = 0x7e,
 		.back_zfail = PUMICE_STENCIL_OP_INVERT, .bias_slope = 2,
+		.mask_test = PUMICE_MASK_TEST_CLEAR, .mask_op = PUMICE_MASK_OP_INVERT,
 	};
 	struct gpu_fault fault;
 	struct isp_state out;
@@ -71,6 +72,8 @@ static void state_is_unpacked(void **state)
 	assert_int_equal(out.face[1].mask, 0x7e);
 	assert_int_equal(out.face[1].zfail, PUMICE_STENCIL_OP_INVERT);
 	assert_true(out.bias_slope == 2);
+	assert_int_equal(out.mask_test, PUMICE_MASK_TEST_CLEAR);
+	assert_int_equal(out.mask_op, PUMICE_MASK_OP_INVERT);
 }
 
 /* Flip each bit of a good record: it loads only if the bit is valid for its field. */
@@ -99,6 +102,23 @@ static void reserved_bits_and_bad_scissors_fault(void **state)
 			assert_int_equal(fault.addr, VA);
 		}
 		words[bit / 32] ^= 1u << bit % 32;
+	}
+}
+
+static void each_mask_test_is_valid_or_refused(void **state)
+{
+	u32 test;
+
+	(void)state;
+	for (test = 0; test < 4; test++) {
+		const struct pumice_isp_state in = { .mask_test = (u8)test };
+		struct gpu_fault fault;
+		struct isp_state out;
+
+		pumice_isp_state_pack((u32 *)(void *)mem, &in);
+		assert_int_equal(load(&out, &fault), test < PUMICE_MASK_TEST_COUNT);
+		if (test == PUMICE_MASK_TEST_COUNT)
+			assert_int_equal(fault.fault, PUMICE_FAULT_ISP_STATE);
 	}
 }
 
@@ -293,6 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(state_is_unpacked),
 		cmocka_unit_test(reserved_bits_and_bad_scissors_fault),
+		cmocka_unit_test(each_mask_test_is_valid_or_refused),
 		cmocka_unit_test(only_opaque_objects_may_be_without_tags),
 		cmocka_unit_test(state_outside_of_memory_faults),
 		cmocka_unit_test(stored_words_are_as_documented),

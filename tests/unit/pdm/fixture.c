@@ -137,6 +137,7 @@ static void map_memory(struct fixture *fx)
 	fx->colour = map(fx, FX_CTX, FX_COLOUR, FX_BYTES);
 	fx->depth = map(fx, FX_CTX, FX_DEPTH, FX_BYTES);
 	fx->stencil = map(fx, FX_CTX, FX_STENCIL, FX_BYTES);
+	fx->mask = map(fx, FX_CTX, FX_MASK, FX_BYTES);
 	fx->spill = map(fx, FX_CTX, FX_SPILL, FX_SPILL_BYTES);
 	fx->visible = map(fx, FX_CTX, FX_VISIBLE, 0x1000);
 	fx->stats = map(fx, FX_CTX, FX_STATS, 0x1000);

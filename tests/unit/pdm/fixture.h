@@ -46,6 +46,7 @@
 #define FX_COLOUR	0x4000000ull
 #define FX_DEPTH	0x5000000ull
 #define FX_STENCIL	0x6000000ull
+#define FX_MASK		0x6100000ull
 #define FX_SPILL	0x7000000ull
 #define FX_VISIBLE	0x8000000ull
 #define FX_STATS	0x8100000ull
@@ -102,7 +103,7 @@ struct fixture {
 
 	/* Memory. */
 	u8 *scene_mem, *list_mem, *pb, *regions, *states, *code, *render, *control, *colour, *depth,
-		*stencil, *spill, *visible, *stats;
+		*stencil, *mask, *spill, *visible, *stats;
 	struct pumice_stage stage[FX_PROGRAMS];
 	u32 code_used;
 

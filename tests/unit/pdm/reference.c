@@ -14,6 +14,7 @@ void reference_clear(struct reference_tile *tile, float out, float depth, u8 ste
 			tile->out[s][p] = out;
 			tile->model.depth[s][p] = depth;
 			tile->model.stencil[s][p] = stencil;
+			tile->model.mask[s][p] = false;
 		}
 	}
 	memset(tile->owner, 0, sizeof(tile->owner));
@@ -73,18 +74,26 @@ static void shade(struct reference_tile *t, const struct reference_object *o,
 	}
 }
 
-/* Samples that are covered, with their depths; *pass: those that will pass, if known already. */
+/*
+ * Samples that are covered, with their depths; *open: those of them that pass the mask test; *pass:
+ * those that will pass, if known already.
+ */
 static u32 look(const struct reference_tile *t, const struct reference_object *o,
-		const struct scene_prim *prim, u32 x, u32 y, float z[4], u32 *pass)
+		const struct scene_prim *prim, u32 x, u32 y, float z[4], u32 *open,
+		u32 *pass)
 {
 	static struct model untouched;
 	u32 s, covered = 0;
 
+	*open = 0;
 	*pass = 0;
 	for (s = 0; s < t->at.samples; s++) {
 		if (!model_covers(&t->at, &prim->triangle, &o->isp, x, y, s))
 			continue;
 		covered |= 1u << s;
+		if (!model_mask_test(&t->model, &o->isp, s, y * 32 + x))
+			continue;
+		*open |= 1u << s;
 		z[s] = model_depth(&t->at, &prim->triangle, &o->isp, x, y, s);
 		untouched.depth[s][y * 32 + x] = t->model.depth[s][y * 32 + x];
 		untouched.stencil[s][y * 32 + x] = t->model.stencil[s][y * 32 + x];
@@ -98,19 +107,18 @@ static u32 look(const struct reference_tile *t, const struct reference_object *o
 static void pixel(struct reference_tile *t, const struct reference_object *o,
 		  const struct scene_prim *prim, u32 x, u32 y, u64 *visible)
 {
-	u32 s, pass;
+	u32 s, open, pass;
 	float z[4];
-	const u32 covered = look(t, o, prim, x, y, z, &pass);
 
-	t->covered += covered != 0;
-	if (!covered)
+	t->covered += look(t, o, prim, x, y, z, &open, &pass) != 0;
+	if (!open)
 		return;
 	if (!o->sample_rate) {
-		shade(t, o, prim, x, y, covered, pass, z, visible);
+		shade(t, o, prim, x, y, open, pass, z, visible);
 		return;
 	}
 	for (s = 0; s < t->at.samples; s++)
-		if (covered >> s & 1)
+		if (open >> s & 1)
 			shade(t, o, prim, x, y, 1u << s, pass, z, visible);
 }
 
@@ -118,14 +126,14 @@ static void pixel(struct reference_tile *t, const struct reference_object *o,
 static bool reads_pending(const struct reference_tile *t, const struct reference_object *o,
 			  const struct scene_prim *prim)
 {
-	u32 x, y, pass;
+	u32 x, y, open, pass;
 	float z[4];
 
 	if (o->isp.pass_type != PUMICE_PASS_TYPE_TRANSLUCENT)
 		return false;
 	for (y = 0; y < t->at.clip_y; y++) {
 		for (x = 0; x < t->at.clip_x; x++) {
-			look(t, o, prim, x, y, z, &pass);
+			look(t, o, prim, x, y, z, &open, &pass);
 			if (pass & 1 && t->owner[0][y * 32 + x])
 				return true;
 		}

@@ -29,7 +29,7 @@ static int close_fixture(void **state)
 	return 0;
 }
 
-/* Every sample of the target becomes the secret, in two outputs. */
+/* Every sample of the target becomes the secret, in two outputs, and its mask bit is set. */
 static void draw_secret(const struct scene_size *size)
 {
 	const struct pumice_isp_state isp = {
@@ -37,6 +37,7 @@ static void draw_secret(const struct scene_size *size)
 		.front_func = PUMICE_COMPARE_ALWAYS, .front_pass = PUMICE_STENCIL_OP_REPLACE,
 		.front_ref = 0x5a, .front_mask = 0xff, .front_write = 0xff,
 		.scissor_x1 = 8192, .scissor_y1 = 8192, .sample_mask = 15,
+		.mask_op = PUMICE_MASK_OP_SET,
 	};
 	const struct scene_prim prim = {
 		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
@@ -48,6 +49,7 @@ static void draw_secret(const struct scene_size *size)
 	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 	scene_draw(&fx, 0, &prim, 1);
 	scene_end(&fx, true);
+	fx.record.mask_plane = true;
 }
 
 static void run_first(const struct scene_size *size, enum ending ending, u32 steps)
@@ -96,7 +98,12 @@ static void check_second(const struct scene_size *size, bool background)
 	fx.record.depth_stride = size->width * size->samples * 4;
 	fx.record.stencil_addr = FX_STENCIL;
 	fx.record.stencil_stride = size->width * size->samples;
+	fx.record.mask_plane = true;
+	fx.record.mask_store = true;
+	fx.record.mask_addr = FX_MASK;
+	fx.record.mask_stride = (size->width * size->samples + 7) / 8;
 	memset(fx.colour, 0xee, FX_BYTES);
+	memset(fx.mask, 0xee, FX_BYTES);
 	fx_start_in(&fx, FX_OTHER_CTX, false);
 	fx_run(&fx);
 	assert_int_equal(fx.end, DM_DONE);
@@ -105,6 +112,8 @@ static void check_second(const struct scene_size *size, bool background)
 		assert_float_equal(depth[i], 1.0f, 0.0f);
 		assert_int_equal(fx.stencil[i], 7);
 	}
+	for (i = 0; i < fx.record.mask_stride * size->height; i++)
+		assert_int_equal(fx.mask[i], 0);
 }
 
 static void check_all(bool background)

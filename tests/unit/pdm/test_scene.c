@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Random scenes of every pass type against an immediate-mode renderer, to the bit:
- * colours of all samples, depth, stencil, visibility counters, statistics; with any
+ * colours of all samples, depth, stencil, mask, visibility counters, statistics; with any
  * number of cores, and through partial renders. Hidden fragments are not shaded: the
  * count of fragments is exactly that of a renderer which defers shading as described in
  * overview.rst.
@@ -34,12 +34,15 @@ struct plan {
 	bool bare[FX_MAX_TILES];	/* tiles without a branch to their sub-list */
 	float clear_depth;
 	u8 clear_stencil;
+	bool mask, mask_load, mask_store, clear_mask;
+	u32 mask_stride;
 };
 
 static struct fixture fx;
 static struct plan plan;
 static struct reference_tile want[FX_MAX_TILES];
 static u64 visible[COUNTERS];
+static u8 mask_before[FX_BYTES];	/* mask buffer in memory before the job */
 
 /* ------------------------------------------------------------ a random scene */
 
@@ -50,6 +53,8 @@ static void random_object(struct reference_object *o)
 	struct isp_tile whole = { .width = plan.size.width, .height = plan.size.height };
 
 	model_random_state(&whole, &o->isp);
+	if (!plan.mask)
+		o->isp.mask_test = o->isp.mask_op = 0;
 	/* Mostly opaque, and mostly a test that some samples pass. */
 	if (model_below(2))
 		o->isp.pass_type = PUMICE_PASS_TYPE_OPAQUE;
@@ -89,6 +94,19 @@ static void random_prim(struct scene_prim *p)
 	p->value[1] = (float)model_below(1200) / 1000 - 0.1f;
 }
 
+static void random_mask(void)
+{
+	u32 i;
+
+	plan.mask = model_below(2);
+	plan.mask_load = plan.mask && model_below(2);
+	plan.mask_store = plan.mask && model_below(4);
+	plan.clear_mask = plan.mask && model_below(2);
+	plan.mask_stride = (plan.size.width * plan.size.samples + 7) / 8 + model_below(3);
+	for (i = 0; i < FX_BYTES; i++)
+		mask_before[i] = (u8)model_below(256);
+}
+
 static void random_plan(bool counted)
 {
 	u32 i, n;
@@ -102,6 +120,7 @@ static void random_plan(bool counted)
 	plan.background = model_below(2);
 	plan.clear_depth = model_below(2) ? 1 : 0.5f;
 	plan.clear_stencil = (u8)model_below(256);
+	random_mask();
 	plan.list = model_below(2);
 	for (i = 0; i < FX_MAX_TILES && plan.list && model_below(2); i++) {
 		plan.absent[i] = !model_below(4);
@@ -132,6 +151,7 @@ static void random_crowd(void)
 	plan.size = (struct scene_size){ .width = 32, .height = 32,
 					 .samples = 1u << model_below(3) };
 	plan.clear_depth = 1;
+	random_mask();
 	plan.objects = MANY;
 	plan.blocks = MANY;
 	for (i = 0; i < MANY; i++) {
@@ -147,6 +167,26 @@ static void random_crowd(void)
 static bool is_drawn(u32 tile)
 {
 	return !plan.absent[tile] && !plan.bare[tile];
+}
+
+static bool bit_before(u32 x, u32 y, u32 s)
+{
+	const u32 bit = x * plan.size.samples + s;
+
+	return mask_before[y * plan.mask_stride + bit / 8] >> bit % 8 & 1;
+}
+
+/* The mask plane at the start of a tile. */
+static void set_reference_mask(struct reference_tile *t)
+{
+	u32 x, y, s;
+
+	for (y = 0; y < t->at.clip_y; y++)
+		for (x = 0; x < t->at.clip_x; x++)
+			for (s = 0; s < t->at.samples; s++)
+				t->model.mask[s][y * 32 + x] = plan.mask_load ?
+					bit_before(t->at.x0 + x, t->at.y0 + y, s) :
+					plan.clear_mask;
 }
 
 /* partials: blocks between two partial renders, each of which shades pending samples; 0: none. */
@@ -170,6 +210,7 @@ static void make_reference(u32 partials)
 			t->at.samples = s->samples;
 			reference_clear(t, plan.background ? 0.25f : 0, plan.clear_depth,
 					plan.clear_stencil);
+			set_reference_mask(t);
 			if (!is_drawn(y * s->tiles_x + x))
 				continue;
 			for (i = 0; i < plan.blocks; i++) {
@@ -196,6 +237,7 @@ static struct pumice_isp_state pack_isp(const struct isp_state *s)
 		.no_tag = s->no_tag,
 		.scissor_x0 = s->x0, .scissor_x1 = s->x1, .scissor_y0 = s->y0,
 		.scissor_y1 = s->y1, .sample_mask = s->sample_mask,
+		.mask_test = s->mask_test, .mask_op = s->mask_op,
 		.front_func = f->func, .front_sfail = f->sfail, .front_zfail = f->zfail,
 		.front_pass = f->pass, .front_ref = f->ref, .front_mask = f->mask,
 		.front_write = f->write,
@@ -223,6 +265,12 @@ static void set_record(void)
 	r->depth_stride = plan.size.width * plan.size.samples * 4;
 	r->stencil_addr = FX_STENCIL;
 	r->stencil_stride = plan.size.width * plan.size.samples;
+	r->mask_plane = plan.mask;
+	r->mask_load = plan.mask_load;
+	r->mask_store = plan.mask_store;
+	r->clear_mask = plan.clear_mask;
+	r->mask_addr = FX_MASK;
+	r->mask_stride = plan.mask_stride;
 	r->visibility_addr = FX_VISIBLE;
 	r->visibility_count = COUNTERS;
 	r->stats_addr = FX_STATS;
@@ -285,6 +333,7 @@ static void set_plan(void)
 	memset(fx.colour, 0xee, FX_BYTES);
 	memset(fx.depth, 0xee, FX_BYTES);
 	memset(fx.stencil, 0xee, FX_BYTES);
+	memcpy(fx.mask, mask_before, FX_BYTES);
 	memset(fx.stats, 0, 0x1000);
 	scene_begin(&fx, &plan.size);
 	for (i = 0; i < plan.objects; i++) {
@@ -381,6 +430,42 @@ static void compare_tile(const struct reference_tile *t, u32 number)
 		assert_int_equal(stats.shaded, t->shaded);
 }
 
+/* Set a bit of the expected mask buffer. */
+static void expect_bit(u8 *buffer, u32 bit, bool set)
+{
+	buffer[bit / 8] = (u8)((buffer[bit / 8] & ~(1u << bit % 8)) | (u32)set << bit % 8);
+}
+
+/* The mask buffer of the whole target, and the memory around it. */
+static void compare_mask(void)
+{
+	static u8 expected[FX_BYTES];
+	const u32 tiles = fx.scene.tiles_x * fx.scene.tiles_y;
+	const u32 samples = plan.size.samples, row = plan.size.width * samples;
+	u32 i, x, y, s;
+
+	memcpy(expected, mask_before, FX_BYTES);
+	for (i = 0; i < tiles && plan.mask_store; i++) {
+		const struct reference_tile *t = &want[i];
+
+		if (plan.absent[i])
+			continue;
+		for (y = 0; y < t->at.clip_y; y++) {
+			const u32 line = (t->at.y0 + y) * plan.mask_stride * 8;
+
+			for (x = 0; x < t->at.clip_x; x++)
+				for (s = 0; s < samples; s++)
+					expect_bit(expected,
+						   line + (t->at.x0 + x) * samples + s,
+						   t->model.mask[s][y * 32 + x]);
+			/* The rest of a row's last byte. */
+			for (x = row; t->at.x0 + t->at.clip_x == plan.size.width && x % 8; x++)
+				expect_bit(expected, line + x, false);
+		}
+	}
+	assert_memory_equal(fx.mask, expected, FX_BYTES);
+}
+
 static void compare(void)
 {
 	const u32 tiles = fx.scene.tiles_x * fx.scene.tiles_y;
@@ -388,6 +473,7 @@ static void compare(void)
 
 	for (i = 0; i < tiles; i++)
 		compare_tile(&want[i], i);
+	compare_mask();
 	assert_memory_equal(fx.visible, visible, sizeof(visible));
 }
 

@@ -69,6 +69,11 @@ static void set_record(void)
 	r->depth_stride = size.width * 4;
 	r->stencil_addr = FX_STENCIL;
 	r->stencil_stride = size.width;
+	r->mask_plane = true;
+	r->mask_load = true;
+	r->mask_store = true;
+	r->mask_addr = FX_MASK;
+	r->mask_stride = (size.width + 7) / 8;
 	r->visibility_addr = FX_VISIBLE;
 	r->visibility_count = 4;
 	r->stats_addr = FX_STATS;
@@ -162,7 +167,7 @@ static void fields_of_the_render_record(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 14; i++) {
 		make_scene(FX_BLEND);
 		switch (i) {
 		case 0:
@@ -183,8 +188,20 @@ static void fields_of_the_render_record(void **state)
 		case 5:
 			fx.record.background[1] |= 1u << 31;
 			break;
+		case 6:
+			fx.record.mask_stride = (size.width + 7) / 8 - 1;
+			break;
+		case 7:
+		case 8:
+		case 9:
+			/* Each of these needs a mask plane. */
+			fx.record.mask_plane = false;
+			fx.record.mask_load = i == 7;
+			fx.record.mask_store = i == 8;
+			fx.record.clear_mask = i == 9;
+			break;
 		default:
-			fx.record.clear_depth = pumice_f32_from_bits(depths[i - 6]);
+			fx.record.clear_depth = pumice_f32_from_bits(depths[i - 10]);
 			break;
 		}
 		expect(PUMICE_FAULT_PDM_RENDER, PUMICE_UNIT_ISP);
@@ -216,11 +233,12 @@ static void a_misaligned_record_faults(void **state)
 static void missing_buffers_fault(void **state)
 {
 	u64 *const addr[] = { &fx.record.depth_addr, &fx.record.stencil_addr,
-			      &fx.record.visibility_addr, &fx.record.stats_addr };
+			      &fx.record.mask_addr, &fx.record.visibility_addr,
+			      &fx.record.stats_addr };
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < sizeof(addr) / sizeof(*addr); i++) {
 		make_scene(FX_BLEND);
 		*addr[i] = 0xff00000000ull;
 		expect(PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_ISP);
@@ -256,23 +274,27 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 	(void)state;
 	for (n = 0; n < 1024; n++)
 		page[n] = SECRET;
-	for (n = 0; n < 6; n++) {
+	for (n = 0; n < 8; n++) {
 		make_scene(FX_BLEND);
 		r->depth_load = n == 0;
 		r->depth_store = n == 1;
 		r->stencil_load = n == 2;
 		r->stencil_store = n == 3;
+		r->mask_load = n == 4;
+		r->mask_store = n == 5;
 		r->depth_stride = size.width * 4;
 		if (n < 2)
 			r->depth_addr = addr;
 		else if (n < 4)
 			r->stencil_addr = addr;
-		else if (n == 4)
+		else if (n < 6)
+			r->mask_addr = addr;
+		else if (n == 6)
 			r->visibility_addr = addr;
 		else
 			r->stats_addr = addr;
-		expect_pm_owned(page, n == 0 || n == 2 ? PUMICE_ACCESS_READ : PUMICE_ACCESS_WRITE,
-				addr);
+		expect_pm_owned(page, n < 6 && n % 2 == 0 ? PUMICE_ACCESS_READ :
+							    PUMICE_ACCESS_WRITE, addr);
 	}
 	/* Memory for partial renders is the user's, too: to write, and to read again. */
 	for (n = 0; n < 2; n++) {
@@ -325,7 +347,7 @@ static void user_states_are_not_read_from_pages_of_the_parameter_management(void
 static void states_of_objects_are_checked(void **state)
 {
 	struct pumice_isp_state isp = good_isp();
-	u32 *tsp;
+	u32 *tsp, i;
 
 	(void)state;
 	make_scene(FX_BLEND);
@@ -338,6 +360,19 @@ static void states_of_objects_are_checked(void **state)
 	isp.visibility_id = 4;
 	scene_set_object(&fx, 1, &isp, FX_BLEND, false);
 	expect(PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP);
+
+	/* The mask plane: a test that does not exist, and a record without one. */
+	for (i = 0; i < 3; i++) {
+		make_scene(FX_BLEND);
+		isp = good_isp();
+		isp.mask_test = i == 0 ? PUMICE_MASK_TEST_COUNT : i == 1 ? PUMICE_MASK_TEST_SET : 0;
+		isp.mask_op = i == 2 ? PUMICE_MASK_OP_SET : 0;
+		scene_set_object(&fx, 1, &isp, FX_BLEND, false);
+		if (i)
+			fx.record.mask_plane = fx.record.mask_load = fx.record.mask_store = false;
+		expect(PUMICE_FAULT_ISP_STATE, PUMICE_UNIT_ISP);
+		assert_int_equal(pdm_status(fx.pdm)->fault.addr, scene_isp_address(1));
+	}
 
 	/* Varyings that do not match the block's. */
 	make_scene(FX_BLEND);
@@ -373,32 +408,40 @@ static void a_scene_must_be_finished(void **state)
 	run_good();
 }
 
+/* A partial render with this much memory, at an address or 0, in units of 256 bytes. */
+static void render_in(bool mask, u64 spill, u32 units)
+{
+	u32 *words = (u32 *)(void *)fx.scene_mem;
+	struct pumice_scene scene;
+
+	make_scene(FX_BLEND);
+	if (!mask)
+		fx.record.mask_plane = fx.record.mask_load = fx.record.mask_store = false;
+	pumice_scene_unpack(words, &scene);
+	scene.spill = spill;
+	scene.spill_bytes = units;
+	pumice_scene_pack(words, &scene);
+	fx_start(&fx, true);
+	fx_run(&fx);
+}
+
+/* Six tiles of 1024 pixels: 9 bytes each, and a mask bit if there is a mask plane. */
 static void a_partial_render_needs_memory(void **state)
 {
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
-		u32 *words = (u32 *)(void *)fx.scene_mem;
-		struct pumice_scene scene;
+	for (i = 0; i < 4; i++) {
+		const bool mask = i % 2;
+		const u32 units = 6 * (mask ? 37 : 36);
 
-		make_scene(FX_BLEND);
-		pumice_scene_unpack(words, &scene);
-		if (i)
-			scene.spill = 0;
-		/* Six tiles of 1024 pixels, 9 bytes each, are 216 units. */
-		scene.spill_bytes = 215;
-		pumice_scene_pack(words, &scene);
-		fx_start(&fx, true);
-		fx_run(&fx);
+		render_in(mask, i < 2 ? FX_SPILL : 0, units - (i < 2));
 		assert_int_equal(fx.end, DM_FAULT);
 		assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_PM_MEMORY);
 		check_end();
+		render_in(mask, FX_SPILL, units);
+		assert_int_equal(fx.end, DM_DONE);
 	}
-	make_scene(FX_BLEND);
-	fx_start(&fx, true);
-	fx_run(&fx);
-	assert_int_equal(fx.end, DM_DONE);
 }
 
 /* The depth expected for the contents of the spill memory. */
@@ -413,7 +456,8 @@ static void spilled_depth_may_have_any_value(void **state)
 	static const float any[] = { NAN, -NAN, INFINITY, -INFINITY, 1e30f, -1e30f, 2, 1.0000001f,
 				     -1, 256, 0.25f, 1, 0, -0.0f };
 	const u32 count = sizeof(any) / sizeof(*any);
-	const u32 tile = 1024 * 9;	/* output, depth and stencil of its pixels */
+	/* Output, depth, stencil and mask of its pixels, rounded up to 256 bytes. */
+	const u32 tile = 1024 * 9 + 256;
 	u32 i, n, x, y;
 
 	(void)state;
