@@ -49,13 +49,17 @@ void pumice_freelist_destroy(struct pumice_freelist *list)
 		list->dev->ops->freelist_destroy(list);
 }
 
-/* Size of the data of one scene's partial render: outputs, depth and stencil of every sample. */
+/*
+ * Size of the data of one scene's partial render: outputs, depth, stencil and mask of every sample.
+ * The render record, which may have a mask plane, is not known yet.
+ */
 static u64 spill_bytes(const struct pumice_hwrt_desc *d)
 {
 	u32 tile_w = d->tile_size == PUMICE_TILE_SIZE_16X16 ? 16 : 32;
 	u32 tile_h = d->tile_size == PUMICE_TILE_SIZE_32X32 ? 32 : 16;
 	u64 tiles = (u64)((d->width + tile_w - 1) / tile_w) * ((d->height + tile_h - 1) / tile_h);
-	u64 tile = (u64)tile_w * tile_h * d->samples * (d->spill_outputs * 4 + 4 + 1);
+	u64 samples = (u64)tile_w * tile_h * d->samples;
+	u64 tile = samples * (d->spill_outputs * 4 + 4 + 1) + samples / 8;
 
 	return d->spill_outputs ? tiles * round_up(tile, SPILL_ALIGN) : 0;
 }

@@ -72,6 +72,17 @@ static int check_target(struct pumice_stream *s, const struct pumice_render_desc
 	return 0;
 }
 
+static int check_mask(struct pumice_device *dev, const struct pumice_pdm_render *r)
+{
+	if (!r->mask_plane && (r->mask_load || r->mask_store || r->clear_mask))
+		return fail(dev, EINVAL,
+			    "render: no mask plane to load, store or clear; call pumice_render_desc_mask()");
+	if (!r->mask_addr && (r->mask_load || r->mask_store))
+		return fail(dev, EINVAL,
+			    "render: pdm.mask_addr is 0; call pumice_render_desc_mask() with that of a buffer");
+	return 0;
+}
+
 static int check_render(struct pumice_stream *s, const struct pumice_render_desc *d)
 {
 	struct pumice_device *dev = stream_vm(s)->dev;
@@ -84,6 +95,7 @@ static int check_render(struct pumice_stream *s, const struct pumice_render_desc
 	if (!d->pdm.outputs || d->pdm.outputs > PUMICE_USC_MAX_OUTPUTS)
 		return fail(dev, EINVAL, "render: pdm.outputs %u is not 1 to %u", d->pdm.outputs,
 			    PUMICE_USC_MAX_OUTPUTS);
+	err = check_mask(dev, &d->pdm);
 	for (i = 0; i < d->target_count && !err; i++)
 		err = check_target(s, d, i);
 	return err;

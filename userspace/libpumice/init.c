@@ -160,6 +160,17 @@ void pumice_render_desc_init(struct pumice_render_desc *desc, const struct pumic
 	pumice_target_init(&desc->targets[0], image);
 }
 
+uint64_t pumice_render_desc_mask(struct pumice_render_desc *desc, uint64_t va, uint32_t width,
+				 uint32_t height, uint32_t samples)
+{
+	const uint32_t stride = (width * samples + 7) / 8;
+
+	desc->pdm.mask_plane = true;
+	desc->pdm.mask_addr = va;
+	desc->pdm.mask_stride = stride;
+	return (uint64_t)stride * height;
+}
+
 void pumice_sampler_init(struct pumice_sampler *sampler)
 {
 	pumice_sampler_defaults(sampler);

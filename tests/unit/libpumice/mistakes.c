@@ -489,6 +489,27 @@ static int render_null(struct pumice_stream *s)
 	return pumice_stream_render(s, NULL, &va);
 }
 
+static int mask_without_plane(struct pumice_stream *s)
+{
+	struct pumice_render_desc render;
+	uint64_t va;
+
+	pumice_render_desc_init(&render, NULL);
+	render.pdm.mask_store = true;
+	return pumice_stream_render(s, &render, &va);
+}
+
+static int mask_without_buffer(struct pumice_stream *s)
+{
+	struct pumice_render_desc render;
+	uint64_t va;
+
+	pumice_render_desc_init(&render, NULL);
+	pumice_render_desc_mask(&render, 0, 64, 64, 1);
+	render.pdm.mask_load = true;
+	return pumice_stream_render(s, &render, &va);
+}
+
 static int words_null(struct pumice_stream *s)
 {
 	return pumice_stream_emit(s, NULL, 1);
@@ -660,6 +681,8 @@ IN_STREAM(null_draw_state, draw_state_null)
 IN_STREAM(null_draw, draw_null)
 IN_STREAM(null_draw_indexed, draw_indexed_null)
 IN_STREAM(null_render, render_null)
+IN_STREAM(no_mask_plane, mask_without_plane)
+IN_STREAM(no_mask_buffer, mask_without_buffer)
 IN_STREAM(null_words, words_null)
 IN_STREAM(null_dispatch, dispatch_null)
 IN_STREAM(null_draw_indirect, draw_indirect_null)
@@ -784,6 +807,10 @@ const struct mistake mistakes[] = {
 	MISTAKE(null_draw, EINVAL, "draw: draw is NULL; set it"),
 	MISTAKE(null_draw_indexed, EINVAL, "draw: draw is NULL; set it"),
 	MISTAKE(null_render, EINVAL, "render: desc is NULL; set it"),
+	MISTAKE(no_mask_plane, EINVAL,
+		"render: no mask plane to load, store or clear; call pumice_render_desc_mask()"),
+	MISTAKE(no_mask_buffer, EINVAL,
+		"render: pdm.mask_addr is 0; call pumice_render_desc_mask() with that of a buffer"),
 	MISTAKE(null_words, EINVAL, "stream: words is NULL; set it"),
 	MISTAKE(null_dispatch, EINVAL, "dispatch: dispatch is NULL; set it"),
 	MISTAKE(null_draw_indirect, EINVAL, "indirect draw: draw is NULL; set it"),

@@ -211,10 +211,26 @@ static void a_render_without_targets_has_none(void **state)
 	assert_true(render.pdm.clear_depth == 1);
 	assert_int_equal(render.pdm.outputs, 4);
 	assert_false(render.pdm.depth_load || render.pdm.depth_store || render.pdm.stencil_load ||
-		     render.pdm.stencil_store);
+		     render.pdm.stencil_store || render.pdm.mask_plane);
 	assert_true(!render.background && !render.end_of_tile);
 	for (uint32_t i = 0; i < 32; i++)
 		assert_int_equal(render.clear[i].u, 0);
+}
+
+static void a_mask_plane_has_a_bit_a_sample(void **state)
+{
+	DIRTY(pumice_render_desc, render);
+
+	(void)state;
+	pumice_render_desc_init(&render, NULL);
+	assert_int_equal(pumice_render_desc_mask(&render, 0x12340, 67, 50, 2), 50 * 17);
+	assert_true(render.pdm.mask_plane);
+	assert_int_equal(render.pdm.mask_addr, 0x12340);
+	assert_int_equal(render.pdm.mask_stride, 17);
+	assert_false(render.pdm.mask_load || render.pdm.mask_store || render.pdm.clear_mask);
+	/* The size is known before the address, and is that of one sample, too. */
+	assert_int_equal(pumice_render_desc_mask(&render, 0, 64, 3, 1), 3 * 8);
+	assert_int_equal(render.pdm.mask_addr, 0);
 }
 
 static void records_of_a_draw_let_everything_pass(void **state)
@@ -462,6 +478,7 @@ int main(void)
 		cmocka_unit_test(a_draw_without_instances_is_refused),
 		cmocka_unit_test(a_frame_can_be_drawn_with_values_of_initialisers),
 		cmocka_unit_test(a_render_without_targets_has_none),
+		cmocka_unit_test(a_mask_plane_has_a_bit_a_sample),
 		cmocka_unit_test(records_of_a_draw_let_everything_pass),
 		cmocka_unit_test(a_sampler_reads_nearest_texels_of_any_level),
 		cmocka_unit_test(inputs_agree_with_their_names),

@@ -221,6 +221,26 @@ static uint32_t depth_stride(const struct scene *s)
 	return (s->width * s->samples * depth_bytes(s) + 3) / 4 * 4;
 }
 
+/* The mask plane of the record, and its bits in memory. */
+static void put_mask(struct fixture *fx, const struct scene *s, struct pumice_render_desc *r)
+{
+	const uint32_t row = s->width * s->samples;
+	uint8_t *bits = fx->mask.cpu;
+	uint64_t bytes;
+	uint32_t n;
+
+	bytes = pumice_render_desc_mask(r, fx->mask.va, s->width, s->height, s->samples);
+	assert_true(bytes <= fx->mask.bytes);
+	r->pdm.mask_load = s->mask_load;
+	r->pdm.mask_store = true;
+	r->pdm.clear_mask = s->clear_mask;
+	memset(bits, 0, bytes);
+	for (n = 0; n < s->height * row; n++)
+		if (scene_mask_bit(s, n))
+			bits[n / row * r->pdm.mask_stride + n % row / 8] |=
+				(uint8_t)(1u << n % row % 8);
+}
+
 static void put_render(struct fixture *fx, const struct scene *s,
 		       struct pumice_image *const image[3], uint64_t *va)
 {
@@ -242,6 +262,8 @@ static void put_render(struct fixture *fx, const struct scene *s,
 	};
 
 	memcpy(r.clear, s->clear, sizeof(s->clear));
+	if (s->mask)
+		put_mask(fx, s, &r);
 	fx_check(fx, "render", pumice_stream_render(fx->stream, &r, va));
 }
 
@@ -310,6 +332,16 @@ static void read_depth(struct fixture *fx, const struct scene *s, struct picture
 	}
 }
 
+static void read_mask(struct fixture *fx, const struct scene *s, struct picture *out)
+{
+	const uint32_t row = s->width * s->samples, stride = (row + 7) / 8;
+	const uint8_t *bits = fx->mask.cpu;
+	uint32_t n;
+
+	for (n = 0; n < s->height * row && s->mask; n++)
+		out->mask[n] = bits[n / row * stride + n % row / 8] >> n % row % 8 & 1;
+}
+
 static void read_back(struct fixture *fx, const struct scene *s,
 		      struct pumice_image *const image[3], struct picture *out)
 {
@@ -322,6 +354,7 @@ static void read_back(struct fixture *fx, const struct scene *s,
 	fx_check(fx, "read", pumice_image_download(image[2], part, out->packed, 0));
 	memcpy(out->stencil, fx->stencil.cpu, samples);
 	read_depth(fx, s, out);
+	read_mask(fx, s, out);
 	memcpy(out->visible, fx->visible.cpu, sizeof(out->visible));
 }
 

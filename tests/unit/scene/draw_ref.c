@@ -117,6 +117,7 @@ static void set_state(const struct scene_draw *d, struct ref_state *s)
 		.bias_slope = isp->bias_slope, .bias_clamp = isp->bias_clamp,
 		.scissor = { isp->scissor_x0, isp->scissor_x1, isp->scissor_y0, isp->scissor_y1 },
 		.sample_mask = isp->sample_mask,
+		.mask_test = isp->mask_test, .mask_op = isp->mask_op,
 		/* Objects that write no colour keep that of each sample. */
 		.sample_rate = d->sample_rate || isp->no_tag,
 		.shader_depth = d->shading == SHADE_DEPTH, .shade = shade,
@@ -231,6 +232,7 @@ static void clear(const struct scene *s, const struct ref_target *t)
 	for (n = 0; n < samples; n++) {
 		t->depth[n] = s->clear_depth;
 		t->stencil[n] = s->clear_stencil;
+		t->mask[n] = s->mask_load ? scene_mask_bit(s, (uint32_t)n) : s->clear_mask;
 		for (i = 0; i < WORDS; i++)
 			t->out[n * WORDS + i] = i < SCENE_OUTPUTS ? (double)s->clear[i] : 0;
 	}
@@ -241,7 +243,8 @@ void scene_draw_reference(const struct scene *s, struct picture *out)
 	static double words[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4 * WORDS];
 	const struct ref_target target = {
 		.width = s->width, .height = s->height, .samples = s->samples, .words = WORDS,
-		.depth = out->depth, .stencil = out->stencil, .out = words,
+		.depth = out->depth, .stencil = out->stencil, .mask = out->mask,
+		.out = words,
 	};
 	const size_t samples = (size_t)s->width * s->height * s->samples;
 	uint32_t i, c;

@@ -87,6 +87,7 @@ void fx_open(struct fixture *fx, const char *options, uint32_t pages)
 	fx_buffer(fx, 1u << 20, &fx->vertices);
 	fx_buffer(fx, samples * 4, &fx->depth);
 	fx_buffer(fx, samples, &fx->stencil);
+	fx_buffer(fx, samples, &fx->mask);
 	fx_buffer(fx, 4096, &fx->visible);
 	make_texture(fx);
 	fx_check(fx, "counter", pumice_perf_counter_find(fx->dev, "PM_PARTIALS", &counter));
@@ -111,6 +112,7 @@ void fx_close(struct fixture *fx)
 	pumice_image_destroy(fx->texture);
 	fx_buffer_free(fx, &fx->visible);
 	fx_buffer_free(fx, &fx->stencil);
+	fx_buffer_free(fx, &fx->mask);
 	fx_buffer_free(fx, &fx->depth);
 	fx_buffer_free(fx, &fx->vertices);
 	pumice_freelist_destroy(fx->list);

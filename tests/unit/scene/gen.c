@@ -173,6 +173,32 @@ static void make_point_coord(struct scene_draw *d, uint32_t r)
 	d->state.tsp.point_varying = (uint8_t)below(&r, SCENE_VARYINGS - 1);
 }
 
+/* Mask plane of half of the scenes; numbers of its own. */
+static void make_mask(struct scene *s, uint32_t r)
+{
+	uint32_t i;
+
+	scene_random(&r);
+	s->mask = one_in(&r, 2);
+	s->mask_load = s->mask && one_in(&r, 2);
+	s->clear_mask = s->mask && one_in(&r, 2);
+	for (i = 0; i < s->draws && s->mask; i++) {
+		struct pumice_isp_state *isp = &s->draw[i].state.isp;
+
+		if (one_in(&r, 2))
+			isp->mask_test = (uint8_t)below(&r, PUMICE_MASK_TEST_COUNT);
+		if (one_in(&r, 2))
+			isp->mask_op = (uint8_t)below(&r, PUMICE_MASK_OP_COUNT);
+	}
+}
+
+bool scene_mask_bit(const struct scene *s, uint32_t n)
+{
+	uint32_t r = s->seed * 2654435761u ^ (n / 3 * 40503u + 1);
+
+	return scene_random(&r) >> 31;
+}
+
 static void make_draw(const struct scene *s, struct scene_draw *d, uint32_t number, uint32_t *r)
 {
 	pumice_draw_state_init(&d->state, s->width, s->height);
@@ -218,4 +244,5 @@ void scene_make(struct scene *s, uint32_t seed)
 	s->clear_stencil = (uint8_t)scene_random(&r);
 	for (i = 0; i < s->draws; i++)
 		make_draw(s, &s->draw[i], i, &r);
+	make_mask(s, r ^ 0x3a5cu);
 }

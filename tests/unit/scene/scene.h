@@ -76,6 +76,7 @@ struct scene {
 	struct scene_draw draw[SCENE_DRAWS];
 	float clear[SCENE_OUTPUTS], clear_depth;
 	uint8_t clear_stencil;
+	bool mask, mask_load, clear_mask;	/* the scene has a mask plane, stored and maybe loaded */
 };
 
 /* Result of drawing: every sample of every pixel. */
@@ -85,6 +86,7 @@ struct picture {
 	/* Reference: as in the tile; GPU: as stored in memory, f32 or an integer. */
 	float depth[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
 	uint8_t stencil[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
+	bool mask[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
 	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: error bound */
 	uint64_t visible[SCENE_DRAWS];
 	uint8_t packed[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 16];	/* GPU: texels of the further target */
@@ -106,7 +108,7 @@ struct fixture {
 	struct pumice_context *context;
 	struct pumice_stream *stream, *list_stream;
 	struct pumice_freelist *list;
-	struct fx_buffer vertices, depth, stencil, visible;
+	struct fx_buffer vertices, depth, stencil, mask, visible;
 	struct pumice_image *texture;
 	struct pumice_kernel *program[FX_PROGRAMS];	/* loaded on demand */
 	struct pumice_perfmon *perfmon;	/* counts partial renders */
@@ -129,6 +131,8 @@ uint32_t fx_f32(float value);
 /* gen.c: generate a scene from a seed. */
 void scene_make(struct scene *scene, uint32_t seed);
 uint32_t scene_random(uint32_t *state);
+/* Mask bits in memory of scenes that load them; @n: number of the sample in the picture. */
+bool scene_mask_bit(const struct scene *scene, uint32_t n);
 /* Texel of the texture that all scenes use. */
 void scene_texel(uint32_t x, uint32_t y, uint8_t rgba[4]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Random scenes against the reference rasteriser: coverage (by the number that
- * each draw writes), depth, stencil and visibility counts to the bit; colours
+ * each draw writes), depth, stencil, mask and visibility counts to the bit; colours
  * within the error of f32 planes.
  */
 #include <math.h>
@@ -31,7 +31,7 @@ static void describe(const struct scene *s)
 		print_message("draw %u: topology %u, shading %u, interpolation %u, %u vertices from "
 			      "%u, %u instances, index of %u bytes%s%s%s%s%s%s; depth %u%s%s, "
 			      "stencil %u, visibility %u; clip %u, -w %u, cull %u %u, ccw %u, "
-			      "last %u, mask %x, scissor %u to %u, %u to %u\n",
+			      "last %u, mask %x, scissor %u to %u, %u to %u, mask plane %u %u\n",
 			      i + 1, d->topology, d->shading, d->interpolation, d->count, d->first,
 			      d->instances, d->index_bytes, d->restart ? ", restart" : "",
 			      d->sample_rate ? ", sample rate" : "",
@@ -43,7 +43,7 @@ static void describe(const struct scene *s)
 			      isp->stencil, isp->visibility, vdm->depth_clip, vdm->clip_minus_w,
 			      vdm->cull_front, vdm->cull_back, vdm->front_ccw, vdm->provoking_last,
 			      isp->sample_mask, isp->scissor_x0, isp->scissor_x1, isp->scissor_y0,
-			      isp->scissor_y1);
+			      isp->scissor_y1, isp->mask_test, isp->mask_op);
 	}
 }
 
@@ -54,12 +54,12 @@ static void differ(const struct scene *s, size_t n, const struct picture *a,
 
 	describe(s);
 	fail_msg("scene %u (%u x %u, %u samples, tile %u, %u draws): pixel %u, %u sample %u: "
-		 "draw %g depth %.9g stencil %u colour %.6f %.6f %.6f %.6f expected "
-		 "%g %.9g %u %.6f %.6f %.6f %.6f, error %g",
+		 "draw %g depth %.9g stencil %u mask %u colour %.6f %.6f %.6f %.6f expected "
+		 "%g %.9g %u %u %.6f %.6f %.6f %.6f, error %g",
 		 s->seed, s->width, s->height, s->samples, s->tile_size, s->draws,
 		 pixel % s->width, pixel / s->width, (uint32_t)(n % s->samples),
-		 a->id[n], a->depth[n], a->stencil[n], a->colour[n][0], a->colour[n][1],
-		 a->colour[n][2], a->colour[n][3], b->id[n], b->depth[n], b->stencil[n],
+		 a->id[n], a->depth[n], a->stencil[n], a->mask[n], a->colour[n][0], a->colour[n][1],
+		 a->colour[n][2], a->colour[n][3], b->id[n], b->depth[n], b->stencil[n], b->mask[n],
 		 b->colour[n][0], b->colour[n][1], b->colour[n][2], b->colour[n][3], b->error[n]);
 }
 
@@ -98,7 +98,8 @@ static void compare(const struct scene *s, const struct picture *gpu, const stru
 	for (n = 0; n < samples; n++) {
 		const uint32_t stored = scene_depth(s->depth_format, ref->depth[n]);
 		bool same = gpu->id[n] == ref->id[n] && gpu->stencil[n] == ref->stencil[n] &&
-			    !memcmp(&gpu->depth[n], &stored, 4);
+			    !memcmp(&gpu->depth[n], &stored, 4) &&
+			    (!s->mask || gpu->mask[n] == ref->mask[n]);
 
 		for (i = 0; i < 4; i++)
 			same &= fabsf(gpu->colour[n][i] - ref->colour[n][i]) <= ref->error[n];

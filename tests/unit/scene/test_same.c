@@ -20,7 +20,8 @@ static void scene_assert_same(const struct scene *s, const struct picture *a,
 
 	for (n = 0; n < samples; n++)
 		if (memcmp(a->colour[n], b->colour[n], 16) || memcmp(&a->id[n], &b->id[n], 4) ||
-		    memcmp(&a->depth[n], &b->depth[n], 4) || a->stencil[n] != b->stencil[n])
+		    memcmp(&a->depth[n], &b->depth[n], 4) || a->stencil[n] != b->stencil[n] ||
+		    a->mask[n] != b->mask[n])
 			fail_msg("scene %u: sample %zu differs: draw %g and %g", s->seed, n,
 				 a->id[n], b->id[n]);
 	assert_memory_equal(a->visible, b->visible, sizeof(a->visible));

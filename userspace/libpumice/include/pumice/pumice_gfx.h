@@ -434,7 +434,7 @@ int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_
 struct pumice_draw_state {
 	/** @vdm: vertex stages, viewport, culling */
 	struct pumice_vdm_state vdm;
-	/** @isp: depth, stencil, scissor */
+	/** @isp: depth, stencil, mask, scissor */
 	struct pumice_isp_state isp;
 	/** @tsp: fragment stage, flat and linear varyings, coordinate of points */
 	struct pumice_tsp_state tsp;
@@ -568,7 +568,7 @@ void pumice_target_init(struct pumice_target *target, const struct pumice_image 
 
 /** struct pumice_render_desc - description of a fragment job. */
 struct pumice_render_desc {
-	/** @pdm: depth, stencil, outputs, counters; its stages are set by the library */
+	/** @pdm: depth, stencil, mask, outputs, counters; its stages are set by the library */
 	struct pumice_pdm_render pdm;
 	/** @targets: @target_count targets */
 	struct pumice_target targets[PUMICE_MAX_TARGETS];
@@ -586,9 +586,25 @@ struct pumice_render_desc {
  * pumice_render_desc_init - initialise to four outputs cleared to 0, depth to 1.
  * @image: first target, or NULL for none
  *
- * Depth and stencil are neither loaded nor stored.
+ * Depth and stencil are neither loaded nor stored. There is no mask plane.
  */
 void pumice_render_desc_init(struct pumice_render_desc *desc, const struct pumice_image *image);
+
+/**
+ * pumice_render_desc_mask - add a mask plane: a bit a sample next to depth and stencil.
+ * @va: of its buffer in memory, 16-byte aligned; 0 if it is neither loaded nor stored
+ * @width: of the data set, pixels
+ * @height: of the data set, pixels
+ * @samples: of the data set
+ *
+ * Objects test the bits with mask_test of their ISP state and change them with mask_op; they start
+ * as clear_mask of @desc. The caller sets mask_load and mask_store to keep them between jobs.
+ * Without a mask plane an object that uses one ends the job with PUMICE_FAULT_ISP_STATE.
+ *
+ * Return: size of the buffer, bytes.
+ */
+uint64_t pumice_render_desc_mask(struct pumice_render_desc *desc, uint64_t va, uint32_t width,
+				 uint32_t height, uint32_t samples);
 
 /**
  * pumice_stream_render - add a render record with the programs that it needs.
