@@ -96,6 +96,7 @@ static void put_object_state(struct frame *f)
 	const struct pumice_isp_state isp = {
 		.depth_func = PUMICE_COMPARE_LESS_EQUAL, .depth_write = true,
 		.scissor_x1 = FRAME_SIZE, .scissor_y1 = FRAME_SIZE, .sample_mask = 0xf,
+		.mask_op = PUMICE_MASK_OP_INVERT,
 	};
 	struct pumice_tsp_state tsp = { .varyings = VARYINGS };
 
@@ -118,6 +119,8 @@ static void put_render(struct frame *f)
 		.outputs = 1, .depth_store = true, .depth_format = PUMICE_DEPTH_FORMAT_D32F,
 		.clear_depth = 1, .depth_addr = FRAME_VA(FRAME_DEPTH),
 		.depth_stride = FRAME_SIZE * 4,
+		.mask_plane = true, .mask_load = true, .mask_store = true,
+		.mask_addr = FRAME_VA(FRAME_DATA) + FRAME_MASK_AT, .mask_stride = FRAME_SIZE / 8,
 	};
 	const struct pumice_pbe_state pbe = {
 		.addr = FRAME_VA(FRAME_TARGET), .format = PUMICE_FORMAT_R32_FLOAT,

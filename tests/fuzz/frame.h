@@ -2,7 +2,7 @@
 /*
  * A frame for fuzz targets: everything that a geometry and a fragment job need, in the
  * fixture's memory, all of it valid until a target changes it. A target of 64 x 64 pixels,
- * two triangles with a texture and depth, a free list, a scene with memory for
+ * two triangles with a texture, depth and a mask plane, a free list, a scene with memory for
  * partial renders.
  */
 #ifndef PUMICE_FUZZ_FRAME_H
@@ -50,6 +50,7 @@ enum {
 #define FRAME_VERTICES		8u
 #define FRAME_INDICES_AT	1024u	/* bytes; 64 of 16 bit */
 #define FRAME_INDIRECT_AT	2048u
+#define FRAME_MASK_AT		3072u	/* mask plane: a bit a pixel */
 
 struct frame {
 	struct fx_vm vm;

@@ -243,10 +243,11 @@ static void release(struct fixture *r, struct frame *frame)
 		   FWIF_STATUS_OK, "the fragment context is not released");
 }
 
-/* Check that an unmodified frame is drawn: every pixel has the texture's grey. */
+/* Check that an unmodified frame is drawn: every pixel has the texture's grey and its mask bit. */
 static void check_picture(struct frame *frame)
 {
 	const float *pixel = (const float *)(void *)frame->page[FRAME_TARGET];
+	const u8 *mask = frame->page[FRAME_DATA] + FRAME_MASK_AT;
 	u32 i;
 
 	FUZZ_CHECK(!fx_result(&frame->geometry, 1)->fault &&
@@ -254,6 +255,8 @@ static void check_picture(struct frame *frame)
 	for (i = 0; i < 1024; i++)
 		FUZZ_CHECK(pixel[i] > 0.333f && pixel[i] < 0.334f, "pixel %u is %g", i,
 			   (double)pixel[i]);
+	for (i = 0; i < FRAME_SIZE * FRAME_SIZE / 8; i++)
+		FUZZ_CHECK(mask[i] == 0xff, "byte %u of the mask plane is 0x%x", i, mask[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -246,6 +246,40 @@ static void unmapped_depth(struct frame *f)
 	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.depth_stride = RENDER_SIZE * 4);
 }
 
+static void unmapped_mask(struct frame *f)
+{
+	CHANGE(f, f->record, pdm_render, it.mask_plane = it.mask_store = true;
+	       it.mask_addr = UNMAPPED_VA; it.mask_stride = RENDER_SIZE / 8);
+}
+
+static void mask_rows_that_overlap(struct frame *f)
+{
+	CHANGE(f, f->record, pdm_render, it.mask_plane = it.mask_store = true;
+	       it.mask_addr = TARGET; it.mask_stride = RENDER_SIZE / 8 - 1);
+}
+
+static void mask_stored_without_a_plane(struct frame *f)
+{
+	CHANGE(f, f->record, pdm_render, it.mask_store = true; it.mask_addr = TARGET;
+	       it.mask_stride = RENDER_SIZE / 8);
+}
+
+static void mask_tested_without_a_plane(struct frame *f)
+{
+	CHANGE(f, f->isp, isp_state, it.mask_test = PUMICE_MASK_TEST_SET);
+}
+
+static void mask_changed_without_a_plane(struct frame *f)
+{
+	CHANGE(f, f->isp, isp_state, it.mask_op = PUMICE_MASK_OP_INVERT);
+}
+
+static void mask_test_of_no_kind(struct frame *f)
+{
+	CHANGE(f, f->record, pdm_render, it.mask_plane = true);
+	CHANGE(f, f->isp, isp_state, it.mask_test = PUMICE_MASK_TEST_COUNT);
+}
+
 static void counters_that_are_not_there(struct frame *f)
 {
 	CHANGE(f, f->isp, isp_state, it.visibility = true; it.visibility_id = 9);
@@ -283,6 +317,13 @@ static const struct damage damages[] = {
 	{ "PBE state with all bits set", all_ones_pbe_state, 2, PUMICE_FAULT_PBE_STATE },
 	{ "unmapped target", unmapped_target, 2, UNMAPPED },
 	{ "unmapped depth", unmapped_depth, 2, UNMAPPED },
+	{ "unmapped mask plane", unmapped_mask, 2, UNMAPPED },
+	{ "mask rows that overlap", mask_rows_that_overlap, 2, PUMICE_FAULT_PDM_RENDER },
+	{ "mask stored without a plane", mask_stored_without_a_plane, 2, PUMICE_FAULT_PDM_RENDER },
+	{ "mask tested without a plane", mask_tested_without_a_plane, 2, PUMICE_FAULT_ISP_STATE },
+	{ "mask changed without a plane", mask_changed_without_a_plane, 2,
+	  PUMICE_FAULT_ISP_STATE },
+	{ "mask test of no kind", mask_test_of_no_kind, 2, PUMICE_FAULT_ISP_STATE },
 	{ "counters that are not there", counters_that_are_not_there, 2, ANY },
 };
 
@@ -398,6 +439,18 @@ static void stencil_stored(struct frame *f, u64 va)
 	       it.depth_format = PUMICE_DEPTH_FORMAT_D32F; it.stencil_stride = RENDER_SIZE);
 }
 
+static void mask_loaded(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.mask_plane = it.mask_load = true; it.mask_addr = va;
+	       it.mask_stride = RENDER_SIZE / 8);
+}
+
+static void mask_stored(struct frame *f, u64 va)
+{
+	CHANGE(f, f->record, pdm_render, it.mask_plane = it.mask_store = true; it.mask_addr = va;
+	       it.mask_stride = RENDER_SIZE / 8);
+}
+
 static void visibility_counted(struct frame *f, u64 va)
 {
 	CHANGE(f, f->record, pdm_render, it.visibility_addr = va; it.visibility_count = 1);
@@ -429,6 +482,8 @@ static const struct reach reaches[] = {
 	{ "depth stored", depth_stored, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
 	{ "stencil loaded", stencil_loaded, PUMICE_UNIT_ISP, PUMICE_ACCESS_READ },
 	{ "stencil stored", stencil_stored, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
+	{ "mask loaded", mask_loaded, PUMICE_UNIT_ISP, PUMICE_ACCESS_READ },
+	{ "mask stored", mask_stored, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
 	{ "visibility counted", visibility_counted, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
 	{ "statistics stored", statistics_stored, PUMICE_UNIT_ISP, PUMICE_ACCESS_WRITE },
 	{ "render record read", render_record_read, PUMICE_UNIT_ISP, PUMICE_ACCESS_READ },
