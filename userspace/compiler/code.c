@@ -84,7 +84,7 @@ bool code_resolve(struct assembler *as)
 		if (symbol && symbol->broken)
 			ok = false;
 		else if (symbol && symbol->kind != SYMBOL_LABEL)
-			ok = asm_error(as, &fixup->name, "%.*s is no label: a branch names a label",
+			ok = asm_error(as, &fixup->name, "%.*s is not a label: a branch names a label",
 				       (int)fixup->name.length, fixup->name.text);
 		else if (!symbol)
 			ok = asm_error(as, &fixup->name, "undefined label %.*s: write %.*s: before "

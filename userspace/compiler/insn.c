@@ -99,7 +99,9 @@ static bool find_op(struct assembler *as, struct insn *insn)
 		}
 	}
 	if (insn->op->types <= 1)
-		return asm_error(as, NULL, insn->op->layout == PUMICE_USC_LAYOUT_ALU ?
+		return asm_error(as, NULL, insn->op->opcode == PUMICE_USC_OP_MOV ?
+				 "%s copies 32 bits of any type: write %s" :
+				 insn->op->layout == PUMICE_USC_LAYOUT_ALU ?
 				 "%s is for integers: write %s" :
 				 "%s has no type: write %s", name, name);
 	return asm_error(as, NULL, "%s does not exist for this type, only for %s", name,
@@ -323,6 +325,18 @@ static bool report_source(struct assembler *as, const struct insn *insn, unsigne
 	return true;
 }
 
+/* Report a vector register where a scalar is required. */
+static bool needs_scalar(struct assembler *as, const struct insn *insn, const struct token *at)
+{
+	const char *text = "a scalar is needed here: %.*s[0]";
+
+	/* The scalar unit divides; for the lanes there are sequences. */
+	if (insn->op->opcode == PUMICE_USC_OP_DIV || insn->op->opcode == PUMICE_USC_OP_REM)
+		text = "a scalar is needed here: %.*s[0]; a division in each lane is a sequence "
+		       "with udiv_rcp (integers) or div_fixup (f32)";
+	return asm_error(as, at, text, (int)at->length, at->text);
+}
+
 /* Check that a class accepts an operand; the error lists the accepted kinds. */
 static bool check_class(struct assembler *as, const struct insn *insn, unsigned int field,
 			const struct pumice_isa_class *cls, const struct token *at,
@@ -346,8 +360,7 @@ static bool check_class(struct assembler *as, const struct insn *insn, unsigned 
 				 "iterators do not reach: use a temporary or attribute register",
 				 (int)at->length, at->text);
 	if (!operand->elem && cls->elem >> operand->bank & 1)
-		return asm_error(as, at, "a scalar is needed here: %.*s[0]", (int)at->length,
-				 at->text);
+		return needs_scalar(as, insn, at);
 	return report_source(as, insn, field, at, operand) ? false :
 	       asm_error(as, at, "%s is not allowed here; accepted: %s", bank_text(operand->bank),
 			 expected_operand(text, cls));
@@ -751,6 +764,21 @@ static bool operands(struct assembler *as, struct insn *insn)
 	return true;
 }
 
+/* Get the register of an operand; false if it is none. */
+static bool operand_at(const struct insn *insn, unsigned int i, struct pumice_usc_operand *reg)
+{
+	const struct pumice_isa_operand *place = &insn->form->operands[i];
+	const struct pumice_isa_class *cls = &pumice_usc_isa.classes[place->cls];
+	uint32_t raw;
+
+	if (!cls->full && !cls->elem)
+		return false;
+	raw = (uint32_t)pumice_isa_get(&pumice_usc_isa, insn->op->layout, place->field,
+				       insn->words);
+	pumice_usc_operand_unpack(&raw, reg);
+	return true;
+}
+
 /* Count the registers that an operand uses after the named one. */
 static void use_ranges(struct assembler *as, const struct insn *insn)
 {
@@ -758,17 +786,11 @@ static void use_ranges(struct assembler *as, const struct insn *insn)
 
 	pumice_usc_unpack(insn->words, &unpacked);
 	for (unsigned int i = 0; i < insn->form->nr_operands; i++) {
-		const struct pumice_isa_operand *place = &insn->form->operands[i];
-		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[place->cls];
 		struct pumice_usc_operand reg;
-		uint32_t raw;
 
-		if (!cls->full && !cls->elem)
-			continue;
-		raw = (uint32_t)pumice_isa_get(&pumice_usc_isa, insn->op->layout, place->field,
-					       insn->words);
-		pumice_usc_operand_unpack(&raw, &reg);
-		operand_use(as, &reg, pumice_usc_registers(&unpacked, place));
+		if (operand_at(insn, i, &reg))
+			operand_use(as, &reg,
+				    pumice_usc_registers(&unpacked, &insn->form->operands[i]));
 	}
 }
 
@@ -788,6 +810,18 @@ static void note_copy(struct assembler *as, const struct token *name,
 	as->copy_where = as->where;
 }
 
+/* Get the operand because of which an instruction is not for all stages, or its operation. */
+static const struct token *staged(const struct token *name, const struct insn *insn)
+{
+	for (unsigned int i = 0; i < insn->form->nr_operands; i++) {
+		struct pumice_usc_operand reg;
+
+		if (operand_at(insn, i, &reg) && reg.bank == PUMICE_USC_BANK_O)
+			return &insn->at[i];
+	}
+	return name;
+}
+
 /* Check rules that the table of operands does not contain. */
 static bool check_encoding(struct assembler *as, const struct token *name, struct insn *insn)
 {
@@ -800,7 +834,7 @@ static bool check_encoding(struct assembler *as, const struct token *name, struc
 	if (!rule_check(insn->words, &broken))
 		return asm_error(as, &insn->at[broken.operand], "%s", broken.text);
 	pumice_usc_unpack(insn->words, &unpacked);
-	if (!operand_stages(as, name, rule_stages(&unpacked)))
+	if (!operand_stages(as, staged(name, insn), rule_stages(&unpacked)))
 		return false;
 	use_ranges(as, insn);
 	note_copy(as, name, &unpacked);

@@ -146,7 +146,7 @@ bool token_no_number(struct assembler *as)
 	const struct symbol *symbol;
 
 	if (token->kind == TOKEN_BAD && isdigit((unsigned char)*token->text))
-		return asm_error(as, NULL, "%.*s is no number: numbers are such as 42, 0x2a and "
+		return asm_error(as, NULL, "%.*s is not a number: numbers are such as 42, 0x2a and "
 				 "1.5", length, token->text);
 	if (token->kind != TOKEN_NAME)
 		return asm_error(as, NULL, "expected a number, or the name of an .equ constant");

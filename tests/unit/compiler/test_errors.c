@@ -61,7 +61,8 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ "add.f64 r1, r2, r3", "t:1:1: error: add does not exist for this type" },
 		{ "neg.u32 r1, r2", "t:1:1: error: neg does not exist for this type" },
 		{ "add.u32 r1, 5, r3", "t:1:13: error: an immediate is not allowed here" },
-		{ "add.u32 r1[0], r2, r3", "t:1:16: error: a scalar is needed here: r2[0]" },
+		{ "add.u32 r1[0], r2, r3", "t:1:16: error: a scalar is needed here: r2[0]\n" },
+		{ "div.f32 r1, r2, r3", "t:1:9: error: a scalar is needed here: r1[0]; a division in each lane is a sequence with udiv_rcp (integers) or div_fixup (f32)\n" },
 		{ "add.u32 r1, r2", "t:1:15: error: expected ','" },
 		{ "add.u32 r1, r2, r3, r4", "t:1:19: error: unexpected text" },
 		{ "add.f32 r1, r2, 3", "t:1:17: error: an f32 operation: write 3.0" },
@@ -376,7 +377,8 @@ static void operations_that_a_stage_lacks_are_refused(void **state)
 		{ ".stage vertex\ndiscard [r1]", "t:2:1: error: discard is not for vertex" },
 		{ ".stage fragment\npbe sh0", "t:2:1: error: pbe is not for fragment" },
 		{ ".stage tile\nitr r0, linear, 1, cf0", "t:2:1: error: itr is not for tile" },
-		{ ".stage vertex\nmov o0, r1", "t:2:1: error: mov is not for vertex" },
+		{ ".stage vertex\nmov o0, r1", "t:2:5: error: o0 is not for vertex" },
+		{ ".alias color, o0\n.stage compute\nadd.u32 r1, r2, color", "t:3:17: error: color is not for compute programs" },
 		{ "add.u32 r1, o3, r2\nuvsw vo0, r1", "t:2:1: error: uvsw is not for fragment" },
 		{ "uvsw vo0, r1\n.stage tile", "t:2:8: error: the preceding lines are not allowed in tile" },
 		{ ".stage pixel", "t:1:8: error: expected compute, vertex, fragment or tile" },
@@ -553,6 +555,7 @@ static void an_error_of_a_source_has_its_remedy(void **state)
 		{ "mov r1, [one], i0[idx0]", "t:1:16: error: the bank i has no index: r, v, sh, cf, cfa, o, "
 		  "vo and dc have\n" },
 		{ "shl.f32 r0, r1, r2", "t:1:1: error: shl is for integers: write shl\n" },
+		{ "mov.f32 r0, v0", "t:1:1: error: mov copies 32 bits of any type: write mov\n" },
 		{ "barrier.f32", "t:1:1: error: barrier has no type: write barrier\n" },
 		{ "br x, [r0]", "t:1:1: error: no such operation; the most similar is br_all\n" },
 	};
@@ -587,9 +590,9 @@ static void an_error_has_a_remedy(void **state)
 		  "an address such as sh0 + r2 + 16; global_load32 takes" },
 		{ "x: mov r0, x", "t:1:12: error: x is a label, which only a branch names; accepted: " },
 		{ "mov r0, 0xzz",
-		  "t:1:9: error: 0xzz is no number: numbers are such as 42, 0x2a and 1.5\n" },
+		  "t:1:9: error: 0xzz is not a number: numbers are such as 42, 0x2a and 1.5\n" },
 		{ "mov r0, 1.2.3",
-		  "t:1:9: error: 1.2.3 is no number: numbers are such as 42, 0x2a and 1.5\n" },
+		  "t:1:9: error: 1.2.3 is not a number: numbers are such as 42, 0x2a and 1.5\n" },
 		{ "MOV r0, r1", "t:1:1: error: no such operation: names of operations are in lower "
 		  "case: write mov\n" },
 		{ "mvo r0, r1", "t:1:1: error: no such operation; the most similar is mov\n" },
@@ -597,7 +600,7 @@ static void an_error_has_a_remedy(void **state)
 		  "label, write loop:\n" },
 		{ "jump missing\nend", "t:1:6: error: undefined label missing: write missing: before "
 		  "the instruction to branch to\n" },
-		{ ".equ N, 1\njump N\nend", "t:2:6: error: N is no label: a branch names a label\n" },
+		{ ".equ N, 1\njump N\nend", "t:2:6: error: N is not a label: a branch names a label\n" },
 		{ "end\na: end\na: end", "t:3:1: error: a is defined twice: first in line 2 of t; use "
 		  "another name\n" },
 		{ ".macro m\na: end\n.endm\nm\nm", "t:2:1: error: a is defined twice: first in line 2 "
