@@ -52,7 +52,7 @@ describe destroy detach detect determine disable disallow disassemble discard di
 display distinguish distribute divide do document don't double downgrade drain draw drive drop dump
 duplicate edit eliminate embed emit empty emulate enable encode end enforce ensure enter enumerate
 erase escape estimate evaluate evict examine exchange exclude execute exempt exercise exit expand
-expect explain export expose express extend extract factor fail fall fault feed fence fetch fill
+expect explain export expose express extend extract factor fail fall fault feed fence fetch fill find
 filter finalise finish fit fix flag flatten flip flush fold follow force format forward free freeze
 fuse gather generate get give group grow guarantee guard halt handle hash hide hoist hold honour
 hook identify ignore implement import improve include increase indent index indicate infer inform

@@ -100,6 +100,15 @@ static int decode_isa(const struct pumice_isa_info *isa, u64 addr, const struct 
 	return pumice_decode_program(isa, addr, in->words, insns, print_line, NULL) != 0;
 }
 
+static int decode_records(const struct pumice_format_info *format, u64 addr, const struct input *in)
+{
+	if (in->count % format->words)
+		return fail_size(format->name, in->count, format->words);
+	for (size_t i = 0; i < in->count; i += format->words)
+		pumice_decode_format(format, addr + 4 * i, in->words + i, print_line, NULL);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	const struct pumice_stream_info *stream;
@@ -125,14 +134,10 @@ static int decode(const struct command *c, const char *what, u64 addr, const str
 	if (!strcmp(what, "pds"))
 		return decode_isa(&pumice_pds_isa, addr, in);
 	format = pumice_format_find(what);
-	if (!format)
-		command_refuse(c, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, usc, pds, reg, "
-			       "reg64 or the name of a structure", what);
-	if (in->count % format->words)
-		return fail_size(what, in->count, format->words);
-	for (size_t i = 0; i < in->count; i += format->words)
-		pumice_decode_format(format, addr + 4 * i, in->words + i, print_line, NULL);
-	return 0;
+	if (format)
+		return decode_records(format, addr, in);
+	command_refuse(c, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, usc, pds, reg, reg64 or "
+		       "the name of a structure", what);
 }
 
 static int decode_register(const struct command *c, u32 bits, char **args, int count)
