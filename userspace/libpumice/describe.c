@@ -446,6 +446,10 @@ static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_
 	put(t, "job %s: %s was busy with it, ",
 	    r->error == -ETIMEDOUT ? "timed out" : "was killed", pumice_unit_name(r->unit));
 	put_places(t, vm, r);
+	if (r->error == -ETIMEDOUT)
+		put(t, "  It ran longer than the device permits: key job-timeout-ms in process, "
+		    "parameter job_timeout_ms of the driver (0: no limit). Divide the job, or raise "
+		    "the limit.\n");
 }
 
 /* The end of an error text that does not hold all. */

@@ -14,4 +14,11 @@ struct pumice_image {
 	u8 *cpu;
 };
 
+/* Return whether the PBE writes a known format: neither depth, stencil nor compressed. */
+static inline bool image_is_renderable(u32 format)
+{
+	return !(pumice_pixel_info(format)->flags &
+		 (PUMICE_FORMAT_BLOCKS | PUMICE_FORMAT_DEPTH | PUMICE_FORMAT_STENCIL));
+}
+
 #endif

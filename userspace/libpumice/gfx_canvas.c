@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gfx.h"
 #include "internal.h"
+#include "pumice_names.h"
 
 #define STREAM_BYTES		(1u << 20)
 #define MIPMAP_STREAM_BYTES	65536u
@@ -30,6 +32,10 @@ static int make_image(struct pumice_canvas *c, const struct pumice_canvas_desc *
 {
 	struct pumice_image_desc image;
 
+	if (d->format < PUMICE_FORMAT_COUNT && !image_is_renderable(d->format))
+		return fail(c->vm->dev, EINVAL,
+			    "canvas: format %s cannot be rendered to; choose a color format",
+			    pumice_format_str(d->format));
 	pumice_image_desc_init(&image, d->format, d->width, d->height);
 	return pumice_image_create(c->vm, &image, &c->image);
 }

@@ -40,7 +40,38 @@ int pumice_stream_state(struct pumice_stream *s, uint64_t va)
 	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_STATE_CMD_WORDS);
 }
 
-/* The device would refuse these when it draws, after the caller has lost sight of them. */
+/* Packing would cut these to the bits of their fields. */
+static int check_isp(struct pumice_stream *s, const struct pumice_isp_state *isp)
+{
+	const struct {
+		const char *name, *set;
+		u32 value, count;
+	} fields[] = {
+		{ "depth_func", "compare", isp->depth_func, PUMICE_COMPARE_COUNT },
+		{ "pass_type", "pass_type", isp->pass_type, PUMICE_PASS_TYPE_COUNT },
+		{ "front_func", "compare", isp->front_func, PUMICE_COMPARE_COUNT },
+		{ "front_sfail", "stencil_op", isp->front_sfail, PUMICE_STENCIL_OP_COUNT },
+		{ "front_zfail", "stencil_op", isp->front_zfail, PUMICE_STENCIL_OP_COUNT },
+		{ "front_pass", "stencil_op", isp->front_pass, PUMICE_STENCIL_OP_COUNT },
+		{ "back_func", "compare", isp->back_func, PUMICE_COMPARE_COUNT },
+		{ "back_sfail", "stencil_op", isp->back_sfail, PUMICE_STENCIL_OP_COUNT },
+		{ "back_zfail", "stencil_op", isp->back_zfail, PUMICE_STENCIL_OP_COUNT },
+		{ "back_pass", "stencil_op", isp->back_pass, PUMICE_STENCIL_OP_COUNT },
+		{ "mask_test", "mask_test", isp->mask_test, PUMICE_MASK_TEST_COUNT },
+		{ "mask_op", "mask_op", isp->mask_op, PUMICE_MASK_OP_COUNT },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].value >= fields[i].count)
+			return fail(stream_vm(s)->dev, EINVAL,
+				    "draw state: isp.%s %u is not one of enum pumice_%s, 0 to %u",
+				    fields[i].name, fields[i].value, fields[i].set,
+				    fields[i].count - 1);
+	return 0;
+}
+
+/* The device would refuse these only when it draws, long after this call. */
 static int check_point_coord(struct pumice_stream *s, const struct pumice_draw_state *state)
 {
 	const u32 first = state->tsp.point_varying, varyings = state->vdm.varyings;
@@ -69,6 +100,8 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 	int err = state ? check_point_coord(s, state) :
 			  fail_null(stream_vm(s)->dev, "draw state", "state");
 
+	if (!err)
+		err = check_isp(s, &state->isp);
 	if (!err)
 		err = pumice_stream_data(s, all * 4, 64, &cpu, &at);
 	if (err)

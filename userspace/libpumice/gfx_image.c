@@ -72,7 +72,7 @@ static int check_surface(struct pumice_device *dev, const struct pumice_surface 
 			    "image: stride %u is only for layout LINEAR with 1 level; set it to 0",
 			    s->stride);
 	return fail(dev, EINVAL,
-		    "image: stride %u is not a multiple of a texel's %u bytes of at least a row's width",
+		    "image: stride %u is not a multiple of %u (a texel), or is less than a row",
 		    s->stride, pumice_pixel_info(s->format)->bytes);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "gfx.h"
+#include "pumice_names.h"
 
 #define TEXTURE_STATE	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
 #define TEXT_BYTES	4096
@@ -54,6 +55,9 @@ static int check_target(struct pumice_stream *s, const struct pumice_render_desc
 			    "target %u: the image belongs to another vm; create it in the stream's",
 			    index);
 	surface = &t->image->surface;
+	if (!image_is_renderable(surface->format))
+		return fail(dev, EINVAL, "target %u: format %s cannot be rendered to; choose a color format",
+			    index, pumice_format_str(surface->format));
 	if (t->part.level >= surface->levels)
 		return fail(dev, EINVAL, "target %u: level %u is not 0 to %u", index,
 			    t->part.level, surface->levels - 1);

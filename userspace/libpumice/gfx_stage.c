@@ -9,6 +9,7 @@
 #include "program.h"
 #include "program_header.h"
 #include "pumice_isa.h"
+#include "pumice_names.h"
 #include "pumice_regs.h"
 
 #define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
@@ -311,14 +312,43 @@ static int check_varyings(struct pumice_device *dev, const struct pumice_vdm_sta
 		    in->varying + count);
 }
 
+/* Check that a stage has its inputs, and a program that can run in it. */
+static int check_stage(struct pumice_device *dev, const struct pumice_stage_desc *desc, bool vertex)
+{
+	const char *stage = vertex ? "vertex" : "fragment";
+	const u32 other = vertex ? PUMICE_PROGRAM_STAGE_FRAGMENT : PUMICE_PROGRAM_STAGE_VERTEX;
+	u32 i;
+
+	if (desc->kernel && desc->kernel->program->header.stage == other)
+		return fail(dev, EINVAL, "stage: the kernel of the %s stage is a %s program", stage,
+			    pumice_program_stage_str(other));
+	for (i = 0; desc->inputs && i < desc->input_count; i++) {
+		const u32 kind = desc->inputs[i].kind;
+
+		if (kind == PUMICE_INPUT_ATTRIBUTE && !vertex)
+			return fail(dev, EINVAL,
+				    "stage: input %u of the fragment stage is an attribute; attributes are for the vertex stage",
+				    i);
+		if (kind > PUMICE_INPUT_ATTRIBUTE && kind <= PUMICE_INPUT_PREFETCH && vertex)
+			return fail(dev, EINVAL,
+				    "stage: input %u of the vertex stage is for the fragment stage; vertex inputs are attributes, uniforms, textures and sources",
+				    i);
+	}
+	return 0;
+}
+
 /* The device would refuse these when it draws, by names that are not the caller's. */
 static int check_interface(struct pumice_device *dev, const struct pumice_vdm_state *vdm,
 			   const struct pumice_stage_desc *vertex,
 			   const struct pumice_stage_desc *fragment)
 {
-	int err = vertex->kernel ? check_outputs(dev, vdm, vertex->kernel) : 0;
+	int err = check_stage(dev, vertex, true);
 	u32 i;
 
+	if (!err && fragment)
+		err = check_stage(dev, fragment, false);
+	if (!err && vertex->kernel)
+		err = check_outputs(dev, vdm, vertex->kernel);
 	for (i = 0; !err && fragment && fragment->inputs && i < fragment->input_count; i++)
 		err = check_varyings(dev, vdm, &fragment->inputs[i], i);
 	return err;

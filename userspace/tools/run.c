@@ -159,7 +159,7 @@ static void check_options(const struct command *c, const struct run_options *o)
 {
 	for (unsigned int i = 0; i < RUN_MAX_ARGS; i++)
 		if (o->args[i].check && (i >= o->arg_count || !o->args[i].output))
-			command_refuse(c, "--check %u: argument %u is no output; out: and inout: are",
+			command_refuse(c, "--check %u: argument %u is not an output; out: and inout: are",
 				       i, i);
 }
 

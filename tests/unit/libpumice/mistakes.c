@@ -412,6 +412,68 @@ static int null_data_set_desc(struct pumice_device *dev, struct pumice_vm *vm)
 	return pumice_hwrt_create(vm, NULL, &set);
 }
 
+static int canvas_of_depth(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_canvas_desc desc;
+	struct pumice_canvas *canvas;
+
+	(void)dev;
+	pumice_canvas_desc_init(&desc, 8, 8);
+	desc.format = PUMICE_FORMAT_D24_UNORM;
+	return pumice_canvas_create(vm, &desc, &canvas);
+}
+
+static int draw_state_of_unknown_function(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	struct pumice_draw_state state;
+	struct pumice_stream *stream;
+	int err = pumice_stream_create(vm, 65536, &stream);
+
+	(void)dev;
+	if (err)
+		return err;
+	pumice_draw_state_init(&state, 8, 8);
+	state.isp.depth_func = 99;
+	err = pumice_stream_draw_state(stream, &state, NULL);
+	pumice_stream_destroy(stream);
+	return err;
+}
+
+/* Record stages with an input that is for the other stage. */
+static int stages_with(struct pumice_vm *vm, u32 vertex, u32 fragment)
+{
+	const struct pumice_input inputs[2] = { { .kind = vertex }, { .kind = fragment } };
+	struct pumice_stage_desc stages[2];
+	struct pumice_draw_state state;
+	struct pumice_stream *stream;
+	int err = pumice_stream_create(vm, 65536, &stream);
+	int i;
+
+	if (err)
+		return err;
+	for (i = 0; i < 2; i++) {
+		pumice_stage_desc_init(&stages[i], NULL);
+		stages[i].inputs = &inputs[i];
+		stages[i].input_count = 1;
+	}
+	pumice_draw_state_init(&state, 8, 8);
+	err = pumice_stream_stages(stream, &state, &stages[0], &stages[1]);
+	pumice_stream_destroy(stream);
+	return err;
+}
+
+static int varying_of_vertices(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return stages_with(vm, PUMICE_INPUT_VARYING, PUMICE_INPUT_VARYING);
+}
+
+static int attribute_of_fragments(struct pumice_device *dev, struct pumice_vm *vm)
+{
+	(void)dev;
+	return stages_with(vm, PUMICE_INPUT_ATTRIBUTE, PUMICE_INPUT_ATTRIBUTE);
+}
+
 static int transfer_null(struct pumice_vm *vm, bool upload)
 {
 	const struct pumice_image_part part = { 0 };
@@ -795,6 +857,14 @@ const struct mistake mistakes[] = {
 	MISTAKE(null_text, EINVAL, "program: text is NULL; set it"),
 	MISTAKE(null_program, EINVAL, "kernel: program is NULL; set it"),
 	MISTAKE(null_image_desc, EINVAL, "image: desc is NULL; set it"),
+	MISTAKE(canvas_of_depth, EINVAL,
+		"canvas: format d24-unorm cannot be rendered to; choose a color format"),
+	MISTAKE(draw_state_of_unknown_function, EINVAL,
+		"draw state: isp.depth_func 99 is not one of enum pumice_compare, 0 to 7"),
+	MISTAKE(varying_of_vertices, EINVAL,
+		"stage: input 0 of the vertex stage is for the fragment stage; vertex inputs are attributes, uniforms, textures and sources"),
+	MISTAKE(attribute_of_fragments, EINVAL,
+		"stage: input 0 of the fragment stage is an attribute; attributes are for the vertex stage"),
 	MISTAKE(null_canvas_desc, EINVAL, "canvas: desc is NULL; set it"),
 	MISTAKE(null_free_list_desc, EINVAL, "free list: desc is NULL; set it"),
 	MISTAKE(null_data_set_desc, EINVAL, "data set: desc is NULL; set it"),

@@ -808,6 +808,7 @@ static void a_job_is_killed_after_its_time_out(void **state)
 		assert_error(&f, "job timed out: usc-code was busy with it, 1 wave in flight\n"
 			     "  1 at instruction 1 of the program at 0x");
 		assert_error(&f, ", shader:2: jump 1");
+		assert_error(&f, "\n  It ran longer than the device permits: key job-timeout-ms");
 		assert_int_equal(pumice_context_get_job_result(f.context, 2, &result,
 							       sizeof(result)), 0);
 		assert_int_equal(result.error, -ETIMEDOUT);

@@ -308,7 +308,7 @@ def bad_options_have_their_own_errors():
     unaccepted("--timeout -1: S is a number of at least 0", "--timeout", "-1", SAXPY)
     unaccepted("--tolerance nan: R is a number from 0", "--tolerance", "nan", SAXPY)
     unaccepted("--check 0: an argument's number below 64 and a file", "--check", "0", SAXPY)
-    unaccepted("--check 1: argument 1 is no output", "--check", "1=x.npy", "--arg", "u32:1", SAXPY)
+    unaccepted("--check 1: argument 1 is not an output", "--check", "1=x.npy", "--arg", "u32:1", SAXPY)
     refused("no device is named 'tea'", "--device", "tea", SAXPY)
     unaccepted("SHADER is missing; usage: pumice-run [OPTION]… SHADER")
     args = ["--arg", "buf:f32:zero:4", "--arg", "inout:f32:zero:4", "--arg", "u32:4",
