@@ -151,19 +151,44 @@ static void notify_all(const struct pds_core *core, u8 set)
 	}
 }
 
-void pds_core_room(struct pds_core *core)
+/* Return whether a data master that waits is at its limits on all USCs of the core. */
+static bool at_its_limits(const struct pds_core *core, unsigned int dm)
 {
-	notify_all(core, dms_admitted(&core->dms));
+	unsigned int i;
+
+	for (i = core->first; i < core->first + core->uscs; i++)
+		if (pds_unit_permits(&unit_of(core, i)->accounts, &core->wanted[dm],
+				     &core->limits[dm]))
+			return false;
+	return true;
 }
 
-bool pds_core_wait(struct pds_core *core, enum pds_dm dm)
+/* Update which data masters wait because of their own limits; call before the DMS decides. */
+static struct dms *dms_of(struct pds_core *core)
 {
-	return dms_wait(&core->dms, dm);
+	unsigned int dm;
+
+	core->dms.limited = 0;
+	for (dm = 0; core->dms.waiting >> dm; dm++)
+		if (core->dms.waiting >> dm & 1 && at_its_limits(core, dm))
+			core->dms.limited |= (u8)(1u << dm);
+	return &core->dms;
+}
+
+void pds_core_room(struct pds_core *core)
+{
+	notify_all(core, dms_admitted(dms_of(core)));
+}
+
+bool pds_core_wait(struct pds_core *core, const struct pds_need *need)
+{
+	core->wanted[need->dm] = *need;
+	return dms_wait(&core->dms, (enum pds_dm)need->dm);
 }
 
 void pds_core_leave(struct pds_core *core, enum pds_dm dm)
 {
-	notify_all(core, dms_leave(&core->dms, dm));
+	notify_all(core, dms_leave(dms_of(core), dm));
 }
 
 /* ------------------------------------------------------------ claims */
@@ -191,7 +216,7 @@ bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_ne
 {
 	struct unit *unit = unit_of(core, usc);
 
-	if (!dms_admits(&core->dms, (enum pds_dm)need->dm) ||
+	if (!dms_admits(dms_of(core), (enum pds_dm)need->dm) ||
 	    !pds_unit_claim(&unit->accounts, need, &core->limits[need->dm], group))
 		return false;
 	update_load(unit);

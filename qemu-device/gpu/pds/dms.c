@@ -40,7 +40,7 @@ bool dms_admits(const struct dms *dms, enum pds_dm dm)
 	const u32 first = dms->policy == PUMICE_DMS_POLICY_ROUND_ROBIN ? earlier(dms, dm) :
 			  higher[dms->policy][dm];
 
-	return !(dms->waiting & first);
+	return !(dms->waiting & ~dms->limited & first);
 }
 
 u8 dms_admitted(const struct dms *dms)

@@ -16,6 +16,8 @@
 struct dms {
 	enum pumice_dms_policy policy;
 	u8 waiting;			/* bit n: data master n found no room */
+	u8 limited;			/* of these, those that only their own limits keep out: the
+					 * room is not for them, so they precede no other */
 	u64 claims;			/* of all data masters, */
 	u64 last[PDS_DM_COUNT];		/* and their number at the last one of each */
 };

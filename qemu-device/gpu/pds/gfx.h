@@ -77,8 +77,8 @@ struct pds_place {
 /*
  * Claim room for a task of this number of instances (1 to 128) and, for a fragment task, of
  * primitives (1 to pds_stage_max_prims()). PDS_STARTED: claimed. PDS_WAIT: no room; ops->room
- * is called when there may be some, and until a claim succeeds no compute work-group is
- * dispatched to the core. PDS_FAULT: it can never fit.
+ * is called when there may be some, and until a claim succeeds others may have to wait on the
+ * core: see dms.h. PDS_FAULT: it can never fit.
  */
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
 			       const struct pds_stage *stage, u32 instances, u32 prims,

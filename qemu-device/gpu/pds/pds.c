@@ -278,7 +278,7 @@ static bool claim_or_wait(struct pds *pds, unsigned int number, struct pds_place
 	const bool claimed = pds_core_claim_any(core, &pds->current.need, 0, place);
 
 	if (!claimed) {
-		pds_core_wait(core, PDS_DM_CDM);
+		pds_core_wait(core, &pds->current.need);
 		pds->current.waits_on |= 1u << number;
 	}
 	pds_unlock_core(core);
@@ -489,18 +489,22 @@ static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int grou
 	});
 }
 
-/* A work-group of the CDM has ended. */
+/*
+ * A work-group of the CDM has ended. Its room and its reference of the program are dropped in one
+ * section of the device lock: the table of programs has an entry for each group that has room.
+ */
 static void compute_done(struct pds *pds, const struct pds_place *place)
 {
-	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place->usc));
-	const u16 code = pds->unit[place->usc].code[place->group];
+	struct pds_core *core;
+	u16 code;
 
+	pds->config.lock(pds->config.opaque);
+	code = pds->unit[place->usc].code[place->group];
+	core = pds_lock_core(pds, pds_core_of(pds, place->usc));
 	trace_group_end(pds, place->usc, place->group);
 	pds_trace_tag(pds, place);
 	pds_core_end(core, place, now(pds));
 	pds_unlock_core(core);
-
-	pds->config.lock(pds->config.opaque);
 	pds->groups--;
 	pds_code_unref(&pds->codes, code);
 	pds->config.ops->group_done(pds->config.ops_opaque);

@@ -105,8 +105,8 @@ static bool claim_stores(struct pds_unit *unit, struct pds_claim *claim)
 	return false;
 }
 
-static bool limits_allow(const struct pds_unit *unit, const struct pds_need *need,
-			 const struct pds_limits *limits)
+bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
+		      const struct pds_limits *limits)
 {
 	const struct pds_share *share = &unit->share[need->dm];
 
@@ -137,7 +137,7 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 	struct pds_claim *claim = unit->claim;
 	u32 task;
 
-	if (!totals_suffice(unit, need) || !limits_allow(unit, need, limits))
+	if (!totals_suffice(unit, need) || !pds_unit_permits(unit, need, limits))
 		return false;
 	/* A free slot implies a free claim: a live claim has at least one slot. */
 	while (claim->live)

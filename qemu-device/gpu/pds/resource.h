@@ -110,6 +110,10 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 		    const struct pds_limits *limits, unsigned int *group);
 
+/* Return whether a data master's limits permit a claim. */
+bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
+		      const struct pds_limits *limits);
+
 /* Mark a live group as ended: its waves are released, its other resources are still allocated. */
 void pds_unit_end(struct pds_unit *unit, unsigned int group);
 

@@ -61,6 +61,7 @@ struct pds_core {
 	/* Running state. */
 	u8 next;			/* next USC of the round robin, for tasks */
 	struct dms dms;			/* its policy is a register */
+	struct pds_need wanted[PDS_DM_COUNT];	/* of each data master that waits */
 	u32 tasks, held, waves;		/* see struct pds_load */
 
 	/* Performance counters. */
@@ -189,8 +190,8 @@ void pds_core_drop(struct pds_core *core, const struct pds_place *place);
 void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now);
 /* Notify data masters that wait for room on the core. */
 void pds_core_room(struct pds_core *core);
-/* Enter a data master that found no room. Returns false when it was entered before. */
-bool pds_core_wait(struct pds_core *core, enum pds_dm dm);
+/* Enter the data master of a need for which there is no room. False: it was entered before. */
+bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
 /* A data master does not wait any more: others may have room now. */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
 /* Mark all running groups of a data master as stopped, and abort them. */

@@ -89,11 +89,12 @@ static bool claim_on_core(struct pds_core *core, const struct pds_need *need,
 }
 
 /* No room: enter the data master as waiting. Core's lock held. */
-static void start_waiting(struct pds_core *core, enum pds_dm dm, unsigned int ctx)
+static void start_waiting(struct pds_core *core, const struct pds_need *need, unsigned int ctx)
 {
+	const enum pds_dm dm = (enum pds_dm)need->dm;
 	const struct pds *pds = core->pds;
 
-	if (!pds_core_wait(core, dm))
+	if (!pds_core_wait(core, need))
 		return;
 	core->waited[dm]++;
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
@@ -120,7 +121,7 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 	locked = pds_lock_core(pds, core);
 	claimed = claim_on_core(locked, &need, place);
 	if (!claimed)
-		start_waiting(locked, dm, stage->ctx);
+		start_waiting(locked, &need, stage->ctx);
 	pds_unlock_core(locked);
 	if (!claimed)
 		return PDS_WAIT;

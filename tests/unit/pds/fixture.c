@@ -10,7 +10,11 @@
 void fx_lock(void *opaque)
 {
 	struct fixture *fx = opaque;
+	void (*before)(struct fixture *fx) = fx->before_lock;
 
+	fx->before_lock = NULL;
+	if (before)
+		before(fx);
 	assert_false(fx->locked);
 	fx->locked = true;
 	fx->locks++;

@@ -62,6 +62,7 @@ struct fixture {
 
 	bool locked;		/* the device lock, */
 	u32 locks;		/* and how often it was acquired */
+	void (*before_lock)(struct fixture *fx);	/* once, as if by another thread; or NULL */
 	bool begun;		/* a launch that fx_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
 	unsigned int done;	/* calls of group_done */

@@ -626,6 +626,47 @@ static void a_launch_begins_when_its_program_is_loaded(void **state)
 	fx_destroy(fx);
 }
 
+/* Run a launch of one group, which starts. */
+static void launch_one(struct fixture *fx)
+{
+	struct pds_launch launch = fx_launch(32, 1, 1);
+
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_end(fx);
+}
+
+/* The CDM gets the device lock before the USC that ends a group. */
+static void launch_meanwhile(struct fixture *fx)
+{
+	struct pds_launch launch = fx_launch(32, 1, 1);
+
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	while (fx_group(fx, 0, 0, 0, 0) == PDS_STARTED)
+		;
+	fx_end(fx);
+	assert_true(fx_begin(fx, &launch));
+	fx_end(fx);
+}
+
+static void each_group_may_be_of_a_launch_of_its_own(void **state)
+{
+	struct fixture *fx = fx_create(1, NULL);
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < PUMICE_USC_SLOTS; n++)
+		launch_one(fx);
+	for (n = 0; n < PUMICE_USC_SLOTS; n++) {
+		fx->before_lock = launch_meanwhile;
+		fx_finish_oldest(fx);
+		launch_one(fx);
+	}
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -651,6 +692,7 @@ int main(void)
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
 		cmocka_unit_test(a_launch_begins_when_its_program_is_loaded),
+		cmocka_unit_test(each_group_may_be_of_a_launch_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

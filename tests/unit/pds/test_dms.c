@@ -5,6 +5,8 @@
  */
 #include "stage_fixture.h"
 
+#include <string.h>
+
 #define PER_CORE FX_USCS_PER_CORE
 
 static const struct pumice_pds_insn program[] = { TASK, END };
@@ -164,12 +166,119 @@ static void a_change_of_policy_notifies_those_that_it_admits(void **state)
 	destroy(&f);
 }
 
+static void compute_waits_for_either_kind_of_graphics(void **state)
+{
+	enum pds_dm dm;
+
+	(void)state;
+	for (dm = PDS_DM_VDM; dm <= PDS_DM_PDM; dm++) {
+		struct dms_fixture f;
+
+		create(&f, PUMICE_DMS_POLICY_GRAPHICS);
+		assert_int_equal(start(&f, PDS_DM_CDM), PDS_WAIT);
+		assert_int_equal(start(&f, dm), PDS_WAIT);
+		serve(&f, dm);
+		serve(&f, PDS_DM_CDM);
+		destroy(&f);
+	}
+}
+
+/* The room is not for it. */
+static void a_data_master_at_its_limits_precedes_no_other(void **state)
+{
+	struct dms_fixture f;
+	u32 n;
+
+	(void)state;
+	create(&f, PUMICE_DMS_POLICY_CDM_VDM_PDM);
+	fx_finish_all(f.fx);
+	fx_control(f.fx, (struct pds_control){
+		.out_of_order = true, .tasks = 1, .policy = PUMICE_DMS_POLICY_CDM_VDM_PDM,
+	});
+	for (n = 0; n < PER_CORE; n++)
+		assert_int_equal(start(&f, PDS_DM_CDM), PDS_STARTED);
+	assert_int_equal(start(&f, PDS_DM_CDM), PDS_WAIT);
+	while (start(&f, PDS_DM_VDM) == PDS_STARTED)
+		n++;
+	assert_int_equal(n, PER_CORE * PUMICE_USC_SLOTS);
+	/* Without the limit it precedes: the VDM waits although there is room. */
+	fx_control(f.fx, (struct pds_control){
+		.out_of_order = true, .policy = PUMICE_DMS_POLICY_CDM_VDM_PDM,
+	});
+	serve(&f, PDS_DM_CDM);
+	destroy(&f);
+}
+
+static void a_reset_forgets_waits_and_claims(void **state)
+{
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	struct dms_fixture f;
+	u32 i;
+
+	(void)state;
+	create(&f, PUMICE_DMS_POLICY_ROUND_ROBIN);
+	assert_int_equal(start(&f, PDS_DM_PDM), PDS_WAIT);
+	serve(&f, PDS_DM_PDM);
+	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
+	for (i = 0; i < PER_CORE; i++)
+		usc_reset(f.fx->usc[i]);
+	pds_reset(f.fx->pds);
+	f.fx->begun = false;
+	memset(f.waited, 0, sizeof(f.waited));
+	memset(f.waits, 0, sizeof(f.waits));
+	fx_control(f.fx, (struct pds_control){
+		.out_of_order = true, .policy = PUMICE_DMS_POLICY_ROUND_ROBIN,
+	});
+	fx_program_empty(f.fx, &launch);
+	assert_true(fx_begin(f.fx, &launch));
+	for (i = 0; i < PER_CORE * PUMICE_USC_SLOTS; i++)	/* the VDM waits no more */
+		assert_int_equal(start(&f, PDS_DM_CDM), PDS_STARTED);
+	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
+	assert_int_equal(start(&f, PDS_DM_PDM), PDS_WAIT);
+	f.owner[PDS_DM_VDM].room[0] = f.owner[PDS_DM_PDM].room[0] = 0;
+	fx_finish_oldest(f.fx);	/* neither has claimed since */
+	assert_int_equal(notified(&f, PDS_DM_VDM), 1);
+	assert_int_equal(notified(&f, PDS_DM_PDM), 1);
+	destroy(&f);
+}
+
+/* The end of no task would notify of its room. */
+static void a_dropped_group_is_room_for_others(void **state)
+{
+	const struct pumice_pds_insn insns[] = {
+		DMA(V, 0, 1, FX_DATA, 8), DMA(V, 0, 1, FX_DATA, 8), DMA(V, 0, 1, FX_DATA, 8),
+		TASK, END,
+	};
+	struct pds_launch launch = fx_launch(PUMICE_GROUP_INSTANCES, 1, 1);
+	struct dms_fixture f;
+
+	(void)state;
+	create(&f, PUMICE_DMS_POLICY_GRAPHICS);
+	fx_finish_all(f.fx);
+	fx_end(f.fx);
+	launch.state.attrs = 1;
+	fx_program(f.fx, &launch, insns, 5);
+	assert_true(fx_begin(f.fx, &launch));
+	assert_int_equal(fx_group_piece(f.fx, 0, 0, 0, 0), PDS_MORE);
+	while (start(&f, PDS_DM_VDM) == PDS_STARTED)
+		;
+	assert_int_equal(notified(&f, PDS_DM_VDM), 0);
+	fx_end(f.fx);
+	assert_int_equal(notified(&f, PDS_DM_VDM), 1);
+	assert_int_equal(start(&f, PDS_DM_VDM), PDS_STARTED);
+	destroy(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fixed_priorities_are_those_of_the_name),
 		cmocka_unit_test(in_round_robin_the_last_one_waits),
 		cmocka_unit_test(a_change_of_policy_notifies_those_that_it_admits),
+		cmocka_unit_test(compute_waits_for_either_kind_of_graphics),
+		cmocka_unit_test(a_data_master_at_its_limits_precedes_no_other),
+		cmocka_unit_test(a_reset_forgets_waits_and_claims),
+		cmocka_unit_test(a_dropped_group_is_room_for_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
