@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Jobs that wait for fences of another driver: SW_SYNC, the kernel's own test
- * interface, which only our small kernel has.
+ * interface, which only our own kernels have.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <xf86drm.h>
 
@@ -13,6 +15,11 @@
 #include "fixture.h"
 
 #define WORDS 6u	/* words that a job stores */
+
+/* For what is destroyed while its calls begin: rounds, calls of each, and fences of each call. */
+#define ROUNDS	60
+#define CALLS	200
+#define FENCES	32
 
 /* A timeline of SW_SYNC, and the syncobj that holds its fence of point 1. */
 struct foreign {
@@ -40,6 +47,7 @@ static struct foreign foreign_fence(int fd)
 	CHECK(foreign.timeline >= 0);
 	CHECK_OK(ioctl(foreign.timeline, SW_SYNC_IOC_CREATE_FENCE, &fence) ? -errno : 0);
 	CHECK_OK(drmSyncobjImportSyncFile(fd, foreign.sync, fence.fence));
+	close(fence.fence);
 	return foreign;
 }
 
@@ -90,9 +98,136 @@ static void context_that_waits_for_another_driver_can_be_destroyed(void)
 	CHECK_EQUAL(fx.data.cpu[0], 0);
 }
 
+/** struct crowd - calls that wait for all of several fences, the scheduler first for the first */
+struct crowd {
+	struct fixture fx;
+	struct foreign fences[FENCES];
+};
+
+static struct crowd crowd_open(void)
+{
+	struct crowd crowd = { .fx = fx_open() };
+	int i;
+
+	for (i = 0; i < FENCES; i++)
+		crowd.fences[i] = foreign_fence(crowd.fx.fd);
+	return crowd;
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+	int i;
+
+	for (i = 0; i < FENCES; i++)
+		close(crowd->fences[i].timeline);
+	fx_close(&crowd->fx);
+}
+
+/* Wait for all fences, and signal the fixture's syncobj. */
+static void crowd_syncs(const struct crowd *crowd, struct drm_pumice_sync syncs[FENCES + 1])
+{
+	int i;
+
+	for (i = 0; i < FENCES; i++)
+		syncs[i] = wait_for(crowd->fences[i].sync, 0);
+	syncs[FENCES] = then_signal(crowd->fx.sync, 0);
+}
+
+/* Let the calls begin. The scheduler takes time for each of them, because of its many fences. */
+static void crowd_begin(const struct crowd *crowd)
+{
+	int i;
+
+	for (i = FENCES - 1; i >= 0; i--)
+		foreign_signal(&crowd->fences[i]);
+}
+
+static void *destroy_context(void *arg)
+{
+	struct fixture *fx = arg;
+
+	CHECK_OK(gpu_context_destroy(fx->fd, fx->context));
+	return NULL;
+}
+
+/* Destroy a context with queued jobs, which begin @us microseconds later. */
+static void context_with_jobs(unsigned int us)
+{
+	struct crowd crowd = crowd_open();
+	struct drm_pumice_sync syncs[FENCES + 1];
+	const struct drm_pumice_job job = {
+		.context = crowd.fx.context,
+		.stream = fx_store_stream(&crowd.fx, crowd.fx.data.va, WORDS),
+		.syncs = ARRAY_OF(syncs, FENCES + 1),
+	};
+	pthread_t thread;
+	int i;
+
+	crowd_syncs(&crowd, syncs);
+	for (i = 0; i < CALLS; i++)
+		CHECK_OK(gpu_submit(crowd.fx.fd, &job, 1, NULL));
+	CHECK_OK(-pthread_create(&thread, NULL, destroy_context, &crowd.fx));
+	usleep(us);
+	crowd_begin(&crowd);
+	CHECK_OK(-pthread_join(thread, NULL));
+	need_wait(crowd.fx.fd, crowd.fx.sync, 0);
+	CHECK(sync_status(crowd.fx.fd, crowd.fx.sync, 0) < 0);
+	CHECK_EQUAL(crowd.fx.data.cpu[0], 0);
+	crowd_close(&crowd);
+}
+
+/*
+ * The driver waits 100 ms for queued jobs, and then kills those that remain. The scheduler
+ * must not take jobs from the queue meanwhile; the moments are spread over the kill.
+ */
+static void context_may_be_destroyed_while_its_jobs_begin(void)
+{
+	struct fixture fx;
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		context_with_jobs(96000 + i % 30 * 200);
+	fx = fx_open();
+	fx_check_works(&fx);
+}
+
+/* Let binds begin, and destroy their VM @us microseconds later. */
+static void vm_with_binds(unsigned int us)
+{
+	const struct drm_pumice_bind_op op = bind_map(0, 0, FX_FREE, MIB, DRM_PUMICE_BIND_NULL);
+	struct crowd crowd = crowd_open();
+	struct drm_pumice_sync syncs[FENCES + 1];
+	int i;
+
+	crowd_syncs(&crowd, syncs);
+	CHECK_OK(gpu_context_destroy(crowd.fx.fd, crowd.fx.context));
+	for (i = 0; i < CALLS; i++)
+		CHECK_OK(gpu_bind_async(crowd.fx.fd, crowd.fx.vm, &op, 1, syncs,
+					FENCES + 1));
+	crowd_begin(&crowd);
+	usleep(us);
+	CHECK_OK(gpu_vm_destroy(crowd.fx.fd, crowd.fx.vm));
+	need_wait(crowd.fx.fd, crowd.fx.sync, 0);
+	crowd_close(&crowd);
+}
+
+/* The binds are cancelled with the VM, and the scheduler's jobs that remain are killed. */
+static void vm_may_be_destroyed_while_its_binds_begin(void)
+{
+	struct fixture fx;
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		vm_with_binds(i * 50);
+	fx = fx_open();
+	fx_check_works(&fx);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(job_waits_for_a_fence_of_another_driver),
 	TEST_CASE(context_that_waits_for_another_driver_can_be_destroyed),
+	TEST_CASE(context_may_be_destroyed_while_its_jobs_begin),
+	TEST_CASE(vm_may_be_destroyed_while_its_binds_begin),
 };
 
 TEST_MAIN(cases)

@@ -24,6 +24,7 @@
 #include "pumice_bind.h"
 #include "pumice_bind_queue.h"
 #include "pumice_object.h"
+#include "pumice_sched.h"
 #include "pumice_sync.h"
 #include "pumice_uapi.h"
 #include "pumice_vm.h"
@@ -363,7 +364,7 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
  */
 void pumice_bind_queue_destroy(struct pumice_bind_queue *queue)
 {
-	drm_sched_entity_fini(&queue->entity);
+	pumice_sched_kill(&queue->sched, &queue->entity, false);
 	bind_queue_put(queue);
 }
 

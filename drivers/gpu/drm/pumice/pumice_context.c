@@ -18,6 +18,7 @@
 #include "pumice_fdinfo.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
+#include "pumice_sched.h"
 #include "pumice_vm.h"
 
 /* Time for queued jobs to drain from a context that is destroyed, ms; usually they take none. */
@@ -317,9 +318,9 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	context_close(ctx);
 	context_release_fw_state(ctx);
 	wait_event_timeout(ctx->drained, context_drained(ctx), msecs_to_jiffies(DRAIN_MS));
-	pumice_for_each_queue(q, ctx)
-		drm_sched_entity_fini(&q->entity);
 	mutex_lock(&pdev->reset.lock);
+	pumice_for_each_queue(q, ctx)
+		pumice_sched_kill(&q->sched, &q->entity, pdev->reset.paused);
 	/* Jobs remain only on a lost GPU, whose unplugging will not find the context. */
 	if (!pumice_context_idle(ctx))
 		pumice_queue_cancel(ctx, -ENODEV);
