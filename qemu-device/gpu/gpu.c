@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock.h"
 #include "preset.h"
 #include "pumice_names.h"
 #include "regs/regs.h"
@@ -550,23 +551,6 @@ static bool create_workers(struct pumice_gpu *gpu)
 	return gpu->workers;
 }
 
-/*
- * The lock is held for less time than it takes to sleep: a fragment task of a few
- * microseconds takes it three times. So a waiter spins briefly before it sleeps in the host's
- * kernel.
- */
-static void init_device_lock(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-#ifdef __GLIBC__
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
-#endif
-	pthread_mutex_init(lock, &attr);
-	pthread_mutexattr_destroy(&attr);
-}
-
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
 				     const char **error)
@@ -601,7 +585,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 					.mmu = &gpu->mmu, .now = device_clock, .opaque = gpu });
 	pthread_mutex_init(&gpu->control, NULL);
 	pthread_mutex_init(&gpu->gate, NULL);
-	init_device_lock(&gpu->lock);
+	lock_init(&gpu->lock);
 	/* The workers last: no unit runs before all blocks exist. */
 	if (!create_fw(gpu) || !create_data_masters(gpu) || !create_uscs(gpu) ||
 	    !create_waves(gpu) || !create_workers(gpu)) {

@@ -15,22 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lock.h"
 #include "../number.h"
 #include "perf.h"
 #include "state.h"
-
-/* The lock is held for less time than it takes to sleep: a waiter spins briefly first. */
-static void init_lock(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-#ifdef __GLIBC__
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
-#endif
-	pthread_mutex_init(lock, &attr);
-	pthread_mutexattr_destroy(&attr);
-}
 
 bool pds_cores_create(struct pds *pds)
 {
@@ -49,7 +37,7 @@ bool pds_cores_create(struct pds *pds)
 		core->number = i;
 		core->first = i * each;
 		core->uscs = min_u32(pds->config.uscs - core->first, each);
-		init_lock(&core->lock);
+		lock_init(&core->lock);
 	}
 	return true;
 }
