@@ -379,6 +379,12 @@ static inline u64 pumice_level_offset(const struct pumice_level *l, u32 layer, u
 	       pumice_level_column(l, x);
 }
 
+/* Return the bytes of a row of a mask plane; fields mask_addr and mask_stride of pdm_render. */
+static inline u32 pumice_mask_row_bytes(u32 width, u32 samples)
+{
+	return (width * samples + 7) / 8;
+}
+
 /*
  * Describe a surface of one level and layer that a PBE stores: width may be that
  * of all samples, up to four times the width of a texture.

@@ -6,6 +6,7 @@
 #include "internal.h"
 #include "pumice/pumice_capture.h"
 #include "pumice_formats.h"
+#include "surface.h"
 
 #define FREELIST_PAGES		1024u	/* initial size and growth: 4 MiB */
 #define FREELIST_MAX_PAGES	65536u	/* 256 MiB */
@@ -163,7 +164,7 @@ void pumice_render_desc_init(struct pumice_render_desc *desc, const struct pumic
 uint64_t pumice_render_desc_mask(struct pumice_render_desc *desc, uint64_t va, uint32_t width,
 				 uint32_t height, uint32_t samples)
 {
-	const uint32_t stride = (width * samples + 7) / 8;
+	const uint32_t stride = pumice_mask_row_bytes(width, samples);
 
 	desc->pdm.mask_plane = true;
 	desc->pdm.mask_addr = va;

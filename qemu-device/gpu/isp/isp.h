@@ -45,6 +45,12 @@ struct isp_tile {
 	u8 mask[PUMICE_MAX_SAMPLES][ISP_MASK_BYTES];	/* pixel p is bit p % 8 of byte p / 8 */
 };
 
+/* Index of a pixel in the arrays of the tile. */
+static inline u32 isp_pixel_at(const struct isp_tile *tile, u32 x, u32 y)
+{
+	return (y / 2 * (tile->width / 2) + x / 2) * USC_SPAN_LANES + y % 2 * 2 + x % 2;
+}
+
 /* Clear tags, and depth and stencil to these values. */
 void isp_tile_clear(struct isp_tile *tile, float depth, u8 stencil);
 /* Clear all pending tags. */
@@ -171,8 +177,6 @@ bool isp_mask_load(struct isp_tile *tile, const struct isp_mask_plane *plane, st
 		   struct mmu_tlb *tlb, struct gpu_fault *fault);
 bool isp_mask_store(const struct isp_tile *tile, const struct isp_mask_plane *plane,
 		    struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault);
-/* Bytes of a row of the mask plane in memory. */
-u32 isp_mask_row_bytes(u32 width, u32 samples);
 
 /* Clamp depths that were read unchanged from memory to 0 to 1. */
 void isp_clamp_depth(float *z, u32 count);

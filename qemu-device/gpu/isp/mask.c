@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "isp.h"
+#include "surface.h"
 
 /* Bytes of a row of a tile. */
 #define ROW_BYTES	(32u * PUMICE_MAX_SAMPLES / 8)
@@ -17,17 +18,6 @@
 void isp_mask_clear(struct isp_tile *tile, bool set)
 {
 	memset(tile->mask, set ? 0xff : 0, sizeof(tile->mask));
-}
-
-u32 isp_mask_row_bytes(u32 width, u32 samples)
-{
-	return (width * samples + 7) / 8;
-}
-
-/* Index of a pixel of the tile, as that of its depth. */
-static u32 pixel_at(const struct isp_tile *tile, u32 x, u32 y)
-{
-	return (y / 2 * (tile->width / 2) + x / 2) * USC_SPAN_LANES + y % 2 * 2 + x % 2;
 }
 
 /* GPU virtual address of a row of the tile. */
@@ -40,7 +30,7 @@ bool isp_mask_load(struct isp_tile *tile, const struct isp_mask_plane *plane, st
 		   struct mmu_tlb *tlb, struct gpu_fault *fault)
 {
 	const u32 count = tile->clip_x * tile->samples;
-	const u32 bytes = isp_mask_row_bytes(tile->clip_x, tile->samples);
+	const u32 bytes = pumice_mask_row_bytes(tile->clip_x, tile->samples);
 	u8 data[ROW_BYTES];
 	u32 y, n;
 
@@ -50,7 +40,7 @@ bool isp_mask_load(struct isp_tile *tile, const struct isp_mask_plane *plane, st
 			      PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
 			return false;
 		for (n = 0; n < count; n++) {
-			const u32 p = pixel_at(tile, n / tile->samples, y);
+			const u32 p = isp_pixel_at(tile, n / tile->samples, y);
 			u8 *const at = &tile->mask[n % tile->samples][p / 8];
 			const u32 bit = data[n / 8] >> n % 8 & 1;
 
@@ -64,7 +54,7 @@ bool isp_mask_store(const struct isp_tile *tile, const struct isp_mask_plane *pl
 		    struct mmu *mmu, struct mmu_tlb *tlb, struct gpu_fault *fault)
 {
 	const u32 count = tile->clip_x * tile->samples;
-	const u32 bytes = isp_mask_row_bytes(tile->clip_x, tile->samples);
+	const u32 bytes = pumice_mask_row_bytes(tile->clip_x, tile->samples);
 	u8 data[ROW_BYTES];
 	u32 y, n;
 
@@ -72,7 +62,7 @@ bool isp_mask_store(const struct isp_tile *tile, const struct isp_mask_plane *pl
 	for (y = 0; y < tile->clip_y; y++) {
 		memset(data, 0, bytes);
 		for (n = 0; n < count; n++) {
-			const u32 p = pixel_at(tile, n / tile->samples, y);
+			const u32 p = isp_pixel_at(tile, n / tile->samples, y);
 			const u32 bit = tile->mask[n % tile->samples][p / 8] >> p % 8 & 1;
 
 			data[n / 8] |= (u8)(bit << n % 8);

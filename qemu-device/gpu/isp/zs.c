@@ -22,12 +22,6 @@ u32 isp_depth_bytes(u32 format)
 	return format == PUMICE_DEPTH_FORMAT_D16 ? 2 : 4;
 }
 
-/* Return the index of a pixel in the tile's arrays. */
-static u32 pixel_at(const struct isp_tile *tile, u32 x, u32 y)
-{
-	return (y / 2 * (tile->width / 2) + x / 2) * USC_SPAN_LANES + y % 2 * 2 + x % 2;
-}
-
 static u32 pack_depth(u32 format, float z)
 {
 	switch (format) {
@@ -99,7 +93,7 @@ static void put_row(struct isp_tile *tile, const struct isp_zs *zs, const struct
 	u32 n;
 
 	for (n = 0; n < r->count; n++) {
-		const u32 p = pixel_at(tile, n / tile->samples, y), s = n % tile->samples;
+		const u32 p = isp_pixel_at(tile, n / tile->samples, y), s = n % tile->samples;
 		const u32 bits = get(data + n * r->depth_bytes, r->depth_bytes);
 
 		if (depth)
@@ -132,7 +126,7 @@ bool isp_load(struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool s
 			      PUMICE_UNIT_ISP, fault))
 			return false;
 		for (n = 0; n < r.count; n++)
-			tile->stencil[n % tile->samples][pixel_at(tile, n / tile->samples, y)] =
+			tile->stencil[n % tile->samples][isp_pixel_at(tile, n / tile->samples, y)] =
 				data[n];
 	}
 	return true;
@@ -144,7 +138,7 @@ static void get_row(const struct isp_tile *tile, const struct isp_zs *zs, const 
 	u32 n;
 
 	for (n = 0; n < r->count; n++) {
-		const u32 p = pixel_at(tile, n / tile->samples, y), s = n % tile->samples;
+		const u32 p = isp_pixel_at(tile, n / tile->samples, y), s = n % tile->samples;
 		u32 bits = get(data + n * r->depth_bytes, r->depth_bytes);
 
 		if (depth && packed_stencil(zs))
@@ -183,7 +177,7 @@ bool isp_store(const struct isp_tile *tile, const struct isp_zs *zs, bool depth,
 			continue;
 		for (n = 0; n < r.count; n++)
 			data[n] = tile->stencil[n % tile->samples]
-					       [pixel_at(tile, n / tile->samples, y)];
+					       [isp_pixel_at(tile, n / tile->samples, y)];
 		if (!mmu_write(mmu, tlb, zs->ctx, r.stencil, data, r.count, PUMICE_UNIT_ISP,
 			       fault))
 			return false;

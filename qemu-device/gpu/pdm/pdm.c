@@ -19,6 +19,7 @@
 #include "../record.h"
 #include "perf.h"
 #include "state.h"
+#include "surface.h"
 
 #define RENDER_ALIGN	16u
 #define BUDGET		4096u	/* of a step, in units of about 50 ns */
@@ -257,7 +258,7 @@ static bool strides_suffice(const struct pdm *pdm, const struct pumice_pdm_rende
 	if (stencil && !packed && r->stencil_stride < samples)
 		return false;
 	return !(r->mask_load || r->mask_store) ||
-	       r->mask_stride >= isp_mask_row_bytes(pdm->scene.width, pdm->scene.samples);
+	       r->mask_stride >= pumice_mask_row_bytes(pdm->scene.width, pdm->scene.samples);
 }
 
 static bool mask_well_formed(const struct pumice_pdm_render *r)

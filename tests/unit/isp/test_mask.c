@@ -12,6 +12,7 @@
 #include "../../../qemu-device/gpu/isp/draw.h"
 #include "../support/testmem.h"
 #include "model.h"
+#include "surface.h"
 
 #define CTX	3u
 #define VA	0x100000ull
@@ -262,7 +263,7 @@ static struct isp_mask_plane random_plane(void)
 	tile.y0 = model_below(3) * tile.height;
 	return (struct isp_mask_plane){
 		.ctx = CTX, .addr = VA + 16,
-		.stride = isp_mask_row_bytes(tile.x0 + tile.clip_x, tile.samples) + model_below(3),
+		.stride = pumice_mask_row_bytes(tile.x0 + tile.clip_x, tile.samples) + model_below(3),
 	};
 }
 
