@@ -80,6 +80,9 @@ const char *command_device_name(const char *device);
 /* Open a GPU, or exit with 1 after a message. */
 struct pumice_device *command_device_open(const char *program, const char *device);
 
+/* Return whether the GPU is in this process: it has no other users that could be observed. */
+bool command_device_is_own(struct pumice_device *dev);
+
 /* Print the reply to --version. */
 void command_print_version(const struct command *c);
 

@@ -66,3 +66,10 @@ struct pumice_device *command_device_open(const char *program, const char *devic
 	fprintf(stderr, "%s: %s\n", program, error);
 	exit(1);
 }
+
+bool command_device_is_own(struct pumice_device *dev)
+{
+	struct pumice_process process;
+
+	return pumice_device_process(dev, &process) && pumice_device_drm_fd(dev) < 0;
+}

@@ -133,9 +133,7 @@ static void pause_for(double seconds)
 /* A GPU in this process has no jobs: that of another process or of the driver is required. */
 static void refuse_own_gpu(struct pumice_device *dev, const struct pumice_device_info *info)
 {
-	struct pumice_process process;
-
-	if (!pumice_device_process(dev, &process) || pumice_device_drm_fd(dev) >= 0)
+	if (!command_device_is_own(dev))
 		return;
 	fprintf(stderr, "pumice-top: %s: a GPU inside pumice-top has no other users: observe that of "
 		"a process (-d pid:PID) or of the kernel driver (-d drm)\n", info->backend);

@@ -152,14 +152,13 @@ static void check_versions(struct tracer *t, const struct pumice_device_info *in
 static void begin(struct tracer *t, const char *device, const char *path)
 {
 	struct pumice_device_info info;
-	struct pumice_process process;
 
 	t->dev = command_device_open("pumice-trace", device);
 	if (pumice_device_info(t->dev, &info))
 		fail("device", pumice_device_error(t->dev));
 	t->clock_hz = info.clock_hz;
 	check_versions(t, &info);
-	if (pumice_device_process(t->dev, &process) && pumice_device_drm_fd(t->dev) < 0)
+	if (command_device_is_own(t->dev))
 		fail(info.backend,
 		     "a GPU inside pumice-trace has no other users: trace a COMMAND with its own "
 		     "GPU (pumice-trace -d inproc COMMAND), or a process (-d pid:PID)");
