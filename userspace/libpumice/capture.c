@@ -36,9 +36,7 @@ struct reason {
 	size_t bytes;
 };
 
-#define PREFIX "capture: "
-#define REFUSE(reason, ...) \
-	fail_text((reason)->text, (reason)->bytes, EINVAL, PREFIX __VA_ARGS__)
+#define REFUSE(reason, ...) fail_text((reason)->text, (reason)->bytes, EINVAL, __VA_ARGS__)
 
 /* ----------------------------------------------------------------- writing */
 
@@ -248,7 +246,7 @@ static int parse_ranges(struct pumice_capture *c, u64 bytes, const struct reason
 	c->range = calloc(c->ranges + 1, sizeof(*c->range));
 	c->bo = calloc(c->ranges + 1, sizeof(struct pumice_bo *));
 	if (!c->range || !c->bo)
-		return fail_text(reason->text, reason->bytes, ENOMEM, "capture: out of memory");
+		return fail_text(reason->text, reason->bytes, ENOMEM, "out of memory");
 	for (i = 0; i < c->ranges && !err; i++)
 		err = parse_range(head + (u64)i * RANGE_BYTES, &data, &left, &c->range[i], &last,
 				  reason);
@@ -285,7 +283,7 @@ static int parse_owned(u8 *file, size_t bytes, struct pumice_capture **capture,
 
 	if (!c) {
 		free(file);
-		return fail_text(reason->text, reason->bytes, ENOMEM, "capture: out of memory");
+		return fail_text(reason->text, reason->bytes, ENOMEM, "out of memory");
 	}
 	c->file = file;
 	err = parse(c, bytes, reason);
@@ -299,8 +297,10 @@ static int parse_owned(u8 *file, size_t bytes, struct pumice_capture **capture,
 int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture **capture,
 			 char *error, size_t error_bytes)
 {
-	const struct reason reason = { error, error_bytes };
+	char text[PUMICE_ERROR_BYTES];
+	const struct reason reason = { text, sizeof(text) };
 	u8 *file;
+	int err;
 
 	if (!data)
 		return fail_text(error, error_bytes, EINVAL, "capture: data is NULL; set it");
@@ -308,7 +308,8 @@ int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture *
 	if (!file)
 		return fail_text(error, error_bytes, ENOMEM, "capture: out of memory");
 	memcpy(file, data, bytes);
-	return parse_owned(file, bytes, capture, &reason);
+	err = parse_owned(file, bytes, capture, &reason);
+	return err ? fail_text(error, error_bytes, -err, "capture: %s", text) : 0;
 }
 
 /* Read a whole file; NULL with errno. */
@@ -352,10 +353,9 @@ int pumice_capture_load(const char *path, struct pumice_capture **capture, char 
 	file = read_file(path, &bytes);
 	err = errno ? errno : EIO;
 	if (!file)
-		return fail_text(error, error_bytes, err, PREFIX "%s: %s", path, strerror(err));
+		return fail_text(error, error_bytes, err, "capture: %s: %s", path, strerror(err));
 	err = parse_owned(file, bytes, capture, &reason);
-	return err ? fail_text(error, error_bytes, -err, PREFIX "%s: %s", path,
-			       text + strlen(PREFIX)) : 0;
+	return err ? fail_text(error, error_bytes, -err, "capture: %s: %s", path, text) : 0;
 }
 
 void pumice_capture_destroy(struct pumice_capture *c)
