@@ -6,9 +6,9 @@
 
 Written to man3/ and man7/ there. One page of section 3 for each function, with
 the structures and enumerations that its declaration names, and libpumice.7
-from the comment that opens the first header. A function without a comment, or
-a parameter in a comment that the function does not have, or a result without a text, is an error. Pages of the generated
-headers: man_records.py.
+from the comment that opens the first header. A function without a comment, a
+parameter in a comment that the function does not have, and a result without a
+text are errors. Pages of the generated headers: man_records.py.
 """
 import os
 import re
@@ -44,7 +44,8 @@ class Item:
         self.params, self.body, self.result = split_parts(rest)
         # "return the size" says it all.
         if not self.result and self.brief.startswith("return "):
-            self.result = self.brief[len("return ")].upper() + self.brief[len("return ") + 1:]
+            result = self.brief.removeprefix("return ")
+            self.result = result[0].upper() + result[1:]
 
     def check(self):
         for name in self.params:
