@@ -44,6 +44,7 @@ const struct usc_level_ops *usc_level(void)
 void usc_exec_bind(struct usc_insn *insn)
 {
 	const struct usc_level_ops *ops = usc_level();
+	usc_exec_fn *wrapper;
 
 	insn->run = usc_exec_scalar_find(insn);
 	if (!insn->run)
@@ -62,12 +63,11 @@ void usc_exec_bind(struct usc_insn *insn)
 		insn->then = insn->run;
 		insn->run = !insn->run ? NULL : insn->lookups ? ops->lookups : ops->values;
 	}
-	if (insn->writes_slot && insn->run) {
+	wrapper = insn->writes_slot && insn->run ? usc_exec_slot_write :
+		  pumice_usc_is_group_copy(insn->op) ? usc_exec_group_copy : NULL;
+	if (wrapper) {
 		insn->then = insn->then ? insn->then : insn->run;
-		insn->run = usc_exec_slot_write;
-	} else if (pumice_usc_is_group_copy(insn->op)) {
-		insn->then = insn->then ? insn->then : insn->run;
-		insn->run = usc_exec_group_copy;
+		insn->run = wrapper;
 	}
 }
 
