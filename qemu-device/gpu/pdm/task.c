@@ -410,7 +410,7 @@ static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *co
 		return step;
 	if (!fill(tile, task, &fault)) {
 		tile->filling = false;
-		pds_task_drop(pds, PDS_DM_PDM, &tile->place);
+		pds_task_drop(pds, &tile->place);
 		pdm_fault(tile->pdm, &fault);
 		return PDM_STEP_ON;
 	}
@@ -425,7 +425,7 @@ static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *co
 	tile->tasks++;
 	atomic_store(&task->state, PDM_TASK_RUNS);
 	atomic_fetch_add(&tile->running, 1);
-	pds_task_start(pds, PDS_DM_PDM, &tile->place, task->stage, &task->gfx);
+	pds_task_start(pds, PDS_DM_PDM, &tile->place, &task->gfx);
 	return PDM_STEP_ON;
 }
 

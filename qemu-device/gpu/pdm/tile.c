@@ -336,7 +336,7 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 		return false;
 	}
 	if (tile->filling)
-		pds_task_drop(pdm->config.pds, PDS_DM_PDM, &tile->place);
+		pds_task_drop(pdm->config.pds, &tile->place);
 	tile->filling = false;
 	if (tile->built)
 		atomic_store(&tile->built->state, PDM_TASK_FREE);

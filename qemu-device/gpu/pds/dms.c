@@ -2,7 +2,6 @@
 /* Data master selector of a core. See dms.h. */
 #include "dms.h"
 
-#include <string.h>
 
 /* Bits of struct dms waiting. */
 #define CDM	(1u << PDS_DM_CDM)

@@ -147,9 +147,9 @@ void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops
 
 /* Start a filled task. */
 void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
-		    const struct pds_stage *stage, const struct usc_gfx *gfx);
+		    const struct usc_gfx *gfx);
 /* Release a claimed task that was not started. */
-void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place);
+void pds_task_drop(struct pds *pds, const struct pds_place *place);
 /*
  * Stop the data master's running tasks; task_done is called for each. Its waiting claims are
  * cancelled. Device lock held.

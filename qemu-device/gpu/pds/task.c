@@ -129,11 +129,10 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 	return PDS_STARTED;
 }
 
-void pds_task_drop(struct pds *pds, enum pds_dm dm, const struct pds_place *place)
+void pds_task_drop(struct pds *pds, const struct pds_place *place)
 {
 	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place->usc));
 
-	(void)dm;
 	pds_core_end(core, place, pds->config.now(pds->config.opaque));
 	pds_unlock_core(core);
 }
@@ -175,12 +174,11 @@ static void trace_task_end(struct pds *pds, unsigned int usc, unsigned int group
 }
 
 void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
-		    const struct pds_stage *stage, const struct usc_gfx *gfx)
+		    const struct usc_gfx *gfx)
 {
 	struct usc *usc = pds->config.usc[place->usc];
 	struct pds_core *core;
 
-	(void)stage;
 	usc_group(usc, place->group)->gfx = gfx;
 	pds->unit[place->usc].gfx[place->group] = gfx;
 	core = pds_lock_core(pds, pds_core_of(pds, place->usc));

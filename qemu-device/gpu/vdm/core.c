@@ -125,8 +125,7 @@ static void join_halves(struct vdm_core *core, u32 vo_words)
 }
 
 /* Start the filled task of this number of vertices. */
-static void start_task(struct vdm_core *core, const struct pds_stage *stage, u32 vo_words,
-		       u32 vertices)
+static void start_task(struct vdm_core *core, u32 vo_words, u32 vertices)
 {
 	struct vdm *vdm = core->vdm;
 	struct pds *pds = vdm->config.pds;
@@ -144,7 +143,7 @@ static void start_task(struct vdm_core *core, const struct pds_stage *stage, u32
 	core->next += vertices;
 	count(&core->vertices, vertices);
 	atomic_fetch_add(&core->outstanding, 1);
-	pds_task_start(pds, PDS_DM_VDM, &core->room, stage, gfx);
+	pds_task_start(pds, PDS_DM_VDM, &core->room, gfx);
 	if (atomic_load(&vdm->stopping)) {	/* it may have started after the abort */
 		lock(vdm);
 		pds_dm_abort(pds, PDS_DM_VDM);
@@ -175,7 +174,7 @@ static enum step_result fill_task(struct vdm_core *core, const struct pds_stage 
 	if (!pds_fill_vertices(pds, &core->room, stage, &in, &core->tlb, &core->fill_pc, &fault))
 		return stop_fault(vdm, &fault);
 	if (core->fill_pc == stage->program.insns)
-		start_task(core, stage, vo_words, in.count);
+		start_task(core, vo_words, in.count);
 	return STEP_ON;
 }
 
@@ -366,7 +365,7 @@ static enum step_result drain(struct vdm_core *core)
 	if (core->filling) {	/* the core is busy, so the job does not end meanwhile */
 		core->filling = false;
 		unlock(core->vdm);
-		pds_task_drop(core->vdm->config.pds, PDS_DM_VDM, &core->room);
+		pds_task_drop(core->vdm->config.pds, &core->room);
 		lock(core->vdm);
 	}
 	if (atomic_load(&core->outstanding))

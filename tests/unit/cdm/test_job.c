@@ -285,7 +285,7 @@ static void a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends(void **state)
 	job_walk(&job);
 	assert_int_equal(pds_groups(job.fx->pds), 0);
 	for (i = 0; i < PUMICE_USC_SLOTS; i++) {
-		pds_task_drop(job.fx->pds, PDS_DM_VDM, &place[i]);
+		pds_task_drop(job.fx->pds, &place[i]);
 		assert_int_equal(job.wake, i < 3);
 		job_walk(&job);
 		assert_int_equal(pds_groups(job.fx->pds), i < 3 ? i + 1 : 3);

@@ -59,12 +59,12 @@ static void tasks_take_no_device_lock(void **state)
 	create(&f, 2);
 	locks = f.fx->locks;
 	for (i = 0; claim(&f, PDS_DM_VDM, &place) == PDS_STARTED; i++)
-		pds_task_start(f.fx->pds, PDS_DM_VDM, &place, &f.stage, NULL);
+		pds_task_start(f.fx->pds, PDS_DM_VDM, &place, NULL);
 	assert_true(i > PER_CORE);
 	fx_finish_oldest(f.fx);
 	assert_int_equal(f.owner[PDS_DM_VDM].room[0], 1);
 	assert_int_equal(claim(&f, PDS_DM_VDM, &place), PDS_STARTED);
-	pds_task_drop(f.fx->pds, PDS_DM_VDM, &place);
+	pds_task_drop(f.fx->pds, &place);
 	assert_int_equal(f.fx->locks, locks);
 	destroy(&f);
 }
@@ -97,7 +97,7 @@ static void take(struct client *c, struct pds_place *place)
 static void drop(struct client *c, const struct pds_place *place)
 {
 	c->shared += atomic_exchange(owner_of(c, place), 0) != (u32)c->dm + 1;
-	pds_task_drop(c->f->fx->pds, c->dm, place);
+	pds_task_drop(c->f->fx->pds, place);
 }
 
 static void *claim_and_drop(void *opaque)

@@ -63,7 +63,7 @@ static enum pds_result start(struct dms_fixture *f, enum pds_dm dm)
 	enum pds_result result = claim(f, dm, &place);
 
 	if (result == PDS_STARTED && dm != PDS_DM_CDM)
-		pds_task_start(f->fx->pds, dm, &place, &f->stage, NULL);
+		pds_task_start(f->fx->pds, dm, &place, NULL);
 	f->waited[dm] += result == PDS_WAIT && !f->waits[dm];
 	f->waits[dm] = result == PDS_WAIT;
 	return result;

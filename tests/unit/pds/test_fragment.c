@@ -92,9 +92,9 @@ static bool fill(struct fragment_fixture *b, const struct pumice_pds_insn *insns
 					&pc, &b->fx->fault);
 	while (ok && pc < b->stage.program.insns);
 	if (ok)
-		pds_task_start(b->fx->pds, PDS_DM_PDM, &b->place, &b->stage, &b->gfx);
+		pds_task_start(b->fx->pds, PDS_DM_PDM, &b->place, &b->gfx);
 	else
-		pds_task_drop(b->fx->pds, PDS_DM_PDM, &b->place);
+		pds_task_drop(b->fx->pds, &b->place);
 	return ok;
 }
 

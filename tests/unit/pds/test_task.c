@@ -60,8 +60,7 @@ static enum pds_result start(struct task_fixture *b, enum pds_dm dm, unsigned in
 	enum pds_result result = claim(b, dm, core, instances, 1, &place);
 
 	if (result == PDS_STARTED)
-		pds_task_start(b->fx->pds, dm, &place,
-			       dm == PDS_DM_VDM ? &b->vertex : &b->fragment, gfx);
+		pds_task_start(b->fx->pds, dm, &place, gfx);
 	return result;
 }
 
@@ -82,7 +81,7 @@ static void a_task_stays_on_its_core_on_the_emptiest_usc(void **state)
 		assert_int_equal(place.usc / PER_CORE, 1);
 		assert_int_equal(waves[place.usc % PER_CORE], fewest);
 		waves[place.usc % PER_CORE] += (instances + 31) / 32;
-		pds_task_start(b.fx->pds, PDS_DM_VDM, &place, &b.vertex, NULL);
+		pds_task_start(b.fx->pds, PDS_DM_VDM, &place, NULL);
 	}
 	destroy(&b);
 }
@@ -100,7 +99,7 @@ static void a_task_is_described_to_its_usc(void **state)
 	(void)state;
 	own(&b);
 	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 100, 5, &place), PDS_STARTED);
-	pds_task_start(b.fx->pds, PDS_DM_PDM, &place, &b.fragment, &gfx);
+	pds_task_start(b.fx->pds, PDS_DM_PDM, &place, &gfx);
 	usc = b.fx->usc[place.usc];
 	task = &usc->task[usc->group[place.group].slot[0]];
 	assert_ptr_equal(usc->group[place.group].gfx, &gfx);
@@ -134,13 +133,13 @@ static void primitives_are_bound_by_store_and_count(void **state)
 	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 128, 11, &place), PDS_FAULT);
 	fx_expect_fault(b.fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);
 	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 128, 10, &place), PDS_STARTED);
-	pds_task_drop(b.fx->pds, PDS_DM_PDM, &place);
+	pds_task_drop(b.fx->pds, &place);
 	b.fragment.state.coeffs_alt = 10;	/* 100 for each, both sets */
 	assert_int_equal(pds_stage_max_prims(b.fx->pds, &b.fragment), 9);
 	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 128, 10, &place), PDS_FAULT);
 	fx_expect_fault(b.fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);
 	assert_int_equal(claim(&b, PDS_DM_PDM, 0, 128, 9, &place), PDS_STARTED);
-	pds_task_drop(b.fx->pds, PDS_DM_PDM, &place);
+	pds_task_drop(b.fx->pds, &place);
 	b.fragment.state.coeffs_alt = 0;
 	b.fragment.state.coeffs = 0;
 	assert_int_equal(pds_stage_max_prims(b.fx->pds, &b.fragment), 32);
@@ -190,7 +189,7 @@ static void tasks_are_released_out_of_order(void **state)
 	for (i = 0; i < PER_CORE; i++)
 		assert_int_equal(fx_group(b.fx, i, 0, 0, i), PDS_STARTED);
 	assert_int_equal(claim(&b, PDS_DM_VDM, 0, 64, 1, &place), PDS_STARTED);
-	pds_task_start(b.fx->pds, PDS_DM_VDM, &place, &b.vertex, NULL);
+	pds_task_start(b.fx->pds, PDS_DM_VDM, &place, NULL);
 	fake_usc_finish(b.fx->usc[place.usc], place.group);
 	assert_int_equal(fx_load(b.fx).tasks, PER_CORE);
 	assert_int_equal(fx_load(b.fx).held, 0);
@@ -225,7 +224,7 @@ static void compute_frees_a_core_on_which_others_wait(void **state)
 	assert_int_equal(claim(&b, PDS_DM_VDM, 1, 128, 1, &place), PDS_STARTED);
 	assert_int_equal(place.usc, PER_CORE);
 	assert_int_equal(b.fx->room, 2);	/* compute is notified of room */
-	pds_task_start(b.fx->pds, PDS_DM_VDM, &place, &b.vertex, NULL);
+	pds_task_start(b.fx->pds, PDS_DM_VDM, &place, NULL);
 	assert_int_equal(fx_group(b.fx, 0, 0, 0, 0), PDS_WAIT);
 	/* The end of a task wakes compute, which might not be woken otherwise. */
 	fake_usc_finish(b.fx->usc[PER_CORE], place.group);
@@ -253,7 +252,7 @@ static void an_abort_stops_tasks_of_one_data_master(void **state)
 		enum pds_dm dm = i ? PDS_DM_PDM : PDS_DM_VDM;
 
 		assert_int_equal(claim(&b, dm, 0, 32, 1, &place[i]), PDS_STARTED);
-		pds_task_start(b.fx->pds, dm, &place[i], i ? &b.fragment : &b.vertex, NULL);
+		pds_task_start(b.fx->pds, dm, &place[i], NULL);
 		groups[i] = 1ull << place[i].group;
 	}
 	fx_lock(b.fx);
@@ -296,7 +295,7 @@ static void a_fault_goes_to_the_owner_of_the_task(void **state)
 	(void)state;
 	own(&b);
 	assert_int_equal(claim(&b, PDS_DM_VDM, 0, 9, 1, &place), PDS_STARTED);
-	pds_task_start(b.fx->pds, PDS_DM_VDM, &place, &b.vertex, &gfx);
+	pds_task_start(b.fx->pds, PDS_DM_VDM, &place, &gfx);
 	fake_usc_fault(b.fx->usc[place.usc], place.group, PUMICE_FAULT_MMU_READ_ONLY);
 	assert_int_equal(b.vdm.faults, 1);
 	assert_ptr_equal(b.vdm.last, &gfx);

@@ -59,7 +59,7 @@ static struct pds_place start(struct tasks *t, enum pds_dm dm)
 
 	assert_int_equal(pds_task_claim(t->fx->pds, dm, 0, &t->stage[dm], 32, 1, &place,
 					&t->fx->fault), PDS_STARTED);
-	pds_task_start(t->fx->pds, dm, &place, &t->stage[dm], NULL);
+	pds_task_start(t->fx->pds, dm, &place, NULL);
 	return place;
 }
 

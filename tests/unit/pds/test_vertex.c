@@ -68,9 +68,9 @@ static bool fill(struct vertex_fixture *b, const struct pumice_pds_insn *insns, 
 		b->pieces++;
 	} while (ok && pc < b->stage.program.insns);
 	if (ok)
-		pds_task_start(b->fx->pds, PDS_DM_VDM, &b->place, &b->stage, NULL);
+		pds_task_start(b->fx->pds, PDS_DM_VDM, &b->place, NULL);
 	else
-		pds_task_drop(b->fx->pds, PDS_DM_VDM, &b->place);
+		pds_task_drop(b->fx->pds, &b->place);
 	return ok;
 }
 
