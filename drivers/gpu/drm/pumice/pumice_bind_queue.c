@@ -105,7 +105,7 @@ static void bind_queue_free(struct pumice_object *obj)
 	struct pumice_bind_queue *queue = container_of(obj, struct pumice_bind_queue, base);
 	struct drm_device *drm = &queue->pdev->drm;
 
-	drm_sched_fini(&queue->sched);
+	pumice_sched_fini(&queue->sched);
 	mutex_destroy(&queue->push_lock);
 	kfree(queue);
 	drm_dev_put(drm);
@@ -364,7 +364,7 @@ struct pumice_bind_queue *pumice_bind_queue_create(struct pumice_device *pdev)
  */
 void pumice_bind_queue_destroy(struct pumice_bind_queue *queue)
 {
-	pumice_sched_kill(&queue->sched, &queue->entity, false);
+	pumice_sched_kill(&queue->sched, &queue->entity);
 	bind_queue_put(queue);
 }
 

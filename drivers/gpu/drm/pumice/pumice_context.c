@@ -319,8 +319,6 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	context_release_fw_state(ctx);
 	wait_event_timeout(ctx->drained, context_drained(ctx), msecs_to_jiffies(DRAIN_MS));
 	mutex_lock(&pdev->reset.lock);
-	pumice_for_each_queue(q, ctx)
-		pumice_sched_kill(&q->sched, &q->entity, pdev->reset.paused);
 	/* Jobs remain only on a lost GPU, whose unplugging will not find the context. */
 	if (!pumice_context_idle(ctx))
 		pumice_queue_cancel(ctx, -ENODEV);
@@ -328,6 +326,9 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	list_del(&ctx->node);
 	spin_unlock(&pdev->reset.contexts_lock);
 	mutex_unlock(&pdev->reset.lock);
+	/* From here on nobody else stops or starts the schedulers. */
+	pumice_for_each_queue(q, ctx)
+		pumice_sched_kill(&q->sched, &q->entity);
 	mutex_lock(&ctx->priority_lock);
 	pumice_for_each_queue(q, ctx)
 		pumice_queue_release_shared(q);

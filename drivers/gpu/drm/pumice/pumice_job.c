@@ -110,7 +110,8 @@ static void job_anchor_fences(struct pumice_job *job)
 		pumice_fence_init(job->fence, 0);
 	job->fenced = true;
 	dma_fence_signal(&job->fence->base);
-	s_fence->parent = dma_fence_get(&job->fence->base);
+	/* Pairs with smp_load_acquire() in pumice_queue_fw_fence(). */
+	smp_store_release(&s_fence->parent, dma_fence_get(&job->fence->base));
 }
 
 /**

@@ -31,6 +31,7 @@
 #include "pumice_queue.h"
 #include "pumice_reset.h"
 #include "pumice_result.h"
+#include "pumice_sched.h"
 #include "pumice_stuck.h"
 #include "pumice_vm.h"
 
@@ -239,6 +240,9 @@ static int pumice_queue_submit(struct pumice_job *job)
 	struct pumice_context *ctx = job->ctx;
 	int no_room, ret = 0;
 
+	/* Do not wait for room for a job that is refused. */
+	if (READ_ONCE(ctx->stopped))
+		return -ECANCELED;
 	no_room = pumice_kccb_reserve(ctx->pdev);
 	if (no_room == -ETIMEDOUT)
 		pumice_reset_schedule(ctx->pdev);
@@ -534,7 +538,7 @@ void pumice_queue_release_shared(struct pumice_queue *q)
 void pumice_queue_fini(struct pumice_queue *q)
 {
 	if (q->scheduled)
-		drm_sched_fini(&q->sched);
+		pumice_sched_fini(&q->sched);
 	q->scheduled = false;
 	pumice_fw_obj_destroy(q->ctx->pdev, q->ufo);
 	q->ufo = NULL;

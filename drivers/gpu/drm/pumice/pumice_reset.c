@@ -40,12 +40,8 @@
 
 #define BOOT_ATTEMPTS	2
 
-/*
- * Stop the schedulers, so that no run_job() is running and none begins. Waiting for a run_job()
- * that is itself in the fence path cannot deadlock, but up to Linux 6.15 lockdep treats the
- * annotation as a lock, and would report a wait for run_job() inside of one.
- */
-static void reset_pause_schedulers(struct pumice_device *pdev)
+/* Stop the schedulers of all queues, or only of the first queue of each context. */
+static void reset_stop_each(struct pumice_device *pdev, bool all)
 {
 	struct pumice_context *ctx;
 	struct pumice_queue *q;
@@ -53,7 +49,21 @@ static void reset_pause_schedulers(struct pumice_device *pdev)
 	lockdep_assert_held(&pdev->reset.lock);
 	list_for_each_entry(ctx, &pdev->reset.contexts, node)
 		pumice_for_each_queue(q, ctx)
-			drm_sched_wqueue_stop(&q->sched);
+			if (all || q == ctx->queues)
+				drm_sched_wqueue_stop(&q->sched);
+}
+
+/*
+ * Stop schedulers, so that no run_job() is running and none begins; twice, with a grace period
+ * in between, for the reason in pumice_sched.c. Waiting for a run_job() that is itself in the
+ * fence path cannot deadlock, but up to Linux 6.15 lockdep treats the annotation as a lock, and
+ * would report a wait for run_job() inside of one.
+ */
+static void reset_pause_schedulers(struct pumice_device *pdev, bool all)
+{
+	reset_stop_each(pdev, all);
+	synchronize_rcu();
+	reset_stop_each(pdev, all);
 }
 
 static void reset_resume_schedulers(struct pumice_device *pdev)
@@ -95,7 +105,7 @@ static void reset_quiesce(struct pumice_device *pdev)
 	reset_note_progress(pdev);
 	/* Before calls are canceled: their callers must see that a reset is under way. */
 	WRITE_ONCE(pdev->reset.under_way, true);
-	reset_pause_schedulers(pdev);
+	reset_pause_schedulers(pdev, true);
 	cookie = dma_fence_begin_signalling();
 	pdev->fw.ready = false;
 	pumice_irq_disable(pdev);
@@ -370,11 +380,8 @@ static bool reset_fragments_awaited(struct pumice_device *pdev)
 static void reset_pause_geometry(struct pumice_device *pdev)
 {
 	const unsigned long end = jiffies + msecs_to_jiffies(pumice_fw_timeout_ms);
-	struct pumice_context *ctx;
 
-	lockdep_assert_held(&pdev->reset.lock);
-	list_for_each_entry(ctx, &pdev->reset.contexts, node)
-		drm_sched_wqueue_stop(&ctx->queues[0].sched);
+	reset_pause_schedulers(pdev, false);
 	while (reset_fragments_awaited(pdev) && time_before(jiffies, end))
 		usleep_range(1000, 2000);
 }
@@ -391,7 +398,7 @@ void pumice_reset_pause(struct pumice_device *pdev)
 	mutex_lock(&pdev->reset.lock);
 	pdev->reset.paused = true;
 	reset_pause_geometry(pdev);
-	reset_pause_schedulers(pdev);
+	reset_pause_schedulers(pdev, true);
 	mutex_unlock(&pdev->reset.lock);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Use of DRM's scheduler beyond its own functions.
+ * Stop and destruction of DRM schedulers without races with their own work items.
  */
 #include <drm/gpu_scheduler.h>
 #include <linux/rcupdate.h>
@@ -8,11 +8,11 @@
 #include "pumice_sched.h"
 
 /*
- * Stop a scheduler for certain. Another thread may find it running and queue its work after the
- * first stop has cancelled that. Such a thread is one of the works, for which the stop waits, or
- * holds a spinlock, and has released it after a grace period.
+ * A thread may find the scheduler running, and queue its work after a first stop has canceled
+ * that; the works of Linux 7.3 do not look again. Such a thread is one of the works, for which
+ * the stop waits, or a fence callback, or holds the entity's lock: a grace period ends the last two.
  */
-static void sched_stop(struct drm_gpu_scheduler *sched)
+static void pumice_sched_stop(struct drm_gpu_scheduler *sched)
 {
 	drm_sched_wqueue_stop(sched);
 	synchronize_rcu();
@@ -21,25 +21,37 @@ static void sched_stop(struct drm_gpu_scheduler *sched)
 
 /**
  * pumice_sched_kill - kill the jobs in an entity's queue, and destroy the entity
- * @sched: its scheduler, which has no other entity
+ * @sched: its scheduler, which has no other entity; stopped or not, it runs afterwards
  * @entity: entity, to which no more jobs are pushed
- * @paused: the caller has stopped the scheduler; it remains stopped
  *
- * The scheduler is stopped meanwhile. drm_sched_entity_fini() removes the entity from the run
- * queue, but drm_sched_entity_pop_job() in another thread puts it back (Linux 6.12 to 7.3). Then
- * both take jobs from the same queue, and run jobs that are being freed.
+ * If jobs are queued the scheduler is stopped meanwhile. drm_sched_entity_fini() removes the
+ * entity from the run queue, but drm_sched_entity_pop_job() in another thread puts it back
+ * (Linux 6.12 with the FIFO policy, to 7.3 with all). Then both take jobs from the same queue,
+ * and run jobs that are being freed.
+ *
+ * The scheduler has to run afterwards because it frees the jobs that were not killed.
  *
  * Context: May sleep: waits for run_job() and free_job(), and for a grace period if jobs are
  * queued. The caller prevents other stops and starts of the scheduler.
  */
-void pumice_sched_kill(struct drm_gpu_scheduler *sched, struct drm_sched_entity *entity,
-		       bool paused)
+void pumice_sched_kill(struct drm_gpu_scheduler *sched, struct drm_sched_entity *entity)
 {
-	bool queued = spsc_queue_count(&entity->job_queue);
-
-	if (queued)
-		sched_stop(sched);
+	if (spsc_queue_count(&entity->job_queue))
+		pumice_sched_stop(sched);
 	drm_sched_entity_fini(entity);
-	if (queued && !paused)
-		drm_sched_wqueue_start(sched);
+	drm_sched_wqueue_start(sched);
+}
+
+/**
+ * pumice_sched_fini - release a scheduler whose entities are destroyed and whose jobs are freed
+ * @sched: scheduler
+ *
+ * Also waits for callbacks of fences that the entities waited for: they refer to the scheduler.
+ *
+ * Context: May sleep: waits for a grace period.
+ */
+void pumice_sched_fini(struct drm_gpu_scheduler *sched)
+{
+	pumice_sched_stop(sched);
+	drm_sched_fini(sched);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Use of DRM's scheduler beyond its own functions. */
+/* Stop and destruction of DRM schedulers without races with their own work items. */
 #ifndef PUMICE_SCHED_H
 #define PUMICE_SCHED_H
-
-#include <linux/types.h>
 
 struct drm_gpu_scheduler;
 struct drm_sched_entity;
 
-void pumice_sched_kill(struct drm_gpu_scheduler *sched, struct drm_sched_entity *entity,
-		       bool paused);
+void pumice_sched_kill(struct drm_gpu_scheduler *sched, struct drm_sched_entity *entity);
+void pumice_sched_fini(struct drm_gpu_scheduler *sched);
 
 #endif

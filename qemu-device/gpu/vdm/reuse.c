@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/* Vertices that were shaded for the piece before. See reuse.h. */
+#include "reuse.h"
+
+#include <string.h>
+
+#include "../number.h"
+
+/* Find the outputs of each vertex in the piece before. Returns the number of those that have some. */
+static u32 find_copies(const struct vdm_reuse *reuse, struct vdm_piece *piece)
+{
+	u32 copies = 0, v;
+
+	for (v = 0; v < piece->vertices; v++) {
+		if (piece->before[v] == VDM_NOT_CACHED)
+			continue;
+		piece->before[v] = reuse->number[piece->before[v]];
+		copies += piece->before[v] != VDM_NOT_CACHED;
+	}
+	return copies;
+}
+
+void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
+{
+	const u32 copies = find_copies(reuse, piece);
+	const u32 first = div_up(piece->vertices - copies, PUMICE_LANES) * PUMICE_LANES;
+	u16 moved[VDM_PIECE_VERTICES];
+	u32 n, v;
+
+	memset(reuse->number, 0xff, sizeof(reuse->number));
+	piece->shade = reuse->copies = 0;
+	for (v = 0; v < piece->vertices; v++) {
+		if (piece->before[v] == VDM_NOT_CACHED) {
+			moved[v] = (u16)piece->shade;
+			piece->vertex[piece->shade++] = piece->vertex[v];
+		} else {
+			moved[v] = (u16)(first + reuse->copies);
+			reuse->copy[reuse->copies++] = piece->before[v];
+		}
+		reuse->number[piece->local[v]] = moved[v];
+	}
+	if (!copies)
+		return;
+	piece->vertices = first + copies;
+	for (n = 0; n < piece->prims; n++)
+		for (v = 0; v < 3; v++)
+			piece->prim[n].v[v] = moved[piece->prim[n].v[v]];
+}
+
+/* Return the first output of a vertex; the next ones are a row of lanes apart. */
+static u32 output(u32 vertex, u32 vo_words)
+{
+	return vertex / PUMICE_LANES * vo_words * PUMICE_LANES + vertex % PUMICE_LANES;
+}
+
+void vdm_reuse_copy(const struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
+		    u32 *vo, u32 vo_words)
+{
+	const u32 first = piece->vertices - reuse->copies;
+	u32 i, n;
+
+	/* The TA reads whole waves. */
+	if (reuse->copies)
+		memset(vo + output(first, vo_words), 0,
+		       div_up(reuse->copies, PUMICE_LANES) * vo_words * PUMICE_LANES *
+		       sizeof(*vo));
+	for (i = 0; i < reuse->copies; i++) {
+		const u32 *from = before + output(reuse->copy[i], vo_words);
+		u32 *to = vo + output(first + i, vo_words);
+
+		for (n = 0; n < vo_words; n++)
+			to[n * PUMICE_LANES] = from[n * PUMICE_LANES];
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vertices of a piece that the core has shaded for the piece before: their outputs are copied.
+ *
+ * Source: document 001, "Binning Pass": a vertex that is referenced more than once is shaded once.
+ *
+ * Limits: only of indexed draws; only of the same draw and instance, so that all inputs are the
+ * same; only of the last piece of the core, which is a cache of a fixed size.
+ */
+#ifndef PUMICE_GPU_VDM_REUSE_H
+#define PUMICE_GPU_VDM_REUSE_H
+
+#include "assemble.h"
+
+/* The piece before, and what is copied of it. */
+struct vdm_reuse {
+	bool valid;	/* its vertices were shaded, and the cache knows them */
+	u64 part;	/* its draw and instance: vdm_chunk.part */
+	u16 number[VDM_PIECE_VERTICES];	/* by the cache's number: that of its outputs */
+	u32 copies;
+	u16 copy[VDM_PIECE_VERTICES];	/* numbers of the outputs to copy */
+};
+
+/*
+ * Number the vertices of a piece, which are final, such that those that are to be shaded come
+ * first; the copied ones begin a wave. Then *reuse describes this piece.
+ */
+void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
+/*
+ * Copy the outputs of the piece before to those of the piece, whose shaded vertices have theirs.
+ * Both are rows of waves of vo_words registers.
+ */
+void vdm_reuse_copy(const struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
+		    u32 *vo, u32 vo_words);
+
+#endif
