@@ -113,23 +113,33 @@ bool vdm_find_run(struct vdm_reader *reader, const struct vdm_draw *draw, u64 be
 	return true;
 }
 
-static void cache_empty(struct vdm_cache *cache)
+/* Begin a piece: the cache is empty, except for the vertices of the piece before if it follows. */
+static void cache_begin(struct vdm_cache *cache, bool follows)
 {
-	if (!++cache->stamp) {
+	const u16 before = cache->stamp;
+
+	cache->stamp = (u16)(before + (follows ? 1 : 2));
+	if (cache->stamp < before || cache->stamp < 2) {
 		memset(cache, 0, sizeof(*cache));
-		cache->stamp = 1;
+		cache->stamp = 2;	/* not one above that of the entries */
 	}
 }
 
 /* Find a vertex of the piece by its index; append a new one. Returns its number. */
 static inline u16 cached(struct vdm_cache *cache, struct vdm_piece *piece, u32 index, u32 base)
 {
+	const u16 before = (u16)(cache->stamp - 1);
 	u32 n = index * HASH_FACTOR >> HASH_SHIFT;
+	u16 local = VDM_NOT_CACHED;
 
 	for (; cache->entry[n].stamp == cache->stamp; n = (n + 1) % VDM_CACHE_ENTRIES) {
 		if (cache->entry[n].index == index)
 			return cache->entry[n].local;
 	}
+	if (cache->entry[n].stamp == before && cache->entry[n].index == index)
+		local = cache->entry[n].local;
+	piece->local[piece->vertices] = (u16)piece->vertices;
+	piece->before[piece->vertices] = local;
 	cache->entry[n].index = index;
 	cache->entry[n].stamp = cache->stamp;
 	cache->entry[n].local = (u16)piece->vertices;
@@ -221,14 +231,14 @@ static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
 /* Vertices by index, runs included. index[0] is that of position low. */
 static void assemble_indexed(const struct vdm_draw *draw, bool provoking_last,
 			     struct vdm_place *place, u64 low, u64 end, const u32 *index, u32 first,
-			     struct vdm_cache *cache, struct vdm_piece *piece)
+			     bool follows, struct vdm_cache *cache, struct vdm_piece *piece)
 {
 	const u32 vertices = vdm_topology_vertices(draw->topology);
 	const u32 restart = restart_index(draw);
 	u32 back[3], n;
 	u64 at;
 
-	cache_empty(cache);
+	cache_begin(cache, follows);
 	for (at = place->at; at < end; at++) {
 		struct ta_prim *prim = &piece->prim[piece->prims];
 
@@ -252,7 +262,7 @@ static void assemble_indexed(const struct vdm_draw *draw, bool provoking_last,
 }
 
 bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool provoking_last,
-		  struct vdm_place *place, u64 end, struct vdm_cache *cache,
+		  struct vdm_place *place, u64 end, bool follows, struct vdm_cache *cache,
 		  struct vdm_piece *piece, struct gpu_fault *fault)
 {
 	const u64 low = first_place(draw, place);
@@ -264,6 +274,7 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 		end = place->at + room;
 	if (!draw->indexed) {
 		assemble_plain(draw, provoking_last, place, end, piece);
+		piece->shade = piece->vertices;
 		place->at = end;
 		return true;
 	}
@@ -272,7 +283,9 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 	if (draw->topology == PUMICE_TOPOLOGY_TRIANGLE_FAN && place->run < place->at &&
 	    !read_indices(reader, draw, place->run, 1, &first, fault))
 		return false;
-	assemble_indexed(draw, provoking_last, place, low, end, index, first, cache, piece);
+	assemble_indexed(draw, provoking_last, place, low, end, index, first, follows, cache,
+			 piece);
+	piece->shade = piece->vertices;
 	place->at = end;
 	return true;
 }
@@ -294,6 +307,8 @@ void vdm_piece_keep(struct vdm_piece *piece, const bool *keep)
 		if (!moved[n])
 			continue;
 		piece->vertex[vertices] = piece->vertex[n];
+		piece->local[vertices] = piece->local[n];
+		piece->before[vertices] = piece->before[n];
 		moved[n] = (u16)++vertices;
 	}
 	for (n = 0; n < prims; n++) {
@@ -301,5 +316,5 @@ void vdm_piece_keep(struct vdm_piece *piece, const bool *keep)
 			piece->prim[n].v[v] = (u16)(moved[piece->prim[n].v[v]] - 1);
 	}
 	piece->prims = prims;
-	piece->vertices = vertices;
+	piece->vertices = piece->shade = vertices;
 }

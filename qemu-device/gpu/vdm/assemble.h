@@ -18,15 +18,24 @@
 #define VDM_PIECE_PRIMS		512u
 #define VDM_PIECE_VERTICES	(3u * VDM_PIECE_PRIMS)	/* whole waves */
 #define VDM_CACHE_ENTRIES	4096u	/* more than twice the vertices of a piece */
+#define VDM_NOT_CACHED		0xffffu
 
 /* Unit of work of a core. */
 struct vdm_piece {
 	u32 prims, vertices;
+	u32 shade;	/* the first so many vertices are to be shaded; see reuse.h for the others */
 	struct ta_prim prim[VDM_PIECE_PRIMS];
 	u32 vertex[VDM_PIECE_VERTICES];		/* vertex numbers, base_vertex included */
+	/* Of an indexed draw: the cache's numbers of the vertices in this piece, */
+	u16 local[VDM_PIECE_VERTICES];
+	/* and in the one before, or VDM_NOT_CACHED. */
+	u16 before[VDM_PIECE_VERTICES];
 };
 
-/* Indices in a piece, by open addressing; entries with another stamp are empty. */
+/*
+ * Indices in a piece, by open addressing; entries with another stamp are empty. Those of the
+ * piece before, whose stamp is one lower, are known until they are overwritten.
+ */
 struct vdm_cache {
 	u16 stamp;
 	struct {
@@ -64,10 +73,11 @@ bool vdm_find_run(struct vdm_reader *reader, const struct vdm_draw *draw, u64 be
 		  u64 *run, struct gpu_fault *fault);
 /*
  * Assemble the primitives that are complete at the positions from *place, until end or until
- * the piece is full. Returns false with the MMU's fault in *fault.
+ * the piece is full. follows: the piece assembled before with this cache is of the same draw and
+ * instance. Returns false with the MMU's fault in *fault.
  */
 bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool provoking_last,
-		  struct vdm_place *place, u64 end, struct vdm_cache *cache,
+		  struct vdm_place *place, u64 end, bool follows, struct vdm_cache *cache,
 		  struct vdm_piece *piece, struct gpu_fault *fault);
 /* Drop primitives that are not kept, and vertices that only those use. */
 void vdm_piece_keep(struct vdm_piece *piece, const bool *keep);

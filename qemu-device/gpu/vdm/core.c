@@ -57,6 +57,27 @@ static enum step_result chunk_done(struct vdm_core *core)
 	return STEP_ON;
 }
 
+/* The outputs of the piece become those of the piece before. Returns whether they can be copied. */
+static bool begin_piece(struct vdm_core *core)
+{
+	const bool follows = core->reuse.valid && core->reuse.part == core->chunk.part;
+	u32 *vo = core->vo;
+
+	core->vo = core->vo_before;
+	core->vo_before = vo;
+	core->reuse.valid = false;
+	core->reuse.part = core->chunk.part;
+	return follows;
+}
+
+/* The primitives of the piece are final. */
+static void begin_vertices(struct vdm_core *core)
+{
+	if (core->chunk.draw.indexed)
+		vdm_reuse_arrange(&core->reuse, &core->piece);
+	core->phase = VDM_CORE_VERTEX;
+}
+
 /* Assemble the next piece of the chunk. */
 static enum step_result assemble(struct vdm_core *core)
 {
@@ -70,14 +91,18 @@ static enum step_result assemble(struct vdm_core *core)
 	if (core->place.at == chunk->end)
 		return chunk_done(core);
 	if (!vdm_assemble(&reader, &chunk->draw, chunk->shared->record.state.provoking_last,
-			  &core->place, chunk->end, &core->cache, &core->piece, &fault))
+			  &core->place, chunk->end, begin_piece(core), &core->cache, &core->piece,
+			  &fault))
 		return stop_fault(vdm, &fault);
 	count(&core->indices, reader.read);
 	core->prims += core->piece.prims;
 	core->next = core->tasks = core->binned = 0;
-	if (core->piece.prims)
-		core->phase = chunk->shared->coordinate.code ? VDM_CORE_COORDINATE :
-							       VDM_CORE_VERTEX;
+	if (!core->piece.prims)
+		return STEP_ON;
+	if (chunk->shared->coordinate.code)
+		core->phase = VDM_CORE_COORDINATE;
+	else
+		begin_vertices(core);
 	return STEP_ON;
 }
 
@@ -157,7 +182,7 @@ static enum step_result fill_task(struct vdm_core *core, const struct pds_stage 
 {
 	struct vdm *vdm = core->vdm;
 	struct pds *pds = vdm->config.pds;
-	const u32 left = core->piece.vertices - core->next;
+	const u32 left = core->piece.shade - core->next;
 	const struct pds_vertices in = {
 		.vertex = core->piece.vertex + core->next, .instance = core->chunk.instance,
 		.base_instance = core->chunk.draw.base_instance,
@@ -183,7 +208,7 @@ static enum step_result shade(struct vdm_core *core, const struct pds_stage *sta
 			      bool *done)
 {
 	*done = false;
-	if (core->next < core->piece.vertices)
+	if (core->next < core->piece.shade)
 		return fill_task(core, stage, vo_words);
 	if (atomic_load(&core->outstanding))
 		return STEP_WAIT;
@@ -257,7 +282,9 @@ static enum step_result coordinate(struct vdm_core *core)
 	vdm_piece_keep(piece, keep);
 	trace_ta_end(core, span, PUMICE_TRACE_TA_CULL, true, prims - piece->prims);
 	core->next = core->tasks = 0;
-	core->phase = piece->prims ? VDM_CORE_VERTEX : VDM_CORE_ASSEMBLE;
+	core->phase = VDM_CORE_ASSEMBLE;
+	if (piece->prims)
+		begin_vertices(core);
 	return STEP_ON;
 }
 
@@ -267,8 +294,14 @@ static enum step_result vertex(struct vdm_core *core)
 	bool done;
 	enum step_result result = shade(core, &shared->vertex, shared->vo_words, &done);
 
-	if (done)
-		core->phase = VDM_CORE_BIN;
+	if (!done)
+		return result;
+	if (core->chunk.draw.indexed) {
+		vdm_reuse_copy(&core->reuse, &core->piece, core->vo_before, core->vo,
+			       shared->vo_words);
+		core->reuse.valid = true;
+	}
+	core->phase = VDM_CORE_BIN;
 	return result;
 }
 

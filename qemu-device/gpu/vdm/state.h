@@ -18,6 +18,7 @@
 #define PUMICE_GPU_VDM_STATE_H
 
 #include "assemble.h"
+#include "reuse.h"
 #include "vdm.h"
 
 #define VDM_RING	(4u * PUMICE_MAX_CORES)	/* chunks that may be dispatched and not retired */
@@ -38,6 +39,7 @@ struct vdm_chunk {
 	struct vdm_draw draw;
 	struct vdm_shared *shared;	/* the ring's reference */
 	u32 instance;			/* base_instance included */
+	u64 part;			/* number of its draw and instance */
 	struct vdm_place from;
 	u64 end;			/* position after the last */
 	/* Completion. */
@@ -94,7 +96,9 @@ struct vdm_core {
 	struct vdm_cache cache;
 	struct vdm_piece piece;
 	struct usc_gfx gfx[VDM_TASKS];
+	struct vdm_reuse reuse;
 	u32 *vo;		/* outputs of the piece's vertices: rows of waves */
+	u32 *vo_before;		/* those of the piece before */
 
 	_Atomic u32 outstanding;	/* tasks that have not ended */
 	_Atomic u64 indices, vertices;	/* counters; written by its thread */
@@ -140,6 +144,7 @@ struct vdm {
 	u32 lowest;		/* first one that is not done */
 	u32 next_dispatch;	/* next one to dispatch */
 	u32 made;		/* next one to make */
+	u64 parts;		/* draws and instances so far, over all jobs */
 	u64 before;		/* primitives of chunks below the lowest */
 
 	/* Shortage of memory. */

@@ -53,12 +53,12 @@ static const struct pds_task_ops task_ops = {
 	.room = room,
 };
 
-/* Bytes of the outputs of a piece: each task has rows for whole waves. */
+/* Bytes of the outputs of a piece: each task has rows for whole waves, and copies begin one. */
 static size_t vo_bytes(const struct vdm *vdm)
 {
 	const u32 tasks = div_up(VDM_PIECE_VERTICES, vdm->config.batch);
 
-	return (size_t)tasks * div_up(vdm->config.batch, PUMICE_LANES) * PUMICE_LANES *
+	return ((size_t)tasks * div_up(vdm->config.batch, PUMICE_LANES) + 1) * PUMICE_LANES *
 	       PUMICE_USC_MAX_VO * sizeof(u32);
 }
 
@@ -73,7 +73,8 @@ static bool core_init(struct vdm *vdm, unsigned int number)
 	core->number = number;
 	core->ta = ta_create(&config);
 	core->vo = aligned_alloc(VO_ALIGN, vo_bytes(vdm));
-	return core->ta && core->vo;
+	core->vo_before = aligned_alloc(VO_ALIGN, vo_bytes(vdm));
+	return core->ta && core->vo && core->vo_before;
 }
 
 struct vdm *vdm_create(const struct dm_config *config)
@@ -107,6 +108,7 @@ void vdm_destroy(struct vdm *vdm)
 	for (i = 0; vdm->core && i < vdm->config.cores; i++) {
 		ta_destroy(vdm->core[i].ta);
 		free(vdm->core[i].vo);
+		free(vdm->core[i].vo_before);
 	}
 	free(vdm->core);
 	free(vdm);

@@ -176,10 +176,11 @@ static enum vdm_walk_result make_chunk(struct vdm *vdm, struct vdm_chunk *chunk,
 
 	if (vdm->made == UINT32_MAX - 1)	/* scene.limit could not hold one more */
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, walk->draw_pc);
+	vdm->parts += !walk->place.at;
 	*chunk = (struct vdm_chunk){
 		.sequence = vdm->made, .draw = walk->draw, .shared = walk->shared,
 		.instance = walk->draw.base_instance + walk->instance,
-		.from = walk->place, .end = walk->place.at + places,
+		.part = vdm->parts, .from = walk->place, .end = walk->place.at + places,
 	};
 	if (walk->draw.restart) {
 		*cost = 1 + (u32)(places / VDM_PIECE_PRIMS);

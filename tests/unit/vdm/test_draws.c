@@ -366,6 +366,12 @@ static void each_unique_vertex_of_a_chunk_is_shaded_once(void **state)
 	vdmfx_destroy(b);
 }
 
+/* Return whether the fixture's ta_cull() keeps a triangle. */
+static bool is_kept(const u32 vertex[3])
+{
+	return (vertex[0] * 5 + vertex[1] + vertex[2]) % 3;
+}
+
 static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **state)
 {
 	struct vdm_fixture *b = vdmfx_create(1);
@@ -383,7 +389,7 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 	for (i = 0; i < expected.count; i++) {
 		const u32 *v = expected.prim[i].vertex;
 
-		if ((v[0] * 5 + v[1] + v[2]) % 3)	/* as the fixture's ta_cull() */
+		if (is_kept(v))
 			expected.prim[kept++] = expected.prim[i];
 	}
 	expected.count = kept;
@@ -400,6 +406,195 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 	vdmfx_destroy(b);
 }
 
+/* ------------------------------------------------------- vertices of the piece before */
+
+#define PIECE_PRIMS	512u	/* at most */
+#define COLUMNS		40u
+#define GRID_INDICES	(VDMFX_INDEX_BYTES / 2 / 6 * 6)	/* of 16 bits; whole quads */
+
+static void put_index(struct vdm_fixture *b, u32 at, u32 index)
+{
+	const u16 value = (u16)index;
+
+	memcpy(b->fx->data + (VDMFX_INDICES - FX_DATA) + 2 * at, &value, sizeof(value));
+}
+
+/* A grid of two triangles a quad, row by row: indices so close that none displaces another. */
+static void put_grid(struct vdm_fixture *b)
+{
+	u32 i, quad, corner;
+
+	for (i = 0; i < GRID_INDICES; i += 6) {
+		quad = i / 6;
+		corner = quad / COLUMNS * (COLUMNS + 1) + quad % COLUMNS;
+		put_index(b, i, corner);
+		put_index(b, i + 1, corner + 1);
+		put_index(b, i + 2, corner + COLUMNS + 1);
+		put_index(b, i + 3, corner + COLUMNS + 1);
+		put_index(b, i + 4, corner + 1);
+		put_index(b, i + 5, corner + COLUMNS + 2);
+	}
+}
+
+/*
+ * Vertices to shade of the expected triangles, if a core keeps those of its last piece: chunks of
+ * @split triangles and pieces of up to 512 begin anew in each of @parts draws and instances.
+ */
+static u32 unique_by_piece(u32 split, u32 parts, bool culls)
+{
+	static u32 used[1 << 16];	/* by vertex: the last piece with it */
+	const u32 each = expected.count / parts;
+	u32 piece = 1, count = 0, part, i, k;
+
+	memset(used, 0, sizeof(used));
+	for (part = 0; part < parts; part++) {
+		piece += 2;
+		for (i = 0; i < each; i++) {
+			const u32 *vertex = expected.prim[part * each + i].vertex;
+
+			piece += i && i % split % PIECE_PRIMS == 0;
+			for (k = 0; k < 3 && !(culls && !is_kept(vertex)); k++) {
+				count += used[vertex[k]] + 1 < piece;
+				used[vertex[k]] = piece;
+			}
+		}
+	}
+	return count;
+}
+
+static void vertices_of_the_piece_before_are_not_shaded_again(void **state)
+{
+	static const u32 sizes[] = { 1, 30, 100, 512, 700 };
+	struct vdm_fixture *b = vdmfx_create(1);
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	const struct draw grid = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+		.count = GRID_INDICES, .index_count = GRID_INDICES, .base_vertex = 3,
+		.instances = 2,
+	};
+	const struct draw draws[] = { grid, grid };
+	u32 i;
+
+	(void)state;
+	vdmfx_put_state(b, &record);
+	put_grid(b);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		b->shaded[0] = 0;
+		check(b, draws, 2, true, sizes[i]);
+		assert_int_equal(b->shaded[0], unique_by_piece(sizes[i], 4, false));
+	}
+	vdmfx_destroy(b);
+}
+
+static void check_culled(struct vdm_fixture *b, u32 split)
+{
+	const struct draw grid = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+		.count = GRID_INDICES, .index_count = GRID_INDICES, .instances = 1,
+	};
+	u32 i, kept = 0;
+
+	expected.count = 0;
+	expand(b, &grid, true);
+	put_draws(b, &grid, 1);
+	assert_true(vdmfx_start(b, split));
+	vdmfx_run(b);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	assert_int_equal(b->shaded[0], unique_by_piece(split, 1, true));
+	vdmfx_render(b);
+	for (i = 0; i < expected.count; i++) {
+		if (!is_kept(expected.prim[i].vertex))
+			continue;
+		assert_memory_equal(b->drawn.prim[kept].vertex, expected.prim[i].vertex, 12);
+		kept++;
+	}
+	assert_int_equal(b->drawn.count, kept);
+}
+
+/* The fixture checks the size of tasks. */
+static void tasks_of_each_size_shade_the_same(void **state)
+{
+	static const u8 sizes[] = { 16, 32, 64, 128 };
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	const struct draw grid = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+		.count = GRID_INDICES, .index_count = GRID_INDICES, .instances = 1,
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes); i++) {
+		struct vdm_fixture *b = vdmfx_create_batch(1, sizes[i]);
+
+		vdmfx_put_state(b, &record);
+		put_grid(b);
+		check(b, &grid, 1, true, 300);
+		assert_int_equal(b->shaded[0], unique_by_piece(300, 1, false));
+		vdmfx_destroy(b);
+	}
+}
+
+/* Of the piece before, only vertices of kept primitives have outputs; perhaps none has. */
+static void vertices_that_only_culled_primitives_use_are_not_copied(void **state)
+{
+	const struct pumice_vdm_state record = vdmfx_state(true);
+	u32 split;
+
+	(void)state;
+	for (split = 1; split <= 1000; split *= 10) {
+		struct vdm_fixture *b = vdmfx_create(1);
+
+		vdmfx_put_state(b, &record);
+		put_grid(b);
+		check_culled(b, split);
+		vdmfx_destroy(b);
+	}
+}
+
+/* Pieces of as many vertices as there can be, of which some are copied. */
+static void outputs_of_the_largest_pieces_have_room(void **state)
+{
+	struct vdm_fixture *b = vdmfx_create(1);
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	const struct draw d = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+		.count = GRID_INDICES, .index_count = GRID_INDICES, .instances = 1,
+	};
+	u32 i;
+
+	(void)state;
+	vdmfx_put_state(b, &record);
+	for (i = 0; i < GRID_INDICES; i++)
+		put_index(b, i, i - i / (3 * PIECE_PRIMS) * 35);
+	check(b, &d, 1, true, PIECE_PRIMS);
+	assert_true(b->shaded[0] < GRID_INDICES);
+	vdmfx_destroy(b);
+}
+
+/* Pieces are numbered modulo 2^16. Vertex 0 is in all of them, and never the first one. */
+static void vertices_of_70000_pieces_are_their_own(void **state)
+{
+	struct vdm_fixture *b = vdmfx_create(1);
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	struct draw draws[7];
+	u32 i;
+
+	(void)state;
+	vdmfx_put_state(b, &record);
+	for (i = 0; i < GRID_INDICES; i++)
+		put_index(b, i, i % 3 == 2 ? 0 : i % 3 + 1 + i / 3);
+	for (i = 0; i < 7; i++)
+		draws[i] = (struct draw){
+			.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+			.count = GRID_INDICES, .index_count = GRID_INDICES, .instances = 1,
+		};
+	for (i = 0; i < 2; i++) {
+		check(b, draws, 7, true, 1);
+		b->ended[DM_DONE] = 0;
+	}
+	vdmfx_destroy(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +606,11 @@ int main(void)
 		cmocka_unit_test(instances_count_from_their_base),
 		cmocka_unit_test(each_unique_vertex_of_a_chunk_is_shaded_once),
 		cmocka_unit_test(only_kept_primitives_are_shaded_after_a_coordinate_program),
+		cmocka_unit_test(vertices_of_the_piece_before_are_not_shaded_again),
+		cmocka_unit_test(tasks_of_each_size_shade_the_same),
+		cmocka_unit_test(vertices_that_only_culled_primitives_use_are_not_copied),
+		cmocka_unit_test(outputs_of_the_largest_pieces_have_room),
+		cmocka_unit_test(vertices_of_70000_pieces_are_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

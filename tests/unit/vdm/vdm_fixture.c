@@ -290,16 +290,22 @@ static void put_programs(struct vdm_fixture *b)
 
 struct vdm_fixture *vdmfx_create(unsigned int cores)
 {
+	return vdmfx_create_batch(cores, PUMICE_TASK_INSTANCES);
+}
+
+struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch)
+{
 	struct vdm_fixture *b = calloc(1, sizeof(*b));
 	struct dm_config config = {
 		.cores = cores, .uscs_per_core = FX_USCS_PER_CORE,
-		.batch = PUMICE_TASK_INSTANCES, .pm = &the_pm, .ops = &ops, .opaque = b,
+		.batch = batch, .pm = &the_pm, .ops = &ops, .opaque = b,
 	};
 
 	assert_non_null(b);
 	the_pm.b = b;
 	b->fx = fx_create(cores * FX_USCS_PER_CORE, NULL);
 	b->cores = cores;
+	b->batch = batch;
 	b->seed = 12345;
 	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
 	b->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX, .cores = PUMICE_MAX_CORES,
@@ -400,6 +406,7 @@ static void run_task(struct vdm_fixture *b, struct usc *usc, unsigned int group)
 
 	if (b->tasks++ == b->fault_task)
 		fake_usc_fault(usc, group, PUMICE_FAULT_MMU_READ_ONLY);
+	assert_true(task->instances <= b->batch);
 	check_and_dirty_outputs(gfx, task->instances);
 	for (i = 0; !usc->aborted && i < task->instances; i++) {
 		u32 *vo = gfx->vo + i / 32 * gfx->vo_words * 32 + i % 32;

@@ -41,6 +41,7 @@ struct vdm_fixture {
 	struct fixture *fx;
 	struct vdm *vdm;
 	unsigned int cores;
+	unsigned int batch;	/* vertices of a task at most */
 	u32 seed;
 	bool awake[PUMICE_MAX_CORES];
 	u32 abort_in;		/* unlocks of the VDM before the job is aborted; 0: not aborted */
@@ -74,6 +75,8 @@ struct vdm_fixture {
 };
 
 struct vdm_fixture *vdmfx_create(unsigned int cores);
+/* The same with a maximum number of vertices of a task: 16, or whole waves. */
+struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch);
 void vdmfx_destroy(struct vdm_fixture *b);
 
 /* Stream and state. */
