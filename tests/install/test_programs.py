@@ -34,6 +34,8 @@ REFUSED = [
     ("dump", ["-s", "teapot", "-"], "there is no section 'teapot'; accepted: info, reason"),
     ("frame", ["-d", "drm", "-"], "-d drm: a frame is replayed on a GPU in this process"),
     ("shares", ["-d", "inproc", "cdm=1"], "'inproc' is no GPU of the kernel driver"),
+    ("as", ["--c-array", "9x", "-"], "--c-array 9x: NAME is a C identifier"),
+    ("as", ["--c-array=a-b", "-"], "--c-array a-b: NAME is a C identifier"),
     ("run", ["--groups", "1,", "-"], "--groups 1,: one to three numbers"),
     ("demo-matmul", ["-n", "0"], "-n 0: N is a whole number from 1 to 4096"),
     ("demo-matmul", ["-n", "-1"], "-n -1: N is a whole number from 1 to 4096"),

@@ -10,6 +10,8 @@
 #include "command.h"
 #include "file.h"
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
 /* Options of the command line. */
 struct arguments {
 	const char *output, *array, *listing;
@@ -99,6 +101,15 @@ static int assemble(struct arguments *c, const char *input, const char *output)
 	return ret != 0;
 }
 
+static void set_array(const struct command *c, const char *text, void *data)
+{
+	const char **array = data;
+
+	if (!*text || strspn(text, LETTERS "0123456789") != strlen(text) || !strspn(text, LETTERS))
+		command_refuse(c, "--c-array %s: NAME is a C identifier", text);
+	*array = text;
+}
+
 static void add_dir(const struct command *c, const char *text, void *data)
 {
 	struct file_dirs *dirs = data;
@@ -122,7 +133,7 @@ int main(int argc, char **argv)
 		{ 0, "no-warnings", NULL, "do not warn of mistakes such as registers that are read\n"
 		  "but never written", .flag = &args.no_warnings },
 		{ 0, "c-array", "NAME", "write C source with the bytes in NAME[] instead",
-		  .text = &args.array },
+		  .parse = set_array, .data = &args.array },
 		{ 0 }
 	};
 	const struct command command = {
