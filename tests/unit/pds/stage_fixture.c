@@ -2,6 +2,7 @@
 /* Stages and tasks of the vertex and the pixel data master, fixture. See stage_fixture.h. */
 #include "stage_fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void task_done(void *opaque, unsigned int core, const struct usc_gfx *gfx)
@@ -65,4 +66,57 @@ u8 *stage_data(struct fixture *fx, u64 addr)
 
 	assert_non_null(host);
 	return host;
+}
+
+struct stage_tasks *stage_tasks_create(unsigned int cores, const struct fx_stores *stores,
+				       const struct pumice_stage *registers)
+{
+	static const struct pumice_pds_insn program[] = { TASK, END };
+	static const struct pds_stage_limits limits[PDS_DM_COUNT] = {
+		[PDS_DM_VDM] = { .stage = USC_STAGE_VERTEX, .vo = 4 },
+		[PDS_DM_PDM] = { .stage = USC_STAGE_FRAGMENT },
+	};
+	struct stage_tasks *t = calloc(1, sizeof(*t));
+	enum pds_dm dm;
+
+	assert_non_null(t);
+	t->fx = fx_create(cores * FX_USCS_PER_CORE, stores);
+	for (dm = PDS_DM_VDM; dm <= PDS_DM_PDM; dm++) {
+		assert_true(stage_load(t->fx, registers, &limits[dm], program, 2, &t->stage[dm]));
+		stage_own(t->fx, dm, &t->owner[dm]);
+	}
+	return t;
+}
+
+void stage_tasks_destroy(struct stage_tasks *t)
+{
+	fx_finish_all(t->fx);
+	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_VDM]);
+	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_PDM]);
+	fx_destroy(t->fx);
+	free(t);
+}
+
+enum pds_result stage_task_claim(struct stage_tasks *t, enum pds_dm dm, unsigned int core,
+				 u32 instances, u32 prims, struct pds_place *place)
+{
+	return pds_task_claim(t->fx->pds, dm, core, &t->stage[dm], instances, prims, place,
+			      &t->fx->fault);
+}
+
+enum pds_result stage_task_start(struct stage_tasks *t, enum pds_dm dm, unsigned int core,
+				 u32 instances, struct pds_place *place)
+{
+	enum pds_result result = stage_task_claim(t, dm, core, instances, 1, place);
+
+	if (result == PDS_STARTED)
+		pds_task_start(t->fx->pds, dm, place, NULL);
+	return result;
+}
+
+void stage_tasks_abort(struct stage_tasks *t, enum pds_dm dm)
+{
+	fx_lock(t->fx);
+	pds_dm_abort(t->fx->pds, dm);
+	fx_unlock(t->fx);
 }

@@ -38,4 +38,28 @@ bool stage_load(struct fixture *fx, const struct pumice_stage *registers,
 /* Host memory of a 4 KiB page of FX_DATA. */
 u8 *stage_data(struct fixture *fx, u64 addr);
 
+/*
+ * A PDS and the owners of both data masters of graphics, each with a stage whose program only
+ * starts a task. The entries of the CDM are unused.
+ */
+struct stage_tasks {
+	struct fixture *fx;
+	struct stage_owner owner[PDS_DM_COUNT];
+	struct pds_stage stage[PDS_DM_COUNT];
+};
+
+/* Create them with this number of cores; both stages have these registers. */
+struct stage_tasks *stage_tasks_create(unsigned int cores, const struct fx_stores *stores,
+				       const struct pumice_stage *registers);
+/* Finish all tasks and free everything, as fx_destroy(). */
+void stage_tasks_destroy(struct stage_tasks *t);
+/* Claim a task of the stage of dm, from any thread. A fault is stored in fx->fault. */
+enum pds_result stage_task_claim(struct stage_tasks *t, enum pds_dm dm, unsigned int core,
+				 u32 instances, u32 prims, struct pds_place *place);
+/* Claim a task of one primitive and start it. */
+enum pds_result stage_task_start(struct stage_tasks *t, enum pds_dm dm, unsigned int core,
+				 u32 instances, struct pds_place *place);
+/* Abort the tasks of a data master with the device lock held. */
+void stage_tasks_abort(struct stage_tasks *t, enum pds_dm dm);
+
 #endif

@@ -6,7 +6,6 @@
 #include "stage_fixture.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #include "perf.h"
 
@@ -16,57 +15,25 @@
 #define INSTANCES	100u
 #define WAVES		4u	/* of a task with so many instances */
 
-static const struct pumice_pds_insn program[] = { TASK, END };
-
-struct core_fixture {
-	struct fixture *fx;
-	struct stage_owner owner[PDS_DM_COUNT];
-	struct pds_stage stage;
-};
-
-static void create(struct core_fixture *f, unsigned int cores)
-{
-	const struct pumice_stage registers = { .temps = 4, .coeffs = 8 };
-	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
-
-	*f = (struct core_fixture){ .fx = fx_create(cores * PER_CORE, NULL) };
-	assert_true(stage_load(f->fx, &registers, &limits, program, 2, &f->stage));
-	stage_own(f->fx, PDS_DM_VDM, &f->owner[PDS_DM_VDM]);
-	stage_own(f->fx, PDS_DM_PDM, &f->owner[PDS_DM_PDM]);
-}
-
-static void destroy(struct core_fixture *f)
-{
-	fx_finish_all(f->fx);
-	pds_stage_drop(f->fx->pds, &f->stage);
-	fx_destroy(f->fx);
-}
-
-static enum pds_result claim(struct core_fixture *f, enum pds_dm dm, struct pds_place *place)
-{
-	struct gpu_fault fault;
-
-	return pds_task_claim(f->fx->pds, dm, 0, &f->stage, INSTANCES, 1, place, &fault);
-}
+static const struct pumice_stage registers = { .temps = 4, .coeffs = 8 };
 
 static void tasks_take_no_device_lock(void **state)
 {
-	struct core_fixture f;
+	struct stage_tasks *t = stage_tasks_create(2, NULL, &registers);
 	struct pds_place place;
 	unsigned int locks, i;
 
 	(void)state;
-	create(&f, 2);
-	locks = f.fx->locks;
-	for (i = 0; claim(&f, PDS_DM_VDM, &place) == PDS_STARTED; i++)
-		pds_task_start(f.fx->pds, PDS_DM_VDM, &place, NULL);
+	locks = t->fx->locks;
+	for (i = 0; stage_task_start(t, PDS_DM_VDM, 0, INSTANCES, &place) == PDS_STARTED; i++)
+		;
 	assert_true(i > PER_CORE);
-	fx_finish_oldest(f.fx);
-	assert_int_equal(f.owner[PDS_DM_VDM].room[0], 1);
-	assert_int_equal(claim(&f, PDS_DM_VDM, &place), PDS_STARTED);
-	pds_task_drop(f.fx->pds, &place);
-	assert_int_equal(f.fx->locks, locks);
-	destroy(&f);
+	fx_finish_oldest(t->fx);
+	assert_int_equal(t->owner[PDS_DM_VDM].room[0], 1);
+	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 0, INSTANCES, 1, &place), PDS_STARTED);
+	pds_task_drop(t->fx->pds, &place);
+	assert_int_equal(t->fx->locks, locks);
+	stage_tasks_destroy(t);
 }
 
 /* ------------------------------------------------------------ two data masters, two threads */
@@ -75,7 +42,7 @@ static void tasks_take_no_device_lock(void **state)
 static _Atomic u32 slot_owner[PER_CORE][PUMICE_USC_SLOTS];
 
 struct client {
-	struct core_fixture *f;
+	struct stage_tasks *tasks;
 	enum pds_dm dm;
 	unsigned int claims, shared;	/* the latter: slots that another task had */
 	pthread_t thread;
@@ -83,12 +50,12 @@ struct client {
 
 static _Atomic u32 *owner_of(const struct client *c, const struct pds_place *place)
 {
-	return &slot_owner[place->usc][c->f->fx->usc[place->usc]->group[place->group].slot[0]];
+	return &slot_owner[place->usc][c->tasks->fx->usc[place->usc]->group[place->group].slot[0]];
 }
 
 static void take(struct client *c, struct pds_place *place)
 {
-	while (claim(c->f, c->dm, place) != PDS_STARTED)
+	while (stage_task_claim(c->tasks, c->dm, 0, INSTANCES, 1, place) != PDS_STARTED)
 		;
 	c->claims++;
 	c->shared += atomic_exchange(owner_of(c, place), (u32)c->dm + 1) != 0;
@@ -97,7 +64,7 @@ static void take(struct client *c, struct pds_place *place)
 static void drop(struct client *c, const struct pds_place *place)
 {
 	c->shared += atomic_exchange(owner_of(c, place), 0) != (u32)c->dm + 1;
-	pds_task_drop(c->f->fx->pds, place);
+	pds_task_drop(c->tasks->fx->pds, place);
 }
 
 static void *claim_and_drop(void *opaque)
@@ -117,31 +84,30 @@ static void *claim_and_drop(void *opaque)
 
 static void data_masters_share_a_core(void **state)
 {
-	struct core_fixture f;
+	struct stage_tasks *t = stage_tasks_create(1, NULL, &registers);
 	struct client client[2] = { { .dm = PDS_DM_VDM }, { .dm = PDS_DM_PDM } };
 	u32 i;
 
 	(void)state;
-	create(&f, 1);
 	for (i = 0; i < 2; i++) {
-		client[i].f = &f;
+		client[i].tasks = t;
 		assert_int_equal(pthread_create(&client[i].thread, NULL, claim_and_drop,
 						&client[i]), 0);
 	}
 	/* Meanwhile the registers change and the counters are read, as by the firmware. */
 	for (i = 0; i < TASKS; i++) {
-		fx_control(f.fx, (struct pds_control){
+		fx_control(t->fx, (struct pds_control){
 			.out_of_order = true,
 			.vdm = { .tasks = HELD + i % 2 }, .pdm = { .tasks = HELD + i % 3 },
 		});
-		assert_true(fx_load(f.fx).waves <= 2 * HELD * WAVES);
+		assert_true(fx_load(t->fx).waves <= 2 * HELD * WAVES);
 	}
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_join(client[i].thread, NULL), 0);
 	assert_int_equal(client[0].shared + client[1].shared, 0);
-	assert_int_equal(fx_counter(f.fx, PUMICE_PERF_PDS_TASKS),
+	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDS_TASKS),
 			 client[0].claims + client[1].claims);
-	destroy(&f);	/* checks that nothing is left in the accounts */
+	stage_tasks_destroy(t);	/* checks that nothing is left in the accounts */
 }
 
 int main(void)

@@ -9,12 +9,9 @@
 
 #define PER_CORE FX_USCS_PER_CORE
 
-static const struct pumice_pds_insn program[] = { TASK, END };
-
 struct dms_fixture {
-	struct fixture *fx;
-	struct stage_owner owner[PDS_DM_COUNT];
-	struct pds_stage stage;
+	struct stage_tasks *tasks;
+	struct fixture *fx;	/* of tasks */
 	bool waits[PDS_DM_COUNT];
 	u64 waited[PDS_DM_COUNT];	/* how often it began to */
 };
@@ -22,15 +19,12 @@ struct dms_fixture {
 /* A core without room, on which no data master waits. */
 static void create(struct dms_fixture *f, enum pumice_dms_policy policy)
 {
-	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
 	const struct pumice_stage registers = { .temps = 4 };
 	struct pds_launch launch = fx_launch(32, 1, 1);
 	u32 n;
 
-	*f = (struct dms_fixture){ .fx = fx_create(PER_CORE, NULL) };
-	assert_true(stage_load(f->fx, &registers, &limits, program, 2, &f->stage));
-	stage_own(f->fx, PDS_DM_VDM, &f->owner[PDS_DM_VDM]);
-	stage_own(f->fx, PDS_DM_PDM, &f->owner[PDS_DM_PDM]);
+	*f = (struct dms_fixture){ .tasks = stage_tasks_create(1, NULL, &registers) };
+	f->fx = f->tasks->fx;
 	fx_control(f->fx, (struct pds_control){ .out_of_order = true, .policy = policy });
 	fx_program_empty(f->fx, &launch);
 	assert_true(fx_begin(f->fx, &launch));
@@ -44,26 +38,19 @@ static void destroy(struct dms_fixture *f)
 
 	for (dm = 0; dm < PDS_DM_COUNT; dm++)
 		assert_int_equal(pds_waits(f->fx->pds, (enum pds_dm)dm), f->waited[dm]);
-	fx_finish_all(f->fx);
-	pds_stage_drop(f->fx->pds, &f->stage);
-	fx_destroy(f->fx);
-}
-
-static enum pds_result claim(struct dms_fixture *f, enum pds_dm dm, struct pds_place *place)
-{
-	if (dm == PDS_DM_CDM)
-		return fx_group(f->fx, 0, 0, 0, 0);
-	return pds_task_claim(f->fx->pds, dm, 0, &f->stage, 32, 1, place, &f->fx->fault);
+	stage_tasks_destroy(f->tasks);
 }
 
 /* Claim and start, or wait. */
 static enum pds_result start(struct dms_fixture *f, enum pds_dm dm)
 {
 	struct pds_place place;
-	enum pds_result result = claim(f, dm, &place);
+	enum pds_result result;
 
-	if (result == PDS_STARTED && dm != PDS_DM_CDM)
-		pds_task_start(f->fx->pds, dm, &place, NULL);
+	if (dm == PDS_DM_CDM)
+		result = fx_group(f->fx, 0, 0, 0, 0);
+	else
+		result = stage_task_start(f->tasks, dm, 0, 32, &place);
 	f->waited[dm] += result == PDS_WAIT && !f->waits[dm];
 	f->waits[dm] = result == PDS_WAIT;
 	return result;
@@ -72,7 +59,7 @@ static enum pds_result start(struct dms_fixture *f, enum pds_dm dm)
 /* Return how often a data master was notified that there may be room. */
 static unsigned int notified(const struct dms_fixture *f, enum pds_dm dm)
 {
-	return dm == PDS_DM_CDM ? f->fx->room : f->owner[dm].room[0];
+	return dm == PDS_DM_CDM ? f->fx->room : f->tasks->owner[dm].room[0];
 }
 
 /* Free one slot. Of those that wait, only the data master expected is notified and gets it. */
@@ -235,7 +222,7 @@ static void a_reset_forgets_waits_and_claims(void **state)
 		assert_int_equal(start(&f, PDS_DM_CDM), PDS_STARTED);
 	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
 	assert_int_equal(start(&f, PDS_DM_PDM), PDS_WAIT);
-	f.owner[PDS_DM_VDM].room[0] = f.owner[PDS_DM_PDM].room[0] = 0;
+	f.tasks->owner[PDS_DM_VDM].room[0] = f.tasks->owner[PDS_DM_PDM].room[0] = 0;
 	fx_finish_oldest(f.fx);	/* neither has claimed since */
 	assert_int_equal(notified(&f, PDS_DM_VDM), 1);
 	assert_int_equal(notified(&f, PDS_DM_PDM), 1);

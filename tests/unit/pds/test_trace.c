@@ -4,8 +4,6 @@
  * begin has its end whatever the host enables meanwhile, and texture reads are counted for the
  * job that reads.
  */
-#include <stdlib.h>
-
 #include "stage_fixture.h"
 
 #define TASK_EVENT	PUMICE_TRACE_KIND_TASK
@@ -14,29 +12,13 @@
 #define CANCEL		PUMICE_TRACE_PHASE_CANCEL
 #define CONTEXT(dm)	(0x100u + (dm))
 
-static const struct pumice_pds_insn program[] = { TASK, END };
-
-struct tasks {
-	struct fixture *fx;
-	struct stage_owner owner[PDS_DM_COUNT];
-	struct pds_stage stage[PDS_DM_COUNT];
-};
-
 /* One core; the trace is enabled. */
-static struct tasks *create(void)
+static struct stage_tasks *create(void)
 {
 	const struct pumice_stage registers = { .temps = 4 };
-	const struct pds_stage_limits vertex = { .stage = USC_STAGE_VERTEX, .vo = 4 };
-	const struct pds_stage_limits fragment = { .stage = USC_STAGE_FRAGMENT };
-	struct tasks *t = calloc(1, sizeof(*t));
-	struct trace *trace;
+	struct stage_tasks *t = stage_tasks_create(1, NULL, &registers);
+	struct trace *trace = &t->fx->trace.trace;
 
-	t->fx = fx_create(FX_USCS_PER_CORE, NULL);
-	trace = &t->fx->trace.trace;
-	assert_true(stage_load(t->fx, &registers, &vertex, program, 2, &t->stage[PDS_DM_VDM]));
-	assert_true(stage_load(t->fx, &registers, &fragment, program, 2, &t->stage[PDS_DM_PDM]));
-	stage_own(t->fx, PDS_DM_VDM, &t->owner[PDS_DM_VDM]);
-	stage_own(t->fx, PDS_DM_PDM, &t->owner[PDS_DM_PDM]);
 	trace_set_context(trace, TRACE_CDM, CONTEXT(PDS_DM_CDM));
 	trace_set_context(trace, TRACE_VDM, CONTEXT(PDS_DM_VDM));
 	trace_set_context(trace, TRACE_PDM, CONTEXT(PDS_DM_PDM));
@@ -44,45 +26,28 @@ static struct tasks *create(void)
 	return t;
 }
 
-static void destroy(struct tasks *t)
-{
-	fx_finish_all(t->fx);
-	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_VDM]);
-	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_PDM]);
-	fx_destroy(t->fx);
-	free(t);
-}
-
-static struct pds_place start(struct tasks *t, enum pds_dm dm)
+static struct pds_place start(struct stage_tasks *t, enum pds_dm dm)
 {
 	struct pds_place place;
 
-	assert_int_equal(pds_task_claim(t->fx->pds, dm, 0, &t->stage[dm], 32, 1, &place,
-					&t->fx->fault), PDS_STARTED);
-	pds_task_start(t->fx->pds, dm, &place, NULL);
+	assert_int_equal(stage_task_start(t, dm, 0, 32, &place), PDS_STARTED);
 	return place;
 }
 
-static void finish(struct tasks *t, struct pds_place place)
+static void finish(struct stage_tasks *t, struct pds_place place)
 {
 	fake_usc_finish(t->fx->usc[place.usc], place.group);
 }
 
-static void stop(struct tasks *t, enum pds_dm dm)
-{
-	fx_lock(t->fx);
-	pds_dm_abort(t->fx->pds, dm);
-	fx_unlock(t->fx);
-}
-
-static u32 events(const struct tasks *t, u32 kind, u32 phase, struct pumice_trace_record *last)
+static u32 events(const struct stage_tasks *t, u32 kind, u32 phase,
+		  struct pumice_trace_record *last)
 {
 	return testtrace_events(&t->fx->trace, kind, phase, last);
 }
 
 static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
 {
-	struct tasks *t = create();
+	struct stage_tasks *t = create();
 	struct pds_place place[3], next[2 * FX_USCS_PER_CORE];
 	struct pumice_trace_record r = { 0 };
 	bool again = false;
@@ -93,7 +58,7 @@ static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
 	place[1] = start(t, PDS_DM_PDM);
 	place[2] = start(t, PDS_DM_VDM);
 	finish(t, place[0]);
-	stop(t, PDS_DM_VDM);
+	stage_tasks_abort(t, PDS_DM_VDM);
 	finish(t, place[2]);
 	finish(t, place[1]);
 	/* Tasks of the next job, one of them at the place of the cancelled one. */
@@ -113,12 +78,12 @@ static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
 	assert_int_equal(r.mmu_ctx, FX_CTX);
 	assert_int_equal(r.usc, place[2].usc);
 	assert_int_equal(r.arg0, place[2].group);
-	destroy(t);
+	stage_tasks_destroy(t);
 }
 
 static void work_groups_of_a_stopped_job_are_cancelled(void **state)
 {
-	struct tasks *t = create();
+	struct stage_tasks *t = create();
 	struct pds_launch launch = fx_launch(32, 1, 1);
 	struct pumice_trace_record r = { 0 };
 	u32 i;
@@ -140,12 +105,12 @@ static void work_groups_of_a_stopped_job_are_cancelled(void **state)
 	assert_int_equal(r.arg1, 0);
 	assert_int_equal(r.context, CONTEXT(PDS_DM_CDM));
 	fx_end(t->fx);
-	destroy(t);
+	stage_tasks_destroy(t);
 }
 
 static void a_task_that_began_before_the_trace_has_no_end_in_it(void **state)
 {
-	struct tasks *t = create();
+	struct stage_tasks *t = create();
 	struct pds_place place[3];
 
 	(void)state;
@@ -162,11 +127,11 @@ static void a_task_that_began_before_the_trace_has_no_end_in_it(void **state)
 	finish(t, place[2]);
 	testtrace_check_pairs(&t->fx->trace);
 	assert_int_equal(testtrace_count(&t->fx->trace), 2);
-	destroy(t);
+	stage_tasks_destroy(t);
 }
 
 /* Read so many texels, and expect a record with this count. */
-static void expect_reads(struct tasks *t, enum pds_dm dm, u64 reads, u64 count)
+static void expect_reads(struct stage_tasks *t, enum pds_dm dm, u64 reads, u64 count)
 {
 	struct pds_place place = start(t, dm);
 	const u32 before = events(t, PUMICE_TRACE_KIND_TAG, 0, NULL);
@@ -187,7 +152,7 @@ static void expect_reads(struct tasks *t, enum pds_dm dm, u64 reads, u64 count)
 
 static void reads_are_counted_for_their_data_master_since_the_trace_began(void **state)
 {
-	struct tasks *t = create();
+	struct stage_tasks *t = create();
 	u32 i;
 
 	(void)state;
@@ -209,7 +174,7 @@ static void reads_are_counted_for_their_data_master_since_the_trace_began(void *
 		expect_reads(t, PDS_DM_PDM, 2, 7);
 	for (i = 0; i < FX_USCS_PER_CORE; i++)
 		expect_reads(t, PDS_DM_PDM, 0, 0);
-	destroy(t);
+	stage_tasks_destroy(t);
 }
 
 int main(void)
