@@ -30,7 +30,6 @@ void access_run(struct fixture *fx, struct access *a)
 	struct usc_program *program = access_program(fx, a);
 	struct fx_group group = one_wave;
 	struct usc_task *task;
-	u32 *shared;
 
 	assert_non_null(program);
 	group.instances[0] = a->instances ? a->instances : PUMICE_LANES;
@@ -38,9 +37,7 @@ void access_run(struct fixture *fx, struct access *a)
 	fx_clear(fx);
 	fx_fill(fx, 0, &group, program);
 	task = usc_task(fx->usc, 0);
-	shared = usc_shared(fx->usc, task);
-	shared[0] = (u32)a->base;
-	shared[1] = (u32)(a->base >> 32);
+	fx_set_base(fx, 0, a->base);
 	memcpy(usc_attr(fx->usc, task, 0, 0), a->off, sizeof(a->off));
 	memcpy(usc_attr(fx->usc, task, 0, 1), a->data, sizeof(a->data));
 	usc_group_start(fx->usc, 0);

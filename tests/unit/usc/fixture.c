@@ -89,6 +89,21 @@ struct usc_program *fx_program(struct fixture *fx, const u32 *code, u32 insns,
 			       &fx->fault);
 }
 
+struct usc_program *fx_program_insns(struct fixture *fx, const struct pumice_usc_insn *insns,
+				     u32 count, const struct usc_program_limits *limits)
+{
+	u32 *code = calloc(count, PUMICE_USC_WORDS * sizeof(u32));
+	struct usc_program *program;
+
+	if (!code)
+		abort();
+	for (u32 n = 0; n < count; n++)
+		usc_put(code, n, insns[n]);
+	program = fx_program(fx, code, count, limits);
+	free(code);
+	return program;
+}
+
 void fx_put(struct fixture *fx, struct usc_program *program)
 {
 	usc_program_put(fx->cache, program);
@@ -156,6 +171,14 @@ void fx_fill(struct fixture *fx, unsigned int number, const struct fx_group *gro
 		fill_task(fx, number, t, group);
 		g->waves += usc_task(fx->usc, g->slot[t])->waves;
 	}
+}
+
+void fx_set_base(struct fixture *fx, u32 slot, u64 base)
+{
+	u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, slot));
+
+	shared[0] = (u32)base;
+	shared[1] = (u32)(base >> 32);
 }
 
 void fx_run(struct fixture *fx, u32 budget)

@@ -64,6 +64,9 @@ int fx_teardown(void **state);
 /* Write a program at FX_CODE and get it; NULL with fx->fault if it is refused. */
 struct usc_program *fx_program(struct fixture *fx, const u32 *code, u32 insns,
 			       const struct usc_program_limits *limits);
+/* The same from instructions. */
+struct usc_program *fx_program_insns(struct fixture *fx, const struct pumice_usc_insn *insns,
+				     u32 count, const struct usc_program_limits *limits);
 void fx_put(struct fixture *fx, struct usc_program *program);
 
 /* Reset slots, stores and recorded calls. */
@@ -74,6 +77,8 @@ void fx_clear(struct fixture *fx);
  */
 void fx_fill(struct fixture *fx, unsigned int number, const struct fx_group *group,
 	     struct usc_program *program);
+/* Set SH0 and SH1 of the task in a slot to an address. */
+void fx_set_base(struct fixture *fx, u32 slot, u64 base);
 /* Step until no wave runs, budget instructions at a time. */
 void fx_run(struct fixture *fx, u32 budget);
 /* Fill, start and run one group from a clear state. */

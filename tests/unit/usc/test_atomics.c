@@ -92,12 +92,9 @@ static void run_local_result(struct fixture *fx, const struct result *r)
 		INSN(LOCAL_LOAD32, .dst = R(5), .mask = ALWAYS, .src0 = R(0), .disp = 8),
 		INSN(END),
 	};
-	u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS];
 	struct usc_program *program;
 
-	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
-		usc_put(words, n, code[n]);
-	program = fx_program(fx, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	program = fx_program_insns(fx, code, sizeof(code) / sizeof(code[0]), &group.limits);
 	assert_non_null(program);
 	fx_run_group(fx, &group, program);
 	assert_int_equal(fx->faults, 0);
@@ -332,7 +329,6 @@ static void usc_atomic_is_atomic_with_the_host(void **state)
 		INSN(BRNZ, .target = 3, .src0 = R_ELEM(3)),
 		INSN(END),
 	};
-	u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS], *shared;
 	struct fixture *fx = fx_create(DATA_BYTES);
 	struct adder adder = { .words = data_words(fx), .rounds = 30 * ROUNDS };
 	struct usc_program *program;
@@ -340,15 +336,11 @@ static void usc_atomic_is_atomic_with_the_host(void **state)
 	float sum;
 
 	(void)state;
-	for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
-		usc_put(words, n, code[n]);
-	program = fx_program(fx, words, sizeof(code) / sizeof(code[0]), &group.limits);
+	program = fx_program_insns(fx, code, sizeof(code) / sizeof(code[0]), &group.limits);
 	assert_non_null(program);
 	fx_clear(fx);
 	fx_fill(fx, 0, &group, program);
-	shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
-	shared[0] = (u32)FX_DATA;
-	shared[1] = (u32)(FX_DATA >> 32);
+	fx_set_base(fx, 0, FX_DATA);
 	assert_int_equal(pthread_create(&thread, NULL, add_on_host, &adder), 0);
 	usc_group_start(fx->usc, 0);
 	fx_run(fx, 1u << 20);

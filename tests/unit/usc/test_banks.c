@@ -88,8 +88,7 @@ static void run(struct run *r, u32 instances)
 	usc_coeffs_alt(r->fx->usc, r->task)[10] = (u32)FX_DATA;
 	usc_coeffs_alt(r->fx->usc, r->task)[11] = (u32)(FX_DATA >> 32);
 	usc_coeffs_alt(r->fx->usc, r->task)[10 + PUMICE_LANES] = 0xbad;
-	usc_shared(r->fx->usc, r->task)[0] = (u32)FX_DATA;
-	usc_shared(r->fx->usc, r->task)[1] = (u32)(FX_DATA >> 32);
+	fx_set_base(r->fx, 0, FX_DATA);
 	for (u32 w = 0; w < r->task->waves; w++) {
 		for (u32 n = 0; n < 4; n++)
 			memcpy(usc_attr(r->fx->usc, r->task, w, n), r->v[n], sizeof(r->v[n]));

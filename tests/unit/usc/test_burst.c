@@ -122,13 +122,10 @@ static void check_local_back(struct fixture *fx)
 			INSN(LOCAL_LOAD128, .dst = R(5), .mask = ALWAYS, .src0 = R(0), .disp = 12),
 			INSN(END),
 		};
-		u32 words[sizeof(code) / sizeof(code[0]) * PUMICE_USC_WORDS];
 		const u32 *r = fx->usc->unified;
 		struct usc_program *program;
 
-		for (u32 n = 0; n < sizeof(code) / sizeof(code[0]); n++)
-			usc_put(words, n, code[n]);
-		program = fx_program(fx, words, sizeof(code) / sizeof(code[0]), &group.limits);
+		program = fx_program_insns(fx, code, sizeof(code) / sizeof(code[0]), &group.limits);
 		assert_non_null(program);
 		fx_run_group(fx, &group, program);
 		assert_int_equal(fx->faults, 0);

@@ -711,14 +711,12 @@ static void usc_no_program_exceeds_its_reservation(void **state)
 		INSN(MOV, .dst = R(1), .mask = IF(0), .src0 = IMM, .imm = 7),
 	};
 	struct fixture *fx = *state;
-	u32 code[PUMICE_USC_WORDS], n;
+	u32 n;
 
 	for (n = 0; n < sizeof(insns) / sizeof(*insns); n++) {
 		u64 before = usc_program_cache_bytes(fx->cache);
-		struct usc_program *p;
+		struct usc_program *p = fx_program_insns(fx, &insns[n], 1, &limits);
 
-		usc_put(code, 0, insns[n]);
-		p = fx_program(fx, code, 1, &limits);
 		assert_non_null(p);
 		assert_true(p->bytes <= usc_predecode_bytes(1));
 		assert_int_equal(usc_program_cache_bytes(fx->cache), before + p->bytes);

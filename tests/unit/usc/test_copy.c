@@ -31,14 +31,15 @@ struct copy {
 
 static struct usc_program *copy_program(struct fixture *fx, const struct copy *c)
 {
-	u32 code[5 * PUMICE_USC_WORDS];
+	const struct pumice_usc_insn code[] = {
+		INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(0), .src1 = K(ONE)),
+		c->insn,
+		INSN(SIG_WAIT, .dst = R_ELEM(1)),
+		INSN(BARRIER),
+		INSN(END),
+	};
 
-	usc_put(code, 0, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(0), .src1 = K(ONE)));
-	usc_put(code, 1, c->insn);
-	usc_put(code, 2, INSN(SIG_WAIT, .dst = R_ELEM(1)));
-	usc_put(code, 3, INSN(BARRIER));
-	usc_put(code, 4, INSN(END));
-	return fx_program(fx, code, 5, &limits);
+	return fx_program_insns(fx, code, LENGTH(code), &limits);
 }
 
 /* Run it; local memory of the group begins 512 bytes after the store's beginning. */
@@ -54,11 +55,8 @@ static void run_copy(struct fixture *fx, struct copy *c)
 	fx->next_local = 512;
 	fx_fill(fx, 0, &c->group, program);
 	for (u32 t = 0; t < c->group.tasks; t++) {
-		u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
-
-		shared[0] = (u32)c->base;
-		shared[1] = (u32)(c->base >> 32);
-		shared[2] = c->local;
+		fx_set_base(fx, t, c->base);
+		usc_shared(fx->usc, usc_task(fx->usc, t))[2] = c->local;
 	}
 	usc_group_start(fx->usc, 0);
 	fx_run(fx, 100);
@@ -133,29 +131,42 @@ static void usc_group_store_copies_every_word(void **state)
 	fx_destroy(fx);
 }
 
+#define SHARED_REGS 40u	/* of each task that run_code() runs */
+
+/* Shared register n of a task before the program runs; not of those with the base. */
+static u32 initial_shared(u32 task, u32 n)
+{
+	return 7000 + 100 * task + n;
+}
+
+/* From register loaded on, a task has the data from this word on; those below are as they were. */
+static void check_shared(struct fixture *fx, u32 task, u32 loaded, u32 word)
+{
+	const u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, task));
+
+	for (u32 n = 2; n < SHARED_REGS; n++)
+		assert_int_equal(shared[n], n < loaded ? initial_shared(task, n) :
+				 1000 + word + n - loaded);
+}
+
 /* Run code in three waves of a task and 20 lanes of another; SH0 and SH1 the base. */
 static void run_code(struct fixture *fx, const struct pumice_usc_insn *code, u32 count, u32 budget)
 {
-	const struct usc_program_limits many = { .temps = 4, .shared = 40 };
+	const struct usc_program_limits many = { .temps = 4, .shared = SHARED_REGS };
 	const struct fx_group group = {
 		.tasks = 2, .instances = { 96, 20 }, .limits = many, .local_bytes = LOCAL_BYTES,
 	};
-	u32 words[16 * PUMICE_USC_WORDS];
-	struct usc_program *program;
+	struct usc_program *program = fx_program_insns(fx, code, count, &many);
 
-	for (u32 n = 0; n < count; n++)
-		usc_put(words, n, code[n]);
-	program = fx_program(fx, words, count, &many);
 	assert_non_null(program);
 	fx_clear(fx);
 	fx_fill(fx, 0, &group, program);
 	for (u32 t = 0; t < 2; t++) {
 		u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
 
-		for (u32 n = 0; n < 40; n++)
-			shared[n] = 7000 + 100 * t + n;
-		shared[0] = (u32)FX_DATA;
-		shared[1] = (u32)(FX_DATA >> 32);
+		for (u32 n = 2; n < SHARED_REGS; n++)
+			shared[n] = initial_shared(t, n);
+		fx_set_base(fx, t, FX_DATA);
 	}
 	usc_group_start(fx->usc, 0);
 	fx_run(fx, budget);
@@ -251,15 +262,11 @@ static void usc_group_copies_to_and_from_the_common_store(void **state)
 	(void)state;
 	run_code(fx, code, 4, 100);
 	assert_int_equal(fx->faults, 0);
-	for (u32 t = 0; t < 2; t++) {
-		const u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
-
-		for (u32 n = 2; n < 40; n++)
-			assert_int_equal(shared[n], n < 20 ? 7000 + 100 * t + n : 1002 + n - 20);
-	}
+	check_shared(fx, 0, 20, 2);
+	check_shared(fx, 1, 20, 2);
 	for (u32 w = 0; w < DATA_BYTES / 4; w++)
 		assert_int_equal(((u32 *)(void *)fx->data)[w],
-				 w >= 100 && w < 109 ? 7002 + w - 100 : 1000 + w);
+				 w >= 100 && w < 109 ? initial_shared(0, 2 + w - 100) : 1000 + w);
 	fx_destroy(fx);
 }
 
@@ -277,13 +284,8 @@ static void usc_shared_load_writes_the_registers_of_its_task(void **state)
 	(void)state;
 	run_code(fx, code, 4, 100);
 	assert_int_equal(fx->faults, 0);
-	for (u32 t = 0; t < 2; t++) {
-		const u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
-
-		for (u32 n = 2; n < 40; n++)
-			assert_int_equal(shared[n], !t || n < 24 ? 7000 + 100 * t + n :
-					 1001 + n - 24);
-	}
+	check_shared(fx, 0, SHARED_REGS, 0);
+	check_shared(fx, 1, 24, 1);
 	fx_destroy(fx);
 }
 
@@ -315,6 +317,21 @@ static void usc_indexed_shared_data_stays_within_the_registers(void **state)
 	fx_destroy(fx);
 }
 
+/* Run code in a group of one task; SH0 and SH1 the base. */
+static void run_task(struct fixture *fx, const struct fx_group *group,
+		     const struct pumice_usc_insn *code, u32 count)
+{
+	struct usc_program *program = fx_program_insns(fx, code, count, &limits);
+
+	assert_non_null(program);
+	fx_clear(fx);
+	fx_fill(fx, 0, group, program);
+	fx_set_base(fx, 0, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 100);
+	fx_put(fx, program);
+}
+
 /* The last wave ends between the copy and the barrier that the others wait at. */
 static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **state)
 {
@@ -329,21 +346,10 @@ static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **sta
 		INSN(BARRIER),
 		INSN(END),
 	};
-	u32 words[6 * PUMICE_USC_WORDS], *shared;
 	struct fixture *fx = create();
-	struct usc_program *program;
 
 	(void)state;
-	for (u32 n = 0; n < 6; n++)
-		usc_put(words, n, code[n]);
-	program = fx_program(fx, words, 6, &limits);
-	assert_non_null(program);
-	fx_fill(fx, 0, &group, program);
-	shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
-	shared[0] = (u32)FX_DATA;
-	shared[1] = (u32)(FX_DATA >> 32);
-	usc_group_start(fx->usc, 0);
-	fx_run(fx, 100);
+	run_task(fx, &group, code, LENGTH(code));
 	assert_int_equal(fx->done[0], 1);
 	assert_int_equal(fx->faults, 1);
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_BARRIER);
@@ -351,7 +357,6 @@ static void usc_barrier_after_a_copy_that_a_wave_never_reaches_faults(void **sta
 	/* The copy itself was executed. */
 	for (u32 w = 0; w < 10; w++)
 		assert_int_equal(((u32 *)(void *)fx->usc->local)[w], 1000 + w);
-	fx_put(fx, program);
 	fx_destroy(fx);
 }
 
@@ -566,24 +571,11 @@ static void usc_fence_waits_for_every_signal(void **state)
 			INSN(SIG_DONE1, .dst = R_ELEM(3), .sig0 = 3),
 			INSN(END),
 		};
-		u32 words[5 * PUMICE_USC_WORDS], *shared;
-		struct usc_program *program;
 
-		for (u32 n = 0; n < 5; n++)
-			usc_put(words, n, code[n]);
-		program = fx_program(fx, words, 5, &limits);
-		assert_non_null(program);
-		fx_clear(fx);
-		fx_fill(fx, 0, &group, program);
-		shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
-		shared[0] = (u32)FX_DATA;
-		shared[1] = (u32)(FX_DATA >> 32);
-		usc_group_start(fx->usc, 0);
-		fx_run(fx, 100);
+		run_task(fx, &group, code, LENGTH(code));
 		assert_int_equal(fx->faults, 0);
 		assert_int_equal(fx->usc->unified[2 * PUMICE_LANES], 0);
 		assert_int_equal(fx->usc->unified[3 * PUMICE_LANES], 1);
-		fx_put(fx, program);
 	}
 	fx_destroy(fx);
 }

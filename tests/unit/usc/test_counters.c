@@ -43,12 +43,8 @@ static struct counts read_counts(struct fixture *fx)
 
 static struct usc_program *make(struct fixture *fx, const struct pumice_usc_insn *code, u32 insns)
 {
-	u32 words[64 * PUMICE_USC_WORDS];
-	struct usc_program *program;
+	struct usc_program *program = fx_program_insns(fx, code, insns, &limits);
 
-	for (u32 n = 0; n < insns; n++)
-		usc_put(words, n, code[n]);
-	program = fx_program(fx, words, insns, &limits);
 	assert_non_null(program);
 	return program;
 }
@@ -64,12 +60,8 @@ static struct counts run(struct fixture *fx, const struct fx_group *shape,
 	group.limits = limits;
 	fx_clear(fx);
 	fx_fill(fx, 0, &group, program);
-	for (u32 t = 0; t < group.tasks; t++) {
-		u32 *shared = usc_shared(fx->usc, usc_task(fx->usc, t));
-
-		shared[0] = (u32)FX_DATA;
-		shared[1] = (u32)(FX_DATA >> 32);
-	}
+	for (u32 t = 0; t < group.tasks; t++)
+		fx_set_base(fx, t, FX_DATA);
 	usc_group_start(fx->usc, 0);
 	fx_run(fx, 1u << 16);
 	fx_put(fx, program);

@@ -48,12 +48,9 @@ static void start(struct fixture *fx, unsigned int number, u32 instances,
 		  struct usc_program *program)
 {
 	struct fx_group group = group_of(instances);
-	u32 *shared;
 
 	fx_fill(fx, number, &group, program);
-	shared = usc_shared(fx->usc, usc_task(fx->usc, usc_group(fx->usc, number)->slot[0]));
-	shared[0] = (u32)FX_DATA;
-	shared[1] = (u32)(FX_DATA >> 32);
+	fx_set_base(fx, usc_group(fx->usc, number)->slot[0], FX_DATA);
 	usc_group_start(fx->usc, number);
 }
 

@@ -160,7 +160,7 @@ static void usc_store_to_a_read_only_page_faults_as_a_write(void **state)
 	struct fixture *fx = fx_create(DATA_BYTES);
 	u32 *page = testmem_map(fx->mem, FX_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 	struct usc_program *program;
-	u32 code[3 * PUMICE_USC_WORDS], *shared;
+	u32 code[3 * PUMICE_USC_WORDS];
 
 	(void)state;
 	page[0] = 77;
@@ -169,9 +169,7 @@ static void usc_store_to_a_read_only_page_faults_as_a_write(void **state)
 	usc_put(code, 2, INSN(END));
 	program = fx_program(fx, code, 3, &one_wave.limits);
 	fx_fill(fx, 0, &one_wave, program);
-	shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
-	shared[0] = (u32)va;
-	shared[1] = (u32)(va >> 32);
+	fx_set_base(fx, 0, va);
 	usc_group_start(fx->usc, 0);
 	fx_run(fx, 100);
 	check_fault(fx, PUMICE_FAULT_MMU_READ_ONLY, PUMICE_ACCESS_WRITE, va);

@@ -464,12 +464,9 @@ static void usc_lanes_without_a_sample_write_no_slot_register(void **state)
 	};
 	struct task t = { 0 };
 	struct usc_program *program;
-	u32 code[4 * PUMICE_USC_WORDS];
 
 	group.limits.slot_regs = 2;
-	for (u32 n = 0; n < 4; n++)
-		usc_put(code, n, insns[n]);
-	program = fx_program(fx, code, 4, &group.limits);
+	program = fx_program_insns(fx, insns, 4, &group.limits);
 	fill_program(fx, &t, USC_STAGE_FRAGMENT, program, 0);
 	for (u32 n = 0; n < 16; n++)
 		spans[n] = (struct usc_span){ .quad = (u8)n,
