@@ -233,6 +233,24 @@ static void every_example_of_the_reference_round_trips(void **state)
 	}
 }
 
+/* Each of the lines comes back as it is, from a program of them. Returns the second text. */
+static char *lines_round_trip(const char *before, const char *const *lines, size_t count)
+{
+	char text[1024];
+	int used = snprintf(text, sizeof(text), "%s", before);
+	char *dis;
+
+	for (size_t i = 0; i < count; i++)
+		used += snprintf(text + used, sizeof(text) - used, "%s\n", lines[i]);
+	snprintf(text + used, sizeof(text) - used, "end\n");
+	dis = round_trip(text);
+	for (size_t i = 0; i < count; i++) {
+		if (!has_line(dis, lines[i]))
+			fail_msg("%s came back as\n%s", lines[i], dis);
+	}
+	return dis;
+}
+
 static void indexed_operands_round_trip_with_bank_dimension_and_element(void **state)
 {
 	static const char *const lines[] = {
@@ -252,16 +270,8 @@ static void indexed_operands_round_trip_with_bank_dimension_and_element(void **s
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		char text[256];
-		char *dis;
-
-		snprintf(text, sizeof(text), "%s\nend\n", lines[i]);
-		dis = round_trip(text);
-		if (!has_line(dis, lines[i]))
-			fail_msg("%s came back as\n%s", lines[i], dis);
-		free(dis);
-	}
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		free(lines_round_trip("", &lines[i], 1));
 }
 
 static void an_index_may_omit_dimension_and_number(void **state)
@@ -291,21 +301,10 @@ static void operands_of_memory_planes_and_textures_are_indexed(void **state)
 		"sample_lod.f32 r[idx0 * 4 + 0], 2d, r[idx1 * 4 + 8], r[idx1 * 4 + 2], "
 		"sh[idx0 * 4 + 12]",
 	};
-	char text[1024];
-	char *dis;
 
 	(void)state;
-	snprintf(text, sizeof(text), ".local 64\nL0:%s\n%s\n%s\n%s\n%s\n%s\nend\n", compute[0], compute[1],
-		 compute[2], compute[3], compute[4], compute[5]);
-	dis = round_trip(text);
-	for (size_t i = 0; i < sizeof(compute) / sizeof(compute[0]); i++)
-		assert_true(has_line(dis, compute[i]));
-	free(dis);
-	snprintf(text, sizeof(text), "%s\n%s\nend\n", fragment[0], fragment[1]);
-	dis = round_trip(text);
-	for (size_t i = 0; i < sizeof(fragment) / sizeof(fragment[0]); i++)
-		assert_true(has_line(dis, fragment[i]));
-	free(dis);
+	free(lines_round_trip(".local 64\nL0:", compute, sizeof(compute) / sizeof(compute[0])));
+	free(lines_round_trip("", fragment, sizeof(fragment) / sizeof(fragment[0])));
 }
 
 static void a_second_immediate_uses_a_special_constant_with_its_value(void **state)
@@ -348,15 +347,11 @@ static void stages_outputs_and_texture_reads_round_trip(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		const char *const *lines = programs[i];
-		char text[256];
-		char *dis;
-
 		/* The stage itself is inferred from the instructions. */
-		snprintf(text, sizeof(text), "%s\n%s\nend\n", lines[1], lines[2]);
-		dis = round_trip(text);
-		if (!has_line(dis, lines[1]) || !has_line(dis, lines[2]) ||
-		    strncmp(dis, lines[0], strlen(lines[0])))
-			fail_msg("%s came back as\n%s", text, dis);
+		char *dis = lines_round_trip("", &lines[1], 2);
+
+		if (strncmp(dis, lines[0], strlen(lines[0])))
+			fail_msg("%s came back as\n%s", lines[0], dis);
 		free(dis);
 	}
 }
@@ -481,16 +476,23 @@ static void words_that_are_no_instruction_round_trip(void **state)
 	free(text);
 }
 
-static void registers_beyond_the_allocation_are_printed_as_words(void **state)
+/* Words of the first instruction of a program: it follows the header of the file. */
+static void first_instruction(const char *text, uint32_t words[WORDS])
 {
 	size_t bytes;
-	uint8_t *file = assemble("add.u32 r5, r2, r3\nend\n", &bytes);
+	uint8_t *file = assemble(text, &bytes);
+
+	memcpy(words, file + PUMICE_PROGRAM_HEADER_WORDS * 4, WORDS * sizeof(words[0]));
+	free(file);
+}
+
+static void registers_beyond_the_allocation_are_printed_as_words(void **state)
+{
 	uint32_t words[WORDS];
 	char text[256], *dis;
 
 	(void)state;
-	memcpy(words, file + 48, sizeof(words));
-	free(file);
+	first_instruction("add.u32 r5, r2, r3\nend\n", words);
 	snprintf(text, sizeof(text), ".temps 4\n.word %u, %u, %u, %u\nend\n", words[0], words[1],
 		 words[2], words[3]);
 	dis = round_trip(text);
@@ -501,14 +503,11 @@ static void registers_beyond_the_allocation_are_printed_as_words(void **state)
 /* With 68 bytes of local memory it is an instruction. */
 static void a_copy_beyond_the_local_memory_is_printed_as_words(void **state)
 {
-	size_t bytes;
-	uint8_t *file = assemble(".local 68\ngroup_load sig0, sc0, sh0, 17\nend\n", &bytes);
 	uint32_t words[WORDS];
 	char text[256], *dis;
 
 	(void)state;
-	memcpy(words, file + 48, sizeof(words));
-	free(file);
+	first_instruction(".local 68\ngroup_load sig0, sc0, sh0, 17\nend\n", words);
 	for (unsigned int local = 64; local <= 68; local += 4) {
 		snprintf(text, sizeof(text), ".local %u\n.shared 2\n.word %u, %u, %u, %u\nend\n",
 			 local, words[0], words[1], words[2], words[3]);

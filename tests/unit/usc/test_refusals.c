@@ -385,11 +385,12 @@ static void usc_accepts_the_last_register_of_each_allocation(void **state)
 	}
 }
 
-static void refuse_place(struct fixture *fx, u64 addr, u32 insns)
+/* A program of so many instructions at an address is refused. */
+static void check_place_refused(struct fixture *fx, u64 addr, u32 insns, enum pumice_fault fault)
 {
 	assert_null(usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, addr, insns, &limits,
 				    &fx->fault));
-	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_PROGRAM);
+	assert_int_equal(fx->fault.fault, fault);
 	assert_int_equal(fx->fault.addr, addr);
 }
 
@@ -397,9 +398,9 @@ static void usc_refuses_misaligned_empty_and_too_long_programs(void **state)
 {
 	struct fixture *fx = *state;
 
-	refuse_place(fx, FX_CODE + 8, 1);
-	refuse_place(fx, FX_CODE, 0);
-	refuse_place(fx, FX_CODE, PUMICE_USC_MAX_INSNS + 1);
+	check_place_refused(fx, FX_CODE + 8, 1, PUMICE_FAULT_USC_PROGRAM);
+	check_place_refused(fx, FX_CODE, 0, PUMICE_FAULT_USC_PROGRAM);
+	check_place_refused(fx, FX_CODE, PUMICE_USC_MAX_INSNS + 1, PUMICE_FAULT_USC_PROGRAM);
 }
 
 static void usc_fetch_is_an_access_for_execution(void **state)
@@ -408,15 +409,10 @@ static void usc_fetch_is_an_access_for_execution(void **state)
 	struct fixture *fx = *state;
 
 	testmem_map(fx->mem, FX_CTX, va, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
-	assert_null(usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, va, 1, &limits,
-				    &fx->fault));
-	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_NO_EXEC);
+	check_place_refused(fx, va, 1, PUMICE_FAULT_MMU_NO_EXEC);
 	assert_int_equal(fx->fault.unit, PUMICE_UNIT_USC_CODE);
 	assert_int_equal(fx->fault.access, PUMICE_ACCESS_EXEC);
-	assert_int_equal(fx->fault.addr, va);
-	assert_null(usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, va + 4096, 1, &limits,
-				    &fx->fault));
-	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	check_place_refused(fx, va + 4096, 1, PUMICE_FAULT_MMU_PT_INVALID);
 }
 
 static bool is_program_fault(u32 fault)
