@@ -55,7 +55,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_PM_NO_SCENE] =
 		"Submit the scene's geometry job first; pumice_render() submits both.",
 	[PUMICE_FAULT_PDM_RENDER] =
-		"Record it with pumice_stream_render(); a render control list begins with pumice_stream_pdm_mode().",
+		"Record it with pumice_stream_render(), with strides that hold a row of the data set; a render control list begins with pumice_stream_pdm_mode().",
 	[PUMICE_FAULT_PDM_RESERVED] = "Record the list with the functions pumice_stream_pdm_*().",
 	[PUMICE_FAULT_PDM_COMMAND] =
 		"End the list with pumice_stream_pdm_end(), or with a store that ends the frame.",

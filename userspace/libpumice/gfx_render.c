@@ -87,6 +87,44 @@ static int check_mask(struct pumice_device *dev, const struct pumice_pdm_render 
 	return 0;
 }
 
+/* Refuse addresses and strides whose bits the record did not keep. */
+static int check_kept(struct pumice_device *dev, const struct pumice_pdm_render *r,
+		      const struct pumice_pdm_render *kept)
+{
+	const struct {
+		const char *name;
+		u64 value, kept;
+	} fields[] = {
+		{ "depth_addr", r->depth_addr, kept->depth_addr },
+		{ "stencil_addr", r->stencil_addr, kept->stencil_addr },
+		{ "mask_addr", r->mask_addr, kept->mask_addr },
+		{ "visibility_addr", r->visibility_addr, kept->visibility_addr },
+		{ "stats_addr", r->stats_addr, kept->stats_addr },
+		{ "depth_stride", r->depth_stride, kept->depth_stride },
+		{ "stencil_stride", r->stencil_stride, kept->stencil_stride },
+		{ "mask_stride", r->mask_stride, kept->mask_stride },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (fields[i].kept != fields[i].value)
+			return fail(dev, EINVAL,
+				    "render: pdm.%s %#llx does not fit its field of struct pdm_render",
+				    fields[i].name, (unsigned long long)fields[i].value);
+	return 0;
+}
+
+static int check_record(struct pumice_device *dev, const struct pumice_pdm_render *r)
+{
+	struct pumice_pdm_render kept = *r;
+	u32 words[PUMICE_PDM_RENDER_WORDS];
+
+	pumice_pdm_render_pack(words, r);
+	/* Whether its values are valid is the GPU's decision. */
+	(void)pumice_pdm_render_unpack(words, &kept);
+	return check_kept(dev, r, &kept);
+}
+
 static int check_render(struct pumice_stream *s, const struct pumice_render_desc *d)
 {
 	struct pumice_device *dev = stream_vm(s)->dev;
@@ -100,6 +138,8 @@ static int check_render(struct pumice_stream *s, const struct pumice_render_desc
 		return fail(dev, EINVAL, "render: pdm.outputs %u is not 1 to %u", d->pdm.outputs,
 			    PUMICE_USC_MAX_OUTPUTS);
 	err = check_mask(dev, &d->pdm);
+	if (!err)
+		err = check_record(dev, &d->pdm);
 	for (i = 0; i < d->target_count && !err; i++)
 		err = check_target(s, d, i);
 	return err;

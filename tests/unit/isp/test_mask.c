@@ -320,6 +320,43 @@ static void loading_returns_the_stored_bits(void **state)
 	}
 }
 
+/* The last row of a plane ends where the memory ends. */
+static void nothing_after_a_row_is_accessed(void **state)
+{
+	struct gpu_fault fault;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 300; n++) {
+		struct isp_mask_plane plane = random_plane();
+		const u32 bytes = pumice_mask_row_bytes(tile.x0 + tile.clip_x, tile.samples);
+
+		if (!tile.clip_x || !tile.clip_y)
+			continue;
+		plane.addr = VA + BYTES - bytes - (u64)(tile.y0 + tile.clip_y - 1) * plane.stride;
+		assert_true(isp_mask_load(&tile, &plane, &mmu, &tlb, &fault));
+		assert_true(isp_mask_store(&tile, &plane, &mmu, &tlb, &fault));
+		plane.addr++;
+		assert_false(isp_mask_load(&tile, &plane, &mmu, &tlb, &fault));
+		assert_int_equal(fault.addr & ~(u64)0xfff, VA + BYTES);
+		assert_false(isp_mask_store(&tile, &plane, &mmu, &tlb, &fault));
+	}
+}
+
+/* Rows of a plane may be further apart than 2^32 bytes in all. */
+static void rows_are_found_beyond_4_gib(void **state)
+{
+	struct isp_mask_plane plane = random_plane();
+	struct gpu_fault fault;
+
+	(void)state;
+	plane.stride = 0xfffff0;
+	tile.x0 = 0;
+	tile.y0 = 288;
+	assert_false(isp_mask_load(&tile, &plane, &mmu, &tlb, &fault));
+	assert_int_equal(fault.addr, plane.addr + 288ull * 0xfffff0);
+}
+
 static void buffers_outside_of_memory_fault(void **state)
 {
 	struct isp_mask_plane plane = random_plane();
@@ -381,6 +418,8 @@ int main(void)
 		cmocka_unit_test(pending_changes_of_the_mask_are_flushed),
 		cmocka_unit_test(stored_bits_are_as_documented),
 		cmocka_unit_test(loading_returns_the_stored_bits),
+		cmocka_unit_test(nothing_after_a_row_is_accessed),
+		cmocka_unit_test(rows_are_found_beyond_4_gib),
 		cmocka_unit_test(buffers_outside_of_memory_fault),
 		cmocka_unit_test(bits_of_other_spans_are_kept),
 	};

@@ -551,25 +551,71 @@ static int render_null(struct pumice_stream *s)
 	return pumice_stream_render(s, NULL, &va);
 }
 
-static int mask_without_plane(struct pumice_stream *s)
+/* A frame with a mask plane at @va, if it is not 1, and these uses of it. */
+static int render_mask(struct pumice_stream *s, uint64_t va, bool load, bool store, bool clear)
 {
 	struct pumice_render_desc render;
-	uint64_t va;
+	uint64_t record;
 
 	pumice_render_desc_init(&render, NULL);
-	render.pdm.mask_store = true;
-	return pumice_stream_render(s, &render, &va);
+	if (va != 1)
+		pumice_render_desc_mask(&render, va, 64, 64, 1);
+	render.pdm.mask_load = load;
+	render.pdm.mask_store = store;
+	render.pdm.clear_mask = clear;
+	return pumice_stream_render(s, &render, &record);
 }
 
-static int mask_without_buffer(struct pumice_stream *s)
+static int mask_load_without_plane(struct pumice_stream *s)
+{
+	return render_mask(s, 1, true, false, false);
+}
+
+static int mask_store_without_plane(struct pumice_stream *s)
+{
+	return render_mask(s, 1, false, true, false);
+}
+
+static int mask_clear_without_plane(struct pumice_stream *s)
+{
+	return render_mask(s, 1, false, false, true);
+}
+
+static int mask_load_without_buffer(struct pumice_stream *s)
+{
+	return render_mask(s, 0, true, false, false);
+}
+
+static int mask_store_without_buffer(struct pumice_stream *s)
+{
+	return render_mask(s, 0, false, true, false);
+}
+
+static int mask_misaligned(struct pumice_stream *s)
+{
+	return render_mask(s, 0x10008, false, true, false);
+}
+
+static int depth_stride_too_large(struct pumice_stream *s)
 {
 	struct pumice_render_desc render;
-	uint64_t va;
+	uint64_t record;
 
 	pumice_render_desc_init(&render, NULL);
-	pumice_render_desc_mask(&render, 0, 64, 64, 1);
-	render.pdm.mask_load = true;
-	return pumice_stream_render(s, &render, &va);
+	render.pdm.depth_store = true;
+	render.pdm.depth_addr = 0x10000;
+	render.pdm.depth_stride = 1u << 24;
+	return pumice_stream_render(s, &render, &record);
+}
+
+static int stats_beyond_the_address_space(struct pumice_stream *s)
+{
+	struct pumice_render_desc render;
+	uint64_t record;
+
+	pumice_render_desc_init(&render, NULL);
+	render.pdm.stats_addr = 1ull << 40;
+	return pumice_stream_render(s, &render, &record);
 }
 
 static int words_null(struct pumice_stream *s)
@@ -743,8 +789,14 @@ IN_STREAM(null_draw_state, draw_state_null)
 IN_STREAM(null_draw, draw_null)
 IN_STREAM(null_draw_indexed, draw_indexed_null)
 IN_STREAM(null_render, render_null)
-IN_STREAM(no_mask_plane, mask_without_plane)
-IN_STREAM(no_mask_buffer, mask_without_buffer)
+IN_STREAM(no_mask_plane_to_load, mask_load_without_plane)
+IN_STREAM(no_mask_plane_to_store, mask_store_without_plane)
+IN_STREAM(no_mask_plane_to_clear, mask_clear_without_plane)
+IN_STREAM(no_mask_buffer_to_load, mask_load_without_buffer)
+IN_STREAM(no_mask_buffer_to_store, mask_store_without_buffer)
+IN_STREAM(mask_address, mask_misaligned)
+IN_STREAM(depth_stride, depth_stride_too_large)
+IN_STREAM(stats_address, stats_beyond_the_address_space)
 IN_STREAM(null_words, words_null)
 IN_STREAM(null_dispatch, dispatch_null)
 IN_STREAM(null_draw_indirect, draw_indirect_null)
@@ -877,10 +929,22 @@ const struct mistake mistakes[] = {
 	MISTAKE(null_draw, EINVAL, "draw: draw is NULL; set it"),
 	MISTAKE(null_draw_indexed, EINVAL, "draw: draw is NULL; set it"),
 	MISTAKE(null_render, EINVAL, "render: desc is NULL; set it"),
-	MISTAKE(no_mask_plane, EINVAL,
+	MISTAKE(no_mask_plane_to_load, EINVAL,
 		"render: no mask plane to load, store or clear; call pumice_render_desc_mask()"),
-	MISTAKE(no_mask_buffer, EINVAL,
+	MISTAKE(no_mask_plane_to_store, EINVAL,
+		"render: no mask plane to load, store or clear; call pumice_render_desc_mask()"),
+	MISTAKE(no_mask_plane_to_clear, EINVAL,
+		"render: no mask plane to load, store or clear; call pumice_render_desc_mask()"),
+	MISTAKE(no_mask_buffer_to_load, EINVAL,
 		"render: pdm.mask_addr is 0; call pumice_render_desc_mask() with that of a buffer"),
+	MISTAKE(no_mask_buffer_to_store, EINVAL,
+		"render: pdm.mask_addr is 0; call pumice_render_desc_mask() with that of a buffer"),
+	MISTAKE(mask_address, EINVAL,
+		"render: pdm.mask_addr 0x10008 does not fit its field of struct pdm_render"),
+	MISTAKE(depth_stride, EINVAL,
+		"render: pdm.depth_stride 0x1000000 does not fit its field of struct pdm_render"),
+	MISTAKE(stats_address, EINVAL,
+		"render: pdm.stats_addr 0x10000000000 does not fit its field of struct pdm_render"),
 	MISTAKE(null_words, EINVAL, "stream: words is NULL; set it"),
 	MISTAKE(null_dispatch, EINVAL, "dispatch: dispatch is NULL; set it"),
 	MISTAKE(null_draw_indirect, EINVAL, "indirect draw: draw is NULL; set it"),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "surface.h"
 
 #define SECRET	1234.5f
 #define STEPS	24u	/* of the first job before it is stopped */
@@ -116,6 +117,38 @@ static void check_second(const struct scene_size *size, bool background)
 		assert_int_equal(fx.mask[i], 0);
 }
 
+/*
+ * A tile spills its whole mask plane in a partial render, also the bits beyond the target, which
+ * no load sets.
+ */
+static void bits_beyond_a_loaded_mask_are_spilled_as_zero(void **state)
+{
+	static const struct scene_size first = {
+		.width = 64, .height = 64, .samples = 4, .tile_size = PUMICE_TILE_SIZE_32X32,
+	};
+	static const struct scene_size size = {
+		.width = 18, .height = 9, .samples = 4, .tile_size = PUMICE_TILE_SIZE_32X32,
+	};
+	u32 i, ones = 0;
+
+	(void)state;
+	run_first(&first, ENDING_DONE, 0);
+	scene_begin(&fx, &size);
+	scene_end(&fx, true);
+	fx.record.mask_plane = true;
+	fx.record.mask_load = true;
+	fx.record.mask_addr = FX_MASK;
+	fx.record.mask_stride = pumice_mask_row_bytes(size.width, size.samples);
+	memset(fx.mask, 0, FX_BYTES);
+	memset(fx.spill, 0, FX_SPILL_BYTES);
+	fx_start_in(&fx, FX_OTHER_CTX, true);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	for (i = 0; i < FX_SPILL_BYTES; i++)
+		ones += fx.spill[i] == 0xff;
+	assert_int_equal(ones, 0);
+}
+
 static void check_all(bool background)
 {
 	static const struct scene_size sizes[] = {
@@ -152,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_background_without_outputs_discloses_nothing),
 		cmocka_unit_test(a_tile_without_background_begins_at_zero),
+		cmocka_unit_test(bits_beyond_a_loaded_mask_are_spilled_as_zero),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);

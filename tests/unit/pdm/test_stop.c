@@ -167,7 +167,7 @@ static void fields_of_the_render_record(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < 14; i++) {
+	for (i = 0; i < 15; i++) {
 		make_scene(FX_BLEND);
 		switch (i) {
 		case 0:
@@ -189,6 +189,9 @@ static void fields_of_the_render_record(void **state)
 			fx.record.background[1] |= 1u << 31;
 			break;
 		case 6:
+		case 14:
+			fx.record.mask_load = i == 6;
+			fx.record.mask_store = i == 14;
 			fx.record.mask_stride = (size.width + 7) / 8 - 1;
 			break;
 		case 7:
