@@ -120,7 +120,7 @@ static int check_record(struct pumice_device *dev, const struct pumice_pdm_rende
 	u32 words[PUMICE_PDM_RENDER_WORDS];
 
 	pumice_pdm_render_pack(words, r);
-	/* Whether its values are valid is the GPU's decision. */
+	/* The GPU checks the values. */
 	(void)pumice_pdm_render_unpack(words, &kept);
 	return check_kept(dev, r, &kept);
 }

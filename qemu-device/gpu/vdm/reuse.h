@@ -14,7 +14,7 @@
 
 /* The piece before, and what is copied of it. */
 struct vdm_reuse {
-	bool valid;	/* its vertices were shaded, and the cache knows them */
+	bool valid;	/* its vertices were shaded, and the cache has their indices */
 	u64 part;	/* its draw and instance: vdm_chunk.part */
 	u16 number[VDM_PIECE_VERTICES];	/* by the cache's number: that of its outputs */
 	u32 copies;

@@ -326,7 +326,7 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	list_del(&ctx->node);
 	spin_unlock(&pdev->reset.contexts_lock);
 	mutex_unlock(&pdev->reset.lock);
-	/* From here on nobody else stops or starts the schedulers. */
+	/* A context outside of the list: resets and suspend do not stop or start its schedulers. */
 	pumice_for_each_queue(q, ctx)
 		pumice_sched_kill(&q->sched, &q->entity);
 	mutex_lock(&ctx->priority_lock);

@@ -10,7 +10,7 @@
 /*
  * A thread may find the scheduler running, and queue its work after a first stop has canceled
  * that; the works of Linux 7.3 do not look again. Such a thread is one of the works, for which
- * the stop waits, or a fence callback, or holds the entity's lock: a grace period ends the last two.
+ * the stop waits, or a fence callback, or holds the entity's lock: a grace period ends these.
  */
 static void pumice_sched_stop(struct drm_gpu_scheduler *sched)
 {
