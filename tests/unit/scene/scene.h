@@ -157,5 +157,14 @@ void scene_draw_gpu(struct fixture *fx, const struct scene *scene, struct pictur
 /* draw_ref.c */
 void scene_draw_reference(const struct scene *scene, struct picture *out);
 
+/* capture.c */
+/* Write a capture of a frame before it is rendered; @pages of its free list. */
+void scene_capture(struct fixture *fx, const struct scene *scene, const struct scene_frame *frame,
+		   const struct pumice_image *image, uint32_t pages, const char *path);
+/*
+ * Render a capture on a device of its own, and read memory of it afterwards. Returns the number of
+ * partial renders.
+ */
+uint32_t scene_replay(const char *path, const char *device, uint64_t va, void *data, size_t bytes);
 
 #endif

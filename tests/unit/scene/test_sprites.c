@@ -158,61 +158,6 @@ static void open_sprites(struct fixture *fx, const char *options, struct scene_f
 	scene_put(fx, &scene, f);
 }
 
-static void capture(struct fixture *fx, const struct scene_frame *f)
-{
-	struct pumice_capture_frame frame;
-	struct pumice_texture texture;
-
-	pumice_capture_frame_init(&frame);
-	frame.geometry = f->frame.geometry;
-	frame.render = f->frame.render;
-	frame.width = frame.height = SIZE;
-	frame.samples = scene.samples;
-	frame.tile_size = scene.tile_size;
-	frame.pages = PAGES;
-	frame.target_count = 1;
-	pumice_image_texture(f->image[0], &texture);
-	pumice_texture_pack(frame.targets[0], &texture);
-	fx_check(fx, "capture", pumice_capture_write(fx->vm, &frame, PATH));
-}
-
-/* Render the capture on a device of its own, and return the memory of its target. */
-static void replay(const char *device, uint64_t target, void *data, size_t bytes)
-{
-	const struct pumice_freelist_desc pages = { .initial_pages = PAGES, .max_pages = PAGES };
-	const struct pumice_capture_frame *captured;
-	struct pumice_capture *file;
-	struct pumice_hwrt_desc set;
-	struct pumice_frame frame;
-	struct fixture fx = { 0 };
-	char error[200];
-
-	if (pumice_capture_load(PATH, &file, error, sizeof(error)))
-		fail_msg("%s", error);
-	captured = pumice_capture_frame(file);
-	assert_int_equal(pumice_device_open(device, &fx.dev, NULL, 0), 0);
-	fx_check(&fx, "vm", pumice_vm_create(fx.dev, &fx.vm));
-	fx_check(&fx, "place", pumice_capture_place(file, fx.vm));
-	fx_check(&fx, "context", pumice_context_create_type(fx.vm, PUMICE_CONTEXT_RENDER,
-							    PUMICE_PRIORITY_NORMAL, &fx.context));
-	fx_check(&fx, "free list", pumice_freelist_create(fx.vm, &pages, &fx.list));
-	pumice_hwrt_desc_init(&set, fx.list, captured->width, captured->height);
-	set.samples = captured->samples;
-	set.tile_size = captured->tile_size;
-	pumice_frame_init(&frame, NULL);
-	frame.geometry = captured->geometry;
-	frame.render = captured->render;
-	fx_check(&fx, "data set", pumice_hwrt_create(fx.vm, &set, &frame.hwrt));
-	fx_check(&fx, "render", pumice_render(fx.context, &frame, LONG, NULL));
-	fx_check(&fx, "peek", pumice_vm_peek(fx.vm, target, data, bytes));
-	pumice_hwrt_destroy(frame.hwrt);
-	pumice_freelist_destroy(fx.list);
-	pumice_context_destroy(fx.context);
-	pumice_vm_destroy(fx.vm);
-	pumice_capture_destroy(file);
-	pumice_device_close(fx.dev);
-}
-
 /* Captured before it is rendered, so the replay has to render the sprites. */
 static void a_captured_frame_of_sprites_is_replayed_to_the_bit(void **state)
 {
@@ -224,7 +169,7 @@ static void a_captured_frame_of_sprites_is_replayed_to_the_bit(void **state)
 	(void)state;
 	open_sprites(&fx, "cores=2,threads=2", &f, 2, PUMICE_POINT_ORIGIN_LOWER_LEFT);
 	target = pumice_image_va(f.image[0]);
-	capture(&fx, &f);
+	scene_capture(&fx, &scene, &f, f.image[0], PAGES, PATH);
 	fx_check(&fx, "render", pumice_render(fx.context, &f.frame, LONG, NULL));
 	fx_check(&fx, "peek", pumice_vm_peek(fx.vm, target, here, sizeof(here)));
 	fx_check(&fx, "read", pumice_image_download(f.image[0], (struct pumice_image_part){ 0 },
@@ -232,7 +177,7 @@ static void a_captured_frame_of_sprites_is_replayed_to_the_bit(void **state)
 	fx_check(&fx, "read", pumice_image_download(f.image[1], (struct pumice_image_part){ 0 },
 						    gpu.id, 0));
 	check_pixels(2, PUMICE_POINT_ORIGIN_LOWER_LEFT);
-	replay("inproc:cores=1,threads=0,ram=192", target, there, sizeof(there));
+	scene_replay(PATH, "inproc:cores=1,threads=0,ram=192", target, there, sizeof(there));
 	assert_memory_equal(here, there, sizeof(here));
 	unlink(PATH);
 	scene_free(&f);
