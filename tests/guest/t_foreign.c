@@ -13,13 +13,14 @@
 
 #include "harness.h"
 #include "fixture.h"
+#include "system.h"
 
 #define WORDS 6u	/* words that a job stores */
 
 /* For what is destroyed while its calls begin: rounds, calls of each, and fences of each call. */
-#define ROUNDS	60
-#define CALLS	200
-#define FENCES	32
+#define ROUNDS	20
+#define CALLS	100
+#define FENCES	24
 
 /* A timeline of SW_SYNC, and the syncobj that holds its fence of point 1. */
 struct foreign {
@@ -193,11 +194,13 @@ static void context_with_jobs(unsigned int us)
  */
 static void context_may_be_destroyed_while_its_jobs_begin(void)
 {
+	const struct counts before = need_counts();
 	struct fixture fx;
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++)
-		context_with_jobs(96000 + i % 30 * 200);
+		context_with_jobs(96000 + i * 300);
+	need_left(before);
 	fx = fx_open();
 	fx_check_works(&fx);
 }
@@ -225,11 +228,13 @@ static void vm_with_binds(unsigned int us)
 /* The binds are cancelled with the VM, and the scheduler's jobs that remain are killed. */
 static void vm_may_be_destroyed_while_its_binds_begin(void)
 {
+	const struct counts before = need_counts();
 	struct fixture fx;
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++)
-		vm_with_binds(i * 50);
+		vm_with_binds(i * 150);
+	need_left(before);
 	fx = fx_open();
 	fx_check_works(&fx);
 }

@@ -34,7 +34,7 @@ struct vdm_piece {
 
 /*
  * Indices in a piece, by open addressing; entries with another stamp are empty. Those of the
- * piece before, whose stamp is one lower, are known until they are overwritten.
+ * piece before, whose stamp is one lower, are found unless another one is in the place of the index.
  */
 struct vdm_cache {
 	u16 stamp;

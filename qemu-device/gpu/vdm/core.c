@@ -57,16 +57,24 @@ static enum step_result chunk_done(struct vdm_core *core)
 	return STEP_ON;
 }
 
-/* The outputs of the piece become those of the piece before. Returns whether they can be copied. */
+/*
+ * The outputs of the piece become those of the piece before. Returns whether they can be copied.
+ * With several cores only within a chunk: which lanes shade a vertex must not depend on the order
+ * in which cores process chunks.
+ */
 static bool begin_piece(struct vdm_core *core)
 {
-	const bool follows = core->reuse.valid && core->reuse.part == core->chunk.part;
+	const struct vdm_chunk *chunk = &core->chunk;
+	struct vdm_reuse *reuse = &core->reuse;
+	const bool follows = reuse->valid && reuse->part == chunk->part &&
+			     (reuse->sequence == chunk->sequence || core->vdm->cores == 1);
 	u32 *vo = core->vo;
 
 	core->vo = core->vo_before;
 	core->vo_before = vo;
-	core->reuse.valid = false;
-	core->reuse.part = core->chunk.part;
+	reuse->valid = false;
+	reuse->part = chunk->part;
+	reuse->sequence = chunk->sequence;
 	return follows;
 }
 
@@ -297,8 +305,9 @@ static enum step_result vertex(struct vdm_core *core)
 	if (!done)
 		return result;
 	if (core->chunk.draw.indexed) {
-		vdm_reuse_copy(&core->reuse, &core->piece, core->vo_before, core->vo,
-			       shared->vo_words);
+		if (!vdm_reuse_copy(&core->reuse, &core->piece, core->vo_before, core->vo,
+				    shared->vo_words))
+			return STEP_ON;
 		core->reuse.valid = true;
 	}
 	core->phase = VDM_CORE_BIN;

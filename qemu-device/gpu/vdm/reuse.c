@@ -6,6 +6,8 @@
 
 #include "../number.h"
 
+#define COPY_STEP	256u	/* vertices, each of up to PUMICE_USC_MAX_VO words */
+
 /* Find the outputs of each vertex in the piece before. Returns the number of those that have some. */
 static u32 find_copies(const struct vdm_reuse *reuse, struct vdm_piece *piece)
 {
@@ -28,7 +30,7 @@ void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
 	u32 n, v;
 
 	memset(reuse->number, 0xff, sizeof(reuse->number));
-	piece->shade = reuse->copies = 0;
+	piece->shade = reuse->copies = reuse->copied = 0;
 	for (v = 0; v < piece->vertices; v++) {
 		if (piece->before[v] == VDM_NOT_CACHED) {
 			moved[v] = (u16)piece->shade;
@@ -53,22 +55,23 @@ static u32 output(u32 vertex, u32 vo_words)
 	return vertex / PUMICE_LANES * vo_words * PUMICE_LANES + vertex % PUMICE_LANES;
 }
 
-void vdm_reuse_copy(const struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
+bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
 		    u32 *vo, u32 vo_words)
 {
 	const u32 first = piece->vertices - reuse->copies;
-	u32 i, n;
+	const u32 end = min_u32(reuse->copied + COPY_STEP, reuse->copies);
+	u32 n;
 
 	/* The TA reads whole waves. */
-	if (reuse->copies)
-		memset(vo + output(first, vo_words), 0,
-		       div_up(reuse->copies, PUMICE_LANES) * vo_words * PUMICE_LANES *
-		       sizeof(*vo));
-	for (i = 0; i < reuse->copies; i++) {
-		const u32 *from = before + output(reuse->copy[i], vo_words);
-		u32 *to = vo + output(first + i, vo_words);
+	if (!reuse->copied && reuse->copies % PUMICE_LANES)
+		memset(vo + piece->vertices / PUMICE_LANES * PUMICE_LANES * vo_words, 0,
+		       vo_words * PUMICE_LANES * sizeof(*vo));
+	for (; reuse->copied < end; reuse->copied++) {
+		const u32 *from = before + output(reuse->copy[reuse->copied], vo_words);
+		u32 *to = vo + output(first + reuse->copied, vo_words);
 
 		for (n = 0; n < vo_words; n++)
 			to[n * PUMICE_LANES] = from[n * PUMICE_LANES];
 	}
+	return end == reuse->copies;
 }

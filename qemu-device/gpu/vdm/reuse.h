@@ -5,7 +5,8 @@
  * Source: document 001, "Binning Pass": a vertex that is referenced more than once is shaded once.
  *
  * Limits: only of indexed draws; only of the same draw and instance, so that all inputs are the
- * same; only of the last piece of the core, which is a cache of a fixed size.
+ * same; only of the last piece of the core, which is a cache of a fixed size; not by the coordinate
+ * program. An entry of that piece is lost if another index is found in its place first.
  */
 #ifndef PUMICE_GPU_VDM_REUSE_H
 #define PUMICE_GPU_VDM_REUSE_H
@@ -16,8 +17,9 @@
 struct vdm_reuse {
 	bool valid;	/* its vertices were shaded, and the cache has their indices */
 	u64 part;	/* its draw and instance: vdm_chunk.part */
+	u32 sequence;	/* its chunk */
 	u16 number[VDM_PIECE_VERTICES];	/* by the cache's number: that of its outputs */
-	u32 copies;
+	u32 copies, copied;
 	u16 copy[VDM_PIECE_VERTICES];	/* numbers of the outputs to copy */
 };
 
@@ -27,10 +29,10 @@ struct vdm_reuse {
  */
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
 /*
- * Copy the outputs of the piece before to those of the piece, whose shaded vertices have theirs.
- * Both are rows of waves of vo_words registers.
+ * Copy outputs of the piece before to those of the piece, whose shaded vertices have theirs. Both
+ * are rows of waves of vo_words registers. Returns false if some are left for the next call.
  */
-void vdm_reuse_copy(const struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
+bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
 		    u32 *vo, u32 vo_words);
 
 #endif

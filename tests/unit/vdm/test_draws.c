@@ -511,10 +511,42 @@ static void check_culled(struct vdm_fixture *b, u32 split)
 	assert_int_equal(b->drawn.count, kept);
 }
 
+/*
+ * With several cores vertices are kept within a chunk only: what is shaded does not depend on the
+ * order in which cores process chunks, which the fixture varies.
+ */
+static void several_cores_shade_the_same_in_every_order(void **state)
+{
+	static const u32 sizes[] = { 100, 65535 };
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	const struct draw grid = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+		.count = GRID_INDICES / 300 * 300, .index_count = GRID_INDICES, .instances = 1,
+	};
+	u32 i, round;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		for (round = 0; round < 8; round++) {
+			struct vdm_fixture *b = vdmfx_create(3);
+			u32 parts;
+
+			b->seed += round;
+			vdmfx_put_state(b, &record);
+			put_grid(b);
+			check(b, &grid, 1, true, sizes[i]);
+			/* As if each chunk were a draw. */
+			parts = expected.count > sizes[i] ? expected.count / sizes[i] : 1;
+			assert_int_equal(b->shaded[0], unique_by_piece(sizes[i], parts, false));
+			vdmfx_destroy(b);
+		}
+	}
+}
+
 /* The fixture checks the size of tasks. */
 static void tasks_of_each_size_shade_the_same(void **state)
 {
-	static const u8 sizes[] = { 16, 32, 64, 128 };
+	static const u8 sizes[] = { 16, 32, 64, 96, 128 };
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw grid = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
@@ -555,7 +587,7 @@ static void vertices_that_only_culled_primitives_use_are_not_copied(void **state
 static void outputs_of_the_largest_pieces_have_room(void **state)
 {
 	struct vdm_fixture *b = vdmfx_create(1);
-	const struct pumice_vdm_state record = vdmfx_state(false);
+	struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw d = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
 		.count = GRID_INDICES, .index_count = GRID_INDICES, .instances = 1,
@@ -563,6 +595,7 @@ static void outputs_of_the_largest_pieces_have_room(void **state)
 	u32 i;
 
 	(void)state;
+	record.more_vo = 249;	/* as many outputs as there can be */
 	vdmfx_put_state(b, &record);
 	for (i = 0; i < GRID_INDICES; i++)
 		put_index(b, i, i - i / (3 * PIECE_PRIMS) * 35);
@@ -607,6 +640,7 @@ int main(void)
 		cmocka_unit_test(each_unique_vertex_of_a_chunk_is_shaded_once),
 		cmocka_unit_test(only_kept_primitives_are_shaded_after_a_coordinate_program),
 		cmocka_unit_test(vertices_of_the_piece_before_are_not_shaded_again),
+		cmocka_unit_test(several_cores_shade_the_same_in_every_order),
 		cmocka_unit_test(tasks_of_each_size_shade_the_same),
 		cmocka_unit_test(vertices_that_only_culled_primitives_use_are_not_copied),
 		cmocka_unit_test(outputs_of_the_largest_pieces_have_room),

@@ -159,6 +159,24 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 			keep[i] = false;
 }
 
+/* Output @n of a vertex, after the first two. */
+static u32 further_output(u32 vertex, u32 n)
+{
+	return vertex * 2654435761u + n;
+}
+
+static void check_outputs(const struct ta_vertices *vertices, u32 v)
+{
+	const u32 vertex = output(vertices, v, 0);
+	u32 n;
+
+	/* The task was aborted. */
+	if (vertex == CANARY)
+		return;
+	for (n = 2; n < vertices->vo_words; n++)
+		assert_int_equal(output(vertices, v, n), further_output(vertex, n));
+}
+
 enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			     const struct ta_vertices *vertices, const struct ta_prim *prims,
 			     u32 count, u32 *done, struct gpu_fault *fault)
@@ -195,6 +213,7 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 		for (n = 0; n < corners; n++) {
 			prim->vertex[n] = output(vertices, prims[*done].v[n], 0);
 			prim->instance[n] = output(vertices, prims[*done].v[n], 1);
+			check_outputs(vertices, prims[*done].v[n]);
 		}
 		b->list.count++;
 	}
@@ -402,7 +421,7 @@ static void run_task(struct vdm_fixture *b, struct usc *usc, unsigned int group)
 	const struct usc_gfx *gfx = usc->group[group].gfx;
 	const struct usc_task *task = &usc->task[usc->group[group].slot[0]];
 	const bool coordinate = gfx->vo_words == 4;
-	u32 i;
+	u32 i, n;
 
 	if (b->tasks++ == b->fault_task)
 		fake_usc_fault(usc, group, PUMICE_FAULT_MMU_READ_ONLY);
@@ -413,6 +432,8 @@ static void run_task(struct vdm_fixture *b, struct usc *usc, unsigned int group)
 
 		vo[0] = fake_usc_attr(usc, group, i, 0);
 		vo[32] = fake_usc_attr(usc, group, i, 1);
+		for (n = 2; n < gfx->vo_words; n++)
+			vo[32 * n] = further_output(vo[0], n);
 		b->shaded[coordinate]++;
 	}
 	if (!coordinate)

@@ -105,7 +105,7 @@ static void bind_queue_free(struct pumice_object *obj)
 	struct pumice_bind_queue *queue = container_of(obj, struct pumice_bind_queue, base);
 	struct drm_device *drm = &queue->pdev->drm;
 
-	pumice_sched_fini(&queue->sched);
+	pumice_sched_fini(&queue->sched, queue->seqno);
 	mutex_destroy(&queue->push_lock);
 	kfree(queue);
 	drm_dev_put(drm);

@@ -222,7 +222,7 @@ void pumice_context_stop_locked(struct pumice_context *ctx, u32 state)
 		ctx->state |= state;
 		pumice_blame_note(ctx->blame, state);
 	}
-	ctx->stopped = true;
+	WRITE_ONCE(ctx->stopped, true);
 }
 
 /**

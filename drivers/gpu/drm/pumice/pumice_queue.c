@@ -538,7 +538,7 @@ void pumice_queue_release_shared(struct pumice_queue *q)
 void pumice_queue_fini(struct pumice_queue *q)
 {
 	if (q->scheduled)
-		pumice_sched_fini(&q->sched);
+		pumice_sched_fini(&q->sched, q->ctx->submitted);
 	q->scheduled = false;
 	pumice_fw_obj_destroy(q->ctx->pdev, q->ufo);
 	q->ufo = NULL;

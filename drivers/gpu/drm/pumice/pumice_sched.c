@@ -9,8 +9,9 @@
 
 /*
  * A thread may find the scheduler running, and queue its work after a first stop has canceled
- * that; the works of Linux 7.3 do not look again. Such a thread is one of the works, for which
- * the stop waits, or a fence callback, or holds the entity's lock: a grace period ends these.
+ * that; the works of Linux 7.3 do not look again, those of 6.12 do. Such a thread is one of the
+ * works, for which the stop waits, or a fence callback, or holds a spinlock: a grace period ends
+ * these. The time-out queues only the work that frees jobs.
  */
 static void pumice_sched_stop(struct drm_gpu_scheduler *sched)
 {
@@ -45,13 +46,15 @@ void pumice_sched_kill(struct drm_gpu_scheduler *sched, struct drm_sched_entity 
 /**
  * pumice_sched_fini - release a scheduler whose entities are destroyed and whose jobs are freed
  * @sched: scheduler
+ * @used: it had jobs
  *
  * Also waits for callbacks of fences that the entities waited for: they refer to the scheduler.
  *
- * Context: May sleep: waits for a grace period.
+ * Context: May sleep: waits for a grace period if it was used.
  */
-void pumice_sched_fini(struct drm_gpu_scheduler *sched)
+void pumice_sched_fini(struct drm_gpu_scheduler *sched, bool used)
 {
-	pumice_sched_stop(sched);
+	if (used)
+		pumice_sched_stop(sched);
 	drm_sched_fini(sched);
 }

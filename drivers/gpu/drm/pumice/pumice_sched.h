@@ -3,10 +3,12 @@
 #ifndef PUMICE_SCHED_H
 #define PUMICE_SCHED_H
 
+#include <linux/types.h>
+
 struct drm_gpu_scheduler;
 struct drm_sched_entity;
 
 void pumice_sched_kill(struct drm_gpu_scheduler *sched, struct drm_sched_entity *entity);
-void pumice_sched_fini(struct drm_gpu_scheduler *sched);
+void pumice_sched_fini(struct drm_gpu_scheduler *sched, bool used);
 
 #endif
