@@ -224,7 +224,21 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct pumice_dispatch) == 48,
 	       "size of pumice_dispatch since 0.1");
 
-/* Groups that are not set would launch nothing. */
+/* Return whether the CDM would refuse a grid: an id exceeds 32 bits, or the number of groups 64. */
+static bool grid_overflows(const struct pumice_dispatch *d)
+{
+	u64 groups = 1;
+	u32 end;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (__builtin_add_overflow(d->base[i], d->groups[i], &end) ||
+		    __builtin_mul_overflow(groups, (u64)d->groups[i], &groups))
+			return true;
+	return false;
+}
+
+/* Groups that are not set would launch nothing; uninitialised ones usually overflow. */
 static int check_groups(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
 	const u32 *groups;
@@ -236,6 +250,10 @@ static int check_groups(struct pumice_stream *s, const struct pumice_dispatch *d
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: a grid of %u x %u x %u work-groups is empty; set all three to 1 or more",
 			    groups[0], groups[1], groups[2]);
+	if (grid_overflows(d))
+		return fail(s->vm->dev, EINVAL,
+			    "dispatch: a grid of %u x %u x %u work-groups from %u, %u, %u is too large: ids have 32 bits, their number 64; begin with pumice_dispatch_init(), or dispatch it in parts",
+			    groups[0], groups[1], groups[2], d->base[0], d->base[1], d->base[2]);
 	return 0;
 }
 

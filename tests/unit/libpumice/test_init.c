@@ -134,6 +134,40 @@ static void a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused(void **st
 	pumice_kernel_destroy(k);
 }
 
+/* The limits are those of the CDM: tests/unit/cdm/test_stop.c. */
+static void a_grid_beyond_the_ids_is_refused(void **state)
+{
+	static const struct {
+		uint32_t groups[3], base[3];
+		bool good;
+	} grids[] = {
+		{ { 1, 1, 1 }, { UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX - 1 }, true },
+		{ { 2, 1, 1 }, { UINT32_MAX - 1, 0, 0 }, false },
+		{ { 1, 2, 1 }, { 0, UINT32_MAX - 1, 0 }, false },
+		{ { 1, 1, 2 }, { 0, 0, UINT32_MAX - 1 }, false },
+		{ { 1u << 31, 1u << 31, 3 }, { 0 }, true },
+		{ { 1u << 31, 1u << 31, 4 }, { 0 }, false },
+	};
+	struct pumice_kernel *k = kernel(".group 32\nend\n");
+	DIRTY(pumice_dispatch, dirty);
+	struct pumice_dispatch grid;
+
+	(void)state;
+	pumice_stream_reset(stream);
+	for (uint32_t i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
+		pumice_dispatch_init(&grid, k);
+		memcpy(grid.groups, grids[i].groups, sizeof(grid.groups));
+		memcpy(grid.base, grids[i].base, sizeof(grid.base));
+		if (grids[i].good)
+			assert_int_equal(pumice_stream_dispatch(stream, &grid), 0);
+		else
+			assert_refused(pumice_stream_dispatch(stream, &grid),
+				       "is too large: ids have 32 bits");
+	}
+	assert_refused(pumice_stream_dispatch(stream, &dirty), "begin with pumice_dispatch_init()");
+	pumice_kernel_destroy(k);
+}
+
 static void a_draw_without_instances_is_refused(void **state)
 {
 	const struct pumice_vdm_draw draw = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .count = 3 };
@@ -475,6 +509,7 @@ int main(void)
 		cmocka_unit_test(a_bind_is_of_the_whole_buffer),
 		cmocka_unit_test(jobs_and_syncs_have_the_given_values_and_zeros),
 		cmocka_unit_test(a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused),
+		cmocka_unit_test(a_grid_beyond_the_ids_is_refused),
 		cmocka_unit_test(a_draw_without_instances_is_refused),
 		cmocka_unit_test(a_frame_can_be_drawn_with_values_of_initialisers),
 		cmocka_unit_test(a_render_without_targets_has_none),

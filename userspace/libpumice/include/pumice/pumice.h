@@ -885,7 +885,7 @@ void pumice_dispatch_init(struct pumice_dispatch *dispatch, const struct pumice_
  * pumice_stream_dispatch - add STATE and LAUNCH for a grid.
  *
  * Return: 0; -EINVAL for another number of uniform words, no kernel or one of another VM, or
- * groups that are 0, -ENOSPC.
+ * groups that are 0 or exceed ids of 32 bits, -ENOSPC.
  */
 int pumice_stream_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
 
