@@ -141,6 +141,25 @@ class Headers(Folder):
                      "-Wno-address", "-o", "p", *flags("--libs"))
         self.call(["./p"])
 
+    def test_every_structure_that_callers_fill_has_an_initialiser(self):
+        text = "".join(path.read_text(encoding="utf-8")
+                       for path in sorted((prefix().path / "include/pumice").iterdir()))
+        bodies = dict(re.findall(r"^struct (pumice_\w+) \{\n(.*?)^\};", text, re.M | re.S))
+        # Arguments, by pointer and by value, and then the members of these.
+        filled = set(re.findall(r"const struct (pumice_\w+) \*\w+[,)]", text)) | \
+            set(re.findall(r"[(,]\s*struct (pumice_\w+) \w+[,)]", text))
+        filled = list(filled & bodies.keys())
+        for name in filled:     # which grows
+            filled += (set(re.findall(r"\bstruct (pumice_\w+)", bodies[name])) &
+                       bodies.keys()) - set(filled)
+        self.assertGreater(len(filled), 60)
+        for name in filled:
+            initialiser = rf"\b{name}_(init|defaults)\(|^struct {name} {name}_\w+\("
+            if "constant fields only" in bodies[name]:
+                continue
+            with self.subTest(structure=name):
+                self.assertRegex(text, re.compile(initialiser, re.M))
+
     def test_numbers_in_records_are_floats(self):
         text = """#include <pumice/pumice_gfx.h>
 #include <string.h>
