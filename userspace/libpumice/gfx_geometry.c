@@ -144,6 +144,18 @@ static int check_enums(struct pumice_stream *s, u32 topology, u32 index_size)
 	return 0;
 }
 
+/* Indices outside of the buffer are read as 0: without a buffer each of them would be. */
+static int check_indices(struct pumice_stream *s, const struct pumice_vdm_draw_indexed *draw)
+{
+	if (draw->count && !draw->index_count)
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw: index_count is 0 and each index would be read as 0; set it to the indices in the buffer");
+	if (draw->count && !draw->indices)
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw: indices is 0; set it to the address of the indices");
+	return stream_check_va(s, "draw: indices", draw->indices, 1);
+}
+
 int pumice_stream_draw(struct pumice_stream *s, const struct pumice_vdm_draw *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_WORDS];
@@ -167,7 +179,7 @@ int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_
 	if (!err)
 		err = check_enums(s, draw->topology, draw->index_size);
 	if (!err)
-		err = stream_check_va(s, "draw: indices", draw->indices, 1);
+		err = check_indices(s, draw);
 	if (err)
 		return err;
 	pumice_vdm_draw_indexed_pack(words, draw);

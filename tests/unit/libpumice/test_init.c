@@ -193,6 +193,28 @@ static void a_draw_without_instances_is_refused(void **state)
 	assert_int_equal(pumice_stream_draw_indexed(stream, &good_indexed), 0);
 }
 
+static void an_indexed_draw_without_a_buffer_is_refused(void **state)
+{
+	struct pumice_vdm_draw_indexed draw;
+
+	(void)state;
+	pumice_stream_reset(stream);
+	pumice_vdm_draw_indexed_defaults(&draw);
+	draw.count = 3;
+	draw.indices = 0x40000000;
+	assert_refused(pumice_stream_draw_indexed(stream, &draw),
+		       "index_count is 0 and each index would be read as 0");
+	draw.index_count = 3;
+	assert_int_equal(pumice_stream_draw_indexed(stream, &draw), 0);
+	draw.indices = 0;
+	assert_refused(pumice_stream_draw_indexed(stream, &draw), "indices is 0; set it");
+	/* It reads none: a program may have computed 0 of everything. */
+	draw.count = 0;
+	assert_int_equal(pumice_stream_draw_indexed(stream, &draw), 0);
+	draw.index_count = 0;
+	assert_int_equal(pumice_stream_draw_indexed(stream, &draw), 0);
+}
+
 /* Objects of a frame are accepted with what their initialisers set. */
 static void a_frame_can_be_drawn_with_values_of_initialisers(void **state)
 {
@@ -511,6 +533,7 @@ int main(void)
 		cmocka_unit_test(a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused),
 		cmocka_unit_test(a_grid_beyond_the_ids_is_refused),
 		cmocka_unit_test(a_draw_without_instances_is_refused),
+		cmocka_unit_test(an_indexed_draw_without_a_buffer_is_refused),
 		cmocka_unit_test(a_frame_can_be_drawn_with_values_of_initialisers),
 		cmocka_unit_test(a_render_without_targets_has_none),
 		cmocka_unit_test(a_mask_plane_has_a_bit_a_sample),

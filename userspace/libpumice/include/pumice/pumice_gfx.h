@@ -509,7 +509,11 @@ int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_
 /** pumice_stream_draw - add DRAW. Return: 0, -EINVAL for 0 instances, -ENOSPC. */
 int pumice_stream_draw(struct pumice_stream *stream, const struct pumice_vdm_draw *draw);
 
-/** pumice_stream_draw_indexed - add DRAW_INDEXED. Return: 0, -EINVAL for 0 instances, -ENOSPC. */
+/**
+ * pumice_stream_draw_indexed - add DRAW_INDEXED.
+ *
+ * Return: 0, -EINVAL for 0 instances, or a count without indices or their index_count, -ENOSPC.
+ */
 int pumice_stream_draw_indexed(struct pumice_stream *stream,
 			       const struct pumice_vdm_draw_indexed *draw);
 
