@@ -23,8 +23,6 @@
 #define SHOWN		4u		/* instructions before and after the one that failed */
 #define NEAR_BYTES	(64ull << 20)	/* a buffer further away is considered unrelated */
 #define INTERNAL_NEAR	(64ull << 10)	/* the same for a buffer of the library */
-/* Added to the distance of a buffer of the library: a buffer of the program is named first. */
-#define INTERNAL_BYTES	(1ull << 20)
 #define LOCAL_WRAP	(64ull << 10)	/* largest negative offset in local memory */
 #define WRAP_BYTES	(1ull << 32)	/* range of the offset of an address */
 
@@ -80,17 +78,9 @@ static bool reads_internal(u32 unit)
 }
 
 /*
- * Get the distance by which a buffer is chosen: one of the library only if it is much nearer, or
- * within a page.
+ * Get the distance from which on a buffer is considered unrelated to an access of a unit: one of the
+ * library is, beyond a page, unless the unit reads such buffers.
  */
-static u64 near_weight(const struct near *n, u32 unit)
-{
-	if (n->distance < PAGE_BYTES || !n->range->bo->internal || reads_internal(unit))
-		return n->distance;
-	return n->distance + INTERNAL_BYTES;
-}
-
-/* Get the distance from which on a buffer is considered unrelated to an access of a unit. */
 static u64 near_limit(const struct pumice_bo *bo, u32 unit)
 {
 	if (!bo->internal)
@@ -109,7 +99,7 @@ static bool find_near(const struct pumice_vm *vm, u64 va, u32 unit, struct near 
 
 		if (!n.range->bo || n.distance > near_limit(n.range->bo, unit))
 			continue;
-		if (!best->range || near_weight(&n, unit) < near_weight(best, unit))
+		if (!best->range || n.distance < best->distance)
 			*best = n;
 	}
 	return best->range;

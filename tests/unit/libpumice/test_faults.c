@@ -236,7 +236,7 @@ static void a_missing_end_is_named(void **state)
 	(void)state;
 	assert_fails("mov r0, [one], 0\nmov r1, [one], r0\n", (const char *const[4]){
 		"job faulted: usc-end at 0x",
-		"  instruction 2 of the program at 0x",
+		", shader:2\n  work-group (0, 0, 0), wave 0",
 		"         1  mov r1, [one], r0    ; shader:2\n",
 		"  =>     2  (the program has no further instruction: end is missing)" });
 }
@@ -359,23 +359,27 @@ static void a_texture_that_is_not_bound_is_explained(void **state)
 						  "in tag" });
 }
 
-/* Only buffers of the library are bound: one 1 MiB away is not the reason. */
+/* Only buffers of the library are bound: the stream of 64 KiB, and after it the program. */
 static void a_wild_address_blames_no_buffer_of_the_library(void **state)
 {
+	static const uint64_t offsets[] = { 104u << 10, 1u << 20 };
 	char text[256];
 	struct fixture f;
 	uint64_t va;
+	int i;
 
 	(void)state;
-	set_up(&f, "threads=0");
-	va = pumice_stream_va(f.stream) + (1u << 20);
-	snprintf(text, sizeof(text), "mov sh0, %#x\nmov sh1, %#x\nmov r1, [one], 0\n"
-		 "global_store32 sig0, [one], sh0 + r1, r1\nend\n", (unsigned int)va,
-		 (unsigned int)(va >> 32));
-	assert_int_equal(compute(&f, "shader", text, PUMICE_FOREVER), -EIO);
-	print_message("%s\n", pumice_device_error(f.dev));
-	assert_error(&f, ": write, not near any buffer\n");
-	tear_down(&f);
+	for (i = 0; i < 2; i++) {
+		set_up(&f, "threads=0");
+		va = pumice_stream_va(f.stream) + offsets[i];
+		snprintf(text, sizeof(text), "mov sh0, %#x\nmov sh1, %#x\nmov r1, [one], 0\n"
+			 "global_store32 sig0, [one], sh0 + r1, r1\nend\n", (unsigned int)va,
+			 (unsigned int)(va >> 32));
+		assert_int_equal(compute(&f, "shader", text, PUMICE_FOREVER), -EIO);
+		print_message("%s\n", pumice_device_error(f.dev));
+		assert_error(&f, ": write, not near any buffer\n");
+		tear_down(&f);
+	}
 }
 
 /* A store past a buffer, and one past its last page. */
@@ -565,7 +569,26 @@ static void an_access_of_a_buffer_bound_since_names_that_one(void **state)
 	store_at(&f, va + 8);
 	assert_error(&f, ": write, byte 8 of 'next', which is read only\n  The page is read only: bind "
 		     "the buffer without PUMICE_BIND_READONLY.\n");
+	store_at(&f, va + 4096);
+	assert_error(&f, ": write, at the first byte past the end of 'next'\n");
 	unbind_page(&f, va, bo);
+	tear_down(&f);
+}
+
+static void a_job_of_a_destroyed_stream_names_it(void **state)
+{
+	struct pumice_stream *other;
+	struct fixture f;
+	uint64_t start;
+
+	(void)state;
+	set_up(&f, "threads=0");
+	assert_int_equal(pumice_stream_create(f.vm, 4096, &other), 0);
+	assert_int_equal(pumice_stream_end(other, &start), 0);
+	pumice_stream_destroy(other);
+	assert_int_equal(pumice_context_run(f.context, start, PUMICE_FOREVER, NULL), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, "read, byte 0 of a stream of the library, which was destroyed or unbound");
 	tear_down(&f);
 }
 
@@ -933,6 +956,7 @@ int main(void)
 		cmocka_unit_test(an_access_next_to_a_destroyed_buffer_names_it),
 		cmocka_unit_test(a_destroyed_buffer_ends_at_its_last_byte),
 		cmocka_unit_test(an_access_of_a_buffer_bound_since_names_that_one),
+		cmocka_unit_test(a_job_of_a_destroyed_stream_names_it),
 		cmocka_unit_test(an_address_before_the_stream_names_the_stream),
 		cmocka_unit_test(a_draw_record_of_garbage_is_explained),
 		cmocka_unit_test(a_canvas_without_a_colour_is_cleared_to_zeroes),

@@ -2,7 +2,9 @@
 /* A job that is killed: its result reports the unit and the instructions of its waves. */
 #include "path.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pumice_regs.h"
 #include "stuck.pasm.h"
@@ -70,6 +72,16 @@ static uint32_t waves_at(const struct pumice_job_result *r, uint64_t code, uint3
 	return waves;
 }
 
+/* The text about the killed job has the words. */
+static void assert_described(struct path *p, const char *words)
+{
+	char text[PUMICE_ERROR_BYTES];
+
+	assert_int_equal(pumice_context_describe_job(p->context, 1, text, sizeof(text)), 0);
+	print_message("%s\n", text);
+	assert_non_null(strstr(text, words));
+}
+
 static void check_waves(struct path *p)
 {
 	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
@@ -93,6 +105,8 @@ static void check_waves(struct path *p)
 		assert_int_equal(r.place_count, 2);
 		assert_int_equal(spin, GROUPS);
 		assert_int_equal(barrier, 2 * GROUPS);
+		assert_described(p, "in flight\n  10 at instruction 7 of the program at 0x");
+		assert_described(p, "\n  20 at instruction 5 (barrier) of the program at 0x");
 	}
 	/* The fields for older users have the same contents. */
 	assert_int_equal(r.unit, PUMICE_UNIT_USC_CODE);
@@ -118,6 +132,7 @@ static void check_many(struct path *p)
 	struct pumice_kernel *k = path_kernel(p, stuck_program, sizeof(stuck_program));
 	struct pumice_device_stats stats = { 0 };
 	struct pumice_job_result r;
+	char words[64];
 	struct pumice_context_state s;
 	uint32_t i, total = 0;
 	uint64_t va;
@@ -137,6 +152,8 @@ static void check_many(struct path *p)
 	for (i = 0; i < r.place_count; i++)
 		total += r.places[i].waves;
 	assert_int_equal(total, 256);
+	snprintf(words, sizeof(words), "%u waves in flight, of which 256 were examined\n", r.waves);
+	assert_described(p, words);
 	pumice_kernel_destroy(k);
 }
 

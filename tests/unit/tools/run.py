@@ -8,6 +8,7 @@ checked against its specification and not against another reader. Output: TAP.
 """
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -373,6 +374,34 @@ def a_fault_names_line_lane_instance_group_and_buffer():
         "  =>     5  global_store32 sig0, [one], sh0 + r1, v0    ; fault.pasm:3 < fault.pasm:14\n",
         "         4  add.u32 r1, r1, r3    ; fault.pasm:13\n",
     ])
+
+
+@test
+def an_instance_has_a_place_in_three_dimensions():
+    # Instance 1 + 4 * (2 + 4 * 3) is lane 25 of the second wave.
+    with open("cube.pasm", "w") as out:
+        out.write(".group 4, 4, 4\n.uniforms sh0, 2\n.input v0, local_x\n.input v1, local_y\n"
+                  ".input v2, local_z\nmov r2, [one], 4096\nmov r3, [one], 0\neq.u32 r0, v0, 1\n"
+                  "eq.u32 r1, v1, 2\neq.u32 r4, v2, 3\nmov r3, [r0 & r1], r2\n"
+                  "global_store32 sig0, [r4], sh0 + r3, v0\nend\n")
+    refused("lane 25, instance 57 (1, 2, 3), work-group (0, 0, 0), wave 1,", "--groups", "1",
+            "--arg", "x=out:f32:16", "cube.pasm")
+
+
+@test
+def a_fault_shows_four_instructions_before_it_and_after_it():
+    for fault, shown in ((0, range(5)), (6, range(2, 11)), (12, range(8, 15))):
+        with open("around.pasm", "w") as out:
+            out.write(".group 1\n.uniforms sh0, 2\n")
+            for i in range(14):
+                out.write("global_store32 sig0, [one], sh0 + r1, r1\n" if i == fault else
+                          "mov r1, [one], 0x100000\n")
+            out.write("end\n")
+        # Registers are 0 at the start.
+        size = "x=out:f32:16" if fault else "u64:0"
+        _, error = run("--no-warnings", "--groups", "1", "--arg", size, "around.pasm", status=1)
+        numbers = re.findall(r"^  (=>|  ) +(\d+)  \S", error, re.M)
+        assert numbers == [("=>" if i == fault else "  ", str(i)) for i in shown], error
 
 
 @test
