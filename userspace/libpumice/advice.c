@@ -32,7 +32,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_USC_RESERVED] =
 		"Assemble the program with pumice-as, and do not write to its memory.",
 	[PUMICE_FAULT_USC_REGISTER] =
-		"For an output of a vertex program, set vdm.varyings to the outputs from vo4 on.",
+		"For an output of a vertex program, set vdm.varyings to the outputs from vo4 on; for one of a fragment program, pdm.outputs, of which a canvas has 4.",
 	[PUMICE_FAULT_USC_BANK] =
 		"Use each program in its own stage: o are of fragments, vo of vertices, SH and V of all.",
 	[PUMICE_FAULT_USC_STAGE] =
@@ -68,7 +68,8 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_TSP_STATE] = "Begin with pumice_draw_state_init().",
 	[PUMICE_FAULT_PBE_STATE] =
 		"Build it with pumice_stream_render(), and set pdm.outputs to those of the targets.",
-	[PUMICE_FAULT_TAG_STATE] = "Bind the texture with pumice_input_texture().",
+	[PUMICE_FAULT_TAG_STATE] =
+		"Bind the texture with pumice_input_texture(), at the register that the instruction names, and begin its sampler with pumice_sampler_init().",
 	[PUMICE_FAULT_TDM_COMMAND] =
 		"End the stream with pumice_stream_tdm_end(), and submit launches and draws to contexts of their type.",
 	[PUMICE_FAULT_TDM_RESERVED] =

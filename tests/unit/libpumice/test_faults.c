@@ -355,8 +355,19 @@ static void a_texture_that_is_not_bound_is_explained(void **state)
 	assert_draw_fails("threads=0", pass_vertex, "mov r0, [one], 0\nmov r1, [one], 0\n"
 			  "sample.f32 r4, 2d, r0, sh0\nmov o0, [one], r4\nend\n", 2,
 			  (const char *const[3]){ "job faulted: tag-state at 0",
-						  " Bind the texture with pumice_input_texture().",
+						  " Bind the texture with pumice_input_texture(), at "
+						  "the register that the instruction names",
 						  "in tag" });
+}
+
+static void an_output_that_a_canvas_does_not_have_is_explained(void **state)
+{
+	(void)state;
+	assert_draw_fails("threads=0", pass_vertex, "mov o4, [one], 1.0\nend\n", 2,
+			  (const char *const[3]){ "job faulted: usc-register at 0x",
+						  "pdm.outputs, of which a canvas has 4.\n  "
+						  "instruction 0 of the program at 0x",
+						  "fragment:1, which was not run\n" });
 }
 
 /* Only buffers of the library are bound: the stream of 64 KiB, and after it the program. */
@@ -949,6 +960,7 @@ int main(void)
 		cmocka_unit_test(a_stream_without_an_end_is_explained),
 		cmocka_unit_test(a_draw_without_state_is_explained),
 		cmocka_unit_test(a_texture_that_is_not_bound_is_explained),
+		cmocka_unit_test(an_output_that_a_canvas_does_not_have_is_explained),
 		cmocka_unit_test(a_wild_address_blames_no_buffer_of_the_library),
 		cmocka_unit_test(an_overrun_names_the_users_buffer),
 		cmocka_unit_test(an_address_that_is_near_nothing_is_explained),
