@@ -110,6 +110,7 @@ static void a_program_of_a_graphics_stage_without_result_is_reported(void **stat
 		{ ".stage fragment\ndiscard [r1]\nend", UNWRITTEN(2, "r1") },
 		{ ".stage fragment\ndepth.f32 v0\nend", "" },
 		{ ".stage fragment\nglobal_store32 sig0, [one], sh0 + v0, v1\nend", "" },
+		{ ".stage fragment\nglobal_atomic.u32 add, sig0, r1, [one], sh0 + v0, v1\nend", "" },
 		{ ".stage compute\nend", "" },
 	};
 

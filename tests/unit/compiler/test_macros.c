@@ -92,7 +92,7 @@ static void expressions_are_those_of_c(void **state)
 		INT(1 + 2 * 3), INT((1 + 2) * 3), INT(7 - 2 - 1), INT(100 / 7 / 2), INT(100 % 7 * 3),
 		INT(1 << 4 + 1), INT(0xf0 >> 4 & 3), INT(1 | 6 & 3 ^ 8), INT(-4 + 8), INT(~5 & 0xff),
 		INT(- -3), INT(-(2 + 3) * -2), INT(0x7fffffff + 0), INT(((((9))))), INT(-7 / 2),
-		INT(-7 % 3), INT(5-3), INT(0 - 1 >> 4),
+		INT(-7 % 3), INT(5-3), INT(0 - 1 >> 4), INT(-~5), INT(~-5),
 		REAL(1.5 + 0.25), REAL(1.0 / 4.0), REAL(-2.5 * 4.0 - 1.0), REAL((1.0 + 2.0) * 0.5),
 	};
 	struct fixture w = { 0 };
@@ -136,6 +136,8 @@ static void macros_equal_the_text_written_out(void **state)
 	     "a: add.u32 r21, r21, 1\njump a\nb: add.u32 r2, r2, 1\njump b\nend\n");
 	same(&w, ".repeat 3, i\nmov r\\i, \\i * 2\n.endr\n.repeat 0\nfoo\n.endr\nend\n",
 	     "mov r0, 0\nmov r1, 2\nmov r2, 4\nend\n");
+	same(&w, ".repeat 2\nl\\@:\nadd.u32 r1, r1, 1\njump l\\@\n.endr\nend\n",
+	     "a: add.u32 r1, r1, 1\njump a\nb: add.u32 r1, r1, 1\njump b\nend\n");
 	same(&w, ".macro m n\n.repeat \\n, i\n.repeat 2, j\nmov r\\i, \\j\n.endr\n.endr\n.endm\nm 2\nend\n",
 	     "mov r0, 0\nmov r0, 1\nmov r1, 0\nmov r1, 1\nend\n");
 	same(&w, ".pds\n.repeat 2, i\nldi sh\\i, \\i + 7\n.endr\ntask code\nend\n.endpds\nend\n",
@@ -211,6 +213,10 @@ static void bad_macros_and_expressions_are_refused(void **state)
 		{ "mov r0, 0xffffffff + 1", "t:1:9: error: the number does not fit" },
 		{ "mov r0, -0x80000001", "t:1:9: error: the number does not fit" },
 		{ ".equ A, 1 << 31\nmov r0, A * A * A", "t:2:15: error: the result does not fit" },
+		{ "mov r0, (-0x40000000 * 0x40000000 * 8) / -1",
+		  "t:1:40: error: the result does not fit" },
+		{ "mov r0, (-0x40000000 * 0x40000000 * 8) % -1",
+		  "t:1:40: error: the result does not fit" },
 		{ "mov r0, 1 + 2.0", "t:1:11: error: a whole number and a float" },
 		{ "mov r0, ~1.0", "t:1:10: error: ~ is for whole numbers" },
 		{ "mov r0, 1.0 & 2.0", "t:1:13: error: this operator is for whole" },
@@ -222,6 +228,8 @@ static void bad_macros_and_expressions_are_refused(void **state)
 		{ ".macro m a = 1, b\n.endm", "t:1:17: error: arguments after one with a preset" },
 		{ ".macro m a\n.endm\nm", "t:3:2: error: m needs its argument a" },
 		{ ".macro m a\n.endm\nm 1, 2", "t:3:6: error: m takes 1 argument\n" },
+		/* A comma in brackets does not end an argument. */
+		{ ".macro m a\nmov r0, \\a\n.endm\nm (1, 2)", "t:2:11: error: expected ')'" },
 		{ ".macro m a\nmov r0, \\b\n.endm\nm 1", "t:2:9: error: no argument or counter has the name b" },
 		{ ".macro m\nend", "t:1:1: error: .macro without .endm: write .endm" },
 		{ ".repeat 2\nend\n.endm", "t:3:1: error: expected .endr, which ends the .repeat of line 1\n" },
