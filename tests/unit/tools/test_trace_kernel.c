@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The driver's events in pumice-trace, with a folder in the place of tracefs: lost events, and
- * what is reported of kernels and devices that are too old.
+ * what is reported of kernels and devices that are too old. The tracks of the firmware's decisions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fwif.h"
 #include "trace_kernel.h"
 
 #define INSTANCE "/instances/pumice-trace"
@@ -164,6 +165,96 @@ static void missing_records_of_an_older_device_are_reported(void **state)
 	assert_null(trace_kernel_missing(0x00030000, 0x00020000));
 }
 
+/* Track and name of each line of the firmware's log, and whether it begins with its context. */
+static const struct {
+	const char *track, *name;
+	bool context;
+} decisions[] = {
+	[FWIF_LOG_BOOT] = { "boot and errors", "boot", false },
+	[FWIF_LOG_REFUSED] = { "boot and errors", "refused", false },
+	[FWIF_LOG_KCCB_INVALID] = { "boot and errors", "kccb invalid", false },
+	[FWIF_LOG_CONTEXT_NEW] = { "contexts and MMU", "context new", true },
+	[FWIF_LOG_CONTEXT_RELEASED] = { "contexts and MMU", "context released", true },
+	[FWIF_LOG_CONTEXT_KILL] = { "contexts and MMU", "context kill", true },
+	[FWIF_LOG_CONTEXT_BROKEN] = { "boot and errors", "context broken", true },
+	[FWIF_LOG_JOB_WAIT] = { "dependencies", "job wait", true },
+	[FWIF_LOG_JOB_START] = { "scheduling", "job start", true },
+	[FWIF_LOG_JOB_DONE] = { "scheduling", "job done", true },
+	[FWIF_LOG_JOB_FAULT] = { "boot and errors", "job fault", true },
+	[FWIF_LOG_JOB_SWITCH] = { "scheduling", "job switch", true },
+	[FWIF_LOG_JOB_RESUME] = { "scheduling", "job resume", true },
+	[FWIF_LOG_CONTEXT_BOOST] = { "scheduling", "context boost", true },
+	[FWIF_LOG_MMU_BIND] = { "contexts and MMU", "mmu bind", false },
+	[FWIF_LOG_MMU_INVALIDATE] = { "contexts and MMU", "mmu invalidate", false },
+	[FWIF_LOG_FWCCB_FULL] = { "boot and errors", "fwccb full", false },
+	[FWIF_LOG_PARTIAL] = { "parameter memory", "partial", true },
+	[FWIF_LOG_FREE_LIST_GROW] = { "parameter memory", "free list grow", false },
+	[FWIF_LOG_FREE_LIST_GROWN] = { "parameter memory", "free list grown", false },
+	[FWIF_LOG_TRAP] = { "boot and errors", "trap", false },
+	[FWIF_LOG_CONTEXT_PRIORITY] = { "scheduling", "context priority", true },
+	[FWIF_LOG_PREEMPT_SLICE] = { "scheduling", "preempt slice", true },
+	[FWIF_LOG_PREEMPT_PRIORITY] = { "scheduling", "preempt priority", true },
+	[FWIF_LOG_PAGES_STALL] = { "parameter memory", "pages stall", true },
+	[FWIF_LOG_PAGES_WAIT] = { "parameter memory", "pages wait", true },
+	[FWIF_LOG_PAGES_RESUME] = { "parameter memory", "pages resume", true },
+	[FWIF_LOG_PARTIAL_REQUEST] = { "parameter memory", "partial request", true },
+};
+
+#define DECISIONS (sizeof(decisions) / sizeof(decisions[0]))
+
+/* Return the event of a time, in microseconds: its line of the file, which is cut there. */
+static const char *event_at(char *json, uint32_t us)
+{
+	char words[32], *at, *line;
+
+	snprintf(words, sizeof(words), "\"ts\":%u.000", us);
+	at = strstr(json, words);
+	assert_non_null(at);
+	for (line = at; line[-1] != '\n'; line--)
+		;
+	at[strcspn(at, "\n")] = '\0';
+	return line;
+}
+
+static void each_decision_of_the_firmware_is_on_its_track(void **state)
+{
+	const struct fixture *f = *state;
+	struct pumice_event_record record = { .kind = PUMICE_EVENT_FIRMWARE };
+	static char all[65536], json[65536];
+	char path[128], words[128];
+	struct perfetto *p;
+	const char *event;
+	uint64_t dropped;
+	uint32_t i;
+
+	assert_int_equal(DECISIONS, FWIF_LOG_EVENT_COUNT);
+	snprintf(path, sizeof(path), "%s/trace.json", f->folder);
+	p = perfetto_open(path, 1000000000);
+	assert_non_null(p);
+	for (i = 0; i < DECISIONS; i++) {
+		record.time = (i + 1) * 1000;
+		record.arg0 = 77;
+		record.arg1 = (uint64_t)i << 32;
+		perfetto_event(p, &record);
+	}
+	assert_true(perfetto_close(p, &dropped));
+	read_file(f, "/trace.json", all, sizeof(all));
+	for (i = 0; i < DECISIONS; i++) {
+		unsigned int track;
+
+		strcpy(json, all);
+		event = event_at(json, i + 1);
+		print_message("%s\n", event);
+		snprintf(words, sizeof(words), "\"name\":\"%s\",", decisions[i].name);
+		assert_non_null(strstr(event, words));
+		assert_int_equal(!!strstr(event, "\"context\":77"), decisions[i].context);
+		assert_int_equal(sscanf(strstr(event, "\"tid\":"), "\"tid\":%u", &track), 1);
+		snprintf(words, sizeof(words), "\"tid\":%u,\"name\":\"thread_name\",\"args\":"
+			 "{\"name\":\"%s\"}", track, decisions[i].track);
+		assert_non_null(strstr(all, words));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +266,8 @@ int main(void)
 			a_missing_tracefs_and_a_driver_without_events_are_distinguished,
 			create, destroy),
 		cmocka_unit_test(missing_records_of_an_older_device_are_reported),
+		cmocka_unit_test_setup_teardown(each_decision_of_the_firmware_is_on_its_track,
+						create, destroy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
