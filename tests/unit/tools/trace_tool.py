@@ -769,6 +769,8 @@ INSTANTS = [
     ((17, 6, 1235, 1), "USC 6", None, "TAG reads, pdm, iterators", {"value": 1235}),
     ((9, 6, 5, 0), "data masters", None, "tasks when full", {"value": 5}),
     ((8, 0, 0, 0), "MMU", None, "table walks", {"value": 1}),
+    ((6, 0, 0x5000, 4 | 5 << 8), "MMU", "faults and invalidations", "fault mmu-pd-invalid",
+     {"detail": "0x5000 by usc-data, MMU context 0"}),
 ]
 
 
