@@ -40,7 +40,7 @@ shutil.copytree(generated, reference)
 
 
 def counters_page():
-    """The performance counters, from the table in hw/perf.h."""
+    """Return the performance counters, from the table in hw/perf.h."""
     text = (here.parent / "hw" / "perf.h").read_text(encoding="utf-8")
     rows = re.findall(r'X\((\w+), (\w+), ([01]), "(.*?)", "(.*?)"\)', text)
     assert rows, "hw/perf.h has no counters"

@@ -23,7 +23,7 @@ RAM_BYTES = 0x100000
 
 
 def fwif_version(path):
-    """FWIF_VERSION as defined in hw/fwif.h."""
+    """Return FWIF_VERSION as defined in hw/fwif.h."""
     text = open(path, encoding="utf-8").read()
     part = {name: int(value) for name, value in
             re.findall(r"#define FWIF_VERSION_(MAJOR|MINOR)\s+(\d+)u", text)}

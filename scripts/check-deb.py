@@ -40,14 +40,14 @@ def build():
 
 
 def stanzas(text):
-    """[{field: value}] of a control file."""
+    """Return [{field: value}] of a control file."""
     text = re.sub(r"^#.*\n", "", text, flags=re.M)
     return [dict(re.findall(r"^(\S+): *(.*(?:\n[ \t].*)*)", part, re.M))
             for part in text.strip().split("\n\n")]
 
 
 def expected(package):
-    """Patterns of files that a package contains: debian/PACKAGE.install."""
+    """Return the patterns of files that a package contains: debian/PACKAGE.install."""
     lines = (TOP / f"debian/{package}.install").read_text(encoding="utf-8").splitlines()
     for line in filter(lambda line: line and not line.startswith("#"), lines):
         source, *target = line.split()
@@ -55,12 +55,12 @@ def expected(package):
 
 
 def output(*command):
-    """The output of a command that must succeed."""
+    """Return the output of a command that must succeed."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def contents(archive):
-    """The files of a package, with their folders."""
+    """Return the files of a package, with their folders."""
     return {line.split(None, 5)[5].split(" -> ")[0].removeprefix("./").rstrip("/")
             for line in output("dpkg-deb", "--contents", archive).splitlines()}
 
@@ -82,7 +82,7 @@ def inspect(tally, stanza, version):
 
 
 def dkms(tally, version):
-    """The sources of the driver are registered with DKMS when the package is installed."""
+    """Check that the installed package registers the sources of the driver with DKMS."""
     archive = COPY / f"out/deb/pumice-dkms_{version}_all.deb"
     tally.add("pumice-dkms: architecture", archive.exists(), "there is no package for all")
     if archive.exists():

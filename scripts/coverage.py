@@ -43,7 +43,7 @@ def run_tests():
 
 
 def ranges(numbers):
-    """[(first, last)] of consecutive numbers."""
+    """Return [(first, last)] of consecutive numbers."""
     out = []
     for number in sorted(numbers):
         if out and number == out[-1][1] + 1:
@@ -54,7 +54,7 @@ def ranges(numbers):
 
 
 def unreached(files):
-    """The text of unreached.txt."""
+    """Return the text of unreached.txt."""
     functions, lines = [], []
     for entry in files:
         name = entry["file"]
@@ -70,7 +70,9 @@ def unreached(files):
 
 
 def merging():
-    """From 6.0 on gcovr refuses inline functions that several programs contain, by default."""
+    """Return the options for merging: from 6.0 on gcovr refuses inline functions that several
+    programs contain, by default.
+    """
     usage = subprocess.run(["gcovr", "--help"], check=True, capture_output=True, text=True).stdout
     option = "--merge-mode-functions"
     return [option, "merge-use-line-min"] if option in usage else []

@@ -115,14 +115,14 @@ class Run:
 
 
 def in_order(guests):
-    """All rows, but those of the debug kernel."""
+    """Yield all rows, but those of the debug kernel."""
     for number, ((kernel, extra), tests) in enumerate(guests.items()):
         if kernel != "debug":
             yield Run(f"{kernel}-{number}", kernel, extra, tests)
 
 
 def on_debug(guests, quick):
-    """The debug kernel's rows; unless quick, all other programs and long races before."""
+    """Yield the debug kernel's rows; unless quick, all other programs and long races before."""
     others, own = [], []
     for (kernel, _extra), tests in guests.items():
         chosen = own if kernel == "debug" else others
@@ -153,7 +153,7 @@ def as_stock(guests, kernel, quick):
 
 
 def selected(runs, wanted):
-    """The runs, with only those programs that TESTS= names."""
+    """Return the runs, with only those programs that TESTS= names."""
     runs = list(runs)
     if not wanted:
         return runs

@@ -206,7 +206,7 @@ def chosen(lists, kernel):
 
 
 def selected(parts):
-    """The parts with only those tests that TESTS= names."""
+    """Return the parts with only those tests that TESTS= names."""
     wanted = selection.words()
     parts = {part: selection.subtests(tests, wanted) for part, tests in parts.items()}
     return {part: tests for part, tests in parts.items() if tests}
@@ -221,7 +221,8 @@ def result_of(result):
 
 
 def evaluate(tally, kernel, tests, results):
-    """Compare each test's result, and those of its dynamic subtests, with what tests/igt/ expects."""
+    """Compare each test's result, and those of its dynamic subtests, with what tests/igt/ expects.
+    """
     fails, flakes, skips = (expectations(n, kernel) for n in ("fails", "flakes", "skips"))
     names = [name for test in tests
              for name in [test, *(n for n in results if n.startswith(f"{test}@"))]]

@@ -24,15 +24,16 @@ import sources
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 STYLES = (".clang-format", "qemu-device/.clang-format", "qemu-device/gpu/.clang-format")
-# The kernel's layout of trace events; fragments that are no C by themselves.
+# The kernel's layout of trace events; fragments that are not C by themselves.
 EXCEPT = re.compile(r"pumice_events\.h$|fwcpu/exec_\w+\.h$|\.inc\.h$")
 
 
 def plain(line):
-    """The line with one space for each run of them after the indentation, without its comment.
+    """Return the line with one space for each run of them after the indentation, without its
+    comment.
 
     Spaces next to these are the author's: "& * - ~ !", which clang-format cannot assign to an
-    operand or to a type that it does not know, the brace of a compound literal, and an empty
+    operand or to an unknown type, the brace of a compound literal, and an empty
     argument.
     """
     indent = re.match(r"\s*", line)[0].expandtabs(8)
@@ -42,10 +43,9 @@ def plain(line):
 
 
 def own_alignment(before, was, better):
-    """
-    Whether only the indentation of a continuation line differs, and it is one of those that kernel
-    style has: tabs where clang-format aligns with a bracket, or the start of an operand of the line
-    before. So is the line after a macro without a semicolon.
+    """Return whether only the indentation of a continuation line differs, and it is one of those
+    that kernel style has: tabs where clang-format aligns with a bracket, or the start of an operand
+    of the line before. So is the line after a macro without a semicolon.
     """
     if plain(was).lstrip() != plain(better).lstrip():
         return False
@@ -60,7 +60,7 @@ def own_alignment(before, was, better):
 
 
 def tokens(line):
-    """The line without spaces."""
+    """Return the line without spaces."""
     return re.sub(r"\s+", "", line)
 
 

@@ -6,7 +6,7 @@ The parts are the folders of the GPU core, and in firmware/ each source with its
 is in Documentation/style.rst. Sources count as their part's headers do.
 
 Limits: reports one circle of each tree, if it has any. Files directly in qemu-device/gpu
-connect the blocks and are no part. A dependency without #include, by a prototype of its own, is
+connect the blocks and are not parts. A dependency without #include, by a prototype of its own, is
 not seen.
 """
 

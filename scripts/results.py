@@ -77,7 +77,7 @@ NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(name, passed, failed):
-    """A part's cases as JUnit's XML, for CI services."""
+    """Return a part's cases as JUnit's XML, for CI services."""
     suite = ElementTree.Element("testsuite", name=name, tests=str(len(passed) + len(failed)),
                                 failures=str(len(failed)))
     for case in passed:
@@ -89,7 +89,7 @@ def junit(name, passed, failed):
 
 
 def add_case(suite, name, case):
-    """A case of a suite. Its class is the program where the name has one."""
+    """Return a case of a suite. Its class is the program where the name has one."""
     program, colon, rest = NO_XML.sub("?", case).partition(": ")
     return ElementTree.SubElement(suite, "testcase", name=rest if colon else program,
                                   classname=f"{name}.{program}" if colon else name)

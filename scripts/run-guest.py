@@ -194,7 +194,7 @@ class Guest:
                 STALE_BREAKPOINT.search(self.console.read_text(errors="replace")))
 
     def run_or_boot_again(self, accelerator):
-        """As run(); repeated once if QEMU's translation of patched code was stale."""
+        """Run the guest as run(); once more if QEMU's translation of patched code was stale."""
         status = self.run(accelerator)
         if status != DIED or accelerator == "kvm" or not self.died_at_boot():
             return status

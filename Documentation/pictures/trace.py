@@ -28,15 +28,15 @@ class Picture:
         self.y = 6
 
     def at(self, time):
-        """Horizontal place of a time, us."""
+        """Return the horizontal position of a time, us."""
         return LEFT + (time - self.start) * self.scale
 
     def label(self, text):
-        """Text before a row."""
+        """Draw the text before a row."""
         self.draw.text((6, self.y), text, fill="black", font=self.font)
 
     def bar(self, start, end, fill, height, text=""):
-        """Something with a length."""
+        """Draw a slice, which has a length."""
         if end < self.start or start > self.end:
             return
         left = max(self.at(start), LEFT)
@@ -46,7 +46,7 @@ class Picture:
             self.draw.text((left + 2, self.y + 2), text, fill="white", font=self.font)
 
     def tick(self, time, fill, height):
-        """A moment."""
+        """Draw an instant."""
         if self.start <= time <= self.end:
             self.draw.line([self.at(time), self.y, self.at(time), self.y + height - 2],
                            fill=fill)
@@ -59,7 +59,7 @@ class Picture:
 
 
 def slices_of(events):
-    """{(process, track): [(start, end, begin event)]}."""
+    """Return {(process, track): [(start, end, begin event)]}."""
     opened, out = {}, {}
     for event in events:
         track = event["pid"], event["tid"]
@@ -72,19 +72,19 @@ def slices_of(events):
 
 
 def names_of(events, what):
-    """Names that metadata give, by process and track."""
+    """Return the names that metadata give, by process and track."""
     return {(e["pid"], e["tid"]): e["args"]["name"] for e in events
             if e["ph"] == "M" and e["name"] == what}
 
 
 def colours_of(slices):
-    """A colour for each context, and for work of none."""
+    """Return a colour for each context, and for work of none."""
     contexts = sorted({s[2]["args"].get("context", 0) for row in slices.values() for s in row})
     return {context: COLOURS[i % len(COLOURS)] for i, context in enumerate(contexts)}
 
 
 def draw_tracks(p, slices, names, colours, process):
-    """A row for each track of a process; the names of slices where they fit."""
+    """Draw a row for each track of a process, and the names of slices where they fit."""
     thin = process >= USCS
     for track in sorted(t for t in slices if t[0] == process):
         height = THIN if thin else ROW
@@ -97,7 +97,7 @@ def draw_tracks(p, slices, names, colours, process):
 
 
 def draw(events, path, window):
-    """The whole picture."""
+    """Draw the whole picture."""
     slices = slices_of(events)
     tracks, processes = names_of(events, "thread_name"), names_of(events, "process_name")
     colours = colours_of(slices)
@@ -132,7 +132,7 @@ def draw(events, path, window):
 
 
 def main():
-    """The command."""
+    """Run the command."""
     with open(sys.argv[1], encoding="utf-8") as stream:
         draw(json.load(stream)["traceEvents"], sys.argv[2], [float(a) for a in sys.argv[3:5]])
 

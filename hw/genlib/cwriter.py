@@ -11,23 +11,23 @@ ALL_FILES = "registers.xml, formats.xml, isa.xml"
 
 
 def mask(width):
-    """An integer of `width` ones."""
+    """Return an integer of `width` ones."""
     return (1 << width) - 1
 
 
 def lit(value, bits=32):
-    """A typed hexadecimal literal: 32-bit unsigned, or unsigned long long."""
+    """Return a typed hexadecimal literal: 32-bit unsigned, or unsigned long long."""
     return f"0x{value:x}U" if bits <= 32 else f"0x{value:x}ULL"
 
 
 def string(text):
-    """A C string literal."""
+    """Return a C string literal."""
     body = text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n")
     return f"\"{body}\""
 
 
 def comment(text):
-    """A one-line C comment body, or '' for an empty text."""
+    """Return a one-line C comment body, or '' for an empty text."""
     return f"/* {text.replace('*/', '* /')} */" if text else ""
 
 
@@ -76,7 +76,7 @@ class Writer:
         self.out.append(f"#define {name} {value}{tail}")
 
     def text(self):
-        """The whole file."""
+        """Return the whole file."""
         out = list(self.out)
         if self.guard:
             out += ["", f"#endif /* {self.guard} */"]
@@ -84,7 +84,7 @@ class Writer:
 
 
 def types_header():
-    """pumice_types.h: fixed-width type names on every side."""
+    """Return pumice_types.h: fixed-width type names on every side."""
     w = Writer("Fixed-width types u8..u64, s8..s64 and bool on all four sides.\n"
                "The kernel has its own; all others use these typedefs, unless a program\n"
                "with types of these names defines PUMICE_TYPES first.\n"
@@ -175,7 +175,7 @@ static inline float pumice_f32_from_bits(u32 bits)
 
 
 def emit_enum(w, enum):
-    """The C enumeration of one <enum>, its count and its validity test."""
+    """Write the C enumeration of one <enum>, its count and its validity test."""
     upper = enum.name.upper()
     w.doc(enum.doc)
     w.line(f"enum pumice_{enum.name} {{")
@@ -192,7 +192,7 @@ def emit_enum(w, enum):
 
 
 def emit_enum_valid(w, enum):
-    """A function that checks whether a number is a value of the enumeration."""
+    """Write a function that checks whether a number is a value of the enumeration."""
     numbers = sorted(v.value for v in enum.values)
     w.doc(f"True if @v is a value of enum pumice_{enum.name}.")
     w.line(f"static inline bool pumice_{enum.name}_valid(u32 v)\n{{")
@@ -207,14 +207,14 @@ def emit_enum_valid(w, enum):
 
 
 def c_type(field):
-    """The C type of the unpacked member."""
+    """Return the C type of the unpacked member."""
     if field.type == "bool":
         return "bool"
     return f"{'s' if field.signed else 'u'}{field.member_bits}"
 
 
 def members(fields):
-    """Member declarations of an unpacked structure, constants left out."""
+    """Return the member declarations of an unpacked structure, constants left out."""
     lines = []
     for item in fields:
         if item.type == "const":
@@ -248,7 +248,7 @@ def pieces(lo, width):
 
 
 def reserved_masks(reserved):
-    """Per word, the mask of bits that must be zero."""
+    """Return for each word the mask of bits that must be zero."""
     masks = {}
     for item in reserved:
         for word, bit, take, _ in pieces(item.lo, item.width):
@@ -257,14 +257,14 @@ def reserved_masks(reserved):
 
 
 def elements(field):
-    """(C lvalue suffix, lo) of every repetition."""
+    """Return (C lvalue suffix, lo) of every repetition."""
     if field.count == 1:
         return [("", field.lo)]
     return [(f"[{i}]", field.lo + i * field.width) for i in range(field.count)]
 
 
 def pack_words(fields, words, var="v"):
-    """For each word, the list of C expressions that OR into it."""
+    """Return for each word the list of C expressions that OR into it."""
     out = [[] for _ in range(words)]
     for item in fields:
         for suffix, lo in elements(item):
@@ -291,7 +291,7 @@ def pack_words(fields, words, var="v"):
 
 
 def unpack_raw(lo, width, dw="dw"):
-    """A C expression of the raw unsigned value of bits lo.. (u32, or u64 beyond 32 bits)."""
+    """Return a C expression of the raw unsigned value of bits lo.. (u32, or u64 beyond 32 bits)."""
     wide = "u64" if width > 32 else "u32"
     terms = []
     for word, bit, take, vlo in pieces(lo, width):
@@ -309,7 +309,7 @@ def unpack_raw(lo, width, dw="dw"):
 
 
 def unpack_field(item, dw="dw", var="v"):
-    """Statements that unpack one field (all repetitions) into var->name."""
+    """Return the statements that unpack one field (all repetitions) into var->name."""
     lines = []
     kind = c_type(item)
     for suffix, lo in elements(item):
@@ -335,7 +335,8 @@ def unpack_field(item, dw="dw", var="v"):
 
 
 def bits_text(lo, end, word_bits=0):
-    """Bits lo..end-1 as high:low; with word_bits, as word and bits counted from that word."""
+    """Return bits lo..end-1 as high:low; with word_bits, as word and bits counted from that word.
+    """
     base = lo // word_bits * word_bits if word_bits else 0
     text = f"{end - 1 - base}:{lo - base}" if end - lo > 1 else str(lo - base)
     return f"word {lo // word_bits}, {text}" if word_bits else text

@@ -31,12 +31,12 @@ class Box:
 
 
 def markup(text):
-    """Text for XML."""
+    """Escape a text for XML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
 
 
 def svg(width, height, parts):
-    """A complete file."""
+    """Return a complete file."""
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
             f'width="{width:g}" height="{height:g}">\n<!-- SPDX-License-Identifier: MIT -->\n'
             f'<style>{STYLE}</style>\n<rect width="100%" height="100%" fill="#fff"/>\n'
@@ -44,7 +44,7 @@ def svg(width, height, parts):
 
 
 def fill_gaps(boxes, total):
-    """The boxes in order, with one of kind "gap" for each range that none covers."""
+    """Return the boxes in order, with one of kind "gap" for each range that none covers."""
     out, at = [], 0
     for box in sorted(boxes, key=lambda b: b.lo):
         if box.lo > at:
@@ -57,7 +57,9 @@ def fill_gaps(boxes, total):
 
 
 def rows_of(boxes, total, per_row):
-    """[(first cell, boxes in the row, whether it is a row of dots)]; runs of dots are joined."""
+    """Return [(first cell, boxes in the row, whether it is a row of dots)]; runs of dots are
+    joined.
+    """
     rows = []
     for start in range(0, total, per_row):
         inside = [b for b in boxes if b.lo < start + per_row and b.end > start]
@@ -71,7 +73,7 @@ def rows_of(boxes, total, per_row):
 
 def draw(boxes, total, per_row, row_name, numbers=True, upwards=False):
     """
-    The SVG of boxes in `total` cells.
+    Return the SVG of boxes in `total` cells.
 
     row_name: function of the first cell of a row. numbers: print the first and last cell of a
     box above it. upwards: cell 0 of a row is on the left.
@@ -100,7 +102,7 @@ def draw(boxes, total, per_row, row_name, numbers=True, upwards=False):
 
 
 def row_height(inside, start, per_row, cell):
-    """High enough for the names that have to be written upright."""
+    """Return a height at which the names that are written upright fit."""
     longest = 0
     for box in inside:
         width = (min(box.end, start + per_row) - max(box.lo, start)) * cell
@@ -110,7 +112,7 @@ def row_height(inside, start, per_row, cell):
 
 
 def box_parts(box, x, y, width, height):
-    """One rectangle with its name."""
+    """Return one rectangle with its name."""
     parts = [f'<rect class="box" data-name="{markup(box.name)}" data-kind="{box.kind}" x="{x:g}" '
              f'y="{y:g}" width="{width:g}" height="{height:g}" fill="{COLOURS[box.kind]}"/>']
     middle, line = x + width / 2, y + height / 2 + 4
@@ -124,7 +126,7 @@ def box_parts(box, x, y, width, height):
 
 
 def number_parts(lo, hi, x, y, cell):
-    """The first and the last bit, above the ends of a box."""
+    """Return the first and the last bit, above the ends of a box."""
     if hi - lo == 1:
         return [f'<text class="n" x="{x + cell / 2:g}" y="{y - 2:g}" text-anchor="middle">{lo}'
                 '</text>']
@@ -134,7 +136,7 @@ def number_parts(lo, hi, x, y, cell):
 
 
 def field_boxes(fields, reserved):
-    """Boxes of a bit structure."""
+    """Return the boxes of a bit structure."""
     boxes = []
     for item in fields:
         name = item.name.lower()
@@ -148,25 +150,25 @@ def field_boxes(fields, reserved):
 
 
 def struct_diagram(item):
-    """The words of a structure in memory."""
+    """Draw the words of a structure in memory."""
     return draw(field_boxes(item.fields, item.reserved), item.words * 32, 32,
                 lambda bit: f"word {bit // 32}")
 
 
 def register_diagram(reg):
-    """The bits of a register."""
+    """Draw the bits of a register."""
     return draw(field_boxes(reg.fields, reg.reserved), reg.size, 32,
                 lambda bit: f"{bit + 31}:{bit}")
 
 
 def layout_diagram(layout, bits):
-    """The fields of an instruction layout."""
+    """Draw the fields of an instruction layout."""
     return draw(field_boxes(layout.fields, layout.reserved), bits, 32,
                 lambda bit: f"{bit + 31}:{bit}")
 
 
 def encoding_diagram(op, bits, used):
-    """The bits of one instruction; `used` names the fields that it does not leave zero."""
+    """Draw the bits of one instruction; `used` names the fields that it does not leave zero."""
     boxes = []
     for item in op.layout.fields:
         if item.name == "opcode":
@@ -180,7 +182,7 @@ def encoding_diagram(op, bits, used):
 
 
 def unit_diagram(unit):
-    """The registers of a unit by offset, 16 bytes a row, up to the last one."""
+    """Draw the registers of a unit by offset, 16 bytes a row, up to the last one."""
     boxes = []
     for reg in unit.regs:
         size = reg.size // 8
@@ -198,7 +200,7 @@ def unit_diagram(unit):
 
 
 def map_diagram(units, page):
-    """The units in a page of BAR0, 16 KiB a row."""
+    """Draw the units in a page of BAR0, 16 KiB a row."""
     boxes = [Box(unit.base, unit.base + unit.size, unit.name,
                  "field" if unit.scope == "os" else "const") for unit in units]
     return draw(boxes, page, 0x4000, lambda byte: f"{byte:#06x}", numbers=False, upwards=True)
@@ -206,7 +208,7 @@ def map_diagram(units, page):
 
 def walk_diagram(address_bits, entries, smallest, largest):
     """
-    The walk from a GPU virtual address to a page.
+    Return the walk from a GPU virtual address to a page.
 
     entries: the structures of catalogue, directory and table; smallest, largest: address bits of
     pages. A page table translates as much as the largest page; a directory is as large as the
@@ -243,7 +245,7 @@ def walk_diagram(address_bits, entries, smallest, largest):
 
 
 def amount(size):
-    """Bytes in the largest unit that divides them."""
+    """Return a number of bytes in the largest unit that divides it."""
     for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size >> shift:
             return f"{size >> shift} {unit}"
@@ -251,5 +253,6 @@ def amount(size):
 
 
 def image(path, text):
-    """The directive that shows a diagram; text describes it to readers without the picture."""
+    """Return the directive that shows a diagram; text describes it to readers without the picture.
+    """
     return f".. image:: {path}\n   :alt: {text}\n"

@@ -10,14 +10,14 @@ TITLES = {"usc": "USC instruction set", "pds": "PDS instruction set"}
 
 
 def isa_pages(isa):
-    """{file name: text}: <name>-isa.rst and <name>/<instruction>.rst."""
+    """Return {file name: text}: <name>-isa.rst and <name>/<instruction>.rst."""
     pages = {f"{isa.name}/{op.name}.rst": op_page(isa, op) for op in isa.ops}
     pages[f"{isa.name}-isa.rst"] = isa_page(isa)
     return pages
 
 
 def isa_page(isa):
-    """The overview."""
+    """Return the page with the overview."""
     out = [NOTE.format("isa.xml"), label(f"isa-{isa.name}"),
            heading(TITLES.get(isa.name, f"{isa.name} instruction set"), 0),
            escape(isa.doc) + "\n",
@@ -36,17 +36,17 @@ def isa_page(isa):
 
 
 def anchor(isa, op):
-    """The label of an instruction's section."""
+    """Return the label of an instruction's section."""
     return f"{isa.name}-{op.name.replace('_', '-')}"
 
 
 def class_anchor(isa, kind):
-    """A link to the section of operand classes."""
+    """Return a link to the section of operand classes."""
     return f":ref:`{kind.name} <{isa.name}-operands>`"
 
 
 def classes_section(isa):
-    """The operand classes."""
+    """Return the section of operand classes."""
     rows = []
     for kind in isa.classes.values():
         banks = ", ".join(f"{b} (indexed)" if b in kind.indexed else b for b in kind.full) or "–"
@@ -62,7 +62,7 @@ def classes_section(isa):
 
 
 def layouts_section(isa):
-    """The bit tables of all layouts."""
+    """Return the bit tables of all layouts."""
     out = [heading("Layouts", 1)]
     for layout in isa.layouts:
         out += [label(f"{isa.name}-layout-{layout.name}"), heading(f"Layout {layout.name}", 2),
@@ -74,7 +74,7 @@ def layouts_section(isa):
 
 
 def specials_section(isa):
-    """Predefined constants and special registers."""
+    """Return the sections of predefined constants and special registers."""
     rows = [[s.bank, str(s.number), "–" if s.space is None else str(s.space), literal(s.name),
              literal(s.value), escape(s.doc) + (" Can be written." if s.writable else "")]
             for s in isa.specials]
@@ -86,7 +86,9 @@ def specials_section(isa):
 
 
 def op_page(isa, op):
-    """One instruction: encoding, operands, types, semantics, exceptions, example."""
+    """Return the page of one instruction: encoding, operands, types, semantics, exceptions,
+    example.
+    """
     out = [NOTE.format("isa.xml"), label(anchor(isa, op)), heading(op.name, 0),
            escape(op.texts["doc"]) + "\n"]
     facts = [("Opcode", literal(f"{op.opcode:#04x}"))]
@@ -113,7 +115,7 @@ def op_page(isa, op):
 
 
 def diagram_files(isa):
-    """{file name: SVG} of layouts and instructions."""
+    """Return {file name: SVG} of layouts and instructions."""
     files = {f"{isa.name}-layout-{layout.name}.svg": diagrams.layout_diagram(layout, isa.bits)
              for layout in isa.layouts}
     for op in isa.ops:
@@ -123,7 +125,7 @@ def diagram_files(isa):
 
 
 def encoding_rows(op):
-    """The instruction's bits, highest first, with their contents."""
+    """Return the instruction's bits, highest first, with their contents."""
     used = {}
     for operands in op.operands.values():
         for item, kind in operands:

@@ -18,7 +18,7 @@ BITS_WIDTHS = [10, 18, 20, 52]
 
 
 def registers_page(regs):
-    """registers.rst."""
+    """Return registers.rst."""
     out = [NOTE.format("registers.xml"), label("hw-registers"), heading("Registers", 0),
            "Offsets count from the start of a virtual GPU's page of BAR0. The firmware processor "
            "sees the same offsets on its own bus.\n"]
@@ -37,7 +37,7 @@ def registers_page(regs):
 
 
 def unit_section(unit):
-    """One unit: a table of its registers, then each with its bits."""
+    """Return the section of one unit: a table of its registers, then each with its bits."""
     out = [label(f"unit-{unit.name.lower()}"), heading(unit.name, 1), escape(unit.doc) + "\n",
            f"Accessible to {BUS[unit.bus]}; {SCOPE[unit.scope]}.\n"]
     rows = [[literal(place(r)), literal(r.name), str(r.size), r.access,
@@ -62,14 +62,14 @@ def reg_file(reg):
 
 
 def place(reg):
-    """A register's offset, for arrays as a formula."""
+    """Return a register's offset, for arrays as a formula."""
     if not reg.array:
         return f"0x{reg.offset:04x}"
     return f"0x{reg.offset:04x} + {reg.stride:#x} n, n < {reg.count}"
 
 
 def formats_page(formats):
-    """formats.rst."""
+    """Return formats.rst."""
     out = [NOTE.format("formats.xml"), label("hw-formats"), heading("Structures in memory", 0),
            "All structures are rows of little-endian 32-bit words. A bit range that starts in one "
            "word may reach into the next; it counts from bit 0 of the word it names.\n"]
@@ -91,13 +91,13 @@ def formats_page(formats):
 
 
 def walk_entries(formats):
-    """The entries of translation tables, in the order of a walk; [] if not all are there."""
+    """Return the entries of translation tables, in the order of a walk; [] if not all are there."""
     found = [item for name in WALK_ENTRIES for item in formats.structs if item.name == name]
     return found if len(found) == len(WALK_ENTRIES) else []
 
 
 def diagram_files(regs, formats):
-    """{file name: SVG} of registers and structures."""
+    """Return {file name: SVG} of registers and structures."""
     constants = {name: value for name, value, _, _ in regs.constants}
     files = {"registers.svg": diagrams.map_diagram(regs.units, max(
         (unit.base + unit.size for unit in regs.units), default=0))}
@@ -115,12 +115,12 @@ def diagram_files(regs, formats):
 
 
 def page_bits(value):
-    """Address bits of a page, from the name of its size, such as 4K."""
+    """Return the number of address bits of a page, from the name of its size, such as 4K."""
     return int(value.name[:-1]).bit_length() - 1 + {"K": 10, "M": 20}[value.name[-1]]
 
 
 def enums_page(enums):
-    """enums.rst."""
+    """Return enums.rst."""
     out = [NOTE.format(ALL_FILES), label("hw-enums"),
            heading("Enumerations", 0),
            "Logs and messages of all sides print the text.\n"]
@@ -129,7 +129,7 @@ def enums_page(enums):
 
 
 def index_page(isas):
-    """index.rst."""
+    """Return index.rst."""
     pages = ["registers", "formats"] + [f"{isa.name}-isa" for isa in isas] + ["enums"]
     return "\n".join([NOTE.format(ALL_FILES),
                       heading("Hardware reference", 0),

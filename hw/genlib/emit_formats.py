@@ -7,7 +7,7 @@ from .emit_registers import emit_field_macros
 
 
 def formats_header(formats):
-    """The whole header."""
+    """Return the whole header."""
     w = Writer("Structures in GPU memory: control-stream words, descriptors, page-table entries.\n"
                "struct pumice_x has the unpacked values; pumice_x_pack() and _unpack() convert\n"
                "them to and from the 32-bit words in memory (little endian).",
@@ -31,7 +31,7 @@ def formats_header(formats):
 
 
 def emit_unpack_enum(w):
-    """The results of unpack functions."""
+    """Write the results of unpack functions."""
     w.doc("Result of an unpack function; the structure is filled in every case.")
     w.line("""enum pumice_unpack {
 	PUMICE_UNPACK_OK = 0,
@@ -43,7 +43,7 @@ def emit_unpack_enum(w):
 
 
 def emit_struct(w, item):
-    """Everything about one structure."""
+    """Write everything about one structure."""
     upper = item.name.upper()
     w.line(f"/* struct {item.name} */")
     w.line(f"#define PUMICE_{upper}_WORDS {item.words}")
@@ -69,7 +69,7 @@ def emit_struct(w, item):
 
 
 def emit_pack(w, item, has_members):
-    """pumice_<name>_pack()."""
+    """Write pumice_<name>_pack()."""
     w.doc(f"Write @v as the {item.words} words of {item.name}; excess bits of a value are discarded.")
     w.line(f"static inline void\npumice_{item.name}_pack(u32 *dw, "
            f"const struct pumice_{item.name} *v)\n{{")
@@ -81,7 +81,7 @@ def emit_pack(w, item, has_members):
 
 
 def emit_unpack(w, item, has_members):
-    """pumice_<name>_unpack(), with its checks."""
+    """Write pumice_<name>_unpack(), with its checks."""
     w.doc(f"Read the {item.words} words of {item.name} into @v and check them; "
           "@v is always filled.")
     w.line(f"static inline enum pumice_unpack\npumice_{item.name}_unpack(const u32 *dw, "
@@ -107,7 +107,7 @@ def emit_unpack(w, item, has_members):
 
 
 def emit_defaults(w, item):
-    """pumice_<name>_defaults(). Floats exist in user space and the device only."""
+    """Write pumice_<name>_defaults(). Floats exist in user space and the device only."""
     fields = [f for f in item.fields if f.type != "const"]
     if not fields:
         return
@@ -133,7 +133,7 @@ def emit_defaults(w, item):
 
 
 def enum_tests(fields, var="v"):
-    """C conditions that are true when an enumerated member has no known value."""
+    """Return the C conditions that are true when an enumerated member has no known value."""
     out = []
     for item in fields:
         if item.type != "enum" or covers(item):
@@ -144,12 +144,12 @@ def enum_tests(fields, var="v"):
 
 
 def covers(item):
-    """True if every pattern of the field's bits is a value of its enumeration."""
+    """Return whether every pattern of the field's bits is a value of its enumeration."""
     return item.width < 31 and len(item.enum.values) == mask(item.width) + 1
 
 
 def emit_pack64(w, item):
-    """The 64-bit forms of a two-word structure."""
+    """Write the 64-bit forms of a two-word structure."""
     name = item.name
     w.doc(f"Return @v as one 64-bit value in the memory layout of {name}.")
     w.line(f"static inline u64 pumice_{name}_pack64(const struct pumice_{name} *v)\n{{\n"
@@ -170,7 +170,7 @@ def cmd_name(stream, struct):
 
 
 def emit_stream(w, stream):
-    """Command types of a stream and the length of a command from its first word."""
+    """Write the command types of a stream and the length of a command from its first word."""
     upper = stream.name.upper()
     w.doc(stream.doc)
     w.line(f"enum pumice_{stream.name}_cmd {{")

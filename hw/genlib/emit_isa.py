@@ -11,7 +11,7 @@ from .isa import IMPLICIT
 
 
 def enums_header(isas):
-    """pumice_isa_enums.h."""
+    """Return pumice_isa_enums.h."""
     w = Writer("Numbers of the instruction sets: enumerations, opcodes, layouts, operand classes,\n"
                "special registers.", "isa.xml", "PUMICE_ISA_ENUMS_H", ["\"pumice_types.h\""])
     w.line("#ifndef __ASSEMBLER__\n")
@@ -45,7 +45,7 @@ def enums_header(isas):
 
 
 def numbered(w, doc, name, values):
-    """One C enumeration of (name, number, doc)."""
+    """Write one C enumeration of (name, number, doc)."""
     if not values:
         return
     w.doc(doc)
@@ -56,7 +56,7 @@ def numbered(w, doc, name, values):
 
 
 def isa_header(isas):
-    """pumice_isa.h."""
+    """Return pumice_isa.h."""
     w = Writer("Instructions unpacked, their pack and unpack functions, and tables of the\n"
                "instruction sets. Link with the decoder library.", "isa.xml", "PUMICE_ISA_H",
                ["\"pumice_info.h\"", "\"pumice_isa_enums.h\"", "\"pumice_types.h\""])
@@ -95,7 +95,7 @@ enum pumice_isa_unpack pumice_{name}_unpack(const u32 *dw, struct pumice_{name}_
 
 
 def isa_source(isas):
-    """pumice_isa.c."""
+    """Return pumice_isa.c."""
     w = Writer("Tables of the instruction sets, pack and unpack.", "isa.xml",
                includes=["<string.h>", "\"pumice_isa.h\"", "\"pumice_names.h\""],
                license_id="MIT")
@@ -111,7 +111,7 @@ def isa_source(isas):
 
 
 def bank_mask(isa, banks):
-    """Bit n for bank n."""
+    """Return bit n for bank n."""
     out = 0
     for bank in banks:
         out |= 1 << isa.banks.number(bank)
@@ -119,7 +119,7 @@ def bank_mask(isa, banks):
 
 
 def emit_classes(w, isa):
-    """Table of operand classes."""
+    """Write the table of operand classes."""
     if not isa.classes:
         return
     w.line(f"static const struct pumice_isa_class {isa.name}_classes[] = {{")
@@ -136,12 +136,12 @@ def emit_classes(w, isa):
 
 
 def maybe(text):
-    """A C string literal, or NULL for None."""
+    """Return a C string literal, or NULL for None."""
     return "NULL" if text is None else string(text)
 
 
 def emit_layouts(w, isa):
-    """Field names, and the positions of the fields in each layout."""
+    """Write the field names, and the positions of the fields in each layout."""
     w.line(f"static const char *const {isa.name}_fields[] = {{")
     for item in isa.fields:
         w.line(f"\t{string(item.name)},")
@@ -163,12 +163,12 @@ def emit_layouts(w, isa):
 
 
 def form_name(value):
-    """Suffix of a form's operand table."""
+    """Return the suffix of a form's operand table."""
     return f"form{value}"
 
 
 def emit_ops(w, isa):
-    """Operand lists and the table of operations."""
+    """Write the operand lists and the table of operations."""
     index = {f.name: i for i, f in enumerate(isa.fields)}
     classes = {name: i for i, name in enumerate(isa.classes)}
     for op in isa.ops:
@@ -201,7 +201,7 @@ def emit_ops(w, isa):
 
 
 def emit_specials(w, isa):
-    """Table of special registers."""
+    """Write the table of special registers."""
     if not isa.specials:
         return
     w.line(f"static const struct pumice_isa_special {isa.name}_specials[] = {{")
@@ -217,7 +217,7 @@ def emit_specials(w, isa):
 
 
 def emit_info(w, isa):
-    """The description of the whole set."""
+    """Write the description of the whole set."""
     index = {f.name: i for i, f in enumerate(isa.fields)}
     number = {name: index.get(name, "PUMICE_ISA_NO_FIELD") for name in ("type", "form", "imm", "dim")}
     opcode = isa.layouts[0].field("opcode")
@@ -253,7 +253,7 @@ def emit_info(w, isa):
 
 
 def emit_pack(w, isa):
-    """One function per layout, and the choice by opcode."""
+    """Write one function per layout, and the choice by opcode."""
     name, words = isa.name, isa.bits // 32
     for layout in isa.layouts:
         w.line(f"static void {name}_pack_{layout.name}(u32 *dw, "
@@ -276,7 +276,7 @@ def emit_pack(w, isa):
 
 
 def emit_unpack(w, isa):
-    """One function per layout, and the choice by opcode."""
+    """Write one function per layout, and the choice by opcode."""
     name = isa.name
     for layout in isa.layouts:
         w.line(f"static void {name}_unpack_{layout.name}(const u32 *dw, "

@@ -5,7 +5,7 @@ from .cwriter import ALL_FILES, Writer, emit_enum, emit_enum_valid, lit, mask, s
 
 
 def regs_header(regs):
-    """pumice_regs.h: offsets, fields, reset values, constants and enumerations."""
+    """Return pumice_regs.h: offsets, fields, reset values, constants and enumerations."""
     w = Writer("Registers of the Pumice GPU: offsets, fields, reset values, constants.\n"
                "Offsets count from the start of a virtual GPU's page of BAR0.",
                "registers.xml", "PUMICE_REGS_H", ["\"pumice_types.h\""])
@@ -24,7 +24,7 @@ def regs_header(regs):
 
 
 def emit_unit(w, unit):
-    """All macros of one unit."""
+    """Write all macros of one unit."""
     w.line()
     w.doc(f"{unit.name} - {unit.doc}")
     w.define(f"PUMICE_{unit.name}_UNIT_BASE", f"0x{unit.base:x}")
@@ -34,7 +34,7 @@ def emit_unit(w, unit):
 
 
 def emit_reg(w, reg):
-    """Offset, fields, reset value and writable bits of one register."""
+    """Write the offset, fields, reset value and writable bits of one register."""
     w.line()
     w.doc(f"{reg.size} bits, {reg.access}. {reg.doc}")
     if reg.array:
@@ -50,14 +50,15 @@ def emit_reg(w, reg):
 
 
 def emit_field_macros(w, prefix, item, bits):
-    """__SHIFT and __MASK of a field in a value of `bits` bits; addresses are held in place."""
+    """Write __SHIFT and __MASK of a field in a value of `bits` bits; addresses are held in place.
+    """
     in_place = item.type == "address" and item.shift == item.lo
     w.define(f"{prefix}__SHIFT", "0" if in_place else str(item.lo), item.doc)
     w.define(f"{prefix}__MASK", lit(mask(item.width) << item.lo, bits))
 
 
 def fault_docs(w, enum):
-    """The description of each fault, for reports to users."""
+    """Write the description of each fault, for reports to users."""
     w.doc("Return the description of a value of enum pumice_fault, or \"\".")
     w.line("static inline const char *pumice_fault_doc(u32 v)\n{\n\tswitch (v) {")
     for item in enum.values:
@@ -66,7 +67,7 @@ def fault_docs(w, enum):
 
 
 def names_header(enums):
-    """pumice_names.h: a short text for every value of every enumeration."""
+    """Return pumice_names.h: a short text for every value of every enumeration."""
     w = Writer("Short texts of the values of all enumerations, for messages.\n"
                "Kept apart from the enumerations so that the firmware carries no strings.",
                ALL_FILES, "PUMICE_NAMES_H",

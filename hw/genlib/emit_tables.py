@@ -7,7 +7,7 @@ BUS = {"host": "PUMICE_REG_BUS_HOST", "fw": "PUMICE_REG_BUS_FW", "both": "PUMICE
 
 
 def field_info(item, shift=None):
-    """The initializer of struct pumice_field_info for a field."""
+    """Return the initializer of struct pumice_field_info for a field."""
     valid, text = "NULL", "NULL"
     if item.enum:
         valid, text = f"pumice_{item.enum.name}_valid", f"pumice_{item.enum.name}_str"
@@ -18,7 +18,7 @@ def field_info(item, shift=None):
 
 
 def emit_fields(w, name, fields, reserved):
-    """One table of fields, lowest bit first; long reserved ranges cut to 64 bits."""
+    """Return one table of fields, lowest bit first; long reserved ranges are limited to 64 bits."""
     rows = [(f.lo, field_info(f)) for f in fields]
     for item in reserved:
         for lo in range(item.lo, item.end, 64):
@@ -33,7 +33,7 @@ def emit_fields(w, name, fields, reserved):
 
 
 def reg_table_header(regs):
-    """pumice_reg_table.h."""
+    """Return pumice_reg_table.h."""
     w = Writer("The table of all registers, by rising offset.", "registers.xml",
                "PUMICE_REG_TABLE_H", ["\"pumice_info.h\""], license_id="MIT")
     w.define("PUMICE_REG_TABLE_SIZE", str(sum(len(u.regs) for u in regs.units)))
@@ -51,7 +51,7 @@ const struct pumice_reg_info *pumice_reg_find(u32 offset, u32 *index);""")
 
 
 def reg_table_source(regs):
-    """pumice_reg_table.c."""
+    """Return pumice_reg_table.c."""
     w = Writer("The table of all registers.", "registers.xml",
                includes=["\"pumice_names.h\"", "\"pumice_reg_table.h\""], license_id="MIT")
     rows = sorted((r for u in regs.units for r in u.regs), key=lambda r: r.offset)
@@ -71,7 +71,7 @@ def reg_table_source(regs):
 
 
 def format_table_header(formats):
-    """pumice_format_table.h."""
+    """Return pumice_format_table.h."""
     w = Writer("Tables of the structures in memory and of the command streams.", "formats.xml",
                "PUMICE_FORMAT_TABLE_H", ["\"pumice_info.h\""], license_id="MIT")
     w.define("PUMICE_FORMAT_TABLE_SIZE", str(len(formats.structs)))
@@ -83,7 +83,7 @@ def format_table_header(formats):
 
 
 def format_table_source(formats):
-    """pumice_format_table.c."""
+    """Return pumice_format_table.c."""
     w = Writer("Tables of the structures in memory and of the command streams.", "formats.xml",
                includes=["\"pumice_format_table.h\"", "\"pumice_names.h\""], license_id="MIT")
     sizes, index = {}, {}

@@ -25,7 +25,7 @@ class Struct:
     reserved: list = dc_field(default_factory=list)
 
     def field(self, name):
-        """The field called `name`, or None."""
+        """Return the field called `name`, or None."""
         return next((f for f in self.fields if f.name == name), None)
 
 
@@ -73,7 +73,7 @@ def load_formats(ctx, root):
 
 
 def load_struct(ctx, node):
-    """One <struct> with its fields."""
+    """Load one <struct> with its fields."""
     diag = ctx.diag
     if not check_shape(diag, node, ("name", "words"), ("doc",), ("field", "reserved")):
         return None
@@ -88,7 +88,7 @@ def load_struct(ctx, node):
 
 
 def load_stream(ctx, node, structs):
-    """One <stream>; every command's type field must be const and in the same place."""
+    """Load one <stream>; every command's type field must be const and in the same place."""
     diag = ctx.diag
     if not check_shape(diag, node, ("name",), ("doc", "type_field"), ("cmd",)):
         return None

@@ -37,7 +37,7 @@ class Layout:
     reserved: list
 
     def field(self, name):
-        """The field called `name`, or None."""
+        """Return the field called `name`, or None."""
         return next((f for f in self.fields if f.name == name), None)
 
 
@@ -125,7 +125,7 @@ def load_isas(ctx, root):
 
 
 def load_isa(ctx, node):
-    """One <isa>."""
+    """Load one <isa>."""
     diag = ctx.diag
     if not check_shape(diag, node, ("name", "word_bits"), ("doc",),
                        ("enum", "class", "layout", "op", "special")):
@@ -181,7 +181,7 @@ def load_classes(ctx, isa, node):
 
 
 def bank_list(ctx, isa, node, attr):
-    """The banks named in an attribute, as values of the enum <isa>_bank."""
+    """Return the banks named in an attribute, as values of the enum <isa>_bank."""
     out = []
     for word in node.get(attr, "").upper().split():
         if isa.banks is None or isa.banks.number(word) is None:
@@ -225,7 +225,7 @@ def load_layouts(ctx, isa, node):
 
 
 def collect_fields(diag, isa):
-    """One list of all field names; the widest of one name decides its C type."""
+    """Collect all field names in one list; the widest of one name determines its C type."""
     merged = {}
     for layout in isa.layouts:
         for item in layout.fields:
@@ -272,7 +272,8 @@ def load_ops(ctx, isa, node):
 
 
 def choices(diag, node, op, attr, enum, layout):
-    """types= or forms= as enum values; a layout without that field allows only the value 0."""
+    """Return types= or forms= as enum values; a layout without that field allows only the value 0.
+    """
     out = []
     for word in node.get(attr, "").split():
         value = enum.number(word) if enum else None
@@ -292,7 +293,7 @@ def choices(diag, node, op, attr, enum, layout):
 
 
 def load_operands(diag, isa, op):
-    """Operand lists per form: scalar_operands for the form SCALAR, else operands."""
+    """Load the operand lists of each form: scalar_operands for the form SCALAR, else operands."""
     forms = [(v.value, v.name) for v in op.forms] or [(0, "")]
     if not any(name == "SCALAR" for _, name in forms) and op.node.get("scalar_operands"):
         diag.error(op.node, f"op {op.name}: scalar_operands without the form scalar")
@@ -349,7 +350,9 @@ def load_specials(ctx, isa, node):
 
 
 def space_number(diag, node, bank, number, places):
-    """The number in the common space, whose blocks of 32 alternate between its banks; or None."""
+    """Return the number in the common space, whose blocks of 32 alternate between its banks; or
+    None.
+    """
     if bank not in SPACE_BANKS:
         if node.get("space"):
             diag.error(node, f"bank {bank} is not in the common space")
@@ -365,7 +368,8 @@ def space_number(diag, node, bank, number, places):
 
 
 def lane_values(diag, node, text):
-    """Values in lanes 0..31 of an expression of the lane number l; [] if it names more."""
+    """Return the values in lanes 0..31 of an expression of the lane number l; [] if it names more.
+    """
     try:
         tree = ast.parse(text, mode="eval").body
         names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
@@ -378,7 +382,7 @@ def lane_values(diag, node, text):
 
 
 def evaluate(tree, lane):
-    """Integer arithmetic of C on the few operators that the contract uses."""
+    """Evaluate an integer expression of C, with the few operators that the contract uses."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return tree.value
     if isinstance(tree, ast.Name):

@@ -91,7 +91,7 @@ def load_registers(ctx, root):
 
 
 def load_constant(ctx, node):
-    """One <constant> as (NAME, value, text as written, doc)."""
+    """Load one <constant> as (NAME, value, text as written, doc)."""
     if not check_shape(ctx.diag, node, ("name", "value"), ("doc",)):
         return None
     name = read_name(ctx.diag, node).upper()
@@ -100,7 +100,7 @@ def load_constant(ctx, node):
 
 
 def load_unit(ctx, node):
-    """One <unit> with its registers."""
+    """Load one <unit> with its registers."""
     diag = ctx.diag
     if not check_shape(diag, node, ("name", "base", "size", "bus", "scope"), ("doc",), ("reg",)):
         return None
@@ -125,7 +125,7 @@ def load_unit(ctx, node):
 
 
 def load_reg(ctx, unit, node):
-    """One <reg> with its fields; offset becomes absolute within the page."""
+    """Load one <reg> with its fields; offset becomes absolute within the page."""
     diag = ctx.diag
     if not check_shape(diag, node, ("name", "offset", "size", "access"),
                        ("reset", "count", "stride", "doc"), ("field", "reserved")):
@@ -166,7 +166,7 @@ def check_reg_field(diag, item):
 
 
 def check_place(diag, reg):
-    """Alignment, and every element inside the unit."""
+    """Check the alignment, and that every element is inside the unit."""
     nbytes = reg.size // 8
     if reg.offset % nbytes or (reg.array and reg.stride % nbytes):
         diag.error(reg.node, f"register {reg.name} at {reg.offset:#x} is misaligned for its "
@@ -180,7 +180,7 @@ def check_place(diag, reg):
 
 
 def check_reset(diag, reg):
-    """A reset value fits, leaves reserved bits zero and names only values of enums."""
+    """Check that a reset value fits, leaves reserved bits zero and names only values of enums."""
     if reg.reset >> reg.size:
         diag.error(reg.node, f"register {reg.name}: reset {reg.reset:#x} exceeds {reg.size} bits")
     for item in reg.reserved:
@@ -195,7 +195,7 @@ def check_reset(diag, reg):
 
 
 def check_regs_apart(diag, unit):
-    """No byte of the unit belongs to two registers; array elements count one by one."""
+    """Check that no byte of the unit belongs to two registers; array elements count one by one."""
     owner = {}
     for reg in unit.regs:
         for i in range(reg.count):
@@ -212,7 +212,7 @@ def check_regs_apart(diag, unit):
 
 
 def check_units_apart(diag, units):
-    """No two units share an address."""
+    """Check that no two units share an address."""
     ordered = sorted(units, key=lambda u: u.base)
     for before, after in zip(ordered, ordered[1:]):
         if after.base < before.base + before.size:

@@ -7,27 +7,27 @@ from .cwriter import bits_text
 
 
 def heading(text, level):
-    """A heading; level 0 is the page's title."""
+    """Return a heading; level 0 is the page's title."""
     return f"{text}\n{'=-~^'[level] * len(text)}\n"
 
 
 def label(text):
-    """A target that other pages can refer to."""
+    """Return a target that other pages can refer to."""
     return f".. _{text}:\n"
 
 
 def escape(text):
-    """Plain text with the characters that mean markup escaped."""
+    """Escape the characters of a text that mean markup."""
     return re.sub(r"([*`|_\\])", r"\\\1", text)
 
 
 def literal(text):
-    """Text in a fixed-width font, unchanged."""
+    """Return a text as a literal, in a fixed-width font."""
     return f"``{text}``" if text else ""
 
 
 def table(head, widths, rows):
-    """A list-table; cells are reStructuredText."""
+    """Return a list-table; cells are reStructuredText."""
     out = [".. list-table::", "   :header-rows: 1",
            "   :widths: " + " ".join(str(w) for w in widths), ""]
     for row in [head] + rows:
@@ -38,7 +38,7 @@ def table(head, widths, rows):
 
 
 def field_rows(fields, reserved, word_bits=0):
-    """Rows (bits, name, type, meaning) of a bit table, highest bits first."""
+    """Return the rows (bits, name, type, meaning) of a bit table, highest bits first."""
     rows = []
     for item in fields:
         name = item.name
@@ -61,7 +61,7 @@ def meaning(item):
 
 
 def type_text(item):
-    """The type of a field, with a link to its enumeration."""
+    """Return the type of a field, with a link to its enumeration."""
     if item.type == "const":
         return f"constant {item.value:#x}"
     if item.enum:
@@ -72,7 +72,7 @@ def type_text(item):
 
 
 def enum_section(enum, level):
-    """Section of one enumeration."""
+    """Return the section of one enumeration."""
     rows = [[str(v.value), literal(v.name), escape(v.text), escape(v.doc)] for v in enum.values]
     return "\n".join([label(f"enum-{enum.name}"), heading(enum.name, level),
                       escape(enum.doc) + "\n",

@@ -44,11 +44,11 @@ class Node:
         self.includes = []  # roots of the files whose elements are among the children
 
     def all(self, *tags):
-        """Children with one of the given tags, in file order."""
+        """Return the children with one of the given tags, in file order."""
         return [c for c in self.children if c.tag in tags]
 
     def get(self, name, default=None):
-        """The attribute's text, or `default`."""
+        """Return the attribute's text, or `default`."""
         return self.attrs.get(name, default)
 
 
@@ -66,7 +66,7 @@ def read_xml(path):
 
 
 def included(root, node):
-    """The elements of the file that an <include> names; its root is the same."""
+    """Return the elements of the file that an <include> names; its root is the same."""
     place = f"{node.file}:{node.line}: error: "
     if list(node.attrs) != ["file"]:
         raise ContractError(f"{place}<include> has one attribute, 'file'")
@@ -128,7 +128,7 @@ def check_shape(diag, node, required=(), optional=(), children=()):
 
 
 def read_int(diag, node, attr, default=0, low=0, high=(1 << 64) - 1):
-    """The attribute as an integer (decimal, 0x, 0b); errors yield `default`."""
+    """Return the attribute as an integer (decimal, 0x, 0b); errors yield `default`."""
     text = node.get(attr)
     if text is None:
         return default
@@ -144,7 +144,7 @@ def read_int(diag, node, attr, default=0, low=0, high=(1 << 64) - 1):
 
 
 def read_name(diag, node, attr="name"):
-    """The attribute as an identifier; an error yields a usable stand-in."""
+    """Return the attribute as an identifier; an error yields a usable substitute."""
     text = node.get(attr, "")
     if not NAME.match(text):
         diag.error(node, f"{attr}=\"{text}\" is not an identifier")
@@ -153,7 +153,7 @@ def read_name(diag, node, attr="name"):
 
 
 def read_choice(diag, node, attr, choices, default):
-    """The attribute as one of `choices`."""
+    """Return the attribute as one of `choices`."""
     text = node.get(attr, default)
     if text not in choices:
         diag.error(node, f"{attr}=\"{text}\" is not one of {', '.join(choices)}")
@@ -162,7 +162,7 @@ def read_choice(diag, node, attr, choices, default):
 
 
 def read_bits(diag, node, limit):
-    """bits="hi:lo" or "n" as (lo, width) with hi < limit; None after an error."""
+    """Return bits="hi:lo" or "n" as (lo, width) with hi < limit; None after an error."""
     text = node.get("bits", "")
     match = re.match(r"^(\d+)(?::(\d+))?$", text)
     if not match:
@@ -180,7 +180,7 @@ def read_bits(diag, node, limit):
 
 
 def doc_of(node, attr="doc"):
-    """The attribute's text with its white space folded."""
+    """Return the attribute's text with its white space folded."""
     return " ".join(node.get(attr, "").split())
 
 

@@ -19,7 +19,7 @@ class Block:
 
 
 def commands(lines):
-    """The commands of a block of sh: continued lines are joined, comments removed."""
+    """Return the commands of a block of sh: continued lines are joined, comments removed."""
     out, part = [], ""
     for line in lines:
         line = re.sub(r"(^|\s)#( .*)?$", "", line).rstrip()
@@ -32,7 +32,9 @@ def commands(lines):
 
 
 def markdown(text):
-    """The blocks between lines of three backquotes, and indented ones, which have no language."""
+    """Return the blocks between lines of three backquotes, and indented ones, which have no
+    language.
+    """
     out, body, kind, start, before = [], None, "", 0, []
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -52,7 +54,7 @@ def markdown(text):
 
 
 def restructured(text):
-    """Code-block directives, and literal blocks after "::", which have no language."""
+    """Return code-block directives, and literal blocks after "::", which have no language."""
     out, before, lines, n = [], [], text.splitlines(), 0
     while n < len(lines):
         line = lines[n]
@@ -76,7 +78,7 @@ def restructured(text):
 
 
 def read(path):
-    """The blocks of a document."""
+    """Return the blocks of a document."""
     text = path.read_text(encoding="utf-8")
     found = markdown(text) if path.suffix == ".md" else restructured(text)
     for block in found:

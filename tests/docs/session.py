@@ -57,7 +57,7 @@ def copy_tree(folder):
 
 
 def environment(folder):
-    """The environment of a user's shell, which has XDG_RUNTIME_DIR at least in folder."""
+    """Return the environment of a user's shell, which has XDG_RUNTIME_DIR at least in folder."""
     kept = {name: value for name, value in os.environ.items() if name not in NOT_USERS}
     return {"XDG_RUNTIME_DIR": str(folder), **kept}
 

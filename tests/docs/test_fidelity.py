@@ -13,7 +13,7 @@ STATES = ("done", "simplified", "missing")
 
 
 def rows(text):
-    """The cells of each row of the list-tables in a text, without the header rows."""
+    """Return the cells of each row of the list-tables in a text, without the header rows."""
     found = []
     for part in re.split(r"^\.\. list-table::.*$", text, flags=re.MULTILINE)[1:]:
         table = re.split(r"^\S", part, maxsplit=1, flags=re.MULTILINE)[0]
@@ -28,7 +28,7 @@ def literals(cell):
 
 
 def words_of_tests():
-    """Every word of the files that contain test cases."""
+    """Return every word of the files that contain test cases."""
     names = subprocess.run(["git", "-C", str(TOP), "ls-files", "tests",
                             "drivers/gpu/drm/pumice/tests"],
                            check=True, capture_output=True, text=True).stdout.split()

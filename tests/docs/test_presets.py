@@ -11,14 +11,14 @@ COLUMNS = ("name", "document", "cores", "uscs", "slots", "waves", "batch", "unif
 
 
 def of_header():
-    """{name: sizes} of the rows of PUMICE_PRESETS()."""
+    """Return {name: sizes} of the rows of PUMICE_PRESETS()."""
     text = (TOP / "hw/presets.h").read_text(encoding="utf-8")
     rows = re.findall(r"^\tX\(([A-Z0-9]+), ([0-9, ]+)\)", text, flags=re.MULTILINE)
     return {name.lower(): [int(size) for size in sizes.split(",")] for name, sizes in rows}
 
 
 def of_page():
-    """The same, of the table in the page."""
+    """Return the same for the table in the page."""
     text = (TOP / "Documentation/device.rst").read_text(encoding="utf-8")
     table = text.split("\nPreset  ", 1)[1].split("\n\n", 1)[0]
     rows = [line.split() for line in table.splitlines() if line.startswith("``")]

@@ -44,7 +44,7 @@ class Page(html.parser.HTMLParser):
 
 
 def documents():
-    """The sources of the documentation in the tree."""
+    """Return the sources of the documentation in the tree."""
     names = [n for n in session.sources.files(TOP) if n.endswith((".md", ".rst"))]
     return [TOP / n for n in names if not n.startswith("Documentation/reference/")]
 
@@ -53,7 +53,7 @@ class Links(unittest.TestCase):
     """Every link leads somewhere."""
 
     def well_formed(self, address):
-        """An external address: https, a host, nothing odd."""
+        """Return whether an external address is well-formed: https and a host."""
         parts = urllib.parse.urlsplit(address)
         return (parts.scheme == "https" and re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)
                 and not re.search(r"[\s<>\"]", address))

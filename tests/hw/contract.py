@@ -122,13 +122,13 @@ def run_generator(hw, out, *args):
 
 
 def decoder_sources(out):
-    """Sources of the decoder library, generated into `out` and handwritten."""
+    """Return the sources of the decoder library, generated into `out` and handwritten."""
     return [os.path.join(where, name) for where in (out, os.path.join(HW, "decode"))
             for name in os.listdir(where) if name.endswith(".c")]
 
 
 def program(bodies, helpers=""):
-    """A C program of one function per case, so that no function grows without bounds."""
+    """Return a C program of one function per case, so that no function grows without bounds."""
     parts = [HEAD, helpers]
     for i, body in enumerate(bodies):
         parts.append(f"static void case{i}(void)\n{{\n{body}\n}}\n")
@@ -173,7 +173,7 @@ class ContractCase(unittest.TestCase):
 
     def refuse(self, name, text, message):
         """
-        The generator refuses the file `name` with content `text`, in which the comment
+        Check that the generator refuses the file `name` with content `text`, in which the comment
         <!--HERE--> marks the line that the error must name; and it writes nothing.
         """
         self.put(name, text)

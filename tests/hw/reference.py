@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 
 
 def number(text, default=0):
-    """A number of the contract."""
+    """Return a number of the contract."""
     return default if text is None else int(text, 0)
 
 
@@ -35,20 +35,20 @@ class Field:
             self.member += f"[{index}]"
 
     def assign(self, structure, raw):
-        """A C statement that sets the member to raw bits."""
+        """Return a C statement that sets the member to raw bits."""
         if self.kind == "float":
             return f"{structure}.{self.member} = pumice_f32_from_bits(0x{raw:x}U);"
         tail = ".u" if self.kind == "number" else ""
         return f"{structure}.{self.member}{tail} = {self.unpacked(raw)};"
 
     def value(self, structure):
-        """A C expression of the member as an integer."""
+        """Return a C expression of the member as an integer."""
         if self.kind == "float":
             return f"pumice_f32_bits({structure}.{self.member})"
         return f"{structure}.{self.member}" + (".u" if self.kind == "number" else "")
 
     def default_raw(self, names):
-        """Raw bits of the default; names: {enum: {NAME: value}}."""
+        """Return the raw bits of the default; names: {enum: {NAME: value}}."""
         if self.default is None:
             return 0
         if self.kind == "float":
@@ -58,7 +58,7 @@ class Field:
         return value >> self.shift
 
     def unpacked(self, raw):
-        """The member's value for raw bits, as a C literal."""
+        """Return the member's value for raw bits, as a C literal."""
         if self.kind == "int" and raw >> (self.width - 1):
             return f"(s64)0x{(raw - (1 << self.width)) & 0xffffffffffffffff:x}ULL"
         return f"0x{raw << self.shift:x}ULL"
@@ -79,7 +79,8 @@ class Struct:
             self.reserved += range(base + int(lo or hi), base + int(hi) + 1)
 
     def random_raw(self, rng, enums):
-        """Random legal raw bits by field: often all zeroes, all ones or the sign bit alone."""
+        """Return random legal raw bits by field: often all zeroes, all ones or the sign bit alone.
+        """
         out = []
         for item in self.fields:
             top = (1 << item.width) - 1
@@ -93,11 +94,11 @@ class Struct:
         return out
 
     def row(self, raws):
-        """The words as a list of C literals."""
+        """Return the words as a list of C literals."""
         return words_of(self.join(raws), self.words)
 
     def join(self, raws):
-        """The whole structure as one integer."""
+        """Return the whole structure as one integer."""
         value = 0
         for item, raw in zip(self.fields, raws):
             value |= raw << item.lo
@@ -105,12 +106,12 @@ class Struct:
 
 
 def words_of(value, words):
-    """A big integer as 32-bit words, lowest first, as C literals."""
+    """Return a big integer as 32-bit words, lowest first, as C literals."""
     return [f"0x{value >> (32 * i) & 0xffffffff:x}U" for i in range(words)]
 
 
 def read_root(path):
-    """The root element of a file, with the elements of the files that it includes."""
+    """Return the root element of a file, with the elements of the files that it includes."""
     root = ElementTree.parse(path).getroot()
     for at in reversed(range(len(root))):
         if root[at].tag == "include":
@@ -120,7 +121,7 @@ def read_root(path):
 
 
 def read_enums(*paths):
-    """{name: [values]} of all enumerations of the files."""
+    """Return {name: [values]} of all enumerations of the files."""
     out = {}
     for path in paths:
         for node in read_root(path).iter("enum"):
@@ -129,19 +130,19 @@ def read_enums(*paths):
 
 
 def read_enum_names(*paths):
-    """{enum: {NAME: value}} of all enumerations of the files."""
+    """Return {enum: {NAME: value}} of all enumerations of the files."""
     return {node.get("name").lower(): {v.get("name"): number(v.get("value"))
                                        for v in node.findall("value")}
             for path in paths for node in read_root(path).iter("enum")}
 
 
 def read_structs(path):
-    """All structures of a formats file."""
+    """Return all structures of a formats file."""
     root = read_root(path)
     return [Struct(node, number(node.get("words"))) for node in root.findall("struct")]
 
 
 def read_isas(path):
-    """The <isa> elements of an ISA file."""
+    """Return the <isa> elements of an ISA file."""
     root = ElementTree.parse(path).getroot()
     return [root] if root.tag == "isa" else root.findall("isa")

@@ -37,17 +37,17 @@ class Encoder:
                        if n.get("bank") == "SR"}
 
     def value_names(self, enum):
-        """{name: value} of an enumeration anywhere in the contract."""
+        """Return {name: value} of an enumeration anywhere in the contract."""
         return self.enums.get(enum, {})
 
     def mask(self):
-        """A legal double mask."""
+        """Return a legal double mask."""
         numbers = self.numbers["K"] + list(range(16, 32))
         a, b = self.rng.choice(numbers), self.rng.choice(numbers)
         return a | b << 6 | self.rng.choice([0, 1 << 5]) | self.rng.choice([0, 1 << 11])
 
     def operand(self, kind, field):
-        """Legal raw bits for a field of a class, and whether they need the immediate."""
+        """Return legal raw bits for a field of a class, and whether they need the immediate."""
         full, elem = (kind.get(k, "").split() for k in ("full", "elem"))
         full = [bank for bank in full if bank not in kind.get("indexed", "").split()]
         if not full and not elem:
@@ -76,7 +76,7 @@ class Encoder:
         return self.banks[bank] | num << 5 | is_elem << 19, bank == "IMM"
 
     def legal(self, op, form):
-        """(integer of the instruction, mask of its bits that may differ from zero)."""
+        """Return (integer of the instruction, mask of its bits that may differ from zero)."""
         layout = self.layouts[op.get("layout")]
         fields = {f.member: f for f in layout.fields}
         types = self.value_names(f"{self.name}_type")
@@ -119,7 +119,7 @@ class Decoder(ContractCase):
         return self.run_c(INCLUDES + program(bodies, PRINT), decoder_sources(self.out))
 
     def every_op(self):
-        """(encoder, op, form) of every operation in every form."""
+        """Yield (encoder, op, form) of every operation in every form."""
         for encoder in self.isas.values():
             for op in encoder.isa.findall("op"):
                 for form in op.get("forms", "").split() or [""]:
@@ -156,7 +156,9 @@ class Decoder(ContractCase):
         self.check(bodies)
 
     def bad_banks(self, encoder, op, form, field, kind):
-        """Instructions whose `field` names each bank and mode that its class does not list."""
+        """Return the instructions whose `field` names each bank and mode that its class does not
+        list.
+        """
         if not kind.get("full") and not kind.get("elem"):
             return []
         rows = []
@@ -271,7 +273,7 @@ CHECK(pumice_decode_stream(&pumice_stream_cdm, 0x3000, dw, 3, print, NULL) == 3)
 
 
 def check_rows(isa, rows, condition):
-    """C that checks each row of words against a condition on the result."""
+    """Return C code that checks each row of words against a condition on the result."""
     table = ",\n".join("{ " + ", ".join(row) + " }" for row in rows)
     return f"""static const u32 rows[][4] = {{
 {table}

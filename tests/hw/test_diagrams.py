@@ -18,7 +18,7 @@ LEFT, WIDTH = 86, 768
 
 
 def cells(path, per_row, upwards=False):
-    """{cell: (name, kind)} of a diagram, by geometry; cells of rows of dots are missing."""
+    """Return {cell: (name, kind)} of a diagram, by geometry; cells of rows of dots are missing."""
     found = {}
     for row in ElementTree.parse(path).getroot().findall(f"{SVG}g"):
         first = int(row.get("data-row"))
@@ -36,7 +36,7 @@ def cells(path, per_row, upwards=False):
 
 
 def bits_of(node, total):
-    """[name or None] by bit: the fields and reserved bits of an XML element."""
+    """Return [name or None] by bit: the fields and reserved bits of an XML element."""
     out = ["?"] * total
     for item in list(node):
         if item.tag not in ("field", "reserved"):

@@ -114,7 +114,7 @@ class Output(ContractCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def stamps(self):
-        """Modification time of every file in the output directory."""
+        """Return the modification time of every file in the output directory."""
         return {os.path.relpath(os.path.join(root, name), self.out):
                 os.stat(os.path.join(root, name)).st_mtime_ns
                 for root, _, names in os.walk(self.out) for name in names}

@@ -20,7 +20,7 @@ class RoundTrip(ContractCase):
     """Compiled C against the reference, for the fixture and for the real contract."""
 
     def enums(self, hw):
-        """All enumerations of a contract."""
+        """Return all enumerations of a contract."""
         return reference.read_enums(*(os.path.join(hw, name) for name in
                                       ("registers.xml", "formats.xml", "isa.xml")))
 
@@ -132,12 +132,12 @@ class RoundTrip(ContractCase):
 
 
 def number_of_words(isa):
-    """32-bit words of an instruction."""
+    """Return the number of 32-bit words of an instruction."""
     return reference.number(isa.get("word_bits")) // 32
 
 
 def member_lines(item, raws):
-    """Statements that set, and that check, the unpacked members."""
+    """Return the statements that set, and that check, the unpacked members."""
     live = [(f, raw) for f, raw in zip(item.fields, raws) if f.const is None]
     sets = [f.assign("in", raw) for f, raw in live]
     checks = [f"CHECK({f.value('out')} == {f.value('in')});"
@@ -163,7 +163,7 @@ CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_OK);
 
 
 def defaults_case(item, names):
-    """_defaults() sets every member, and to what the XML says."""
+    """Return a case: _defaults() sets every member to the value in the XML."""
     checks = [f"CHECK((u64){f.value('v')} == (u64){f.unpacked(f.default_raw(names))});"
               for f in item.fields if f.const is None]
     return (f"struct pumice_{item.name} v;\nmemset(&v, 0x5a, sizeof(v));\n"
@@ -171,14 +171,14 @@ def defaults_case(item, names):
 
 
 def unpack_case(item, value, result):
-    """Unpacking `value` gives `result`."""
+    """Return a case: unpacking `value` gives `result`."""
     return f"""struct pumice_{item.name} out;
 const u32 dw[] = {{ {', '.join(reference.words_of(value, item.words))} }};
 CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_{result});"""
 
 
 def insn_case(isa, op, layout, rng):
-    """An instruction with random fields packs to the reference's words and back."""
+    """Return a case: an instruction with random fields packs to the reference's words and back."""
     raws = [reference.number(op.get("opcode")) if f.member == "opcode" else
             rng.randint(0, (1 << f.width) - 1) for f in layout.fields]
     sets, checks = member_lines(layout, raws)

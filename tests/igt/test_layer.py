@@ -29,7 +29,7 @@ class Layer(unittest.TestCase):
     """Each test names the rule that it proves."""
 
     def expect(self, subtest, status, result):
-        """A single subtest must end the program with a status and report a result."""
+        """Check that a single subtest ends the program with a status and reports a result."""
         got, out, err = run("--run-subtest", subtest)
         line = re.compile(rf"^Subtest {subtest}: {result} \(\d+\.\d{{3}}s\)$", re.M)
         self.assertEqual(got, status)

@@ -48,7 +48,7 @@ class Prefix:
 
 @functools.lru_cache(maxsize=None)
 def prefix():
-    """The prefix of all tests."""
+    """Return the prefix of all tests."""
     holder = tempfile.TemporaryDirectory(prefix="pumice-install-")
     atexit.register(holder.cleanup)
     return Prefix(holder.name)

@@ -24,12 +24,12 @@ ASSIGNMENTS = {"ATTR", "ENV", "GROUP", "MODE", "OWNER", "SYMLINK", "TAG"}
 
 
 def text(name):
-    """The content of a file of the tree."""
+    """Return the content of a file of the tree."""
     return (TOP / name).read_text(encoding="utf-8")
 
 
 def install_lines():
-    """[(package, pattern)] of debian/*.install."""
+    """Return [(package, pattern)] of debian/*.install."""
     found = []
     for path in sorted((TOP / "debian").glob("*.install")):
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -119,7 +119,7 @@ class Rule(unittest.TestCase):
     """packaging/60-pumice.rules."""
 
     def keys(self):
-        """[(key, operator, value)] of the only rule."""
+        """Return [(key, operator, value)] of the only rule."""
         lines = text("packaging/60-pumice.rules").replace("\\\n", "").splitlines()
         rules = [line for line in lines if line and not line.startswith("#")]
         self.assertEqual(len(rules), 1)
@@ -170,7 +170,7 @@ class Container(unittest.TestCase):
 
     @staticmethod
     def rules():
-        """{target: prerequisites} of the Makefile, relative to BUILD."""
+        """Return {target: prerequisites} of the Makefile, relative to BUILD."""
         with tempfile.TemporaryDirectory() as build:
             done = subprocess.run(["make", "-npq", f"BUILD={build}", "help"], cwd=TOP, text=True,
                                   capture_output=True, check=False,
@@ -184,7 +184,9 @@ class Container(unittest.TestCase):
 
     @staticmethod
     def targets_of_check():
-        """Targets that the parts of `make check` build: the third argument of part in check.sh."""
+        """Return the targets that the parts of `make check` build: the third argument of part in
+        check.sh.
+        """
         recipe = re.search(r"^check:.*\n\t@\$\(S\)/check\.sh (.*)", text("Makefile"), re.M)[1]
         script = text("scripts/check.sh").replace("$BUILD/", "").replace("$1", "fast")
         functions = dict(re.findall(r"^(\w+)\(\) \{\n(.*?)^\}", script, re.M | re.S))
@@ -200,7 +202,7 @@ class Container(unittest.TestCase):
         return found
 
     def sections(self):
-        """Sections of packages.txt that `make run` and `make check` install."""
+        """Return the sections of packages.txt that `make run` and `make check` install."""
         rules = self.rules()
         left, seen = {"run"} | self.targets_of_check(), set()
         while left:

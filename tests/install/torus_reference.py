@@ -24,19 +24,21 @@ SMOOTH = 0.04       # of the torus's unit, some three pixels
 
 
 def decode(value):
-    """Linear light of an sRGB component from 0 to 255."""
+    """Return the linear light of an sRGB component from 0 to 255."""
     value /= 255
     return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
 
 def encode(light):
-    """The sRGB component from 0 to 255 of linear light."""
+    """Return the sRGB component from 0 to 255 of linear light."""
     light = min(max(light, 0.0), 1.0)
     return 255 * (12.92 * light if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055)
 
 
 def ray(x, y):
-    """Origin and direction, per unit of depth, in the torus's space; of a place in pixels."""
+    """Return the origin and direction, per unit of depth, in the torus's space; of a place in
+    pixels.
+    """
     dx, dy, dz = (2 * x / SIZE - 1) / ZOOM, (1 - 2 * y / SIZE) / ZOOM, -1.0
     c, s = math.cos(TILT), math.sin(TILT)
 
@@ -46,7 +48,7 @@ def ray(x, y):
 
 
 def hit(x, y):
-    """The first point of the torus on the ray through a place of the picture, or None."""
+    """Return the first point of the torus on the ray through a place of the picture, or None."""
     start, step = ray(x, y)
     length = math.sqrt(sum(v * v for v in step))
     depth = NEAR
@@ -62,7 +64,7 @@ def hit(x, y):
 
 
 def surface(point):
-    """(normal, u, v) of a point of the torus; u and v as the example gives them."""
+    """Return (normal, u, v) of a point of the torus; u and v as the example gives them."""
     a = math.atan2(point[1], point[0])
     out = math.hypot(point[0], point[1]) - RING
     b = math.atan2(point[2], out)
@@ -71,7 +73,7 @@ def surface(point):
 
 
 def shade(point):
-    """Linear colour of a point, blended with the sky."""
+    """Return the linear colour of a point, blended with the sky."""
     normal, u, v = surface(point)
     light = max(sum(n * l for n, l in zip(normal, LIGHT)), 0) + AMBIENT
     if (u < 0.5) != (v < 0.5):
@@ -87,7 +89,7 @@ def far_from_borders(point):
 
 
 def sample(x, y):
-    """(whether the torus is hit, linear colour)."""
+    """Return (whether the torus is hit, linear colour)."""
     point = hit(x, y)
     return (False, SKY) if point is None else (True, shade(point))
 
@@ -100,7 +102,7 @@ class Reference:
         self.corner = [[hit(x, y) for x in range(SIZE + 1)] for y in range(SIZE + 1)]
 
     def corners(self, x, y):
-        """Points of the torus at those corners of a pixel that it covers."""
+        """Return the points of the torus at those corners of a pixel that it covers."""
         points = [self.corner[y + j][x + i] for j in range(2) for i in range(2)]
         return [point for point in points if point]
 
@@ -111,11 +113,12 @@ class Reference:
                                         for point in points)
 
     def covered(self):
-        """Pixels whose middle is covered."""
+        """Return the pixels whose middle is covered."""
         return sum(point is not None for row in self.middle for point in row)
 
     def inner(self):
-        """(x, y, linear colour) of pixels that the torus covers, far from edges and borders."""
+        """Yield (x, y, linear colour) of pixels that the torus covers, far from edges and borders.
+        """
         for y in range(SIZE):
             for x in range(SIZE):
                 point = self.middle[y][x]
@@ -123,7 +126,7 @@ class Reference:
                     yield x, y, shade(point)
 
     def edges(self):
-        """(x, y, colour by 64 rays, colour of the middle) of pixels on the outline."""
+        """Yield (x, y, colour by 64 rays, colour of the middle) of pixels on the outline."""
         for y in range(SIZE):
             for x in range(SIZE):
                 if 0 < len(self.corners(x, y)) < 4:

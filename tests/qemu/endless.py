@@ -143,7 +143,7 @@ class Endless(Machine):
         return self.home.bytes[at:at + self.job["bytes"]], self.counters()
 
     def is_constant(self, read):
-        """True if read() returns the same before and after LOOKS replies of QEMU."""
+        """Return whether read() returns the same before and after LOOKS replies of QEMU."""
         before = read()
         for _ in range(LOOKS):
             self.config(0)
@@ -167,7 +167,7 @@ class Endless(Machine):
         self.config(COMMAND, memory * MEMORY_SPACE | bus_master * BUS_MASTER, size=2)
 
     def reg(self, name, value=None, page=0, size=4):
-        """As in Machine, at the BAR's present address."""
+        """Read a register as in Machine, at the BAR's present address."""
         address = self.bars[0] + page * REG["OS_PAGE_SIZE"] + REG[name]
         if value is None:
             return self.read(address, size)
@@ -175,7 +175,7 @@ class Endless(Machine):
         return None
 
     def registers(self):
-        """Read all registers that are no arrays, and those that boot the firmware; no clock."""
+        """Read all registers that are not arrays, and those that boot the firmware; no clock."""
         offsets = {REG[name]: 4 for name in REG if name + "__RESET" in REG
                    and not name.startswith("SYS_CLOCK")}
         # Those are the same for any address of the job.
@@ -196,7 +196,7 @@ class Endless(Machine):
     # Plugging
 
     def has_device(self, name):
-        """True if the machine has a device with this id."""
+        """Return whether the machine has a device with this id."""
         return any(child["name"] == name
                    for child in self.qmp("qom-list", path="/machine/peripheral")["return"])
 

@@ -32,7 +32,7 @@ CAP_PM, CAP_EXPRESS, CAP_MSIX = 0x01, 0x10, 0x11
 
 
 def load_macros():
-    """The generated constants: name without PUMICE_ -> number."""
+    """Return the generated constants: name without PUMICE_ -> number."""
     text = (BUILD / "gen/pumice_regs.h").read_text(encoding="ascii")
     found = re.findall(r"^#define PUMICE_(\w+) (0x[0-9a-f]+|\d+)U?(?:LL)?\b", text,
                        re.MULTILINE)
@@ -44,7 +44,7 @@ REG = load_macros()
 
 
 def command_line(device, *more):
-    """QEMU's command line but for the sockets."""
+    """Return QEMU's command line but for the sockets."""
     line = [str(QEMU), "-nodefaults", "-no-user-config", "-M", "q35", "-m", "64M",
             "-display", "none", "-vga", "none"]
     for folder in FIRMWARE_FOLDERS:
@@ -70,7 +70,7 @@ class Line:
         self.file = self.socket.makefile("rw")
 
     def close(self):
-        """Hang up."""
+        """Close the connection."""
         self.file.close()
         self.socket.close()
 
@@ -160,7 +160,7 @@ class Machine:
         return None
 
     def capability(self, number):
-        """Offset of a capability, or None."""
+        """Return the offset of a capability, or None."""
         at = self.config(CAPABILITIES, size=1)
         while at:
             if self.config(at, size=1) == number:
@@ -186,11 +186,11 @@ class Machine:
         return None
 
     def field(self, name):
-        """Value of a register field, REG__FIELD."""
+        """Return the value of a register field, REG__FIELD."""
         return (self.reg(name.split("__")[0]) & REG[name + "__MASK"]) >> REG[name + "__SHIFT"]
 
     def property(self, name):
-        """Value of a property of the device."""
+        """Return the value of a property of the device."""
         return self.qmp("qom-get", path="/machine/peripheral/gpu", property=name)["return"]
 
     def start_firmware(self, words, address=0x200000):
@@ -203,7 +203,7 @@ class Machine:
         self.reg("FW_CTRL", REG["FW_CTRL__RUN__MASK"])
 
     def until(self, what, condition):
-        """Ask again and again; for what the GPU's own threads do."""
+        """Poll for a condition that the GPU's own threads cause."""
         deadline = time.monotonic() + PATIENCE
         while not condition():
             if time.monotonic() > deadline:

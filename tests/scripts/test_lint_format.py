@@ -26,7 +26,7 @@ class Format(unittest.TestCase):
     """Lines of a file in kernel style."""
 
     def problems(self, text):
-        """The problems of a file with this text."""
+        """Return the problems of a file with this text."""
         name = "tests/unit/new.c"
         return lint_format.problems(name, text, lint_format.formatted({name: text})[name])
 

@@ -33,7 +33,7 @@ class Comments(unittest.TestCase):
     """Files with one function, and the driver."""
 
     def reported(self, content):
-        """The problems of a file, without its name and the function's."""
+        """Return the problems of a file, without its name and the function's."""
         return [problem.partition("() ")[2]
                 for problem in lint_kernel_doc.problems({"pumice_vm.c": content})]
 

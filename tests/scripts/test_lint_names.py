@@ -12,7 +12,7 @@ import lint_names  # noqa: E402
 
 
 def function(name, storage="static int"):
-    """The definition of a function."""
+    """Return the definition of a function."""
     return f"{storage} {name}(struct drm_device *drm,\n\t\tint n)\n{{\n\treturn n;\n}}\n\n"
 
 
@@ -20,7 +20,7 @@ class Names(unittest.TestCase):
     """Files with one or two functions each."""
 
     def reported(self, **files):
-        """The places that are reported, for files named with _ instead of the dot."""
+        """Return the places that are reported, for files named with _ instead of the dot."""
         content = {name[:-2] + "." + name[-1]: text for name, text in files.items()}
         return [problem.split(" ")[0] for problem in lint_names.problems(content)]
 

@@ -31,7 +31,7 @@ class Steps(unittest.TestCase):
         return done.stdout
 
     def progress(self, log, total=""):
-        """progress() of a log with this content."""
+        """Return progress() of a log with this content."""
         (self.folder / "log").write_text(log)
         return self.shell(f"progress {self.folder}/log {total}").strip()
 

@@ -34,7 +34,7 @@ class Counting(unittest.TestCase):
         self.tally = results.Tally("counting")
 
     def counts(self):
-        """(passed, failed)."""
+        """Return (passed, failed)."""
         return len(self.tally.passed), len(self.tally.failed)
 
     def test_tap_cases_are_counted(self):
@@ -83,7 +83,7 @@ class Closing(unittest.TestCase):
     """Tally.close: the line and the exit status."""
 
     def close(self, cases):
-        """(exit status, last line) of a tally of these (case, good)."""
+        """Return (exit status, last line) of a tally of these (case, good)."""
         tally = results.Tally("closing")
         with tempfile.TemporaryDirectory() as folder, \
                 mock.patch("results.OUT", pathlib.Path(folder)), \

@@ -20,7 +20,7 @@ NAMES = ["t_submit", "t_sync", "t_race"]
 
 
 def guest_tests():
-    """scripts/guest-tests.py, whose name cannot be imported."""
+    """Return scripts/guest-tests.py, whose name cannot be imported."""
     spec = importlib.util.spec_from_file_location("guest_tests", TOP / "scripts/guest-tests.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -52,7 +52,7 @@ class Guests(unittest.TestCase):
     """Guests that boot, and their programs."""
 
     def runs(self, wanted):
-        """[(kernel, [program], [line of the job])]."""
+        """Return [(kernel, [program], [line of the job])]."""
         module = guest_tests()
         guests = {("stock", ""): ["t_submit", "t_sync"], ("fast", ""): ["t_race"]}
         return [(run.kernel, run.tests,
@@ -77,7 +77,7 @@ class JUnit(unittest.TestCase):
     """The XML that a part leaves."""
 
     def suite(self, fill):
-        """The root element of the file of a part."""
+        """Return the root element of the file of a part."""
         with tempfile.TemporaryDirectory() as folder, mock.patch("builtins.print"), \
                 mock.patch.object(results, "OUT", pathlib.Path(folder)):
             tally = results.Tally("part")

@@ -27,7 +27,7 @@ class Files(unittest.TestCase):
         (self.top / ".gitignore").write_text("/build/\n/out/\n/.cache/\n*.pyc\n", encoding="ascii")
 
     def check(self):
-        """The sources, and nothing else."""
+        """Check that the list has these sources, and nothing else."""
         self.assertEqual(sorted(sources.files(self.top)), [".gitignore", "a.c", "sub/b.h"])
 
     def test_a_repository(self):

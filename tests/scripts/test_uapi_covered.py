@@ -21,7 +21,7 @@ OF_THE_FUZZER = ["PRIME_HANDLE_TO_FD", "PRIME_FD_TO_HANDLE", "MODE_CREATE_DUMB",
 
 
 def ioctls():
-    """The names of the driver's ioctls, such as BO_CREATE."""
+    """Return the names of the driver's ioctls, such as BO_CREATE."""
     return re.findall(r"^#define DRM_IOCTL_PUMICE_(\w+)", HEADER.read_text(), re.M)
 
 

@@ -30,7 +30,7 @@ def require(condition, text):
 
 
 def check_slices(events):
-    """Slices of a track do not overlap, and times never decrease."""
+    """Check that slices of a track do not overlap, and times never decrease."""
     opened, times = {}, collections.defaultdict(float)
     for event in events:
         if event["ph"] not in "BE":
@@ -47,7 +47,7 @@ def check_slices(events):
 
 
 def check_async(events):
-    """Each asynchronous slice has a begin and a later end."""
+    """Check that each asynchronous slice has a begin and a later end."""
     begins, ends = {}, {}
     for event in events:
         where = {"b": begins, "e": ends}.get(event["ph"])
@@ -62,7 +62,7 @@ def check_async(events):
 
 
 def names(events, what):
-    """The names that metadata give, by process or by track."""
+    """Return the names that metadata give, by process or by track."""
     found = {}
     for event in events:
         if event["ph"] != "M" or event["name"] != what:
@@ -74,9 +74,8 @@ def names(events, what):
 
 
 def signature(value):
-    """
-    What the schema can distinguish of an event: types, keys, texts without their numbers, and
-    whether a number is negative, zero, or more than 32 bits.
+    """Return the properties of an event that the schema can distinguish: types, keys, texts without
+    their numbers, and whether a number is negative, zero, or more than 32 bits.
     """
     if isinstance(value, dict):
         return tuple((key, signature(item)) for key, item in value.items())
@@ -88,7 +87,9 @@ def signature(value):
 
 
 def check_schema(trace):
-    """Events that the schema cannot distinguish are validated once, since validation is slow."""
+    """Validate the events by the schema; those that it cannot distinguish only once, as validation
+    is slow.
+    """
     with open(os.path.join(HERE, "trace.schema.json"), encoding="ascii") as file:
         schema = json.load(file)
     events = trace.get("traceEvents") if isinstance(trace, dict) else None
@@ -101,7 +102,7 @@ def check_schema(trace):
 
 
 def load(path):
-    """The events of a trace that keeps all rules, names of processes, of tracks."""
+    """Return the events of a trace that keeps all rules, names of processes, of tracks."""
     with open(path, encoding="ascii") as file:
         trace = json.load(file)
     check_schema(trace)

@@ -35,7 +35,7 @@ class Slice:
         self.start, self.end = begin["ts"], end["ts"]
 
     def place(self):
-        """Column and row of a tile."""
+        """Return the column and row of a tile."""
         return tuple(map(int, re.search(r"(\d+),(\d+)$", self.name).groups()))
 
 
@@ -64,35 +64,36 @@ class Frame:
                 self.slices[self.names[key]].append(Slice(self.names[key], opened[key], event))
 
     def of(self, track, process=""):
-        """Slices of all tracks whose names match."""
+        """Return the slices of all tracks whose names match."""
         return [s for (p, t), found in self.slices.items() for s in found
                 if re.fullmatch(track, t) and re.match(process, p)]
 
     def instants(self, process, name):
-        """Instants of a process with a name."""
+        """Return the instants of a process with a name."""
         return [e for e in self.events if e["ph"] == "i" and e["name"] == name and
                 self.names[e["pid"], e["tid"]][0] == process]
 
     def counter(self, name):
-        """Values of a counter."""
+        """Return the values of a counter."""
         return [e["args"]["value"] for e in self.events if e["ph"] == "C" and e["name"] == name]
 
 
 @functools.lru_cache(maxsize=None)
 def partial():
-    """A frame with enough pages, on one device, and the same with too few, on the next."""
+    """Trace a frame with enough pages on one device, and the same with too few, on the next."""
     return Frame(PARTIAL)
 
 
 @functools.lru_cache(maxsize=None)
 def model():
-    """Two frames on one device; the second is captured last."""
+    """Trace two frames on one device; the second is captured last."""
     return Frame(MODEL, "model.cap")
 
 
 @functools.lru_cache(maxsize=None)
 def decoded():
-    """Of the captured frame: {tile: primitives in its list}, triangles of each draw."""
+    """Return for the captured frame {tile: primitives in its list} and the triangles of each draw.
+    """
     done = subprocess.run([FRAME, "-o", "shown", "model.cap"], check=False)
     assert done.returncode == 0
     with open("shown/lists.txt", encoding="ascii") as file:
@@ -105,14 +106,16 @@ def decoded():
 
 
 def reported(frame):
-    """Pages of the first frame, partial renders of the second, as the demo counts them."""
+    """Return the pages of the first frame and the partial renders of the second, as the demo counts
+    them.
+    """
     pages, renders = re.search(r"(\d+) pages: 0 partial renders; \d+ pages: (\d+);",
                                frame.printed).groups()
     return int(pages), int(renders)
 
 
 def check_units(frame):
-    """A tile's units work within it, on tracks of their own, under their own names."""
+    """Check that a tile's units work within it, on tracks of their own, under their own names."""
     tiles = collections.defaultdict(list)
     for tile in frame.of(r"tile, slot [01]", "core "):
         assert re.fullmatch(UNITS["tile"], tile.name), tile.name
