@@ -19,6 +19,7 @@
 
 #include "../inject/inject.h"
 #include "../mem/mem.h"
+#include "minmax.h"
 #include "perf.h"
 
 #define GRAIN		(1ull << MMU_GRAIN_SHIFT)
@@ -51,7 +52,7 @@ static unsigned int page_shift(enum pumice_page_size size)
 
 /*
  * Return the page size of the range registers at va: the assigned or the largest one. A range
- * whose size field has no valid value has 4 KiB.
+ * whose size field has no valid value has pages of 4 KiB.
  */
 static enum pumice_page_size range_size(const struct mmu *mmu, u64 va)
 {
@@ -408,9 +409,7 @@ u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_acces
 /* Return the bytes from va to the end of its grain, at most len. */
 static u64 grain_part(u64 va, u64 len)
 {
-	u64 part = GRAIN - (va & (GRAIN - 1));
-
-	return part < len ? part : len;
+	return min_u64(GRAIN - (va & (GRAIN - 1)), len);
 }
 
 bool mmu_read(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, void *buf, u64 len,
