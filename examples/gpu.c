@@ -17,7 +17,7 @@ void gpu_check(struct gpu *gpu, int err, const char *what)
 	exit(1);
 }
 
-/* End with a line about the arguments if the first is an option. */
+/* Print the usage and exit if the first argument is an option. */
 static void check_usage(int argc, char **argv, const char *words)
 {
 	bool help;

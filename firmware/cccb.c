@@ -38,7 +38,7 @@ _Static_assert(__builtin_offsetof(struct fwif_cccb_render, perf) ==
 #define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + PUMICE_SCENE_CHAIN_WORDS * PUMICE_PM_LISTS * \
 			      PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y))
 
-/* Exact size of a command, or 0 for PAD and unknown types. */
+/* Return the exact size of a command, or 0 for PAD and unknown types. */
 static u32 command_bytes(u32 type)
 {
 	switch (type) {

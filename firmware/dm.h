@@ -13,8 +13,8 @@
 void dm_start(struct context *c);
 
 /**
- * dm_running - the owner of a data master's job, from dm_start() to dm_slice_end(), or NULL. A
- * partial render is no job.
+ * dm_running - return the owner of a data master's job, from dm_start() to dm_slice_end(), or NULL.
+ * A partial render is not a job.
  */
 struct context *dm_running(u32 dm);
 
@@ -51,17 +51,17 @@ void dm_result(const struct context *c, bool aborted, struct fwif_job_result *r)
 /** dm_fault - read the fault of a data master's last job. @r: out, the fields of the fault only */
 void dm_fault(u32 dm, struct fwif_job_result *r);
 
-/** dm_fault_code - GPU virtual address of the program in which a data master's last job faulted. */
+/** dm_fault_code - return the GPU virtual address of the program in which the last job faulted. */
 u64 dm_fault_code(u32 dm);
 
-/** dm_job_reset - publish that the context has no started job any more. */
+/** dm_job_reset - publish that the context no longer has a started job. */
 void dm_job_reset(struct context *c);
 
 struct fwif_stuck;
-/** dm_fault_wave - lane, wave and work-group of the same fault. @s: out, its first place exists */
+/** dm_fault_wave - get lane, wave and work-group of the fault. @s: out, its first place exists */
 void dm_fault_wave(u32 dm, struct fwif_stuck *s);
 
-/** dm_slice_start - GPU clock when the running slice began. */
+/** dm_slice_start - return the GPU clock when the running slice began. */
 u64 dm_slice_start(u32 dm);
 
 /** dm_groups - number of work-groups or primitives that the running job has finished. */

@@ -14,7 +14,7 @@ bool freelist_valid(u32 list);
 /**
  * freelist_request - request the host to grow a list.
  *
- * Return: false if no reply can be expected: the address is no list, the list has
+ * Return: false if no reply can be expected: the address is not a list, the list has
  * its maximum of pages, or the firmware CCB is full. True also if a request for
  * the list is open already.
  */

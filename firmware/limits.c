@@ -52,7 +52,7 @@ void limits_init(void)
 				reg_write(limit_reg[dm][resource], 0);
 }
 
-/* The share of a data master that is not alone, requested by the host or the default. */
+/* Return the share of a data master that is not alone, requested by the host or the default. */
 static u32 share_of(u32 dm)
 {
 	u32 share = fw_boot->pds_shares >> dm * 8 & 0xff;
@@ -79,14 +79,14 @@ static void set(u32 dm, u32 resource, u32 limit)
 void limits_update(u32 masters)
 {
 	u32 with_tasks = masters & ((1u << MASTERS) - 1);
-	bool alone = !(with_tasks & (with_tasks - 1));
+	bool exclusive = !(with_tasks & (with_tasks - 1));
 	u32 dm, resource;
 
 	for (dm = 0; dm < MASTERS; dm++) {
 		u32 share = share_of(dm);
 
 		for (resource = 0; resource < RESOURCES; resource++)
-			set(dm, resource, alone || share == SHARE_NO_LIMIT ? 0 :
+			set(dm, resource, exclusive || share == SHARE_NO_LIMIT ? 0 :
 			    limit_of(resource, share));
 	}
 }

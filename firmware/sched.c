@@ -124,7 +124,7 @@ void sched_check_dependencies(void)
 	irq_restore(irq);
 }
 
-/* Slice duration requested by the host, ticks. */
+/* Return the slice duration requested by the host, ticks. */
 static u64 slice_ticks(void)
 {
 	u32 us = fw_boot->slice_us;
@@ -138,7 +138,7 @@ static u64 slice_ticks(void)
 	return (u64)us * TICKS_PER_US;
 }
 
-/* Microseconds for the log; durations above 4 s are reported as 4 s. */
+/* Return microseconds for the log; durations above 4 s are reported as 4 s. */
 static u32 us_of(u64 ticks)
 {
 	return (ticks >> 32 ? 0xffffffffu : (u32)ticks) / TICKS_PER_US;

@@ -43,7 +43,7 @@ static u32 wave_masters(const struct context *c, bool partial)
 	}
 }
 
-/* The unit that processes a job without waves in flight. */
+/* Return the unit that processes a job without waves in flight. */
 static u32 unit_of_master(const struct context *c, bool partial)
 {
 	static const u8 unit[FWIF_DM_COUNT] = {

@@ -26,7 +26,7 @@ static inline bool window_valid(u32 addr, u32 bytes, u32 align)
 	       bytes <= PUMICE_FW_WINDOW_SIZE - addr;
 }
 
-/** window_ptr - processor address of a fw address that was probed at boot. */
+/** window_ptr - return the processor address of a fw address that was probed at boot. */
 static inline volatile void *window_ptr(u32 addr)
 {
 	return (volatile void *)(PUMICE_FW_WINDOW_BASE + addr);

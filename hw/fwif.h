@@ -103,7 +103,7 @@ struct fwif_boot {
 	u32 trace;
 	/*
 	 * Byte n: share of data master n, CDM to PDM, of the slots and stores of each USC while several
-	 * of them have jobs, in 1/256; 255 is no limit, 0 FWIF_PDS_SHARE_*. May change at run time: it
+	 * of them have jobs, in 1/256; 255: no limit, 0: FWIF_PDS_SHARE_*. May change at run time: it
 	 * applies from the next start or end of a job. Since version 1.7.
 	 */
 	u32 pds_shares;

@@ -10,8 +10,8 @@
  *   first_gib  first address, GiB
  *   gib        size, GiB
  *
- * The large heaps are between the addresses of programs that know no heaps and those of the
- * parameter buffers, so that neither meets them.
+ * The large heaps are between the addresses of programs that do not use heaps and those of
+ * the parameter buffers, so that they overlap neither.
  */
 #ifndef PUMICE_HEAPS_H
 #define PUMICE_HEAPS_H

@@ -50,7 +50,7 @@ enum pumice_kind {
 struct pumice_pixel_info {
 	u8 bytes;		/* of a block: 1, 2, 4, 8 or 16 */
 	u8 block;		/* width and height of a block, texels: 1 or 4 */
-	u8 components;		/* R, G, B, A: the first so many */
+	u8 components;		/* number of them: the first of R, G, B, A */
 	u8 kind;		/* enum pumice_kind; of D24_S8's depth */
 	u8 flags;		/* PUMICE_FORMAT_* */
 	/* Of R, G, B and A: lowest bit in the texel (bit 0 is that of its first byte), size. */
@@ -337,7 +337,7 @@ static inline u32 pumice_surface_spread(u32 n)
 }
 
 /*
- * Offset of a block from the start of its layer, in bytes, as the sum of a column part
+ * Return the offset of a block from the start of its layer, in bytes, as the sum of a column part
  * and a row part, which are independent of each other in every layout.
  */
 static inline u64 pumice_level_column(const struct pumice_level *l, u32 x)

@@ -296,7 +296,7 @@ static void pumice_poll(void *opaque)
 
 /*
  * A processor may have looked up the region before the device was unplugged,
- * and take the big lock only after that: then the GPU does not exist any more,
+ * and take the big lock only after that: then the GPU no longer exists,
  * and reads return the value of an empty slot.
  */
 static uint64_t pumice_mmio_read(void *opaque, hwaddr addr, unsigned size)

@@ -212,7 +212,7 @@ def main():
         fail("no IGT source tree named: make igt-in-tree IGT_SRC=DIR")
     src = pathlib.Path(arguments[0])
     if not all((src / name).exists() for name in ("lib/igt_core.h", "tests/meson.build")):
-        fail(f"{src} is no IGT source tree: it has no lib/igt_core.h or tests/meson.build")
+        fail(f"{src} is not an IGT source tree: it has no lib/igt_core.h or tests/meson.build")
     need_blocks(src)
     add_driver(src)
     add_build(src)

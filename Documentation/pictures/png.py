@@ -14,10 +14,10 @@ CHANNELS = 3
 
 
 def read(path):
-    """(width, height, [bytes of a row])."""
+    """Return (width, height, [bytes of a row])."""
     data = path.read_bytes()
     if not data.startswith(SIGNATURE):
-        raise ValueError(f"{path} is no PNG file")
+        raise ValueError(f"{path} is not a PNG file")
     at, packed, width, height = len(SIGNATURE), b"", 0, 0
     while at < len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
@@ -52,7 +52,7 @@ def unfilter(raw, stride, height):
 
 
 def paeth(left, up, corner):
-    """The neighbour that is nearest to left + up - corner."""
+    """Return the neighbour that is nearest to left + up - corner."""
     guess = left + up - corner
     near = min((abs(guess - left), 0, left), (abs(guess - up), 1, up),
                (abs(guess - corner), 2, corner))

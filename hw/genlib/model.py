@@ -36,7 +36,7 @@ class Enum:
     values: list = dc_field(default_factory=list)
 
     def number(self, name):
-        """The value called `name` (any case), or None."""
+        """Return the value called `name` (any case), or None."""
         for item in self.values:
             if item.name == name.upper():
                 return item.value
@@ -136,7 +136,7 @@ def load_enum(ctx, node, home):
 
 
 def read_name_loose(diag, node):
-    """A value name: an identifier tail, which may begin with a digit (PUMICE_X_4K)."""
+    """Return a value name: an identifier tail, which may begin with a digit (PUMICE_X_4K)."""
     text = node.get("name", "")
     if not text.replace("_", "").isalnum() or not text.isascii():
         diag.error(node, f"name=\"{text}\" is not made of letters, digits and _")
@@ -233,7 +233,7 @@ def check_field_type(diag, node, item):
 
 
 def read_const(diag, node, item):
-    """The value of a const field: a number or the name of a value of its enum."""
+    """Return the value of a const field: a number or the name of a value of its enum."""
     text = node.get("value")
     if text is None:
         diag.error(node, f"field {item.name}: type=\"const\" needs the attribute 'value'")
@@ -250,7 +250,8 @@ def read_const(diag, node, item):
 
 
 def read_default(ctx, node, item):
-    """The attribute `default` as a C literal: a number, of a float with a dot, or enum.NAME."""
+    """Return the attribute `default` as a C literal: a number, of a float with a dot, or enum.NAME.
+    """
     text = node.get("default")
     if item.type in ("const", "number", "address"):
         ctx.diag.error(node, f"field {item.name}: type=\"{item.type}\" has no default")
@@ -258,14 +259,14 @@ def read_default(ctx, node, item):
     if item.type == "float":
         if re.fullmatch(r"-?[0-9]+\.[0-9]+", text):
             return f"{text}f"
-        ctx.diag.error(node, f"field {item.name}: default=\"{text}\" is no number with a dot")
+        ctx.diag.error(node, f"field {item.name}: default=\"{text}\" is not a number with a dot")
         return "0"
     name, _, value = text.partition(".")
     if value:
         enum = ctx.enums.get(name.lower())
         number = enum.number(value) if enum else None
         if number is None:
-            ctx.diag.error(node, f"field {item.name}: default=\"{text}\" is no value of an enum")
+            ctx.diag.error(node, f"field {item.name}: default=\"{text}\" is not a value of an enum")
             return "0"
         literal = f"PUMICE_{name.upper()}_{value.upper()}"
     else:
@@ -297,7 +298,7 @@ def check_cover(diag, node, fields, reserved, total, what):
 
 
 def bit_range(lo, end):
-    """A range of bits in words, with the 32-bit word where that helps."""
+    """Return a range of bits in words, with the 32-bit word where that helps."""
     text = f"bits {end - 1}:{lo}"
     if end > 64:
         text += f" (from word {lo // 32} bit {lo % 32})"

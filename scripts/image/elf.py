@@ -32,7 +32,7 @@ def read(path):
     with open(path, "rb") as stream:
         image = stream.read()
     if image[:6] != b"\x7fELF\x02\x01":
-        raise ValueError(f"{path} is no 64-bit little-endian ELF file")
+        raise ValueError(f"{path} is not a 64-bit little-endian ELF file")
     offset, = struct.unpack_from("<Q", image, 0x20)
     size, count = struct.unpack_from("<HH", image, 0x36)
     segments = [struct.unpack_from("<IIQQQQQQ", image, offset + i * size) for i in range(count)]

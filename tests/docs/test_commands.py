@@ -32,12 +32,12 @@ ELSEWHERE = {
     ("Documentation/installation.rst", "make install PREFIX=/usr/local"): LAYOUT,
     ("Documentation/installation.rst", "make install-qemu PREFIX=/usr/local"): LAYOUT,
     ("Documentation/installation.rst", "dkms install pumice/VERSION"):
-        "needs a guest of one's own; " + LAYOUT + " with dkms build",
+        "needs a guest with other software; " + LAYOUT + " with dkms build",
     ("Documentation/installation.rst", "modprobe pumice"):
         "the same; every guest of the tests loads the driver by it",
     ("Documentation/installation.rst",
      "pumice-qemu -M q35 -m 2G -drive file=guest.qcow2 -device pumice,cores=4,threads=2"):
-        "needs a guest of one's own; " + LAYOUT + " with the device",
+        "needs a guest with other software; " + LAYOUT + " with the device",
     ("Documentation/installation.rst", "podman build -t pumice ."): "needs a network",
     ("Documentation/installation.rst",
      'podman run --rm -it -v "$PWD":/pumice -v pumice-cache:/root/.cache/pumice pumice make run'):
@@ -57,7 +57,7 @@ MASKED = re.compile(r"0x[0-9a-f]+|[\d.]+ (?=s\b)")
 
 
 def comparable(line, kind):
-    """A line of output without its spacing; of a failure without times and addresses."""
+    """Return a line of output without its spacing; of a failure without times and addresses."""
     return " ".join((MASKED.sub("N ", line) if kind == "fails" else line).split())
 
 
@@ -106,7 +106,7 @@ class Commands(unittest.TestCase):
         return outputs
 
     def compare(self, where, lines, output, kind):
-        """Every line that does not depend on time is in the output."""
+        """Check that the output has every line that does not depend on time."""
         skipped = {"fails": re.compile("…"), "gdb": re.compile("$.")}.get(kind, TIMES)
         printed = {comparable(line, kind) for line in output.splitlines()}
         for line in lines:

@@ -48,7 +48,7 @@ static void run(struct four *f, u32 dm)
 	submit_job(f->r, &f->c[dm], &f->scene, 1);
 }
 
-/* Assert that the limits of a data master are its share, in 1/256, of each USC; 0 is no limit. */
+/* Assert that the limits of a data master are its share, in 1/256, of each USC; 0: no limit. */
 static void assert_share(struct four *f, u32 dm, u32 share)
 {
 	static const u32 first[] = {

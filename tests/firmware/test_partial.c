@@ -159,7 +159,7 @@ static void a_low_list_grows_without_a_stall(void **state)
 	reply_grown(t->r, t->scene.list_addr[1], 12);
 	assert_int_equal(list_pages(&t->scene, 1), 12);
 	assert_int_equal(fake[FAKE_VDM].resumes, 0);
-	/* No request for a list with all its pages, nor for an address that is no list. */
+	/* No request for a list with all its pages, nor for an address that is not a list. */
 	list_set_max(&t->scene, 1, 12);
 	fake_low(t->scene.list_addr[1]);
 	fake_low(FX_FW_HOLE);

@@ -20,8 +20,8 @@ u32 host_call(struct fixture *r, const struct fwif_kccb_cmd *cmd);
 u32 host_call_context(struct fixture *r, u32 type, const struct fx_context *c);
 
 /*
- * Wait for job @seqno of a context, which updates the context's object, for so many polls;
- * then kill it. Return its result, which is required and must have valid enumerators.
+ * Wait for job @seqno of a context, which updates the context's object, for at most @polls
+ * polls; then kill it. Return its result, which is required and must have valid enumerators.
  * @each: called after every poll, or NULL
  */
 const struct fwif_job_result *host_end_job(struct fixture *r, struct fx_context *c, u32 seqno,

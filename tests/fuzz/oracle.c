@@ -350,7 +350,7 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* Under valgrind, which is fifty times slower, the environment says that time means nothing. */
+/* Under valgrind, which is fifty times slower, the environment disables limits of time. */
 __attribute__((constructor)) static void set_up(void)
 {
 	oracle.timed = !getenv("PUMICE_FUZZ_UNTIMED");

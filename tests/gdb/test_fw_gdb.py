@@ -58,7 +58,7 @@ class Debugger:
             fifo.readline()
 
     def output(self):
-        """All that it has printed."""
+        """Return the text that it has printed."""
         try:
             return self.process.communicate(timeout=PATIENCE)[0]
         except subprocess.TimeoutExpired as expired:
@@ -83,7 +83,7 @@ class FirmwareTest(unittest.TestCase):
         return gdb
 
     def check_order(self, output, *patterns):
-        """The patterns are found in the output, in this order."""
+        """Check that the patterns are found in the output, in this order."""
         at = 0
         for pattern in patterns:
             found = re.compile(pattern, re.MULTILINE).search(output, at)
@@ -111,7 +111,7 @@ class InProcess(FirmwareTest):
         return job
 
     def run_job(self, job):
-        """Have a job run, and expect the right results."""
+        """Run a job, and expect the right results."""
         job.stdin.write("\n")
         job.stdin.flush()
         self.assertEqual(job.stdout.readline(), "right\n")
@@ -201,7 +201,7 @@ class InProcess(FirmwareTest):
         # And nothing is left of its breakpoint.
         self.run_job(job)
 
-    def test_a_peer_that_is_no_debugger_does_not_disturb(self):
+    def test_a_peer_that_is_not_a_debugger_does_not_disturb(self):
         job = self.start()
         for text in (b"GET / HTTP/1.1\r\n\r\n", b"$" * 100000, b"$m0,4#00" * 1000, b"\x03" * 1000,
                      b"-" * 1000, b"$g#67" * 10000):
@@ -221,7 +221,7 @@ class InProcess(FirmwareTest):
         self.assertIn("use threads=1 or more", done.stderr)
         self.assertFalse(os.path.exists(self.path))
 
-    def test_the_socket_goes_with_the_device(self):
+    def test_the_socket_is_removed_with_the_device(self):
         job = self.start()
         job.stdin.close()
         self.assertEqual(job.wait(PATIENCE), 0)

@@ -6,7 +6,7 @@
 
 # shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
 . "$(dirname "$0")/tap.sh"
-out=$room/source.out
+out=$folder/source.out
 
 # has TEXT…: each is in what the last run printed.
 has() {

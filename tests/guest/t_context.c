@@ -52,7 +52,7 @@ static void context_type_must_be_known(void)
 	}
 }
 
-static void every_type_can_be_had(void)
+static void every_type_is_available(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), type;
@@ -383,7 +383,7 @@ static void *change_for_ever(void *arg)
 	return NULL;
 }
 
-static void priority_may_change_while_the_context_goes(void)
+static void priority_may_change_while_the_context_is_destroyed(void)
 {
 	struct fixture fx = fx_open();
 	u32 usual = fx.context, i;
@@ -449,7 +449,7 @@ static void destroying_a_context_cancels_its_jobs(void)
 	}
 }
 
-static void destroying_a_context_leaves_others_alone(void)
+static void destroying_a_context_does_not_affect_others(void)
 {
 	int fd = need_gpu();
 	struct fixture doomed = fx_on(fd), other = fx_on(fd);
@@ -474,7 +474,7 @@ static void submitting_to_a_destroyed_context_is_refused(void)
 static const struct test_case cases[] = {
 	TEST_CASE(root_may_use_every_priority),
 	TEST_CASE(context_type_must_be_known),
-	TEST_CASE(every_type_can_be_had),
+	TEST_CASE(every_type_is_available),
 	TEST_CASE(priority_must_be_known),
 	TEST_CASE(context_flags_are_refused),
 	TEST_CASE(context_padding_must_be_zero),
@@ -491,10 +491,10 @@ static const struct test_case cases[] = {
 	TEST_CASE(changed_priority_stays_after_a_reset),
 	TEST_CASE(changed_priority_must_be_known),
 	TEST_CASE(raising_a_priority_needs_rights),
-	TEST_CASE(priority_may_change_while_the_context_goes),
+	TEST_CASE(priority_may_change_while_the_context_is_destroyed),
 	TEST_CASE(contexts_are_capped_and_come_back),
 	TEST_CASE(destroying_a_context_cancels_its_jobs),
-	TEST_CASE(destroying_a_context_leaves_others_alone),
+	TEST_CASE(destroying_a_context_does_not_affect_others),
 	TEST_CASE(submitting_to_a_destroyed_context_is_refused),
 };
 

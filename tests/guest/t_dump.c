@@ -281,7 +281,7 @@ static void stopped_firmware_leaves_the_state_of_the_gpu(void)
 	free(text);
 }
 
-static void dump_is_for_root_alone_and_goes_when_it_is_cleared(void)
+static void dump_is_for_root_only_and_is_freed_when_cleared(void)
 {
 	struct fixture fx = fx_open();
 	struct faulting f = { .fx = &fx, .stream = UNMAPPED };
@@ -324,7 +324,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(command_that_is_wrong_shows_in_its_stream),
 	TEST_CASE(time_out_leaves_the_loop),
 	TEST_CASE_RESETS(stopped_firmware_leaves_the_state_of_the_gpu),
-	TEST_CASE(dump_is_for_root_alone_and_goes_when_it_is_cleared),
+	TEST_CASE(dump_is_for_root_only_and_is_freed_when_cleared),
 	TEST_CASE(many_faults_leave_one_dump),
 };
 

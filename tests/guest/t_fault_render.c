@@ -274,13 +274,13 @@ static void mask_changed_without_a_plane(struct frame *f)
 	CHANGE(f, f->isp, isp_state, it.mask_op = PUMICE_MASK_OP_INVERT);
 }
 
-static void mask_test_of_no_kind(struct frame *f)
+static void unknown_mask_test(struct frame *f)
 {
 	CHANGE(f, f->record, pdm_render, it.mask_plane = true);
 	CHANGE(f, f->isp, isp_state, it.mask_test = PUMICE_MASK_TEST_COUNT);
 }
 
-static void counters_that_are_not_there(struct frame *f)
+static void unmapped_counters(struct frame *f)
 {
 	CHANGE(f, f->isp, isp_state, it.visibility = true; it.visibility_id = 9);
 }
@@ -323,8 +323,8 @@ static const struct damage damages[] = {
 	{ "mask tested without a plane", mask_tested_without_a_plane, 2, PUMICE_FAULT_ISP_STATE },
 	{ "mask changed without a plane", mask_changed_without_a_plane, 2,
 	  PUMICE_FAULT_ISP_STATE },
-	{ "mask test of no kind", mask_test_of_no_kind, 2, PUMICE_FAULT_ISP_STATE },
-	{ "counters that are not there", counters_that_are_not_there, 2, ANY },
+	{ "unknown mask test", unknown_mask_test, 2, PUMICE_FAULT_ISP_STATE },
+	{ "unmapped counters", unmapped_counters, 2, ANY },
 };
 
 /** struct damage_fixture - a render context and a triangle */

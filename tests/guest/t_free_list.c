@@ -51,7 +51,7 @@ static void flags_and_padding_must_be_zero(void)
 	refuse(fd, args, EINVAL);
 }
 
-static void pages_must_make_sense(void)
+static void pages_must_be_valid(void)
 {
 	static const struct {
 		u32 initial, max, grow, threshold;
@@ -190,7 +190,7 @@ static void addresses_are_used_again(void)
 static const struct test_case cases[] = {
 	TEST_CASE(list_is_made_and_destroyed),
 	TEST_CASE(flags_and_padding_must_be_zero),
-	TEST_CASE(pages_must_make_sense),
+	TEST_CASE(pages_must_be_valid),
 	TEST_CASE(odd_sizes_are_accepted),
 	TEST_CASE(vm_must_be_of_the_file),
 	TEST_CASE(list_of_another_file_cannot_be_destroyed),

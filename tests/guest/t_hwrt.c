@@ -61,7 +61,7 @@ static void flags_and_padding_must_be_zero(void)
 	refuse(&g, args, EINVAL);
 }
 
-static void shape_must_be_one_there_is(void)
+static void shape_must_exist(void)
 {
 	static const struct {
 		u32 width, height, samples, tile_size;
@@ -211,7 +211,7 @@ static void set_keeps_vm_and_lists(void)
 static const struct test_case cases[] = {
 	TEST_CASE(set_is_made_and_destroyed),
 	TEST_CASE(flags_and_padding_must_be_zero),
-	TEST_CASE(shape_must_be_one_there_is),
+	TEST_CASE(shape_must_exist),
 	TEST_CASE(every_shape_is_accepted),
 	TEST_CASE(spill_must_be_in_the_users_part),
 	TEST_CASE(lists_must_exist_in_the_same_vm),

@@ -33,7 +33,7 @@ static void in_child(void (*part)(void))
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
-static void nothing_is_left_of_the_programs_before(void)
+static void earlier_programs_leave_no_objects(void)
 {
 	need_nothing_left();
 }
@@ -239,7 +239,7 @@ static void nothing_keeps_the_module(void)
 }
 
 static const struct test_case cases[] = {
-	TEST_CASE(nothing_is_left_of_the_programs_before),
+	TEST_CASE(earlier_programs_leave_no_objects),
 	TEST_CASE(exit_without_cleaning_up_leaves_nothing),
 	TEST_CASE(faulted_job_leaves_nothing),
 	TEST_CASE(exit_with_jobs_in_flight_leaves_nothing),

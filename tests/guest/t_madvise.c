@@ -48,7 +48,7 @@ static void shrink(void)
 	CHECK_OK(write_file("/proc/sys/vm/drop_caches", "2"));
 }
 
-/* Create a buffer as in a cache: used by a job, and not bound any more. */
+/* Create a buffer as in a cache: used by a job, and no longer bound. */
 static u32 need_cached(struct fixture *fx, u32 exclusive_vm)
 {
 	u32 handle;

@@ -177,8 +177,8 @@ static struct held queue;
 static u32 queue_bo;
 
 /*
- * Queue page tables for waiting binds. Each operation needs so many that an allocation of
- * tables is the one that fails, when everything else of the operation has been prepared.
+ * Queue page tables for waiting binds. Each operation needs enough of them that an allocation
+ * of tables is the one that fails, when everything else of the operation has been prepared.
  */
 static void queue_tables(void)
 {

@@ -138,7 +138,7 @@ static void context_continues_after_each_sleep(void)
 	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_faulted, 0);
 }
 
-static void sleep_is_no_gpu_reset(void)
+static void sleep_is_not_a_gpu_reset(void)
 {
 	struct fixture fx = fx_open();
 	int resets = need_counts().resets;
@@ -169,7 +169,7 @@ static void mapping_changed_during_sleep_is_seen(void)
 	CHECK_EQUAL(fx.data.cpu[0], 0);
 }
 
-static void objects_may_go_during_sleep(void)
+static void objects_may_be_destroyed_during_sleep(void)
 {
 	struct fixture fx = fx_open();
 
@@ -206,7 +206,7 @@ static void function_reset_during_sleep_harms_no_context(void)
 	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 }
 
-static void driver_may_go_and_come_during_sleep(void)
+static void driver_may_be_unbound_and_bound_during_sleep(void)
 {
 	struct fixture fx = fx_open();
 
@@ -245,7 +245,7 @@ static void context_continues_after_the_system_slept(void)
  * other context, which the driver checks periodically, submits no more jobs to the
  * firmware: exactly those that did not fit run after the sleep.
  */
-static void jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep(void)
+static void queued_jobs_wait_for_the_end_of_the_systems_sleep(void)
 {
 	int fd = need_gpu();
 	struct fixture hanging = fx_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 4000);
@@ -280,14 +280,14 @@ static const struct test_case cases[] = {
 	TEST_CASE(job_keeps_it_awake),
 	TEST_CASE(statistics_survive_sleep),
 	TEST_CASE(context_continues_after_each_sleep),
-	TEST_CASE(sleep_is_no_gpu_reset),
+	TEST_CASE(sleep_is_not_a_gpu_reset),
 	TEST_CASE(mapping_changed_during_sleep_is_seen),
-	TEST_CASE(objects_may_go_during_sleep),
+	TEST_CASE(objects_may_be_destroyed_during_sleep),
 	TEST_CASE(clock_continues_during_sleep),
 	TEST_CASE(function_reset_during_sleep_harms_no_context),
-	TEST_CASE(driver_may_go_and_come_during_sleep),
+	TEST_CASE(driver_may_be_unbound_and_bound_during_sleep),
 	TEST_CASE(context_continues_after_the_system_slept),
-	TEST_CASE(jobs_in_the_queue_wait_for_the_end_of_the_systems_sleep),
+	TEST_CASE(queued_jobs_wait_for_the_end_of_the_systems_sleep),
 };
 
 int main(int argc, char **argv)

@@ -63,7 +63,7 @@ static void short_buffer_is_filled_as_far_as_it_goes(void)
 }
 
 /* Query statistics like user space built before there were other data masters. */
-static void older_statistics_are_as_they_were(void)
+static void older_statistics_are_unchanged(void)
 {
 	const u32 old = offsetof(struct drm_pumice_query_stats, geometry_busy);
 	struct drm_pumice_query_stats whole;
@@ -247,7 +247,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(null_pointer_returns_the_size),
 	TEST_CASE(null_pointer_ignores_the_size_given),
 	TEST_CASE(short_buffer_is_filled_as_far_as_it_goes),
-	TEST_CASE(older_statistics_are_as_they_were),
+	TEST_CASE(older_statistics_are_unchanged),
 	TEST_CASE(buffer_of_no_bytes_is_not_touched),
 	TEST_CASE(long_buffer_is_zeroed_after_the_known_part),
 	TEST_CASE(unknown_type_is_refused),

@@ -307,7 +307,7 @@ static void unbound_streams_fault_and_the_context_continues(void)
 }
 
 /* For any words in a stream and a record, the job ends, and others continue. */
-static void nonsense_ends(void)
+static void arbitrary_jobs_end(void)
 {
 	struct render r = fresh_render();
 	u32 words[32], i, round, seed = 1;
@@ -418,7 +418,7 @@ static void leave_all(void)
 		render_submit(&r, i % 2, r.geometry, r.fragment);
 }
 
-static void process_that_leaves_leaves_nothing(void)
+static void process_that_exits_leaves_nothing(void)
 {
 	pid_t pid = fork();
 
@@ -429,7 +429,7 @@ static void process_that_leaves_leaves_nothing(void)
 	need_nothing_left();
 }
 
-static void gpu_reset_makes_scenes_and_lists_anew(void)
+static void gpu_reset_reinitializes_scenes_and_lists(void)
 {
 	struct render r = fresh_render();
 
@@ -467,13 +467,13 @@ static const struct test_case cases[] = {
 	TEST_CASE(geometry_waits_for_the_dependencies_of_its_fragment_job),
 	TEST_CASE(compute_sees_results_of_earlier_jobs),
 	TEST_CASE(unbound_streams_fault_and_the_context_continues),
-	TEST_CASE(nonsense_ends),
+	TEST_CASE(arbitrary_jobs_end),
 	TEST_CASE(scene_of_another_size_or_context_is_new),
 	TEST_CASE(endless_geometry_costs_its_context),
 	TEST_CASE(context_destroyed_while_busy_ends_both_jobs),
 	TEST_CASE(objects_destroyed_under_a_job_stay_for_it),
-	TEST_CASE(process_that_leaves_leaves_nothing),
-	TEST_CASE(gpu_reset_makes_scenes_and_lists_anew),
+	TEST_CASE(process_that_exits_leaves_nothing),
+	TEST_CASE(gpu_reset_reinitializes_scenes_and_lists),
 	TEST_CASE(context_whose_job_runs_is_innocent_of_a_reset),
 };
 

@@ -90,7 +90,7 @@ static void jobs_wait_for_each_other_after_a_reset(void)
 }
 
 /* The output of the first job is undefined, so the second must not use it. */
-static void job_that_had_begun_takes_those_after_it_with_it(void)
+static void job_that_had_begun_cancels_the_following_ones(void)
 {
 	struct fixture fx = fx_open();
 	const u32 first = fx.sync;
@@ -258,7 +258,7 @@ static void contexts_are_destroyed_in_the_middle_of_a_reset(void)
 static const struct test_case cases[] = {
 	TEST_CASE(jobs_that_had_not_begun_run_once),
 	TEST_CASE(jobs_wait_for_each_other_after_a_reset),
-	TEST_CASE(job_that_had_begun_takes_those_after_it_with_it),
+	TEST_CASE(job_that_had_begun_cancels_the_following_ones),
 	TEST_CASE(jobs_that_had_ended_do_not_run_again),
 	TEST_CASE(jobs_outlast_one_reset_after_another),
 	TEST_CASE(pairs_that_had_not_begun_are_drawn),

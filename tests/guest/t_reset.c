@@ -124,7 +124,7 @@ static void *unmap_tables(void *arg)
  * receives the request and does not reply: then a reset does it, and the memory of page tables
  * must not decrease before.
  */
-static void page_tables_stay_until_the_gpu_has_forgotten_them(void)
+static void page_tables_stay_until_the_tlbs_are_invalidated(void)
 {
 	struct fixture fx = fx_open();
 	struct unmapper unmapper = { .fx = &fx };
@@ -347,7 +347,7 @@ static const struct test_case cases[] = {
 	TEST_CASE_RESETS(job_that_the_firmware_never_got_may_time_out),
 	TEST_CASE_RESETS(jobs_end_in_their_order_when_the_firmware_is_full),
 	TEST_CASE_RESETS(firmware_that_stops_reading_costs_one_reset),
-	TEST_CASE_RESETS(page_tables_stay_until_the_gpu_has_forgotten_them),
+	TEST_CASE_RESETS(page_tables_stay_until_the_tlbs_are_invalidated),
 	TEST_CASE(jobs_may_time_out_after_4_ms),
 	TEST_CASE(jobs_may_time_out_after_100_ms),
 	TEST_CASE_RESETS(asynchronous_bind_may_reset_the_gpu),

@@ -77,7 +77,7 @@ static void shorter_result_of_an_older_user_is_filled(void)
 	CHECK_EQUAL(result.partial_renders, 0);
 }
 
-static void old_results_give_way(void)
+static void old_results_are_overwritten(void)
 {
 	struct drm_pumice_job_get_result result;
 	struct fixture fx = fx_open();
@@ -447,7 +447,7 @@ static void label_is_shown_in_debugfs(void)
 static const struct test_case cases[] = {
 	TEST_CASE(each_job_has_its_result),
 	TEST_CASE(shorter_result_of_an_older_user_is_filled),
-	TEST_CASE(old_results_give_way),
+	TEST_CASE(old_results_are_overwritten),
 	TEST_CASE(job_that_runs_has_no_result_yet),
 	TEST_CASE(result_of_an_unknown_context_is_refused),
 	TEST_CASE(perfmon_counts_the_jobs_that_name_it),

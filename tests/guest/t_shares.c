@@ -82,7 +82,7 @@ static void shares_are_set_by_name(void)
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 }
 
-static void words_that_are_no_shares_change_nothing(void)
+static void words_that_are_not_shares_change_nothing(void)
 {
 	static const char *const bad[] = {
 		"cdm", "cdm=", "cdm=0", "cdm=255", "cdm=256", "cdm=-1", "cdm=0x10", "cdm=all",
@@ -160,7 +160,7 @@ static void shares_remain_after_a_reset(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(shares_are_set_by_name),
-	TEST_CASE(words_that_are_no_shares_change_nothing),
+	TEST_CASE(words_that_are_not_shares_change_nothing),
 	TEST_CASE(only_root_has_access),
 	TEST_CASE(limits_apply_while_several_data_masters_have_jobs),
 	TEST_CASE(shares_remain_after_a_reset),

@@ -107,7 +107,7 @@ static void submit_as_first_published_is_accepted(void)
 	CHECK_EQUAL(first.canary, 0x12345678);
 }
 
-static void no_jobs_are_fine(void)
+static void an_empty_array_of_jobs_is_accepted(void)
 {
 	struct drm_pumice_submit args = {
 		.jobs = { .stride = sizeof(struct drm_pumice_job), .array = 16 },
@@ -399,7 +399,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(submit_padding_must_be_zero),
 	TEST_CASE(index_of_the_failing_job_is_not_read),
 	TEST_CASE(submit_as_first_published_is_accepted),
-	TEST_CASE(no_jobs_are_fine),
+	TEST_CASE(an_empty_array_of_jobs_is_accepted),
 	TEST_CASE(job_flags_are_refused),
 	TEST_CASE(context_must_exist),
 	TEST_CASE(context_of_another_file_is_refused),

@@ -272,7 +272,7 @@ static void destroying_a_waiting_context_cancels_its_job(void)
 	let_go(&holder);
 }
 
-static void signaled_fence_holds_nothing_up(void)
+static void signaled_fence_delays_nothing(void)
 {
 	struct fixture fx = fx_open();
 
@@ -555,7 +555,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(job_of_high_priority_waits_for_one_of_low),
 	TEST_CASE(job_waits_until_a_busy_context_is_killed),
 	TEST_CASE(destroying_a_waiting_context_cancels_its_job),
-	TEST_CASE(signaled_fence_holds_nothing_up),
+	TEST_CASE(signaled_fence_delays_nothing),
 	TEST_CASE(timeline_reaches_the_points_that_jobs_signal),
 	TEST_CASE(point_between_is_reached_with_the_next),
 	TEST_CASE(jobs_wait_for_points_across_contexts),

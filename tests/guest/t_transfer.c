@@ -34,7 +34,7 @@ static void fill_pattern(struct transfer_fixture *g)
 		bytes[i] = (u8)(i * 7 + (i >> 8));
 }
 
-static void copies_are_as_of_the_cpu(void)
+static void copies_equal_those_of_the_cpu(void)
 {
 	static const struct {
 		u32 to, from, bytes;
@@ -58,7 +58,7 @@ static void copies_are_as_of_the_cpu(void)
 	}
 }
 
-static void fills_are_as_of_the_cpu(void)
+static void fills_equal_those_of_the_cpu(void)
 {
 	struct transfer_fixture g = transfer_fixture();
 	u32 i;
@@ -124,7 +124,7 @@ static void check_scaled(const struct transfer_fixture *g, const struct pumice_t
 		CHECK_EQUAL(to[i], 0x5a);
 }
 
-static void scaling_copies_are_as_of_the_cpu(void)
+static void scaling_copies_equal_those_of_the_cpu(void)
 {
 	static const struct pumice_tdm_scale scales[] = {
 		{ .src_width = 32, .src_height = 24, .dst_width = 50, .dst_height = 60,
@@ -306,9 +306,9 @@ static void transfers_run_in_parallel_with_compute(void)
 }
 
 static const struct test_case cases[] = {
-	TEST_CASE(copies_are_as_of_the_cpu),
-	TEST_CASE(fills_are_as_of_the_cpu),
-	TEST_CASE(scaling_copies_are_as_of_the_cpu),
+	TEST_CASE(copies_equal_those_of_the_cpu),
+	TEST_CASE(fills_equal_those_of_the_cpu),
+	TEST_CASE(scaling_copies_equal_those_of_the_cpu),
 	TEST_CASE(statistics_count_transfers),
 	TEST_CASE(jobs_of_a_context_run_in_order),
 	TEST_CASE(transfers_and_compute_wait_for_each_other),

@@ -106,7 +106,7 @@ static void open_files_get_enodev(void)
 	check_all_ioctls_fail(&fx);
 }
 
-static void closing_a_file_after_unplug_is_fine(void)
+static void closing_a_file_after_unplug_succeeds(void)
 {
 	struct fixture fx = fx_before_unplug();
 
@@ -532,7 +532,7 @@ static void gpu_that_does_not_come_back_is_unplugged(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(open_files_get_enodev),
-	TEST_CASE(closing_a_file_after_unplug_is_fine),
+	TEST_CASE(closing_a_file_after_unplug_succeeds),
 	TEST_CASE(jobs_in_flight_end_with_enodev),
 	TEST_CASE(job_that_waits_for_another_context_ends_too),
 	TEST_CASE(waiters_are_woken),

@@ -98,7 +98,7 @@ static void engine_time_of_a_job_that_runs_grows(void)
 	CHECK(fdinfo_number(fx.fd, "drm-cycles-compute") > first);
 }
 
-static void engine_time_stays_when_the_context_goes(void)
+static void engine_time_stays_when_the_context_is_destroyed(void)
 {
 	struct fixture fx = fx_open();
 	u64 ticks;
@@ -511,7 +511,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(engine_time_is_that_of_the_jobs),
 	TEST_CASE(every_data_master_is_an_engine),
 	TEST_CASE(engine_time_of_a_job_that_runs_grows),
-	TEST_CASE(engine_time_stays_when_the_context_goes),
+	TEST_CASE(engine_time_stays_when_the_context_is_destroyed),
 	TEST_CASE(files_have_their_own_numbers),
 	TEST_CASE(memory_is_that_of_the_buffers),
 	TEST_CASE(page_tables_are_shown),

@@ -282,7 +282,7 @@ static void unmap_takes_no_flags_handle_or_offset(void)
 	refuse(&g, op, EINVAL);
 }
 
-static void unmap_of_a_hole_is_fine(void)
+static void unmap_of_a_hole_succeeds(void)
 {
 	struct vm_fixture g = vm_fixture();
 
@@ -298,7 +298,7 @@ static void first_and_last_page_of_the_space_can_be_bound(void)
 	need_unmap(g.fd, g.vm, g.info.va_start, g.info.va_end - g.info.va_start);
 }
 
-static void no_operations_are_fine(void)
+static void an_empty_array_of_operations_is_accepted(void)
 {
 	struct vm_fixture g = vm_fixture();
 	struct drm_pumice_vm_bind args = {
@@ -517,9 +517,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(map_needs_a_handle),
 	TEST_CASE(map_of_a_foreign_handle_is_refused),
 	TEST_CASE(unmap_takes_no_flags_handle_or_offset),
-	TEST_CASE(unmap_of_a_hole_is_fine),
+	TEST_CASE(unmap_of_a_hole_succeeds),
 	TEST_CASE(first_and_last_page_of_the_space_can_be_bound),
-	TEST_CASE(no_operations_are_fine),
+	TEST_CASE(an_empty_array_of_operations_is_accepted),
 	TEST_CASE(too_many_operations_are_refused),
 	TEST_CASE(documented_number_of_operations_is_accepted),
 	TEST_CASE(too_small_a_stride_is_refused),

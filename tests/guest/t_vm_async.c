@@ -135,7 +135,7 @@ static void binds_of_a_vm_keep_their_order(void)
 	CHECK_EQUAL(fx_run(&late.fx, fx_store_stream(&late.fx, VA, 9)), -EIO);
 }
 
-static void binds_of_another_vm_are_not_held_up(void)
+static void binds_of_another_vm_are_not_delayed(void)
 {
 	struct late late = late_open();
 	struct fixture other = fx_on(late.fx.fd);
@@ -250,7 +250,7 @@ static void as_many_operations_as_promised_are_queued(void)
 	CHECK_EQUAL(wait_done(&late, late.done), 1);
 }
 
-static void mappings_made_and_dropped_in_one_call_end_as_the_last_says(void)
+static void mappings_of_one_call_end_as_its_last_operation_defines(void)
 {
 	struct late late = late_open();
 	const struct drm_pumice_bind_op ops[] = {
@@ -439,7 +439,7 @@ static void first_published_structure_still_binds(void)
 	fx_check_words(late.mem.cpu, 3);
 }
 
-static void nothing_is_left_of_all_that(void)
+static void all_objects_are_released(void)
 {
 	need_nothing_left();
 	need_module_unused();
@@ -449,14 +449,14 @@ static const struct test_case cases[] = {
 	TEST_CASE(bind_without_syncs_takes_effect),
 	TEST_CASE(bind_waits_for_its_waits),
 	TEST_CASE(binds_of_a_vm_keep_their_order),
-	TEST_CASE(binds_of_another_vm_are_not_held_up),
+	TEST_CASE(binds_of_another_vm_are_not_delayed),
 	TEST_CASE(call_without_the_flag_waits_for_none_with_it),
 	TEST_CASE(later_bind_works_on_the_mappings_of_its_time),
 	TEST_CASE(jobs_that_wait_for_a_bind_run_after_it),
 	TEST_CASE(bind_waits_and_signals_points_of_a_timeline),
 	TEST_CASE(many_binds_are_queued_and_all_take_effect),
 	TEST_CASE(as_many_operations_as_promised_are_queued),
-	TEST_CASE(mappings_made_and_dropped_in_one_call_end_as_the_last_says),
+	TEST_CASE(mappings_of_one_call_end_as_its_last_operation_defines),
 	TEST_CASE(destroyed_vm_cancels_its_binds_at_once),
 	TEST_CASE(closed_file_leaves_nothing_of_its_binds),
 	TEST_CASE(buffer_may_be_closed_before_it_is_bound),
@@ -466,7 +466,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(index_of_refused_operation_is_reported_and_none_is_queued),
 	TEST_CASE(syncs_of_binds_are_checked),
 	TEST_CASE(first_published_structure_still_binds),
-	TEST_CASE(nothing_is_left_of_all_that),
+	TEST_CASE(all_objects_are_released),
 };
 
 TEST_MAIN(cases)

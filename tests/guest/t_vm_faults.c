@@ -36,7 +36,7 @@ static struct drm_pumice_vm_get_faults need_faults(const struct fixture *fx, u64
 	return args;
 }
 
-static void fault_says_where_and_which_job(void)
+static void fault_reports_its_location_and_job(void)
 {
 	struct drm_pumice_vm_fault f[KEPT];
 	struct drm_pumice_vm_get_faults args;
@@ -292,7 +292,7 @@ static void bad_arguments_are_refused(void)
 }
 
 static const struct test_case cases[] = {
-	TEST_CASE(fault_says_where_and_which_job),
+	TEST_CASE(fault_reports_its_location_and_job),
 	TEST_CASE(type_specifies_the_address),
 	TEST_CASE(program_that_cannot_be_fetched_is_an_execute_fault),
 	TEST_CASE(last_faults_are_kept_in_order),

@@ -67,7 +67,7 @@ static void map_starts_at_the_bo_offset(void)
 	CHECK_EQUAL(cpu[1], 0);
 }
 
-static void one_bo_may_stand_at_two_addresses(void)
+static void one_bo_may_be_mapped_at_two_addresses(void)
 {
 	struct fixture fx = fx_open();
 	u32 handle = need_bo(fx.fd, PAGE);
@@ -347,7 +347,7 @@ static void job_writes_through_pages_of_each_heap(void)
 }
 
 /* Each refused operation changes nothing, and names itself. */
-static void operations_in_heaps_are_of_whole_pages(void)
+static void operations_in_heaps_consist_of_whole_pages(void)
 {
 	struct fixture fx = fx_open();
 	struct drm_pumice_query_heaps query = need_heaps(fx.fd);
@@ -549,7 +549,7 @@ static void split_of_a_large_page_keeps_its_permissions(void)
 }
 
 /* Data that one VM stores to a NULL mapping is not visible in another VM. */
-static void null_mappings_of_two_vms_are_apart(void)
+static void null_mappings_of_two_vms_are_separate(void)
 {
 	struct fixture a = fx_open(), b = fx_on(a.fd);
 	u32 i;
@@ -813,7 +813,7 @@ static void new_vm_sees_nothing_of_a_destroyed_one(void)
 static const struct test_case cases[] = {
 	TEST_CASE(job_writes_through_a_mapping),
 	TEST_CASE(map_starts_at_the_bo_offset),
-	TEST_CASE(one_bo_may_stand_at_two_addresses),
+	TEST_CASE(one_bo_may_be_mapped_at_two_addresses),
 	TEST_CASE(unmapped_address_faults),
 	TEST_CASE(unmapped_memory_can_be_mapped_again),
 	TEST_CASE(partial_unmap_leaves_the_rest),
@@ -832,7 +832,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(filled_hole_in_a_large_mapping_shows_the_new_memory),
 	TEST_CASE(large_mapping_at_odd_pages_works),
 	TEST_CASE(job_writes_through_pages_of_each_heap),
-	TEST_CASE(operations_in_heaps_are_of_whole_pages),
+	TEST_CASE(operations_in_heaps_consist_of_whole_pages),
 	TEST_CASE(null_mapping_works_in_each_heap),
 	TEST_CASE(heaps_keep_their_page_sizes_over_a_reset),
 	TEST_CASE(read_only_part_of_a_large_mapping_is_one_page),
@@ -841,7 +841,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(parts_of_a_null_mapping_may_be_bound),
 	TEST_CASE(null_mapping_keeps_its_permissions),
 	TEST_CASE(split_of_a_large_page_keeps_its_permissions),
-	TEST_CASE(null_mappings_of_two_vms_are_apart),
+	TEST_CASE(null_mappings_of_two_vms_are_separate),
 	TEST_CASE(unmap_all_leaves_nothing),
 	TEST_CASE(unmap_all_acts_in_order),
 	TEST_CASE(mapping_may_cross_every_table_boundary),

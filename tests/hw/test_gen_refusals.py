@@ -84,7 +84,7 @@ class Registers(ContractCase):
         self.refuse_reg('<reg name="R" offset="0x80" size="32" access="rw" reset="0x100000000">'
                         f'{HERE}{FULL}</reg>', "exceeds 32 bits")
 
-    def test_reset_that_is_no_value_of_the_enum_is_refused(self):
+    def test_reset_that_is_not_a_value_of_the_enum_is_refused(self):
         self.refuse_reg(f'<reg name="R" offset="0x80" size="32" access="rw" reset="1">{HERE}'
                         '<field name="V" bits="1:0" enum="state"/><reserved bits="31:2"/></reg>',
                         "which enum state does not have")
@@ -250,10 +250,10 @@ class Formats(ContractCase):
 
     def test_unsound_defaults_are_refused(self):
         for field, message in (
-                ('name="v" type="float" default="1"', "is no number with a dot"),
+                ('name="v" type="float" default="1"', "is not a number with a dot"),
                 ('name="v" type="number" default="1"', "has no default"),
-                ('name="v" default="kind.Z"', "is no value of an enum"),
-                ('name="v" default="nothing.X"', "is no value of an enum"),
+                ('name="v" default="kind.Z"', "is not a value of an enum"),
+                ('name="v" default="nothing.X"', "is not a value of an enum"),
                 ('name="v" default="0x100000000"', "too big for 32 bits"),
                 ('name="v" default="one"', "default")):
             with self.subTest(field=field):
@@ -361,7 +361,7 @@ class Isa(ContractCase):
                 ('<special bank="SC" number="240" name="x" value="0"/>', "space of 240")):
             self.refuse("isa.xml", isa.format(special + HERE), message)
 
-    def test_special_value_that_is_no_expression_is_refused(self):
+    def test_special_value_that_is_not_an_expression_is_refused(self):
         self.refuse_isa(f'<special bank="R" number="8" name="x" value="l +"/>{HERE}',
                         "not an expression")
 

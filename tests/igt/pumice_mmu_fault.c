@@ -412,7 +412,7 @@ static void remap_no_exec(void)
 	igt_assert_eq(fx_run(&fx, stream), 1);
 }
 
-/* --------------------------------------------------------------- whom it hurts */
+/* ---------------------------------------------------------- isolation of others */
 
 static void other_vm_isolated(void)
 {

@@ -203,7 +203,7 @@ static void many_points(void)
 		igt_assert_eq_u64(need_state(fixtures[i].fd, fixtures[i].context).jobs_done, 500);
 }
 
-/* -------------------------------------------------------------- who may wait */
+/* ------------------------------------------------------------------- waiters */
 
 static void ping_pong(void)
 {

@@ -84,7 +84,7 @@ class InTree(unittest.TestCase):
         self.assertEqual(status, 0, output)
 
     def files(self):
-        """{path: text} of the tree."""
+        """Return {path: text} of the tree."""
         return {path: path.read_text() for path in self.tree.rglob("*") if path.is_file()}
 
     def build(self):
@@ -182,7 +182,7 @@ class InTree(unittest.TestCase):
     def test_other_folders_are_refused(self):
         status, output = run(SCRIPT, self.tree / "lib")
         self.assertNotEqual(status, 0)
-        self.assertIn("is no IGT source tree", output)
+        self.assertIn("is not an IGT source tree", output)
         self.assertNotEqual(run(SCRIPT)[0], 0)
 
 

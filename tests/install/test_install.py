@@ -204,7 +204,7 @@ class Library(Folder):
     """The shared library, its firmware and its pages."""
 
     def symbols(self):
-        """{function: version} of what the library exports."""
+        """Return {function: version} of what the library exports."""
         lines = self.call(["nm", "-D", "--defined-only", "--with-symbol-versions",
                            prefix().library / "libpumice.so"]).splitlines()
         names = [line.split()[2] for line in lines]
@@ -277,7 +277,7 @@ class Examples(Folder):
     def setUp(self):
         self.dir = prefix().examples
 
-    def test_each_says_that_it_is_right(self):
+    def test_each_reports_that_it_is_right(self):
         said = {"vector-add": "100000 sums are right\n",
                 "timeline": "8 rounds kept their order\n"}
         for program, line in said.items():
@@ -325,7 +325,7 @@ class Examples(Folder):
                 self.call([f"./{program}"])
 
     def picture(self, program):
-        """The bytes of the picture that an example draws, row by row."""
+        """Return the bytes of the picture that an example draws, row by row."""
         self.call([f"./{program}", "inproc:threads=1", "picture.ppm"])
         header, data = (self.dir / "picture.ppm").read_bytes().split(b"\n", 1)
         size = torus_reference.SIZE
@@ -360,7 +360,7 @@ class Examples(Folder):
         self.check_edges(data, reference)
 
     def check_inner(self, data, reference):
-        """Light, texture and blend, where neither an outline nor a border is near."""
+        """Check light, texture and blend, where neither an outline nor a border is near."""
         count = 0
         for x, y, colour in reference.inner():
             at = (y * torus_reference.SIZE + x) * 3
@@ -370,7 +370,7 @@ class Examples(Folder):
         self.assertGreater(count, 4000)
 
     def check_coverage(self, data, reference):
-        """Nothing but the torus is drawn; its area is right."""
+        """Check that nothing but the torus is drawn, and that its area is right."""
         sky = bytes(round(torus_reference.encode(light)) for light in torus_reference.SKY)
         size = torus_reference.SIZE
         outside = [data[n * 3:n * 3 + 3] == sky for n in range(size * size)]
@@ -383,7 +383,7 @@ class Examples(Folder):
         self.assertLess(touched, reference.covered() + edge)
 
     def check_edges(self, data, reference):
-        """Four samples a pixel: outlines are nearer to 64 rays a pixel than one could be."""
+        """Check four samples a pixel: outlines are nearer to 64 rays a pixel than one could be."""
         drawn = one = 0
         for x, y, colour, middle in reference.edges():
             at = (y * torus_reference.SIZE + x) * 3
@@ -394,7 +394,7 @@ class Examples(Folder):
 
 
 def longest_sequence(limit):
-    """(number below limit, steps) of the longest Collatz sequence; the largest of equals."""
+    """Return (number below limit, steps) of the longest Collatz sequence; the largest of equals."""
     best = (0, 0)
     known = {1: 0}
     for start in range(1, limit):

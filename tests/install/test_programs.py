@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Every installed program has the same --help, --version and -d, refuses what it does not know, and
-agrees with its manual page.
+Every installed program has the same --help, --version and -d, refuses unknown words, and agrees
+with its manual page.
 """
 
 import pathlib
@@ -33,7 +33,7 @@ REFUSED = [
     ("decode", ["usc", "teapot"], "unexpected word 'teapot': WORD is a number of 32 bits"),
     ("dump", ["-s", "teapot", "-"], "there is no section 'teapot'; accepted: info, reason"),
     ("frame", ["-d", "drm", "-"], "-d drm: a frame is replayed on a GPU in this process"),
-    ("shares", ["-d", "inproc", "cdm=1"], "'inproc' is no GPU of the kernel driver"),
+    ("shares", ["-d", "inproc", "cdm=1"], "'inproc' is not a GPU of the kernel driver"),
     ("as", ["--c-array", "9x", "-"], "--c-array 9x: NAME is a C identifier"),
     ("as", ["--c-array=a-b", "-"], "--c-array a-b: NAME is a C identifier"),
     ("run", ["--groups", "1,", "-"], "--groups 1,: one to three numbers"),
@@ -59,7 +59,7 @@ STATUS = {"pumice-decode": 1}
 
 
 def examples(page):
-    """The commands in the EXAMPLES of a page, continued lines joined."""
+    """Return the commands in the EXAMPLES of a page, continued lines joined."""
     section = re.search(r"^\.SH EXAMPLES\n(.*?)^\.SH", page, re.M | re.S)
     if not section:
         return []
@@ -69,7 +69,7 @@ def examples(page):
 
 
 def option_forms(text):
-    """The forms of options at the start of a line of --help: {'-d', '--device', …}."""
+    """Return the forms of options at the start of a line of --help: {'-d', '--device', …}."""
     found = set()
     for line in text.splitlines():
         head = re.match(r"  (-\w)?(?:, |    )?(--[\w-]+)?(?: |$)", line)
@@ -79,7 +79,7 @@ def option_forms(text):
 
 
 def page_forms(text):
-    """The forms in the headings of a manual page's paragraphs."""
+    """Return the forms in the headings of a manual page's paragraphs."""
     text = text.replace("\\-", "-")
     found = set()
     for line in re.findall(r"^\.TP\n(\.B.*)", text, re.M):
@@ -88,7 +88,7 @@ def page_forms(text):
 
 
 def version_of(path, *names):
-    """'MAJOR.MINOR' from the definitions in a header."""
+    """Return 'MAJOR.MINOR' from the definitions in a header."""
     text = (TOP / path).read_text(encoding="utf-8")
     return ".".join(re.search(rf"#define {name}\s+(\d+)", text)[1] for name in names)
 
@@ -103,15 +103,15 @@ class Installed(unittest.TestCase):
                         for path in (cls.prefix.path / "bin").iterdir()}
         holder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(holder.cleanup)
-        cls.room = holder.name
+        cls.folder = holder.name
 
     def call(self, name, *arguments):
         """Run a program; (status, standard output, standard error)."""
-        done = self.prefix.run([self.programs[name], *arguments], cwd=self.room)
+        done = self.prefix.run([self.programs[name], *arguments], cwd=self.folder)
         return done.returncode, done.stdout, done.stderr
 
     def options(self, name):
-        """The forms of a program's options."""
+        """Return the forms of a program's options."""
         return option_forms(self.call(name, "--help")[1])
 
 
@@ -119,7 +119,7 @@ class Programs(Installed):
     """Command lines."""
 
     def refuses(self, words, name, *arguments):
-        """The program ends with status 2 and one line that has the words."""
+        """Check that the program ends with status 2 and one line that has the words."""
         status, output, error = self.call(name, *arguments)
         self.assertEqual((status, output), (2, ""), error)
         self.assertTrue(error.startswith(f"pumice-{name}: {words}"), error)
@@ -210,7 +210,7 @@ class Pages(Installed):
     """Manual pages."""
 
     def page(self, name):
-        """The text of a program's page; of a demo its part, and what is for all demos."""
+        """Return the text of a program's page; of a demo its part, and the part about all demos."""
         path = self.prefix.path / f"share/man/man1/pumice-{name}.1"
         text = path.read_text(encoding="utf-8")
         if not name.startswith("demo-"):
@@ -241,19 +241,20 @@ class Pages(Installed):
 
     def run_examples(self, commands):
         """Run them in one shell; each that is not started in the background succeeds."""
-        with tempfile.TemporaryDirectory(prefix="pumice-page-") as room:
-            shutil.copy(TOP / "userspace/demos/matmul.pasm", room)
-            environment = {**self.prefix.environment, "XDG_RUNTIME_DIR": room,
+        with tempfile.TemporaryDirectory(prefix="pumice-page-") as folder:
+            shutil.copy(TOP / "userspace/demos/matmul.pasm", folder)
+            environment = {**self.prefix.environment, "XDG_RUNTIME_DIR": folder,
                            "PATH": f"{self.prefix.path}/bin:{self.prefix.environment['PATH']}"}
             # Background jobs that remain at the end are killed.
             script = "\n".join(["set -e", "trap 'kill $(jobs -p) 2>/dev/null || :' EXIT", *commands])
-            done = subprocess.run(["bash", "-c", script], cwd=room, env=environment, text=True,
+            done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, text=True,
                                   check=False, capture_output=True, timeout=600)
             self.assertEqual(done.returncode, 0, f"{commands}\n{done.stdout}\n{done.stderr}")
 
     def test_numbered_disassembly(self):
-        """pumice-dis --numbered names each instruction's number, address and line, and assembles."""
-        shutil.copy(TOP / "userspace/demos/matmul.pasm", self.room)
+        """pumice-dis --numbered names each instruction's number, address and line, and assembles.
+        """
+        shutil.copy(TOP / "userspace/demos/matmul.pasm", self.folder)
         self.assertEqual(self.call("as", "matmul.pasm")[0], 0)
         status, numbered, error = self.call("dis", "--numbered", "matmul.pbin")
         self.assertEqual((status, error), (0, ""))
@@ -270,7 +271,7 @@ class Pages(Installed):
             words = source[int(line) - 1].split(";")[0].split()
             if not words[0].startswith("."):
                 self.assertEqual(text.split()[0].split(".")[0], words[0].split(".")[0])
-        (pathlib.Path(self.room) / "again.pasm").write_text(numbered, encoding="utf-8")
+        (pathlib.Path(self.folder) / "again.pasm").write_text(numbered, encoding="utf-8")
         self.assertEqual(self.call("as", "again.pasm")[0], 0)
         self.assertEqual(self.call("dis", "again.pbin"), (0, plain, ""))
 

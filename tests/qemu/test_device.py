@@ -86,7 +86,7 @@ class Properties(unittest.TestCase):
                 self.assertEqual(machine.field("SYS_REGISTERS__SLOT"), slot)
                 self.assertEqual(machine.field("SYS_REGISTERS__INTERNAL"), 8 - slot)
 
-    def test_units_of_data_masters_are_reached_as_the_register_map_says(self):
+    def test_units_of_data_masters_are_reached_as_the_register_map_defines(self):
         with Machine() as machine:
             machine.enable()
             self.assertEqual(machine.reg("PDS_CTRL"), REG["PDS_CTRL__RESET"])
@@ -119,7 +119,7 @@ class Pci(unittest.TestCase):
             express = machine.capability(CAP_EXPRESS)
             self.assertTrue(machine.config(express + 4) & DEVICE_CAPABILITY_FLR)
 
-    def test_registers_stand_in_pages_of_bar_0(self):
+    def test_registers_are_in_pages_of_bar_0(self):
         with Machine() as machine:
             machine.enable()
             self.assertEqual(machine.reg("SYS_ID"), REG["SYS_ID__RESET"])
@@ -143,7 +143,7 @@ class Pci(unittest.TestCase):
                 machine.until("boot", lambda: machine.field("FW_STATUS__STATE") != STATE["OFF"])
                 self.assertEqual(machine.field("FW_STATUS__STATE"), STATE["RUNNING"])
 
-    def test_other_devices_are_no_memory(self):
+    def test_other_devices_are_not_memory(self):
         with Machine() as machine:
             machine.enable()
             for address in (BAR0, BAR4, 0xfee00000, 0xb0000000):
@@ -262,7 +262,7 @@ class Time(unittest.TestCase):
 
 @contextlib.contextmanager
 def logged(what, properties=""):
-    """A machine with QEMU's log, and a function that reads its lines."""
+    """Start a machine with QEMU's log; yield it and a function that reads its lines."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "log"
         with Machine(properties, more=[*what, "-D", str(path)]) as machine:
@@ -273,7 +273,7 @@ def logged(what, properties=""):
 class Host(unittest.TestCase):
     """Costs of a guest to the host."""
 
-    def test_a_bar_that_moves_leaves_the_memory_map_of_the_gpu_alone(self):
+    def test_a_bar_that_moves_does_not_change_the_memory_map_of_the_gpu(self):
         with logged(["-trace", "pumice_memory_commit"]) as (machine, lines):
             before = len(lines())
             self.assertGreater(before, 0)
@@ -301,7 +301,7 @@ class Host(unittest.TestCase):
 # RV32: s0 = bus; s1 and s2 run over the registers and the values. Stores to every register
 # of the firmware's bus in turn and loads it, again and again.
 def storm(stride):
-    """Firmware that stores to all registers of its bus."""
+    """Return firmware that stores to all registers of its bus."""
     return [
         0x10000437,                     # lui s0, 0x10000
         0x00000493,                     # li s1, 0
@@ -322,12 +322,12 @@ class Storm(unittest.TestCase):
     """The machine changes around a GPU whose firmware does anything it can."""
 
     def start(self, machine, stride):
-        """Firmware that touches all registers, with the interrupts of none."""
+        """Start firmware that accesses all registers, without interrupts."""
         machine.enable()
         machine.start_firmware(storm(stride))
         machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
 
-    def test_bars_move_and_bus_mastering_comes_and_goes(self):
+    def test_bars_move_and_bus_mastering_is_switched(self):
         with Machine("threads=2") as machine:
             self.start(machine, 4)
             for n in range(100):

@@ -41,7 +41,9 @@ class JobTest(unittest.TestCase):
         return machine
 
     def check_registers_at(self, machine, old=None):
-        """Registers and MSI-X table are where the BARs are, and no longer where those were."""
+        """Check that registers and MSI-X table are where the BARs are, and no longer where those
+        were.
+        """
         bar0, bar4 = machine.bars
         for index, address in enumerate((bar0 + REG["FW_ENTRY"], bar4)):
             value = 0x10000 + 16 * next(self.numbers)
@@ -55,11 +57,11 @@ class JobTest(unittest.TestCase):
         self.assertEqual(machine.reg("SYS_ID"), REG["SYS_ID__RESET"])
 
     def check_no_registers(self, machine):
-        """The registers do not respond."""
+        """Check that the registers do not respond."""
         self.assertNotEqual(machine.reg("SYS_ID"), REG["SYS_ID__RESET"])
 
     def check_memory_is_lost(self, machine):
-        """Nothing is written, and the firmware, without its memory, locks up."""
+        """Check that nothing is written, and the firmware, without its memory, locks up."""
         self.assertTrue(machine.is_constant(machine.memory))
         machine.until("lock-up", lambda: machine.field("FW_STATUS__STATE") == STATE["LOCKUP"])
 
@@ -136,7 +138,7 @@ class Jobs(JobTest):
             machine.reset_by_register()
         self.assertEqual(machine.end(), 0)
 
-    def test_an_unplugged_gpu_takes_its_job_with_it(self):
+    def test_unplugging_the_gpu_ends_its_job(self):
         machine = self.start()
         for _ in range(10):
             machine.start_job(machine.ram, machine.dimm)
@@ -237,7 +239,7 @@ class RandomChanges:
         self.job = self.LOST
 
     def reset_function(self):
-        """Function-level reset."""
+        """Reset the function (FLR)."""
         self.machine.function_level_reset()
         self.after_reset()
 
@@ -260,7 +262,7 @@ class RandomChanges:
         self.test.assertEqual(machine.qmp("cont"), {"return": {}})
 
     def change_dimm(self):
-        """Unplug the DIMM, or plug it in again."""
+        """Remove the DIMM, or add it again."""
         machine, self.dimm = self.machine, not self.dimm
         (machine.plug_dimm if self.dimm else machine.unplug_dimm)()
         self.test.assertEqual(machine.has_device("slot"), self.dimm)

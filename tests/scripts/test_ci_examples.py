@@ -17,7 +17,7 @@ MATRIX = "${{ matrix.target }}"
 
 
 def exported(makefile):
-    """Variables that the Makefile exports, or uses as settings of its targets."""
+    """Return the variables that the Makefile exports, or uses as settings of its targets."""
     names = set()
     for line in re.findall(r"^export (.*)$", makefile, re.MULTILINE):
         names.update(re.split(r"[?:]?=", line, maxsplit=1)[0].split())
@@ -28,7 +28,7 @@ SETTINGS = exported(MAKEFILE)
 
 
 def load(path):
-    """A file of YAML; a key that occurs twice is an error."""
+    """Load a file of YAML; a key that occurs twice is an error."""
     class Loader(yaml.SafeLoader):
         """SafeLoader that refuses what would be ignored."""
 
@@ -43,7 +43,7 @@ def load(path):
 
 
 def texts(value):
-    """Every text in a document."""
+    """Return every text in a document."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -52,14 +52,16 @@ def texts(value):
 
 
 def matrix_targets(document):
-    """The targets of a workflow's matrices."""
+    """Return the targets of a workflow's matrices."""
     jobs = document.get("jobs", {}).values()
     return [target for job in jobs
             for target in job.get("strategy", {}).get("matrix", {}).get("target", [])]
 
 
 def make_words(document):
-    """Words after `make` of all commands: targets and settings, of each entry of a matrix."""
+    """Return the words after `make` of all commands: targets and settings, of each entry of a
+    matrix.
+    """
     words = []
     for text in texts(document):
         for command in re.split(r"&&|\|\||[;\n]", text):
@@ -70,7 +72,7 @@ def make_words(document):
 
 
 def unknown(words):
-    """Targets and settings that the Makefile does not have."""
+    """Return the targets and settings that the Makefile does not have."""
     return [word for word in words
             if not (word.split("=")[0] in SETTINGS if "=" in word else word in TARGETS)]
 
@@ -93,7 +95,7 @@ class Examples(unittest.TestCase):
                                    "run": f"podman run pumice make {MATRIX}"}}}
         self.assertEqual(unknown(make_words(document)), ["lind"])
 
-    def test_caches_are_no_sources(self):
+    def test_caches_are_not_sources(self):
         ignored = (TOP / ".gitignore").read_text(encoding="ascii").splitlines()
         for path in FILES:
             with self.subTest(path.name):

@@ -22,7 +22,7 @@ class Judge(unittest.TestCase):
     """igt.evaluate for one test and one result."""
 
     def evaluate(self, test, result):
-        """(passed, failed) counted for this result."""
+        """Return (passed, failed) counted for this result."""
         tally = results.Tally("evaluate")
         outcome = {} if result is None else {test: {"result": result}}
         with mock.patch("igt.expectations", lambda name, kernel: LISTS[name]), \
@@ -70,7 +70,7 @@ class Gputop(unittest.TestCase):
     """igt.evaluate_gputop for what gputop has drawn."""
 
     def evaluate(self, **line):
-        """(passed, failed) for a frame with this line, our client being process 66."""
+        """Return (passed, failed) for a frame with this line, our client being process 66."""
         tally = results.Tally("evaluate")
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder) / "guest/igt-fast-own"
@@ -121,7 +121,7 @@ class Chosen(unittest.TestCase):
     """Programs that run on a kernel."""
 
     def run_on_fast(self, module):
-        """The subtests of part main, on a kernel that has one module of tests."""
+        """Return the subtests of part main on a kernel that has one module of tests."""
         lists = {name: [f"igt@{name}"] for name, *_ in igt.programs()}
         with mock.patch.object(igt.modules, "Kernel") as kernel, mock.patch("builtins.print"):
             kernel.return_value.paths = {module: "x.ko"}
@@ -130,7 +130,7 @@ class Chosen(unittest.TestCase):
     def test_a_program_runs_where_the_kernel_has_the_module_that_it_loads(self):
         self.assertIn("igt@drm_buddy", self.run_on_fast("drm_buddy_test"))
 
-    def test_it_does_not_where_the_kernel_has_renamed_it_and_the_others_do(self):
+    def test_a_program_whose_module_is_renamed_is_left_out(self):
         tests = self.run_on_fast("gpu_buddy_tests")
         self.assertNotIn("igt@drm_buddy", tests)
         self.assertIn("igt@drm_mm", tests)

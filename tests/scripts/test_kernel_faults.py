@@ -84,7 +84,7 @@ class Log(unittest.TestCase):
             self.assertEqual(kernel_faults.in_log(f"[   12.345678] {line}\n"),
                              [f"[   12.345678] {line}"])
 
-    def test_messages_of_a_sound_kernel_are_no_fault(self):
+    def test_messages_of_a_sound_kernel_are_not_faults(self):
         for line in SOUND:
             self.assertEqual(kernel_faults.in_log(f"[    0.000000] {line}\n"), [])
 
@@ -100,7 +100,7 @@ class Verdict(unittest.TestCase):
     """kernel_faults.in_verdict"""
 
     def check(self, kmemleak="", lockdep=LOCKDEP.format(1)):
-        """The faults in a share with these files; None: there is no such file."""
+        """Return the faults in a share with these files; None: there is no such file."""
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder)
             for name, content in (("kmemleak", kmemleak), ("lockdep_stats", lockdep)):
@@ -111,7 +111,7 @@ class Verdict(unittest.TestCase):
     def test_sound_kernel_passes(self):
         self.assertEqual(self.check(), [])
 
-    def test_each_leak_is_a_fault_and_says_where(self):
+    def test_each_leak_is_a_fault_and_reports_its_place(self):
         faults = self.check(kmemleak=LEAK * 2)
         self.assertEqual(len(faults), 2)
         self.assertIn("pumice_bind_prepare_op", faults[0])

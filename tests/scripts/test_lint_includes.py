@@ -12,7 +12,7 @@ import lint_includes  # noqa: E402
 
 
 def include(*names):
-    """The text of a file with these includes."""
+    """Return the text of a file with these includes."""
     return "/* One line. */\n" + "".join(f'#include "{name}"\n' for name in names)
 
 
@@ -20,7 +20,7 @@ class Folders(unittest.TestCase):
     """Small trees of folders."""
 
     def reported(self, **files):
-        """The places that are reported, for headers named with _ instead of the slash."""
+        """Return the places that are reported, for headers named with _ instead of the slash."""
         content = {name.replace("_", "/") + ".h": text for name, text in files.items()}
         return sorted(problem.split(" ")[0]
                       for problem in lint_includes.problems(content, lint_includes.folder))
@@ -42,10 +42,10 @@ class Folders(unittest.TestCase):
     def test_files_of_one_folder_may_include_each_other(self):
         self.assertEqual(self.reported(a_a=include("x.h"), a_x=include("a.h")), [])
 
-    def test_files_without_folder_are_no_part(self):
+    def test_files_without_folder_are_not_parts(self):
         self.assertEqual(self.reported(a_a=include("../gpu.h"), gpu=include("a/a.h")), [])
 
-    def test_headers_of_other_trees_are_no_part(self):
+    def test_headers_of_other_trees_are_not_parts(self):
         self.assertEqual(self.reported(a_a=include("../b/fwif.h"), b_b=include("../a/a.h")), [])
 
     def test_a_source_and_its_header_are_one_part_of_the_firmware(self):

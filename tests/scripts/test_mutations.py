@@ -118,7 +118,7 @@ class Outcomes(unittest.TestCase):
     """Verdict of a mutation, by the result of its test."""
 
     def outcome(self, mutated, plain=({"rule": True, "other": True}, ""), build=None):
-        """The word for it."""
+        """Return the word for it."""
         tree = FakeTree()
         run = mutations.Run(tree, {"unit": FakeTests(tree, plain, mutated, build)})
         outcome, _ = run.one(mutations.Mutation(ROW, "list"))
@@ -140,17 +140,17 @@ class Outcomes(unittest.TestCase):
     def test_crash_after_the_named_case_passed_does_not_count(self):
         self.assertEqual(self.outcome(({"rule": True}, "t ends with status -11")), "SURVIVED")
 
-    def test_build_error_is_no_catch(self):
+    def test_build_error_is_not_a_catch(self):
         self.assertEqual(self.outcome(({"rule": False}, ""), build="x.c:1: error"), "not built")
 
-    def test_time_limit_of_the_harness_is_no_catch(self):
+    def test_time_limit_of_the_harness_is_not_a_catch(self):
         self.assertEqual(self.outcome(mutation_tests.Failure("time is up")), "no result")
 
-    def test_test_that_fails_anyway_says_nothing(self):
+    def test_test_that_fails_anyway_is_inconclusive(self):
         plain = ({"rule": False}, "")
         self.assertEqual(self.outcome(({"rule": False}, ""), plain), "no baseline")
 
-    def test_test_without_the_case_says_nothing(self):
+    def test_test_without_the_case_is_inconclusive(self):
         self.assertEqual(self.outcome(({}, ""), ({"other": True}, "")), "no baseline")
 
 
@@ -179,7 +179,7 @@ class Guests(unittest.TestCase):
     """Reading of the files of a guest."""
 
     def evaluate(self, status, files, test="guest/t/rule", console=""):
-        """({case: good}, why) or Failure."""
+        """Return ({case: good}, why) or Failure."""
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder)
             for name, text in files.items():
@@ -200,23 +200,23 @@ class Guests(unittest.TestCase):
             self.assertEqual(cases, {})
             self.assertIn(console.strip() or dmesg.strip(), why)
 
-    def test_guest_that_ended_without_a_report_says_nothing(self):
+    def test_guest_that_ended_without_a_report_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
             self.evaluate(125, {"job.log": "", "dmesg": "all is well\n"})
 
-    def test_kernel_that_dies_before_the_job_says_nothing(self):
+    def test_kernel_that_crashes_before_the_job_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
             self.evaluate(125, {}, console="Oops: int3: 0000 [#1]\n")
 
-    def test_guest_that_does_not_end_says_nothing(self):
+    def test_guest_that_does_not_end_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
             self.evaluate(124, {"test.tap": "1..1\nnot ok 1 - rule\n"})
 
-    def test_case_that_did_not_run_says_nothing(self):
+    def test_case_that_did_not_run_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
             self.evaluate(0, {"test.tap": "1..0\n", "test.status": "1"})
 
-    def test_skipped_subtest_says_nothing(self):
+    def test_skipped_subtest_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
             self.evaluate(0, {"test.status": "77"}, "igt/p/rule")
 
@@ -235,7 +235,7 @@ class Guests(unittest.TestCase):
                                       "igt/p/rule")
                 self.assertEqual(cases, {"rule": good})
 
-    def test_subtest_at_the_limit_of_the_harness_says_nothing(self):
+    def test_subtest_at_the_limit_of_the_harness_is_inconclusive(self):
         for status in ("124", "137", "79", "127"):
             with self.subTest(status=status), self.assertRaises(mutation_tests.Failure):
                 self.evaluate(0, {"test.status": status}, "igt/p/rule")
@@ -252,7 +252,7 @@ class Tables(unittest.TestCase):
     """Results of earlier runs that are kept."""
 
     def table(self, folder, row, commit):
-        """A table of one row, as a run at this commit sees it."""
+        """Return a table of one row, as a run at this commit sees it."""
         with mock.patch("sources.commit", return_value=commit):
             return mutations.Table(pathlib.Path(folder), [mutations.Mutation(row, "list")])
 

@@ -62,7 +62,7 @@ class Reload(unittest.TestCase):
                       "make shell", done.stderr)
         self.assertFalse((self.out / "guest/shell").exists())
 
-    def test_a_socket_without_a_guest_is_no_guest(self):
+    def test_a_socket_without_a_guest_is_not_a_guest(self):
         port = socket.socket(socket.AF_UNIX)
         port.bind(str(self.out / "guest/shell.control"))
         port.close()

@@ -20,7 +20,7 @@ done
 echo run >>"$RUNS"
 if [ "$(wc -l <"$RUNS")" -lt "$GOOD" ]; then
 	[ -z "$BEGUN" ] || echo begun >"$share/job.log"
-	echo "$DEATH" >"$console"
+	echo "$CRASH" >"$console"
 	exit 0
 fi
 echo "booting" >"$console"
@@ -34,7 +34,7 @@ STALE = "[    1.234567] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI"
 class BootAgain(unittest.TestCase):
     """A guest whose QEMU is a script."""
 
-    def boot(self, good, death=STALE, begun="", accelerator="tcg", hang=""):
+    def boot(self, good, crash=STALE, begun="", accelerator="tcg", hang=""):
         """Return (exit status, boots, output) of a guest that works from boot @good on."""
         with tempfile.TemporaryDirectory() as folder:
             work = pathlib.Path(folder)
@@ -44,7 +44,7 @@ class BootAgain(unittest.TestCase):
                 (work / name).touch()
             environment = os.environ | {
                 "BUILD": folder, "OUT": folder, "PUMICE_ACCEL": accelerator, "BEGUN": begun,
-                "RUNS": str(work / "runs"), "GOOD": str(good), "DEATH": death, "HANG": hang}
+                "RUNS": str(work / "runs"), "GOOD": str(good), "CRASH": crash, "HANG": hang}
             done = subprocess.run(
                 [str(TOP / "scripts/run-guest.py"), "test", "--kernel", folder, "--image",
                  str(work / "image"), "--job", str(work / "job"), "--qemu",
@@ -58,15 +58,15 @@ class BootAgain(unittest.TestCase):
         self.assertEqual((status, runs), (0, 2))
         self.assertIn("boots again", printed)
 
-    def test_second_death_is_one(self):
+    def test_second_crash_is_reported(self):
         status, runs, _ = self.boot(good=3)
         self.assertEqual((status, runs), (125, 2))
 
-    def test_other_deaths_are_not_repeated(self):
-        status, runs, _ = self.boot(good=2, death="Oops: general protection fault: 0000 [#1]")
+    def test_other_crashes_are_not_repeated(self):
+        status, runs, _ = self.boot(good=2, crash="Oops: general protection fault: 0000 [#1]")
         self.assertEqual((status, runs), (125, 1))
 
-    def test_death_after_the_job_began_is_not_repeated(self):
+    def test_crash_after_the_job_began_is_not_repeated(self):
         status, runs, _ = self.boot(good=2, begun="yes")
         self.assertEqual((status, runs), (125, 1))
 

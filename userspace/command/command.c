@@ -53,7 +53,7 @@ static bool is_end(const struct command_option *o)
 	return !o->letter && !o->name;
 }
 
-/* Option number @index: the program's own, then the common ones; NULL after the last. */
+/* Return option number @index: the program's own, then the common ones; NULL after the last. */
 static const struct command_option *option_at(const struct command *c, unsigned int index)
 {
 	unsigned int own = 0;
@@ -134,7 +134,7 @@ static _Noreturn void end(const struct command *c)
 	exit(0);
 }
 
-/* The option as it was written, for messages. */
+/* Return the option as it was written, for messages. */
 static const char *form(const struct command_option *o, int result)
 {
 	static char text[64];

@@ -25,7 +25,7 @@ static void report(void *data, const char *text)
 	fputs(text, stderr);
 }
 
-/* FILE.pasm -> FILE.pbin */
+/* Return the default name of the output: FILE.pbin for FILE.pasm. */
 static char *default_output(const char *input)
 {
 	size_t length = strlen(input);

@@ -273,7 +273,7 @@ static void add_written(struct checker *c, uint64_t *set, const struct range *ra
 	}
 }
 
-/* The registers that the PDS program writes before the first instruction. */
+/* Return the registers that the PDS program writes before the first instruction. */
 static void start_set(struct checker *c, unsigned int stage, uint64_t *set)
 {
 	static const uint8_t banks[] = {

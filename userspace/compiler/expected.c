@@ -142,10 +142,10 @@ const char *expected_number(char *out, const struct pumice_isa_info *isa, uint32
 	return out;
 }
 
-/* Letters to insert, remove or replace, or pairs to swap, between two words. */
+/* Return the number of letters to insert, remove or replace, or of pairs to swap, between words. */
 static unsigned int distance(const char *a, size_t length, const char *b)
 {
-	/* Rows of the table: the current one, the one before it, and the one before that. */
+	/* Rows of the table: the current one, the previous one, and that before it. */
 	unsigned int row[MAX_WORD + 1], last[MAX_WORD + 1], older[MAX_WORD + 1];
 	const size_t width = strlen(b);
 

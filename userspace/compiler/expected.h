@@ -12,20 +12,20 @@
 
 #define EXPECTED_BYTES 384u
 
-/* Registers and values that an operand class accepts: "r0 to r247, v0 to v247, a number". */
+/* Describe the values that an operand class accepts: "r0 to r247, v0 to v247, a number". */
 const char *expected_operand(char *out, const struct pumice_isa_class *cls);
-/* Words of an enumeration: "add, mul, min". */
+/* Describe the words of an enumeration: "add, mul, min". */
 const char *expected_word(char *out, const struct pumice_isa_class *cls);
-/* Types of an operation: "f32, u32". */
+/* Describe the types of an operation: "f32, u32". */
 const char *expected_types(char *out, const struct pumice_isa_op_info *op);
-/* Names of a bank whose registers have names. */
+/* Describe a bank whose registers have names. */
 const char *expected_specials(char *out, unsigned int bank);
-/* All banks with numbered registers. */
+/* Describe all banks with numbered registers. */
 const char *expected_registers(char *out);
-/* Values that the PDS can write. */
+/* Describe the values that the PDS can write. */
 const char *expected_sources(char *out);
 
-/* Values of a field of an instruction. */
+/* Describe the values of a field of an instruction. */
 const char *expected_number(char *out, const struct pumice_isa_info *isa, uint32_t layout,
 			    uint32_t field);
 

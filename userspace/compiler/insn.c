@@ -205,7 +205,7 @@ static const char *bank_text(unsigned int bank)
 	       bank == PUMICE_USC_BANK_M ? "a mask" : "this register";
 }
 
-/* Return the operation that computes the same of two swapped sources, or NULL. */
+/* Return the operation with the same result if its two sources are swapped, or NULL. */
 static const char *swapped_op(const struct pumice_isa_op_info *op)
 {
 	switch (op->opcode) {

@@ -46,7 +46,7 @@ static bool split_name(const struct token *name, struct register_name *out)
 	return true;
 }
 
-/* The current token is no name of a register: report why, and what is accepted. */
+/* The current token is not a name of a register: report why, and what is accepted. */
 static bool no_register(struct assembler *as)
 {
 	const struct token *token = &as->token;

@@ -152,8 +152,8 @@ bool token_no_number(struct assembler *as)
 		return asm_error(as, NULL, "expected a number, or the name of an .equ constant");
 	symbol = symbol_find(as, token);
 	if (symbol || symbol_reserved(token))
-		return asm_error(as, NULL, "expected a number: %.*s is no .equ constant", length,
-				 token->text);
+		return asm_error(as, NULL, "expected a number: %.*s is not an .equ constant",
+				 length, token->text);
 	return asm_error(as, NULL, "expected a number: %.*s is not defined; an .equ constant is "
 			 "defined in a line before its use", length, token->text);
 }

@@ -94,7 +94,7 @@ void demo_write_animation(const char *name, const char *path, struct animation *
 _Noreturn void demo_fail(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Words of a 64-bit address, in the order that programs expect. */
+/* Return the words of a 64-bit address, in the order that programs expect. */
 static inline void demo_address(uint32_t *words, uint64_t va)
 {
 	words[0] = (uint32_t)va;

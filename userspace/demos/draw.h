@@ -51,7 +51,7 @@ struct draw {
 	struct pumice_perfmon *perfmon;	/* counts all frames */
 	struct draw_frame frame[2];	/* by scene; with options.ahead */
 	uint64_t fragment_end;		/* GPU clock, of the last frame; with options.ahead */
-	uint32_t overlapped;		/* frames that were binned during the one before */
+	uint32_t overlapped;		/* frames that were binned during the previous one */
 };
 
 /* Counters, accumulated over the frames so far. */

@@ -126,7 +126,7 @@ const char *advice_address(uint64_t va, uint64_t va_end)
 	if (va < LOW_BYTES)
 		return "A base address is 0, or its register was not loaded.";
 	if (va >= va_end)
-		return "It is no GPU address: pass pumice_buffer.va, not .cpu, in two words, the lower first.";
+		return "It is not a GPU address: pass pumice_buffer.va, not .cpu, in two words, the lower first.";
 	return "";
 }
 

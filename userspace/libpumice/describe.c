@@ -29,7 +29,7 @@
 struct text {
 	char *at;
 	size_t left;	/* including the NUL */
-	bool cut;	/* some of it did not fit */
+	bool cut;	/* part of it did not fit */
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -443,7 +443,7 @@ static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_
 }
 
 /* The end of an error text that does not hold all. */
-static const char cut_note[] = "  (cut: pumice_context_describe_job() gives all of it)";
+static const char cut_note[] = "  (truncated: pumice_context_describe_job() returns all of it)";
 
 /* Remove the incomplete last line of a text that did not fit, if there are others. */
 static void cut_at_line(char *text)

@@ -40,7 +40,7 @@ int pumice_stream_state(struct pumice_stream *s, uint64_t va)
 	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_STATE_CMD_WORDS);
 }
 
-/* Packing would cut these to the bits of their fields. */
+/* Packing would truncate these to the bits of their fields. */
 static int check_isp(struct pumice_stream *s, const struct pumice_isp_state *isp)
 {
 	const struct {
@@ -130,16 +130,16 @@ static int check_instances(struct pumice_stream *s, u32 instances)
 	return 0;
 }
 
-/* Records have 3 bits for the topology, 2 for the size of an index: others would be cut to these. */
+/* Records have 3 bits for the topology, 2 for the size of an index: others would be truncated. */
 static int check_enums(struct pumice_stream *s, u32 topology, u32 index_size)
 {
 	if (!pumice_topology_valid(topology))
 		return fail(stream_vm(s)->dev, EINVAL,
-			    "draw: topology %u is none of enum pumice_topology; begin with "
+			    "draw: topology %u is not one of enum pumice_topology; begin with "
 			    "pumice_vdm_draw_defaults()", topology);
 	if (!pumice_index_size_valid(index_size))
 		return fail(stream_vm(s)->dev, EINVAL,
-			    "draw: index_size %u is none of enum pumice_index_size; begin with "
+			    "draw: index_size %u is not one of enum pumice_index_size; begin with "
 			    "pumice_vdm_draw_indexed_defaults()", index_size);
 	return 0;
 }

@@ -160,7 +160,7 @@ static int check_fields(struct pumice_device *dev, const struct pumice_input *in
 				    fields[i].name, fields[i].value, fields[i].max);
 	if (in->kind == PUMICE_INPUT_ATTRIBUTE &&
 	    (in->va < dev->info.va_start || in->va >= heaps_end(dev)))
-		return fail(dev, EINVAL, "stage: input %u: va %#llx is no GPU address: pass "
+		return fail(dev, EINVAL, "stage: input %u: va %#llx is not a GPU address: pass "
 			    "pumice_buffer.va, not .cpu", index, (unsigned long long)in->va);
 	return 0;
 }

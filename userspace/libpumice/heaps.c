@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Heaps: ranges of GPU virtual addresses with one page size each, as the device's limits
- * describe them (document 000, "Memory Hierarchy"). The first one is of 4 KiB pages.
+ * describe them (document 000, "Memory Hierarchy"). The first one has 4 KiB pages.
  */
 #include <errno.h>
 
@@ -23,18 +23,18 @@ int heaps_check(const struct pumice_device_info *info, const struct pumice_devic
 	u32 i;
 
 	if (!limits->heap_count || limits->heap_count > PUMICE_MAX_HEAPS)
-		return fail_text(why, why_bytes, EPROTO, "%u heaps are not 1 to %u",
+		return fail_text(why, why_bytes, EPROTO, "the number of heaps, %u, is not 1 to %u",
 				 limits->heap_count, PUMICE_MAX_HEAPS);
 	if (heap->start != info->va_start || info->va_end <= info->va_start ||
 	    heap->size != info->va_end - info->va_start || heap->page_bytes != PAGE_BYTES)
 		return fail_text(why, why_bytes, EPROTO,
-				 "heap 0 is not of the 4 KiB pages of va_start to va_end");
+				 "heap 0 does not consist of the 4 KiB pages of va_start to va_end");
 	for (i = 0; i < limits->heap_count; i++, heap++) {
 		if (!valid_page(heap->page_bytes))
 			return fail_text(why, why_bytes, EPROTO, "heap %u has pages of %#llx bytes",
 					 i, (unsigned long long)heap->page_bytes);
 		if (!heap->size || (heap->start | heap->size) % heap->page_bytes)
-			return fail_text(why, why_bytes, EPROTO, "heap %u is not of whole pages", i);
+			return fail_text(why, why_bytes, EPROTO, "heap %u has a part of a page", i);
 		if (heap->start < end || heap->start >= 1ull << PUMICE_MMU_VA_BITS ||
 		    heap->size > (1ull << PUMICE_MMU_VA_BITS) - heap->start)
 			return fail_text(why, why_bytes, EPROTO,

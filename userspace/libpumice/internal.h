@@ -262,7 +262,7 @@ int fail_null(struct pumice_device *dev, const char *what, const char *name);
 /* PUMICE_ERROR_BYTES of the headers before 0.5: programs copy texts into buffers of this size. */
 #define FORMER_ERROR_BYTES	256
 
-/* The text of the calling thread: all of it, and what fits into FORMER_ERROR_BYTES. */
+/* Return the text of the calling thread: all of it, and what fits into FORMER_ERROR_BYTES. */
 const char *device_error(struct pumice_device *dev);
 const char *device_error_former(struct pumice_device *dev);
 
@@ -310,7 +310,7 @@ int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,
 
 /*
  * describe.c: as pumice_context_describe_job(), for an error text: without the last line end,
- * and a text that is cut says so. @bytes: more than 64
+ * and with a note if the text is truncated. @bytes: more than 64
  */
 int describe_failure(struct pumice_context *context, u64 job, char *text, size_t bytes);
 
@@ -320,7 +320,7 @@ void describe_late(struct pumice_context *context, u64 timeout_ns, char *text, s
 /* Get the present receiver, which is called without the lock. */
 struct warnings device_warnings(struct pumice_device *dev);
 
-/* CLOCK_MONOTONIC, ns. */
+/* Return CLOCK_MONOTONIC, ns. */
 u64 now_ns(void);
 
 static inline u64 round_up(u64 v, u64 to)

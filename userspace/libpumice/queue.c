@@ -247,7 +247,7 @@ static int check_kind(struct pumice_device *dev, const struct pumice_gfx_job *jo
 	return 0;
 }
 
-/* A job without a stream would fault at address 0, in a unit that its caller does not know. */
+/* A job without a stream would fault at address 0, in a unit that is unrelated to the caller. */
 static int check_streams(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 			 u32 *failed)
 {

@@ -298,7 +298,7 @@ int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align
 {
 	if (va >> PUMICE_MMU_VA_BITS)
 		return fail(s->vm->dev, EINVAL,
-			    "%s: %#llx is no GPU address: pass pumice_buffer.va, not .cpu", what,
+			    "%s: %#llx is not a GPU address: pass pumice_buffer.va, not .cpu", what,
 			    (unsigned long long)va);
 	if (va % align)
 		return fail(s->vm->dev, EINVAL, "%s: address %#llx is not a multiple of %llu", what,

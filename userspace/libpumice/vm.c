@@ -119,7 +119,7 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 	return 0;
 }
 
-/* Check that an operation is of whole pages; one that maps is within one heap. */
+/* Check that an operation consists of whole pages, and that one that maps is within one heap. */
 static int check_heaps(struct pumice_device *dev, u32 index, const struct pumice_bind *op)
 {
 	const struct pumice_heap *first = heaps_find(dev, op->va);

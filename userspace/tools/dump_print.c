@@ -41,7 +41,7 @@ static bool print_info(const struct dump *dump, bool all)
 	return part || dump->head.dropped;
 }
 
-/* Text after the name of GPU and firmware state. */
+/* Return the text after the name of GPU and firmware state. */
 static const char *late_text(const struct dump_part *part)
 {
 	return part->head.late ? " (read later)" : "";
@@ -60,7 +60,7 @@ static void print_killed(const struct fwif_job_result *r)
 	printf("\n");
 }
 
-/* Units in which the data masters count progress. */
+/* Return the units in which the data masters count progress. */
 static const char *counted_text(u32 dm)
 {
 	static const char *const text[FWIF_DM_COUNT] = {

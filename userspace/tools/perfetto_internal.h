@@ -84,7 +84,7 @@ struct perfetto {
 
 /* perfetto.c */
 uint64_t pf_ns(const struct perfetto *p, uint64_t ticks);
-/* Owner of a context at a time, or NULL. */
+/* Return the owner of a context at a time, or NULL. */
 const struct pf_owner *pf_owner_at(const struct perfetto *p, uint32_t context, uint64_t ns);
 /* Name a process and one of its tracks, once. */
 void pf_name(struct perfetto *p, uint32_t process, const char *name, uint32_t track,

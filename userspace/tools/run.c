@@ -200,7 +200,7 @@ static bool parse(int argc, char **argv, struct run_options *o)
 		{ 0, "native", NULL, "the same as --device inproc", .parse = select_native,
 		  .data = o },
 		{ 0, "repeat", "N", "run it N times (0: only read and write the buffers);\n"
-		  "buffers stay as the run before left them",
+		  "buffers keep the contents from the previous run",
 		  .number = &o->repeat, .min = 0, .max = 1000000 },
 		{ 0, "time", NULL, "print how long each run took", .flag = &o->time },
 		{ 0, "perf", "NAMES", "print performance counters, separated by commas",

@@ -70,7 +70,7 @@ bool run_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* run_data.c */
 const struct run_type *run_type_find(const char *name, size_t length);
-/* Names of all types, for errors. */
+/* Return the names of all types, for errors. */
 const char *run_type_names(void);
 /* Parse a number of the type. @what: for errors */
 bool run_parse_value(const char *what, const struct run_type *type, const char *text,

@@ -185,7 +185,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
 static bool load_raw(const char *path, const void *file, size_t bytes, struct run_data *data)
 {
 	if (!bytes || bytes % data->type->bytes)
-		return run_error("%s: %zu bytes are no whole number of %s", path, bytes,
+		return run_error("%s: %zu bytes are not a whole number of %s", path, bytes,
 				 data->type->name);
 	data->dims = 1;
 	data->shape[0] = bytes / data->type->bytes;

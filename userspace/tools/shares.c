@@ -19,7 +19,7 @@
 #define PATH_BYTES	96
 #define TEXT_BYTES	64	/* of the driver */
 
-/* Refuse a word that is no NAME=SHARE; the driver checks the share. */
+/* Refuse a word that is not a NAME=SHARE; the driver checks the share. */
 static void check_words(const struct command *c, char **words)
 {
 	static const char *const names[] = { "cdm=", "vdm=", "pdm=" };
@@ -38,7 +38,7 @@ static bool find_file(const struct command *c, const char *device, char *path)
 	int fd = pumice_device_drm_fd(dev);
 
 	if (fd < 0)
-		command_refuse(c, "'%s' is no GPU of the kernel driver; accepted: drm, "
+		command_refuse(c, "'%s' is not a GPU of the kernel driver; accepted: drm, "
 			       "drm:/dev/dri/renderD128. In process: the keys cdm-share, vdm-share "
 			       "and pdm-share", device);
 	if (fstat(fd, &node)) {

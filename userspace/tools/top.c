@@ -40,7 +40,7 @@ static void look(struct pumice_device *dev, struct pumice_device_stats *stats)
 	exit(1);
 }
 
-/* Percent of whole; counters read one after the other may exceed it slightly. */
+/* Return the percentage of whole; counters read one after the other may exceed it slightly. */
 static double percent(uint64_t part, uint64_t whole)
 {
 	double share = whole ? 100.0 * (double)part / (double)whole : 0.0;

@@ -47,7 +47,7 @@ struct tracer {
 	struct trace_kernel *kernel;	/* or NULL: the GPU of a process */
 	struct perfetto *out;
 	bool ended;			/* that process has ended */
-	bool failed;			/* events cannot be read any more */
+	bool failed;			/* events can no longer be read */
 	pid_t inside;			/* COMMAND, whose own GPUs are traced; or 0 */
 	uint32_t devices;		/* GPUs of it that were traced */
 	int64_t base, shift;		/* the first one's begin, and that of this one after it, ns */
@@ -64,7 +64,7 @@ static _Noreturn void fail(const char *what, const char *why)
 	exit(1);
 }
 
-/* No more events can be read: an observed process that ends is no failure. */
+/* No more events can be read: an observed process that ends is not a failure. */
 static void stop_reading(struct tracer *t, int err)
 {
 	t->ended = !t->kernel && err == -ECONNRESET;
@@ -114,7 +114,7 @@ static bool is_readable(const struct tracer *t)
 	return !t->ended && !t->failed;
 }
 
-/* GPU clock minus CLOCK_MONOTONIC, ns. */
+/* Return the GPU clock minus CLOCK_MONOTONIC, ns. */
 static int64_t clock_offset(const struct tracer *t)
 {
 	uint64_t ticks, cpu_ns;
@@ -197,34 +197,34 @@ static void check_command(const char *name)
 	exit(127);
 }
 
-/* A folder for the sockets of COMMAND's GPUs. */
-static char room[] = "/tmp/pumice-trace-XXXXXX";
+/* The folder of the sockets of COMMAND's GPUs. */
+static char socket_folder[] = "/tmp/pumice-trace-XXXXXX";
 
 /* Remove the folder, with the sockets of a command that was killed. */
-static void remove_room(void)
+static void remove_socket_folder(void)
 {
-	DIR *folder = opendir(room);
+	DIR *folder = opendir(socket_folder);
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)))
 		unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
 		closedir(folder);
-	rmdir(room);
+	rmdir(socket_folder);
 }
 
-/* Without a session of the user, as in containers and cron, there is no XDG_RUNTIME_DIR. */
-static void make_room(void)
+/* Make the folder if XDG_RUNTIME_DIR is not set: in containers and cron there is no session. */
+static void make_socket_folder(void)
 {
 	const char *folder = getenv("XDG_RUNTIME_DIR");
 
 	if (folder && *folder)
 		return;
-	if (!mkdtemp(room))
-		fail(room, strerror(errno));
-	atexit(remove_room);
-	if (setenv("XDG_RUNTIME_DIR", room, 1))
-		fail(room, strerror(errno));
+	if (!mkdtemp(socket_folder))
+		fail(socket_folder, strerror(errno));
+	atexit(remove_socket_folder);
+	if (setenv("XDG_RUNTIME_DIR", socket_folder, 1))
+		fail(socket_folder, strerror(errno));
 }
 
 /* Let the library in this process wait until its GPU, the device, is traced. */
@@ -373,7 +373,7 @@ static int run_inside(struct tracer *t, const char *device, const char *path, ch
 {
 	int status;
 
-	make_room();
+	make_socket_folder();
 	/* An unknown option of the device is an error now, not one of the command. */
 	pumice_device_close(command_device_open("pumice-trace", device));
 	t->out = perfetto_open(path, INSIDE_HZ);

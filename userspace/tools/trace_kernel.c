@@ -50,7 +50,7 @@ static bool write_text(const char *folder, const char *name, const char *text)
 	return !fclose(file) && ok;
 }
 
-/* Without success the kernel's default size is used. */
+/* Set the size of the buffers; if this fails, the kernel's default is used. */
 static void set_buffer_size(const struct trace_kernel *k)
 {
 	const long processors = sysconf(_SC_NPROCESSORS_CONF);

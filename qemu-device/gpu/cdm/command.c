@@ -11,8 +11,8 @@ static enum pumice_fault check_state(const struct pumice_cdm_state *state)
 }
 
 /*
- * Alignment in bytes of the address in a command's second word, where a misaligned one has a
- * fault of its own.
+ * Return the alignment in bytes of the address in a command's second word, where a misaligned one
+ * has a fault of its own.
  */
 static u32 address_align(enum pumice_cdm_type type)
 {

@@ -247,7 +247,7 @@ void fwcpu_halt(struct fwcpu *cpu);
 void fwcpu_set_timer(struct fwcpu *cpu, uint64_t mtimecmp);
 
 /**
- * fwcpu_next_deadline - the GPU clock tick at which the timer interrupt becomes
+ * fwcpu_next_deadline - return the GPU clock tick at which the timer interrupt becomes
  * pending, FWCPU_NO_DEADLINE when it is disabled in mie.
  */
 uint64_t fwcpu_next_deadline(const struct fwcpu *cpu);

@@ -89,7 +89,7 @@ bool fwcpu_load_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uin
 bool fwcpu_store_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uint32_t val);
 void fwcpu_tlb_clear(struct fwcpu *cpu);
 
-/* csr.c: row of a register for an access, or -1 when that access is illegal. */
+/* csr.c: return the row of a register for an access, or -1 when that access is illegal. */
 int fwcpu_csr_row(uint32_t number, bool write);
 /* Execute a CSR instruction; true when it wrote, so that interrupts must be polled. */
 bool fwcpu_csr_execute(struct fwcpu *cpu, const struct fwcpu_insn *in);

@@ -100,7 +100,7 @@ bool fwctl_debug_set(struct fwctl_debug *d, u32 number, u32 value)
 	return true;
 }
 
-/* Host address of @addr, and in *run the bytes from there on; NULL for no memory. */
+/* Return the host address of @addr, and set *run to the bytes from there on; NULL for no memory. */
 static u8 *host_of(const struct fwctl_debug *d, u32 addr, enum pumice_access access, size_t *run)
 {
 	const struct fwcpu_config *cfg = &d->cpu->cfg;

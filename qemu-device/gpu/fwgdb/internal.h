@@ -76,7 +76,7 @@ void fwgdb_query(struct fwgdb *g, const char *packet);
 
 /* features.c: copy up to @bytes of the target description from @from on. Return: their number */
 size_t fwgdb_features(size_t from, char *to, size_t bytes);
-/* Total bytes of it. */
+/* Return the number of its bytes. */
 size_t fwgdb_features_bytes(void);
 
 #endif

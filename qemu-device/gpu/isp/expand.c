@@ -20,7 +20,7 @@ static bool within_limit(const struct pumice_prim_vertex *v)
 	       y <= ISP_MAX_POSITION;
 }
 
-/* Half of a size in 1/256 pixel; NaN becomes the largest. */
+/* Return half of a size in 1/256 pixel; NaN becomes the largest. */
 static double half_size(float size)
 {
 	return (double)fmaxf(MIN_SIZE, fminf(MAX_SIZE, size)) * (SUBPIXELS / 2);

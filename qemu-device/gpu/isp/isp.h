@@ -180,7 +180,7 @@ bool isp_mask_store(const struct isp_tile *tile, const struct isp_mask_plane *pl
 
 /* Clamp depths that were read unchanged from memory to 0 to 1. */
 void isp_clamp_depth(float *z, u32 count);
-/* Bytes of a sample's depth in memory. */
+/* Return the bytes of a sample's depth in memory. */
 u32 isp_depth_bytes(u32 format);
 
 #endif

@@ -20,7 +20,7 @@ void isp_mask_clear(struct isp_tile *tile, bool set)
 	memset(tile->mask, set ? 0xff : 0, sizeof(tile->mask));
 }
 
-/* GPU virtual address of a row of the tile. */
+/* Return the GPU virtual address of a row of the tile. */
 static u64 row_address(const struct isp_tile *tile, const struct isp_mask_plane *plane, u32 y)
 {
 	return plane->addr + (u64)(tile->y0 + y) * plane->stride + tile->x0 * tile->samples / 8;

@@ -136,7 +136,7 @@ bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned 
 		   u64 gen);
 
 /*
- * The fast path: a host pointer to va, or NULL when the TLB has no entry with these
+ * The fast path: return a host pointer to va, or NULL when the TLB has no entry with these
  * permissions. The caller has checked va < 1 TiB.
  */
 static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,

@@ -96,7 +96,7 @@ static void gather(const struct store *s, u32 sample, u32 pixel, struct texel_ro
 }
 
 /*
- * Dither of 32 pixels in the order of the outputs: four of a quad are consecutive, and the
+ * Get the dither of 32 pixels in the order of the outputs: four of a quad are consecutive, and the
  * matrix has a period of two different quads: so there are two.
  */
 static void line_dither(const struct store *s, u32 y, struct texel_dither dither[2])

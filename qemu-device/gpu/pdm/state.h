@@ -188,7 +188,7 @@ struct pdm {
 	/* Progress; device lock. */
 	_Atomic u8 phase;		/* enum pdm_job_phase; also read without the lock */
 	_Atomic bool stopping;		/* fault or abort; also read without the lock */
-	struct pdm_list list;		/* partly of the core that walks it */
+	struct pdm_list list;		/* some fields belong to the core that walks it */
 	u32 left[PM_MACRO_TILES];	/* tiles of each macro tile that are not done */
 	u32 active;			/* tiles in flight, over all cores */
 	struct pdm_counts counts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programmable data sequencer of one core: claims on its USCs, their release, and who waits.
+ * Programmable data sequencer of one core: claims on its USCs, their release, and waiting
+ * data masters.
  *
  * Source: document 004, "PDS" and "DMS"; document 000, "Programmable Data Sequencer". Accounts
  * of a USC are in resource.c.
@@ -10,7 +11,7 @@
  *
  * DMS (dms.c): a data master that found no room on a core is recorded there, and others may have
  * to wait for it. Those that wait are notified when resources of the core are released, and when
- * a data master waits no more.
+ * a data master no longer waits.
  */
 #include <stdlib.h>
 #include <string.h>

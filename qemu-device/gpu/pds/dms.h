@@ -16,23 +16,23 @@
 struct dms {
 	enum pumice_dms_policy policy;
 	u8 waiting;			/* bit n: data master n found no room */
-	u8 limited;			/* of these, those that only their own limits keep out: the
-					 * room is not for them, so they precede no other */
+	u8 limited;			/* of these, those that only their own limits exclude:
+					 * they cannot use the room, so they precede no other */
 	u64 claims;			/* of all data masters, */
 	u64 last[PDS_DM_COUNT];		/* and their number at the last one of each */
 };
 
-/* Forget who waits and who claimed; the policy remains. */
+/* Reset the waits and the order of claims; the policy remains. */
 void dms_reset(struct dms *dms);
 /* Return whether a data master may claim room, if there is any. */
 bool dms_admits(const struct dms *dms, enum pds_dm dm);
 /* Return the data masters that wait and may claim room: bit n is data master n. */
 u8 dms_admitted(const struct dms *dms);
-/* A data master waits for room. Returns false when it has waited before. */
+/* Record that a data master waits for room. Return false if it was recorded before. */
 bool dms_wait(struct dms *dms, enum pds_dm dm);
-/* A data master does not wait any more. Returns those that may claim room because of it. */
+/* Record that a data master no longer waits. Return those that may claim room as a result. */
 u8 dms_leave(struct dms *dms, enum pds_dm dm);
-/* The same: it has claimed room. */
+/* The same for a data master that has claimed room. */
 u8 dms_claimed(struct dms *dms, enum pds_dm dm);
 
 #endif

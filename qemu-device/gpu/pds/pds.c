@@ -211,7 +211,7 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->current.cost;
 }
 
-/* The launch does not wait for room any more: other data masters may use it. */
+/* Stop waiting for room for the launch: other data masters may use it. */
 static void stop_waiting(struct pds *pds)
 {
 	struct current *cur = &pds->current;
@@ -286,8 +286,8 @@ static bool claim_or_wait(struct pds *pds, unsigned int number, struct pds_place
 }
 
 /*
- * Find room for one group of the launch. When there is none, all cores know that the CDM
- * waits.
+ * Find room for one group of the launch. If there is none, the CDM is recorded as waiting on
+ * all cores.
  */
 static bool find_room(struct pds *pds, struct pds_place *place)
 {

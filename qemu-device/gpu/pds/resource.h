@@ -45,7 +45,7 @@ struct pds_need {
 	u32 local_rows;
 };
 
-/* Limits of a data master's share of a USC; UINT32_MAX is no limit. */
+/* Limits of a data master's share of a USC; UINT32_MAX: no limit. */
 struct pds_limits {
 	u32 tasks, rows, words, local_rows;
 };

@@ -81,7 +81,7 @@ struct current {
 	bool slow;	/* groups are filled in pieces */
 	unsigned int cost;
 	bool waits;	/* the next group waits for room, */
-	u32 waits_on;	/* as the cores know: bit n is core n */
+	u32 waits_on;	/* recorded as waiting there: bit n is core n */
 	struct pds_launch launch;
 	struct pds_need need;
 	struct pds_program program;
@@ -170,7 +170,7 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
 
 /*
  * Allocate the needs of a group on one USC of the core, if the DMS admits its data master, which
- * then waits no more; *group becomes its number.
+ * then no longer waits; *group becomes its number.
  */
 bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
 		    unsigned int *group);
@@ -192,7 +192,7 @@ void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
 void pds_core_room(struct pds_core *core);
 /* Enter the data master of a need for which there is no room. False: it was entered before. */
 bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
-/* A data master does not wait any more: others may have room now. */
+/* Record that a data master no longer waits: others may have room now. */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
 /* Mark all running groups of a data master as stopped, and abort them. */
 void pds_core_stop(struct pds_core *core, enum pds_dm dm);

@@ -231,8 +231,8 @@ enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 cou
 			      struct gpu_fault *fault);
 
 /*
- * small.c. Whether the rectangle of a line or a point covers a sample of the target; charges
- * ta.budget for the search.
+ * small.c. Return whether the rectangle of a line or a point covers a sample of the target;
+ * charges ta.budget for the search.
  */
 bool small_covers_sample(struct ta *ta, const struct ta_shape *shape);
 

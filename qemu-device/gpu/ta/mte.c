@@ -82,8 +82,8 @@ static void outcodes(const struct ta_view *view, struct rows *r)
 }
 
 /*
- * Nearest integer to position times 256, ties to even: the low bits of a sum without binary
- * places.
+ * Return the nearest integer to position times 256, ties to even: the low bits of a sum without
+ * binary places.
  */
 static u64 fixed(float position)
 {

@@ -123,7 +123,7 @@ static bool rows_cover(const struct edge edge[CORNERS], const struct rows *r, s6
 	return false;
 }
 
-/* First pixel and number of pixels of a range in 1/256 pixel, within size pixels. */
+/* Get the first pixel and number of pixels of a range in 1/256 pixel, within size pixels. */
 static s64 pixels_of(s32 from, s32 to, s64 size, s64 *first)
 {
 	const s64 start = from > 0 ? from / PIXEL : 0;

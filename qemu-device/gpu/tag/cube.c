@@ -46,7 +46,7 @@ static float on_face(float a, float m)
 	return clamp01_f32(0.5f * (a / m + 1.0f));
 }
 
-/* Derivative of (a / m + 1) / 2, where da and dm are those of a and m. */
+/* Return the derivative of (a / m + 1) / 2, where da and dm are those of a and m. */
 static float quotient(float a, float da, float m, float dm)
 {
 	return 0.5f * (da * m - a * dm) / (m * m);

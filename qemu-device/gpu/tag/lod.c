@@ -103,7 +103,7 @@ static void anisotropy(struct tag_wave *w, const float *x2, const float *y2, flo
 	}
 }
 
-/* log2 of texels of level 0 for a pixel. */
+/* Return log2 of texels of level 0 for a pixel. */
 static void from_derivatives(struct tag_wave *w)
 {
 	const struct tag_state *s = w->state;

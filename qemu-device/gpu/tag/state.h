@@ -86,7 +86,7 @@ struct tag_wave {
 	u32 max_steps;
 } __attribute__((aligned(64)));
 
-/* Address of the row of blocks that texel row y is in, and the offset for x. */
+/* Return the address of the row of blocks that texel row y is in, and the offset for x. */
 static inline u64 tag_row_address(const struct tag_state *s, u32 level, u32 layer, u32 y)
 {
 	const struct pumice_level *v = &s->level[level];

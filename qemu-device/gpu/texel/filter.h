@@ -72,7 +72,7 @@ static void mix(bool guard, const float *weight, const struct texel_rows *other,
 }
 
 /*
- * log2 of the square root of a non-negative number: the exponent, and for the mantissa m in
+ * Return log2 of the square root of a non-negative number: the exponent, and for the mantissa m in
  * 0.7 to 1.42, 2 artanh((m - 1) / (m + 1)) / ln 2 by four terms of its series. Error below
  * 1e-6; 0 results in -63.5 or less, infinity and NaN in 64 or more.
  */

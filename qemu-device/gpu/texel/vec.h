@@ -38,7 +38,7 @@ static inline vf f_select(vu m, vf t, vf f)
 	return (vf)u_select(m, (vu)t, (vu)f);
 }
 
-/* Maximum and minimum; b if one is NaN. */
+/* Return the maximum, the minimum; b if one is NaN. */
 static inline vf f_max(vf a, vf b)
 {
 #if VEC_BYTES == 32

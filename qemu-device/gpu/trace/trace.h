@@ -82,7 +82,7 @@ void trace_reset(struct trace *trace);
  * for the units' steps (workers_quiesce()) until the ring is no longer written.
  */
 bool trace_set_enable(struct trace *trace, u32 ctrl);
-/* TRACE_WRITTEN. */
+/* Return TRACE_WRITTEN. */
 u64 trace_written(const struct trace *trace);
 /* Set the context whose job a data master runs, low half of its TAG; trace may be NULL. */
 void trace_set_context(struct trace *trace, enum trace_master dm, u32 context);

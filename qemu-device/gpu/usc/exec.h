@@ -265,7 +265,7 @@ void usc_gfx_exec(struct exec *x, u32 in_task);
  */
 void exec_outputs_read(const struct exec *x, u32 number, u32 *row);
 void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 lanes);
-/* The same of the register that each lane's index selects, which exists in valid lanes. */
+/* The same for the register that each lane's index selects, which exists in valid lanes. */
 void exec_outputs_read_indexed(const struct exec *x, const struct usc_lookup *lookup, u32 *row);
 void exec_outputs_write_indexed(const struct exec *x, const struct usc_lookup *lookup,
 				const u32 *row, u32 lanes);

@@ -91,7 +91,7 @@ enum usc_lookup_kind {
 	USC_LOOKUP_ROWS,	/* indexed vector registers, lane by lane */
 	USC_LOOKUP_WORD,	/* indexed scalars, by lane 0's index */
 	USC_LOOKUP_LANES,	/* indexed words of the common store, lane by lane */
-	USC_LOOKUP_PLANES,	/* the same of each lane's primitive */
+	USC_LOOKUP_PLANES,	/* the same for each lane's primitive */
 	USC_LOOKUP_DC,		/* dynamic constants */
 	USC_LOOKUP_SLOT,	/* a slot register used as a row */
 	USC_LOOKUP_OUTPUT,	/* a pixel output register */

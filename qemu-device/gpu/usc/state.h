@@ -45,7 +45,7 @@ struct usc_wave {
 	u32 instance;		/* linear number of lane 0's instance in the work-group */
 	u32 regs;		/* first word of its registers in the unified store */
 	u32 shared;		/* first word of its task's shared registers in the common store */
-	u32 coeffs_alt;		/* the same of its coefficients in the alternate set */
+	u32 coeffs_alt;		/* the same for its coefficients in the alternate set */
 	u8 slot;
 	u8 in_group;		/* number in its work-group */
 	bool direct;		/* FRAGMENT, TILE: one sample per pixel, none of which failed

@@ -96,7 +96,7 @@ struct usc_group *usc_group(struct usc *usc, unsigned int group);
 u32 *usc_shared(struct usc *usc, const struct usc_task *task);
 /* The task's coefficient registers; task->coeffs words, to be filled like the shared ones. */
 u32 *usc_coeffs(struct usc *usc, const struct usc_task *task);
-/* The same of the alternate set; task->coeffs_alt words. */
+/* The same for the alternate set; task->coeffs_alt words. */
 u32 *usc_coeffs_alt(struct usc *usc, const struct usc_task *task);
 /*
  * Return one attribute register of one wave: 32 words. Rows of a task are, for each wave, its

@@ -113,7 +113,7 @@ bool vdm_find_run(struct vdm_reader *reader, const struct vdm_draw *draw, u64 be
 	return true;
 }
 
-/* Begin a piece: the cache is empty, except for the vertices of the piece before if it follows. */
+/* Begin a piece: the cache is empty, except for vertices of the previous piece if it follows. */
 static void cache_begin(struct vdm_cache *cache, bool follows)
 {
 	const u16 before = cache->stamp;

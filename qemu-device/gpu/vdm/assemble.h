@@ -23,18 +23,19 @@
 /* Unit of work of a core. */
 struct vdm_piece {
 	u32 prims, vertices;
-	u32 shade;	/* the first so many vertices are to be shaded; see reuse.h for the others */
+	u32 shade;	/* number of vertices to shade, which are the first; others: see reuse.h */
 	struct ta_prim prim[VDM_PIECE_PRIMS];
 	u32 vertex[VDM_PIECE_VERTICES];		/* vertex numbers, base_vertex included */
 	/* Of an indexed draw: the cache's numbers of the vertices in this piece, */
 	u16 local[VDM_PIECE_VERTICES];
-	/* and in the one before, or VDM_NOT_CACHED. */
+	/* and in the previous one, or VDM_NOT_CACHED. */
 	u16 before[VDM_PIECE_VERTICES];
 };
 
 /*
  * Indices in a piece, by open addressing; entries with another stamp are empty. Those of the
- * piece before, whose stamp is one lower, are found unless another one is in the place of the index.
+ * previous piece, whose stamp is one lower, are found unless another one is in the place of the
+ * index.
  */
 struct vdm_cache {
 	u16 stamp;

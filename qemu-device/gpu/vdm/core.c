@@ -58,7 +58,7 @@ static enum step_result chunk_done(struct vdm_core *core)
 }
 
 /*
- * The outputs of the piece become those of the piece before. Returns whether they can be copied.
+ * The outputs of the piece become those of the previous piece. Returns whether they can be copied.
  * With several cores only within a chunk: which lanes shade a vertex must not depend on the order
  * in which cores process chunks.
  */

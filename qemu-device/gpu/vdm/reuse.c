@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Vertices that were shaded for the piece before. See reuse.h. */
+/* Vertices that were shaded for the previous piece. See reuse.h. */
 #include "reuse.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define COPY_STEP	256u	/* vertices, each of up to PUMICE_USC_MAX_VO words */
 
-/* Find the outputs of each vertex in the piece before. Returns the number of those that have some. */
+/* Find the outputs of each vertex in the previous piece. Returns the number of those found. */
 static u32 find_copies(const struct vdm_reuse *reuse, struct vdm_piece *piece)
 {
 	u32 copies = 0, v;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vertices of a piece that the core has shaded for the piece before: their outputs are copied.
+ * Vertices of a piece that the core has shaded for the previous piece: their outputs are copied.
  *
  * Source: document 001, "Binning Pass": a vertex that is referenced more than once is shaded once.
  *
@@ -13,7 +13,7 @@
 
 #include "assemble.h"
 
-/* The piece before, and what is copied of it. */
+/* The previous piece, and the vertices that are copied from it. */
 struct vdm_reuse {
 	bool valid;	/* its vertices were shaded, and the cache has their indices */
 	u64 part;	/* its draw and instance: vdm_chunk.part */
@@ -29,7 +29,7 @@ struct vdm_reuse {
  */
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
 /*
- * Copy outputs of the piece before to those of the piece, whose shaded vertices have theirs. Both
+ * Copy outputs of the previous piece to those of the piece, whose shaded vertices have theirs. Both
  * are rows of waves of vo_words registers. Returns false if some are left for the next call.
  */
 bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,

@@ -98,7 +98,7 @@ struct vdm_core {
 	struct usc_gfx gfx[VDM_TASKS];
 	struct vdm_reuse reuse;
 	u32 *vo;		/* outputs of the piece's vertices: rows of waves */
-	u32 *vo_before;		/* those of the piece before */
+	u32 *vo_before;		/* those of the previous piece */
 
 	_Atomic u32 outstanding;	/* tasks that have not ended */
 	_Atomic u64 indices, vertices;	/* counters; written by its thread */

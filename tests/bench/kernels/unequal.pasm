@@ -3,7 +3,7 @@
 ; Work-groups of unequal length: every so-many-th goes round a loop longer than the
 ; others. Each writes its number plus one.
 ;
-; Uniforms: out (64-bit address of u32), which groups are long (every so many), rounds
+; Uniforms: out (64-bit address of u32), n: every n-th group is long, rounds
 ; of long groups, rounds of the others.
 
 .group    32, 1, 1

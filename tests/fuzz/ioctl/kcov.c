@@ -11,14 +11,14 @@
 #include "check.h"
 
 #define ENTRIES		(64u * 1024)	/* of a trace; the first counts the others */
-#define SET_BITS	20		/* places are distinguished by so many bits */
+#define SET_BITS	20		/* bits that distinguish places */
 
 static uint64_t reached[1u << (SET_BITS - 6)];
 static uint32_t count;
 
 #define KCOV_FILE	"/sys/kernel/debug/kcov"
 
-bool kcov_is_there(void)
+bool kcov_is_available(void)
 {
 	return !access(KCOV_FILE, F_OK);
 }

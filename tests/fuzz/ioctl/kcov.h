@@ -17,8 +17,8 @@ struct kcov {
 	uint64_t *trace;
 };
 
-/** kcov_is_there - return whether the kernel has KCOV. */
-bool kcov_is_there(void);
+/** kcov_is_available - return whether the kernel has KCOV. */
+bool kcov_is_available(void);
 
 /** kcov_open - trace the calling thread. */
 struct kcov kcov_open(void);

@@ -3,7 +3,7 @@
 /*
  * The one header that IGT tests include.
  *
- * This folder is a stand-in for IGT's library, so that our tests run without
+ * This folder replaces IGT's library, so that our tests run without
  * IGT's source; inside an IGT tree its own header of this name takes its place.
  * Names, command line, output and exit statuses are IGT's; the code is ours.
  *

@@ -243,7 +243,8 @@ static void check_name(const char *file, int line)
 	for (at = state.name; *at; at++) {
 		if (isalnum((unsigned char)*at) || strchr("-_", *at))
 			continue;
-		fprintf(stderr, "%s:%d: \"%s\" is no name of a subtest\n", file, line, state.name);
+		fprintf(stderr, "%s:%d: \"%s\" is not a name of a subtest\n", file, line,
+			state.name);
 		exit(IGT_EXIT_INVALID);
 	}
 }

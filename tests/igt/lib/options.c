@@ -68,7 +68,7 @@ static void take_device(const char *filter)
 	static const char prefix[] = "drm:";
 
 	if (strncmp(filter, prefix, strlen(prefix))) {
-		fprintf(stderr, "\"%s\" is no filter that this program has: drm:<node>\n", filter);
+		fprintf(stderr, "\"%s\" is not a filter of this program: drm:<node>\n", filter);
 		exit(IGT_EXIT_INVALID);
 	}
 	igt_layer_options.device = filter + strlen(prefix);

@@ -11,17 +11,17 @@ as=$1 top=$2
 # silent PROGRAM: it assembles without any output.
 # shellcheck disable=SC2317 # check() calls it
 silent() {
-	"$as" -o "$room/out.pbin" "$1" >"$room/output" 2>&1
+	"$as" -o "$folder/out.pbin" "$1" >"$folder/output" 2>&1
 	silent_status=$?
-	cat "$room/output"
-	[ "$silent_status" -eq 0 ] && [ ! -s "$room/output" ]
+	cat "$folder/output"
+	[ "$silent_status" -eq 0 ] && [ ! -s "$folder/output" ]
 }
 
 for program in $(find "$top/userspace" "$top/tests" "$top/examples" -name '*.pasm' | sort); do
 	case $program in
 	*/stuck.pasm)
 		check "${program##*/}_does_not_end" gives 0 "this loop never ends" "$as" \
-			-o "$room/out.pbin" "$program"
+			-o "$folder/out.pbin" "$program"
 		;;
 	*)
 		check "${program##*/}_has_no_warning" silent "$program"

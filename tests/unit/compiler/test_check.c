@@ -201,7 +201,7 @@ static void a_warning_names_macro_and_instruction(void **state)
 	assert_int_equal(pumice_check("t", "", 0, collect, all), -EINVAL);
 }
 
-/* Words that are no program, and opcodes with random operands. */
+/* Words that are not programs, and opcodes with random operands. */
 static void random_words_never_crash_the_checker(void **state)
 {
 	uint64_t rng = 88172645463325252u;

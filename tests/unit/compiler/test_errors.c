@@ -626,7 +626,7 @@ static void an_error_of_a_directive_has_a_remedy(void **state)
 		  "or attribute register\n" },
 		{ ".equ A, A + 1", "t:1:9: error: expected a number: A is not defined; an .equ constant "
 		  "is defined in a line before its use\n" },
-		{ ".equ A, r1", "t:1:9: error: expected a number: r1 is no .equ constant\n" },
+		{ ".equ A, r1", "t:1:9: error: expected a number: r1 is not an .equ constant\n" },
 		{ ".equ A, 1 / 0", "t:1:11: error: division by zero: the divisor must not be 0\n" },
 		{ ".equ A, 1 << 32", "t:1:11: error: a shift is by 0 to 31 bits, and its result fits in "
 		  "64 bits\n" },

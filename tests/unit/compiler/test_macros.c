@@ -110,7 +110,7 @@ static void expressions_are_those_of_c(void **state)
 	}
 }
 
-static void expressions_stand_where_numbers_do(void **state)
+static void expressions_are_accepted_as_numbers(void **state)
 {
 	struct fixture w = { 0 };
 
@@ -385,7 +385,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(expressions_are_those_of_c),
-		cmocka_unit_test(expressions_stand_where_numbers_do),
+		cmocka_unit_test(expressions_are_accepted_as_numbers),
 		cmocka_unit_test(macros_equal_the_text_written_out),
 		cmocka_unit_test(files_are_included_and_read_once_for_each_path),
 		cmocka_unit_test(errors_name_the_line_and_its_uses),

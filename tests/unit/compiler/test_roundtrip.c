@@ -2,7 +2,7 @@
 /*
  * Round trip: the assembler reads the disassembler's text back to the same bytes,
  * for every operation, form and type with random legal operands, for words that
- * are no instructions, and for every PDS operation.
+ * are not instructions, and for every PDS operation.
  *
  * The first file of each pair consists of .word lines, so that neither the
  * parser of instructions nor the tables select the tested words.
@@ -463,7 +463,7 @@ static void registers_after_the_first_are_counted(void **state)
 	free(file);
 }
 
-static void words_that_are_no_instruction_round_trip(void **state)
+static void words_that_are_not_instructions_round_trip(void **state)
 {
 	static uint32_t words[2000 * WORDS];
 	char *text;
@@ -572,7 +572,7 @@ int main(void)
 		cmocka_unit_test(operands_of_memory_planes_and_textures_are_indexed),
 		cmocka_unit_test(an_address_without_base_is_its_displacement),
 		cmocka_unit_test(registers_after_the_first_are_counted),
-		cmocka_unit_test(words_that_are_no_instruction_round_trip),
+		cmocka_unit_test(words_that_are_not_instructions_round_trip),
 		cmocka_unit_test(registers_beyond_the_allocation_are_printed_as_words),
 		cmocka_unit_test(a_copy_beyond_the_local_memory_is_printed_as_words),
 		cmocka_unit_test(a_program_of_all_directives_round_trips),

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The size of RAM is no power of two, so that its end has no special alignment. */
+/* The size of RAM is not a power of two, so that its end has no special alignment. */
 #define FX_RAM_SIZE		0x3004u
 #define FX_MMIO_BASE		0x10000000u
 #define FX_MMIO_REGS		16u

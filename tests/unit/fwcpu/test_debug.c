@@ -117,7 +117,7 @@ static void impossible_breakpoints_are_refused(void **state)
 	for (i = 1; i < FWCPU_BREAKPOINTS; i++)
 		assert_int_equal(fwcpu_add_breakpoint(&p->cpu, 4 * i), 0);
 	assert_int_equal(fwcpu_add_breakpoint(&p->cpu, 4 * i), -ENOSPC);
-	/* The same one is no other. */
+	/* An address that has a breakpoint does not use another entry. */
 	assert_int_equal(fwcpu_add_breakpoint(&p->cpu, 4), 0);
 	fwcpu_remove_breakpoints(&p->cpu);
 	assert_false(fwcpu_has_breakpoint(&p->cpu, 4));

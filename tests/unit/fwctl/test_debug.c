@@ -241,7 +241,7 @@ static void without_a_debugger_there_are_no_breakpoints(void **state)
 	assert_true(step(&f));
 	fwctl_debug_attach(f.d, halted, &f);
 	assert_true(step(&f));
-	/* Nor is a halt of the one before served for the next one. */
+	/* Nor is a halt of the previous one served for the next one. */
 	fwctl_debug_halt(f.d);
 	fwctl_debug_detach(f.d);
 	fwctl_debug_attach(f.d, halted, &f);

@@ -262,7 +262,7 @@ static void events_of_the_firmware_are_records(void **state)
 	fx_destroy(fx);
 }
 
-/* A ring that is switched off is not written any more, by any unit. */
+/* A ring that is switched off is no longer written by any unit. */
 static void no_event_is_written_after_the_write_that_stops(void **state)
 {
 	const struct job touch = { .program = JOB_TOUCH, .group = 1, .groups = 100000 };

@@ -67,13 +67,13 @@ static void random_triangles_and_states_equal_the_model(void **state)
 	random_draws(NULL);
 }
 
-static void plain_vectors_do_the_same(void **state)
+static void base_level_agrees_with_the_model(void **state)
 {
 	(void)state;
 	random_draws(isp_raster_base);
 }
 
-static void avx2_does_the_same(void **state)
+static void avx2_level_agrees_with_the_model(void **state)
 {
 	(void)state;
 #ifdef __x86_64__
@@ -121,8 +121,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_triangles_and_states_equal_the_model),
-		cmocka_unit_test(plain_vectors_do_the_same),
-		cmocka_unit_test(avx2_does_the_same),
+		cmocka_unit_test(base_level_agrees_with_the_model),
+		cmocka_unit_test(avx2_level_agrees_with_the_model),
 		cmocka_unit_test(every_function_and_operation),
 	};
 

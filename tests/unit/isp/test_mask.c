@@ -174,7 +174,7 @@ static void each_test_with_each_operation(void **state)
 	all_tests_and_operations(NULL);
 }
 
-static void plain_vectors_do_the_same(void **state)
+static void base_level_agrees_with_the_model(void **state)
 {
 	(void)state;
 	all_tests_and_operations(isp_raster_base);
@@ -413,7 +413,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_test_with_each_operation),
-		cmocka_unit_test(plain_vectors_do_the_same),
+		cmocka_unit_test(base_level_agrees_with_the_model),
 		cmocka_unit_test(late_objects_run_for_open_samples_only),
 		cmocka_unit_test(pending_changes_of_the_mask_are_flushed),
 		cmocka_unit_test(stored_bits_are_as_documented),

@@ -959,26 +959,26 @@ const struct mistake mistakes[] = {
 	MISTAKE(null_list, EINVAL, "render list: hwrt is NULL; set it"),
 	MISTAKE(null_capture, EINVAL, "capture: frame is NULL; set it"),
 	MISTAKE(null_counter, EINVAL, "counter: name is NULL; set it"),
-	MISTAKE(cpu_indices, EINVAL, "draw: indices: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_indices, EINVAL, "draw: indices: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
-	MISTAKE(cpu_indirect, EINVAL, "indirect draw: addr: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_indirect, EINVAL, "indirect draw: addr: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
-	MISTAKE(cpu_indexed_indirect, EINVAL, "indirect draw: addr: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_indexed_indirect, EINVAL, "indirect draw: addr: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
-	MISTAKE(cpu_indirect_indices, EINVAL, "indirect draw: indices: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_indirect_indices, EINVAL, "indirect draw: indices: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
-	MISTAKE(cpu_source, EINVAL, "copy: src: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_source, EINVAL, "copy: src: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
-	MISTAKE(cpu_destination, EINVAL, "copy: dst: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_destination, EINVAL, "copy: dst: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
-	MISTAKE(cpu_fill, EINVAL, "fill: dst: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_fill, EINVAL, "fill: dst: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
-	MISTAKE(cpu_call, EINVAL, "call: 0x7f0000001000 is no GPU address: pass pumice_buffer.va, "
+	MISTAKE(cpu_call, EINVAL, "call: 0x7f0000001000 is not a GPU address: pass pumice_buffer.va, "
 		"not .cpu"),
 	MISTAKE(null_cpu, EINVAL, "bo: cpu is NULL; set it"),
-	MISTAKE(no_topology, EINVAL, "draw: topology 77 is none of enum pumice_topology; begin "
+	MISTAKE(no_topology, EINVAL, "draw: topology 77 is not one of enum pumice_topology; begin "
 		"with pumice_vdm_draw_defaults()"),
-	MISTAKE(no_index_size, EINVAL, "draw: index_size 3 is none of enum pumice_index_size; "
+	MISTAKE(no_index_size, EINVAL, "draw: index_size 3 is not one of enum pumice_index_size; "
 		"begin with pumice_vdm_draw_indexed_defaults()"),
 	MISTAKE(stream_of_no_bytes, EINVAL, "stream: bytes is 0; set it to 1 or more"),
 	MISTAKE(job_without_stream, EINVAL,

@@ -196,7 +196,7 @@ static void a_text_that_does_not_fit_ends_with_a_line(void **state)
 				 "mov sh0, 0\nmov sh1, 0\nglobal_store32 sig0, [one], sh0 + r0, r0\n"
 				 "mov r0, [one], 1\nmov r0, [one], 1\nend\n", PUMICE_FOREVER),
 			 -EIO);
-	assert_error(&f, "\n  (cut: pumice_context_describe_job() gives all of it)");
+	assert_error(&f, "\n  (truncated: pumice_context_describe_job() returns all of it)");
 	for (bytes = 700; bytes < sizeof(text); bytes += 100) {
 		assert_int_equal(pumice_context_describe_job(f.context, 0, text, bytes), 0);
 		end = text + strlen(text);
@@ -467,7 +467,7 @@ static void an_address_that_is_near_nothing_is_explained(void **state)
 		{ 0x800, ": write, not near any buffer\n  Nothing is bound at this address. A base "
 			 "address is 0, or its register was not loaded.\n" },
 		{ 0x7f2a00001000, ": write, not near any buffer\n  Nothing is bound at this address. "
-				  "It is no GPU address: pass pumice_buffer.va, not .cpu, in two "
+				  "It is not a GPU address: pass pumice_buffer.va, not .cpu, in two "
 				  "words, the lower first.\n" },
 		{ 0x1000000000, ": write, not near any buffer\n  Nothing is bound at this address.\n" },
 	};
@@ -651,7 +651,7 @@ static void a_draw_record_of_garbage_is_explained(void **state)
 	memset(&triangle, 0x5a, sizeof(triangle));
 	triangle.topology = 0xff;
 	assert_int_equal(pumice_stream_draw(stream, &triangle), -EINVAL);
-	assert_error(&f, "draw: topology 255 is none of enum pumice_topology; begin with "
+	assert_error(&f, "draw: topology 255 is not one of enum pumice_topology; begin with "
 		     "pumice_vdm_draw_defaults()");
 	/* The GPU's own words about the same record. */
 	pumice_vdm_draw_pack(words, &triangle);
@@ -931,7 +931,7 @@ static void a_submission_that_waits_is_refused_after_a_time_out(void **state)
 	tear_down(&f);
 }
 
-static void zero_is_no_time_out(void **state)
+static void zero_disables_the_time_out(void **state)
 {
 	struct pumice_job_result result;
 	struct fixture f;
@@ -981,7 +981,7 @@ int main(void)
 		cmocka_unit_test(jobs_of_a_frame_are_killed_after_their_time_out),
 		cmocka_unit_test(a_time_out_stops_no_other_context),
 		cmocka_unit_test(a_submission_that_waits_is_refused_after_a_time_out),
-		cmocka_unit_test(zero_is_no_time_out),
+		cmocka_unit_test(zero_disables_the_time_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,9 +226,9 @@ static void an_attribute_without_a_gpu_address_is_refused(void **state)
 		uint64_t va;
 		const char *text;
 	} cases[] = {
-		{ 0, "stage: input 0: va 0 is no GPU address" },
-		{ 0xfff, "stage: input 0: va 0xfff is no GPU address" },
-		{ 0x7f0000001000, "stage: input 0: va 0x7f0000001000 is no GPU address: pass "
+		{ 0, "stage: input 0: va 0 is not a GPU address" },
+		{ 0xfff, "stage: input 0: va 0xfff is not a GPU address" },
+		{ 0x7f0000001000, "stage: input 0: va 0x7f0000001000 is not a GPU address: pass "
 				  "pumice_buffer.va, not .cpu" },
 	};
 	struct pumice_input input = { .kind = PUMICE_INPUT_ATTRIBUTE, .count = 1 };

@@ -64,7 +64,7 @@ static struct pumice_kernel *kernel(const char *text)
 	return out;
 }
 
-static void a_bind_is_of_the_whole_buffer(void **state)
+static void an_initialised_bind_maps_the_whole_buffer(void **state)
 {
 	struct pumice_bo *bo;
 	DIRTY(pumice_bind, bind);
@@ -528,7 +528,7 @@ static void buffers_are_coherent_and_not_leaked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bind_is_of_the_whole_buffer),
+		cmocka_unit_test(an_initialised_bind_maps_the_whole_buffer),
 		cmocka_unit_test(jobs_and_syncs_have_the_given_values_and_zeros),
 		cmocka_unit_test(a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused),
 		cmocka_unit_test(a_grid_beyond_the_ids_is_refused),

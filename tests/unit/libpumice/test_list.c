@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Render control lists: the list of a data set read back command by command, lists of one's own
+ * Render control lists: the list of a data set read back command by command, custom lists
  * that render some tiles, in another order, or store some to another image; refused arguments.
  *
  * Frames without draws: a tile that is rendered has the clear colour, another one what it had.

@@ -220,7 +220,7 @@ static void heaps_have_every_page_size_and_do_not_overlap(void **state)
 	assert_int_equal(limits.heaps[0].size, info.va_end - info.va_start);
 }
 
-static void operations_in_heaps_are_of_whole_pages(void **state)
+static void operations_in_heaps_consist_of_whole_pages(void **state)
 {
 	struct pumice_device_limits limits;
 	struct pumice_bo *bo;
@@ -604,7 +604,7 @@ int main(void)
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
 		cmocka_unit_test(bind_refuses_bad_operations_and_returns_how_many_took_effect),
 		cmocka_unit_test(heaps_have_every_page_size_and_do_not_overlap),
-		cmocka_unit_test(operations_in_heaps_are_of_whole_pages),
+		cmocka_unit_test(operations_in_heaps_consist_of_whole_pages),
 		cmocka_unit_test(place_large_uses_the_heap_that_fits_the_size),
 		cmocka_unit_test(va_alloc_returns_disjoint_aligned_ranges_and_frees_them),
 		cmocka_unit_test(freed_va_ranges_are_merged),

@@ -160,7 +160,7 @@ static void program_refuses_every_shorter_and_longer_file(void **state)
 }
 
 /* Text is rarely a multiple of 4 bytes. */
-static void text_is_to_be_assembled(void **state)
+static void text_is_refused_with_the_name_of_the_assembler(void **state)
 {
 	static const char text[] = "; A shader, in text.\nend";
 	char error[PUMICE_ERROR_BYTES];
@@ -207,7 +207,7 @@ int main(void)
 		cmocka_unit_test(program_refuses_each_bad_field_with_its_reason),
 		cmocka_unit_test(program_refuses_any_single_bit_error_after_the_header),
 		cmocka_unit_test(program_refuses_every_shorter_and_longer_file),
-		cmocka_unit_test(text_is_to_be_assembled),
+		cmocka_unit_test(text_is_refused_with_the_name_of_the_assembler),
 		cmocka_unit_test(program_file_that_is_missing_or_empty_has_a_reason),
 	};
 

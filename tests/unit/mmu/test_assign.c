@@ -60,7 +60,7 @@ static void an_assigning_range_allows_its_own_size_only(void **state)
 	fx_destroy(fx);
 }
 
-static void outside_of_assigning_ranges_pages_have_4k(void **state)
+static void outside_of_assigning_ranges_pages_are_4k(void **state)
 {
 	struct fixture *fx = fx_create();
 	unsigned int size;
@@ -251,7 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_assigning_range_allows_its_own_size_only),
-		cmocka_unit_test(outside_of_assigning_ranges_pages_have_4k),
+		cmocka_unit_test(outside_of_assigning_ranges_pages_are_4k),
 		cmocka_unit_test(random_ranges_equal_the_model),
 		cmocka_unit_test(one_walk_serves_a_page_of_an_assigned_size),
 		cmocka_unit_test(invalidating_a_part_of_a_page_drops_all_of_it),

@@ -332,7 +332,7 @@ static void check_foreign(struct path *p)
 	pumice_kernel_destroy(k);
 }
 
-static void code_of_waves_is_dumped_for_the_own_vm_only(void **state)
+static void code_of_waves_is_dumped_for_the_vm_of_the_job_only(void **state)
 {
 	(void)state;
 	path_one(1, 0, check_foreign);
@@ -543,7 +543,7 @@ static void a_corrupt_file_is_refused_or_printed_in_part(void **state)
 	path_one(1, 0, check_damage);
 }
 
-static void files_that_are_no_dump_are_reported(void **state)
+static void files_that_are_not_dumps_are_reported(void **state)
 {
 	struct pumice_dump_header h = {
 		.magic = PUMICE_DUMP_MAGIC, .version = PUMICE_DUMP_VERSION,
@@ -578,14 +578,14 @@ int main(void)
 		cmocka_unit_test(a_fault_shows_instruction_walk_and_stream),
 		cmocka_unit_test(memory_of_a_null_mapping_is_shown_as_zeros),
 		cmocka_unit_test(a_job_that_does_not_end_shows_its_loop),
-		cmocka_unit_test(code_of_waves_is_dumped_for_the_own_vm_only),
+		cmocka_unit_test(code_of_waves_is_dumped_for_the_vm_of_the_job_only),
 		cmocka_unit_test(both_queues_of_a_render_context_change_their_priority),
 		cmocka_unit_test(a_context_without_jobs_can_be_dumped),
 		cmocka_unit_test(a_successful_job_has_no_fault),
 		cmocka_unit_test(finished_work_is_named_for_the_data_master),
 		cmocka_unit_test(a_job_killed_before_it_ran_has_no_instruction),
 		cmocka_unit_test(a_corrupt_file_is_refused_or_printed_in_part),
-		cmocka_unit_test(files_that_are_no_dump_are_reported),
+		cmocka_unit_test(files_that_are_not_dumps_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

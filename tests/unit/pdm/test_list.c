@@ -549,7 +549,7 @@ static void a_list_without_end_is_refused(void **state)
 		else
 			run_job();
 	}
-	/* Zeroes are no command; memory that is not mapped has none. */
+	/* Zeroes are not commands; memory that is not mapped has none. */
 	new_list();
 	expect_fault(PUMICE_FAULT_PDM_COMMAND, BEGIN);
 	new_list();

@@ -267,7 +267,7 @@ static void expect_pm_owned(const u32 *page, enum pumice_access access, u64 addr
 
 static void user_addresses_reach_no_page_of_the_parameter_management(void **state)
 {
-	/* The last page: no job uses so many. Order of tiles is free: one state for all. */
+	/* The last page: no job uses that one. Order of tiles is free: one state for all. */
 	const u64 addr = FX_PB + (FX_PAGES - 1) * (u64)PUMICE_PM_PAGE_SIZE;
 	u32 *page = (u32 *)(void *)(fx.pb + (addr - FX_PB));
 	struct pumice_pdm_render *r = &fx.record;

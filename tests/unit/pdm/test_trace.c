@@ -216,7 +216,7 @@ static void reads_are_those_of_the_traced_jobs(void **state)
 	fx_run(&fx);
 	job = all_reads() - before;
 	assert_true(job > 0);
-	/* A job that reads no texture has no reads of the one before. */
+	/* A job that reads no texture has no reads of the previous one. */
 	begin_trace(TESTTRACE_ALL);
 	start(FX_BLEND);
 	fx_run(&fx);

@@ -86,7 +86,7 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 	static const struct fx_stores usual = { FX_UNIFIED, FX_COMMON, FX_LOCAL };
 	const struct fx_stores *s = stores ? stores : &usual;
 	struct fixture *fx = calloc(1, sizeof(*fx));
-	/* So many that they need larger cores. */
+	/* More than the default cores have. */
 	const bool large = uscs > PUMICE_MAX_CORES * FX_USCS_PER_CORE;
 	const unsigned int per_core = large ? PUMICE_MAX_USCS_PER_CORE : FX_USCS_PER_CORE;
 	struct pds_config config = {

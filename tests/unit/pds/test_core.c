@@ -13,7 +13,7 @@
 #define TASKS		1200000u	/* claims of each thread */
 #define HELD		6u	/* tasks that a thread holds at a time at most */
 #define INSTANCES	100u
-#define WAVES		4u	/* of a task with so many instances */
+#define WAVES		4u	/* of a task with this number of instances */
 
 static const struct pumice_stage registers = { .temps = 4, .coeffs = 8 };
 

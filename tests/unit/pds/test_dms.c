@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Data master selector: who may claim room on a core while others wait, under each policy. The
+ * Data master selector: claims of room on a core while others wait, under each policy. The
  * expected order comes from the name of a policy.
  */
 #include "stage_fixture.h"
@@ -104,7 +104,7 @@ static void fixed_priorities_are_those_of_the_name(void **state)
 			assert_int_equal(start(&f, order[n]), PDS_WAIT);
 		serve(&f, order[0]);
 		assert_int_equal(start(&f, order[0]), PDS_WAIT);
-		serve(&f, order[0]);	/* again: the others wait as long as it claims */
+		serve(&f, order[0]);	/* again: the others wait while it claims */
 		serve(&f, order[1]);
 		assert_int_equal(start(&f, order[0]), PDS_WAIT);
 		serve(&f, order[0]);
@@ -196,7 +196,7 @@ static void a_data_master_at_its_limits_precedes_no_other(void **state)
 	destroy(&f);
 }
 
-static void a_reset_forgets_waits_and_claims(void **state)
+static void a_reset_clears_waits_and_claims(void **state)
 {
 	struct pds_launch launch = fx_launch(32, 1, 1);
 	struct dms_fixture f;
@@ -218,7 +218,7 @@ static void a_reset_forgets_waits_and_claims(void **state)
 	});
 	fx_program_empty(f.fx, &launch);
 	assert_true(fx_begin(f.fx, &launch));
-	for (i = 0; i < PER_CORE * PUMICE_USC_SLOTS; i++)	/* the VDM waits no more */
+	for (i = 0; i < PER_CORE * PUMICE_USC_SLOTS; i++)	/* the VDM no longer waits */
 		assert_int_equal(start(&f, PDS_DM_CDM), PDS_STARTED);
 	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
 	assert_int_equal(start(&f, PDS_DM_PDM), PDS_WAIT);
@@ -264,7 +264,7 @@ int main(void)
 		cmocka_unit_test(a_change_of_policy_notifies_those_that_it_admits),
 		cmocka_unit_test(compute_waits_for_either_kind_of_graphics),
 		cmocka_unit_test(a_data_master_at_its_limits_precedes_no_other),
-		cmocka_unit_test(a_reset_forgets_waits_and_claims),
+		cmocka_unit_test(a_reset_clears_waits_and_claims),
 		cmocka_unit_test(a_dropped_group_is_room_for_others),
 	};
 

@@ -130,7 +130,7 @@ static void a_task_that_began_before_the_trace_has_no_end_in_it(void **state)
 	stage_tasks_destroy(t);
 }
 
-/* Read so many texels, and expect a record with this count. */
+/* Read this number of texels, and expect a record with it. */
 static void expect_reads(struct stage_tasks *t, enum pds_dm dm, u64 reads, u64 count)
 {
 	struct pds_place place = start(t, dm);

@@ -62,7 +62,7 @@ static void damage_restore(struct damage_fixture *w)
 }
 
 /* Make the PM cache the lists. */
-static void damage_know(struct damage_fixture *w)
+static void damage_cache_lists(struct damage_fixture *w)
 {
 	struct pm_scene scene;
 	struct gpu_fault fault;
@@ -150,7 +150,7 @@ static u32 damage(struct damage_fixture *w, u32 *word, u32 *tries)
 				continue;
 			damage_restore(w);
 			if (known)
-				damage_know(w);
+				damage_cache_lists(w);
 			*word = values[i];
 			noticed += use_everything(w, known);
 			++*tries;
@@ -191,7 +191,7 @@ static void a_cached_list_keeps_its_entry(void **state)
 	damage_make(&w);
 	for (i = 0; i < 5; i++) {
 		damage_restore(&w);
-		damage_know(&w);
+		damage_cache_lists(&w);
 		/* Another free page as the head; other bits of the rest. */
 		if (word[i] == 3)
 			w.fx->list[0][3] = w.fx->links[0][w.fx->list[0][3]];

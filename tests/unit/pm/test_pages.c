@@ -70,7 +70,7 @@ static void model_alloc(struct model *m, u32 scene, u32 macro)
 	m->allocated++;
 }
 
-/* Pages of macro tiles from to to have no owner any more. */
+/* Pages of macro tiles from to to no longer have an owner. */
 static void model_freed(struct model *m, u32 scene, u32 from, u32 to)
 {
 	u32 l, i;

@@ -420,7 +420,7 @@ static void rectangles_beyond_are_refused(void **state)
 	good.dst_y = 2;
 	put_blit(&fx, &good);
 	fx_expect(&fx, PUMICE_FAULT_TDM_RECT, STREAM, "between blocks");
-	/* At the edge a block may be cut: 46 lines. */
+	/* At the edge a block may be incomplete: 46 lines. */
 	good.dst_y = good.src_y = 40;
 	good.height = 6;
 	put_blit(&fx, &good);

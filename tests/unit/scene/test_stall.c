@@ -136,7 +136,7 @@ static void run(const struct pumice_frame *frame)
 	print("unmapping", &unmaps);
 }
 
-/* Draw vertices of these inputs to a target of so many pixels squared. */
+/* Draw vertices of these inputs to a square target with this number of pixels a side. */
 static void draw(const struct pumice_input *inputs, uint32_t count, uint32_t vertices,
 		 uint32_t instances, uint32_t size)
 {

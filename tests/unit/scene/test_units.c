@@ -247,7 +247,7 @@ static void check_pairs(void)
 	assert_int_equal(begins, ends);
 }
 
-/* Each tile was rendered so many times, on one of the cores. */
+/* Each tile was rendered this number of times, on one of the cores. */
 static void check_tiles(uint32_t times)
 {
 	uint32_t seen[TILES] = { 0 }, i;

@@ -2,10 +2,10 @@
 # shellcheck shell=sh
 #
 # Shell tests in TAP, on this machine and in guests (as /pumice/bin/tap.sh). Source it, call check
-# or report for each case and tap_end at the end. $room is a private folder of the test.
+# or report for each case and tap_end at the end. $folder is a private folder of the test.
 
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
 tap_cases=0
 tap_failed=0
 
@@ -25,18 +25,18 @@ report() {
 check() {
 	tap_name=$1 tap_result=0
 	shift
-	"$@" >"$room/tap.log" 2>&1 || tap_result=$?
-	report "$tap_name" $tap_result "$room/tap.log"
+	"$@" >"$folder/tap.log" 2>&1 || tap_result=$?
+	report "$tap_name" $tap_result "$folder/tap.log"
 }
 
 # gives STATUS TEXT COMMAND…: the command ends with the status, and its output has the text.
 gives() {
 	tap_status=$1 tap_text=$2 tap_got=0
 	shift 2
-	"$@" >"$room/tap.out" 2>&1 || tap_got=$?
+	"$@" >"$folder/tap.out" 2>&1 || tap_got=$?
 	echo "status $tap_got"
-	cat "$room/tap.out"
-	[ "$tap_got" -eq "$tap_status" ] && grep -qF -- "$tap_text" "$room/tap.out"
+	cat "$folder/tap.out"
+	[ "$tap_got" -eq "$tap_status" ] && grep -qF -- "$tap_text" "$folder/tap.out"
 }
 
 # The plan, and the end of the test.

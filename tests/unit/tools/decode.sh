@@ -37,7 +37,7 @@ shows no_words_are_an_error 1 "stream: no words: write them on the command line"
 shows a_pds_instruction_is_text 0 "end" pds 5 0 0 0
 shows half_an_instruction_is_an_error 1 "usc: 3 words; a multiple of 4 is required" usc 1 2 3
 shows an_unknown_structure_is_an_error 2 "or the name of a structure" wheel 1
-shows a_word_that_is_no_number_is_an_error 2 "a number of 32 bits" stream 0x1g
+shows a_word_that_is_not_a_number_is_an_error 2 "a number of 32 bits" stream 0x1g
 shows a_word_above_32_bits_is_an_error 2 "a number of 32 bits" stream 0x100000000
 shows a_missing_file_is_an_error 1 "No such file" stream -f /nonexistent
 shows nothing_to_do_is_an_error 2 "usage:"

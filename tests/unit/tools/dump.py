@@ -48,7 +48,7 @@ def a_missing_section_is_reported():
 
 
 @test
-def a_file_that_is_no_dump_prints_nothing():
+def a_file_that_is_not_a_dump_prints_nothing():
     with open("text", "w") as out:
         out.write("root:x:0:0:root:/root:/bin/bash\n" * 20)
     out, err = run("text", status=1)
@@ -59,7 +59,7 @@ def a_file_that_is_no_dump_prints_nothing():
 
 
 @test
-def another_version_is_reported_with_the_own():
+def another_version_is_reported_with_that_of_the_tool():
     write("new.dump", (INFO, b"kernel: 1\n"), version=7)
     out, err = run("new.dump", status=1)
     assert not out, out

@@ -13,33 +13,33 @@ device=inproc:cores=2,threads=2
 . "$(dirname "$0")/../support/tap.sh"
 
 damage() {
-	cp "$room/frame.cap" "$room/bad.cap"
-	printf '\377' | dd of="$room/bad.cap" bs=1 seek="$1" conv=notrunc status=none
+	cp "$folder/frame.cap" "$folder/bad.cap"
+	printf '\377' | dd of="$folder/bad.cap" bs=1 seek="$1" conv=notrunc status=none
 }
 
-export PUMICE_CAPTURE="$room/frame.cap"
-check a_demo_captures_its_frame "$demo" -d $device -o "$room/picture.png"
+export PUMICE_CAPTURE="$folder/frame.cap"
+check a_demo_captures_its_frame "$demo" -d $device -o "$folder/picture.png"
 unset PUMICE_CAPTURE
-check a_capture_is_replayed "$frame" -t -d inproc:cores=4,threads=2 -o "$room/shown" \
-	"$room/frame.cap"
-check the_picture_is_the_same_to_the_bit cmp "$room/picture.png" "$room/shown/target-0.png"
-check streams_are_decoded grep -q "vdm_draw_indexed" "$room/shown/streams.txt"
-check the_render_control_list_is_followed grep -q "pdm_store" "$room/shown/streams.txt"
-check its_record_is_decoded grep -q "pdm_render" "$room/shown/streams.txt"
+check a_capture_is_replayed "$frame" -t -d inproc:cores=4,threads=2 -o "$folder/shown" \
+	"$folder/frame.cap"
+check the_picture_is_the_same_to_the_bit cmp "$folder/picture.png" "$folder/shown/target-0.png"
+check streams_are_decoded grep -q "vdm_draw_indexed" "$folder/shown/streams.txt"
+check the_render_control_list_is_followed grep -q "pdm_store" "$folder/shown/streams.txt"
+check its_record_is_decoded grep -q "pdm_render" "$folder/shown/streams.txt"
 check lists_have_primitives grep -q "^  chunk 0 .* triangles 00000001 of 1" \
-	"$room/shown/lists.txt"
-check every_tile_has_a_picture test -s "$room/shown/tile-014-014.png"
-check pages_are_enough_for_it gives 0 "" "$frame" -p -o "$room/shown" "$room/frame.cap"
-check there_are_no_partial_renders test -z "$(grep -F "partial renders" "$room/tap.out")"
-export PUMICE_CAPTURE="$room/partial.cap"
-check a_demo_captures_a_frame_of_few_pages "$partial" -d $device -o "$room/picture.png"
+	"$folder/shown/lists.txt"
+check every_tile_has_a_picture test -s "$folder/shown/tile-014-014.png"
+check pages_are_enough_for_it gives 0 "" "$frame" -p -o "$folder/shown" "$folder/frame.cap"
+check there_are_no_partial_renders test -z "$(grep -F "partial renders" "$folder/tap.out")"
+export PUMICE_CAPTURE="$folder/partial.cap"
+check a_demo_captures_a_frame_of_few_pages "$partial" -d $device -o "$folder/picture.png"
 unset PUMICE_CAPTURE
-check partial_renders_are_reported gives 0 " partial renders" "$frame" -o "$room/shown" \
-	"$room/partial.cap"
+check partial_renders_are_reported gives 0 " partial renders" "$frame" -o "$folder/shown" \
+	"$folder/partial.cap"
 damage 0
-check a_file_that_is_no_capture_is_refused gives 1 \
-	"pumice-frame: capture: $room/bad.cap: not a capture file" "$frame" "$room/bad.cap"
+check a_file_that_is_not_a_capture_is_refused gives 1 \
+	"pumice-frame: capture: $folder/bad.cap: not a capture file" "$frame" "$folder/bad.cap"
 damage 1000
-check a_corrupt_file_is_refused gives 1 "checksum" "$frame" "$room/bad.cap"
-check a_missing_file_is_reported gives 1 "No such file" "$frame" "$room/nothing"
+check a_corrupt_file_is_refused gives 1 "checksum" "$frame" "$folder/bad.cap"
+check a_missing_file_is_reported gives 1 "No such file" "$frame" "$folder/nothing"
 tap_end

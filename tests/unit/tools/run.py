@@ -33,14 +33,14 @@ def run(*args, status=0):
 
 
 def refused(words, *args):
-    """The tool refuses, with these words and nothing on standard output."""
+    """Check that the tool refuses with these words and nothing on standard output."""
     out, err = run(*args, status=1)
     assert words in err, f"'{words}' is not in: {err}"
     assert not out, out
 
 
 def unaccepted(words, *args):
-    """The command line is not accepted, with these words and nothing on standard output."""
+    """Check that the command line is refused with these words and nothing on standard output."""
     out, err = run(*args, status=2)
     assert words in err, f"'{words}' is not in: {err}"
     assert not out, out
@@ -57,7 +57,7 @@ def npy(path, code, values, shape, version=1, order="False"):
 
 
 def read_npy(path, form):
-    """(header text, elements) of a version 1 file."""
+    """Return (header text, elements) of a version 1 file."""
     data = open(path, "rb").read()
     assert data[:8] == b"\x93NUMPY\x01\x00"
     length, = struct.unpack("<H", data[8:10])
@@ -72,7 +72,7 @@ def f32(x):
 
 
 def splitmix(seed):
-    """The sequence that the manual names."""
+    """Yield the sequence that the manual names."""
     while True:
         seed = (seed + 0x9e3779b97f4a7c15) & MASK
         z = seed
@@ -82,7 +82,7 @@ def splitmix(seed):
 
 
 def random_f32(count, seed):
-    """random:COUNT:SEED for f32."""
+    """Return the values of random:COUNT:SEED for f32."""
     numbers = splitmix(seed)
     return [(next(numbers) >> 40) / (1 << 24) for _ in range(count)]
 
@@ -214,7 +214,7 @@ def a_faulting_job_is_reported():
 
 
 @test
-def files_that_are_no_shader_are_refused():
+def files_that_are_not_shaders_are_refused():
     with open("binary", "wb") as out:
         out.write(b"\x7fELF\0\0\0\0")
     with open("empty", "wb"):
@@ -295,7 +295,7 @@ def bad_npy_files_have_their_own_errors():
     check("Fortran order")
     with open("odd.bin", "wb") as out:
         out.write(b"12345")
-    unaccepted("5 bytes are no whole number of f32", "--arg", "buf:f32:odd.bin", SAXPY)
+    unaccepted("5 bytes are not a whole number of f32", "--arg", "buf:f32:odd.bin", SAXPY)
 
 
 @test
@@ -405,14 +405,14 @@ def a_fault_shows_four_instructions_before_it_and_after_it():
 
 
 @test
-def a_fault_far_from_all_buffers_says_so():
+def a_fault_far_from_all_buffers_names_none():
     place_of_a_fault("0x40000000 * 3", [": write, not near any buffer\n",
                                         "  the uniform words are: 0 x, argument 0"])
 
 
 @test
 def a_fault_near_no_buffer_lists_the_uniform_words():
-    # The second word of the first buffer and the first word of the second one are no address.
+    # The second word of the first buffer and the first word of the second one are not an address.
     with open("layout.pasm", "w") as out:
         out.write(".uniforms sh0, 5\nmov r1, [one], 0\nglobal_load32 sig0, r0, [one], sh1 + r1\n"
                   "sig_wait r0[0], sig0\nend\n")

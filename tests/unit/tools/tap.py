@@ -21,8 +21,8 @@ def test(fn):
 def main():
     """Run all cases; exit status 1 if one failed."""
     failed = 0
-    with tempfile.TemporaryDirectory() as room:
-        os.chdir(room)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
         for number, fn in enumerate(tests, 1):
             try:
                 fn()

@@ -96,7 +96,7 @@ def run(tool, *args):
 
 
 def connect(path):
-    """A peer of the socket; waits while others are in its queue."""
+    """Connect a peer to the socket; wait while others are in its queue."""
     peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     peer.connect(path)
     peer.settimeout(LIMIT)
@@ -113,7 +113,7 @@ def request(peer, op, value=0):
 
 
 def first_reply(path):
-    """Error of the reply to a new peer."""
+    """Return the error of the reply to a new peer."""
     with connect(path) as peer:
         return request(peer, HELLO)[0]
 
@@ -127,7 +127,7 @@ def wait_until(condition, limit=LIMIT):
 
 
 def process_status(pid, key):
-    """A line of /proc/PID/status."""
+    """Return a line of /proc/PID/status."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         return file.read().split(f"\n{key}:\t")[1].split("\n")[0]
 
@@ -143,7 +143,7 @@ def is_sleeping(pid):
 
 
 def slices(events, process):
-    """Begins of slices in a process."""
+    """Return the begins of slices in a process."""
     return [e for e in events if e["ph"] == "B" and e["pid"] == process]
 
 
@@ -216,7 +216,7 @@ def a_device_without_threads_is_observed():
 
 
 @test
-def names_that_are_no_process_are_refused():
+def names_that_are_not_processes_are_refused():
     for name in ("pid", "pid:", "pid:0", "pid:x", "pid:1x", "pid:1/", "pid:1/16", "pid:-1",
                  "pid:99999999999", "pid:1/4294967296", "pid:1/18446744073709551616"):
         status, _, err = run(TOP, "-d", name, "-n", "1")
@@ -289,7 +289,7 @@ def the_rest_of_a_trace_is_read_when_the_device_is_closed():
 
 
 def hello(pid, clock=1000000000, version=2):
-    """Data of a reply to HELLO."""
+    """Return the data of a reply to HELLO."""
     info = b"inproc".ljust(16, b"\0") + bytes(8) + b"f" * 32 + bytes(56) + \
         struct.pack("<Q", clock)
     return struct.pack("<2I", version, pid) + b"n" * 64 + info
@@ -329,7 +329,7 @@ def serve(replies, pid=os.getpid(), before=None, limits=None):
 
 
 def good(data=b"", lost=0, error=0):
-    """A reply."""
+    """Return a reply."""
     return struct.pack("<IiQ", MAGIC, error, lost) + data
 
 
@@ -348,7 +348,7 @@ def wrong_replies_are_refused():
 
 
 def record(time, kind, arg0=0, arg1=0, usc=0, phase=0, dm=0):
-    """A record of the trace."""
+    """Return a record of the trace."""
     return struct.pack("<QIIQQ", time, kind | usc << 16 | phase << 24 | dm << 26, 7, arg0, arg1)
 
 
@@ -409,7 +409,7 @@ def slices_end_where_events_were_lost():
 
 
 def limit_memory(tool, mib):
-    """Command before a tool that limits its memory."""
+    """Return the command before a tool that limits its memory."""
     with open(tool, "rb") as file:
         if b"__asan_init" not in file.read():
             return ["prlimit", f"--as={mib << 20}"]
@@ -509,7 +509,7 @@ def signals_are_left_to_the_program():
 
 
 @test
-def only_the_process_itself_is_believed():
+def only_the_process_itself_is_trusted():
     # This process listens in the name of another one.
     observed = Observed("cores=1,threads=0,ram=64")
     status, err = serve([good(hello(observed.pid))], pid=observed.pid)
@@ -579,7 +579,7 @@ def sockets_of_processes_that_were_killed_are_removed():
 
 @contextlib.contextmanager
 def child_of(observed):
-    """A child that outlives its parent."""
+    """Start a child that outlives its parent."""
     observed.command("fork")
     with open(f"/proc/{observed.pid}/task/{observed.pid}/children", encoding="ascii") as file:
         child = int(file.read())
@@ -901,7 +901,7 @@ def a_long_name_of_a_process_is_whole():
 
 
 @test
-def a_trace_of_some_seconds_says_so():
+def a_trace_of_some_seconds_reports_its_duration():
     observed = Observed()
     status, _, err = run(TRACE, "-d", f"pid:{observed.pid}", "-t", "1", "-o", "t.json")
     assert status == 0 and "recording for 1 s\n" in err and "interrupted" not in err, err
@@ -919,7 +919,7 @@ def a_command_that_does_not_exist_is_reported_once():
 
 
 @test
-def a_process_is_not_held_up_forever():
+def a_process_is_not_delayed_forever():
     done = subprocess.run(["sh", "-c", f"PUMICE_ATTACH_WAIT=$$ exec {OBSERVED}"], input="\n",
                           capture_output=True, text=True, timeout=LIMIT, check=False,
                           env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd(),
@@ -948,7 +948,7 @@ def damaged_records_select_no_track():
 
 
 @test
-def a_run_of_ones_own_is_traced():
+def a_run_traces_its_own_gpu():
     status, _, err = run(RUN, "--device", "inproc:cores=2,threads=0,ram=64", "--groups", "4",
                          "--repeat", "2", "--trace", "run.json", "--arg", "buf:f32:zero:256",
                          "--arg", "inout:f32:zero:256", "--arg", "u32:256", "--arg", "f32:1",

@@ -262,7 +262,7 @@ void gen_global(struct gen *g)
 	}
 }
 
-/* Select consecutive shared registers that programs may write, at most so many. */
+/* Select at most this number of consecutive shared registers that programs may write. */
 static u32 select_shared(struct gen *g, u32 most, u32 *words)
 {
 	u32 free = g->out->limits.shared - GEN_SH_FREE;

@@ -45,7 +45,7 @@ void gen_wait_all(struct gen *g);
 
 /* One operation without memory, signals or control flow, with random operands. */
 void gen_alu(struct gen *g);
-/* The same of an operation that writes vertex outputs. */
+/* The same for an operation that writes vertex outputs. */
 void gen_uvsw(struct gen *g);
 /* A product and a sum with it, as in inner loops; registers may be the same. */
 void gen_product_sum(struct gen *g);

@@ -15,7 +15,7 @@
 /* A row for each source; NULL leaves it zero. */
 typedef const u32 *single_sources[SINGLE_SOURCES];
 
-/* Run insn on so many instances; out is R0 afterwards. It must not fault. */
+/* Run insn on this number of instances; out is R0 afterwards. It must not fault. */
 void single_run(struct fixture *fx, struct pumice_usc_insn insn, u32 instances, single_sources v,
 		u32 *out);
 /* The test at every vector level of this host, each with a fixture of its own. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies by a whole work-group, bursts to the common store, the window of dynamic constants,
- * fences: who executes them, sizes, alignment, bounds, faults, and refused encodings.
+ * fences: the executing wave, sizes, alignment, bounds, faults, and refused encodings.
  */
 #include <stdarg.h>
 #include <setjmp.h>

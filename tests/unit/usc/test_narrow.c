@@ -89,7 +89,7 @@ static void usc_bytes_and_halves_are_stored_at_their_addresses_only(void **state
 	at_each_level(check_patterns);
 }
 
-/* A base that is no multiple of 4, which is valid for bytes. */
+/* A base that is not a multiple of 4, which is valid for bytes. */
 static void check_odd_base(struct fixture *fx)
 {
 	for (u32 odd = 1; odd < 4; odd++) {

@@ -29,7 +29,7 @@ static u64 setting(const char *name, u64 otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* Up to 3 tasks; partial waves and tasks without instances among them; at least so many instances. */
+/* Up to 3 tasks, some with partial waves or without instances; at least this many instances. */
 static struct fx_group random_shape(struct gen_rng *rng, bool one_wave_tasks, u32 min)
 {
 	struct fx_group shape = { .tasks = 1 + gen_below(rng, 3) };

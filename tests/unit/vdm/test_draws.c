@@ -406,7 +406,7 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 	vdmfx_destroy(b);
 }
 
-/* ------------------------------------------------------- vertices of the piece before */
+/* ----------------------------------------------------- vertices of the previous piece */
 
 #define PIECE_PRIMS	512u	/* at most */
 #define COLUMNS		40u
@@ -462,7 +462,7 @@ static u32 unique_by_piece(u32 split, u32 parts, bool culls)
 	return count;
 }
 
-static void vertices_of_the_piece_before_are_not_shaded_again(void **state)
+static void vertices_of_the_previous_piece_are_not_shaded_again(void **state)
 {
 	static const u32 sizes[] = { 1, 30, 100, 512, 700 };
 	struct vdm_fixture *b = vdmfx_create(1);
@@ -566,7 +566,7 @@ static void tasks_of_each_size_shade_the_same(void **state)
 	}
 }
 
-/* Of the piece before, only vertices of kept primitives have outputs; perhaps none has. */
+/* Of the previous piece, only vertices of kept primitives have outputs; perhaps none has. */
 static void vertices_that_only_culled_primitives_use_are_not_copied(void **state)
 {
 	const struct pumice_vdm_state record = vdmfx_state(true);
@@ -639,7 +639,7 @@ int main(void)
 		cmocka_unit_test(instances_count_from_their_base),
 		cmocka_unit_test(each_unique_vertex_of_a_chunk_is_shaded_once),
 		cmocka_unit_test(only_kept_primitives_are_shaded_after_a_coordinate_program),
-		cmocka_unit_test(vertices_of_the_piece_before_are_not_shaded_again),
+		cmocka_unit_test(vertices_of_the_previous_piece_are_not_shaded_again),
 		cmocka_unit_test(several_cores_shade_the_same_in_every_order),
 		cmocka_unit_test(tasks_of_each_size_shade_the_same),
 		cmocka_unit_test(vertices_that_only_culled_primitives_use_are_not_copied),

@@ -288,7 +288,7 @@ static void an_added_deadline_does_not_delay_an_earlier_one(void **state)
 	fx_destroy(b);
 }
 
-static void forget_drops_wake_ups_and_deadlines(void **state)
+static void clear_drops_wake_ups_and_deadlines(void **state)
 {
 	struct fixture *b = fx_create(0);
 
@@ -587,7 +587,7 @@ int main(void)
 		cmocka_unit_test(a_deadline_wakes_its_unit_once_and_is_reported_to_the_poller),
 		cmocka_unit_test(a_later_deadline_replaces_the_first),
 		cmocka_unit_test(an_added_deadline_does_not_delay_an_earlier_one),
-		cmocka_unit_test(forget_drops_wake_ups_and_deadlines),
+		cmocka_unit_test(clear_drops_wake_ups_and_deadlines),
 		cmocka_unit_test(a_wake_up_during_a_step_leads_to_another),
 		cmocka_unit_test(a_unit_is_stepped_by_one_thread_at_a_time),
 		cmocka_unit_test(units_run_in_parallel),

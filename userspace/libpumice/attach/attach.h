@@ -39,7 +39,7 @@ enum attach_op {
 	ATTACH_STATS,		/* struct pumice_device_stats */
 	ATTACH_TIMESTAMP,	/* u64[2]: GPU ticks, CLOCK_MONOTONIC */
 	ATTACH_TRACE_OPEN,	/* value: entries. Nothing */
-	ATTACH_TRACE_READ,	/* value: at most so many records. Records */
+	ATTACH_TRACE_READ,	/* value: maximum number of records. Records */
 	ATTACH_TRACE_CLOSE,	/* nothing */
 };
 

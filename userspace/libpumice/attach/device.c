@@ -297,8 +297,8 @@ static bool parse(const char *text, u32 *pid, u32 *number)
 }
 
 /*
- * Check who serves the socket: the process of this id, of this user or root; for root also of the
- * owner of the folder. Return: 0 or a negative errno.
+ * Check the process that serves the socket: its id, and that it is of this user or root; for root
+ * also of the owner of the folder. Return: 0 or a negative errno.
  */
 static int check_process(const struct attached_device *a, uid_t owner)
 {

@@ -5,7 +5,7 @@
  *
  * All entries of a 2 MiB block have one page size, given by its directory
  * entry: that of the block's heap (hw/heaps.h), which the range registers
- * assign. Changes are of whole pages, and memory is aligned to its size, up
+ * assign. Changes affect whole pages, and memory is aligned to its size, up
  * to 2 MiB. A change builds a new table for each affected block, and
  * replaces the directory entry with one store: a running job sees the old
  * or the new state of changed mappings, and no gap in unchanged ones.

@@ -54,7 +54,7 @@ int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trac
 	return err;
 }
 
-/* Return whether words are event n. The memory is zero at first, and 0 is no event's kind. */
+/* Return whether words are event n. The memory is zero at first, and no event has kind 0. */
 static bool is_event(const u32 *words, u64 n)
 {
 	struct pumice_trace_record record;

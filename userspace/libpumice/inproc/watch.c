@@ -102,7 +102,7 @@ void watch_jobs(struct inproc_device *d)
 			kill_guilty(d, c);
 }
 
-/* The unit that processes a job without waves in flight. */
+/* Return the unit that processes a job without waves in flight. */
 static u32 unit_of(const struct inproc_context *c)
 {
 	static const u8 unit[FWIF_DM_COUNT] = {

@@ -285,7 +285,7 @@ static bool ccb_reply_seen(struct pumice_device *pdev, const struct pumice_kccb_
 	return seen;
 }
 
-/* Unregister a waiter, so that *wait is not written any more. */
+/* Unregister a waiter, so that *wait is no longer written. */
 static void ccb_remove_waiter(struct pumice_device *pdev, const struct pumice_kccb_wait *wait)
 {
 	u32 i;

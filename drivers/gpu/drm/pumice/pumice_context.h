@@ -96,7 +96,7 @@ struct pumice_context {
 	struct pumice_process process;
 	/**
 	 * @id: id in its file, or 0 before it has one; written once, under the lock of the file's
-	 * table, under which all who submit jobs look it up. Others read it with READ_ONCE()
+	 * table, under which submissions look it up. Others read it with READ_ONCE()
 	 */
 	u32 id;
 	/** @type: enum drm_pumice_context_type; constant */

@@ -15,7 +15,7 @@ struct pumice_vm;
 
 /*
  * Ending of messages about failed firmware. The reset that follows such a message creates a dump
- * with a log that is not in fw_log of debugfs any more when the next firmware runs.
+ * with a log that is no longer in fw_log of debugfs when the next firmware runs.
  */
 #define PUMICE_SEE_DUMP		"; see the dump in /sys/class/devcoredump\n"
 

@@ -17,7 +17,7 @@
  *   refill_work does it with reclaim, on a workqueue of its own. Requests that arrive
  *   meanwhile do not wait for it.
  *
- * All pages are charged to the memory cgroup of the list's creator, who gets fewer
+ * All pages are charged to the memory cgroup of the list's creator, which gets fewer
  * pages, and partial renders, when it is full.
  *
  * A GPU reset leaves lists in an undefined state: they are initialized again then, with
@@ -112,7 +112,7 @@ static void free_list_trace_refill(struct pumice_freelist *list, u32 before)
 		trace_pumice_free_list_refill(list->obj->addr, before, list->range->pages);
 }
 
-/* Prepare pages with reclaim. There may be none to prepare any more, or no memory. */
+/* Prepare pages with reclaim. There may be none left to prepare, or no memory. */
 static void free_list_refill(struct pumice_freelist *list)
 {
 	u32 before;

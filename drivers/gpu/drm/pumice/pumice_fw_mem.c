@@ -202,7 +202,7 @@ free_obj:
 	return ERR_PTR(ret);
 }
 
-/* Unmap an object. Returns true if the firmware cannot access its memory any more. */
+/* Unmap an object. Returns true if the firmware can no longer access its memory. */
 static bool fw_mem_unmap_locked(struct pumice_device *pdev, struct pumice_fw_obj *obj)
 {
 	struct pumice_fw_mem *mem = &pdev->fw_mem;

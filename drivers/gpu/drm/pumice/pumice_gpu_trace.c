@@ -30,15 +30,15 @@
 #define ENTRIES		32768u
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * sizeof(u32))
 /*
- * A record that is not complete with so many after it, or after this time, is lost; the reader
- * skips it. Some never are: of two events in one entry the second is dropped if the first is
- * still being written.
+ * A record that is not complete after this number of later records, or after this time, is
+ * lost; the reader skips it. Some never are: of two events in one entry the second is
+ * dropped if the first is still being written.
  */
 #define LATE		(ENTRIES / 2)
 #define LATE_MS		1000
 /* Number of records that are copied under the lock at a time. */
 #define CHUNK		128u
-/* Number of sequence numbers: that of a record is used again after so many records. */
+/* Number of sequence numbers: that of a record is used again after this number of records. */
 #define SEQUENCES	BIT_ULL(16)
 /* The lowest bit of the sequence number in a record's last word: odd and even entries differ. */
 #define SEQUENCE_LOW_BIT	BIT(16)
@@ -191,7 +191,7 @@ static bool gpu_trace_copy_record(const struct pumice_gpu_trace *trace, u32 *rec
 	dma_rmb(); /* and again after it */
 	record[PUMICE_TRACE_RECORD_WORDS - 1] = last;
 	pumice_trace_record_unpack(record, &r);
-	/* The memory is zero at first, and 0 is no event's kind. */
+	/* The memory is zero at first, and no event has kind 0. */
 	if (READ_ONCE(*last_word) != last || !r.kind || r.sequence != (u16)(trace->read + 1))
 		return false;
 	cmpxchg(last_word, last, gpu_trace_invalid_word(last));
@@ -261,8 +261,8 @@ static u32 gpu_trace_copy_available(struct pumice_gpu_trace *trace, u64 written,
 }
 
 /*
- * Return how many of @count copied records, of which @first is the least number, are valid: all, or
- * none if the reader was stopped for so long meanwhile that the sequence number of one may be
+ * Return how many of @count copied records, of which @first is the lowest number, are valid: all,
+ * or none if the reader was stopped for so long meanwhile that the sequence number of one may be
  * that of a later record.
  */
 static u32 gpu_trace_check_copied(struct pumice_gpu_trace *trace, u64 first, u64 written, u32 count)

@@ -96,7 +96,7 @@ static u64 heap_granule(const struct pumice_device *pdev, u64 va)
 }
 
 /**
- * pumice_heap_check - check that an operation is of whole pages
+ * pumice_heap_check - check that an operation consists of whole pages
  * @pdev: device
  * @op: operation, checked by pumice_bind_check_op()
  *
@@ -119,7 +119,7 @@ int pumice_heap_check(const struct pumice_device *pdev, const struct drm_pumice_
 	if (!IS_ALIGNED(op->va, heap_granule(pdev, op->va)) ||
 	    !IS_ALIGNED(last + 1, heap_granule(pdev, last)) ||
 	    (map && !IS_ALIGNED(op->bo_offset, heap_granule(pdev, op->va)))) {
-		drm_dbg(&pdev->drm, "bind 0x%llx, 0x%llx bytes: not of whole pages of its heap\n",
+		drm_dbg(&pdev->drm, "bind 0x%llx, 0x%llx bytes: has parts of pages of its heap\n",
 			op->va, op->size);
 		return -EINVAL;
 	}

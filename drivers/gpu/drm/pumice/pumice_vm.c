@@ -14,7 +14,7 @@
 #include "pumice_vm.h"
 
 /**
- * pumice_vm_free - free the structure; nothing refers to it any more
+ * pumice_vm_free - free the structure, to which nothing refers
  * @base: drm_gpuvm of the address space
  *
  * Called by drm_gpuvm_put() with the last reference, after the last use was released.
@@ -90,7 +90,7 @@ static struct pumice_vm *pumice_vm_create(struct pumice_device *pdev, u64 client
 
 /*
  * Remove an address space that is destroyed from the firmware. On return the GPU does not
- * read its page tables any more: ensured by the firmware, by a reset, or by
+ * read its page tables: ensured by the firmware, by a reset, or by
  * unplugging.
  */
 static void pumice_vm_release_fw_state(struct pumice_vm *vm)

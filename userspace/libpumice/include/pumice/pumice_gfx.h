@@ -643,7 +643,7 @@ int pumice_stream_render_list(struct pumice_stream *stream, struct pumice_hwrt *
  * pumice_stream_pdm_mode - add MODE, which begins a render control list.
  * @render: record, from pumice_stream_render()
  *
- * A list of one's own renders the tiles that it names, in its order, and stores each with the
+ * A custom list renders the tiles that it names, in its order, and stores each with the
  * record's end-of-tile program or another one. The list begins at pumice_stream_va(), a multiple
  * of 16, in a stream of its own.
  *

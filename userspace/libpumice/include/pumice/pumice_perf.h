@@ -93,7 +93,7 @@ int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t
 struct pumice_process {
 	/** @pid: its id */
 	uint32_t pid;
-	/** @name: name of its program, cut if it is longer */
+	/** @name: name of its program, truncated if it is longer */
 	char name[64];
 };
 

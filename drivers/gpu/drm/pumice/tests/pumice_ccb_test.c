@@ -291,7 +291,7 @@ static int call_on_full_ring(struct kunit *test)
 	return caller.ret;
 }
 
-static void wait_for_room_is_no_wait_for_the_reply(struct kunit *test)
+static void wait_for_room_does_not_wait_for_the_reply(struct kunit *test)
 {
 	const unsigned int usual = pumice_fw_timeout_ms;
 	int ret = -EAGAIN;
@@ -366,7 +366,7 @@ static struct kunit_case ccb_cases[] = {
 	KUNIT_CASE(messages_are_read_across_the_end_of_the_ring),
 	KUNIT_CASE(interrupt_of_a_late_reply_is_polled),
 	KUNIT_CASE(interrupt_is_polled_while_there_is_no_room),
-	KUNIT_CASE_SLOW(wait_for_room_is_no_wait_for_the_reply),
+	KUNIT_CASE_SLOW(wait_for_room_does_not_wait_for_the_reply),
 	{}
 };
 

@@ -84,7 +84,7 @@ static void jobs_lost_in_a_reset_are_one_record(struct kunit *test)
 }
 
 /* Other jobs between two that were lost show that they were lost in different resets. */
-static void jobs_lost_apart_are_two_records(struct kunit *test)
+static void jobs_lost_separately_are_two_records(struct kunit *test)
 {
 	struct fault_log_fixture *f = fault_log_fixture(test);
 
@@ -140,7 +140,7 @@ static struct kunit_case fault_log_cases[] = {
 	KUNIT_CASE(successful_and_killed_jobs_are_not_kept),
 	KUNIT_CASE(job_without_a_result_is_kept),
 	KUNIT_CASE(jobs_lost_in_a_reset_are_one_record),
-	KUNIT_CASE(jobs_lost_apart_are_two_records),
+	KUNIT_CASE(jobs_lost_separately_are_two_records),
 	KUNIT_CASE(job_that_caused_the_reset_is_kept),
 	KUNIT_CASE(jobs_of_a_removed_device_are_not_kept),
 	KUNIT_CASE(time_out_shows_the_unit),

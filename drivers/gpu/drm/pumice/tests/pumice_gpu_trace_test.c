@@ -213,7 +213,7 @@ static void sequence_numbers_wrap(struct kunit *test)
 }
 
 /* An entry that was never written has the sequence number 0, as a complete record may. */
-static void empty_entry_is_no_record(struct kunit *test)
+static void empty_entry_is_not_a_record(struct kunit *test)
 {
 	struct trace_fixture *f = trace_fixture(test, SEQUENCES - 1);
 
@@ -300,7 +300,7 @@ static struct kunit_case trace_cases[] = {
 	KUNIT_CASE(lost_record_is_counted_once),
 	KUNIT_CASE(record_half_a_ring_ago_is_not_waited_for),
 	KUNIT_CASE(sequence_numbers_wrap),
-	KUNIT_CASE(empty_entry_is_no_record),
+	KUNIT_CASE(empty_entry_is_not_a_record),
 	KUNIT_CASE(record_is_not_returned_again_two_laps_later),
 	KUNIT_CASE(overrun_ring_returns_the_newest),
 	KUNIT_CASE(jump_beyond_the_ring_is_skipped_at_once),

@@ -49,7 +49,7 @@ static void addresses_have_the_page_size_of_their_heap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pumice_heap_page_size(old, HEAP_64K), PUMICE_PAGE_SIZE_COUNT);
 }
 
-static void operations_are_of_whole_pages_of_a_heap(struct kunit *test)
+static void operations_consist_of_whole_pages_of_a_heap(struct kunit *test)
 {
 	static const struct {
 		u32 type;
@@ -127,7 +127,7 @@ static void memory_is_contiguous_and_aligned_by_page(struct kunit *test)
 static struct kunit_case heap_cases[] = {
 	KUNIT_CASE(heaps_divide_the_addresses_of_users),
 	KUNIT_CASE(addresses_have_the_page_size_of_their_heap),
-	KUNIT_CASE(operations_are_of_whole_pages_of_a_heap),
+	KUNIT_CASE(operations_consist_of_whole_pages_of_a_heap),
 	KUNIT_CASE(memory_is_contiguous_and_aligned_by_page),
 	{}
 };

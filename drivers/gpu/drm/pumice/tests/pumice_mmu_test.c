@@ -246,7 +246,7 @@ static void mapping_over_a_mapping_replaces_it(struct kunit *test)
 }
 
 /* They are detached at once, but the GPU may still read them: freed after the flush. */
-static void emptied_tables_go_with_the_flush(struct kunit *test)
+static void emptied_tables_are_freed_by_the_flush(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
 	struct pumice_mmu_dirty dirty;
@@ -403,7 +403,7 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(unmapping_a_part_splits_a_large_page),
 	KUNIT_CASE(splitting_a_large_page_keeps_its_attributes),
 	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
-	KUNIT_CASE(emptied_tables_go_with_the_flush),
+	KUNIT_CASE(emptied_tables_are_freed_by_the_flush),
 	KUNIT_CASE(only_earlier_mappings_are_dirty),
 	KUNIT_CASE(dirty_range_holds_all_that_changed_and_no_more),
 	KUNIT_CASE(pool_counts_for_the_worst_case),
