@@ -41,9 +41,9 @@ STATEMENT = {"is", "are", "was", "were", "has", "have", "had", "can", "cannot", 
              "which"}
 VERBS = set("""
 abort accept account acquire activate adapt add adjust adopt advance align allocate allow analyse
-announce answer append apply arm assemble assert assign attach avoid back bail balance batch begin
+announce answer append apply arm assemble assert assign attach average avoid back bail balance batch begin
 bind bisect block boot borrow bound branch break bring build bump bypass cache calculate call
-cancel carry cast catch centralise chain change charge check choose cite clamp clarify classify
+cancel carry cast catch centralise chain change charge check choose cite claim clamp clarify classify
 clean clear clip clone close coalesce collapse collect combine commit compare compile complete
 compress compute configure confine confirm connect consolidate constrain construct consume continue
 control convert copy correct count cover create cross-check cull cut decode decouple decrease
@@ -63,7 +63,7 @@ mention merge migrate mirror mock model modernise modify monitor mount move mult
 negotiate nest normalise note notify number obey observe obtain offer omit open optimise order
 organise override pack pad page pair park parse pass patch pause perform permit pin pipe place plan
 plug poison poll populate port postpone power precompute predecode predict prefer prefix prepare
-present preserve prevent prime print probe process produce profile program prohibit promote
+present preserve pretend prevent prime print probe process produce profile program prohibit promote
 propagate propose protect prove provide publish pull purge push put qualify query queue quiesce
 quote raise randomise re-enable reach read realign reassign rebuild recognise recompute record
 recover recycle redirect reduce refactor refer reference refill refine reformat refresh refuse
@@ -102,7 +102,7 @@ def subject_problems(subject):
         yield f"the summary does not begin with a verb in the imperative: '{words[0]}' " \
               "(if it is one, add it to VERBS of scripts/lint_commits.py)"
     elif len(words) > 1 and words[1] in STATEMENT:
-        yield f"the summary is no request: '{words[0]} {words[1]} …'"
+        yield f"the summary is not a request: '{words[0]} {words[1]} …'"
 
 
 def body_problems(lines):

@@ -5,18 +5,20 @@
 lint_language.py [--all]: in lines added since LINT_BASE, else since the branch left its upstream
 or the main branch, else since the previous commit; uncommitted changes count. --all checks every
 line of every file instead.
-Checks the words in all text, the names in identifiers only, which are split at "_", and comments
-that begin with a clause ("What ..."). A line that contains "lint: word" is excepted. Also checks
-that every citation of a source document names a section ("document 004, "PDS"", in XML without
+Checks the words in all text, the names in identifiers only, which are split at "_", comments that
+begin with a clause ("What ..."), "is no NOUN", and that docstrings of functions begin with a verb.
+A line that contains "lint: word" is excepted. Also checks that every citation of a source document names a section ("document 004, "PDS"", in XML without
 quotes) that Documentation/sources.rst lists.
 """
 
+import ast
 import csv
 import os
 import pathlib
 import re
 import sys
 
+import lint_commits
 import sources
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -35,6 +37,9 @@ MARKER = "lint: word"
 # conditional ("When ..., it is ..."). Markdown's # is a heading.
 CLAUSE = re.compile(r'(?:^\W*(?:/\*\*?|//|#|"""|\*|;)\s*|\bdoc=")'
                     r'(?:(?:What|Who|Whose|Whether|How|Why|Which)\b[^?]*|(?:Where|When)\b[^?,]*)$')
+# "0 is no number": "there is no" is right, also if "there" ends the line before.
+NO_NOUN = re.compile(r"(?<!^)(?<!there )(?<!where )\b(?:is|are|was|were) no "
+                     r"(?!longer\b|more\b|less\b|better\b|other\b)\w+", re.IGNORECASE)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 # A line of Python that defines names: its function and arguments, or the left side of "=".
 DEFINED = re.compile(r"^\s*(?:def\s+([^:]*)|(?:for\s+)?([\w\s,()]+?)\s*(?:=(?!=)|\bin\b))")
@@ -116,11 +121,31 @@ def problems(name, content, words, names, wanted=None):
         found = [(pattern.search(text) or pattern.search(identified), write)
                  for pattern, write in words]
         found += [(pattern.search(identified), write) for pattern, write in names]
+        found += [(NO_NOUN.search(part), "is not a") for part in (text.lstrip(" \t*/#"), identified)
+                  if " no " in part]
         if not name.endswith((".md", ".rst")):
             found.append((CLAUSE.search(source[number - 1]), "the object, or a verb (Return ...)"))
         for match, write in found:
             if match:
                 yield f"{name}:{number}: \"{match.group()}\": write {write}"
+
+
+def docstrings(name, content, wanted=None):
+    """Return the functions of Python whose docstring does not begin with a verb.
+
+    The docstring of a test is its rule, that of a property is about its value.
+    """
+    found = []
+    for node in ast.walk(ast.parse(content)):
+        text = ast.get_docstring(node) if isinstance(
+            node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+        if not text or node.name.startswith(("test_", "__")) or \
+                any(getattr(place, "id", "") == "property" for place in node.decorator_list):
+            continue
+        line, word = node.body[0].lineno, text.split()[0].rstrip(".,:;")
+        if word.lower() not in lint_commits.VERBS and (wanted is None or line in wanted):
+            found.append(f"{name}:{line}: \"{word}\": begin with a verb (Return ...)")
+    return found
 
 
 def citations(name, content, sections):
@@ -141,7 +166,7 @@ def citations(name, content, sections):
 
 
 def git(*arguments):
-    """The output of git, empty if it fails."""
+    """Return the output of git, empty if it fails."""
     return sources.git(arguments, TOP) or ""
 
 
@@ -184,9 +209,11 @@ def main(arguments, environment):
         if NOT_TEXT.match(name) or name in EXCEPT or not path.is_file():
             continue
         content = path.read_text(encoding="utf-8")
+        wanted = None if name in whole else added.get(name, ())
         found += citations(name, content, sections)
-        found += problems(name, content, words, names,
-                          None if name in whole else added.get(name, ()))
+        found += problems(name, content, words, names, wanted)
+        if name.endswith(".py"):
+            found += docstrings(name, content, wanted)
     print("\n".join(found))
     return 1 if found else 0
 

@@ -30,8 +30,8 @@ SUBJECTS = [
     ("cdm: nesting is checked", "verb in the imperative: 'nesting'"),
     ("cdm: the depth of sub-lists", "verb in the imperative: 'the'"),
     ("cdm: Fault on sub-lists", "verb in the imperative: 'Fault'"),
-    ("t_reset: test is repeated", "no request: 'test is …'"),
-    ("t_reset: order of the events", "no request: 'order of …'"),
+    ("t_reset: test is repeated", "not a request: 'test is …'"),
+    ("t_reset: order of the events", "not a request: 'order of …'"),
 ]
 BODIES = [
     ("", "no sentence"),
@@ -58,7 +58,7 @@ class Messages(unittest.TestCase):
     """The rule, by examples."""
 
     def check(self, message, wanted):
-        """The message has one problem, which contains the words, or none."""
+        """Check that the message has one problem, which contains the words, or none."""
         with self.subTest(message=message):
             found = lint_commits.problems(message)
             self.assertEqual(len(found), 0 if wanted is None else 1, found)
@@ -113,12 +113,12 @@ class Clones(unittest.TestCase):
         return done.stdout.strip()
 
     def commit(self, subject, date):
-        """An empty commit, so many seconds after the base; its name."""
+        """Create an empty commit @seconds after the base; return its name."""
         self.git("commit", "-q", "--allow-empty", "-m", subject, date=date)
         return self.git("rev-parse", "HEAD")
 
     def found(self, base, folder=None):
-        """The first lines of the commits that are read, the newest first."""
+        """Return the first lines of the commits that are read, the newest first."""
         return [message.splitlines()[0]
                 for _, _, message in lint_commits.commits(base, folder or self.origin)]
 
@@ -152,7 +152,7 @@ class Clones(unittest.TestCase):
         self.commit("new", 1)
         self.assertEqual(self.found("0" * 40), ["new"])
 
-    def test_a_tree_that_is_no_clone_has_no_commits(self):
+    def test_a_tree_that_is_not_a_clone_has_no_commits(self):
         bare = self.origin.parent / "tree"
         bare.mkdir()
         self.assertIsNone(lint_commits.commits("HEAD", bare))

@@ -17,7 +17,7 @@ NAMES = lint_language.replaced_words(lint_language.NAMES)
 
 
 def found(name, content, wanted=None):
-    """The line numbers that are reported."""
+    """Return the line numbers that are reported."""
     return [int(problem.split(":")[1])
             for problem in lint_language.problems(name, content, WORDS, NAMES, wanted)]
 
@@ -41,7 +41,7 @@ class Words(unittest.TestCase):
         self.assertEqual(found("a.py", "def test_what_is_left(self):\n"), [1, 1])
         self.assertEqual(found("a.toml", 'test = "guest/t_x/jobs_are_told"\n'), [1])
 
-    def test_words_of_two_identifiers_are_no_phrase(self):
+    def test_words_of_two_identifiers_are_not_a_phrase(self):
         self.assertEqual(found("a.c", "f(by, hand, what, was);\n"), [])
 
     def test_names_count_in_identifiers_only(self):
@@ -49,11 +49,11 @@ class Words(unittest.TestCase):
         self.assertEqual(found("a.rst", "common ground, pick, what it is\n"), [])
 
     def test_what_counts_as_a_part_of_a_name_only(self):
-        content = "const char *what;\nint what_is_purged;\nint wakes_who_waits;\nint whatever;\n"
+        content = "const char *what;\nint what_is_purged;\nint wakes_who_sleeps;\nint whatever;\n"
         self.assertEqual(found("a.c", content), [2, 3])
 
     def test_a_comment_that_is_a_clause_is_found(self):
-        content = "/* What is stored. */\nint a;\t/* What? */\n/*\n * Who waits.\n */\n"
+        content = "/* What is stored. */\nint a;\t/* What? */\n/*\n * Who sleeps.\n */\n"
         self.assertEqual(found("a.c", content), [1, 4])
         self.assertEqual(found("a.py", '"""What it prints."""\n# What came.\nWhat\n'), [1, 2])
         self.assertEqual(found("a.md", "# What it is\n"), [])
@@ -64,6 +64,27 @@ class Words(unittest.TestCase):
             self.assertEqual(found("a.c", f"/* {word} a job ends. */\n"), [1], word)
             self.assertEqual(found("a.xml", f'<a doc="{word} a job ends."/>\n'), [1], word)
         self.assertEqual(found("a.c", "/* When a job ends, the next one begins. */\n"), [])
+
+    def test_a_negated_noun_is_found(self):
+        content = "/* 0 is no number. */\nint words_that_are_no_shader;\n"
+        self.assertEqual(found("a.c", content), [1, 2])
+        for text in ("There is no number", "where there are no numbers", "it is no longer used",
+                     "there\nare no numbers", "it is not a number"):
+            self.assertEqual(found("a.rst", text + "\n"), [], text)
+
+    def test_a_docstring_of_a_function_begins_with_a_verb(self):
+        def lines(text, head="def f():", wanted=None):
+            content = f'class A:\n    {head}\n        """{text}"""\n'
+            return lint_language.docstrings("a.py", content, wanted)
+
+        self.assertEqual(lines("Return the size, or None."), [])
+        self.assertEqual(lines("The size."),
+                         ['a.py:3: "The": begin with a verb (Return ...)'])
+        self.assertEqual(len(lines("(size, name).")), 1)
+        self.assertEqual(len(lines("The size.", "async def f():")), 1)
+        self.assertEqual(lines("The size.", wanted={4}), [])
+        self.assertEqual(lines("The size.", "@property\n    def f(self):"), [])
+        self.assertEqual(lines("Sizes are bytes.", "def test_sizes(self):"), [])
 
     def test_a_phrase_over_two_lines_is_found(self):
         self.assertEqual(found("a.rst", "a job that is now\nand then repeated\n"), [1])
@@ -137,11 +158,11 @@ class Changes(unittest.TestCase):
                        cwd=self.top, check=True)
 
     def write(self, name, text):
-        """A file of the tree."""
+        """Write a file of the tree."""
         (self.top / name).write_text(text, encoding="utf-8")
 
     def commit(self):
-        """All that is there."""
+        """Commit all changes."""
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "x")
 
@@ -184,7 +205,7 @@ class Changes(unittest.TestCase):
         self.assertIn("old.rst:1", self.report("--all"))
 
     def commit_something(self):
-        """A commit without words of the list."""
+        """Create a commit without words of the list."""
         self.write("fine.rst", "fine\n")
         self.commit()
 
