@@ -41,33 +41,33 @@ struct cdm_fixture {
 };
 
 struct cdm_fixture *cdmfx_create(void);
-void cdmfx_destroy(struct cdm_fixture *b);
+void cdmfx_destroy(struct cdm_fixture *fx);
 
-/* Write a command at b->at. */
-void put_words(struct cdm_fixture *b, const u32 *words, u32 count);
-void put_state(struct cdm_fixture *b, u16 x, u16 y, u16 z);
-void put_launch(struct cdm_fixture *b, u32 x, u32 y, u32 z);
-void put_launch_at(struct cdm_fixture *b, const struct pumice_cdm_launch *launch);
-void put_call(struct cdm_fixture *b, u64 addr);
-void put_return(struct cdm_fixture *b);
-void put_fence(struct cdm_fixture *b);
-void put_halt(struct cdm_fixture *b);
-void put_indirect(struct cdm_fixture *b, u64 addr, u32 base_x, u32 base_y, u32 base_z);
-void put_link(struct cdm_fixture *b, u64 addr);
-void put_flush(struct cdm_fixture *b, bool data, bool code);
-void put_timestamp(struct cdm_fixture *b, u64 addr, bool wait);
-void put_marker(struct cdm_fixture *b, u64 addr, u32 value, bool wait);
+/* Write a command at fx->at. */
+void put_words(struct cdm_fixture *fx, const u32 *words, u32 count);
+void put_state(struct cdm_fixture *fx, u16 x, u16 y, u16 z);
+void put_launch(struct cdm_fixture *fx, u32 x, u32 y, u32 z);
+void put_launch_at(struct cdm_fixture *fx, const struct pumice_cdm_launch *launch);
+void put_call(struct cdm_fixture *fx, u64 addr);
+void put_return(struct cdm_fixture *fx);
+void put_fence(struct cdm_fixture *fx);
+void put_halt(struct cdm_fixture *fx);
+void put_indirect(struct cdm_fixture *fx, u64 addr, u32 base_x, u32 base_y, u32 base_z);
+void put_link(struct cdm_fixture *fx, u64 addr);
+void put_flush(struct cdm_fixture *fx, bool data, bool code);
+void put_timestamp(struct cdm_fixture *fx, u64 addr, bool wait);
+void put_marker(struct cdm_fixture *fx, u64 addr, u32 value, bool wait);
 
 /* Start the job at CDMFX_STREAM. */
-void cdmfx_start(struct cdm_fixture *b);
+void cdmfx_start(struct cdm_fixture *fx);
 /* Step with a small budget until the CDM stalls. */
-void cdmfx_walk(struct cdm_fixture *b);
+void cdmfx_walk(struct cdm_fixture *fx);
 /* Resume the job that was switched out. */
-void cdmfx_resume(struct cdm_fixture *b);
+void cdmfx_resume(struct cdm_fixture *fx);
 /* Alternate between steps and ends of groups until the job has ended. */
-void cdmfx_finish(struct cdm_fixture *b);
+void cdmfx_finish(struct cdm_fixture *fx);
 
 /* Assert that the job has ended with this fault of the CDM at addr, a read if it has an access. */
-void cdmfx_expect_fault(const struct cdm_fixture *b, enum pumice_fault fault, u64 addr);
+void cdmfx_expect_fault(const struct cdm_fixture *fx, enum pumice_fault fault, u64 addr);
 
 #endif

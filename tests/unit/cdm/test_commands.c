@@ -12,12 +12,12 @@
 #define WORD(addr) (((addr) - CDMFX_DATA) / 4)
 
 /* A fault of an access of the CDM in the job's context. */
-static void expect_access_fault(const struct cdm_fixture *b, enum pumice_fault fault,
+static void expect_access_fault(const struct cdm_fixture *fx, enum pumice_fault fault,
 				enum pumice_access access, u64 addr)
 {
-	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
+	const struct gpu_fault *got = &cdm_status(fx->cdm)->fault;
 
-	assert_int_equal(b->end, DM_FAULT);
+	assert_int_equal(fx->end, DM_FAULT);
 	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
 	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
 	assert_int_equal(got->access, access);
@@ -28,64 +28,64 @@ static void expect_access_fault(const struct cdm_fixture *b, enum pumice_fault f
 static void an_indirect_launch_reads_its_counts_from_memory(void **state)
 {
 	const u64 counts = CDMFX_DATA + 0x1000 - 8;	/* across pages */
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	b->data[WORD(counts)] = 2;
-	b->data[WORD(counts) + 1] = 3;
-	b->data[WORD(counts) + 2] = 4;
-	put_state(b, 5, 1, 1);
-	put_indirect(b, counts, 10, 20, 30);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->pds.started, 24);
-	assert_int_equal(b->pds.launch.grid.groups_z, 4);
-	assert_int_equal(b->pds.group[23].id[0], 11);
-	assert_int_equal(b->pds.group[23].id[1], 22);
-	assert_int_equal(b->pds.group[23].id[2], 33);
-	cdmfx_destroy(b);
+	fx->data[WORD(counts)] = 2;
+	fx->data[WORD(counts) + 1] = 3;
+	fx->data[WORD(counts) + 2] = 4;
+	put_state(fx, 5, 1, 1);
+	put_indirect(fx, counts, 10, 20, 30);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.started, 24);
+	assert_int_equal(fx->pds.launch.grid.groups_z, 4);
+	assert_int_equal(fx->pds.group[23].id[0], 11);
+	assert_int_equal(fx->pds.group[23].id[1], 22);
+	assert_int_equal(fx->pds.group[23].id[2], 33);
+	cdmfx_destroy(fx);
 }
 
 /* An earlier launch may write the counts. */
 static void counts_are_read_after_all_earlier_launches_have_finished(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	b->data[0] = b->data[1] = b->data[2] = 1;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 2, 1, 1);
-	put_indirect(b, CDMFX_DATA, 0, 0, 0);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	fake_pds_finish(&b->pds);
-	cdmfx_walk(b);
-	assert_int_equal(b->pds.launches, 1);
-	b->data[0] = 7;
-	fake_pds_finish(&b->pds);
-	cdmfx_walk(b);
-	assert_int_equal(b->pds.started, 2 + 7);
-	cdmfx_finish(b);
-	cdmfx_destroy(b);
+	fx->data[0] = fx->data[1] = fx->data[2] = 1;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 2, 1, 1);
+	put_indirect(fx, CDMFX_DATA, 0, 0, 0);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	fake_pds_finish(&fx->pds);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->pds.launches, 1);
+	fx->data[0] = 7;
+	fake_pds_finish(&fx->pds);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->pds.started, 2 + 7);
+	cdmfx_finish(fx);
+	cdmfx_destroy(fx);
 }
 
 static void zero_counts_in_memory_launch_none(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	b->data[0] = b->data[1] = 5;
-	put_state(b, 1, 1, 1);
-	put_indirect(b, CDMFX_DATA, 0, 0, 0);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->pds.launches, 0);
-	cdmfx_destroy(b);
+	fx->data[0] = fx->data[1] = 5;
+	put_state(fx, 1, 1, 1);
+	put_indirect(fx, CDMFX_DATA, 0, 0, 0);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.launches, 0);
+	cdmfx_destroy(fx);
 }
 
 static void counts_in_memory_are_checked_as_those_of_a_launch(void **state)
@@ -100,81 +100,81 @@ static void counts_in_memory_are_checked_as_those_of_a_launch(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 		u64 at;
 
-		b->data[0] = cases[i].counts[0];
-		b->data[1] = cases[i].counts[1];
-		b->data[2] = cases[i].counts[2];
-		put_state(b, 1, 1, 1);
-		at = b->at;
-		put_indirect(b, CDMFX_DATA, cases[i].base_x, 0, 0);
-		cdmfx_start(b);
-		cdmfx_walk(b);
-		cdmfx_expect_fault(b, PUMICE_FAULT_CDM_GRID, at);
-		cdmfx_destroy(b);
+		fx->data[0] = cases[i].counts[0];
+		fx->data[1] = cases[i].counts[1];
+		fx->data[2] = cases[i].counts[2];
+		put_state(fx, 1, 1, 1);
+		at = fx->at;
+		put_indirect(fx, CDMFX_DATA, cases[i].base_x, 0, 0);
+		cdmfx_start(fx);
+		cdmfx_walk(fx);
+		cdmfx_expect_fault(fx, PUMICE_FAULT_CDM_GRID, at);
+		cdmfx_destroy(fx);
 	}
 }
 
 static void an_indirect_launch_needs_state(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	put_indirect(b, CDMFX_DATA, 0, 0, 0);
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_STATE, CDMFX_STREAM);
-	cdmfx_destroy(b);
+	put_indirect(fx, CDMFX_DATA, 0, 0, 0);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	cdmfx_expect_fault(fx, PUMICE_FAULT_CDM_STATE, CDMFX_STREAM);
+	cdmfx_destroy(fx);
 }
 
 static void counts_that_cannot_be_read_are_a_fault(void **state)
 {
 	const u64 end = CDMFX_DATA + CDMFX_DATA_BYTES;
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	put_state(b, 1, 1, 1);
-	put_indirect(b, end - 8, 0, 0, 0);
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	expect_access_fault(b, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, end);
-	cdmfx_destroy(b);
+	put_state(fx, 1, 1, 1);
+	put_indirect(fx, end - 8, 0, 0, 0);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	expect_access_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_ACCESS_READ, end);
+	cdmfx_destroy(fx);
 }
 
 /* A chain does not return, and does not change the nesting. */
 static void a_link_continues_in_another_stream(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	put_state(b, 3, 1, 1);
-	put_call(b, CDMFX_STREAM + 0x400);
-	put_launch(b, 4, 1, 1);
-	put_halt(b);
-	b->at = CDMFX_STREAM + 0x400;
-	put_link(b, CDMFX_STREAM + 0x800);
-	put_launch(b, 100, 1, 1);	/* never reached */
-	b->at = CDMFX_STREAM + 0x800;
-	put_launch(b, 2, 1, 1);
-	put_return(b);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->pds.started, 6);
-	cdmfx_destroy(b);
+	put_state(fx, 3, 1, 1);
+	put_call(fx, CDMFX_STREAM + 0x400);
+	put_launch(fx, 4, 1, 1);
+	put_halt(fx);
+	fx->at = CDMFX_STREAM + 0x400;
+	put_link(fx, CDMFX_STREAM + 0x800);
+	put_launch(fx, 100, 1, 1);	/* never reached */
+	fx->at = CDMFX_STREAM + 0x800;
+	put_launch(fx, 2, 1, 1);
+	put_return(fx);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.started, 6);
+	cdmfx_destroy(fx);
 }
 
 static void a_link_to_an_unmapped_address_faults_there(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	put_link(b, CDMFX_END);
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	cdmfx_expect_fault(b, PUMICE_FAULT_MMU_PT_INVALID, CDMFX_END);
-	cdmfx_destroy(b);
+	put_link(fx, CDMFX_END);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	cdmfx_expect_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, CDMFX_END);
+	cdmfx_destroy(fx);
 }
 
 /* A stream that branches to itself uses no more than its budget, and can be aborted. */
@@ -184,25 +184,25 @@ static void an_endless_chain_respects_its_budget_and_can_be_aborted(void **state
 
 	(void)state;
 	for (how = 0; how < 2; how++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 		u64 value[PUMICE_PERF_COUNTER_COUNT] = { 0 };
 		u32 i;
 
-		put_marker(b, CDMFX_DATA, 9, false);
-		put_link(b, CDMFX_STREAM);
-		cdmfx_start(b);
+		put_marker(fx, CDMFX_DATA, 9, false);
+		put_link(fx, CDMFX_STREAM);
+		cdmfx_start(fx);
 		for (i = 0; i < 10; i++)
-			assert_true(cdm_step(b->cdm, 100));
-		cdm_counters_add(b->cdm, value);
+			assert_true(cdm_step(fx->cdm, 100));
+		cdm_counters_add(fx->cdm, value);
 		assert_int_equal(value[PUMICE_PERF_CDM_COMMANDS], 1000);
 		if (how)
-			cdm_switch_out(b->cdm);
+			cdm_switch_out(fx->cdm);
 		else
-			cdm_abort(b->cdm);
-		cdmfx_walk(b);
-		assert_int_equal(b->ended, 1);
-		assert_int_equal(b->end, how ? DM_SWITCHED : DM_ABORTED);
-		cdmfx_destroy(b);
+			cdm_abort(fx->cdm);
+		cdmfx_walk(fx);
+		assert_int_equal(fx->ended, 1);
+		assert_int_equal(fx->end, how ? DM_SWITCHED : DM_ABORTED);
+		cdmfx_destroy(fx);
 	}
 }
 
@@ -212,60 +212,60 @@ static void a_flush_waits_as_a_fence_does(void **state)
 
 	(void)state;
 	for (bits = 0; bits < 4; bits++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 
-		put_state(b, 1, 1, 1);
-		put_launch(b, 2, 1, 1);
-		put_flush(b, bits & 1, bits & 2);
-		put_launch(b, 1, 1, 1);
-		put_halt(b);
-		cdmfx_start(b);
-		cdmfx_walk(b);
-		fake_pds_finish(&b->pds);
-		cdmfx_walk(b);
-		assert_int_equal(b->pds.started, 2);
-		fake_pds_finish(&b->pds);
-		cdmfx_walk(b);
-		assert_int_equal(b->pds.started, 3);
-		cdmfx_finish(b);
-		assert_int_equal(b->end, DM_DONE);
-		cdmfx_destroy(b);
+		put_state(fx, 1, 1, 1);
+		put_launch(fx, 2, 1, 1);
+		put_flush(fx, bits & 1, bits & 2);
+		put_launch(fx, 1, 1, 1);
+		put_halt(fx);
+		cdmfx_start(fx);
+		cdmfx_walk(fx);
+		fake_pds_finish(&fx->pds);
+		cdmfx_walk(fx);
+		assert_int_equal(fx->pds.started, 2);
+		fake_pds_finish(&fx->pds);
+		cdmfx_walk(fx);
+		assert_int_equal(fx->pds.started, 3);
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, DM_DONE);
+		cdmfx_destroy(fx);
 	}
 }
 
 static void time_stamps_and_markers_wait_if_requested(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
-	u64 *stamp = (u64 *)(void *)(b->data + 2);
+	struct cdm_fixture *fx = cdmfx_create();
+	u64 *stamp = (u64 *)(void *)(fx->data + 2);
 
 	(void)state;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 2, 1, 1);
-	put_timestamp(b, CDMFX_DATA + 8, false);
-	put_marker(b, CDMFX_DATA + 4, 0xdeadbeef, false);
-	put_marker(b, CDMFX_DATA + 0x1ffc, 0xcafe, true);
-	put_timestamp(b, CDMFX_DATA + 16, true);
-	put_halt(b);
-	b->clock = 0x123456789a;
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	assert_int_equal(b->pds.running, 2);
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 2, 1, 1);
+	put_timestamp(fx, CDMFX_DATA + 8, false);
+	put_marker(fx, CDMFX_DATA + 4, 0xdeadbeef, false);
+	put_marker(fx, CDMFX_DATA + 0x1ffc, 0xcafe, true);
+	put_timestamp(fx, CDMFX_DATA + 16, true);
+	put_halt(fx);
+	fx->clock = 0x123456789a;
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->pds.running, 2);
 	assert_int_equal(stamp[0], 0x123456789a);
-	assert_int_equal(b->data[1], 0xdeadbeef);
-	assert_int_equal(b->data[WORD(CDMFX_DATA + 0x1ffc)], 0);
-	fake_pds_finish(&b->pds);
-	cdmfx_walk(b);
-	assert_int_equal(b->data[WORD(CDMFX_DATA + 0x1ffc)], 0);
-	b->clock = 0x200000000000;
-	fake_pds_finish(&b->pds);
-	cdmfx_walk(b);
-	assert_int_equal(b->data[WORD(CDMFX_DATA + 0x1ffc)], 0xcafe);
+	assert_int_equal(fx->data[1], 0xdeadbeef);
+	assert_int_equal(fx->data[WORD(CDMFX_DATA + 0x1ffc)], 0);
+	fake_pds_finish(&fx->pds);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->data[WORD(CDMFX_DATA + 0x1ffc)], 0);
+	fx->clock = 0x200000000000;
+	fake_pds_finish(&fx->pds);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->data[WORD(CDMFX_DATA + 0x1ffc)], 0xcafe);
 	assert_int_equal(stamp[1], 0x200000000000);
 	/* Adjacent words are not changed. */
-	assert_int_equal(b->data[0], 0);
-	assert_int_equal(b->data[6], 0);
-	assert_int_equal(b->end, DM_DONE);
-	cdmfx_destroy(b);
+	assert_int_equal(fx->data[0], 0);
+	assert_int_equal(fx->data[6], 0);
+	assert_int_equal(fx->end, DM_DONE);
+	cdmfx_destroy(fx);
 }
 
 static void unwritable_pages_are_a_write_fault(void **state)
@@ -282,49 +282,49 @@ static void unwritable_pages_are_a_write_fault(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]) * 4; i++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 
 		wait = i & 1;
 		marker = i & 2;
 		if (marker)
-			put_marker(b, cases[i / 4].addr, 1, wait);
+			put_marker(fx, cases[i / 4].addr, 1, wait);
 		else
-			put_timestamp(b, cases[i / 4].addr, wait);
-		put_halt(b);
-		cdmfx_start(b);
-		cdmfx_walk(b);
-		expect_access_fault(b, cases[i / 4].fault, PUMICE_ACCESS_WRITE, cases[i / 4].addr);
-		cdmfx_destroy(b);
+			put_timestamp(fx, cases[i / 4].addr, wait);
+		put_halt(fx);
+		cdmfx_start(fx);
+		cdmfx_walk(fx);
+		expect_access_fault(fx, cases[i / 4].fault, PUMICE_ACCESS_WRITE, cases[i / 4].addr);
+		cdmfx_destroy(fx);
 	}
 }
 
 static void counters_count_commands_groups_and_time(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 	u64 value[PUMICE_PERF_COUNTER_COUNT] = { 0 };
 
 	(void)state;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 3, 1, 1);
-	put_fence(b);
-	put_halt(b);
-	b->clock = 1000;
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	b->clock = 1500;
-	cdm_counters_add(b->cdm, value);
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 3, 1, 1);
+	put_fence(fx);
+	put_halt(fx);
+	fx->clock = 1000;
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	fx->clock = 1500;
+	cdm_counters_add(fx->cdm, value);
 	assert_int_equal(value[PUMICE_PERF_CDM_BUSY], 500);
 	assert_int_equal(value[PUMICE_PERF_CDM_GROUPS], 3);
-	b->clock = 2000;
-	cdmfx_finish(b);
-	b->clock = 9000;
+	fx->clock = 2000;
+	cdmfx_finish(fx);
+	fx->clock = 9000;
 	value[PUMICE_PERF_CDM_BUSY] = 7;
 	value[PUMICE_PERF_CDM_COMMANDS] = value[PUMICE_PERF_CDM_GROUPS] = 0;
-	cdm_counters_add(b->cdm, value);
+	cdm_counters_add(fx->cdm, value);
 	assert_int_equal(value[PUMICE_PERF_CDM_BUSY], 1007);	/* added */
 	assert_int_equal(value[PUMICE_PERF_CDM_COMMANDS], 4);
 	assert_int_equal(value[PUMICE_PERF_CDM_GROUPS], 3);
-	cdmfx_destroy(b);
+	cdmfx_destroy(fx);
 }
 
 int main(void)

@@ -95,24 +95,24 @@ static void malformed_commands_stop_the_job_with_their_fault(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(bad_commands) / sizeof(bad_commands[0]); i++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 		u64 at;
 
-		put_state(b, 1, 1, 1);
-		put_launch(b, 1, 1, 1);
-		at = b->at;
-		put_words(b, bad_commands[i].words, 7);
-		cdmfx_start(b);
-		cdmfx_walk(b);
-		if (cdm_status(b->cdm)->fault.fault != bad_commands[i].fault)
+		put_state(fx, 1, 1, 1);
+		put_launch(fx, 1, 1, 1);
+		at = fx->at;
+		put_words(fx, bad_commands[i].words, 7);
+		cdmfx_start(fx);
+		cdmfx_walk(fx);
+		if (cdm_status(fx->cdm)->fault.fault != bad_commands[i].fault)
 			fail_msg("%s: fault %u", bad_commands[i].what,
-				 cdm_status(b->cdm)->fault.fault);
-		assert_int_equal(b->ended, 0);
-		assert_int_equal(b->pds.aborts, 1);
-		cdmfx_finish(b);
-		cdmfx_expect_fault(b, bad_commands[i].fault, at);
-		assert_int_equal(b->pds.launches, 1);
-		cdmfx_destroy(b);
+				 cdm_status(fx->cdm)->fault.fault);
+		assert_int_equal(fx->ended, 0);
+		assert_int_equal(fx->pds.aborts, 1);
+		cdmfx_finish(fx);
+		cdmfx_expect_fault(fx, bad_commands[i].fault, at);
+		assert_int_equal(fx->pds.launches, 1);
+		cdmfx_destroy(fx);
 	}
 }
 
@@ -124,29 +124,29 @@ static void the_largest_group_is_accepted(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 
-		put_state(b, sizes[i][0], sizes[i][1], sizes[i][2]);
-		put_halt(b);
-		cdmfx_start(b);
-		cdmfx_finish(b);
-		assert_int_equal(b->end, DM_DONE);
-		cdmfx_destroy(b);
+		put_state(fx, sizes[i][0], sizes[i][1], sizes[i][2]);
+		put_halt(fx);
+		cdmfx_start(fx);
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, DM_DONE);
+		cdmfx_destroy(fx);
 	}
 }
 
 static void a_launch_without_state_stops_the_job(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	put_fence(b);
-	put_launch(b, 0, 0, 0);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_STATE, CDMFX_STREAM + 4);
-	cdmfx_destroy(b);
+	put_fence(fx);
+	put_launch(fx, 0, 0, 0);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	cdmfx_expect_fault(fx, PUMICE_FAULT_CDM_STATE, CDMFX_STREAM + 4);
+	cdmfx_destroy(fx);
 }
 
 static void a_misaligned_stream_stops_the_job(void **state)
@@ -155,43 +155,43 @@ static void a_misaligned_stream_stops_the_job(void **state)
 
 	(void)state;
 	for (off = 1; off < 4; off++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
+		const struct cdm_job job = { .ctx = CDMFX_CTX, .stream = CDMFX_STREAM + off };
 
-		assert_true(cdm_start(
-			b->cdm, &(struct cdm_job){ .ctx = CDMFX_CTX, .stream = CDMFX_STREAM + off }));
-		cdmfx_finish(b);
-		cdmfx_expect_fault(b, PUMICE_FAULT_CDM_ALIGN, CDMFX_STREAM + off);
-		cdmfx_destroy(b);
+		assert_true(cdm_start(fx->cdm, &job));
+		cdmfx_finish(fx);
+		cdmfx_expect_fault(fx, PUMICE_FAULT_CDM_ALIGN, CDMFX_STREAM + off);
+		cdmfx_destroy(fx);
 	}
 }
 
 static void a_sub_list_that_calls_itself_stops_the_job(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	put_call(b, CDMFX_STREAM);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_DEPTH, CDMFX_STREAM);
-	cdmfx_destroy(b);
+	put_call(fx, CDMFX_STREAM);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	cdmfx_expect_fault(fx, PUMICE_FAULT_CDM_DEPTH, CDMFX_STREAM);
+	cdmfx_destroy(fx);
 }
 
 static void one_call_more_than_the_depth_stops_the_job(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 	u32 i;
 
 	(void)state;
 	for (i = 0; i <= PUMICE_CDM_MAX_DEPTH; i++) {
-		b->at = CDMFX_STREAM + i * 0x100;
-		put_call(b, CDMFX_STREAM + (i + 1) * 0x100);
+		fx->at = CDMFX_STREAM + i * 0x100;
+		put_call(fx, CDMFX_STREAM + (i + 1) * 0x100);
 	}
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	cdmfx_expect_fault(b, PUMICE_FAULT_CDM_DEPTH,
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	cdmfx_expect_fault(fx, PUMICE_FAULT_CDM_DEPTH,
 			   CDMFX_STREAM + PUMICE_CDM_MAX_DEPTH * 0x100);
-	cdmfx_destroy(b);
+	cdmfx_destroy(fx);
 }
 
 /* The stream's own memory: not mapped at all, truncated within a command, run past its end. */
@@ -214,71 +214,71 @@ static void memory_faults_report_the_address_of_the_word(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 
-		b->at = CDMFX_END - 8;
-		put_words(b, &fence, 1);
-		put_words(b, &cases[i].word, 1);
+		fx->at = CDMFX_END - 8;
+		put_words(fx, &fence, 1);
+		put_words(fx, &cases[i].word, 1);
 		assert_true(cdm_start(
-			b->cdm, &(struct cdm_job){ .ctx = CDMFX_CTX, .stream = cases[i].stream }));
-		cdmfx_finish(b);
-		cdmfx_expect_fault(b, cases[i].fault, cases[i].fault_addr);
-		cdmfx_destroy(b);
+			fx->cdm, &(struct cdm_job){ .ctx = CDMFX_CTX, .stream = cases[i].stream }));
+		cdmfx_finish(fx);
+		cdmfx_expect_fault(fx, cases[i].fault, cases[i].fault_addr);
+		cdmfx_destroy(fx);
 	}
 }
 
 static void a_context_that_is_off_stops_the_job(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	atomic_store(&b->mmu.ctx[CDMFX_CTX], 0);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	cdmfx_expect_fault(b, PUMICE_FAULT_MMU_CONTEXT_OFF, CDMFX_STREAM);
-	cdmfx_destroy(b);
+	atomic_store(&fx->mmu.ctx[CDMFX_CTX], 0);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	cdmfx_expect_fault(fx, PUMICE_FAULT_MMU_CONTEXT_OFF, CDMFX_STREAM);
+	cdmfx_destroy(fx);
 }
 
 static void a_refused_launch_stops_the_job_with_the_pds_reason(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	b->pds.begin_fault = PUMICE_FAULT_PDS_RESOURCE;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 1, 1, 1);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_FAULT);
-	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_RESOURCE);
-	assert_int_equal(cdm_status(b->cdm)->fault.unit, PUMICE_UNIT_PDS);
-	assert_int_equal(cdm_status(b->cdm)->fault.addr, 0xabcd0);
-	assert_int_equal(cdm_status(b->cdm)->fault.pc, 4);
-	cdmfx_destroy(b);
+	fx->pds.begin_fault = PUMICE_FAULT_PDS_RESOURCE;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 1, 1, 1);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_FAULT);
+	assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_PDS_RESOURCE);
+	assert_int_equal(cdm_status(fx->cdm)->fault.unit, PUMICE_UNIT_PDS);
+	assert_int_equal(cdm_status(fx->cdm)->fault.addr, 0xabcd0);
+	assert_int_equal(cdm_status(fx->cdm)->fault.pc, 4);
+	cdmfx_destroy(fx);
 }
 
 static void a_group_that_faults_at_dispatch_stops_the_job(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	b->pds.group_fault = PUMICE_FAULT_MMU_PT_INVALID;
-	b->pds.fault_linear = 5;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 10, 1, 1);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	assert_int_equal(b->pds.started, 5);
-	assert_int_equal(b->pds.aborts, 1);
-	assert_false(b->pds.in_launch);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_FAULT);
-	assert_int_equal(b->pds.started, 5);
-	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-	cdmfx_destroy(b);
+	fx->pds.group_fault = PUMICE_FAULT_MMU_PT_INVALID;
+	fx->pds.fault_linear = 5;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 10, 1, 1);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->pds.started, 5);
+	assert_int_equal(fx->pds.aborts, 1);
+	assert_false(fx->pds.in_launch);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_FAULT);
+	assert_int_equal(fx->pds.started, 5);
+	assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	cdmfx_destroy(fx);
 }
 
 /* States of a job when it is stopped from outside. */
@@ -286,33 +286,33 @@ enum place { AT_START, IN_STREAM, IN_LAUNCH, WAITING_FOR_ROOM, AT_FENCE, DRAININ
 
 static struct cdm_fixture *cdmfx_at(enum place place)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	if (place == WAITING_FOR_ROOM)
-		b->pds.room = 2;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 4, 1, 1);
+		fx->pds.room = 2;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 4, 1, 1);
 	if (place == AT_FENCE)
-		put_fence(b);
-	put_launch(b, 4, 1, 1);
-	put_halt(b);
-	cdmfx_start(b);
+		put_fence(fx);
+	put_launch(fx, 4, 1, 1);
+	put_halt(fx);
+	cdmfx_start(fx);
 	switch (place) {
 	case AT_START:
 		break;
 	case IN_STREAM:
-		cdm_step(b->cdm, 2);
-		cdm_step(b->cdm, 4);
+		cdm_step(fx->cdm, 2);
+		cdm_step(fx->cdm, 4);
 		break;
 	case IN_LAUNCH:
-		cdm_step(b->cdm, 2);
-		cdm_step(b->cdm, 2);
+		cdm_step(fx->cdm, 2);
+		cdm_step(fx->cdm, 2);
 		break;
 	default:
-		cdmfx_walk(b);
+		cdmfx_walk(fx);
 	}
-	assert_int_equal(b->ended, 0);
-	return b;
+	assert_int_equal(fx->ended, 0);
+	return fx;
 }
 
 static void abort_at_any_point_ends_once_and_dispatches_no_more(void **state)
@@ -321,29 +321,29 @@ static void abort_at_any_point_ends_once_and_dispatches_no_more(void **state)
 
 	(void)state;
 	for (place = AT_START; place < PLACES; place++) {
-		struct cdm_fixture *b = cdmfx_at(place);
-		u64 started = b->pds.started;
-		unsigned int wakes = b->wakes;
+		struct cdm_fixture *fx = cdmfx_at(place);
+		u64 started = fx->pds.started;
+		unsigned int wakes = fx->wakes;
 
-		cdm_abort(b->cdm);
-		assert_int_equal(b->pds.aborts, 1);
-		assert_true(b->wakes > wakes);
-		assert_int_equal(b->ended, 0);	/* never from cdm_abort() */
-		assert_false(b->pds.in_launch);
-		cdm_abort(b->cdm);
-		assert_int_equal(b->pds.aborts, 1);
-		cdmfx_walk(b);
-		assert_int_equal(b->ended, b->pds.running == 0);
-		if (b->pds.running) {
-			assert_true(cdm_status(b->cdm)->busy);
-			cdmfx_finish(b);
+		cdm_abort(fx->cdm);
+		assert_int_equal(fx->pds.aborts, 1);
+		assert_true(fx->wakes > wakes);
+		assert_int_equal(fx->ended, 0);	/* never from cdm_abort() */
+		assert_false(fx->pds.in_launch);
+		cdm_abort(fx->cdm);
+		assert_int_equal(fx->pds.aborts, 1);
+		cdmfx_walk(fx);
+		assert_int_equal(fx->ended, fx->pds.running == 0);
+		if (fx->pds.running) {
+			assert_true(cdm_status(fx->cdm)->busy);
+			cdmfx_finish(fx);
 		}
-		assert_int_equal(b->ended, 1);
-		assert_int_equal(b->end, DM_ABORTED);
-		assert_int_equal(b->pds.started, started);
-		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
-		assert_int_equal(cdm_status(b->cdm)->done, 0);
-		cdmfx_destroy(b);
+		assert_int_equal(fx->ended, 1);
+		assert_int_equal(fx->end, DM_ABORTED);
+		assert_int_equal(fx->pds.started, started);
+		assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_NONE);
+		assert_int_equal(cdm_status(fx->cdm)->done, 0);
+		cdmfx_destroy(fx);
 	}
 }
 
@@ -353,57 +353,57 @@ static void a_usc_fault_at_any_point_stops_the_job(void **state)
 
 	(void)state;
 	for (place = IN_STREAM; place < PLACES; place++) {
-		struct cdm_fixture *b = cdmfx_at(place);
-		u64 started = b->pds.started;
+		struct cdm_fixture *fx = cdmfx_at(place);
+		u64 started = fx->pds.started;
 
-		fake_pds_finish(&b->pds);
-		fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
-		assert_int_equal(b->pds.aborts, 1);
-		cdmfx_finish(b);
-		assert_int_equal(b->ended, 1);
-		assert_int_equal(b->end, DM_FAULT);
-		assert_int_equal(b->pds.started, started);
-		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
-		assert_int_equal(cdm_status(b->cdm)->fault.usc, 3);
-		assert_int_equal(cdm_status(b->cdm)->fault.pc, 9);
-		assert_int_equal(cdm_status(b->cdm)->done, 1);	/* the one before the fault */
-		cdmfx_destroy(b);
+		fake_pds_finish(&fx->pds);
+		fake_pds_fault(&fx->pds, PUMICE_FAULT_USC_OPCODE);
+		assert_int_equal(fx->pds.aborts, 1);
+		cdmfx_finish(fx);
+		assert_int_equal(fx->ended, 1);
+		assert_int_equal(fx->end, DM_FAULT);
+		assert_int_equal(fx->pds.started, started);
+		assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
+		assert_int_equal(cdm_status(fx->cdm)->fault.usc, 3);
+		assert_int_equal(cdm_status(fx->cdm)->fault.pc, 9);
+		assert_int_equal(cdm_status(fx->cdm)->done, 1);	/* the one before the fault */
+		cdmfx_destroy(fx);
 	}
 }
 
 static void the_first_reason_is_reported(void **state)
 {
-	struct cdm_fixture *b = cdmfx_at(DRAINING);
+	struct cdm_fixture *fx = cdmfx_at(DRAINING);
 
 	(void)state;
-	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
-	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_END);
-	cdm_abort(b->cdm);
-	assert_int_equal(b->pds.aborts, 1);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_FAULT);
-	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
-	cdmfx_destroy(b);
+	fake_pds_fault(&fx->pds, PUMICE_FAULT_USC_OPCODE);
+	fake_pds_fault(&fx->pds, PUMICE_FAULT_USC_END);
+	cdm_abort(fx->cdm);
+	assert_int_equal(fx->pds.aborts, 1);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_FAULT);
+	assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_USC_OPCODE);
+	cdmfx_destroy(fx);
 
-	b = cdmfx_at(DRAINING);
-	cdm_abort(b->cdm);
-	fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_ABORTED);
-	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
-	cdmfx_destroy(b);
+	fx = cdmfx_at(DRAINING);
+	cdm_abort(fx->cdm);
+	fake_pds_fault(&fx->pds, PUMICE_FAULT_USC_OPCODE);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_ABORTED);
+	assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_NONE);
+	cdmfx_destroy(fx);
 }
 
 static void abort_while_idle_does_nothing(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	cdm_abort(b->cdm);
-	assert_int_equal(b->pds.aborts, 0);
-	assert_false(cdm_step(b->cdm, 10));
-	assert_int_equal(b->ended, 0);
-	cdmfx_destroy(b);
+	cdm_abort(fx->cdm);
+	assert_int_equal(fx->pds.aborts, 0);
+	assert_false(cdm_step(fx->cdm, 10));
+	assert_int_equal(fx->ended, 0);
+	cdmfx_destroy(fx);
 }
 
 static void a_job_after_a_stopped_one_runs(void **state)
@@ -412,18 +412,18 @@ static void a_job_after_a_stopped_one_runs(void **state)
 
 	(void)state;
 	for (place = IN_STREAM; place < PLACES; place++) {
-		struct cdm_fixture *b = cdmfx_at(place);
+		struct cdm_fixture *fx = cdmfx_at(place);
 
-		fake_pds_fault(&b->pds, PUMICE_FAULT_USC_OPCODE);
-		cdmfx_finish(b);
-		b->pds.started = 0;
-		cdmfx_start(b);
-		assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
-		cdmfx_finish(b);
-		assert_int_equal(b->end, DM_DONE);
-		assert_int_equal(b->pds.started, 8);
-		assert_int_equal(cdm_status(b->cdm)->done, 8);
-		cdmfx_destroy(b);
+		fake_pds_fault(&fx->pds, PUMICE_FAULT_USC_OPCODE);
+		cdmfx_finish(fx);
+		fx->pds.started = 0;
+		cdmfx_start(fx);
+		assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_NONE);
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, DM_DONE);
+		assert_int_equal(fx->pds.started, 8);
+		assert_int_equal(cdm_status(fx->cdm)->done, 8);
+		cdmfx_destroy(fx);
 	}
 }
 
@@ -442,47 +442,47 @@ static void random_streams_end(void **state)
 	(void)state;
 	print_message("seed 0x%llx\n", (unsigned long long)rnd);
 	for (run = 0; run < 2000; run++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 
-		b->pds.room = 50;
-		while (b->at < CDMFX_STREAM + 0x400) {
+		fx->pds.room = 50;
+		while (fx->at < CDMFX_STREAM + 0x400) {
 			u32 word = next_random(&rnd);
 
 			switch (next_random(&rnd) % 8) {
 			case 0:
-				put_state(b, (u16)(word % 1100), 1, 1);
+				put_state(fx, (u16)(word % 1100), 1, 1);
 				break;
 			case 1:
-				put_launch(b, word % 5, word >> 8 & 3, word >> 16 & 3);
+				put_launch(fx, word % 5, word >> 8 & 3, word >> 16 & 3);
 				break;
 			case 2:
-				put_call(b, CDMFX_STREAM + (word % 0x400 & ~3u));
+				put_call(fx, CDMFX_STREAM + (word % 0x400 & ~3u));
 				break;
 			case 3:
-				put_return(b);
+				put_return(fx);
 				break;
 			case 4:
-				put_fence(b);
+				put_fence(fx);
 				break;
 			case 5:
-				put_words(b, &word, 1);
+				put_words(fx, &word, 1);
 				break;
 			default:
-				put_state(b, 1, 1, 1);
+				put_state(fx, 1, 1, 1);
 			}
 		}
-		cdmfx_start(b);
-		for (i = 0; i < 100000 && !b->ended; i++) {
-			if (!cdm_step(b->cdm, 10) && b->pds.running)
-				fake_pds_finish(&b->pds);
+		cdmfx_start(fx);
+		for (i = 0; i < 100000 && !fx->ended; i++) {
+			if (!cdm_step(fx->cdm, 10) && fx->pds.running)
+				fake_pds_finish(&fx->pds);
 		}
-		if (!b->ended) {
-			cdm_abort(b->cdm);
-			cdmfx_finish(b);
+		if (!fx->ended) {
+			cdm_abort(fx->cdm);
+			cdmfx_finish(fx);
 		}
-		assert_int_equal(b->ended, 1);
-		faults += b->end == DM_FAULT;
-		cdmfx_destroy(b);
+		assert_int_equal(fx->ended, 1);
+		faults += fx->end == DM_FAULT;
+		cdmfx_destroy(fx);
 	}
 	assert_true(faults > 1000);
 }
@@ -499,67 +499,67 @@ static void a_job_is_stopped_while_the_pds_works_for_it(void **state)
 
 	(void)state;
 	for (fill = 0; fill < 2; fill++) {
-		struct cdm_fixture *b = cdmfx_create();
+		struct cdm_fixture *fx = cdmfx_create();
 
-		b->pds.load_pieces = 3;
-		b->pds.fill_pieces = 2;
-		*(fill ? &b->pds.during_fill : &b->pds.during_load) = abort_job;
-		b->pds.during_opaque = b->cdm;
-		put_state(b, 1, 1, 1);
-		put_launch(b, 4, 1, 1);
-		put_halt(b);
-		cdmfx_start(b);
-		cdmfx_finish(b);
-		assert_int_equal(b->end, DM_ABORTED);
-		assert_false(b->pds.in_launch);
-		assert_int_equal(b->pds.started, 0);
-		cdmfx_destroy(b);
+		fx->pds.load_pieces = 3;
+		fx->pds.fill_pieces = 2;
+		*(fill ? &fx->pds.during_fill : &fx->pds.during_load) = abort_job;
+		fx->pds.during_opaque = fx->cdm;
+		put_state(fx, 1, 1, 1);
+		put_launch(fx, 4, 1, 1);
+		put_halt(fx);
+		cdmfx_start(fx);
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, DM_ABORTED);
+		assert_false(fx->pds.in_launch);
+		assert_int_equal(fx->pds.started, 0);
+		cdmfx_destroy(fx);
 	}
 }
 
 /* Loading and filling in pieces does not change the dispatched groups. */
 static void launches_in_pieces_are_dispatched_completely(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 	u32 i;
 
 	(void)state;
-	b->pds.load_pieces = 5;
-	b->pds.fill_pieces = 3;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 4, 2, 1);
-	put_launch(b, 3, 1, 1);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->pds.launches, 2);
-	assert_int_equal(b->pds.loads, 10);
-	assert_int_equal(b->pds.started, 11);
+	fx->pds.load_pieces = 5;
+	fx->pds.fill_pieces = 3;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 4, 2, 1);
+	put_launch(fx, 3, 1, 1);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.launches, 2);
+	assert_int_equal(fx->pds.loads, 10);
+	assert_int_equal(fx->pds.started, 11);
 	for (i = 0; i < 11; i++)
-		assert_int_equal(b->pds.group[i].linear, i < 8 ? i : i - 8);
-	cdmfx_destroy(b);
+		assert_int_equal(fx->pds.group[i].linear, i < 8 ? i : i - 8);
+	cdmfx_destroy(fx);
 }
 
 /* The CDM sleeps while there is no memory for programs. */
 static void a_launch_without_memory_waits(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	b->pds.load_pieces = 2;
-	b->pds.load_waits = true;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 1, 1, 1);
-	put_halt(b);
-	cdmfx_start(b);
-	while (!b->pds.loads)
-		assert_true(cdm_step(b->cdm, 1));
-	assert_true(cdm_step(b->cdm, 1));	/* there is some now */
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->pds.started, 1);
-	cdmfx_destroy(b);
+	fx->pds.load_pieces = 2;
+	fx->pds.load_waits = true;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 1, 1, 1);
+	put_halt(fx);
+	cdmfx_start(fx);
+	while (!fx->pds.loads)
+		assert_true(cdm_step(fx->cdm, 1));
+	assert_true(cdm_step(fx->cdm, 1));	/* there is some now */
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.started, 1);
+	cdmfx_destroy(fx);
 }
 
 int main(void)

@@ -19,90 +19,90 @@
 #define GROUPS	(6 + 4 + 4 + 12 + 1 + 3)
 
 /* A stream with every kind of command: launches, nesting, a chain, fences, counts in memory. */
-static void put_everything(struct cdm_fixture *b)
+static void put_everything(struct cdm_fixture *fx)
 {
-	b->data[(COUNTS - CDMFX_DATA) / 4] = 2;
-	b->data[(COUNTS - CDMFX_DATA) / 4 + 1] = 3;
-	b->data[(COUNTS - CDMFX_DATA) / 4 + 2] = 2;
-	put_state(b, 4, 1, 1);
-	put_launch(b, 3, 2, 1);
-	put_fence(b);
-	put_marker(b, MARK, 1, true);
-	put_call(b, LIST_A);
-	put_indirect(b, COUNTS, 7, 0, 9);
-	put_flush(b, true, true);
-	put_link(b, CHAIN);
+	fx->data[(COUNTS - CDMFX_DATA) / 4] = 2;
+	fx->data[(COUNTS - CDMFX_DATA) / 4 + 1] = 3;
+	fx->data[(COUNTS - CDMFX_DATA) / 4 + 2] = 2;
+	put_state(fx, 4, 1, 1);
+	put_launch(fx, 3, 2, 1);
+	put_fence(fx);
+	put_marker(fx, MARK, 1, true);
+	put_call(fx, LIST_A);
+	put_indirect(fx, COUNTS, 7, 0, 9);
+	put_flush(fx, true, true);
+	put_link(fx, CHAIN);
 
-	b->at = LIST_A;
-	put_launch_at(b, &(struct pumice_cdm_launch){ 2, 1, 2, 100, 200, 300 });
-	put_call(b, LIST_B);
-	put_marker(b, MARK + 4, 2, false);
-	put_return(b);
+	fx->at = LIST_A;
+	put_launch_at(fx, &(struct pumice_cdm_launch){ 2, 1, 2, 100, 200, 300 });
+	put_call(fx, LIST_B);
+	put_marker(fx, MARK + 4, 2, false);
+	put_return(fx);
 
-	b->at = LIST_B;
-	put_state(b, 8, 2, 1);
-	put_launch(b, 1, 1, 4);
-	put_return(b);
+	fx->at = LIST_B;
+	put_state(fx, 8, 2, 1);
+	put_launch(fx, 1, 1, 4);
+	put_return(fx);
 
-	b->at = CHAIN;
-	put_state(b, 16, 1, 1);
-	put_launch(b, 1, 1, 1);
-	put_launch(b, 3, 1, 1);
-	put_marker(b, MARK + 8, 3, true);
-	put_halt(b);
+	fx->at = CHAIN;
+	put_state(fx, 16, 1, 1);
+	put_launch(fx, 1, 1, 1);
+	put_launch(fx, 3, 1, 1);
+	put_marker(fx, MARK + 8, 3, true);
+	put_halt(fx);
 }
 
 static struct cdm_fixture *everything_fixture(unsigned int room)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
-	b->pds.room = room;
-	put_everything(b);
-	return b;
+	fx->pds.room = room;
+	put_everything(fx);
+	return fx;
 }
 
 /* Switch out, end the running groups, and check that the job was switched out. */
-static void switch_out(struct cdm_fixture *b)
+static void switch_out(struct cdm_fixture *fx)
 {
-	unsigned int ended = b->ended;
+	unsigned int ended = fx->ended;
 
-	cdm_switch_out(b->cdm);
-	cdmfx_walk(b);
-	if (b->ended == ended)
-		cdmfx_finish(b);
-	assert_int_equal(b->ended, ended + 1);
+	cdm_switch_out(fx->cdm);
+	cdmfx_walk(fx);
+	if (fx->ended == ended)
+		cdmfx_finish(fx);
+	assert_int_equal(fx->ended, ended + 1);
 }
 
 /* A job that ran in slices dispatches the same groups as one that was not switched. */
-static void expect_same_work(const struct cdm_fixture *b, const struct cdm_fixture *whole)
+static void expect_same_work(const struct cdm_fixture *fx, const struct cdm_fixture *whole)
 {
 	u32 i;
 
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->pds.started, whole->pds.started);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.started, whole->pds.started);
 	for (i = 0; i < whole->pds.started; i++) {
-		const struct fake_group *got = &b->pds.group[i], *want = &whole->pds.group[i];
+		const struct fake_group *got = &fx->pds.group[i], *want = &whole->pds.group[i];
 
 		assert_memory_equal(got->id, want->id, sizeof(want->id));
 		assert_int_equal(got->linear, want->linear);
 		assert_int_equal(got->size_x, want->size_x);
 		assert_memory_equal(&got->grid, &want->grid, sizeof(want->grid));
 	}
-	assert_int_equal(cdm_status(b->cdm)->done, cdm_status(whole->cdm)->done);
-	assert_memory_equal(b->data, whole->data, CDMFX_DATA_BYTES);
+	assert_int_equal(cdm_status(fx->cdm)->done, cdm_status(whole->cdm)->done);
+	assert_memory_equal(fx->data, whole->data, CDMFX_DATA_BYTES);
 }
 
 static struct cdm_fixture *run_whole(void)
 {
-	struct cdm_fixture *b = everything_fixture(3);
+	struct cdm_fixture *fx = everything_fixture(3);
 
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->pds.started, GROUPS);
-	assert_int_equal(b->data[0], 1);
-	assert_int_equal(b->data[2], 3);
-	return b;
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.started, GROUPS);
+	assert_int_equal(fx->data[0], 1);
+	assert_int_equal(fx->data[2], 3);
+	return fx;
 }
 
 /* After every possible number of steps, with and without running groups. */
@@ -116,26 +116,26 @@ static void a_job_resumes_unchanged_from_every_boundary(void **state)
 		bool done = false;
 
 		for (steps = 0; !done; steps++) {
-			struct cdm_fixture *b = everything_fixture(room);
+			struct cdm_fixture *fx = everything_fixture(room);
 			u32 i;
 
-			cdmfx_start(b);
-			for (i = 0; i < steps && !b->ended; i++) {
-				if (!cdm_step(b->cdm, 1) && b->pds.running)
-					fake_pds_finish(&b->pds);
+			cdmfx_start(fx);
+			for (i = 0; i < steps && !fx->ended; i++) {
+				if (!cdm_step(fx->cdm, 1) && fx->pds.running)
+					fake_pds_finish(&fx->pds);
 			}
-			done = b->ended;
+			done = fx->ended;
 			if (!done) {
-				switch_out(b);
-				assert_true(b->end == DM_SWITCHED || b->end == DM_DONE);
-				if (b->end == DM_SWITCHED) {
+				switch_out(fx);
+				assert_true(fx->end == DM_SWITCHED || fx->end == DM_DONE);
+				if (fx->end == DM_SWITCHED) {
 					switches++;
-					cdmfx_resume(b);
-					cdmfx_finish(b);
+					cdmfx_resume(fx);
+					cdmfx_finish(fx);
 				}
 			}
-			expect_same_work(b, whole);
-			cdmfx_destroy(b);
+			expect_same_work(fx, whole);
+			cdmfx_destroy(fx);
 		}
 	}
 	assert_true(switches > 3 * GROUPS);
@@ -153,90 +153,90 @@ static void a_job_resumes_unchanged_over_many_switches(void **state)
 
 	(void)state;
 	for (slice = 3; slice < 12; slice++) {
-		struct cdm_fixture *b = everything_fixture(2);
+		struct cdm_fixture *fx = everything_fixture(2);
 		u32 i;
 
-		cdmfx_start(b);
+		cdmfx_start(fx);
 		for (;;) {
-			for (i = 0; i < slice && cdm_status(b->cdm)->busy; i++) {
-				if (!cdm_step(b->cdm, 1) && b->pds.running)
-					fake_pds_finish(&b->pds);
+			for (i = 0; i < slice && cdm_status(fx->cdm)->busy; i++) {
+				if (!cdm_step(fx->cdm, 1) && fx->pds.running)
+					fake_pds_finish(&fx->pds);
 			}
-			if (cdm_status(b->cdm)->busy)
-				switch_out(b);
-			if (b->end != DM_SWITCHED)
+			if (cdm_status(fx->cdm)->busy)
+				switch_out(fx);
+			if (fx->end != DM_SWITCHED)
 				break;
-			cdm_reset(b->cdm);
-			cdmfx_resume(b);
+			cdm_reset(fx->cdm);
+			cdmfx_resume(fx);
 		}
-		expect_same_work(b, whole);
-		cdmfx_destroy(b);
+		expect_same_work(fx, whole);
+		cdmfx_destroy(fx);
 	}
 	cdmfx_destroy(whole);
 }
 
 static void a_switched_job_saves_its_position(void **state)
 {
-	struct cdm_fixture *b = everything_fixture(3);
+	struct cdm_fixture *fx = everything_fixture(3);
 	struct pumice_cdm_save save;
 	u32 words[PUMICE_CDM_STATE_WORDS];
 
 	(void)state;
-	cdmfx_start(b);
-	cdmfx_walk(b);		/* three of six groups */
-	cdm_switch_out(b->cdm);
-	cdmfx_walk(b);
-	assert_int_equal(b->ended, 0);	/* groups still run */
-	assert_false(b->pds.in_launch);
-	assert_int_equal(b->save[0], 0);
-	fake_pds_finish_all(&b->pds);
-	cdmfx_walk(b);
-	assert_int_equal(b->end, DM_SWITCHED);
-	assert_int_equal(b->pds.started, 3);
-	assert_int_equal(b->pds.aborts, 0);
-	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_NONE);
-	assert_int_equal(pumice_cdm_save_unpack(b->save, &save), PUMICE_UNPACK_OK);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);		/* three of six groups */
+	cdm_switch_out(fx->cdm);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->ended, 0);	/* groups still run */
+	assert_false(fx->pds.in_launch);
+	assert_int_equal(fx->save[0], 0);
+	fake_pds_finish_all(&fx->pds);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->end, DM_SWITCHED);
+	assert_int_equal(fx->pds.started, 3);
+	assert_int_equal(fx->pds.aborts, 0);
+	assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_NONE);
+	assert_int_equal(pumice_cdm_save_unpack(fx->save, &save), PUMICE_UNPACK_OK);
 	assert_true(save.dealing && save.has_state);
 	assert_int_equal(save.depth, 0);
 	assert_int_equal(save.linear, 3);
 	assert_int_equal(save.groups, 3);
 	assert_int_equal(save.pc, CDMFX_STREAM + (PUMICE_CDM_STATE_WORDS +
 						  PUMICE_CDM_LAUNCH_WORDS) * 4);
-	memcpy(words, b->stream, sizeof(words));
+	memcpy(words, fx->stream, sizeof(words));
 	assert_memory_equal(save.state, words, sizeof(words));
-	assert_memory_equal(save.launch, b->stream + PUMICE_CDM_STATE_WORDS, 7 * 4);
-	cdmfx_destroy(b);
+	assert_memory_equal(save.launch, fx->stream + PUMICE_CDM_STATE_WORDS, 7 * 4);
+	cdmfx_destroy(fx);
 }
 
 static void switching_out_an_idle_cdm_does_nothing(void **state)
 {
-	struct cdm_fixture *b = everything_fixture(3);
+	struct cdm_fixture *fx = everything_fixture(3);
 
 	(void)state;
-	cdm_switch_out(b->cdm);
-	cdmfx_walk(b);
-	assert_int_equal(b->ended, 0);
-	cdmfx_start(b);
-	cdmfx_finish(b);
-	assert_int_equal(b->end, DM_DONE);	/* it was not kept for the next job */
-	cdmfx_destroy(b);
+	cdm_switch_out(fx->cdm);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->ended, 0);
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);	/* it was not kept for the next job */
+	cdmfx_destroy(fx);
 }
 
 /* After its HALT a job has no state to save. */
 static void a_draining_job_ends_normally(void **state)
 {
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 3, 1, 1);
-	put_halt(b);
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	switch_out(b);
-	assert_int_equal(b->end, DM_DONE);
-	assert_int_equal(b->save[0], 0);
-	cdmfx_destroy(b);
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 3, 1, 1);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	switch_out(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->save[0], 0);
+	cdmfx_destroy(fx);
 }
 
 /* While the groups of a switched job drain, a fault or an abort takes precedence. */
@@ -246,21 +246,21 @@ static void a_fault_or_abort_during_the_switch_ends_the_job(void **state)
 
 	(void)state;
 	for (abort = 0; abort < 2; abort++) {
-		struct cdm_fixture *b = everything_fixture(3);
+		struct cdm_fixture *fx = everything_fixture(3);
 
-		cdmfx_start(b);
-		cdmfx_walk(b);
-		cdm_switch_out(b->cdm);
-		cdmfx_walk(b);
+		cdmfx_start(fx);
+		cdmfx_walk(fx);
+		cdm_switch_out(fx->cdm);
+		cdmfx_walk(fx);
 		if (abort)
-			cdm_abort(b->cdm);
+			cdm_abort(fx->cdm);
 		else
-			fake_pds_fault(&b->pds, PUMICE_FAULT_USC_BRANCH);
-		assert_int_equal(b->pds.aborts, 1);
-		cdmfx_finish(b);
-		assert_int_equal(b->end, abort ? DM_ABORTED : DM_FAULT);
-		assert_int_equal(b->save[0], 0);
-		cdmfx_destroy(b);
+			fake_pds_fault(&fx->pds, PUMICE_FAULT_USC_BRANCH);
+		assert_int_equal(fx->pds.aborts, 1);
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, abort ? DM_ABORTED : DM_FAULT);
+		assert_int_equal(fx->save[0], 0);
+		cdmfx_destroy(fx);
 	}
 }
 
@@ -268,31 +268,31 @@ static void a_fault_or_abort_during_the_switch_ends_the_job(void **state)
 static void a_job_can_be_switched_out_before_it_resumes(void **state)
 {
 	struct cdm_fixture *whole = run_whole();
-	struct cdm_fixture *b = everything_fixture(3);
+	struct cdm_fixture *fx = everything_fixture(3);
 	u32 words[PUMICE_CDM_SAVE_WORDS];
 
 	(void)state;
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	switch_out(b);
-	memcpy(words, b->save, sizeof(words));
-	cdmfx_resume(b);
-	switch_out(b);
-	assert_int_equal(b->end, DM_SWITCHED);
-	assert_memory_equal(b->save, words, sizeof(words));
-	cdmfx_resume(b);
-	cdmfx_finish(b);
-	expect_same_work(b, whole);
-	cdmfx_destroy(b);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	switch_out(fx);
+	memcpy(words, fx->save, sizeof(words));
+	cdmfx_resume(fx);
+	switch_out(fx);
+	assert_int_equal(fx->end, DM_SWITCHED);
+	assert_memory_equal(fx->save, words, sizeof(words));
+	cdmfx_resume(fx);
+	cdmfx_finish(fx);
+	expect_same_work(fx, whole);
+	cdmfx_destroy(fx);
 	cdmfx_destroy(whole);
 }
 
-static void expect_save_fault(const struct cdm_fixture *b, enum pumice_fault fault,
+static void expect_save_fault(const struct cdm_fixture *fx, enum pumice_fault fault,
 			      enum pumice_access access, u64 addr)
 {
-	const struct gpu_fault *got = &cdm_status(b->cdm)->fault;
+	const struct gpu_fault *got = &cdm_status(fx->cdm)->fault;
 
-	assert_int_equal(b->end, DM_FAULT);
+	assert_int_equal(fx->end, DM_FAULT);
 	assert_string_equal(pumice_fault_str(got->fault), pumice_fault_str(fault));
 	assert_int_equal(got->unit, PUMICE_UNIT_CDM);
 	assert_int_equal(got->access, access);
@@ -317,17 +317,17 @@ static void a_save_area_that_cannot_be_written_is_a_fault_of_the_job(void **stat
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct cdm_fixture *b = everything_fixture(3);
+		struct cdm_fixture *fx = everything_fixture(3);
 
-		b->job.save = cases[i].save;
-		cdmfx_start(b);
-		cdmfx_walk(b);
-		switch_out(b);
-		expect_save_fault(b, cases[i].fault, PUMICE_ACCESS_WRITE, cases[i].addr);
-		cdmfx_resume(b);
-		cdmfx_walk(b);
-		expect_save_fault(b, cases[i].fault, PUMICE_ACCESS_READ, cases[i].addr);
-		cdmfx_destroy(b);
+		fx->job.save = cases[i].save;
+		cdmfx_start(fx);
+		cdmfx_walk(fx);
+		switch_out(fx);
+		expect_save_fault(fx, cases[i].fault, PUMICE_ACCESS_WRITE, cases[i].addr);
+		cdmfx_resume(fx);
+		cdmfx_walk(fx);
+		expect_save_fault(fx, cases[i].fault, PUMICE_ACCESS_READ, cases[i].addr);
+		cdmfx_destroy(fx);
 	}
 }
 
@@ -337,35 +337,35 @@ static void a_misaligned_save_area_is_a_fault(void **state)
 
 	(void)state;
 	for (off = 1; off < 4; off++) {
-		struct cdm_fixture *b = everything_fixture(3);
+		struct cdm_fixture *fx = everything_fixture(3);
 
-		b->job.save = CDMFX_SAVE + off;
-		cdmfx_start(b);
-		switch_out(b);
-		expect_save_fault(b, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, b->job.save);
-		assert_int_equal(b->save[0], 0);
-		cdmfx_resume(b);
-		cdmfx_walk(b);
-		expect_save_fault(b, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, b->job.save);
-		cdmfx_destroy(b);
+		fx->job.save = CDMFX_SAVE + off;
+		cdmfx_start(fx);
+		switch_out(fx);
+		expect_save_fault(fx, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, fx->job.save);
+		assert_int_equal(fx->save[0], 0);
+		cdmfx_resume(fx);
+		cdmfx_walk(fx);
+		expect_save_fault(fx, PUMICE_FAULT_CDM_ALIGN, PUMICE_ACCESS_READ, fx->job.save);
+		cdmfx_destroy(fx);
 	}
 }
 
 static void a_save_area_may_cross_pages(void **state)
 {
 	struct cdm_fixture *whole = run_whole();
-	struct cdm_fixture *b = everything_fixture(3);
+	struct cdm_fixture *fx = everything_fixture(3);
 
 	(void)state;
-	b->job.save = CDMFX_SAVE + 0x1000 - 60;
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	switch_out(b);
-	assert_int_equal(b->end, DM_SWITCHED);
-	cdmfx_resume(b);
-	cdmfx_finish(b);
-	expect_same_work(b, whole);
-	cdmfx_destroy(b);
+	fx->job.save = CDMFX_SAVE + 0x1000 - 60;
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	switch_out(fx);
+	assert_int_equal(fx->end, DM_SWITCHED);
+	cdmfx_resume(fx);
+	cdmfx_finish(fx);
+	expect_same_work(fx, whole);
+	cdmfx_destroy(fx);
 	cdmfx_destroy(whole);
 }
 
@@ -415,16 +415,16 @@ static const struct damage damages[] = {
 /* Switch the CDM out in LIST_B, with one of four groups dispatched. */
 static struct cdm_fixture *deep_fixture(void)
 {
-	struct cdm_fixture *b = everything_fixture(1);
+	struct cdm_fixture *fx = everything_fixture(1);
 
-	cdmfx_start(b);
-	while (b->pds.started < 6 + 4 + 1) {
-		if (!cdm_step(b->cdm, 1))
-			fake_pds_finish(&b->pds);
+	cdmfx_start(fx);
+	while (fx->pds.started < 6 + 4 + 1) {
+		if (!cdm_step(fx->cdm, 1))
+			fake_pds_finish(&fx->pds);
 	}
-	switch_out(b);
-	assert_int_equal(b->end, DM_SWITCHED);
-	return b;
+	switch_out(fx);
+	assert_int_equal(fx->end, DM_SWITCHED);
+	return fx;
 }
 
 static void a_corrupt_save_area_is_refused(void **state)
@@ -433,84 +433,84 @@ static void a_corrupt_save_area_is_refused(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
-		struct cdm_fixture *b = deep_fixture();
-		u64 started = b->pds.started;
+		struct cdm_fixture *fx = deep_fixture();
+		u64 started = fx->pds.started;
 
-		assert_int_equal(b->save[SAVE_FLAGS], 3 | 2 << 2);
-		b->save[damages[i].word] = damages[i].value;
-		cdmfx_resume(b);
-		cdmfx_walk(b);
-		if (cdm_status(b->cdm)->fault.fault != PUMICE_FAULT_CDM_SAVE)
+		assert_int_equal(fx->save[SAVE_FLAGS], 3 | 2 << 2);
+		fx->save[damages[i].word] = damages[i].value;
+		cdmfx_resume(fx);
+		cdmfx_walk(fx);
+		if (cdm_status(fx->cdm)->fault.fault != PUMICE_FAULT_CDM_SAVE)
 			fail_msg("%s: fault %u", damages[i].what,
-				 cdm_status(b->cdm)->fault.fault);
-		expect_save_fault(b, PUMICE_FAULT_CDM_SAVE, PUMICE_ACCESS_READ, CDMFX_SAVE);
-		assert_int_equal(b->pds.started, started);
-		cdmfx_destroy(b);
+				 cdm_status(fx->cdm)->fault.fault);
+		expect_save_fault(fx, PUMICE_FAULT_CDM_SAVE, PUMICE_ACCESS_READ, CDMFX_SAVE);
+		assert_int_equal(fx->pds.started, started);
+		cdmfx_destroy(fx);
 	}
 }
 
 /* For each single flipped bit, the job runs, is refused, or faults. */
 static void no_flipped_bit_of_a_save_area_crashes(void **state)
 {
-	struct cdm_fixture *b = deep_fixture();
+	struct cdm_fixture *fx = deep_fixture();
 	u32 good[PUMICE_CDM_SAVE_WORDS], bit, refused = 0;
 
 	(void)state;
-	memcpy(good, b->save, sizeof(good));
+	memcpy(good, fx->save, sizeof(good));
 	for (bit = 0; bit < PUMICE_CDM_SAVE_WORDS * 32; bit++) {
-		memcpy(b->save, good, sizeof(good));
-		b->save[bit / 32] ^= 1u << bit % 32;
-		b->ended = 0;
-		cdmfx_resume(b);
+		memcpy(fx->save, good, sizeof(good));
+		fx->save[bit / 32] ^= 1u << bit % 32;
+		fx->ended = 0;
+		cdmfx_resume(fx);
 		/* A grid may have become huge: end it by ABORT. */
-		cdm_step(b->cdm, 8);
-		cdm_abort(b->cdm);
-		cdmfx_walk(b);
-		if (!b->ended)
-			cdmfx_finish(b);
-		assert_int_equal(b->ended, 1);
-		refused += b->end == DM_FAULT &&
-			   cdm_status(b->cdm)->fault.fault == PUMICE_FAULT_CDM_SAVE;
+		cdm_step(fx->cdm, 8);
+		cdm_abort(fx->cdm);
+		cdmfx_walk(fx);
+		if (!fx->ended)
+			cdmfx_finish(fx);
+		assert_int_equal(fx->ended, 1);
+		refused += fx->end == DM_FAULT &&
+			   cdm_status(fx->cdm)->fault.fault == PUMICE_FAULT_CDM_SAVE;
 	}
 	assert_true(refused > PUMICE_CDM_SAVE_WORDS * 32 / 3);
-	cdmfx_destroy(b);
+	cdmfx_destroy(fx);
 }
 
 /* The PDS may refuse a launch that it accepted before: its memory has changed. */
 static void a_resumed_launch_is_checked_by_the_pds_again(void **state)
 {
-	struct cdm_fixture *b = deep_fixture();
+	struct cdm_fixture *fx = deep_fixture();
 
 	(void)state;
-	b->pds.begin_fault = PUMICE_FAULT_PDS_OPCODE;
-	cdmfx_resume(b);
-	cdmfx_walk(b);
-	assert_int_equal(b->end, DM_FAULT);
-	assert_int_equal(cdm_status(b->cdm)->fault.fault, PUMICE_FAULT_PDS_OPCODE);
-	assert_int_equal(cdm_status(b->cdm)->done, b->pds.started);
-	cdmfx_destroy(b);
+	fx->pds.begin_fault = PUMICE_FAULT_PDS_OPCODE;
+	cdmfx_resume(fx);
+	cdmfx_walk(fx);
+	assert_int_equal(fx->end, DM_FAULT);
+	assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_PDS_OPCODE);
+	assert_int_equal(cdm_status(fx->cdm)->done, fx->pds.started);
+	cdmfx_destroy(fx);
 }
 
 /* No command can follow the largest address. */
 static void a_stream_at_the_end_of_the_address_space_faults_instead_of_being_saved(void **state)
 {
 	const u64 end = 1ull << PUMICE_MMU_VA_BITS;
-	struct cdm_fixture *b = cdmfx_create();
+	struct cdm_fixture *fx = cdmfx_create();
 
 	(void)state;
-	testmem_map_bus(b->tm, CDMFX_CTX, end - 0x1000, testmem_bus(b->tm, b->stream), 0x1000,
+	testmem_map_bus(fx->tm, CDMFX_CTX, end - 0x1000, testmem_bus(fx->tm, fx->stream), 0x1000,
 			PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
-	b->at = CDMFX_STREAM + 0x1000 - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
-	b->job.stream = end - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
-	put_state(b, 1, 1, 1);
-	put_launch(b, 9, 1, 1);
-	b->pds.room = 2;
-	cdmfx_start(b);
-	cdmfx_walk(b);
-	switch_out(b);
-	cdmfx_expect_fault(b, PUMICE_FAULT_MMU_ADDRESS, end);
-	assert_int_equal(b->save[0], 0);
-	cdmfx_destroy(b);
+	fx->at = CDMFX_STREAM + 0x1000 - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
+	fx->job.stream = end - (PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS) * 4;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 9, 1, 1);
+	fx->pds.room = 2;
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	switch_out(fx);
+	cdmfx_expect_fault(fx, PUMICE_FAULT_MMU_ADDRESS, end);
+	assert_int_equal(fx->save[0], 0);
+	cdmfx_destroy(fx);
 }
 
 int main(void)
