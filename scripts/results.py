@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Count test cases and end with 'N passed, N failed'.
 
+    results.py NAME TITLE    record a part of the checks that could not be run, as one failure
+
 Each part of the checks collects its cases in a Tally, which writes them to
 out/results/NAME.json for the total, and in NAME.xml in JUnit's format.
 
@@ -11,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import sys
 from xml.etree import ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -118,3 +121,15 @@ def parse(output):
         elif cmocka and not in_summary:
             cases.append((cmocka.group(2), cmocka.group(1) == "OK", ""))
     return cases, planned
+
+
+def main():
+    """Record a part that could not be run."""
+    name, title = sys.argv[1:]
+    tally = Tally(name)
+    tally.add(title, False, "nothing could be run; see the message above")
+    sys.exit(tally.close())
+
+
+if __name__ == "__main__":
+    main()

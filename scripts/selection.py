@@ -32,6 +32,11 @@ def select(names, wanted):
     return {name: [] if "" in cases else sorted(cases) for name, cases in chosen.items()}
 
 
+def meson_names(listing):
+    """Return the names in the output of `meson test --list`: "PROJECT:SUITE / NAME" each."""
+    return [line.partition(" / ")[2] for line in listing.splitlines() if " / " in line]
+
+
 def subtests(tests, wanted):
     """Return those of IGT's tests (igt@PROGRAM@SUBTEST) that the words match."""
     chosen = [test for test in tests

@@ -76,6 +76,13 @@ def meson_tests(tally, name, *selection):
         tally.add_output(f"{name}: {test['name']}", output, 0 if good else 1, why)
 
 
+def selected():
+    """Return the tests of build/native that TESTS= selects."""
+    listing = subprocess.run(["meson", "test", "-C", str(BUILD / "native"), "--no-rebuild", "--list"],
+                             check=True, stdout=subprocess.PIPE, text=True).stdout
+    return selection.select(selection.meson_names(listing), selection.words())
+
+
 def logged(name, log, output, status):
     """Return the arguments of Tally.add_output(), with the output stored in a log."""
     (OUT / "logs" / log).write_text(output)
@@ -141,7 +148,7 @@ def main():
         sys.exit(tally.close())
     tally = Tally("unit")
     if not sys.argv[1:] and selection.words():
-        timed("unit tests", meson_tests, tally, "native", *selection.words())
+        timed("unit tests", meson_tests, tally, "native", *selected())
         sys.exit(tally.close())
     if not sys.argv[1:]:
         timed("unit tests", meson_tests, tally, "native")

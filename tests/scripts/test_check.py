@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""scripts/check.sh: words that name no part, and parts in the background that end early."""
+"""
+scripts/check.sh: words that name no part, parts that cannot be built, and parts in the background
+that end early.
+"""
 
 import os
 import pathlib
@@ -7,6 +10,7 @@ import re
 import subprocess
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = TOP / "scripts/check.sh"
@@ -26,18 +30,34 @@ class Check(unittest.TestCase):
         names = re.search(r'^PARTS="([a-z ]+)"', script, re.M)[1].split()
         self.assertEqual(set(re.findall(r"^\t([a-z]+)\)$", body, re.M)), set(names))
 
+    def run_in_script(self, out, commands):
+        """Run commands after the functions of the script; its standard output."""
+        commands = f'source <(sed "\\$d" "{SCRIPT}"); parts=() times=() failed=0; {commands}'
+        done = subprocess.run(["bash", "-c", commands, str(SCRIPT)], text=True, check=False,
+                              capture_output=True, env={**os.environ, "OUT": out})
+        return done.stdout + done.stderr
+
     def test_parts_in_the_background_that_end_early_are_one_failure(self):
         with tempfile.TemporaryDirectory() as out:
-            commands = (f'source <(sed "\\$d" "{SCRIPT}"); parts=() times=() failed=0; '
-                        f'false & join_background "$OUT/none" $!; echo "failed $failed: '
-                        f'${{parts[*]}}"; python3 "{TOP}/scripts/total.py" "${{parts[@]}}"')
             pathlib.Path(out, "none").touch()
-            done = subprocess.run(["bash", "-c", commands, str(SCRIPT)], text=True, check=False,
-                                  capture_output=True, env={**os.environ, "OUT": out})
-        self.assertIn("FAILED the parts in the background: nothing could be run", done.stdout,
-                      done.stderr)
-        self.assertIn("failed 1: ", done.stdout)
-        self.assertTrue(done.stdout.endswith("0 passed, 1 failed\n"), done.stdout)
+            output = self.run_in_script(out, (
+                'false & join_background "$OUT/none" $!; echo "failed $failed: ${parts[*]}"; '
+                f'python3 "{TOP}/scripts/total.py" "${{parts[@]}}"'))
+        self.assertIn("FAILED the parts in the background: nothing could be run", output)
+        self.assertIn("failed 1: ", output)
+        self.assertTrue(output.endswith("0 passed, 1 failed\n"), output)
+
+    def test_a_part_that_cannot_be_built_is_a_failure_in_junits_file_too(self):
+        with tempfile.TemporaryDirectory() as out:
+            file = pathlib.Path(out, "results/some.xml")
+            file.parent.mkdir()
+            file.write_text('<testsuite tests="9" failures="0"/>')     # of the last run
+            output = self.run_in_script(out, 'part some "some part" nosuch.target true')
+            self.assertIn("FAILED some part: nothing could be run", output)
+            suite = ElementTree.parse(file).getroot()
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
+        self.assertEqual(suite.find("testcase").get("name"), "some part")
+        self.assertIn("nothing could be run", suite.find("testcase/failure").get("message"))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 import importlib.util
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,6 +16,7 @@ sys.path.insert(0, str(TOP / "scripts"))
 import igt  # noqa: E402
 import results  # noqa: E402
 import selection  # noqa: E402
+import unit  # noqa: E402
 
 NAMES = ["t_submit", "t_sync", "t_race"]
 
@@ -40,6 +42,30 @@ class Words(unittest.TestCase):
     def test_a_word_that_names_nothing_is_an_error(self):
         with self.assertRaisesRegex(SystemExit, "no test here is called t_snyc"):
             selection.select(NAMES, ["t_race", "t_snyc"])
+
+    def test_unit_tests_have_the_names_of_meson(self):
+        listing = "pumice:pds / pds_dispatch\npumice / tools-decode\npumice:gpu+threads / gpu_load\n"
+        names = selection.meson_names(listing)
+        self.assertEqual(names, ["pds_dispatch", "tools-decode", "gpu_load"])
+
+    def test_a_word_that_names_no_unit_test_is_an_error(self):
+        listing = subprocess.CompletedProcess([], 0, "pumice:pds / pds_dispatch\n")
+        with tempfile.TemporaryDirectory() as out, \
+                mock.patch.dict(os.environ, TESTS="pds_* pds_dispatsh"), \
+                mock.patch.object(sys, "argv", ["unit.py"]), \
+                mock.patch.object(unit, "OUT", pathlib.Path(out)), \
+                mock.patch("subprocess.run", return_value=listing), \
+                self.assertRaisesRegex(SystemExit, "no test here is called pds_dispatsh"):
+            unit.main()
+
+    def test_selected_unit_tests_build_nothing_else(self):
+        commands = 'source <(sed "\\$d" "$0"); part() { echo "$3"; }; run_part unit'
+        for words, built in (("", True), ("pds_dispatch", False)):
+            done = subprocess.run(["bash", "-c", commands, TOP / "scripts/check.sh"], text=True,
+                                  check=True, capture_output=True,
+                                  env={**os.environ, "TESTS": words})
+            self.assertEqual(" asan " in done.stdout, built, done.stdout)
+            self.assertIn(" native", done.stdout)
 
     def test_subtests_of_igt(self):
         tests = ["igt@core_auth@many", "igt@pumice_gem@one", "igt@pumice_gem@two"]
