@@ -158,6 +158,18 @@ class Contents(unittest.TestCase):
         for row in rows:
             self.assertRegex(row, r"https://\S+", row[:3])
 
+    def test_the_block_diagram_has_folders_and_limits_of_the_device(self):
+        text = (TOP / "Documentation/pictures/overview.svg").read_text(encoding="utf-8")
+        folders = [name for names in re.findall(r"gpu/([\w, ]+)<", text)
+                   for name in names.split(", ")]
+        self.assertGreater(len(folders), 10)
+        for name in folders:
+            self.assertTrue((TOP / "qemu-device/gpu" / name).is_dir(), name)
+        limits = dict(re.findall(r'<constant name="(MAX_\w+)" value="(\d+)"',
+                                 (TOP / "hw/registers.xml").read_text(encoding="utf-8")))
+        self.assertIn(f"1–{limits['MAX_CORES']} cores, 1–{limits['MAX_USCS_PER_CORE']} USCs each",
+                      text)
+
     def test_every_page_has_diagrams_that_exist(self):
         pictures = [path for path in (SITE / "_images").iterdir() if path.suffix == ".svg"]
         self.assertGreater(len(pictures), 300)
