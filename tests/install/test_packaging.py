@@ -74,7 +74,8 @@ class Lists(unittest.TestCase):
         for part in ([], ["qemu"]):
             subprocess.run([TOP / "scripts/install.sh", *part], check=True, env=environment,
                            capture_output=True)
-        cls.files = [str(path.relative_to(root / "tmp")) for path in (root / "tmp").rglob("*")
+        cls.root = root / "tmp"
+        cls.files = [str(path.relative_to(cls.root)) for path in cls.root.rglob("*")
                      if not path.is_dir() or path.is_symlink()]
 
     def test_every_installed_file_is_in_one_package(self):
@@ -91,6 +92,16 @@ class Lists(unittest.TestCase):
     def test_every_package_has_a_list_and_every_list_a_package(self):
         packages = set(re.findall(r"^Package: (\S+)", text("debian/control"), re.M))
         self.assertEqual({package for package, _ in install_lines()}, packages)
+
+    def test_packages_whose_programs_look_for_the_firmware_depend_on_it(self):
+        control = dict(re.findall(r"^Package: (\S+)\n(.*?)(?:\n\n|\Z)", text("debian/control"),
+                                  re.M | re.S))
+        found = {package for name in self.files for package, pattern in install_lines()
+                 if is_listed(name, pattern) and ("/bin/" in name or ".so." in name)
+                 and b"/usr/share/pumice/pumice_fw.bin" in (self.root / name).read_bytes()}
+        self.assertEqual(found, {"libpumice0", "pumice-tools"})
+        for package in found:
+            self.assertRegex(control[package], r"\nDepends:.* pumice-firmware \(= ")
 
     def test_qemu_and_its_page_are_in_the_package_that_a_profile_leaves_out(self):
         stanza = re.search(r"^Package: pumice-qemu\n(.*?)(?:\n\n|\Z)", text("debian/control"),

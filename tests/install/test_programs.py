@@ -54,8 +54,6 @@ GUEST_EXAMPLES = {
     "pumice-dump /sys/class/devcoredump/devcd1/data": "t_dump runs it on dumps of the driver",
     "pumice-dump -s reason -s places /sys/class/devcoredump/devcd1/data": "the same",
 }
-# Pages whose examples have another status than 0: words without a meaning, shown as such.
-STATUS = {"pumice-decode": 1}
 
 
 def examples(page):
