@@ -88,6 +88,8 @@ static int words_of_file(const char *path, struct input *in)
 	if (!in->words)
 		return 1;
 	in->count = bytes / sizeof(u32);
+	if (!in->count)
+		return fail(path, "no words: it has fewer than 4 bytes");
 	return in->count < MAX_WORDS ? 0 : fail(path, "longer than 64 MiB: decode a part of it");
 }
 
@@ -119,12 +121,16 @@ static const struct {
 	{ "tdm", &pumice_stream_tdm },
 };
 
-static int decode(const struct command *c, const char *what, u64 addr, const struct input *in)
+static bool is_known(const char *what)
 {
-	const struct pumice_format_info *format;
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		if (!strcmp(what, streams[i].name))
+			return true;
+	return !strcmp(what, "usc") || !strcmp(what, "pds") || pumice_format_find(what);
+}
 
-	if (!in->count)
-		return fail(what, "no words: write them on the command line, or select a file with -f");
+static int decode(const char *what, u64 addr, const struct input *in)
+{
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		if (!strcmp(what, streams[i].name))
 			return pumice_decode_stream(streams[i].stream, addr, in->words, in->count,
@@ -133,11 +139,7 @@ static int decode(const struct command *c, const char *what, u64 addr, const str
 		return decode_isa(&pumice_usc_isa, addr, in);
 	if (!strcmp(what, "pds"))
 		return decode_isa(&pumice_pds_isa, addr, in);
-	format = pumice_format_find(what);
-	if (format)
-		return decode_records(format, addr, in);
-	command_refuse(c, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, usc, pds, reg, reg64 or "
-		       "the name of a structure", what);
+	return decode_records(pumice_format_find(what), addr, in);
 }
 
 static int decode_register(const struct command *c, u32 bits, char **args, int count)
@@ -192,13 +194,19 @@ int main(int argc, char **argv)
 	what = argv[first++];
 	if (!strcmp(what, "reg") || !strcmp(what, "reg64"))
 		return decode_register(&command, what[3] ? 64 : 32, argv + first, argc - first);
+	if (!is_known(what))
+		command_refuse(&command, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, usc, pds, "
+			       "reg, reg64 or the name of a structure", what);
+	if (!file && first == argc)
+		command_refuse(&command, "%s: no words: write them on the command line, or select a "
+			       "file with -f", what);
 	if (file && first < argc)
 		command_refuse(&command, "unexpected word '%s': words come from the file %s",
 			       argv[first], file);
 	ret = file ? words_of_file(file, &in) :
 		     words_of_arguments(&command, argv + first, argc - first, &in);
 	if (!ret)
-		ret = decode(&command, what, addr, &in);
+		ret = decode(what, addr, &in);
 	free(in.words);
 	return ret;
 }

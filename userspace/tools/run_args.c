@@ -10,15 +10,18 @@
  * SOURCE is a file (.npy, else raw), or a generator with a shape: zero:SHAPE,
  * const:SHAPE:VALUE, iota:SHAPE[:START[:STEP]], random:SHAPE[:SEED].
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "run.h"
 
 #define MAX_PARTS 8u
+#define GENERATORS "the generators are: zero, const, iota, random"
 
 /* An argument split at its colons. */
 struct parts {
@@ -214,8 +217,11 @@ static bool load_file(const char *path, struct run_data *data)
 static bool parse_file(struct run_arg *arg, struct parts *p)
 {
 	char *path = strndup(p->at[p->next], p->length[p->next]);
-	bool ok = path && load_file(path, &arg->data);
+	bool ok = path;
 
+	if (ok && access(path, F_OK))
+		ok = run_error("%s: %s, and no generator; " GENERATORS, path, strerror(errno));
+	ok = ok && load_file(path, &arg->data);
 	p->next++;
 	free(path);
 	return ok;
@@ -232,8 +238,7 @@ static bool parse_source(struct run_arg *arg, struct parts *p)
 	};
 
 	if (p->next >= p->count || !p->length[p->next])
-		return run_error("%s: a file or a generator is missing; the generators are: zero, "
-				 "const, iota, random", arg->text);
+		return run_error("%s: a file or a generator is missing; " GENERATORS, arg->text);
 	for (size_t i = 0; i < sizeof(generators) / sizeof(generators[0]); i++) {
 		if (!part_is(p, p->next, generators[i].name))
 			continue;

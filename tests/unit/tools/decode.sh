@@ -33,10 +33,12 @@ shows an_instruction_is_text 0 "end" usc 0x6f 0 0 0
 shows an_illegal_instruction_is_an_error 1 ".word" usc 0xff 0 0 0
 shows a_word_of_a_listing_is_hexadecimal 0 "end" usc 0000006f 00000000 00000000 00000000
 shows eight_digits_are_not_octal 0 "write CDM_STATUS = 0x00000200" reg 0x5010 01000
-shows no_words_are_an_error 1 "stream: no words: write them on the command line" stream
+shows no_words_are_an_error 2 "stream: no words: write them on the command line" stream
+shows an_empty_file_is_an_error 1 "/dev/null: no words" stream -f /dev/null
 shows a_pds_instruction_is_text 0 "end" pds 5 0 0 0
 shows half_an_instruction_is_an_error 1 "usc: 3 words; a multiple of 4 is required" usc 1 2 3
 shows an_unknown_structure_is_an_error 2 "or the name of a structure" wheel 1
+shows a_file_in_place_of_a_structure_is_an_error 2 "unknown word 'code.bin': WHAT is" code.bin
 shows a_word_that_is_not_a_number_is_an_error 2 "a number of 32 bits" stream 0x1g
 shows a_word_above_32_bits_is_an_error 2 "a number of 32 bits" stream 0x100000000
 shows a_missing_file_is_an_error 1 "No such file" stream -f /nonexistent

@@ -249,7 +249,9 @@ def bad_arguments_have_their_own_errors():
             ("too many parts after the source", "buf:f32:zero:4:9"),
             ("name of the file is missing", "out:f32:4:"),
             ("u64 cannot represent -1", "buf:u8:random:4:-1"),
-            ("missing.npy: No such file", "buf:f32:missing.npy")]:
+            ("missing.npy: No such file", "buf:f32:missing.npy"),
+            ("iotta: No such file or directory, and no generator; the generators are: zero, ",
+             "buf:f32:iotta:1000")]:
         unaccepted(words, "--arg", arg, SAXPY)
     unaccepted("at most 64 arguments", *["--arg", "u32:1"] * 65, SAXPY)
     refused("takes 6 uniform words, but the arguments make 5", "--arg", "buf:f32:zero:4", "--arg",
