@@ -197,32 +197,38 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 	const struct {
 		const char *key;
 		u32 *value;
+		bool size;	/* of a preset: 1 or more, and 0 in @o if it is not given */
 	} known[] = {
-		{ "cores=", &o->cores },
-		{ "uscs=", &o->uscs },
-		{ "slots=", &o->slots },
-		{ "waves=", &o->waves },
-		{ "batch=", &o->batch },
-		{ "threads=", &o->threads },
-		{ "ram=", &o->ram_mib },
-		{ "unified-store-kib=", &o->unified_kib },
-		{ "common-store-kib=", &o->common_kib },
-		{ "local-memory-kib=", &o->local_kib },
-		{ "slot-registers=", &o->slot_registers },
-		{ "slice-us=", &o->slice_us },
-		{ "split=", &o->split_prims },
-		{ "cdm-share=", &o->cdm_share },
-		{ "vdm-share=", &o->vdm_share },
-		{ "pdm-share=", &o->pdm_share },
-		{ "job-timeout-ms=", &o->job_timeout_ms },
-		{ "attach=", &o->attach },
+		{ "cores=", &o->cores, true },
+		{ "uscs=", &o->uscs, true },
+		{ "slots=", &o->slots, true },
+		{ "waves=", &o->waves, true },
+		{ "batch=", &o->batch, true },
+		{ "unified-store-kib=", &o->unified_kib, true },
+		{ "common-store-kib=", &o->common_kib, true },
+		{ "local-memory-kib=", &o->local_kib, true },
+		{ "threads=", &o->threads, false },
+		{ "ram=", &o->ram_mib, false },
+		{ "slot-registers=", &o->slot_registers, false },
+		{ "slice-us=", &o->slice_us, false },
+		{ "split=", &o->split_prims, false },
+		{ "cdm-share=", &o->cdm_share, false },
+		{ "vdm-share=", &o->vdm_share, false },
+		{ "pdm-share=", &o->pdm_share, false },
+		{ "job-timeout-ms=", &o->job_timeout_ms, false },
+		{ "attach=", &o->attach, false },
 	};
 	size_t i, n;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		n = strlen(known[i].key);
-		if (!strncmp(text, known[i].key, n))
-			return parse_number(text + n, end, known[i].value);
+		if (strncmp(text, known[i].key, n))
+			continue;
+		if (!parse_number(text + n, end, known[i].value))
+			return false;
+		if (known[i].size && !*known[i].value)
+			*known[i].value = UINT32_MAX;	/* is refused with the range */
+		return true;
 	}
 	n = strlen("preset=");
 	if (!strncmp(text, "preset=", n))
