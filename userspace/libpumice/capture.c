@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "bound.h"
@@ -184,8 +185,8 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 	if (unpack != PUMICE_UNPACK_OK)
 		return REFUSE(reason, "reserved bits of the header are set");
 	if (h->file_bytes != bytes)
-		return REFUSE(reason, "%zu bytes, but the header says %llu", bytes,
-			      (unsigned long long)h->file_bytes);
+		return REFUSE(reason, "%zu bytes, but the header says %llu: capture the frame again",
+			      bytes, (unsigned long long)h->file_bytes);
 	if (h->ranges > PUMICE_CAPTURE_MAX_RANGES ||
 	    (bytes - HEADER_BYTES) / RANGE_BYTES < h->ranges)
 		return REFUSE(reason, "%u ranges are more than fit the file or %u: it is damaged",
@@ -195,7 +196,8 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 			      h->target_count, PUMICE_MAX_TARGETS);
 	crc = (u32)crc32_z(0, file + HEADER_BYTES, bytes - HEADER_BYTES);
 	if (crc != h->crc32)
-		return REFUSE(reason, "damaged: checksum %08x instead of %08x", crc, h->crc32);
+		return REFUSE(reason, "damaged: checksum %08x instead of %08x: capture the frame again",
+			      crc, h->crc32);
 	return 0;
 }
 
@@ -316,17 +318,19 @@ int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture *
 static u8 *read_file(const char *path, size_t *bytes)
 {
 	FILE *file = fopen(path, "rb");
+	struct stat info;
 	u8 *data = NULL;
-	long end;
 
 	if (!file)
 		return NULL;
 	errno = 0;
-	if (!fseek(file, 0, SEEK_END) && (end = ftell(file)) >= 0 && !fseek(file, 0, SEEK_SET)) {
-		if ((u64)end > MAX_FILE_BYTES) {
+	if (!fstat(fileno(file), &info)) {
+		if (!S_ISREG(info.st_mode)) {
+			errno = S_ISDIR(info.st_mode) ? EISDIR : ESPIPE;
+		} else if ((u64)info.st_size > MAX_FILE_BYTES) {
 			errno = EFBIG;
 		} else {
-			*bytes = (size_t)end;
+			*bytes = (size_t)info.st_size;
 			data = malloc(*bytes + 1);
 		}
 	}

@@ -48,7 +48,8 @@ static int check_header(const u32 *words, size_t bytes, struct pumice_program_he
 	if (unpack != PUMICE_UNPACK_OK)
 		return REFUSE(reason, "reserved bits of the header are set");
 	if (h->file_bytes != bytes)
-		return REFUSE(reason, "%zu bytes, but the header says %u", bytes, h->file_bytes);
+		return REFUSE(reason, "%zu bytes, but the header says %u: assemble it again", bytes,
+			      h->file_bytes);
 	if (!h->usc_insns || h->usc_insns > PUMICE_USC_MAX_INSNS)
 		return REFUSE(reason, "%u USC instructions are not 1 to %u", h->usc_insns,
 			      PUMICE_USC_MAX_INSNS);
@@ -160,8 +161,8 @@ static int parse(const u32 *words, size_t bytes, struct pumice_program *p,
 	crc = (u32)crc32(0, (const Bytef *)(words + PUMICE_PROGRAM_HEADER_WORDS),
 		   (uInt)(bytes - HEADER_BYTES));
 	if (crc != p->header.crc32)
-		return REFUSE(reason, "damaged: checksum %08x instead of %08x", crc,
-			      p->header.crc32);
+		return REFUSE(reason, "damaged: checksum %08x instead of %08x: assemble it again",
+			      crc, p->header.crc32);
 	err = check_resources(&p->header, reason);
 	return err ? err : parse_parts(p, words, reason);
 }
@@ -182,8 +183,8 @@ int pumice_program_parse(const void *data, size_t bytes, struct pumice_program *
 	if (!bytes)
 		return REFUSE(&reason, "the file is empty; assemble it with pumice-as");
 	if (bytes < HEADER_BYTES || bytes > MAX_FILE_BYTES || bytes % 4)
-		return REFUSE(&reason, "%zu bytes are not a multiple of 4 from %u to %u", bytes,
-			      HEADER_BYTES, MAX_FILE_BYTES);
+		return REFUSE(&reason, "%zu bytes are not a multiple of 4 from %u to %u: assemble it "
+			      "again", bytes, HEADER_BYTES, MAX_FILE_BYTES);
 	words = malloc(bytes);
 	p = calloc(1, sizeof(*p));
 	if (!words || !p) {

@@ -226,9 +226,9 @@ static void corrupt_files_are_refused(void **state)
 	} cases[] = {
 		{ 0, 0, false, "not a capture file" },
 		{ 1, 2, false, "version 2" },
-		{ 2, 5, false, "header says 5" },
+		{ 2, 5, false, "header says 5: capture the frame again" },
 		{ 3, 1, false, "header says" },
-		{ 4, 1, false, "checksum" },
+		{ 4, 1, false, ": capture the frame again" },
 		{ 5, 0xffffffff, false, "ranges" },
 		{ 5, 1, false, "after the last range" },
 		{ 5, 3, false, "range" },
@@ -267,6 +267,7 @@ static void corrupt_files_are_refused(void **state)
 
 static void truncated_files_are_refused(void **state)
 {
+	char error[PUMICE_ERROR_BYTES];
 	struct pumice_capture *c;
 	size_t bytes;
 	uint8_t *file = small_file(&bytes);
@@ -278,6 +279,8 @@ static void truncated_files_are_refused(void **state)
 	pumice_capture_destroy(c);
 	free(file);
 	assert_int_equal(pumice_capture_load("/no/such/file", &c, NULL, 0), -ENOENT);
+	assert_int_equal(pumice_capture_load("/", &c, error, sizeof(error)), -EISDIR);
+	assert_string_equal(error, "capture: /: Is a directory");
 }
 
 int main(void)

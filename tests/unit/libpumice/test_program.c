@@ -130,6 +130,7 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 static void program_refuses_any_single_bit_error_after_the_header(void **state)
 {
 	struct pumice_program *program;
+	char error[PUMICE_ERROR_BYTES];
 	u32 copy[MAX_WORDS];
 	size_t bit;
 
@@ -137,8 +138,9 @@ static void program_refuses_any_single_bit_error_after_the_header(void **state)
 	for (bit = PUMICE_PROGRAM_HEADER_WORDS * 32; bit < file_bytes * 8; bit++) {
 		memcpy(copy, file, sizeof(copy));
 		copy[bit / 32] ^= 1u << bit % 32;
-		assert_int_equal(pumice_program_parse(copy, file_bytes, &program, NULL, 0),
-				 -EINVAL);
+		assert_int_equal(pumice_program_parse(copy, file_bytes, &program, error,
+						      sizeof(error)), -EINVAL);
+		assert_non_null(strstr(error, ": assemble it again"));
 	}
 }
 
