@@ -10,6 +10,8 @@ set -euo pipefail
 version=$(project_version)
 archive=$OUT/pumice-$version.tar
 
+git -C "$top" rev-parse --quiet --verify HEAD >/dev/null 2>&1 ||
+	die "$top is not a clone of the repository" "make dist archives a commit: run it in a clone"
 git -C "$top" diff --quiet HEAD ||
 	die "the tree has changes that are not committed" "commit them: the archive is the commit's"
 git -C "$top" archive --format=tar --prefix="pumice-$version/" -o "$archive" HEAD

@@ -6,6 +6,8 @@ import subprocess
 
 # Not sources; needed if there is no git to ignore them.
 RESULTS = ("build", "out", ".cache", ".git", "__pycache__")
+# The site in a release archive, and what is generated for it.
+RENDERED = ("Documentation/html", "Documentation/reference")
 
 
 def git(arguments, folder):
@@ -25,7 +27,8 @@ def files(folder):
                 if name and os.path.lexists(os.path.join(folder, name))]
     names = []
     for place, folders, found in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in RESULTS)
+        folders[:] = sorted(name for name in folders if name not in RESULTS and
+                            os.path.relpath(os.path.join(place, name), folder) not in RENDERED)
         names += [os.path.relpath(os.path.join(place, name), folder) for name in sorted(found)]
     return names
 

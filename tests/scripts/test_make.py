@@ -3,7 +3,9 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -35,6 +37,23 @@ class Variables(unittest.TestCase):
                                 check=False, env={**os.environ, "PREFIX": "usr"})
         self.assertEqual(result.returncode, 1)
         self.assertIn("error: PREFIX=usr is not absolute\n", result.stderr)
+
+
+class Archive(unittest.TestCase):
+    """make dist."""
+
+    def test_a_tree_that_is_not_a_clone_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("scripts/dist.sh", "scripts/lib.sh", "meson.build"):
+                (pathlib.Path(folder) / name).parent.mkdir(exist_ok=True)
+                shutil.copy(TOP / name, pathlib.Path(folder) / name)
+            result = subprocess.run([f"{folder}/scripts/dist.sh"], capture_output=True, text=True,
+                                    check=False, env={**os.environ, "OUT": folder, "BUILD": folder,
+                                                      "GIT_CEILING_DIRECTORIES":
+                                                      str(pathlib.Path(folder).parent)})
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, f"error: {folder} is not a clone of the repository\n"
+                                        "       make dist archives a commit: run it in a clone\n")
 
 
 if __name__ == "__main__":

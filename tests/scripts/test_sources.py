@@ -2,6 +2,7 @@
 """The list of a tree's files is the same with git and without."""
 
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,14 +22,16 @@ class Files(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.top = pathlib.Path(folder.name)
         for name in ("a.c", "sub/b.h", "build/x.o", "out/log", "sub/__pycache__/y.pyc",
-                     ".cache/pumice/qemu/c.c"):
+                     ".cache/pumice/qemu/c.c", "Documentation/html/a.html",
+                     "Documentation/reference/registers.rst", "sub/reference/c.py"):
             (self.top / name).parent.mkdir(parents=True, exist_ok=True)
             (self.top / name).write_text("x", encoding="ascii")
-        (self.top / ".gitignore").write_text("/build/\n/out/\n/.cache/\n*.pyc\n", encoding="ascii")
+        shutil.copy(TOP / ".gitignore", self.top)
 
     def check(self):
         """Check that the list has these sources, and nothing else."""
-        self.assertEqual(sorted(sources.files(self.top)), [".gitignore", "a.c", "sub/b.h"])
+        self.assertEqual(sorted(sources.files(self.top)),
+                         [".gitignore", "a.c", "sub/b.h", "sub/reference/c.py"])
 
     def test_a_repository(self):
         subprocess.run(["git", "init", "-q"], cwd=self.top, check=True)
