@@ -530,7 +530,8 @@ static void free_pages(struct pdm *pdm, struct pdm_tile *tile)
 {
 	struct gpu_fault fault = { 0 };
 
-	switch (pm_free_macro_tile_piece(pdm->config.pm, &pdm->scene, tile->macro, &fault)) {
+	switch (pm_free_macro_tile_piece(pdm->config.pm, tile->core->number, &pdm->scene,
+					 tile->macro, &fault)) {
 	case PM_MORE:
 		return;
 	case PM_FAULT:

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameter management, internals: free lists (list.c), scenes (scene.c), pages (pm.c).
+ * Parameter management, internals: free lists (list.c), scenes (scene.c), pages (pm.c), and
+ * the DPM of each core (dpm.c, release.c).
  *
- * Source: document 004, "Master DPM"; hw/formats.xml, free_list, scene, scene_chain.
+ * Source: document 004, "Master DPM" and "DPM"; hw/formats.xml, free_list, scene, scene_chain.
  *
  * The lists' memory belongs to the host, which may write it at any time. So the PM keeps a
  * shadow of the values that it wrote to each list, and of which pages are allocated: a list
  * that differs is damaged, and no page is ever allocated twice, whatever the contents of
  * memory.
+ *
+ * Locking: pm.lock guards the master DPM; each DPM has a lock of its own, which is acquired
+ * after pm.lock where both are needed. A DPM that has spare pages allocates with its own lock
+ * only, and the DPMs follow the chains that they free with their own locks only.
  */
 #ifndef PUMICE_GPU_PM_INTERNAL_H
 #define PUMICE_GPU_PM_INTERNAL_H
@@ -19,6 +24,10 @@
 #define PM_MAX_PAGES	262144u	/* pages of a list: the driver's maximum */
 #define PM_SHADOWS	32u	/* lists with a shadow; others are scanned again */
 #define PM_PIECE	1024u	/* links followed before PM_MORE is returned: about 20 us */
+#define DPM_SPARES	8u	/* most spare pages of a DPM */
+#define DPM_SHARE	32u	/* a DPM's part of the free pages above the threshold */
+#define DPM_MASTER	PUMICE_MAX_CORES	/* number of the master's own DPM, which only frees */
+#define DPM_COUNT	(PUMICE_MAX_CORES + 1u)
 
 /* Progress of following a chain of links. */
 struct pm_walk {
@@ -39,13 +48,51 @@ struct pm_shadow {
 	u32 addr;			/* address of the list in context 0; 0: not in use */
 	u64 stamp;			/* time of its last use */
 	struct pumice_free_list list;	/* as last written to memory by the PM */
-	u64 *allocated;			/* bit n: page n belongs to a scene; max_pages bits */
+	/*
+	 * Bit n: page n belongs to a scene, or is a spare page of a DPM; max_pages bits.
+	 * Accessed atomically: DPMs clear bits of the pages that they free without pm.lock.
+	 */
+	_Atomic u64 *allocated;
 	bool scanning;			/* the pages are being scanned; not usable until done */
-	u64 freeing;			/* address of the chain that is being freed; 0: none */
-	struct pumice_scene_chain chain;	/* that chain, as it was read */
-	u32 macro_tile;			/* of that chain */
+	struct pm_walk walk;		/* of the scan */
+	u32 users;			/* chains of the list that DPMs free; it stays cached */
+	/* Constant, and so readable by these DPMs. */
+	u32 links, max_pages;
+};
+
+/* A chain of pages that a DPM frees. The chain in memory is empty meanwhile. */
+struct dpm_release {
+	struct pm_shadow *shadow;	/* of its list; NULL: none is being freed */
+	u64 scene, addr;		/* of the scene and of the chain in context 0 */
+	struct pumice_scene_chain chain;	/* as it was read */
+	u32 macro_tile;
 	struct pm_owner owner;		/* began to free it; perhaps another call completes it */
-	struct pm_walk walk;		/* of the scan, or of freeing */
+	struct pm_walk walk;
+	bool failed;			/* the walk met this fault */
+	struct gpu_fault fault;
+};
+
+/* Pages that a DPM has allocated for a macro tile from its spare ones. */
+struct dpm_chain {
+	u32 head, tail;
+	u32 pages;
+};
+
+/* The DPM of a core, or the master's own one. */
+struct dpm {
+	pthread_mutex_t lock;		/* guards all following fields */
+	struct mmu_tlb tlb;		/* context 0 */
+
+	/* Pages of list 0 of one scene. */
+	bool open;			/* the fields below are valid */
+	struct pm_scene scene;
+	u32 links;			/* the list's table */
+	u32 spare[DPM_SPARES];		/* allocated, and in no chain */
+	u32 spares;
+	struct dpm_chain chain[PM_MACRO_TILES];
+
+	/* shadow, scene, addr and owner: changed with pm.lock held, too. */
+	struct dpm_release release;
 };
 
 struct pm {
@@ -57,13 +104,39 @@ struct pm {
 	u32 budget;			/* remaining links for the call */
 	struct pm_owner owner;		/* of the call */
 	u32 low_list;
+	struct dpm dpm[DPM_COUNT];	/* each has its own lock */
 	_Atomic u64 allocated, freed;	/* pages since reset */
+	_Atomic u64 from_spares;	/* pages of allocated that came from a DPM's spare ones */
 };
+
+static inline void pm_lock(struct pm *pm)
+{
+	pthread_mutex_lock(&pm->lock);
+}
+
+static inline void pm_unlock(struct pm *pm)
+{
+	pthread_mutex_unlock(&pm->lock);
+}
+
+static inline void dpm_lock(struct dpm *d)
+{
+	pthread_mutex_lock(&d->lock);
+}
+
+static inline void dpm_unlock(struct dpm *d)
+{
+	pthread_mutex_unlock(&d->lock);
+}
 
 /* Read or write words of context 0, each once; false with *fault. addr is a multiple of 4. */
 bool pm_read_words(struct pm *pm, u64 addr, u32 *words, u32 count, struct gpu_fault *fault);
 bool pm_write_words(struct pm *pm, u64 addr, const u32 *words, u32 count,
 		    struct gpu_fault *fault);
+/* Return the job of a call. */
+struct pm_owner pm_owner_of(const struct pm *pm, enum trace_master dm, unsigned int ctx);
+/* Begin a call that follows links, for the job of a data master or for none; PM lock held. */
+void pm_begin_call(struct pm *pm, enum trace_master dm, unsigned int ctx);
 /* Trace an operation for a job. */
 void pm_trace(struct pm *pm, enum pumice_trace_pm operation, const struct pm_owner *owner,
 	      u64 arg1);
@@ -80,26 +153,66 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **s,
 bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
 /* Allocate one page; the list must have a free one. */
 bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault);
+/* Free one page that is allocated and in no chain. */
+bool pm_list_free(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault *fault);
 bool pm_list_is_allocated(const struct pm_shadow *s, u32 page);
-bool pm_link_write(struct pm *pm, const struct pm_shadow *s, u32 page, u32 next,
-		   struct gpu_fault *fault);
-/*
- * Free a chain of pages: all of them must be allocated, the last one without a link. Begin
- * here, then call pm_list_free_piece() until it returns PM_OK or PM_FAULT. The list may be
- * used meanwhile, but only one of its chains is freed at a time.
- */
-void pm_list_free_begin(struct pm *pm, struct pm_shadow *s, u64 addr, u32 macro_tile,
-			const struct pumice_scene_chain *chain);
-enum pm_result pm_list_free_piece(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
 void pm_list_forget_all(struct pm *pm);
 
+/*
+ * list.c, links. Write the link of a page in a table of links. The lock of the TLB's owner is
+ * held.
+ */
+bool pm_link_write(struct pm *pm, struct mmu_tlb *tlb, u32 links, u32 page, u32 next,
+		   struct gpu_fault *fault);
+/*
+ * Follow links, at most *budget, and mark their allocated pages as free. PM_MORE: there are
+ * more. The lock of the TLB's owner is held, and the shadow has a user.
+ */
+enum pm_result pm_walk_links(struct pm *pm, struct mmu_tlb *tlb, struct pm_shadow *s,
+			     struct pm_walk *w, u32 *budget, struct gpu_fault *fault);
+
+/* Pack the reference to a page of list l. */
+u32 pm_page_ref(u32 page, u32 l);
+
+/* dpm.c. PM lock held, and no lock of a DPM, unless noted otherwise. */
+bool dpm_create_all(struct pm *pm);
+void dpm_destroy_all(struct pm *pm);
+/* Forget all pages, at a reset. */
+void dpm_forget_all(struct pm *pm);
+/* Return pages that a DPM has of another scene. */
+enum pm_result dpm_change_scene_locked(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
+				       struct gpu_fault *fault);
+/* Allocate spare pages from the scene's open list 0, if that has plenty. */
+bool dpm_refill_locked(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
+		       struct pm_shadow *s, struct gpu_fault *fault);
+/* Free the spare pages of an open list that any DPM has. */
+bool dpm_reclaim_locked(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
+/* Return all pages of a scene that DPMs of cores have. No lock held. */
+enum pm_result dpm_return_all(struct pm *pm, const struct pm_scene *scene, enum trace_master dm,
+			      struct gpu_fault *fault);
+
+/*
+ * release.c. No lock held. Free a macro tile's pages of list l, at most *budget of them;
+ * complete what any DPM began to free of a scene.
+ */
+enum pm_result dpm_free_chain(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
+			      u32 macro_tile, u32 l, const struct pm_owner *owner, u32 *budget,
+			      struct gpu_fault *fault);
+enum pm_result dpm_free_begun(struct pm *pm, const struct pm_scene *scene, u32 *budget,
+			      struct gpu_fault *fault);
+
+/* pm.c: allocate a page from the lists, and spare pages for the DPM. No lock held. */
+enum pm_result pm_master_alloc(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
+			       u32 macro_tile, u32 *ref, struct gpu_fault *fault);
+
 /* scene.c. PM lock held. */
-enum pm_result pm_scene_load_locked(struct pm *pm, u64 addr, unsigned int ctx,
-				    struct pm_scene *scene, struct gpu_fault *fault);
 /* Return the address of a macro tile's chain of pages of list l. */
 u64 pm_chain_addr(const struct pm_scene *scene, u32 macro_tile, u32 l);
 bool pm_chain_read(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
 		   struct pumice_scene_chain *chain, struct gpu_fault *fault);
+/* Check a chain of an open list: its ends are allocated. */
+bool pm_chain_check(const struct pm_scene *scene, u32 macro_tile, u32 l, const struct pm_shadow *s,
+		    const struct pumice_scene_chain *chain, struct gpu_fault *fault);
 bool pm_chain_write(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
 		    const struct pumice_scene_chain *chain, struct gpu_fault *fault);
 

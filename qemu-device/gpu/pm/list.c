@@ -10,15 +10,14 @@
  * fresh are allocated.
  *
  * A list can have PM_MAX_PAGES links. They are followed in pieces of PM_PIECE, with the
- * position in the shadow, so that the lock is never held for long and a step of a unit can be
- * interrupted between two pieces.
+ * position in the shadow, or in the DPM that frees them, so that the lock is never held for
+ * long and a step of a unit can be interrupted between two pieces.
  */
 #include "internal.h"
 
 #include "../inject/inject.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define NO_PAGE	PUMICE_PM_NO_PAGE
 
@@ -31,12 +30,13 @@ bool pm_fault(struct gpu_fault *fault, enum pumice_fault why, u64 addr)
 }
 
 /* Return a host pointer to a word of context 0, or NULL with *fault. */
-static u32 *word(struct pm *pm, u64 addr, enum pumice_access access, struct gpu_fault *fault)
+static u32 *word(struct pm *pm, struct mmu_tlb *tlb, u64 addr, enum pumice_access access,
+		 struct gpu_fault *fault)
 {
 	u8 *host;
 
 	*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_PM };
-	host = mmu_translate(pm->config.mmu, &pm->tlb, 0, addr, access, PUMICE_UNIT_PM, fault);
+	host = mmu_translate(pm->config.mmu, tlb, 0, addr, access, PUMICE_UNIT_PM, fault);
 	return (u32 *)(void *)host;
 }
 
@@ -47,7 +47,7 @@ bool pm_read_words(struct pm *pm, u64 addr, u32 *words, u32 count, struct gpu_fa
 
 	for (i = 0; i < count; i++, addr += 4, host++) {
 		if (!host || !(addr & ((1u << MMU_GRAIN_SHIFT) - 1)))
-			host = word(pm, addr, PUMICE_ACCESS_READ, fault);
+			host = word(pm, &pm->tlb, addr, PUMICE_ACCESS_READ, fault);
 		if (!host)
 			return false;
 		words[i] = __atomic_load_n(host, __ATOMIC_RELAXED);
@@ -62,7 +62,7 @@ bool pm_write_words(struct pm *pm, u64 addr, const u32 *words, u32 count, struct
 
 	for (i = 0; i < count; i++, addr += 4, host++) {
 		if (!host || !(addr & ((1u << MMU_GRAIN_SHIFT) - 1)))
-			host = word(pm, addr, PUMICE_ACCESS_WRITE, fault);
+			host = word(pm, &pm->tlb, addr, PUMICE_ACCESS_WRITE, fault);
 		if (!host)
 			return false;
 		__atomic_store_n(host, words[i], __ATOMIC_RELAXED);
@@ -70,37 +70,56 @@ bool pm_write_words(struct pm *pm, u64 addr, const u32 *words, u32 count, struct
 	return true;
 }
 
-static bool link_read(struct pm *pm, const struct pm_shadow *s, u32 page, u32 *next,
+static bool link_read(struct pm *pm, struct mmu_tlb *tlb, u32 links, u32 page, u32 *next,
 		      struct gpu_fault *fault)
 {
-	return pm_read_words(pm, (u64)s->list.links + 4ull * page, next, 1, fault);
+	const u32 *host = word(pm, tlb, links + 4ull * page, PUMICE_ACCESS_READ, fault);
+
+	if (host)
+		*next = __atomic_load_n(host, __ATOMIC_RELAXED);
+	return host;
 }
 
-bool pm_link_write(struct pm *pm, const struct pm_shadow *s, u32 page, u32 next,
+bool pm_link_write(struct pm *pm, struct mmu_tlb *tlb, u32 links, u32 page, u32 next,
 		   struct gpu_fault *fault)
 {
-	return pm_write_words(pm, (u64)s->list.links + 4ull * page, &next, 1, fault);
+	u32 *host = word(pm, tlb, links + 4ull * page, PUMICE_ACCESS_WRITE, fault);
+
+	if (host)
+		__atomic_store_n(host, next, __ATOMIC_RELAXED);
+	return host;
+}
+
+static bool is_marked(const struct pm_shadow *s, u32 page)
+{
+	return atomic_load_explicit(&s->allocated[page / 64], memory_order_relaxed) >>
+		       (page % 64) & 1;
 }
 
 bool pm_list_is_allocated(const struct pm_shadow *s, u32 page)
 {
-	return page < s->list.fresh && (s->allocated[page / 64] >> (page % 64) & 1);
+	return page < s->list.fresh && is_marked(s, page);
 }
 
 /* Return whether a page is in the chain of free ones. */
 static bool is_linked_free(const struct pm_shadow *s, u32 page)
 {
-	return page < s->list.fresh && !(s->allocated[page / 64] >> (page % 64) & 1);
+	return page < s->list.fresh && !is_marked(s, page);
 }
 
-static void mark(struct pm_shadow *s, u32 page, bool allocated)
+static void mark(struct pm_shadow *s, u32 page)
+{
+	atomic_fetch_or_explicit(&s->allocated[page / 64], 1ull << (page % 64),
+				 memory_order_relaxed);
+}
+
+/* Mark a page as free. Returns false if it was not allocated. */
+static bool unmark(struct pm_shadow *s, u32 page)
 {
 	const u64 bit = 1ull << (page % 64);
 
-	if (allocated)
-		s->allocated[page / 64] |= bit;
-	else
-		s->allocated[page / 64] &= ~bit;
+	return atomic_fetch_and_explicit(&s->allocated[page / 64], ~bit, memory_order_relaxed) &
+	       bit;
 }
 
 /* Return whether the words of a list are consistent. */
@@ -151,40 +170,49 @@ void pm_list_forget_all(struct pm *pm)
 		forget(&pm->shadow[i]);
 }
 
-/* Allocate the shadow of a list, replacing the least recently used one. */
+/* Return the shadow with the oldest use and no user: there is one, PM_SHADOWS > DPM_COUNT. */
+static struct pm_shadow *shadow_to_replace(struct pm *pm)
+{
+	struct pm_shadow *s = NULL;
+	u32 i;
+
+	for (i = 0; i < PM_SHADOWS; i++)
+		if (!pm->shadow[i].users && (!s || pm->shadow[i].stamp < s->stamp))
+			s = &pm->shadow[i];
+	return s;
+}
+
+/* Allocate the shadow of a list, replacing that of the oldest use. NULL: it is in use. */
 static struct pm_shadow *shadow_alloc(struct pm *pm, u32 addr, const struct pumice_free_list *list)
 {
 	struct pm_shadow *s = find(pm, addr);
-	u32 i;
 
-	if (!s) {
-		s = &pm->shadow[0];
-		for (i = 1; i < PM_SHADOWS; i++)
-			if (pm->shadow[i].stamp < s->stamp)
-				s = &pm->shadow[i];
-	}
+	if (!s)
+		s = shadow_to_replace(pm);
+	if (s->users)
+		return NULL;
 	forget(s);
-	s->allocated = calloc((list->max_pages + 63) / 64, sizeof(u64));
+	s->allocated = calloc((list->max_pages + 63) / 64, sizeof(*s->allocated));
 	if (!s->allocated)
 		return NULL;
 	s->addr = addr;
 	s->list = *list;
+	s->links = list->links;
+	s->max_pages = list->max_pages;
 	return s;
 }
 
-/* Follow links for one piece and mark their allocated pages as free. */
-static enum pm_result walk(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
+enum pm_result pm_walk_links(struct pm *pm, struct mmu_tlb *tlb, struct pm_shadow *s,
+			     struct pm_walk *w, u32 *budget, struct gpu_fault *fault)
 {
-	struct pm_walk *w = &s->walk;
-
-	for (; w->left && pm->budget; w->left--, pm->budget--) {
-		if (!pm_list_is_allocated(s, w->page)) {
+	for (; w->left && *budget; w->left--, --*budget) {
+		/* Pages from fresh on are not marked. */
+		if (w->page >= s->max_pages || !unmark(s, w->page)) {
 			pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 			return PM_FAULT;
 		}
-		mark(s, w->page, false);
 		w->last = w->page;
-		if (!link_read(pm, s, w->page, &w->page, fault))
+		if (!link_read(pm, tlb, s->links, w->page, &w->page, fault))
 			return PM_FAULT;
 	}
 	return w->left ? PM_MORE : PM_OK;
@@ -194,10 +222,12 @@ static enum pm_result walk(struct pm *pm, struct pm_shadow *s, struct gpu_fault 
 static void scan_begin(struct pm_shadow *s)
 {
 	const u32 fresh = s->list.fresh;
+	u32 i;
 
-	memset(s->allocated, 0xff, fresh / 64 * sizeof(u64));
+	for (i = 0; i < fresh / 64; i++)
+		atomic_init(&s->allocated[i], ~0ull);
 	if (fresh % 64)
-		s->allocated[fresh / 64] = (1ull << (fresh % 64)) - 1;
+		atomic_init(&s->allocated[fresh / 64], (1ull << (fresh % 64)) - 1);
 	s->walk = (struct pm_walk){
 		.page = s->list.head, .left = s->list.free - (s->list.pages - fresh),
 		.last = NO_PAGE,
@@ -207,7 +237,7 @@ static void scan_begin(struct pm_shadow *s)
 
 static enum pm_result scan(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 {
-	enum pm_result result = walk(pm, s, fault);
+	enum pm_result result = pm_walk_links(pm, &pm->tlb, s, &s->walk, &pm->budget, fault);
 
 	if (result == PM_OK && s->walk.page != NO_PAGE) {
 		pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
@@ -249,7 +279,7 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 	if (!s || !list.fresh) {
 		s = shadow_alloc(pm, addr, &list);
 		if (!s)
-			goto damaged;	/* the host is out of memory for the shadow */
+			goto damaged;	/* no host memory, or replaced while pages are freed */
 		scan_begin(s);
 	} else if (!list_is_as_left(&list, &s->list)) {
 		goto damaged;
@@ -287,56 +317,26 @@ bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fau
 	if (*page == NO_PAGE) {
 		*page = list->fresh++;
 	} else {
-		if (!link_read(pm, s, *page, &next, fault))
+		if (!link_read(pm, &pm->tlb, s->links, *page, &next, fault))
 			return false;
 		if (!is_linked_free(s, *page) || next == *page ||
 		    (last ? next != NO_PAGE : !is_linked_free(s, next)))
 			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 		list->head = next;
 	}
-	mark(s, *page, true);
+	mark(s, *page);
 	list->free--;
 	return true;
 }
 
-void pm_list_free_begin(struct pm *pm, struct pm_shadow *s, u64 addr, u32 macro_tile,
-			const struct pumice_scene_chain *chain)
+bool pm_list_free(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault *fault)
 {
-	s->owner = pm->owner;
-	s->freeing = addr;
-	s->macro_tile = macro_tile;
-	s->chain = *chain;
-	s->walk = (struct pm_walk){ .page = chain->head, .left = chain->pages, .last = NO_PAGE };
-}
-
-/* Finish freeing, when all pages of the chain are marked free: link them, and empty the chain. */
-static bool free_end(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
-{
-	const struct pumice_scene_chain none = { .head = NO_PAGE, .tail = NO_PAGE };
-	u32 words[PUMICE_SCENE_CHAIN_WORDS];
-
-	if (s->walk.last != s->chain.tail || s->walk.page != NO_PAGE)
+	if (!pm_list_is_allocated(s, page))
 		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
-	if (!pm_link_write(pm, s, s->chain.tail, s->list.head, fault))
+	if (!pm_link_write(pm, &pm->tlb, s->links, page, s->list.head, fault))
 		return false;
-	s->list.head = s->chain.head;
-	s->list.free += s->chain.pages;
-	pumice_scene_chain_pack(words, &none);
-	if (!pm_list_close(pm, s, fault) ||
-	    !pm_write_words(pm, s->freeing, words, PUMICE_SCENE_CHAIN_WORDS, fault))
-		return false;
-	atomic_fetch_add_explicit(&pm->freed, s->chain.pages, memory_order_relaxed);
-	pm_trace(pm, PUMICE_TRACE_PM_FREE, &s->owner, s->chain.pages | (u64)s->macro_tile << 32);
+	unmark(s, page);
+	s->list.head = page;
+	s->list.free++;
 	return true;
-}
-
-enum pm_result pm_list_free_piece(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
-{
-	enum pm_result result = walk(pm, s, fault);
-
-	if (result == PM_OK && !free_end(pm, s, fault))
-		result = PM_FAULT;
-	if (result != PM_MORE)
-		s->freeing = 0;
-	return result;
 }

@@ -2,16 +2,12 @@
 /*
  * Parameter management: allocation and release of pages for macro tiles.
  *
- * Source: document 004, "Master DPM" and "DPM". A page is allocated from the local list, or
- * from the global one when that is empty, and becomes the head of its macro tile's chain of
- * that list. A chain is freed as a whole: it is followed once, to check that all of it is
- * allocated, and two links change.
+ * Source: document 004, "Master DPM". A page is allocated from the local list, or from the
+ * global one when that is empty, and becomes the head of its macro tile's chain of that list.
+ * A chain is freed as a whole (release.c).
  *
  * Functions that follow links are bounded: they return PM_MORE and are called again. They
- * keep no state of their own between two calls. Finished work is visible in memory, and the
- * progress in a chain is in the list's shadow; so a caller that never calls again leaves no
- * lock held, and the next caller that frees a chain of the list continues the one that was
- * begun.
+ * keep no state of their own between two calls.
  *
  * Limits: see internal.h. After a fault the list differs from the PM's shadow; the driver
  * creates lists again after that.
@@ -27,11 +23,17 @@ struct pm *pm_create(const struct pm_config *config)
 	if (!pm)
 		return NULL;
 	pm->config = *config;
-	if (pthread_mutex_init(&pm->lock, NULL)) {
-		free(pm);
-		return NULL;
-	}
+	if (pthread_mutex_init(&pm->lock, NULL))
+		goto free_pm;
+	if (!dpm_create_all(pm))
+		goto destroy_lock;
 	return pm;
+
+destroy_lock:
+	pthread_mutex_destroy(&pm->lock);
+free_pm:
+	free(pm);
+	return NULL;
 }
 
 void pm_destroy(struct pm *pm)
@@ -39,18 +41,21 @@ void pm_destroy(struct pm *pm)
 	if (!pm)
 		return;
 	pm_list_forget_all(pm);
+	dpm_destroy_all(pm);
 	pthread_mutex_destroy(&pm->lock);
 	free(pm);
 }
 
 void pm_reset(struct pm *pm)
 {
-	pthread_mutex_lock(&pm->lock);
+	pm_lock(pm);
+	dpm_forget_all(pm);
 	pm_list_forget_all(pm);
 	__atomic_store_n(&pm->low_list, 0, __ATOMIC_RELAXED);
 	atomic_store(&pm->allocated, 0);
 	atomic_store(&pm->freed, 0);
-	pthread_mutex_unlock(&pm->lock);
+	atomic_store(&pm->from_spares, 0);
+	pm_unlock(pm);
 }
 
 void pm_trace(struct pm *pm, enum pumice_trace_pm operation, const struct pm_owner *owner,
@@ -62,104 +67,60 @@ void pm_trace(struct pm *pm, enum pumice_trace_pm operation, const struct pm_own
 	});
 }
 
-/* Begin a call that follows links, for the job of a data master or for none; PM lock held. */
-static void begin_call(struct pm *pm, enum trace_master dm, unsigned int ctx)
+struct pm_owner pm_owner_of(const struct pm *pm, enum trace_master dm, unsigned int ctx)
 {
-	pm->budget = PM_PIECE;
-	pm->owner = (struct pm_owner){
+	return (struct pm_owner){
 		.dm = dm, .ctx = ctx, .context = trace_context(pm->config.trace, dm),
 	};
 }
 
-/* Free a macro tile's pages of list l. */
-static enum pm_result free_chain(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
-				 u32 l, struct gpu_fault *fault)
+void pm_begin_call(struct pm *pm, enum trace_master dm, unsigned int ctx)
 {
-	const u64 addr = pm_chain_addr(scene, macro_tile, l);
-	struct pumice_scene_chain chain;
-	struct gpu_fault ignored = { 0 };
-	enum pm_result result;
-	struct pm_shadow *s;
-
-	if (!pm_chain_read(pm, scene, macro_tile, l, &chain, fault))
-		return PM_FAULT;
-	if (!chain.pages)
-		return PM_OK;
-	if (!scene->list[l])
-		goto damaged;
-	result = pm_list_open(pm, scene->list[l], &s, fault);
-	if (result != PM_OK)
-		return result;
-	/* Another chain was begun: its owner reads the result from the chain in memory. */
-	while (s->freeing && s->freeing != addr)
-		if (pm_list_free_piece(pm, s, &ignored) == PM_MORE)
-			return PM_MORE;
-	if (!s->freeing) {
-		if (chain.pages > s->list.pages - s->list.free)
-			goto damaged;
-		pm_list_free_begin(pm, s, addr, macro_tile, &chain);
-	}
-	return pm_list_free_piece(pm, s, fault);
-damaged:
-	pm_fault(fault, PUMICE_FAULT_PM_SCENE, addr);
-	return PM_FAULT;
+	pm->budget = PM_PIECE;
+	pm->owner = pm_owner_of(pm, dm, ctx);
 }
 
-static enum pm_result free_macro_tile_locked(struct pm *pm, const struct pm_scene *scene,
-					     u32 macro_tile, struct gpu_fault *fault)
+/* Free a macro tile's pages by a DPM. */
+static enum pm_result free_macro_tile(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
+				      u32 macro_tile, const struct pm_owner *owner, u32 *budget,
+				      struct gpu_fault *fault)
 {
 	enum pm_result result = PM_OK;
 	u32 l;
 
 	for (l = 0; result == PM_OK && l < PUMICE_PM_LISTS; l++)
-		result = free_chain(pm, scene, macro_tile, l, fault);
+		result = dpm_free_chain(pm, d, scene, macro_tile, l, owner, budget, fault);
 	return result;
+}
+
+enum pm_result pm_free_macro_tile_piece(struct pm *pm, u32 core, const struct pm_scene *scene,
+					u32 macro_tile, struct gpu_fault *fault)
+{
+	const struct pm_owner owner = pm_owner_of(pm, TRACE_PDM, scene->ctx);
+	u32 budget = PM_PIECE;
+
+	return free_macro_tile(pm, &pm->dpm[core], scene, macro_tile, &owner, &budget, fault);
 }
 
 /* Free all chains of a scene. A damaged chain does not prevent freeing the others. */
-static enum pm_result free_scene_locked(struct pm *pm, const struct pm_scene *scene,
-					struct gpu_fault *fault)
-{
-	enum pm_result result = PM_OK;
-	struct gpu_fault other = { 0 };
-	u32 m;
-
-	for (m = 0; m < PM_MACRO_TILES; m++) {
-		switch (free_macro_tile_locked(pm, scene, m, result == PM_OK ? fault : &other)) {
-		case PM_MORE:
-			return PM_MORE;
-		case PM_FAULT:
-			result = PM_FAULT;
-			break;
-		default:
-			break;
-		}
-	}
-	return result;
-}
-
-enum pm_result pm_free_macro_tile_piece(struct pm *pm, const struct pm_scene *scene,
-					u32 macro_tile, struct gpu_fault *fault)
-{
-	enum pm_result result;
-
-	pthread_mutex_lock(&pm->lock);
-	begin_call(pm, TRACE_PDM, scene->ctx);
-	result = free_macro_tile_locked(pm, scene, macro_tile, fault);
-	pthread_mutex_unlock(&pm->lock);
-	return result;
-}
-
 enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 				   enum trace_master dm, struct gpu_fault *fault)
 {
-	enum pm_result result;
+	const struct pm_owner owner = pm_owner_of(pm, dm, scene->ctx);
+	enum pm_result result = dpm_return_all(pm, scene, dm, fault), one;
+	struct gpu_fault other = { 0 };
+	u32 budget = PM_PIECE, m;
 
-	pthread_mutex_lock(&pm->lock);
-	begin_call(pm, dm, scene->ctx);
-	result = free_scene_locked(pm, scene, fault);
-	pthread_mutex_unlock(&pm->lock);
-	return result;
+	if (result == PM_MORE)
+		return result;
+	one = dpm_free_begun(pm, scene, &budget, result == PM_OK ? fault : &other);
+	for (m = 0; m < PM_MACRO_TILES && one != PM_MORE; m++) {
+		if (one == PM_FAULT)
+			result = one;
+		one = free_macro_tile(pm, &pm->dpm[DPM_MASTER], scene, m, &owner, &budget,
+				      result == PM_OK ? fault : &other);
+	}
+	return one == PM_OK ? result : one;
 }
 
 enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
@@ -168,13 +129,13 @@ enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
 	return pm_free_scene_piece(pm, scene, TRACE_VDM, fault);
 }
 
-bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
+bool pm_free_macro_tile(struct pm *pm, u32 core, const struct pm_scene *scene, u32 macro_tile,
 			struct gpu_fault *fault)
 {
 	enum pm_result result;
 
 	do
-		result = pm_free_macro_tile_piece(pm, scene, macro_tile, fault);
+		result = pm_free_macro_tile_piece(pm, core, scene, macro_tile, fault);
 	while (result == PM_MORE);
 	return result == PM_OK;
 }
@@ -194,30 +155,35 @@ bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_faul
 	return pm_free_scene(pm, scene, fault);
 }
 
+u32 pm_page_ref(u32 page, u32 l)
+{
+	const struct pumice_pb_ref at = {
+		.offset = page * (PUMICE_PM_PAGE_SIZE / 16), .list = (u8)l,
+	};
+	u32 ref;
+
+	pumice_pb_ref_pack(&ref, &at);
+	return ref;
+}
+
 /* Add a new page of an open list to the macro tile's chain. */
 static bool alloc_page(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
 		       struct pm_shadow *s, u32 *ref, struct gpu_fault *fault)
 {
 	struct pumice_scene_chain chain;
-	struct pumice_pb_ref at;
 	u32 page;
 
-	if (!pm_chain_read(pm, scene, macro_tile, l, &chain, fault))
+	if (!pm_chain_read(pm, scene, macro_tile, l, &chain, fault) ||
+	    !pm_chain_check(scene, macro_tile, l, s, &chain, fault))
 		return false;
-	if (chain.pages > s->list.pages - s->list.free ||
-	    (chain.pages && (!pm_list_is_allocated(s, chain.head) ||
-			     !pm_list_is_allocated(s, chain.tail))))
-		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
-				pm_chain_addr(scene, macro_tile, l));
 	if (!pm_list_alloc(pm, s, &page, fault) ||
-	    !pm_link_write(pm, s, page, chain.head, fault))
+	    !pm_link_write(pm, &pm->tlb, s->links, page, chain.head, fault))
 		return false;
 	if (!chain.pages)
 		chain.tail = page;
 	chain.head = page;
 	chain.pages++;
-	at = (struct pumice_pb_ref){ .offset = page * (PUMICE_PM_PAGE_SIZE / 16), .list = (u8)l };
-	pumice_pb_ref_pack(ref, &at);
+	*ref = pm_page_ref(page, l);
 	return pm_chain_write(pm, scene, macro_tile, l, &chain, fault);
 }
 
@@ -233,8 +199,19 @@ static void check_low(struct pm *pm, struct pm_shadow *s)
 		pm->config.low(pm->config.opaque);
 }
 
-static enum pm_result alloc_locked(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
-				   u32 *ref, struct gpu_fault *fault)
+/* Allocate from an open list that has a free page; from list 0 also spare pages for the DPM. */
+static bool alloc_from(struct pm *pm, struct dpm *d, const struct pm_scene *scene, u32 macro_tile,
+		       u32 l, struct pm_shadow *s, u32 *ref, struct gpu_fault *fault)
+{
+	if (!alloc_page(pm, scene, macro_tile, l, s, ref, fault) ||
+	    (!l && !dpm_refill_locked(pm, d, scene, s, fault)))
+		return false;
+	check_low(pm, s);
+	return pm_list_close(pm, s, fault);
+}
+
+static enum pm_result alloc_locked(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
+				   u32 macro_tile, u32 *ref, struct gpu_fault *fault)
 {
 	u32 grows = 0;	/* the empty list that can grow */
 	u32 l;
@@ -248,35 +225,32 @@ static enum pm_result alloc_locked(struct pm *pm, const struct pm_scene *scene, 
 		result = pm_list_open(pm, scene->list[l], &s, fault);
 		if (result != PM_OK)
 			return result;
+		if (!s->list.free && !dpm_reclaim_locked(pm, s, fault))
+			return PM_FAULT;
 		if (!s->list.free) {
 			if (!grows && s->list.pages < s->list.max_pages)
 				grows = s->addr;
 			continue;
 		}
-		if (!alloc_page(pm, scene, macro_tile, l, s, ref, fault))
-			return PM_FAULT;
-		check_low(pm, s);
-		if (!pm_list_close(pm, s, fault))
-			return PM_FAULT;
-		atomic_fetch_add_explicit(&pm->allocated, 1, memory_order_relaxed);
-		return PM_OK;
+		return alloc_from(pm, d, scene, macro_tile, l, s, ref, fault) ? PM_OK : PM_FAULT;
 	}
 	__atomic_store_n(&pm->low_list, grows ? grows : scene->list[0], __ATOMIC_RELAXED);
 	return PM_EMPTY;
 }
 
-enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 *ref,
-			struct gpu_fault *fault)
+enum pm_result pm_master_alloc(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
+			       u32 macro_tile, u32 *ref, struct gpu_fault *fault)
 {
 	enum pm_result result;
 
-	pthread_mutex_lock(&pm->lock);
-	begin_call(pm, TRACE_VDM, scene->ctx);
-	result = alloc_locked(pm, scene, macro_tile, ref, fault);
-	if (result == PM_OK || result == PM_EMPTY)
-		pm_trace(pm, result == PM_OK ? PUMICE_TRACE_PM_ALLOC : PUMICE_TRACE_PM_EMPTY,
-			 &pm->owner, macro_tile);
-	pthread_mutex_unlock(&pm->lock);
+	pm_lock(pm);
+	pm_begin_call(pm, TRACE_VDM, scene->ctx);
+	result = dpm_change_scene_locked(pm, d, scene, fault);
+	if (result == PM_OK)
+		result = alloc_locked(pm, d, scene, macro_tile, ref, fault);
+	pm_unlock(pm);
+	if (result == PM_OK)
+		atomic_fetch_add_explicit(&pm->allocated, 1, memory_order_relaxed);
 	return result;
 }
 
@@ -288,8 +262,8 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 
 	if (list >> 32)
 		return true;
-	pthread_mutex_lock(&pm->lock);
-	begin_call(pm, TRACE_NO_JOB, 0);
+	pm_lock(pm);
+	pm_begin_call(pm, TRACE_NO_JOB, 0);
 	result = pm_list_open(pm, (u32)list, &s, &fault);
 	if (result == PM_OK && pages > s->list.pages && pages <= s->list.max_pages) {
 		s->list.free += pages - s->list.pages;
@@ -298,23 +272,20 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 		pm_list_close(pm, s, &fault);
 		pm_trace(pm, PUMICE_TRACE_PM_GROW, &pm->owner, pages);
 	}
-	pthread_mutex_unlock(&pm->lock);
+	pm_unlock(pm);
 	return result != PM_MORE;
 }
 
 bool pm_release(struct pm *pm, u64 addr)
 {
 	const struct pm_scene_state none = { 0 };
-	enum pm_result loaded, freed = PM_OK;
 	struct gpu_fault fault = { 0 };
+	enum pm_result loaded, freed = PM_OK;
 	struct pm_scene scene;
 
-	pthread_mutex_lock(&pm->lock);
-	begin_call(pm, TRACE_NO_JOB, 0);
-	loaded = pm_scene_load_locked(pm, addr, 0, &scene, &fault);
+	loaded = pm_scene_load_piece(pm, addr, 0, &scene, &fault);
 	if (loaded == PM_OK)
-		freed = free_scene_locked(pm, &scene, &fault);
-	pthread_mutex_unlock(&pm->lock);
+		freed = pm_free_scene_piece(pm, &scene, TRACE_NO_JOB, &fault);
 	if (loaded == PM_MORE || freed == PM_MORE)
 		return false;
 	if (loaded == PM_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameter management (PM, the master DPM): pages of the parameter buffer.
+ * Parameter management (PM): pages of the parameter buffer. The master DPM and the DPM of each
+ * core.
  *
  * Source: document 004, "Master DPM" and "DPM"; hw/formats.xml, free_list, scene,
  * scene_chain. MTE and TE request pages for a macro tile; rendering frees all pages of a
@@ -8,14 +9,20 @@
  * linked by number in the free list's table, so that a chain is freed by changing two links,
  * once it has been checked.
  *
+ * The DPM of a core has a few spare pages while the list has plenty of them. It allocates from
+ * these, and keeps the chains of such pages until the core's part of the scene is complete; then
+ * the master DPM receives chains and spare pages. So cores allocate in parallel. The DPM of the
+ * core that rendered the last tile of a macro tile follows the chain to free, and the master
+ * joins it with the free pages: chains are freed in parallel, in parallel with allocation.
+ *
  * Free lists, scenes and links are in memory that the host writes: everything is checked when
  * it is read. A link that points outside the list, or a page that is not free, is a fault of
  * the job.
  *
- * Locking: the PM has a lock of its own, a leaf; any thread. It is held for microseconds:
- * functions that follow links, of which a list can have 262144, do a piece of the work and
- * return PM_MORE; call them again with the same arguments until they return another result.
- * The caller may check its stop flag between two calls.
+ * Locking: the master DPM and each DPM have locks of their own, leaves; any thread. They are
+ * held for microseconds: functions that follow links, of which a list can have 262144, do a
+ * piece of the work and return PM_MORE; call them again with the same arguments until they
+ * return another result. The caller may check its stop flag between two calls.
  */
 #ifndef PUMICE_GPU_PM_H
 #define PUMICE_GPU_PM_H
@@ -84,12 +91,21 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 
 /*
  * Allocate a page for a macro tile: *ref becomes a pb_ref to its first 16 bytes, which stay
- * unused, so that no item in it has offset 0. PM_EMPTY: no list has a page.
+ * unused, so that no item in it has offset 0. PM_EMPTY: no list has a page, and no core has a
+ * spare one. core: the core whose DPM allocates.
  */
-enum pm_result pm_alloc(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 *ref,
-			struct gpu_fault *fault);
-/* Free the pages of one macro tile, or of all: at the end of a scene and before it begins. */
-enum pm_result pm_free_macro_tile_piece(struct pm *pm, const struct pm_scene *scene,
+enum pm_result pm_alloc(struct pm *pm, u32 core, const struct pm_scene *scene, u32 macro_tile,
+			u32 *ref, struct gpu_fault *fault);
+/*
+ * Return the pages of a core's DPM, of its current scene: chains become those of the scene,
+ * spare pages are free. At the end of the core's part of a scene.
+ */
+enum pm_result pm_return_piece(struct pm *pm, u32 core, struct gpu_fault *fault);
+/*
+ * Free the pages of one macro tile, by the DPM of a core, or of all macro tiles: at the end of
+ * a scene and before it begins. The latter includes the pages that DPMs of cores have.
+ */
+enum pm_result pm_free_macro_tile_piece(struct pm *pm, u32 core, const struct pm_scene *scene,
 					u32 macro_tile, struct gpu_fault *fault);
 enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
 				    struct gpu_fault *fault);
@@ -98,7 +114,8 @@ enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 				   enum trace_master dm, struct gpu_fault *fault);
 /* Do all of it at once, for callers without a stop flag. */
 bool pm_scene_begin(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
-bool pm_free_macro_tile(struct pm *pm, const struct pm_scene *scene, u32 macro_tile,
+bool pm_return(struct pm *pm, u32 core, struct gpu_fault *fault);
+bool pm_free_macro_tile(struct pm *pm, u32 core, const struct pm_scene *scene, u32 macro_tile,
 			struct gpu_fault *fault);
 bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault *fault);
 
@@ -118,5 +135,7 @@ bool pm_release(struct pm *pm, u64 scene);
 u64 pm_low_list(const struct pm *pm);
 u64 pm_allocated(const struct pm *pm);
 u64 pm_freed(const struct pm *pm);
+/* Return the pages of pm_allocated() that were spare pages of a DPM. */
+u64 pm_from_spares(const struct pm *pm);
 
 #endif

@@ -68,8 +68,9 @@ static bool set_memory(struct pm_scene *scene, const struct pumice_scene *in)
 	return true;
 }
 
-enum pm_result pm_scene_load_locked(struct pm *pm, u64 addr, unsigned int ctx,
-				    struct pm_scene *scene, struct gpu_fault *fault)
+/* PM lock held. */
+static enum pm_result load_locked(struct pm *pm, u64 addr, unsigned int ctx,
+				  struct pm_scene *scene, struct gpu_fault *fault)
 {
 	u32 words[PUMICE_SCENE_WORDS];
 	enum pm_result result;
@@ -121,6 +122,17 @@ bool pm_chain_read(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, 
 	return true;
 }
 
+bool pm_chain_check(const struct pm_scene *scene, u32 macro_tile, u32 l, const struct pm_shadow *s,
+		    const struct pumice_scene_chain *chain, struct gpu_fault *fault)
+{
+	if (chain->pages > s->list.pages - s->list.free ||
+	    (chain->pages && (!pm_list_is_allocated(s, chain->head) ||
+			      !pm_list_is_allocated(s, chain->tail))))
+		return pm_fault(fault, PUMICE_FAULT_PM_SCENE,
+				pm_chain_addr(scene, macro_tile, l));
+	return true;
+}
+
 bool pm_chain_write(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
 		    const struct pumice_scene_chain *chain, struct gpu_fault *fault)
 {
@@ -136,10 +148,10 @@ enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
 {
 	enum pm_result result;
 
-	pthread_mutex_lock(&pm->lock);
+	pm_lock(pm);
 	pm->budget = PM_PIECE;
-	result = pm_scene_load_locked(pm, addr, ctx, scene, fault);
-	pthread_mutex_unlock(&pm->lock);
+	result = load_locked(pm, addr, ctx, scene, fault);
+	pm_unlock(pm);
 	return result;
 }
 
@@ -161,10 +173,10 @@ bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_
 	struct pumice_scene in;
 	bool ok;
 
-	pthread_mutex_lock(&pm->lock);
+	pm_lock(pm);
 	ok = pm_read_words(pm, scene->addr + 4 * STATE_WORD, words + STATE_WORD, STATE_WORDS,
 			   fault);
-	pthread_mutex_unlock(&pm->lock);
+	pm_unlock(pm);
 	if (!ok)
 		return false;
 	/* Cores without room for headers cannot have written any. */
@@ -189,10 +201,10 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 	bool ok;
 
 	pumice_scene_pack(words, &out);
-	pthread_mutex_lock(&pm->lock);
+	pm_lock(pm);
 	ok = pm_write_words(pm, scene->addr + 4 * STATE_WORD, words + STATE_WORD, STATE_WORDS,
 			    fault);
-	pthread_mutex_unlock(&pm->lock);
+	pm_unlock(pm);
 	return ok;
 }
 

@@ -69,7 +69,7 @@ static enum ta_result alloc_spares(struct ta *ta, u32 m, u32 count, struct gpu_f
 		if (ta->budget <= 0)
 			return TA_MORE;
 		ta->budget -= TA_COST_PAGE;
-		switch (pm_alloc(ta->config.pm, &ta->scene, m, &ref, fault)) {
+		switch (pm_alloc(ta->config.pm, ta->config.core, &ta->scene, m, &ref, fault)) {
 		case PM_OK:
 			macro->spare[macro->spares++] = ref;
 			break;

@@ -296,6 +296,19 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 	return result;
 }
 
+/* Return the DPM's pages to the master DPM, which frees them by macro tile. */
+static enum ta_result return_pages(struct ta *ta, struct gpu_fault *fault)
+{
+	switch (pm_return_piece(ta->config.pm, ta->config.core, fault)) {
+	case PM_MORE:
+		return TA_MORE;
+	case PM_FAULT:
+		return TA_FAULT;
+	default:
+		return TA_OK;
+	}
+}
+
 enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 {
 	enum ta_result result = TA_OK;
@@ -310,6 +323,8 @@ enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 	}
 	if (ta->any)
 		result = stream_finish(ta, fault);
+	if (result == TA_OK)
+		result = return_pages(ta, fault);
 	if (result == TA_OK)
 		ta_trim(ta);
 	return result;

@@ -89,8 +89,9 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 
 /*
  * Write the region headers: at the end of the scene, or so far for a partial render. *any
- * becomes whether any tile has an entry of the core; if not, no headers are written. TA_OK,
- * TA_MORE or TA_FAULT; after TA_OK the tile lists are invalid.
+ * becomes whether any tile has an entry of the core; if not, no headers are written. The
+ * core's pages become those of the scene, and its spare pages are free. TA_OK, TA_MORE or
+ * TA_FAULT; after TA_OK the tile lists are invalid.
  */
 enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault);
 

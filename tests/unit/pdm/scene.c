@@ -25,7 +25,7 @@ static u32 alloc(struct fixture *fx, u32 macro)
 	struct gpu_fault fault;
 	u32 ref;
 
-	assert_int_equal(pm_alloc(fx->pm, &fx->scene, macro, &ref, &fault), PM_OK);
+	assert_int_equal(pm_alloc(fx->pm, 0, &fx->scene, macro, &ref, &fault), PM_OK);
 	return ref;
 }
 
@@ -217,6 +217,7 @@ void scene_end(struct fixture *fx, bool final)
 		}
 		state.used |= 1u << core;
 	}
+	assert_true(pm_return(fx->pm, 0, &fault));
 	state.valid = final;
 	assert_true(pm_scene_state_write(fx->pm, &fx->scene, &state, &fault));
 }

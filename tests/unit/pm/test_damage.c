@@ -47,10 +47,10 @@ static void damage_make(struct damage_fixture *w)
 	for (i = 0; i < 2; i++)
 		w->scene[i] = pbfx_load(w->fx, i, &small);
 	for (i = 0; i < PAGES + 15; i++)
-		assert_int_equal(pm_alloc(w->fx->pm, &w->scene[i % 2], i % 5, &ref, &fault),
+		assert_int_equal(pm_alloc(w->fx->pm, 0, &w->scene[i % 2], i % 5, &ref, &fault),
 				 PM_OK);
 	for (i = 0; i < 2; i++)
-		assert_true(pm_free_macro_tile(w->fx->pm, &w->scene[0], i, &fault));
+		assert_true(pm_free_macro_tile(w->fx->pm, 0, &w->scene[0], i, &fault));
 	copy(w->fx, &w->good, false);
 }
 
@@ -106,7 +106,7 @@ static bool use_everything(struct damage_fixture *w, bool known)
 			}
 	for (i = 0; i < 2 * PAGES + 10; i++) {
 		struct pumice_pb_ref at;
-		enum pm_result result = pm_alloc(w->fx->pm, &w->scene[0], i % 16, &ref, &fault);
+		enum pm_result result = pm_alloc(w->fx->pm, 0, &w->scene[0], i % 16, &ref, &fault);
 
 		if (result == PM_EMPTY)
 			break;
@@ -332,16 +332,16 @@ static void a_flipped_bit_of_a_read_faults_once(void **state)
 	damage_make(&w);
 	for (request.bit = 0; request.bit < PUMICE_FREE_LIST_WORDS * 32; request.bit++) {
 		damage_restore(&w);
-		assert_int_equal(pm_alloc(w.fx->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
+		assert_int_equal(pm_alloc(w.fx->pm, 0, &w.scene[0], 0, &ref, &fault), PM_OK);
 		memcpy(words, w.fx->list[0], sizeof(words));
 		assert_true(inject_arm(&w.fx->inject, &request));
-		if (pm_alloc(w.fx->pm, &w.scene[0], 0, &ref, &fault) == PM_FAULT) {
+		if (pm_alloc(w.fx->pm, 0, &w.scene[0], 0, &ref, &fault) == PM_FAULT) {
 			assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
 			assert_memory_equal(words, w.fx->list[0], sizeof(words));
 			faults++;
 		}
 		assert_int_equal(inject_left(&w.fx->inject, PUMICE_INJECT_KIND_FREE_LIST), 0);
-		assert_int_equal(pm_alloc(w.fx->pm, &w.scene[0], 0, &ref, &fault), PM_OK);
+		assert_int_equal(pm_alloc(w.fx->pm, 0, &w.scene[0], 0, &ref, &fault), PM_OK);
 	}
 	/* All bits except those of statistics and of the threshold of PM_LOW. */
 	assert_true(faults >= 9 * 32);

@@ -13,12 +13,14 @@
 
 static const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
 
+#define CORES	8u
+
 struct model {
 	struct pb_fixture *fx;
 	struct pm_scene scene[PBFX_SCENES];
 	int *owner[PUMICE_PM_LISTS];	/* scene * 16 + macro tile */
 	u32 pages[PUMICE_PM_LISTS], free[PUMICE_PM_LISTS];
-	u64 empty, allocated, freed;
+	u64 empty, allocated, freed, from_spares;
 };
 
 static struct model *model_create(u32 max0, u32 max1)
@@ -51,7 +53,10 @@ static void model_alloc(struct model *m, u32 scene, u32 macro)
 	struct pumice_pb_ref at;
 	struct gpu_fault fault;
 	u32 ref, page;
-	enum pm_result result = pm_alloc(m->fx->pm, &m->scene[scene], macro, &ref, &fault);
+	/* A core allocates for one scene most of the time, so that it can have spare pages. */
+	const u32 core = pbfx_random(m->fx, 50) ? scene + pbfx_random(m->fx, 2) * PBFX_SCENES :
+						  pbfx_random(m->fx, CORES);
+	enum pm_result result = pm_alloc(m->fx->pm, core, &m->scene[scene], macro, &ref, &fault);
 
 	if (!m->free[0] && !m->free[1]) {
 		assert_int_equal(result, PM_EMPTY);
@@ -85,6 +90,16 @@ static void model_freed(struct model *m, u32 scene, u32 from, u32 to)
 			}
 }
 
+/* All cores return their pages, so that memory has all of the state. */
+static void model_return(const struct model *m)
+{
+	struct gpu_fault fault;
+	u32 i;
+
+	for (i = 0; i < CORES; i++)
+		assert_true(pm_return(m->fx->pm, i, &fault));
+}
+
 static void take(u8 *seen, u32 page, u32 pages)
 {
 	assert_true(page < pages);
@@ -97,6 +112,7 @@ static void model_check(const struct model *m)
 {
 	u32 l, n, t, i, page;
 
+	model_return(m);
 	for (l = 0; l < PUMICE_PM_LISTS; l++) {
 		u8 *seen = calloc(m->pages[l] + 1, 1);
 		struct pumice_free_list list;
@@ -161,7 +177,10 @@ static void model_step(struct model *m, u32 busy)
 		model_freed(m, scene, 0, 15);
 		break;
 	case 3: case 4: case 5: case 6: case 7: case 8:
-		assert_true(pm_free_macro_tile(fx->pm, &m->scene[scene], macro, &fault));
+		/* The fragment phase follows the geometry phase of all cores. */
+		model_return(m);
+		assert_true(pm_free_macro_tile(fx->pm, pbfx_random(fx, CORES), &m->scene[scene],
+					       macro, &fault));
 		model_freed(m, scene, macro, macro);
 		break;
 	case 9:
@@ -198,14 +217,18 @@ static void no_page_is_lost_or_allocated_twice(void **state)
 				model_check(m);
 			if (i % 4999 == 4998) {
 				/* All cached state is in memory too. */
+				model_return(m);
+				m->from_spares += pm_from_spares(m->fx->pm);
 				pm_reset(m->fx->pm);
 				m->allocated = m->freed = 0;
 			}
 		}
 		model_check(m);
-		print_message("%u + %u pages: %llu times empty\n", sizes[s][0], sizes[s][1],
-			      (unsigned long long)m->empty);
+		print_message("%u + %u pages: %llu times empty, %llu from spare ones\n",
+			      sizes[s][0], sizes[s][1], (unsigned long long)m->empty,
+			      (unsigned long long)m->from_spares);
 		assert_true(m->empty);
+		assert_int_equal(m->from_spares > 0, sizes[s][0] > DPM_SHARE);
 		model_destroy(m);
 	}
 }
@@ -310,16 +333,17 @@ static void an_evicted_list_is_read_completely_at_every_size(void **state)
 		bool taken[128] = { false };
 
 		for (n = 0; n < counts[i]; n++)
-			assert_int_equal(pm_alloc(fx->pm, &scene, n % 2, &ref, &fault), PM_OK);
+			assert_int_equal(pm_alloc(fx->pm, 0, &scene, n % 2, &ref, &fault), PM_OK);
+		assert_true(pm_return(fx->pm, 0, &fault));
 		pm_reset(fx->pm);
-		assert_true(pm_free_macro_tile(fx->pm, &scene, 0, &fault));
+		assert_true(pm_free_macro_tile(fx->pm, 0, &scene, 0, &fault));
 		pm_reset(fx->pm);
-		assert_true(pm_free_macro_tile(fx->pm, &scene, 1, &fault));
+		assert_true(pm_free_macro_tile(fx->pm, 0, &scene, 1, &fault));
 		assert_int_equal(pbfx_read_list(fx, 0).free, 128);
 		for (n = 0; n < 128; n++) {
 			struct pumice_pb_ref at;
 
-			assert_int_equal(pm_alloc(fx->pm, &scene, 0, &ref, &fault), PM_OK);
+			assert_int_equal(pm_alloc(fx->pm, 0, &scene, 0, &ref, &fault), PM_OK);
 			pumice_pb_ref_unpack(&ref, &at);
 			at.offset /= PUMICE_PM_PAGE_SIZE / 16;
 			assert_in_range(at.offset, 0, 127);
@@ -338,6 +362,7 @@ static void evicted_lists_are_read_again(void **state)
 	(void)state;
 	for (i = 0; i < 2000; i++) {
 		model_step(m, 40);
+		model_return(m);
 		pm_reset(m->fx->pm);
 		m->allocated = m->freed = 0;
 	}
@@ -388,7 +413,8 @@ static void take_pages(struct pb_fixture *fx, const struct pm_scene *scene, u32 
 	u32 ref;
 
 	while (pages--)
-		assert_int_equal(pm_alloc(fx->pm, scene, macro, &ref, &fault), PM_OK);
+		assert_int_equal(pm_alloc(fx->pm, 0, scene, macro, &ref, &fault), PM_OK);
+	assert_true(pm_return(fx->pm, 0, &fault));
 }
 
 static u32 calls_to_free(struct pb_fixture *fx, const struct pm_scene *scene, u32 macro)
@@ -398,7 +424,7 @@ static u32 calls_to_free(struct pb_fixture *fx, const struct pm_scene *scene, u3
 	u32 calls = 0;
 
 	do {
-		result = pm_free_macro_tile_piece(fx->pm, scene, macro, &fault);
+		result = pm_free_macro_tile_piece(fx->pm, 0, scene, macro, &fault);
 		calls++;
 	} while (result == PM_MORE);
 	assert_int_equal(result, PM_OK);
@@ -421,7 +447,7 @@ static void pages_are_freed_in_pieces(void **state)
 
 	/* Started and not continued: freeing the next chain completes it. */
 	for (i = 0; i < 2; i++)
-		assert_int_equal(pm_free_macro_tile_piece(fx->pm, &scene, 1, &fault), PM_MORE);
+		assert_int_equal(pm_free_macro_tile_piece(fx->pm, 0, &scene, 1, &fault), PM_MORE);
 	assert_int_equal(pbfx_read_list(fx, 0).free, 0);
 	assert_int_equal(calls_to_free(fx, &scene, 2), 4 + 4);
 	assert_int_equal(calls_to_free(fx, &scene, 1), 1);
@@ -430,7 +456,7 @@ static void pages_are_freed_in_pieces(void **state)
 
 	/* Nothing is lost: each page can be allocated again. */
 	take_pages(fx, &scene, 3, 10 * PM_PIECE);
-	assert_int_equal(pm_alloc(fx->pm, &scene, 3, &i, &fault), PM_EMPTY);
+	assert_int_equal(pm_alloc(fx->pm, 0, &scene, 3, &i, &fault), PM_EMPTY);
 	pbfx_destroy(fx);
 }
 

@@ -2,6 +2,7 @@
 /*
  * Cores allocate pages while others free theirs: threads with a scene each, two shared
  * lists, a third thread that grows them. At the end every page is in exactly one list or chain.
+ * One list is mostly short of pages; of the other one the DPMs have spare pages.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,10 +12,12 @@
 
 #define THREADS	PBFX_SCENES
 #define STEPS	20000u
-#define PAGES	300u
+#define PAGES	4300u
+#define GROWN	300u	/* pages that are added */
 
 struct core {
 	struct pb_fixture *fx;
+	u32 number;
 	struct pm_scene scene;
 	u64 seed;
 	u64 allocated;
@@ -31,14 +34,15 @@ static void *run(void *opaque)
 		const u32 macro = number_random(&core->seed, PM_MACRO_TILES);
 
 		if (number_random(&core->seed, 40)) {
-			const enum pm_result result = pm_alloc(core->fx->pm, &core->scene, macro,
-							       &ref, &fault);
+			const enum pm_result result = pm_alloc(core->fx->pm, core->number,
+							       &core->scene, macro, &ref, &fault);
 
 			core->failed = result == PM_FAULT;
 			core->allocated += result == PM_OK;
 		} else {
-			core->failed = !pm_free_macro_tile(core->fx->pm, &core->scene, macro,
-							   &fault);
+			core->failed = !pm_return(core->fx->pm, core->number, &fault) ||
+				       !pm_free_macro_tile(core->fx->pm, core->number,
+							   &core->scene, macro, &fault);
 		}
 	}
 	return NULL;
@@ -66,37 +70,48 @@ static u32 count_all(const struct pb_fixture *fx, u32 l)
 	return count;
 }
 
-static void threads_share_lists(void **state)
+/* The threads begin with lists of these pages. Returns how many came from spare ones. */
+static u64 share_lists(u32 pages0, u32 pages1)
 {
 	const struct pumice_scene small = { .width = 64, .height = 64, .cores = 1 };
 	struct pb_fixture *fx = pbfx_create(PAGES, PAGES);
 	struct core core[THREADS];
 	pthread_t thread[THREADS];
-	u64 allocated = 0;
+	u64 allocated = 0, spares;
+	struct gpu_fault fault;
 	u32 i, pages;
 
-	(void)state;
-	pbfx_list(fx, 0, 20, 4);
-	pbfx_list(fx, 1, 10, 0);
+	pbfx_list(fx, 0, pages0, 4);
+	pbfx_list(fx, 1, pages1, 0);
 	for (i = 0; i < THREADS; i++)
 		core[i] = (struct core){
-			.fx = fx, .scene = pbfx_load(fx, i, &small), .seed = NUMBER_SEED + i,
+			.fx = fx, .number = i, .scene = pbfx_load(fx, i, &small), .seed = NUMBER_SEED + i,
 		};
 	for (i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, run, &core[i]), 0);
-	for (pages = 20; pages < PAGES; pages++) {
-		pm_grow(fx->pm, PBFX_LIST(pages & 1), pages);
+	for (pages = 1; pages <= GROWN; pages++) {
+		pm_grow(fx->pm, PBFX_LIST(pages & 1), (pages & 1 ? pages1 : pages0) + pages);
 		(void)pm_low_list(fx->pm);
 	}
 	for (i = 0; i < THREADS; i++) {
 		assert_int_equal(pthread_join(thread[i], NULL), 0);
 		assert_false(core[i].failed);
 		allocated += core[i].allocated;
+		assert_true(pm_return(fx->pm, i, &fault));
 	}
 	assert_int_equal(count_all(fx, 0), pbfx_read_list(fx, 0).pages);
 	assert_int_equal(count_all(fx, 1), pbfx_read_list(fx, 1).pages);
 	assert_int_equal(pm_allocated(fx->pm), allocated);
+	spares = pm_from_spares(fx->pm);
 	pbfx_destroy(fx);
+	return spares;
+}
+
+static void threads_share_lists(void **state)
+{
+	(void)state;
+	share_lists(20, 10);
+	assert_true(share_lists(4000, 10) > 1000);
 }
 
 int main(void)

@@ -192,6 +192,25 @@ static void merged_cores_are_in_submission_order(void **state)
 	tafx_destroy(one);
 }
 
+/* With plenty of memory, the DPM has pages of the scene until the core has finished. */
+static void pages_of_a_core_are_those_of_the_scene_at_its_end(void **state)
+{
+	struct ta_fixture *fx = tafx_create(2000, &target);
+	struct tafx_prim *prims = make(fx, PRIMS);
+	u32 m, pages = 0;
+
+	(void)state;
+	fx->draw.state.depth_clip = true;
+	assert_int_equal(draw(fx, prims, 0), 0);
+	assert_true(pm_from_spares(fx->pb->pm) > 0);
+	for (m = 0; m < PM_MACRO_TILES; m++)
+		pages += pbfx_read_chain(fx->pb, 0, m, 0).pages;
+	assert_int_equal(pages, pm_allocated(fx->pb->pm));
+	assert_int_equal(pbfx_read_list(fx->pb, 0).free, 2000 - pages);
+	free(prims);
+	tafx_destroy(fx);
+}
+
 /* Nothing drawn: no headers. A core without room: a fault. */
 static void finish_reports_whether_the_scene_is_empty(void **state)
 {
@@ -263,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stop_at_any_page_loses_nothing),
 		cmocka_unit_test(merged_cores_are_in_submission_order),
+		cmocka_unit_test(pages_of_a_core_are_those_of_the_scene_at_its_end),
 		cmocka_unit_test(finish_reports_whether_the_scene_is_empty),
 		cmocka_unit_test(faults_of_the_mmu_are_reported),
 	};
