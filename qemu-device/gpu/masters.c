@@ -169,6 +169,8 @@ void masters_counters_add(const struct pumice_gpu *gpu, u64 *value)
 	value[PUMICE_PERF_PM_ALLOCATED] += pm_allocated(gpu->pm);
 	value[PUMICE_PERF_PM_FREED] += pm_freed(gpu->pm);
 	value[PUMICE_PERF_PM_PARTIALS] += gpu->partials;
+	value[PUMICE_PERF_PM_SPARES] += pm_from_spares(gpu->pm);
+	value[PUMICE_PERF_PM_MAPPED] += pm_mapped(gpu->pm);
 }
 
 static bool start_job(struct gpu_master *m)

@@ -308,3 +308,15 @@ u64 pm_freed(const struct pm *pm)
 	(void)pm;
 	return fake_pm.freed;
 }
+
+u64 pm_from_spares(const struct pm *pm)
+{
+	(void)pm;
+	return 0;
+}
+
+u64 pm_mapped(const struct pm *pm)
+{
+	(void)pm;
+	return 0;
+}

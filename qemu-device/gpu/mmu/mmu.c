@@ -15,6 +15,7 @@
  */
 #include "mmu.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "../inject/inject.h"
@@ -477,15 +478,20 @@ bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned 
 	return true;
 }
 
-/* The device lock prevents two invalidations from using the same entry. */
+/* Two invalidations, of the device lock's holder and the PM, must not use the same entry. */
 static void drop(struct mmu *mmu, unsigned int ctx, u64 first, u64 last)
 {
-	u64 gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_relaxed) + 1;
-	struct mmu_dropped *d = &mmu->dropped[ctx][gen % MMU_RANGES];
+	struct mmu_dropped *d;
+	u64 gen;
 
+	while (atomic_exchange_explicit(&mmu->dropping, true, memory_order_acquire))
+		sched_yield();
+	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_relaxed) + 1;
+	d = &mmu->dropped[ctx][gen % MMU_RANGES];
 	atomic_store_explicit(&d->first, first, memory_order_release);
 	atomic_store_explicit(&d->last, last, memory_order_release);
 	atomic_store(&mmu->gen[ctx], gen);
+	atomic_store_explicit(&mmu->dropping, false, memory_order_release);
 }
 
 void mmu_invalidate_range(struct mmu *mmu, unsigned int ctx, u64 first, u64 last)
@@ -511,6 +517,80 @@ void mmu_invalidate_all(struct mmu *mmu)
 {
 	drop_all(mmu);
 	atomic_fetch_add_explicit(&mmu->invalidations, 1, memory_order_relaxed);
+}
+
+/* Return a table's entries, or NULL if it is not memory that can be written. */
+static u64 *owned_table(const struct mmu *mmu, u64 addr)
+{
+	bool readonly = false;
+	u8 *host = mem_map_lookup(mmu->map, addr, GRAIN, &readonly);
+
+	return readonly ? NULL : (u64 *)(void *)host;
+}
+
+/* An entry is written after the table that it points to. */
+static void owned_write(u64 *entry, u64 value)
+{
+	__atomic_store_n(entry, value, __ATOMIC_RELEASE);
+}
+
+bool mmu_owned_clear(const struct mmu *mmu, u64 directory)
+{
+	u64 *entries = owned_table(mmu, directory);
+
+	if (entries)
+		memset(entries, 0, GRAIN);
+	return entries;
+}
+
+static u64 *owned_pd_entry(const struct mmu *mmu, const struct mmu_owned *at)
+{
+	u64 *directory = owned_table(mmu, at->directory);
+
+	return directory ? &directory[(at->va >> PD_SHIFT) % PD_ENTRIES] : NULL;
+}
+
+static u64 *owned_pt_entry(const struct mmu *mmu, const struct mmu_owned *at)
+{
+	u64 *table = owned_table(mmu, at->table);
+
+	return table ? &table[(at->va & ((1ull << PD_SHIFT) - 1)) >> MMU_GRAIN_SHIFT] : NULL;
+}
+
+bool mmu_owned_map(const struct mmu *mmu, const struct mmu_owned *at, u64 addr, bool first)
+{
+	const struct pumice_mmu_pd_entry pd = {
+		.valid = true, .page_size = PUMICE_PAGE_SIZE_4K, .addr = at->table,
+	};
+	const struct pumice_mmu_pt_entry pt = {
+		.valid = true, .no_exec = true, .pm_owned = true, .addr = addr,
+	};
+	u64 *pd_entry = owned_pd_entry(mmu, at), *pt_entry = owned_pt_entry(mmu, at);
+
+	if (!pd_entry || !pt_entry)
+		return false;
+	if (first)
+		mmu_owned_clear(mmu, at->table);
+	owned_write(pt_entry, pumice_mmu_pt_entry_pack64(&pt));
+	if (first)
+		owned_write(pd_entry, pumice_mmu_pd_entry_pack64(&pd));
+	return true;
+}
+
+void mmu_owned_unmap(const struct mmu *mmu, const struct mmu_owned *at)
+{
+	u64 *entry = owned_pt_entry(mmu, at);
+
+	if (entry)
+		owned_write(entry, 0);
+}
+
+void mmu_owned_drop_table(const struct mmu *mmu, const struct mmu_owned *at)
+{
+	u64 *entry = owned_pd_entry(mmu, at);
+
+	if (entry)
+		owned_write(entry, 0);
 }
 
 void mmu_reset(struct mmu *mmu)

@@ -93,6 +93,7 @@ struct mmu {
 	 */
 	_Atomic u64 gen[PUMICE_MMU_CONTEXTS];
 	struct mmu_dropped dropped[PUMICE_MMU_CONTEXTS][MMU_RANGES];
+	_Atomic bool dropping;	/* a thread records an invalidation */
 	const struct mem_map *map;	/* changes only while no unit runs */
 	struct inject *inject;	/* fault injection; constant, may be NULL */
 
@@ -199,13 +200,33 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
 	       u64 len, enum pumice_unit unit, struct gpu_fault *fault);
 
 /*
- * Drop entries of all units; the caller holds the device lock and then waits for the units'
- * steps (workers). A range goes from the 4 KiB page of its first byte to that of its last;
- * one that ends before it begins is empty.
+ * Drop entries of all units; the caller then waits for the units' steps (workers), if the memory
+ * is to be used for something else. A range goes from the 4 KiB page of its first byte to that
+ * of its last; one that ends before it begins is empty.
  */
 void mmu_invalidate_all(struct mmu *mmu);
 void mmu_invalidate_ctx(struct mmu *mmu, unsigned int ctx);
 void mmu_invalidate_range(struct mmu *mmu, unsigned int ctx, u64 first, u64 last);
+
+/*
+ * Tables that the MMU keeps for the PM (document 000, Memory Hierarchy). The PM supplies their
+ * memory: a page directory of 1 GiB, to which the context's catalogue points, and a page table
+ * for each 2 MiB. Pages are of 4 KiB and owned by the PM. The functions return false if a
+ * table is not memory that the GPU can write. Calls for different pages may be concurrent, but
+ * those for the first page of a table and for the table itself.
+ */
+struct mmu_owned {
+	u64 va;			/* of a page */
+	u64 directory, table;	/* bus addresses of its tables */
+};
+
+/* Clear a directory. */
+bool mmu_owned_clear(const struct mmu *mmu, u64 directory);
+/* Map a page to a bus address. first: the table has no page yet, and is cleared before. */
+bool mmu_owned_map(const struct mmu *mmu, const struct mmu_owned *at, u64 addr, bool first);
+/* Unmap a page; remove its table from the directory. The caller invalidates the TLBs. */
+void mmu_owned_unmap(const struct mmu *mmu, const struct mmu_owned *at);
+void mmu_owned_drop_table(const struct mmu *mmu, const struct mmu_owned *at);
 
 /* Set registers to their reset values and drop all TLB entries. Map and counters are kept. */
 void mmu_reset(struct mmu *mmu);

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "../number.h"
 #include "internal.h"
 
 bool dpm_create_all(struct pm *pm)
@@ -82,10 +83,17 @@ static bool join_chain(struct pm *pm, struct dpm *d, const struct pm_shadow *s, 
 /* Free the spare pages of a DPM; the list is open. */
 static bool free_spares(struct pm *pm, struct dpm *d, struct pm_shadow *s, struct gpu_fault *fault)
 {
-	while (d->spares)
-		if (!pm_list_free(pm, s, d->spare[--d->spares], fault))
-			return false;
-	return true;
+	u32 low = PUMICE_PM_NO_PAGE, high = 0, page;
+	bool ok = true;
+
+	while (d->spares && ok) {
+		page = d->spare[--d->spares];
+		ok = pm_list_free(pm, s, page, fault);
+		low = min_u32(low, page);
+		high = max_u32(high, page);
+	}
+	pm_tables_flush(pm, s, d->scene.ctx, low, high);
+	return ok;
 }
 
 static bool return_pages(struct pm *pm, struct dpm *d, struct pm_shadow *s, struct gpu_fault *fault)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameter management, internals: free lists (list.c), scenes (scene.c), pages (pm.c), and
- * the DPM of each core (dpm.c, release.c).
+ * Parameter management, internals: free lists (list.c), their page tables (tables.c), scenes
+ * (scene.c), pages (pm.c), and the DPM of each core (dpm.c, release.c).
  *
- * Source: document 004, "Master DPM" and "DPM"; hw/formats.xml, free_list, scene, scene_chain.
+ * Source: document 004, "Master DPM" and "DPM"; document 000, "Memory Hierarchy";
+ * hw/formats.xml, free_list, scene, scene_chain.
  *
  * The lists' memory belongs to the host, which may write it at any time. So the PM keeps a
  * shadow of the values that it wrote to each list, and of which pages are allocated: a list
@@ -34,6 +35,8 @@ struct pm_walk {
 	u32 page;	/* next page */
 	u32 left;	/* pages to follow */
 	u32 last;	/* previous page */
+	bool unmap;	/* the pages are freed: unmap them */
+	u32 low, high;	/* first and last page so far that was unmapped */
 };
 
 /* The job that pages are allocated or freed for. */
@@ -58,6 +61,8 @@ struct pm_shadow {
 	u32 users;			/* chains of the list that DPMs free; it stays cached */
 	/* Constant, and so readable by these DPMs. */
 	u32 links, max_pages;
+	u64 base;
+	struct pm_tables *tables;	/* if the MMU maps its pages; or NULL */
 };
 
 /* A chain of pages that a DPM frees. The chain in memory is empty meanwhile. */
@@ -107,6 +112,7 @@ struct pm {
 	struct dpm dpm[DPM_COUNT];	/* each has its own lock */
 	_Atomic u64 allocated, freed;	/* pages since reset */
 	_Atomic u64 from_spares;	/* pages of allocated that came from a DPM's spare ones */
+	_Atomic u64 mapped;		/* pages that the MMU has mapped */
 };
 
 static inline void pm_lock(struct pm *pm)
@@ -153,7 +159,7 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **s,
 bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
 /* Allocate one page; the list must have a free one. */
 bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault);
-/* Free one page that is allocated and in no chain. */
+/* Free one page that is allocated and in no chain; then call pm_tables_flush(). */
 bool pm_list_free(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault *fault);
 bool pm_list_is_allocated(const struct pm_shadow *s, u32 page);
 void pm_list_forget_all(struct pm *pm);
@@ -165,11 +171,33 @@ void pm_list_forget_all(struct pm *pm);
 bool pm_link_write(struct pm *pm, struct mmu_tlb *tlb, u32 links, u32 page, u32 next,
 		   struct gpu_fault *fault);
 /*
- * Follow links, at most *budget, and mark their allocated pages as free. PM_MORE: there are
- * more. The lock of the TLB's owner is held, and the shadow has a user.
+ * Follow links, at most *budget, and mark their allocated pages as free; unmap them, if they
+ * are to be freed. PM_MORE: there are more. The lock of the TLB's owner is held, and the shadow
+ * has a user.
  */
 enum pm_result pm_walk_links(struct pm *pm, struct mmu_tlb *tlb, struct pm_shadow *s,
 			     struct pm_walk *w, u32 *budget, struct gpu_fault *fault);
+
+/*
+ * tables.c: pages of lists that the MMU maps; for other lists these do nothing. PM lock held.
+ * Prepare a list that is cached now; a new one has an empty directory afterwards.
+ */
+bool pm_tables_open(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
+/* Count the mapped pages of a list that has been scanned. */
+bool pm_tables_count(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
+/* Return the number of pages below one that have tables, and the page of the n-th of them. */
+u32 pm_tables_below(const struct pumice_free_list *list, u32 page);
+u32 pm_tables_page(u32 n);
+/* Return whether a page has a table, and so never data. */
+bool pm_tables_has(const struct pumice_free_list *list, u32 page);
+bool pm_tables_map(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault *fault);
+/* The PM lock is not necessary, if the shadow has a user. */
+void pm_tables_unmap(struct pm *pm, struct pm_shadow *s, u32 page);
+/*
+ * After pages first to last were unmapped: remove page tables without a page, and invalidate
+ * TLBs; ctx: the context of the addresses, or 0 if that is not known.
+ */
+void pm_tables_flush(struct pm *pm, struct pm_shadow *s, unsigned int ctx, u32 first, u32 last);
 
 /* Pack the reference to a page of list l. */
 u32 pm_page_ref(u32 page, u32 l);

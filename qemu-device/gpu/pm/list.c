@@ -16,10 +16,12 @@
 #include "internal.h"
 
 #include "../inject/inject.h"
+#include "../number.h"
 
 #include <stdlib.h>
 
 #define NO_PAGE	PUMICE_PM_NO_PAGE
+#define GIB	(1ull << 30)
 
 bool pm_fault(struct gpu_fault *fault, enum pumice_fault why, u64 addr)
 {
@@ -104,7 +106,7 @@ bool pm_list_is_allocated(const struct pm_shadow *s, u32 page)
 /* Return whether a page is in the chain of free ones. */
 static bool is_linked_free(const struct pm_shadow *s, u32 page)
 {
-	return page < s->list.fresh && !is_marked(s, page);
+	return page < s->list.fresh && !is_marked(s, page) && !pm_tables_has(&s->list, page);
 }
 
 static void mark(struct pm_shadow *s, u32 page)
@@ -122,13 +124,33 @@ static bool unmark(struct pm_shadow *s, u32 page)
 	       bit;
 }
 
+/* Return the number of pages for data that were never used. */
+static u32 unused_pages(const struct pumice_free_list *list)
+{
+	return list->pages - list->fresh -
+	       (pm_tables_below(list, list->pages) - pm_tables_below(list, list->fresh));
+}
+
+/*
+ * Return whether the words for page tables are consistent: a table of bus addresses, 1 GiB of
+ * addresses of its own.
+ */
+static bool tables_consistent(const struct pumice_free_list *list)
+{
+	return !(list->frames % 8) && list->frames + 8ull * list->max_pages <= 1ull << 32 &&
+	       !(list->base % GIB);
+}
+
 /* Return whether the words of a list are consistent. */
 static bool list_consistent(const struct pumice_free_list *list)
 {
-	const u32 unused = list->pages - list->fresh;
+	u32 unused;
 
 	if (!list->max_pages || list->max_pages > PM_MAX_PAGES || list->pages > list->max_pages ||
-	    list->fresh > list->pages || list->free > list->pages || list->free < unused)
+	    list->fresh > list->pages || list->free > list->pages)
+		return false;
+	unused = unused_pages(list);
+	if (list->free < unused || (list->frames && !tables_consistent(list)))
 		return false;
 	if (!list->links || list->links % 4 ||
 	    (u64)list->links + 4ull * list->max_pages > 1ull << 32)
@@ -136,6 +158,8 @@ static bool list_consistent(const struct pumice_free_list *list)
 	if (!list->base || (list->base + (u64)list->max_pages * PUMICE_PM_PAGE_SIZE) >>
 				   PUMICE_MMU_VA_BITS)
 		return false;
+	if (list->frames && !list->fresh)	/* new: its tables are still counted */
+		unused = list->pages;
 	return list->free == unused ? list->head == NO_PAGE : list->head < list->fresh;
 }
 
@@ -143,7 +167,8 @@ static bool list_is_as_left(const struct pumice_free_list *now, const struct pum
 {
 	return now->base == was->base && now->links == was->links &&
 	       now->max_pages == was->max_pages && now->pages == was->pages &&
-	       now->head == was->head && now->fresh == was->fresh && now->free == was->free;
+	       now->head == was->head && now->fresh == was->fresh && now->free == was->free &&
+	       now->frames == was->frames;
 }
 
 static struct pm_shadow *find(struct pm *pm, u32 addr)
@@ -158,6 +183,7 @@ static struct pm_shadow *find(struct pm *pm, u32 addr)
 
 static void forget(struct pm_shadow *s)
 {
+	free(s->tables);
 	free(s->allocated);
 	*s = (struct pm_shadow){ 0 };
 }
@@ -199,6 +225,7 @@ static struct pm_shadow *shadow_alloc(struct pm *pm, u32 addr, const struct pumi
 	s->list = *list;
 	s->links = list->links;
 	s->max_pages = list->max_pages;
+	s->base = list->base;
 	return s;
 }
 
@@ -210,6 +237,11 @@ enum pm_result pm_walk_links(struct pm *pm, struct mmu_tlb *tlb, struct pm_shado
 		if (w->page >= s->max_pages || !unmark(s, w->page)) {
 			pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 			return PM_FAULT;
+		}
+		if (w->unmap) {
+			pm_tables_unmap(pm, s, w->page);
+			w->low = min_u32(w->low, w->page);
+			w->high = max_u32(w->high, w->page);
 		}
 		w->last = w->page;
 		if (!link_read(pm, tlb, s->links, w->page, &w->page, fault))
@@ -228,8 +260,10 @@ static void scan_begin(struct pm_shadow *s)
 		atomic_init(&s->allocated[i], ~0ull);
 	if (fresh % 64)
 		atomic_init(&s->allocated[fresh / 64], (1ull << (fresh % 64)) - 1);
+	for (i = 0; i < pm_tables_below(&s->list, fresh); i++)
+		unmark(s, pm_tables_page(i));
 	s->walk = (struct pm_walk){
-		.page = s->list.head, .left = s->list.free - (s->list.pages - fresh),
+		.page = s->list.head, .left = s->list.free - unused_pages(&s->list),
 		.last = NO_PAGE,
 	};
 	s->scanning = true;
@@ -244,6 +278,8 @@ static enum pm_result scan(struct pm *pm, struct pm_shadow *s, struct gpu_fault 
 		result = PM_FAULT;
 	}
 	s->scanning = result == PM_MORE;
+	if (result == PM_OK && !pm_tables_count(pm, s, fault))
+		result = PM_FAULT;
 	return result;
 }
 
@@ -280,6 +316,11 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 		s = shadow_alloc(pm, addr, &list);
 		if (!s)
 			goto damaged;	/* no host memory, or replaced while pages are freed */
+		if (!pm_tables_open(pm, s, fault)) {
+			forget(s);
+			return PM_FAULT;
+		}
+		list = s->list;
 		scan_begin(s);
 	} else if (!list_is_as_left(&list, &s->list)) {
 		goto damaged;
@@ -310,11 +351,13 @@ bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault)
 {
 	struct pumice_free_list *list = &s->list;
-	const bool last = list->free - 1 == list->pages - list->fresh;
+	const bool last = list->free - 1 == unused_pages(list);
 	u32 next;
 
 	*page = list->head;
 	if (*page == NO_PAGE) {
+		while (pm_tables_has(list, list->fresh))
+			list->fresh++;
 		*page = list->fresh++;
 	} else {
 		if (!link_read(pm, &pm->tlb, s->links, *page, &next, fault))
@@ -324,6 +367,8 @@ bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fau
 			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 		list->head = next;
 	}
+	if (!pm_tables_map(pm, s, *page, fault))
+		return false;
 	mark(s, *page);
 	list->free--;
 	return true;
@@ -336,6 +381,7 @@ bool pm_list_free(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault
 	if (!pm_link_write(pm, &pm->tlb, s->links, page, s->list.head, fault))
 		return false;
 	unmark(s, page);
+	pm_tables_unmap(pm, s, page);
 	s->list.head = page;
 	s->list.free++;
 	return true;

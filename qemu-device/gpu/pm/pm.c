@@ -55,6 +55,7 @@ void pm_reset(struct pm *pm)
 	atomic_store(&pm->allocated, 0);
 	atomic_store(&pm->freed, 0);
 	atomic_store(&pm->from_spares, 0);
+	atomic_store(&pm->mapped, 0);
 	pm_unlock(pm);
 }
 
@@ -266,7 +267,9 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 	pm_begin_call(pm, TRACE_NO_JOB, 0);
 	result = pm_list_open(pm, (u32)list, &s, &fault);
 	if (result == PM_OK && pages > s->list.pages && pages <= s->list.max_pages) {
-		s->list.free += pages - s->list.pages;
+		s->list.free += pages - s->list.pages -
+				(pm_tables_below(&s->list, pages) -
+				 pm_tables_below(&s->list, s->list.pages));
 		s->list.pages = pages;
 		s->list.low = false;
 		pm_list_close(pm, s, &fault);

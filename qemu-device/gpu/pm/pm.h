@@ -135,6 +135,8 @@ bool pm_release(struct pm *pm, u64 scene);
 u64 pm_low_list(const struct pm *pm);
 u64 pm_allocated(const struct pm *pm);
 u64 pm_freed(const struct pm *pm);
+/* Return the pages that the MMU has mapped for the PM since the reset. */
+u64 pm_mapped(const struct pm *pm);
 /* Return the pages of pm_allocated() that were spare pages of a DPM. */
 u64 pm_from_spares(const struct pm *pm);
 

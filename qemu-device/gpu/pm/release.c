@@ -55,6 +55,7 @@ static enum pm_result complete(struct pm *pm, struct dpm *d, struct gpu_fault *f
 		*fault = r->fault;
 	if (!ok)
 		write_chain(pm, r->addr, &r->chain, &ignored);
+	pm_tables_flush(pm, r->shadow, r->owner.ctx, r->walk.low, r->walk.high);
 	r->shadow->users--;
 	r->shadow = NULL;
 	return ok ? PM_OK : PM_FAULT;
@@ -124,6 +125,7 @@ static enum pm_result begin(struct pm *pm, struct dpm *d, const struct pm_scene 
 	else if (r->chain.pages) {
 		r->walk = (struct pm_walk){
 			.page = r->chain.head, .left = r->chain.pages, .last = PUMICE_PM_NO_PAGE,
+			.unmap = true, .low = PUMICE_PM_NO_PAGE,
 		};
 		result = claim(pm, d, scene, r, l, fault);
 	}

@@ -19,7 +19,24 @@ static u64 whole_pages(u64 bytes)
 	return (bytes + PAGE - 1) & ~(u64)(PAGE - 1);
 }
 
-struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1)
+/* Allocate the pages of a list, and let the MMU map them: its directory is page 0. */
+static void create_frames(struct pb_fixture *fx, u32 l)
+{
+	const u32 count = fx->max_pages[l];
+	const u64 bus = testmem_alloc(fx->tm, (u64)count * PAGE, PAGE);
+	const struct pumice_mmu_pc_entry pc = { .valid = true, .addr = bus + (count - 1) * PAGE };
+	u32 i;
+
+	fx->pages[l] = testmem_host(fx->tm, bus);
+	memset(fx->pages[l], 0xa5, (u64)count * PAGE);
+	fx->frames[l] = testmem_map(fx->tm, 0, PBFX_FRAMES(l), whole_pages(count * 8ull),
+				    PUMICE_PAGE_SIZE_4K, 0);
+	for (i = 0; i < count; i++)
+		fx->frames[l][i] = bus + (u64)(count - 1 - i) * PAGE;
+	*testmem_pc_entry(fx->tm, PBFX_CTX, PBFX_TABLES_BASE(l)) = pumice_mmu_pc_entry_pack64(&pc);
+}
+
+static struct pb_fixture *create(u32 max_pages0, u32 max_pages1, bool tables)
 {
 	struct pb_fixture *fx = calloc(1, sizeof(*fx));
 	const struct pm_config config = { .mmu = &fx->mmu, .low = low, .opaque = fx,
@@ -28,6 +45,7 @@ struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1)
 	u8 *host;
 
 	fx->seed = NUMBER_SEED;
+	fx->tables = tables;
 	inject_init(&fx->inject);
 	fx->max_pages[0] = max_pages0;
 	fx->max_pages[1] = max_pages1;
@@ -42,9 +60,12 @@ struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1)
 		fx->links[l] = testmem_map(fx->tm, 0, PBFX_LINKS(l),
 					   whole_pages(fx->max_pages[l] * 4ull),
 					   PUMICE_PAGE_SIZE_4K, 0);
-		fx->pages[l] = testmem_map(fx->tm, PBFX_CTX, PBFX_BASE(l),
-					   (u64)fx->max_pages[l] * PAGE, PUMICE_PAGE_SIZE_4K,
-					   TESTMEM_PM);
+		if (tables)
+			create_frames(fx, l);
+		else
+			fx->pages[l] = testmem_map(fx->tm, PBFX_CTX, PBFX_BASE(l),
+						   (u64)fx->max_pages[l] * PAGE,
+						   PUMICE_PAGE_SIZE_4K, TESTMEM_PM);
 		pbfx_list(fx, l, fx->max_pages[l], 0);
 	}
 	host = testmem_map(fx->tm, 0, PBFX_SCENE(0), PBFX_SCENES * PAGE, PUMICE_PAGE_SIZE_4K, 0);
@@ -58,6 +79,21 @@ struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1)
 	return fx;
 }
 
+struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1)
+{
+	return create(max_pages0, max_pages1, false);
+}
+
+struct pb_fixture *pbfx_create_tables(u32 max_pages0, u32 max_pages1)
+{
+	return create(max_pages0, max_pages1, true);
+}
+
+u64 pbfx_page_va(const struct pb_fixture *fx, u32 l, u32 page)
+{
+	return (fx->tables ? PBFX_TABLES_BASE(l) : PBFX_BASE(l)) + (u64)page * PAGE;
+}
+
 void pbfx_destroy(struct pb_fixture *fx)
 {
 	pm_destroy(fx->pm);
@@ -69,9 +105,9 @@ void pbfx_destroy(struct pb_fixture *fx)
 void pbfx_list(struct pb_fixture *fx, u32 l, u32 pages, u32 threshold)
 {
 	const struct pumice_free_list list = {
-		.base = PBFX_BASE(l), .pages = pages, .head = PUMICE_PM_NO_PAGE, .free = pages,
+		.base = pbfx_page_va(fx, l, 0), .pages = pages, .head = PUMICE_PM_NO_PAGE, .free = pages,
 		.threshold = threshold, .max_pages = fx->max_pages[l], .links = PBFX_LINKS(l),
-		.min_free = pages,
+		.min_free = pages, .frames = fx->tables ? PBFX_FRAMES(l) : 0,
 	};
 
 	pumice_free_list_pack(fx->list[l], &list);
@@ -129,7 +165,10 @@ u8 *pbfx_host(const struct pb_fixture *fx, u32 ref)
 
 	pumice_pb_ref_unpack(&ref, &at);
 	assert_true((u64)at.offset * 16 < (u64)fx->max_pages[at.list] * PAGE);
-	return fx->pages[at.list] + (u64)at.offset * 16;
+	if (!fx->tables)
+		return fx->pages[at.list] + (u64)at.offset * 16;
+	return (u8 *)testmem_host(fx->tm, fx->frames[at.list][at.offset / (PAGE / 16)]) +
+	       at.offset % (PAGE / 16) * 16;
 }
 
 u32 pbfx_random(struct pb_fixture *fx, u32 below)

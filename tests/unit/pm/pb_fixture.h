@@ -25,9 +25,11 @@
 #define PBFX_LIST(l)	(0x10000u + (l) * 0x100u)
 #define PBFX_SCENE(n)	(0x20000ull + (n) * 0x1000u)
 #define PBFX_LINKS(l)	(0x1000000u + (l) * 0x1000000u)
+#define PBFX_FRAMES(l)	(0x4000000u + (l) * 0x1000000u)
 
 /* Context of the job. */
 #define PBFX_BASE(l)	(0x10000000ull + (l) * 0x100000000ull)
+#define PBFX_TABLES_BASE(l)	(0x1000000000ull + (l) * 0x40000000ull)	/* of lists with tables */
 #define PBFX_REGIONS	0x800000000ull
 #define PBFX_REGION_BYTES	0x200000u
 #define PBFX_STATE	0x900000000ull	/* ISP and TSP state */
@@ -42,6 +44,8 @@ struct pb_fixture {
 	u32 *scene[PBFX_SCENES];
 	u8 *pages[PUMICE_PM_LISTS];	/* the parameter buffer */
 	u32 max_pages[PUMICE_PM_LISTS];
+	bool tables;			/* the MMU maps the pages of lists */
+	u64 *frames[PUMICE_PM_LISTS];	/* then: their bus addresses */
 	u32 *regions, *state;
 	unsigned int lows;		/* number of PM_LOW events */
 	u64 seed;
@@ -49,7 +53,12 @@ struct pb_fixture {
 
 /* Max_pages of either list, all of them present; 0: no such list. */
 struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1);
+/* The same with lists whose pages the MMU maps; their memory is in reverse order. */
+struct pb_fixture *pbfx_create_tables(u32 max_pages0, u32 max_pages1);
 void pbfx_destroy(struct pb_fixture *fx);
+
+/* GPU virtual address of a page. */
+u64 pbfx_page_va(const struct pb_fixture *fx, u32 l, u32 page);
 
 /* Write a new list with a number of pages, of its max_pages. */
 void pbfx_list(struct pb_fixture *fx, u32 l, u32 pages, u32 threshold);
