@@ -52,21 +52,27 @@ static struct draw_fixture draw_fixture(void)
 	return open_draw_fixture();
 }
 
-/* Create another data set with a free list of its own. */
-static void use_list(struct draw_fixture *g, u32 pages, u32 max, u32 grow, bool spill)
+/* Create another data set with a free list of its own, with DRM_PUMICE_FREE_LIST_*. */
+static void use_list_with(struct draw_fixture *g, u32 flags, u32 pages, u32 max, u32 grow,
+			  bool spill)
 {
 	struct drm_pumice_hwrt_create args;
 
 	CHECK_OK(gpu_hwrt_destroy(g->r.fx.fd, g->r.hwrt));
 	CHECK_OK(gpu_free_list_destroy(g->r.fx.fd, g->r.list));
 	g->r.list = need_free_list(g->r.fx.fd, (struct drm_pumice_free_list_create){
-		.vm = g->r.fx.vm, .initial_pages = pages, .max_pages = max,
+		.flags = flags, .vm = g->r.fx.vm, .initial_pages = pages, .max_pages = max,
 		.grow_pages = grow, .threshold = grow ? 30 : 0,
 	});
 	args = render_hwrt_args(g->r.fx.vm, g->r.list);
 	args.spill = spill ? SPILL : 0;
 	args.spill_bytes = spill ? SPILL_BYTES : 0;
 	g->r.hwrt = need_hwrt(g->r.fx.fd, args);
+}
+
+static void use_list(struct draw_fixture *g, u32 pages, u32 max, u32 grow, bool spill)
+{
+	use_list_with(g, 0, pages, max, grow, spill);
 }
 
 static float number(u32 *seed)
@@ -234,6 +240,36 @@ static void partial_renders_change_nothing(void)
 		CHECK(partials > 0);
 		CHECK_EQUAL(need_partials(&g), partials);
 		CHECK_EQUAL(need_stats(g.r.fx.fd).partial_renders - before, partials);
+	}
+}
+
+/* Lists that the GPU maps: large enough, growing, of a maximum; and after a reset. */
+static void page_tables_of_the_gpu_change_nothing(void)
+{
+	static const struct {
+		u32 pages, max, grow;
+	} lists[] = { { 700, 700, 0 }, { 32, 4096, 16 }, { 32, 4096, 1 }, { 80, 80, 0 } };
+	static u32 picture[PIXELS];
+	struct draw_fixture g = draw_fixture();
+	const u32 counter = PUMICE_PERF_PM_MAPPED;
+	u64 mapped;
+	u32 i, round;
+
+	draw_reference(&g, picture);
+	CHECK_OK(gpu_perfmon_create(g.r.fx.fd, &counter, 1, &g.perfmon));
+	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		use_list_with(&g, DRM_PUMICE_FREE_LIST_GPU_TABLES, lists[i].pages, lists[i].max,
+			      lists[i].grow, true);
+		for (round = 0; round < 3; round++) {
+			CHECK_EQUAL(draw(&g, round % 2), 1);
+			CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
+			CHECK_OK(gpu_perfmon_values(g.r.fx.fd, g.perfmon,
+						    DRM_PUMICE_PERFMON_RESET, &mapped));
+			CHECK(mapped > 0);
+		}
+		need_flr();
+		CHECK_EQUAL(draw(&g, 0), 1);
+		CHECK(!memcmp(g.target.cpu, picture, sizeof(picture)));
 	}
 }
 
@@ -594,6 +630,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(list_grows_and_the_picture_stays),
 	TEST_CASE(list_grows_by_one_page_at_a_time),
 	TEST_CASE(partial_renders_change_nothing),
+	TEST_CASE(page_tables_of_the_gpu_change_nothing),
 	TEST_CASE(pieces_of_any_size_give_the_same_picture),
 	TEST_CASE(gpu_reset_in_the_middle_loses_no_pages),
 	TEST_CASE(gpu_reset_frees_the_pages_of_scenes_that_it_ended),

@@ -35,13 +35,13 @@ static void list_is_made_and_destroyed(void)
 	need_left((struct counts){ .vms = 1 });
 }
 
-static void flags_and_padding_must_be_zero(void)
+static void unknown_flags_and_padding_are_refused(void)
 {
 	struct drm_pumice_free_list_create args;
 	int fd = fresh_gpu();
 	u32 vm = need_vm(fd), bit;
 
-	for (bit = 0; bit < 32; bit++) {
+	for (bit = 1; bit < 32; bit++) {
 		args = render_list_args(vm);
 		args.flags = 1u << bit;
 		refuse(fd, args, EINVAL);
@@ -98,6 +98,33 @@ static void odd_sizes_are_accepted(void)
 			})));
 }
 
+/* Two pages of the first 2 MiB have page tables. */
+static void list_with_page_tables_has_a_page_for_data(void)
+{
+	static const u32 good[][3] = {
+		{ 3, 3, 0 }, { 3, 4, 1 }, { 512, 513, 1 }, { 16, DRM_PUMICE_MAX_FREE_LIST_PAGES, 16 },
+	};
+	struct drm_pumice_free_list_create args;
+	int fd = fresh_gpu();
+	u32 vm = need_vm(fd), i;
+
+	for (i = 0; i < 3; i++) {
+		args = (struct drm_pumice_free_list_create){
+			.vm = vm, .initial_pages = i, .max_pages = 64, .grow_pages = 64,
+			.flags = DRM_PUMICE_FREE_LIST_GPU_TABLES,
+		};
+		refuse(fd, args, EINVAL);
+	}
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		args = (struct drm_pumice_free_list_create){
+			.vm = vm, .initial_pages = good[i][0], .max_pages = good[i][1],
+			.grow_pages = good[i][2], .flags = DRM_PUMICE_FREE_LIST_GPU_TABLES,
+		};
+		CHECK_OK(gpu_free_list_destroy(fd, need_free_list(fd, args)));
+	}
+	need_left((struct counts){ .vms = 1 });
+}
+
 static void vm_must_be_of_the_file(void)
 {
 	int fd = fresh_gpu(), other = need_gpu();
@@ -137,13 +164,15 @@ static void lists_of_a_file_are_limited(void)
 }
 
 /* Pages are located where users cannot bind, and a shader cannot access them. */
-static void pages_are_out_of_reach(void)
+static void check_out_of_reach(u32 flags)
 {
 	struct fixture fx = fx_open();
 	u64 end = need_kernel_va(fx.fd), at;
+	struct drm_pumice_free_list_create args = render_list_args(fx.vm);
 
 	CHECK(end < 1ull << 40);
-	need_free_list(fx.fd, render_list_args(fx.vm));
+	args.flags = flags;
+	need_free_list(fx.fd, args);
 	for (at = end; at < end + 3 * 2 * MIB; at += MIB) {
 		struct drm_pumice_bind_op op = bind_map(fx.data.handle, 0, at, PAGE, 0);
 
@@ -152,6 +181,16 @@ static void pages_are_out_of_reach(void)
 		CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, at, 0)), -EIO);
 	}
 	fx_check_works(&fx);
+}
+
+static void pages_are_out_of_reach(void)
+{
+	check_out_of_reach(0);
+}
+
+static void pages_that_the_gpu_maps_are_out_of_reach(void)
+{
+	check_out_of_reach(DRM_PUMICE_FREE_LIST_GPU_TABLES);
 }
 
 static void list_outlives_its_vm_and_id(void)
@@ -180,6 +219,7 @@ static void addresses_are_used_again(void)
 			ids[i] = need_free_list(fd, (struct drm_pumice_free_list_create){
 				.vm = vm, .initial_pages = 1 + i * 100 + round,
 				.max_pages = 2000, .grow_pages = 1 + i,
+				.flags = i % 3 == 2 ? DRM_PUMICE_FREE_LIST_GPU_TABLES : 0,
 			});
 		for (i = 0; i < 8; i++)
 			CHECK_OK(gpu_free_list_destroy(fd, ids[(i * 3 + round) % 8]));
@@ -189,13 +229,15 @@ static void addresses_are_used_again(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(list_is_made_and_destroyed),
-	TEST_CASE(flags_and_padding_must_be_zero),
+	TEST_CASE(unknown_flags_and_padding_are_refused),
 	TEST_CASE(pages_must_be_valid),
 	TEST_CASE(odd_sizes_are_accepted),
+	TEST_CASE(list_with_page_tables_has_a_page_for_data),
 	TEST_CASE(vm_must_be_of_the_file),
 	TEST_CASE(list_of_another_file_cannot_be_destroyed),
 	TEST_CASE(lists_of_a_file_are_limited),
 	TEST_CASE(pages_are_out_of_reach),
+	TEST_CASE(pages_that_the_gpu_maps_are_out_of_reach),
 	TEST_CASE(list_outlives_its_vm_and_id),
 	TEST_CASE(addresses_are_used_again),
 };

@@ -32,6 +32,7 @@
  *		instruction as DRM_PUMICE_FAULT_INSTRUCTION. DRM_PUMICE_QUERY_HEAPS, which a 1.3
  *		kernel refuses with -EINVAL: it has no heaps. Addresses below
  *		drm_pumice_query_gpu.va_end are used as before.
+ *		DRM_PUMICE_FREE_LIST_GPU_TABLES, which a 1.3 kernel refuses with -EINVAL.
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -862,6 +863,9 @@ struct drm_pumice_job {
 	__u32 hwrt_data;
 };
 
+/* drm_pumice_free_list_create.flags: the page tables of the list are kept by the GPU's MMU. */
+#define DRM_PUMICE_FREE_LIST_GPU_TABLES	(1 << 0)
+
 /**
  * struct drm_pumice_free_list_create - DRM_IOCTL_PUMICE_FREE_LIST_CREATE
  *
@@ -881,7 +885,11 @@ struct drm_pumice_free_list_create {
 	__u32 grow_pages;
 	/** @threshold: in: percent, below 100 */
 	__u32 threshold;
-	/** @flags: in: zero */
+	/**
+	 * @flags: in: zero, or DRM_PUMICE_FREE_LIST_GPU_TABLES: the GPU maps pages while they
+	 * belong to a scene, with page tables in pages of the list; -EOPNOTSUPP on a GPU without
+	 * such lists. @initial_pages is at least 3 then.
+	 */
 	__u32 flags;
 	/** @id: out: free list id, not 0 */
 	__u32 id;

@@ -2,7 +2,7 @@
 /*
  * Free lists: pages of parameter buffers, and how they grow.
  *
- * Source: document 004, "Master DPM"; formats.xml, free_list.
+ * Source: document 004, "Master DPM"; document 000, "Memory Hierarchy"; formats.xml, free_list.
  *
  * When a list is short of pages the firmware requests more, while a geometry job may
  * wait for them: everything from the request to the reply is on the path to a fence,
@@ -19,6 +19,9 @@
  *
  * All pages are charged to the memory cgroup of the list's creator, which gets fewer
  * pages, and partial renders, when it is full.
+ *
+ * The driver maps the pages, or passes their bus addresses to the GPU, whose MMU maps them
+ * while they belong to a scene.
  *
  * A GPU reset leaves lists in an undefined state: they are initialized again then, with
  * all pages that they have.
@@ -40,12 +43,31 @@
 
 /* The table of links follows the structure. */
 #define LINKS_OFFSET	64u
+/* Pages of the smallest list with page tables: a directory, a page table, one for data. */
+#define MIN_TABLES_PAGES	3u
+/* Register map that has such lists. */
+#define VERSION_GPU_TABLES	0x20004u
 
 static_assert(PUMICE_FREE_LIST_WORDS * sizeof(u32) <= LINKS_OFFSET);
 
 static u32 free_list_threshold_pages(const struct pumice_freelist *list)
 {
 	return mul_u64_u32_div(list->pages, list->threshold, 100);
+}
+
+/* Return the offset of the table of bus addresses, which follows the links. */
+static size_t free_list_frames_offset(u32 max_pages)
+{
+	return ALIGN(LINKS_OFFSET + (size_t)max_pages * sizeof(u32), sizeof(u64));
+}
+
+/* Write the bus addresses of pages from @first on for the GPU, which does not use them yet. */
+static void free_list_set_frames_locked(struct pumice_freelist *list, u32 first)
+{
+	lockdep_assert_held(&list->grow_lock);
+	if (list->gpu_tables)
+		pumice_kernel_range_frames(list->range, first, list->obj->cpu +
+					   free_list_frames_offset(list->max_pages));
 }
 
 /* Initialize a list whose pages are all free. The GPU must not be using it. */
@@ -60,6 +82,8 @@ static void free_list_fill_locked(struct pumice_freelist *list)
 		.max_pages = list->max_pages,
 		.links = list->obj->addr + LINKS_OFFSET,
 		.min_free = list->pages,
+		.frames = list->gpu_tables ? list->obj->addr +
+			  free_list_frames_offset(list->max_pages) : 0,
 	};
 
 	pumice_free_list_pack(list->obj->cpu, &fresh);
@@ -81,6 +105,7 @@ static u32 free_list_pages_wanted(const struct pumice_freelist *list)
 
 static void free_list_grow_locked(struct pumice_freelist *list, gfp_t gfp)
 {
+	const u32 first = list->range->pages;
 	struct mem_cgroup *before;
 	u32 more;
 
@@ -89,7 +114,8 @@ static void free_list_grow_locked(struct pumice_freelist *list, gfp_t gfp)
 	if (!more)
 		return;
 	before = set_active_memcg(list->memcg);
-	pumice_kernel_range_grow(list->range, more, gfp);
+	if (!pumice_kernel_range_grow(list->range, more, gfp))
+		free_list_set_frames_locked(list, first);
 	set_active_memcg(before);
 }
 
@@ -304,17 +330,25 @@ struct pumice_freelist *pumice_free_list_lookup(struct pumice_file *file, u32 id
 }
 
 /* Return the size of the memory that a list shares with the firmware, in bytes. */
-static size_t free_list_obj_bytes(u32 max_pages)
+static size_t free_list_obj_bytes(const struct drm_pumice_free_list_create *args)
 {
-	return PAGE_ALIGN(LINKS_OFFSET + (size_t)max_pages * sizeof(u32));
+	size_t bytes = free_list_frames_offset(args->max_pages);
+
+	if (args->flags & DRM_PUMICE_FREE_LIST_GPU_TABLES)
+		bytes += (size_t)args->max_pages * sizeof(u64);
+	return PAGE_ALIGN(bytes);
 }
 
 static int free_list_check_create(const struct drm_pumice_free_list_create *args)
 {
-	if (args->flags || args->pad || !args->initial_pages || args->threshold >= 100 ||
+	if (args->flags & ~DRM_PUMICE_FREE_LIST_GPU_TABLES || args->pad)
+		return -EINVAL;
+	if (!args->initial_pages || args->threshold >= 100 ||
 	    args->max_pages < args->initial_pages)
 		return -EINVAL;
 	if (!args->grow_pages && args->max_pages != args->initial_pages)
+		return -EINVAL;
+	if (args->flags && args->initial_pages < MIN_TABLES_PAGES)
 		return -EINVAL;
 	return args->max_pages > DRM_PUMICE_MAX_FREE_LIST_PAGES ? -E2BIG : 0;
 }
@@ -330,6 +364,7 @@ static struct pumice_freelist *free_list_alloc(struct pumice_vm *vm,
 	pumice_object_init(&list->base, free_list_free_object);
 	list->pdev = vm->pdev;
 	list->vm = vm;
+	list->gpu_tables = args->flags & DRM_PUMICE_FREE_LIST_GPU_TABLES;
 	list->max_pages = args->max_pages;
 	list->grow_pages = args->grow_pages;
 	list->threshold = args->threshold;
@@ -348,6 +383,9 @@ static void free_list_publish(struct pumice_freelist *list)
 
 	drm_dev_get(&pdev->drm);
 	atomic_inc(&pdev->stats.free_lists);
+	mutex_lock(&list->grow_lock);
+	free_list_set_frames_locked(list, 0);
+	mutex_unlock(&list->grow_lock);
 	spin_lock(&pdev->scenes_lock);
 	free_list_fill_locked(list);
 	list_add_tail(&list->node, &pdev->free_lists);
@@ -366,13 +404,13 @@ static struct pumice_freelist *free_list_create(struct pumice_file *file, struct
 
 	if (!list)
 		return ERR_PTR(-ENOMEM);
-	list->range = pumice_kernel_range_create(vm, args->initial_pages, list->max_pages);
+	list->range = pumice_kernel_range_create(vm, args->initial_pages, list->max_pages,
+						 list->gpu_tables);
 	ret = PTR_ERR_OR_ZERO(list->range);
 	if (!ret && !drm_dev_enter(&vm->pdev->drm, &idx))
 		ret = -ENODEV;
 	if (!ret) {
-		list->obj = pumice_fw_obj_create(list->pdev, file,
-						 free_list_obj_bytes(list->max_pages));
+		list->obj = pumice_fw_obj_create(list->pdev, file, free_list_obj_bytes(args));
 		ret = PTR_ERR_OR_ZERO(list->obj);
 		if (!ret)
 			free_list_publish(list);
@@ -395,7 +433,8 @@ static struct pumice_freelist *free_list_create(struct pumice_file *file, struct
  * destroyed objects are freed.
  *
  * Return: 0; -EINVAL for sizes or a threshold that contradict each other or are out of range,
- * flags or padding; -E2BIG above DRM_PUMICE_MAX_FREE_LIST_PAGES; -ENOENT without such a VM;
+ * unknown flags or padding; -EOPNOTSUPP for DRM_PUMICE_FREE_LIST_GPU_TABLES on a GPU without such
+ * lists; -E2BIG above DRM_PUMICE_MAX_FREE_LIST_PAGES; -ENOENT without such a VM;
  * -ENOSPC if the file has DRM_PUMICE_MAX_FREE_LISTS, the kernel part of the VM is full, or a
  * limit of the memory shared with the firmware is reached; -EIO if the VM is or becomes
  * unusable; -ENOMEM; -EINTR if the caller is killed; -ENODEV if the device was unplugged; or
@@ -410,9 +449,11 @@ int pumice_ioctl_free_list_create(struct drm_device *drm, void *data, struct drm
 	int ret;
 
 	ret = free_list_check_create(args);
+	if (!ret && args->flags && to_pumice_device(drm)->version < VERSION_GPU_TABLES)
+		ret = -EOPNOTSUPP;
 	if (ret)
 		return ret;
-	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, free_list_obj_bytes(args->max_pages));
+	pumice_quota_settle(pfile, PUMICE_RESOURCE_MEMORY, free_list_obj_bytes(args));
 	vm = pumice_vm_lookup(pfile, args->vm);
 	if (!vm)
 		return -ENOENT;
@@ -454,8 +495,9 @@ static void free_list_show_locked(struct seq_file *m, const struct pumice_freeli
 	pumice_free_list_unpack(words, &now);
 	seq_printf(m, "free list 0x%x: %u pages of %u, ", list->obj->addr, list->pages,
 		   list->max_pages);
-	seq_printf(m, "%u free, min %u, grown %u times, %u ready\n", now.free, now.min_free,
-		   list->grown, free_list_pages_ready(list));
+	seq_printf(m, "%u free, min %u, grown %u times, %u ready%s\n", now.free, now.min_free,
+		   list->grown, free_list_pages_ready(list),
+		   list->gpu_tables ? ", mapped by the GPU" : "");
 }
 
 /**

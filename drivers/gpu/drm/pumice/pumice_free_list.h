@@ -35,6 +35,8 @@ struct pumice_freelist {
 	struct pumice_kernel_range *range;
 	/** @obj: memory shared with the GPU: the structure and its table of links */
 	struct pumice_fw_obj *obj;
+	/** @gpu_tables: the GPU maps the pages; @obj has their bus addresses, too; constant */
+	bool gpu_tables;
 	/** @max_pages: constant */
 	u32 max_pages;
 	/** @grow_pages: pages to grow by, or 0; constant */

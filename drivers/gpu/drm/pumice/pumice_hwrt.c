@@ -266,7 +266,7 @@ static int hwrt_create_regions(struct pumice_hwrt *hwrt)
 {
 	u32 pages = DRM_PUMICE_HWRT_DATA * hwrt->region_bytes >> PAGE_SHIFT;
 
-	hwrt->regions = pumice_kernel_range_create(hwrt->vm, pages, pages);
+	hwrt->regions = pumice_kernel_range_create(hwrt->vm, pages, pages, false);
 	return PTR_ERR_OR_ZERO(hwrt->regions);
 }
 

@@ -9,6 +9,10 @@
  *
  * Ranges are aligned to 2 MiB at both ends, so that unmapping one needs no page table and
  * cannot fail.
+ *
+ * A range whose page tables the GPU keeps has 1 GiB of addresses, and its first page is the
+ * page directory of these. The driver sets and removes the entry of the catalogue; the GPU
+ * maps pages, whose bus addresses it reads from a table.
  */
 #include <linux/dma-mapping.h>
 #include <linux/scatterlist.h>
@@ -20,6 +24,7 @@
 #include "pumice_vm.h"
 
 #define ALIGNMENT	SZ_2M
+#define GPU_TABLES_ALIGNMENT	SZ_1G	/* addresses of a page directory */
 
 static_assert(PAGE_SIZE == PUMICE_PM_PAGE_SIZE);
 
@@ -106,6 +111,21 @@ u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range)
 	return range->va.start;
 }
 
+/* Add memory that the GPU maps. Its first page is the directory. */
+static int kernel_range_add_step_locked(struct pumice_kernel_range *range, struct step *step)
+{
+	struct pumice_vm *vm = range->vm;
+
+	lockdep_assert_held(&vm->lock);
+	if (vm->released)
+		return -ENODEV;
+	if (!range->pages)
+		pumice_mmu_set_directory(vm->mmu, range->va.start, sg_dma_address(step->sgt.sgl));
+	list_add_tail(&step->node, &range->steps);
+	WRITE_ONCE(range->pages, range->pages + step->count);
+	return 0;
+}
+
 static int kernel_range_map_step_locked(struct pumice_kernel_range *range, struct step *step,
 					struct pumice_mmu_pool *pool)
 {
@@ -144,23 +164,51 @@ int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t
 	u32 before = range->pages;
 	struct pumice_mmu_pool pool;
 	struct step *step;
-	int ret;
+	int ret = 0;
 
 	step = kernel_range_create_step(pdev, pages, gfp);
 	if (IS_ERR(step))
 		return PTR_ERR(step);
 	pumice_mmu_pool_init(&pool, &range->vm->tables);
 	pool.gfp = gfp;
-	ret = pumice_mmu_pool_fill_map(pdev, &pool, va, (u64)pages << PAGE_SHIFT);
+	if (!range->gpu_tables)
+		ret = pumice_mmu_pool_fill_map(pdev, &pool, va, (u64)pages << PAGE_SHIFT);
 	if (!ret) {
 		mutex_lock(&range->vm->lock);
-		ret = kernel_range_map_step_locked(range, step, &pool);
+		ret = range->gpu_tables ? kernel_range_add_step_locked(range, step) :
+					  kernel_range_map_step_locked(range, step, &pool);
 		mutex_unlock(&range->vm->lock);
 	}
 	pumice_mmu_pool_free(pdev, &pool);
 	if (range->pages == before)
 		kernel_range_free_step(pdev, step);
 	return ret;
+}
+
+/**
+ * pumice_kernel_range_frames - list the bus addresses of the pages of a range
+ * @range: range; the caller ensures that no other thread grows it
+ * @first: first page to list
+ * @frames: out: an array by page; elements from @first up to the last page present are written
+ *
+ * Context: May sleep. Acquires vm.lock.
+ */
+void pumice_kernel_range_frames(struct pumice_kernel_range *range, u32 first, u64 *frames)
+{
+	struct sg_dma_page_iter iter;
+	struct step *step;
+	u32 page = 0;
+
+	mutex_lock(&range->vm->lock);
+	list_for_each_entry(step, &range->steps, node) {
+		if (page + step->count <= first) {
+			page += step->count;
+			continue;
+		}
+		for_each_sgtable_dma_page(&step->sgt, &iter, 0)
+			frames[page++] = sg_page_iter_dma_address(&iter);
+	}
+	mutex_unlock(&range->vm->lock);
 }
 
 static void kernel_range_free_steps_locked(struct pumice_kernel_range *range)
@@ -184,7 +232,10 @@ static void kernel_range_release_memory(struct pumice_kernel_range *range)
 		return;
 	pumice_mmu_pool_init(&none, &vm->tables);
 	mutex_lock(&vm->lock);
-	pumice_mmu_unmap(vm->mmu, &none, range->va.start, range->va.size);
+	if (range->gpu_tables)
+		pumice_mmu_set_directory(vm->mmu, range->va.start, 0);
+	else
+		pumice_mmu_unmap(vm->mmu, &none, range->va.start, range->va.size);
 	if (pumice_vm_flush_locked(vm) != -ENODEV)
 		kernel_range_free_steps_locked(range);
 	mutex_unlock(&vm->lock);
@@ -220,9 +271,11 @@ void pumice_kernel_range_destroy(struct pumice_kernel_range *range)
 }
 
 /* Reserve addresses without memory. Returns an error pointer on failure. */
-static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u32 max_pages)
+static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u32 max_pages,
+							bool gpu_tables)
 {
-	u64 size = ALIGN((u64)max_pages << PAGE_SHIFT, ALIGNMENT);
+	u64 alignment = gpu_tables ? GPU_TABLES_ALIGNMENT : ALIGNMENT;
+	u64 size = ALIGN((u64)max_pages << PAGE_SHIFT, alignment);
 	struct pumice_kernel_range *range = kzalloc(sizeof(*range), GFP_KERNEL_ACCOUNT);
 	int ret;
 
@@ -230,13 +283,14 @@ static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u3
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&range->steps);
 	mutex_lock(&vm->lock);
-	ret = drm_mm_insert_node_generic(&vm->kernel_mm, &range->va, size, ALIGNMENT, 0,
+	ret = drm_mm_insert_node_generic(&vm->kernel_mm, &range->va, size, alignment, 0,
 					 DRM_MM_INSERT_BEST);
 	mutex_unlock(&vm->lock);
 	if (ret) {
 		kfree(range);
 		return ERR_PTR(ret);
 	}
+	range->gpu_tables = gpu_tables;
 	range->vm = pumice_vm_get(vm);
 	mutex_lock(&vm->pdev->kernel_ranges_lock);
 	list_add_tail(&range->node, &vm->pdev->kernel_ranges);
@@ -248,7 +302,8 @@ static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u3
  * pumice_kernel_range_create - reserve addresses and allocate the initial memory of a range
  * @vm: address space; the range acquires a use of its own
  * @pages: initial number of pages, not 0
- * @max_pages: maximum number of pages
+ * @max_pages: maximum number of pages; at most 1 GiB with @gpu_tables
+ * @gpu_tables: the GPU keeps the page tables
  *
  * May sleep and wait for the firmware. Must not be called between drm_dev_enter() and
  * drm_dev_exit().
@@ -257,9 +312,9 @@ static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u3
  * if the device was unplugged, or an error of pumice_kernel_range_grow().
  */
 struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32 pages,
-						       u32 max_pages)
+						       u32 max_pages, bool gpu_tables)
 {
-	struct pumice_kernel_range *range = kernel_range_reserve(vm, max_pages);
+	struct pumice_kernel_range *range = kernel_range_reserve(vm, max_pages, gpu_tables);
 	int ret = -ENODEV, idx;
 
 	if (IS_ERR(range))

@@ -32,12 +32,18 @@ struct pumice_kernel_range {
 	struct drm_mm_node va;
 	/** @steps: memory, in ascending order of address; under vm.lock */
 	struct list_head steps;
+	/**
+	 * @gpu_tables: the GPU keeps the page tables of the range, in pages of it; the driver
+	 * maps none, and @va is of 1 GiB; constant
+	 */
+	bool gpu_tables;
 	/** @pages: present; written under vm.lock by the thread that grows it, read anywhere */
 	u32 pages;
 };
 
 struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32 pages,
-						       u32 max_pages);
+						       u32 max_pages, bool gpu_tables);
+void pumice_kernel_range_frames(struct pumice_kernel_range *range, u32 first, u64 *frames);
 int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t gfp);
 u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range);
 u64 pumice_kernel_range_bytes(struct pumice_device *pdev, u64 client);

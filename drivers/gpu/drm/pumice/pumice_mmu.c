@@ -714,6 +714,27 @@ void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 
 	}
 }
 
+/**
+ * pumice_mmu_set_directory - set the directory of 1 GiB to one that the GPU keeps
+ * @mmu: address space; the driver has mapped nothing in this GiB
+ * @va: GPU virtual address, 1 GiB aligned
+ * @dma: bus address of the directory, or 0 to remove it
+ *
+ * The caller keeps the memory, and after a removal invalidates the TLBs before it frees that.
+ */
+void pumice_mmu_set_directory(struct pumice_mmu *mmu, u64 va, dma_addr_t dma)
+{
+	u64 entry = dma ? PUMICE_MMU_PC_ENTRY__VALID__MASK |
+			  (dma & PUMICE_MMU_PC_ENTRY__ADDR__MASK) : 0;
+
+	if (!mmu->catalogue || WARN_ON(mmu->dirs[va >> DIR_SHIFT]))
+		return;
+	dma_wmb(); /* clear the directory before the GPU can reach it */
+	mmu_set_entry(&mmu->catalogue[va >> DIR_SHIFT], entry);
+	if (!dma)
+		mmu_mark_dirty(mmu, va, BIT_ULL(DIR_SHIFT));
+}
+
 static struct pumice_mmu_step mmu_read_step(const u64 *entries, dma_addr_t dma, u32 index)
 {
 	return (struct pumice_mmu_step) {

@@ -56,7 +56,31 @@ static void fresh_list_has_all_pages_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, words.threshold, 25);
 	KUNIT_EXPECT_EQ(test, words.head, PUMICE_PM_NO_PAGE);
 	KUNIT_EXPECT_EQ(test, words.links, TEST_LINKS + LINKS_OFFSET);
+	KUNIT_EXPECT_EQ(test, words.frames, 0);
 	KUNIT_EXPECT_FALSE(test, f->list.wanted);
+}
+
+static void bus_addresses_follow_the_links_of_a_list_with_page_tables(struct kunit *test)
+{
+	struct list_fixture *f = list_fixture(test);
+	struct drm_pumice_free_list_create args = {
+		.initial_pages = 3, .max_pages = 401, .grow_pages = 1,
+		.flags = DRM_PUMICE_FREE_LIST_GPU_TABLES,
+	};
+
+	f->list.gpu_tables = true;
+	f->list.max_pages = 401;
+	free_list_fill_locked(&f->list);
+	/* The links end at 1668. */
+	KUNIT_EXPECT_EQ(test, unpacked(f).frames, TEST_LINKS + 1672);
+	KUNIT_EXPECT_EQ(test, free_list_obj_bytes(&args), 2 * SZ_4K);
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), 0);
+	args.initial_pages = 2;
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
+	args.flags = 0;
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), 0);
+	args.flags = ~DRM_PUMICE_FREE_LIST_GPU_TABLES;
+	KUNIT_EXPECT_EQ(test, free_list_check_create(&args), -EINVAL);
 }
 
 static void threshold_is_a_share_of_the_pages_there_are(struct kunit *test)
@@ -200,6 +224,7 @@ static void arguments_of_creation_are_checked(struct kunit *test)
 
 static struct kunit_case free_list_cases[] = {
 	KUNIT_CASE(fresh_list_has_all_pages_free),
+	KUNIT_CASE(bus_addresses_follow_the_links_of_a_list_with_page_tables),
 	KUNIT_CASE(threshold_is_a_share_of_the_pages_there_are),
 	KUNIT_CASE(new_threshold_leaves_all_other_words),
 	KUNIT_CASE(request_is_replied_to_with_the_ready_pages),
