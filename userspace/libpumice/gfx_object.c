@@ -6,6 +6,7 @@
 #include "pumice_regs.h"
 
 #define MAX_FREELIST_PAGES	262144u
+#define MIN_TABLES_PAGES	3u	/* of a list with page tables */
 #define MAX_OUTPUTS		PUMICE_USC_MAX_OUTPUTS
 #define SPILL_ALIGN		256u
 
@@ -26,8 +27,8 @@ static int check_freelist(struct pumice_device *dev, const struct pumice_freelis
 	return 0;
 }
 
-int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
-			   struct pumice_freelist **list)
+static int create_freelist(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
+			   bool gpu_tables, struct pumice_freelist **list)
 {
 	struct pumice_device *dev = vm->dev;
 	int err;
@@ -40,7 +41,26 @@ int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_de
 		return fail(dev, E2BIG, "free list: max_pages %u is more than %u", desc->max_pages,
 			    MAX_FREELIST_PAGES);
 	err = check_freelist(dev, desc);
-	return err ? err : dev->ops->freelist_create(vm, desc, list);
+	if (err)
+		return err;
+	if (gpu_tables && desc->initial_pages < MIN_TABLES_PAGES)
+		return fail(dev, EINVAL,
+			    "free list: initial_pages %u is less than %u; two pages are page tables",
+			    desc->initial_pages, MIN_TABLES_PAGES);
+	return dev->ops->freelist_create(vm, desc, gpu_tables, list);
+}
+
+int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
+			   struct pumice_freelist **list)
+{
+	return create_freelist(vm, desc, false, list);
+}
+
+int pumice_freelist_create_gpu_tables(struct pumice_vm *vm,
+				      const struct pumice_freelist_desc *desc,
+				      struct pumice_freelist **list)
+{
+	return create_freelist(vm, desc, true, list);
 }
 
 void pumice_freelist_destroy(struct pumice_freelist *list)

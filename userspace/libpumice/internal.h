@@ -88,7 +88,7 @@ struct backend_ops {
 		      u32 *failed);
 
 	int (*freelist_create)(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
-			       struct pumice_freelist **list);
+			       bool gpu_tables, struct pumice_freelist **list);
 	void (*freelist_destroy)(struct pumice_freelist *list);
 	/* @spill: memory for both scenes, consecutively; @spill_bytes of one; or 0, 0 */
 	int (*hwrt_create)(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,

@@ -382,6 +382,7 @@ static void objects_with_bad_numbers_are_refused(void **state)
 		{ 0, 4, 1, 0 }, { 5, 4, 1, 0 }, { 4, 8, 0, 0 }, { 4, 4, 1, 100 },
 	};
 	const struct pumice_freelist_desc huge = { 1, 262145, 1, 0 }, good = { 4, 4, 0, 0 };
+	const struct pumice_freelist_desc two = { 2, 4, 1, 0 };
 	struct pumice_freelist *list;
 	struct pumice_hwrt_desc set = { .width = 64, .height = 64, .samples = 1 };
 	struct pumice_hwrt *hwrt;
@@ -391,6 +392,14 @@ static void objects_with_bad_numbers_are_refused(void **state)
 	for (i = 0; i < 4; i++)
 		assert_int_equal(pumice_freelist_create(vm, &bad_lists[i], &list), -EINVAL);
 	assert_int_equal(pumice_freelist_create(vm, &huge, &list), -E2BIG);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pumice_freelist_create_gpu_tables(vm, &bad_lists[i], &list),
+				 -EINVAL);
+	/* Two pages are page tables. */
+	assert_int_equal(pumice_freelist_create_gpu_tables(vm, &two, &list), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "initial_pages 2 is less than 3"));
+	assert_int_equal(pumice_freelist_create_gpu_tables(vm, &good, &list), 0);
+	pumice_freelist_destroy(list);
 	assert_int_equal(pumice_hwrt_create(vm, &set, &hwrt), -EINVAL);
 	assert_int_equal(pumice_freelist_create(vm, &good, &list), 0);
 	set.local = list;

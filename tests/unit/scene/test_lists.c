@@ -2,7 +2,8 @@
 /*
  * Free lists and data sets in process: lists that grow while a scene is binned, a
  * second list, no memory at all, and contexts that are killed meanwhile. A scene that
- * needs many pages is drawn each time, and must equal the picture with enough pages.
+ * needs many pages is drawn each time, and must equal the picture with enough pages. All of
+ * this with lists that the driver maps, and with those whose page tables the GPU keeps.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +15,11 @@
 #define ENOUGH	8192u		/* pages */
 #define FEW	20u
 
+#define RANDOM	200u	/* scenes that are drawn with both kinds of lists */
+
 static struct scene scene;
 static struct picture right, now;
+static bool gpu_tables;		/* the GPU keeps the page tables of lists */
 
 static void make_scene(uint32_t times)
 {
@@ -46,11 +50,19 @@ static void assert_right(void)
 	assert_memory_equal(now.visible, right.visible, sizeof(now.visible));
 }
 
+static void create_list(struct fixture *fx, const struct pumice_freelist_desc *desc,
+			struct pumice_freelist **list)
+{
+	fx_check(fx, "free list", gpu_tables ?
+		 pumice_freelist_create_gpu_tables(fx->vm, desc, list) :
+		 pumice_freelist_create(fx->vm, desc, list));
+}
+
 /* Replace the fixture's list. */
 static void set_list(struct fixture *fx, const struct pumice_freelist_desc *desc)
 {
 	pumice_freelist_destroy(fx->list);
-	fx_check(fx, "free list", pumice_freelist_create(fx->vm, desc, &fx->list));
+	create_list(fx, desc, &fx->list);
 }
 
 static const char *const devices[] = { "cores=1,threads=0", "cores=4,threads=2" };
@@ -85,7 +97,7 @@ static void a_list_grows_in_time_and_nothing_is_rendered_before_the_end(void **s
 static void an_empty_list_grows_by_a_page_at_a_time(void **state)
 {
 	const struct pumice_freelist_desc desc = {
-		.initial_pages = 1, .max_pages = ENOUGH, .grow_pages = 1,
+		.initial_pages = gpu_tables ? 3 : 1, .max_pages = ENOUGH, .grow_pages = 1,
 	};
 
 	(void)state;
@@ -160,7 +172,7 @@ static void the_global_list_serves_when_the_local_one_is_empty(void **state)
 
 	(void)state;
 	fx_open(&fx, devices[0], ENOUGH);
-	fx_check(&fx, "free list", pumice_freelist_create(fx.vm, &desc, &local));
+	create_list(&fx, &desc, &local);
 	scene_put(&fx, &scene, &f);
 	set_lists(&fx, &f, local, fx.list, 0);
 	fx_check(&fx, "render", pumice_render(fx.context, &f.frame, LONG, NULL));
@@ -202,9 +214,37 @@ static void without_pages_and_memory_for_partial_renders_the_job_faults_alone(vo
 	fx_close(&fx);
 }
 
+/* Random scenes, some of which share a list, and some of which have partial renders. */
+static void scenes_are_the_same_with_page_tables_of_the_gpu(void **state)
+{
+	const struct pumice_freelist_desc few = { .initial_pages = 2 * FEW, .max_pages = 2 * FEW };
+	const struct pumice_freelist_desc many = { .initial_pages = 2048, .max_pages = 2048 };
+	static struct picture first;
+	struct fixture fx;
+	uint32_t i;
+
+	(void)state;
+	fx_open(&fx, devices[1], 2048);
+	for (i = 0; i < RANDOM; i++) {
+		scene_make(&scene, i + 1);
+		gpu_tables = false;
+		set_list(&fx, i % 3 ? &many : &few);
+		scene_draw_gpu(&fx, &scene, &first);
+		gpu_tables = true;
+		set_list(&fx, i % 3 ? &many : &few);
+		scene_draw_gpu(&fx, &scene, &now);
+		assert_memory_equal(now.colour, first.colour, sizeof(now.colour));
+		assert_memory_equal(now.depth, first.depth, sizeof(now.depth));
+		assert_memory_equal(now.stencil, first.stencil, sizeof(now.stencil));
+		assert_memory_equal(now.visible, first.visible, sizeof(now.visible));
+	}
+	fx_close(&fx);
+}
+
 /* Frames of a context that is killed at once are CANCELED; those of another are drawn. */
 static void a_killed_context_does_not_affect_pages_or_other_contexts(void **state)
 {
+	const struct pumice_freelist_desc desc = { .initial_pages = ENOUGH, .max_pages = ENOUGH };
 	struct pumice_context *victim;
 	struct pumice_gfx_job jobs[2];
 	struct pumice_job_result result;
@@ -214,7 +254,8 @@ static void a_killed_context_does_not_affect_pages_or_other_contexts(void **stat
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		fx_open(&fx, devices[i], ENOUGH);
+		fx_open(&fx, devices[i], 1);
+		set_list(&fx, &desc);
 		fx_check(&fx, "context",
 			 pumice_context_create_type(fx.vm, PUMICE_CONTEXT_RENDER,
 						    PUMICE_PRIORITY_NORMAL, &victim));
@@ -254,5 +295,12 @@ int main(void)
 		cmocka_unit_test(a_killed_context_does_not_affect_pages_or_other_contexts),
 	};
 
-	return cmocka_run_group_tests_name("free lists", tests, draw_right, NULL);
+	const struct CMUnitTest same[] = {
+		cmocka_unit_test(scenes_are_the_same_with_page_tables_of_the_gpu),
+	};
+	int failed = cmocka_run_group_tests_name("free lists", tests, draw_right, NULL);
+
+	gpu_tables = true;
+	failed += cmocka_run_group_tests_name("page tables of the GPU", tests, draw_right, NULL);
+	return failed + cmocka_run_group_tests_name("both", same, NULL, NULL);
 }

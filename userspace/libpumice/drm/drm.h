@@ -102,7 +102,7 @@ int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32
 
 /* render.c */
 int drm_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
-			struct pumice_freelist **list);
+			bool gpu_tables, struct pumice_freelist **list);
 void drm_freelist_destroy(struct pumice_freelist *list);
 int drm_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc, u64 spill,
 		    u64 spill_bytes, struct pumice_hwrt **hwrt);

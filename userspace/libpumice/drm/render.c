@@ -7,7 +7,7 @@
 #include "drm.h"
 
 int drm_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
-			struct pumice_freelist **out)
+			bool gpu_tables, struct pumice_freelist **out)
 {
 	struct drm_pumice_free_list_create c = {
 		.vm = ((struct drm_vm *)vm)->id,
@@ -15,6 +15,7 @@ int drm_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc 
 		.max_pages = desc->max_pages,
 		.grow_pages = desc->grow_pages,
 		.threshold = desc->threshold,
+		.flags = gpu_tables ? DRM_PUMICE_FREE_LIST_GPU_TABLES : 0,
 	};
 	struct drm_freelist *list = calloc(1, sizeof(*list));
 	int err;

@@ -6,21 +6,30 @@
  * A list has addresses for its maximum number of pages, and memory for the
  * current ones. The pages of its next growth are allocated in advance, so
  * that growth does not fail for lack of memory while a job is stalled on it.
+ * Pages are mapped here, or by the GPU, to which their bus addresses are passed.
  *
  * Limits: growth happens in event_process(),
  * that is while a thread waits for an event.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inproc.h"
 
 #define PAGES_BYTES(n)	((u64)(n) * PUMICE_PM_PAGE_SIZE)
 #define PERCENT		100u
+#define TABLES_BYTES	(1ull << 30)	/* addresses of a list with page tables */
 
 static struct freelist_shared *shared(const struct inproc_freelist *f)
 {
 	return f->buffer.cpu;
+}
+
+/* Return the offset of the table of bus addresses in the buffer of a list. */
+static u64 frames_offset(const struct inproc_freelist *f)
+{
+	return (offsetof(struct freelist_shared, links) + 4ull * f->desc.max_pages + 7) & ~7ull;
 }
 
 /* Map memory for the tiling pipeline, or unmap a range. @memory: NULL to unmap */
@@ -84,43 +93,109 @@ static void fill_list(struct inproc_freelist *f)
 		.max_pages = desc->max_pages,
 		.links = f->buffer.addr + (u32)offsetof(struct freelist_shared, links),
 		.min_free = desc->initial_pages,
+		.frames = f->gpu_tables ? f->buffer.addr + (u32)frames_offset(f) : 0,
 	};
 
 	pumice_free_list_pack(shared(f)->list, &list);
+}
+
+/* Return the size of the addresses of a list, which are aligned to @align. */
+static u64 va_bytes(const struct inproc_freelist *f, u64 *align)
+{
+	*align = f->gpu_tables ? TABLES_BYTES : PAGE_BYTES;
+	return f->gpu_tables ? TABLES_BYTES : PAGES_BYTES(f->desc.max_pages);
+}
+
+/* Pass pages to a list that the GPU maps. The first one is its page directory. */
+static int add_frames(struct inproc_device *d, struct inproc_freelist *f, u32 pages,
+		      struct memory *memory)
+{
+	struct inproc_vm *vm = (struct inproc_vm *)f->base.vm;
+	u64 *frames = (u64 *)(void *)((u8 *)f->buffer.cpu + frames_offset(f)) + f->pages;
+	struct memory **step = realloc(f->step, (f->steps + 1) * sizeof(*step));
+	u32 i;
+
+	if (!step)
+		return -ENOMEM;
+	f->step = step;
+	f->step[f->steps++] = memory;
+	memory_get(memory);
+	for (i = 0; i < pages; i++)
+		frames[i] = memory->bus + PAGES_BYTES(i);
+	if (!f->pages) {
+		memset(ram_cpu(d, memory->bus), 0, PAGE_BYTES);
+		tables_set_directory(d, &vm->space.tables, f->va, memory->bus);
+	}
+	return 0;
+}
+
+/* Add memory after the current pages. The caller keeps its reference. */
+static int add_pages(struct inproc_device *d, struct inproc_freelist *f, u32 pages,
+		     struct memory *memory)
+{
+	int err;
+
+	if (f->gpu_tables)
+		err = add_frames(d, f, pages, memory);
+	else
+		err = pm_bind(d, (struct inproc_vm *)f->base.vm, f->va + PAGES_BYTES(f->pages),
+			      PAGES_BYTES(pages), memory);
+	if (!err)
+		f->pages += pages;
+	return err;
+}
+
+/* Remove the directory of a list that the GPU maps. Return: 0, or the TLBs may still have it. */
+static int drop_directory(struct inproc_device *d, struct inproc_freelist *f)
+{
+	struct inproc_vm *vm = (struct inproc_vm *)f->base.vm;
+	const struct fwif_kccb_cmd invalidate = {
+		.type = FWIF_KCCB_MMU_INVALIDATE, .catalogue = vm->space.tables.catalogue,
+		.start = f->va, .end = f->va + TABLES_BYTES - 1,
+	};
+	int err;
+
+	tables_set_directory(d, &vm->space.tables, f->va, 0);
+	err = fw_call(d, &invalidate);
+	vm->unusable |= err != 0;
+	while (f->steps && (!err || d->lost))
+		memory_put(d, f->step[--f->steps]);
+	free(f->step);
+	return err;
 }
 
 /* Allocate memory, addresses and the firmware's buffer of a new list. */
 static int init_list(struct inproc_device *d, struct inproc_freelist *f)
 {
 	struct inproc_vm *vm = (struct inproc_vm *)f->base.vm;
+	u64 align, bytes = va_bytes(f, &align);
 	struct memory *memory;
-	int err = fw_buffer_create(d, sizeof(struct freelist_shared) + 4ull * f->desc.max_pages,
+	int err = fw_buffer_create(d, frames_offset(f) + f->gpu_tables * 8ull * f->desc.max_pages,
 				   &f->buffer);
 
 	if (err)
 		return err;
-	err = extents_alloc(&vm->pm_room, PAGES_BYTES(f->desc.max_pages), PAGE_BYTES, &f->va);
+	err = extents_alloc(&vm->pm_room, bytes, align, &f->va);
 	if (err) {
 		fw_buffer_destroy(d, &f->buffer);
 		return err;
 	}
 	memory = memory_create(d, PAGES_BYTES(f->desc.initial_pages));
-	err = memory ? pm_bind(d, vm, f->va, PAGES_BYTES(f->desc.initial_pages), memory) : -ENOMEM;
+	err = memory ? add_pages(d, f, f->desc.initial_pages, memory) : -ENOMEM;
 	if (memory)
 		memory_put(d, memory);
 	if (err) {
-		extents_free(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
+		extents_free(&vm->pm_room, f->va, bytes);
 		fw_buffer_destroy(d, &f->buffer);
 		return err;
 	}
-	f->pages = f->desc.initial_pages;
 	fill_list(f);
 	fill_reserve(d, f);
 	return 0;
 }
 
 int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
-			   struct pumice_freelist **out)
+			   bool gpu_tables, struct pumice_freelist **out)
 {
 	struct inproc_device *d = inproc_device(vm->dev);
 	struct inproc_freelist *f = calloc(1, sizeof(*f));
@@ -130,6 +205,7 @@ int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_de
 		return fail(vm->dev, ENOMEM, "free list: out of memory");
 	f->base = (struct pumice_freelist){ .dev = vm->dev, .vm = vm };
 	f->desc = *desc;
+	f->gpu_tables = gpu_tables;
 	pthread_mutex_lock(&d->lock);
 	err = init_list(d, f);
 	if (!err) {
@@ -151,13 +227,17 @@ void inproc_freelist_destroy(struct pumice_freelist *base)
 	struct inproc_device *d = inproc_device(base->dev);
 	struct inproc_freelist *f = (struct inproc_freelist *)base, **link;
 	struct inproc_vm *vm = (struct inproc_vm *)base->vm;
+	u64 align, bytes = va_bytes(f, &align);
+	int err;
 
 	pthread_mutex_lock(&d->lock);
 	for (link = &d->freelists; *link != f; link = &(*link)->next)
 		;
 	*link = f->next;
-	if (!pm_bind(d, vm, f->va, PAGES_BYTES(f->pages), NULL))
-		extents_free(&vm->pm_room, f->va, PAGES_BYTES(f->desc.max_pages));
+	err = f->gpu_tables ? drop_directory(d, f) :
+			      pm_bind(d, vm, f->va, PAGES_BYTES(f->pages), NULL);
+	if (!err)
+		extents_free(&vm->pm_room, f->va, bytes);
 	if (f->reserve)
 		memory_put(d, f->reserve);
 	fw_buffer_destroy(d, &f->buffer);
@@ -165,19 +245,16 @@ void inproc_freelist_destroy(struct pumice_freelist *base)
 	free(f);
 }
 
-/* Map the reserve, if any, after the current pages. */
+/* Add the reserve, if any, after the current pages. */
 static void grow(struct inproc_device *d, struct inproc_freelist *f)
 {
 	u32 pages = next_pages(f);
 
 	fill_reserve(d, f);
-	if (!pages || !f->reserve ||
-	    pm_bind(d, (struct inproc_vm *)f->base.vm, f->va + PAGES_BYTES(f->pages),
-		    PAGES_BYTES(pages), f->reserve))
+	if (!pages || !f->reserve || add_pages(d, f, pages, f->reserve))
 		return;
 	memory_put(d, f->reserve);
 	f->reserve = NULL;
-	f->pages += pages;
 }
 
 /* Report the number of pages to the firmware. Return: false without room in the kernel CCB. */

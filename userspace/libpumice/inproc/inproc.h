@@ -46,9 +46,12 @@ struct memory {
 
 /* ---------------------------------------------------------------- tables.c */
 
+#define VA_GIBS	1024u	/* entries of a catalogue */
+
 /* Translation tables of one MMU context. */
 struct tables {
 	u64 catalogue;	/* bus address */
+	u64 foreign[VA_GIBS / 64];	/* bit n: the directory of GiB n is not of these tables */
 };
 
 /* Table pages that one change uses and replaces. */
@@ -248,7 +251,10 @@ struct inproc_freelist {
 	struct inproc_freelist *next;	/* of the device */
 	struct pumice_freelist_desc desc;
 	u64 va;				/* of page 0; range of max_pages */
-	u32 pages;			/* mapped */
+	u32 pages;			/* that the GPU uses */
+	bool gpu_tables;		/* the GPU maps the pages; va is of 1 GiB */
+	struct memory **step;		/* their memory then */
+	u32 steps;
 	struct memory *reserve;		/* the next pages to grow by, or NULL */
 	bool grow_requested;		/* the firmware waits for a reply */
 	bool reply_pending;		/* the reply waits for room in the kernel CCB */
@@ -358,6 +364,11 @@ u32 tables_heaps(struct pumice_heap *out);
 void tables_program_ranges(struct inproc_device *d);
 int tables_init(struct inproc_device *d, struct tables *t);
 void tables_fini(struct inproc_device *d, struct tables *t);
+/*
+ * Set the directory of the GiB at @va, where nothing is mapped, to one that the GPU keeps, or to
+ * none with 0.
+ */
+void tables_set_directory(struct inproc_device *d, struct tables *t, u64 va, u64 bus);
 /* Reserve the pages that mapping or unmapping @size bytes at @va may need. */
 int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
 		   struct table_change *change);
@@ -526,7 +537,7 @@ void timeline_put(struct timeline *t);
 
 /* freelist.c */
 int inproc_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
-			   struct pumice_freelist **list);
+			   bool gpu_tables, struct pumice_freelist **list);
 void inproc_freelist_destroy(struct pumice_freelist *list);
 /* Grow the lists requested by the firmware; drops the lock meanwhile. */
 void freelist_process(struct inproc_device *d);

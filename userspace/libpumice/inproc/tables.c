@@ -17,7 +17,7 @@
 #include "pumice_formats.h"
 
 #define CATALOGUE_BYTES	8192u
-#define CATALOGUE_ENTRIES 1024u
+#define CATALOGUE_ENTRIES VA_GIBS
 #define TABLE_ENTRIES	512u
 #define PC_SHIFT	30
 #define PD_SHIFT	21
@@ -130,11 +130,20 @@ void tables_fini(struct inproc_device *d, struct tables *t)
 	entries = ram_cpu(d, t->catalogue);
 	for (i = 0; i < CATALOGUE_ENTRIES; i++) {
 		pumice_mmu_pc_entry_unpack64(entries[i], &pc);
-		if (pc.valid)
+		if (pc.valid && !(t->foreign[i / 64] >> (i % 64) & 1))
 			free_directory(d, pc.addr);
 	}
 	ram_free(d, t->catalogue, CATALOGUE_BYTES);
 	t->catalogue = 0;
+}
+
+void tables_set_directory(struct inproc_device *d, struct tables *t, u64 va, u64 bus)
+{
+	const struct pumice_mmu_pc_entry pc = { .valid = bus != 0, .addr = bus };
+	const u64 index = va >> PC_SHIFT, bit = 1ull << (index % 64);
+
+	t->foreign[index / 64] = bus ? t->foreign[index / 64] | bit : t->foreign[index / 64] & ~bit;
+	write_entry((u64 *)ram_cpu(d, t->catalogue) + index, pumice_mmu_pc_entry_pack64(&pc));
 }
 
 /* Get the directory of an address, or NULL. */

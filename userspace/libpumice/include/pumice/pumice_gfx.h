@@ -79,6 +79,22 @@ void pumice_freelist_desc_init(struct pumice_freelist_desc *desc);
 int pumice_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
 			   struct pumice_freelist **list);
 
+/**
+ * pumice_freelist_create_gpu_tables - create one whose page tables the GPU's MMU keeps
+ * @vm: address space
+ * @desc: as for pumice_freelist_create(); initial_pages at least 3, of which two and every
+ *	512th page of the list are page tables
+ * @list: out: the list
+ *
+ * Pages are mapped while they belong to a scene. Results are the same.
+ *
+ * Return: as pumice_freelist_create(); -EOPNOTSUPP on a GPU that does not have such lists,
+ * -EINVAL with a kernel before uapi 1.4.
+ */
+int pumice_freelist_create_gpu_tables(struct pumice_vm *vm,
+				      const struct pumice_freelist_desc *desc,
+				      struct pumice_freelist **list);
+
 /** pumice_freelist_destroy - destroy it, after the data sets that use it. */
 void pumice_freelist_destroy(struct pumice_freelist *list);
 
