@@ -307,6 +307,38 @@ static void usc_double_mask_is_true_where_both_registers_are(void **state)
 	single_at_each_level(check_masked);
 }
 
+/*
+ * All 32 mask registers: 16 constants, of which 12 exist, then R0 to R15. R0 is the result, which is
+ * SINGLE_MARK before, in whose bit 0 is 1.
+ */
+static void check_mask_registers(struct fixture *fx)
+{
+	static const u32 constants[] = {
+		0, UINT32_MAX, 0xaaaaaaaa, 0, UINT32_MAX, 0x55555555, 0x49249249, 0x11111111,
+		0x0000ffff, 0x33333333, 0x0f0f0f0f, 0x00ff00ff,
+	};
+	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES];
+
+	ramp(v0, v1);
+	for (u32 n = 0; n < 32; n++) {
+		u32 lanes = n < 12 ? constants[n] : n == MASK_R(0) ? UINT32_MAX : 0;
+		struct pumice_usc_insn insn = INSN(MOV, .dst = R(T_OUT), .mask = (u16)IF(n),
+						   .src0 = V(1));
+
+		if (n >= 12 && n < MASK_R(0))
+			continue;	/* refused: test_refusals.c */
+		run_one(fx, insn, PUMICE_LANES, v0, v1, out);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			assert_int_equal(out[l], lanes >> l & 1 ? v1[l] : SINGLE_MARK);
+	}
+}
+
+static void usc_every_mask_register_selects_its_lanes(void **state)
+{
+	(void)state;
+	single_at_each_level(check_mask_registers);
+}
+
 static void check_first(struct fixture *fx)
 {
 	u32 v0[PUMICE_LANES], v1[PUMICE_LANES], out[PUMICE_LANES];
@@ -449,6 +481,7 @@ int main(void)
 		cmocka_unit_test(usc_arithmetic_gives_the_defined_bits_in_every_form),
 		cmocka_unit_test(usc_cross_lane_reads_wrap_at_32_lanes),
 		cmocka_unit_test(usc_double_mask_is_true_where_both_registers_are),
+		cmocka_unit_test(usc_every_mask_register_selects_its_lanes),
 		cmocka_unit_test(usc_first_where_true_uses_valid_lanes_or_keeps_the_destination),
 		cmocka_unit_test(usc_reductions_add_pairs_first),
 		cmocka_unit_test(usc_reductions_treat_invalid_lanes_as_identity),
