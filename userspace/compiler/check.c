@@ -7,7 +7,8 @@
  * - a register that no path from the start to the instruction writes. The PDS program writes
  *   first; programs of graphics stages get their inputs elsewhere, so all of V, SH, CF and CFA count
  *   as written there. An indexed write writes its whole bank;
- * - a load whose signal is not waited for between it and the use, without a branch between;
+ * - a load whose signal is not waited for between it and the use of its registers, read or written,
+ *   without a branch between;
  * - instructions from which no path leads to an end;
  * - a vertex program without a position, and a fragment program without any effect: nothing is
  *   drawn. One that stores to memory or drops pixels has an effect.
@@ -409,21 +410,29 @@ struct flight {
 	uint8_t signal[LOADED_REGISTERS];
 };
 
-static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_insn *insn,
-			const struct effects *e, struct flight *flight)
+/* Report the registers of an operand that a load in flight writes. */
+static void check_flight(struct checker *c, uint32_t i, const struct range *range, const char *used,
+			 struct flight *flight)
 {
 	char name[16];
 
-	for (unsigned int k = 0; k < e->read_count; k++) {
-		for (uint32_t n = e->reads[k].first;
-		     n < e->reads[k].first + e->reads[k].count && n < LOADED_REGISTERS; n++) {
-			if (!flight->signal[n])
-				continue;
-			finding(c, i, "%s is read without a wait for sig%u of the load that writes it\n",
-				name_of(n, name), flight->signal[n] - 1u);
-			flight->signal[n] = 0;
-		}
+	for (uint32_t n = range->first;
+	     !range->indexed && n < range->first + range->count && n < LOADED_REGISTERS; n++) {
+		if (!flight->signal[n])
+			continue;
+		finding(c, i, "%s is %s without a wait for sig%u of the load that writes it\n",
+			name_of(n, name), used, flight->signal[n] - 1u);
+		flight->signal[n] = 0;
 	}
+}
+
+static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_insn *insn,
+			const struct effects *e, struct flight *flight)
+{
+	for (unsigned int k = 0; k < e->read_count; k++)
+		check_flight(c, i, &e->reads[k], "read", flight);
+	for (unsigned int k = 0; k < e->write_count; k++)
+		check_flight(c, i, &e->writes[k], "written", flight);
 	if (insn->opcode == PUMICE_USC_OP_MEM_FENCE)
 		memset(flight, 0, sizeof(*flight));
 	for (uint32_t n = 0; n < LOADED_REGISTERS && !e->access && e->signals; n++)

@@ -71,7 +71,7 @@ wave_done:
 	reduce_finish.u32 max, high[0], high
 	mov		at, [one], 0
 	global_atomic.u32 add, sig0, r9, [first], sh2 + at, sum
-	global_atomic.u32 min, sig0, r9, [first], sh2 + at + 4, low
-	global_atomic.u32 max, sig0, r9, [first], sh2 + at + 8, high
+	global_atomic.u32 min, sig0, r10, [first], sh2 + at + 4, low
+	global_atomic.u32 max, sig0, r11, [first], sh2 + at + 8, high
 done:
 	end

@@ -60,6 +60,8 @@ static void check_programs(const struct program *programs, size_t count)
 
 #define UNWRITTEN(line, name) \
 	"t:" #line ": warning: " name " is read, but nothing has written it: it is 0\n"
+#define UNWAITED_WRITE(line, name, sig) "t:" #line ": warning: " name " is written without a wait " \
+	"for " sig " of the load that writes it\n"
 #define UNWAITED(line, name, sig) "t:" #line ": warning: " name " is read without a wait for " \
 	sig " of the load that writes it\n"
 #define ENDLESS(line) \
@@ -154,7 +156,10 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		{ LOAD "mov idx0, [one], 1\nglobal_load32 sig2, r[idx0], [one], sh0 + r2\n"
 		  "mov r3, [one], r2\nend", "" },
 		{ LOAD "mem_fence group\nmov r3, [one], r1\nend", "" },
-		{ LOAD "mov r1, [one], 5\nmov r3, [one], r1\nend", "" },
+		/* It would overwrite the value, or be overwritten. */
+		{ LOAD "mov r1, [one], 5\nmov r3, [one], r1\nend", UNWAITED_WRITE(4, "r1", "sig1") },
+		{ LOAD "global_load32 sig2, r1, [one], sh0 + r2\nsig_wait r4[0], sig2\nend",
+		  UNWAITED_WRITE(4, "r1", "sig1") },
 		/* Not after a branch: another path may have waited. */
 		{ LOAD "loop: mov r3, [one], r1\nbr_any loop, [lo16]\nend", "" },
 		{ ".uniforms sh0, 2\nmov r2, [one], 0\nburst_load sig3, r8, [one], sh0 + r2, 4\n"

@@ -23,31 +23,32 @@
 .alias    seen, r9		; and after it the expected old value
 .alias    found, r10
 .alias    at, r11
-.alias    unused, r12
+.alias    unused, r12		; of local memory; those of memory are r18 to r28, since each
+				; is loaded until a wait
 .alias    first, r13
 
 	mov		nothing, [one], 0
 	mov		one_each, [one], 1
 	global_atomic.u32 add, sig0, ticket, [one], sh0 + nothing, one_each
 	mov		value, [one], -1
-	global_atomic.i32 add, sig1, unused, [one], sh0 + nothing + 4, value
+	global_atomic.i32 add, sig1, r18, [one], sh0 + nothing + 4, value
 	add.u32		value, v0, 5
-	global_atomic.u32 min, sig1, unused, [one], sh0 + nothing + 8, value
+	global_atomic.u32 min, sig1, r19, [one], sh0 + nothing + 8, value
 	sub.i32		value, v0, 100
-	global_atomic.i32 max, sig1, unused, [one], sh0 + nothing + 12, value
+	global_atomic.i32 max, sig1, r20, [one], sh0 + nothing + 12, value
 	shl.u32		bit, one_each, v0
 	not.u32		value, bit
-	global_atomic.u32 and, sig1, unused, [one], sh0 + nothing + 16, value
-	global_atomic.u32 or, sig1, unused, [one], sh0 + nothing + 20, bit
+	global_atomic.u32 and, sig1, r21, [one], sh0 + nothing + 16, value
+	global_atomic.u32 or, sig1, r22, [one], sh0 + nothing + 20, bit
 	mul.u32		value, v0, 0x9e3779b1
-	global_atomic.u32 xor, sig1, unused, [one], sh0 + nothing + 24, value
+	global_atomic.u32 xor, sig1, r23, [one], sh0 + nothing + 24, value
 	add.u32		value, v0, 1
 	global_atomic.u32 xchg, sig2, swapped, [one], sh0 + nothing + 28, value
 	mov		value, [one], 1.0
-	global_atomic.f32 add, sig1, unused, [one], sh0 + nothing + 32, value
+	global_atomic.f32 add, sig1, r24, [one], sh0 + nothing + 32, value
 	mov		value, [one], -3
-	global_atomic.i32 min, sig1, unused, [one], sh0 + nothing + 36, value
-	global_atomic.u32 max, sig1, unused, [one], sh0 + nothing + 40, v0
+	global_atomic.i32 min, sig1, r25, [one], sh0 + nothing + 36, value
+	global_atomic.u32 max, sig1, r26, [one], sh0 + nothing + 40, v0
 
 	; One lane in four counts by compare-exchange, until each has succeeded.
 	and.u32		left, v0, 3
@@ -68,8 +69,8 @@ try:
 	barrier
 	local_load64	r16, [one], nothing
 	eq.u32		first, v1, 0
-	global_atomic.u32 add, sig1, unused, [first], sh0 + nothing + 48, r16
-	global_atomic.u32 add, sig1, unused, [first], sh0 + nothing + 52, r17
+	global_atomic.u32 add, sig1, r27, [first], sh0 + nothing + 48, r16
+	global_atomic.u32 add, sig1, r28, [first], sh0 + nothing + 52, r17
 
 	shl.u32		at, v0, 2
 	sig_waitall2	r14[0], sig0, sig2
