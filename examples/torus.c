@@ -43,13 +43,14 @@ static const char vertex_text[] =
 
 /* sh0 to sh2: towards the light; sh3: ambient light; sh16: texture. v0 to v4: varyings. */
 static const char fragment_text[] =
+	PUMICE_LINE(sample.f32 sig0, r4, 2d, v3, sh16)	/* read while the light is computed */
 	PUMICE_DOT3(r0, v0, v1, v2, v0, v1, v2)
 	PUMICE_LINE(rsqrt.f32 r0, r0)
 	PUMICE_DOT3(r1, v0, v1, v2, sh0, sh1, sh2)
 	PUMICE_LINE(mul.f32 r1, r1, r0)
 	PUMICE_LINE(max.f32 r1, r1, 0.0)
 	PUMICE_LINE(add.f32 r1, r1, sh3)
-	PUMICE_LINE(sample.f32 r4, 2d, v3, sh16)	/* r4 to r7: R, G, B, A */
+	PUMICE_LINE(sig_wait r8[0], sig0)		/* r4 to r7: R, G, B, A */
 	PUMICE_LINE(mul.f32 r4, r4, r1)
 	PUMICE_LINE(mul.f32 r5, r5, r1)
 	PUMICE_LINE(mul.f32 r6, r6, r1)

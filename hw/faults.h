@@ -20,6 +20,7 @@ enum pumice_fault_addr {
 	PUMICE_FAULT_ADDR_INSTRUCTION	= 3,	/* an instruction that failed, or never ended */
 	PUMICE_FAULT_ADDR_COMMAND	= 4,	/* a command, state or structure; or 0 */
 	PUMICE_FAULT_ADDR_LOCAL		= 5,	/* not an address: an offset in local memory */
+	PUMICE_FAULT_ADDR_REGISTER	= 6,	/* not an address: usc_late of hw/formats.xml */
 };
 
 static inline bool pumice_fault_is_mmu(u32 fault)
@@ -40,6 +41,12 @@ static inline bool pumice_fault_is_local(u32 fault)
 	return fault == PUMICE_FAULT_USC_LOCAL_BOUNDS || fault == PUMICE_FAULT_USC_LOCAL_ALIGN;
 }
 
+/* Check if the address of a fault is a usc_late: a register, or an offset in local memory. */
+static inline bool pumice_fault_is_late(u32 fault)
+{
+	return fault == PUMICE_FAULT_USC_LATE;
+}
+
 /* Classify the address of a fault; arguments as in struct fwif_job_result. */
 static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit, u32 access)
 {
@@ -49,6 +56,8 @@ static inline enum pumice_fault_addr pumice_fault_addr_type(u32 fault, u32 unit,
 						      PUMICE_FAULT_ADDR_READ;
 	if (pumice_fault_is_local(fault))
 		return PUMICE_FAULT_ADDR_LOCAL;
+	if (pumice_fault_is_late(fault))
+		return PUMICE_FAULT_ADDR_REGISTER;
 	switch (unit) {
 	case PUMICE_UNIT_PDS:
 	case PUMICE_UNIT_USC_CODE:

@@ -433,6 +433,7 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
 {
     struct pumice_gpu_config config = {
         .preset = s->params.preset,
+        .late = s->params.late,
         .threads = s->params.threads,
         .fault_injection = s->params.fault_injection,
     };
@@ -589,6 +590,7 @@ static const Property pumice_properties[] = {
                        params.local_memory_kib, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers,
                        PUMICE_OF_PRESET),
+    DEFINE_PROP_STRING("late", PumiceState, params.late),
     DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
                      false),
     DEFINE_PROP_CHR("fw-gdb", PumiceState, gdb_chr),
@@ -624,6 +626,9 @@ static void pumice_describe_properties(ObjectClass *klass)
         "local memory of one shading cluster, KiB");
     object_class_property_set_description(klass, "slot-registers",
         "slot registers of a task slot, 0 to 8; the rest are internal registers");
+    object_class_property_set_description(klass, "late",
+        "when data of loads arrive: early, data (when they are complete) or "
+        "poison (a program that does not wait faults)");
     object_class_property_set_description(klass, "fault-injection",
         "whether the guest may inject faults");
     object_class_property_set_description(klass, "fw-gdb",

@@ -33,6 +33,7 @@ struct PumiceState {
     /* Properties */
     struct {
         char *preset;
+        char *late;
         /* Sizes: PUMICE_OF_PRESET if not set; the GPU's when realized. */
         uint32_t cores;
         uint32_t uscs;

@@ -413,9 +413,28 @@ static bool step_usc(void *opaque, unsigned int index, const _Atomic bool *stop)
 
 /* Allocation and release. */
 
-/* Fill in defaults and check; returns the error, or NULL. */
-static const char *check_config(struct pumice_gpu_config *c, enum pumice_preset *preset)
+static bool find_late(const char *name, enum usc_late_mode *late)
 {
+	static const char *const names[] = {
+		[USC_LATE_EARLY] = "early", [USC_LATE_DATA] = "data", [USC_LATE_POISON] = "poison",
+	};
+	size_t n;
+
+	*late = USC_LATE_EARLY;
+	for (n = 0; name && n < sizeof(names) / sizeof(names[0]); n++) {
+		*late = (enum usc_late_mode)n;
+		if (!strcmp(name, names[n]))
+			return true;
+	}
+	return !name;
+}
+
+/* Fill in defaults and check; returns the error, or NULL. */
+static const char *check_config(struct pumice_gpu_config *c, enum pumice_preset *preset,
+				enum usc_late_mode *late)
+{
+	if (!find_late(c->late, late))
+		return "late must be early, data or poison";
 	if (!preset_find(c->preset, preset))
 		return "the preset must be default, volcanic, waves, sgx543mp4 or videocore4";
 	preset_apply(*preset, c);
@@ -486,6 +505,7 @@ static bool create_uscs(struct pumice_gpu *gpu)
 		.unified_bytes = gpu->config.unified_kib * 1024,
 		.common_bytes = gpu->config.common_kib * 1024,
 		.local_bytes = gpu->config.local_kib * 1024,
+		.late = gpu->late,
 		.mmu = &gpu->mmu,
 		.ops = &pds_usc_ops,
 		.opaque = gpu->pds,
@@ -557,9 +577,10 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 {
 	struct pumice_gpu_config checked = *config;
 	enum pumice_preset preset;
+	enum usc_late_mode late;
 	struct pumice_gpu *gpu;
 
-	*error = check_config(&checked, &preset);
+	*error = check_config(&checked, &preset, &late);
 	if (*error)
 		return NULL;
 	*error = "out of memory or threads";
@@ -568,6 +589,8 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 		return NULL;
 	gpu->config = checked;
 	gpu->config.preset = NULL;	/* the caller's */
+	gpu->config.late = NULL;
+	gpu->late = late;
 	gpu->preset = preset;
 	gpu->ops = *ops;
 	gpu->opaque = opaque;

@@ -75,6 +75,7 @@ struct pumice_gpu {
 	struct pumice_gpu_ops ops;
 	void *opaque;
 	enum pumice_preset preset;
+	enum usc_late_mode late;
 	unsigned int uscs;
 	u32 slot_registers;	/* of a slot */
 	u64 clock_base;		/* ops.now() when the GPU was created */

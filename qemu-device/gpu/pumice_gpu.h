@@ -37,6 +37,8 @@ struct pumice_gpu_config {
 	unsigned int common_kib;	/* common store of one USC, KiB */
 	unsigned int local_kib;		/* local memory of one USC, KiB */
 	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS */
+	const char *late;	/* when data of loads arrive: "early", which NULL is, "data" or
+				 * "poison"; see Documentation/execution.rst */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 
@@ -97,7 +99,7 @@ struct pumice_mem_region {
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
 				     const char **error);
-/* Return the sizes of a GPU, which are not 0; preset is NULL. */
+/* Return the sizes of a GPU, which are not 0; preset and late are NULL. */
 void pumice_gpu_get_config(const struct pumice_gpu *gpu, struct pumice_gpu_config *config);
 /* Stop all threads and free everything. */
 void pumice_gpu_destroy(struct pumice_gpu *gpu);

@@ -38,6 +38,7 @@ class Prefix:
             "PKG_CONFIG_PATH": str(packages[0].parent),
             "LD_LIBRARY_PATH": str(self.library),
             "PUMICE_FIRMWARE": str(self.path / "share/pumice/pumice_fw.bin"),
+            "PUMICE_LATE": "poison",  # programs that do not wait for their data fail
         }
 
     def run(self, command, cwd=None):

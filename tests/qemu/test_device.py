@@ -47,7 +47,7 @@ class Properties(unittest.TestCase):
 
     def test_sizes_that_contradict_each_other_are_refused(self):
         cases = [("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"), ("batch=48", "16, 32, 64, 96 or 128"),
-                 ("waves=3", "more waves than a USC")]
+                 ("waves=3", "more waves than a USC"), ("late=soon", "late must be early, data or poison")]
         for properties, text in cases:
             with self.subTest(properties):
                 self.assertIn(text, refused(properties))

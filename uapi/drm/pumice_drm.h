@@ -29,7 +29,8 @@
  *		these fields; programs set them to zero before the call.
  *   1.3	struct drm_pumice_query_gpu from @preset on
  *   1.4	DRM_PUMICE_FAULT_LOCAL; for these faults a 1.3 kernel reports the address of the
- *		instruction as DRM_PUMICE_FAULT_INSTRUCTION. DRM_PUMICE_QUERY_HEAPS, which a 1.3
+ *		instruction as DRM_PUMICE_FAULT_INSTRUCTION. DRM_PUMICE_FAULT_REGISTER, of a fault
+ *		that devices of a 1.3 kernel do not have. DRM_PUMICE_QUERY_HEAPS, which a 1.3
  *		kernel refuses with -EINVAL: it has no heaps. Addresses below
  *		drm_pumice_query_gpu.va_end are used as before.
  *		DRM_PUMICE_FREE_LIST_GPU_TABLES, which a 1.3 kernel refuses with -EINVAL.

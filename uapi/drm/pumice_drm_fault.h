@@ -29,6 +29,8 @@ enum drm_pumice_fault_type {
 	DRM_PUMICE_FAULT_COMMAND = 4,
 	/** @DRM_PUMICE_FAULT_LOCAL: not an address: an offset in local memory, in bytes */
 	DRM_PUMICE_FAULT_LOCAL = 5,
+	/** @DRM_PUMICE_FAULT_REGISTER: not an address: usc_late of the hardware reference */
+	DRM_PUMICE_FAULT_REGISTER = 6,
 };
 
 /**

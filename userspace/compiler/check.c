@@ -216,6 +216,10 @@ static bool effects_of(const uint32_t *words, struct pumice_usc_insn *insn, stru
 		e->access |= place->cls == PUMICE_USC_CLASS_BASE;
 		if (place->cls == PUMICE_USC_CLASS_SIG)
 			e->signals |= 1u << raw;
+		if (place->cls == PUMICE_USC_CLASS_ASYNC && raw) {
+			e->signals |= 1u << (raw - PUMICE_USC_ASYNC_SIG0);
+			e->access = true;
+		}
 		if (place->cls == PUMICE_USC_CLASS_MASK)
 			add_mask(e, raw);
 		else if (cls->full || cls->elem)
@@ -442,7 +446,7 @@ static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_i
 		for (uint32_t n = e->writes[k].first;
 		     n < e->writes[k].first + e->writes[k].count && n < LOADED_REGISTERS; n++)
 			flight->signal[n] = e->access && e->signals && !e->writes[k].indexed ?
-					    (uint8_t)(insn->sig0 + 1) : 0;
+					    (uint8_t)(__builtin_ctz(e->signals) + 1) : 0;
 }
 
 static void check_insns(struct checker *c)

@@ -442,7 +442,9 @@ static bool enum_operand(struct assembler *as, struct insn *insn, unsigned int f
 	return asm_error_form(as, "expected one of %s", expected_word(text, cls));
 }
 
-static bool signal_operand(struct assembler *as, struct insn *insn, unsigned int field)
+/* Parse a signal, whose field has this value for sig0. */
+static bool signal_operand(struct assembler *as, struct insn *insn, unsigned int field,
+			   uint32_t base)
 {
 	const struct token at = as->token;
 
@@ -454,7 +456,7 @@ static bool signal_operand(struct assembler *as, struct insn *insn, unsigned int
 		if (!token_is(&at, name))
 			continue;
 		token_next(as);
-		return set_field(as, insn, field, &at, s);
+		return set_field(as, insn, field, &at, base + s);
 	}
 	return asm_error_form(as, "expected a signal, sig0 to sig15");
 }
@@ -614,7 +616,9 @@ static bool operand(struct assembler *as, struct insn *insn,
 	case PUMICE_USC_CLASS_MASK:
 		return operand_mask(as, &mask) && set_field(as, insn, operand->field, &at, mask);
 	case PUMICE_USC_CLASS_SIG:
-		return signal_operand(as, insn, operand->field);
+		return signal_operand(as, insn, operand->field, 0);
+	case PUMICE_USC_CLASS_ASYNC:
+		return signal_operand(as, insn, operand->field, PUMICE_USC_ASYNC_SIG0);
 	case PUMICE_USC_CLASS_TARGET:
 		return target_operand(as, insn, operand->field);
 	case PUMICE_USC_CLASS_BASE:
@@ -687,6 +691,7 @@ static bool is_optional(const struct assembler *as, unsigned int i)
 	unsigned int cls = as->form->operands[i].cls;
 
 	return cls == PUMICE_USC_CLASS_WPLANE || cls == PUMICE_USC_CLASS_TEXEXTRA ||
+	       cls == PUMICE_USC_CLASS_ASYNC ||
 	       (cls == PUMICE_USC_CLASS_MASK && as->op->opcode == PUMICE_USC_OP_MOV);
 }
 
@@ -702,13 +707,21 @@ const char *insn_form_text(const struct assembler *as, char *out, size_t bytes)
 		max += !is_joined(as->form, i);
 		optional += is_optional(as, i);
 	}
-	snprintf(count, sizeof(count), optional ? "%u or %u" : "%u", max - !!optional, max);
+	snprintf(count, sizeof(count), optional > 1 ? "%u to %u" : optional ? "%u or %u" : "%u",
+		 max - optional, max);
 	if (max)
 		snprintf(out, bytes, "; %s takes %s operand%s, such as %s", as->op->name, count,
 			 max == 1 ? "" : "s", as->op->example);
 	else
 		snprintf(out, bytes, "; %s takes no operands", as->op->name);
 	return out;
+}
+
+/* Return whether a token is meant as a signal, one that exists or not. */
+static bool names_signal(const struct token *token)
+{
+	return token->kind == TOKEN_NAME && token->length > 3 && !strncmp(token->text, "sig", 3) &&
+	       isdigit((unsigned char)token->text[3]);
 }
 
 /*
@@ -723,6 +736,8 @@ static bool is_left_out(const struct assembler *as, const struct pumice_isa_form
 
 	if (form->operands[i].cls == PUMICE_USC_CLASS_WPLANE)
 		return as->token.kind == TOKEN_END;
+	if (form->operands[i].cls == PUMICE_USC_CLASS_ASYNC)
+		return !names_signal(&as->token);
 	look.options.report = NULL;
 	return form->operands[i].cls == PUMICE_USC_CLASS_TEXEXTRA && i + 1u < form->nr_operands &&
 	       token_accept(&look, ',') && operand_register(&look, &operand) &&
@@ -740,6 +755,7 @@ static bool has_no_mask(const struct assembler *as, const struct insn *insn, uns
 static bool operands(struct assembler *as, struct insn *insn)
 {
 	const struct pumice_usc_mask always = { .a = PUMICE_USC_K_ONE, .b = PUMICE_USC_K_ONE };
+	bool first = true;
 	uint32_t raw;
 
 	for (unsigned int i = 0; i < insn->form->nr_operands; i++) {
@@ -750,8 +766,9 @@ static bool operands(struct assembler *as, struct insn *insn)
 		insn->at[i] = as->token;
 		if (is_left_out(as, insn->form, i))
 			continue;
-		if (i && !token_expect(as, ','))
+		if (!first && !token_expect(as, ','))
 			return false;
+		first = false;
 		if (has_no_mask(as, insn, i)) {
 			pumice_usc_mask_pack(&raw, &always);
 			set_field(as, insn, PUMICE_USC_FIELD_MASK, &as->token, raw);

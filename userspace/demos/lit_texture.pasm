@@ -5,6 +5,8 @@
 ; sh0 to the light, sh3 ambient light; sh4 the eye, sh7 strength of the highlight;
 ; sh8 colour; sh16 texture. v0 normal, v3 position in the world, v6 texture coordinates.
 
+	; r12 to r15: the texture, read while the light is computed
+	sample.f32	sig0, r12, 2d, v6, sh16
 	; r1 to r3: the normal, of length 1
 	mul.f32		r0, v0, v0
 	fma.f32		r0, v1, v1, r0
@@ -53,7 +55,7 @@
 	mul.f32		r8, r8, r8
 	mul.f32		r8, r8, sh7
 	add.f32		r4, r4, sh3
-	sample.f32	r12, 2d, v6, sh16
+	sig_wait	r0[0], sig0
 	mul.f32		r12, r12, sh8
 	mul.f32		r13, r13, sh9
 	mul.f32		r14, r14, sh10

@@ -42,6 +42,8 @@ static const char *const by_fault[] = {
 		"Move the barrier or work-group copy out of the branch, so that every wave reaches it.",
 	[PUMICE_FAULT_USC_INDEX] =
 		"Keep the index below the registers of the program, or the words of its dc_window.",
+	[PUMICE_FAULT_USC_LATE] =
+		"Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of them.",
 	[PUMICE_FAULT_VDM_COMMAND] =
 		"End the stream with pumice_stream_vdm_end(), and submit launches and transfers to contexts of their type.",
 	[PUMICE_FAULT_VDM_RESERVED] =

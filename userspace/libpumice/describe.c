@@ -369,6 +369,23 @@ static void put_local(struct text *t, struct pumice_vm *vm, const struct pumice_
 		    size);
 }
 
+/* Name the register, or the place in local memory, that was used too early. */
+static void put_late(struct text *t, const struct pumice_job_result *r)
+{
+	const u32 word = (u32)r->fault_va;
+	struct pumice_usc_operand reg;
+	struct pumice_usc_late what;
+
+	if (pumice_usc_late_unpack(&word, &what) || pumice_usc_operand_unpack(&what.place, &reg))
+		return;
+	if (what.local)
+		put(t, ": byte %u of local memory", what.place);
+	else
+		put(t, ": %s%u", pumice_usc_bank_str(reg.bank), reg.num);
+	put(t, " is %s before a wait for sig%u, of the access that loads it",
+	    what.write ? "written" : "read", what.sig);
+}
+
 static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
 	const bool mmu = pumice_fault_is_mmu(r->fault);
@@ -380,6 +397,8 @@ static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_
 		put(t, ": offset %" PRIu64 " of local memory", r->fault_va);
 	if (r->fault == PUMICE_FAULT_USC_LOCAL_BOUNDS)
 		put_local(t, vm, r);
+	if (pumice_fault_is_late(r->fault))
+		put_late(t, r);
 	if (pumice_fault_is_access(r->fault)) {
 		put(t, ": %s", pumice_access_name(r->access));
 		found = put_buffer(t, vm, r);

@@ -10,19 +10,13 @@
  * Texture reads and stores through the PBE count as instructions of global memory; their
  * bytes are not the USC's.
  *
- * Limits: instructions are run one at a time, which is slower. Bytes are those of system
+ * Limits: instructions are run one at a time (step.c), which is slower. Bytes are those of system
  * memory: of a work-group copy they count once for the group; an atomic operation loads and
  * stores.
  */
-#include "exec.h"
+#include "step.h"
 
 #define LOCAL_BANKS 32u
-
-/* Memory access of an instruction. */
-struct access {
-	bool local, load, store;
-	u32 bytes;	/* of each active lane */
-};
 
 static bool is_float(const struct usc_insn *insn)
 {
@@ -83,53 +77,11 @@ static enum pumice_perf_counter vector_class(const struct usc_insn *insn)
 	}
 }
 
-/* Describe loads and stores; false for all other instructions. */
-static bool access_of(const struct usc_insn *insn, struct access *a)
-{
-	/* clang-format off */
-	switch (insn->op) {
-#define ACCESS(name, size)						\
-	case PUMICE_USC_OP_LOCAL_LOAD##name:				\
-		*a = (struct access){ true, true, false, size };	\
-		return true;						\
-	case PUMICE_USC_OP_LOCAL_STORE##name:				\
-		*a = (struct access){ true, false, true, size };	\
-		return true;						\
-	case PUMICE_USC_OP_GLOBAL_LOAD##name:				\
-		*a = (struct access){ false, true, false, size };	\
-		return true;						\
-	case PUMICE_USC_OP_GLOBAL_STORE##name:				\
-		*a = (struct access){ false, false, true, size };	\
-		return true
-	ACCESS(8, 1);
-	ACCESS(16, 2);
-	ACCESS(32, 4);
-	ACCESS(64, 8);
-	ACCESS(128, 16);
-#undef ACCESS
-	/* clang-format on */
-	case PUMICE_USC_OP_LOCAL_ATOMIC:
-		*a = (struct access){ true, true, true, 4 };
-		return true;
-	case PUMICE_USC_OP_GLOBAL_ATOMIC:
-		*a = (struct access){ false, true, true, 4 };
-		return true;
-	case PUMICE_USC_OP_BURST_LOAD:
-		*a = (struct access){ false, true, false, insn->words * 4u };
-		return true;
-	case PUMICE_USC_OP_BURST_STORE:
-		*a = (struct access){ false, false, true, insn->words * 4u };
-		return true;
-	default:
-		return false;
-	}
-}
-
 static enum pumice_perf_counter class_of(const struct usc_insn *insn)
 {
-	struct access a;
+	struct usc_access a;
 
-	if (access_of(insn, &a)) {
+	if (usc_access_of(insn, &a)) {
 		if (a.load && a.store)
 			return PUMICE_PERF_USC_INSN_ATOMIC;
 		return a.local ? PUMICE_PERF_USC_INSN_LOCAL : PUMICE_PERF_USC_INSN_GLOBAL;
@@ -148,17 +100,6 @@ static enum pumice_perf_counter class_of(const struct usc_insn *insn)
 		return insn->form == PUMICE_USC_FORM_SCALAR ? PUMICE_PERF_USC_INSN_SCALAR :
 							      vector_class(insn);
 	}
-}
-
-static u32 active_lanes_of(const struct exec *x, const struct usc_insn *i)
-{
-	const struct usc_mask *mask = exec_mask(x, i, USC_MASK_OF_LANES);
-	const u32 *a = exec_mask_row(x, mask, 0), *b = exec_mask_row(x, mask, 1);
-	u32 lanes = 0;
-
-	for (u32 l = 0; l < PUMICE_LANES; l++)
-		lanes |= ((a[l] ^ mask->invert[0]) & (b[l] ^ mask->invert[1]) & 1) << l;
-	return lanes & x->valid;
 }
 
 /*
@@ -183,44 +124,15 @@ static u32 conflicts(const u32 *off, u32 plus, u32 lanes)
 	return max - 1;
 }
 
-/*
- * Return the offsets of an access before it runs: indexed ones, which are looked up later, in row;
- * 0 in lanes whose index is a fault.
- */
-static const u32 *offsets_of(const struct exec *x, const struct usc_insn *i, u32 *row)
-{
-	const struct usc_lookup *l = exec_lookup(x, i, USC_SRC0);
-	const u32 *index;
-
-	if (!(i->lookups >> USC_SRC0 & 1))
-		return exec_operand(x, i, USC_SRC0);
-	index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
-	for (u32 lane = 0; lane < PUMICE_LANES; lane++) {
-		const u8 *reg = x->base[l->base] + l->offset;
-
-		row[lane] = 0;
-		if (index[lane] > l->last)
-			continue;
-		reg += (size_t)index[lane] << (l->shift + l->dim);
-		row[lane] = ((const u32 *)(const void *)reg)[lane];
-	}
-	return row;
-}
-
-/* Counts of an instruction, taken before it runs. */
-struct tally {
-	u64 load_bytes, store_bytes, conflicts;
-};
-
-static void tally_access(const struct exec *x, const struct usc_insn *i, struct tally *t)
+static void tally_access(const struct exec *x, const struct usc_insn *i, struct usc_tally *t)
 {
 	u32 lanes, row[PUMICE_LANES];
 	const u32 *offsets;
-	struct access a;
+	struct usc_access a;
 
-	if (!access_of(i, &a))
+	if (!usc_access_of(i, &a))
 		return;
-	lanes = active_lanes_of(x, i);
+	lanes = usc_active_lanes(x, i);
 	if (!a.local) {
 		u32 bytes = (u32)__builtin_popcount(lanes) * a.bytes;
 
@@ -228,12 +140,12 @@ static void tally_access(const struct exec *x, const struct usc_insn *i, struct 
 		t->store_bytes = a.store ? bytes : 0;
 		return;
 	}
-	offsets = offsets_of(x, i, row);
+	offsets = usc_access_offsets(x, i, row);
 	for (u32 n = 0; n < a.bytes; n += 4)
 		t->conflicts += conflicts(offsets, i->value + n, lanes);
 }
 
-static void tally_copy(const struct exec *x, const struct usc_insn *i, struct tally *t)
+static void tally_copy(const struct exec *x, const struct usc_insn *i, struct usc_tally *t)
 {
 	switch (i->op) {
 	case PUMICE_USC_OP_GROUP_LOAD:
@@ -251,7 +163,7 @@ static void tally_copy(const struct exec *x, const struct usc_insn *i, struct ta
 }
 
 /* Dynamic constants are loaded in all valid lanes, whatever the mask. */
-static void tally_constants(const struct exec *x, const struct usc_insn *i, struct tally *t)
+static void tally_constants(const struct exec *x, const struct usc_insn *i, struct usc_tally *t)
 {
 	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
 		if ((i->lookups >> place & 1) && exec_lookup(x, i, place)->kind == USC_LOOKUP_DC)
@@ -259,32 +171,18 @@ static void tally_constants(const struct exec *x, const struct usc_insn *i, stru
 	}
 }
 
-static void count_complete(struct usc *usc, const struct usc_insn *i, const struct tally *t)
+void usc_tally_begin(const struct exec *x, const struct usc_insn *i, struct usc_tally *t)
 {
-	usc_count(usc, class_of(i), 1);
-	usc_count(usc, PUMICE_PERF_USC_LOAD_BYTES, t->load_bytes);
-	usc_count(usc, PUMICE_PERF_USC_STORE_BYTES, t->store_bytes);
-	usc_count(usc, PUMICE_PERF_USC_LOCAL_CONFLICTS, t->conflicts);
+	*t = (struct usc_tally){ 0 };
+	tally_access(x, i, t);
+	tally_copy(x, i, t);
+	tally_constants(x, i, t);
 }
 
-const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *i)
+void usc_tally_end(const struct exec *x, const struct usc_insn *i, const struct usc_tally *t)
 {
-	bool going = (uintptr_t)i < (uintptr_t)x->limit;
-
-	while (going) {
-		const struct usc_insn *at = i;
-		struct tally t = { 0 };
-
-		tally_access(x, i, &t);
-		tally_copy(x, i, &t);
-		tally_constants(x, i, &t);
-		x->limit = i + 1;	/* only this instruction */
-		i = i->run(x, i);
-		/* A jump has begun a new run of instructions, as far as the slice allows. */
-		going = x->limit && !x->pause && x->done + (u32)(i - x->from) < x->slice;
-		if (x->exit != USC_EXIT_FAULT && x->exit != USC_EXIT_YIELD &&
-		    x->exit != USC_EXIT_SLOT && x->exit != USC_EXIT_COPY)
-			count_complete(x->usc, at, &t);
-	}
-	return i;
+	usc_count(x->usc, class_of(i), 1);
+	usc_count(x->usc, PUMICE_PERF_USC_LOAD_BYTES, t->load_bytes);
+	usc_count(x->usc, PUMICE_PERF_USC_STORE_BYTES, t->store_bytes);
+	usc_count(x->usc, PUMICE_PERF_USC_LOCAL_CONFLICTS, t->conflicts);
 }

@@ -197,6 +197,7 @@ void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group)
 	x->local = usc->local + g->local_byte;
 	x->local_bytes = g->local_bytes;
 	x->detail = atomic_load_explicit(&usc->detail, memory_order_relaxed);
+	x->stepped = x->detail || usc->late;
 	x->issued = 0;
 	x->stalled = 0;
 	x->tlb_hits = 0;
@@ -239,8 +240,8 @@ u32 usc_exec(struct exec *x, struct usc_wave *wave, u32 slice, bool exclusive)
 	if (x->program->specials)
 		fill_specials(x);
 	exec_run_from(x, i);
-	if (x->detail) {
-		i = usc_exec_detailed(x, i);
+	if (x->stepped) {
+		i = usc_exec_stepped(x, i);
 	} else {
 		do {
 			i = i->run(x, i);

@@ -12,6 +12,7 @@
  *                   constants
  *   exec_slot.c     writes to slot registers, which waves of a task execute together
  *   exec_gfx.c      graphics: textures, dropped pixels, the tile
+ *   step.c          a wave an instruction at a time, for count.c and late.c
  *   vec/            lane-parallel work, compiled once per vector level of the
  *                   host (level_*.c); results are equal on every level
  *
@@ -52,6 +53,7 @@ struct exec {
 	u32 valid;			/* lanes with an instance */
 	bool exclusive;			/* no other wave of the group can run */
 	bool detail;			/* count the detailed counters of hw/perf.h */
+	bool stepped;			/* run an instruction at a time: step.h */
 	bool pause;			/* end the slice here: see exec_check_stop() */
 	u8 exit;			/* enum usc_exit */
 	struct usc_wave *wave;
@@ -205,6 +207,9 @@ static inline void exec_signal(struct exec *x, const struct usc_insn *i)
 	x->wave->done[i->sig[0]] = exec_clock(x, i) + 1 + USC_GLOBAL_LATENCY;
 }
 
+/* Return the wave's clock at which all signals of the instruction are done. */
+u64 exec_signals_done(const struct exec *x, const struct usc_insn *i);
+
 /* Return the host's address of va, valid to the end of its grain, or NULL with x->fault set. */
 static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 {
@@ -269,6 +274,8 @@ void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 la
 void exec_outputs_read_indexed(const struct exec *x, const struct usc_lookup *lookup, u32 *row);
 void exec_outputs_write_indexed(const struct exec *x, const struct usc_lookup *lookup,
 				const u32 *row, u32 lanes);
+/* Return the lanes that read textures: all lanes of a span if one of them is valid. */
+u32 exec_texture_lanes(const struct exec *x);
 /* Drop the pixels of these lanes, which are valid. */
 void exec_drop(struct exec *x, u32 lanes);
 
@@ -277,11 +284,8 @@ bool usc_copy_executes(const struct exec *x);
 
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
-/*
- * Run a wave from i until it leaves, an instruction at a time, and count the detailed
- * counters of hw/perf.h (count.c).
- */
-const struct usc_insn *usc_exec_detailed(struct exec *x, const struct usc_insn *i);
+/* Run a wave from i until it leaves, an instruction at a time (step.c). */
+const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i);
 /* Update counters with the group's quantum since the last call. */
 void usc_exec_count(struct exec *x);
 /* Run one of its waves for at most slice instructions; returns how many it issued. */

@@ -6,7 +6,7 @@
  *
  * Limits: br_all, br_any need lanes and are in vec/move.inc.h. Data moves when a global access is
  * issued; its signal is done USC_GLOBAL_LATENCY of the wave's issue slots later. So an access
- * is complete when the wave ends, even if its signal is not done.
+ * is complete when the wave ends, even if its signal is not done. late.c makes the data late.
  */
 #include "exec.h"
 
@@ -40,8 +40,7 @@ const struct usc_insn *usc_exec_past_end(struct exec *x, const struct usc_insn *
 	return exec_fault(x, i, PUMICE_FAULT_USC_END);
 }
 
-/* Return the wave's clock at which all signals of the instruction are done. */
-static u64 signals_done(const struct exec *x, const struct usc_insn *i)
+u64 exec_signals_done(const struct exec *x, const struct usc_insn *i)
 {
 	u64 when = 0;
 
@@ -55,7 +54,7 @@ static u64 signals_done(const struct exec *x, const struct usc_insn *i)
 
 static const struct usc_insn *sig_done(struct exec *x, const struct usc_insn *i)
 {
-	*exec_operand(x, i, USC_DST) = signals_done(x, i) <= exec_clock(x, i);
+	*exec_operand(x, i, USC_DST) = exec_signals_done(x, i) <= exec_clock(x, i);
 	return exec_next(x, i);
 }
 
@@ -75,7 +74,7 @@ static bool wait_until(struct exec *x, u64 when, u64 now)
 
 static const struct usc_insn *sig_wait(struct exec *x, const struct usc_insn *i)
 {
-	u64 when = signals_done(x, i), now = exec_clock(x, i);
+	u64 when = exec_signals_done(x, i), now = exec_clock(x, i);
 
 	if (when > now && !wait_until(x, when, now))
 		return exec_leave(x, i, USC_EXIT_YIELD);

@@ -218,8 +218,7 @@ static const struct usc_insn *pbe(struct exec *x, const struct usc_insn *i)
 	return exec_next(x, i);
 }
 
-/* Lanes that read textures: all lanes of a span if one of them is valid. */
-static u32 texture_lanes(const struct exec *x)
+u32 exec_texture_lanes(const struct exec *x)
 {
 	u32 any = x->valid;
 
@@ -238,6 +237,14 @@ static bool apart(const u32 *a, u32 a_rows, const u32 *b, u32 b_rows)
 #define TEXEL_ROWS 4u
 #define EXTRA_ROWS 6u	/* maximum rows of a further operand */
 
+/* Continue after a texture read; one with a signal is complete when that is done. */
+static const struct usc_insn *texture_end(struct exec *x, const struct usc_insn *i)
+{
+	if (i->loads != USC_LOADS_NONE)
+		exec_signal(x, i);
+	return exec_next(x, i);
+}
+
 /*
  * The result is written to its registers directly, unless it would overwrite operands that
  * are still read, or lanes that do not read keep their registers.
@@ -255,14 +262,14 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		.ctx = x->ctx,
 		.state = exec_operand(x, i, USC_SRC2),
 		.master = (u8)usc_gfx_master(x->gfx),
-		.lanes = texture_lanes(x),
+		.lanes = exec_texture_lanes(x),
 		.spans = x->gfx && x->gfx->stage != USC_STAGE_VERTEX,
 		.coord = exec_operand(x, i, USC_SRC0),
 	};
 	u32 extra = pumice_usc_texture_extra(i->op, i->func);
 
 	if (!request.lanes)
-		return exec_next(x, i);
+		return texture_end(x, i);
 	if (extra)
 		request.extra = i->no_base ? zero[0] : exec_operand(x, i, USC_SRC1);
 	if (request.lanes == UINT32_MAX && (!extra || apart(dst, TEXEL_ROWS, request.extra, extra)) &&
@@ -276,7 +283,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		if (request.lanes >> n % USC_ROW_WORDS & 1)
 			dst[n] = out[n];
 	}
-	return exec_next(x, i);
+	return texture_end(x, i);
 }
 
 usc_exec_fn *usc_exec_gfx_find(const struct usc_insn *insn)

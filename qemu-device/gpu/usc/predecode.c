@@ -310,6 +310,7 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 			 const struct pumice_isa_operand *operand,
 			 const struct pumice_usc_insn *enc)
 {
+	const u32 count = pumice_usc_registers(enc, operand);
 	struct pumice_usc_operand opnd;
 
 	pumice_usc_operand_unpack(&raw, &opnd);
@@ -317,8 +318,12 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 	if (opnd.elem)
 		b->insn->scalars |= 1u << place;
 	set_bank(b, place, &opnd, enc->imm);
+	if (opnd.idx)
+		b->insn->registers[place] = 1;
+	else if (opnd.bank != PUMICE_USC_BANK_NONE && operand->cls != PUMICE_USC_CLASS_SDATA)
+		b->insn->registers[place] = (u8)count;
 	if (opnd.idx) {
-		set_indexed(b, place, &opnd, operand->cls, pumice_usc_registers(enc, operand));
+		set_indexed(b, place, &opnd, operand->cls, count);
 	} else if (opnd.bank == PUMICE_USC_BANK_O) {
 		set_lookup(b, place, USC_LOOKUP_OUTPUT);
 	} else if (opnd.bank == PUMICE_USC_BANK_SL && !pumice_usc_isa.classes[operand->cls].elem) {
@@ -368,6 +373,10 @@ static void set_operand(struct builder *b, const struct pumice_isa_operand *oper
 	case PUMICE_USC_FIELD_SIG0:
 		memset(b->insn->sig, enc->sig0, sizeof(b->insn->sig));
 		break;
+	case PUMICE_USC_FIELD_ASYNC:
+		b->insn->loads = enc->async ? USC_LOADS_REGISTERS : USC_LOADS_NONE;
+		memset(b->insn->sig, enc->async ? enc->async - 1 : 0, sizeof(b->insn->sig));
+		break;
 	case PUMICE_USC_FIELD_SIG1:
 		b->insn->sig[1] = enc->sig1;
 		break;
@@ -377,6 +386,28 @@ static void set_operand(struct builder *b, const struct pumice_isa_operand *oper
 	case PUMICE_USC_FIELD_SIG3:
 		b->insn->sig[3] = enc->sig3;
 		break;
+	}
+}
+
+/* Return the destination of an access to memory. */
+static enum usc_loads loads_of(const struct usc_insn *insn)
+{
+	switch (insn->op) {
+	case PUMICE_USC_OP_GLOBAL_LOAD8:
+	case PUMICE_USC_OP_GLOBAL_LOAD16:
+	case PUMICE_USC_OP_GLOBAL_LOAD32:
+	case PUMICE_USC_OP_GLOBAL_LOAD64:
+	case PUMICE_USC_OP_GLOBAL_LOAD128:
+	case PUMICE_USC_OP_GLOBAL_ATOMIC:
+	case PUMICE_USC_OP_BURST_LOAD:
+		return USC_LOADS_REGISTERS;
+	case PUMICE_USC_OP_SHARED_LOAD:
+	case PUMICE_USC_OP_GROUP_LOAD_SHARED:
+		return USC_LOADS_SHARED;
+	case PUMICE_USC_OP_GROUP_LOAD:
+		return USC_LOADS_LOCAL;
+	default:
+		return insn->loads;	/* texture reads: those with a signal */
 	}
 }
 
@@ -392,6 +423,7 @@ static void build_insn(struct usc_program *p, u32 pc, const struct pumice_usc_in
 	b.insn->form = enc->form;
 	for (u32 n = 0; n < form->nr_operands; n++)
 		set_operand(&b, &form->operands[n], enc);
+	b.insn->loads = loads_of(b.insn);
 	usc_exec_bind(b.insn);
 }
 

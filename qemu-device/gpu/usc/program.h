@@ -130,6 +130,14 @@ struct usc_insn;
  */
 typedef const struct usc_insn *usc_exec_fn(struct exec *x, const struct usc_insn *i);
 
+/* Destination of an access whose signal reports that it is loaded. */
+enum usc_loads {
+	USC_LOADS_NONE,
+	USC_LOADS_REGISTERS,	/* the operand USC_DST */
+	USC_LOADS_SHARED,	/* words of shared registers */
+	USC_LOADS_LOCAL,	/* words of local memory, at USC_SRC0 */
+};
+
 struct usc_insn {
 	usc_exec_fn *run;	/* interpreter's function for it */
 	usc_exec_fn *then;	/* the same, if scratch rows must be filled first */
@@ -155,6 +163,9 @@ struct usc_insn {
 	u8 outputs;		/* bit n: operand n is a pixel output register */
 	bool writes_slot;	/* the destination is a slot register */
 	u16 words;		/* words of a burst, a copy or a window; components; component */
+	u8 registers[USC_PLACES];	/* of an operand that is not indexed: how many follow each
+					 * other; words of copies excepted. 0: there is none */
+	u8 loads;		/* enum usc_loads */
 };
 
 struct usc_program {

@@ -8,6 +8,7 @@
 #ifndef PUMICE_GPU_USC_STATE_H
 #define PUMICE_GPU_USC_STATE_H
 
+#include "late.h"
 #include "perf.h"
 #include "program.h"
 #include "usc.h"
@@ -86,6 +87,7 @@ struct usc {
 	struct usc_dc_windows *dc;	/* PUMICE_USC_INDEX_REGS for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
 	struct tag *tag;
+	struct usc_late *late;	/* see late.h; NULL: data are not late */
 
 	/* Shared with the PDS: bit g is group g. */
 	_Atomic u64 live;	/* started and not done */

@@ -62,7 +62,10 @@ struct usc *usc_create(const struct usc_config *config)
 				sizeof(*usc->own));
 	usc->dc = calloc(USC_WAVES * PUMICE_USC_INDEX_REGS, sizeof(*usc->dc));
 	usc->tag = tag_create(config->mmu);
-	if (!usc->tag || !usc->dc || !usc->unified || !usc->common || !usc->local || !usc->constants || !usc->own) {
+	if (config->late != USC_LATE_EARLY)
+		usc->late = usc_late_create(config);
+	if (!usc->tag || !usc->dc || !usc->unified || !usc->common || !usc->local ||
+	    !usc->constants || !usc->own || (config->late != USC_LATE_EARLY && !usc->late)) {
 		usc_destroy(usc);
 		return NULL;
 	}
@@ -81,6 +84,7 @@ void usc_destroy(struct usc *usc)
 	free(usc->constants);
 	free(usc->own);
 	free(usc->dc);
+	usc_late_destroy(usc->late);
 	free(usc);
 }
 
@@ -193,6 +197,9 @@ static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, 
 		usc_gfx_wave_begin(group->gfx, &usc->wave[index], in_task);
 	if (group->program->own)
 		memset(usc->own + index * USC_OWN_WORDS, 0, USC_OWN_WORDS * sizeof(*usc->own));
+	if (usc->late)
+		usc_late_wave_begin(usc->late, index, usc->wave[index].regs / USC_ROW_WORDS,
+				    (u32)task->temps + task->attrs);
 	run->wave[run->waves++] = (u8)index;
 }
 

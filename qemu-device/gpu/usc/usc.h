@@ -70,11 +70,19 @@ struct usc_ops {
 	void (*fault)(void *opaque, unsigned int group, const struct gpu_fault *fault);
 };
 
+/* Arrival of data whose access has a signal: late.c. */
+enum usc_late_mode {
+	USC_LATE_EARLY,		/* at issue */
+	USC_LATE_DATA,		/* when the access is complete by the wave's clock */
+	USC_LATE_POISON,	/* when the wave has waited; an earlier use is a fault */
+};
+
 struct usc_config {
 	unsigned int number;	/* over all cores */
 	/* For special registers: the core, and the USC's number in it. */
 	unsigned int core, in_core;
 	u32 unified_bytes, common_bytes, local_bytes;
+	enum usc_late_mode late;
 	struct mmu *mmu;
 	const struct usc_ops *ops;
 	void *opaque;

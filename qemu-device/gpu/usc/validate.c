@@ -228,6 +228,7 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 			return PUMICE_FAULT_USC_OPERAND;
 		break;
 	case PUMICE_USC_CLASS_SIG:
+	case PUMICE_USC_CLASS_ASYNC:
 	case PUMICE_USC_CLASS_DISP:
 	case PUMICE_USC_CLASS_SCOPE:
 	case PUMICE_USC_CLASS_ITERATE:

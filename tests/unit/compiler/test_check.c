@@ -169,6 +169,12 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		  UNWAITED(3, "sh5", "sig2") },
 		{ ".uniforms sh0, 2\ngroup_load_shared sig2, sh4, sh0, 100\nmov r1, [one], sh103\n"
 		  "sig_wait r2[0], sig2\nmov r1, [one], sh102\nend", UNWAITED(3, "sh103", "sig2") },
+		{ ".stage fragment\nsample.f32 sig9, r4, 2d, v0, sh0\nmov o0, [one], r7\nend",
+		  UNWAITED(3, "r7", "sig9") },
+		{ ".stage fragment\nsample.f32 sig9, r4, 2d, v0, sh0\nsig_wait r0[0], sig9\n"
+		  "mov o0, [one], r7\nend", "" },
+		/* Without a signal it is complete. */
+		{ ".stage fragment\nsample.f32 r4, 2d, v0, sh0\nmov o0, [one], r7\nend", "" },
 	};
 
 	(void)state;

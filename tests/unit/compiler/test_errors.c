@@ -152,6 +152,12 @@ static void error_text_states_the_rule(void **state)
 		  "t:1:5: error: i2 is an internal register, which DMA, textures and iterators" },
 		{ "sample.f32 i3, 2d, v0, sh0",
 		  "t:1:12: error: i3 is an internal register, which DMA, textures and iterators" },
+		{ "sample.f32 sig16, r4, 2d, v0, sh0",
+		  "t:1:12: error: expected a signal, sig0 to sig15; sample takes 4 or 5 operands, "
+		  "such as sample.f32 sig0, r0, 2d, v0, sh0\n" },
+		{ "sample_lod.f32 sig1 r4, 2d, v0, sh0",
+		  "t:1:21: error: expected ','; sample_lod takes 4 to 6 operands, such as "
+		  "sample_lod.f32 r0, 2d, v0, r8, sh0\n" },
 		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor; "
 		  "scan takes 3 operands, such as scan.u32 add, r1, r2\n" },
 		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system; "

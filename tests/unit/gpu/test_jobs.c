@@ -459,6 +459,9 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		{ .batch = 160 },
 		{ .waves = 3 },			/* of the default batch, 4 waves */
 		{ .preset = "waves", .batch = 96 },
+		{ .late = "" },
+		{ .late = "soon" },
+		{ .late = "POISON" },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;

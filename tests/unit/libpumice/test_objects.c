@@ -61,7 +61,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
 		  "slot-registers, slice-us, split, cdm-share, vdm-share, pdm-share, "
-		  "job-timeout-ms, attach; preset=NAME" },
+		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },
 		{ "inproc:uscs=0", EINVAL, "uscs must be 1 to 4" },
@@ -75,6 +75,9 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "the preset must be default, volcanic, waves, sgx543mp4 or videocore4" },
 		{ "inproc:preset=", EINVAL, "invalid option" },
 		{ "inproc:preset=a-name-of-many-letters", EINVAL, "invalid option" },
+		{ "inproc:late=soon", EINVAL, "late must be early, data or poison" },
+		{ "inproc:late=", EINVAL, "invalid option" },
+		{ "inproc:late=poisonous", EINVAL, "invalid option" },
 		{ "inproc:uscs=5", EINVAL, "uscs must be 1 to 4" },
 		{ "inproc:waves=2", EINVAL, "a task of batch instances" },
 		{ "inproc:batch=48", EINVAL, "batch must be 16, 32, 64, 96 or 128" },
@@ -116,6 +119,29 @@ static void open_reads_the_name_from_the_environment(void **state)
 	assert_string_equal(info.backend, "inproc");
 	assert_true(strlen(info.fw_build_id) > 0);
 	pumice_device_close(d);
+}
+
+/* Tests run with a value of their own: it is set again. */
+static void open_reads_late_from_the_environment_unless_a_key_sets_it(void **state)
+{
+	const char *given = getenv("PUMICE_LATE");
+	char *kept = given ? strdup(given) : NULL, error[PUMICE_ERROR_BYTES];
+	struct pumice_device *d;
+
+	(void)state;
+	setenv("PUMICE_LATE", "never", 1);
+	assert_int_equal(pumice_device_open("inproc:ram=16", &d, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "late must be early, data or poison"));
+	assert_int_equal(pumice_device_open("inproc:ram=16,late=data", &d, NULL, 0), 0);
+	pumice_device_close(d);
+	setenv("PUMICE_LATE", "", 1);
+	assert_int_equal(pumice_device_open("inproc:ram=16", &d, NULL, 0), 0);
+	pumice_device_close(d);
+	if (kept)
+		setenv("PUMICE_LATE", kept, 1);
+	else
+		unsetenv("PUMICE_LATE");
+	free(kept);
 }
 
 static void open_refuses_a_missing_or_corrupt_firmware(void **state)
@@ -608,6 +634,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open_refuses_names_it_does_not_understand),
 		cmocka_unit_test(open_reads_the_name_from_the_environment),
+		cmocka_unit_test(open_reads_late_from_the_environment_unless_a_key_sets_it),
 		cmocka_unit_test(open_refuses_a_missing_or_corrupt_firmware),
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
 		cmocka_unit_test(bind_refuses_bad_operations_and_returns_how_many_took_effect),

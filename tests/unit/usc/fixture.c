@@ -34,6 +34,11 @@ static const struct usc_ops ops = { .group_done = group_done, .fault = group_fau
 
 struct fixture *fx_create(u64 data_bytes)
 {
+	return fx_create_late(data_bytes, USC_LATE_EARLY);
+}
+
+struct fixture *fx_create_late(u64 data_bytes, enum usc_late_mode late)
+{
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	struct usc_config config = {
 		.number = FX_NUMBER,
@@ -42,6 +47,7 @@ struct fixture *fx_create(u64 data_bytes)
 		.unified_bytes = UNIFIED_BYTES,
 		.common_bytes = COMMON_BYTES,
 		.local_bytes = LOCAL_BYTES,
+		.late = late,
 		.ops = &ops,
 		.opaque = fx,
 	};
@@ -54,6 +60,7 @@ struct fixture *fx_create(u64 data_bytes)
 	fx->code = testmem_map(fx->mem, FX_CTX, FX_CODE, FX_CODE_BYTES, PUMICE_PAGE_SIZE_4K, 0);
 	fx->data = testmem_map(fx->mem, FX_CTX, FX_DATA, data_bytes, PUMICE_PAGE_SIZE_4K, 0);
 	fx->data_bytes = data_bytes;
+	fx->late = late;
 	fx->cache = usc_program_cache_create();
 	fx->usc = usc_create(&config);
 	if (!fx->cache || !fx->usc)

@@ -40,6 +40,7 @@ struct fixture {
 	u8 *code;		/* host view of FX_CODE */
 	u8 *data;		/* host view of FX_DATA */
 	u64 data_bytes;
+	enum usc_late_mode late;
 
 	/* Recorded calls of the USC. */
 	u32 done[PUMICE_USC_SLOTS];
@@ -52,6 +53,8 @@ struct fixture {
 
 /* data_bytes of data are mapped at FX_DATA with 4 KiB pages. */
 struct fixture *fx_create(u64 data_bytes);
+/* The same with data of loads that arrive late. */
+struct fixture *fx_create_late(u64 data_bytes, enum usc_late_mode late);
 void fx_destroy(struct fixture *fx);
 
 /* The same for cmocka: *state is a fixture with FX_DATA_BYTES of data. */

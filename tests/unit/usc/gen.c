@@ -244,10 +244,11 @@ static void emit_epilogue(struct gen *g)
 	gen_emit(g, INSN(END));
 }
 
-static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct gen_program *out)
+static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, bool hasty,
+		     struct gen_program *out)
 {
-	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks };
-	bool gfx = stage != USC_STAGE_COMPUTE, copies = !gfx && gen_below(rng, 2);
+	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks, .hasty = hasty };
+	bool gfx = stage != USC_STAGE_COMPUTE, copies = !gfx && !hasty && gen_below(rng, 2);
 
 	g.temps = (gfx ? 16 : 6) + gen_below(rng, 24);
 	*out = (struct gen_program){
@@ -273,10 +274,15 @@ static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct
 
 void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out)
 {
-	generate(rng, USC_STAGE_COMPUTE, one_wave_tasks, out);
+	generate(rng, USC_STAGE_COMPUTE, one_wave_tasks, false, out);
 }
 
 void gen_gfx_program(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct gen_program *out)
 {
-	generate(rng, stage, one_wave_tasks, out);
+	generate(rng, stage, one_wave_tasks, false, out);
+}
+
+void gen_hasty_program(struct gen_rng *rng, u32 stage, struct gen_program *out)
+{
+	generate(rng, stage, true, true, out);
 }

@@ -73,6 +73,19 @@ static void emit_itr(struct gen *g)
 	gen_emit(g, insn);
 }
 
+/* Sometimes give a texture read a signal, if its registers, indexed or not, are temporaries. */
+static void make_async(struct gen *g, struct pumice_usc_insn *insn, u32 count)
+{
+	const u32 signal = gen_below(g->rng, PUMICE_USC_SIGNALS);
+	struct pumice_usc_operand dst;
+
+	pumice_usc_operand_unpack(&insn->dst, &dst);
+	if (dst.bank != PUMICE_USC_BANK_R || dst.num < GEN_UNLOADED || gen_below(g->rng, 2))
+		return;
+	insn->async = (u8)(PUMICE_USC_ASYNC_SIG0 + signal);
+	gen_load_begins(g, signal, dst.num, count);
+}
+
 static void emit_texture(struct gen *g)
 {
 	struct pumice_usc_insn insn = { .dim = (u8)gen_below(g->rng, 3) };
@@ -106,6 +119,7 @@ static void emit_texture(struct gen *g)
 	else
 		insn.src0 = gen_index_lanes(g, insn.src0, more, 0);
 	gen_clear_dim(&insn);
+	make_async(g, &insn, 4 + more);
 	gen_emit(g, insn);
 }
 

@@ -182,7 +182,14 @@ static void emit_load(struct gen *g, struct pumice_usc_insn insn, u32 dst, u32 c
 	insn.dst = gen_index_lanes(g, R(dst), more, 0);
 	gen_clear_dim(&insn);
 	gen_emit(g, insn);
-	g->busy_sig |= (u16)(1u << insn.sig0);
+	gen_load_begins(g, insn.sig0, dst, count);
+}
+
+void gen_load_begins(struct gen *g, u32 signal, u32 dst, u32 count)
+{
+	if (g->hasty && gen_below(g->rng, 3) == 0)
+		return;
+	g->busy_sig |= (u16)(1u << signal);
 	for (u32 n = dst; n < dst + count; n++)
 		g->busy_temps[n / 32] |= 1u << n % 32;
 }
@@ -292,6 +299,8 @@ static void emit_shared_load(struct gen *g)
 
 void gen_shared(struct gen *g)
 {
+	if (g->hasty)
+		return;	/* the model has no late shared registers */
 	if (g->write_shared) {
 		emit_shared_load(g);
 	} else if (g->depth == 0 && !g->read_phase) {

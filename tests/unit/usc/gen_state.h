@@ -19,6 +19,7 @@ struct gen {
 	struct gen_program *out;
 	bool write_shared;
 	bool read_phase;	/* all waves read, none writes */
+	bool hasty;		/* does not wait for some loads */
 	u32 depth;		/* of loops and branches */
 	u32 temps;		/* open to random code */
 	u32 busy_temps[8];	/* bit sets: destinations of loads under way */
@@ -54,6 +55,9 @@ void gen_fused_sums(struct gen *g);
 
 /* One operation of the program's stage, or a texture read (gen_gfx.c). */
 void gen_gfx(struct gen *g);
+
+/* A load of count temporaries from dst on begins: they are busy, except in hasty programs. */
+void gen_load_begins(struct gen *g, u32 signal, u32 dst, u32 count);
 
 /* Memory: one access, or a related sequence. */
 void gen_local(struct gen *g);

@@ -207,7 +207,7 @@ static u32 extra_rows(u32 op, u32 dim)
 static void run_texture(struct ref_step *s)
 {
 	bool spans = s->g->gfx && has_pixels(s->g->gfx);
-	u32 out[4][PUMICE_LANES], reads = 0;
+	u32 out[4][PUMICE_LANES], reads = 0, raw;
 	struct pumice_usc_operand dst;
 
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
@@ -227,9 +227,10 @@ static void run_texture(struct ref_step *s)
 	}
 	pumice_usc_operand_unpack(&s->in.dst, &dst);
 	for (u32 n = 0; n < 4; n++, dst.num++) {
+		pumice_usc_operand_pack(&raw, &dst);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			if (reads >> l & 1)
-				*ref_word(s, &dst, l) = out[n][l];
+				ref_load(s, raw, l, out[n][l]);
 		}
 	}
 }

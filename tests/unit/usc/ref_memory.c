@@ -162,8 +162,8 @@ static bool run_access(struct ref_step *s, const struct ref_access *a)
 			if (a->store)
 				put_bytes(at, value[n][l], a->bytes);
 			else
-				ref_write(s, next_register(s->in.dst, n), l,
-					  extended(s, at, a->bytes));
+				ref_load(s, next_register(s->in.dst, n), l,
+					 extended(s, at, a->bytes));
 		}
 	}
 	return true;
@@ -225,7 +225,7 @@ static bool run_atomic(struct ref_step *s)
 			return false;
 		old = extended(s, at, 4);
 		put_bytes(at, atomic_result(s, old, value[l], expected[l]), 4);
-		ref_write(s, s->in.dst, l, old);
+		ref_load(s, s->in.dst, l, old);
 	}
 	return true;
 }
@@ -343,6 +343,7 @@ bool ref_run_memory(struct ref_step *s)
 	case PUMICE_USC_OP_DC_WINDOW:
 		return run_window(s);
 	case PUMICE_USC_OP_MEM_FENCE:
+		ref_wait(s, UINT32_MAX);
 		forget_windows(s->w);
 		return true;
 	default:

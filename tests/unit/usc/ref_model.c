@@ -205,8 +205,7 @@ static void run_branch(struct ref_step *s)
 		s->next = s->in.target;
 }
 
-/* Run one instruction; false on a fault. */
-static bool run_one(struct ref_step *s)
+static bool execute(struct ref_step *s)
 {
 	bool done, ok;
 
@@ -251,20 +250,35 @@ static bool run_one(struct ref_step *s)
 		s->w->state = REF_WAITS;
 		return true;
 	case PUMICE_USC_OP_END:
+		ref_wait(s, UINT32_MAX);
 		s->w->state = REF_DONE;
 		return true;
 	case PUMICE_USC_OP_SIG_DONE1:
 	case PUMICE_USC_OP_SIG_DONE2:
+		ref_write(s, s->in.dst, 0, ref_signals_done(s));
+		if (ref_signals_done(s))
+			ref_wait(s, ref_signals(s));
+		return true;
 	case PUMICE_USC_OP_SIG_WAIT:
 	case PUMICE_USC_OP_SIG_WAITALL2:
 	case PUMICE_USC_OP_SIG_WAITALL3:
 	case PUMICE_USC_OP_SIG_WAITALL4:
+		ref_wait(s, ref_signals(s));
 		ref_write(s, s->in.dst, 0, 1);
 		return true;
 	default:
 		run_alu(s);
 		return true;
 	}
+}
+
+/* Run one instruction; false on a fault. */
+static bool run_one(struct ref_step *s)
+{
+	if (!ref_late_begin(s) || !execute(s))
+		return false;
+	ref_late_end(s);
+	return true;
 }
 
 static enum ref_end run_wave(struct ref_group *g, struct ref_wave *w, u32 max_steps)
@@ -341,8 +355,11 @@ static enum ref_end copy_together(struct ref_group *g)
 	if (!run_one(&s))
 		return REF_FAULT;
 	for (u32 n = 0; n < g->waves; n++) {
-		g->wave[n].pc++;
-		g->wave[n].state = REF_RUNS;
+		s.w = &g->wave[n];
+		if (n)	/* the lowest wave has executed it */
+			ref_late_end(&s);
+		s.w->pc++;
+		s.w->state = REF_RUNS;
 	}
 	return REF_ENDED;
 }

@@ -9,8 +9,12 @@
  * have stopped at the same instruction write it, the lowest one first. A work-group copy is
  * executed by the lowest wave when all of the group have stopped at it.
  *
+ * Data of loads are early, or late: REF_DATA when the access is complete, REF_LATENCY instructions
+ * of the wave after it began; REF_POISON when the wave has waited, and an instruction that uses
+ * them before is a fault.
+ *
  * Limits: a global access outside of the given memory is reported as an error,
- * not translated; signals are always done.
+ * not translated. Shared registers and local memory are always early.
  */
 #ifndef PUMICE_TESTS_USC_REF_MODEL_H
 #define PUMICE_TESTS_USC_REF_MODEL_H
@@ -47,6 +51,20 @@ struct ref_gfx {
 		       u32 component);
 };
 
+/* Arrival of data that are loaded with a signal. */
+enum ref_late { REF_EARLY, REF_DATA, REF_POISON };
+
+#define REF_LATENCY 64u
+
+/* A load under way to one register. */
+struct ref_load {
+	bool pending;
+	u32 signal;
+	u64 when;
+	bool lane[PUMICE_LANES];
+	u32 value[PUMICE_LANES];
+};
+
 /* Result of a run. */
 enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
 
@@ -64,6 +82,9 @@ struct ref_wave {
 	} dc[PUMICE_USC_INDEX_REGS][PUMICE_LANES];
 	u32 task, number_in_group, first_instance, valid, slot, instances_of_task;
 	u32 pc;
+	u64 clock;		/* instructions, and those for which it waited */
+	u64 done[PUMICE_USC_SIGNALS];
+	struct ref_load reg_load[REF_MAX_REGS], idx_load[PUMICE_USC_INDEX_REGS];
 	enum { REF_RUNS, REF_WAITS, REF_COPIES, REF_MEETS, REF_DONE } state;
 };
 
@@ -81,6 +102,7 @@ struct ref_group {
 	u64 memory_va, memory_bytes;
 
 	struct ref_gfx *gfx;	/* or NULL */
+	enum ref_late late;
 
 	/* State. */
 	u32 waves;
@@ -101,6 +123,10 @@ void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 fi
 void ref_begin_gfx(struct ref_group *g);
 /* Run all waves to their end; REF_STUCK after max_steps instructions of one wave between barriers. */
 enum ref_end ref_run(struct ref_group *g, u32 max_steps);
+
+/* Return whether a load to a register is under way, and with which signal. */
+bool ref_is_late(const struct ref_group *g, const struct ref_wave *w, u32 bank, u32 number,
+		 u32 *signal);
 
 /* One operation on one lane, of two operands and of three. */
 u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b);

@@ -147,7 +147,7 @@ static u32 special_constant(u32 number)
  * An operand, with sr36 to sr43 as what they name: internal registers from the first on, slot
  * registers from the last on.
  */
-static struct pumice_usc_operand operand_of(const struct ref_step *s, u32 raw)
+struct pumice_usc_operand ref_operand(const struct ref_step *s, u32 raw)
 {
 	struct pumice_usc_operand o;
 	u32 internal = 8 - s->g->slot_regs;
@@ -249,7 +249,7 @@ bool ref_select(const struct ref_step *s, u32 raw, u32 count, u32 lane, u32 *num
 	struct pumice_usc_operand o;
 	u64 n;
 
-	o = operand_of(s, raw);
+	o = ref_operand(s, raw);
 	n = number_of(s, &o, lane);
 	*number = (u32)n;
 	return !o.idx || n + count <= registers_of(s, o.bank);
@@ -277,7 +277,7 @@ static bool is_one_value(u32 class)
 }
 
 /* Registers of an operand, from the one that it names on. */
-static u32 count_of(const struct ref_step *s, const struct pumice_isa_operand *operand)
+u32 ref_count(const struct ref_step *s, const struct pumice_isa_operand *operand)
 {
 	switch (operand->cls) {
 	case PUMICE_USC_CLASS_BASE:
@@ -306,9 +306,9 @@ static bool leads_beyond(const struct ref_step *s, u32 field, u32 raw)
 	if (!operand || !raw)
 		return false;
 	if (is_one_value(operand->cls))
-		return !ref_select(s, raw, count_of(s, operand), 0, &number);
+		return !ref_select(s, raw, ref_count(s, operand), 0, &number);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		if (ref_valid(s->w, l) && !ref_select(s, raw, count_of(s, operand), l, &number))
+		if (ref_valid(s->w, l) && !ref_select(s, raw, ref_count(s, operand), l, &number))
 			return true;
 	}
 	return false;
@@ -365,7 +365,7 @@ u32 ref_read_scalar(const struct ref_step *s, u32 raw)
 {
 	struct pumice_usc_operand o;
 
-	o = operand_of(s, raw);
+	o = ref_operand(s, raw);
 	return read_lane(s, &o, 0);
 }
 
@@ -406,7 +406,7 @@ bool ref_writes_slot(const struct ref_step *s)
 {
 	struct pumice_usc_operand o;
 
-	o = operand_of(s, s->in.dst);
+	o = ref_operand(s, s->in.dst);
 	return ref_has(s, PUMICE_USC_FIELD_DST) && o.bank == PUMICE_USC_BANK_SL;
 }
 
@@ -426,7 +426,7 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 {
 	struct pumice_usc_operand o;
 
-	o = operand_of(s, raw);
+	o = ref_operand(s, raw);
 	if (o.bank == PUMICE_USC_BANK_O)
 		ref_set_output(s, (u32)number_of(s, &o, lane), lane, value);
 	else if ((o.bank == PUMICE_USC_BANK_SH || o.bank == PUMICE_USC_BANK_CF ||
@@ -442,7 +442,7 @@ void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES])
 {
 	struct pumice_usc_operand o;
 
-	o = operand_of(s, raw);
+	o = ref_operand(s, raw);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		out[l] = read_lane(s, &o, l);
 }

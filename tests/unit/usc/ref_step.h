@@ -16,6 +16,8 @@ struct ref_step {
 	struct ref_wave *w;
 	struct pumice_usc_insn in;
 	u32 next;		/* pc after it */
+	bool loads;		/* it writes its destination when its signal is done */
+	u32 signal;		/* if it accesses memory with one; else UINT32_MAX */
 };
 
 static inline bool ref_valid(const struct ref_wave *w, u32 lane)
@@ -48,6 +50,22 @@ bool ref_has(const struct ref_step *s, u32 field);
 bool ref_indices_lead_somewhere(struct ref_step *s);
 /* Record a fault of this instruction; returns false. */
 bool ref_fault(struct ref_step *s, enum pumice_fault why);
+
+/* An operand, with offset registers as what they name; its registers, from that one on. */
+struct pumice_usc_operand ref_operand(const struct ref_step *s, u32 raw);
+u32 ref_count(const struct ref_step *s, const struct pumice_isa_operand *operand);
+
+/*
+ * Late data (ref_late.c): before an instruction, false if it uses a register too early; a word that
+ * is loaded; after the instruction.
+ */
+bool ref_late_begin(struct ref_step *s);
+void ref_load(struct ref_step *s, u32 raw, u32 lane, u32 value);
+void ref_late_end(struct ref_step *s);
+/* Wait for signals, a bit each. */
+void ref_wait(struct ref_step *s, u32 signals);
+u32 ref_signals(const struct ref_step *s);
+bool ref_signals_done(const struct ref_step *s);
 
 /* A pixel output register in one lane, read and written (ref_gfx.c). */
 u32 ref_output(const struct ref_step *s, u32 number, u32 lane);

@@ -18,6 +18,7 @@
 #include "exec.h"
 
 #define PROGRAMS 10000u		/* at the level that this host uses */
+#define LATE_PROGRAMS 1000u	/* with data that arrive late */
 #define LESS 5u			/* by this factor at the levels below it */
 #define MAX_GROUPS 3u
 #define MAX_STEPS 100000u
@@ -111,15 +112,15 @@ static bool try_program(struct fixture *fx, u64 seed, u64 *undecided)
 	return ok;
 }
 
-static void run_level(enum gpu_level level)
+static void run_late(enum gpu_level level, enum usc_late_mode late)
 {
 	u64 seed = setting("PUMICE_TEST_SEED", 20261121);
 	bool best = level + 1 == GPU_LEVELS || !gpu_level_usable(level + 1);
-	u64 programs = setting("PUMICE_TEST_PROGRAMS", PROGRAMS);
+	u64 programs = setting("PUMICE_TEST_PROGRAMS", late ? LATE_PROGRAMS : PROGRAMS);
 	u64 undecided = 0;
 	struct fixture *fx;
 
-	if (!best)
+	if (!best && !late)
 		programs = (programs + LESS - 1) / LESS;
 	if (!gpu_level_usable(level)) {
 		print_message("this host lacks the level\n");
@@ -127,7 +128,7 @@ static void run_level(enum gpu_level level)
 	}
 	usc_level_choose(level);
 	both_begin();
-	fx = fx_create(MAX_GROUPS * BOTH_GROUP_BYTES);
+	fx = fx_create_late(MAX_GROUPS * BOTH_GROUP_BYTES, late);
 	print_message("PUMICE_TEST_SEED=%llu, %llu programs\n", (unsigned long long)seed,
 		      (unsigned long long)programs);
 	for (u64 n = 0; n < programs; n++) {
@@ -140,6 +141,19 @@ static void run_level(enum gpu_level level)
 	fx_destroy(fx);
 	print_message("%llu programs were not compared\n", (unsigned long long)undecided);
 	assert_true(undecided <= programs / 100 + 1);
+}
+
+static void run_level(enum gpu_level level)
+{
+	run_late(level, USC_LATE_EARLY);
+}
+
+/* Shared registers and local memory that work-groups load are late, too. */
+static void usc_programs_that_wait_have_the_same_results_with_late_data(void **state)
+{
+	(void)state;
+	run_late(GPU_LEVEL_BASE, USC_LATE_DATA);
+	run_late(GPU_LEVEL_BASE, USC_LATE_POISON);
 }
 
 static void usc_base_level_agrees_with_the_reference(void **state)
@@ -166,6 +180,7 @@ int main(void)
 		cmocka_unit_test(usc_base_level_agrees_with_the_reference),
 		cmocka_unit_test(usc_avx2_level_agrees_with_the_reference),
 		cmocka_unit_test(usc_avx512_level_agrees_with_the_reference),
+		cmocka_unit_test(usc_programs_that_wait_have_the_same_results_with_late_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,8 @@ static struct refusal refusals[] = {
 	   .src0 = BANK(SR, 36, 0) | INDEXED(1), .src1 = BANK(R, 2, 0)),
 	NO("an offset register for a slot register is not a scalar destination", USC_OPERAND, ADD,
 	   .form = 1, .dst = BANK(SR, 41, 1), .src0 = BANK(R, 1, 1), .src1 = BANK(R, 2, 1)),
+	NO("no signal 16 of a texture read", USC_OPERAND, SAMPLE, .type = F32, .async = 17,
+	   .dst = BANK(R, 0, 0), .src0 = BANK(R, 4, 0), .src2 = BANK(SH, 0, 0)),
 	NO("mask register 12 is reserved", USC_OPERAND, BR_ANY, .mask = RAW_MASK(12, 1)),
 	NO("mask register 15 is reserved", USC_OPERAND, BR_ALL, .mask = RAW_MASK(1, 15)),
 	NO("reserved mask as value", USC_OPERAND, ADD, .dst = BANK(R, 0, 0),

@@ -11,6 +11,7 @@
 #include "perf.h"
 
 #define FIRMWARE_VARIABLE	"PUMICE_FIRMWARE"
+#define LATE_VARIABLE	"PUMICE_LATE"
 #define DEFAULT_RAM_MIB	1024u
 /*
  * Longer than the kernel driver's job_timeout_ms, 5 s: programs under a sanitizer or valgrind, or on
@@ -157,6 +158,7 @@ struct options {
 	u32 attach;				/* 1: other processes can observe it */
 	const char *text;			/* all of them, for messages */
 	char preset[16];			/* name, or empty for the default */
+	char late[8];				/* the same */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
 
@@ -177,7 +179,8 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 #define OPTION_KEYS \
 	"cores, uscs, slots, waves, batch, threads, ram, unified-store-kib, " \
 	"common-store-kib, local-memory-kib, slot-registers, slice-us, split, " \
-	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; fw-gdb=PATH"
+	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; " \
+	"late=early, data or poison; fw-gdb=PATH"
 
 /* Parse a text of at least one character; room: bytes of out, its end included. */
 static bool parse_text(const char *text, const char *end, char *out, size_t room)
@@ -191,7 +194,7 @@ static bool parse_text(const char *text, const char *end, char *out, size_t room
 	return true;
 }
 
-/* Parse one "key=number", "preset=name" or "fw-gdb=path" that ends at @end. */
+/* Parse one "key=number", "preset=name", "late=word" or "fw-gdb=path" that ends at @end. */
 static bool parse_option(const char *text, const char *end, struct options *o)
 {
 	const struct {
@@ -233,6 +236,9 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 	n = strlen("preset=");
 	if (!strncmp(text, "preset=", n))
 		return parse_text(text + n, end, o->preset, sizeof(o->preset));
+	n = strlen("late=");
+	if (!strncmp(text, "late=", n))
+		return parse_text(text + n, end, o->late, sizeof(o->late));
 	n = strlen("fw-gdb=");
 	return !strncmp(text, "fw-gdb=", n) &&
 	       parse_text(text + n, end, o->fw_gdb, sizeof(o->fw_gdb));
@@ -384,12 +390,23 @@ static void name_variable(char *error, size_t error_bytes)
 			 "; " FIRMWARE_VARIABLE " names this file: correct or unset it");
 }
 
+/* Return the value of the key late, without one that of the environment; NULL: the default. */
+static const char *late_mode(const struct options *o)
+{
+	const char *named = getenv(LATE_VARIABLE);
+
+	if (o->late[0])
+		return o->late;
+	return named && *named ? named : NULL;
+}
+
 /* Create the GPU and boot it. */
 static int start(struct inproc_device *d, const struct options *o, char *error,
 		 size_t error_bytes)
 {
 	const struct pumice_gpu_config config = {
 		.preset = o->preset[0] ? o->preset : NULL,
+		.late = late_mode(o),
 		.cores = o->cores,
 		.uscs_per_core = o->uscs,
 		.slots = o->slots,

@@ -13,6 +13,7 @@
 static_assert((u32)DRM_PUMICE_FAULT_INSTRUCTION == (u32)PUMICE_FAULT_ADDR_INSTRUCTION);
 static_assert((u32)DRM_PUMICE_FAULT_COMMAND == (u32)PUMICE_FAULT_ADDR_COMMAND);
 static_assert((u32)DRM_PUMICE_FAULT_LOCAL == (u32)PUMICE_FAULT_ADDR_LOCAL);
+static_assert((u32)DRM_PUMICE_FAULT_REGISTER == (u32)PUMICE_FAULT_ADDR_REGISTER);
 static_assert(sizeof(struct drm_pumice_vm_fault) == 64);
 
 /**

@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Data of loads, texture reads and bursts that arrive when their signal is done.
+ *
+ * Source: document 002, "Global memory"; hw/isa.xml: before the signal is done the destination of an
+ * access is neither read nor written.
+ *
+ * Instructions are executed as usual, one at a time; then the data are moved from the destination to
+ * a copy of the store, and arrive later:
+ *
+ *   USC_LATE_DATA    when the access is complete by the wave's clock; until then the destination
+ *                    has its previous contents. Nothing is reported.
+ *   USC_LATE_POISON  when the wave has waited for the signal: by sig_wait or sig_waitall, by
+ *                    sig_done that returned 1, by mem_fence, or by its end. Until then the
+ *                    destination is PUMICE_USC_POISON, and an instruction of the wave that reads
+ *                    or writes it faults. A signal that is done by the clock is not sufficient,
+ *                    so that a program's result does not depend on timing.
+ *
+ * Registers of the unified store, internal and index registers are known by row. Shared registers
+ * and local memory are ranges of words, which several waves can have: of a work-group copy each
+ * wave of the group has one, since each has to wait; the data arrive for all with the first.
+ *
+ * Limits: stores are executed at issue. A load whose destination is a slot register or a pixel
+ * output is complete at once. What other waves do with shared registers and local memory before a
+ * wave has waited is not checked, as document 003 has no check of hazards between instances. If a
+ * wave has more than LATE_RANGES ranges under way, the oldest one arrives at once.
+ */
+#include "late.h"
+
+#include <stdlib.h>
+
+#include "pumice_formats.h"
+#include "step.h"
+
+#define LATE_RANGES 16u
+#define ROW_BYTES (USC_ROW_WORDS * 4u)
+
+/* A register of a wave: a load that has not arrived. */
+struct late_row {
+	u64 when;		/* wave's clock at which it is complete */
+	u32 lanes;
+	u32 signal;		/* plus 1; 0: nothing is under way */
+	u32 data[USC_ROW_WORDS];
+};
+
+/* Words of the common store or of local memory that a wave has to wait for. */
+struct late_range {
+	u64 when;
+	u64 copy;		/* number of the copy or burst, equal in the waves of a group */
+	u32 first, words;
+	u8 signal;
+	bool local;
+	bool arrived;		/* with the wait of another wave */
+};
+
+struct late_wave {
+	u32 rows;		/* that are under way */
+	u32 ranges;
+	struct late_range range[LATE_RANGES];	/* oldest first */
+};
+
+struct usc_late {
+	u64 copies;
+	struct late_row *row;	/* as the unified store */
+	struct late_row *own;	/* USC_OWN_ROWS for each wave */
+	u32 *common, *local;	/* data of ranges, as the stores */
+	struct late_wave wave[USC_WAVES];
+};
+
+struct usc_late *usc_late_create(const struct usc_config *config)
+{
+	struct usc_late *late = calloc(1, sizeof(*late));
+
+	if (!late)
+		return NULL;
+	late->row = calloc(config->unified_bytes / ROW_BYTES + 1, sizeof(*late->row));
+	late->own = calloc(USC_WAVES * USC_OWN_ROWS, sizeof(*late->own));
+	late->common = calloc(1, config->common_bytes);
+	late->local = calloc(1, config->local_bytes);
+	if (!late->row || !late->own || !late->common || !late->local) {
+		usc_late_destroy(late);
+		return NULL;
+	}
+	return late;
+}
+
+void usc_late_destroy(struct usc_late *late)
+{
+	if (!late)
+		return;
+	free(late->row);
+	free(late->own);
+	free(late->common);
+	free(late->local);
+	free(late);
+}
+
+void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows)
+{
+	for (u32 n = 0; n < rows; n++)
+		late->row[row + n].signal = 0;
+	for (u32 n = 0; n < USC_OWN_ROWS; n++)
+		late->own[wave * USC_OWN_ROWS + n].signal = 0;
+	late->wave[wave].rows = 0;
+	late->wave[wave].ranges = 0;
+}
+
+static u32 wave_index(const struct exec *x)
+{
+	return (u32)(x->wave - x->usc->wave);
+}
+
+static struct late_wave *wave_of(const struct exec *x)
+{
+	return &x->usc->late->wave[wave_index(x)];
+}
+
+static const struct usc_task *task_of(const struct exec *x)
+{
+	return &x->usc->task[x->wave->slot];
+}
+
+static const struct usc_group *group_of(const struct exec *x)
+{
+	return &x->usc->group[task_of(x)->group];
+}
+
+static bool poisons(const struct exec *x)
+{
+	return x->usc->config.late == USC_LATE_POISON;
+}
+
+static u32 *store_of(const struct exec *x, bool local)
+{
+	return local ? (u32 *)(void *)x->usc->local : x->usc->common;
+}
+
+static u32 *data_of(const struct exec *x, bool local)
+{
+	return local ? x->usc->late->local : x->usc->late->common;
+}
+
+/* ------------------------------------------------------- registers of an operand */
+
+/* A register: a row from one of two bases. */
+struct place {
+	enum usc_base base;	/* USC_BASE_REG or USC_BASE_OWN */
+	u32 offset;		/* bytes */
+};
+
+/* Visit a register of which some lanes are used; false ends the visit. */
+typedef bool visit_fn(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes);
+
+static bool is_row(u32 base)
+{
+	return base == USC_BASE_REG || base == USC_BASE_OWN;
+}
+
+static struct late_row *late_row(const struct exec *x, struct place p)
+{
+	u32 row = p.offset / ROW_BYTES;
+
+	if (p.base == USC_BASE_REG)
+		return &x->usc->late->row[x->wave->regs / USC_ROW_WORDS + row];
+	return &x->usc->late->own[wave_index(x) * USC_OWN_ROWS + row];
+}
+
+static u32 *words_of(const struct exec *x, struct place p)
+{
+	return (u32 *)(void *)(x->base[p.base] + p.offset);
+}
+
+/* Visit the registers that the lanes' indices, or that of lane 0, select. */
+static bool each_indexed(struct exec *x, const struct usc_insn *i, enum usc_place place, u32 lanes,
+			 visit_fn *fn)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, place);
+	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
+
+	if (l->base != USC_BASE_REG)
+		return true;
+	if (l->kind == USC_LOOKUP_WORD)
+		lanes = 1;
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+		struct place p = { USC_BASE_REG, l->offset };
+
+		if (index[lane] > l->last)
+			continue;	/* a fault when it is executed */
+		p.offset += index[lane] << (l->shift + l->dim);
+		for (u32 n = 0; n < l->count; n++, p.offset += ROW_BYTES) {
+			if (!fn(x, i, p, 1u << lane))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Visit the registers of an operand, where it has any. */
+static bool each_register(struct exec *x, const struct usc_insn *i, enum usc_place place, u32 lanes,
+			  visit_fn *fn)
+{
+	struct place p = { i->base[place], i->offset[place] };
+
+	if (i->lookups >> place & 1) {
+		const struct usc_lookup *l = exec_lookup(x, i, place);
+
+		if (l->kind == USC_LOOKUP_ROWS || l->kind == USC_LOOKUP_WORD)
+			return each_indexed(x, i, place, lanes, fn);
+		return true;
+	}
+	for (u32 n = 0; is_row(p.base) && n < i->registers[place]; n++, p.offset += ROW_BYTES) {
+		if (!fn(x, i, p, lanes))
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------- arrival */
+
+static void row_arrives(const struct exec *x, struct late_row *row, u32 *words)
+{
+	for (u32 lanes = row->lanes; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+
+		words[lane] = row->data[lane];
+	}
+	row->signal = 0;
+	wave_of(x)->rows--;
+}
+
+/* Rows of one base whose signal is in a set, or that are complete at a clock. */
+static void rows_arrive(const struct exec *x, enum usc_base base, u32 rows, u32 signals, u64 clock)
+{
+	struct place p = { base, 0 };
+
+	for (u32 n = 0; n < rows && wave_of(x)->rows; n++, p.offset += ROW_BYTES) {
+		struct late_row *row = late_row(x, p);
+
+		if (row->signal && ((signals >> (row->signal - 1) & 1) || row->when <= clock))
+			row_arrives(x, row, words_of(x, p));
+	}
+}
+
+/* The words of a range arrive, for all waves that have it. */
+static void range_arrives(const struct exec *x, const struct late_range *range)
+{
+	const struct usc_run *run = &x->usc->run[task_of(x)->group];
+	const u32 *data = data_of(x, range->local);
+	u32 *store = store_of(x, range->local);
+
+	if (range->arrived)
+		return;
+	for (u32 n = range->first; n < range->first + range->words; n++)
+		store[n] = data[n];
+	for (u32 w = 0; w < run->waves; w++) {
+		struct late_wave *wave = &x->usc->late->wave[run->wave[w]];
+
+		for (u32 n = 0; n < wave->ranges; n++) {
+			if (wave->range[n].copy == range->copy &&
+			    wave->range[n].first == range->first &&
+			    wave->range[n].local == range->local)
+				wave->range[n].arrived = true;
+		}
+	}
+}
+
+static void remove_range(struct late_wave *wave, u32 n)
+{
+	wave->ranges--;
+	memmove(&wave->range[n], &wave->range[n + 1], (wave->ranges - n) * sizeof(wave->range[0]));
+}
+
+/* Make loads arrive whose signals the wave has waited for, or that are complete at a clock. */
+static void arrive(const struct exec *x, u32 signals, u64 clock)
+{
+	const struct usc_task *task = task_of(x);
+	struct late_wave *wave = wave_of(x);
+
+	if (wave->rows) {
+		rows_arrive(x, USC_BASE_REG, (u32)task->temps + task->attrs, signals, clock);
+		rows_arrive(x, USC_BASE_OWN, USC_OWN_ROWS, signals, clock);
+	}
+	for (u32 n = wave->ranges; n-- > 0;) {
+		const struct late_range range = wave->range[n];
+
+		if (!(signals >> range.signal & 1) && range.when > clock)
+			continue;
+		range_arrives(x, &range);
+		remove_range(wave, n);
+	}
+}
+
+/* ------------------------------------------------------------------- reports */
+
+static bool report(struct exec *x, const struct usc_insn *i, const struct pumice_usc_late *what)
+{
+	u32 word;
+
+	pumice_usc_late_pack(&word, what);
+	exec_fault(x, i, PUMICE_FAULT_USC_LATE);
+	x->fault.addr = word;
+	x->fault.access = what->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ;
+	return false;
+}
+
+static bool report_register(struct exec *x, const struct usc_insn *i, u32 bank, u32 number,
+			    u32 signal, bool write)
+{
+	const struct pumice_usc_operand reg = { .bank = (u8)bank, .num = (u16)number };
+	struct pumice_usc_late what = { .sig = (u8)signal, .write = write };
+
+	pumice_usc_operand_pack(&what.place, &reg);
+	return report(x, i, &what);
+}
+
+static bool report_row(struct exec *x, const struct usc_insn *i, struct place p, bool write)
+{
+	const u32 row = p.offset / ROW_BYTES, temps = x->program->limits.temps;
+	const u32 signal = late_row(x, p)->signal - 1;
+
+	if (p.base == USC_BASE_OWN)
+		return row < USC_OWN_INDEX ?
+		       report_register(x, i, PUMICE_USC_BANK_I, row, signal, write) :
+		       report_register(x, i, PUMICE_USC_BANK_IDX, row - USC_OWN_INDEX, signal, write);
+	return row < temps ? report_register(x, i, PUMICE_USC_BANK_R, row, signal, write) :
+			     report_register(x, i, PUMICE_USC_BANK_V, row - temps, signal, write);
+}
+
+static bool check_read(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+{
+	(void)lanes;
+	return !late_row(x, p)->signal || report_row(x, i, p, false);
+}
+
+static bool check_write(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+{
+	(void)lanes;
+	return !late_row(x, p)->signal || report_row(x, i, p, true);
+}
+
+/* Check words of the common store or of local memory. */
+static bool check_range(struct exec *x, const struct usc_insn *i, bool local, u32 first, u32 words,
+			bool write)
+{
+	const struct late_wave *wave = wave_of(x);
+
+	for (u32 n = 0; n < wave->ranges; n++) {
+		const struct late_range *range = &wave->range[n];
+		u32 at = first > range->first ? first : range->first;
+
+		if (range->local != local || first >= range->first + range->words ||
+		    range->first >= first + words)
+			continue;
+		if (local)
+			return report(x, i, &(struct pumice_usc_late){
+						    .place = at * 4 - group_of(x)->local_byte,
+						    .sig = range->signal,
+						    .local = true,
+						    .write = write,
+					    });
+		return report_register(x, i, PUMICE_USC_BANK_SH, at - x->wave->shared, range->signal,
+				       write);
+	}
+	return true;
+}
+
+/* Return whether an instruction copies to or from shared registers. */
+static bool copies_shared(const struct usc_insn *i)
+{
+	return i->loads == USC_LOADS_SHARED || i->op == PUMICE_USC_OP_GROUP_STORE_SHARED;
+}
+
+/* Return whether an operand without a row in lookups is the index of another: of SH or VO. */
+static bool is_index(const struct usc_insn *i, enum usc_place place)
+{
+	return i->base[place] == USC_BASE_OWN && !(i->lookups >> place & 1) &&
+	       (i->op == PUMICE_USC_OP_UVSW ? place == USC_DST : copies_shared(i));
+}
+
+/* Return the first word of shared registers of a copy or burst, or false: out of range. */
+static bool shared_range(const struct exec *x, const struct usc_insn *i, enum usc_place place,
+			 u32 *first)
+{
+	const struct usc_lookup *l;
+	u32 index;
+
+	if (!is_index(i, place)) {
+		*first = x->wave->shared + i->offset[place] / 4;
+		return true;
+	}
+	l = exec_lookup(x, i, place);
+	index = *exec_operand(x, i, place);
+	*first = x->wave->shared + l->offset / 4 + (index << l->dim);
+	return index <= l->last;
+}
+
+/* Check words of the common store that indices select. */
+static bool check_indexed_words(struct exec *x, const struct usc_insn *i, const struct usc_lookup *l,
+				bool write)
+{
+	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
+	u32 lanes = l->kind == USC_LOOKUP_WORD ? 1 : x->valid;
+
+	for (; lanes; lanes &= lanes - 1) {
+		u32 at = index[__builtin_ctz(lanes)];
+
+		if (at <= l->last && !check_range(x, i, false, x->wave->shared + l->offset / 4 +
+						  (at << l->dim), l->count, write))
+			return false;
+	}
+	return true;
+}
+
+/* Check the index of an operand, and the words of the common store that it names. */
+static bool check_words(struct exec *x, const struct usc_insn *i, enum usc_place place, bool write)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, place);
+
+	if (i->base[place] == USC_BASE_SHARED)
+		return check_range(x, i, false, x->wave->shared + i->offset[place] / 4,
+				   i->registers[place], write);
+	if (!(i->lookups >> place & 1) || l->kind == USC_LOOKUP_SLOT ||
+	    l->kind == USC_LOOKUP_OUTPUT)
+		return true;
+	if (!check_read(x, i, (struct place){ USC_BASE_OWN, l->index }, 0))
+		return false;
+	if (l->base != USC_BASE_SHARED ||
+	    (l->kind != USC_LOOKUP_WORD && l->kind != USC_LOOKUP_LANES))
+		return true;
+	return check_indexed_words(x, i, l, write);
+}
+
+static bool check_mask(struct exec *x, const struct usc_insn *i, u32 which)
+{
+	const struct usc_mask *mask = exec_mask(x, i, which);
+
+	for (u32 n = 0; n < 2; n++) {
+		if (mask->base[n] == USC_BASE_REG &&
+		    !check_read(x, i, (struct place){ USC_BASE_REG, mask->offset[n] }, 0))
+			return false;
+	}
+	return true;
+}
+
+static bool check_sources(struct exec *x, const struct usc_insn *i)
+{
+	if (i->masked && !check_mask(x, i, USC_MASK_OF_LANES))
+		return false;
+	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
+		if (i->values >> place & 1 && !check_mask(x, i, USC_MASK_OF(place)))
+			return false;
+		if (!check_words(x, i, place, false) ||
+		    !each_register(x, i, place, x->valid, check_read))
+			return false;
+	}
+	return true;
+}
+
+/* Check the destination: an index that selects it is read. */
+static bool check_destination(struct exec *x, const struct usc_insn *i)
+{
+	if (is_index(i, USC_DST))
+		return each_register(x, i, USC_DST, x->valid, check_read);
+	return check_words(x, i, USC_DST, true) &&
+	       each_register(x, i, USC_DST, x->valid, check_write);
+}
+
+/* Check the words of local memory that the active lanes access. */
+static bool check_local(struct exec *x, const struct usc_insn *i)
+{
+	u32 row[USC_ROW_WORDS], lanes;
+	const u32 *offsets;
+	struct usc_access a;
+
+	if (!wave_of(x)->ranges || !usc_access_of(i, &a) || !a.local)
+		return true;
+	offsets = usc_access_offsets(x, i, row);
+	for (lanes = usc_active_lanes(x, i); lanes; lanes &= lanes - 1) {
+		u64 at = (u64)offsets[__builtin_ctz(lanes)] + i->value;
+		u32 first;
+
+		if (at + a.bytes > x->local_bytes)
+			continue;	/* a fault when it is executed */
+		first = (group_of(x)->local_byte + (u32)at) / 4;
+		if (!check_range(x, i, true, first, (a.bytes + 3) / 4, a.store)) {
+			exec_fault_lane(x, lanes);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Return the words of the common store or local memory that a copy or burst accesses. */
+static bool copy_range(const struct exec *x, const struct usc_insn *i, u32 *first)
+{
+	u32 at;
+
+	if (copies_shared(i))
+		return shared_range(x, i, i->loads == USC_LOADS_SHARED ? USC_DST : USC_SRC0, first);
+	at = *exec_operand(x, i, USC_SRC0);
+	*first = (group_of(x)->local_byte + at) / 4;
+	return at % 4 == 0 && (u64)at + i->words * 4u <= x->local_bytes;
+}
+
+static bool is_copy(const struct usc_insn *i)
+{
+	return pumice_usc_is_group_copy(i->op) || i->op == PUMICE_USC_OP_SHARED_LOAD;
+}
+
+/* Return whether the wave executes its copy or burst now. */
+static bool executes(const struct exec *x, const struct usc_insn *i)
+{
+	return !pumice_usc_is_group_copy(i->op) || usc_copy_executes(x);
+}
+
+static bool check_copy(struct exec *x, const struct usc_insn *i)
+{
+	u32 first;
+
+	if (!is_copy(i) || !executes(x, i) || !copy_range(x, i, &first))
+		return true;
+	return check_range(x, i, !copies_shared(i), first, i->words,
+			   i->loads != USC_LOADS_NONE);
+}
+
+static bool check(struct exec *x, const struct usc_insn *i)
+{
+	const struct late_wave *wave = wave_of(x);
+
+	if (!wave->rows && !wave->ranges)
+		return true;
+	return check_sources(x, i) && check_destination(x, i) && check_local(x, i) &&
+	       check_copy(x, i);
+}
+
+/* -------------------------------------------------------- loads, and their waits */
+
+/* Before an instruction that may load a register: an earlier load of it arrives. */
+static bool end_earlier_load(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+{
+	struct late_row *row = late_row(x, p);
+
+	(void)i, (void)lanes;
+	if (row->signal)
+		row_arrives(x, row, words_of(x, p));
+	return true;
+}
+
+/* Keep the contents of a register that is loaded. */
+static bool keep_row(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+{
+	struct late_row *row = late_row(x, p);
+	u32 *words = words_of(x, p);
+
+	(void)i;
+	row->lanes = 0;
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+
+		row->data[lane] = words[lane];
+	}
+	return true;
+}
+
+/* Exchange loaded data and previous contents. */
+static bool load_row(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+{
+	struct late_row *row = late_row(x, p);
+	u32 *words = words_of(x, p);
+
+	wave_of(x)->rows += !row->signal;
+	row->signal = i->sig[0] + 1u;
+	row->when = x->wave->done[i->sig[0]];
+	row->lanes |= lanes;
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes), loaded = words[lane];
+
+		words[lane] = poisons(x) ? PUMICE_USC_POISON : row->data[lane];
+		row->data[lane] = loaded;
+	}
+	return true;
+}
+
+/* Call fn for the words of each task that a copy or burst loads. */
+static void each_loaded(struct exec *x, const struct usc_insn *i, u32 first,
+			void (*fn)(struct exec *x, const struct usc_insn *i, u32 first, u32 slot))
+{
+	const struct usc_group *g = group_of(x);
+
+	if (i->op != PUMICE_USC_OP_GROUP_LOAD_SHARED) {
+		fn(x, i, first, x->wave->slot);
+		return;
+	}
+	for (u32 t = 0; t < g->tasks; t++) {
+		if (x->usc->task[g->slot[t]].instances)
+			fn(x, i, first - x->wave->shared + x->usc->task[g->slot[t]].cs_word,
+			   g->slot[t]);
+	}
+}
+
+/* Keep the contents of words that are loaded; earlier loads of them arrive now. */
+static void keep_range(struct exec *x, const struct usc_insn *i, u32 first, u32 slot)
+{
+	const bool local = i->loads == USC_LOADS_LOCAL;
+	const struct usc_run *run = &x->usc->run[task_of(x)->group];
+
+	(void)slot;
+	for (u32 w = 0; w < run->waves; w++) {
+		struct late_wave *wave = &x->usc->late->wave[run->wave[w]];
+
+		for (u32 n = wave->ranges; n-- > 0;) {
+			const struct late_range range = wave->range[n];
+
+			if (range.local == local && range.first < first + i->words &&
+			    first < range.first + range.words)
+				range_arrives(x, &range);
+		}
+	}
+	memcpy(data_of(x, local) + first, store_of(x, local) + first, i->words * 4u);
+}
+
+static void add_range(struct exec *x, u32 index, const struct late_range *range)
+{
+	struct late_wave *wave = &x->usc->late->wave[index];
+
+	if (wave->ranges == LATE_RANGES) {
+		const struct late_range oldest = wave->range[0];
+
+		range_arrives(x, &oldest);
+		remove_range(wave, 0);
+	}
+	wave->range[wave->ranges++] = *range;
+}
+
+/* Exchange loaded words and previous contents; the waves that have to wait for them have a range. */
+static void load_range(struct exec *x, const struct usc_insn *i, u32 first, u32 slot)
+{
+	const bool group = pumice_usc_is_group_copy(i->op), local = i->loads == USC_LOADS_LOCAL;
+	const struct usc_run *run = &x->usc->run[task_of(x)->group];
+	u32 *store = store_of(x, local), *data = data_of(x, local);
+	struct late_range range = {
+		.copy = x->usc->late->copies, .first = first, .words = i->words,
+		.signal = i->sig[0], .local = local,
+	};
+
+	for (u32 n = first; n < first + i->words; n++) {
+		u32 loaded = store[n];
+
+		store[n] = poisons(x) ? PUMICE_USC_POISON : data[n];
+		data[n] = loaded;
+	}
+	for (u32 w = 0; w < run->waves; w++) {
+		const struct usc_wave *wave = &x->usc->wave[run->wave[w]];
+
+		if (wave == x->wave)
+			range.when = wave->done[i->sig[0]];
+		else	/* it is at the same copy, and passes it next */
+			range.when = wave->clock + 1 + USC_GLOBAL_LATENCY;
+		if (wave == x->wave || (group && (local || wave->slot == slot)))
+			add_range(x, run->wave[w], &range);
+	}
+}
+
+/* Return the signals that an instruction waits for, if it completes now. */
+static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
+{
+	switch (i->op) {
+	case PUMICE_USC_OP_SIG_DONE1:
+	case PUMICE_USC_OP_SIG_DONE2:
+		if (exec_signals_done(x, i) > exec_clock(x, i))
+			return 0;
+		break;
+	case PUMICE_USC_OP_SIG_WAIT:
+	case PUMICE_USC_OP_SIG_WAITALL2:
+	case PUMICE_USC_OP_SIG_WAITALL3:
+	case PUMICE_USC_OP_SIG_WAITALL4:
+		break;
+	case PUMICE_USC_OP_MEM_FENCE:
+	case PUMICE_USC_OP_END:
+		return UINT32_MAX;
+	default:
+		return 0;
+	}
+	return 1u << i->sig[0] | 1u << i->sig[1] | 1u << i->sig[2] | 1u << i->sig[3];
+}
+
+/* Determine the lanes that are loaded after earlier loads, which may be of its mask, have arrived. */
+static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
+{
+	each_register(x, i, USC_DST, i->masked ? x->valid : exec_texture_lanes(x), end_earlier_load);
+	s->lanes = i->masked ? usc_active_lanes(x, i) : exec_texture_lanes(x);
+	if (s->lanes)
+		each_register(x, i, USC_DST, s->lanes, keep_row);
+}
+
+bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
+{
+	*s = (struct usc_late_step){ 0 };
+	if (!poisons(x))
+		arrive(x, 0, exec_clock(x, i));
+	else if (!check(x, i))
+		return false;
+	s->signals = signals_waited(x, i);
+	if (i->loads == USC_LOADS_REGISTERS) {
+		begin_load(x, i, s);
+	} else if (i->loads != USC_LOADS_NONE && executes(x, i) && copy_range(x, i, &s->first)) {
+		s->words = i->words;
+		each_loaded(x, i, s->first, keep_range);
+	}
+	return true;
+}
+
+void usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s)
+{
+	if (i->loads == USC_LOADS_REGISTERS && s->lanes) {
+		each_register(x, i, USC_DST, s->lanes, load_row);
+	} else if (s->words) {
+		x->usc->late->copies++;
+		each_loaded(x, i, s->first, load_range);
+	}
+	if (s->signals)
+		arrive(x, s->signals, 0);
+}

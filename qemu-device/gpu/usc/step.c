@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Execution of a wave an instruction at a time. See step.h.
+ *
+ * Limits: several times slower than the interpreter's loop, and without pairs of instructions.
+ */
+#include "step.h"
+
+/* Return whether the instruction that was just run is complete: not deferred, and no fault. */
+static bool is_complete(const struct exec *x)
+{
+	return x->exit != USC_EXIT_FAULT && x->exit != USC_EXIT_YIELD &&
+	       x->exit != USC_EXIT_SLOT && x->exit != USC_EXIT_COPY;
+}
+
+const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i)
+{
+	bool going = (uintptr_t)i < (uintptr_t)x->limit;
+
+	while (going) {
+		const struct usc_insn *at = i;
+		struct usc_late_step late;
+		struct usc_tally tally;
+
+		if (x->usc->late && !usc_late_begin(x, i, &late))
+			return i;
+		if (x->detail)
+			usc_tally_begin(x, i, &tally);
+		x->limit = i + 1;	/* only this instruction */
+		i = i->run(x, i);
+		/* A jump has begun a new run of instructions, as far as the slice allows. */
+		going = x->limit && !x->pause && x->done + (u32)(i - x->from) < x->slice;
+		if (!is_complete(x))
+			continue;
+		if (x->detail)
+			usc_tally_end(x, at, &tally);
+		if (x->usc->late)
+			usc_late_end(x, at, &late);
+	}
+	return i;
+}

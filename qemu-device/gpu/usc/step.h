@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Execution of a wave an instruction at a time, and what observes it: detailed counters
+ * (count.c), and data that arrive late (late.c). Chosen once for a wave's turn: without either,
+ * none of this runs.
+ */
+#ifndef PUMICE_GPU_USC_STEP_H
+#define PUMICE_GPU_USC_STEP_H
+
+#include "exec.h"
+
+/* access.c: memory access of an instruction. */
+struct usc_access {
+	bool local, load, store;
+	u32 bytes;	/* of each active lane */
+};
+
+/* Describe loads and stores; false for all other instructions. */
+bool usc_access_of(const struct usc_insn *insn, struct usc_access *a);
+/* Return the valid lanes where the double mask of an instruction that has one is true. */
+u32 usc_active_lanes(const struct exec *x, const struct usc_insn *i);
+/*
+ * Return the offsets of an access before it runs: those that are looked up later are computed in
+ * row; 0 in lanes whose index is a fault.
+ */
+const u32 *usc_access_offsets(const struct exec *x, const struct usc_insn *i, u32 *row);
+
+/* count.c: counts of an instruction, determined before it runs. */
+struct usc_tally {
+	u64 load_bytes, store_bytes, conflicts;
+};
+
+void usc_tally_begin(const struct exec *x, const struct usc_insn *i, struct usc_tally *t);
+/* The instruction is complete. */
+void usc_tally_end(const struct exec *x, const struct usc_insn *i, const struct usc_tally *t);
+
+/* late.c: an instruction that loads, or waits. */
+struct usc_late_step {
+	u32 lanes;	/* that are loaded */
+	u32 first;	/* of a range: word in the store */
+	u32 words;	/* of a range; 0: none, or the access is refused */
+	u32 signals;	/* bit n: it waits for signal n */
+};
+
+/*
+ * Before an instruction runs; only if usc->late is set. Returns false with x->exit set if it uses
+ * a register or local memory too early.
+ */
+bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s);
+/* The instruction is complete. */
+void usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s);
+
+#endif

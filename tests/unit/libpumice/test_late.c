@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/* Error texts of programs that use data before they have waited for it, with key late=poison. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pumice/pumice.h"
+
+#define TEXT_BYTES	512u
+
+/* A device with one buffer, and a context for one program. */
+struct fixture {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct pumice_buffer buffer;
+};
+
+static void set_up(struct fixture *f)
+{
+	assert_int_equal(pumice_device_open("inproc:cores=1,ram=64,threads=0,late=poison", &f->dev,
+					    NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(f->dev, &f->vm), 0);
+	assert_int_equal(pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), 0);
+	assert_int_equal(pumice_stream_create(f->vm, 65536, &f->stream), 0);
+	assert_int_equal(pumice_buffer_create(f->vm, 4096, &f->buffer), 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+	pumice_context_destroy(f->context);
+	pumice_stream_destroy(f->stream);
+	pumice_buffer_destroy(&f->buffer);
+	pumice_vm_destroy(f->vm);
+	pumice_device_close(f->dev);
+}
+
+/* Run one work-group of a program, with the address of the buffer in sh0 and sh1, and 0 in r1. */
+static int run(struct fixture *f, const char *text)
+{
+	struct pumice_dispatch dispatch;
+	struct pumice_kernel *kernel;
+	char all[TEXT_BYTES];
+	uint64_t start;
+	int err;
+
+	snprintf(all, sizeof(all), ".local 256\nmov sh0, %#x\nmov sh1, %#x\nmov r1, [one], 0\n%send\n",
+		 (unsigned int)f->buffer.va, (unsigned int)(f->buffer.va >> 32), text);
+	if (pumice_kernel_assemble(f->vm, "shader", all, &kernel))
+		fail_msg("%s", pumice_device_error(f->dev));
+	pumice_dispatch_init(&dispatch, kernel);
+	pumice_stream_reset(f->stream);
+	assert_int_equal(pumice_stream_dispatch(f->stream, &dispatch), 0);
+	assert_int_equal(pumice_stream_end(f->stream, &start), 0);
+	err = pumice_context_run(f->context, start, PUMICE_FOREVER, NULL);
+	pumice_kernel_destroy(kernel);
+	return err;
+}
+
+static void assert_error(const struct fixture *f, const char *words)
+{
+	const char *text = pumice_device_error(f->dev);
+
+	if (!strstr(text, words))
+		fail_msg("'%s' is not in: %s", words, text);
+}
+
+/* The second of two instructions uses data of the first. */
+static void assert_is_late(const char *text, const char *words)
+{
+	struct fixture f;
+
+	set_up(&f);
+	assert_int_equal(run(&f, text), -EIO);
+	print_message("%s\n", pumice_device_error(f.dev));
+	assert_error(&f, "job faulted: usc-late at 0x");
+	assert_error(&f, words);
+	assert_error(&f, "Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of "
+			 "them.\n  instruction 4 of the program at 0x");
+	tear_down(&f);
+}
+
+static void data_used_without_a_wait_name_register_and_signal(void **state)
+{
+	(void)state;
+	assert_is_late("global_load32 sig3, r7, [one], sh0 + r1\nmov r2, [one], r7\n",
+		       ", pc 4: r7 is read before a wait for sig3, of the access that loads it\n");
+	assert_is_late("global_load32 sig15, v0, [one], sh0 + r1\nmov v0, [one], 0\n",
+		       ": v0 is written before a wait for sig15, of");
+	assert_is_late("shared_load sig0, sh2, sh0, 3\nmov r2, [one], sh4\n",
+		       ": sh4 is read before a wait for sig0, of");
+	assert_is_late("group_load sig1, r1[0], sh0, 40\nlocal_load32 r2, [one], r1 + 156\n",
+		       ": byte 156 of local memory is read before a wait for sig1, of");
+}
+
+static void a_program_that_waits_has_its_data(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	((uint32_t *)f.buffer.cpu)[0] = 77;
+	if (run(&f, "global_load32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
+		    "add.u32 r7, r7, 1\nglobal_store32 sig0, [one], sh0 + r1 + 4, r7\n"))
+		fail_msg("%s", pumice_device_error(f.dev));
+	assert_int_equal(((const uint32_t *)f.buffer.cpu)[1], 78);
+	tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_used_without_a_wait_name_register_and_signal),
+		cmocka_unit_test(a_program_that_waits_has_its_data),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

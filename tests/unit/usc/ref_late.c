@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reference model of the USC: signals, and data that arrive late. See ref_model.h.
+ *
+ * Written from hw/isa.xml and Documentation/execution.rst: a register has one load under way at most; a
+ * later one makes the earlier one arrive.
+ */
+#include "ref_step.h"
+
+#include <string.h>
+
+static const struct pumice_isa_form *form_of(const struct ref_step *s)
+{
+	return &pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode)->form[s->in.form];
+}
+
+/* Return the load of a register, or NULL: the bank has none. */
+static struct ref_load *load_of(const struct ref_group *g, const struct ref_wave *w, u32 bank,
+				u32 number)
+{
+	struct ref_wave *wave = (struct ref_wave *)w;
+
+	switch (bank) {
+	case PUMICE_USC_BANK_R:
+		return number < g->temps ? &wave->reg_load[number] : NULL;
+	case PUMICE_USC_BANK_V:
+		return number < g->attrs ? &wave->reg_load[g->temps + number] : NULL;
+	case PUMICE_USC_BANK_IDX:
+		return &wave->idx_load[number];
+	default:
+		return NULL;
+	}
+}
+
+bool ref_is_late(const struct ref_group *g, const struct ref_wave *w, u32 bank, u32 number,
+		 u32 *signal)
+{
+	const struct ref_load *load = load_of(g, w, bank, number);
+
+	if (!load || !load->pending)
+		return false;
+	*signal = load->signal;
+	return true;
+}
+
+static void arrive(struct ref_load *load, u32 *row)
+{
+	for (u32 l = 0; load->pending && l < PUMICE_LANES; l++) {
+		if (load->lane[l])
+			row[l] = load->value[l];
+	}
+	load->pending = false;
+}
+
+/* Make the loads of some signals, and those that are complete at a clock, arrive. */
+static void arrive_all(struct ref_step *s, u32 signals, u64 clock)
+{
+	for (u32 n = 0; n < REF_MAX_REGS; n++) {
+		struct ref_load *load = &s->w->reg_load[n];
+
+		if (load->pending && ((signals >> load->signal & 1) || load->when <= clock))
+			arrive(load, s->w->reg[n]);
+	}
+	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++) {
+		struct ref_load *load = &s->w->idx_load[n];
+
+		if (load->pending && ((signals >> load->signal & 1) || load->when <= clock))
+			arrive(load, s->w->idx[n]);
+	}
+}
+
+static bool mask_is_late(const struct ref_step *s, u32 raw)
+{
+	struct pumice_usc_mask m;
+	u32 signal;
+
+	pumice_usc_mask_unpack(&raw, &m);
+	return (m.a >= 16 && ref_is_late(s->g, s->w, PUMICE_USC_BANK_R, m.a - 16u, &signal)) ||
+	       (m.b >= 16 && ref_is_late(s->g, s->w, PUMICE_USC_BANK_R, m.b - 16u, &signal));
+}
+
+/* Return whether one of the registers that an operand selects, or its index, is late. */
+static bool register_is_late(const struct ref_step *s, const struct pumice_isa_operand *operand,
+			     u32 raw)
+{
+	const struct pumice_usc_operand o = ref_operand(s, raw);
+	u32 count = ref_count(s, operand), signal, number;
+
+	if (o.bank == PUMICE_USC_BANK_M)
+		return mask_is_late(s, o.num);
+	if (o.idx && ref_is_late(s->g, s->w, PUMICE_USC_BANK_IDX, o.idx - 1u, &signal))
+		return true;
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if ((o.idx && !o.elem && !ref_valid(s->w, l)) || (o.elem && l))
+			continue;
+		if (!ref_select(s, raw, count, l, &number))
+			continue;
+		for (u32 n = 0; n < count; n++) {
+			if (ref_is_late(s->g, s->w, o.bank, number + n, &signal))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool uses_late(const struct ref_step *s)
+{
+	const struct pumice_isa_form *form = form_of(s);
+	const u32 *words = &s->g->code[s->w->pc * PUMICE_USC_WORDS];
+	const u32 layout = pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode)->layout;
+
+	for (u32 n = 0; n < form->nr_operands; n++) {
+		const struct pumice_isa_operand *operand = &form->operands[n];
+		const struct pumice_isa_class *class = &pumice_usc_isa.classes[operand->cls];
+		u32 raw = (u32)pumice_isa_get(&pumice_usc_isa, layout, operand->field, words);
+
+		if (operand->cls == PUMICE_USC_CLASS_MASK ? mask_is_late(s, raw) :
+		    (class->full || class->elem) && raw && register_is_late(s, operand, raw))
+			return true;
+	}
+	return false;
+}
+
+/* Determine whether the instruction accesses memory with a signal, and loads registers. */
+static void find_signal(struct ref_step *s)
+{
+	const struct pumice_isa_form *form = form_of(s);
+
+	s->signal = UINT32_MAX;
+	for (u32 n = 0; n < form->nr_operands; n++) {
+		if (form->operands[n].cls == PUMICE_USC_CLASS_ASYNC && s->in.async)
+			s->signal = s->in.async - 1u;
+		/* Signals of accesses are the first operand, or follow an atomic operator. */
+		if (form->operands[n].cls == PUMICE_USC_CLASS_SIG && ref_is_memory(s->in.opcode))
+			s->signal = s->in.sig0;
+	}
+	s->loads = s->signal != UINT32_MAX && ref_has(s, PUMICE_USC_FIELD_DST) &&
+		   s->g->late != REF_EARLY;
+}
+
+/* Return whether an access of the instruction may include a lane, whatever its mask is. */
+static bool may_access(const struct ref_step *s, u32 lane)
+{
+	bool pixels = s->in.async && s->g->gfx && s->g->gfx->stage >= 2;
+	bool any = ref_valid(s->w, lane);
+
+	for (u32 n = lane / 4 * 4; pixels && n < lane / 4 * 4 + 4; n++)
+		any |= ref_valid(s->w, n);	/* textures are read for whole spans */
+	return any;
+}
+
+/*
+ * Make loads of the registers that this instruction may load arrive, before it reads its operands
+ * and its mask.
+ */
+static void arrive_before(struct ref_step *s)
+{
+	const struct pumice_isa_form *form = form_of(s);
+	const struct pumice_usc_operand o = ref_operand(s, s->in.dst);
+	u32 count = 0, number;
+
+	for (u32 n = 0; n < form->nr_operands; n++) {
+		if (form->operands[n].field == PUMICE_USC_FIELD_DST)
+			count = ref_count(s, &form->operands[n]);
+	}
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		if ((o.idx && !may_access(s, l)) || !ref_select(s, s->in.dst, count, l, &number))
+			continue;
+		for (u32 n = number; n < number + count; n++) {
+			struct ref_load *load = load_of(s->g, s->w, o.bank, n);
+
+			if (load)
+				arrive(load, o.bank == PUMICE_USC_BANK_IDX ? s->w->idx[n] :
+					     s->w->reg[load - s->w->reg_load]);
+		}
+	}
+}
+
+bool ref_late_begin(struct ref_step *s)
+{
+	find_signal(s);
+	if (s->g->late == REF_DATA)
+		arrive_all(s, 0, s->w->clock);
+	if (s->g->late == REF_POISON && uses_late(s))
+		return ref_fault(s, PUMICE_FAULT_USC_LATE);
+	if (s->loads)
+		arrive_before(s);
+	return true;
+}
+
+void ref_load(struct ref_step *s, u32 raw, u32 lane, u32 value)
+{
+	struct pumice_usc_operand o = ref_operand(s, raw);
+	struct ref_load *load = NULL;
+	u32 number;
+
+	if (s->loads && ref_select(s, raw, 1, lane, &number))
+		load = load_of(s->g, s->w, o.bank, number);
+	if (!load) {
+		ref_write(s, raw, lane, value);
+		return;
+	}
+	if (!load->pending)
+		memset(load, 0, sizeof(*load));
+	load->pending = true;
+	load->signal = s->signal;
+	load->when = s->w->clock + 1 + REF_LATENCY;
+	load->lane[lane] = true;
+	load->value[lane] = value;
+}
+
+void ref_late_end(struct ref_step *s)
+{
+	if (s->signal != UINT32_MAX)
+		s->w->done[s->signal] = s->w->clock + 1 + REF_LATENCY;
+	s->w->clock++;
+}
+
+u32 ref_signals(const struct ref_step *s)
+{
+	u32 signals = 1u << s->in.sig0;
+
+	if (ref_has(s, PUMICE_USC_FIELD_SIG1))
+		signals |= 1u << s->in.sig1;
+	if (ref_has(s, PUMICE_USC_FIELD_SIG2))
+		signals |= 1u << s->in.sig2;
+	if (ref_has(s, PUMICE_USC_FIELD_SIG3))
+		signals |= 1u << s->in.sig3;
+	return signals;
+}
+
+bool ref_signals_done(const struct ref_step *s)
+{
+	bool done = true;
+
+	for (u32 n = 0; n < PUMICE_USC_SIGNALS; n++)
+		done &= !(ref_signals(s) >> n & 1) || s->w->done[n] <= s->w->clock;
+	return done;
+}
+
+void ref_wait(struct ref_step *s, u32 signals)
+{
+	bool ends = s->in.opcode == PUMICE_USC_OP_END;
+
+	for (u32 n = 0; n < PUMICE_USC_SIGNALS && !ends; n++) {
+		if ((signals >> n & 1) && s->w->done[n] > s->w->clock)
+			s->w->clock = s->w->done[n];
+	}
+	arrive_all(s, signals, 0);
+}

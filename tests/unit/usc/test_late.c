@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Data of loads that arrive late: which uses are reported, and which waits are sufficient.
+ * Random programs are in test_graphics.c and test_random.c.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "exec.h"
+#include "fixture.h"
+
+#define LOCAL_BYTES	1024u
+#define GROUP		32u	/* instances */
+#define MAX_INSNS	96u
+#define LOADED		0x10000u	/* word n of memory is LOADED + n */
+#define BEFORE		7u
+
+#define IDX(n) usc_operand(PUMICE_USC_BANK_IDX, (n), false)
+
+static const struct usc_program_limits limits = { .temps = 32, .attrs = 4, .shared = 40,
+						  .slot_regs = 4, .stage = USC_STAGE_COMPUTE };
+
+/* The program under construction: begins with R0 = 4 * lane, and R8 to R11 = BEFORE. */
+struct code {
+	struct pumice_usc_insn insn[MAX_INSNS];
+	u32 insns;
+};
+
+static void add(struct code *c, struct pumice_usc_insn insn)
+{
+	assert_true(c->insns < MAX_INSNS);
+	c->insn[c->insns++] = insn;
+}
+
+static void begin(struct code *c)
+{
+	c->insns = 0;
+	add(c, INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 2));
+	for (u32 n = 8; n < 12; n++)
+		add(c, INSN(MOV, .dst = R(n), .mask = ALWAYS, .src0 = IMM, .imm = BEFORE));
+}
+
+/* Load R8 with signal 3. */
+static void add_load(struct code *c)
+{
+	add(c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(8), .mask = ALWAYS, .src2 = SH(0),
+		    .src0 = R(0)));
+}
+
+/* Run a group of some instances to its end. */
+static void run(struct fixture *fx, struct code *c, u32 instances)
+{
+	const struct fx_group group = { .tasks = 1, .instances = { instances }, .limits = limits,
+					.local_bytes = LOCAL_BYTES };
+	struct usc_program *program;
+
+	add(c, INSN(END));
+	for (u32 n = 0; n < FX_DATA_BYTES / 4; n++)
+		((u32 *)(void *)fx->data)[n] = LOADED + n;
+	fx_clear(fx);
+	program = fx_program_insns(fx, c->insn, c->insns, &limits);
+	if (!program)
+		fail_msg("instruction %u is refused: fault %u", fx->fault.pc, fx->fault.fault);
+	fx_fill(fx, 0, &group, program);
+	memset(usc_shared(fx->usc, usc_task(fx->usc, 0)), 0, limits.shared * 4);
+	fx_set_base(fx, 0, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 1u << 20);
+	assert_int_equal(fx->done[0], 1);
+	fx_put(fx, program);
+}
+
+/* Word of a register of lane 1, after the run. */
+static u32 result(const struct fixture *fx, u32 reg)
+{
+	return fx->usc->unified[usc_wave_regs(&fx->usc->task[0], 0) + reg * USC_ROW_WORDS + 1];
+}
+
+/* The instruction before the end used a place too early. */
+static void assert_late(const struct fixture *fx, const struct code *c, u32 place, bool local,
+			bool write)
+{
+	const u32 word = (u32)fx->fault.addr;
+	struct pumice_usc_late what;
+
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_LATE);
+	assert_int_equal(fx->fault.pc, c->insns - 2);
+	assert_int_equal(fx->fault.access, write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ);
+	assert_int_equal(fx->fault.addr >> 32, 0);
+	assert_int_equal(pumice_usc_late_unpack(&word, &what), PUMICE_UNPACK_OK);
+	assert_int_equal(what.place, place);
+	assert_int_equal(what.sig, 3);
+	assert_int_equal(what.local, local);
+	assert_int_equal(what.write, write);
+}
+
+static struct fixture *fixture_of(enum usc_late_mode late)
+{
+	return fx_create_late(FX_DATA_BYTES, late);
+}
+
+/* A use of R8 after a load of it is reported. */
+static void assert_use_is_late(struct fixture *fx, struct pumice_usc_insn use, bool write)
+{
+	struct code c;
+
+	begin(&c);
+	add_load(&c);
+	add(&c, use);
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, R(8), false, write);
+}
+
+/* Each way to read a register. */
+static void late_registers_are_reported_wherever_they_are_read(void **state)
+{
+	const struct pumice_usc_insn reads[] = {
+		INSN(ADD, .dst = R(1), .src0 = R(8), .src1 = IMM),
+		INSN(ADD, .dst = R(1), .src0 = R(2), .src1 = R(8)),
+		INSN(ADD, .dst = R(1), .src0 = R(2), .src1 = R_ELEM(8)),
+		INSN(MAD, .dst = R(1), .src0 = R(2), .src1 = R(3), .src2 = R(8)),
+		INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = R_ELEM(8)),
+		INSN(MOV, .dst = R(1), .mask = IF(MASK_R(8)), .src0 = IMM),
+		INSN(MOV, .dst = R(1), .mask = IF_BOTH(MASK_K(ONE), MASK_R(8)), .src0 = IMM),
+		INSN(ADD, .dst = R(1), .src0 = M(IF(MASK_R(8))), .src1 = IMM),
+		INSN(SELECT, .dst = R(1), .mask = ALWAYS, .src0 = R(8), .src1 = IMM),
+		INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(8), .src1 = R(0)),
+		INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(0), .src1 = R(8)),
+		INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = R_ELEM(7), .src0 = R(0),
+		     .src1 = R(1)),
+		INSN(BURST_STORE, .mask = ALWAYS, .src2 = SH(0), .src0 = R(0), .src1 = R(6),
+		     .words = 3),
+		INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(8)),
+		INSN(SAMPLE, .type = F32, .dst = R(1), .func = PUMICE_TEXTURE_DIM_2D,
+		     .src0 = R(7), .src2 = SH(8)),
+		INSN(BRZ, .src0 = R_ELEM(8)),
+		INSN(BR_ALL, .mask = IF(MASK_R(8))),
+		INSN(REDUCE_FINISH, .dst = R_ELEM(1), .src0 = R(8)),
+	};
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(reads) / sizeof(reads[0]); n++)
+		assert_use_is_late(fx, reads[n], false);
+	fx_destroy(fx);
+}
+
+/* Each way to write one. */
+static void late_registers_are_reported_wherever_they_are_written(void **state)
+{
+	const struct pumice_usc_insn writes[] = {
+		INSN(MOV, .dst = R(8), .mask = ALWAYS, .src0 = IMM),
+		INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(8), .src0 = IMM),
+		INSN(LOCAL_LOAD128, .dst = R(5), .mask = ALWAYS, .src0 = R(0)),
+		INSN(GLOBAL_LOAD32, .dst = R(8), .mask = ALWAYS, .src2 = SH(0), .src0 = R(0)),
+		INSN(SIG_WAIT, .dst = R_ELEM(8), .sig0 = 3),
+	};
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(writes) / sizeof(writes[0]); n++)
+		assert_use_is_late(fx, writes[n], true);
+	fx_destroy(fx);
+}
+
+/* Each access that loads registers; the last of them is used. */
+static void every_access_with_a_signal_loads_late(void **state)
+{
+	const struct {
+		struct pumice_usc_insn insn;
+		u32 reg;	/* R */
+	} loads[] = {
+		{ INSN(GLOBAL_LOAD8, .sig0 = 3, .dst = R(8), .mask = ALWAYS, .src2 = SH(0),
+		       .src0 = R(0)), 8 },
+		{ INSN(GLOBAL_LOAD16, .sig0 = 3, .dst = R(8), .mask = ALWAYS, .src2 = SH(0),
+		       .src0 = R(0)), 8 },
+		{ INSN(GLOBAL_LOAD64, .sig0 = 3, .dst = R(8), .mask = ALWAYS, .src2 = SH(0),
+		       .src0 = R(0)), 9 },
+		{ INSN(GLOBAL_LOAD128, .sig0 = 3, .dst = R(8), .mask = ALWAYS, .src2 = SH(0),
+		       .src0 = R(0)), 11 },
+		{ INSN(GLOBAL_ATOMIC, .sig0 = 3, .dst = R(8), .mask = ALWAYS, .src2 = SH(0),
+		       .src0 = R(0), .src1 = R(1)), 8 },
+		{ INSN(BURST_LOAD, .sig0 = 3, .dst = R(8), .mask = ALWAYS, .src2 = SH(0),
+		       .src0 = R(0), .words = 16), 23 },
+		{ INSN(SAMPLE, .async = PUMICE_USC_ASYNC_SIG3, .type = F32, .dst = R(8),
+		       .func = PUMICE_TEXTURE_DIM_2D, .src0 = R(0), .src2 = SH(8)), 11 },
+	};
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(loads) / sizeof(loads[0]); n++) {
+		begin(&c);
+		add(&c, loads[n].insn);
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(loads[n].reg)));
+		run(fx, &c, GROUP);
+		assert_late(fx, &c, R(loads[n].reg), false, false);
+		assert_int_equal(result(fx, loads[n].reg), PUMICE_USC_POISON);
+	}
+	fx_destroy(fx);
+}
+
+/* A texture read without a signal is complete when the next instruction begins. */
+static void texture_read_without_a_signal_is_complete(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(SAMPLE, .type = F32, .dst = R(8), .func = PUMICE_TEXTURE_DIM_2D, .src0 = R(0),
+		     .src2 = SH(8)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_not_equal(result(fx, 1), BEFORE);
+	assert_int_equal(result(fx, 1), result(fx, 8));
+	fx_destroy(fx);
+}
+
+/* Index registers, attributes, and registers that indices select, are late, too. */
+static void late_registers_of_other_banks_are_reported(void **state)
+{
+	const struct pumice_usc_operand indexed = { .bank = PUMICE_USC_BANK_R, .num = 8, .idx = 1 };
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+	u32 raw;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = V(2), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(0)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = V(2)));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, V(2), false, false);
+
+	pumice_usc_operand_pack(&raw, &indexed);
+	begin(&c);
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = IDX(0), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(0)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = raw));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, IDX(0), false, false);
+
+	/* Lane l selects register 8 + l / 16. */
+	begin(&c);
+	add(&c, INSN(SHR, .dst = IDX(0), .src0 = K(SID), .src1 = IMM, .imm = 4));
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = raw, .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(0)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(10)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(9)));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, R(9), false, false);
+	assert_int_equal(result(fx, 8), PUMICE_USC_POISON);
+	assert_int_equal(result(fx, 9), BEFORE);	/* of lane 1: not loaded */
+	fx_destroy(fx);
+}
+
+/* Each wait, with the signal in each of its operands. */
+static void every_wait_is_sufficient(void **state)
+{
+	const struct pumice_usc_insn waits[] = {
+		INSN(SIG_WAIT, .dst = R_ELEM(2), .sig0 = 3),
+		INSN(SIG_WAITALL2, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 1),
+		INSN(SIG_WAITALL2, .dst = R_ELEM(2), .sig0 = 1, .sig1 = 3),
+		INSN(SIG_WAITALL3, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 1, .sig2 = 2),
+		INSN(SIG_WAITALL3, .dst = R_ELEM(2), .sig0 = 1, .sig1 = 3, .sig2 = 2),
+		INSN(SIG_WAITALL3, .dst = R_ELEM(2), .sig0 = 1, .sig1 = 2, .sig2 = 3),
+		INSN(SIG_WAITALL4, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 0, .sig2 = 1, .sig3 = 2),
+		INSN(SIG_WAITALL4, .dst = R_ELEM(2), .sig0 = 0, .sig1 = 3, .sig2 = 1, .sig3 = 2),
+		INSN(SIG_WAITALL4, .dst = R_ELEM(2), .sig0 = 0, .sig1 = 1, .sig2 = 3, .sig3 = 2),
+		INSN(SIG_WAITALL4, .dst = R_ELEM(2), .sig0 = 0, .sig1 = 1, .sig2 = 2, .sig3 = 3),
+		INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_GROUP),
+	};
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(waits) / sizeof(waits[0]); n++) {
+		begin(&c);
+		add_load(&c);
+		add(&c, waits[n]);
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+		run(fx, &c, GROUP);
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(result(fx, 1), LOADED + 1);
+		assert_int_equal(result(fx, 8), LOADED + 1);
+	}
+	fx_destroy(fx);
+}
+
+/* sig_done is a wait only when it has returned 1; time alone is none, nor another signal. */
+static void only_a_wait_for_the_signal_is_sufficient(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+	u32 top;
+
+	(void)state;
+	begin(&c);
+	add_load(&c);
+	add(&c, INSN(SIG_DONE1, .dst = R_ELEM(2), .sig0 = 3));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, R(8), false, false);
+
+	begin(&c);
+	add_load(&c);
+	top = c.insns;
+	add(&c, INSN(SIG_DONE2, .dst = R_ELEM(2), .sig0 = 1, .sig1 = 3));
+	add(&c, INSN(BRZ, .target = top, .src0 = R_ELEM(2)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 1), LOADED + 1);
+
+	begin(&c);
+	add_load(&c);
+	add(&c, INSN(SIG_WAIT, .dst = R_ELEM(2), .sig0 = 2));
+	for (u32 n = 0; n < USC_GLOBAL_LATENCY; n++)
+		add(&c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = IMM));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, R(8), false, false);
+	fx_destroy(fx);
+}
+
+/* Shared registers and local memory, in each access that reads or writes them. */
+static void late_shared_registers_and_local_memory_are_reported(void **state)
+{
+	const struct {
+		struct pumice_usc_insn load, use;
+		u32 place;
+		bool local, write;
+	} cases[] = {
+		{ INSN(SHARED_LOAD, .sig0 = 3, .dst = SH(8), .src2 = SH(0), .words = 16),
+		  INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SH(23)), SH(23), false, false },
+		{ INSN(GROUP_LOAD_SHARED, .sig0 = 3, .dst = SH(8), .src2 = SH(0), .words = 20),
+		  INSN(GROUP_STORE_SHARED, .src0 = SH(27), .src2 = SH(0), .words = 2), SH(27),
+		  false, false },
+		{ INSN(SHARED_LOAD, .sig0 = 3, .dst = SH(8), .src2 = SH(0), .words = 1),
+		  INSN(MOV, .form = SCALAR_FORM, .dst = SH(8), .src0 = IMM), SH(8), false, true },
+		{ INSN(SHARED_LOAD, .sig0 = 3, .dst = SH(8), .src2 = SH(0), .words = 1),
+		  INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(7), .src0 = R(0), .src1 = R(1)),
+		  SH(8), false, false },
+		{ INSN(SHARED_LOAD, .sig0 = 3, .dst = SH(8), .src2 = SH(0), .words = 1),
+		  INSN(SAMPLE, .type = F32, .dst = R(1), .func = PUMICE_TEXTURE_DIM_2D,
+		       .src0 = R(0), .src2 = SH(2)), SH(8), false, false },
+		{ INSN(GROUP_LOAD, .sig0 = 3, .src0 = R_ELEM(2), .src2 = SH(0), .words = 20),
+		  INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .disp = 76), 76,
+		  true, false },
+		{ INSN(GROUP_LOAD, .sig0 = 3, .src0 = R_ELEM(2), .src2 = SH(0), .words = 20),
+		  INSN(LOCAL_STORE8, .mask = IF(MASK_K(ONE)), .src0 = R(0), .src1 = R(1)), 0, true,
+		  true },
+		{ INSN(GROUP_LOAD, .sig0 = 3, .src0 = R_ELEM(2), .src2 = SH(0), .words = 20),
+		  INSN(GROUP_STORE, .src0 = R_ELEM(2), .src2 = SH(0), .words = 1), 0, true, false },
+	};
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		begin(&c);
+		add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM));
+		add(&c, cases[n].load);
+		add(&c, cases[n].use);
+		run(fx, &c, GROUP);
+		assert_late(fx, &c, cases[n].place, cases[n].local, cases[n].write);
+	}
+	fx_destroy(fx);
+}
+
+/* Words before and after those that are loaded are not late, and after a wait none is. */
+static void only_the_words_of_a_copy_are_late(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM, .imm = 4));
+	add(&c, INSN(GROUP_LOAD, .sig0 = 3, .src0 = R_ELEM(2), .src2 = SH(0), .words = 20));
+	add(&c, INSN(SHARED_LOAD, .sig0 = 4, .dst = SH(8), .src2 = SH(0), .words = 2));
+	add(&c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .disp = 84));
+	add(&c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(12)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SH(7)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SH(10)));
+	add(&c, INSN(SIG_WAITALL2, .dst = R_ELEM(3), .sig0 = 4, .sig1 = 3));
+	add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(9)));
+	add(&c, INSN(LOCAL_LOAD32, .dst = R(5), .mask = ALWAYS, .src0 = R(0)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 4), LOADED + 1);
+	assert_int_equal(result(fx, 5), LOADED);
+	fx_destroy(fx);
+}
+
+/* Each wave waits for a copy of the group: one that does not is reported, although another has. */
+static void each_wave_waits_for_a_copy_of_its_group(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+	u32 branch;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM));
+	add(&c, INSN(GROUP_LOAD, .sig0 = 3, .src0 = R_ELEM(2), .src2 = SH(0), .words = 20));
+	branch = c.insns;
+	add(&c, INSN(BRNZ, .target = branch + 2, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	add(&c, INSN(SIG_WAIT, .dst = R_ELEM(3), .sig0 = 3));
+	add(&c, INSN(BARRIER));
+	add(&c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(2)));
+	run(fx, &c, 2 * GROUP);
+	assert_late(fx, &c, 0, true, false);
+	assert_int_equal(fx->fault.wave, 1);
+	fx_destroy(fx);
+}
+
+/* Without poison: previous contents until the access is complete, then the data, without a wait. */
+static void data_arrive_when_the_access_is_complete(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add_load(&c);
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	for (u32 n = 1; n < USC_GLOBAL_LATENCY; n++)
+		add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = R(8)));
+	add(&c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 1), BEFORE);
+	assert_int_equal(result(fx, 2), BEFORE);
+	assert_int_equal(result(fx, 3), LOADED + 1);
+	fx_destroy(fx);
+}
+
+/* The same for shared registers and of local memory; the end of the program is a wait. */
+static void words_arrive_when_the_access_is_complete(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM));
+	add(&c, INSN(SHARED_LOAD, .sig0 = 3, .dst = SH(8), .src2 = SH(0), .words = 16));
+	add(&c, INSN(GROUP_LOAD, .sig0 = 4, .src0 = R_ELEM(2), .src2 = SH(0), .words = 32));
+	add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(9)));
+	add(&c, INSN(LOCAL_LOAD32, .dst = R(5), .mask = ALWAYS, .src0 = R(0)));
+	for (u32 n = 0; n < USC_GLOBAL_LATENCY; n++)
+		add(&c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = IMM));
+	add(&c, INSN(MOV, .dst = R(6), .mask = ALWAYS, .src0 = SH(9)));
+	add(&c, INSN(LOCAL_LOAD32, .dst = R(7), .mask = ALWAYS, .src0 = R(0)));
+	add_load(&c);
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 4), 0);
+	assert_int_equal(result(fx, 5), 0);
+	assert_int_equal(result(fx, 6), LOADED + 1);
+	assert_int_equal(result(fx, 7), LOADED + 1);
+	assert_int_equal(result(fx, 8), LOADED + 1);
+	fx_destroy(fx);
+}
+
+/* More ranges than are kept: the oldest arrives, nothing is lost. */
+static void many_bursts_to_shared_registers_lose_nothing(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	for (u32 n = 0; n < 30; n++)
+		add(&c, INSN(SHARED_LOAD, .sig0 = (u8)(n % 16), .dst = SH(8 + n), .src2 = SH(0),
+			     .disp = (u16)(n * 4), .words = 1));
+	add(&c, INSN(MEM_FENCE));
+	for (u32 n = 0; n < 30; n += 29)
+		add(&c, INSN(MOV, .dst = R(4 + n % 2), .mask = ALWAYS, .src0 = SH(8 + n)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 4), LOADED);
+	assert_int_equal(result(fx, 5), LOADED + 29);
+	fx_destroy(fx);
+}
+
+/* Lanes outside of the mask keep their contents, and a load in no lane is not under way. */
+static void only_active_lanes_are_late(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(8), .mask = IF(MASK_K(ZERO)),
+		     .src2 = SH(0), .src0 = R(0)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(8), .mask = IF_NOT(MASK_K(ALO8)),
+		     .src2 = SH(0), .src0 = R(0)));
+	add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, R(8), false, false);
+	assert_int_equal(result(fx, 1), BEFORE);
+	assert_int_equal(result(fx, 8), BEFORE);	/* lane 1 is not loaded */
+	fx_destroy(fx);
+}
+
+/* A wave that starts in the place of one that faulted has nothing under way. */
+static void a_new_wave_has_no_late_registers(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add_load(&c);
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 1);
+	begin(&c);
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 1, .dst = R(20), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(0)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 1), BEFORE);
+	fx_destroy(fx);
+}
+
+/* By default data are early, and nothing is reported. */
+static void early_data_need_no_wait(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_EARLY);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add_load(&c);
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 1), LOADED + 1);
+	fx_destroy(fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(late_registers_are_reported_wherever_they_are_read),
+		cmocka_unit_test(late_registers_are_reported_wherever_they_are_written),
+		cmocka_unit_test(every_access_with_a_signal_loads_late),
+		cmocka_unit_test(texture_read_without_a_signal_is_complete),
+		cmocka_unit_test(late_registers_of_other_banks_are_reported),
+		cmocka_unit_test(every_wait_is_sufficient),
+		cmocka_unit_test(only_a_wait_for_the_signal_is_sufficient),
+		cmocka_unit_test(late_shared_registers_and_local_memory_are_reported),
+		cmocka_unit_test(only_the_words_of_a_copy_are_late),
+		cmocka_unit_test(each_wave_waits_for_a_copy_of_its_group),
+		cmocka_unit_test(data_arrive_when_the_access_is_complete),
+		cmocka_unit_test(words_arrive_when_the_access_is_complete),
+		cmocka_unit_test(many_bursts_to_shared_registers_lose_nothing),
+		cmocka_unit_test(only_active_lanes_are_late),
+		cmocka_unit_test(a_new_wave_has_no_late_registers),
+		cmocka_unit_test(early_data_need_no_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
