@@ -61,16 +61,26 @@ u32 usc_active_lanes(const struct exec *x, const struct usc_insn *i)
 	return lanes & x->valid;
 }
 
+/* Return the byte offset of a word address; one beyond 4 GiB becomes the last below. */
+static u32 scaled(u32 word)
+{
+	return word > UINT32_MAX >> 2 ? UINT32_MAX & ~3u : word << 2;
+}
+
 /* Return a lane's offset, in its register; 0 if its index is a fault. */
 static u32 looked_up(const struct exec *x, const struct usc_lookup *l, u32 lane)
 {
 	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
 	const u8 *reg = x->base[l->base] + l->offset;
+	u32 offset;
 
-	if (index[lane] > l->last)
-		return 0;
-	reg += (size_t)index[lane] << (l->shift + l->dim);
-	return ((const u32 *)(const void *)reg)[lane];
+	if (l->kind != USC_LOOKUP_SCALED) {
+		if (index[lane] > l->last)
+			return 0;
+		reg += (size_t)index[lane] << (l->shift + l->dim);
+	}
+	offset = ((const u32 *)(const void *)reg)[lane];
+	return l->kind == USC_LOOKUP_SCALED || l->scaled ? scaled(offset) : offset;
 }
 
 const u32 *usc_access_offsets(const struct exec *x, const struct usc_insn *i, u32 *row)

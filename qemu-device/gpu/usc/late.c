@@ -207,7 +207,9 @@ static bool each_register(struct exec *x, const struct usc_insn *i, enum usc_pla
 
 		if (l->kind == USC_LOOKUP_ROWS || l->kind == USC_LOOKUP_WORD)
 			return each_indexed(x, i, place, lanes, fn);
-		return true;
+		if (l->kind != USC_LOOKUP_SCALED)
+			return true;
+		p = (struct place){ l->base, l->offset };
 	}
 	for (u32 n = 0; is_row(p.base) && n < i->registers[place]; n++, p.offset += ROW_BYTES) {
 		if (!fn(x, i, p, lanes))
@@ -421,7 +423,7 @@ static bool check_words(struct exec *x, const struct usc_insn *i, enum usc_place
 		return check_range(x, i, false, x->wave->shared + i->offset[place] / 4,
 				   i->registers[place], write);
 	if (!(i->lookups >> place & 1) || l->kind == USC_LOOKUP_SLOT ||
-	    l->kind == USC_LOOKUP_OUTPUT)
+	    l->kind == USC_LOOKUP_OUTPUT || l->kind == USC_LOOKUP_SCALED)
 		return true;
 	if (!check_read(x, i, (struct place){ USC_BASE_OWN, l->index }, 0))
 		return false;

@@ -411,6 +411,42 @@ static enum usc_loads loads_of(const struct usc_insn *insn)
 	}
 }
 
+/* Return the operation that accesses words at byte offsets, of one at word addresses; else 0. */
+static u32 byte_form(u32 op)
+{
+	switch (op) {
+	case PUMICE_USC_OP_LOCAL_LOAD32W:
+		return PUMICE_USC_OP_LOCAL_LOAD32;
+	case PUMICE_USC_OP_LOCAL_STORE32W:
+		return PUMICE_USC_OP_LOCAL_STORE32;
+	case PUMICE_USC_OP_LOCAL_LOAD64W:
+		return PUMICE_USC_OP_LOCAL_LOAD64;
+	case PUMICE_USC_OP_LOCAL_STORE64W:
+		return PUMICE_USC_OP_LOCAL_STORE64;
+	case PUMICE_USC_OP_LOCAL_LOAD128W:
+		return PUMICE_USC_OP_LOCAL_LOAD128;
+	case PUMICE_USC_OP_LOCAL_STORE128W:
+		return PUMICE_USC_OP_LOCAL_STORE128;
+	default:
+		return 0;
+	}
+}
+
+/* Make an access at word addresses one at byte offsets, which are looked up. */
+static void scale_words(struct builder *b)
+{
+	const u32 op = byte_form(b->insn->op);
+
+	if (!op)
+		return;
+	b->insn->op = (u8)op;
+	b->insn->value *= 4;
+	if (!(b->insn->lookups >> USC_SRC0 & 1))
+		set_lookup(b, USC_SRC0, USC_LOOKUP_SCALED);
+	else
+		b->program->lookup[b->insn->mask + USC_SRC0].scaled = true;
+}
+
 static void build_insn(struct usc_program *p, u32 pc, const struct pumice_usc_insn *enc)
 {
 	struct builder b = { .program = p, .insn = &p->insn[pc], .dim = enc->dim };
@@ -424,6 +460,7 @@ static void build_insn(struct usc_program *p, u32 pc, const struct pumice_usc_in
 	for (u32 n = 0; n < form->nr_operands; n++)
 		set_operand(&b, &form->operands[n], enc);
 	b.insn->loads = loads_of(b.insn);
+	scale_words(&b);
 	usc_exec_bind(b.insn);
 }
 

@@ -97,6 +97,7 @@ enum usc_lookup_kind {
 	USC_LOOKUP_OUTPUT,	/* a pixel output register */
 	USC_LOOKUP_OUTPUTS,	/* indexed pixel output registers, lane by lane */
 	USC_LOOKUP_VO,		/* indexed vertex output registers: not in lookups, see uvsw */
+	USC_LOOKUP_SCALED,	/* a row of word addresses, as byte offsets */
 	USC_LOOKUP_SHARED,	/* indexed data in the common store, by lane 0's index: not in
 				 * lookups, see exec_copy.c */
 };
@@ -116,8 +117,9 @@ struct usc_lookup {
 	u32 index;	/* bytes: the row of the index register in USC_BASE_OWN */
 	u8 base;	/* enum usc_base */
 	u8 kind;	/* enum usc_lookup_kind */
-	u8 shift : 4;	/* bytes from one register to the next are 1 << shift */
-	u8 dim : 4;	/* registers from one index to the next are 1 << dim */
+	u8 shift : 3;	/* bytes from one register to the next are 1 << shift */
+	u8 dim : 3;	/* registers from one index to the next are 1 << dim */
+	u8 scaled : 1;	/* of ROWS: the row is one of word addresses, too */
 	u8 count;	/* registers from the selected one on, if they are in scratch rows */
 };
 

@@ -158,6 +158,8 @@ static void error_text_states_the_rule(void **state)
 		{ "sample_lod.f32 sig1 r4, 2d, v0, sh0",
 		  "t:1:21: error: expected ','; sample_lod takes 4 to 6 operands, such as "
 		  "sample_lod.f32 r0, 2d, v0, r8, sh0\n" },
+		{ "local_load32w r1, [one], r2 + 4096",
+		  "t:1:31: error: a displacement is a whole number from 0 to 4095" },
 		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor; "
 		  "scan takes 3 operands, such as scan.u32 add, r1, r2\n" },
 		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system; "

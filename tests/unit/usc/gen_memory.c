@@ -35,6 +35,30 @@ static struct shape shape_of_width(u32 width)
 	return (struct shape){ bytes, bytes > 4 ? bytes / 4 : 1, bytes < 4 ? bytes : 4 };
 }
 
+/* The same for accesses at word addresses, of words. */
+static const enum pumice_usc_op local_load_words[WIDTHS] = {
+	[2] = PUMICE_USC_OP_LOCAL_LOAD32W, PUMICE_USC_OP_LOCAL_LOAD64W,
+	PUMICE_USC_OP_LOCAL_LOAD128W,
+};
+static const enum pumice_usc_op local_store_words[WIDTHS] = {
+	[2] = PUMICE_USC_OP_LOCAL_STORE32W, PUMICE_USC_OP_LOCAL_STORE64W,
+	PUMICE_USC_OP_LOCAL_STORE128W,
+};
+
+/*
+ * Sometimes replace an access to local memory by one at word addresses, which are computed first.
+ * Only once for an address.
+ */
+static bool in_words(struct gen *g, u32 width)
+{
+	u32 addr = R(gen_keep(g, KEEP_ADDR));
+
+	if (width < 2 || gen_below(g->rng, 3))
+		return false;
+	gen_emit(g, INSN(SHR, .dst = addr, .src0 = addr, .src1 = IMM, .imm = 2));
+	return true;
+}
+
 static struct shape shape_of_words(u32 words)
 {
 	return (struct shape){ words * 4, words, 4 };
@@ -127,20 +151,29 @@ void gen_local(struct gen *g)
 	if (write && s.align == 4 && gen_below(g->rng, 2)) {
 		emit_local_atomic(g, (u16)(disp & ~3u));
 	} else if (write) {
+		bool words;
+
 		if (!select_span(g, 0, s.regs, &start))
 			return;
+		words = in_words(g, width);
+		disp /= words ? 4 : 1;
 		gen_emit(g, (struct pumice_usc_insn){
-			.opcode = local_store[width], .mask = (u16)gen_mask(g), .src0 = addr,
+			.opcode = words ? local_store_words[width] : local_store[width],
+			.mask = (u16)gen_mask(g), .src0 = addr,
 			.disp = (u16)disp,
 			.src1 = s.regs > 1 ? R(start) :
 				gen_operand(g, &pumice_usc_isa.classes[PUMICE_USC_CLASS_VVAL], false),
 		});
 	} else {
+		bool words = in_words(g, width);
+		u32 unit = words ? 4 : 1;
+
 		for (u32 n = 1 + gen_below(g->rng, 3); n; n--) {
 			struct pumice_usc_insn insn = {
-				.opcode = local_load[width], .type = extension(g, &s),
+				.opcode = words ? local_load_words[width] : local_load[width],
+				.type = extension(g, &s),
 				.mask = (u16)(gen_below(g->rng, 2) ? gen_mask(g) : ALWAYS),
-				.disp = (u16)(disp + n * s.align), .dim = (u8)gen_below(g->rng, 3),
+				.disp = (u16)((disp + n * s.align) / unit), .dim = (u8)gen_below(g->rng, 3),
 			};
 			u32 more = gen_index_choice(g, &insn);
 

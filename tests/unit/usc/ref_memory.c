@@ -15,6 +15,7 @@ struct ref_access {
 	u32 bytes;	/* of one element: 1, 2 or 4 */
 	u32 count;	/* elements */
 	u32 align;
+	u32 scale;	/* bytes of an address */
 	enum pumice_fault misaligned;
 };
 
@@ -30,7 +31,7 @@ static bool plain_access(u32 opcode, struct ref_access *a)
 {
 	const char *name = name_of(opcode), *bits;
 
-	*a = (struct ref_access){ .local = !strncmp(name, "local_", 6) };
+	*a = (struct ref_access){ .local = !strncmp(name, "local_", 6), .scale = 1 };
 	name += a->local ? 6 : 7;
 	if (!a->local && strncmp(name_of(opcode), "global_", 7))
 		return false;
@@ -38,6 +39,7 @@ static bool plain_access(u32 opcode, struct ref_access *a)
 	if (!a->store && strncmp(name, "load", 4))
 		return false;
 	bits = name + (a->store ? 5 : 4);
+	a->scale = a->local && bits[strlen(bits) - 1] == 'w' ? 4 : 1;
 	a->bytes = (u32)strtoul(bits, NULL, 10) / 8;
 	a->count = a->bytes > 4 ? a->bytes / 4 : 1;
 	a->bytes /= a->count;
@@ -147,7 +149,7 @@ static bool run_access(struct ref_step *s, const struct ref_access *a)
 	for (u32 n = 0; n < a->count && a->store; n++)
 		ref_read_all(s, next_register(s->in.src1, n), value[n]);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		u64 addr = base + offset[l] + s->in.disp;
+		u64 addr = base + (u64)a->scale * offset[l] + a->scale * s->in.disp;
 
 		if (!active[l])
 			continue;
@@ -176,6 +178,7 @@ static bool run_burst(struct ref_step *s)
 		.bytes = 4,
 		.count = s->in.words,
 		.align = 4,
+		.scale = 1,
 		.misaligned = PUMICE_FAULT_USC_BURST_ALIGN,
 	};
 

@@ -255,6 +255,43 @@ static void usc_local_memory_ends_where_the_allocation_ends(void **state)
 	at_each_level(check_local_bounds);
 }
 
+/* Word addresses: the last word, one beyond, and addresses whose bytes exceed 32 bits. */
+static void check_word_addresses(struct fixture *fx)
+{
+	const struct pumice_usc_insn load = INSN(LOCAL_LOAD32W, .dst = R(0), .mask = ALWAYS,
+						 .src0 = V(0), .disp = 3);
+	const struct pumice_usc_insn store = INSN(LOCAL_STORE32W, .mask = ALWAYS, .src0 = V(0),
+						  .src1 = V(1), .disp = 3);
+	struct access a = { .insn = load, .local_bytes = SMALL_LOCAL };
+
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		a.off[l] = SMALL_LOCAL / 4 - 4;
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(a.result[0][0], 0);
+	a.off[9]++;
+	access_run(fx, &a);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
+	assert_int_equal(fx->fault.lane, 9);
+	a.insn = store;
+	access_run(fx, &a);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
+	/* 4 * 0x40000000 is 0 in 32 bits: it is reported as the last word below 4 GiB. */
+	a.off[9] = 0x40000000u;
+	access_run(fx, &a);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, 0xfffffffcull + 3 * 4);
+	a.insn = load;
+	a.off[9] = UINT32_MAX;
+	access_run(fx, &a);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, 0xfffffffcull + 3 * 4);
+}
+
+static void usc_word_addresses_of_local_memory_do_not_wrap(void **state)
+{
+	(void)state;
+	at_each_level(check_word_addresses);
+}
+
 static void check_local_order(struct fixture *fx)
 {
 	struct access a = { .insn = LOCAL_STORE(32) };
@@ -317,6 +354,7 @@ int main(void)
 		cmocka_unit_test(usc_store_to_a_read_only_page_faults_as_a_write),
 		cmocka_unit_test(usc_load_may_overwrite_its_offsets),
 		cmocka_unit_test(usc_local_memory_ends_where_the_allocation_ends),
+		cmocka_unit_test(usc_word_addresses_of_local_memory_do_not_wrap),
 		cmocka_unit_test(usc_highest_lane_wins_if_lanes_store_to_one_word),
 		cmocka_unit_test(usc_group_starts_with_zero_in_temporaries_and_local_memory),
 	};

@@ -72,6 +72,16 @@ static bool fetch_rows(struct exec *x, const struct usc_lookup *l, vu *row)
 	return true;
 }
 
+/* Compute byte offsets from word addresses; those beyond 4 GiB become the last one below. */
+static void scale_row(vu *row, const vu *words)
+{
+	EACH(k) {
+		vm beyond = vm_above(words[k], splat(UINT32_MAX >> 2));
+
+		row[k] = vm_select(beyond, splat(UINT32_MAX & ~3u), words[k] << 2);
+	}
+}
+
 /* Write lanes whose register exists; of those with the same one the highest takes precedence. */
 static void write_back_rows(struct exec *x, const struct usc_lookup *l, const vu *row, u32 lanes)
 {
@@ -130,13 +140,19 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 			break;
 		exec_outputs_read_indexed(x, l, (u32 *)(void *)row);
 		return true;
+	case USC_LOOKUP_SCALED:
+		scale_row(row, (const vu *)(const void *)(x->base[l->base] + l->offset));
+		return true;
 	case USC_LOOKUP_WORD:
 		if (!fetch_words(x, l, (u32 *)(void *)row))
 			break;
 		return true;
 	default:
-		if (fetch_rows(x, l, row))
-			return true;
+		if (!fetch_rows(x, l, row))
+			break;
+		if (l->scaled)
+			scale_row(row, row);
+		return true;
 	}
 	exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
 	return false;
