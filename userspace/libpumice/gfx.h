@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images, for the builders of records that reference them. */
+/* Images and streams, for the builders of records that reference them. */
 #ifndef PUMICE_GFX_H
 #define PUMICE_GFX_H
 
@@ -20,5 +20,13 @@ static inline bool image_is_renderable(u32 format)
 	return !(pumice_pixel_info(format)->flags &
 		 (PUMICE_FORMAT_BLOCKS | PUMICE_FORMAT_DEPTH | PUMICE_FORMAT_STENCIL));
 }
+
+/*
+ * gfx_merge.c: store words in the stream's data, or find equal ones that it has already. Nothing
+ * may change them later. @va: set to their address
+ */
+int stream_share(struct pumice_stream *s, const u32 *words, u64 bytes, u64 align, u64 *va);
+/* gfx_merge.c: add a draw, which leaves the draw state as it is. */
+int stream_emit_draw(struct pumice_stream *s, const u32 *words, u32 count);
 
 #endif

@@ -30,16 +30,6 @@ void pumice_draw_state_init(struct pumice_draw_state *state, uint32_t width, uin
 	pumice_draw_state_viewport(state, &all);
 }
 
-int pumice_stream_state(struct pumice_stream *s, uint64_t va)
-{
-	const struct pumice_vdm_state_cmd cmd = { .addr = va };
-	u32 words[PUMICE_VDM_STATE_CMD_WORDS];
-	int err = stream_check_va(s, "state", va, 16);
-
-	pumice_vdm_state_cmd_pack(words, &cmd);
-	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_STATE_CMD_WORDS);
-}
-
 /* Packing would truncate these to the bits of their fields. */
 static int check_isp(struct pumice_stream *s, const struct pumice_isp_state *isp)
 {
@@ -89,33 +79,40 @@ static int check_point_coord(struct pumice_stream *s, const struct pumice_draw_s
 	return 0;
 }
 
+/* Store the records of a state, or find equal ones that the stream has. @va: of the vdm_state */
+static int share_records(struct pumice_stream *s, const struct pumice_draw_state *state, u64 *va)
+{
+	struct pumice_vdm_state vdm = state->vdm;
+	struct pumice_tsp_state tsp = state->tsp;
+	u32 words[PUMICE_VDM_STATE_WORDS];
+	int err;
+
+	tsp.varyings = vdm.varyings;
+	pumice_isp_state_pack(words, &state->isp);
+	err = stream_share(s, words, PUMICE_ISP_STATE_WORDS * 4, 16, &vdm.isp_state);
+	if (err)
+		return err;
+	pumice_tsp_state_pack(words, &tsp);
+	err = stream_share(s, words, PUMICE_TSP_STATE_WORDS * 4, 16, &vdm.tsp_state);
+	if (err)
+		return err;
+	pumice_vdm_state_pack(words, &vdm);
+	return stream_share(s, words, PUMICE_VDM_STATE_WORDS * 4, 16, va);
+}
+
 int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_state *state,
 			     uint64_t *va)
 {
-	const u32 all = PUMICE_ISP_STATE_WORDS + PUMICE_TSP_STATE_WORDS + PUMICE_VDM_STATE_WORDS;
-	struct pumice_vdm_state vdm;
-	struct pumice_tsp_state tsp;
 	u64 at;
-	void *cpu;
 	int err = state ? check_point_coord(s, state) :
 			  fail_null(stream_vm(s)->dev, "draw state", "state");
 
 	if (!err)
 		err = check_isp(s, &state->isp);
 	if (!err)
-		err = pumice_stream_data(s, all * 4, 64, &cpu, &at);
+		err = share_records(s, state, &at);
 	if (err)
 		return err;
-	vdm = state->vdm;
-	tsp = state->tsp;
-	/* The sizes of all three are multiples of 16 bytes. */
-	vdm.isp_state = at;
-	vdm.tsp_state = at + PUMICE_ISP_STATE_WORDS * 4;
-	tsp.varyings = vdm.varyings;
-	pumice_isp_state_pack(cpu, &state->isp);
-	pumice_tsp_state_pack((u32 *)cpu + PUMICE_ISP_STATE_WORDS, &tsp);
-	pumice_vdm_state_pack((u32 *)cpu + PUMICE_ISP_STATE_WORDS + PUMICE_TSP_STATE_WORDS, &vdm);
-	at += (PUMICE_ISP_STATE_WORDS + PUMICE_TSP_STATE_WORDS) * 4;
 	if (va)
 		*va = at;
 	return pumice_stream_state(s, at);
@@ -167,7 +164,7 @@ int pumice_stream_draw(struct pumice_stream *s, const struct pumice_vdm_draw *dr
 	if (err)
 		return err;
 	pumice_vdm_draw_pack(words, draw);
-	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_WORDS);
+	return stream_emit_draw(s, words, PUMICE_VDM_DRAW_WORDS);
 }
 
 int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_draw_indexed *draw)
@@ -183,7 +180,7 @@ int pumice_stream_draw_indexed(struct pumice_stream *s, const struct pumice_vdm_
 	if (err)
 		return err;
 	pumice_vdm_draw_indexed_pack(words, draw);
-	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_WORDS);
+	return stream_emit_draw(s, words, PUMICE_VDM_DRAW_INDEXED_WORDS);
 }
 
 int pumice_stream_draw_indirect(struct pumice_stream *s,
@@ -196,7 +193,7 @@ int pumice_stream_draw_indirect(struct pumice_stream *s,
 	if (err)
 		return err;
 	pumice_vdm_draw_indirect_pack(words, draw);
-	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDIRECT_WORDS);
+	return stream_emit_draw(s, words, PUMICE_VDM_DRAW_INDIRECT_WORDS);
 }
 
 int pumice_stream_draw_indexed_indirect(struct pumice_stream *s,
@@ -211,7 +208,7 @@ int pumice_stream_draw_indexed_indirect(struct pumice_stream *s,
 	if (err)
 		return err;
 	pumice_vdm_draw_indexed_indirect_pack(words, draw);
-	return pumice_stream_emit(s, words, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);
+	return stream_emit_draw(s, words, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);
 }
 
 int pumice_stream_vdm_call(struct pumice_stream *s, uint64_t va)

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "gfx.h"
 #include "heaps_internal.h"
-#include "program.h"
 #include "program_header.h"
 #include "pumice_isa.h"
 #include "pumice_names.h"
@@ -39,12 +39,10 @@ static int add_words(struct builder *b, u32 reg, const u32 *words, u32 count)
 		.opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH, .reg = (u16)reg,
 		.count = (u16)count,
 	};
-	void *cpu;
-	int err = pumice_stream_data(b->stream, (u64)count * 4, DATA_ALIGN, &cpu, &insn.addr);
+	int err = stream_share(b->stream, words, (u64)count * 4, DATA_ALIGN, &insn.addr);
 
 	if (err)
 		return err;
-	memcpy(cpu, words, (size_t)count * 4);
 	if (reg + count > b->stage.shared)
 		b->stage.shared = (u16)(reg + count);
 	return add(b, &insn);
@@ -82,14 +80,11 @@ static int add_prefetch(struct builder *b, const struct pumice_input *in)
 		.varying = (u8)in->varying, .mode = (u8)in->mode, .dim = in->texture->dim,
 	};
 	u32 words[STATE_WORDS];
-	void *cpu;
-	int err = pumice_stream_data(b->stream, sizeof(words), DATA_ALIGN, &cpu, &insn.addr);
+	int err;
 
-	if (err)
-		return err;
 	pack_texture(in, words);
-	memcpy(cpu, words, sizeof(words));
-	return add_attrs(b, &insn, 4);
+	err = stream_share(b->stream, words, sizeof(words), DATA_ALIGN, &insn.addr);
+	return err ? err : add_attrs(b, &insn, 4);
 }
 
 static int add_attribute(struct builder *b, const struct pumice_input *in)
@@ -242,7 +237,6 @@ static int build(struct pumice_stream *stream, const struct code *code,
 			   .temps = code->header->temps, .coeffs = code->header->coeffs,
 			   .coeffs_alt = (u16)pumice_program_coeffs_alt(code->header) },
 	};
-	void *cpu;
 	int err = 0;
 	u32 i;
 
@@ -253,11 +247,10 @@ static int build(struct pumice_stream *stream, const struct code *code,
 	if (!err)
 		err = add(&b, &end);
 	if (!err)
-		err = pumice_stream_data(stream, (u64)b.insns * PUMICE_PDS_WORDS * 4, 16, &cpu,
-					 &b.stage.pds_addr);
+		err = stream_share(stream, b.code, (u64)b.insns * PUMICE_PDS_WORDS * 4, 16,
+				   &b.stage.pds_addr);
 	if (err)
 		return err;
-	memcpy(cpu, b.code, (size_t)b.insns * PUMICE_PDS_WORDS * 4);
 	b.stage.pds_insns = (u16)b.insns;
 	pumice_stage_pack(words, &b.stage);
 	return 0;
@@ -380,19 +373,14 @@ int stream_place_program(struct pumice_stream *stream, const char *text,
 	char error[PUMICE_ERROR_BYTES];
 	struct pumice_program *program;
 	struct code code;
-	void *cpu;
-	u64 bytes;
 	int err = pumice_program_assemble("libpumice", text, &program, error, sizeof(error));
 
 	if (err)
 		return fail(dev, -err, "program of the library: %s", error);
-	bytes = (u64)program->header.usc_insns * 16;
 	code.header = &program->header;
-	err = pumice_stream_data(stream, bytes, 16, &cpu, &code.va);
-	if (!err) {
-		memcpy(cpu, program->usc, bytes);
+	err = stream_share(stream, program->usc, (u64)program->header.usc_insns * 16, 16, &code.va);
+	if (!err)
 		err = build(stream, &code, inputs, count, words);
-	}
 	pumice_program_destroy(program);
 	return err;
 }

@@ -12,18 +12,10 @@
 #include "program.h"
 #include "program_header.h"
 #include "pumice_regs.h"
+#include "stream.h"
 
 #define PDS_ALIGN	16u
 #define UNIFORM_ALIGN	64u
-
-struct pumice_stream {
-	struct pumice_vm *vm;
-	struct pumice_bo *bo;
-	u8 *cpu;
-	u64 va;
-	u64 commands;	/* bytes of commands */
-	u64 data;	/* offset at which data begins */
-};
 
 static int place_stream(struct pumice_stream *s, u64 bytes)
 {
@@ -50,8 +42,12 @@ int pumice_stream_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_str
 	if (!bytes)
 		return fail(vm->dev, EINVAL, "stream: bytes is 0; set it to 1 or more");
 	s = calloc(1, sizeof(*s));
-	if (!s)
+	if (s)
+		s->merge = calloc(1, sizeof(*s->merge));
+	if (!s || !s->merge) {
+		free(s);
 		return fail(vm->dev, ENOMEM, "stream: out of memory");
+	}
 	s->vm = vm;
 	err = place_stream(s, bytes);
 	if (err)
@@ -68,6 +64,7 @@ void pumice_stream_destroy(struct pumice_stream *s)
 	if (s->va)
 		pumice_vm_remove(s->vm, s->va);
 	pumice_bo_destroy(s->bo);
+	free(s->merge);
 	free(s);
 }
 
@@ -75,6 +72,8 @@ void pumice_stream_reset(struct pumice_stream *s)
 {
 	s->commands = 0;
 	s->data = pumice_bo_size(s->bo);
+	stream_forget_state(s);
+	stream_forget_data(s);
 }
 
 struct pumice_vm *stream_vm(const struct pumice_stream *s)
@@ -89,6 +88,7 @@ u64 stream_start(const struct pumice_stream *s)
 
 uint64_t pumice_stream_va(const struct pumice_stream *s)
 {
+	stream_forget_state(s);
 	return s->va + s->commands;
 }
 
@@ -108,6 +108,7 @@ int pumice_stream_emit(struct pumice_stream *s, const uint32_t *words, uint32_t 
 		return full(s, bytes);
 	memcpy(s->cpu + s->commands, words, bytes);
 	s->commands += bytes;
+	stream_forget_state(s);
 	return 0;
 }
 
@@ -274,8 +275,10 @@ static int put_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d
 		memcpy(words + PUMICE_CDM_STATE_WORDS, launch, count * sizeof(*launch));
 		err = pumice_stream_emit(s, words, PUMICE_CDM_STATE_WORDS + count);
 	}
-	if (err)
+	if (err) {
 		s->data = data;
+		stream_forget_data(s);
+	}
 	return err;
 }
 

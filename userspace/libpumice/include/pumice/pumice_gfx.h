@@ -495,6 +495,9 @@ void pumice_draw_state_viewport(struct pumice_draw_state *state,
  * @state: records
  * @va: out: GPU virtual address of the vdm_state, for pumice_stream_state(); may be NULL
  *
+ * Records that are equal to earlier ones of the stream are not stored again, and the command is
+ * merged as that of pumice_stream_state().
+ *
  * If tsp.point_coord is set, varying tsp.point_varying and the next one of a point are the
  * coordinate over its sprite, 0 to 1, from the corner tsp.point_origin (enum
  * pumice_point_origin), instead of outputs of the vertex program, which must have both.
@@ -504,7 +507,17 @@ void pumice_draw_state_viewport(struct pumice_draw_state *state,
 int pumice_stream_draw_state(struct pumice_stream *stream, const struct pumice_draw_state *state,
 			     uint64_t *va);
 
-/** pumice_stream_state - add STATE with an existing record. Return: 0, -EINVAL, -ENOSPC. */
+/**
+ * pumice_stream_state - add STATE with an existing record.
+ * @va: GPU virtual address of the vdm_state
+ *
+ * State changes between two draws are merged: this command replaces the previous one if that is a
+ * STATE, and is not added if the record is set already by draws of this stream. Calls, returns,
+ * links, raw words and pumice_stream_va() end that: the commands after them may be reached with
+ * another state, so that a STATE is always added.
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
 int pumice_stream_state(struct pumice_stream *stream, uint64_t va);
 
 /**
