@@ -21,6 +21,8 @@ static inline bool image_is_renderable(u32 format)
 		 (PUMICE_FORMAT_BLOCKS | PUMICE_FORMAT_DEPTH | PUMICE_FORMAT_STENCIL));
 }
 
+#define UNIFORMS_ALIGN	256u	/* of uniform streams */
+
 /*
  * gfx_merge.c: store words in the stream's data, or find equal ones that it has already. Nothing
  * may change them later. @va: set to their address

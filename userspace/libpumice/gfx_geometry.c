@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "gfx.h"
+#include "pumice_regs.h"
 
 void pumice_draw_state_viewport(struct pumice_draw_state *state,
 				const struct pumice_viewport *v)
@@ -79,6 +80,20 @@ static int check_point_coord(struct pumice_stream *s, const struct pumice_draw_s
 	return 0;
 }
 
+/* Packing would truncate the address and the count. @unit: of the record */
+static int check_uniforms(struct pumice_stream *s, const char *unit, u64 va, u32 words)
+{
+	if (va >> PUMICE_MMU_VA_BITS || va % UNIFORMS_ALIGN)
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw state: %s.uniforms %#llx is not a GPU address that is a multiple of %u; use pumice_stream_uniforms()",
+			    unit, (unsigned long long)va, UNIFORMS_ALIGN);
+	if (words > PUMICE_USC_MAX_UNIFORMS)
+		return fail(stream_vm(s)->dev, EINVAL,
+			    "draw state: %s.uniform_words %u is not 0 to %u", unit, words,
+			    PUMICE_USC_MAX_UNIFORMS);
+	return 0;
+}
+
 /* Store the records of a state, or find equal ones that the stream has. @va: of the vdm_state */
 static int share_records(struct pumice_stream *s, const struct pumice_draw_state *state, u64 *va)
 {
@@ -109,6 +124,10 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 
 	if (!err)
 		err = check_isp(s, &state->isp);
+	if (!err)
+		err = check_uniforms(s, "vdm", state->vdm.uniforms, state->vdm.uniform_words);
+	if (!err)
+		err = check_uniforms(s, "tsp", state->tsp.uniforms, state->tsp.uniform_words);
 	if (!err)
 		err = share_records(s, state, &at);
 	if (err)

@@ -11,9 +11,11 @@
  *
  * Limits: STREAM_SHARED blocks of data are remembered, one for each remainder of the hash.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "gfx.h"
+#include "pumice_regs.h"
 #include "stream.h"
 
 /* FNV-1a over words. */
@@ -49,6 +51,17 @@ int stream_share(struct pumice_stream *s, const u32 *words, u64 bytes, u64 align
 	memcpy(cpu, words, bytes);
 	*known = (struct stream_shared){ .hash = hash, .offset = *va - s->va, .bytes = bytes };
 	return 0;
+}
+
+int pumice_stream_uniforms(struct pumice_stream *s, const uint32_t *words, uint32_t count,
+			   uint64_t *va)
+{
+	if (!words || !va)
+		return fail_null(s->vm->dev, "uniforms", words ? "va" : "words");
+	if (!count || count > PUMICE_USC_MAX_UNIFORMS)
+		return fail(s->vm->dev, EINVAL, "uniforms: count %u is not 1 to %u", count,
+			    PUMICE_USC_MAX_UNIFORMS);
+	return stream_share(s, words, (u64)count * 4, UNIFORMS_ALIGN, va);
 }
 
 int pumice_stream_state(struct pumice_stream *s, uint64_t va)

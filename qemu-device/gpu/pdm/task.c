@@ -283,6 +283,8 @@ static bool build_object(struct pdm_tile *tile, struct pdm_task *task)
 		init_task(tile, task, &o->stage,
 			  o->tsp.sample_rate ? shade->at_sample : USC_PIXEL_RATE);
 		task->object = (u16)number;
+		task->gfx.uniforms = o->tsp.uniforms;
+		task->gfx.uniform_words = o->tsp.uniform_words;
 		task->gfx.depth_writes = o->isp.pass_type == PUMICE_PASS_TYPE_DEPTH_WRITE;
 		task->gfx.discards = task->gfx.depth_writes ||
 				     o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH;

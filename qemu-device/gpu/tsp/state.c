@@ -20,6 +20,7 @@ bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 
 	if (pumice_tsp_state_unpack(words, &raw) != PUMICE_UNPACK_OK ||
 	    pumice_stage_unpack(raw.fragment, &state->fragment) != PUMICE_UNPACK_OK ||
 	    !state->fragment.pds_insns || raw.varyings > PUMICE_MAX_VARYINGS ||
+	    raw.uniform_words > PUMICE_USC_MAX_UNIFORMS ||
 	    (raw.point_coord && raw.point_varying + 1u >= raw.varyings))
 		return gpu_record_refuse(&record, PUMICE_FAULT_TSP_STATE, fault);
 	state->varyings = raw.varyings;
@@ -29,5 +30,7 @@ bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 
 	state->point_coord = raw.point_coord;
 	state->point_lower_left = raw.point_origin == PUMICE_POINT_ORIGIN_LOWER_LEFT;
 	state->point_varying = raw.point_varying;
+	state->uniforms = raw.uniforms;
+	state->uniform_words = raw.uniform_words;
 	return true;
 }

@@ -27,6 +27,8 @@ struct tsp_state {
 	u64 flat, linear;	/* bit n: varying n */
 	bool point_coord, point_lower_left;
 	u8 point_varying;	/* it and the next one exist if point_coord */
+	u64 uniforms;		/* the fragment program's stream */
+	u32 uniform_words;
 };
 
 /* Read and check. Returns false with all of *fault filled in. */

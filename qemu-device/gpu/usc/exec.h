@@ -10,6 +10,7 @@
  *   exec_flow.c     branches, barrier, end, signals
  *   exec_copy.c     work-group copies, bursts to the common store, the window of dynamic
  *                   constants
+ *   exec_uniform.c  the uniform stream
  *   exec_slot.c     writes to slot registers, which waves of a task execute together
  *   exec_gfx.c      graphics: textures, dropped pixels, the tile
  *   step.c          a wave an instruction at a time, for count.c and late.c
@@ -255,6 +256,12 @@ const struct usc_insn *exec_mmu_fault(struct exec *x, const struct usc_insn *i);
  */
 bool exec_dc_read(struct exec *x, const struct usc_insn *i, const struct usc_lookup *lookup,
 		  u32 *row);
+
+/*
+ * Load the next word of the wave's uniform stream to all lanes of row. Returns false with x->exit
+ * set on a fault.
+ */
+bool exec_uniform_read(struct exec *x, const struct usc_insn *i, u32 *row);
 
 /* Drop the windows of dynamic constants that the wave has fetched. */
 static inline void exec_dc_drop(struct exec *x)

@@ -95,6 +95,7 @@ static const struct usc_insn *mem_fence(struct exec *x, const struct usc_insn *i
 	if (when > now && !wait_until(x, when, now))
 		return exec_leave(x, i, USC_EXIT_YIELD);
 	exec_dc_drop(x);
+	x->wave->uniforms_kept = false;
 	if (i->func != PUMICE_USC_SCOPE_GROUP)
 		atomic_thread_fence(memory_order_seq_cst);
 	return exec_next(x, i);

@@ -74,6 +74,10 @@ struct usc_gfx {
 	const struct usc_gfx_ops *ops;
 	void *opaque;		/* private data of the owner of ops */
 
+	/* VERTEX, FRAGMENT: the uniform stream that each wave begins at the start of. */
+	u64 uniforms;		/* GPU virtual address, aligned to 256 bytes */
+	u32 uniform_words;
+
 	/* VERTEX: register n of wave w is the row at vo + (w * vo_words + n) * PUMICE_LANES. */
 	u32 *vo;
 	u32 vo_words;

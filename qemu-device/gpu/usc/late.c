@@ -423,7 +423,8 @@ static bool check_words(struct exec *x, const struct usc_insn *i, enum usc_place
 		return check_range(x, i, false, x->wave->shared + i->offset[place] / 4,
 				   i->registers[place], write);
 	if (!(i->lookups >> place & 1) || l->kind == USC_LOOKUP_SLOT ||
-	    l->kind == USC_LOOKUP_OUTPUT || l->kind == USC_LOOKUP_SCALED)
+	    l->kind == USC_LOOKUP_OUTPUT || l->kind == USC_LOOKUP_UNIFORM ||
+	    l->kind == USC_LOOKUP_SCALED)
 		return true;
 	if (!check_read(x, i, (struct place){ USC_BASE_OWN, l->index }, 0))
 		return false;

@@ -285,6 +285,8 @@ static void set_bank(struct builder *b, enum usc_place place, const struct pumic
 		constant_ref(p, opnd.num, &insn->base[place], &insn->offset[place]);
 		break;
 	case PUMICE_USC_BANK_SR:
+		if (opnd.num == PUMICE_USC_SR_UNIFORM)
+			break;	/* set by set_register() */
 		row = USC_SPECIAL_ROW(opnd.num);
 		set_ref(insn, place, USC_BASE_SPECIAL, row * ROW_BYTES);
 		p->specials |= 1u << row;
@@ -326,6 +328,8 @@ static void set_register(struct builder *b, enum usc_place place, u32 raw,
 		set_indexed(b, place, &opnd, operand->cls, count);
 	} else if (opnd.bank == PUMICE_USC_BANK_O) {
 		set_lookup(b, place, USC_LOOKUP_OUTPUT);
+	} else if (opnd.bank == PUMICE_USC_BANK_SR && opnd.num == PUMICE_USC_SR_UNIFORM) {
+		set_lookup(b, place, USC_LOOKUP_UNIFORM);
 	} else if (opnd.bank == PUMICE_USC_BANK_SL && !pumice_usc_isa.classes[operand->cls].elem) {
 		/* Only vectors are valid here. */
 		set_lookup(b, place, USC_LOOKUP_SLOT);

@@ -93,6 +93,7 @@ enum usc_lookup_kind {
 	USC_LOOKUP_LANES,	/* indexed words of the common store, lane by lane */
 	USC_LOOKUP_PLANES,	/* the same for each lane's primitive */
 	USC_LOOKUP_DC,		/* dynamic constants */
+	USC_LOOKUP_UNIFORM,	/* the next word of the uniform stream */
 	USC_LOOKUP_SLOT,	/* a slot register used as a row */
 	USC_LOOKUP_OUTPUT,	/* a pixel output register */
 	USC_LOOKUP_OUTPUTS,	/* indexed pixel output registers, lane by lane */

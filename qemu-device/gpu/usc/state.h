@@ -32,6 +32,9 @@
 #define USC_OWN_ROWS (PUMICE_USC_OWN_REGS + PUMICE_USC_INDEX_REGS)
 #define USC_OWN_WORDS (USC_OWN_ROWS * USC_ROW_WORDS)
 
+/* Words of the uniform stream that are fetched together: 64 bytes, aligned. */
+#define USC_UNIFORM_WINDOW 16u
+
 /* Dynamic constants that the instances of a wave have fetched with one index register. */
 struct usc_dc_windows {
 	u64 tag[PUMICE_LANES];	/* GPU virtual address, in windows; if the lane's bit is set in
@@ -56,6 +59,8 @@ struct usc_wave {
 	u32 dc_words;		/* size of dynamic constants; 0 before the first window */
 	u64 dc_base;		/* their GPU virtual address */
 	u32 dc_kept[PUMICE_USC_INDEX_REGS];	/* bit l: lane l has a window */
+	u32 uniforms;		/* words of the uniform stream that it has read */
+	bool uniforms_kept;	/* the words around the next one are in usc->uniform */
 	u64 clock;		/* issue slots used */
 	u64 resume;		/* slot of the group at which its wait ends */
 	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
@@ -85,6 +90,7 @@ struct usc {
 	u32 *constants;		/* rows of bank K, by number */
 	u32 *own;		/* USC_OWN_WORDS for each of wave[] */
 	struct usc_dc_windows *dc;	/* PUMICE_USC_INDEX_REGS for each of wave[] */
+	u32 (*uniform)[USC_UNIFORM_WINDOW];	/* fetched words of its stream, for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
 	struct tag *tag;
 	struct usc_late *late;	/* see late.h; NULL: data are not late */

@@ -61,11 +61,12 @@ struct usc *usc_create(const struct usc_config *config)
 	usc->own = store_create(PUMICE_USC_SLOTS * USC_MAX_WAVES * USC_OWN_WORDS *
 				sizeof(*usc->own));
 	usc->dc = calloc(USC_WAVES * PUMICE_USC_INDEX_REGS, sizeof(*usc->dc));
+	usc->uniform = calloc(USC_WAVES, sizeof(*usc->uniform));
 	usc->tag = tag_create(config->mmu);
 	if (config->late != USC_LATE_EARLY)
 		usc->late = usc_late_create(config);
-	if (!usc->tag || !usc->dc || !usc->unified || !usc->common || !usc->local ||
-	    !usc->constants || !usc->own || (config->late != USC_LATE_EARLY && !usc->late)) {
+	if (!usc->tag || !usc->dc || !usc->uniform || !usc->unified || !usc->common ||
+	    !usc->local || !usc->constants || !usc->own || (config->late != USC_LATE_EARLY && !usc->late)) {
 		usc_destroy(usc);
 		return NULL;
 	}
@@ -84,6 +85,7 @@ void usc_destroy(struct usc *usc)
 	free(usc->constants);
 	free(usc->own);
 	free(usc->dc);
+	free(usc->uniform);
 	usc_late_destroy(usc->late);
 	free(usc);
 }

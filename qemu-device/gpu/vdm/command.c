@@ -221,6 +221,7 @@ enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out)
 		return PUMICE_FAULT_VDM_RESERVED;
 	if (state->varyings > PUMICE_MAX_VARYINGS || !out->vertex.pds_insns ||
 	    vdm_record_vo(out) > PUMICE_USC_MAX_VO ||
+	    state->uniform_words > PUMICE_USC_MAX_UNIFORMS ||
 	    !in_range(state->point_width, SIZE_MIN, POINT_MAX) ||
 	    !in_range(state->line_width, SIZE_MIN, LINE_MAX))
 		return PUMICE_FAULT_VDM_STATE;

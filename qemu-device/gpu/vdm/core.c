@@ -168,6 +168,8 @@ static void start_task(struct vdm_core *core, u32 vo_words, u32 vertices)
 		.stage = USC_STAGE_VERTEX, .sample = USC_PIXEL_RATE,
 		.vo = core->vo + core->tasks * task_waves(vdm) * vo_words * PUMICE_LANES,
 		.vo_words = vo_words,
+		.uniforms = core->chunk.shared->record.state.uniforms,
+		.uniform_words = core->chunk.shared->record.state.uniform_words,
 	};
 	memset(gfx->vo, 0, div_up(vertices, PUMICE_LANES) * vo_words * PUMICE_LANES *
 			   sizeof(u32));

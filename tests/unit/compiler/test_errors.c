@@ -142,7 +142,7 @@ static void error_text_states_the_rule(void **state)
 		{ "mov r1, [one], sr7",
 		  "t:1:16: error: sr7 does not exist; accepted: instance, wave_in_group, task_in_group, "
 		  "core, usc, slot, valid, sr36, sr37, sr38, sr39, sr40, sr41, sr42, sr43, "
-		  "waves_in_group, tasks_in_group, instances_in_task, bytes_of_local\n" },
+		  "waves_in_group, tasks_in_group, instances_in_task, bytes_of_local, uniform\n" },
 		{ "global_load32 sig0, i0, [one], r2",
 		  "t:1:21: error: i0 is an internal register, which DMA, textures and iterators do "
 		  "not reach: use a temporary or attribute register\n" },

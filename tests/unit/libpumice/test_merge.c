@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "pumice/pumice_gfx.h"
+#include "pumice_regs.h"
 
 #define SIZE		48u
 #define STATE		PUMICE_VDM_STATE_CMD_WORDS
@@ -280,6 +281,39 @@ static void equal_records_share_their_memory(void **state)
 	pumice_stream_destroy(small);
 }
 
+static void uniforms_out_of_range_are_refused(void **state)
+{
+	static u32 words[PUMICE_USC_MAX_UNIFORMS + 1] = { 7, 8 };
+	struct pumice_draw_state s = state_a;
+	uint64_t va, same, other;
+
+	(void)state;
+	begin();
+	assert_int_equal(pumice_stream_uniforms(stream, words, 2, &va), 0);
+	assert_int_equal(va % 256, 0);
+	assert_int_equal(pumice_stream_uniforms(stream, words, 2, &same), 0);
+	assert_int_equal(same, va);
+	assert_int_equal(pumice_stream_uniforms(stream, words, 3, &other), 0);
+	assert_int_not_equal(other, va);
+	assert_int_equal(pumice_stream_uniforms(stream, NULL, 2, &va), -EINVAL);
+	assert_int_equal(pumice_stream_uniforms(stream, words, 2, NULL), -EINVAL);
+	assert_int_equal(pumice_stream_uniforms(stream, words, 0, &va), -EINVAL);
+	assert_int_equal(pumice_stream_uniforms(stream, words, PUMICE_USC_MAX_UNIFORMS + 1, &va),
+			 -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "count 16385 is not 1 to 16384"));
+	s.vdm.uniforms = va + 128;
+	assert_int_equal(pumice_stream_draw_state(stream, &s, NULL), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "vdm.uniforms"));
+	s = state_a;
+	s.tsp.uniforms = 1ull << 40;
+	assert_int_equal(pumice_stream_draw_state(stream, &s, NULL), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "tsp.uniforms"));
+	s = state_a;
+	s.tsp.uniform_words = 16385;
+	assert_int_equal(pumice_stream_draw_state(stream, &s, NULL), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "tsp.uniform_words 16385"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +324,7 @@ int main(void)
 		cmocka_unit_test(refused_states_change_nothing),
 		cmocka_unit_test(merged_states_draw_the_same_picture),
 		cmocka_unit_test(equal_records_share_their_memory),
+		cmocka_unit_test(uniforms_out_of_range_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -57,11 +57,36 @@ static const char *const fragment_text[SHADE_COUNT] = {
 		STORE,
 };
 
-static struct pumice_kernel *program(struct fixture *fx, uint32_t n, const char *text)
+/* The same program with the word of a uniform stream instead of a constant or a register. */
+static struct pumice_kernel *streamed(struct fixture *fx, const char *text)
 {
+	static const char *const uniforms[] = { "0.125", "sh0\n" };
+	char changed[1024];
+	const char *at = NULL;
+	uint32_t i;
+
+	for (i = 0; i < 2 && !at; i++)
+		at = strstr(text, uniforms[i]);
+	assert_non_null(at);
+	snprintf(changed, sizeof(changed), "%.*suniform%s", (int)(at - text), text,
+		 i == 1 ? at + 5 : at + 3);
+	return fx_kernel(fx, changed);
+}
+
+static struct pumice_kernel *program(struct fixture *fx, const struct scene_draw *d, uint32_t n,
+				     const char *text)
+{
+	n += d->streams ? FX_PROGRAMS / 2 : 0;
 	if (!fx->program[n])
-		fx->program[n] = fx_kernel(fx, text);
+		fx->program[n] = d->streams ? streamed(fx, text) : fx_kernel(fx, text);
 	return fx->program[n];
+}
+
+static void put_uniform(struct fixture *fx, float value, uint64_t *va)
+{
+	const uint32_t word = fx_f32(value);
+
+	fx_check(fx, "uniforms", pumice_stream_uniforms(fx->stream, &word, 1, va));
 }
 
 static void vertex_stages(struct fixture *fx, const struct scene_draw *d, uint64_t va,
@@ -91,14 +116,14 @@ static void vertex_stages(struct fixture *fx, const struct scene_draw *d, uint64
 	in[3].count = 1;
 	in[4] = (struct pumice_input){ .kind = PUMICE_INPUT_SOURCE, .reg = 16,
 				       .source = PUMICE_PDS_SOURCE_INSTANCE };
-	stage.kernel = d->point_size ? program(fx, 0, vertex_size_text) :
-				       program(fx, 1, vertex_text);
+	stage.kernel = d->point_size ? program(fx, d, 0, vertex_size_text) :
+				       program(fx, d, 1, vertex_text);
 	fx_check(fx, "vertex stage", pumice_stream_stage(fx->stream, &stage, vdm->vertex));
 	if (!d->coordinate)
 		return;
 	in[1] = in[4];
 	stage.input_count = 2;
-	stage.kernel = program(fx, 2, coordinate_text);
+	stage.kernel = program(fx, d, 2, coordinate_text);
 	fx_check(fx, "coordinate stage",
 		 pumice_stream_stage(fx->stream, &stage, vdm->coordinate));
 }
@@ -136,7 +161,7 @@ static void fragment_stage(struct fixture *fx, const struct scene_draw *d, float
 		in[4].sampler = &sampler;
 		stage.input_count = 5;
 	}
-	stage.kernel = program(fx, 3 + d->shading, fragment_text[d->shading]);
+	stage.kernel = program(fx, d, 3 + d->shading, fragment_text[d->shading]);
 	fx_check(fx, "fragment stage", pumice_stream_stage(fx->stream, &stage, tsp->fragment));
 }
 
@@ -192,6 +217,11 @@ static void put_geometry(struct fixture *fx, const struct scene *s, uint64_t *va
 		state = d->state;
 		vertex_stages(fx, d, fx->vertices.va + at, &state.vdm);
 		fragment_stage(fx, d, (float)(i + 1), &state.tsp);
+		if (d->streams) {
+			put_uniform(fx, 0.125f, &state.vdm.uniforms);
+			put_uniform(fx, (float)(i + 1), &state.tsp.uniforms);
+			state.vdm.uniform_words = state.tsp.uniform_words = 1;
+		}
 		fx_check(fx, "state", pumice_stream_draw_state(fx->stream, &state, NULL));
 		put_draw(fx, d, i);
 	}

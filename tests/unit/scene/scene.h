@@ -64,6 +64,7 @@ struct scene_draw {
 	struct scene_vertex vertex[SCENE_VERTICES];
 	uint32_t index[SCENE_INDICES];
 	bool sample_rate, point_size, coordinate;
+	bool streams;	/* the programs read their uniforms from streams */
 	/* All fields except stages and addresses. */
 	struct pumice_draw_state state;
 };

@@ -29,10 +29,11 @@ static void scene_assert_same(const struct scene *s, const struct picture *a,
 }
 
 /*
- * @times: factor for instances. @keep: the result is the reference for the others.
+ * @change: of each draw, or NULL. @times: factor for instances. @keep: the result is the reference for the others.
  * Return: partial renders.
  */
-static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bool keep)
+static uint64_t draw_changed(const char *options, uint32_t pages, uint32_t times,
+			     void (*change)(struct scene_draw *), bool keep)
 {
 	struct fixture fx;
 	uint64_t partials;
@@ -42,8 +43,11 @@ static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bo
 	fx_open(&fx, options, pages);
 	for (i = 0; i < SCENES; i++) {
 		scene_make(&scene, 1000000 + i);
-		for (d = 0; d < scene.draws; d++)
+		for (d = 0; d < scene.draws; d++) {
 			scene.draw[d].instances *= times;
+			if (change)
+				change(&scene.draw[d]);
+		}
 		scene_draw_gpu(&fx, &scene, keep ? &first[i] : &now);
 		if (!keep)
 			scene_assert_same(&scene, &first[i], &now);
@@ -52,6 +56,24 @@ static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bo
 	print_message("%u partial renders\n", (unsigned int)partials);
 	fx_close(&fx);
 	return partials;
+}
+
+static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bool keep)
+{
+	return draw_changed(options, pages, times, NULL, keep);
+}
+
+static void use_streams(struct scene_draw *draw)
+{
+	draw->streams = true;
+}
+
+static void uniform_streams_change_nothing(void **state)
+{
+	(void)state;
+	draw_all("cores=1,threads=0", 2048, 1, true);
+	draw_changed("cores=1,threads=0", 2048, 1, use_streams, false);
+	draw_changed("cores=4,threads=2", 2048, 1, use_streams, false);
 }
 
 static void cores_and_threads_change_nothing(void **state)
@@ -96,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cores_and_threads_change_nothing),
+		cmocka_unit_test(uniform_streams_change_nothing),
 		cmocka_unit_test(split_thresholds_change_nothing),
 		cmocka_unit_test(partial_renders_change_nothing),
 	};

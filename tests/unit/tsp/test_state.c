@@ -39,7 +39,8 @@ static int tear_down(void **state)
 static void write_good(void)
 {
 	struct pumice_tsp_state raw = { .varyings = 64, .sample_rate = true,
-					.flat = 0x8000000000000001ull, .linear = 0x10 };
+					.flat = 0x8000000000000001ull, .linear = 0x10,
+					.uniforms = 0x123456700ull, .uniform_words = 8192 };
 
 	pumice_stage_pack(raw.fragment, &stage);
 	pumice_tsp_state_pack(mem, &raw);
@@ -57,6 +58,8 @@ static void a_valid_record_is_unpacked(void **state)
 	assert_true(out.sample_rate);
 	assert_true(out.flat == 0x8000000000000001ull);
 	assert_true(out.linear == 0x10);
+	assert_true(out.uniforms == 0x123456700ull);
+	assert_int_equal(out.uniform_words, 8192);
 	assert_true(out.fragment.pds_addr == stage.pds_addr);
 	assert_int_equal(out.fragment.pds_insns, stage.pds_insns);
 	assert_int_equal(out.fragment.shared, stage.shared);
@@ -82,7 +85,7 @@ static void every_bit_is_accepted_or_refused(void **state)
 		mem[bit / 32] ^= 1u << bit % 32;
 		good = pumice_tsp_state_unpack(mem, &raw) == PUMICE_UNPACK_OK &&
 		       pumice_stage_unpack(raw.fragment, &s) == PUMICE_UNPACK_OK &&
-		       s.pds_insns && raw.varyings <= 64 &&
+		       s.pds_insns && raw.varyings <= 64 && raw.uniform_words <= 16384 &&
 		       !(raw.point_coord && raw.point_varying + 1 >= raw.varyings);
 		assert_int_equal(tsp_state_load(&mmu, &tlb, CTX, VA, &out, &fault), good);
 		if (good)

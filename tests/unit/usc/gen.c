@@ -131,14 +131,16 @@ static void emit_block(struct gen *g, u32 count);
 static void emit_loop(struct gen *g)
 {
 	u32 counter = R_ELEM(gen_keep(g, g->depth ? KEEP_LOOP1 : KEEP_LOOP0)), top;
+	u32 times = 1 + gen_below(g->rng, 4);
 
-	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = counter, .src0 = IMM,
-			 .imm = 1 + gen_below(g->rng, 4)));
+	gen_emit(g, INSN(MOV, .form = SCALAR_FORM, .dst = counter, .src0 = IMM, .imm = times));
 	top = g->out->insns;
 	g->depth++;
+	g->times *= times;
 	emit_block(g, 1 + gen_below(g->rng, 8));
 	gen_wait_all(g);
 	g->depth--;
+	g->times /= times;
 	gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = counter, .src0 = counter, .src1 = IMM,
 			 .imm = 1));
 	gen_emit(g, INSN(BRNZ, .target = top, .src0 = counter));
@@ -247,7 +249,8 @@ static void emit_epilogue(struct gen *g)
 static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, bool hasty,
 		     struct gen_program *out)
 {
-	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks, .hasty = hasty };
+	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks, .hasty = hasty,
+			.times = 1 };
 	bool gfx = stage != USC_STAGE_COMPUTE, copies = !gfx && !hasty && gen_below(rng, 2);
 
 	g.temps = (gfx ? 16 : 6) + gen_below(rng, 24);

@@ -20,6 +20,7 @@ enum { GEN_SH_MEMORY = 0 /* pair: GPU virtual address of the group's memory */, 
 
 /* The memory of a group: read-only words, then each wave's part. */
 #define GEN_READ_BYTES 0x4000u
+#define GEN_UNIFORMS 1024u	/* words of the uniform stream */
 #define GEN_WAVE_BYTES 0x1000u
 #define GEN_LOCAL_WAVE_BYTES 0x400u
 
@@ -30,6 +31,7 @@ struct gen_rng {
 struct gen_program {
 	struct usc_program_limits limits;
 	u32 insns;
+	u32 uniforms;	/* most words of the uniform stream that a wave reads, below GEN_UNIFORMS */
 	bool copies;	/* copies by the whole work-group: it must be large enough */
 	u32 code[GEN_MAX_INSNS * PUMICE_USC_WORDS];
 };

@@ -8,6 +8,8 @@
  */
 #include "gen_state.h"
 
+#include "gfx.h"
+
 #include <string.h>
 
 /* Mask registers: constants 0 to 11 and the first 16 temporaries. */
@@ -49,6 +51,18 @@ static bool special_allowed(const struct gen *g, const struct pumice_isa_class *
 	       (!names_slot(g, special->number) || class->full >> PUMICE_USC_BANK_SL & 1);
 }
 
+/* Return whether programs of the stage have a uniform stream, and it has words for one more read. */
+static bool take_uniform(struct gen *g)
+{
+	const u32 stage = g->out->limits.stage;
+
+	if ((stage != USC_STAGE_VERTEX && stage != USC_STAGE_FRAGMENT) ||
+	    g->out->uniforms + g->times > GEN_UNIFORMS)
+		return false;
+	g->out->uniforms += g->times;
+	return true;
+}
+
 static u32 select_special(struct gen *g, const struct pumice_isa_class *class, u32 bank)
 {
 	const struct pumice_isa_special *special;
@@ -56,7 +70,9 @@ static u32 select_special(struct gen *g, const struct pumice_isa_class *class, u
 	do {
 		special = &pumice_usc_isa.specials[gen_below(g->rng, pumice_usc_isa.nr_specials)];
 	} while (special->bank != bank ||
-		 (bank == PUMICE_USC_BANK_SR && !special_allowed(g, class, special)));
+		 (bank == PUMICE_USC_BANK_SR && !special_allowed(g, class, special)) ||
+		 (bank == PUMICE_USC_BANK_SR && special->number == PUMICE_USC_SR_UNIFORM &&
+		  !take_uniform(g)));
 	return special->number;
 }
 

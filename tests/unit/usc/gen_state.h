@@ -21,6 +21,7 @@ struct gen {
 	bool read_phase;	/* all waves read, none writes */
 	bool hasty;		/* does not wait for some loads */
 	u32 depth;		/* of loops and branches */
+	u32 times;		/* that the code here is executed, at most */
 	u32 temps;		/* open to random code */
 	u32 busy_temps[8];	/* bit sets: destinations of loads under way */
 	u16 busy_sig;

@@ -209,7 +209,7 @@ static bool execute(struct ref_step *s)
 {
 	bool done, ok;
 
-	if (!ref_indices_lead_somewhere(s))
+	if (!ref_indices_lead_somewhere(s) || !ref_take_uniforms(s))
 		return false;
 	if (ref_is_memory(s->in.opcode))
 		return ref_run_memory(s);

@@ -41,6 +41,8 @@ struct ref_gfx {
 	u32 spans, coeffs, coeffs_alt;	/* coefficients: of a primitive */
 	struct ref_span span[PUMICE_TASK_INSTANCES / 4];
 	u32 vo_words;		/* vertex output registers */
+	const u32 *uniforms;	/* the uniform stream */
+	u32 uniform_words;
 	u32 quads_across, samples, words;	/* of the tile */
 	u32 (*output)[REF_TILE_PIXELS];		/* word n of sample s at [s * words + n] */
 	u32 vo[PUMICE_TASK_INSTANCES / PUMICE_LANES][PUMICE_USC_MAX_VO][PUMICE_LANES];
@@ -72,6 +74,7 @@ struct ref_wave {
 	u32 reg[REF_MAX_REGS][PUMICE_LANES];	/* temporaries, then attributes */
 	u32 internal[PUMICE_USC_OWN_REGS][PUMICE_LANES];
 	u32 idx[PUMICE_USC_INDEX_REGS][PUMICE_LANES];
+	u32 uniforms;	/* words of the uniform stream read so far */
 	u64 dc_base;	/* dynamic constants */
 	u32 dc_words;
 	/* 64 bytes that a lane has fetched with an index register. */

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers in place of the register "uniform", for the words of this instruction. */
+#define TAKEN 64u
+
 /* Document 002, "Predefined Constants". */
 static u32 constant(const struct ref_step *s, u32 number, u32 lane)
 {
@@ -66,6 +69,10 @@ static u32 special_register(const struct ref_step *s, u32 number, u32 lane)
 		return s->w->instances_of_task;
 	case PUMICE_USC_SR_BYTES_OF_LOCAL:
 		return s->g->local_bytes;
+	case TAKEN:
+	case TAKEN + 1:
+	case TAKEN + 2:
+		return s->uniform[number - TAKEN];
 	}
 	abort();
 }
@@ -322,6 +329,30 @@ bool ref_indices_lead_somewhere(struct ref_step *s)
 	    leads_beyond(s, PUMICE_USC_FIELD_SRC2, s->in.src2))
 		return ref_fault(s, PUMICE_FAULT_USC_INDEX);
 	return true;
+}
+
+/* Document 001: each read of the register is the next word of the stream. */
+static bool take_uniform(struct ref_step *s, u32 field, u32 *raw, u32 n)
+{
+	const struct ref_gfx *gfx = s->g->gfx;
+	struct pumice_usc_operand o;
+
+	pumice_usc_operand_unpack(raw, &o);
+	if (!operand_in(s, field) || o.bank != PUMICE_USC_BANK_SR || o.num != PUMICE_USC_SR_UNIFORM)
+		return true;
+	if (!gfx || s->w->uniforms >= gfx->uniform_words)
+		return ref_fault(s, PUMICE_FAULT_USC_UNIFORM);
+	s->uniform[n] = gfx->uniforms[s->w->uniforms++];
+	o.num = (u16)(TAKEN + n);
+	pumice_usc_operand_pack(raw, &o);
+	return true;
+}
+
+bool ref_take_uniforms(struct ref_step *s)
+{
+	return take_uniform(s, PUMICE_USC_FIELD_SRC0, &s->in.src0, 0) &&
+	       take_uniform(s, PUMICE_USC_FIELD_SRC1, &s->in.src1, 1) &&
+	       take_uniform(s, PUMICE_USC_FIELD_SRC2, &s->in.src2, 2);
 }
 
 static bool mask_register(const struct ref_step *s, u32 number, bool negated, u32 lane)

@@ -18,6 +18,7 @@ struct ref_step {
 	u32 next;		/* pc after it */
 	bool loads;		/* it writes its destination when its signal is done */
 	u32 signal;		/* if it accesses memory with one; else UINT32_MAX */
+	u32 uniform[3];		/* words of the uniform stream that its operands are */
 };
 
 static inline bool ref_valid(const struct ref_wave *w, u32 lane)
@@ -48,6 +49,11 @@ bool ref_has_slot_value(const struct ref_step *s);
 bool ref_has(const struct ref_step *s, u32 field);
 /* False, with the fault, if an index register exceeds its operand's registers. */
 bool ref_indices_lead_somewhere(struct ref_step *s);
+/*
+ * Read the words of the uniform stream that sources are, in their order; false, with the fault, if
+ * there are none left.
+ */
+bool ref_take_uniforms(struct ref_step *s);
 /* Record a fault of this instruction; returns false. */
 bool ref_fault(struct ref_step *s, enum pumice_fault why);
 

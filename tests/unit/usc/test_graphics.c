@@ -143,6 +143,18 @@ static void copy_scene(const struct scene *t, struct ref_gfx *ref, u32 (*outputs
 		};
 }
 
+/* The uniform stream of both, in the part of memory that nothing writes. */
+static void set_uniforms(struct gen_rng *rng, struct scene *t, const struct ref_group *ref)
+{
+	const u32 at = 256 * gen_below(rng, (GEN_READ_BYTES - GEN_UNIFORMS * 4) / 256 + 1);
+
+	if (t->gfx.stage == USC_STAGE_TILE)
+		return;
+	t->gfx.uniforms = ref->memory_va + at;
+	t->ref.uniforms = (const u32 *)(const void *)(ref->memory + at);
+	t->gfx.uniform_words = t->ref.uniform_words = GEN_UNIFORMS;
+}
+
 static bool same_outputs(const struct scene *t, const struct ref_group *ref)
 {
 	size_t tile = (size_t)t->tile.samples * t->tile.words * PUMICE_TILE_PIXELS * 4;
@@ -226,6 +238,7 @@ static bool try_scene(struct fixture *fx, u64 seed, bool hasty, struct outcome *
 	shape.gfx = &t.gfx;
 	shape.prims = t.prims;
 	both_set_up(&rng, fx, 0, &prog, &shape, program, &ref);
+	set_uniforms(&rng, &t, &ref);
 	ref.gfx = &t.ref;
 	ref_begin_gfx(&ref);
 	usc_set_detail(fx->usc, gen_below(&rng, 4) == 0);	/* runs each instruction alone */

@@ -223,6 +223,8 @@ static void bad_records_fault(void **unused)
 		{ "word 18", 18, 1u << 8, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 22", 22, 1, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 23", 23, 1u << 31, PUMICE_FAULT_VDM_RESERVED },
+		{ "16385 uniforms", 23, 16385u << 8, PUMICE_FAULT_VDM_STATE },
+		{ "16384 uniforms", 23, 16384u << 8, 0 },
 		{ "point of NaN", 15, 0x7fc00000, PUMICE_FAULT_VDM_STATE },
 		{ "infinite point", 15, 0x7f800000, PUMICE_FAULT_VDM_STATE },
 		{ "point of 0", 15, 0, PUMICE_FAULT_VDM_STATE },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operands that are looked up: indexed registers, dynamic constants, slot registers used as
- * rows, and pixel outputs.
+ * Operands that are looked up: indexed registers, dynamic constants, words of the uniform stream,
+ * slot registers used as rows, and pixel outputs.
  *
  * Source: document 003, "Index Registers", "Dynamic Constant Registers", "Slot Registers" and
  * "Pixel Output Registers"; hw/formats.xml, usc_operand and usc_dim. Included by level_*.c after
@@ -128,6 +128,8 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 	switch (l->kind) {
 	case USC_LOOKUP_DC:
 		return exec_dc_read(x, i, l, (u32 *)(void *)row);
+	case USC_LOOKUP_UNIFORM:
+		return exec_uniform_read(x, i, (u32 *)(void *)row);
 	case USC_LOOKUP_SLOT:
 		EACH(k)
 			row[k] = splat(*slot_word(x, l));

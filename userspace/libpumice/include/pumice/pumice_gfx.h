@@ -502,10 +502,25 @@ void pumice_draw_state_viewport(struct pumice_draw_state *state,
  * coordinate over its sprite, 0 to 1, from the corner tsp.point_origin (enum
  * pumice_point_origin), instead of outputs of the vertex program, which must have both.
  *
- * Return: 0, -ENOSPC, -EINVAL for a point_varying or point_origin out of range.
+ * Return: 0, -ENOSPC, -EINVAL for a point_varying, a point_origin or a uniform stream out of range.
  */
 int pumice_stream_draw_state(struct pumice_stream *stream, const struct pumice_draw_state *state,
 			     uint64_t *va);
+
+/**
+ * pumice_stream_uniforms - store a uniform stream, or find an equal one that the stream has.
+ * @words: the stream
+ * @count: words, 1 to 16384
+ * @va: out: GPU virtual address, for uniforms of a vdm_state or a tsp_state; its uniform_words are
+ * @count
+ *
+ * The programs of the draw read the words in order, one at each read of the register "uniform",
+ * each wave from the first word on.
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_uniforms(struct pumice_stream *stream, const uint32_t *words, uint32_t count,
+			   uint64_t *va);
 
 /**
  * pumice_stream_state - add STATE with an existing record.
