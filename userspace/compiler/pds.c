@@ -291,7 +291,8 @@ static bool parse_graphics(struct assembler *as, const struct pumice_isa_op_info
 
 static bool is_graphics(unsigned int opcode)
 {
-	return opcode == PUMICE_PDS_OP_ATTR || opcode == PUMICE_PDS_OP_COEFF ||
+	return opcode == PUMICE_PDS_OP_ATTR || opcode == PUMICE_PDS_OP_FETCH ||
+	       opcode == PUMICE_PDS_OP_COEFF ||
 	       opcode == PUMICE_PDS_OP_ITERATE || opcode == PUMICE_PDS_OP_TEXTURE;
 }
 

@@ -296,6 +296,7 @@ uint32_t rule_pds_registers(const struct pumice_pds_insn *insn)
 	case PUMICE_PDS_OP_DMA:
 		return insn->count;
 	case PUMICE_PDS_OP_ATTR:
+	case PUMICE_PDS_OP_FETCH:
 	case PUMICE_PDS_OP_TEXTURE:
 		return 4;
 	case PUMICE_PDS_OP_ITERATE:
@@ -329,6 +330,7 @@ uint32_t rule_pds_stages(const struct pumice_pds_insn *insn)
 	case PUMICE_PDS_OP_MOV:
 		return source_stages(insn->source);
 	case PUMICE_PDS_OP_ATTR:
+	case PUMICE_PDS_OP_FETCH:
 		return STAGES(VERTEX, VERTEX);
 	case PUMICE_PDS_OP_COEFF:
 	case PUMICE_PDS_OP_ITERATE:
@@ -361,6 +363,8 @@ static const char *check_pds_attr(const struct pumice_pds_insn *insn)
 {
 	if (insn->bank != PUMICE_PDS_BANK_V)
 		return "vertex attributes are stored in attribute registers";
+	if (insn->opcode == PUMICE_PDS_OP_FETCH)
+		return NULL;
 	return insn->comps && insn->comps <= 4 ? NULL : "an attribute has 1 to 4 components";
 }
 
@@ -384,6 +388,7 @@ const char *rule_check_pds(const struct pumice_pds_insn *insn)
 				"attribute register";
 		break;
 	case PUMICE_PDS_OP_ATTR:
+	case PUMICE_PDS_OP_FETCH:
 		wrong = check_pds_attr(insn);
 		break;
 	case PUMICE_PDS_OP_COEFF:

@@ -14,6 +14,7 @@
 
 #define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
 #define DATA_ALIGN	64u
+#define VERSION_TABLES	0x00020004u	/* of the register map, since which there are attribute tables */
 
 /* A PDS program under construction. */
 struct builder {
@@ -21,6 +22,13 @@ struct builder {
 	u32 code[PUMICE_PDS_MAX_INSNS * PUMICE_PDS_WORDS];
 	u32 insns;
 	struct pumice_stage stage;
+	struct table *table;	/* for attributes, or NULL */
+};
+
+/* An attribute table under construction, so that the PDS program does not depend on buffers. */
+struct table {
+	u32 count;
+	u32 words[PUMICE_MAX_ATTRIBUTES * PUMICE_VDM_ATTRIBUTE_WORDS];
 };
 
 static int add(struct builder *b, const struct pumice_pds_insn *insn)
@@ -85,6 +93,23 @@ static int add_prefetch(struct builder *b, const struct pumice_input *in)
 	pack_texture(in, words);
 	err = stream_share(b->stream, words, sizeof(words), DATA_ALIGN, &insn.addr);
 	return err ? err : add_attrs(b, &insn, 4);
+}
+
+/* Add an entry to the table, and the instruction that reads it. */
+static int add_fetch(struct builder *b, const struct pumice_input *in)
+{
+	const struct pumice_vdm_attribute entry = {
+		.kind = (u8)in->format, .comps = (u8)in->count, .elements = in->elements,
+		.addr = in->va, .divisor = (u8)in->divisor, .stride = (u16)in->stride,
+	};
+	const struct pumice_pds_insn insn = {
+		.opcode = PUMICE_PDS_OP_FETCH, .bank = PUMICE_PDS_BANK_V, .reg = (u16)in->reg,
+		.attribute = (u8)b->table->count,
+	};
+
+	pumice_vdm_attribute_pack(b->table->words + b->table->count++ * PUMICE_VDM_ATTRIBUTE_WORDS,
+				  &entry);
+	return add_attrs(b, &insn, 4);
 }
 
 static int add_attribute(struct builder *b, const struct pumice_input *in)
@@ -208,6 +233,8 @@ static int add_input(struct builder *b, const struct pumice_input *in, u32 index
 	case PUMICE_INPUT_SOURCE:
 		return add_source(b, in);
 	case PUMICE_INPUT_ATTRIBUTE:
+		if (b->table && b->table->count < PUMICE_MAX_ATTRIBUTES)
+			return add_fetch(b, in);
 		return add_attribute(b, in);
 	case PUMICE_INPUT_VARYING:
 		return add_varying(b, in);
@@ -225,14 +252,14 @@ struct code {
 };
 
 static int build(struct pumice_stream *stream, const struct code *code,
-		 const struct pumice_input *inputs, u32 count, u32 words[4])
+		 const struct pumice_input *inputs, u32 count, struct table *table, u32 words[4])
 {
 	const struct pumice_pds_insn task = {
 		.opcode = PUMICE_PDS_OP_TASK, .addr = code->va, .insns = code->header->usc_insns,
 	};
 	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
 	struct builder b = {
-		.stream = stream,
+		.stream = stream, .table = table,
 		.stage = { .shared = code->header->shared, .attrs = code->header->attrs,
 			   .temps = code->header->temps, .coeffs = code->header->coeffs,
 			   .coeffs_alt = (u16)pumice_program_coeffs_alt(code->header) },
@@ -256,8 +283,9 @@ static int build(struct pumice_stream *stream, const struct code *code,
 	return 0;
 }
 
-int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_desc *desc,
-			uint32_t words[4])
+/* @table: of the attributes; NULL if the PDS program contains them */
+static int place_stage(struct pumice_stream *stream, const struct pumice_stage_desc *desc,
+		       struct table *table, u32 words[4])
 {
 	struct pumice_vm *vm = stream_vm(stream);
 
@@ -272,7 +300,33 @@ int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_
 			    "stage: the kernel belongs to another vm; create it in the stream's");
 	return build(stream, &(struct code){ &desc->kernel->program->header,
 					     desc->kernel->code_va },
-		     desc->inputs, desc->input_count, words);
+		     desc->inputs, desc->input_count, table, words);
+}
+
+int pumice_stream_stage(struct pumice_stream *stream, const struct pumice_stage_desc *desc,
+			uint32_t words[4])
+{
+	return place_stage(stream, desc, NULL, words);
+}
+
+/*
+ * Set the vertex stage of a state, with its attributes in a table, unless the state has one
+ * already, perhaps for its coordinate program, or the device reads none.
+ */
+static int place_vertex(struct pumice_stream *stream, const struct pumice_stage_desc *desc,
+			struct pumice_vdm_state *vdm)
+{
+	const bool has_table = stream_vm(stream)->dev->info.version >= VERSION_TABLES;
+	struct table table = { .count = 0 };
+	int err = place_stage(stream, desc, has_table && !vdm->attribute_count ? &table : NULL,
+			      vdm->vertex);
+
+	if (err || !table.count)
+		return err;
+	vdm->attribute_count = (u8)table.count;
+	return stream_share(stream, table.words,
+			    (u64)table.count * PUMICE_VDM_ATTRIBUTE_WORDS * 4, 16,
+			    &vdm->attributes);
 }
 
 /* Check that the vertex outputs which a vertex program writes exist. */
@@ -360,7 +414,7 @@ int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_
 	with = *state;
 	err = check_interface(dev, &with.vdm, vertex, fragment);
 	if (!err)
-		err = pumice_stream_stage(stream, vertex, with.vdm.vertex);
+		err = place_vertex(stream, vertex, &with.vdm);
 	if (!err && fragment)
 		err = pumice_stream_stage(stream, fragment, with.tsp.fragment);
 	return err ? err : pumice_stream_draw_state(stream, &with, NULL);
@@ -380,7 +434,7 @@ int stream_place_program(struct pumice_stream *stream, const char *text,
 	code.header = &program->header;
 	err = stream_share(stream, program->usc, (u64)program->header.usc_insns * 16, 16, &code.va);
 	if (!err)
-		err = build(stream, &code, inputs, count, words);
+		err = build(stream, &code, inputs, count, NULL, words);
 	pumice_program_destroy(program);
 	return err;
 }

@@ -3,7 +3,7 @@
  * Valid operands of PDS instructions, by stage.
  *
  * Source: hw/isa.xml, isa "pds". Compute programs have ldi, mov and dma of every bank; vertex
- * programs ldi of SH and V, dma of every bank, and attr; fragment programs ldi of SH and V, dma
+ * programs ldi of SH and V, dma of every bank, attr and fetch; fragment programs ldi of SH and V, dma
  * of SH, CF and CFA, coeff, iterate and texture; programs of whole tiles ldi of SH and V, and dma of
  * SH, CF and CFA. Each has its own sources of mov.
  */
@@ -57,6 +57,7 @@ static bool stage_has_op(u32 stage, enum pumice_pds_op op)
 {
 	switch (op) {
 	case PUMICE_PDS_OP_ATTR:
+	case PUMICE_PDS_OP_FETCH:
 		return stage == USC_STAGE_VERTEX;
 	case PUMICE_PDS_OP_COEFF:
 	case PUMICE_PDS_OP_ITERATE:
@@ -164,6 +165,10 @@ enum pumice_fault pds_check_operands(const struct pumice_pds_insn *insn,
 		return check_dma(insn, limits);
 	case PUMICE_PDS_OP_ATTR:
 		if (!comps_valid(insn->comps))
+			return PUMICE_FAULT_PDS_SOURCE;
+		return check_registers(insn, PUMICE_PDS_BANK_V, ATTR_REGS, limits);
+	case PUMICE_PDS_OP_FETCH:
+		if (insn->attribute >= limits->attributes)
 			return PUMICE_FAULT_PDS_SOURCE;
 		return check_registers(insn, PUMICE_PDS_BANK_V, ATTR_REGS, limits);
 	case PUMICE_PDS_OP_COEFF:

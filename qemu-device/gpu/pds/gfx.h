@@ -48,6 +48,8 @@ struct pds_stage_limits {
 	u32 vo;			/* VERTEX: vertex output registers */
 	u32 outputs;		/* FRAGMENT, TILE: pixel output registers */
 	u32 varyings;		/* FRAGMENT */
+	const struct pumice_vdm_attribute *attribute;	/* VERTEX: the table, while it is loaded */
+	u32 attributes;
 };
 
 /*

@@ -53,12 +53,26 @@ static enum pumice_fault encoding_fault(enum pumice_isa_unpack result,
 	}
 }
 
+/* The table is constant for the draws of a state, as the program is. */
+static void resolve_fetch(const struct pumice_vdm_attribute *from, struct pumice_pds_insn *insn)
+{
+	*insn = (struct pumice_pds_insn){
+		.opcode = PUMICE_PDS_OP_ATTR, .bank = insn->bank, .reg = insn->reg,
+		.kind = from->kind, .comps = from->comps, .elements = from->elements,
+		.addr = from->addr, .divisor = from->divisor, .stride = from->stride,
+	};
+}
+
 enum pumice_fault pds_decode(const u32 *dw, const struct pds_program_limits *limits,
 			     struct pumice_pds_insn *out)
 {
 	enum pumice_fault fault = encoding_fault(pumice_pds_unpack(dw, out), out);
 
-	return fault ? fault : pds_check_operands(out, limits);
+	if (!fault)
+		fault = pds_check_operands(out, limits);
+	if (!fault && out->opcode == PUMICE_PDS_OP_FETCH)
+		resolve_fetch(&limits->attribute[out->attribute], out);
+	return fault;
 }
 
 /* Decode up to end; *pc becomes the faulting instruction. */

@@ -31,6 +31,8 @@ struct pds_program_limits {
 	u32 instances;		/* of a work-group, or the maximum of a task */
 	u32 stage;		/* enum usc_stage */
 	u32 varyings;		/* FRAGMENT: planes of a primitive, except those below */
+	const struct pumice_vdm_attribute *attribute;	/* VERTEX: entries of the checked table */
+	u32 attributes;
 };
 
 /* Varying numbers of the planes that every primitive has. */
@@ -47,8 +49,8 @@ static inline bool pds_bank_is_coeffs(u32 bank)
 bool pds_source_per_instance(u32 source);
 
 /*
- * Check and decode one instruction from its words. Returns PUMICE_FAULT_NONE with *out
- * filled, or the reason to refuse it.
+ * Check and decode one instruction from its words. An attribute of the table becomes an attr with
+ * its values. Returns PUMICE_FAULT_NONE with *out filled, or the reason to refuse it.
  */
 enum pumice_fault pds_decode(const u32 *dw, const struct pds_program_limits *limits,
 			     struct pumice_pds_insn *out);

@@ -138,6 +138,7 @@ bool pds_run_task(const struct pds_run *run, struct usc *usc, const struct usc_t
 			ok = pds_fill_dma(&fill, insn, fault);
 			break;
 		case PUMICE_PDS_OP_ATTR:	/* not valid in compute programs */
+		case PUMICE_PDS_OP_FETCH:
 		case PUMICE_PDS_OP_COEFF:
 		case PUMICE_PDS_OP_ITERATE:
 		case PUMICE_PDS_OP_TEXTURE:

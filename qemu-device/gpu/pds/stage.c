@@ -31,6 +31,7 @@ static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		.coeffs_alt = state->coeffs_alt,
 		.instances = pds->config.batch, .stage = limits->stage,
 		.varyings = limits->varyings,
+		.attribute = limits->attribute, .attributes = limits->attributes,
 	};
 
 	memset(out, 0, sizeof(*out));

@@ -222,20 +222,51 @@ enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out)
 	if (state->varyings > PUMICE_MAX_VARYINGS || !out->vertex.pds_insns ||
 	    vdm_record_vo(out) > PUMICE_USC_MAX_VO ||
 	    state->uniform_words > PUMICE_USC_MAX_UNIFORMS ||
+	    state->attribute_count > PUMICE_MAX_ATTRIBUTES ||
 	    !in_range(state->point_width, SIZE_MIN, POINT_MAX) ||
 	    !in_range(state->line_width, SIZE_MIN, LINE_MAX))
 		return PUMICE_FAULT_VDM_STATE;
 	return PUMICE_FAULT_NONE;
 }
 
-bool vdm_record_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
-		      struct vdm_record *out, struct gpu_fault *fault)
+enum pumice_fault vdm_attribute_decode(const u32 *words, struct pumice_vdm_attribute *out)
+{
+	if (pumice_vdm_attribute_unpack(words, out) != PUMICE_UNPACK_OK)
+		return PUMICE_FAULT_VDM_RESERVED;
+	return out->comps >= 1 && out->comps <= 4 ? PUMICE_FAULT_NONE : PUMICE_FAULT_VDM_STATE;
+}
+
+static bool fetch_attributes(const struct gpu_record *from, struct vdm_record *out,
+			     struct gpu_fault *fault)
+{
+	u32 words[PUMICE_MAX_ATTRIBUTES * PUMICE_VDM_ATTRIBUTE_WORDS], n;
+	struct gpu_record table = *from;
+
+	table.addr = out->state.attributes;
+	if (!gpu_record_read(&table, words,
+			     out->state.attribute_count * PUMICE_VDM_ATTRIBUTE_WORDS, fault))
+		return false;
+	for (n = 0; n < out->state.attribute_count; n++) {
+		const u32 *entry = words + n * PUMICE_VDM_ATTRIBUTE_WORDS;
+		const enum pumice_fault why = vdm_attribute_decode(entry, &out->attribute[n]);
+
+		table.addr = out->state.attributes + (u64)n * PUMICE_VDM_ATTRIBUTE_WORDS * 4;
+		if (why != PUMICE_FAULT_NONE)
+			return gpu_record_refuse(&table, why, fault);
+	}
+	return true;
+}
+
+bool vdm_record_fetch(const struct gpu_record *from, struct vdm_record *out,
+		      struct gpu_fault *fault)
 {
 	u32 words[PUMICE_VDM_STATE_WORDS];
+	enum pumice_fault why;
 
-	*fault = fault_at(ctx, addr);
-	if (!read_words(mmu, tlb, ctx, addr, words, PUMICE_VDM_STATE_WORDS, fault))
+	if (!gpu_record_read(from, words, PUMICE_VDM_STATE_WORDS, fault))
 		return false;
-	fault->fault = (u8)vdm_record_decode(words, out);
-	return fault->fault == PUMICE_FAULT_NONE;
+	why = vdm_record_decode(words, out);
+	if (why != PUMICE_FAULT_NONE)
+		return gpu_record_refuse(from, why, fault);
+	return !out->state.attribute_count || fetch_attributes(from, out, fault);
 }

@@ -12,6 +12,7 @@
 
 #include "../fault.h"
 #include "../mmu/mmu.h"
+#include "../record.h"
 #include "pumice_formats.h"
 
 
@@ -52,6 +53,7 @@ bool vdm_command_counts(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 struct vdm_record {
 	struct pumice_vdm_state state;
 	struct pumice_stage vertex, coordinate;	/* coordinate.pds_insns is 0 if there is none */
+	struct pumice_vdm_attribute attribute[PUMICE_MAX_ATTRIBUTES];	/* attribute_count of them */
 };
 /* Vertex output registers of the vertex program: position, point size, varyings, others. */
 static inline u32 vdm_record_vo(const struct vdm_record *record)
@@ -61,8 +63,10 @@ static inline u32 vdm_record_vo(const struct vdm_record *record)
 
 /* Check and unpack a record. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out);
-/* Fetch and decode the record at addr. Returns false with all of *fault filled in. */
-bool vdm_record_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 addr,
-		      struct vdm_record *out, struct gpu_fault *fault);
+/* Check and unpack an entry of its attribute table, likewise. */
+enum pumice_fault vdm_attribute_decode(const u32 *words, struct pumice_vdm_attribute *out);
+/* Fetch and decode a record and its table. Returns false with all of *fault filled in. */
+bool vdm_record_fetch(const struct gpu_record *from, struct vdm_record *out,
+		      struct gpu_fault *fault);
 
 #endif

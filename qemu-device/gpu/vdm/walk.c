@@ -37,7 +37,11 @@ void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared)
 enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault)
 {
 	struct vdm_shared *shared = vdm->walk.loading;
-	struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = shared->vo_words };
+	struct pds_stage_limits limits = {
+		.stage = USC_STAGE_VERTEX, .vo = shared->vo_words,
+		.attribute = shared->record.attribute,
+		.attributes = shared->record.state.attribute_count,
+	};
 	enum pds_load_result result = PDS_LOADED;
 
 	if (!shared->vertex.code)
@@ -58,14 +62,16 @@ void vdm_walk_loaded(struct vdm *vdm)
 
 static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 {
+	const struct gpu_record from = {
+		vdm->config.mmu, &vdm->walk.tlb, vdm->job.ctx, addr, PUMICE_UNIT_VDM,
+	};
 	struct vdm_shared *shared = calloc(1, sizeof(*shared));
 	struct gpu_fault fault = { 0 };
 
 	if (!shared)
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, addr);
 	shared->refs = 1;
-	if (!vdm_record_fetch(vdm->config.mmu, &vdm->walk.tlb, vdm->job.ctx, addr,
-			      &shared->record, &fault)) {
+	if (!vdm_record_fetch(&from, &shared->record, &fault)) {
 		vdm_shared_put(vdm, shared);
 		return stop_fault(vdm, &fault);
 	}

@@ -424,6 +424,8 @@ static void varyings_and_texture_reads_are_checked(void **state)
 		{ ".pds\niterate v0, 63, 4, linear", "t:2:1: error: unknown varying" },
 		{ ".pds\niterate v0, 0, 5, linear", "t:2:1: error: a varying has 1 to 4" },
 		{ ".pds\nattr sh0, f32, 3, 0, 12, 5", "t:2:1: error: vertex attributes are stored in" },
+		{ ".pds\nfetch sh0, 1", "t:2:1: error: vertex attributes are stored in" },
+		{ ".pds\nfetch v0, 32", "t:2:9: error: accepted here: a number from 0 to 31" },
 		{ ".pds\nattr v0, f33, 3, 0, 12, 5", "t:2:10: error: expected" },
 		{ ".pds\ntexture v246, 0, linear, 2d, 0", "t:2:1: error: the registers exceed" },
 	};

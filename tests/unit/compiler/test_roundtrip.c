@@ -386,12 +386,13 @@ static void a_mov_without_a_mask_writes_all_lanes(void **state)
 static void the_pds_programs_of_graphics_round_trip(void **state)
 {
 	char *dis = round_trip(".stage vertex\n.pds\nattr v0, unorm8, 4, 0x1000, 0, 7\n"
-			       "attr v4, unorm10_2, 4, 0x2000, 16, 100, 2\nmov v8, instance_id\n"
+			       "attr v4, unorm10_2, 4, 0x2000, 16, 100, 2\nfetch v12, 31\nmov v8, instance_id\n"
 			       "task code\nend\n.endpds\nend\n");
 
 	(void)state;
 	assert_non_null(strstr(dis, "attr v0, unorm8, 4, 0x1000, 0, 7\n"));
 	assert_non_null(strstr(dis, "attr v4, unorm10_2, 4, 0x2000, 16, 100, 2\n"));
+	assert_non_null(strstr(dis, "fetch v12, 31\n"));
 	free(dis);
 	dis = round_trip(".pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, perspective\n"
 			 "texture v4, 0, linear_centroid, 2d_array, 0x3000\nmov v8, frag_w\n"

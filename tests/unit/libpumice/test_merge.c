@@ -199,7 +199,7 @@ static void refused_states_change_nothing(void **state)
 
 /*
  * Ten triangles in three colours, in two frames. @merge: if not, taking the address of the next
- * command before each state prevents it. Returns the bytes of the commands.
+ * command before each state prevents it, and attributes are in PDS programs. Returns the bytes of the commands.
  */
 static uint64_t picture(bool merge, uint64_t vertices, uint8_t *rgba)
 {
@@ -221,9 +221,16 @@ static uint64_t picture(bool merge, uint64_t vertices, uint8_t *rgba)
 		const struct pumice_stage_desc v = { vertex, &position, 1 };
 		const struct pumice_stage_desc f = { fragment, &uniform, 1 };
 
-		if (!merge)
+		if (merge) {
+			assert_int_equal(pumice_stream_stages(s, &state_a, &v, &f), 0);
+		} else {
+			struct pumice_draw_state with = state_a;
+
 			pumice_stream_va(s);
-		assert_int_equal(pumice_stream_stages(s, &state_a, &v, &f), 0);
+			assert_int_equal(pumice_stream_stage(s, &v, with.vdm.vertex), 0);
+			assert_int_equal(pumice_stream_stage(s, &f, with.tsp.fragment), 0);
+			assert_int_equal(pumice_stream_draw_state(s, &with, NULL), 0);
+		}
 		d.first = 3 * i;
 		assert_int_equal(pumice_stream_draw(s, &d), 0);
 	}
@@ -260,6 +267,59 @@ static void merged_states_draw_the_same_picture(void **state)
 	assert_true(i < SIZE * SIZE);
 	pumice_vm_remove(vm, va);
 	pumice_bo_destroy(bo);
+}
+
+/* The words of the vdm_state that the last STATE of the stream names. */
+static void last_state(const uint8_t *end, struct pumice_vdm_state *vdm)
+{
+	struct pumice_vdm_state_cmd cmd;
+	uint64_t next = pumice_stream_va(stream);
+
+	pumice_vdm_state_cmd_unpack((const u32 *)(const void *)end - STATE, &cmd);
+	pumice_vdm_state_unpack((const u32 *)(const void *)(end + (int64_t)(cmd.addr - next)), vdm);
+}
+
+static void another_buffer_needs_no_other_pds_program(void **state)
+{
+	const uint64_t base = begin();
+	struct pumice_input in[2] = { pumice_input_attribute(0, 4, base, 16, 5),
+				      pumice_input_attribute(4, 2, base + 0x2000, 8, 5) };
+	const struct pumice_stage_desc v = { vertex, in, 2 };
+	struct pumice_draw_state own = state_a;
+	struct pumice_vdm_attribute entry;
+	struct pumice_vdm_state one, two;
+	const uint8_t *start;
+	uint64_t va;
+	void *cpu;
+
+	(void)state;
+	assert_int_equal(pumice_stream_data(stream, 4, 4, &cpu, &va), 0);
+	start = (const uint8_t *)cpu - 65532;
+	assert_int_equal(pumice_stream_stages(stream, &state_a, &v, NULL), 0);
+	last_state(start + 4 * STATE, &one);
+	in[1].va = base + 0x3004;
+	in[1].divisor = 2;
+	assert_int_equal(pumice_stream_stages(stream, &state_a, &v, NULL), 0);
+	last_state(start + 8 * STATE, &two);
+	assert_memory_equal(one.vertex, two.vertex, sizeof(one.vertex));
+	assert_int_equal(one.attribute_count, 2);
+	assert_int_equal(two.attribute_count, 2);
+	assert_true(one.attributes != two.attributes);
+	va = two.attributes + 16 - pumice_stream_va(stream);
+	pumice_vdm_attribute_unpack((const u32 *)(const void *)(start + 8 * STATE + va), &entry);
+	assert_true(entry.addr == base + 0x3004);
+	assert_int_equal(entry.divisor, 2);
+	assert_int_equal(entry.elements, 5);
+	assert_int_equal(entry.stride, 8);
+	assert_int_equal(entry.comps, 2);
+	assert_int_equal(entry.kind, PUMICE_ATTR_KIND_F32);
+	/* A table that the state has, perhaps for its coordinate program, is kept. */
+	own.vdm.attributes = 0x40000;
+	own.vdm.attribute_count = 1;
+	assert_int_equal(pumice_stream_stages(stream, &own, &v, NULL), 0);
+	last_state(start + 12 * STATE, &one);
+	assert_true(one.attributes == 0x40000);
+	assert_int_equal(one.attribute_count, 1);
 }
 
 /* Room for data: a hundred equal states need that of one. */
@@ -323,6 +383,7 @@ int main(void)
 		cmocka_unit_test(a_reset_stream_has_no_state),
 		cmocka_unit_test(refused_states_change_nothing),
 		cmocka_unit_test(merged_states_draw_the_same_picture),
+		cmocka_unit_test(another_buffer_needs_no_other_pds_program),
 		cmocka_unit_test(equal_records_share_their_memory),
 		cmocka_unit_test(uniforms_out_of_range_are_refused),
 	};

@@ -13,6 +13,8 @@
 #define ATTR(r, k, n, a, s, e, d) { .opcode = PUMICE_PDS_OP_ATTR, .bank = PUMICE_PDS_BANK_V, \
 	.reg = (r), .kind = (k), .comps = (n), .addr = (a), .stride = (s), .elements = (e), \
 	.divisor = (d) }
+#define FETCH(r, n) { .opcode = PUMICE_PDS_OP_FETCH, .bank = PUMICE_PDS_BANK_V, .reg = (r), \
+	.attribute = (n) }
 #define COEFF(r, v, n) { .opcode = PUMICE_PDS_OP_COEFF, .bank = PUMICE_PDS_BANK_CF, \
 	.reg = (r), .varying = (v), .comps = (n) }
 #define ITERATE(r, v, n, m) { .opcode = PUMICE_PDS_OP_ITERATE, .bank = PUMICE_PDS_BANK_V, \

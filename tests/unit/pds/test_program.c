@@ -36,7 +36,7 @@ struct bad {
 static const struct bad bad_insns[] = {
 	/* Opcodes: no operation, the first after the last, the maximum. */
 	{ "opcode 0", END, 0, 0x05, PUMICE_FAULT_PDS_OPCODE },
-	{ "opcode 10", END, 0, 0x0f, PUMICE_FAULT_PDS_OPCODE },
+	{ "opcode 11", END, 0, 0x0e, PUMICE_FAULT_PDS_OPCODE },
 	{ "opcode 255", END, 0, 0xfa, PUMICE_FAULT_PDS_OPCODE },
 
 	/* Reserved bits, the lowest and the highest of each layout's ranges. */

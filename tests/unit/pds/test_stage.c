@@ -12,6 +12,7 @@
 #define COEFFS	12u
 #define COEFFS_ALT 6u
 #define VARYINGS 10u
+#define ATTRIBUTES 3u
 
 #define COMPUTE	(1u << USC_STAGE_COMPUTE)
 #define VERTEX	(1u << USC_STAGE_VERTEX)
@@ -54,6 +55,7 @@ static const struct insn_case cases[] = {
 	{ "mov coverage", MOV(V, 0, COVERAGE), FRAGMENT, 0 },
 	{ "attr", ATTR(ATTRS - 4, PUMICE_ATTR_KIND_F32, 4, FX_DATA, 16, 9, 0), VERTEX, 0 },
 	{ "attr odd address", ATTR(0, PUMICE_ATTR_KIND_SINT10_2, 1, 0x10001, 3, ~0u, 255), VERTEX, 0 },
+	{ "fetch", FETCH(ATTRS - 4, ATTRIBUTES - 1), VERTEX, 0 },
 	{ "coeff", COEFF(0, VARYINGS - 4, 4), FRAGMENT, 0 },
 	{ "coeff of 1/w and depth", COEFF(6, 64, 2), FRAGMENT, 0 },
 	{ "iterate", ITERATE(ATTRS - 4, VARYINGS - 4, 4, PERSPECTIVE), FRAGMENT, 0 },
@@ -67,6 +69,9 @@ static const struct insn_case cases[] = {
 	{ "attr beyond", ATTR(ATTRS - 3, 0, 1, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_REGISTER },
 	{ "attr of none", ATTR(0, 0, 0, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "attr of five", ATTR(0, 0, 5, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "fetch beyond", FETCH(ATTRS - 3, 0), VERTEX, PUMICE_FAULT_PDS_REGISTER },
+	{ "fetch past the table", FETCH(0, ATTRIBUTES), VERTEX, PUMICE_FAULT_PDS_SOURCE },
+	{ "fetch of the last number", FETCH(0, 31), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "coeff beyond", COEFF(COEFFS - 2, 0, 1), FRAGMENT, PUMICE_FAULT_PDS_REGISTER },
 	{ "coeff of none", COEFF(0, 0, 0), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
 	{ "coeff past the varyings", COEFF(0, VARYINGS - 1, 2), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
@@ -90,8 +95,9 @@ static const struct insn_case cases[] = {
 
 static void each_stage_supports_only_its_operations(void **state)
 {
+	static const struct pumice_vdm_attribute table[ATTRIBUTES] = { { .comps = 1 } };
 	struct pds_program_limits limits = {
-		.shared = SHARED, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
+		.attribute = table, .attributes = ATTRIBUTES, .shared = SHARED, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
 		.instances = 128,
 		.varyings = VARYINGS,
 	};
@@ -115,21 +121,22 @@ static void each_stage_supports_only_its_operations(void **state)
 
 static void banks_of_graphics_operations_are_fixed(void **state)
 {
+	static const struct pumice_vdm_attribute entry = { .comps = 1 };
 	const struct pds_program_limits vertex = {
 		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
-		.stage = USC_STAGE_VERTEX,
+		.stage = USC_STAGE_VERTEX, .attribute = &entry, .attributes = 1,
 	};
 	const struct pds_program_limits fragment = {
 		.shared = 4096, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
 		.stage = USC_STAGE_FRAGMENT,
 		.varyings = VARYINGS,
 	};
-	struct pumice_pds_insn insn[4] = {
-		ATTR(0, 0, 1, FX_DATA, 4, 9, 0), COEFF(0, 0, 1), ITERATE(0, 0, 1, LINEAR),
+	struct pumice_pds_insn insn[5] = {
+		ATTR(0, 0, 1, FX_DATA, 4, 9, 0), FETCH(0, 0), COEFF(0, 0, 1), ITERATE(0, 0, 1, LINEAR),
 		TEXTURE(0, 0, LINEAR, 1D, FX_DATA),
 	};
-	static const u32 banks[4] = {
-		1u << PUMICE_PDS_BANK_V,
+	static const u32 banks[5] = {
+		1u << PUMICE_PDS_BANK_V, 1u << PUMICE_PDS_BANK_V,
 		1u << PUMICE_PDS_BANK_CF | 1u << PUMICE_PDS_BANK_CFA,
 		1u << PUMICE_PDS_BANK_V, 1u << PUMICE_PDS_BANK_V,
 	};
@@ -137,11 +144,11 @@ static void banks_of_graphics_operations_are_fixed(void **state)
 	struct pumice_pds_insn out;
 
 	(void)state;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		for (b = 0; b <= PUMICE_PDS_BANK_CFA; b++) {
 			insn[i].bank = (u8)b;
 			pumice_pds_pack(words, &insn[i]);
-			assert_int_equal(pds_decode(words, i ? &fragment : &vertex, &out),
+			assert_int_equal(pds_decode(words, i > 1 ? &fragment : &vertex, &out),
 					 banks[i] >> b & 1 ? 0 : PUMICE_FAULT_PDS_REGISTER);
 		}
 	}

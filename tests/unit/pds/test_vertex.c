@@ -23,6 +23,8 @@ struct vertex_fixture {
 	u32 vertex[INSTANCES];
 	struct pds_vertices in;
 	u32 pieces;		/* of the last program */
+	const struct pumice_vdm_attribute *attribute;
+	u32 attributes;
 };
 
 static u32 seed = 1;
@@ -53,7 +55,10 @@ static bool fill(struct vertex_fixture *b, const struct pumice_pds_insn *insns, 
 {
 	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6,
 						.coeffs = 7 };
-	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
+	const struct pds_stage_limits limits = {
+		.stage = USC_STAGE_VERTEX, .vo = 4, .attribute = b->attribute,
+		.attributes = b->attributes,
+	};
 	bool ok;
 	u32 pc = 0;
 
@@ -366,6 +371,44 @@ static void sources_bursts_and_unwritten_registers(void **state)
 }
 
 /* Programs of random fields: accepted ones write their own registers only. */
+/* An entry of the table has the effect of an attr with its values. */
+static void attributes_of_the_table_are_those_of_attr(void **state)
+{
+	const struct pumice_vdm_attribute table[PUMICE_MAX_ATTRIBUTES] = {
+		{ .kind = PUMICE_ATTR_KIND_SNORM8, .comps = 3, .addr = FX_DATA + 5, .stride = 7,
+		  .elements = 150 },
+		{ .kind = PUMICE_ATTR_KIND_F32, .comps = 2, .addr = FX_DATA + 64, .stride = 12,
+		  .elements = 20, .divisor = 3 },
+		[31] = { .kind = PUMICE_ATTR_KIND_UINT16, .comps = 4, .addr = FX_DATA + 2,
+			 .stride = 8, .elements = ~0u },
+	};
+	const struct pumice_pds_insn by_table[] = { FETCH(0, 31), FETCH(4, 0), FETCH(8, 1), TASK, END };
+	const struct pumice_pds_insn by_value[] = {
+		ATTR(0, PUMICE_ATTR_KIND_UINT16, 4, FX_DATA + 2, 8, ~0u, 0),
+		ATTR(4, PUMICE_ATTR_KIND_SNORM8, 3, FX_DATA + 5, 7, 150, 0),
+		ATTR(8, PUMICE_ATTR_KIND_F32, 2, FX_DATA + 64, 12, 20, 3), TASK, END,
+	};
+	struct vertex_fixture *b = test_malloc(sizeof(*b));
+	u32 expected[INSTANCES][12], i, n;
+
+	(void)state;
+	setup(b);
+	assert_true(fill(b, by_value, 5));
+	for (i = 0; i < INSTANCES; i++)
+		for (n = 0; n < 12; n++)
+			expected[i][n] = reg(b, i, n);
+	finish(b);
+	b->attribute = table;
+	b->attributes = 32;
+	assert_true(fill(b, by_table, 5));
+	for (i = 0; i < INSTANCES; i++)
+		for (n = 0; n < 12; n++)
+			assert_int_equal(reg(b, i, n), expected[i][n]);
+	finish(b);
+	fx_destroy(b->fx);
+	test_free(b);
+}
+
 static void random_programs_stay_within_their_registers(void **state)
 {
 	static const u8 ops[] = { PUMICE_PDS_OP_LDI, PUMICE_PDS_OP_MOV, PUMICE_PDS_OP_DMA,
@@ -473,6 +516,7 @@ int main(void)
 		cmocka_unit_test(random_programs_stay_within_their_registers),
 		cmocka_unit_test(long_programs_are_run_in_pieces),
 		cmocka_unit_test(words_of_memory_are_written_to_coefficient_registers),
+		cmocka_unit_test(attributes_of_the_table_are_those_of_attr),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,7 +221,10 @@ static void bad_records_fault(void **unused)
 		{ "256 vertex outputs", 8, 249u << 17 | 3, 0 },
 		{ "isp_state misaligned", 17, 8, PUMICE_FAULT_VDM_RESERVED },
 		{ "word 18", 18, 1u << 8, PUMICE_FAULT_VDM_RESERVED },
-		{ "word 22", 22, 1, PUMICE_FAULT_VDM_RESERVED },
+		{ "33 attributes", 20, 33u << 8, PUMICE_FAULT_VDM_STATE },
+		{ "word 20 bit 14", 20, 1u << 14, PUMICE_FAULT_VDM_RESERVED },
+		{ "attributes misaligned", 21, 8, PUMICE_FAULT_VDM_RESERVED },
+		{ "a table of no attribute", 22, 0xff, 0 },
 		{ "word 23", 23, 1u << 31, PUMICE_FAULT_VDM_RESERVED },
 		{ "16385 uniforms", 23, 16385u << 8, PUMICE_FAULT_VDM_STATE },
 		{ "16384 uniforms", 23, 16384u << 8, 0 },
@@ -259,6 +262,59 @@ static void bad_records_fault(void **unused)
 		else
 			assert_int_equal(b->ended[DM_DONE], 1);
 	}
+	vdmfx_destroy(b);
+}
+
+/* Run a stream with a state that has a table of this number of attributes. */
+static void run_table(struct vdm_fixture *b, u64 addr, u32 count)
+{
+	struct pumice_vdm_state record = vdmfx_state(true);
+	struct stream s = { .words = 0 };
+
+	record.attributes = addr;
+	record.attribute_count = (u8)count;
+	vdmfx_put_state(b, &record);
+	state(&s, VDMFX_STATE);
+	halt(&s);
+	run(b, &s);
+}
+
+static void bad_attributes_fault_by_entry(void **unused)
+{
+	static const struct {
+		u32 word, value;
+		enum pumice_fault fault;
+	} cases[] = {
+		{ 3, 4 << 4, 0 }, { 3, 1 << 4 | 15, 0 }, { 0, ~0u, 0 }, { 1, ~0u, 0 },
+		{ 3, 0, PUMICE_FAULT_VDM_STATE }, { 3, 5 << 4, PUMICE_FAULT_VDM_STATE },
+		{ 3, 4 << 4 | 1 << 7, PUMICE_FAULT_VDM_RESERVED },
+		{ 3, 4 << 4 | 1u << 31, PUMICE_FAULT_VDM_RESERVED },
+	};
+	const u64 table = FX_DATA + 0xa00, end = FX_DATA + FX_DATA_BYTES;
+	const struct pumice_vdm_attribute good = { .comps = 4 };
+	struct vdm_fixture *b = make();
+	u32 words[PUMICE_MAX_ATTRIBUTES][PUMICE_VDM_ATTRIBUTE_WORDS], n, i;
+
+	(void)unused;
+	for (n = 0; n < PUMICE_MAX_ATTRIBUTES; n++)
+		pumice_vdm_attribute_pack(words[n], &good);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		n = i * 31 % PUMICE_MAX_ATTRIBUTES;
+		pumice_vdm_attribute_pack(words[n], &good);
+		words[n][cases[i].word] = cases[i].value;
+		vdmfx_put(b, table, words[0], PUMICE_MAX_ATTRIBUTES * PUMICE_VDM_ATTRIBUTE_WORDS);
+		run_table(b, table, PUMICE_MAX_ATTRIBUTES);
+		if (cases[i].fault)
+			expect_fault(b, cases[i].fault, PUMICE_UNIT_VDM, table + n * 16);
+		else
+			assert_int_equal(b->ended[DM_DONE], 1);
+		pumice_vdm_attribute_pack(words[n], &good);
+	}
+	vdmfx_put(b, end - 16, words[0], PUMICE_VDM_ATTRIBUTE_WORDS);
+	run_table(b, end - 16, 1);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	run_table(b, end - 16, 2);
+	expect_fault(b, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_VDM, end);
 	vdmfx_destroy(b);
 }
 
@@ -483,6 +539,7 @@ int main(void)
 		cmocka_unit_test(bad_commands_fault_at_their_address),
 		cmocka_unit_test(a_draw_needs_state),
 		cmocka_unit_test(bad_records_fault),
+		cmocka_unit_test(bad_attributes_fault_by_entry),
 		cmocka_unit_test(programs_of_a_record_are_checked_with_it),
 		cmocka_unit_test(missing_memory_faults),
 		cmocka_unit_test(sub_lists_nest_to_a_maximum_depth),
