@@ -94,7 +94,8 @@ enum pumice_perf_category {
 	X(PDM_COMMANDS, PDM, 0, "commands", "commands of render control lists, also of generated ones") \
 	X(USC_DC_WINDOWS, USC, 0, "windows", "windows of dynamic constants fetched by instances") \
 	X(PM_SPARES, PM, 0, "pages", "parameter-buffer pages allocated from spare pages of a core") \
-	X(PM_MAPPED, PM, 0, "pages", "parameter-buffer pages mapped by the MMU")
+	X(PM_MAPPED, PM, 0, "pages", "parameter-buffer pages mapped by the MMU") \
+	X(PDM_VERTICES, PDM, 0, "vertices", "vertices shaded while tiles are rendered: deferred vertex shading")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

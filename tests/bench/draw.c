@@ -21,6 +21,10 @@ static const char vertex_text[] =
 	"mov r0, [one], 1.0\n"
 	"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, r0\n"
 	"uvsw vo4, v4\nuvsw vo5, v5\nuvsw vo6, v6\nend\n";
+static const char coordinate_text[] =
+	".temps 1\n"
+	"mov r0, [one], 1.0\n"
+	"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, r0\nend\n";
 static const char texture_text[] =
 	"mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], v3\nend\n";
 static const char colour_text[] =
@@ -58,7 +62,7 @@ static struct pumice_image *make_image(struct draw_work *work, uint32_t layout, 
 }
 
 static void vertex_stage(struct draw_work *work, const struct draw_scene *scene,
-			 uint32_t words[4])
+			 struct pumice_vdm_state *vdm)
 {
 	const struct pumice_input attribute = {
 		.kind = PUMICE_INPUT_ATTRIBUTE, .format = PUMICE_ATTR_KIND_F32, .count = 3,
@@ -67,10 +71,15 @@ static void vertex_stage(struct draw_work *work, const struct draw_scene *scene,
 	};
 	struct pumice_input in[2] = { attribute, attribute };
 	const struct pumice_stage_desc stage = { work->vertex, in, 2 };
+	const struct pumice_stage_desc coordinate = { work->coordinate, in, 1 };
 
 	in[1].reg = 4;
 	in[1].va += offsetof(struct draw_vertex, a);
-	check(work, "vertex stage", pumice_stream_stage(work->stream, &stage, words));
+	check(work, "vertex stage", pumice_stream_stage(work->stream, &stage, vdm->vertex));
+	vdm->deferred = work->coordinate != NULL;
+	if (vdm->deferred)
+		check(work, "coordinate stage",
+		      pumice_stream_stage(work->stream, &coordinate, vdm->coordinate));
 }
 
 static void fragment_stage(struct draw_work *work, uint32_t words[4])
@@ -109,7 +118,7 @@ static void build_geometry(struct draw_work *work, const struct draw_scene *scen
 		state.isp.depth_func = PUMICE_COMPARE_LESS;
 		state.isp.depth_write = true;
 	}
-	vertex_stage(work, scene, state.vdm.vertex);
+	vertex_stage(work, scene, &state.vdm);
 	fragment_stage(work, state.tsp.fragment);
 	check(work, "state", pumice_stream_draw_state(work->stream, &state, NULL));
 	check(work, "draw", pumice_stream_draw(work->stream, &draw));
@@ -133,11 +142,12 @@ static void build_render(struct draw_work *work)
 static void make_perfmon(struct draw_work *work)
 {
 	struct pumice_device *dev = work->gpu->dev;
-	uint32_t counters[2];
+	uint32_t counters[3];
 
 	check(work, "counter", pumice_perf_counter_find(dev, "PDM_COVERED", &counters[0]));
 	check(work, "counter", pumice_perf_counter_find(dev, "PDM_SHADED", &counters[1]));
-	check(work, "monitor", pumice_perfmon_create(dev, counters, 2, &work->perfmon));
+	check(work, "counter", pumice_perf_counter_find(dev, "PM_ALLOCATED", &counters[2]));
+	check(work, "monitor", pumice_perfmon_create(dev, counters, 3, &work->perfmon));
 }
 
 static void make_memory(struct draw_work *work, const struct draw_scene *scene)
@@ -159,7 +169,8 @@ static void make_memory(struct draw_work *work, const struct draw_scene *scene)
 	check(work, "data set", pumice_hwrt_create(work->gpu->vm, &set, &work->hwrt));
 }
 
-void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work)
+static void make_work(struct gpu *gpu, const struct draw_scene *scene, bool deferred,
+		      struct draw_work *work)
 {
 	*work = (struct draw_work){ .gpu = gpu };
 	check(work, "context",
@@ -168,6 +179,7 @@ void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work
 	check(work, "stream", pumice_stream_create(gpu->vm, STREAM_BYTES, &work->stream));
 	make_memory(work, scene);
 	work->vertex = make_kernel(work, vertex_text);
+	work->coordinate = deferred ? make_kernel(work, coordinate_text) : NULL;
 	work->fragment = make_kernel(work, scene->texture ? texture_text : colour_text);
 	work->frame.hwrt = work->hwrt;
 	build_geometry(work, scene);
@@ -175,10 +187,21 @@ void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work
 	make_perfmon(work);
 }
 
+void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work)
+{
+	make_work(gpu, scene, false, work);
+}
+
+void draw_work_deferred(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work)
+{
+	make_work(gpu, scene, true, work);
+}
+
 void draw_work_free(struct draw_work *work)
 {
 	pumice_perfmon_destroy(work->perfmon);
 	pumice_kernel_destroy(work->fragment);
+	pumice_kernel_destroy(work->coordinate);
 	pumice_kernel_destroy(work->vertex);
 	pumice_hwrt_destroy(work->hwrt);
 	pumice_freelist_destroy(work->list);
@@ -200,15 +223,14 @@ void draw_read(struct draw_work *work, uint32_t *pixels)
 	      pumice_image_download(work->target, (struct pumice_image_part){ 0 }, pixels, 0));
 }
 
-void draw_count(struct draw_work *work, uint64_t *covered, uint64_t *shaded)
+void draw_count(struct draw_work *work, struct draw_counts *counts)
 {
-	uint64_t values[2];
+	uint64_t values[3];
 
 	check(work, "monitor", pumice_perfmon_read(work->perfmon, PUMICE_PERFMON_RESET, values));
 	work->frame.perfmon = pumice_perfmon_id(work->perfmon);
 	draw_run(work);
 	work->frame.perfmon = 0;
 	check(work, "monitor", pumice_perfmon_read(work->perfmon, PUMICE_PERFMON_RESET, values));
-	*covered = values[0];
-	*shaded = values[1];
+	*counts = (struct draw_counts){ values[0], values[1], values[2] };
 }

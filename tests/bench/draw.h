@@ -15,8 +15,8 @@ struct draw_work {
 	struct pumice_freelist *list;
 	struct pumice_hwrt *hwrt;
 	struct pumice_image *target, *texture;
-	struct pumice_kernel *vertex, *fragment;
-	struct pumice_perfmon *perfmon;	/* counts covered and shaded fragments */
+	struct pumice_kernel *vertex, *coordinate, *fragment;
+	struct pumice_perfmon *perfmon;	/* counts struct draw_counts */
 	struct gpu_buffer vertices;
 	struct pumice_frame frame;
 };
@@ -28,7 +28,14 @@ void draw_work_free(struct draw_work *work);
 void draw_run(struct draw_work *work);
 /* The picture, as returned by gl_read(). */
 void draw_read(struct draw_work *work, uint32_t *pixels);
-/* Fragments that primitives covered and that programs ran for, in one frame. */
-void draw_count(struct draw_work *work, uint64_t *covered, uint64_t *shaded);
+/* The same scene, but vertices are shaded when tiles are rendered. */
+void draw_work_deferred(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work);
+
+/* Counts of one frame. */
+struct draw_counts {
+	uint64_t covered, shaded;	/* fragments of primitives, and those that programs ran for */
+	uint64_t pages;			/* of the parameter buffer */
+};
+void draw_count(struct draw_work *work, struct draw_counts *counts);
 
 #endif

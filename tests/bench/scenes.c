@@ -23,6 +23,7 @@ struct row {
 	double scale;
 	double goal;
 	double edge_share;	/* of pixels that may differ */
+	bool deferred;		/* compare the memory of deferred vertex shading */
 };
 
 static float number(uint32_t *state)
@@ -72,14 +73,42 @@ static void compare(const struct row *row, struct draw_work *ours, struct gl_wor
 /* Saving by hidden-surface removal: a row without a peer. */
 static void put_removal(struct bench *bench, const struct row *row, struct draw_work *work)
 {
-	uint64_t covered, shaded;
+	struct draw_counts counts;
 
-	draw_count(work, &covered, &shaded);
+	draw_count(work, &counts);
 	fprintf(bench->json, "%s  {\"name\": \"%s: shaded / covered\", \"unit\": \"fragments\", ",
 		bench->rows++ ? ",\n" : "", row->name);
 	fprintf(bench->json, "\"ours\": %.5g, \"peer\": null, \"peer_name\": null, ",
-		covered ? (double)shaded / (double)covered : 0);
+		counts.covered ? (double)counts.shaded / (double)counts.covered : 0);
 	fputs("\"ratio\": null, \"goal\": null, \"met\": null}", bench->json);
+}
+
+/* Memory of the parameter buffer with deferred vertex shading, against without. */
+static void put_deferred(struct bench *bench, const struct row *row, const struct draw_scene *scene,
+			 struct draw_work *whole)
+{
+	uint32_t *a = malloc(PIXELS * 4), *b = malloc(PIXELS * 4);
+	struct draw_counts with, without;
+	struct draw_work work;
+
+	if (!a || !b)
+		bench_fail("out of memory");
+	draw_work_deferred(&bench->gpu, scene, &work);
+	draw_count(&work, &with);
+	draw_count(whole, &without);
+	draw_read(&work, a);
+	draw_read(whole, b);
+	if (memcmp(a, b, PIXELS * 4))
+		bench_fail("%s: the picture differs with deferred vertex shading", row->name);
+	free(a);
+	free(b);
+	draw_work_free(&work);
+	fprintf(bench->json, "%s  {\"name\": \"%s: parameter buffer, deferred vertices\", "
+		"\"unit\": \"pages\", \"ours\": %.5g, \"peer\": %.5g, ",
+		bench->rows++ ? ",\n" : "", row->name, (double)with.pages, (double)without.pages);
+	fprintf(bench->json, "\"peer_name\": \"Pumice, not deferred\", \"ratio\": %.5g, ",
+		(double)without.pages / (double)with.pages);
+	fputs("\"goal\": null, \"met\": null}", bench->json);
 }
 
 static void against_one_thread(struct bench *bench, const struct row *row,
@@ -120,6 +149,8 @@ static void contest(struct bench *bench, const struct row *row, const struct dra
 	if (bench->threads > 1)
 		against_one_thread(bench, row, scene, &ours);
 	put_removal(bench, row, &ours);
+	if (row->deferred)
+		put_deferred(bench, row, scene, &ours);
 	draw_work_free(&ours);
 }
 
@@ -145,9 +176,9 @@ static void put_layer(struct draw_vertex *v, float z, float shift)
 static void layers(struct bench *bench)
 {
 	static const struct row back_to_front = {
-		"16 layers, bilinear, back to front", "Mpixel/s", LAYERS * PIXELS * 1e-6, 1, 0.001,
+		"16 layers, bilinear, back to front", "Mpixel/s", LAYERS * PIXELS * 1e-6, 1, 0.001, false,
 	}, no_depth = {
-		"16 layers, bilinear, no depth", "Mpixel/s", LAYERS * PIXELS * 1e-6, 0.25, 0.001,
+		"16 layers, bilinear, no depth", "Mpixel/s", LAYERS * PIXELS * 1e-6, 0.25, 0.001, false,
 	};
 	static struct draw_vertex vertex[LAYERS * 6];
 	static uint32_t texels[TEXTURE * TEXTURE];
@@ -179,7 +210,7 @@ static void put_triangle(struct draw_vertex *v, uint32_t *state)
 static void triangles(struct bench *bench)
 {
 	static const struct row row = {
-		"200,000 triangles of 2 pixels", "Mtriangle/s", TRIANGLES * 1e-6, 0.5, 0.1,
+		"200,000 triangles of 2 pixels", "Mtriangle/s", TRIANGLES * 1e-6, 0.5, 0.1, true,
 	};
 	struct draw_vertex *vertex = malloc(TRIANGLES * 3 * sizeof(*vertex));
 	const struct draw_scene scene = { .size = SIZE, .vertex = vertex,

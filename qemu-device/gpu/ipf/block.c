@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-#define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS * 4u)
-#define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS * 4u)
+#include "../pm/block.h"
+
+#define INDEX_AT	BLOCK_INDEX_AT
 
 bool ipf_fault(const struct ipf_source *source, struct gpu_fault *fault, enum pumice_fault why,
 	       u64 addr)
@@ -48,7 +49,13 @@ const u32 *ipf_host(const struct ipf_source *source, u64 va, struct gpu_fault *f
 
 static u32 vertex_words(const struct pumice_prim_block *header)
 {
-	return PUMICE_PRIM_VERTEX_WORDS + header->varyings;
+	return block_vertex_words(header->vertex_data, header->varyings);
+}
+
+/* Return the first word of a vertex of the block at host. */
+static const u32 *vertex_at(const struct pumice_prim_block *header, const u32 *host, u32 v)
+{
+	return host + block_vertex_at(header->vertex_data) / 4 + v * vertex_words(header);
 }
 
 /* Return the number of vertices of a primitive. */
@@ -65,7 +72,10 @@ static bool header_valid(u64 va, const struct pumice_prim_block *header)
 	return header->prims && header->prims <= PUMICE_BLOCK_PRIMS && header->vertices &&
 	       header->vertices <= PUMICE_BLOCK_VERTICES &&
 	       header->varyings <= PUMICE_MAX_VARYINGS && pumice_prim_kind_valid(header->kind) &&
-	       VERTEX_AT + header->vertices * vertex_words(header) * 4 <= room;
+	       pumice_vertex_data_valid(header->vertex_data) &&
+	       (header->vertex_data == PUMICE_VERTEX_DATA_VARYINGS) == !header->vertex_state &&
+	       block_vertex_at(header->vertex_data) +
+	       header->vertices * vertex_words(header) * 4 <= room;
 }
 
 bool ipf_read_block(const struct ipf_source *source, u32 block, struct pumice_prim_block *header,
@@ -74,7 +84,7 @@ bool ipf_read_block(const struct ipf_source *source, u32 block, struct pumice_pr
 	const u64 va = pm_address(source->scene, block);
 	u32 words[PUMICE_PRIM_BLOCK_WORDS];
 
-	if (!va || PUMICE_PM_PAGE_SIZE - va % PUMICE_PM_PAGE_SIZE < VERTEX_AT)
+	if (!va || PUMICE_PM_PAGE_SIZE - va % PUMICE_PM_PAGE_SIZE < BLOCK_DRAW_AT)
 		return ipf_fault(source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!ipf_read(source, va, words, PUMICE_PRIM_BLOCK_WORDS, fault))
 		return false;
@@ -121,8 +131,7 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	for (i = 0; i < count; i++) {
 		const u32 v = i == 0 ? out->index.v0 : i == 1 ? out->index.v1 : out->index.v2;
 
-		ipf_copy(words, host + VERTEX_AT / 4 + v * vertex_words(header),
-			 PUMICE_PRIM_VERTEX_WORDS);
+		ipf_copy(words, vertex_at(header, host, v), PUMICE_PRIM_VERTEX_WORDS);
 		pumice_prim_vertex_unpack(words, &out->vertex[i]);
 	}
 	return true;
@@ -139,7 +148,8 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	const u32 *host;
 	u32 i;
 
-	if (!va || !header_valid(va, header) || !index_valid(header, index))
+	if (!va || !header_valid(va, header) || !index_valid(header, index) ||
+	    header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!header->varyings)
 		return true;
@@ -148,14 +158,68 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 		return false;
 	for (i = 0; i < count; i++) {
 		const u32 v = i == 0 ? index->v0 : i == 1 ? index->v1 : index->v2;
-		const u32 *from = host + VERTEX_AT / 4 + v * vertex_words(header) +
-				  PUMICE_PRIM_VERTEX_WORDS;
+		const u32 *from = vertex_at(header, host, v) + PUMICE_PRIM_VERTEX_WORDS;
 
 		/*
 		 * All words are valid varyings. They are not checked, so they may be read
 		 * repeatedly.
 		 */
 		memcpy(out + i * header->varyings, from, header->varyings * sizeof(float));
+	}
+	return true;
+}
+
+/* Read the words after the position of a vertex. Returns false if they are invalid. */
+static bool read_deferred(const struct pumice_prim_block *header, const u32 *from, u32 number[3],
+			  u8 *corner)
+{
+	u32 words[PUMICE_PRIM_CLIP_WORDS] = { 0 };
+	struct pumice_prim_clip clip;
+
+	ipf_copy(words, from, vertex_words(header) - PUMICE_PRIM_VERTEX_WORDS);
+	if (header->vertex_data == PUMICE_VERTEX_DATA_NUMBER) {
+		number[0] = words[0];
+		return true;
+	}
+	number[0] = words[0];
+	number[1] = words[1];
+	number[2] = words[2];
+	if (pumice_prim_clip_unpack(words, &clip) != PUMICE_UNPACK_OK ||
+	    clip.corner >= PUMICE_CLIP_CORNERS)
+		return false;
+	*corner = clip.corner;
+	return true;
+}
+
+bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
+			u32 block, const struct pumice_prim_block *header,
+			const struct pumice_prim_index *index, struct ipf_deferred *out,
+			struct gpu_fault *fault)
+{
+	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_PB };
+	const bool clipped = header->vertex_data == PUMICE_VERTEX_DATA_CLIPPED;
+	const u8 v[3] = { index->v0, index->v1, index->v2 };
+	const u64 va = pm_address(scene, block);
+	u32 words[PUMICE_PRIM_DRAW_WORDS], number[3], i;
+	const u32 *host;
+
+	if (!va || !header_valid(va, header) || !index_valid(header, index) ||
+	    header->vertex_data == PUMICE_VERTEX_DATA_VARYINGS)
+		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+	host = ipf_host(&source, va, fault);
+	if (!host)
+		return false;
+	ipf_copy(words, host + BLOCK_DRAW_AT / 4, PUMICE_PRIM_DRAW_WORDS);
+	pumice_prim_draw_unpack(words, &out->draw);
+	out->vertices = kind_vertices(header->kind);
+	for (i = 0; i < out->vertices; i++) {
+		if (!read_deferred(header, vertex_at(header, host, v[i]) + PUMICE_PRIM_VERTEX_WORDS,
+				   number, &out->corner[i]))
+			return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+		if (!clipped)
+			out->number[i] = number[0];
+		else if (!i)
+			memcpy(out->number, number, sizeof(number));
 	}
 	return true;
 }
@@ -174,6 +238,6 @@ void ipf_hint_prim(const struct ipf_source *source, u32 block,
 	__builtin_prefetch(host);
 	__builtin_prefetch(host + INDEX_AT / 4 + prim);
 	for (at = 0; at < count * words; at += line)
-		__builtin_prefetch(host + VERTEX_AT / 4 + prim * count * words + at);
-	__builtin_prefetch(host + VERTEX_AT / 4 + (prim + 1) * count * words - 1);
+		__builtin_prefetch(vertex_at(like, host, prim * count) + at);
+	__builtin_prefetch(vertex_at(like, host, (prim + 1) * count) - 1);
 }

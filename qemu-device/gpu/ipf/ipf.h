@@ -65,7 +65,19 @@ struct ipf_prim {
 bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb, u32 block,
 	       const struct pumice_prim_block *header, u32 prim, struct ipf_prim *out,
 	       struct gpu_fault *fault);
-/* Fetch the varyings of its vertices: out[v * header->varyings + n], for the TSP. */
+/* Vertices of a primitive whose vertex program has not run: deferred vertex shading. */
+struct ipf_deferred {
+	struct pumice_prim_draw draw;
+	u32 vertices;	/* of its kind */
+	u32 number[3];	/* of its vertices; if it was clipped, before it was */
+	u8 corner[3];	/* of the clipped polygon: its vertices, if it was clipped */
+};
+/* Fetch them. The block's vertex_data is not VARYINGS. */
+bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
+			u32 block, const struct pumice_prim_block *header,
+			const struct pumice_prim_index *index, struct ipf_deferred *out,
+			struct gpu_fault *fault);
+/* Fetch the varyings of its vertices, for a block that has them: out[v * header->varyings + n], for the TSP. */
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
 			u32 block, const struct pumice_prim_block *header,
 			const struct pumice_prim_index *index, float *out,

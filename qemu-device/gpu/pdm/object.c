@@ -139,6 +139,7 @@ void pdm_objects_drop(struct pdm_tile *tile)
 			pds_stage_drop(tile->pdm->config.pds, &tile->objects[i]->stage);
 	tile->object_count = 0;
 	tile->object_known = false;
+	pdm_vertices_drop(tile);
 	pds_stage_drop(tile->pdm->config.pds, &tile->own_store);
 	tile->own_state = PDM_STORE_NONE;
 }

@@ -66,6 +66,8 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 			return false;
 		/* The large arrays are written before they are read. */
 		memset(core->tile[i], 0, offsetof(struct pdm_tile, record));
+		memset(&core->tile[i]->vertices, 0, offsetof(struct pdm_vertices, vo));
+		core->tile[i]->vertices.kept = 1;	/* of no vertex */
 		core->tile[i]->pdm = pdm;
 		core->tile[i]->core = core;
 		core->tile[i]->slot = (u8)i;
@@ -229,6 +231,7 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_PASSES] += pdm->counts.passes;
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
 	value[PUMICE_PERF_PDM_PLANES] += pdm->counts.planes;
+	value[PUMICE_PERF_PDM_VERTICES] += pdm->counts.vertices;
 	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
 	for (i = 0; i < pdm->config.cores; i++)
 		value[PUMICE_PERF_TAG_READS] += tag_reads(pdm->core[i].tag);
@@ -517,6 +520,7 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 	pdm->counts.passes += tile->stats.passes;
 	pdm->counts.tasks += tile->tasks;
 	pdm->counts.planes += tile->varying_planes;
+	pdm->counts.vertices += tile->vertices.total;
 	last = !--pdm->left[tile->macro];
 	unlock(pdm);
 	if (last)

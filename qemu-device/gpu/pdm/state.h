@@ -2,9 +2,9 @@
 /*
  * The PDM's state, shared by its files: pdm.c (a job's beginning and end, dispatch of tiles
  * to cores), list.c (the render control list), tile.c (a tile from clear to store), walk.c
- * (primitives of a tile), shade.c (spans of visible pixels), task.c (tasks of spans), object.c
- * (state of objects), spill.c (memory for partial renders), counters.c (visibility,
- * statistics). No other file includes this.
+ * (primitives of a tile), shade.c (spans of visible pixels), task.c (tasks of spans), vertices.c
+ * (deferred vertex shading), object.c (state of objects), spill.c (memory for partial renders),
+ * counters.c (visibility, statistics). No other file includes this.
  *
  * A core has PDM_TILES tiles in flight, so that it sets up one while the programs of another
  * run.
@@ -18,6 +18,7 @@
 #include "../isp/isp.h"
 #include "../tag/tag.h"
 #include "../tsp/tsp.h"
+#include "../vdm/command.h"
 #include "list.h"
 #include "pdm.h"
 
@@ -27,6 +28,8 @@
 #define PDM_MAX_PRIMS	4096u	/* primitives that tags of a tile can refer to */
 #define PDM_MAX_OBJECTS	128u	/* pairs of ISP and TSP state that a tile caches */
 #define PDM_MAX_SPANS	(PUMICE_TILE_PIXELS * PUMICE_MAX_SAMPLES)
+#define PDM_VERTICES	256u	/* vertices that a tile has shaded and keeps */
+#define PDM_NEEDED	(3u * PDM_TASK_SPANS)	/* most vertices of a task's primitives */
 #define PDM_PLANES	64u	/* primitives whose planes a tile caches */
 
 /* Decoded state of an object, and counts of the current tile for it. */
@@ -57,6 +60,53 @@ struct pdm_span {
 	u16 prim;
 	u16 samples;
 	u8 quad;
+};
+
+/* A vertex, and the outputs of the vertex program for it. */
+struct pdm_vertex {
+	u32 kept;	/* pdm_vertices.kept: it is valid */
+	u32 needed;	/* pdm_vertices.gather: a primitive of the task has it */
+	bool shaded;
+	u64 state;	/* GPU virtual address of its vdm_state */
+	struct pumice_prim_draw draw;
+	u32 number;
+	u32 position[4], varying[PUMICE_MAX_VARYINGS];
+};
+
+enum pdm_vertex_phase {
+	PDM_VERTEX_IDLE,
+	PDM_VERTEX_LOAD,	/* load the program */
+	PDM_VERTEX_START,	/* claim room, fill and start a task */
+	PDM_VERTEX_RUN,
+};
+
+/* Deferred vertex shading: see vertices.c. */
+struct pdm_vertices {
+	enum pdm_vertex_phase phase;
+
+	/* The vertex program; valid for a job. */
+	u64 state;			/* address of its record, or 0 */
+	struct vdm_record record;
+	struct pds_stage stage;
+	bool loaded;
+
+	/* The vertices of the built task's primitives, by index in vertex[]. */
+	u32 kept, gather;
+	u32 next;			/* vertex[] to replace */
+	u16 of[PDM_TASK_SPANS][3];
+	u16 missing[PDM_NEEDED];	/* not shaded yet */
+	u32 missing_count;
+
+	/* The vertex task. */
+	u16 shading[PDM_NEEDED];
+	u32 number[PDM_NEEDED];
+	u32 count;
+	struct usc_gfx gfx;
+	_Atomic bool ended;
+	u64 total;			/* vertices shaded for this tile */
+
+	struct pdm_vertex vertex[PDM_VERTICES];
+	u32 vo[(PDM_NEEDED + PUMICE_LANES) * PUMICE_USC_MAX_VO];	/* written before it is read */
 };
 
 enum pdm_task_state { PDM_TASK_FREE, PDM_TASK_BUILT, PDM_TASK_RUNS, PDM_TASK_DONE };
@@ -124,7 +174,8 @@ struct pdm_tile {
 	trace_span traced, traced_isp, traced_pass;	/* the tile, its ISP and its pass */
 	struct pdm_shade shade;
 	struct pdm_task *built;		/* task that waits for room, or is being filled */
-	bool filling;			/* it has room */
+	bool ready;			/* its vertices are shaded */
+	bool filling;			/* it, or a vertex task for it, has room */
 	struct pds_place place;		/* the room */
 	u32 fill_pc;			/* next instruction of the PDS program */
 	struct pdm_object *objects[PDM_MAX_OBJECTS];
@@ -144,6 +195,7 @@ struct pdm_tile {
 	struct pdm_task task[PDM_TASKS];
 	struct pdm_prim record[PDM_MAX_PRIMS];	/* tag n refers to n - 1 */
 	struct tsp_plane plane[PDM_PLANES][TSP_MAX_PLANES];
+	struct pdm_vertices vertices;
 	u32 outputs[PUMICE_MAX_SAMPLES * PUMICE_USC_MAX_OUTPUTS * PUMICE_TILE_PIXELS]
 		__attribute__((aligned(64)));
 };
@@ -160,7 +212,7 @@ struct pdm_core {
 enum pdm_job_phase { PDM_IDLE, PDM_LOAD, PDM_RUN, PDM_FINISH };
 
 struct pdm_counts {
-	u64 tiles, primitives, covered, shaded, passes, tasks, planes;
+	u64 tiles, primitives, covered, shaded, passes, tasks, planes, vertices;
 };
 
 struct pdm {
@@ -312,10 +364,25 @@ void pdm_objects_drop(struct pdm_tile *tile);
 /* Return whether there is anything to drop: it occupies memory for programs. */
 static inline bool pdm_objects_held(const struct pdm_tile *tile)
 {
-	return tile->object_count || tile->own_state != PDM_STORE_NONE;
+	return tile->object_count || tile->own_state != PDM_STORE_NONE || tile->vertices.state;
 }
 /* Drop and free all objects. */
 void pdm_objects_destroy(struct pdm_tile *tile);
+
+/*
+ * vertices.c: do a step of shading the vertices that the primitives of a built task lack. DONE:
+ * their varyings can be read, by their index in the task: value[vertex * varyings + n].
+ */
+enum pdm_step pdm_vertices_shade(struct pdm_tile *tile, const struct pdm_task *task, u32 *cost);
+bool pdm_vertices_varyings(struct pdm_tile *tile, u32 in_task, const struct pdm_prim *prim,
+			   float *value, struct gpu_fault *fault);
+/* Drop the program and all vertices; no task runs. */
+void pdm_vertices_drop(struct pdm_tile *tile);
+/* Return whether a block has deferred vertices. */
+static inline bool pdm_is_deferred(const struct pumice_prim_block *header)
+{
+	return header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS;
+}
 
 /* spill.c */
 u64 pdm_spill_bytes(const struct pdm *pdm);

@@ -62,14 +62,29 @@ static void wake(struct pdm_tile *tile)
 	tile->pdm->config.ops->wake(tile->pdm->config.opaque, tile->core->number);
 }
 
+/* A vertex task has ended: the tile waits for it. */
+static void vertices_done(struct pdm_tile *tile)
+{
+	atomic_store(&tile->vertices.ended, true);
+	atomic_fetch_sub(&tile->running, 1);
+	wake(tile);
+}
+
 static void task_done(void *opaque, unsigned int core, const struct usc_gfx *gfx)
 {
-	struct pdm_task *task = task_of(gfx);
-	struct pdm_tile *tile = task->tile;
+	struct pdm_task *task;
+	struct pdm_tile *tile;
 	bool starved;
 
 	(void)opaque;
+
 	(void)core;
+	if (gfx->deferred) {
+		vertices_done(gfx->opaque);
+		return;
+	}
+	task = task_of(gfx);
+	tile = task->tile;
 	atomic_store(&task->state, PDM_TASK_DONE);
 	starved = atomic_exchange(&tile->starved, false);
 	if (atomic_fetch_sub(&tile->running, 1) == 1 || starved)
@@ -311,15 +326,26 @@ static bool build_fixed(struct pdm_tile *tile, struct pdm_task *task)
 	return task->spans;
 }
 
+/* Read the varyings of a primitive of the task, from the parameter buffer or just shaded. */
+static bool varyings_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 in_task, float *value,
+			struct gpu_fault *fault)
+{
+	struct pdm *pdm = tile->pdm;
+
+	if (pdm_is_deferred(&r->header))
+		return pdm_vertices_varyings(tile, in_task, r, value, fault);
+	return ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
+				  &r->header, &r->prim.index, value, fault);
+}
+
 /*
  * Return the planes of a primitive, computed here unless an earlier task of the pass needed
  * them.
  */
-static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim *r,
+static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim *r, u32 in_task,
 					 struct gpu_fault *fault)
 {
 	const struct pdm_object *o = tile->objects[r->object];
-	struct pdm *pdm = tile->pdm;
 	float value[3 * PUMICE_MAX_VARYINGS];
 	struct isp_triangle triangle;
 	struct isp_setup setup;
@@ -336,9 +362,7 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	if (r->planes && tile->planes - r->planes < PDM_PLANES - PDM_TASK_SPANS)
 		return tile->plane[r->planes % PDM_PLANES];
 	if (!set_up_again(tile, r, &triangle, &setup) ||
-	    (o->varyings &&
-	     !ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
-				 &r->header, &r->prim.index, value, fault)))
+	    (o->varyings && !varyings_of(tile, r, in_task, value, fault)))
 		return NULL;
 	r->planes = ++tile->planes;
 	tile->varying_planes += (u32)__builtin_popcountll(o->varyings);
@@ -355,7 +379,7 @@ static bool gather_prims(struct pdm_tile *tile, struct pdm_task *task, struct pd
 		struct pdm_prim *r = &tile->record[task->prim[i]];
 
 		prim[i].front = !r->back;
-		prim[i].plane = planes_of(tile, r, fault);
+		prim[i].plane = planes_of(tile, r, i, fault);
 		if (!prim[i].plane)
 			return false;
 	}
@@ -401,12 +425,25 @@ static enum pdm_step claim(struct pdm_tile *tile, struct pdm_task *task)
 	}
 }
 
+/* Shade the vertices of the built task, then claim room for it. DONE: claimed. */
+static enum pdm_step prepare(struct pdm_tile *tile, struct pdm_task *task, u32 *cost)
+{
+	enum pdm_step step = PDM_STEP_DONE;
+
+	if (!tile->ready && !tile->shade.fixed && tile->objects[task->object]->varyings)
+		step = pdm_vertices_shade(tile, task, cost);
+	if (step != PDM_STEP_DONE)
+		return step;
+	tile->ready = true;
+	return tile->filling ? PDM_STEP_DONE : claim(tile, task);
+}
+
 /* Claim room for the built task, fill and start it. */
 static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *cost)
 {
 	struct pds *pds = tile->pdm->config.pds;
 	struct gpu_fault fault = { 0 };
-	enum pdm_step step = tile->filling ? PDM_STEP_DONE : claim(tile, task);
+	enum pdm_step step = prepare(tile, task, cost);
 
 	if (step != PDM_STEP_DONE)
 		return step;
@@ -443,6 +480,7 @@ enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
 		if (!(tile->shade.fixed ? build_fixed(tile, task) : build_object(tile, task)))
 			return PDM_STEP_DONE;
 		task->gfx.spans = task->spans;
+		tile->ready = false;
 		atomic_store(&task->state, PDM_TASK_BUILT);
 		tile->built = task;
 	}

@@ -36,6 +36,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	tile->stats = (struct pumice_tile_stats){ 0 };
 	tile->tasks = 0;
 	tile->varying_planes = 0;
+	tile->vertices.total = 0;
 	tile->mask = 0;
 	tile->triangles = 0;
 	tile->at_triangle = 0;
@@ -338,6 +339,7 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 	if (tile->filling)
 		pds_task_drop(pdm->config.pds, &tile->place);
 	tile->filling = false;
+	tile->vertices.phase = PDM_VERTEX_IDLE;
 	if (tile->built)
 		atomic_store(&tile->built->state, PDM_TASK_FREE);
 	tile->built = NULL;

@@ -8,25 +8,40 @@
  * of a call share are found in a small cache.
  */
 #include "../number.h"
+#include "../pm/block.h"
 #include "internal.h"
 
 #include <string.h>
 
 #define PAGE		PUMICE_PM_PAGE_SIZE
-#define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS * 4)
-#define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS * 4)
+#define INDEX_AT	BLOCK_INDEX_AT
 #define CHUNK_BYTES	(PUMICE_TILE_CHUNK_WORDS * 4)
 #define CHUNKS_PAGE	((PAGE - TA_PAGE_LOW) / CHUNK_BYTES)
 #define MIN_VERTICES	12u	/* do not begin a block at a page's end for fewer vertices */
 
-static u32 vertex_bytes(const struct ta *ta)
+/* Return the kind of data that follow the positions of ta.poly's vertices. */
+static u32 vertex_data(const struct ta *ta)
 {
-	return 4 * (PUMICE_PRIM_VERTEX_WORDS + ta->view.varyings);
+	if (!ta->view.deferred)
+		return PUMICE_VERTEX_DATA_VARYINGS;
+	return ta->poly.clipped ? PUMICE_VERTEX_DATA_CLIPPED : PUMICE_VERTEX_DATA_NUMBER;
 }
 
+static u32 vertex_bytes(const struct ta *ta)
+{
+	return 4 * block_vertex_words(vertex_data(ta), ta->view.varyings);
+}
+
+/* Return the size of a block of the kind of ta.poly. */
 static u32 block_bytes(const struct ta *ta, u32 vertices)
 {
-	return VERTEX_AT + vertices * vertex_bytes(ta);
+	return block_vertex_at(vertex_data(ta)) + vertices * vertex_bytes(ta);
+}
+
+/* Return whether the open block has vertices of the kind of ta.poly's. */
+static bool same_vertices(const struct ta *ta, const struct ta_macro *macro)
+{
+	return !ta->view.deferred || macro->clipped == ta->poly.clipped;
 }
 
 static u32 align16(u32 bytes)
@@ -90,7 +105,7 @@ static bool has_room(const struct ta *ta, const struct ta_macro *macro)
 	const struct ta_page *page = &macro->page[macro->block_page];
 	const u32 vertices = macro->vertices + ta->poly.corners;
 
-	return macro->block && macro->serial == ta->serial &&
+	return macro->block && macro->serial == ta->serial && same_vertices(ta, macro) &&
 	       macro->prims + ta->poly.subs <= PUMICE_BLOCK_PRIMS &&
 	       vertices <= PUMICE_BLOCK_VERTICES &&
 	       page->low + block_bytes(ta, vertices) <= page->high;
@@ -140,6 +155,7 @@ static enum ta_result open_block(struct ta *ta, u32 m, struct gpu_fault *fault)
 		return result;
 	macro->block = page->ref + page->low / 16;
 	macro->serial = ta->serial;
+	macro->clipped = ta->poly.clipped;
 	macro->prims = 0;
 	macro->vertices = 0;
 	macro->open_bytes = 0;
@@ -218,11 +234,31 @@ enum ta_result block_reserve(struct ta *ta, struct gpu_fault *fault)
 	return end < ta->touches ? TA_MORE : reserve_chunks(ta, fault);
 }
 
+/* Write the numbers by which the PDM shades a corner of ta.poly when a tile is rendered. */
+static void write_deferred(const struct ta *ta, u32 *words, u32 corner)
+{
+	const u32 *number = ta->in->number;
+	const u16 *source = ta->poly.source;
+	struct pumice_prim_clip clip;
+
+	if (!ta->poly.clipped) {
+		words[0] = number[ta->poly.corner[corner].source];
+		return;
+	}
+	clip = (struct pumice_prim_clip){
+		.v0 = number[source[0]], .v1 = number[source[1]], .corner = (u8)corner,
+	};
+	if (ta->view.kind == PUMICE_PRIM_KIND_TRIANGLE)
+		clip.v2 = number[source[2]];
+	pumice_prim_clip_pack(words, &clip);
+}
+
 /* Write a corner of ta.poly as vertex slot of a block. */
 static void write_vertex(const struct ta *ta, u8 *block, u32 slot, u32 corner)
 {
 	const struct ta_corner *c = &ta->poly.corner[corner];
-	u32 *words = (u32 *)(void *)(block + VERTEX_AT + slot * vertex_bytes(ta));
+	u32 *words = (u32 *)(void *)(block + block_vertex_at(vertex_data(ta)) +
+				     slot * vertex_bytes(ta));
 	struct pumice_prim_vertex v = { .x = c->v.x, .y = c->v.y, .z = c->v.z, .rw = c->v.rw,
 					.size = c->v.size };
 	const u32 *row;
@@ -230,6 +266,10 @@ static void write_vertex(const struct ta *ta, u8 *block, u32 slot, u32 corner)
 
 	pumice_prim_vertex_pack(words, &v);
 	words += PUMICE_PRIM_VERTEX_WORDS;
+	if (ta->view.deferred) {
+		write_deferred(ta, words, corner);
+		return;
+	}
 	if (c->source == TA_NEW) {
 		memcpy(words, ta->poly.varyings[corner], ta->view.varyings * sizeof(float));
 		return;
@@ -246,7 +286,9 @@ static void write_vertex(const struct ta *ta, u8 *block, u32 slot, u32 corner)
  */
 static u8 place_corner(const struct ta *ta, struct ta_macro *macro, u8 *block, u32 corner)
 {
-	const u32 source = ta->poly.corner[corner].source;
+	/* A vertex of a block of clipped primitives names its primitive. */
+	const u32 source = ta->view.deferred && ta->poly.clipped ? TA_NEW :
+			   ta->poly.corner[corner].source;
 	const u32 line = source % BLOCK_CACHE;
 	const u64 tag = ta->batch << 16 | source;
 	u8 slot;
@@ -288,6 +330,9 @@ static void put(struct ta *ta, struct ta_macro *macro, u8 *block)
 	}
 	header.prims = (u8)macro->prims;
 	header.vertices = (u8)macro->vertices;
+	header.vertex_data = (u8)vertex_data(ta);
+	if (ta->view.deferred)
+		pumice_prim_draw_pack((u32 *)(void *)(block + BLOCK_DRAW_AT), &ta->draw);
 	pumice_prim_block_pack((u32 *)(void *)block, &header);
 	macro->open_bytes = block_bytes(ta, macro->vertices);
 }

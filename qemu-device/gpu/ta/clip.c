@@ -178,11 +178,27 @@ static void store_corners(struct ta *ta, u32 provoking, const struct polygon *p)
 	poly->corners = p->count;
 }
 
+/* Clip by all planes; returns which of both polygons is the result, which may be empty. */
+static u32 clip_polygon(const struct ta_view *view, struct polygon polygon[2])
+{
+	u32 now = 0, plane;
+
+	for (plane = 0; plane < TA_PLANES && polygon[now].count; plane++) {
+		if ((plane == 1 || plane == 2) && !view->depth_clip)
+			continue;
+		if (!is_outside(view, &polygon[now], plane))
+			continue;
+		clip_plane(view, plane, &polygon[now], &polygon[!now]);
+		now = !now;
+	}
+	return now;
+}
+
 enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 count,
 			      struct gpu_fault *fault)
 {
 	struct polygon polygon[2];
-	u32 now = 0, plane;
+	u32 now;
 
 	ta->poly.corners = 0;
 	if (count == 1)
@@ -190,15 +206,54 @@ enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 cou
 	if (!read_flat(ta, fault))
 		return TA_FAULT;
 	load(ta, prim, count, &polygon[0]);
-	for (plane = 0; plane < TA_PLANES && polygon[now].count; plane++) {
-		if ((plane == 1 || plane == 2) && !ta->view.depth_clip)
-			continue;
-		if (!is_outside(&ta->view, &polygon[now], plane))
-			continue;
-		clip_plane(&ta->view, plane, &polygon[now], &polygon[!now]);
-		now = !now;
-	}
+	now = clip_polygon(&ta->view, polygon);
 	if (polygon[now].count >= count)
 		store_corners(ta, prim->v[ta->view.provoking], &polygon[now]);
 	return TA_OK;
+}
+
+/* Set the varyings of a corner that clipping made; flat ones are the provoking vertex's. */
+static void again_corner(const struct ta_view *view, const struct clip_vertex *v,
+			 const struct ta_source *source, float *out)
+{
+	u32 n;
+
+	if (v->source != TA_NEW) {
+		memcpy(out, source[v->source].varyings, view->varyings * sizeof(*out));
+		return;
+	}
+	for (n = 0; n < view->varyings; n++) {
+		if (view->flat >> n & 1)
+			memcpy(&out[n], &source[view->provoking].varyings[n], sizeof(*out));
+		else
+			out[n] = v->v[n];
+	}
+}
+
+void ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
+		   const struct ta_source *source, u32 vertices, const u8 *corner, float *out)
+{
+	const struct ta_draw draw = { .state = *state, .kind = kind };
+	struct polygon polygon[2] = { { .count = vertices } };
+	const struct polygon *result;
+	struct ta_view view;
+	u32 i;
+
+	mte_view(&view, &draw);
+	view.flat = flat;
+	for (i = 0; i < vertices; i++) {
+		struct clip_vertex *v = &polygon[0].vertex[i];
+
+		v->source = i;
+		memcpy(v->pos, source[i].position, sizeof(v->pos));
+		memcpy(v->v, source[i].varyings, view.varyings * sizeof(*v->v));
+	}
+	result = &polygon[clip_polygon(&view, polygon)];
+	for (i = 0; i < vertices; i++) {
+		const struct clip_vertex other = { .source = corner[i] % vertices };
+		const struct clip_vertex *v = corner[i] < result->count ?
+					      &result->vertex[corner[i]] : &other;
+
+		again_corner(&view, v, source, out + i * view.varyings);
+	}
 }

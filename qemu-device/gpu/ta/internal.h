@@ -21,6 +21,7 @@
 
 #define TA_PLANES	7u
 #define TA_POLYGON	(3u + TA_PLANES)	/* maximum vertices of a clipped triangle */
+_Static_assert(TA_POLYGON == PUMICE_CLIP_CORNERS, "corners that blocks can name");
 #define TA_SUBS		(TA_POLYGON - 2u)	/* maximum triangles of it */
 #define TA_NEW		0xffffffffu		/* ta_corner.source of a vertex made by clipping */
 #define TA_BAD		(1u << TA_PLANES)	/* ta_vertex.out: no usable position */
@@ -59,6 +60,7 @@ struct ta_shape {
 struct ta_poly {
 	u32 corners, subs;
 	bool clipped;
+	u16 source[3];		/* vertices of the primitive before it was clipped */
 	struct ta_corner corner[TA_POLYGON];
 	struct ta_sub sub[TA_SUBS];
 	struct ta_shape shape[TA_SUBS];
@@ -75,6 +77,7 @@ struct ta_view {
 	u8 provoking;		/* index of the provoking vertex */
 	u32 varyings;
 	u32 first;		/* output of the first varying */
+	bool deferred;		/* vertices have numbers instead of varyings */
 	float line_width;
 	bool point_size;
 	float point_width;
@@ -136,6 +139,7 @@ struct ta_macro {
 	/* The open block. */
 	u32 block;		/* pb_ref; 0: none is open */
 	u64 serial;		/* ta.serial when it was opened */
+	bool clipped;		/* of clipped primitives with deferred vertices */
 	u32 prims, vertices;
 	u32 open_bytes;		/* 0 without primitives */
 
@@ -180,6 +184,7 @@ struct ta {
 	/* Draw of the open blocks: a serial number for the state that a block has in common. */
 	u64 serial;
 	struct pumice_prim_block header;
+	struct pumice_prim_draw draw;	/* of deferred vertices */
 	bool have_header;
 
 	/* Vertices of the current call. */

@@ -319,11 +319,12 @@ enum ta_result mte_primitive(struct ta *ta, const struct ta_prim *prim, bool *ke
 	*kept = false;
 	poly->subs = 0;
 	poly->clipped = false;
+	memset(poly->source, 0, sizeof(poly->source));
 	for (i = 0; i < count; i++) {
 		if (prim->v[i] >= ta->in->count)
 			return TA_OK;
 		poly->corner[i].v = ta->vertex[prim->v[i]];
-		poly->corner[i].source = prim->v[i];
+		poly->corner[i].source = poly->source[i] = prim->v[i];
 		any |= poly->corner[i].v.out;
 		all &= poly->corner[i].v.out;
 	}

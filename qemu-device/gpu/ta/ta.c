@@ -119,14 +119,16 @@ static void set_header(struct ta *ta, const struct ta_draw *draw)
 	const struct pumice_prim_block header = {
 		.varyings = draw->state.varyings, .kind = draw->kind, .sequence = draw->sequence,
 		.isp_state = draw->state.isp_state, .tsp_state = draw->state.tsp_state,
+		.vertex_state = draw->state.deferred ? draw->vertex_state : 0,
 	};
 	const struct pumice_prim_block *old = &ta->header;
 
 	if (ta->have_header && old->varyings == header.varyings && old->kind == header.kind &&
 	    old->sequence == header.sequence && old->isp_state == header.isp_state &&
-	    old->tsp_state == header.tsp_state)
+	    old->tsp_state == header.tsp_state && old->vertex_state == header.vertex_state)
 		return;
 	ta->header = header;
+	ta->draw = draw->draw;
 	ta->have_header = true;
 	ta->serial++;
 }
@@ -249,8 +251,13 @@ static enum ta_result bad_draw(struct gpu_fault *fault)
 static bool open_call(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices)
 {
 	mte_view(&ta->view, draw);
+	if (draw->state.deferred) {
+		ta->view.deferred = true;
+		ta->view.varyings = 0;
+	}
 	if (!is_known_kind(draw->kind) || ta->view.varyings > PUMICE_MAX_VARYINGS ||
 	    vertices->vo_words < ta->view.first + ta->view.varyings ||
+	    (ta->view.deferred && (!vertices->number || !draw->vertex_state)) ||
 	    !transform_vertices(ta, vertices))
 		return false;
 	set_header(ta, draw);

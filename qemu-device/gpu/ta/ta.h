@@ -40,16 +40,21 @@ struct ta_draw {
 	struct pumice_vdm_state state;
 	u8 kind;		/* enum pumice_prim_kind */
 	u32 sequence;		/* of the chunk; never decreases on a core */
+	/* If state.deferred is set: its record, and what its vertices depend on. */
+	u64 vertex_state;
+	struct pumice_prim_draw draw;
 };
 
 /*
  * Shaded vertices. Output n (VO register) of vertex v is
- * vo[(v / 32 * vo_words + n) * 32 + v % 32]: rows of waves.
+ * vo[(v / 32 * vo_words + n) * 32 + v % 32]: rows of waves. Deferred ones have only positions and
+ * sizes, of the coordinate program.
  */
 struct ta_vertices {
 	const u32 *vo;
 	u32 vo_words;
 	u32 count;
+	const u32 *number;	/* of each deferred vertex */
 };
 
 /* A primitive: numbers of its vertices. */
@@ -102,6 +107,20 @@ enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault);
 #define TA_KEEP		(1u << 20)
 bool ta_is_large(const struct ta *ta);
 void ta_trim(struct ta *ta);
+
+/* A vertex of a primitive that is clipped again: words of its position and varyings. */
+struct ta_source {
+	const u32 *position, *varyings;
+};
+
+/*
+ * Compute the varyings of corners of a clipped primitive with deferred vertices, which binning could
+ * not: vertices is 2 or 3, flat has bit n for a flat varying n. out[i * state->varyings + n] is
+ * varying n of corner[i], below PUMICE_CLIP_CORNERS; of a corner that these positions do not have,
+ * those of a vertex.
+ */
+void ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
+		   const struct ta_source *source, u32 vertices, const u8 *corner, float *out);
 
 /* Counters since the TA was created or they were reset. */
 struct ta_counters {

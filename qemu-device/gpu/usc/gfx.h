@@ -71,6 +71,7 @@ struct usc_gfx {
 	u8 sample;		/* sample that the program runs for, or USC_PIXEL_RATE */
 	bool discards;		/* discard is allowed */
 	bool depth_writes;	/* so is depth */
+	bool deferred;		/* VERTEX: a task of the PDM, for a tile */
 	const struct usc_gfx_ops *ops;
 	void *opaque;		/* private data of the owner of ops */
 
@@ -96,7 +97,8 @@ static inline enum pumice_wave_master usc_gfx_master(const struct usc_gfx *gfx)
 {
 	if (!gfx)
 		return PUMICE_WAVE_MASTER_CDM;
-	return gfx->stage == USC_STAGE_VERTEX ? PUMICE_WAVE_MASTER_VDM : PUMICE_WAVE_MASTER_PDM;
+	return gfx->stage == USC_STAGE_VERTEX && !gfx->deferred ? PUMICE_WAVE_MASTER_VDM :
+								  PUMICE_WAVE_MASTER_PDM;
 }
 
 /* Offset of a lane's sample position from the tile's corner, pixels; for itr and the PDS. */

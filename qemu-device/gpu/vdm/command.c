@@ -220,6 +220,7 @@ enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out)
 	    pumice_stage_unpack(state->coordinate, &out->coordinate) != PUMICE_UNPACK_OK)
 		return PUMICE_FAULT_VDM_RESERVED;
 	if (state->varyings > PUMICE_MAX_VARYINGS || !out->vertex.pds_insns ||
+	    (state->deferred && !out->coordinate.pds_insns) ||
 	    vdm_record_vo(out) > PUMICE_USC_MAX_VO ||
 	    state->uniform_words > PUMICE_USC_MAX_UNIFORMS ||
 	    state->attribute_count > PUMICE_MAX_ATTRIBUTES ||

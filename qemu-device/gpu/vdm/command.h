@@ -61,6 +61,12 @@ static inline u32 vdm_record_vo(const struct vdm_record *record)
 	return 4u + record->state.point_size + record->state.varyings + record->state.more_vo;
 }
 
+/* Those of the coordinate program: with deferred vertices it is the source of the size, too. */
+static inline u32 vdm_record_coordinate_vo(const struct vdm_record *record)
+{
+	return 4u + (record->state.deferred && record->state.point_size);
+}
+
 /* Check and unpack a record. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */
 enum pumice_fault vdm_record_decode(const u32 *words, struct vdm_record *out);
 /* Check and unpack an entry of its attribute table, likewise. */

@@ -6,7 +6,9 @@
  *
  * A core processes a chunk in pieces: it assembles primitives, shades their vertices in tasks
  * on its USCs, waits for the tasks, and passes the primitives to its TA. A coordinate program
- * runs first, and only primitives that the TA does not cull are shaded by the vertex program.
+ * runs first, and only primitives that the TA does not cull are shaded by the vertex program. With
+ * deferred vertex shading it is the only one: the TA gets positions and the numbers of vertices, and
+ * the PDM runs the vertex program.
  *
  * Parking the GPU waits for the current step, so each step is bounded, below a millisecond: a
  * piece of a PDS program, of the TA's primitives or of its headers.
@@ -19,7 +21,6 @@
 #include "state.h"
 
 #define STEPS		16u	/* per call: one quantum at most */
-#define POSITION_WORDS	4u
 
 /* Return whether another step can follow at once. */
 enum step_result { STEP_ON, STEP_WAIT };
@@ -234,6 +235,11 @@ static struct ta_draw ta_draw_of(const struct vdm_core *core)
 		.state = core->chunk.shared->record.state,
 		.kind = (u8)vdm_topology_kind(core->chunk.draw.topology),
 		.sequence = core->chunk.sequence,
+		.vertex_state = core->chunk.shared->addr,
+		.draw = {
+			.instance = core->chunk.instance,
+			.base_instance = core->chunk.draw.base_instance,
+		},
 	};
 }
 
@@ -271,8 +277,10 @@ static void trace_ta_end(const struct vdm_core *core, trace_span span, enum pumi
 static enum step_result coordinate(struct vdm_core *core)
 {
 	struct vdm_piece *piece = &core->piece;
+	const struct vdm_shared *shared = core->chunk.shared;
+	const u32 words = vdm_record_coordinate_vo(&shared->record);
 	const struct ta_vertices vertices = {
-		.vo = core->vo, .vo_words = POSITION_WORDS, .count = piece->vertices,
+		.vo = core->vo, .vo_words = words, .count = piece->vertices,
 	};
 	const struct ta_draw draw = ta_draw_of(core);
 	const u32 prims = piece->prims;
@@ -281,9 +289,13 @@ static enum step_result coordinate(struct vdm_core *core)
 	trace_span span;
 	bool done;
 
-	result = shade(core, &core->chunk.shared->coordinate, POSITION_WORDS, &done);
+	result = shade(core, &shared->coordinate, words, &done);
 	if (!done)
 		return result;
+	if (shared->record.state.deferred) {
+		core->phase = VDM_CORE_BIN;
+		return STEP_ON;
+	}
 	if (!begin_ta(core))
 		return STEP_ON;
 	memset(keep, true, prims * sizeof(*keep));
@@ -332,8 +344,11 @@ static enum step_result stall(struct vdm_core *core)
 static enum step_result bin(struct vdm_core *core)
 {
 	const struct vdm_piece *piece = &core->piece;
+	const struct vdm_shared *shared = core->chunk.shared;
+	const bool deferred = shared->record.state.deferred;
 	const struct ta_vertices vertices = {
-		.vo = core->vo, .vo_words = core->chunk.shared->vo_words, .count = piece->vertices,
+		.vo = core->vo, .count = piece->vertices, .number = deferred ? piece->vertex : NULL,
+		.vo_words = deferred ? vdm_record_coordinate_vo(&shared->record) : shared->vo_words,
 	};
 	const struct ta_draw draw = ta_draw_of(core);
 	const u32 before = core->binned;

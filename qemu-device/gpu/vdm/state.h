@@ -31,6 +31,7 @@ struct vdm_shared {
 	struct vdm_record record;
 	struct pds_stage vertex, coordinate;
 	u32 vo_words;		/* of the vertex program */
+	u64 addr;		/* of the record */
 };
 
 /* Some primitives of a draw. */

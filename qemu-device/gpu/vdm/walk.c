@@ -44,12 +44,13 @@ enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault)
 	};
 	enum pds_load_result result = PDS_LOADED;
 
-	if (!shared->vertex.code)
+	/* The PDM loads deferred programs. */
+	if (!shared->vertex.code && !shared->record.state.deferred)
 		result = pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx,
 					&shared->record.vertex, &limits, &shared->vertex, fault);
 	if (result != PDS_LOADED || !shared->record.coordinate.pds_insns)
 		return result;
-	limits.vo = 4;	/* position only */
+	limits.vo = vdm_record_coordinate_vo(&shared->record);
 	return pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx,
 			      &shared->record.coordinate, &limits, &shared->coordinate, fault);
 }
@@ -71,6 +72,7 @@ static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 	if (!shared)
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, addr);
 	shared->refs = 1;
+	shared->addr = addr;
 	if (!vdm_record_fetch(&from, &shared->record, &fault)) {
 		vdm_shared_put(vdm, shared);
 		return stop_fault(vdm, &fault);

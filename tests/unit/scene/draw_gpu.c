@@ -20,6 +20,7 @@
 	"uvsw vo0, r0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\n"
 
 static const char coordinate_text[] = POSITION "end\n";
+static const char coordinate_size_text[] = POSITION "uvsw vo4, v12\nend\n";
 static const char vertex_text[] = POSITION
 	"uvsw vo4, v4\nuvsw vo5, v5\nuvsw vo6, v6\nuvsw vo7, v7\nuvsw vo8, v8\nuvsw vo9, v9\n"
 	"end\n";
@@ -122,8 +123,12 @@ static void vertex_stages(struct fixture *fx, const struct scene_draw *d, uint64
 	if (!d->coordinate)
 		return;
 	in[1] = in[4];
-	stage.input_count = 2;
-	stage.kernel = program(fx, d, 2, coordinate_text);
+	in[2] = in[3];
+	stage.input_count = 3;
+	stage.kernel = d->deferred && d->point_size ?
+		       program(fx, d, SHADE_COUNT + 3, coordinate_size_text) :
+		       program(fx, d, 2, coordinate_text);
+	vdm->deferred = d->deferred;
 	fx_check(fx, "coordinate stage",
 		 pumice_stream_stage(fx->stream, &stage, vdm->coordinate));
 }

@@ -173,6 +173,15 @@ static void make_point_coord(struct scene_draw *d, uint32_t r)
 	d->state.tsp.point_varying = (uint8_t)below(&r, SCENE_VARYINGS - 1);
 }
 
+/* Uniform streams and deferred vertices of a quarter of the draws; numbers of its own. */
+static void make_vertex_modes(struct scene_draw *d, uint32_t r)
+{
+	scene_random(&r);
+	d->streams = one_in(&r, 4);
+	d->deferred = one_in(&r, 4);
+	d->coordinate |= d->deferred;
+}
+
 /* Mask plane of half of the scenes; numbers of its own. */
 static void make_mask(struct scene *s, uint32_t r)
 {
@@ -222,6 +231,7 @@ static void make_draw(const struct scene *s, struct scene_draw *d, uint32_t numb
 	d->state.tsp.flat = d->interpolation == INTERP_FLAT ? 0xf : 0;
 	d->state.tsp.linear = d->interpolation == INTERP_LINEAR ? 0xf : 0;
 	make_point_coord(d, *r ^ 0x90147u);
+	make_vertex_modes(d, *r ^ 0xdefe2u);
 }
 
 void scene_make(struct scene *s, uint32_t seed)

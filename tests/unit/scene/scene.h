@@ -65,6 +65,7 @@ struct scene_draw {
 	uint32_t index[SCENE_INDICES];
 	bool sample_rate, point_size, coordinate;
 	bool streams;	/* the programs read their uniforms from streams */
+	bool deferred;	/* deferred vertex shading; needs coordinate */
 	/* All fields except stages and addresses. */
 	struct pumice_draw_state state;
 };

@@ -63,15 +63,30 @@ static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bo
 	return draw_changed(options, pages, times, NULL, keep);
 }
 
+static void use_registers(struct scene_draw *draw)
+{
+	draw->streams = false;
+}
+
 static void use_streams(struct scene_draw *draw)
 {
 	draw->streams = true;
 }
 
+static void shade_in_binning(struct scene_draw *draw)
+{
+	draw->deferred = false;
+}
+
+static void shade_in_tiles(struct scene_draw *draw)
+{
+	draw->coordinate = draw->deferred = true;
+}
+
 static void uniform_streams_change_nothing(void **state)
 {
 	(void)state;
-	draw_all("cores=1,threads=0", 2048, 1, true);
+	draw_changed("cores=1,threads=0", 2048, 1, use_registers, true);
 	draw_changed("cores=1,threads=0", 2048, 1, use_streams, false);
 	draw_changed("cores=4,threads=2", 2048, 1, use_streams, false);
 }
@@ -114,6 +129,16 @@ static void partial_renders_change_nothing(void **state)
 	assert_true(draw_all("cores=4,threads=2,split=3", 80, 40, false) > 10);
 }
 
+static void deferred_vertices_change_nothing(void **state)
+{
+	(void)state;
+	draw_changed("cores=1,threads=0", 8192, 10, shade_in_binning, true);
+	draw_changed("cores=1,threads=0", 8192, 10, shade_in_tiles, false);
+	draw_changed("cores=4,threads=2,split=3", 8192, 10, shade_in_tiles, false);
+	draw_changed("cores=2,threads=1,batch=16", 8192, 10, shade_in_tiles, false);
+	assert_true(draw_changed("cores=1,threads=0", 20, 10, shade_in_tiles, false) > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +146,7 @@ int main(void)
 		cmocka_unit_test(uniform_streams_change_nothing),
 		cmocka_unit_test(split_thresholds_change_nothing),
 		cmocka_unit_test(partial_renders_change_nothing),
+		cmocka_unit_test(deferred_vertices_change_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

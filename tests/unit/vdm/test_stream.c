@@ -214,7 +214,8 @@ static void bad_records_fault(void **unused)
 		{ "coordinate stage bits", 7, 1u << 24, PUMICE_FAULT_VDM_RESERVED },
 		{ "65 varyings", 8, 65, PUMICE_FAULT_VDM_STATE },
 		{ "word 8 bit 7", 8, 1u << 7, PUMICE_FAULT_VDM_RESERVED },
-		{ "word 8 bit 25", 8, 1u << 25, PUMICE_FAULT_VDM_RESERVED },
+		{ "deferred, with a coordinate program", 8, 1u << 25, 0 },
+		{ "word 8 bit 26", 8, 1u << 26, PUMICE_FAULT_VDM_RESERVED },
 		/* 4 of the position, 3 varyings and 249 or 250 more, or 249 and the point's size. */
 		{ "257 vertex outputs", 8, 250u << 17 | 3, PUMICE_FAULT_VDM_STATE },
 		{ "257 with the size", 8, 249u << 17 | 1u << 8 | 3, PUMICE_FAULT_VDM_STATE },
@@ -315,6 +316,25 @@ static void bad_attributes_fault_by_entry(void **unused)
 	assert_int_equal(b->ended[DM_DONE], 1);
 	run_table(b, end - 16, 2);
 	expect_fault(b, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_VDM, end);
+	vdmfx_destroy(b);
+}
+
+static void deferred_vertices_need_a_coordinate_program(void **unused)
+{
+	struct vdm_fixture *b = make();
+	struct pumice_vdm_state record = vdmfx_state(false);
+	struct stream s = { .words = 0 };
+
+	(void)unused;
+	state(&s, VDMFX_STATE);
+	halt(&s);
+	vdmfx_put_state(b, &record);
+	run(b, &s);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	record.deferred = true;
+	vdmfx_put_state(b, &record);
+	run(b, &s);
+	expect_fault(b, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, VDMFX_STATE);
 	vdmfx_destroy(b);
 }
 
@@ -539,6 +559,7 @@ int main(void)
 		cmocka_unit_test(bad_commands_fault_at_their_address),
 		cmocka_unit_test(a_draw_needs_state),
 		cmocka_unit_test(bad_records_fault),
+		cmocka_unit_test(deferred_vertices_need_a_coordinate_program),
 		cmocka_unit_test(bad_attributes_fault_by_entry),
 		cmocka_unit_test(programs_of_a_record_are_checked_with_it),
 		cmocka_unit_test(missing_memory_faults),

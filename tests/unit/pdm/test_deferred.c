@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Deferred vertices in blocks that the test writes: numbers and instances that the vertex program
+ * gets, records and blocks that are refused, and jobs that stop while a vertex task runs.
+ */
+#include <string.h>
+
+#include "fixture.h"
+
+#define RECORD		(FX_STATES + 0x8000u)	/* the vdm_state */
+#define NUMBER		4000000u	/* of the provoking vertex; exact as f32 */
+#define INSTANCE	77u
+
+static struct fixture fx;
+static const struct scene_size size = { .width = 64, .height = 64, .samples = 1 };
+
+static int open_fixture(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	return 0;
+}
+
+static int close_fixture(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	return 0;
+}
+
+/* The host's view of the block of the tile's only entry. */
+static u32 *block(u32 tile)
+{
+	const u64 va = pm_address(&fx.scene, fx.stream[0][tile].entry[0].block);
+
+	return (u32 *)(void *)(fx.pb + (va - FX_PB));
+}
+
+/* Let the block of a tile have deferred vertices. */
+static void defer(u32 *words, u32 vertex_data)
+{
+	const struct pumice_prim_draw draw = { .instance = INSTANCE, .base_instance = 5 };
+	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS, v;
+	u32 position[3][PUMICE_PRIM_VERTEX_WORDS];
+	struct pumice_prim_block header;
+
+	assert_int_equal(pumice_prim_block_unpack(words, &header), PUMICE_UNPACK_OK);
+	if (header.vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
+		return;	/* another tile of the macro tile */
+	header.vertex_data = (u8)vertex_data;
+	header.vertex_state = RECORD;
+	pumice_prim_block_pack(words, &header);
+	for (v = 0; v < 3; v++)
+		memcpy(position[v], vertex + v * (PUMICE_PRIM_VERTEX_WORDS + SCENE_VARYINGS),
+		       sizeof(position[v]));
+	pumice_prim_draw_pack(vertex, &draw);
+	vertex += PUMICE_PRIM_DRAW_WORDS;
+	for (v = 0; v < 3; v++) {
+		const struct pumice_prim_clip clip = {
+			.v0 = NUMBER - 1, .v1 = NUMBER, .v2 = NUMBER + 1, .corner = (u8)v,
+		};
+
+		memcpy(vertex, position[v], sizeof(position[v]));
+		vertex += PUMICE_PRIM_VERTEX_WORDS;
+		if (vertex_data == PUMICE_VERTEX_DATA_CLIPPED) {
+			pumice_prim_clip_pack(vertex, &clip);
+			vertex += PUMICE_PRIM_CLIP_WORDS;
+		} else {
+			*vertex++ = NUMBER - 1 + v;
+		}
+	}
+}
+
+static void put_record(const struct pumice_vdm_state *record)
+{
+	pumice_vdm_state_pack((u32 *)(void *)(fx.states + (RECORD - FX_STATES)), record);
+}
+
+static struct pumice_vdm_state good_record(enum fx_program program)
+{
+	struct pumice_vdm_state record;
+
+	pumice_vdm_state_defaults(&record);
+	record.varyings = SCENE_VARYINGS;
+	record.deferred = true;
+	pumice_stage_pack(record.vertex, &fx.stage[program]);
+	pumice_stage_pack(record.coordinate, &fx.stage[program]);
+	return record;
+}
+
+/* A triangle over the whole target whose fragments are the first varying. */
+static void make_scene(enum fx_program program, u32 vertex_data)
+{
+	const struct pumice_isp_state isp = {
+		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
+		.sample_mask = 15,
+	};
+	const struct scene_prim prim = {
+		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
+			      .z = { 0.25f, 0.25f, 0.25f } },
+	};
+	const struct pumice_vdm_state record = good_record(program);
+	u32 tile;
+
+	scene_begin(&fx, &size);
+	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
+	scene_draw(&fx, 0, &prim, 1);
+	for (tile = 0; tile < 4; tile++)
+		defer(block(tile), vertex_data);
+	put_record(&record);
+	scene_end(&fx, true);
+	memset(fx.colour, 0, FX_BYTES);
+}
+
+static void run_good(u32 vertex_data)
+{
+	u32 i;
+
+	make_scene(FX_VERTEX, vertex_data);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	for (i = 0; i < size.width * size.height; i++)
+		assert_float_equal(((const float *)(const void *)fx.colour)[i], (float)NUMBER, 0);
+	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+}
+
+static void vertex_programs_get_the_numbers_of_blocks(void **state)
+{
+	(void)state;
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+	/* The program's positions are 0, so that clipping leaves nothing: a corner is its vertex. */
+	run_good(PUMICE_VERTEX_DATA_CLIPPED);
+}
+
+static void run_fault(enum pumice_fault why, enum pumice_unit unit, u64 addr)
+{
+	const struct gpu_fault *fault = &pdm_status(fx.pdm)->fault;
+
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_FAULT);
+	assert_int_equal(fault->fault, why);
+	assert_int_equal(fault->unit, unit);
+	if (addr)
+		assert_true(fault->addr == addr);
+	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+}
+
+static void records_are_checked_when_they_are_rendered(void **state)
+{
+	struct pumice_vdm_state record;
+	u32 *words = (u32 *)(void *)(fx.states + (RECORD - FX_STATES));
+
+	(void)state;
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	record = good_record(FX_VERTEX);
+	record.deferred = false;
+	put_record(&record);
+	run_fault(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP, RECORD);
+
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	words[8] |= 1u << 26;
+	run_fault(PUMICE_FAULT_VDM_RESERVED, PUMICE_UNIT_TSP, RECORD);
+
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	record = good_record(FX_VERTEX);
+	memset(record.coordinate, 0, sizeof(record.coordinate));
+	put_record(&record);
+	run_fault(PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_TSP, RECORD);
+
+	/* Clipping needs the varyings of the block. */
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_CLIPPED);
+	record = good_record(FX_VERTEX);
+	record.varyings = SCENE_VARYINGS + 1;
+	put_record(&record);
+	run_fault(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP, RECORD);
+
+	/* The program writes more outputs than there are. */
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	record = good_record(FX_VERTEX);
+	record.varyings = 0;
+	put_record(&record);
+	run_fault(PUMICE_FAULT_USC_REGISTER, PUMICE_UNIT_USC_CODE, 0);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
+static void vertex_programs_that_fault_stop_the_job(void **state)
+{
+	struct pumice_vdm_state record = good_record(FX_VERTEX_FAR);
+
+	(void)state;
+	make_scene(FX_VERTEX_FAR, PUMICE_VERTEX_DATA_NUMBER);
+	run_fault(PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_PDS, 0);
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	record.vertex[1] += 1 << 8;	/* more instructions */
+	record.vertex[0] = 0x40;
+	put_record(&record);
+	run_fault(PUMICE_FAULT_MMU_PD_INVALID, PUMICE_UNIT_PDS, 0);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
+static void blocks_with_bad_vertices_are_refused(void **state)
+{
+	struct pumice_prim_block header;
+	u32 *words;
+
+	(void)state;
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_CLIPPED);
+	words = block(0) + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS + PUMICE_PRIM_DRAW_WORDS;
+	words[PUMICE_PRIM_VERTEX_WORDS + 3] = PUMICE_CLIP_CORNERS;
+	run_fault(PUMICE_FAULT_IPF_BLOCK, PUMICE_UNIT_PB, 0);
+
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_CLIPPED);
+	words = block(0) + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS + PUMICE_PRIM_DRAW_WORDS;
+	words[PUMICE_PRIM_VERTEX_WORDS + 3] |= 1u << 4;
+	run_fault(PUMICE_FAULT_IPF_BLOCK, PUMICE_UNIT_PB, 0);
+
+	/* Deferred without a record, a record without deferred vertices, unknown data. */
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	pumice_prim_block_unpack(block(0), &header);
+	header.vertex_state = 0;
+	pumice_prim_block_pack(block(0), &header);
+	run_fault(PUMICE_FAULT_IPF_BLOCK, PUMICE_UNIT_IPF, 0);
+
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	header.vertex_state = RECORD;
+	header.vertex_data = PUMICE_VERTEX_DATA_VARYINGS;
+	pumice_prim_block_pack(block(0), &header);
+	run_fault(PUMICE_FAULT_IPF_BLOCK, PUMICE_UNIT_IPF, 0);
+
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	header.vertex_data = PUMICE_VERTEX_DATA_COUNT;
+	pumice_prim_block_pack(block(0), &header);
+	run_fault(PUMICE_FAULT_IPF_BLOCK, PUMICE_UNIT_IPF, 0);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
+static void abort_now(void)
+{
+	fx.locked = true;
+	pdm_abort(fx.pdm);
+	fx.locked = false;
+}
+
+static void vertex_tasks_are_aborted_at_every_step(void **state)
+{
+	u32 steps, i, aborted = 0;
+	bool over = false;
+
+	(void)state;
+	for (steps = 0; !over; steps++) {
+		make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+		fx_start(&fx, false);
+		for (i = 0; i < steps && !fx.ends; i++)
+			assert_true(fx_step(&fx));
+		over = fx.ends;
+		if (!over) {
+			abort_now();
+			fx_run(&fx);
+			aborted += fx.end == DM_ABORTED;
+		}
+		assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+	}
+	assert_true(aborted > 4);
+	make_scene(FX_VERTEX_LOOP, PUMICE_VERTEX_DATA_NUMBER);
+	fx_start(&fx, false);
+	for (i = 0; i < 3000; i++)
+		assert_true(fx_step(&fx));
+	assert_int_equal(fx.ends, 0);
+	abort_now();
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_ABORTED);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
+static void a_reset_drops_vertex_tasks(void **state)
+{
+	u32 steps, i;
+
+	(void)state;
+	for (steps = 0; steps < 12; steps++) {
+		make_scene(FX_VERTEX_LOOP, PUMICE_VERTEX_DATA_NUMBER);
+		fx_start(&fx, false);
+		for (i = 0; i < steps && !fx.ends; i++)
+			fx_step(&fx);
+		fx_reset(&fx);
+		run_good(PUMICE_VERTEX_DATA_NUMBER);
+	}
+}
+
+/* The next job's record is at the same address, but its program is another one. */
+static void shaded_vertices_are_of_one_job(void **state)
+{
+	const float *colour = (const float *)(const void *)fx.colour;
+	struct pumice_vdm_state record;
+
+	(void)state;
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	record = good_record(FX_VERTEX);
+	record.point_size = true;	/* the first varying is the second output now */
+	put_record(&record);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	assert_float_equal(colour[0], (float)INSTANCE, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vertex_programs_get_the_numbers_of_blocks),
+		cmocka_unit_test(records_are_checked_when_they_are_rendered),
+		cmocka_unit_test(vertex_programs_that_fault_stop_the_job),
+		cmocka_unit_test(blocks_with_bad_vertices_are_refused),
+		cmocka_unit_test(vertex_tasks_are_aborted_at_every_step),
+		cmocka_unit_test(a_reset_drops_vertex_tasks),
+		cmocka_unit_test(shaded_vertices_are_of_one_job),
+	};
+
+	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}
