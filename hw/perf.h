@@ -21,6 +21,7 @@ enum pumice_perf_category {
 	PUMICE_PERF_PDM,
 	PUMICE_PERF_TAG,
 	PUMICE_PERF_TDM,
+	PUMICE_PERF_RTU,
 	PUMICE_PERF_CATEGORY_COUNT
 };
 
@@ -31,7 +32,7 @@ enum pumice_perf_category {
  */
 #define PUMICE_PERF_SHARED \
 	(1u << PUMICE_PERF_PDS | 1u << PUMICE_PERF_USC | 1u << PUMICE_PERF_MMU | \
-	 1u << PUMICE_PERF_TAG)
+	 1u << PUMICE_PERF_TAG | 1u << PUMICE_PERF_RTU)
 
 /*
  * X(name, category, detailed, unit, description); detailed ones count only while
@@ -57,7 +58,7 @@ enum pumice_perf_category {
 	X(USC_INSN_CROSS, USC, 1, "instructions", "cross-lane operations: shuffles, reductions, scans, ballots") \
 	X(USC_INSN_SCALAR, USC, 1, "instructions", "instructions of the scalar unit") \
 	X(USC_INSN_LOCAL, USC, 1, "instructions", "local-memory loads and stores") \
-	X(USC_INSN_GLOBAL, USC, 1, "instructions", "global-memory loads, stores, bursts and copies, texture reads") \
+	X(USC_INSN_GLOBAL, USC, 1, "instructions", "global-memory loads, stores, bursts and copies, texture reads, ray queries") \
 	X(USC_INSN_ATOMIC, USC, 1, "instructions", "atomic operations, local and global") \
 	X(USC_INSN_FLOW, USC, 1, "instructions", "branches, barriers, fences and signals") \
 	X(USC_LOAD_BYTES, USC, 1, "bytes", "bytes loaded from memory by active lanes") \
@@ -95,7 +96,10 @@ enum pumice_perf_category {
 	X(USC_DC_WINDOWS, USC, 0, "windows", "windows of dynamic constants fetched by instances") \
 	X(PM_SPARES, PM, 0, "pages", "parameter-buffer pages allocated from spare pages of a core") \
 	X(PM_MAPPED, PM, 0, "pages", "parameter-buffer pages mapped by the MMU") \
-	X(PDM_VERTICES, PDM, 0, "vertices", "vertices shaded while tiles are rendered: deferred vertex shading")
+	X(PDM_VERTICES, PDM, 0, "vertices", "vertices shaded while tiles are rendered: deferred vertex shading") \
+	X(RTU_RAYS, RTU, 0, "rays", "rays traced") \
+	X(RTU_NODES, RTU, 0, "nodes", "nodes of acceleration structures visited") \
+	X(RTU_LEAVES, RTU, 0, "leaves", "triangles and instances visited")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

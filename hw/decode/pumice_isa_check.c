@@ -417,6 +417,8 @@ static u32 data_registers(const struct pumice_usc_insn *insn, u32 field)
 		return legal_count(insn->words, PUMICE_USC_BURST_WORDS);
 	case PUMICE_USC_OP_ITR:
 		return legal_count(insn->comps, 4);
+	case PUMICE_USC_OP_RAY_QUERY:
+		return field == PUMICE_USC_FIELD_DST ? PUMICE_RT_RESULT_REGS : PUMICE_RT_RAY_REGS;
 	default:
 		if (insn->opcode < PUMICE_USC_OP_SAMPLE || insn->opcode > PUMICE_USC_OP_QUERY_LOD)
 			return 1;

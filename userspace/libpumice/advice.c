@@ -72,6 +72,11 @@ static const char *const by_fault[] = {
 		"Build it with pumice_stream_render(), and set pdm.outputs to those of the targets.",
 	[PUMICE_FAULT_TAG_STATE] =
 		"Bind the texture with pumice_input_texture(), at the register that the instruction names, and begin its sampler with pumice_sampler_init().",
+	[PUMICE_FAULT_RTU_ALIGN] = "Pass the address of a structure (rt_header), low word first.",
+	[PUMICE_FAULT_RTU_HEADER] =
+		"Build the structure before rays use it, and instances of structures of the bottom level only.",
+	[PUMICE_FAULT_RTU_NODE] = "Keep the structure's buffers unchanged after its build.",
+	[PUMICE_FAULT_RTU_LEAF] = "Keep the structure's buffers unchanged after its build.",
 	[PUMICE_FAULT_TDM_COMMAND] =
 		"End the stream with pumice_stream_tdm_end(), and submit launches and draws to contexts of their type.",
 	[PUMICE_FAULT_TDM_RESERVED] =
@@ -116,6 +121,8 @@ const char *advice_access(uint32_t fault, uint32_t unit, bool found)
 		return "Nothing is bound at this address of an input: an attribute, uniforms, or a program.";
 	case PUMICE_UNIT_TAG:
 		return "Nothing is bound at this address of a texture.";
+	case PUMICE_UNIT_RTU:
+		return "Nothing is bound at this address of an acceleration structure.";
 	case PUMICE_UNIT_PBE:
 		return "Nothing is bound at this address of a target.";
 	default:

@@ -7,8 +7,8 @@
  * counted when it is complete: not if it faults, and a wait once, however often it was
  * deferred.
  *
- * Texture reads and stores through the PBE count as instructions of global memory; their
- * bytes are not the USC's.
+ * Texture reads, ray queries and stores through the PBE count as instructions of global memory;
+ * their bytes are not the USC's.
  *
  * Limits: instructions are run one at a time (step.c), which is slower. Bytes are those of system
  * memory: of a work-group copy they count once for the group; an atomic operation loads and
@@ -91,6 +91,7 @@ static enum pumice_perf_counter class_of(const struct usc_insn *insn)
 		return PUMICE_PERF_USC_INSN_GLOBAL;
 	switch (pumice_isa_find_opcode(&pumice_usc_isa, insn->op)->layout) {
 	case PUMICE_USC_LAYOUT_TEX:
+	case PUMICE_USC_LAYOUT_RAY:
 		return PUMICE_PERF_USC_INSN_GLOBAL;
 	case PUMICE_USC_LAYOUT_FLOW:
 	case PUMICE_USC_LAYOUT_SIG:

@@ -56,6 +56,8 @@ void usc_exec_bind(struct usc_insn *insn)
 	if (!insn->run)
 		insn->run = usc_exec_gfx_find(insn);
 	if (!insn->run)
+		insn->run = usc_exec_ray_find(insn);
+	if (!insn->run)
 		insn->run = ops->find(insn);
 	if (ops->find_output(insn)) {
 		insn->run = ops->find_output(insn);

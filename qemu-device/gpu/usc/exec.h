@@ -12,6 +12,7 @@
  *                   constants
  *   exec_uniform.c  the uniform stream
  *   exec_slot.c     writes to slot registers, which waves of a task execute together
+ *   exec_ray.c      ray queries
  *   exec_gfx.c      graphics: textures, dropped pixels, the tile
  *   step.c          a wave an instruction at a time, for count.c and late.c
  *   vec/            lane-parallel work, compiled once per vector level of the
@@ -335,6 +336,7 @@ usc_exec_fn *usc_exec_reduce_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_copy_find(const struct usc_insn *insn);
 usc_exec_fn *usc_exec_gfx_find(const struct usc_insn *insn);
+usc_exec_fn *usc_exec_ray_find(const struct usc_insn *insn);
 /* For an instruction that writes a slot register; insn->then is that without scratch rows. */
 usc_exec_fn usc_exec_slot_write;
 /* For a work-group copy, likewise. */

@@ -61,6 +61,8 @@ struct usc_wave {
 	u32 dc_kept[PUMICE_USC_INDEX_REGS];	/* bit l: lane l has a window */
 	u32 uniforms;		/* words of the uniform stream that it has read */
 	bool uniforms_kept;	/* the words around the next one are in usc->uniform */
+	u32 ray_lanes;		/* of a ray query that was interrupted: still to do; or 0 */
+	u64 ray_base;		/* its structure */
 	u64 clock;		/* issue slots used */
 	u64 resume;		/* slot of the group at which its wait ends */
 	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
@@ -93,6 +95,7 @@ struct usc {
 	u32 (*uniform)[USC_UNIFORM_WINDOW];	/* fetched words of its stream, for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
 	struct tag *tag;
+	struct rtu *rtu;
 	struct usc_late *late;	/* see late.h; NULL: data are not late */
 
 	/* Shared with the PDS: bit g is group g. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../rtu/rtu.h"
 #include "../tag/tag.h"
 #include "gfx.h"
 #include "state.h"
@@ -63,9 +64,10 @@ struct usc *usc_create(const struct usc_config *config)
 	usc->dc = calloc(USC_WAVES * PUMICE_USC_INDEX_REGS, sizeof(*usc->dc));
 	usc->uniform = calloc(USC_WAVES, sizeof(*usc->uniform));
 	usc->tag = tag_create(config->mmu);
+	usc->rtu = rtu_create(config->mmu, USC_WAVES);
 	if (config->late != USC_LATE_EARLY)
 		usc->late = usc_late_create(config);
-	if (!usc->tag || !usc->dc || !usc->uniform || !usc->unified || !usc->common ||
+	if (!usc->tag || !usc->rtu || !usc->dc || !usc->uniform || !usc->unified || !usc->common ||
 	    !usc->local || !usc->constants || !usc->own || (config->late != USC_LATE_EARLY && !usc->late)) {
 		usc_destroy(usc);
 		return NULL;
@@ -79,6 +81,7 @@ void usc_destroy(struct usc *usc)
 		return;
 	if (usc->tag)
 		tag_destroy(usc->tag);
+	rtu_destroy(usc->rtu);
 	free(usc->unified);
 	free(usc->common);
 	free(usc->local);
@@ -99,6 +102,7 @@ void usc_reset(struct usc *usc)
 	usc->left = 0;
 	memset(&usc->tlb, 0, sizeof(usc->tlb));
 	tag_reset(usc->tag);
+	rtu_reset(usc->rtu);
 	memset(usc->task, 0, sizeof(usc->task));
 	for (u32 g = 0; g < PUMICE_USC_SLOTS; g++)
 		usc->group[g] = (struct usc_group){ .state = USC_GROUP_FREE };
@@ -169,6 +173,7 @@ void usc_counters_add(const struct usc *usc, u64 *value)
 	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++)
 		value[n] += atomic_load_explicit(&usc->count[n], memory_order_relaxed);
 	value[PUMICE_PERF_TAG_READS] += tag_reads(usc->tag);
+	rtu_counters_add(usc->rtu, value);
 }
 
 u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master)

@@ -232,6 +232,7 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 	case PUMICE_USC_CLASS_DISP:
 	case PUMICE_USC_CLASS_SCOPE:
 	case PUMICE_USC_CLASS_ITERATE:
+	case PUMICE_USC_CLASS_RAY:
 	case PUMICE_USC_CLASS_COMPONENT:
 		return PUMICE_FAULT_NONE;
 	default:

@@ -121,6 +121,7 @@ static void pages_of_the_parameter_manager_are_for_the_tiling_pipeline(void **st
 		{ PUMICE_UNIT_VDM, false }, { PUMICE_UNIT_MTE, false }, { PUMICE_UNIT_TE, true },
 		{ PUMICE_UNIT_PM, true }, { PUMICE_UNIT_IPF, true }, { PUMICE_UNIT_ISP, false },
 		{ PUMICE_UNIT_TSP, false }, { PUMICE_UNIT_TAG, false }, { PUMICE_UNIT_PBE, false },
+		{ PUMICE_UNIT_RTU, false },
 		{ PUMICE_UNIT_PTLA, false }, { PUMICE_UNIT_PB, true }, { PUMICE_UNIT_PDM, false },
 		{ PUMICE_UNIT_NONE, false },
 	};
