@@ -29,6 +29,7 @@ demo histogram -o /host/histogram.png
 demo blur -o /host/blur.png
 demo life -g 100 -o /host/life.gif
 demo nbody -t 100 -o /host/nbody.gif
+demo rays -o /host/rays.png
 demo triangle -o /host/triangle.png
 demo model -o /host/model.png
 demo gears -o /host/gears.gif -p /host/gears.png
@@ -46,8 +47,8 @@ status=0
 	--device "pumice,cores=$CORES,threads=$THREADS" --timeout 240 --show || status=$?
 [ $status -eq 0 ] || die "the demos failed (status $status)" \
 	"their output is in $share/job.log, the kernel's in $share/dmesg"
-for file in mandelbrot.png histogram.png blur.png life.gif nbody.gif triangle.png model.png \
-	gears.gif gears.png shadows.png msaa.png triangles.png partial.png heatmap.png; do
+for file in mandelbrot.png histogram.png blur.png life.gif nbody.gif rays.png triangle.png \
+	model.png gears.gif gears.png shadows.png msaa.png triangles.png partial.png heatmap.png; do
 	picture=$share/$file
 	[ -e "$picture" ] || die "the demos left no $file" "see $share/job.log"
 	cp "$picture" "$OUT/.new-$file"

@@ -31,6 +31,7 @@ PICTURES = {
     "blur.png": ["blur", "-o"],
     "life.gif": ["life", "-g", "24", "-o"],
     "nbody.gif": ["nbody", "-t", "16", "-o"],
+    "rays.png": ["rays", "-o"],
     "triangle.png": ["triangle", "-o"],
     "model.png": ["model", "-o"],
     "gears.png": ["gears", "-o", "gears.gif", "-p"],

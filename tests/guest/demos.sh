@@ -8,7 +8,7 @@
 # it gives the same CRC-32. It runs on an emulated processor here, so only those that
 # take seconds are drawn twice. No demo may cost a reset of the GPU: its jobs would run again.
 
-DEMOS="triangle model gears msaa shadows triangles partial heatmap"
+DEMOS="triangle model gears msaa shadows triangles partial heatmap rays"
 TWICE="triangle model msaa partial"
 
 MARK="pumice: the demos begin"
