@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-bench: figures of the GPU in this process, compared with PoCL, llvmpipe and
+ * pumice-bench: figures of the GPU in this process, compared with PoCL, llvmpipe, Embree and
  * memcpy(), and with itself on fewer threads.
  *
  * Writes its rows as a list of JSON objects; scripts/bench.py joins them with
@@ -137,6 +137,7 @@ static void run_rows(struct bench *bench)
 	bench_launch(bench);
 	bench_pds(bench);
 	bench_scenes(bench);
+	bench_rays(bench);
 	bench_transfer(bench);
 	bench_stall(bench);
 	fputs("\n]\n", bench->json);

@@ -103,6 +103,8 @@ void bench_saxpy(struct bench *bench);
 void bench_launch(struct bench *bench);
 void bench_pds(struct bench *bench);
 void bench_scenes(struct bench *bench);
+/* Without Embree, no row. */
+void bench_rays(struct bench *bench);
 void bench_transfer(struct bench *bench);
 void bench_stall(struct bench *bench);
 
