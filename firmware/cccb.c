@@ -9,6 +9,7 @@
 #include "boot.h"
 #include "bus.h"
 #include "cccb.h"
+#include "counters.h"
 #include "dm.h"
 #include "fwccb.h"
 #include "log.h"
@@ -177,7 +178,7 @@ static bool prepare_job(struct context *c, const union command *cmd, bool *prepa
 	*prepared = false;
 	if (job->header.type != job_type(c) || !scene_valid(cmd))
 		return false;
-	if (job->perf && (!window_valid(job->perf, sizeof(struct fwif_perf), 8) ||
+	if (job->perf && (!window_valid(job->perf, counters_bytes(), 8) ||
 			  !window_read32(job->perf, &probe)))
 		return false;
 	if (context_is_dead(c))

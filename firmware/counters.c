@@ -13,9 +13,11 @@
  * run in parallel; the kernel decides who may read them. Translation misses of the
  * firmware itself are included in MMU_TLB_MISSES.
  */
+#include "boot.h"
 #include "bus.h"
 #include "counters.h"
 #include "fwif.h"
+#include "minmax.h"
 #include "perf.h"
 #include "window.h"
 
@@ -45,6 +47,13 @@ static u64 before[FWIF_DM_COUNT][PUMICE_PERF_NUMBER];
 static u32 counted;		/* running jobs with performance counters */
 static u32 ctrl_before;		/* PERF_CTRL before the first of them */
 
+u32 counters_bytes(void)
+{
+	const u32 minor = fw_boot->version & 0xffff;
+
+	return minor < 8 ? FWIF_PERF_BYTES_1_7 : sizeof(struct fwif_perf);
+}
+
 void counters_begin(u32 dm)
 {
 	u32 i;
@@ -59,15 +68,17 @@ void counters_begin(u32 dm)
 
 void counters_end(u32 dm, u32 addr)
 {
-	u64 value[PUMICE_PERF_NUMBER];
+	const u32 room = counters_bytes() / sizeof(u64);
+	const u32 number = min_u32(room, PUMICE_PERF_NUMBER);
+	static u64 value[PUMICE_PERF_NUMBER];	/* too large for the stack; interrupts are off */
 	u32 i;
 
 	if (!--counted)
 		reg_write(PUMICE_PERF_CTRL, ctrl_before);
-	if (!window_read(addr, value, sizeof(value) / 4))
+	if (!window_read(addr, value, number * 2))
 		return;
-	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
+	for (i = 0; i < number; i++)
 		if (counts_for(dm, i))
 			value[i] += reg_read64_moving(PUMICE_PERF_COUNTER(i)) - before[dm][i];
-	window_write(addr, value, sizeof(value) / 4);
+	window_write(addr, value, number * 2);
 }

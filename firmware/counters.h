@@ -5,6 +5,9 @@
 
 #include "pumice_types.h"
 
+/** counters_bytes - size of the host's struct fwif_perf */
+u32 counters_bytes(void);
+
 /** counters_begin - start counting for a slice. @dm: enum fwif_dm */
 void counters_begin(u32 dm);
 

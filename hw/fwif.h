@@ -29,7 +29,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	7u
+#define FWIF_VERSION_MINOR	8u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -390,8 +390,11 @@ struct fwif_cccb_render {
  * while a job that names such a structure runs.
  */
 struct fwif_perf {
-	u64 value[64];		/* by enum pumice_perf_counter */
+	u64 value[96];		/* by enum pumice_perf_counter */
 };
+
+/* Bytes of struct fwif_perf before version 1.8. */
+#define FWIF_PERF_BYTES_1_7	512u
 
 struct fwif_cccb_update {
 	struct fwif_cccb_header header;
@@ -518,7 +521,7 @@ FWIF_SIZE_(struct fwif_stuck, 432);
 FWIF_AT_(struct fwif_stuck, known, 24);
 FWIF_AT_(struct fwif_stuck, group, FWIF_STUCK_BYTES_1_4);
 FWIF_AT_(struct fwif_stuck, place, 32);
-FWIF_SIZE_(struct fwif_perf, 512);
+FWIF_SIZE_(struct fwif_perf, 768);
 FWIF_SIZE_(struct fwif_cccb_header, 8);
 FWIF_SIZE_(struct fwif_cccb_wait, 16);
 FWIF_SIZE_(struct fwif_cccb_compute, 24);

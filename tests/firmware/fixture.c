@@ -97,6 +97,12 @@ void *fx_fw_alloc(struct fixture *r, u32 bytes, u32 *addr)
 	return (u8 *)testmem_host(r->tm, pt.addr) + *addr % 4096;
 }
 
+void *fx_fw_alloc_last(struct fixture *r, u32 bytes, u32 *addr)
+{
+	r->fw_next = FW_START + FW_BYTES - bytes;
+	return fx_fw_alloc(r, bytes, addr);
+}
+
 static void fill_boot(struct fixture *r)
 {
 	r->boot = fx_fw_alloc(r, sizeof(*r->boot), &r->boot_addr);

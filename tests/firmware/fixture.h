@@ -104,6 +104,8 @@ u64 fx_clock(struct fixture *r);
 
 /* Allocate memory in the firmware's window: @bytes, aligned to 64. */
 void *fx_fw_alloc(struct fixture *r, u32 bytes, u32 *addr);
+/* As fx_fw_alloc(), at the end of the mapped addresses; nothing can be allocated afterwards. */
+void *fx_fw_alloc_last(struct fixture *r, u32 bytes, u32 *addr);
 /* A fw address that is not mapped. */
 #define FX_FW_HOLE	0x40000000u
 

@@ -109,6 +109,27 @@ static void invalid_counter_address_breaks_its_context_only(void **state)
 	fx_destroy(r);
 }
 
+static void driver_before_1_8_has_room_for_64_counters(void **state)
+{
+	struct fixture *r = fx_create();
+	struct fwif_perf *perf;
+	struct fx_context c;
+	struct fx_vm vm;
+	u32 addr;
+
+	(void)state;
+	r->boot->version = FWIF_VERSION_MAJOR << 16 | 7;
+	assert_int_equal(fx_boot(r), FWIF_STATE_READY);
+	fx_vm(r, &vm);
+	fx_vm_groups(&vm, 10, LOOPS, false);
+	fx_context(r, &vm, 1, &c);
+	perf = fx_fw_alloc_last(r, FWIF_PERF_BYTES_1_7, &addr);
+	fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
+	fx_submit(r, &c);
+	assert_int_equal(perf->value[PUMICE_PERF_CDM_GROUPS], 10);
+	fx_destroy(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +137,7 @@ int main(void)
 		cmocka_unit_test(slices_of_other_contexts_are_not_counted),
 		cmocka_unit_test(details_are_counted_only_during_jobs_with_counters),
 		cmocka_unit_test(invalid_counter_address_breaks_its_context_only),
+		cmocka_unit_test(driver_before_1_8_has_room_for_64_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
