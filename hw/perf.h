@@ -22,6 +22,7 @@ enum pumice_perf_category {
 	PUMICE_PERF_TAG,
 	PUMICE_PERF_TDM,
 	PUMICE_PERF_RTU,
+	PUMICE_PERF_VPM,
 	PUMICE_PERF_CATEGORY_COUNT
 };
 
@@ -99,7 +100,11 @@ enum pumice_perf_category {
 	X(PDM_VERTICES, PDM, 0, "vertices", "vertices shaded while tiles are rendered: deferred vertex shading") \
 	X(RTU_RAYS, RTU, 0, "rays", "rays traced") \
 	X(RTU_NODES, RTU, 0, "nodes", "nodes of acceleration structures visited") \
-	X(RTU_LEAVES, RTU, 0, "leaves", "triangles and instances visited")
+	X(RTU_LEAVES, RTU, 0, "leaves", "triangles and instances visited") \
+	X(VPM_WAITS, VPM, 0, "waits", "vertex tasks that had to wait for vertex pipe memory") \
+	X(VPM_OCCUPANCY, VPM, 0, "rows * ns", "rows of vertex pipe memory in use, summed over time") \
+	X(VDM_IDX_WAITS, VDM, 0, "waits", "pieces of draws that had to wait for room in the IDX FIFO") \
+	X(VDM_IDX_OCCUPANCY, VDM, 0, "primitives * ns", "primitives in the IDX FIFOs, summed over time")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -355,7 +355,7 @@ typedef struct PumiceSize {
     unsigned int *size;
 } PumiceSize;
 
-#define PUMICE_SIZES 9
+#define PUMICE_SIZES 11
 
 static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
                               PumiceSize list[PUMICE_SIZES])
@@ -375,6 +375,8 @@ static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
           &c->local_kib },
         { "slot-registers", &s->params.slot_registers, 0, PUMICE_USC_OWN_REGS,
           &c->slot_registers },
+        { "vpm-kib", &s->params.vpm_kib, 1, 4096, &c->vpm_kib },
+        { "idx-fifo", &s->params.idx_fifo, 1, 4096, &c->idx_fifo },
     };
 
     QEMU_BUILD_BUG_ON(ARRAY_SIZE(sizes) != PUMICE_SIZES);
@@ -591,6 +593,10 @@ static const Property pumice_properties[] = {
     DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers,
                        PUMICE_OF_PRESET),
     DEFINE_PROP_STRING("late", PumiceState, params.late),
+    DEFINE_PROP_UINT32("vpm-kib", PumiceState, params.vpm_kib,
+                       PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("idx-fifo", PumiceState, params.idx_fifo,
+                       PUMICE_OF_PRESET),
     DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
                      false),
     DEFINE_PROP_CHR("fw-gdb", PumiceState, gdb_chr),
@@ -629,6 +635,10 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "late",
         "when data of loads arrive: early, data (when they are complete) or "
         "poison (a program that does not wait faults)");
+    object_class_property_set_description(klass, "vpm-kib",
+        "vertex pipe memory of one core, KiB");
+    object_class_property_set_description(klass, "idx-fifo",
+        "primitives between vertex data master and tiling accelerator of a core");
     object_class_property_set_description(klass, "fault-injection",
         "whether the guest may inject faults");
     object_class_property_set_description(klass, "fw-gdb",

@@ -44,6 +44,8 @@ struct PumiceState {
         uint32_t common_store_kib;
         uint32_t local_memory_kib;
         uint32_t slot_registers;
+        uint32_t vpm_kib;
+        uint32_t idx_fifo;
         uint32_t threads;
         bool fault_injection;
     } params;

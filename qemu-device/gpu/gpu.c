@@ -475,6 +475,7 @@ static bool create_data_masters(struct pumice_gpu *gpu)
 		.common_bytes = gpu->config.common_kib * 1024,
 		.local_bytes = gpu->config.local_kib * 1024,
 		.slot_regs = gpu->slot_registers,
+		.vpm_bytes = gpu->config.vpm_kib * 1024,
 		.mmu = &gpu->mmu,
 		.lock = device_lock,
 		.unlock = device_unlock,

@@ -109,6 +109,7 @@ static bool create_tilers(struct pumice_gpu *gpu)
 		.cores = gpu->config.cores,
 		.uscs_per_core = gpu->config.uscs_per_core,
 		.batch = gpu->config.batch,
+		.idx_fifo = gpu->config.idx_fifo,
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,
 		.pds = gpu->pds,

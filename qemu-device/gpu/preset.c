@@ -9,11 +9,15 @@
 #include "pumice_names.h"
 #include "usc/usc.h"
 
-#define ROW(preset, cores_, uscs_, slots_, waves_, batch_, unified_, common_, local_, regs_) \
+#define MAX_VPM_KIB	4096u
+#define MAX_IDX_FIFO	4096u
+
+#define ROW(preset, cores_, uscs_, slots_, waves_, batch_, unified_, common_, local_, regs_, \
+	    vpm_, idx_) \
 	[PUMICE_PRESET_##preset] = { \
 		.cores = cores_, .uscs_per_core = uscs_, .slots = slots_, .waves = waves_, \
 		.batch = batch_, .unified_kib = unified_, .common_kib = common_, \
-		.local_kib = local_, .slot_registers = regs_, \
+		.local_kib = local_, .slot_registers = regs_, .vpm_kib = vpm_, .idx_fifo = idx_, \
 	},
 
 static const struct pumice_gpu_config presets[] = { PUMICE_PRESETS(ROW) };
@@ -53,6 +57,8 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 	default_to(&config->common_kib, from->common_kib);
 	default_to(&config->local_kib, from->local_kib);
 	default_to(&config->slot_registers, from->slot_registers);
+	default_to(&config->vpm_kib, from->vpm_kib);
+	default_to(&config->idx_fifo, from->idx_fifo);
 }
 
 /* A task of the VDM or PDM has to fit on a USC. */
@@ -84,5 +90,9 @@ const char *preset_check(const struct pumice_gpu_config *c)
 		return "local memory must be 1 to 1023 KiB";
 	if (c->slot_registers > PUMICE_USC_OWN_REGS && c->slot_registers != PUMICE_NO_REGISTERS)
 		return "slot registers must be 0 to 8";
+	if (c->vpm_kib > MAX_VPM_KIB)
+		return "the vertex pipe memory must be 1 to 4096 KiB";
+	if (c->idx_fifo > MAX_IDX_FIFO)
+		return "the IDX FIFO must have room for 1 to 4096 primitives";
 	return check_tasks(c);
 }

@@ -39,6 +39,8 @@ struct pumice_gpu_config {
 	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS */
 	const char *late;	/* when data of loads arrive: "early", which NULL is, "data" or
 				 * "poison"; see Documentation/execution.rst */
+	unsigned int vpm_kib;	/* vertex pipe memory of one core, KiB */
+	unsigned int idx_fifo;	/* primitives in the IDX FIFO of one core */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 

@@ -96,6 +96,7 @@ struct dm_config {
 	unsigned int cores;
 	u32 uscs_per_core;
 	u32 batch;	/* most instances of a task: 16, or a multiple of 32 up to 128 */
+	u32 idx_fifo;	/* primitives in the IDX FIFO of a core */
 	struct mmu *mmu;
 	struct pm *pm;
 	struct pds *pds;

@@ -40,6 +40,9 @@ bool pds_cores_create(struct pds *pds)
 		core->uscs = min_u32(pds->config.uscs - core->first, each);
 		lock_init(&core->lock);
 	}
+	for (i = 0; i < pds->cores; i++)
+		if (!vpm_init(&pds->core[i].vpm, pds->config.vpm_bytes))
+			return false;
 	return true;
 }
 
@@ -47,8 +50,10 @@ void pds_cores_destroy(struct pds *pds)
 {
 	unsigned int i;
 
-	for (i = 0; i < pds->cores; i++)
+	for (i = 0; i < pds->cores; i++) {
 		pthread_mutex_destroy(&pds->core[i].lock);
+		vpm_fini(&pds->core[i].vpm);
+	}
 	free(pds->core);
 	free(pds->unit);
 }
@@ -109,6 +114,7 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 	}
 	core->next = 0;
 	dms_reset(&core->dms);
+	vpm_reset(&core->vpm);
 	core->tasks = core->held = core->waves = 0;
 	core->started = 0;
 	memset(core->waited, 0, sizeof(core->waited));
@@ -140,11 +146,16 @@ static void notify_all(const struct pds_core *core, u8 set)
 	}
 }
 
-/* Return whether a data master that waits is at its limits on all USCs of the core. */
+/*
+ * Return whether a data master that waits is at its limits on all USCs of the core, or waits for
+ * rows of the VPM, which is its own.
+ */
 static bool at_its_limits(const struct pds_core *core, unsigned int dm)
 {
 	unsigned int i;
 
+	if (!vpm_has_room(&core->vpm, core->wanted[dm].vpm_rows))
+		return true;
 	for (i = core->first; i < core->first + core->uscs; i++)
 		if (pds_unit_permits(&unit_of(core, i)->accounts, &core->wanted[dm],
 				     &core->limits[dm]))
@@ -216,13 +227,17 @@ bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_ne
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place)
 {
+	const u64 now = need->vpm_rows ? core->pds->config.now(core->pds->config.opaque) : 0;
 	u64 tried = 0;
 
+	if (!vpm_alloc(&core->vpm, need->vpm_rows, now, &place->vpm))
+		return false;
 	while (pds_lowest_load(core->pds, core->first, core->uscs, next, tried, &place->usc)) {
 		if (pds_core_claim(core, place->usc, need, &place->group))
 			return true;
 		tried |= 1ull << place->usc;
 	}
+	vpm_undo(&core->vpm, place->vpm, now);
 	return false;
 }
 
@@ -380,6 +395,7 @@ void pds_load(const struct pds *pds, struct pds_load *load)
 		load->tasks += core->tasks;
 		load->held += core->held;
 		load->waves += core->waves;
+		load->vpm_rows += (u32)(core->vpm.head - core->vpm.tail);
 		pds_unlock_core(core);
 	}
 	load->peak_tasks = peak > load->tasks ? peak : load->tasks;
@@ -416,6 +432,9 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 		value[PUMICE_PERF_PDS_TASKS] += core->started;
 		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] + core->waited[PDS_DM_PDM];
 		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;
+		vpm_tick(&core->vpm, pds->config.now(pds->config.opaque));
+		value[PUMICE_PERF_VPM_WAITS] += core->vpm.waits;
+		value[PUMICE_PERF_VPM_OCCUPANCY] += core->vpm.occupancy;
 		value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&core->dma_bytes);
 		pds_unlock_core(core);
 	}

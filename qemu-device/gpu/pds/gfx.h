@@ -26,6 +26,7 @@ struct pds_stage {
 	struct usc_program *code;	/* with a reference */
 	struct usc_load *load;		/* state of loading it */
 	struct pds_program program;
+	u32 vo_words;			/* VERTEX: output registers in the VPM */
 };
 
 static inline enum pds_load_result pds_load_result_of(enum usc_load_result result)
@@ -46,6 +47,7 @@ static inline enum pds_load_result pds_load_result_of(enum usc_load_result resul
 struct pds_stage_limits {
 	u8 stage;		/* enum usc_stage */
 	u32 vo;			/* VERTEX: vertex output registers */
+	bool deferred;		/* VERTEX: they are not in the VPM, the tasks' owner has memory */
 	u32 outputs;		/* FRAGMENT, TILE: pixel output registers */
 	u32 varyings;		/* FRAGMENT */
 	const struct pumice_vdm_attribute *attribute;	/* VERTEX: the table, while it is loaded */
@@ -74,6 +76,7 @@ u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage);
 struct pds_place {
 	unsigned int usc;	/* over all cores */
 	unsigned int group;
+	u64 vpm;		/* VERTEX: position of its outputs in the VPM of the core */
 };
 
 /*
@@ -81,10 +84,35 @@ struct pds_place {
  * primitives (1 to pds_stage_max_prims()). PDS_STARTED: claimed. PDS_WAIT: no room; ops->room
  * is called when there may be some, and until a claim succeeds others may have to wait on the
  * core: see dms.h. PDS_FAULT: it can never fit.
+ *
+ * A vertex task gets vo_words rows of the VPM for each of its waves. They are not released when it
+ * ends, but by pds_vpm_free().
  */
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
 			       const struct pds_stage *stage, u32 instances, u32 prims,
 			       struct pds_place *place, struct gpu_fault *fault);
+
+/*
+ * Vertices whose outputs one piece of a draw may have in the VPM, and those of one of its tasks:
+ * chosen such that two pieces always fit. So a piece waits at most for those before the last one.
+ * 0: the VPM is too small for this number of output registers.
+ */
+struct pds_piece_limits {
+	u32 vertices, task;
+};
+struct pds_piece_limits pds_piece_limits(const struct pds *pds, u32 vo_words);
+/*
+ * Claim rows of a core's VPM for one more wave of outputs, which no task writes. Results as those of
+ * pds_task_claim().
+ */
+enum pds_result pds_vpm_claim(struct pds *pds, unsigned int core, u32 rows, unsigned int ctx,
+			      u64 *at);
+/* Free the rows that were claimed last, from a position on. */
+void pds_vpm_undo(struct pds *pds, unsigned int core, u64 at);
+/* Free all rows of a core's VPM before a position, in which no running task writes. */
+void pds_vpm_free(struct pds *pds, unsigned int core, u64 end);
+/* Return the row at a position. */
+u32 *pds_vpm_row(const struct pds *pds, unsigned int core, u64 at);
 
 /* Inputs of a vertex task: vertex and instance number of each instance. */
 struct pds_vertices {
@@ -150,8 +178,10 @@ void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops
 /* Start a filled task. */
 void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *place,
 		    const struct usc_gfx *gfx);
-/* Release a claimed task that was not started. */
+/* Release a claimed task that was not started; of a core's vertex tasks, the last one claimed. */
 void pds_task_drop(struct pds *pds, const struct pds_place *place);
+/* The data master waits no more for room on a core. */
+void pds_task_leave(struct pds *pds, enum pds_dm dm, unsigned int core);
 /*
  * Stop the data master's running tasks; task_done is called for each. Its waiting claims are
  * cancelled. Device lock held.

@@ -75,6 +75,7 @@ struct pds_config {
 	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch. */
 	struct usc *const *usc;
 	u32 unified_bytes, common_bytes, local_bytes;	/* stores of one USC */
+	u32 vpm_bytes;			/* VPM of one core */
 	u32 slot_regs;			/* slot registers of a slot */
 	struct mmu *mmu;
 	struct usc_program_cache *programs;
@@ -89,8 +90,8 @@ struct pds_config {
 };
 
 /*
- * Allocate a PDS for empty USCs. Stores are counted in whole rows: 128 bytes of unified store
- * or local memory, 4 bytes of common store. Returns NULL when out of memory or when there are
+ * Allocate a PDS for empty USCs. Stores are counted in whole rows: 128 bytes of unified store,
+ * local memory or VPM, 4 bytes of common store. Returns NULL when out of memory or when there are
  * more USCs than PDS_MAX_USCS.
  */
 struct pds *pds_create(const struct pds_config *config);
@@ -157,6 +158,7 @@ struct pds_load {
 	u32 held;	/* of these, ended tasks that wait for release in order */
 	u32 waves;	/* in flight */
 	u32 peak_tasks;	/* maximum of tasks since pds_reset_peak() */
+	u32 vpm_rows;	/* in use, over all cores */
 };
 void pds_load(const struct pds *pds, struct pds_load *load);
 void pds_reset_peak(struct pds *pds);

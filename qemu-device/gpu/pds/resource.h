@@ -6,7 +6,8 @@
  * of n instances has ceil(n / 128) tasks, at least one. Every task takes a slot, rows of the
  * unified store (a register of a wave is a row) and words of the common store (shared
  * registers, followed by the coefficients of both sets); the group takes local memory. A group is allocated on
- * one USC, because it shares local memory and barriers.
+ * one USC, because it shares local memory and barriers. A vertex task also takes rows of its core's
+ * VPM for its outputs.
  */
 #ifndef PUMICE_GPU_PDS_RESOURCE_H
 #define PUMICE_GPU_PDS_RESOURCE_H
@@ -43,6 +44,7 @@ struct pds_need {
 	u32 wave_rows;	/* unified store rows of one wave */
 	u32 words;	/* common store words of one task */
 	u32 local_rows;
+	u32 vpm_rows;	/* of the core's VPM */
 };
 
 /* Limits of a data master's share of a USC; UINT32_MAX: no limit. */
@@ -93,7 +95,10 @@ u32 pds_task_waves(const struct pds_need *need, u32 task);
  */
 void pds_need_of(const struct pumice_cdm_state *state, struct pds_need *need);
 
-/* Compute the needs of a task of a stage; prims is 1 except for the PDM. */
+/*
+ * Compute the needs of a task of a stage on its USC; prims is 1 except for the PDM. Rows of the VPM
+ * are the caller's to add.
+ */
 void pds_need_of_stage(const struct pumice_stage *stage, enum pds_dm dm, u32 instances, u32 prims,
 		       struct pds_need *need);
 

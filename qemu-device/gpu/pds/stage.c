@@ -8,14 +8,25 @@
 
 #include "state.h"
 
-/* Return whether the stage's resources are within limits and a full task fits on an empty USC. */
-static bool resources_suffice(const struct pds *pds, const struct pumice_stage *state)
+static bool uses_vpm(const struct pds_stage_limits *limits)
+{
+	return limits->stage == USC_STAGE_VERTEX && !limits->deferred;
+}
+
+/*
+ * Return whether the stage's resources are within limits, a full task fits on an empty USC, and some
+ * vertices have room for their outputs.
+ */
+static bool resources_suffice(const struct pds *pds, const struct pumice_stage *state,
+			      const struct pds_stage_limits *limits)
 {
 	struct pds_need need;
 
 	if (state->temps > PUMICE_USC_MAX_TEMPS || state->attrs > PUMICE_USC_MAX_ATTRS ||
 	    state->shared > PUMICE_USC_MAX_SHARED || state->coeffs > PUMICE_PRIM_COEFFS ||
 	    state->coeffs_alt > PUMICE_USC_MAX_COEFFS_ALT)
+		return false;
+	if (uses_vpm(limits) && !pds_piece_limits(pds, limits->vo).vertices)
 		return false;
 	pds_need_of_stage(state, PDS_DM_PDM, pds->config.batch, 1, &need);
 	return pds_need_fits(&need, &pds->capacity);
@@ -35,7 +46,7 @@ static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 	};
 
 	memset(out, 0, sizeof(*out));
-	if (!resources_suffice(pds, state)) {
+	if (!resources_suffice(pds, state, limits)) {
 		*fault = (struct gpu_fault){
 			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
 			.ctx = (u8)ctx, .addr = state->pds_addr,
@@ -71,6 +82,7 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 		return result;
 	out->state = *state;
 	out->stage = limits->stage;
+	out->vo_words = uses_vpm(limits) ? limits->vo : 0;
 	out->ctx = ctx;
 	out->code_addr = task->addr;
 	return PDS_LOADED;

@@ -23,6 +23,7 @@
 #include "dms.h"
 #include "gfx.h"
 #include "run.h"
+#include "../vpm/vpm.h"
 
 #define PDS_UNIFIED_ROW_BYTES (USC_ROW_WORDS * (u32)sizeof(u32))
 
@@ -62,6 +63,7 @@ struct pds_core {
 	u8 next;			/* next USC of the round robin, for tasks */
 	struct dms dms;			/* its policy is a register */
 	struct pds_need wanted[PDS_DM_COUNT];	/* of each data master that waits */
+	struct vpm vpm;			/* the outputs belong to the VDM */
 	u32 tasks, held, waves;		/* see struct pds_load */
 
 	/* Performance counters. */

@@ -75,6 +75,78 @@ static void describe(struct pds *pds, const struct pds_place *place, const struc
 	};
 }
 
+/* ------------------------------------------------------------ vertex pipe memory */
+
+struct pds_piece_limits pds_piece_limits(const struct pds *pds, u32 vo_words)
+{
+	/* A task of half a wave has rows of whole ones. */
+	const u32 unit = min_u32(pds->config.batch, PUMICE_LANES);
+	const u32 units = pds->core[0].vpm.rows / 2 / max_u32(vo_words, 1);
+	u32 task = pds->config.batch / unit;
+
+	/* One unit more for copies, which begin a wave; a task's rows may be skipped at the end. */
+	if (units < 3)
+		return (struct pds_piece_limits){ 0 };
+	task = min_u32(task, (units - 1) / 2);
+	return (struct pds_piece_limits){
+		.vertices = (units - 1 - task) * unit, .task = task * unit,
+	};
+}
+
+/* No room: enter the data master as waiting. Core's lock held. */
+static void start_waiting(struct pds_core *core, const struct pds_need *need, unsigned int ctx)
+{
+	const enum pds_dm dm = (enum pds_dm)need->dm;
+	const struct pds *pds = core->pds;
+
+	if (!pds_core_wait(core, need))
+		return;
+	core->waited[dm]++;
+	core->vpm.waits += !vpm_has_room(&core->vpm, need->vpm_rows);
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
+		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
+}
+
+enum pds_result pds_vpm_claim(struct pds *pds, unsigned int number, u32 rows, unsigned int ctx,
+			      u64 *at)
+{
+	const struct pds_need need = { .dm = PDS_DM_VDM, .vpm_rows = rows };
+	struct pds_core *core = pds_lock_core(pds, number);
+	const bool claimed = vpm_alloc(&core->vpm, rows, pds->config.now(pds->config.opaque), at);
+
+	if (claimed)
+		pds_core_leave(core, PDS_DM_VDM);
+	else
+		start_waiting(core, &need, ctx);
+	pds_unlock_core(core);
+	return claimed ? PDS_STARTED : PDS_WAIT;
+}
+
+void pds_vpm_undo(struct pds *pds, unsigned int number, u64 at)
+{
+	struct pds_core *core = pds_lock_core(pds, number);
+
+	vpm_undo(&core->vpm, at, pds->config.now(pds->config.opaque));
+	pds_core_room(core);
+	pds_unlock_core(core);
+}
+
+void pds_vpm_free(struct pds *pds, unsigned int number, u64 end)
+{
+	struct pds_core *core = pds_lock_core(pds, number);
+
+	vpm_free(&core->vpm, end, pds->config.now(pds->config.opaque));
+	pds_core_room(core);
+	pds_unlock_core(core);
+}
+
+u32 *pds_vpm_row(const struct pds *pds, unsigned int core, u64 at)
+{
+	return vpm_row(&pds->core[core].vpm, at);
+}
+
+/* ------------------------------------------------------------ tasks */
+
 /* Claim room on a core, and count it. Core's lock held. */
 static bool claim_on_core(struct pds_core *core, const struct pds_need *need,
 			  struct pds_place *place)
@@ -88,19 +160,6 @@ static bool claim_on_core(struct pds_core *core, const struct pds_need *need,
 	return true;
 }
 
-/* No room: enter the data master as waiting. Core's lock held. */
-static void start_waiting(struct pds_core *core, const struct pds_need *need, unsigned int ctx)
-{
-	const enum pds_dm dm = (enum pds_dm)need->dm;
-	const struct pds *pds = core->pds;
-
-	if (!pds_core_wait(core, need))
-		return;
-	core->waited[dm]++;
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
-		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
-}
-
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
 			       const struct pds_stage *stage, u32 instances, u32 prims,
 			       struct pds_place *place, struct gpu_fault *fault)
@@ -110,6 +169,7 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 	bool claimed;
 
 	pds_need_of_stage(&stage->state, dm, instances, prims, &need);
+	need.vpm_rows = need.waves * stage->vo_words;
 	if (!pds_need_fits(&need, &pds->capacity) ||
 	    need.words - stage->state.shared > MAX_COEFFS) {
 		*fault = (struct gpu_fault){
@@ -131,9 +191,21 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 
 void pds_task_drop(struct pds *pds, const struct pds_place *place)
 {
+	const bool vertex = pds->unit[place->usc].accounts.claim[place->group].need.vpm_rows;
 	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place->usc));
+	const u64 now = pds->config.now(pds->config.opaque);
 
-	pds_core_end(core, place, pds->config.now(pds->config.opaque));
+	if (vertex)
+		vpm_undo(&core->vpm, place->vpm, now);
+	pds_core_end(core, place, now);
+	pds_unlock_core(core);
+}
+
+void pds_task_leave(struct pds *pds, enum pds_dm dm, unsigned int number)
+{
+	struct pds_core *core = pds_lock_core(pds, number);
+
+	pds_core_leave(core, dm);
 	pds_unlock_core(core);
 }
 

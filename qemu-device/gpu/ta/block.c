@@ -274,8 +274,8 @@ static void write_vertex(const struct ta *ta, u8 *block, u32 slot, u32 corner)
 		memcpy(words, ta->poly.varyings[corner], ta->view.varyings * sizeof(float));
 		return;
 	}
-	row = &ta->in->vo[(c->source / PUMICE_LANES * ta->in->vo_words + ta->view.first) *
-			  PUMICE_LANES + c->source % PUMICE_LANES];
+	row = &ta->in->wave[c->source / PUMICE_LANES][ta->view.first * PUMICE_LANES +
+						      c->source % PUMICE_LANES];
 	for (n = 0; n < ta->view.varyings; n++, row += PUMICE_LANES)
 		words[n] = *row;
 }

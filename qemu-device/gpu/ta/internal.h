@@ -193,13 +193,14 @@ struct ta {
 	const struct ta_vertices *in;
 	struct ta_vertex *vertex;
 	u32 vertex_room;
+	u32 transformed;		/* of them, from the first */
 	struct ta_poly poly;
 };
 
 /* Return output n of vertex v. */
 static inline u32 ta_vo(const struct ta_vertices *in, u32 v, u32 n)
 {
-	return in->vo[(v / PUMICE_LANES * in->vo_words + n) * PUMICE_LANES + v % PUMICE_LANES];
+	return in->wave[v / PUMICE_LANES][n * PUMICE_LANES + v % PUMICE_LANES];
 }
 
 /*
@@ -221,7 +222,8 @@ static inline u32 ta_spend(struct ta *ta)
 
 /* mte.c */
 void mte_view(struct ta_view *view, const struct ta_draw *draw);
-void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
+/* Transform the ready vertices from first, which begins a wave. */
+void mte_transform(const struct ta_view *view, const struct ta_vertices *in, u32 first,
 		   struct ta_vertex *out);
 /* Set ta.poly from a primitive: TA_OK, and *kept false if it was culled. */
 enum ta_result mte_primitive(struct ta *ta, const struct ta_prim *prim, bool *kept,

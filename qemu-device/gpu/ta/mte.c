@@ -3,8 +3,8 @@
  * Macro tiling engine: viewport transform and culling.
  *
  * Source: document 004, "MTE"; Documentation/precision.rst, "Clipping", "Screen positions"
- * and "Faces". All vertices of a call are transformed first, a wave's rows at a time; then
- * each primitive is culled, or stored in ta.poly.
+ * and "Faces". The vertices that a call finds ready are transformed first, a wave's rows at a time;
+ * then each primitive is culled, or stored in ta.poly.
  *
  * Limits: a vertex made by clipping where w is nearly 0 can be far beyond the guard band, by
  * rounding; it is clamped to 256 pixels from it. A viewport that results in NaN drops the
@@ -133,14 +133,14 @@ static void store(const struct rows *r, u32 count, struct ta_vertex *out)
 }
 
 /* Sizes of points and widths of lines. */
-static void set_sizes(const struct ta_view *view, const struct ta_vertices *in,
+static void set_sizes(const struct ta_view *view, const struct ta_vertices *in, u32 first,
 		      struct ta_vertex *out)
 {
 	u32 v;
 
 	if (view->kind == PUMICE_PRIM_KIND_TRIANGLE)
 		return;
-	for (v = 0; v < in->count; v++) {
+	for (v = first; v < in->ready; v++) {
 		if (view->kind == PUMICE_PRIM_KIND_LINE)
 			out[v].size = view->line_width;
 		else if (view->point_size && in->vo_words > 4)
@@ -150,14 +150,14 @@ static void set_sizes(const struct ta_view *view, const struct ta_vertices *in,
 	}
 }
 
-void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
+void mte_transform(const struct ta_view *view, const struct ta_vertices *in, u32 first,
 		   struct ta_vertex *out)
 {
 	struct rows r;
 	u32 v;
 
-	for (v = 0; v < in->count; v += LANES) {
-		const u32 *row = &in->vo[v / LANES * in->vo_words * LANES];
+	for (v = first; v < in->ready; v += LANES) {
+		const u32 *row = in->wave[v / LANES];
 
 		memcpy(r.x, row, sizeof(r.x));
 		memcpy(r.y, row + LANES, sizeof(r.y));
@@ -165,9 +165,9 @@ void mte_transform(const struct ta_view *view, const struct ta_vertices *in,
 		memcpy(r.w, row + 3 * LANES, sizeof(r.w));
 		outcodes(view, &r);
 		project(view, &r);
-		store(&r, min_u32(in->count - v, LANES), out + v);
+		store(&r, min_u32(in->ready - v, LANES), out + v);
 	}
-	set_sizes(view, in, out);
+	set_sizes(view, in, first, out);
 }
 
 /* Project one vertex made by clipping: it is inside, or nearly so. */

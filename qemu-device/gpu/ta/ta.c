@@ -133,11 +133,8 @@ static void set_header(struct ta *ta, const struct ta_draw *draw)
 	ta->serial++;
 }
 
-/*
- * Transform the vertices of a call. Returns false when out of memory, or if the draw is
- * invalid.
- */
-static bool transform_vertices(struct ta *ta, const struct ta_vertices *vertices)
+/* Make room for the vertices of a call. Returns false when out of memory. */
+static bool open_vertices(struct ta *ta, const struct ta_vertices *vertices)
 {
 	if (vertices->count > ta->vertex_room) {
 		free(ta->vertex);
@@ -146,10 +143,17 @@ static bool transform_vertices(struct ta *ta, const struct ta_vertices *vertices
 		if (!ta->vertex)
 			return false;
 	}
-	ta->in = vertices;
 	ta->batch++;
-	mte_transform(&ta->view, vertices, ta->vertex);
+	ta->transformed = 0;
 	return true;
+}
+
+/* Transform the vertices that have become ready since the last time. */
+static void transform_ready(struct ta *ta, const struct ta_vertices *vertices)
+{
+	ta->in = vertices;
+	mte_transform(&ta->view, vertices, ta->transformed, ta->vertex);
+	ta->transformed = vertices->ready;
 }
 
 static bool is_known_kind(u8 kind)
@@ -169,9 +173,9 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 	if (ta->view.point_size)
 		ta->view.point_width = SHAPE_POINT_MAX;
 	ta->view.point_size = false;
-	if (!is_known_kind(draw->kind) || vertices->vo_words < 4 ||
-	    !transform_vertices(ta, vertices))
+	if (!is_known_kind(draw->kind) || vertices->vo_words < 4 || !open_vertices(ta, vertices))
 		return;
+	transform_ready(ta, vertices);
 	ta->budget = (s32)TA_PIECE;
 	for (i = 0; i < count; i++) {
 		bool kept = false;
@@ -258,22 +262,39 @@ static bool open_call(struct ta *ta, const struct ta_draw *draw, const struct ta
 	if (!is_known_kind(draw->kind) || ta->view.varyings > PUMICE_MAX_VARYINGS ||
 	    vertices->vo_words < ta->view.first + ta->view.varyings ||
 	    (ta->view.deferred && (!vertices->number || !draw->vertex_state)) ||
-	    !transform_vertices(ta, vertices))
+	    !open_vertices(ta, vertices))
 		return false;
 	set_header(ta, draw);
 	ta->step = TA_STEP_BEGIN;
 	return true;
 }
 
+/* Return whether a primitive has a vertex that is not shaded yet. */
+static inline bool lacks_vertices(const struct ta_vertices *in, const struct ta_prim *prim)
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		if (prim->v[i] >= in->ready && prim->v[i] < in->count)
+			return true;
+	return false;
+}
+
 /* Process primitives within the budget. */
 static enum ta_result process_primitives(struct ta *ta, const struct ta_prim *prims, u32 count,
 					 u32 *done, struct gpu_fault *fault)
 {
+	const bool partial = ta->in->ready < ta->in->count;
 	enum ta_result result = TA_OK;
 	u32 n;
 
 	for (n = *done; n < count; n++) {
-		result = ta->budget > 0 ? process_primitive(ta, &prims[n], fault) : TA_MORE;
+		if (ta->budget <= 0)
+			result = TA_MORE;
+		else if (partial && lacks_vertices(ta->in, &prims[n]))
+			result = TA_VERTICES;
+		else
+			result = process_primitive(ta, &prims[n], fault);
 		if (result != TA_OK)
 			break;
 	}
@@ -297,9 +318,9 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 		return TA_MORE;
 	if (!ta->open && !open_call(ta, draw, vertices))
 		return bad_draw(fault);
-	ta->in = vertices;
+	transform_ready(ta, vertices);
 	result = process_primitives(ta, prims, count, done, fault);
-	ta->open = result == TA_MORE || result == TA_MEMORY;
+	ta->open = result != TA_OK && result != TA_FAULT;
 	return result;
 }
 

@@ -46,15 +46,16 @@ struct ta_draw {
 };
 
 /*
- * Shaded vertices. Output n (VO register) of vertex v is
- * vo[(v / 32 * vo_words + n) * 32 + v % 32]: rows of waves. Deferred ones have only positions and
- * sizes, of the coordinate program.
+ * Vertices. Output n (VO register) of vertex v is wave[v / 32][n * 32 + v % 32]: rows of waves,
+ * each in a place of its own. Vertices are emitted by tasks that end one after the other. Deferred
+ * ones have only positions and sizes, of the coordinate program.
  */
 struct ta_vertices {
-	const u32 *vo;
+	const u32 *const *wave;
 	u32 vo_words;
 	u32 count;
 	const u32 *number;	/* of each deferred vertex */
+	u32 ready;	/* those below this number are shaded: whole waves, or all */
 };
 
 /* A primitive: numbers of its vertices. */
@@ -76,7 +77,7 @@ bool ta_begin(struct ta *ta, const struct pm_scene *scene);
 
 /*
  * Cull primitives by VO0 to VO3 only, for a coordinate program. keep[n] becomes false for
- * culled ones.
+ * culled ones. All vertices are ready.
  */
 void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
 	     const struct ta_prim *prims, u32 count, bool *keep);
@@ -85,9 +86,13 @@ enum ta_result {
 	TA_OK,
 	TA_MEMORY,	/* no page for primitive *done; it is not in any tile */
 	TA_MORE,	/* call again; see above */
+	TA_VERTICES,	/* primitive *done has a vertex that is not shaded yet */
 	TA_FAULT,
 };
-/* Process primitives from *done, which is incremented for each finished one. */
+/*
+ * Process primitives from *done, which is incremented for each finished one. After all results but
+ * TA_OK and TA_FAULT, call again with the same arguments, except that more vertices may be ready.
+ */
 enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			     const struct ta_vertices *vertices, const struct ta_prim *prims,
 			     u32 count, u32 *done, struct gpu_fault *fault);

@@ -228,10 +228,13 @@ static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
 	}
 }
 
-/* Vertices by index, runs included. index[0] is that of position low. */
-static void assemble_indexed(const struct vdm_draw *draw, bool provoking_last,
-			     struct vdm_place *place, u64 low, u64 end, const u32 *index, u32 first,
-			     bool follows, struct vdm_cache *cache, struct vdm_piece *piece)
+/*
+ * Vertices by index, runs included, until the piece may have no room for another primitive's.
+ * index[0] is that of position low. Returns the position after the last one.
+ */
+static u64 assemble_indexed(const struct vdm_draw *draw, bool provoking_last, u32 room,
+			    struct vdm_place *place, u64 low, u64 end, const u32 *index, u32 first,
+			    bool follows, struct vdm_cache *cache, struct vdm_piece *piece)
 {
 	const u32 vertices = vdm_topology_vertices(draw->topology);
 	const u32 restart = restart_index(draw);
@@ -239,7 +242,7 @@ static void assemble_indexed(const struct vdm_draw *draw, bool provoking_last,
 	u64 at;
 
 	cache_begin(cache, follows);
-	for (at = place->at; at < end; at++) {
+	for (at = place->at; at < end && piece->vertices + vertices <= room; at++) {
 		struct ta_prim *prim = &piece->prim[piece->prims];
 
 		if (draw->restart && index[at - low] == restart) {
@@ -259,17 +262,32 @@ static void assemble_indexed(const struct vdm_draw *draw, bool provoking_last,
 			prim->v[n] = prim->v[0];
 		piece->prims++;
 	}
+	return at;
+}
+
+/* Positions of a draw without indices whose vertices have room, also those before the first. */
+static u64 plain_places(const struct vdm_draw *draw, const struct vdm_place *place, u32 vertices)
+{
+	const u32 step = vdm_topology_step(draw->topology);
+	u64 places = vertices - (u32)(place->at - first_place(draw, place));
+
+	if (draw->topology == PUMICE_TOPOLOGY_TRIANGLE_FAN)
+		places--;
+	return places - places % step;
 }
 
 bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool provoking_last,
-		  struct vdm_place *place, u64 end, bool follows, struct vdm_cache *cache,
-		  struct vdm_piece *piece, struct gpu_fault *fault)
+		  const struct vdm_piece_limits *limits, struct vdm_place *place, u64 end,
+		  bool follows, struct vdm_cache *cache, struct vdm_piece *piece,
+		  struct gpu_fault *fault)
 {
 	const u64 low = first_place(draw, place);
-	const u64 room = VDM_PIECE_PRIMS * vdm_topology_step(draw->topology);
+	u64 room = (u64)limits->prims * vdm_topology_step(draw->topology);
 	u32 index[VDM_PIECE_VERTICES + LEAD_MAX], first = 0;
 
 	piece->prims = piece->vertices = 0;
+	if (!draw->indexed && room > plain_places(draw, place, limits->vertices))
+		room = plain_places(draw, place, limits->vertices);
 	if (end > place->at + room)
 		end = place->at + room;
 	if (!draw->indexed) {
@@ -283,10 +301,9 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 	if (draw->topology == PUMICE_TOPOLOGY_TRIANGLE_FAN && place->run < place->at &&
 	    !read_indices(reader, draw, place->run, 1, &first, fault))
 		return false;
-	assemble_indexed(draw, provoking_last, place, low, end, index, first, follows, cache,
-			 piece);
+	place->at = assemble_indexed(draw, provoking_last, limits->vertices, place, low, end, index,
+				     first, follows, cache, piece);
 	piece->shade = piece->vertices;
-	place->at = end;
 	return true;
 }
 

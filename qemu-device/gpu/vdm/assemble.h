@@ -60,6 +60,12 @@ struct vdm_reader {
 	u64 read;	/* indices read so far */
 };
 
+/* Maximum size of a piece. */
+struct vdm_piece_limits {
+	u32 prims;	/* 1 to VDM_PIECE_PRIMS */
+	u32 vertices;	/* 3 to VDM_PIECE_VERTICES */
+};
+
 /* Vertices of a primitive; of a strip or fan, of its first primitive. */
 u32 vdm_topology_vertices(u32 topology);
 /* Positions from one primitive to the next: 1 for strips and fans. */
@@ -78,8 +84,9 @@ bool vdm_find_run(struct vdm_reader *reader, const struct vdm_draw *draw, u64 be
  * instance. Returns false with the MMU's fault in *fault.
  */
 bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool provoking_last,
-		  struct vdm_place *place, u64 end, bool follows, struct vdm_cache *cache,
-		  struct vdm_piece *piece, struct gpu_fault *fault);
+		  const struct vdm_piece_limits *limits, struct vdm_place *place, u64 end,
+		  bool follows, struct vdm_cache *cache, struct vdm_piece *piece,
+		  struct gpu_fault *fault);
 /* Drop primitives that are not kept, and vertices that only those use. */
 void vdm_piece_keep(struct vdm_piece *piece, const bool *keep);
 

@@ -88,6 +88,17 @@ static enum vdm_dispatch_result make(struct vdm *vdm, struct vdm_core *core)
 	return VDM_DISPATCH_AGAIN;
 }
 
+/* Return whether another core has no chunk. */
+static bool another_is_idle(const struct vdm *vdm, const struct vdm_core *core)
+{
+	unsigned int i;
+
+	for (i = 0; i < vdm->cores; i++)
+		if (&vdm->core[i] != core && !vdm->core[i].busy)
+			return true;
+	return false;
+}
+
 /* All primitives of the stream are in tile lists: cores write their headers. */
 static void finish(struct vdm *vdm)
 {
@@ -109,11 +120,15 @@ enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core)
 
 	if (vdm->short_of_pages || vdm->exclusive || vdm->next_dispatch - vdm->lowest >= VDM_RING)
 		return VDM_DISPATCH_WAIT;
+	/* A core that bins a chunk assembles another one only if no core is without. */
+	if (core->busy && another_is_idle(vdm, core))
+		return VDM_DISPATCH_WAIT;
 	if (vdm->next_dispatch == vdm->made)
 		result = make(vdm, core);
 	if (vdm->phase != VDM_RUN)
 		return VDM_DISPATCH_AGAIN;
 	if (result == VDM_DISPATCH_WAIT && vdm->lowest == vdm->made && vdm->walk.halted) {
+		vdm_entries_drop(core);	/* kept for a further piece */
 		finish(vdm);
 		return VDM_DISPATCH_AGAIN;
 	}
@@ -121,23 +136,28 @@ enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core)
 		return result;
 	core->chunk = *chunk_of(vdm, vdm->next_dispatch++);
 	core->place = core->chunk.from;
-	core->prims = 0;
-	core->busy = true;
+	core->skipped = 0;
 	core->phase = VDM_CORE_ASSEMBLE;
-	vdm_trace_chunk(core);
+	if (!core->busy)
+		vdm_trace_chunk(core, core->chunk.sequence);
+	core->busy = true;
 	return VDM_DISPATCH_CHUNK;
 }
 
-void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core)
+void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core, u32 sequence)
 {
-	struct vdm_chunk *chunk = chunk_of(vdm, core->chunk.sequence);
+	struct vdm_chunk *chunk = chunk_of(vdm, sequence);
 	const bool full = vdm->next_dispatch - vdm->lowest >= VDM_RING;
 
 	vdm_trace_chunk_end(core, PUMICE_TRACE_PHASE_END);
 	chunk->done = true;
 	chunk->prims = core->prims;
-	core->phase = VDM_CORE_IDLE;
-	core->busy = false;
+	core->prims = 0;
+	core->no_chunk = false;
+	core->busy = core->phase != VDM_CORE_IDLE || core->back != core->queued;
+	if (core->busy)
+		vdm_trace_chunk(core, core->back != core->queued ?
+			vdm_entry(core, core->back)->chunk.sequence : core->chunk.sequence);
 	vdm->progress = true;
 	advance(vdm);
 	if (vdm->exclusive && vdm->lowest > vdm->exclusive_at) {
@@ -162,9 +182,8 @@ void vdm_dispatch_memory(struct vdm *vdm)
 		if (core->busy && !atomic_load(&core->stalled))
 			return;
 		stalled |= core->busy;
-		if (core->busy && core->chunk.sequence == vdm->lowest)
-			vdm->run.status.done = vdm->before + core->prims - core->piece.prims +
-					   core->binned;
+		if (core->busy && vdm_entry(core, core->back)->chunk.sequence == vdm->lowest)
+			vdm->run.status.done = vdm->before + vdm_core_binned(core);
 		vdm->progress |= core->progressed;
 		core->progressed = false;
 	}
@@ -191,10 +210,14 @@ void vdm_dispatch_rewind(struct vdm *vdm)
 	for (i = 0; i < vdm->cores; i++) {
 		struct vdm_core *core = &vdm->core[i];
 
-		if (!core->busy || core->chunk.sequence == vdm->lowest)
+		if (!core->busy)
 			continue;
+		if (vdm_entry(core, core->back)->chunk.sequence == vdm->lowest) {
+			vdm_entries_drop_after(core, vdm->lowest);
+			continue;
+		}
 		vdm_trace_chunk_end(core, PUMICE_TRACE_PHASE_CANCEL);
-		core->phase = VDM_CORE_IDLE;
+		vdm_entries_drop(core);
 		core->busy = false;
 		atomic_store(&core->stalled, false);
 	}

@@ -50,13 +50,13 @@ void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
 }
 
 /* Return the first output of a vertex; the next ones are a row of lanes apart. */
-static u32 output(u32 vertex, u32 vo_words)
+static u32 *output(u32 *const *vo, u32 vertex)
 {
-	return vertex / PUMICE_LANES * vo_words * PUMICE_LANES + vertex % PUMICE_LANES;
+	return vo[vertex / PUMICE_LANES] + vertex % PUMICE_LANES;
 }
 
-bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
-		    u32 *vo, u32 vo_words)
+bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, u32 *const *before,
+		    u32 *const *vo, u32 vo_words)
 {
 	const u32 first = piece->vertices - reuse->copies;
 	const u32 end = min_u32(reuse->copied + COPY_STEP, reuse->copies);
@@ -64,11 +64,11 @@ bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, cons
 
 	/* The TA reads whole waves. */
 	if (!reuse->copied && reuse->copies % PUMICE_LANES)
-		memset(vo + piece->vertices / PUMICE_LANES * PUMICE_LANES * vo_words, 0,
-		       vo_words * PUMICE_LANES * sizeof(*vo));
+		memset(vo[piece->vertices / PUMICE_LANES], 0,
+		       vo_words * PUMICE_LANES * sizeof(**vo));
 	for (; reuse->copied < end; reuse->copied++) {
-		const u32 *from = before + output(reuse->copy[reuse->copied], vo_words);
-		u32 *to = vo + output(first + reuse->copied, vo_words);
+		const u32 *from = output(before, reuse->copy[reuse->copied]);
+		u32 *to = output(vo, first + reuse->copied);
 
 		for (n = 0; n < vo_words; n++)
 			to[n * PUMICE_LANES] = from[n * PUMICE_LANES];

@@ -29,10 +29,10 @@ struct vdm_reuse {
  */
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
 /*
- * Copy outputs of the previous piece to those of the piece, whose shaded vertices have theirs. Both
- * are rows of waves of vo_words registers. Returns false if some are left for the next call.
+ * Copy outputs of the piece before to those of the piece: before[n] and vo[n] are the vo_words rows
+ * of wave n. Returns false if some are left for the next call.
  */
-bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, const u32 *before,
-		    u32 *vo, u32 vo_words);
+bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, u32 *const *before,
+		    u32 *const *vo, u32 vo_words);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The VDM's state, shared by its files: vdm.c (a job's beginning and end), walk.c (the
- * control stream), core.c (work of a core), and the dispatch of chunks. No other file includes
- * this.
+ * control stream), dispatch.c (of chunks to cores), core.c (steps of a core), front.c (assembly
+ * and shading), back.c (binning) and entry.c (pieces in between). No other file includes this.
  *
  * Locking: the device lock guards all of struct vdm, and the fields of a core under "Device
  * lock"; the other fields of a core belong to the thread of its unit. The scene does not
@@ -13,6 +13,17 @@
  * not done: when memory runs out, cores are stalled in different chunks, and those after the
  * lowest one are left out of the partial render and dispatched again (hw/formats.xml,
  * scene.limit).
+ *
+ * A core has up to VDM_PIECES pieces of draws in flight, of one chunk or of consecutive ones: while
+ * the TA bins the vertices of one, tasks shade those of the next. They are the IDX FIFO between VDM
+ * and MTE (idx, counted in primitives); their outputs are in the VPM. Numbers of pieces increase:
+ *
+ *	first <= back <= front <= queued <= front + 1 <= first + VDM_PIECES
+ *
+ *	first	the oldest piece whose outputs are kept: for the TA, or for copies of the next piece
+ *	back	the next to bin
+ *	front	the one being shaded; all tasks of those before it are started
+ *	queued	those before it are in the FIFO
  */
 #ifndef PUMICE_GPU_VDM_STATE_H
 #define PUMICE_GPU_VDM_STATE_H
@@ -24,6 +35,9 @@
 #define VDM_RING	(4u * PUMICE_MAX_CORES)	/* chunks that may be dispatched and not retired */
 #define VDM_MIN_BATCH	16u
 #define VDM_TASKS	(VDM_PIECE_VERTICES / VDM_MIN_BATCH)	/* most tasks of a piece */
+#define VDM_PIECES	4u	/* of a core, in flight */
+/* Most waves of outputs of a piece; copies begin one more. */
+#define VDM_PIECE_WAVES	(VDM_PIECE_VERTICES / PUMICE_LANES + 1)
 
 /* Draw state with its programs; reference counted. */
 struct vdm_shared {
@@ -33,6 +47,12 @@ struct vdm_shared {
 	u32 vo_words;		/* of the vertex program */
 	u64 addr;		/* of the record */
 };
+
+/* Return the program whose outputs are binned: with deferred vertices the coordinate program. */
+static inline const struct pds_stage *vdm_binned_stage(const struct vdm_shared *shared)
+{
+	return shared->record.state.deferred ? &shared->coordinate : &shared->vertex;
+}
 
 /* Some primitives of a draw. */
 struct vdm_chunk {
@@ -59,13 +79,45 @@ enum vdm_phase {
 	VDM_FREE,	/* a stopped job's pages are freed, then it ends */
 };
 
-/* Next step of a core. */
+/* Next step of a core's front. */
 enum vdm_core_phase {
-	VDM_CORE_IDLE,		/* has no chunk */
+	VDM_CORE_IDLE,		/* has no chunk to assemble */
 	VDM_CORE_ASSEMBLE,	/* assemble the next piece of its chunk */
 	VDM_CORE_COORDINATE,	/* run the coordinate program of the piece's vertices */
+	VDM_CORE_QUEUE,		/* enter the piece into the IDX FIFO */
 	VDM_CORE_VERTEX,	/* run the vertex program */
-	VDM_CORE_BIN,		/* pass primitives to the TA */
+	VDM_CORE_COPY,		/* copy outputs of the piece before */
+};
+
+/* A piece in flight. */
+struct vdm_entry {
+	struct vdm_chunk chunk;
+	bool last;		/* no piece of the chunk follows */
+	u32 assembled;		/* primitives, before those that the coordinate program culls */
+	u32 binned;		/* primitives that the TA has processed */
+	struct vdm_piece piece;
+
+	/* Tasks of the current program. */
+	u32 next;		/* first vertex without a started task */
+	u32 tasks;		/* started */
+	u32 ended;		/* of these, those below this number have ended */
+	u32 task_vertices;	/* of a full task */
+	u32 ready;		/* vertices below this number have outputs */
+	struct usc_gfx gfx[VDM_TASKS];
+	_Atomic bool done[VDM_TASKS];	/* set by the threads of USCs */
+	u32 *vo[VDM_PIECE_WAVES];	/* outputs of waves */
+	u32 copied;		/* waves of copies that have rows */
+	bool complete;		/* all tasks are started, and all copies are made */
+	u64 begin, vpm;		/* positions before its first rows in the VPM, and after its last */
+};
+
+/* A FIFO between two blocks: full means wait. Used by one thread; counters are read by others. */
+struct vdm_fifo {
+	u32 depth, level;
+	bool waits;
+	u64 time;
+	_Atomic u64 waited;	/* entries that had to wait */
+	_Atomic u64 occupancy;	/* level * ns up to time */
 };
 
 struct vdm_core {
@@ -81,29 +133,49 @@ struct vdm_core {
 
 	/* Its own thread; also under the device lock while it is stalled. */
 	enum vdm_core_phase phase;
-	struct vdm_chunk chunk;
+	struct vdm_chunk chunk;	/* that the front assembles */
 	struct vdm_place place;	/* after the piece */
-	u32 next;		/* first vertex of the piece without a started task */
-	u32 tasks;		/* of the piece, so far */
+	u32 skipped;		/* primitives of culled pieces of the chunk before this piece */
 	bool filling;		/* the next task has room and runs its PDS program */
 	struct pds_place room;	/* of that task */
 	u32 fill_pc;		/* its next instruction */
-	u32 binned;		/* primitives of the piece */
-	u64 prims;		/* of the chunk, so far */
-	trace_span traced;	/* the chunk; also under the device lock */
+	u32 first, back, front, queued;	/* numbers of pieces: see above */
+	bool keep;		/* the front's piece may copy outputs of the one before */
+	bool quiet;		/* no page: stall when no task runs */
+	bool no_chunk;		/* there was no further chunk in this call */
+	bool binning;		/* the back's turn */
+	u64 vpm;		/* position after the last rows in the VPM */
+	u64 prims;		/* binned, of the oldest chunk, without those of its current piece */
+	trace_span traced;	/* the oldest chunk; also under the device lock */
+	u32 traced_chunk;	/* its number */
+	struct vdm_fifo idx;
 
 	struct ta *ta;
 	struct mmu_tlb tlb;
 	struct vdm_cache cache;
-	struct vdm_piece piece;
-	struct usc_gfx gfx[VDM_TASKS];
 	struct vdm_reuse reuse;
-	u32 *vo;		/* outputs of the piece's vertices: rows of waves */
-	u32 *vo_before;		/* those of the previous piece */
+	struct vdm_entry entry[VDM_PIECES];	/* piece n is entry[n % VDM_PIECES] */
 
 	_Atomic u32 outstanding;	/* tasks that have not ended */
+	_Atomic bool watching;		/* waits for any task to end */
 	_Atomic u64 indices, vertices;	/* counters; written by its thread */
 };
+
+static inline struct vdm_entry *vdm_entry(struct vdm_core *core, u32 number)
+{
+	return &core->entry[number % VDM_PIECES];
+}
+
+/* Return the binned primitives of a stalled core's oldest chunk; culled ones are binned. */
+static inline u64 vdm_core_binned(struct vdm_core *core)
+{
+	const struct vdm_entry *entry = vdm_entry(core, core->back);
+
+	return core->prims + entry->assembled - entry->piece.prims + entry->binned;
+}
+
+/* Result of a step. ON: another one can follow at once. */
+enum vdm_step { VDM_STEP_ON, VDM_STEP_WAIT };
 
 /* The walk through the control stream. */
 struct vdm_walk {
@@ -173,12 +245,13 @@ static inline struct trace_item vdm_event(const struct vdm_core *core, enum pumi
 static inline struct trace_item vdm_chunk_event(const struct vdm_core *core,
 						enum pumice_trace_phase phase)
 {
-	return vdm_event(core, PUMICE_TRACE_KIND_CHUNK, phase, core->chunk.sequence, core->prims);
+	return vdm_event(core, PUMICE_TRACE_KIND_CHUNK, phase, core->traced_chunk, core->prims);
 }
 
-/* Trace that a core begins its chunk, and that it ends it. */
-static inline void vdm_trace_chunk(struct vdm_core *core)
+/* Trace that a core begins its oldest chunk, and that it ends it. */
+static inline void vdm_trace_chunk(struct vdm_core *core, u32 sequence)
 {
+	core->traced_chunk = sequence;
 	core->traced = trace_span_begin(core->vdm->config.trace,
 					vdm_chunk_event(core, PUMICE_TRACE_PHASE_BEGIN));
 }
@@ -187,6 +260,54 @@ static inline void vdm_trace_chunk_end(struct vdm_core *core, enum pumice_trace_
 {
 	trace_span_end(core->vdm->config.trace, &core->traced, vdm_chunk_event(core, phase));
 }
+
+/* entry.c: initialise a core's pieces. Drop all of them; no task runs. */
+void vdm_entries_init(struct vdm_core *core, u32 depth);
+void vdm_entries_drop(struct vdm_core *core);
+/*
+ * Drop the pieces of all chunks but one, which is the oldest of the core, and the chunk that the
+ * front assembles if it is another one; no task runs.
+ */
+void vdm_entries_drop_after(struct vdm_core *core, u32 sequence);
+/* Free the rows of pieces in the VPM that neither the TA nor the next piece reads. */
+void vdm_entries_release(struct vdm_core *core);
+/* Update which tasks have ended, and so which vertices are ready. */
+void vdm_entry_update(struct vdm_entry *entry);
+/* Return whether all outputs of a piece's own tasks are complete; it has started all. */
+static inline bool vdm_entry_shaded(const struct vdm_entry *entry)
+{
+	return entry->ended == entry->tasks;
+}
+/* Enter n units into a FIFO; false: they have to wait. */
+bool vdm_fifo_push(struct vdm_fifo *fifo, u32 n, u64 now);
+void vdm_fifo_pop(struct vdm_fifo *fifo, u32 n, u64 now);
+
+static inline struct ta_draw vdm_ta_draw(const struct vdm_chunk *chunk)
+{
+	return (struct ta_draw){
+		.state = chunk->shared->record.state,
+		.kind = (u8)vdm_topology_kind(chunk->draw.topology),
+		.sequence = chunk->sequence,
+		.vertex_state = chunk->shared->addr,
+		.draw = {
+			.instance = chunk->instance,
+			.base_instance = chunk->draw.base_instance,
+		},
+	};
+}
+
+/* front.c, back.c: do a step with the core's pieces. No lock held. */
+enum vdm_step vdm_front(struct vdm_core *core);
+enum vdm_step vdm_back(struct vdm_core *core);
+
+/* core.c: stop the job with a fault. No lock held. */
+enum vdm_step vdm_core_fault(struct vdm *vdm, const struct gpu_fault *fault);
+/* The core's TA begins with the first primitives. False: the job was stopped. */
+bool vdm_core_begin_ta(struct vdm_core *core);
+/* Trace that the TA begins work, and that it ends. */
+trace_span vdm_trace_ta(const struct vdm_core *core, enum pumice_trace_ta work, u64 prims);
+void vdm_trace_ta_end(const struct vdm_core *core, trace_span span, enum pumice_trace_ta work,
+		      bool ok, u64 prims);
 
 /*
  * Do the first steps of a job, on core 0: read the scene and empty its chains, a piece per
@@ -225,8 +346,8 @@ void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared);
 enum vdm_dispatch_result { VDM_DISPATCH_CHUNK, VDM_DISPATCH_AGAIN, VDM_DISPATCH_WAIT };
 /* Dispatch the next chunk to a core. The lock is dropped while programs are loaded. */
 enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core);
-/* Complete a core's chunk. */
-void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core);
+/* Complete a core's oldest chunk. */
+void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core, u32 sequence);
 /* After pages ran out: if every core is stalled or idle, the job reports it. */
 void vdm_dispatch_memory(struct vdm *vdm);
 /* Withdraw the chunks after the lowest one; they are dispatched again. */

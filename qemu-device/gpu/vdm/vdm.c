@@ -17,14 +17,17 @@
 #include "perf.h"
 #include "state.h"
 
-#define VO_ALIGN	128u	/* a row */
-
 static void task_done(void *opaque, unsigned int number, const struct usc_gfx *gfx)
 {
 	struct vdm *vdm = opaque;
+	struct vdm_core *core = &vdm->core[number];
+	_Atomic bool *done = gfx->opaque;
+	bool last;
 
-	(void)gfx;
-	if (atomic_fetch_sub(&vdm->core[number].outstanding, 1) == 1)
+	atomic_store(done, true);
+	last = atomic_fetch_sub(&core->outstanding, 1) == 1;
+	/* Nothing of the task is used from here. */
+	if (atomic_exchange(&core->watching, false) || last)
 		vdm->config.ops->wake(vdm->config.opaque, number);
 }
 
@@ -53,15 +56,6 @@ static const struct pds_task_ops task_ops = {
 	.room = room,
 };
 
-/* Bytes of the outputs of a piece: each task has rows for whole waves, and copies begin one. */
-static size_t vo_bytes(const struct vdm *vdm)
-{
-	const u32 tasks = div_up(VDM_PIECE_VERTICES, vdm->config.batch);
-
-	return ((size_t)tasks * div_up(vdm->config.batch, PUMICE_LANES) + 1) * PUMICE_LANES *
-	       PUMICE_USC_MAX_VO * sizeof(u32);
-}
-
 static bool core_init(struct vdm *vdm, unsigned int number)
 {
 	struct vdm_core *core = &vdm->core[number];
@@ -72,9 +66,8 @@ static bool core_init(struct vdm *vdm, unsigned int number)
 	core->vdm = vdm;
 	core->number = number;
 	core->ta = ta_create(&config);
-	core->vo = aligned_alloc(VO_ALIGN, vo_bytes(vdm));
-	core->vo_before = aligned_alloc(VO_ALIGN, vo_bytes(vdm));
-	return core->ta && core->vo && core->vo_before;
+	vdm_entries_init(core, vdm->config.idx_fifo);
+	return core->ta;
 }
 
 struct vdm *vdm_create(const struct dm_config *config)
@@ -105,11 +98,8 @@ void vdm_destroy(struct vdm *vdm)
 	if (!vdm)
 		return;
 	vdm_dispatch_clear(vdm);
-	for (i = 0; vdm->core && i < vdm->config.cores; i++) {
+	for (i = 0; vdm->core && i < vdm->config.cores; i++)
 		ta_destroy(vdm->core[i].ta);
-		free(vdm->core[i].vo);
-		free(vdm->core[i].vo_before);
-	}
 	free(vdm->core);
 	free(vdm);
 }
@@ -118,9 +108,13 @@ void vdm_destroy(struct vdm *vdm)
 static void core_clear(struct vdm_core *core)
 {
 	core->busy = core->writing = core->begun = core->progressed = core->filling = false;
+	core->quiet = core->keep = core->reuse.valid = core->binning = false;
 	core->traced = 0;
 	atomic_store(&core->stalled, false);
 	core->phase = VDM_CORE_IDLE;
+	core->first = core->back = core->front = core->queued = 0;
+	core->vpm = core->prims = 0;	/* the PDS is reset, too */
+	vdm_entries_init(core, core->vdm->config.idx_fifo);
 }
 
 void vdm_reset(struct vdm *vdm)
@@ -354,6 +348,8 @@ void vdm_counters_add(const struct vdm *vdm, u64 *value)
 
 		value[PUMICE_PERF_VDM_INDICES] += atomic_load(&core->indices);
 		value[PUMICE_PERF_VDM_VERTICES] += atomic_load(&core->vertices);
+		value[PUMICE_PERF_VDM_IDX_WAITS] += atomic_load(&core->idx.waited);
+		value[PUMICE_PERF_VDM_IDX_OCCUPANCY] += atomic_load(&core->idx.occupancy);
 		value[PUMICE_PERF_TA_CULLED] += ta->culled;
 		value[PUMICE_PERF_TA_CLIPPED] += ta->clipped;
 		value[PUMICE_PERF_TA_BLOCKS] += ta->blocks;

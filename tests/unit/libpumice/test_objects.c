@@ -60,7 +60,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cors=4,threads=1", EINVAL,
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
-		  "slot-registers, slice-us, split, cdm-share, vdm-share, pdm-share, "
+		  "slot-registers, vpm-kib, idx-fifo, slice-us, split, cdm-share, vdm-share, pdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },

@@ -87,7 +87,7 @@ static void create_blocks(struct fixture *fx)
 		.uscs_per_core = FX_USCS_PER_CORE, .slots = PUMICE_USC_SLOTS,
 		.waves = USC_WAVES, .batch = PUMICE_TASK_INSTANCES,
 		.unified_bytes = usc.unified_bytes, .common_bytes = usc.common_bytes,
-		.local_bytes = usc.local_bytes, .slot_regs = 4, .mmu = &fx->mmu,
+		.local_bytes = usc.local_bytes, .vpm_bytes = 4096, .slot_regs = 4, .mmu = &fx->mmu,
 		.programs = fx->programs, .lock = fx_lock, .unlock = fx_unlock,
 		.wake_usc = wake_usc, .now = now, .opaque = fx, .ops = &pds_ops,
 		.ops_opaque = fx, .trace = &fx->trace.trace,

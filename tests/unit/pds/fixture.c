@@ -83,7 +83,9 @@ static void make_memory(struct fixture *fx)
 struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 			      const struct pds_ops *ops, void *opaque)
 {
-	static const struct fx_stores usual = { FX_UNIFIED, FX_COMMON, FX_LOCAL };
+	static const struct fx_stores usual = { .unified_bytes = FX_UNIFIED,
+						.common_bytes = FX_COMMON,
+						.local_bytes = FX_LOCAL };
 	const struct fx_stores *s = stores ? stores : &usual;
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	/* More than the default cores have. */
@@ -100,7 +102,8 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 		.uscs_per_core = per_core,
 		.slots = PUMICE_USC_SLOTS,
 		.waves = USC_WAVES,
-		.batch = PUMICE_TASK_INSTANCES,
+		.batch = s->batch ? s->batch : PUMICE_TASK_INSTANCES,
+		.vpm_bytes = s->vpm_bytes ? s->vpm_bytes : FX_VPM,
 		.lock = fx_lock,
 		.unlock = fx_unlock,
 		.wake_usc = fx_wake_usc,
@@ -149,6 +152,7 @@ void fx_destroy(struct fixture *fx)
 	assert_int_equal(fx_load(fx).tasks, 0);
 	assert_int_equal(fx_load(fx).waves, 0);
 	assert_int_equal(fx_load(fx).held, 0);
+	assert_int_equal(fx_load(fx).vpm_rows, 0);
 	assert_int_equal(fx->cache.live, 0);
 	pds_destroy(fx->pds);
 	for (i = 0; i < fx->uscs; i++)

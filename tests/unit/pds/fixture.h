@@ -37,6 +37,7 @@
 #define FX_UNIFIED	(512u << 10)
 #define FX_COMMON	(64u << 10)
 #define FX_LOCAL	(64u << 10)
+#define FX_VPM		(512u << 10)	/* of a core */
 #define FX_ROWS	(FX_UNIFIED / (USC_ROW_WORDS * 4))
 
 /* PDS instructions. */
@@ -74,6 +75,8 @@ struct fixture {
 /* Sizes of the stores; NULL for those above. */
 struct fx_stores {
 	u32 unified_bytes, common_bytes, local_bytes;
+	u32 vpm_bytes;	/* 0: FX_VPM */
+	u32 batch;	/* 0: PUMICE_TASK_INSTANCES */
 };
 
 struct fixture *fx_create(unsigned int uscs, const struct fx_stores *stores);

@@ -189,7 +189,8 @@ static void a_stage_that_can_never_fit_is_refused(void **state)
 		{ .temps = 248 }, { .shared = 300, .coeffs = 300 },
 		{ .shared = 300, .coeffs = 100, .coeffs_alt = 200 },
 	};
-	static const struct fx_stores small = { 512 * 128, 512 * 4, 4096 };
+	static const struct fx_stores small = { .unified_bytes = 512 * 128, .common_bytes = 512 * 4,
+						.local_bytes = 4096 };
 	struct fixture *fx;
 	struct pds_stage stage;
 	u32 i;

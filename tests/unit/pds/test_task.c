@@ -65,7 +65,8 @@ static void a_task_is_described_to_its_usc(void **state)
 
 static void primitives_are_bound_by_store_and_count(void **state)
 {
-	static const struct fx_stores small = { 1 << 19, 1000 * 4, 4096 };
+	static const struct fx_stores small = { .unified_bytes = 1 << 19, .common_bytes = 1000 * 4,
+						.local_bytes = 4096 };
 	const struct pumice_stage stage = { .shared = 100, .coeffs = 90 };
 	struct stage_tasks *t = stage_tasks_create(1, &small, &stage);
 	struct pds_stage *fragment = &t->stage[PDS_DM_PDM];

@@ -50,7 +50,7 @@ static void open_fixture(struct planes_fixture *p)
 	struct pumice_image_desc image;
 	struct pumice_hwrt_desc set;
 	struct fixture *fx = &p->fx;
-	uint32_t counter;
+	uint32_t counter[2];
 
 	fx_open(fx, "cores=2,threads=0", PAGES);
 	p->vertex = fx_kernel(fx, vertex_text);
@@ -59,8 +59,9 @@ static void open_fixture(struct planes_fixture *p)
 	pumice_hwrt_desc_init(&set, fx->list, SIZE, SIZE);
 	pumice_frame_init(&p->frame, NULL);
 	fx_check(fx, "data set", pumice_hwrt_create(fx->vm, &set, &p->frame.hwrt));
-	fx_check(fx, "counter", pumice_perf_counter_find(fx->dev, "PDM_PLANES", &counter));
-	fx_check(fx, "monitor", pumice_perfmon_create(fx->dev, &counter, 1, &p->monitor));
+	fx_check(fx, "counter", pumice_perf_counter_find(fx->dev, "PDM_PLANES", &counter[0]));
+	fx_check(fx, "counter", pumice_perf_counter_find(fx->dev, "VPM_OCCUPANCY", &counter[1]));
+	fx_check(fx, "monitor", pumice_perfmon_create(fx->dev, counter, 2, &p->monitor));
 	p->frame.perfmon = pumice_perfmon_id(p->monitor);
 }
 
@@ -73,7 +74,7 @@ static void close_fixture(struct planes_fixture *p)
 	fx_close(&p->fx);
 }
 
-/* Draw two triangles of a program with these inputs: return the number of planes. */
+/* Draw two triangles of a program with these inputs: return the number of planes of the frame. */
 static uint64_t draw(struct planes_fixture *p, const char *text, const struct pumice_input *inputs,
 		     uint32_t count)
 {
@@ -84,7 +85,7 @@ static uint64_t draw(struct planes_fixture *p, const char *text, const struct pu
 	struct pumice_render_desc render;
 	struct pumice_draw_state state;
 	struct pumice_vdm_draw quad;
-	uint64_t planes;
+	uint64_t counts[2];
 
 	pumice_stage_desc_init(&vertex, p->vertex);
 	vertex.inputs = &number;
@@ -107,9 +108,11 @@ static uint64_t draw(struct planes_fixture *p, const char *text, const struct pu
 	fx_check(fx, "render", pumice_render(fx->context, &p->frame, LONG, NULL));
 	fx_check(fx, "read", pumice_image_download(p->image, (struct pumice_image_part){ 0 },
 						   p->picture, 0));
-	fx_check(fx, "count", pumice_perfmon_read(p->monitor, PUMICE_PERFMON_RESET, &planes));
+	fx_check(fx, "count", pumice_perfmon_read(p->monitor, PUMICE_PERFMON_RESET, counts));
+	/* The vertices' outputs: of the geometry job. */
+	assert_true(counts[1] > 0);
 	pumice_kernel_destroy(kernel);
-	return planes;
+	return counts[0];
 }
 
 /*

@@ -64,6 +64,18 @@ u32 tafx_vertices(const struct ta_fixture *fx)
 	       fx->draw.kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
 }
 
+struct ta_vertices tafx_waves(struct tafx_waves *waves, const u32 *vo, u32 words, u32 count)
+{
+	u32 n;
+
+	assert_in_range(count, 0, TAFX_WAVES * PUMICE_LANES);
+	for (n = 0; n * PUMICE_LANES < count; n++)
+		waves->wave[n] = vo + n * words * PUMICE_LANES;
+	return (struct ta_vertices){
+		.wave = waves->wave, .vo_words = words, .count = count, .ready = count,
+	};
+}
+
 static void put(u32 *vo, u32 words, u32 v, u32 n, u32 value)
 {
 	vo[(v / PUMICE_LANES * words + n) * PUMICE_LANES + v % PUMICE_LANES] = value;
@@ -76,7 +88,8 @@ enum ta_result tafx_give(struct ta_fixture *fx, u32 core, const struct tafx_prim
 	const u32 provoking = fx->draw.state.provoking_last ? n - 1 : 0;
 	u32 *vo = calloc((count * n + PUMICE_LANES) * words, sizeof(u32));
 	struct ta_prim *list = calloc(count, sizeof(*list));
-	const struct ta_vertices vertices = { .vo = vo, .vo_words = words, .count = count * n };
+	struct tafx_waves waves;
+	struct ta_vertices vertices = tafx_waves(&waves, vo, words, count * n);
 	struct gpu_fault fault;
 	enum ta_result result;
 	u32 p, i, k;
@@ -95,10 +108,17 @@ enum ta_result tafx_give(struct ta_fixture *fx, u32 core, const struct tafx_prim
 			put(vo, words, v, 6, number_bits(prim->v[i][0]));
 			put(vo, words, v, 7, number_bits(prim->v[i][1]));
 		}
-	do
+	if (fx->late)
+		vertices.ready = 0;
+	do {
 		result = ta_primitives(fx->ta[core], &fx->draw, &vertices, list, count, done,
 				       &fault);
-	while (result == TA_MORE);
+		if (result == TA_VERTICES) {
+			assert_int_equal(*done, vertices.ready / n);
+			vertices.ready = vertices.ready + PUMICE_LANES < vertices.count ?
+				vertices.ready + PUMICE_LANES : vertices.count;
+		}
+	} while (result == TA_MORE || result == TA_VERTICES);
 	assert_int_not_equal(result, TA_FAULT);
 	free(vo);
 	free(list);

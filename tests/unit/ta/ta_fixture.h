@@ -43,6 +43,7 @@ struct ta_fixture {
 	struct ta *ta[PUMICE_MAX_CORES];
 	u32 cores;
 	struct ta_draw draw;		/* set up for screen positions: x, y in pixels, w 1 */
+	bool late;			/* vertices become ready wave by wave */
 	struct tafx_tile tile[TAFX_TILES];
 };
 
@@ -50,6 +51,15 @@ struct ta_fixture *tafx_create(u32 pages, const struct pumice_scene *scene);
 /* For a scene of any number of tiles, which tafx_finish() does not read. */
 struct ta_fixture *tafx_create_bare(u32 pages, const struct pumice_scene *scene);
 void tafx_destroy(struct ta_fixture *fx);
+
+#define TAFX_WAVES	2048u
+
+/* Places of the waves of vertices. */
+struct tafx_waves {
+	const u32 *wave[TAFX_WAVES];
+};
+/* Describe vertices that are ready, whose waves follow each other at vo. */
+struct ta_vertices tafx_waves(struct tafx_waves *waves, const u32 *vo, u32 words, u32 count);
 
 /* Vertices of the draw's kind. */
 u32 tafx_vertices(const struct ta_fixture *fx);

@@ -251,7 +251,8 @@ static void faults_of_the_mmu_are_reported(void **state)
 	}
 	for (i = 0; i < 4; i++) {
 		struct ta_fixture *fx = tafx_create(100, &target);
-		const struct ta_vertices vertices = { .vo = vo, .vo_words = 8, .count = 3 };
+		struct tafx_waves waves;
+		const struct ta_vertices vertices = tafx_waves(&waves, vo, 8, 3);
 		const struct ta_prim prim = { { 0, 1, 2 } };
 		struct gpu_fault fault = { 0 };
 		u32 done = 0;

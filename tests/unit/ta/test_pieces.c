@@ -48,7 +48,8 @@ struct tally {
 static void tally_prims(struct ta_fixture *fx, const u32 *vo, u32 count, struct tally *tally)
 {
 	static const struct ta_prim prims[2] = { { { 0, 1, 2 } }, { { 0, 1, 2 } } };
-	const struct ta_vertices vertices = { .vo = vo, .vo_words = WORDS, .count = 3 };
+	struct tafx_waves waves;
+	const struct ta_vertices vertices = tafx_waves(&waves, vo, WORDS, 3);
 	const struct ta_counters *counters = ta_counters(fx->ta[0]);
 	enum ta_result result;
 	struct gpu_fault fault;
@@ -119,7 +120,8 @@ static void a_call_does_some_of_many_primitives(void **state)
 	struct ta_prim prims[4096] = { { { 0, 0, 0 } } };	/* no area: culled */
 	const u32 count = sizeof(prims) / sizeof(*prims);
 	u32 vo[WORDS * PUMICE_LANES], done = 0, before, most = 0;
-	const struct ta_vertices vertices = { .vo = vo, .vo_words = WORDS, .count = 3 };
+	struct tafx_waves waves;
+	const struct ta_vertices vertices = tafx_waves(&waves, vo, WORDS, 3);
 	enum ta_result result;
 	struct gpu_fault fault;
 
@@ -224,6 +226,37 @@ static void a_stop_at_any_page_loses_nothing_of_large_primitives(void **state)
 	tafx_destroy(whole);
 }
 
+/*
+ * Vertices become ready wave by wave, with a call for each, also while pages are exhausted: the same
+ * lists, in as many blocks.
+ */
+static void vertices_that_become_ready_later_change_nothing(void **state)
+{
+	struct ta_fixture *whole = tafx_create(2000, &middle);
+	struct tafx_prim *prims = make(whole, LARGE, SIZE);
+	u32 pages, all, done = 0;
+
+	(void)state;
+	assert_int_equal(draw(whole, prims, false), 0);
+	all = (u32)pm_allocated(whole->pb->pm);
+	for (pages = all; pages > all / 2; pages -= 3) {
+		struct ta_fixture *fx = tafx_create(all, &middle);
+
+		pbfx_list(fx->pb, 0, pages, 0);
+		fx->late = true;
+		if (draw(fx, prims, true) != ~0u) {
+			assert_true(tafx_same(fx, whole));
+			assert_int_equal(ta_counters(fx->ta[0])->blocks,
+					 ta_counters(whole->ta[0])->blocks);
+			done++;
+		}
+		tafx_destroy(fx);
+	}
+	assert_true(done > 5);
+	free(prims);
+	tafx_destroy(whole);
+}
+
 /* The scene is cancelled after any number of pieces; the next one is not affected. */
 static void a_scene_cancelled_between_pieces_leaves_no_state(void **state)
 {
@@ -231,7 +264,8 @@ static void a_scene_cancelled_between_pieces_leaves_no_state(void **state)
 	struct ta_fixture *fresh = tafx_create(500, &small);
 	struct tafx_prim *next = make(fresh, LARGE, 200);
 	u32 vo[WORDS * PUMICE_LANES], cut = 0;
-	const struct ta_vertices vertices = { .vo = vo, .vo_words = WORDS, .count = 3 };
+	struct tafx_waves waves;
+	const struct ta_vertices vertices = tafx_waves(&waves, vo, WORDS, 3);
 	enum ta_result result;
 
 	(void)state;
@@ -294,6 +328,7 @@ int main(void)
 		cmocka_unit_test(a_call_does_a_piece_of_the_largest_scene),
 		cmocka_unit_test(a_call_does_some_of_many_primitives),
 		cmocka_unit_test(a_stop_at_any_page_loses_nothing_of_large_primitives),
+		cmocka_unit_test(vertices_that_become_ready_later_change_nothing),
 		cmocka_unit_test(a_scene_cancelled_between_pieces_leaves_no_state),
 		cmocka_unit_test(memory_of_large_scenes_is_freed),
 	};

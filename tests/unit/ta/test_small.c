@@ -260,7 +260,8 @@ static void long_searches_are_divided(void **state)
 	const struct pumice_scene scene = { .width = 8192, .height = 8192, .cores = 1 };
 	struct ta_fixture *fx = tafx_create_bare(100, &scene);
 	static u32 vo[2 * LINES * 9];
-	const struct ta_vertices vertices = { .vo = vo, .vo_words = 9, .count = 2 * LINES };
+	struct tafx_waves waves;
+	const struct ta_vertices vertices = tafx_waves(&waves, vo, 9, 2 * LINES);
 	struct ta_prim list[LINES];
 	bool keep[LINES];
 	u32 i, done = 0, calls = 0;
@@ -293,7 +294,8 @@ static void straight_lines_are_searched_along_their_length(void **state)
 	enum { LINES = 32 };
 	const struct pumice_scene scene = { .width = 8192, .height = 8192, .cores = 1 };
 	static u32 vo[2 * LINES * 9];
-	const struct ta_vertices vertices = { .vo = vo, .vo_words = 9, .count = 2 * LINES };
+	struct tafx_waves waves;
+	const struct ta_vertices vertices = tafx_waves(&waves, vo, 9, 2 * LINES);
 	struct ta_prim list[LINES];
 	bool keep[LINES];
 	u32 down, i;
@@ -329,7 +331,8 @@ static void check_clipped(float length)
 	const struct pumice_scene scene = { .width = 512, .height = 512, .cores = 1 };
 	struct ta_fixture *fx = tafx_create_bare(100, &scene);
 	static u32 vo[2 * LINES * 9];
-	const struct ta_vertices vertices = { .vo = vo, .vo_words = 9, .count = 2 * LINES };
+	struct tafx_waves waves;
+	const struct ta_vertices vertices = tafx_waves(&waves, vo, 9, 2 * LINES);
 	struct ta_prim list[LINES];
 	struct gpu_fault fault;
 	enum ta_result result;

@@ -566,7 +566,145 @@ static void tasks_of_each_size_shade_the_same(void **state)
 	}
 }
 
-/* Of the previous piece, only vertices of kept primitives have outputs; perhaps none has. */
+/* ------------------------------------------------------- vertex pipe memory, IDX FIFO */
+
+static u64 counter(const struct vdm_fixture *b, enum pumice_perf_counter number)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	pds_counters_add(b->fx->pds, value);
+	vdm_counters_add(b->vdm, value);
+	return value[number];
+}
+
+/* Draws that need the outputs of many vertices at a time, or few of many. */
+static const struct draw varied[] = {
+	{ .topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true, .count = 3000,
+	  .index_count = GRID_INDICES, .instances = 2 },
+	{ .topology = PUMICE_TOPOLOGY_TRIANGLE_STRIP, .count = 700, .first = 9, .instances = 1 },
+	{ .topology = PUMICE_TOPOLOGY_TRIANGLE_FAN, .count = 500, .first = 7, .instances = 1 },
+	{ .topology = PUMICE_TOPOLOGY_TRIANGLE_FAN, .size = 1, .indexed = true, .restart = true,
+	  .count = 900, .index_count = GRID_INDICES, .instances = 1 },
+	{ .topology = PUMICE_TOPOLOGY_LINES, .count = 801, .instances = 1 },
+	{ .topology = PUMICE_TOPOLOGY_LINE_STRIP, .size = 1, .indexed = true, .count = 900,
+	  .index_count = GRID_INDICES, .instances = 1 },
+	{ .topology = PUMICE_TOPOLOGY_POINTS, .count = 500, .instances = 1 },
+};
+
+#define VARIED (sizeof(varied) / sizeof(varied[0]))
+
+/*
+ * Whatever the sizes, the same primitives, each with its vertices' outputs. Vertex tasks wait for a
+ * small memory, pieces for a short FIFO, and neither waits forever.
+ */
+static void small_memories_and_fifos_change_nothing(void **state)
+{
+	static const u32 rows[] = { VDMFX_MIN_ROWS, 64, 151, 4096 };
+	static const u32 depths[] = { 1, 50, 512, 4096 };
+	static const u8 batches[] = { 16, 32, 128 };
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	u32 r, d, n, cores;
+	u64 waits[4] = { 0 };
+
+	(void)state;
+	for (n = 0; n < 3 * 4 * 4 * 2; n++) {
+		struct vdm_fixture *b;
+
+		r = n / 2 % 4;
+		d = n / 8 % 4;
+		cores = 1 + n % 2;
+		b = vdmfx_create_sizes(cores, batches[n / 32], rows[r] * 128, depths[d]);
+		b->seed += n;
+		vdmfx_put_state(b, &record);
+		put_grid(b);
+		check(b, varied, VARIED, true, 600);
+		waits[r] += counter(b, PUMICE_PERF_VPM_WAITS);
+		if (d != 2)
+			assert_int_equal(counter(b, PUMICE_PERF_VDM_IDX_WAITS) > 0, d < 2);
+		assert_true(counter(b, PUMICE_PERF_VDM_IDX_OCCUPANCY) > 0);
+		assert_int_equal(fx_load(b->fx).vpm_rows, 0);
+		vdmfx_destroy(b);
+	}
+	for (r = 0; r < 4; r++)
+		assert_int_equal(waits[r] > 0, r < 3);
+}
+
+/* A piece whose vertices the VPM can never hold is refused with its state. */
+static void outputs_beyond_the_memory_are_a_fault(void **state)
+{
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	const struct draw d = { .topology = PUMICE_TOPOLOGY_POINTS, .count = 5, .instances = 1 };
+	struct vdm_fixture *b = vdmfx_create_sizes(1, 32, (VDMFX_MIN_ROWS - 1) * 128, 9);
+
+	(void)state;
+	vdmfx_put_state(b, &record);
+	put_draws(b, &d, 1);
+	assert_true(vdmfx_start(b, 10));
+	vdmfx_run(b);
+	assert_int_equal(b->ended[DM_FAULT], 1);
+	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_PDS_RESOURCE);
+	assert_int_equal(vdmfx_fault(b)->unit, PUMICE_UNIT_PDS);
+	vdmfx_destroy(b);
+	b = vdmfx_create_sizes(1, 32, VDMFX_MIN_ROWS * 128, 9);
+	vdmfx_put_state(b, &record);
+	check(b, &d, 1, true, 10);
+	vdmfx_destroy(b);
+}
+
+/* Step the cores only, until none has work. */
+static void step_cores(struct vdm_fixture *b)
+{
+	const _Atomic bool stop = false;
+	u32 i, idle = 0;
+
+	for (i = 0; idle < b->cores; i = (i + 1) % b->cores) {
+		if (!b->awake[i]) {
+			idle++;
+			continue;
+		}
+		idle = 0;
+		b->awake[i] = vdm_core_step(b->vdm, i, &stop);
+	}
+}
+
+/*
+ * The first task of a piece ends while the others run: the primitives that it has all vertices of
+ * are binned, in order, and no others. The next piece is shaded meanwhile.
+ */
+static void vertices_are_binned_as_tasks_emit_them(void **state)
+{
+	struct vdm_fixture *b = vdmfx_create_batch(1, 32);
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .count = 3 * 600,
+				.instances = 1 };
+	u32 tasks, i;
+
+	(void)state;
+	vdmfx_put_state(b, &record);
+	put_draws(b, &d, 1);
+	assert_true(vdmfx_start(b, 600));
+	step_cores(b);
+	tasks = fx_load(b->fx).tasks;
+	assert_int_equal(tasks, (600 * 3 + 31) / 32);
+	assert_int_equal(b->list.count, 0);
+	for (i = 1; i <= 6; i++) {
+		assert_true(vdmfx_end_oldest(b));
+		step_cores(b);
+		assert_int_equal(b->list.count, 32 * i / 3);
+	}
+	/* Not in order: task 7 has to wait for 6. */
+	assert_true(vdmfx_end_newest(b));
+	step_cores(b);
+	assert_int_equal(b->list.count, 64);
+	vdmfx_run(b);
+	vdmfx_render(b);
+	assert_int_equal(b->drawn.count, 600);
+	for (i = 0; i < 600; i++)
+		assert_int_equal(b->drawn.prim[i].vertex[0], 3 * i);
+	vdmfx_destroy(b);
+}
+
+/* Of the piece before, only vertices of kept primitives have outputs; perhaps none has. */
 static void vertices_that_only_culled_primitives_use_are_not_copied(void **state)
 {
 	const struct pumice_vdm_state record = vdmfx_state(true);
@@ -644,6 +782,9 @@ int main(void)
 		cmocka_unit_test(tasks_of_each_size_shade_the_same),
 		cmocka_unit_test(vertices_that_only_culled_primitives_use_are_not_copied),
 		cmocka_unit_test(outputs_of_the_largest_pieces_have_room),
+		cmocka_unit_test(small_memories_and_fifos_change_nothing),
+		cmocka_unit_test(outputs_beyond_the_memory_are_a_fault),
+		cmocka_unit_test(vertices_are_binned_as_tasks_emit_them),
 		cmocka_unit_test(vertices_of_70000_pieces_are_their_own),
 	};
 

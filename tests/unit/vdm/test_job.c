@@ -11,6 +11,14 @@
 
 #define POINTS 900u
 
+/* A fixture whose VPM and IDX FIFO have the usual sizes, or are as small as possible. */
+static struct vdm_fixture *create_some(u32 cores, u32 number)
+{
+	return vdmfx_create_sizes(cores, number % 3 ? 128 : 16,
+				  number % 4 < 2 ? FX_VPM : VDMFX_MIN_ROWS * 128u,
+				  number % 5 < 3 ? 1024 : 9);
+}
+
 static void expect_points(const struct vdm_fixture *b, u32 count)
 {
 	u32 i;
@@ -161,7 +169,7 @@ static void partial_renders_keep_the_order(void **state)
 		u64 done = 0;
 
 		cores = 1 + round % 5;
-		b = vdmfx_create(cores);
+		b = create_some(cores, round);
 		b->seed = round * 977 + 5;
 		pages = 1 + vdmfx_random(b, 90);
 		split = 1 + vdmfx_random(b, 60);
@@ -266,6 +274,7 @@ static void expect_clean(struct vdm_fixture *b, u32 frees)
 	assert_false(b->state.valid);
 	assert_int_equal(b->state.used, 0);
 	assert_int_equal(fx_load(b->fx).tasks, 0);
+	assert_int_equal(fx_load(b->fx).vpm_rows, 0);
 	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
 	vdmfx_put_points(b, POINTS, true);
 	vdmfx_put_points(b, POINTS, false);
@@ -285,7 +294,7 @@ static void an_abort_in_every_phase_leaves_nothing(void **state)
 	(void)state;
 	for (cores = 1; cores <= 3; cores += 2) {
 		for (steps = 0; steps < 260; steps++) {
-			struct vdm_fixture *b = vdmfx_create(cores);
+			struct vdm_fixture *b = create_some(cores, steps / 2);
 			u32 i;
 
 			vdmfx_put_points(b, 400, steps & 1);
@@ -321,7 +330,7 @@ static void an_abort_while_a_core_has_dropped_the_lock_leaves_nothing(void **sta
 
 	(void)state;
 	for (unlocks = 1; !done; unlocks++) {
-		struct vdm_fixture *b = vdmfx_create(2);
+		struct vdm_fixture *b = create_some(2, unlocks / 2);
 
 		vdmfx_put_points(b, 300, unlocks & 1);
 		b->abort_in = unlocks;

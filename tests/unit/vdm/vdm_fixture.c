@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pds/state.h"
 #include "../../../qemu-device/gpu/ta/ta.h"
 
 #define CANARY		0xbadc0de5u
@@ -141,7 +142,8 @@ void ta_trim(struct ta *ta)
 static u32 output(const struct ta_vertices *vertices, u32 v, u32 n)
 {
 	assert_in_range(v, 0, vertices->count - 1);
-	return vertices->vo[(v / 32 * vertices->vo_words + n) * 32 + v % 32];
+	assert_in_range(v, 0, vertices->ready - 1);
+	return vertices->wave[v / 32][n * 32 + v % 32];
 }
 
 /* Culls by vertex numbers: of points those that are multiples of 3. */
@@ -204,6 +206,12 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_MMU_READ_ONLY,
 						     .unit = PUMICE_UNIT_MTE, .addr = 0x77 };
 			return TA_FAULT;
+		}
+		for (n = 0; n < 3; n++) {
+			if (prims[*done].v[n] < vertices->ready)
+				continue;
+			ta->more = prims + *done;
+			return TA_VERTICES;
 		}
 		if (b->list.count >= b->pages)
 			return TA_MEMORY;
@@ -314,15 +322,24 @@ struct vdm_fixture *vdmfx_create(unsigned int cores)
 
 struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch)
 {
+	return vdmfx_create_sizes(cores, batch, FX_VPM, 1024);
+}
+
+struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
+				       u32 idx)
+{
+	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
+					  .local_bytes = FX_LOCAL, .vpm_bytes = vpm_bytes,
+					  .batch = batch };
 	struct vdm_fixture *b = calloc(1, sizeof(*b));
 	struct dm_config config = {
 		.cores = cores, .uscs_per_core = FX_USCS_PER_CORE,
-		.batch = batch, .pm = &the_pm, .ops = &ops, .opaque = b,
+		.batch = batch, .idx_fifo = idx, .pm = &the_pm, .ops = &ops, .opaque = b,
 	};
 
 	assert_non_null(b);
 	the_pm.b = b;
-	b->fx = fx_create(cores * FX_USCS_PER_CORE, NULL);
+	b->fx = fx_create(cores * FX_USCS_PER_CORE, &stores);
 	b->cores = cores;
 	b->batch = batch;
 	b->seed = 12345;
@@ -459,6 +476,53 @@ static bool run_some_task(struct vdm_fixture *b)
 	return false;
 }
 
+/* Run the running task with the lowest or the highest number to its end. */
+static bool end_task(struct vdm_fixture *b, bool newest)
+{
+	struct usc *best = NULL;
+	unsigned int group = 0, n;
+	u32 i;
+
+	for (i = 0; i < b->fx->uscs; i++) {
+		struct usc *usc = b->fx->usc[i];
+
+		for (n = 0; n < PUMICE_USC_SLOTS; n++) {
+			if (!fake_usc_running(usc, n) ||
+			    (best && (usc->start_order[n] > best->start_order[group]) != newest))
+				continue;
+			best = usc;
+			group = n;
+		}
+	}
+	if (best)
+		run_task(b, best, group);
+	return best;
+}
+
+bool vdmfx_end_oldest(struct vdm_fixture *b)
+{
+	return end_task(b, false);
+}
+
+bool vdmfx_end_newest(struct vdm_fixture *b)
+{
+	return end_task(b, true);
+}
+
+/* Overwrite rows of small VPMs that are not allocated: a read of one returns other numbers. */
+static void overwrite_free_rows(struct vdm_fixture *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->cores; i++) {
+		const struct vpm *vpm = &b->fx->pds->core[i].vpm;
+		u64 at;
+
+		for (at = vpm->head; vpm->rows < 256 && at < vpm->tail + vpm->rows; at++)
+			memset(vpm_row(vpm, at), 0x55, VPM_ROW_BYTES);
+	}
+}
+
 bool vdmfx_step(struct vdm_fixture *b)
 {
 	const u32 first = vdmfx_random(b, b->cores);
@@ -477,6 +541,7 @@ bool vdmfx_step(struct vdm_fixture *b)
 		if (vdm_core_step(b->vdm, core, &stop))
 			b->awake[core] = true;
 		assert_false(b->fx->locked);
+		overwrite_free_rows(b);
 		return true;
 	}
 	return run_some_task(b);

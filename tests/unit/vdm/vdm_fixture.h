@@ -77,6 +77,11 @@ struct vdm_fixture {
 struct vdm_fixture *vdmfx_create(unsigned int cores);
 /* The same with a maximum number of vertices of a task: 16, or whole waves. */
 struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch);
+/* Rows of the smallest VPM for the fixture's states: six units of seven outputs. */
+#define VDMFX_MIN_ROWS	42u
+/* The same with sizes of the VPM, in bytes, and of the IDX FIFO, in primitives. */
+struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
+				       u32 idx);
 void vdmfx_destroy(struct vdm_fixture *b);
 
 /* Stream and state. */
@@ -91,6 +96,9 @@ void vdmfx_put_points(struct vdm_fixture *b, u32 count, bool coordinate);
 bool vdmfx_start(struct vdm_fixture *b, u32 split);
 /* Step a random unit that has work. Return false if none has. */
 bool vdmfx_step(struct vdm_fixture *b);
+/* Run the task that started first, or last, to its end. Return false if none runs. */
+bool vdmfx_end_oldest(struct vdm_fixture *b);
+bool vdmfx_end_newest(struct vdm_fixture *b);
 /* Step until no unit has work. */
 void vdmfx_run(struct vdm_fixture *b);
 /* Render: draw primitives of sequences below the limit in order; free all. */

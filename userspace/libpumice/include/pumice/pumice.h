@@ -68,7 +68,7 @@ struct pumice_trace;
  *                            batch (instances of a task of vertices or fragments), threads (0:
  *                            all work is done inside waits, and in the same order each time), ram
  *                            (MiB), unified-store-kib, common-store-kib, local-memory-kib (of a
- *                            USC), slot-registers (0 to 8), slice-us (time slice of a job), split
+ *                            USC), slot-registers (0 to 8), vpm-kib, idx-fifo, slice-us (time of a job), split
  *                            (primitives that are dispatched to a core at a time), cdm-share,
  *                            vdm-share, pdm-share (of the USCs while several data masters have
  *                            jobs, in 1/256; 255: no limit), job-timeout-ms (30000: a job that

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Vertex data master, front of a core: assembly of pieces, and their vertex tasks.
+ *
+ * Source: document 004, "VDM" and "PDS"; document 001, "Binning Pass", for the coordinate program
+ * and the vertex pipe memory.
+ *
+ * Each task gets rows of the VPM for its outputs when it gets room on a USC, and waits if there are
+ * none. Pieces are so small that two of them fit (pds_piece_limits()): those before the last one
+ * need nothing of it and free their rows, so a task waits for a finite time.
+ *
+ * Registers that a program does not write read as 0: outputs are zeroed before.
+ */
+#include <string.h>
+
+#include "../number.h"
+#include "state.h"
+
+#define POSITION_WORDS	4u
+
+static void count(_Atomic u64 *counter, u64 n)
+{
+	atomic_store_explicit(counter,
+			      atomic_load_explicit(counter, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+
+/* ------------------------------------------------------------ assembly */
+
+/*
+ * Begin the assembly of a piece. Returns whether outputs of the piece before can be copied: with
+ * several cores only within a chunk, as which lanes shade a vertex must not depend on the order in
+ * which cores process chunks.
+ */
+static bool begin_piece(struct vdm_core *core)
+{
+	const struct vdm_chunk *chunk = &core->chunk;
+	struct vdm_reuse *reuse = &core->reuse;
+	const bool follows = reuse->valid && reuse->part == chunk->part &&
+			     (reuse->sequence == chunk->sequence || core->vdm->cores == 1);
+
+	reuse->valid = false;
+	reuse->part = chunk->part;
+	reuse->sequence = chunk->sequence;
+	core->keep = follows;
+	vdm_entries_release(core);
+	return follows;
+}
+
+/* No task of the piece's next program is started. */
+static void clear_tasks(struct vdm_entry *entry)
+{
+	entry->next = entry->tasks = entry->ended = entry->ready = entry->copied = 0;
+	entry->complete = false;
+}
+
+/*
+ * Return whether outputs may be copied to or from the piece: not those of deferred vertices, which
+ * the TA stores with their numbers.
+ */
+static bool copies_outputs(const struct vdm_core *core, const struct vdm_entry *entry)
+{
+	return core->chunk.draw.indexed && entry->piece.prims &&
+	       !core->chunk.shared->record.state.deferred;
+}
+
+/* The primitives of the piece are final. */
+static enum vdm_step begin_vertices(struct vdm_core *core, struct vdm_entry *entry)
+{
+	if (copies_outputs(core, entry))
+		vdm_reuse_arrange(&core->reuse, &entry->piece);
+	else
+		core->reuse.copies = 0;
+	core->keep = core->reuse.copies;
+	vdm_entries_release(core);
+	clear_tasks(entry);
+	core->phase = VDM_CORE_QUEUE;
+	return VDM_STEP_ON;
+}
+
+/* There are no primitives: continue with the next piece, unless the end of the chunk is to be queued. */
+static enum vdm_step skip_piece(struct vdm_core *core, struct vdm_entry *entry)
+{
+	if (entry->last) {
+		entry->piece.vertices = entry->piece.shade = 0;
+		return begin_vertices(core, entry);
+	}
+	core->keep = false;
+	core->skipped = entry->assembled;
+	core->phase = VDM_CORE_ASSEMBLE;
+	return VDM_STEP_ON;
+}
+
+static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struct gpu_fault *fault)
+{
+	struct vdm *vdm = core->vdm;
+	const struct vdm_chunk *chunk = &core->chunk;
+	const struct pds_piece_limits room =
+		pds_piece_limits(vdm->config.pds, vdm_binned_stage(chunk->shared)->vo_words);
+	const struct vdm_piece_limits limits = {
+		.prims = min_u32(VDM_PIECE_PRIMS, core->idx.depth),
+		.vertices = min_u32(VDM_PIECE_VERTICES, room.vertices),
+	};
+	struct vdm_reader reader = {
+		.mmu = vdm->config.mmu, .tlb = &core->tlb, .ctx = vdm->job.ctx,
+	};
+	const bool follows = begin_piece(core);
+
+	entry->task_vertices = room.task;
+	if (!vdm_assemble(&reader, &chunk->draw, chunk->shared->record.state.provoking_last, &limits,
+			  &core->place, chunk->end, follows, &core->cache, &entry->piece, fault))
+		return false;
+	count(&core->indices, reader.read);
+	return true;
+}
+
+/* Assemble the next piece of the chunk. */
+static enum vdm_step assemble(struct vdm_core *core)
+{
+	struct vdm_entry *entry = vdm_entry(core, core->front);
+	struct gpu_fault fault = { 0 };
+
+	if (core->front - core->first == VDM_PIECES)
+		return VDM_STEP_WAIT;
+	entry->chunk = core->chunk;
+	entry->begin = entry->vpm = core->vpm;
+	entry->binned = 0;
+	if (!assemble_piece(core, entry, &fault))
+		return vdm_core_fault(core->vdm, &fault);
+	entry->assembled = core->skipped + entry->piece.prims;
+	entry->last = core->place.at == core->chunk.end;
+	core->skipped = 0;
+	if (!entry->piece.prims)
+		return skip_piece(core, entry);
+	if (!core->chunk.shared->coordinate.code || core->chunk.shared->record.state.deferred)
+		return begin_vertices(core, entry);
+	clear_tasks(entry);
+	core->phase = VDM_CORE_COORDINATE;
+	return VDM_STEP_ON;
+}
+
+/* ------------------------------------------------------------ tasks */
+
+/* Note that rows from a position on belong to the front's piece. */
+static void use_rows(struct vdm_core *core, struct vdm_entry *entry, u64 at, u32 rows)
+{
+	core->vpm = entry->vpm = at + rows;
+}
+
+/* Claim room for a task of this number of vertices. */
+static enum vdm_step claim(struct vdm_core *core, const struct pds_stage *stage, u32 vertices)
+{
+	struct vdm *vdm = core->vdm;
+	struct gpu_fault fault = { 0 };
+
+	switch (pds_task_claim(vdm->config.pds, PDS_DM_VDM, core->number, stage, vertices, 1,
+			       &core->room, &fault)) {
+	case PDS_STARTED:
+		core->filling = true;
+		core->fill_pc = 0;
+		return VDM_STEP_ON;
+	case PDS_WAIT:
+		return VDM_STEP_WAIT;
+	default:
+		return vdm_core_fault(vdm, &fault);
+	}
+}
+
+/* Set the outputs of the waves of the task that is started next, and zero them. */
+static void set_outputs(struct vdm_entry *entry, u32 *vo, u32 vo_words, u32 waves)
+{
+	u32 first = entry->next / PUMICE_LANES, n;
+
+	if (entry->next % PUMICE_LANES == 0)	/* else it is joined to the task before */
+		for (n = 0; n < waves; n++)
+			entry->vo[first + n] = vo + n * vo_words * PUMICE_LANES;
+	memset(vo, 0, (size_t)waves * vo_words * PUMICE_LANES * sizeof(u32));
+}
+
+/* Start the filled task of this number of vertices. */
+static void start_task(struct vdm_core *core, struct vdm_entry *entry, u32 vo_words, u32 vertices)
+{
+	const u32 waves = div_up(vertices, PUMICE_LANES);
+	struct vdm *vdm = core->vdm;
+	struct pds *pds = vdm->config.pds;
+	struct usc_gfx *gfx = &entry->gfx[entry->tasks];
+
+	*gfx = (struct usc_gfx){
+		.stage = USC_STAGE_VERTEX, .sample = USC_PIXEL_RATE,
+		.opaque = &entry->done[entry->tasks],
+		.vo = pds_vpm_row(pds, core->number, core->room.vpm), .vo_words = vo_words,
+		.uniforms = core->chunk.shared->record.state.uniforms,
+		.uniform_words = core->chunk.shared->record.state.uniform_words,
+	};
+	set_outputs(entry, gfx->vo, vo_words, waves);
+	use_rows(core, entry, core->room.vpm, waves * vo_words);
+	atomic_store(&entry->done[entry->tasks], false);
+	core->filling = false;
+	entry->tasks++;
+	entry->next += vertices;
+	count(&core->vertices, vertices);
+	atomic_fetch_add(&core->outstanding, 1);
+	pds_task_start(pds, PDS_DM_VDM, &core->room, gfx);
+	if (atomic_load(&vdm->stopping)) {	/* it may have started after the abort */
+		vdm->config.ops->lock(vdm->config.opaque);
+		pds_dm_abort(pds, PDS_DM_VDM);
+		vdm->config.ops->unlock(vdm->config.opaque);
+	}
+}
+
+/* Do a piece of filling a task for the next vertices; start it when it is filled. */
+static enum vdm_step fill_task(struct vdm_core *core, struct vdm_entry *entry,
+			       const struct pds_stage *stage)
+{
+	struct vdm *vdm = core->vdm;
+	const struct pds_vertices in = {
+		.vertex = entry->piece.vertex + entry->next, .instance = core->chunk.instance,
+		.base_instance = core->chunk.draw.base_instance,
+		.count = min_u32(entry->piece.shade - entry->next, entry->task_vertices),
+	};
+	struct gpu_fault fault = { 0 };
+
+	if (!core->filling) {
+		const enum vdm_step result = claim(core, stage, in.count);
+
+		if (!core->filling)
+			return result;
+	}
+	if (!pds_fill_vertices(vdm->config.pds, &core->room, stage, &in, &core->tlb, &core->fill_pc,
+			       &fault))
+		return vdm_core_fault(vdm, &fault);
+	if (core->fill_pc == stage->program.insns)
+		start_task(core, entry, stage->vo_words, in.count);
+	return VDM_STEP_ON;
+}
+
+/* ------------------------------------------------------------ coordinate program */
+
+/* Cull primitives by their positions, and free these. */
+static void cull(struct vdm_core *core, struct vdm_entry *entry)
+{
+	struct vdm_piece *piece = &entry->piece;
+	const struct ta_vertices vertices = {
+		.wave = (const u32 *const *)entry->vo, .vo_words = POSITION_WORDS,
+		.count = piece->vertices, .ready = piece->vertices,
+	};
+	const struct ta_draw draw = vdm_ta_draw(&entry->chunk);
+	const u32 prims = piece->prims;
+	bool keep[VDM_PIECE_PRIMS];
+	trace_span span;
+
+	memset(keep, true, prims * sizeof(*keep));
+	span = vdm_trace_ta(core, PUMICE_TRACE_TA_CULL, prims);
+	ta_cull(core->ta, &draw, &vertices, piece->prim, prims, keep);
+	vdm_piece_keep(piece, keep);
+	vdm_trace_ta_end(core, span, PUMICE_TRACE_TA_CULL, true, prims - piece->prims);
+	core->vpm = entry->vpm = entry->begin;
+	pds_vpm_undo(core->vdm->config.pds, core->number, core->vpm);
+}
+
+static enum vdm_step coordinate(struct vdm_core *core, struct vdm_entry *entry)
+{
+	if (entry->next < entry->piece.shade)
+		return fill_task(core, entry, &core->chunk.shared->coordinate);
+	entry->complete = true;
+	vdm_entry_update(entry);
+	/* The TA processes the primitives of one piece at a time. */
+	if (!vdm_entry_shaded(entry) || core->back < core->front)
+		return VDM_STEP_WAIT;
+	if (!vdm_core_begin_ta(core))
+		return VDM_STEP_ON;
+	cull(core, entry);
+	return entry->piece.prims ? begin_vertices(core, entry) : skip_piece(core, entry);
+}
+
+/* ------------------------------------------------------------ vertex program */
+
+static enum vdm_step queue(struct vdm_core *core, struct vdm_entry *entry)
+{
+	const struct dm_config *config = &core->vdm->config;
+
+	if (!vdm_fifo_push(&core->idx, entry->piece.prims, config->ops->now(config->opaque)))
+		return VDM_STEP_WAIT;
+	core->queued++;
+	core->phase = VDM_CORE_VERTEX;
+	return VDM_STEP_ON;
+}
+
+/* The piece needs no more of the front. */
+static enum vdm_step end_piece(struct vdm_core *core, struct vdm_entry *entry)
+{
+	const bool copies = copies_outputs(core, entry);
+
+	entry->complete = true;
+	core->reuse.valid = copies;
+	core->front++;
+	core->keep = copies && (!entry->last || core->vdm->cores == 1);
+	core->phase = entry->last ? VDM_CORE_IDLE : VDM_CORE_ASSEMBLE;
+	return VDM_STEP_ON;
+}
+
+static enum vdm_step vertex(struct vdm_core *core, struct vdm_entry *entry)
+{
+	if (entry->next < entry->piece.shade)
+		return fill_task(core, entry, vdm_binned_stage(core->chunk.shared));
+	if (!core->reuse.copies || !entry->piece.prims)
+		return end_piece(core, entry);
+	core->phase = VDM_CORE_COPY;
+	return VDM_STEP_ON;
+}
+
+/* Claim rows for the next wave of copies. */
+static enum vdm_step claim_copies(struct vdm_core *core, struct vdm_entry *entry)
+{
+	const u32 rows = core->chunk.shared->vo_words;
+	const u32 first = div_up(entry->piece.shade, PUMICE_LANES);
+	struct pds *pds = core->vdm->config.pds;
+	u64 at;
+
+	if (pds_vpm_claim(pds, core->number, rows, core->vdm->job.ctx, &at) != PDS_STARTED)
+		return VDM_STEP_WAIT;
+	use_rows(core, entry, at, rows);
+	entry->vo[first + entry->copied++] = pds_vpm_row(pds, core->number, at);
+	return VDM_STEP_ON;
+}
+
+static enum vdm_step copy(struct vdm_core *core, struct vdm_entry *entry)
+{
+	struct vdm_entry *before = vdm_entry(core, core->front - 1);
+
+	if (entry->copied < div_up(core->reuse.copies, PUMICE_LANES))
+		return claim_copies(core, entry);
+	vdm_entry_update(before);
+	if (!vdm_entry_shaded(before))
+		return VDM_STEP_WAIT;
+	if (!vdm_reuse_copy(&core->reuse, &entry->piece, before->vo, entry->vo,
+			    core->chunk.shared->vo_words))
+		return VDM_STEP_ON;
+	return end_piece(core, entry);
+}
+
+enum vdm_step vdm_front(struct vdm_core *core)
+{
+	struct vdm_entry *entry = vdm_entry(core, core->front);
+
+	switch (core->phase) {
+	case VDM_CORE_IDLE:
+		break;
+	case VDM_CORE_ASSEMBLE:
+		return assemble(core);
+	case VDM_CORE_COORDINATE:
+		return coordinate(core, entry);
+	case VDM_CORE_QUEUE:
+		return queue(core, entry);
+	case VDM_CORE_VERTEX:
+		return vertex(core, entry);
+	case VDM_CORE_COPY:
+		return copy(core, entry);
+	}
+	return VDM_STEP_WAIT;
+}

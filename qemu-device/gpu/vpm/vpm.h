@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vertex pipe memory (VPM) of a core: the outputs of its vertex tasks, from their start until the
+ * tiling accelerator has read them.
+ *
+ * Source: document 001, "Binning Pass"; document 003, "Vertex Output Registers". Its size is the
+ * property vpm-kib. A row has one output register of a wave: PUMICE_LANES words.
+ *
+ * A ring: rows are freed in the order of allocation, so free rows are contiguous but for the end of
+ * the memory, where an allocation that does not fit begins at row 0. A position counts all rows
+ * ever allocated, the skipped ones included.
+ *
+ * Locking: the caller's, which is the lock of the core's PDS. Rows belong to those who allocated
+ * them.
+ */
+#ifndef PUMICE_GPU_VPM_H
+#define PUMICE_GPU_VPM_H
+
+#include <stdbool.h>
+
+#include "pumice_formats.h"
+
+#define VPM_ROW_WORDS	PUMICE_LANES
+#define VPM_ROW_BYTES	(VPM_ROW_WORDS * 4u)
+
+struct vpm {
+	/* Constant. */
+	u32 rows;
+	u32 *memory;
+
+	/* Positions: rows from tail to head are allocated. */
+	u64 head, tail;
+
+	/* Performance counters. */
+	u64 waits;	/* allocations that had to wait for rows; counted by the caller */
+	u64 occupancy;	/* rows * ns up to time */
+	u64 time;
+};
+
+/* Make an empty memory of this size. Returns false when out of memory. */
+bool vpm_init(struct vpm *vpm, u32 bytes);
+void vpm_fini(struct vpm *vpm);
+/* Free all rows and clear the counters. */
+void vpm_reset(struct vpm *vpm);
+
+/* Return whether this number of contiguous rows can be allocated now. */
+bool vpm_has_room(const struct vpm *vpm, u32 rows);
+/* Allocate contiguous rows, at position *at. Returns false without a change if there is no room. */
+bool vpm_alloc(struct vpm *vpm, u32 rows, u64 now, u64 *at);
+/* Free the last allocation, which begins at a position. */
+void vpm_undo(struct vpm *vpm, u64 at, u64 now);
+/* Free all rows before a position. */
+void vpm_free(struct vpm *vpm, u64 end, u64 now);
+/* Update the counter of occupancy. */
+void vpm_tick(struct vpm *vpm, u64 now);
+
+/* Return the row at a position. */
+static inline u32 *vpm_row(const struct vpm *vpm, u64 at)
+{
+	return vpm->memory + at % vpm->rows * VPM_ROW_WORDS;
+}
+
+#endif

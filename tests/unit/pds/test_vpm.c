@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Vertex pipe memory: the ring against a list of rows in use; tasks that get rows with their room
+ * on a USC, and wait for them alone.
+ */
+#include "stage_fixture.h"
+
+#include "../../../qemu-device/gpu/vpm/vpm.h"
+
+#include <string.h>
+
+#define ROWS	100u
+
+static const struct pumice_stage four_temps = { .temps = 4 };
+
+static u32 random_below(u32 below)
+{
+	static u32 seed = 4711;
+
+	seed = seed * 1664525 + 1013904223;
+	return (u32)((u64)(seed >> 4) * below >> 28);
+}
+
+/* An allocation that is in use. */
+struct piece {
+	u64 at;
+	u32 rows;
+};
+
+/* Rows of a piece are within the memory, and no other piece has one of them. */
+static void check_place(const struct vpm *vpm, bool *used, const struct piece *piece)
+{
+	const u32 first = (u32)(vpm_row(vpm, piece->at) - vpm->memory) / VPM_ROW_WORDS;
+	u32 n;
+
+	assert_in_range(piece->rows, 0, ROWS - first);
+	for (n = first; n < first + piece->rows; n++) {
+		assert_false(used[n]);
+		used[n] = true;
+	}
+}
+
+static void set_unused(const struct vpm *vpm, bool *used, const struct piece *piece)
+{
+	const u32 first = (u32)(vpm_row(vpm, piece->at) - vpm->memory) / VPM_ROW_WORDS;
+
+	memset(used + first, 0, piece->rows * sizeof(*used));
+}
+
+/* Random allocations, freed in order, the last one sometimes undone. */
+static void rows_are_allocated_once_and_in_one_piece(void **state)
+{
+	static struct piece live[ROWS];
+	bool used[ROWS] = { false };
+	u32 count = 0, i, fails = 0, most = 0;
+	struct vpm vpm;
+
+	(void)state;
+	assert_true(vpm_init(&vpm, ROWS * VPM_ROW_BYTES));
+	for (i = 0; i < 100000; i++) {
+		struct piece piece = { .rows = 1 + random_below(ROWS / 4) };
+
+		if (random_below(2) && vpm_alloc(&vpm, piece.rows, 0, &piece.at)) {
+			check_place(&vpm, used, &piece);
+			live[count++] = piece;
+			if (random_below(8) == 0) {
+				vpm_undo(&vpm, piece.at, 0);
+				set_unused(&vpm, used, &live[--count]);
+			}
+		} else if (count) {
+			const u32 n = 1 + random_below(count);
+			u32 k;
+
+			fails++;
+			vpm_free(&vpm, live[n - 1].at + live[n - 1].rows, 0);
+			for (k = 0; k < n; k++)
+				set_unused(&vpm, used, &live[k]);
+			memmove(live, live + n, (count - n) * sizeof(*live));
+			count -= n;
+		}
+		most = count > most ? count : most;
+		/* A quarter of the memory fits when at most a half is in use. */
+		if (vpm.head - vpm.tail <= ROWS / 2)
+			assert_true(vpm_has_room(&vpm, ROWS / 4));
+	}
+	assert_true(fails > 10000 && most > 6);
+	vpm_fini(&vpm);
+}
+
+static u64 counter(struct stage_tasks *t, enum pumice_perf_counter number)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	pds_counters_add(t->fx->pds, value);
+	return value[number];
+}
+
+/* Fill the memory of a core with outputs of tasks of a wave, which end. Returns their number. */
+static u32 fill(struct stage_tasks *t, u64 *end)
+{
+	struct pds_place place;
+	u32 n = 0;
+
+	while (stage_task_start(t, PDS_DM_VDM, 0, 32, &place) == PDS_STARTED) {
+		assert_ptr_equal(pds_vpm_row(t->fx->pds, 0, place.vpm),
+				 pds_vpm_row(t->fx->pds, 0, 0) + n * 4 * VPM_ROW_WORDS);
+		*end = place.vpm + 4;
+		fake_usc_finish(t->fx->usc[place.usc], place.group);
+		n++;
+	}
+	return n;
+}
+
+/* The end of a task returns all that it has, but its outputs; those keep the next tasks waiting. */
+static void tasks_wait_for_rows_until_outputs_are_freed(void **state)
+{
+	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
+					  .local_bytes = FX_LOCAL, .vpm_bytes = 40 * 128 };
+	struct stage_tasks *t = stage_tasks_create(2, &stores, &four_temps);
+	struct pds_place place;
+	u64 end = 0;
+
+	(void)state;
+	t->stage[PDS_DM_VDM].vo_words = 4;
+	fx_control(t->fx, (struct pds_control){ .out_of_order = true,
+						.policy = PUMICE_DMS_POLICY_VDM_PDM_CDM });
+	t->fx->clock = 1000;
+	assert_int_equal(fill(t, &end), 10);
+	assert_int_equal(fx_load(t->fx).tasks, 0);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 40);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 1);
+	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 0, 32, 1, &place), PDS_WAIT);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 1);
+	/* The other core has a memory of its own. */
+	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 1, 128, 1, &place), PDS_STARTED);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 56);
+	pds_task_drop(t->fx->pds, &place);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 40);
+	/* Tasks of the PDM need none, and do not wait for those of the VDM, which precede them. */
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 128, 1, &place), PDS_STARTED);
+	pds_task_drop(t->fx->pds, &place);
+	t->owner[PDS_DM_VDM].room[0] = 0;
+	t->fx->clock = 3000;
+	pds_vpm_free(t->fx->pds, 0, 8);
+	assert_int_equal(t->owner[PDS_DM_VDM].room[0], 1);
+	assert_int_equal(stage_task_start(t, PDS_DM_VDM, 0, 64, &place), PDS_STARTED);
+	assert_int_equal(place.vpm, 40);
+	t->fx->clock = 3500;
+	pds_vpm_free(t->fx->pds, 0, 48);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_OCCUPANCY), 40 * 2500);
+	stage_tasks_destroy(t);
+}
+
+/* Half of the memory is enough for a piece, one wave of copies, and the rows skipped at the end. */
+static void pieces_are_limited_to_half_of_the_memory(void **state)
+{
+	static const u32 batches[] = { 16, 32, 96, 128 };
+	u32 i, rows, vo;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		const u32 unit = batches[i] < 32 ? 16 : 32;
+
+		for (rows = 1; rows < 3000; rows += 1 + rows / 9) {
+			const struct fx_stores stores = {
+				.unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
+				.local_bytes = FX_LOCAL, .vpm_bytes = rows * 128,
+				.batch = batches[i],
+			};
+			struct fixture *fx = fx_create(1, &stores);
+
+			for (vo = 4; vo <= 256; vo += 9) {
+				const struct pds_piece_limits l = pds_piece_limits(fx->pds, vo);
+				const u32 all = l.vertices / unit + 1 + l.task / unit;
+
+				if (!l.vertices) {
+					assert_true(3 * vo > rows / 2);
+					continue;
+				}
+				assert_true(all * vo <= rows / 2);
+				assert_true((all + 2) * vo > rows / 2);
+				assert_in_range(l.task, unit, batches[i]);
+				assert_int_equal(l.vertices % unit, 0);
+				assert_int_equal(l.task % unit, 0);
+			}
+			fx_destroy(fx);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_allocated_once_and_in_one_piece),
+		cmocka_unit_test(tasks_wait_for_rows_until_outputs_are_freed),
+		cmocka_unit_test(pieces_are_limited_to_half_of_the_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
