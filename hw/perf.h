@@ -104,7 +104,10 @@ enum pumice_perf_category {
 	X(VPM_WAITS, VPM, 0, "waits", "vertex tasks that had to wait for vertex pipe memory") \
 	X(VPM_OCCUPANCY, VPM, 0, "rows * ns", "rows of vertex pipe memory in use, summed over time") \
 	X(VDM_IDX_WAITS, VDM, 0, "waits", "pieces of draws that had to wait for room in the IDX FIFO") \
-	X(VDM_IDX_OCCUPANCY, VDM, 0, "primitives * ns", "primitives in the IDX FIFOs, summed over time")
+	X(VDM_IDX_OCCUPANCY, VDM, 0, "primitives * ns", "primitives in the IDX FIFOs, summed over time") \
+	X(VDM_FIFO_OCCUPANCY, VDM, 0, "chunks * ns", "chunks in the FIFOs of cores, summed over time") \
+	X(PDM_FIFO_WAITS, PDM, 0, "waits", "tiles that had to wait for room in the FIFO of the cores") \
+	X(PDM_FIFO_OCCUPANCY, PDM, 0, "tiles * ns", "tiles in the FIFO of the cores, summed over time")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

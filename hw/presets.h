@@ -3,7 +3,8 @@
  * Presets: the sizes of the GPUs that the source documents describe (enum preset of
  * registers.xml). A device property overrides its column.
  *
- * X(name, cores, uscs, slots, waves, batch, unified, common, local, slot_registers, vpm, idx)
+ * X(name, cores, uscs, slots, waves, batch, unified, common, local, slot_registers, vpm, idx, chunks,
+ *   tiles)
  *
  *   cores           cores
  *   uscs            USCs of a core (other names: pipes, compute units, QPUs)
@@ -16,6 +17,8 @@
  *   slot_registers  slot registers of a slot; the rest of 8 are internal registers
  *   vpm             vertex pipe memory of a core, KiB
  *   idx             primitives in the IDX FIFO of a core
+ *   chunks          chunks of draws between the master VDM and a core
+ *   tiles           tiles between the master IPF and the cores
  *
  * DEFAULT       four small cores: what the project's own tests run on.
  * VOLCANIC      document 000: four texture interfaces and so four USCs in an SPU, 512 KiB of
@@ -32,10 +35,10 @@
 #define PUMICE_PRESETS_H
 
 #define PUMICE_PRESETS(X) \
-	X(DEFAULT, 4, 2, 48, 192, 128, 512, 64, 64, 4, 512, 1024) \
-	X(VOLCANIC, 4, 4, 48, 192, 128, 512, 64, 32, 4, 512, 1024) \
-	X(WAVES, 16, 2, 2, 2, 64, 12, 64, 64, 4, 512, 1024) \
-	X(SGX543MP4, 4, 4, 48, 192, 128, 512, 64, 64, 4, 512, 1024) \
-	X(VIDEOCORE4, 1, 4, 48, 192, 16, 512, 64, 64, 4, 512, 1024)
+	X(DEFAULT, 4, 2, 48, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
+	X(VOLCANIC, 4, 4, 48, 192, 128, 512, 64, 32, 4, 512, 1024, 1, 64) \
+	X(WAVES, 16, 2, 2, 2, 64, 12, 64, 64, 4, 512, 1024, 1, 64) \
+	X(SGX543MP4, 4, 4, 48, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
+	X(VIDEOCORE4, 1, 4, 48, 192, 16, 512, 64, 64, 4, 512, 1024, 1, 64)
 
 #endif

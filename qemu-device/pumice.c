@@ -24,6 +24,10 @@
  *   Slot registers of a task slot, 0 to 8. Default 4. The rest of 8 are internal
  *   registers of each instance.
  *
+ * - `vpm-kib`, `idx-fifo`, `chunk-fifo`, `tile-fifo`
+ *   Vertex pipe memory of a core in KiB, and FIFOs in primitives, chunks of
+ *   draws and tiles. Defaults 512, 1024, 1 and 64; at most 4096, 4096, 4, 64.
+ *
  * - `fault-injection`
  *   Give the guest unit INJ, by which it may inject faults.
  *   Default off.
@@ -355,7 +359,7 @@ typedef struct PumiceSize {
     unsigned int *size;
 } PumiceSize;
 
-#define PUMICE_SIZES 11
+#define PUMICE_SIZES 13
 
 static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
                               PumiceSize list[PUMICE_SIZES])
@@ -377,6 +381,8 @@ static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
           &c->slot_registers },
         { "vpm-kib", &s->params.vpm_kib, 1, 4096, &c->vpm_kib },
         { "idx-fifo", &s->params.idx_fifo, 1, 4096, &c->idx_fifo },
+        { "chunk-fifo", &s->params.chunk_fifo, 1, 4, &c->chunk_fifo },
+        { "tile-fifo", &s->params.tile_fifo, 1, 64, &c->tile_fifo },
     };
 
     QEMU_BUILD_BUG_ON(ARRAY_SIZE(sizes) != PUMICE_SIZES);
@@ -597,6 +603,10 @@ static const Property pumice_properties[] = {
                        PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("idx-fifo", PumiceState, params.idx_fifo,
                        PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("chunk-fifo", PumiceState, params.chunk_fifo,
+                       PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("tile-fifo", PumiceState, params.tile_fifo,
+                       PUMICE_OF_PRESET),
     DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
                      false),
     DEFINE_PROP_CHR("fw-gdb", PumiceState, gdb_chr),
@@ -639,6 +649,10 @@ static void pumice_describe_properties(ObjectClass *klass)
         "vertex pipe memory of one core, KiB");
     object_class_property_set_description(klass, "idx-fifo",
         "primitives between vertex data master and tiling accelerator of a core");
+    object_class_property_set_description(klass, "chunk-fifo",
+        "chunks of draws between the master VDM and a core, 1 to 4");
+    object_class_property_set_description(klass, "tile-fifo",
+        "tiles between the master IPF and the cores, 1 to 64");
     object_class_property_set_description(klass, "fault-injection",
         "whether the guest may inject faults");
     object_class_property_set_description(klass, "fw-gdb",

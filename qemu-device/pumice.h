@@ -46,6 +46,8 @@ struct PumiceState {
         uint32_t slot_registers;
         uint32_t vpm_kib;
         uint32_t idx_fifo;
+        uint32_t chunk_fifo;
+        uint32_t tile_fifo;
         uint32_t threads;
         bool fault_injection;
     } params;

@@ -110,6 +110,8 @@ static bool create_tilers(struct pumice_gpu *gpu)
 		.uscs_per_core = gpu->config.uscs_per_core,
 		.batch = gpu->config.batch,
 		.idx_fifo = gpu->config.idx_fifo,
+		.chunk_fifo = gpu->config.chunk_fifo,
+		.tile_fifo = gpu->config.tile_fifo,
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,
 		.pds = gpu->pds,

@@ -11,13 +11,16 @@
 
 #define MAX_VPM_KIB	4096u
 #define MAX_IDX_FIFO	4096u
+#define MAX_CHUNK_FIFO	4u
+#define MAX_TILE_FIFO	64u
 
 #define ROW(preset, cores_, uscs_, slots_, waves_, batch_, unified_, common_, local_, regs_, \
-	    vpm_, idx_) \
+	    vpm_, idx_, chunks_, tiles_) \
 	[PUMICE_PRESET_##preset] = { \
 		.cores = cores_, .uscs_per_core = uscs_, .slots = slots_, .waves = waves_, \
 		.batch = batch_, .unified_kib = unified_, .common_kib = common_, \
 		.local_kib = local_, .slot_registers = regs_, .vpm_kib = vpm_, .idx_fifo = idx_, \
+		.chunk_fifo = chunks_, .tile_fifo = tiles_, \
 	},
 
 static const struct pumice_gpu_config presets[] = { PUMICE_PRESETS(ROW) };
@@ -59,6 +62,8 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 	default_to(&config->slot_registers, from->slot_registers);
 	default_to(&config->vpm_kib, from->vpm_kib);
 	default_to(&config->idx_fifo, from->idx_fifo);
+	default_to(&config->chunk_fifo, from->chunk_fifo);
+	default_to(&config->tile_fifo, from->tile_fifo);
 }
 
 /* A task of the VDM or PDM has to fit on a USC. */
@@ -76,8 +81,24 @@ static const char *check_tasks(const struct pumice_gpu_config *c)
 	return NULL;
 }
 
+/* Memories and FIFOs of vertices and primitives. */
+static const char *check_vertices(const struct pumice_gpu_config *c)
+{
+	if (c->vpm_kib > MAX_VPM_KIB)
+		return "the vertex pipe memory must be 1 to 4096 KiB";
+	if (c->idx_fifo > MAX_IDX_FIFO)
+		return "the IDX FIFO must have room for 1 to 4096 primitives";
+	if (c->chunk_fifo > MAX_CHUNK_FIFO)
+		return "the FIFO of a core must have room for 1 to 4 chunks";
+	if (c->tile_fifo > MAX_TILE_FIFO)
+		return "the FIFO of tiles must have room for 1 to 64";
+	return NULL;
+}
+
 const char *preset_check(const struct pumice_gpu_config *c)
 {
+	const char *why;
+
 	if (c->cores > PUMICE_MAX_CORES)
 		return "cores must be 1 to 16";
 	if (c->uscs_per_core > PUMICE_MAX_USCS_PER_CORE)
@@ -90,9 +111,6 @@ const char *preset_check(const struct pumice_gpu_config *c)
 		return "local memory must be 1 to 1023 KiB";
 	if (c->slot_registers > PUMICE_USC_OWN_REGS && c->slot_registers != PUMICE_NO_REGISTERS)
 		return "slot registers must be 0 to 8";
-	if (c->vpm_kib > MAX_VPM_KIB)
-		return "the vertex pipe memory must be 1 to 4096 KiB";
-	if (c->idx_fifo > MAX_IDX_FIFO)
-		return "the IDX FIFO must have room for 1 to 4096 primitives";
-	return check_tasks(c);
+	why = check_tasks(c);
+	return why ? why : check_vertices(c);
 }

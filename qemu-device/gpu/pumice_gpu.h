@@ -40,7 +40,9 @@ struct pumice_gpu_config {
 	const char *late;	/* when data of loads arrive: "early", which NULL is, "data" or
 				 * "poison"; see Documentation/execution.rst */
 	unsigned int vpm_kib;	/* vertex pipe memory of one core, KiB */
-	unsigned int idx_fifo;	/* primitives in the IDX FIFO of one core */
+	unsigned int idx_fifo;	/* primitives in the IDX FIFO of one core, 1 to 4096 */
+	unsigned int chunk_fifo;	/* chunks of draws between the master VDM and a core, 1 to 4 */
+	unsigned int tile_fifo;	/* tiles between the master IPF and the cores, 1 to 64 */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 

@@ -38,7 +38,9 @@ class Properties(unittest.TestCase):
                  ("common-store-kib=1024", "1 to 1023"), ("local-memory-kib=1024", "1 to 1023"),
                  ("slot-registers=9", "0 to 8"), ("slot-registers=4294967294", "0 to 8"),
                  ("uscs=0", "1 to 4"), ("uscs=5", "1 to 4"), ("slots=49", "1 to 48"),
-                 ("waves=193", "1 to 192"), ("batch=15", "16 to 128")]
+                 ("waves=193", "1 to 192"), ("batch=15", "16 to 128"),
+                 ("vpm-kib=0", "1 to 4096"), ("idx-fifo=4097", "1 to 4096"),
+                 ("chunk-fifo=5", "1 to 4"), ("tile-fifo=65", "1 to 64")]
         for properties, text in cases:
             with self.subTest(properties):
                 said = refused(properties)

@@ -96,7 +96,9 @@ struct dm_config {
 	unsigned int cores;
 	u32 uscs_per_core;
 	u32 batch;	/* most instances of a task: 16, or a multiple of 32 up to 128 */
-	u32 idx_fifo;	/* primitives in the IDX FIFO of a core */
+	u32 idx_fifo;	/* VDM: primitives in the IDX FIFO of a core */
+	u32 chunk_fifo;	/* VDM: chunks between the master and a core, 1 to 4 */
+	u32 tile_fifo;	/* PDM: tiles between the master IPF and the cores, 1 to 64 */
 	struct mmu *mmu;
 	struct pm *pm;
 	struct pds *pds;

@@ -25,6 +25,11 @@ static void unlock(struct pdm *pdm)
 	pdm->config.ops->unlock(pdm->config.opaque);
 }
 
+static u64 now(const struct pdm *pdm)
+{
+	return pdm->config.ops->now(pdm->config.opaque);
+}
+
 static void wake_all(struct pdm *pdm)
 {
 	unsigned int i;
@@ -201,8 +206,11 @@ static enum outcome run_store(struct pdm *pdm, const struct pdm_command *cmd,
 	list->appended = true;
 	list->idle = 0;
 	lock(pdm);
-	list->entry[(list->first + list->count++) % PDM_LIST_TILES] = list->next;
-	full = list->count == PDM_LIST_TILES;
+	list->entry[(list->first + list->tiles.level) % PDM_LIST_TILES] = list->next;
+	fifo_push(&list->tiles, 1, now(pdm));
+	full = list->tiles.level == list->tiles.depth;
+	if (full && !cmd->end)
+		fifo_wait(&list->tiles);
 	unlock(pdm);
 	if (cmd->end)
 		return run_end(pdm, fault);
@@ -312,7 +320,8 @@ void pdm_list_begin(struct pdm *pdm)
 {
 	struct pdm_list *list = &pdm->list;
 
-	list->first = list->count = 0;
+	list->first = 0;
+	fifo_pop(&list->tiles, list->tiles.level, now(pdm));
 	list->walking = list->ended = false;
 }
 
@@ -320,7 +329,8 @@ bool pdm_list_claim_walk(struct pdm *pdm)
 {
 	struct pdm_list *list = &pdm->list;
 
-	if (list->ended || list->walking || list->count > PDM_LIST_LOW)
+	if (list->ended || list->walking ||
+	    list->tiles.level > list->tiles.depth / PDM_LIST_LOW)
 		return false;
 	list->walking = true;
 	return true;
@@ -349,22 +359,22 @@ bool pdm_list_claim_tile(struct pdm *pdm, struct pdm_entry *entry)
 {
 	struct pdm_list *list = &pdm->list;
 
-	if (!list->count)
+	if (!list->tiles.level)
 		return false;
 	*entry = list->entry[list->first];
 	list->first = (list->first + 1) % PDM_LIST_TILES;
-	list->count--;
+	fifo_pop(&list->tiles, 1, now(pdm));
 	return true;
 }
 
 bool pdm_list_done(const struct pdm *pdm)
 {
-	return pdm->list.ended && !pdm->list.count;
+	return pdm->list.ended && !pdm->list.tiles.level;
 }
 
 void pdm_list_reset(struct pdm *pdm)
 {
-	pdm->list.count = 0;
+	fifo_init(&pdm->list.tiles, pdm->config.tile_fifo);
 	pdm->list.walking = false;
 	pdm->list.ended = true;
 	atomic_store(&pdm->list.commands, 0);

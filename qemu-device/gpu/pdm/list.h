@@ -5,7 +5,8 @@
  * Source: document 001, "Binning Pass"; hw/render.xml. Included by state.h only.
  *
  * One core at a time walks the list, without the device lock, and appends tiles to the FIFO;
- * all cores claim tiles from it, with the lock. A full FIFO stops the walk.
+ * all cores claim tiles from it, with the lock. A full FIFO stops the walk. Its size is the property
+ * tile-fifo.
  *
  * For a job whose stream is a render record the commands are not read but generated: those of
  * all tiles, macro tile by macro tile. They are executed like the others.
@@ -13,11 +14,12 @@
 #ifndef PUMICE_GPU_PDM_LIST_H
 #define PUMICE_GPU_PDM_LIST_H
 
+#include "../fifo/fifo.h"
 #include "../mmu/mmu.h"
 #include "command.h"
 
-#define PDM_LIST_TILES	64u	/* entries of the FIFO */
-#define PDM_LIST_LOW	16u	/* entries up to which the walk continues */
+#define PDM_LIST_TILES	64u	/* most entries of the FIFO */
+#define PDM_LIST_LOW	4u	/* the walk continues when this part of it, or less, is in use */
 #define PDM_LIST_WINDOW	64u	/* words that are read ahead, at most: an aligned block */
 #define PDM_LIST_PIECE	256u	/* commands of a step of the walk */
 
@@ -35,7 +37,8 @@ struct pdm_list {
 	/* Device lock. */
 	bool walking;		/* a core walks the list */
 	bool ended;		/* no more entries will follow */
-	u32 first, count;	/* of the FIFO */
+	struct fifo tiles;	/* from master IPF to core PDMs, */
+	u32 first;		/* whose first entry is this one */
 	struct pdm_entry entry[PDM_LIST_TILES];
 
 	/* Of the core that walks. */

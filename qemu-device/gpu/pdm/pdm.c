@@ -83,6 +83,7 @@ struct pdm *pdm_create(const struct dm_config *config)
 	if (!pdm)
 		return NULL;
 	pdm->config = *config;
+	fifo_init(&pdm->list.tiles, config->tile_fifo);
 	for (i = 0; i < config->cores; i++) {
 		if (!create_core(pdm, i)) {
 			pdm_destroy(pdm);
@@ -232,6 +233,8 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
 	value[PUMICE_PERF_PDM_PLANES] += pdm->counts.planes;
 	value[PUMICE_PERF_PDM_VERTICES] += pdm->counts.vertices;
+	value[PUMICE_PERF_PDM_FIFO_WAITS] += atomic_load(&pdm->list.tiles.waited);
+	value[PUMICE_PERF_PDM_FIFO_OCCUPANCY] += atomic_load(&pdm->list.tiles.occupancy);
 	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
 	for (i = 0; i < pdm->config.cores; i++)
 		value[PUMICE_PERF_TAG_READS] += tag_reads(pdm->core[i].tag);

@@ -42,7 +42,7 @@ static enum vdm_step bin(struct vdm_core *core, struct vdm_entry *entry)
 	result = ta_primitives(core->ta, &draw, &vertices, piece->prim, piece->prims,
 			       &entry->binned, &fault);
 	vdm_trace_ta_end(core, span, PUMICE_TRACE_TA_BIN, result != TA_FAULT, entry->binned);
-	vdm_fifo_pop(&core->idx, entry->binned - before, config->ops->now(config->opaque));
+	fifo_pop(&core->idx, entry->binned - before, config->ops->now(config->opaque));
 	core->progressed |= entry->binned != before;
 	if (result == TA_FAULT)
 		return vdm_core_fault(core->vdm, &fault);

@@ -146,8 +146,7 @@ static enum vdm_step drain(struct vdm_core *core)
 	if (atomic_load(&core->outstanding))
 		return VDM_STEP_WAIT;
 	vdm_trace_chunk_end(core, PUMICE_TRACE_PHASE_CANCEL);
-	vdm_entries_drop(core);
-	core->busy = false;
+	vdm_dispatch_drop(core);
 	atomic_store(&core->stalled, false);
 	vdm_try_end(core->vdm, core->number);
 	return core->vdm->phase == VDM_FREE ? VDM_STEP_ON : VDM_STEP_WAIT;

@@ -10,6 +10,7 @@
 #include "../number.h"
 #include "state.h"
 
+#define AHEAD 2u	/* chunks entered into FIFOs for each that is begun */
 #define BUDGET 64u	/* approximate number of commands and chunks per call */
 
 static struct vdm_chunk *chunk_of(struct vdm *vdm, u32 sequence)
@@ -88,16 +89,92 @@ static enum vdm_dispatch_result make(struct vdm *vdm, struct vdm_core *core)
 	return VDM_DISPATCH_AGAIN;
 }
 
-/* Return whether another core has no chunk. */
-static bool another_is_idle(const struct vdm *vdm, const struct vdm_core *core)
+/* ------------------------------------------------------------ FIFOs of the cores */
+
+static u64 now(const struct vdm *vdm)
 {
+	return vdm->config.ops->now(vdm->config.opaque);
+}
+
+/*
+ * Return the core with the fewest chunks whose FIFO has room, or NULL. The core whose thread is the
+ * master's is preferred.
+ */
+static struct vdm_core *find_core(struct vdm *vdm, struct vdm_core *master)
+{
+	struct vdm_core *best = NULL;
 	unsigned int i;
 
-	for (i = 0; i < vdm->cores; i++)
-		if (&vdm->core[i] != core && !vdm->core[i].busy)
-			return true;
-	return false;
+	for (i = 0; i < vdm->cores; i++) {
+		struct vdm_core *core = &vdm->core[(master->number + i) % vdm->cores];
+
+		if (core->fifo.level < core->fifo.depth && (!best || core->chunks < best->chunks))
+			best = core;
+	}
+	return best;
 }
+
+/* Enter the next chunk into the FIFO of a core; make it first if it is not dispatched again. */
+static enum vdm_dispatch_result push_next(struct vdm *vdm, struct vdm_core *master)
+{
+	enum vdm_dispatch_result result = VDM_DISPATCH_CHUNK;
+	struct vdm_core *core;
+
+	if (vdm->next_dispatch - vdm->lowest >= VDM_RING)
+		return VDM_DISPATCH_WAIT;
+	if (vdm->next_dispatch == vdm->made)
+		result = make(vdm, master);
+	if (vdm->phase != VDM_RUN)
+		return VDM_DISPATCH_AGAIN;
+	core = find_core(vdm, master);	/* the lock may have been dropped */
+	if (result != VDM_DISPATCH_CHUNK || !core)
+		return result;
+	core->fifo_chunk[(core->fifo_first + core->fifo.level) % VDM_MAX_FIFO] = vdm->next_dispatch++;
+	fifo_push(&core->fifo, 1, now(vdm));
+	core->chunks++;
+	if (core != master)
+		vdm->config.ops->wake(vdm->config.opaque, core->number);
+	return VDM_DISPATCH_CHUNK;
+}
+
+/* Return whether the next chunk in the FIFO is the lowest one that is not done. */
+static bool has_lowest(const struct vdm *vdm, const struct vdm_core *core)
+{
+	return core->fifo.level && core->fifo_chunk[core->fifo_first] == vdm->lowest;
+}
+
+/* Begin the next chunk in the FIFO. */
+static void begin_chunk(struct vdm *vdm, struct vdm_core *core)
+{
+	core->chunk = *chunk_of(vdm, core->fifo_chunk[core->fifo_first]);
+	core->fifo_first = (core->fifo_first + 1) % VDM_MAX_FIFO;
+	fifo_pop(&core->fifo, 1, now(vdm));
+	core->place = core->chunk.from;
+	core->skipped = 0;
+	core->phase = VDM_CORE_ASSEMBLE;
+	if (!core->busy)
+		vdm_trace_chunk(core, core->chunk.sequence);
+	core->busy = true;
+}
+
+/* Remove all chunks from the FIFO. */
+static void clear_fifo(struct vdm_core *core)
+{
+	if (!core->fifo.level)
+		return;
+	core->chunks -= core->fifo.level;
+	fifo_pop(&core->fifo, core->fifo.level, now(core->vdm));
+}
+
+void vdm_dispatch_drop(struct vdm_core *core)
+{
+	vdm_entries_drop(core);
+	clear_fifo(core);
+	core->chunks = 0;
+	core->busy = false;
+}
+
+/* ------------------------------------------------------------ dispatch */
 
 /* All primitives of the stream are in tile lists: cores write their headers. */
 static void finish(struct vdm *vdm)
@@ -114,33 +191,39 @@ static void finish(struct vdm *vdm)
 		vdm_wake_all(vdm);
 }
 
+/* A core has begun a chunk: enter a few into FIFOs, so that they fill while cores work. */
+static void run_ahead(struct vdm *vdm, struct vdm_core *master)
+{
+	u32 n;
+
+	if (vdm->short_of_pages || vdm->exclusive)
+		return;
+	for (n = 0; n < AHEAD && find_core(vdm, master); n++)
+		if (push_next(vdm, master) != VDM_DISPATCH_CHUNK)
+			return;
+	if (!find_core(vdm, master))
+		fifo_wait(&master->fifo);
+}
+
 enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core)
 {
-	enum vdm_dispatch_result result = VDM_DISPATCH_CHUNK;
+	enum vdm_dispatch_result result;
 
-	if (vdm->short_of_pages || vdm->exclusive || vdm->next_dispatch - vdm->lowest >= VDM_RING)
+	/* The lowest chunk is always begun: see vdm_dispatch_memory(). */
+	if ((vdm->short_of_pages || vdm->exclusive) && !has_lowest(vdm, core))
 		return VDM_DISPATCH_WAIT;
-	/* A core that bins a chunk assembles another one only if no core is without. */
-	if (core->busy && another_is_idle(vdm, core))
-		return VDM_DISPATCH_WAIT;
-	if (vdm->next_dispatch == vdm->made)
-		result = make(vdm, core);
-	if (vdm->phase != VDM_RUN)
-		return VDM_DISPATCH_AGAIN;
-	if (result == VDM_DISPATCH_WAIT && vdm->lowest == vdm->made && vdm->walk.halted) {
-		vdm_entries_drop(core);	/* kept for a further piece */
-		finish(vdm);
-		return VDM_DISPATCH_AGAIN;
+	if (!core->fifo.level) {
+		result = push_next(vdm, core);
+		if (result == VDM_DISPATCH_WAIT && vdm->lowest == vdm->made && vdm->walk.halted) {
+			vdm_entries_drop(core);	/* kept for a further piece */
+			finish(vdm);
+			return VDM_DISPATCH_AGAIN;
+		}
+		if (result != VDM_DISPATCH_CHUNK || !core->fifo.level)
+			return result == VDM_DISPATCH_CHUNK ? VDM_DISPATCH_AGAIN : result;
 	}
-	if (result != VDM_DISPATCH_CHUNK)
-		return result;
-	core->chunk = *chunk_of(vdm, vdm->next_dispatch++);
-	core->place = core->chunk.from;
-	core->skipped = 0;
-	core->phase = VDM_CORE_ASSEMBLE;
-	if (!core->busy)
-		vdm_trace_chunk(core, core->chunk.sequence);
-	core->busy = true;
+	begin_chunk(vdm, core);
+	run_ahead(vdm, core);
 	return VDM_DISPATCH_CHUNK;
 }
 
@@ -153,6 +236,7 @@ void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core, u32 sequence)
 	chunk->done = true;
 	chunk->prims = core->prims;
 	core->prims = 0;
+	core->chunks--;
 	core->no_chunk = false;
 	core->busy = core->phase != VDM_CORE_IDLE || core->back != core->queued;
 	if (core->busy)
@@ -181,6 +265,11 @@ void vdm_dispatch_memory(struct vdm *vdm)
 
 		if (core->busy && !atomic_load(&core->stalled))
 			return;
+		/* It may not have begun before pages ran out; a flush keeps this chunk only. */
+		if (has_lowest(vdm, core)) {
+			vdm->config.ops->wake(vdm->config.opaque, i);
+			return;
+		}
 		stalled |= core->busy;
 		if (core->busy && vdm_entry(core, core->back)->chunk.sequence == vdm->lowest)
 			vdm->run.status.done = vdm->before + vdm_core_binned(core);
@@ -210,15 +299,16 @@ void vdm_dispatch_rewind(struct vdm *vdm)
 	for (i = 0; i < vdm->cores; i++) {
 		struct vdm_core *core = &vdm->core[i];
 
+		clear_fifo(core);
 		if (!core->busy)
 			continue;
 		if (vdm_entry(core, core->back)->chunk.sequence == vdm->lowest) {
 			vdm_entries_drop_after(core, vdm->lowest);
+			core->chunks = 1;
 			continue;
 		}
 		vdm_trace_chunk_end(core, PUMICE_TRACE_PHASE_CANCEL);
-		vdm_entries_drop(core);
-		core->busy = false;
+		vdm_dispatch_drop(core);
 		atomic_store(&core->stalled, false);
 	}
 	vdm->next_dispatch = vdm->lowest + 1;
@@ -228,6 +318,10 @@ void vdm_dispatch_rewind(struct vdm *vdm)
 
 void vdm_dispatch_clear(struct vdm *vdm)
 {
+	unsigned int i;
+
+	for (i = 0; vdm->core && i < vdm->config.cores; i++)
+		clear_fifo(&vdm->core[i]);
 	for (; vdm->lowest != vdm->made; vdm->lowest++)
 		vdm_shared_put(vdm, chunk_of(vdm, vdm->lowest)->shared);
 	vdm->lowest = vdm->next_dispatch = vdm->made = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Vertex data master: a core's pieces in flight, and the IDX FIFO.
+ * Vertex data master: a core's pieces in flight.
  *
  * Source: document 004, "MTE": shaded vertices arrive from the USCs, indices through the IDX FIFO;
  * document 001, "Binning Pass", for the vertex pipe memory. See state.h.
@@ -10,44 +10,7 @@
 #include "../number.h"
 #include "state.h"
 
-/* ------------------------------------------------------------ FIFO */
-
-static void tick(struct vdm_fifo *fifo, u64 now)
-{
-	if (now > fifo->time)
-		atomic_store_explicit(&fifo->occupancy,
-				      atomic_load_explicit(&fifo->occupancy, memory_order_relaxed) +
-					      fifo->level * (now - fifo->time),
-				      memory_order_relaxed);
-	fifo->time = now;
-}
-
-bool vdm_fifo_push(struct vdm_fifo *fifo, u32 n, u64 now)
-{
-	if (fifo->level + n > fifo->depth) {
-		if (!fifo->waits)
-			atomic_fetch_add_explicit(&fifo->waited, 1, memory_order_relaxed);
-		fifo->waits = true;
-		return false;
-	}
-	tick(fifo, now);
-	fifo->waits = false;
-	fifo->level += n;
-	return true;
-}
-
-void vdm_fifo_pop(struct vdm_fifo *fifo, u32 n, u64 now)
-{
-	tick(fifo, now);
-	fifo->level -= n;
-}
-
 /* ------------------------------------------------------------ pieces */
-
-void vdm_entries_init(struct vdm_core *core, u32 depth)
-{
-	core->idx = (struct vdm_fifo){ .depth = depth };
-}
 
 /* Free all rows of the VPM before a position; 0: there are none. */
 static void free_rows(const struct vdm_core *core, u64 end)
@@ -67,7 +30,7 @@ static void drop_from(struct vdm_core *core, u32 number)
 
 	for (n = number; n < core->queued; n++)
 		prims += vdm_entry(core, n)->piece.prims - vdm_entry(core, n)->binned;
-	vdm_fifo_pop(&core->idx, prims, config->ops->now(config->opaque));
+	fifo_pop(&core->idx, prims, config->ops->now(config->opaque));
 	core->idx.waits = false;
 	if (number > core->first) {
 		core->vpm = vdm_entry(core, number - 1)->vpm;

@@ -279,7 +279,7 @@ static enum vdm_step queue(struct vdm_core *core, struct vdm_entry *entry)
 {
 	const struct dm_config *config = &core->vdm->config;
 
-	if (!vdm_fifo_push(&core->idx, entry->piece.prims, config->ops->now(config->opaque)))
+	if (!fifo_push(&core->idx, entry->piece.prims, config->ops->now(config->opaque)))
 		return VDM_STEP_WAIT;
 	core->queued++;
 	core->phase = VDM_CORE_VERTEX;

@@ -28,6 +28,7 @@
 #ifndef PUMICE_GPU_VDM_STATE_H
 #define PUMICE_GPU_VDM_STATE_H
 
+#include "../fifo/fifo.h"
 #include "assemble.h"
 #include "reuse.h"
 #include "vdm.h"
@@ -35,6 +36,7 @@
 #define VDM_RING	(4u * PUMICE_MAX_CORES)	/* chunks that may be dispatched and not retired */
 #define VDM_MIN_BATCH	16u
 #define VDM_TASKS	(VDM_PIECE_VERTICES / VDM_MIN_BATCH)	/* most tasks of a piece */
+#define VDM_MAX_FIFO	4u	/* most chunks in the FIFO of a core */
 #define VDM_PIECES	4u	/* of a core, in flight */
 /* Most waves of outputs of a piece; copies begin one more. */
 #define VDM_PIECE_WAVES	(VDM_PIECE_VERTICES / PUMICE_LANES + 1)
@@ -111,21 +113,16 @@ struct vdm_entry {
 	u64 begin, vpm;		/* positions before its first rows in the VPM, and after its last */
 };
 
-/* A FIFO between two blocks: full means wait. Used by one thread; counters are read by others. */
-struct vdm_fifo {
-	u32 depth, level;
-	bool waits;
-	u64 time;
-	_Atomic u64 waited;	/* entries that had to wait */
-	_Atomic u64 occupancy;	/* level * ns up to time */
-};
-
 struct vdm_core {
 	struct vdm *vdm;
 	unsigned int number;
 
 	/* Device lock. */
-	bool busy;		/* has a chunk */
+	bool busy;		/* has begun a chunk */
+	struct fifo fifo;	/* chunks from the master VDM that it has not begun: */
+	u32 fifo_first;		/* the first one is number fifo_chunk[fifo_first] */
+	u32 fifo_chunk[VDM_MAX_FIFO];
+	u32 chunks;		/* begun and in the FIFO */
 	bool writing;		/* writes region headers */
 	bool begun;		/* its TA has begun; written by its own thread while busy */
 	_Atomic bool stalled;	/* on memory; its own thread reads it without the lock */
@@ -148,7 +145,7 @@ struct vdm_core {
 	u64 prims;		/* binned, of the oldest chunk, without those of its current piece */
 	trace_span traced;	/* the oldest chunk; also under the device lock */
 	u32 traced_chunk;	/* its number */
-	struct vdm_fifo idx;
+	struct fifo idx;
 
 	struct ta *ta;
 	struct mmu_tlb tlb;
@@ -261,8 +258,7 @@ static inline void vdm_trace_chunk_end(struct vdm_core *core, enum pumice_trace_
 	trace_span_end(core->vdm->config.trace, &core->traced, vdm_chunk_event(core, phase));
 }
 
-/* entry.c: initialise a core's pieces. Drop all of them; no task runs. */
-void vdm_entries_init(struct vdm_core *core, u32 depth);
+/* entry.c: drop all pieces of a core; no task runs. */
 void vdm_entries_drop(struct vdm_core *core);
 /*
  * Drop the pieces of all chunks but one, which is the oldest of the core, and the chunk that the
@@ -278,10 +274,6 @@ static inline bool vdm_entry_shaded(const struct vdm_entry *entry)
 {
 	return entry->ended == entry->tasks;
 }
-/* Enter n units into a FIFO; false: they have to wait. */
-bool vdm_fifo_push(struct vdm_fifo *fifo, u32 n, u64 now);
-void vdm_fifo_pop(struct vdm_fifo *fifo, u32 n, u64 now);
-
 static inline struct ta_draw vdm_ta_draw(const struct vdm_chunk *chunk)
 {
 	return (struct ta_draw){
@@ -344,7 +336,10 @@ void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared);
 
 /* Dispatch of chunks: device lock held. */
 enum vdm_dispatch_result { VDM_DISPATCH_CHUNK, VDM_DISPATCH_AGAIN, VDM_DISPATCH_WAIT };
-/* Dispatch the next chunk to a core. The lock is dropped while programs are loaded. */
+/*
+ * Begin the next chunk in the FIFO of a core. As the master VDM, enter further chunks into the FIFOs
+ * of cores; the lock is dropped while programs are loaded.
+ */
 enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core);
 /* Complete a core's oldest chunk. */
 void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core, u32 sequence);
@@ -352,6 +347,8 @@ void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core, u32 sequence);
 void vdm_dispatch_memory(struct vdm *vdm);
 /* Withdraw the chunks after the lowest one; they are dispatched again. */
 void vdm_dispatch_rewind(struct vdm *vdm);
+/* Drop all chunks and pieces of a core; no task of it runs. */
+void vdm_dispatch_drop(struct vdm_core *core);
 /* Drop all chunks. */
 void vdm_dispatch_clear(struct vdm *vdm);
 

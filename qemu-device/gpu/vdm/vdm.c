@@ -56,6 +56,13 @@ static const struct pds_task_ops task_ops = {
 	.room = room,
 };
 
+static void init_fifos(struct vdm_core *core)
+{
+	fifo_init(&core->idx, core->vdm->config.idx_fifo);
+	fifo_init(&core->fifo, core->vdm->config.chunk_fifo);
+	core->chunks = 0;
+}
+
 static bool core_init(struct vdm *vdm, unsigned int number)
 {
 	struct vdm_core *core = &vdm->core[number];
@@ -66,7 +73,7 @@ static bool core_init(struct vdm *vdm, unsigned int number)
 	core->vdm = vdm;
 	core->number = number;
 	core->ta = ta_create(&config);
-	vdm_entries_init(core, vdm->config.idx_fifo);
+	init_fifos(core);
 	return core->ta;
 }
 
@@ -114,7 +121,7 @@ static void core_clear(struct vdm_core *core)
 	core->phase = VDM_CORE_IDLE;
 	core->first = core->back = core->front = core->queued = 0;
 	core->vpm = core->prims = 0;	/* the PDS is reset, too */
-	vdm_entries_init(core, core->vdm->config.idx_fifo);
+	init_fifos(core);
 }
 
 void vdm_reset(struct vdm *vdm)
@@ -350,6 +357,7 @@ void vdm_counters_add(const struct vdm *vdm, u64 *value)
 		value[PUMICE_PERF_VDM_VERTICES] += atomic_load(&core->vertices);
 		value[PUMICE_PERF_VDM_IDX_WAITS] += atomic_load(&core->idx.waited);
 		value[PUMICE_PERF_VDM_IDX_OCCUPANCY] += atomic_load(&core->idx.occupancy);
+		value[PUMICE_PERF_VDM_FIFO_OCCUPANCY] += atomic_load(&core->fifo.occupancy);
 		value[PUMICE_PERF_TA_CULLED] += ta->culled;
 		value[PUMICE_PERF_TA_CLIPPED] += ta->clipped;
 		value[PUMICE_PERF_TA_BLOCKS] += ta->blocks;

@@ -462,6 +462,10 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		{ .late = "" },
 		{ .late = "soon" },
 		{ .late = "POISON" },
+		{ .vpm_kib = 4097 },
+		{ .idx_fifo = 4097 },
+		{ .chunk_fifo = 5 },
+		{ .tile_fifo = 65 },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;

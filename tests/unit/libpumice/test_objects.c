@@ -60,7 +60,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cors=4,threads=1", EINVAL,
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
-		  "slot-registers, vpm-kib, idx-fifo, slice-us, split, cdm-share, vdm-share, pdm-share, "
+		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, slice-us, split, cdm-share, vdm-share, pdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },
@@ -81,6 +81,10 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:uscs=5", EINVAL, "uscs must be 1 to 4" },
 		{ "inproc:waves=2", EINVAL, "a task of batch instances" },
 		{ "inproc:batch=48", EINVAL, "batch must be 16, 32, 64, 96 or 128" },
+		{ "inproc:vpm-kib=4097", EINVAL, "the vertex pipe memory must be 1 to 4096 KiB" },
+		{ "inproc:idx-fifo=4097", EINVAL, "1 to 4096 primitives" },
+		{ "inproc:chunk-fifo=5", EINVAL, "1 to 4 chunks" },
+		{ "inproc:tile-fifo=65", EINVAL, "1 to 64" },
 		{ "inproc:ram=0", EINVAL, "ram=0 is not 1 to 65536 MiB" },
 		{ "inproc:ram=1000000", EINVAL, "ram=1000000 is not" },
 		{ "inproc:slot-registers=9", EINVAL, "slot-registers=9 is not 0 to 8" },

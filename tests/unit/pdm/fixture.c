@@ -95,7 +95,8 @@ static void create_blocks(struct fixture *fx)
 	const struct pm_config pm = { .mmu = &fx->mmu, .low = no_group, .opaque = fx,
 				      .trace = &fx->trace.trace };
 	struct dm_config pdm = { .cores = fx->cores, .uscs_per_core = FX_USCS_PER_CORE,
-				  .batch = PUMICE_TASK_INSTANCES, .mmu = &fx->mmu, .ops = &dm_ops,
+				  .batch = PUMICE_TASK_INSTANCES, .tile_fifo = fx->tile_fifo,
+				  .mmu = &fx->mmu, .ops = &dm_ops,
 				  .opaque = fx, .trace = &fx->trace.trace };
 	unsigned int i;
 
@@ -147,8 +148,14 @@ static void map_memory(struct fixture *fx)
 
 void fx_open(struct fixture *fx, unsigned int cores)
 {
+	fx_open_fifo(fx, cores, 64);
+}
+
+void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo)
+{
 	memset(fx, 0, sizeof(*fx));
 	fx->cores = cores;
+	fx->tile_fifo = tile_fifo;
 	fx->tm = testmem_create(TESTMEM_SIZE);
 	testmem_bind(fx->tm, &fx->mmu);
 	testtrace_open(&fx->trace, fx->tm, &fx->mmu);

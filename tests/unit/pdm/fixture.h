@@ -97,6 +97,7 @@ struct fixture {
 	struct pdm *pdm;
 	struct testtrace trace;	/* of PDM, PDS and PM; disabled */
 	unsigned int cores;
+	u32 tile_fifo;		/* tiles in the FIFO at most */
 	u64 clock;
 	bool locked;
 	bool awake_core[PUMICE_MAX_CORES], awake_usc[FX_USCS];
@@ -122,6 +123,8 @@ struct fixture {
 };
 
 void fx_open(struct fixture *fx, unsigned int cores);
+/* The same with a maximum number of tiles in the FIFO of the cores. */
+void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo);
 void fx_close(struct fixture *fx);
 /* Start the job that record describes, in FX_CTX or another context. */
 void fx_start(struct fixture *fx, bool partial);

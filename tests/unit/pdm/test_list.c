@@ -7,6 +7,7 @@
 
 #include "../../../qemu-device/gpu/usc/program.h"
 #include "fixture.h"
+#include "perf.h"
 #include "pumice_isa.h"
 
 #define SIZE	FX_MAX_SIZE
@@ -192,6 +193,38 @@ static void tiles_are_stored_by_their_own_programs(void **state)
 		expect_planes();
 		run_good();
 		fx_close(&fx);
+	}
+}
+
+static u64 counter(enum pumice_perf_counter number)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	pdm_counters_add(fx.pdm, value);
+	return value[number];
+}
+
+/* The FIFO of tiles is full at times, if it has room for fewer than there are; then the walk waits. */
+static void any_fifo_of_tiles_is_sufficient(void **state)
+{
+	static const u32 depths[] = { 1, 2, 5, TILES * TILES - 1, 64 };
+	u32 cores, i;
+
+	(void)state;
+	for (cores = 1; cores <= 4; cores += 3) {
+		for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+			fx_open_fifo(&fx, cores, depths[i]);
+			make_planes();
+			run_job();
+			assert_int_equal(fx.end, DM_DONE);
+			expect_planes();
+			assert_int_equal(counter(PUMICE_PERF_PDM_FIFO_WAITS) > 0,
+					 depths[i] < TILES * TILES);
+			assert_true(counter(PUMICE_PERF_PDM_FIFO_OCCUPANCY) > 0);
+			pdm_reset(fx.pdm);
+			assert_int_equal(counter(PUMICE_PERF_PDM_FIFO_WAITS), 0);
+			fx_close(&fx);
+		}
 	}
 }
 
@@ -596,6 +629,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_are_stored_by_their_own_programs),
+		cmocka_unit_test(any_fifo_of_tiles_is_sufficient),
 		cmocka_unit_test(store_programs_share_memory_for_one_program),
 		cmocka_unit_test(a_store_program_that_is_refused_stops_the_job),
 		cmocka_unit_test(the_page_after_the_list_is_not_read),

@@ -87,6 +87,131 @@ static void a_reset_clears_the_counters(void **state)
 	vdmfx_destroy(b);
 }
 
+static u64 counter(const struct vdm_fixture *b, enum pumice_perf_counter number)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	vdm_counters_add(b->vdm, value);
+	return value[number];
+}
+
+/* Return the number of waits of the master because all FIFOs were full. */
+static u64 fifo_waits(const struct vdm_fixture *b)
+{
+	u64 waits = 0;
+	u32 i;
+
+	for (i = 0; i < b->cores; i++)
+		waits += atomic_load(&b->vdm->core[i].fifo.waited);
+	return waits;
+}
+
+/* Chunks in the FIFOs of all cores. */
+static u32 chunks_in_fifos(struct vdm_fixture *b, u32 depth)
+{
+	u32 i, all = 0;
+
+	for (i = 0; i < b->cores; i++) {
+		const struct vdm_core *core = &b->vdm->core[i];
+
+		assert_in_range(core->fifo.level, 0, depth);
+		assert_in_range(core->chunks, core->fifo.level + core->busy, UINT32_MAX);
+		all += core->fifo.level;
+	}
+	return all;
+}
+
+/*
+ * The master VDM runs ahead of the cores by as many chunks as their FIFOs have room for, and waits
+ * then. No core has two chunks while another one has none.
+ */
+static void the_master_fills_the_fifos_of_the_cores(void **state)
+{
+	u32 depth, cores;
+
+	(void)state;
+	for (cores = 1; cores <= 4; cores++) {
+		for (depth = 1; depth <= 4; depth++) {
+			struct vdm_fixture *b = vdmfx_create_fifo(cores, depth);
+			u32 most = 0, all;
+
+			vdmfx_put_points(b, POINTS, false);
+			assert_true(vdmfx_start(b, 10));
+			while (vdmfx_step(b)) {
+				all = chunks_in_fifos(b, depth);
+				most = all > most ? all : most;
+			}
+			assert_int_equal(most, cores * depth);
+			assert_true(fifo_waits(b) > 0);
+			assert_true(counter(b, PUMICE_PERF_VDM_FIFO_OCCUPANCY) > 0);
+			assert_int_equal(chunks_in_fifos(b, depth), 0);
+			assert_int_equal(b->ended[DM_DONE], 1);
+			vdmfx_render(b);
+			expect_points(b, POINTS);
+			vdmfx_destroy(b);
+		}
+	}
+}
+
+/*
+ * Pages run out in chunk 2 while chunk 1, which precedes it, is in the FIFO of a core that has not
+ * begun it: the core begins it before the job requests memory.
+ */
+static void the_lowest_chunk_is_begun_before_a_flush(void **state)
+{
+	struct vdm_fixture *b = vdmfx_create_fifo(2, 1);
+	const _Atomic bool stop = false;
+	u32 stops = 0;
+
+	(void)state;
+	vdmfx_put_points(b, 50, false);
+	b->pages = 15;
+	assert_true(vdmfx_start(b, 10));
+	while (b->vdm->phase != VDM_RUN) {
+		b->awake[0] = false;
+		vdm_core_step(b->vdm, 0, &stop);
+	}
+	/* It has begun chunk 0: let core 1 begin none. */
+	do {
+		b->awake[0] = false;
+		b->awake[0] |= vdm_core_step(b->vdm, 0, &stop);
+	} while (vdmfx_end_oldest(b) || b->awake[0]);
+	assert_true(atomic_load(&b->vdm->core[0].stalled));
+	assert_int_equal(b->vdm->core[1].fifo.level, 1);
+	assert_int_equal(b->ended[DM_MEMORY], 0);
+	for (vdmfx_run(b); b->ended[DM_MEMORY] > stops; vdmfx_run(b)) {
+		vdmfx_call(b, vdm_flush);
+		vdmfx_run(b);
+		stops = b->ended[DM_MEMORY];
+		vdmfx_render(b);
+		vdmfx_call(b, vdm_resume);
+	}
+	assert_true(stops > 0);
+	assert_int_equal(b->ended[DM_DONE], 1);
+	vdmfx_render(b);
+	expect_points(b, 50);
+	vdmfx_destroy(b);
+}
+
+/* As many chunks as cores: each has one. */
+static void chunks_are_distributed_evenly(void **state)
+{
+	struct vdm_fixture *b = vdmfx_create_fifo(4, 4);
+	u32 i, most[4] = { 0 };
+
+	(void)state;
+	vdmfx_put_points(b, 40, false);
+	assert_true(vdmfx_start(b, 10));
+	while (vdmfx_step(b))
+		for (i = 0; i < 4; i++)
+			most[i] = b->vdm->core[i].chunks > most[i] ? b->vdm->core[i].chunks : most[i];
+	for (i = 0; i < 4; i++)
+		assert_int_equal(most[i], 1);
+	vdmfx_render(b);
+	expect_points(b, 40);
+	vdmfx_destroy(b);
+}
+
 static void an_empty_stream_is_a_valid_empty_scene(void **state)
 {
 	struct vdm_fixture *b = vdmfx_create(2);
@@ -564,6 +689,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_ends_with_a_valid_scene),
 		cmocka_unit_test(a_reset_clears_the_counters),
+		cmocka_unit_test(the_master_fills_the_fifos_of_the_cores),
+		cmocka_unit_test(the_lowest_chunk_is_begun_before_a_flush),
+		cmocka_unit_test(chunks_are_distributed_evenly),
 		cmocka_unit_test(an_empty_stream_is_a_valid_empty_scene),
 		cmocka_unit_test(a_start_is_refused_while_busy_and_for_contexts_that_are_not),
 		cmocka_unit_test(a_scene_uses_no_more_cores_than_it_has_room_for),

@@ -325,8 +325,8 @@ struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch)
 	return vdmfx_create_sizes(cores, batch, FX_VPM, 1024);
 }
 
-struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
-				       u32 idx)
+static struct vdm_fixture *create(unsigned int cores, unsigned int batch, u32 vpm_bytes, u32 idx,
+				  u32 chunks)
 {
 	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
 					  .local_bytes = FX_LOCAL, .vpm_bytes = vpm_bytes,
@@ -334,7 +334,7 @@ struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u
 	struct vdm_fixture *b = calloc(1, sizeof(*b));
 	struct dm_config config = {
 		.cores = cores, .uscs_per_core = FX_USCS_PER_CORE,
-		.batch = batch, .idx_fifo = idx, .pm = &the_pm, .ops = &ops, .opaque = b,
+		.batch = batch, .idx_fifo = idx, .chunk_fifo = chunks, .pm = &the_pm, .ops = &ops, .opaque = b,
 	};
 
 	assert_non_null(b);
@@ -353,6 +353,17 @@ struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u
 	b->vdm = vdm_create(&config);
 	assert_non_null(b->vdm);
 	return b;
+}
+
+struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
+				       u32 idx)
+{
+	return create(cores, batch, vpm_bytes, idx, 2);
+}
+
+struct vdm_fixture *vdmfx_create_fifo(unsigned int cores, u32 chunks)
+{
+	return create(cores, PUMICE_TASK_INSTANCES, FX_VPM, 1024, chunks);
 }
 
 void vdmfx_destroy(struct vdm_fixture *b)

@@ -82,6 +82,8 @@ struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch);
 /* The same with sizes of the VPM, in bytes, and of the IDX FIFO, in primitives. */
 struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
 				       u32 idx);
+/* The same with the usual sizes and this number of chunks in the FIFO of a core. */
+struct vdm_fixture *vdmfx_create_fifo(unsigned int cores, u32 chunks);
 void vdmfx_destroy(struct vdm_fixture *b);
 
 /* Stream and state. */

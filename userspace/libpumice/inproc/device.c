@@ -149,7 +149,8 @@ static const struct backend_ops inproc_ops = {
 struct options {
 	u32 threads, ram_mib;
 	u32 cores, uscs, slots, waves, batch;	/* 0: of the preset */
-	u32 unified_kib, common_kib, local_kib, vpm_kib, idx_fifo;	/* the same */
+	u32 unified_kib, common_kib, local_kib;	/* the same */
+	u32 vpm_kib, idx_fifo, chunk_fifo, tile_fifo;	/* the same */
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
@@ -178,7 +179,8 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 
 #define OPTION_KEYS \
 	"cores, uscs, slots, waves, batch, threads, ram, unified-store-kib, " \
-	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, slice-us, split, " \
+	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, chunk-fifo, " \
+	"tile-fifo, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; " \
 	"late=early, data or poison; fw-gdb=PATH"
 
@@ -212,6 +214,8 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		{ "local-memory-kib=", &o->local_kib, true },
 		{ "vpm-kib=", &o->vpm_kib, true },
 		{ "idx-fifo=", &o->idx_fifo, true },
+		{ "chunk-fifo=", &o->chunk_fifo, true },
+		{ "tile-fifo=", &o->tile_fifo, true },
 		{ "threads=", &o->threads, false },
 		{ "ram=", &o->ram_mib, false },
 		{ "slot-registers=", &o->slot_registers, false },
@@ -421,6 +425,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		.slot_registers = config_registers(o->slot_registers),
 		.vpm_kib = o->vpm_kib,
 		.idx_fifo = o->idx_fifo,
+		.chunk_fifo = o->chunk_fifo,
+		.tile_fifo = o->tile_fifo,
 	};
 	const char *why;
 	int err;
