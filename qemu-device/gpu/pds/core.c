@@ -300,7 +300,7 @@ void pds_core_start(struct pds_core *core, const struct pds_place *place, enum p
 
 static void release(struct pds_core *core, struct unit *unit, unsigned int group)
 {
-	const u32 tasks = unit->accounts.claim[group].need.tasks;
+	const u32 tasks = pds_claim_tasks(&unit->accounts.claim[group]);
 
 	pds_unit_release(&unit->accounts, group);
 	core->held -= tasks;
@@ -320,18 +320,34 @@ static void release_ended(struct pds_core *core, struct unit *unit)
 void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
 {
 	struct unit *unit = unit_of(core, place->usc);
-	const struct pds_need *need = &unit->accounts.claim[place->group].need;
+	const struct pds_claim *claim = &unit->accounts.claim[place->group];
+	const struct pds_need *need = &claim->need;
 
 	tick(core, now);
 	unit->started[need->dm] &= ~(1ull << place->group);
-	core->waves -= need->waves;
-	core->held += need->tasks;
+	core->waves -= pds_claim_waves(claim);
+	core->held += pds_claim_tasks(claim);
 	pds_unit_end(&unit->accounts, place->group);
 	update_load(unit);
 	if (need->dm != PDS_DM_CDM || core->out_of_order)
 		release(core, unit, place->group);
 	else
 		release_ended(core, unit);
+	pds_core_room(core);
+}
+
+void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32 task, u64 now)
+{
+	struct unit *unit = unit_of(core, place->usc);
+
+	if (!core->out_of_order)
+		return;
+	tick(core, now);
+	core->waves -= pds_task_waves(&unit->accounts.claim[place->group].need, task);
+	core->tasks--;
+	atomic_fetch_sub_explicit(&core->pds->tasks, 1, memory_order_relaxed);
+	pds_unit_release_task(&unit->accounts, place->group, task);
+	update_load(unit);
 	pds_core_room(core);
 }
 

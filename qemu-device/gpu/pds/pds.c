@@ -8,8 +8,8 @@
  * The USC with the fewest waves gets the next group, round robin among equals. This depends
  * only on earlier groups, so a GPU without threads is deterministic.
  *
- * The resources of a group are released when it ends, or, in order, when those before it on
- * its USC have ended too. Fences and the end of a job wait for groups, not for releases: the
+ * The resources of a task are released when it ends, and local memory with its group; or, in order,
+ * those of a group when it and those before it on its USC have ended. Fences and the end of a job wait for groups, not for releases: the
  * end of the last group releases the last resources.
  */
 #include "pds.h"
@@ -520,6 +520,16 @@ static enum pds_dm group_dm(const struct pds *pds, unsigned int usc, unsigned in
 	return (enum pds_dm)pds->unit[usc].accounts.claim[group].need.dm;
 }
 
+/* Tasks of other data masters are groups of their own. */
+static void task_done(void *opaque, unsigned int usc, unsigned int group, unsigned int task)
+{
+	struct pds *pds = opaque;
+	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, usc));
+
+	pds_core_end_task(core, &(struct pds_place){ .usc = usc, .group = group }, task, now(pds));
+	pds_unlock_core(core);
+}
+
 static void group_done(void *opaque, unsigned int usc, unsigned int group)
 {
 	struct pds *pds = opaque;
@@ -547,6 +557,7 @@ static void group_fault(void *opaque, unsigned int group, const struct gpu_fault
 }
 
 const struct usc_ops pds_usc_ops = {
+	.task_done = task_done,
 	.group_done = group_done,
 	.fault = group_fault,
 };

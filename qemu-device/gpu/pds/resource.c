@@ -118,16 +118,25 @@ bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 	       (u64)share->local_rows + need->local_rows <= limits->local_rows;
 }
 
-/* Add a need to its data master's share, or subtract it. */
-static void count_share(struct pds_unit *unit, const struct pds_need *need, bool add)
+/* Add resources of some tasks of a need to its data master's share, or subtract them. */
+static void count_share(struct pds_unit *unit, const struct pds_need *need, u32 tasks, u32 waves,
+			bool add)
 {
 	struct pds_share *share = &unit->share[need->dm];
 	u32 sign = add ? 1 : UINT32_MAX;	/* UINT32_MAX is -1 */
 
+	share->tasks += sign * tasks;
+	share->rows += sign * waves * need->wave_rows;
+	share->words += sign * tasks * need->words;
+}
+
+/* The same for what the group has once. */
+static void count_group(struct pds_unit *unit, const struct pds_need *need, bool add)
+{
+	struct pds_share *share = &unit->share[need->dm];
+	u32 sign = add ? 1 : UINT32_MAX;
+
 	share->groups += sign;
-	share->tasks += sign * need->tasks;
-	share->rows += sign * need->waves * need->wave_rows;
-	share->words += sign * need->tasks * need->words;
 	share->local_rows += sign * need->local_rows;
 }
 
@@ -154,9 +163,49 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 	unit->tasks += need->tasks;
 	unit->waves += need->waves;
 	unit->groups++;
-	count_share(unit, need, true);
+	count_share(unit, need, need->tasks, need->waves, true);
+	count_group(unit, need, true);
 	*group = (unsigned int)(claim - unit->claim);
 	return true;
+}
+
+u32 pds_claim_tasks(const struct pds_claim *claim)
+{
+	return claim->need.tasks - (u32)__builtin_popcount(claim->released);
+}
+
+u32 pds_claim_waves(const struct pds_claim *claim)
+{
+	u32 waves = claim->need.waves, task;
+
+	for (task = 0; claim->released >> task; task++)
+		if (claim->released >> task & 1)
+			waves -= pds_task_waves(&claim->need, task);
+	return waves;
+}
+
+/* Free the slot and the stores of a task. */
+static void free_task(struct pds_unit *unit, const struct pds_claim *claim, u32 task)
+{
+	const struct pds_need *need = &claim->need;
+
+	unit->slots &= ~(1ull << claim->slot[task]);
+	pds_store_free(&unit->unified, claim->row[task],
+		       pds_task_waves(need, task) * need->wave_rows);
+	pds_store_free(&unit->common, claim->word[task], need->words);
+}
+
+void pds_unit_release_task(struct pds_unit *unit, unsigned int group, u32 task)
+{
+	struct pds_claim *claim = &unit->claim[group];
+	const u32 waves = pds_task_waves(&claim->need, task);
+
+	assert(claim->live && !claim->ended && !(claim->released >> task & 1));
+	free_task(unit, claim, task);
+	claim->released |= (u8)(1u << task);
+	unit->tasks--;
+	unit->waves -= waves;
+	count_share(unit, &claim->need, 1, waves, false);
 }
 
 void pds_unit_end(struct pds_unit *unit, unsigned int group)
@@ -165,8 +214,8 @@ void pds_unit_end(struct pds_unit *unit, unsigned int group)
 
 	assert(claim->live && !claim->ended);
 	claim->ended = true;
-	unit->waves -= claim->need.waves;
-	unit->held += claim->need.tasks;
+	unit->waves -= pds_claim_waves(claim);
+	unit->held += pds_claim_tasks(claim);
 }
 
 bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *group)
@@ -190,19 +239,18 @@ void pds_unit_release(struct pds_unit *unit, unsigned int group)
 {
 	struct pds_claim *claim = &unit->claim[group];
 	const struct pds_need *need = &claim->need;
+	const u32 tasks = pds_claim_tasks(claim);
 	u32 task;
 
 	assert(claim->live && claim->ended);
-	for (task = 0; task < need->tasks; task++) {
-		unit->slots &= ~(1ull << claim->slot[task]);
-		pds_store_free(&unit->unified, claim->row[task],
-			       pds_task_waves(need, task) * need->wave_rows);
-		pds_store_free(&unit->common, claim->word[task], need->words);
-	}
+	for (task = 0; task < need->tasks; task++)
+		if (!(claim->released >> task & 1))
+			free_task(unit, claim, task);
 	pds_store_free(&unit->local, claim->local_row, need->local_rows);
-	unit->tasks -= need->tasks;
-	unit->held -= need->tasks;
+	unit->tasks -= tasks;
+	unit->held -= tasks;
 	unit->groups--;
-	count_share(unit, need, false);
+	count_share(unit, need, tasks, pds_claim_waves(claim), false);
+	count_group(unit, need, false);
 	claim->live = false;
 }

@@ -58,6 +58,7 @@ struct pds_claim {
 	bool ended;	/* the group has ended; the claim waits to be released in order */
 	u64 order;	/* claims of a USC are numbered in order of allocation */
 	struct pds_need need;
+	u8 released;	/* bit n: task n has ended before its group, and has no resources */
 	u8 slot[PUMICE_GROUP_TASKS];
 	u32 row[PUMICE_GROUP_TASKS];	/* first row of each task */
 	u32 word[PUMICE_GROUP_TASKS];	/* first common store word of each task */
@@ -118,6 +119,13 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 /* Return whether a data master's limits permit a claim. */
 bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 		      const struct pds_limits *limits);
+
+/* Tasks and waves of a claim that were not released before. */
+u32 pds_claim_tasks(const struct pds_claim *claim);
+u32 pds_claim_waves(const struct pds_claim *claim);
+
+/* Free the resources of one task of a live group that has not ended. */
+void pds_unit_release_task(struct pds_unit *unit, unsigned int group, u32 task);
 
 /* Mark a live group as ended: its waves are released, its other resources are still allocated. */
 void pds_unit_end(struct pds_unit *unit, unsigned int group);

@@ -190,6 +190,8 @@ void pds_core_drop(struct pds_core *core, const struct pds_place *place);
  * data masters that wait on the core.
  */
 void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now);
+/* One task of a counted claim has ended, others run: release its resources, unless in order. */
+void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32 task, u64 now);
 /* Notify data masters that wait for room on the core. */
 void pds_core_room(struct pds_core *core);
 /* Enter the data master of a need for which there is no room. False: it was entered before. */

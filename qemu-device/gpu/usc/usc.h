@@ -29,7 +29,7 @@ struct usc_gfx;		/* see gfx.h */
 /* State of a group; PDS to READY, USC to FREE. */
 enum usc_group_state { USC_GROUP_FREE, USC_GROUP_READY, USC_GROUP_RUNNING };
 
-/* One task: occupies one slot. Filled by the PDS; constant while the group runs. */
+/* One task: occupies one slot. Filled by the PDS; constant while the task runs. */
 struct usc_task {
 	u8 group;		/* index of its work-group */
 	u8 index;		/* task in its work-group */
@@ -61,6 +61,11 @@ struct usc_group {
 
 /* Callbacks of the USC, from its step. */
 struct usc_ops {
+	/*
+	 * All waves of a task have ended, not all of its group: the slot and the registers of the
+	 * task may be reused.
+	 */
+	void (*task_done)(void *opaque, unsigned int usc, unsigned int group, unsigned int task);
 	/* The group ended; its resources may be reused. */
 	void (*group_done)(void *opaque, unsigned int usc, unsigned int group);
 	/*

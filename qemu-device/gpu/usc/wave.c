@@ -129,6 +129,19 @@ static struct usc_wave *choose_wave(struct usc *usc, struct usc_run *run)
 	return &usc->wave[run->wave[run->current]];
 }
 
+/* A wave has ended: notify the PDS if it was the last of its task, but not of the group. */
+static void notify_task(struct usc *usc, unsigned int group, const struct usc_wave *wave)
+{
+	const struct usc_run *run = &usc->run[group];
+	const struct usc_task *task = &usc->task[wave->slot];
+	const u32 first = usc->wave[wave->slot * USC_MAX_WAVES].in_group;
+	const u32 waves = ((1u << task->waves) - 1) << first;
+
+	if ((run->ended & waves) == waves && (u32)__builtin_popcount(run->ended) < run->waves)
+		usc->config.ops->task_done(usc->config.opaque, usc->config.number, group,
+					   task->index);
+}
+
 /* Handle a wave that left the interpreter before the end of its slice. */
 static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 {
@@ -160,6 +173,8 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 	}
 	run->runnable &= ~bit;
 	usc_slot_select_writers(usc, run, usc->wave[run->wave[run->current]].slot);
+	if (run->ended & bit)
+		notify_task(usc, group, &usc->wave[run->wave[run->current]]);
 	if (!run->runnable)
 		finish_or_release(usc, group);
 }

@@ -124,23 +124,31 @@ static void hand_over(u16 *owner, u32 size, u32 start, u32 count, unsigned int f
 	}
 }
 
+/* Change the owner of a task's resources. */
+static void move_task(struct usc *usc, unsigned int number, u32 index, unsigned int from,
+		      unsigned int to)
+{
+	const unsigned int slot = usc->group[number].slot[index];
+	const struct usc_task *task = &usc->task[slot];
+
+	hand_over(usc->slot_owner, PUMICE_USC_SLOTS, slot, 1, from, to);
+	assert_int_equal(task->group, number);
+	assert_int_equal(task->index, index);
+	hand_over(usc->row_owner, usc->rows, task->us_row,
+		  (u32)task->waves * (task->temps + task->attrs), from, to);
+	hand_over(usc->word_owner, usc->words, task->cs_word,
+		  (u32)task->shared + task->coeffs + task->coeffs_alt, from, to);
+}
+
 /* Change the owner of the group's resources. */
 static void move_group(struct usc *usc, unsigned int number, unsigned int from, unsigned int to)
 {
 	struct usc_group *group = &usc->group[number];
 	u32 i;
 
-	for (i = 0; i < group->tasks; i++) {
-		const struct usc_task *task = &usc->task[group->slot[i]];
-
-		hand_over(usc->slot_owner, PUMICE_USC_SLOTS, group->slot[i], 1, from, to);
-		assert_int_equal(task->group, number);
-		assert_int_equal(task->index, i);
-		hand_over(usc->row_owner, usc->rows, task->us_row,
-			  (u32)task->waves * (task->temps + task->attrs), from, to);
-		hand_over(usc->word_owner, usc->words, task->cs_word,
-			  (u32)task->shared + task->coeffs + task->coeffs_alt, from, to);
-	}
+	for (i = 0; i < group->tasks; i++)
+		if (!(usc->ended[number] >> i & 1))
+			move_task(usc, number, i, from, to);
 	assert_int_equal(group->local_byte % 4, 0);
 	hand_over(usc->local_owner, usc->local_words, group->local_byte / 4,
 		  (group->local_bytes + 3) / 4, from, to);
@@ -155,6 +163,7 @@ bool usc_group_start(struct usc *usc, unsigned int number)
 	assert_in_range(group->tasks, 1, PUMICE_GROUP_TASKS);
 	assert_non_null(group->program);
 	assert_true(group->program->refs > 0);
+	usc->ended[number] = 0;
 	move_group(usc, number, FAKE_NONE, number);
 	for (i = 0; i < group->tasks; i++)
 		waves += usc->task[group->slot[i]].waves;
@@ -181,20 +190,32 @@ void usc_abort_groups(struct usc *usc, u64 groups)
 	usc->aborted_groups |= groups;
 }
 
+static void poison_task(struct usc *usc, const struct usc_task *task)
+{
+	poison(usc->unified + task->us_row * USC_ROW_WORDS,
+	       (u32)task->waves * (task->temps + task->attrs) * USC_ROW_WORDS);
+	poison(usc->common + task->cs_word,
+	       (u32)task->shared + task->coeffs + task->coeffs_alt);
+}
+
 /* Poison the group's resources, to detect words that the next owner does not write. */
 static void poison_group(struct usc *usc, unsigned int number)
 {
 	const struct usc_group *group = &usc->group[number];
 	u32 i;
 
-	for (i = 0; i < group->tasks; i++) {
-		const struct usc_task *task = &usc->task[group->slot[i]];
+	for (i = 0; i < group->tasks; i++)
+		if (!(usc->ended[number] >> i & 1))
+			poison_task(usc, &usc->task[group->slot[i]]);
+}
 
-		poison(usc->unified + task->us_row * USC_ROW_WORDS,
-		       (u32)task->waves * (task->temps + task->attrs) * USC_ROW_WORDS);
-		poison(usc->common + task->cs_word,
-		       (u32)task->shared + task->coeffs + task->coeffs_alt);
-	}
+void fake_usc_finish_task(struct usc *usc, unsigned int group, unsigned int task)
+{
+	assert_true(fake_usc_running(usc, group));
+	poison_task(usc, &usc->task[usc->group[group].slot[task]]);
+	move_task(usc, group, task, group, FAKE_NONE);
+	usc->ended[group] |= (u8)(1u << task);
+	usc->config.ops->task_done(usc->config.opaque, usc->config.number, group, task);
 }
 
 void fake_usc_finish(struct usc *usc, unsigned int group)

@@ -42,6 +42,7 @@ struct usc {
 	u16 slot_owner[PUMICE_USC_SLOTS];
 	struct usc_task task[PUMICE_USC_SLOTS];
 	struct usc_group group[PUMICE_USC_SLOTS];
+	u8 ended[PUMICE_USC_SLOTS];	/* bit n: task n of the group has ended before it */
 	u64 start_order[PUMICE_USC_SLOTS];	/* of running groups, over all fake USCs */
 	unsigned int running;
 	unsigned int started;
@@ -50,6 +51,8 @@ struct usc {
 	u64 aborted_groups;	/* by the latter: bit n is group n */
 };
 
+/* End one task of a running group that has others: free its resources and notify the PDS. */
+void fake_usc_finish_task(struct usc *usc, unsigned int group, unsigned int task);
 /* End a running group: free its resources and notify the PDS. */
 void fake_usc_finish(struct usc *usc, unsigned int group);
 /* Report a fault of a running group to the PDS; it remains until it is finished. */

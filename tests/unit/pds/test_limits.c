@@ -188,6 +188,55 @@ static void in_order_each_usc_has_its_own_order(void **state)
 	fx_destroy(fx);
 }
 
+/*
+ * One task of each of two running groups ends: a further group has room, if release is not in
+ * order. All figures follow, and the rest of those groups is released once.
+ */
+static void a_task_releases_its_resources_before_its_group(void **state)
+{
+	struct fixture *fx = limits_fixture(1);
+	struct usc *usc = fx->usc[0];
+	u32 group, n = fill(fx);
+
+	(void)state;
+	assert_int_equal(n, ROOM);
+	group = fake_usc_oldest(usc);
+	fake_usc_finish_task(usc, group, 0);
+	assert_int_equal(fx_load(fx).tasks, n * TASKS - 1);
+	assert_int_equal(fx_load(fx).waves, n * WAVES - 4);
+	assert_int_equal(fx_load(fx).held, 0);
+	assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_WAIT);
+	fake_usc_finish(usc, group);
+	assert_int_equal(fx_load(fx).tasks, (n - 1) * TASKS);
+	assert_int_equal(fx_load(fx).waves, (n - 1) * WAVES);
+	/* The first task of one group, and the second one of another. */
+	group = fake_usc_oldest(usc);
+	fake_usc_finish_task(usc, group, 1);
+	assert_int_equal(fx_load(fx).waves, (n - 1) * WAVES - 1);
+	assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_STARTED);
+	assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_WAIT);
+	fake_usc_finish(usc, group);
+	fx_finish_all(fx);
+	/* A limit of two groups counts the tasks that have not ended. */
+	fx_control(fx, (struct pds_control){ .out_of_order = true, .tasks = 2 * TASKS,
+					     .unified_bytes = 2 * ROWS * 128,
+					     .common_bytes = 2 * WORDS * 4 });
+	assert_int_equal(fill(fx), 2);
+	group = fake_usc_oldest(usc);
+	fake_usc_finish_task(usc, group, 0);
+	assert_int_equal(fill(fx), 0);
+	fake_usc_finish_task(usc, group == 0 ? 1 : 0, 0);
+	assert_int_equal(fill(fx), 1);
+	fx_finish_all(fx);
+	/* In order nothing is released before the group. */
+	fx_control(fx, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fill(fx), ROOM);
+	group = fake_usc_oldest(usc);
+	fake_usc_finish_task(usc, group, 0);
+	assert_int_equal(fx_load(fx).tasks, ROOM * TASKS);
+	fx_destroy(fx);
+}
+
 static void held_groups_count_against_the_limits(void **state)
 {
 	struct fixture *fx = limits_fixture(1);
@@ -413,6 +462,7 @@ int main(void)
 		cmocka_unit_test(a_limit_never_refuses_a_launch),
 		cmocka_unit_test(in_order_a_group_is_held_until_earlier_ones_have_ended),
 		cmocka_unit_test(in_order_each_usc_has_its_own_order),
+		cmocka_unit_test(a_task_releases_its_resources_before_its_group),
 		cmocka_unit_test(held_groups_count_against_the_limits),
 		cmocka_unit_test(switching_to_out_of_order_releases_held_groups),
 		cmocka_unit_test(a_reset_restores_limits_and_order),

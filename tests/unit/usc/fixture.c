@@ -12,6 +12,32 @@
 #define LOCAL_BYTES (64u << 10)
 #define FX_OVERHEAD (4u << 20)	/* code and translation tables */
 
+/* Overwrite the registers of a task and its description, as its next owner may. */
+static void overwrite(struct fixture *fx, unsigned int slot)
+{
+	struct usc_task *task = usc_task(fx->usc, slot);
+	u32 wave;
+
+	memset(usc_shared(fx->usc, task), 0x77, task->shared * sizeof(u32));
+	for (wave = 0; wave < task->waves; wave++)
+		memset(usc_attr(fx->usc, task, wave, 0) - task->temps * USC_ROW_WORDS, 0x77,
+		       (task->temps + (size_t)task->attrs) * USC_ROW_WORDS * sizeof(u32));
+	memset(task, 0x77, sizeof(*task));
+}
+
+static void task_done(void *opaque, unsigned int usc, unsigned int group, unsigned int task)
+{
+	struct fixture *fx = opaque;
+
+	if (usc != FX_NUMBER)
+		abort();
+	if (fx->tasks_done < PUMICE_GROUP_TASKS)
+		fx->task_done[fx->tasks_done] = (u8)task;
+	fx->tasks_done++;
+	if (fx->overwrite)
+		overwrite(fx, usc_group(fx->usc, group)->slot[task]);
+}
+
 static void group_done(void *opaque, unsigned int usc, unsigned int group)
 {
 	struct fixture *fx = opaque;
@@ -30,7 +56,9 @@ static void group_fault(void *opaque, unsigned int group, const struct gpu_fault
 	fx->fault = *fault;
 }
 
-static const struct usc_ops ops = { .group_done = group_done, .fault = group_fault };
+static const struct usc_ops ops = {
+	.task_done = task_done, .group_done = group_done, .fault = group_fault,
+};
 
 struct fixture *fx_create(u64 data_bytes)
 {

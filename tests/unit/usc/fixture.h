@@ -44,6 +44,9 @@ struct fixture {
 
 	/* Recorded calls of the USC. */
 	u32 done[PUMICE_USC_SLOTS];
+	u32 tasks_done;			/* calls for tasks, */
+	u8 task_done[PUMICE_GROUP_TASKS];	/* and which the first ones were */
+	bool overwrite;			/* all that such a task had */
 	u32 faults;
 	struct gpu_fault fault;	/* the last one */
 

@@ -288,6 +288,41 @@ static void usc_barrier_blocks_until_every_wave_has_reached_it(void **state)
 	fx_put(fx, program);
 }
 
+/*
+ * Waves end in the order of their numbers: the slot and registers of each task but the last one are
+ * free when its last wave has ended, and belong to others while later waves run.
+ */
+static void usc_tasks_end_before_their_group(void **state)
+{
+	struct fixture *fx = *state;
+	const struct fx_group group = { .tasks = 4, .instances = { 128, 100, 0, 33 },
+					.limits = limits };
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+	u32 i;
+
+	/* Later waves run longer. */
+	put(&c, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = SR_ELEM(WAVE_IN_GROUP),
+		     .src1 = IMM, .imm = 0));
+	put(&c, INSN(BRZ, .target = 4, .src0 = R_ELEM(0)));
+	put(&c, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = R_ELEM(0), .src1 = IMM,
+		     .imm = UINT32_MAX));
+	put(&c, INSN(JUMP, .target = 1));
+	put(&c, INSN(END));
+	program = build(fx, &c);
+	fx->overwrite = true;
+	fx_fill(fx, 0, &group, program);
+	usc_group_start(fx->usc, 0);
+	for (i = 0; i < 1000 && !fx->done[0]; i++)
+		usc_step(fx->usc, 1, NULL);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(fx->done[0], 1);
+	assert_int_equal(fx->tasks_done, 2);
+	assert_int_equal(fx->task_done[0], 0);
+	assert_int_equal(fx->task_done[1], 1);
+	fx_put(fx, program);
+}
+
 static void usc_barrier_that_an_ended_wave_never_reaches_faults(void **state)
 {
 	struct fixture *fx = *state;
@@ -515,6 +550,7 @@ int main(void)
 		FX_TEST(usc_fault_of_one_group_does_not_affect_others),
 		FX_TEST(usc_group_without_instances_is_done_at_once),
 		FX_TEST(usc_barrier_blocks_until_every_wave_has_reached_it),
+		FX_TEST(usc_tasks_end_before_their_group),
 		FX_TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
 		FX_TEST(usc_signal_is_first_pending_and_finally_done),
 		FX_TEST(usc_wait_includes_the_signal_in_each_position),
