@@ -61,15 +61,6 @@ static size_t free_list_frames_offset(u32 max_pages)
 	return ALIGN(LINKS_OFFSET + (size_t)max_pages * sizeof(u32), sizeof(u64));
 }
 
-/* Write the bus addresses of pages from @first on for the GPU, which does not use them yet. */
-static void free_list_set_frames_locked(struct pumice_freelist *list, u32 first)
-{
-	lockdep_assert_held(&list->grow_lock);
-	if (list->gpu_tables)
-		pumice_kernel_range_frames(list->range, first, list->obj->cpu +
-					   free_list_frames_offset(list->max_pages));
-}
-
 /* Initialize a list whose pages are all free. The GPU must not be using it. */
 static void free_list_fill_locked(struct pumice_freelist *list)
 {
@@ -105,7 +96,6 @@ static u32 free_list_pages_wanted(const struct pumice_freelist *list)
 
 static void free_list_grow_locked(struct pumice_freelist *list, gfp_t gfp)
 {
-	const u32 first = list->range->pages;
 	struct mem_cgroup *before;
 	u32 more;
 
@@ -114,8 +104,7 @@ static void free_list_grow_locked(struct pumice_freelist *list, gfp_t gfp)
 	if (!more)
 		return;
 	before = set_active_memcg(list->memcg);
-	if (!pumice_kernel_range_grow(list->range, more, gfp))
-		free_list_set_frames_locked(list, first);
+	pumice_kernel_range_grow(list->range, more, gfp);
 	set_active_memcg(before);
 }
 
@@ -197,7 +186,7 @@ static bool free_list_dequeue_request(struct pumice_freelist *list, struct fwif_
 	if (wanted) {
 		trace_pumice_free_list_grow(list->obj->addr, list->pages, list->range->pages);
 		list->grown += !!free_list_pages_ready(list);
-		list->pages = list->range->pages;
+		list->pages = smp_load_acquire(&list->range->pages); /* with their bus addresses */
 		cmd->object = list->obj->addr;
 		cmd->pages = list->pages;
 	}
@@ -383,9 +372,9 @@ static void free_list_publish(struct pumice_freelist *list)
 
 	drm_dev_get(&pdev->drm);
 	atomic_inc(&pdev->stats.free_lists);
-	mutex_lock(&list->grow_lock);
-	free_list_set_frames_locked(list, 0);
-	mutex_unlock(&list->grow_lock);
+	if (list->gpu_tables)
+		pumice_kernel_range_set_frames(list->range, list->obj->cpu +
+					       free_list_frames_offset(list->max_pages));
 	spin_lock(&pdev->scenes_lock);
 	free_list_fill_locked(list);
 	list_add_tail(&list->node, &pdev->free_lists);

@@ -111,6 +111,16 @@ u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range)
 	return range->va.start;
 }
 
+/* Write the bus addresses of a step's pages. */
+static void kernel_range_list_step(const struct step *step, u64 *frames)
+{
+	struct sg_dma_page_iter iter;
+	u32 page = 0;
+
+	for_each_sgtable_dma_page(&step->sgt, &iter, 0)
+		frames[page++] = sg_page_iter_dma_address(&iter);
+}
+
 /* Add memory that the GPU maps. Its first page is the directory. */
 static int kernel_range_add_step_locked(struct pumice_kernel_range *range, struct step *step)
 {
@@ -121,8 +131,11 @@ static int kernel_range_add_step_locked(struct pumice_kernel_range *range, struc
 		return -ENODEV;
 	if (!range->pages)
 		pumice_mmu_set_directory(vm->mmu, range->va.start, sg_dma_address(step->sgt.sgl));
+	if (range->frames)
+		kernel_range_list_step(step, range->frames + range->pages);
 	list_add_tail(&step->node, &range->steps);
-	WRITE_ONCE(range->pages, range->pages + step->count);
+	/* A reader of the new number may let the GPU use the pages: list them before. */
+	smp_store_release(&range->pages, range->pages + step->count);
 	return 0;
 }
 
@@ -186,27 +199,24 @@ int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t
 }
 
 /**
- * pumice_kernel_range_frames - list the bus addresses of the pages of a range
- * @range: range; the caller ensures that no other thread grows it
- * @first: first page to list
- * @frames: out: an array by page; elements from @first up to the last page present are written
+ * pumice_kernel_range_set_frames - list the bus addresses of the pages of a range
+ * @range: range whose page tables the GPU keeps
+ * @frames: array by page, for the maximum number of pages; exists as long as @range can grow
+ *
+ * Writes the elements of all pages present. Those of further pages are written before
+ * @range->pages includes them.
  *
  * Context: May sleep. Acquires vm.lock.
  */
-void pumice_kernel_range_frames(struct pumice_kernel_range *range, u32 first, u64 *frames)
+void pumice_kernel_range_set_frames(struct pumice_kernel_range *range, u64 *frames)
 {
-	struct sg_dma_page_iter iter;
-	struct step *step;
-	u32 page = 0;
+	const struct step *step;
 
 	mutex_lock(&range->vm->lock);
+	range->frames = frames;
 	list_for_each_entry(step, &range->steps, node) {
-		if (page + step->count <= first) {
-			page += step->count;
-			continue;
-		}
-		for_each_sgtable_dma_page(&step->sgt, &iter, 0)
-			frames[page++] = sg_page_iter_dma_address(&iter);
+		kernel_range_list_step(step, frames);
+		frames += step->count;
 	}
 	mutex_unlock(&range->vm->lock);
 }
@@ -367,3 +377,7 @@ void pumice_kernel_range_release_all(struct pumice_device *pdev)
 	}
 	mutex_unlock(&pdev->kernel_ranges_lock);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_kernel_range_test.c"
+#endif

@@ -37,13 +37,18 @@ struct pumice_kernel_range {
 	 * maps none, and @va is of 1 GiB; constant
 	 */
 	bool gpu_tables;
+	/**
+	 * @frames: bus addresses of the pages, for the GPU; NULL before
+	 * pumice_kernel_range_set_frames(); under vm.lock
+	 */
+	u64 *frames;
 	/** @pages: present; written under vm.lock by the thread that grows it, read anywhere */
 	u32 pages;
 };
 
 struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32 pages,
 						       u32 max_pages, bool gpu_tables);
-void pumice_kernel_range_frames(struct pumice_kernel_range *range, u32 first, u64 *frames);
+void pumice_kernel_range_set_frames(struct pumice_kernel_range *range, u64 *frames);
 int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t gfp);
 u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range);
 u64 pumice_kernel_range_bytes(struct pumice_device *pdev, u64 client);
