@@ -69,6 +69,9 @@ static bool join_chain(struct pm *pm, struct dpm *d, const struct pm_shadow *s, 
 	const struct dpm_chain *own = &d->chain[macro_tile];
 	struct pumice_scene_chain chain;
 
+	/* The host may have replaced the list by a new one meanwhile, with fewer pages. */
+	if (!pm_list_is_allocated(s, own->head) || !pm_list_is_allocated(s, own->tail))
+		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 	if (!pm_chain_read(pm, &d->scene, macro_tile, 0, &chain, fault) ||
 	    !pm_chain_check(&d->scene, macro_tile, 0, s, &chain, fault) ||
 	    !pm_link_write(pm, &pm->tlb, s->links, own->tail, chain.head, fault))

@@ -246,6 +246,32 @@ static void damage_while_a_dpm_has_pages_faults(void **state)
 	}
 }
 
+/* The host replaces the list by a smaller one, whose table of links ends earlier. */
+static void pages_of_a_list_that_was_replaced_are_refused(void **state)
+{
+	struct pb_fixture *fx = pbfx_create(PAGES, 0);
+	const struct pm_scene scene = pbfx_load(fx, 0, &small);
+	struct pumice_free_list list = pbfx_read_list(fx, 0);
+	struct gpu_fault fault = { 0 };
+
+	(void)state;
+	take(fx, 0, &scene, 0, 1 + DPM_SPARES);
+	pbfx_scene(fx, 0, &small);
+	list.pages = list.max_pages = list.free = DPM_SPARES / 2;
+	pumice_free_list_pack(fx->list[0], &list);
+	memset(fx->links[0], 0xee, PAGES * sizeof(u32));
+	assert_false(pm_return(fx->pm, 0, &fault));
+	assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
+	assert_int_equal(fault.unit, PUMICE_UNIT_PM);
+	assert_int_equal(fx->links[0][DPM_SPARES], 0xeeeeeeee);
+	assert_int_equal(chain_pages(fx, 0, 0), 0);
+	/* The DPM has no page, and the list has all. */
+	give_back(fx, 0);
+	take(fx, 0, &scene, 0, DPM_SPARES / 2);
+	assert_int_equal(alloc(fx, 0, &scene, 0), PM_EMPTY);
+	pbfx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +282,7 @@ int main(void)
 		cmocka_unit_test(cores_free_chains_in_parallel),
 		cmocka_unit_test(a_chain_that_a_stopped_core_frees_is_not_lost),
 		cmocka_unit_test(damage_while_a_dpm_has_pages_faults),
+		cmocka_unit_test(pages_of_a_list_that_was_replaced_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
