@@ -16,6 +16,8 @@
 #include "pumice/pumice_gfx.h"
 #include "pumice_isa.h"
 
+#define SMALL_BYTES	(256u << 10)
+
 static struct pumice_device *dev;
 static struct pumice_vm *vm;
 static struct pumice_stream *stream;
@@ -424,6 +426,38 @@ static void objects_with_bad_numbers_are_refused(void **state)
 	pumice_freelist_destroy(list);
 }
 
+/* Allocate all memory of the device, except about the size of the smallest buffer. */
+static void fill_memory(struct pumice_bo *bo[], uint32_t most, uint32_t *count)
+{
+	uint64_t bytes;
+
+	for (*count = 0, bytes = 1u << 20; bytes >= SMALL_BYTES; bytes /= 4)
+		while (*count < most && !pumice_bo_create(dev, bytes, NULL, &bo[*count]))
+			++*count;
+	assert_true(*count && *count < most);
+	pumice_bo_destroy(bo[--*count]);
+}
+
+/* The second list has addresses for which the first one's page tables had a directory. */
+static void alternating_lists_of_both_kinds_leak_no_memory(void **state)
+{
+	const struct pumice_freelist_desc desc = { 4, 4, 0, 0 };
+	struct pumice_freelist *list;
+	struct pumice_bo *bo[256];
+	uint32_t count, i;
+
+	(void)state;
+	fill_memory(bo, 256, &count);
+	for (i = 0; i < 2 * SMALL_BYTES / 4096; i++) {
+		assert_int_equal(pumice_freelist_create(vm, &desc, &list), 0);
+		pumice_freelist_destroy(list);
+		assert_int_equal(pumice_freelist_create_gpu_tables(vm, &desc, &list), 0);
+		pumice_freelist_destroy(list);
+	}
+	while (count)
+		pumice_bo_destroy(bo[--count]);
+}
+
 static void jobs_of_a_frame_are_submitted_together(void **state)
 {
 	const struct pumice_freelist_desc pages = { 64, 64, 0, 0 };
@@ -571,6 +605,7 @@ int main(void)
 		cmocka_unit_test(a_points_coordinate_must_be_among_the_varyings),
 		cmocka_unit_test(render_records_contain_background_and_end_of_tile),
 		cmocka_unit_test(objects_with_bad_numbers_are_refused),
+		cmocka_unit_test(alternating_lists_of_both_kinds_leak_no_memory),
 		cmocka_unit_test(jobs_of_a_frame_are_submitted_together),
 		cmocka_unit_test(transfers_go_through_the_ptla),
 		cmocka_unit_test(images_are_scaled_by_the_ptla),

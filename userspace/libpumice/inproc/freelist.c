@@ -124,7 +124,7 @@ static int add_frames(struct inproc_device *d, struct inproc_freelist *f, u32 pa
 		frames[i] = memory->bus + PAGES_BYTES(i);
 	if (!f->pages) {
 		memset(ram_cpu(d, memory->bus), 0, PAGE_BYTES);
-		tables_set_directory(d, &vm->space.tables, f->va, memory->bus);
+		f->own_directory = tables_lend_gib(d, &vm->space.tables, f->va, memory->bus);
 	}
 	return 0;
 }
@@ -155,7 +155,7 @@ static int drop_directory(struct inproc_device *d, struct inproc_freelist *f)
 	};
 	int err;
 
-	tables_set_directory(d, &vm->space.tables, f->va, 0);
+	tables_return_gib(d, &vm->space.tables, f->va, f->own_directory);
 	err = fw_call(d, &invalidate);
 	vm->unusable |= err != 0;
 	while (f->steps && (!err || d->lost))

@@ -253,6 +253,7 @@ struct inproc_freelist {
 	u64 va;				/* of page 0; range of max_pages */
 	u32 pages;			/* that the GPU uses */
 	bool gpu_tables;		/* the GPU maps the pages; va is of 1 GiB */
+	u64 own_directory;		/* of the VM's tables for these addresses then, or 0 */
 	struct memory **step;		/* their memory then */
 	u32 steps;
 	struct memory *reserve;		/* the next pages to grow by, or NULL */
@@ -365,10 +366,12 @@ void tables_program_ranges(struct inproc_device *d);
 int tables_init(struct inproc_device *d, struct tables *t);
 void tables_fini(struct inproc_device *d, struct tables *t);
 /*
- * Set the directory of the GiB at @va, where nothing is mapped, to one that the GPU keeps, or to
- * none with 0.
+ * Set the directory of the GiB at @va, where nothing is mapped, to one that the GPU keeps. Return:
+ * the empty directory of these tables, for tables_return_gib(), or 0.
  */
-void tables_set_directory(struct inproc_device *d, struct tables *t, u64 va, u64 bus);
+u64 tables_lend_gib(struct inproc_device *d, struct tables *t, u64 va, u64 bus);
+/* Set the directory of a GiB to @own, which tables_lend_gib() returned. */
+void tables_return_gib(struct inproc_device *d, struct tables *t, u64 va, u64 own);
 /* Reserve the pages that mapping or unmapping @size bytes at @va may need. */
 int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
 		   struct table_change *change);

@@ -137,13 +137,25 @@ void tables_fini(struct inproc_device *d, struct tables *t)
 	t->catalogue = 0;
 }
 
-void tables_set_directory(struct inproc_device *d, struct tables *t, u64 va, u64 bus)
+u64 tables_lend_gib(struct inproc_device *d, struct tables *t, u64 va, u64 bus)
 {
-	const struct pumice_mmu_pc_entry pc = { .valid = bus != 0, .addr = bus };
-	const u64 index = va >> PC_SHIFT, bit = 1ull << (index % 64);
+	const struct pumice_mmu_pc_entry lent = { .valid = true, .addr = bus };
+	u64 *entry = (u64 *)ram_cpu(d, t->catalogue) + (va >> PC_SHIFT);
+	struct pumice_mmu_pc_entry own;
 
-	t->foreign[index / 64] = bus ? t->foreign[index / 64] | bit : t->foreign[index / 64] & ~bit;
-	write_entry((u64 *)ram_cpu(d, t->catalogue) + index, pumice_mmu_pc_entry_pack64(&pc));
+	pumice_mmu_pc_entry_unpack64(read_entry(entry), &own);
+	t->foreign[(va >> PC_SHIFT) / 64] |= 1ull << (va >> PC_SHIFT) % 64;
+	write_entry(entry, pumice_mmu_pc_entry_pack64(&lent));
+	return own.valid ? own.addr : 0;
+}
+
+void tables_return_gib(struct inproc_device *d, struct tables *t, u64 va, u64 own)
+{
+	const struct pumice_mmu_pc_entry pc = { .valid = own != 0, .addr = own };
+
+	t->foreign[(va >> PC_SHIFT) / 64] &= ~(1ull << (va >> PC_SHIFT) % 64);
+	write_entry((u64 *)ram_cpu(d, t->catalogue) + (va >> PC_SHIFT),
+		    pumice_mmu_pc_entry_pack64(&pc));
 }
 
 /* Get the directory of an address, or NULL. */
