@@ -494,6 +494,26 @@ static bool check_local(struct exec *x, const struct usc_insn *i)
 	return true;
 }
 
+/* Return the byte offset in local memory of a work-group copy, or false: out of range. */
+static bool local_offset(const struct exec *x, const struct usc_insn *i, u32 *at)
+{
+	const struct usc_lookup *l;
+	u32 index;
+
+	if (!(i->lookups >> USC_SRC0 & 1)) {
+		*at = *exec_operand(x, i, USC_SRC0);
+		return true;
+	}
+	/* Its scratch row is filled when the instruction runs. */
+	l = exec_lookup(x, i, USC_SRC0);
+	index = *(const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
+	if (index > l->last)
+		return false;
+	*at = *(const u32 *)(const void *)(x->base[l->base] + l->offset +
+					   ((size_t)index << (l->shift + l->dim)));
+	return true;
+}
+
 /* Return the words of the common store or local memory that a copy or burst accesses. */
 static bool copy_range(const struct exec *x, const struct usc_insn *i, u32 *first)
 {
@@ -501,7 +521,8 @@ static bool copy_range(const struct exec *x, const struct usc_insn *i, u32 *firs
 
 	if (copies_shared(i))
 		return shared_range(x, i, i->loads == USC_LOADS_SHARED ? USC_DST : USC_SRC0, first);
-	at = *exec_operand(x, i, USC_SRC0);
+	if (!local_offset(x, i, &at))
+		return false;
 	*first = (group_of(x)->local_byte + at) / 4;
 	return at % 4 == 0 && (u64)at + i->words * 4u <= x->local_bytes;
 }

@@ -401,6 +401,56 @@ static void only_the_words_of_a_copy_are_late(void **state)
 	fx_destroy(fx);
 }
 
+/*
+ * Run a copy of 20 words to byte 4 of local memory, whose address is in r[idx0 * 2 + 3] or in
+ * sh[idx0 * 2 + 17], and one more instruction.
+ */
+static void run_indexed_copy(struct fixture *fx, struct code *c, bool shared,
+			     struct pumice_usc_insn wait, struct pumice_usc_insn use)
+{
+	const struct pumice_usc_operand address = {
+		.bank = shared ? PUMICE_USC_BANK_SH : PUMICE_USC_BANK_R, .num = shared ? 17 : 3,
+		.elem = !shared, .idx = 1,
+	};
+	u32 raw;
+
+	pumice_usc_operand_pack(&raw, &address);
+	begin(c);
+	add(c, INSN(MOV, .dst = IDX(0), .mask = ALWAYS, .src0 = IMM, .imm = 1));
+	add(c, INSN(MOV, .form = SCALAR_FORM, .dst = shared ? SH(19) : R_ELEM(5), .src0 = IMM,
+		    .imm = 4));
+	add(c, INSN(GROUP_LOAD, .sig0 = 3, .src0 = raw, .src2 = SH(0), .words = 20,
+		    .dim = 1));
+	/* Words before and after those that are loaded. */
+	add(c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(12)));
+	add(c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .disp = 84));
+	add(c, wait);
+	add(c, use);
+	run(fx, c, GROUP);
+}
+
+/* The address of a copy may be indexed. */
+static void words_of_a_copy_at_an_indexed_address_are_late(void **state)
+{
+	const struct pumice_usc_insn wait = INSN(SIG_WAIT, .dst = R_ELEM(3), .sig0 = 3);
+	const struct pumice_usc_insn other = INSN(SIG_WAIT, .dst = R_ELEM(3), .sig0 = 2);
+	const struct pumice_usc_insn use = INSN(LOCAL_LOAD32, .dst = R(4), .mask = ALWAYS,
+						.src0 = R(0), .disp = 80);
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 shared = 0; shared < 2; shared++) {
+		run_indexed_copy(fx, &c, shared, other, use);
+		assert_late(fx, &c, 80, true, false);
+		run_indexed_copy(fx, &c, shared, wait,
+				 INSN(LOCAL_LOAD32, .dst = R(4), .mask = ALWAYS, .src0 = R(0)));
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(result(fx, 4), LOADED);
+	}
+	fx_destroy(fx);
+}
+
 /* Each wave waits for a copy of the group: one that does not is reported, although another has. */
 static void each_wave_waits_for_a_copy_of_its_group(void **state)
 {
@@ -564,6 +614,7 @@ int main(void)
 		cmocka_unit_test(only_a_wait_for_the_signal_is_sufficient),
 		cmocka_unit_test(late_shared_registers_and_local_memory_are_reported),
 		cmocka_unit_test(only_the_words_of_a_copy_are_late),
+		cmocka_unit_test(words_of_a_copy_at_an_indexed_address_are_late),
 		cmocka_unit_test(each_wave_waits_for_a_copy_of_its_group),
 		cmocka_unit_test(data_arrive_when_the_access_is_complete),
 		cmocka_unit_test(words_arrive_when_the_access_is_complete),
