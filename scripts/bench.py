@@ -27,6 +27,7 @@ OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 NATIVE = BUILD / "native/tests/bench"
 GUEST = "bench"
 GUEST_TIMEOUT = 180     # seconds
+DEVICE = "pumice,cores=4,threads=2"     # in fast mode: data of loads are early
 JOB = """\
 modprobe pumice && pumice-bench-guest >/host/rows.json
 """
@@ -81,6 +82,7 @@ def guest_rows():
     print("  … booting a guest", file=sys.stderr, flush=True)
     status = subprocess.run([str(scripts / "run-guest.py"), GUEST,
                              "--kernel", str(BUILD / "kernel/stock"), "--job", str(job),
+                             "--device", DEVICE,
                              "--image", str(images / "stock.cpio"),
                              "--image", str(images / "programs.cpio"),
                              "--timeout", str(GUEST_TIMEOUT), "--show"], check=False).returncode

@@ -278,8 +278,9 @@ def parse():
                              "wait for it (the share, the GPU)")
     parser.add_argument("--smp", type=int, default=2)
     parser.add_argument("--memory", help=f"default {MEMORY}, with a debug kernel {DEBUG_MEMORY}")
-    parser.add_argument("--device", default="pumice,cores=4,threads=2",
-                        help="'' for a guest without the GPU")
+    parser.add_argument("--device", default="pumice,cores=4,threads=2,late=poison",
+                        help="default %(default)s, so that programs which do not wait for their "
+                             "data fault; '' for a guest without the GPU")
     parser.add_argument("--qemu", default=os.environ.get("PUMICE_QEMU")
                         or str(BUILD / "qemu/qemu-system-x86_64"))
     parser.add_argument("--qemu-option", action="append", default=[])

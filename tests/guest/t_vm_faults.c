@@ -91,6 +91,37 @@ static void type_specifies_the_address(void)
 	CHECK_EQUAL(f[3].fault, PUMICE_FAULT_CDM_COMMAND);
 }
 
+/* Guests have a device with late=poison (scripts/run-guest.py): a load must be waited for. */
+static void data_used_without_a_wait_name_the_register(void)
+{
+	const u32 loaded = reg_r(1);
+	struct drm_pumice_vm_fault f[KEPT];
+	struct fixture fx = fx_open();
+	struct shader hasty = { .insns = 0 };
+	const struct launch launch = {
+		.shader = &hasty, .params = { (u32)fx.data.va, (u32)(fx.data.va >> 32) },
+	};
+	struct pumice_usc_late what;
+	u32 word;
+
+	emit(&hasty, (struct pumice_usc_insn){
+		.opcode = PUMICE_USC_OP_GLOBAL_LOAD32, .sig0 = 5, .dst = loaded,
+		.mask = mask_all(), .src2 = reg_sh(0), .src0 = reg_r(0),
+	});
+	emit_store(&hasty, 1, 0);
+	emit_end(&hasty);
+	CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx.data.va, fx.data.va, 0)), 1);
+	CHECK_EQUAL(fx_run(&fx, fx_stream(&fx, &launch)), -EIO);
+	CHECK_EQUAL(need_faults(&fx, 0, f).returned, 1);
+	CHECK_EQUAL(f[0].fault, PUMICE_FAULT_USC_LATE);
+	CHECK_EQUAL(f[0].type, DRM_PUMICE_FAULT_REGISTER);
+	word = (u32)f[0].va;
+	CHECK_EQUAL(pumice_usc_late_unpack(&word, &what), PUMICE_UNPACK_OK);
+	CHECK_EQUAL(what.place, loaded);
+	CHECK_EQUAL(what.sig, 5);
+	CHECK(!what.write && !what.local);
+}
+
 /* The GPU virtual address of a launch whose program is at an unmapped address. */
 static u64 stream_of_unmapped_program(struct fixture *fx)
 {
@@ -294,6 +325,7 @@ static void bad_arguments_are_refused(void)
 static const struct test_case cases[] = {
 	TEST_CASE(fault_reports_its_location_and_job),
 	TEST_CASE(type_specifies_the_address),
+	TEST_CASE(data_used_without_a_wait_name_the_register),
 	TEST_CASE(program_that_cannot_be_fetched_is_an_execute_fault),
 	TEST_CASE(last_faults_are_kept_in_order),
 	TEST_CASE(faults_name_the_usc),
