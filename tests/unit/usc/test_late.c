@@ -230,7 +230,7 @@ static void late_registers_of_other_banks_are_reported(void **state)
 	const struct pumice_usc_operand indexed = { .bank = PUMICE_USC_BANK_R, .num = 8, .idx = 1 };
 	struct fixture *fx = fixture_of(USC_LATE_POISON);
 	struct code c;
-	u32 raw;
+	u32 raw, shared;
 
 	(void)state;
 	begin(&c);
@@ -245,6 +245,16 @@ static void late_registers_of_other_banks_are_reported(void **state)
 	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = IDX(0), .mask = ALWAYS, .src2 = SH(0),
 		     .src0 = R(0)));
 	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = raw));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, IDX(0), false, false);
+
+	/* The index of the destination of a burst is read, too. */
+	pumice_usc_operand_pack(&shared, &(struct pumice_usc_operand){
+		.bank = PUMICE_USC_BANK_SH, .num = 8, .idx = 1 });
+	begin(&c);
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = IDX(0), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(0)));
+	add(&c, INSN(SHARED_LOAD, .sig0 = 1, .dst = shared, .src2 = SH(0), .words = 1));
 	run(fx, &c, GROUP);
 	assert_late(fx, &c, IDX(0), false, false);
 
@@ -443,6 +453,8 @@ static void words_of_a_copy_at_an_indexed_address_are_late(void **state)
 	for (u32 shared = 0; shared < 2; shared++) {
 		run_indexed_copy(fx, &c, shared, other, use);
 		assert_late(fx, &c, 80, true, false);
+		assert_true(fx->fault.lane_known);
+		assert_int_equal(fx->fault.lane, 0);
 		run_indexed_copy(fx, &c, shared, wait,
 				 INSN(LOCAL_LOAD32, .dst = R(4), .mask = ALWAYS, .src0 = R(0)));
 		assert_int_equal(fx->faults, 0);
