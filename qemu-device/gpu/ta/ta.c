@@ -92,7 +92,7 @@ bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 		return false;
 	ta->scene = *scene;
 	ta->cleared = ta->headers = 0;
-	ta->open = false;
+	ta->open = ta->have_header = false;
 	ta->step = TA_STEP_BEGIN;
 	for (i = 0; i < scene->tiles_x; i++)
 		ta->macro_x[i] = (u8)(i / scene->macro_w);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pm/block.h"
+
 #define VARYINGS	3u
 #define INDEX_AT	(PUMICE_PRIM_BLOCK_WORDS)
 #define VERTEX_AT	(INDEX_AT + PUMICE_BLOCK_PRIMS)
@@ -88,12 +90,14 @@ enum ta_result tafx_give(struct ta_fixture *fx, u32 core, const struct tafx_prim
 	const u32 provoking = fx->draw.state.provoking_last ? n - 1 : 0;
 	u32 *vo = calloc((count * n + PUMICE_LANES) * words, sizeof(u32));
 	struct ta_prim *list = calloc(count, sizeof(*list));
+	u32 *numbers = calloc(count * n, sizeof(u32));
 	struct tafx_waves waves;
 	struct ta_vertices vertices = tafx_waves(&waves, vo, words, count * n);
 	struct gpu_fault fault;
 	enum ta_result result;
 	u32 p, i, k;
 
+	vertices.number = fx->draw.state.deferred ? numbers : NULL;
 	fx->draw.state.point_size = true;
 	for (p = 0; p < count; p++)
 		for (i = 0; i < n; i++) {
@@ -122,6 +126,7 @@ enum ta_result tafx_give(struct ta_fixture *fx, u32 core, const struct tafx_prim
 	assert_int_not_equal(result, TA_FAULT);
 	free(vo);
 	free(list);
+	free(numbers);
 	return result;
 }
 
@@ -188,6 +193,10 @@ static void read_entry(struct ta_fixture *fx, u32 tile, u32 ref, u32 mask)
 	assert_int_equal(pumice_prim_block_unpack(block, &header), PUMICE_UNPACK_OK);
 	assert_true(header.prims >= 1 && header.prims <= PUMICE_BLOCK_PRIMS);
 	assert_true(header.vertices <= PUMICE_BLOCK_VERTICES);
+	if (header.vertex_data != PUMICE_VERTEX_DATA_VARYINGS) {
+		pumice_prim_draw_unpack(block + BLOCK_DRAW_AT / 4, &fx->deferred);
+		return;
+	}
 	/* All of it in one page. */
 	assert_true((ref * 16ul) % PUMICE_PM_PAGE_SIZE +
 			    4 * (VERTEX_AT + header.vertices * (5u + header.varyings)) <=

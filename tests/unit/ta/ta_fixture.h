@@ -45,6 +45,7 @@ struct ta_fixture {
 	struct ta_draw draw;		/* set up for screen positions: x, y in pixels, w 1 */
 	bool late;			/* vertices become ready wave by wave */
 	struct tafx_tile tile[TAFX_TILES];
+	struct pumice_prim_draw deferred;	/* of the last block with deferred vertices */
 };
 
 struct ta_fixture *tafx_create(u32 pages, const struct pumice_scene *scene);

@@ -197,6 +197,34 @@ static void tiles_keep_the_order_of_submission(void **state)
 	tafx_destroy(fx);
 }
 
+/* Blocks of two scenes are the same but for the instance of their draws. */
+static void deferred_blocks_name_the_draw_of_their_scene(void **state)
+{
+	struct pumice_scene scene = { .width = 200, .height = 150, .cores = 1 };
+	struct ta_fixture *fx = tafx_create(3000, &scene);
+	struct tafx_prim prim = { .size = { 1 } };
+	u32 n, done;
+
+	(void)state;
+	set(&prim, 0, 10, 10);
+	set(&prim, 1, 90, 10);
+	set(&prim, 2, 10, 90);
+	fx->draw.state.deferred = true;
+	fx->draw.vertex_state = PBFX_STATE;
+	for (n = 1; n <= 3; n++) {
+		fx->draw.draw = (struct pumice_prim_draw){
+			.instance = 7 * n, .base_instance = 5 * n,
+		};
+		done = 0;
+		assert_int_equal(tafx_give(fx, 0, &prim, 0, 1, &done), TA_OK);
+		tafx_finish(fx, 0);
+		assert_int_equal(fx->deferred.instance, 7 * n);
+		assert_int_equal(fx->deferred.base_instance, 5 * n);
+		tafx_begin(fx, 0);
+	}
+	tafx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +232,7 @@ int main(void)
 		cmocka_unit_test(lines_are_only_in_the_tiles_they_touch),
 		cmocka_unit_test(points_are_only_in_the_tiles_they_touch),
 		cmocka_unit_test(tiles_keep_the_order_of_submission),
+		cmocka_unit_test(deferred_blocks_name_the_draw_of_their_scene),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
