@@ -66,7 +66,8 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
 		.coeffs = state->coeffs, .coeffs_alt = state->coeffs_alt,
 		.slot_regs = pds->config.slot_regs,
-		.stage = limits->stage, .vo = limits->vo, .outputs = limits->outputs,
+		.stage = limits->deferred ? USC_STAGE_DEFERRED : limits->stage,
+		.vo = limits->vo, .outputs = limits->outputs,
 	};
 	const struct pumice_pds_insn *task;
 	enum pds_load_result result;

@@ -9,7 +9,8 @@
  *
  * Each data master has a share of the memory, which its programs in use and its loads cannot
  * exceed. A master runs one job at a time, so a job that fills the share delays only itself.
- * The stage identifies the master, and no program belongs to two stages. An idle program
+ * The stage identifies the master, and no program belongs to two stages. The vertex programs of the
+ * PDM have a share of their own, so that its job does not delay that of the VDM. An idle program
  * counts towards no share; it makes room for any load.
  *
  * The lock is held only briefly, since it is taken under the device lock: at most
@@ -32,10 +33,11 @@
 #define USC_CACHE_BUCKETS 1024u
 #define SWEEP_BYTES (1u << 20)	/* freed per call, or one program */
 
-static const u64 share_bytes[PUMICE_WAVE_MASTER_COUNT] = {
-	[PUMICE_WAVE_MASTER_CDM] = USC_CACHE_CDM_BYTES,
-	[PUMICE_WAVE_MASTER_VDM] = USC_CACHE_VDM_BYTES,
-	[PUMICE_WAVE_MASTER_PDM] = USC_CACHE_PDM_BYTES,
+static const u64 share_bytes[USC_SHARES] = {
+	[USC_SHARE_CDM] = USC_CACHE_CDM_BYTES,
+	[USC_SHARE_VDM] = USC_CACHE_VDM_BYTES,
+	[USC_SHARE_PDM] = USC_CACHE_PDM_BYTES,
+	[USC_SHARE_DEFERRED] = USC_CACHE_DEFERRED_BYTES,
 };
 
 struct usc_program_cache {
@@ -50,9 +52,9 @@ struct usc_program_cache {
 	struct usc_program *oldest, *newest;
 	struct usc_program *evicted;	/* to be freed */
 	u64 idle_bytes;
-	u64 live_bytes[PUMICE_WAVE_MASTER_COUNT];	/* programs in use, and loads */
+	u64 live_bytes[USC_SHARES];	/* programs in use, and loads */
 	u64 bytes;		/* all of these, and evicted programs */
-	u64 ended[PUMICE_WAVE_MASTER_COUNT];	/* total programs that became idle */
+	u64 ended[USC_SHARES];	/* total programs that became idle */
 	u32 waiting;		/* loads that wait for memory */
 	u64 decoded;	/* total programs */
 };
@@ -111,7 +113,7 @@ static struct usc_program **bucket_of(struct usc_program_cache *cache, u64 hash)
 
 static u64 *live_of(struct usc_program_cache *cache, u32 stage)
 {
-	return &cache->live_bytes[usc_cache_master(stage)];
+	return &cache->live_bytes[usc_cache_share(stage)];
 }
 
 /* Return whether the program's needs are within limits and its form is valid for them. */
@@ -258,7 +260,7 @@ void usc_program_put(struct usc_program_cache *cache, struct usc_program *progra
 	pthread_mutex_lock(&cache->lock);
 	if (--program->refs == 0) {
 		*live_of(cache, program->limits.stage) -= program->bytes;
-		cache->ended[usc_cache_master(program->limits.stage)]++;
+		cache->ended[usc_cache_share(program->limits.stage)]++;
 		idle_add_locked(cache, program);
 		room = cache->waiting;
 	}
@@ -286,7 +288,7 @@ static enum usc_load_result make_room_locked(struct usc_program_cache *cache, u6
 enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,
 				       bool *waits)
 {
-	const u64 share = share_bytes[usc_cache_master(stage)];
+	const u64 share = share_bytes[usc_cache_share(stage)];
 	enum usc_load_result result = USC_LOAD_WAIT;
 	u64 *live = live_of(cache, stage);
 
@@ -322,7 +324,7 @@ u64 usc_cache_ended(struct usc_program_cache *cache, u32 stage)
 	u64 ended;
 
 	pthread_mutex_lock(&cache->lock);
-	ended = cache->ended[usc_cache_master(stage)];
+	ended = cache->ended[usc_cache_share(stage)];
 	pthread_mutex_unlock(&cache->lock);
 	return ended;
 }

@@ -15,7 +15,10 @@
 #include "../fault.h"
 
 /* Data master of a program, which determines its operations and banks. */
-enum usc_stage { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_TILE };
+enum usc_stage {
+	USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_TILE,
+	USC_STAGE_DEFERRED,	/* for loads only: VERTEX that the PDM runs */
+};
 
 #define USC_SPAN_LANES	4u
 #define USC_WAVE_SPANS	(PUMICE_LANES / USC_SPAN_LANES)

@@ -20,15 +20,17 @@
 #include "usc.h"
 
 /*
- * Host memory of decoded programs: idle ones; the share of each data master; all of them. A
- * share has room for the longest programs that a job must have at the same time, 13.3 MiB
- * each: one, a state's two, or background, end of tile and object.
+ * Host memory of decoded programs: idle ones; the share of each data master, and that of the vertex
+ * programs of the PDM; all of them. A share has room for the longest programs that a job must have at
+ * the same time, 13.3 MiB each: one, a state's two, background, end of tile and object, or one.
  */
 #define USC_CACHE_IDLE_BYTES	(16u << 20)
 #define USC_CACHE_CDM_BYTES	(24u << 20)
 #define USC_CACHE_VDM_BYTES	(28u << 20)
 #define USC_CACHE_PDM_BYTES	(44u << 20)
-#define USC_CACHE_BYTES		(USC_CACHE_CDM_BYTES + USC_CACHE_VDM_BYTES + USC_CACHE_PDM_BYTES)
+#define USC_CACHE_DEFERRED_BYTES	(28u << 20)
+#define USC_CACHE_BYTES		(USC_CACHE_CDM_BYTES + USC_CACHE_VDM_BYTES + USC_CACHE_PDM_BYTES + \
+				 USC_CACHE_DEFERRED_BYTES)
 /* Programs evicted, or freed, at a time. */
 #define USC_CACHE_PIECE		64u
 
@@ -252,19 +254,28 @@ u64 usc_predecode_bytes(u32 insns);
 
 /* cache.c, for load.c. */
 
-/* Return the data master of a stage. */
-static inline enum pumice_wave_master usc_cache_master(u32 stage)
+/* Shares of the memory. */
+enum usc_share {
+	USC_SHARE_CDM, USC_SHARE_VDM, USC_SHARE_PDM,
+	USC_SHARE_DEFERRED,	/* vertex programs of the PDM */
+	USC_SHARES
+};
+
+/* Return the share of a stage. */
+static inline enum usc_share usc_cache_share(u32 stage)
 {
 	switch ((enum usc_stage)stage) {
 	case USC_STAGE_COMPUTE:
-		return PUMICE_WAVE_MASTER_CDM;
+		return USC_SHARE_CDM;
 	case USC_STAGE_VERTEX:
-		return PUMICE_WAVE_MASTER_VDM;
+		return USC_SHARE_VDM;
+	case USC_STAGE_DEFERRED:
+		return USC_SHARE_DEFERRED;
 	case USC_STAGE_FRAGMENT:
 	case USC_STAGE_TILE:
 		break;
 	}
-	return PUMICE_WAVE_MASTER_PDM;
+	return USC_SHARE_PDM;
 }
 
 /* Find a program and take a reference; NULL when there is none. */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/usc/program.h"
 #include "fixture.h"
 
 #define RECORD		(FX_STATES + 0x8000u)	/* the vdm_state */
@@ -307,6 +308,18 @@ static void shaded_vertices_are_of_one_job(void **state)
 	assert_float_equal(colour[0], (float)INSTANCE, 0);
 }
 
+/* A job of the VDM has all the memory for programs of its share. */
+static void vertex_programs_do_not_wait_for_those_of_the_vdm(void **state)
+{
+	bool waits = false;
+
+	(void)state;
+	assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES,
+					   &waits), USC_LOAD_DONE);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+	usc_cache_release(fx.programs, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +330,7 @@ int main(void)
 		cmocka_unit_test(vertex_tasks_are_aborted_at_every_step),
 		cmocka_unit_test(a_reset_drops_vertex_tasks),
 		cmocka_unit_test(shaded_vertices_are_of_one_job),
+		cmocka_unit_test(vertex_programs_do_not_wait_for_those_of_the_vdm),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);

@@ -442,19 +442,21 @@ static u32 load_longest(struct fixture *fx, u32 stage, struct usc_program **held
 /* If one stage uses all it can get, the others still have room for their needs. */
 static void usc_programs_of_one_data_master_do_not_use_shares_of_others(void **state)
 {
-	static const u32 stage[] = { USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT };
-	static const u32 longest[] = { 1, 2, 3 };
+	static const u32 stage[] = {
+		USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_DEFERRED,
+	};
+	static const u32 longest[] = { 1, 2, 3, 1 };
 	struct host host = { .now = 1000 };
 	struct fixture *fx = *state;
 	u32 last, n, i;
 
 	usc_program_cache_set_ops(fx->cache, &host_ops, &host);
-	for (last = 0; last < 3; last++) {
-		struct usc_program *held[3][MANY];
-		u32 count[3];
+	for (last = 0; last < 4; last++) {
+		struct usc_program *held[4][MANY];
+		u32 count[4];
 
-		for (i = 1; i <= 3; i++) {
-			n = (last + i) % 3;
+		for (i = 1; i <= 4; i++) {
+			n = (last + i) % 4;
 			host.waits = 0;
 			count[n] = load_longest(fx, stage[n], held[n],
 						n == last ? longest[n] : MANY);
@@ -467,7 +469,7 @@ static void usc_programs_of_one_data_master_do_not_use_shares_of_others(void **s
 		if (last != 2)
 			load_longest(fx, USC_STAGE_TILE, held[last] + count[last], 1);
 		assert_int_equal(host.waits, last != 2);
-		for (n = 0; n < 3; n++)
+		for (n = 0; n < 4; n++)
 			while (count[n])
 				fx_put(fx, held[n][--count[n]]);
 	}
@@ -557,6 +559,7 @@ static void usc_memory_is_evicted_in_pieces(void **state)
 	assert_int_equal(usc_program_cache_idle(fx->cache), SMALL * one);
 	take_share(fx, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	take_share(fx, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	take_share(fx, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
 	do {
 		bytes = usc_program_cache_bytes(fx->cache);
 		usc_cache_sweep(fx->cache);
@@ -577,6 +580,7 @@ static void usc_memory_is_evicted_in_pieces(void **state)
 	assert_int_equal(usc_program_cache_bytes(fx->cache), USC_CACHE_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	usc_cache_release(fx->cache, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
 }
 
@@ -604,6 +608,7 @@ static void usc_eviction_is_limited_to_the_necessary_programs(void **state)
 		fx_put(fx, made[n]);
 	take_share(fx, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	take_share(fx, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	take_share(fx, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
 	/* 10 have to be evicted. */
 	result = usc_cache_reserve(fx->cache, USC_STAGE_TILE,
 				   USC_CACHE_PDM_BYTES - (SMALL - 10) * one, &waits);
@@ -617,7 +622,7 @@ static void usc_eviction_is_limited_to_the_necessary_programs(void **state)
 	}
 	for (n = SMALL / 2; n; n -= n < USC_CACHE_PIECE ? n : USC_CACHE_PIECE) {
 		assert_int_equal(usc_program_cache_bytes(fx->cache),
-				 USC_CACHE_CDM_BYTES + USC_CACHE_VDM_BYTES + (SMALL / 2 + n) * one);
+				 USC_CACHE_BYTES - USC_CACHE_PDM_BYTES + (SMALL / 2 + n) * one);
 		usc_cache_sweep(fx->cache);
 	}
 	for (n = 0; n < SMALL / 2; n++) {
@@ -636,6 +641,7 @@ static void usc_eviction_is_limited_to_the_necessary_programs(void **state)
 	assert_int_equal(usc_program_cache_bytes(fx->cache), USC_CACHE_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	usc_cache_release(fx->cache, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
 }
 
@@ -662,6 +668,7 @@ static void usc_program_that_was_used_again_is_evicted_last(void **state)
 	fx_put(fx, again);
 	take_share(fx, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	take_share(fx, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	take_share(fx, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
 	assert_int_equal(usc_cache_reserve(fx->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES - one,
 					   &waits), USC_LOAD_MORE);
 	for (n = 0; n < 3; n++) {
@@ -674,6 +681,7 @@ static void usc_program_that_was_used_again_is_evicted_last(void **state)
 	usc_cache_sweep(fx->cache);
 	usc_cache_release(fx->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
+	usc_cache_release(fx->cache, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
 }
 
 /* Neither load finds the other's program in its first lookup. */
