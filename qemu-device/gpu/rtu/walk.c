@@ -37,8 +37,11 @@ static bool refuse(struct context *w, enum pumice_fault why, u64 addr)
 static inline bool fetch(struct context *w, u64 va, u32 *words, u32 bytes)
 {
 	struct rtu *rtu = w->rtu;
-	const u8 *host = mmu_tlb_find(rtu->mmu, &rtu->tlb, w->query->ctx, va, MMU_TLB_READ);
+	const u8 *host = NULL;
 
+	/* Tags of the TLB have no room for more: such an address equals one of another context. */
+	if (!(va >> PUMICE_MMU_VA_BITS))
+		host = mmu_tlb_find(rtu->mmu, &rtu->tlb, w->query->ctx, va, MMU_TLB_READ);
 	if (!host)
 		host = mmu_translate(rtu->mmu, &rtu->tlb, w->query->ctx, va, PUMICE_ACCESS_READ,
 				     PUMICE_UNIT_RTU, w->fault);

@@ -292,6 +292,23 @@ static void memory_that_is_not_bound_faults_with_its_address(void **state)
 	fx_teardown(&fx);
 }
 
+/* Addresses above the address space fault also if the TLB has the address below them, of any context. */
+static void addresses_above_the_space_are_not_those_of_a_context(void **state)
+{
+	struct tree bottom, top;
+	struct fixture fx;
+
+	(void)state;
+	begin(&fx, &bottom, &top);
+	must_hit(&fx, bottom.va);
+	for (u64 above = 1; above < 32; above++) {
+		const u64 va = bottom.va | above << PUMICE_MMU_VA_BITS;
+
+		must_fault(&fx, va, PUMICE_FAULT_MMU_ADDRESS, va);
+	}
+	fx_teardown(&fx);
+}
+
 /* Any damage ends with results or a fault of the unit. */
 static void damaged_structures_do_no_harm(void **state)
 {
@@ -336,6 +353,7 @@ int main(void)
 		cmocka_unit_test(long_queries_are_done_in_pieces),
 		cmocka_unit_test(interrupted_queries_of_waves_are_separate),
 		cmocka_unit_test(memory_that_is_not_bound_faults_with_its_address),
+		cmocka_unit_test(addresses_above_the_space_are_not_those_of_a_context),
 		cmocka_unit_test(damaged_structures_do_no_harm),
 	};
 
