@@ -90,24 +90,25 @@ static void store_result(const struct rtu_query *query, u32 lane, const struct r
 		query->result[n * PUMICE_LANES + lane] = words[n];
 }
 
-enum rtu_status rtu_trace(struct rtu *rtu, struct rtu_query *query, struct gpu_fault *fault)
+/* Trace rays until the budget is used, and subtract their steps from it. */
+static enum rtu_status trace(struct rtu *rtu, struct rtu_query *query, u32 *budget,
+			     struct gpu_fault *fault)
 {
 	struct rtu_walk *walk = &rtu->walk[query->wave];
-	u32 budget = RTU_PIECE;
 
 	walk->busy = query->resumed && walk->busy;
 	for (; query->lanes; query->lanes &= query->lanes - 1) {
 		const u32 lane = (u32)__builtin_ctz(query->lanes);
 
-		if (!budget)
+		if (!*budget)
 			return RTU_MORE;
 		if (!walk->busy) {
-			budget--;
+			--*budget;
 			load_ray(query, lane, walk);
 			if (!rtu_walk_begin(rtu, query, walk, fault))
 				return RTU_FAULT;
 		}
-		if (!rtu_walk_run(rtu, query, walk, &budget, fault)) {
+		if (!rtu_walk_run(rtu, query, walk, budget, fault)) {
 			walk->busy = false;
 			return RTU_FAULT;
 		}
@@ -117,6 +118,15 @@ enum rtu_status rtu_trace(struct rtu *rtu, struct rtu_query *query, struct gpu_f
 		store_result(query, lane, &walk->hit);
 	}
 	return RTU_DONE;
+}
+
+enum rtu_status rtu_trace(struct rtu *rtu, struct rtu_query *query, struct gpu_fault *fault)
+{
+	u32 budget = RTU_PIECE;
+	const enum rtu_status status = trace(rtu, query, &budget, fault);
+
+	query->steps = RTU_PIECE - budget;
+	return status;
 }
 
 void rtu_counters_add(const struct rtu *rtu, u64 *value)

@@ -63,8 +63,8 @@ struct exec {
 
 	/* The step: set when it should end; or NULL. */
 	const _Atomic bool *stop;
-	u32 slow;			/* calls of exec_check_stop() not yet charged to the
-					 * budget */
+	u32 slow;			/* calls of exec_check_stop(), and steps of rays, not yet
+					 * charged to the budget */
 
 	/* The group's quantum: added to performance counters after it. */
 	u64 issued, stalled;
@@ -162,17 +162,22 @@ static inline void exec_run_from(struct exec *x, const struct usc_insn *next)
 /* Not NULL, and every instruction compares as being past it. */
 #define EXEC_PAUSE ((const struct usc_insn *)(uintptr_t)1)
 
+/* End the slice after this instruction. This affects only how much is run in one step. */
+static inline void exec_pause(struct exec *x)
+{
+	x->pause = true;
+	x->limit = EXEC_PAUSE;
+}
+
 /*
  * Call in a slow instruction: charge the step for it, and if the step should end, end the
- * slice after this instruction. This affects only how much is run in one step.
+ * slice.
  */
 static inline void exec_check_stop(struct exec *x)
 {
 	x->slow++;
-	if (!x->stop || !atomic_load_explicit(x->stop, memory_order_relaxed))
-		return;
-	x->pause = true;
-	x->limit = EXEC_PAUSE;
+	if (x->stop && atomic_load_explicit(x->stop, memory_order_relaxed))
+		exec_pause(x);
 }
 
 /* Continue at instruction index target, within the slice. */

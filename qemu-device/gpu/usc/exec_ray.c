@@ -5,7 +5,8 @@
  * Source: hw/isa.xml, ray_query; hw/rt.xml. A query that visits many nodes is done in pieces: the
  * wave yields in between and continues with the lanes that are left, at the address that it began
  * with, since results may replace the registers of the base and of the mask. How it is divided
- * depends on the structure and the rays only.
+ * depends on the structure and the rays only. The step is charged for the nodes and leaves that are
+ * visited, and the slice ends after RTU_PIECE of them, also if they are of several queries.
  *
  * Limits: results are written when a ray is traced, before the signal is done.
  */
@@ -31,6 +32,14 @@ static void begin(struct exec *x, const struct usc_insn *i, struct rtu_query *qu
 	query->addr = wave->ray_base;
 }
 
+/* Charge the step; the slice ends if the budget has to be compared. */
+static void charge(struct exec *x, u32 steps)
+{
+	x->slow += steps / RAY_STEPS;
+	if (x->slow >= RTU_PIECE / RAY_STEPS)
+		exec_pause(x);
+}
+
 static const struct usc_insn *ray_query(struct exec *x, const struct usc_insn *i)
 {
 	struct rtu_query query = {
@@ -46,13 +55,13 @@ static const struct usc_insn *ray_query(struct exec *x, const struct usc_insn *i
 	x->fault = (struct gpu_fault){ 0 };
 	status = rtu_trace(x->usc->rtu, &query, &x->fault);
 	x->wave->ray_lanes = query.lanes;
+	charge(x, query.steps);
 	switch (status) {
 	case RTU_FAULT:
 		exec_mmu_fault(x, i);
 		exec_fault_lane(x, query.lanes);
 		return i;
 	case RTU_MORE:
-		x->slow += RTU_PIECE / RAY_STEPS;
 		x->wait = 0;
 		return exec_leave(x, i, USC_EXIT_YIELD);
 	default:

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/rtu/rtu.h"
 #include "exec.h"
 #include "fixture.h"
 #include "perf.h"
@@ -237,6 +238,49 @@ static void usc_ray_query_continues_after_an_interruption(void **state)
 	assert_int_equal(counted(fx, PUMICE_PERF_USC_INSN_GLOBAL), 1);
 	assert_int_equal(counted(fx, PUMICE_PERF_RTU_RAYS), 2 * PUMICE_LANES);
 	fx_put(fx, program);
+}
+
+#define QUERIES	200u
+#define STEP	8192u	/* budget of a step, as of the device */
+
+/*
+ * 200 queries, none of which is interrupted: a step ends after as many nodes and leaves as its budget
+ * is for, 4 for an instruction, and at most the two pieces that begin before it is used.
+ */
+static void usc_ray_queries_of_a_step_are_bounded(void **state)
+{
+	struct fixture *fx = *state;
+	u32 *code = test_calloc((QUERIES + 1) * PUMICE_USC_WORDS, sizeof(*code));
+	struct usc_program *program;
+	struct tree tree;
+	u64 steps;
+
+	build(fx, &tree, 0, 36);
+	run(fx, QUERY(R(RESULT), ALWAYS, .sig0 = 0), tree.va, PUMICE_LANES);
+	steps = counted(fx, PUMICE_PERF_RTU_NODES) + counted(fx, PUMICE_PERF_RTU_LEAVES);
+	assert_in_range(steps, RTU_PIECE / 4, RTU_PIECE - 2 * PUMICE_LANES);
+	for (u32 n = 0; n < QUERIES; n++)
+		usc_put(code, n, QUERY(R(RESULT), ALWAYS, .sig0 = n % PUMICE_USC_SIGNALS));
+	usc_put(code, QUERIES, INSN(END));
+	program = fx_program(fx, code, QUERIES + 1, &one_wave.limits);
+	assert_non_null(program);
+	fx_clear(fx);
+	fx_fill(fx, 0, &one_wave, program);
+	fx_set_base(fx, 0, tree.va);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		set_ray(fx, l, l % 3 == 2 ? 4.5f : 0);
+	usc_group_start(fx->usc, 0);
+	usc_step(fx->usc, STEP, NULL);
+	assert_int_equal(fx->done[0], 0);
+	assert_in_range(counted(fx, PUMICE_PERF_RTU_NODES) + counted(fx, PUMICE_PERF_RTU_LEAVES) - steps,
+			STEP, 4 * STEP + 2 * RTU_PIECE);
+	fx_run(fx, STEP);
+	assert_int_equal(fx->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		check_hit(fx, RESULT, l);
+	assert_int_equal(counted(fx, PUMICE_PERF_RTU_RAYS), (QUERIES + 1) * PUMICE_LANES);
+	fx_put(fx, program);
+	test_free(code);
 }
 
 static void usc_ray_query_is_done_with_its_signal(void **state)
@@ -491,6 +535,7 @@ int main(void)
 		RAY_TEST(usc_ray_query_replaces_its_own_ray),
 		RAY_TEST(usc_ray_query_for_any_hit_stops_at_the_first_found),
 		RAY_TEST(usc_ray_query_continues_after_an_interruption),
+		RAY_TEST(usc_ray_queries_of_a_step_are_bounded),
 		RAY_TEST(usc_ray_query_is_done_with_its_signal),
 		RAY_TEST(usc_ray_query_faults_report_the_lane),
 		RAY_TEST(usc_ray_query_operands_are_checked),
