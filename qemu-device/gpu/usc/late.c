@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Data of loads, texture reads and bursts that arrive when their signal is done.
+ * Data of loads, texture reads, ray queries and bursts that arrive when their signal is done.
  *
  * Source: document 002, "Global memory"; hw/isa.xml: before the signal is done the destination of an
  * access is neither read nor written.
@@ -55,6 +55,7 @@ struct late_range {
 
 struct late_wave {
 	u32 rows;		/* that are under way */
+	u32 lanes;		/* that its last load of registers loads */
 	u32 ranges;
 	struct late_range range[LATE_RANGES];	/* oldest first */
 };
@@ -709,11 +710,20 @@ static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
 	return 1u << i->sig[0] | 1u << i->sig[1] | 1u << i->sig[2] | 1u << i->sig[3];
 }
 
-/* Determine the lanes that are loaded after earlier loads, which may be of its mask, have arrived. */
+/*
+ * Determine the lanes that are loaded after earlier loads, which may be of its mask, have arrived. A
+ * ray query that was interrupted has replaced registers, also those of its mask: it continues with
+ * what was determined when it began.
+ */
 static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
 {
+	if (x->wave->ray_lanes) {
+		s->lanes = wave_of(x)->lanes;
+		return;
+	}
 	each_register(x, i, USC_DST, i->masked ? x->valid : exec_texture_lanes(x), end_earlier_load);
 	s->lanes = i->masked ? usc_active_lanes(x, i) : exec_texture_lanes(x);
+	wave_of(x)->lanes = s->lanes;
 	if (s->lanes)
 		each_register(x, i, USC_DST, s->lanes, keep_row);
 }

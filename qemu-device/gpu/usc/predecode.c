@@ -404,6 +404,7 @@ static enum usc_loads loads_of(const struct usc_insn *insn)
 	case PUMICE_USC_OP_GLOBAL_LOAD128:
 	case PUMICE_USC_OP_GLOBAL_ATOMIC:
 	case PUMICE_USC_OP_BURST_LOAD:
+	case PUMICE_USC_OP_RAY_QUERY:
 		return USC_LOADS_REGISTERS;
 	case PUMICE_USC_OP_SHARED_LOAD:
 	case PUMICE_USC_OP_GROUP_LOAD_SHARED:

@@ -199,9 +199,8 @@ static void usc_ray_query_for_any_hit_stops_at_the_first_found(void **state)
  * 8000 squares in three places: a query visits them all and is done in pieces. Its results replace
  * the registers of its base and its mask, which hold for all of it.
  */
-static void usc_ray_query_continues_after_an_interruption(void **state)
+static void continue_query(struct fixture *fx)
 {
-	struct fixture *fx = *state;
 	u32 code[8 * PUMICE_USC_WORDS];
 	struct fx_group group = one_wave;
 	struct usc_program *program;
@@ -238,6 +237,53 @@ static void usc_ray_query_continues_after_an_interruption(void **state)
 	assert_int_equal(counted(fx, PUMICE_PERF_USC_INSN_GLOBAL), 1);
 	assert_int_equal(counted(fx, PUMICE_PERF_RTU_RAYS), 2 * PUMICE_LANES);
 	fx_put(fx, program);
+}
+
+static void usc_ray_query_continues_after_an_interruption(void **state)
+{
+	continue_query(*state);
+}
+
+/*
+ * Also if data arrive late. A use of its result is reported, or reads the register as it was before the
+ * query began, in all of its lanes: those that were traced before the interruption, too.
+ */
+static void usc_ray_query_that_continues_is_late(void **state)
+{
+	u32 code[5 * PUMICE_USC_WORDS];
+
+	(void)state;
+	usc_put(code, 0, INSN(MOV, .dst = R(5), .mask = ALWAYS, .src0 = K(ONE)));
+	usc_put(code, 1, QUERY(R(0), IF(MASK_R(5)), .sig0 = 2));
+	usc_put(code, 2, INSN(MOV, .dst = R(6), .mask = ALWAYS, .src0 = R(5)));
+	usc_put(code, 3, INSN(SIG_WAIT, .dst = R_ELEM(WAIT), .sig0 = 2));
+	usc_put(code, 4, INSN(END));
+	for (enum usc_late_mode late = USC_LATE_DATA; late <= USC_LATE_POISON; late++) {
+		struct fixture *fx = fx_create_late(DATA_BYTES, late);
+		struct usc_program *program;
+		struct tree tree;
+
+		continue_query(fx);
+		build(fx, &tree, 0, 8000);
+		program = fx_program(fx, code, 5, &one_wave.limits);
+		assert_non_null(program);
+		fx_clear(fx);
+		fx_fill(fx, 0, &one_wave, program);
+		fx_set_base(fx, 0, tree.va);
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			set_ray(fx, l, l % 2 ? -50 : 0);
+		usc_group_start(fx->usc, 0);
+		fx_run(fx, 64);
+		assert_int_equal(fx->faults, late == USC_LATE_POISON);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			if (late == USC_LATE_DATA)
+				assert_int_equal(reg(fx, 6, l), 1);
+			else
+				assert_int_equal(reg(fx, 5, l), PUMICE_USC_POISON);
+		}
+		fx_put(fx, program);
+		fx_destroy(fx);
+	}
 }
 
 #define QUERIES	200u
@@ -281,6 +327,41 @@ static void usc_ray_queries_of_a_step_are_bounded(void **state)
 	assert_int_equal(counted(fx, PUMICE_PERF_RTU_RAYS), (QUERIES + 1) * PUMICE_LANES);
 	fx_put(fx, program);
 	test_free(code);
+}
+
+/* Data that arrive late: before the wait a use of any of the six registers is a fault. */
+static void usc_ray_query_results_are_late(void **state)
+{
+	struct fixture *fx = fx_create_late(DATA_BYTES, USC_LATE_POISON);
+	u32 code[4 * PUMICE_USC_WORDS];
+	struct usc_program *program;
+	struct tree tree;
+
+	(void)state;
+	build(fx, &tree, 0, SQUARES);
+	for (u32 n = 0; n <= PUMICE_RT_RESULT_REGS; n++) {
+		usc_put(code, 0, QUERY(R(RESULT), ALWAYS, .sig0 = 7));
+		usc_put(code, 1, INSN(MOV, .dst = R(WAIT), .mask = ALWAYS, .src0 = R(RESULT + n)));
+		usc_put(code, 2, INSN(SIG_WAIT, .dst = R_ELEM(WAIT), .sig0 = 7));
+		usc_put(code, 3, INSN(END));
+		program = fx_program(fx, code, 4, &one_wave.limits);
+		assert_non_null(program);
+		fx_clear(fx);
+		fx_fill(fx, 0, &one_wave, program);
+		fx_set_base(fx, 0, tree.va);
+		usc_group_start(fx->usc, 0);
+		fx_run(fx, 1000);
+		assert_int_equal(fx->done[0], 1);
+		/* The register after them is not part of the result. */
+		assert_int_equal(fx->faults, n < PUMICE_RT_RESULT_REGS);
+		if (fx->faults) {
+			assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_LATE);
+			assert_int_equal(fx->fault.pc, 1);
+			assert_int_equal(reg(fx, RESULT + n, 0), PUMICE_USC_POISON);
+		}
+		fx_put(fx, program);
+	}
+	fx_destroy(fx);
 }
 
 static void usc_ray_query_is_done_with_its_signal(void **state)
@@ -535,7 +616,9 @@ int main(void)
 		RAY_TEST(usc_ray_query_replaces_its_own_ray),
 		RAY_TEST(usc_ray_query_for_any_hit_stops_at_the_first_found),
 		RAY_TEST(usc_ray_query_continues_after_an_interruption),
+		cmocka_unit_test(usc_ray_query_that_continues_is_late),
 		RAY_TEST(usc_ray_queries_of_a_step_are_bounded),
+		cmocka_unit_test(usc_ray_query_results_are_late),
 		RAY_TEST(usc_ray_query_is_done_with_its_signal),
 		RAY_TEST(usc_ray_query_faults_report_the_lane),
 		RAY_TEST(usc_ray_query_operands_are_checked),
