@@ -865,7 +865,7 @@ struct drm_pumice_job {
 };
 
 /* drm_pumice_free_list_create.flags: the page tables of the list are kept by the GPU's MMU. */
-#define DRM_PUMICE_FREE_LIST_GPU_TABLES	(1 << 0)
+#define DRM_PUMICE_FREE_LIST_GPU_TABLES	0x1u
 
 /**
  * struct drm_pumice_free_list_create - DRM_IOCTL_PUMICE_FREE_LIST_CREATE
