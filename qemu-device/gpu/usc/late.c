@@ -713,7 +713,7 @@ static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
 /*
  * Determine the lanes that are loaded after earlier loads, which may be of its mask, have arrived. A
  * ray query that was interrupted has replaced registers, also those of its mask: it continues with
- * what was determined when it began.
+ * the data that was determined when it began.
  */
 static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
 {
