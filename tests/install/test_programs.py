@@ -125,7 +125,7 @@ class Programs(Installed):
         self.assertEqual(error.count("\n"), 1, error)
 
     def test_tools_and_demos_are_installed(self):
-        self.assertEqual(len([name for name in self.programs if name.startswith("demo-")]), 16)
+        self.assertEqual(len([name for name in self.programs if name.startswith("demo-")]), 17)
         self.assertEqual({name for name in self.programs if not name.startswith("demo-")},
                          {"as", "decode", "dis", "dump", "frame", "info", "run", "shares", "top",
                           "trace"})
