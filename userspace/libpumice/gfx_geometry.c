@@ -160,6 +160,11 @@ static int check_enums(struct pumice_stream *s, u32 topology, u32 index_size)
 	return 0;
 }
 
+static u32 index_bytes(u32 index_size)
+{
+	return 1u << index_size;	/* enum pumice_index_size */
+}
+
 /* Indices outside of the buffer are read as 0: without a buffer each of them would be. */
 static int check_indices(struct pumice_stream *s, const struct pumice_vdm_draw_indexed *draw)
 {
@@ -169,7 +174,7 @@ static int check_indices(struct pumice_stream *s, const struct pumice_vdm_draw_i
 	if (draw->count && !draw->indices)
 		return fail(stream_vm(s)->dev, EINVAL,
 			    "draw: indices is 0; set it to the address of the indices");
-	return stream_check_va(s, "draw: indices", draw->indices, 1);
+	return stream_check_va(s, "draw: indices", draw->indices, index_bytes(draw->index_size));
 }
 
 int pumice_stream_draw(struct pumice_stream *s, const struct pumice_vdm_draw *draw)
@@ -206,9 +211,11 @@ int pumice_stream_draw_indirect(struct pumice_stream *s,
 				const struct pumice_vdm_draw_indirect *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_INDIRECT_WORDS];
-	int err = draw ? stream_check_va(s, "indirect draw: addr", draw->addr, 1) :
+	int err = draw ? stream_check_va(s, "indirect draw: addr", draw->addr, 4) :
 			 fail_null(stream_vm(s)->dev, "indirect draw", "draw");
 
+	if (!err)
+		err = check_enums(s, draw->topology, 0);
 	if (err)
 		return err;
 	pumice_vdm_draw_indirect_pack(words, draw);
@@ -219,11 +226,14 @@ int pumice_stream_draw_indexed_indirect(struct pumice_stream *s,
 					const struct pumice_vdm_draw_indexed_indirect *draw)
 {
 	u32 words[PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS];
-	int err = draw ? stream_check_va(s, "indirect draw: addr", draw->addr, 1) :
+	int err = draw ? stream_check_va(s, "indirect draw: addr", draw->addr, 4) :
 			 fail_null(stream_vm(s)->dev, "indirect draw", "draw");
 
 	if (!err)
-		err = stream_check_va(s, "indirect draw: indices", draw->indices, 1);
+		err = check_enums(s, draw->topology, draw->index_size);
+	if (!err)
+		err = stream_check_va(s, "indirect draw: indices", draw->indices,
+				      index_bytes(draw->index_size));
 	if (err)
 		return err;
 	pumice_vdm_draw_indexed_indirect_pack(words, draw);

@@ -193,6 +193,36 @@ static void a_draw_without_instances_is_refused(void **state)
 	assert_int_equal(pumice_stream_draw_indexed(stream, &good_indexed), 0);
 }
 
+static void an_indirect_draw_that_would_fault_is_refused(void **state)
+{
+	struct pumice_vdm_draw_indirect draw;
+	struct pumice_vdm_draw_indexed_indirect indexed;
+
+	(void)state;
+	pumice_stream_reset(stream);
+	pumice_vdm_draw_indirect_defaults(&draw);
+	draw.addr = 0x40000004;
+	assert_int_equal(pumice_stream_draw_indirect(stream, &draw), 0);
+	draw.addr += 2;
+	assert_refused(pumice_stream_draw_indirect(stream, &draw),
+		       "indirect draw: addr: address 0x40000006 is not a multiple of 4");
+	draw.addr += 2;
+	draw.topology = 77;
+	assert_refused(pumice_stream_draw_indirect(stream, &draw), "topology 77 is not one of");
+	pumice_vdm_draw_indexed_indirect_defaults(&indexed);
+	indexed.addr = 0x40000004;
+	indexed.indices = 0x40000002;
+	assert_refused(pumice_stream_draw_indexed_indirect(stream, &indexed),
+		       "indirect draw: indices: address 0x40000002 is not a multiple of 4");
+	indexed.index_size = PUMICE_INDEX_SIZE_U16;
+	assert_int_equal(pumice_stream_draw_indexed_indirect(stream, &indexed), 0);
+	indexed.addr++;
+	assert_refused(pumice_stream_draw_indexed_indirect(stream, &indexed), "a multiple of 4");
+	indexed.addr--;
+	indexed.index_size = 3;
+	assert_refused(pumice_stream_draw_indexed_indirect(stream, &indexed), "index_size 3 is not");
+}
+
 static void an_indexed_draw_without_a_buffer_is_refused(void **state)
 {
 	struct pumice_vdm_draw_indexed draw;
@@ -205,6 +235,11 @@ static void an_indexed_draw_without_a_buffer_is_refused(void **state)
 	assert_refused(pumice_stream_draw_indexed(stream, &draw),
 		       "index_count is 0 and each index would be read as 0");
 	draw.index_count = 3;
+	assert_int_equal(pumice_stream_draw_indexed(stream, &draw), 0);
+	draw.indices++;
+	assert_refused(pumice_stream_draw_indexed(stream, &draw),
+		       "indices: address 0x40000001 is not a multiple of 4");
+	draw.index_size = PUMICE_INDEX_SIZE_U8;
 	assert_int_equal(pumice_stream_draw_indexed(stream, &draw), 0);
 	draw.indices = 0;
 	assert_refused(pumice_stream_draw_indexed(stream, &draw), "indices is 0; set it");
@@ -533,6 +568,7 @@ int main(void)
 		cmocka_unit_test(a_dispatch_is_of_one_group_and_parts_of_a_grid_are_refused),
 		cmocka_unit_test(a_grid_beyond_the_ids_is_refused),
 		cmocka_unit_test(a_draw_without_instances_is_refused),
+		cmocka_unit_test(an_indirect_draw_that_would_fault_is_refused),
 		cmocka_unit_test(an_indexed_draw_without_a_buffer_is_refused),
 		cmocka_unit_test(a_frame_can_be_drawn_with_values_of_initialisers),
 		cmocka_unit_test(a_render_without_targets_has_none),

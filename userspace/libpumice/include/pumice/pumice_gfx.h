@@ -556,16 +556,17 @@ int pumice_stream_draw(struct pumice_stream *stream, const struct pumice_vdm_dra
 /**
  * pumice_stream_draw_indexed - add DRAW_INDEXED.
  *
- * Return: 0, -EINVAL for 0 instances, or a count without indices or their index_count, -ENOSPC.
+ * Return: 0, -EINVAL for 0 instances, a count without indices or their index_count, or indices that
+ * are not at a multiple of their size, -ENOSPC.
  */
 int pumice_stream_draw_indexed(struct pumice_stream *stream,
 			       const struct pumice_vdm_draw_indexed *draw);
 
-/** pumice_stream_draw_indirect - add DRAW_INDIRECT. Return: 0, -ENOSPC. */
+/** pumice_stream_draw_indirect - add DRAW_INDIRECT. Return: 0, -EINVAL, -ENOSPC. */
 int pumice_stream_draw_indirect(struct pumice_stream *stream,
 				const struct pumice_vdm_draw_indirect *draw);
 
-/** pumice_stream_draw_indexed_indirect - add DRAW_INDEXED_INDIRECT. Return: 0, -ENOSPC. */
+/** pumice_stream_draw_indexed_indirect - add DRAW_INDEXED_INDIRECT. Return: 0, -EINVAL, -ENOSPC. */
 int pumice_stream_draw_indexed_indirect(struct pumice_stream *stream,
 					const struct pumice_vdm_draw_indexed_indirect *draw);
 
