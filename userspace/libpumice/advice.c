@@ -44,6 +44,8 @@ static const char *const by_fault[] = {
 		"Keep the index below the registers of the program, or the words of its dc_window.",
 	[PUMICE_FAULT_USC_LATE] =
 		"Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of them.",
+	[PUMICE_FAULT_USC_UNIFORM] =
+		"Vertex and fragment programs have a uniform stream: store all words with pumice_stream_uniforms(), and set uniforms and uniform_words of the state.",
 	[PUMICE_FAULT_VDM_COMMAND] =
 		"End the stream with pumice_stream_vdm_end(), and submit launches and transfers to contexts of their type.",
 	[PUMICE_FAULT_VDM_RESERVED] =
@@ -52,6 +54,8 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_VDM_RETURN] = "Submit the stream that calls the sub-list, not the sub-list.",
 	[PUMICE_FAULT_VDM_STATE] =
 		"Begin with pumice_draw_state_init(), and record pumice_stream_stages() before the draw.",
+	[PUMICE_FAULT_VDM_ALIGN] =
+		"Use addresses of streams and of indirect draws that are multiples of 4, and of indices that are multiples of their size.",
 	[PUMICE_FAULT_PM_MEMORY] =
 		"Give the free list more pages: max_pages of struct pumice_freelist_desc.",
 	[PUMICE_FAULT_PM_NO_SCENE] =
@@ -61,6 +65,16 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_PDM_RESERVED] = "Record the list with the functions pumice_stream_pdm_*().",
 	[PUMICE_FAULT_PDM_COMMAND] =
 		"End the list with pumice_stream_pdm_end(), or with a store that ends the frame.",
+	[PUMICE_FAULT_PDM_ALIGN] =
+		"Use addresses of lists that are multiples of 4, and of records that are multiples of 16.",
+	[PUMICE_FAULT_PDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
+	[PUMICE_FAULT_PDM_RETURN] = "Submit the list that calls the sub-list, not the sub-list.",
+	[PUMICE_FAULT_PDM_MODE] =
+		"Call pumice_stream_pdm_mode() once, before all other commands of the list.",
+	[PUMICE_FAULT_PDM_TILE_TWICE] =
+		"Add pumice_stream_pdm_tile() once for each tile, and one branch to it.",
+	[PUMICE_FAULT_PDM_ENDLESS] =
+		"End the list with pumice_stream_pdm_end(); one that links back without a store never ends.",
 	[PUMICE_FAULT_PDM_TILE] =
 		"Count columns and rows in tiles of the data set's tile_size, from 0.",
 	[PUMICE_FAULT_PDM_TILE_OPEN] = "End each tile with pumice_stream_pdm_store().",

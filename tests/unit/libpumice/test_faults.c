@@ -360,6 +360,15 @@ static void a_texture_that_is_not_bound_is_explained(void **state)
 						  "in tag" });
 }
 
+static void a_uniform_stream_that_is_not_set_is_explained(void **state)
+{
+	(void)state;
+	assert_draw_fails("threads=0", pass_vertex, "mov o0, [one], uniform\nend\n", 2,
+			  (const char *const[3]){ "job faulted: usc-uniform at 0x",
+						  "uniforms and uniform_words of the state.\n  "
+						  "instruction 0 of", "fragment:1" });
+}
+
 static void an_output_that_a_canvas_does_not_have_is_explained(void **state)
 {
 	(void)state;
@@ -960,6 +969,7 @@ int main(void)
 		cmocka_unit_test(a_stream_without_an_end_is_explained),
 		cmocka_unit_test(a_draw_without_state_is_explained),
 		cmocka_unit_test(a_texture_that_is_not_bound_is_explained),
+		cmocka_unit_test(a_uniform_stream_that_is_not_set_is_explained),
 		cmocka_unit_test(an_output_that_a_canvas_does_not_have_is_explained),
 		cmocka_unit_test(a_wild_address_blames_no_buffer_of_the_library),
 		cmocka_unit_test(an_overrun_names_the_users_buffer),

@@ -334,23 +334,34 @@ static void arguments_out_of_range_are_refused(void **state)
 	pumice_stream_destroy(small);
 }
 
-/* The fault has a name and advice; the next frame is rendered. */
-static void a_wrong_list_is_described(void **state)
+/* Render the list, whose fault has this name and an advice with this word. */
+static void assert_list_fails(const char *fault, const char *word)
 {
 	struct pumice_frame frame;
-	uint64_t va;
 
-	(void)state;
+	pumice_frame_init(&frame, hwrt);
+	frame.geometry = geometry;
+	assert_int_equal(pumice_stream_pdm_end(list, &frame.render), 0);
+	assert_int_not_equal(pumice_render(context, &frame, LONG, NULL), 0);
+	if (!strstr(pumice_device_error(dev), fault) || !strstr(pumice_device_error(dev), word))
+		fail_msg("%s and '%s' are not in: %s", fault, word, pumice_device_error(dev));
+	pumice_stream_reset(list);
+	assert_int_equal(pumice_stream_pdm_mode(list, record), 0);
+}
+
+/* The next frame is rendered. */
+static void a_wrong_list_is_described(void **state)
+{
 	pumice_stream_reset(list);
 	assert_int_equal(pumice_stream_pdm_mode(list, record), 0);
 	assert_int_equal(pumice_stream_pdm_tile(list, TILES_X, 0), 0);
-	assert_int_equal(pumice_stream_pdm_end(list, &va), 0);
-	pumice_frame_init(&frame, hwrt);
-	frame.geometry = geometry;
-	frame.render = va;
-	assert_int_not_equal(pumice_render(context, &frame, LONG, NULL), 0);
-	assert_non_null(strstr(pumice_device_error(dev), "pdm-tile"));
-	assert_non_null(strstr(pumice_device_error(dev), "tile_size"));
+	assert_list_fails("pdm-tile", "tile_size");
+	assert_int_equal(pumice_stream_pdm_return(list), 0);
+	assert_list_fails("pdm-return", "Submit the list that calls the sub-list");
+	assert_int_equal(pumice_stream_pdm_tile(list, 0, 0), 0);
+	assert_int_equal(pumice_stream_pdm_store(list, false), 0);
+	assert_int_equal(pumice_stream_pdm_tile(list, 0, 0), 0);
+	assert_list_fails("pdm-tile-twice", "pumice_stream_pdm_tile() once for each tile");
 	a_list_renders_as_its_record_does(state);
 }
 
