@@ -54,7 +54,8 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cores", EINVAL, "invalid option 'cores'" },
 		{ "inproc:cores=", EINVAL, "invalid option" },
 		{ "inproc:cores=-1", EINVAL, "invalid option" },
-		{ "inproc:cores=4x", EINVAL, "invalid option" },
+		{ "inproc:cores=4x", EINVAL, "invalid option 'cores=4x'; the value is a whole number" },
+		{ "inproc:cores=4:threads=2", EINVAL, "write a comma between two keys" },
 		{ "inproc:cores=99999999999", EINVAL, "invalid option" },
 		{ "inproc:speed=1", EINVAL, "invalid option 'speed=1'" },
 		{ "inproc:cors=4,threads=1", EINVAL,
@@ -135,7 +136,8 @@ static void open_reads_late_from_the_environment_unless_a_key_sets_it(void **sta
 	(void)state;
 	setenv("PUMICE_LATE", "never", 1);
 	assert_int_equal(pumice_device_open("inproc:ram=16", &d, error, sizeof(error)), -EINVAL);
-	assert_non_null(strstr(error, "late must be early, data or poison"));
+	assert_string_equal(error, "PUMICE_LATE=never: late must be early, data or poison; correct or unset "
+			    "this variable of the environment");
 	assert_int_equal(pumice_device_open("inproc:ram=16,late=data", &d, NULL, 0), 0);
 	pumice_device_close(d);
 	setenv("PUMICE_LATE", "", 1);

@@ -184,6 +184,9 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; " \
 	"late=early, data or poison; fw-gdb=PATH"
 
+#define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS
+#define ACCEPTED_NUMBER	"the value is a whole number; write a comma between two keys"
+
 /* Parse a text of at least one character; room: bytes of out, its end included. */
 static bool parse_text(const char *text, const char *end, char *out, size_t room)
 {
@@ -196,8 +199,11 @@ static bool parse_text(const char *text, const char *end, char *out, size_t room
 	return true;
 }
 
-/* Parse one "key=number", "preset=name", "late=word" or "fw-gdb=path" that ends at @end. */
-static bool parse_option(const char *text, const char *end, struct options *o)
+/*
+ * Parse one "key=number", "preset=name", "late=word" or "fw-gdb=path" that ends at @end. Returns
+ * NULL, or the rule that it breaks.
+ */
+static const char *parse_option(const char *text, const char *end, struct options *o)
 {
 	const struct {
 		const char *key;
@@ -227,6 +233,15 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		{ "job-timeout-ms=", &o->job_timeout_ms, false },
 		{ "attach=", &o->attach, false },
 	};
+	const struct {
+		const char *key;
+		char *value;
+		size_t room;
+	} texts[] = {
+		{ "preset=", o->preset, sizeof(o->preset) },
+		{ "late=", o->late, sizeof(o->late) },
+		{ "fw-gdb=", o->fw_gdb, sizeof(o->fw_gdb) },
+	};
 	size_t i, n;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -234,20 +249,18 @@ static bool parse_option(const char *text, const char *end, struct options *o)
 		if (strncmp(text, known[i].key, n))
 			continue;
 		if (!parse_number(text + n, end, known[i].value))
-			return false;
+			return ACCEPTED_NUMBER;
 		if (known[i].size && !*known[i].value)
 			*known[i].value = UINT32_MAX;	/* is refused with the range */
-		return true;
+		return NULL;
 	}
-	n = strlen("preset=");
-	if (!strncmp(text, "preset=", n))
-		return parse_text(text + n, end, o->preset, sizeof(o->preset));
-	n = strlen("late=");
-	if (!strncmp(text, "late=", n))
-		return parse_text(text + n, end, o->late, sizeof(o->late));
-	n = strlen("fw-gdb=");
-	return !strncmp(text, "fw-gdb=", n) &&
-	       parse_text(text + n, end, o->fw_gdb, sizeof(o->fw_gdb));
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		n = strlen(texts[i].key);
+		if (!strncmp(text, texts[i].key, n) &&
+		    parse_text(text + n, end, texts[i].value, texts[i].room))
+			return NULL;
+	}
+	return ACCEPTED_KEYS;
 }
 
 /* Refuse shares of data masters that do not have a byte's value. */
@@ -272,15 +285,14 @@ static int check_shares(const struct options *o, char *error, size_t error_bytes
 /* Parse "key=number,key=number". */
 static int parse_options(const char *text, struct options *o, char *error, size_t error_bytes)
 {
-	const char *end;
+	const char *end, *rule;
 
 	while (text && *text) {
 		end = text + strcspn(text, ",");
-		if (!parse_option(text, end, o))
-			return fail_text(error, error_bytes, EINVAL,
-					 "inproc: invalid option '%.*s'; accepted: key=number,… of "
-					 OPTION_KEYS, (int)(end - text < 60 ? end - text : 60),
-					 text);
+		rule = parse_option(text, end, o);
+		if (rule)
+			return fail_text(error, error_bytes, EINVAL, "inproc: invalid option '%.*s'; %s",
+					 (int)(end - text < 60 ? end - text : 60), text, rule);
 		text = *end ? end + 1 : end;
 	}
 	if (!o->ram_mib || o->ram_mib > MAX_RAM_MIB)
@@ -432,6 +444,9 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	int err;
 
 	d->gpu = pumice_gpu_create(&config, &gpu_ops, d, &why);
+	if (!d->gpu && config.late && !o->late[0] && !strncmp(why, "late ", strlen("late ")))
+		return fail_text(error, error_bytes, EINVAL, LATE_VARIABLE "=%.60s: %s; correct or unset "
+				 "this variable of the environment", config.late, why);
 	if (!d->gpu)
 		return fail_text(error, error_bytes, EINVAL, "inproc:%.100s: %s", o->text, why);
 	if (ram_init(d, (u64)o->ram_mib << 20))
