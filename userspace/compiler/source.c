@@ -367,6 +367,9 @@ static bool open_file(struct assembler *as, const struct token *at, const char *
 
 	if (err == -EPERM)
 		return asm_error(as, at, "files cannot be included here");
+	if (err == -ENOENT)
+		return asm_error(as, at, "%s: %s; it is searched for in the folder of this file, then in those "
+				 "of pumice-as -I", name, strerror(-err));
 	if (err)
 		return asm_error(as, at, "%s: %s", name, strerror(-err));
 	*file = find_file(as, path);

@@ -242,8 +242,8 @@ static bool place_arguments(struct run_gpu *g)
 	if (info.uniform_words == g->uniform_words)
 		return true;
 	return run_error("%s takes %u uniform words, but the arguments make %u (a buffer two, "
-			 "a scalar of 32 bits one)", g->o->shader, info.uniform_words,
-			 g->uniform_words);
+			 "a scalar of 32 bits one); write an --arg for each argument, in their order",
+			 g->o->shader, info.uniform_words, g->uniform_words);
 }
 
 /* Parse counters from "name,name". */

@@ -53,8 +53,8 @@ static bool find_file(const struct command *c, const char *device, char *path)
 /* Report that the file cannot be accessed. */
 static void report(const struct command *c, const char *path)
 {
-	fprintf(stderr, "%s: %s: %s; is debugfs mounted, and are you root?\n", c->name, path,
-		strerror(errno));
+	fprintf(stderr, "%s: %s: %s; mount debugfs there, and run %s as root\n", c->name, path,
+		strerror(errno), c->name);
 }
 
 /* Write all words at once: the driver applies all or none. */
@@ -103,13 +103,14 @@ int main(int argc, char **argv)
 	const struct command_option options[] = { COMMAND_DEVICE(&device), { 0 } };
 	const struct command command = {
 		.name = "pumice-shares",
-		.words = "[NAME=SHARE]...",
+		.words = "[NAME=SHARE]…",
 		.max_words = -1,
 		.purpose = "Shows the shares of the data masters cdm, vdm and pdm in the slots and\n"
 			   "stores of each USC, and sets those that are named. Needs root.\n",
 		.options = options,
 		.notes = "A SHARE is 1 to 254 of 256, none (no limit) or default. Shares apply while\n"
-			 "several data masters have jobs.\n",
+			 "several data masters have jobs. A DEVICE inproc is refused: it has the keys\n"
+			 "cdm-share, vdm-share and pdm-share.\n",
 		.versions = COMMAND_VERSION_GPU,
 	};
 	const int first = command_line(&command, argc, argv);

@@ -234,7 +234,8 @@ static void bad_macros_and_expressions_are_refused(void **state)
 		{ ".macro m\nend", "t:1:1: error: .macro without .endm: write .endm" },
 		{ ".repeat 2\nend\n.endm", "t:3:1: error: expected .endr, which ends the .repeat of line 1\n" },
 		{ ".endr", "t:1:1: error: .endr without .repeat: " },
-		{ ".include \"none\"", "t:1:10: error: none: No such file" },
+		{ ".include \"none\"", "t:1:10: error: none: No such file or directory; "
+		  "it is searched for in the folder of this file, then in those of pumice-as -I" },
 		{ ".include none", "t:1:10: error: expected the name of a file in quotes" },
 		{ ".include \"none", "t:1:10: error: expected the name of a file in quotes" },
 	};

@@ -224,7 +224,7 @@ static void corrupt_files_are_refused(void **state)
 		bool sealed;
 		const char *words;
 	} cases[] = {
-		{ 0, 0, false, "not a capture file" },
+		{ 0, 0, false, "; write one with pumice_capture_write(), or by" },
 		{ 1, 2, false, "version 2" },
 		{ 2, 5, false, "header says 5: capture the frame again" },
 		{ 3, 1, false, "header says" },

@@ -254,7 +254,8 @@ def bad_arguments_have_their_own_errors():
              "buf:f32:iotta:1000")]:
         unaccepted(words, "--arg", arg, SAXPY)
     unaccepted("at most 64 arguments", *["--arg", "u32:1"] * 65, SAXPY)
-    refused("takes 6 uniform words, but the arguments make 5", "--arg", "buf:f32:zero:4", "--arg",
+    refused("takes 6 uniform words, but the arguments make 5 (a buffer two, a scalar of 32 bits one); "
+            "write an --arg for each argument, in their order", "--arg", "buf:f32:zero:4", "--arg",
             "buf:f32:zero:4", "--arg", "u32:4", SAXPY)
 
 
