@@ -17,12 +17,12 @@ void gpu_check(struct gpu *gpu, int err, const char *what)
 	exit(1);
 }
 
-/* Print the usage and exit if the first argument is an option. */
-static void check_usage(int argc, char **argv, const char *words)
+/* Print the usage and exit if the first argument is an option, or if there are too many. */
+static void check_usage(int argc, char **argv, int most, const char *words)
 {
 	bool help;
 
-	if (argc < 2 || argv[1][0] != '-')
+	if (argc < 2 || (argv[1][0] != '-' && argc <= 1 + most))
 		return;
 	help = !strcmp(argv[1], "-h") || !strcmp(argv[1], "--help");
 	fprintf(help ? stdout : stderr, "usage: %s %s; DEVICE: inproc (default), "
@@ -42,7 +42,7 @@ void gpu_open(struct gpu *gpu, int argc, char **argv, uint64_t bytes)
 	char error[PUMICE_ERROR_BYTES];
 
 	*gpu = (struct gpu){ 0 };
-	check_usage(argc, argv, "[DEVICE [PICTURE.ppm]]");
+	check_usage(argc, argv, 2, "[DEVICE [PICTURE.ppm]]");
 	if (pumice_device_open(argc > 1 ? argv[1] : "inproc", &gpu->dev, error, sizeof(error))) {
 		fprintf(stderr, "%s\n", error);
 		exit(1);
@@ -64,7 +64,7 @@ struct pumice_kernel *gpu_kernel(struct gpu *gpu, const char *shader)
 
 void gpu_open_compute(struct gpu *gpu, int argc, char **argv, const char *shader, uint64_t bytes)
 {
-	check_usage(argc, argv, "[DEVICE]");
+	check_usage(argc, argv, 1, "[DEVICE]");
 	gpu_open(gpu, argc, argv, bytes);
 	gpu->kernel = gpu_kernel(gpu, shader);
 	gpu_check(gpu, pumice_context_create(gpu->vm, PUMICE_PRIORITY_NORMAL, &gpu->context),

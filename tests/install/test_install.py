@@ -306,9 +306,10 @@ class Examples(Folder):
         for program, words in (("torus", "[DEVICE [PICTURE.ppm]]"), ("vector-add", "[DEVICE]")):
             usage = f"usage: ./{program} {words}; DEVICE: inproc (default), "
             self.assertTrue(self.call([f"./{program}", "--help"]).startswith(usage))
-            done = prefix().run([f"./{program}", "-x"], cwd=self.dir)
-            self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertTrue(done.stderr.startswith(usage))
+            for arguments in (["-x"], ["inproc", "a.ppm", "b.ppm"]):
+                done = prefix().run([f"./{program}", *arguments], cwd=self.dir)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertTrue(done.stderr.startswith(usage))
 
     def test_collatz_finds_the_longest_sequence(self):
         number, steps = longest_sequence(100000)
