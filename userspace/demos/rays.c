@@ -14,6 +14,7 @@
 #include <pumice/pumice_rays.h>
 
 #include "demo.h"
+#include "matrix.h"
 #include "mesh.h"
 #include "rays.pasm.h"
 
@@ -73,14 +74,6 @@ static void check(const struct scene *s, int err)
 		demo_fail(NAME, "%s", pumice_device_error(s->demo.dev));
 }
 
-static void normalise(float *v)
-{
-	const float length = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-
-	for (unsigned int i = 0; i < 3; i++)
-		v[i] /= length;
-}
-
 static void set_view(struct view *view)
 {
 	float forward[3] = { -0.25f, -0.42f, -1 }, right[3], up[3];
@@ -89,14 +82,12 @@ static void set_view(struct view *view)
 	view->eye[0] = 1.3f;
 	view->eye[1] = 2.9f;
 	view->eye[2] = 6.2f;
-	normalise(forward);
+	vector_normalise(forward);
 	right[0] = -forward[2];
 	right[1] = 0;
 	right[2] = forward[0];
-	normalise(right);
-	up[0] = right[1] * forward[2] - right[2] * forward[1];
-	up[1] = right[2] * forward[0] - right[0] * forward[2];
-	up[2] = right[0] * forward[1] - right[1] * forward[0];
+	vector_normalise(right);
+	vector_cross(right, forward, up);
 	for (unsigned int i = 0; i < 3; i++) {
 		view->column[i] = right[i] * unit;
 		view->row[i] = -up[i] * unit;
@@ -106,7 +97,7 @@ static void set_view(struct view *view)
 	view->light[0] = 0.5f;
 	view->light[1] = 0.8f;
 	view->light[2] = 0.45f;
-	normalise(view->light);
+	vector_normalise(view->light);
 }
 
 static void make_shape(struct scene *s, struct shape *shape)
