@@ -21,7 +21,7 @@ static bool aligned(const struct cdm *cdm)
 bool cdm_save(struct cdm *cdm)
 {
 	struct pumice_cdm_save save = {
-		.dealing = cdm->dispatching, .has_state = cdm->has_state, .depth = (u8)cdm->depth,
+		.dispatching = cdm->dispatching, .has_state = cdm->has_state, .depth = (u8)cdm->depth,
 		.pc = cdm->pc, .groups = cdm->run.status.done,
 	};
 	u32 words[PUMICE_CDM_SAVE_WORDS];
@@ -93,12 +93,12 @@ static bool restore_fields(struct cdm *cdm, const u32 *words)
 	if (pumice_cdm_save_unpack(words, &save) != PUMICE_UNPACK_OK || !check_returns(&save) ||
 	    !check_command(save.state, PUMICE_CDM_STATE_WORDS, save.has_state,
 			   PUMICE_CDM_TYPE_STATE, &state) ||
-	    !check_command(save.launch, PUMICE_CDM_LAUNCH_WORDS, save.dealing,
+	    !check_command(save.launch, PUMICE_CDM_LAUNCH_WORDS, save.dispatching,
 			   PUMICE_CDM_TYPE_LAUNCH, &launch))
 		return false;
-	if (save.dealing ? !save.has_state || cdm_launch_groups(&launch.launch, &cdm->groups) ||
-				   save.linear >= cdm->groups :
-			   save.linear != 0)
+	if (save.dispatching ? !save.has_state || cdm_launch_groups(&launch.launch, &cdm->groups) ||
+				       save.linear >= cdm->groups :
+			       save.linear != 0)
 		return false;
 	cdm->pc = save.pc;
 	cdm->depth = save.depth;
@@ -106,7 +106,7 @@ static bool restore_fields(struct cdm *cdm, const u32 *words)
 	cdm->has_state = save.has_state;
 	cdm->launch.state = state.state;
 	cdm->launch.grid = launch.launch;
-	cdm->dispatching = save.dealing;
+	cdm->dispatching = save.dispatching;
 	cdm->linear = save.linear;
 	cdm->run.status.done = save.groups;
 	return true;

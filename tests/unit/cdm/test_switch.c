@@ -196,7 +196,7 @@ static void a_switched_job_saves_its_position(void **state)
 	assert_int_equal(fx->pds.aborts, 0);
 	assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_NONE);
 	assert_int_equal(pumice_cdm_save_unpack(fx->save, &save), PUMICE_UNPACK_OK);
-	assert_true(save.dealing && save.has_state);
+	assert_true(save.dispatching && save.has_state);
 	assert_int_equal(save.depth, 0);
 	assert_int_equal(save.linear, 3);
 	assert_int_equal(save.groups, 3);
