@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The keys of devices in process are the same in the library, its messages and its documents."""
+
+import pathlib
+import re
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = "userspace/libpumice/inproc/device.c"
+
+
+def read(path):
+    """Return the text of a file of the tree."""
+    return (TOP / path).read_text(encoding="utf-8")
+
+
+def accepted():
+    """Return the keys that the library parses."""
+    return set(re.findall(r'^\t\t\{ "([a-z-]+)=", ', read(SOURCE), flags=re.MULTILINE))
+
+
+class Keys(unittest.TestCase):
+    """Each description names each key."""
+
+    def test_the_library_has_keys(self):
+        self.assertLess({"cores", "threads", "preset", "late", "fw-gdb"}, accepted())
+
+    def test_the_message_lists_every_key(self):
+        text = read(SOURCE).split("#define OPTION_KEYS", 1)[1].split("\n\n", 1)[0]
+        listed = re.sub(r'[\\"\n\t]', "", text).strip()
+        self.assertEqual({word.split("=")[0] for word in re.split(r"[,;] *| or ", listed)} -
+                         {"data", "poison", ""}, accepted())
+
+    def test_the_page_lists_every_key(self):
+        text = read("Documentation/libpumice.rst").split("Keys of ``inproc`` are", 1)[1]
+        named = set(re.findall(r"``([a-z-]+)``", text.split("\n\n", 1)[0]))
+        self.assertEqual(accepted() - named, set())
+
+    def test_the_header_lists_every_key(self):
+        text = read("userspace/libpumice/include/pumice/pumice.h")
+        text = text.split('"inproc:key=number', 1)[1].split('"pid:PID"', 1)[0]
+        self.assertEqual(accepted() - set(re.findall(r"[a-z-]+", text)), set())
+
+
+if __name__ == "__main__":
+    unittest.main()
