@@ -5,10 +5,11 @@
 lint_language.py [--all]: in lines added since LINT_BASE, else since the branch left its upstream
 or the main branch, else since the previous commit; uncommitted changes count. --all checks every
 line of every file instead.
-Checks the words in all text, the names in identifiers only, which are split at "_", comments that
-begin with a clause ("What ..."), "is no NOUN", and that docstrings of functions begin with a verb.
-A line that contains "lint: word" is excepted. Also checks that every citation of a source document names a section ("document 004, "PDS"", in XML without
-quotes) that Documentation/sources.rst lists.
+Checks the words in all text, the names in identifiers only, which are split at "_", comments and
+sentences that begin with a clause ("What ..."), "is no NOUN", and that docstrings of functions begin
+with a verb. A line that contains "lint: word" is excepted. Also checks that every citation of a
+source document names a section ("document 004, "PDS"", in XML without quotes) that
+Documentation/sources.rst lists.
 """
 
 import ast
@@ -37,6 +38,8 @@ MARKER = "lint: word"
 # conditional ("When ..., it is ..."). Markdown's # is a heading.
 CLAUSE = re.compile(r'(?:^\W*(?:/\*\*?|//|#|"""|\*|;)\s*|\bdoc=")'
                     r'(?:(?:What|Who|Whose|Whether|How|Why|Which)\b[^?]*|(?:Where|When)\b[^?,]*)$')
+# A sentence that begins with one, after the first: in a line, and at the start of the next line.
+LATER_CLAUSE = re.compile(r"(?<=[a-z0-9)\]\"'`][.;:] )(?:What|Who|Whose|Whether|How|Why|Which) [^?]*$")
 # "0 is no number": "there is no" is right, also if "there" ends the line before.
 NO_NOUN = re.compile(r"(?<!^)(?<!there )(?<!where )\b(?:is|are|was|were) no "
                      r"(?!longer\b|more\b|less\b|better\b|other\b)\w+", re.IGNORECASE)
@@ -107,6 +110,23 @@ def split_phrases(lines, words):
     return found
 
 
+def later_clauses(name, lines):
+    """Return [(number, clause)] of sentences that begin with a clause after another sentence, or at
+    the start of a paragraph of a comment or docstring, except its first line.
+    """
+    openings = ('"""', "") if name.endswith(".py") else ()
+    found = []
+    for (_, before, _), (number, text, _) in zip([(0, "", "")] + lines, lines):
+        part = text.strip(" \t*#/;")
+        # A list item or heading of a document begins a text of its own.
+        ended = before.rstrip().endswith(".") and text.strip()[:1] not in ("-", "|") or \
+            before.strip() in openings
+        match = LATER_CLAUSE.search(f"a. {part}" if ended else part)
+        if match:
+            found.append((number, match.group()))
+    return found
+
+
 def problems(name, content, words, names, wanted=None):
     """Return the problems of one file; wanted: the line numbers to check, None for all."""
     source = content.splitlines()
@@ -115,6 +135,10 @@ def problems(name, content, words, names, wanted=None):
         if (wanted is None or number in wanted or number + 1 in wanted) and \
                 MARKER not in source[number - 1]:
             yield f"{name}:{number}: \"{phrase}\": write {write}"
+    for number, clause in later_clauses(name, lines):
+        if (wanted is None or number in wanted) and MARKER not in source[number - 1] and \
+                not CLAUSE.search(source[number - 1]):
+            yield f"{name}:{number}: \"{clause}\": name the object"
     for number, text, identified in lines:
         if wanted is not None and number not in wanted or MARKER in source[number - 1]:
             continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-Which encodings are legal, and what the decoder prints, for the real contract.
+Legal encodings, and the text that the decoder prints for them, of the real contract.
 
 The legal instructions are built from isa.xml by reference.py and this file; the generated tables
 play no part in it.

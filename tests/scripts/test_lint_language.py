@@ -59,6 +59,17 @@ class Words(unittest.TestCase):
         self.assertEqual(found("a.md", "# What it is\n"), [])
         self.assertEqual(found("a.h", "/* Whether it fits. */\n/* Return whether it fits. */\n"), [1])
 
+    def test_a_later_sentence_that_is_a_clause_is_found(self):
+        for text in ("/* It ends. What follows is not read. */\n",
+                     "/*\n * It ends.\n * What follows is not read.\n */\n",
+                     "/*\n * How it ends.\n */\n"):
+            self.assertEqual(len(found("a.c", text)), 1, text)
+        self.assertEqual(found("a.rst", "It ends. Who owns it is woken.\n"), [1])
+        self.assertEqual(found("a.py", '"""Ends.\n\nWhich one ends is not known.\n"""\n'), [3])
+        for text in ("It ends. Why not?\n", "It ends.\n\nWhat is measured\n----\n", "See what follows.\n",
+                     "It ends.\n- What to do\n"):
+            self.assertEqual(found("a.rst", text), [], text)
+
     def test_clauses_of_place_time_and_manner_are_found(self):
         for word in ("How", "Why", "Which", "Where", "When"):
             self.assertEqual(found("a.c", f"/* {word} a job ends. */\n"), [1], word)

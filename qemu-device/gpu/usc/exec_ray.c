@@ -4,8 +4,8 @@
  *
  * Source: hw/isa.xml, ray_query; hw/rt.xml. A query that visits many nodes is done in pieces: the
  * wave yields in between and continues with the lanes that are left, at the address that it began
- * with, since results may replace the registers of the base and of the mask. How it is divided
- * depends on the structure and the rays only. The step is charged for the nodes and leaves that are
+ * with, since results may replace the registers of the base and of the mask. The pieces
+ * depend on the structure and the rays only. The step is charged for the nodes and leaves that are
  * visited, and the slice ends after RTU_PIECE of them, also if they are of several queries.
  *
  * Limits: results are written when a ray is traced, before the signal is done.

@@ -21,8 +21,8 @@
  * wave of the group has one, since each has to wait; the data arrive for all with the first.
  *
  * Limits: stores are executed at issue. A load whose destination is a slot register or a pixel
- * output is complete at once. What other waves do with shared registers and local memory before a
- * wave has waited is not checked, as document 003 has no check of hazards between instances. If a
+ * output is complete at once. Accesses of other waves to shared registers and local memory before
+ * the wave has waited are not checked, as document 003 has no check of hazards between instances. If a
  * wave has more than LATE_RANGES ranges under way, the oldest one arrives at once.
  */
 #include "late.h"

@@ -3,8 +3,8 @@
  * Mistakes in calls of the library, and the errors and texts that they must give on every device:
  * test_mistakes.c makes them in process, tests/guest/t_mistakes.c with the kernel driver.
  *
- * Limits: mistakes that reach the backends in the same way. What only one of them has (options of
- * an in-process device, limits of the kernel) is tested with it.
+ * Limits: mistakes that reach the backends in the same way. Those of one backend only (options
+ * of an in-process device, limits of the kernel) are tested with it.
  */
 #ifndef MISTAKES_H
 #define MISTAKES_H

@@ -4,7 +4,7 @@
 Traces of frames, from the first job of a process on:
 trace_frame.py PUMICE-TRACE PUMICE-FRAME PUMICE-DEMO-PARTIAL PUMICE-DEMO-MODEL
 
-What each track contains is compared with the demo's own report, with the tiles' lists and control
+The contents of each track are compared with the demo's own report, with the tiles' lists and control
 stream that pumice-frame decodes from the captured memory, and with the other tracks. Output: TAP.
 """
 import bisect
