@@ -3,7 +3,7 @@
  * Limits of the PDS by data master and load (document 000, "Programmable Data Sequencer": controls
  * of the allocation for each data master). A data master that is alone uses all of each USC. Where
  * several have jobs, each is limited to its share, so that none waits until tasks of another end:
- * what a limit leaves to others adds up to at least a quarter of a USC.
+ * the remainder for the others is at least a quarter of a USC.
  *
  * A register is written only if its value changes: each write makes the PDS compare all waiting
  * tasks with the limits again.

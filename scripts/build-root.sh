@@ -64,7 +64,7 @@ choose() {
 			return
 		fi
 	done
-	die "no Debian suite has ${1%-for-host}, which a kernel's headers ask for"
+	die "no Debian suite has ${1%-for-host}, which a kernel's headers require"
 }
 
 # Create the root with the compiler COMPILER.

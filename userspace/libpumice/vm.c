@@ -2,7 +2,7 @@
 /*
  * Address spaces: checks before binding, and allocation of addresses for
  * callers that do not choose them. These are in the upper half of the heap of
- * 4 KiB pages; callers that ask for large pages get addresses of other heaps.
+ * 4 KiB pages; callers that request large pages get addresses of other heaps.
  */
 #include <errno.h>
 #include <stdlib.h>
