@@ -252,8 +252,10 @@ static int sort(struct pumice_stream *stream, const struct pumice_ray_structure 
 static int check(const struct pumice_stream *stream, const struct pumice_ray_structure *s,
 		 u32 level, u32 sources, u32 flags)
 {
-	struct pumice_device *dev = s->rays->vm->dev;
+	struct pumice_device *dev = stream_vm(stream)->dev;
 
+	if (!s)
+		return fail_null(dev, "ray structure", "structure");
 	if (stream_vm(stream) != s->rays->vm)
 		return fail(dev, EINVAL, "ray structure: the stream is of another VM");
 	if (flags & ~PUMICE_RAYS_REFIT)
@@ -267,6 +269,14 @@ static int check(const struct pumice_stream *stream, const struct pumice_ray_str
 			    "ray structure: a refit of %u leaves does not match the last build; build it again",
 			    sources);
 	return 0;
+}
+
+/* Check the address of triangles or instances. */
+static int check_source(struct pumice_stream *stream, const char *what, u64 va, u64 align)
+{
+	if (!va)
+		return fail(stream_vm(stream)->dev, EINVAL, "%s is 0; set it to their GPU address", what);
+	return stream_check_va(stream, what, va, align);
 }
 
 static int build(struct pumice_stream *stream, struct pumice_ray_structure *s,
@@ -299,21 +309,23 @@ static int build(struct pumice_stream *stream, struct pumice_ray_structure *s,
 int pumice_stream_rays_mesh(struct pumice_stream *stream, struct pumice_ray_structure *structure,
 			    const struct pumice_ray_mesh *mesh, uint32_t flags)
 {
-	struct uniforms u = structure->parts;
+	struct uniforms u;
 	int err;
 
 	if (!mesh)
 		return fail_null(stream_vm(stream)->dev, "ray structure", "mesh");
 	err = check(stream, structure, PUMICE_RT_LEVEL_BOTTOM, mesh->triangles, flags);
 	if (!err)
-		err = stream_check_va(stream, "ray structure: vertices", mesh->vertices, 4);
+		err = check_source(stream, "ray structure: vertices", mesh->vertices, 4);
 	if (!err)
 		err = stream_check_va(stream, "ray structure: indices", mesh->indices, 4);
 	if (err)
 		return err;
-	if (mesh->stride % 4)
+	if (!mesh->stride || mesh->stride % 4)
 		return fail(stream_vm(stream)->dev, EINVAL,
-			    "ray structure: stride %u is not a multiple of 4", mesh->stride);
+			    "ray structure: stride %u is not a positive multiple of 4; begin with pumice_ray_mesh_init()",
+			    mesh->stride);
+	u = structure->parts;
 	set_address(u.source, mesh->vertices);
 	u.stride = mesh->stride;
 	set_address(u.indices, mesh->indices);
@@ -325,13 +337,14 @@ int pumice_stream_rays_instances(struct pumice_stream *stream,
 				 struct pumice_ray_structure *structure, uint64_t instances,
 				 uint32_t count, uint32_t flags)
 {
-	struct uniforms u = structure->parts;
+	struct uniforms u;
 	int err = check(stream, structure, PUMICE_RT_LEVEL_TOP, count, flags);
 
 	if (!err)
-		err = stream_check_va(stream, "ray structure: instances", instances, 16);
+		err = check_source(stream, "ray structure: instances", instances, 16);
 	if (err)
 		return err;
+	u = structure->parts;
 	set_address(u.source, instances);
 	return build(stream, structure, &u, PUMICE_RT_LEVEL_TOP, count, flags);
 }

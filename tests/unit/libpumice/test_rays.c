@@ -456,6 +456,14 @@ static void initialisers_describe_the_usual_case(void **state)
 	assert_int_equal(mesh.triangles, 9);
 }
 
+static void assert_error(const struct fixture *fx, const char *words)
+{
+	const char *text = pumice_device_error(fx->dev);
+
+	if (!strstr(text, words))
+		fail_msg("'%s' is not in: %s", words, text);
+}
+
 static void mistakes_are_refused(void **state)
 {
 	struct pumice_ray_structure *s, *none = NULL;
@@ -483,6 +491,16 @@ static void mistakes_are_refused(void **state)
 		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &bad, 0), -EINVAL);
 	}
 	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, NULL, 0), -EINVAL);
+	bad = (struct pumice_ray_mesh){ .triangles = 1 };
+	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &bad, 0), -EINVAL);
+	assert_error(&fx, "vertices is 0; set it to their GPU address");
+	bad.vertices = mesh.vertices;
+	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &bad, 0), -EINVAL);
+	assert_error(&fx, "stride 0 is not a positive multiple of 4");
+	assert_int_equal(pumice_stream_rays_instances(fx.stream, s, 0, 1, 0), -EINVAL);
+	assert_error(&fx, "instances is 0; set it");
+	assert_int_equal(pumice_stream_rays_mesh(fx.stream, NULL, &mesh, 0), -EINVAL);
+	assert_error(&fx, "structure is NULL; set it");
 	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, 2), -EINVAL);
 	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, PUMICE_RAYS_REFIT), -EINVAL);
 	assert_int_equal(pumice_stream_rays_instances(fx.stream, s, fx.instances.va + 8, 1, 0),

@@ -62,7 +62,7 @@ struct pumice_ray_mesh {
 	/** @indices: GPU virtual address of three u32 for each triangle; 4-byte aligned; or 0: vertices
 	 * are used in order */
 	uint64_t indices;
-	/** @stride: bytes from one vertex to the next, a multiple of 4 */
+	/** @stride: bytes from one vertex to the next, a multiple of 4, not 0 */
 	uint32_t stride;
 	/** @triangles: their number; triangle n is primitive n of a hit */
 	uint32_t triangles;
@@ -99,7 +99,7 @@ void pumice_ray_instance_init(struct pumice_ray_instance *instance, uint64_t str
  *
  * Later launches of the stream may use the structure.
  *
- * Return: 0; -EINVAL for an address that is not aligned, no triangles or more than the structure has
+ * Return: 0; -EINVAL for an address that is 0 or not aligned, a stride of 0, no triangles or more than the structure has
  * room for, a refit with another number than in the last build, unknown flags or a stream of
  * another VM; -ENOSPC.
  */
