@@ -888,7 +888,13 @@ def a_command_is_traced_without_a_folder_of_the_session():
         assert set(glob.glob("/tmp/pumice-trace-*")) <= before, "the folder is left"
     done = subprocess.run([TRACE, "-d", "pid:1"], capture_output=True, text=True, timeout=LIMIT,
                           check=False, env=env)
-    assert "set it as in process 1, in both to the same folder of mode 0700" in done.stderr, done
+    assert "write to: it is not set; set it as in process 1, in both to the same folder of mode " \
+        "0700" in done.stderr, done
+    env["PUMICE_DEVICE"] = "inproc:threads=0,ram=64,attach=1"
+    done = subprocess.run([OBSERVED], input="\n\n", capture_output=True, text=True, timeout=LIMIT,
+                          check=False, env=env)
+    assert done.returncode and "write to: it is not set; set it to a folder of mode 0700" in \
+        done.stderr, done
 
 
 @test

@@ -70,6 +70,9 @@ _Static_assert(sizeof(struct attach_hello) <= ATTACH_DATA &&
  */
 int attach_folder(const char **folder, uid_t *owner);
 
+/* Return the reason of an error of attach_folder() or attach_path(), for messages. */
+const char *attach_folder_problem(int err);
+
 /* Path of the socket of device @number of a process, and the folder's owner. Return: as above. */
 int attach_path(u32 pid, u32 number, struct sockaddr_un *address, uid_t *owner);
 

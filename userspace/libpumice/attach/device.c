@@ -390,7 +390,7 @@ int attach_open(const char *rest, struct pumice_device **dev, char *error, size_
 		return fail_text(error, error_bytes, -err,
 				 "pid: XDG_RUNTIME_DIR must name a folder that only this user can "
 				 "write to: %s; set it as in process %u, in both to the same folder "
-				 "of mode 0700", strerror(-err), pid);
+				 "of mode 0700", attach_folder_problem(err), pid);
 	a = calloc(1, sizeof(*a));
 	if (!a || device_init(&a->base, &attached_ops)) {
 		free(a);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -31,6 +32,11 @@ int attach_folder(const char **folder, uid_t *owner)
 	if (!*folder || (*folder)[0] != '/')
 		return -ENOENT;
 	return check_folder(*folder, owner);
+}
+
+const char *attach_folder_problem(int err)
+{
+	return getenv("XDG_RUNTIME_DIR") ? strerror(-err) : "it is not set";
 }
 
 int attach_path(u32 pid, u32 number, struct sockaddr_un *address, uid_t *owner)

@@ -599,7 +599,9 @@ int attach_start(struct inproc_device *d, char *error, size_t error_bytes)
 		server_free(s);
 		return fail_text(error, error_bytes, -err,
 				 "inproc: attach=1: no socket in XDG_RUNTIME_DIR, which must be a "
-				 "folder that only this user can write to: %s", strerror(-err));
+				 "folder that only this user can write to: %s; set it to a folder "
+				 "of mode 0700: export XDG_RUNTIME_DIR=$(mktemp -d)",
+				 attach_folder_problem(err));
 	}
 	err = server_thread(&s->thread, serve, s);
 	if (err) {
