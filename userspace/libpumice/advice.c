@@ -86,7 +86,7 @@ static const char *const by_fault[] = {
 		"Build it with pumice_stream_render(), and set pdm.outputs to those of the targets.",
 	[PUMICE_FAULT_TAG_STATE] =
 		"Bind the texture with pumice_input_texture(), at the register that the instruction names, and begin its sampler with pumice_sampler_init().",
-	[PUMICE_FAULT_RTU_ALIGN] = "Pass the address of a structure (rt_header), low word first.",
+	[PUMICE_FAULT_RTU_ALIGN] = "Pass pumice_ray_structure_va(), low word first.",
 	[PUMICE_FAULT_RTU_HEADER] =
 		"Build the structure before rays use it, and instances of structures of the bottom level only.",
 	[PUMICE_FAULT_RTU_NODE] = "Keep the structure's buffers unchanged after its build.",
