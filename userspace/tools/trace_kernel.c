@@ -20,6 +20,7 @@
 #define LINE_BYTES	512
 #define VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
 #define PENDING		4096	/* concurrent jobs in the firmware */
+#define NAME_COLUMNS	16	/* width of a process's name, with which a line begins */
 /* Buffers of the instance: of all processors together, and at least the kernel's default. */
 #define BUFFERS_KB	65536
 #define MIN_BUFFER_KB	1408
@@ -152,22 +153,31 @@ static void parse_owner(struct perfetto *p, uint32_t context, uint64_t ns, const
 		perfetto_owner(p, context, ns, (uint32_t)strtoul(pid + 5, NULL, 10), comm + 6);
 }
 
-/* "  name-123  [000] .....  12.345678: pumice_job_run: context=1 job=2" */
+/*
+ * Find the event in a line. A process selects its name, which may contain the text of an event,
+ * and line ends: neither is searched.
+ */
+static char *find_event(char *line)
+{
+	line[strcspn(line, "\n")] = '\0';
+	return strlen(line) < NAME_COLUMNS ? NULL : strstr(line + NAME_COLUMNS, ": pumice_");
+}
+
+/* "            name-123     [000] ..... 12.345678: pumice_job_run: context=1 job=2" */
 static void parse_event_line(struct trace_kernel *k, struct perfetto *p, char *line,
 			     int64_t offset_ns)
 {
-	char *event = strstr(line, ": pumice_"), *time = event, *text;
+	char *event = find_event(line), *time = event, *text;
 	uint32_t context = 0, job = 0;
 	uint64_t ns;
 
-	line[strcspn(line, "\n")] = '\0';
 	if (!event)
 		return;
 	while (time > line && time[-1] != ' ')
 		time--;
 	ns = (uint64_t)((int64_t)(strtod(time, NULL) * 1e9) + offset_ns);
 	event += 2;
-	text = strchr(event, ':');
+	text = strstr(event, ": ");
 	if (!text)
 		return;
 	*text = '\0';

@@ -143,6 +143,26 @@ static void a_trace_without_overrun_has_no_lost_events(void **state)
 	assert_non_null(strstr(json, "sh (7)"));
 }
 
+/* As the kernel prints a name that is like an event, one with a line end, and one that is cut. */
+static const char forged[] =
+	" 1: pumice_no: y-8       [000] ..... 3.000000: pumice_job_submit: context=4 stream=0x0 waits=0 dm=1 pid=8 comm=1: pumice_no: y\n"
+	"              : \n: pumice_no: z-9       [000] ..... 4.000000: pumice_job_submit: context=5 stream=0x0 waits=0 dm=1 pid=9 comm=: \n"
+	": pumice_no: z\n"
+	"              sh-7       [000] ..... 5.000000: pumice_job_wait:\n";
+
+static void names_of_processes_are_not_events(void **state)
+{
+	char json[8192];
+
+	assert_int_equal(record(*state, "entries: 9\noverrun: 0\n", forged, json, sizeof(json)), 0);
+	assert_null(strstr(json, "\"name\":\"no\""));
+	assert_null(strstr(json, "\"name\":\"job_wait\""));
+	assert_non_null(strstr(json, "\"1: pumice_no: y (8), context 4\""));
+	assert_non_null(strstr(json, "\":  (9), context 5\""));
+	assert_non_null(strstr(json, "\"ts\":3000000.000"));
+	assert_non_null(strstr(json, "\"ts\":4000000.000"));
+}
+
 static void a_missing_tracefs_and_a_driver_without_events_are_distinguished(void **state)
 {
 	const struct fixture *f = *state;
@@ -262,6 +282,7 @@ int main(void)
 						create, destroy),
 		cmocka_unit_test_setup_teardown(a_trace_without_overrun_has_no_lost_events,
 						create, destroy),
+		cmocka_unit_test_setup_teardown(names_of_processes_are_not_events, create, destroy),
 		cmocka_unit_test_setup_teardown(
 			a_missing_tracefs_and_a_driver_without_events_are_distinguished,
 			create, destroy),
