@@ -18,6 +18,13 @@ static size_t line_length(const char *line)
 	return strcspn(line, "\r\n");
 }
 
+void diag_clean(char *text, const char *kept)
+{
+	for (; *text; text++)
+		if (((unsigned char)*text < ' ' || *text == 0x7f) && !strchr(kept, *text))
+			*text = '?';
+}
+
 /* Write the caret's line; tabs are kept so that the caret is below the column. */
 static void put_caret(char *out, size_t size, const char *line, size_t column, size_t width)
 {
@@ -95,6 +102,7 @@ static bool report(struct assembler *as, const struct token *at, const char *mes
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s\n%s\n",
 			 (int)(length > 200 ? 200 : length), line, caret);
 	put_uses(as, text, sizeof(text));
+	diag_clean(text, "\t\n");
 	as->options.report(as->options.data, text);
 	return false;
 }

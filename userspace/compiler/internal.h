@@ -177,6 +177,7 @@ struct assembler {
 	char **made;		/* lines, to be freed */
 	size_t made_count, made_room;
 	size_t text_bytes;	/* of all of these */
+	size_t name_bytes;	/* of the files' names, each with its end */
 	unsigned int depth, lines, uses;
 	struct pumice_program_place *places;
 	size_t place_count, place_room;
@@ -222,6 +223,8 @@ bool asm_error_form(struct assembler *as, const char *format, ...)
 bool asm_error_in(struct assembler *as, const struct where *where, const struct token *at,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool asm_no_memory(struct assembler *as);
+/* Replace control characters, which a terminal interprets, except those in @kept. */
+void diag_clean(char *text, const char *kept);
 /* As asm_error(), and abandon the rest of the text. */
 bool asm_stop(struct assembler *as, const struct token *at, const char *text);
 

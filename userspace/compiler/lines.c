@@ -8,21 +8,16 @@
 
 #include "internal.h"
 
-static size_t name_bytes(const struct assembler *as)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < as->file_count; i++)
-		bytes += strlen(as->files[i].path) + 1;
-	return (bytes + 3) / 4 * 4;
-}
-
 static void put_names(const struct assembler *as, uint32_t *words)
 {
 	char *at = (char *)words;
 
-	for (size_t i = 0; i < as->file_count; i++)
-		at = stpcpy(at, as->files[i].path) + 1;
+	for (size_t i = 0; i < as->file_count; i++) {
+		char *end = stpcpy(at, as->files[i].path);
+
+		diag_clean(at, "");
+		at = end + 1;
+	}
 }
 
 uint32_t *lines_section(struct assembler *as, size_t *count)
@@ -31,7 +26,7 @@ uint32_t *lines_section(struct assembler *as, size_t *count)
 	struct pumice_program_lines head = {
 		.places = (uint32_t)as->place_count,
 		.files = (uint32_t)as->file_count,
-		.name_bytes = (uint32_t)name_bytes(as),
+		.name_bytes = (uint32_t)(as->name_bytes + 3) / 4 * 4,
 	};
 	uint32_t *words, *at;
 

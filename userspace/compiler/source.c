@@ -303,11 +303,11 @@ static size_t find_file(const struct assembler *as, const char *path)
 /* Add a file. Consumes both strings, even on failure. */
 static bool add_file(struct assembler *as, char *path, char *text)
 {
-	const size_t bytes = text ? strlen(text) : 0;
+	const size_t bytes = text ? strlen(text) : 0, name = strlen(path) + 1;
 	void *grown = NULL;
 
 	if (as->file_count == PUMICE_PROGRAM_FILES || bytes > ASM_MAX_TEXT - as->text_bytes ||
-	    strlen(path) > INCLUDE_BYTES)
+	    name > INCLUDE_BYTES + 1 || name > PUMICE_PROGRAM_NAME_BYTES - as->name_bytes)
 		asm_stop(as, NULL, "too many included files, or too large ones");
 	else
 		grown = realloc(as->files, (as->file_count + 1) * sizeof(*as->files));
@@ -319,13 +319,14 @@ static bool add_file(struct assembler *as, char *path, char *text)
 	as->files = grown;
 	as->files[as->file_count++] = (struct source_file){ .path = path, .text = text };
 	as->text_bytes += bytes;
+	as->name_bytes += name;
 	return true;
 }
 
 void source_file(struct assembler *as, const char *path, const char *text)
 {
 	struct input input = { .text = text, .number = 1 };
-	char *name = strndup(path, INCLUDE_BYTES - 1);
+	char *name = strndup(*path ? path : "?", INCLUDE_BYTES - 1);
 
 	if (!name) {
 		asm_no_memory(as);

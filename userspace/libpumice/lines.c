@@ -45,6 +45,15 @@ static int check_place(const struct program_lines *lines, u32 index, const struc
 	return 0;
 }
 
+/* Return whether a text controls a terminal, to which names are printed. */
+static bool has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return true;
+	return false;
+}
+
 /* Split the names; the text contains nothing else but the padding. */
 static int parse_names(struct program_lines *lines, const char *text, const struct reason *reason)
 {
@@ -59,6 +68,9 @@ static int parse_names(struct program_lines *lines, const char *text, const stru
 		length = strnlen(text + at, bytes - at);
 		if (length == bytes - at || !length)
 			return REFUSE(reason, "source lines: file %u has no name", i);
+		if (has_control(text + at))
+			return REFUSE(reason, "source lines: file %u: its name has a control character",
+				      i);
 		lines->names[i] = text + at;
 		at += length + 1;
 	}

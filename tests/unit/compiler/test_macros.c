@@ -19,6 +19,7 @@
 
 /* Files that .include finds, and the first error. */
 struct fixture {
+	const char *name;	/* of the file, or NULL */
 	const char *const (*file)[2];
 	unsigned int files;
 	unsigned int reads;
@@ -58,7 +59,7 @@ static int assemble(struct fixture *w, const char *text, bool lines, char **list
 		.listing = listing,
 	};
 
-	return pumice_assemble_with("t", text, &options, file, bytes);
+	return pumice_assemble_with(w->name ? w->name : "t", text, &options, file, bytes);
 }
 
 /* Both texts make the same program. */
@@ -208,6 +209,9 @@ static void bad_macros_and_expressions_are_refused(void **state)
 {
 	static const struct error_case cases[] = {
 		{ "mov r0, 1 / 0", "t:1:11: error: division by zero" },
+		/* A decimal number on one side makes the result one. */
+		{ "add.f32 r1, r2, 0x1 + 1", "t:1:17: error: an f32 operation: write 2.0 for" },
+		{ "add.f32 r1, r2, 1 + 0x1", "t:1:17: error: an f32 operation: write 2.0 for" },
 		{ "mov r0, 1 % (2 - 2)", "t:1:11: error: division by zero" },
 		{ "mov r0, 1 << 32", "t:1:11: error: a shift is by 0 to 31 bits" },
 		{ "mov r0, 0xffffffff + 1", "t:1:9: error: the number does not fit" },
@@ -320,6 +324,93 @@ static void instructions_lead_to_their_lines(void **state)
 	pumice_program_destroy(program);
 }
 
+/* Return the name of the file in the line of the first instruction. */
+static void first_file(const char *path, char *name, size_t bytes)
+{
+	struct fixture w = { .name = path };
+	struct pumice_source_line line;
+	struct pumice_program *program;
+	uint32_t count = 1;
+	char error[256];
+	uint8_t *file;
+	size_t size;
+
+	assert_int_equal(assemble(&w, "end\n", true, NULL, &file, &size), 0);
+	if (pumice_program_parse(file, size, &program, error, sizeof(error)))
+		fail_msg("%s", error);
+	assert_int_equal(pumice_program_get_lines(program, 0, &line, &count), 0);
+	snprintf(name, bytes, "%s", line.file);
+	pumice_program_destroy(program);
+	free(file);
+}
+
+static void any_name_of_a_file_makes_a_valid_program(void **state)
+{
+	char name[64];
+
+	(void)state;
+	first_file("a\033[2J\nb\177.pasm", name, sizeof(name));
+	assert_string_equal(name, "a?[2J?b?.pasm");
+	first_file("", name, sizeof(name));
+	assert_string_equal(name, "?");
+	first_file("\303\244.pasm", name, sizeof(name));
+	assert_string_equal(name, "\303\244.pasm");
+}
+
+static void errors_control_no_terminal(void **state)
+{
+	struct fixture w = { .name = "t\033[2J" };
+	uint8_t *file;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(assemble(&w, "\tmov r0, \033[31m\177", true, NULL, &file, &bytes), -EINVAL);
+	assert_null(strpbrk(w.first, "\033\177"));
+	assert_ptr_equal(strstr(w.first, "t?[2J:1:"), w.first);
+	assert_non_null(strstr(w.first, "\n\tmov r0, ?[31m?\n\t        ^"));
+}
+
+/* Include another file by the same long path, but for its number, count times. */
+static int include_long(void *data, const char *from, const char *name, char **path, char **text)
+{
+	(void)data;
+	(void)from;
+	*path = malloc(1024);
+	snprintf(*path, 1024, "%01000d%s", 0, name);
+	*text = strdup("");
+	return 0;
+}
+
+static int assemble_included(unsigned int files, struct fixture *w, uint8_t **file, size_t *bytes)
+{
+	const struct pumice_asm_options options = {
+		.report = report, .include = include_long, .data = w, .lines = true,
+	};
+	char text[4096] = "end\n", *at = text + strlen(text);
+
+	for (unsigned int i = 0; i < files; i++)
+		at += sprintf(at, ".include \"%02u\"\n", i);
+	return pumice_assemble_with("t", text, &options, file, bytes);
+}
+
+static void names_that_a_program_cannot_hold_are_refused(void **state)
+{
+	struct fixture w = { 0 };
+	struct pumice_program *program;
+	uint8_t *file;
+	size_t bytes;
+
+	(void)state;
+	/* Of 1003 bytes each, and 2 of the first: at most 65536. */
+	assert_int_equal(assemble_included(65, &w, &file, &bytes), 0);
+	assert_int_equal(pumice_program_parse(file, bytes, &program, NULL, 0), 0);
+	pumice_program_destroy(program);
+	free(file);
+	assert_int_equal(assemble_included(66, &w, &file, &bytes), -EINVAL);
+	assert_non_null(strstr(w.first, "t:67:"));
+	assert_non_null(strstr(w.first, "error: too many included files"));
+}
+
 static void lines_are_left_out_on_request(void **state)
 {
 	struct pumice_source_line line;
@@ -394,6 +485,9 @@ int main(void)
 		cmocka_unit_test(endless_expansion_is_refused),
 		cmocka_unit_test(without_a_reader_nothing_is_included),
 		cmocka_unit_test(instructions_lead_to_their_lines),
+		cmocka_unit_test(any_name_of_a_file_makes_a_valid_program),
+		cmocka_unit_test(errors_control_no_terminal),
+		cmocka_unit_test(names_that_a_program_cannot_hold_are_refused),
 		cmocka_unit_test(lines_are_left_out_on_request),
 		cmocka_unit_test(the_listing_has_address_words_and_line),
 		cmocka_unit_test(numbered_text_assembles_too),

@@ -116,6 +116,9 @@ static void each_damage_is_refused_with_its_reason(void **state)
 		{ PLACES + 4 + 2, 2, "place 1: parent 2" },	/* itself: an endless chain */
 		{ PLACES + 4 + 2, 3, "place 1: parent 3" },
 		{ NAMES, 0x63620000, "file 0 has no name" },
+		{ NAMES, 0x6362001b, "file 0: its name has a control character" },
+		{ NAMES, 0x630a0061, "file 1: its name has a control character" },
+		{ NAMES, 0x6362007f, "file 0: its name has a control character" },
 		{ NAMES + 1, 0x61616161, "file 1 has no name" },	/* it does not end */
 		{ NAMES + 1, 0x61000000, "text after the last name" },
 	};
