@@ -99,7 +99,7 @@ def memcheck(name, program, files, variables):
                        PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True,
-                              check=False, timeout=1800)
+                              errors="replace", check=False, timeout=1800)
         output, status = done.stdout + done.stderr, done.returncode
     except (OSError, subprocess.TimeoutExpired) as error:
         output, status = str(error), 1
@@ -109,7 +109,7 @@ def memcheck(name, program, files, variables):
 def python_tests(folder):
     """Run the Python tests in a folder."""
     done = subprocess.run([sys.executable, "-B", "scripts/tap-unittest.py", folder],
-                          cwd=TOP, capture_output=True, text=True, check=False)
+                          cwd=TOP, capture_output=True, text=True, errors="replace", check=False)
     return logged(folder, f"test-{folder.replace('/', '-')}.log", done.stdout + done.stderr,
                   done.returncode)
 
@@ -139,7 +139,7 @@ def main():
     if sys.argv[1:] == ["lint"]:
         tally = Tally("lint")
         done = subprocess.run([TOP / "scripts/lint.sh", "part"], stdout=subprocess.PIPE,
-                              text=True, check=False)
+                              text=True, errors="replace", check=False)
         tally.add_output("lint", done.stdout, done.returncode, "see out/logs/lint-*.log")
         sys.exit(tally.close())
     if sys.argv[1:] == ["docs"]:

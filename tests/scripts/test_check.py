@@ -51,7 +51,9 @@ class Check(unittest.TestCase):
         with tempfile.TemporaryDirectory() as out:
             file = pathlib.Path(out, "results/some.xml")
             file.parent.mkdir()
-            file.write_text('<testsuite tests="9" failures="0"/>')     # of the last run
+            # Of the last run.
+            file.write_text('<testsuite tests="9" failures="0"/>')
+            file.with_suffix(".json").write_text('{"passed": ["one"], "failed": []}')
             output = self.run_in_script(out, 'part some "some part" nosuch.target true')
             self.assertIn("FAILED some part: nothing could be run", output)
             suite = ElementTree.parse(file).getroot()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """reload.py, with a thread that takes the guest's place at the control port."""
 
+import contextlib
+import io
 import os
 import pathlib
 import socket
@@ -9,8 +11,12 @@ import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import reload  # noqa: E402
+
 PATIENCE = 60
 
 
@@ -28,7 +34,8 @@ class Reload(unittest.TestCase):
         self.commands = []
 
     def guest(self, *replies):
-        """Serve one command: each reply is sent as it is."""
+        """Serve one command: each reply is sent as it is; None: silence until the test ends."""
+        silence = threading.Event()
         port = socket.socket(socket.AF_UNIX)
         port.bind(str(self.out / "guest/shell.control"))
         port.listen(1)
@@ -38,12 +45,16 @@ class Reload(unittest.TestCase):
             with peer, peer.makefile("r") as lines:
                 self.commands.append(lines.readline())
                 for reply in replies:
-                    peer.sendall(reply)
+                    if reply is None:
+                        silence.wait(PATIENCE)
+                    else:
+                        peer.sendall(reply)
 
         thread = threading.Thread(target=serve)
         thread.start()
         self.addCleanup(port.close)
         self.addCleanup(thread.join, PATIENCE)
+        self.addCleanup(silence.set)
 
     def reload(self, *arguments):
         """Run the script."""
@@ -90,6 +101,32 @@ class Reload(unittest.TestCase):
         done = self.load()
         self.assertEqual(done.returncode, 2)
         self.assertIn("error: the guest ended", done.stderr)
+
+    def test_a_guest_that_does_not_reply_is_an_error(self):
+        self.guest(b"some line\n", None)
+        errors = io.StringIO()
+        with mock.patch.object(reload, "OUT", self.out), mock.patch.object(reload, "PATIENCE", 0.2), \
+                mock.patch("sys.argv", ["reload.py", "--run", "true"]), \
+                contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors), \
+                self.assertRaises(SystemExit) as ended:
+            reload.main()
+        self.assertEqual(ended.exception.code, 2)
+        self.assertIn("error: the guest does not reply for 0.2 s", errors.getvalue())
+
+    def test_an_interrupted_copy_is_not_loaded(self):
+        folder = self.out / "guest/shell/reload"
+        folder.mkdir(parents=True)
+        (folder / "pumice.ko").write_bytes(b"before")
+
+        def interrupted(_, target):
+            pathlib.Path(target).write_bytes(b"mod")
+            raise KeyboardInterrupt
+
+        options = mock.Mock(module=self.module, firmware=self.firmware)
+        with mock.patch.object(reload, "OUT", self.out), \
+                mock.patch("shutil.copyfile", interrupted), self.assertRaises(KeyboardInterrupt):
+            reload.place("shell", options)
+        self.assertEqual((folder / "pumice.ko").read_bytes(), b"before")
 
     def test_a_command_is_run(self):
         self.guest(b"a line\nstatus 3\n")
