@@ -532,8 +532,11 @@ def a_folder_that_others_can_write_to_is_refused():
 
 @test
 def sockets_belong_to_the_user():
-    observed = Observed()
-    assert os.stat(observed.path).st_mode & 0o777 == 0o600
+    former = os.umask(0)
+    observed = Observed("attach=1,cores=1,threads=1,ram=64,fw-gdb=" + os.path.abspath("gdb"))
+    os.umask(former)
+    for path in (observed.path, "gdb"):
+        assert os.stat(path).st_mode & 0o777 == 0o600, path
     observed.end()
 
 

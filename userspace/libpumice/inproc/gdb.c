@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -135,7 +136,8 @@ static int server_listen(struct gdb_server *s)
 	if (fd < 0)
 		return -errno;
 	memcpy(address.sun_path, s->path, sizeof(s->path));
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+	/* A peer can write all memory of the firmware: the socket is this user's, from its creation on. */
+	if (fchmod(fd, 0600) || bind(fd, (struct sockaddr *)&address, sizeof(address))) {
 		err = -errno;
 		close(fd);
 		return err;
