@@ -248,6 +248,19 @@ static void bad_macros_and_expressions_are_refused(void **state)
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+static void an_error_in_a_repetition_is_reported_once(void **state)
+{
+	struct fixture w = { 0 };
+	uint8_t *file;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(assemble(&w, ".repeat 3\nfoo\n.endr\nbar\nend\n", true, NULL, &file, &bytes),
+			 -EINVAL);
+	assert_int_equal(w.errors, 2);
+	assert_non_null(strstr(w.first, "repeated here, repetition 0\n"));
+}
+
 static void endless_expansion_is_refused(void **state)
 {
 	static const struct error_case cases[] = {
@@ -482,6 +495,7 @@ int main(void)
 		cmocka_unit_test(files_are_included_and_read_once_for_each_path),
 		cmocka_unit_test(errors_name_the_line_and_its_uses),
 		cmocka_unit_test(bad_macros_and_expressions_are_refused),
+		cmocka_unit_test(an_error_in_a_repetition_is_reported_once),
 		cmocka_unit_test(endless_expansion_is_refused),
 		cmocka_unit_test(without_a_reader_nothing_is_included),
 		cmocka_unit_test(instructions_lead_to_their_lines),

@@ -78,6 +78,10 @@ static void a_damaged_packet_is_requested_again(void **state)
 	fwgdb_input(f.gdb, "$qC#zz", 6);
 	assert_string_equal(f.sent, "-");
 	fake_forget(&f);
+	/* With the first digit of the packet before it would be right. */
+	fwgdb_input(f.gdb, "$qC#z4", 6);
+	assert_string_equal(f.sent, "-");
+	fake_forget(&f);
 	fwgdb_input(f.gdb, "$qC#b4", 6);
 	assert_string_equal(f.sent, "+$QC1#c5");
 	/* And so may the peer request a reply again. */
@@ -132,7 +136,7 @@ static void packets_that_are_too_long_get_an_error(void **state)
 
 static void registers_are_read_and_written(void **state)
 {
-	char all[1 + 8 * 33 + 1] = "G";
+	char all[1 + 8 * 33 + 3] = "G";
 	struct fake f;
 	u32 i;
 
@@ -153,7 +157,10 @@ static void registers_are_read_and_written(void **state)
 	fake_packet(&f, all);
 	assert_string_equal(contents(&f), "OK");
 	assert_int_equal(f.reg[FWGDB_REG_PC], 33);
-	all[strlen(all) - 1] = 0;
+	strcat(all, "00");
+	fake_packet(&f, all);
+	assert_string_equal(contents(&f), "E16");
+	all[strlen(all) - 3] = 0;
 	fake_packet(&f, all);
 	assert_string_equal(contents(&f), "E16");
 	fake_end(&f);
@@ -289,6 +296,32 @@ static void detach_kill_and_disconnection_let_the_processor_run(void **state)
 	fake_end(&f);
 }
 
+static void a_new_peer_gets_nothing_of_the_former_one(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_start(&f, true);
+	/* One ends within a packet, and within a checksum. */
+	fwgdb_input(f.gdb, "$m1000,4", 8);
+	fwgdb_disconnect(f.gdb);
+	fwgdb_connect(f.gdb);
+	fake_packet(&f, "qC");
+	assert_string_equal(f.sent, "+$QC1#c5");
+	fwgdb_input(f.gdb, "$qC#b", 5);
+	fwgdb_disconnect(f.gdb);
+	fwgdb_connect(f.gdb);
+	fake_packet(&f, "qsThreadInfo");
+	assert_string_equal(f.sent, "+$l#6c");
+	/* The next requests a reply again that it has not received. */
+	fwgdb_disconnect(f.gdb);
+	fwgdb_connect(f.gdb);
+	fake_forget(&f);
+	fwgdb_input(f.gdb, "-", 1);
+	assert_int_equal(f.sent_bytes, 0);
+	fake_end(&f);
+}
+
 static void queries_have_their_replies(void **state)
 {
 	struct fake f;
@@ -344,6 +377,10 @@ static void binary_packets_get_an_error(void **state)
 	fwgdb_input(f.gdb, "$m1000,4\0\0#57", 13);
 	assert_true(f.sent_bytes);
 	assert_string_equal(contents(&f), "E16");
+	/* The part before the NUL is a packet with the right checksum. */
+	fake_forget(&f);
+	fwgdb_input(f.gdb, "$qC\0#b4", 7);
+	assert_string_equal(contents(&f), "E16");
 	fake_end(&f);
 }
 
@@ -361,6 +398,7 @@ int main(void)
 		cmocka_unit_test(the_peer_interrupts),
 		cmocka_unit_test(breakpoints_are_added_and_removed),
 		cmocka_unit_test(detach_kill_and_disconnection_let_the_processor_run),
+		cmocka_unit_test(a_new_peer_gets_nothing_of_the_former_one),
 		cmocka_unit_test(queries_have_their_replies),
 		cmocka_unit_test(the_target_description_can_be_read_in_pieces),
 		cmocka_unit_test(binary_packets_get_an_error),

@@ -22,6 +22,7 @@
 
 struct fixture {
 	char folder[64];
+	int64_t offset_ns;	/* GPU clock minus that of the events */
 };
 
 static void make_folder(const struct fixture *f, const char *name)
@@ -94,7 +95,7 @@ static uint64_t record(const struct fixture *f, const char *stats, const char *e
 {
 	struct trace_kernel *k;
 	struct perfetto *p;
-	char path[128], enable[4];
+	char path[128], enable[4], clock[8];
 	const char *error;
 	uint64_t lost, dropped;
 
@@ -103,12 +104,15 @@ static uint64_t record(const struct fixture *f, const char *stats, const char *e
 	assert_non_null(k);
 	read_file(f, INSTANCE "/events/pumice/enable", enable, sizeof(enable));
 	assert_string_equal(enable, "1");
+	/* The clock that the GPU's is compared with. */
+	read_file(f, INSTANCE "/trace_clock", clock, sizeof(clock));
+	assert_string_equal(clock, "mono");
 	make_file(f, INSTANCE "/per_cpu/cpu0/stats", stats);
 	make_file(f, INSTANCE "/trace", events);
 	snprintf(path, sizeof(path), "%s/trace.json", f->folder);
 	p = perfetto_open(path, 1000000000);
 	assert_non_null(p);
-	lost = trace_kernel_close(k, p, 0);
+	lost = trace_kernel_close(k, p, f->offset_ns);
 	assert_true(perfetto_close(p, &dropped));
 	assert_int_equal(dropped, 0);
 	read_file(f, INSTANCE "/events/pumice/enable", enable, sizeof(enable));
@@ -143,6 +147,38 @@ static void a_trace_without_overrun_has_no_lost_events(void **state)
 	assert_non_null(strstr(json, "sh (7)"));
 }
 
+/* Two contexts with jobs of the same number, the second of which completes first. */
+static const char jobs[] =
+	"  sh-7 [000] ..... 2.000000: pumice_job_submit: context=3 stream=0x0 waits=0 dm=1 pid=7 comm=sh\n"
+	"  sh-7 [000] ..... 2.100000: pumice_job_submit: context=4 stream=0x0 waits=0 dm=1 pid=8 comm=ls\n"
+	"  sh-7 [000] ..... 2.200000: pumice_job_run: context=3 job=1\n"
+	"  sh-7 [000] ..... 2.300000: pumice_job_run: context=4 job=1\n"
+	"  sh-7 [000] ..... 2.350000: pumice_job_start: context=4 job=1\n"
+	"  sh-7 [000] ..... 2.400000: pumice_job_done: context=4 job=1 error=0\n"
+	"  sh-7 [000] ..... 2.500000: pumice_job_done: context=3 job=1 error=-5\n";
+
+static void jobs_begin_and_end_in_their_contexts(void **state)
+{
+	static const char *const lines[] = {
+		"{\"ph\":\"b\",\"pid\":1,\"tid\":1,\"name\":\"context 3 job 1\",\"ts\":3200000.000,",
+		"{\"ph\":\"e\",\"pid\":1,\"tid\":1,\"name\":\"context 3 job 1\",\"ts\":3500000.000,",
+		"{\"ph\":\"b\",\"pid\":1,\"tid\":2,\"name\":\"context 4 job 1\",\"ts\":3300000.000,",
+		"{\"ph\":\"e\",\"pid\":1,\"tid\":2,\"name\":\"context 4 job 1\",\"ts\":3400000.000,",
+	};
+	struct fixture *f = *state;
+	char json[8192];
+	size_t i;
+
+	f->offset_ns = 1000000000;
+	record(f, "entries: 9\noverrun: 0\n", jobs, json, sizeof(json));
+	print_message("%s", json);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_non_null(strstr(json, lines[i]));
+	assert_non_null(strstr(json, "\"detail\":\"context=3 job=1 error=-5\""));
+	/* The GPU's own trace has the starts. */
+	assert_null(strstr(json, "job_start"));
+}
+
 /* As the kernel prints a name that is like an event, one with a line end, and one that is cut. */
 static const char forged[] =
 	" 1: pumice_no: y-8       [000] ..... 3.000000: pumice_job_submit: context=4 stream=0x0 waits=0 dm=1 pid=8 comm=1: pumice_no: y\n"
@@ -161,6 +197,18 @@ static void names_of_processes_are_not_events(void **state)
 	assert_non_null(strstr(json, "\":  (9), context 5\""));
 	assert_non_null(strstr(json, "\"ts\":3000000.000"));
 	assert_non_null(strstr(json, "\"ts\":4000000.000"));
+}
+
+static void names_of_processes_are_strings_of_json(void **state)
+{
+	static const char submit[] =
+		"  sh-7 [000] ..... 2.000000: pumice_job_submit: context=3 stream=0x0 waits=0 dm=1 pid=7 "
+		"comm=\"},{\\\033[2J\001\177\303\n";
+	char json[8192];
+
+	record(*state, "entries: 9\noverrun: 0\n", submit, json, sizeof(json));
+	assert_non_null(strstr(json, "{\"name\":\"\\\"},{\\\\?[2J??? (7), context 3\"}"));
+	assert_null(strpbrk(json, "\033\001\177\303"));
 }
 
 static void a_missing_tracefs_and_a_driver_without_events_are_distinguished(void **state)
@@ -282,6 +330,9 @@ int main(void)
 						create, destroy),
 		cmocka_unit_test_setup_teardown(a_trace_without_overrun_has_no_lost_events,
 						create, destroy),
+		cmocka_unit_test_setup_teardown(jobs_begin_and_end_in_their_contexts, create, destroy),
+		cmocka_unit_test_setup_teardown(names_of_processes_are_strings_of_json, create,
+						destroy),
 		cmocka_unit_test_setup_teardown(names_of_processes_are_not_events, create, destroy),
 		cmocka_unit_test_setup_teardown(
 			a_missing_tracefs_and_a_driver_without_events_are_distinguished,
