@@ -3,9 +3,11 @@
 #include "file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_BYTES (64u << 20)	/* larger inputs are rejected */
 
@@ -52,11 +54,20 @@ char *file_read(const char *tool, const char *path, size_t *bytes)
 	return data;
 }
 
+/* Return whether this is a file that is worth nothing with a part of its contents; a device is not. */
+static bool is_removable(FILE *file)
+{
+	struct stat st;
+
+	return file && file != stdout && !fstat(fileno(file), &st) && S_ISREG(st.st_mode);
+}
+
 int file_write(const char *tool, const char *path, const void *data, size_t bytes)
 {
 	FILE *out = strcmp(path, "-") ? fopen(path, "wb") : stdout;
 	int failed = !out || fwrite(data, 1, bytes, out) != bytes || fflush(out);
 	int error = errno;
+	const bool removable = is_removable(out);
 
 	if (out && out != stdout && fclose(out) && !failed) {
 		failed = 1;
@@ -64,7 +75,7 @@ int file_write(const char *tool, const char *path, const void *data, size_t byte
 	}
 	if (!failed)
 		return 0;
-	if (out && out != stdout)
+	if (removable)
 		remove(path);
 	fprintf(stderr, "%s: %s: %s\n", tool, path, strerror(error));
 	return 1;

@@ -10,7 +10,7 @@
  * or without one if @tool is NULL.
  */
 char *file_read(const char *tool, const char *path, size_t *bytes);
-/* Write a file, none on failure; 0, or 1 after a message to standard error. */
+/* Write a file, none on failure, but a device remains; 0, or 1 after a message to standard error. */
 int file_write(const char *tool, const char *path, const void *data, size_t bytes);
 
 #define FILE_MAX_DIRS 16u
