@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_OPTIONS	32u
 #define FIRST_LONG	256	/* results of getopt_long(): a letter, or this plus an index */
@@ -124,14 +125,18 @@ static void print_help(const struct command *c)
 		printf("\n%s", c->notes);
 }
 
-/* End the program after --help or --version; output that is lost is an error. */
-static _Noreturn void end(const struct command *c)
+/* The name of the program, for the last message. */
+static const char *program;
+
+/* At the end of the program: output that is lost is an error. */
+static void flush_output(void)
 {
-	if (fflush(stdout)) {
-		fprintf(stderr, "%s: standard output: %s\n", c->name, strerror(errno));
-		exit(1);
-	}
-	exit(0);
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	fprintf(stderr, "%s: standard output: %s\n", program,
+		errno ? strerror(errno) : "not all of it was written");
+	_exit(1);
 }
 
 /* Return the option as it was written, for messages. */
@@ -168,7 +173,7 @@ static void apply(const struct command *c, const struct command_option *o, const
 			print_help(c);
 		else
 			command_print_version(c);
-		end(c);
+		exit(0);
 	}
 	if (o->flag)
 		*o->flag = true;
@@ -256,6 +261,9 @@ int command_line(const struct command *c, int argc, char **argv)
 	struct tables tables = { .letters = "" };
 	int result, at;
 
+	if (!program)
+		atexit(flush_output);
+	program = c->name;
 	fill_tables(c, &tables);
 	opterr = 0;
 	for (;;) {

@@ -64,7 +64,8 @@ struct command {
 	{ .letter = 'o', .name = "output", .value = (file), .text = (to), .help = (what) }
 
 /*
- * Parse a command line. Exits for --help and --version, and if it is not accepted.
+ * Parse a command line. Exits for --help and --version, and if it is not accepted. When the program
+ * exits later, and not all of its standard output was written, it exits with 1 after a message.
  * Return: index of the first word.
  */
 int command_line(const struct command *c, int argc, char **argv);

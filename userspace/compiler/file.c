@@ -77,7 +77,9 @@ int file_write(const char *tool, const char *path, const void *data, size_t byte
 		return 0;
 	if (removable)
 		remove(path);
-	fprintf(stderr, "%s: %s: %s\n", tool, path, strerror(error));
+	/* The loss of standard output is reported at the end of the program: see command.h. */
+	if (out != stdout)
+		fprintf(stderr, "%s: %s: %s\n", tool, path, strerror(error));
 	return 1;
 }
 

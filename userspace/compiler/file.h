@@ -10,7 +10,10 @@
  * or without one if @tool is NULL.
  */
 char *file_read(const char *tool, const char *path, size_t *bytes);
-/* Write a file, none on failure, but a device remains; 0, or 1 after a message to standard error. */
+/*
+ * Write a file; on failure it is removed, unless it is a device. Return: 0, or 1 after a message to
+ * standard error, which for standard output comes at the end of the program: see command_line().
+ */
 int file_write(const char *tool, const char *path, const void *data, size_t bytes);
 
 #define FILE_MAX_DIRS 16u

@@ -47,10 +47,16 @@ struct sink {
 	u32 crc;
 };
 
+/* Return the error of the last write: the reason, such as a full disk. */
+static int write_error(void)
+{
+	return errno ? -errno : -EIO;
+}
+
 static int put(struct sink *sink, const void *data, size_t bytes)
 {
 	sink->crc = (u32)crc32_z(sink->crc, data, bytes);
-	return fwrite(data, 1, bytes, sink->file) == bytes ? 0 : -EIO;
+	return fwrite(data, 1, bytes, sink->file) == bytes ? 0 : write_error();
 }
 
 /* Find the next range to be written, from index i on; bound->count if there is none. */
@@ -124,14 +130,14 @@ static int write_file(FILE *file, const struct pumice_capture_frame *frame,
 	int err;
 
 	if (fwrite(words, sizeof(words), 1, file) != 1)
-		return -EIO;
+		return write_error();
 	err = put_ranges(&sink, bound);
 	if (err)
 		return err;
 	pack_header(words, frame, bound, sink.crc);
 	if (fseek(file, 0, SEEK_SET) || fwrite(words, sizeof(words), 1, file) != 1 ||
 	    fflush(file))
-		return -EIO;
+		return write_error();
 	return 0;
 }
 
@@ -158,7 +164,7 @@ int pumice_capture_write(struct pumice_vm *vm, const struct pumice_capture_frame
 		err = write_file(file, frame, &vm->bound);
 	pthread_mutex_unlock(&vm->lock);
 	if (fclose(file) && !err)
-		err = -EIO;
+		err = write_error();
 	return err ? fail(vm->dev, -err, "capture: %s: %s", path, strerror(-err)) : 0;
 }
 

@@ -61,7 +61,7 @@ static int show_file(const char *path, const bool *chosen, bool some, bool all)
 		fprintf(stderr, "pumice-dump: %s: %s\n", path, error);
 	free(dump);
 	free(file);
-	return error || ferror(stdout);
+	return error != NULL;
 }
 
 int main(int argc, char **argv)

@@ -151,7 +151,7 @@ static void watch(struct pumice_device *dev, double seconds, uint32_t looks, boo
 	}
 	refuse_own_gpu(dev, &info);
 	look(dev, &before);
-	for (uint32_t i = 0; !interrupted && (!looks || i < looks); i++) {
+	for (uint32_t i = 0; !interrupted && !ferror(stdout) && (!looks || i < looks); i++) {
 		struct view view;
 
 		pause_for(seconds);

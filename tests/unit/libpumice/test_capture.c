@@ -83,6 +83,18 @@ static struct pumice_capture *write_and_load(void)
 	return c;
 }
 
+static void a_full_disk_is_reported_as_such(void **state)
+{
+	struct pumice_bo *bo = make_bo(1, 1);
+	const struct pumice_bind op = { .bo = bo, .va = BASE, .size = PAGE };
+
+	(void)state;
+	assert_int_equal(pumice_vm_bind(vm, &op, 1, NULL), 0);
+	assert_int_equal(pumice_capture_write(vm, &some_frame, "/dev/full"), -ENOSPC);
+	assert_string_equal(pumice_device_error(dev), "capture: /dev/full: No space left on device");
+	pumice_bo_destroy(bo);
+}
+
 static void a_capture_contains_the_result_of_random_binds(void **state)
 {
 	struct pumice_bo *bo[3] = { make_bo(PAGES, 1), make_bo(PAGES, 80), make_bo(PAGES, 160) };
@@ -286,6 +298,7 @@ static void truncated_files_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_full_disk_is_reported_as_such),
 		cmocka_unit_test(a_capture_contains_the_result_of_random_binds),
 		cmocka_unit_test(a_capture_contains_the_frame),
 		cmocka_unit_test(a_capture_can_be_placed_in_another_vm),

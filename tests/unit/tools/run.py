@@ -492,5 +492,17 @@ def a_load_of_the_bytes_after_a_buffer_faults():
             "x=out:u32:3", "after.pasm")
 
 
+@test
+def lost_output_is_an_error():
+    kernel = ["--arg", "buf:f32:iota:64", "--arg", "inout:f32:iota:64", "--arg", "u32:64",
+              "--arg", "f32:1", SAXPY]
+    for words in (["--list-perf"], kernel):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([RUN, *DEVICE, *words], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=120, check=False)
+        assert (done.returncode, done.stderr) == (
+            1, "pumice-run: standard output: No space left on device\n"), done.stderr
+
+
 if __name__ == "__main__":
     main()
