@@ -399,6 +399,31 @@ static void inputs_agree_with_their_names(void **state)
 	ASSERT_SAME(got, prefetch);
 }
 
+/* 4 MiB that grow to 256 MiB when less than a quarter is free; one sample, one level. */
+static void sizes_of_a_frame_are_as_documented(void **state)
+{
+	DIRTY(pumice_freelist_desc, pages);
+	DIRTY(pumice_hwrt_desc, set);
+	DIRTY(pumice_image_desc, image);
+
+	(void)state;
+	pumice_freelist_desc_init(&pages);
+	assert_int_equal(pages.initial_pages, (4 << 20) / 4096);
+	assert_int_equal(pages.grow_pages, (4 << 20) / 4096);
+	assert_int_equal(pages.max_pages, (256 << 20) / 4096);
+	assert_int_equal(pages.threshold, 25);
+	pumice_hwrt_desc_init(&set, (void *)&vm, 40, 30);
+	assert_true(set.local == (void *)&vm && set.width == 40 && set.height == 30);
+	assert_int_equal(set.samples, 1);
+	assert_int_equal(set.spill_outputs, 4);
+	pumice_image_desc_init(&image, PUMICE_FORMAT_RGBA8_UNORM, 40, 30);
+	assert_true(image.format == PUMICE_FORMAT_RGBA8_UNORM && image.width == 40 &&
+		    image.height == 30);
+	assert_int_equal(image.dim, PUMICE_TEXTURE_DIM_2D);
+	assert_int_equal(image.depth, 1);
+	assert_int_equal(image.levels, 1);
+}
+
 static void the_rest_is_as_documented(void **state)
 {
 	DIRTY(pumice_stage_desc, stage);
@@ -576,6 +601,7 @@ int main(void)
 		cmocka_unit_test(records_of_a_draw_let_everything_pass),
 		cmocka_unit_test(a_sampler_reads_nearest_texels_of_any_level),
 		cmocka_unit_test(inputs_agree_with_their_names),
+		cmocka_unit_test(sizes_of_a_frame_are_as_documented),
 		cmocka_unit_test(the_rest_is_as_documented),
 		cmocka_unit_test(assembler_errors_are_the_devices),
 		cmocka_unit_test(failed_canvas_creation_leaks_nothing),
