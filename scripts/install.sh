@@ -14,6 +14,11 @@ set -euo pipefail
 : "${PREFIX:=/usr/local}"
 : "${DESTDIR:=}"
 [[ $PREFIX == /* ]] || die "PREFIX=$PREFIX is not absolute" "for example: make install PREFIX=/usr"
+[[ $PREFIX =~ ^[A-Za-z0-9._/+~-]+$ ]] ||
+	die "PREFIX=$PREFIX has characters that the installed scripts cannot have" \
+		"letters, digits and . _ / + ~ - are accepted"
+# Meson interprets a relative folder in its own build folder.
+[ -z "$DESTDIR" ] || DESTDIR=$(realpath -m -- "$DESTDIR")
 version=$(project_version)
 native=$BUILD/install
 

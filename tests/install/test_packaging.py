@@ -69,11 +69,11 @@ class Lists(unittest.TestCase):
         cls.addClassCleanup(holder.cleanup)
         root = pathlib.Path(holder.name)
         (root / "qemu").write_bytes(b"")
-        environment = {**os.environ, "DESTDIR": str(root / "tmp"), "PREFIX": "/usr",
+        environment = {**os.environ, "DESTDIR": "tmp", "PREFIX": "/usr",   # a relative folder
                        "PUMICE_QEMU": str(root / "qemu")}
         for part in ([], ["qemu"]):
             subprocess.run([TOP / "scripts/install.sh", *part], check=True, env=environment,
-                           capture_output=True)
+                           capture_output=True, cwd=root)
         cls.root = root / "tmp"
         cls.files = [str(path.relative_to(cls.root)) for path in cls.root.rglob("*")
                      if not path.is_dir() or path.is_symlink()]
@@ -83,6 +83,16 @@ class Lists(unittest.TestCase):
         for name in self.files:
             found = [line for line in install_lines() if is_listed(name, line[1])]
             self.assertEqual(len(found), 1, f"{name}: {found}")
+
+    def test_prefixes_that_scripts_cannot_have_are_refused(self):
+        for prefix, words in (("usr", "is not absolute"), ("/a b", "has characters that"),
+                              ("/a|b", "has characters that"), ("/a&b", "has characters that"),
+                              ("/$(true)", "has characters that"), ("/a\nb", "has characters that")):
+            done = subprocess.run([TOP / "scripts/install.sh", "qemu"], check=False, text=True,
+                                  env={**os.environ, "PREFIX": prefix, "DESTDIR": str(self.root)},
+                                  capture_output=True)
+            self.assertEqual(done.returncode, 1, prefix)
+            self.assertIn(f"PREFIX={prefix} {words}", done.stderr)
 
     def test_every_line_has_a_file(self):
         for package, pattern in install_lines():
