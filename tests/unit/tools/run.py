@@ -168,6 +168,23 @@ def check_reports_where_results_differ():
     _, err = run("--arg", "out:u32:6", "--check", "0=wrong.npy", *args, WORDS, status=3)
     assert "1 of 6 elements differ from wrong.npy, the first at 3: 3 instead of 9" in err, err
     run("--arg", "out:u32:6", "--check", "0=wrong.npy", "--tolerance", "6", *args, WORDS)
+    npy("two.npy", "<u4", [0, 7, 2, 3, 8, 5], "(6,)")
+    _, err = run("--arg", "out:u32:6", "--check", "0=two.npy", *args, WORDS, status=3)
+    assert "2 of 6 elements differ from two.npy, the first at 1: 1 instead of 7" in err, err
+
+
+@test
+def a_nan_equals_a_nan_only():
+    args = ["--arg", f"u32:{0x7fc00000}", *(a for n in range(1, 6) for a in ("--arg", f"f32:{n}"))]
+    nan = float("nan")
+    npy("nan.npy", "<f4", [nan, 1, 2, 3, 4, 5], "(6,)")
+    npy("other.npy", "<f4", [nan, 1, 2, nan, 4, 5], "(6,)")
+    npy("none.npy", "<f4", [0, 1, 2, 3, 4, 5], "(6,)")
+    run("--arg", "out:f32:6", "--check", "0=nan.npy", *args, WORDS)
+    for name, at in ("other.npy", 3), ("none.npy", 0):
+        _, err = run("--arg", "out:f32:6", "--check", f"0={name}", "--tolerance", "9", *args, WORDS,
+                     status=3)
+        assert f"1 of 6 elements differ from {name}, the first at {at}: " in err, err
 
 
 @test
@@ -240,6 +257,7 @@ def bad_arguments_have_their_own_errors():
             ("the value is missing", "u32"), ("too many parts", "u32:1:2"),
             ("u8 is not a type of a scalar, which has 32 or 64 bits", "u8:1"),
             ("number of elements is missing", "out:f32"),
+            ("more than 4294967296 bytes", "out:u32:18446744073709551617"),   # 2^64 + 1
             ("'12y' is not a number of elements", "out:f32:12y"),
             ("'2x' is not a number of elements", "out:f32:2x"),
             ("the number of elements is 0", "out:f32:0"), ("more than 4294967296 bytes", "out:f32:65536x65536"),
@@ -318,6 +336,7 @@ def bad_options_have_their_own_errors():
     args = ["--arg", "buf:f32:zero:4", "--arg", "inout:f32:zero:4", "--arg", "u32:4",
             "--arg", "f32:1", SAXPY]
     refused("unknown counter 'tea'", "--perf", "tea", *args)
+    refused(": more than 32 counters", "--perf", ",".join(["CDM_GROUPS"] * 33), *args)
     refused("missing/z.npy: No such file", "--arg", "out:f32:4:missing/z.npy", "--arg", "u64:0",
             "--repeat", "0", "--arg", "u32:4", "--arg", "f32:1", SAXPY)
 
@@ -481,6 +500,16 @@ def several_elements_next_to_a_buffer_are_reported_as_a_range():
                   "global_store32 sig0, [one], sh0 + r1, v0\nend\n")
     refused("argument 0: the kernel wrote 32 bytes before its beginning (elements -8 to -5)",
             "--groups", "1", "--arg", "out:u32:3", "range.pasm")
+
+
+@test
+def an_element_next_to_a_buffer_is_whole_if_a_part_is_unchanged():
+    # The second byte is that of the pattern around buffers.
+    with open("part.pasm", "w") as out:
+        out.write(".group 1\n.uniforms sh0, 2\nmov r1, 6\nmov r2, 0xa501\n"
+                  "global_store16 sig0, [one], sh0 + r1, r2\nend\n")
+    refused("argument 0: the kernel wrote 2 bytes past its end (element 3)", "--groups", "1",
+            "--arg", "out:u16:3", "part.pasm")
 
 
 @test
