@@ -76,7 +76,12 @@ def check(name):
     """Return the problems of one file."""
     if name.endswith(NO_TEXT):
         return
-    lines = (TOP / name).read_text(encoding="utf-8").splitlines()
+    content = (TOP / name).read_bytes()
+    try:
+        lines = content.decode().splitlines()
+    except UnicodeDecodeError as error:
+        yield f"{name}:{content.count(bytes([10]), 0, error.start) + 1}: not text in UTF-8"
+        return
     problem = None if name in NO_LICENCE_LINE else licence_problem(name, lines)
     if problem:
         yield f"{name}:1: {problem}"

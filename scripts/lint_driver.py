@@ -4,6 +4,8 @@
 import pathlib
 import sys
 
+import sources
+
 DRIVER = pathlib.Path(__file__).resolve().parent.parent / "drivers/gpu/drm/pumice"
 
 
@@ -13,7 +15,7 @@ def main(pattern, functions, problems):
     functions(content) returns the functions that the check examines: none in any file is an error
     of the check. problems({name: content}) returns lines without the folder.
     """
-    files = {path.name: path.read_text(encoding="utf-8") for path in DRIVER.glob(pattern)}
+    files = {path.name: sources.text(path) for path in DRIVER.glob(pattern)}
     if not any(functions(content) for content in files.values()):
         sys.exit(f"error: no function found in {DRIVER}")
     found = problems(files)

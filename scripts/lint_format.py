@@ -70,10 +70,10 @@ def formatted(contents):
         copy = pathlib.Path(folder)
         for name in [*contents, *STYLES]:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            text = contents[name] if name in contents else (TOP / name).read_text(encoding="utf-8")
+            text = contents[name] if name in contents else sources.text(TOP / name)
             (copy / name).write_text(text, encoding="utf-8")
         subprocess.run(["clang-format", "--style=file", "-i", *contents], cwd=copy, check=True)
-        return {name: (copy / name).read_text(encoding="utf-8") for name in contents}
+        return {name: sources.text(copy / name) for name in contents}
 
 
 def problems(name, content, better):
@@ -95,7 +95,7 @@ def problems(name, content, better):
 
 def main(names):
     """Check, print the problems."""
-    contents = {name: (TOP / name).read_text(encoding="utf-8")
+    contents = {name: sources.text(TOP / name)
                 for name in names or sources.files(TOP)
                 if name.endswith((".c", ".h")) and not EXCEPT.search(name)}
     jobs = int(os.environ.get("JOBS", "2"))

@@ -232,7 +232,7 @@ def main(arguments, environment):
         path = TOP / name
         if NOT_TEXT.match(name) or name in EXCEPT or not path.is_file():
             continue
-        content = path.read_text(encoding="utf-8")
+        content = sources.text(path)
         wanted = None if name in whole else added.get(name, ())
         found += citations(name, content, sections)
         found += problems(name, content, words, names, wanted)

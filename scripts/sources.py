@@ -37,3 +37,8 @@ def commit(folder):
     """Return a name of the commit, "?" if there is none."""
     described = git(["describe", "--always", "--dirty", "--exclude=*"], folder)
     return described.strip() if described else "?"
+
+
+def text(path):
+    """Return the content of a file; lint-files.py reports bytes that are not UTF-8."""
+    return path.read_text(encoding="utf-8", errors="replace")

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""lint-files.py: licences, lengths and text of files."""
+
+import importlib.util
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+SPEC = importlib.util.spec_from_file_location("lint_files", SCRIPTS / "lint-files.py")
+lint_files = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(lint_files)
+
+LINE = "// SPDX-License-Identifier: MIT\n"
+
+
+class Files(unittest.TestCase):
+    """Problems of one file."""
+
+    def problems(self, name, content):
+        """Return the problems of a file with this content."""
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(lint_files, "TOP", pathlib.Path(folder)):
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            return list(lint_files.check(name))
+
+    def test_each_folder_has_its_licence(self):
+        self.assertEqual(self.problems("firmware/a.c", LINE.encode()), [])
+        self.assertEqual(self.problems("drivers/a.c", LINE.encode()),
+                         ["drivers/a.c:1: licence MIT, should be GPL-2.0 OR MIT"])
+        self.assertEqual(self.problems("tests/a.c", b"int a;\n"),
+                         ["tests/a.c:1: no SPDX-License-Identifier in the first line"])
+
+    def test_long_files_and_functions_are_reported(self):
+        self.assertEqual(self.problems("a.c", (LINE + "\n" * 999).encode()), [])
+        self.assertEqual(self.problems("a.c", (LINE + "\n" * 1000).encode()),
+                         ["a.c: 1001 lines, at most 1000"])
+        for length, expected in (80, []), (81, ["a.c:3: a function of 81 lines, at most 80"]):
+            function = "int f(void)\n{\n" + "\n" * length + "}\n"
+            self.assertEqual(self.problems("a.c", (LINE + function).encode()), expected)
+
+    def test_a_file_that_is_not_text_is_named_with_its_line(self):
+        self.assertEqual(self.problems("a.c", LINE.encode() + b"// caf\xe9\n"),
+                         ["a.c:2: not text in UTF-8"])
+
+
+if __name__ == "__main__":
+    unittest.main()
