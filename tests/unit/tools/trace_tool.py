@@ -19,129 +19,16 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
 
+from observe import (CLOSE, EBADF, EBUSY, EINVAL, EOPNOTSUPP, GROUPS, HELLO, LIMIT, MAGIC, OBSERVED,
+                     OPEN, PEERS, READ, RECORD, RECORDS, RUN, SOON, STATS, STATS_BYTES, TOP,
+                     TRACE, Observed, connect, first_reply, is_sleeping, pending,
+                     process_status, request, run, start, wait_until)
 from tap import main, test
 from trace_check import TraceError, load
 
-TRACE, TOP, OBSERVED, RUN = map(os.path.abspath, sys.argv[1:5])
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMIT = 300
-SOON = 60       # seconds, for what never happens if it does not happen at once
-GROUPS = 3      # of a dispatch of observed.c
-MAGIC, HELLO, STATS, TIMESTAMP, OPEN, READ, CLOSE = 0x50756d41, 1, 2, 3, 4, 5, 6
-RECORD, RECORDS, PEERS, STATS_BYTES = 32, 256, 4, 128
-EBADF, EBUSY, EINVAL, EOPNOTSUPP = 9, 16, 22, 95
-
-
-class Observed:
-    """A process with a GPU."""
-
-    def __init__(self, options="attach=1,cores=2,threads=1,ram=64", devices=1, files=None):
-        env = dict(os.environ, PUMICE_DEVICE="inproc:" + options, XDG_RUNTIME_DIR=os.getcwd())
-        limit = ["prlimit", f"--nofile={files}:64"] if files else []
-        # pylint: disable-next=consider-using-with
-        self.process = subprocess.Popen([*limit, OBSERVED, str(devices)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
-                                        text=True)
-        self.pid = self.process.pid
-        self.paths = [os.path.abspath(f"pumice-{self.pid}.{n}") for n in range(devices)]
-        self.path = self.paths[0]
-        self.said = self.process.stdout.readline()
-        self.reported = []
-
-    def send(self, line):
-        """Send a command: see observed.c."""
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def command(self, line):
-        """Send a command, and wait until it is done."""
-        self.send(line)
-        assert self.process.stdout.readline() == "done\n"
-
-    def dispatch(self, times=1):
-        """Run work."""
-        for _ in range(times):
-            self.command("")
-
-    def end(self, status=0):
-        """Let it end."""
-        try:
-            self.process.stdin.close()
-        except BrokenPipeError:
-            pass
-        ended = self.process.wait(LIMIT)
-        error = self.process.stderr.read()
-        assert ended == status, error
-        self.reported = [line for line in error.splitlines()
-                         if line.startswith("libpumice: attach=1: ")]
-        self.process.stdout.close()
-        self.process.stderr.close()
-
-
-def start(tool, *args):
-    """Start a tool."""
-    # pylint: disable-next=consider-using-with
-    return subprocess.Popen([tool, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, env=dict(os.environ, XDG_RUNTIME_DIR=os.getcwd()))
-
-
-def run(tool, *args):
-    """Run a tool: (status, standard output, standard error)."""
-    with start(tool, *args) as process:
-        out, err = process.communicate(timeout=LIMIT)
-        return process.returncode, out, err
-
-
-def connect(path):
-    """Connect a peer to the socket; wait while others are in its queue."""
-    peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    peer.connect(path)
-    peer.settimeout(LIMIT)
-    return peer
-
-
-def request(peer, op, value=0):
-    """Send a request: (error, lost, data)."""
-    peer.send(struct.pack("<4I", MAGIC, op, value, 0))
-    reply = peer.recv(1 << 16)
-    magic, error, lost = struct.unpack("<IiQ", reply[:16])
-    assert magic == MAGIC
-    return error, lost, reply[16:]
-
-
-def first_reply(path):
-    """Return the error of the reply to a new peer."""
-    with connect(path) as peer:
-        return request(peer, HELLO)[0]
-
-
-def wait_until(condition, limit=LIMIT):
-    """Wait until a condition is true, which it becomes."""
-    end = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
-def process_status(pid, key):
-    """Return a line of /proc/PID/status."""
-    with open(f"/proc/{pid}/status", encoding="ascii") as file:
-        return file.read().split(f"\n{key}:\t")[1].split("\n")[0]
-
-
-def pending(pid):
-    """Return whether a signal has not been delivered yet."""
-    return int(process_status(pid, "ShdPnd"), 16) or int(process_status(pid, "SigPnd"), 16)
-
-
-def is_sleeping(pid):
-    """Return whether a process waits."""
-    return process_status(pid, "State").startswith("S")
-
-
 def slices(events, process):
     """Return the begins of slices in a process."""
     return [e for e in events if e["ph"] == "B" and e["pid"] == process]
@@ -309,13 +196,14 @@ def pretend(pid=os.getpid()):
             os.unlink(path)
 
 
-def serve(replies, pid=os.getpid(), before=None, limits=None):
+def serve(replies, pid=os.getpid(), before=None, limits=None, tool=None):
     """
     Pretend to be a process with a GPU, with these replies; return the tool's result. before is
     called with the tool between a request and its reply.
     """
     with pretend(pid) as listener:
-        with start(*(limits or []), TRACE, "-d", f"pid:{pid}", "-o", "fake.json") as tool:
+        command = tool or [TRACE, "-o", "fake.json"]
+        with start(*(limits or []), *command, "-d", f"pid:{pid}") as tool:
             peer, _ = listener.accept()
             with peer:
                 for reply in replies:
@@ -345,6 +233,11 @@ def wrong_replies_are_refused():
         status, err = serve([good(hello(pid)), good(), reply])
         assert status == 1 and "Protocol error" in err, err
         load("fake.json")
+    # An error that is the size of the statistics is not their size.
+    for reply in (good(), good(bytes(STATS_BYTES - 1)), good(bytes(STATS_BYTES + 1)),
+                  good(error=STATS_BYTES)):
+        status, err = serve([good(hello(pid)), reply], tool=[TOP, "-n", "1"])
+        assert status == 1 and "Protocol error" in err, (reply, err)
 
 
 def record(time, kind, arg0=0, arg1=0, usc=0, phase=0, dm=0):
@@ -717,6 +610,21 @@ def a_device_is_closed_although_an_observer_does_not_read_its_trace():
         assert busy.process.wait(SOON) == 0 and silent.process.wait(SOON) == 0
     silent.end()
     busy.end()
+
+
+@test
+def a_peer_that_does_not_read_its_replies_is_disconnected():
+    observed = Observed("attach=1,cores=1,threads=0,ram=64")
+    with connect(observed.path) as greedy:
+        greedy.settimeout(SOON)
+        # Replies fill its queue, then requests that of the process.
+        try:
+            while True:
+                greedy.send(struct.pack("<4I", MAGIC, STATS, 0, 0))
+        except ConnectionError:
+            pass
+        assert first_reply(observed.path) == 0
+    observed.end()
 
 
 @test
