@@ -866,6 +866,8 @@ def damaged_records_select_no_track():
 
 @test
 def a_run_traces_its_own_gpu():
+    with open("run.json", "w") as file:
+        file.write("{" * (1 << 22))     # longer than the trace, which replaces it
     status, _, err = run(RUN, "--device", "inproc:cores=2,threads=0,ram=64", "--groups", "4",
                          "--repeat", "2", "--trace", "run.json", "--arg", "buf:f32:zero:256",
                          "--arg", "inout:f32:zero:256", "--arg", "u32:256", "--arg", "f32:1",
