@@ -257,6 +257,7 @@ def bad_arguments_have_their_own_errors():
             ("the value is missing", "u32"), ("too many parts", "u32:1:2"),
             ("u8 is not a type of a scalar, which has 32 or 64 bits", "u8:1"),
             ("number of elements is missing", "out:f32"),
+            ("a name has 1 to ", "x" * 200 + "=u32:1"), ("a name has 1 to ", "=u32:1"),
             ("more than 4294967296 bytes", "out:u32:18446744073709551617"),   # 2^64 + 1
             ("'12y' is not a number of elements", "out:f32:12y"),
             ("'2x' is not a number of elements", "out:f32:2x"),
