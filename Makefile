@@ -98,7 +98,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 
 .PHONY: check
 check: ## the tests, half an hour once all is built; check-debug, -pairs, -kernels, -qemu and -distros run more
-	@$(S)/check.sh lint unit tsan builds docs mutations -- guest debug igt kernels
+	@$(S)/check.sh lint unit tsan builds docs mutations -- guest debug igt kernels presets
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan (TESTS=)
@@ -127,6 +127,10 @@ check-debug: ## every guest test, races, failing allocations, ioctl fuzzing, IGT
 .PHONY: check-pairs
 check-pairs: ## every ioctl at the same time as every other, on the debug kernel (about 105 minutes)
 	@$(S)/check.sh pairs
+
+.PHONY: check-presets
+check-presets: ## every test of results with the GPU of each preset, in process and in guests
+	@PRESET_TESTS=all $(S)/check.sh presets
 
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's (TESTS="pumice_fence pumice_gem@*")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # check.sh PART… [-- PART…]: run the parts (lint, unit, tsan, builds, guest, docs, debug,
-# pairs, igt, kernels, mutations, qemu, deb, distros) one after the other; those after "--"
+# pairs, igt, kernels, mutations, qemu, deb, distros, presets) one after the other; those after "--"
 # in parallel with the others, if there are two processors, with their output last. Each part
 # ends with 'N passed, N failed'; with several parts so does the total, on the last line.
 # A part that cannot be built counts as one failure.
@@ -71,6 +71,17 @@ pairs_part() {
 	part guest-pairs "pairs of ioctls on the debug kernel" \
 		"qemu $BUILD/guest/debug.cpio $BUILD/guest/programs.cpio" \
 		"$top/scripts/guest-tests.py" "$BUILD/guest" --pairs
+}
+
+# Tests of results under each preset of the GPU, in process and in guests: the quick ones, or
+# with PRESET_TESTS=all all.
+presets_part() {
+	part presets "results under each preset, ${PRESET_TESTS:-quick}" "firmware native" \
+		"$top/scripts/unit.py" presets "${PRESET_TESTS:-quick}"
+	part guest-presets "results under each preset in guests, ${PRESET_TESTS:-quick}" \
+		"qemu $BUILD/guest/fast.cpio $BUILD/guest/programs.cpio" \
+		"$top/scripts/guest-tests.py" "$BUILD/guest" \
+		--presets "--${PRESET_TESTS:-quick}"
 }
 
 # side_by_side PART NAME…: run a part for each name, in parallel; their
@@ -168,6 +179,9 @@ run_part() {
 			"$BUILD/.packages-check qemu $BUILD/guest/programs.cpio $BUILD/guest/igt.cpio $BUILD/kernel/.fast" \
 			"$top/scripts/mutations.py" --handful
 		;;
+	presets)
+		presets_part
+		;;
 	igt)
 		igt_part fast
 		igt_part stock
@@ -175,7 +189,7 @@ run_part() {
 	esac
 }
 
-PARTS="lint unit tsan builds guest docs debug pairs igt kernels mutations qemu deb distros"
+PARTS="lint unit tsan builds guest docs debug pairs igt kernels mutations qemu deb distros presets"
 
 # End if a word names no part, before hours are spent on the others.
 check_names() {

@@ -5,6 +5,7 @@
     guest-tests.py FOLDER [--as-stock KERNEL [--quick|--all]]
     guest-tests.py FOLDER --debug [--quick|--all]
     guest-tests.py FOLDER --pairs
+    guest-tests.py FOLDER --presets [--quick|--all]
 
 tests/guest/list names each program, its kernel (stock, fast or debug) and what is
 added to the kernel's command line; rows that agree in both share a guest and run one
@@ -18,6 +19,9 @@ image in FOLDER has its name; with --quick those in tests/guest/quick alone.
 every other program on that kernel too, and races on the stock kernel.
 
 --pairs runs t_pairs alone on the debug kernel, with all pairs of calls.
+
+--presets runs the programs of tests/guest/results on the fast kernel, in a guest for each
+preset of the GPU; with --quick those that are marked quick there alone.
 
 TESTS= runs only the programs that it names (see selection.py), and no check of the list.
 
@@ -41,6 +45,8 @@ OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 PROGRAMS = BUILD / "native/tests/guest"
 LIST = TOP / "tests/guest/list"
 QUICK = TOP / "tests/guest/quick"
+RESULTS = TOP / "tests/guest/results"
+PRESETS = ["volcanic", "waves", "sgx543mp4", "videocore4"]
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
 DEBUG_FACTOR = 6        # factor for both on the debug kernel
@@ -111,6 +117,7 @@ class Run:
         self.factor = DEBUG_FACTOR if kernel == "debug" else 1
         self.seconds = seconds or {}
         self.kunit = kunit
+        self.preset = None
         self.cases = {}     # of a program, where only some run
 
 
@@ -138,6 +145,17 @@ def all_pairs():
     run = Run("debug-pairs", "debug", "", ["t_pairs"], PAIRS)
     run.factor = PAIRS_FACTOR
     yield run
+
+
+def each_preset(quick):
+    """Run the tests of results with the GPU of each preset."""
+    for preset in PRESETS:
+        run = Run(preset, "fast", "",
+                  [words[0] for words in lines(RESULTS)
+                   if (not quick or "quick" in words) and f"!{preset}" not in words])
+        run.preset = preset
+        run.title = f"preset {preset}"
+        yield run
 
 
 def as_stock(guests, kernel, quick):
@@ -197,6 +215,8 @@ def run_guest(tally, images, run):
                "--timeout", str(GUEST_TIMEOUT * run.factor),
                "--image", str(images / f"{run.kernel}.cpio"),
                "--image", str(images / "programs.cpio"), "--show"]
+    if run.preset:
+        command += ["--device", f"pumice,preset={run.preset},threads=2,late=poison"]
     for word in run.extra.split():
         command += ["--append", word]
     print(f"booting a guest: {run.title}", flush=True)
@@ -233,6 +253,7 @@ def main():
     which.add_argument("--as-stock", metavar="KERNEL")
     which.add_argument("--debug", action="store_true")
     which.add_argument("--pairs", action="store_true")
+    which.add_argument("--presets", action="store_true")
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true")
     extent.add_argument("--all", action="store_false", dest="quick")
@@ -247,6 +268,9 @@ def main():
     elif options.pairs:
         tally = Tally("guest-pairs")
         runs = all_pairs()
+    elif options.presets:
+        tally = Tally("guest-presets")
+        runs = each_preset(options.quick)
     else:
         tally = Tally("guest")
         runs = in_order(guests)

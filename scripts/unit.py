@@ -4,6 +4,7 @@
 
     unit.py         all but the next
     unit.py tsan    the tests of threads in build/tsan
+    unit.py presets [quick]  the tests of results (tests/unit/results) under each preset
     unit.py lint    lint.sh, without the checks that other parts make
     unit.py docs    the documentation's: its commands in order, links, pictures
     unit.py FOLDER  tests in Python
@@ -16,6 +17,7 @@ TESTS= runs only the C tests of build/native that it names (see selection.py).
 Logs: out/logs/test-*.log.
 """
 
+import fnmatch
 import json
 import os
 import pathlib
@@ -30,6 +32,8 @@ from results import Tally
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+RESULTS = TOP / "tests/unit/results"
+PRESETS = ["volcanic", "waves", "sgx543mp4", "videocore4"]
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Under valgrind: processing of pixels and texels by a program, and the on-chip state seen
 # by a job. Each takes some ten seconds; their processor time is not meaningful then.
@@ -48,11 +52,14 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
                               "exitcode=66:history_size=7"}
 
 
-def meson_tests(tally, name, *selection):
-    """Run all tests of one build folder, or some."""
+def meson_tests(tally, name, *selection, preset=None, failing=()):
+    """Run all tests of one build folder, or some; those in failing have to fail."""
     folder = BUILD / name
     environment = dict(os.environ, **SANITIZERS,
                        PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
+    title = name
+    if preset:
+        environment["PUMICE_PRESET"] = title = preset
     if name != "native":
         # Time limit: the sanitizers make programs several times slower.
         factor = "5"
@@ -60,27 +67,58 @@ def meson_tests(tally, name, *selection):
         factor = "2"
     results = folder / "meson-logs/testlog.json"
     results.unlink(missing_ok=True)
-    with open(OUT / "logs" / f"test-{name}.log", "wb") as log:
+    with open(OUT / "logs" / f"test-{title}.log", "wb") as log:
         subprocess.run(["meson", "test", "-C", str(folder), "--no-rebuild",
                         "--timeout-multiplier", factor,
                         "--num-processes", os.environ.get("JOBS", "2"), *selection],
                        env=environment, stdout=log, stderr=log, check=False)
     if not results.exists():
-        tally.add(f"{name}: meson test", False, f"see out/logs/test-{name}.log")
+        tally.add(f"{title}: meson test", False, f"see out/logs/test-{title}.log")
         return
     for line in results.read_text(encoding="utf-8").splitlines():
         test = json.loads(line)
         output = test.get("stdout", "") + "\n" + test.get("stderr", "")
+        why = f"{test['result']}, see out/logs/test-{title}.log"
+        if test["name"].rpartition(" / ")[2] in failing:
+            tally.add(f"{title}: {test['name']} is refused", test["result"] == "FAIL", why)
+            continue
         good = test["result"] in ("OK", "EXPECTEDFAIL")
-        why = f"{test['result']}, see build/{name}/meson-logs/testlog.txt"
-        tally.add_output(f"{name}: {test['name']}", output, 0 if good else 1, why)
+        tally.add_output(f"{title}: {test['name']}", output, 0 if good else 1, why)
+
+
+def native_tests():
+    """Return the names of the tests of build/native."""
+    listing = subprocess.run(["meson", "test", "-C", str(BUILD / "native"), "--no-rebuild", "--list"],
+                             check=True, stdout=subprocess.PIPE, text=True).stdout
+    return selection.meson_names(listing)
 
 
 def selected():
     """Return the tests of build/native that TESTS= selects."""
-    listing = subprocess.run(["meson", "test", "-C", str(BUILD / "native"), "--no-rebuild", "--list"],
-                             check=True, stdout=subprocess.PIPE, text=True).stdout
-    return selection.select(selection.meson_names(listing), selection.words())
+    return selection.select(native_tests(), selection.words())
+
+
+def tests_of_results(quick):
+    """Return {test: presets that it cannot run with}, of all tests of results or the quick ones."""
+    tests, names = {}, native_tests()
+    for line in RESULTS.read_text(encoding="utf-8").splitlines():
+        pattern, *words = line.partition("#")[0].split() or [""]
+        found = fnmatch.filter(names, pattern)
+        if pattern and not found:
+            sys.exit(f"error: {RESULTS}: no test is called {pattern}")
+        for name in found:
+            tests.pop(name, None)
+            if not quick or "quick" in words:
+                tests[name] = [word[1:] for word in words if word[0] == "!"]
+    return tests
+
+
+def under_presets(tally, quick):
+    """Run the tests of results under each preset."""
+    tests = tests_of_results(quick)
+    for preset in PRESETS:
+        meson_tests(tally, "native", *tests, preset=preset,
+                    failing=[name for name, without in tests.items() if preset in without])
 
 
 def logged(name, log, output, status):
@@ -135,6 +173,11 @@ def main():
     if sys.argv[1:] == ["tsan"]:
         tally = Tally("tsan")
         timed("tests of threads", meson_tests, tally, "tsan", "--suite", "threads")
+        sys.exit(tally.close())
+    if sys.argv[1:2] == ["presets"]:
+        tally = Tally("presets")
+        timed("tests of results under each preset", under_presets, tally,
+              sys.argv[2:] == ["quick"])
         sys.exit(tally.close())
     if sys.argv[1:] == ["lint"]:
         tally = Tally("lint")

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@
 #include "pumice/pumice.h"
 #include "pumice/pumice_gfx.h"
 #include "perf.h"
+#include "presets.h"
 #include "pumice_formats.h"
+#include "pumice_names.h"
 #include "pumice_regs.h"
 
 static struct pumice_device *dev;
@@ -126,28 +129,104 @@ static void open_reads_the_name_from_the_environment(void **state)
 	pumice_device_close(d);
 }
 
-/* Tests run with a value of their own: it is set again. */
-static void open_reads_late_from_the_environment_unless_a_key_sets_it(void **state)
+/* Give a variable its value from before again. */
+static void restore_variable(const char *name, char *kept)
 {
-	const char *given = getenv("PUMICE_LATE");
-	char *kept = given ? strdup(given) : NULL, error[PUMICE_ERROR_BYTES];
+	if (kept)
+		setenv(name, kept, 1);
+	else
+		unsetenv(name);
+	free(kept);
+}
+
+/* Tests run with values of their own: they are set again. */
+static void open_reads_late_and_preset_from_the_environment_unless_a_key_sets_them(void **state)
+{
+	static const struct {
+		const char *variable, *bad, *message, *device;
+	} cases[] = {
+		{ "PUMICE_LATE", "never",
+		  "PUMICE_LATE=never: late must be early, data or poison; correct or unset this "
+		  "variable of the environment", "inproc:ram=16,late=data" },
+		{ "PUMICE_PRESET", "volcano",
+		  "PUMICE_PRESET=volcano: the preset must be default, volcanic, waves, sgx543mp4 or "
+		  "videocore4; correct or unset this variable of the environment",
+		  "inproc:ram=16,preset=waves" },
+	};
+	char error[PUMICE_ERROR_BYTES];
 	struct pumice_device *d;
+	size_t i;
 
 	(void)state;
-	setenv("PUMICE_LATE", "never", 1);
-	assert_int_equal(pumice_device_open("inproc:ram=16", &d, error, sizeof(error)), -EINVAL);
-	assert_string_equal(error, "PUMICE_LATE=never: late must be early, data or poison; correct or unset "
-			    "this variable of the environment");
-	assert_int_equal(pumice_device_open("inproc:ram=16,late=data", &d, NULL, 0), 0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *given = getenv(cases[i].variable);
+		char *kept = given ? strdup(given) : NULL;
+
+		setenv(cases[i].variable, cases[i].bad, 1);
+		assert_int_equal(pumice_device_open("inproc:ram=16", &d, error, sizeof(error)),
+				 -EINVAL);
+		assert_string_equal(error, cases[i].message);
+		assert_int_equal(pumice_device_open(cases[i].device, &d, NULL, 0), 0);
+		pumice_device_close(d);
+		setenv(cases[i].variable, "", 1);
+		assert_int_equal(pumice_device_open("inproc:ram=16", &d, NULL, 0), 0);
+		pumice_device_close(d);
+		restore_variable(cases[i].variable, kept);
+	}
+}
+
+static void read_sizes(const char *name, struct pumice_device_info *info,
+		       struct pumice_device_limits *limits)
+{
+	struct pumice_device *d;
+
+	assert_int_equal(pumice_device_open(name, &d, NULL, 0), 0);
+	assert_int_equal(pumice_device_info(d, info), 0);
+	assert_int_equal(pumice_device_limits(d, limits, sizeof(*limits)), 0);
 	pumice_device_close(d);
-	setenv("PUMICE_LATE", "", 1);
-	assert_int_equal(pumice_device_open("inproc:ram=16", &d, NULL, 0), 0);
-	pumice_device_close(d);
-	if (kept)
-		setenv("PUMICE_LATE", kept, 1);
-	else
-		unsetenv("PUMICE_LATE");
-	free(kept);
+}
+
+#define CORES_OF(preset_, cores_, uscs_, ...) \
+	{ .id = PUMICE_PRESET_##preset_, .cores = cores_, .uscs = uscs_ },
+
+static void preset_sets_the_numbers_of_cores_and_clusters(void **state)
+{
+	static const struct {
+		u32 id, cores, uscs;
+	} presets[] = { PUMICE_PRESETS(CORES_OF) };
+	struct pumice_device_limits limits;
+	struct pumice_device_info info;
+	char name[64];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
+		snprintf(name, sizeof(name), "inproc:ram=16,preset=%s",
+			 pumice_preset_str(presets[i].id));
+		read_sizes(name, &info, &limits);
+		assert_int_equal(limits.preset, presets[i].id);
+		assert_int_equal(info.cores, presets[i].cores);
+		assert_int_equal(info.uscs_per_core, presets[i].uscs);
+	}
+}
+
+/* The variable selects all sizes; a key overrides one of them. */
+static void preset_of_the_environment_selects_the_sizes(void **state)
+{
+	const char *given = getenv("PUMICE_PRESET");
+	char *kept = given ? strdup(given) : NULL;
+	struct pumice_device_limits named_limits, limits;
+	struct pumice_device_info named, info;
+
+	(void)state;
+	read_sizes("inproc:ram=16,preset=waves,uscs=3", &named, &named_limits);
+	setenv("PUMICE_PRESET", "waves", 1);
+	read_sizes("inproc:ram=16,uscs=3", &info, &limits);
+	restore_variable("PUMICE_PRESET", kept);
+	assert_int_equal(limits.preset, PUMICE_PRESET_WAVES);
+	assert_int_equal(info.cores, 16);
+	assert_int_equal(info.uscs_per_core, 3);
+	assert_memory_equal(&limits, &named_limits, sizeof(limits));
 }
 
 static void open_refuses_a_missing_or_corrupt_firmware(void **state)
@@ -166,11 +245,7 @@ static void open_refuses_a_missing_or_corrupt_firmware(void **state)
 	setenv("PUMICE_FIRMWARE", "/dev/null", 1);
 	assert_int_equal(pumice_device_open("inproc", &d, error, sizeof(error)), -EINVAL);
 	assert_non_null(strstr(error, "truncated file"));
-	if (kept)
-		setenv("PUMICE_FIRMWARE", kept, 1);
-	else
-		unsetenv("PUMICE_FIRMWARE");
-	free(kept);
+	restore_variable("PUMICE_FIRMWARE", kept);
 }
 
 static void bo_is_zeroed_and_rounded_to_pages(void **state)
@@ -640,7 +715,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open_refuses_names_it_does_not_understand),
 		cmocka_unit_test(open_reads_the_name_from_the_environment),
-		cmocka_unit_test(open_reads_late_from_the_environment_unless_a_key_sets_it),
+		cmocka_unit_test(open_reads_late_and_preset_from_the_environment_unless_a_key_sets_them),
+		cmocka_unit_test(preset_sets_the_numbers_of_cores_and_clusters),
+		cmocka_unit_test(preset_of_the_environment_selects_the_sizes),
 		cmocka_unit_test(open_refuses_a_missing_or_corrupt_firmware),
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
 		cmocka_unit_test(bind_refuses_bad_operations_and_returns_how_many_took_effect),

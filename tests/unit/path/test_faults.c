@@ -136,12 +136,16 @@ static void illegal_instructions_and_branches_fault_and_the_next_job_runs(void *
 	path_each(check_instructions);
 }
 
+/* Work-groups of store.pasm, and the bytes that they write. */
+#define STORE_GROUPS	20u
+#define STORE_BYTES	(STORE_GROUPS * 64 * 4)
+
 /* store.pasm to a given address. */
 static void dispatch_store(struct path *p, struct pumice_kernel *k, uint64_t va)
 {
 	const uint32_t uniforms[3] = { VA_WORDS(va), 1 };
 
-	path_dispatch(p, k, 20, uniforms, 3);
+	path_dispatch(p, k, STORE_GROUPS, uniforms, 3);
 }
 
 static void check_memory(struct path *p)
@@ -162,7 +166,7 @@ static void check_memory(struct path *p)
 	assert_int_equal(s.access, PUMICE_ACCESS_WRITE);
 	/* Any of the work-groups may be the first. */
 	assert_int_equal(s.fault_va % 4, 2);
-	assert_true(s.fault_va >= p->out_va && s.fault_va < p->out_va + PAGE);
+	assert_true(s.fault_va >= p->out_va && s.fault_va < p->out_va + STORE_BYTES);
 	dispatch_store(p, k, 0x5000000000);
 	assert_built_faults(p, PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_USC_DATA, &s);
 	assert_int_equal(pumice_vm_remove(p->vm, va), 0);

@@ -405,7 +405,7 @@ static void partial_renders_are_requested_rendered_and_counted(void **state)
 	uint64_t partials, sum;
 
 	(void)state;
-	fx_open(&fx, "cores=2,threads=0,split=4", 24);
+	fx_open(&fx, "preset=default,cores=2,threads=0,split=4", 24);
 	trace = trace_begin(&fx);
 	draw(&fx, 1000, &plain, NULL);
 	trace_end(&fx, trace);
@@ -460,7 +460,7 @@ static void each_command_of_a_transfer_is_traced(void **state)
 	uint32_t i, at = 0;
 
 	(void)state;
-	fx_open(&fx, "cores=1,threads=0", 64);
+	fx_open(&fx, "preset=default,cores=1,threads=0", 64);
 	trace = trace_begin(&fx);
 	run_transfers(&fx, &va);
 	trace_end(&fx, trace);
@@ -530,7 +530,7 @@ static void killed_vertices_end_as_cancelled(void **state)
 	struct fixture fx;
 
 	(void)state;
-	fx_open(&fx, "cores=2,threads=0,split=4", 256);
+	fx_open(&fx, "preset=default,cores=2,threads=0,split=4", 256);
 	killed_trace = trace_begin(&fx);
 	count = 0;
 	draw(&fx, 10, &endless, is_before_vertices);
@@ -553,7 +553,7 @@ static void killed_tiles_end_as_cancelled_and_their_pages_are_freed(void **state
 	uint32_t begun;
 
 	(void)state;
-	fx_open(&fx, "cores=2,threads=0,split=4", 256);
+	fx_open(&fx, "preset=default,cores=2,threads=0,split=4", 256);
 	killed_trace = trace_begin(&fx);
 	count = 0;
 	draw(&fx, 10, &endless, is_before_fragments);
@@ -577,7 +577,7 @@ static void a_killed_transfer_ends_as_cancelled(void **state)
 	uint64_t va;
 
 	(void)state;
-	fx_open(&fx, "cores=1,threads=0", 64);
+	fx_open(&fx, "preset=default,cores=1,threads=0", 64);
 	fx_buffer(&fx, FILL_WORDS * 4, &to);
 	killed_trace = trace_begin(&fx);
 	count = 0;
@@ -613,7 +613,7 @@ static void texture_units_count_their_reads(void **state)
 	uint32_t i;
 
 	(void)state;
-	fx_open(&fx, "cores=2,threads=0,split=4", 256);
+	fx_open(&fx, "preset=default,cores=2,threads=0,split=4", 256);
 	/* Reads from before the trace are not counted. */
 	draw(&fx, 10, &sampling, NULL);
 	trace = trace_begin(&fx);

@@ -12,6 +12,7 @@
 
 #define FIRMWARE_VARIABLE	"PUMICE_FIRMWARE"
 #define LATE_VARIABLE	"PUMICE_LATE"
+#define PRESET_VARIABLE	"PUMICE_PRESET"
 #define DEFAULT_RAM_MIB	1024u
 /*
  * Longer than the kernel driver's job_timeout_ms, 5 s: programs under a sanitizer or valgrind, or on
@@ -408,14 +409,33 @@ static void name_variable(char *error, size_t error_bytes)
 			 "; " FIRMWARE_VARIABLE " names this file: correct or unset it");
 }
 
-/* Return the value of the key late, without one that of the environment; NULL: the default. */
-static const char *late_mode(const struct options *o)
+/* Return the word of a key, without one that of the environment; NULL: the default. */
+static const char *word_or_variable(const char *word, const char *variable)
 {
-	const char *named = getenv(LATE_VARIABLE);
+	const char *named = getenv(variable);
 
-	if (o->late[0])
-		return o->late;
+	if (word[0])
+		return word;
 	return named && *named ? named : NULL;
+}
+
+/* Name the key or the variable of the environment that the GPU refused. */
+static int refuse_options(const struct options *o, const struct pumice_gpu_config *config,
+			  const char *why, char *error, size_t error_bytes)
+{
+	const char *variable = NULL, *word = NULL;
+
+	if (!o->late[0] && !strncmp(why, "late ", strlen("late "))) {
+		variable = LATE_VARIABLE;
+		word = config->late;
+	} else if (!o->preset[0] && !strncmp(why, "the preset ", strlen("the preset "))) {
+		variable = PRESET_VARIABLE;
+		word = config->preset;
+	}
+	if (word)
+		return fail_text(error, error_bytes, EINVAL, "%s=%.60s: %s; correct or unset this "
+				 "variable of the environment", variable, word, why);
+	return fail_text(error, error_bytes, EINVAL, "inproc:%.100s: %s", o->text, why);
 }
 
 /* Create the GPU and boot it. */
@@ -423,8 +443,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		 size_t error_bytes)
 {
 	const struct pumice_gpu_config config = {
-		.preset = o->preset[0] ? o->preset : NULL,
-		.late = late_mode(o),
+		.preset = word_or_variable(o->preset, PRESET_VARIABLE),
+		.late = word_or_variable(o->late, LATE_VARIABLE),
 		.cores = o->cores,
 		.uscs_per_core = o->uscs,
 		.slots = o->slots,
@@ -444,11 +464,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	int err;
 
 	d->gpu = pumice_gpu_create(&config, &gpu_ops, d, &why);
-	if (!d->gpu && config.late && !o->late[0] && !strncmp(why, "late ", strlen("late ")))
-		return fail_text(error, error_bytes, EINVAL, LATE_VARIABLE "=%.60s: %s; correct or unset "
-				 "this variable of the environment", config.late, why);
 	if (!d->gpu)
-		return fail_text(error, error_bytes, EINVAL, "inproc:%.100s: %s", o->text, why);
+		return refuse_options(o, &config, why, error, error_bytes);
 	if (ram_init(d, (u64)o->ram_mib << 20))
 		return fail_text(error, error_bytes, ENOMEM,
 				 "inproc: out of memory: ram=%u MiB; use less", o->ram_mib);
@@ -477,7 +494,7 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_t error_bytes)
 {
 	struct options o = {
-		.cores = 4, .threads = 2, .ram_mib = DEFAULT_RAM_MIB,
+		.threads = 2, .ram_mib = DEFAULT_RAM_MIB,
 		.slot_registers = DEFAULT_REGISTERS, .text = rest ? rest : "",
 		.job_timeout_ms = DEFAULT_TIMEOUT_MS,
 	};

@@ -64,9 +64,10 @@ struct pumice_trace;
  *   "drm:/dev/dri/renderD128" this render node
  *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: preset=NAME (default,
  *                            volcanic, waves, sgx543mp4, videocore4: the sizes that the other keys
- *                            override), cores, uscs (of a core), slots, waves (of a USC), batch
- *                            (instances of a task of vertices or fragments), threads (0: all work
- *                            is done inside waits, and in the same order each time), ram (MiB),
+ *                            override; without it PUMICE_PRESET of the environment), cores, uscs
+ *                            (of a core), slots, waves (of a USC), batch (instances of a task of
+ *                            vertices or fragments), threads (0: all work is done inside waits,
+ *                            and in the same order each time), ram (MiB),
  *                            unified-store-kib, common-store-kib, local-memory-kib (of a USC),
  *                            slot-registers (0 to 8), vpm-kib, idx-fifo, chunk-fifo, tile-fifo,
  *                            slice-us (time slice of a job), split (primitives that are dispatched
