@@ -38,50 +38,50 @@ struct fixture {
 
 static bool load(void *opaque, u32 offset, unsigned int size, u32 *value)
 {
-	struct fixture *b = opaque;
+	struct fixture *fx = opaque;
 
 	(void)offset;
 	(void)size;
-	assert_false(b->locked);
-	b->loads++;
+	assert_false(fx->locked);
+	fx->loads++;
 	*value = 0;
 	return true;
 }
 
 static enum fwctl_store store(void *opaque, u32 offset, unsigned int size, u32 value)
 {
-	struct fixture *b = opaque;
+	struct fixture *fx = opaque;
 
 	(void)offset;
 	(void)size;
 	(void)value;
-	assert_false(b->locked);
-	b->stores++;
-	if (b->result == FWCTL_STORE_AGAIN && b->stores % b->pieces == 0)
+	assert_false(fx->locked);
+	fx->stores++;
+	if (fx->result == FWCTL_STORE_AGAIN && fx->stores % fx->pieces == 0)
 		return FWCTL_STORE_DONE;
-	return b->result;
+	return fx->result;
 }
 
 static void lock(void *opaque)
 {
-	struct fixture *b = opaque;
+	struct fixture *fx = opaque;
 
-	assert_false(b->locked);
-	b->locked = true;
+	assert_false(fx->locked);
+	fx->locked = true;
 }
 
 static void unlock(void *opaque)
 {
-	struct fixture *b = opaque;
-	const struct fwctl_boot *again = b->again;
+	struct fixture *fx = opaque;
+	const struct fwctl_boot *again = fx->again;
 
-	b->again = NULL;
+	fx->again = NULL;
 	if (again) {	/* another thread, as soon as it gets the lock */
-		fwctl_set_run(b->fw, false);
-		*fwctl_boot(b->fw) = *again;
-		fwctl_set_run(b->fw, true);
+		fwctl_set_run(fx->fw, false);
+		*fwctl_boot(fx->fw) = *again;
+		fwctl_set_run(fx->fw, true);
 	}
-	b->locked = false;
+	fx->locked = false;
 }
 
 static void wake(void *opaque)
@@ -103,11 +103,11 @@ static u64 clock_ticks(void *opaque)
 
 static void booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error)
 {
-	struct fixture *b = opaque;
+	struct fixture *fx = opaque;
 
 	(void)image_bytes;
-	b->boots++;
-	b->booted_entry = entry;
+	fx->boots++;
+	fx->booted_entry = entry;
 	assert_int_equal(error, PUMICE_FW_BOOT_ERROR_NONE);
 }
 
@@ -123,39 +123,39 @@ static const struct fwctl_ops ops = {
 };
 
 /* A processor that runs the image from its next step on. */
-static void start(struct fixture *b, const u32 *image, u32 words)
+static void start(struct fixture *fx, const u32 *image, u32 words)
 {
-	struct fwctl_config config = { .mmu = &b->mmu, .ops = &ops, .opaque = b };
+	struct fwctl_config config = { .mmu = &fx->mmu, .ops = &ops, .opaque = fx };
 	u64 bus;
 
-	memset(b, 0, sizeof(*b));
-	b->tm = testmem_create(TESTMEM_SIZE);
-	testmem_bind(b->tm, &b->mmu);
-	b->window = testmem_map(b->tm, 0, WINDOW_VA, WINDOW_PAGES * 4096, PUMICE_PAGE_SIZE_4K, 0);
-	config.mem = b->mmu.map;
-	b->fw = fwctl_create(&config);
-	assert_non_null(b->fw);
-	bus = testmem_alloc(b->tm, words * 4, 16);
-	memcpy(testmem_host(b->tm, bus), image, words * 4);
-	*fwctl_boot(b->fw) = (struct fwctl_boot){ .image_addr = bus, .image_size = words * 4 };
-	fwctl_set_run(b->fw, true);
+	memset(fx, 0, sizeof(*fx));
+	fx->tm = testmem_create(TESTMEM_SIZE);
+	testmem_bind(fx->tm, &fx->mmu);
+	fx->window = testmem_map(fx->tm, 0, WINDOW_VA, WINDOW_PAGES * 4096, PUMICE_PAGE_SIZE_4K, 0);
+	config.mem = fx->mmu.map;
+	fx->fw = fwctl_create(&config);
+	assert_non_null(fx->fw);
+	bus = testmem_alloc(fx->tm, words * 4, 16);
+	memcpy(testmem_host(fx->tm, bus), image, words * 4);
+	*fwctl_boot(fx->fw) = (struct fwctl_boot){ .image_addr = bus, .image_size = words * 4 };
+	fwctl_set_run(fx->fw, true);
 }
 
-static void end(struct fixture *b)
+static void end(struct fixture *fx)
 {
-	fwctl_destroy(b->fw);
-	testmem_destroy(b->tm);
+	fwctl_destroy(fx->fw);
+	testmem_destroy(fx->tm);
 }
 
 /* Run a step that has to stop at its first check; return the number of retired instructions. */
-static u64 stopped_step(struct fixture *b)
+static u64 stopped_step(struct fixture *fx)
 {
 	const _Atomic bool stop = true;
 	struct fwctl_status before, after;
 
-	fwctl_status(b->fw, &before);
-	assert_true(fwctl_step(b->fw, &stop));
-	fwctl_status(b->fw, &after);
+	fwctl_status(fx->fw, &before);
+	assert_true(fwctl_step(fx->fw, &stop));
+	fwctl_status(fx->fw, &after);
 	assert_int_equal(after.state, PUMICE_FW_STATE_RUNNING);
 	return after.instret - before.instret;
 }
@@ -163,54 +163,54 @@ static u64 stopped_step(struct fixture *b)
 static void plain_instructions_are_a_slice(void **state)
 {
 	const u32 image[] = { NOP, JAL(0, -4) };
-	struct fixture b;
+	struct fixture fx;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	assert_int_equal(stopped_step(&b), FWCTL_SLICE_INSNS);
-	assert_int_equal(stopped_step(&b), FWCTL_SLICE_INSNS);
-	end(&b);
+	start(&fx, image, WORDS(image));
+	assert_int_equal(stopped_step(&fx), FWCTL_SLICE_INSNS);
+	assert_int_equal(stopped_step(&fx), FWCTL_SLICE_INSNS);
+	end(&fx);
 }
 
 static void stores_to_registers_are_counted_one_by_one(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), JAL(0, -4) };
-	struct fixture b;
+	struct fixture fx;
 	u32 i;
 
 	(void)state;
-	start(&b, image, WORDS(image));
+	start(&fx, image, WORDS(image));
 	for (i = 1; i <= 3; i++) {
-		stopped_step(&b);
-		assert_int_equal(b.stores, i * FWCPU_SLOW_MAX);
+		stopped_step(&fx);
+		assert_int_equal(fx.stores, i * FWCPU_SLOW_MAX);
 	}
-	end(&b);
+	end(&fx);
 }
 
 /* A stretch of FWCPU_POLL_INTERVAL instructions is half loads here. */
 static void loads_of_registers_are_counted_by_the_interval(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), LW(T0, 0, S0), JAL(0, -4) };
-	struct fixture b;
+	struct fixture fx;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	stopped_step(&b);
-	assert_in_range(b.loads, FWCPU_SLOW_MAX, FWCPU_SLOW_MAX + FWCPU_POLL_INTERVAL / 2);
-	end(&b);
+	start(&fx, image, WORDS(image));
+	stopped_step(&fx);
+	assert_in_range(fx.loads, FWCPU_SLOW_MAX, FWCPU_SLOW_MAX + FWCPU_POLL_INTERVAL / 2);
+	end(&fx);
 }
 
 static void a_store_that_waits_for_other_units_is_the_last(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), JAL(0, -4) };
-	struct fixture b;
+	struct fixture fx;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	b.result = FWCTL_STORE_LONG;
-	stopped_step(&b);
-	assert_int_equal(b.stores, 1);
-	end(&b);
+	start(&fx, image, WORDS(image));
+	fx.result = FWCTL_STORE_LONG;
+	stopped_step(&fx);
+	assert_int_equal(fx.stores, 1);
+	end(&fx);
 }
 
 /* The instruction retires once, when the command is done. */
@@ -219,21 +219,21 @@ static void a_command_in_pieces_is_one_piece_at_a_time(void **state)
 	const u32 image[] = {
 		LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), NOP, NOP, NOP, JAL(0, -4 * 4),
 	};
-	struct fixture b;
+	struct fixture fx;
 	u32 i;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	b.result = FWCTL_STORE_AGAIN;
-	b.pieces = 10;
-	assert_int_equal(stopped_step(&b), 1);	/* lui */
-	for (i = 2; i < b.pieces; i++) {
-		assert_int_equal(stopped_step(&b), 0);
-		assert_int_equal(b.stores, i);
+	start(&fx, image, WORDS(image));
+	fx.result = FWCTL_STORE_AGAIN;
+	fx.pieces = 10;
+	assert_int_equal(stopped_step(&fx), 1);	/* lui */
+	for (i = 2; i < fx.pieces; i++) {
+		assert_int_equal(stopped_step(&fx), 0);
+		assert_int_equal(fx.stores, i);
 	}
-	assert_int_equal(stopped_step(&b), 5);	/* the store, and on to the next one */
-	assert_int_equal(b.stores, b.pieces + 1);
-	end(&b);
+	assert_int_equal(stopped_step(&fx), 5);	/* the store, and on to the next one */
+	assert_int_equal(fx.stores, fx.pieces + 1);
+	end(&fx);
 }
 
 /* Without a request to stop it is done in a few steps. */
@@ -241,28 +241,28 @@ static void a_command_in_pieces_completes(void **state)
 {
 	const u32 image[] = { LUI(S0, PUMICE_FW_BUS_BASE >> 12), SW(T0, 0, S0), WFI };
 	const _Atomic bool stop = false;
-	struct fixture b;
+	struct fixture fx;
 	u32 steps = 0;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	b.result = FWCTL_STORE_AGAIN;
-	b.pieces = 100;
-	while (fwctl_step(b.fw, &stop))
-		assert_in_range(++steps, 1, b.pieces);
-	assert_int_equal(b.stores, b.pieces);
-	end(&b);
+	start(&fx, image, WORDS(image));
+	fx.result = FWCTL_STORE_AGAIN;
+	fx.pieces = 100;
+	while (fwctl_step(fx.fw, &stop))
+		assert_in_range(++steps, 1, fx.pieces);
+	assert_int_equal(fx.stores, fx.pieces);
+	end(&fx);
 }
 
 static void fence_i_is_slow(void **state)
 {
 	const u32 image[] = { FENCE_I, JAL(0, -4) };
-	struct fixture b;
+	struct fixture fx;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	assert_int_equal(stopped_step(&b), 2 * FWCPU_SLOW_MAX - 1);
-	end(&b);
+	start(&fx, image, WORDS(image));
+	assert_int_equal(stopped_step(&fx), 2 * FWCPU_SLOW_MAX - 1);
+	end(&fx);
 }
 
 /* Each load misses the processor's own TLB: all pages share one entry. */
@@ -273,14 +273,14 @@ static void pages_of_the_window_are_slow(void **state)
 		LUI(S1, (PUMICE_FW_WINDOW_BASE + WINDOW_VA + FWCPU_TLB_ENTRIES * 4096) >> 12),
 		LW(T0, 0, S0), LW(T0, 0, S1), JAL(0, -2 * 4),
 	};
-	struct fixture b;
+	struct fixture fx;
 	u64 insns;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	insns = stopped_step(&b);
+	start(&fx, image, WORDS(image));
+	insns = stopped_step(&fx);
 	assert_in_range(insns, FWCPU_SLOW_MAX, FWCPU_SLOW_MAX * 3 / 2 + FWCPU_POLL_INTERVAL);
-	end(&b);
+	end(&fx);
 }
 
 /* Without the lock the boot ROM copies; the host changes the image meanwhile. */
@@ -290,25 +290,25 @@ static void a_boot_during_a_boot_cancels_the_first(void **state)
 	const _Atomic bool stop = true;
 	struct fwctl_status status;
 	struct fwctl_boot again;
-	struct fixture b;
+	struct fixture fx;
 
 	(void)state;
-	start(&b, image, WORDS(image));
-	again = *fwctl_boot(b.fw);
+	start(&fx, image, WORDS(image));
+	again = *fwctl_boot(fx.fw);
 	again.entry = 3 * 4;
-	b.again = &again;
-	assert_false(fwctl_step(b.fw, &stop));
-	assert_int_equal(b.boots, 0);
-	fwctl_status(b.fw, &status);
+	fx.again = &again;
+	assert_false(fwctl_step(fx.fw, &stop));
+	assert_int_equal(fx.boots, 0);
+	fwctl_status(fx.fw, &status);
 	assert_int_equal(status.state, PUMICE_FW_STATE_OFF);
 	assert_int_equal(status.instret, 0);
-	assert_true(fwctl_step(b.fw, &stop));
-	assert_int_equal(b.boots, 1);
-	assert_int_equal(b.booted_entry, 3 * 4);
-	fwctl_status(b.fw, &status);
+	assert_true(fwctl_step(fx.fw, &stop));
+	assert_int_equal(fx.boots, 1);
+	assert_int_equal(fx.booted_entry, 3 * 4);
+	fwctl_status(fx.fw, &status);
 	assert_int_equal(status.state, PUMICE_FW_STATE_RUNNING);
 	assert_in_range(status.pc, 3 * 4, 4 * 4);
-	end(&b);
+	end(&fx);
 }
 
 int main(void)

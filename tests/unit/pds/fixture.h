@@ -95,7 +95,7 @@ struct pds_launch fx_launch(u16 x, u16 y, u16 z);
 /* Write a PDS program at FX_PDS and make launch run it. */
 void fx_program(struct fixture *fx, struct pds_launch *launch, const struct pumice_pds_insn *insns,
 		u16 count);
-/* The same from raw words, four per instruction. */
+/* Write the same from raw words, four per instruction. */
 void fx_program_words(struct fixture *fx, struct pds_launch *launch, const u32 *words, u16 count);
 /* Write a program that only starts a task. */
 void fx_program_empty(struct fixture *fx, struct pds_launch *launch);
@@ -112,7 +112,7 @@ void fx_abort(struct fixture *fx);
 /* Registers of unit PDS. */
 void fx_control(struct fixture *fx, struct pds_control control);
 struct pds_load fx_load(struct fixture *fx);
-/* One performance counter. */
+/* Return one performance counter. */
 u64 fx_counter(struct fixture *fx, unsigned int counter);
 
 /* Finish the group that started first over all USCs. False when none runs. */

@@ -37,7 +37,7 @@ void stage_own(struct fixture *fx, enum pds_dm dm, struct stage_owner *owner);
 bool stage_load(struct fixture *fx, const struct pumice_stage *registers,
 		const struct pds_stage_limits *limits, const struct pumice_pds_insn *insns,
 		u16 count, struct pds_stage *stage);
-/* Host memory of a 4 KiB page of FX_DATA. */
+/* Return the host memory of a 4 KiB page of FX_DATA. */
 u8 *stage_data(struct fixture *fx, u64 addr);
 
 /*

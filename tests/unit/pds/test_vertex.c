@@ -15,7 +15,7 @@
 #define GARBAGE	0x13579bdfu
 
 struct vertex_fixture {
-	struct fixture *fx;
+	struct fixture *base;
 	struct stage_owner owner;
 	struct pds_stage stage;
 	struct pds_place place;
@@ -35,59 +35,59 @@ static u32 rnd(void)
 	return seed >> 8;
 }
 
-static void setup(struct vertex_fixture *b)
+static void setup(struct vertex_fixture *fx)
 {
 	u32 i;
 
-	memset(b, 0, sizeof(*b));
-	b->fx = fx_create(FX_USCS_PER_CORE, NULL);
-	stage_own(b->fx, PDS_DM_VDM, &b->owner);
+	memset(fx, 0, sizeof(*fx));
+	fx->base = fx_create(FX_USCS_PER_CORE, NULL);
+	stage_own(fx->base, PDS_DM_VDM, &fx->owner);
 	for (i = 0; i < FX_DATA_BYTES; i++)
-		b->fx->data[i] = (u8)rnd();
+		fx->base->data[i] = (u8)rnd();
 	for (i = 0; i < INSTANCES; i++)
-		b->vertex[i] = rnd() % 200;
-	b->in = (struct pds_vertices){ .vertex = b->vertex, .instance = 1000, .base_instance = 990,
-				       .count = INSTANCES };
+		fx->vertex[i] = rnd() % 200;
+	fx->in = (struct pds_vertices){ .vertex = fx->vertex, .instance = 1000,
+					.base_instance = 990, .count = INSTANCES };
 }
 
 /* Fill one task with a program; its registers can be read until finish(). */
-static bool fill(struct vertex_fixture *b, const struct pumice_pds_insn *insns, u16 count)
+static bool fill(struct vertex_fixture *fx, const struct pumice_pds_insn *insns, u16 count)
 {
 	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6,
 						.coeffs = 7 };
 	const struct pds_stage_limits limits = {
-		.stage = USC_STAGE_VERTEX, .vo = 4, .attribute = b->attribute,
-		.attributes = b->attributes,
+		.stage = USC_STAGE_VERTEX, .vo = 4, .attribute = fx->attribute,
+		.attributes = fx->attributes,
 	};
 	bool ok;
 	u32 pc = 0;
 
-	if (!stage_load(b->fx, &registers, &limits, insns, count, &b->stage))
-		fail_msg("refused: %u", b->fx->fault.fault);
-	assert_int_equal(pds_task_claim(b->fx->pds, PDS_DM_VDM, 0, &b->stage, INSTANCES, 1,
-					&b->place, &b->fx->fault), PDS_STARTED);
-	b->pieces = 0;
+	if (!stage_load(fx->base, &registers, &limits, insns, count, &fx->stage))
+		fail_msg("refused: %u", fx->base->fault.fault);
+	assert_int_equal(pds_task_claim(fx->base->pds, PDS_DM_VDM, 0, &fx->stage, INSTANCES, 1,
+					&fx->place, &fx->base->fault), PDS_STARTED);
+	fx->pieces = 0;
 	do {
-		ok = pds_fill_vertices(b->fx->pds, &b->place, &b->stage, &b->in, &b->tlb, &pc,
-				       &b->fx->fault);
-		b->pieces++;
-	} while (ok && pc < b->stage.program.insns);
+		ok = pds_fill_vertices(fx->base->pds, &fx->place, &fx->stage, &fx->in, &fx->tlb,
+				       &pc, &fx->base->fault);
+		fx->pieces++;
+	} while (ok && pc < fx->stage.program.insns);
 	if (ok)
-		pds_task_start(b->fx->pds, PDS_DM_VDM, &b->place, NULL);
+		pds_task_start(fx->base->pds, PDS_DM_VDM, &fx->place, NULL);
 	else
-		pds_task_drop(b->fx->pds, &b->place);
+		pds_task_drop(fx->base->pds, &fx->place);
 	return ok;
 }
 
-static void finish(struct vertex_fixture *b)
+static void finish(struct vertex_fixture *fx)
 {
-	fx_finish_all(b->fx);
-	pds_stage_drop(b->fx->pds, &b->stage);
+	fx_finish_all(fx->base);
+	pds_stage_drop(fx->base->pds, &fx->stage);
 }
 
-static u32 reg(struct vertex_fixture *b, u32 instance, u32 n)
+static u32 reg(struct vertex_fixture *fx, u32 instance, u32 n)
 {
-	return fake_usc_attr(b->fx->usc[b->place.usc], b->place.group, instance, n);
+	return fake_usc_attr(fx->base->usc[fx->place.usc], fx->place.group, instance, n);
 }
 
 /* Bits from bit on, low ones first. */
@@ -179,19 +179,19 @@ static bool is_nan(u32 word)
 }
 
 /* All of an attribute's registers against the model. */
-static void check_attr(struct vertex_fixture *b, const struct pumice_pds_insn *insn)
+static void check_attr(struct vertex_fixture *fx, const struct pumice_pds_insn *insn)
 {
 	u32 i, comp;
 
 	for (i = 0; i < INSTANCES; i++) {
-		u64 n = insn->divisor ? 990u + 10u / insn->divisor : b->vertex[i];
+		u64 n = insn->divisor ? 990u + 10u / insn->divisor : fx->vertex[i];
 		u8 zero[16] = { 0 };
 		const u8 *bytes = n < insn->elements ?
-				  b->fx->data + (insn->addr - FX_DATA) + n * insn->stride : zero;
+				  fx->base->data + (insn->addr - FX_DATA) + n * insn->stride : zero;
 
 		for (comp = 0; comp < 4; comp++) {
 			u32 want = model(insn->kind, insn->comps, comp, bytes);
-			u32 got = reg(b, i, insn->reg + comp);
+			u32 got = reg(fx, i, insn->reg + comp);
 
 			if (got != want && !(is_nan(got) && is_nan(want)))
 				fail_msg("kind %u comps %u comp %u instance %u: 0x%x, not 0x%x",
@@ -203,11 +203,11 @@ static void check_attr(struct vertex_fixture *b, const struct pumice_pds_insn *i
 static void every_kind_and_size_is_converted(void **state)
 {
 	static const u16 strides[] = { 0, 1, 7, 12, 16, 33 };
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	u32 kind, comps, stride;
 
 	(void)state;
-	setup(&b);
+	setup(&fx);
 	for (kind = 0; kind < PUMICE_ATTR_KIND_COUNT; kind++) {
 		for (comps = 1; comps <= 4; comps++) {
 			for (stride = 0; stride < 6; stride++) {
@@ -217,13 +217,13 @@ static void every_kind_and_size_is_converted(void **state)
 					TASK, END,
 				};
 
-				assert_true(fill(&b, insns, 3));
-				check_attr(&b, &insns[0]);
-				finish(&b);
+				assert_true(fill(&fx, insns, 3));
+				check_attr(&fx, &insns[0]);
+				finish(&fx);
 			}
 		}
 	}
-	fx_destroy(b.fx);
+	fx_destroy(fx.base);
 }
 
 /* Every f16 and every 16-bit number, 8-bit ones with them. */
@@ -231,11 +231,11 @@ static void every_number_is_converted(void **state)
 {
 	static const u8 wide[] = { PUMICE_ATTR_KIND_F16, PUMICE_ATTR_KIND_UNORM16,
 				   PUMICE_ATTR_KIND_SNORM16, PUMICE_ATTR_KIND_SINT16 };
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	u32 kind, first, i;
 
 	(void)state;
-	setup(&b);
+	setup(&fx);
 	for (kind = 0; kind < sizeof(wide); kind++) {
 		struct pumice_pds_insn insns[] = {
 			ATTR(0, wide[kind], 4, FX_DATA, 8, INSTANCES, 0), TASK, END,
@@ -245,26 +245,26 @@ static void every_number_is_converted(void **state)
 			for (i = 0; i < INSTANCES * 4; i++) {
 				u16 value = (u16)(first + i);
 
-				memcpy(b.fx->data + 2 * i, &value, 2);
+				memcpy(fx.base->data + 2 * i, &value, 2);
 			}
 			for (i = 0; i < INSTANCES; i++)
-				b.vertex[i] = i;
-			assert_true(fill(&b, insns, 3));
-			check_attr(&b, &insns[0]);
-			finish(&b);
+				fx.vertex[i] = i;
+			assert_true(fill(&fx, insns, 3));
+			check_attr(&fx, &insns[0]);
+			finish(&fx);
 		}
 	}
-	fx_destroy(b.fx);
+	fx_destroy(fx.base);
 }
 
 /* The element that crosses a page is read from both; nothing after the last element is read. */
 static void elements_may_cross_pages_and_end_at_the_end_of_memory(void **state)
 {
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	u32 i, kind;
 
 	(void)state;
-	setup(&b);
+	setup(&fx);
 	for (kind = 0; kind < 2; kind++) {
 		const u32 bytes = kind ? 8 : 16;	/* f16 and f32, four each */
 		const u32 stride = kind ? 9 : 17;
@@ -274,66 +274,66 @@ static void elements_may_cross_pages_and_end_at_the_end_of_memory(void **state)
 		};
 
 		for (i = 0; i < INSTANCES; i++)
-			b.vertex[i] = i * 4 + 3 + (i == 0);
-		b.vertex[7] = 300;	/* one beyond the array, unmapped */
-		b.vertex[8] = UINT32_MAX;
-		assert_true(fill(&b, insns, 3));
-		check_attr(&b, &insns[0]);
-		finish(&b);
+			fx.vertex[i] = i * 4 + 3 + (i == 0);
+		fx.vertex[7] = 300;	/* one beyond the array, unmapped */
+		fx.vertex[8] = UINT32_MAX;
+		assert_true(fill(&fx, insns, 3));
+		check_attr(&fx, &insns[0]);
+		finish(&fx);
 	}
-	fx_destroy(b.fx);
+	fx_destroy(fx.base);
 }
 
 static void a_fault_reports_position_and_instruction(void **state)
 {
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	struct pumice_pds_insn insns[] = {
 		LDI(V, 0, 1), ATTR(4, PUMICE_ATTR_KIND_F32, 4, FX_DATA, 4096, UINT32_MAX, 0),
 		TASK, END,
 	};
 
 	(void)state;
-	setup(&b);
-	memset(b.vertex, 0, sizeof(b.vertex));
-	b.vertex[40] = FX_DATA_BYTES / 4096;
-	assert_false(fill(&b, insns, 4));
-	fx_expect_fault(b.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
+	setup(&fx);
+	memset(fx.vertex, 0, sizeof(fx.vertex));
+	fx.vertex[40] = FX_DATA_BYTES / 4096;
+	assert_false(fill(&fx, insns, 4));
+	fx_expect_fault(fx.base, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
 			FX_DATA + FX_DATA_BYTES, 1);
-	finish(&b);
+	finish(&fx);
 	/* Half of the element is mapped. */
 	insns[1].addr = FX_DATA + FX_DATA_BYTES - 8;
-	memset(b.vertex, 0, sizeof(b.vertex));
-	assert_false(fill(&b, insns, 4));
-	fx_expect_fault(b.fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
+	memset(fx.vertex, 0, sizeof(fx.vertex));
+	assert_false(fill(&fx, insns, 4));
+	fx_expect_fault(fx.base, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_PDS,
 			FX_DATA + FX_DATA_BYTES, 1);
-	finish(&b);
+	finish(&fx);
 	/* Beyond the address space. */
 	insns[1].addr = (1ull << 40) - 4096;
-	memset(b.vertex, 0xff, sizeof(b.vertex));
-	b.vertex[0] = 1;
-	assert_false(fill(&b, insns, 4));
-	fx_expect_fault(b.fx, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_PDS, 1ull << 40, 1);
-	finish(&b);
-	fx_destroy(b.fx);
+	memset(fx.vertex, 0xff, sizeof(fx.vertex));
+	fx.vertex[0] = 1;
+	assert_false(fill(&fx, insns, 4));
+	fx_expect_fault(fx.base, PUMICE_FAULT_MMU_ADDRESS, PUMICE_UNIT_PDS, 1ull << 40, 1);
+	finish(&fx);
+	fx_destroy(fx.base);
 }
 
 static void a_divisor_counts_instances_from_the_base(void **state)
 {
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	u32 divisor;
 
 	(void)state;
-	setup(&b);
+	setup(&fx);
 	for (divisor = 1; divisor < 256; divisor += divisor < 16 ? 1 : 59) {
 		struct pumice_pds_insn insns[] = {
 			ATTR(0, PUMICE_ATTR_KIND_UINT16, 2, FX_DATA, 4, 996, (u8)divisor), TASK, END,
 		};
 
-		assert_true(fill(&b, insns, 3));
-		check_attr(&b, &insns[0]);
-		finish(&b);
+		assert_true(fill(&fx, insns, 3));
+		check_attr(&fx, &insns[0]);
+		finish(&fx);
 	}
-	fx_destroy(b.fx);
+	fx_destroy(fx.base);
 }
 
 static void sources_bursts_and_unwritten_registers(void **state)
@@ -342,32 +342,32 @@ static void sources_bursts_and_unwritten_registers(void **state)
 		MOV(V, 1, VERTEX), MOV(V, 2, INSTANCE), LDI(V, 3, GARBAGE), LDI(SH, 5, GARBAGE + 1),
 		DMA(SH, 0, 4, FX_DATA + 8, 0), DMA(V, 6, 2, FX_DATA + 16, 12), TASK, END,
 	};
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	struct usc *usc;
 	u32 i, n, word;
 
 	(void)state;
-	setup(&b);
-	assert_true(fill(&b, insns, 8));
-	usc = b.fx->usc[b.place.usc];
+	setup(&fx);
+	assert_true(fill(&fx, insns, 8));
+	usc = fx.base->usc[fx.place.usc];
 	for (i = 0; i < INSTANCES; i++) {
 		for (n = 0; n < 12; n++) {
-			u32 want = n == 1 ? b.vertex[i] : n == 2 ? 1000 : n == 3 ? GARBAGE : 0;
+			u32 want = n == 1 ? fx.vertex[i] : n == 2 ? 1000 : n == 3 ? GARBAGE : 0;
 
 			if (n == 6 || n == 7)
-				memcpy(&want, b.fx->data + 16 + 12 * i + 4 * (n - 6), 4);
-			assert_int_equal(reg(&b, i, n), want);
+				memcpy(&want, fx.base->data + 16 + 12 * i + 4 * (n - 6), 4);
+			assert_int_equal(reg(&fx, i, n), want);
 		}
 	}
 	for (n = 0; n < 6; n++) {
-		memcpy(&word, b.fx->data + 8 + 4 * n, 4);
+		memcpy(&word, fx.base->data + 8 + 4 * n, 4);
 		word = n < 4 ? word : n == 5 ? GARBAGE + 1 : 0;
-		assert_int_equal(fake_usc_shared(usc, b.place.group, 0, n), word);
+		assert_int_equal(fake_usc_shared(usc, fx.place.group, 0, n), word);
 	}
 	/* 16 bytes, and two words of each instance, one burst per wave: gaps are not read. */
-	assert_int_equal(fx_counter(b.fx, PUMICE_PERF_PDS_DMA_BYTES), 16 + INSTANCES * 8);
-	finish(&b);
-	fx_destroy(b.fx);
+	assert_int_equal(fx_counter(fx.base, PUMICE_PERF_PDS_DMA_BYTES), 16 + INSTANCES * 8);
+	finish(&fx);
+	fx_destroy(fx.base);
 }
 
 /* Programs of random fields: accepted ones write their own registers only. */
@@ -388,25 +388,25 @@ static void attributes_of_the_table_are_those_of_attr(void **state)
 		ATTR(4, PUMICE_ATTR_KIND_SNORM8, 3, FX_DATA + 5, 7, 150, 0),
 		ATTR(8, PUMICE_ATTR_KIND_F32, 2, FX_DATA + 64, 12, 20, 3), TASK, END,
 	};
-	struct vertex_fixture *b = test_malloc(sizeof(*b));
+	struct vertex_fixture *fx = test_malloc(sizeof(*fx));
 	u32 expected[INSTANCES][12], i, n;
 
 	(void)state;
-	setup(b);
-	assert_true(fill(b, by_value, 5));
+	setup(fx);
+	assert_true(fill(fx, by_value, 5));
 	for (i = 0; i < INSTANCES; i++)
 		for (n = 0; n < 12; n++)
-			expected[i][n] = reg(b, i, n);
-	finish(b);
-	b->attribute = table;
-	b->attributes = 32;
-	assert_true(fill(b, by_table, 5));
+			expected[i][n] = reg(fx, i, n);
+	finish(fx);
+	fx->attribute = table;
+	fx->attributes = 32;
+	assert_true(fill(fx, by_table, 5));
 	for (i = 0; i < INSTANCES; i++)
 		for (n = 0; n < 12; n++)
-			assert_int_equal(reg(b, i, n), expected[i][n]);
-	finish(b);
-	fx_destroy(b->fx);
-	test_free(b);
+			assert_int_equal(reg(fx, i, n), expected[i][n]);
+	finish(fx);
+	fx_destroy(fx->base);
+	test_free(fx);
 }
 
 static void random_programs_stay_within_their_registers(void **state)
@@ -416,11 +416,11 @@ static void random_programs_stay_within_their_registers(void **state)
 	const struct pumice_stage registers = { .attrs = 12, .temps = 2, .shared = 6,
 						.coeffs = 7 };
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .vo = 4 };
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	u32 round, loaded = 0, faults = 0;
 
 	(void)state;
-	setup(&b);
+	setup(&fx);
 	for (round = 0; round < 20000; round++) {
 		struct pumice_pds_insn insns[] = {
 			{ .opcode = ops[rnd() % 4], .bank = (u8)(rnd() % 3), .reg = (u16)(rnd() % 14),
@@ -436,15 +436,15 @@ static void random_programs_stay_within_their_registers(void **state)
 			insns[0].imm = 0;
 		if (insns[0].opcode != PUMICE_PDS_OP_MOV)
 			insns[0].source = 0;
-		if (!stage_load(b.fx, &registers, &limits, insns, 3, &b.stage))
+		if (!stage_load(fx.base, &registers, &limits, insns, 3, &fx.stage))
 			continue;
-		pds_stage_drop(b.fx->pds, &b.stage);
+		pds_stage_drop(fx.base->pds, &fx.stage);
 		loaded++;
-		faults += !fill(&b, insns, 3);
-		finish(&b);
+		faults += !fill(&fx, insns, 3);
+		finish(&fx);
 	}
 	assert_true(loaded > 2000 && faults > 10);
-	fx_destroy(b.fx);
+	fx_destroy(fx.base);
 }
 
 /*
@@ -456,52 +456,53 @@ static void long_programs_are_run_in_pieces(void **state)
 {
 	enum { REPEATS = 60 };
 	struct pumice_pds_insn insns[PUMICE_PDS_MAX_INSNS] = { 0 };
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	u32 i;
 
 	(void)state;
-	setup(&b);
+	setup(&fx);
 	for (i = 0; i < INSTANCES; i++)
-		b.vertex[i] = i % 8;
+		fx.vertex[i] = i % 8;
 	for (i = 0; i < REPEATS; i++)
 		insns[i] = (struct pumice_pds_insn)ATTR((u8)(i % 3 * 4), PUMICE_ATTR_KIND_F32, 4,
 							FX_DATA + i * 16, 4096, 8, 0);
 	insns[i++] = (struct pumice_pds_insn)TASK;
 	insns[i++] = (struct pumice_pds_insn)END;
-	assert_true(fill(&b, insns, (u16)i));
+	assert_true(fill(&fx, insns, (u16)i));
 	for (i = REPEATS - 3; i < REPEATS; i++)
-		check_attr(&b, &insns[i]);
-	assert_true(b.pieces >= REPEATS * INSTANCES / (PDS_PIECE_READS + INSTANCES));
-	finish(&b);
+		check_attr(&fx, &insns[i]);
+	assert_true(fx.pieces >= REPEATS * INSTANCES / (PDS_PIECE_READS + INSTANCES));
+	finish(&fx);
 	for (i = 0; i < PUMICE_PDS_MAX_INSNS - 2; i++)
 		insns[i] = (struct pumice_pds_insn)LDI(V, (u8)(i % 12), i);
 	insns[i++] = (struct pumice_pds_insn)TASK;
 	insns[i++] = (struct pumice_pds_insn)END;
-	assert_true(fill(&b, insns, (u16)i));
+	assert_true(fill(&fx, insns, (u16)i));
 	for (i = PUMICE_PDS_MAX_INSNS - 14; i < PUMICE_PDS_MAX_INSNS - 2; i++)
-		assert_int_equal(reg(&b, INSTANCES - 1, i % 12), i);
-	assert_int_equal(b.pieces, 1 + PUMICE_PDS_MAX_INSNS * INSTANCES / PDS_PIECE_WORDS);
-	finish(&b);
-	fx_destroy(b.fx);
+		assert_int_equal(reg(&fx, INSTANCES - 1, i % 12), i);
+	assert_int_equal(fx.pieces, 1 + PUMICE_PDS_MAX_INSNS * INSTANCES / PDS_PIECE_WORDS);
+	finish(&fx);
+	fx_destroy(fx.base);
 }
 
 static void words_of_memory_are_written_to_coefficient_registers(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { DMA(CF, 2, 4, FX_DATA + 12, 0), TASK, END };
-	struct vertex_fixture b;
+	struct vertex_fixture fx;
 	u32 n, want;
 
 	(void)state;
-	setup(&b);
-	assert_true(fill(&b, insns, 3));
+	setup(&fx);
+	assert_true(fill(&fx, insns, 3));
 	for (n = 0; n < 7; n++) {
 		want = 0;
 		if (n >= 2 && n <= 5)
-			memcpy(&want, b.fx->data + 12 + (n - 2) * 4, sizeof(want));
-		assert_int_equal(fake_usc_coeff(b.fx->usc[b.place.usc], b.place.group, 0, n), want);
+			memcpy(&want, fx.base->data + 12 + (n - 2) * 4, sizeof(want));
+		assert_int_equal(fake_usc_coeff(fx.base->usc[fx.place.usc], fx.place.group, 0, n),
+				 want);
 	}
-	finish(&b);
-	fx_destroy(b.fx);
+	finish(&fx);
+	fx_destroy(fx.base);
 }
 
 int main(void)

@@ -73,24 +73,25 @@ static void expand_run(u32 topology, bool last, u32 instance, const u32 *v, u32 
 }
 
 /* An index of the buffer, or 0 beyond it. */
-static u32 index_at(const struct vdm_fixture *b, const struct draw *d, u64 place)
+static u32 index_at(const struct vdm_fixture *fx, const struct draw *d, u64 place)
 {
 	u32 value = 0;
 
 	if (place >= d->index_count)
 		return 0;
-	memcpy(&value, b->fx->data + (VDMFX_INDICES - FX_DATA) + (place << d->size), 1u << d->size);
+	memcpy(&value, fx->base->data + (VDMFX_INDICES - FX_DATA) + (place << d->size),
+	       1u << d->size);
 	return value;
 }
 
-static void expand(const struct vdm_fixture *b, const struct draw *d, bool last)
+static void expand(const struct vdm_fixture *fx, const struct draw *d, bool last)
 {
 	const u32 ones = d->size == 0 ? 0xff : d->size == 1 ? 0xffff : 0xffffffff;
 	u32 *v = malloc((d->count + 1) * sizeof(*v)), instance, i, n;
 
 	for (instance = 0; instance < d->instances; instance++) {
 		for (i = n = 0; i < d->count; i++) {
-			u32 index = d->indexed ? index_at(b, d, (u64)d->first + i) : d->first + i;
+			u32 index = d->indexed ? index_at(fx, d, (u64)d->first + i) : d->first + i;
 
 			if (d->restart && index == ones) {
 				expand_run(d->topology, last, d->base_instance + instance, v, n);
@@ -105,7 +106,7 @@ static void expand(const struct vdm_fixture *b, const struct draw *d, bool last)
 }
 
 /* A stream of these draws. */
-static void put_draws(struct vdm_fixture *b, const struct draw *d, u32 draws)
+static void put_draws(struct vdm_fixture *fx, const struct draw *d, u32 draws)
 {
 	u32 words[256], n = 0, i;
 
@@ -128,27 +129,27 @@ static void put_draws(struct vdm_fixture *b, const struct draw *d, u32 draws)
 		}
 	}
 	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
-	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+	vdmfx_put(fx, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
 }
 
-static void check(struct vdm_fixture *b, const struct draw *d, u32 draws, bool last, u32 split)
+static void check(struct vdm_fixture *fx, const struct draw *d, u32 draws, bool last, u32 split)
 {
 	u32 i;
 
 	expected.count = 0;
 	for (i = 0; i < draws; i++)
-		expand(b, d + i, last);
-	put_draws(b, d, draws);
-	assert_true(vdmfx_start(b, split));
-	vdmfx_run(b);
-	if (b->ended[DM_DONE] != 1)
-		fail_msg("fault %u at 0x%llx", vdmfx_fault(b)->fault,
-			 (unsigned long long)vdmfx_fault(b)->addr);
-	vdmfx_render(b);
-	assert_int_equal(b->drawn.count, expected.count);
-	assert_int_equal(vdm_status(b->vdm)->done, expected.count);
+		expand(fx, d + i, last);
+	put_draws(fx, d, draws);
+	assert_true(vdmfx_start(fx, split));
+	vdmfx_run(fx);
+	if (fx->ended[DM_DONE] != 1)
+		fail_msg("fault %u at 0x%llx", vdmfx_fault(fx)->fault,
+			 (unsigned long long)vdmfx_fault(fx)->addr);
+	vdmfx_render(fx);
+	assert_int_equal(fx->drawn.count, expected.count);
+	assert_int_equal(vdm_status(fx->vdm)->done, expected.count);
 	for (i = 0; i < expected.count; i++) {
-		const struct vdmfx_prim *got = &b->drawn.prim[i], *want = &expected.prim[i];
+		const struct vdmfx_prim *got = &fx->drawn.prim[i], *want = &expected.prim[i];
 
 		if (got->kind != want->kind || memcmp(got->vertex, want->vertex, 12) ||
 		    memcmp(got->instance, want->instance, 12))
@@ -159,16 +160,17 @@ static void check(struct vdm_fixture *b, const struct draw *d, u32 draws, bool l
 }
 
 /* Random indices, a tenth of them restarts; of few values, so that vertices repeat. */
-static void put_indices(struct vdm_fixture *b, u32 size, bool restarts)
+static void put_indices(struct vdm_fixture *fx, u32 size, bool restarts)
 {
 	u32 i;
 
 	for (i = 0; i < VDMFX_INDEX_BYTES >> size; i++) {
-		u32 value = vdmfx_random(b, 60);
+		u32 value = vdmfx_random(fx, 60);
 
-		if (restarts && vdmfx_random(b, 10) == 0)
+		if (restarts && vdmfx_random(fx, 10) == 0)
 			value = UINT32_MAX;
-		memcpy(b->fx->data + (VDMFX_INDICES - FX_DATA) + (i << size), &value, 1u << size);
+		memcpy(fx->base->data + (VDMFX_INDICES - FX_DATA) + (i << size), &value,
+		       1u << size);
 	}
 }
 
@@ -176,118 +178,120 @@ static const u32 splits[] = { 1, 2, 3, 5, 16, 100, 512, 700, 65535 };
 
 static void every_topology_in_every_split(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(3);
+	struct vdm_fixture *fx = vdmfx_create(3);
 	struct pumice_vdm_state record = vdmfx_state(false);
 	u32 topology, split, last;
 
 	(void)state;
 	for (last = 0; last < 2; last++) {
 		record.provoking_last = last;
-		vdmfx_put_state(b, &record);
+		vdmfx_put_state(fx, &record);
 		for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
 			for (split = 0; split < sizeof(splits) / sizeof(splits[0]); split++) {
 				const struct draw d = {
-					.topology = topology, .count = 1800 + vdmfx_random(b, 9),
+					.topology = topology, .count = 1800 + vdmfx_random(fx, 9),
 					.first = UINT32_MAX - 700, .instances = 1,
 				};
 
-				check(b, &d, 1, last, splits[split]);
+				check(fx, &d, 1, last, splits[split]);
 			}
 		}
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 static void every_index_size_with_and_without_restart(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(3);
+	struct vdm_fixture *fx = vdmfx_create(3);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	u32 topology, split, size, restart;
 
 	(void)state;
-	vdmfx_put_state(b, &record);
+	vdmfx_put_state(fx, &record);
 	for (size = 0; size < PUMICE_INDEX_SIZE_COUNT; size++) {
 		for (restart = 0; restart < 2; restart++) {
 			/* Without restart all ones are an index like any other. */
-			put_indices(b, size, true);
+			put_indices(fx, size, true);
 			for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
 				for (split = 0; split < sizeof(splits) / sizeof(splits[0]); split++) {
 					const struct draw d = {
 						.topology = topology, .size = size, .indexed = true,
-						.restart = restart, .count = 1700 + vdmfx_random(b, 40),
-						.first = vdmfx_random(b, 100), .index_count = 4000,
+						.restart = restart,
+						.count = 1700 + vdmfx_random(fx, 40),
+						.first = vdmfx_random(fx, 100), .index_count = 4000,
 						.base_vertex = -17, .instances = 1,
 					};
 
-					check(b, &d, 1, true, splits[split]);
+					check(fx, &d, 1, true, splits[split]);
 				}
 			}
 		}
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 static void small_and_empty_draws_in_a_row(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(4);
+	struct vdm_fixture *fx = vdmfx_create(4);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	struct draw d[12];
 	u32 round, i;
 
 	(void)state;
-	vdmfx_put_state(b, &record);
+	vdmfx_put_state(fx, &record);
 	for (round = 0; round < 300; round++) {
-		const u32 size = vdmfx_random(b, 3);
+		const u32 size = vdmfx_random(fx, 3);
 
-		put_indices(b, size, true);
+		put_indices(fx, size, true);
 		for (i = 0; i < 12; i++) {
 			d[i] = (struct draw){
-				.topology = vdmfx_random(b, PUMICE_TOPOLOGY_COUNT), .size = size,
-				.indexed = vdmfx_random(b, 2), .count = vdmfx_random(b, 14),
-				.first = vdmfx_random(b, 30), .index_count = vdmfx_random(b, 50),
-				.base_vertex = (s32)vdmfx_random(b, 9) - 4,
-				.instances = vdmfx_random(b, 4), .base_instance = vdmfx_random(b, 9),
+				.topology = vdmfx_random(fx, PUMICE_TOPOLOGY_COUNT), .size = size,
+				.indexed = vdmfx_random(fx, 2), .count = vdmfx_random(fx, 14),
+				.first = vdmfx_random(fx, 30), .index_count = vdmfx_random(fx, 50),
+				.base_vertex = (s32)vdmfx_random(fx, 9) - 4,
+				.instances = vdmfx_random(fx, 4),
+				.base_instance = vdmfx_random(fx, 9),
 			};
-			d[i].restart = d[i].indexed && vdmfx_random(b, 2);
+			d[i].restart = d[i].indexed && vdmfx_random(fx, 2);
 		}
-		check(b, d, 12, true, 1 + vdmfx_random(b, 6));
+		check(fx, d, 12, true, 1 + vdmfx_random(fx, 6));
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 /* Nothing beyond index_count is read, mapped or not. */
 static void indices_beyond_the_buffer_are_0(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(2);
+	struct vdm_fixture *fx = vdmfx_create(2);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLE_STRIP, .size = 1, .indexed = true,
 			  .restart = true, .instances = 2, .count = 3000 };
 
 	(void)state;
-	vdmfx_put_state(b, &record);
-	put_indices(b, 1, true);
+	vdmfx_put_state(fx, &record);
+	put_indices(fx, 1, true);
 	d.index_count = VDMFX_INDEX_BYTES / 2;
 	d.first = d.index_count - 1500;
-	check(b, &d, 1, true, 64);
+	check(fx, &d, 1, true, 64);
 	d.first = UINT32_MAX - 10;
-	check(b, &d, 1, true, 64);
+	check(fx, &d, 1, true, 64);
 	d.index_count = 0;
 	d.first = 0;
-	check(b, &d, 1, true, 64);
-	vdmfx_destroy(b);
+	check(fx, &d, 1, true, 64);
+	vdmfx_destroy(fx);
 }
 
 static void instances_count_from_their_base(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(2);
+	struct vdm_fixture *fx = vdmfx_create(2);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLE_FAN, .count = 9, .first = 4,
 				.instances = 100, .base_instance = UINT32_MAX - 50 };
 
 	(void)state;
-	vdmfx_put_state(b, &record);
-	check(b, &d, 1, true, 4);
-	vdmfx_destroy(b);
+	vdmfx_put_state(fx, &record);
+	check(fx, &d, 1, true, 4);
+	vdmfx_destroy(fx);
 }
 
 /* Outputs after the varyings change nothing else; the fixture checks that all begin at 0. */
@@ -299,15 +303,15 @@ static void a_vertex_program_has_up_to_256_outputs(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < sizeof(more); i++) {
-		struct vdm_fixture *b = vdmfx_create(2);
+		struct vdm_fixture *fx = vdmfx_create(2);
 		struct pumice_vdm_state record = vdmfx_state(false);
 
 		record.more_vo = more[i];
-		vdmfx_put_state(b, &record);
-		b->vo_words = 0;
-		check(b, &d, 1, true, 64);
-		assert_int_equal(b->vo_words, 7 + more[i]);
-		vdmfx_destroy(b);
+		vdmfx_put_state(fx, &record);
+		fx->vo_words = 0;
+		check(fx, &d, 1, true, 64);
+		assert_int_equal(fx->vo_words, 7 + more[i]);
+		vdmfx_destroy(fx);
 	}
 }
 
@@ -339,31 +343,31 @@ static u32 unique(void)
 
 static void each_unique_vertex_of_a_chunk_is_shaded_once(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(1);
+	struct vdm_fixture *fx = vdmfx_create(1);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
 	u32 topology, indexed, all = 0;
 
 	(void)state;
-	vdmfx_put_state(b, &record);
+	vdmfx_put_state(fx, &record);
 	for (indexed = 0; indexed < 2; indexed++) {
-		put_indices(b, 1, true);
+		put_indices(fx, 1, true);
 		for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
 			const struct draw d = {
 				.topology = topology, .size = 1, .indexed = indexed, .restart = indexed,
 				.count = 500, .index_count = 4000, .instances = 1,
 			};
 
-			b->shaded[0] = 0;
-			check(b, &d, 1, true, 65535);
-			assert_int_equal(b->shaded[0], unique());
-			all += b->shaded[0];
+			fx->shaded[0] = 0;
+			check(fx, &d, 1, true, 65535);
+			assert_int_equal(fx->shaded[0], unique());
+			all += fx->shaded[0];
 		}
 	}
-	vdm_counters_add(b->vdm, value);
+	vdm_counters_add(fx->vdm, value);
 	assert_int_equal(value[PUMICE_PERF_VDM_VERTICES], all);
 	assert_true(value[PUMICE_PERF_VDM_INDICES] >= 6 * 500);
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 /* Return whether the fixture's ta_cull() keeps a triangle. */
@@ -374,17 +378,17 @@ static bool is_kept(const u32 vertex[3])
 
 static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(1);
+	struct vdm_fixture *fx = vdmfx_create(1);
 	const struct pumice_vdm_state record = vdmfx_state(true);
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
 				.count = 501, .index_count = 4000, .instances = 1 };
 	u32 i, kept = 0, positions;
 
 	(void)state;
-	vdmfx_put_state(b, &record);
-	put_indices(b, 1, false);
+	vdmfx_put_state(fx, &record);
+	put_indices(fx, 1, false);
 	expected.count = 0;
-	expand(b, &d, true);
+	expand(fx, &d, true);
 	positions = unique();
 	for (i = 0; i < expected.count; i++) {
 		const u32 *v = expected.prim[i].vertex;
@@ -393,17 +397,17 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 			expected.prim[kept++] = expected.prim[i];
 	}
 	expected.count = kept;
-	put_draws(b, &d, 1);
-	assert_true(vdmfx_start(b, 512));
-	vdmfx_run(b);
-	assert_int_equal(b->ended[DM_DONE], 1);
-	assert_int_equal(b->shaded[1], positions);
-	assert_int_equal(b->shaded[0], unique());
-	vdmfx_render(b);
-	assert_int_equal(b->drawn.count, kept);
+	put_draws(fx, &d, 1);
+	assert_true(vdmfx_start(fx, 512));
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	assert_int_equal(fx->shaded[1], positions);
+	assert_int_equal(fx->shaded[0], unique());
+	vdmfx_render(fx);
+	assert_int_equal(fx->drawn.count, kept);
 	for (i = 0; i < kept; i++)
-		assert_memory_equal(b->drawn.prim[i].vertex, expected.prim[i].vertex, 12);
-	vdmfx_destroy(b);
+		assert_memory_equal(fx->drawn.prim[i].vertex, expected.prim[i].vertex, 12);
+	vdmfx_destroy(fx);
 }
 
 /* ----------------------------------------------------- vertices of the previous piece */
@@ -412,27 +416,27 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 #define COLUMNS		40u
 #define GRID_INDICES	(VDMFX_INDEX_BYTES / 2 / 6 * 6)	/* of 16 bits; whole quads */
 
-static void put_index(struct vdm_fixture *b, u32 at, u32 index)
+static void put_index(struct vdm_fixture *fx, u32 at, u32 index)
 {
 	const u16 value = (u16)index;
 
-	memcpy(b->fx->data + (VDMFX_INDICES - FX_DATA) + 2 * at, &value, sizeof(value));
+	memcpy(fx->base->data + (VDMFX_INDICES - FX_DATA) + 2 * at, &value, sizeof(value));
 }
 
 /* A grid of two triangles a quad, row by row: indices so close that none displaces another. */
-static void put_grid(struct vdm_fixture *b)
+static void put_grid(struct vdm_fixture *fx)
 {
 	u32 i, quad, corner;
 
 	for (i = 0; i < GRID_INDICES; i += 6) {
 		quad = i / 6;
 		corner = quad / COLUMNS * (COLUMNS + 1) + quad % COLUMNS;
-		put_index(b, i, corner);
-		put_index(b, i + 1, corner + 1);
-		put_index(b, i + 2, corner + COLUMNS + 1);
-		put_index(b, i + 3, corner + COLUMNS + 1);
-		put_index(b, i + 4, corner + 1);
-		put_index(b, i + 5, corner + COLUMNS + 2);
+		put_index(fx, i, corner);
+		put_index(fx, i + 1, corner + 1);
+		put_index(fx, i + 2, corner + COLUMNS + 1);
+		put_index(fx, i + 3, corner + COLUMNS + 1);
+		put_index(fx, i + 4, corner + 1);
+		put_index(fx, i + 5, corner + COLUMNS + 2);
 	}
 }
 
@@ -465,7 +469,7 @@ static u32 unique_by_piece(u32 split, u32 parts, bool culls)
 static void vertices_of_the_previous_piece_are_not_shaded_again(void **state)
 {
 	static const u32 sizes[] = { 1, 30, 100, 512, 700 };
-	struct vdm_fixture *b = vdmfx_create(1);
+	struct vdm_fixture *fx = vdmfx_create(1);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw grid = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
@@ -476,17 +480,17 @@ static void vertices_of_the_previous_piece_are_not_shaded_again(void **state)
 	u32 i;
 
 	(void)state;
-	vdmfx_put_state(b, &record);
-	put_grid(b);
+	vdmfx_put_state(fx, &record);
+	put_grid(fx);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		b->shaded[0] = 0;
-		check(b, draws, 2, true, sizes[i]);
-		assert_int_equal(b->shaded[0], unique_by_piece(sizes[i], 4, false));
+		fx->shaded[0] = 0;
+		check(fx, draws, 2, true, sizes[i]);
+		assert_int_equal(fx->shaded[0], unique_by_piece(sizes[i], 4, false));
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
-static void check_culled(struct vdm_fixture *b, u32 split)
+static void check_culled(struct vdm_fixture *fx, u32 split)
 {
 	const struct draw grid = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
@@ -495,20 +499,20 @@ static void check_culled(struct vdm_fixture *b, u32 split)
 	u32 i, kept = 0;
 
 	expected.count = 0;
-	expand(b, &grid, true);
-	put_draws(b, &grid, 1);
-	assert_true(vdmfx_start(b, split));
-	vdmfx_run(b);
-	assert_int_equal(b->ended[DM_DONE], 1);
-	assert_int_equal(b->shaded[0], unique_by_piece(split, 1, true));
-	vdmfx_render(b);
+	expand(fx, &grid, true);
+	put_draws(fx, &grid, 1);
+	assert_true(vdmfx_start(fx, split));
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	assert_int_equal(fx->shaded[0], unique_by_piece(split, 1, true));
+	vdmfx_render(fx);
 	for (i = 0; i < expected.count; i++) {
 		if (!is_kept(expected.prim[i].vertex))
 			continue;
-		assert_memory_equal(b->drawn.prim[kept].vertex, expected.prim[i].vertex, 12);
+		assert_memory_equal(fx->drawn.prim[kept].vertex, expected.prim[i].vertex, 12);
 		kept++;
 	}
-	assert_int_equal(b->drawn.count, kept);
+	assert_int_equal(fx->drawn.count, kept);
 }
 
 /*
@@ -528,17 +532,17 @@ static void several_cores_shade_the_same_in_every_order(void **state)
 	(void)state;
 	for (i = 0; i < 2; i++) {
 		for (round = 0; round < 8; round++) {
-			struct vdm_fixture *b = vdmfx_create(3);
+			struct vdm_fixture *fx = vdmfx_create(3);
 			u32 parts;
 
-			b->seed += round;
-			vdmfx_put_state(b, &record);
-			put_grid(b);
-			check(b, &grid, 1, true, sizes[i]);
+			fx->seed += round;
+			vdmfx_put_state(fx, &record);
+			put_grid(fx);
+			check(fx, &grid, 1, true, sizes[i]);
 			/* As if each chunk were a draw. */
 			parts = expected.count > sizes[i] ? expected.count / sizes[i] : 1;
-			assert_int_equal(b->shaded[0], unique_by_piece(sizes[i], parts, false));
-			vdmfx_destroy(b);
+			assert_int_equal(fx->shaded[0], unique_by_piece(sizes[i], parts, false));
+			vdmfx_destroy(fx);
 		}
 	}
 }
@@ -556,24 +560,24 @@ static void tasks_of_each_size_shade_the_same(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(sizes); i++) {
-		struct vdm_fixture *b = vdmfx_create_batch(1, sizes[i]);
+		struct vdm_fixture *fx = vdmfx_create_batch(1, sizes[i]);
 
-		vdmfx_put_state(b, &record);
-		put_grid(b);
-		check(b, &grid, 1, true, 300);
-		assert_int_equal(b->shaded[0], unique_by_piece(300, 1, false));
-		vdmfx_destroy(b);
+		vdmfx_put_state(fx, &record);
+		put_grid(fx);
+		check(fx, &grid, 1, true, 300);
+		assert_int_equal(fx->shaded[0], unique_by_piece(300, 1, false));
+		vdmfx_destroy(fx);
 	}
 }
 
 /* ------------------------------------------------------- vertex pipe memory, IDX FIFO */
 
-static u64 counter(const struct vdm_fixture *b, enum pumice_perf_counter number)
+static u64 counter(const struct vdm_fixture *fx, enum pumice_perf_counter number)
 {
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
 
-	pds_counters_add(b->fx->pds, value);
-	vdm_counters_add(b->vdm, value);
+	pds_counters_add(fx->base->pds, value);
+	vdm_counters_add(fx->vdm, value);
 	return value[number];
 }
 
@@ -608,22 +612,22 @@ static void small_memories_and_fifos_change_nothing(void **state)
 
 	(void)state;
 	for (n = 0; n < 3 * 4 * 4 * 2; n++) {
-		struct vdm_fixture *b;
+		struct vdm_fixture *fx;
 
 		r = n / 2 % 4;
 		d = n / 8 % 4;
 		cores = 1 + n % 2;
-		b = vdmfx_create_sizes(cores, batches[n / 32], rows[r] * 128, depths[d]);
-		b->seed += n;
-		vdmfx_put_state(b, &record);
-		put_grid(b);
-		check(b, varied, VARIED, true, 600);
-		waits[r] += counter(b, PUMICE_PERF_VPM_WAITS);
+		fx = vdmfx_create_sizes(cores, batches[n / 32], rows[r] * 128, depths[d]);
+		fx->seed += n;
+		vdmfx_put_state(fx, &record);
+		put_grid(fx);
+		check(fx, varied, VARIED, true, 600);
+		waits[r] += counter(fx, PUMICE_PERF_VPM_WAITS);
 		if (d != 2)
-			assert_int_equal(counter(b, PUMICE_PERF_VDM_IDX_WAITS) > 0, d < 2);
-		assert_true(counter(b, PUMICE_PERF_VDM_IDX_OCCUPANCY) > 0);
-		assert_int_equal(fx_load(b->fx).vpm_rows, 0);
-		vdmfx_destroy(b);
+			assert_int_equal(counter(fx, PUMICE_PERF_VDM_IDX_WAITS) > 0, d < 2);
+		assert_true(counter(fx, PUMICE_PERF_VDM_IDX_OCCUPANCY) > 0);
+		assert_int_equal(fx_load(fx->base).vpm_rows, 0);
+		vdmfx_destroy(fx);
 	}
 	for (r = 0; r < 4; r++)
 		assert_int_equal(waits[r] > 0, r < 3);
@@ -634,36 +638,36 @@ static void outputs_beyond_the_memory_are_a_fault(void **state)
 {
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_POINTS, .count = 5, .instances = 1 };
-	struct vdm_fixture *b = vdmfx_create_sizes(1, 32, (VDMFX_MIN_ROWS - 1) * 128, 9);
+	struct vdm_fixture *fx = vdmfx_create_sizes(1, 32, (VDMFX_MIN_ROWS - 1) * 128, 9);
 
 	(void)state;
-	vdmfx_put_state(b, &record);
-	put_draws(b, &d, 1);
-	assert_true(vdmfx_start(b, 10));
-	vdmfx_run(b);
-	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(vdmfx_fault(b)->fault, PUMICE_FAULT_PDS_RESOURCE);
-	assert_int_equal(vdmfx_fault(b)->unit, PUMICE_UNIT_PDS);
-	vdmfx_destroy(b);
-	b = vdmfx_create_sizes(1, 32, VDMFX_MIN_ROWS * 128, 9);
-	vdmfx_put_state(b, &record);
-	check(b, &d, 1, true, 10);
-	vdmfx_destroy(b);
+	vdmfx_put_state(fx, &record);
+	put_draws(fx, &d, 1);
+	assert_true(vdmfx_start(fx, 10));
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_FAULT], 1);
+	assert_int_equal(vdmfx_fault(fx)->fault, PUMICE_FAULT_PDS_RESOURCE);
+	assert_int_equal(vdmfx_fault(fx)->unit, PUMICE_UNIT_PDS);
+	vdmfx_destroy(fx);
+	fx = vdmfx_create_sizes(1, 32, VDMFX_MIN_ROWS * 128, 9);
+	vdmfx_put_state(fx, &record);
+	check(fx, &d, 1, true, 10);
+	vdmfx_destroy(fx);
 }
 
 /* Step the cores only, until none has work. */
-static void step_cores(struct vdm_fixture *b)
+static void step_cores(struct vdm_fixture *fx)
 {
 	const _Atomic bool stop = false;
 	u32 i, idle = 0;
 
-	for (i = 0; idle < b->cores; i = (i + 1) % b->cores) {
-		if (!b->awake[i]) {
+	for (i = 0; idle < fx->cores; i = (i + 1) % fx->cores) {
+		if (!fx->awake[i]) {
 			idle++;
 			continue;
 		}
 		idle = 0;
-		b->awake[i] = vdm_core_step(b->vdm, i, &stop);
+		fx->awake[i] = vdm_core_step(fx->vdm, i, &stop);
 	}
 }
 
@@ -673,35 +677,35 @@ static void step_cores(struct vdm_fixture *b)
  */
 static void vertices_are_binned_as_tasks_emit_them(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create_batch(1, 32);
+	struct vdm_fixture *fx = vdmfx_create_batch(1, 32);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .count = 3 * 600,
 				.instances = 1 };
 	u32 tasks, i;
 
 	(void)state;
-	vdmfx_put_state(b, &record);
-	put_draws(b, &d, 1);
-	assert_true(vdmfx_start(b, 600));
-	step_cores(b);
-	tasks = fx_load(b->fx).tasks;
+	vdmfx_put_state(fx, &record);
+	put_draws(fx, &d, 1);
+	assert_true(vdmfx_start(fx, 600));
+	step_cores(fx);
+	tasks = fx_load(fx->base).tasks;
 	assert_int_equal(tasks, (600 * 3 + 31) / 32);
-	assert_int_equal(b->list.count, 0);
+	assert_int_equal(fx->list.count, 0);
 	for (i = 1; i <= 6; i++) {
-		assert_true(vdmfx_end_oldest(b));
-		step_cores(b);
-		assert_int_equal(b->list.count, 32 * i / 3);
+		assert_true(vdmfx_end_oldest(fx));
+		step_cores(fx);
+		assert_int_equal(fx->list.count, 32 * i / 3);
 	}
 	/* Not in order: task 7 has to wait for 6. */
-	assert_true(vdmfx_end_newest(b));
-	step_cores(b);
-	assert_int_equal(b->list.count, 64);
-	vdmfx_run(b);
-	vdmfx_render(b);
-	assert_int_equal(b->drawn.count, 600);
+	assert_true(vdmfx_end_newest(fx));
+	step_cores(fx);
+	assert_int_equal(fx->list.count, 64);
+	vdmfx_run(fx);
+	vdmfx_render(fx);
+	assert_int_equal(fx->drawn.count, 600);
 	for (i = 0; i < 600; i++)
-		assert_int_equal(b->drawn.prim[i].vertex[0], 3 * i);
-	vdmfx_destroy(b);
+		assert_int_equal(fx->drawn.prim[i].vertex[0], 3 * i);
+	vdmfx_destroy(fx);
 }
 
 /* Of the piece before, only vertices of kept primitives have outputs; perhaps none has. */
@@ -712,19 +716,19 @@ static void vertices_that_only_culled_primitives_use_are_not_copied(void **state
 
 	(void)state;
 	for (split = 1; split <= 1000; split *= 10) {
-		struct vdm_fixture *b = vdmfx_create(1);
+		struct vdm_fixture *fx = vdmfx_create(1);
 
-		vdmfx_put_state(b, &record);
-		put_grid(b);
-		check_culled(b, split);
-		vdmfx_destroy(b);
+		vdmfx_put_state(fx, &record);
+		put_grid(fx);
+		check_culled(fx, split);
+		vdmfx_destroy(fx);
 	}
 }
 
 /* Pieces of as many vertices as there can be, of which some are copied. */
 static void outputs_of_the_largest_pieces_have_room(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(1);
+	struct vdm_fixture *fx = vdmfx_create(1);
 	struct pumice_vdm_state record = vdmfx_state(false);
 	const struct draw d = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
@@ -734,36 +738,36 @@ static void outputs_of_the_largest_pieces_have_room(void **state)
 
 	(void)state;
 	record.more_vo = 249;	/* as many outputs as there can be */
-	vdmfx_put_state(b, &record);
+	vdmfx_put_state(fx, &record);
 	for (i = 0; i < GRID_INDICES; i++)
-		put_index(b, i, i - i / (3 * PIECE_PRIMS) * 35);
-	check(b, &d, 1, true, PIECE_PRIMS);
-	assert_true(b->shaded[0] < GRID_INDICES);
-	vdmfx_destroy(b);
+		put_index(fx, i, i - i / (3 * PIECE_PRIMS) * 35);
+	check(fx, &d, 1, true, PIECE_PRIMS);
+	assert_true(fx->shaded[0] < GRID_INDICES);
+	vdmfx_destroy(fx);
 }
 
 /* Pieces are numbered modulo 2^16. Vertex 0 is in all of them, and never the first one. */
 static void vertices_of_70000_pieces_are_their_own(void **state)
 {
-	struct vdm_fixture *b = vdmfx_create(1);
+	struct vdm_fixture *fx = vdmfx_create(1);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 	struct draw draws[7];
 	u32 i;
 
 	(void)state;
-	vdmfx_put_state(b, &record);
+	vdmfx_put_state(fx, &record);
 	for (i = 0; i < GRID_INDICES; i++)
-		put_index(b, i, i % 3 == 2 ? 0 : i % 3 + 1 + i / 3);
+		put_index(fx, i, i % 3 == 2 ? 0 : i % 3 + 1 + i / 3);
 	for (i = 0; i < 7; i++)
 		draws[i] = (struct draw){
 			.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
 			.count = GRID_INDICES, .index_count = GRID_INDICES, .instances = 1,
 		};
 	for (i = 0; i < 2; i++) {
-		check(b, draws, 7, true, 1);
-		b->ended[DM_DONE] = 0;
+		check(fx, draws, 7, true, 1);
+		fx->ended[DM_DONE] = 0;
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 int main(void)

@@ -90,33 +90,33 @@ static void halt(struct stream *s)
 
 static struct vdm_fixture *make(void)
 {
-	struct vdm_fixture *b = vdmfx_create(2);
+	struct vdm_fixture *fx = vdmfx_create(2);
 	const struct pumice_vdm_state record = vdmfx_state(false);
 
-	vdmfx_put_state(b, &record);
-	return b;
+	vdmfx_put_state(fx, &record);
+	return fx;
 }
 
-static void run(struct vdm_fixture *b, const struct stream *s)
+static void run(struct vdm_fixture *fx, const struct stream *s)
 {
-	vdmfx_put(b, VDMFX_STREAM, s->word, s->words);
-	assert_true(vdmfx_start(b, 16));
-	vdmfx_run(b);
+	vdmfx_put(fx, VDMFX_STREAM, s->word, s->words);
+	assert_true(vdmfx_start(fx, 16));
+	vdmfx_run(fx);
 }
 
-static void expect_fault(struct vdm_fixture *b, enum pumice_fault fault, enum pumice_unit unit,
+static void expect_fault(struct vdm_fixture *fx, enum pumice_fault fault, enum pumice_unit unit,
 			 u64 addr)
 {
-	const struct gpu_fault *got = vdmfx_fault(b);
+	const struct gpu_fault *got = vdmfx_fault(fx);
 
-	assert_int_equal(b->ended[DM_FAULT], 1);
-	assert_int_equal(b->ended[DM_DONE] + b->ended[DM_ABORTED], 0);
+	assert_int_equal(fx->ended[DM_FAULT], 1);
+	assert_int_equal(fx->ended[DM_DONE] + fx->ended[DM_ABORTED], 0);
 	if (got->fault != fault || got->unit != unit || got->addr != addr)
 		fail_msg("fault %u unit %u at 0x%llx, not %u %u 0x%llx", got->fault, got->unit,
 			 (unsigned long long)got->addr, fault, unit, (unsigned long long)addr);
 	assert_int_equal(got->ctx, FX_CTX);
-	assert_false(vdm_status(b->vdm)->busy);
-	assert_false(b->state.valid);
+	assert_false(vdm_status(fx->vdm)->busy);
+	assert_false(fx->state.valid);
 }
 
 /* Words of a stream after a state, and the expected fault. */
@@ -162,7 +162,7 @@ static const struct bad bad_commands[] = {
 
 static void bad_commands_fault_at_their_address(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	u32 i;
 
 	(void)unused;
@@ -172,17 +172,17 @@ static void bad_commands_fault_at_their_address(void **unused)
 		state(&s, VDMFX_STATE);
 		draw(&s, 40);
 		put(&s, bad_commands[i].word, 10);
-		run(b, &s);
-		if (vdmfx_fault(b)->fault != bad_commands[i].fault)
+		run(fx, &s);
+		if (vdmfx_fault(fx)->fault != bad_commands[i].fault)
 			print_message("%s:\n", bad_commands[i].what);
-		expect_fault(b, bad_commands[i].fault, PUMICE_UNIT_VDM, VDMFX_STREAM + 9 * 4);
+		expect_fault(fx, bad_commands[i].fault, PUMICE_UNIT_VDM, VDMFX_STREAM + 9 * 4);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 static void a_draw_needs_state(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	u32 i;
 
 	(void)unused;
@@ -196,10 +196,10 @@ static void a_draw_needs_state(void **unused)
 		else
 			indirect(&s, VDMFX_COUNTS);
 		halt(&s);
-		run(b, &s);
-		expect_fault(b, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, VDMFX_STREAM);
+		run(fx, &s);
+		expect_fault(fx, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, VDMFX_STREAM);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 static void bad_records_fault(void **unused)
@@ -241,7 +241,7 @@ static void bad_records_fault(void **unused)
 		{ "line of 64", 16, 0x42800000, 0 },
 		{ "point of 256", 15, 0x43800000, 0 },
 	};
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	const struct pumice_vdm_state good = vdmfx_state(true);
 	u32 i, words[PUMICE_VDM_STATE_WORDS];
 
@@ -252,32 +252,32 @@ static void bad_records_fault(void **unused)
 
 		pumice_vdm_state_pack(words, &good);
 		words[cases[i].word] = cases[i].value;
-		vdmfx_put(b, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
+		vdmfx_put(fx, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
 		state(&s, VDMFX_STATE);
 		halt(&s);
-		run(b, &s);
-		if (vdmfx_fault(b)->fault != cases[i].fault)
+		run(fx, &s);
+		if (vdmfx_fault(fx)->fault != cases[i].fault)
 			print_message("%s:\n", cases[i].what);
 		if (cases[i].fault)
-			expect_fault(b, cases[i].fault, PUMICE_UNIT_VDM, VDMFX_STATE);
+			expect_fault(fx, cases[i].fault, PUMICE_UNIT_VDM, VDMFX_STATE);
 		else
-			assert_int_equal(b->ended[DM_DONE], 1);
+			assert_int_equal(fx->ended[DM_DONE], 1);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 /* Run a stream with a state that has a table of this number of attributes. */
-static void run_table(struct vdm_fixture *b, u64 addr, u32 count)
+static void run_table(struct vdm_fixture *fx, u64 addr, u32 count)
 {
 	struct pumice_vdm_state record = vdmfx_state(true);
 	struct stream s = { .words = 0 };
 
 	record.attributes = addr;
 	record.attribute_count = (u8)count;
-	vdmfx_put_state(b, &record);
+	vdmfx_put_state(fx, &record);
 	state(&s, VDMFX_STATE);
 	halt(&s);
-	run(b, &s);
+	run(fx, &s);
 }
 
 static void bad_attributes_fault_by_entry(void **unused)
@@ -293,7 +293,7 @@ static void bad_attributes_fault_by_entry(void **unused)
 	};
 	const u64 table = FX_DATA + 0xa00, end = FX_DATA + FX_DATA_BYTES;
 	const struct pumice_vdm_attribute good = { .comps = 4 };
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	u32 words[PUMICE_MAX_ATTRIBUTES][PUMICE_VDM_ATTRIBUTE_WORDS], n, i;
 
 	(void)unused;
@@ -303,44 +303,44 @@ static void bad_attributes_fault_by_entry(void **unused)
 		n = i * 31 % PUMICE_MAX_ATTRIBUTES;
 		pumice_vdm_attribute_pack(words[n], &good);
 		words[n][cases[i].word] = cases[i].value;
-		vdmfx_put(b, table, words[0], PUMICE_MAX_ATTRIBUTES * PUMICE_VDM_ATTRIBUTE_WORDS);
-		run_table(b, table, PUMICE_MAX_ATTRIBUTES);
+		vdmfx_put(fx, table, words[0], PUMICE_MAX_ATTRIBUTES * PUMICE_VDM_ATTRIBUTE_WORDS);
+		run_table(fx, table, PUMICE_MAX_ATTRIBUTES);
 		if (cases[i].fault)
-			expect_fault(b, cases[i].fault, PUMICE_UNIT_VDM, table + n * 16);
+			expect_fault(fx, cases[i].fault, PUMICE_UNIT_VDM, table + n * 16);
 		else
-			assert_int_equal(b->ended[DM_DONE], 1);
+			assert_int_equal(fx->ended[DM_DONE], 1);
 		pumice_vdm_attribute_pack(words[n], &good);
 	}
-	vdmfx_put(b, end - 16, words[0], PUMICE_VDM_ATTRIBUTE_WORDS);
-	run_table(b, end - 16, 1);
-	assert_int_equal(b->ended[DM_DONE], 1);
-	run_table(b, end - 16, 2);
-	expect_fault(b, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_VDM, end);
-	vdmfx_destroy(b);
+	vdmfx_put(fx, end - 16, words[0], PUMICE_VDM_ATTRIBUTE_WORDS);
+	run_table(fx, end - 16, 1);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	run_table(fx, end - 16, 2);
+	expect_fault(fx, PUMICE_FAULT_MMU_PT_INVALID, PUMICE_UNIT_VDM, end);
+	vdmfx_destroy(fx);
 }
 
 static void deferred_vertices_need_a_coordinate_program(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	struct pumice_vdm_state record = vdmfx_state(false);
 	struct stream s = { .words = 0 };
 
 	(void)unused;
 	state(&s, VDMFX_STATE);
 	halt(&s);
-	vdmfx_put_state(b, &record);
-	run(b, &s);
-	assert_int_equal(b->ended[DM_DONE], 1);
+	vdmfx_put_state(fx, &record);
+	run(fx, &s);
+	assert_int_equal(fx->ended[DM_DONE], 1);
 	record.deferred = true;
-	vdmfx_put_state(b, &record);
-	run(b, &s);
-	expect_fault(b, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, VDMFX_STATE);
-	vdmfx_destroy(b);
+	vdmfx_put_state(fx, &record);
+	run(fx, &s);
+	expect_fault(fx, PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_VDM, VDMFX_STATE);
+	vdmfx_destroy(fx);
 }
 
 static void programs_of_a_record_are_checked_with_it(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	struct pumice_vdm_state record = vdmfx_state(true);
 	struct pumice_stage stage;
 	struct stream s = { .words = 0 };
@@ -354,22 +354,22 @@ static void programs_of_a_record_are_checked_with_it(void **unused)
 		pumice_stage_unpack(which ? record.coordinate : record.vertex, &stage);
 		stage.attrs = 1;	/* instance_id is written to the second */
 		pumice_stage_pack(which ? record.coordinate : record.vertex, &stage);
-		vdmfx_put_state(b, &record);
-		run(b, &s);
-		expect_fault(b, PUMICE_FAULT_PDS_REGISTER, PUMICE_UNIT_PDS, stage.pds_addr + 16);
+		vdmfx_put_state(fx, &record);
+		run(fx, &s);
+		expect_fault(fx, PUMICE_FAULT_PDS_REGISTER, PUMICE_UNIT_PDS, stage.pds_addr + 16);
 		stage.attrs = 2;
 		stage.temps = 249;
 		pumice_stage_pack(which ? record.coordinate : record.vertex, &stage);
-		vdmfx_put_state(b, &record);
-		run(b, &s);
-		expect_fault(b, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, stage.pds_addr);
+		vdmfx_put_state(fx, &record);
+		run(fx, &s);
+		expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, stage.pds_addr);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 static void missing_memory_faults(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	const u64 end = FX_DATA + FX_DATA_BYTES;
 	static const enum pumice_fault fault[] = {
 		PUMICE_FAULT_MMU_PT_INVALID, PUMICE_FAULT_MMU_PT_INVALID,
@@ -395,15 +395,15 @@ static void missing_memory_faults(void **unused)
 		else if (i == 5)
 			state(&s, addr = VA_END - 16);
 		halt(&s);
-		run(b, &s);
-		expect_fault(b, fault[i], PUMICE_UNIT_VDM, addr);
+		run(fx, &s);
+		expect_fault(fx, fault[i], PUMICE_UNIT_VDM, addr);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 static void sub_lists_nest_to_a_maximum_depth(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	u32 depth, i;
 
 	(void)unused;
@@ -422,37 +422,37 @@ static void sub_lists_nest_to_a_maximum_depth(void **unused)
 				call(&sub, VDMFX_SUB + (i + 1) * 0x80);
 			draw(&sub, 100 + i);
 			ret(&sub);
-			vdmfx_put(b, VDMFX_SUB + i * 0x80, sub.word, sub.words);
+			vdmfx_put(fx, VDMFX_SUB + i * 0x80, sub.word, sub.words);
 		}
-		run(b, &s);
+		run(fx, &s);
 		if (depth > PUMICE_VDM_MAX_DEPTH) {
-			expect_fault(b, PUMICE_FAULT_VDM_DEPTH, PUMICE_UNIT_VDM,
+			expect_fault(fx, PUMICE_FAULT_VDM_DEPTH, PUMICE_UNIT_VDM,
 				     VDMFX_SUB + (depth - 2) * 0x80 + PUMICE_VDM_DRAW_WORDS * 4);
 			continue;
 		}
-		assert_int_equal(b->ended[DM_DONE], 1);
-		vdmfx_render(b);
-		assert_int_equal(b->drawn.count, 1000 + 4 * 100 + 6 + 10);
+		assert_int_equal(fx->ended[DM_DONE], 1);
+		vdmfx_render(fx);
+		assert_int_equal(fx->drawn.count, 1000 + 4 * 100 + 6 + 10);
 		/* 1, 2, 3, 4, then 103 down to 100, then 1000: points restart from vertex 0. */
-		assert_int_equal(b->drawn.prim[10 + 102].vertex[0], 102);
-		assert_int_equal(b->drawn.prim[10 + 103].vertex[0], 0);
-		assert_int_equal(b->drawn.prim[10 + 406].vertex[0], 0);
-		assert_int_equal(b->drawn.prim[10 + 406 + 999].vertex[0], 999);
+		assert_int_equal(fx->drawn.prim[10 + 102].vertex[0], 102);
+		assert_int_equal(fx->drawn.prim[10 + 103].vertex[0], 0);
+		assert_int_equal(fx->drawn.prim[10 + 406].vertex[0], 0);
+		assert_int_equal(fx->drawn.prim[10 + 406 + 999].vertex[0], 999);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 static void counts_are_read_when_they_are_reached(void **unused)
 {
 	static const u32 counts[] = { 7, 2, 50, 3, 90 };
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	struct stream s = { .words = 0 };
 	u32 w[PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS], i;
 
 	(void)unused;
 	for (i = 0; i < 100; i++)
-		b->fx->data[VDMFX_INDICES - FX_DATA + i] = (u8)(200 - i);
-	vdmfx_put(b, VDMFX_COUNTS, counts, 5);
+		fx->base->data[VDMFX_INDICES - FX_DATA + i] = (u8)(200 - i);
+	vdmfx_put(fx, VDMFX_COUNTS, counts, 5);
 	state(&s, VDMFX_STATE);
 	indirect(&s, VDMFX_COUNTS);	/* 7 vertices, 2 instances, from 50, instance 3 on */
 	pumice_vdm_draw_indexed_indirect_pack(w, &(struct pumice_vdm_draw_indexed_indirect){
@@ -460,24 +460,24 @@ static void counts_are_read_when_they_are_reached(void **unused)
 		.addr = VDMFX_COUNTS });
 	put(&s, w, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);	/* from index 50, vertex 3, instance 90 */
 	halt(&s);
-	run(b, &s);
-	assert_int_equal(b->ended[DM_DONE], 1);
-	vdmfx_render(b);
-	assert_int_equal(b->drawn.count, 28);
+	run(fx, &s);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	vdmfx_render(fx);
+	assert_int_equal(fx->drawn.count, 28);
 	for (i = 0; i < 28; i++) {
-		const struct vdmfx_prim *p = &b->drawn.prim[i];
+		const struct vdmfx_prim *p = &fx->drawn.prim[i];
 		const u32 n = i % 7;
 
 		assert_int_equal(p->vertex[0], i < 14 ? 50 + n : n < 4 ? 150 - n + 3 : 3);
 		assert_int_equal(p->instance[0], (i < 14 ? 3 : 90) + i / 7 % 2);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 /* Each step ends, and an abort ends the job. */
 static void a_stream_without_an_end_can_be_stopped(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	u32 kind, i;
 
 	(void)unused;
@@ -496,24 +496,24 @@ static void a_stream_without_an_end_can_be_stopped(void **unused)
 			put(&s, w, PUMICE_VDM_DRAW_WORDS);
 		}
 		jump(&s, kind == 2 ? VDMFX_STREAM + 12 : VDMFX_STREAM);
-		vdmfx_put(b, VDMFX_STREAM, s.word, s.words);
-		assert_true(vdmfx_start(b, 64));
+		vdmfx_put(fx, VDMFX_STREAM, s.word, s.words);
+		assert_true(vdmfx_start(fx, 64));
 		for (i = 0; i < 300; i++) {
-			assert_true(vdmfx_step(b));
-			b->list.count = 0;
+			assert_true(vdmfx_step(fx));
+			fx->list.count = 0;
 		}
-		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT], 0);
-		vdmfx_call(b, vdm_abort);
-		vdmfx_run(b);
-		assert_int_equal(b->ended[DM_ABORTED], 1);
+		assert_int_equal(fx->ended[DM_DONE] + fx->ended[DM_FAULT], 0);
+		vdmfx_call(fx, vdm_abort);
+		vdmfx_run(fx);
+		assert_int_equal(fx->ended[DM_ABORTED], 1);
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 /* Random words, mostly of legal types: for any stream, the job can be ended. */
 static void random_commands_do_no_harm(void **unused)
 {
-	struct vdm_fixture *b = make();
+	struct vdm_fixture *fx = make();
 	const struct pumice_vdm_state good = vdmfx_state(false);
 	u32 round, i, words[PUMICE_VDM_STATE_WORDS];
 
@@ -521,36 +521,39 @@ static void random_commands_do_no_harm(void **unused)
 	for (round = 0; round < 3000; round++) {
 		pumice_vdm_state_pack(words, &good);
 		if (round % 4 == 0)
-			words[vdmfx_random(b, PUMICE_VDM_STATE_WORDS)] ^= 1u << vdmfx_random(b, 32);
-		vdmfx_put(b, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
+			words[vdmfx_random(fx, PUMICE_VDM_STATE_WORDS)] ^=
+				1u << vdmfx_random(fx, 32);
+		vdmfx_put(fx, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
 		for (i = 0; i < FX_DATA_BYTES / 4; i++) {
 			const u64 addr = FX_DATA + i * 4;
-			u32 word = vdmfx_random(b, 1u << 28) & vdmfx_random(b, 1u << 28);
+			u32 word = vdmfx_random(fx, 1u << 28) & vdmfx_random(fx, 1u << 28);
 
 			/* Commands with few bits set, and addresses within the data. */
-			if (vdmfx_random(b, 2))
-				word = (1 + vdmfx_random(b, 10)) << 28 | vdmfx_random(b, 64) >> 3;
-			else if (vdmfx_random(b, 2))
-				word = vdmfx_random(b, 2) ? 0 : (u32)(FX_DATA + vdmfx_random(b, 0x900) * 16);
+			if (vdmfx_random(fx, 2))
+				word = (1 + vdmfx_random(fx, 10)) << 28 | vdmfx_random(fx, 64) >> 3;
+			else if (vdmfx_random(fx, 2))
+				word = vdmfx_random(fx, 2) ? 0 :
+				       (u32)(FX_DATA + vdmfx_random(fx, 0x900) * 16);
 			if (addr < VDMFX_STATE || addr >= VDMFX_STATE + sizeof(words))
-				vdmfx_put(b, addr, &word, 1);
+				vdmfx_put(fx, addr, &word, 1);
 		}
 		if (round % 3) {	/* at least one valid command */
 			struct stream s = { .words = 0 };
 
 			state(&s, VDMFX_STATE);
-			vdmfx_put(b, VDMFX_STREAM, s.word, s.words);
+			vdmfx_put(fx, VDMFX_STREAM, s.word, s.words);
 		}
-		assert_true(vdmfx_start(b, 1 + vdmfx_random(b, 600)));
-		for (i = 0; i < 150 && vdmfx_step(b); i++)
-			b->list.count = 0;
-		vdmfx_call(b, vdm_abort);
-		vdmfx_run(b);
-		assert_int_equal(b->ended[DM_DONE] + b->ended[DM_FAULT] + b->ended[DM_ABORTED], 1);
-		for (i = 0; i < b->fx->uscs; i++)
-			b->fx->usc[i]->aborted = false;
+		assert_true(vdmfx_start(fx, 1 + vdmfx_random(fx, 600)));
+		for (i = 0; i < 150 && vdmfx_step(fx); i++)
+			fx->list.count = 0;
+		vdmfx_call(fx, vdm_abort);
+		vdmfx_run(fx);
+		assert_int_equal(fx->ended[DM_DONE] + fx->ended[DM_FAULT] + fx->ended[DM_ABORTED],
+				 1);
+		for (i = 0; i < fx->base->uscs; i++)
+			fx->base->usc[i]->aborted = false;
 	}
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 int main(void)

@@ -15,27 +15,27 @@
 /* A job of points 0, 1, 2..., started; the trace is enabled. */
 static struct vdm_fixture *start(unsigned int cores, bool coordinate)
 {
-	struct vdm_fixture *b = vdmfx_create(cores);
+	struct vdm_fixture *fx = vdmfx_create(cores);
 
-	vdmfx_put_points(b, POINTS, coordinate);
-	testtrace_on(&b->fx->trace, TESTTRACE_ALL);
-	assert_true(vdmfx_start(b, SPLIT));
-	return b;
+	vdmfx_put_points(fx, POINTS, coordinate);
+	testtrace_on(&fx->base->trace, TESTTRACE_ALL);
+	assert_true(vdmfx_start(fx, SPLIT));
+	return fx;
 }
 
-static u32 events(const struct vdm_fixture *b, u32 kind, u32 phase,
+static u32 events(const struct vdm_fixture *fx, u32 kind, u32 phase,
 		  struct pumice_trace_record *last)
 {
-	return testtrace_events(&b->fx->trace, kind, phase, last);
+	return testtrace_events(&fx->base->trace, kind, phase, last);
 }
 
 /* The sum of arg1 of ends of the TA's work. */
-static u32 ta_sum(const struct vdm_fixture *b, u32 work, u32 phase)
+static u32 ta_sum(const struct vdm_fixture *fx, u32 work, u32 phase)
 {
 	u32 i, sum = 0;
 
-	for (i = 0; i < testtrace_count(&b->fx->trace); i++) {
-		const struct pumice_trace_record r = testtrace_record(&b->fx->trace, i);
+	for (i = 0; i < testtrace_count(&fx->base->trace); i++) {
+		const struct pumice_trace_record r = testtrace_record(&fx->base->trace, i);
 
 		if (r.kind == PUMICE_TRACE_KIND_TA && r.phase == phase && r.arg0 == work)
 			sum += (u32)r.arg1;
@@ -45,18 +45,18 @@ static u32 ta_sum(const struct vdm_fixture *b, u32 work, u32 phase)
 
 static void culled_primitives_are_counted(void **state)
 {
-	struct vdm_fixture *b = start(2, true);
+	struct vdm_fixture *fx = start(2, true);
 
 	(void)state;
-	vdmfx_run(b);
-	assert_int_equal(b->ended[DM_DONE], 1);
-	testtrace_check_pairs(&b->fx->trace);
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	testtrace_check_pairs(&fx->base->trace);
 	/* The fixture culls every third one. */
-	assert_int_equal(ta_sum(b, PUMICE_TRACE_TA_CULL, BEGIN), POINTS);
-	assert_int_equal(ta_sum(b, PUMICE_TRACE_TA_CULL, ENDS), POINTS / 3);
-	assert_int_equal(events(b, PUMICE_TRACE_KIND_TA, CANCEL, NULL), 0);
-	assert_int_equal(events(b, CHUNK, ENDS, NULL), POINTS / SPLIT);
-	vdmfx_destroy(b);
+	assert_int_equal(ta_sum(fx, PUMICE_TRACE_TA_CULL, BEGIN), POINTS);
+	assert_int_equal(ta_sum(fx, PUMICE_TRACE_TA_CULL, ENDS), POINTS / 3);
+	assert_int_equal(events(fx, PUMICE_TRACE_KIND_TA, CANCEL, NULL), 0);
+	assert_int_equal(events(fx, CHUNK, ENDS, NULL), POINTS / SPLIT);
+	vdmfx_destroy(fx);
 }
 
 static void an_abort_at_any_time_cancels_begun_work(void **state)
@@ -66,22 +66,22 @@ static void an_abort_at_any_time_cancels_begun_work(void **state)
 
 	(void)state;
 	for (steps = 0; steps < 200; steps++) {
-		struct vdm_fixture *b = start(1 + steps % 3, steps & 1);
+		struct vdm_fixture *fx = start(1 + steps % 3, steps & 1);
 
-		b->pages = steps % 4 ? UINT32_MAX : 100;
+		fx->pages = steps % 4 ? UINT32_MAX : 100;
 		for (i = 0; i < steps; i++)
-			if (!vdmfx_step(b) && b->ended[DM_MEMORY])
-				vdmfx_call(b, vdm_flush);
-		vdmfx_call(b, vdm_abort);
-		vdmfx_run(b);
-		testtrace_check_pairs(&b->fx->trace);
-		chunks += events(b, CHUNK, CANCEL, NULL);
-		tasks += events(b, PUMICE_TRACE_KIND_TASK, CANCEL, &r);
-		assert_int_equal(events(b, PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
-		assert_int_equal(r.arg1, b->ended[DM_DONE] ? PUMICE_TRACE_END_DONE :
-							     PUMICE_TRACE_END_ABORTED);
+			if (!vdmfx_step(fx) && fx->ended[DM_MEMORY])
+				vdmfx_call(fx, vdm_flush);
+		vdmfx_call(fx, vdm_abort);
+		vdmfx_run(fx);
+		testtrace_check_pairs(&fx->base->trace);
+		chunks += events(fx, CHUNK, CANCEL, NULL);
+		tasks += events(fx, PUMICE_TRACE_KIND_TASK, CANCEL, &r);
+		assert_int_equal(events(fx, PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
+		assert_int_equal(r.arg1, fx->ended[DM_DONE] ? PUMICE_TRACE_END_DONE :
+								     PUMICE_TRACE_END_ABORTED);
 		assert_int_equal(r.context, (u32)VDMFX_TAG);
-		vdmfx_destroy(b);
+		vdmfx_destroy(fx);
 	}
 	print_message("%u chunks, %u tasks cancelled\n", chunks, tasks);
 	assert_true(chunks > 20 && tasks > 20);
@@ -89,21 +89,21 @@ static void an_abort_at_any_time_cancels_begun_work(void **state)
 
 static void a_fault_cancels_begun_work(void **state)
 {
-	struct vdm_fixture *b = start(2, false);
+	struct vdm_fixture *fx = start(2, false);
 	struct pumice_trace_record r = { 0 };
 
 	(void)state;
-	b->fault_at = 100;	/* in the TA */
-	vdmfx_run(b);
-	assert_int_equal(b->ended[DM_FAULT], 1);
-	testtrace_check_pairs(&b->fx->trace);
-	assert_int_equal(events(b, PUMICE_TRACE_KIND_TA, CANCEL, &r), 1);
+	fx->fault_at = 100;	/* in the TA */
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_FAULT], 1);
+	testtrace_check_pairs(&fx->base->trace);
+	assert_int_equal(events(fx, PUMICE_TRACE_KIND_TA, CANCEL, &r), 1);
 	assert_int_equal(r.arg0, PUMICE_TRACE_TA_BIN);
-	assert_true(events(b, CHUNK, CANCEL, NULL) >= 1);
-	assert_int_equal(events(b, PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
+	assert_true(events(fx, CHUNK, CANCEL, NULL) >= 1);
+	assert_int_equal(events(fx, PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
 	assert_int_equal(r.arg0, PUMICE_FAULT_MMU_READ_ONLY);
 	assert_int_equal(r.arg1, PUMICE_TRACE_END_FAULT);
-	vdmfx_destroy(b);
+	vdmfx_destroy(fx);
 }
 
 /* The host changes the enabled events at every step; each begin still has an end. */
@@ -113,17 +113,17 @@ static void begins_and_ends_are_paired_whatever_is_enabled(void **state)
 
 	(void)state;
 	for (round = 0; round < 20; round++) {
-		struct vdm_fixture *b = start(3, round & 1);
+		struct vdm_fixture *fx = start(3, round & 1);
 		u32 seed = round;
 
-		while (vdmfx_step(b)) {
+		while (vdmfx_step(fx)) {
 			seed = seed * 1664525 + 1013904223;
-			testtrace_on(&b->fx->trace, TESTTRACE_ALL & (1u << 31 | 1u | seed >> 3));
+			testtrace_on(&fx->base->trace, TESTTRACE_ALL & (1u << 31 | 1u | seed >> 3));
 		}
-		assert_int_equal(b->ended[DM_DONE], 1);
-		testtrace_check_pairs(&b->fx->trace);
-		assert_true(testtrace_count(&b->fx->trace) > 20);
-		vdmfx_destroy(b);
+		assert_int_equal(fx->ended[DM_DONE], 1);
+		testtrace_check_pairs(&fx->base->trace);
+		assert_true(testtrace_count(&fx->base->trace) > 20);
+		vdmfx_destroy(fx);
 	}
 }
 

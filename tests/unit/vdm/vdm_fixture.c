@@ -22,11 +22,11 @@ static const struct pumice_pds_insn program[] = {
 #define INSNS (sizeof(program) / sizeof(*program))
 
 struct pm {
-	struct vdm_fixture *b;
+	struct vdm_fixture *fx;
 };
 
 struct ta {
-	struct vdm_fixture *b;
+	struct vdm_fixture *fx;
 	unsigned int core;
 	bool begun, finishing;
 	u32 min_sequence;	/* smallest valid next sequence */
@@ -36,10 +36,10 @@ struct ta {
 
 static struct pm the_pm;
 
-u32 vdmfx_random(struct vdm_fixture *b, u32 below)
+u32 vdmfx_random(struct vdm_fixture *fx, u32 below)
 {
-	b->seed = b->seed * 1664525 + 1013904223;
-	return (u32)((u64)(b->seed >> 4) * below >> 28);
+	fx->seed = fx->seed * 1664525 + 1013904223;
+	return (u32)((u64)(fx->seed >> 4) * below >> 28);
 }
 
 /* PM. */
@@ -47,13 +47,13 @@ u32 vdmfx_random(struct vdm_fixture *b, u32 below)
 enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
 				   struct pm_scene *scene, struct gpu_fault *fault)
 {
-	assert_false(pm->b->fx->locked);
+	assert_false(pm->fx->base->locked);
 	assert_int_equal(addr, VDMFX_SCENE);
 	assert_int_equal(ctx, FX_CTX);
-	*scene = pm->b->scene;
+	*scene = pm->fx->scene;
 	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_PM_SCENE, .unit = PUMICE_UNIT_PM,
 				     .addr = addr };
-	return pm->b->scene_bad ? PM_FAULT : PM_OK;
+	return pm->fx->scene_bad ? PM_FAULT : PM_OK;
 }
 
 enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
@@ -61,8 +61,8 @@ enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,
 {
 	(void)scene;
 	(void)fault;
-	assert_false(pm->b->fx->locked);
-	pm->b->begins++;
+	assert_false(pm->fx->base->locked);
+	pm->fx->begins++;
 	return PM_OK;
 }
 
@@ -70,9 +70,9 @@ bool pm_scene_state_read(struct pm *pm, const struct pm_scene *scene, struct pm_
 			 struct gpu_fault *fault)
 {
 	(void)scene;
-	*state = pm->b->state;
+	*state = pm->fx->state;
 	*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_MMU_PT_INVALID, .unit = PUMICE_UNIT_PM };
-	return !pm->b->state_fails;
+	return !pm->fx->state_fails;
 }
 
 bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
@@ -80,7 +80,7 @@ bool pm_scene_state_write(struct pm *pm, const struct pm_scene *scene,
 {
 	(void)scene;
 	(void)fault;
-	pm->b->state = *state;
+	pm->fx->state = *state;
 	return true;
 }
 
@@ -91,11 +91,11 @@ enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 	(void)scene;
 	assert_int_equal(dm, TRACE_VDM);
 	(void)fault;
-	assert_false(pm->b->fx->locked);
-	if (!(pm->b->free_pieces++ & 1))
+	assert_false(pm->fx->base->locked);
+	if (!(pm->fx->free_pieces++ & 1))
 		return PM_MORE;
-	pm->b->frees++;
-	pm->b->list.count = 0;
+	pm->fx->frees++;
+	pm->fx->list.count = 0;
 	return PM_OK;
 }
 
@@ -105,9 +105,9 @@ struct ta *ta_create(const struct ta_config *config)
 {
 	struct ta *ta = calloc(1, sizeof(*ta));
 
-	ta->b = config->pm->b;
+	ta->fx = config->pm->fx;
 	ta->core = config->core;
-	ta->b->ta[ta->core] = ta;
+	ta->fx->ta[ta->core] = ta;
 	return ta;
 }
 
@@ -118,7 +118,7 @@ void ta_destroy(struct ta *ta)
 
 bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 {
-	assert_false(ta->b->fx->locked);
+	assert_false(ta->fx->base->locked);
 	assert_int_equal(scene->addr, VDMFX_SCENE);
 	ta->begun = true;
 	ta->finishing = false;
@@ -129,14 +129,14 @@ bool ta_begin(struct ta *ta, const struct pm_scene *scene)
 
 bool ta_is_large(const struct ta *ta)
 {
-	return ta->b->large;
+	return ta->fx->large;
 }
 
 void ta_trim(struct ta *ta)
 {
-	assert_false(ta->b->fx->locked);
-	assert_false(ta->begun && vdm_status(ta->b->vdm)->busy);
-	ta->b->trims++;
+	assert_false(ta->fx->base->locked);
+	assert_false(ta->begun && vdm_status(ta->fx->vdm)->busy);
+	ta->fx->trims++;
 }
 
 static u32 output(const struct ta_vertices *vertices, u32 v, u32 n)
@@ -161,7 +161,7 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 			keep[i] = false;
 }
 
-/* Output @n of a vertex, after the first two. */
+/* Return output @n of a vertex, after the first two. */
 static u32 further_output(u32 vertex, u32 n)
 {
 	return vertex * 2654435761u + n;
@@ -183,11 +183,11 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			     const struct ta_vertices *vertices, const struct ta_prim *prims,
 			     u32 count, u32 *done, struct gpu_fault *fault)
 {
-	struct vdm_fixture *b = ta->b;
+	struct vdm_fixture *fx = ta->fx;
 	const u32 corners = draw->kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 :
 			    draw->kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
 
-	assert_false(b->fx->locked);
+	assert_false(fx->base->locked);
 	assert_true(ta->begun);
 	ta->counters.blocks++;
 	assert_true(draw->sequence >= ta->min_sequence);
@@ -195,14 +195,14 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 	assert_true(!ta->more || ta->more == prims + *done);
 	ta->more = NULL;
 	for (; *done < count; ++*done) {
-		struct vdmfx_prim *prim = &b->list.prim[b->list.count];
+		struct vdmfx_prim *prim = &fx->list.prim[fx->list.count];
 		u32 n;
 
-		if (vdmfx_random(b, 8) == 0) {
+		if (vdmfx_random(fx, 8) == 0) {
 			ta->more = prims + *done;
 			return TA_MORE;
 		}
-		if (b->submitted == b->fault_at) {
+		if (fx->submitted == fx->fault_at) {
 			*fault = (struct gpu_fault){ .fault = PUMICE_FAULT_MMU_READ_ONLY,
 						     .unit = PUMICE_UNIT_MTE, .addr = 0x77 };
 			return TA_FAULT;
@@ -213,17 +213,17 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			ta->more = prims + *done;
 			return TA_VERTICES;
 		}
-		if (b->list.count >= b->pages)
+		if (fx->list.count >= fx->pages)
 			return TA_MEMORY;
-		b->submitted++;
-		assert_in_range(b->list.count, 0, VDMFX_PRIMS - 1);
+		fx->submitted++;
+		assert_in_range(fx->list.count, 0, VDMFX_PRIMS - 1);
 		*prim = (struct vdmfx_prim){ .sequence = draw->sequence, .kind = draw->kind };
 		for (n = 0; n < corners; n++) {
 			prim->vertex[n] = output(vertices, prims[*done].v[n], 0);
 			prim->instance[n] = output(vertices, prims[*done].v[n], 1);
 			check_outputs(vertices, prims[*done].v[n]);
 		}
-		b->list.count++;
+		fx->list.count++;
 	}
 	return TA_OK;
 }
@@ -232,7 +232,7 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 enum ta_result ta_finish(struct ta *ta, bool *any, struct gpu_fault *fault)
 {
 	(void)fault;
-	assert_false(ta->b->fx->locked);
+	assert_false(ta->fx->base->locked);
 	assert_true(ta->begun);
 	*any = true;
 	ta->finishing = !ta->finishing;
@@ -256,14 +256,14 @@ void ta_reset_counters(struct ta *ta)
 
 static void ended(void *opaque, enum dm_end end)
 {
-	struct vdm_fixture *b = opaque;
+	struct vdm_fixture *fx = opaque;
 
 	unsigned int i;
 
-	assert_true(b->fx->locked);
-	for (i = 0; end != DM_ABORTED && end != DM_FAULT && i < b->cores; i++)
-		assert_false(b->ta[i]->finishing);
-	b->ended[end]++;
+	assert_true(fx->base->locked);
+	for (i = 0; end != DM_ABORTED && end != DM_FAULT && i < fx->cores; i++)
+		assert_false(fx->ta[i]->finishing);
+	fx->ended[end]++;
 }
 
 static u64 now(void *opaque)
@@ -273,31 +273,31 @@ static u64 now(void *opaque)
 
 static void lock(void *opaque)
 {
-	fx_lock(((struct vdm_fixture *)opaque)->fx);
+	fx_lock(((struct vdm_fixture *)opaque)->base);
 }
 
 static void unlock(void *opaque)
 {
-	struct vdm_fixture *b = opaque;
+	struct vdm_fixture *fx = opaque;
 
-	fx_unlock(b->fx);
-	if (b->abort_in && !--b->abort_in)
-		vdmfx_call(b, vdm_abort);
+	fx_unlock(fx->base);
+	if (fx->abort_in && !--fx->abort_in)
+		vdmfx_call(fx, vdm_abort);
 }
 
 static void wake(void *opaque, unsigned int core)
 {
-	struct vdm_fixture *b = opaque;
+	struct vdm_fixture *fx = opaque;
 
-	assert_in_range(core, 0, b->cores - 1);
-	b->awake[core] = true;
+	assert_in_range(core, 0, fx->cores - 1);
+	fx->awake[core] = true;
 }
 
 static const struct dm_ops ops = {
 	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
 };
 
-static void put_programs(struct vdm_fixture *b)
+static void put_programs(struct vdm_fixture *fx)
 {
 	struct mmu_tlb tlb = { 0 };
 	struct gpu_fault fault;
@@ -305,7 +305,7 @@ static void put_programs(struct vdm_fixture *b)
 
 	for (at = 0; at < 2; at++) {
 		for (i = 0; i < INSNS; i++) {
-			u8 *host = mmu_translate(&b->fx->mmu, &tlb, FX_CTX,
+			u8 *host = mmu_translate(&fx->base->mmu, &tlb, FX_CTX,
 						 (at ? COORDINATE_PDS : FX_PDS) + i * 16u,
 						 PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, &fault);
 
@@ -331,28 +331,29 @@ static struct vdm_fixture *create(unsigned int cores, unsigned int batch, u32 vp
 	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
 					  .local_bytes = FX_LOCAL, .vpm_bytes = vpm_bytes,
 					  .batch = batch };
-	struct vdm_fixture *b = calloc(1, sizeof(*b));
+	struct vdm_fixture *fx = calloc(1, sizeof(*fx));
 	struct dm_config config = {
 		.cores = cores, .uscs_per_core = FX_USCS_PER_CORE,
-		.batch = batch, .idx_fifo = idx, .chunk_fifo = chunks, .pm = &the_pm, .ops = &ops, .opaque = b,
+		.batch = batch, .idx_fifo = idx, .chunk_fifo = chunks, .pm = &the_pm, .ops = &ops,
+		.opaque = fx,
 	};
 
-	assert_non_null(b);
-	the_pm.b = b;
-	b->fx = fx_create(cores * FX_USCS_PER_CORE, &stores);
-	b->cores = cores;
-	b->batch = batch;
-	b->seed = 12345;
-	b->pages = b->fault_at = b->fault_task = UINT32_MAX;
-	b->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX, .cores = PUMICE_MAX_CORES,
+	assert_non_null(fx);
+	the_pm.fx = fx;
+	fx->base = fx_create(cores * FX_USCS_PER_CORE, &stores);
+	fx->cores = cores;
+	fx->batch = batch;
+	fx->seed = 12345;
+	fx->pages = fx->fault_at = fx->fault_task = UINT32_MAX;
+	fx->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX, .cores = PUMICE_MAX_CORES,
 				      .spill = 0x1000 };
-	put_programs(b);
-	config.mmu = &b->fx->mmu;
-	config.pds = b->fx->pds;
-	config.trace = &b->fx->trace.trace;
-	b->vdm = vdm_create(&config);
-	assert_non_null(b->vdm);
-	return b;
+	put_programs(fx);
+	config.mmu = &fx->base->mmu;
+	config.pds = fx->base->pds;
+	config.trace = &fx->base->trace.trace;
+	fx->vdm = vdm_create(&config);
+	assert_non_null(fx->vdm);
+	return fx;
 }
 
 struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
@@ -366,12 +367,12 @@ struct vdm_fixture *vdmfx_create_fifo(unsigned int cores, u32 chunks)
 	return create(cores, PUMICE_TASK_INSTANCES, FX_VPM, 1024, chunks);
 }
 
-void vdmfx_destroy(struct vdm_fixture *b)
+void vdmfx_destroy(struct vdm_fixture *fx)
 {
-	vdmfx_run(b);
-	vdm_destroy(b->vdm);
-	fx_destroy(b->fx);
-	free(b);
+	vdmfx_run(fx);
+	vdm_destroy(fx->vdm);
+	fx_destroy(fx->base);
+	free(fx);
 }
 
 struct pumice_vdm_state vdmfx_state(bool coordinate)
@@ -388,45 +389,45 @@ struct pumice_vdm_state vdmfx_state(bool coordinate)
 	return state;
 }
 
-void vdmfx_put(struct vdm_fixture *b, u64 addr, const u32 *words, u32 count)
+void vdmfx_put(struct vdm_fixture *fx, u64 addr, const u32 *words, u32 count)
 {
-	memcpy(b->fx->data + (addr - FX_DATA), words, count * sizeof(*words));
+	memcpy(fx->base->data + (addr - FX_DATA), words, count * sizeof(*words));
 }
 
-void vdmfx_put_state(struct vdm_fixture *b, const struct pumice_vdm_state *state)
+void vdmfx_put_state(struct vdm_fixture *fx, const struct pumice_vdm_state *state)
 {
 	u32 words[PUMICE_VDM_STATE_WORDS];
 
 	pumice_vdm_state_pack(words, state);
-	vdmfx_put(b, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
+	vdmfx_put(fx, VDMFX_STATE, words, PUMICE_VDM_STATE_WORDS);
 }
 
-void vdmfx_put_points(struct vdm_fixture *b, u32 count, bool coordinate)
+void vdmfx_put_points(struct vdm_fixture *fx, u32 count, bool coordinate)
 {
 	const struct pumice_vdm_state record = vdmfx_state(coordinate);
 	u32 words[32], n = 0;
 
-	vdmfx_put_state(b, &record);
+	vdmfx_put_state(fx, &record);
 	pumice_vdm_state_cmd_pack(words, &(struct pumice_vdm_state_cmd){ .addr = VDMFX_STATE });
 	n += PUMICE_VDM_STATE_CMD_WORDS;
 	pumice_vdm_draw_pack(words + n, &(struct pumice_vdm_draw){
 		.topology = PUMICE_TOPOLOGY_POINTS, .count = count, .instances = 1 });
 	n += PUMICE_VDM_DRAW_WORDS;
 	pumice_vdm_halt_pack(words + n, &(struct pumice_vdm_halt){ 0 });
-	vdmfx_put(b, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
+	vdmfx_put(fx, VDMFX_STREAM, words, n + PUMICE_VDM_HALT_WORDS);
 }
 
-bool vdmfx_start(struct vdm_fixture *b, u32 split)
+bool vdmfx_start(struct vdm_fixture *fx, u32 split)
 {
 	const struct dm_job job = { .ctx = FX_CTX, .stream = VDMFX_STREAM, .scene = VDMFX_SCENE,
 				    .tag = VDMFX_TAG, .split = split };
 	bool ok;
 
-	memset(b->ended, 0, sizeof(b->ended));
-	b->list.count = b->drawn.count = b->submitted = 0;
-	fx_lock(b->fx);
-	ok = vdm_start(b->vdm, &job);
-	fx_unlock(b->fx);
+	memset(fx->ended, 0, sizeof(fx->ended));
+	fx->list.count = fx->drawn.count = fx->submitted = 0;
+	fx_lock(fx->base);
+	ok = vdm_start(fx->vdm, &job);
+	fx_unlock(fx->base);
 	return ok;
 }
 
@@ -444,16 +445,16 @@ static void check_and_dirty_outputs(const struct usc_gfx *gfx, u32 instances)
 }
 
 /* Run a task of a USC to its end: outputs, or a fault. */
-static void run_task(struct vdm_fixture *b, struct usc *usc, unsigned int group)
+static void run_task(struct vdm_fixture *fx, struct usc *usc, unsigned int group)
 {
 	const struct usc_gfx *gfx = usc->group[group].gfx;
 	const struct usc_task *task = &usc->task[usc->group[group].slot[0]];
 	const bool coordinate = gfx->vo_words == 4;
 	u32 i, n;
 
-	if (b->tasks++ == b->fault_task)
+	if (fx->tasks++ == fx->fault_task)
 		fake_usc_fault(usc, group, PUMICE_FAULT_MMU_READ_ONLY);
-	assert_true(task->instances <= b->batch);
+	assert_true(task->instances <= fx->batch);
 	check_and_dirty_outputs(gfx, task->instances);
 	for (i = 0; !usc->aborted && i < task->instances; i++) {
 		u32 *vo = gfx->vo + i / 32 * gfx->vo_words * 32 + i % 32;
@@ -462,40 +463,40 @@ static void run_task(struct vdm_fixture *b, struct usc *usc, unsigned int group)
 		vo[32] = fake_usc_attr(usc, group, i, 1);
 		for (n = 2; n < gfx->vo_words; n++)
 			vo[32 * n] = further_output(vo[0], n);
-		b->shaded[coordinate]++;
+		fx->shaded[coordinate]++;
 	}
 	if (!coordinate)
-		b->vo_words = gfx->vo_words;
+		fx->vo_words = gfx->vo_words;
 	fake_usc_finish(usc, group);
 }
 
 /* Step a random task. Return false if none runs. */
-static bool run_some_task(struct vdm_fixture *b)
+static bool run_some_task(struct vdm_fixture *fx)
 {
-	const u32 uscs = b->fx->uscs, first = vdmfx_random(b, uscs);
+	const u32 uscs = fx->base->uscs, first = vdmfx_random(fx, uscs);
 	u32 i;
 
 	for (i = 0; i < uscs; i++) {
-		struct usc *usc = b->fx->usc[(first + i) % uscs];
+		struct usc *usc = fx->base->usc[(first + i) % uscs];
 		unsigned int group = fake_usc_oldest(usc);
 
 		if (group == FAKE_NONE)
 			continue;
-		run_task(b, usc, group);
+		run_task(fx, usc, group);
 		return true;
 	}
 	return false;
 }
 
 /* Run the running task with the lowest or the highest number to its end. */
-static bool end_task(struct vdm_fixture *b, bool newest)
+static bool end_task(struct vdm_fixture *fx, bool newest)
 {
 	struct usc *best = NULL;
 	unsigned int group = 0, n;
 	u32 i;
 
-	for (i = 0; i < b->fx->uscs; i++) {
-		struct usc *usc = b->fx->usc[i];
+	for (i = 0; i < fx->base->uscs; i++) {
+		struct usc *usc = fx->base->usc[i];
 
 		for (n = 0; n < PUMICE_USC_SLOTS; n++) {
 			if (!fake_usc_running(usc, n) ||
@@ -506,27 +507,27 @@ static bool end_task(struct vdm_fixture *b, bool newest)
 		}
 	}
 	if (best)
-		run_task(b, best, group);
+		run_task(fx, best, group);
 	return best;
 }
 
-bool vdmfx_end_oldest(struct vdm_fixture *b)
+bool vdmfx_end_oldest(struct vdm_fixture *fx)
 {
-	return end_task(b, false);
+	return end_task(fx, false);
 }
 
-bool vdmfx_end_newest(struct vdm_fixture *b)
+bool vdmfx_end_newest(struct vdm_fixture *fx)
 {
-	return end_task(b, true);
+	return end_task(fx, true);
 }
 
 /* Overwrite rows of small VPMs that are not allocated: a read of one returns other numbers. */
-static void overwrite_free_rows(struct vdm_fixture *b)
+static void overwrite_free_rows(struct vdm_fixture *fx)
 {
 	u32 i;
 
-	for (i = 0; i < b->cores; i++) {
-		const struct vpm *vpm = &b->fx->pds->core[i].vpm;
+	for (i = 0; i < fx->cores; i++) {
+		const struct vpm *vpm = &fx->base->pds->core[i].vpm;
 		u64 at;
 
 		for (at = vpm->head; vpm->rows < 256 && at < vpm->tail + vpm->rows; at++)
@@ -534,51 +535,51 @@ static void overwrite_free_rows(struct vdm_fixture *b)
 	}
 }
 
-bool vdmfx_step(struct vdm_fixture *b)
+bool vdmfx_step(struct vdm_fixture *fx)
 {
-	const u32 first = vdmfx_random(b, b->cores);
+	const u32 first = vdmfx_random(fx, fx->cores);
 	/* Steps end when the GPU is parked, between any two pieces. */
-	const _Atomic bool stop = b->stop || vdmfx_random(b, 2);
+	const _Atomic bool stop = fx->stop || vdmfx_random(fx, 2);
 	u32 i;
 
-	if (vdmfx_random(b, 3) == 0 && run_some_task(b))
+	if (vdmfx_random(fx, 3) == 0 && run_some_task(fx))
 		return true;
-	for (i = 0; i < b->cores; i++) {
-		const u32 core = (first + i) % b->cores;
+	for (i = 0; i < fx->cores; i++) {
+		const u32 core = (first + i) % fx->cores;
 
-		if (!b->awake[core])
+		if (!fx->awake[core])
 			continue;
-		b->awake[core] = false;
-		if (vdm_core_step(b->vdm, core, &stop))
-			b->awake[core] = true;
-		assert_false(b->fx->locked);
-		overwrite_free_rows(b);
+		fx->awake[core] = false;
+		if (vdm_core_step(fx->vdm, core, &stop))
+			fx->awake[core] = true;
+		assert_false(fx->base->locked);
+		overwrite_free_rows(fx);
 		return true;
 	}
-	return run_some_task(b);
+	return run_some_task(fx);
 }
 
-void vdmfx_run(struct vdm_fixture *b)
+void vdmfx_run(struct vdm_fixture *fx)
 {
-	while (vdmfx_step(b))
+	while (vdmfx_step(fx))
 		;
 }
 
-void vdmfx_render(struct vdm_fixture *b)
+void vdmfx_render(struct vdm_fixture *fx)
 {
-	const u32 limit = b->state.limit ? b->state.limit : UINT32_MAX;
+	const u32 limit = fx->state.limit ? fx->state.limit : UINT32_MAX;
 	u32 n, sequence = 0;
 
-	assert_true(b->state.valid);
+	assert_true(fx->state.valid);
 	/* Sequence by sequence, each in its own order. */
 	while (sequence < limit) {
 		u32 next = UINT32_MAX;
 
-		for (n = 0; n < b->list.count; n++) {
-			const struct vdmfx_prim *prim = &b->list.prim[n];
+		for (n = 0; n < fx->list.count; n++) {
+			const struct vdmfx_prim *prim = &fx->list.prim[n];
 
 			if (prim->sequence == sequence)
-				b->drawn.prim[b->drawn.count++] = *prim;
+				fx->drawn.prim[fx->drawn.count++] = *prim;
 			else if (prim->sequence > sequence && prim->sequence < next)
 				next = prim->sequence;
 		}
@@ -586,21 +587,21 @@ void vdmfx_render(struct vdm_fixture *b)
 		if (next == UINT32_MAX)
 			break;
 	}
-	b->list.count = 0;
-	b->state.valid = false;
-	b->state.used = 0;
-	b->state.spilled = true;
-	b->state.partials++;
+	fx->list.count = 0;
+	fx->state.valid = false;
+	fx->state.used = 0;
+	fx->state.spilled = true;
+	fx->state.partials++;
 }
 
-void vdmfx_call(struct vdm_fixture *b, void (*call)(struct vdm *vdm))
+void vdmfx_call(struct vdm_fixture *fx, void (*call)(struct vdm *vdm))
 {
-	fx_lock(b->fx);
-	call(b->vdm);
-	fx_unlock(b->fx);
+	fx_lock(fx->base);
+	call(fx->vdm);
+	fx_unlock(fx->base);
 }
 
-const struct gpu_fault *vdmfx_fault(const struct vdm_fixture *b)
+const struct gpu_fault *vdmfx_fault(const struct vdm_fixture *fx)
 {
-	return &vdm_status(b->vdm)->fault;
+	return &vdm_status(fx->vdm)->fault;
 }

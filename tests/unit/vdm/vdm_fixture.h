@@ -38,7 +38,7 @@ struct vdmfx_list {
 };
 
 struct vdm_fixture {
-	struct fixture *fx;
+	struct fixture *base;
 	struct vdm *vdm;
 	unsigned int cores;
 	unsigned int batch;	/* vertices of a task at most */
@@ -75,39 +75,39 @@ struct vdm_fixture {
 };
 
 struct vdm_fixture *vdmfx_create(unsigned int cores);
-/* The same with a maximum number of vertices of a task: 16, or whole waves. */
+/* Create the same with a maximum number of vertices of a task: 16, or whole waves. */
 struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch);
 /* Rows of the smallest VPM for the fixture's states: six units of seven outputs. */
 #define VDMFX_MIN_ROWS	42u
-/* The same with sizes of the VPM, in bytes, and of the IDX FIFO, in primitives. */
+/* Create the same with sizes of the VPM, in bytes, and of the IDX FIFO, in primitives. */
 struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
 				       u32 idx);
-/* The same with the usual sizes and this number of chunks in the FIFO of a core. */
+/* Create the same with the usual sizes and this number of chunks in the FIFO of a core. */
 struct vdm_fixture *vdmfx_create_fifo(unsigned int cores, u32 chunks);
-void vdmfx_destroy(struct vdm_fixture *b);
+void vdmfx_destroy(struct vdm_fixture *fx);
 
 /* Stream and state. */
 struct pumice_vdm_state vdmfx_state(bool coordinate);
-void vdmfx_put_state(struct vdm_fixture *b, const struct pumice_vdm_state *state);
-/* Words to an address of FX_DATA. */
-void vdmfx_put(struct vdm_fixture *b, u64 addr, const u32 *words, u32 count);
-/* A stream of points 0, 1, 2...: the number of each is its position in the order. */
-void vdmfx_put_points(struct vdm_fixture *b, u32 count, bool coordinate);
+void vdmfx_put_state(struct vdm_fixture *fx, const struct pumice_vdm_state *state);
+/* Write words to an address of FX_DATA. */
+void vdmfx_put(struct vdm_fixture *fx, u64 addr, const u32 *words, u32 count);
+/* Write a stream of points 0, 1, 2...: the number of each is its position in the order. */
+void vdmfx_put_points(struct vdm_fixture *fx, u32 count, bool coordinate);
 
 /* Start the stream at VDMFX_STREAM. */
-bool vdmfx_start(struct vdm_fixture *b, u32 split);
+bool vdmfx_start(struct vdm_fixture *fx, u32 split);
 /* Step a random unit that has work. Return false if none has. */
-bool vdmfx_step(struct vdm_fixture *b);
+bool vdmfx_step(struct vdm_fixture *fx);
 /* Run the task that started first, or last, to its end. Return false if none runs. */
-bool vdmfx_end_oldest(struct vdm_fixture *b);
-bool vdmfx_end_newest(struct vdm_fixture *b);
+bool vdmfx_end_oldest(struct vdm_fixture *fx);
+bool vdmfx_end_newest(struct vdm_fixture *fx);
 /* Step until no unit has work. */
-void vdmfx_run(struct vdm_fixture *b);
+void vdmfx_run(struct vdm_fixture *fx);
 /* Render: draw primitives of sequences below the limit in order; free all. */
-void vdmfx_render(struct vdm_fixture *b);
-/* One call with the device lock held. */
-void vdmfx_call(struct vdm_fixture *b, void (*call)(struct vdm *vdm));
-const struct gpu_fault *vdmfx_fault(const struct vdm_fixture *b);
-u32 vdmfx_random(struct vdm_fixture *b, u32 below);
+void vdmfx_render(struct vdm_fixture *fx);
+/* Call with the device lock held. */
+void vdmfx_call(struct vdm_fixture *fx, void (*call)(struct vdm *vdm));
+const struct gpu_fault *vdmfx_fault(const struct vdm_fixture *fx);
+u32 vdmfx_random(struct vdm_fixture *fx, u32 below);
 
 #endif

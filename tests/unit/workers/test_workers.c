@@ -58,36 +58,36 @@ static unsigned int own_thread(void)
 
 static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
-	struct fixture *b = opaque;
+	struct fixture *fx = opaque;
 
-	if (b->threads) {
+	if (fx->threads) {
 		if (!registered)
-			atomic_store(&b->overlap, true);
-		atomic_store(&b->thread[index], own_thread());
+			atomic_store(&fx->overlap, true);
+		atomic_store(&fx->thread[index], own_thread());
 	}
-	if (atomic_fetch_add(&b->inside[index], 1))
-		atomic_store(&b->overlap, true);
-	if (b->deadline[index]) {
-		workers_set_deadline(b->w, index, b->deadline[index]);
-		b->deadline[index] = 0;
+	if (atomic_fetch_add(&fx->inside[index], 1))
+		atomic_store(&fx->overlap, true);
+	if (fx->deadline[index]) {
+		workers_set_deadline(fx->w, index, fx->deadline[index]);
+		fx->deadline[index] = 0;
 	}
-	if (!b->threads && strlen(b->order) + 1 < sizeof(b->order))
-		b->order[strlen(b->order)] = (char)('a' + index);
-	if (index == 4 && !atomic_load(&b->steps[4]))
-		atomic_store(&b->before_4, atomic_load(&b->steps[5]));
-	while (atomic_load(&b->held[index])) {
+	if (!fx->threads && strlen(fx->order) + 1 < sizeof(fx->order))
+		fx->order[strlen(fx->order)] = (char)('a' + index);
+	if (index == 4 && !atomic_load(&fx->steps[4]))
+		atomic_store(&fx->before_4, atomic_load(&fx->steps[5]));
+	while (atomic_load(&fx->held[index])) {
 		if (atomic_load(stop)) {
-			atomic_store(&b->stopped[index], true);
-			if (atomic_load(&b->heeds_stop[index]))
+			atomic_store(&fx->stopped[index], true);
+			if (atomic_load(&fx->heeds_stop[index]))
 				break;
 		}
 		sched_yield();
 	}
-	atomic_fetch_add(&b->steps[index], 1);
-	atomic_fetch_sub(&b->inside[index], 1);
-	if (!atomic_load(&b->more[index]))
+	atomic_fetch_add(&fx->steps[index], 1);
+	atomic_fetch_sub(&fx->inside[index], 1);
+	if (!atomic_load(&fx->more[index]))
 		return false;
-	atomic_fetch_sub(&b->more[index], 1);
+	atomic_fetch_sub(&fx->more[index], 1);
 	return true;
 }
 
@@ -116,307 +116,307 @@ static void thread_end(void *opaque)
 /* Unit 0 is urgent. */
 static struct fixture *fx_create(unsigned int threads)
 {
-	struct fixture *b = calloc(1, sizeof(*b));
+	struct fixture *fx = calloc(1, sizeof(*fx));
 	struct workers_unit unit[UNITS];
 	const struct workers_config config = { .threads = threads, .units = UNITS, .unit = unit,
-					       .now = now, .now_opaque = b,
-					       .kick = kick, .kick_opaque = b,
+					       .now = now, .now_opaque = fx,
+					       .kick = kick, .kick_opaque = fx,
 					       .thread_start = thread_start,
-					       .thread_end = thread_end, .thread_opaque = b };
+					       .thread_end = thread_end, .thread_opaque = fx };
 	unsigned int i;
 
 	for (i = 0; i < UNITS; i++)
-		unit[i] = (struct workers_unit){ .step = step, .opaque = b, .index = i,
+		unit[i] = (struct workers_unit){ .step = step, .opaque = fx, .index = i,
 						 .urgent = !i, .home = home[i] };
-	b->threads = threads;
-	b->w = workers_create(&config);
-	assert_non_null(b->w);
-	return b;
+	fx->threads = threads;
+	fx->w = workers_create(&config);
+	assert_non_null(fx->w);
+	return fx;
 }
 
-static void fx_destroy(struct fixture *b)
+static void fx_destroy(struct fixture *fx)
 {
-	workers_destroy(b->w);
-	assert_false(atomic_load(&b->overlap));
+	workers_destroy(fx->w);
+	assert_false(atomic_load(&fx->overlap));
 	/* The host was notified of each thread before and after it ran. */
-	assert_int_equal(atomic_load(&b->begun), b->threads);
-	assert_int_equal(atomic_load(&b->ended), b->threads);
-	free(b);
+	assert_int_equal(atomic_load(&fx->begun), fx->threads);
+	assert_int_equal(atomic_load(&fx->ended), fx->threads);
+	free(fx);
 }
 
-static void until_steps(struct fixture *b, unsigned int unit, unsigned int steps)
+static void until_steps(struct fixture *fx, unsigned int unit, unsigned int steps)
 {
-	while (atomic_load(&b->steps[unit]) < steps)
+	while (atomic_load(&fx->steps[unit]) < steps)
 		sched_yield();
 }
 
-static void until_inside(struct fixture *b, unsigned int unit)
+static void until_inside(struct fixture *fx, unsigned int unit)
 {
-	while (!atomic_load(&b->inside[unit]))
+	while (!atomic_load(&fx->inside[unit]))
 		sched_yield();
 }
 
-static u64 poll_all(struct fixture *b)
+static u64 poll_all(struct fixture *fx)
 {
 	u64 wait;
 
 	do {
-		wait = workers_poll(b->w, 1);
+		wait = workers_poll(fx->w, 1);
 	} while (!wait);
 	return wait;
 }
 
 static void units_run_in_the_order_of_their_wake_ups_urgent_ones_first(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	workers_wake(b->w, 3);
-	workers_wake(b->w, 1);
-	workers_wake(b->w, 3);
-	workers_wake(b->w, 0);
-	workers_wake(b->w, 2);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_string_equal(b->order, "adbc");
-	fx_destroy(b);
+	workers_wake(fx->w, 3);
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 3);
+	workers_wake(fx->w, 0);
+	workers_wake(fx->w, 2);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "adbc");
+	fx_destroy(fx);
 }
 
 static void a_unit_with_more_work_is_queued_after_the_others(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	b->more[0] = 2;
-	b->more[1] = 1;
-	workers_wake(b->w, 1);
-	workers_wake(b->w, 2);
-	workers_wake(b->w, 0);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_string_equal(b->order, "abcaba");
-	fx_destroy(b);
+	fx->more[0] = 2;
+	fx->more[1] = 1;
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 2);
+	workers_wake(fx->w, 0);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "abcaba");
+	fx_destroy(fx);
 }
 
 static void a_poll_ends_after_its_budget_and_reports_it(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	b->more[1] = 50;
-	workers_wake(b->w, 1);
-	assert_int_equal(workers_poll(b->w, 10 * WORKERS_QUANTUM_NS), 0);
-	assert_int_equal(b->steps[1], 11);
-	assert_int_equal(workers_poll(b->w, 100 * WORKERS_QUANTUM_NS), WORKERS_NEVER);
-	assert_int_equal(b->steps[1], 51);
-	fx_destroy(b);
+	fx->more[1] = 50;
+	workers_wake(fx->w, 1);
+	assert_int_equal(workers_poll(fx->w, 10 * WORKERS_QUANTUM_NS), 0);
+	assert_int_equal(fx->steps[1], 11);
+	assert_int_equal(workers_poll(fx->w, 100 * WORKERS_QUANTUM_NS), WORKERS_NEVER);
+	assert_int_equal(fx->steps[1], 51);
+	fx_destroy(fx);
 }
 
 static void the_poller_is_kicked_for_work_and_not_while_parked(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	workers_wake(b->w, 1);
-	assert_int_equal(b->kicks, 1);
-	workers_park(b->w);
-	workers_wake(b->w, 2);
-	assert_int_equal(b->kicks, 1);
-	assert_int_equal(workers_poll(b->w, WORKERS_QUANTUM_NS), WORKERS_NEVER);
-	assert_int_equal(b->steps[1], 0);
-	workers_unpark(b->w);
-	assert_int_equal(b->kicks, 2);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_int_equal(b->steps[2], 1);
-	workers_park(b->w);
-	workers_unpark(b->w);
-	assert_int_equal(b->kicks, 2);
-	fx_destroy(b);
+	workers_wake(fx->w, 1);
+	assert_int_equal(fx->kicks, 1);
+	workers_park(fx->w);
+	workers_wake(fx->w, 2);
+	assert_int_equal(fx->kicks, 1);
+	assert_int_equal(workers_poll(fx->w, WORKERS_QUANTUM_NS), WORKERS_NEVER);
+	assert_int_equal(fx->steps[1], 0);
+	workers_unpark(fx->w);
+	assert_int_equal(fx->kicks, 2);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_int_equal(fx->steps[2], 1);
+	workers_park(fx->w);
+	workers_unpark(fx->w);
+	assert_int_equal(fx->kicks, 2);
+	fx_destroy(fx);
 }
 
 static void a_deadline_wakes_its_unit_once_and_is_reported_to_the_poller(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	b->deadline[2] = 1000;
-	b->deadline[4] = 700;
-	workers_wake(b->w, 2);
-	workers_wake(b->w, 4);
-	assert_int_equal(poll_all(b), 700);
-	atomic_store(&b->clock, 699);
-	assert_int_equal(poll_all(b), 1);
-	atomic_store(&b->clock, 800);
-	assert_int_equal(poll_all(b), 200);
-	assert_int_equal(b->steps[4], 2);
-	assert_int_equal(b->steps[2], 1);
-	atomic_store(&b->clock, 5000);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_int_equal(b->steps[2], 2);
-	assert_int_equal(b->steps[4], 2);
-	fx_destroy(b);
+	fx->deadline[2] = 1000;
+	fx->deadline[4] = 700;
+	workers_wake(fx->w, 2);
+	workers_wake(fx->w, 4);
+	assert_int_equal(poll_all(fx), 700);
+	atomic_store(&fx->clock, 699);
+	assert_int_equal(poll_all(fx), 1);
+	atomic_store(&fx->clock, 800);
+	assert_int_equal(poll_all(fx), 200);
+	assert_int_equal(fx->steps[4], 2);
+	assert_int_equal(fx->steps[2], 1);
+	atomic_store(&fx->clock, 5000);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_int_equal(fx->steps[2], 2);
+	assert_int_equal(fx->steps[4], 2);
+	fx_destroy(fx);
 }
 
 static void a_later_deadline_replaces_the_first(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	workers_set_deadline(b->w, 1, 100);
-	workers_set_deadline(b->w, 1, 900);
-	atomic_store(&b->clock, 500);
-	assert_int_equal(poll_all(b), 400);
-	workers_set_deadline(b->w, 1, WORKERS_NEVER);
-	atomic_store(&b->clock, 1000);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_int_equal(b->steps[1], 0);
-	fx_destroy(b);
+	workers_set_deadline(fx->w, 1, 100);
+	workers_set_deadline(fx->w, 1, 900);
+	atomic_store(&fx->clock, 500);
+	assert_int_equal(poll_all(fx), 400);
+	workers_set_deadline(fx->w, 1, WORKERS_NEVER);
+	atomic_store(&fx->clock, 1000);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_int_equal(fx->steps[1], 0);
+	fx_destroy(fx);
 }
 
 /* Two waits in one unit: the earlier deadline wakes in time, in either order. */
 static void an_added_deadline_does_not_delay_an_earlier_one(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	workers_add_deadline(b->w, 1, 100);
-	workers_add_deadline(b->w, 1, 900);
-	assert_int_equal(poll_all(b), 100);
-	workers_add_deadline(b->w, 1, 50);
-	assert_int_equal(poll_all(b), 50);
-	atomic_store(&b->clock, 50);
-	poll_all(b);
-	assert_int_equal(b->steps[1], 1);
-	fx_destroy(b);
+	workers_add_deadline(fx->w, 1, 100);
+	workers_add_deadline(fx->w, 1, 900);
+	assert_int_equal(poll_all(fx), 100);
+	workers_add_deadline(fx->w, 1, 50);
+	assert_int_equal(poll_all(fx), 50);
+	atomic_store(&fx->clock, 50);
+	poll_all(fx);
+	assert_int_equal(fx->steps[1], 1);
+	fx_destroy(fx);
 }
 
 static void clear_drops_wake_ups_and_deadlines(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	workers_wake(b->w, 1);
-	workers_set_deadline(b->w, 2, 0);
-	workers_park(b->w);
-	workers_clear(b->w);
-	workers_unpark(b->w);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_string_equal(b->order, "");
-	workers_wake(b->w, 1);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_string_equal(b->order, "b");
-	fx_destroy(b);
+	workers_wake(fx->w, 1);
+	workers_set_deadline(fx->w, 2, 0);
+	workers_park(fx->w);
+	workers_clear(fx->w);
+	workers_unpark(fx->w);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "");
+	workers_wake(fx->w, 1);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "b");
+	fx_destroy(fx);
 }
 
 static void a_wake_up_during_a_step_leads_to_another(void **state)
 {
-	struct fixture *b = fx_create(1);
+	struct fixture *fx = fx_create(1);
 
 	(void)state;
-	b->held[1] = true;
-	workers_wake(b->w, 1);
-	until_inside(b, 1);
-	workers_wake(b->w, 1);
-	workers_wake(b->w, 1);
-	b->held[1] = false;
-	until_steps(b, 1, 2);
-	fx_destroy(b);
+	fx->held[1] = true;
+	workers_wake(fx->w, 1);
+	until_inside(fx, 1);
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 1);
+	fx->held[1] = false;
+	until_steps(fx, 1, 2);
+	fx_destroy(fx);
 }
 
 static void a_unit_is_stepped_by_one_thread_at_a_time(void **state)
 {
-	struct fixture *b = fx_create(4);
+	struct fixture *fx = fx_create(4);
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < UNITS; i++)
-		b->more[i] = 20000;
+		fx->more[i] = 20000;
 	for (i = 0; i < 20000; i++)
-		workers_wake(b->w, i % UNITS);
+		workers_wake(fx->w, i % UNITS);
 	for (i = 0; i < UNITS; i++)
-		until_steps(b, i, 20000);
-	fx_destroy(b);	/* checks overlap */
+		until_steps(fx, i, 20000);
+	fx_destroy(fx);	/* checks overlap */
 }
 
 static void units_run_in_parallel(void **state)
 {
-	struct fixture *b = fx_create(3);
+	struct fixture *fx = fx_create(3);
 
 	(void)state;
-	b->held[1] = b->held[2] = b->held[3] = true;
-	workers_wake(b->w, 1);
-	workers_wake(b->w, 2);
-	workers_wake(b->w, 3);
-	until_inside(b, 1);
-	until_inside(b, 2);
-	until_inside(b, 3);
-	b->held[1] = b->held[2] = b->held[3] = false;
-	fx_destroy(b);
+	fx->held[1] = fx->held[2] = fx->held[3] = true;
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 2);
+	workers_wake(fx->w, 3);
+	until_inside(fx, 1);
+	until_inside(fx, 2);
+	until_inside(fx, 3);
+	fx->held[1] = fx->held[2] = fx->held[3] = false;
+	fx_destroy(fx);
 }
 
 static void an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle(void **state)
 {
-	struct fixture *b = fx_create(1);
+	struct fixture *fx = fx_create(1);
 
 	(void)state;
-	b->held[1] = true;
-	b->heeds_stop[1] = true;
-	b->more[1] = 1000000;
-	workers_wake(b->w, 1);
-	until_inside(b, 1);
-	workers_wake(b->w, 0);
-	until_steps(b, 0, 1);
-	b->held[1] = false;
-	fx_destroy(b);
+	fx->held[1] = true;
+	fx->heeds_stop[1] = true;
+	fx->more[1] = 1000000;
+	workers_wake(fx->w, 1);
+	until_inside(fx, 1);
+	workers_wake(fx->w, 0);
+	until_steps(fx, 0, 1);
+	fx->held[1] = false;
+	fx_destroy(fx);
 }
 
 /* Run two threads in units 1 and 2. Return the unit of the thread with a number. */
-static unsigned int hold_both(struct fixture *b, unsigned int thread)
+static unsigned int hold_both(struct fixture *fx, unsigned int thread)
 {
-	b->held[1] = b->held[2] = true;
-	workers_wake(b->w, 1);
-	workers_wake(b->w, 2);
-	until_inside(b, 1);
-	until_inside(b, 2);
-	return atomic_load(&b->thread[1]) == thread ? 1 : 2;
+	fx->held[1] = fx->held[2] = true;
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 2);
+	until_inside(fx, 1);
+	until_inside(fx, 2);
+	return atomic_load(&fx->thread[1]) == thread ? 1 : 2;
 }
 
 static void a_thread_prefers_its_home_units_and_others_do_not_starve(void **state)
 {
-	struct fixture *b = fx_create(2);
+	struct fixture *fx = fx_create(2);
 	unsigned int first, other;
 
 	(void)state;
 	/* Unit 4 was queued first, and its home is the blocked thread. */
-	first = hold_both(b, 1);
+	first = hold_both(fx, 1);
 	other = 3 - first;
-	b->more[5] = 100;
-	workers_wake(b->w, 4);
-	workers_wake(b->w, 5);
-	b->held[first] = false;
-	until_steps(b, 4, 1);
-	until_steps(b, 5, 101);
-	assert_int_equal(b->before_4, WORKERS_MAX_SKIPS);
-	assert_int_equal(b->thread[4], 1);
-	b->held[other] = false;
-	fx_destroy(b);
+	fx->more[5] = 100;
+	workers_wake(fx->w, 4);
+	workers_wake(fx->w, 5);
+	fx->held[first] = false;
+	until_steps(fx, 4, 1);
+	until_steps(fx, 5, 101);
+	assert_int_equal(fx->before_4, WORKERS_MAX_SKIPS);
+	assert_int_equal(fx->thread[4], 1);
+	fx->held[other] = false;
+	fx_destroy(fx);
 }
 
 static void a_thread_without_home_units_runs_others(void **state)
 {
-	struct fixture *b = fx_create(2);
+	struct fixture *fx = fx_create(2);
 	unsigned int first;
 
 	(void)state;
-	first = hold_both(b, 0);
-	workers_wake(b->w, 5);
-	b->held[first] = false;
-	until_steps(b, 5, 1);
-	assert_int_equal(b->thread[5], 0);
-	b->held[3 - first] = false;
-	fx_destroy(b);
+	first = hold_both(fx, 0);
+	workers_wake(fx->w, 5);
+	fx->held[first] = false;
+	until_steps(fx, 5, 1);
+	assert_int_equal(fx->thread[5], 0);
+	fx->held[3 - first] = false;
+	fx_destroy(fx);
 }
 
 struct call {
-	struct fixture *b;
+	struct fixture *fx;
 	unsigned int self;
 	_Atomic bool done;
 };
@@ -425,7 +425,7 @@ static void *call_quiesce(void *arg)
 {
 	struct call *c = arg;
 
-	workers_quiesce(c->b->w, c->self);
+	workers_quiesce(c->fx->w, c->self);
 	atomic_store(&c->done, true);
 	return NULL;
 }
@@ -434,108 +434,108 @@ static void *call_park(void *arg)
 {
 	struct call *c = arg;
 
-	workers_park(c->b->w);
+	workers_park(c->fx->w);
 	atomic_store(&c->done, true);
 	return NULL;
 }
 
 static void quiesce_waits_for_running_steps_and_not_for_its_own(void **state)
 {
-	struct fixture *b = fx_create(2);
-	struct call call = { .b = b, .self = 0 };
+	struct fixture *fx = fx_create(2);
+	struct call call = { .fx = fx, .self = 0 };
 	pthread_t thread;
 
 	(void)state;
-	b->held[0] = b->held[1] = true;
-	workers_wake(b->w, 0);
-	workers_wake(b->w, 1);
-	until_inside(b, 0);
-	until_inside(b, 1);
+	fx->held[0] = fx->held[1] = true;
+	workers_wake(fx->w, 0);
+	workers_wake(fx->w, 1);
+	until_inside(fx, 0);
+	until_inside(fx, 1);
 	assert_int_equal(pthread_create(&thread, NULL, call_quiesce, &call), 0);
-	while (!atomic_load(&b->stopped[1]))
+	while (!atomic_load(&fx->stopped[1]))
 		sched_yield();
 	assert_false(atomic_load(&call.done));
-	assert_false(atomic_load(&b->stopped[0]));
-	b->held[1] = false;
+	assert_false(atomic_load(&fx->stopped[0]));
+	fx->held[1] = false;
 	pthread_join(thread, NULL);
 	assert_true(atomic_load(&call.done));
-	b->held[0] = false;
-	fx_destroy(b);
+	fx->held[0] = false;
+	fx_destroy(fx);
 }
 
 static void quiesce_returns_although_units_start_new_steps(void **state)
 {
-	struct fixture *b = fx_create(2);
+	struct fixture *fx = fx_create(2);
 	unsigned int i;
 
 	(void)state;
-	b->more[1] = b->more[2] = 1u << 30;
-	workers_wake(b->w, 1);
-	workers_wake(b->w, 2);
-	until_steps(b, 2, 1);
+	fx->more[1] = fx->more[2] = 1u << 30;
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 2);
+	until_steps(fx, 2, 1);
 	for (i = 0; i < 1000; i++)
-		workers_quiesce(b->w, WORKERS_OUTSIDE);
-	fx_destroy(b);
+		workers_quiesce(fx->w, WORKERS_OUTSIDE);
+	fx_destroy(fx);
 }
 
 static void park_waits_for_steps_and_holds_until_the_last_unpark(void **state)
 {
-	struct fixture *b = fx_create(2);
-	struct call call = { .b = b };
+	struct fixture *fx = fx_create(2);
+	struct call call = { .fx = fx };
 	pthread_t thread;
 	unsigned int steps;
 
 	(void)state;
-	b->held[1] = true;
-	b->more[1] = 1u << 30;
-	workers_wake(b->w, 1);
-	until_inside(b, 1);
+	fx->held[1] = true;
+	fx->more[1] = 1u << 30;
+	workers_wake(fx->w, 1);
+	until_inside(fx, 1);
 	assert_int_equal(pthread_create(&thread, NULL, call_park, &call), 0);
-	while (!atomic_load(&b->stopped[1]))
+	while (!atomic_load(&fx->stopped[1]))
 		sched_yield();
 	assert_false(atomic_load(&call.done));
-	b->held[1] = false;
+	fx->held[1] = false;
 	pthread_join(thread, NULL);
-	assert_int_equal(atomic_load(&b->inside[1]), 0);
+	assert_int_equal(atomic_load(&fx->inside[1]), 0);
 
-	workers_park(b->w);
-	steps = b->steps[1];
-	workers_wake(b->w, 2);
-	workers_unpark(b->w);
-	assert_int_equal(b->steps[1], steps);
-	assert_int_equal(b->steps[2], 0);
-	workers_unpark(b->w);
-	until_steps(b, 1, steps + 1);
-	until_steps(b, 2, 1);
-	fx_destroy(b);
+	workers_park(fx->w);
+	steps = fx->steps[1];
+	workers_wake(fx->w, 2);
+	workers_unpark(fx->w);
+	assert_int_equal(fx->steps[1], steps);
+	assert_int_equal(fx->steps[2], 0);
+	workers_unpark(fx->w);
+	until_steps(fx, 1, steps + 1);
+	until_steps(fx, 2, 1);
+	fx_destroy(fx);
 }
 
 static void nested_parks_hold_the_poller_until_the_last_unpark(void **state)
 {
-	struct fixture *b = fx_create(0);
+	struct fixture *fx = fx_create(0);
 
 	(void)state;
-	workers_park(b->w);
-	workers_park(b->w);
-	workers_wake(b->w, 2);
-	workers_unpark(b->w);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_int_equal(b->steps[2], 0);
-	workers_unpark(b->w);
-	assert_int_equal(poll_all(b), WORKERS_NEVER);
-	assert_int_equal(b->steps[2], 1);
-	fx_destroy(b);
+	workers_park(fx->w);
+	workers_park(fx->w);
+	workers_wake(fx->w, 2);
+	workers_unpark(fx->w);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_int_equal(fx->steps[2], 0);
+	workers_unpark(fx->w);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_int_equal(fx->steps[2], 1);
+	fx_destroy(fx);
 }
 
 static void a_deadline_wakes_a_sleeping_thread(void **state)
 {
-	struct fixture *b = fx_create(2);
+	struct fixture *fx = fx_create(2);
 
 	(void)state;
-	workers_set_deadline(b->w, 3, 5000);
-	atomic_store(&b->clock, 5000);
-	until_steps(b, 3, 1);
-	fx_destroy(b);
+	workers_set_deadline(fx->w, 3, 5000);
+	atomic_store(&fx->clock, 5000);
+	until_steps(fx, 3, 1);
+	fx_destroy(fx);
 }
 
 /* Log lines caused by a guest: a limited number per second, others are counted. */
