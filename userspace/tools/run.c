@@ -3,8 +3,8 @@
  * pumice-run: run any kernel with buffers from files
  * or generators, and print or save the outputs.
  *
- * Exit status: 0; 1 for a job that failed; 2 for a command
- * line that is not accepted; 3 if results differ from those of --check.
+ * Exit status: 0; 1 for a job that failed or a file that cannot be read or written; 2 for a
+ * command line that is not accepted; 3 if results differ from those of --check.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -240,6 +240,15 @@ static bool parse(int argc, char **argv, struct run_options *o)
 	return false;
 }
 
+/* Read the files of the arguments. The command line has been accepted. */
+static bool load_args(struct run_options *o)
+{
+	for (unsigned int i = 0; i < o->arg_count; i++)
+		if (!run_load_arg(&o->args[i]))
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static struct run_options options = {
@@ -250,8 +259,11 @@ int main(int argc, char **argv)
 	if (parse(argc, argv, &options))
 		status = list_perf(options.device);
 	else
-		status = run_on_gpu(&options) ? finish(&options) : EXIT_FAILURE;
-	for (unsigned int i = 0; i < options.arg_count; i++)
+		status = load_args(&options) && run_on_gpu(&options) ? finish(&options) :
+			 EXIT_FAILURE;
+	for (unsigned int i = 0; i < options.arg_count; i++) {
 		free(options.args[i].data.bytes);
+		free(options.args[i].file);
+	}
 	return status;
 }

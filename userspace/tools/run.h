@@ -47,6 +47,7 @@ struct run_arg {
 	bool buffer;		/* else a scalar */
 	bool output;		/* shown or saved at the end */
 	struct run_data data;	/* of a scalar: one element */
+	char *file;		/* owned: source of the data, read by run_load_arg(); or NULL */
 	const char *save;	/* file, or NULL */
 	const char *check;	/* file to compare with, or NULL */
 };
@@ -89,6 +90,8 @@ bool run_npy_save(const char *path, const struct run_data *data);
 
 /* run_args.c */
 bool run_parse_arg(const char *text, struct run_arg *arg);
+/* Read the file of an argument that has one. */
+bool run_load_arg(struct run_arg *arg);
 /* Save an output in the format given by its file's name. */
 bool run_save(const struct run_arg *arg);
 /* Compare an output with a file. @equal: cleared if they differ, with a message */

@@ -139,7 +139,10 @@ static bool fill_iota(struct run_arg *arg, struct parts *p)
 	return true;
 }
 
-/* The splitmix64 sequence: the same numbers for the same seed on all hosts. */
+/*
+ * Return the next number of the splitmix64 sequence: the same numbers for the same seed on all
+ * hosts.
+ */
 static uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -216,15 +219,19 @@ static bool load_file(const char *path, struct run_data *data)
 
 static bool parse_file(struct run_arg *arg, struct parts *p)
 {
-	char *path = strndup(p->at[p->next], p->length[p->next]);
-	bool ok = path;
-
-	if (ok && access(path, F_OK))
-		ok = run_error("%s: %s, and no generator; " GENERATORS, path, strerror(errno));
-	ok = ok && load_file(path, &arg->data);
+	arg->file = strndup(p->at[p->next], p->length[p->next]);
 	p->next++;
-	free(path);
-	return ok;
+	return arg->file || run_error("%s: %s", arg->text, strerror(ENOMEM));
+}
+
+bool run_load_arg(struct run_arg *arg)
+{
+	if (!arg->file)
+		return true;
+	if (access(arg->file, F_OK))
+		return run_error("%s: %s, and no generator; " GENERATORS, arg->file,
+				 strerror(errno));
+	return load_file(arg->file, &arg->data);
 }
 
 static bool parse_source(struct run_arg *arg, struct parts *p)
@@ -259,6 +266,9 @@ static bool parse_buffer(struct run_arg *arg, struct parts *p)
 		return false;
 	if (filled ? !parse_source(arg, p) : !parse_shape(arg, p))
 		return false;
+	if (p->next < p->count && !arg->output && arg->file)
+		return run_error("%s: %s is not a generator, and nothing follows a file; " GENERATORS,
+				 arg->text, arg->file);
 	if (p->next < p->count && !arg->output)
 		return run_error("%s: too many parts after the source; a buf: argument ends there",
 				 arg->text);

@@ -268,10 +268,14 @@ def bad_arguments_have_their_own_errors():
             ("too many parts after the source", "buf:f32:zero:4:9"),
             ("name of the file is missing", "out:f32:4:"),
             ("u64 cannot represent -1", "buf:u8:random:4:-1"),
-            ("missing.npy: No such file", "buf:f32:missing.npy"),
-            ("iotta: No such file or directory, and no generator; the generators are: zero, ",
+            ("iotta is not a generator, and nothing follows a file; the generators are: zero, ",
              "buf:f32:iotta:1000")]:
         unaccepted(words, "--arg", arg, SAXPY)
+    for file in ("missing.npy", "iotta"):
+        refused(f"{file}: No such file or directory, and no generator; the generators are: zero, ",
+                "--arg", f"buf:f32:{file}", SAXPY)
+    # The command line is checked before files are read.
+    unaccepted("'f31' is not a type", "--arg", "buf:f32:missing.npy", "--arg", "buf:f31:x", SAXPY)
     unaccepted("at most 64 arguments", *["--arg", "u32:1"] * 65, SAXPY)
     refused("takes 6 uniform words, but the arguments make 5 (a buffer two, a scalar of 32 bits one); "
             "write an --arg for each argument, in their order", "--arg", "buf:f32:zero:4", "--arg",
@@ -287,7 +291,7 @@ def bad_npy_files_have_their_own_errors():
             out.write(blob)
 
     def check(words):
-        unaccepted(words, "--arg", "buf:f32:bad.npy", SAXPY)
+        refused(words, "--arg", "buf:f32:bad.npy", SAXPY)
 
     npy("good.npy", "<f4", [1, 2, 3], "(3,)")
     spoil(0, b"X")
@@ -317,7 +321,7 @@ def bad_npy_files_have_their_own_errors():
     check("Fortran order")
     with open("odd.bin", "wb") as out:
         out.write(b"12345")
-    unaccepted("5 bytes are not a whole number of f32", "--arg", "buf:f32:odd.bin", SAXPY)
+    refused("5 bytes are not a whole number of f32", "--arg", "buf:f32:odd.bin", SAXPY)
 
 
 @test
