@@ -22,8 +22,12 @@ uint64_t pf_ns(const struct perfetto *p, uint64_t ticks)
 struct perfetto *perfetto_open(const char *path, uint64_t clock_hz)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
-	int fd = p ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+	int fd = p ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
 
+	if (fd >= 0)
+		p->created = path;
+	else if (p && errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd >= 0)
 		p->file = fdopen(fd, "w");
 	if (fd < 0 || !p->file) {
@@ -331,8 +335,6 @@ static void put_driver(struct perfetto *p)
 		else
 			pf_point(p, PF_DRIVER, driver_track(p, d), d->from_ns,
 				 d->name ? d->name : "?", &(struct pf_args){ .detail = d->detail });
-		free(d->name);
-		free(d->detail);
 	}
 }
 
@@ -368,6 +370,23 @@ static bool truncate_file(FILE *file)
 	return !ftruncate(fileno(file), 0) || errno == EINVAL;
 }
 
+/* Close the file, and free everything. Return: whether all of it was written. */
+static bool release(struct perfetto *p)
+{
+	bool ok = !ferror(p->file);
+
+	ok &= !fclose(p->file);
+	for (uint32_t i = 0; i < p->driver_count; i++) {
+		free(p->driver[i].name);
+		free(p->driver[i].detail);
+	}
+	free(p->records);
+	free(p->owners);
+	free(p->driver);
+	free(p);
+	return ok;
+}
+
 bool perfetto_close(struct perfetto *p, uint64_t *dropped)
 {
 	bool ok = truncate_file(p->file);
@@ -378,11 +397,12 @@ bool perfetto_close(struct perfetto *p, uint64_t *dropped)
 	put_driver(p);
 	put_records(p);
 	fputs("\n]}\n", p->file);
-	ok &= !ferror(p->file);
-	ok &= !fclose(p->file);
-	free(p->records);
-	free(p->owners);
-	free(p->driver);
-	free(p);
-	return ok;
+	return release(p) && ok;
+}
+
+void perfetto_discard(struct perfetto *p)
+{
+	if (p->created)
+		unlink(p->created);
+	release(p);
 }

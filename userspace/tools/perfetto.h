@@ -21,7 +21,7 @@ struct perfetto;
 
 /*
  * Begin a file; NULL if it cannot be opened. It is truncated only when it is written.
- * clock_hz: GPU clock ticks per second.
+ * path: valid until the file is closed; clock_hz: GPU clock ticks per second.
  */
 struct perfetto *perfetto_open(const char *path, uint64_t clock_hz);
 /*
@@ -29,6 +29,8 @@ struct perfetto *perfetto_open(const char *path, uint64_t clock_hz);
  * stored, because PERFETTO_MAX_EVENTS were, or memory was exhausted; they are marked as lost.
  */
 bool perfetto_close(struct perfetto *p, uint64_t *dropped);
+/* End without writing: an existing file keeps its contents, and none is created. */
+void perfetto_discard(struct perfetto *p);
 
 #define PERFETTO_MAX_EVENTS (1u << 24)	/* about 1 GB */
 

@@ -61,6 +61,7 @@ struct pf_lane {
 
 struct perfetto {
 	FILE *file;
+	const char *created;	/* path, if there was no such file; else NULL */
 	uint64_t clock_hz;
 	bool first;
 

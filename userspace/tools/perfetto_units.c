@@ -219,7 +219,7 @@ static void ta(struct perfetto *p, const struct pumice_event_record *e, uint64_t
 	      &(struct pf_args){ .event = e, .key = "primitives", .value = e->arg1 });
 }
 
-/* TILE, ISP, SPANS and PBE: a track for each tile in flight. */
+/* Add TILE, ISP, SPANS and PBE: a track for each tile in flight. */
 static void tile(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
 	static const struct {

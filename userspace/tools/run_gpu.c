@@ -394,8 +394,12 @@ static bool drain_trace(struct run_gpu *g)
 static bool end_trace(struct run_gpu *g)
 {
 	uint64_t dropped = 0;
-	bool whole = !g->trace_file || perfetto_close(g->trace_file, &dropped);
+	bool whole = true;
 
+	if (g->trace)
+		whole = perfetto_close(g->trace_file, &dropped);
+	else if (g->trace_file)
+		perfetto_discard(g->trace_file);
 	g->lost += dropped;
 	pumice_trace_close(g->trace);
 	if (!whole)

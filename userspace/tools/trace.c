@@ -135,8 +135,10 @@ static void begin_owners(struct tracer *t)
 		return;
 	}
 	t->kernel = trace_kernel_open(TRACE_KERNEL_TRACEFS, &why);
-	if (!t->kernel)
+	if (!t->kernel) {
+		perfetto_discard(t->out);
 		fail("kernel", why);
+	}
 }
 
 /* Report that the GPU is too old for a complete trace. */
@@ -386,7 +388,7 @@ static int run_inside(struct tracer *t, const char *device, const char *path, ch
 		return status;
 	fprintf(stderr, "pumice-trace: %s: %s\n", command[0], *t->error ? t->error :
 		"it opened no GPU in its own process; children of it are not traced");
-	return status ? status : 1;
+	return status;
 }
 
 /* Record until an interrupt, the end of the observed process, or this time; 0: no limit. */
@@ -408,11 +410,16 @@ static void record(struct tracer *t, uint32_t seconds)
 	drain_rest(t);
 }
 
-/* Write the file. Return: whether all of the trace was recorded. */
+/* Write the file, unless there was no GPU. Return: whether all of the trace was recorded. */
 static bool end(struct tracer *t, const char *path)
 {
 	uint64_t driver = 0, dropped;
 
+	if (t->inside && !t->devices) {
+		perfetto_discard(t->out);
+		fprintf(stderr, "pumice-trace: nothing was recorded; %s was not written\n", path);
+		return false;
+	}
 	if (t->kernel)
 		driver = trace_kernel_close(t->kernel, t->out, clock_offset(t));
 	if (!perfetto_close(t->out, &dropped))

@@ -780,9 +780,15 @@ def a_command_is_traced_from_its_first_job_on():
 def a_command_without_a_gpu_of_its_own_is_reported():
     device = "inproc:cores=1,threads=0,ram=64"
     for command, expected in (("true", 1), ("exit 3", 3), (f"{OBSERVED}; exit 4", 4)):
-        status, err = trace_command("-d", device, "sh", "-c", command)
+        status, err = trace_command("-d", device, "-o", "nothing.json", "sh", "-c", command)
         assert status == expected and "sh: it opened no GPU in its own process" in err, err
-        load("c.json")
+        assert "nothing was recorded; nothing.json was not written" in err, err
+        assert not os.path.exists("nothing.json")
+        with open("earlier.json", "w", encoding="ascii") as file:
+            file.write("{}")
+        assert trace_command("-d", device, "-o", "earlier.json", "sh", "-c", command)[0] == expected
+        with open("earlier.json", encoding="ascii") as file:
+            assert file.read() == "{}"
 
 
 @test
