@@ -11,7 +11,8 @@
  *   without a branch between;
  * - instructions from which no path leads to an end;
  * - a vertex program without a position, and a fragment program without any effect: nothing is
- *   drawn. One that stores to memory or drops pixels has an effect.
+ *   drawn. One that stores to memory or drops pixels has an effect;
+ * - with the inputs of a graphics stage: a register that none of them loads.
  *
  * Limits: SH, CF and CFA are shared by the waves: what writes them counts without its order, and
  * waits of other waves are not checked. SL, O, VO and local memory are not checked.
@@ -71,6 +72,7 @@ struct checker {
 	struct pumice_program_info info;
 	pumice_asm_report report;
 	void *data;
+	bool inputs;			/* only those of a stage are checked */
 	int findings;
 	uint64_t (*written)[SET_WORDS];	/* before each instruction */
 	bool *reached, *ends;
@@ -391,18 +393,25 @@ static bool begins_loop(const struct checker *c, uint32_t i)
 	return false;
 }
 
+/* Return whether an input of a stage can load a register. */
+static bool is_input(uint32_t n)
+{
+	return (n >= FIRST_V && n < FIRST_V + PUMICE_USC_MAX_ATTRS) || n >= FIRST_SH;
+}
+
 static void check_reads(struct checker *c, uint32_t i, const struct effects *e)
 {
 	char name[16];
 
 	for (unsigned int k = 0; k < e->read_count; k++) {
 		for (uint32_t n = e->reads[k].first; n < e->reads[k].first + e->reads[k].count; n++) {
-			if (n >= REGISTERS || c->reported[n] ||
+			if (n >= REGISTERS || c->reported[n] || (c->inputs && !is_input(n)) ||
 			    (n >= FIRST_SH ? c->shared[n] : c->written[i][n / 64] >> n % 64 & 1))
 				continue;
 			c->reported[n] = true;
-			finding(c, i, "%s is read, but nothing has written it: it is 0\n",
-				name_of(n, name));
+			finding(c, i, "%s is read, but %s it: it is 0\n", name_of(n, name),
+				c->inputs ? "no input of the stage loads" :
+					    "nothing has written");
 		}
 	}
 }
@@ -466,6 +475,8 @@ static void check_insns(struct checker *c)
 					      c->next_edge[c->edge_of[i]] != NONE))
 			memset(&flight, 0, sizeof(flight));
 		check_reads(c, i, &e);
+		if (c->inputs)
+			continue;
 		check_waits(c, i, &insn, &e, &flight);
 		if (!c->ends[i] && !stuck && begins_loop(c, i)) {
 			finding(c, i, "this loop never ends: no path leads from here to an end\n");
@@ -537,7 +548,8 @@ static int check_program(struct checker *c, unsigned int stage)
 		follow(c, queued);
 		find_ends(c);
 		check_insns(c);
-		check_results(c, stage);
+		if (!c->inputs)
+			check_results(c, stage);
 		ret = c->findings;
 	}
 	free(queued);
@@ -571,6 +583,25 @@ int pumice_check(const char *name, const void *file, size_t bytes, pumice_asm_re
 		ret = check_program(c, header.stage);
 		pumice_program_destroy(program);
 	}
+	free(c);
+	return ret;
+}
+
+int pumice_check_stage(const struct pumice_program *program,
+		       const struct pumice_check_inputs *inputs, pumice_asm_report report,
+		       void *data)
+{
+	struct checker *c = calloc(1, sizeof(*c));
+	int ret;
+
+	if (!c)
+		return -ENOMEM;
+	*c = (struct checker){ .name = "program", .program = program, .report = report,
+			       .data = data, .inputs = true };
+	pumice_program_info(program, &c->info);
+	c->info.pds = inputs->pds;
+	c->info.pds_insns = inputs->insns;
+	ret = check_program(c, PUMICE_PROGRAM_STAGE_COMPUTE);
 	free(c);
 	return ret;
 }

@@ -24,4 +24,26 @@
 int pumice_check(const char *name, const void *file, size_t bytes, pumice_asm_report report,
 		 void *data);
 
+struct pumice_program;
+
+/* The PDS program that loads the inputs of a stage. */
+struct pumice_check_inputs {
+	const uint32_t *pds;	/* 4 words an instruction */
+	uint32_t insns;
+};
+
+/**
+ * pumice_check_stage - find registers that a program of a graphics stage reads without a value
+ * @program: the program
+ * @inputs: of its stage
+ * @report: called for each register of V, SH, CF or CFA that neither the inputs nor the program
+ *   write
+ * @data: for @report
+ *
+ * Return: number of such registers; -ENOMEM.
+ */
+int pumice_check_stage(const struct pumice_program *program,
+		       const struct pumice_check_inputs *inputs, pumice_asm_report report,
+		       void *data);
+
 #endif

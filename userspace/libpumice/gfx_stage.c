@@ -245,11 +245,23 @@ static int add_input(struct builder *b, const struct pumice_input *in, u32 index
 	}
 }
 
-/* Set the address of the USC program and its resources. */
+/* A USC program that was placed. */
 struct code {
 	const struct pumice_program_header *header;
 	u64 va;
+	struct pumice_program *program;		/* of the user, whose inputs are checked; or NULL */
 };
+
+/* Warn of registers that no input loads, at the first use of a program in a stage. */
+static void warn_of_inputs(const struct builder *b, struct pumice_program *program)
+{
+	const struct warnings warnings = device_warnings(stream_vm(b->stream)->dev);
+
+	if (!warnings.report ||
+	    __atomic_exchange_n(&program->inputs_checked, true, __ATOMIC_RELAXED))
+		return;
+	program_warn_of_inputs(program, warnings, b->code, b->insns);
+}
 
 static int build(struct pumice_stream *stream, const struct code *code,
 		 const struct pumice_input *inputs, u32 count, struct table *table, u32 words[4])
@@ -280,6 +292,8 @@ static int build(struct pumice_stream *stream, const struct code *code,
 		return err;
 	b.stage.pds_insns = (u16)b.insns;
 	pumice_stage_pack(words, &b.stage);
+	if (code->program)
+		warn_of_inputs(&b, code->program);
 	return 0;
 }
 
@@ -299,7 +313,7 @@ static int place_stage(struct pumice_stream *stream, const struct pumice_stage_d
 		return fail(vm->dev, EINVAL,
 			    "stage: the kernel belongs to another vm; create it in the stream's");
 	return build(stream, &(struct code){ &desc->kernel->program->header,
-					     desc->kernel->code_va },
+					     desc->kernel->code_va, desc->kernel->program },
 		     desc->inputs, desc->input_count, table, words);
 }
 
@@ -432,6 +446,7 @@ int stream_place_program(struct pumice_stream *stream, const char *text,
 	if (err)
 		return fail(dev, -err, "program of the library: %s", error);
 	code.header = &program->header;
+	code.program = NULL;
 	err = stream_share(stream, program->usc, (u64)program->header.usc_insns * 16, 16, &code.va);
 	if (!err)
 		err = build(stream, &code, inputs, count, NULL, words);

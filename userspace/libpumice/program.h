@@ -49,6 +49,7 @@ struct pumice_program {
 	u32 *pds;				/* header.pds_insns instructions */
 	u32 *words;				/* memory of both, and of the lines */
 	struct program_lines lines;
+	bool inputs_checked;			/* atomic: see warn_of_inputs() */
 };
 
 struct pumice_kernel {
@@ -65,6 +66,14 @@ struct pumice_kernel {
  * @uniforms: GPU virtual address of the uniform block
  */
 void program_link(const struct pumice_program *program, u64 code, u64 uniforms, u32 *to);
+
+/*
+ * program_warn_of_inputs - report registers that a program reads, but that no input of its stage
+ * loads.
+ * @pds: the PDS program that loads the inputs
+ */
+void program_warn_of_inputs(const struct pumice_program *program, struct warnings warnings,
+			    const u32 *pds, u32 insns);
 
 /*
  * program_assemble - pumice_program_assemble(), and report warnings of the program.

@@ -68,6 +68,14 @@ int program_assemble(const char *name, const char *text, struct warnings warning
 	return err;
 }
 
+void program_warn_of_inputs(const struct pumice_program *program, struct warnings warnings,
+			    const u32 *pds, u32 insns)
+{
+	const struct pumice_check_inputs inputs = { pds, insns };
+
+	pumice_check_stage(program, &inputs, pass_warning, &warnings);
+}
+
 int pumice_program_assemble(const char *name, const char *text, struct pumice_program **program,
 			    char *error, size_t error_bytes)
 {

@@ -108,6 +108,7 @@ static void a_program_of_a_graphics_stage_without_result_is_reported(void **stat
 		{ "uvsw vo4, v5\n" REST_OF_POSITION "end", NO_POSITION(4, "vo0") },
 		{ ".stage vertex\nend", NO_POSITION(2, "vo0") },
 		{ ".stage fragment\nmov r0, [one], v0\nend", NO_EFFECT(2) },
+		{ ".stage fragment\nend", NO_EFFECT(2) },
 		{ ".stage fragment\nmov o3, [one], v0\nend", "" },
 		{ ".stage fragment\ndiscard [r1]\nend", UNWRITTEN(2, "r1") },
 		{ ".stage fragment\ndepth.f32 v0\nend", "" },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Warnings of programs that pumice_kernel_assemble() reports: which, to which function, and when
- * none. The mistakes that are found have tests in tests/unit/compiler/test_check.c.
+ * none. The mistakes that are found have tests in tests/unit/compiler/test_check.c. Warnings of
+ * inputs that a graphics stage does not have.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -13,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "pumice/pumice.h"
+#include "pumice/pumice_gfx.h"
 
 #define MAX_TEXTS	8u
 #define TEXT_BYTES	256u
@@ -145,6 +146,55 @@ static void another_device_is_not_affected(void **state)
 	assert_int_equal(r.count, 2);
 }
 
+/* Use a program in a stage of a new stream; the reports of its inputs only are in @r. */
+static void use_in_stage(struct fixture *f, const char *text, const struct pumice_input *inputs,
+			 uint32_t count, struct received *r)
+{
+	struct pumice_stage_desc desc = { .inputs = inputs, .input_count = count };
+	struct pumice_stream *stream;
+	struct pumice_kernel *kernel;
+	uint32_t words[4];
+
+	*r = (struct received){ 0 };
+	pumice_device_set_warnings(f->dev, receive, r);
+	assert_int_equal(pumice_kernel_assemble(f->vm, "stage", text, &kernel), 0);
+	assert_int_equal(r->count, 0);
+	assert_int_equal(pumice_stream_create(f->vm, 4096, &stream), 0);
+	desc.kernel = kernel;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pumice_stream_stage(stream, &desc, words), 0);
+	pumice_stream_destroy(stream);
+	pumice_kernel_destroy(kernel);
+}
+
+static void a_register_that_no_input_of_a_stage_loads_is_reported_once(void **state)
+{
+	static const char fragment[] = ".stage fragment\nadd.f32 r0, v0, v2\nmov v3, [one], r0\n"
+				       "add.f32 r0, v3, sh1\nmov o0, [one], r0\nend\n";
+	static const char vertex[] = "uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n";
+	static const uint32_t uniforms[2] = { 1, 2 };
+	const struct pumice_input good[] = {
+		pumice_input_varying(0, 0, 3), pumice_input_uniforms(0, uniforms, 2),
+	};
+	const struct pumice_input attribute = pumice_input_attribute(0, 4, 0x40000000, 16, 3);
+	struct received r;
+
+	use_in_stage(*state, fragment, good, 2, &r);
+	assert_int_equal(r.count, 0);
+	use_in_stage(*state, fragment, good, 1, &r);
+	assert_int_equal(r.count, 1);
+	assert_string_equal(r.text[0], "stage:4: warning: sh1 is read, but no input of the stage "
+			    "loads it: it is 0");
+	use_in_stage(*state, fragment, NULL, 0, &r);
+	assert_int_equal(r.count, 3);
+	assert_string_equal(r.text[1], "stage:2: warning: v2 is read, but no input of the stage "
+			    "loads it: it is 0");
+	use_in_stage(*state, vertex, &attribute, 1, &r);
+	assert_int_equal(r.count, 0);
+	use_in_stage(*state, vertex, NULL, 0, &r);
+	assert_int_equal(r.count, 4);
+}
+
 static void a_text_with_errors_gives_the_error_only(void **state)
 {
 	struct fixture *f = *state;
@@ -208,6 +258,7 @@ int main(void)
 		TEST(a_good_program_is_not_reported),
 		TEST(null_turns_warnings_off),
 		TEST(another_device_is_not_affected),
+		TEST(a_register_that_no_input_of_a_stage_loads_is_reported_once),
 		TEST(a_text_with_errors_gives_the_error_only),
 		TEST(only_kernels_assembled_for_a_device_are_checked),
 		TEST(the_function_may_call_the_library),

@@ -287,14 +287,14 @@ int pumice_device_fw_counters(struct pumice_device *dev, struct pumice_fw_counte
  *
  * pumice_kernel_assemble() then checks each program that it has assembled for the device, as
  * pumice-as(1) does: registers that nothing writes, loads that are read without a wait, loops
- * that never end, programs of graphics stages without a result. Such programs are legal: warnings
- * do not change what is returned.
+ * that never end, programs of graphics stages without a result. pumice_stream_stage() and
+ * pumice_stream_stages() check at the first use of a kernel that an input loads each register that
+ * it reads. Such programs are legal: warnings do not change what is returned.
  *
  * The text is one line without a line end, such as "shader:3: warning: r2 is read, but nothing
- * has written it: it is 0"; it is valid during the call. @report is called by the thread that
- * assembles, before pumice_kernel_assemble() returns, and by several threads at once if several
- * assemble. It may call functions of the library. A call of pumice_kernel_assemble() that has
- * begun in another thread may still call the former function: @data has to outlive such calls.
+ * has written it: it is 0"; it is valid during the call. @report is called before these functions
+ * return, by several threads at once if several call them. It may call functions of the library. A
+ * call that has begun may still use the former function: @data has to outlive such calls.
  */
 void pumice_device_set_warnings(struct pumice_device *dev,
 				void (*report)(void *data, const char *text), void *data);
