@@ -364,7 +364,8 @@ int pumice_capture_load(const char *path, struct pumice_capture **capture, char 
 	file = read_file(path, &bytes);
 	err = errno ? errno : EIO;
 	if (!file)
-		return fail_text(error, error_bytes, err, "capture: %s: %s", path, strerror(err));
+		return fail_text(error, error_bytes, err, "capture: %s: %s", path, err == ESPIPE ?
+				 "a pipe or a device: store the capture in a file" : strerror(err));
 	err = parse_owned(file, bytes, capture, &reason);
 	return err ? fail_text(error, error_bytes, -err, "capture: %s: %s", path, text) : 0;
 }

@@ -293,6 +293,9 @@ static void truncated_files_are_refused(void **state)
 	assert_int_equal(pumice_capture_load("/no/such/file", &c, NULL, 0), -ENOENT);
 	assert_int_equal(pumice_capture_load("/", &c, error, sizeof(error)), -EISDIR);
 	assert_string_equal(error, "capture: /: Is a directory");
+	assert_int_equal(pumice_capture_load("/dev/null", &c, error, sizeof(error)), -ESPIPE);
+	assert_string_equal(error, "capture: /dev/null: a pipe or a device: store the capture in a "
+			    "file");
 }
 
 int main(void)
