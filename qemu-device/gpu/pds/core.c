@@ -69,7 +69,7 @@ static void update_load(struct unit *unit)
 	atomic_store_explicit(&unit->load, unit->accounts.waves, memory_order_relaxed);
 }
 
-/* A register's limit in units of a store; 0: no limit. */
+/* Return a register's limit in units of a store; 0: no limit. */
 static u32 limit_of(u32 value, u32 unit)
 {
 	return value ? value / unit : UINT32_MAX;
@@ -414,7 +414,7 @@ void pds_load(const struct pds *pds, struct pds_load *load)
 		load->vpm_rows += (u32)(core->vpm.head - core->vpm.tail);
 		pds_unlock_core(core);
 	}
-	load->peak_tasks = peak > load->tasks ? peak : load->tasks;
+	load->peak_tasks = max_u32(peak, load->tasks);
 }
 
 u64 pds_waits(const struct pds *pds, enum pds_dm dm)

@@ -14,6 +14,7 @@
  * memory: of a work-group copy they count once for the group; an atomic operation loads and
  * stores.
  */
+#include "minmax.h"
 #include "step.h"
 
 #define LOCAL_BANKS 32u
@@ -120,7 +121,7 @@ static u32 conflicts(const u32 *off, u32 plus, u32 lanes)
 		if (n < count[bank])
 			continue;
 		words[bank][count[bank]++] = word;
-		max = count[bank] > max ? count[bank] : max;
+		max = max_u32(max, count[bank]);
 	}
 	return max - 1;
 }

@@ -16,6 +16,7 @@
  * burst that faults has copied the words before the faulting grain.
  */
 #include "exec.h"
+#include "minmax.h"
 
 #define GRAIN (1u << MMU_GRAIN_SHIFT)
 #define QUAD 4u
@@ -53,12 +54,11 @@ static u32 group_instances(const struct exec *x)
 static bool copy_grains(struct exec *x, u32 *chip, u64 va, u32 words, bool store)
 {
 	while (words) {
-		u32 part = (GRAIN - (u32)(va % GRAIN)) / 4;
+		u32 part = min_u32((GRAIN - (u32)(va % GRAIN)) / 4, words);
 		u32 *host = (u32 *)(void *)exec_host(x, va, store);
 
 		if (!host)
 			return false;
-		part = part < words ? part : words;
 		copy_words(store ? host : chip, store ? chip : host, part);
 		chip += part;
 		va += part * 4u;

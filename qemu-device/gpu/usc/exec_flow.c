@@ -9,6 +9,7 @@
  * is complete when the wave ends, even if its signal is not done. late.c makes the data late.
  */
 #include "exec.h"
+#include "minmax.h"
 
 static const struct usc_insn *jump(struct exec *x, const struct usc_insn *i)
 {
@@ -44,11 +45,8 @@ u64 exec_signals_done(const struct exec *x, const struct usc_insn *i)
 {
 	u64 when = 0;
 
-	for (u32 n = 0; n < sizeof(i->sig); n++) {
-		u64 done = x->wave->done[i->sig[n]];
-
-		when = done > when ? done : when;
-	}
+	for (u32 n = 0; n < sizeof(i->sig); n++)
+		when = max_u64(when, x->wave->done[i->sig[n]]);
 	return when;
 }
 
@@ -91,7 +89,7 @@ static const struct usc_insn *mem_fence(struct exec *x, const struct usc_insn *i
 	u64 when = 0, now = exec_clock(x, i);
 
 	for (u32 n = 0; n < PUMICE_USC_SIGNALS; n++)
-		when = x->wave->done[n] > when ? x->wave->done[n] : when;
+		when = max_u64(when, x->wave->done[n]);
 	if (when > now && !wait_until(x, when, now))
 		return exec_leave(x, i, USC_EXIT_YIELD);
 	exec_dc_drop(x);

@@ -29,6 +29,7 @@
 
 #include <stdlib.h>
 
+#include "minmax.h"
 #include "pumice_formats.h"
 #include "step.h"
 
@@ -350,7 +351,7 @@ static bool check_range(struct exec *x, const struct usc_insn *i, bool local, u3
 
 	for (u32 n = 0; n < wave->ranges; n++) {
 		const struct late_range *range = &wave->range[n];
-		u32 at = first > range->first ? first : range->first;
+		u32 at = max_u32(first, range->first);
 
 		if (range->local != local || first >= range->first + range->words ||
 		    range->first >= first + words)
