@@ -34,7 +34,7 @@ int heaps_check(const struct pumice_device_info *info, const struct pumice_devic
 			return fail_text(why, why_bytes, EPROTO, "heap %u has pages of %#llx bytes",
 					 i, (unsigned long long)heap->page_bytes);
 		if (!heap->size || (heap->start | heap->size) % heap->page_bytes)
-			return fail_text(why, why_bytes, EPROTO, "heap %u has a part of a page", i);
+			return fail_text(why, why_bytes, EPROTO, "heap %u is not aligned to its pages", i);
 		if (heap->start < end || heap->start >= 1ull << PUMICE_MMU_VA_BITS ||
 		    heap->size > (1ull << PUMICE_MMU_VA_BITS) - heap->start)
 			return fail_text(why, why_bytes, EPROTO,

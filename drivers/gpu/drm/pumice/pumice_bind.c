@@ -265,8 +265,8 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
  *
  * Context: May sleep. Acquires the reservations of the VM and of the buffer.
  *
- * Return: 0; -ENOENT without such a buffer; -EINVAL if the operation has parts of pages of its
- * heap, the range is not in the buffer, only another VM may bind it, or its memory is not
+ * Return: 0; -ENOENT without such a buffer; -EINVAL if the operation is not aligned to the pages
+ * of its heap, the range is not in the buffer, only another VM may bind it, or its memory is not
  * contiguous for the heap's page size; -ENODATA if it was purged; -ENOMEM; -EINTR if a signal
  * interrupts the wait for the VM's reservation; or an error of drm_gem_shmem_get_pages_sgt().
  * pumice_bind_release_op() must follow in any case.

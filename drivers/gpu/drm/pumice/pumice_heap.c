@@ -119,7 +119,7 @@ int pumice_heap_check(const struct pumice_device *pdev, const struct drm_pumice_
 	if (!IS_ALIGNED(op->va, heap_granule(pdev, op->va)) ||
 	    !IS_ALIGNED(last + 1, heap_granule(pdev, last)) ||
 	    (map && !IS_ALIGNED(op->bo_offset, heap_granule(pdev, op->va)))) {
-		drm_dbg(&pdev->drm, "bind 0x%llx, 0x%llx bytes: has parts of pages of its heap\n",
+		drm_dbg(&pdev->drm, "bind 0x%llx, 0x%llx bytes: not aligned to the pages of its heap\n",
 			op->va, op->size);
 		return -EINVAL;
 	}
