@@ -72,7 +72,7 @@ static const char *const counter_names[] = {
 
 #define COUNTERS (sizeof(counter_names) / sizeof(counter_names[0]))
 
-/* The same on the CPU. */
+/* Compute the same on the CPU. */
 static uint32_t longest_on_cpu(void)
 {
 	uint32_t best = 0;

@@ -27,7 +27,7 @@ void gpu_open(struct gpu *gpu, int argc, char **argv, uint64_t bytes);
 /* The same with what it takes to run a compute shader. */
 void gpu_open_compute(struct gpu *gpu, int argc, char **argv, const char *shader, uint64_t bytes);
 
-/* A shader ready to run. Mistakes in it that the library warns of are printed. */
+/* Create a shader that is ready to run. Mistakes in it that the library warns of are printed. */
 struct pumice_kernel *gpu_kernel(struct gpu *gpu, const char *shader);
 
 void gpu_close(struct gpu *gpu);

@@ -26,7 +26,7 @@ static const char shader[] =
 	PUMICE_STORE32(sh0, v0, [one], r1, r2)
 	PUMICE_LINE(end);
 
-/* A stream that runs the kernel once with this n. */
+/* Create a stream that runs the kernel once with this n. */
 static uint64_t add_stream(struct gpu *gpu, uint32_t n)
 {
 	const uint32_t uniforms[] = { PUMICE_WORDS_VA(AT), n };

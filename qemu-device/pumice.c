@@ -617,7 +617,7 @@ static const VMStateDescription pumice_vmstate = {
     .unmigratable = 1,
 };
 
-/* Descriptions for "-device pumice,help". */
+/* Set the descriptions for "-device pumice,help". */
 static void pumice_describe_properties(ObjectClass *klass)
 {
     object_class_property_set_description(klass, "preset",

@@ -81,7 +81,7 @@ static const char *check_tasks(const struct pumice_gpu_config *c)
 	return NULL;
 }
 
-/* Memories and FIFOs of vertices and primitives. */
+/* Check memories and FIFOs of vertices and primitives. */
 static const char *check_vertices(const struct pumice_gpu_config *c)
 {
 	if (c->vpm_kib > MAX_VPM_KIB)

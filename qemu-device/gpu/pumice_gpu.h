@@ -136,7 +136,7 @@ int pumice_gpu_set_memory(struct pumice_gpu *gpu, const struct pumice_mem_region
 void pumice_gpu_park(struct pumice_gpu *gpu);
 void pumice_gpu_unpark(struct pumice_gpu *gpu);
 
-/* Power-on reset of all state except the clock and the memory map. */
+/* Reset all state as at power-on except the clock and the memory map. */
 void pumice_gpu_reset(struct pumice_gpu *gpu);
 /*
  * In addition to the reset of the GPU, where the whole machine is reset: drops the requests for

@@ -51,7 +51,7 @@ void bench_fill(float *values, uint32_t count, uint32_t seed)
 	}
 }
 
-/* A round of one side: the mean of its runs, seconds. */
+/* Run a round of one side; return the mean of its runs, seconds. */
 static double time_runs(const struct bench_contest *c, void (*run)(void *), void *data)
 {
 	double start = bench_now();

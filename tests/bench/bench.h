@@ -87,7 +87,7 @@ void bench_contest(struct bench *bench, const struct bench_contest *contest);
 /* The contests of a workload: against PoCL, and of all threads against one. */
 void bench_workload(struct bench *bench, const struct bench_workload *workload);
 
-/* CLOCK_MONOTONIC, seconds. */
+/* Return CLOCK_MONOTONIC, seconds. */
 double bench_now(void);
 
 /* Exit with a message. */

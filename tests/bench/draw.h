@@ -26,7 +26,7 @@ void draw_work(struct gpu *gpu, const struct draw_scene *scene, struct draw_work
 void draw_work_free(struct draw_work *work);
 /* Clear, draw and wait until it is done. */
 void draw_run(struct draw_work *work);
-/* The picture, as returned by gl_read(). */
+/* Read the picture, as returned by gl_read(). */
 void draw_read(struct draw_work *work, uint32_t *pixels);
 /* The same scene, but vertices are shaded when tiles are rendered. */
 void draw_work_deferred(struct gpu *gpu, const struct draw_scene *scene, struct draw_work *work);

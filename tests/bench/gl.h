@@ -39,14 +39,14 @@ struct gl_work {
 /* All exit with a message if they fail. */
 void gl_open(struct gl *gl);
 void gl_close(struct gl *gl);
-/* The renderer's name. */
+/* Return the renderer's name. */
 const char *gl_renderer(void);
 void gl_work(const struct draw_scene *scene, struct gl_work *work);
 void gl_work_free(struct gl_work *work);
 
 /* Clear, draw and wait until it is done. */
 void gl_run(struct gl_work *work);
-/* The picture: size * size pixels, RGBA8, upper row first. */
+/* Read the picture: size * size pixels, RGBA8, upper row first. */
 void gl_read(struct gl_work *work, uint32_t *pixels);
 
 #endif

@@ -41,7 +41,7 @@ void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct gpu_buffer *buffer);
 void gpu_buffer_free(struct gpu *gpu, struct gpu_buffer *buffer);
 /* Set up kernel and gpu; the caller sets the rest. */
 void gpu_work(struct gpu *gpu, const unsigned char *program, size_t bytes, struct gpu_work *work);
-/* The same from assembly text. */
+/* Create the same from assembly text. */
 void gpu_work_text(struct gpu *gpu, const char *text, struct gpu_work *work);
 void gpu_work_free(struct gpu_work *work);
 

@@ -23,7 +23,7 @@ static void check(const char *what, cl_int status)
 		bench_fail("OpenCL: %s: error %d", what, status);
 }
 
-/* PoCL's platform; another vendor's would be another peer. */
+/* Return PoCL's platform; another vendor's would be another peer. */
 static cl_platform_id find_platform(void)
 {
 	cl_platform_id platforms[16];

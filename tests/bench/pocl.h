@@ -39,7 +39,7 @@ void pocl_buffer_free(struct pocl *pocl, struct pocl_buffer *buffer);
 void pocl_work(struct pocl *pocl, const char *kernel, struct pocl_work *work);
 void pocl_work_free(struct pocl_work *work);
 
-/* The next argument. */
+/* Set the next argument. */
 void pocl_add(struct pocl_work *work, size_t bytes, const void *value);
 void pocl_add_buffer(struct pocl_work *work, const struct pocl_buffer *buffer);
 

@@ -162,7 +162,7 @@ static uint32_t wave(uint32_t at)
 	return place < TEXTURE / 2 ? 2 * place : 2 * (TEXTURE - 1 - place);
 }
 
-/* A square over the whole target. */
+/* Draw a square over the whole target. */
 static void put_layer(struct draw_vertex *v, float z, float shift)
 {
 	static const float corner[6][2] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 0 }, { 1, 1 },

@@ -290,7 +290,7 @@ static void add_draw(struct drawing *d, const struct pumice_stage_desc *vertex,
 	check(gpu, "draw", pumice_stream_draw(stream, draw));
 }
 
-/* The geometry job of all draws so far, and its fragment job. */
+/* Submit the geometry job of all draws so far, and its fragment job. */
 static void end_drawing(struct drawing *d)
 {
 	const struct pumice_render_desc render = { .pdm = { .outputs = 1 } };

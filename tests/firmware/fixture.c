@@ -26,7 +26,7 @@ static void raise_irq(void *opaque, unsigned int os)
 	__atomic_fetch_add(&r->irqs, 1, __ATOMIC_RELAXED);
 }
 
-/* GPU clock: simulated, so that runs are reproducible; with threads, the host's. */
+/* Return the GPU clock: simulated, so that runs are reproducible; with threads, the host's. */
 static uint64_t now(void *opaque)
 {
 	struct fixture *r = opaque;
@@ -291,7 +291,7 @@ u32 fx_call_catalogue(struct fixture *r, u32 type, u64 catalogue)
 	return fx_call(r, &cmd);
 }
 
-/* Tables for two pages at FX_STREAM_VA. */
+/* Create tables for two pages at FX_STREAM_VA. */
 void fx_vm(struct fixture *r, struct fx_vm *vm)
 {
 	u64 pd = testmem_alloc(r->tm, 4096, 4096), pt = testmem_alloc(r->tm, 4096, 4096);

@@ -88,7 +88,7 @@ struct fixture *fx_create_at(u64 base);
 void fx_destroy(struct fixture *r);
 /* Create one, boot it and wait for READY. */
 struct fixture *fx_booted(void);
-/* The register writes that start the firmware, in order. */
+/* Get the register writes that start the firmware, in order. */
 void fx_boot_writes(struct fixture *r, struct fx_write writes[FX_BOOT_WRITES]);
 /* Start the firmware and run it until it reports a state. Returns boot->state. */
 u32 fx_boot(struct fixture *r);
@@ -128,7 +128,7 @@ void fx_vm_faulty(struct fx_vm *vm);		/* an unknown command: CDM_COMMAND */
 void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 loops, bool faulty);
 
 void fx_context(struct fixture *r, const struct fx_vm *vm, u32 priority, struct fx_context *c);
-/* A booted fixture, with a VM and a context of priority 1. */
+/* Return a booted fixture, with a VM and a context of priority 1. */
 struct fixture *fx_with_context(struct fx_vm *vm, struct fx_context *c);
 /* As fx_context(), for any data master. @dm: enum fwif_dm */
 void fx_context_of(struct fixture *r, const struct fx_vm *vm, u32 dm, u32 priority,

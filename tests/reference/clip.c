@@ -8,7 +8,7 @@
 #define GUARD	16384.0f
 #define PLANES	7
 
-/* Distance of a vertex from plane n; each operation is rounded to f32. */
+/* Return the distance of a vertex from plane n; each operation is rounded to f32. */
 static float distance(const struct ref_state *s, const struct ref_vertex *v, unsigned int n)
 {
 	const float x = v->pos[0], y = v->pos[1], z = v->pos[2], w = v->pos[3];

@@ -103,7 +103,7 @@ static float depth_at(const struct draw *d, int64_t x, int64_t y)
 	return z > 1 ? 1 : (float)z;
 }
 
-/* Weights of the three vertices at a position, without perspective. */
+/* Compute the weights of the three vertices at a position, without perspective. */
 static void weights(const struct triangle *t, int64_t x, int64_t y, double w[3])
 {
 	const double area = t->area * 65536;
@@ -114,15 +114,15 @@ static void weights(const struct triangle *t, int64_t x, int64_t y, double w[3])
 }
 
 /*
- * Error bound of a plane of f32 coefficients: they are rounded, and so are two
- * products and two sums, all below |value| + |slope| * 32 pixels.
+ * Return the error bound of a plane of f32 coefficients: they are rounded, and so are two products
+ * and two sums, all below |value| + |slope| * 32 pixels.
  */
 static double plane_error(double value, double dx, double dy)
 {
 	return 0x1p-22 * (fabs(value) + 64 * (fabs(dx) + fabs(dy)));
 }
 
-/* Numerator and denominator of a varying at a position. */
+/* Compute numerator and denominator of a varying at a position. */
 static void evaluate(const struct draw *d, uint32_t n, int64_t x, int64_t y, double out[2])
 {
 	const struct triangle *t = &d->t;
@@ -169,8 +169,8 @@ static bool is_coordinate(const struct draw *d, uint32_t n)
 }
 
 /*
- * The coordinate over a point, as OpenGL and Vulkan define it: 1/2 at the centre, 0 and 1 at the
- * sides. Its planes are multiplied by 1/w, unless the varying is without perspective.
+ * Compute the coordinate over a point, as OpenGL and Vulkan define it: 1/2 at the centre, 0 and 1
+ * at the sides. Its planes are multiplied by 1/w, unless the varying is without perspective.
  */
 static void point_coordinate(const struct draw *d, uint32_t n, int64_t x, int64_t y,
 			     struct ref_fragment *f)
@@ -416,7 +416,7 @@ static void fill(struct draw *d)
 			fill_pixel(d, px, py);
 }
 
-/* A rectangle: triangles A B C and A C D. */
+/* Fill a rectangle: triangles A B C and A C D. */
 static void fill_quad(struct draw *d, const struct ref_screen q[4])
 {
 	d->t.front = true;

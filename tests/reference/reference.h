@@ -119,7 +119,7 @@ bool ref_clip(const struct ref_state *state, const struct ref_vertex *vertices, 
 /* Divide, and apply the viewport. False if that is impossible: drop the primitive. */
 bool ref_project(const struct ref_state *state, const struct ref_vertex *vertex,
 		 struct ref_screen *out);
-/* Position of a sample in its pixel, 1/256 pixel. */
+/* Get the position of a sample in its pixel, 1/256 pixel. */
 void ref_sample(uint32_t samples, uint32_t sample, int64_t *x, int64_t *y);
 
 #endif

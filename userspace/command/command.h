@@ -73,7 +73,7 @@ int command_line(const struct command *c, int argc, char **argv);
 /* Exit with COMMAND_REFUSED after "NAME: SENTENCE" to standard error. */
 _Noreturn void command_refuse(const struct command *c, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same for the word after the first @count of the synopsis. */
+/* Refuse a command line without the word after the first @count of the synopsis. */
 _Noreturn void command_refuse_missing(const struct command *c, int count);
 
 /* Return the device of -d, else that of the environment, or NULL. */

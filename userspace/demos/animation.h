@@ -18,8 +18,7 @@ struct animation;
 struct animation *animation_open(const char *path, uint32_t width, uint32_t height,
 				 const uint8_t rgb[3]);
 /*
- * The same for pictures: 6 shades of red and blue and 7 of green, with an ordered
- * dither.
+ * Open a file of pictures: 6 shades of red and blue and 7 of green, with an ordered dither.
  */
 struct animation *animation_open_pictures(const char *path, uint32_t width, uint32_t height);
 /* Add one frame of 8-bit R, G, B, row by row from the top, of an animation of pictures. */

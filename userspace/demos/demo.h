@@ -76,7 +76,7 @@ void demo_run(struct demo *demo, const uint32_t groups[3], const uint32_t *unifo
 	      uint32_t uniform_words);
 /* Generate reproducible pseudo-random numbers; state is not 0. */
 uint32_t demo_random(uint32_t *state);
-/* The same as an f32 from 0 to 1. */
+/* Return the same as an f32 from 0 to 1. */
 float demo_random_unit(uint32_t *state);
 
 /* Print one line: device and wall time. */

@@ -93,7 +93,7 @@ void draw_buffer(struct draw *draw, uint64_t bytes, struct demo_buffer *buffer);
 void draw_buffer_free(struct draw *draw, struct demo_buffer *buffer);
 void draw_model(struct draw *draw, const struct mesh *mesh, struct draw_model *model);
 void draw_model_free(struct draw *draw, struct draw_model *model);
-/* An RGBA8_SRGB texture with all levels, which the PTLA generates from level 0. */
+/* Create an RGBA8_SRGB texture with all levels, which the PTLA generates from level 0. */
 struct pumice_image *draw_texture(struct draw *draw, uint32_t size, const uint32_t *texels);
 
 /* Set a state with depth test and write, backs of counter-clockwise triangles culled. */
@@ -131,7 +131,7 @@ void draw_report(const struct draw *draw, const char *what);
 const char *draw_arguments(const char *name, const char *purpose, int argc, char **argv,
 			   const char **path);
 
-/* Uniforms of mesh_vertex.pasm: to clip space, then of the model in the world. */
+/* Compute the uniforms of mesh_vertex.pasm: to clip space, then of the model in the world. */
 void draw_matrices(uint32_t words[32], const struct matrix *clip, const struct matrix *model);
 
 #endif

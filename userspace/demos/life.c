@@ -31,7 +31,7 @@ static void set_cell(uint32_t *field, uint32_t x, uint32_t y)
 	field[y * WORDS + x / 32] |= 1u << x % 32;
 }
 
-/* Patterns as text: a glider gun, and a random field that takes long to settle. */
+/* Draw patterns from text: a glider gun, and a random field that takes long to settle. */
 static void sow(uint32_t *field)
 {
 	static const char *const gun[] = {

@@ -23,7 +23,7 @@ struct view {
 	float re, im, step;
 };
 
-/* The same operations in the same order as mandelbrot.pasm. */
+/* Run the same operations in the same order as mandelbrot.pasm. */
 static uint32_t iterations(const struct view *view, uint32_t x, uint32_t y)
 {
 	const float c_re = (float)x * view->step + view->re;

@@ -18,12 +18,11 @@ struct matrix matrix_scale(float x, float y, float z);
 /* Rotate right-handed about an axis of length 1, radians. */
 struct matrix matrix_rotate(float angle, float x, float y, float z);
 /*
- * Perspective for the GPU's clip space: depth 0 at near to 1 at far. y goes up, as in
- * pumice_draw_state_init().
- * fov: of the height, radians; aspect: width over height.
+ * Compute the perspective for the GPU's clip space: depth 0 at near to 1 at far. y goes up, as in
+ * pumice_draw_state_init(). fov: of the height, radians; aspect: width over height.
  */
 struct matrix matrix_perspective(float fov, float aspect, float near, float far);
-/* The same without perspective: the box from -x to x, -y to y, near to far. */
+/* Compute the same without perspective: the box from -x to x, -y to y, near to far. */
 struct matrix matrix_orthographic(float x, float y, float near, float far);
 /* From the world to an eye that looks at a point; up: direction of the top of the view. */
 struct matrix matrix_look_at(const float eye[3], const float at[3], const float up[3]);

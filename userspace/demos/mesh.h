@@ -31,7 +31,10 @@ void mesh_sphere(struct mesh *mesh, float radius, uint32_t rings, uint32_t secto
 void mesh_box(struct mesh *mesh, float x, float y, float z);
 /* Create a square in the plane y = 0, seen from above; uv from 0 to repeat. */
 void mesh_plane(struct mesh *mesh, float half, float repeat, uint32_t cells);
-/* A gear with a hole, about the z axis; its teeth reach from radius - depth / 2 to radius + depth / 2. */
+/*
+ * Create a gear with a hole, about the z axis; its teeth reach from radius - depth / 2 to radius +
+ * depth / 2.
+ */
 void mesh_gear(struct mesh *mesh, float hole, float radius, float width, uint32_t teeth,
 	       float depth);
 void mesh_free(struct mesh *mesh);

@@ -18,7 +18,7 @@
 #include "pumice_regs.h"
 #include "stream.h"
 
-/* FNV-1a over words. */
+/* Return the FNV-1a hash of words. */
 static u64 hash_of(const u32 *words, u64 bytes)
 {
 	u64 hash = 0xcbf29ce484222325u, i;

@@ -273,9 +273,7 @@ const char *device_error_former(struct pumice_device *dev);
 int stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d);
 int stream_dispatch_former(struct pumice_stream *s, const struct pumice_dispatch *d);
 
-/*
- * fail_text - the same for calls without a device. @text: may be NULL; @bytes: of @text.
- */
+/* fail_text - report the same for calls without a device. @text: may be NULL; @bytes: of @text. */
 int fail_text(char *text, size_t bytes, int err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

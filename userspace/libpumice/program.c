@@ -34,7 +34,7 @@ static int check_magic(const void *data, const struct reason *reason)
 		      "pumice-as", first, PUMICE_PROGRAM_HEADER__MAGIC__VALUE);
 }
 
-/* Version, reserved bits and sizes. */
+/* Check version, reserved bits and sizes. */
 static int check_header(const u32 *words, size_t bytes, struct pumice_program_header *h,
 			const struct reason *reason)
 {

@@ -191,7 +191,7 @@ static const char *name_of(const char * const names[], u32 count, u32 n)
 	return n < count && names[n] ? names[n] : "unknown";
 }
 
-/* The type of a job does not fit its context. */
+/* Report that the type of a job does not fit its context. */
 static int fail_type(struct pumice_device *dev, u32 index, const struct pumice_gfx_job *job)
 {
 	static const char * const contexts[] = {

@@ -24,13 +24,16 @@ struct frame {
 /* All of them exit with a message on failure. */
 _Noreturn void frame_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* frame_print.c: the streams and records of the frame, decoded. */
+/* frame_print.c: print the streams and records of the frame, decoded. */
 void frame_print(const struct frame *frame, FILE *out);
 
-/* frame_lists.c: the primitives of each tile, read from the parameter buffer after the replay. */
+/*
+ * frame_lists.c: print the primitives of each tile, read from the parameter buffer after the
+ * replay.
+ */
 void frame_lists(const struct frame *frame, FILE *out);
 
-/* frame_picture.c: target n as 8-bit R, G, B; free() it. */
+/* frame_picture.c: return target n as 8-bit R, G, B; free() it. */
 uint8_t *frame_picture(const struct frame *frame, uint32_t n, uint32_t *width, uint32_t *height);
 
 #endif

@@ -144,7 +144,7 @@ static void note_done(struct trace_kernel *k, struct perfetto *p, uint32_t conte
 	}
 }
 
-/* "context=1 stream=0x2 waits=0 dm=1 pid=123 comm=name": the name is the rest of the line. */
+/* Parse "context=1 stream=0x2 waits=0 dm=1 pid=123 comm=name": the name is the rest of the line. */
 static void parse_owner(struct perfetto *p, uint32_t context, uint64_t ns, const char *text)
 {
 	const char *pid = strstr(text, " pid="), *comm = strstr(text, " comm=");

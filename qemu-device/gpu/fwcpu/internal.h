@@ -74,7 +74,7 @@ static inline void fwcpu_put32(uint8_t *p, uint32_t val)
 /* exec.c: execute @count units, fewer when the state changes or a poll is due. */
 void fwcpu_exec(struct fwcpu *cpu, uint32_t count);
 
-/* code.c: the cache of decoded instructions; @at counts halfwords of RAM. */
+/* code.c: prepare the cache of decoded instructions; @at counts halfwords of RAM. */
 int fwcpu_code_init(struct fwcpu *cpu);
 void fwcpu_code_destroy(struct fwcpu *cpu);
 void fwcpu_code_fill(struct fwcpu *cpu, uint32_t at);

@@ -66,7 +66,7 @@ struct fwctl_debug {
 #define FWCTL_DEBUG_PC		32u
 #define FWCTL_DEBUG_CSR0	65u
 
-/* The debugger's part of @fw; all functions below take it. */
+/* Return the debugger's part of @fw; all functions below take it. */
 struct fwctl_debug *fwctl_debug(struct fwctl *fw);
 
 /*

@@ -74,7 +74,7 @@ void fwgdb_destroy(struct fwgdb *g);
 void fwgdb_connect(struct fwgdb *g);
 void fwgdb_disconnect(struct fwgdb *g);
 
-/* Bytes of the peer. */
+/* Process bytes of the peer. */
 void fwgdb_input(struct fwgdb *g, const void *data, size_t bytes);
 /* The processor may have halted: send the pending stop reply. */
 void fwgdb_poll(struct fwgdb *g);

@@ -68,10 +68,10 @@ bool fwgdb_byte(const char **at, u8 *value);
 bool fwgdb_word(const char **at, u32 *value);	/* in the target's order */
 bool fwgdb_char(const char **at, char c);
 
-/* command.c: a complete packet of @bytes bytes and a NUL. */
+/* command.c: execute a complete packet of @bytes bytes and a NUL. */
 void fwgdb_command(struct fwgdb *g, const char *packet, size_t bytes);
 
-/* query.c: packets that begin with q, Q and v, but for vCont. */
+/* query.c: execute packets that begin with q, Q and v, but for vCont. */
 void fwgdb_query(struct fwgdb *g, const char *packet);
 
 /* features.c: copy up to @bytes of the target description from @from on. Return: their number */

@@ -18,7 +18,7 @@ bool ipf_fault(const struct ipf_source *source, struct gpu_fault *fault, enum pu
 	       u64 addr);
 /* Return a host pointer to va, valid to the end of its 4 KiB page; NULL with *fault. */
 const u32 *ipf_host(const struct ipf_source *source, u64 va, struct gpu_fault *fault);
-/* The same on a TLB hit, else NULL: for prefetches. */
+/* Return the same on a TLB hit, else NULL: for prefetches. */
 const u32 *ipf_hint(const struct ipf_source *source, u64 va);
 /* Copy words: each is read once. */
 static inline void ipf_copy(u32 *to, const u32 *from, u32 count)

@@ -32,7 +32,7 @@ static void add_span(struct pdm_tile *tile, u32 tag, u32 quad, u32 samples)
 	};
 }
 
-/* The owners of a quad's samples, one at a time. */
+/* Add a span for each owner of a quad's samples. */
 static void split_quad(struct pdm_tile *tile, u32 quad)
 {
 	u32 tag[QUAD_TAGS], left = 0, s, p;

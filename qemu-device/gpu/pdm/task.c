@@ -215,7 +215,7 @@ static u32 prim_in_task(struct pdm_task *task, u16 prim, u32 max)
 	return task->prims++;
 }
 
-/* Samples that failed their tests, for an object whose program also runs for those. */
+/* Return the samples that failed their tests, for an object whose program also runs for those. */
 static u16 failing(const struct pdm_tile *tile, const struct pdm_span *span, u32 samples)
 {
 	const struct pdm_prim *r = &tile->record[span->prim];

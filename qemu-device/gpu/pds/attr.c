@@ -132,7 +132,7 @@ static bool fetch(struct pds_fill *fill, const struct pumice_pds_insn *insn, con
 	}
 }
 
-/* f16 to f32, exactly; a NaN stays a NaN. */
+/* Convert f16 to f32, exactly; a NaN stays a NaN. */
 static u32 half_to_float(u32 half)
 {
 	u32 sign = (half & 0x8000) << 16, exponent = half >> 10 & 31, mantissa = half & 0x3ff;

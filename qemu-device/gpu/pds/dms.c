@@ -24,7 +24,7 @@ void dms_reset(struct dms *dms)
 	*dms = (struct dms){ .policy = dms->policy };
 }
 
-/* Data masters that precede one in round robin: those that claimed earlier. */
+/* Return the data masters that precede one in round robin: those that claimed earlier. */
 static u32 earlier(const struct dms *dms, enum pds_dm dm)
 {
 	u32 n, set = 0;

@@ -32,7 +32,7 @@ static inline bool pds_piece_continues(const struct pds_fill *fill, u32 written)
 	return fill->reads < PDS_PIECE_READS && written < PDS_PIECE_WORDS;
 }
 
-/* Instances of one wave of a task. */
+/* Return the number of instances of one wave of a task. */
 static inline u32 pds_wave_lanes(const struct usc_task *task, u32 wave)
 {
 	u32 rest = task->instances - wave * PUMICE_LANES;

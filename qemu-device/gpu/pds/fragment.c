@@ -212,7 +212,7 @@ static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
 	return true;
 }
 
-/* Registers of one primitive in a set of coefficients. */
+/* Return the number of registers of one primitive in a set of coefficients. */
 static u32 coeffs_of_prim(const struct fragments *f, u32 bank)
 {
 	return bank == PUMICE_PDS_BANK_CFA ? f->stage->state.coeffs_alt : f->stage->state.coeffs;

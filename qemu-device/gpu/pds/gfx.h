@@ -180,7 +180,7 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 		    const struct usc_gfx *gfx);
 /* Release a claimed task that was not started; of a core's vertex tasks, the last one claimed. */
 void pds_task_drop(struct pds *pds, const struct pds_place *place);
-/* The data master no longer waits for room on a core. */
+/* Record that the data master no longer waits for room on a core. */
 void pds_task_leave(struct pds *pds, enum pds_dm dm, unsigned int core);
 /*
  * Stop the data master's running tasks; task_done is called for each. Its waiting claims are

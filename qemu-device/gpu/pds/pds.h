@@ -113,8 +113,8 @@ void pds_trace_begin(struct pds *pds);
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault);
 /*
- * Cost of starting one group of the launch, in units of an ordinary group's cost; at least 1.
- * Grows with the words that its PDS program writes.
+ * Return the cost of starting one group of the launch, in units of an ordinary group's cost; at
+ * least 1. Grows with the words that its PDS program writes.
  */
 unsigned int pds_launch_cost(const struct pds *pds);
 /*

@@ -35,7 +35,7 @@ bool pds_source_per_instance(u32 source)
 	}
 }
 
-/* The fault for an encoding that the tables refuse. */
+/* Return the fault for an encoding that the tables refuse. */
 static enum pumice_fault encoding_fault(enum pumice_isa_unpack result,
 					const struct pumice_pds_insn *insn)
 {
@@ -163,7 +163,7 @@ u64 pds_program_reads(const struct pds_program *program, u32 instances)
 	return reads;
 }
 
-/* Varyings that an instruction reads, from insn->varying on. */
+/* Return the number of varyings that an instruction reads, from insn->varying on. */
 static u32 varyings_of(const struct pumice_pds_insn *insn)
 {
 	switch ((enum pumice_pds_op)insn->opcode) {

@@ -69,17 +69,17 @@ u64 pds_program_varyings(const struct pds_program *program);
 #define PDS_ATTR_COMPS	4u	/* registers that operation attr writes */
 
 /*
- * Maximum number of words that one run of the program for a task with this number of
+ * Return the maximum number of words that one run of the program for a task with this number of
  * instances writes.
  */
 u64 pds_program_words(const struct pds_program *program, u32 instances);
 /*
- * The same for one instruction, and its memory reads; lanes whose words leave no gap share
+ * Return the same for one instruction, and its memory reads; lanes whose words leave no gap share
  * one.
  */
 u32 pds_insn_words(const struct pumice_pds_insn *insn, u32 instances);
 u32 pds_insn_reads(const struct pumice_pds_insn *insn, u32 instances);
-/* Maximum number of memory reads of one run of the program. */
+/* Return the maximum number of memory reads of one run of the program. */
 u64 pds_program_reads(const struct pds_program *program, u32 instances);
 
 #endif

@@ -86,7 +86,7 @@ struct pds_unit {
 	struct pds_claim claim[PUMICE_USC_SLOTS];	/* by group number */
 };
 
-/* Instances and waves of task number task of a group. */
+/* Return the number of instances, of waves, of task number task of a group. */
 u32 pds_task_instances(const struct pds_need *need, u32 task);
 u32 pds_task_waves(const struct pds_need *need, u32 task);
 

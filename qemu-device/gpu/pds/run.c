@@ -56,7 +56,7 @@ static u32 task_value(const struct pds_run *run, const struct usc_task *task, u3
 	}
 }
 
-/* Values of a source that differs between instances, for lanes instances from first. */
+/* Get the values of a source that differs between instances, for lanes instances from first. */
 static void instance_values(const struct pds_run *run, u32 source, u32 first, u32 lanes, u32 *out)
 {
 	const struct pumice_cdm_state *state = &run->launch->state;

@@ -23,7 +23,7 @@ void pds_set_task_ops(struct pds *pds, enum pds_dm dm, const struct pds_task_ops
 	pds->owner[dm] = (struct pds_task_owner){ .ops = ops, .opaque = opaque };
 }
 
-/* Coefficient registers of one primitive, of both sets. */
+/* Return the number of coefficient registers of one primitive, of both sets. */
 static u32 coeffs_of_prim(const struct pds_stage *stage)
 {
 	return (u32)stage->state.coeffs + stage->state.coeffs_alt;
@@ -93,7 +93,7 @@ struct pds_piece_limits pds_piece_limits(const struct pds *pds, u32 vo_words)
 	};
 }
 
-/* No room: enter the data master as waiting. Core's lock held. */
+/* Enter the data master as waiting for room. Core's lock held. */
 static void start_waiting(struct pds_core *core, const struct pds_need *need, unsigned int ctx)
 {
 	const enum pds_dm dm = (enum pds_dm)need->dm;

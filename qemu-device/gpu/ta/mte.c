@@ -132,7 +132,7 @@ static void store(const struct rows *r, u32 count, struct ta_vertex *out)
 		};
 }
 
-/* Sizes of points and widths of lines. */
+/* Set the sizes of points and widths of lines. */
 static void set_sizes(const struct ta_view *view, const struct ta_vertices *in, u32 first,
 		      struct ta_vertex *out)
 {

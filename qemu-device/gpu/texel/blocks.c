@@ -51,7 +51,7 @@ static u32 etc_index(u64 v, u32 x, u32 y)
 	return bits_of(v, 16 + pixel, 1) << 1 | bits_of(v, pixel, 1);
 }
 
-/* Two colours, one for each half, and steps up and down from it. */
+/* Decode two colours, one for each half, and steps up and down from it. */
 static void etc_halves(u64 v, const struct rgb base[2], bool clear, u32 out[16])
 {
 	static const u8 step[8][2] = {

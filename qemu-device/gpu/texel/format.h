@@ -11,7 +11,9 @@
 #define F_INF 0x7f800000u
 #define F_QNAN 0x7fc00000u
 
-/* Small floats: 5 exponent bits like f16, m fraction bits, in the low bits; no sign. */
+/*
+ * Convert small floats to f32: 5 exponent bits like f16, m fraction bits, in the low bits; no sign.
+ */
 static inline vu f_of_small(vu size, u32 m)
 {
 	u32 up = 23 - m, inf = 31u << m;
@@ -24,10 +26,10 @@ static inline vu f_of_small(vu size, u32 m)
 }
 
 /*
- * The reverse, of a value without a sign, to nearest even. Normal numbers lose fraction bits,
- * with a carry into the exponent; denormal ones are rounded by the sum with a power of two
- * whose last bit is their unit. Not clamped: a value that is too large results in infinity or
- * more.
+ * Convert in the other direction a value without a sign, to nearest even. Normal numbers lose
+ * fraction bits, with a carry into the exponent; denormal ones are rounded by the sum with a power
+ * of two whose last bit is their unit. Not clamped: a value that is too large results in infinity
+ * or more.
  */
 static inline vu f_to_small(vu size, u32 m)
 {

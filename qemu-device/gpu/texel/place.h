@@ -86,7 +86,7 @@ static inline vu spread(vu n)
 	return (n | n << 1) & 0x55555555;
 }
 
-/* Equivalent of pumice_level_column(), in blocks. */
+/* Return the result of pumice_level_column(), in blocks. */
 static inline vu column_blocks(const struct pumice_level *level, vu x)
 {
 	u32 bits = level->squares;
@@ -101,7 +101,7 @@ static inline vu column_blocks(const struct pumice_level *level, vu x)
 	}
 }
 
-/* Equivalent of pumice_level_row(), in blocks; for LINEAR in rows. */
+/* Return the result of pumice_level_row(), in blocks; for LINEAR in rows. */
 static inline vu row_blocks(const struct pumice_level *level, vu y)
 {
 	u32 bits = level->squares;

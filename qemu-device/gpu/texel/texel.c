@@ -56,8 +56,8 @@ bool texel_dithers(const struct pumice_pixel_info *info)
 }
 
 /*
- * Thresholds of the 4x4 matrix, in 16ths less 1/2: those of an ordered dither after Bayer, in
- * which consecutive numbers are as far apart as possible.
+ * Return the thresholds of the 4x4 matrix, in 16ths less 1/2: those of an ordered dither after
+ * Bayer, in which consecutive numbers are as far apart as possible.
  */
 struct texel_dither texel_dither_row(u32 x, u32 y)
 {

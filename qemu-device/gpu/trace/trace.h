@@ -157,7 +157,7 @@ static inline void trace_span_end(struct trace *trace, trace_span *span,
 	*span = 0;
 }
 
-/* The same for an event without phase and slot. */
+/* Record an event without phase and slot. */
 static inline void trace_event(struct trace *trace, u32 kind, enum trace_master dm,
 			       unsigned int ctx, unsigned int usc, u64 arg0, u64 arg1)
 {

@@ -45,8 +45,8 @@ struct corners {
 };
 
 /*
- * Plane of a component of a point's coordinate: 0 at the sides of the least x and y, with the
- * origin at the lower left of the greatest y, and 1 at the opposite ones.
+ * Compute the plane of a component of a point's coordinate: 0 at the sides of the least x and y,
+ * with the origin at the lower left of the greatest y, and 1 at the opposite ones.
  */
 static struct tsp_plane point_plane(const struct tsp_state *state, const struct tsp_input *in,
 				    const struct frame *f, const struct corners *c, u32 n)

@@ -105,7 +105,7 @@ static inline u32 *exec_operand(const struct exec *x, const struct usc_insn *i, 
 	return (u32 *)(void *)(x->base[i->base[place]] + i->offset[place]);
 }
 
-/* A register of a mask. */
+/* Return the row of a mask register. */
 static inline const u32 *exec_mask_row(const struct exec *x, const struct usc_mask *mask, u32 n)
 {
 	return (const u32 *)(const void *)(x->base[mask->base[n]] + mask->offset[n]);
@@ -134,7 +134,7 @@ static inline const struct usc_insn *exec_next(struct exec *x, const struct usc_
 	return (uintptr_t)i < (uintptr_t)x->limit ? i->run(x, i) : i;
 }
 
-/* The wave's clock at instruction i. */
+/* Return the wave's clock at instruction i. */
 static inline u64 exec_clock(const struct exec *x, const struct usc_insn *i)
 {
 	return x->wave->clock + x->done + (u64)(i - x->from);
@@ -190,7 +190,7 @@ static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_
 	return next;
 }
 
-/* Base address of an access to memory, displacement included. */
+/* Return the base address of an access to memory, displacement included. */
 static inline u64 exec_base(const struct exec *x, const struct usc_insn *i)
 {
 	u64 base = 0;

@@ -16,7 +16,7 @@
 
 #include "exec.h"
 
-/* Bit n: a bit of samples' nibble n is set. */
+/* Return a bit for each pixel: a bit of samples' nibble n is set. */
 static u32 pixels_of(u32 samples)
 {
 	u32 any = samples | samples >> 1;

@@ -104,13 +104,18 @@ static inline enum pumice_wave_master usc_gfx_master(const struct usc_gfx *gfx)
 								  PUMICE_WAVE_MASTER_PDM;
 }
 
-/* Offset of a lane's sample position from the tile's corner, pixels; for itr and the PDS. */
+/*
+ * Get the offset of a lane's sample position from the tile's corner, pixels; for itr and the PDS.
+ */
 void usc_gfx_position(const struct usc_gfx *gfx, const struct usc_span *span, u32 pixel,
 		      bool centroid, float *x, float *y);
-/* The same for all lanes of spans spans, four per span. */
+/* Get the same for all lanes of spans spans, four per span. */
 void usc_gfx_positions(const struct usc_gfx *gfx, const struct usc_span *span, u32 spans,
 		       bool centroid, float *x, float *y);
-/* Position of a sample in its pixel, 1/16 pixel: of 1, 2 or 4 samples (Documentation/precision.rst). */
+/*
+ * Get the position of a sample in its pixel, 1/16 pixel: of 1, 2 or 4 samples
+ * (Documentation/precision.rst).
+ */
 void usc_gfx_sample_position(u32 samples, u32 sample, u32 *x16, u32 *y16);
 
 #endif

@@ -249,7 +249,7 @@ struct usc_program *usc_predecode_begin(u32 insns, const struct usc_program_limi
 enum pumice_fault usc_predecode(struct usc_program *program, const u32 *words, u32 *at, u32 end);
 void usc_predecode_end(struct usc_program *program, u32 *words);
 void usc_program_free(struct usc_program *program);
-/* Maximum host memory to predecode insns instructions, words included. */
+/* Return the maximum host memory to predecode insns instructions, words included. */
 u64 usc_predecode_bytes(u32 insns);
 
 /* cache.c, for load.c. */
@@ -296,7 +296,7 @@ struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc
 enum usc_load_result usc_cache_reserve(struct usc_program_cache *cache, u32 stage, u64 bytes,
 				       bool *waits);
 void usc_cache_release(struct usc_program_cache *cache, u32 stage, u64 bytes);
-/* Total number of programs of the stage's data master that became idle. */
+/* Return the total number of programs of the stage's data master that became idle. */
 u64 usc_cache_ended(struct usc_program_cache *cache, u32 stage);
 /* Wake a waiter at its deadline. Returns the deadline, a new one for 0; 0: there is no waiter. */
 u64 usc_cache_wait(struct usc_program_cache *cache, u64 deadline);
@@ -312,10 +312,10 @@ void usc_cache_free_later(struct usc_program_cache *cache, struct usc_program *p
 void usc_cache_sweep(struct usc_program_cache *cache);
 /* Initial value of hashes, secret from authors of programs. */
 u64 usc_cache_seed(const struct usc_program_cache *cache);
-/* Host memory of all programs and loads. */
+/* Return the host memory of all programs and loads. */
 u64 usc_program_cache_bytes(struct usc_program_cache *cache);
 
-/* Bytes of the idle programs in the cache. */
+/* Return the bytes of the idle programs in the cache. */
 u64 usc_program_cache_idle(struct usc_program_cache *cache);
 
 #endif

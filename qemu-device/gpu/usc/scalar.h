@@ -24,7 +24,7 @@ static inline bool f32_is_nan(u32 bits)
 	return u32_as_f32(bits) != u32_as_f32(bits);
 }
 
-/* Minimum: if one operand is NaN the other one; of zeroes the negative one. */
+/* Return the minimum: if one operand is NaN the other one; of zeroes the negative one. */
 static inline u32 f32_min(u32 a, u32 b)
 {
 	if (f32_is_nan(a))
@@ -34,7 +34,7 @@ static inline u32 f32_min(u32 a, u32 b)
 	return u32_as_f32(b) < u32_as_f32(a) ? b : a | b;
 }
 
-/* Maximum: if one operand is NaN the other one; of zeroes the positive one. */
+/* Return the maximum: if one operand is NaN the other one; of zeroes the positive one. */
 static inline u32 f32_max(u32 a, u32 b)
 {
 	if (f32_is_nan(a))

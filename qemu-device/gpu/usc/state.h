@@ -118,7 +118,7 @@ struct usc {
 	struct usc_wave wave[PUMICE_USC_SLOTS * USC_MAX_WAVES];
 };
 
-/* The first word of a wave's registers in the unified store. */
+/* Return the first word of a wave's registers in the unified store. */
 static inline u32 usc_wave_regs(const struct usc_task *task, unsigned int wave)
 {
 	return (task->us_row + wave * ((u32)task->temps + task->attrs)) * USC_ROW_WORDS;

@@ -103,11 +103,13 @@ void usc_reset(struct usc *usc);
 struct usc_task *usc_task(struct usc *usc, unsigned int slot);
 struct usc_group *usc_group(struct usc *usc, unsigned int group);
 /*
- * The task's shared registers; task->shared words. These and the attribute registers keep the
- * values of the previous owner: the PDS must fill or zero all of them, in every lane.
+ * Return the task's shared registers; task->shared words. These and the attribute registers keep
+ * the values of the previous owner: the PDS must fill or zero all of them, in every lane.
  */
 u32 *usc_shared(struct usc *usc, const struct usc_task *task);
-/* The task's coefficient registers; task->coeffs words, to be filled like the shared ones. */
+/*
+ * Return the task's coefficient registers; task->coeffs words, to be filled like the shared ones.
+ */
 u32 *usc_coeffs(struct usc *usc, const struct usc_task *task);
 /* The same for the alternate set; task->coeffs_alt words. */
 u32 *usc_coeffs_alt(struct usc *usc, const struct usc_task *task);

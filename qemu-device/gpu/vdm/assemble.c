@@ -181,7 +181,7 @@ static inline bool primitive_at(enum pumice_topology topology, u64 k, bool provo
 	return false;
 }
 
-/* First position that a piece reads. */
+/* Return the first position that a piece reads. */
 static u64 first_place(const struct vdm_draw *draw, const struct vdm_place *place)
 {
 	const bool list = vdm_topology_step(draw->topology) == vdm_topology_vertices(draw->topology);

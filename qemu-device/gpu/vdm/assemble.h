@@ -66,9 +66,9 @@ struct vdm_piece_limits {
 	u32 vertices;	/* 3 to VDM_PIECE_VERTICES */
 };
 
-/* Vertices of a primitive; of a strip or fan, of its first primitive. */
+/* Return the number of vertices of a primitive; of a strip or fan, of its first primitive. */
 u32 vdm_topology_vertices(u32 topology);
-/* Positions from one primitive to the next: 1 for strips and fans. */
+/* Return the number of positions from one primitive to the next: 1 for strips and fans. */
 u32 vdm_topology_step(u32 topology);
 enum pumice_prim_kind vdm_topology_kind(u32 topology);
 

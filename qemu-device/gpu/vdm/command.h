@@ -55,13 +55,18 @@ struct vdm_record {
 	struct pumice_stage vertex, coordinate;	/* coordinate.pds_insns is 0 if there is none */
 	struct pumice_vdm_attribute attribute[PUMICE_MAX_ATTRIBUTES];	/* attribute_count of them */
 };
-/* Vertex output registers of the vertex program: position, point size, varyings, others. */
+/*
+ * Return the number of vertex output registers of the vertex program: position, point size,
+ * varyings, others.
+ */
 static inline u32 vdm_record_vo(const struct vdm_record *record)
 {
 	return 4u + record->state.point_size + record->state.varyings + record->state.more_vo;
 }
 
-/* Those of the coordinate program: with deferred vertices it is the source of the size, too. */
+/*
+ * Return those of the coordinate program: with deferred vertices it is the source of the size, too.
+ */
 static inline u32 vdm_record_coordinate_vo(const struct vdm_record *record)
 {
 	return 4u + (record->state.deferred && record->state.point_size);

@@ -229,7 +229,7 @@ struct vdm {
 	u64 primitives;
 };
 
-/* An event of a core: of its chunk, or its TA with arg0 of enum pumice_trace_ta. */
+/* Return an event of a core: of its chunk, or its TA with arg0 of enum pumice_trace_ta. */
 static inline struct trace_item vdm_event(const struct vdm_core *core, enum pumice_trace_kind kind,
 					  enum pumice_trace_phase phase, u64 arg0, u64 arg1)
 {

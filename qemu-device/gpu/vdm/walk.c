@@ -161,7 +161,10 @@ static enum vdm_walk_result run_command(struct vdm *vdm)
 	return VDM_WALK_ON;
 }
 
-/* Positions in a chunk of the draw: split primitives, if restart shortens none of them. */
+/*
+ * Return the number of positions in a chunk of the draw: split primitives, if restart shortens none
+ * of them.
+ */
 static u64 chunk_places(const struct vdm *vdm, const struct vdm_walk *walk)
 {
 	const u32 step = vdm_topology_step(walk->draw.topology);

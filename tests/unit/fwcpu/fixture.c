@@ -19,7 +19,7 @@ static void put(uint8_t *p, unsigned int size, uint32_t val)
 		p[i] = (uint8_t)(val >> (8 * i));
 }
 
-/* The window page that contains @addr, or FX_PAGES. */
+/* Return the window page that contains @addr, or FX_PAGES. */
 static uint32_t page_of(uint32_t addr)
 {
 	uint32_t page;

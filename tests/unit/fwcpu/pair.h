@@ -60,7 +60,7 @@ enum fwcpu_stop pair_run(struct pair *p, uint32_t budget);
 /* Assert that processor and reference are equal, memory included. */
 void pair_compare(struct pair *p);
 
-/* A 32-bit word of the processor's RAM. */
+/* Return a 32-bit word of the processor's RAM. */
 uint32_t pair_word(const struct pair *p, uint32_t addr);
 
 /* A random number generator; the same seed gives the same sequence. */
@@ -69,9 +69,9 @@ struct random {
 };
 
 uint32_t random_next(struct random *r);
-/* An edge value of arithmetic, or a random one. */
+/* Return an edge value of arithmetic, or a random one. */
 uint32_t random_operand(struct random *r);
-/* The seed for a test: FWCPU_SEED from the environment, else the time; printed. */
+/* Return the seed for a test: FWCPU_SEED from the environment, else the time; printed. */
 uint64_t random_seed(const char *test);
 
 #endif

@@ -61,7 +61,7 @@ struct fixture {
 	volatile u32 *mailbox;	/* of the proxy */
 };
 
-/* A GPU with memory, context 0 and all page sizes set up; NULL: 1 core, no threads. */
+/* Create a GPU with memory, context 0 and all page sizes set up; NULL: 1 core, no threads. */
 struct fixture *fx_create(const struct fx_options *options);
 void fx_destroy(struct fixture *fx);
 /* Context 0 and a range for all page sizes; done by fx_create(), undone by a reset. */

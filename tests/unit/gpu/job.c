@@ -13,7 +13,7 @@ struct memory {
 	u32 *stream, *pds, *code;
 };
 
-/* Host memory of the fixed addresses; the pages were mapped by job_map(). */
+/* Return the host memory of the fixed addresses; the pages were mapped by job_map(). */
 static struct memory memory_of(struct fixture *fx)
 {
 	struct pumice_mmu_pt_entry pt;

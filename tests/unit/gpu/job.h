@@ -38,7 +38,7 @@ u32 *job_map(struct fixture *fx);
 void job_start(struct fixture *fx, const struct job *job);
 /* Start, wait for its end, and return the event that ended it. */
 u32 job_run(struct fixture *fx, const struct job *job);
-/* The value of data[i] after JOB_NUMBER. */
+/* Return the value of data[i] after JOB_NUMBER. */
 u32 job_number(u32 i);
 
 /*

@@ -333,7 +333,7 @@ static bool untested(const struct isp_state *state)
 	return state->pass_type == PUMICE_PASS_TYPE_DEPTH_WRITE;
 }
 
-/* One covered sample. */
+/* Draw one covered sample. */
 static void draw_sample(struct model *m, const struct isp_state *state, bool back, u32 tag, u32 s,
 			u32 at, float z, bool many, struct model_result *r)
 {

@@ -24,7 +24,7 @@ struct model_result {
 
 u64 model_random(void);
 u32 model_below(u32 n);
-/* Random tile, triangle and state; big: triangles far larger than the tile. */
+/* Create a random tile, triangle and state; big: triangles far larger than the tile. */
 void model_random_tile(struct isp_tile *tile);
 void model_random_triangle(const struct isp_tile *tile, struct isp_triangle *t, u32 kind);
 void model_random_state(const struct isp_tile *tile, struct isp_state *state);

@@ -22,14 +22,14 @@ struct progfile {
 	u32 usc_insns, pds_insns, relocs;
 };
 
-/* A program of one instance whose PDS program only starts it; add USC instructions. */
+/* Begin a program of one instance whose PDS program only starts it; add USC instructions. */
 void progfile_init(struct progfile *p);
 void progfile_usc(struct progfile *p, const struct pumice_usc_insn *insn);
 void progfile_pds(struct progfile *p, const struct pumice_pds_insn *insn);
 void progfile_reloc(struct progfile *p, u32 insn, enum pumice_pds_reloc kind);
-/* The PDS program's end: task and end, with the relocation of the code's address. */
+/* Add the PDS program's end: task and end, with the relocation of the code's address. */
 void progfile_start(struct progfile *p);
-/* The file's bytes; at @words, which has room for @max. Return its size. */
+/* Write the file's bytes; at @words, which has room for @max. Return its size. */
 size_t progfile_write(struct progfile *p, u32 *words, size_t max);
 /* Correct the checksum of a changed file. */
 void progfile_seal(u32 *words, size_t bytes);

@@ -48,7 +48,7 @@ void path_each_preset(void (*fn)(struct path *p));
 /* Call @fn with one device. */
 void path_one(unsigned int cores, unsigned int threads, void (*fn)(struct path *p));
 
-/* A kernel from a program file. */
+/* Create a kernel from a program file. */
 struct pumice_kernel *path_kernel(struct path *p, const void *file, size_t bytes);
 /* Add a dispatch of groups in x. */
 void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t groups,

@@ -123,7 +123,7 @@ struct fixture {
 };
 
 void fx_open(struct fixture *fx, unsigned int cores);
-/* The same with a maximum number of tiles in the FIFO of the cores. */
+/* Open the same with a maximum number of tiles in the FIFO of the cores. */
 void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo);
 void fx_close(struct fixture *fx);
 /* Start the job that record describes, in FX_CTX or another context. */
@@ -167,7 +167,7 @@ struct scene_prim {
 	float value[SCENE_VARYINGS];
 };
 
-/* A block of up to 32 primitives. */
+/* Add a block of up to 32 primitives. */
 void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count);
 /*
  * control.c: write a render control list, command by command; it is the stream of the next job.

@@ -53,11 +53,11 @@ struct pb_fixture {
 
 /* Max_pages of either list, all of them present; 0: no such list. */
 struct pb_fixture *pbfx_create(u32 max_pages0, u32 max_pages1);
-/* The same with lists whose pages the MMU maps; their memory is in reverse order. */
+/* Create the same with lists whose pages the MMU maps; their memory is in reverse order. */
 struct pb_fixture *pbfx_create_tables(u32 max_pages0, u32 max_pages1);
 void pbfx_destroy(struct pb_fixture *fx);
 
-/* GPU virtual address of a page. */
+/* Return the GPU virtual address of a page. */
 u64 pbfx_page_va(const struct pb_fixture *fx, u32 l, u32 page);
 
 /* Write a new list with a number of pages, of its max_pages. */
@@ -70,10 +70,10 @@ struct pm_scene pbfx_load(struct pb_fixture *fx, u32 n, const struct pumice_scen
 struct pumice_scene_chain pbfx_read_chain(const struct pb_fixture *fx, u32 n, u32 macro_tile,
 					  u32 l);
 
-/* Host pointer to an offset in the parameter buffer. */
+/* Return the host pointer to an offset in the parameter buffer. */
 u8 *pbfx_host(const struct pb_fixture *fx, u32 ref);
 
-/* Random numbers, the same in every run. */
+/* Return random numbers, the same in every run. */
 u32 pbfx_random(struct pb_fixture *fx, u32 below);
 
 #endif

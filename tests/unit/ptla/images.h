@@ -8,7 +8,7 @@
 struct model_surface image_model(const struct pumice_texture *t);
 
 /*
- * A texture of at most width x height texels with levels, or with a stride; of 2D, 3D or an
+ * Return a texture of at most width x height texels with levels, or with a stride; of 2D, 3D or an
  * array.
  */
 struct pumice_texture image_random(struct fixture *fx, u32 format, u64 addr, u32 width, u32 height);

@@ -53,7 +53,7 @@ bool fx_trace(struct fixture *fx, u64 va, bool any, const struct ray *rays, stru
 /* Trace any number; each must be without fault. */
 void fx_trace_all(struct fixture *fx, u64 va, bool any, const struct ray *rays,
 		  struct result *results, u32 count);
-/* One ray along +z from z = 0 at x and y. */
+/* Return a ray along +z from z = 0 at x and y. */
 struct ray fx_ray_z(float x, float y);
 
 #endif

@@ -20,7 +20,7 @@ struct tree {
 	struct tree_box box;
 };
 
-/* Bytes of a structure, a multiple of 128. */
+/* Return the bytes of a structure, a multiple of 128. */
 u64 tree_bytes(u32 leaves);
 /* Build a structure of triangles, nine numbers each, at host and va; triangle n is primitive n. */
 void tree_triangles(struct tree *tree, void *host, u64 va, const float *vertices, u32 count);

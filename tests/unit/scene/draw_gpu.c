@@ -58,7 +58,7 @@ static const char *const fragment_text[SHADE_COUNT] = {
 		STORE,
 };
 
-/* The same program with the word of a uniform stream instead of a constant or a register. */
+/* Create the same program with the word of a uniform stream instead of a constant or a register. */
 static struct pumice_kernel *streamed(struct fixture *fx, const char *text)
 {
 	static const char *const uniforms[] = { "0.125", "sh0\n" };
@@ -256,7 +256,7 @@ static uint32_t depth_stride(const struct scene *s)
 	return (s->width * s->samples * depth_bytes(s) + 3) / 4 * 4;
 }
 
-/* The mask plane of the record, and its bits in memory. */
+/* Set the mask plane of the record, and its bits in memory. */
 static void put_mask(struct fixture *fx, const struct scene *s, struct pumice_render_desc *r)
 {
 	const uint32_t row = s->width * s->samples;
@@ -335,7 +335,7 @@ static void put_list(struct fixture *fx, const struct scene *s, uint64_t record,
 	fx_check(fx, "end", pumice_stream_pdm_end(fx->list_stream, va));
 }
 
-/* The stream of the fragment job, by seed: a list, one in another order, or the record. */
+/* Write the stream of the fragment job, by seed: a list, one in another order, or the record. */
 static void put_job(struct fixture *fx, const struct scene *s, uint64_t record,
 		    struct scene_frame *f)
 {
@@ -347,7 +347,7 @@ static void put_job(struct fixture *fx, const struct scene *s, uint64_t record,
 		put_list(fx, s, record, &f->frame.render);
 }
 
-/* Depths as stored in memory; D24_S8 contains the stencil, too. */
+/* Read depths as stored in memory; D24_S8 contains the stencil, too. */
 static void read_depth(struct fixture *fx, const struct scene *s, struct picture *out)
 {
 	const uint32_t row = s->width * s->samples, bytes = depth_bytes(s);

@@ -125,7 +125,7 @@ static void set_state(const struct scene_draw *d, struct ref_state *s)
 	set_stencil(isp, s);
 }
 
-/* Result of the vertex program for a vertex. */
+/* Compute the result of the vertex program for a vertex. */
 static void shade_vertex(const struct scene_draw *d, uint32_t index, uint32_t instance,
 			 struct ref_vertex *out)
 {
@@ -168,7 +168,7 @@ static void draw_strip_triangle(const struct run *run, const uint32_t *v, bool o
 	draw_primitive(run, !odd ? v : run->state->provoking_last ? last : first, 3);
 }
 
-/* Primitives of a run of indices without restart. */
+/* Draw the primitives of a run of indices without restart. */
 static void draw_run(const struct run *run, const uint32_t *v, uint32_t count)
 {
 	uint32_t n;

@@ -25,7 +25,7 @@ static bool one_in(uint32_t *r, uint32_t n)
 	return below(r, n) == 0;
 }
 
-/* From -1 to 1. */
+/* Return a number from -1 to 1. */
 static float unit(uint32_t *r)
 {
 	return (float)((int32_t)scene_random(r) >> 8) / 8388608.0f;

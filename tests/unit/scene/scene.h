@@ -116,7 +116,7 @@ struct fixture {
 	struct pumice_perfmon *perfmon;	/* counts partial renders */
 };
 
-/* A device of the library's in-process kind; @options such as "cores=4,threads=0". */
+/* Open a device of the library's in-process kind; @options such as "cores=4,threads=0". */
 void fx_open(struct fixture *fx, const char *options, uint32_t pages);
 void fx_close(struct fixture *fx);
 /* Number of partial renders so far. */
@@ -135,7 +135,7 @@ void scene_make(struct scene *scene, uint32_t seed);
 uint32_t scene_random(uint32_t *state);
 /* Mask bits in memory of scenes that load them; @n: number of the sample in the picture. */
 bool scene_mask_bit(const struct scene *scene, uint32_t n);
-/* Texel of the texture that all scenes use. */
+/* Get a texel of the texture that all scenes use. */
 void scene_texel(uint32_t x, uint32_t y, uint8_t rgba[4]);
 
 /* formats.c: formats of the further target, one by one. */
@@ -143,7 +143,7 @@ uint32_t scene_format(uint32_t n);
 /* Return whether a texel is the conversion of a colour with a permitted error of @error. */
 bool scene_texel_is(uint32_t format, const uint8_t *texel, const double colour[4], double error);
 uint32_t scene_texel_bytes(uint32_t format);
-/* A depth as stored in memory. */
+/* Return a depth as stored in memory. */
 uint32_t scene_depth(uint32_t depth_format, float depth);
 
 /* draw_gpu.c */

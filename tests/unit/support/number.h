@@ -9,7 +9,7 @@
 
 #define NUMBER_SEED	88172645463325252ull	/* any that is not 0 */
 
-/* From 0 to below - 1; *state is not 0. */
+/* Return a number from 0 to below - 1; *state is not 0. */
 static inline u32 number_random(u64 *state, u32 below)
 {
 	*state ^= *state << 13;

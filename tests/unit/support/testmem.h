@@ -39,7 +39,7 @@ struct testmem;
 
 /* size bytes of zeroed memory at TESTMEM_BASE; a multiple of 4 KiB. */
 struct testmem *testmem_create(u64 size);
-/* The same at another bus address, a multiple of 4 KiB. */
+/* Create the same at another bus address, a multiple of 4 KiB. */
 struct testmem *testmem_create_at(u64 base, u64 size);
 void testmem_destroy(struct testmem *tm);
 const struct pumice_mem_region *testmem_region(const struct testmem *tm);
@@ -49,7 +49,7 @@ void testmem_bind(struct testmem *tm, struct mmu *mmu);
 
 /* Allocate size bytes of memory; return their bus address, a multiple of align (a power of two). */
 u64 testmem_alloc(struct testmem *tm, u64 size, u64 align);
-/* Bytes from the first one to the end of the last allocation. */
+/* Return the bytes from the first one to the end of the last allocation. */
 u64 testmem_used(const struct testmem *tm);
 /* Host pointer to a bus address, and back. */
 void *testmem_host(const struct testmem *tm, u64 bus);
@@ -78,7 +78,7 @@ u64 *testmem_pc_entry(struct testmem *tm, unsigned int ctx, u64 va);
 u64 *testmem_pd_entry(struct testmem *tm, unsigned int ctx, u64 va);
 u64 *testmem_pt_entry(struct testmem *tm, unsigned int ctx, u64 va);
 
-/* Bytes of a page. */
+/* Return the bytes of a page. */
 u64 testmem_page_bytes(enum pumice_page_size size);
 
 #endif

@@ -15,7 +15,7 @@ struct geo {
 	unsigned int n;
 };
 
-/* Twice the area, positive if clockwise on the screen. */
+/* Return twice the area, positive if clockwise on the screen. */
 int64_t geo_area(const struct geo *g);
 /* Return whether the interior of g intersects that of the rectangle. */
 bool geo_meets(const struct geo *g, int64_t x0, int64_t y0, int64_t x1, int64_t y1);
@@ -24,7 +24,7 @@ bool geo_covers(const struct geo *g, int64_t x, int64_t y);
 /* Line and point as specified. False: empty. */
 bool geo_line(struct geo *g, int64_t x0, int64_t y0, int64_t x1, int64_t y1, double width);
 void geo_point(struct geo *g, int64_t x, int64_t y, double size);
-/* Position of a sample in its pixel, 1/256 pixel. */
+/* Get the position of a sample in its pixel, 1/256 pixel. */
 void geo_sample(unsigned int samples, unsigned int sample, int64_t *x, int64_t *y);
 
 #endif

@@ -84,7 +84,7 @@ bool tafx_same(const struct ta_fixture *a, const struct ta_fixture *b);
 /* Return whether a tile contains the primitive. */
 bool tafx_holds(const struct ta_fixture *fx, u32 tile, u32 number);
 
-/* A number in pixels, a multiple of 1/256, from low to high - 1/256. */
+/* Return a number in pixels, a multiple of 1/256, from low to high - 1/256. */
 float tafx_pixel(struct ta_fixture *fx, s32 low, s32 high);
 
 #endif

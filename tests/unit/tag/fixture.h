@@ -33,18 +33,18 @@ struct fixture {
 
 void fx_setup(struct fixture *fx);
 void fx_teardown(struct fixture *fx);
-/* A texture of at most side texels per side, with all its levels. */
+/* Create a texture of at most side texels per side, with all its levels. */
 void fx_texture(struct fixture *fx, u32 format, u32 layout, u32 dim, u32 side);
 struct model_surface fx_surface(const struct fixture *fx);
 /* Random texels that are small numbers. */
 void fx_fill(struct fixture *fx);
 /* Run an operation with the fixture's state: all lanes, no spans, unless set. */
 bool fx_read(struct fixture *fx, u32 op);
-/* Component of a lane's result as a number. */
+/* Return a component of a lane's result as a number. */
 double fx_result(const struct fixture *fx, u32 c, u32 lane);
-/* The component of a texel after the swizzle. */
+/* Return the component of a texel after the swizzle. */
 double fx_swizzled(const struct fixture *fx, const struct model_texel *t, u32 c);
-/* A model read with the fixture's state; nearest. */
+/* Read the model with the fixture's state; nearest. */
 struct model_read fx_model(const struct fixture *fx);
 
 #endif

@@ -66,7 +66,7 @@ struct component {
 	u32 bits;
 };
 
-/* The components of a format, up to one of no letter. Parsed once. */
+/* Return the components of a format, up to one of no letter. Parsed once. */
 static const struct component *components(u32 format)
 {
 	static struct component all[PUMICE_FORMAT_COUNT][6];
@@ -149,7 +149,7 @@ double model_to_srgb(double c)
 	return c <= 0.0031308 ? c * 12.92 : 1.055 * pow(c, 1 / 2.4) - 0.055;
 }
 
-/* A float of e exponent and m fraction bits; a sign bit above it if the format has one. */
+/* Convert a float of e exponent and m fraction bits; a sign bit above it if the format has one. */
 static double small_float(u32 v, u32 e, u32 m, bool has_sign)
 {
 	double sign = has_sign && v >> (e + m) & 1 ? -1 : 1;

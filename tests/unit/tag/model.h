@@ -35,7 +35,7 @@ double model_pattern(u32 format, u32 component, u32 pattern);
 bool model_stores(u32 format, u32 component, double value, u32 pattern);
 /* The same with a dither at pixel x, y. */
 bool model_stores_dithered(u32 format, u32 component, double value, u32 pattern, u32 x, u32 y);
-/* A texel of a compressed block. */
+/* Return a texel of a compressed block. */
 struct model_texel model_block_texel(u32 format, const u8 *block, u32 x, u32 y);
 double model_from_srgb(double c);
 double model_to_srgb(double c);
@@ -64,16 +64,16 @@ struct model_read {
 	double reference;
 };
 
-/* One sample of one level at u, v, w (of cubes: on the face); layer: face or layer. */
+/* Read one sample of one level at u, v, w (of cubes: on the face); layer: face or layer. */
 struct model_texel model_sample(const struct model_read *r, u32 level, u32 layer,
 				const double coord[3]);
-/* The texels of a linear filter, in the order of gather; 2D. */
+/* Read the texels of a linear filter, in the order of gather; 2D. */
 void model_gather(const struct model_read *r, u32 layer, const double coord[3],
 		  struct model_texel out[4]);
-/* Distance of a position to where the texels of a sample change, in texels: 0 to 0.5. */
+/* Return the distance of a position to where the texels of a sample change, in texels: 0 to 0.5. */
 double model_margin(const struct model_read *r, u32 level, const double coord[3], bool linear);
 
-/* Face of a direction and the position on it. */
+/* Get the face of a direction and the position on it. */
 u32 model_face(const double dir[3], double *u, double *v);
 /* A direction through a point on the plane of a face, which may be beyond its edges. */
 void model_direction(u32 face, double u, double v, double dir[3]);

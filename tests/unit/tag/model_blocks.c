@@ -10,7 +10,7 @@
 
 #include "model.h"
 
-/* Bits high to low of a big-endian block of 8 bytes. */
+/* Return bits high to low of a big-endian block of 8 bytes. */
 static int field(const u8 *block, int high, int low)
 {
 	int v = 0;
@@ -133,7 +133,7 @@ static double eac_alpha(const u8 *p, int x, int y)
 	return clamp255(field(p, 63, 56) + step * field(p, 55, 52));
 }
 
-/* Nearest whole number, halves upwards. */
+/* Return the nearest whole number, halves upwards. */
 static double nearest(double v)
 {
 	return floor(v + 0.5 + 1e-9);

@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-/* A texel number along an axis of n texels; -1: the border. */
+/* Return a texel number along an axis of n texels; -1: the border. */
 static s32 wrap_index(s32 i, u32 wrap, s32 n)
 {
 	switch (wrap) {
@@ -60,7 +60,7 @@ static bool compare(u32 func, double a, double b)
 	return (func & 1 && less) || (func & 2 && equal) || (func & 4 && greater);
 }
 
-/* A texel, or the result of its comparison. */
+/* Return a texel, or the result of its comparison. */
 static struct model_texel judged(const struct model_read *r, struct model_texel t)
 {
 	double reference = r->reference;
@@ -92,8 +92,8 @@ static struct model_texel tap(const struct model_read *r, u32 level, u32 layer, 
 }
 
 /*
- * Texel of a cube beyond an edge of a face: the intersection of the cube with the line from
- * its centre through the texel's centre on the extended plane of this face.
+ * Return the texel of a cube beyond an edge of a face: the intersection of the cube with the line
+ * from its centre through the texel's centre on the extended plane of this face.
  */
 static struct model_texel across(const struct model_read *r, u32 level, u32 layer,
 				 const s32 at[3])

@@ -31,7 +31,7 @@ static inline u32 usc_operand(enum pumice_usc_bank bank, u32 num, bool elem)
 	return raw;
 }
 
-/* A double mask of mask registers a and b. */
+/* Return a double mask of mask registers a and b. */
 static inline u32 usc_double_mask(u32 a, bool a_not, u32 b, bool b_not)
 {
 	const struct pumice_usc_mask v = { .a = a, .a_not = a_not, .b = b, .b_not = b_not };

@@ -7,7 +7,7 @@
 
 #include "../../../qemu-device/gpu/tag/tag.h"
 
-/* Result of a read of coordinates, further operand and state. */
+/* Return the result of a read of coordinates, further operand and state. */
 u32 fake_tag_mix(u32 op, u32 type, u32 dim, u32 comp, bool spans, const u32 *words, u32 count,
 		 u32 component);
 /* While its member fault is set, reads return that fault. */

@@ -56,7 +56,7 @@ struct fixture {
 
 /* data_bytes of data are mapped at FX_DATA with 4 KiB pages. */
 struct fixture *fx_create(u64 data_bytes);
-/* The same with data of loads that arrive late. */
+/* Create the same with data of loads that arrive late. */
 struct fixture *fx_create_late(u64 data_bytes, enum usc_late_mode late);
 void fx_destroy(struct fixture *fx);
 
@@ -70,7 +70,7 @@ int fx_teardown(void **state);
 /* Write a program at FX_CODE and get it; NULL with fx->fault if it is refused. */
 struct usc_program *fx_program(struct fixture *fx, const u32 *code, u32 insns,
 			       const struct usc_program_limits *limits);
-/* The same from instructions. */
+/* Create the same from instructions. */
 struct usc_program *fx_program_insns(struct fixture *fx, const struct pumice_usc_insn *insns,
 				     u32 count, const struct usc_program_limits *limits);
 void fx_put(struct fixture *fx, struct usc_program *program);

@@ -81,7 +81,7 @@ static bool room(const struct gen *g, u32 insns)
 	return g->out->insns + insns + 64 < GEN_MAX_INSNS;
 }
 
-/* A temporary without a load under way. Some are never loaded, so there is always one. */
+/* Return a temporary without a load under way. Some are never loaded, so there is always one. */
 u32 gen_temp(struct gen *g)
 {
 	u32 temp;
@@ -146,7 +146,7 @@ static void emit_loop(struct gen *g)
 	gen_emit(g, INSN(BRNZ, .target = top, .src0 = counter));
 }
 
-/* A forward branch over a block, on a random condition. */
+/* Emit a forward branch over a block, on a random condition. */
 static void emit_branch(struct gen *g)
 {
 	const struct pumice_isa_class *sany = &pumice_usc_isa.classes[PUMICE_USC_CLASS_SANY];

@@ -37,9 +37,12 @@ struct gen_program {
 };
 
 u32 gen_random(struct gen_rng *rng);
-/* 0 to n - 1. */
+/* Return a number from 0 to n - 1. */
 u32 gen_below(struct gen_rng *rng, u32 n);
-/* An edge value of arithmetic: special floats, extreme integers, small numbers, random words. */
+/*
+ * Return an edge value of arithmetic: special floats, extreme integers, small numbers, random
+ * words.
+ */
 u32 gen_word(struct gen_rng *rng);
 
 /* Words of an instruction: random, or a known opcode with small fields, often legal. */

@@ -247,7 +247,7 @@ void gen_clear_dim(struct pumice_usc_insn *insn)
 	insn->dim = 0;
 }
 
-/* A random operand of a class; x is NULL where none may be indexed. */
+/* Return a random operand of a class; x is NULL where none may be indexed. */
 static u32 select_operand(struct gen *g, const struct pumice_isa_class *class, bool written,
 			  struct indices *x)
 {
@@ -332,7 +332,7 @@ static bool is_graphics(u32 opcode)
 	       opcode == PUMICE_USC_OP_PBE;
 }
 
-/* An operation in a random form and type, with random operands. */
+/* Emit an operation in a random form and type, with random operands. */
 static void emit_op(struct gen *g, const struct pumice_isa_op_info *op)
 {
 	struct pumice_usc_insn insn = { 0 };

@@ -113,7 +113,7 @@ static u32 extension(struct gen *g, const struct shape *s)
 	return s->bytes < 4 && gen_below(g->rng, 2) ? I32 : U32;
 }
 
-/* An atomic operation that exists. */
+/* Select an atomic operation that exists. */
 static void select_atomic(struct gen *g, struct pumice_usc_insn *insn)
 {
 	insn->func = gen_below(g->rng, PUMICE_USC_ATOMIC_COUNT);
@@ -190,7 +190,10 @@ void gen_local(struct gen *g)
 	}
 }
 
-/* The base operand: shared registers, elements of temporaries, or none and the base in the offset. */
+/*
+ * Return the base operand: shared registers, elements of temporaries, or none and the base in the
+ * offset.
+ */
 static u32 select_base(struct gen *g)
 {
 	u32 addr = R(gen_keep(g, KEEP_ADDR));

@@ -17,7 +17,7 @@ static bool has_pixels(const struct ref_gfx *gfx)
 	return gfx->stage == STAGE_FRAGMENT || gfx->stage == STAGE_TILE;
 }
 
-/* The lane's span, or NULL after the last. Tasks of graphics are alone in their group. */
+/* Return the lane's span, or NULL after the last. Tasks of graphics are alone in their group. */
 static struct ref_span *span_of(const struct ref_step *s, u32 lane)
 {
 	u32 n = s->w->number_in_group * 8 + lane / 4;
@@ -119,8 +119,8 @@ static void lane_position(const struct ref_step *s, const struct ref_span *span,
 }
 
 /*
- * A plane of an operand's components, in a lane. One that does not exist, in a lane that is not
- * valid, is 0.
+ * Return a plane of an operand's components, in a lane. One that does not exist, in a lane that is
+ * not valid, is 0.
  */
 static float plane(const struct ref_step *s, u32 prim, u32 raw, u32 comps, u32 comp, u32 lane,
 		   float x, float y)

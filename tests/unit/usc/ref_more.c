@@ -70,7 +70,7 @@ static u32 from_f16(u32 h)
 	return rounded(h & 0x8000 ? -size : size);
 }
 
-/* The value of a type, clamped to a range. */
+/* Return the value of a type, clamped to a range. */
 static u32 saturated(enum pumice_usc_type type, u32 a, s32 min, s32 max)
 {
 	double x = type == PUMICE_USC_TYPE_F32 ? trunc(number(a)) :

@@ -283,7 +283,7 @@ static bool is_one_value(u32 class)
 	       class == PUMICE_USC_CLASS_PBESTATE || class == PUMICE_USC_CLASS_SDATA;
 }
 
-/* Registers of an operand, from the one that it names on. */
+/* Return the number of registers of an operand, from the one that it names on. */
 u32 ref_count(const struct ref_step *s, const struct pumice_isa_operand *operand)
 {
 	switch (operand->cls) {

@@ -33,7 +33,7 @@ u32 *ref_word(const struct ref_step *s, const struct pumice_usc_operand *o, u32 
  * the registers: the last of count from that one on.
  */
 bool ref_select(const struct ref_step *s, u32 raw, u32 count, u32 lane, u32 *number);
-/* A double mask in one lane. */
+/* Return a double mask in one lane. */
 bool ref_mask(const struct ref_step *s, u32 raw, u32 lane);
 /* Operands as encoded: one lane's, all lanes', element 0; and the destination. */
 void ref_read_all(const struct ref_step *s, u32 raw, u32 out[PUMICE_LANES]);

@@ -65,7 +65,7 @@ _Static_assert(sizeof(struct attach_hello) <= ATTACH_DATA &&
 	       sizeof(struct pumice_device_stats) <= ATTACH_DATA, "data of a reply");
 
 /*
- * The folder of the sockets, XDG_RUNTIME_DIR, and its owner. Return: 0, or a negative errno:
+ * Get the folder of the sockets, XDG_RUNTIME_DIR, and its owner. Return: 0, or a negative errno:
  * -EACCES if other users can write to it, or own it and this is not root.
  */
 int attach_folder(const char **folder, uid_t *owner);
@@ -73,7 +73,10 @@ int attach_folder(const char **folder, uid_t *owner);
 /* Return the reason of an error of attach_folder() or attach_path(), for messages. */
 const char *attach_folder_problem(int err);
 
-/* Path of the socket of device @number of a process, and the folder's owner. Return: as above. */
+/*
+ * Get the path of the socket of device @number of a process, and the folder's owner. Return: as
+ * above.
+ */
 int attach_path(u32 pid, u32 number, struct sockaddr_un *address, uid_t *owner);
 
 /*

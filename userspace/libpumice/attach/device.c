@@ -108,7 +108,7 @@ static int fail_request(struct attached_device *a, ssize_t err)
 		    strerror((int)-err));
 }
 
-/* The same for data of a known size. */
+/* Send a request whose reply has data of a known size. */
 static int request(struct pumice_device *dev, enum attach_op op, u32 value, void *data,
 		   size_t bytes)
 {
@@ -277,7 +277,7 @@ static const struct backend_ops attached_ops = {
 	.trace_close = attached_trace_close,
 };
 
-/* "PID" or "PID/N". */
+/* Parse "PID" or "PID/N". */
 static bool parse(const char *text, u32 *pid, u32 *number)
 {
 	char *end;

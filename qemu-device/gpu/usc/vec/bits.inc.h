@@ -6,7 +6,7 @@
  * level_*.c after double.inc.h.
  */
 
-/* High words of the products: those of the even lanes, then of the odd ones. */
+/* Return the high words of the products: those of the even lanes, then of the odd ones. */
 static inline vu u_mulhi(vu a, vu b)
 {
 	vq a_even = (vq)a & 0xffffffffu, b_even = (vq)b & 0xffffffffu;
@@ -24,7 +24,7 @@ static inline vu s_mulhi(vu a, vu b)
 }
 
 /*
- * 2^32 / a, rounded down. A quotient of doubles that is not an integer differs from the
+ * Return 2^32 / a, rounded down. A quotient of doubles that is not an integer differs from the
  * nearest one by at least 2^-32 of its size, so rounding does not reach it.
  */
 static inline vq d_udiv_rcp(vq a)

@@ -37,9 +37,9 @@ static inline vu f_to_u32(vu a)
 #define H_INFINITY 0x7c00u
 
 /*
- * f32 to f16, to nearest even. Values that are normal in f16 lose 13 bits of fraction; a
- * carry correctly increments the exponent. Denormal results are in units of 2^-24, which the
- * sum with 1/2 has in its lowest bits.
+ * Convert f32 to f16, to nearest even. Values that are normal in f16 lose 13 bits of fraction; a
+ * carry correctly increments the exponent. Denormal results are in units of 2^-24, which the sum
+ * with 1/2 has in its lowest bits.
  */
 static inline vu f_to_f16(vu a)
 {

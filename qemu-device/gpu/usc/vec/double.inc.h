@@ -87,7 +87,7 @@ static inline vd d_of_word(vq word)
 	return (vd)(word | D_TWO_52_BITS) - 0x1p52;
 }
 
-/* 2^k; k as the low bits of a sum with D_ROUNDER, within the exponents of normal doubles. */
+/* Return 2^k; k as the low bits of a sum with D_ROUNDER, within the exponents of normal doubles. */
 static inline vd d_power(vq k)
 {
 	return (vd)((k << 52) + D_ONE_BITS);

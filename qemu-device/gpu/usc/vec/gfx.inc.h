@@ -67,7 +67,9 @@ discard(struct exec *x, const struct usc_insn *i, bool known)
 
 MASKED(discard)
 
-/* Positions of all lanes, from the tile's corner; computed once per quantum of the wave. */
+/*
+ * Return the positions of all lanes, from the tile's corner; computed once per quantum of the wave.
+ */
 static const vf *positions(struct exec *x, bool centroid)
 {
 	float (*at)[USC_ROW_WORDS] = x->position[centroid];
@@ -83,13 +85,13 @@ static const vf *positions(struct exec *x, bool centroid)
 	return (const vf *)(const void *)at;
 }
 
-/* Coefficients of a primitive in a set. */
+/* Return the number of coefficients of a primitive in a set. */
 static inline u32 prim_coeffs(const struct exec *x, bool alternate)
 {
 	return alternate ? x->gfx->coeffs_alt : x->gfx->coeffs;
 }
 
-/* Bytes from the first primitive's coefficients of a set to those of each lane's. */
+/* Return the bytes from the first primitive's coefficients of a set to those of each lane's. */
 static const vu *prim_offsets(struct exec *x, bool alternate)
 {
 	u32 *offset = x->prim_offset[alternate];
@@ -215,7 +217,7 @@ static inline void store_some(u32 *p, const vu *s, u32 lanes)
 
 typedef u32 span_words __attribute__((vector_size(16), may_alias, aligned(4)));
 
-/* Words of an output register in a tile of one sample per pixel. */
+/* Return the words of an output register in a tile of one sample per pixel. */
 static inline u32 *output_words(const struct exec *x, u32 number)
 {
 	return x->gfx->tile->outputs + number * PUMICE_TILE_PIXELS;

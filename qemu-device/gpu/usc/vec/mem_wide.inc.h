@@ -104,7 +104,7 @@ static inline void gather_words(vu *rows, const u8 *base, const vu *off, u32 les
 		gather(rows + n * VECS, base + n * 4, off, less, lanes);
 }
 
-/* One lane's word of a row. */
+/* Return one lane's word of a row. */
 static inline u32 *lane_word(vu *rows, u32 n, u32 lane)
 {
 	return (u32 *)(void *)rows + n * PUMICE_LANES + lane;

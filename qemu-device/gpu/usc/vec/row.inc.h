@@ -176,7 +176,7 @@ static inline u32 active_lanes(const struct exec *x, const struct usc_insn *i, b
 	VARIANT(name##_known, name(x, i, true))						\
 	VARIANT(name##_masked, name(x, i, false))
 
-/* d[l] = s[idx[l] mod 32]; d may be the same row as s or idx. */
+/* Set d[l] = s[idx[l] mod 32]; d may be the same row as s or idx. */
 static inline __attribute__((always_inline)) void
 permute(vu *d, const vu_any *s, const vu *idx)
 {

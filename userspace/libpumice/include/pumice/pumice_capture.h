@@ -87,7 +87,7 @@ int pumice_capture_write(struct pumice_vm *vm, const struct pumice_capture_frame
 int pumice_capture_parse(const void *data, size_t bytes, struct pumice_capture **capture,
 			 char *error, size_t error_bytes);
 
-/** pumice_capture_load - the same from a file. Return: as parse, or the error of reading. */
+/** pumice_capture_load - load the same from a file. Return: as parse, or the error of reading. */
 int pumice_capture_load(const char *path, struct pumice_capture **capture, char *error,
 			size_t error_bytes);
 
