@@ -63,21 +63,18 @@ struct pumice_trace;
  *   "drm"                    the first render node that Pumice's driver serves
  *   "drm:/dev/dri/renderD128" this render node
  *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: preset=NAME (default,
- *                            volcanic, waves, sgx543mp4, videocore4: the sizes that the other keys
- *                            override; without it PUMICE_PRESET of the environment), cores, uscs
- *                            (of a core), slots, waves (of a USC), batch (instances of a task of
- *                            vertices or fragments), threads (0: all work is done inside waits,
- *                            and in the same order each time), ram (MiB),
- *                            unified-store-kib, common-store-kib, local-memory-kib (of a USC),
- *                            slot-registers (0 to 8), vpm-kib, idx-fifo, chunk-fifo, tile-fifo,
- *                            slice-us (time slice of a job), split (primitives that are dispatched
- *                            to a core at a time), cdm-share, vdm-share, pdm-share (of the USCs
- *                            while several data masters have jobs, in 1/256; 255: no limit),
- *                            job-timeout-ms (30000: a job that has run for longer is killed inside
- *                            waits; 0: none), attach (1: other processes of the user can observe
- *                            it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early, data
- *                            or poison (when data of loads arrive; poison: a use without a wait
- *                            faults; default: PUMICE_LATE of the environment, else early)
+ *       volcanic, waves, sgx543mp4, videocore4: the sizes that the other keys override; without
+ *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, waves (of a USC),
+ *       batch (instances of a task of vertices or fragments), threads (0: all work is done
+ *       inside waits, and in the same order each time), ram (MiB), unified-store-kib,
+ *       common-store-kib, local-memory-kib (of a USC), slot-registers (0 to 8), vpm-kib,
+ *       idx-fifo, chunk-fifo, tile-fifo, slice-us (time slice of a job), split (primitives that
+ *       are dispatched to a core at a time), cdm-share, vdm-share, pdm-share (of the USCs while
+ *       several data masters have jobs, in 1/256; 255: no limit), job-timeout-ms (30000: a job
+ *       that has run for longer is killed inside waits; 0: none), attach (1: other processes of
+ *       the user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early,
+ *       data or poison (when data of loads arrive; poison: a use without a wait faults;
+ *       default: PUMICE_LATE of the environment, else early)
  *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
  *                            has the key attach=1; only to be observed: statistics,
  *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
