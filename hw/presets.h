@@ -3,12 +3,13 @@
  * Presets: the sizes of the GPUs that the source documents describe (enum preset of
  * registers.xml). A device property overrides its column.
  *
- * X(name, cores, uscs, slots, waves, batch, unified, common, local, slot_registers, vpm, idx, chunks,
- *   tiles)
+ * X(name, cores, uscs, slots, tasks, waves, batch, unified, common, local, slot_registers, vpm, idx,
+ *   chunks, tiles)
  *
  *   cores           cores
  *   uscs            USCs of a core (other names: pipes, compute units, QPUs)
  *   slots           task slots of a USC
+ *   tasks           tasks that a USC manages, those in slots included
  *   waves           waves of 32 lanes in flight on a USC
  *   batch           most vertices or fragments of a task, 16 or a multiple of 32
  *   unified         unified store of a USC, KiB
@@ -29,16 +30,16 @@
  * SGX543MP4     document 004, "Specifications": four cores of four pipes.
  * VIDEOCORE4    document 001, "Binning Pass": one core, tasks of 16 vertices.
  *
- * Where a document gives no size, it is that of DEFAULT.
+ * Where a document gives no size, it is that of DEFAULT; the tasks of WAVES are two for each slot.
  */
 #ifndef PUMICE_PRESETS_H
 #define PUMICE_PRESETS_H
 
 #define PUMICE_PRESETS(X) \
-	X(DEFAULT, 4, 2, 48, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
-	X(VOLCANIC, 4, 4, 48, 192, 128, 512, 64, 32, 4, 512, 1024, 1, 64) \
-	X(WAVES, 16, 2, 2, 2, 64, 12, 64, 64, 4, 512, 1024, 1, 64) \
-	X(SGX543MP4, 4, 4, 48, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
-	X(VIDEOCORE4, 1, 4, 48, 192, 16, 512, 64, 64, 4, 512, 1024, 1, 64)
+	X(DEFAULT, 4, 2, 48, 64, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
+	X(VOLCANIC, 4, 4, 48, 64, 192, 128, 512, 64, 32, 4, 512, 1024, 1, 64) \
+	X(WAVES, 16, 2, 2, 4, 2, 64, 12, 64, 64, 4, 512, 1024, 1, 64) \
+	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
+	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 64, 64, 4, 512, 1024, 1, 64)
 
 #endif

@@ -359,7 +359,7 @@ typedef struct PumiceSize {
     unsigned int *size;
 } PumiceSize;
 
-#define PUMICE_SIZES 13
+#define PUMICE_SIZES 14
 
 static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
                               PumiceSize list[PUMICE_SIZES])
@@ -369,6 +369,7 @@ static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
         { "uscs", &s->params.uscs, 1, PUMICE_MAX_USCS_PER_CORE,
           &c->uscs_per_core },
         { "slots", &s->params.slots, 1, PUMICE_USC_SLOTS, &c->slots },
+        { "tasks", &s->params.tasks, 1, PUMICE_USC_TASKS, &c->tasks },
         { "waves", &s->params.waves, 1, 192, &c->waves },
         { "batch", &s->params.batch, 16, PUMICE_TASK_INSTANCES, &c->batch },
         { "unified-store-kib", &s->params.unified_store_kib, 1, 4095,
@@ -587,6 +588,7 @@ static const Property pumice_properties[] = {
     DEFINE_PROP_UINT32("cores", PumiceState, params.cores, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("uscs", PumiceState, params.uscs, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("slots", PumiceState, params.slots, PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("tasks", PumiceState, params.tasks, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("waves", PumiceState, params.waves, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("batch", PumiceState, params.batch, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("threads", PumiceState, params.threads, 2),
@@ -628,6 +630,8 @@ static void pumice_describe_properties(ObjectClass *klass)
         "unified shading clusters of one core, 1 to 4");
     object_class_property_set_description(klass, "slots",
         "task slots of one shading cluster, 1 to 48");
+    object_class_property_set_description(klass, "tasks",
+        "tasks that one shading cluster manages, as many as slots to 64");
     object_class_property_set_description(klass, "waves",
         "waves in flight on one shading cluster, 1 to 192");
     object_class_property_set_description(klass, "batch",

@@ -38,6 +38,7 @@ struct PumiceState {
         uint32_t cores;
         uint32_t uscs;
         uint32_t slots;
+        uint32_t tasks;
         uint32_t waves;
         uint32_t batch;
         uint32_t unified_store_kib;

@@ -467,6 +467,7 @@ static bool create_data_masters(struct pumice_gpu *gpu)
 	struct pds_config pds = {
 		.uscs = gpu->uscs,
 		.uscs_per_core = gpu->config.uscs_per_core,
+		.tasks = gpu->config.tasks,
 		.slots = gpu->config.slots,
 		.waves = gpu->config.waves,
 		.batch = gpu->config.batch,

@@ -14,11 +14,11 @@
 #define MAX_CHUNK_FIFO	4u
 #define MAX_TILE_FIFO	64u
 
-#define ROW(preset, cores_, uscs_, slots_, waves_, batch_, unified_, common_, local_, regs_, \
-	    vpm_, idx_, chunks_, tiles_) \
+#define ROW(preset, cores_, uscs_, slots_, tasks_, waves_, batch_, unified_, common_, local_, \
+	    regs_, vpm_, idx_, chunks_, tiles_) \
 	[PUMICE_PRESET_##preset] = { \
-		.cores = cores_, .uscs_per_core = uscs_, .slots = slots_, .waves = waves_, \
-		.batch = batch_, .unified_kib = unified_, .common_kib = common_, \
+		.cores = cores_, .uscs_per_core = uscs_, .slots = slots_, .tasks = tasks_, \
+		.waves = waves_, .batch = batch_, .unified_kib = unified_, .common_kib = common_, \
 		.local_kib = local_, .slot_registers = regs_, .vpm_kib = vpm_, .idx_fifo = idx_, \
 		.chunk_fifo = chunks_, .tile_fifo = tiles_, \
 	},
@@ -54,6 +54,7 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 	default_to(&config->cores, from->cores);
 	default_to(&config->uscs_per_core, from->uscs_per_core);
 	default_to(&config->slots, from->slots);
+	default_to(&config->tasks, max_u32(from->tasks, config->slots));
 	default_to(&config->waves, from->waves);
 	default_to(&config->batch, from->batch);
 	default_to(&config->unified_kib, from->unified_kib);
@@ -71,6 +72,8 @@ static const char *check_tasks(const struct pumice_gpu_config *c)
 {
 	if (c->slots > PUMICE_USC_SLOTS)
 		return "slots must be 1 to 48";
+	if (c->tasks < c->slots || c->tasks > PUMICE_USC_TASKS)
+		return "tasks must be at least as many as slots, and at most 64";
 	if (c->waves > USC_WAVES)
 		return "waves must be 1 to 192";
 	if (c->batch != PUMICE_LANES / 2 &&

@@ -29,6 +29,7 @@ struct pumice_gpu_config {
 	unsigned int cores;	/* 1 to PUMICE_MAX_CORES */
 	unsigned int uscs_per_core;	/* 1 to PUMICE_MAX_USCS_PER_CORE */
 	unsigned int slots;	/* task slots of one USC, 1 to PUMICE_USC_SLOTS */
+	unsigned int tasks;	/* that one USC manages, slots to PUMICE_USC_TASKS */
 	unsigned int waves;	/* that can be in flight on one USC, 1 to 192 */
 	unsigned int batch;	/* most vertices or fragments of a task: 16, 32, 64, 96, 128 */
 	unsigned int threads;	/* host threads, at most 64; 0 runs everything inside pumice_gpu_poll() */

@@ -6,8 +6,8 @@ import re
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-COLUMNS = ("name", "document", "cores", "uscs", "slots", "waves", "batch", "unified", "common",
-           "local", "slot registers", "vpm", "idx", "chunks", "tiles")
+COLUMNS = ("name", "document", "cores", "uscs", "slots", "tasks", "waves", "batch", "unified",
+           "common", "local", "slot registers", "vpm", "idx", "chunks", "tiles")
 
 
 def of_header():

@@ -143,13 +143,13 @@ static void pointer_into_the_kernel_gives_efault(void)
 			      &size), EFAULT);
 }
 
-#define SIZE_OF(preset, cores, uscs_, slots_, waves_, batch_, ...) \
-	[PUMICE_PRESET_##preset] = { uscs_, slots_, waves_, batch_ },
+#define SIZE_OF(preset, cores, uscs_, slots_, tasks_, waves_, batch_, ...) \
+	[PUMICE_PRESET_##preset] = { uscs_, slots_, tasks_, waves_, batch_ },
 
 static void gpu_values_agree_with_the_contract(void)
 {
 	static const struct {
-		u32 uscs, slots, waves, batch;
+		u32 uscs, slots, tasks, waves, batch;
 	} sizes[] = { PUMICE_PRESETS(SIZE_OF) };
 	struct drm_pumice_query_gpu info = need_info(need_gpu());
 
@@ -160,7 +160,7 @@ static void gpu_values_agree_with_the_contract(void)
 	CHECK_EQUAL(info.slots_per_usc, sizes[info.preset].slots);
 	CHECK_EQUAL(info.waves_per_usc, sizes[info.preset].waves);
 	CHECK_EQUAL(info.batch, sizes[info.preset].batch);
-	CHECK_EQUAL(info.pad, 0);
+	CHECK_EQUAL(info.tasks_per_usc, sizes[info.preset].tasks);
 	CHECK_EQUAL(info.max_group_instances, PUMICE_GROUP_INSTANCES);
 	CHECK(info.unified_bytes && info.common_bytes && info.local_bytes);
 	CHECK(info.clock_hz);

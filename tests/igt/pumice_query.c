@@ -88,6 +88,8 @@ static void contract(void)
 	igt_assert(info.cores >= 1 && info.cores <= PUMICE_MAX_CORES);
 	igt_assert(info.uscs_per_core >= 1 && info.uscs_per_core <= PUMICE_MAX_USCS_PER_CORE);
 	igt_assert(info.slots_per_usc >= 1 && info.slots_per_usc <= PUMICE_USC_SLOTS);
+	igt_assert(info.tasks_per_usc >= info.slots_per_usc &&
+		   info.tasks_per_usc <= PUMICE_USC_TASKS);
 	igt_assert(info.batch >= 16 && info.batch <= PUMICE_TASK_INSTANCES);
 	igt_assert_lte_u32(info.batch, info.waves_per_usc * PUMICE_LANES);
 	igt_assert(info.max_group_instances >= 1 &&

@@ -38,7 +38,7 @@ class Properties(unittest.TestCase):
                  ("common-store-kib=1024", "1 to 1023"), ("local-memory-kib=1024", "1 to 1023"),
                  ("slot-registers=9", "0 to 8"), ("slot-registers=4294967294", "0 to 8"),
                  ("uscs=0", "1 to 4"), ("uscs=5", "1 to 4"), ("slots=49", "1 to 48"),
-                 ("waves=193", "1 to 192"), ("batch=15", "16 to 128"),
+                 ("tasks=65", "1 to 64"), ("waves=193", "1 to 192"), ("batch=15", "16 to 128"),
                  ("vpm-kib=0", "1 to 4096"), ("idx-fifo=4097", "1 to 4096"),
                  ("chunk-fifo=5", "1 to 4"), ("tile-fifo=65", "1 to 64")]
         for properties, text in cases:
@@ -49,7 +49,9 @@ class Properties(unittest.TestCase):
 
     def test_sizes_that_contradict_each_other_are_refused(self):
         cases = [("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"), ("batch=48", "16, 32, 64, 96 or 128"),
-                 ("waves=3", "more waves than a USC"), ("late=soon", "late must be early, data or poison")]
+                 ("waves=3", "more waves than a USC"),
+                 ("tasks=47", "tasks must be at least as many as slots"),
+                 ("late=soon", "late must be early, data or poison")]
         for properties, text in cases:
             with self.subTest(properties):
                 self.assertIn(text, refused(properties))

@@ -204,8 +204,11 @@ struct drm_pumice_query_gpu {
 	__u32 waves_per_usc;
 	/** @batch: maximum number of vertices or fragments of a task; 0 as @waves_per_usc */
 	__u32 batch;
-	/** @pad: zero */
-	__u32 pad;
+	/**
+	 * @tasks_per_usc: tasks that a USC manages, in slots and waiting for one; 0 as
+	 * @waves_per_usc
+	 */
+	__u32 tasks_per_usc;
 };
 
 #define DRM_PUMICE_MAX_HEAPS		9

@@ -26,8 +26,8 @@ static void print_shape(const struct pumice_device_limits *limits)
 	if (!limits->waves_per_usc)
 		return;
 	printf("preset              %s\n", pumice_preset_str(limits->preset));
-	printf("tasks of a USC      %u waves; %u vertices or fragments in a task\n",
-	       limits->waves_per_usc, limits->batch);
+	printf("tasks of a USC      %u; %u waves; %u vertices or fragments in a task\n",
+	       limits->tasks_per_usc, limits->waves_per_usc, limits->batch);
 }
 
 static void print_heaps(const struct pumice_device_limits *limits)

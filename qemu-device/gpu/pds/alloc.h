@@ -18,7 +18,7 @@
 #include "pumice_types.h"
 
 /* n live pieces divide the store into at most n + 1 free pieces. */
-#define PDS_STORE_EXTENTS (PUMICE_USC_SLOTS + 1u)
+#define PDS_STORE_EXTENTS (PUMICE_USC_TASKS + 1u)
 
 struct pds_extent {
 	u32 start, count;	/* units */

@@ -7,7 +7,7 @@
  * of a USC are in resource.c.
  *
  * Cores share no state that a claim, a start or an end of a task changes, except the number of
- * tasks over all cores: so they do not wait for each other.
+ * tasks over all cores: so they do not wait for each other. Starts are in slots.c.
  *
  * DMS (dms.c): a data master that found no room on a core is recorded there, and others may have
  * to wait for it. Those that wait are notified when resources of the core are released, and when
@@ -108,6 +108,7 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 
 		pds_unit_init(&unit->accounts, &core->pds->capacity);
 		update_load(unit);
+		memset(unit->ready, 0, sizeof(unit->ready));
 		memset(unit->started, 0, sizeof(unit->started));
 		memset(unit->span, 0, sizeof(unit->span));
 		unit->stopped = 0;
@@ -115,10 +116,10 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 	core->next = 0;
 	dms_reset(&core->dms);
 	vpm_reset(&core->vpm);
-	core->tasks = core->held = core->waves = 0;
+	core->tasks = core->held = core->waves = core->waiting = 0;
 	core->started = 0;
 	memset(core->waited, 0, sizeof(core->waited));
-	core->occupancy = 0;
+	core->occupancy = core->slot_waits = core->slot_wait_ns = 0;
 	atomic_store(&core->dma_bytes, 0);
 	set_control(core, control);
 	pds_unlock_core(core);
@@ -251,56 +252,31 @@ void pds_core_drop(struct pds_core *core, const struct pds_place *place)
 	pds_core_room(core);
 }
 
-/* ------------------------------------------------------------ counts */
+/* ------------------------------------------------------------ end */
 
-/*
- * Update the occupancy counter; call before tasks start or end. The time of a start may be
- * older than the last end on the core.
- */
-static void tick(struct pds_core *core, u64 now)
+void pds_core_tick(struct pds_core *core, u64 now)
 {
 	if (now <= core->time)
 		return;
 	core->occupancy += core->tasks * (now - core->time);
+	core->slot_wait_ns += core->waiting * (now - core->time);
 	core->time = now;
 }
 
-/* Count tasks in slots over all cores. */
-static void count_tasks(struct pds *pds, u32 tasks)
+/* Tasks and waves of a claim that have slots, and have not ended before. */
+static u32 tasks_in_slots(const struct pds_claim *claim)
 {
-	const u32 total = atomic_fetch_add_explicit(&pds->tasks, tasks, memory_order_relaxed) +
-			  tasks;
-	u32 peak = atomic_load_explicit(&pds->peak_tasks, memory_order_relaxed);
-
-	while (total > peak &&
-	       !atomic_compare_exchange_weak_explicit(&pds->peak_tasks, &peak, total,
-						      memory_order_relaxed, memory_order_relaxed))
-		;
+	return claim->in_slots ? pds_claim_tasks(claim) : 0;
 }
 
-void pds_core_count(struct pds_core *core, const struct pds_need *need, u64 now)
+static u32 waves_in_flight(const struct pds_claim *claim)
 {
-	tick(core, now);
-	core->started += need->tasks;
-	core->waves += need->waves;
-	core->tasks += need->tasks;
-	count_tasks(core->pds, need->tasks);
-}
-
-/* ------------------------------------------------------------ start and end */
-
-void pds_core_start(struct pds_core *core, const struct pds_place *place, enum pds_dm dm)
-{
-	const struct pds_config *config = &core->pds->config;
-
-	unit_of(core, place->usc)->started[dm] |= 1ull << place->group;
-	if (usc_group_start(config->usc[place->usc], place->group))
-		config->wake_usc(config->opaque, place->usc);
+	return claim->in_slots ? pds_claim_waves(claim) : 0;
 }
 
 static void release(struct pds_core *core, struct unit *unit, unsigned int group)
 {
-	const u32 tasks = pds_claim_tasks(&unit->accounts.claim[group]);
+	const u32 tasks = tasks_in_slots(&unit->accounts.claim[group]);
 
 	pds_unit_release(&unit->accounts, group);
 	core->held -= tasks;
@@ -323,16 +299,17 @@ void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
 	const struct pds_claim *claim = &unit->accounts.claim[place->group];
 	const struct pds_need *need = &claim->need;
 
-	tick(core, now);
+	pds_core_tick(core, now);
 	unit->started[need->dm] &= ~(1ull << place->group);
-	core->waves -= pds_claim_waves(claim);
-	core->held += pds_claim_tasks(claim);
+	core->waves -= waves_in_flight(claim);
+	core->held += tasks_in_slots(claim);
 	pds_unit_end(&unit->accounts, place->group);
 	update_load(unit);
 	if (need->dm != PDS_DM_CDM || core->out_of_order)
 		release(core, unit, place->group);
 	else
 		release_ended(core, unit);
+	pds_core_fill_slots(core, place->usc, now);
 	pds_core_room(core);
 }
 
@@ -342,43 +319,21 @@ void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32
 
 	if (!core->out_of_order)
 		return;
-	tick(core, now);
+	pds_core_tick(core, now);
 	core->waves -= pds_task_waves(&unit->accounts.claim[place->group].need, task);
 	core->tasks--;
 	atomic_fetch_sub_explicit(&core->pds->tasks, 1, memory_order_relaxed);
 	pds_unit_release_task(&unit->accounts, place->group, task);
 	update_load(unit);
+	pds_core_fill_slots(core, place->usc, now);
 	pds_core_room(core);
-}
-
-void pds_core_stop(struct pds_core *core, enum pds_dm dm)
-{
-	const struct pds_config *config = &core->pds->config;
-	unsigned int i;
-
-	for (i = core->first; i < core->first + core->uscs; i++) {
-		struct unit *unit = unit_of(core, i);
-
-		if (!unit->started[dm])
-			continue;
-		unit->stopped |= unit->started[dm];
-		usc_abort_groups(config->usc[i], unit->started[dm]);
-		config->wake_usc(config->opaque, i);
-	}
-}
-
-bool pds_was_stopped(struct unit *unit, unsigned int group)
-{
-	const bool stopped = unit->stopped >> group & 1;
-
-	unit->stopped &= ~(1ull << group);
-	return stopped;
 }
 
 /* ------------------------------------------------------------ registers */
 
 void pds_set_control(struct pds *pds, const struct pds_control *control)
 {
+	const u64 now = pds->config.now(pds->config.opaque);
 	unsigned int n, i;
 
 	pds->control = *control;
@@ -386,9 +341,11 @@ void pds_set_control(struct pds *pds, const struct pds_control *control)
 		struct pds_core *core = pds_lock_core(pds, n);
 
 		set_control(core, control);
-		tick(core, pds->config.now(pds->config.opaque));
-		for (i = core->first; i < core->first + core->uscs; i++)
+		pds_core_tick(core, now);
+		for (i = core->first; i < core->first + core->uscs; i++) {
 			release_ended(core, unit_of(core, i));
+			pds_core_fill_slots(core, i, now);
+		}
 		pds_core_room(core);
 		pds_unlock_core(core);
 	}
@@ -444,10 +401,12 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 	for (n = 0; n < pds->cores; n++) {
 		struct pds_core *core = pds_lock_core(pds, n);
 
-		tick(core, pds->config.now(pds->config.opaque));
+		pds_core_tick(core, pds->config.now(pds->config.opaque));
 		value[PUMICE_PERF_PDS_TASKS] += core->started;
 		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] + core->waited[PDS_DM_PDM];
 		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;
+		value[PUMICE_PERF_PDS_SLOT_WAITS] += core->slot_waits;
+		value[PUMICE_PERF_PDS_SLOT_WAIT_TIME] += core->slot_wait_ns;
 		vpm_tick(&core->vpm, pds->config.now(pds->config.opaque));
 		value[PUMICE_PERF_VPM_WAITS] += core->vpm.waits;
 		value[PUMICE_PERF_VPM_OCCUPANCY] += core->vpm.occupancy;

@@ -54,6 +54,19 @@ u8 dms_admitted(const struct dms *dms)
 	return set;
 }
 
+u8 dms_first(const struct dms *dms, u8 set)
+{
+	unsigned int dm;
+	u8 first = 0;
+
+	if (dms->policy == PUMICE_DMS_POLICY_ROUND_ROBIN)
+		return set;
+	for (dm = 0; dm < PDS_DM_COUNT; dm++)
+		if (set >> dm & 1 && !(set & higher[dms->policy][dm]))
+			first |= (u8)(1u << dm);
+	return first;
+}
+
 bool dms_wait(struct dms *dms, enum pds_dm dm)
 {
 	if (dms->waiting >> dm & 1)

@@ -28,6 +28,11 @@ void dms_reset(struct dms *dms);
 bool dms_admits(const struct dms *dms, enum pds_dm dm);
 /* Return the data masters that wait and may claim room: bit n is data master n. */
 u8 dms_admitted(const struct dms *dms);
+/*
+ * Of some data masters whose tasks wait for slots, return those that no other one of these precedes,
+ * as sets. Round robin has no precedence here: it applies to claims.
+ */
+u8 dms_first(const struct dms *dms, u8 set);
 /* Record that a data master waits for room. Return false if it was recorded before. */
 bool dms_wait(struct dms *dms, enum pds_dm dm);
 /* Record that a data master no longer waits. Return those that may claim room as a result. */

@@ -318,14 +318,13 @@ bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 			const struct pds_stage *stage, const struct pds_fragments *in,
 			struct tag *tag, struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault)
 {
-	const struct pds_claim *claim = &pds->unit[place->usc].accounts.claim[place->group];
 	struct usc *usc = pds->config.usc[place->usc];
 	struct fragments f;
 	u32 textures = 0;
 	bool ok = true;
 
 	f.fill = (struct pds_fill){
-		.usc = usc, .task = usc_task(usc, claim->slot[0]), .mmu = pds->config.mmu,
+		.usc = usc, .task = pds_task_of(pds, place, 0), .mmu = pds->config.mmu,
 		.tlb = tlb, .ctx = stage->ctx,
 	};
 	f.in = in;

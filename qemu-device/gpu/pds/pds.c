@@ -39,6 +39,7 @@ struct pds *pds_create(const struct pds_config *config)
 		return NULL;
 	pds->config = *config;
 	pds->capacity = (struct pds_capacity){
+		.managed = config->tasks,
 		.tasks = config->slots,
 		.waves = config->waves,
 		.rows = config->unified_bytes / PDS_UNIFIED_ROW_BYTES,
@@ -46,11 +47,11 @@ struct pds *pds_create(const struct pds_config *config)
 		.local_rows = config->local_bytes / PDS_LOCAL_ROW_BYTES,
 	};
 	/*
-	 * Every slot can hold a group of another launch; one more for the launch being
-	 * dispatched.
+	 * Every task of a USC can belong to a group of another launch; one more for the launch
+	 * being dispatched.
 	 */
 	if (!pds_cores_create(pds) ||
-	    !pds_code_init(&pds->codes, config->programs, config->uscs * PUMICE_USC_SLOTS + 1)) {
+	    !pds_code_init(&pds->codes, config->programs, config->uscs * PUMICE_USC_TASKS + 1)) {
 		pds_destroy(pds);
 		return NULL;
 	}
@@ -311,9 +312,9 @@ static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int nu
 {
 	const struct current *cur = &pds->current;
 	const struct pds_need *need = &cur->need;
+	const struct pds_place place = { .usc = usc_number, .group = number };
 	const struct pds_claim *claim = &pds->unit[usc_number].accounts.claim[number];
-	struct usc *usc = pds->config.usc[usc_number];
-	struct usc_group *group = usc_group(usc, number);
+	struct usc_group *group = usc_group(pds->config.usc[usc_number], number);
 	u32 i;
 
 	group->tasks = (u8)need->tasks;
@@ -326,8 +327,7 @@ static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int nu
 	group->program = pds_code_program(&pds->codes, cur->code);
 	group->gfx = NULL;
 	for (i = 0; i < need->tasks; i++) {
-		group->slot[i] = claim->slot[i];
-		*usc_task(usc, claim->slot[i]) = (struct usc_task){
+		*pds_task_of(pds, &place, i) = (struct usc_task){
 			.group = (u8)number,
 			.index = (u8)i,
 			.waves = (u8)pds_task_waves(need, i),
@@ -351,7 +351,7 @@ static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
 				    struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
-	const struct pds_claim *claim = &pds->unit[cur->usc].accounts.claim[cur->group];
+	const struct pds_place place = filled_place(pds);
 	struct usc *usc = pds->config.usc[cur->usc];
 	const struct pds_run run = {
 		.launch = &cur->launch,
@@ -364,7 +364,7 @@ static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
 	};
 
 	while (cur->task < cur->need.tasks) {
-		if (!pds_run_task(&run, usc, usc_task(usc, claim->slot[cur->task]), reads,
+		if (!pds_run_task(&run, usc, pds_task_of(pds, &place, cur->task), reads,
 				  &cur->pc, fault))
 			return PDS_FAULT;
 		if (cur->pc == cur->program.insns) {
@@ -404,8 +404,7 @@ static void start_group(struct pds *pds, const u32 id[3], u64 linear)
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, TRACE_CDM,
 		    pds->current.launch.ctx, place.usc, linear, need->waves);
 	core = pds_lock_core(pds, pds_core_of(pds, place.usc));
-	pds_core_count(core, need, pds->time);
-	pds_core_start(core, &place, PDS_DM_CDM);
+	pds_core_start(core, &place, PDS_DM_CDM, pds->time);
 	pds_unlock_core(core);
 }
 

@@ -3,9 +3,9 @@
  * Programmable data sequencer (PDS): turns work-groups into tasks.
  *
  * Source: document 000, "Programmable Data Sequencer". For each work-group it finds a USC
- * with room, allocates slots, unified store, common store and local memory, runs the PDS
- * program once per task to fill the registers, and starts the group. A group that can never
- * fit is a fault; others wait for room.
+ * with room, allocates unified store, common store and local memory, runs the PDS
+ * program once per task to fill the registers, and starts the group when it gets slots. A group that
+ * can never fit is a fault; others wait for room.
  *
  * Each core has a PDS of its own, with its own lock, accounts and waiting data masters: cores do
  * not wait for each other. This header is that of all of them together.
@@ -16,7 +16,7 @@
  * Tasks of the VDM and the PDM: gfx.h. Limits apply to each data master separately.
  *
  * Limits: one launch is dispatched at a time; groups of earlier launches may still run in
- * parallel. Groups start in the order of dispatch.
+ * parallel. Groups get slots of their USC in the order of dispatch.
  */
 #ifndef PUMICE_GPU_PDS_H
 #define PUMICE_GPU_PDS_H
@@ -41,7 +41,7 @@ struct pds_launch {
 };
 
 enum pds_result {
-	PDS_STARTED,	/* the group runs */
+	PDS_STARTED,	/* the group runs, or waits for slots */
 	PDS_WAIT,	/* no room now; try again when a group is done */
 	PDS_FAULT,	/* the reason is in *fault; stop the job */
 	PDS_MORE,	/* a piece was done; call again with the same arguments */
@@ -70,7 +70,7 @@ struct pds_ops {
 struct pds_config {
 	unsigned int uscs;		/* over all cores, at most PDS_MAX_USCS */
 	unsigned int uscs_per_core;	/* 1 to PUMICE_MAX_USCS_PER_CORE */
-	u32 slots, waves;		/* of one USC */
+	u32 tasks, slots, waves;	/* of one USC: tasks that it manages, those in slots */
 	u32 batch;			/* most instances of a task of the VDM and the PDM */
 	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch. */
 	struct usc *const *usc;
@@ -131,9 +131,9 @@ void pds_tick(struct pds *pds);
  */
 void pds_launch_end(struct pds *pds);
 
-/* Stop every running work-group of the CDM; group_done is still called for each. */
+/* Stop every work-group of the CDM that was started; group_done is still called for each. */
 void pds_abort(struct pds *pds);
-/* Work-groups of the CDM on all USCs that have not ended. */
+/* Work-groups of the CDM that were started on all USCs and have not ended. */
 unsigned int pds_groups(const struct pds *pds);
 
 /*

@@ -12,6 +12,7 @@
 #include "../number.h"
 
 _Static_assert(PUMICE_USC_SLOTS <= 64, "slots are bits of a u64");
+_Static_assert(PUMICE_USC_TASKS <= 64, "entries and groups are bits of a u64");
 
 u32 pds_task_instances(const struct pds_need *need, u32 task)
 {
@@ -60,8 +61,9 @@ bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capac
 
 void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
 {
-	assert(capacity->tasks <= PUMICE_USC_SLOTS);
+	assert(capacity->tasks <= PUMICE_USC_SLOTS && capacity->managed <= PUMICE_USC_TASKS);
 	memset(unit, 0, sizeof(*unit));
+	unit->max_managed = capacity->managed;
 	unit->max_tasks = capacity->tasks;
 	unit->max_waves = capacity->waves;
 	pds_store_init(&unit->unified, capacity->rows);
@@ -72,8 +74,7 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
 /* Return whether the totals suffice; the free pieces may still be too small. */
 static bool totals_suffice(const struct pds_unit *unit, const struct pds_need *need)
 {
-	return need->tasks <= unit->max_tasks - unit->tasks &&
-	       need->waves <= unit->max_waves - unit->waves &&
+	return need->tasks <= unit->max_managed - unit->managed &&
 	       need->waves * need->wave_rows <= unit->unified.free &&
 	       need->tasks * need->words <= unit->common.free &&
 	       need->local_rows <= unit->local.free;
@@ -140,6 +141,15 @@ static void count_group(struct pds_unit *unit, const struct pds_need *need, bool
 	share->local_rows += sign * need->local_rows;
 }
 
+/* Set the lowest bit that is clear, and return its number. */
+static u8 take_lowest(u64 *set)
+{
+	const unsigned int bit = (unsigned int)__builtin_ctzll(~*set);
+
+	*set |= 1ull << bit;
+	return (u8)bit;
+}
+
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 		    const struct pds_limits *limits, unsigned int *group)
 {
@@ -148,25 +158,80 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 
 	if (!totals_suffice(unit, need) || !pds_unit_permits(unit, need, limits))
 		return false;
-	/* A free slot implies a free claim: a live claim has at least one slot. */
+	/* A free entry implies a free claim: a live claim has at least one entry. */
 	while (claim->live)
 		claim++;
 	*claim = (struct pds_claim){ .live = false, .need = *need };
 	if (!claim_stores(unit, claim))
 		return false;
 	claim->order = unit->claims++;
-	for (task = 0; task < need->tasks; task++) {
-		claim->slot[task] = (u8)__builtin_ctzll(~unit->slots);
-		unit->slots |= 1ull << claim->slot[task];
-	}
+	for (task = 0; task < need->tasks; task++)
+		claim->entry[task] = take_lowest(&unit->entries);
 	claim->live = true;
-	unit->tasks += need->tasks;
+	unit->managed += need->tasks;
 	unit->waves += need->waves;
 	unit->groups++;
 	count_share(unit, need, need->tasks, need->waves, true);
 	count_group(unit, need, true);
 	*group = (unsigned int)(claim - unit->claim);
 	return true;
+}
+
+void pds_unit_ready(struct pds_unit *unit, unsigned int group)
+{
+	struct pds_claim *claim = &unit->claim[group];
+
+	assert(claim->live && !claim->ready && !claim->in_slots);
+	claim->ready = ++unit->readied;
+	unit->waiting += claim->need.tasks;
+}
+
+bool pds_unit_first_ready(const struct pds_unit *unit, u32 set, unsigned int *group)
+{
+	const struct pds_claim *first = NULL, *claim;
+
+	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_TASKS; claim++) {
+		if (claim->live && claim->ready && set >> claim->need.dm & 1 &&
+		    (!first || claim->ready < first->ready))
+			first = claim;
+	}
+	if (!first)
+		return false;
+	*group = (unsigned int)(first - unit->claim);
+	return true;
+}
+
+/* The group does not wait for slots any longer. */
+static void stop_waiting(struct pds_unit *unit, struct pds_claim *claim)
+{
+	if (claim->ready)
+		unit->waiting -= claim->need.tasks;
+	claim->ready = 0;
+}
+
+bool pds_unit_run(struct pds_unit *unit, unsigned int group)
+{
+	struct pds_claim *claim = &unit->claim[group];
+	const struct pds_need *need = &claim->need;
+	u32 task;
+
+	assert(claim->live && claim->ready);
+	if (need->tasks > unit->max_tasks - unit->tasks ||
+	    need->waves > unit->max_waves - unit->in_flight)
+		return false;
+	for (task = 0; task < need->tasks; task++)
+		claim->slot[task] = take_lowest(&unit->slots);
+	stop_waiting(unit, claim);
+	claim->in_slots = true;
+	unit->tasks += need->tasks;
+	unit->in_flight += need->waves;
+	return true;
+}
+
+void pds_unit_cancel(struct pds_unit *unit, unsigned int group)
+{
+	assert(unit->claim[group].ready);
+	stop_waiting(unit, &unit->claim[group]);
 }
 
 u32 pds_claim_tasks(const struct pds_claim *claim)
@@ -184,12 +249,17 @@ u32 pds_claim_waves(const struct pds_claim *claim)
 	return waves;
 }
 
-/* Free the slot and the stores of a task. */
+/* Free the entry, the slot and the stores of a task. */
 static void free_task(struct pds_unit *unit, const struct pds_claim *claim, u32 task)
 {
 	const struct pds_need *need = &claim->need;
 
-	unit->slots &= ~(1ull << claim->slot[task]);
+	unit->entries &= ~(1ull << claim->entry[task]);
+	unit->managed--;
+	if (claim->in_slots) {
+		unit->slots &= ~(1ull << claim->slot[task]);
+		unit->tasks--;
+	}
 	pds_store_free(&unit->unified, claim->row[task],
 		       pds_task_waves(need, task) * need->wave_rows);
 	pds_store_free(&unit->common, claim->word[task], need->words);
@@ -200,11 +270,11 @@ void pds_unit_release_task(struct pds_unit *unit, unsigned int group, u32 task)
 	struct pds_claim *claim = &unit->claim[group];
 	const u32 waves = pds_task_waves(&claim->need, task);
 
-	assert(claim->live && !claim->ended && !(claim->released >> task & 1));
+	assert(claim->in_slots && !claim->ended && !(claim->released >> task & 1));
 	free_task(unit, claim, task);
 	claim->released |= (u8)(1u << task);
-	unit->tasks--;
 	unit->waves -= waves;
+	unit->in_flight -= waves;
 	count_share(unit, &claim->need, 1, waves, false);
 }
 
@@ -214,7 +284,10 @@ void pds_unit_end(struct pds_unit *unit, unsigned int group)
 
 	assert(claim->live && !claim->ended);
 	claim->ended = true;
+	stop_waiting(unit, claim);
 	unit->waves -= pds_claim_waves(claim);
+	if (claim->in_slots)
+		unit->in_flight -= pds_claim_waves(claim);
 	unit->held += pds_claim_tasks(claim);
 }
 
@@ -224,7 +297,7 @@ bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *gro
 
 	if (!unit->held)
 		return false;
-	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_SLOTS; claim++) {
+	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_TASKS; claim++) {
 		if (claim->live && claim->need.dm == PDS_DM_CDM && (in_order || claim->ended) &&
 		    (!next || claim->order < next->order))
 			next = claim;
@@ -247,7 +320,6 @@ void pds_unit_release(struct pds_unit *unit, unsigned int group)
 		if (!(claim->released >> task & 1))
 			free_task(unit, claim, task);
 	pds_store_free(&unit->local, claim->local_row, need->local_rows);
-	unit->tasks -= tasks;
 	unit->held -= tasks;
 	unit->groups--;
 	count_share(unit, need, tasks, pds_claim_waves(claim), false);

@@ -3,11 +3,14 @@
  * Resources of one USC: needs of a work-group, and current owners.
  *
  * Source: document 000, "Programmable Data Sequencer" and "USC Register Stores". A work-group
- * of n instances has ceil(n / 128) tasks, at least one. Every task takes a slot, rows of the
- * unified store (a register of a wave is a row) and words of the common store (shared
- * registers, followed by the coefficients of both sets); the group takes local memory. A group is allocated on
- * one USC, because it shares local memory and barriers. A vertex task also takes rows of its core's
- * VPM for its outputs.
+ * of n instances has ceil(n / 128) tasks, at least one. Every task takes an entry of the tasks that
+ * the USC manages, rows of the unified store (a register of a wave is a row) and words of the common
+ * store (shared registers, followed by the coefficients of both sets); the group takes local memory.
+ * A group is allocated on one USC, because it shares local memory and barriers. A vertex task also
+ * takes rows of its core's VPM for its outputs.
+ *
+ * More tasks are managed than a USC has slots: a group gets slots, one for each task, and its waves
+ * are in flight, when its registers are filled and as many are free.
  */
 #ifndef PUMICE_GPU_PDS_RESOURCE_H
 #define PUMICE_GPU_PDS_RESOURCE_H
@@ -25,6 +28,7 @@ enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
 
 /* Resources of an empty USC. */
 struct pds_capacity {
+	u32 managed;	/* tasks, at least as many as slots, at most PUMICE_USC_TASKS */
 	u32 tasks;	/* slots, at most PUMICE_USC_SLOTS */
 	u32 waves;	/* that can be in flight */
 	u32 rows;	/* unified store */
@@ -55,11 +59,15 @@ struct pds_limits {
 /* Resources of one work-group. */
 struct pds_claim {
 	bool live;
+	bool in_slots;	/* the group has slots: it runs, or has run */
 	bool ended;	/* the group has ended; the claim waits to be released in order */
 	u64 order;	/* claims of a USC are numbered in order of allocation */
+	u64 ready;	/* number in the order in which groups became ready for slots; 0: it is not
+			 * filled, or has slots */
 	struct pds_need need;
 	u8 released;	/* bit n: task n has ended before its group, and has no resources */
-	u8 slot[PUMICE_GROUP_TASKS];
+	u8 entry[PUMICE_GROUP_TASKS];	/* of each task, among those that the USC manages */
+	u8 slot[PUMICE_GROUP_TASKS];	/* valid if in_slots */
 	u32 row[PUMICE_GROUP_TASKS];	/* first row of each task */
 	u32 word[PUMICE_GROUP_TASKS];	/* first common store word of each task */
 	u32 local_row;
@@ -72,18 +80,23 @@ struct pds_share {
 
 /* Accounts of one USC. Plain data. */
 struct pds_unit {
+	u64 entries;	/* bit n: entry n is in use */
 	u64 slots;	/* bit n: slot n is in use */
 	u64 claims;	/* total so far */
+	u64 readied;	/* groups that became ready so far */
+	u32 managed;	/* tasks: entries in use */
+	u32 waiting;	/* of these, tasks of ready groups, which wait for slots */
 	u32 tasks;	/* slots in use */
 	u32 held;	/* of these, tasks of groups that have ended */
 	u32 groups;	/* claims that are live */
 	u32 waves;	/* of groups that have not ended */
-	u32 max_tasks, max_waves;	/* the USC's */
+	u32 in_flight;	/* of these, waves of groups that have slots */
+	u32 max_managed, max_tasks, max_waves;	/* the USC's */
 	struct pds_store unified;	/* rows */
 	struct pds_store common;	/* words */
 	struct pds_store local;		/* rows */
 	struct pds_share share[PDS_DM_COUNT];
-	struct pds_claim claim[PUMICE_USC_SLOTS];	/* by group number */
+	struct pds_claim claim[PUMICE_USC_TASKS];	/* by group number */
 };
 
 /* Return the number of instances, of waves, of task number task of a group. */
@@ -109,7 +122,7 @@ bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capac
 void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
 
 /*
- * Allocate all needs of a group; *group becomes its number. Returns false without a change
+ * Allocate all needs of a group but slots; *group becomes its number. Returns false without a change
  * when a resource is not available now or would exceed its data master's limits. The limits
  * do not apply to a USC on which the data master has no resources.
  */
@@ -120,11 +133,26 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 		      const struct pds_limits *limits);
 
+/* A group is filled: it may get slots. */
+void pds_unit_ready(struct pds_unit *unit, unsigned int group);
+
+/*
+ * Find the group that became ready first, of the data masters in a set (bit n: number n). Returns
+ * false when there is none.
+ */
+bool pds_unit_first_ready(const struct pds_unit *unit, u32 set, unsigned int *group);
+
+/* Give slots to a ready group. Returns false without a change when too few are free. */
+bool pds_unit_run(struct pds_unit *unit, unsigned int group);
+
+/* A ready group does not wait for slots any longer, and will end without. */
+void pds_unit_cancel(struct pds_unit *unit, unsigned int group);
+
 /* Tasks and waves of a claim that were not released before. */
 u32 pds_claim_tasks(const struct pds_claim *claim);
 u32 pds_claim_waves(const struct pds_claim *claim);
 
-/* Free the resources of one task of a live group that has not ended. */
+/* Free the resources of one task of a live group that has slots and has not ended. */
 void pds_unit_release_task(struct pds_unit *unit, unsigned int group, u32 task);
 
 /* Mark a live group as ended: its waves are released, its other resources are still allocated. */

@@ -33,17 +33,21 @@ _Static_assert(PDS_MAX_USCS <= 64, "USCs that were tried are bits of a u64");
 struct unit {
 	struct pds_unit accounts;
 	_Atomic u32 load;	/* accounts.waves, read without the lock to compare USCs */
+	u64 ready[PDS_DM_COUNT];	/* bit n: group n waits for slots and is of the data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 	u64 stopped;		/* bit n: group n runs, and its job was stopped */
 	/* For the trace: reads of its texture unit when the trace began, and in the last event. */
 	u64 tag_base[PDS_DM_COUNT], tag_last[PDS_DM_COUNT];
-	trace_span span[PUMICE_USC_SLOTS];	/* of each task of another data master */
+	trace_span span[PUMICE_USC_TASKS];	/* of each task of another data master */
+
+	/* Tasks that the USC manages, by claim.entry[]: described to the USC when they get slots. */
+	struct usc_task task[PUMICE_USC_TASKS];
 
 	/* Of a group, by its number: constant while it runs. */
-	u16 code[PUMICE_USC_SLOTS];	/* program of a work-group */
-	u64 linear[PUMICE_USC_SLOTS];	/* the work-group's number in its launch */
-	u32 id[PUMICE_USC_SLOTS][3];	/* its id, base included */
-	const struct usc_gfx *gfx[PUMICE_USC_SLOTS];	/* of a task of another data master */
+	u16 code[PUMICE_USC_TASKS];	/* program of a work-group */
+	u64 linear[PUMICE_USC_TASKS];	/* the work-group's number in its launch */
+	u32 id[PUMICE_USC_TASKS][3];	/* its id, base included */
+	const struct usc_gfx *gfx[PUMICE_USC_TASKS];	/* of a task of another data master */
 };
 
 /* The PDS of one core. */
@@ -65,11 +69,14 @@ struct pds_core {
 	struct pds_need wanted[PDS_DM_COUNT];	/* of each data master that waits */
 	struct vpm vpm;			/* the outputs belong to the VDM */
 	u32 tasks, held, waves;		/* see struct pds_load */
+	u32 waiting;			/* tasks that wait for slots */
 
 	/* Performance counters. */
 	u64 started;
 	u64 waited[PDS_DM_COUNT];	/* work-groups of the CDM: struct pds */
 	u64 occupancy;			/* tasks * ns up to time */
+	u64 slot_waits;			/* tasks that waited for slots */
+	u64 slot_wait_ns;		/* tasks that wait for slots * ns up to time */
 	u64 time;			/* GPU clock, when tasks last started or ended */
 	_Atomic u64 dma_bytes;
 };
@@ -148,6 +155,15 @@ static inline void pds_unlock_core(struct pds_core *core)
 	pthread_mutex_unlock(&core->lock);
 }
 
+/* Return a task of a group, which was claimed and is not in slots. */
+static inline struct usc_task *pds_task_of(const struct pds *pds, const struct pds_place *place,
+					   u32 task)
+{
+	struct unit *unit = &pds->unit[place->usc];
+
+	return &unit->task[unit->accounts.claim[place->group].entry[task]];
+}
+
 /* Count bytes that a PDS program has read, for the core of a USC. No lock. */
 static inline void pds_count_dma(const struct pds *pds, unsigned int usc, u64 bytes)
 {
@@ -179,18 +195,14 @@ bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_ne
 /* The same on the USC of the core with the fewest waves that has room. */
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place);
-/* Count a claim that begins to run. now: GPU clock */
-void pds_core_count(struct pds_core *core, const struct pds_need *need, u64 now);
-/* Start a filled group on its USC, and wake the USC if it was idle. */
-void pds_core_start(struct pds_core *core, const struct pds_place *place, enum pds_dm dm);
-/* Release a claim that was not counted yet. */
+/* Release a claim whose group was not started. */
 void pds_core_drop(struct pds_core *core, const struct pds_place *place);
 /*
- * A counted claim has ended: release its resources, in order if that is requested. Notifies
+ * A group has ended: release its resources, in order if that is requested. Notifies
  * data masters that wait on the core.
  */
 void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now);
-/* One task of a counted claim has ended, others run: release its resources, unless in order. */
+/* One task of a group has ended, others run: release its resources, unless in order. */
 void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32 task, u64 now);
 /* Notify data masters that wait for room on the core. */
 void pds_core_room(struct pds_core *core);
@@ -198,7 +210,16 @@ void pds_core_room(struct pds_core *core);
 bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
 /* Record that a data master no longer waits: others may have room now. */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
-/* Mark all running groups of a data master as stopped, and abort them. */
+/* Update the counters of time; call before tasks start or end. now: GPU clock, or an older time */
+void pds_core_tick(struct pds_core *core, u64 now);
+
+/* slots.c, with the core's lock held. */
+
+/* Start a filled group on its USC when it gets slots: at once, or after others. now: GPU clock */
+void pds_core_start(struct pds_core *core, const struct pds_place *place, enum pds_dm dm, u64 now);
+/* Slots of a USC are free: start groups that wait for some. */
+void pds_core_fill_slots(struct pds_core *core, unsigned int usc, u64 now);
+/* Mark all groups of a data master that run or wait for slots as stopped, and abort them. */
 void pds_core_stop(struct pds_core *core, enum pds_dm dm);
 /* Return whether a group ends because its job was stopped. Called once, when it has ended. */
 bool pds_was_stopped(struct unit *unit, unsigned int group);

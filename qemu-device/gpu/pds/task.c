@@ -47,13 +47,11 @@ static void describe(struct pds *pds, const struct pds_place *place, const struc
 {
 	const struct pds_claim *claim = &pds->unit[place->usc].accounts.claim[place->group];
 	const struct pds_need *need = &claim->need;
-	struct usc *usc = pds->config.usc[place->usc];
-	struct usc_group *group = usc_group(usc, place->group);
+	struct usc_group *group = usc_group(pds->config.usc[place->usc], place->group);
 	const u32 words = need->words - stage->state.shared, each = coeffs_of_prim(stage);
 	const u32 prims = each ? words / each : 0;
 
 	group->tasks = 1;
-	group->slot[0] = claim->slot[0];
 	group->ctx = (u8)stage->ctx;
 	group->waves = (u16)need->waves;
 	group->first_wave = 0;
@@ -61,7 +59,7 @@ static void describe(struct pds *pds, const struct pds_place *place, const struc
 	group->local_bytes = 0;
 	group->code_addr = stage->code_addr;
 	group->program = stage->code;
-	*usc_task(usc, claim->slot[0]) = (struct usc_task){
+	*pds_task_of(pds, place, 0) = (struct usc_task){
 		.group = (u8)place->group,
 		.waves = (u8)need->waves,
 		.temps = stage->state.temps,
@@ -147,16 +145,13 @@ u32 *pds_vpm_row(const struct pds *pds, unsigned int core, u64 at)
 
 /* ------------------------------------------------------------ tasks */
 
-/* Claim room on a core, and count it. Core's lock held. */
+/* Claim room on a core. Core's lock held. */
 static bool claim_on_core(struct pds_core *core, const struct pds_need *need,
 			  struct pds_place *place)
 {
-	const struct pds *pds = core->pds;
-
 	if (!pds_core_claim_any(core, need, core->next, place))
 		return false;
 	core->next = (u8)((place->usc - core->first + 1) % core->uscs);
-	pds_core_count(core, need, pds->config.now(pds->config.opaque));
 	return true;
 }
 
@@ -193,11 +188,10 @@ void pds_task_drop(struct pds *pds, const struct pds_place *place)
 {
 	const bool vertex = pds->unit[place->usc].accounts.claim[place->group].need.vpm_rows;
 	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place->usc));
-	const u64 now = pds->config.now(pds->config.opaque);
 
 	if (vertex)
-		vpm_undo(&core->vpm, place->vpm, now);
-	pds_core_end(core, place, now);
+		vpm_undo(&core->vpm, place->vpm, pds->config.now(pds->config.opaque));
+	pds_core_drop(core, place);
 	pds_unlock_core(core);
 }
 
@@ -255,7 +249,7 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 	pds->unit[place->usc].gfx[place->group] = gfx;
 	core = pds_lock_core(pds, pds_core_of(pds, place->usc));
 	trace_task_begin(pds, place->usc, place->group);
-	pds_core_start(core, place, dm);
+	pds_core_start(core, place, dm, pds->config.now(pds->config.opaque));
 	pds_unlock_core(core);
 }
 

@@ -60,5 +60,6 @@ REG_READ(reg_sys_registers)
 	(void)at;
 	return PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__SLOT, gpu->slot_registers) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__INTERNAL,
-				 PUMICE_USC_OWN_REGS - gpu->slot_registers);
+				 PUMICE_USC_OWN_REGS - gpu->slot_registers) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__TASKS, gpu->config.tasks);
 }

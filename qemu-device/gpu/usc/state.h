@@ -113,8 +113,8 @@ struct usc {
 	u32 left;		/* rest of its quantum */
 	struct mmu_tlb tlb;
 	struct usc_task task[PUMICE_USC_SLOTS];
-	struct usc_group group[PUMICE_USC_SLOTS];
-	struct usc_run run[PUMICE_USC_SLOTS];
+	struct usc_group group[PUMICE_USC_TASKS];
+	struct usc_run run[PUMICE_USC_TASKS];
 	struct usc_wave wave[PUMICE_USC_SLOTS * USC_MAX_WAVES];
 };
 

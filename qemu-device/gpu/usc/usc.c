@@ -104,7 +104,7 @@ void usc_reset(struct usc *usc)
 	tag_reset(usc->tag);
 	rtu_reset(usc->rtu);
 	memset(usc->task, 0, sizeof(usc->task));
-	for (u32 g = 0; g < PUMICE_USC_SLOTS; g++)
+	for (u32 g = 0; g < PUMICE_USC_TASKS; g++)
 		usc->group[g] = (struct usc_group){ .state = USC_GROUP_FREE };
 	memset(usc->unified, 0, usc->config.unified_bytes);
 	memset(usc->common, 0, usc->config.common_bytes);

@@ -47,7 +47,7 @@ struct usc_task {
 /* One work-group on this USC. Filled by the PDS. */
 struct usc_group {
 	_Atomic u32 state;	/* enum usc_group_state */
-	u8 tasks;		/* 1 to 8 */
+	u8 tasks;		/* 1 to 8; 0: it ends at once, without slots */
 	u8 slot[PUMICE_GROUP_TASKS];	/* slots of the tasks, in task order */
 	u8 ctx;			/* MMU context */
 	u16 waves;		/* of all tasks */
@@ -99,7 +99,10 @@ void usc_destroy(struct usc *usc);
 /* Drop all tasks at once, without callbacks; only while no step runs. */
 void usc_reset(struct usc *usc);
 
-/* For the PDS: return a task or group to fill; index < PUMICE_USC_SLOTS. */
+/*
+ * For the PDS: return a task to describe, by its slot, or a group to fill, by its number, which is
+ * less than PUMICE_USC_TASKS.
+ */
 struct usc_task *usc_task(struct usc *usc, unsigned int slot);
 struct usc_group *usc_group(struct usc *usc, unsigned int group);
 /*

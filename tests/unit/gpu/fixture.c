@@ -103,6 +103,7 @@ struct fixture *fx_create(const struct fx_options *options)
 							   o->cores : 1,
 						  .uscs_per_core = o->uscs_per_core,
 						  .slots = o->slots,
+						  .tasks = o->tasks,
 						  .waves = o->waves,
 						  .batch = o->batch,
 						  .threads = o->threads,

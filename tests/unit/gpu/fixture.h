@@ -29,7 +29,7 @@
 struct fx_options {
 	/* As in pumice_gpu_config. */
 	const char *preset;
-	unsigned int cores, uscs_per_core, slots, waves, batch;
+	unsigned int cores, uscs_per_core, slots, tasks, waves, batch;
 	unsigned int threads, oses, unified_kib, common_kib, local_kib, slot_registers;
 	bool fault_injection;
 	bool manual_clock;	/* the clock is fx->clock, else the host's */

@@ -453,6 +453,8 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		{ .preset = "DEFAULT" },
 		{ .uscs_per_core = PUMICE_MAX_USCS_PER_CORE + 1 },
 		{ .slots = PUMICE_USC_SLOTS + 1 },
+		{ .tasks = PUMICE_USC_SLOTS - 1 },
+		{ .tasks = PUMICE_USC_TASKS + 1 },
 		{ .waves = 193 },
 		{ .batch = 8 },
 		{ .batch = 48 },

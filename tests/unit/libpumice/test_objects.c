@@ -62,7 +62,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cores=99999999999", EINVAL, "invalid option" },
 		{ "inproc:speed=1", EINVAL, "invalid option 'speed=1'" },
 		{ "inproc:cors=4,threads=1", EINVAL,
-		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, waves, batch, "
+		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, tasks, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
 		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, slice-us, split, cdm-share, vdm-share, pdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; fw-gdb=PATH" },
@@ -70,6 +70,9 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },
 		{ "inproc:uscs=0", EINVAL, "uscs must be 1 to 4" },
 		{ "inproc:slots=0", EINVAL, "slots must be 1 to 48" },
+		{ "inproc:tasks=0", EINVAL, "tasks must be at least as many as slots" },
+		{ "inproc:tasks=47", EINVAL, "tasks must be at least as many as slots, and at most 64" },
+		{ "inproc:slots=8,tasks=65", EINVAL, "and at most 64" },
 		{ "inproc:waves=0", EINVAL, "waves must be 1 to 192" },
 		{ "inproc:batch=0", EINVAL, "batch must be 16, 32, 64, 96 or 128" },
 		{ "inproc:unified-store-kib=0", EINVAL, "unified store must be 1 to 4095 KiB" },

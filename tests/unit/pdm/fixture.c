@@ -84,7 +84,8 @@ static void create_blocks(struct fixture *fx)
 	};
 	const struct pds_config pds = {
 		.uscs = fx->cores * FX_USCS_PER_CORE, .usc = fx->usc,
-		.uscs_per_core = FX_USCS_PER_CORE, .slots = PUMICE_USC_SLOTS,
+		.uscs_per_core = FX_USCS_PER_CORE, .tasks = PUMICE_USC_TASKS,
+		.slots = PUMICE_USC_SLOTS,
 		.waves = USC_WAVES, .batch = PUMICE_TASK_INSTANCES,
 		.unified_bytes = usc.unified_bytes, .common_bytes = usc.common_bytes,
 		.local_bytes = usc.local_bytes, .vpm_bytes = 4096, .slot_regs = 4, .mmu = &fx->mmu,

@@ -58,7 +58,7 @@ void usc_reset(struct usc *usc)
 	fill16(usc->word_owner, usc->words);
 	fill16(usc->local_owner, usc->local_words);
 	fill16(usc->slot_owner, PUMICE_USC_SLOTS);
-	for (i = 0; i < PUMICE_USC_SLOTS; i++)
+	for (i = 0; i < PUMICE_USC_TASKS; i++)
 		atomic_store(&usc->group[i].state, USC_GROUP_FREE);
 	usc->running = 0;
 	usc->aborted = false;
@@ -74,7 +74,7 @@ struct usc_task *usc_task(struct usc *usc, unsigned int slot)
 
 struct usc_group *usc_group(struct usc *usc, unsigned int group)
 {
-	assert_in_range(group, 0, PUMICE_USC_SLOTS - 1);
+	assert_in_range(group, 0, PUMICE_USC_TASKS - 1);
 	assert_false(fake_usc_running(usc, group));
 	return &usc->group[group];
 }
@@ -160,7 +160,7 @@ bool usc_group_start(struct usc *usc, unsigned int number)
 	u32 waves = 0, i;
 
 	assert_false(fake_usc_running(usc, number));
-	assert_in_range(group->tasks, 1, PUMICE_GROUP_TASKS);
+	assert_in_range(group->tasks, 0, PUMICE_GROUP_TASKS);	/* 0: it is cancelled */
 	assert_non_null(group->program);
 	assert_true(group->program->refs > 0);
 	usc->ended[number] = 0;
@@ -249,7 +249,7 @@ unsigned int fake_usc_oldest(const struct usc *usc)
 {
 	unsigned int oldest = FAKE_NONE, i;
 
-	for (i = 0; i < PUMICE_USC_SLOTS; i++) {
+	for (i = 0; i < PUMICE_USC_TASKS; i++) {
 		if (fake_usc_running(usc, i) &&
 		    (oldest == FAKE_NONE || usc->start_order[i] < usc->start_order[oldest]))
 			oldest = i;

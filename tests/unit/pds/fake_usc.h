@@ -41,9 +41,9 @@ struct usc {
 	u16 *row_owner, *word_owner, *local_owner;	/* group, or FAKE_NONE */
 	u16 slot_owner[PUMICE_USC_SLOTS];
 	struct usc_task task[PUMICE_USC_SLOTS];
-	struct usc_group group[PUMICE_USC_SLOTS];
-	u8 ended[PUMICE_USC_SLOTS];	/* bit n: task n of the group has ended before it */
-	u64 start_order[PUMICE_USC_SLOTS];	/* of running groups, over all fake USCs */
+	struct usc_group group[PUMICE_USC_TASKS];
+	u8 ended[PUMICE_USC_TASKS];	/* bit n: task n of the group has ended before it */
+	u64 start_order[PUMICE_USC_TASKS];	/* of running groups, over all fake USCs */
 	unsigned int running;
 	unsigned int started;
 	u64 tag_reads[PUMICE_WAVE_MASTER_COUNT];	/* of its texture unit; set by the test */

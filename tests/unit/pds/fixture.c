@@ -90,6 +90,7 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	/* More than the default cores have. */
 	const bool large = uscs > PUMICE_MAX_CORES * FX_USCS_PER_CORE;
+	const u32 slots = s->slots ? s->slots : PUMICE_USC_SLOTS;
 	const unsigned int per_core = large ? PUMICE_MAX_USCS_PER_CORE : FX_USCS_PER_CORE;
 	struct pds_config config = {
 		.uscs = uscs,
@@ -100,7 +101,8 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 		.mmu = &fx->mmu,
 		.programs = &fx->cache,
 		.uscs_per_core = per_core,
-		.slots = PUMICE_USC_SLOTS,
+		.tasks = s->tasks ? s->tasks : slots,
+		.slots = slots,
 		.waves = USC_WAVES,
 		.batch = s->batch ? s->batch : PUMICE_TASK_INSTANCES,
 		.vpm_bytes = s->vpm_bytes ? s->vpm_bytes : FX_VPM,

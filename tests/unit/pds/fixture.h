@@ -77,6 +77,8 @@ struct fx_stores {
 	u32 unified_bytes, common_bytes, local_bytes;
 	u32 vpm_bytes;	/* 0: FX_VPM */
 	u32 batch;	/* 0: PUMICE_TASK_INSTANCES */
+	u32 slots;	/* 0: PUMICE_USC_SLOTS */
+	u32 tasks;	/* that a USC manages; 0: as many as slots */
 };
 
 struct fixture *fx_create(unsigned int uscs, const struct fx_stores *stores);

@@ -88,30 +88,30 @@ static void free_merges_adjacent_units_in_any_order(void **state)
 }
 
 /* The most fragmented store: every live piece is between free ones. */
-static void alloc_supports_as_many_pieces_as_a_usc_has_slots(void **state)
+static void alloc_supports_as_many_pieces_as_a_usc_manages_tasks(void **state)
 {
 	struct pds_store store;
 	u32 start, i;
 
 	(void)state;
-	pds_store_init(&store, 3 * PUMICE_USC_SLOTS + 1);
-	for (i = 0; i < 3 * PUMICE_USC_SLOTS + 1; i++)
+	pds_store_init(&store, 3 * PUMICE_USC_TASKS + 1);
+	for (i = 0; i < 3 * PUMICE_USC_TASKS + 1; i++)
 		assert_true(pds_store_alloc(&store, 1, &start));
-	for (i = 0; i < 3 * PUMICE_USC_SLOTS + 1; i += 3)
+	for (i = 0; i < 3 * PUMICE_USC_TASKS + 1; i += 3)
 		pds_store_free(&store, i, 1);
-	for (i = 2; i < 3 * PUMICE_USC_SLOTS + 1; i += 3)
+	for (i = 2; i < 3 * PUMICE_USC_TASKS + 1; i += 3)
 		pds_store_free(&store, i, 1);
 	assert_int_equal(store.extents, PDS_STORE_EXTENTS);
-	assert_int_equal(store.free, 2 * PUMICE_USC_SLOTS + 1);
-	for (i = 1; i < 3 * PUMICE_USC_SLOTS + 1; i += 3)
+	assert_int_equal(store.free, 2 * PUMICE_USC_TASKS + 1);
+	for (i = 1; i < 3 * PUMICE_USC_TASKS + 1; i += 3)
 		pds_store_free(&store, i, 1);
 	assert_int_equal(store.extents, 1);
-	assert_true(pds_store_alloc(&store, 3 * PUMICE_USC_SLOTS + 1, &start));
+	assert_true(pds_store_alloc(&store, 3 * PUMICE_USC_TASKS + 1, &start));
 }
 
 struct model {
 	bool taken[SIZE];
-	struct pds_extent live[PUMICE_USC_SLOTS];
+	struct pds_extent live[PUMICE_USC_TASKS];
 	u32 lives;
 };
 
@@ -161,7 +161,7 @@ static void random_sequences_lose_and_overlap_nothing(void **state)
 	for (step = 0; step < 200000; step++) {
 		u32 count = next_random(&rnd) % 40 + 1;
 
-		if (next_random(&rnd) % 2 && m.lives < PUMICE_USC_SLOTS) {
+		if (next_random(&rnd) % 2 && m.lives < PUMICE_USC_TASKS) {
 			u32 want = model_place(&m, count), start;
 
 			assert_int_equal(pds_store_alloc(&store, count, &start), want < SIZE);
@@ -197,7 +197,7 @@ int main(void)
 		cmocka_unit_test(alloc_can_use_every_unit_and_no_more),
 		cmocka_unit_test(alloc_refuses_if_fragmented),
 		cmocka_unit_test(free_merges_adjacent_units_in_any_order),
-		cmocka_unit_test(alloc_supports_as_many_pieces_as_a_usc_has_slots),
+		cmocka_unit_test(alloc_supports_as_many_pieces_as_a_usc_manages_tasks),
 		cmocka_unit_test(random_sequences_lose_and_overlap_nothing),
 	};
 

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "../../../qemu-device/gpu/pds/state.h"
 #include "perf.h"
 
 #define PER_CORE	FX_USCS_PER_CORE
@@ -38,19 +39,21 @@ static void tasks_take_no_device_lock(void **state)
 
 /* ------------------------------------------------------------ two data masters, two threads */
 
-/* Owner of each slot over the USCs of the core: 0, or a data master + 1. */
-static _Atomic u32 slot_owner[PER_CORE][PUMICE_USC_SLOTS];
+/* Owner of each entry for a task over the USCs of the core: 0, or a data master + 1. */
+static _Atomic u32 entry_owner[PER_CORE][PUMICE_USC_TASKS];
 
 struct client {
 	struct stage_tasks *tasks;
 	enum pds_dm dm;
-	unsigned int claims, shared;	/* the latter: slots that another task had */
+	unsigned int claims, shared;	/* the latter: entries that another task had */
 	pthread_t thread;
 };
 
 static _Atomic u32 *owner_of(const struct client *c, const struct pds_place *place)
 {
-	return &slot_owner[place->usc][c->tasks->fx->usc[place->usc]->group[place->group].slot[0]];
+	const struct unit *unit = &c->tasks->fx->pds->unit[place->usc];
+
+	return &entry_owner[place->usc][unit->accounts.claim[place->group].entry[0]];
 }
 
 static void take(struct client *c, struct pds_place *place)
@@ -105,8 +108,8 @@ static void data_masters_share_a_core(void **state)
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_join(client[i].thread, NULL), 0);
 	assert_int_equal(client[0].shared + client[1].shared, 0);
-	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDS_TASKS),
-			 client[0].claims + client[1].claims);
+	assert_int_equal(client[0].claims + client[1].claims, 2 * TASKS);
+	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDS_TASKS), 0);	/* none was started */
 	stage_tasks_destroy(t);	/* checks that nothing is left in the accounts */
 }
 

@@ -459,6 +459,7 @@ static void a_pds_has_one_to_sixty_four_uscs(void **state)
 {
 	struct pds_config config = {
 		.uscs_per_core = PUMICE_MAX_USCS_PER_CORE, .slots = PUMICE_USC_SLOTS,
+		.tasks = PUMICE_USC_TASKS,
 		.vpm_bytes = FX_VPM,
 	};
 	struct pds *pds;

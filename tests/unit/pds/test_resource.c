@@ -14,7 +14,7 @@
 #define LOCALS	512u
 
 static const struct pds_capacity capacity = {
-	.tasks = PUMICE_USC_SLOTS, .waves = UINT32_MAX,
+	.managed = PUMICE_USC_TASKS, .tasks = PUMICE_USC_SLOTS, .waves = UINT32_MAX,
 	.rows = ROWS, .words = WORDS, .local_rows = LOCALS,
 };
 
@@ -25,6 +25,14 @@ static void end_and_release(struct pds_unit *unit, unsigned int group)
 {
 	pds_unit_end(unit, group);
 	pds_unit_release(unit, group);
+}
+
+/* Claim a group, and give it slots. Return false if it is claimed and waits for slots. */
+static bool start(struct pds_unit *unit, const struct pds_need *need, unsigned int *group)
+{
+	assert_true(pds_unit_claim(unit, need, &unlimited, group));
+	pds_unit_ready(unit, *group);
+	return pds_unit_run(unit, *group);
 }
 
 static struct pumice_cdm_state size(u16 x, u16 y, u16 z)
@@ -70,17 +78,20 @@ static void groups_are_cut_into_tasks_of_128_and_waves_of_32(void **state)
 	}
 }
 
-/* Document 002: a compute unit has two waves. A task that has ended releases its waves. */
+/*
+ * Document 002: a compute unit has two waves. A task that has ended releases its waves. A USC manages
+ * one task more than it has slots.
+ */
 static void slots_and_waves_of_a_small_usc_are_not_exceeded(void **state)
 {
 	static const struct pds_capacity small = {
-		.tasks = 3, .waves = 2, .rows = ROWS, .words = WORDS, .local_rows = LOCALS,
+		.managed = 4, .tasks = 3, .waves = 2, .rows = ROWS, .words = WORDS, .local_rows = LOCALS,
 	};
 	struct pumice_cdm_state one = size(32, 1, 1), two = size(64, 1, 1), three = size(65, 1, 1);
 	struct pumice_cdm_state none = size(0, 1, 1);
 	struct pds_need need;
 	struct pds_unit unit;
-	unsigned int group, empty;
+	unsigned int group, other, waiting, ready, last;
 
 	(void)state;
 	pds_need_of(&three, &need);
@@ -88,17 +99,24 @@ static void slots_and_waves_of_a_small_usc_are_not_exceeded(void **state)
 	pds_need_of(&two, &need);
 	assert_true(pds_need_fits(&need, &small));
 	pds_unit_init(&unit, &small);
-	assert_true(pds_unit_claim(&unit, &need, &unlimited, &group));
+	assert_true(start(&unit, &need, &group));
 	pds_need_of(&one, &need);
-	assert_false(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	assert_false(start(&unit, &need, &other));
 	pds_unit_end(&unit, group);
-	assert_true(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	assert_true(pds_unit_run(&unit, other));
 	/* Two slots are in use: the group that has ended has not been released. */
 	pds_need_of(&none, &need);
-	assert_true(pds_unit_claim(&unit, &need, &unlimited, &empty));
-	assert_false(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	assert_true(start(&unit, &need, &last));
+	assert_false(start(&unit, &need, &waiting));
+	assert_int_equal(unit.tasks, 3);
+	assert_int_equal(unit.managed, 4);
+	assert_false(pds_unit_claim(&unit, &need, &unlimited, &last));
 	pds_unit_release(&unit, group);
-	assert_true(pds_unit_claim(&unit, &need, &unlimited, &empty));
+	assert_true(pds_unit_first_ready(&unit, UINT32_MAX, &ready));
+	assert_int_equal(ready, waiting);
+	assert_true(pds_unit_run(&unit, ready));
+	assert_false(pds_unit_first_ready(&unit, UINT32_MAX, &ready));
+	assert_true(pds_unit_claim(&unit, &need, &unlimited, &last));
 }
 
 /* Each store is filled to the last unit, then one more is requested. */
@@ -166,7 +184,7 @@ static void groups_that_fit_can_be_claimed_on_an_empty_usc(void **state)
 	assert_int_equal(unit.unified.free, 0);
 	assert_int_equal(unit.common.free, 0);
 	assert_int_equal(unit.local.free, 0);
-	assert_int_equal(unit.tasks, 8);
+	assert_int_equal(unit.managed, 8);
 	assert_int_equal(unit.waves, 32);
 	end_and_release(&unit, group);
 }
@@ -249,23 +267,35 @@ static void a_usc_runs_as_many_tasks_as_it_has_slots(void **state)
 	static struct pds_unit unit;
 	struct pumice_cdm_state s = size(384, 1, 1);	/* 3 tasks */
 	struct pds_need need;
-	unsigned int group;
+	unsigned int group, first, n;
 	u32 i;
 
 	(void)state;
 	pds_unit_init(&unit, &capacity);
 	pds_need_of(&s, &need);
 	for (i = 0; i < PUMICE_USC_SLOTS / 3; i++)
-		assert_true(pds_unit_claim(&unit, &need, &unlimited, &group));
+		assert_true(start(&unit, &need, &group));
 	assert_int_equal(unit.tasks, PUMICE_USC_SLOTS);
+	assert_false(start(&unit, &need, &first));
+	/* Those that wait hold all their resources but slots. */
+	for (i = unit.managed; i + 3 <= PUMICE_USC_TASKS; i += 3)
+		assert_false(start(&unit, &need, &group));
+	assert_int_equal(unit.tasks, PUMICE_USC_SLOTS);
+	assert_int_equal(unit.managed, PUMICE_USC_TASKS - PUMICE_USC_TASKS % 3);
 	assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
 	s = size(1, 1, 1);
 	pds_need_of(&s, &need);
+	assert_false(start(&unit, &need, &group));
 	assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
+	assert_int_equal(unit.managed, PUMICE_USC_TASKS);
+	/* The one that was ready first is the next. */
 	end_and_release(&unit, 4);
-	for (i = 0; i < 3; i++)
-		assert_true(pds_unit_claim(&unit, &need, &unlimited, &group));
-	assert_false(pds_unit_claim(&unit, &need, &unlimited, &group));
+	assert_true(pds_unit_first_ready(&unit, UINT32_MAX, &n));
+	assert_int_equal(n, first);
+	assert_true(pds_unit_run(&unit, n));
+	assert_int_equal(unit.tasks, PUMICE_USC_SLOTS);
+	assert_true(pds_unit_first_ready(&unit, UINT32_MAX, &n));
+	assert_false(pds_unit_run(&unit, n));
 }
 
 static u32 next_random(u64 *state)
@@ -276,8 +306,8 @@ static u32 next_random(u64 *state)
 
 /* Owner of each unit: group number + 1, or 0 for none. */
 struct owners {
-	u8 row[ROWS], word[WORDS], local[LOCALS], slot[PUMICE_USC_SLOTS];
-	u32 rows, words, locals, slots;	/* allocated */
+	u8 row[ROWS], word[WORDS], local[LOCALS], entry[PUMICE_USC_TASKS], slot[PUMICE_USC_SLOTS];
+	u32 rows, words, locals, entries, slots;	/* allocated */
 };
 
 static void own(u8 *owner, u32 start, u32 count, u8 from, u8 to)
@@ -288,7 +318,20 @@ static void own(u8 *owner, u32 start, u32 count, u8 from, u8 to)
 	}
 }
 
-/* Assign a claim's resources to the group, or free them. */
+/* Assign a claim's slots to the group, or free them, if it has some. */
+static void own_slots(struct owners *o, const struct pds_claim *claim, u8 group, bool take)
+{
+	u8 from = take ? 0 : (u8)(group + 1), to = take ? (u8)(group + 1) : 0;
+	u32 t;
+
+	if (!claim->in_slots)
+		return;
+	for (t = 0; t < claim->need.tasks; t++)
+		own(o->slot, claim->slot[t], 1, from, to);
+	o->slots += (take ? 1u : UINT32_MAX) * claim->need.tasks;
+}
+
+/* Assign a claim's other resources to the group, or free them. */
 static void own_claim(struct owners *o, const struct pds_claim *claim, u8 group, bool take)
 {
 	const struct pds_need *need = &claim->need;
@@ -299,7 +342,7 @@ static void own_claim(struct owners *o, const struct pds_claim *claim, u8 group,
 	for (t = 0; t < need->tasks; t++) {
 		u32 rows = pds_task_waves(need, t) * need->wave_rows;
 
-		own(o->slot, claim->slot[t], 1, from, to);
+		own(o->entry, claim->entry[t], 1, from, to);
 		own(o->row, claim->row[t], rows, from, to);
 		own(o->word, claim->word[t], need->words, from, to);
 		o->rows += (u32)sign * rows;
@@ -307,7 +350,7 @@ static void own_claim(struct owners *o, const struct pds_claim *claim, u8 group,
 	}
 	own(o->local, claim->local_row, need->local_rows, from, to);
 	o->locals += (u32)sign * need->local_rows;
-	o->slots += (u32)sign * need->tasks;
+	o->entries += (u32)sign * need->tasks;
 }
 
 static void random_need(u64 *rnd, struct pds_need *need)
@@ -321,12 +364,25 @@ static void random_need(u64 *rnd, struct pds_need *need)
 	pds_need_of(&s, need);
 }
 
+/* Give slots to groups that wait for some, in order. Returns whether one has to wait further. */
+static bool run_ready(struct pds_unit *unit, struct owners *o)
+{
+	unsigned int group;
+
+	while (pds_unit_first_ready(unit, UINT32_MAX, &group)) {
+		if (!pds_unit_run(unit, group))
+			return true;
+		own_slots(o, &unit->claim[group], (u8)group, true);
+	}
+	return false;
+}
+
 static void random_claims_lose_and_overlap_nothing(void **state)
 {
 	static struct pds_unit unit, empty;
 	static struct owners o;
 	u64 rnd = 0x5eed0002;
-	u32 step, refused = 0;
+	u32 step, refused = 0, waited = 0;
 	unsigned int group;
 
 	(void)state;
@@ -336,30 +392,40 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 	for (step = 0; step < 100000; step++) {
 		struct pds_need need;
 
-		group = next_random(&rnd) % PUMICE_USC_SLOTS;
+		group = next_random(&rnd) % PUMICE_USC_TASKS;
 		if (unit.claim[group].live) {
+			own_slots(&o, &unit.claim[group], (u8)group, false);
 			own_claim(&o, &unit.claim[group], (u8)group, false);
 			end_and_release(&unit, group);
 		} else {
 			random_need(&rnd, &need);
-			if (pds_unit_claim(&unit, &need, &unlimited, &group))
+			if (pds_unit_claim(&unit, &need, &unlimited, &group)) {
 				own_claim(&o, &unit.claim[group], (u8)group, true);
-			else
+				if (next_random(&rnd) % 8)	/* the others are filled for long */
+					pds_unit_ready(&unit, group);
+			} else {
 				refused++;
+			}
 		}
+		waited += run_ready(&unit, &o);
+		assert_int_equal(unit.managed, o.entries);
 		assert_int_equal(unit.unified.free, ROWS - o.rows);
 		assert_int_equal(unit.common.free, WORDS - o.words);
 		assert_int_equal(unit.local.free, LOCALS - o.locals);
 		assert_int_equal(unit.tasks, o.slots);
 	}
 	assert_true(refused > 1000);	/* the USC was full many times */
-	for (group = 0; group < PUMICE_USC_SLOTS; group++) {
+	assert_true(waited > 1000);
+	for (group = 0; group < PUMICE_USC_TASKS; group++) {
 		if (unit.claim[group].live)
 			end_and_release(&unit, group);
 	}
 	assert_int_equal(unit.groups, 0);
 	assert_int_equal(unit.waves, 0);
+	assert_int_equal(unit.in_flight, 0);
 	assert_int_equal(unit.slots, 0);
+	assert_int_equal(unit.entries, 0);
+	assert_int_equal(unit.waiting, 0);
 	assert_int_equal(unit.unified.extents, 1);
 	assert_int_equal(unit.common.extents, 1);
 	assert_int_equal(unit.local.extents, 1);

@@ -38,13 +38,13 @@ static void presets_have_the_sizes_of_the_documents(void **state)
 {
 	static const struct {
 		const char *name;
-		u32 cores, uscs, slots, waves, batch, group, unified, local;
+		u32 cores, uscs, slots, tasks, waves, batch, group, unified, local;
 	} rows[] = {
-		{ "default", 4, 2, 48, 192, 128, 1024, 512, 64 },
-		{ "volcanic", 4, 4, 48, 192, 128, 1024, 512, 32 },
-		{ "waves", 16, 2, 2, 2, 64, 64, 12, 64 },
-		{ "sgx543mp4", 4, 4, 48, 192, 128, 1024, 512, 64 },
-		{ "videocore4", 1, 4, 48, 192, 16, 1024, 512, 64 },
+		{ "default", 4, 2, 48, 64, 192, 128, 1024, 512, 64 },
+		{ "volcanic", 4, 4, 48, 64, 192, 128, 1024, 512, 32 },
+		{ "waves", 16, 2, 2, 4, 2, 64, 64, 12, 64 },
+		{ "sgx543mp4", 4, 4, 48, 64, 192, 128, 1024, 512, 64 },
+		{ "videocore4", 1, 4, 48, 64, 192, 16, 1024, 512, 64 },
 	};
 	u32 i;
 
@@ -53,12 +53,15 @@ static void presets_have_the_sizes_of_the_documents(void **state)
 		struct fixture *fx = fx_create(&(struct fx_options){ .preset = rows[i].name });
 		u32 config = (u32)fx_read(fx, PUMICE_SYS_CONFIG);
 		u32 stores = (u32)fx_read(fx, PUMICE_SYS_STORES);
+		u32 registers = (u32)fx_read(fx, PUMICE_SYS_REGISTERS);
 		u32 shape = (u32)fx_read(fx, PUMICE_SYS_SHAPE);
 
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__PRESET, shape), i);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config), rows[i].cores);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, config), rows[i].uscs);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config), rows[i].slots);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, registers),
+				 rows[i].tasks);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape), rows[i].waves);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, shape), rows[i].batch);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__GROUP, shape), rows[i].group);
@@ -77,8 +80,11 @@ static void a_property_overrides_its_size_only(void **state)
 							     .batch = 32 });
 	u32 config = (u32)fx_read(fx, PUMICE_SYS_CONFIG);
 	u32 shape = (u32)fx_read(fx, PUMICE_SYS_SHAPE);
+	u32 registers = (u32)fx_read(fx, PUMICE_SYS_REGISTERS);
 
 	(void)state;
+	/* At least as many tasks as slots, unless the property is set. */
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, registers), 5);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, config), 16);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config), 5);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape), 2);

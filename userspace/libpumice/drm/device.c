@@ -289,6 +289,7 @@ static int describe(struct pumice_device *dev)
 		.preset = gpu.preset,
 		.waves_per_usc = gpu.waves_per_usc,
 		.batch = gpu.batch,
+		.tasks_per_usc = gpu.tasks_per_usc,
 	};
 	memcpy(info->fw_build_id, fw.build_id, sizeof(info->fw_build_id) - 1);
 	return describe_heaps(dev);

@@ -149,7 +149,7 @@ static const struct backend_ops inproc_ops = {
 /* Options parsed from the name. */
 struct options {
 	u32 threads, ram_mib;
-	u32 cores, uscs, slots, waves, batch;	/* 0: of the preset */
+	u32 cores, uscs, slots, tasks, waves, batch;	/* 0: of the preset */
 	u32 unified_kib, common_kib, local_kib;	/* the same */
 	u32 vpm_kib, idx_fifo, chunk_fifo, tile_fifo;	/* the same */
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
@@ -179,7 +179,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 }
 
 #define OPTION_KEYS \
-	"cores, uscs, slots, waves, batch, threads, ram, unified-store-kib, " \
+	"cores, uscs, slots, tasks, waves, batch, threads, ram, unified-store-kib, " \
 	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, chunk-fifo, " \
 	"tile-fifo, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; " \
@@ -214,6 +214,7 @@ static const char *parse_option(const char *text, const char *end, struct option
 		{ "cores=", &o->cores, true },
 		{ "uscs=", &o->uscs, true },
 		{ "slots=", &o->slots, true },
+		{ "tasks=", &o->tasks, true },
 		{ "waves=", &o->waves, true },
 		{ "batch=", &o->batch, true },
 		{ "unified-store-kib=", &o->unified_kib, true },
@@ -344,6 +345,7 @@ static void describe_limits(struct inproc_device *d)
 		.preset = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__PRESET, shape),
 		.waves_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape),
 		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, shape),
+		.tasks_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, registers),
 	};
 	describe_heaps(&d->base.limits);
 	/* Memory of a size is aligned to the size's highest power of two, up to 2 MiB. */
@@ -448,6 +450,7 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		.cores = o->cores,
 		.uscs_per_core = o->uscs,
 		.slots = o->slots,
+		.tasks = o->tasks,
 		.waves = o->waves,
 		.batch = o->batch,
 		.threads = o->threads,

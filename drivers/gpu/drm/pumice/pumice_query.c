@@ -42,6 +42,7 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 		.preset = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__PRESET, pdev->shape),
 		.waves_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, pdev->shape),
 		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, pdev->shape),
+		.tasks_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, pdev->registers),
 	};
 }
 

@@ -64,7 +64,7 @@ struct pumice_trace;
  *   "drm:/dev/dri/renderD128" this render node
  *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: preset=NAME (default,
  *       volcanic, waves, sgx543mp4, videocore4: the sizes that the other keys override; without
- *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, waves (of a USC),
+ *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, tasks, waves (of a USC),
  *       batch (instances of a task of vertices or fragments), threads (0: all work is done
  *       inside waits, and in the same order each time), ram (MiB), unified-store-kib,
  *       common-store-kib, local-memory-kib (of a USC), slot-registers (0 to 8), vpm-kib,
@@ -98,8 +98,7 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 void pumice_device_close(struct pumice_device *dev);
 
 /**
- * pumice_device_error - get the reason of the calling
- * thread's last failed call on the device or its objects.
+ * pumice_device_error - get the reason of the thread's last failed call on the device or its objects.
  *
  * Return: text without a full stop, of one line, or several for a job that failed; never
  * NULL; valid until this thread's next failing call.
@@ -178,6 +177,8 @@ struct pumice_device_limits {
 	uint32_t heap_count;
 	/** @heaps: layout of the address space of every VM; the first is of 4 KiB pages */
 	struct pumice_heap heaps[PUMICE_MAX_HEAPS];
+	/** @tasks_per_usc: tasks that a USC manages, in slots and waiting for one; 0: not known */
+	uint32_t tasks_per_usc;
 };
 
 /**
@@ -946,8 +947,7 @@ int pumice_stream_marker(struct pumice_stream *stream, uint64_t va, uint32_t val
 int pumice_stream_fence(struct pumice_stream *stream);
 
 /**
- * pumice_stream_emit - add raw words, for
- * streams that the calls above do not build.
+ * pumice_stream_emit - add raw words, for streams that the calls above do not build.
  *
  * Return: 0, -ENOSPC.
  */

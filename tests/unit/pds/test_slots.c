@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tasks that a USC manages beyond its slots: they are filled, wait for slots, and get them in order.
+ */
+#include "stage_fixture.h"
+
+#include "../../../qemu-device/gpu/pds/state.h"
+#include "perf.h"
+
+#define SLOTS	4u
+#define TASKS	7u
+#define USCS	FX_USCS_PER_CORE
+
+static const struct fx_stores small = {
+	.unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON, .local_bytes = FX_LOCAL,
+	.slots = SLOTS, .tasks = TASKS,
+};
+
+/* A launch of groups of some instances; each finds its number in SH0, and a word of memory in SH1. */
+static struct pds_launch launch_of(struct fixture *fx, u16 instances)
+{
+	const struct pumice_pds_insn insns[] = {
+		MOV(SH, 0, GROUP_X), DMA(SH, 1, 1, FX_DATA, 0), TASK, END,
+	};
+	struct pds_launch launch = fx_launch(instances, 1, 1);
+
+	launch.state.shared = 2;
+	fx_program(fx, &launch, insns, 4);
+	return launch;
+}
+
+static struct fixture *create(unsigned int uscs, u16 instances)
+{
+	struct fixture *fx = fx_create(uscs, &small);
+	struct pds_launch launch = launch_of(fx, instances);
+
+	assert_true(fx_begin(fx, &launch));
+	return fx;
+}
+
+/* Begin another launch. */
+static void begin_again(struct fixture *fx)
+{
+	struct pds_launch launch = launch_of(fx, 32);
+
+	fx_end(fx);
+	assert_true(fx_begin(fx, &launch));
+}
+
+/* Start groups until one has to wait; returns their number. */
+static u32 fill(struct fixture *fx)
+{
+	u32 n = 0;
+
+	while (fx_group(fx, n, 0, 0, n) == PDS_STARTED)
+		n++;
+	return n;
+}
+
+/* The number in SH0 of the group that started last on a USC. */
+static u32 newest(struct fixture *fx, unsigned int usc)
+{
+	unsigned int n, best = FAKE_NONE;
+
+	for (n = 0; n < PUMICE_USC_TASKS; n++)
+		if (fake_usc_running(fx->usc[usc], n) &&
+		    (best == FAKE_NONE ||
+		     fx->usc[usc]->start_order[n] > fx->usc[usc]->start_order[best]))
+			best = n;
+	return fake_usc_shared(fx->usc[usc], best, 0, 0);
+}
+
+static void a_usc_manages_more_tasks_than_it_has_slots(void **state)
+{
+	struct fixture *fx = create(1, 32);
+	u32 n;
+
+	(void)state;
+	assert_int_equal(fill(fx), TASKS);
+	assert_int_equal(pds_groups(fx->pds), TASKS);
+	assert_int_equal(fx->usc[0]->running, SLOTS);
+	assert_int_equal(fx_load(fx).tasks, SLOTS);
+	assert_int_equal(fx_load(fx).peak_tasks, SLOTS);
+	assert_int_equal(fx_load(fx).waves, SLOTS);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_TASKS), SLOTS);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_SLOT_WAITS), TASKS - SLOTS);
+	/* They get slots in order, with the registers that were filled before. */
+	for (n = SLOTS; n < TASKS; n++) {
+		assert_true(fx_finish_oldest(fx));
+		assert_int_equal(fx->usc[0]->running, SLOTS);
+		assert_int_equal(newest(fx, 0), n);
+	}
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_TASKS), TASKS);
+	assert_int_equal(fill(fx), TASKS - SLOTS);
+	fx_destroy(fx);
+}
+
+static void a_task_that_ends_before_its_group_frees_its_slot(void **state)
+{
+	struct fixture *fx = create(1, 200);	/* 2 tasks */
+	unsigned int first;
+
+	(void)state;
+	assert_int_equal(fill(fx), TASKS / 2);
+	assert_int_equal(fx->usc[0]->running, SLOTS / 2);
+	first = fake_usc_oldest(fx->usc[0]);
+	fake_usc_finish_task(fx->usc[0], first, 1);
+	assert_int_equal(fx->usc[0]->running, SLOTS / 2);	/* one slot is too few */
+	fake_usc_finish_task(fx->usc[0], fake_usc_oldest(fx->usc[0]), 0);
+	assert_int_equal(fx->usc[0]->running, SLOTS / 2 + 1);
+	fx_destroy(fx);
+}
+
+/* One slot is free; the group that waits needs two, and the one after it one. */
+static void a_group_that_waits_is_not_overtaken(void **state)
+{
+	struct fixture *fx = create(1, 200);
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 3; n++)
+		assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_STARTED);
+	fake_usc_finish_task(fx->usc[0], fake_usc_oldest(fx->usc[0]), 1);
+	begin_again(fx);
+	assert_int_equal(fx_group(fx, 3, 0, 0, 3), PDS_STARTED);
+	assert_int_equal(fx->usc[0]->running, 2);
+	assert_true(fx_finish_oldest(fx));
+	assert_int_equal(newest(fx, 0), 2);
+	assert_true(fx_finish_oldest(fx));
+	assert_int_equal(newest(fx, 0), 3);
+	fx_destroy(fx);
+}
+
+static void the_time_of_waits_is_counted(void **state)
+{
+	struct fixture *fx = create(1, 32);
+
+	(void)state;
+	fx->clock = 1000;
+	assert_int_equal(fill(fx), TASKS);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_SLOT_WAIT_TIME), 0);
+	fx->clock += 100;
+	assert_true(fx_finish_oldest(fx));
+	fx->clock += 1000;
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_SLOT_WAIT_TIME),
+			 (TASKS - SLOTS) * 100 + (TASKS - SLOTS - 1) * 1000);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_OCCUPANCY), SLOTS * 1100);
+	fx_destroy(fx);
+}
+
+/* Tasks that have no slots end, too, without having run. */
+static void groups_that_wait_for_slots_are_stopped(void **state)
+{
+	struct fixture *fx = create(1, 32);
+	unsigned int n, empty = 0;
+
+	(void)state;
+	assert_int_equal(fill(fx), TASKS);
+	fx_abort(fx);
+	assert_int_equal(fx->usc[0]->running, TASKS);
+	for (n = 0; n < PUMICE_USC_TASKS; n++)
+		empty += fake_usc_running(fx->usc[0], n) && !fx->usc[0]->group[n].tasks;
+	assert_int_equal(empty, TASKS - SLOTS);
+	assert_int_equal(fx_load(fx).tasks, SLOTS);
+	fx_finish_all(fx);
+	assert_int_equal(fx->done, TASKS);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_TASKS), SLOTS);
+	assert_int_equal(fill(fx), TASKS);
+	fx_destroy(fx);
+}
+
+/* In order, later groups keep their slots until those before them have ended. */
+static void in_order_every_group_gets_its_slot(void **state)
+{
+	struct fixture *fx = create(1, 32);
+	u32 started = 0;
+
+	(void)state;
+	fx_control(fx, (struct pds_control){ .out_of_order = false });
+	while (started < 200) {
+		started += fill(fx);
+		/* The newest first. */
+		while (fx->usc[0]->running) {
+			unsigned int n, best = FAKE_NONE;
+
+			for (n = 0; n < PUMICE_USC_TASKS; n++)
+				if (fake_usc_running(fx->usc[0], n) &&
+				    (best == FAKE_NONE || fx->usc[0]->start_order[n] >
+							  fx->usc[0]->start_order[best]))
+					best = n;
+			fake_usc_finish(fx->usc[0], best);
+		}
+		assert_int_equal(fx->done, started);
+		assert_int_equal(fx_load(fx).held, 0);
+	}
+	fx_destroy(fx);
+}
+
+struct order_case {
+	enum pumice_dms_policy policy;
+	enum pds_dm first;
+};
+
+/* The CDM's task waits for longer; the policy decides which one gets the slot. */
+static void the_policy_selects_which_data_master_gets_a_slot(void **state)
+{
+	static const struct order_case cases[] = {
+		{ PUMICE_DMS_POLICY_GRAPHICS, PDS_DM_VDM },
+		{ PUMICE_DMS_POLICY_ROUND_ROBIN, PDS_DM_CDM },
+		{ PUMICE_DMS_POLICY_CDM_VDM_PDM, PDS_DM_CDM },
+		{ PUMICE_DMS_POLICY_VDM_CDM_PDM, PDS_DM_VDM },
+		{ PUMICE_DMS_POLICY_PDM_CDM_VDM, PDS_DM_CDM },
+	};
+	const struct pumice_stage registers = { .temps = 4 };
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stage_tasks *t = stage_tasks_create(1, &small, &registers);
+		struct pds_launch launch = launch_of(t->fx, 32);
+		const struct unit *unit = &t->fx->pds->unit[0];
+		unsigned int vertex = 0;
+		struct pds_place place;
+
+		fx_control(t->fx, (struct pds_control){ .out_of_order = true,
+							.policy = cases[i].policy });
+		assert_true(fx_begin(t->fx, &launch));
+		for (n = 0; n < USCS * (SLOTS + 1); n++)
+			assert_int_equal(fx_group(t->fx, n, 0, 0, n), PDS_STARTED);
+		for (n = 0; n < USCS; n++)
+			assert_int_equal(stage_task_start(t, PDS_DM_VDM, 0, 32, &place),
+					 PDS_STARTED);
+		assert_true(fx_finish_oldest(t->fx));
+		for (n = 0; n < PUMICE_USC_TASKS; n++)
+			vertex += fake_usc_running(t->fx->usc[0], n) &&
+				  unit->accounts.claim[n].need.dm == PDS_DM_VDM;
+		assert_int_equal(vertex, cases[i].first == PDS_DM_VDM);
+		stage_tasks_destroy(t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_usc_manages_more_tasks_than_it_has_slots),
+		cmocka_unit_test(a_task_that_ends_before_its_group_frees_its_slot),
+		cmocka_unit_test(a_group_that_waits_is_not_overtaken),
+		cmocka_unit_test(the_time_of_waits_is_counted),
+		cmocka_unit_test(groups_that_wait_for_slots_are_stopped),
+		cmocka_unit_test(in_order_every_group_gets_its_slot),
+		cmocka_unit_test(the_policy_selects_which_data_master_gets_a_slot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
