@@ -39,7 +39,8 @@ static u32 topology(struct fuzz *f)
 static u32 put_draw(struct fuzz *f, u32 *at)
 {
 	const struct pumice_vdm_draw draw = {
-		.topology = topology(f), .count = fuzz_mutate(f, fuzz_u8(f)),
+		.topology = topology(f), .after = fuzz_below(f, 2),
+		.count = fuzz_mutate(f, fuzz_u8(f)),
 		.first = fuzz_mutate(f, 0), .instances = fuzz_mutate(f, 1),
 		.base_instance = fuzz_mutate(f, 0),
 	};
@@ -65,7 +66,9 @@ static u32 put_indexed(struct fuzz *f, u32 *at)
 static u32 put_indirect(struct fuzz *f, u32 *at)
 {
 	const u64 words = fuzz_below(f, 4) ? FRAME_VA(FRAME_DATA) + FRAME_INDIRECT_AT : address(f);
-	const struct pumice_vdm_draw_indirect draw = { .topology = topology(f), .addr = words };
+	const struct pumice_vdm_draw_indirect draw = {
+		.topology = topology(f), .after = fuzz_below(f, 2), .addr = words,
+	};
 	const struct pumice_vdm_draw_indexed_indirect indexed = {
 		.topology = topology(f), .index_size = PUMICE_INDEX_SIZE_U16,
 		.restart = fuzz_below(f, 2), .indices = address(f),
@@ -106,7 +109,7 @@ static u32 put_state(struct fuzz *f, u32 *at)
 
 static u32 put_command(struct fuzz *f, u32 *at)
 {
-	switch (fuzz_below(f, 10)) {
+	switch (fuzz_below(f, 11)) {
 	case 0:
 		return put_state(f, at);
 	case 1:
@@ -121,6 +124,9 @@ static u32 put_command(struct fuzz *f, u32 *at)
 		return put_indirect(f, at);
 	case 8:
 		return put_branch(f, at);
+	case 9:
+		pumice_vdm_task_pack(at, &(struct pumice_vdm_task){ 0 });
+		return PUMICE_VDM_TASK_WORDS;
 	default:
 		*at = (u32)fuzz_number(f);
 		return 1;

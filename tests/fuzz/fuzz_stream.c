@@ -190,7 +190,7 @@ static u32 put_state(struct fuzz *f, u32 *at, const struct job *job)
 static u32 put_launch(struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_launch launch = {
-		.groups_x = fuzz_mutate(f, fuzz_below(f, 5) + 1), .groups_y = fuzz_mutate(f, 1),
+		.after = fuzz_below(f, 2), .groups_x = fuzz_mutate(f, fuzz_below(f, 5) + 1), .groups_y = fuzz_mutate(f, 1),
 		.groups_z = fuzz_mutate(f, 1), .base_x = fuzz_mutate(f, 0),
 		.base_y = fuzz_mutate(f, 0), .base_z = fuzz_mutate(f, 0),
 	};
@@ -233,7 +233,7 @@ static u32 put_command(struct fuzz *f, u32 *at, const struct job *job)
 	};
 	const struct pumice_cdm_link link = { .addr = call.addr };
 
-	switch (fuzz_below(f, 11)) {
+	switch (fuzz_below(f, 12)) {
 	case 0:
 	case 1:
 		return put_state(f, at, job);
@@ -253,6 +253,9 @@ static u32 put_command(struct fuzz *f, u32 *at, const struct job *job)
 	case 8:
 	case 9:
 		return put_memory_command(f, at);
+	case 10:
+		pumice_cdm_task_pack(at, &(struct pumice_cdm_task){ 0 });
+		return PUMICE_CDM_TASK_WORDS;
 	default:
 		*at = (u32)fuzz_number(f);
 		return 1;

@@ -124,7 +124,8 @@ static u32 *put_state(u32 *at, u32 local_bytes)
 static u32 *put_launch(struct switch_fixture *w, struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_launch launch = {
-		.groups_x = fuzz_below(f, 12), .groups_y = 1, .groups_z = 1, .base_x = w->groups,
+		.after = fuzz_below(f, 4) == 0, .groups_x = fuzz_below(f, 12), .groups_y = 1,
+		.groups_z = 1, .base_x = w->groups,
 	};
 
 	if ((w->groups + launch.groups_x) * GROUP > DATA_WORDS / 2)
@@ -143,7 +144,7 @@ static u32 *put_command(struct switch_fixture *w, struct fuzz *f, u32 *at)
 		.addr = STREAM + (u64)(at - w->stream + PUMICE_CDM_LINK_WORDS) * 4,
 	};
 
-	switch (fuzz_below(f, 8)) {
+	switch (fuzz_below(f, 9)) {
 	case 0:
 		pumice_cdm_fence_pack(at, &(struct pumice_cdm_fence){ 0 });
 		return at + PUMICE_CDM_FENCE_WORDS;
@@ -158,6 +159,9 @@ static u32 *put_command(struct switch_fixture *w, struct fuzz *f, u32 *at)
 		return at + PUMICE_CDM_LINK_WORDS;
 	case 4:
 		return put_state(at, fuzz_below(f, 16) * 4096);
+	case 5:
+		pumice_cdm_task_pack(at, &(struct pumice_cdm_task){ 0 });
+		return at + PUMICE_CDM_TASK_WORDS;
 	default:
 		return put_launch(w, f, at);
 	}

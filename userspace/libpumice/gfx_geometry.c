@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "gfx.h"
+#include "pumice/pumice_tasks.h"
 #include "pumice_regs.h"
 
 void pumice_draw_state_viewport(struct pumice_draw_state *state,
@@ -238,6 +239,15 @@ int pumice_stream_draw_indexed_indirect(struct pumice_stream *s,
 		return err;
 	pumice_vdm_draw_indexed_indirect_pack(words, draw);
 	return stream_emit_draw(s, words, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);
+}
+
+int pumice_stream_vdm_task(struct pumice_stream *s)
+{
+	const struct pumice_vdm_task task = { 0 };
+	u32 words[PUMICE_VDM_TASK_WORDS];
+
+	pumice_vdm_task_pack(words, &task);
+	return stream_emit_draw(s, words, PUMICE_VDM_TASK_WORDS);
 }
 
 int pumice_stream_vdm_call(struct pumice_stream *s, uint64_t va)

@@ -11,6 +11,7 @@
 
 #include "program.h"
 #include "program_header.h"
+#include "pumice/pumice_tasks.h"
 #include "pumice_regs.h"
 #include "stream.h"
 
@@ -179,9 +180,10 @@ static void pack_state(const struct pumice_program_header *h, u64 pds, u32 *word
 	pumice_cdm_state_pack(words, &state);
 }
 
-static void pack_launch(const struct pumice_dispatch *d, u32 *words)
+static void pack_launch(const struct pumice_dispatch *d, bool after, u32 *words)
 {
 	const struct pumice_cdm_launch launch = {
+		.after = after,
 		.groups_x = d->groups[0],
 		.groups_y = d->groups[1],
 		.groups_z = d->groups[2],
@@ -286,7 +288,7 @@ int stream_dispatch_former(struct pumice_stream *s, const struct pumice_dispatch
 {
 	u32 launch[PUMICE_CDM_LAUNCH_WORDS];
 
-	pack_launch(d, launch);
+	pack_launch(d, false, launch);
 	return put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
 }
 
@@ -295,6 +297,26 @@ int stream_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
 	int err = check_groups(s, d);
 
 	return err ? err : stream_dispatch_former(s, d);
+}
+
+int pumice_stream_dispatch_after(struct pumice_stream *s, const struct pumice_dispatch *d)
+{
+	u32 launch[PUMICE_CDM_LAUNCH_WORDS];
+	int err = check_groups(s, d);
+
+	if (err)
+		return err;
+	pack_launch(d, true, launch);
+	return put_dispatch(s, d, launch, PUMICE_CDM_LAUNCH_WORDS);
+}
+
+int pumice_stream_task(struct pumice_stream *s)
+{
+	const struct pumice_cdm_task task = { 0 };
+	u32 words[PUMICE_CDM_TASK_WORDS];
+
+	pumice_cdm_task_pack(words, &task);
+	return pumice_stream_emit(s, words, PUMICE_CDM_TASK_WORDS);
 }
 
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align)

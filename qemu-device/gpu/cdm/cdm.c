@@ -115,13 +115,18 @@ void cdm_switch_out(struct cdm *cdm)
 }
 
 /*
- * A requested switch begins between two groups or commands. A waiting command has had no
- * effect yet: the resumed job fetches it again.
+ * A requested switch begins between two groups or commands. A waiting command, or a TASK that is not
+ * dispatched, has had no effect yet: the resumed job fetches it again.
  */
 static void begin_switch(struct cdm *cdm)
 {
-	if (cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH)
+	if (cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) {
 		pds_launch_end(cdm->pds);
+		if (cdm->launch.sequences) {	/* the saved state has launches only */
+			cdm->dispatching = false;
+			cdm->pc = cdm->command;
+		}
+	}
 	cdm->phase = CDM_SWITCH;
 }
 
@@ -168,7 +173,7 @@ static bool step(struct cdm *cdm, unsigned int *cost)
 		*cost = pds_launch_cost(cdm->pds);
 		return cdm_walk_dispatch(cdm);
 	case CDM_WAIT:
-		if (pds_groups(cdm->pds))
+		if (!cdm_walk_may_run(cdm))
 			return false;
 		cdm_walk_waited(cdm, cost);
 		return true;
@@ -210,14 +215,15 @@ void cdm_counters_add(const struct cdm *cdm, u64 *value)
 	value[PUMICE_PERF_CDM_GROUPS] += cdm->dispatched;
 }
 
-static void pds_group_done(void *opaque)
+static void pds_group_done(void *opaque, bool sequences)
 {
 	struct cdm *cdm = opaque;
 
+	cdm->pending -= sequences;
 	if (cdm->run.end == DM_DONE)
-		cdm->run.status.done++;
-	/* Freed room is notified separately; all other phases wait for the last group. */
-	if (!pds_groups(cdm->pds))
+		cdm->run.status.done += !sequences;
+	/* Freed room is notified separately; commands wait for these, or for the last group. */
+	if (sequences || !pds_groups(cdm->pds))
 		wake(cdm);
 }
 

@@ -34,6 +34,7 @@ static enum pumice_unpack unpack(const u32 *words, struct cdm_command *out)
 	struct pumice_cdm_fence fence;
 	struct pumice_cdm_flush flush;
 	struct pumice_cdm_halt halt;
+	struct pumice_cdm_task task;
 
 	switch ((enum pumice_cdm_type)out->type) {
 	case PUMICE_CDM_TYPE_STATE:
@@ -58,6 +59,8 @@ static enum pumice_unpack unpack(const u32 *words, struct cdm_command *out)
 		return pumice_cdm_timestamp_unpack(words, &out->timestamp);
 	case PUMICE_CDM_TYPE_MARKER:
 		return pumice_cdm_marker_unpack(words, &out->marker);
+	case PUMICE_CDM_TYPE_TASK:
+		return pumice_cdm_task_unpack(words, &task);
 	}
 	return PUMICE_UNPACK_CONST;
 }

@@ -106,6 +106,7 @@ static bool restore_fields(struct cdm *cdm, const u32 *words)
 	cdm->has_state = save.has_state;
 	cdm->launch.state = state.state;
 	cdm->launch.grid = launch.launch;
+	cdm->launch.sequences = false;
 	cdm->dispatching = save.dispatching;
 	cdm->linear = save.linear;
 	cdm->run.status.done = save.groups;

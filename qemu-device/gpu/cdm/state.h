@@ -18,7 +18,7 @@ enum cdm_phase {
 	CDM_FETCH,	/* fetch the next command */
 	CDM_LOAD,	/* load programs of a launch */
 	CDM_DISPATCH,	/* dispatch work-groups of a launch */
-	CDM_WAIT,	/* wait for all groups, then do the waiting command */
+	CDM_WAIT,	/* wait for what the waiting command depends on, then do it */
 	CDM_SWITCH,	/* wait for all groups, then save the job */
 	CDM_DRAIN,	/* wait for all groups, then end the job */
 };
@@ -43,7 +43,9 @@ struct cdm {
 	bool announce;		/* the launch is new: write its trace event */
 	u64 command;		/* its address in the stream */
 	bool dispatching;	/* the launch has groups to dispatch */
-	struct pds_launch launch;	/* its state is that of the last STATE command */
+	u32 pending;		/* tasks without instances that have not ended */
+	struct pds_launch launch;	/* its state is that of the last STATE command; a TASK is
+					 * dispatched as a launch */
 	u64 groups;		/* work-groups of the launch */
 	u64 linear;		/* number of the next one */
 	u32 next[3];		/* its id, base not included */
@@ -56,7 +58,9 @@ struct cdm {
 
 /* walk.c: fetch a command and execute or begin it; *cost becomes its share of the budget. */
 void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost);
-/* All groups are done: execute the waiting command. */
+/* Return whether what the waiting command depends on has ended. */
+bool cdm_walk_may_run(const struct cdm *cdm);
+/* It has: execute the waiting command. */
 void cdm_walk_waited(struct cdm *cdm, unsigned int *cost);
 /*
  * Begin to dispatch the groups of cdm->launch from number linear, which is less than their

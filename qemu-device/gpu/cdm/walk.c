@@ -5,7 +5,8 @@
  * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm".
  *
  * A command that waits for the launches before it is kept, decoded, until the last group is
- * done. A command that writes to memory does one atomic store.
+ * done; a launch that waits for tasks without instances, until these are done. A command that writes
+ * to memory does one atomic store.
  *
  * Limits: no data or code is cached beyond a launch (each launch fetches its programs again),
  * so FLUSH only has to wait.
@@ -96,9 +97,18 @@ static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		return;
 	*cost = UINT_MAX;
 	cdm->launch.grid = *grid;
+	cdm->launch.sequences = cmd->type == PUMICE_CDM_TYPE_TASK;
 	cdm->announce = true;
 	cdm->command = command;
 	cdm_walk_dispatch_from(cdm, 0);
+}
+
+/* A task without instances is dispatched as a launch of one group. */
+static void run_task(struct cdm *cdm, const struct cdm_command *cmd, unsigned int *cost)
+{
+	run_launch(cdm, cmd,
+		   &(struct pumice_cdm_launch){ .groups_x = 1, .groups_y = 1, .groups_z = 1 },
+		   cost);
 }
 
 /* All counts are read once and checked like those of a LAUNCH. */
@@ -180,20 +190,32 @@ static void run_marker(struct cdm *cdm, const struct cdm_command *cmd)
 	cdm->phase = CDM_FETCH;
 }
 
-static bool waits(const struct cdm_command *cmd)
+/* Return whether a command has to wait for work before it that has not ended. */
+static bool waits(const struct cdm *cdm, const struct cdm_command *cmd)
 {
+	const bool groups = pds_groups(cdm->pds);
+
 	switch ((enum pumice_cdm_type)cmd->type) {
 	case PUMICE_CDM_TYPE_FENCE:
 	case PUMICE_CDM_TYPE_FLUSH:
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
-		return true;
+		return groups;
 	case PUMICE_CDM_TYPE_TIMESTAMP:
-		return cmd->timestamp.wait;
+		return cmd->timestamp.wait && groups;
 	case PUMICE_CDM_TYPE_MARKER:
-		return cmd->marker.wait;
+		return cmd->marker.wait && groups;
+	case PUMICE_CDM_TYPE_LAUNCH:
+		return cmd->launch.after && cdm->pending;
+	case PUMICE_CDM_TYPE_TASK:
+		return cdm->pending == PDS_MAX_PENDING;
 	default:
 		return false;
 	}
+}
+
+bool cdm_walk_may_run(const struct cdm *cdm)
+{
+	return !waits(cdm, &cdm->waiting);
 }
 
 static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned int *cost)
@@ -210,6 +232,9 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
 		run_indirect(cdm, cmd, cost);
+		break;
+	case PUMICE_CDM_TYPE_TASK:
+		run_task(cdm, cmd, cost);
 		break;
 	case PUMICE_CDM_TYPE_CALL:
 		run_call(cdm, cmd);
@@ -250,7 +275,7 @@ void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost)
 		dm_stop_fault(&cdm->run, &fault);
 		return;
 	}
-	if (waits(&cmd)) {
+	if (waits(cdm, &cmd)) {
 		cdm->waiting = cmd;
 		cdm->phase = CDM_WAIT;
 		return;
@@ -283,6 +308,14 @@ static void advance(struct cdm *cdm)
 	cdm->next[2]++;
 }
 
+static void count_started(struct cdm *cdm)
+{
+	if (cdm->launch.sequences)
+		cdm->pending++;
+	else
+		cdm->dispatched++;
+}
+
 bool cdm_walk_dispatch(struct cdm *cdm)
 {
 	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
@@ -297,7 +330,8 @@ bool cdm_walk_dispatch(struct cdm *cdm)
 	result = pds_group(cdm->pds, id, cdm->linear, &fault);
 	cdm->unlocked = false;
 	if (cdm->phase != CDM_DISPATCH) {	/* the job was stopped meanwhile */
-		cdm->dispatched += result == PDS_STARTED;
+		if (result == PDS_STARTED)
+			count_started(cdm);
 		pds_launch_end(cdm->pds);
 		pds_abort(cdm->pds);
 		return true;
@@ -306,7 +340,7 @@ bool cdm_walk_dispatch(struct cdm *cdm)
 	case PDS_MORE:
 		return true;
 	case PDS_STARTED:
-		cdm->dispatched++;
+		count_started(cdm);
 		advance(cdm);
 		return true;
 	case PDS_WAIT:

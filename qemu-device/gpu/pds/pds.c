@@ -82,6 +82,7 @@ void pds_reset(struct pds *pds)
 	memset(&pds->tlb, 0, sizeof(pds->tlb));
 	pds->next = 0;
 	pds->groups = 0;
+	memset(&pds->order, 0, sizeof(pds->order));
 	pds->waited = 0;
 	atomic_store(&pds->tasks, 0);
 	atomic_store(&pds->peak_tasks, 0);
@@ -170,18 +171,28 @@ static enum pds_load_result load_piece(struct pds *pds, struct usc_program **pro
 	return load_code(pds, program, fault);
 }
 
+/* Set the launch, and the needs of its groups. */
+static void set_launch(struct current *cur, const struct pds_launch *launch)
+{
+	cur->launch = *launch;
+	if (launch->sequences) {	/* nothing but its shared and coefficient registers */
+		cur->launch.state.size_x = 0;
+		cur->launch.state.local_bytes = 0;
+	}
+	pds_need_of(&cur->launch.state, &cur->need);
+}
+
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
-	const struct pumice_cdm_state *state = &launch->state;
+	const struct pumice_cdm_state *state = &cur->launch.state;
 	enum pds_load_result result;
 	struct usc_program *program;
 
 	assert(!cur->begun);
 	if (!cur->loading) {
-		cur->launch = *launch;
-		pds_need_of(state, &cur->need);
+		set_launch(cur, launch);
 		if (!resources_suffice(pds, state, &cur->need)) {
 			*fault = (struct gpu_fault){
 				.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
@@ -388,7 +399,20 @@ static void note_wait(struct pds *pds)
 		    0, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
 }
 
-/* Start the filled group. */
+/* Start groups without instances that do not wait for others any longer. */
+static void start_resolved(struct pds *pds, u64 time)
+{
+	struct pds_place place;
+
+	while (pds_order_resolve(&pds->order, &place)) {
+		struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place.usc));
+
+		pds_core_start(core, &place, PDS_DM_CDM, time);
+		pds_unlock_core(core);
+	}
+}
+
+/* Start the filled group, or let it wait for others. */
 static void start_group(struct pds *pds, const u32 id[3], u64 linear)
 {
 	const struct pds_place place = filled_place(pds);
@@ -401,8 +425,16 @@ static void start_group(struct pds *pds, const u32 id[3], u64 linear)
 	memcpy(unit->id[place.group], id, sizeof(unit->id[place.group]));
 	pds_code_ref(&pds->codes, pds->current.code);
 	pds->groups++;
+	unit->sequences[place.group] = pds->current.launch.sequences;
+	if (pds->current.launch.sequences)
+		pds_order_hold(&pds->order, &place);
+	unit->epoch[place.group] = pds_order_enter(&pds->order);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, TRACE_CDM,
 		    pds->current.launch.ctx, place.usc, linear, need->waves);
+	if (pds->current.launch.sequences) {
+		start_resolved(pds, pds->time);
+		return;
+	}
 	core = pds_lock_core(pds, pds_core_of(pds, place.usc));
 	pds_core_start(core, &place, PDS_DM_CDM, pds->time);
 	pds_unlock_core(core);
@@ -494,19 +526,26 @@ static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int grou
  */
 static void compute_done(struct pds *pds, const struct pds_place *place)
 {
+	const struct unit *unit = &pds->unit[place->usc];
 	struct pds_core *core;
+	bool sequences;
+	u64 time;
 	u16 code;
 
 	pds->config.lock(pds->config.opaque);
-	code = pds->unit[place->usc].code[place->group];
+	code = unit->code[place->group];
+	sequences = unit->sequences[place->group];
+	pds_order_leave(&pds->order, unit->epoch[place->group]);
+	time = now(pds);
 	core = pds_lock_core(pds, pds_core_of(pds, place->usc));
 	trace_group_end(pds, place->usc, place->group);
 	pds_trace_tag(pds, place);
-	pds_core_end(core, place, now(pds));
+	pds_core_end(core, place, time);
 	pds_unlock_core(core);
+	start_resolved(pds, time);
 	pds->groups--;
 	pds_code_unref(&pds->codes, code);
-	pds->config.ops->group_done(pds->config.ops_opaque);
+	pds->config.ops->group_done(pds->config.ops_opaque, sequences);
 	pds->config.unlock(pds->config.opaque);
 }
 

@@ -30,6 +30,7 @@
 #include "pumice_formats.h"
 
 #define PDS_MAX_USCS (PUMICE_MAX_CORES * PUMICE_MAX_USCS_PER_CORE)
+#define PDS_MAX_PENDING 7u	/* groups without instances that have not ended */
 
 struct pds;
 
@@ -38,10 +39,15 @@ struct pds_launch {
 	unsigned int ctx;		/* MMU context */
 	struct pumice_cdm_state state;	/* resources and work-group size */
 	struct pumice_cdm_launch grid;
+	/*
+	 * Its one group has no instances: it waits until all groups started before it have ended,
+	 * and then ends. At most PDS_MAX_PENDING such groups have not ended.
+	 */
+	bool sequences;
 };
 
 enum pds_result {
-	PDS_STARTED,	/* the group runs, or waits for slots */
+	PDS_STARTED,	/* the group runs, or waits for slots or other groups */
 	PDS_WAIT,	/* no room now; try again when a group is done */
 	PDS_FAULT,	/* the reason is in *fault; stop the job */
 	PDS_MORE,	/* a piece was done; call again with the same arguments */
@@ -56,8 +62,11 @@ enum pds_load_result {
 };
 
 struct pds_ops {
-	/* A group of the job ended, and its resources are released. Device lock held. */
-	void (*group_done)(void *opaque);
+	/*
+	 * A group of the job ended, and its resources are released. sequences: it has no instances.
+	 * Device lock held.
+	 */
+	void (*group_done)(void *opaque, bool sequences);
 	/* A group of the job faulted while it ran. Device lock held. */
 	void (*fault)(void *opaque, const struct gpu_fault *fault);
 	/*

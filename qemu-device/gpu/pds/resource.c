@@ -298,7 +298,8 @@ bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *gro
 	if (!unit->held)
 		return false;
 	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_TASKS; claim++) {
-		if (claim->live && claim->need.dm == PDS_DM_CDM && (in_order || claim->ended) &&
+		if (claim->live && claim->need.dm == PDS_DM_CDM &&
+		    ((in_order && claim->need.instances) || claim->ended) &&
 		    (!next || claim->order < next->order))
 			next = claim;
 	}

@@ -161,7 +161,8 @@ void pds_unit_end(struct pds_unit *unit, unsigned int group);
 /*
  * Find the next ended work-group of the CDM to release: any, or if in_order only the one that
  * was claimed before all live ones. Returns false when there is none. Tasks of other data
- * masters are released at once.
+ * masters are released at once. A group without instances does not precede others: it may wait for
+ * a slot that one of them holds.
  */
 bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *group);
 

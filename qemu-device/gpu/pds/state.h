@@ -22,6 +22,7 @@
 #include "code.h"
 #include "dms.h"
 #include "gfx.h"
+#include "order.h"
 #include "run.h"
 #include "../vpm/vpm.h"
 
@@ -47,6 +48,8 @@ struct unit {
 	u16 code[PUMICE_USC_TASKS];	/* program of a work-group */
 	u64 linear[PUMICE_USC_TASKS];	/* the work-group's number in its launch */
 	u32 id[PUMICE_USC_TASKS][3];	/* its id, base included */
+	u32 epoch[PUMICE_USC_TASKS];	/* see order.h */
+	bool sequences[PUMICE_USC_TASKS];	/* it has no instances */
 	const struct usc_gfx *gfx[PUMICE_USC_TASKS];	/* of a task of another data master */
 };
 
@@ -128,6 +131,7 @@ struct pds {
 	struct current current;
 	unsigned int next;		/* next USC of the round robin, for groups */
 	unsigned int groups;		/* groups of the CDM that have not ended, on all USCs */
+	struct pds_order order;		/* of these */
 	struct mmu_tlb tlb;		/* of the launch */
 	u64 time;			/* GPU clock at pds_tick() */
 	u64 waited;			/* counter: work-groups that waited */

@@ -25,7 +25,7 @@ static enum pumice_fault decode_draw(const u32 *words, struct vdm_command *out)
 	if (pumice_vdm_draw_unpack(words, &in) != PUMICE_UNPACK_OK)
 		return PUMICE_FAULT_VDM_RESERVED;
 	out->draw = (struct vdm_draw){
-		.topology = in.topology, .count = in.count, .first = in.first,
+		.topology = in.topology, .after = in.after, .count = in.count, .first = in.first,
 		.instances = in.instances, .base_instance = in.base_instance,
 	};
 	return check_draw(&out->draw, 0);
@@ -38,7 +38,7 @@ static enum pumice_fault decode_indexed(const u32 *words, struct vdm_command *ou
 	if (pumice_vdm_draw_indexed_unpack(words, &in) != PUMICE_UNPACK_OK)
 		return PUMICE_FAULT_VDM_RESERVED;
 	out->draw = (struct vdm_draw){
-		.topology = in.topology, .indexed = true, .restart = in.restart,
+		.topology = in.topology, .after = in.after, .indexed = true, .restart = in.restart,
 		.index_shift = in.index_size, .indices = in.indices,
 		.index_count = in.index_count, .count = in.count, .first = in.first,
 		.base_vertex = (u32)in.base_vertex, .instances = in.instances,
@@ -54,7 +54,7 @@ static enum pumice_fault decode_indirect(const u32 *words, struct vdm_command *o
 	if (pumice_vdm_draw_indirect_unpack(words, &in) != PUMICE_UNPACK_OK)
 		return PUMICE_FAULT_VDM_RESERVED;
 	out->addr = in.addr;
-	out->draw = (struct vdm_draw){ .topology = in.topology };
+	out->draw = (struct vdm_draw){ .topology = in.topology, .after = in.after };
 	return check_draw(&out->draw, 0);
 }
 
@@ -66,7 +66,7 @@ static enum pumice_fault decode_indexed_indirect(const u32 *words, struct vdm_co
 		return PUMICE_FAULT_VDM_RESERVED;
 	out->addr = in.addr;
 	out->draw = (struct vdm_draw){
-		.topology = in.topology, .indexed = true, .restart = in.restart,
+		.topology = in.topology, .after = in.after, .indexed = true, .restart = in.restart,
 		.index_shift = in.index_size, .indices = in.indices,
 		.index_count = in.index_count,
 	};
@@ -118,6 +118,7 @@ enum pumice_fault vdm_command_decode(const u32 *words, struct vdm_command *out)
 {
 	struct pumice_vdm_return ret;
 	struct pumice_vdm_halt halt;
+	struct pumice_vdm_task task;
 	u32 align, word;
 
 	*out = (struct vdm_command){
@@ -147,6 +148,9 @@ enum pumice_fault vdm_command_decode(const u32 *words, struct vdm_command *out)
 		       PUMICE_FAULT_NONE : PUMICE_FAULT_VDM_RESERVED;
 	case PUMICE_VDM_TYPE_HALT:
 		return pumice_vdm_halt_unpack(words, &halt) == PUMICE_UNPACK_OK ?
+		       PUMICE_FAULT_NONE : PUMICE_FAULT_VDM_RESERVED;
+	case PUMICE_VDM_TYPE_TASK:
+		return pumice_vdm_task_unpack(words, &task) == PUMICE_UNPACK_OK ?
 		       PUMICE_FAULT_NONE : PUMICE_FAULT_VDM_RESERVED;
 	}
 	return PUMICE_FAULT_VDM_COMMAND;

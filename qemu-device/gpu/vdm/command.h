@@ -19,6 +19,7 @@
 /* A validated draw; the counts of an indirect one are not read yet. */
 struct vdm_draw {
 	u8 topology;		/* enum pumice_topology */
+	bool after;		/* begins when all tasks without instances before it have ended */
 	bool indexed, restart;
 	u8 index_shift;		/* log2 of the bytes of an index */
 	u64 indices;		/* GPU virtual address */

@@ -80,6 +80,9 @@ static enum vdm_dispatch_result make(struct vdm *vdm, struct vdm_core *core)
 			break;
 		case VDM_WALK_LOAD:
 			return load(vdm, core);
+		case VDM_WALK_HELD:
+			vdm->held = true;
+			return VDM_DISPATCH_WAIT;
 		case VDM_WALK_END:
 			return VDM_DISPATCH_WAIT;
 		case VDM_WALK_STOPPED:
@@ -141,6 +144,12 @@ static enum vdm_dispatch_result push_next(struct vdm *vdm, struct vdm_core *mast
 static bool has_lowest(const struct vdm *vdm, const struct vdm_core *core)
 {
 	return core->fifo.level && core->fifo_chunk[core->fifo_first] == vdm->lowest;
+}
+
+/* Return whether the next chunk in the FIFO has to wait for others to be done. */
+static bool is_held(struct vdm *vdm, const struct vdm_core *core)
+{
+	return chunk_of(vdm, core->fifo_chunk[core->fifo_first])->task && !has_lowest(vdm, core);
 }
 
 /* Begin the next chunk in the FIFO. */
@@ -222,6 +231,10 @@ enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core)
 		if (result != VDM_DISPATCH_CHUNK || !core->fifo.level)
 			return result == VDM_DISPATCH_CHUNK ? VDM_DISPATCH_AGAIN : result;
 	}
+	if (is_held(vdm, core)) {
+		vdm->held = true;
+		return VDM_DISPATCH_WAIT;
+	}
 	begin_chunk(vdm, core);
 	run_ahead(vdm, core);
 	return VDM_DISPATCH_CHUNK;
@@ -247,9 +260,10 @@ void vdm_dispatch_done(struct vdm *vdm, struct vdm_core *core, u32 sequence)
 	if (vdm->exclusive && vdm->lowest > vdm->exclusive_at) {
 		vdm->exclusive = false;
 		vdm_wake_all(vdm);
-	} else if (full) {
+	} else if (full || vdm->held) {
 		vdm_wake_all(vdm);
 	}
+	vdm->held = false;
 	vdm_dispatch_memory(vdm);
 }
 

@@ -114,6 +114,19 @@ static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struc
 	return true;
 }
 
+/* Begin a task without instances: a piece that has neither primitives nor vertices. */
+static enum vdm_step begin_task(struct vdm_core *core, struct vdm_entry *entry)
+{
+	begin_piece(core);
+	entry->piece.prims = entry->piece.vertices = entry->piece.shade = 0;
+	entry->assembled = 0;
+	entry->last = true;
+	entry->task_vertices = 0;
+	clear_tasks(entry);
+	core->phase = VDM_CORE_TASK;
+	return VDM_STEP_ON;
+}
+
 /* Assemble the next piece of the chunk. */
 static enum vdm_step assemble(struct vdm_core *core)
 {
@@ -125,6 +138,8 @@ static enum vdm_step assemble(struct vdm_core *core)
 	entry->chunk = core->chunk;
 	entry->begin = entry->vpm = core->vpm;
 	entry->binned = 0;
+	if (core->chunk.task)
+		return begin_task(core, entry);
 	if (!assemble_piece(core, entry, &fault))
 		return vdm_core_fault(core->vdm, &fault);
 	entry->assembled = core->skipped + entry->piece.prims;
@@ -232,6 +247,16 @@ static enum vdm_step fill_task(struct vdm_core *core, struct vdm_entry *entry,
 	if (core->fill_pc == stage->program.insns)
 		start_task(core, entry, stage->vo_words, in.count);
 	return VDM_STEP_ON;
+}
+
+/* Run a task without instances; when it has ended, so has its piece. */
+static enum vdm_step task(struct vdm_core *core, struct vdm_entry *entry)
+{
+	if (!entry->tasks)
+		return fill_task(core, entry, vdm_binned_stage(core->chunk.shared));
+	entry->complete = true;
+	vdm_entry_update(entry);
+	return vdm_entry_shaded(entry) ? begin_vertices(core, entry) : VDM_STEP_WAIT;
 }
 
 /* ------------------------------------------------------------ coordinate program */
@@ -348,6 +373,8 @@ enum vdm_step vdm_front(struct vdm_core *core)
 		break;
 	case VDM_CORE_ASSEMBLE:
 		return assemble(core);
+	case VDM_CORE_TASK:
+		return task(core, entry);
 	case VDM_CORE_COORDINATE:
 		return coordinate(core, entry);
 	case VDM_CORE_QUEUE:

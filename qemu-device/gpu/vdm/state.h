@@ -14,6 +14,10 @@
  * lowest one are left out of the partial render and dispatched again (hw/formats.xml,
  * scene.limit).
  *
+ * A task without instances is a chunk, too: a core begins it when it is the lowest one, and so all
+ * draws before it are done. Chunks after it are dispatched meanwhile; the walk waits at a draw that
+ * depends on it. The lowest chunk depends on nothing, so it is always begun.
+ *
  * A core has up to VDM_PIECES pieces of draws in flight, of one chunk or of consecutive ones: while
  * the TA bins the vertices of one, tasks shade those of the next. They are the IDX FIFO between VDM
  * and MTE (idx, counted in primitives); their outputs are in the VPM. Numbers of pieces increase:
@@ -56,7 +60,7 @@ static inline const struct pds_stage *vdm_binned_stage(const struct vdm_shared *
 	return shared->record.state.deferred ? &shared->coordinate : &shared->vertex;
 }
 
-/* Some primitives of a draw. */
+/* Some primitives of a draw, or a task without instances. */
 struct vdm_chunk {
 	u32 sequence;
 	struct vdm_draw draw;
@@ -68,6 +72,7 @@ struct vdm_chunk {
 	/* Completion. */
 	bool done;
 	u64 prims;			/* valid if done */
+	bool task;			/* a task without instances: it has no primitives */
 };
 
 enum vdm_phase {
@@ -85,6 +90,7 @@ enum vdm_phase {
 enum vdm_core_phase {
 	VDM_CORE_IDLE,		/* has no chunk to assemble */
 	VDM_CORE_ASSEMBLE,	/* assemble the next piece of its chunk */
+	VDM_CORE_TASK,		/* run the task without instances */
 	VDM_CORE_COORDINATE,	/* run the coordinate program of the piece's vertices */
 	VDM_CORE_QUEUE,		/* enter the piece into the IDX FIFO */
 	VDM_CORE_VERTEX,	/* run the vertex program */
@@ -180,6 +186,8 @@ struct vdm_walk {
 	u32 depth;
 	u64 return_pc[PUMICE_VDM_MAX_DEPTH];
 	bool halted;
+	u32 after;		/* number of the chunk after the last task without instances; 0:
+				 * there was none */
 	struct vdm_shared *shared;	/* of the last STATE, or NULL */
 	struct vdm_shared *loading;	/* of a STATE whose programs are not loaded yet, or NULL */
 	bool drawing;
@@ -214,6 +222,7 @@ struct vdm {
 	u32 lowest;		/* first one that is not done */
 	u32 next_dispatch;	/* next one to dispatch */
 	u32 made;		/* next one to make */
+	bool held;		/* a core, or the walk, waits for the lowest one to be done */
 	u64 parts;		/* draws and instances so far, over all jobs */
 	u64 before;		/* primitives of chunks below the lowest */
 
@@ -323,6 +332,7 @@ void vdm_wake_all(const struct vdm *vdm);
 enum vdm_walk_result {
 	VDM_WALK_CHUNK, VDM_WALK_ON, VDM_WALK_END, VDM_WALK_STOPPED,
 	VDM_WALK_LOAD,	/* continue after vdm_walk_loaded() */
+	VDM_WALK_HELD,	/* the draw waits for a task without instances */
 };
 enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost);
 void vdm_walk_begin(struct vdm *vdm);

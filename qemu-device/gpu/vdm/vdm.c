@@ -186,6 +186,7 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 	vdm->begun = 0;
 	vdm->before = 0;
 	vdm->short_of_pages = vdm->exclusive = vdm->flushed = vdm->progress = false;
+	vdm->held = false;
 	vdm_walk_begin(vdm);
 	trace_set_context(vdm->config.trace, TRACE_VDM, (u32)job->tag);
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_VDM, job->ctx, TRACE_VDM,

@@ -125,8 +125,29 @@ static enum vdm_walk_result run_return(struct vdm *vdm)
 	return VDM_WALK_ON;
 }
 
+/* Return whether scene.limit can hold one more chunk. */
+static bool has_number(const struct vdm *vdm)
+{
+	return vdm->made != UINT32_MAX - 1;
+}
+
+/* Make the chunk of a task without instances. */
+static enum vdm_walk_result make_task(struct vdm *vdm, struct vdm_chunk *chunk)
+{
+	struct vdm_walk *walk = &vdm->walk;
+
+	if (!walk->shared || !has_number(vdm))
+		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, walk->draw_pc);
+	*chunk = (struct vdm_chunk){
+		.sequence = vdm->made, .shared = walk->shared, .task = true,
+	};
+	walk->shared->refs++;
+	walk->after = vdm->made + 1;
+	return VDM_WALK_CHUNK;
+}
+
 /* Fetch and execute a command. */
-static enum vdm_walk_result run_command(struct vdm *vdm)
+static enum vdm_walk_result run_command(struct vdm *vdm, struct vdm_chunk *chunk)
 {
 	struct vdm_walk *walk = &vdm->walk;
 	struct vdm_command cmd;
@@ -134,6 +155,8 @@ static enum vdm_walk_result run_command(struct vdm *vdm)
 
 	if (!vdm_command_fetch(vdm->config.mmu, &walk->tlb, vdm->job.ctx, walk->pc, &cmd, &fault))
 		return stop_fault(vdm, &fault);
+	if (cmd.draw.after && vdm->lowest < walk->after)
+		return VDM_WALK_HELD;	/* it is fetched again */
 	walk->draw_pc = walk->pc;
 	walk->pc += cmd.words * sizeof(u32);
 	switch ((enum pumice_vdm_type)cmd.type) {
@@ -157,6 +180,8 @@ static enum vdm_walk_result run_command(struct vdm *vdm)
 	case PUMICE_VDM_TYPE_HALT:
 		walk->halted = true;
 		return VDM_WALK_END;
+	case PUMICE_VDM_TYPE_TASK:
+		return make_task(vdm, chunk);
 	}
 	return VDM_WALK_ON;
 }
@@ -185,7 +210,7 @@ static enum vdm_walk_result make_chunk(struct vdm *vdm, struct vdm_chunk *chunk,
 	const u64 places = chunk_places(vdm, walk);
 	struct gpu_fault fault = { 0 };
 
-	if (vdm->made == UINT32_MAX - 1)	/* scene.limit could not hold one more */
+	if (!has_number(vdm))
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, walk->draw_pc);
 	vdm->parts += !walk->place.at;
 	*chunk = (struct vdm_chunk){
@@ -215,7 +240,7 @@ enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cos
 		return VDM_WALK_LOAD;
 	if (vdm->walk.drawing)
 		return make_chunk(vdm, chunk, cost);
-	return vdm->walk.halted ? VDM_WALK_END : run_command(vdm);
+	return vdm->walk.halted ? VDM_WALK_END : run_command(vdm, chunk);
 }
 
 void vdm_walk_begin(struct vdm *vdm)

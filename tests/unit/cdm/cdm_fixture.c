@@ -132,6 +132,15 @@ void put_fence(struct cdm_fixture *fx)
 	put_words(fx, words, PUMICE_CDM_FENCE_WORDS);
 }
 
+void put_task(struct cdm_fixture *fx)
+{
+	const struct pumice_cdm_task task = { 0 };
+	u32 words[PUMICE_CDM_TASK_WORDS];
+
+	pumice_cdm_task_pack(words, &task);
+	put_words(fx, words, PUMICE_CDM_TASK_WORDS);
+}
+
 void put_halt(struct cdm_fixture *fx)
 {
 	const struct pumice_cdm_halt halt = { 0 };

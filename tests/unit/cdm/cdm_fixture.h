@@ -51,6 +51,7 @@ void put_launch_at(struct cdm_fixture *fx, const struct pumice_cdm_launch *launc
 void put_call(struct cdm_fixture *fx, u64 addr);
 void put_return(struct cdm_fixture *fx);
 void put_fence(struct cdm_fixture *fx);
+void put_task(struct cdm_fixture *fx);
 void put_halt(struct cdm_fixture *fx);
 void put_indirect(struct cdm_fixture *fx, u64 addr, u32 base_x, u32 base_y, u32 base_z);
 void put_link(struct cdm_fixture *fx, u64 addr);

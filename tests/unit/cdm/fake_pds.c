@@ -74,6 +74,11 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 		group->launch = pds->launches;
 		group->size_x = pds->launch.state.size_x;
 		group->grid = pds->launch.grid;
+		group->sequences = pds->launch.sequences;
+	}
+	if (pds->launch.sequences) {
+		assert_in_range(pds->pending, 0, PDS_MAX_PENDING - 1);
+		pds->pending++;
 	}
 	pds->started++;
 	pds->running++;
@@ -106,11 +111,23 @@ unsigned int pds_groups(const struct pds *pds)
 
 void fake_pds_finish(struct pds *pds)
 {
+	if (pds->running == pds->pending) {
+		fake_pds_finish_task(pds);
+		return;
+	}
 	assert_true(pds->running > 0);
 	pds->running--;
 	if (pds->waits)
 		pds->ops->room(pds->opaque);
-	pds->ops->group_done(pds->opaque);
+	pds->ops->group_done(pds->opaque, false);
+}
+
+void fake_pds_finish_task(struct pds *pds)
+{
+	assert_in_range(pds->pending, 1, pds->running);
+	pds->pending--;
+	pds->running--;
+	pds->ops->group_done(pds->opaque, true);
 }
 
 void fake_pds_finish_all(struct pds *pds)

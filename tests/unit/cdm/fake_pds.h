@@ -19,6 +19,7 @@ struct fake_group {
 	u32 launch;	/* number of its launch, from 1 */
 	u16 size_x;	/* of the state */
 	struct pumice_cdm_launch grid;
+	bool sequences;	/* it has no instances */
 };
 
 struct pds {
@@ -44,14 +45,17 @@ struct pds {
 	struct pds_launch launch;	/* the last one */
 	struct fake_group group[FAKE_GROUPS];
 	u64 started;		/* groups */
-	unsigned int running;
+	unsigned int running;	/* groups, */
+	unsigned int pending;	/* of these without instances */
 
 	const struct pds_ops *ops;
 	void *opaque;
 };
 
-/* End one running group. */
+/* End one running group: one with instances if there is any. */
 void fake_pds_finish(struct pds *pds);
+/* End one without instances. */
+void fake_pds_finish_task(struct pds *pds);
 void fake_pds_finish_all(struct pds *pds);
 /* A running group faults. */
 void fake_pds_fault(struct pds *pds, enum pumice_fault reason);

@@ -42,9 +42,9 @@ static u64 job_now(void *opaque)
 	return 1;
 }
 
-static void job_group_done(void *opaque)
+static void job_group_done(void *opaque, bool sequences)
 {
-	cdm_pds_ops.group_done(((struct job *)opaque)->cdm);
+	cdm_pds_ops.group_done(((struct job *)opaque)->cdm, sequences);
 }
 
 static void job_fault(void *opaque, const struct gpu_fault *fault)
@@ -168,7 +168,7 @@ static void every_group_of_a_grid_runs_once_with_its_id(void **state)
 	launch.state.attrs = 1;
 	launch.state.temps = 6;
 	launch.state.local_bytes = 700;
-	launch.grid = (struct pumice_cdm_launch){ 7, 5, 3, 10, 20, 30 };
+	launch.grid = (struct pumice_cdm_launch){ false, 7, 5, 3, 10, 20, 30 };
 	fx_program(job.fx, &launch, insns, 6);
 	put_launch(&job, &launch);
 	put_halt(&job);

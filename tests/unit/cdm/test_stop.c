@@ -22,7 +22,7 @@ struct bad {
 
 static const struct bad bad_commands[] = {
 	{ "type 0", { 0 }, PUMICE_FAULT_CDM_COMMAND },
-	{ "type 12", { 12u << 28 }, PUMICE_FAULT_CDM_COMMAND },
+	{ "type 13", { 13u << 28 }, PUMICE_FAULT_CDM_COMMAND },
 	{ "type 15", { 0xffffffff }, PUMICE_FAULT_CDM_COMMAND },
 
 	{ "halt bit 0", { WORD0(HALT) | 1 }, PUMICE_FAULT_CDM_RESERVED },
@@ -33,6 +33,9 @@ static const struct bad bad_commands[] = {
 	{ "call address bit 0", { WORD0(CALL), 1 }, PUMICE_FAULT_CDM_RESERVED },
 	{ "call address bit 1", { WORD0(CALL), 2 }, PUMICE_FAULT_CDM_RESERVED },
 	{ "call address bit 40", { WORD0(CALL), 0, 0x100 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "task bit 0", { WORD0(TASK) | 1 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "task bit 27", { WORD0(TASK) | 1u << 27 }, PUMICE_FAULT_CDM_RESERVED },
+	{ "launch bit 1", { WORD0(LAUNCH) | 2 }, PUMICE_FAULT_CDM_RESERVED },
 	{ "launch bit 3", { WORD0(LAUNCH) | 8 }, PUMICE_FAULT_CDM_RESERVED },
 	{ "state bit 10", { WORD0(STATE) | 1u << 10, 0, 0, 0, 0, SIZE(1, 1, 1) },
 	  PUMICE_FAULT_CDM_RESERVED },

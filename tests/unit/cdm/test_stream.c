@@ -29,7 +29,7 @@ static void a_launch_passes_the_state_and_every_group_to_the_pds(void **state)
 
 	(void)state;
 	put_state(fx, 4, 5, 6);
-	put_launch_at(fx, &(struct pumice_cdm_launch){ 3, 4, 2, 100, 0xffff0000, 7 });
+	put_launch_at(fx, &(struct pumice_cdm_launch){ false, 3, 4, 2, 100, 0xffff0000, 7 });
 	put_halt(fx);
 	cdmfx_start(fx);
 	cdmfx_finish(fx);
@@ -330,11 +330,11 @@ static void large_grids_are_accepted(void **state)
 		struct pumice_cdm_launch grid;
 		u32 started;	/* by a step of 98 */
 	} cases[] = {
-		{ { 0xffffffff, 1, 1, 0, 0, 0 }, 98 },
-		{ { 1, 1, 1, 0xfffffffe, 0xfffffffe, 0xfffffffe }, 1 },
-		{ { 0xffffffff, 0xffffffff, 1, 0, 0, 0xfffffffe }, 98 },
-		{ { 0x80000000, 0x80000000, 3, 0, 0, 0 }, 98 },
-		{ { 0xffffffff, 1, 0xffffffff, 0, 0, 0 }, 98 },
+		{ { false, 0xffffffff, 1, 1, 0, 0, 0 }, 98 },
+		{ { false, 1, 1, 1, 0xfffffffe, 0xfffffffe, 0xfffffffe }, 1 },
+		{ { false, 0xffffffff, 0xffffffff, 1, 0, 0, 0xfffffffe }, 98 },
+		{ { false, 0x80000000, 0x80000000, 3, 0, 0, 0 }, 98 },
+		{ { false, 0xffffffff, 1, 0xffffffff, 0, 0, 0 }, 98 },
 	};
 	u32 i;
 

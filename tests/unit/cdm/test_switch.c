@@ -16,9 +16,9 @@
 #define CHAIN	(CDMFX_STREAM + 0xc00)
 #define MARK	CDMFX_DATA
 #define COUNTS	(CDMFX_DATA + 0x100)
-#define GROUPS	(6 + 4 + 4 + 12 + 1 + 3)
+#define GROUPS	(6 + 4 + 4 + 12 + 1 + 1 + 3)	/* with the task without instances */
 
-/* A stream with every kind of command: launches, nesting, a chain, fences, counts in memory. */
+/* A stream with every kind of command: launches, nesting, a chain, fences, counts in memory, a task. */
 static void put_everything(struct cdm_fixture *fx)
 {
 	fx->data[(COUNTS - CDMFX_DATA) / 4] = 2;
@@ -34,7 +34,7 @@ static void put_everything(struct cdm_fixture *fx)
 	put_link(fx, CHAIN);
 
 	fx->at = LIST_A;
-	put_launch_at(fx, &(struct pumice_cdm_launch){ 2, 1, 2, 100, 200, 300 });
+	put_launch_at(fx, &(struct pumice_cdm_launch){ false, 2, 1, 2, 100, 200, 300 });
 	put_call(fx, LIST_B);
 	put_marker(fx, MARK + 4, 2, false);
 	put_return(fx);
@@ -47,7 +47,8 @@ static void put_everything(struct cdm_fixture *fx)
 	fx->at = CHAIN;
 	put_state(fx, 16, 1, 1);
 	put_launch(fx, 1, 1, 1);
-	put_launch(fx, 3, 1, 1);
+	put_task(fx);
+	put_launch_at(fx, &(struct pumice_cdm_launch){ true, 3, 1, 1, 0, 0, 0 });
 	put_marker(fx, MARK + 8, 3, true);
 	put_halt(fx);
 }
@@ -82,11 +83,15 @@ static void expect_same_work(const struct cdm_fixture *fx, const struct cdm_fixt
 	assert_int_equal(fx->pds.started, whole->pds.started);
 	for (i = 0; i < whole->pds.started; i++) {
 		const struct fake_group *got = &fx->pds.group[i], *want = &whole->pds.group[i];
+		u32 a[PUMICE_CDM_LAUNCH_WORDS], b[PUMICE_CDM_LAUNCH_WORDS];
 
 		assert_memory_equal(got->id, want->id, sizeof(want->id));
 		assert_int_equal(got->linear, want->linear);
 		assert_int_equal(got->size_x, want->size_x);
-		assert_memory_equal(&got->grid, &want->grid, sizeof(want->grid));
+		assert_int_equal(got->sequences, want->sequences);
+		pumice_cdm_launch_pack(a, &got->grid);
+		pumice_cdm_launch_pack(b, &want->grid);
+		assert_memory_equal(a, b, sizeof(b));
 	}
 	assert_int_equal(cdm_status(fx->cdm)->done, cdm_status(whole->cdm)->done);
 	assert_memory_equal(fx->data, whole->data, CDMFX_DATA_BYTES);
@@ -401,7 +406,8 @@ static const struct damage damages[] = {
 	{ "state of a group of nothing", SAVE_STATE + 5, 0 },
 	{ "state of a group too large", SAVE_STATE + 5, 0xffffffff },
 	{ "launch of another type", SAVE_LAUNCH, PUMICE_CDM_CALL__TYPE__VALUE << 28 },
-	{ "launch with reserved bits", SAVE_LAUNCH, PUMICE_CDM_LAUNCH__TYPE__VALUE << 28 | 1 },
+	{ "launch with reserved bits", SAVE_LAUNCH, PUMICE_CDM_LAUNCH__TYPE__VALUE << 28 | 2 },
+	{ "task in place of a launch", SAVE_LAUNCH, PUMICE_CDM_TASK__TYPE__VALUE << 28 },
 	{ "launch beyond 32 bits", SAVE_LAUNCH + 4, 0xffffffff },
 	{ "launch of no groups", SAVE_LAUNCH + 2, 0 },
 	{ "reserved word 25", 25, 1 },
@@ -425,6 +431,38 @@ static struct cdm_fixture *deep_fixture(void)
 	switch_out(fx);
 	assert_int_equal(fx->end, DM_SWITCHED);
 	return fx;
+}
+
+/* Meanwhile another job ended with a task without instances. */
+static void a_launch_resumes_as_a_launch(void **state)
+{
+	struct cdm_fixture *fx = cdmfx_create();
+	u32 i;
+
+	(void)state;
+	fx->pds.room = 1;
+	put_state(fx, 1, 1, 1);
+	put_launch(fx, 6, 1, 1);
+	put_halt(fx);
+	fx->at = LIST_A;
+	put_state(fx, 1, 1, 1);
+	put_task(fx);
+	put_halt(fx);
+	cdmfx_start(fx);
+	cdmfx_walk(fx);
+	switch_out(fx);
+	assert_int_equal(fx->end, DM_SWITCHED);
+	fx->job.stream = LIST_A;
+	cdmfx_start(fx);
+	cdmfx_finish(fx);
+	cdmfx_resume(fx);
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(fx->pds.started, 7);
+	for (i = 0; i < 7; i++)
+		assert_int_equal(fx->pds.group[i].sequences, i == 1);
+	assert_int_equal(cdm_status(fx->cdm)->done, 6);
+	cdmfx_destroy(fx);
 }
 
 static void a_corrupt_save_area_is_refused(void **state)
@@ -526,6 +564,7 @@ int main(void)
 		cmocka_unit_test(a_save_area_that_cannot_be_written_is_a_fault_of_the_job),
 		cmocka_unit_test(a_misaligned_save_area_is_a_fault),
 		cmocka_unit_test(a_save_area_may_cross_pages),
+		cmocka_unit_test(a_launch_resumes_as_a_launch),
 		cmocka_unit_test(a_corrupt_save_area_is_refused),
 		cmocka_unit_test(no_flipped_bit_of_a_save_area_crashes),
 		cmocka_unit_test(a_resumed_launch_is_checked_by_the_pds_again),

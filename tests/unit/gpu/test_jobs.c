@@ -124,7 +124,7 @@ static u32 *put_launch(u32 *at, u32 pds)
 	state.pds_insns = 4;
 	pumice_cdm_state_pack(at, &state);
 	at += PUMICE_CDM_STATE_WORDS;
-	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
+	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ false, 1, 1, 1, 0, 0, 0 });
 	return at + PUMICE_CDM_LAUNCH_WORDS;
 }
 

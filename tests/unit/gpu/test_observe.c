@@ -429,7 +429,7 @@ static u32 run_state(struct fixture *fx, const struct pumice_cdm_state *state)
 	job_write_programs(fx, JOB_NUMBER);
 	pumice_cdm_state_pack(at, state);
 	at += PUMICE_CDM_STATE_WORDS;
-	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
+	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ false, 1, 1, 1, 0, 0, 0 });
 	at += PUMICE_CDM_LAUNCH_WORDS;
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
 	job_control(fx, PUMICE_CDM_CTRL__START__MASK);

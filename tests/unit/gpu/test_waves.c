@@ -120,7 +120,7 @@ static struct fixture *fx_with_uneven_waves(struct pumice_usc_insn second)
 	at = job_stream(fx);
 	pumice_cdm_state_pack(at, &s);
 	pumice_cdm_launch_pack(at + PUMICE_CDM_STATE_WORDS,
-			       &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
+			       &(struct pumice_cdm_launch){ false, 1, 1, 1, 0, 0, 0 });
 	pumice_cdm_halt_pack(at + PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS,
 			     &(struct pumice_cdm_halt){ 0 });
 	job_control(fx, PUMICE_CDM_CTRL__START__MASK);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "pumice/pumice_gfx.h"
+#include "pumice/pumice_tasks.h"
 #include "pumice_regs.h"
 
 #define SIZE		48u
@@ -137,6 +138,23 @@ static void states_without_a_draw_between_them_become_one(void **state)
 	assert_int_equal(pumice_vdm_state_cmd_unpack((u32 *)(void *)((uint8_t *)cpu - 65532), &cmd),
 			 PUMICE_UNPACK_OK);
 	assert_int_equal(cmd.addr, b);
+}
+
+/* A task without instances belongs to the state that is set. */
+static void a_task_is_of_the_state_before_it(void **state)
+{
+	uint64_t start = begin();
+
+	(void)state;
+	set(&state_a);
+	assert_int_equal(pumice_stream_vdm_task(stream), 0);
+	set(&state_a);	/* is set already */
+	draw();
+	set(&state_b);
+	assert_int_equal(pumice_stream_vdm_task(stream), 0);
+	set(&state_a);
+	draw();
+	assert_int_equal(bytes_from(start), 4 * (3 * STATE + 2 * DRAW + 2 * PUMICE_VDM_TASK_WORDS));
 }
 
 /* The commands after these may be reached with another state than that of the stream's order. */
@@ -379,6 +397,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_that_is_set_is_not_added_again),
 		cmocka_unit_test(states_without_a_draw_between_them_become_one),
+		cmocka_unit_test(a_task_is_of_the_state_before_it),
 		cmocka_unit_test(nothing_is_merged_across_other_commands),
 		cmocka_unit_test(a_reset_stream_has_no_state),
 		cmocka_unit_test(refused_states_change_nothing),

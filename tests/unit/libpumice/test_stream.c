@@ -11,6 +11,7 @@
 
 #include "progfile.h"
 #include "pumice/pumice.h"
+#include "pumice/pumice_tasks.h"
 
 static struct pumice_device *dev;
 static struct pumice_vm *vm;
@@ -241,6 +242,37 @@ static void an_indirect_dispatch_emits_state_and_the_address_of_its_counts(void 
 	pumice_stream_destroy(s);
 }
 
+static void a_dispatch_after_tasks_differs_in_its_launch_only(void **state)
+{
+	const u32 uniforms[3] = { 1, 2, 3 };
+	struct pumice_dispatch d = {
+		.kernel = kernel, .groups = { 1, 2, 3 }, .uniforms = uniforms, .uniform_words = 3,
+	};
+	struct pumice_cdm_launch launch;
+	struct pumice_cdm_state st;
+	struct pumice_stream *s;
+	const u32 *words;
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+	start = pumice_stream_va(s);
+	assert_int_equal(pumice_stream_dispatch(s, &d), 0);
+	assert_int_equal(pumice_stream_task(s), 0);
+	assert_int_equal(pumice_stream_dispatch_after(s, &d), 0);
+	words = built_words(s, start);
+	assert_int_equal(words[6], 2u << 28);
+	assert_int_equal(words[13], 12u << 28);
+	assert_int_equal(pumice_cdm_state_unpack(words + 14, &st), PUMICE_UNPACK_OK);
+	assert_int_equal(words[20], 2u << 28 | 1);
+	assert_int_equal(pumice_cdm_launch_unpack(words + 20, &launch), PUMICE_UNPACK_OK);
+	assert_int_equal(launch.groups_x * 100 + launch.groups_y * 10 + launch.groups_z, 123);
+	d.groups[1] = 0;
+	assert_int_equal(pumice_stream_dispatch_after(s, &d), -EINVAL);
+	assert_int_equal(pumice_stream_dispatch_after(s, NULL), -EINVAL);
+	pumice_stream_destroy(s);
+}
+
 static void link_flush_timestamp_and_marker_contain_their_arguments(void **state)
 {
 	struct pumice_cdm_timestamp timestamp;
@@ -304,6 +336,7 @@ int main(void)
 		cmocka_unit_test(full_stream_refuses_and_is_unchanged),
 		cmocka_unit_test(data_is_aligned_and_checked),
 		cmocka_unit_test(an_indirect_dispatch_emits_state_and_the_address_of_its_counts),
+		cmocka_unit_test(a_dispatch_after_tasks_differs_in_its_launch_only),
 		cmocka_unit_test(link_flush_timestamp_and_marker_contain_their_arguments),
 		cmocka_unit_test(commands_refuse_addresses_and_flags_out_of_range),
 	};

@@ -64,6 +64,12 @@ static void no_group(void *opaque)
 	(void)opaque;
 }
 
+static void no_work_group(void *opaque, bool sequences)
+{
+	(void)opaque;
+	(void)sequences;
+}
+
 static void no_fault(void *opaque, const struct gpu_fault *fault)
 {
 	(void)opaque;
@@ -71,7 +77,7 @@ static void no_fault(void *opaque, const struct gpu_fault *fault)
 	fail();
 }
 
-static const struct pds_ops pds_ops = { .group_done = no_group, .fault = no_fault,
+static const struct pds_ops pds_ops = { .group_done = no_work_group, .fault = no_fault,
 					.room = no_group };
 
 /* ------------------------------------------------------------ making */

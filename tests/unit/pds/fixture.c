@@ -41,12 +41,13 @@ static u64 fx_now(void *opaque)
 	return ((struct fixture *)opaque)->clock;
 }
 
-static void fx_group_done(void *opaque)
+static void fx_group_done(void *opaque, bool sequences)
 {
 	struct fixture *fx = opaque;
 
 	assert_true(fx->locked);
 	fx->done++;
+	fx->sequenced += sequences;
 }
 
 static void fx_fault(void *opaque, const struct gpu_fault *fault)

@@ -67,6 +67,7 @@ struct fixture {
 	bool begun;		/* a launch that fx_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
 	unsigned int done;	/* calls of group_done */
+	unsigned int sequenced;	/* of these, for groups without instances */
 	unsigned int room;	/* calls of room */
 	unsigned int faults;
 	struct gpu_fault fault;	/* the last one, of either kind */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tasks that a USC manages beyond its slots: they are filled, wait for slots, and get them in order.
+ * Tasks that a USC manages beyond its slots: they are filled, wait for slots, and get them in order;
+ * and groups without instances, which wait for the groups before them.
  */
 #include "stage_fixture.h"
 
@@ -38,11 +39,12 @@ static struct fixture *create(unsigned int uscs, u16 instances)
 	return fx;
 }
 
-/* Begin another launch. */
-static void begin_again(struct fixture *fx)
+/* Begin another launch: of groups with instances, or of one without. */
+static void begin_again(struct fixture *fx, bool sequences)
 {
 	struct pds_launch launch = launch_of(fx, 32);
 
+	launch.sequences = sequences;
 	fx_end(fx);
 	assert_true(fx_begin(fx, &launch));
 }
@@ -121,7 +123,7 @@ static void a_group_that_waits_is_not_overtaken(void **state)
 	for (n = 0; n < 3; n++)
 		assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_STARTED);
 	fake_usc_finish_task(fx->usc[0], fake_usc_oldest(fx->usc[0]), 1);
-	begin_again(fx);
+	begin_again(fx, false);
 	assert_int_equal(fx_group(fx, 3, 0, 0, 3), PDS_STARTED);
 	assert_int_equal(fx->usc[0]->running, 2);
 	assert_true(fx_finish_oldest(fx));
@@ -239,6 +241,122 @@ static void the_policy_selects_which_data_master_gets_a_slot(void **state)
 	}
 }
 
+/* ------------------------------------------------------------ without instances */
+
+static bool is_running(const struct fixture *fx, u32 groups)
+{
+	u32 running = 0, i;
+
+	for (i = 0; i < fx->uscs; i++)
+		running += fx->usc[i]->running;
+	return running == groups;
+}
+
+/* It waits for the groups before it on all USCs, not for those after it. */
+static void a_group_without_instances_waits_for_those_before_it(void **state)
+{
+	struct fixture *fx = create(3, 32);
+	u64 bytes;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 5; n++)
+		assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_STARTED);
+	bytes = fx_counter(fx, PUMICE_PERF_PDS_DMA_BYTES);
+	begin_again(fx, true);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	/* Its program has run, once. */
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_DMA_BYTES) - bytes, 4);
+	begin_again(fx, false);
+	for (n = 0; n < 4; n++)
+		assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_STARTED);
+	assert_int_equal(pds_groups(fx->pds), 10);
+	assert_true(is_running(fx, 9));
+	for (n = 0; n < 4; n++) {
+		assert_true(fx_finish_oldest(fx));
+		assert_true(is_running(fx, 8 - n));
+	}
+	assert_true(fx_finish_oldest(fx));	/* the last one before it */
+	assert_true(is_running(fx, 5));
+	assert_int_equal(fx_load(fx).tasks, 5);
+	assert_int_equal(fx_load(fx).waves, 4);	/* it has none */
+	assert_int_equal(fx->sequenced, 0);
+	fx_finish_all(fx);
+	assert_int_equal(fx->done, 10);
+	assert_int_equal(fx->sequenced, 1);
+	fx_destroy(fx);
+}
+
+/* One that nothing precedes is started at once; each is also one of those before the next. */
+static void groups_without_instances_end_one_after_another(void **state)
+{
+	struct fixture *fx = create(2, 32);
+	u32 n;
+
+	(void)state;
+	begin_again(fx, true);
+	for (n = 0; n < PDS_MAX_PENDING; n++) {
+		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+		assert_true(is_running(fx, 1));
+	}
+	for (n = 0; n < 1000; n++) {
+		assert_true(fx_finish_oldest(fx));
+		assert_int_equal(fx->sequenced, n + 1);
+		assert_true(is_running(fx, 1));
+		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+		assert_true(is_running(fx, 1));
+	}
+	fx_destroy(fx);
+}
+
+/*
+ * In order, groups that were claimed after it would hold all slots of its USC until it has ended, and
+ * it could not: it precedes none of them. The group that it waits for is on the other USC.
+ */
+static void a_group_without_instances_holds_up_no_release_in_order(void **state)
+{
+	struct fixture *fx = create(2, 32);
+	unsigned int first;
+	u32 n;
+
+	(void)state;
+	fx_control(fx, (struct pds_control){ .out_of_order = false });
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	first = fake_usc_oldest(fx->usc[0]);
+	begin_again(fx, true);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	begin_again(fx, false);
+	for (n = 1; fx->usc[1]->running < SLOTS; n++)
+		assert_int_equal(fx_group(fx, n, 0, 0, n), PDS_STARTED);
+	for (n = 0; n < PUMICE_USC_TASKS; n++)
+		if (fake_usc_running(fx->usc[1], n))
+			fake_usc_finish(fx->usc[1], n);
+	assert_int_equal(fx->usc[1]->running, 0);
+	assert_int_equal(fx_load(fx).held, 0);
+	fake_usc_finish(fx->usc[0], first);
+	assert_int_equal(fx->usc[1]->running, 1);
+	fx_finish_all(fx);
+	assert_int_equal(fx->sequenced, 1);
+	fx_destroy(fx);
+}
+
+static void a_stopped_group_without_instances_ends_after_the_others(void **state)
+{
+	struct fixture *fx = create(1, 32);
+
+	(void)state;
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	begin_again(fx, true);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_abort(fx);
+	assert_true(is_running(fx, 1));
+	assert_true(fx_finish_oldest(fx));
+	assert_true(is_running(fx, 1));
+	fx_finish_all(fx);
+	assert_int_equal(pds_groups(fx->pds), 0);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +367,10 @@ int main(void)
 		cmocka_unit_test(groups_that_wait_for_slots_are_stopped),
 		cmocka_unit_test(in_order_every_group_gets_its_slot),
 		cmocka_unit_test(the_policy_selects_which_data_master_gets_a_slot),
+		cmocka_unit_test(a_group_without_instances_waits_for_those_before_it),
+		cmocka_unit_test(groups_without_instances_end_one_after_another),
+		cmocka_unit_test(a_group_without_instances_holds_up_no_release_in_order),
+		cmocka_unit_test(a_stopped_group_without_instances_ends_after_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

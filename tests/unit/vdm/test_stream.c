@@ -130,25 +130,31 @@ struct bad {
 
 static const struct bad bad_commands[] = {
 	{ "type 0", { 0 }, PUMICE_FAULT_VDM_COMMAND },
-	{ "type 10", { 10u << 28 }, PUMICE_FAULT_VDM_COMMAND },
+	{ "type 11", { 11u << 28 }, PUMICE_FAULT_VDM_COMMAND },
+	{ "task bit 0", { TYPE(TASK) | 1 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "task bit 27", { TYPE(TASK) | 1u << 27 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "type 15", { 15u << 28 }, PUMICE_FAULT_VDM_COMMAND },
 	{ "state bit 0", { TYPE(STATE) | 1, 0x800 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "state high", { TYPE(STATE), 0x800, 0x100 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "state misaligned", { TYPE(STATE), 0x808 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "draw topology 6", { TYPE(DRAW) | 6 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "draw bit 3", { TYPE(DRAW) | 8 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "draw bit 7", { TYPE(DRAW) | 128 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "draw word 5", { TYPE(DRAW), 3, 0, 1, 0, 1 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "indexed topology 7", { TYPE(DRAW_INDEXED) | 7 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "indexed size 3", { TYPE(DRAW_INDEXED) | 3 << 3 }, PUMICE_FAULT_VDM_RESERVED },
-	{ "indexed bit 6", { TYPE(DRAW_INDEXED) | 64 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indexed bit 7", { TYPE(DRAW_INDEXED) | 128 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "indexed word 9", { TYPE(DRAW_INDEXED), [9] = 1 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "u16 askew", { TYPE(DRAW_INDEXED) | 1 << 3, 0x1001 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "u32 askew", { TYPE(DRAW_INDEXED) | 2 << 3, 0x1002 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "indirect misaligned", { TYPE(DRAW_INDIRECT), 0x902 }, PUMICE_FAULT_VDM_ALIGN },
 	{ "indirect topology", { TYPE(DRAW_INDIRECT) | 7, 0x900 }, PUMICE_FAULT_VDM_RESERVED },
+	{ "indirect bit 3", { TYPE(DRAW_INDIRECT) | 8, 0x900 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "indirect word 3", { TYPE(DRAW_INDIRECT), 0x900, 0, 1 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "indexed indirect misaligned", { TYPE(DRAW_INDEXED_INDIRECT), 0, 0, 0, 0x901 },
 	  PUMICE_FAULT_VDM_ALIGN },
+	{ "indexed indirect bit 7", { TYPE(DRAW_INDEXED_INDIRECT) | 128 },
+	  PUMICE_FAULT_VDM_RESERVED },
 	{ "indexed indirect size", { TYPE(DRAW_INDEXED_INDIRECT) | 3 << 3 },
 	  PUMICE_FAULT_VDM_RESERVED },
 	{ "call misaligned", { TYPE(CALL), 2 }, PUMICE_FAULT_VDM_ALIGN },
@@ -530,7 +536,8 @@ static void random_commands_do_no_harm(void **unused)
 
 			/* Commands with few bits set, and addresses within the data. */
 			if (vdmfx_random(fx, 2))
-				word = (1 + vdmfx_random(fx, 10)) << 28 | vdmfx_random(fx, 64) >> 3;
+				word = (1 + vdmfx_random(fx, 11)) << 28 |
+				       vdmfx_random(fx, 2) << 6 | vdmfx_random(fx, 64) >> 3;
 			else if (vdmfx_random(fx, 2))
 				word = vdmfx_random(fx, 2) ? 0 :
 				       (u32)(FX_DATA + vdmfx_random(fx, 0x900) * 16);

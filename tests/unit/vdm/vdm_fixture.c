@@ -345,6 +345,7 @@ static struct vdm_fixture *create(unsigned int cores, unsigned int batch, u32 vp
 	fx->batch = batch;
 	fx->seed = 12345;
 	fx->pages = fx->fault_at = fx->fault_task = UINT32_MAX;
+	fx->dependent = UINT32_MAX;
 	fx->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX, .cores = PUMICE_MAX_CORES,
 				      .spill = 0x1000 };
 	put_programs(fx);
@@ -455,12 +456,17 @@ static void run_task(struct vdm_fixture *fx, struct usc *usc, unsigned int group
 	if (fx->tasks++ == fx->fault_task)
 		fake_usc_fault(usc, group, PUMICE_FAULT_MMU_READ_ONLY);
 	assert_true(task->instances <= fx->batch);
+	if (!task->instances && fx->sequences < 8)
+		fx->submitted_before[fx->sequences] = fx->submitted;
+	fx->sequences += !task->instances;
 	check_and_dirty_outputs(gfx, task->instances);
 	for (i = 0; !usc->aborted && i < task->instances; i++) {
 		u32 *vo = gfx->vo + i / 32 * gfx->vo_words * 32 + i % 32;
 
 		vo[0] = fake_usc_attr(usc, group, i, 0);
 		vo[32] = fake_usc_attr(usc, group, i, 1);
+		assert_true(vo[0] < fx->dependent || fx->sequences >= fx->needs);
+		fx->independent += vo[0] >= 1000 && !fx->sequences;
 		for (n = 2; n < gfx->vo_words; n++)
 			vo[32 * n] = further_output(vo[0], n);
 		fx->shaded[coordinate]++;
@@ -498,7 +504,7 @@ static bool end_task(struct vdm_fixture *fx, bool newest)
 	for (i = 0; i < fx->base->uscs; i++) {
 		struct usc *usc = fx->base->usc[i];
 
-		for (n = 0; n < PUMICE_USC_SLOTS; n++) {
+		for (n = 0; n < PUMICE_USC_TASKS; n++) {
 			if (!fake_usc_running(usc, n) ||
 			    (best && (usc->start_order[n] > best->start_order[group]) != newest))
 				continue;
