@@ -352,6 +352,9 @@ u32 pdm_compact(struct pdm_tile *tile);
 enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost);
 /* Complete tasks that have ended: late tests, counts. */
 void pdm_tasks_reap(struct pdm_tile *tile);
+/* Claim room for a task that is to be filled, unless it has room. DONE: it has. */
+enum pdm_step pdm_claim(struct pdm_tile *tile, const struct pds_stage *stage, u32 instances,
+			u32 prims);
 extern const struct pds_task_ops pdm_task_ops;
 
 /*

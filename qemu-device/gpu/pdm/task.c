@@ -404,15 +404,15 @@ static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault 
 				  tile->core->tag, &tile->core->tlb, &tile->fill_pc, fault);
 }
 
-/* Claim room for the built task. DONE: claimed. */
-static enum pdm_step claim(struct pdm_tile *tile, struct pdm_task *task)
+enum pdm_step pdm_claim(struct pdm_tile *tile, const struct pds_stage *stage, u32 instances,
+			u32 prims)
 {
-	struct pds *pds = tile->pdm->config.pds;
-	const u32 instances = task->gfx.stage == USC_STAGE_TILE ? 1 : task->spans * USC_SPAN_LANES;
 	struct gpu_fault fault = { 0 };
 
-	switch (pds_task_claim(pds, PDS_DM_PDM, tile->core->number, task->stage, instances,
-			       task->prims, &tile->place, &fault)) {
+	if (tile->filling)
+		return PDM_STEP_DONE;
+	switch (pds_task_claim(tile->pdm->config.pds, PDS_DM_PDM, tile->core->number, stage,
+			       instances, prims, &tile->place, &fault)) {
 	case PDS_WAIT:
 		return PDM_STEP_WAIT;
 	case PDS_STARTED:
@@ -428,6 +428,7 @@ static enum pdm_step claim(struct pdm_tile *tile, struct pdm_task *task)
 /* Shade the vertices of the built task, then claim room for it. DONE: claimed. */
 static enum pdm_step prepare(struct pdm_tile *tile, struct pdm_task *task, u32 *cost)
 {
+	const u32 instances = task->gfx.stage == USC_STAGE_TILE ? 1 : task->spans * USC_SPAN_LANES;
 	enum pdm_step step = PDM_STEP_DONE;
 
 	if (!tile->ready && !tile->shade.fixed && tile->objects[task->object]->varyings)
@@ -435,7 +436,7 @@ static enum pdm_step prepare(struct pdm_tile *tile, struct pdm_task *task, u32 *
 	if (step != PDM_STEP_DONE)
 		return step;
 	tile->ready = true;
-	return tile->filling ? PDM_STEP_DONE : claim(tile, task);
+	return pdm_claim(tile, task->stage, instances, task->prims);
 }
 
 /* Claim room for the built task, fill and start it. */

@@ -178,26 +178,6 @@ static enum pdm_step load(struct pdm_tile *tile, u32 *cost)
 	}
 }
 
-/* Claim room for the task. DONE: claimed. */
-static enum pdm_step claim(struct pdm_tile *tile)
-{
-	struct pdm_vertices *v = &tile->vertices;
-	struct gpu_fault fault = { 0 };
-
-	switch (pds_task_claim(tile->pdm->config.pds, PDS_DM_PDM, tile->core->number, &v->stage,
-			       v->count, 1, &tile->place, &fault)) {
-	case PDS_WAIT:
-		return PDM_STEP_WAIT;
-	case PDS_STARTED:
-		tile->filling = true;
-		tile->fill_pc = 0;
-		return PDM_STEP_DONE;
-	default:
-		pdm_fault(tile->pdm, &fault);
-		return PDM_STEP_ON;
-	}
-}
-
 /* Start the filled task. Outputs that the program does not write are 0. */
 static void run(struct pdm_tile *tile)
 {
@@ -228,7 +208,7 @@ static enum pdm_step start(struct pdm_tile *tile, u32 *cost)
 		.base_instance = first->draw.base_instance, .count = v->count,
 	};
 	struct gpu_fault fault = { 0 };
-	enum pdm_step step = tile->filling ? PDM_STEP_DONE : claim(tile);
+	enum pdm_step step = pdm_claim(tile, &v->stage, v->count, 1);
 
 	if (step != PDM_STEP_DONE)
 		return step;
