@@ -84,7 +84,7 @@ enum pdm_vertex_phase {
 struct pdm_vertices {
 	enum pdm_vertex_phase phase;
 
-	/* The vertex program; valid for a job. */
+	/* The vertex program; until the tile needs no more vertices. */
 	u64 state;			/* address of its record, or 0 */
 	struct vdm_record record;
 	struct pds_stage stage;
@@ -104,6 +104,7 @@ struct pdm_vertices {
 	struct usc_gfx gfx;
 	_Atomic bool ended;
 	u64 total;			/* vertices shaded for this tile */
+	u32 cost;			/* of work that no step was charged for yet */
 
 	struct pdm_vertex vertex[PDM_VERTICES];
 	u32 vo[(PDM_NEEDED + PUMICE_LANES) * PUMICE_USC_MAX_VO];	/* written before it is read */
@@ -379,7 +380,11 @@ void pdm_objects_destroy(struct pdm_tile *tile);
 enum pdm_step pdm_vertices_shade(struct pdm_tile *tile, const struct pdm_task *task, u32 *cost);
 bool pdm_vertices_varyings(struct pdm_tile *tile, u32 in_task, const struct pdm_prim *prim,
 			   float *value, struct gpu_fault *fault);
-/* Drop the program and all vertices; no task runs. */
+/* Return the cost of what the functions above did since the last call. */
+u32 pdm_vertices_cost(struct pdm_tile *tile);
+/* Release the program; no vertex task runs. Vertices that are shaded are kept. */
+void pdm_vertices_release(struct pdm_tile *tile);
+/* The same, and drop all vertices. */
 void pdm_vertices_drop(struct pdm_tile *tile);
 /* Return whether a block has deferred vertices. */
 static inline bool pdm_is_deferred(const struct pumice_prim_block *header)

@@ -472,6 +472,7 @@ static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *co
 enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
 {
 	struct pdm_task *task = tile->built;
+	enum pdm_step step;
 
 	*cost = COST_TASK;
 	if (!task) {
@@ -485,5 +486,7 @@ enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
 		atomic_store(&task->state, PDM_TASK_BUILT);
 		tile->built = task;
 	}
-	return start(tile, task, cost);
+	step = start(tile, task, cost);
+	*cost += pdm_vertices_cost(tile);
+	return step;
 }

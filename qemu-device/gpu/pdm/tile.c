@@ -174,6 +174,9 @@ static enum pdm_step drain(struct pdm_tile *tile)
 	tile->shade.spans = 0;
 	if (!tile->shade.fixed)
 		tile->prim_count = 0;
+	/* No primitive follows: other tiles may wait for the memory of the vertex program. */
+	if (tile->after == PDM_TILE_END)
+		pdm_vertices_release(tile);
 	if (tile->drop_objects)
 		return drop_objects(tile);
 	enter(tile, tile->after);

@@ -20,6 +20,10 @@
 #include "../ta/ta.h"
 #include "state.h"
 
+/* Of a primitive, in units of about 50 ns. */
+#define COST_GATHER	64u	/* read its vertices, find them in vertex[] */
+#define COST_CLIP	200u	/* clip it again, perhaps read the record of its draw */
+
 /* ------------------------------------------------------------ vertices of a task */
 
 static bool is_same_draw(const struct pdm_vertex *a, const struct pdm_vertex *b)
@@ -96,6 +100,7 @@ static bool gather(struct pdm_tile *tile, const struct pdm_task *task, struct gp
 		if (!ipf_fetch_deferred(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
 					&r->header, &r->prim.index, &from, fault))
 			return false;
+		v->cost += COST_GATHER;
 		key.draw = from.draw;
 		for (n = 0; n < from.vertices; n++) {
 			key.number = from.number[n];
@@ -151,9 +156,7 @@ static enum pdm_step load(struct pdm_tile *tile, u32 *cost)
 		return PDM_STEP_DONE;
 	*cost = PDM_COST_PIECE;
 	if (v->state != state) {
-		pds_stage_drop(pdm->config.pds, &v->stage);
-		memset(&v->stage, 0, sizeof(v->stage));
-		v->loaded = false;
+		pdm_vertices_release(tile);
 		v->state = state;
 		if (!read_record(tile, state, &v->record, &fault)) {
 			pdm_fault(pdm, &fault);
@@ -320,8 +323,8 @@ static bool clip_again(struct pdm_tile *tile, const struct pdm_prim *r,
 bool pdm_vertices_varyings(struct pdm_tile *tile, u32 in_task, const struct pdm_prim *r,
 			   float *value, struct gpu_fault *fault)
 {
-	const struct pdm_vertices *v = &tile->vertices;
 	const u32 varyings = tile->objects[r->object]->tsp.varyings;
+	struct pdm_vertices *v = &tile->vertices;
 	struct pdm *pdm = tile->pdm;
 	struct ta_source source[3];
 	struct ipf_deferred from;
@@ -338,10 +341,19 @@ bool pdm_vertices_varyings(struct pdm_tile *tile, u32 in_task, const struct pdm_
 	}
 	if (r->header.vertex_data != PUMICE_VERTEX_DATA_CLIPPED)
 		return true;
+	v->cost += COST_CLIP;
 	return clip_again(tile, r, &from, source, value, fault);
 }
 
-void pdm_vertices_drop(struct pdm_tile *tile)
+u32 pdm_vertices_cost(struct pdm_tile *tile)
+{
+	const u32 cost = tile->vertices.cost;
+
+	tile->vertices.cost = 0;
+	return cost;
+}
+
+void pdm_vertices_release(struct pdm_tile *tile)
 {
 	struct pdm_vertices *v = &tile->vertices;
 
@@ -349,6 +361,13 @@ void pdm_vertices_drop(struct pdm_tile *tile)
 	memset(&v->stage, 0, sizeof(v->stage));
 	v->loaded = false;
 	v->state = 0;
+}
+
+void pdm_vertices_drop(struct pdm_tile *tile)
+{
+	struct pdm_vertices *v = &tile->vertices;
+
+	pdm_vertices_release(tile);
 	v->kept++;
 	v->phase = PDM_VERTEX_IDLE;
 }

@@ -68,6 +68,7 @@ enum fx_program {
 	FX_BACKGROUND,	/* o0 = 0.25 */
 	FX_NOTHING,	/* writes nothing */
 	FX_END_OF_TILE,
+	FX_TILE_LOOP,	/* never ends */
 	FX_VERTEX,	/* varyings: number of the vertex, of the instance; position 0 */
 	FX_VERTEX_LOOP,	/* never ends */
 	FX_VERTEX_FAR,	/* its PDS program reads an attribute that is not in memory */

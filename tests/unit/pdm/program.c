@@ -36,6 +36,8 @@ static const char *const texts[FX_PROGRAMS] = {
 	[FX_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
 	[FX_END_OF_TILE] = ".stage tile\n.pds\ndma sh0, 8, PBE\ntask code, INSNS\nend\n.endpds\n"
 		"pbe sh0\nend\n",
+	[FX_TILE_LOOP] = ".stage tile\n.pds\ntask code, INSNS\nend\n.endpds\n"
+		"again:\nmov r0, 1\njump again\nend\n",
 	[FX_VERTEX] = ".stage vertex\n.pds\nmov v0, vertex\nmov v1, instance_id\n"
 		"task code, INSNS\nend\n.endpds\n"
 		"cvt_f32.u32 r0, v0\nuvsw vo4, r0\ncvt_f32.u32 r0, v1\nuvsw vo5, r0\nend\n",

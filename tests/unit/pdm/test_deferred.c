@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/ipf/ipf.h"
+#include "../../../qemu-device/gpu/ta/ta.h"
 #include "../../../qemu-device/gpu/usc/program.h"
 #include "fixture.h"
 
@@ -42,7 +44,7 @@ static void defer(u32 *words, u32 vertex_data)
 {
 	const struct pumice_prim_draw draw = { .instance = INSTANCE, .base_instance = 5 };
 	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS, v;
-	u32 position[3][PUMICE_PRIM_VERTEX_WORDS];
+	u32 position[PUMICE_BLOCK_VERTICES][PUMICE_PRIM_VERTEX_WORDS];
 	struct pumice_prim_block header;
 
 	assert_int_equal(pumice_prim_block_unpack(words, &header), PUMICE_UNPACK_OK);
@@ -51,14 +53,14 @@ static void defer(u32 *words, u32 vertex_data)
 	header.vertex_data = (u8)vertex_data;
 	header.vertex_state = RECORD;
 	pumice_prim_block_pack(words, &header);
-	for (v = 0; v < 3; v++)
+	for (v = 0; v < header.vertices; v++)
 		memcpy(position[v], vertex + v * (PUMICE_PRIM_VERTEX_WORDS + SCENE_VARYINGS),
 		       sizeof(position[v]));
 	pumice_prim_draw_pack(vertex, &draw);
 	vertex += PUMICE_PRIM_DRAW_WORDS;
-	for (v = 0; v < 3; v++) {
+	for (v = 0; v < header.vertices; v++) {
 		const struct pumice_prim_clip clip = {
-			.v0 = NUMBER - 1, .v1 = NUMBER, .v2 = NUMBER + 1, .corner = (u8)v,
+			.v0 = NUMBER - 1, .v1 = NUMBER, .v2 = NUMBER + 1, .corner = (u8)(v % 3),
 		};
 
 		memcpy(vertex, position[v], sizeof(position[v]));
@@ -67,7 +69,7 @@ static void defer(u32 *words, u32 vertex_data)
 			pumice_prim_clip_pack(vertex, &clip);
 			vertex += PUMICE_PRIM_CLIP_WORDS;
 		} else {
-			*vertex++ = NUMBER - 1 + v;
+			*vertex++ = NUMBER - 1 + v % 3;
 		}
 	}
 }
@@ -320,6 +322,138 @@ static void vertex_programs_do_not_wait_for_those_of_the_vdm(void **state)
 	usc_cache_release(fx.programs, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 }
 
+/* ------------------------------------------------------------ bounds */
+
+static u32 clips, fetches;
+
+void __real_ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
+			  const struct ta_source *source, u32 vertices, const u8 *corner, float *out);
+void __wrap_ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
+			  const struct ta_source *source, u32 vertices, const u8 *corner, float *out);
+
+void __wrap_ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
+			  const struct ta_source *source, u32 vertices, const u8 *corner, float *out)
+{
+	clips++;
+	__real_ta_clip_again(state, kind, flat, source, vertices, corner, out);
+}
+
+bool __real_ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
+			       u32 block, const struct pumice_prim_block *header,
+			       const struct pumice_prim_index *index, struct ipf_deferred *out,
+			       struct gpu_fault *fault);
+bool __wrap_ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
+			       u32 block, const struct pumice_prim_block *header,
+			       const struct pumice_prim_index *index, struct ipf_deferred *out,
+			       struct gpu_fault *fault);
+
+bool __wrap_ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
+			       u32 block, const struct pumice_prim_block *header,
+			       const struct pumice_prim_index *index, struct ipf_deferred *out,
+			       struct gpu_fault *fault)
+{
+	fetches++;
+	return __real_ipf_fetch_deferred(scene, mmu, tlb, block, header, index, out, fault);
+}
+
+/* A primitive for each quad of a tile, all of the same three vertices: those are shaded once. */
+static void make_small_primitives(u32 vertex_data)
+{
+	static const struct scene_size one = { .width = 32, .height = 32, .samples = 1 };
+	const struct pumice_isp_state isp = {
+		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
+		.sample_mask = 15,
+	};
+	const struct pumice_vdm_state record = good_record(FX_VERTEX);
+	struct scene_prim prim[PUMICE_BLOCK_PRIMS];
+	u32 quad, n;
+
+	scene_begin(&fx, &one);
+	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
+	for (quad = 0; quad < 256; quad++) {
+		const s32 x = (s32)(quad % 16) << 9, y = (s32)(quad / 16) << 9;
+
+		n = quad % PUMICE_BLOCK_PRIMS;
+		prim[n] = (struct scene_prim){
+			.triangle = { .x = { x, x + 1024, x }, .y = { y, y, y + 1024 },
+				      .z = { 0.25f, 0.25f, 0.25f } },
+		};
+		if (n == PUMICE_BLOCK_PRIMS - 1)
+			scene_draw(&fx, 0, prim, PUMICE_BLOCK_PRIMS);
+	}
+	for (n = 0; n < 8; n++) {
+		const u64 va = pm_address(&fx.scene, fx.stream[0][0].entry[n].block);
+
+		defer((u32 *)(void *)(fx.pb + (va - FX_PB)), vertex_data);
+	}
+	put_record(&record);
+	scene_end(&fx, true);
+	memset(fx.colour, 0, FX_BYTES);
+}
+
+/* Run to the end. Return the most clips, and fetches, of a step. */
+static void run_counted(u32 *most_clips, u32 *most_fetches)
+{
+	u32 all_clips = 0, all_fetches = 0, i;
+
+	*most_clips = *most_fetches = 0;
+	fx_start(&fx, false);
+	while (!fx.ends) {
+		clips = fetches = 0;
+		assert_true(fx_step(&fx));
+		*most_clips = clips > *most_clips ? clips : *most_clips;
+		*most_fetches = fetches > *most_fetches ? fetches : *most_fetches;
+		all_clips += clips;
+		all_fetches += fetches;
+	}
+	assert_int_equal(fx.end, DM_DONE);
+	for (i = 0; i < 32 * 32; i++)
+		assert_float_equal(((const float *)(const void *)fx.colour)[i], (float)NUMBER, 0);
+	assert_true(all_clips == 0 || all_clips == 256);
+	assert_true(all_fetches >= 512);
+	fx_run(&fx);
+}
+
+/* 256 primitives of shaded vertices: work that is not divided unless steps are charged for it. */
+static void steps_are_charged_for_the_vertices_of_primitives(void **state)
+{
+	u32 most_clips, most_fetches;
+
+	(void)state;
+	make_small_primitives(PUMICE_VERTEX_DATA_CLIPPED);
+	run_counted(&most_clips, &most_fetches);
+	assert_in_range(most_clips, 1, PUMICE_BLOCK_PRIMS);
+	make_small_primitives(PUMICE_VERTEX_DATA_NUMBER);
+	run_counted(&most_clips, &most_fetches);
+	assert_int_equal(most_clips, 0);
+	assert_in_range(most_fetches, 1, 200);
+}
+
+/* Tiles whose last program never ends: no primitive follows, so their vertex programs are released. */
+static void a_tile_releases_its_vertex_program_after_the_last_primitive(void **state)
+{
+	bool waits = false;
+	u32 i;
+
+	(void)state;
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	pumice_stage_pack(fx.record.end_of_tile, &fx.stage[FX_TILE_LOOP]);
+	fx_start(&fx, false);
+	for (i = 0; i < 3000; i++)
+		assert_true(fx_step(&fx));
+	assert_int_equal(fx.ends, 0);
+	for (i = 0; i < 8 && usc_cache_reserve(fx.programs, USC_STAGE_DEFERRED,
+					       USC_CACHE_DEFERRED_BYTES, &waits) != USC_LOAD_DONE;
+	     i++)
+		usc_cache_sweep(fx.programs);
+	assert_true(i < 8);
+	usc_cache_release(fx.programs, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	abort_now();
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_ABORTED);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +465,8 @@ int main(void)
 		cmocka_unit_test(a_reset_drops_vertex_tasks),
 		cmocka_unit_test(shaded_vertices_are_of_one_job),
 		cmocka_unit_test(vertex_programs_do_not_wait_for_those_of_the_vdm),
+		cmocka_unit_test(steps_are_charged_for_the_vertices_of_primitives),
+		cmocka_unit_test(a_tile_releases_its_vertex_program_after_the_last_primitive),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
