@@ -83,7 +83,22 @@ static void put_removal(struct bench *bench, const struct row *row, struct draw_
 	fputs("\"ratio\": null, \"goal\": null, \"met\": null}", bench->json);
 }
 
-/* Memory of the parameter buffer with deferred vertex shading, against without. */
+/* Frames with deferred vertex shading, against those without. */
+static void time_deferred(struct bench *bench, const struct row *row, struct draw_work *deferred,
+			  struct draw_work *whole)
+{
+	char name[96];
+	const struct bench_contest contest = {
+		.name = name, .unit = row->unit, .peer_name = "Pumice, not deferred",
+		.figure = BENCH_RATE, .scale = row->scale, .repeats = 2,
+		.ours = run_ours, .peer = run_ours, .our_data = deferred, .peer_data = whole,
+	};
+
+	snprintf(name, sizeof(name), "%s, deferred vertices", row->name);
+	bench_contest(bench, &contest);
+}
+
+/* Memory of the parameter buffer with deferred vertex shading, against without, and its time. */
 static void put_deferred(struct bench *bench, const struct row *row, const struct draw_scene *scene,
 			 struct draw_work *whole)
 {
@@ -102,6 +117,7 @@ static void put_deferred(struct bench *bench, const struct row *row, const struc
 		bench_fail("%s: the picture differs with deferred vertex shading", row->name);
 	free(a);
 	free(b);
+	time_deferred(bench, row, &work, whole);
 	draw_work_free(&work);
 	fprintf(bench->json, "%s  {\"name\": \"%s: parameter buffer, deferred vertices\", "
 		"\"unit\": \"pages\", \"ours\": %.5g, \"peer\": %.5g, ",
