@@ -109,7 +109,9 @@ enum pumice_perf_category {
 	X(PDM_FIFO_WAITS, PDM, 0, "waits", "tiles that had to wait for room in the FIFO of the cores") \
 	X(PDM_FIFO_OCCUPANCY, PDM, 0, "tiles * ns", "tiles in the FIFO of the cores, summed over time") \
 	X(PDS_SLOT_WAITS, PDS, 0, "tasks", "tasks that were ready before as many slots were free") \
-	X(PDS_SLOT_WAIT_TIME, PDS, 0, "tasks * ns", "tasks that waited for slots, summed over time")
+	X(PDS_SLOT_WAIT_TIME, PDS, 0, "tasks * ns", "tasks that waited for slots, summed over time") \
+	X(PDM_OUTPUT_WAITS, PDM, 0, "waits", "tiles that had to wait for room for their pixel outputs") \
+	X(PDM_OUTPUT_OCCUPANCY, PDM, 0, "bytes * ns", "pixel outputs in stores of USCs, summed over time")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

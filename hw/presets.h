@@ -4,7 +4,7 @@
  * registers.xml). A device property overrides its column.
  *
  * X(name, cores, uscs, slots, tasks, waves, batch, unified, common, local, slot_registers, vpm, idx,
- *   chunks, tiles)
+ *   chunks, tiles, outputs)
  *
  *   cores           cores
  *   uscs            USCs of a core (other names: pipes, compute units, QPUs)
@@ -20,14 +20,19 @@
  *   idx             primitives in the IDX FIFO of a core
  *   chunks          chunks of draws between the master VDM and a core
  *   tiles           tiles between the master IPF and the cores
+ *   outputs         store of pixel outputs (enum output_store of registers.xml): common or partition
  *
- * DEFAULT       four small cores: what the project's own tests run on.
+ * DEFAULT       four small cores: what the project's own tests run on. The common store has 64 KiB
+ *               for registers, and 512 KiB for the pixel outputs of the largest tile: 32x32 pixels of
+ *               four samples of 32 registers.
  * VOLCANIC      document 000: four texture interfaces and so four USCs in an SPU, 512 KiB of
  *               unified store ("USC Register Stores"), at most 8192 words of local memory
  *               ("Local Memory Store").
  * WAVES         document 002, "Our own architecture": 32 compute units of 2 waves with 48
  *               registers of 32 lanes a wave, and 64 KiB of local memory.
- * SGX543MP4     document 004, "Specifications": four cores of four pipes.
+ * SGX543MP4     document 004, "Specifications": four cores of four pipes. "USSE": output registers
+ *               are in the unified store of a pipe, which has the 512 KiB for them here, and the
+ *               common store has not.
  * VIDEOCORE4    document 001, "Binning Pass": one core, tasks of 16 vertices.
  *
  * Where a document gives no size, it is that of DEFAULT; the tasks of WAVES are two for each slot.
@@ -36,10 +41,10 @@
 #define PUMICE_PRESETS_H
 
 #define PUMICE_PRESETS(X) \
-	X(DEFAULT, 4, 2, 48, 64, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
-	X(VOLCANIC, 4, 4, 48, 64, 192, 128, 512, 64, 32, 4, 512, 1024, 1, 64) \
-	X(WAVES, 16, 2, 2, 4, 2, 64, 12, 64, 64, 4, 512, 1024, 1, 64) \
-	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 512, 64, 64, 4, 512, 1024, 1, 64) \
-	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 64, 64, 4, 512, 1024, 1, 64)
+	X(DEFAULT, 4, 2, 48, 64, 192, 128, 512, 576, 64, 4, 512, 1024, 1, 64, common) \
+	X(VOLCANIC, 4, 4, 48, 64, 192, 128, 512, 576, 32, 4, 512, 1024, 1, 64, common) \
+	X(WAVES, 16, 2, 2, 4, 2, 64, 12, 576, 64, 4, 512, 1024, 1, 64, common) \
+	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 1024, 64, 64, 4, 512, 1024, 1, 64, partition) \
+	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 576, 64, 4, 512, 1024, 1, 64, common)
 
 #endif

@@ -17,8 +17,12 @@
  *   QEMU's main loop, on the virtual clock, in a fixed order.
  *
  * - `unified-store-kib`, `common-store-kib`, `local-memory-kib`
- *   Stores of one shading cluster, in KiB. Defaults 512, 64 and 64; at most
+ *   Stores of one shading cluster, in KiB. Defaults 512, 576 and 64; at most
  *   4095, 1023 and 1023.
+ *
+ * - `pixel-outputs`
+ *   Store of the pixel outputs of tiles: `common`, the default of most presets,
+ *   or `partition`, which is of the unified store.
  *
  * - `slot-registers`
  *   Slot registers of a task slot, 0 to 8. Default 4. The rest of 8 are internal
@@ -443,6 +447,7 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
     struct pumice_gpu_config config = {
         .preset = s->params.preset,
         .late = s->params.late,
+        .pixel_outputs = s->params.pixel_outputs,
         .threads = s->params.threads,
         .fault_injection = s->params.fault_injection,
     };
@@ -601,6 +606,7 @@ static const Property pumice_properties[] = {
     DEFINE_PROP_UINT32("slot-registers", PumiceState, params.slot_registers,
                        PUMICE_OF_PRESET),
     DEFINE_PROP_STRING("late", PumiceState, params.late),
+    DEFINE_PROP_STRING("pixel-outputs", PumiceState, params.pixel_outputs),
     DEFINE_PROP_UINT32("vpm-kib", PumiceState, params.vpm_kib,
                        PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("idx-fifo", PumiceState, params.idx_fifo,
@@ -649,6 +655,8 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "late",
         "when data of loads arrive: early, data (when they are complete) or "
         "poison (a program that does not wait faults)");
+    object_class_property_set_description(klass, "pixel-outputs",
+        "store of the pixel outputs of tiles: common or partition");
     object_class_property_set_description(klass, "vpm-kib",
         "vertex pipe memory of one core, KiB");
     object_class_property_set_description(klass, "idx-fifo",

@@ -34,6 +34,7 @@ struct PumiceState {
     struct {
         char *preset;
         char *late;
+        char *pixel_outputs;
         /* Sizes: PUMICE_OF_PRESET if not set; the GPU's when realized. */
         uint32_t cores;
         uint32_t uscs;

@@ -431,13 +431,15 @@ static bool find_late(const char *name, enum usc_late_mode *late)
 
 /* Fill in defaults and check; returns the error, or NULL. */
 static const char *check_config(struct pumice_gpu_config *c, enum pumice_preset *preset,
-				enum usc_late_mode *late)
+				enum usc_late_mode *late, enum pumice_output_store *outputs)
 {
 	if (!find_late(c->late, late))
 		return "late must be early, data or poison";
 	if (!preset_find(c->preset, preset))
 		return "the preset must be default, volcanic, waves, sgx543mp4 or videocore4";
 	preset_apply(*preset, c);
+	if (!preset_find_outputs(c->pixel_outputs, outputs))
+		return "pixel-outputs must be common or partition";
 	c->oses = c->oses ? c->oses : 1;
 	if (c->threads > WORKERS_MAX_THREADS)
 		return "threads must be 0 to 64";
@@ -476,6 +478,7 @@ static bool create_data_masters(struct pumice_gpu *gpu)
 		.common_bytes = gpu->config.common_kib * 1024,
 		.local_bytes = gpu->config.local_kib * 1024,
 		.slot_regs = gpu->slot_registers,
+		.outputs = gpu->outputs,
 		.vpm_bytes = gpu->config.vpm_kib * 1024,
 		.mmu = &gpu->mmu,
 		.lock = device_lock,
@@ -578,11 +581,12 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const char **error)
 {
 	struct pumice_gpu_config checked = *config;
+	enum pumice_output_store outputs;
 	enum pumice_preset preset;
 	enum usc_late_mode late;
 	struct pumice_gpu *gpu;
 
-	*error = check_config(&checked, &preset, &late);
+	*error = check_config(&checked, &preset, &late, &outputs);
 	if (*error)
 		return NULL;
 	*error = "out of memory or threads";
@@ -592,7 +596,9 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	gpu->config = checked;
 	gpu->config.preset = NULL;	/* the caller's */
 	gpu->config.late = NULL;
+	gpu->config.pixel_outputs = NULL;
 	gpu->late = late;
+	gpu->outputs = outputs;
 	gpu->preset = preset;
 	gpu->ops = *ops;
 	gpu->opaque = opaque;

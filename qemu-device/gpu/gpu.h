@@ -76,6 +76,7 @@ struct pumice_gpu {
 	void *opaque;
 	enum pumice_preset preset;
 	enum usc_late_mode late;
+	enum pumice_output_store outputs;
 	unsigned int uscs;
 	u32 slot_registers;	/* of a slot */
 	u64 clock_base;		/* ops.now() when the GPU was created */

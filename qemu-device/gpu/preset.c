@@ -15,12 +15,12 @@
 #define MAX_TILE_FIFO	64u
 
 #define ROW(preset, cores_, uscs_, slots_, tasks_, waves_, batch_, unified_, common_, local_, \
-	    regs_, vpm_, idx_, chunks_, tiles_) \
+	    regs_, vpm_, idx_, chunks_, tiles_, outputs_) \
 	[PUMICE_PRESET_##preset] = { \
 		.cores = cores_, .uscs_per_core = uscs_, .slots = slots_, .tasks = tasks_, \
 		.waves = waves_, .batch = batch_, .unified_kib = unified_, .common_kib = common_, \
 		.local_kib = local_, .slot_registers = regs_, .vpm_kib = vpm_, .idx_fifo = idx_, \
-		.chunk_fifo = chunks_, .tile_fifo = tiles_, \
+		.chunk_fifo = chunks_, .tile_fifo = tiles_, .pixel_outputs = #outputs_, \
 	},
 
 static const struct pumice_gpu_config presets[] = { PUMICE_PRESETS(ROW) };
@@ -39,6 +39,13 @@ bool preset_find(const char *name, enum pumice_preset *preset)
 		return true;
 	}
 	return false;
+}
+
+bool preset_find_outputs(const char *name, enum pumice_output_store *store)
+{
+	*store = !strcmp(name, "common") ? PUMICE_OUTPUT_STORE_COMMON :
+					   PUMICE_OUTPUT_STORE_PARTITION;
+	return !strcmp(name, pumice_output_store_str(*store));
 }
 
 static void default_to(unsigned int *size, unsigned int value)
@@ -65,6 +72,8 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 	default_to(&config->idx_fifo, from->idx_fifo);
 	default_to(&config->chunk_fifo, from->chunk_fifo);
 	default_to(&config->tile_fifo, from->tile_fifo);
+	if (!config->pixel_outputs)
+		config->pixel_outputs = from->pixel_outputs;
 }
 
 /* A task of the VDM or PDM has to fit on a USC. */

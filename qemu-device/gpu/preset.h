@@ -12,6 +12,8 @@
 bool preset_find(const char *name, enum pumice_preset *preset);
 /* Set the sizes that are 0 to those of the preset. */
 void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config);
+/* Find a store of pixel outputs by its name in lower case. Returns false for none. */
+bool preset_find_outputs(const char *name, enum pumice_output_store *store);
 /* Check the sizes; returns the error, or NULL. */
 const char *preset_check(const struct pumice_gpu_config *config);
 

@@ -44,6 +44,8 @@ struct pumice_gpu_config {
 	unsigned int idx_fifo;	/* primitives in the IDX FIFO of one core, 1 to 4096 */
 	unsigned int chunk_fifo;	/* chunks of draws between the master VDM and a core, 1 to 4 */
 	unsigned int tile_fifo;	/* tiles between the master IPF and the cores, 1 to 64 */
+	const char *pixel_outputs;	/* store of pixel outputs: "common" or "partition"; NULL is
+					 * that of the preset */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 
@@ -104,7 +106,7 @@ struct pumice_mem_region {
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
 				     const char **error);
-/* Return the sizes of a GPU, which are not 0; preset and late are NULL. */
+/* Return the sizes of a GPU, which are not 0; its texts are NULL. */
 void pumice_gpu_get_config(const struct pumice_gpu *gpu, struct pumice_gpu_config *config);
 /* Stop all threads and free everything. */
 void pumice_gpu_destroy(struct pumice_gpu *gpu);

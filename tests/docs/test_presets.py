@@ -7,14 +7,14 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = ("name", "document", "cores", "uscs", "slots", "tasks", "waves", "batch", "unified",
-           "common", "local", "slot registers", "vpm", "idx", "chunks", "tiles")
+           "common", "local", "slot registers", "vpm", "idx", "chunks", "tiles", "outputs")
 
 
 def of_header():
     """Return {name: sizes} of the rows of PUMICE_PRESETS()."""
     text = (TOP / "hw/presets.h").read_text(encoding="utf-8")
-    rows = re.findall(r"^\tX\(([A-Z0-9]+), ([0-9, ]+)\)", text, flags=re.MULTILINE)
-    return {name.lower(): [int(size) for size in sizes.split(",")] for name, sizes in rows}
+    rows = re.findall(r"^\tX\(([A-Z0-9]+), ([0-9a-z, ]+)\)", text, flags=re.MULTILINE)
+    return {name.lower(): sizes.split(", ") for name, sizes in rows}
 
 
 def of_page():
@@ -22,7 +22,7 @@ def of_page():
     text = (TOP / "Documentation/device.rst").read_text(encoding="utf-8")
     table = text.split("\nPreset  ", 1)[1].split("\n\n", 1)[0]
     rows = [line.split() for line in table.splitlines() if line.startswith("``")]
-    return {row[0].strip("`"): [int(cell) for cell in row[2:]] for row in rows}
+    return {row[0].strip("`"): [cell.strip("`") for cell in row[2:]] for row in rows}
 
 
 class Presets(unittest.TestCase):

@@ -161,6 +161,7 @@ static void gpu_values_agree_with_the_contract(void)
 	CHECK_EQUAL(info.waves_per_usc, sizes[info.preset].waves);
 	CHECK_EQUAL(info.batch, sizes[info.preset].batch);
 	CHECK_EQUAL(info.tasks_per_usc, sizes[info.preset].tasks);
+	CHECK_EQUAL(info.pixel_outputs, PUMICE_OUTPUT_STORE_COMMON);
 	CHECK_EQUAL(info.max_group_instances, PUMICE_GROUP_INSTANCES);
 	CHECK(info.unified_bytes && info.common_bytes && info.local_bytes);
 	CHECK(info.clock_hz);

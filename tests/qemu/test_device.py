@@ -51,7 +51,8 @@ class Properties(unittest.TestCase):
         cases = [("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"), ("batch=48", "16, 32, 64, 96 or 128"),
                  ("waves=3", "more waves than a USC"),
                  ("tasks=47", "tasks must be at least as many as slots"),
-                 ("late=soon", "late must be early, data or poison")]
+                 ("late=soon", "late must be early, data or poison"),
+                 ("pixel-outputs=tile", "pixel-outputs must be common or partition")]
         for properties, text in cases:
             with self.subTest(properties):
                 self.assertIn(text, refused(properties))

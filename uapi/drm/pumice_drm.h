@@ -34,6 +34,7 @@
  *		kernel refuses with -EINVAL: it has no heaps. Addresses below
  *		drm_pumice_query_gpu.va_end are used as before.
  *		DRM_PUMICE_FREE_LIST_GPU_TABLES, which a 1.3 kernel refuses with -EINVAL.
+ *		@pixel_outputs of struct drm_pumice_query_gpu, which is 0 of a 1.3 kernel.
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -209,6 +210,13 @@ struct drm_pumice_query_gpu {
 	 * @waves_per_usc
 	 */
 	__u32 tasks_per_usc;
+	/**
+	 * @pixel_outputs: store of pixel outputs, by its number in the register map; 0: not
+	 * reported, as by 1.3 kernels
+	 */
+	__u32 pixel_outputs;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 #define DRM_PUMICE_MAX_HEAPS		9

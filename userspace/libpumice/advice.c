@@ -79,6 +79,8 @@ static const char *const by_fault[] = {
 		"Count columns and rows in tiles of the data set's tile_size, from 0.",
 	[PUMICE_FAULT_PDM_TILE_OPEN] = "End each tile with pumice_stream_pdm_store().",
 	[PUMICE_FAULT_PDM_NO_TILE] = "Begin each tile with pumice_stream_pdm_tile().",
+	[PUMICE_FAULT_PDM_OUTPUTS] =
+		"Use tiles of fewer pixels (tile_size), fewer samples or fewer outputs, or a device with larger stores.",
 	[PUMICE_FAULT_ISP_STATE] =
 		"Begin with pumice_draw_state_init(), and call pumice_render_desc_mask() for objects that use the mask.",
 	[PUMICE_FAULT_TSP_STATE] = "Begin with pumice_draw_state_init().",

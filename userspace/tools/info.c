@@ -54,6 +54,7 @@ static void print_info(const struct pumice_device_info *info,
 	print_shape(limits);
 	printf("stores of a USC     unified %u KiB, common %u KiB, local memory %u KiB\n",
 	       info->unified_bytes >> 10, info->common_bytes >> 10, info->local_bytes >> 10);
+	printf("pixel outputs       %s\n", pumice_output_store_str(limits->pixel_outputs));
 	printf("work-group          at most %u instances\n", info->max_group_instances);
 	printf("virtual addresses   0x%010" PRIx64 " to 0x%010" PRIx64 "\n", info->va_start,
 	       info->va_end - 1);

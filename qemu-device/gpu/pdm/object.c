@@ -61,6 +61,7 @@ static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 	struct pdm *pdm = tile->pdm;
 	struct pds_stage_limits limits = {
 		.stage = USC_STAGE_FRAGMENT, .outputs = pdm->render.outputs,
+		.tile_words = pdm_output_words(pdm),
 	};
 	struct gpu_fault fault = { 0 };
 

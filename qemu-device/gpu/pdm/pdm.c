@@ -136,6 +136,7 @@ static void reset_tile(struct pdm_tile *tile)
 	tile->traced = tile->traced_isp = tile->traced_pass = 0;
 	tile->built = NULL;
 	tile->filling = false;
+	tile->outputs = (struct pds_outputs){ .word = NULL };
 	atomic_store(&tile->running, 0);
 	atomic_store(&tile->starved, false);
 	for (i = 0; i < PDM_TASKS; i++)
@@ -295,16 +296,19 @@ static bool load_render(struct pdm *pdm, struct gpu_fault *fault)
 		return gpu_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
 	if (!gpu_record_read(&record, words, PUMICE_PDM_RENDER_WORDS, fault))
 		return false;
-	if (pumice_pdm_render_unpack(words, &pdm->render) == PUMICE_UNPACK_OK &&
-	    well_formed(pdm, &pdm->render))
-		return true;
-	return gpu_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+	if (pumice_pdm_render_unpack(words, &pdm->render) != PUMICE_UNPACK_OK ||
+	    !well_formed(pdm, &pdm->render))
+		return gpu_record_refuse(&record, PUMICE_FAULT_PDM_RENDER, fault);
+	if (!pds_outputs_fit(pdm->config.pds, pdm_output_words(pdm)))
+		return gpu_record_refuse(&record, PUMICE_FAULT_PDM_OUTPUTS, fault);
+	return true;
 }
 
 static enum load load_stage(struct pdm *pdm, const u32 words[4], u8 stage, struct pds_stage *out,
 			    bool *has, struct gpu_fault *fault)
 {
-	const struct pds_stage_limits limits = { .stage = stage, .outputs = pdm->render.outputs };
+	const struct pds_stage_limits limits = { .stage = stage, .outputs = pdm->render.outputs,
+						 .tile_words = pdm_output_words(pdm) };
 	const struct gpu_record record = render_record(pdm);
 	struct pumice_stage state;
 

@@ -54,7 +54,7 @@ static bool move_tile(struct pdm_tile *tile, bool to_memory, struct gpu_fault *f
 
 	*fault = (struct gpu_fault){ .ctx = (u8)pdm->job.ctx };
 	for (i = 0; i < samples * pdm->render.outputs; i++)
-		if (!move(tile, to_memory, &at, &tile->outputs[i * PUMICE_TILE_PIXELS],
+		if (!move(tile, to_memory, &at, &tile->outputs.word[i * pixels],
 			  pixels * sizeof(u32), fault))
 			return false;
 	for (i = 0; i < samples; i++) {

@@ -16,6 +16,7 @@
 
 #include "../ipf/ipf.h"
 #include "../isp/isp.h"
+#include "../pds/outputs.h"
 #include "../tag/tag.h"
 #include "../tsp/tsp.h"
 #include "../vdm/command.h"
@@ -126,6 +127,7 @@ struct pdm_task {
 
 enum pdm_phase {
 	PDM_TILE_NONE,		/* no tile */
+	PDM_TILE_ROOM,		/* claim room for its outputs */
 	PDM_TILE_BEGIN,		/* clear or load */
 	PDM_TILE_WALK,		/* draw primitives */
 	PDM_TILE_SHADE,		/* start tasks, drain, then continue with phase after */
@@ -184,6 +186,7 @@ struct pdm_tile {
 	u32 prim_count;
 	u32 planes;			/* sets of planes computed so far */
 	u64 varying_planes;		/* planes of varyings computed for this tile */
+	struct pds_outputs outputs;	/* its part of a store */
 
 	/* Shared with the threads of USCs. */
 	struct isp_tile isp;		/* by ops->depth, at pixels of that task only; mask: atomic */
@@ -197,9 +200,9 @@ struct pdm_tile {
 	struct pdm_prim record[PDM_MAX_PRIMS];	/* tag n refers to n - 1 */
 	struct tsp_plane plane[PDM_PLANES][TSP_MAX_PLANES];
 	struct pdm_vertices vertices;
-	u32 outputs[PUMICE_MAX_SAMPLES * PUMICE_USC_MAX_OUTPUTS * PUMICE_TILE_PIXELS]
-		__attribute__((aligned(64)));
 };
+
+_Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES, "tiles that may have outputs on one USC");
 
 struct pdm_core {
 	u32 number;
@@ -312,6 +315,12 @@ enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE, PDM_STEP_LATER };
 void pdm_fault(struct pdm *pdm, const struct gpu_fault *fault);
 /* The same for a fault that the given unit detects. */
 void pdm_fault_at(struct pdm *pdm, enum pumice_fault reason, enum pumice_unit unit, u64 addr);
+
+/* Words of the outputs of a tile of the job. */
+static inline u32 pdm_output_words(const struct pdm *pdm)
+{
+	return pdm->scene.tile_w * pdm->scene.tile_h * pdm->scene.samples * pdm->render.outputs;
+}
 
 /* list.c */
 /*

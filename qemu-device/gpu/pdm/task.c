@@ -411,8 +411,8 @@ enum pdm_step pdm_claim(struct pdm_tile *tile, const struct pds_stage *stage, u3
 
 	if (tile->filling)
 		return PDM_STEP_DONE;
-	switch (pds_task_claim(tile->pdm->config.pds, PDS_DM_PDM, tile->core->number, stage,
-			       instances, prims, &tile->place, &fault)) {
+	switch (pds_tile_task_claim(tile->pdm->config.pds, &tile->outputs, stage, instances, prims,
+				    &tile->place, &fault)) {
 	case PDS_WAIT:
 		return PDM_STEP_WAIT;
 	case PDS_STARTED:

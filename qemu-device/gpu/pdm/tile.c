@@ -29,7 +29,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	isp->clip_y = scene->height - isp->y0 < isp->height ? scene->height - isp->y0 : isp->height;
 	isp->samples = scene->samples;
 	tile->usc = (struct usc_tile){
-		.outputs = tile->outputs, .words = pdm->render.outputs,
+		.pixels = (u16)(isp->width * isp->height), .words = pdm->render.outputs,
 		.samples = (u8)scene->samples, .x0 = (u16)isp->x0, .y0 = (u16)isp->y0,
 		.width = (u16)isp->width, .height = (u16)isp->height,
 	};
@@ -46,7 +46,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	tile->prim_count = 0;
 	tile->built = NULL;
 	tile->filling = false;
-	tile->phase = PDM_TILE_BEGIN;
+	tile->phase = PDM_TILE_ROOM;
 	tile->traced = pdm_trace_start(tile, PUMICE_TRACE_KIND_TILE);
 }
 
@@ -123,9 +123,24 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	 * Also before a background program: the outputs that it writes are not known, and the
 	 * others would keep values of the job that used the tile before.
 	 */
-	memset(tile->outputs, 0,
-	       (size_t)tile->isp.samples * r->outputs * PUMICE_TILE_PIXELS * sizeof(u32));
+	memset(tile->outputs.word, 0, pdm_output_words(pdm) * sizeof(u32));
 	return load_planes(tile, fault);
+}
+
+/* Claim room for the outputs of the tile. */
+static enum pdm_step claim_outputs(struct pdm_tile *tile)
+{
+	const struct pdm *pdm = tile->pdm;
+
+	if (pds_outputs_claim(pdm->config.pds, tile->core->number, pdm_output_words(pdm),
+			      pdm->job.ctx, &tile->outputs) == PDS_WAIT) {
+		/* The tile that has the room may wait for the memory of this one's old programs. */
+		pdm_objects_drop(tile);
+		return PDM_STEP_WAIT;
+	}
+	tile->usc.outputs = tile->outputs.word;
+	tile->phase = PDM_TILE_BEGIN;
+	return PDM_STEP_ON;
 }
 
 static enum pdm_step begin(struct pdm_tile *tile)
@@ -188,7 +203,8 @@ static enum pdm_step load_own_store(struct pdm_tile *tile, u32 *cost)
 {
 	struct pdm *pdm = tile->pdm;
 	const struct pds_stage_limits limits = { .stage = USC_STAGE_TILE,
-						 .outputs = pdm->render.outputs };
+						 .outputs = pdm->render.outputs,
+						 .tile_words = pdm_output_words(pdm) };
 	struct gpu_fault fault = { 0 };
 	struct pumice_stage stage;
 
@@ -271,6 +287,7 @@ static enum pdm_step store(struct pdm_tile *tile)
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;
 	}
+	pds_outputs_free(pdm->config.pds, &tile->outputs);
 	return PDM_STEP_DONE;
 }
 
@@ -298,6 +315,8 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost)
 {
 	*cost = COST_PLAIN;
 	switch (tile->phase) {
+	case PDM_TILE_ROOM:
+		return claim_outputs(tile);
 	case PDM_TILE_BEGIN:
 		return begin(tile);
 	case PDM_TILE_WALK:
@@ -347,6 +366,7 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 		atomic_store(&tile->built->state, PDM_TASK_FREE);
 	tile->built = NULL;
 	pdm_tasks_reap(tile);
+	pds_outputs_free(pdm->config.pds, &tile->outputs);
 	trace_cancel(tile);
 	return true;
 }

@@ -149,7 +149,8 @@ static enum pdm_step load(struct pdm_tile *tile, u32 *cost)
 	struct pdm_vertices *v = &tile->vertices;
 	struct pdm *pdm = tile->pdm;
 	const u64 state = v->vertex[v->shading[0]].state;
-	struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .deferred = true };
+	struct pds_stage_limits limits = { .stage = USC_STAGE_VERTEX, .deferred = true,
+					   .tile_words = pdm_output_words(pdm) };
 	struct gpu_fault fault = { 0 };
 
 	if (v->loaded && v->state == state)

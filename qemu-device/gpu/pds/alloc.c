@@ -60,6 +60,32 @@ bool pds_store_alloc(struct pds_store *store, u32 count, u32 *start)
 	return false;
 }
 
+bool pds_store_alloc_high(struct pds_store *store, u32 count, u32 align, u32 lowest, u32 *start)
+{
+	u32 i, end;
+
+	for (i = store->extents; i--;) {
+		struct pds_extent *e = &store->extent[i];
+
+		end = e->start + e->count;
+		if (e->count < count)
+			continue;
+		*start = (end - count) / align * align;
+		if (*start < e->start || *start < lowest)
+			continue;
+		store->free -= count;
+		e->count = *start - e->start;
+		end -= *start + count;
+		if (end)
+			insert_extent(store, i + 1, (struct pds_extent){
+				.start = *start + count, .count = end });
+		if (!store->extent[i].count)
+			remove_extent(store, i);
+		return true;
+	}
+	return false;
+}
+
 void pds_store_free(struct pds_store *store, u32 start, u32 count)
 {
 	struct pds_extent *next;

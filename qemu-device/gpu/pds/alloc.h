@@ -6,8 +6,9 @@
  * Register Stores". Allocates contiguous pieces, first fit, and joins free neighbours, so an
  * empty store is one piece again.
  *
- * Limits: counts units, whatever their size; at most as many live pieces as a USC has slots,
- * because every piece belongs to a task or to a group, and a group has at least one task.
+ * Limits: counts units, whatever their size; at most as many live pieces as a USC has slots, because
+ * every piece belongs to a task or to a group, and a group has at least one task; and those of pixel
+ * outputs.
  */
 #ifndef PUMICE_GPU_PDS_ALLOC_H
 #define PUMICE_GPU_PDS_ALLOC_H
@@ -17,8 +18,10 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
+#define PDS_OUTPUT_PIECES 4u	/* most pieces of pixel outputs in a store, each of a tile in flight */
+
 /* n live pieces divide the store into at most n + 1 free pieces. */
-#define PDS_STORE_EXTENTS (PUMICE_USC_TASKS + 1u)
+#define PDS_STORE_EXTENTS (PUMICE_USC_TASKS + PDS_OUTPUT_PIECES + 1u)
 
 struct pds_extent {
 	u32 start, count;	/* units */
@@ -42,7 +45,13 @@ void pds_store_init(struct pds_store *store, u32 size);
  */
 bool pds_store_alloc(struct pds_store *store, u32 count, u32 *start);
 
-/* Free a whole piece of pds_store_alloc(). */
+/*
+ * The same at the highest possible position that is a multiple of align and not below lowest. A count
+ * of 0 is not allowed.
+ */
+bool pds_store_alloc_high(struct pds_store *store, u32 count, u32 align, u32 lowest, u32 *start);
+
+/* Free a whole piece of the functions above. */
 void pds_store_free(struct pds_store *store, u32 start, u32 count);
 
 #endif

@@ -116,6 +116,8 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 	core->next = 0;
 	dms_reset(&core->dms);
 	vpm_reset(&core->vpm);
+	core->output_bytes = 0;
+	core->output_waits = core->output_occupancy = 0;
 	core->tasks = core->held = core->waves = core->waiting = 0;
 	core->started = 0;
 	memset(core->waited, 0, sizeof(core->waited));
@@ -148,32 +150,58 @@ static void notify_all(const struct pds_core *core, u8 set)
 }
 
 /*
- * Return whether a data master that waits is at its limits on all USCs of the core, or waits for
- * rows of the VPM, which is its own.
+ * Return whether a data master that waits for a task is at its limits on all USCs of the core, or
+ * waits for rows of the VPM, which is its own. outputs: or on all others the pixel outputs of tiles
+ * leave too little.
  */
-static bool at_its_limits(const struct pds_core *core, unsigned int dm)
+static bool is_excluded(const struct pds_core *core, unsigned int dm, bool outputs)
 {
 	unsigned int i;
 
 	if (!vpm_has_room(&core->vpm, core->wanted[dm].vpm_rows))
 		return true;
-	for (i = core->first; i < core->first + core->uscs; i++)
-		if (pds_unit_permits(&unit_of(core, i)->accounts, &core->wanted[dm],
-				     &core->limits[dm]))
+	for (i = core->first; i < core->first + core->uscs; i++) {
+		const struct pds_unit *unit = &unit_of(core, i)->accounts;
+
+		if (core->wanted[dm].on && core->wanted[dm].on != i - core->first + 1)
+			continue;
+		if (pds_unit_permits(unit, &core->wanted[dm], &core->limits[dm]) &&
+		    (!outputs || pds_unit_could_fit(unit, &core->wanted[dm])))
 			return false;
+	}
 	return true;
 }
 
-/* Update which data masters wait because of their own limits; call before the DMS decides. */
-static struct dms *dms_of(struct pds_core *core)
+/* Update which data masters the ends of tasks do not help; call before the DMS decides. */
+static struct dms *update_dms(struct pds_core *core, bool outputs)
 {
+	const u32 waiting = dms_waiting(&core->dms);
 	unsigned int dm;
 
 	core->dms.limited = 0;
-	for (dm = 0; core->dms.waiting >> dm; dm++)
-		if (core->dms.waiting >> dm & 1 && at_its_limits(core, dm))
-			core->dms.limited |= (u8)(1u << dm);
+	for (dm = 0; waiting >> dm; dm++) {
+		bool excluded = !(core->dms.waiting >> dm & 1) || is_excluded(core, dm, outputs);
+
+		if (dm == PDS_DM_PDM && core->dms.outputs)
+			excluded &= pds_outputs_excluded(core);
+		core->dms.limited |= (u8)(excluded << dm);
+	}
 	return &core->dms;
+}
+
+static struct dms *dms_of(struct pds_core *core)
+{
+	return update_dms(core, true);
+}
+
+bool pds_core_admits_tile(struct pds_core *core)
+{
+	return dms_admits(update_dms(core, false), PDS_DM_PDM);
+}
+
+void pds_core_tile_claimed(struct pds_core *core)
+{
+	notify_all(core, dms_set_outputs(dms_of(core), false));
 }
 
 void pds_core_room(struct pds_core *core)
@@ -229,7 +257,7 @@ bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsi
 			struct pds_place *place)
 {
 	const u64 now = need->vpm_rows ? core->pds->config.now(core->pds->config.opaque) : 0;
-	u64 tried = 0;
+	u64 tried = need->on ? ~(1ull << (core->first + need->on - 1)) : 0;
 
 	if (!vpm_alloc(&core->vpm, need->vpm_rows, now, &place->vpm))
 		return false;
@@ -369,9 +397,12 @@ void pds_load(const struct pds *pds, struct pds_load *load)
 		load->held += core->held;
 		load->waves += core->waves;
 		load->vpm_rows += (u32)(core->vpm.head - core->vpm.tail);
+		load->output_bytes += core->output_bytes;
 		pds_unlock_core(core);
 	}
 	load->peak_tasks = max_u32(peak, load->tasks);
+	load->peak_output_bytes = max_u32(atomic_load(&pds->peak_output_bytes),
+					  load->output_bytes);
 }
 
 u64 pds_waits(const struct pds *pds, enum pds_dm dm)
@@ -410,6 +441,9 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 		vpm_tick(&core->vpm, pds->config.now(pds->config.opaque));
 		value[PUMICE_PERF_VPM_WAITS] += core->vpm.waits;
 		value[PUMICE_PERF_VPM_OCCUPANCY] += core->vpm.occupancy;
+		pds_outputs_tick(core, pds->config.now(pds->config.opaque));
+		value[PUMICE_PERF_PDM_OUTPUT_WAITS] += core->output_waits;
+		value[PUMICE_PERF_PDM_OUTPUT_OCCUPANCY] += core->output_occupancy;
 		value[PUMICE_PERF_PDS_DMA_BYTES] += atomic_load(&core->dma_bytes);
 		pds_unlock_core(core);
 	}

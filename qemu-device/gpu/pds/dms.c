@@ -3,7 +3,7 @@
 #include "dms.h"
 
 
-/* Bits of struct dms waiting. */
+/* Bits of dms_waiting(). */
 #define CDM	(1u << PDS_DM_CDM)
 #define VDM	(1u << PDS_DM_VDM)
 #define PDM	(1u << PDS_DM_PDM)
@@ -34,21 +34,27 @@ static u32 earlier(const struct dms *dms, enum pds_dm dm)
 	return set;
 }
 
+u8 dms_waiting(const struct dms *dms)
+{
+	return dms->waiting | (dms->outputs ? PDM : 0);
+}
+
 bool dms_admits(const struct dms *dms, enum pds_dm dm)
 {
 	const u32 first = dms->policy == PUMICE_DMS_POLICY_ROUND_ROBIN ? earlier(dms, dm) :
 			  higher[dms->policy][dm];
 
-	return !(dms->waiting & ~dms->limited & first);
+	return !(dms_waiting(dms) & ~dms->limited & first);
 }
 
 u8 dms_admitted(const struct dms *dms)
 {
+	const u32 waiting = dms_waiting(dms);
 	unsigned int dm;
 	u8 set = 0;
 
-	for (dm = 0; dms->waiting >> dm; dm++) {
-		if (dms->waiting >> dm & 1 && dms_admits(dms, (enum pds_dm)dm))
+	for (dm = 0; waiting >> dm; dm++) {
+		if (waiting >> dm & 1 && dms_admits(dms, (enum pds_dm)dm))
 			set |= (u8)(1u << dm);
 	}
 	return set;
@@ -75,11 +81,21 @@ bool dms_wait(struct dms *dms, enum pds_dm dm)
 	return true;
 }
 
+u8 dms_set_outputs(struct dms *dms, bool wait)
+{
+	const u8 before = dms_admitted(dms);
+
+	dms->outputs = wait;
+	return dms_admitted(dms) & (u8)~before;
+}
+
 u8 dms_leave(struct dms *dms, enum pds_dm dm)
 {
 	const u8 before = dms_admitted(dms);
 
 	dms->waiting &= (u8)~(1u << dm);
+	if (dm == PDS_DM_PDM)
+		dms->outputs = false;
 	return dms_admitted(dms) & (u8)~before;
 }
 

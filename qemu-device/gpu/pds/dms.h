@@ -15,9 +15,11 @@
 
 struct dms {
 	enum pumice_dms_policy policy;
-	u8 waiting;			/* bit n: data master n found no room */
-	u8 limited;			/* of these, those that only their own limits exclude:
-					 * they cannot use the room, so they precede no other */
+	u8 waiting;			/* bit n: data master n found no room for a task */
+	bool outputs;			/* a tile of the PDM found no room for its outputs */
+	u8 limited;			/* of those that wait, those that only their own limits
+					 * or the pixel outputs of tiles exclude: they cannot
+					 * use the room, so they precede no other */
 	u64 claims;			/* of all data masters, */
 	u64 last[PDS_DM_COUNT];		/* and their number at the last one of each */
 };
@@ -33,11 +35,15 @@ u8 dms_admitted(const struct dms *dms);
  * as sets. Round robin has no precedence here: it applies to claims.
  */
 u8 dms_first(const struct dms *dms, u8 set);
-/* Record that a data master waits for room. Return false if it was recorded before. */
+/* Return the data masters that wait: bit n is data master n. */
+u8 dms_waiting(const struct dms *dms);
+/* Record that a data master waits for room for a task. Return false if it was recorded before. */
 bool dms_wait(struct dms *dms, enum pds_dm dm);
+/* Record whether a tile of the PDM waits. Return those that may claim room as a result. */
+u8 dms_set_outputs(struct dms *dms, bool wait);
 /* Record that a data master no longer waits. Return those that may claim room as a result. */
 u8 dms_leave(struct dms *dms, enum pds_dm dm);
-/* The same for a data master that has claimed room. */
+/* The same for a data master that has claimed room for a task. */
 u8 dms_claimed(struct dms *dms, enum pds_dm dm);
 
 #endif

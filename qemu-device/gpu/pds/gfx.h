@@ -27,6 +27,7 @@ struct pds_stage {
 	struct usc_load *load;		/* state of loading it */
 	struct pds_program program;
 	u32 vo_words;			/* VERTEX: output registers in the VPM */
+	u32 tile_words;			/* of the limits */
 };
 
 static inline enum pds_load_result pds_load_result_of(enum usc_load_result result)
@@ -49,6 +50,7 @@ struct pds_stage_limits {
 	u32 vo;			/* VERTEX: vertex output registers */
 	bool deferred;		/* VERTEX: they are not in the VPM, the tasks' owner has memory */
 	u32 outputs;		/* FRAGMENT, TILE: pixel output registers */
+	u32 tile_words;		/* of the PDM: pixel outputs of the tile that its tasks belong to */
 	u32 varyings;		/* FRAGMENT */
 	const struct pumice_vdm_attribute *attribute;	/* VERTEX: the table, while it is loaded */
 	u32 attributes;

@@ -45,6 +45,7 @@ struct pds *pds_create(const struct pds_config *config)
 		.rows = config->unified_bytes / PDS_UNIFIED_ROW_BYTES,
 		.words = config->common_bytes / (u32)sizeof(u32),
 		.local_rows = config->local_bytes / PDS_LOCAL_ROW_BYTES,
+		.partition = config->outputs == PUMICE_OUTPUT_STORE_PARTITION,
 	};
 	/*
 	 * Every task of a USC can belong to a group of another launch; one more for the launch
@@ -86,6 +87,8 @@ void pds_reset(struct pds *pds)
 	pds->waited = 0;
 	atomic_store(&pds->tasks, 0);
 	atomic_store(&pds->peak_tasks, 0);
+	atomic_store(&pds->output_bytes, 0);
+	atomic_store(&pds->peak_output_bytes, 0);
 }
 
 static u64 now(const struct pds *pds)

@@ -86,6 +86,7 @@ struct pds_config {
 	u32 unified_bytes, common_bytes, local_bytes;	/* stores of one USC */
 	u32 vpm_bytes;			/* VPM of one core */
 	u32 slot_regs;			/* slot registers of a slot */
+	enum pumice_output_store outputs;	/* COMMON or PARTITION */
 	struct mmu *mmu;
 	struct usc_program_cache *programs;
 	void (*lock)(void *opaque);	/* the device lock */
@@ -168,9 +169,12 @@ struct pds_load {
 	u32 waves;	/* in flight */
 	u32 peak_tasks;	/* maximum of tasks since pds_reset_peak() */
 	u32 vpm_rows;	/* in use, over all cores */
+	u32 output_bytes;	/* of stores, that pixel outputs of tiles have */
+	u32 peak_output_bytes;	/* maximum since pds_reset_peak_outputs() */
 };
 void pds_load(const struct pds *pds, struct pds_load *load);
 void pds_reset_peak(struct pds *pds);
+void pds_reset_peak_outputs(struct pds *pds);
 
 /* Add the counters PDS_* to value[], by enum pumice_perf_counter. */
 void pds_counters_add(const struct pds *pds, u64 *value);

@@ -69,6 +69,7 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity)
 	pds_store_init(&unit->unified, capacity->rows);
 	pds_store_init(&unit->common, capacity->words);
 	pds_store_init(&unit->local, capacity->local_rows);
+	unit->partition = capacity->partition;
 }
 
 /* Return whether the totals suffice; the free pieces may still be too small. */
@@ -233,6 +234,84 @@ void pds_unit_cancel(struct pds_unit *unit, unsigned int group)
 	assert(unit->claim[group].ready);
 	stop_waiting(unit, &unit->claim[group]);
 }
+/* ------------------------------------------------------------ pixel outputs */
+
+static struct pds_store *store_of_outputs(struct pds_unit *unit)
+{
+	return unit->partition ? &unit->unified : &unit->common;
+}
+
+bool pds_unit_could_fit(const struct pds_unit *unit, const struct pds_need *need)
+{
+	u32 rows = unit->unified.size, words = unit->common.size, i;
+	u32 *room = unit->partition ? &rows : &words;
+
+	for (i = 0; i < PDS_OUTPUT_PIECES; i++)
+		if (unit->output[i].count)
+			*room = min_u32(*room, unit->output[i].start);
+	return need->waves * need->wave_rows <= rows && need->tasks * need->words <= words;
+}
+
+/* Return whether the PDM's limits permit this number of units more. */
+static bool permits_outputs(const struct pds_unit *unit, u32 units,
+			    const struct pds_limits *limits)
+{
+	const struct pds_share *share = &unit->share[PDS_DM_PDM];
+
+	if (!unit->output_units)
+		return true;
+	return unit->partition ? (u64)share->rows + units <= limits->rows :
+				 (u64)share->words + units <= limits->words;
+}
+
+static void count_outputs(struct pds_unit *unit, u32 units, bool add)
+{
+	struct pds_share *share = &unit->share[PDS_DM_PDM];
+	const u32 change = add ? units : 0u - units;
+
+	unit->output_units += change;
+	*(unit->partition ? &share->rows : &share->words) += change;
+}
+
+bool pds_unit_claim_outputs(struct pds_unit *unit, u32 units, u32 reserve,
+			    const struct pds_limits *limits, u32 *piece)
+{
+	u32 i = 0;
+
+	while (i < PDS_OUTPUT_PIECES && unit->output[i].count)
+		i++;
+	/* Words are aligned to those of a row, for accesses of a whole wave. */
+	if (i == PDS_OUTPUT_PIECES || !permits_outputs(unit, units, limits) ||
+	    !pds_store_alloc_high(store_of_outputs(unit), units,
+				  unit->partition ? 1 : PUMICE_LANES, reserve,
+				  &unit->output[i].start))
+		return false;
+	unit->output[i].count = units;
+	count_outputs(unit, units, true);
+	*piece = i;
+	return true;
+}
+
+bool pds_unit_could_fit_outputs(const struct pds_unit *unit, u32 units, u32 reserve,
+				const struct pds_limits *limits)
+{
+	const u32 size = unit->partition ? unit->unified.size : unit->common.size;
+
+	return permits_outputs(unit, units, limits) &&
+	       (u64)units + reserve + unit->output_units <= size;
+}
+
+void pds_unit_free_outputs(struct pds_unit *unit, u32 piece)
+{
+	struct pds_extent *output = &unit->output[piece];
+
+	assert(output->count);
+	pds_store_free(store_of_outputs(unit), output->start, output->count);
+	count_outputs(unit, output->count, false);
+	output->count = 0;
+}
+
+/* ------------------------------------------------------------ release */
 
 u32 pds_claim_tasks(const struct pds_claim *claim)
 {

@@ -11,6 +11,9 @@
  *
  * More tasks are managed than a USC has slots: a group gets slots, one for each task, and its waves
  * are in flight, when its registers are filled and as many are free.
+ *
+ * Pixel outputs belong to a tile, from its beginning until it is stored: they are at the end of the
+ * store that they are allocated from, so that tasks find contiguous room before them (outputs.c).
  */
 #ifndef PUMICE_GPU_PDS_RESOURCE_H
 #define PUMICE_GPU_PDS_RESOURCE_H
@@ -34,6 +37,7 @@ struct pds_capacity {
 	u32 rows;	/* unified store */
 	u32 words;	/* common store */
 	u32 local_rows;	/* local memory */
+	bool partition;	/* pixel outputs are in the unified store, not in the common store */
 };
 
 /*
@@ -42,6 +46,7 @@ struct pds_capacity {
  */
 struct pds_need {
 	u8 dm;		/* enum pds_dm */
+	u8 on;		/* 1 + the USC of a core that alone may run it, or 0 */
 	u32 instances;	/* of the group, 0 to PUMICE_GROUP_INSTANCES */
 	u32 waves;	/* of all its tasks */
 	u32 tasks;	/* 1 to PUMICE_GROUP_TASKS */
@@ -73,7 +78,7 @@ struct pds_claim {
 	u32 local_row;
 };
 
-/* A data master's share of a USC. */
+/* A data master's share of a USC; pixel outputs are in the PDM's. */
 struct pds_share {
 	u32 groups, tasks, rows, words, local_rows;
 };
@@ -95,6 +100,9 @@ struct pds_unit {
 	struct pds_store unified;	/* rows */
 	struct pds_store common;	/* words */
 	struct pds_store local;		/* rows */
+	bool partition;			/* store of the pixel outputs: the unified one */
+	u32 output_units;		/* of all pieces: rows or words of that store */
+	struct pds_extent output[PDS_OUTPUT_PIECES];	/* pieces; count 0: none */
 	struct pds_share share[PDS_DM_COUNT];
 	struct pds_claim claim[PUMICE_USC_TASKS];	/* by group number */
 };
@@ -147,6 +155,24 @@ bool pds_unit_run(struct pds_unit *unit, unsigned int group);
 
 /* A ready group does not wait for slots any longer, and will end without. */
 void pds_unit_cancel(struct pds_unit *unit, unsigned int group);
+/*
+ * Return whether a need fits on a USC that has its pixel outputs and no tasks: if not,
+ * no end of a task makes room for it.
+ */
+bool pds_unit_could_fit(const struct pds_unit *unit, const struct pds_need *need);
+
+/*
+ * Allocate units of the store of pixel outputs for a tile, after the units that are reserved for tasks;
+ * *piece becomes its number. Results as those of pds_unit_claim(); the limits do not apply to a USC
+ * without pixel outputs.
+ */
+bool pds_unit_claim_outputs(struct pds_unit *unit, u32 units, u32 reserve,
+			    const struct pds_limits *limits, u32 *piece);
+/* Return whether it would succeed if all tasks had ended. */
+bool pds_unit_could_fit_outputs(const struct pds_unit *unit, u32 units, u32 reserve,
+				const struct pds_limits *limits);
+/* Free a piece. */
+void pds_unit_free_outputs(struct pds_unit *unit, u32 piece);
 
 /* Tasks and waves of a claim that were not released before. */
 u32 pds_claim_tasks(const struct pds_claim *claim);

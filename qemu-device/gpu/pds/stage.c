@@ -14,12 +14,13 @@ static bool uses_vpm(const struct pds_stage_limits *limits)
 }
 
 /*
- * Return whether the stage's resources are within limits, a full task fits on an empty USC, and some
- * vertices have room for their outputs.
+ * Return whether the stage's resources are within limits, a full task fits on a USC with the pixel
+ * outputs of its tile, and some vertices have room for their outputs.
  */
 static bool resources_suffice(const struct pds *pds, const struct pumice_stage *state,
 			      const struct pds_stage_limits *limits)
 {
+	const struct pds_capacity capacity = pds_capacity_for_tile(pds, limits->tile_words);
 	struct pds_need need;
 
 	if (state->temps > PUMICE_USC_MAX_TEMPS || state->attrs > PUMICE_USC_MAX_ATTRS ||
@@ -29,7 +30,7 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_stage *
 	if (uses_vpm(limits) && !pds_piece_limits(pds, limits->vo).vertices)
 		return false;
 	pds_need_of_stage(state, PDS_DM_PDM, pds->config.batch, 1, &need);
-	return pds_need_fits(&need, &pds->capacity);
+	return pds_need_fits(&need, &capacity);
 }
 
 /* Do the part of the load that is not divided: check the resources, load the PDS program. */
@@ -83,6 +84,7 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 		return result;
 	out->state = *state;
 	out->stage = limits->stage;
+	out->tile_words = limits->tile_words;
 	out->vo_words = uses_vpm(limits) ? limits->vo : 0;
 	out->ctx = ctx;
 	out->code_addr = task->addr;

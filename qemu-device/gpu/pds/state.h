@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PDS's state, shared by its files: core.c (the PDS of a core), pds.c (launches and groups
- * of the CDM), task.c (tasks of the VDM and PDM), stage.c and the files that fill registers. No
- * other file includes this.
+ * of the CDM), task.c (tasks of the VDM and PDM), outputs.c (pixel outputs of tiles), stage.c and the
+ * files that fill registers. No other file includes this.
  *
  * Locking: each core has a lock. It guards the fields of struct pds_core, except atomic ones
  * and those that are constant, and struct unit of the core's USCs, except as noted there. The
@@ -71,6 +71,8 @@ struct pds_core {
 	struct dms dms;			/* its policy is a register */
 	struct pds_need wanted[PDS_DM_COUNT];	/* of each data master that waits */
 	struct vpm vpm;			/* the outputs belong to the VDM */
+	u32 wanted_output_words;	/* of the tile that waits: dms.outputs */
+	u32 output_bytes;		/* of pixel outputs of tiles */
 	u32 tasks, held, waves;		/* see struct pds_load */
 	u32 waiting;			/* tasks that wait for slots */
 
@@ -81,6 +83,9 @@ struct pds_core {
 	u64 slot_waits;			/* tasks that waited for slots */
 	u64 slot_wait_ns;		/* tasks that wait for slots * ns up to time */
 	u64 time;			/* GPU clock, when tasks last started or ended */
+	u64 output_waits;
+	u64 output_occupancy;		/* output_bytes * ns up to output_time */
+	u64 output_time;
 	_Atomic u64 dma_bytes;
 };
 
@@ -138,6 +143,7 @@ struct pds {
 
 	/* Over all cores. */
 	_Atomic u32 tasks, peak_tasks;	/* see struct pds_load */
+	_Atomic u32 output_bytes, peak_output_bytes;	/* the same */
 };
 
 /* Return the core of a USC. */
@@ -196,7 +202,7 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
  */
 bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
 		    unsigned int *group);
-/* The same on the USC of the core with the fewest waves that has room. */
+/* The same on the USC of the core with the fewest waves that has room, or on that of the need. */
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place);
 /* Release a claim whose group was not started. */
@@ -214,6 +220,10 @@ void pds_core_room(struct pds_core *core);
 bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
 /* Record that a data master no longer waits: others may have room now. */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
+/* Return whether a tile of the PDM may claim room for its outputs, if there is any. */
+bool pds_core_admits_tile(struct pds_core *core);
+/* A tile has claimed room: others may have to wait no longer. */
+void pds_core_tile_claimed(struct pds_core *core);
 /* Update the counters of time; call before tasks start or end. now: GPU clock, or an older time */
 void pds_core_tick(struct pds_core *core, u64 now);
 
@@ -232,6 +242,18 @@ bool pds_was_stopped(struct unit *unit, unsigned int group);
  * it has.
  */
 void pds_trace_tag(struct pds *pds, const struct pds_place *place);
+
+/*
+ * outputs.c: units of the store of pixel outputs that remain for tasks, whatever tiles are in flight,
+ * while one has this number of words.
+ */
+u32 pds_output_reserve(const struct pds *pds, u32 words);
+/* Return the resources of a USC that are sure to become free for a task of such a tile; 0: of no tile. */
+struct pds_capacity pds_capacity_for_tile(const struct pds *pds, u32 words);
+/* Return whether no end of a task makes room for the tile that waits. Core's lock held. */
+bool pds_outputs_excluded(const struct pds_core *core);
+/* Update the occupancy counter. Core's lock held. */
+void pds_outputs_tick(struct pds_core *core, u64 now);
 
 /* task.c: a task of the VDM or PDM has ended, or faulted. No lock. */
 void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);

@@ -8,6 +8,7 @@
  * Tasks of a core take the core's lock for their claim, start and end, not the device lock.
  */
 #include "../number.h"
+#include "outputs.h"
 #include "state.h"
 
 _Static_assert(PUMICE_TASK_INSTANCES <= UINT16_MAX, "struct usc_task");
@@ -31,12 +32,13 @@ static u32 coeffs_of_prim(const struct pds_stage *stage)
 
 u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage)
 {
+	const struct pds_capacity capacity = pds_capacity_for_tile(pds, stage->tile_words);
 	const u32 coeffs = coeffs_of_prim(stage);
 	u32 words, prims;
 
 	if (!coeffs)
 		return MAX_PRIMS;
-	words = pds->capacity.words - stage->state.shared;
+	words = capacity.words - stage->state.shared;
 	words = min_u32(words, MAX_COEFFS);
 	prims = words / coeffs;
 	return min_u32(prims, MAX_PRIMS);
@@ -155,17 +157,17 @@ static bool claim_on_core(struct pds_core *core, const struct pds_need *need,
 	return true;
 }
 
-enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
-			       const struct pds_stage *stage, u32 instances, u32 prims,
-			       struct pds_place *place, struct gpu_fault *fault)
+/* Claim the needs of a task of a stage on a core. */
+static enum pds_result claim(struct pds *pds, unsigned int core, const struct pds_stage *stage,
+			     struct pds_need need, struct pds_place *place,
+			     struct gpu_fault *fault)
 {
+	const struct pds_capacity capacity = pds_capacity_for_tile(pds, stage->tile_words);
 	struct pds_core *locked;
-	struct pds_need need;
 	bool claimed;
 
-	pds_need_of_stage(&stage->state, dm, instances, prims, &need);
 	need.vpm_rows = need.waves * stage->vo_words;
-	if (!pds_need_fits(&need, &pds->capacity) ||
+	if (!pds_need_fits(&need, &capacity) ||
 	    need.words - stage->state.shared > MAX_COEFFS) {
 		*fault = (struct gpu_fault){
 			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
@@ -182,6 +184,29 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 		return PDS_WAIT;
 	describe(pds, place, stage);
 	return PDS_STARTED;
+}
+
+enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
+			       const struct pds_stage *stage, u32 instances, u32 prims,
+			       struct pds_place *place, struct gpu_fault *fault)
+{
+	struct pds_need need;
+
+	pds_need_of_stage(&stage->state, dm, instances, prims, &need);
+	return claim(pds, core, stage, need, place, fault);
+}
+
+enum pds_result pds_tile_task_claim(struct pds *pds, const struct pds_outputs *outputs,
+				    const struct pds_stage *stage, u32 instances, u32 prims,
+				    struct pds_place *place, struct gpu_fault *fault)
+{
+	const unsigned int core = pds_core_of(pds, outputs->usc);
+	struct pds_need need;
+
+	pds_need_of_stage(&stage->state, PDS_DM_PDM, instances, prims, &need);
+	if (pds->capacity.partition)
+		need.on = (u8)(outputs->usc - pds->core[core].first + 1);
+	return claim(pds, core, stage, need, place, fault);
 }
 
 void pds_task_drop(struct pds *pds, const struct pds_place *place)

@@ -103,6 +103,26 @@ REG_READ(reg_pds_held)
 	return load_of(gpu).held;
 }
 
+REG_READ(reg_pds_outputs)
+{
+	(void)at;
+	return load_of(gpu).output_bytes;
+}
+
+REG_READ(reg_pds_peak_outputs)
+{
+	(void)at;
+	return load_of(gpu).peak_output_bytes;
+}
+
+REG_WRITE(reg_pds_peak_outputs_write)
+{
+	(void)at;
+	(void)value;
+	pds_reset_peak_outputs(gpu->pds);
+	return REG_DONE;
+}
+
 REG_READ(reg_pds_dms_policy)
 {
 	(void)at;

@@ -61,5 +61,6 @@ REG_READ(reg_sys_registers)
 	return PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__SLOT, gpu->slot_registers) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__INTERNAL,
 				 PUMICE_USC_OWN_REGS - gpu->slot_registers) |
-	       PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__TASKS, gpu->config.tasks);
+	       PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__TASKS, gpu->config.tasks) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_REGISTERS__OUTPUTS, gpu->outputs);
 }

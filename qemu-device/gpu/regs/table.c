@@ -97,6 +97,8 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_PDS_PDM_COMMON, reg_pds_limit, reg_pds_limit_write },
 	{ PUMICE_PDS_DMS_POLICY, reg_pds_dms_policy, reg_pds_dms_policy_write },
 	{ PUMICE_PDS_DMS_WAITS(0), reg_pds_dms_waits, NULL },
+	{ PUMICE_PDS_OUTPUTS, reg_pds_outputs, NULL },
+	{ PUMICE_PDS_PEAK_OUTPUTS, reg_pds_peak_outputs, reg_pds_peak_outputs_write },
 
 	{ PUMICE_PERF_CTRL, reg_perf_ctrl, reg_perf_ctrl_write },
 	{ PUMICE_PERF_COUNTER(0), reg_perf_counter, NULL },

@@ -94,7 +94,7 @@ static u32 *output_word(const struct exec *x, u32 number, u32 lane, u32 sample)
 	const struct usc_tile *tile = x->gfx->tile;
 	u32 pixel = x->span[lane / USC_SPAN_LANES].quad * USC_SPAN_LANES + lane % USC_SPAN_LANES;
 
-	return tile->outputs + ((size_t)sample * tile->words + number) * PUMICE_TILE_PIXELS + pixel;
+	return tile->outputs + ((size_t)sample * tile->words + number) * tile->pixels + pixel;
 }
 
 static u32 samples_of_lane(u32 samples, u32 lane)

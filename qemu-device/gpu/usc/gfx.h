@@ -44,8 +44,9 @@ struct usc_span {
 
 /* The tile that is being rendered; pixel p is quad * 4 + index in the span. */
 struct usc_tile {
-	/* Word n of sample s of pixel p is outputs[(s * words + n) * PUMICE_TILE_PIXELS + p]. */
+	/* In a store of a USC: word n of sample s of pixel p is outputs[(s * words + n) * pixels + p]. */
 	u32 *outputs;
+	u16 pixels;	/* of a tile: width * height */
 	u8 words;	/* pixel output registers */
 	u8 samples;	/* 1, 2 or 4 */
 	u16 x0, y0;	/* pixel of its upper left corner */

@@ -141,6 +141,16 @@ u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, u
 	return usc->unified + usc_wave_regs(task, wave) + (task->temps + reg) * USC_ROW_WORDS;
 }
 
+u32 *usc_outputs_unified(struct usc *usc, u32 row)
+{
+	return usc->unified + (size_t)row * USC_ROW_WORDS;
+}
+
+u32 *usc_outputs_common(struct usc *usc, u32 word)
+{
+	return usc->common + word;
+}
+
 bool usc_group_start(struct usc *usc, unsigned int group)
 {
 	atomic_store_explicit(&usc->group[group].state, USC_GROUP_READY, memory_order_relaxed);

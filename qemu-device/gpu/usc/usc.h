@@ -123,6 +123,13 @@ u32 *usc_coeffs_alt(struct usc *usc, const struct usc_task *task);
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg);
 
 /*
+ * Return words that the PDS has allocated for pixel outputs, in the unified store from a row, or in
+ * the common store from a word. They keep the values of the previous owner.
+ */
+u32 *usc_outputs_unified(struct usc *usc, u32 row);
+u32 *usc_outputs_common(struct usc *usc, u32 word);
+
+/*
  * Start a filled group. Its temporaries and local memory are zeroed when it starts. True when
  * the USC had no group: wake it. A USC with other groups starts this one before its step
  * returns false.

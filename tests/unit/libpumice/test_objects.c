@@ -65,7 +65,8 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, tasks, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
 		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, slice-us, split, cdm-share, vdm-share, pdm-share, "
-		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; fw-gdb=PATH" },
+		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
+		  "pixel-outputs=common or partition; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },
 		{ "inproc:uscs=0", EINVAL, "uscs must be 1 to 4" },
@@ -82,6 +83,9 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "the preset must be default, volcanic, waves, sgx543mp4 or videocore4" },
 		{ "inproc:preset=", EINVAL, "invalid option" },
 		{ "inproc:preset=a-name-of-many-letters", EINVAL, "invalid option" },
+		{ "inproc:pixel-outputs=store", EINVAL, "pixel-outputs must be common or partition" },
+		{ "inproc:pixel-outputs=", EINVAL, "invalid option" },
+		{ "inproc:pixel-outputs=common-or-partition", EINVAL, "invalid option" },
 		{ "inproc:late=soon", EINVAL, "late must be early, data or poison" },
 		{ "inproc:late=", EINVAL, "invalid option" },
 		{ "inproc:late=poisonous", EINVAL, "invalid option" },
@@ -522,20 +526,25 @@ static void limits_depend_on_the_options_and_the_requested_size(void **state)
 {
 	static const struct {
 		const char *name;
-		uint32_t slot, internal;
+		uint32_t slot, internal, outputs;
 	} cases[] = {
-		{ "inproc:cores=1,threads=0,ram=16", 4, 4 },
-		{ "inproc:cores=1,threads=0,ram=16,slot-registers=0", 0, 8 },
-		{ "inproc:cores=1,threads=0,ram=16,slot-registers=8,slice-us=500", 8, 0 },
+		{ "inproc:cores=1,threads=0,ram=16", 4, 4, PUMICE_OUTPUT_STORE_COMMON },
+		{ "inproc:cores=1,threads=0,ram=16,slot-registers=0,pixel-outputs=partition", 0, 8,
+		  PUMICE_OUTPUT_STORE_PARTITION },
+		{ "inproc:cores=1,threads=0,ram=16,slot-registers=8,slice-us=500,preset=sgx543mp4", 8, 0,
+		  PUMICE_OUTPUT_STORE_PARTITION },
+		{ "inproc:threads=0,ram=16,preset=sgx543mp4,pixel-outputs=common", 4, 4,
+		  PUMICE_OUTPUT_STORE_COMMON },
 	};
 	struct pumice_device_limits limits;
 	struct pumice_device *d;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		assert_int_equal(pumice_device_open(cases[i].name, &d, NULL, 0), 0);
 		assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
+		assert_int_equal(limits.pixel_outputs, cases[i].outputs);
 		assert_int_equal(limits.slot_registers, cases[i].slot);
 		assert_int_equal(limits.internal_registers, cases[i].internal);
 		assert_int_equal(limits.perf_counters, PUMICE_PERF_NUMBER);

@@ -44,6 +44,7 @@ static void setup(struct fixture *fx)
 	fx->seed = 1;
 	fx->tile = (struct usc_tile){
 		.outputs = fx->outputs, .words = WORDS, .samples = 1, .width = 32, .height = 32,
+		.pixels = PUMICE_TILE_PIXELS,
 	};
 	fx->state = (struct pumice_pbe_state){
 		.addr = VA, .format = PUMICE_FORMAT_RGBA8_UNORM, .width = 63, .height = 63,

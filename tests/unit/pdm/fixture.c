@@ -85,23 +85,24 @@ static const struct pds_ops pds_ops = { .group_done = no_work_group, .fault = no
 static void create_blocks(struct fixture *fx)
 {
 	struct usc_config usc = {
-		.unified_bytes = 512u << 10, .common_bytes = 64u << 10, .local_bytes = 64u << 10,
+		.unified_bytes = fx->stores.unified_bytes, .common_bytes = fx->stores.common_bytes,
+		.local_bytes = 64u << 10,
 		.mmu = &fx->mmu, .ops = &pds_usc_ops,
 	};
 	const struct pds_config pds = {
-		.uscs = fx->cores * FX_USCS_PER_CORE, .usc = fx->usc,
-		.uscs_per_core = FX_USCS_PER_CORE, .tasks = PUMICE_USC_TASKS,
+		.uscs = fx->uscs, .usc = fx->usc,
+		.uscs_per_core = fx->stores.uscs, .tasks = PUMICE_USC_TASKS,
 		.slots = PUMICE_USC_SLOTS,
 		.waves = USC_WAVES, .batch = PUMICE_TASK_INSTANCES,
 		.unified_bytes = usc.unified_bytes, .common_bytes = usc.common_bytes,
-		.local_bytes = usc.local_bytes, .vpm_bytes = 4096, .slot_regs = 4, .mmu = &fx->mmu,
+		.local_bytes = usc.local_bytes, .outputs = fx->stores.outputs, .vpm_bytes = 4096, .slot_regs = 4, .mmu = &fx->mmu,
 		.programs = fx->programs, .lock = fx_lock, .unlock = fx_unlock,
 		.wake_usc = wake_usc, .now = now, .opaque = fx, .ops = &pds_ops,
 		.ops_opaque = fx, .trace = &fx->trace.trace,
 	};
 	const struct pm_config pm = { .mmu = &fx->mmu, .low = no_group, .opaque = fx,
 				      .trace = &fx->trace.trace };
-	struct dm_config pdm = { .cores = fx->cores, .uscs_per_core = FX_USCS_PER_CORE,
+	struct dm_config pdm = { .cores = fx->cores, .uscs_per_core = fx->stores.uscs,
 				  .batch = PUMICE_TASK_INSTANCES, .tile_fifo = fx->tile_fifo,
 				  .mmu = &fx->mmu, .ops = &dm_ops,
 				  .opaque = fx, .trace = &fx->trace.trace };
@@ -114,7 +115,7 @@ static void create_blocks(struct fixture *fx)
 	usc.opaque = fx->pds;
 	for (i = 0; i < pds.uscs; i++) {
 		usc.number = i;
-		usc.core = i / FX_USCS_PER_CORE;
+		usc.core = i / fx->stores.uscs;
 		fx->usc[i] = usc_create(&usc);
 		assert_non_null(fx->usc[i]);
 	}
@@ -153,16 +154,16 @@ static void map_memory(struct fixture *fx)
 	atomic_store(&fx->mmu.ctx[FX_OTHER_CTX], testmem_ctx_reg(fx->tm, FX_CTX));
 }
 
-void fx_open(struct fixture *fx, unsigned int cores)
-{
-	fx_open_fifo(fx, cores, 64);
-}
-
-void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo)
+static void open_with(struct fixture *fx, unsigned int cores, u32 tile_fifo,
+		      const struct fx_stores *stores)
 {
 	memset(fx, 0, sizeof(*fx));
 	fx->cores = cores;
 	fx->tile_fifo = tile_fifo;
+	fx->stores = *stores;
+	if (!stores->uscs)
+		fx->stores.uscs = FX_USCS_PER_CORE;
+	fx->uscs = cores * fx->stores.uscs;
 	fx->tm = testmem_create(TESTMEM_SIZE);
 	testmem_bind(fx->tm, &fx->mmu);
 	testtrace_open(&fx->trace, fx->tm, &fx->mmu);
@@ -170,6 +171,23 @@ void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo)
 	map_memory(fx);
 	create_blocks(fx);
 	fx_load_programs(fx);
+}
+
+void fx_open(struct fixture *fx, unsigned int cores)
+{
+	fx_open_fifo(fx, cores, 64);
+}
+
+void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo)
+{
+	const struct fx_stores stores = { 512u << 10, 576u << 10, PUMICE_OUTPUT_STORE_COMMON, 0 };
+
+	open_with(fx, cores, tile_fifo, &stores);
+}
+
+void fx_open_stores(struct fixture *fx, unsigned int cores, const struct fx_stores *stores)
+{
+	open_with(fx, cores, 64, stores);
 }
 
 void fx_close(struct fixture *fx)
@@ -195,7 +213,7 @@ void fx_reset(struct fixture *fx)
 	pdm_reset(fx->pdm);
 	pds_reset(fx->pds);
 	pm_reset(fx->pm);
-	for (i = 0; i < fx->cores * FX_USCS_PER_CORE; i++)
+	for (i = 0; i < fx->uscs; i++)
 		usc_reset(fx->usc[i]);
 	assert_false(pdm_status(fx->pdm)->busy);
 }
@@ -233,7 +251,7 @@ bool fx_step(struct fixture *fx)
 			fx->awake_core[i] = true;
 		assert_false(fx->locked);
 	}
-	for (i = 0; i < fx->cores * FX_USCS_PER_CORE; i++) {
+	for (i = 0; i < fx->uscs; i++) {
 		if (!fx->awake_usc[i])
 			continue;
 		any = true;

@@ -87,6 +87,13 @@ struct fx_stream {
 	u32 count;
 };
 
+/* Stores of a USC, and that of pixel outputs. */
+struct fx_stores {
+	u32 unified_bytes, common_bytes;
+	enum pumice_output_store outputs;
+	u32 uscs;	/* of a core; 0: FX_USCS_PER_CORE */
+};
+
 struct fixture {
 	/* The device. */
 	struct testmem *tm;
@@ -99,6 +106,8 @@ struct fixture {
 	struct testtrace trace;	/* of PDM, PDS and PM; disabled */
 	unsigned int cores;
 	u32 tile_fifo;		/* tiles in the FIFO at most */
+	struct fx_stores stores;
+	unsigned int uscs;	/* over all cores */
 	u64 clock;
 	bool locked;
 	bool awake_core[PUMICE_MAX_CORES], awake_usc[FX_USCS];
@@ -126,6 +135,8 @@ struct fixture {
 void fx_open(struct fixture *fx, unsigned int cores);
 /* Open the same with a maximum number of tiles in the FIFO of the cores. */
 void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo);
+/* The same with other stores. */
+void fx_open_stores(struct fixture *fx, unsigned int cores, const struct fx_stores *stores);
 void fx_close(struct fixture *fx);
 /* Start the job that record describes, in FX_CTX or another context. */
 void fx_start(struct fixture *fx, bool partial);

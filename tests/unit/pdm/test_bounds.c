@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pds/pds.h"
 #include "../../../qemu-device/gpu/usc/program.h"
 #include "fixture.h"
 
@@ -12,8 +13,10 @@ static u32 waits;
 
 /* ------------------------------------------------------------ a scene of several programs */
 
-static const struct scene_size size = { .width = 70, .height = 50, .samples = 1,
-					.tile_size = PUMICE_TILE_SIZE_32X32 };
+static const struct scene_size few = { .width = 70, .height = 50, .samples = 1,
+				       .tile_size = PUMICE_TILE_SIZE_32X32 };
+static const struct scene_size many = { .width = 96, .height = 96, .samples = 1,
+					.tile_size = PUMICE_TILE_SIZE_16X16 };
 
 static void draw(u32 object, float z)
 {
@@ -25,7 +28,7 @@ static void draw(u32 object, float z)
 	scene_draw(&fx, object, &prim, 1);
 }
 
-static void make_scene(void)
+static void make_scene(const struct scene_size *size)
 {
 	static const enum fx_program program[] = { FX_PLAIN, FX_BLEND, FX_PUNCH };
 	struct pumice_isp_state isp = {
@@ -38,7 +41,7 @@ static void make_scene(void)
 
 	memset(fx.visible, 0, 0x1000);
 	memset(fx.colour, 0xee, FX_BYTES);
-	scene_begin(&fx, &size);
+	scene_begin(&fx, size);
 	r->clear_depth = 1;
 	r->visibility_addr = FX_VISIBLE;
 	r->visibility_count = 4;
@@ -56,9 +59,9 @@ static void make_scene(void)
 	scene_end(&fx, true);
 }
 
-static void run_scene(void)
+static void run_scene(const struct scene_size *size)
 {
-	make_scene();
+	make_scene(size);
 	fx_start(&fx, false);
 	fx_run(&fx);
 	assert_int_equal(fx.end, DM_DONE);
@@ -93,31 +96,71 @@ static const struct usc_cache_ops cache_ops = {
 	.now = cache_now, .wait = cache_wait, .room = cache_room,
 };
 
+/* Open the fixture with memory for the end of tile and the longest other program. */
+static void open_with_room_for_one_program(u32 cores, const struct fx_stores *stores)
+{
+	const u64 room = usc_predecode_bytes(2) + usc_predecode_bytes(8);
+	bool short_of = false;
+
+	fx_open_stores(&fx, cores, stores);
+	usc_program_cache_set_ops(fx.programs, &cache_ops, NULL);
+	assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_FRAGMENT,
+					   USC_CACHE_PDM_BYTES - room, &short_of), USC_LOAD_DONE);
+}
+
 /*
  * Room for the end of tile and one more program, the longest one. Tiles that wait have released
  * their programs, and finished tiles all of theirs, else this would never end.
  */
 static void render_with_room_for_one_program(u32 cores)
 {
+	static const struct fx_stores stores = { 512u << 10, 576u << 10,
+						 PUMICE_OUTPUT_STORE_COMMON, 0 };
 	static u8 colour[FX_BYTES], visible[0x1000];
-	const u64 room = usc_predecode_bytes(2) + usc_predecode_bytes(8);
-	bool short_of = false;
 
 	fx_open(&fx, cores);
 	usc_program_cache_set_ops(fx.programs, &cache_ops, NULL);
-	run_scene();
+	run_scene(&few);
 	assert_int_equal(waits, 0);
 	memcpy(colour, fx.colour, sizeof(colour));
 	memcpy(visible, fx.visible, sizeof(visible));
 	fx_close(&fx);
 
-	fx_open(&fx, cores);
-	usc_program_cache_set_ops(fx.programs, &cache_ops, NULL);
-	assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_FRAGMENT,
-					   USC_CACHE_PDM_BYTES - room, &short_of), USC_LOAD_DONE);
-	run_scene();
+	open_with_room_for_one_program(cores, &stores);
+	run_scene(&few);
 	assert_memory_equal(fx.colour, colour, sizeof(colour));
 	assert_memory_equal(fx.visible, visible, sizeof(visible));
+	fx_close(&fx);
+}
+
+/*
+ * From some step on, a limit admits only one of a core's two tiles at a time. The other one waits,
+ * without the programs of its last tile, for which there would be no memory.
+ */
+static void a_tile_releases_its_programs_before_it_waits_for_outputs(void **state)
+{
+	static const struct fx_stores stores = { 512u << 10, 66u << 10, PUMICE_OUTPUT_STORE_COMMON,
+						 1 };
+	struct pds_control control = { .out_of_order = true };
+	u32 steps, i, limited = 0;
+
+	(void)state;
+	open_with_room_for_one_program(1, &stores);
+	for (steps = 1; steps < 300; steps += 3) {
+		control.pdm.common_bytes = 0;
+		pds_set_control(fx.pds, &control);
+		make_scene(&many);
+		fx_start(&fx, false);
+		for (i = 0; i < steps && !fx.ends; i++)
+			assert_true(fx_step(&fx));
+		limited += !fx.ends;
+		control.pdm.common_bytes = 4;
+		pds_set_control(fx.pds, &control);
+		if (!fx.ends)
+			fx_run(&fx);
+		assert_int_equal(fx.end, DM_DONE);
+	}
+	assert_true(limited > 20);
 	fx_close(&fx);
 }
 
@@ -158,7 +201,7 @@ static void tiles_are_not_counted_one_by_one_with_the_device_lock_held(void **st
 	(void)state;
 	waits = 0;
 	fx_open(&fx, 2);
-	run_scene();
+	run_scene(&few);
 	assert_int_equal(pdm_status(fx.pdm)->done, 6);
 	fx_close(&fx);
 }
@@ -191,6 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_memory),
+		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_outputs),
 		cmocka_unit_test(tiles_of_all_cores_share_memory_for_one_program),
 		cmocka_unit_test(tiles_are_not_counted_one_by_one_with_the_device_lock_held),
 		cmocka_unit_test(the_tiles_of_a_macro_tile_are_counted_correctly),

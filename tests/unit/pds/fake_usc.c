@@ -79,6 +79,16 @@ struct usc_group *usc_group(struct usc *usc, unsigned int group)
 	return &usc->group[group];
 }
 
+u32 *usc_outputs_unified(struct usc *usc, u32 row)
+{
+	return usc->unified + row * USC_ROW_WORDS;
+}
+
+u32 *usc_outputs_common(struct usc *usc, u32 word)
+{
+	return usc->common + word;
+}
+
 u32 *usc_shared(struct usc *usc, const struct usc_task *task)
 {
 	assert_in_range(task->cs_word + task->shared, 0, usc->words);

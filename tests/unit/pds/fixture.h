@@ -80,6 +80,7 @@ struct fx_stores {
 	u32 batch;	/* 0: PUMICE_TASK_INSTANCES */
 	u32 slots;	/* 0: PUMICE_USC_SLOTS */
 	u32 tasks;	/* that a USC manages; 0: as many as slots */
+	enum pumice_output_store outputs;	/* of pixels; 0: COMMON */
 };
 
 struct fixture *fx_create(unsigned int uscs, const struct fx_stores *stores);

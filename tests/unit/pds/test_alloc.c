@@ -87,26 +87,28 @@ static void free_merges_adjacent_units_in_any_order(void **state)
 	}
 }
 
-/* The most fragmented store: every live piece is between free ones. */
+/* The most fragmented store: every live piece, of tasks and outputs, is between free ones. */
+#define LIVE (PUMICE_USC_TASKS + PDS_OUTPUT_PIECES)
+
 static void alloc_supports_as_many_pieces_as_a_usc_manages_tasks(void **state)
 {
 	struct pds_store store;
 	u32 start, i;
 
 	(void)state;
-	pds_store_init(&store, 3 * PUMICE_USC_TASKS + 1);
-	for (i = 0; i < 3 * PUMICE_USC_TASKS + 1; i++)
+	pds_store_init(&store, 3 * LIVE + 1);
+	for (i = 0; i < 3 * LIVE + 1; i++)
 		assert_true(pds_store_alloc(&store, 1, &start));
-	for (i = 0; i < 3 * PUMICE_USC_TASKS + 1; i += 3)
+	for (i = 0; i < 3 * LIVE + 1; i += 3)
 		pds_store_free(&store, i, 1);
-	for (i = 2; i < 3 * PUMICE_USC_TASKS + 1; i += 3)
+	for (i = 2; i < 3 * LIVE + 1; i += 3)
 		pds_store_free(&store, i, 1);
 	assert_int_equal(store.extents, PDS_STORE_EXTENTS);
-	assert_int_equal(store.free, 2 * PUMICE_USC_TASKS + 1);
-	for (i = 1; i < 3 * PUMICE_USC_TASKS + 1; i += 3)
+	assert_int_equal(store.free, 2 * LIVE + 1);
+	for (i = 1; i < 3 * LIVE + 1; i += 3)
 		pds_store_free(&store, i, 1);
 	assert_int_equal(store.extents, 1);
-	assert_true(pds_store_alloc(&store, 3 * PUMICE_USC_TASKS + 1, &start));
+	assert_true(pds_store_alloc(&store, 3 * LIVE + 1, &start));
 }
 
 struct model {

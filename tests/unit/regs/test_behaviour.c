@@ -36,15 +36,16 @@ static void os_write(struct fixture *fx, unsigned int os, u32 offset, u32 value)
 /* Sizes that the source documents give; hw/presets.h explains them. */
 static void presets_have_the_sizes_of_the_documents(void **state)
 {
+	enum { COMMON = PUMICE_OUTPUT_STORE_COMMON, PARTITION = PUMICE_OUTPUT_STORE_PARTITION };
 	static const struct {
 		const char *name;
-		u32 cores, uscs, slots, tasks, waves, batch, group, unified, local;
+		u32 cores, uscs, slots, tasks, waves, batch, group, unified, common, local, outputs;
 	} rows[] = {
-		{ "default", 4, 2, 48, 64, 192, 128, 1024, 512, 64 },
-		{ "volcanic", 4, 4, 48, 64, 192, 128, 1024, 512, 32 },
-		{ "waves", 16, 2, 2, 4, 2, 64, 64, 12, 64 },
-		{ "sgx543mp4", 4, 4, 48, 64, 192, 128, 1024, 512, 64 },
-		{ "videocore4", 1, 4, 48, 64, 192, 16, 1024, 512, 64 },
+		{ "default", 4, 2, 48, 64, 192, 128, 1024, 512, 576, 64, COMMON },
+		{ "volcanic", 4, 4, 48, 64, 192, 128, 1024, 512, 576, 32, COMMON },
+		{ "waves", 16, 2, 2, 4, 2, 64, 64, 12, 576, 64, COMMON },
+		{ "sgx543mp4", 4, 4, 48, 64, 192, 128, 1024, 1024, 64, 64, PARTITION },
+		{ "videocore4", 1, 4, 48, 64, 192, 16, 1024, 512, 576, 64, COMMON },
 	};
 	u32 i;
 
@@ -69,6 +70,10 @@ static void presets_have_the_sizes_of_the_documents(void **state)
 				 rows[i].unified);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores),
 				 rows[i].local);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores),
+				 rows[i].common);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__OUTPUTS, registers),
+				 rows[i].outputs);
 		fx_destroy(fx);
 	}
 }
@@ -125,7 +130,7 @@ static void configuration_registers_contain_the_configuration(void **state)
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__SLOTS, config), PUMICE_USC_SLOTS);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__OSES, config), 3);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__UNIFIED_KIB, stores), 512);
-	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores), 64);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__COMMON_KIB, stores), 576);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_STORES__LOCAL_KIB, stores), 64);
 	fx_destroy(fx);
 }

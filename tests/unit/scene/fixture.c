@@ -71,7 +71,7 @@ void fx_open(struct fixture *fx, const char *options, uint32_t pages)
 	const struct pumice_freelist_desc list = { .initial_pages = pages, .max_pages = pages };
 	const uint64_t samples = SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4;
 	uint32_t counter;
-	char name[96], error[PUMICE_ERROR_BYTES] = "";
+	char name[160], error[PUMICE_ERROR_BYTES] = "";
 
 	*fx = (struct fixture){ 0 };
 	snprintf(name, sizeof(name), "inproc:ram=%u,%s", RAM_MIB, options);

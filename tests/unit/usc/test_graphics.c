@@ -68,6 +68,7 @@ static void random_tile(struct gen_rng *rng, const struct gen_program *prog, str
 	const u8 *wh = size[gen_below(rng, 3)];
 
 	t->tile = (struct usc_tile){
+		.pixels = PUMICE_TILE_PIXELS,
 		.outputs = t->outputs, .words = (u8)prog->limits.outputs,
 		.samples = (u8)(1u << (gen_below(rng, 2) ? 0 : gen_below(rng, 3))),
 		.width = wh[0], .height = wh[1],

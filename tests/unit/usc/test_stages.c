@@ -260,7 +260,7 @@ static void fill_program(struct fixture *fx, struct task *t, u32 stage,
 	const u16 covered = t->samples ? 0x3333 : 0x1111;
 
 	assert_non_null(program);
-	t->tile = (struct usc_tile){ .outputs = t->outputs, .words = 3,
+	t->tile = (struct usc_tile){ .outputs = t->outputs, .pixels = PUMICE_TILE_PIXELS, .words = 3,
 				     .samples = t->samples ? t->samples : 1,
 				     .width = 32, .height = 32 };
 	t->span = (struct usc_span){ .samples = covered, .covered = covered };

@@ -290,6 +290,7 @@ static int describe(struct pumice_device *dev)
 		.waves_per_usc = gpu.waves_per_usc,
 		.batch = gpu.batch,
 		.tasks_per_usc = gpu.tasks_per_usc,
+		.pixel_outputs = gpu.pixel_outputs,
 	};
 	memcpy(info->fw_build_id, fw.build_id, sizeof(info->fw_build_id) - 1);
 	return describe_heaps(dev);

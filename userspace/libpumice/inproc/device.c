@@ -161,6 +161,7 @@ struct options {
 	const char *text;			/* all of them, for messages */
 	char preset[16];			/* name, or empty for the default */
 	char late[8];				/* the same */
+	char pixel_outputs[16];			/* the same */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
 
@@ -183,7 +184,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, chunk-fifo, " \
 	"tile-fifo, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; " \
-	"late=early, data or poison; fw-gdb=PATH"
+	"late=early, data or poison; pixel-outputs=common or partition; fw-gdb=PATH"
 
 #define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS
 #define ACCEPTED_NUMBER	"the value is a whole number; write a comma between two keys"
@@ -201,8 +202,8 @@ static bool parse_text(const char *text, const char *end, char *out, size_t room
 }
 
 /*
- * Parse one "key=number", "preset=name", "late=word" or "fw-gdb=path" that ends at @end. Returns
- * NULL, or the rule that it breaks.
+ * Parse one "key=number" or "key=text" that ends at @end. Returns NULL, or the rule that it
+ * breaks.
  */
 static const char *parse_option(const char *text, const char *end, struct options *o)
 {
@@ -242,6 +243,7 @@ static const char *parse_option(const char *text, const char *end, struct option
 	} texts[] = {
 		{ "preset=", o->preset, sizeof(o->preset) },
 		{ "late=", o->late, sizeof(o->late) },
+		{ "pixel-outputs=", o->pixel_outputs, sizeof(o->pixel_outputs) },
 		{ "fw-gdb=", o->fw_gdb, sizeof(o->fw_gdb) },
 	};
 	size_t i, n;
@@ -346,6 +348,7 @@ static void describe_limits(struct inproc_device *d)
 		.waves_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, shape),
 		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, shape),
 		.tasks_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, registers),
+		.pixel_outputs = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__OUTPUTS, registers),
 	};
 	describe_heaps(&d->base.limits);
 	/* Memory of a size is aligned to the size's highest power of two, up to 2 MiB. */
@@ -447,6 +450,7 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	const struct pumice_gpu_config config = {
 		.preset = word_or_variable(o->preset, PRESET_VARIABLE),
 		.late = word_or_variable(o->late, LATE_VARIABLE),
+		.pixel_outputs = o->pixel_outputs[0] ? o->pixel_outputs : NULL,
 		.cores = o->cores,
 		.uscs_per_core = o->uscs,
 		.slots = o->slots,

@@ -43,6 +43,7 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 		.waves_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__WAVES, pdev->shape),
 		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, pdev->shape),
 		.tasks_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, pdev->registers),
+		.pixel_outputs = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__OUTPUTS, pdev->registers),
 	};
 }
 

@@ -220,7 +220,7 @@ typedef u32 span_words __attribute__((vector_size(16), may_alias, aligned(4)));
 /* Return the words of an output register in a tile of one sample per pixel. */
 static inline u32 *output_words(const struct exec *x, u32 number)
 {
-	return x->gfx->tile->outputs + number * PUMICE_TILE_PIXELS;
+	return x->gfx->tile->outputs + number * x->gfx->tile->pixels;
 }
 
 static void write_output(struct exec *x, u32 number, const vu *row, u32 lanes)

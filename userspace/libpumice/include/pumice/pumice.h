@@ -67,14 +67,15 @@ struct pumice_trace;
  *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, tasks, waves (of a USC),
  *       batch (instances of a task of vertices or fragments), threads (0: all work is done
  *       inside waits, and in the same order each time), ram (MiB), unified-store-kib,
- *       common-store-kib, local-memory-kib (of a USC), slot-registers (0 to 8), vpm-kib,
- *       idx-fifo, chunk-fifo, tile-fifo, slice-us (time slice of a job), split (primitives that
- *       are dispatched to a core at a time), cdm-share, vdm-share, pdm-share (of the USCs while
- *       several data masters have jobs, in 1/256; 255: no limit), job-timeout-ms (30000: a job
- *       that has run for longer is killed inside waits; 0: none), attach (1: other processes of
- *       the user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early,
- *       data or poison (when data of loads arrive; poison: a use without a wait faults;
- *       default: PUMICE_LATE of the environment, else early)
+ *       common-store-kib, local-memory-kib (of a USC), slot-registers (0 to 8), pixel-outputs
+ *       (their store: common or partition), vpm-kib, idx-fifo, chunk-fifo, tile-fifo, slice-us
+ *       (time slice of a job), split (primitives that are dispatched to a core at a time),
+ *       cdm-share, vdm-share, pdm-share (of the USCs while several data masters have jobs, in
+ *       1/256; 255: no limit), job-timeout-ms (30000: a job that has run for longer is killed
+ *       inside waits; 0: none), attach (1: other processes of the user can observe it),
+ *       fw-gdb=PATH (GDB's socket; threads=1 or more), late=early, data or poison (when data of
+ *       loads arrive; poison: a use without a wait faults; default: PUMICE_LATE of the
+ *       environment, else early)
  *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
  *                            has the key attach=1; only to be observed: statistics,
  *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
@@ -83,9 +84,8 @@ struct pumice_trace;
  * @error: receives the reason of a failure; may be NULL
  * @error_bytes: size of @error
  *
- * In process, the firmware file is the one named by the
- * environment variable PUMICE_FIRMWARE, else the kernel's, else
- * the one installed with the library, else that of the build tree.
+ * In process, the firmware file is the one named by the environment variable PUMICE_FIRMWARE, else
+ * the kernel's, else the one installed with the library, else that of the build tree.
  *
  * Return: 0; -EINVAL for a name that is not understood, -ENODEV where there is
  * no such GPU or its interface has another version, -ENOENT without firmware,
@@ -98,7 +98,7 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 void pumice_device_close(struct pumice_device *dev);
 
 /**
- * pumice_device_error - get the reason of the thread's last failed call on the device or its objects.
+ * pumice_device_error - get the reason of the thread's last failed call on a device or its objects.
  *
  * Return: text without a full stop, of one line, or several for a job that failed; never
  * NULL; valid until this thread's next failing call.
@@ -179,6 +179,8 @@ struct pumice_device_limits {
 	struct pumice_heap heaps[PUMICE_MAX_HEAPS];
 	/** @tasks_per_usc: tasks that a USC manages, in slots and waiting for one; 0: not known */
 	uint32_t tasks_per_usc;
+	/** @pixel_outputs: store of pixel outputs: enum pumice_output_store */
+	uint32_t pixel_outputs;
 };
 
 /**
@@ -696,10 +698,9 @@ void pumice_job_init(struct pumice_job *job, struct pumice_context *context, uin
  * @count: jobs, at most 64
  * @failed: out, on failure only: index of the job that was refused; may be NULL
  *
- * Return: 0; -EINVAL for a stream that is 0 or misaligned, or a wait for
- * a point that has no submitted signal; -E2BIG; -EIO for a
- * context that rejects jobs; -ENOSPC where a context has
- * as many jobs queued as it may: wait for one; -ENOMEM.
+ * Return: 0; -EINVAL for a stream that is 0 or misaligned, or a wait for a point that has no
+ * submitted signal; -E2BIG; -EIO for a context that rejects jobs; -ENOSPC where a context has as many
+ * jobs queued as it may: wait for one; -ENOMEM.
  */
 int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
 		  uint32_t *failed);
