@@ -111,7 +111,15 @@ enum pumice_perf_category {
 	X(PDS_SLOT_WAITS, PDS, 0, "tasks", "tasks that were ready before as many slots were free") \
 	X(PDS_SLOT_WAIT_TIME, PDS, 0, "tasks * ns", "tasks that waited for slots, summed over time") \
 	X(PDM_OUTPUT_WAITS, PDM, 0, "waits", "tiles that had to wait for room for their pixel outputs") \
-	X(PDM_OUTPUT_OCCUPANCY, PDM, 0, "bytes * ns", "pixel outputs in stores of USCs, summed over time")
+	X(PDM_OUTPUT_OCCUPANCY, PDM, 0, "bytes * ns", "pixel outputs in stores of USCs, summed over time") \
+	X(TAG_WAITS, TAG, 0, "waits", "texture reads that had to wait for the TAG of their half of a core") \
+	X(TAG_BUSY, TAG, 1, "ns", "time in which TAGs had a request, summed over TAGs") \
+	X(TAG_TF_RESULTS, TAG, 0, "results", "results of texture filters: of a wave's read each") \
+	X(TAG_TF_BUSY, TAG, 1, "ns", "time in which texture filters expanded and filtered, summed over filters") \
+	X(PDM_UITR_REQUESTS, PDM, 0, "requests", "varyings that UITRs iterated for a task") \
+	X(PDM_UITR_BUSY, PDM, 1, "ns", "time in which UITRs iterated, summed over UITRs") \
+	X(PDM_TITR_REQUESTS, PDM, 0, "requests", "texture reads that TITRs iterated coordinates of a task for") \
+	X(PDM_TITR_BUSY, PDM, 1, "ns", "time in which TITRs had a request, summed over TITRs")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -17,6 +17,7 @@ struct gpu_fault {
 	u8 unit;	/* enum pumice_unit */
 	u8 access;	/* enum pumice_access, of MMU faults */
 	u8 ctx;		/* MMU context of the request */
+	u8 index;	/* number of the unit over all cores, see FAULT_INFO */
 	u16 usc;	/* USC number over all cores, for USC faults */
 	u32 pc;		/* instruction index in the USC or PDS program */
 	u64 addr;	/* GPU virtual address, see CDM_FAULT_ADDR */

@@ -78,6 +78,7 @@ void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_CO
 	pds_counters_add(gpu->pds, value);
 	for (i = 0; i < gpu->uscs; i++)
 		usc_counters_add(gpu->usc[i], value);
+	halves_counters_add(gpu->halves, value);
 	usc_program_cache_counters_add(gpu->programs, value);
 	masters_counters_add(gpu, value);
 	mmu_counters_add(&gpu->mmu, value);
@@ -90,6 +91,7 @@ void gpu_set_detail(struct pumice_gpu *gpu, bool detail)
 	gpu->perf_detail = detail;
 	for (i = 0; i < gpu->uscs; i++)
 		usc_set_detail(gpu->usc[i], detail);
+	halves_set_detail(gpu->halves, detail);
 }
 
 void gpu_snapshot_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
@@ -243,6 +245,19 @@ void gpu_job_starts(struct pumice_gpu *gpu, enum pumice_inject_where master, u32
 		fwctl_raise(gpu->fw, done);
 }
 
+void gpu_log_fault(struct pumice_gpu *gpu, const char *name, const struct gpu_fault *f)
+{
+	char number[8] = "";
+
+	if (f->unit == PUMICE_UNIT_TAG)
+		snprintf(number, sizeof(number), " %u", f->index);
+	gpu_trace(gpu, PUMICE_TRACE_FAULT, f->addr, f->fault, f->unit);
+	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
+		"%s job stopped: %s by %s%s (%s) at 0x%llx, context %u, USC %u, instruction %u",
+		name, pumice_fault_str(f->fault), pumice_unit_str(f->unit), number,
+		pumice_access_str(f->access), (unsigned long long)f->addr, f->ctx, f->usc, f->pc);
+}
+
 /* struct cdm_ops */
 static void cdm_ended(void *opaque, enum dm_end end)
 {
@@ -257,14 +272,8 @@ static void cdm_ended(void *opaque, enum dm_end end)
 
 	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->done,
 		  end == DM_SWITCHED);
-	if (end == DM_FAULT) {
-		gpu_trace(gpu, PUMICE_TRACE_FAULT, s->fault.addr, s->fault.fault, s->fault.unit);
-		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
-			"job stopped: %s by %s (%s) at 0x%llx, context %u, USC %u, instruction %u",
-			pumice_fault_str(s->fault.fault), pumice_unit_str(s->fault.unit),
-			pumice_access_str(s->fault.access), (unsigned long long)s->fault.addr,
-			s->fault.ctx, s->fault.usc, s->fault.pc);
-	}
+	if (end == DM_FAULT)
+		gpu_log_fault(gpu, "compute", &s->fault);
 	gpu_raise_end(gpu, PUMICE_INJECT_WHERE_CDM, event[end]);
 }
 
@@ -490,9 +499,10 @@ static bool create_data_masters(struct pumice_gpu *gpu)
 		.ops = &cdm_pds_ops,
 	};
 
+	gpu->halves = halves_create(&gpu->mmu, gpu->config.cores, gpu->config.uscs_per_core);
 	gpu->programs = usc_program_cache_create();
 	gpu->cdm = cdm_create(&cdm);
-	if (!gpu->programs || !gpu->cdm)
+	if (!gpu->halves || !gpu->programs || !gpu->cdm)
 		return false;
 	usc_program_cache_set_ops(gpu->programs, &cache_ops, gpu);
 	pds.programs = gpu->programs;
@@ -521,6 +531,7 @@ static bool create_uscs(struct pumice_gpu *gpu)
 		config.number = i;
 		config.core = i / gpu->config.uscs_per_core;
 		config.in_core = i % gpu->config.uscs_per_core;
+		config.tag = halves_of(gpu->halves, i)->tag;
 		gpu->usc[i] = usc_create(&config);
 		if (!gpu->usc[i])
 			return false;
@@ -647,6 +658,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 		usc_destroy(gpu->usc[i]);
 	for (i = 0; i < GPU_WAVE_BUSES; i++)
 		free(gpu->waves[i].wave);
+	halves_destroy(gpu->halves);
 	usc_program_cache_destroy(gpu->programs);
 	mem_map_clear(&gpu->mem);
 	inject_destroy(&gpu->inject);
@@ -708,6 +720,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	pds_reset(gpu->pds);
 	for (i = 0; i < gpu->uscs; i++)
 		usc_reset(gpu->usc[i]);
+	halves_reset(gpu->halves);
 	mmu_reset(&gpu->mmu);
 	trace_reset(&gpu->trace);
 	gpu_set_detail(gpu, false);

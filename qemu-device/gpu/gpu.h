@@ -10,6 +10,7 @@
  *   (PDS)     inside pds/, one for each core; wakes units, else a leaf
  *   (PM)      inside pm/, a leaf except for the events it raises
  *   (program cache)  inside usc/
+ *   (TAG)     inside tag/, one for each half of a core, a leaf
  *   (workers)        inside workers/, a leaf
  * Steps of units take the device lock, so never wait for a step while holding
  * it; steps never take the control lock.
@@ -22,6 +23,7 @@
 
 #include "cdm/cdm.h"
 #include "fwctl/fwctl.h"
+#include "half/half.h"
 #include "inject/inject.h"
 #include "masters.h"
 #include "mem/mem.h"
@@ -115,6 +117,7 @@ struct pumice_gpu {
 	struct pdm *pdm;
 	struct ptla *ptla;
 	struct usc_program_cache *programs;
+	struct halves *halves;
 	struct usc *usc[GPU_MAX_USCS];
 	struct workers *workers;
 };
@@ -175,6 +178,9 @@ void gpu_snapshot_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 mas
 void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_COUNT]);
 /* Enable or disable the detailed counters of hw/perf.h; device lock held. */
 void gpu_set_detail(struct pumice_gpu *gpu, bool detail);
+
+/* Write the fault that stopped a job of a data master to the host's log and trace. */
+void gpu_log_fault(struct pumice_gpu *gpu, const char *name, const struct gpu_fault *fault);
 
 /* Write to the host's log or trace. */
 __attribute__((format(printf, 3, 4))) void gpu_log(struct pumice_gpu *gpu,

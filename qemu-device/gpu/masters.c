@@ -11,15 +11,6 @@
 
 /* struct dm_ops; opaque is the struct gpu_master. Called with the device lock held. */
 
-static void log_fault(struct pumice_gpu *gpu, const char *name, const struct gpu_fault *f)
-{
-	gpu_trace(gpu, PUMICE_TRACE_FAULT, f->addr, f->fault, f->unit);
-	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
-		"%s job stopped: %s by %s (%s) at 0x%llx, context %u, USC %u, instruction %u",
-		name, pumice_fault_str(f->fault), pumice_unit_str(f->unit),
-		pumice_access_str(f->access), (unsigned long long)f->addr, f->ctx, f->usc, f->pc);
-}
-
 static void trace_end(const struct gpu_master *m, enum dm_end end)
 {
 	static const enum pumice_trace_event event[GPU_MASTERS] = {
@@ -63,7 +54,7 @@ static void ended(void *opaque, enum dm_end end)
 		m->gpu->partials++;
 	trace_end(m, end);
 	if (end == DM_FAULT)
-		log_fault(m->gpu, name[m->number], &master_status(m)->fault);
+		gpu_log_fault(m->gpu, name[m->number], &master_status(m)->fault);
 	if (end == DM_MEMORY)
 		fwctl_raise(m->gpu->fw, event[m->number][end]);
 	else
@@ -115,6 +106,7 @@ static bool create_tilers(struct pumice_gpu *gpu)
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,
 		.pds = gpu->pds,
+		.halves = gpu->halves,
 		.ops = &ops,
 		.trace = &gpu->trace,
 	};

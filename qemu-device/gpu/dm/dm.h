@@ -86,6 +86,7 @@ struct dm_ops {
 	void (*wake)(void *opaque, unsigned int core);
 };
 
+struct halves;
 struct mmu;
 struct pds;
 struct pm;
@@ -102,6 +103,7 @@ struct dm_config {
 	struct mmu *mmu;
 	struct pm *pm;
 	struct pds *pds;
+	struct halves *halves;	/* PDM */
 	const struct dm_ops *ops;
 	void *opaque;
 	struct trace *trace;	/* or NULL */

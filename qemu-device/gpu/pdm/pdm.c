@@ -57,7 +57,6 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 	unsigned int i;
 
 	core->number = number;
-	core->tag = tag_create(pdm->config.mmu);
 	/* A tile's primitives are spread over the whole parameter buffer. */
 	core->tlb.far = calloc(MMU_TLB_FAR, sizeof(*core->tlb.far));
 	for (i = 0; i < PDM_TILES; i++) {
@@ -72,7 +71,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 		core->tile[i]->core = core;
 		core->tile[i]->slot = (u8)i;
 	}
-	return core->tag && core->tlb.far;
+	return core->tlb.far;
 }
 
 struct pdm *pdm_create(const struct dm_config *config)
@@ -121,8 +120,6 @@ void pdm_destroy(struct pdm *pdm)
 				pdm_objects_destroy(pdm->core[i].tile[t]);
 			free(pdm->core[i].tile[t]);
 		}
-		if (pdm->core[i].tag)
-			tag_destroy(pdm->core[i].tag);
 		free(pdm->core[i].tlb.far);
 	}
 	free(pdm);
@@ -149,7 +146,6 @@ void pdm_reset(struct pdm *pdm)
 
 	drop_stages(pdm);
 	for (i = 0; i < pdm->config.cores; i++) {
-		tag_reset(pdm->core[i].tag);
 		for (t = 0; t < PDM_TILES; t++)
 			reset_tile(pdm->core[i].tile[t]);
 	}
@@ -223,8 +219,6 @@ const struct dm_status *pdm_status(const struct pdm *pdm)
 
 void pdm_counters_add(const struct pdm *pdm, u64 *value)
 {
-	unsigned int i;
-
 	value[PUMICE_PERF_PDM_BUSY] += dm_run_busy_ns(&pdm->run, now(pdm));
 	value[PUMICE_PERF_PDM_TILES] += pdm->counts.tiles;
 	value[PUMICE_PERF_PDM_PRIMITIVES] += pdm->counts.primitives;
@@ -237,8 +231,6 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_FIFO_WAITS] += atomic_load(&pdm->list.tiles.waited);
 	value[PUMICE_PERF_PDM_FIFO_OCCUPANCY] += atomic_load(&pdm->list.tiles.occupancy);
 	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
-	for (i = 0; i < pdm->config.cores; i++)
-		value[PUMICE_PERF_TAG_READS] += tag_reads(pdm->core[i].tag);
 }
 
 /* ------------------------------------------------------------ reading a job */
@@ -485,14 +477,14 @@ void pdm_trace_begin(struct pdm *pdm)
 	unsigned int i;
 
 	for (i = 0; i < pdm->config.cores; i++) {
-		const u64 reads = tag_reads(pdm->core[i].tag);
+		const u64 reads = halves_reads_ahead(pdm->config.halves, i);
 
-		atomic_store(&pdm->core[i].tag_base, reads);
-		atomic_store(&pdm->core[i].tag_last, reads);
+		atomic_store(&pdm->core[i].ahead_base, reads);
+		atomic_store(&pdm->core[i].ahead_last, reads);
 	}
 }
 
-/* A tile has ended: trace how much the texture unit of the iterators has read, if it has. */
+/* A tile has ended: trace how much was read ahead of programs, if anything was. */
 static void trace_reads(struct pdm *pdm, struct pdm_core *core)
 {
 	const u64 on = trace_on(pdm->config.trace, PUMICE_TRACE_KIND_TAG);
@@ -500,14 +492,14 @@ static void trace_reads(struct pdm *pdm, struct pdm_core *core)
 
 	if (!on)
 		return;
-	reads = tag_reads(core->tag);
-	if (reads != atomic_load(&core->tag_last))
+	reads = halves_reads_ahead(pdm->config.halves, core->number);
+	if (reads != atomic_load(&core->ahead_last))
 		trace_write(pdm->config.trace, on, &(struct trace_item){
 			.kind = PUMICE_TRACE_KIND_TAG, .dm = TRACE_PDM, .ctx = pdm->job.ctx,
 			.usc = (u8)(core->number * pdm->config.uscs_per_core),
-			.arg0 = reads - atomic_load(&core->tag_base), .arg1 = 1,
+			.arg0 = reads - atomic_load(&core->ahead_base), .arg1 = 1,
 		});
-	atomic_store(&core->tag_last, reads);
+	atomic_store(&core->ahead_last, reads);
 }
 
 /* Complete a tile; the last one of a macro tile frees its pages. */

@@ -207,9 +207,8 @@ _Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES, "tiles that may have outputs on o
 struct pdm_core {
 	u32 number;
 	struct mmu_tlb tlb;
-	struct tag *tag;
-	/* For the trace: reads of the tag when the trace began, and in the last event. */
-	_Atomic u64 tag_base, tag_last;
+	/* For the trace: reads of the TITRs when the trace began, and in the last event. */
+	_Atomic u64 ahead_base, ahead_last;
 	struct pdm_tile *tile[PDM_TILES];
 };
 

@@ -370,7 +370,7 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	return tile->plane[r->planes % PDM_PLANES];
 }
 
-static bool gather_prims(struct pdm_tile *tile, struct pdm_task *task, struct pds_prim *prim,
+static bool gather_prims(struct pdm_tile *tile, struct pdm_task *task, struct itr_prim *prim,
 			 struct gpu_fault *fault)
 {
 	u32 i;
@@ -392,7 +392,7 @@ static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault 
 	const struct tsp_plane flat[2] = {
 		{ 0, 0, 1 }, { 0, 0, 0 },
 	};
-	struct pds_prim prim[PDM_TASK_SPANS] = { { .plane = flat, .front = true } };
+	struct itr_prim prim[PDM_TASK_SPANS] = { { .plane = flat, .front = true } };
 	struct pds_fragments in = { .gfx = &task->gfx, .prim = prim, .prims = task->prims };
 
 	if (!tile->shade.fixed) {
@@ -401,7 +401,8 @@ static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault 
 			return false;
 	}
 	return pds_fill_fragments(tile->pdm->config.pds, &tile->place, task->stage, &in,
-				  tile->core->tag, &tile->core->tlb, &tile->fill_pc, fault);
+				  halves_of(tile->pdm->config.halves, tile->place.usc),
+				  &tile->core->tlb, &tile->fill_pc, fault);
 }
 
 enum pdm_step pdm_claim(struct pdm_tile *tile, const struct pds_stage *stage, u32 instances,

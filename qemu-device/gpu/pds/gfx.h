@@ -12,6 +12,7 @@
 #ifndef PUMICE_GPU_PDS_GFX_H
 #define PUMICE_GPU_PDS_GFX_H
 
+#include "../half/half.h"
 #include "../usc/gfx.h"
 #include "pds.h"
 #include "program.h"
@@ -132,25 +133,13 @@ bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		       const struct pds_stage *stage, const struct pds_vertices *in,
 		       struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
 
-/* Planes of a primitive: value = a x + b y + c, x and y from the tile's corner. */
-struct tsp_plane {
-	float a, b, c;
-};
-
-/* A primitive of a fragment task. */
-struct pds_prim {
-	const struct tsp_plane *plane;	/* of its varyings, then of 1/w, then of depth */
-	bool front;
-};
-
 /* Inputs of a fragment task: the spans of gfx, whose prim is an index of prims[]. */
 struct pds_fragments {
 	const struct usc_gfx *gfx;
-	const struct pds_prim *prim;
+	const struct itr_prim *prim;
 	u32 prims;
 	u32 varyings;
 };
-struct tag;
 /*
  * Texture reads are slow, so the program is run in pieces, like that of vertices. No other
  * limit is needed: bursts of fragment tasks are read once per task.
@@ -158,7 +147,7 @@ struct tag;
 #define PDS_PIECE_TEXTURES 2u
 bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 			const struct pds_stage *stage, const struct pds_fragments *in,
-			struct tag *tag, struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
+			struct half *half, struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
 
 /* Called by any thread. */
 struct pds_task_ops {

@@ -108,7 +108,8 @@ REG_READ(reg_cdm_fault_info)
 	(void)at;
 	return PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__PC, f->pc) |
 	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__USC, f->usc) |
-	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__CTX, f->ctx);
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__CTX, f->ctx) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_FAULT_INFO__INDEX, (u64)f->index);
 }
 
 REG_READ(reg_cdm_fault_code)

@@ -185,7 +185,8 @@ REG_READ(reg_master_fault_info)
 
 	return PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__PC, f->pc) |
 	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__USC, f->usc) |
-	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__CTX, f->ctx);
+	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__CTX, f->ctx) |
+	       PUMICE_FIELD_PREP(PUMICE_VDM_FAULT_INFO__INDEX, (u64)f->index);
 }
 
 REG_READ(reg_master_fault_code)

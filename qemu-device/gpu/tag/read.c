@@ -20,7 +20,7 @@ static inline u32 window_slot(u64 grain)
 static const u8 *fill_window(struct tag_wave *w, u64 va)
 {
 	u64 grain = va >> MMU_GRAIN_SHIFT;
-	const u8 *host = mmu_translate(w->tag->mmu, &w->tag->tlb, w->request->ctx, va,
+	const u8 *host = mmu_translate(w->tag->config.mmu, &w->tag->tlb, w->request->ctx, va,
 				       PUMICE_ACCESS_READ, PUMICE_UNIT_TAG, w->fault);
 
 	if (!host)
@@ -83,7 +83,7 @@ static bool read_blocks(struct tag_wave *w, const u64 *row, const u32 *column, c
 		if (!host)
 			return false;
 		words->row[0][l] = decoded(w->tag, w->state->texture.format, host,
-					   w->state->info->bytes)[y[l] % 4 * 4 + x[l] % 4];
+					   w->state->tf.info->bytes)[y[l] % 4 * 4 + x[l] % 4];
 	}
 	return true;
 }
@@ -91,9 +91,9 @@ static bool read_blocks(struct tag_wave *w, const u64 *row, const u32 *column, c
 bool tag_read_words(struct tag_wave *w, const u64 *row, const u32 *column, const u32 *x,
 		    const u32 *y, struct texel_rows *words)
 {
-	if (w->state->info->flags & PUMICE_FORMAT_BLOCKS)
+	if (w->state->tf.info->flags & PUMICE_FORMAT_BLOCKS)
 		return read_blocks(w, row, column, x, y, words);
-	switch (w->state->info->bytes) {
+	switch (w->state->tf.info->bytes) {
 	case 1:
 		return read_rows(w, row, column, 1, words);
 	case 2:
@@ -147,7 +147,7 @@ read_four(struct tag_wave *w, const struct tf_taps *t, u32 bytes,
 
 bool tag_read_four(struct tag_wave *w, const struct tf_taps *taps, u32 (*words)[PUMICE_LANES])
 {
-	switch (w->state->info->bytes) {
+	switch (w->state->tf.info->bytes) {
 	case 1:
 		return read_four(w, taps, 1, words);
 	case 2:

@@ -17,19 +17,19 @@ static bool decode_texture(const u32 *words, struct tag_state *s)
 	if (pumice_texture_unpack(words, t) != PUMICE_UNPACK_OK)
 		return false;
 	s->surface = pumice_surface_of_texture(t);
-	s->info = pumice_pixel_info(t->format);
+	s->tf.info = pumice_pixel_info(t->format);
 	if (!pumice_surface_valid(&s->surface))
 		return false;
-	s->swizzle[0] = t->swizzle_r;
-	s->swizzle[1] = t->swizzle_g;
-	s->swizzle[2] = t->swizzle_b;
-	s->swizzle[3] = t->swizzle_a;
-	s->same = true;
+	s->tf.swizzle[0] = t->swizzle_r;
+	s->tf.swizzle[1] = t->swizzle_g;
+	s->tf.swizzle[2] = t->swizzle_b;
+	s->tf.swizzle[3] = t->swizzle_a;
+	s->tf.same = true;
 	for (n = 0; n < 4; n++) {
-		if (!pumice_swizzle_valid(s->swizzle[n]))
+		if (!pumice_swizzle_valid(s->tf.swizzle[n]))
 			return false;
-		s->same &= s->swizzle[n] == n;
-		s->scale[n] = texel_scale(s->info, n);
+		s->tf.same &= s->tf.swizzle[n] == n;
+		s->tf.scale[n] = texel_scale(s->tf.info, n);
 	}
 	for (n = 0; n < t->levels; n++)
 		s->level[n] = pumice_surface_level(&s->surface, n);
@@ -37,8 +37,8 @@ static bool decode_texture(const u32 *words, struct tag_state *s)
 	s->array = t->dim >= PUMICE_TEXTURE_DIM_1D_ARRAY;
 	s->dims = t->dim == PUMICE_TEXTURE_DIM_3D ? 3 :
 		  t->dim == PUMICE_TEXTURE_DIM_1D || t->dim == PUMICE_TEXTURE_DIM_1D_ARRAY ? 1 : 2;
-	s->plain = s->info->kind == PUMICE_KIND_UNORM && s->info->bytes <= 4 &&
-		   !(s->info->flags & (PUMICE_FORMAT_SRGB | PUMICE_FORMAT_BLOCKS));
+	s->plain = s->tf.info->kind == PUMICE_KIND_UNORM && s->tf.info->bytes <= 4 &&
+		   !(s->tf.info->flags & (PUMICE_FORMAT_SRGB | PUMICE_FORMAT_BLOCKS));
 	return true;
 }
 
@@ -62,13 +62,13 @@ static void decode_border(struct tag_state *s)
 			   (s->sampler.border == PUMICE_BORDER_OPAQUE_BLACK && c == 3);
 		float f;
 
-		if (c >= s->info->components)
+		if (c >= s->tf.info->components)
 			one = c == 3;
-		f = one ? s->scale[c] : 0.0f;
-		if (texel_integer(s->info))
-			s->border_colour[c] = one;
+		f = one ? s->tf.scale[c] : 0.0f;
+		if (texel_integer(s->tf.info))
+			s->tf.border_colour[c] = one;
 		else
-			memcpy(&s->border_colour[c], &f, sizeof(f));
+			memcpy(&s->tf.border_colour[c], &f, sizeof(f));
 	}
 }
 
@@ -88,12 +88,13 @@ static bool decode_sampler(const u32 *words, struct tag_state *s)
 	s->lod_bias = p->lod_bias;
 	s->min_lod = p->min_lod;
 	s->max_lod = p->max_lod;
-	s->border = false;
+	s->tf.compare_func = p->compare_func;
+	s->tf.border_axes = 0;
 	for (a = 0; a < s->dims; a++) {
 		if (s->cube)
 			s->wrap[a] = PUMICE_WRAP_BORDER;
-		else
-			s->border |= s->wrap[a] == PUMICE_WRAP_BORDER;
+		else if (s->wrap[a] == PUMICE_WRAP_BORDER)
+			s->tf.border_axes |= (u8)(1u << a);
 	}
 	s->filters = p->min_linear || p->mag_linear || p->mip_filter == PUMICE_MIP_FILTER_LINEAR;
 	if (p->texels && !texels_valid(s))

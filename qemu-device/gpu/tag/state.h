@@ -7,7 +7,10 @@
 #ifndef PUMICE_GPU_TAG_STATE_H
 #define PUMICE_GPU_TAG_STATE_H
 
-#include "../texel/tf.h"
+#include <pthread.h>
+
+#include "../activity.h"
+#include "../tf/tf.h"
 #include "tag.h"
 
 /* Decoded texture and sampler structure. */
@@ -17,7 +20,7 @@ struct tag_state {
 	bool texture_valid, sampler_valid;
 	struct pumice_texture texture;
 	struct pumice_sampler sampler;
-	const struct pumice_pixel_info *info;
+	struct tf_state tf;	/* for the texture filter */
 	struct pumice_surface surface;
 	struct pumice_level level[PUMICE_MAX_LEVELS];
 	u32 dims;		/* coordinates except layers: 1 to 3; 2 for a cube's face */
@@ -25,13 +28,8 @@ struct tag_state {
 	bool filters;		/* the sampler has any filtering */
 	bool plain;		/* UNORM in one word, no curve: has the fast path to a bilinear
 				 * texel */
-	bool same;		/* the swizzle is R, G, B, A */
-	u8 swizzle[4];
 	u8 wrap[3];		/* BORDER for cubes, to detect texels of other faces */
-	bool border;		/* an axis has one; never for cubes */
-	float scale[4];
 	float lod_bias, min_lod, max_lod;
-	u32 border_colour[4];	/* f32 before scaling, or integers */
 };
 
 #define TAG_STATES 16u
@@ -46,15 +44,18 @@ struct tag_block {
 
 struct tag {
 	/* Configuration. */
-	struct mmu *mmu;
+	struct tag_config config;
 	const struct texel_ops *ops;
+
+	pthread_mutex_t lock;	/* held while a request is processed; a leaf */
 
 	/* State. */
 	struct mmu_tlb tlb;
 	struct tag_state state[TAG_STATES];
 	struct tag_block block[TAG_BLOCKS];
 
-	_Atomic u64 reads[PUMICE_WAVE_MASTER_COUNT];	/* written by the owner's thread */
+	struct activity activity;
+	_Atomic u64 waits;	/* requests that found the unit busy */
 };
 
 /* Grains that a read has used, to save look-ups in the TLB. */
@@ -70,9 +71,10 @@ struct tag_wave {
 	const struct tag_request *request;
 	const struct tag_state *state;
 	struct gpu_fault *fault;
+	struct tf_read read;		/* for the texture filter */
 	struct tag_windows windows;
 
-	float coord[3][PUMICE_LANES];	/* of cubes: on the face */
+	float coord[3][PUMICE_LANES] __attribute__((aligned(64)));	/* of cubes: on the face */
 	float dx[3][PUMICE_LANES], dy[3][PUMICE_LANES];
 	u32 layer[PUMICE_LANES];
 	float extra[PUMICE_LANES];	/* bias, level or reference */
@@ -92,12 +94,12 @@ static inline u64 tag_row_address(const struct tag_state *s, u32 level, u32 laye
 	const struct pumice_level *v = &s->level[level];
 
 	return s->texture.addr + v->offset + layer * v->layer_bytes +
-	       pumice_level_row(v, y / s->info->block);
+	       pumice_level_row(v, y / s->tf.info->block);
 }
 
 static inline u32 tag_column_bytes(const struct tag_state *s, u32 level, u32 x)
 {
-	return (u32)pumice_level_column(&s->level[level], x / s->info->block);
+	return (u32)pumice_level_column(&s->level[level], x / s->tf.info->block);
 }
 
 /* state.c: return the decoded state of these words. */

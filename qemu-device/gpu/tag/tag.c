@@ -2,7 +2,7 @@
 /*
  * Texture unit: processing of requests.
  *
- * Source: document 004, "TAG" and "TF"; Documentation/formats.rst for the rules. Everything
+ * Source: document 004, "TAG"; Documentation/formats.rst for the rules. Everything
  * is done for 32 lanes at a time. Lanes that do not read use the address of the first one
  * that does, so that they add no address.
  *
@@ -13,49 +13,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lock.h"
+#include "perf.h"
 #include "state.h"
 
-struct tag *tag_create(struct mmu *mmu)
+struct tag *tag_create(const struct tag_config *config)
 {
 	struct tag *tag = aligned_alloc(64, (sizeof(struct tag) + 63) / 64 * 64);
 
 	if (!tag)
 		return NULL;
 	memset(tag, 0, sizeof(*tag));
-	tag->mmu = mmu;
+	tag->config = *config;
 	tag->ops = texel_ops();
+	lock_init(&tag->lock);
 	return tag;
 }
 
 void tag_destroy(struct tag *tag)
 {
+	if (!tag)
+		return;
+	pthread_mutex_destroy(&tag->lock);
 	free(tag);
 }
 
 void tag_reset(struct tag *tag)
 {
-	u32 i;
-
 	memset(&tag->tlb, 0, sizeof(tag->tlb));
 	memset(tag->state, 0, sizeof(tag->state));
 	memset(tag->block, 0, sizeof(tag->block));
-	for (i = 0; i < PUMICE_WAVE_MASTER_COUNT; i++)
-		atomic_store_explicit(&tag->reads[i], 0, memory_order_relaxed);
+	activity_reset(&tag->activity);
+	atomic_store_explicit(&tag->waits, 0, memory_order_relaxed);
 }
 
-u64 tag_reads_of(const struct tag *tag, enum pumice_wave_master master)
+void tag_set_detail(struct tag *tag, bool detail)
 {
-	return atomic_load_explicit(&tag->reads[master], memory_order_relaxed);
+	activity_set_detail(&tag->activity, detail);
 }
 
-u64 tag_reads(const struct tag *tag)
+void tag_counters_add(const struct tag *tag, u64 *value)
 {
-	u64 reads = 0;
-	u32 i;
+	value[PUMICE_PERF_TAG_READS] += activity_requests(&tag->activity);
+	value[PUMICE_PERF_TAG_BUSY] += activity_busy_ns(&tag->activity);
+	value[PUMICE_PERF_TAG_WAITS] += atomic_load_explicit(&tag->waits, memory_order_relaxed);
+}
 
-	for (i = 0; i < PUMICE_WAVE_MASTER_COUNT; i++)
-		reads += tag_reads_of(tag, (enum pumice_wave_master)i);
-	return reads;
+/* Wait until no other request is processed, and begin one. */
+static void enter(struct tag *tag)
+{
+	if (!pthread_mutex_trylock(&tag->lock))
+		return;
+	pthread_mutex_lock(&tag->lock);
+	activity_add(&tag->waits, 1);
 }
 
 static bool compares(u32 op)
@@ -72,7 +82,7 @@ static bool request_valid(const struct tag_request *r, const struct tag_state *s
 	if (!s->texture_valid || s->texture.dim != r->dim)
 		return false;
 	if (r->op != PUMICE_USC_OP_QUERY_LOD &&
-	    texel_integer(s->info) == (r->type == PUMICE_USC_TYPE_F32))
+	    texel_integer(s->tf.info) == (r->type == PUMICE_USC_TYPE_F32))
 		return false;
 	if (r->op == PUMICE_USC_OP_FETCH)
 		return !s->cube;
@@ -81,8 +91,8 @@ static bool request_valid(const struct tag_request *r, const struct tag_state *s
 	if (gathers && s->dims != 2)
 		return false;
 	if (compares(r->op))
-		return s->info->flags & PUMICE_FORMAT_DEPTH;
-	return !s->filters || !texel_integer(s->info);
+		return s->tf.info->flags & PUMICE_FORMAT_DEPTH;
+	return !s->filters || !texel_integer(s->tf.info);
 }
 
 /* Copy the inputs of the first reading lane to lanes that do not read. */
@@ -120,7 +130,7 @@ static void place_level(const struct tag_wave *w, u32 level,
 		.dims = s->dims, .wrap = { s->wrap[0], s->wrap[1], s->wrap[2] },
 		.texels = s->sampler.texels, .linear = w->linear,
 		.size = { l->width, l->height, l->layers },
-		.block_shift = s->info->block == 4 ? 2 : 0,
+		.block_shift = s->tf.info->block == 4 ? 2 : 0,
 		.addr = s->texture.addr + l->offset, .level = l, .coord = coord,
 		.layer = s->array || s->cube ? w->layer : NULL,
 	};
@@ -179,78 +189,6 @@ static bool read_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct 
 			      w->state->dims > 1 ? t->index[1][y] : zero, words);
 }
 
-static void put_border(const struct tag_state *s, const struct tf_taps *t, u32 n,
-		       struct texel_rows *texel)
-{
-	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		u32 beyond = 0;
-
-		for (u32 a = 0; a < s->dims; a++) {
-			if (s->wrap[a] == PUMICE_WRAP_BORDER)
-				beyond |= t->beyond[a][n >> a & 1][l];
-		}
-		for (u32 c = 0; c < 4 && beyond; c++)
-			texel->row[c][l] = s->border_colour[c];
-	}
-}
-
-static bool compare(enum pumice_compare func, float a, float b)
-{
-	switch (func) {
-	case PUMICE_COMPARE_NEVER:
-		return false;
-	case PUMICE_COMPARE_LESS:
-		return a < b;
-	case PUMICE_COMPARE_EQUAL:
-		return a == b;
-	case PUMICE_COMPARE_LESS_EQUAL:
-		return a <= b;
-	case PUMICE_COMPARE_GREATER:
-		return a > b;
-	case PUMICE_COMPARE_NOT_EQUAL:
-		return a != b;
-	case PUMICE_COMPARE_GREATER_EQUAL:
-		return a >= b;
-	default:
-		return true;
-	}
-}
-
-/* Set depths to 1 if their comparison with the reference is true, else to 0. */
-static void compare_texels(const struct tag_wave *w, struct texel_rows *texel)
-{
-	const struct tag_state *s = w->state;
-	const enum pumice_compare func = (enum pumice_compare)s->sampler.compare_func;
-	bool unit = s->info->kind == PUMICE_KIND_UNORM;
-
-	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		float depth, reference = w->extra[l], result;
-
-		memcpy(&depth, &texel->row[0][l], sizeof(depth));
-		depth /= s->scale[0];
-		if (unit && !(reference > 0.0f))
-			reference = 0.0f;
-		if (unit && reference > 1.0f)
-			reference = 1.0f;
-		result = compare(func, reference, depth) ? 1.0f : 0.0f;
-		for (u32 c = 0; c < 4; c++)
-			memcpy(&texel->row[c][l], &result, sizeof(result));
-	}
-}
-
-/* Expand the words of texel n of a filter to numbers before scaling. */
-static inline void expand(struct tag_wave *w, const struct tf_taps *t, u32 n,
-			  const struct texel_rows *words, struct texel_rows *texel)
-{
-	const struct tag_state *s = w->state;
-
-	w->tag->ops->expand(s->info, words, texel);
-	if (s->border)
-		put_border(s, t, n, texel);
-	if (compares(w->request->op))
-		compare_texels(w, texel);
-}
-
 /* Read and expand texel n. */
 static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struct texel_rows *texel)
 {
@@ -258,14 +196,8 @@ static bool expand_tap(struct tag_wave *w, const struct tf_taps *t, u32 n, struc
 
 	if (!read_tap(w, t, n, &words))
 		return false;
-	expand(w, t, n, &words, texel);
+	tf_expand(w->tag->config.tf, &w->read, t, n, &words, texel);
 	return true;
-}
-
-/* Return whether texels must be ignored at weight 0: float formats may have infinity or NaN. */
-static bool needs_guard(const struct tag_wave *w)
-{
-	return w->state->info->kind == PUMICE_KIND_FLOAT && !compares(w->request->op);
 }
 
 /* The same for a cube whose filters cross edges of faces in some lanes. */
@@ -278,7 +210,7 @@ static bool expand_cube_tap(struct tag_wave *w, const u32 *level, const struct t
 	tag_cube_tap(w, level, t, lanes, n, &tap);
 	if (!tag_read_words(w, tap.row, tap.column, tap.x, tap.y, &words))
 		return false;
-	expand(w, t, n, &words, texel);
+	tf_expand(w->tag->config.tf, &w->read, t, n, &words, texel);
 	*corner = tap.corner;
 	return true;
 }
@@ -295,7 +227,7 @@ sample_faces(struct tag_wave *w, const u32 *level, const struct tf_taps *t, u32 
 			return false;
 	}
 	tag_cube_corners(texel, corner);
-	w->tag->ops->blend(2, needs_guard(w), t, texel, out);
+	tf_filter(w->tag->config.tf, &w->read, 2, t, texel, out);
 	return true;
 }
 
@@ -317,19 +249,20 @@ static bool sample_level(struct tag_wave *w, const u32 *level, const float (*coo
 		if (lanes)
 			return sample_faces(w, level, &taps, lanes, out);
 	}
-	if (s->plain && s->dims == 2 && !s->border && !compares(w->request->op)) {
+	if (s->plain && s->dims == 2 && !s->tf.border_axes && !w->read.reference) {
 		u32 words[4][PUMICE_LANES] __attribute__((aligned(64)));
 
 		if (!tag_read_four(w, &taps, words))
 			return false;
-		w->tag->ops->bilinear(s->info, &taps, words, out);
+		tf_bilinear(w->tag->config.tf, &w->read, &taps, (const u32 (*)[PUMICE_LANES])words,
+			    out);
 		return true;
 	}
 	for (n = 0; n < 1u << s->dims; n++) {
 		if (!expand_tap(w, &taps, n, &texel[n]))
 			return false;
 	}
-	w->tag->ops->blend(s->dims, needs_guard(w), &taps, texel, out);
+	tf_filter(w->tag->config.tf, &w->read, s->dims, &taps, texel, out);
 	return true;
 }
 
@@ -345,25 +278,8 @@ static bool sample_levels(struct tag_wave *w, const float (*coord)[PUMICE_LANES]
 		return true;
 	if (!sample_level(w, w->level[1], coord, &finer))
 		return false;
-	w->tag->ops->mix(needs_guard(w), w->level_weight, &finer, out);
+	tf_mix(w->tag->config.tf, &w->read, w->level_weight, &finer, out);
 	return true;
-}
-
-static void add_samples(const struct texel_rows *one, u32 step, const float *steps,
-			struct texel_rows *sum)
-{
-	for (u32 c = 0; c < 4; c++) {
-		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			float a, b;
-
-			if ((float)step >= steps[l])
-				continue;
-			memcpy(&a, &sum->row[c][l], sizeof(a));
-			memcpy(&b, &one->row[c][l], sizeof(b));
-			a = step ? a + b : b;
-			memcpy(&sum->row[c][l], &a, sizeof(a));
-		}
-	}
 }
 
 /* Average each lane's samples along the axis of anisotropy. */
@@ -390,39 +306,10 @@ static bool sample_axis(struct tag_wave *w, struct texel_rows *out)
 		}
 		if (!sample_levels(w, (const float (*)[PUMICE_LANES])coord, &one))
 			return false;
-		add_samples(&one, step, w->steps, out);
+		tf_add(w->tag->config.tf, &one, step, w->steps, out);
 	}
-	for (u32 c = 0; c < 4; c++) {
-		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			float sum;
-
-			memcpy(&sum, &out->row[c][l], sizeof(sum));
-			sum /= w->steps[l];
-			memcpy(&out->row[c][l], &sum, sizeof(sum));
-		}
-	}
+	tf_average(w->tag->config.tf, w->steps, out);
 	return true;
-}
-
-/* Convert numbers to the results of the program, in four rows. */
-static void finish(const struct tag_wave *w, struct texel_rows *texel, u32 *out)
-{
-	const struct tag_state *s = w->state;
-	u32 one = texel_integer(s->info) ? 1 : 0x3f800000u;
-
-	w->tag->ops->scale(s->scale, texel);
-	if (s->same) {
-		memcpy(out, texel->row, sizeof(texel->row));
-		return;
-	}
-	for (u32 c = 0; c < 4; c++) {
-		u32 *row = out + c * PUMICE_LANES;
-
-		if (s->swizzle[c] <= PUMICE_SWIZZLE_A)
-			memcpy(row, texel->row[s->swizzle[c]], sizeof(texel->row[0]));
-		for (u32 l = 0; l < PUMICE_LANES && s->swizzle[c] > PUMICE_SWIZZLE_A; l++)
-			row[l] = s->swizzle[c] == PUMICE_SWIZZLE_ONE ? one : 0;
-	}
 }
 
 static bool sample(struct tag_wave *w, u32 *out)
@@ -435,16 +322,12 @@ static bool sample(struct tag_wave *w, u32 *out)
 	} else if (!sample_levels(w, (const float (*)[PUMICE_LANES])w->coord, &texel)) {
 		return false;
 	}
-	if (compares(w->request->op))
-		memcpy(out, texel.row, sizeof(texel.row));
-	else
-		finish(w, &texel, out);
+	tf_result(w->tag->config.tf, &w->read, &texel, out);
 	return true;
 }
 
 static bool gather(struct tag_wave *w, u32 *out)
 {
-	u32 all[4][PUMICE_LANES] __attribute__((aligned(64)));
 	struct texel_rows texel;
 	struct tf_taps taps;
 	u32 faces = 0, corner;
@@ -456,13 +339,10 @@ static bool gather(struct tag_wave *w, u32 *out)
 		if (!(faces ? expand_cube_tap(w, w->level[0], &taps, faces, n, &texel, &corner) :
 			      expand_tap(w, &taps, n, &texel)))
 			return false;
-		if (compares(w->request->op)) {
-			memcpy(out + n * PUMICE_LANES, texel.row[0], sizeof(texel.row[0]));
-			continue;
-		}
-		finish(w, &texel, all[0]);
-		memcpy(out + n * PUMICE_LANES, all[w->request->comp % 4], sizeof(all[0]));
+		tf_gather(w->tag->config.tf, &w->read, w->request->comp, &texel,
+			  out + n * PUMICE_LANES);
 	}
+	activity_count(&w->tag->config.tf->activity);
 	return true;
 }
 
@@ -526,8 +406,8 @@ static bool fetch(struct tag_wave *w, u32 *out)
 	if (!tag_read_words(w, taps.row[0][0], taps.column[0], taps.index[0][0], taps.index[1][0],
 			    &words))
 		return false;
-	w->tag->ops->expand(w->state->info, &words, &texel);
-	finish(w, &texel, out);
+	tf_expand(w->tag->config.tf, &w->read, NULL, 0, &words, &texel);
+	tf_result(w->tag->config.tf, &w->read, &texel, out);
 	for (u32 n = 0; n < 4 * PUMICE_LANES; n++)
 		out[n] = lanes >> n % PUMICE_LANES & 1 ? out[n] : 0;
 	return true;
@@ -550,8 +430,9 @@ static bool run(struct tag_wave *w, u32 *out)
 	return sample(w, out);
 }
 
-bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
-	      struct gpu_fault *fault)
+/* Process a request; the unit is the caller's. */
+static bool process(struct tag *tag, const struct tag_request *request, u32 *out,
+		    struct gpu_fault *fault)
 {
 	struct tag_wave w;
 
@@ -559,9 +440,6 @@ bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	w.request = request;
 	w.fault = fault;
 	w.state = tag_state_get(tag, request->state);
-	atomic_store_explicit(&tag->reads[request->master],
-			      tag_reads_of(tag, (enum pumice_wave_master)request->master) + 1,
-			      memory_order_relaxed);
 	if (!request_valid(request, w.state)) {
 		fault->fault = PUMICE_FAULT_TAG_STATE;
 		fault->unit = PUMICE_UNIT_TAG;
@@ -572,6 +450,26 @@ bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	}
 	if (!request->lanes)
 		return true;
+	w.read = (struct tf_read){
+		.state = &w.state->tf, .reference = compares(request->op) ? w.extra : NULL,
+	};
 	memset(w.windows.grain, 0xff, sizeof(w.windows.grain));
 	return run(&w, out);
+}
+
+bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
+	      struct gpu_fault *fault)
+{
+	u64 began;
+	bool ok;
+
+	enter(tag);
+	began = activity_begin(&tag->activity);
+	activity_count(&tag->activity);
+	ok = process(tag, request, out, fault);
+	activity_end(&tag->activity, began);
+	pthread_mutex_unlock(&tag->lock);
+	if (!ok)
+		fault->index = tag->config.number;
+	return ok;
 }

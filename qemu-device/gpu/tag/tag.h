@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texture unit of one USC: TAG (addresses and weights), TCU, TF (expansion and filtering).
+ * Texture address generator (TAG) of half a core: addresses, weights, levels of detail; reads texels
+ * as the TCU does and passes them to its texture filter (tf/).
  *
- * Source: document 004, "TAG", "TF" and "TCU"; hw/formats.xml, texture, sampler; hw/surface.h
- * for layouts. Processes a wave at a time. Used by one thread at a time; it owns its TLB.
+ * Source: document 004, "TAG" and "TCU"; hw/formats.xml, texture, sampler; hw/surface.h for layouts.
+ * Requests come from the USCs of the half and from its TITR, each for a wave; one is processed at a
+ * time, the others wait. It owns its TLB.
  */
 #ifndef PUMICE_GPU_TAG_H
 #define PUMICE_GPU_TAG_H
@@ -15,8 +17,16 @@
 #include "pumice_isa_enums.h"
 
 struct tag;
+struct tf;
 
-struct tag *tag_create(struct mmu *mmu);
+struct tag_config {
+	u8 number;	/* over all cores, for faults */
+	struct mmu *mmu;
+	struct tf *tf;
+};
+
+/* Returns NULL when out of memory. */
+struct tag *tag_create(const struct tag_config *config);
 void tag_destroy(struct tag *tag);
 /* Clear TLB, decoded state and counts. */
 void tag_reset(struct tag *tag);
@@ -30,7 +40,6 @@ struct tag_request {
 	u8 comp;		/* GATHER: component */
 	unsigned int ctx;	/* MMU context */
 	const u32 *state;	/* TAG_STATE_WORDS */
-	u8 master;		/* enum pumice_wave_master of the task, for tag_reads_of() */
 	u32 lanes;		/* lanes that read: the others' results are undefined */
 	bool spans;		/* four lanes are 2x2 pixels, from which levels of detail are
 				 * computed */
@@ -40,14 +49,15 @@ struct tag_request {
 };
 
 /*
- * Read for a wave: out is four rows of 32 lanes. Returns false with *fault filled in except
- * usc and pc: TAG_STATE (addr 0) or an MMU fault.
+ * Read for a wave: out is four rows of 32 lanes. Any thread; waits while the unit processes another
+ * request. Returns false with *fault filled in except usc and pc: TAG_STATE (addr 0) or an MMU fault.
  */
 bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	      struct gpu_fault *fault);
 
-/* Return the number of reads so far, of all tasks or those of a data master; any thread. */
-u64 tag_reads(const struct tag *tag);
-u64 tag_reads_of(const struct tag *tag, enum pumice_wave_master master);
+/* Measure the time in which the unit is busy, or not. */
+void tag_set_detail(struct tag *tag, bool detail);
+/* Add its counters, by enum pumice_perf_counter; any thread. */
+void tag_counters_add(const struct tag *tag, u64 *value);
 
 #endif

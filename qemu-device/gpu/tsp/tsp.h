@@ -15,6 +15,7 @@
 #include "../isp/isp.h"
 #include "../mmu/mmu.h"
 #include "../pds/gfx.h"
+#include "../plane.h"
 
 /* Planes of a primitive: of its varyings, of 1/w, of depth. */
 #define TSP_MAX_PLANES	(PUMICE_MAX_VARYINGS + 2u)

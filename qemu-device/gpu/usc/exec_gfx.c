@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "../activity.h"
 #include "exec.h"
 
 /* Return a bit for each pixel: a bit of samples' nibble n is set. */
@@ -261,7 +262,6 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		.comp = (u8)i->words,
 		.ctx = x->ctx,
 		.state = exec_operand(x, i, USC_SRC2),
-		.master = (u8)usc_gfx_master(x->gfx),
 		.lanes = exec_texture_lanes(x),
 		.spans = x->gfx && x->gfx->stage != USC_STAGE_VERTEX,
 		.coord = exec_operand(x, i, USC_SRC0),
@@ -277,7 +277,8 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		out = dst;
 	exec_check_stop(x);
 	x->fault = (struct gpu_fault){ 0 };
-	if (!tag_read(x->usc->tag, &request, out, &x->fault))
+	activity_add(&x->usc->tag_reads[usc_gfx_master(x->gfx)], 1);
+	if (!tag_read(x->usc->config.tag, &request, out, &x->fault))
 		return exec_mmu_fault(x, i);
 	for (u32 n = 0; out != dst && n < TEXEL_ROWS * USC_ROW_WORDS; n++) {
 		if (request.lanes >> n % USC_ROW_WORDS & 1)

@@ -94,7 +94,6 @@ struct usc {
 	struct usc_dc_windows *dc;	/* PUMICE_USC_INDEX_REGS for each of wave[] */
 	u32 (*uniform)[USC_UNIFORM_WINDOW];	/* fetched words of its stream, for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
-	struct tag *tag;
 	struct rtu *rtu;
 	struct usc_late *late;	/* see late.h; NULL: data are not late */
 
@@ -104,6 +103,7 @@ struct usc {
 
 	/* Performance counters: written by the thread that steps, read by any. */
 	_Atomic u64 count[PUMICE_PERF_NUMBER];
+	_Atomic u64 tag_reads[PUMICE_WAVE_MASTER_COUNT];	/* the same */
 	_Atomic bool detail;	/* count the detailed counters of hw/perf.h */
 
 	/* Owned by the thread that steps. */

@@ -9,10 +9,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../activity.h"
 #include "../rtu/rtu.h"
-#include "../tag/tag.h"
 #include "gfx.h"
 #include "state.h"
 
@@ -63,11 +62,10 @@ struct usc *usc_create(const struct usc_config *config)
 				sizeof(*usc->own));
 	usc->dc = calloc(USC_WAVES * PUMICE_USC_INDEX_REGS, sizeof(*usc->dc));
 	usc->uniform = calloc(USC_WAVES, sizeof(*usc->uniform));
-	usc->tag = tag_create(config->mmu);
 	usc->rtu = rtu_create(config->mmu, USC_WAVES);
 	if (config->late != USC_LATE_EARLY)
 		usc->late = usc_late_create(config);
-	if (!usc->tag || !usc->rtu || !usc->dc || !usc->uniform || !usc->unified || !usc->common ||
+	if (!usc->rtu || !usc->dc || !usc->uniform || !usc->unified || !usc->common ||
 	    !usc->local || !usc->constants || !usc->own || (config->late != USC_LATE_EARLY && !usc->late)) {
 		usc_destroy(usc);
 		return NULL;
@@ -79,8 +77,6 @@ void usc_destroy(struct usc *usc)
 {
 	if (!usc)
 		return;
-	if (usc->tag)
-		tag_destroy(usc->tag);
 	rtu_destroy(usc->rtu);
 	free(usc->unified);
 	free(usc->common);
@@ -101,7 +97,8 @@ void usc_reset(struct usc *usc)
 	usc->current = 0;
 	usc->left = 0;
 	memset(&usc->tlb, 0, sizeof(usc->tlb));
-	tag_reset(usc->tag);
+	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
+		atomic_store_explicit(&usc->tag_reads[n], 0, memory_order_relaxed);
 	rtu_reset(usc->rtu);
 	memset(usc->task, 0, sizeof(usc->task));
 	for (u32 g = 0; g < PUMICE_USC_TASKS; g++)
@@ -182,13 +179,12 @@ void usc_counters_add(const struct usc *usc, u64 *value)
 {
 	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++)
 		value[n] += atomic_load_explicit(&usc->count[n], memory_order_relaxed);
-	value[PUMICE_PERF_TAG_READS] += tag_reads(usc->tag);
 	rtu_counters_add(usc->rtu, value);
 }
 
 u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master)
 {
-	return tag_reads_of(usc->tag, master);
+	return atomic_load_explicit(&usc->tag_reads[master], memory_order_relaxed);
 }
 
 /* Set one wave to the first instruction. Its instances are the task's remaining ones. */
@@ -242,24 +238,16 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 	usc->running |= 1ull << group;
 }
 
-static u64 nanoseconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
-}
-
 void usc_busy_begin(struct usc *usc)
 {
 	if (!usc->busy_since)
-		usc->busy_since = nanoseconds();
+		usc->busy_since = host_ns();
 }
 
 void usc_busy_end(struct usc *usc)
 {
 	if (usc->busy_since)
-		usc_count(usc, PUMICE_PERF_USC_BUSY, nanoseconds() - usc->busy_since);
+		usc_count(usc, PUMICE_PERF_USC_BUSY, host_ns() - usc->busy_since);
 	usc->busy_since = 0;
 }
 

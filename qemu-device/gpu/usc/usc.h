@@ -22,6 +22,7 @@
 #define USC_MAX_WAVES (PUMICE_TASK_INSTANCES / PUMICE_LANES)	/* of one task */
 #define USC_ROW_WORDS PUMICE_LANES	/* unified store row: one register of one wave */
 
+struct tag;
 struct usc;
 struct usc_program;	/* predecoded program, see program.h */
 struct usc_gfx;		/* see gfx.h */
@@ -88,6 +89,7 @@ struct usc_config {
 	unsigned int core, in_core;
 	u32 unified_bytes, common_bytes, local_bytes;
 	enum usc_late_mode late;
+	struct tag *tag;	/* of its half of the core */
 	struct mmu *mmu;
 	const struct usc_ops *ops;
 	void *opaque;
@@ -149,7 +151,7 @@ void usc_abort(struct usc *usc);
 /* The same for the groups whose bits are set. Groups that are not started are ignored. */
 void usc_abort_groups(struct usc *usc, u64 groups);
 
-/* Return the number of reads of its texture unit for a data master's tasks; any thread. */
+/* Return the number of its requests to the texture unit for a data master's tasks; any thread. */
 u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master);
 
 /* State of one wave in flight, for a debugger. */

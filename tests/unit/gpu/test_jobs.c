@@ -10,6 +10,7 @@
 #include "job.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 777 };
@@ -484,9 +485,68 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 	}
 }
 
+/* Read a texture by words that do not describe a texture; return FAULT_INFO. */
+static u64 run_bad_read(struct fixture *fx, u32 *code)
+{
+	struct pumice_cdm_state state = job_state(PUMICE_LANES);
+	u32 *at = job_stream(fx);
+
+	put_pds(code + READER_PDS / 4, JOB_DATA, READER);
+	usc_put(code + READER / 4, 0, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = IMM));
+	usc_put(code + READER / 4, 1, INSN(SAMPLE, .type = F32, .dst = R(4), .src0 = R(0),
+					   .src2 = SH(0)));
+	usc_put(code + READER / 4, 2, INSN(END));
+	state.pds_addr = JOB_CODE + READER_PDS;
+	state.pds_insns = 4;
+	state.shared = 16;
+	state.temps = 8;
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ 1, 1, 1, 0, 0, 0 });
+	pumice_cdm_halt_pack(at + PUMICE_CDM_LAUNCH_WORDS, &(struct pumice_cdm_halt){ 0 });
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT,
+					  fx_fw_read(fx, PUMICE_CDM_STATUS)),
+			 PUMICE_FAULT_TAG_STATE);
+	return fx_fw_read64(fx, PUMICE_CDM_FAULT_INFO);
+}
+
+/* Two TAGs a core, each shared by two of its four USCs; others have no number. */
+static void a_texture_fault_names_the_tag_of_the_usc(void **state)
+{
+	static const struct job wild = { .program = JOB_WILD, .group = 64, .groups = 10 };
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .uscs_per_core = 4 });
+	u32 *code, i, seen = 0;
+	u64 bus;
+
+	(void)state;
+	job_map(fx);
+	bus = testmem_alloc(fx->tm, 4096, 4096);
+	code = testmem_host(fx->tm, bus);
+	testmem_map_bus(fx->tm, JOB_CTX, JOB_CODE, bus, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	fx_boot_proxy(fx);
+	for (i = 0; i < 32; i++) {
+		const u64 info = run_bad_read(fx, code);
+		const u32 usc = (u32)PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__USC, info);
+		char text[16];
+
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__INDEX, info), usc / 2);
+		snprintf(text, sizeof(text), "by tag %u ", usc / 2);
+		assert_non_null(strstr(fx->log, text));
+		seen |= 1u << usc / 2;
+	}
+	assert_int_equal(seen, 0xf);
+	assert_int_equal(job_run(fx, &wild), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_FAULT_INFO__INDEX,
+					  fx_fw_read64(fx, PUMICE_CDM_FAULT_INFO)), 0);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_texture_fault_names_the_tag_of_the_usc),
 		cmocka_unit_test(results_are_the_same_for_any_cores_and_threads),
 		cmocka_unit_test(a_faulting_job_reports_the_reason_and_the_next_one_runs),
 		cmocka_unit_test(code_written_by_a_launch_runs_after_a_flush),

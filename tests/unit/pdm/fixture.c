@@ -108,6 +108,8 @@ static void create_blocks(struct fixture *fx)
 				  .opaque = fx, .trace = &fx->trace.trace };
 	unsigned int i;
 
+	fx->halves = halves_create(&fx->mmu, fx->cores, FX_USCS_PER_CORE);
+	assert_non_null(fx->halves);
 	fx->pds = pds_create(&pds);
 	fx->pm = pm_create(&pm);
 	assert_non_null(fx->pds);
@@ -116,11 +118,13 @@ static void create_blocks(struct fixture *fx)
 	for (i = 0; i < pds.uscs; i++) {
 		usc.number = i;
 		usc.core = i / fx->stores.uscs;
+		usc.tag = halves_of(fx->halves, i)->tag;
 		fx->usc[i] = usc_create(&usc);
 		assert_non_null(fx->usc[i]);
 	}
 	pdm.pm = fx->pm;
 	pdm.pds = fx->pds;
+	pdm.halves = fx->halves;
 	fx->pdm = pdm_create(&pdm);
 	assert_non_null(fx->pdm);
 }
@@ -200,6 +204,7 @@ void fx_close(struct fixture *fx)
 	for (i = 0; i < FX_USCS; i++)
 		if (fx->usc[i])
 			usc_destroy(fx->usc[i]);
+	halves_destroy(fx->halves);
 	usc_program_cache_destroy(fx->programs);
 	testmem_destroy(fx->tm);
 }
@@ -213,6 +218,7 @@ void fx_reset(struct fixture *fx)
 	pdm_reset(fx->pdm);
 	pds_reset(fx->pds);
 	pm_reset(fx->pm);
+	halves_reset(fx->halves);
 	for (i = 0; i < fx->uscs; i++)
 		usc_reset(fx->usc[i]);
 	assert_false(pdm_status(fx->pdm)->busy);

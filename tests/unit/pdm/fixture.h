@@ -20,6 +20,7 @@
 
 #include "../support/cmocka_all.h"
 
+#include "../../../qemu-device/gpu/half/half.h"
 #include "../../../qemu-device/gpu/pdm/pdm.h"
 #include "../../../qemu-device/gpu/isp/isp.h"
 #include "../support/testmem.h"
@@ -103,6 +104,7 @@ struct fixture {
 	struct pds *pds;
 	struct pm *pm;
 	struct pdm *pdm;
+	struct halves *halves;
 	struct testtrace trace;	/* of PDM, PDS and PM; disabled */
 	unsigned int cores;
 	u32 tile_fifo;		/* tiles in the FIFO at most */

@@ -175,11 +175,8 @@ static void a_tile_that_began_before_the_trace_has_no_end_in_it(void **state)
 static u64 all_reads(void)
 {
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
-	unsigned int i;
 
-	pdm_counters_add(fx.pdm, value);
-	for (i = 0; i < fx.cores * FX_USCS_PER_CORE; i++)
-		usc_counters_add(fx.usc[i], value);
+	halves_counters_add(fx.halves, value);
 	return value[PUMICE_PERF_TAG_READS];
 }
 

@@ -22,8 +22,9 @@ struct fragment_fixture {
 	struct pds_place place;
 	struct mmu_tlb tlb;
 	struct tag tag;
+	struct half half;	/* with that tag */
 	struct tsp_plane plane[PRIMS][PLANES];
-	struct pds_prim prim[PRIMS];
+	struct itr_prim prim[PRIMS];
 	struct usc_span span[SPANS];
 	struct usc_tile tile;
 	struct usc_gfx gfx;
@@ -49,12 +50,13 @@ static void setup(struct fragment_fixture *fx)
 
 	memset(fx, 0, sizeof(*fx));
 	fx->base = fx_create(FX_USCS_PER_CORE, NULL);
+	fx->half.tag = fx->half.titr.tag = &fx->tag;
 	stage_own(fx->base, PDS_DM_PDM, &fx->owner);
 	for (i = 0; i < PRIMS; i++) {
 		for (n = 0; n < PLANES; n++)
 			fx->plane[i][n] = (struct tsp_plane){ rnd_float(), rnd_float(),
 							      rnd_float() };
-		fx->prim[i] = (struct pds_prim){ .plane = fx->plane[i], .front = i & 1 };
+		fx->prim[i] = (struct itr_prim){ .plane = fx->plane[i], .front = i & 1 };
 	}
 	for (i = 0; i < SPANS; i++) {
 		u16 samples = (u16)rnd();
@@ -89,7 +91,7 @@ static bool fill(struct fragment_fixture *fx, const struct pumice_pds_insn *insn
 	assert_int_equal(pds_task_claim(fx->base->pds, PDS_DM_PDM, 0, &fx->stage, instances, PRIMS,
 					&fx->place, &fx->base->fault), PDS_STARTED);
 	do
-		ok = pds_fill_fragments(fx->base->pds, &fx->place, &fx->stage, &fx->in, &fx->tag,
+		ok = pds_fill_fragments(fx->base->pds, &fx->place, &fx->stage, &fx->in, &fx->half,
 					&fx->tlb, &pc, &fx->base->fault);
 	while (ok && pc < fx->stage.program.insns);
 	if (ok)

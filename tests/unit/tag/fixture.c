@@ -16,7 +16,9 @@ void fx_setup(struct fixture *fx)
 	fx->tm = testmem_create(TESTMEM_SIZE);
 	testmem_bind(fx->tm, &fx->mmu);
 	fx->memory = testmem_map(fx->tm, FX_CTX, FX_VA, FX_BYTES, PUMICE_PAGE_SIZE_4K, 0);
-	fx->tag = tag_create(&fx->mmu);
+	tf_init(&fx->tf);
+	fx->tag = tag_create(&(struct tag_config){ .number = FX_NUMBER, .mmu = &fx->mmu,
+						   .tf = &fx->tf });
 	assert_non_null(fx->tag);
 	fx->seed = 1;
 	fx->request.lanes = ~0u;
@@ -26,6 +28,14 @@ void fx_teardown(struct fixture *fx)
 {
 	tag_destroy(fx->tag);
 	testmem_destroy(fx->tm);
+}
+
+u64 fx_counter(const struct fixture *fx, enum pumice_perf_counter counter)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	tag_counters_add(fx->tag, value);
+	return value[counter];
 }
 
 void fx_texture(struct fixture *fx, u32 format, u32 layout, u32 dim, u32 side)

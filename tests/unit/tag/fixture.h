@@ -6,17 +6,21 @@
 #include "cmocka_all.h"
 
 #include "../../../qemu-device/gpu/tag/tag.h"
+#include "../../../qemu-device/gpu/tf/tf.h"
+#include "perf.h"
 #include "model.h"
 #include "rand.h"
 #include "testmem.h"
 
 #define FX_CTX 5u
 #define FX_VA 0x4000000ull	/* of the texture */
+#define FX_NUMBER 21u	/* the unit's number */
 #define FX_BYTES (1u << 20)
 
 struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
+	struct tf tf;
 	struct tag *tag;
 	u8 *memory;	/* FX_BYTES */
 	u64 seed;
@@ -33,6 +37,8 @@ struct fixture {
 
 void fx_setup(struct fixture *fx);
 void fx_teardown(struct fixture *fx);
+/* Return a counter of the unit. */
+u64 fx_counter(const struct fixture *fx, enum pumice_perf_counter counter);
 /* Create a texture of at most side texels per side, with all its levels. */
 void fx_texture(struct fixture *fx, u32 format, u32 layout, u32 dim, u32 side);
 struct model_surface fx_surface(const struct fixture *fx);

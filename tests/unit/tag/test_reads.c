@@ -347,9 +347,9 @@ static void fetches_use_integer_coordinates(void **state)
 		}
 		memcpy(fx.coord, at, sizeof(at));
 		memcpy(fx.extra, level, sizeof(level));
-		/* Not used: */
-		fx.sampler.mip_filter = 3;
-		fx.sampler.wrap_u = 7;
+		/* Not used, invalid or not: */
+		fx.sampler.mip_filter = n % 2 ? 3 : PUMICE_MIP_FILTER_NONE;
+		fx.sampler.wrap_u = n % 2 ? 7 : PUMICE_WRAP_BORDER;
 		fx.request.lanes = n % 3 ? ~0u : rand_u32(&fx.seed);
 		assert_true(fx_read(&fx, PUMICE_USC_OP_FETCH));
 		for (u32 l = 0; l < PUMICE_LANES; l++) {

@@ -350,28 +350,39 @@ static void memory_is_read_again_for_each_group(void **state)
 	testmem_unmap(fx.tm, FX_CTX, FX_VA, 4096);
 	mmu_invalidate_ctx(&fx.mmu, FX_CTX);
 	assert_false(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
-	assert_int_equal(tag_reads(fx.tag), 5);
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_TAG_READS), 5);
+	assert_int_equal(fx.fault.index, FX_NUMBER);
 	tag_reset(fx.tag);
 	assert_false(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
 	fx_teardown(&fx);
 }
 
-static void reads_are_counted_for_each_data_master_until_a_reset(void **state)
+static void reads_and_their_results_are_counted_until_a_reset(void **state)
 {
 	struct fixture fx;
-	u32 master, i;
+	u32 i;
 
 	(void)state;
 	setup(&fx);
-	for (master = 0; master < PUMICE_WAVE_MASTER_COUNT; master++) {
-		fx.request.master = (u8)master;
-		for (i = 0; i <= master; i++)
-			assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
-		assert_int_equal(tag_reads_of(fx.tag, (enum pumice_wave_master)master), i);
-	}
-	assert_int_equal(tag_reads(fx.tag), 1 + 2 + 3);
+	for (i = 0; i < 3; i++)
+		assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	/* A level of detail needs no filter, and a gather has one result. */
+	assert_true(fx_read(&fx, PUMICE_USC_OP_QUERY_LOD));
+	assert_true(fx_read(&fx, PUMICE_USC_OP_GATHER));
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_TAG_READS), 5);
+	assert_int_equal(activity_requests(&fx.tf.activity), 4);
+	/* Times are measured on request. */
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_TAG_BUSY), 0);
+	assert_int_equal(activity_busy_ns(&fx.tf.activity), 0);
+	tag_set_detail(fx.tag, true);
+	activity_set_detail(&fx.tf.activity, true);
+	for (i = 0; i < 1000; i++)
+		assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE));
+	assert_true(fx_counter(&fx, PUMICE_PERF_TAG_BUSY) >= activity_busy_ns(&fx.tf.activity));
+	assert_true(activity_busy_ns(&fx.tf.activity) > 0);
 	tag_reset(fx.tag);
-	assert_int_equal(tag_reads(fx.tag), 0);
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_TAG_READS), 0);
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_TAG_BUSY), 0);
 	fx_teardown(&fx);
 }
 
@@ -444,7 +455,7 @@ int main(void)
 		cmocka_unit_test(idle_lanes_cause_no_access),
 		cmocka_unit_test(a_lane_does_not_depend_on_other_lanes),
 		cmocka_unit_test(memory_is_read_again_for_each_group),
-		cmocka_unit_test(reads_are_counted_for_each_data_master_until_a_reset),
+		cmocka_unit_test(reads_and_their_results_are_counted_until_a_reset),
 		cmocka_unit_test(random_state_does_no_harm),
 	};
 

@@ -10,7 +10,7 @@
 #include "pumice_isa.h"
 
 struct tag {
-	u64 reads, of[PUMICE_WAVE_MASTER_COUNT];
+	u64 reads;
 };
 
 struct gpu_fault fake_tag_fault;
@@ -25,9 +25,9 @@ u32 fake_tag_mix(u32 op, u32 type, u32 dim, u32 comp, bool spans, const u32 *wor
 	return mix;
 }
 
-struct tag *tag_create(struct mmu *mmu)
+struct tag *tag_create(const struct tag_config *config)
 {
-	(void)mmu;
+	(void)config;
 	return calloc(1, sizeof(struct tag));
 }
 
@@ -36,28 +36,12 @@ void tag_destroy(struct tag *tag)
 	free(tag);
 }
 
-void tag_reset(struct tag *tag)
-{
-	tag->reads = 0;
-}
-
-u64 tag_reads(const struct tag *tag)
-{
-	return tag->reads;
-}
-
-u64 tag_reads_of(const struct tag *tag, enum pumice_wave_master master)
-{
-	return tag->of[master];
-}
-
 /* Corrupts lanes that were not requested, and writes row by row while it reads. */
 bool tag_read(struct tag *tag, const struct tag_request *r, u32 *out, struct gpu_fault *fault)
 {
 	u32 coords = pumice_usc_texture_coords(r->dim), extra = pumice_usc_texture_extra(r->op, r->dim);
 
 	tag->reads++;
-	tag->of[r->master]++;
 	if (fake_tag_fault.fault) {
 		*fault = fake_tag_fault;
 		return false;

@@ -83,6 +83,9 @@ struct fixture *fx_create_late(u64 data_bytes, enum usc_late_mode late)
 	if (!fx)
 		abort();
 	config.mmu = &fx->mmu;
+	tf_init(&fx->tf);
+	fx->tag = tag_create(&(struct tag_config){ .mmu = &fx->mmu, .tf = &fx->tf });
+	config.tag = fx->tag;
 	fx->mem = testmem_create(data_bytes + FX_OVERHEAD);
 	testmem_bind(fx->mem, &fx->mmu);
 	fx->code = testmem_map(fx->mem, FX_CTX, FX_CODE, FX_CODE_BYTES, PUMICE_PAGE_SIZE_4K, 0);
@@ -91,7 +94,7 @@ struct fixture *fx_create_late(u64 data_bytes, enum usc_late_mode late)
 	fx->late = late;
 	fx->cache = usc_program_cache_create();
 	fx->usc = usc_create(&config);
-	if (!fx->cache || !fx->usc)
+	if (!fx->cache || !fx->usc || !fx->tag)
 		abort();
 	return fx;
 }
@@ -99,6 +102,7 @@ struct fixture *fx_create_late(u64 data_bytes, enum usc_late_mode late)
 void fx_destroy(struct fixture *fx)
 {
 	usc_destroy(fx->usc);
+	tag_destroy(fx->tag);
 	usc_program_cache_destroy(fx->cache);
 	testmem_destroy(fx->mem);
 	free(fx);

@@ -8,6 +8,8 @@
 #ifndef PUMICE_TESTS_USC_FIXTURE_H
 #define PUMICE_TESTS_USC_FIXTURE_H
 
+#include "../tag/tag.h"
+#include "../tf/tf.h"
 #include "enc.h"
 #include "testmem.h"
 #include "usc.h"
@@ -36,6 +38,8 @@ struct fixture {
 	struct mmu mmu;
 	struct mmu_tlb tlb;
 	struct usc_program_cache *cache;
+	struct tf tf;
+	struct tag *tag;
 	struct usc *usc;
 	u8 *code;		/* host view of FX_CODE */
 	u8 *data;		/* host view of FX_DATA */

@@ -487,8 +487,6 @@ static void usc_texture_fault_stops_the_group_and_reports_the_instruction(void *
 						   .src0 = BANK(R, 4), .src2 = BANK(SH, 0));
 	struct fixture *fx = *state;
 	struct task t = { 0 };
-	u64 count[PUMICE_PERF_NUMBER] = { 0 };
-
 	fake_tag_fault = (struct gpu_fault){ .fault = PUMICE_FAULT_TAG_STATE,
 					     .unit = PUMICE_UNIT_TAG, .ctx = FX_CTX };
 	run(fx, &t, USC_STAGE_FRAGMENT, sample);
@@ -497,8 +495,7 @@ static void usc_texture_fault_stops_the_group_and_reports_the_instruction(void *
 	assert_int_equal(fx->fault.unit, PUMICE_UNIT_TAG);
 	run(fx, &t, USC_STAGE_FRAGMENT, sample);
 	assert_int_equal(fx->faults, 0);
-	usc_counters_add(fx->usc, count);
-	assert_int_equal(count[PUMICE_PERF_TAG_READS], 1);
+	assert_int_equal(usc_tag_reads(fx->usc, PUMICE_WAVE_MASTER_PDM), 1);
 }
 
 #define SLOW	4u	/* slow instructions of a program */
@@ -520,10 +517,7 @@ static struct usc_program *slow_program(struct fixture *fx, u32 stage)
 
 static u64 slow_done(struct fixture *fx, const struct task *t)
 {
-	u64 count[PUMICE_PERF_NUMBER] = { 0 };
-
-	usc_counters_add(fx->usc, count);
-	return t->pbe_calls + count[PUMICE_PERF_TAG_READS];
+	return t->pbe_calls + usc_tag_reads(fx->usc, PUMICE_WAVE_MASTER_PDM);
 }
 
 static void usc_step_requested_to_end_runs_one_slow_instruction(void **state)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Halves of cores: the units that up to two USCs of a core share, a TAG with its TF, a UITR and a TITR.
+ *
+ * Source: document 004, "TAG", "TF", "UITR" and "TITR": two of each a core, each shared by two of four
+ * pipes. A core of one USC has one half, others have two: the first ones of its USCs share the first.
+ */
+#ifndef PUMICE_GPU_HALF_H
+#define PUMICE_GPU_HALF_H
+
+#include "../itr/titr.h"
+#include "../itr/uitr.h"
+#include "../tf/tf.h"
+
+#define HALVES_PER_CORE	2u	/* at most */
+
+/* Used through the units' headers. */
+struct half {
+	struct tf tf;
+	struct tag *tag;
+	struct uitr uitr;
+	struct titr titr;
+};
+
+struct halves;
+
+/* Return the half of a core that a USC belongs to. in_core: its number in the core; uscs: of the core */
+static inline unsigned int half_of_usc(unsigned int in_core, unsigned int uscs)
+{
+	return in_core >= (uscs + 1) / 2;
+}
+
+/* Create the halves of all cores. Returns NULL when out of memory. */
+struct halves *halves_create(struct mmu *mmu, unsigned int cores, unsigned int uscs_per_core);
+void halves_destroy(struct halves *halves);
+/* Reset all units; none is in use. */
+void halves_reset(struct halves *halves);
+
+/* Return the half of a USC, by its number over all cores. */
+struct half *halves_of(struct halves *halves, unsigned int usc);
+/* Return the number of reads of a core's TITRs; any thread. */
+u64 halves_reads_ahead(const struct halves *halves, unsigned int core);
+
+/* Enable or disable the detailed counters of hw/perf.h. */
+void halves_set_detail(struct halves *halves, bool detail);
+/* Add the units' counters to value[], by enum pumice_perf_counter; any thread. */
+void halves_counters_add(const struct halves *halves, u64 *value);
+
+#endif

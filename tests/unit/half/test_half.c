@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/* Halves of cores: which USCs share units, and threads that share a texture unit. */
+#include "../support/cmocka_all.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/half/half.h"
+#include "../support/testmem.h"
+#include "perf.h"
+#include "pumice_info.h"
+
+#define CTX	5u
+#define VA	0x4000000ull
+#define SIDE	64u
+#define THREADS	4u
+#define READS	2000u
+
+struct world {
+	struct testmem *tm;
+	struct mmu mmu;
+	struct halves *halves;
+	u8 *memory;
+	u32 state[TAG_STATE_WORDS];
+};
+
+static void open_world(struct world *w, unsigned int cores, unsigned int uscs)
+{
+	const struct pumice_texture texture = {
+		.addr = VA, .format = PUMICE_FORMAT_RGBA8_UNORM, .layout = PUMICE_LAYOUT_TWIDDLED,
+		.dim = PUMICE_TEXTURE_DIM_2D, .levels = 1, .width = SIDE - 1, .height = SIDE - 1,
+		.swizzle_g = 1, .swizzle_b = 2, .swizzle_a = 3,
+	};
+	const struct pumice_sampler sampler = { .min_linear = true, .mag_linear = true };
+	u32 i;
+
+	memset(w, 0, sizeof(*w));
+	w->tm = testmem_create(TESTMEM_SIZE);
+	testmem_bind(w->tm, &w->mmu);
+	w->memory = testmem_map(w->tm, CTX, VA, SIDE * SIDE * 4, PUMICE_PAGE_SIZE_4K, 0);
+	for (i = 0; i < SIDE * SIDE * 4; i++)
+		w->memory[i] = (u8)(i * 2654435761u >> 24);
+	w->halves = halves_create(&w->mmu, cores, uscs);
+	assert_non_null(w->halves);
+	pumice_texture_pack(w->state, &texture);
+	pumice_sampler_pack(w->state + PUMICE_TEXTURE_WORDS, &sampler);
+}
+
+static void close_world(struct world *w)
+{
+	halves_destroy(w->halves);
+	testmem_destroy(w->tm);
+}
+
+static u64 counter(const struct world *w, enum pumice_perf_counter n)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	halves_counters_add(w->halves, value);
+	return value[n];
+}
+
+/* Read at positions that depend on a number. */
+static bool read_at(struct world *w, struct tag *tag, u32 number, u32 (*out)[PUMICE_LANES],
+		    struct gpu_fault *fault)
+{
+	float coord[2][PUMICE_LANES];
+	const struct tag_request request = {
+		.op = PUMICE_USC_OP_SAMPLE, .type = PUMICE_USC_TYPE_F32,
+		.dim = PUMICE_TEXTURE_DIM_2D, .ctx = CTX, .state = w->state, .lanes = UINT32_MAX,
+		.coord = (const u32 *)(const void *)coord,
+	};
+	u32 l;
+
+	for (l = 0; l < PUMICE_LANES; l++) {
+		coord[0][l] = (float)((number * 37 + l * 5) % 101) / 101;
+		coord[1][l] = (float)((number * 53 + l * 11) % 97) / 97;
+	}
+	return tag_read(tag, &request, out[0], fault);
+}
+
+/* Document 004: two of each a core, each shared by two of four pipes. */
+static void units_are_shared_by_half_the_uscs(void **state)
+{
+	/* Half of each USC of a core, by the number of USCs. */
+	static const unsigned int half[4][4] = { { 0 }, { 0, 1 }, { 0, 0, 1 }, { 0, 0, 1, 1 } };
+	unsigned int uscs, a, b;
+
+	(void)state;
+	for (uscs = 1; uscs <= 4; uscs++) {
+		struct world w;
+
+		open_world(&w, 3, uscs);
+		for (a = 0; a < 3 * uscs; a++) {
+			struct half *first = halves_of(w.halves, a);
+
+			assert_ptr_equal(first->titr.tag, first->tag);
+			for (b = 0; b < 3 * uscs; b++)
+				assert_int_equal(first == halves_of(w.halves, b),
+						 a / uscs == b / uscs &&
+						 half[uscs - 1][a % uscs] == half[uscs - 1][b % uscs]);
+		}
+		close_world(&w);
+	}
+}
+
+static void a_fault_has_the_number_of_the_tag(void **state)
+{
+	u32 out[4][PUMICE_LANES];
+	unsigned int usc;
+	struct world w;
+
+	(void)state;
+	open_world(&w, 4, 4);
+	w.state[1] = ~0u;
+	for (usc = 0; usc < 16; usc++) {
+		struct gpu_fault fault = { 0 };
+
+		assert_false(read_at(&w, halves_of(w.halves, usc)->tag, 0, out, &fault));
+		assert_int_equal(fault.fault, PUMICE_FAULT_TAG_STATE);
+		assert_int_equal(fault.unit, PUMICE_UNIT_TAG);
+		assert_int_equal(fault.index, usc / 2);
+	}
+	close_world(&w);
+}
+
+struct reader {
+	pthread_t thread;
+	struct world *world;
+	u32 first, different, refused;
+	u32 (*want)[4][PUMICE_LANES];
+};
+
+static void *read_all(void *opaque)
+{
+	struct reader *r = opaque;
+	struct tag *tag = halves_of(r->world->halves, r->first % 2)->tag;
+	u32 out[4][PUMICE_LANES], i;
+	struct gpu_fault fault;
+
+	for (i = 0; i < READS; i++) {
+		const u32 n = (r->first * 7 + i) % READS;
+
+		r->refused += !read_at(r->world, tag, n, out, &fault);
+		r->different += !!memcmp(out, r->want[n], sizeof(out));
+	}
+	return NULL;
+}
+
+static void threads_that_share_a_tag_read_the_texels_of_one(void **state)
+{
+	static u32 want[READS][4][PUMICE_LANES];
+	struct reader reader[THREADS];
+	struct gpu_fault fault;
+	struct world w;
+	u32 i;
+
+	(void)state;
+	open_world(&w, 1, 4);
+	for (i = 0; i < READS; i++)
+		assert_true(read_at(&w, halves_of(w.halves, 3)->tag, i, want[i], &fault));
+	for (i = 0; i < THREADS; i++) {
+		reader[i] = (struct reader){ .world = &w, .first = i, .want = want };
+		assert_int_equal(pthread_create(&reader[i].thread, NULL, read_all, &reader[i]), 0);
+	}
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(reader[i].thread, NULL);
+		assert_int_equal(reader[i].refused, 0);
+		assert_int_equal(reader[i].different, 0);
+	}
+	assert_int_equal(counter(&w, PUMICE_PERF_TAG_READS), READS * (THREADS + 1));
+	assert_int_equal(counter(&w, PUMICE_PERF_TAG_TF_RESULTS), READS * (THREADS + 1));
+	close_world(&w);
+}
+
+static void counts_are_summed_and_cleared(void **state)
+{
+	u32 out[4][PUMICE_LANES], i;
+	struct gpu_fault fault;
+	struct world w;
+
+	(void)state;
+	open_world(&w, 2, 2);
+	halves_set_detail(w.halves, true);
+	for (i = 0; i < 4; i++) {
+		struct half *half = halves_of(w.halves, i);
+
+		assert_true(read_at(&w, half->tag, i, out, &fault));
+		activity_count(&half->uitr.activity);
+		activity_count(&half->titr.activity);
+		activity_add(&half->titr.reads, 3);
+		assert_true(atomic_load(&half->uitr.activity.detail));
+		assert_true(atomic_load(&half->titr.activity.detail));
+	}
+	assert_int_equal(counter(&w, PUMICE_PERF_TAG_READS), 4);
+	assert_int_equal(counter(&w, PUMICE_PERF_TAG_TF_RESULTS), 4);
+	assert_int_equal(counter(&w, PUMICE_PERF_PDM_UITR_REQUESTS), 4);
+	assert_int_equal(counter(&w, PUMICE_PERF_PDM_TITR_REQUESTS), 4);
+	assert_int_equal(halves_reads_ahead(w.halves, 0), 6);
+	assert_int_equal(halves_reads_ahead(w.halves, 1), 6);
+	assert_true(counter(&w, PUMICE_PERF_TAG_BUSY) > 0);
+	halves_reset(w.halves);
+	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
+		assert_int_equal(counter(&w, (enum pumice_perf_counter)i), 0);
+	assert_int_equal(halves_reads_ahead(w.halves, 1), 0);
+	close_world(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(units_are_shared_by_half_the_uscs),
+		cmocka_unit_test(a_fault_has_the_number_of_the_tag),
+		cmocka_unit_test(threads_that_share_a_tag_read_the_texels_of_one),
+		cmocka_unit_test(counts_are_summed_and_cleared),
+	};
+
+	return cmocka_run_group_tests_name("half", tests, NULL, NULL);
+}
