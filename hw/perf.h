@@ -119,7 +119,9 @@ enum pumice_perf_category {
 	X(PDM_UITR_REQUESTS, PDM, 0, "requests", "varyings that UITRs iterated for a task") \
 	X(PDM_UITR_BUSY, PDM, 1, "ns", "time in which UITRs iterated, summed over UITRs") \
 	X(PDM_TITR_REQUESTS, PDM, 0, "requests", "texture reads that TITRs iterated coordinates of a task for") \
-	X(PDM_TITR_BUSY, PDM, 1, "ns", "time in which TITRs had a request, summed over TITRs")
+	X(PDM_TITR_BUSY, PDM, 1, "ns", "time in which TITRs had a request, summed over TITRs") \
+	X(PDM_TSP_HITS, PDM, 0, "vertices", "vertices of visible primitives that were in the vertex cache of the TSP") \
+	X(PDM_TSP_MISSES, PDM, 0, "vertices", "vertices of visible primitives that the TSP read from the parameter buffer")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -4,7 +4,7 @@
  * registers.xml). A device property overrides its column.
  *
  * X(name, cores, uscs, slots, tasks, waves, batch, unified, common, local, slot_registers, vpm, idx,
- *   chunks, tiles, outputs)
+ *   chunks, tiles, outputs, tsp)
  *
  *   cores           cores
  *   uscs            USCs of a core (other names: pipes, compute units, QPUs)
@@ -21,6 +21,7 @@
  *   chunks          chunks of draws between the master VDM and a core
  *   tiles           tiles between the master IPF and the cores
  *   outputs         store of pixel outputs (enum output_store of registers.xml): common or partition
+ *   tsp             vertices in the TSP's cache of a core
  *
  * DEFAULT       four small cores: what the project's own tests run on. The common store has 64 KiB
  *               for registers, and 512 KiB for the pixel outputs of the largest tile: 32x32 pixels of
@@ -41,10 +42,10 @@
 #define PUMICE_PRESETS_H
 
 #define PUMICE_PRESETS(X) \
-	X(DEFAULT, 4, 2, 48, 64, 192, 128, 512, 576, 64, 4, 512, 1024, 1, 64, common) \
-	X(VOLCANIC, 4, 4, 48, 64, 192, 128, 512, 576, 32, 4, 512, 1024, 1, 64, common) \
-	X(WAVES, 16, 2, 2, 4, 2, 64, 12, 576, 64, 4, 512, 1024, 1, 64, common) \
-	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 1024, 64, 64, 4, 512, 1024, 1, 64, partition) \
-	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 576, 64, 4, 512, 1024, 1, 64, common)
+	X(DEFAULT, 4, 2, 48, 64, 192, 128, 512, 576, 64, 4, 512, 1024, 1, 64, common, 128) \
+	X(VOLCANIC, 4, 4, 48, 64, 192, 128, 512, 576, 32, 4, 512, 1024, 1, 64, common, 128) \
+	X(WAVES, 16, 2, 2, 4, 2, 64, 12, 576, 64, 4, 512, 1024, 1, 64, common, 128) \
+	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 1024, 64, 64, 4, 512, 1024, 1, 64, partition, 128) \
+	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 576, 64, 4, 512, 1024, 1, 64, common, 128)
 
 #endif

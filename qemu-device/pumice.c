@@ -32,6 +32,10 @@
  *   Vertex pipe memory of a core in KiB, and FIFOs in primitives, chunks of
  *   draws and tiles. Defaults 512, 1024, 1 and 64; at most 4096, 4096, 4, 64.
  *
+ * - `tsp-vertices`
+ *   Vertices in the cache of a core's TSP, a power of two from 4 to 1024.
+ *   Default 128.
+ *
  * - `fault-injection`
  *   Give the guest unit INJ, by which it may inject faults.
  *   Default off.
@@ -388,6 +392,7 @@ static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
         { "idx-fifo", &s->params.idx_fifo, 1, 4096, &c->idx_fifo },
         { "chunk-fifo", &s->params.chunk_fifo, 1, 4, &c->chunk_fifo },
         { "tile-fifo", &s->params.tile_fifo, 1, 64, &c->tile_fifo },
+        { "tsp-vertices", &s->params.tsp_vertices, 4, 1024, &c->tsp_vertices },
     };
 
     QEMU_BUILD_BUG_ON(ARRAY_SIZE(sizes) != PUMICE_SIZES);
@@ -615,6 +620,8 @@ static const Property pumice_properties[] = {
                        PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("tile-fifo", PumiceState, params.tile_fifo,
                        PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("tsp-vertices", PumiceState, params.tsp_vertices,
+                       PUMICE_OF_PRESET),
     DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
                      false),
     DEFINE_PROP_CHR("fw-gdb", PumiceState, gdb_chr),
@@ -665,6 +672,8 @@ static void pumice_describe_properties(ObjectClass *klass)
         "chunks of draws between the master VDM and a core, 1 to 4");
     object_class_property_set_description(klass, "tile-fifo",
         "tiles between the master IPF and the cores, 1 to 64");
+    object_class_property_set_description(klass, "tsp-vertices",
+        "vertices in the cache of a core's TSP, a power of two from 4 to 1024");
     object_class_property_set_description(klass, "fault-injection",
         "whether the guest may inject faults");
     object_class_property_set_description(klass, "fw-gdb",

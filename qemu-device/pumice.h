@@ -50,6 +50,7 @@ struct PumiceState {
         uint32_t idx_fifo;
         uint32_t chunk_fifo;
         uint32_t tile_fifo;
+        uint32_t tsp_vertices;
         uint32_t threads;
         bool fault_injection;
     } params;

@@ -103,6 +103,7 @@ static bool create_tilers(struct pumice_gpu *gpu)
 		.idx_fifo = gpu->config.idx_fifo,
 		.chunk_fifo = gpu->config.chunk_fifo,
 		.tile_fifo = gpu->config.tile_fifo,
+		.tsp_vertices = gpu->config.tsp_vertices,
 		.mmu = &gpu->mmu,
 		.pm = gpu->pm,
 		.pds = gpu->pds,

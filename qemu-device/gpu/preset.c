@@ -7,20 +7,24 @@
 #include "number.h"
 #include "presets.h"
 #include "pumice_names.h"
+#include "tsp/cache.h"
 #include "usc/usc.h"
 
 #define MAX_VPM_KIB	4096u
 #define MAX_IDX_FIFO	4096u
 #define MAX_CHUNK_FIFO	4u
 #define MAX_TILE_FIFO	64u
+#define MIN_TSP_VERTICES TSP_CACHE_WAYS
+#define MAX_TSP_VERTICES 1024u
 
 #define ROW(preset, cores_, uscs_, slots_, tasks_, waves_, batch_, unified_, common_, local_, \
-	    regs_, vpm_, idx_, chunks_, tiles_, outputs_) \
+	    regs_, vpm_, idx_, chunks_, tiles_, outputs_, tsp_) \
 	[PUMICE_PRESET_##preset] = { \
 		.cores = cores_, .uscs_per_core = uscs_, .slots = slots_, .tasks = tasks_, \
 		.waves = waves_, .batch = batch_, .unified_kib = unified_, .common_kib = common_, \
 		.local_kib = local_, .slot_registers = regs_, .vpm_kib = vpm_, .idx_fifo = idx_, \
 		.chunk_fifo = chunks_, .tile_fifo = tiles_, .pixel_outputs = #outputs_, \
+		.tsp_vertices = tsp_, \
 	},
 
 static const struct pumice_gpu_config presets[] = { PUMICE_PRESETS(ROW) };
@@ -74,6 +78,7 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 	default_to(&config->tile_fifo, from->tile_fifo);
 	if (!config->pixel_outputs)
 		config->pixel_outputs = from->pixel_outputs;
+	default_to(&config->tsp_vertices, from->tsp_vertices);
 }
 
 /* A task of the VDM or PDM has to fit on a USC. */
@@ -104,6 +109,9 @@ static const char *check_vertices(const struct pumice_gpu_config *c)
 		return "the FIFO of a core must have room for 1 to 4 chunks";
 	if (c->tile_fifo > MAX_TILE_FIFO)
 		return "the FIFO of tiles must have room for 1 to 64";
+	if (c->tsp_vertices < MIN_TSP_VERTICES || c->tsp_vertices > MAX_TSP_VERTICES ||
+	    (c->tsp_vertices & (c->tsp_vertices - 1)))
+		return "the cache of the TSP must have 4 to 1024 vertices, a power of two";
 	return NULL;
 }
 

@@ -46,6 +46,7 @@ struct pumice_gpu_config {
 	unsigned int tile_fifo;	/* tiles between the master IPF and the cores, 1 to 64 */
 	const char *pixel_outputs;	/* store of pixel outputs: "common" or "partition"; NULL is
 					 * that of the preset */
+	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4 to 1024, a power of two */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 

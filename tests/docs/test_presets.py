@@ -7,7 +7,8 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = ("name", "document", "cores", "uscs", "slots", "tasks", "waves", "batch", "unified",
-           "common", "local", "slot registers", "vpm", "idx", "chunks", "tiles", "outputs")
+           "common", "local", "slot registers", "vpm", "idx", "chunks", "tiles", "outputs",
+           "tsp")
 
 
 def of_header():

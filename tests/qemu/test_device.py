@@ -40,7 +40,8 @@ class Properties(unittest.TestCase):
                  ("uscs=0", "1 to 4"), ("uscs=5", "1 to 4"), ("slots=49", "1 to 48"),
                  ("tasks=65", "1 to 64"), ("waves=193", "1 to 192"), ("batch=15", "16 to 128"),
                  ("vpm-kib=0", "1 to 4096"), ("idx-fifo=4097", "1 to 4096"),
-                 ("chunk-fifo=5", "1 to 4"), ("tile-fifo=65", "1 to 64")]
+                 ("chunk-fifo=5", "1 to 4"), ("tile-fifo=65", "1 to 64"),
+                 ("tsp-vertices=2048", "4 to 1024"), ("tsp-vertices=96", "power of two")]
         for properties, text in cases:
             with self.subTest(properties):
                 said = refused(properties)

@@ -58,12 +58,6 @@ static const u32 *vertex_at(const struct pumice_prim_block *header, const u32 *h
 	return host + block_vertex_at(header->vertex_data) / 4 + v * vertex_words(header);
 }
 
-/* Return the number of vertices of a primitive. */
-static u32 kind_vertices(u8 kind)
-{
-	return kind == PUMICE_PRIM_KIND_TRIANGLE ? 3 : kind == PUMICE_PRIM_KIND_LINE ? 2 : 1;
-}
-
 /* Return whether the header is valid and the block fits into the page that it begins in. */
 static bool header_valid(u64 va, const struct pumice_prim_block *header)
 {
@@ -98,7 +92,7 @@ bool ipf_read_block(const struct ipf_source *source, u32 block, struct pumice_pr
 static bool index_valid(const struct pumice_prim_block *header,
 			const struct pumice_prim_index *index)
 {
-	const u32 count = kind_vertices(header->kind);
+	const u32 count = ipf_vertices(header->kind);
 	const u8 v[3] = { index->v0, index->v1, index->v2 };
 	u32 i;
 
@@ -114,7 +108,7 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 {
 	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_IPF };
 	const u64 va = pm_address(scene, block);
-	const u32 count = kind_vertices(header->kind);
+	const u32 count = ipf_vertices(header->kind);
 	u32 words[PUMICE_PRIM_VERTEX_WORDS], i;
 	const u32 *host;
 
@@ -138,17 +132,14 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 }
 
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
-			u32 block, const struct pumice_prim_block *header,
-			const struct pumice_prim_index *index, float *out,
+			u32 block, const struct pumice_prim_block *header, u32 vertex, float *out,
 			struct gpu_fault *fault)
 {
 	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_PB };
 	const u64 va = pm_address(scene, block);
-	const u32 count = kind_vertices(header->kind);
 	const u32 *host;
-	u32 i;
 
-	if (!va || !header_valid(va, header) || !index_valid(header, index) ||
+	if (!va || !header_valid(va, header) || vertex >= header->vertices ||
 	    header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!header->varyings)
@@ -156,16 +147,9 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	host = ipf_host(&source, va, fault);
 	if (!host)
 		return false;
-	for (i = 0; i < count; i++) {
-		const u32 v = i == 0 ? index->v0 : i == 1 ? index->v1 : index->v2;
-		const u32 *from = vertex_at(header, host, v) + PUMICE_PRIM_VERTEX_WORDS;
-
-		/*
-		 * All words are valid varyings. They are not checked, so they may be read
-		 * repeatedly.
-		 */
-		memcpy(out + i * header->varyings, from, header->varyings * sizeof(float));
-	}
+	/* All words are valid varyings. They are not checked, so they may be read repeatedly. */
+	memcpy(out, vertex_at(header, host, vertex) + PUMICE_PRIM_VERTEX_WORDS,
+	       header->varyings * sizeof(float));
 	return true;
 }
 
@@ -211,7 +195,7 @@ bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mm
 		return false;
 	ipf_copy(words, host + BLOCK_DRAW_AT / 4, PUMICE_PRIM_DRAW_WORDS);
 	pumice_prim_draw_unpack(words, &out->draw);
-	out->vertices = kind_vertices(header->kind);
+	out->vertices = ipf_vertices(header->kind);
 	for (i = 0; i < out->vertices; i++) {
 		if (!read_deferred(header, vertex_at(header, host, v[i]) + PUMICE_PRIM_VERTEX_WORDS,
 				   number, &out->corner[i]))
@@ -228,7 +212,7 @@ void ipf_hint_prim(const struct ipf_source *source, u32 block,
 		   const struct pumice_prim_block *like, u32 mask)
 {
 	const u64 va = pm_address(source->scene, block);
-	const u32 words = vertex_words(like), count = kind_vertices(like->kind), line = 16;
+	const u32 words = vertex_words(like), count = ipf_vertices(like->kind), line = 16;
 	const u32 *host = va ? ipf_hint(source, va) : NULL;
 	u32 prim, at;
 

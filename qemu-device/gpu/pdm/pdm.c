@@ -71,7 +71,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 		core->tile[i]->core = core;
 		core->tile[i]->slot = (u8)i;
 	}
-	return core->tlb.far;
+	return core->tlb.far && tsp_cache_init(&core->vertices, pdm->config.tsp_vertices);
 }
 
 struct pdm *pdm_create(const struct dm_config *config)
@@ -121,6 +121,7 @@ void pdm_destroy(struct pdm *pdm)
 			free(pdm->core[i].tile[t]);
 		}
 		free(pdm->core[i].tlb.far);
+		tsp_cache_fini(&pdm->core[i].vertices);
 	}
 	free(pdm);
 }
@@ -146,6 +147,7 @@ void pdm_reset(struct pdm *pdm)
 
 	drop_stages(pdm);
 	for (i = 0; i < pdm->config.cores; i++) {
+		tsp_cache_reset(&pdm->core[i].vertices);
 		for (t = 0; t < PDM_TILES; t++)
 			reset_tile(pdm->core[i].tile[t]);
 	}
@@ -179,6 +181,7 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 		return false;
 	dm_run_begin(&pdm->run, &pdm_unit, pdm, now(pdm));
 	pdm->job = *job;
+	pdm->number++;
 	pdm->scene_known = false;
 	pdm->loaded = 0;
 	atomic_store(&pdm->stopping, false);
@@ -219,6 +222,8 @@ const struct dm_status *pdm_status(const struct pdm *pdm)
 
 void pdm_counters_add(const struct pdm *pdm, u64 *value)
 {
+	unsigned int i;
+
 	value[PUMICE_PERF_PDM_BUSY] += dm_run_busy_ns(&pdm->run, now(pdm));
 	value[PUMICE_PERF_PDM_TILES] += pdm->counts.tiles;
 	value[PUMICE_PERF_PDM_PRIMITIVES] += pdm->counts.primitives;
@@ -231,6 +236,10 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_FIFO_WAITS] += atomic_load(&pdm->list.tiles.waited);
 	value[PUMICE_PERF_PDM_FIFO_OCCUPANCY] += atomic_load(&pdm->list.tiles.occupancy);
 	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
+	for (i = 0; i < pdm->config.cores; i++) {
+		value[PUMICE_PERF_PDM_TSP_HITS] += atomic_load(&pdm->core[i].vertices.hits);
+		value[PUMICE_PERF_PDM_TSP_MISSES] += atomic_load(&pdm->core[i].vertices.misses);
+	}
 }
 
 /* ------------------------------------------------------------ reading a job */

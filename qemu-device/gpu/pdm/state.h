@@ -18,6 +18,7 @@
 #include "../isp/isp.h"
 #include "../pds/outputs.h"
 #include "../tag/tag.h"
+#include "../tsp/cache.h"
 #include "../tsp/tsp.h"
 #include "../vdm/command.h"
 #include "list.h"
@@ -207,6 +208,7 @@ _Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES, "tiles that may have outputs on o
 struct pdm_core {
 	u32 number;
 	struct mmu_tlb tlb;
+	struct tsp_cache vertices;
 	/* For the trace: reads of the TITRs when the trace began, and in the last event. */
 	_Atomic u64 ahead_base, ahead_last;
 	struct pdm_tile *tile[PDM_TILES];
@@ -230,6 +232,7 @@ struct pdm {
 	 * job; constant in between, read by all cores.
 	 */
 	struct dm_job job;
+	u64 number;			/* of the job since the PDM was created */
 	struct pm_scene scene;
 	struct pm_scene_state scene_state;
 	u64 record;			/* GPU virtual address of render */

@@ -326,16 +326,46 @@ static bool build_fixed(struct pdm_tile *tile, struct pdm_task *task)
 	return task->spans;
 }
 
-/* Read the varyings of a primitive of the task, from the parameter buffer or just shaded. */
-static bool varyings_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 in_task, float *value,
-			struct gpu_fault *fault)
+/* Varyings of a primitive's vertices: in the cache of the TSP, or in memory of its own. */
+struct varyings {
+	const float *of[3];
+	float own[3 * PUMICE_MAX_VARYINGS];
+};
+
+/* Read a vertex of a primitive from the parameter buffer, unless the TSP has it. */
+static const float *vertex_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 vertex,
+			      struct gpu_fault *fault)
 {
 	struct pdm *pdm = tile->pdm;
+	bool hit;
+	float *value = tsp_cache_find(&tile->core->vertices, r->block, vertex, r->header.varyings,
+				      &hit);
 
-	if (pdm_is_deferred(&r->header))
-		return pdm_vertices_varyings(tile, in_task, r, value, fault);
-	return ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
-				  &r->header, &r->prim.index, value, fault);
+	if (hit || ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
+				      &r->header, vertex, value, fault))
+		return value;
+	tsp_cache_drop(&tile->core->vertices);
+	return NULL;
+}
+
+/* Read the varyings of a primitive of the task, from the parameter buffer or just shaded. */
+static bool varyings_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 in_task,
+			struct varyings *v, struct gpu_fault *fault)
+{
+	const u8 index[3] = { r->prim.index.v0, r->prim.index.v1, r->prim.index.v2 };
+	u32 i;
+
+	if (pdm_is_deferred(&r->header)) {
+		for (i = 0; i < 3; i++)
+			v->of[i] = v->own + i * r->header.varyings;
+		return pdm_vertices_varyings(tile, in_task, r, v->own, fault);
+	}
+	for (i = 0; i < ipf_vertices(r->header.kind); i++) {
+		v->of[i] = vertex_of(tile, r, index[i], fault);
+		if (!v->of[i])
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -346,11 +376,11 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 					 struct gpu_fault *fault)
 {
 	const struct pdm_object *o = tile->objects[r->object];
-	float value[3 * PUMICE_MAX_VARYINGS];
+	struct varyings v;
 	struct isp_triangle triangle;
 	struct isp_setup setup;
 	struct tsp_input in = {
-		.triangle = &triangle, .setup = &setup, .prim = &r->prim, .value = value,
+		.triangle = &triangle, .setup = &setup, .prim = &r->prim, .value = v.of,
 		.needed = o->varyings, .point = r->header.kind == PUMICE_PRIM_KIND_POINT,
 		.x0 = tile->isp.x0, .y0 = tile->isp.y0,
 	};
@@ -361,8 +391,9 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	 */
 	if (r->planes && tile->planes - r->planes < PDM_PLANES - PDM_TASK_SPANS)
 		return tile->plane[r->planes % PDM_PLANES];
+	v.of[0] = v.of[1] = v.of[2] = NULL;
 	if (!set_up_again(tile, r, &triangle, &setup) ||
-	    (o->varyings && !varyings_of(tile, r, in_task, value, fault)))
+	    (o->varyings && !varyings_of(tile, r, in_task, &v, fault)))
 		return NULL;
 	r->planes = ++tile->planes;
 	tile->varying_planes += (u32)__builtin_popcountll(o->varyings);

@@ -18,6 +18,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	const struct pm_scene *scene = &pdm->scene;
 	struct isp_tile *isp = &tile->isp;
 
+	tsp_cache_begin(&tile->core->vertices, pdm->number);
 	tile->number_x = tile->entry.x;
 	tile->number_y = tile->entry.y;
 	tile->macro = pm_macro_tile(scene, tile->number_x, tile->number_y);

@@ -75,7 +75,7 @@ static struct tsp_plane varying_plane(const struct tsp_state *state, const struc
 		return point_plane(state, in, f, c, n);
 	if (state->flat >> n & 1)
 		return (struct tsp_plane){
-			0, 0, in->value[in->prim->index.provoking * state->varyings + n],
+			0, 0, in->value[in->prim->index.provoking][n],
 		};
 	if (state->linear >> n & 1)
 		return plane(f, (double)v[0][n], (double)v[1][n], (double)v[2][n]);
@@ -94,7 +94,7 @@ void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struc
 	for (i = 0; i < 3; i++) {
 		const u32 vertex = in->triangle->vertex[i];
 
-		c.value[i] = in->value + vertex * count;
+		c.value[i] = in->value[vertex];
 		c.w[i] = (double)in->prim->vertex[vertex].rw;
 	}
 	for (left = in->needed; left; left &= left - 1) {

@@ -41,7 +41,7 @@ struct tsp_input {
 	const struct isp_triangle *triangle;
 	const struct isp_setup *setup;
 	const struct ipf_prim *prim;
-	const float *value;	/* [vertex * varyings + n] */
+	const float *const *value;	/* [vertex][n] */
 	u64 needed;		/* bit n: the plane of varying n is read */
 	bool point;		/* the triangle is half of a point */
 	u32 x0, y0;		/* pixel of the tile's corner */

@@ -472,6 +472,9 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		{ .idx_fifo = 4097 },
 		{ .chunk_fifo = 5 },
 		{ .tile_fifo = 65 },
+		{ .tsp_vertices = 2 },
+		{ .tsp_vertices = 96 },
+		{ .tsp_vertices = 2048 },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;

@@ -69,13 +69,19 @@ static void is_ipf_fault(const struct gpu_fault *fault, enum pumice_unit unit)
 		     fault->fault <= PUMICE_FAULT_MMU_BUS));
 }
 
+static u32 vertex_of(const struct pumice_prim_index *index, u32 n)
+{
+	return n == 0 ? index->v0 : n == 1 ? index->v1 : index->v2;
+}
+
 /* Fetch all primitives of an entry. */
 static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf_prims *prims,
 		       struct gpu_fault *fault)
 {
 	const struct ta_fixture *fx = w->fx;
-	float v[3 * PUMICE_MAX_VARYINGS];
+	float v[PUMICE_MAX_VARYINGS];
 	struct ipf_prim prim;
+	u32 n;
 
 	assert_true(prims->header.prims <= PUMICE_BLOCK_PRIMS);
 	assert_int_equal((u64)prims->mask >> prims->header.prims, 0);
@@ -86,8 +92,10 @@ static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf
 			return false;
 		}
 		assert_true(prim.index.provoking < 3);
-		if (!ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, tlb, prims->block,
-					&prims->header, &prim.index, v, fault)) {
+		for (n = 0; n < ipf_vertices(prims->header.kind); n++) {
+			if (ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, tlb, prims->block,
+					       &prims->header, vertex_of(&prim.index, n), v, fault))
+				continue;
 			is_ipf_fault(fault, PUMICE_UNIT_PB);
 			return false;
 		}

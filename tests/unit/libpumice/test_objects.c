@@ -64,7 +64,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cors=4,threads=1", EINVAL,
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, tasks, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
-		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, slice-us, split, cdm-share, vdm-share, pdm-share, "
+		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slice-us, split, cdm-share, vdm-share, pdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
 		  "pixel-outputs=common or partition; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
@@ -96,6 +96,9 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:idx-fifo=4097", EINVAL, "1 to 4096 primitives" },
 		{ "inproc:chunk-fifo=5", EINVAL, "1 to 4 chunks" },
 		{ "inproc:tile-fifo=65", EINVAL, "1 to 64" },
+		{ "inproc:tsp-vertices=2048", EINVAL, "4 to 1024" },
+		{ "inproc:tsp-vertices=2", EINVAL, "4 to 1024" },
+		{ "inproc:tsp-vertices=96", EINVAL, "a power of two" },
 		{ "inproc:ram=0", EINVAL, "ram=0 is not 1 to 65536 MiB" },
 		{ "inproc:ram=1000000", EINVAL, "ram=1000000 is not" },
 		{ "inproc:slot-registers=9", EINVAL, "slot-registers=9 is not 0 to 8" },

@@ -104,11 +104,12 @@ static void create_blocks(struct fixture *fx)
 				      .trace = &fx->trace.trace };
 	struct dm_config pdm = { .cores = fx->cores, .uscs_per_core = fx->stores.uscs,
 				  .batch = PUMICE_TASK_INSTANCES, .tile_fifo = fx->tile_fifo,
+				  .tsp_vertices = fx->tsp_vertices,
 				  .mmu = &fx->mmu, .ops = &dm_ops,
 				  .opaque = fx, .trace = &fx->trace.trace };
 	unsigned int i;
 
-	fx->halves = halves_create(&fx->mmu, fx->cores, FX_USCS_PER_CORE);
+	fx->halves = halves_create(&fx->mmu, fx->cores, fx->stores.uscs);
 	assert_non_null(fx->halves);
 	fx->pds = pds_create(&pds);
 	fx->pm = pm_create(&pm);
@@ -158,12 +159,17 @@ static void map_memory(struct fixture *fx)
 	atomic_store(&fx->mmu.ctx[FX_OTHER_CTX], testmem_ctx_reg(fx->tm, FX_CTX));
 }
 
-static void open_with(struct fixture *fx, unsigned int cores, u32 tile_fifo,
+static const struct fx_stores usual_stores = {
+	512u << 10, 576u << 10, PUMICE_OUTPUT_STORE_COMMON, 0,
+};
+
+static void open_with(struct fixture *fx, unsigned int cores, u32 tile_fifo, u32 tsp_vertices,
 		      const struct fx_stores *stores)
 {
 	memset(fx, 0, sizeof(*fx));
 	fx->cores = cores;
 	fx->tile_fifo = tile_fifo;
+	fx->tsp_vertices = tsp_vertices;
 	fx->stores = *stores;
 	if (!stores->uscs)
 		fx->stores.uscs = FX_USCS_PER_CORE;
@@ -184,14 +190,17 @@ void fx_open(struct fixture *fx, unsigned int cores)
 
 void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo)
 {
-	const struct fx_stores stores = { 512u << 10, 576u << 10, PUMICE_OUTPUT_STORE_COMMON, 0 };
-
-	open_with(fx, cores, tile_fifo, &stores);
+	open_with(fx, cores, tile_fifo, FX_TSP_VERTICES, &usual_stores);
 }
 
 void fx_open_stores(struct fixture *fx, unsigned int cores, const struct fx_stores *stores)
 {
-	open_with(fx, cores, 64, stores);
+	open_with(fx, cores, 64, FX_TSP_VERTICES, stores);
+}
+
+void fx_open_cache(struct fixture *fx, unsigned int cores, u32 tsp_vertices)
+{
+	open_with(fx, cores, 64, tsp_vertices, &usual_stores);
 }
 
 void fx_close(struct fixture *fx)

@@ -110,6 +110,7 @@ struct fixture {
 	u32 tile_fifo;		/* tiles in the FIFO at most */
 	struct fx_stores stores;
 	unsigned int uscs;	/* over all cores */
+	u32 tsp_vertices;	/* in the cache of a core's TSP */
 	u64 clock;
 	bool locked;
 	bool awake_core[PUMICE_MAX_CORES], awake_usc[FX_USCS];
@@ -139,6 +140,9 @@ void fx_open(struct fixture *fx, unsigned int cores);
 void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo);
 /* The same with other stores. */
 void fx_open_stores(struct fixture *fx, unsigned int cores, const struct fx_stores *stores);
+/* Open the same with a size of the cache of each TSP. */
+#define FX_TSP_VERTICES 128u
+void fx_open_cache(struct fixture *fx, unsigned int cores, u32 tsp_vertices);
 void fx_close(struct fixture *fx);
 /* Start the job that record describes, in FX_CTX or another context. */
 void fx_start(struct fixture *fx, bool partial);
@@ -180,6 +184,19 @@ struct scene_prim {
 	bool back;
 	float value[SCENE_VARYINGS];
 };
+
+/* Triangles that share vertices; the varyings of the second one of each are its values. */
+#define SCENE_MESH_VERTICES 64u
+struct scene_mesh {
+	u32 vertices, prims;
+	struct scene_vertex {
+		s32 x, y;	/* 1/256 pixel */
+		float value[SCENE_VARYINGS];
+	} vertex[SCENE_MESH_VERTICES];
+	u8 index[PUMICE_BLOCK_PRIMS][3];
+};
+/* Add a block of a mesh; return its reference in the last macro tile that the scene has. */
+u32 scene_draw_mesh(struct fixture *fx, u32 object, const struct scene_mesh *mesh);
 
 /* Add a block of up to 32 primitives. */
 void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count);

@@ -94,15 +94,20 @@ void scene_set_object(struct fixture *fx, u32 object, const struct pumice_isp_st
 	pumice_tsp_state_pack((u32 *)(void *)(at + STATE_BYTES), &tsp);
 }
 
-static void write_block(const struct fixture *fx, u32 ref, u32 object,
-			const struct scene_prim *prims, u32 count)
+static struct pumice_prim_block block_of(const struct fixture *fx, u32 object, u32 prims, u32 vertices)
 {
-	const struct pumice_prim_block header = {
-		.prims = (u8)count, .vertices = (u8)(count * 3), .varyings = SCENE_VARYINGS,
+	return (struct pumice_prim_block){
+		.prims = (u8)prims, .vertices = (u8)vertices, .varyings = SCENE_VARYINGS,
 		.kind = PUMICE_PRIM_KIND_TRIANGLE, .sequence = fx->sequence,
 		.isp_state = fx->isp_at ? fx->isp_at : scene_isp_address(object),
 		.tsp_state = fx->tsp_at ? fx->tsp_at : scene_tsp_address(object),
 	};
+}
+
+static void write_block(const struct fixture *fx, u32 ref, u32 object,
+			const struct scene_prim *prims, u32 count)
+{
+	const struct pumice_prim_block header = block_of(fx, object, count, count * 3);
 	u32 *words = (u32 *)(void *)host(fx, ref), n, v;
 	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS;
 
@@ -132,11 +137,38 @@ static void write_block(const struct fixture *fx, u32 ref, u32 object,
 	}
 }
 
-void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count)
+static void write_mesh(const struct fixture *fx, u32 ref, u32 object, const struct scene_mesh *mesh)
+{
+	const struct pumice_prim_block header = block_of(fx, object, mesh->prims, mesh->vertices);
+	u32 *words = (u32 *)(void *)host(fx, ref), n;
+	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS;
+
+	pumice_prim_block_pack(words, &header);
+	for (n = 0; n < mesh->prims; n++) {
+		const u8 *v = mesh->index[n];
+		const struct pumice_prim_index index = {
+			.v0 = v[0], .v1 = v[1], .v2 = v[2], .provoking = 1,
+		};
+
+		pumice_prim_index_pack(words + PUMICE_PRIM_BLOCK_WORDS + n, &index);
+	}
+	for (n = 0; n < mesh->vertices; n++) {
+		const struct scene_vertex *v = &mesh->vertex[n];
+		const struct pumice_prim_vertex out = { .x = v->x, .y = v->y, .z = 0.5f, .rw = 1 };
+
+		pumice_prim_vertex_pack(vertex, &out);
+		memcpy(vertex + PUMICE_PRIM_VERTEX_WORDS, v->value, sizeof(v->value));
+		vertex += PUMICE_PRIM_VERTEX_WORDS + SCENE_VARYINGS;
+	}
+}
+
+/* Write a block for each macro tile, and entries for all tiles. Return the last block. */
+static u32 draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count,
+		const struct scene_mesh *mesh)
 {
 	const u32 core = fx->sequence % fx->cores;
 	const u32 mask = count == 32 ? UINT32_MAX : (1u << count) - 1;
-	u32 macro, x, y;
+	u32 macro, x, y, last = 0;
 
 	for (macro = 0; macro < PM_MACRO_TILES; macro++) {
 		u32 ref = 0;
@@ -148,8 +180,11 @@ void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, 
 				if (pm_macro_tile(&fx->scene, x, y) != macro)
 					continue;
 				if (!ref) {
-					ref = alloc(fx, macro) + 1;
-					write_block(fx, ref, object, prims, count);
+					last = ref = alloc(fx, macro) + 1;
+					if (mesh)
+						write_mesh(fx, ref, object, mesh);
+					else
+						write_block(fx, ref, object, prims, count);
 				}
 				s = &fx->stream[core][y * fx->scene.tiles_x + x];
 				assert_true(s->count < FX_ENTRIES);
@@ -158,6 +193,17 @@ void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, 
 		}
 	}
 	fx->sequence++;
+	return last;
+}
+
+void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count)
+{
+	draw(fx, object, prims, count, NULL);
+}
+
+u32 scene_draw_mesh(struct fixture *fx, u32 object, const struct scene_mesh *mesh)
+{
+	return draw(fx, object, NULL, mesh->prims, mesh);
 }
 
 static u32 new_chunk(struct fixture *fx, u32 macro)

@@ -138,16 +138,19 @@ static void merge(const struct ta_fixture *fx, u32 used, u32 t, u32 *number, u32
 	while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS)
 		for (; prims.mask; prims.mask &= prims.mask - 1) {
 			struct ipf_prim prim;
-			float v[9];
+			u32 provoking;
+			float v[3];
 
 			assert_true(ipf_fetch(&fx->scene, &fx->pb->mmu, &tlb, prims.block,
 					      &prims.header, (u32)__builtin_ctz(prims.mask), &prim,
 					      &fault));
+			provoking = prim.index.provoking == 0 ? prim.index.v0 :
+				    prim.index.provoking == 1 ? prim.index.v1 : prim.index.v2;
 			assert_true(ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, &tlb,
-						       prims.block, &prims.header, &prim.index, v,
+						       prims.block, &prims.header, provoking, v,
 						       &fault));
 			assert_true(*count < PRIMS * 8);
-			number[(*count)++] = (u32)v[prim.index.provoking * 3];
+			number[(*count)++] = (u32)v[0];
 		}
 	assert_int_equal(result, IPF_END);
 }

@@ -34,6 +34,7 @@ static struct isp_setup setup;
 static struct ipf_prim prim;
 static struct isp_state isp;
 static float values[3 * VARYINGS];
+static const float *const corners[3] = { values, values + VARYINGS, values + 2 * VARYINGS };
 static struct tsp_plane planes[VARYINGS + 2];
 static struct tsp_input in;
 
@@ -43,7 +44,7 @@ static bool make_case(void)
 	u32 i;
 
 	in = (struct tsp_input){ .triangle = &triangle, .setup = &setup, .prim = &prim,
-				 .value = values, .needed = (1u << VARYINGS) - 1, .x0 = below(256) * 32, .y0 = below(256) * 32 };
+				 .value = corners, .needed = (1u << VARYINGS) - 1, .x0 = below(256) * 32, .y0 = below(256) * 32 };
 	for (i = 0; i < 3; i++) {
 		triangle.x[i] = (s32)(in.x0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
 		triangle.y[i] = (s32)(in.y0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
@@ -138,12 +139,13 @@ static void planes_are_exact(void **state)
 /* Without varyings there are only the planes of 1/w and of depth. */
 static void no_varyings(void **state)
 {
+	static const float *const none[3];
 	struct tsp_state tsp = { 0 };
 
 	(void)state;
 	while (!make_case())
 		;
-	in.value = NULL;
+	in.value = none;
 	in.needed = 0;
 	memset(planes, 0x55, sizeof(planes));
 	tsp_set_up(&tsp, &in, planes);

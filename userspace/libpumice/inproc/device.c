@@ -151,7 +151,7 @@ struct options {
 	u32 threads, ram_mib;
 	u32 cores, uscs, slots, tasks, waves, batch;	/* 0: of the preset */
 	u32 unified_kib, common_kib, local_kib;	/* the same */
-	u32 vpm_kib, idx_fifo, chunk_fifo, tile_fifo;	/* the same */
+	u32 vpm_kib, idx_fifo, chunk_fifo, tile_fifo, tsp_vertices;	/* the same */
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
@@ -182,7 +182,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 #define OPTION_KEYS \
 	"cores, uscs, slots, tasks, waves, batch, threads, ram, unified-store-kib, " \
 	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, chunk-fifo, " \
-	"tile-fifo, slice-us, split, " \
+	"tile-fifo, tsp-vertices, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; " \
 	"late=early, data or poison; pixel-outputs=common or partition; fw-gdb=PATH"
 
@@ -225,6 +225,7 @@ static const char *parse_option(const char *text, const char *end, struct option
 		{ "idx-fifo=", &o->idx_fifo, true },
 		{ "chunk-fifo=", &o->chunk_fifo, true },
 		{ "tile-fifo=", &o->tile_fifo, true },
+		{ "tsp-vertices=", &o->tsp_vertices, true },
 		{ "threads=", &o->threads, false },
 		{ "ram=", &o->ram_mib, false },
 		{ "slot-registers=", &o->slot_registers, false },
@@ -466,6 +467,7 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		.idx_fifo = o->idx_fifo,
 		.chunk_fifo = o->chunk_fifo,
 		.tile_fifo = o->tile_fifo,
+		.tsp_vertices = o->tsp_vertices,
 	};
 	const char *why;
 	int err;

@@ -68,9 +68,9 @@ struct pumice_trace;
  *       batch (instances of a task of vertices or fragments), threads (0: all work is done
  *       inside waits, and in the same order each time), ram (MiB), unified-store-kib,
  *       common-store-kib, local-memory-kib (of a USC), slot-registers (0 to 8), pixel-outputs
- *       (their store: common or partition), vpm-kib, idx-fifo, chunk-fifo, tile-fifo, slice-us
- *       (time slice of a job), split (primitives that are dispatched to a core at a time),
- *       cdm-share, vdm-share, pdm-share (of the USCs while several data masters have jobs, in
+ *       (their store: common or partition), vpm-kib, idx-fifo, chunk-fifo, tile-fifo,
+ *       tsp-vertices, slice-us (time slice of a job), split (primitives that are dispatched to a
+ *       core at a time), cdm-share, vdm-share, pdm-share (of the USCs while several data masters have jobs, in
  *       1/256; 255: no limit), job-timeout-ms (30000: a job that has run for longer is killed
  *       inside waits; 0: none), attach (1: other processes of the user can observe it),
  *       fw-gdb=PATH (GDB's socket; threads=1 or more), late=early, data or poison (when data of
