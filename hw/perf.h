@@ -106,8 +106,8 @@ enum pumice_perf_category {
 	X(VDM_IDX_WAITS, VDM, 0, "waits", "pieces of draws that had to wait for room in the IDX FIFO") \
 	X(VDM_IDX_OCCUPANCY, VDM, 0, "primitives * ns", "primitives in the IDX FIFOs, summed over time") \
 	X(VDM_FIFO_OCCUPANCY, VDM, 0, "chunks * ns", "chunks in the FIFOs of cores, summed over time") \
-	X(PDM_FIFO_WAITS, PDM, 0, "waits", "tiles that had to wait for room in the FIFO of the cores") \
-	X(PDM_FIFO_OCCUPANCY, PDM, 0, "tiles * ns", "tiles in the FIFO of the cores, summed over time") \
+	X(PDM_FIFO_WAITS, PDM, 0, "waits", "tiles that had to wait for room in the FIFO of their core") \
+	X(PDM_FIFO_OCCUPANCY, PDM, 0, "tiles * ns", "tiles in the FIFOs of the cores, summed over time") \
 	X(PDS_SLOT_WAITS, PDS, 0, "tasks", "tasks that were ready before as many slots were free") \
 	X(PDS_SLOT_WAIT_TIME, PDS, 0, "tasks * ns", "tasks that waited for slots, summed over time") \
 	X(PDM_OUTPUT_WAITS, PDM, 0, "waits", "tiles that had to wait for room for their pixel outputs") \

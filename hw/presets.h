@@ -19,7 +19,7 @@
  *   vpm             vertex pipe memory of a core, KiB
  *   idx             primitives in the IDX FIFO of a core
  *   chunks          chunks of draws between the master VDM and a core
- *   tiles           tiles between the master IPF and the cores
+ *   tiles           tiles between the master IPF and a core
  *   outputs         store of pixel outputs (enum output_store of registers.xml): common or partition
  *   tsp             vertices in the TSP's cache of a core
  *
@@ -42,10 +42,10 @@
 #define PUMICE_PRESETS_H
 
 #define PUMICE_PRESETS(X) \
-	X(DEFAULT, 4, 2, 48, 64, 192, 128, 512, 576, 64, 4, 512, 1024, 1, 64, common, 128) \
-	X(VOLCANIC, 4, 4, 48, 64, 192, 128, 512, 576, 32, 4, 512, 1024, 1, 64, common, 128) \
-	X(WAVES, 16, 2, 2, 4, 2, 64, 12, 576, 64, 4, 512, 1024, 1, 64, common, 128) \
-	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 1024, 64, 64, 4, 512, 1024, 1, 64, partition, 128) \
-	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 576, 64, 4, 512, 1024, 1, 64, common, 128)
+	X(DEFAULT, 4, 2, 48, 64, 192, 128, 512, 576, 64, 4, 512, 1024, 1, 4, common, 128) \
+	X(VOLCANIC, 4, 4, 48, 64, 192, 128, 512, 576, 32, 4, 512, 1024, 1, 4, common, 128) \
+	X(WAVES, 16, 2, 2, 4, 2, 64, 12, 576, 64, 4, 512, 1024, 1, 4, common, 128) \
+	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 1024, 64, 64, 4, 512, 1024, 1, 4, partition, 128) \
+	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 576, 64, 4, 512, 1024, 1, 4, common, 128)
 
 #endif

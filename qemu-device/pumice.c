@@ -30,7 +30,7 @@
  *
  * - `vpm-kib`, `idx-fifo`, `chunk-fifo`, `tile-fifo`
  *   Vertex pipe memory of a core in KiB, and FIFOs in primitives, chunks of
- *   draws and tiles. Defaults 512, 1024, 1 and 64; at most 4096, 4096, 4, 64.
+ *   draws and tiles. Defaults 512, 1024, 1 and 4; at most 4096, 4096, 4, 64.
  *
  * - `tsp-vertices`
  *   Vertices in the cache of a core's TSP, a power of two from 4 to 1024.
@@ -671,7 +671,7 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "chunk-fifo",
         "chunks of draws between the master VDM and a core, 1 to 4");
     object_class_property_set_description(klass, "tile-fifo",
-        "tiles between the master IPF and the cores, 1 to 64");
+        "tiles between the master IPF and a core, 1 to 64");
     object_class_property_set_description(klass, "tsp-vertices",
         "vertices in the cache of a core's TSP, a power of two from 4 to 1024");
     object_class_property_set_description(klass, "fault-injection",

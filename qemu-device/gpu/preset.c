@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ipf/master.h"
 #include "number.h"
 #include "presets.h"
 #include "pumice_names.h"
@@ -13,7 +14,7 @@
 #define MAX_VPM_KIB	4096u
 #define MAX_IDX_FIFO	4096u
 #define MAX_CHUNK_FIFO	4u
-#define MAX_TILE_FIFO	64u
+#define MAX_TILE_FIFO	IPF_MASTER_TILES
 #define MIN_TSP_VERTICES TSP_CACHE_WAYS
 #define MAX_TSP_VERTICES 1024u
 
@@ -108,7 +109,7 @@ static const char *check_vertices(const struct pumice_gpu_config *c)
 	if (c->chunk_fifo > MAX_CHUNK_FIFO)
 		return "the FIFO of a core must have room for 1 to 4 chunks";
 	if (c->tile_fifo > MAX_TILE_FIFO)
-		return "the FIFO of tiles must have room for 1 to 64";
+		return "the FIFO of tiles of a core must have room for 1 to 64";
 	if (c->tsp_vertices < MIN_TSP_VERTICES || c->tsp_vertices > MAX_TSP_VERTICES ||
 	    (c->tsp_vertices & (c->tsp_vertices - 1)))
 		return "the cache of the TSP must have 4 to 1024 vertices, a power of two";

@@ -43,7 +43,7 @@ struct pumice_gpu_config {
 	unsigned int vpm_kib;	/* vertex pipe memory of one core, KiB */
 	unsigned int idx_fifo;	/* primitives in the IDX FIFO of one core, 1 to 4096 */
 	unsigned int chunk_fifo;	/* chunks of draws between the master VDM and a core, 1 to 4 */
-	unsigned int tile_fifo;	/* tiles between the master IPF and the cores, 1 to 64 */
+	unsigned int tile_fifo;	/* tiles between the master IPF and a core, 1 to 64 */
 	const char *pixel_outputs;	/* store of pixel outputs: "common" or "partition"; NULL is
 					 * that of the preset */
 	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4 to 1024, a power of two */

@@ -99,7 +99,7 @@ struct dm_config {
 	u32 batch;	/* most instances of a task: 16, or a multiple of 32 up to 128 */
 	u32 idx_fifo;	/* VDM: primitives in the IDX FIFO of a core */
 	u32 chunk_fifo;	/* VDM: chunks between the master and a core, 1 to 4 */
-	u32 tile_fifo;	/* PDM: tiles between the master IPF and the cores, 1 to 64 */
+	u32 tile_fifo;	/* PDM: tiles between the master IPF and a core, 1 to 64 */
 	u32 tsp_vertices;	/* PDM: vertices in the TSP's cache of a core, a power of two */
 	struct mmu *mmu;
 	struct pm *pm;

@@ -136,7 +136,7 @@ static void generate(const struct pdm *pdm, struct pdm_list *list, struct pdm_co
 /* Result of a command. */
 enum outcome {
 	DONE,
-	FULL,		/* it filled the FIFO */
+	FULL,		/* the FIFOs of all cores are full */
 	FAULTED,	/* *fault is set */
 };
 
@@ -159,7 +159,7 @@ static enum outcome run_tile(struct pdm *pdm, const struct pdm_command *cmd,
 		return refuse(pdm, PUMICE_FAULT_PDM_TILE_TWICE, fault);
 	list->seen[cmd->y][cmd->x] = true;
 	list->open = true;
-	list->next = (struct pdm_entry){ .x = cmd->x, .y = cmd->y };
+	list->next = (struct ipf_work){ .x = cmd->x, .y = cmd->y };
 	return DONE;
 }
 
@@ -186,7 +186,7 @@ static enum outcome run_end(struct pdm *pdm, struct gpu_fault *fault)
 	return DONE;
 }
 
-/* Append the tile to the FIFO, which has room for it. */
+/* Pass the tile to the master IPF, which has room for it. */
 static enum outcome run_store(struct pdm *pdm, const struct pdm_command *cmd,
 			      struct gpu_fault *fault)
 {
@@ -206,11 +206,9 @@ static enum outcome run_store(struct pdm *pdm, const struct pdm_command *cmd,
 	list->appended = true;
 	list->idle = 0;
 	lock(pdm);
-	list->entry[(list->first + list->tiles.level) % PDM_LIST_TILES] = list->next;
-	fifo_push(&list->tiles, 1, now(pdm));
-	full = list->tiles.level == list->tiles.depth;
+	full = !ipf_master_add(&list->master, &list->next, now(pdm));
 	if (full && !cmd->end)
-		fifo_wait(&list->tiles);
+		ipf_master_wait(&list->master);
 	unlock(pdm);
 	if (cmd->end)
 		return run_end(pdm, fault);
@@ -320,8 +318,7 @@ void pdm_list_begin(struct pdm *pdm)
 {
 	struct pdm_list *list = &pdm->list;
 
-	list->first = 0;
-	fifo_pop(&list->tiles, list->tiles.level, now(pdm));
+	ipf_master_clear(&list->master, now(pdm));
 	list->walking = list->ended = false;
 }
 
@@ -329,8 +326,7 @@ bool pdm_list_claim_walk(struct pdm *pdm)
 {
 	struct pdm_list *list = &pdm->list;
 
-	if (list->ended || list->walking ||
-	    list->tiles.level > list->tiles.depth / PDM_LIST_LOW)
+	if (list->ended || list->walking || !ipf_master_low(&list->master))
 		return false;
 	list->walking = true;
 	return true;
@@ -355,26 +351,24 @@ void pdm_list_walk(struct pdm *pdm)
 	unlock(pdm);
 }
 
-bool pdm_list_claim_tile(struct pdm *pdm, struct pdm_entry *entry)
+bool pdm_list_claim_tile(struct pdm *pdm, u32 core, struct ipf_work *work)
 {
-	struct pdm_list *list = &pdm->list;
+	return ipf_master_take(&pdm->list.master, core, work, now(pdm));
+}
 
-	if (!list->tiles.level)
-		return false;
-	*entry = list->entry[list->first];
-	list->first = (list->first + 1) % PDM_LIST_TILES;
-	fifo_pop(&list->tiles, 1, now(pdm));
-	return true;
+bool pdm_list_core_done(const struct pdm *pdm, u32 core)
+{
+	return pdm->list.ended && !ipf_master_tiles(&pdm->list.master, core);
 }
 
 bool pdm_list_done(const struct pdm *pdm)
 {
-	return pdm->list.ended && !pdm->list.tiles.level;
+	return pdm->list.ended && !ipf_master_all(&pdm->list.master);
 }
 
 void pdm_list_reset(struct pdm *pdm)
 {
-	fifo_init(&pdm->list.tiles, pdm->config.tile_fifo);
+	ipf_master_init(&pdm->list.master, pdm->config.cores, pdm->config.tile_fifo);
 	pdm->list.walking = false;
 	pdm->list.ended = true;
 	atomic_store(&pdm->list.commands, 0);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Render control list: the walk through it, and the FIFO of its tiles.
+ * Render control list: the walk through it.
  *
  * Source: document 001, "Binning Pass"; hw/render.xml. Included by state.h only.
  *
- * One core at a time walks the list, without the device lock, and appends tiles to the FIFO;
- * all cores claim tiles from it, with the lock. A full FIFO stops the walk. Its size is the property
+ * One core at a time walks the list, without the device lock, and passes tiles to the master IPF,
+ * which distributes them to the FIFOs of the cores; each core claims tiles from its own, with the lock.
+ * The walk stops when all are full, and continues when one has few. Their size is the property
  * tile-fifo.
  *
  * For a job whose stream is a render record the commands are not read but generated: those of
@@ -14,32 +15,20 @@
 #ifndef PUMICE_GPU_PDM_LIST_H
 #define PUMICE_GPU_PDM_LIST_H
 
-#include "../fifo/fifo.h"
+#include "../ipf/master.h"
 #include "../mmu/mmu.h"
 #include "command.h"
 
-#define PDM_LIST_TILES	64u	/* most entries of the FIFO */
-#define PDM_LIST_LOW	4u	/* the walk continues when this part of it, or less, is in use */
 #define PDM_LIST_WINDOW	64u	/* words that are read ahead, at most: an aligned block */
 #define PDM_LIST_PIECE	256u	/* commands of a step of the walk */
 
 #define PDM_MAX_TILES_X	(PUMICE_MAX_RENDER_SIZE / 16u)	/* of the smallest tiles */
 
-/* A tile that no core has claimed. */
-struct pdm_entry {
-	u16 x, y;
-	bool branch;		/* it has primitives */
-	bool own_store;		/* it is stored by a program of its own: store */
-	u32 store[4];		/* a valid stage */
-};
-
 struct pdm_list {
 	/* Device lock. */
 	bool walking;		/* a core walks the list */
 	bool ended;		/* no more entries will follow */
-	struct fifo tiles;	/* from master IPF to core PDMs, */
-	u32 first;		/* whose first entry is this one */
-	struct pdm_entry entry[PDM_LIST_TILES];
+	struct ipf_master master;	/* the FIFOs of the cores */
 
 	/* Of the core that walks. */
 	struct mmu_tlb tlb;
@@ -54,7 +43,7 @@ struct pdm_list {
 	u32 at_macro, at_x, at_y, at_step;
 	u32 idle;			/* commands since the last store */
 	bool open;			/* a tile is not stored yet: next */
-	struct pdm_entry next;
+	struct ipf_work next;
 	bool seen[PDM_MAX_TILES_X][PDM_MAX_TILES_X];	/* tiles, by row and column */
 	_Atomic u64 commands;		/* executed; a counter */
 };

@@ -82,7 +82,7 @@ struct pdm *pdm_create(const struct dm_config *config)
 	if (!pdm)
 		return NULL;
 	pdm->config = *config;
-	fifo_init(&pdm->list.tiles, config->tile_fifo);
+	ipf_master_init(&pdm->list.master, config->cores, config->tile_fifo);
 	for (i = 0; i < config->cores; i++) {
 		if (!create_core(pdm, i)) {
 			pdm_destroy(pdm);
@@ -233,8 +233,8 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
 	value[PUMICE_PERF_PDM_PLANES] += pdm->counts.planes;
 	value[PUMICE_PERF_PDM_VERTICES] += pdm->counts.vertices;
-	value[PUMICE_PERF_PDM_FIFO_WAITS] += atomic_load(&pdm->list.tiles.waited);
-	value[PUMICE_PERF_PDM_FIFO_OCCUPANCY] += atomic_load(&pdm->list.tiles.occupancy);
+	ipf_master_counters(&pdm->list.master, &value[PUMICE_PERF_PDM_FIFO_WAITS],
+			    &value[PUMICE_PERF_PDM_FIFO_OCCUPANCY]);
 	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
 	for (i = 0; i < pdm->config.cores; i++) {
 		value[PUMICE_PERF_PDM_TSP_HITS] += atomic_load(&pdm->core[i].vertices.hits);
@@ -436,10 +436,13 @@ static enum claim claim_locked(struct pdm *pdm, struct pdm_tile *tile)
 		return CLAIM_NOTHING;
 	if (pdm_list_claim_walk(pdm))
 		return CLAIM_WALK;
-	if (pdm_list_claim_tile(pdm, &tile->entry))
+	if (pdm_list_claim_tile(pdm, tile->core->number, &tile->entry))
 		return CLAIM_TILE;
-	/* Objects whose programs do not run again: they use memory that other tiles wait for. */
-	if (pdm_list_done(pdm) && pdm_objects_held(tile))
+	/*
+	 * Objects whose programs do not run again: they use memory that other tiles wait for, also
+	 * those of other cores.
+	 */
+	if (pdm_list_core_done(pdm, tile->core->number) && pdm_objects_held(tile))
 		return CLAIM_DROP;
 	return CLAIM_NOTHING;
 }

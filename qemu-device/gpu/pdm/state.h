@@ -156,7 +156,7 @@ struct pdm_tile {
 
 	/* Written by the thread of the core's unit. */
 	enum pdm_phase phase, after;
-	struct pdm_entry entry;		/* of the list */
+	struct ipf_work entry;		/* from the master IPF */
 	struct pds_stage own_store;	/* the last program of a STORE_PROGRAM, kept for the next */
 	u32 own_words[4];		/* its stage */
 	enum { PDM_STORE_NONE, PDM_STORE_LOADING, PDM_STORE_LOADED } own_state;
@@ -336,9 +336,10 @@ void pdm_list_begin(struct pdm *pdm);
 bool pdm_list_claim_walk(struct pdm *pdm);
 /* Execute some commands. */
 void pdm_list_walk(struct pdm *pdm);
-/* Claim the next tile. Returns false when there is none now. Device lock held. */
-bool pdm_list_claim_tile(struct pdm *pdm, struct pdm_entry *entry);
-/* Return whether all tiles are claimed. Device lock held. */
+/* Claim the next tile of a core. Returns false when there is none now. Device lock held. */
+bool pdm_list_claim_tile(struct pdm *pdm, u32 core, struct ipf_work *work);
+/* Return whether a core, or each, has claimed all of its tiles. Device lock held. */
+bool pdm_list_core_done(const struct pdm *pdm, u32 core);
 bool pdm_list_done(const struct pdm *pdm);
 /* Drop all tiles; no core walks. */
 void pdm_list_reset(struct pdm *pdm);

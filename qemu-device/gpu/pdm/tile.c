@@ -234,7 +234,7 @@ static enum pdm_step load_own_store(struct pdm_tile *tile, u32 *cost)
 static enum pdm_step find_store(struct pdm_tile *tile, const struct pds_stage **store, u32 *cost)
 {
 	const struct pdm *pdm = tile->pdm;
-	const struct pdm_entry *entry = &tile->entry;
+	const struct ipf_work *entry = &tile->entry;
 	struct pumice_stage stage;
 
 	*store = pdm->has_end_of_tile ? &pdm->end_of_tile : NULL;

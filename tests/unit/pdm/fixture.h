@@ -136,7 +136,7 @@ struct fixture {
 };
 
 void fx_open(struct fixture *fx, unsigned int cores);
-/* Open the same with a maximum number of tiles in the FIFO of the cores. */
+/* Open the same with a maximum number of tiles in the FIFO of a core. */
 void fx_open_fifo(struct fixture *fx, unsigned int cores, u32 tile_fifo);
 /* The same with other stores. */
 void fx_open_stores(struct fixture *fx, unsigned int cores, const struct fx_stores *stores);

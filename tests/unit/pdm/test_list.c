@@ -204,7 +204,10 @@ static u64 counter(enum pumice_perf_counter number)
 	return value[number];
 }
 
-/* The FIFO of tiles is full at times, if it has room for fewer than there are; then the walk waits. */
+/*
+ * The FIFOs of the cores are full at times, if they have room for fewer tiles than there are; then the
+ * walk waits.
+ */
 static void any_fifo_of_tiles_is_sufficient(void **state)
 {
 	static const u32 depths[] = { 1, 2, 5, TILES * TILES - 1, 64 };
@@ -219,7 +222,7 @@ static void any_fifo_of_tiles_is_sufficient(void **state)
 			assert_int_equal(fx.end, DM_DONE);
 			expect_planes();
 			assert_int_equal(counter(PUMICE_PERF_PDM_FIFO_WAITS) > 0,
-					 depths[i] < TILES * TILES);
+					 depths[i] * cores < TILES * TILES);
 			assert_true(counter(PUMICE_PERF_PDM_FIFO_OCCUPANCY) > 0);
 			pdm_reset(fx.pdm);
 			assert_int_equal(counter(PUMICE_PERF_PDM_FIFO_WAITS), 0);

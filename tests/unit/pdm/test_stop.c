@@ -299,7 +299,10 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 		expect_pm_owned(page, n < 6 && n % 2 == 0 ? PUMICE_ACCESS_READ :
 							    PUMICE_ACCESS_WRITE, addr);
 	}
-	/* Memory for partial renders is the user's, too: to write, and to read again. */
+	/*
+	 * Memory for partial renders is the user's, too: to write, and to read again. That of each tile
+	 * is in pages that no job uses.
+	 */
 	for (n = 0; n < 2; n++) {
 		make_scene(FX_BLEND);
 		if (n == 1) {
@@ -310,7 +313,7 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 			scene_end(&fx, true);
 		}
 		pumice_scene_unpack((u32 *)(void *)fx.scene_mem, &scene);
-		scene.spill = addr;
+		scene.spill = addr - 31 * (u64)PUMICE_PM_PAGE_SIZE;
 		pumice_scene_pack((u32 *)(void *)fx.scene_mem, &scene);
 		fx_start(&fx, n == 0);
 		fx_run(&fx);
