@@ -61,6 +61,13 @@ static void ended(void *opaque, enum dm_end end)
 		gpu_raise_end(m->gpu, where[m->number], event[m->number][end]);
 }
 
+static void flipped(void *opaque)
+{
+	struct gpu_master *m = opaque;
+
+	fwctl_raise(m->gpu->fw, PUMICE_IC_PENDING__TDM_FLIP__MASK);
+}
+
 static u64 now(void *opaque)
 {
 	return gpu_clock(((struct gpu_master *)opaque)->gpu);
@@ -85,7 +92,7 @@ static void wake(void *opaque, unsigned int index)
 }
 
 static const struct dm_ops ops = {
-	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
+	.ended = ended, .flipped = flipped, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
 };
 
 /* struct pm_config; called with the PM's lock held. */
@@ -177,7 +184,10 @@ static bool start_job(struct gpu_master *m)
 	case GPU_PDM:
 		return pdm_start(m->gpu->pdm, &m->job);
 	default:
-		return ptla_start(m->gpu->ptla, &m->job);
+		if (!ptla_start(m->gpu->ptla, &m->job))
+			return false;
+		m->job.presents = 0;
+		return true;
 	}
 }
 

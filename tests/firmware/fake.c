@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fixture.h"
 #include "pdm/pdm.h"
 #include "pm/pm.h"
 #include "ptla/ptla.h"
@@ -11,6 +12,9 @@
 
 struct fake fake[FAKES];
 struct fake_pm fake_pm;
+
+static struct ptla_flip flips[PUMICE_TDM_FLIPS];
+static u32 flip_count;
 
 static void make(unsigned int number, const struct dm_ops *ops, void *opaque)
 {
@@ -195,6 +199,7 @@ struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque
 {
 	(void)mmu;
 	(void)trace;
+	flip_count = 0;
 	make(FAKE_TDM, ops, opaque);
 	return (struct ptla *)&fake[FAKE_TDM];
 }
@@ -225,6 +230,36 @@ const struct dm_status *ptla_status(const struct ptla *ptla)
 {
 	(void)ptla;
 	return &fake[FAKE_TDM].status;
+}
+
+void fake_flip(u32 frame, u64 addr, u64 time)
+{
+	struct fake *f = &fake[FAKE_TDM];
+
+	assert_true(flip_count < PUMICE_TDM_FLIPS);
+	f->ops->lock(f->opaque);
+	flips[flip_count++] = (struct ptla_flip){ .frame = frame, .addr = addr, .time = time };
+	f->ops->flipped(f->opaque);
+	f->ops->unlock(f->opaque);
+}
+
+u32 ptla_flips(const struct ptla *ptla)
+{
+	(void)ptla;
+	return flip_count;
+}
+
+struct ptla_flip ptla_flip(const struct ptla *ptla)
+{
+	(void)ptla;
+	return flip_count ? flips[0] : (struct ptla_flip){ 0 };
+}
+
+void ptla_flip_pop(struct ptla *ptla)
+{
+	(void)ptla;
+	assert_true(flip_count > 0);
+	memmove(&flips[0], &flips[1], --flip_count * sizeof(flips[0]));
 }
 
 void ptla_counters_add(const struct ptla *ptla, u64 *value)

@@ -40,6 +40,8 @@ extern struct fake_pm fake_pm;
 void fake_end(unsigned int number, enum dm_end end);
 /* Stop the job with a fault at an address. */
 void fake_fault(unsigned int number, u8 why, u64 addr);
+/* Append a flip of the TDM, without running; at most PUMICE_TDM_FLIPS. */
+void fake_flip(u32 frame, u64 addr, u64 time);
 /* Raise PM_LOW for a list. */
 void fake_low(u32 list);
 

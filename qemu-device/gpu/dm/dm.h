@@ -19,6 +19,7 @@ struct dm_job {
 	u64 tag;		/* TAG */
 	u32 split;		/* VDM_SPLIT */
 	bool partial;		/* PDM: a partial render */
+	u32 presents;		/* TDM: PRESENT commands that the job may run */
 };
 
 /* State visible in registers. */
@@ -79,6 +80,7 @@ struct gpu_fault dm_fault(enum pumice_unit unit, enum pumice_fault reason, unsig
 
 struct dm_ops {
 	void (*ended)(void *opaque, enum dm_end end);	/* device lock held */
+	void (*flipped)(void *opaque);			/* TDM: a flip; device lock held */
 	u64 (*now)(void *opaque);			/* GPU clock */
 	void (*lock)(void *opaque);			/* the device lock */
 	void (*unlock)(void *opaque);

@@ -20,6 +20,24 @@ static bool fail(const struct fetch *f, enum pumice_fault reason, u64 addr)
 	return false;
 }
 
+/* The copy of a PRESENT command is that of SCALE. */
+static enum pumice_unpack unpack_present(const u32 *words, struct ptla_command *c)
+{
+	struct pumice_tdm_present p;
+	enum pumice_unpack result = pumice_tdm_present_unpack(words, &p);
+
+	c->frame = p.frame;
+	c->scale = (struct pumice_tdm_scale){
+		.src_level = p.src_level, .dst_level = p.dst_level, .dither = p.dither,
+		.filter = p.filter, .flip_x = p.flip_x, .flip_y = p.flip_y, .src = p.src,
+		.dst = p.dst, .src_x = p.src_x, .src_y = p.src_y, .src_width = p.src_width,
+		.src_height = p.src_height, .dst_x = p.dst_x, .dst_y = p.dst_y,
+		.dst_width = p.dst_width, .dst_height = p.dst_height, .src_layer = p.src_layer,
+		.dst_layer = p.dst_layer,
+	};
+	return result;
+}
+
 static enum pumice_unpack unpack(const u32 *words, struct ptla_command *c)
 {
 	struct pumice_tdm_halt halt;
@@ -37,6 +55,8 @@ static enum pumice_unpack unpack(const u32 *words, struct ptla_command *c)
 		return pumice_tdm_downscale_unpack(words, &c->downscale);
 	case PUMICE_TDM_TYPE_SCALE:
 		return pumice_tdm_scale_unpack(words, &c->scale);
+	case PUMICE_TDM_TYPE_PRESENT:
+		return unpack_present(words, c);
 	case PUMICE_TDM_TYPE_LINK:
 		return pumice_tdm_link_unpack(words, &c->link);
 	case PUMICE_TDM_TYPE_HALT:
@@ -282,6 +302,7 @@ static bool check(const struct fetch *f, struct ptla_command *c)
 	case PUMICE_TDM_TYPE_DOWNSCALE:
 		return check_downscale(f, c);
 	case PUMICE_TDM_TYPE_SCALE:
+	case PUMICE_TDM_TYPE_PRESENT:
 		return check_scale(f, c);
 	default:
 		return true;

@@ -39,11 +39,12 @@ struct ptla_command {
 		struct pumice_tdm_scale scale;
 		struct pumice_tdm_link link;
 	};
-	struct ptla_surface src, dst;	/* for BLIT, CLEAR (dst), DOWNSCALE, SCALE */
-	bool raw;		/* BLIT, SCALE: copy blocks or texels unconverted */
+	u32 frame;		/* PRESENT; its copy is in scale */
+	struct ptla_surface src, dst;	/* for BLIT, CLEAR (dst), DOWNSCALE, SCALE, PRESENT */
+	bool raw;		/* BLIT, SCALE, PRESENT: copy blocks or texels unconverted */
 	/*
-	 * BLIT and CLEAR: in blocks if raw, else in texels; DOWNSCALE: a layer of dst. SCALE:
-	 * in texels; the size is that of dst.
+	 * BLIT and CLEAR: in blocks if raw, else in texels; DOWNSCALE: a layer of dst. SCALE and
+	 * PRESENT: in texels; the size is that of dst.
 	 */
 	u32 src_x, src_y, dst_x, dst_y, width, height;
 	u64 pieces;

@@ -98,6 +98,7 @@ bool ptla_start(struct ptla *ptla, const struct dm_job *job)
 	dm_run_begin(&ptla->run, &tdm_unit, ptla, ptla->ops->now(ptla->opaque));
 	ptla->job = *job;
 	ptla->pc = job->stream;
+	ptla->presented = 0;
 	ptla->phase = PTLA_FETCH;
 	trace_set_context(ptla->trace, TRACE_TDM, (u32)job->tag);
 	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_START, TRACE_TDM, job->ctx, TRACE_TDM,
@@ -148,6 +149,49 @@ static void complete_command(struct ptla *ptla)
 		ptla->pc += c->words * sizeof(u32);
 }
 
+/* All pieces of the command are complete, and the data that they wrote is visible. */
+static void complete_pieces(struct ptla *ptla)
+{
+	if (ptla->command.type == PUMICE_TDM_TYPE_PRESENT)
+		ptla->phase = PTLA_FLIP;
+	else
+		complete_command(ptla);
+}
+
+/* Append the flip of the command. False while there is no space: ptla_flip_pop() wakes the unit. */
+static bool append_flip(struct ptla *ptla)
+{
+	if (ptla->flip_count == PUMICE_TDM_FLIPS)
+		return false;
+	ptla->flip[ptla->flip_count++] = (struct ptla_flip){
+		.frame = ptla->command.frame, .addr = ptla->command.dst.addr,
+		.time = ptla->ops->now(ptla->opaque),
+	};
+	complete_command(ptla);
+	ptla->ops->flipped(ptla->opaque);
+	return true;
+}
+
+u32 ptla_flips(const struct ptla *ptla)
+{
+	return ptla->flip_count;
+}
+
+struct ptla_flip ptla_flip(const struct ptla *ptla)
+{
+	return ptla->flip_count ? ptla->flip[0] : (struct ptla_flip){ 0 };
+}
+
+void ptla_flip_pop(struct ptla *ptla)
+{
+	if (!ptla->flip_count)
+		return;
+	ptla->flip_count--;
+	memmove(&ptla->flip[0], &ptla->flip[1], ptla->flip_count * sizeof(ptla->flip[0]));
+	if (ptla->phase == PTLA_FLIP)
+		ptla->ops->wake(ptla->opaque, 0);
+}
+
 static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 {
 	struct ptla_command *c = &ptla->command;
@@ -155,6 +199,10 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 
 	if (!ptla_command_fetch(ptla->mmu, &unit->tlb, ptla->job.ctx, ptla->pc, c, &fault)) {
 		dm_stop_fault(&ptla->run, &fault);
+		return;
+	}
+	if (c->type == PUMICE_TDM_TYPE_PRESENT && ptla->presented++ == ptla->job.presents) {
+		dm_stop_at(&ptla->run, PUMICE_FAULT_TDM_PRESENT, ptla->job.ctx, ptla->pc);
 		return;
 	}
 	if (c->type == PUMICE_TDM_TYPE_HALT) {
@@ -186,6 +234,7 @@ static bool run_piece(struct ptla_piece *piece)
 	case PUMICE_TDM_TYPE_CLEAR:
 		return ptla_clear_piece(piece);
 	case PUMICE_TDM_TYPE_SCALE:
+	case PUMICE_TDM_TYPE_PRESENT:
 		return ptla_scale_piece(piece);
 	default:
 		return ptla_downscale_piece(piece);
@@ -223,7 +272,7 @@ static void work(struct ptla *ptla, struct ptla_unit *unit)
 	if (!done)
 		piece_fault(ptla, &piece);
 	else if (ptla->phase == PTLA_WORK && ptla->next == ptla->command.pieces && !ptla->running)
-		complete_command(ptla);
+		complete_pieces(ptla);
 }
 
 /* Do one step of the job, with the lock. False when this unit has no work. */
@@ -240,6 +289,8 @@ static bool advance(struct ptla *ptla, struct ptla_unit *unit)
 			return false;
 		work(ptla, unit);
 		return true;
+	case PTLA_FLIP:
+		return append_flip(ptla);
 	case PTLA_DRAIN:
 		if (!ptla->running)
 			end_job(ptla);

@@ -27,6 +27,18 @@ void ptla_abort(struct ptla *ptla);
 const struct dm_status *ptla_status(const struct ptla *ptla);
 void ptla_counters_add(const struct ptla *ptla, u64 *value);
 
+/* A flip: a PRESENT command whose copy is visible. */
+struct ptla_flip {
+	u64 addr;	/* of the destination: its level and layer */
+	u64 time;	/* GPU clock */
+	u32 frame;
+};
+
+/* Count the flips that were not removed, return the oldest one or zero, and remove it. */
+u32 ptla_flips(const struct ptla *ptla);
+struct ptla_flip ptla_flip(const struct ptla *ptla);
+void ptla_flip_pop(struct ptla *ptla);
+
 /*
  * Run unit number unit for about WORKERS_QUANTUM_NS, less when *stop becomes true. True while
  * there is more. PTLA_UNITS units share a command's work.

@@ -16,6 +16,7 @@ enum ptla_phase {
 	PTLA_IDLE,
 	PTLA_FETCH,	/* fetch the next command */
 	PTLA_WORK,	/* run pieces of the command */
+	PTLA_FLIP,	/* PRESENT: the copy is complete, its flip waits for space */
 	PTLA_DRAIN,	/* wait for running pieces; then the job ends */
 };
 
@@ -47,6 +48,11 @@ struct ptla {
 	u64 next;		/* next piece */
 	u64 fault_piece;	/* piece of run.status.fault: the lowest one */
 	u32 running;		/* running pieces */
+	u32 presented;		/* PRESENT commands that have begun */
+
+	/* Flips, oldest first; they outlive the job. */
+	struct ptla_flip flip[PUMICE_TDM_FLIPS];
+	u32 flip_count;
 
 	/* Performance counters. */
 	u64 bytes;

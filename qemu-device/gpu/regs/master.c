@@ -124,6 +124,49 @@ REG_WRITE(reg_tdm_ctrl)
 	return REG_DONE;
 }
 
+REG_READ(reg_tdm_presents)
+{
+	return master_of(gpu, at)->job.presents;
+}
+
+REG_WRITE(reg_tdm_presents_write)
+{
+	master_of(gpu, at)->job.presents = (u32)value;
+	return REG_DONE;
+}
+
+REG_READ(reg_tdm_flip_status)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_TDM_FLIP_STATUS__COUNT, ptla_flips(gpu->ptla));
+}
+
+REG_READ(reg_tdm_flip_frame)
+{
+	(void)at;
+	return ptla_flip(gpu->ptla).frame;
+}
+
+REG_READ(reg_tdm_flip_addr)
+{
+	(void)at;
+	return ptla_flip(gpu->ptla).addr;
+}
+
+REG_READ(reg_tdm_flip_time)
+{
+	(void)at;
+	return ptla_flip(gpu->ptla).time;
+}
+
+REG_WRITE(reg_tdm_flip_ctrl)
+{
+	(void)at;
+	if (value & PUMICE_TDM_FLIP_CTRL__POP__MASK)
+		ptla_flip_pop(gpu->ptla);
+	return REG_DONE;
+}
+
 static u64 status_bits(const struct gpu_master *m)
 {
 	const struct dm_status *s = master_status(m);

@@ -157,6 +157,12 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_TDM_FAULT_WAVE, reg_master_fault_wave, NULL },
 	{ PUMICE_TDM_FAULT_GROUP, reg_master_fault_group, NULL },
 	{ PUMICE_TDM_FAULT_GROUP_Z, reg_master_fault_group_z, NULL },
+	{ PUMICE_TDM_PRESENTS, reg_tdm_presents, reg_tdm_presents_write },
+	{ PUMICE_TDM_FLIP_STATUS, reg_tdm_flip_status, NULL },
+	{ PUMICE_TDM_FLIP_FRAME, reg_tdm_flip_frame, NULL },
+	{ PUMICE_TDM_FLIP_ADDR, reg_tdm_flip_addr, NULL },
+	{ PUMICE_TDM_FLIP_TIME, reg_tdm_flip_time, NULL },
+	{ PUMICE_TDM_FLIP_CTRL, NULL, reg_tdm_flip_ctrl },
 
 	{ PUMICE_PM_LIST, reg_pm_list, reg_pm_list_write },
 	{ PUMICE_PM_GROW, NULL, reg_pm_grow },

@@ -15,6 +15,16 @@ static void ended(void *opaque, enum dm_end end)
 	fx->end = end;
 }
 
+static void flipped(void *opaque)
+{
+	struct fixture *fx = opaque;
+
+	assert_true(fx->locked);
+	fx->flips++;
+	if (fx->at_flip)
+		fx->at_flip(fx);
+}
+
 static u64 now(void *opaque)
 {
 	struct fixture *fx = opaque;
@@ -50,7 +60,7 @@ static void wake(void *opaque, unsigned int unit)
 }
 
 static const struct dm_ops ops = {
-	.ended = ended, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
+	.ended = ended, .flipped = flipped, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
 };
 
 void fx_setup(struct fixture *fx)
@@ -103,9 +113,21 @@ u64 fx_texture(struct fixture *fx, u32 n, const struct pumice_texture *texture)
 	return STATE + n * PUMICE_TEXTURE_WORDS * sizeof(u32);
 }
 
+void fx_lock(struct fixture *fx)
+{
+	lock(fx);
+}
+
+void fx_unlock(struct fixture *fx)
+{
+	unlock(fx);
+}
+
 void fx_start(struct fixture *fx)
 {
-	const struct dm_job job = { .ctx = CTX, .stream = STREAM, .tag = 1 };
+	const struct dm_job job = {
+		.ctx = CTX, .stream = STREAM, .tag = 1, .presents = fx->presents,
+	};
 
 	fx->ends = 0;
 	lock(fx);

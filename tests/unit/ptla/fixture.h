@@ -26,6 +26,7 @@ struct fixture {
 	u32 *stream, *structures;
 	u8 *data;
 	u32 words;		/* of the stream so far */
+	u32 presents;		/* that the next job announces */
 
 	/* Recorded callbacks. */
 	pthread_mutex_t mutex;
@@ -33,6 +34,8 @@ struct fixture {
 	u32 wakes[PTLA_UNITS];
 	u32 ends;
 	enum dm_end end;
+	u32 flips;
+	void (*at_flip)(struct fixture *fx);	/* with the lock held; or NULL */
 	u64 clock;
 };
 
@@ -64,6 +67,9 @@ u64 fx_texture(struct fixture *fx, u32 n, const struct pumice_texture *texture);
 	X(swizzle_b, 6) \
 	X(swizzle_a, 6)
 
+/* Acquire and release the device lock. */
+void fx_lock(struct fixture *fx);
+void fx_unlock(struct fixture *fx);
 /* Start the stream. */
 void fx_start(struct fixture *fx);
 /* Step the units round robin until the job has ended; then empty the stream. */

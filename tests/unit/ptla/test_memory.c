@@ -143,8 +143,8 @@ static void bad_commands_fault(void **state)
 	fx_setup(&fx);
 	fx.stream[0] = 0;
 	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 0");
-	fx.stream[0] = 9u << 28;
-	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 9");
+	fx.stream[0] = 10u << 28;
+	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 10");
 	for (u32 bit = 0; bit < 28; bit++) {
 		fx_halt(&fx);
 		fx.stream[0] |= 1u << bit;
@@ -328,7 +328,7 @@ static u32 random_command(struct fixture *fx, u32 type, u32 *at)
 	static const u8 words[] = {
 		1, PUMICE_TDM_COPY_WORDS, PUMICE_TDM_FILL_WORDS, PUMICE_TDM_BLIT_WORDS,
 		PUMICE_TDM_CLEAR_WORDS, PUMICE_TDM_DOWNSCALE_WORDS, PUMICE_TDM_LINK_WORDS,
-		PUMICE_TDM_HALT_WORDS, PUMICE_TDM_SCALE_WORDS, 1,
+		PUMICE_TDM_HALT_WORDS, PUMICE_TDM_SCALE_WORDS, PUMICE_TDM_PRESENT_WORDS, 1,
 	};
 	u64 *seed = &fx->seed;
 
@@ -338,7 +338,7 @@ static u32 random_command(struct fixture *fx, u32 type, u32 *at)
 	at[3] = (u32)(STATE + 32 * rand_below(seed, 8));
 	for (u32 w = 5; w < PUMICE_TDM_BLIT_WORDS; w++)
 		at[w] = rand_u32(seed) & (w == 8 ? 0x00010001 : w < 8 ? 0x001f001f : 0);
-	if (type == PUMICE_TDM_TYPE_SCALE) {
+	if (type == PUMICE_TDM_TYPE_SCALE || type == PUMICE_TDM_TYPE_PRESENT) {
 		at[0] |= rand_below(seed, 16) << 9;
 		at[8] = rand_u32(seed) & 0x001f001f;
 		at[9] = rand_u32(seed) & 0x00010001;
@@ -367,12 +367,13 @@ static void random_streams_do_no_harm(void **state)
 
 	(void)state;
 	fx_setup(&fx);
+	fx.presents = 255;
 	for (u32 n = 0; n < 3000; n++) {
 		random_structures(&fx);
 		for (u32 w = 0; w < 256; w++)
 			fx.stream[w] = rand_u32(&fx.seed) & rand_u32(&fx.seed);
 		for (u32 words = 0; words < 100;)
-			words += random_command(&fx, 1 + rand_below(&fx.seed, n % 2 ? 9 : 8),
+			words += random_command(&fx, 1 + rand_below(&fx.seed, n % 2 ? 10 : 9),
 						fx.stream + words);
 		for (u32 bits = rand_below(&fx.seed, 3); bits; bits--)
 			fx.stream[rand_below(&fx.seed, 100)] ^= 1u << rand_below(&fx.seed, 32);
