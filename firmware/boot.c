@@ -153,6 +153,11 @@ void boot_handshake(u32 addr_low, u32 addr_high, struct fw_rings *rings)
 	init_rings(rings);
 }
 
+u32 boot_host_minor(void)
+{
+	return fw_boot->version & 0xffff;
+}
+
 void boot_ready(void)
 {
 	fence_writes();

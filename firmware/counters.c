@@ -49,9 +49,7 @@ static u32 ctrl_before;		/* PERF_CTRL before the first of them */
 
 u32 counters_bytes(void)
 {
-	const u32 minor = fw_boot->version & 0xffff;
-
-	return minor < 8 ? FWIF_PERF_BYTES_1_7 : sizeof(struct fwif_perf);
+	return boot_host_minor() < 8 ? FWIF_PERF_BYTES_1_7 : sizeof(struct fwif_perf);
 }
 
 void counters_begin(u32 dm)

@@ -113,9 +113,7 @@ static u32 busy_masters(void)
 /* Return the size of the host's buffer, in words. */
 static u32 stuck_words(void)
 {
-	const u32 minor = fw_boot->version & 0xffff;
-
-	return (minor < 5 ? FWIF_STUCK_BYTES_1_4 : sizeof(stuck)) / 4;
+	return (boot_host_minor() < 5 ? FWIF_STUCK_BYTES_1_4 : sizeof(stuck)) / 4;
 }
 
 /* Write the sequence number last: it marks the structure as complete. */
