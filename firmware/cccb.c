@@ -28,11 +28,14 @@ union command {
 	struct fwif_cccb_header header;
 	struct fwif_cccb_wait wait;
 	struct fwif_cccb_compute compute;
+	struct fwif_cccb_present present;
 	struct fwif_cccb_render render;
 	struct fwif_cccb_update update;
 };
 
 _Static_assert(__builtin_offsetof(struct fwif_cccb_render, perf) ==
+	       __builtin_offsetof(struct fwif_cccb_compute, perf), "jobs begin alike");
+_Static_assert(__builtin_offsetof(struct fwif_cccb_present, perf) ==
 	       __builtin_offsetof(struct fwif_cccb_compute, perf), "jobs begin alike");
 
 /* A scene and its chains, bytes. */
@@ -48,6 +51,8 @@ static u32 command_bytes(u32 type)
 	case FWIF_CCCB_COMPUTE:
 	case FWIF_CCCB_TRANSFER:
 		return sizeof(struct fwif_cccb_compute);
+	case FWIF_CCCB_PRESENT:
+		return sizeof(struct fwif_cccb_present);
 	case FWIF_CCCB_GEOMETRY:
 	case FWIF_CCCB_FRAGMENT:
 		return sizeof(struct fwif_cccb_render);
@@ -167,6 +172,17 @@ static u32 job_type(const struct context *c)
 	return job[c->dm];
 }
 
+/* Return whether a job command is one of the context's data master, with fields that it allows. */
+static bool job_valid(const struct context *c, const union command *cmd)
+{
+	const struct fwif_cccb_present *p = &cmd->present;
+
+	if (cmd->header.type == FWIF_CCCB_PRESENT)
+		return c->flips && p->presents && p->presents <= PUMICE_TDM_MAX_PRESENTS &&
+		       !p->reserved;
+	return cmd->header.type == job_type(c) && scene_valid(cmd);
+}
+
 /* Prepare a job, or end it at once. Return false if the command is malformed. */
 static bool prepare_job(struct context *c, const union command *cmd, bool *prepared)
 {
@@ -176,7 +192,7 @@ static bool prepare_job(struct context *c, const union command *cmd, bool *prepa
 	u32 probe;
 
 	*prepared = false;
-	if (job->header.type != job_type(c) || !scene_valid(cmd))
+	if (!job_valid(c, cmd))
 		return false;
 	if (job->perf && (!window_valid(job->perf, counters_bytes(), 8) ||
 			  !window_read32(job->perf, &probe)))
@@ -193,6 +209,7 @@ static bool prepare_job(struct context *c, const union command *cmd, bool *prepa
 	c->seqno = job->seqno;
 	c->job_bytes = job->header.bytes;
 	c->perf = job->perf;
+	c->presents = job->header.type == FWIF_CCCB_PRESENT ? cmd->present.presents : 0;
 	*prepared = true;
 	return true;
 }
@@ -230,6 +247,7 @@ static bool execute(struct context *c, const union command *cmd, enum cccb_progr
 	case FWIF_CCCB_GEOMETRY:
 	case FWIF_CCCB_FRAGMENT:
 	case FWIF_CCCB_TRANSFER:
+	case FWIF_CCCB_PRESENT:
 		good = prepare_job(c, cmd, &stays);
 		*progress = CCCB_JOB;
 		break;

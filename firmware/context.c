@@ -76,7 +76,9 @@ static bool host_part_valid(const struct fwif_context *f)
 	       power_of_two(f->result_count) && f->result_count <= FWIF_RING_MAX &&
 	       window_valid(f->results, f->result_count * sizeof(struct fwif_job_result), 8) &&
 	       (!f->save || window_valid(f->save, PUMICE_CDM_SAVE_WORDS * 4, 8)) &&
-	       (!f->stuck || window_valid(f->stuck, sizeof(struct fwif_stuck), 8));
+	       (!f->stuck || window_valid(f->stuck, sizeof(struct fwif_stuck), 8)) &&
+	       (!f->flips || (f->dm == FWIF_DM_TDM &&
+			      window_valid(f->flips, sizeof(struct fwif_flips), 8)));
 }
 
 static void fill(struct context *c, u32 addr, const struct fwif_context *f)
@@ -91,11 +93,14 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 	c->result_mask = f->result_count - 1;
 	c->save = f->dm == FWIF_DM_CDM ? f->save : 0;
 	c->stuck = f->stuck;
+	c->flips = f->flips;
+	c->flips_write = 0;
 	c->catalogue = f->catalogue;
 	c->read = 0;
 	c->write = 0;
 	c->seqno = 0;
 	c->scene = 0;
+	c->presents = 0;
 	c->partials = 0;
 	c->started = false;
 	c->job_slices = 0;

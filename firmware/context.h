@@ -35,6 +35,7 @@ struct context {
 	u32 results;		/* fw address */
 	u32 result_mask;	/* count - 1 */
 	u32 stuck;		/* fw address of struct fwif_stuck, or 0 */
+	u32 flips;		/* fw address of struct fwif_flips, or 0 */
 	u32 save;		/* fw address for the state of a job, or 0: never switched out */
 	u64 catalogue;
 
@@ -51,6 +52,7 @@ struct context {
 	u32 seqno;
 	u32 job_bytes;		/* of its command */
 	u32 perf;		/* fw address of struct fwif_perf, or 0 */
+	u32 presents;		/* PRESENT commands that it may run */
 	bool started;		/* had a slice before: is resumed */
 	u32 job_slices;
 	u64 job_ticks;		/* GPU clock ticks on the data master */
@@ -62,6 +64,7 @@ struct context {
 
 	/* Of all its jobs. */
 	u64 run_ticks;
+	u32 flips_write;	/* struct fwif_flips */
 	u32 slices;
 
 	u32 state;		/* enum fwif_context_state */

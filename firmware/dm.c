@@ -121,6 +121,12 @@ static void load_private(const struct context *c)
 	case FWIF_DM_PDM:
 		reg_write64(DM_SCENE(c->dm), c->scene);
 		break;
+	case FWIF_DM_TDM:
+		/* Since 2.5; START clears it. */
+		if (c->presents)
+			reg_write(PUMICE_TDM_PRESENTS,
+				  PUMICE_FIELD_PREP(PUMICE_TDM_PRESENTS__COUNT, c->presents));
+		break;
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "bus.h"
 #include "csr.h"
 #include "dm.h"
+#include "flip.h"
 #include "freelist.h"
 #include "fwccb.h"
 #include "irq.h"
@@ -20,7 +21,7 @@
 #define ENDS(dm)	(EVENT(dm##_DONE) | EVENT(dm##_FAULT) | EVENT(dm##_ABORTED))
 #define EVENTS		(EVENT_HOST | ENDS(CDM) | EVENT(CDM_SWITCHED) | ENDS(VDM) | \
 			 EVENT(VDM_MEMORY) | ENDS(PDM) | ENDS(TDM) | EVENT(PM_LOW) | \
-			 EVENT(KCCB_SILENT) | EVENT(FWCCB_SILENT))
+			 EVENT(TDM_FLIP) | EVENT(KCCB_SILENT) | EVENT(FWCCB_SILENT))
 
 void irq_init(void)
 {
@@ -70,6 +71,9 @@ void irq_handle(void)
 		sched_job_ended(FWIF_DM_CDM, pending & EVENT(CDM_ABORTED));
 	else if (pending & EVENT(CDM_SWITCHED))
 		sched_job_switched();
+	/* Before the end of the job that the flips are of. */
+	if (pending & EVENT(TDM_FLIP))
+		flip_report();
 	if (ended(FWIF_DM_TDM, pending & ENDS(TDM)))
 		sched_job_ended(FWIF_DM_TDM, pending & EVENT(TDM_ABORTED));
 	handle_graphics_irq(pending);

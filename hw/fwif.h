@@ -29,7 +29,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	8u
+#define FWIF_VERSION_MINOR	9u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -258,7 +258,8 @@ struct fwif_context {
 	u32 save;		/* fw address of 32 words for a job that is switched out (cdm_save of
 				 * formats.xml), 8-byte aligned; the firmware and the CDM alone use them */
 	u32 stuck;		/* fw address of struct fwif_stuck, 8-byte aligned; or 0 */
-	u32 reserved[4];	/* zero */
+	u32 flips;		/* TDM: fw address of struct fwif_flips, 8-byte aligned; or 0. Since version 1.9 */
+	u32 reserved[3];	/* zero */
 
 	/* by the firmware */
 	u32 cccb_read;		/* bytes below this offset have been consumed */
@@ -322,6 +323,25 @@ struct fwif_stuck {
 /* Bytes of struct fwif_stuck before version 1.5. */
 #define FWIF_STUCK_BYTES_1_4	416u
 
+/*
+ * Flips of a context's present jobs, by the firmware, each before the result of its job. The host
+ * announces no more at once than fit: the firmware does not wait for it to read them.
+ */
+#define FWIF_FLIPS	64u	/* a power of two */
+
+struct fwif_flip {
+	u32 job;		/* sequence number of the job */
+	u32 frame;		/* of the command PRESENT */
+	u64 addr;		/* GPU virtual address of the destination */
+	u64 time;		/* GPU clock when the copy was complete and visible */
+};
+
+struct fwif_flips {
+	u32 write;		/* flips so far, wrapping: flip n is entry n & (FWIF_FLIPS - 1) */
+	u32 reserved;
+	struct fwif_flip flip[FWIF_FLIPS];
+};
+
 #define FWIF_CCCB_MIN	4096u
 #define FWIF_CCCB_MAX	65536u
 
@@ -338,6 +358,7 @@ enum fwif_cccb_type {
 	FWIF_CCCB_GEOMETRY	= 5,	/* run a vertex control stream into a scene; contexts of the VDM */
 	FWIF_CCCB_FRAGMENT	= 6,	/* render a scene; contexts of the PDM */
 	FWIF_CCCB_TRANSFER	= 7,	/* run a transfer control stream: struct fwif_cccb_compute; contexts of the TDM */
+	FWIF_CCCB_PRESENT	= 8,	/* the same with PRESENT commands; contexts with flips. Since version 1.9 */
 };
 
 struct fwif_cccb_header {
@@ -360,6 +381,16 @@ struct fwif_cccb_compute {
 	u64 stream;		/* GPU virtual address of the CDM control stream */
 	u32 seqno;		/* result goes to results[seqno & (result_count - 1)] */
 	u32 perf;		/* fw address of struct fwif_perf, 8-byte aligned; or 0 */
+};
+
+/* PRESENT. The stream may have at most @presents commands PRESENT. */
+struct fwif_cccb_present {
+	struct fwif_cccb_header header;
+	u64 stream;		/* as in struct fwif_cccb_compute, as the next two */
+	u32 seqno;
+	u32 perf;
+	u32 presents;		/* 1 to PUMICE_TDM_MAX_PRESENTS */
+	u32 reserved;		/* zero */
 };
 
 /*
@@ -481,7 +512,8 @@ enum fwif_log_level {
 	X(PAGES_STALL,	DEBUG,	"context %u: job %u stalls, no page is free") \
 	X(PAGES_WAIT,	DEBUG,	"context %u: job %u waits for pages of other jobs") \
 	X(PAGES_RESUME,	DEBUG,	"context %u: job %u continues") \
-	X(PARTIAL_REQUEST, INFO, "context %u: job %u requests partial render %u")
+	X(PARTIAL_REQUEST, INFO, "context %u: job %u requests partial render %u") \
+	X(FLIP,		DEBUG,	"context %u: job %u flips to frame %u")
 
 #define FWIF_LOG_ENUM_(name, level, format) FWIF_LOG_##name,
 enum fwif_log_event {
@@ -511,6 +543,7 @@ FWIF_AT_(struct fwif_context, catalogue, 16);
 FWIF_AT_(struct fwif_context, results, 32);
 FWIF_AT_(struct fwif_context, save, 40);
 FWIF_AT_(struct fwif_context, stuck, 44);
+FWIF_AT_(struct fwif_context, flips, 48);
 FWIF_AT_(struct fwif_context, cccb_read, 64);
 FWIF_AT_(struct fwif_context, run_ticks, 72);
 FWIF_AT_(struct fwif_context, job_seqno, 96);
@@ -522,10 +555,13 @@ FWIF_AT_(struct fwif_stuck, known, 24);
 FWIF_AT_(struct fwif_stuck, group, FWIF_STUCK_BYTES_1_4);
 FWIF_AT_(struct fwif_stuck, place, 32);
 FWIF_SIZE_(struct fwif_perf, 768);
+FWIF_SIZE_(struct fwif_flip, 24);
+FWIF_SIZE_(struct fwif_flips, 8 + 24 * FWIF_FLIPS);
 FWIF_SIZE_(struct fwif_cccb_header, 8);
 FWIF_SIZE_(struct fwif_cccb_wait, 16);
 FWIF_SIZE_(struct fwif_cccb_compute, 24);
 FWIF_SIZE_(struct fwif_cccb_update, 16);
+FWIF_SIZE_(struct fwif_cccb_present, 32);
 FWIF_SIZE_(struct fwif_cccb_render, 48);
 FWIF_SIZE_(struct fwif_job_result, 64);
 FWIF_AT_(struct fwif_job_result, addr, 8);

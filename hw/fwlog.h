@@ -140,6 +140,7 @@ static inline const char *pumice_fwif_cccb_name(u32 type)
 		[FWIF_CCCB_GEOMETRY] = "geometry",
 		[FWIF_CCCB_FRAGMENT] = "fragment",
 		[FWIF_CCCB_TRANSFER] = "transfer",
+		[FWIF_CCCB_PRESENT] = "present",
 	};
 
 	return PUMICE_FWLOG_NAME_(names, type);

@@ -14,6 +14,7 @@
 #define PATIENCE	200u
 #define SURFACES	4u	/* in records of the state page */
 #define COMMANDS	8u
+#define PRESENTS	2u	/* that the job announces */
 
 /* Return an address, usually in the target's or the depth buffer's pages. */
 static u64 memory(struct fuzz *f)
@@ -121,6 +122,20 @@ static u32 put_scale(struct fuzz *f, u32 *at)
 	return PUMICE_TDM_SCALE_WORDS;
 }
 
+static u32 put_present(struct fuzz *f, u32 *at)
+{
+	const struct pumice_tdm_present p = {
+		.src = surface(f), .dst = surface(f), .filter = (enum pumice_tdm_filter)fuzz_below(f, 4),
+		.dst_width = 1 + (fuzz_u8(f) & 15), .dst_height = 1 + (fuzz_u8(f) & 15),
+		.src_width = fuzz_mutate(f, 1 + fuzz_below(f, 24)) & 16383,
+		.src_height = fuzz_mutate(f, 1 + fuzz_below(f, 24)) & 16383,
+		.dst_x = coordinate(f, 16), .frame = (u32)fuzz_number(f),
+	};
+
+	pumice_tdm_present_pack(at, &p);
+	return PUMICE_TDM_PRESENT_WORDS;
+}
+
 static u32 put_surface_command(struct fuzz *f, u32 *at)
 {
 	struct pumice_tdm_clear clear = {
@@ -158,7 +173,7 @@ static u32 put_command(struct fuzz *f, u32 *at)
 	case 3:
 		return put_blit(f, at);
 	case 4:
-		return put_scale(f, at);
+		return fuzz_below(f, 2) ? put_scale(f, at) : put_present(f, at);
 	case 5:
 	case 6:
 		return put_surface_command(f, at);
@@ -174,8 +189,9 @@ static u32 put_command(struct fuzz *f, u32 *at)
 
 static void put_job(struct fx_context *c)
 {
-	const struct fwif_cccb_compute cmd = {
-		.header = { FWIF_CCCB_TRANSFER, sizeof(cmd) }, .stream = FX_STREAM_VA, .seqno = 1,
+	const struct fwif_cccb_present cmd = {
+		.header = { FWIF_CCCB_PRESENT, sizeof(cmd) }, .stream = FX_STREAM_VA, .seqno = 1,
+		.presents = PRESENTS,
 	};
 
 	fx_bytes(c, &cmd, sizeof(cmd));
@@ -188,11 +204,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fixture *r = fx_booted();
 	struct fx_context c;
 	struct frame frame;
+	struct fwif_flips *flips;
 	u32 i, n, *at;
 
 	memset(&frame, 0, sizeof(frame));
 	frame_make(r, &frame, FRAME_PAGES);
 	fx_context_of(r, &frame.vm, FWIF_DM_TDM, 1, &c);
+	flips = fx_fw_alloc(r, sizeof(*flips), &c.f->flips);
 	for (i = 0; i < SURFACES; i++)
 		put_surface(&f, &frame, i);
 	at = frame.vm.stream;
@@ -212,6 +230,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = FRAME_REGIONS; i < FRAME_VM_PAGES; i++)
 		for (n = 0; n < 4096; n++)
 			FUZZ_CHECK(!frame.page[i][n], "a transfer wrote to the PM's page %u", i);
+	FUZZ_CHECK(flips->write <= PRESENTS, "%u flips of %u presents", flips->write, PRESENTS);
 	host_check_job(r);
 	fx_destroy(r);
 	return 0;

@@ -39,6 +39,7 @@ static enum topic topic_of(uint32_t event)
 	case FWIF_LOG_JOB_RESUME:
 	case FWIF_LOG_JOB_DONE:
 	case FWIF_LOG_JOB_SWITCH:
+	case FWIF_LOG_FLIP:
 	case FWIF_LOG_CONTEXT_BOOST:
 	case FWIF_LOG_CONTEXT_PRIORITY:
 	case FWIF_LOG_PREEMPT_SLICE:

@@ -266,6 +266,7 @@ static const struct {
 	[FWIF_LOG_PAGES_WAIT] = { "parameter memory", "pages wait", true },
 	[FWIF_LOG_PAGES_RESUME] = { "parameter memory", "pages resume", true },
 	[FWIF_LOG_PARTIAL_REQUEST] = { "parameter memory", "partial request", true },
+	[FWIF_LOG_FLIP] = { "scheduling", "flip", true },
 };
 
 #define DECISIONS (sizeof(decisions) / sizeof(decisions[0]))
