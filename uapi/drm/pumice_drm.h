@@ -57,7 +57,7 @@ extern "C" {
 #endif
 
 #define DRM_PUMICE_VERSION_MAJOR	1
-#define DRM_PUMICE_VERSION_MINOR	4
+#define DRM_PUMICE_VERSION_MINOR	5
 
 /* Driver-specific ioctl numbers. */
 #define DRM_PUMICE_DEV_QUERY		0x00
@@ -105,6 +105,7 @@ extern "C" {
 #define DRM_PUMICE_MAX_PERF_COUNTERS	32		/* of one performance monitor */
 #define DRM_PUMICE_MAX_FREE_LIST_PAGES	262144		/* of 4 KiB */
 #define DRM_PUMICE_HWRT_DATA		2		/* scenes of a data set */
+#define DRM_PUMICE_MAX_PRESENTS		16		/* of one job */
 #define DRM_PUMICE_MAX_RENDER_SIZE	8192		/* pixels */
 /* Limits of one file; -ENOSPC above them. */
 #define DRM_PUMICE_MAX_VMS		256
@@ -873,6 +874,53 @@ struct drm_pumice_job {
 	__u32 hwrt;
 	/** @hwrt_data: as @hwrt: scene of the set, below DRM_PUMICE_HWRT_DATA; else zero */
 	__u32 hwrt_data;
+	/**
+	 * @presents: of a transfer context: commands PRESENT of the stream, at most
+	 * DRM_PUMICE_MAX_PRESENTS, for each of which the file receives an event
+	 * (&struct drm_pumice_event_flip); else zero. -ENOSPC while the file has no space for as
+	 * many further events: read some; -EOPNOTSUPP on a GPU without that command.
+	 * Since version 1.5.
+	 */
+	__u32 presents;
+	/** @pad: zero */
+	__u32 pad;
+	/** @present_data: for these events; zero without @presents */
+	__u64 present_data;
+};
+
+/* Event of a file, as read from it: drm_event.type. */
+#define DRM_PUMICE_EVENT_FLIP	0x80000001u
+
+/**
+ * struct drm_pumice_event_flip - event of a command PRESENT, read from the file
+ *
+ * A job has as many of these as it announced in @presents, in the order of its commands: if it runs
+ * fewer, because it failed, was cancelled or has fewer, the rest of its events have an @error. All
+ * of them precede the signal of its fence, unless its context was destroyed before the GPU had the
+ * job. Jobs of one context complete in order. When an event without an error can be read, the
+ * copy is visible.
+ */
+struct drm_pumice_event_flip {
+	/** @base: type DRM_PUMICE_EVENT_FLIP */
+	struct drm_event base;
+	/** @user_data: drm_pumice_job.present_data */
+	__u64 user_data;
+	/** @time_ns: CLOCK_MONOTONIC at which the kernel sent the event */
+	__u64 time_ns;
+	/** @gpu_ticks: GPU clock when the copy was complete; 0 with @error */
+	__u64 gpu_ticks;
+	/** @address: GPU virtual address of the destination's level and layer; 0 with @error */
+	__u64 address;
+	/** @job: number of the job, as in JOB_GET_RESULT */
+	__u64 job;
+	/** @context: id of the context */
+	__u32 context;
+	/** @frame: frame number of the command; 0 with @error */
+	__u32 frame;
+	/** @error: 0, the negative error of the job's fence, or -ENODATA if the job succeeded */
+	__s32 error;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 /* drm_pumice_free_list_create.flags: the page tables of the list are kept by the GPU's MMU. */

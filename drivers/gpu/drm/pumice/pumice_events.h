@@ -77,6 +77,30 @@ TRACE_EVENT(pumice_job_start,
 		  __entry->job, __entry->gpu_time, __entry->mmu_context)
 );
 
+TRACE_EVENT(pumice_flip,
+	TP_PROTO(u32 context, u32 job, const struct fwif_flip *f, int error),
+	TP_ARGS(context, job, f, error),
+	TP_STRUCT__entry(
+		__field(u32, context)
+		__field(u32, job)
+		__field(u64, gpu_time)
+		__field(u64, addr)
+		__field(u32, frame)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		__entry->context = context;
+		__entry->job = job;
+		__entry->gpu_time = f->time;
+		__entry->addr = f->addr;
+		__entry->frame = f->frame;
+		__entry->error = error;
+	),
+	TP_printk("context=%u job=%u gpu_time=%llu addr=0x%llx frame=%u error=%d",
+		  __entry->context, __entry->job, __entry->gpu_time, __entry->addr,
+		  __entry->frame, __entry->error)
+);
+
 TRACE_EVENT(pumice_job_done,
 	TP_PROTO(u32 context, const struct fwif_job_result *r, int error),
 	TP_ARGS(context, r, error),

@@ -13,6 +13,7 @@
 #include "pumice_context.h"
 #include "pumice_events.h"
 #include "pumice_fence.h"
+#include "pumice_flip.h"
 #include "pumice_hwrt.h"
 #include "pumice_job.h"
 #include "pumice_pair.h"
@@ -131,6 +132,7 @@ void pumice_job_destroy(struct pumice_job *job)
 		pumice_pair_end(job);
 	if (job->armed && !job->ended)
 		pumice_result_note(job, job->base.s_fence->finished.error);
+	pumice_flip_release(job);
 	job_anchor_fences(job);
 	drm_sched_job_cleanup(&job->base);
 	for (i = 0; i < job->gpu_dep_count; i++)

@@ -9,6 +9,7 @@
 struct dma_fence;
 struct pumice_context;
 struct pumice_fence;
+struct pumice_flip;
 struct pumice_hwrt;
 struct pumice_pair;
 struct pumice_perfmon;
@@ -50,6 +51,12 @@ struct pumice_job {
 	struct pumice_pair *pair;
 	/** @geometry: for a fragment job that is not armed: its geometry job */
 	struct pumice_job *geometry;
+	/** @flips: events of its presents, @flip_count entries, or NULL; see pumice_flip.c */
+	struct pumice_flip **flips;
+	/** @flip_count: presents that it announced */
+	u32 flip_count;
+	/** @flip_sent: events sent, the first of @flips; under the context's lock once armed */
+	u32 flip_sent;
 	/** @number: number in its context, from 1, in submission order; assigned when armed */
 	u64 number;
 	/** @submit_time: time of its submission to the firmware */

@@ -21,6 +21,7 @@
 #include "pumice_fault_log.h"
 #include "pumice_fdinfo.h"
 #include "pumice_fence.h"
+#include "pumice_flip.h"
 #include "pumice_fw.h"
 #include "pumice_hwrt.h"
 #include "pumice_irq.h"
@@ -39,6 +40,7 @@
 /* Size of the longest command, and of all commands of the longest job without dependencies. */
 #define COMMAND_BYTES	sizeof(struct fwif_cccb_render)
 #define JOB_BYTES	(COMMAND_BYTES + sizeof(struct fwif_cccb_update))
+#define PRESENT_JOB_BYTES (sizeof(struct fwif_cccb_present) + sizeof(struct fwif_cccb_update))
 /* Size of all commands of the shortest job. */
 #define MIN_JOB_BYTES	(sizeof(struct fwif_cccb_compute) + sizeof(struct fwif_cccb_update))
 /*
@@ -71,8 +73,13 @@ static bool pumice_queue_is_render(const struct pumice_queue *q)
  */
 u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits)
 {
-	return ((pumice_queue_is_render(q) ? JOB_BYTES : MIN_JOB_BYTES) +
-		waits * sizeof(struct fwif_cccb_wait)) / CREDIT_BYTES;
+	u32 bytes = MIN_JOB_BYTES;
+
+	if (pumice_queue_is_render(q))
+		bytes = JOB_BYTES;
+	else if (q->dm == FWIF_DM_TDM)
+		bytes = PRESENT_JOB_BYTES;
+	return (bytes + waits * sizeof(struct fwif_cccb_wait)) / CREDIT_BYTES;
 }
 
 /**
@@ -143,6 +150,19 @@ static void pumice_queue_emit_compute(struct pumice_job *job, u32 type)
 	pumice_queue_emit_command(job->queue, &compute, sizeof(compute));
 }
 
+static void pumice_queue_emit_present(struct pumice_job *job)
+{
+	const struct fwif_cccb_present present = {
+		.header = { FWIF_CCCB_PRESENT, sizeof(present) },
+		.stream = job->stream,
+		.seqno = job->seqno,
+		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
+		.presents = job->flip_count,
+	};
+
+	pumice_queue_emit_command(job->queue, &present, sizeof(present));
+}
+
 static void pumice_queue_emit_render(struct pumice_job *job, u32 type)
 {
 	const struct fwif_cccb_render render = {
@@ -179,6 +199,8 @@ void pumice_queue_emit_locked(struct pumice_job *job)
 		pumice_queue_emit_render(job, FWIF_CCCB_GEOMETRY);
 	else if (q->dm == FWIF_DM_PDM)
 		pumice_queue_emit_render(job, FWIF_CCCB_FRAGMENT);
+	else if (job->flip_count)
+		pumice_queue_emit_present(job);
 	else
 		pumice_queue_emit_compute(job, q->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
 								      FWIF_CCCB_COMPUTE);
@@ -420,8 +442,12 @@ static void pumice_queue_fill_shared(struct pumice_queue *q, u32 ended)
 		.result_count = PUMICE_RESULT_COUNT,
 		.save = addr + offsetof(struct pumice_queue_shared, save),
 		.stuck = addr + offsetof(struct pumice_queue_shared, stuck),
+		.flips = q->dm == FWIF_DM_TDM && pumice_flip_supported(q->ctx->pdev) ?
+			 addr + offsetof(struct pumice_queue_shared, flips) : 0,
 		.job_seqno = ended,
 	};
+	WRITE_ONCE(q->shared->flips.write, 0);
+	q->flip_read = 0;
 }
 
 /* Allocate the memory shared with the firmware. On an error, pumice_queue_fini() frees it. */
@@ -714,6 +740,8 @@ static void pumice_queue_process_context_locked(struct pumice_context *ctx)
 		reached[i] = READ_ONCE(*(u32 *)ctx->queues[i].ufo->cpu);
 		dma_rmb(); /* read an update object before the next, and before results of jobs */
 	}
+	for (i = 0; i < ctx->queue_count; i++)
+		pumice_flip_collect_locked(&ctx->queues[i]);
 	for (i = 0; i < ctx->queue_count; i++)
 		pumice_queue_process_locked(&ctx->queues[i], reached[i]);
 }

@@ -32,6 +32,7 @@ struct pumice_queue_shared {
 	u8 cccb[PUMICE_CCCB_BYTES] __aligned(8);
 	u32 save[PUMICE_CDM_SAVE_WORDS] __aligned(8);
 	struct fwif_stuck stuck __aligned(8);
+	struct fwif_flips flips __aligned(8);
 	struct fwif_job_result results[PUMICE_RESULT_COUNT];
 };
 
@@ -68,6 +69,8 @@ struct pumice_queue {
 	/* Under the context's lock: */
 	/** @write: offset in the client CCB, bytes */
 	u32 write;
+	/** @flip_read: flips of @shared that were read, wrapping */
+	u32 flip_read;
 	/** @seqno: number of the last job submitted to the firmware */
 	u32 seqno;
 	/** @in_flight: jobs that the firmware has, struct pumice_job.node, oldest first */

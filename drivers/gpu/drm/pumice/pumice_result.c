@@ -7,6 +7,7 @@
  * never replaces that of a later job.
  */
 #include "pumice_context.h"
+#include "pumice_flip.h"
 #include "pumice_job.h"
 #include "pumice_perfmon.h"
 #include "pumice_result.h"
@@ -29,6 +30,7 @@ void pumice_result_note_locked(struct pumice_job *job, int error, const struct f
 	if (job->ended)
 		return;
 	job->ended = true;
+	pumice_flip_end_locked(job, error);
 	ctx->ended = max(ctx->ended, job->number);
 	atomic64_inc(&ctx->pdev->stats.jobs_done);
 	if (error)

@@ -12,6 +12,7 @@
 #include <drm/drm_exec.h>
 
 #include "pumice_context.h"
+#include "pumice_flip.h"
 #include "pumice_hwrt.h"
 #include "pumice_job.h"
 #include "pumice_pair.h"
@@ -177,6 +178,8 @@ static int submit_prepare_job(struct submit *s, const struct drm_pumice_job *arg
 			ret = submit_add_syncs(s, job, syncs, args->syncs.count);
 		if (!ret)
 			ret = pumice_job_make_room(job);
+		if (!ret)
+			ret = pumice_flip_reserve(job, s->file, args);
 	}
 	kfree(syncs);
 	return ret;
@@ -379,7 +382,8 @@ static void submit_release(struct submit *s)
  * data set of another VM, invalid syncs or a wait without a fence; -ENOENT without such a
  * context, data set, monitor or syncobj, or if the context was destroyed meanwhile; -EIO if
  * the context was stopped, its VM is unusable or the GPU does not wake up; -ENOSPC if a
- * context would have more than DRM_PUMICE_MAX_QUEUED_JOBS jobs; -ENOMEM; -EINTR if a signal
+ * context would have more than DRM_PUMICE_MAX_QUEUED_JOBS jobs, or the file no space for events;
+ * -EOPNOTSUPP for presents on a GPU without them; -ENOMEM; -EINTR if a signal
  * interrupts the wait for a reservation; -ENODEV if the device was unplugged; or an error of
  * pumice_array_check(), with at most DRM_PUMICE_MAX_JOBS jobs and DRM_PUMICE_MAX_SYNCS syncs
  * of each, or of pumice_array_copy().
