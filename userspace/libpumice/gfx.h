@@ -31,4 +31,7 @@ int stream_share(struct pumice_stream *s, const u32 *words, u64 bytes, u64 align
 /* gfx_merge.c: add a draw, which leaves the draw state as it is. */
 int stream_emit_draw(struct pumice_stream *s, const u32 *words, u32 count);
 
+/* gfx_transfer.c: add the image's texture structure to the stream's data. @va: its address */
+int transfer_put_texture(struct pumice_stream *s, const struct pumice_image *image, u64 *va);
+
 #endif

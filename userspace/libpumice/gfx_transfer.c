@@ -28,8 +28,7 @@ int pumice_stream_fill(struct pumice_stream *s, const struct pumice_tdm_fill *fi
 	return pumice_stream_emit(s, words, PUMICE_TDM_FILL_WORDS);
 }
 
-/* Add the image's texture structure to the stream's data. */
-static int put_texture(struct pumice_stream *s, const struct pumice_image *image, u64 *va)
+int transfer_put_texture(struct pumice_stream *s, const struct pumice_image *image, u64 *va)
 {
 	struct pumice_texture texture;
 	void *cpu;
@@ -56,9 +55,9 @@ int pumice_stream_blit(struct pumice_stream *s, const struct pumice_image *src,
 	if (!desc)
 		return fail_null(stream_vm(s)->dev, "blit", "blit");
 	blit = *desc;
-	err = put_texture(s, src, &blit.src);
+	err = transfer_put_texture(s, src, &blit.src);
 	if (!err)
-		err = put_texture(s, dst, &blit.dst);
+		err = transfer_put_texture(s, dst, &blit.dst);
 	pumice_tdm_blit_pack(words, &blit);
 	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_BLIT_WORDS);
 }
@@ -73,9 +72,9 @@ int pumice_stream_scale(struct pumice_stream *s, const struct pumice_image *src,
 	if (!desc)
 		return fail_null(stream_vm(s)->dev, "scale", "scale");
 	scale = *desc;
-	err = put_texture(s, src, &scale.src);
+	err = transfer_put_texture(s, src, &scale.src);
 	if (!err)
-		err = put_texture(s, dst, &scale.dst);
+		err = transfer_put_texture(s, dst, &scale.dst);
 	pumice_tdm_scale_pack(words, &scale);
 	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_SCALE_WORDS);
 }
@@ -90,7 +89,7 @@ int pumice_stream_clear(struct pumice_stream *s, const struct pumice_image *dst,
 	if (!desc)
 		return fail_null(stream_vm(s)->dev, "clear", "clear");
 	clear = *desc;
-	err = put_texture(s, dst, &clear.dst);
+	err = transfer_put_texture(s, dst, &clear.dst);
 	pumice_tdm_clear_pack(words, &clear);
 	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_CLEAR_WORDS);
 }
@@ -99,7 +98,7 @@ int pumice_stream_mipmaps(struct pumice_stream *s, const struct pumice_image *im
 {
 	struct pumice_tdm_downscale down = { 0 };
 	u32 words[PUMICE_TDM_DOWNSCALE_WORDS], level;
-	int err = put_texture(s, image, &down.surface);
+	int err = transfer_put_texture(s, image, &down.surface);
 
 	for (level = 0; !err && level + 1 < image->surface.levels; level++) {
 		down.src_level = (u8)level;

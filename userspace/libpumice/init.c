@@ -5,6 +5,7 @@
  */
 #include "internal.h"
 #include "pumice/pumice_capture.h"
+#include "pumice/pumice_present.h"
 #include "pumice_formats.h"
 #include "surface.h"
 
@@ -65,6 +66,12 @@ void pumice_gfx_job_init(struct pumice_gfx_job *job, struct pumice_context *cont
 void pumice_frame_init(struct pumice_frame *frame, struct pumice_hwrt *hwrt)
 {
 	*frame = (struct pumice_frame){ .hwrt = hwrt };
+}
+
+void pumice_present_job_init(struct pumice_present_job *job, struct pumice_context *context,
+			     uint64_t stream)
+{
+	*job = (struct pumice_present_job){ .context = context, .stream = stream, .presents = 1 };
 }
 
 void pumice_image_part_init(struct pumice_image_part *part)

@@ -30,6 +30,8 @@
 void put_sized(void *to, size_t bytes, const void *from, size_t available);
 
 struct pumice_hwrt_layout;
+struct pumice_present_job;
+struct pumice_flip;
 
 struct backend_ops {
 	void (*close)(struct pumice_device *dev);
@@ -83,9 +85,14 @@ struct backend_ops {
 	int (*sync_wait)(struct pumice_device *dev, const struct pumice_wait *waits, u32 count,
 			 u32 flags, u64 timeout_ns);
 
-	/* Jobs are of types that their contexts have; GEOMETRY is followed by its FRAGMENT */
+	/*
+	 * Jobs are of types that their contexts have; GEOMETRY is followed by its FRAGMENT.
+	 * @present: NULL, or the presents of the only job
+	 */
 	int (*submit)(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
-		      u32 *failed);
+		      const struct pumice_present_job *present, u32 *failed);
+	/* Return: 0, -ETIME without a text, or another negative errno. */
+	int (*wait_flip)(struct pumice_device *dev, u64 timeout_ns, struct pumice_flip *flip);
 
 	int (*freelist_create)(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,
 			       bool gpu_tables, struct pumice_freelist **list);
@@ -289,6 +296,7 @@ int fail_job_unsignaled(struct pumice_device *dev, u32 job, u32 sync);
 int fail_job_perfmon(struct pumice_device *dev, u32 job, u32 perfmon);
 int fail_bind_unsignaled(struct pumice_device *dev, u32 sync);
 int fail_perfmon_busy(struct pumice_device *dev);
+int fail_no_flip_space(struct pumice_device *dev);
 /* @err: ENOENT, EBUSY or ENODATA; @job: 0 for the last one */
 int fail_job_result(struct pumice_device *dev, int err, u64 job);
 
@@ -301,6 +309,10 @@ int attach_open(const char *rest, struct pumice_device **dev, char *error, size_
 /* Return whether a job before @index signals the point of @wait. */
 bool sync_signaled_before(const struct pumice_gfx_job *jobs, u32 index,
 			  const struct pumice_job_sync *wait);
+
+/* queue.c: check and submit jobs. @present: NULL, or the presents of the only job */
+int queue_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
+		 const struct pumice_present_job *present, u32 *failed);
 
 /* queue.c: submit jobs of one context, wait for the last, and return how they ended. */
 int queue_run(struct pumice_gfx_job *jobs, u32 count, u64 timeout_ns,

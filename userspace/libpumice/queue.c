@@ -283,14 +283,12 @@ bool sync_signaled_before(const struct pumice_gfx_job *jobs, u32 index,
 	return false;
 }
 
-int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jobs,
-		      uint32_t count, uint32_t *failed)
+int queue_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
+		 const struct pumice_present_job *present, u32 *failed)
 {
-	u32 unused, i;
+	u32 i;
 	int err;
 
-	if (!failed)
-		failed = &unused;
 	*failed = 0;
 	if (count > MAX_JOBS)
 		return fail(dev, E2BIG, "submit: %u jobs are more than %u; submit them in parts",
@@ -308,10 +306,18 @@ int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jo
 	}
 	err = check_streams(dev, jobs, count, failed);
 	if (!err && count)
-		err = dev->ops->submit(dev, jobs, count, failed);
+		err = dev->ops->submit(dev, jobs, count, present, failed);
 	for (i = 0; i < count && !err; i++)
 		__atomic_fetch_add(&jobs[i].context->jobs, 1, __ATOMIC_RELAXED);
 	return err;
+}
+
+int pumice_submit_gfx(struct pumice_device *dev, const struct pumice_gfx_job *jobs,
+		      uint32_t count, uint32_t *failed)
+{
+	u32 unused;
+
+	return queue_submit(dev, jobs, count, NULL, failed ? failed : &unused);
 }
 
 int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,

@@ -142,6 +142,7 @@ static const struct backend_ops drm_ops = {
 	.sync_query = drm_sync_query,
 	.sync_wait = drm_sync_wait,
 	.submit = drm_submit,
+	.wait_flip = drm_wait_flip,
 	.freelist_create = drm_freelist_create,
 	.freelist_destroy = drm_freelist_destroy,
 	.hwrt_create = drm_hwrt_create,
@@ -327,6 +328,7 @@ int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t e
 		return fail_text(error, error_bytes, -err, "device: %s",
 				 drm_error_text(-err));
 	}
+	pthread_mutex_init(&d->read_lock, NULL);
 	d->fd = fd;
 	err = check_version(&d->base);
 	if (!err)

@@ -13,6 +13,7 @@
 struct drm_device {
 	struct pumice_device base;
 	int fd;
+	pthread_mutex_t read_lock;	/* held while events are read, which must not block */
 };
 
 struct drm_bo {
@@ -98,7 +99,10 @@ int drm_job_result(struct pumice_context *context, u64 job, struct pumice_job_re
 /* Convert waits and signals to the kernel's structures. @to: @count of them */
 void drm_pack_syncs(const struct pumice_job_sync *syncs, u32 count, struct drm_pumice_sync *to);
 int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
-	       u32 *failed);
+	       const struct pumice_present_job *present, u32 *failed);
+
+/* flip.c */
+int drm_wait_flip(struct pumice_device *dev, u64 timeout_ns, struct pumice_flip *flip);
 
 /* render.c */
 int drm_freelist_create(struct pumice_vm *vm, const struct pumice_freelist_desc *desc,

@@ -6,6 +6,7 @@
 #include <xf86drm.h>
 
 #include "drm.h"
+#include "pumice/pumice_present.h"
 #include "pumice_regs.h"
 
 static const u32 priorities[] = {
@@ -236,7 +237,7 @@ static int explain(struct pumice_device *dev, int err, const struct pumice_gfx_j
 }
 
 int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
-	       u32 *failed)
+	       const struct pumice_present_job *present, u32 *failed)
 {
 	struct drm_pumice_job packed[MAX_JOBS] = { 0 };
 	struct drm_pumice_submit submit = {
@@ -264,8 +265,17 @@ int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32
 			sizeof(*syncs), jobs[i].sync_count, (uintptr_t)next,
 		};
 	}
+	if (present) {
+		packed[0].presents = present->presents;
+		packed[0].present_data = present->user_data;
+	}
 	err = drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, &submit, "submit");
 	free(syncs);
+	if (present && err == -ENOSPC)
+		return fail_no_flip_space(dev);
+	if (present && (err == -E2BIG || err == -EOPNOTSUPP))
+		return fail(dev, EOPNOTSUPP, "present: %s has no presents; update it",
+			    err == -E2BIG ? "the kernel module" : "the GPU or its firmware");
 	if (!err || submit.failed_job >= count)
 		return err;
 	*failed = submit.failed_job;

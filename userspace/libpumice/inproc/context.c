@@ -36,6 +36,7 @@ static void fill_shared(struct inproc_context *c, u64 catalogue, u32 dm, u32 pri
 		.result_count = RESULT_COUNT,
 		.save = BUFFER_ADDR(c, save),
 		.stuck = BUFFER_ADDR(c, stuck),
+		.flips = dm == FWIF_DM_TDM ? BUFFER_ADDR(c, flips) : 0,
 	};
 }
 
@@ -187,6 +188,7 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 	r->error = fault_error(r->fault);
 	if (r->fault == PUMICE_FAULT_KILLED && c->timed_out && c->timeline->done == c->watch_seqno)
 		r->error = -ETIMEDOUT;
+	flip_end(d, c, c->timeline->done, r->error);
 	user->kept[r->job % KEPT_RESULTS] = *r;
 	user->last = r->job;
 	user->state.jobs_faulted += !!r->fault;
@@ -312,6 +314,7 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 	/* A count above the number of submitted jobs is rejected. */
 	if (done - t->done > t->submitted - t->done)
 		return;
+	flip_collect(d, c);
 	if (is_binder(c))
 		t->done = done;
 	while (t->done != done)

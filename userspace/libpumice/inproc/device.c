@@ -131,6 +131,7 @@ static const struct backend_ops inproc_ops = {
 	.sync_query = inproc_sync_query,
 	.sync_wait = inproc_sync_wait,
 	.submit = inproc_submit,
+	.wait_flip = inproc_wait_flip,
 	.freelist_create = inproc_freelist_create,
 	.freelist_destroy = inproc_freelist_destroy,
 	.hwrt_create = inproc_hwrt_create,

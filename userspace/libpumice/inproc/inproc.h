@@ -19,6 +19,7 @@
 #include "fwif.h"
 #include "heaps.h"
 #include "internal.h"
+#include "pumice/pumice_present.h"
 #include "pumice_formats.h"
 #include "pumice_gpu.h"
 #include "pumice_regs.h"
@@ -109,6 +110,21 @@ struct fw_shared {
 	u32 objects[FWIF_MAX_CONTEXTS];
 };
 
+/* -------------------------------------------------------------------- flip.c */
+
+/* Presents of a job that have no flip yet. */
+struct job_flips {
+	u32 left;
+	u64 user_data;
+};
+
+/* Flips that were not returned, oldest first, of a ring. */
+struct flip_queue {
+	struct pumice_flip flip[PUMICE_MAX_FLIPS];
+	u32 first, count;
+	u32 reserved;	/* of these, and of presents that have no flip yet */
+};
+
 /* ----------------------------------------------------------------- context.c */
 
 /*
@@ -136,6 +152,7 @@ struct context_shared {
 	struct fwif_context context;
 	_Alignas(8) u32 save[PUMICE_CDM_SAVE_WORDS];	/* of a switched-out job */
 	_Alignas(8) struct fwif_stuck stuck;	/* where the killed job was */
+	_Alignas(8) struct fwif_flips flips;	/* of a transfer context */
 	_Alignas(4096) u8 cccb[CCCB_BYTES];
 	struct fwif_job_result results[RESULT_COUNT];
 };
@@ -165,6 +182,8 @@ struct inproc_context {
 	u64 number[RESULT_COUNT];	/* of jobs, by seqno; valid from submission on */
 	u64 stream[RESULT_COUNT];	/* the same */
 	struct perf_buffer *perf[RESULT_COUNT];	/* refs; of jobs that have not ended, by seqno */
+	struct job_flips flips[RESULT_COUNT];	/* of jobs that have not ended, by seqno */
+	u32 flip_read;			/* flips of the firmware that were read, wrapping */
 };
 
 /* -------------------------------------------------------------------- perf.c */
@@ -309,6 +328,7 @@ struct inproc_device {
 	struct gdb_server *gdb;		/* gdb.c, or NULL */
 	struct attach_server *attach;	/* attach.c, or NULL */
 
+	struct flip_queue flips;
 	struct inproc_context *contexts;
 	struct inproc_freelist *freelists;
 	u32 fwccb_read;
@@ -586,7 +606,16 @@ void fence_replace(struct fence *f, struct timeline *timeline, u32 seqno);
 /* Queue an update of the context's own object after all jobs, if there is room now. */
 bool submit_update(struct inproc_device *d, struct inproc_context *c, u32 seqno);
 int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
-		  u32 *failed);
+		  const struct pumice_present_job *present, u32 *failed);
+
+/* flip.c */
+/* Reserve the flips of a job. Return: 0 or -ENOSPC. */
+int flip_reserve(struct inproc_device *d, u32 presents);
+/* Read the flips that the firmware has reported, before its ended jobs are processed. */
+void flip_collect(struct inproc_device *d, struct inproc_context *c);
+/* Append the remaining flips of a job that has ended. @error: of the job */
+void flip_end(struct inproc_device *d, struct inproc_context *c, u32 seqno, int error);
+int inproc_wait_flip(struct pumice_device *dev, u64 timeout_ns, struct pumice_flip *flip);
 
 /* sync.c */
 int inproc_sync_create(struct pumice_device *dev, u32 flags, struct pumice_sync **sync);

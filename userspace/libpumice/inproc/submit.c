@@ -155,6 +155,20 @@ static void put_pad(struct inproc_context *c, u32 bytes)
 	c->write = pumice_cccb_pad(c->shared->cccb, CCCB_BYTES, c->write, bytes);
 }
 
+static void put_present(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,
+			u32 perf)
+{
+	const struct fwif_cccb_present present = {
+		.header = { FWIF_CCCB_PRESENT, sizeof(present) },
+		.stream = job->stream,
+		.seqno = seqno,
+		.perf = perf,
+		.presents = c->flips[seqno % RESULT_COUNT].left,
+	};
+
+	put(c, &present, sizeof(present));
+}
+
 static void put_command(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,
 			u32 perf)
 {
@@ -173,6 +187,10 @@ static void put_command(struct inproc_context *c, const struct pumice_gfx_job *j
 		.perf = perf,
 	};
 
+	if (c->flips[seqno % RESULT_COUNT].left) {
+		put_present(c, job, seqno, perf);
+		return;
+	}
 	if (!job->hwrt) {
 		put(c, &compute, sizeof(compute));
 		return;
@@ -262,9 +280,9 @@ static void note_scene(const struct pumice_gfx_job *job, struct timeline *timeli
 		fence_replace(&h->rendered[job->hwrt_data], timeline, seqno);
 }
 
-/* Queue job @index. @nodes: one for each signal of a timeline, consumed */
+/* Queue job @index. @present: or NULL; @nodes: one for each signal of a timeline, consumed */
 static int queue(struct inproc_device *d, const struct pumice_gfx_job *jobs, u32 index,
-		 struct sync_point **nodes)
+		 const struct pumice_present_job *present, struct sync_point **nodes)
 {
 	const struct pumice_gfx_job *job = &jobs[index];
 	struct inproc_context *user = (struct inproc_context *)job->context;
@@ -281,8 +299,16 @@ static int queue(struct inproc_device *d, const struct pumice_gfx_job *jobs, u32
 	/* A job of this context may have exceeded its time-out meanwhile. */
 	if (user->dead)
 		return fail_context_stopped(&d->base, index);
+	if (present)
+		err = flip_reserve(d, present->presents);
+	if (err)
+		return err;
 	collect_waits(job, &set);
 	seqno = ++c->timeline->submitted;
+	c->flips[seqno % RESULT_COUNT] = (struct job_flips){
+		.left = present ? present->presents : 0,
+		.user_data = present ? present->user_data : 0,
+	};
 	c->number[seqno % RESULT_COUNT] = ++user->numbered;
 	c->stream[seqno % RESULT_COUNT] = job->stream;
 	put_job(c, &set, job, seqno, attach_perf(d, c, job->perfmon, seqno));
@@ -306,7 +332,7 @@ static bool make_nodes(const struct pumice_gfx_job *jobs, u32 count, struct sync
 }
 
 int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
-		  u32 *failed)
+		  const struct pumice_present_job *present, u32 *failed)
 {
 	struct inproc_device *d = inproc_device(dev);
 	struct sync_point *nodes;
@@ -321,7 +347,7 @@ int inproc_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, 
 	if (err)
 		*failed = i - 1;
 	for (i = 0; i < count && !err; i++) {
-		err = queue(d, jobs, i, &nodes);
+		err = queue(d, jobs, i, present, &nodes);
 		if (err)
 			*failed = i;
 	}
