@@ -159,6 +159,11 @@ enum pm_result dpm_change_scene_locked(struct pm *pm, struct dpm *d, const struc
 	dpm_lock(d);
 	if (!has_scene(d, scene))
 		result = return_locked(pm, d, fault);
+	/* Damaged memory of another scene does not concern this job. */
+	if (result == PM_FAULT) {
+		pm_list_postpone(pm, d->scene.list[0], fault);
+		result = PM_OK;
+	}
 	dpm_unlock(d);
 	return result;
 }

@@ -58,6 +58,7 @@ struct pm_shadow {
 	_Atomic u64 *allocated;
 	bool scanning;			/* the pages are being scanned; not usable until done */
 	struct pm_walk walk;		/* of the scan */
+	struct gpu_fault pending;	/* of a job that had ended: reported to the list's next user */
 	u32 users;			/* chains of the list that DPMs free; it stays cached */
 	/* Constant, and so readable by these DPMs. */
 	u32 links, max_pages;
@@ -113,6 +114,11 @@ struct pm {
 	_Atomic u64 allocated, freed;	/* pages since reset */
 	_Atomic u64 from_spares;	/* pages of allocated that came from a DPM's spare ones */
 	_Atomic u64 mapped;		/* pages that the MMU has mapped */
+	/* Of each data master, and of pm_release(): fault so far of a scene that is being freed. */
+	struct {
+		u64 scene;	/* address in context 0; 0: none */
+		struct gpu_fault fault;
+	} freeing[TRACE_NO_JOB + 1];
 };
 
 static inline void pm_lock(struct pm *pm)
@@ -161,6 +167,8 @@ bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
 bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault);
 /* Free one page that is allocated and in no chain; then call pm_tables_flush(). */
 bool pm_list_free(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault *fault);
+/* Let the next call that opens the list fail with this fault, if the PM has its shadow. */
+void pm_list_postpone(struct pm *pm, u32 addr, const struct gpu_fault *fault);
 bool pm_list_is_allocated(const struct pm_shadow *s, u32 page);
 void pm_list_forget_all(struct pm *pm);
 

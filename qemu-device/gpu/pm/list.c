@@ -322,6 +322,10 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 		}
 		list = s->list;
 		scan_begin(s);
+	} else if (s->pending.fault) {
+		*fault = s->pending;
+		s->pending = (struct gpu_fault){ 0 };
+		return PM_FAULT;
 	} else if (!list_is_as_left(&list, &s->list)) {
 		goto damaged;
 	}
@@ -336,6 +340,14 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 damaged:
 	pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, addr);
 	return PM_FAULT;
+}
+
+void pm_list_postpone(struct pm *pm, u32 addr, const struct gpu_fault *fault)
+{
+	struct pm_shadow *s = find(pm, addr);
+
+	if (s)
+		s->pending = *fault;
 }
 
 bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)

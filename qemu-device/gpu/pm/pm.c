@@ -7,7 +7,9 @@
  * A chain is freed as a whole (release.c).
  *
  * Functions that follow links are bounded: they return PM_MORE and are called again. They
- * keep no state of their own between two calls.
+ * keep no state of their own between two calls, except the fault of a scene that is being freed,
+ * which is reported with its end. Pages of an ended job's scene that a core's DPM still has are
+ * returned for the next job: damage of them is a fault of the next user of their list.
  *
  * Limits: see internal.h. After a fault the list differs from the PM's shadow; the driver
  * creates lists again after that.
@@ -103,25 +105,45 @@ enum pm_result pm_free_macro_tile_piece(struct pm *pm, u32 core, const struct pm
 	return free_macro_tile(pm, &pm->dpm[core], scene, macro_tile, &owner, &budget, fault);
 }
 
+/*
+ * Note the fault of a call that frees a scene for a data master, or return that of the previous
+ * ones when the scene is free.
+ */
+static enum pm_result keep_fault(struct pm *pm, const struct pm_scene *scene, enum trace_master dm,
+				 bool more, const struct gpu_fault *first, struct gpu_fault *fault)
+{
+	struct gpu_fault kept = { 0 };
+
+	pm_lock(pm);
+	if (pm->freeing[dm].scene == scene->addr)
+		kept = pm->freeing[dm].fault;
+	if (!kept.fault)
+		kept = *first;
+	pm->freeing[dm].scene = more ? scene->addr : 0;
+	pm->freeing[dm].fault = kept;
+	pm_unlock(pm);
+	if (more)
+		return PM_MORE;
+	*fault = kept;
+	return kept.fault ? PM_FAULT : PM_OK;
+}
+
 /* Free all chains of a scene. A damaged chain does not prevent freeing the others. */
 enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 				   enum trace_master dm, struct gpu_fault *fault)
 {
 	const struct pm_owner owner = pm_owner_of(pm, dm, scene->ctx);
-	enum pm_result result = dpm_return_all(pm, scene, dm, fault), one;
-	struct gpu_fault other = { 0 };
+	struct gpu_fault first = { 0 }, other;
+	enum pm_result result = dpm_return_all(pm, scene, dm, &first);
 	u32 budget = PM_PIECE, m;
 
-	if (result == PM_MORE)
-		return result;
-	one = dpm_free_begun(pm, scene, &budget, result == PM_OK ? fault : &other);
-	for (m = 0; m < PM_MACRO_TILES && one != PM_MORE; m++) {
-		if (one == PM_FAULT)
-			result = one;
-		one = free_macro_tile(pm, &pm->dpm[DPM_MASTER], scene, m, &owner, &budget,
-				      result == PM_OK ? fault : &other);
-	}
-	return one == PM_OK ? result : one;
+	other = first;
+	if (result != PM_MORE)
+		result = dpm_free_begun(pm, scene, &budget, first.fault ? &other : &first);
+	for (m = 0; m < PM_MACRO_TILES && result != PM_MORE; m++)
+		result = free_macro_tile(pm, &pm->dpm[DPM_MASTER], scene, m, &owner, &budget,
+					 first.fault ? &other : &first);
+	return keep_fault(pm, scene, dm, result == PM_MORE, &first, fault);
 }
 
 enum pm_result pm_scene_begin_piece(struct pm *pm, const struct pm_scene *scene,

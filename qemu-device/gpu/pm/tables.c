@@ -72,7 +72,8 @@ static bool read_frame(struct pm *pm, const struct pm_shadow *s, u32 page, u64 *
 			   fault))
 		return false;
 	*addr = words[0] | (u64)words[1] << 32;
-	if (*addr & (PUMICE_PM_PAGE_SIZE - 1) || *addr & ~PUMICE_MMU_PT_ENTRY__ADDR__MASK)
+	/* 0 is an address that the host has not written. */
+	if (!*addr || *addr & (PUMICE_PM_PAGE_SIZE - 1) || *addr & ~PUMICE_MMU_PT_ENTRY__ADDR__MASK)
 		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 	return true;
 }

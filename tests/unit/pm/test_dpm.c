@@ -246,6 +246,73 @@ static void damage_while_a_dpm_has_pages_faults(void **state)
 	}
 }
 
+/*
+ * A core still has pages of a scene whose chain the host damaged, and works on another one, of the
+ * same list or of another: the job of that scene has no fault of it unless it is of that list.
+ */
+static void damage_of_another_scene_is_a_fault_of_its_list(void **state)
+{
+	u32 same;
+
+	(void)state;
+	for (same = 0; same < 2; same++) {
+		struct pb_fixture *fx = pbfx_create(PAGES, PAGES);
+		const struct pm_scene first = pbfx_load(fx, 0, &small);
+		struct pm_scene second = pbfx_load(fx, 1, &small);
+		struct gpu_fault fault = { 0 };
+		u32 ref;
+
+		if (!same)
+			second.list[0] = second.list[1];
+		second.list[1] = 0;
+		take(fx, 0, &first, 0, 1 + DPM_SPARES);
+		fx->scene[0][PUMICE_SCENE_WORDS] = PAGES;	/* head of the chain */
+		if (!same) {
+			assert_int_equal(alloc(fx, 0, &second, 0), PM_OK);
+			give_back(fx, 0);
+			pbfx_scene(fx, 0, &small);
+		}
+		/* The next use of the list has the fault, once. */
+		assert_int_equal(pm_alloc(fx->pm, 0, same ? &second : &first, 0, &ref, &fault),
+				 PM_FAULT);
+		assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
+		assert_int_equal(fault.unit, PUMICE_UNIT_PM);
+		assert_int_equal(alloc(fx, 0, same ? &second : &first, 0), PM_OK);
+		pbfx_destroy(fx);
+	}
+}
+
+/* Spare pages of one core cannot be returned; chains that take several calls are freed. */
+static void a_fault_is_reported_when_the_scene_is_free(void **state)
+{
+	struct pb_fixture *fx = pbfx_create(8 * PM_PIECE, 0);
+	const struct pm_scene scene = pbfx_load(fx, 0, &small);
+	struct gpu_fault fault = { 0 };
+	enum pm_result result = PM_MORE;
+	u32 calls = 0;
+
+	(void)state;
+	take(fx, 0, &scene, 0, 5 * PM_PIECE);
+	give_back(fx, 0);
+	take(fx, 1, &scene, 1, 1 + DPM_SPARES);
+	/* The chain of macro tile 1, to which the core's pages are to be added. */
+	fx->scene[0][PUMICE_SCENE_WORDS + PUMICE_PM_LISTS * PUMICE_SCENE_CHAIN_WORDS] =
+		8 * PM_PIECE;
+	for (; result == PM_MORE; calls++) {
+		result = pm_free_scene_piece(fx->pm, &scene, TRACE_VDM, &fault);
+		/* After the fault the host repairs the chain. */
+		memset(&fx->scene[0][PUMICE_SCENE_WORDS +
+				     PUMICE_PM_LISTS * PUMICE_SCENE_CHAIN_WORDS], 0xff, 8);
+		fx->scene[0][PUMICE_SCENE_WORDS + PUMICE_PM_LISTS * PUMICE_SCENE_CHAIN_WORDS + 2] = 0;
+	}
+	assert_true(calls > 2);
+	assert_int_equal(result, PM_FAULT);
+	assert_int_equal(fault.fault, PUMICE_FAULT_PM_SCENE);
+	/* The next scene has none. */
+	assert_true(pm_free_scene(fx->pm, &scene, &fault));
+	pbfx_destroy(fx);
+}
+
 /* The host replaces the list by a smaller one, whose table of links ends earlier. */
 static void pages_of_a_list_that_was_replaced_are_refused(void **state)
 {
@@ -282,6 +349,8 @@ int main(void)
 		cmocka_unit_test(cores_free_chains_in_parallel),
 		cmocka_unit_test(a_chain_that_a_stopped_core_frees_is_not_lost),
 		cmocka_unit_test(damage_while_a_dpm_has_pages_faults),
+		cmocka_unit_test(damage_of_another_scene_is_a_fault_of_its_list),
+		cmocka_unit_test(a_fault_is_reported_when_the_scene_is_free),
 		cmocka_unit_test(pages_of_a_list_that_was_replaced_are_refused),
 	};
 

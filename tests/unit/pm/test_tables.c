@@ -296,6 +296,8 @@ static void words_that_do_not_fit_are_refused(void **state)
 		assert_int_equal(use_list(fx, no_change), PUMICE_FAULT_PM_FREE_LIST);
 		fx->frames[0][page] = frame | 1ull << 48;
 		assert_int_equal(use_list(fx, no_change), PUMICE_FAULT_PM_FREE_LIST);
+		fx->frames[0][page] = 0;	/* not written by the host */
+		assert_int_equal(use_list(fx, no_change), PUMICE_FAULT_PM_FREE_LIST);
 		fx->frames[0][page] = 1ull << 46;	/* no memory */
 		assert_int_equal(use_list(fx, no_change), page < 2 ? PUMICE_FAULT_MMU_TABLE_BUS :
 								   PUMICE_FAULT_NONE);
