@@ -21,7 +21,7 @@ void vpm_fini(struct vpm *vpm)
 
 void vpm_reset(struct vpm *vpm)
 {
-	vpm->head = vpm->tail = 0;
+	vpm->head = vpm->tail = vpm->last = vpm->before = 0;
 	vpm->waits = vpm->occupancy = 0;
 }
 
@@ -51,7 +51,8 @@ bool vpm_alloc(struct vpm *vpm, u32 rows, u64 now, u64 *at)
 	if (!vpm_has_room(vpm, rows))
 		return false;
 	vpm_tick(vpm, now);
-	*at = next_place(vpm, rows);
+	vpm->before = vpm->head;
+	vpm->last = *at = next_place(vpm, rows);
 	vpm->head = *at + rows;
 	return true;
 }
@@ -60,7 +61,7 @@ void vpm_undo(struct vpm *vpm, u64 at, u64 now)
 {
 	assert(at >= vpm->tail && at <= vpm->head);
 	vpm_tick(vpm, now);
-	vpm->head = at;
+	vpm->head = at == vpm->last ? vpm->before : at;
 }
 
 void vpm_free(struct vpm *vpm, u64 end, u64 now)

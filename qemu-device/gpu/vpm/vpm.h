@@ -30,6 +30,8 @@ struct vpm {
 
 	/* Positions: rows from tail to head are allocated. */
 	u64 head, tail;
+	/* The last allocation, and head before it: without the rows that it skipped. */
+	u64 last, before;
 
 	/* Performance counters. */
 	u64 waits;	/* allocations that had to wait for rows; counted by the caller */
@@ -47,7 +49,7 @@ void vpm_reset(struct vpm *vpm);
 bool vpm_has_room(const struct vpm *vpm, u32 rows);
 /* Allocate contiguous rows, at position *at. Returns false without a change if there is no room. */
 bool vpm_alloc(struct vpm *vpm, u32 rows, u64 now, u64 *at);
-/* Free the last allocation, which begins at a position. */
+/* Free the last allocation, which begins at a position, and the rows that it skipped. */
 void vpm_undo(struct vpm *vpm, u64 at, u64 now);
 /* Free all rows before a position. */
 void vpm_free(struct vpm *vpm, u64 end, u64 now);

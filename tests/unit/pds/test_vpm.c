@@ -87,6 +87,29 @@ static void rows_are_allocated_once_and_in_one_piece(void **state)
 	vpm_fini(&vpm);
 }
 
+/* The end of the memory that an allocation skips is not in use after the allocation is undone. */
+static void an_undone_allocation_leaves_no_skipped_rows(void **state)
+{
+	struct vpm vpm;
+	u64 first, second;
+
+	(void)state;
+	assert_true(vpm_init(&vpm, 8 * VPM_ROW_BYTES));
+	assert_true(vpm_alloc(&vpm, 5, 0, &first));
+	vpm_free(&vpm, first + 5, 10);
+	assert_int_equal(vpm.occupancy, 5 * 10);
+	assert_true(vpm_alloc(&vpm, 5, 10, &second));
+	assert_int_equal(second, 8);
+	vpm_undo(&vpm, second, 10);
+	vpm_tick(&vpm, 1000);
+	assert_int_equal(vpm.occupancy, 5 * 10);
+	assert_int_equal(vpm.head, vpm.tail);
+	/* The same rows are allocated again. */
+	assert_true(vpm_alloc(&vpm, 3, 1000, &first));
+	assert_int_equal(first, 5);
+	vpm_fini(&vpm);
+}
+
 static u64 counter(struct stage_tasks *t, enum pumice_perf_counter number)
 {
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
@@ -192,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_allocated_once_and_in_one_piece),
+		cmocka_unit_test(an_undone_allocation_leaves_no_skipped_rows),
 		cmocka_unit_test(tasks_wait_for_rows_until_outputs_are_freed),
 		cmocka_unit_test(pieces_are_limited_to_half_of_the_memory),
 	};
