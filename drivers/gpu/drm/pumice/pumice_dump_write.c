@@ -13,6 +13,7 @@
 #include "pumice_fw.h"
 #include "pumice_gem.h"
 #include "pumice_isa_enums.h"
+#include "pumice_kernel_range.h"
 #include "pumice_mmu.h"
 #include "pumice_vm.h"
 
@@ -397,7 +398,8 @@ static void dump_write_walk(struct pumice_dump *dump, u64 addr)
 
 	mutex_lock(&dump->vm->lock);
 	if (!dump->vm->released)
-		count = pumice_mmu_walk(dump->vm->mmu, addr, steps);
+		count = pumice_mmu_walk(dump->vm->mmu, addr, steps,
+					pumice_kernel_range_table_locked, dump->vm);
 	mutex_unlock(&dump->vm->lock);
 	if (!count)
 		return;

@@ -129,6 +129,9 @@ static int kernel_range_add_step_locked(struct pumice_kernel_range *range, struc
 	lockdep_assert_held(&vm->lock);
 	if (vm->released)
 		return -ENODEV;
+	/* As for memory that the driver maps: pumice_vm_flush_locked(). */
+	if (vm->unusable)
+		return -EIO;
 	if (!range->pages)
 		pumice_mmu_set_directory(vm->mmu, range->va.start, sg_dma_address(step->sgt.sgl));
 	if (range->frames)
@@ -337,6 +340,47 @@ struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32
 		return range;
 	pumice_kernel_range_destroy(range);
 	return ERR_PTR(ret);
+}
+
+/* Return the table in the page of a range at a bus address, or NULL. */
+static const u64 *kernel_range_find_table(struct pumice_kernel_range *range, u64 table)
+{
+	struct sg_dma_page_iter iter;
+	struct step *step;
+	u32 page;
+
+	list_for_each_entry(step, &range->steps, node) {
+		page = 0;
+		for_each_sgtable_dma_page(&step->sgt, &iter, 0) {
+			if (sg_page_iter_dma_address(&iter) == table)
+				return page_address(step->pages[page]);
+			page++;
+		}
+	}
+	return NULL;
+}
+
+/**
+ * pumice_kernel_range_table_locked - return a page table that the GPU keeps
+ * @vm: address space, under its lock
+ * @va: GPU virtual address that is translated by the table
+ * @table: bus address of the table, as read from memory that the GPU writes
+ *
+ * Return: its entries, valid while the lock is held; or NULL if @table is not a page of a range
+ * at @va whose page tables the GPU keeps.
+ */
+const u64 *pumice_kernel_range_table_locked(struct pumice_vm *vm, u64 va, u64 table)
+{
+	struct pumice_kernel_range *range;
+	struct drm_mm_node *node;
+
+	lockdep_assert_held(&vm->lock);
+	drm_mm_for_each_node(node, &vm->kernel_mm) {
+		range = container_of(node, struct pumice_kernel_range, va);
+		if (range->gpu_tables && va >= node->start && va - node->start < node->size)
+			return kernel_range_find_table(range, table);
+	}
+	return NULL;
 }
 
 /**

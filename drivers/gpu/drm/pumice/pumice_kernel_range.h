@@ -50,6 +50,7 @@ struct pumice_kernel_range *pumice_kernel_range_create(struct pumice_vm *vm, u32
 						       u32 max_pages, bool gpu_tables);
 void pumice_kernel_range_set_frames(struct pumice_kernel_range *range, u64 *frames);
 int pumice_kernel_range_grow(struct pumice_kernel_range *range, u32 pages, gfp_t gfp);
+const u64 *pumice_kernel_range_table_locked(struct pumice_vm *vm, u64 va, u64 table);
 u64 pumice_kernel_range_addr(const struct pumice_kernel_range *range);
 u64 pumice_kernel_range_bytes(struct pumice_device *pdev, u64 client);
 void pumice_kernel_range_destroy(struct pumice_kernel_range *range);

@@ -93,7 +93,11 @@ struct pumice_mmu_step {
 };
 
 void pumice_mmu_count_blocks(const struct pumice_mmu *mmu, u32 *blocks);
-u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps);
+struct pumice_vm;
+/* Return the entries of the table at a bus address, for an address that it translates; or NULL. */
+typedef const u64 *(*pumice_mmu_read_fn)(struct pumice_vm *vm, u64 va, u64 table);
+u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps,
+		    pumice_mmu_read_fn read, struct pumice_vm *vm);
 
 bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty);
 void pumice_mmu_flushed(struct pumice_mmu *mmu);

@@ -63,7 +63,50 @@ static void new_pages_are_listed_when_their_number_is_published(struct kunit *te
 	mutex_destroy(&f->vm.lock);
 }
 
+static void unusable_address_spaces_get_no_tables_of_the_gpu(struct kunit *test)
+{
+	struct range_fixture *f = range_fixture(test);
+
+	range_fill_step(test, &f->step[0], 0, 3);
+	f->range.pages = 1;	/* its directory is set */
+	f->vm.unusable = true;
+	mutex_lock(&f->vm.lock);
+	KUNIT_EXPECT_EQ(test, kernel_range_add_step_locked(&f->range, &f->step[0]), -EIO);
+	mutex_unlock(&f->vm.lock);
+	KUNIT_EXPECT_EQ(test, f->range.pages, 1);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->range.steps));
+	sg_free_table(&f->step[0].sgt);
+	mutex_destroy(&f->vm.lock);
+}
+
+static void tables_of_the_gpu_are_pages_of_their_range(struct kunit *test)
+{
+	struct range_fixture *f = range_fixture(test);
+	struct page *pages[3];
+	u32 i;
+
+	range_fill_step(test, &f->step[0], 0, 3);
+	for (i = 0; i < 3; i++) {
+		pages[i] = alloc_page(GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, pages[i]);
+	}
+	f->step[0].pages = pages;
+	list_add_tail(&f->step[0].node, &f->range.steps);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_PTR_EQ(test, (const void *)kernel_range_find_table(&f->range,
+				    TEST_BUS + (u64)i * PAGE_SIZE), page_address(pages[i]));
+	KUNIT_EXPECT_NULL(test, kernel_range_find_table(&f->range, TEST_BUS + 3 * PAGE_SIZE));
+	KUNIT_EXPECT_NULL(test, kernel_range_find_table(&f->range, TEST_BUS + 8));
+	KUNIT_EXPECT_NULL(test, kernel_range_find_table(&f->range, 0));
+	for (i = 0; i < 3; i++)
+		__free_page(pages[i]);
+	sg_free_table(&f->step[0].sgt);
+	mutex_destroy(&f->vm.lock);
+}
+
 static struct kunit_case kernel_range_cases[] = {
+	KUNIT_CASE(unusable_address_spaces_get_no_tables_of_the_gpu),
+	KUNIT_CASE(tables_of_the_gpu_are_pages_of_their_range),
 	KUNIT_CASE(new_pages_are_listed_when_their_number_is_published),
 	{}
 };

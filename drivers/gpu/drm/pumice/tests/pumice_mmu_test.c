@@ -395,7 +395,45 @@ static void random_operations_in_heaps_agree_with_a_model(struct kunit *test)
 	random_operations(test, f, 864ull << 30, SZ_2M / SZ_4K);
 }
 
+/* Tables of the GPU: a directory and a page table, which are not the driver's. */
+#define TEST_DIRECTORY	0x5000000ull
+#define TEST_TABLE	0x5001000ull
+static u64 gpu_directory[ENTRIES], gpu_table[LEAVES];
+
+static const u64 *read_gpu_table(struct pumice_vm *vm, u64 va, u64 table)
+{
+	if (vm || va >> DIR_SHIFT != TEST_VA >> DIR_SHIFT)
+		return NULL;
+	return table == TEST_DIRECTORY ? gpu_directory : table == TEST_TABLE ? gpu_table : NULL;
+}
+
+static void walks_continue_in_tables_that_the_gpu_keeps(struct kunit *test)
+{
+	const u64 va = TEST_VA + (7ull << BLOCK_SHIFT) + (9ull << LEAF_SHIFT);
+	struct pumice_mmu_step steps[PUMICE_MMU_LEVELS];
+	struct mmu_fixture *f = mmu_fixture(test);
+
+	memset(gpu_directory, 0, sizeof(gpu_directory));
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 1);
+	pumice_mmu_set_directory(f->mmu, TEST_VA, TEST_DIRECTORY);
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 2);
+	KUNIT_EXPECT_EQ(test, steps[1].table, TEST_DIRECTORY);
+	KUNIT_EXPECT_EQ(test, steps[1].index, 7);
+	KUNIT_EXPECT_EQ(test, steps[1].entry, 0);
+	gpu_directory[7] = TEST_TABLE | PUMICE_MMU_PD_ENTRY__VALID__MASK;
+	gpu_table[9] = TEST_ADDR | LEAF_VALID;
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 3);
+	KUNIT_EXPECT_EQ(test, steps[2].table, TEST_TABLE);
+	KUNIT_EXPECT_EQ(test, steps[2].index, 9);
+	KUNIT_EXPECT_EQ(test, steps[2].entry, TEST_ADDR | LEAF_VALID);
+	/* A table that is not one of theirs is not read. */
+	gpu_directory[7] += PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 2);
+	pumice_mmu_set_directory(f->mmu, TEST_VA, 0);
+}
+
 static struct kunit_case mmu_cases[] = {
+	KUNIT_CASE(walks_continue_in_tables_that_the_gpu_keeps),
 	KUNIT_CASE(mapped_pages_translate_and_their_neighbours_do_not),
 	KUNIT_CASE(attributes_reach_the_entries),
 	KUNIT_CASE(block_gets_the_largest_page_size_that_fits),
