@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rows: rays a second through one structure of 65,536 triangles, against Embree, and its build.
+ * Rows: rays a second through one structure of 65,522 triangles, against Embree, and its build.
  *
  * Embree has as many threads as the GPU and a robust scene, since our triangles are watertight,
  * too. Both trace the same rays one by one; a result differs if one of the two misses, or if its t

@@ -7,7 +7,9 @@
  * sorts them by the interleaved bits of their centres, links a binary tree, computes its boxes
  * upwards, and writes nodes of four children. A refit does the same without the order.
  *
- * Limits: a structure has one buffer, in which offsets have 32 bits.
+ * Limits: a structure has one buffer, in which offsets have 32 bits, as those of vertices. A refit
+ * in a job that runs without the build before it has no structure as its result: its header is
+ * invalid, so that rays fault.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +22,9 @@
 #define BUFFER_ALIGN	128u
 #define BOX_BYTES	32u
 #define PAIR_BYTES	8u
-#define SCENE_WORDS	6u
+#define SCENE_WORDS	7u	/* bounds, and the mark of a complete build */
 #define MIN_LEAVES	2u	/* a single one is there twice */
+#define MAX_OFFSET	(UINT32_MAX - 11u)	/* of a vertex, 12 bytes */
 #define HEADER_WORDS	8u	/* of rt_header, before the box */
 
 /* Uniforms of the programs, as rays/common.pasm names them. */
@@ -29,7 +32,7 @@ struct uniforms {
 	u32 base[2], leaves, sources;
 	/* Offsets of the parts in the buffer. */
 	u32 nodes, records, keys, bounds, boxes, parents, children, counters, scene;
-	u32 size, step, padded;
+	u32 size, step, padded;	/* see there */
 	u32 source[2], stride, indices[2], indexed;
 	u32 header[HEADER_WORDS];
 	u32 node_ref, leaf_ref;
@@ -282,6 +285,7 @@ static int check_source(struct pumice_stream *stream, const char *what, u64 va, 
 static int build(struct pumice_stream *stream, struct pumice_ray_structure *s,
 		 struct uniforms *u, u32 level, u32 sources, u32 flags)
 {
+	const bool refit = flags & PUMICE_RAYS_REFIT;
 	int err;
 
 	set_address(u->base, s->buffer.va);
@@ -289,14 +293,16 @@ static int build(struct pumice_stream *stream, struct pumice_ray_structure *s,
 	u->leaves = sources < MIN_LEAVES ? MIN_LEAVES : sources;
 	u->padded = padded_keys(u->leaves);
 	set_formats(u, s, level);
+	u->size = refit ? SCENE_WORDS - 1 : SCENE_WORDS;
 	err = launch(stream, s, CLEAR, u->leaves, u);
 	if (!err)
 		err = launch(stream, s, level == PUMICE_RT_LEVEL_TOP ? INSTANCES : TRIANGLES,
 			     u->leaves, u);
-	if (!err && !(flags & PUMICE_RAYS_REFIT))
+	if (!err && !refit)
 		err = sort(stream, s, u);
 	if (!err)
 		err = launch(stream, s, BOXES, u->leaves, u);
+	u->step = refit;
 	if (!err)
 		err = launch(stream, s, NODES, u->leaves - 1, u);
 	if (!err)
@@ -325,6 +331,10 @@ int pumice_stream_rays_mesh(struct pumice_stream *stream, struct pumice_ray_stru
 		return fail(stream_vm(stream)->dev, EINVAL,
 			    "ray structure: stride %u is not a positive multiple of 4; begin with pumice_ray_mesh_init()",
 			    mesh->stride);
+	if (!mesh->indices && (3ull * mesh->triangles - 1) * mesh->stride > MAX_OFFSET)
+		return fail(stream_vm(stream)->dev, EINVAL,
+			    "ray structure: %u vertices with stride %u exceed 4 GiB; divide them into structures",
+			    3 * mesh->triangles, mesh->stride);
 	u = structure->parts;
 	set_address(u.source, mesh->vertices);
 	u.stride = mesh->stride;

@@ -100,13 +100,15 @@ static float between(struct fixture *fx, float low, float high)
 	return low + (high - low) * unit(fx);
 }
 
-/* Add a launch that traces count rays, and run the stream. */
-static void run(struct fixture *fx, const struct pumice_ray_structure *s, uint32_t count)
+/* Add a launch that traces count rays, and run the stream. Returns as pumice_context_run(). */
+static int trace(struct fixture *fx, const struct pumice_ray_structure *s, uint32_t count,
+		 struct pumice_context_state *now)
 {
 	const uint64_t addresses[3] = { pumice_ray_structure_va(s), fx->ray.va, fx->result.va };
 	struct pumice_dispatch dispatch;
 	uint32_t uniforms[7];
 	uint64_t va;
+	int err;
 
 	memcpy(uniforms, addresses, sizeof(addresses));
 	uniforms[6] = count;
@@ -116,9 +118,15 @@ static void run(struct fixture *fx, const struct pumice_ray_structure *s, uint32
 	dispatch.uniform_words = 7;
 	assert_int_equal(pumice_stream_dispatch(fx->stream, &dispatch), 0);
 	assert_int_equal(pumice_stream_end(fx->stream, &va), 0);
-	if (pumice_context_run(fx->context, va, TIMEOUT_NS, NULL))
-		fail_msg("%s", pumice_device_error(fx->dev));
+	err = pumice_context_run(fx->context, va, TIMEOUT_NS, now);
 	pumice_stream_reset(fx->stream);
+	return err;
+}
+
+static void run(struct fixture *fx, const struct pumice_ray_structure *s, uint32_t count)
+{
+	if (trace(fx, s, count, NULL))
+		fail_msg("%s", pumice_device_error(fx->dev));
 }
 
 static void random_triangles(struct fixture *fx, uint32_t count)
@@ -464,6 +472,67 @@ static void assert_error(const struct fixture *fx, const char *words)
 		fail_msg("'%s' is not in: %s", words, text);
 }
 
+static void refits_need_a_build_that_was_completed(void **state)
+{
+	struct pumice_context_state now;
+	struct pumice_ray_structure *s;
+	struct pumice_ray_mesh mesh;
+	struct fixture fx;
+
+	(void)state;
+	open_fixture(&fx, devices[1]);
+	random_triangles(&fx, 300);
+	assert_int_equal(pumice_ray_structure_create(fx.rays, 300, &s), 0);
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		/* The build is in a stream that does not run. */
+		pumice_ray_mesh_init(&mesh, fx.vertices.va, pass ? 300 : 200);
+		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, 0), 0);
+		pumice_stream_reset(fx.stream);
+		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, PUMICE_RAYS_REFIT), 0);
+		assert_int_equal(trace(&fx, s, 1, &now), -EIO);
+		assert_string_equal(pumice_fault_name(now.fault), "rtu-header");
+		/* A build and its refit in one stream, and another refit. */
+		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, 0), 0);
+		for (uint32_t refit = 0; refit < 2; refit++) {
+			assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh,
+								 PUMICE_RAYS_REFIT), 0);
+			check_each(&fx, s, fx.vertices.cpu, mesh.triangles);
+		}
+	}
+	pumice_ray_structure_destroy(s);
+	close_fixture(&fx);
+}
+
+static void streams_of_the_documented_size_hold_any_build(void **state)
+{
+	struct pumice_ray_structure *s;
+	struct pumice_stream *stream;
+	struct pumice_ray_mesh mesh;
+	struct pumice_rays *rays;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	uint64_t va;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:cores=1,threads=0,ram=512", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_rays_create(vm, &rays), 0);
+	assert_int_equal(pumice_ray_structure_create(rays, PUMICE_RAYS_MAX_LEAVES, &s), 0);
+	pumice_ray_mesh_init(&mesh, 0x10000, PUMICE_RAYS_MAX_LEAVES);
+	for (uint32_t top = 0; top < 2; top++) {
+		assert_int_equal(pumice_stream_create(vm, PUMICE_RAYS_STREAM_BYTES, &stream), 0);
+		assert_int_equal(top ? pumice_stream_rays_instances(stream, s, 0x10000,
+								    PUMICE_RAYS_MAX_LEAVES, 0) :
+				       pumice_stream_rays_mesh(stream, s, &mesh, 0), 0);
+		assert_int_equal(pumice_stream_end(stream, &va), 0);
+		pumice_stream_destroy(stream);
+	}
+	pumice_ray_structure_destroy(s);
+	pumice_rays_destroy(rays);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
 static void mistakes_are_refused(void **state)
 {
 	struct pumice_ray_structure *s, *none = NULL;
@@ -490,6 +559,16 @@ static void mistakes_are_refused(void **state)
 		bad.triangles = n == 5 ? 0 : n == 6 ? 11 : 10;
 		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &bad, 0), -EINVAL);
 	}
+	/* The last of 30 vertices begins 29 strides from the first, and has 12 bytes. */
+	bad = mesh;
+	bad.stride = (uint32_t)((0x100000000ull - 12) / 29 / 4 * 4 + 4);
+	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &bad, 0), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(fx.dev), "exceed 4 GiB"));
+	bad.stride -= 4;
+	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &bad, 0), 0);
+	pumice_stream_reset(fx.stream);
+	pumice_ray_structure_destroy(s);
+	assert_int_equal(pumice_ray_structure_create(fx.rays, 10, &s), 0);
 	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, NULL, 0), -EINVAL);
 	bad = (struct pumice_ray_mesh){ .triangles = 1 };
 	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &bad, 0), -EINVAL);
@@ -541,6 +620,8 @@ int main(void)
 		cmocka_unit_test(indices_and_strides_select_vertices),
 		cmocka_unit_test(instances_are_where_their_transformation_says),
 		cmocka_unit_test(initialisers_describe_the_usual_case),
+		cmocka_unit_test(refits_need_a_build_that_was_completed),
+		cmocka_unit_test(streams_of_the_documented_size_hold_any_build),
 		cmocka_unit_test(mistakes_are_refused),
 	};
 

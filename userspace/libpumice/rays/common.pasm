@@ -23,9 +23,10 @@
 .alias    parents, sh9		; of each number of the binary tree
 .alias    children, sh10	; of each inner node: two numbers
 .alias    counters, sh11	; of each inner node: children whose box is complete
-.alias    scene, sh12		; low x, y, z, high x, y, z, as ordered integers
-.alias    size, sh13		; of the sorting step: sequences that are merged
-.alias    step, sh14		; distance of the keys that are compared
+.alias    scene, sh12		; low x, y, z, high x, y, z, as ordered integers; then the mark: leaves of
+				; the last build that was completed, or 0
+.alias    size, sh13		; of the sorting step: sequences that are merged; clear: words of scene
+.alias    step, sh14		; distance of the keys that are compared; nodes: 1 for a refit
 .alias    padded, sh15		; keys: leaves, rounded up to a power of two
 .alias    source, sh16		; address of vertices or instances
 .alias    stride, sh18		; bytes from one vertex to the next

@@ -59,8 +59,17 @@
 	; the header, with the box of the root
 	eq.u32		r1, v0, 0
 	mov		r18, [one], boxes
+	mov		r21, [one], scene
 	burst_load	sig0, r48, [r1], base + r18, 8
-	sig_wait	r19[0], sig0
+	global_load32	sig1, r20, [r1], base + r21 + 24
+	sig_waitall2	r19[0], sig0, sig1
+	; a refit without a build of as many leaves that was completed: no structure
+	ne.u32		r2, r20, leaves
+	mov		r20, [one], step
+	ne.u32		r3, r20, 0
+	and.u32		r2, r2, r3
+	mov		r20, [one], leaves
+	global_store32	sig1, [r1 & !r2], base + r21 + 24, r20
 	mov		r40, [one], sh22
 	mov		r41, [one], sh23
 	mov		r42, [one], sh24
@@ -74,6 +83,7 @@
 	mov		r53, r54
 	mov		r54, [one], 0
 	mov		r55, [one], 0
+	select		r40, [r2], r40, zero
 	mov		r18, [one], 0
 	burst_store	sig0, [r1], base + r18, r40, 16
 	end

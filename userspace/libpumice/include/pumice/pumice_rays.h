@@ -57,7 +57,8 @@ uint64_t pumice_ray_structure_va(const struct pumice_ray_structure *structure);
 
 /** struct pumice_ray_mesh - triangles in memory. */
 struct pumice_ray_mesh {
-	/** @vertices: GPU virtual address of x, y and z of the first vertex, f32; 4-byte aligned */
+	/** @vertices: GPU virtual address of x, y and z of the first vertex, f32; 4-byte aligned. All
+	 * vertices are within 4 GiB from it: offsets have 32 bits, those that @indices select too */
 	uint64_t vertices;
 	/** @indices: GPU virtual address of three u32 for each triangle; 4-byte aligned; or 0: vertices
 	 * are used in order */
@@ -89,7 +90,8 @@ void pumice_ray_instance_init(struct pumice_ray_instance *instance, uint64_t str
 			      uint32_t id);
 
 /* Keep the order of the last build of this structure: faster, for triangles or instances that moved
- * a little. Rays are slower the more they moved; then build again. */
+ * a little. Rays are slower the more they moved; then build again. If no build of as many was
+ * completed on the GPU, because its job failed or was not submitted, rays fault with rtu-header. */
 #define PUMICE_RAYS_REFIT	(1u << 0)
 
 /**
@@ -99,9 +101,9 @@ void pumice_ray_instance_init(struct pumice_ray_instance *instance, uint64_t str
  *
  * Later launches of the stream may use the structure.
  *
- * Return: 0; -EINVAL for an address that is 0 or not aligned, a stride of 0, no triangles or more than the structure has
- * room for, a refit with another number than in the last build, unknown flags or a stream of
- * another VM; -ENOSPC.
+ * Return: 0; -EINVAL for an address that is 0 or not aligned, a stride of 0, no triangles or more than
+ * the structure has room for, vertices without indices that exceed 4 GiB, a refit with another number
+ * than in the last build, unknown flags or a stream of another VM; -ENOSPC.
  */
 int pumice_stream_rays_mesh(struct pumice_stream *stream, struct pumice_ray_structure *structure,
 			    const struct pumice_ray_mesh *mesh, uint32_t flags);
