@@ -252,6 +252,13 @@ class Library(Folder):
         pages = {path.stem for path in (prefix().path / "share/man/man3").iterdir()}
         self.assertEqual(functions - pages, set())
 
+    def test_the_overview_lists_functions_and_macros_separately(self):
+        text = (prefix().path / "share/man/man7/libpumice.7").read_text(encoding="utf-8")
+        functions, macros = text.split(".SH FUNCTIONS")[1].split(".SH MACROS")
+        self.assertEqual(re.findall(r"^\.BR (PUMICE_\w+)", functions, re.M), [])
+        self.assertEqual(re.findall(r"^\.BR (pumice_\w+)", macros, re.M), [])
+        self.assertIn("PUMICE_MAX_HEAPS", macros)
+
     def test_pages_have_no_mark_up_of_comments(self):
         for page in (prefix().path / "share/man/man3").iterdir():
             text = page.read_text(encoding="utf-8")

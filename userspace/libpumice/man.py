@@ -114,7 +114,7 @@ def page(item, types):
     return "\n".join(out + [".SH SEE ALSO", ".BR libpumice (7)", ""])
 
 
-def overview(text, functions):
+def overview(text, functions, macros):
     opening = clean(re.search(r"/\*\n(.*?)\*/", text, re.S).group(1))
     head, *rest = paragraphs(opening)
     out = ['.\\" SPDX-License-Identifier: MIT', '.TH libpumice 7 "" "libpumice" "Pumice"',
@@ -124,9 +124,10 @@ def overview(text, functions):
         drawing = "─" in part
         out += [".PP"] + ([".nf"] if drawing else []) + [bold_refs(part)]
         out += [".fi"] if drawing else []
-    out.append(".SH FUNCTIONS")
-    for item in functions:
-        out += [".TP", f".BR {item.name} (3)", escape(item.brief)]
+    for title, items in (("FUNCTIONS", functions), ("MACROS", macros)):
+        out.append(f".SH {title}")
+        for item in items:
+            out += [".TP", f".BR {item.name} (3)", escape(item.brief)]
     return "\n".join(out + [""])
 
 
@@ -142,6 +143,7 @@ def main():
     for item in items:
         item.check()
     functions = [i for i in items if i.kind == "function"]
+    macros = [i for i in functions if not i.is_function()]
     types = [i for i in items if i.kind != "function"]
     declared = set(re.findall(r"^[a-z][\w\s*]*?\*?(pumice_\w+)\(", text, re.M))
     missing = declared - {i.name for i in functions}
@@ -151,7 +153,8 @@ def main():
     for header in generated:
         with open(header, encoding="utf-8") as stream:
             pages.update(man_records.pages_of(os.path.basename(header), stream.read()))
-    pages["man7/libpumice.7"] = overview(texts[0], functions)
+    pages["man7/libpumice.7"] = overview(texts[0], [i for i in functions if i.is_function()],
+                                         macros)
     for name, content in pages.items():
         os.makedirs(os.path.join(directory, os.path.dirname(name)), exist_ok=True)
         with open(os.path.join(directory, name), "w", encoding="utf-8") as out:
