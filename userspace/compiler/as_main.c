@@ -9,6 +9,8 @@
 #include "check.h"
 #include "command.h"
 #include "file.h"
+#include "pumice_regs.h"
+#include "slice.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
@@ -16,6 +18,7 @@
 struct arguments {
 	const char *output, *array, *listing;
 	bool no_lines, no_warnings;
+	uint32_t positions;	/* outputs of a coordinate program; 0: the program itself */
 	struct file_dirs dirs;
 };
 
@@ -69,6 +72,23 @@ static int write_outputs(const struct arguments *c, const char *output, const ch
 			  file_write("pumice-as", output, data, bytes);
 }
 
+/* Replace a program file by that of its coordinate program. Return: 0 or 1, after a message. */
+static int derive_positions(const char *input, uint32_t outputs, uint8_t **data, size_t *bytes)
+{
+	char error[512] = "out of memory";
+	uint8_t *derived;
+	size_t derived_bytes;
+
+	if (slice_file(*data, *bytes, outputs, &derived, &derived_bytes, error, sizeof(error))) {
+		fprintf(stderr, "pumice-as: %s: %s\n", input, error);
+		return 1;
+	}
+	free(*data);
+	*data = derived;
+	*bytes = derived_bytes;
+	return 0;
+}
+
 static int assemble(struct arguments *c, const char *input, const char *output)
 {
 	char *listing = NULL;
@@ -94,6 +114,8 @@ static int assemble(struct arguments *c, const char *input, const char *output)
 		fprintf(stderr, "pumice-as: %s: %s\n", input, strerror(-ret));
 	if (!ret && !c->no_warnings)
 		pumice_check(input, data, bytes, report, NULL);
+	if (!ret && c->positions)
+		ret = derive_positions(input, c->positions, &data, &bytes);
 	if (!ret)
 		ret = write_outputs(c, output, listing, data, bytes);
 	free(listing);
@@ -108,6 +130,17 @@ static void set_array(const struct command *c, const char *text, void *data)
 	if (!*text || strspn(text, LETTERS "0123456789") != strlen(text) || !strspn(text, LETTERS))
 		command_refuse(c, "--c-array %s: NAME is a C identifier", text);
 	*array = text;
+}
+
+static void set_positions(const struct command *c, const char *text, void *data)
+{
+	uint32_t *outputs = data;
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (!strspn(text, "123456789") || *end || number > PUMICE_USC_MAX_VO)
+		command_refuse(c, "--positions %s: OUTPUTS is 1 to %u", text, PUMICE_USC_MAX_VO);
+	*outputs = (uint32_t)number;
 }
 
 static void add_dir(const struct command *c, const char *text, void *data)
@@ -132,6 +165,9 @@ int main(int argc, char **argv)
 		  .flag = &args.no_lines },
 		{ 0, "no-warnings", NULL, "do not warn of mistakes such as registers that are read\n"
 		  "but never written", .flag = &args.no_warnings },
+		{ 0, "positions", "OUTPUTS", "write the coordinate program of a vertex program:\n"
+		  "only its first outputs; 4, or 5 with a point size",
+		  .parse = set_positions, .data = &args.positions },
 		{ 0, "c-array", "NAME", "write C source with the bytes in NAME[] instead",
 		  .parse = set_array, .data = &args.array },
 		{ 0 }

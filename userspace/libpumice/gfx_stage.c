@@ -343,6 +343,29 @@ static int place_vertex(struct pumice_stream *stream, const struct pumice_stage_
 			    &vdm->attributes);
 }
 
+/*
+ * Set the coordinate stage of a state with deferred vertex shading that has none: the derived
+ * program with the inputs of the vertex stage. @own_table: their attributes are in a table
+ */
+static int place_coordinate(struct pumice_stream *stream, const struct pumice_stage_desc *vertex,
+			    bool own_table, struct pumice_vdm_state *vdm)
+{
+	static const u32 none[4];
+	struct pumice_stage_desc desc = *vertex;
+	struct table table = { .count = 0 };
+	struct pumice_kernel *kernel;
+	int err;
+
+	if (!vdm->deferred || memcmp(vdm->coordinate, none, sizeof(none)))
+		return 0;
+	err = kernel_positions((struct pumice_kernel *)vertex->kernel, vdm->point_size, &kernel);
+	if (err)
+		return err;
+	desc.kernel = kernel;
+	/* The table is that of the vertex stage. */
+	return place_stage(stream, &desc, own_table ? &table : NULL, vdm->coordinate);
+}
+
 /* Check that the vertex outputs which a vertex program writes exist. */
 static int check_outputs(struct pumice_device *dev, const struct pumice_vdm_state *vdm,
 			 const struct pumice_kernel *vertex)
@@ -421,14 +444,18 @@ int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_
 {
 	struct pumice_device *dev = stream_vm(stream)->dev;
 	struct pumice_draw_state with;
+	bool own_table;
 	int err;
 
 	if (!state || !vertex)
 		return fail_null(dev, "stage", state ? "vertex" : "state");
 	with = *state;
+	own_table = dev->info.version >= VERSION_TABLES && !with.vdm.attribute_count;
 	err = check_interface(dev, &with.vdm, vertex, fragment);
 	if (!err)
 		err = place_vertex(stream, vertex, &with.vdm);
+	if (!err)
+		err = place_coordinate(stream, vertex, own_table, &with.vdm);
 	if (!err && fragment)
 		err = pumice_stream_stage(stream, fragment, with.tsp.fragment);
 	return err ? err : pumice_stream_draw_state(stream, &with, NULL);

@@ -120,6 +120,8 @@ void pumice_kernel_destroy(struct pumice_kernel *k)
 {
 	if (!k)
 		return;
+	pumice_kernel_destroy(k->positions[0]);
+	pumice_kernel_destroy(k->positions[1]);
 	unlink_kernel(k);
 	if (k->code_va)
 		pumice_vm_remove(k->vm, k->code_va);

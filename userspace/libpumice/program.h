@@ -58,7 +58,12 @@ struct pumice_kernel {
 	struct pumice_program *program;	/* private copy */
 	struct pumice_bo *bo;		/* USC instructions */
 	u64 code_va;
+	/* Coordinate programs derived from it, without and with a point size, or NULL; VM's lock. */
+	struct pumice_kernel *positions[2];
 };
+
+/* positions.c: get the coordinate program of a vertex program. @size: it computes VO4, too */
+int kernel_positions(struct pumice_kernel *vertex, bool size, struct pumice_kernel **kernel);
 
 /*
  * program_link - apply the relocations of the PDS program.

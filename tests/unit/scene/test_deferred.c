@@ -3,6 +3,7 @@
  * Deferred vertex shading: the memory of the parameter buffer, the vertices that are shaded while
  * tiles are rendered, and faults of the vertex program there. test_same.c compares random scenes.
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "scene.h"
@@ -42,6 +43,7 @@ enum { PAGES_USED, SHADED_IN_TILES, SHADED_IN_BINNING, COUNTERS };
 struct deferred_fixture {
 	struct fixture fx;
 	struct pumice_kernel *vertex, *coordinate, *varying, *plain;
+	bool derives;	/* the library derives the coordinate program */
 	struct pumice_perfmon *monitor;
 	struct pumice_image *image;
 	struct pumice_frame frame;
@@ -129,7 +131,7 @@ static void set_state(struct deferred_fixture *p, bool deferred, struct pumice_k
 	state.isp.depth_func = PUMICE_COMPARE_LESS;
 	state.isp.depth_write = true;
 	state.vdm.deferred = deferred;
-	if (deferred)
+	if (deferred && !p->derives)
 		fx_check(fx, "coordinate stage",
 			 pumice_stream_stage(fx->stream, &coordinate, state.vdm.coordinate));
 	fx_check(fx, "stages", pumice_stream_stages(fx->stream, &state, &vertex, &shade));
@@ -184,6 +186,43 @@ static void the_parameter_buffer_is_smaller(void **state)
 	close_fixture(p);
 }
 
+/* A state without a coordinate program gets that of the library; its binning is the same. */
+static void the_coordinate_program_is_derived(void **state)
+{
+	static float picture[SIZE * SIZE][4];
+	struct deferred_fixture *p = open_fixture(varyings_text);
+	uint64_t count[COUNTERS];
+
+	(void)state;
+	fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, INDICES));
+	memcpy(picture, p->picture, sizeof(picture));
+	memcpy(count, p->count, sizeof(count));
+	p->derives = true;
+	/* Twice: the kernel keeps the program. */
+	for (uint32_t n = 0; n < 2; n++) {
+		fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, INDICES));
+		assert_memory_equal(picture, p->picture, sizeof(picture));
+		assert_memory_equal(count, p->count, sizeof(count));
+	}
+	close_fixture(p);
+}
+
+/* It would store again when tiles are rendered. */
+static void a_program_that_stores_has_no_derived_one(void **state)
+{
+	struct deferred_fixture *p = open_fixture("global_store32 sig0, [zero], sh0 + r0, r4\n");
+	const struct pumice_input number = pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX);
+	const struct pumice_stage_desc vertex = { p->vertex, &number, 1 };
+	struct pumice_draw_state draw_state;
+
+	(void)state;
+	pumice_draw_state_init(&draw_state, SIZE, SIZE);
+	draw_state.vdm.deferred = true;
+	assert_int_equal(pumice_stream_stages(p->fx.stream, &draw_state, &vertex, NULL), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(p->fx.dev), "stores to memory"));
+	close_fixture(p);
+}
+
 /* The mesh is hidden: its vertices are not shaded. The square's are, once in each tile slot. */
 static void only_vertices_of_visible_primitives_are_shaded(void **state)
 {
@@ -227,6 +266,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_parameter_buffer_is_smaller),
+		cmocka_unit_test(the_coordinate_program_is_derived),
+		cmocka_unit_test(a_program_that_stores_has_no_derived_one),
 		cmocka_unit_test(only_vertices_of_visible_primitives_are_shaded),
 		cmocka_unit_test(programs_without_varyings_need_no_vertices),
 		cmocka_unit_test(a_fault_of_the_vertex_program_stops_the_render),

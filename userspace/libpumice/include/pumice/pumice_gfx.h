@@ -535,12 +535,34 @@ int pumice_stream_uniforms(struct pumice_stream *stream, const uint32_t *words, 
  */
 int pumice_stream_state(struct pumice_stream *stream, uint64_t va);
 
+/** PUMICE_POSITION_OUTPUTS - vertex outputs that are the position; the point size is the next one. */
+#define PUMICE_POSITION_OUTPUTS	4u
+
+/**
+ * pumice_program_positions - derive the coordinate program of a vertex program.
+ * @program: vertex program
+ * @outputs: outputs to compute: PUMICE_POSITION_OUTPUTS, and 1 with a point size
+ * @positions: out: the program without the instructions that do not contribute to these; its inputs
+ *   and resources are those of @program
+ * @error: receives the reason of a failure; may be NULL
+ * @error_bytes: size of @error
+ *
+ * Both programs compute the same bits of these outputs.
+ *
+ * Return: 0; -EINVAL for a program of another stage, with fewer outputs, with an illegal instruction,
+ * or that stores to memory; -ENOMEM.
+ */
+int pumice_program_positions(const struct pumice_program *program, uint32_t outputs,
+			     struct pumice_program **positions, char *error, size_t error_bytes);
+
 /**
  * pumice_stream_stages - add STATE with the programs of a vertex and a fragment stage.
  * @stream: geometry stream
  * @state: records; their stages are set by this function
  * @vertex: vertex stage
  * @fragment: fragment stage; NULL if no fragments are shaded
+ *
+ * With vdm.deferred and no coordinate stage in @state, that of pumice_program_positions() is set.
  *
  * Return: as pumice_stream_stage() and pumice_stream_draw_state(); -EINVAL for a vertex program
  * that writes more outputs than vdm.varyings and the position are, and for a fragment stage that
