@@ -79,8 +79,8 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 	cdm->phase = phase;
 	cdm->job = *job;
 	cdm->switch_wanted = false;
-	cdm->pc = job->stream;
-	cdm->depth = 0;
+	cdm->walk.pc = job->stream;
+	cdm->walk.depth = 0;
 	cdm->has_state = false;
 	cdm->dispatching = false;
 	cdm->announce = false;

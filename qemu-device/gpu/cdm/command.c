@@ -10,30 +10,8 @@ static enum pumice_fault check_state(const struct pumice_cdm_state *state)
 								  PUMICE_FAULT_CDM_GROUP_SIZE;
 }
 
-/*
- * Return the alignment in bytes of the address in a command's second word, where a misaligned one
- * has a fault of its own.
- */
-static u32 address_align(enum pumice_cdm_type type)
-{
-	switch (type) {
-	case PUMICE_CDM_TYPE_TIMESTAMP:
-		return sizeof(u64);
-	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
-	case PUMICE_CDM_TYPE_LINK:
-	case PUMICE_CDM_TYPE_MARKER:
-		return sizeof(u32);
-	default:
-		return 0;
-	}
-}
-
 static enum pumice_unpack unpack(const u32 *words, struct cdm_command *out)
 {
-	struct pumice_cdm_return ret;
-	struct pumice_cdm_fence fence;
-	struct pumice_cdm_flush flush;
-	struct pumice_cdm_halt halt;
 	struct pumice_cdm_task task;
 
 	switch ((enum pumice_cdm_type)out->type) {
@@ -41,28 +19,13 @@ static enum pumice_unpack unpack(const u32 *words, struct cdm_command *out)
 		return pumice_cdm_state_unpack(words, &out->state);
 	case PUMICE_CDM_TYPE_LAUNCH:
 		return pumice_cdm_launch_unpack(words, &out->launch);
-	case PUMICE_CDM_TYPE_CALL:
-		return pumice_cdm_call_unpack(words, &out->call);
-	case PUMICE_CDM_TYPE_RETURN:
-		return pumice_cdm_return_unpack(words, &ret);
-	case PUMICE_CDM_TYPE_FENCE:
-		return pumice_cdm_fence_unpack(words, &fence);
-	case PUMICE_CDM_TYPE_HALT:
-		return pumice_cdm_halt_unpack(words, &halt);
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
 		return pumice_cdm_launch_indirect_unpack(words, &out->indirect);
-	case PUMICE_CDM_TYPE_LINK:
-		return pumice_cdm_link_unpack(words, &out->link);
-	case PUMICE_CDM_TYPE_FLUSH:
-		return pumice_cdm_flush_unpack(words, &flush);
-	case PUMICE_CDM_TYPE_TIMESTAMP:
-		return pumice_cdm_timestamp_unpack(words, &out->timestamp);
-	case PUMICE_CDM_TYPE_MARKER:
-		return pumice_cdm_marker_unpack(words, &out->marker);
 	case PUMICE_CDM_TYPE_TASK:
 		return pumice_cdm_task_unpack(words, &task);
+	default:
+		return dm_control_unpack(words, (enum pumice_cdm_type)out->type, &out->control);
 	}
-	return PUMICE_UNPACK_CONST;
 }
 
 enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out)
@@ -73,7 +36,8 @@ enum pumice_fault cdm_command_decode(const u32 *words, struct cdm_command *out)
 	out->words = (u8)pumice_cdm_cmd_words(words[0]);
 	if (!out->words)
 		return PUMICE_FAULT_CDM_COMMAND;
-	align = address_align((enum pumice_cdm_type)out->type);
+	align = out->type == PUMICE_CDM_TYPE_LAUNCH_INDIRECT ? sizeof(u32) :
+		dm_control_align((enum pumice_cdm_type)out->type);
 	if (align && words[1] % align)
 		return PUMICE_FAULT_CDM_ALIGN;
 	if (unpack(words, out) != PUMICE_UNPACK_OK)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "../dm/walk.h"
 #include "../fault.h"
 #include "../mmu/mmu.h"
 #include "pumice_formats.h"
@@ -22,11 +23,8 @@ struct cdm_command {
 	union {
 		struct pumice_cdm_state state;
 		struct pumice_cdm_launch launch;
-		struct pumice_cdm_call call;
 		struct pumice_cdm_launch_indirect indirect;
-		struct pumice_cdm_link link;
-		struct pumice_cdm_timestamp timestamp;
-		struct pumice_cdm_marker marker;
+		struct dm_control control;
 	};
 };
 

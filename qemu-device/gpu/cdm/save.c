@@ -21,21 +21,22 @@ static bool aligned(const struct cdm *cdm)
 bool cdm_save(struct cdm *cdm)
 {
 	struct pumice_cdm_save save = {
-		.dispatching = cdm->dispatching, .has_state = cdm->has_state, .depth = (u8)cdm->depth,
-		.pc = cdm->pc, .groups = cdm->run.status.done,
+		.dispatching = cdm->dispatching, .has_state = cdm->has_state,
+		.depth = (u8)cdm->walk.depth, .pc = cdm->walk.pc,
+		.groups = cdm->run.status.done,
 	};
 	u32 words[PUMICE_CDM_SAVE_WORDS];
 	struct gpu_fault fault = { 0 };
 
-	if (cdm->pc >> PUMICE_MMU_VA_BITS) {
-		dm_stop_at(&cdm->run, PUMICE_FAULT_MMU_ADDRESS, cdm->job.ctx, cdm->pc);
+	if (cdm->walk.pc >> PUMICE_MMU_VA_BITS) {
+		dm_stop_at(&cdm->run, PUMICE_FAULT_MMU_ADDRESS, cdm->job.ctx, cdm->walk.pc);
 		return false;
 	}
 	if (!aligned(cdm)) {
 		dm_stop_at(&cdm->run, PUMICE_FAULT_CDM_ALIGN, 0, cdm->job.save);
 		return false;
 	}
-	memcpy(save.return_pc, cdm->return_pc, cdm->depth * sizeof(save.return_pc[0]));
+	memcpy(save.return_pc, cdm->walk.return_pc, cdm->walk.depth * sizeof(save.return_pc[0]));
 	if (cdm->has_state)
 		pumice_cdm_state_pack(save.state, &cdm->launch.state);
 	if (cdm->dispatching) {
@@ -100,9 +101,9 @@ static bool restore_fields(struct cdm *cdm, const u32 *words)
 				       save.linear >= cdm->groups :
 			       save.linear != 0)
 		return false;
-	cdm->pc = save.pc;
-	cdm->depth = save.depth;
-	memcpy(cdm->return_pc, save.return_pc, sizeof(cdm->return_pc));
+	cdm->walk.pc = save.pc;
+	cdm->walk.depth = save.depth;
+	memcpy(cdm->walk.return_pc, save.return_pc, sizeof(cdm->walk.return_pc));
 	cdm->has_state = save.has_state;
 	cdm->launch.state = state.state;
 	cdm->launch.grid = launch.launch;

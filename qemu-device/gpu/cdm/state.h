@@ -33,10 +33,7 @@ struct cdm {
 	enum cdm_phase phase;
 	struct cdm_job job;
 	bool switch_wanted;	/* switch out at the next work-group boundary */
-	u64 pc;			/* GPU virtual address of the command; of the next one while
-				 * dispatching */
-	u32 depth;
-	u64 return_pc[PUMICE_CDM_MAX_DEPTH];
+	struct dm_walk walk;	/* its pc: the command; the next one while dispatching */
 	bool has_state;
 	struct cdm_command waiting;	/* the waiting command of CDM_WAIT */
 	bool unlocked;		/* the PDS begins the launch without the device lock */

@@ -5,8 +5,8 @@
  * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm".
  *
  * A command that waits for the launches before it is kept, decoded, until the last group is
- * done; a launch that waits for tasks without instances, until these are done. A command that writes
- * to memory does one atomic store.
+ * done; a launch that waits for tasks without instances, until these are done. Commands that other
+ * data masters have, too, are in dm/walk.c.
  *
  * Limits: no data or code is cached beyond a launch (each launch fetches its programs again),
  * so FLUSH only has to wait.
@@ -19,12 +19,12 @@
 /* End the job with a fault of the CDM at the current command. */
 static void stop_here(struct cdm *cdm, enum pumice_fault reason)
 {
-	dm_stop_at(&cdm->run, reason, cdm->job.ctx, cdm->pc);
+	dm_stop_at(&cdm->run, reason, cdm->job.ctx, cdm->walk.pc);
 }
 
 static u64 next_addr(const struct cdm *cdm, const struct cdm_command *cmd)
 {
-	return cdm->pc + cmd->words * sizeof(u32);
+	return cdm->walk.pc + cmd->words * sizeof(u32);
 }
 
 bool cdm_walk_load(struct cdm *cdm)
@@ -79,7 +79,7 @@ void cdm_walk_dispatch_from(struct cdm *cdm, u64 linear)
 static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		       const struct pumice_cdm_launch *grid, unsigned int *cost)
 {
-	const u64 command = cdm->pc;
+	const u64 command = cdm->walk.pc;
 	enum pumice_fault reason;
 
 	if (!cdm->has_state) {
@@ -91,7 +91,7 @@ static void run_launch(struct cdm *cdm, const struct cdm_command *cmd,
 		stop_here(cdm, reason);
 		return;
 	}
-	cdm->pc = next_addr(cdm, cmd);
+	cdm->walk.pc = next_addr(cdm, cmd);
 	cdm->phase = CDM_FETCH;
 	if (!cdm->groups)
 		return;
@@ -134,60 +134,17 @@ static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigne
 		   cost);
 }
 
-static void run_call(struct cdm *cdm, const struct cdm_command *cmd)
+/* Return whether the command was executed; else the job was stopped. */
+static bool run_control(struct cdm *cdm, const struct cdm_command *cmd)
 {
-	if (cdm->depth == PUMICE_CDM_MAX_DEPTH) {
-		stop_here(cdm, PUMICE_FAULT_CDM_DEPTH);
-		return;
-	}
-	cdm->return_pc[cdm->depth++] = next_addr(cdm, cmd);
-	cdm->pc = cmd->call.addr;
-}
+	const struct dm_walk_access access = {
+		.run = &cdm->run, .mmu = cdm->config.mmu, .tlb = &cdm->tlb, .ctx = cdm->job.ctx,
+		.now = cdm->config.ops->now, .opaque = cdm->config.opaque,
+		.too_deep = PUMICE_FAULT_CDM_DEPTH, .no_call = PUMICE_FAULT_CDM_RETURN,
+	};
 
-static void run_return(struct cdm *cdm)
-{
-	if (!cdm->depth) {
-		stop_here(cdm, PUMICE_FAULT_CDM_RETURN);
-		return;
-	}
-	cdm->pc = cdm->return_pc[--cdm->depth];
-}
-
-/*
- * Translate the aligned address that a command writes to, or return NULL with the job
- * stopped.
- */
-static void *target(struct cdm *cdm, u64 addr)
-{
-	struct gpu_fault fault = { 0 };
-	void *host = mmu_translate(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, addr,
-				   PUMICE_ACCESS_WRITE, PUMICE_UNIT_CDM, &fault);
-
-	if (!host)
-		dm_stop_fault(&cdm->run, &fault);
-	return host;
-}
-
-static void run_timestamp(struct cdm *cdm, const struct cdm_command *cmd)
-{
-	u64 *host = target(cdm, cmd->timestamp.addr);
-
-	if (!host)
-		return;
-	__atomic_store_n(host, cdm->config.ops->now(cdm->config.opaque), __ATOMIC_SEQ_CST);
-	cdm->pc = next_addr(cdm, cmd);
-	cdm->phase = CDM_FETCH;
-}
-
-static void run_marker(struct cdm *cdm, const struct cdm_command *cmd)
-{
-	u32 *host = target(cdm, cmd->marker.addr);
-
-	if (!host)
-		return;
-	__atomic_store_n(host, cmd->marker.value, __ATOMIC_SEQ_CST);
-	cdm->pc = next_addr(cdm, cmd);
-	cdm->phase = CDM_FETCH;
+	return dm_walk_control(&cdm->walk, &access, (enum pumice_cdm_type)cmd->type, &cmd->control,
+			       next_addr(cdm, cmd));
 }
 
 /* Return whether a command has to wait for work before it that has not ended. */
@@ -196,20 +153,14 @@ static bool waits(const struct cdm *cdm, const struct cdm_command *cmd)
 	const bool groups = pds_groups(cdm->pds);
 
 	switch ((enum pumice_cdm_type)cmd->type) {
-	case PUMICE_CDM_TYPE_FENCE:
-	case PUMICE_CDM_TYPE_FLUSH:
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
 		return groups;
-	case PUMICE_CDM_TYPE_TIMESTAMP:
-		return cmd->timestamp.wait && groups;
-	case PUMICE_CDM_TYPE_MARKER:
-		return cmd->marker.wait && groups;
 	case PUMICE_CDM_TYPE_LAUNCH:
 		return cmd->launch.after && cdm->pending;
 	case PUMICE_CDM_TYPE_TASK:
 		return cdm->pending == PDS_MAX_PENDING;
 	default:
-		return false;
+		return groups && dm_control_waits((enum pumice_cdm_type)cmd->type, &cmd->control);
 	}
 }
 
@@ -225,7 +176,7 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 	case PUMICE_CDM_TYPE_STATE:
 		cdm->launch.state = cmd->state;
 		cdm->has_state = true;
-		cdm->pc = next_addr(cdm, cmd);
+		cdm->walk.pc = next_addr(cdm, cmd);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH:
 		run_launch(cdm, cmd, &cmd->launch, cost);
@@ -236,28 +187,12 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 	case PUMICE_CDM_TYPE_TASK:
 		run_task(cdm, cmd, cost);
 		break;
-	case PUMICE_CDM_TYPE_CALL:
-		run_call(cdm, cmd);
-		break;
-	case PUMICE_CDM_TYPE_RETURN:
-		run_return(cdm);
-		break;
-	case PUMICE_CDM_TYPE_LINK:
-		cdm->pc = cmd->link.addr;
-		break;
-	case PUMICE_CDM_TYPE_FENCE:
-	case PUMICE_CDM_TYPE_FLUSH:
-		cdm->pc = next_addr(cdm, cmd);
-		cdm->phase = CDM_FETCH;
-		break;
-	case PUMICE_CDM_TYPE_TIMESTAMP:
-		run_timestamp(cdm, cmd);
-		break;
-	case PUMICE_CDM_TYPE_MARKER:
-		run_marker(cdm, cmd);
-		break;
 	case PUMICE_CDM_TYPE_HALT:
 		cdm->phase = CDM_DRAIN;
+		break;
+	default:
+		if (run_control(cdm, cmd))
+			cdm->phase = CDM_FETCH;
 		break;
 	}
 }
@@ -267,11 +202,11 @@ void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost)
 	struct gpu_fault fault = { 0 };
 	struct cdm_command cmd;
 
-	if (cdm->pc % sizeof(u32)) {
+	if (cdm->walk.pc % sizeof(u32)) {
 		stop_here(cdm, PUMICE_FAULT_CDM_ALIGN);
 		return;
 	}
-	if (!cdm_command_fetch(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, cdm->pc, &cmd, &fault)) {
+	if (!cdm_command_fetch(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, cdm->walk.pc, &cmd, &fault)) {
 		dm_stop_fault(&cdm->run, &fault);
 		return;
 	}
