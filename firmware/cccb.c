@@ -50,6 +50,7 @@ static u32 command_bytes(u32 type)
 		return sizeof(struct fwif_cccb_wait);
 	case FWIF_CCCB_COMPUTE:
 	case FWIF_CCCB_TRANSFER:
+	case FWIF_CCCB_RAYS:
 		return sizeof(struct fwif_cccb_compute);
 	case FWIF_CCCB_PRESENT:
 		return sizeof(struct fwif_cccb_present);
@@ -167,6 +168,7 @@ static u32 job_type(const struct context *c)
 		[FWIF_DM_VDM] = FWIF_CCCB_GEOMETRY,
 		[FWIF_DM_PDM] = FWIF_CCCB_FRAGMENT,
 		[FWIF_DM_TDM] = FWIF_CCCB_TRANSFER,
+		[FWIF_DM_RDM] = FWIF_CCCB_RAYS,
 	};
 
 	return job[c->dm];
@@ -248,6 +250,7 @@ static bool execute(struct context *c, const union command *cmd, enum cccb_progr
 	case FWIF_CCCB_FRAGMENT:
 	case FWIF_CCCB_TRANSFER:
 	case FWIF_CCCB_PRESENT:
+	case FWIF_CCCB_RAYS:
 		good = prepare_job(c, cmd, &stays);
 		*progress = CCCB_JOB;
 		break;

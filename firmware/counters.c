@@ -31,6 +31,7 @@ static const u16 counts[FWIF_DM_COUNT] = {
 	[FWIF_DM_VDM] = BIT(VDM) | BIT(VPM) | BIT(TA) | BIT(PM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_PDM] = BIT(PDM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_TDM] = BIT(TDM) | BIT(MMU),
+	[FWIF_DM_RDM] = BIT(RDM) | PUMICE_PERF_SHARED,
 };
 
 #define CATEGORY_BIT(name, category, detailed, unit, description) BIT(category),

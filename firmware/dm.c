@@ -42,6 +42,7 @@ static const u32 unit_base[FWIF_DM_COUNT] = {
 	[FWIF_DM_VDM] = PUMICE_VDM_UNIT_BASE,
 	[FWIF_DM_PDM] = PUMICE_PDM_UNIT_BASE,
 	[FWIF_DM_TDM] = PUMICE_TDM_UNIT_BASE,
+	[FWIF_DM_RDM] = PUMICE_RDM_UNIT_BASE,
 };
 
 /* A register of a data master, by its name in the CDM or, for scenes, in the VDM. */
@@ -71,6 +72,7 @@ static const u32 unit_base[FWIF_DM_COUNT] = {
 ALL_SAME_AS_CDM(VDM);
 ALL_SAME_AS_CDM(PDM);
 ALL_SAME_AS_CDM(TDM);
+ALL_SAME_AS_CDM(RDM);
 
 static struct context *running[FWIF_DM_COUNT];	/* owner of the job of each, or NULL */
 

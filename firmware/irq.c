@@ -20,8 +20,9 @@
 #define EVENT(name)	PUMICE_IC_PENDING__##name##__MASK
 #define ENDS(dm)	(EVENT(dm##_DONE) | EVENT(dm##_FAULT) | EVENT(dm##_ABORTED))
 #define EVENTS		(EVENT_HOST | ENDS(CDM) | EVENT(CDM_SWITCHED) | ENDS(VDM) | \
-			 EVENT(VDM_MEMORY) | ENDS(PDM) | ENDS(TDM) | EVENT(PM_LOW) | \
-			 EVENT(TDM_FLIP) | EVENT(KCCB_SILENT) | EVENT(FWCCB_SILENT))
+			 EVENT(VDM_MEMORY) | ENDS(PDM) | ENDS(TDM) | ENDS(RDM) | \
+			 EVENT(PM_LOW) | EVENT(TDM_FLIP) | EVENT(KCCB_SILENT) | \
+			 EVENT(FWCCB_SILENT))
 
 void irq_init(void)
 {
@@ -76,6 +77,8 @@ void irq_handle(void)
 		flip_report();
 	if (ended(FWIF_DM_TDM, pending & ENDS(TDM)))
 		sched_job_ended(FWIF_DM_TDM, pending & EVENT(TDM_ABORTED));
+	if (ended(FWIF_DM_RDM, pending & ENDS(RDM)))
+		sched_job_ended(FWIF_DM_RDM, pending & EVENT(RDM_ABORTED));
 	handle_graphics_irq(pending);
 	host_notify();
 }

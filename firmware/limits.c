@@ -12,7 +12,7 @@
 #include "bus.h"
 #include "limits.h"
 
-#define MASTERS		3u	/* that have tasks: CDM, VDM, PDM */
+#define MASTERS		FWIF_DM_COUNT	/* of these the TDM has no tasks */
 #define SHARE_ONE	256u
 #define SHARE_NO_LIMIT	255u
 #define KIB		1024u
@@ -24,14 +24,14 @@ static const u16 limit_reg[MASTERS][RESOURCES] = {
 			  PUMICE_PDS_CDM_LOCAL },
 	[FWIF_DM_VDM] = { PUMICE_PDS_VDM_TASKS, PUMICE_PDS_VDM_UNIFIED, PUMICE_PDS_VDM_COMMON },
 	[FWIF_DM_PDM] = { PUMICE_PDS_PDM_TASKS, PUMICE_PDS_PDM_UNIFIED, PUMICE_PDS_PDM_COMMON },
+	[FWIF_DM_RDM] = { PUMICE_PDS_RDM_TASKS, PUMICE_PDS_RDM_UNIFIED, PUMICE_PDS_RDM_COMMON },
 };
-_Static_assert(FWIF_DM_CDM < MASTERS && FWIF_DM_VDM < MASTERS && FWIF_DM_PDM < MASTERS,
-	       "data masters with tasks");
 
 static const u8 default_share[MASTERS] = {
 	[FWIF_DM_CDM] = FWIF_PDS_SHARE_CDM,
 	[FWIF_DM_VDM] = FWIF_PDS_SHARE_VDM,
 	[FWIF_DM_PDM] = FWIF_PDS_SHARE_PDM,
+	[FWIF_DM_RDM] = FWIF_PDS_SHARE_RDM,
 };
 
 static u32 size[RESOURCES];			/* of one USC: slots, and bytes of the stores */
@@ -55,7 +55,8 @@ void limits_init(void)
 /* Return the share of a data master that is not alone, requested by the host or the default. */
 static u32 share_of(u32 dm)
 {
-	u32 share = fw_boot->pds_shares >> dm * 8 & 0xff;
+	u32 byte = dm == FWIF_DM_RDM ? FWIF_PDS_SHARE_BYTE_RDM : dm;
+	u32 share = fw_boot->pds_shares >> byte * 8 & 0xff;
 
 	return share ? share : default_share[dm];
 }
@@ -78,7 +79,7 @@ static void set(u32 dm, u32 resource, u32 limit)
 
 void limits_update(u32 masters)
 {
-	u32 with_tasks = masters & ((1u << MASTERS) - 1);
+	u32 with_tasks = masters & ~(1u << FWIF_DM_TDM);
 	bool exclusive = !(with_tasks & (with_tasks - 1));
 	u32 dm, resource;
 

@@ -38,6 +38,8 @@ static u32 wave_masters(const struct context *c, bool partial)
 		return partial ? PUMICE_WAVE_CTRL__PDM__MASK : PUMICE_WAVE_CTRL__VDM__MASK;
 	case FWIF_DM_PDM:
 		return PUMICE_WAVE_CTRL__PDM__MASK;
+	case FWIF_DM_RDM:
+		return PUMICE_WAVE_CTRL__RDM__MASK;
 	default:
 		return 0;
 	}
@@ -51,6 +53,7 @@ static u32 unit_of_master(const struct context *c, bool partial)
 		[FWIF_DM_VDM] = PUMICE_UNIT_VDM,
 		[FWIF_DM_PDM] = PUMICE_UNIT_ISP,
 		[FWIF_DM_TDM] = PUMICE_UNIT_PTLA,
+		[FWIF_DM_RDM] = PUMICE_UNIT_RDM,
 	};
 
 	return unit[partial ? FWIF_DM_PDM : c->dm];
@@ -102,6 +105,7 @@ static u32 busy_masters(void)
 		[FWIF_DM_VDM] = PUMICE_VDM_STATUS,
 		[FWIF_DM_PDM] = PUMICE_PDM_STATUS,
 		[FWIF_DM_TDM] = PUMICE_TDM_STATUS,
+		[FWIF_DM_RDM] = PUMICE_RDM_STATUS,
 	};
 	u32 dm, busy = 0;
 

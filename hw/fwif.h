@@ -102,9 +102,10 @@ struct fwif_boot {
 	 */
 	u32 trace;
 	/*
-	 * Byte n: share of data master n, CDM to PDM, of the slots and stores of each USC while several
-	 * of them have jobs, in 1/256; 255: no limit, 0: FWIF_PDS_SHARE_*. May change at run time: it
-	 * applies from the next start or end of a job. Since version 1.7.
+	 * Byte n: share of data master n, CDM to PDM, and byte FWIF_PDS_SHARE_BYTE_RDM: of the RDM, of
+	 * the slots and stores of each USC while several of them have jobs, in 1/256; 255: no limit, 0:
+	 * FWIF_PDS_SHARE_*. May change at run time: it applies from the next start or end of a job. Since
+	 * version 1.7, of the RDM since 1.8.
 	 */
 	u32 pds_shares;
 	u32 reserved[2];	/* zero */
@@ -204,6 +205,7 @@ enum fwif_dm {
 	FWIF_DM_VDM		= 1,	/* geometry jobs of a render context */
 	FWIF_DM_PDM		= 2,	/* fragment jobs of a render context */
 	FWIF_DM_TDM		= 3,
+	FWIF_DM_RDM		= 4,
 	FWIF_DM_COUNT
 };
 
@@ -216,6 +218,8 @@ enum fwif_dm {
 #define FWIF_PDS_SHARE_CDM	128u
 #define FWIF_PDS_SHARE_VDM	128u
 #define FWIF_PDS_SHARE_PDM	192u
+#define FWIF_PDS_SHARE_RDM	128u
+#define FWIF_PDS_SHARE_BYTE_RDM	3u	/* the TDM has no tasks */
 
 /*
  * Time slices. A job is switched out at a work-group boundary when its slice has
@@ -358,7 +362,8 @@ enum fwif_cccb_type {
 	FWIF_CCCB_GEOMETRY	= 5,	/* run a vertex control stream into a scene; contexts of the VDM */
 	FWIF_CCCB_FRAGMENT	= 6,	/* render a scene; contexts of the PDM */
 	FWIF_CCCB_TRANSFER	= 7,	/* run a transfer control stream: struct fwif_cccb_compute; contexts of the TDM */
-	FWIF_CCCB_PRESENT	= 8,	/* the same with PRESENT commands; contexts with flips. Since version 1.9 */
+	FWIF_CCCB_RAYS		= 8,	/* run a ray control stream: struct fwif_cccb_compute; contexts of the RDM. Since version 1.8 */
+	FWIF_CCCB_PRESENT	= 9,	/* the same with PRESENT commands; contexts with flips. Since version 1.9 */
 };
 
 struct fwif_cccb_header {

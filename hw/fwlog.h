@@ -30,6 +30,7 @@ static inline const char *pumice_fwif_dm_name(u32 dm)
 	static const char * const names[] = {
 		[FWIF_DM_CDM] = "compute", [FWIF_DM_VDM] = "geometry",
 		[FWIF_DM_PDM] = "fragment", [FWIF_DM_TDM] = "transfer",
+		[FWIF_DM_RDM] = "rays",
 	};
 
 	return PUMICE_FWLOG_NAME_(names, dm);
@@ -140,6 +141,7 @@ static inline const char *pumice_fwif_cccb_name(u32 type)
 		[FWIF_CCCB_GEOMETRY] = "geometry",
 		[FWIF_CCCB_FRAGMENT] = "fragment",
 		[FWIF_CCCB_TRANSFER] = "transfer",
+		[FWIF_CCCB_RAYS] = "rays",
 		[FWIF_CCCB_PRESENT] = "present",
 	};
 

@@ -23,6 +23,7 @@ enum pumice_perf_category {
 	PUMICE_PERF_TDM,
 	PUMICE_PERF_RTU,
 	PUMICE_PERF_VPM,
+	PUMICE_PERF_RDM,
 	PUMICE_PERF_CATEGORY_COUNT
 };
 
@@ -121,7 +122,11 @@ enum pumice_perf_category {
 	X(PDM_TITR_REQUESTS, PDM, 0, "requests", "texture reads that TITRs iterated coordinates of a task for") \
 	X(PDM_TITR_BUSY, PDM, 1, "ns", "time in which TITRs had a request, summed over TITRs") \
 	X(PDM_TSP_HITS, PDM, 0, "vertices", "vertices of visible primitives that were in the vertex cache of the TSP") \
-	X(PDM_TSP_MISSES, PDM, 0, "vertices", "vertices of visible primitives that the TSP read from the parameter buffer")
+	X(PDM_TSP_MISSES, PDM, 0, "vertices", "vertices of visible primitives that the TSP read from the parameter buffer") \
+	X(RDM_BUSY, RDM, 0, "ns", "time in which the ray-tracing data master had a job") \
+	X(RDM_RAYS, RDM, 0, "rays", "rays of launches, traced by the walker of the data master") \
+	X(RDM_HITS, RDM, 0, "rays", "rays of launches that hit") \
+	X(RDM_TASKS, RDM, 0, "tasks", "tasks that generate rays, and of hits and misses")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -37,4 +37,20 @@ static inline void pumice_program_set_coeffs_alt(struct pumice_program_header *h
 	header->coeffs_alt_high = (u8)(registers >> 8);
 }
 
+/* Get the data master that runs the program. */
+static inline enum pumice_program_stage pumice_program_stage_of(
+	const struct pumice_program_header *header)
+{
+	return header->rays ? PUMICE_PROGRAM_STAGE_RAYS :
+			      (enum pumice_program_stage)header->stage;
+}
+
+/* Set it. */
+static inline void pumice_program_set_stage(struct pumice_program_header *header,
+					    enum pumice_program_stage stage)
+{
+	header->rays = stage == PUMICE_PROGRAM_STAGE_RAYS;
+	header->stage = header->rays ? 0 : (u8)stage;
+}
+
 #endif

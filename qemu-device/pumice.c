@@ -222,6 +222,12 @@ static void pumice_trace_job(enum pumice_trace_event event, uint64_t a,
     case PUMICE_TRACE_TDM_END:
         trace_pumice_tdm_end(pumice_fault_str(a), b);
         break;
+    case PUMICE_TRACE_RDM_START:
+        trace_pumice_rdm_start(a, b);
+        break;
+    case PUMICE_TRACE_RDM_END:
+        trace_pumice_rdm_end(pumice_fault_str(a), b);
+        break;
     default:
         g_assert_not_reached();
     }
@@ -251,6 +257,8 @@ static void pumice_trace(void *opaque, enum pumice_trace_event event,
     case PUMICE_TRACE_PDM_END:
     case PUMICE_TRACE_TDM_START:
     case PUMICE_TRACE_TDM_END:
+    case PUMICE_TRACE_RDM_START:
+    case PUMICE_TRACE_RDM_END:
         pumice_trace_job(event, a, b, c);
         break;
     case PUMICE_TRACE_FAULT:

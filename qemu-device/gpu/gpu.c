@@ -175,13 +175,14 @@ static void set_fw_deadline(void *opaque, u64 deadline)
 	workers_set_deadline(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_FW, deadline);
 }
 
-/* struct usc_cache_ops: programs are loaded by the CDM and the cores. */
+/* struct usc_cache_ops: programs are loaded by the CDM, the RDM and the cores. */
 static void programs_room(void *opaque)
 {
 	struct pumice_gpu *gpu = opaque;
 	unsigned int i;
 
 	workers_wake(gpu->workers, GPU_UNIT_CDM);
+	workers_wake(gpu->workers, GPU_UNIT_RDM);
 	for (i = 0; i < gpu->config.cores; i++)
 		workers_wake(gpu->workers, GPU_UNIT_CORE0 + i);
 }
@@ -193,6 +194,7 @@ static void programs_wait(void *opaque, u64 deadline)
 
 	/* Loads wait in all of these units: none may delay another's deadline. */
 	workers_add_deadline(gpu->workers, GPU_UNIT_CDM, deadline);
+	workers_add_deadline(gpu->workers, GPU_UNIT_RDM, deadline);
 	for (i = 0; i < gpu->config.cores; i++)
 		workers_add_deadline(gpu->workers, GPU_UNIT_CORE0 + i, deadline);
 }
@@ -557,6 +559,7 @@ static bool create_workers(struct pumice_gpu *gpu)
 		[GPU_UNIT_FW] = { .step = step_fw, .opaque = gpu, .urgent = true },
 		[GPU_UNIT_CDM] = { .step = step_cdm, .opaque = gpu },
 		[GPU_UNIT_LATE] = { .step = step_late, .opaque = gpu },
+		[GPU_UNIT_RDM] = { .step = masters_step_rdm, .opaque = gpu },
 	};
 	const struct workers_config config = {
 		.threads = gpu->config.threads,

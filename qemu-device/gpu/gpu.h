@@ -34,6 +34,7 @@
 #include "pm/pm.h"
 #include "ptla/ptla.h"
 #include "pumice_gpu.h"
+#include "rdm/rdm.h"
 #include "trace/trace.h"
 #include "usc/usc.h"
 #include "vdm/vdm.h"
@@ -46,6 +47,7 @@ enum gpu_unit {
 	GPU_UNIT_FW,
 	GPU_UNIT_CDM,
 	GPU_UNIT_LATE,	/* events delayed by fault injection */
+	GPU_UNIT_RDM,
 	GPU_UNIT_TDM0,
 	GPU_UNIT_CORE0 = GPU_UNIT_TDM0 + PTLA_UNITS,
 };
@@ -116,6 +118,7 @@ struct pumice_gpu {
 	struct vdm *vdm;
 	struct pdm *pdm;
 	struct ptla *ptla;
+	struct rdm *rdm;
 	struct usc_program_cache *programs;
 	struct halves *halves;
 	struct usc *usc[GPU_MAX_USCS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The data masters VDM, PDM and TDM: connection to the other blocks, events for the firmware
+ * The data masters VDM, PDM, TDM and RDM: connection to the other blocks, events for the firmware
  * at ends of jobs, worker units. See masters.h.
  */
 #include "masters.h"
@@ -15,6 +15,7 @@ static void trace_end(const struct gpu_master *m, enum dm_end end)
 {
 	static const enum pumice_trace_event event[GPU_MASTERS] = {
 		PUMICE_TRACE_VDM_END, PUMICE_TRACE_PDM_END, PUMICE_TRACE_TDM_END,
+		PUMICE_TRACE_RDM_END,
 	};
 	const struct dm_status *s = master_status(m);
 
@@ -26,7 +27,9 @@ static void trace_end(const struct gpu_master *m, enum dm_end end)
 
 static void ended(void *opaque, enum dm_end end)
 {
-	static const char *const name[GPU_MASTERS] = { "geometry", "fragment", "transfer" };
+	static const char *const name[GPU_MASTERS] = {
+		"geometry", "fragment", "transfer", "ray-tracing",
+	};
 	static const u32 event[GPU_MASTERS][DM_MEMORY + 1] = {
 		[GPU_VDM] = {
 			[DM_DONE] = PUMICE_IC_PENDING__VDM_DONE__MASK,
@@ -44,9 +47,15 @@ static void ended(void *opaque, enum dm_end end)
 			[DM_FAULT] = PUMICE_IC_PENDING__TDM_FAULT__MASK,
 			[DM_ABORTED] = PUMICE_IC_PENDING__TDM_ABORTED__MASK,
 		},
+		[GPU_RDM] = {
+			[DM_DONE] = PUMICE_IC_PENDING__RDM_DONE__MASK,
+			[DM_FAULT] = PUMICE_IC_PENDING__RDM_FAULT__MASK,
+			[DM_ABORTED] = PUMICE_IC_PENDING__RDM_ABORTED__MASK,
+		},
 	};
 	static const enum pumice_inject_where where[GPU_MASTERS] = {
 		PUMICE_INJECT_WHERE_VDM, PUMICE_INJECT_WHERE_PDM, PUMICE_INJECT_WHERE_TDM,
+		PUMICE_INJECT_WHERE_RDM,
 	};
 	struct gpu_master *m = opaque;
 
@@ -86,9 +95,12 @@ static void unlock(void *opaque)
 static void wake(void *opaque, unsigned int index)
 {
 	struct gpu_master *m = opaque;
-	unsigned int first = m->number == GPU_TDM ? GPU_UNIT_TDM0 : GPU_UNIT_CORE0;
+	static const unsigned int first[GPU_MASTERS] = {
+		[GPU_VDM] = GPU_UNIT_CORE0, [GPU_PDM] = GPU_UNIT_CORE0, [GPU_TDM] = GPU_UNIT_TDM0,
+		[GPU_RDM] = GPU_UNIT_RDM,
+	};
 
-	workers_wake(m->gpu->workers, first + index);
+	workers_wake(m->gpu->workers, first[m->number] + index);
 }
 
 static const struct dm_ops ops = {
@@ -101,7 +113,7 @@ static void pm_low(void *opaque)
 	fwctl_raise(((struct pumice_gpu *)opaque)->fw, PUMICE_IC_PENDING__PM_LOW__MASK);
 }
 
-static bool create_tilers(struct pumice_gpu *gpu)
+static bool create_task_masters(struct pumice_gpu *gpu)
 {
 	struct dm_config config = {
 		.cores = gpu->config.cores,
@@ -123,7 +135,9 @@ static bool create_tilers(struct pumice_gpu *gpu)
 	gpu->vdm = vdm_create(&config);
 	config.opaque = &gpu->master[GPU_PDM];
 	gpu->pdm = pdm_create(&config);
-	return gpu->vdm && gpu->pdm;
+	config.opaque = &gpu->master[GPU_RDM];
+	gpu->rdm = rdm_create(&config);
+	return gpu->vdm && gpu->pdm && gpu->rdm;
 }
 
 static void reset_registers(struct pumice_gpu *gpu)
@@ -144,13 +158,14 @@ bool masters_create(struct pumice_gpu *gpu)
 	reset_registers(gpu);
 	gpu->pm = pm_create(&pm);
 	gpu->ptla = ptla_create(&gpu->mmu, &ops, &gpu->master[GPU_TDM], &gpu->trace);
-	return gpu->pm && gpu->ptla && create_tilers(gpu);
+	return gpu->pm && gpu->ptla && create_task_masters(gpu);
 }
 
 void masters_destroy(struct pumice_gpu *gpu)
 {
 	vdm_destroy(gpu->vdm);
 	pdm_destroy(gpu->pdm);
+	rdm_destroy(gpu->rdm);
 	ptla_destroy(gpu->ptla);
 	pm_destroy(gpu->pm);
 }
@@ -159,6 +174,7 @@ void masters_reset(struct pumice_gpu *gpu)
 {
 	vdm_reset(gpu->vdm);
 	pdm_reset(gpu->pdm);
+	rdm_reset(gpu->rdm);
 	ptla_reset(gpu->ptla);
 	pm_reset(gpu->pm);
 	reset_registers(gpu);
@@ -169,6 +185,7 @@ void masters_counters_add(const struct pumice_gpu *gpu, u64 *value)
 	vdm_counters_add(gpu->vdm, value);
 	pdm_counters_add(gpu->pdm, value);
 	ptla_counters_add(gpu->ptla, value);
+	rdm_counters_add(gpu->rdm, value);
 	value[PUMICE_PERF_PM_ALLOCATED] += pm_allocated(gpu->pm);
 	value[PUMICE_PERF_PM_FREED] += pm_freed(gpu->pm);
 	value[PUMICE_PERF_PM_PARTIALS] += gpu->partials;
@@ -183,6 +200,8 @@ static bool start_job(struct gpu_master *m)
 		return vdm_start(m->gpu->vdm, &m->job);
 	case GPU_PDM:
 		return pdm_start(m->gpu->pdm, &m->job);
+	case GPU_RDM:
+		return rdm_start(m->gpu->rdm, &m->job);
 	default:
 		if (!ptla_start(m->gpu->ptla, &m->job))
 			return false;
@@ -195,6 +214,7 @@ bool master_start(struct gpu_master *m)
 {
 	static const enum pumice_trace_event event[GPU_MASTERS] = {
 		PUMICE_TRACE_VDM_START, PUMICE_TRACE_PDM_START, PUMICE_TRACE_TDM_START,
+		PUMICE_TRACE_RDM_START,
 	};
 
 	if (!start_job(m))
@@ -212,6 +232,9 @@ void master_abort(struct gpu_master *m)
 	case GPU_PDM:
 		pdm_abort(m->gpu->pdm);
 		break;
+	case GPU_RDM:
+		rdm_abort(m->gpu->rdm);
+		break;
 	default:
 		ptla_abort(m->gpu->ptla);
 		break;
@@ -225,6 +248,8 @@ const struct dm_status *master_status(const struct gpu_master *m)
 		return vdm_status(m->gpu->vdm);
 	case GPU_PDM:
 		return pdm_status(m->gpu->pdm);
+	case GPU_RDM:
+		return rdm_status(m->gpu->rdm);
 	default:
 		return ptla_status(m->gpu->ptla);
 	}
@@ -246,4 +271,14 @@ bool masters_step_tdm(void *opaque, unsigned int unit, const _Atomic bool *stop)
 	if (inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_TDM))
 		return false;
 	return ptla_step(gpu->ptla, unit, stop);
+}
+
+bool masters_step_rdm(void *opaque, unsigned int unit, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	(void)unit;
+	if (inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_RDM))
+		return false;
+	return rdm_step(gpu->rdm, stop);
 }

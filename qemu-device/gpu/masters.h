@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data masters VDM, PDM and TDM and the parameter management, interface to the rest of
+ * The data masters VDM, PDM, TDM and RDM and the parameter management, interface to the rest of
  * the GPU: allocated, reset and counted together, started and stopped by number. dm/dm.h has
  * their common definitions.
  *
@@ -14,7 +14,7 @@
 
 struct pumice_gpu;
 
-enum gpu_master_number { GPU_VDM, GPU_PDM, GPU_TDM, GPU_MASTERS };
+enum gpu_master_number { GPU_VDM, GPU_PDM, GPU_TDM, GPU_RDM, GPU_MASTERS };
 
 /* A data master and the job in its registers. */
 struct gpu_master {
@@ -41,5 +41,6 @@ const struct dm_status *master_status(const struct gpu_master *m);
 /* Steps of the worker units; opaque is the GPU. No lock. */
 bool masters_step_core(void *opaque, unsigned int core, const _Atomic bool *stop);
 bool masters_step_tdm(void *opaque, unsigned int unit, const _Atomic bool *stop);
+bool masters_step_rdm(void *opaque, unsigned int unit, const _Atomic bool *stop);
 
 #endif

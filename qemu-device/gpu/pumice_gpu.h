@@ -70,6 +70,8 @@ enum pumice_trace_event {
 	PUMICE_TRACE_PDM_END,		/* a = fault, b = tiles finished, c = partial render */
 	PUMICE_TRACE_TDM_START,		/* a = stream, b = MMU context */
 	PUMICE_TRACE_TDM_END,		/* a = fault, b = commands finished */
+	PUMICE_TRACE_RDM_START,		/* a = stream, b = MMU context */
+	PUMICE_TRACE_RDM_END,		/* a = fault, b = tasks finished */
 	PUMICE_TRACE_FAULT,		/* a = address, b = fault, c = unit */
 	PUMICE_TRACE_TLB_INVALIDATE,	/* a = operation, b = context */
 	PUMICE_TRACE_RING,		/* a = kinds, b = ring address, c = entries */

@@ -8,6 +8,7 @@
 #include "pdm/pdm.h"
 #include "pm/pm.h"
 #include "ptla/ptla.h"
+#include "rdm/rdm.h"
 #include "vdm/vdm.h"
 
 struct fake fake[FAKES];
@@ -272,6 +273,53 @@ bool ptla_step(struct ptla *ptla, unsigned int unit, const _Atomic bool *stop_st
 {
 	(void)ptla;
 	(void)unit;
+	(void)stop_step;
+	return false;
+}
+
+struct rdm *rdm_create(const struct dm_config *config)
+{
+	make(FAKE_RDM, config->ops, config->opaque);
+	return (struct rdm *)&fake[FAKE_RDM];
+}
+
+void rdm_destroy(struct rdm *rdm)
+{
+	(void)rdm;
+}
+
+void rdm_reset(struct rdm *rdm)
+{
+	(void)rdm;
+}
+
+bool rdm_start(struct rdm *rdm, const struct dm_job *job)
+{
+	(void)rdm;
+	return start(FAKE_RDM, job);
+}
+
+void rdm_abort(struct rdm *rdm)
+{
+	(void)rdm;
+	stop(FAKE_RDM);
+}
+
+const struct dm_status *rdm_status(const struct rdm *rdm)
+{
+	(void)rdm;
+	return &fake[FAKE_RDM].status;
+}
+
+void rdm_counters_add(const struct rdm *rdm, u64 *value)
+{
+	(void)rdm;
+	(void)value;
+}
+
+bool rdm_step(struct rdm *rdm, const _Atomic bool *stop_step)
+{
+	(void)rdm;
 	(void)stop_step;
 	return false;
 }

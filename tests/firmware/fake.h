@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fake data masters VDM, PDM and TDM: a started job is busy until the test ends it.
+ * Fake data masters VDM, PDM, TDM and RDM: a started job is busy until the test ends it.
  * They replace the GPU's own (the test program defines the same functions), so that
  * a test can bring the firmware into every state, independent of streams and scenes.
  *
@@ -11,7 +11,7 @@
 
 #include "dm/dm.h"
 
-enum { FAKE_VDM, FAKE_PDM, FAKE_TDM, FAKES };
+enum { FAKE_VDM, FAKE_PDM, FAKE_TDM, FAKE_RDM, FAKES };
 
 struct fake {
 	const struct dm_ops *ops;	/* of the GPU */

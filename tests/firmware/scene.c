@@ -61,10 +61,10 @@ void put_fragment(struct fx_context *c, const struct scene *s, u32 seqno)
 	fx_bytes(c, &cmd, sizeof(cmd));
 }
 
-void put_transfer(struct fx_context *c, u32 seqno)
+void put_stream(struct fx_context *c, u32 type, u32 seqno)
 {
 	const struct fwif_cccb_compute cmd = {
-		.header = { FWIF_CCCB_TRANSFER, sizeof(cmd) },
+		.header = { type, sizeof(cmd) },
 		.stream = FX_STREAM_VA, .seqno = seqno,
 	};
 
@@ -81,7 +81,10 @@ void submit_job(struct fixture *r, struct fx_context *c, const struct scene *s, 
 		put_fragment(c, s, seqno);
 		break;
 	case FWIF_DM_TDM:
-		put_transfer(c, seqno);
+		put_stream(c, FWIF_CCCB_TRANSFER, seqno);
+		break;
+	case FWIF_DM_RDM:
+		put_stream(c, FWIF_CCCB_RAYS, seqno);
 		break;
 	default:
 		fx_compute(c, FX_STREAM_VA, seqno);

@@ -26,7 +26,8 @@ void list_set_max(struct scene *s, u32 list, u32 max);
 /* Commands; partial renders of a geometry job use the record at RENDER_VA. */
 void put_geometry(struct fx_context *c, const struct scene *s, u32 seqno);
 void put_fragment(struct fx_context *c, const struct scene *s, u32 seqno);
-void put_transfer(struct fx_context *c, u32 seqno);
+/* A job of the TDM or RDM: FWIF_CCCB_TRANSFER or _RAYS. */
+void put_stream(struct fx_context *c, u32 type, u32 seqno);
 /* Append a job of the context's data master and its update, and submit them. */
 void submit_job(struct fixture *r, struct fx_context *c, const struct scene *s, u32 seqno);
 

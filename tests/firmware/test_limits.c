@@ -8,7 +8,7 @@
 enum { TASKS, UNIFIED, COMMON, LOCAL, RESOURCES };
 
 /* One context on each data master, all of one VM, and a scene. */
-struct four {
+struct masters {
 	struct fixture *r;
 	struct fx_vm vm;
 	struct scene scene;
@@ -17,7 +17,7 @@ struct four {
 
 static int set_up(void **state)
 {
-	static struct four f;
+	static struct masters f;
 	u32 dm;
 
 	f.r = fx_booted();
@@ -32,28 +32,28 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	fx_destroy(f->r);
 	return 0;
 }
 
-static u32 reg(struct four *f, u32 offset)
+static u32 reg(struct masters *f, u32 offset)
 {
 	return (u32)pumice_gpu_mmio_read(f->r->gpu, 0, offset, 4);
 }
 
-static void run(struct four *f, u32 dm)
+static void run(struct masters *f, u32 dm)
 {
 	submit_job(f->r, &f->c[dm], &f->scene, 1);
 }
 
 /* Assert that the limits of a data master are its share, in 1/256, of each USC; 0: no limit. */
-static void assert_share(struct four *f, u32 dm, u32 share)
+static void assert_share(struct masters *f, u32 dm, u32 share)
 {
 	static const u32 first[] = {
 		[FWIF_DM_CDM] = PUMICE_PDS_CDM_TASKS, [FWIF_DM_VDM] = PUMICE_PDS_VDM_TASKS,
-		[FWIF_DM_PDM] = PUMICE_PDS_PDM_TASKS,
+		[FWIF_DM_PDM] = PUMICE_PDS_PDM_TASKS, [FWIF_DM_RDM] = PUMICE_PDS_RDM_TASKS,
 	};
 	const u32 stores = reg(f, PUMICE_SYS_STORES);
 	const u32 size[RESOURCES] = {
@@ -70,7 +70,7 @@ static void assert_share(struct four *f, u32 dm, u32 share)
 	}
 }
 
-static void assert_shares(struct four *f, u32 cdm, u32 vdm, u32 pdm)
+static void assert_shares(struct masters *f, u32 cdm, u32 vdm, u32 pdm)
 {
 	assert_share(f, FWIF_DM_CDM, cdm);
 	assert_share(f, FWIF_DM_VDM, vdm);
@@ -79,7 +79,7 @@ static void assert_shares(struct four *f, u32 cdm, u32 vdm, u32 pdm)
 
 static void data_masters_are_limited_while_several_have_jobs(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	assert_shares(f, 0, 0, 0);
 	run(f, FWIF_DM_CDM);
@@ -96,7 +96,7 @@ static void data_masters_are_limited_while_several_have_jobs(void **state)
 
 static void transfers_do_not_limit_others(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	run(f, FWIF_DM_TDM);
 	run(f, FWIF_DM_VDM);
@@ -104,9 +104,26 @@ static void transfers_do_not_limit_others(void **state)
 	assert_true(fake[FAKE_TDM].status.busy && fake[FAKE_VDM].status.busy);
 }
 
+static void rays_have_a_share_of_their_own(void **state)
+{
+	struct masters *f = *state;
+
+	run(f, FWIF_DM_RDM);
+	assert_share(f, FWIF_DM_RDM, 0);
+	run(f, FWIF_DM_PDM);
+	assert_share(f, FWIF_DM_RDM, 128);
+	assert_shares(f, 128, 128, 192);
+	f->r->boot->pds_shares = 48u << 8 * FWIF_PDS_SHARE_BYTE_RDM;
+	run(f, FWIF_DM_VDM);
+	assert_share(f, FWIF_DM_RDM, 48);
+	end_and_run(f->r, FAKE_VDM, DM_DONE);
+	end_and_run(f->r, FAKE_PDM, DM_DONE);
+	assert_share(f, FWIF_DM_RDM, 0);
+}
+
 static void shares_of_the_host_apply_from_the_next_job(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	run(f, FWIF_DM_CDM);
 	run(f, FWIF_DM_VDM);
@@ -122,7 +139,7 @@ static void shares_of_the_host_apply_from_the_next_job(void **state)
 /* A limit of 0 would be none. */
 static void a_small_share_is_a_limit(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	f->r->boot->pds_shares = 1 | 1u << 8 | 1u << 16;
 	run(f, FWIF_DM_VDM);
@@ -152,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(data_masters_are_limited_while_several_have_jobs),
 		TEST(transfers_do_not_limit_others),
+		TEST(rays_have_a_share_of_their_own),
 		TEST(shares_of_the_host_apply_from_the_next_job),
 		TEST(a_small_share_is_a_limit),
 		cmocka_unit_test(limits_of_a_former_firmware_are_removed),

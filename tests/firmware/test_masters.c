@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * Jobs on all data masters: parallel execution, each with its own queue and its own
- * end; invalid commands; kills; MMU contexts. VDM, PDM and TDM are fakes.
+ * end; invalid commands; kills; MMU contexts. VDM, PDM, TDM and RDM are fakes.
  */
 #include "scene.h"
 
 #include <string.h>
 
 /* One context on each data master, all of one VM, and a scene. */
-struct four {
+struct masters {
 	struct fixture *r;
 	struct fx_vm vm;
 	struct scene scene;
@@ -20,12 +20,13 @@ static unsigned int fake_of(u32 dm)
 {
 	static const unsigned int number[] = {
 		[FWIF_DM_VDM] = FAKE_VDM, [FWIF_DM_PDM] = FAKE_PDM, [FWIF_DM_TDM] = FAKE_TDM,
+		[FWIF_DM_RDM] = FAKE_RDM,
 	};
 
 	return number[dm];
 }
 
-static void make_four(struct four *f)
+static void make_masters(struct masters *f)
 {
 	u32 dm;
 
@@ -39,16 +40,16 @@ static void make_four(struct four *f)
 /* Setup and teardown of each test. */
 static int set_up(void **state)
 {
-	static struct four f;
+	static struct masters f;
 
-	make_four(&f);
+	make_masters(&f);
 	*state = &f;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	fx_destroy(f->r);
 	return 0;
@@ -56,17 +57,17 @@ static int tear_down(void **state)
 
 static void jobs_run_in_parallel_and_end_in_any_order(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 	u32 dm;
 
 	fx_vm_endless(&f->vm);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
 		submit_job(f->r, &f->c[dm], &f->scene, 1);
-	assert_int_equal(f->r->boot->jobs_started, 4);
+	assert_int_equal(f->r->boot->jobs_started, FWIF_DM_COUNT);
 	assert_int_equal(f->r->boot->active_context, f->c[FWIF_DM_CDM].f->id);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
 		assert_int_not_equal(f->c[dm].f->slice_start, 0);
-	for (dm = FWIF_DM_TDM; dm >= FWIF_DM_VDM; dm--) {
+	for (dm = FWIF_DM_COUNT - 1; dm >= FWIF_DM_VDM; dm--) {
 		fake[fake_of(dm)].status.done = 100 + dm;
 		end_and_run(f->r, fake_of(dm), DM_DONE);
 		assert_int_equal(*f->c[dm].object, 1);
@@ -77,13 +78,13 @@ static void jobs_run_in_parallel_and_end_in_any_order(void **state)
 		assert_int_equal(*f->c[FWIF_DM_CDM].object, 0);
 	}
 	assert_int_equal(fx_call_context(f->r, FWIF_KCCB_CONTEXT_KILL, &f->c[0]), FWIF_STATUS_OK);
-	assert_int_equal(f->r->boot->jobs_done, 4);
+	assert_int_equal(f->r->boot->jobs_done, FWIF_DM_COUNT);
 }
 
 static void fields_of_a_job_reach_its_data_master(void **state)
 {
 	const u64 tag_of_seqno_9 = 9ull << PUMICE_VDM_TAG__SEQNO__SHIFT;
-	struct four *f = *state;
+	struct masters *f = *state;
 	u32 dm;
 
 	f->r->boot->split_prims = 77;
@@ -95,7 +96,7 @@ static void fields_of_a_job_reach_its_data_master(void **state)
 		assert_int_equal(job->stream, FX_STREAM_VA);
 		assert_int_equal(job->ctx, fake[FAKE_VDM].job.ctx);
 		assert_int_equal(job->tag, tag_of_seqno_9 | f->c[dm].f->id);
-		assert_int_equal(job->scene, dm == FWIF_DM_TDM ? 0 : f->scene.addr);
+		assert_int_equal(job->scene, dm >= FWIF_DM_TDM ? 0 : f->scene.addr);
 		assert_false(job->partial);
 	}
 	assert_int_equal(fake[FAKE_VDM].job.split, 77);
@@ -112,7 +113,7 @@ static void fields_of_a_job_reach_its_data_master(void **state)
 static void fault_of_any_data_master_is_reported_in_the_result(void **state)
 {
 	const struct fwif_job_result *result;
-	struct four *f = *state;
+	struct masters *f = *state;
 	u32 dm;
 
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++) {
@@ -132,13 +133,13 @@ static void fault_of_any_data_master_is_reported_in_the_result(void **state)
 		end_and_run(f->r, fake_of(dm), DM_DONE);
 		assert_int_equal(fx_result(&f->c[dm], 2)->fault, PUMICE_FAULT_NONE);
 	}
-	assert_int_equal(f->r->boot->jobs_faulted, 3);
+	assert_int_equal(f->r->boot->jobs_faulted, FWIF_DM_COUNT - 1);
 }
 
 static void fragments_wait_for_their_geometry_and_run_parallel_to_the_next(void **state)
 {
 	struct fx_context *geometry, *fragment;
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	geometry = &f->c[FWIF_DM_VDM];
 	fragment = &f->c[FWIF_DM_PDM];
@@ -153,7 +154,7 @@ static void fragments_wait_for_their_geometry_and_run_parallel_to_the_next(void 
 	assert_true(fake[FAKE_VDM].status.busy && fake[FAKE_PDM].status.busy);
 }
 
-static void assert_broken(struct four *f, struct fx_context *c)
+static void assert_broken(struct masters *f, struct fx_context *c)
 {
 	fx_submit(f->r, c);
 	assert_int_equal(c->f->state, FWIF_CONTEXT_BROKEN);
@@ -167,13 +168,14 @@ static void commands_of_another_data_master_break_the_context(void **state)
 {
 	static const u32 type[] = {
 		FWIF_CCCB_COMPUTE, FWIF_CCCB_GEOMETRY, FWIF_CCCB_FRAGMENT, FWIF_CCCB_TRANSFER,
+		FWIF_CCCB_RAYS,
 	};
 	struct fx_context c;
-	struct four *f = *state;
+	struct masters *f = *state;
 	u32 dm, i;
 
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
-		for (i = 0; i < 4; i++) {
+		for (i = 0; i < FWIF_DM_COUNT; i++) {
 			if (i == dm)
 				continue;
 			fx_context_of(f->r, &f->vm, dm, 1, &c);
@@ -188,7 +190,7 @@ static void commands_of_another_data_master_break_the_context(void **state)
 				put_fragment(&c, &f->scene, 1);
 				break;
 			default:
-				put_transfer(&c, 1);
+				put_stream(&c, type[i], 1);
 				break;
 			}
 			assert_broken(f, &c);
@@ -228,7 +230,7 @@ static void malformed_render_commands_break_the_context(void **state)
 		{ "too long", FWIF_CCCB_FRAGMENT, offsetof(struct fwif_cccb_header, bytes), 56 },
 	};
 	struct fx_context c;
-	struct four *f = *state;
+	struct masters *f = *state;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -249,7 +251,7 @@ static void malformed_render_commands_break_the_context(void **state)
 static void addresses_beyond_the_address_space_fault_the_job(void **state)
 {
 	struct fwif_cccb_render *cmd;
-	struct four *f = *state;
+	struct masters *f = *state;
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
@@ -271,7 +273,7 @@ static void addresses_beyond_the_address_space_fault_the_job(void **state)
 
 static void kill_aborts_the_job_of_that_data_master_alone(void **state)
 {
-	struct four *f = *state;
+	struct masters *f = *state;
 	u32 dm;
 
 	for (dm = FWIF_DM_VDM; dm < FWIF_DM_COUNT; dm++)
@@ -292,7 +294,7 @@ static void kill_aborts_the_job_of_that_data_master_alone(void **state)
 static void priorities_apply_on_each_data_master(void **state)
 {
 	struct fx_context low, high;
-	struct four *f = *state;
+	struct masters *f = *state;
 
 	fx_context_of(f->r, &f->vm, FWIF_DM_PDM, 0, &low);
 	fx_context_of(f->r, &f->vm, FWIF_DM_PDM, 2, &high);
@@ -313,7 +315,7 @@ static void a_vm_in_use_keeps_its_mmu_context(void **state)
 	enum { VMS = 40 };
 	struct fx_context c;
 	struct fx_vm vm;
-	struct four *f = *state;
+	struct masters *f = *state;
 	u32 i;
 
 	submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, 1);

@@ -150,7 +150,8 @@ static void finish(struct assembler *as)
 						    &as->vo, PUMICE_USC_MAX_VO));
 	as->header.outputs = (uint8_t)resource(as, "pixel output registers", as->used_outputs,
 					       &as->outputs, PUMICE_USC_MAX_OUTPUTS);
-	as->header.stage = (enum pumice_program_stage)__builtin_ctz(as->stages);
+	pumice_program_set_stage(&as->header,
+				 (enum pumice_program_stage)__builtin_ctz(as->stages));
 	check_copies(as);
 	if (!as->usc.insns)
 		asm_error_in(as, &as->first, NULL,

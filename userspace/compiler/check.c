@@ -28,6 +28,7 @@
 #include "pumice_formats.h"
 #include "pumice_isa.h"
 #include "pumice_names.h"
+#include "program_header.h"
 #include "pumice_regs.h"
 #include "rules.h"
 #include "pumice/pumice.h"
@@ -580,7 +581,7 @@ int pumice_check(const char *name, const void *file, size_t bytes, pumice_asm_re
 		*c = (struct checker){ .name = name, .program = program, .report = report,
 				       .data = data };
 		pumice_program_info(program, &c->info);
-		ret = check_program(c, header.stage);
+		ret = check_program(c, pumice_program_stage_of(&header));
 		pumice_program_destroy(program);
 	}
 	free(c);

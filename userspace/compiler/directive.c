@@ -119,7 +119,7 @@ static bool directive_stage(struct assembler *as)
 		as->stages = 1u << s;
 		return true;
 	}
-	return asm_error(as, NULL, "expected compute, vertex, fragment or tile");
+	return asm_error(as, NULL, "expected compute, vertex, fragment, tile or rays");
 }
 
 /* The three directives that generate PDS instructions exclude .pds. */

@@ -140,7 +140,7 @@ static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
 	if (!rule_check(words, &broken) || copy_is_beyond(list, &insn) ||
 	    rule_is_scalar_text(words) ||
-	    !(rule_stages(&insn) >> list->header.stage & 1))
+	    !(rule_stages(&insn) >> pumice_program_stage_of(&list->header) & 1))
 		return true;
 	for (unsigned int i = 0; i < form->nr_operands; i++) {
 		uint64_t raw = pumice_isa_get(&pumice_usc_isa, op->layout, form->operands[i].field,
@@ -189,7 +189,7 @@ static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_in
 {
 	if (insn->opcode == PUMICE_PDS_OP_END)
 		return false;
-	return rule_check_pds(insn) || !(rule_pds_stages(insn) >> list->header.stage & 1) ||
+	return rule_check_pds(insn) || !(rule_pds_stages(insn) >> pumice_program_stage_of(&list->header) & 1) ||
 	       (insn->opcode == PUMICE_PDS_OP_TASK ? !insn->insns :
 		is_beyond(list, rule_pds_bank(insn->bank), insn->reg,
 			  rule_pds_registers(insn)));
@@ -216,9 +216,10 @@ static bool is_relocated(const struct listing *list, uint32_t insn)
 static void put_head(struct listing *list)
 {
 	const struct pumice_program_info *info = &list->info;
+	const enum pumice_program_stage stage = pumice_program_stage_of(&list->header);
 
-	if (list->header.stage)
-		fprintf(list->out, ".stage %s\n", pumice_program_stage_str(list->header.stage));
+	if (stage != PUMICE_PROGRAM_STAGE_COMPUTE)
+		fprintf(list->out, ".stage %s\n", pumice_program_stage_str(stage));
 	fprintf(list->out, ".group %u, %u, %u\n", info->size[0], info->size[1], info->size[2]);
 	fprintf(list->out, ".temps %u\n.attrs %u\n.shared %u\n.coeffs %u\n", info->temps,
 		info->attrs, info->shared, list->header.coeffs);

@@ -103,7 +103,7 @@ uint32_t rule_stages(const struct pumice_usc_insn *insn)
 
 	switch (insn->opcode) {
 	case PUMICE_USC_OP_UVSW:
-		return STAGES(VERTEX, VERTEX);
+		return STAGES(VERTEX, RAYS);
 	case PUMICE_USC_OP_ITR:
 	case PUMICE_USC_OP_DISCARD:
 	case PUMICE_USC_OP_DEPTH:
@@ -319,6 +319,8 @@ static uint32_t source_stages(uint32_t source)
 	case PUMICE_PDS_SOURCE_SAMPLE:
 		return STAGES(FRAGMENT, TILE);
 	default:
+		if (source >= PUMICE_PDS_SOURCE_RAY_INDEX)
+			return STAGES(RAYS, RAYS);
 		return source > PUMICE_PDS_SOURCE_INSTANCE ? STAGES(FRAGMENT, FRAGMENT) :
 							     STAGES(COMPUTE, COMPUTE);
 	}

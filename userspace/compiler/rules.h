@@ -39,7 +39,7 @@ uint32_t rule_registers(unsigned int bank);
  */
 uint32_t rule_words(unsigned int cls, const char **what);
 
-#define RULE_ALL_STAGES 0xfu
+#define RULE_ALL_STAGES 0x1fu
 
 /**
  * rule_stages - get the stages whose programs may have an instruction

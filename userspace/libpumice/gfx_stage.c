@@ -403,7 +403,7 @@ static int check_stage(struct pumice_device *dev, const struct pumice_stage_desc
 	const u32 other = vertex ? PUMICE_PROGRAM_STAGE_FRAGMENT : PUMICE_PROGRAM_STAGE_VERTEX;
 	u32 i;
 
-	if (desc->kernel && desc->kernel->program->header.stage == other)
+	if (desc->kernel && pumice_program_stage_of(&desc->kernel->program->header) == other)
 		return fail(dev, EINVAL, "stage: the kernel of the %s stage is a %s program", stage,
 			    pumice_program_stage_str(other));
 	for (i = 0; desc->inputs && i < desc->input_count; i++) {

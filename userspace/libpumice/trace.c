@@ -74,7 +74,7 @@ static void unpack(const u32 *words, struct pumice_event_record *to)
 		.mmu_context = from.mmu_ctx,
 		.usc = from.usc,
 		.phase = (uint8_t)from.phase,
-		.dm = (uint8_t)from.dm,
+		.dm = (uint8_t)(from.rdm ? PUMICE_TRACE_MASTER_RDM : from.dm),
 		.slot = from.slot,
 		.arg0 = from.arg0,
 		.arg1 = from.arg1,

@@ -119,6 +119,7 @@ static const struct {
 	{ "vdm", &pumice_stream_vdm },
 	{ "pdm", &pumice_stream_pdm },
 	{ "tdm", &pumice_stream_tdm },
+	{ "rdm", &pumice_stream_rdm },
 };
 
 static bool is_known(const char *what)
@@ -179,11 +180,11 @@ int main(int argc, char **argv)
 		.words = "WHAT [WORD]…",
 		.min_words = 1, .max_words = INT_MAX,
 		.purpose = "Shows the meaning of words. WHAT is\n"
-			   "  stream, vdm, pdm, tdm  a control stream: of compute, vertices, rendering,\n"
-			   "                         transfers\n"
-			   "  usc, pds               instructions of the USC or the PDS\n"
-			   "  STRUCTURE              a structure of the reference, such as mmu_pt_entry\n"
-			   "  reg, reg64             a register: its offset and its value follow\n"
+			   "  stream, vdm, pdm, tdm, rdm  a control stream: of compute, vertices,\n"
+			   "                              rendering, transfers, rays\n"
+			   "  usc, pds                    instructions of the USC or the PDS\n"
+			   "  STRUCTURE                   a structure of the reference, such as mmu_pt_entry\n"
+			   "  reg, reg64                  a register: its offset and its value follow\n"
 			   "WORD is a number, or the 8 hexadecimal digits of a listing or a dump.\n",
 		.options = options,
 		.versions = COMMAND_VERSION_REGISTERS | COMMAND_VERSION_PROGRAM,
@@ -195,7 +196,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "reg") || !strcmp(what, "reg64"))
 		return decode_register(&command, what[3] ? 64 : 32, argv + first, argc - first);
 	if (!is_known(what))
-		command_refuse(&command, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, usc, pds, "
+		command_refuse(&command, "unknown word '%s': WHAT is stream, vdm, pdm, tdm, rdm, usc, "
+			       "pds, "
 			       "reg, reg64 or the name of a structure", what);
 	if (!file && first == argc)
 		command_refuse(&command, "%s: no words: write them on the command line, or select a "

@@ -112,6 +112,9 @@ static void print_stream_part(const struct dump_part *part, u32 dm)
 	case FWIF_DM_TDM:
 		print_commands(&pumice_stream_tdm, part->head.addr, dw, words);
 		break;
+	case FWIF_DM_RDM:
+		print_commands(&pumice_stream_rdm, part->head.addr, dw, words);
+		break;
 	default:
 		print_commands(&pumice_stream_cdm, part->head.addr, dw, words);
 	}

@@ -66,6 +66,7 @@ static const char *counted_text(u32 dm)
 	static const char *const text[FWIF_DM_COUNT] = {
 		[FWIF_DM_CDM] = "work-groups", [FWIF_DM_VDM] = "primitives",
 		[FWIF_DM_PDM] = "tiles", [FWIF_DM_TDM] = "commands",
+		[FWIF_DM_RDM] = "tasks",
 	};
 
 	return dm < FWIF_DM_COUNT ? text[dm] : "pieces of work";

@@ -10,7 +10,7 @@
 #define PF_CORES	16u
 #define PF_USCS		64u
 #define PF_TRACKS	64u	/* of a process */
-#define PF_MASTERS	4u
+#define PF_MASTERS	5u
 
 /* Processes. */
 enum {

@@ -20,7 +20,7 @@ enum { CORE_CHUNKS, CORE_TA, CORE_TILES };
 #define SLOTS		((PF_TRACKS - CORE_TILES) / TILE_UNITS)
 
 /* Tracks of the data masters: jobs of each, then these. */
-enum { JOBS_LAUNCHES = PF_MASTERS, JOBS_TRANSFERS };
+enum { JOBS_LAUNCHES = PF_MASTERS, JOBS_TRANSFERS, JOBS_RAYS };
 
 /* ------------------------------------------------------------------- firmware */
 
@@ -111,6 +111,7 @@ static const char *const master_name[PF_MASTERS] = {
 	[PUMICE_TRACE_MASTER_VDM] = "geometry (VDM)",
 	[PUMICE_TRACE_MASTER_PDM] = "fragments (PDM)",
 	[PUMICE_TRACE_MASTER_TDM] = "transfers (TDM)",
+	[PUMICE_TRACE_MASTER_RDM] = "rays (RDM)",
 };
 
 static void job_start(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
@@ -159,12 +160,14 @@ static void job(struct perfetto *p, const struct pumice_event_record *e, uint64_
 
 static void launch(struct perfetto *p, const struct pumice_event_record *e, uint64_t ns)
 {
+	const bool rays = e->dm == PUMICE_TRACE_MASTER_RDM;
+	const uint32_t track = rays ? JOBS_RAYS : JOBS_LAUNCHES;
 	char detail[64];
 
 	snprintf(detail, sizeof(detail), "command at 0x%" PRIx64, e->arg1);
-	pf_name(p, PF_JOBS, "data masters", JOBS_LAUNCHES, "launches (CDM)");
-	pf_point(p, PF_JOBS, JOBS_LAUNCHES, ns, "launch",
-		 &(struct pf_args){ .event = e, .detail = detail, .key = "groups",
+	pf_name(p, PF_JOBS, "data masters", track, rays ? "launches (RDM)" : "launches (CDM)");
+	pf_point(p, PF_JOBS, track, ns, "launch",
+		 &(struct pf_args){ .event = e, .detail = detail, .key = rays ? "rays" : "groups",
 				    .value = e->arg0 });
 }
 

@@ -11,7 +11,7 @@
 #include "pumice_names.h"
 
 #define WHERE(name)	(1u << PUMICE_INJECT_WHERE_##name)
-#define MASTERS		(WHERE(CDM) | WHERE(VDM) | WHERE(PDM) | WHERE(TDM))
+#define MASTERS		(WHERE(CDM) | WHERE(VDM) | WHERE(PDM) | WHERE(TDM) | WHERE(RDM))
 #define TEXT_BYTES	160u
 
 /* Units that each kind is valid for. */

@@ -4,8 +4,8 @@
  *
  * Source: hw/isa.xml, isa "pds". Compute programs have ldi, mov and dma of every bank; vertex
  * programs ldi of SH and V, dma of every bank, attr and fetch; fragment programs ldi of SH and V, dma
- * of SH, CF and CFA, coeff, iterate and texture; programs of whole tiles ldi of SH and V, and dma of
- * SH, CF and CFA. Each has its own sources of mov.
+ * of SH, CF and CFA, coeff, iterate and texture; programs of whole tiles and of rays ldi of SH and V,
+ * and dma of SH, CF and CFA. Each has its own sources of mov.
  */
 #include "../usc/gfx.h"
 #include "check.h"
@@ -33,6 +33,13 @@ static u32 bank_size(const struct pds_program_limits *limits, u32 bank)
 	return 0;
 }
 
+/* A program that generates rays has only their numbers. */
+static bool stage_has_ray_source(u32 stage, u32 source)
+{
+	return stage == USC_STAGE_HIT ||
+	       (stage == USC_STAGE_RAYS && source < PUMICE_PDS_SOURCE_RAY_ORIGIN_X);
+}
+
 static bool stage_has_source(u32 stage, u32 source)
 {
 	switch ((enum pumice_pds_source)source) {
@@ -49,6 +56,8 @@ static bool stage_has_source(u32 stage, u32 source)
 	case PUMICE_PDS_SOURCE_COVERAGE:
 		return stage == USC_STAGE_FRAGMENT;
 	default:
+		if (source >= PUMICE_PDS_SOURCE_RAY_INDEX)
+			return stage_has_ray_source(stage, source);
 		return stage == USC_STAGE_COMPUTE;
 	}
 }

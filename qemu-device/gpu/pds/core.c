@@ -96,6 +96,7 @@ static void set_control(struct pds_core *core, const struct pds_control *control
 	core->limits[PDS_DM_CDM] = limits_of(&cdm, control->local_bytes);
 	core->limits[PDS_DM_VDM] = limits_of(&control->vdm, 0);
 	core->limits[PDS_DM_PDM] = limits_of(&control->pdm, 0);
+	core->limits[PDS_DM_RDM] = limits_of(&control->rdm, 0);
 }
 
 void pds_core_reset(struct pds_core *core, const struct pds_control *control)
@@ -434,7 +435,8 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 
 		pds_core_tick(core, pds->config.now(pds->config.opaque));
 		value[PUMICE_PERF_PDS_TASKS] += core->started;
-		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] + core->waited[PDS_DM_PDM];
+		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] + core->waited[PDS_DM_PDM] +
+						core->waited[PDS_DM_RDM];
 		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;
 		value[PUMICE_PERF_PDS_SLOT_WAITS] += core->slot_waits;
 		value[PUMICE_PERF_PDS_SLOT_WAIT_TIME] += core->slot_wait_ns;
@@ -477,15 +479,17 @@ void pds_trace_tag(struct pds *pds, const struct pds_place *place)
 	struct unit *unit = &pds->unit[place->usc];
 	struct usc *usc = pds->config.usc[place->usc];
 	struct trace_item item = { .kind = PUMICE_TRACE_KIND_TAG, .usc = (u8)place->usc };
+	unsigned int dm;
 	u64 reads;
 
 	if (!on)
 		return;
-	item.dm = unit->accounts.claim[place->group].need.dm;
+	dm = unit->accounts.claim[place->group].need.dm;
+	item.dm = (u8)pds_trace_master((enum pds_dm)dm);
 	item.ctx = usc_group(usc, place->group)->ctx;
-	reads = usc_tag_reads(usc, (enum pumice_wave_master)item.dm);
-	item.arg0 = reads - unit->tag_base[item.dm];
-	if (reads != unit->tag_last[item.dm])
+	reads = usc_tag_reads(usc, (enum pumice_wave_master)dm);
+	item.arg0 = reads - unit->tag_base[dm];
+	if (reads != unit->tag_last[dm])
 		trace_write(pds->config.trace, on, &item);
-	unit->tag_last[item.dm] = reads;
+	unit->tag_last[dm] = reads;
 }

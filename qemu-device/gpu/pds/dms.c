@@ -7,16 +7,26 @@
 #define CDM	(1u << PDS_DM_CDM)
 #define VDM	(1u << PDS_DM_VDM)
 #define PDM	(1u << PDS_DM_PDM)
+#define RDM	(1u << PDS_DM_RDM)
 
-/* For policies with fixed priorities: data masters that precede each one. */
+/*
+ * For policies with fixed priorities: data masters that precede each one. The RDM has the priority of
+ * the CDM; neither precedes the other.
+ */
 static const u8 higher[][PDS_DM_COUNT] = {
-	[PUMICE_DMS_POLICY_GRAPHICS] = { [PDS_DM_CDM] = VDM | PDM },
-	[PUMICE_DMS_POLICY_CDM_VDM_PDM] = { [PDS_DM_VDM] = CDM, [PDS_DM_PDM] = CDM | VDM },
-	[PUMICE_DMS_POLICY_CDM_PDM_VDM] = { [PDS_DM_PDM] = CDM, [PDS_DM_VDM] = CDM | PDM },
-	[PUMICE_DMS_POLICY_VDM_CDM_PDM] = { [PDS_DM_CDM] = VDM, [PDS_DM_PDM] = VDM | CDM },
-	[PUMICE_DMS_POLICY_VDM_PDM_CDM] = { [PDS_DM_PDM] = VDM, [PDS_DM_CDM] = VDM | PDM },
-	[PUMICE_DMS_POLICY_PDM_CDM_VDM] = { [PDS_DM_CDM] = PDM, [PDS_DM_VDM] = PDM | CDM },
-	[PUMICE_DMS_POLICY_PDM_VDM_CDM] = { [PDS_DM_VDM] = PDM, [PDS_DM_CDM] = PDM | VDM },
+	[PUMICE_DMS_POLICY_GRAPHICS] = { [PDS_DM_CDM] = VDM | PDM, [PDS_DM_RDM] = VDM | PDM },
+	[PUMICE_DMS_POLICY_CDM_VDM_PDM] = {
+		[PDS_DM_VDM] = CDM | RDM, [PDS_DM_PDM] = CDM | RDM | VDM },
+	[PUMICE_DMS_POLICY_CDM_PDM_VDM] = {
+		[PDS_DM_PDM] = CDM | RDM, [PDS_DM_VDM] = CDM | RDM | PDM },
+	[PUMICE_DMS_POLICY_VDM_CDM_PDM] = {
+		[PDS_DM_CDM] = VDM, [PDS_DM_RDM] = VDM, [PDS_DM_PDM] = VDM | CDM | RDM },
+	[PUMICE_DMS_POLICY_VDM_PDM_CDM] = {
+		[PDS_DM_PDM] = VDM, [PDS_DM_CDM] = VDM | PDM, [PDS_DM_RDM] = VDM | PDM },
+	[PUMICE_DMS_POLICY_PDM_CDM_VDM] = {
+		[PDS_DM_CDM] = PDM, [PDS_DM_RDM] = PDM, [PDS_DM_VDM] = PDM | CDM | RDM },
+	[PUMICE_DMS_POLICY_PDM_VDM_CDM] = {
+		[PDS_DM_VDM] = PDM, [PDS_DM_CDM] = PDM | VDM, [PDS_DM_RDM] = PDM | VDM },
 };
 
 void dms_reset(struct dms *dms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PDS, for the vertex and the pixel data master: tasks of a core's USCs.
+ * PDS, for the vertex, the pixel and the ray-tracing data master: tasks of a core's USCs.
  *
  * Source: document 004, "PDS" and "DMS". A data master loads a stage once, and then for each
  * task: claims room on a USC of its core, lets the PDS program fill the registers, and starts
@@ -48,7 +48,7 @@ static inline enum pds_load_result pds_load_result_of(enum usc_load_result resul
 /* Limits that a stage's programs are checked against. */
 struct pds_stage_limits {
 	u8 stage;		/* enum usc_stage */
-	u32 vo;			/* VERTEX: vertex output registers */
+	u32 vo;			/* VERTEX, RAYS: vertex output registers */
 	bool deferred;		/* VERTEX: they are not in the VPM, the tasks' owner has memory */
 	u32 outputs;		/* FRAGMENT, TILE: pixel output registers */
 	u32 tile_words;		/* of the PDM: pixel outputs of the tile that its tasks belong to */
@@ -132,6 +132,20 @@ struct pds_vertices {
 bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		       const struct pds_stage *stage, const struct pds_vertices *in,
 		       struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
+
+/* Inputs of a task of rays. Register n of wave w is the row at (w * registers + n) * PUMICE_LANES. */
+struct pds_rays {
+	const u32 *index;	/* numbers of the rays in their launch */
+	u32 width;		/* rays of a row of the launch */
+	u32 count;
+	/* HIT. */
+	const u32 *ray;		/* PUMICE_RT_RAY_REGS registers */
+	const u32 *result;	/* PUMICE_RT_RESULT_REGS registers */
+};
+/* Fill the registers of a task of rays, as those of a vertex task are. */
+bool pds_fill_rays(struct pds *pds, const struct pds_place *place, const struct pds_stage *stage,
+		   const struct pds_rays *in, struct mmu_tlb *tlb, u32 *pc,
+		   struct gpu_fault *fault);
 
 /* Inputs of a fragment task: the spans of gfx, whose prim is an index of prims[]. */
 struct pds_fragments {

@@ -502,10 +502,12 @@ unsigned int pds_groups(const struct pds *pds)
 }
 
 _Static_assert((int)PDS_DM_CDM == (int)TRACE_CDM && (int)PDS_DM_VDM == (int)TRACE_VDM &&
-	       (int)PDS_DM_PDM == (int)TRACE_PDM, "data masters have the same numbers in the trace");
+	       (int)PDS_DM_PDM == (int)TRACE_PDM,
+	       "data masters but the RDM have the same numbers in the trace");
 _Static_assert((int)PDS_DM_CDM == PUMICE_WAVE_MASTER_CDM &&
 	       (int)PDS_DM_VDM == PUMICE_WAVE_MASTER_VDM &&
-	       (int)PDS_DM_PDM == PUMICE_WAVE_MASTER_PDM, "and in the USC");
+	       (int)PDS_DM_PDM == PUMICE_WAVE_MASTER_PDM &&
+	       (int)PDS_DM_RDM == PUMICE_WAVE_MASTER_RDM, "and all in the USC");
 
 /* Trace the end of a work-group. */
 static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int group)

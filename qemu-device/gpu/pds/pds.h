@@ -13,7 +13,7 @@
  * Locking: all functions are called with the device lock held, except those of pds_usc_ops;
  * they take the locks of the cores, which are inside. Only the CDM calls the launch functions.
  *
- * Tasks of the VDM and the PDM: gfx.h. Limits apply to each data master separately.
+ * Tasks of the VDM, the PDM and the RDM: gfx.h. Limits apply to each data master separately.
  *
  * Limits: one launch is dispatched at a time; groups of earlier launches may still run in
  * parallel. Groups get slots of their USC in the order of dispatch.
@@ -80,7 +80,7 @@ struct pds_config {
 	unsigned int uscs;		/* over all cores, at most PDS_MAX_USCS */
 	unsigned int uscs_per_core;	/* 1 to PUMICE_MAX_USCS_PER_CORE */
 	u32 tasks, slots, waves;	/* of one USC: tasks that it manages, those in slots */
-	u32 batch;			/* most instances of a task of the VDM and the PDM */
+	u32 batch;			/* most instances of a task of the VDM, PDM or RDM */
 	/* uscs of them; the PDS keeps this pointer, and reads the array from the first launch. */
 	struct usc *const *usc;
 	u32 unified_bytes, common_bytes, local_bytes;	/* stores of one USC */
@@ -156,7 +156,7 @@ struct pds_dm_control {
 struct pds_control {
 	bool out_of_order;	/* CDM only; tasks of other data masters release at once */
 	u32 tasks, unified_bytes, common_bytes, local_bytes;	/* of the CDM */
-	struct pds_dm_control vdm, pdm;
+	struct pds_dm_control vdm, pdm, rdm;
 	enum pumice_dms_policy policy;
 };
 void pds_set_control(struct pds *pds, const struct pds_control *control);

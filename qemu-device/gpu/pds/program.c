@@ -31,7 +31,7 @@ bool pds_source_per_instance(u32 source)
 	case PUMICE_PDS_SOURCE_COVERAGE:
 		return true;
 	default:
-		return false;
+		return source >= PUMICE_PDS_SOURCE_RAY_INDEX;
 	}
 }
 

@@ -24,7 +24,7 @@
 #include "pumice_formats.h"
 
 /* Data masters, each with its own share of a USC. */
-enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_COUNT };
+enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_RDM, PDS_DM_COUNT };
 
 /* Local memory is allocated in rows of one word of each of its 32 banks. */
 #define PDS_LOCAL_ROW_BYTES (PUMICE_LANES * 4u)
@@ -41,8 +41,8 @@ struct pds_capacity {
 };
 
 /*
- * Needs of one work-group, equal for all groups of a launch; or of one task of the VDM or
- * PDM, which is a group of its own.
+ * Needs of one work-group, equal for all groups of a launch; or of one task of the VDM, PDM or
+ * RDM, which is a group of its own.
  */
 struct pds_need {
 	u8 dm;		/* enum pds_dm */

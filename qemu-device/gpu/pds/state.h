@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PDS's state, shared by its files: core.c (the PDS of a core), pds.c (launches and groups
- * of the CDM), task.c (tasks of the VDM and PDM), outputs.c (pixel outputs of tiles), stage.c and the
- * files that fill registers. No other file includes this.
+ * of the CDM), task.c (tasks of the VDM, PDM and RDM), outputs.c (pixel outputs of tiles), stage.c and
+ * the files that fill registers. No other file includes this.
  *
  * Locking: each core has a lock. It guards the fields of struct pds_core, except atomic ones
  * and those that are constant, and struct unit of the core's USCs, except as noted there. The
@@ -146,6 +146,12 @@ struct pds {
 	_Atomic u32 output_bytes, peak_output_bytes;	/* the same */
 };
 
+/* Return the number of a data master in the trace. */
+static inline enum trace_master pds_trace_master(enum pds_dm dm)
+{
+	return dm == PDS_DM_RDM ? TRACE_RDM : (enum trace_master)dm;
+}
+
 /* Return the core of a USC. */
 static inline unsigned int pds_core_of(const struct pds *pds, unsigned int usc)
 {
@@ -255,7 +261,7 @@ bool pds_outputs_excluded(const struct pds_core *core);
 /* Update the occupancy counter. Core's lock held. */
 void pds_outputs_tick(struct pds_core *core, u64 now);
 
-/* task.c: a task of the VDM or PDM has ended, or faulted. No lock. */
+/* task.c: a task of another data master has ended, or faulted. No lock. */
 void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);
 void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault);
 

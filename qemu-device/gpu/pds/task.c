@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDS: tasks of the vertex and the pixel data master.
+ * PDS: tasks of the vertex, the pixel and the ray-tracing data master.
  *
  * Source: document 004, "PDS" and "DMS". A task is a group of its own, on the USC of its core
  * that has the fewest waves; round robin among equals.
@@ -103,7 +103,7 @@ static void start_waiting(struct pds_core *core, const struct pds_need *need, un
 		return;
 	core->waited[dm]++;
 	core->vpm.waits += !vpm_has_room(&core->vpm, need->vpm_rows);
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, (enum trace_master)dm, ctx,
+	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, pds_trace_master(dm), ctx,
 		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
 }
 
@@ -234,7 +234,8 @@ static struct trace_item task_item(const struct pds *pds, enum pumice_trace_phas
 	const struct pds_need *need = &pds->unit[usc].accounts.claim[group].need;
 
 	return (struct trace_item){
-		.kind = PUMICE_TRACE_KIND_TASK, .phase = (u8)phase, .dm = (u8)need->dm,
+		.kind = PUMICE_TRACE_KIND_TASK, .phase = (u8)phase,
+		.dm = (u8)pds_trace_master((enum pds_dm)need->dm),
 		.usc = (u8)usc, .ctx = usc_group(pds->config.usc[usc], group)->ctx,
 		.arg0 = group, .arg1 = need->waves,
 	};

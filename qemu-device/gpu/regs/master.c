@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Registers of units VDM, PDM and TDM, which have the same fields at the same offsets, of
+ * Registers of units VDM, PDM, TDM and RDM, which have the same fields at the same offsets, of
  * unit PM, and their mirrors in unit DBG.
  */
 #include "units.h"
@@ -8,6 +8,8 @@
 /* Return the data master of a register. */
 static struct gpu_master *master_of(struct pumice_gpu *gpu, const struct reg_access *at)
 {
+	if (at->info->offset >= PUMICE_RDM_UNIT_BASE)
+		return &gpu->master[GPU_RDM];
 	if (at->info->offset >= PUMICE_TDM_UNIT_BASE)
 		return &gpu->master[GPU_TDM];
 	if (at->info->offset >= PUMICE_PDM_UNIT_BASE)
@@ -77,11 +79,13 @@ static void job_starts(struct gpu_master *m)
 		[GPU_VDM] = PUMICE_INJECT_WHERE_VDM,
 		[GPU_PDM] = PUMICE_INJECT_WHERE_PDM,
 		[GPU_TDM] = PUMICE_INJECT_WHERE_TDM,
+		[GPU_RDM] = PUMICE_INJECT_WHERE_RDM,
 	};
 	static const u32 done[GPU_MASTERS] = {
 		[GPU_VDM] = PUMICE_IC_PENDING__VDM_DONE__MASK,
 		[GPU_PDM] = PUMICE_IC_PENDING__PDM_DONE__MASK,
 		[GPU_TDM] = PUMICE_IC_PENDING__TDM_DONE__MASK,
+		[GPU_RDM] = PUMICE_IC_PENDING__RDM_DONE__MASK,
 	};
 
 	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
@@ -118,6 +122,7 @@ REG_WRITE(reg_pdm_ctrl)
 	return REG_DONE;
 }
 
+/* TDM and RDM. */
 REG_WRITE(reg_tdm_ctrl)
 {
 	start_or_abort(master_of(gpu, at), value);
@@ -198,6 +203,30 @@ REG_READ(reg_dbg_tdm_status)
 {
 	(void)at;
 	return status_bits(&gpu->master[GPU_TDM]);
+}
+
+REG_READ(reg_dbg_rdm_status)
+{
+	(void)at;
+	return status_bits(&gpu->master[GPU_RDM]);
+}
+
+REG_READ(reg_dbg_rdm_stream)
+{
+	(void)at;
+	return gpu->master[GPU_RDM].job.stream;
+}
+
+REG_READ(reg_dbg_rdm_tag)
+{
+	(void)at;
+	return gpu->master[GPU_RDM].job.tag;
+}
+
+REG_READ(reg_dbg_rdm_ctx)
+{
+	(void)at;
+	return gpu->master[GPU_RDM].job.ctx;
 }
 
 /* Element 0 of DBG's arrays is the CDM's, which has its own registers. */

@@ -42,6 +42,12 @@ static u32 *limit(struct pds_control *control, const struct reg_access *at)
 		return &control->pdm.unified_bytes;
 	case PUMICE_PDS_PDM_COMMON:
 		return &control->pdm.common_bytes;
+	case PUMICE_PDS_RDM_TASKS:
+		return &control->rdm.tasks;
+	case PUMICE_PDS_RDM_UNIFIED:
+		return &control->rdm.unified_bytes;
+	case PUMICE_PDS_RDM_COMMON:
+		return &control->rdm.common_bytes;
 	default:
 		return &control->local_bytes;
 	}

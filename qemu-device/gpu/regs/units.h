@@ -111,7 +111,7 @@ REG_READ(reg_pds_outputs);
 REG_READ(reg_pds_peak_outputs);
 REG_WRITE(reg_pds_peak_outputs_write);
 
-/* master.c: VDM, PDM, TDM, their mirrors, and PM */
+/* master.c: VDM, PDM, TDM, RDM, their mirrors, and PM */
 REG_READ(reg_master_stream);
 REG_WRITE(reg_master_stream_write);
 REG_READ(reg_master_ctx);
@@ -136,6 +136,10 @@ REG_READ(reg_master_status);
 REG_READ(reg_dbg_vdm_status);
 REG_READ(reg_dbg_pdm_status);
 REG_READ(reg_dbg_tdm_status);
+REG_READ(reg_dbg_rdm_status);
+REG_READ(reg_dbg_rdm_stream);
+REG_READ(reg_dbg_rdm_tag);
+REG_READ(reg_dbg_rdm_ctx);
 REG_READ(reg_dbg_job_stream);
 REG_READ(reg_dbg_job_tag);
 REG_READ(reg_dbg_job_ctx);

@@ -92,6 +92,7 @@ static void reduce(const struct trace *trace, struct pumice_trace_record *r)
 {
 	r->phase = PUMICE_TRACE_PHASE_INSTANT;
 	r->dm = 0;
+	r->rdm = false;
 	r->slot = 0;
 	r->context = trace_context(trace, TRACE_CDM);
 	if (r->kind == PUMICE_TRACE_KIND_JOB_START)
@@ -104,7 +105,8 @@ static struct pumice_trace_record record_of(const struct trace *trace, u64 on,
 	struct pumice_trace_record r = {
 		.time = trace->config.now(trace->config.opaque),
 		.kind = item->kind, .mmu_ctx = (u8)item->ctx, .usc = item->usc,
-		.phase = item->phase, .dm = item->dm < TRACE_MASTERS ? item->dm : 0,
+		.phase = item->phase, .dm = item->dm < TRACE_RDM ? item->dm : 0,
+		.rdm = item->dm == TRACE_RDM,
 		.slot = item->slot,
 		.context = item->context ? *item->context :
 					   trace_context(trace, (enum trace_master)item->dm),

@@ -38,6 +38,7 @@ static const u64 share_bytes[USC_SHARES] = {
 	[USC_SHARE_VDM] = USC_CACHE_VDM_BYTES,
 	[USC_SHARE_PDM] = USC_CACHE_PDM_BYTES,
 	[USC_SHARE_DEFERRED] = USC_CACHE_DEFERRED_BYTES,
+	[USC_SHARE_RDM] = USC_CACHE_RDM_BYTES,
 };
 
 struct usc_program_cache {

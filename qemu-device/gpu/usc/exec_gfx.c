@@ -51,7 +51,7 @@ void usc_gfx_wave_begin(const struct usc_gfx *gfx, struct usc_wave *wave, u32 in
 	u32 spans, mine, valid = 0;
 	struct usc_span *span;
 
-	if (gfx->stage != USC_STAGE_FRAGMENT && gfx->stage != USC_STAGE_TILE)
+	if (!usc_gfx_has_spans(gfx))
 		return;
 	spans = wave_spans(gfx, in_task);
 	span = gfx->span + in_task * USC_WAVE_SPANS;
@@ -81,7 +81,9 @@ void usc_gfx_exec(struct exec *x, u32 in_task)
 	x->one_prim = x->wave->one_prim;
 	x->positions = 0;
 	x->prims_known = 0;
-	if (gfx->stage == USC_STAGE_VERTEX) {
+	if (gfx->stage == USC_STAGE_HIT)
+		return;
+	if (!usc_gfx_has_spans(gfx)) {
 		x->vo = gfx->vo + (size_t)in_task * gfx->vo_words * USC_ROW_WORDS;
 		return;
 	}
@@ -223,7 +225,7 @@ u32 exec_texture_lanes(const struct exec *x)
 {
 	u32 any = x->valid;
 
-	if (!x->gfx || x->gfx->stage == USC_STAGE_VERTEX)
+	if (!x->gfx || !usc_gfx_has_spans(x->gfx))
 		return any;
 	any |= any >> 1;
 	any = (any | any >> 2) & 0x11111111;
@@ -263,7 +265,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		.ctx = x->ctx,
 		.state = exec_operand(x, i, USC_SRC2),
 		.lanes = exec_texture_lanes(x),
-		.spans = x->gfx && x->gfx->stage != USC_STAGE_VERTEX,
+		.spans = x->gfx && usc_gfx_has_spans(x->gfx),
 		.coord = exec_operand(x, i, USC_SRC0),
 	};
 	u32 extra = pumice_usc_texture_extra(i->op, i->func);

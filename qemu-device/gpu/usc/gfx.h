@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data of vertex and pixel programs that compute programs lack: location of outputs, pixels
+ * Data of vertex, pixel and ray programs that compute programs lack: location of outputs, pixels
  * of lanes.
  *
  * Source: document 003, "Vertex Output Registers", "Pixel Output Registers" and "Coefficient
@@ -18,6 +18,8 @@
 enum usc_stage {
 	USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_TILE,
 	USC_STAGE_DEFERRED,	/* for loads only: VERTEX that the PDM runs */
+	USC_STAGE_RAYS,		/* generates rays */
+	USC_STAGE_HIT,		/* is run for rays that hit, or for those that do not */
 };
 
 #define USC_SPAN_LANES	4u
@@ -79,11 +81,11 @@ struct usc_gfx {
 	const struct usc_gfx_ops *ops;
 	void *opaque;		/* private data of the owner of ops */
 
-	/* VERTEX, FRAGMENT: the uniform stream that each wave begins at the start of. */
+	/* VERTEX, FRAGMENT, RAYS, HIT: the uniform stream that each wave begins at the start of. */
 	u64 uniforms;		/* GPU virtual address, aligned to 256 bytes */
 	u32 uniform_words;
 
-	/* VERTEX: register n of wave w is the row at vo + (w * vo_words + n) * PUMICE_LANES. */
+	/* VERTEX, RAYS: register n of wave w is the row at vo + (w * vo_words + n) * PUMICE_LANES. */
 	u32 *vo;
 	u32 vo_words;
 
@@ -96,11 +98,19 @@ struct usc_gfx {
 	u32 coeffs_alt;		/* those of the alternate set, the same */
 };
 
+/* Return whether the lanes of a group's waves are pixels of spans. */
+static inline bool usc_gfx_has_spans(const struct usc_gfx *gfx)
+{
+	return gfx->stage == USC_STAGE_FRAGMENT || gfx->stage == USC_STAGE_TILE;
+}
+
 /* Return the data master of a group. @gfx: NULL of a work-group */
 static inline enum pumice_wave_master usc_gfx_master(const struct usc_gfx *gfx)
 {
 	if (!gfx)
 		return PUMICE_WAVE_MASTER_CDM;
+	if (gfx->stage == USC_STAGE_RAYS || gfx->stage == USC_STAGE_HIT)
+		return PUMICE_WAVE_MASTER_RDM;
 	return gfx->stage == USC_STAGE_VERTEX && !gfx->deferred ? PUMICE_WAVE_MASTER_VDM :
 								  PUMICE_WAVE_MASTER_PDM;
 }

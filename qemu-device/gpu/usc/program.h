@@ -22,15 +22,17 @@
 /*
  * Host memory of decoded programs: idle ones; the share of each data master, and that of the vertex
  * programs of the PDM; all of them. A share has room for the longest programs that a job must have at
- * the same time, 13.3 MiB each: one, a state's two, background, end of tile and object, or one.
+ * the same time, 13.3 MiB each: one, a state's two, background, end of tile and object, one, or those
+ * of rays, hits and misses.
  */
 #define USC_CACHE_IDLE_BYTES	(16u << 20)
 #define USC_CACHE_CDM_BYTES	(24u << 20)
 #define USC_CACHE_VDM_BYTES	(28u << 20)
 #define USC_CACHE_PDM_BYTES	(44u << 20)
 #define USC_CACHE_DEFERRED_BYTES	(28u << 20)
+#define USC_CACHE_RDM_BYTES	(44u << 20)
 #define USC_CACHE_BYTES		(USC_CACHE_CDM_BYTES + USC_CACHE_VDM_BYTES + USC_CACHE_PDM_BYTES + \
-				 USC_CACHE_DEFERRED_BYTES)
+				 USC_CACHE_DEFERRED_BYTES + USC_CACHE_RDM_BYTES)
 /* Programs evicted, or freed, at a time. */
 #define USC_CACHE_PIECE		64u
 
@@ -258,6 +260,7 @@ u64 usc_predecode_bytes(u32 insns);
 enum usc_share {
 	USC_SHARE_CDM, USC_SHARE_VDM, USC_SHARE_PDM,
 	USC_SHARE_DEFERRED,	/* vertex programs of the PDM */
+	USC_SHARE_RDM,
 	USC_SHARES
 };
 
@@ -271,6 +274,9 @@ static inline enum usc_share usc_cache_share(u32 stage)
 		return USC_SHARE_VDM;
 	case USC_STAGE_DEFERRED:
 		return USC_SHARE_DEFERRED;
+	case USC_STAGE_RAYS:
+	case USC_STAGE_HIT:
+		return USC_SHARE_RDM;
 	case USC_STAGE_FRAGMENT:
 	case USC_STAGE_TILE:
 		break;

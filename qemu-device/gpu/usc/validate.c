@@ -166,7 +166,8 @@ static bool stage_has(u32 stage, u32 op)
 {
 	switch (op) {
 	case PUMICE_USC_OP_UVSW:
-		return stage == USC_STAGE_VERTEX || stage == USC_STAGE_DEFERRED;
+		return stage == USC_STAGE_VERTEX || stage == USC_STAGE_DEFERRED ||
+		       stage == USC_STAGE_RAYS;
 	case PUMICE_USC_OP_ITR:
 	case PUMICE_USC_OP_DISCARD:
 	case PUMICE_USC_OP_DEPTH:

@@ -367,6 +367,15 @@ static void a_stage_that_cannot_be_inferred_is_kept_as_directive(void **state)
 	dis = round_trip(".stage vertex\n.vo 256\nend\n");
 	assert_non_null(strstr(dis, ".vo 256\n"));
 	free(dis);
+	dis = round_trip(".stage rays\nuvsw vo7, v0\nend\n");
+	assert_non_null(strstr(dis, ".stage rays\n"));
+	assert_non_null(strstr(dis, ".vo 8\n"));
+	free(dis);
+	/* Only programs of rays have this source. */
+	dis = round_trip(".input v0, ray_t\n.input v1, ray_index\nadd.f32 r0, v0, v1\nend\n");
+	assert_non_null(strstr(dis, ".stage rays\n"));
+	assert_non_null(strstr(dis, "ray_t"));
+	free(dis);
 	dis = round_trip("end\n");
 	assert_null(strstr(dis, ".stage"));
 	free(dis);

@@ -449,6 +449,7 @@ static void finished_work_is_named_for_the_data_master(void **state)
 	static const char *const words[FWIF_DM_COUNT] = {
 		[FWIF_DM_CDM] = "work-groups", [FWIF_DM_VDM] = "primitives",
 		[FWIF_DM_PDM] = "tiles", [FWIF_DM_TDM] = "commands",
+		[FWIF_DM_RDM] = "tasks",
 	};
 	u32 dm;
 

@@ -77,13 +77,14 @@ struct stage_tasks *stage_tasks_create(unsigned int cores, const struct fx_store
 	static const struct pds_stage_limits limits[PDS_DM_COUNT] = {
 		[PDS_DM_VDM] = { .stage = USC_STAGE_VERTEX, .vo = 4 },
 		[PDS_DM_PDM] = { .stage = USC_STAGE_FRAGMENT },
+		[PDS_DM_RDM] = { .stage = USC_STAGE_HIT },
 	};
 	struct stage_tasks *t = calloc(1, sizeof(*t));
 	enum pds_dm dm;
 
 	assert_non_null(t);
 	t->fx = fx_create(cores * FX_USCS_PER_CORE, stores);
-	for (dm = PDS_DM_VDM; dm <= PDS_DM_PDM; dm++) {
+	for (dm = PDS_DM_VDM; dm < PDS_DM_COUNT; dm++) {
 		assert_true(stage_load(t->fx, registers, &limits[dm], program, 2, &t->stage[dm]));
 		stage_own(t->fx, dm, &t->owner[dm]);
 	}
@@ -95,6 +96,7 @@ void stage_tasks_destroy(struct stage_tasks *t)
 	fx_finish_all(t->fx);
 	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_VDM]);
 	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_PDM]);
+	pds_stage_drop(t->fx->pds, &t->stage[PDS_DM_RDM]);
 	fx_destroy(t->fx);
 	free(t);
 }

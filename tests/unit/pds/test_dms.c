@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define PER_CORE FX_USCS_PER_CORE
+#define MASTERS (PDS_DM_COUNT - 1)	/* of a name; the RDM has the priority of the CDM */
 
 struct dms_fixture {
 	struct stage_tasks *tasks;
@@ -83,7 +84,7 @@ static void fixed_priorities_are_those_of_the_name(void **state)
 {
 	static const struct {
 		enum pumice_dms_policy policy;
-		enum pds_dm order[PDS_DM_COUNT];
+		enum pds_dm order[MASTERS];
 	} cases[] = {
 		{ PUMICE_DMS_POLICY_CDM_VDM_PDM, { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM } },
 		{ PUMICE_DMS_POLICY_CDM_PDM_VDM, { PDS_DM_CDM, PDS_DM_PDM, PDS_DM_VDM } },
@@ -100,7 +101,7 @@ static void fixed_priorities_are_those_of_the_name(void **state)
 		struct dms_fixture f;
 
 		create(&f, cases[i].policy);
-		for (n = 0; n < PDS_DM_COUNT; n++)
+		for (n = 0; n < MASTERS; n++)
 			assert_int_equal(start(&f, order[n]), PDS_WAIT);
 		serve(&f, order[0]);
 		assert_int_equal(start(&f, order[0]), PDS_WAIT);
@@ -113,9 +114,55 @@ static void fixed_priorities_are_those_of_the_name(void **state)
 	}
 }
 
+/* In each policy the RDM takes the place of the CDM, and neither waits for the other. */
+static void the_rdm_has_the_priority_of_the_cdm(void **state)
+{
+	static const struct {
+		enum pumice_dms_policy policy;
+		bool before_vdm, before_pdm;
+	} cases[] = {
+		{ PUMICE_DMS_POLICY_GRAPHICS, false, false },
+		{ PUMICE_DMS_POLICY_CDM_VDM_PDM, true, true },
+		{ PUMICE_DMS_POLICY_CDM_PDM_VDM, true, true },
+		{ PUMICE_DMS_POLICY_VDM_CDM_PDM, false, true },
+		{ PUMICE_DMS_POLICY_VDM_PDM_CDM, false, false },
+		{ PUMICE_DMS_POLICY_PDM_CDM_VDM, true, false },
+		{ PUMICE_DMS_POLICY_PDM_VDM_CDM, false, false },
+	};
+	unsigned int i, dm;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (dm = PDS_DM_VDM; dm <= PDS_DM_PDM; dm++) {
+			const bool before = dm == PDS_DM_VDM ? cases[i].before_vdm : cases[i].before_pdm;
+			const enum pds_dm first = before ? PDS_DM_RDM : (enum pds_dm)dm;
+			struct dms_fixture f;
+
+			create(&f, cases[i].policy);
+			assert_int_equal(start(&f, PDS_DM_RDM), PDS_WAIT);
+			assert_int_equal(start(&f, (enum pds_dm)dm), PDS_WAIT);
+			serve(&f, first);
+			serve(&f, before ? (enum pds_dm)dm : PDS_DM_RDM);
+			destroy(&f);
+		}
+		{
+			struct dms_fixture f;
+
+			create(&f, cases[i].policy);
+			assert_int_equal(start(&f, PDS_DM_RDM), PDS_WAIT);
+			assert_int_equal(start(&f, PDS_DM_CDM), PDS_WAIT);
+			assert_true(fx_finish_oldest(f.fx));
+			assert_int_equal(notified(&f, PDS_DM_RDM), 1);
+			assert_int_equal(notified(&f, PDS_DM_CDM), 1);
+			assert_int_equal(start(&f, PDS_DM_CDM), PDS_STARTED);
+			destroy(&f);
+		}
+	}
+}
+
 static void in_round_robin_the_last_one_waits(void **state)
 {
-	static const enum pds_dm order[] = { PDS_DM_PDM, PDS_DM_CDM, PDS_DM_VDM };
+	static const enum pds_dm order[] = { PDS_DM_PDM, PDS_DM_CDM, PDS_DM_RDM, PDS_DM_VDM };
 	struct dms_fixture f;
 	unsigned int i;
 
@@ -260,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fixed_priorities_are_those_of_the_name),
+		cmocka_unit_test(the_rdm_has_the_priority_of_the_cdm),
 		cmocka_unit_test(in_round_robin_the_last_one_waits),
 		cmocka_unit_test(a_change_of_policy_notifies_those_that_it_admits),
 		cmocka_unit_test(compute_waits_for_either_kind_of_graphics),

@@ -442,21 +442,23 @@ static u32 load_longest(struct fixture *fx, u32 stage, struct usc_program **held
 /* If one stage uses all it can get, the others still have room for their needs. */
 static void usc_programs_of_one_data_master_do_not_use_shares_of_others(void **state)
 {
-	static const u32 stage[] = {
+	enum { SHARES = 5 };
+	static const u32 stage[SHARES] = {
 		USC_STAGE_COMPUTE, USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_DEFERRED,
+		USC_STAGE_HIT,
 	};
-	static const u32 longest[] = { 1, 2, 3, 1 };
+	static const u32 longest[SHARES] = { 1, 2, 3, 1, 3 };
 	struct host host = { .now = 1000 };
 	struct fixture *fx = *state;
 	u32 last, n, i;
 
 	usc_program_cache_set_ops(fx->cache, &host_ops, &host);
-	for (last = 0; last < 4; last++) {
-		struct usc_program *held[4][MANY];
-		u32 count[4];
+	for (last = 0; last < SHARES; last++) {
+		struct usc_program *held[SHARES][MANY];
+		u32 count[SHARES];
 
-		for (i = 1; i <= 4; i++) {
-			n = (last + i) % 4;
+		for (i = 1; i <= SHARES; i++) {
+			n = (last + i) % SHARES;
 			host.waits = 0;
 			count[n] = load_longest(fx, stage[n], held[n],
 						n == last ? longest[n] : MANY);
@@ -469,7 +471,7 @@ static void usc_programs_of_one_data_master_do_not_use_shares_of_others(void **s
 		if (last != 2)
 			load_longest(fx, USC_STAGE_TILE, held[last] + count[last], 1);
 		assert_int_equal(host.waits, last != 2);
-		for (n = 0; n < 4; n++)
+		for (n = 0; n < SHARES; n++)
 			while (count[n])
 				fx_put(fx, held[n][--count[n]]);
 	}
@@ -560,6 +562,7 @@ static void usc_memory_is_evicted_in_pieces(void **state)
 	take_share(fx, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	take_share(fx, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 	take_share(fx, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	take_share(fx, USC_STAGE_HIT, USC_CACHE_RDM_BYTES);
 	do {
 		bytes = usc_program_cache_bytes(fx->cache);
 		usc_cache_sweep(fx->cache);
@@ -581,6 +584,7 @@ static void usc_memory_is_evicted_in_pieces(void **state)
 	usc_cache_release(fx->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	usc_cache_release(fx->cache, USC_STAGE_HIT, USC_CACHE_RDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
 }
 
@@ -609,6 +613,7 @@ static void usc_eviction_is_limited_to_the_necessary_programs(void **state)
 	take_share(fx, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	take_share(fx, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 	take_share(fx, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	take_share(fx, USC_STAGE_HIT, USC_CACHE_RDM_BYTES);
 	/* 10 have to be evicted. */
 	result = usc_cache_reserve(fx->cache, USC_STAGE_TILE,
 				   USC_CACHE_PDM_BYTES - (SMALL - 10) * one, &waits);
@@ -642,6 +647,7 @@ static void usc_eviction_is_limited_to_the_necessary_programs(void **state)
 	usc_cache_release(fx->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	usc_cache_release(fx->cache, USC_STAGE_HIT, USC_CACHE_RDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES);
 }
 
@@ -669,6 +675,7 @@ static void usc_program_that_was_used_again_is_evicted_last(void **state)
 	take_share(fx, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	take_share(fx, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 	take_share(fx, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	take_share(fx, USC_STAGE_HIT, USC_CACHE_RDM_BYTES);
 	assert_int_equal(usc_cache_reserve(fx->cache, USC_STAGE_TILE, USC_CACHE_PDM_BYTES - one,
 					   &waits), USC_LOAD_MORE);
 	for (n = 0; n < 3; n++) {
@@ -682,6 +689,7 @@ static void usc_program_that_was_used_again_is_evicted_last(void **state)
 	usc_cache_release(fx->cache, USC_STAGE_COMPUTE, USC_CACHE_CDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_VERTEX, USC_CACHE_VDM_BYTES);
 	usc_cache_release(fx->cache, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	usc_cache_release(fx->cache, USC_STAGE_HIT, USC_CACHE_RDM_BYTES);
 }
 
 /* Neither load finds the other's program in its first lookup. */

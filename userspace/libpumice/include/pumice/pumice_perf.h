@@ -177,7 +177,7 @@ struct pumice_event_record {
 	uint16_t usc;
 	/** @phase: enum pumice_event_phase */
 	uint8_t phase;
-	/** @dm: data master of the job: 0 CDM, 1 VDM, 2 PDM, 3 TDM */
+	/** @dm: data master of the job: 0 CDM, 1 VDM, 2 PDM, 3 TDM, 4 RDM */
 	uint8_t dm;
 	/** @slot: which of the core's tiles in flight */
 	uint8_t slot;
