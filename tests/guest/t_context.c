@@ -42,7 +42,7 @@ static void context_type_must_be_known(void)
 {
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), i;
-	static const u32 types[] = { 0, 4, 1u << 31, UINT32_MAX };
+	static const u32 types[] = { 0, 5, 1u << 31, UINT32_MAX };
 
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		struct drm_pumice_context_create args = good(vm);
@@ -57,7 +57,7 @@ static void every_type_is_available(void)
 	int fd = need_gpu();
 	u32 vm = need_vm(fd), type;
 
-	for (type = DRM_PUMICE_CONTEXT_COMPUTE; type <= DRM_PUMICE_CONTEXT_TRANSFER; type++)
+	for (type = DRM_PUMICE_CONTEXT_COMPUTE; type <= DRM_PUMICE_CONTEXT_RAYS; type++)
 		CHECK_OK(gpu_context_destroy(fd, need_context_of(fd, vm, type)));
 }
 

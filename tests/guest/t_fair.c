@@ -181,7 +181,7 @@ static void find_no_context(void)
 	int fd = need_gpu();
 
 	vm = need_vm(fd);
-	for (type = DRM_PUMICE_CONTEXT_COMPUTE; type <= DRM_PUMICE_CONTEXT_TRANSFER; type++)
+	for (type = DRM_PUMICE_CONTEXT_COMPUTE; type <= DRM_PUMICE_CONTEXT_RAYS; type++)
 		CHECK_ERROR(gpu_context_create_of(fd, vm, type, &context), ENOSPC);
 }
 
@@ -201,12 +201,13 @@ static void contexts_of_a_file_are_limited(void)
 		{ DRM_PUMICE_CONTEXT_COMPUTE, 1 },
 		{ DRM_PUMICE_CONTEXT_RENDER, 2 },
 		{ DRM_PUMICE_CONTEXT_TRANSFER, 1 },
+		{ DRM_PUMICE_CONTEXT_RAYS, 1 },
 	};
 	unsigned int i;
 	u32 again;
 	int err;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int fd = need_gpu();
 
 		CHECK_EQUAL(take_contexts(fd, kinds[i].type, &err), FILE_IDS / kinds[i].ids);

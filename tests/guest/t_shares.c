@@ -57,7 +57,7 @@ static void set_shares(const char *text)
 
 static void set_defaults(void)
 {
-	set_shares("cdm=default vdm=default pdm=default");
+	set_shares("cdm=default vdm=default pdm=default rdm=default");
 }
 
 static void shares_are_set_by_name(void)
@@ -69,14 +69,16 @@ static void shares_are_set_by_name(void)
 	CHECK(strstr(shares(), "cdm: 128/256 (default), tasks all, unified all, common all, local all\n"));
 	CHECK(strstr(shares(), "vdm: 128/256 (default), tasks all, unified all, common all\n"));
 	CHECK(strstr(shares(), "pdm: 192/256 (default), tasks all, unified all, common all\n"));
+	CHECK(strstr(shares(), "rdm: 128/256 (default), tasks all, unified all, common all\n"));
 	set_shares("cdm=64 pdm=none\n");
 	CHECK(strstr(shares(), "cdm: 64/256,"));
 	CHECK(strstr(shares(), "vdm: 128/256 (default),"));
 	CHECK(strstr(shares(), "pdm: none,"));
-	set_shares("pdm=254 vdm=1");
+	set_shares("pdm=254 vdm=1 rdm=3");
 	CHECK(strstr(shares(), "cdm: 64/256,"));
 	CHECK(strstr(shares(), "vdm: 1/256,"));
 	CHECK(strstr(shares(), "pdm: 254/256,"));
+	CHECK(strstr(shares(), "rdm: 3/256,"));
 	set_defaults();
 	CHECK(strstr(shares(), "cdm: 128/256 (default),"));
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));

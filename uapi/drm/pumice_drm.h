@@ -315,6 +315,8 @@ struct drm_pumice_query_stats {
 	__u64 transfer_busy;
 	/** @partial_renders: renders of scenes whose geometry jobs ran out of pages */
 	__u64 partial_renders;
+	/** @rays_busy: as @compute_busy, of the ray-tracing data master; since 1.4 */
+	__u64 rays_busy;
 };
 
 /**
@@ -530,6 +532,8 @@ enum drm_pumice_context_type {
 	DRM_PUMICE_CONTEXT_RENDER = 2,
 	/** @DRM_PUMICE_CONTEXT_TRANSFER: transfer data master */
 	DRM_PUMICE_CONTEXT_TRANSFER = 3,
+	/** @DRM_PUMICE_CONTEXT_RAYS: ray-tracing data master; since 1.4 */
+	DRM_PUMICE_CONTEXT_RAYS = 4,
 };
 
 /**
@@ -843,7 +847,7 @@ struct drm_pumice_sync {
  * job of the same context and scene, which depends on it implicitly.
  */
 enum drm_pumice_job_type {
-	/** @DRM_PUMICE_JOB_DEFAULT: the only kind of a compute or transfer context */
+	/** @DRM_PUMICE_JOB_DEFAULT: the only kind of a compute, transfer or rays context */
 	DRM_PUMICE_JOB_DEFAULT = 0,
 	/** @DRM_PUMICE_JOB_GEOMETRY: a vertex control stream into a scene */
 	DRM_PUMICE_JOB_GEOMETRY = 1,

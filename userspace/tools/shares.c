@@ -15,14 +15,14 @@
 
 #define FOLDERS		"/sys/kernel/debug/dri/"
 #define FILE_NAME	"pds_shares"
-#define ACCEPTED	"cdm=, vdm= and pdm=, each with 1 to 254, none or default"
+#define ACCEPTED	"cdm=, vdm=, pdm= and rdm=, each with 1 to 254, none or default"
 #define PATH_BYTES	96
 #define TEXT_BYTES	64	/* of the driver */
 
 /* Refuse a word that is not a NAME=SHARE; the driver checks the share. */
 static void check_words(const struct command *c, char **words)
 {
-	static const char *const names[] = { "cdm=", "vdm=", "pdm=" };
+	static const char *const names[] = { "cdm=", "vdm=", "pdm=", "rdm=" };
 
 	for (; *words; words++)
 		if (strncmp(*words, names[0], 4) && strncmp(*words, names[1], 4) &&
@@ -39,8 +39,8 @@ static bool find_file(const struct command *c, const char *device, char *path)
 
 	if (fd < 0)
 		command_refuse(c, "'%s' is not a GPU of the kernel driver; accepted: drm, "
-			       "drm:/dev/dri/renderD128. In process: the keys cdm-share, vdm-share "
-			       "and pdm-share", device);
+			       "drm:/dev/dri/renderD128. In process: the keys cdm-share, vdm-share, "
+			       "pdm-share and rdm-share", device);
 	if (fstat(fd, &node)) {
 		fprintf(stderr, "%s: %s\n", c->name, strerror(errno));
 		return false;
@@ -105,8 +105,8 @@ int main(int argc, char **argv)
 		.name = "pumice-shares",
 		.words = "[NAME=SHARE]…",
 		.max_words = -1,
-		.purpose = "Shows the shares of the data masters cdm, vdm and pdm in the slots and\n"
-			   "stores of each USC, and sets those that are named. Needs root.\n",
+		.purpose = "Shows the shares of the data masters cdm, vdm, pdm and rdm in the\n"
+			   "slots and stores of each USC, and sets those that are named. Needs root.\n",
 		.options = options,
 		.notes = "A SHARE is 1 to 254 of 256, none (no limit) or default. Shares apply while\n"
 			 "several data masters have jobs. A DEVICE inproc is refused: it has the keys\n"

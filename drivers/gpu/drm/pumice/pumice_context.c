@@ -102,6 +102,9 @@ static u32 context_data_masters(u32 type, u32 *dm)
 	case DRM_PUMICE_CONTEXT_TRANSFER:
 		dm[0] = FWIF_DM_TDM;
 		return 1;
+	case DRM_PUMICE_CONTEXT_RAYS:
+		dm[0] = FWIF_DM_RDM;
+		return 1;
 	default:
 		dm[0] = FWIF_DM_CDM;
 		return 1;
@@ -433,7 +436,7 @@ int pumice_ioctl_context_set_priority(struct drm_device *drm, void *data, struct
 
 static int context_check_create(const struct drm_pumice_context_create *args, struct drm_file *file)
 {
-	if (args->type < DRM_PUMICE_CONTEXT_COMPUTE || args->type > DRM_PUMICE_CONTEXT_TRANSFER ||
+	if (args->type < DRM_PUMICE_CONTEXT_COMPUTE || args->type > DRM_PUMICE_CONTEXT_RAYS ||
 	    args->flags || args->pad || args->priority > DRM_PUMICE_PRIORITY_HIGH)
 		return -EINVAL;
 	if (!(pumice_priorities(file) & BIT(args->priority)))

@@ -85,6 +85,7 @@ static void pumice_debugfs_print_masters(struct seq_file *m, struct pumice_devic
 	} masters[] = {
 		{ "cdm", PUMICE_DBG_CDM_STATUS }, { "vdm", PUMICE_DBG_VDM_STATUS },
 		{ "pdm", PUMICE_DBG_PDM_STATUS }, { "tdm", PUMICE_DBG_TDM_STATUS },
+		{ "rdm", PUMICE_DBG_RDM_STATUS },
 	};
 	u32 i, status;
 

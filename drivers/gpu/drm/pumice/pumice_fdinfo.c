@@ -28,6 +28,7 @@ static const char * const engines[FWIF_DM_COUNT] = {
 	[FWIF_DM_VDM] = "render-geometry",
 	[FWIF_DM_PDM] = "render-fragment",
 	[FWIF_DM_TDM] = "transfer",
+	[FWIF_DM_RDM] = "rays",
 };
 
 /**

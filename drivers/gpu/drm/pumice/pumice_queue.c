@@ -203,6 +203,7 @@ void pumice_queue_emit_locked(struct pumice_job *job)
 		pumice_queue_emit_present(job);
 	else
 		pumice_queue_emit_compute(job, q->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
+					       q->dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS :
 								      FWIF_CCCB_COMPUTE);
 	pumice_queue_emit_command(q, &update, sizeof(update));
 }
@@ -402,6 +403,7 @@ const char *pumice_queue_name(u32 dm)
 	static const char * const names[] = {
 		[FWIF_DM_CDM] = "pumice-compute", [FWIF_DM_VDM] = "pumice-geometry",
 		[FWIF_DM_PDM] = "pumice-fragment", [FWIF_DM_TDM] = "pumice-transfer",
+		[FWIF_DM_RDM] = "pumice-rays",
 	};
 
 	return names[dm];

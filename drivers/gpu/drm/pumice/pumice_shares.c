@@ -30,6 +30,7 @@ static const struct {
 	[FWIF_DM_CDM] = { "cdm", FWIF_PDS_SHARE_CDM, PUMICE_PDS_CDM_TASKS, true },
 	[FWIF_DM_VDM] = { "vdm", FWIF_PDS_SHARE_VDM, PUMICE_PDS_VDM_TASKS, false },
 	[FWIF_DM_PDM] = { "pdm", FWIF_PDS_SHARE_PDM, PUMICE_PDS_PDM_TASKS, false },
+	[FWIF_PDS_SHARE_BYTE_RDM] = { "rdm", FWIF_PDS_SHARE_RDM, PUMICE_PDS_RDM_TASKS, false },
 };
 
 /* Protects changes of struct pumice_fw pds_shares. */

@@ -18,6 +18,7 @@ static const u32 busy_counters[FWIF_DM_COUNT] = {
 	[FWIF_DM_VDM] = PUMICE_PERF_VDM_BUSY,
 	[FWIF_DM_PDM] = PUMICE_PERF_PDM_BUSY,
 	[FWIF_DM_TDM] = PUMICE_PERF_TDM_BUSY,
+	[FWIF_DM_RDM] = PUMICE_PERF_RDM_BUSY,
 };
 
 static u64 stats_read_counter(struct pumice_device *pdev, u32 number)
@@ -137,5 +138,6 @@ struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 	stats.tasks = pumice_read(pdev, PUMICE_PDS_TASKS);
 	stats.waves = pumice_read(pdev, PUMICE_PDS_WAVES);
 	stats.partial_renders = sum.partials;
+	stats.rays_busy = stats_busy_ticks(pdev, &sum, FWIF_DM_RDM);
 	return stats;
 }
