@@ -93,6 +93,15 @@ static const char *const by_fault[] = {
 		"Build the structure before rays use it, and instances of structures of the bottom level only.",
 	[PUMICE_FAULT_RTU_NODE] = "Keep the structure's buffers unchanged after its build.",
 	[PUMICE_FAULT_RTU_LEAF] = "Keep the structure's buffers unchanged after its build.",
+	[PUMICE_FAULT_RDM_COMMAND] =
+		"End the stream with pumice_stream_end(), and submit dispatches and builds to compute contexts.",
+	[PUMICE_FAULT_RDM_RESERVED] =
+		"Record commands with the functions pumice_stream_*(), for the type of the context.",
+	[PUMICE_FAULT_RDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
+	[PUMICE_FAULT_RDM_RETURN] = "Submit the stream that calls the sub-list, not the sub-list.",
+	[PUMICE_FAULT_RDM_STATE] =
+		"Launch with pumice_stream_rays_launch(), with either a program or a buffer of rays.",
+	[PUMICE_FAULT_RDM_RAYS] = "Launch the rays in parts.",
 	[PUMICE_FAULT_TDM_COMMAND] =
 		"End the stream with pumice_stream_tdm_end(), and submit launches and draws to contexts of their type.",
 	[PUMICE_FAULT_TDM_RESERVED] =
@@ -132,6 +141,7 @@ const char *advice_access(uint32_t fault, uint32_t unit, bool found)
 	case PUMICE_UNIT_CDM:
 	case PUMICE_UNIT_VDM:
 	case PUMICE_UNIT_PTLA:
+	case PUMICE_UNIT_RDM:
 		return "Nothing is bound at this address of a stream or of its state.";
 	case PUMICE_UNIT_PDS:
 		return "Nothing is bound at this address of an input: an attribute, uniforms, or a program.";

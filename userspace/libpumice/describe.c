@@ -74,7 +74,7 @@ static bool reads_internal(u32 unit)
 {
 	return unit == PUMICE_UNIT_CDM || unit == PUMICE_UNIT_VDM ||
 	       unit == PUMICE_UNIT_PTLA || unit == PUMICE_UNIT_PDS ||
-	       unit == PUMICE_UNIT_USC_CODE;
+	       unit == PUMICE_UNIT_USC_CODE || unit == PUMICE_UNIT_RDM;
 }
 
 /*

@@ -25,9 +25,9 @@ int pumice_context_create_type(struct pumice_vm *vm, enum pumice_context_type ty
 	err = check_priority(dev, priority);
 	if (err)
 		return err;
-	if (type < PUMICE_CONTEXT_COMPUTE || type > PUMICE_CONTEXT_TRANSFER)
+	if (type < PUMICE_CONTEXT_COMPUTE || type > PUMICE_CONTEXT_RAYS)
 		return fail(dev, EINVAL,
-			    "context: unknown type %u; accepted: 1 (compute), 2 (render), 3 (transfer)",
+			    "context: unknown type %u; accepted: 1 (compute), 2 (render), 3 (transfer), 4 (rays)",
 			    (u32)type);
 	err = dev->ops->context_create(vm, type, priority, context);
 	if (!err)
@@ -196,14 +196,14 @@ static int fail_type(struct pumice_device *dev, u32 index, const struct pumice_g
 {
 	static const char * const contexts[] = {
 		[PUMICE_CONTEXT_COMPUTE] = "compute", [PUMICE_CONTEXT_RENDER] = "render",
-		[PUMICE_CONTEXT_TRANSFER] = "transfer",
+		[PUMICE_CONTEXT_TRANSFER] = "transfer", [PUMICE_CONTEXT_RAYS] = "rays",
 	};
 	static const char * const jobs[] = { "default", "geometry", "fragment" };
 	const u32 type = job->context->type;
 
 	return fail(dev, EINVAL,
 		    "job %u: type %u (%s) is not a job of a %s context; accepted: %s", index,
-		    job->type, name_of(jobs, 3, job->type), name_of(contexts, 4, type),
+		    job->type, name_of(jobs, 3, job->type), name_of(contexts, 5, type),
 		    type == PUMICE_CONTEXT_RENDER ? "1 (geometry), 2 (fragment)" : "0 (default)");
 }
 

@@ -49,7 +49,7 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 struct view {
-	double seconds, compute, geometry, fragment, transfer, usc;
+	double seconds, compute, geometry, fragment, transfer, rays, usc;
 	uint64_t jobs, faults, switches, partials;
 };
 
@@ -67,6 +67,7 @@ static struct view compare(const struct pumice_device_stats *a,
 		.geometry = percent(b->geometry_busy - a->geometry_busy, ticks),
 		.fragment = percent(b->fragment_busy - a->fragment_busy, ticks),
 		.transfer = percent(b->transfer_busy - a->transfer_busy, ticks),
+		.rays = percent(b->rays_busy - a->rays_busy, ticks),
 		.usc = percent(b->usc_busy - a->usc_busy, ns),
 		.jobs = b->jobs_done - a->jobs_done,
 		.faults = b->mmu_faults - a->mmu_faults,
@@ -94,6 +95,7 @@ static void print_screen(const struct pumice_device_info *info,
 	print_bar("geometry (VDM)", v->geometry);
 	print_bar("fragments (PDM)", v->fragment);
 	print_bar("transfers (TDM)", v->transfer);
+	print_bar("rays (RDM)", v->rays);
 	print_bar("USCs, on average", v->usc);
 	printf("\njobs               %10.1f a second, %" PRIu64 " done, %" PRIu64 " faulted\n",
 	       (double)v->jobs / v->seconds, now->jobs_done, now->jobs_faulted);
@@ -113,8 +115,8 @@ static void print_screen(const struct pumice_device_info *info,
 static void print_line(const struct pumice_device_stats *now, const struct view *v)
 {
 	printf("compute %5.1f %%  geometry %5.1f %%  fragment %5.1f %%  transfer %5.1f %%  "
-	       "usc %5.1f %%  jobs/s %8.1f  queued %3u  firmware %3u  waves %4u  ",
-	       v->compute, v->geometry, v->fragment, v->transfer, v->usc,
+	       "rays %5.1f %%  usc %5.1f %%  jobs/s %8.1f  queued %3u  firmware %3u  waves %4u  ",
+	       v->compute, v->geometry, v->fragment, v->transfer, v->rays, v->usc,
 	       (double)v->jobs / v->seconds, now->jobs_queued, now->jobs_firmware, now->waves);
 	printf("switches %" PRIu64 "  partial-renders %" PRIu64 "  mmu-faults %" PRIu64
 	       "  faulted %" PRIu64 "  resets %" PRIu64 "\n", now->switches, now->partial_renders,

@@ -867,7 +867,7 @@ const struct mistake mistakes[] = {
 	MISTAKE(context_priority, EINVAL,
 		"context: unknown priority 9; accepted: 0 (low), 1 (normal), 2 (high)"),
 	MISTAKE(context_type, EINVAL,
-		"context: unknown type 9; accepted: 1 (compute), 2 (render), 3 (transfer)"),
+		"context: unknown type 9; accepted: 1 (compute), 2 (render), 3 (transfer), 4 (rays)"),
 	MISTAKE(sync_flags, EINVAL, "sync: unknown flags 0x6; accepted: 0x1 (SIGNALED)"),
 	MISTAKE(wait_flags, EINVAL, "wait: unknown flags 0x4; accepted: 0x1 (ANY), 0x2 (SUBMIT)"),
 	MISTAKE(wait_without_signal, EINVAL,

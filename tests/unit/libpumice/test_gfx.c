@@ -497,7 +497,7 @@ static void jobs_of_a_frame_are_submitted_together(void **state)
 	assert_int_equal(pumice_submit_gfx(dev, jobs, 1, &failed), -EINVAL);
 	jobs[0].type = PUMICE_JOB_GEOMETRY;
 	assert_int_equal(pumice_submit_gfx(dev, jobs, 1, &failed), -EINVAL);
-	assert_int_equal(pumice_context_create_type(vm, 4, PUMICE_PRIORITY_NORMAL, &compute),
+	assert_int_equal(pumice_context_create_type(vm, 5, PUMICE_PRIORITY_NORMAL, &compute),
 			 -EINVAL);
 	pumice_context_destroy(compute);
 	pumice_context_destroy(render);

@@ -64,7 +64,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cors=4,threads=1", EINVAL,
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, tasks, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
-		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slice-us, split, cdm-share, vdm-share, pdm-share, "
+		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slice-us, split, cdm-share, vdm-share, pdm-share, rdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
 		  "pixel-outputs=common or partition; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
@@ -106,6 +106,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:slice-us=1000001", EINVAL, "slice-us=1000001 is not" },
 		{ "inproc:cdm-share=256", EINVAL, "cdm-share=256 is not 0 to 255" },
 		{ "inproc:vdm-share=1,pdm-share=4294967295", EINVAL, "pdm-share=4294967295 is not" },
+		{ "inproc:rdm-share=256", EINVAL, "rdm-share=256 is not 0 to 255" },
 		{ "inproc:local-memory-kib=x", EINVAL, "invalid option" },
 		{ "drm:/dev/null", ENODEV, "/dev/null" },
 		{ "drm:/missing", ENOENT, "/missing" },
@@ -599,6 +600,7 @@ static void priority_of_a_context_can_be_changed_to_one_that_exists(void **state
 {
 	static const enum pumice_context_type types[] = {
 		PUMICE_CONTEXT_COMPUTE, PUMICE_CONTEXT_RENDER, PUMICE_CONTEXT_TRANSFER,
+		PUMICE_CONTEXT_RAYS,
 	};
 	struct pumice_context *context;
 	struct pumice_vm *vm;
@@ -606,7 +608,7 @@ static void priority_of_a_context_can_be_changed_to_one_that_exists(void **state
 
 	(void)state;
 	assert_int_equal(pumice_vm_create(dev, &vm), 0);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		assert_int_equal(pumice_context_create_type(vm, types[i], PUMICE_PRIORITY_LOW,
 							    &context), 0);
 		assert_int_equal(pumice_context_set_priority(context, PUMICE_PRIORITY_HIGH), 0);

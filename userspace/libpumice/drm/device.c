@@ -93,6 +93,7 @@ static int drm_stats(struct pumice_device *dev, struct pumice_device_stats *stat
 		.fragment_busy = s.fragment_busy,
 		.transfer_busy = s.transfer_busy,
 		.partial_renders = s.partial_renders,
+		.rays_busy = s.rays_busy,
 	};
 	return 0;
 }

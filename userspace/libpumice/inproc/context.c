@@ -124,6 +124,8 @@ static u32 data_master(enum pumice_context_type type)
 		return FWIF_DM_VDM;
 	case PUMICE_CONTEXT_TRANSFER:
 		return FWIF_DM_TDM;
+	case PUMICE_CONTEXT_RAYS:
+		return FWIF_DM_RDM;
 	default:
 		return FWIF_DM_CDM;
 	}

@@ -156,7 +156,7 @@ struct options {
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
-	u32 cdm_share, vdm_share, pdm_share;	/* the same */
+	u32 cdm_share, vdm_share, pdm_share, rdm_share;	/* the same */
 	u32 job_timeout_ms;			/* 0: none */
 	u32 attach;				/* 1: other processes can observe it */
 	const char *text;			/* all of them, for messages */
@@ -184,7 +184,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"cores, uscs, slots, tasks, waves, batch, threads, ram, unified-store-kib, " \
 	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, chunk-fifo, " \
 	"tile-fifo, tsp-vertices, slice-us, split, " \
-	"cdm-share, vdm-share, pdm-share, job-timeout-ms, attach; preset=NAME; " \
+	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, attach; preset=NAME; " \
 	"late=early, data or poison; pixel-outputs=common or partition; fw-gdb=PATH"
 
 #define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS
@@ -235,6 +235,7 @@ static const char *parse_option(const char *text, const char *end, struct option
 		{ "cdm-share=", &o->cdm_share, false },
 		{ "vdm-share=", &o->vdm_share, false },
 		{ "pdm-share=", &o->pdm_share, false },
+		{ "rdm-share=", &o->rdm_share, false },
 		{ "job-timeout-ms=", &o->job_timeout_ms, false },
 		{ "attach=", &o->attach, false },
 	};
@@ -277,6 +278,7 @@ static int check_shares(const struct options *o, char *error, size_t error_bytes
 		u32 value;
 	} shares[] = {
 		{ "cdm", o->cdm_share }, { "vdm", o->vdm_share }, { "pdm", o->pdm_share },
+		{ "rdm", o->rdm_share },
 	};
 	size_t i;
 
@@ -484,7 +486,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	d->slice_us = o->slice_us;
 	d->split_prims = o->split_prims;
 	d->pds_shares = o->cdm_share << 8 * FWIF_DM_CDM | o->vdm_share << 8 * FWIF_DM_VDM |
-			o->pdm_share << 8 * FWIF_DM_PDM;
+			o->pdm_share << 8 * FWIF_DM_PDM |
+			o->rdm_share << 8 * FWIF_PDS_SHARE_BYTE_RDM;
 	pthread_mutex_lock(&d->lock);
 	err = fw_init(d, firmware_path(), error, error_bytes);
 	if (err)

@@ -247,6 +247,7 @@ static void note_places(struct inproc_device *d, struct subject *s,
 	static const u8 master[FWIF_DM_COUNT] = {
 		[FWIF_DM_CDM] = PUMICE_WAVE_MASTER_CDM, [FWIF_DM_VDM] = PUMICE_WAVE_MASTER_VDM,
 		[FWIF_DM_PDM] = PUMICE_WAVE_MASTER_PDM, [FWIF_DM_TDM] = PUMICE_WAVE_MASTER_COUNT,
+		[FWIF_DM_RDM] = PUMICE_WAVE_MASTER_RDM,
 	};
 	const struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
 	const u32 dm = s->c->shared->context.dm;

@@ -79,6 +79,7 @@ int inproc_stats(struct pumice_device *dev, struct pumice_device_stats *stats)
 		.fragment_busy = read_ticks(d, PUMICE_PERF_PDM_BUSY),
 		.transfer_busy = read_ticks(d, PUMICE_PERF_TDM_BUSY),
 		.partial_renders = read_counter(d, PUMICE_PERF_PM_PARTIALS),
+		.rays_busy = read_ticks(d, PUMICE_PERF_RDM_BUSY),
 	};
 	count_contexts(d, stats);
 	pthread_mutex_unlock(&d->lock);

@@ -172,9 +172,10 @@ static void put_present(struct inproc_context *c, const struct pumice_gfx_job *j
 static void put_command(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,
 			u32 perf)
 {
+	const u32 dm = c->shared->context.dm;
 	const struct fwif_cccb_compute compute = {
-		.header = { c->shared->context.dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
-								   FWIF_CCCB_COMPUTE,
+		.header = { dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
+			    dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS : FWIF_CCCB_COMPUTE,
 			    sizeof(compute) },
 		.stream = job->stream,
 		.seqno = seqno,

@@ -110,6 +110,7 @@ static u32 unit_of(const struct inproc_context *c)
 		[FWIF_DM_VDM] = PUMICE_UNIT_VDM,
 		[FWIF_DM_PDM] = PUMICE_UNIT_ISP,
 		[FWIF_DM_TDM] = PUMICE_UNIT_PTLA,
+		[FWIF_DM_RDM] = PUMICE_UNIT_RDM,
 	};
 
 	return unit[c->shared->context.dm];

@@ -64,18 +64,18 @@ struct pumice_trace;
  *   "drm:/dev/dri/renderD128" this render node
  *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: preset=NAME (default,
  *       volcanic, waves, sgx543mp4, videocore4: the sizes that the other keys override; without
- *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, tasks, waves (of a USC),
- *       batch (instances of a task of vertices or fragments), threads (0: all work is done
- *       inside waits, and in the same order each time), ram (MiB), unified-store-kib,
+ *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, tasks, waves (of
+ *       a USC), batch (instances of a task of vertices or fragments), threads (0: all work is
+ *       done inside waits, and in the same order each time), ram (MiB), unified-store-kib,
  *       common-store-kib, local-memory-kib (of a USC), slot-registers (0 to 8), pixel-outputs
  *       (their store: common or partition), vpm-kib, idx-fifo, chunk-fifo, tile-fifo,
- *       tsp-vertices, slice-us (time slice of a job), split (primitives that are dispatched to a
- *       core at a time), cdm-share, vdm-share, pdm-share (of the USCs while several data masters have jobs, in
- *       1/256; 255: no limit), job-timeout-ms (30000: a job that has run for longer is killed
- *       inside waits; 0: none), attach (1: other processes of the user can observe it),
- *       fw-gdb=PATH (GDB's socket; threads=1 or more), late=early, data or poison (when data of
- *       loads arrive; poison: a use without a wait faults; default: PUMICE_LATE of the
- *       environment, else early)
+ *       tsp-vertices, slice-us (time slice of a job), split (primitives that are dispatched to
+ *       a core at a time), cdm-share, vdm-share, pdm-share, rdm-share (of the USCs while
+ *       several data masters have jobs, in 1/256; 255: all), job-timeout-ms (30000: a job that
+ *       has run for longer is killed inside waits; 0: none), attach (1: other processes of the
+ *       user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early, data
+ *       or poison (when data of loads arrive; poison: a use without a wait faults; default:
+ *       PUMICE_LATE of the environment, else early)
  *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
  *                            has the key attach=1; only to be observed: statistics,
  *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
@@ -233,6 +233,8 @@ struct pumice_device_stats {
 	uint64_t transfer_busy;
 	/** @partial_renders: renders of scenes whose geometry jobs ran out of pages */
 	uint64_t partial_renders;
+	/** @rays_busy: as @compute_busy, of the ray-tracing data master */
+	uint64_t rays_busy;
 };
 
 /**
@@ -240,8 +242,7 @@ struct pumice_device_stats {
  * @stats: out
  * @bytes: sizeof(*stats)
  *
- * In process all jobs are queued in the firmware: jobs_queued
- * is 0. Values that an older kernel does not report are 0.
+ * In process jobs_queued is 0: the firmware has all. Values that an older kernel lacks are 0.
  *
  * Return: 0 or a negative errno.
  */
@@ -281,8 +282,7 @@ int pumice_device_fw_counters(struct pumice_device *dev, struct pumice_fw_counte
 /**
  * pumice_device_set_warnings - set the function that receives warnings of mistakes in programs.
  * @dev: device; others are not affected
- * @report: called for each warning, with @data and a text; NULL, the default: programs are not
- *   checked
+ * @report: called for each warning, with @data and a text; NULL, the default: no checks
  * @data: for @report
  *
  * pumice_kernel_assemble() then checks each program that it has assembled for the device, as

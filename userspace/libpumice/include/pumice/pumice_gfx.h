@@ -45,6 +45,8 @@ enum pumice_context_type {
 	PUMICE_CONTEXT_RENDER = 2,
 	/** @PUMICE_CONTEXT_TRANSFER: transfer */
 	PUMICE_CONTEXT_TRANSFER = 3,
+	/** @PUMICE_CONTEXT_RAYS: ray tracing: pumice_rays.h */
+	PUMICE_CONTEXT_RAYS = 4,
 };
 
 /**
@@ -131,7 +133,7 @@ void pumice_hwrt_destroy(struct pumice_hwrt *hwrt);
 
 /** enum pumice_job_type - kinds of jobs. */
 enum pumice_job_type {
-	/** @PUMICE_JOB_DEFAULT: the only kind of a compute or transfer context */
+	/** @PUMICE_JOB_DEFAULT: the only kind of a compute, transfer or rays context */
 	PUMICE_JOB_DEFAULT = 0,
 	/** @PUMICE_JOB_GEOMETRY: the job after it must be the FRAGMENT job of the scene */
 	PUMICE_JOB_GEOMETRY = 1,

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libpumice, ray tracing: builds the acceleration structures that ray_query walks.
+ * libpumice, ray tracing: builds acceleration structures, and launches rays through them.
  *
  * A structure of the bottom level has triangles, one of the top level instances of such
  * structures. Compute programs of the library build them: the calls add their launches to a stream
  * of a compute context, so a structure can be built, refitted and used in one job.
+ *
+ * Any program can trace rays with ray_query. A launch, on a context of type PUMICE_CONTEXT_RAYS, has
+ * its rays traced in parallel with the cores, and runs programs for those that hit and for those that do not.
+ * Its programs are of stage rays (.stage rays).
  *
  * Errors, threads and lifetimes are as in pumice.h.
  */
@@ -12,6 +16,7 @@
 #define PUMICE_PUMICE_RAYS_H
 
 #include "pumice.h"
+#include "pumice_gfx.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -120,6 +125,55 @@ int pumice_stream_rays_mesh(struct pumice_stream *stream, struct pumice_ray_stru
 int pumice_stream_rays_instances(struct pumice_stream *stream,
 				 struct pumice_ray_structure *structure, uint64_t instances,
 				 uint32_t count, uint32_t flags);
+
+/* A ray ends with the first hit that is found, which may not be the nearest: for shadows. */
+#define PUMICE_RAYS_ANY		(1u << 0)
+
+/**
+ * struct pumice_ray_launch - rays, and the programs that they run. Inputs of stages are uniforms,
+ * textures, and sources: pumice_pds_source RAY_INDEX, RAY_X and RAY_Y, and for hits and misses all
+ * others that begin with RAY.
+ */
+struct pumice_ray_launch {
+	/** @structure: pumice_ray_structure_va() of a built structure */
+	uint64_t structure;
+	/** @generate: program that writes a ray to vo0 to vo7 (origin, smallest t, direction,
+	 * greatest t); or NULL */
+	const struct pumice_stage_desc *generate;
+	/** @rays: without it: GPU virtual address of a pumice_rdm_ray for each ray; 4-byte aligned */
+	uint64_t rays;
+	/** @hit: program of rays that hit, or NULL */
+	const struct pumice_stage_desc *hit;
+	/** @miss: program of rays that hit nothing, or NULL */
+	const struct pumice_stage_desc *miss;
+	/** @width: rays of a row */
+	uint32_t width;
+	/** @height: rows; fewer than 2^32 rays in all */
+	uint32_t height;
+	/** @flags: PUMICE_RAYS_ANY or 0 */
+	uint32_t flags;
+	/** @uniform_words: words of the uniform stream of all programs, at most 16384 */
+	uint32_t uniform_words;
+	/** @uniforms: its GPU virtual address, 256-byte aligned */
+	uint64_t uniforms;
+};
+
+/** pumice_ray_launch_init - initialise to rays of no source and without programs. */
+void pumice_ray_launch_init(struct pumice_ray_launch *launch, uint64_t structure, uint32_t width,
+			    uint32_t height);
+
+/**
+ * pumice_stream_rays_launch - add STATE and LAUNCH of a ray control stream.
+ * @launch: rays and programs
+ *
+ * The job is of a context of type PUMICE_CONTEXT_RAYS, and its stream ends with pumice_stream_end().
+ * pumice_stream_fence(), _link(), _timestamp() and _marker() are as in compute streams. Programs run in any order.
+ *
+ * Return: 0; -EINVAL for a stage that is not of a program of stage rays or writes other vertex
+ * outputs, 2^32 rays or more, both or none of generate and rays, unknown flags, or an address that is
+ * not aligned; -ENOSPC.
+ */
+int pumice_stream_rays_launch(struct pumice_stream *stream, const struct pumice_ray_launch *launch);
 
 #ifdef __cplusplus
 }
