@@ -3,7 +3,8 @@
  * pumice-demo-rays: shiny balls on a floor, with shadows and reflections, by ray tracing.
  *
  * The GPU builds the structures of a ball, of the floor and of the scene, then traces the rays of
- * every pixel, in one job. The CPU traces every eighth pixel in every eighth row in f64, through all
+ * every pixel, in one job; or a launch of the ray-tracing data master has the rays from the eye, and
+ * its programs trace the others: the picture is the same. The CPU traces every eighth pixel in every eighth row in f64, through all
  * triangles. Rays that pass an edge of a ball or of a shadow closer than f32 resolves may differ.
  */
 #include <math.h>
@@ -17,6 +18,8 @@
 #include "matrix.h"
 #include "mesh.h"
 #include "rays.pasm.h"
+#include "rays_eye.pasm.h"
+#include "rays_hit.pasm.h"
 
 #define NAME		"pumice-demo-rays"
 #define GROUP_X		8u
@@ -157,26 +160,92 @@ static void build_shape(const struct scene *s, const struct shape *shape)
 	check(s, pumice_stream_rays_mesh(s->demo.stream, shape->structure, &mesh, 0));
 }
 
-static void run(struct scene *s)
-{
-	uint32_t uniforms[6 + sizeof(struct view) / 4];
-	const struct demo_launch launch = {
-		.groups = { (s->view.width + GROUP_X - 1) / GROUP_X,
-			    (s->view.height + GROUP_Y - 1) / GROUP_Y, 1 },
-		.uniforms = uniforms, .uniform_words = sizeof(uniforms) / 4,
-	};
+#define UNIFORMS	(6u + (uint32_t)(sizeof(struct view) / 4))
 
+static void set_uniforms(const struct scene *s, uint32_t uniforms[UNIFORMS])
+{
 	demo_address(uniforms, pumice_ray_structure_va(s->top));
 	demo_address(uniforms + 2, s->image.va);
 	demo_address(uniforms + 4, s->materials.va);
 	memcpy(uniforms + 6, &s->view, sizeof(s->view));
-	demo_begin(&s->demo);
+}
+
+static void build(struct scene *s)
+{
 	build_shape(s, &s->floor);
 	build_shape(s, &s->ball);
 	check(s, pumice_stream_rays_instances(s->demo.stream, s->top, s->instances.va, INSTANCES, 0));
+}
+
+/* Build and draw in one compute job. */
+static void run(struct scene *s)
+{
+	uint32_t uniforms[UNIFORMS];
+	const struct demo_launch launch = {
+		.groups = { (s->view.width + GROUP_X - 1) / GROUP_X,
+			    (s->view.height + GROUP_Y - 1) / GROUP_Y, 1 },
+		.uniforms = uniforms, .uniform_words = UNIFORMS,
+	};
+
+	set_uniforms(s, uniforms);
+	demo_begin(&s->demo);
+	build(s);
 	demo_add(&s->demo, &launch);
 	demo_end(&s->demo);
 	demo_report(&s->demo);
+}
+
+/* Inputs of the program of hits and misses: see rays_hit.pasm. */
+#define RAY_REGS	PUMICE_RDM_RAY_WORDS
+#define RESULT_REGS	(PUMICE_PDS_SOURCE_RAY_KIND - PUMICE_PDS_SOURCE_RAY_T + 1u)
+#define HIT_INPUTS	(3u + RAY_REGS + RESULT_REGS)
+
+static void set_inputs(const uint32_t *uniforms, struct pumice_input inputs[HIT_INPUTS])
+{
+	uint32_t n, reg = 0;
+
+	inputs[reg++] = pumice_input_source(0, PUMICE_PDS_SOURCE_RAY_X);
+	inputs[reg++] = pumice_input_source(1, PUMICE_PDS_SOURCE_RAY_Y);
+	for (n = 0; n < RAY_REGS; n++, reg++)
+		inputs[reg] = pumice_input_source(reg, PUMICE_PDS_SOURCE_RAY_ORIGIN_X + n);
+	for (n = 0; n < RESULT_REGS; n++, reg++)
+		inputs[reg] = pumice_input_source(reg, PUMICE_PDS_SOURCE_RAY_T + n);
+	inputs[reg] = pumice_input_uniforms(0, uniforms, UNIFORMS);
+}
+
+/* Build in a compute job, then launch the rays from the eye. */
+static void run_launch(struct scene *s)
+{
+	struct pumice_kernel *eye = demo_kernel(&s->demo, rays_eye_program, sizeof(rays_eye_program));
+	struct pumice_kernel *hit = demo_kernel(&s->demo, rays_hit_program, sizeof(rays_hit_program));
+	struct pumice_input inputs[HIT_INPUTS], eye_inputs[3];
+	const struct pumice_stage_desc shade = { hit, inputs, HIT_INPUTS };
+	const struct pumice_stage_desc generate = { eye, eye_inputs, 3 };
+	struct pumice_context *compute = s->demo.context;
+	struct pumice_ray_launch launch;
+	uint32_t uniforms[UNIFORMS];
+
+	set_uniforms(s, uniforms);
+	set_inputs(uniforms, inputs);
+	memcpy(eye_inputs, inputs, 2 * sizeof(*inputs));
+	eye_inputs[2] = inputs[HIT_INPUTS - 1];
+	demo_begin(&s->demo);
+	build(s);
+	demo_end(&s->demo);
+	pumice_ray_launch_init(&launch, pumice_ray_structure_va(s->top), s->view.width,
+			       s->view.height);
+	launch.generate = &generate;
+	launch.hit = launch.miss = &shade;
+	check(s, pumice_context_create_type(s->demo.vm, PUMICE_CONTEXT_RAYS, PUMICE_PRIORITY_NORMAL,
+					    &s->demo.context));
+	demo_begin(&s->demo);
+	check(s, pumice_stream_rays_launch(s->demo.stream, &launch));
+	demo_end(&s->demo);
+	demo_report(&s->demo);
+	pumice_context_destroy(s->demo.context);
+	s->demo.context = compute;
+	demo_kernel_free(hit);
+	demo_kernel_free(eye);
 }
 
 /* --------------------------------------------------------- the CPU's picture */
@@ -384,8 +453,11 @@ int main(int argc, char **argv)
 	static struct scene s = { .view = { .width = 640, .height = 480 } };
 	const char *device, *path = "rays.png";
 	uint32_t wrong, compared;
+	bool by_launch = false;
 	int status;
 	const struct command_option own[] = {
+		{ 'l', "launch", NULL, "launch the rays from the eye, on the ray-tracing data\nmaster",
+		  .flag = &by_launch },
 		{ 'o', "output", "FILE", "picture to write (default rays.png)", .text = &path },
 		{ 'x', "width", "PIXELS", "columns, 16 to 4096 (default 640)",
 		  .number = &s.view.width, .min = 16, .max = 4096 },
@@ -397,7 +469,10 @@ int main(int argc, char **argv)
 	device = demo_arguments(NAME, "Draws shiny balls on a floor by ray tracing.\n",
 				own, argc, argv);
 	make(&s, device);
-	run(&s);
+	if (by_launch)
+		run_launch(&s);
+	else
+		run(&s);
 	write_picture(&s, path);
 	wrong = count_wrong(&s, &compared);
 	status = demo_result(NAME, wrong <= compared / 100,
