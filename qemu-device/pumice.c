@@ -375,7 +375,7 @@ typedef struct PumiceSize {
     unsigned int *size;
 } PumiceSize;
 
-#define PUMICE_SIZES 14
+#define PUMICE_SIZES 15
 
 static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
                               PumiceSize list[PUMICE_SIZES])

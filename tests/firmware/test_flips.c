@@ -142,7 +142,7 @@ static void the_announced_presents_reach_the_data_master(void **state)
 	assert_int_equal(fake[FAKE_TDM].job.presents, PUMICE_TDM_MAX_PRESENTS);
 	end_and_run(f.r, FAKE_TDM, DM_DONE);
 	/* A job without presents may run none, although the previous one could. */
-	put_transfer(&f.c, 2);
+	put_stream(&f.c, FWIF_CCCB_TRANSFER, 2);
 	fx_submit(f.r, &f.c);
 	assert_int_equal(fake[FAKE_TDM].starts, 2);
 	assert_int_equal(fake[FAKE_TDM].job.presents, 0);
@@ -158,7 +158,7 @@ static void flips_of_a_context_without_a_ring_are_discarded(void **state)
 	(void)state;
 	make(&f);
 	fx_context_of(f.r, &f.vm, FWIF_DM_TDM, 1, &plain);
-	put_transfer(&plain, 1);
+	put_stream(&plain, FWIF_CCCB_TRANSFER, 1);
 	fx_submit(f.r, &plain);
 	fake_flip(1, 0, 0);
 	end_and_run(f.r, FAKE_TDM, DM_DONE);

@@ -75,7 +75,7 @@ static void kick_refuses_a_context_with_a_bad_field(void **state)
 		{ "too many", offsetof(struct fwif_context, result_count), 2 * FWIF_RING_MAX },
 		{ "save misaligned", offsetof(struct fwif_context, save), 4 },
 		{ "save outside", offsetof(struct fwif_context, save), 0x80000000 },
-		{ "reserved", offsetof(struct fwif_context, reserved[3]), 1 },
+		{ "reserved", offsetof(struct fwif_context, reserved[2]), 1 },
 		{ "misaligned stuck", offsetof(struct fwif_context, stuck), 0x10004 },
 	};
 	struct fixture *r = fx_booted();

@@ -217,11 +217,6 @@ static void launch_that_can_never_fit(void)
 	expect_fault(&fx, state_stream(&fx, state, one_group), PUMICE_FAULT_PDS_RESOURCE,
 		     PUMICE_UNIT_PDS);
 	state = good_state(&fx);
-	state.shared = PUMICE_USC_MAX_SHARED;
-	state.size_x = PUMICE_GROUP_INSTANCES;
-	expect_fault(&fx, state_stream(&fx, state, one_group), PUMICE_FAULT_PDS_RESOURCE,
-		     PUMICE_UNIT_PDS);
-	state = good_state(&fx);
 	state.temps = PUMICE_USC_MAX_TEMPS;
 	state.attrs = PUMICE_USC_MAX_ATTRS;
 	state.size_x = PUMICE_GROUP_INSTANCES;

@@ -66,6 +66,9 @@ static int check_resources(const struct pumice_program_header *h, const struct r
 {
 	u64 instances = (u64)h->size_x * h->size_y * h->size_z;
 
+	if (h->rays && h->stage)
+		return REFUSE(reason, "a program of rays with stage %u, not 0: assemble it again",
+			      (u32)h->stage);
 	if (h->shared > PUMICE_USC_MAX_SHARED)
 		return REFUSE(reason, "%u shared registers are more than %u", (u32)h->shared,
 			      PUMICE_USC_MAX_SHARED);

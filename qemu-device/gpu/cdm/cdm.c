@@ -124,7 +124,7 @@ static void begin_switch(struct cdm *cdm)
 		pds_launch_end(cdm->pds);
 		if (cdm->launch.sequences) {	/* the saved state has launches only */
 			cdm->dispatching = false;
-			cdm->pc = cdm->command;
+			cdm->walk.pc = cdm->command;
 		}
 	}
 	cdm->phase = CDM_SWITCH;

@@ -70,10 +70,9 @@ bool pds_fill_rays(struct pds *pds, const struct pds_place *place, const struct 
 		   const struct pds_rays *in, struct mmu_tlb *tlb, u32 *pc,
 		   struct gpu_fault *fault)
 {
-	const struct pds_claim *claim = &pds->unit[place->usc].accounts.claim[place->group];
 	struct usc *usc = pds->config.usc[place->usc];
 	struct pds_fill fill = {
-		.usc = usc, .task = usc_task(usc, claim->slot[0]), .mmu = pds->config.mmu,
+		.usc = usc, .task = pds_task_of(pds, place, 0), .mmu = pds->config.mmu,
 		.tlb = tlb, .ctx = stage->ctx,
 	};
 	bool ok = true;

@@ -89,7 +89,6 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		{ 7, 0x1000, 0, "4100 shared registers" },
 		{ 7, 0xff << 13, 0, "255 attribute registers" },
 		{ 7, 0xff << 21, 0, "255 temporary registers" },
-		{ 7, 1u << 31, 0, "reserved bits" },
 		{ 8, 1, 0, "reserved bits" },
 		{ 8, 2, 0, "reserved bits" },
 		{ 9, 0, 0x7ff, "work-group of 0 instances" },
@@ -125,6 +124,22 @@ static void program_refuses_each_bad_field_with_its_reason(void **state)
 		print_message("%s\n", error);
 		assert_non_null(strstr(error, cases[i].reason));
 	}
+}
+
+static void program_of_rays_is_of_no_other_data_master(void **state)
+{
+	struct pumice_program *program;
+	char error[PUMICE_ERROR_BYTES];
+	u32 copy[MAX_WORDS];
+
+	(void)state;
+	memcpy(copy, file, sizeof(copy));
+	copy[7] |= 1u << 31;
+	copy[11] |= 2;
+	progfile_seal(copy, file_bytes);
+	assert_int_equal(pumice_program_parse(copy, file_bytes, &program, error, sizeof(error)),
+			 -EINVAL);
+	assert_non_null(strstr(error, "a program of rays with stage 2"));
 }
 
 static void program_refuses_any_single_bit_error_after_the_header(void **state)
@@ -207,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(program_returns_the_contents_of_the_file),
 		cmocka_unit_test(program_refuses_each_bad_field_with_its_reason),
+		cmocka_unit_test(program_of_rays_is_of_no_other_data_master),
 		cmocka_unit_test(program_refuses_any_single_bit_error_after_the_header),
 		cmocka_unit_test(program_refuses_every_shorter_and_longer_file),
 		cmocka_unit_test(text_is_refused_with_the_name_of_the_assembler),

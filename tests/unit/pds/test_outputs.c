@@ -4,6 +4,7 @@
  * wait for each other. Sizes are computed from those of the tile.
  */
 #include "../../../qemu-device/gpu/pds/outputs.h"
+#include "../../../qemu-device/gpu/pds/state.h"
 #include "stage_fixture.h"
 
 #include <string.h>
@@ -175,7 +176,7 @@ static void outputs_share_no_word_with_tasks(void **state)
 			out.word[n] = n;
 		while (stage_task_claim(t, PDS_DM_PDM, 0, 128, 1, &place) == PDS_STARTED) {
 			struct usc *usc = t->fx->usc[place.usc];
-			struct usc_task *task = usc_task(usc, usc_group(usc, place.group)->slot[0]);
+			struct usc_task *task = pds_task_of(t->fx->pds, &place, 0);
 
 			memset(usc_shared(usc, task), 0xff, 700 * 4);
 			memset(usc_attr(usc, task, 3, 0), 0xff, 7 * 128);

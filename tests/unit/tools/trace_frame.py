@@ -100,7 +100,7 @@ def decoded():
         lists = {(int(x), int(y)): int(n) for x, y, n in
                  re.findall(r"^tile (\d+), (\d+): (\d+) primitives", file.read(), re.M)}
     with open("shown/streams.txt", encoding="ascii") as file:
-        draws = re.findall(r"vdm_draw_indexed\n.*topology = 3\n(?:.*\n){4}.* count = (\d+) ",
+        draws = re.findall(r"vdm_draw_indexed\n.*topology = 3\n(?:.*\n)*?.* count = (\d+) ",
                            file.read())
     return lists, [int(n) // 3 for n in draws]
 

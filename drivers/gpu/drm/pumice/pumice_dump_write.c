@@ -395,14 +395,16 @@ static void dump_write_code(struct pumice_dump *dump, u64 code, u32 pc)
 
 static void dump_write_walk(struct pumice_dump *dump, u64 addr)
 {
+	const struct pumice_mmu_reader reader = {
+		.read = pumice_kernel_range_table_locked, .vm = dump->vm,
+	};
 	struct pumice_mmu_step steps[PUMICE_MMU_LEVELS];
 	struct pumice_dump_walk *walk;
 	u32 i, count = 0;
 
 	mutex_lock(&dump->vm->lock);
 	if (!dump->vm->released)
-		count = pumice_mmu_walk(dump->vm->mmu, addr, steps,
-					pumice_kernel_range_table_locked, dump->vm);
+		count = pumice_mmu_walk(dump->vm->mmu, addr, steps, &reader);
 	mutex_unlock(&dump->vm->lock);
 	if (!count)
 		return;

@@ -745,22 +745,22 @@ static struct pumice_mmu_step mmu_read_step(const u64 *entries, dma_addr_t dma, 
 }
 
 /* Continue a walk in the tables of a GiB that the GPU keeps, whose pages are of 4 KiB. */
-static u32 mmu_walk_foreign(u64 va, struct pumice_mmu_step *steps, pumice_mmu_read_fn read,
-			    struct pumice_vm *vm)
+static u32 mmu_walk_foreign(u64 va, struct pumice_mmu_step *steps,
+			    const struct pumice_mmu_reader *reader)
 {
 	u64 table = steps[0].entry & PUMICE_MMU_PC_ENTRY__ADDR__MASK;
 	const u64 *entries;
 
 	if (!(steps[0].entry & PUMICE_MMU_PC_ENTRY__VALID__MASK))
 		return 1;
-	entries = read(vm, va, table);
+	entries = reader->read(reader->vm, va, table);
 	if (!entries)
 		return 1;
 	steps[1] = mmu_read_step(entries, table, va >> BLOCK_SHIFT & (ENTRIES - 1));
 	table = steps[1].entry & PUMICE_MMU_PD_ENTRY__ADDR__MASK;
 	if (!(steps[1].entry & PUMICE_MMU_PD_ENTRY__VALID__MASK))
 		return 2;
-	entries = read(vm, va, table);
+	entries = reader->read(reader->vm, va, table);
 	if (!entries)
 		return 2;
 	steps[2] = mmu_read_step(entries, table, va >> LEAF_SHIFT & (LEAVES - 1));
@@ -772,13 +772,12 @@ static u32 mmu_walk_foreign(u64 va, struct pumice_mmu_step *steps, pumice_mmu_re
  * @mmu: address space, with its memory
  * @va: GPU virtual address below 1 TiB
  * @steps: array of PUMICE_MMU_LEVELS elements
- * @read: returns the entries of a table that the GPU keeps, or NULL
- * @vm: for @read
+ * @reader: access to the tables that the GPU keeps
  *
  * Return: number of levels; a walk ends at the first missing table.
  */
 u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps,
-		    pumice_mmu_read_fn read, struct pumice_vm *vm)
+		    const struct pumice_mmu_reader *reader)
 {
 	const struct directory *dir = mmu->dirs[va >> DIR_SHIFT];
 	const u32 block = va >> BLOCK_SHIFT & (ENTRIES - 1);
@@ -787,7 +786,7 @@ u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step
 
 	steps[0] = mmu_read_step(mmu->catalogue, mmu->catalogue_dma, va >> DIR_SHIFT);
 	if (!dir)
-		return mmu_walk_foreign(va, steps, read, vm);
+		return mmu_walk_foreign(va, steps, reader);
 	steps[1] = mmu_read_step(dir->table->entries, dir->table->dma, block);
 	table = dir->blocks[block];
 	if (!table)

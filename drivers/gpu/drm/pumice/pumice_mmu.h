@@ -94,10 +94,21 @@ struct pumice_mmu_step {
 
 void pumice_mmu_count_blocks(const struct pumice_mmu *mmu, u32 *blocks);
 struct pumice_vm;
-/* Return the entries of the table at a bus address, for an address that it translates; or NULL. */
-typedef const u64 *(*pumice_mmu_read_fn)(struct pumice_vm *vm, u64 va, u64 table);
+
+/**
+ * struct pumice_mmu_reader - access to the page tables that the GPU keeps
+ */
+struct pumice_mmu_reader {
+	/**
+	 * @read: return the entries of the table at a bus address, which translates va; or NULL
+	 */
+	const u64 *(*read)(struct pumice_vm *vm, u64 va, u64 table);
+	/** @vm: for @read */
+	struct pumice_vm *vm;
+};
+
 u32 pumice_mmu_walk(const struct pumice_mmu *mmu, u64 va, struct pumice_mmu_step *steps,
-		    pumice_mmu_read_fn read, struct pumice_vm *vm);
+		    const struct pumice_mmu_reader *reader);
 
 bool pumice_mmu_dirty(const struct pumice_mmu *mmu, struct pumice_mmu_dirty *dirty);
 void pumice_mmu_flushed(struct pumice_mmu *mmu);

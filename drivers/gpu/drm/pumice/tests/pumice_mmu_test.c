@@ -407,6 +407,8 @@ static const u64 *read_gpu_table(struct pumice_vm *vm, u64 va, u64 table)
 	return table == TEST_DIRECTORY ? gpu_directory : table == TEST_TABLE ? gpu_table : NULL;
 }
 
+static const struct pumice_mmu_reader gpu_tables = { .read = read_gpu_table };
+
 static void walks_continue_in_tables_that_the_gpu_keeps(struct kunit *test)
 {
 	const u64 va = TEST_VA + (7ull << BLOCK_SHIFT) + (9ull << LEAF_SHIFT);
@@ -414,21 +416,21 @@ static void walks_continue_in_tables_that_the_gpu_keeps(struct kunit *test)
 	struct mmu_fixture *f = mmu_fixture(test);
 
 	memset(gpu_directory, 0, sizeof(gpu_directory));
-	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 1);
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, &gpu_tables), 1);
 	pumice_mmu_set_directory(f->mmu, TEST_VA, TEST_DIRECTORY);
-	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 2);
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, &gpu_tables), 2);
 	KUNIT_EXPECT_EQ(test, steps[1].table, TEST_DIRECTORY);
 	KUNIT_EXPECT_EQ(test, steps[1].index, 7);
 	KUNIT_EXPECT_EQ(test, steps[1].entry, 0);
 	gpu_directory[7] = TEST_TABLE | PUMICE_MMU_PD_ENTRY__VALID__MASK;
 	gpu_table[9] = TEST_ADDR | LEAF_VALID;
-	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 3);
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, &gpu_tables), 3);
 	KUNIT_EXPECT_EQ(test, steps[2].table, TEST_TABLE);
 	KUNIT_EXPECT_EQ(test, steps[2].index, 9);
 	KUNIT_EXPECT_EQ(test, steps[2].entry, TEST_ADDR | LEAF_VALID);
 	/* A table that is not one of theirs is not read. */
 	gpu_directory[7] += PAGE_SIZE;
-	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, read_gpu_table, NULL), 2);
+	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, &gpu_tables), 2);
 	pumice_mmu_set_directory(f->mmu, TEST_VA, 0);
 }
 
