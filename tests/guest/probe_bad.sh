@@ -125,7 +125,7 @@ header() {
 	report "$1" $?
 }
 
-rmmod pumice 2>/dev/null
+[ ! -d /sys/module/pumice ] || unload
 cp $FIRMWARE $GOOD
 
 rm $FIRMWARE

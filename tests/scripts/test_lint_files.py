@@ -45,7 +45,7 @@ class Files(unittest.TestCase):
             self.assertEqual(self.problems("a.c", (LINE + function).encode()), expected)
 
     def test_a_file_that_is_not_text_is_named_with_its_line(self):
-        self.assertEqual(self.problems("a.c", LINE.encode() + b"// caf\xe9\n"),
+        self.assertEqual(self.problems("a.c", LINE.encode() + b"// \xe9\n"),
                          ["a.c:2: not text in UTF-8"])
 
 

@@ -79,7 +79,7 @@ static void an_abort_at_any_time_cancels_begun_work(void **state)
 		tasks += events(fx, PUMICE_TRACE_KIND_TASK, CANCEL, &r);
 		assert_int_equal(events(fx, PUMICE_TRACE_KIND_JOB_END, 0, &r), 1);
 		assert_int_equal(r.arg1, fx->ended[DM_DONE] ? PUMICE_TRACE_END_DONE :
-								     PUMICE_TRACE_END_ABORTED);
+							      PUMICE_TRACE_END_ABORTED);
 		assert_int_equal(r.context, (u32)VDMFX_TAG);
 		vdmfx_destroy(fx);
 	}

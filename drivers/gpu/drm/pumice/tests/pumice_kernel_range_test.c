@@ -83,6 +83,7 @@ static void tables_of_the_gpu_are_pages_of_their_range(struct kunit *test)
 {
 	struct range_fixture *f = range_fixture(test);
 	struct page *pages[3];
+	const void *found;
 	u32 i;
 
 	range_fill_step(test, &f->step[0], 0, 3);
@@ -92,9 +93,10 @@ static void tables_of_the_gpu_are_pages_of_their_range(struct kunit *test)
 	}
 	f->step[0].pages = pages;
 	list_add_tail(&f->step[0].node, &f->range.steps);
-	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_PTR_EQ(test, (const void *)kernel_range_find_table(&f->range,
-				    TEST_BUS + (u64)i * PAGE_SIZE), page_address(pages[i]));
+	for (i = 0; i < 3; i++) {
+		found = kernel_range_find_table(&f->range, TEST_BUS + (u64)i * PAGE_SIZE);
+		KUNIT_EXPECT_PTR_EQ(test, found, page_address(pages[i]));
+	}
 	KUNIT_EXPECT_NULL(test, kernel_range_find_table(&f->range, TEST_BUS + 3 * PAGE_SIZE));
 	KUNIT_EXPECT_NULL(test, kernel_range_find_table(&f->range, TEST_BUS + 8));
 	KUNIT_EXPECT_NULL(test, kernel_range_find_table(&f->range, 0));

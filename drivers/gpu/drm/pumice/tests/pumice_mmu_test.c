@@ -412,6 +412,7 @@ static const struct pumice_mmu_reader gpu_tables = { .read = read_gpu_table };
 static void walks_continue_in_tables_that_the_gpu_keeps(struct kunit *test)
 {
 	const u64 va = TEST_VA + (7ull << BLOCK_SHIFT) + (9ull << LEAF_SHIFT);
+	const u64 page = TEST_ADDR;
 	struct pumice_mmu_step steps[PUMICE_MMU_LEVELS];
 	struct mmu_fixture *f = mmu_fixture(test);
 
@@ -423,11 +424,11 @@ static void walks_continue_in_tables_that_the_gpu_keeps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, steps[1].index, 7);
 	KUNIT_EXPECT_EQ(test, steps[1].entry, 0);
 	gpu_directory[7] = TEST_TABLE | PUMICE_MMU_PD_ENTRY__VALID__MASK;
-	gpu_table[9] = TEST_ADDR | LEAF_VALID;
+	gpu_table[9] = page | LEAF_VALID;
 	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, &gpu_tables), 3);
 	KUNIT_EXPECT_EQ(test, steps[2].table, TEST_TABLE);
 	KUNIT_EXPECT_EQ(test, steps[2].index, 9);
-	KUNIT_EXPECT_EQ(test, steps[2].entry, TEST_ADDR | LEAF_VALID);
+	KUNIT_EXPECT_EQ(test, steps[2].entry, page | LEAF_VALID);
 	/* A table that is not one of theirs is not read. */
 	gpu_directory[7] += PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, pumice_mmu_walk(f->mmu, va, steps, &gpu_tables), 2);
