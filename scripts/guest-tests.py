@@ -64,6 +64,8 @@ JOB = """\
 modprobe pumice job_timeout_ms=30000 || echo "the driver did not load" >&2
 run() {{
 	echo "running $*"
+	# An earlier program that was killed may have left another limit.
+	echo 30000 2>/dev/null >/sys/module/pumice/parameters/job_timeout_ms
 	timeout -s KILL {timeout} "$@" >/host/$1.tap 2>&1
 	echo $? >/host/$1.status
 }}

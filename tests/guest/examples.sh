@@ -45,7 +45,7 @@ cd /tmp || exit 1
 example pumice-info -d drm
 example pumice-shares
 example pumice-shares cdm=64 pdm=none
-example pumice-shares cdm=default vdm=default pdm=default
+example pumice-shares cdm=default vdm=default pdm=default rdm=default
 example pumice-demo-triangle -d drm
 example pumice-top -b -n 2 -i 0.1 -d drm
 example pumice-trace -d drm -o matmul.json pumice-demo-matmul -d drm -n 64

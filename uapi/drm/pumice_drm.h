@@ -34,7 +34,12 @@
  *		kernel refuses with -EINVAL: it has no heaps. Addresses below
  *		drm_pumice_query_gpu.va_end are used as before.
  *		DRM_PUMICE_FREE_LIST_GPU_TABLES, which a 1.3 kernel refuses with -EINVAL.
- *		@pixel_outputs of struct drm_pumice_query_gpu, which is 0 of a 1.3 kernel.
+ *		@tasks_per_usc and @pixel_outputs of struct drm_pumice_query_gpu, which are 0 of a
+ *		1.3 kernel. DRM_PUMICE_CONTEXT_RAYS, which a 1.3 kernel refuses with -EINVAL, and
+ *		@rays_busy of the statistics.
+ *   1.5	@presents and @present_data of struct drm_pumice_job, which a 1.4 kernel refuses
+ *		with -E2BIG unless they are 0; DRM_PUMICE_EVENT_FLIP; -ENOSPC of SUBMIT without
+ *		space for its events, and -EOPNOTSUPP on a device or firmware without flips.
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -532,7 +537,10 @@ enum drm_pumice_context_type {
 	DRM_PUMICE_CONTEXT_RENDER = 2,
 	/** @DRM_PUMICE_CONTEXT_TRANSFER: transfer data master */
 	DRM_PUMICE_CONTEXT_TRANSFER = 3,
-	/** @DRM_PUMICE_CONTEXT_RAYS: ray-tracing data master; since 1.4 */
+	/**
+	 * @DRM_PUMICE_CONTEXT_RAYS: ray-tracing data master; since 1.4. -EOPNOTSUPP if device or
+	 * firmware is older.
+	 */
 	DRM_PUMICE_CONTEXT_RAYS = 4,
 };
 

@@ -24,10 +24,14 @@ static void check_words(const struct command *c, char **words)
 {
 	static const char *const names[] = { "cdm=", "vdm=", "pdm=", "rdm=" };
 
-	for (; *words; words++)
-		if (strncmp(*words, names[0], 4) && strncmp(*words, names[1], 4) &&
-		    strncmp(*words, names[2], 4))
+	size_t n;
+
+	for (; *words; words++) {
+		for (n = 0; n < 4 && strncmp(*words, names[n], 4); n++)
+			;
+		if (n == 4)
 			command_refuse(c, "unexpected word '%s'; accepted: " ACCEPTED, *words);
+	}
 }
 
 /* Find the file of a GPU of the kernel driver. */

@@ -22,6 +22,8 @@ static enum pumice_unpack unpack_programs(const u32 *words, struct rdm_programs 
 
 	if (result != PUMICE_UNPACK_OK)
 		return result;
+	if (out->state.uniform_words > PUMICE_USC_MAX_UNIFORMS)
+		return PUMICE_UNPACK_RESERVED;
 	for (kind = RDM_GENERATE; kind < RDM_KINDS; kind++)
 		if (pumice_stage_unpack(stage[kind], &out->stage[kind]) != PUMICE_UNPACK_OK)
 			return PUMICE_UNPACK_RESERVED;

@@ -38,6 +38,18 @@ static bool begin(struct rdm *rdm, struct rdm_launch *launch)
 	return true;
 }
 
+/* Drop the programs of the other launch if its tasks have ended: they hold memory of the RDM's share. */
+static bool drop_other(struct rdm *rdm)
+{
+	struct rdm_launch *other = &rdm->launch[(rdm->current + 1) % RDM_LAUNCHES];
+
+	rdm_task_reap(rdm);
+	if (other->tasks || !other->loaded)
+		return false;
+	drop(rdm, other);
+	return true;
+}
+
 /* Load a piece of a program. */
 static enum rdm_result load(struct rdm *rdm, struct rdm_launch *launch, enum rdm_kind kind,
 			    struct gpu_fault *fault)
@@ -54,7 +66,7 @@ static enum rdm_result load(struct rdm *rdm, struct rdm_launch *launch, enum rdm
 	case PDS_LOAD_FAULT:
 		return RDM_FAULTED;
 	case PDS_LOAD_WAIT:
-		return RDM_STALL;
+		return drop_other(rdm) ? RDM_MORE : RDM_STALL;
 	case PDS_LOAD_MORE:
 		return RDM_MORE;
 	case PDS_LOADED:

@@ -21,6 +21,10 @@
 #include "pumice_sched.h"
 #include "pumice_vm.h"
 
+/* Minor versions of register map and firmware interface that have unit RDM. */
+#define RAYS_SINCE_MAP		5
+#define RAYS_SINCE_FIRMWARE	9
+
 /* Time for queued jobs to drain from a context that is destroyed, ms; usually they take none. */
 #define DRAIN_MS	100
 
@@ -434,11 +438,22 @@ int pumice_ioctl_context_set_priority(struct drm_device *drm, void *data, struct
 	return ret;
 }
 
+/* Return whether device and firmware have the ray-tracing data master. */
+static bool context_has_rays(const struct pumice_device *pdev)
+{
+	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= RAYS_SINCE_MAP &&
+	       (pdev->fw.header.version & 0xffff) >= RAYS_SINCE_FIRMWARE;
+}
+
 static int context_check_create(const struct drm_pumice_context_create *args, struct drm_file *file)
 {
+	const struct pumice_file *pfile = file->driver_priv;
+
 	if (args->type < DRM_PUMICE_CONTEXT_COMPUTE || args->type > DRM_PUMICE_CONTEXT_RAYS ||
 	    args->flags || args->pad || args->priority > DRM_PUMICE_PRIORITY_HIGH)
 		return -EINVAL;
+	if (args->type == DRM_PUMICE_CONTEXT_RAYS && !context_has_rays(pfile->pdev))
+		return -EOPNOTSUPP;
 	if (!(pumice_priorities(file) & BIT(args->priority)))
 		return -EACCES;
 	return 0;
