@@ -267,7 +267,8 @@ bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsi
 			return true;
 		tried |= 1ull << place->usc;
 	}
-	vpm_undo(&core->vpm, place->vpm, now);
+	if (need->vpm_rows)
+		vpm_undo(&core->vpm, place->vpm, now);
 	return false;
 }
 

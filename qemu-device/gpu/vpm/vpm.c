@@ -50,6 +50,9 @@ bool vpm_alloc(struct vpm *vpm, u32 rows, u64 now, u64 *at)
 {
 	if (!vpm_has_room(vpm, rows))
 		return false;
+	*at = vpm->head;
+	if (!rows)
+		return true;	/* of no vertices: the last allocation may still be undone */
 	vpm_tick(vpm, now);
 	vpm->before = vpm->head;
 	vpm->last = *at = next_place(vpm, rows);

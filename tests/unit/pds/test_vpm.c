@@ -100,6 +100,8 @@ static void an_undone_allocation_leaves_no_skipped_rows(void **state)
 	assert_int_equal(vpm.occupancy, 5 * 10);
 	assert_true(vpm_alloc(&vpm, 5, 10, &second));
 	assert_int_equal(second, 8);
+	/* A claim of another data master in between. */
+	assert_true(vpm_alloc(&vpm, 0, 10, &first));
 	vpm_undo(&vpm, second, 10);
 	vpm_tick(&vpm, 1000);
 	assert_int_equal(vpm.occupancy, 5 * 10);
