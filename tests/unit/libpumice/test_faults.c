@@ -658,6 +658,7 @@ static void a_draw_record_of_garbage_is_explained(void **state)
 	stream = pumice_canvas_begin(canvas);
 	assert_int_equal(pumice_stream_stages(stream, &draw, &stages[0], &stages[1]), 0);
 	memset(&triangle, 0x5a, sizeof(triangle));
+	triangle.after = false;		/* 0x5a is not a value of bool */
 	triangle.topology = 0xff;
 	assert_int_equal(pumice_stream_draw(stream, &triangle), -EINVAL);
 	assert_error(&f, "draw: topology 255 is not one of enum pumice_topology; begin with "
