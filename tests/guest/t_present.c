@@ -322,12 +322,24 @@ static void a_time_out_ends_presents_in_order(void)
 	CHECK(!has_event(p.fx.fd, 0));
 }
 
+/* Wait until a job of transfer_loop_stream() runs: one that has not begun runs after a reset. */
+static void wait_for_loop(const struct presenter *p)
+{
+	const volatile u32 *word = p->fx.data.cpu;
+	u64 end = now_ns() + WAIT_SECONDS * 1000000000ull;
+
+	while (!*word)
+		CHECK(now_ns() < end);
+}
+
 static void a_reset_ends_presents_of_the_running_job(void)
 {
 	struct presenter p = presenter(), next;
 
+	p.fx.data.cpu[0] = 0;
 	CHECK_OK(submit(&p, transfer_loop_stream(&p.fx), 2, 5));
 	CHECK_OK(submit(&p, present_stream(&p, 1, 1), 1, 6));
+	wait_for_loop(&p);
 	need_flr();
 	need_error(p.fx.fd, 5, -ECANCELED);
 	need_error(p.fx.fd, 5, -ECANCELED);
