@@ -5,7 +5,7 @@
     guest-tests.py FOLDER [--as-stock KERNEL [--quick|--all]]
     guest-tests.py FOLDER --debug [--quick|--all]
     guest-tests.py FOLDER --pairs
-    guest-tests.py FOLDER --presets [--quick|--all]
+    guest-tests.py FOLDER --presets
 
 tests/guest/list names each program, its kernel (stock, fast or debug) and what is
 added to the kernel's command line; rows that agree in both share a guest and run one
@@ -21,7 +21,7 @@ every other program on that kernel too, and races on the stock kernel.
 --pairs runs t_pairs alone on the debug kernel, with all pairs of calls.
 
 --presets runs the programs of tests/guest/results on the fast kernel, in a guest for each
-preset of the GPU; with --quick those that are marked quick there alone.
+preset of the GPU.
 
 TESTS= runs only the programs that it names (see selection.py), and no check of the list.
 
@@ -149,12 +149,12 @@ def all_pairs():
     yield run
 
 
-def each_preset(quick):
+def each_preset():
     """Run the tests of results with the GPU of each preset."""
     for preset in PRESETS:
         run = Run(preset, "fast", "",
                   [words[0] for words in lines(RESULTS)
-                   if (not quick or "quick" in words) and f"!{preset}" not in words])
+                   if f"!{preset}" not in words])
         run.preset = preset
         run.title = f"preset {preset}"
         yield run
@@ -272,7 +272,7 @@ def main():
         runs = all_pairs()
     elif options.presets:
         tally = Tally("guest-presets")
-        runs = each_preset(options.quick)
+        runs = each_preset()
     else:
         tally = Tally("guest")
         runs = in_order(guests)
