@@ -438,13 +438,6 @@ int pumice_ioctl_context_set_priority(struct drm_device *drm, void *data, struct
 	return ret;
 }
 
-/* Return whether device and firmware have the ray-tracing data master. */
-static bool context_has_rays(const struct pumice_device *pdev)
-{
-	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= RAYS_SINCE_MAP &&
-	       (pdev->fw.header.version & 0xffff) >= RAYS_SINCE_FIRMWARE;
-}
-
 static int context_check_create(const struct drm_pumice_context_create *args, struct drm_file *file)
 {
 	const struct pumice_file *pfile = file->driver_priv;
@@ -452,7 +445,8 @@ static int context_check_create(const struct drm_pumice_context_create *args, st
 	if (args->type < DRM_PUMICE_CONTEXT_COMPUTE || args->type > DRM_PUMICE_CONTEXT_RAYS ||
 	    args->flags || args->pad || args->priority > DRM_PUMICE_PRIORITY_HIGH)
 		return -EINVAL;
-	if (args->type == DRM_PUMICE_CONTEXT_RAYS && !context_has_rays(pfile->pdev))
+	if (args->type == DRM_PUMICE_CONTEXT_RAYS &&
+	    !pumice_device_supports(pfile->pdev, RAYS_SINCE_MAP, RAYS_SINCE_FIRMWARE))
 		return -EOPNOTSUPP;
 	if (!(pumice_priorities(file) & BIT(args->priority)))
 		return -EACCES;

@@ -104,6 +104,22 @@ static int pumice_device_identify(struct pumice_device *pdev)
 	return 0;
 }
 
+/**
+ * pumice_device_supports - check for minor versions that a feature needs
+ * @pdev: device, with firmware
+ * @map_minor: of the register map
+ * @fw_minor: of the firmware interface
+ *
+ * Context: Any.
+ *
+ * Return: true if device and firmware are not older.
+ */
+bool pumice_device_supports(const struct pumice_device *pdev, u32 map_minor, u32 fw_minor)
+{
+	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= map_minor &&
+	       (pdev->fw.header.version & 0xffff) >= fw_minor;
+}
+
 static void pumice_device_release_software(struct drm_device *drm, void *data)
 {
 	struct pumice_device *pdev = data;

@@ -386,5 +386,6 @@ int pumice_device_init(struct pumice_device *pdev);
 void pumice_device_unplug(struct pumice_device *pdev);
 void pumice_device_wait_unplugged(struct pumice_device *pdev);
 int pumice_device_halt(struct pumice_device *pdev);
+bool pumice_device_supports(const struct pumice_device *pdev, u32 map_minor, u32 fw_minor);
 
 #endif

@@ -61,8 +61,7 @@ static_assert(offsetof(struct pumice_flip, base) == 0);
  */
 bool pumice_flip_supported(const struct pumice_device *pdev)
 {
-	return PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) >= SINCE_MAP &&
-	       (pdev->fw.header.version & 0xffff) >= SINCE_FIRMWARE;
+	return pumice_device_supports(pdev, SINCE_MAP, SINCE_FIRMWARE);
 }
 
 /* Create one event with space in the file. Returns -ENOSPC if there is none. */
