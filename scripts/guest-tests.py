@@ -46,7 +46,6 @@ PROGRAMS = BUILD / "native/tests/guest"
 LIST = TOP / "tests/guest/list"
 QUICK = TOP / "tests/guest/quick"
 RESULTS = TOP / "tests/guest/results"
-PRESETS = ["volcanic", "waves", "sgx543mp4", "videocore4"]
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
 DEBUG_FACTOR = 6        # factor for both on the debug kernel
@@ -151,7 +150,7 @@ def all_pairs():
 
 def each_preset():
     """Run the tests of results with the GPU of each preset."""
-    for preset in PRESETS:
+    for preset in selection.PRESETS:
         run = Run(preset, "fast", "",
                   [words[0] for words in lines(RESULTS)
                    if f"!{preset}" not in words])

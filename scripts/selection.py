@@ -11,6 +11,9 @@ import fnmatch
 import os
 import sys
 
+# Of the GPU, for tests of results; the default one is what all tests have.
+PRESETS = ["volcanic", "waves", "sgx543mp4", "videocore4"]
+
 
 def words():
     """Return the words of TESTS=, none if everything runs."""

@@ -33,7 +33,6 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 RESULTS = TOP / "tests/unit/results"
-PRESETS = ["volcanic", "waves", "sgx543mp4", "videocore4"]
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Under valgrind: processing of pixels and texels by a program, and the on-chip state seen
 # by a job. Each takes some ten seconds; their processor time is not meaningful then.
@@ -116,7 +115,7 @@ def tests_of_results(quick):
 def under_presets(tally, quick):
     """Run the tests of results under each preset."""
     tests = tests_of_results(quick)
-    for preset in PRESETS:
+    for preset in selection.PRESETS:
         meson_tests(tally, "native", *tests, preset=preset,
                     failing=[name for name, without in tests.items() if preset in without])
 
