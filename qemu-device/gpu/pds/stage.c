@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "fill.h"
 #include "state.h"
 
 static bool uses_vpm(const struct pds_stage_limits *limits)
@@ -98,4 +99,31 @@ void pds_stage_drop(struct pds *pds, struct pds_stage *stage)
 	if (stage->code)
 		usc_program_put(pds->config.programs, stage->code);
 	stage->code = NULL;
+}
+
+bool pds_fill_piece(struct pds *pds, const struct pds_place *place, const struct pds_stage *stage,
+		    bool (*run)(struct pds_fill *fill, const void *in,
+				const struct pumice_pds_insn *insn, struct gpu_fault *fault),
+		    const void *in, u32 count, struct mmu_tlb *tlb, u32 *pc,
+		    struct gpu_fault *fault)
+{
+	struct usc *usc = pds->config.usc[place->usc];
+	struct pds_fill fill = {
+		.usc = usc, .task = pds_task_of(pds, place, 0), .mmu = pds->config.mmu,
+		.tlb = tlb, .ctx = stage->ctx,
+	};
+	bool ok = true;
+	u32 written = 0;
+
+	if (!*pc)
+		pds_fill_zero(&fill);
+	for (; ok && *pc < stage->program.insns && pds_piece_continues(&fill, written); ++*pc) {
+		const struct pumice_pds_insn *insn = &stage->program.insn[*pc];
+
+		*fault = (struct gpu_fault){ .pc = *pc };
+		ok = run(&fill, in, insn, fault);
+		written += pds_insn_words(insn, count);
+	}
+	pds_count_dma(pds, place->usc, fill.dma_bytes);
+	return ok;
 }

@@ -261,6 +261,17 @@ bool pds_outputs_excluded(const struct pds_core *core);
 /* Update the occupancy counter. Core's lock held. */
 void pds_outputs_tick(struct pds_core *core, u64 now);
 
+/*
+ * stage.c: execute a piece of the program that fills a task of vertices or rays, with run() for each
+ * instruction. in: its argument; count: instances. Results as of pds_fill_vertices().
+ */
+struct pds_fill;
+bool pds_fill_piece(struct pds *pds, const struct pds_place *place, const struct pds_stage *stage,
+		    bool (*run)(struct pds_fill *fill, const void *in,
+				const struct pumice_pds_insn *insn, struct gpu_fault *fault),
+		    const void *in, u32 count, struct mmu_tlb *tlb, u32 *pc,
+		    struct gpu_fault *fault);
+
 /* task.c: a task of another data master has ended, or faulted. No lock. */
 void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);
 void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault);

@@ -59,7 +59,7 @@ static bool run_attr(struct pds_fill *fill, const struct pds_vertices *in,
 	return true;
 }
 
-static bool run(struct pds_fill *fill, const struct pds_vertices *in,
+static bool run(struct pds_fill *fill, const void *in,
 		const struct pumice_pds_insn *insn, struct gpu_fault *fault)
 {
 	switch ((enum pumice_pds_op)insn->opcode) {
@@ -82,23 +82,5 @@ bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		       const struct pds_stage *stage, const struct pds_vertices *in,
 		       struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault)
 {
-	struct usc *usc = pds->config.usc[place->usc];
-	struct pds_fill fill = {
-		.usc = usc, .task = pds_task_of(pds, place, 0), .mmu = pds->config.mmu,
-		.tlb = tlb, .ctx = stage->ctx,
-	};
-	bool ok = true;
-	u32 written = 0;
-
-	if (!*pc)
-		pds_fill_zero(&fill);
-	for (; ok && *pc < stage->program.insns && pds_piece_continues(&fill, written); ++*pc) {
-		const struct pumice_pds_insn *insn = &stage->program.insn[*pc];
-
-		*fault = (struct gpu_fault){ .pc = *pc };
-		ok = run(&fill, in, insn, fault);
-		written += pds_insn_words(insn, in->count);
-	}
-	pds_count_dma(pds, place->usc, fill.dma_bytes);
-	return ok;
+	return pds_fill_piece(pds, place, stage, run, in, in->count, tlb, pc, fault);
 }
