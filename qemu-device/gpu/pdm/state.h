@@ -31,6 +31,7 @@
 #define PDM_MAX_OBJECTS	128u	/* pairs of ISP and TSP state that a tile caches */
 #define PDM_MAX_SPANS	(PUMICE_TILE_PIXELS * PUMICE_MAX_SAMPLES)
 #define PDM_VERTICES	256u	/* vertices that a tile has shaded and keeps */
+#define PDM_BUCKETS	128u	/* of their numbers */
 #define PDM_NEEDED	(3u * PDM_TASK_SPANS)	/* most vertices of a task's primitives */
 #define PDM_PLANES	64u	/* primitives whose planes a tile caches */
 
@@ -69,6 +70,7 @@ struct pdm_vertex {
 	u32 kept;	/* pdm_vertices.kept: it is valid */
 	u32 needed;	/* pdm_vertices.gather: a primitive of the task has it */
 	bool shaded;
+	u16 link;	/* next one of its bucket, plus 1 */
 	u64 state;	/* GPU virtual address of its vdm_state */
 	struct pumice_prim_draw draw;
 	u32 number;
@@ -95,6 +97,7 @@ struct pdm_vertices {
 	/* The vertices of the built task's primitives, by index in vertex[]. */
 	u32 kept, gather;
 	u32 next;			/* vertex[] to replace */
+	u16 bucket[PDM_BUCKETS];	/* first vertex by number, plus 1; 0: none */
 	u16 of[PDM_TASK_SPANS][3];
 	u16 missing[PDM_NEEDED];	/* not shaded yet */
 	u32 missing_count;

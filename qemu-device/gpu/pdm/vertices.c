@@ -32,28 +32,52 @@ static bool is_same_draw(const struct pdm_vertex *a, const struct pdm_vertex *b)
 	       a->draw.base_instance == b->draw.base_instance;
 }
 
+/* Return the link to the first vertex of the numbers that share a bucket with this one. */
+static u16 *bucket(struct pdm_vertices *v, u32 number)
+{
+	return &v->bucket[number % PDM_BUCKETS];
+}
+
 /* Return the index of a vertex that is kept, or PDM_VERTICES. */
-static u32 find(const struct pdm_vertices *v, const struct pdm_vertex *key)
+static u32 find(struct pdm_vertices *v, const struct pdm_vertex *key)
 {
 	u32 i;
 
-	for (i = 0; i < PDM_VERTICES; i++)
-		if (v->vertex[i].number == key->number && v->vertex[i].kept == v->kept &&
-		    is_same_draw(&v->vertex[i], key))
-			break;
-	return i;
+	for (i = *bucket(v, key->number); i; i = v->vertex[i - 1].link) {
+		const struct pdm_vertex *vertex = &v->vertex[i - 1];
+
+		if (vertex->number == key->number && vertex->kept == v->kept &&
+		    is_same_draw(vertex, key))
+			return i - 1;
+	}
+	return PDM_VERTICES;
+}
+
+/* Remove a vertex from its bucket, if it has one. */
+static void unlink_vertex(struct pdm_vertices *v, u32 i)
+{
+	u16 *link = bucket(v, v->vertex[i].number);
+
+	while (*link && *link != i + 1)
+		link = &v->vertex[*link - 1].link;
+	if (*link)
+		*link = v->vertex[i].link;
 }
 
 /* Replace the oldest vertex that no primitive of the task has. */
 static u32 replace(struct pdm_vertices *v, const struct pdm_vertex *key)
 {
+	u16 *first = bucket(v, key->number);
 	u32 i;
 
 	do {
 		i = v->next++ % PDM_VERTICES;
 	} while (v->vertex[i].kept == v->kept && v->vertex[i].needed == v->gather);
+	unlink_vertex(v, i);
 	v->vertex[i] = *key;
 	v->vertex[i].kept = v->kept;
+	v->vertex[i].link = *first;
+	*first = (u16)(i + 1);
 	return i;
 }
 
