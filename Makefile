@@ -30,7 +30,7 @@ export GDB TOOLS
 # Variables of the command line; a misspelled one would be ignored by make.
 variables := BUILD OUT JOBS PUMICE_CACHE TESTS WERROR CC CXX CFLAGS LDFLAGS \
 	QEMU_SRC QEMU_VERSION IGT_SRC KDIR KERNEL_IMAGE KMODULES KERNELS DEBIAN_MIRROR \
-	CORES THREADS GDB TOOLS PARAMETERS PREFIX DESTDIR \
+	BASE CORES THREADS GDB TOOLS PARAMETERS PREFIX DESTDIR \
 	DEBUG_TESTS KERNEL_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
 	DISTROS DISTRO_COMMANDS DISTRO_CLEAN
 overridden := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
@@ -164,6 +164,10 @@ fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TAR
 .PHONY: bench
 bench: $(BUILD)/.packages-bench $(qemu) $(guest) ## figures against PoCL and in a guest; out/bench.json
 	@$(S)/bench.py
+
+.PHONY: bench-against
+bench-against: $(BUILD)/.packages-bench $(qemu) $(guest) ## the same beside an earlier commit (BASE=COMMIT)
+	@$(if $(BASE),,$(error name a commit: make bench-against BASE=COMMIT))$(S)/bench_against.py $(BASE)
 
 .PHONY: coverage
 coverage: $(coverage) $(firmware) | $(BUILD)/.packages-coverage ## lines that the unit tests reach: out/coverage (TESTS=)
