@@ -80,7 +80,7 @@ presets_part() {
 		"$top/scripts/unit.py" presets "${PRESET_TESTS:-quick}"
 	[ "${PRESET_TESTS:-quick}" = all ] || return 0
 	part guest-presets "results under each preset in guests" \
-		"qemu $BUILD/guest/fast.cpio $BUILD/guest/programs.cpio" \
+		"qemu $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
 		"$top/scripts/guest-tests.py" "$BUILD/guest" --presets
 }
 

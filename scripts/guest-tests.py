@@ -20,7 +20,7 @@ every other program on that kernel too, and races on the stock kernel.
 
 --pairs runs t_pairs alone on the debug kernel, with all pairs of calls.
 
---presets runs the programs of tests/guest/results on the fast kernel, in a guest for each
+--presets runs the programs of tests/guest/results on the stock kernel, in a guest for each
 preset of the GPU.
 
 TESTS= runs only the programs that it names (see selection.py), and no check of the list.
@@ -151,7 +151,7 @@ def all_pairs():
 def each_preset():
     """Run the tests of results with the GPU of each preset."""
     for preset in selection.PRESETS:
-        run = Run(preset, "fast", "",
+        run = Run(preset, "stock", "",
                   [words[0] for words in lines(RESULTS)
                    if f"!{preset}" not in words])
         run.preset = preset
