@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compare the benchmarks' rows with those of an earlier commit, measured in the same call.
 
-    bench_against.py COMMIT [--passes N]
+    bench_against.py COMMIT [--passes N] [--no-guest]
 
 The commit is checked out into build/bench-against/ and built by its own Makefile. Each pass runs
 `make bench` in both trees, one after the other, in alternating order. The table has the best
@@ -47,19 +47,21 @@ def check_out(commit):
     return tree
 
 
-def measure(tree, log):
-    """Run the tree's own `make bench`; return its rows by name."""
+def measure(tree, log, guest):
+    """Run the tree's own benchmarks; return the rows by name."""
     env = {name: value for name, value in os.environ.items()
            if name not in ("BUILD", "OUT", "MAKEFLAGS", "MFLAGS", "PUMICE_QEMU")}
     out = tree / "out"
     if tree == TOP:
         env |= {"BUILD": str(bench.BUILD), "OUT": str(bench.OUT)}
         out = bench.OUT
+    steps = [["make", "bench"]] if guest else [["make", "native"],
+                                               ["scripts/bench.py", "--no-guest"]]
     with open(log, "ab") as stream:
-        status = subprocess.run(["make", "-C", str(tree), "bench"], check=False, env=env,
-                                stdout=stream, stderr=stream, timeout=TIMEOUT).returncode
-    if status:
-        bench.fail(f"make bench failed in {tree}", f"see {log}")
+        for step in steps:
+            if subprocess.run(step, check=False, cwd=tree, env=env, stdout=stream,
+                              stderr=stream, timeout=TIMEOUT).returncode:
+                bench.fail(f"{' '.join(step)} failed in {tree}", f"see {log}")
     rows = json.loads((out / "bench.json").read_text(encoding="utf-8"))
     return {row["name"]: row for row in rows}
 
@@ -106,6 +108,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commit", help="to compare with")
     parser.add_argument("--passes", type=int, default=5, help="of both trees (default 5)")
+    parser.add_argument("--no-guest", action="store_true", help="in this process only")
     options = parser.parse_args()
     if options.passes < 1:
         parser.error("at least one pass")
@@ -115,13 +118,13 @@ def main():
     log.write_bytes(b"")
     for side in (tree, TOP):
         print(f"  … building and a first run in {side}", file=sys.stderr, flush=True)
-        measure(side, log)
+        measure(side, log, not options.no_guest)
     bench.warn_if_busy()
     passes = {tree: [], TOP: []}
     for i in range(options.passes):
         print(f"  … pass {i + 1} of {options.passes}", file=sys.stderr, flush=True)
         for side in ((tree, TOP), (TOP, tree))[i % 2]:
-            passes[side].append(measure(side, log))
+            passes[side].append(measure(side, log, not options.no_guest))
     names = dict.fromkeys(name for side in passes.values() for one in side for name in one)
     rows = [compare(name, passes[tree], passes[TOP]) for name in names]
     (bench.OUT / "bench-against.json").write_text(json.dumps(rows, indent=1) + "\n",
