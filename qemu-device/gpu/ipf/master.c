@@ -10,6 +10,7 @@ void ipf_master_init(struct ipf_master *master, u32 cores, u32 depth)
 
 	master->cores = cores;
 	master->next = 0;
+	master->waits = false;
 	for (i = 0; i < cores; i++) {
 		fifo_init(&master->core[i].tiles, depth);
 		master->core[i].first = 0;
@@ -21,6 +22,7 @@ void ipf_master_clear(struct ipf_master *master, u64 now)
 	u32 i;
 
 	master->next = 0;
+	master->waits = false;
 	for (i = 0; i < master->cores; i++) {
 		struct ipf_queue *q = &master->core[i];
 
@@ -58,6 +60,9 @@ bool ipf_master_add(struct ipf_master *master, const struct ipf_work *work, u64 
 	const u32 core = select_core(master);
 	struct ipf_queue *q = &master->core[core];
 
+	if (master->waits)
+		fifo_wait(&q->tiles);
+	master->waits = false;
 	q->work[(q->first + q->tiles.level) % IPF_MASTER_TILES] = *work;
 	fifo_push(&q->tiles, 1, now);
 	master->next = (core + 1) % master->cores;
@@ -67,7 +72,7 @@ bool ipf_master_add(struct ipf_master *master, const struct ipf_work *work, u64 
 
 void ipf_master_wait(struct ipf_master *master)
 {
-	fifo_wait(&master->core[select_core(master)].tiles);
+	master->waits = true;
 }
 
 bool ipf_master_take(struct ipf_master *master, u32 core, struct ipf_work *work, u64 now)

@@ -30,6 +30,7 @@ struct ipf_work {
 struct ipf_master {
 	u32 cores;
 	u32 next;		/* core after the one that received the last tile */
+	bool waits;		/* the next tile, if one follows, found all FIFOs full */
 	struct ipf_queue {
 		struct fifo tiles;
 		u32 first;	/* entry that is the first one */
@@ -46,7 +47,7 @@ void ipf_master_clear(struct ipf_master *master, u64 now);
 bool ipf_master_low(const struct ipf_master *master);
 /* Add a tile to the FIFO of a core; there is room. Return whether there is room for another one. */
 bool ipf_master_add(struct ipf_master *master, const struct ipf_work *work, u64 now);
-/* A tile waits for room. */
+/* The next tile, if one follows, waits for room: it is counted when it is added. */
 void ipf_master_wait(struct ipf_master *master);
 /* Remove the next tile of a core. Returns false if it has none. */
 bool ipf_master_take(struct ipf_master *master, u32 core, struct ipf_work *work, u64 now);

@@ -231,6 +231,59 @@ static void any_fifo_of_tiles_is_sufficient(void **state)
 	}
 }
 
+/*
+ * Waits of the only core: the walk adds tiles until the FIFO is full, and the next one, if there is
+ * one, waits until a quarter is in use.
+ */
+static u32 waits_of(u32 tiles, u32 depth)
+{
+	u32 level = 0, waits = 0;
+
+	while (tiles > depth - level) {
+		tiles -= depth - level;
+		waits++;
+		level = depth / 4;
+	}
+	return waits;
+}
+
+enum ending { STORE_AND_END, END_COMMAND, NO_LIST, ENDINGS };
+
+/* However the list ends, the last tile is followed by none that waits. */
+static void waits_are_those_of_tiles_that_follow(void **state)
+{
+	static const u32 counts[] = { 1, 8, 9, 15, 16, 17, 35, TILES * TILES };
+	static const u32 depths[] = { 1, 2, 5, 8, 16, TILES * TILES };
+	u32 i, n, tile, ending;
+	u64 before;
+
+	(void)state;
+	for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		fx_open_fifo(&fx, 1, depths[i]);
+		for (ending = 0; ending < ENDINGS; ending++)
+			for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
+				const u32 tiles = ending == NO_LIST ? TILES * TILES : counts[n];
+
+				make_scene();
+				if (ending != NO_LIST)
+					control_begin(&fx, FX_CONTROL);
+				for (tile = 0; ending != NO_LIST && tile < tiles; tile++) {
+					control_tile(&fx, tile % TILES, tile / TILES);
+					control_store(&fx, ending == STORE_AND_END &&
+							   tile + 1 == tiles);
+				}
+				if (ending == END_COMMAND)
+					control_end(&fx);
+				before = counter(PUMICE_PERF_PDM_FIFO_WAITS);
+				run_job();
+				assert_int_equal(fx.end, DM_DONE);
+				assert_int_equal(counter(PUMICE_PERF_PDM_FIFO_WAITS) - before,
+						 waits_of(tiles, depths[i]));
+			}
+		fx_close(&fx);
+	}
+}
+
 static u64 cache_now(void *opaque)
 {
 	(void)opaque;
@@ -633,6 +686,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_are_stored_by_their_own_programs),
 		cmocka_unit_test(any_fifo_of_tiles_is_sufficient),
+		cmocka_unit_test(waits_are_those_of_tiles_that_follow),
 		cmocka_unit_test(store_programs_share_memory_for_one_program),
 		cmocka_unit_test(a_store_program_that_is_refused_stops_the_job),
 		cmocka_unit_test(the_page_after_the_list_is_not_read),
