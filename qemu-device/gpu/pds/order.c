@@ -26,10 +26,15 @@ void pds_order_hold(struct pds_order *order, const struct pds_place *place)
 	order->place[order->next++ % EPOCHS] = *place;
 }
 
-bool pds_order_resolve(struct pds_order *order, struct pds_place *place)
+bool pds_order_cancel(struct pds_order *order, struct pds_place *place)
 {
-	if (order->first == order->next || order->open[order->first % EPOCHS])
+	if (order->first == order->next)
 		return false;
 	*place = order->place[order->first++ % EPOCHS];
 	return true;
+}
+
+bool pds_order_resolve(struct pds_order *order, struct pds_place *place)
+{
+	return !order->open[order->first % EPOCHS] && pds_order_cancel(order, place);
 }

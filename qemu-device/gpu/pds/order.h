@@ -33,5 +33,10 @@ void pds_order_leave(struct pds_order *order, u32 epoch);
 void pds_order_hold(struct pds_order *order, const struct pds_place *place);
 /* Remove the oldest pending group if it is resolved; false: it is not, or there is none. */
 bool pds_order_resolve(struct pds_order *order, struct pds_place *place);
+/*
+ * Remove the oldest pending group, resolved or not; false: there is none. Those that follow may wait
+ * for groups of earlier epochs longer than they have to, until all groups have ended.
+ */
+bool pds_order_cancel(struct pds_order *order, struct pds_place *place);
 
 #endif

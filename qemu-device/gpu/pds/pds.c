@@ -486,8 +486,16 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 
 void pds_abort(struct pds *pds)
 {
+	struct pds_place place;
 	unsigned int i;
 
+	/* Pending groups: later they would wait for slots that other data masters hold. */
+	while (pds_order_cancel(&pds->order, &place)) {
+		struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place.usc));
+
+		pds_core_ready(core, &place, PDS_DM_CDM, now(pds));
+		pds_unlock_core(core);
+	}
 	for (i = 0; i < pds->cores; i++) {
 		struct pds_core *core = pds_lock_core(pds, i);
 

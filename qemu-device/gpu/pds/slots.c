@@ -97,16 +97,23 @@ void pds_core_fill_slots(struct pds_core *core, unsigned int usc, u64 now)
 			return;
 }
 
+void pds_core_ready(struct pds_core *core, const struct pds_place *place, enum pds_dm dm, u64 now)
+{
+	struct unit *unit = &core->pds->unit[place->usc];
+
+	pds_core_tick(core, now);
+	pds_unit_ready(&unit->accounts, place->group);
+	unit->ready[dm] |= 1ull << place->group;
+	core->waiting += unit->accounts.claim[place->group].need.tasks;
+}
+
 void pds_core_start(struct pds_core *core, const struct pds_place *place, enum pds_dm dm, u64 now)
 {
 	struct unit *unit = &core->pds->unit[place->usc];
 	const struct pds_need *need = &unit->accounts.claim[place->group].need;
 	const bool others = unit->accounts.waiting;
 
-	pds_core_tick(core, now);
-	pds_unit_ready(&unit->accounts, place->group);
-	unit->ready[dm] |= 1ull << place->group;
-	core->waiting += need->tasks;
+	pds_core_ready(core, place, dm, now);
 	if (others)
 		pds_core_fill_slots(core, place->usc, now);
 	else

@@ -235,6 +235,11 @@ void pds_core_tick(struct pds_core *core, u64 now);
 
 /* slots.c, with the core's lock held. */
 
+/*
+ * A filled group waits for slots: it gets them after a start or an end of another one, or is stopped
+ * by pds_core_stop(). now: GPU clock
+ */
+void pds_core_ready(struct pds_core *core, const struct pds_place *place, enum pds_dm dm, u64 now);
 /* Start a filled group on its USC when it gets slots: at once, or after others. now: GPU clock */
 void pds_core_start(struct pds_core *core, const struct pds_place *place, enum pds_dm dm, u64 now);
 /* Slots of a USC are free: start groups that wait for some. */

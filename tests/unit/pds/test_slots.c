@@ -11,6 +11,7 @@
 #define SLOTS	4u
 #define TASKS	7u
 #define USCS	FX_USCS_PER_CORE
+#define PENDING	3u	/* groups without instances: few enough that others can hold all slots */
 
 static const struct fx_stores small = {
 	.unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON, .local_bytes = FX_LOCAL,
@@ -340,21 +341,57 @@ static void a_group_without_instances_holds_up_no_release_in_order(void **state)
 	fx_destroy(fx);
 }
 
-static void a_stopped_group_without_instances_ends_after_the_others(void **state)
+/* End the groups of the CDM that USCs have, and return how many were among them without tasks. */
+static u32 finish_groups(struct fixture *fx)
 {
-	struct fixture *fx = create(1, 32);
+	u32 n, usc, empty = 0;
+
+	for (usc = 0; usc < fx->uscs; usc++)
+		for (n = 0; n < PUMICE_USC_TASKS; n++) {
+			if (!fake_usc_running(fx->usc[usc], n) ||
+			    fx->pds->unit[usc].accounts.claim[n].need.dm != PDS_DM_CDM)
+				continue;
+			empty += !fx->usc[usc]->group[n].tasks;
+			fake_usc_finish(fx->usc[usc], n);
+		}
+	return empty;
+}
+
+/*
+ * Of a stopped job, groups without instances do not wait for the groups before them, nor for slots:
+ * tasks of another job hold all slots, and more of them wait.
+ */
+static void stopped_groups_without_instances_wait_for_no_slot(void **state)
+{
+	const struct pumice_stage registers = { .temps = 4 };
+	struct stage_tasks *t = stage_tasks_create(1, &small, &registers);
+	struct pds_launch launch = launch_of(t->fx, 32);
+	struct pds_place place;
+	u32 n, vertices = 0;
 
 	(void)state;
-	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
-	begin_again(fx, true);
-	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
-	fx_abort(fx);
-	assert_true(is_running(fx, 1));
-	assert_true(fx_finish_oldest(fx));
-	assert_true(is_running(fx, 1));
-	fx_finish_all(fx);
-	assert_int_equal(pds_groups(fx->pds), 0);
-	fx_destroy(fx);
+	assert_true(fx_begin(t->fx, &launch));
+	for (n = 0; n < USCS; n++)
+		assert_int_equal(fx_group(t->fx, n, 0, 0, n), PDS_STARTED);
+	begin_again(t->fx, true);
+	for (n = 0; n < PENDING; n++)
+		assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	while (stage_task_start(t, PDS_DM_VDM, 0, 32, &place) == PDS_STARTED)
+		vertices++;
+	assert_int_equal(vertices + USCS + PENDING, USCS * TASKS);
+	assert_true(is_running(t->fx, USCS * SLOTS));
+	fx_abort(t->fx);
+	assert_int_equal(finish_groups(t->fx), PENDING);
+	assert_int_equal(pds_groups(t->fx->pds), 0);
+	assert_int_equal(t->fx->sequenced, PENDING);
+	/* The vertices were not stopped, and the next job is not ordered by the groups of this one. */
+	assert_int_equal(t->owner[PDS_DM_VDM].done[0], 0);
+	fx_finish_all(t->fx);
+	assert_int_equal(t->owner[PDS_DM_VDM].done[0], vertices);
+	pds_task_leave(t->fx->pds, PDS_DM_VDM, 0);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_true(is_running(t->fx, 1));
+	stage_tasks_destroy(t);
 }
 
 int main(void)
@@ -370,7 +407,7 @@ int main(void)
 		cmocka_unit_test(a_group_without_instances_waits_for_those_before_it),
 		cmocka_unit_test(groups_without_instances_end_one_after_another),
 		cmocka_unit_test(a_group_without_instances_holds_up_no_release_in_order),
-		cmocka_unit_test(a_stopped_group_without_instances_ends_after_the_others),
+		cmocka_unit_test(stopped_groups_without_instances_wait_for_no_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
