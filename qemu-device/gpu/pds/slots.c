@@ -69,6 +69,8 @@ static bool run(struct pds_core *core, const struct pds_place *place)
 	core->waiting -= need->tasks;
 	count_tasks(core->pds, need->tasks);
 	describe(core->pds->config.usc[place->usc], unit, place->group);
+	if (need->dm != PDS_DM_CDM)
+		pds_task_trace_begin(core->pds, place);
 	start(core, place, (enum pds_dm)need->dm);
 	return true;
 }

@@ -277,7 +277,9 @@ bool pds_fill_piece(struct pds *pds, const struct pds_place *place, const struct
 		    const void *in, u32 count, struct mmu_tlb *tlb, u32 *pc,
 		    struct gpu_fault *fault);
 
-/* task.c: a task of another data master has ended, or faulted. No lock. */
+/* task.c: trace that a task of another data master gets its slot. Core's lock held. */
+void pds_task_trace_begin(struct pds *pds, const struct pds_place *place);
+/* A task of another data master has ended, or faulted. No lock. */
 void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group);
 void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_fault *fault);
 

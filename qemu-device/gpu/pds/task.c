@@ -241,17 +241,15 @@ static struct trace_item task_item(const struct pds *pds, enum pumice_trace_phas
 	};
 }
 
-static void trace_task_begin(struct pds *pds, unsigned int usc, unsigned int group)
+void pds_task_trace_begin(struct pds *pds, const struct pds_place *place)
 {
 	const u64 on = trace_on(pds->config.trace, PUMICE_TRACE_KIND_TASK);
-	trace_span *span = &pds->unit[usc].span[group];
 	struct trace_item item;
 
-	*span = 0;
 	if (!on)
 		return;
-	item = task_item(pds, PUMICE_TRACE_PHASE_BEGIN, usc, group);
-	*span = trace_write_begin(pds->config.trace, on, &item);
+	item = task_item(pds, PUMICE_TRACE_PHASE_BEGIN, place->usc, place->group);
+	pds->unit[place->usc].span[place->group] = trace_write_begin(pds->config.trace, on, &item);
 }
 
 static void trace_task_end(struct pds *pds, unsigned int usc, unsigned int group)
@@ -273,8 +271,8 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 
 	usc_group(usc, place->group)->gfx = gfx;
 	pds->unit[place->usc].gfx[place->group] = gfx;
+	pds->unit[place->usc].span[place->group] = 0;
 	core = pds_lock_core(pds, pds_core_of(pds, place->usc));
-	trace_task_begin(pds, place->usc, place->group);
 	pds_core_start(core, place, dm, pds->config.now(pds->config.opaque));
 	pds_unlock_core(core);
 }

@@ -13,10 +13,10 @@
 #define CONTEXT(dm)	(0x100u + (dm))
 
 /* One core; the trace is enabled. */
-static struct stage_tasks *create(void)
+static struct stage_tasks *create_with(const struct fx_stores *stores)
 {
 	const struct pumice_stage registers = { .temps = 4 };
-	struct stage_tasks *t = stage_tasks_create(1, NULL, &registers);
+	struct stage_tasks *t = stage_tasks_create(1, stores, &registers);
 	struct trace *trace = &t->fx->trace.trace;
 
 	trace_set_context(trace, TRACE_CDM, CONTEXT(PDS_DM_CDM));
@@ -24,6 +24,11 @@ static struct stage_tasks *create(void)
 	trace_set_context(trace, TRACE_PDM, CONTEXT(PDS_DM_PDM));
 	testtrace_on(&t->fx->trace, TESTTRACE_ALL);
 	return t;
+}
+
+static struct stage_tasks *create(void)
+{
+	return create_with(NULL);
 }
 
 static struct pds_place start(struct stage_tasks *t, enum pds_dm dm)
@@ -78,6 +83,37 @@ static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
 	assert_int_equal(r.mmu_ctx, FX_CTX);
 	assert_int_equal(r.usc, place[2].usc);
 	assert_int_equal(r.arg0, place[2].group);
+	stage_tasks_destroy(t);
+}
+
+/* A task is traced while it is in its slot: not before, and never if it is stopped before. */
+static void a_task_begins_in_the_trace_when_it_gets_a_slot(void **state)
+{
+	static const struct fx_stores one_slot = {
+		.unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON, .local_bytes = FX_LOCAL,
+		.slots = 1, .tasks = 4,
+	};
+	struct stage_tasks *t = create_with(&one_slot);
+	struct pumice_trace_record r = { 0 };
+	u32 n, begun = FX_USCS_PER_CORE;
+
+	(void)state;
+	for (n = 0; n < 4 * FX_USCS_PER_CORE; n++)
+		start(t, n % 2 ? PDS_DM_VDM : PDS_DM_PDM);
+	assert_int_equal(events(t, TASK_EVENT, BEGIN, NULL), begun);
+	for (n = 0; n < 2 * FX_USCS_PER_CORE; n++) {
+		t->fx->clock += 1000;
+		assert_true(fx_finish_oldest(t->fx));
+		assert_int_equal(events(t, TASK_EVENT, BEGIN, &r), ++begun);
+		assert_int_equal(events(t, TASK_EVENT, ENDS, NULL), n + 1);
+		assert_true(fake_usc_running(t->fx->usc[r.usc], (unsigned int)r.arg0));
+	}
+	stage_tasks_abort(t, PDS_DM_VDM);
+	stage_tasks_abort(t, PDS_DM_PDM);
+	fx_finish_all(t->fx);
+	assert_int_equal(events(t, TASK_EVENT, BEGIN, NULL), begun);
+	assert_int_equal(events(t, TASK_EVENT, CANCEL, NULL), begun - n);
+	testtrace_check_pairs(&t->fx->trace);
 	stage_tasks_destroy(t);
 }
 
@@ -181,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_tasks_of_the_stopped_job_are_cancelled),
+		cmocka_unit_test(a_task_begins_in_the_trace_when_it_gets_a_slot),
 		cmocka_unit_test(work_groups_of_a_stopped_job_are_cancelled),
 		cmocka_unit_test(a_task_that_began_before_the_trace_has_no_end_in_it),
 		cmocka_unit_test(reads_are_counted_for_their_data_master_since_the_trace_began),
