@@ -70,6 +70,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 		core->tile[i]->pdm = pdm;
 		core->tile[i]->core = core;
 		core->tile[i]->slot = (u8)i;
+		core->tile[i]->outputs.tile = (u8)i;
 	}
 	return core->tlb.far && tsp_cache_init(&core->vertices, pdm->config.tsp_vertices);
 }

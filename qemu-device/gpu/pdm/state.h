@@ -206,7 +206,8 @@ struct pdm_tile {
 	struct pdm_vertices vertices;
 };
 
-_Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES, "tiles that may have outputs on one USC");
+_Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES && PDM_TILES <= PDS_WAITERS,
+	       "tiles that may have outputs on one USC, and wait");
 
 struct pdm_core {
 	u32 number;

@@ -151,25 +151,37 @@ static void notify_all(const struct pds_core *core, u8 set)
 }
 
 /*
- * Return whether a data master that waits for a task is at its limits on all USCs of the core, or
- * waits for rows of the VPM, which is its own. outputs: or on all others the pixel outputs of tiles
- * leave too little.
+ * Return whether the data master of a need that waits for a task is at its limits on all USCs of the
+ * core, or waits for rows of the VPM, which is its own. outputs: or on all others the pixel outputs of
+ * tiles leave too little.
  */
-static bool is_excluded(const struct pds_core *core, unsigned int dm, bool outputs)
+static bool need_is_excluded(const struct pds_core *core, const struct pds_need *need, bool outputs)
 {
 	unsigned int i;
 
-	if (!vpm_has_room(&core->vpm, core->wanted[dm].vpm_rows))
+	if (!vpm_has_room(&core->vpm, need->vpm_rows))
 		return true;
 	for (i = core->first; i < core->first + core->uscs; i++) {
 		const struct pds_unit *unit = &unit_of(core, i)->accounts;
 
-		if (core->wanted[dm].on && core->wanted[dm].on != i - core->first + 1)
+		if (need->on && need->on != i - core->first + 1)
 			continue;
-		if (pds_unit_permits(unit, &core->wanted[dm], &core->limits[dm]) &&
-		    (!outputs || pds_unit_could_fit(unit, &core->wanted[dm])))
+		if (pds_unit_permits(unit, need, &core->limits[need->dm]) &&
+		    (!outputs || pds_unit_could_fit(unit, need)))
 			return false;
 	}
+	return true;
+}
+
+/* Return whether this is so for all needs of a data master that wait, or there is none. */
+static bool is_excluded(const struct pds_core *core, unsigned int dm, bool outputs)
+{
+	const u32 waiting = core->dms.waiting[dm];
+	unsigned int n;
+
+	for (n = 0; waiting >> n; n++)
+		if (waiting >> n & 1 && !need_is_excluded(core, &core->wanted[dm][n], outputs))
+			return false;
 	return true;
 }
 
@@ -181,7 +193,7 @@ static struct dms *update_dms(struct pds_core *core, bool outputs)
 
 	core->dms.limited = 0;
 	for (dm = 0; waiting >> dm; dm++) {
-		bool excluded = !(core->dms.waiting >> dm & 1) || is_excluded(core, dm, outputs);
+		bool excluded = is_excluded(core, dm, outputs);
 
 		if (dm == PDS_DM_PDM && core->dms.outputs)
 			excluded &= pds_outputs_excluded(core);
@@ -200,9 +212,15 @@ bool pds_core_admits_tile(struct pds_core *core)
 	return dms_admits(update_dms(core, false), PDS_DM_PDM);
 }
 
-void pds_core_tile_claimed(struct pds_core *core)
+/* Return PDS_DM_PDM, as a set, if the DMS lets a tile that waits claim room. */
+static u8 admitted_tile(struct pds_core *core)
 {
-	notify_all(core, dms_set_outputs(dms_of(core), false));
+	return (u8)((core->dms.outputs && pds_core_admits_tile(core)) << PDS_DM_PDM);
+}
+
+void pds_core_tile_claimed(struct pds_core *core, unsigned int tile)
+{
+	notify_all(core, dms_outputs_claimed(dms_of(core), tile));
 }
 
 void pds_core_room(struct pds_core *core)
@@ -212,13 +230,20 @@ void pds_core_room(struct pds_core *core)
 
 bool pds_core_wait(struct pds_core *core, const struct pds_need *need)
 {
-	core->wanted[need->dm] = *need;
-	return dms_wait(&core->dms, (enum pds_dm)need->dm);
+	core->wanted[need->dm][need->waiter] = *need;
+	return dms_wait(&core->dms, (enum pds_dm)need->dm, need->waiter);
 }
 
+/*
+ * Tiles wait for some data masters for which tasks of the PDM do not: outputs.c. So the DMS decides
+ * about the former by themselves.
+ */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm)
 {
-	notify_all(core, dms_leave(dms_of(core), dm));
+	const u8 before = admitted_tile(core);
+	const u8 tasks = dms_leave(dms_of(core), dm);
+
+	notify_all(core, tasks | (admitted_tile(core) & (u8)~before));
 }
 
 /* ------------------------------------------------------------ claims */
@@ -245,12 +270,15 @@ bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_ne
 		    unsigned int *group)
 {
 	struct unit *unit = unit_of(core, usc);
+	const u8 before = admitted_tile(core);
+	u8 tasks;
 
 	if (!dms_admits(dms_of(core), (enum pds_dm)need->dm) ||
 	    !pds_unit_claim(&unit->accounts, need, &core->limits[need->dm], group))
 		return false;
 	update_load(unit);
-	notify_all(core, dms_claimed(&core->dms, (enum pds_dm)need->dm));
+	tasks = dms_claimed(&core->dms, (enum pds_dm)need->dm, need->waiter);
+	notify_all(core, tasks | (admitted_tile(core) & (u8)~before));
 	return true;
 }
 

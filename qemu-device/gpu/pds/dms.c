@@ -2,6 +2,7 @@
 /* Data master selector of a core. See dms.h. */
 #include "dms.h"
 
+_Static_assert(PDS_WAITERS <= 8, "waiters are bits of a u8");
 
 /* Bits of dms_waiting(). */
 #define CDM	(1u << PDS_DM_CDM)
@@ -46,15 +47,25 @@ static u32 earlier(const struct dms *dms, enum pds_dm dm)
 
 u8 dms_waiting(const struct dms *dms)
 {
-	return dms->waiting | (dms->outputs ? PDM : 0);
+	unsigned int dm;
+	u8 set = dms->outputs ? PDM : 0;
+
+	for (dm = 0; dm < PDS_DM_COUNT; dm++)
+		set |= (u8)((dms->waiting[dm] != 0) << dm);
+	return set;
+}
+
+/* Return the data masters that precede one while they wait. */
+static u32 preceding(const struct dms *dms, enum pds_dm dm)
+{
+	if (dms->policy == PUMICE_DMS_POLICY_ROUND_ROBIN)
+		return earlier(dms, dm);
+	return higher[dms->policy][dm];
 }
 
 bool dms_admits(const struct dms *dms, enum pds_dm dm)
 {
-	const u32 first = dms->policy == PUMICE_DMS_POLICY_ROUND_ROBIN ? earlier(dms, dm) :
-			  higher[dms->policy][dm];
-
-	return !(dms_waiting(dms) & ~dms->limited & first);
+	return !(dms_waiting(dms) & ~dms->limited & preceding(dms, dm));
 }
 
 u8 dms_admitted(const struct dms *dms)
@@ -83,37 +94,51 @@ u8 dms_first(const struct dms *dms, u8 set)
 	return first;
 }
 
-bool dms_wait(struct dms *dms, enum pds_dm dm)
+/* Set a bit. Return false if it was set before. */
+static bool enter(u8 *set, unsigned int bit)
 {
-	if (dms->waiting >> dm & 1)
-		return false;
-	dms->waiting |= (u8)(1u << dm);
-	return true;
+	const u8 before = *set;
+
+	*set |= (u8)(1u << bit);
+	return *set != before;
 }
 
-u8 dms_set_outputs(struct dms *dms, bool wait)
+bool dms_wait(struct dms *dms, enum pds_dm dm, unsigned int waiter)
 {
-	const u8 before = dms_admitted(dms);
+	return enter(&dms->waiting[dm], waiter);
+}
 
-	dms->outputs = wait;
-	return dms_admitted(dms) & (u8)~before;
+bool dms_wait_outputs(struct dms *dms, unsigned int tile)
+{
+	return enter(&dms->outputs, tile);
 }
 
 u8 dms_leave(struct dms *dms, enum pds_dm dm)
 {
 	const u8 before = dms_admitted(dms);
 
-	dms->waiting &= (u8)~(1u << dm);
+	dms->waiting[dm] = 0;
 	if (dm == PDS_DM_PDM)
-		dms->outputs = false;
+		dms->outputs = 0;
 	return dms_admitted(dms) & (u8)~before;
 }
 
-u8 dms_claimed(struct dms *dms, enum pds_dm dm)
+/* A data master has claimed: its wait, a bit of a set, has ended. */
+static u8 claimed(struct dms *dms, enum pds_dm dm, u8 *set, unsigned int bit)
 {
 	const u8 before = dms_admitted(dms);
 
-	dms->waiting &= (u8)~(1u << dm);
+	*set &= (u8)~(1u << bit);
 	dms->last[dm] = ++dms->claims;
 	return dms_admitted(dms) & (u8)~before;
+}
+
+u8 dms_claimed(struct dms *dms, enum pds_dm dm, unsigned int waiter)
+{
+	return claimed(dms, dm, &dms->waiting[dm], waiter);
+}
+
+u8 dms_outputs_claimed(struct dms *dms, unsigned int tile)
+{
+	return claimed(dms, PDS_DM_PDM, &dms->outputs, tile);
 }

@@ -15,8 +15,9 @@
 
 struct dms {
 	enum pumice_dms_policy policy;
-	u8 waiting;			/* bit n: data master n found no room for a task */
-	bool outputs;			/* a tile of the PDM found no room for its outputs */
+	u8 waiting[PDS_DM_COUNT];	/* of each data master: bit n: its waiter n found no room for
+					 * a task */
+	u8 outputs;			/* bit n: tile n of the PDM found no room for its outputs */
 	u8 limited;			/* of those that wait, those that only their own limits
 					 * or the pixel outputs of tiles exclude: they cannot
 					 * use the room, so they precede no other */
@@ -37,13 +38,18 @@ u8 dms_admitted(const struct dms *dms);
 u8 dms_first(const struct dms *dms, u8 set);
 /* Return the data masters that wait: bit n is data master n. */
 u8 dms_waiting(const struct dms *dms);
-/* Record that a data master waits for room for a task. Return false if it was recorded before. */
-bool dms_wait(struct dms *dms, enum pds_dm dm);
-/* Record whether a tile of the PDM waits. Return those that may claim room as a result. */
-u8 dms_set_outputs(struct dms *dms, bool wait);
+/*
+ * Record that a waiter of a data master waits for room for a task. Return false if it was recorded
+ * before.
+ */
+bool dms_wait(struct dms *dms, enum pds_dm dm, unsigned int waiter);
+/* The same for room for the outputs of a tile of the PDM. */
+bool dms_wait_outputs(struct dms *dms, unsigned int tile);
 /* Record that a data master no longer waits. Return those that may claim room as a result. */
 u8 dms_leave(struct dms *dms, enum pds_dm dm);
-/* The same for a data master that has claimed room for a task. */
-u8 dms_claimed(struct dms *dms, enum pds_dm dm);
+/* The same for a waiter that has claimed room for a task; others of its data master still wait. */
+u8 dms_claimed(struct dms *dms, enum pds_dm dm, unsigned int waiter);
+/* The same for a tile that has claimed room for its outputs. */
+u8 dms_outputs_claimed(struct dms *dms, unsigned int tile);
 
 #endif

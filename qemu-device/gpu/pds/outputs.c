@@ -164,14 +164,13 @@ static u32 *memory_of(const struct pds_core *core, const struct pds_outputs *out
 					 usc_outputs_common(usc, start);
 }
 
-static void start_waiting(struct pds_core *core, u32 words, unsigned int ctx)
+static void start_waiting(struct pds_core *core, u32 words, unsigned int ctx, unsigned int tile)
 {
 	const struct pds *pds = core->pds;
 
 	core->wanted_output_words = words;
-	if (core->dms.outputs)
+	if (!dms_wait_outputs(&core->dms, tile))
 		return;
-	dms_set_outputs(&core->dms, true);
 	core->output_waits++;
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, TRACE_PDM, ctx, core->first,
 		    atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
@@ -186,9 +185,9 @@ enum pds_result pds_outputs_claim(struct pds *pds, unsigned int number, u32 word
 	if (claimed) {
 		out->word = memory_of(core, out);
 		count(core, units_of(pds, words) * unit_bytes(pds));
-		pds_core_tile_claimed(core);
+		pds_core_tile_claimed(core, out->tile);
 	} else {
-		start_waiting(core, words, ctx);
+		start_waiting(core, words, ctx, out->tile);
 	}
 	pds_unlock_core(core);
 	return claimed ? PDS_STARTED : PDS_WAIT;
@@ -205,9 +204,7 @@ void pds_outputs_free(struct pds *pds, struct pds_outputs *outputs)
 	unit = accounts(core, outputs->usc);
 	count(core, 0u - unit->output[outputs->piece].count * unit_bytes(pds));
 	pds_unit_free_outputs(unit, outputs->piece);
-	*outputs = (struct pds_outputs){ .word = NULL };
+	*outputs = (struct pds_outputs){ .tile = outputs->tile };
 	pds_core_room(core);
-	/* A claim of one tile ends the wait that is recorded for the others. */
-	pds->owner[PDS_DM_PDM].ops->room(pds->owner[PDS_DM_PDM].opaque, core->number);
 	pds_unlock_core(core);
 }

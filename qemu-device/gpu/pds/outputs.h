@@ -23,6 +23,7 @@ struct pds_outputs {
 	u32 *word;		/* the memory, or NULL; aligned to the words of a row */
 	unsigned int usc;	/* over all cores */
 	u32 piece;
+	u8 tile;		/* number of the tile in its core, less than PDS_WAITERS; the owner's */
 };
 
 /* Return whether this number of words of outputs, a multiple of PUMICE_LANES, can ever fit. */

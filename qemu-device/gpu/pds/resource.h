@@ -26,6 +26,12 @@
 /* Data masters, each with its own share of a USC. */
 enum pds_dm { PDS_DM_CDM, PDS_DM_VDM, PDS_DM_PDM, PDS_DM_RDM, PDS_DM_COUNT };
 
+/*
+ * Claims of a data master that may wait on a core at the same time: of the PDM one for each tile in
+ * flight, of others one.
+ */
+#define PDS_WAITERS PDS_OUTPUT_PIECES
+
 /* Local memory is allocated in rows of one word of each of its 32 banks. */
 #define PDS_LOCAL_ROW_BYTES (PUMICE_LANES * 4u)
 
@@ -47,6 +53,7 @@ struct pds_capacity {
 struct pds_need {
 	u8 dm;		/* enum pds_dm */
 	u8 on;		/* 1 + the USC of a core that alone may run it, or 0 */
+	u8 waiter;	/* of the data master on the core; less than PDS_WAITERS */
 	u32 instances;	/* of the group, 0 to PUMICE_GROUP_INSTANCES */
 	u32 waves;	/* of all its tasks */
 	u32 tasks;	/* 1 to PUMICE_GROUP_TASKS */

@@ -69,9 +69,9 @@ struct pds_core {
 	/* Running state. */
 	u8 next;			/* next USC of the round robin, for tasks */
 	struct dms dms;			/* its policy is a register */
-	struct pds_need wanted[PDS_DM_COUNT];	/* of each data master that waits */
+	struct pds_need wanted[PDS_DM_COUNT][PDS_WAITERS];	/* of each waiter that waits */
 	struct vpm vpm;			/* the outputs belong to the VDM */
-	u32 wanted_output_words;	/* of the tile that waits: dms.outputs */
+	u32 wanted_output_words;	/* of each tile that waits: dms.outputs */
 	u32 output_bytes;		/* of pixel outputs of tiles */
 	u32 tasks, held, waves;		/* see struct pds_load */
 	u32 waiting;			/* tasks that wait for slots */
@@ -222,14 +222,14 @@ void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
 void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32 task, u64 now);
 /* Notify data masters that wait for room on the core. */
 void pds_core_room(struct pds_core *core);
-/* Enter the data master of a need for which there is no room. False: it was entered before. */
+/* Enter the waiter of a need for which there is no room. False: it was entered before. */
 bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
 /* Record that a data master no longer waits: others may have room now. */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
 /* Return whether a tile of the PDM may claim room for its outputs, if there is any. */
 bool pds_core_admits_tile(struct pds_core *core);
 /* A tile has claimed room: others may have to wait no longer. */
-void pds_core_tile_claimed(struct pds_core *core);
+void pds_core_tile_claimed(struct pds_core *core, unsigned int tile);
 /* Update the counters of time; call before tasks start or end. now: GPU clock, or an older time */
 void pds_core_tick(struct pds_core *core, u64 now);
 

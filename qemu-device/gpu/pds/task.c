@@ -204,6 +204,7 @@ enum pds_result pds_tile_task_claim(struct pds *pds, const struct pds_outputs *o
 	struct pds_need need;
 
 	pds_need_of_stage(&stage->state, PDS_DM_PDM, instances, prims, &need);
+	need.waiter = outputs->tile;
 	if (pds->capacity.partition)
 		need.on = (u8)(outputs->usc - pds->core[core].first + 1);
 	return claim(pds, core, stage, need, place, fault);

@@ -3,6 +3,7 @@
  * Data master selector: claims of room on a core while others wait, under each policy. The
  * expected order comes from the name of a policy.
  */
+#include "../../../qemu-device/gpu/pds/outputs.h"
 #include "stage_fixture.h"
 
 #include <string.h>
@@ -160,6 +161,25 @@ static void the_rdm_has_the_priority_of_the_cdm(void **state)
 	}
 }
 
+/* As a claim for a task does. */
+static void in_round_robin_a_claim_for_outputs_is_a_claim(void **state)
+{
+	struct pds_outputs out = { .tile = 1 };
+	struct dms_fixture f;
+
+	(void)state;
+	create(&f, PUMICE_DMS_POLICY_ROUND_ROBIN);
+	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
+	serve(&f, PDS_DM_VDM);
+	assert_int_equal(pds_outputs_claim(f.fx->pds, 0, 32, FX_CTX, &out), PDS_STARTED);
+	assert_int_equal(start(&f, PDS_DM_PDM), PDS_WAIT);
+	assert_int_equal(start(&f, PDS_DM_VDM), PDS_WAIT);
+	serve(&f, PDS_DM_VDM);
+	serve(&f, PDS_DM_PDM);
+	pds_outputs_free(f.fx->pds, &out);
+	destroy(&f);
+}
+
 static void in_round_robin_the_last_one_waits(void **state)
 {
 	static const enum pds_dm order[] = { PDS_DM_PDM, PDS_DM_CDM, PDS_DM_RDM, PDS_DM_VDM };
@@ -309,6 +329,7 @@ int main(void)
 		cmocka_unit_test(fixed_priorities_are_those_of_the_name),
 		cmocka_unit_test(the_rdm_has_the_priority_of_the_cdm),
 		cmocka_unit_test(in_round_robin_the_last_one_waits),
+		cmocka_unit_test(in_round_robin_a_claim_for_outputs_is_a_claim),
 		cmocka_unit_test(a_change_of_policy_notifies_those_that_it_admits),
 		cmocka_unit_test(compute_waits_for_either_kind_of_graphics),
 		cmocka_unit_test(a_data_master_at_its_limits_precedes_no_other),

@@ -294,6 +294,142 @@ static void limits_include_outputs(void **state)
 	stage_tasks_destroy(t);
 }
 
+/* ------------------------------------------------------------ tiles of a core */
+
+/* Work-groups, one in each slot of the core. */
+static void fill_slots(struct stage_tasks *t)
+{
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 n = 0;
+
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	while (fx_group(t->fx, n, 0, 0, n) == PDS_STARTED)
+		n++;
+	assert_int_equal(n, FX_USCS_PER_CORE * PUMICE_USC_SLOTS);
+	fx_end(t->fx);
+}
+
+static enum pds_result claim_task(struct stage_tasks *t, const struct pds_outputs *out)
+{
+	struct pds_place place;
+	const enum pds_result result =
+		pds_tile_task_claim(t->fx->pds, out, &t->stage[PDS_DM_PDM], 32, 1, &place,
+				    &t->fx->fault);
+
+	if (result == PDS_STARTED)
+		pds_task_start(t->fx->pds, PDS_DM_PDM, &place, NULL);
+	return result;
+}
+
+/* A claim of one tile does not end the wait of another: that is notified by the next end of a task. */
+static void each_tile_waits_for_its_own_task(enum pumice_output_store store)
+{
+	struct stage_tasks *t = create(1, 4, store);
+	struct stage_owner *owner = &t->owner[PDS_DM_PDM];
+	struct pds_outputs out[2] = { { .tile = 0 }, { .tile = 1 } };
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[i]),
+				 PDS_STARTED);
+	assert_int_not_equal(out[0].usc, out[1].usc);
+	fill_slots(t);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(claim_task(t, &out[i % 2]), PDS_WAIT);
+	assert_int_equal(pds_waits(t->fx->pds, PDS_DM_PDM), 2);
+	fake_usc_finish(t->fx->usc[out[1].usc], fake_usc_oldest(t->fx->usc[out[1].usc]));
+	assert_true(owner->room[0] > 0);
+	assert_int_equal(claim_task(t, &out[1]), PDS_STARTED);
+	owner->room[0] = 0;
+	fake_usc_finish(t->fx->usc[out[0].usc], fake_usc_oldest(t->fx->usc[out[0].usc]));
+	assert_int_equal(owner->room[0], 1);
+	assert_int_equal(claim_task(t, &out[0]), PDS_STARTED);
+	/* Neither waits any longer. */
+	owner->room[0] = 0;
+	assert_true(fx_finish_oldest(t->fx));
+	assert_int_equal(owner->room[0], 0);
+	assert_int_equal(pds_waits(t->fx->pds, PDS_DM_PDM), 2);
+	fx_finish_all(t->fx);
+	for (i = 0; i < 2; i++)
+		pds_outputs_free(t->fx->pds, &out[i]);
+	stage_tasks_destroy(t);
+}
+
+static void each_tile_waits_for_its_own_task_with_either_store(void **state)
+{
+	(void)state;
+	each_tile_waits_for_its_own_task(PUMICE_OUTPUT_STORE_COMMON);
+	each_tile_waits_for_its_own_task(PUMICE_OUTPUT_STORE_PARTITION);
+}
+
+/*
+ * The tile whose USC is at a limit precedes no other data master. The other one does, although it
+ * claims later.
+ */
+static void a_tile_at_a_limit_precedes_none_and_another_does(void **state)
+{
+	struct stage_tasks *t = create(1, 4, PUMICE_OUTPUT_STORE_PARTITION);
+	struct pds_outputs out[2] = { { .tile = 0 }, { .tile = 1 } };
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[i]),
+				 PDS_STARTED);
+	fx_control(t->fx, (struct pds_control){ .out_of_order = true, .pdm.tasks = 1 });
+	assert_int_equal(claim_task(t, &out[0]), PDS_STARTED);
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	while (fx_group(t->fx, 0, 0, 0, 0) == PDS_STARTED)
+		;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(claim_task(t, &out[i]), PDS_WAIT);
+	fake_usc_finish(t->fx->usc[out[1].usc], fake_usc_oldest(t->fx->usc[out[1].usc]));
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(claim_task(t, &out[1]), PDS_STARTED);
+	fake_usc_finish(t->fx->usc[out[1].usc], fake_usc_oldest(t->fx->usc[out[1].usc]));
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_finish_all(t->fx);
+	for (i = 0; i < 2; i++)
+		pds_outputs_free(t->fx->pds, &out[i]);
+	stage_tasks_destroy(t);
+}
+
+/* The same for outputs, for which two tiles wait. */
+static void each_tile_waits_for_its_own_outputs(void **state)
+{
+	struct stage_tasks *t = create(1, 2, PUMICE_OUTPUT_STORE_COMMON);
+	struct stage_owner *owner = &t->owner[PDS_DM_PDM];
+	struct pds_outputs out[2] = { { .tile = 0 }, { .tile = 1 } };
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 i, groups = 0;
+
+	(void)state;
+	launch.state.shared = 4096;
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	while (fx_group(t->fx, groups, 0, 0, groups) == PDS_STARTED)
+		groups++;
+	fx_end(t->fx);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[i % 2]),
+				 PDS_WAIT);
+	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDM_OUTPUT_WAITS), 2);
+	while (pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[1]) == PDS_WAIT)
+		assert_true(fx_finish_oldest(t->fx));
+	owner->room[0] = 0;
+	assert_true(fx_finish_oldest(t->fx));
+	assert_int_equal(owner->room[0], 1);
+	fx_finish_all(t->fx);
+	assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[0]), PDS_STARTED);
+	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDM_OUTPUT_WAITS), 2);
+	for (i = 0; i < 2; i++)
+		pds_outputs_free(t->fx->pds, &out[i]);
+	stage_tasks_destroy(t);
+}
+
 /* ------------------------------------------------------------ with other data masters */
 
 /* With a partition the tasks of a tile run on its USC; else on all of the core. */
@@ -371,6 +507,63 @@ static void a_group_that_waits_for_tiles_lets_their_tasks_run(void **state)
 	stage_tasks_destroy(t);
 }
 
+static const struct pds_control compute_first = {
+	.out_of_order = true, .policy = PUMICE_DMS_POLICY_CDM_PDM_VDM,
+};
+
+/* The group waits for outputs, and precedes only tiles: its end of waiting is for these. */
+static void a_tile_is_notified_when_a_group_that_waits_for_tiles_leaves(void **state)
+{
+	struct stage_tasks *t = create(1, 4, PUMICE_OUTPUT_STORE_COMMON);
+	struct pds_outputs a, b, c;
+
+	(void)state;
+	fx_control(t->fx, compute_first);
+	assert_int_equal(claim(t, WORDS, &a), PDS_STARTED);
+	assert_int_equal(claim(t, WORDS, &b), PDS_STARTED);
+	large_group(t);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(claim(t, WORDS, &c), PDS_WAIT);
+	t->owner[PDS_DM_PDM].room[0] = 0;
+	fx_end(t->fx);
+	assert_int_equal(t->owner[PDS_DM_PDM].room[0], 1);
+	assert_int_equal(claim(t, WORDS, &c), PDS_STARTED);
+	pds_outputs_free(t->fx->pds, &a);
+	pds_outputs_free(t->fx->pds, &b);
+	pds_outputs_free(t->fx->pds, &c);
+	stage_tasks_destroy(t);
+}
+
+/* The same when it claims: the words of one of its tasks are those of a tile above another tile. */
+static void a_tile_is_notified_when_a_group_claims_among_tiles(void **state)
+{
+	struct stage_tasks *t = create(1, 4, PUMICE_OUTPUT_STORE_COMMON);
+	struct pds_launch launch = fx_launch(7 * PUMICE_TASK_INSTANCES, 1, 1);
+	struct pds_outputs out[4], next;
+	u32 i;
+
+	(void)state;
+	fx_control(t->fx, compute_first);
+	for (i = 0; i < 4; i++)	/* 96 KiB remain below, on each USC */
+		assert_int_equal(claim(t, WORDS, &out[i]), PDS_STARTED);
+	launch.state.shared = WORDS;
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(claim(t, WORDS, &next), PDS_WAIT);
+	pds_outputs_free(t->fx->pds, &out[0]);
+	assert_int_equal(claim(t, WORDS, &next), PDS_WAIT);
+	t->owner[PDS_DM_PDM].room[0] = 0;
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(t->owner[PDS_DM_PDM].room[0], 1);
+	assert_int_equal(claim(t, WORDS, &next), PDS_STARTED);
+	fx_finish_all(t->fx);
+	for (i = 1; i < 4; i++)
+		pds_outputs_free(t->fx->pds, &out[i]);
+	pds_outputs_free(t->fx->pds, &next);
+	stage_tasks_destroy(t);
+}
+
 /* A tile that waits for words of work-groups precedes them; one that waits for other tiles does not. */
 static void a_tile_that_waits_precedes_groups_that_could_help_it(void **state)
 {
@@ -435,8 +628,13 @@ int main(void)
 		cmocka_unit_test(outputs_leave_room_for_tasks),
 		cmocka_unit_test(stages_have_the_room_that_the_outputs_of_their_tile_leave),
 		cmocka_unit_test(limits_include_outputs),
+		cmocka_unit_test(each_tile_waits_for_its_own_task_with_either_store),
+		cmocka_unit_test(a_tile_at_a_limit_precedes_none_and_another_does),
+		cmocka_unit_test(each_tile_waits_for_its_own_outputs),
 		cmocka_unit_test(tasks_of_a_tile_run_where_its_outputs_may_be_reached),
 		cmocka_unit_test(a_group_that_waits_for_tiles_lets_their_tasks_run),
+		cmocka_unit_test(a_tile_is_notified_when_a_group_that_waits_for_tiles_leaves),
+		cmocka_unit_test(a_tile_is_notified_when_a_group_claims_among_tiles),
 		cmocka_unit_test(a_tile_that_waits_precedes_groups_that_could_help_it),
 		cmocka_unit_test(an_abort_ends_the_wait_of_tiles),
 	};
