@@ -12,7 +12,7 @@ _Static_assert(PDS_WAITERS <= 8, "waiters are bits of a u8");
 
 /*
  * For policies with fixed priorities: data masters that precede each one. The RDM has the priority of
- * the CDM; neither precedes the other.
+ * the CDM.
  */
 static const u8 higher[][PDS_DM_COUNT] = {
 	[PUMICE_DMS_POLICY_GRAPHICS] = { [PDS_DM_CDM] = VDM | PDM, [PDS_DM_RDM] = VDM | PDM },
@@ -30,12 +30,15 @@ static const u8 higher[][PDS_DM_COUNT] = {
 		[PDS_DM_VDM] = PDM, [PDS_DM_CDM] = PDM | VDM, [PDS_DM_RDM] = PDM | VDM },
 };
 
+/* Data masters of the same priority as each one: these take turns. */
+static const u8 equal[PDS_DM_COUNT] = { [PDS_DM_CDM] = RDM, [PDS_DM_RDM] = CDM };
+
 void dms_reset(struct dms *dms)
 {
 	*dms = (struct dms){ .policy = dms->policy };
 }
 
-/* Return the data masters that precede one in round robin: those that claimed earlier. */
+/* Return the data masters whose last claim was earlier than that of one. */
 static u32 earlier(const struct dms *dms, enum pds_dm dm)
 {
 	u32 n, set = 0;
@@ -60,7 +63,7 @@ static u32 preceding(const struct dms *dms, enum pds_dm dm)
 {
 	if (dms->policy == PUMICE_DMS_POLICY_ROUND_ROBIN)
 		return earlier(dms, dm);
-	return higher[dms->policy][dm];
+	return higher[dms->policy][dm] | (equal[dm] & earlier(dms, dm));
 }
 
 bool dms_admits(const struct dms *dms, enum pds_dm dm)

@@ -115,7 +115,7 @@ static void fixed_priorities_are_those_of_the_name(void **state)
 	}
 }
 
-/* In each policy the RDM takes the place of the CDM, and neither waits for the other. */
+/* In each policy the RDM takes the place of the CDM; of the two, the last one to claim waits. */
 static void the_rdm_has_the_priority_of_the_cdm(void **state)
 {
 	static const struct {
@@ -149,16 +149,41 @@ static void the_rdm_has_the_priority_of_the_cdm(void **state)
 		{
 			struct dms_fixture f;
 
-			create(&f, cases[i].policy);
-			assert_int_equal(start(&f, PDS_DM_RDM), PDS_WAIT);
+			create(&f, cases[i].policy);	/* the CDM has claimed */
 			assert_int_equal(start(&f, PDS_DM_CDM), PDS_WAIT);
-			assert_true(fx_finish_oldest(f.fx));
-			assert_int_equal(notified(&f, PDS_DM_RDM), 1);
-			assert_int_equal(notified(&f, PDS_DM_CDM), 1);
-			assert_int_equal(start(&f, PDS_DM_CDM), PDS_STARTED);
+			assert_int_equal(start(&f, PDS_DM_RDM), PDS_WAIT);
+			for (dm = 0; dm < 6; dm++) {
+				const enum pds_dm next = dm % 2 ? PDS_DM_CDM : PDS_DM_RDM;
+
+				serve(&f, next);
+				assert_int_equal(start(&f, next), PDS_WAIT);
+			}
 			destroy(&f);
 		}
 	}
+}
+
+/* A group that needs half a USC gets it, although rays would use every slot that becomes free. */
+static void rays_do_not_keep_a_large_group_waiting(void **state)
+{
+	struct pds_launch launch = fx_launch(PUMICE_GROUP_INSTANCES, 1, 1);
+	struct dms_fixture f;
+	u32 ends = 0;
+
+	(void)state;
+	create(&f, PUMICE_DMS_POLICY_GRAPHICS);
+	fx_finish_all(f.fx);
+	while (start(&f, PDS_DM_RDM) == PDS_STARTED)
+		;
+	fx_end(f.fx);
+	fx_program_empty(f.fx, &launch);
+	assert_true(fx_begin(f.fx, &launch));
+	while (start(&f, PDS_DM_CDM) == PDS_WAIT) {
+		assert_true(ends++ < PER_CORE * PUMICE_USC_SLOTS);
+		assert_true(fx_finish_oldest(f.fx));
+		start(&f, PDS_DM_RDM);
+	}
+	destroy(&f);
 }
 
 /* As a claim for a task does. */
@@ -328,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fixed_priorities_are_those_of_the_name),
 		cmocka_unit_test(the_rdm_has_the_priority_of_the_cdm),
+		cmocka_unit_test(rays_do_not_keep_a_large_group_waiting),
 		cmocka_unit_test(in_round_robin_the_last_one_waits),
 		cmocka_unit_test(in_round_robin_a_claim_for_outputs_is_a_claim),
 		cmocka_unit_test(a_change_of_policy_notifies_those_that_it_admits),
