@@ -6,9 +6,9 @@
  * Register Stores". Allocates contiguous pieces, first fit, and joins free neighbours, so an
  * empty store is one piece again.
  *
- * Limits: counts units, whatever their size; at most as many live pieces as a USC has slots, because
- * every piece belongs to a task or to a group, and a group has at least one task; and those of pixel
- * outputs.
+ * Limits: counts units, whatever their size; at most as many live pieces as a USC manages tasks,
+ * because every piece belongs to a task or to a group, and a group has at least one task; and
+ * PDS_OUTPUT_PIECES of pixel outputs.
  */
 #ifndef PUMICE_GPU_PDS_ALLOC_H
 #define PUMICE_GPU_PDS_ALLOC_H

@@ -107,16 +107,29 @@ static bool claim_stores(struct pds_unit *unit, struct pds_claim *claim)
 	return false;
 }
 
+/* Return the units of the largest piece of pixel outputs. */
+static u32 largest_outputs(const struct pds_unit *unit)
+{
+	u32 most = 0, i;
+
+	for (i = 0; i < PDS_OUTPUT_PIECES; i++)
+		most = max_u32(most, unit->output[i].count);
+	return most;
+}
+
 bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 		      const struct pds_limits *limits)
 {
 	const struct pds_share *share = &unit->share[need->dm];
+	const u32 exempt = need->dm == PDS_DM_PDM ? largest_outputs(unit) : 0;
+	const u64 rows = share->rows - (unit->partition ? exempt : 0);
+	const u64 words = share->words - (unit->partition ? 0 : exempt);
 
 	if (!share->groups)
 		return true;
 	return (u64)share->tasks + need->tasks <= limits->tasks &&
-	       (u64)share->rows + need->waves * need->wave_rows <= limits->rows &&
-	       (u64)share->words + need->tasks * need->words <= limits->words &&
+	       rows + need->waves * need->wave_rows <= limits->rows &&
+	       words + need->tasks * need->words <= limits->words &&
 	       (u64)share->local_rows + need->local_rows <= limits->local_rows;
 }
 
@@ -234,6 +247,7 @@ void pds_unit_cancel(struct pds_unit *unit, unsigned int group)
 	assert(unit->claim[group].ready);
 	stop_waiting(unit, &unit->claim[group]);
 }
+
 /* ------------------------------------------------------------ pixel outputs */
 
 static struct pds_store *store_of_outputs(struct pds_unit *unit)

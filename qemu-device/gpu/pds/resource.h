@@ -144,7 +144,10 @@ void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 		    const struct pds_limits *limits, unsigned int *group);
 
-/* Return whether a data master's limits permit a claim. */
+/*
+ * Return whether a data master's limits permit a claim. Those of the PDM do not count the largest piece
+ * of pixel outputs, or a tile that needs most of them would run one task at a time.
+ */
 bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 		      const struct pds_limits *limits);
 
@@ -162,6 +165,7 @@ bool pds_unit_run(struct pds_unit *unit, unsigned int group);
 
 /* A ready group does not wait for slots any longer, and will end without. */
 void pds_unit_cancel(struct pds_unit *unit, unsigned int group);
+
 /*
  * Return whether a need fits on a USC that has its pixel outputs and no tasks: if not,
  * no end of a task makes room for it.
@@ -175,9 +179,11 @@ bool pds_unit_could_fit(const struct pds_unit *unit, const struct pds_need *need
  */
 bool pds_unit_claim_outputs(struct pds_unit *unit, u32 units, u32 reserve,
 			    const struct pds_limits *limits, u32 *piece);
+
 /* Return whether it would succeed if all tasks had ended. */
 bool pds_unit_could_fit_outputs(const struct pds_unit *unit, u32 units, u32 reserve,
 				const struct pds_limits *limits);
+
 /* Free a piece. */
 void pds_unit_free_outputs(struct pds_unit *unit, u32 piece);
 

@@ -294,6 +294,53 @@ static void limits_include_outputs(void **state)
 	stage_tasks_destroy(t);
 }
 
+/*
+ * A limit that one tile exceeds, or that the tiles of a USC use up, is one of tasks all the same: they
+ * have as much room as a limit without the outputs of a tile gives them.
+ */
+static void outputs_of_one_tile_leave_tasks_their_limit(enum pumice_output_store store)
+{
+	static const struct pumice_stage registers = { .temps = 2, .shared = 100 };
+	const struct fx_stores stores = stores_for(4, store);
+	const bool partition = store == PUMICE_OUTPUT_STORE_PARTITION;
+	/* Of each of 7 tasks of one wave; and less than another one needs. */
+	const u32 task = partition ? 2 * 128 : 100 * 4, limit = 7 * task + task / 2;
+	struct stage_tasks *t = stage_tasks_create(1, &stores, &registers);
+	struct pds_control control = { .out_of_order = true };
+	struct pds_outputs out[2 * FX_USCS_PER_CORE];
+	struct pds_place place;
+	u32 tiles, i, n;
+
+	for (tiles = 1; tiles <= 2; tiles++) {
+		/* The second tile of a USC is within the limit. */
+		const u32 bytes = tiles == 1 ? limit : 2 * WORDS * 4;
+
+		control.pdm.common_bytes = partition ? 0 : bytes;
+		control.pdm.unified_bytes = partition ? bytes : 0;
+		fx_control(t->fx, control);
+		for (i = 0; i < tiles * FX_USCS_PER_CORE; i++)
+			assert_int_equal(claim(t, WORDS, &out[i]), PDS_STARTED);
+		n = 0;
+		while (n < 1000 && stage_task_start(t, PDS_DM_PDM, 0, 32, &place) == PDS_STARTED)
+			n++;
+		/* Without slots for all: the number of these. */
+		i = tiles == 1 ? 7 : WORDS * 4 / task;
+		i = i < PUMICE_USC_SLOTS ? i : PUMICE_USC_SLOTS;
+		assert_int_equal(n, FX_USCS_PER_CORE * i);
+		fx_finish_all(t->fx);
+		for (i = 0; i < tiles * FX_USCS_PER_CORE; i++)
+			pds_outputs_free(t->fx->pds, &out[i]);
+	}
+	stage_tasks_destroy(t);
+}
+
+static void outputs_of_one_tile_in_either_store_leave_tasks_their_limit(void **state)
+{
+	(void)state;
+	outputs_of_one_tile_leave_tasks_their_limit(PUMICE_OUTPUT_STORE_COMMON);
+	outputs_of_one_tile_leave_tasks_their_limit(PUMICE_OUTPUT_STORE_PARTITION);
+}
+
 /* ------------------------------------------------------------ tiles of a core */
 
 /* Work-groups, one in each slot of the core. */
@@ -628,6 +675,7 @@ int main(void)
 		cmocka_unit_test(outputs_leave_room_for_tasks),
 		cmocka_unit_test(stages_have_the_room_that_the_outputs_of_their_tile_leave),
 		cmocka_unit_test(limits_include_outputs),
+		cmocka_unit_test(outputs_of_one_tile_in_either_store_leave_tasks_their_limit),
 		cmocka_unit_test(each_tile_waits_for_its_own_task_with_either_store),
 		cmocka_unit_test(a_tile_at_a_limit_precedes_none_and_another_does),
 		cmocka_unit_test(each_tile_waits_for_its_own_outputs),
