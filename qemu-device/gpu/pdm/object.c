@@ -55,6 +55,36 @@ static bool read_states(struct pdm_tile *tile, struct pdm_object *o)
 	return check_visibility(tile, o) && check_mask(tile, o);
 }
 
+void pdm_wait_memory(struct pdm_tile *tile, bool waits)
+{
+	struct pdm *pdm = tile->pdm;
+	unsigned int i;
+
+	if (tile->memory_waits == waits)
+		return;
+	tile->memory_waits = waits;
+	if (!waits) {
+		atomic_fetch_sub(&pdm->memory_waits, 1);
+		return;
+	}
+	atomic_fetch_add(&pdm->memory_waits, 1);
+	for (i = 0; i < pdm->config.cores; i++)
+		pdm->config.ops->wake(pdm->config.opaque, i);
+}
+
+enum pds_load_result pdm_load_stage(struct pdm_tile *tile, const struct pumice_stage *state,
+				    const struct pds_stage_limits *limits, struct pds_stage *out,
+				    struct gpu_fault *fault)
+{
+	const struct pdm *pdm = tile->pdm;
+	const enum pds_load_result result =
+		pds_stage_load(pdm->config.pds, &tile->core->tlb, pdm->job.ctx, state, limits, out,
+			       fault);
+
+	pdm_wait_memory(tile, result == PDS_LOAD_WAIT);
+	return result;
+}
+
 /* Do a piece of loading an object. */
 static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 {
@@ -68,8 +98,7 @@ static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 	if (!o->stage.load && !read_states(tile, o))
 		return PDM_STEP_ON;
 	limits.varyings = o->tsp.varyings;
-	switch (pds_stage_load(pdm->config.pds, &tile->core->tlb, pdm->job.ctx, &o->tsp.fragment,
-			       &limits, &o->stage, &fault)) {
+	switch (pdm_load_stage(tile, &o->tsp.fragment, &limits, &o->stage, &fault)) {
 	case PDS_LOADED:
 		break;
 	case PDS_LOAD_MORE:

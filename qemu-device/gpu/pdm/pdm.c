@@ -135,7 +135,8 @@ static void reset_tile(struct pdm_tile *tile)
 	tile->traced = tile->traced_isp = tile->traced_pass = 0;
 	tile->built = NULL;
 	tile->filling = false;
-	tile->outputs = (struct pds_outputs){ .word = NULL };
+	tile->memory_waits = false;
+	tile->outputs = (struct pds_outputs){ .tile = tile->slot };
 	atomic_store(&tile->running, 0);
 	atomic_store(&tile->starved, false);
 	for (i = 0; i < PDM_TASKS; i++)
@@ -156,6 +157,7 @@ void pdm_reset(struct pdm *pdm)
 	atomic_store(&pdm->phase, PDM_IDLE);
 	atomic_store(&pdm->stopping, false);
 	pdm->active = 0;
+	atomic_store(&pdm->memory_waits, 0);
 	pdm->scene_known = false;
 	pdm->counts = (struct pdm_counts){ 0 };
 	pdm_list_reset(pdm);

@@ -176,6 +176,7 @@ struct pdm_tile {
 	u32 triangles, at_triangle;	/* its triangles */
 	bool finished;			/* no more primitives */
 	bool drop_objects;		/* drop all objects when nothing is pending */
+	bool memory_waits;		/* its last load waits for memory for programs */
 	struct pumice_tile_stats stats;
 	u32 tasks;			/* started */
 	trace_span traced, traced_isp, traced_pass;	/* the tile, its ISP and its pass */
@@ -253,6 +254,7 @@ struct pdm {
 	struct pdm_list list;		/* some fields belong to the core that walks it */
 	u32 left[PM_MACRO_TILES];	/* tiles of each macro tile that are not done */
 	u32 active;			/* tiles in flight, over all cores */
+	_Atomic u32 memory_waits;	/* tiles whose last load waits for memory; without the lock */
 	struct pdm_counts counts;
 
 	struct mmu_tlb tlb;		/* of LOAD and FINISH */
@@ -379,6 +381,12 @@ extern const struct pds_task_ops pdm_task_ops;
  * is set. ON: a piece of the load was done, or the job was stopped.
  */
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
+/* Do a piece of loading a program of the tile: as pds_stage_load(). */
+enum pds_load_result pdm_load_stage(struct pdm_tile *tile, const struct pumice_stage *state,
+				    const struct pds_stage_limits *limits, struct pds_stage *out,
+				    struct gpu_fault *fault);
+/* Record whether the tile waits for memory for programs. Others drop programs if one does. */
+void pdm_wait_memory(struct pdm_tile *tile, bool waits);
 /* Drop all objects, and the tile's own store program. */
 void pdm_objects_drop(struct pdm_tile *tile);
 /* Return whether there is anything to drop: it occupies memory for programs. */

@@ -135,8 +135,12 @@ static enum pdm_step claim_outputs(struct pdm_tile *tile)
 
 	if (pds_outputs_claim(pdm->config.pds, tile->core->number, pdm_output_words(pdm),
 			      pdm->job.ctx, &tile->outputs) == PDS_WAIT) {
-		/* The tile that has the room may wait for the memory of this one's old programs. */
-		pdm_objects_drop(tile);
+		/*
+		 * A tile that has room may wait for the memory of this one's old programs. Its wait
+		 * wakes this one.
+		 */
+		if (atomic_load(&pdm->memory_waits))
+			pdm_objects_drop(tile);
 		return PDM_STEP_WAIT;
 	}
 	tile->usc.outputs = tile->outputs.word;
@@ -210,8 +214,7 @@ static enum pdm_step load_own_store(struct pdm_tile *tile, u32 *cost)
 	struct pumice_stage stage;
 
 	pumice_stage_unpack(tile->own_words, &stage);
-	switch (pds_stage_load(pdm->config.pds, &tile->core->tlb, pdm->job.ctx, &stage, &limits,
-			       &tile->own_store, &fault)) {
+	switch (pdm_load_stage(tile, &stage, &limits, &tile->own_store, &fault)) {
 	case PDS_LOADED:
 		tile->own_state = PDM_STORE_LOADED;
 		return PDM_STEP_DONE;
@@ -366,6 +369,7 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 	if (tile->built)
 		atomic_store(&tile->built->state, PDM_TASK_FREE);
 	tile->built = NULL;
+	pdm_wait_memory(tile, false);
 	pdm_tasks_reap(tile);
 	pds_outputs_free(pdm->config.pds, &tile->outputs);
 	trace_cancel(tile);

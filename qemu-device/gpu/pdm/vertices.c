@@ -191,8 +191,7 @@ static enum pdm_step load(struct pdm_tile *tile, u32 *cost)
 	limits.vo = vdm_record_vo(&v->record);
 	limits.attribute = v->record.attribute;
 	limits.attributes = v->record.state.attribute_count;
-	switch (pds_stage_load(pdm->config.pds, &tile->core->tlb, pdm->job.ctx, &v->record.vertex,
-			       &limits, &v->stage, &fault)) {
+	switch (pdm_load_stage(tile, &v->record.vertex, &limits, &v->stage, &fault)) {
 	case PDS_LOADED:
 		v->loaded = true;
 		return PDM_STEP_DONE;

@@ -4,9 +4,11 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pdm/state.h"
 #include "../../../qemu-device/gpu/pds/pds.h"
 #include "../../../qemu-device/gpu/usc/program.h"
 #include "fixture.h"
+#include "perf.h"
 
 static struct fixture fx;
 static u32 waits;
@@ -96,16 +98,20 @@ static const struct usc_cache_ops cache_ops = {
 	.now = cache_now, .wait = cache_wait, .room = cache_room,
 };
 
-/* Open the fixture with memory for the end of tile and the longest other program. */
+/* The memory that others have, if there is room for the end of tile and the longest other program. */
+static u64 other_bytes(void)
+{
+	return USC_CACHE_PDM_BYTES - usc_predecode_bytes(2) - usc_predecode_bytes(8);
+}
+
 static void open_with_room_for_one_program(u32 cores, const struct fx_stores *stores)
 {
-	const u64 room = usc_predecode_bytes(2) + usc_predecode_bytes(8);
 	bool short_of = false;
 
 	fx_open_stores(&fx, cores, stores);
 	usc_program_cache_set_ops(fx.programs, &cache_ops, NULL);
-	assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_FRAGMENT,
-					   USC_CACHE_PDM_BYTES - room, &short_of), USC_LOAD_DONE);
+	assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_FRAGMENT, other_bytes(),
+					   &short_of), USC_LOAD_DONE);
 }
 
 /*
@@ -161,6 +167,78 @@ static void a_tile_releases_its_programs_before_it_waits_for_outputs(void **stat
 		assert_int_equal(fx.end, DM_DONE);
 	}
 	assert_true(limited > 20);
+	fx_close(&fx);
+}
+
+static u32 drops;
+
+void __real_pdm_objects_drop(struct pdm_tile *tile);
+void __wrap_pdm_objects_drop(struct pdm_tile *tile);
+
+void __wrap_pdm_objects_drop(struct pdm_tile *tile)
+{
+	drops++;
+	__real_pdm_objects_drop(tile);
+}
+
+/* Abort a job while a tile waits for memory, and then let all programs have memory. */
+static void abort_while_a_tile_waits(void)
+{
+	waits = 0;
+	make_scene(&many);
+	fx_start(&fx, false);
+	while (!waits)
+		assert_true(fx_step(&fx));
+	fx.locked = true;
+	pdm_abort(fx.pdm);
+	fx.locked = false;
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_ABORTED);
+	usc_cache_release(fx.programs, USC_STAGE_FRAGMENT, other_bytes());
+}
+
+/*
+ * With memory for all programs: a tile drops its own after the last tile, and the job those of each
+ * tile at its end. The end of a job ends waits for memory.
+ */
+static void a_tile_that_waits_for_outputs_keeps_its_programs(void **state)
+{
+	static const struct fx_stores stores = { 512u << 10, 66u << 10, PUMICE_OUTPUT_STORE_COMMON,
+						 1 };
+	const struct pds_control one_tile = { .out_of_order = true, .pdm.common_bytes = 4 };
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	(void)state;
+	open_with_room_for_one_program(1, &stores);
+	abort_while_a_tile_waits();
+	pds_set_control(fx.pds, &one_tile);
+	drops = 0;
+	run_scene(&many);
+	pds_counters_add(fx.pds, value);
+	assert_true(value[PUMICE_PERF_PDM_OUTPUT_WAITS] > 0);
+	assert_in_range(drops, 1, 4);
+	fx_close(&fx);
+}
+
+/* Those that wait for room for their outputs then drop programs, on all cores. */
+static void a_wait_for_memory_wakes_the_tiles_of_all_cores_once(void **state)
+{
+	u32 i;
+
+	(void)state;
+	fx_open(&fx, 3);
+	memset(fx.awake_core, 0, sizeof(fx.awake_core));
+	pdm_wait_memory(fx.pdm->core[1].tile[0], true);
+	for (i = 0; i < 3; i++)
+		assert_true(fx.awake_core[i]);
+	memset(fx.awake_core, 0, sizeof(fx.awake_core));
+	pdm_wait_memory(fx.pdm->core[1].tile[0], true);
+	pdm_wait_memory(fx.pdm->core[2].tile[1], false);
+	for (i = 0; i < 3; i++)
+		assert_false(fx.awake_core[i]);
+	assert_int_equal(atomic_load(&fx.pdm->memory_waits), 1);
+	pdm_wait_memory(fx.pdm->core[1].tile[0], false);
+	assert_int_equal(atomic_load(&fx.pdm->memory_waits), 0);
 	fx_close(&fx);
 }
 
@@ -233,6 +311,8 @@ static void the_tiles_of_a_macro_tile_are_counted_correctly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_tile_that_waits_for_outputs_keeps_its_programs),
+		cmocka_unit_test(a_wait_for_memory_wakes_the_tiles_of_all_cores_once),
 		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_memory),
 		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_outputs),
 		cmocka_unit_test(tiles_of_all_cores_share_memory_for_one_program),
