@@ -2,8 +2,12 @@
 /*
  * Limits of the PDS by data master and load (document 000, "Programmable Data Sequencer": controls
  * of the allocation for each data master). A data master that is alone uses all of each USC. Where
- * several have jobs, each is limited to its share, so that none waits until tasks of another end:
- * the remainder for the others is at least a quarter of a USC.
+ * several have jobs, each is limited to its share of every USC. A share is at most three quarters by
+ * default, so one data master leaves the others a quarter at least; several together may use all.
+ *
+ * The limit of tasks is a share of the slots. The PDS compares it with the tasks that a USC manages for
+ * the data master, those without slots too: so it has at most that share of the slots, and the entries
+ * beyond the slots are left to others.
  *
  * A register is written only if its value changes: each write makes the PDS compare all waiting
  * tasks with the limits again.
@@ -34,7 +38,7 @@ static const u8 default_share[MASTERS] = {
 	[FWIF_DM_RDM] = FWIF_PDS_SHARE_RDM,
 };
 
-static u32 size[RESOURCES];			/* of one USC: slots, and bytes of the stores */
+static u32 size[RESOURCES];	/* of one USC: slots (not managed tasks), and bytes of the stores */
 static u32 written[MASTERS][RESOURCES];		/* values of the registers */
 
 void limits_init(void)
