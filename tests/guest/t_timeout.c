@@ -19,6 +19,7 @@
 #include "system.h"
 
 #define TIMEOUT_MS 500
+#define MAX_LATER_JOBS 100	/* a quarter of the time-out is 6 of them, all of it 25 */
 #define RECORD_BYTES 8192	/* larger than any record of the kernel log */
 
 static void check_guilty(struct fixture *fx)
@@ -147,11 +148,42 @@ static void job_that_waits_for_the_gpu_is_not_guilty(void)
 	CHECK_EQUAL(result.error, 0);
 }
 
+/*
+ * The scheduler restarts its tick with every job that it submits: jobs that follow each other fast
+ * would postpone the time-out until the queue's ring is full, which has room for more than 300.
+ */
+static void jobs_submitted_later_do_not_postpone_the_time_out(void)
+{
+	const u64 pace_ns = TIMEOUT_MS * 1000000ull / 25;
+	struct fixture hanging = fx_open(), later = hanging;
+	const u64 stream = fx_store_stream(&hanging, hanging.data.va, 1);
+	struct drm_pumice_job_get_result result = { 0 };
+	u32 jobs = 0;
+
+	later.sync = need_sync(later.fd);
+	fx_block(&hanging);
+	while (sync_wait(hanging.fd, hanging.sync, 0, pace_ns) == -ETIME) {
+		if (fx_try_points(&later, stream, later.sync, 0, ++jobs))
+			break;
+		CHECK(jobs < MAX_LATER_JOBS);
+	}
+	CHECK_EQUAL(fx_wait(&hanging), -ETIMEDOUT);
+	CHECK_EQUAL(need_state(hanging.fd, hanging.context).state, DRM_PUMICE_CONTEXT_GUILTY);
+	CHECK_OK(gpu_job_result(hanging.fd, hanging.context, 1, &result));
+	CHECK_EQUAL(result.error, -ETIMEDOUT);
+	/* Nor do they make it shorter. */
+	CHECK(result.run_ticks >= TIMEOUT_MS * (need_info(hanging.fd).clock_hz / 1000) * 3 / 4);
+	CHECK(jobs > 1);
+	CHECK_OK(gpu_job_result(hanging.fd, hanging.context, 2, &result));
+	CHECK_EQUAL(result.error, -ECANCELED);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(time_out_names_unit_and_instruction),
 	TEST_CASE(time_out_counts_the_waves_of_all_cores),
 	TEST_CASE(jobs_that_share_the_gpu_are_timed_by_their_own_ticks),
 	TEST_CASE(job_that_waits_for_the_gpu_is_not_guilty),
+	TEST_CASE(jobs_submitted_later_do_not_postpone_the_time_out),
 };
 
 TEST_MAIN_TIMEOUT(cases, TIMEOUT_MS)

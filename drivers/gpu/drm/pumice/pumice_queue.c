@@ -233,6 +233,18 @@ int pumice_queue_kick_locked(struct pumice_queue *q)
 	return ret;
 }
 
+/**
+ * pumice_queue_start_tick_locked - start a tick of the time-out of a queue's oldest job
+ * @q: queue, under its context's lock
+ *
+ * For the first job in flight, when the previous one has ended, and after each tick.
+ */
+void pumice_queue_start_tick_locked(struct pumice_queue *q)
+{
+	lockdep_assert_held(&q->ctx->lock);
+	q->tick_end = jiffies + q->sched.timeout;
+}
+
 /* Append a job to its queue's ring. The firmware has it after the next kick. */
 static void pumice_queue_append_locked(struct pumice_job *job)
 {
@@ -247,6 +259,8 @@ static void pumice_queue_append_locked(struct pumice_job *job)
 	job->fenced = true;
 	q->seqno = job->seqno;
 	job->submit_time = ktime_get();
+	if (list_empty(&q->in_flight))
+		pumice_queue_start_tick_locked(q);
 	list_add_tail(&job->node, &q->in_flight);
 	pumice_irq_expect(q->ctx->pdev);
 	trace_pumice_job_run(q->id, job->seqno, q->dm);
@@ -317,6 +331,21 @@ static struct dma_fence *pumice_queue_refuse(struct pumice_job *job, int error)
 	return fence;
 }
 
+/*
+ * The scheduler restarts its tick for each job that it runs, before run_job(). Restore the rest of
+ * the oldest job's tick: else a user could postpone the time-out of a job by submitting others.
+ */
+static void pumice_queue_restore_tick(struct pumice_queue *q)
+{
+	unsigned long now = jiffies, left = 0;
+
+	spin_lock(&q->ctx->lock);
+	if (time_after(q->tick_end, now))
+		left = q->tick_end - now;
+	spin_unlock(&q->ctx->lock);
+	drm_sched_resume_timeout(&q->sched, left);
+}
+
 static struct dma_fence *pumice_queue_run_job(struct drm_sched_job *base)
 {
 	struct pumice_job *job = to_pumice_job(base);
@@ -334,6 +363,7 @@ static struct dma_fence *pumice_queue_run_job(struct drm_sched_job *base)
 		drm_dev_exit(idx);
 	}
 	fence = ret ? pumice_queue_refuse(job, ret) : dma_fence_get(&job->fence->base);
+	pumice_queue_restore_tick(job->queue);
 	pumice_job_note_unqueued(job);
 	dma_fence_end_signalling(cookie);
 	return fence;
@@ -639,6 +669,7 @@ static void pumice_queue_end_job_locked(struct pumice_job *job, int error,
 	pumice_fault_log_note_locked(job, error, r);
 	pumice_pair_end_locked(job);
 	list_del_init(&job->node);
+	pumice_queue_start_tick_locked(job->queue);
 	pumice_irq_job_ended(ctx->pdev);
 	ctx->status.done++;
 	ctx->status.failed += !!error;

@@ -93,6 +93,12 @@ struct pumice_queue {
 	/** @shown_ticks: maximum value that fdinfo has shown of it */
 	u64 shown_ticks;
 
+	/**
+	 * @tick_end: end of the tick of the oldest job @in_flight, jiffies; see
+	 * pumice_queue_restore_tick()
+	 */
+	unsigned long tick_end;
+
 	/* Under reset.lock: */
 	/** @ticks: consecutive checks at which the GPU was busy with the same job */
 	u32 ticks;
@@ -112,6 +118,7 @@ u64 pumice_queue_live_ticks(struct pumice_queue *q);
 void pumice_queue_emit_locked(struct pumice_job *job);
 int pumice_queue_kick_locked(struct pumice_queue *q);
 void pumice_queue_renew_locked(struct pumice_queue *q, u32 ended);
+void pumice_queue_start_tick_locked(struct pumice_queue *q);
 void pumice_queue_process(struct pumice_context *ctx);
 void pumice_queue_process_all(struct pumice_device *pdev);
 void pumice_queue_cancel(struct pumice_context *ctx, int error);

@@ -640,6 +640,7 @@ static void reset_watch_job(struct pumice_context *ctx, struct pumice_job *job)
 		reset_locked(ctx->pdev, reason);
 	spin_lock(&ctx->lock);
 	ctx->guilty = NULL;
+	pumice_queue_start_tick_locked(job->queue);
 	spin_unlock(&ctx->lock);
 }
 

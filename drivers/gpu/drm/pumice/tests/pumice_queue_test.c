@@ -87,9 +87,31 @@ static void job_without_a_result_is_kept_as_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->pdev.fault_log.failed.kept[0].fault, PUMICE_FAULT_NONE);
 }
 
+/* The second job has its own tick when the first has ended, and does not change that before. */
+static void tick_is_of_the_oldest_job(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test), *second = queue_fixture(test);
+	struct pumice_queue *q = &f->ctx.queues[0];
+	unsigned long begin = jiffies;
+
+	q->sched.timeout = HZ;
+	KUNIT_ASSERT_EQ(test, pumice_queue_submit(&f->job), 0);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(q->tick_end, begin + HZ));
+	q->tick_end = begin - 1;
+	second->job.ctx = &f->ctx;
+	second->job.queue = q;
+	KUNIT_ASSERT_EQ(test, pumice_queue_submit(&second->job), 0);
+	KUNIT_EXPECT_EQ(test, q->tick_end, begin - 1);
+	spin_lock(&f->ctx.lock);
+	pumice_queue_finish_job_locked(q, &f->job);
+	spin_unlock(&f->ctx.lock);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(q->tick_end, begin + HZ));
+}
+
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
+	KUNIT_CASE(tick_is_of_the_oldest_job),
 	KUNIT_CASE(job_for_a_gpu_that_is_lost_is_refused),
 	{}
 };
