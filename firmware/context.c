@@ -110,6 +110,7 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 	c->renders_partial = false;
 	c->run_ticks = 0;
 	c->slices = 0;
+	c->times_version = 0;
 	c->place = PLACE_IDLE;
 	c->mmu = 0;
 }

@@ -66,6 +66,7 @@ struct context {
 	u64 run_ticks;
 	u32 flips_write;	/* struct fwif_flips */
 	u32 slices;
+	u32 times_version;	/* of its times in struct fwif_context */
 
 	u32 state;		/* enum fwif_context_state */
 	u8 place;		/* enum context_place */

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "mmu.h"
 #include "counters.h"
+#include "csr.h"
 #include "window.h"
 
 /* The slice fields that the host reads: adjacent in struct fwif_context. */
@@ -28,12 +29,15 @@ struct host_view {
 	u64 stop_ticks;
 	u64 stop_start;
 	u32 renders_partial;
-	u32 reserved;
+	u32 times_version;
 };
 
+#define VIEW_WORDS		(__builtin_offsetof(struct host_view, times_version) / 4)
 #define HOST_VIEW_OFFSET	__builtin_offsetof(struct fwif_context, run_ticks)
 _Static_assert(__builtin_offsetof(struct fwif_context, renders_partial) - HOST_VIEW_OFFSET ==
 	       __builtin_offsetof(struct host_view, renders_partial), "struct host_view");
+_Static_assert(__builtin_offsetof(struct fwif_context, times_version) - HOST_VIEW_OFFSET ==
+	       __builtin_offsetof(struct host_view, times_version), "struct host_view");
 _Static_assert(sizeof(struct fwif_context) - HOST_VIEW_OFFSET == sizeof(struct host_view),
 	       "struct host_view");
 
@@ -80,7 +84,7 @@ static struct context *running[FWIF_DM_COUNT];	/* owner of the job of each, or N
 static u64 slice_start[FWIF_DM_COUNT];
 static u8 mmu_context[FWIF_DM_COUNT];
 
-static void publish(const struct context *c, u64 start)
+static void publish(struct context *c, u64 start)
 {
 	const struct host_view view = {
 		.run_ticks = c->run_ticks,
@@ -92,8 +96,15 @@ static void publish(const struct context *c, u64 start)
 		.stop_start = c->stop_start,
 		.renders_partial = c->renders_partial,
 	};
+	const u32 version = c->addr + __builtin_offsetof(struct fwif_context, times_version);
 
-	window_write(c->addr + HOST_VIEW_OFFSET, &view, sizeof(view) / 4);
+	/* The processor can be stopped between any two words, of which the host reads pairs. */
+	window_write32(version, c->times_version + 1);
+	fence_writes();
+	window_write(c->addr + HOST_VIEW_OFFSET, &view, VIEW_WORDS);
+	fence_writes();
+	c->times_version += 2;
+	window_write32(version, c->times_version);
 }
 
 /* Program the registers that all data masters have: stream, owner, MMU context. */

@@ -29,7 +29,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	9u
+#define FWIF_VERSION_MINOR	10u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
@@ -280,7 +280,11 @@ struct fwif_context {
 	u64 stop_ticks;		/* stopped ticks within job_ticks and the running slice */
 	u64 stop_start;		/* GPU clock when it was stopped; 0 while it is not stopped */
 	u32 renders_partial;	/* 1 while the PDM runs or is reserved for its partial render */
-	u32 reserved_fw;
+	/*
+	 * Changes with each update of the fields from run_ticks on, and is odd while they are
+	 * written: words of 32 bits, in any order. Since version 1.10; earlier firmware leaves 0.
+	 */
+	u32 times_version;
 };
 
 /*

@@ -23,16 +23,23 @@ bool watch_enabled(const struct inproc_device *d)
 	return d->job_timeout_ms && !d->gdb;
 }
 
-/* Return the GPU clock ticks for which the job in progress had its data master. */
+/*
+ * Return the GPU clock ticks for which the job in progress had its data master; 0 while the
+ * firmware writes the times.
+ */
 static u64 ran_ticks(struct inproc_device *d, const struct inproc_context *c)
 {
 	const struct fwif_context *fw = &c->shared->context;
-	u64 now = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8);
-	u64 slice = __atomic_load_n(&fw->slice_start, __ATOMIC_RELAXED);
-	u64 ran = __atomic_load_n(&fw->job_ticks, __ATOMIC_RELAXED);
-	u64 stop = __atomic_load_n(&fw->stop_start, __ATOMIC_RELAXED);
-	u64 stopped = __atomic_load_n(&fw->stop_ticks, __ATOMIC_RELAXED);
+	const u32 version = __atomic_load_n(&fw->times_version, __ATOMIC_ACQUIRE);
+	u64 slice = __atomic_load_n(&fw->slice_start, __ATOMIC_ACQUIRE);
+	u64 ran = __atomic_load_n(&fw->job_ticks, __ATOMIC_ACQUIRE);
+	u64 stop = __atomic_load_n(&fw->stop_start, __ATOMIC_ACQUIRE);
+	u64 stopped = __atomic_load_n(&fw->stop_ticks, __ATOMIC_ACQUIRE);
+	u64 now;
 
+	if (version & 1 || __atomic_load_n(&fw->times_version, __ATOMIC_RELAXED) != version)
+		return 0;
+	now = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8);
 	if (slice && slice < now)
 		ran += now - slice;
 	if (stop && stop < now)
@@ -40,24 +47,18 @@ static u64 ran_ticks(struct inproc_device *d, const struct inproc_context *c)
 	return ran > stopped ? ran - stopped : 0;
 }
 
-/*
- * Return whether the job in progress has exceeded the time-out at two checks in a row: the
- * firmware may be writing these words at one of them.
- */
+/* Return whether the job in progress has exceeded the time-out. */
 static bool expired(struct inproc_device *d, struct inproc_context *c)
 {
 	const u32 seqno = __atomic_load_n(&c->shared->context.job_seqno, __ATOMIC_RELAXED);
-	bool before = c->watch_late;
 
-	c->watch_late = false;
 	if ((s32)(seqno - c->timeline->done) <= 0 || c->watch_seqno != seqno) {
 		c->watch_seqno = seqno;
 		c->watch_start = d->watched_ns;
 		return false;
 	}
-	c->watch_late = d->watched_ns - c->watch_start >= d->job_timeout_ms * 1000000ull &&
-			ran_ticks(d, c) / (d->base.info.clock_hz / 1000) >= d->job_timeout_ms;
-	return c->watch_late && before;
+	return d->watched_ns - c->watch_start >= d->job_timeout_ms * 1000000ull &&
+	       ran_ticks(d, c) / (d->base.info.clock_hz / 1000) >= d->job_timeout_ms;
 }
 
 /* Without a reply: waiting for one would release the lock, and the list could change. */

@@ -463,14 +463,11 @@ static bool reset_job_waits(const struct pumice_job *job)
 }
 
 /* Return the GPU clock ticks for which a geometry job waited for others' pages, as reported. */
-static u64 reset_stop_ticks(const struct pumice_queue *q)
+static u64 reset_stop_ticks(const struct pumice_queue_times *times, u64 now)
 {
-	const struct fwif_context *fw = &q->shared->context;
-	u64 now = pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK);
-	u64 start = READ_ONCE(fw->stop_start);
-	u64 ticks = READ_ONCE(fw->stop_ticks);
-
-	return start && start < now ? ticks + now - start : ticks;
+	if (times->stop_start && times->stop_start < now)
+		return times->stop_ticks + now - times->stop_start;
+	return times->stop_ticks;
 }
 
 /*
@@ -482,13 +479,15 @@ static u64 reset_job_ran_ms(const struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
 	u64 max_ms = ktime_ms_delta(ktime_get(), job->submit_time);
-	u64 ticks, stopped;
+	struct pumice_queue_times times;
+	u64 now, ticks;
 
-	if (READ_ONCE(q->shared->context.job_seqno) != job->seqno)
+	/* While the firmware writes the times, none counts until the next tick. */
+	if (!pumice_queue_read_times(q, &times) || times.job_seqno != job->seqno)
 		return 0;
-	ticks = pumice_queue_live_ticks(q);
-	stopped = reset_stop_ticks(q);
-	ticks -= min(ticks, stopped);
+	now = pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK);
+	ticks = pumice_queue_ran_ticks(&times, now);
+	ticks -= min(ticks, reset_stop_ticks(&times, now));
 	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, q->ctx->pdev->clock_hz), max_ms);
 }
 

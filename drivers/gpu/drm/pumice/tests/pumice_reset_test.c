@@ -172,6 +172,27 @@ static void job_does_not_hang_while_another_is_on_its_data_master(struct kunit *
 	KUNIT_EXPECT_TRUE(test, tick(f));
 }
 
+/*
+ * The firmware stores the clock at which a slice begins in two halves: with the first of them alone
+ * the job would appear to have run since the clock began.
+ */
+static void times_that_the_firmware_writes_do_not_count(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+	struct fwif_context *fw = &f->waiting_shared.context;
+
+	f->job.submit_time = ktime_sub_ms(ktime_get(), 10 * f->waiting.timeout_ms);
+	pumice_write64(&f->pdev, PUMICE_SYS_CLOCK, 1ull << 40);
+	fw->job_seqno = f->job.seqno;
+	fw->slice_start = 1;
+	fw->times_version = 1;
+	KUNIT_EXPECT_EQ(test, pumice_queue_live_ticks(&f->waiting.queues[0]), 0);
+	KUNIT_EXPECT_FALSE(test, tick(f));
+	fw->times_version = 2;
+	KUNIT_EXPECT_EQ(test, pumice_queue_live_ticks(&f->waiting.queues[0]), (1ull << 40) - 1);
+	KUNIT_EXPECT_TRUE(test, tick(f));
+}
+
 static const char *fence_name(struct dma_fence *fence)
 {
 	return "test";
@@ -280,6 +301,7 @@ static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_that_the_firmware_never_starts_hangs),
 	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
 	KUNIT_CASE(job_does_not_hang_while_another_is_on_its_data_master),
+	KUNIT_CASE(times_that_the_firmware_writes_do_not_count),
 	KUNIT_CASE(job_does_not_hang_while_it_waits_for_others),
 	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
 	KUNIT_CASE(gpu_is_lost_when_firmware_fails_repeatedly),
