@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -239,11 +240,47 @@ static void vm_may_be_destroyed_while_its_binds_begin(void)
 	fx_check_works(&fx);
 }
 
+/* Return the events of a file that poll() reports, after at most @ms. */
+static short file_events(int fd, int ms)
+{
+	struct pollfd file = { .fd = fd, .events = POLLIN };
+
+	return poll(&file, 1, ms) > 0 ? file.revents : 0;
+}
+
+/* Its job is still in the kernel, and sends the events of its presents when it ends. */
+static void a_file_of_a_removed_device_ends_after_its_last_event(void)
+{
+	struct fixture fx = fx_open();
+	struct foreign foreign = foreign_fence(fx.fd);
+	const struct drm_pumice_sync wait = wait_for(foreign.sync, 0);
+	const struct drm_pumice_job job = {
+		.context = need_context_of(fx.fd, fx.vm, DRM_PUMICE_CONTEXT_TRANSFER),
+		.stream = FX_FREE, .syncs = ARRAY_OF(&wait, 1), .presents = 2,
+	};
+	struct drm_pumice_event_flip event;
+	u32 i;
+
+	CHECK_OK(gpu_submit(fx.fd, &job, 1, NULL));
+	CHECK_EQUAL(file_events(fx.fd, 0), 0);
+	need_unbound();
+	CHECK_EQUAL(file_events(fx.fd, 0), 0);
+	foreign_signal(&foreign);
+	for (i = 0; i < 2; i++) {
+		CHECK(file_events(fx.fd, WAIT_SECONDS * 1000) & POLLIN);
+		CHECK_EQUAL(read(fx.fd, &event, sizeof(event)), sizeof(event));
+		CHECK(event.error < 0);
+	}
+	CHECK_EQUAL(file_events(fx.fd, 0), POLLHUP);
+	need_bound();
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(job_waits_for_a_fence_of_another_driver),
 	TEST_CASE(context_that_waits_for_another_driver_can_be_destroyed),
 	TEST_CASE(context_may_be_destroyed_while_its_jobs_begin),
 	TEST_CASE(vm_may_be_destroyed_while_its_binds_begin),
+	TEST_CASE(a_file_of_a_removed_device_ends_after_its_last_event),
 };
 
 TEST_MAIN(cases)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * Presents: the events of a file, after their copies, in order, one for each that a job announced
- * whatever happens to the job; space for events; files that are closed before.
+ * whatever happens to the job; space for events; files that are closed before; removal of the device.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -173,8 +176,8 @@ static void bad_presents_are_refused(void)
 		struct drm_pumice_job job;
 		int error;
 	} bad[] = {
-		{ { .context = p.fx.context, .presents = DRM_PUMICE_MAX_PRESENTS + 1 }, -EINVAL },
-		{ { .context = p.fx.context, .presents = ~0u }, -EINVAL },
+		{ { .context = p.fx.context, .presents = DRM_PUMICE_MAX_PRESENTS + 1 }, -E2BIG },
+		{ { .context = p.fx.context, .presents = ~0u }, -E2BIG },
 		{ { .context = p.fx.context, .presents = 1, .pad = 1 }, -EINVAL },
 		{ { .context = p.fx.context, .pad = 1 }, -EINVAL },
 		{ { .context = p.fx.context, .present_data = 1 }, -EINVAL },
@@ -349,6 +352,74 @@ static void a_reset_ends_presents_of_the_running_job(void)
 	CHECK_EQUAL(need_event(next.fx.fd).frame, 4);
 }
 
+/** struct waiter - a thread in poll() that reads the events of a file until none follows */
+struct waiter {
+	int fd;
+	_Atomic int tid;
+	u32 events;	/* of them, all with errors */
+	short last;	/* revents at the end */
+};
+
+static void *wait_for_end(void *arg)
+{
+	struct waiter *w = arg;
+	struct pollfd file = { .fd = w->fd, .events = POLLIN };
+
+	w->tid = gettid();
+	do {
+		CHECK_EQUAL(poll(&file, 1, -1), 1);
+		if (file.revents & POLLIN) {
+			CHECK(need_event(w->fd).error < 0);
+			w->events++;
+		}
+	} while (file.revents & POLLIN);
+	w->last = file.revents;
+	return NULL;
+}
+
+/* Wait until the thread sleeps. */
+static void need_asleep(const struct waiter *w)
+{
+	u64 end = now_ns() + WAIT_SECONDS * 1000000000ull;
+	char path[64], state = 0;
+	FILE *file;
+
+	while (state != 'S') {
+		CHECK(now_ns() < end);
+		if (!w->tid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", w->tid);
+		file = fopen(path, "re");
+		CHECK(file);
+		CHECK_EQUAL(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+		fclose(file);
+	}
+}
+
+/* Files with and without presents: their waiters return, after the last event of each. */
+static void waiters_return_when_the_device_is_removed(void)
+{
+	struct presenter p = presenter(), idle = presenter();
+	struct waiter waiters[] = { { .fd = p.fx.fd }, { .fd = idle.fx.fd } };
+	pthread_t threads[2];
+	u32 i;
+
+	CHECK_OK(submit(&p, transfer_loop_stream(&p.fx), 2, 1));
+	CHECK_OK(submit(&p, present_stream(&p, 1, 1), 1, 2));
+	for (i = 0; i < 2; i++) {
+		CHECK_OK(pthread_create(&threads[i], NULL, wait_for_end, &waiters[i]));
+		need_asleep(&waiters[i]);
+	}
+	need_unbound();
+	for (i = 0; i < 2; i++) {
+		CHECK_OK(pthread_join(threads[i], NULL));
+		CHECK_EQUAL(waiters[i].last, POLLHUP);
+	}
+	CHECK_EQUAL(waiters[0].events, 3);
+	CHECK_EQUAL(waiters[1].events, 0);
+	need_bound();
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(an_event_follows_its_copy),
 	TEST_CASE_SECONDS(no_event_of_ten_thousand_is_lost, 600),
@@ -361,6 +432,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(closed_files_leave_nothing),
 	TEST_CASE(a_time_out_ends_presents_in_order),
 	TEST_CASE(a_reset_ends_presents_of_the_running_job),
+	TEST_CASE(waiters_return_when_the_device_is_removed),
 };
 
 TEST_MAIN(cases)

@@ -888,7 +888,7 @@ struct drm_pumice_job {
 	__u32 hwrt_data;
 	/**
 	 * @presents: of a transfer context: commands PRESENT of the stream, at most
-	 * DRM_PUMICE_MAX_PRESENTS, for each of which the file receives an event
+	 * DRM_PUMICE_MAX_PRESENTS, else -E2BIG, for each of which the file receives an event
 	 * (&struct drm_pumice_event_flip); else zero. -ENOSPC while the file has no space for as
 	 * many further events: read some; -EOPNOTSUPP on a GPU without that command.
 	 * Since version 1.5.
@@ -909,8 +909,14 @@ struct drm_pumice_job {
  * A job has as many of these as it announced in @presents, in the order of its commands: if it runs
  * fewer, because it failed, was cancelled or has fewer, the rest of its events have an @error. All
  * of them precede the signal of its fence, unless its context was destroyed before the GPU had the
- * job. Jobs of one context complete in order. When an event without an error can be read, the
- * copy is visible.
+ * job. Jobs of one context complete in order, and so do their events; those of different contexts
+ * may be sent in another order than that of @gpu_ticks. When an event without an error can be read,
+ * the copy is visible.
+ *
+ * This structure does not grow. A file receives no events that it did not request.
+ *
+ * When the device was removed, poll() reports POLLHUP as soon as no event follows those that can be
+ * read. A read() that waits for one is not ended then: poll() before it.
  */
 struct drm_pumice_event_flip {
 	/** @base: type DRM_PUMICE_EVENT_FLIP */

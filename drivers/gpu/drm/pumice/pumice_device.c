@@ -12,6 +12,7 @@
 #include "pumice_ccb.h"
 #include "pumice_context.h"
 #include "pumice_device.h"
+#include "pumice_flip.h"
 #include "pumice_fw.h"
 #include "pumice_fw_mem.h"
 #include "pumice_gem_mount.h"
@@ -273,6 +274,7 @@ void pumice_device_unplug(struct pumice_device *pdev)
 		pumice_reset_stop(pdev);
 		pumice_device_halt(pdev);
 		pumice_device_end_all_jobs(pdev);
+		pumice_flip_wake_all(pdev);
 		pumice_device_release_hardware(pdev);
 	}
 	mutex_unlock(&pdev->unplug_lock);

@@ -19,6 +19,7 @@
 #include "pumice_debugfs.h"
 #include "pumice_device.h"
 #include "pumice_fdinfo.h"
+#include "pumice_flip.h"
 #include "pumice_free_list.h"
 #include "pumice_gem.h"
 #include "pumice_hwrt.h"
@@ -150,7 +151,16 @@ static const struct drm_ioctl_desc ioctls[] = {
 
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
-	DRM_GEM_FOPS,
+	.open = drm_open,
+	.release = drm_release,
+	.unlocked_ioctl = drm_ioctl,
+	.compat_ioctl = drm_compat_ioctl,
+	.poll = pumice_flip_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	PUMICE_FOPS_GET_UNMAPPED_AREA
+	.mmap = drm_gem_mmap,
+	.fop_flags = FOP_UNSIGNED_OFFSET,
 	.show_fdinfo = drm_show_fdinfo,
 };
 

@@ -10,9 +10,13 @@
  * The space of a file for events, of which unread ones are a part, bounds the flips that a
  * context has in the firmware: its ring cannot overflow.
  *
+ * When the device is removed, jobs end and send their remaining events; poll() reports EPOLLHUP
+ * when none follows.
+ *
  * A file may be closed before: the DRM core then frees events that can be read, and
  * drm_send_event() the others.
  */
+#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -90,9 +94,9 @@ static int flip_add(struct pumice_job *job, struct drm_file *file, u64 user_data
  *
  * Context: May sleep. Acquires the device's event_lock.
  *
- * Return: 0; -EINVAL for too many, padding, data without presents, or a context of another type;
- * -EOPNOTSUPP if device or firmware have no flips; -ENOSPC if the file has no space for the
- * events; or -ENOMEM. pumice_flip_release() frees those that were reserved.
+ * Return: 0; -E2BIG above DRM_PUMICE_MAX_PRESENTS; -EINVAL for padding, data without presents, or a
+ * context of another type; -EOPNOTSUPP if device or firmware have no flips; -ENOSPC if the file has
+ * no space for the events; or -ENOMEM. pumice_flip_release() frees those that were reserved.
  */
 int pumice_flip_reserve(struct pumice_job *job, struct drm_file *file,
 			const struct drm_pumice_job *args)
@@ -100,7 +104,9 @@ int pumice_flip_reserve(struct pumice_job *job, struct drm_file *file,
 	int ret = 0;
 	u32 i;
 
-	if (args->pad || args->presents > DRM_PUMICE_MAX_PRESENTS ||
+	if (args->presents > DRM_PUMICE_MAX_PRESENTS)
+		return -E2BIG;
+	if (args->pad ||
 	    (!args->presents && args->present_data) ||
 	    (args->presents && job->queue->dm != FWIF_DM_TDM))
 		return -EINVAL;
@@ -200,7 +206,67 @@ void pumice_flip_end_locked(struct pumice_job *job, int error)
  */
 void pumice_flip_release(struct pumice_job *job)
 {
-	while (job->flip_sent < job->flip_count)
-		drm_event_cancel_free(&job->ctx->pdev->drm, &job->flips[job->flip_sent++]->base);
+	struct drm_file *file = NULL;
+
+	while (job->flip_sent < job->flip_count) {
+		struct drm_pending_event *event = &job->flips[job->flip_sent++]->base;
+
+		/* The job was not armed: its SUBMIT, a call on this file, has not returned. */
+		file = event->file_priv;
+		drm_event_cancel_free(&job->ctx->pdev->drm, event);
+	}
+	if (file)
+		wake_up_interruptible(&file->event_wait); /* see flip_none_follow() */
 	kfree(job->flips);
+}
+
+/* Return true if the device was removed and no event of the file is announced that was not sent. */
+static bool flip_none_follow(struct drm_file *file)
+{
+	struct drm_device *drm = file->minor->dev;
+	bool none;
+
+	if (!drm_dev_is_unplugged(drm))
+		return false;
+	spin_lock_irq(&drm->event_lock);
+	none = list_empty(&file->pending_event_list);
+	spin_unlock_irq(&drm->event_lock);
+	return none;
+}
+
+/**
+ * pumice_flip_poll - implement poll() of a file
+ * @filp: file
+ * @wait: poll table
+ *
+ * The DRM core's poll() waits for ever for events of a device that was removed.
+ *
+ * Context: May sleep. Acquires the device's event_lock.
+ *
+ * Return: EPOLLIN if an event can be read, EPOLLHUP if none follows because the device was removed.
+ */
+__poll_t pumice_flip_poll(struct file *filp, struct poll_table_struct *wait)
+{
+	__poll_t mask = drm_poll(filp, wait);
+
+	/* The last event may have been sent after the first look. */
+	if (flip_none_follow(filp->private_data))
+		mask = drm_poll(filp, NULL) | EPOLLHUP;
+	return mask;
+}
+
+/**
+ * pumice_flip_wake_all - have all callers of poll() notice that the device was removed
+ * @pdev: device, unplugged
+ *
+ * Context: May sleep. Acquires the device's filelist_mutex.
+ */
+void pumice_flip_wake_all(struct pumice_device *pdev)
+{
+	struct drm_file *file;
+
+	mutex_lock(&pdev->drm.filelist_mutex);
+	list_for_each_entry(file, &pdev->drm.filelist, lhead)
+		wake_up_interruptible(&file->event_wait);
+	mutex_unlock(&pdev->drm.filelist_mutex);
 }

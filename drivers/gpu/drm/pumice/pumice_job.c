@@ -118,6 +118,10 @@ static void job_anchor_fences(struct pumice_job *job)
 /**
  * pumice_job_destroy - free a job that was never armed, or has signalled
  * @job: job, or NULL
+ *
+ * Events of presents that were not sent are freed: those of an armed job were, with its result.
+ *
+ * Context: Process context. Acquires the context's lock and the device's event_lock.
  */
 void pumice_job_destroy(struct pumice_job *job)
 {
