@@ -30,7 +30,8 @@ static int check_present(const struct pumice_present_job *job)
 		return fail(dev, EINVAL, "present: the context is of type %u; accepted: 3 (transfer)",
 			    job->context->type);
 	if (!job->presents || job->presents > PUMICE_MAX_PRESENTS)
-		return fail(dev, EINVAL, "present: a job has 1 to %u presents, not %u",
+		return fail(dev, job->presents ? E2BIG : EINVAL,
+			    "present: a job has 1 to %u presents, not %u",
 			    PUMICE_MAX_PRESENTS, job->presents);
 	if (job->reserved)
 		return fail(dev, EINVAL, "present: reserved is %#x; set it to 0", job->reserved);

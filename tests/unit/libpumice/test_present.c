@@ -344,20 +344,20 @@ static void jobs_with_bad_presents_are_refused(void **state)
 	assert_int_equal(pumice_context_create(p.vm, PUMICE_PRIORITY_NORMAL, &compute), 0);
 	pumice_present_job_init(&job, p.context, stream_of(&p, 1, 1));
 	assert_int_equal(pumice_submit_present(NULL), -EINVAL);
-#define REFUSED(field, value, text) \
+#define REFUSED(field, value, error, text) \
 	do { \
 		struct pumice_present_job bad = job; \
 		bad.field = value; \
-		assert_int_equal(pumice_submit_present(&bad), -EINVAL); \
+		assert_int_equal(pumice_submit_present(&bad), error); \
 		assert_non_null(strstr(pumice_device_error(p.dev), text)); \
 	} while (0)
-	REFUSED(presents, 0, "1 to 16 presents, not 0");
-	REFUSED(presents, PUMICE_MAX_PRESENTS + 1, "1 to 16 presents, not 17");
-	REFUSED(presents, UINT32_MAX, "1 to 16 presents");
-	REFUSED(reserved, 1, "reserved");
-	REFUSED(context, compute, "accepted: 3 (transfer)");
-	REFUSED(stream, 0, "stream is 0");
-	REFUSED(stream, 2, "not aligned");
+	REFUSED(presents, 0, -EINVAL, "1 to 16 presents, not 0");
+	REFUSED(presents, PUMICE_MAX_PRESENTS + 1, -E2BIG, "1 to 16 presents, not 17");
+	REFUSED(presents, UINT32_MAX, -E2BIG, "1 to 16 presents");
+	REFUSED(reserved, 1, -EINVAL, "reserved");
+	REFUSED(context, compute, -EINVAL, "accepted: 3 (transfer)");
+	REFUSED(stream, 0, -EINVAL, "stream is 0");
+	REFUSED(stream, 2, -EINVAL, "not aligned");
 	job.context = NULL;
 	assert_int_equal(pumice_submit_present(&job), -EINVAL);
 	assert_int_equal(pumice_wait_flip(p.dev, 0, NULL, sizeof(flip)), -EINVAL);

@@ -7,6 +7,7 @@
 #define PUMICE_DRM_BACKEND_H
 
 #include <pumice_drm.h>
+#include <stdatomic.h>
 
 #include "internal.h"
 
@@ -14,6 +15,7 @@ struct drm_device {
 	struct pumice_device base;
 	int fd;
 	pthread_mutex_t read_lock;	/* held while events are read, which must not block */
+	_Atomic u32 announced;		/* flips announced and not returned */
 };
 
 struct drm_bo {

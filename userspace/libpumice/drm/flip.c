@@ -2,7 +2,8 @@
 /*
  * Kernel backend: flips, which are events of the DRM file.
  *
- * One event is read at a time, so that no thread holds events that another one waits for.
+ * One event is read at a time, so that no thread holds events that another one waits for. It has the
+ * size of a flip: the kernel sends no other events that were not requested.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,27 +28,62 @@ static int left_ms(u64 end)
 	return ms > 1000000 ? 1000000 : (int)ms;
 }
 
-/* Return whether the file has an event; waits for at most @ms. */
-static bool has_event(int fd, int ms)
+/* Wait for at most @ms. Return: POLLIN if the file has an event, else POLLHUP if none follows, or 0. */
+static short wait_event(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return poll(&p, 1, ms) == 1;
+	if (poll(&p, 1, ms) != 1)
+		return 0;
+	return p.revents & POLLIN ? POLLIN : POLLHUP;
 }
 
-/* Read an event, if there is one. Return: its bytes, 0 if there is none, or a negative errno. */
+/*
+ * Read an event, if there is one. An error other than of the call, such as EPROTO, would remain.
+ *
+ * Return: its bytes, 0 if there is none, -ENODEV if none follows, -EPROTO if it is too large to be
+ * read, or another negative errno.
+ */
 static ssize_t read_event(struct drm_device *d, struct drm_pumice_event_flip *event)
 {
+	short events;
 	ssize_t bytes = 0;
 
 	pthread_mutex_lock(&d->read_lock);
-	if (has_event(d->fd, 0)) {
+	events = wait_event(d->fd, 0);
+	if (events == POLLIN) {
 		bytes = read(d->fd, event, sizeof(*event));
 		if (bytes < 0)
 			bytes = errno == EINTR || errno == EAGAIN ? 0 : -errno;
+		else if (!bytes)
+			bytes = -EPROTO;
+	} else if (events) {
+		bytes = -ENODEV;
 	}
 	pthread_mutex_unlock(&d->read_lock);
 	return bytes;
+}
+
+static int fail_read(struct pumice_device *dev, int err)
+{
+	switch (err) {
+	case ENODEV:
+		return fail(dev, err, "wait for a flip: the GPU was removed, and no flip is left");
+	case EPROTO:
+		return fail(dev, err,
+			    "wait for a flip: the next event is larger than a flip; request no other events of pumice_device_drm_fd()");
+	default:
+		return fail(dev, err, "wait for a flip: %s", strerror(err));
+	}
+}
+
+/* Note that one of the announced flips was returned; those of other programs are not counted. */
+static void note_returned(struct drm_device *d)
+{
+	u32 announced = atomic_load(&d->announced);
+
+	while (announced && !atomic_compare_exchange_weak(&d->announced, &announced, announced - 1))
+		;
 }
 
 int drm_wait_flip(struct pumice_device *dev, u64 timeout_ns, struct pumice_flip *flip)
@@ -61,11 +97,12 @@ int drm_wait_flip(struct pumice_device *dev, u64 timeout_ns, struct pumice_flip 
 	do {
 		bytes = read_event(d, &e);
 		if (bytes < 0)
-			return fail(dev, (int)-bytes, "wait for a flip: %s", strerror((int)-bytes));
+			return fail_read(dev, (int)-bytes);
 	} while ((bytes != sizeof(e) || e.base.type != DRM_PUMICE_EVENT_FLIP) &&
-		 (has_event(d->fd, left_ms(end)) || end == PUMICE_FOREVER || now_ns() < end));
+		 (wait_event(d->fd, left_ms(end)) || end == PUMICE_FOREVER || now_ns() < end));
 	if (bytes != sizeof(e) || e.base.type != DRM_PUMICE_EVENT_FLIP)
 		return -ETIME;
+	note_returned(d);
 	*flip = (struct pumice_flip){
 		.user_data = e.user_data,
 		.time_ns = e.time_ns,

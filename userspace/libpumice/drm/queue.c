@@ -236,6 +236,65 @@ static int explain(struct pumice_device *dev, int err, const struct pumice_gfx_j
 	}
 }
 
+/*
+ * Replace the text of an error of a job with presents, where these are its reason.
+ * @flips: flips that would have been announced and not returned
+ *
+ * Return: 0 if they are not.
+ */
+static int explain_present(struct pumice_device *dev, int err, u32 flips)
+{
+	switch (err) {
+	case -ENOSPC:
+		return flips > PUMICE_MAX_FLIPS ? fail_no_flip_space(dev) : 0;
+	case -E2BIG:
+		return fail(dev, EOPNOTSUPP,
+			    "present: the kernel module has no presents; update it");
+	case -EOPNOTSUPP:
+		return fail(dev, EOPNOTSUPP,
+			    "present: the GPU or its firmware has no presents; update it");
+	default:
+		return 0;
+	}
+}
+
+/* SUBMIT one job with presents. If the text of an error is final, failed_job is UINT32_MAX. */
+static int submit_presents(struct pumice_device *dev, struct drm_pumice_submit *submit,
+			   struct drm_pumice_job *job, const struct pumice_present_job *present)
+{
+	_Atomic u32 *announced = &drm_device(dev)->announced;
+	int err, reason;
+	u32 flips;
+
+	job->presents = present->presents;
+	job->present_data = present->user_data;
+	/* Before the call, because its flips may be returned before it returns. */
+	flips = atomic_fetch_add(announced, present->presents) + present->presents;
+	err = drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, submit, "submit");
+	if (!err)
+		return 0;
+	atomic_fetch_sub(announced, present->presents);
+	reason = explain_present(dev, err, flips);
+	if (reason)
+		submit->failed_job = UINT32_MAX;
+	return reason ? reason : err;
+}
+
+static void pack_job(const struct pumice_gfx_job *job, struct drm_pumice_sync *syncs,
+		     struct drm_pumice_job *to)
+{
+	drm_pack_syncs(job->syncs, job->sync_count, syncs);
+	*to = (struct drm_pumice_job){
+		.context = ((struct drm_context *)job->context)->id,
+		.stream = job->stream,
+		.perfmon = job->perfmon,
+		.type = job->type,
+		.hwrt = job->hwrt ? ((struct drm_hwrt *)job->hwrt)->id : 0,
+		.hwrt_data = job->hwrt_data,
+		.syncs = { sizeof(*syncs), job->sync_count, (uintptr_t)syncs },
+	};
+}
+
 int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32 count,
 	       const struct pumice_present_job *present, u32 *failed)
 {
@@ -253,29 +312,11 @@ int drm_submit(struct pumice_device *dev, const struct pumice_gfx_job *jobs, u32
 	syncs = calloc(total + 1, sizeof(*syncs));
 	if (!syncs)
 		return fail(dev, ENOMEM, "submit: out of memory");
-	for (i = 0, next = syncs; i < count; next += jobs[i].sync_count, i++) {
-		drm_pack_syncs(jobs[i].syncs, jobs[i].sync_count, next);
-		packed[i].context = ((struct drm_context *)jobs[i].context)->id;
-		packed[i].stream = jobs[i].stream;
-		packed[i].perfmon = jobs[i].perfmon;
-		packed[i].type = jobs[i].type;
-		packed[i].hwrt = jobs[i].hwrt ? ((struct drm_hwrt *)jobs[i].hwrt)->id : 0;
-		packed[i].hwrt_data = jobs[i].hwrt_data;
-		packed[i].syncs = (struct drm_pumice_array){
-			sizeof(*syncs), jobs[i].sync_count, (uintptr_t)next,
-		};
-	}
-	if (present) {
-		packed[0].presents = present->presents;
-		packed[0].present_data = present->user_data;
-	}
-	err = drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, &submit, "submit");
+	for (i = 0, next = syncs; i < count; next += jobs[i].sync_count, i++)
+		pack_job(&jobs[i], next, &packed[i]);
+	err = present ? submit_presents(dev, &submit, packed, present) :
+			drm_call(dev, DRM_IOCTL_PUMICE_SUBMIT, &submit, "submit");
 	free(syncs);
-	if (present && err == -ENOSPC)
-		return fail_no_flip_space(dev);
-	if (present && (err == -E2BIG || err == -EOPNOTSUPP))
-		return fail(dev, EOPNOTSUPP, "present: %s has no presents; update it",
-			    err == -E2BIG ? "the kernel module" : "the GPU or its firmware");
 	if (!err || submit.failed_job >= count)
 		return err;
 	*failed = submit.failed_job;

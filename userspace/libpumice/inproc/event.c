@@ -58,8 +58,11 @@ void event_lose(struct inproc_device *d, const char *why)
 	struct inproc_context *c;
 
 	d->lost = why;
-	for (c = d->contexts; c; c = c->next)
+	for (c = d->contexts; c; c = c->next) {
+		/* Jobs that ended and flips that were reported before are not lost. */
+		context_process(d, c);
 		context_lose(d, c, PUMICE_CONTEXT_INNOCENT);
+	}
 }
 
 void event_process(struct inproc_device *d)

@@ -3,9 +3,10 @@
  * libpumice, presents: copies by transfer jobs that end in a flip.
  *
  * The command of pumice_stream_present() copies a rectangle as pumice_stream_scale() does. When the
- * last byte of the copy is visible it reports a flip, with a frame number of the caller's:
- * pumice_wait_flip() returns the flips of a device in the order in which they occurred. There is no
- * display yet.
+ * last byte of the copy is visible it reports a flip, with a frame number of the caller's, which
+ * pumice_wait_flip() returns. Flips of one context are returned in the order of its jobs and their
+ * commands. Those of different contexts may be returned in another order than they occurred:
+ * compare gpu_ticks where that matters. There is no display yet.
  *
  * Errors, threads and lifetimes are as in pumice.h.
  */
@@ -65,8 +66,10 @@ void pumice_present_job_init(struct pumice_present_job *job, struct pumice_conte
  * For each of its presents pumice_wait_flip() returns one flip: with an error for those that the job
  * did not run, so that none is missing.
  *
- * Return: 0; -EINVAL for NULL, a context of another type or a number of presents that is not allowed;
- * -ENOSPC if there would be more than PUMICE_MAX_FLIPS flips: call pumice_wait_flip() first;
+ * Return: 0; -EINVAL for NULL, a context of another type or no presents; -E2BIG for more than
+ * PUMICE_MAX_PRESENTS; -ENOSPC if there would be more than PUMICE_MAX_FLIPS flips: call
+ * pumice_wait_flip() first; or, as for other jobs, if the context has as many jobs as it can: wait
+ * for one (pumice_device_error() is the reason);
  * -EOPNOTSUPP if GPU or driver have no presents; or as pumice_submit_gfx().
  */
 int pumice_submit_present(const struct pumice_present_job *job);
@@ -103,8 +106,9 @@ struct pumice_flip {
  * With a kernel driver flips are events of pumice_device_drm_fd(), which poll() reports; do not read
  * from it elsewhere.
  *
- * Return: 0; -ETIME if none occurred; -EINVAL for NULL; -EIO if the GPU is lost and no flip is left;
- * or another negative errno.
+ * Return: 0; -ETIME if none occurred; -EINVAL for NULL; -ENODEV if the GPU was removed or is lost and
+ * no flip is left; -EPROTO if the next event of pumice_device_drm_fd() is larger than a flip; or
+ * another negative errno.
  */
 int pumice_wait_flip(struct pumice_device *dev, uint64_t timeout_ns, struct pumice_flip *flip,
 		     size_t bytes);
