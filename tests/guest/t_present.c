@@ -422,7 +422,7 @@ static void waiters_return_when_the_device_is_removed(void)
 
 static const struct test_case cases[] = {
 	TEST_CASE(an_event_follows_its_copy),
-	TEST_CASE_SECONDS(no_event_of_ten_thousand_is_lost, 600),
+	TEST_CASE_SECONDS(no_event_of_ten_thousand_is_lost, 200),
 	TEST_CASE(bad_presents_are_refused),
 	TEST_CASE(a_present_that_was_not_announced_faults),
 	TEST_CASE(a_job_that_faults_has_all_of_its_events),
