@@ -14,6 +14,7 @@ guest's, or 2 without a guest. NAME is shell by default.
 import argparse
 import os
 import pathlib
+import secrets
 import shutil
 import socket
 import sys
@@ -43,13 +44,16 @@ def connect(name):
 
 def run(port, command):
     """Run a command in the guest, print its output, return its status."""
-    port.sendall(command.encode() + b"\n")
+    token = secrets.token_hex(16)  # which the command's output does not contain
+    port.sendall(f"{token} {command}\n".encode())
     with port.makefile("r", errors="replace") as lines:
         for line in lines:
-            word, _, number = line.strip().partition(" ")
-            if word == "status" and number.isdigit():
+            # The last line of the output may lack its end.
+            output, end, number = line.rstrip("\r\n").partition(f"status {token} ")
+            if output or not end:
+                print(output, flush=True)
+            if end:
                 return int(number)
-            print(line.rstrip("\r\n"), flush=True)
     fail("the guest ended", "see its console")
     return NO_GUEST
 

@@ -31,10 +31,10 @@ class Reload(unittest.TestCase):
         self.module, self.firmware = self.out / "m.ko", self.out / "f.bin"
         self.module.write_bytes(b"module")
         self.firmware.write_bytes(b"firmware")
-        self.commands = []
+        self.commands, self.tokens = [], []
 
     def guest(self, *replies):
-        """Serve one command: each reply is sent as it is; None: silence until the test ends."""
+        """Serve one command: replies are sent with its token; None: silence until the test ends."""
         silence = threading.Event()
         port = socket.socket(socket.AF_UNIX)
         port.bind(str(self.out / "guest/shell.control"))
@@ -43,12 +43,14 @@ class Reload(unittest.TestCase):
         def serve():
             peer, _ = port.accept()
             with peer, peer.makefile("r") as lines:
-                self.commands.append(lines.readline())
+                token, _, command = lines.readline().partition(" ")
+                self.tokens.append(token)
+                self.commands.append(command)
                 for reply in replies:
                     if reply is None:
                         silence.wait(PATIENCE)
                     else:
-                        peer.sendall(reply)
+                        peer.sendall(reply.replace(b"TOKEN", token.encode()))
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -80,7 +82,7 @@ class Reload(unittest.TestCase):
         self.assertEqual(self.load().returncode, 2)
 
     def test_the_files_are_in_the_share_and_the_guest_loads_them(self):
-        self.guest(b"some lines\r\nstat", b"us 0\n")
+        self.guest(b"some lines\r\nstat", b"us TOKEN 0\n")
         done = self.load("--parameters", "slice_us=500 split_prims=3")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, "some lines\nthe guest runs this tree's driver and firmware\n")
@@ -91,7 +93,7 @@ class Reload(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in folder.iterdir()), ["firmware", "pumice.ko"])
 
     def test_the_guest_s_status_is_the_status(self):
-        self.guest(b"the driver is in use\nstatus 1\n")
+        self.guest(b"the driver is in use\nstatus TOKEN 1\n")
         done = self.load()
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "the driver is in use\n")
@@ -129,10 +131,24 @@ class Reload(unittest.TestCase):
         self.assertEqual((folder / "pumice.ko").read_bytes(), b"before")
 
     def test_a_command_is_run(self):
-        self.guest(b"a line\nstatus 3\n")
+        self.guest(b"a line\nstatus TOKEN 3\n")
         done = self.reload("--run", "uname -a")
         self.assertEqual((done.returncode, done.stdout), (3, "a line\n"))
         self.assertEqual(self.commands, ["uname -a\n"])
+
+    def test_the_output_of_a_command_is_not_its_status(self):
+        self.guest(b"status 0\nstatus of it\n\nno end of line", b"status TOKEN 3\n")
+        done = self.reload("--run", "program")
+        self.assertEqual((done.returncode, done.stdout),
+                         (3, "status 0\nstatus of it\n\nno end of line\n"))
+
+    def test_each_command_has_another_token(self):
+        for _ in range(2):
+            self.guest(b"status TOKEN 0\n")
+            self.assertEqual(self.reload("--run", "true").returncode, 0)
+            (self.out / "guest/shell.control").unlink()
+        self.assertEqual([len(token) for token in self.tokens], [32, 32])
+        self.assertNotEqual(*self.tokens)
 
 
 if __name__ == "__main__":
