@@ -585,6 +585,64 @@ static void buffers_are_coherent_and_not_leaked(void **state)
 	pumice_buffer_destroy(NULL);
 }
 
+/*
+ * Draw empty draws before and after a triangle over the whole canvas of one colour, and without it.
+ * A draw without vertices is not an error: a program may have computed its count.
+ */
+static void a_draw_without_vertices_draws_nothing(void **state)
+{
+	static const float corners[3][4] = { { -1, -1, 0, 1 }, { 3, -1, 0, 1 }, { -1, 3, 0, 1 } };
+	static const float black[4] = { 0, 0, 0, 0 };
+	struct pumice_kernel *vertex = kernel("uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\n"
+					      "uvsw vo3, v3\nend\n");
+	struct pumice_kernel *fragment = kernel("mov o0, [one], 1.0\nend\n");
+	struct pumice_stage_desc stages[2];
+	struct pumice_draw_state draw_state;
+	struct pumice_canvas_desc desc;
+	struct pumice_vdm_draw_indexed no_indices;
+	struct pumice_vdm_draw none, whole;
+	struct pumice_canvas *canvas;
+	struct pumice_stream *list;
+	struct pumice_buffer buffer;
+	struct pumice_input input;
+	uint32_t texels[16], i, n;
+
+	(void)state;
+	assert_int_equal(pumice_buffer_create(vm, sizeof(corners), &buffer), 0);
+	memcpy(buffer.cpu, corners, sizeof(corners));
+	input = pumice_input_attribute(0, 4, buffer.va, 16, 3);
+	pumice_stage_desc_init(&stages[0], vertex);
+	stages[0].inputs = &input;
+	stages[0].input_count = 1;
+	pumice_stage_desc_init(&stages[1], fragment);
+	pumice_draw_state_init(&draw_state, 4, 4);
+	pumice_vdm_draw_defaults(&none);
+	pumice_vdm_draw_indexed_defaults(&no_indices);
+	whole = none;
+	whole.count = 3;
+	pumice_canvas_desc_init(&desc, 4, 4);
+	desc.format = PUMICE_FORMAT_RGBA8_UNORM;
+	assert_int_equal(pumice_canvas_create(vm, &desc, &canvas), 0);
+	for (i = 0; i < 2; i++) {
+		list = pumice_canvas_begin(canvas);
+		assert_int_equal(pumice_stream_stages(list, &draw_state, &stages[0], &stages[1]), 0);
+		assert_int_equal(pumice_stream_draw(list, &none), 0);
+		if (i)
+			assert_int_equal(pumice_stream_draw(list, &whole), 0);
+		assert_int_equal(pumice_stream_draw_indexed(list, &no_indices), 0);
+		assert_int_equal(pumice_canvas_end(canvas, black, PUMICE_FOREVER), 0);
+		assert_int_equal(pumice_image_download(pumice_canvas_image(canvas),
+						       (struct pumice_image_part){ 0 }, texels, 0),
+				 0);
+		for (n = 0; n < 16; n++)
+			assert_int_equal(texels[n] & 0xff, i ? 0xff : 0);
+	}
+	pumice_canvas_destroy(canvas);
+	pumice_buffer_destroy(&buffer);
+	pumice_kernel_destroy(fragment);
+	pumice_kernel_destroy(vertex);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -607,6 +665,7 @@ int main(void)
 		cmocka_unit_test(failed_canvas_creation_leaks_nothing),
 		cmocka_unit_test(a_canvas_draws_one_frame_after_the_other),
 		cmocka_unit_test(a_canvas_averages_its_samples),
+		cmocka_unit_test(a_draw_without_vertices_draws_nothing),
 		cmocka_unit_test(mipmaps_are_averages),
 		cmocka_unit_test(buffers_are_coherent_and_not_leaked),
 	};

@@ -574,11 +574,17 @@ int pumice_stream_stages(struct pumice_stream *stream, const struct pumice_draw_
 			 const struct pumice_stage_desc *vertex,
 			 const struct pumice_stage_desc *fragment);
 
-/** pumice_stream_draw - add DRAW. Return: 0, -EINVAL for 0 instances, -ENOSPC. */
+/**
+ * pumice_stream_draw - add DRAW.
+ * @draw: with a count of 0 nothing is drawn
+ *
+ * Return: 0, -EINVAL for 0 instances, -ENOSPC.
+ */
 int pumice_stream_draw(struct pumice_stream *stream, const struct pumice_vdm_draw *draw);
 
 /**
  * pumice_stream_draw_indexed - add DRAW_INDEXED.
+ * @draw: with a count of 0 nothing is drawn, and no indices are required
  *
  * Return: 0, -EINVAL for 0 instances, a count without indices or their index_count, or indices that
  * are not at a multiple of their size, -ENOSPC.
