@@ -9,7 +9,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 TABLES = sorted((TOP / "Documentation/fidelity").glob("document-*.inc"))
 COLUMNS = 5
-STATES = ("done", "simplified", "missing")
+STATES = ("done", "decided", "simplified", "missing")
 
 
 def rows(text):
@@ -21,6 +21,11 @@ def rows(text):
             found.append([" ".join(cell.split())
                           for cell in re.split(r"^     - ", row, flags=re.MULTILINE)])
     return found
+
+
+def entries(text):
+    """Return the terms of the definition lists of a text."""
+    return re.findall(r"^(\w.*)\n   \S", text, flags=re.MULTILINE)
 
 
 def literals(cell):
@@ -62,12 +67,32 @@ class Fidelity(unittest.TestCase):
                 if state == "done":
                     self.assertTrue(literals(row[2]), "no file implements it")
 
+    def test_decisions_are_in_the_list_of_their_table(self):
+        lists = {table.name: entries(table.read_text(encoding="utf-8")) for table in TABLES}
+        for name, row in self.rows:
+            if row[4].startswith("decided"):
+                with self.subTest(table=name, requirement=row[1]):
+                    decision = re.fullmatch(r"decided: ([^;]+)(;.*)?", row[4])
+                    self.assertTrue(decision, "the name of the decision is missing")
+                    self.assertIn(decision.group(1), lists[name])
+
     def test_named_files_exist(self):
         for name, row in self.rows:
             for path in literals(row[2]):
                 if "/" in path:
                     with self.subTest(table=name, requirement=row[1], path=path):
                         self.assertTrue(list(TOP.glob(path.rstrip("/"))))
+
+    def test_named_functions_are_in_the_named_files(self):
+        for name, row in self.rows:
+            paths = [path for literal in literals(row[2]) if "/" in literal
+                     for path in TOP.glob(literal.rstrip("/"))]
+            words = {word for path in paths if path.is_file()
+                     for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+            for literal in literals(row[2]):
+                if literal.endswith("()"):
+                    with self.subTest(table=name, requirement=row[1], function=literal):
+                        self.assertIn(literal[:-2], words)
 
     def test_named_tests_exist(self):
         words = words_of_tests()
@@ -81,6 +106,10 @@ class Fidelity(unittest.TestCase):
         text = (".. list-table::\n   :widths: 1 1\n\n   * - Section\n     - Test\n   * - A\n"
                 "     - b c\n       d\n   * - E\n     - f\n\ntext\n  more\n")
         self.assertEqual(rows(text), [["A", "b c d"], ["E", "f"]])
+
+    def test_entries_of_lists_are_read_as_written(self):
+        text = "Some text\nof two lines:\n\nA name\n   Its text.\nAnother\n   More\n   text.\n"
+        self.assertEqual(entries(text), ["A name", "Another"])
 
 
 if __name__ == "__main__":
