@@ -128,6 +128,49 @@ static void small_culling_drops_nothing_that_covers_a_sample(void **state)
 	}
 }
 
+/*
+ * Primitives that touch the target at most with an edge are culled, on each side of it: after the
+ * coordinate program, so that their vertices are not shaded.
+ */
+static void primitives_outside_of_the_target_are_culled(void **state)
+{
+	const struct pumice_scene scene = { .width = 32, .height = 32, .cores = 1 };
+	static const struct {
+		float x, y;
+		bool outside;
+	} moves[] = {
+		{ 0, 0, false }, { -19, 0, false }, { -20, 0, true }, { 0, -19, false },
+		{ 0, -20, true }, { 31, 0, false }, { 32, 0, true }, { 0, 31, false }, { 0, 32, true },
+	};
+	const struct ta_prim list[] = { { .v = { 0, 1, 2 } } };
+	struct ta_fixture *fx = tafx_create(100, &scene);
+	static u32 vo[4 * 32];
+	struct tafx_waves waves;
+	const struct ta_vertices vertices = tafx_waves(&waves, vo, 4, 3);
+	struct tafx_prim p = { 0 };
+	u32 i, k, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		bool keep = true;
+
+		set(&p, 0, moves[i].x, moves[i].y);
+		set(&p, 1, moves[i].x + 20, moves[i].y);
+		set(&p, 2, moves[i].x, moves[i].y + 20);
+		for (k = 0; k < 3; k++)
+			for (n = 0; n < 4; n++)
+				vo[n * 32 + k] = number_bits(p.pos[k][n]);
+		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 1, &keep);
+		assert_int_equal(keep, !moves[i].outside);
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, &p, 1);
+		tafx_finish(fx, 0);
+		assert_int_equal(fx->tile[0].count, !moves[i].outside);
+	}
+	tafx_destroy(fx);
+}
+
 /* Faces: kept primitives and their facing, for all states and both orientations. */
 static void faces_are_culled_according_to_the_state(void **state)
 {
@@ -357,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_culling_drops_nothing_that_covers_a_sample),
 		cmocka_unit_test(faces_are_culled_according_to_the_state),
+		cmocka_unit_test(primitives_outside_of_the_target_are_culled),
 		cmocka_unit_test(edges_of_culling),
 		cmocka_unit_test(culling_by_positions_alone_agrees),
 		cmocka_unit_test(shared_vertices_are_written_once),
