@@ -48,4 +48,24 @@
 	X(SGX543MP4, 4, 4, 48, 64, 192, 128, 1024, 64, 64, 4, 512, 1024, 1, 4, partition, 128) \
 	X(VIDEOCORE4, 1, 4, 48, 64, 192, 16, 512, 576, 64, 4, 512, 1024, 1, 4, common, 128)
 
+/*
+ * Their caches. X(name, slc, data_l1, data_l2, texture_l1, texture_l2)
+ *
+ *   slc         system level cache of the GPU, all banks, KiB
+ *   data_l1     data cache of one half of a core, bytes
+ *   data_l2     data cache of a core, bytes
+ *   texture_l1  texture cache of one half of a core, bytes
+ *   texture_l2  texture cache of a core, bytes
+ *
+ * Only document 004 gives sizes ("SLC", "DCU", "TCU"): those of SGX543MP4. So the others have the same
+ * for a core, and 64 KiB of SLC for each core. Memory is accessed without caches until they are modelled: the sizes are reported, and have no
+ * effect.
+ */
+#define PUMICE_PRESET_CACHES(X) \
+	X(DEFAULT, 256, 512, 1024, 512, 8192) \
+	X(VOLCANIC, 256, 512, 1024, 512, 8192) \
+	X(WAVES, 1024, 512, 1024, 512, 8192) \
+	X(SGX543MP4, 256, 512, 1024, 512, 8192) \
+	X(VIDEOCORE4, 64, 512, 1024, 512, 8192)
+
 #endif

@@ -36,6 +36,11 @@
  *   Vertices in the cache of a core's TSP, a power of two from 4 to 1024.
  *   Default 128.
  *
+ * - `slc-kib`, `data-l1-bytes`, `data-l2-bytes`, `texture-l1-bytes`,
+ *   `texture-l2-bytes`
+ *   Caches: of the GPU; of half a core and of a core. Powers of two. They are
+ *   reported, and not modelled yet.
+ *
  * - `fault-injection`
  *   Give the guest unit INJ, by which it may inject faults.
  *   Default off.
@@ -375,7 +380,7 @@ typedef struct PumiceSize {
     unsigned int *size;
 } PumiceSize;
 
-#define PUMICE_SIZES 15
+#define PUMICE_SIZES 20
 
 static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
                               PumiceSize list[PUMICE_SIZES])
@@ -401,6 +406,15 @@ static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
         { "chunk-fifo", &s->params.chunk_fifo, 1, 4, &c->chunk_fifo },
         { "tile-fifo", &s->params.tile_fifo, 1, 64, &c->tile_fifo },
         { "tsp-vertices", &s->params.tsp_vertices, 4, 1024, &c->tsp_vertices },
+        { "slc-kib", &s->params.slc_kib, 16, 65536, &c->slc_kib },
+        { "data-l1-bytes", &s->params.data_l1_bytes, 256, 1048576,
+          &c->data_l1_bytes },
+        { "data-l2-bytes", &s->params.data_l2_bytes, 256, 1048576,
+          &c->data_l2_bytes },
+        { "texture-l1-bytes", &s->params.texture_l1_bytes, 256, 1048576,
+          &c->texture_l1_bytes },
+        { "texture-l2-bytes", &s->params.texture_l2_bytes, 256, 1048576,
+          &c->texture_l2_bytes },
     };
 
     QEMU_BUILD_BUG_ON(ARRAY_SIZE(sizes) != PUMICE_SIZES);
@@ -630,6 +644,16 @@ static const Property pumice_properties[] = {
                        PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("tsp-vertices", PumiceState, params.tsp_vertices,
                        PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("slc-kib", PumiceState, params.slc_kib,
+                       PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("data-l1-bytes", PumiceState, params.data_l1_bytes,
+                       PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("data-l2-bytes", PumiceState, params.data_l2_bytes,
+                       PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("texture-l1-bytes", PumiceState,
+                       params.texture_l1_bytes, PUMICE_OF_PRESET),
+    DEFINE_PROP_UINT32("texture-l2-bytes", PumiceState,
+                       params.texture_l2_bytes, PUMICE_OF_PRESET),
     DEFINE_PROP_BOOL("fault-injection", PumiceState, params.fault_injection,
                      false),
     DEFINE_PROP_CHR("fw-gdb", PumiceState, gdb_chr),
@@ -682,6 +706,16 @@ static void pumice_describe_properties(ObjectClass *klass)
         "tiles between the master IPF and a core, 1 to 64");
     object_class_property_set_description(klass, "tsp-vertices",
         "vertices in the cache of a core's TSP, a power of two from 4 to 1024");
+    object_class_property_set_description(klass, "slc-kib",
+        "system level cache, KiB, a power of two; reported, not modelled yet");
+    object_class_property_set_description(klass, "data-l1-bytes",
+        "data cache of half a core, a power of two; the same");
+    object_class_property_set_description(klass, "data-l2-bytes",
+        "data cache of a core, a power of two; the same");
+    object_class_property_set_description(klass, "texture-l1-bytes",
+        "texture cache of half a core, a power of two; the same");
+    object_class_property_set_description(klass, "texture-l2-bytes",
+        "texture cache of a core, a power of two; the same");
     object_class_property_set_description(klass, "fault-injection",
         "whether the guest may inject faults");
     object_class_property_set_description(klass, "fw-gdb",

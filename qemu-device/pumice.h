@@ -51,6 +51,11 @@ struct PumiceState {
         uint32_t chunk_fifo;
         uint32_t tile_fifo;
         uint32_t tsp_vertices;
+        uint32_t slc_kib;
+        uint32_t data_l1_bytes;
+        uint32_t data_l2_bytes;
+        uint32_t texture_l1_bytes;
+        uint32_t texture_l2_bytes;
         uint32_t threads;
         bool fault_injection;
     } params;

@@ -17,6 +17,10 @@
 #define MAX_TILE_FIFO	IPF_MASTER_TILES
 #define MIN_TSP_VERTICES TSP_CACHE_WAYS
 #define MAX_TSP_VERTICES 1024u
+#define MIN_SLC_KIB	16u
+#define MAX_SLC_KIB	65536u
+#define MIN_CACHE_BYTES	256u
+#define MAX_CACHE_BYTES	(1u << 20)
 
 #define ROW(preset, cores_, uscs_, slots_, tasks_, waves_, batch_, unified_, common_, local_, \
 	    regs_, vpm_, idx_, chunks_, tiles_, outputs_, tsp_) \
@@ -29,6 +33,16 @@
 	},
 
 static const struct pumice_gpu_config presets[] = { PUMICE_PRESETS(ROW) };
+
+#define CACHES(preset, slc_, data_l1_, data_l2_, texture_l1_, texture_l2_) \
+	[PUMICE_PRESET_##preset] = { \
+		.slc_kib = slc_, .data_l1_bytes = data_l1_, .data_l2_bytes = data_l2_, \
+		.texture_l1_bytes = texture_l1_, .texture_l2_bytes = texture_l2_, \
+	},
+
+static const struct pumice_gpu_config caches[] = { PUMICE_PRESET_CACHES(CACHES) };
+
+_Static_assert(sizeof(caches) == sizeof(presets), "every preset has caches");
 
 bool preset_find(const char *name, enum pumice_preset *preset)
 {
@@ -59,6 +73,15 @@ static void default_to(unsigned int *size, unsigned int value)
 		*size = value;
 }
 
+static void apply_caches(const struct pumice_gpu_config *from, struct pumice_gpu_config *config)
+{
+	default_to(&config->slc_kib, from->slc_kib);
+	default_to(&config->data_l1_bytes, from->data_l1_bytes);
+	default_to(&config->data_l2_bytes, from->data_l2_bytes);
+	default_to(&config->texture_l1_bytes, from->texture_l1_bytes);
+	default_to(&config->texture_l2_bytes, from->texture_l2_bytes);
+}
+
 void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 {
 	const struct pumice_gpu_config *from = &presets[preset];
@@ -80,6 +103,13 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 	if (!config->pixel_outputs)
 		config->pixel_outputs = from->pixel_outputs;
 	default_to(&config->tsp_vertices, from->tsp_vertices);
+	apply_caches(&caches[preset], config);
+}
+
+/* Return whether a size is a power of two within limits. */
+static bool is_size(unsigned int size, unsigned int min, unsigned int max)
+{
+	return size >= min && size <= max && !(size & (size - 1));
 }
 
 /* A task of the VDM or PDM has to fit on a USC. */
@@ -110,9 +140,23 @@ static const char *check_vertices(const struct pumice_gpu_config *c)
 		return "the FIFO of a core must have room for 1 to 4 chunks";
 	if (c->tile_fifo > MAX_TILE_FIFO)
 		return "the FIFO of tiles of a core must have room for 1 to 64";
-	if (c->tsp_vertices < MIN_TSP_VERTICES || c->tsp_vertices > MAX_TSP_VERTICES ||
-	    (c->tsp_vertices & (c->tsp_vertices - 1)))
+	if (!is_size(c->tsp_vertices, MIN_TSP_VERTICES, MAX_TSP_VERTICES))
 		return "the cache of the TSP must have 4 to 1024 vertices, a power of two";
+	return NULL;
+}
+
+static const char *check_caches(const struct pumice_gpu_config *c)
+{
+	const unsigned int bytes[] = { c->data_l1_bytes, c->data_l2_bytes, c->texture_l1_bytes,
+				       c->texture_l2_bytes };
+	unsigned int n;
+
+	if (!is_size(c->slc_kib, MIN_SLC_KIB, MAX_SLC_KIB))
+		return "the system level cache must have 16 to 65536 KiB, a power of two";
+	for (n = 0; n < sizeof(bytes) / sizeof(bytes[0]); n++) {
+		if (!is_size(bytes[n], MIN_CACHE_BYTES, MAX_CACHE_BYTES))
+			return "caches of data and textures must have 256 to 1048576 bytes, a power of two";
+	}
 	return NULL;
 }
 
@@ -133,5 +177,7 @@ const char *preset_check(const struct pumice_gpu_config *c)
 	if (c->slot_registers > PUMICE_USC_OWN_REGS && c->slot_registers != PUMICE_NO_REGISTERS)
 		return "slot registers must be 0 to 8";
 	why = check_tasks(c);
-	return why ? why : check_vertices(c);
+	if (!why)
+		why = check_vertices(c);
+	return why ? why : check_caches(c);
 }

@@ -47,6 +47,11 @@ struct pumice_gpu_config {
 	const char *pixel_outputs;	/* store of pixel outputs: "common" or "partition"; NULL is
 					 * that of the preset */
 	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4 to 1024, a power of two */
+	/* Caches, which are reported and not modelled yet. Powers of two. */
+	unsigned int slc_kib;		/* system level cache, 16 to 65536 KiB */
+	unsigned int data_l1_bytes;	/* of half a core, 256 to 1 MiB */
+	unsigned int data_l2_bytes;	/* of a core, 256 to 1 MiB */
+	unsigned int texture_l1_bytes, texture_l2_bytes;	/* the same */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of presets in Documentation/device.rst is that of hw/presets.h."""
+"""The tables of presets in Documentation/device.rst are those of hw/presets.h."""
 
 import pathlib
 import re
@@ -11,19 +11,20 @@ COLUMNS = ("name", "document", "cores", "uscs", "slots", "tasks", "waves", "batc
            "tsp")
 
 
-def of_header():
-    """Return {name: sizes} of the rows of PUMICE_PRESETS()."""
+def of_header(macro="PUMICE_PRESETS"):
+    """Return {name: sizes} of the rows of a macro."""
     text = (TOP / "hw/presets.h").read_text(encoding="utf-8")
+    text = text.split(f"#define {macro}(X)", 1)[1].split("\n\n", 1)[0]
     rows = re.findall(r"^\tX\(([A-Z0-9]+), ([0-9a-z, ]+)\)", text, flags=re.MULTILINE)
     return {name.lower(): sizes.split(", ") for name, sizes in rows}
 
 
-def of_page():
-    """Return the same for the table in the page."""
+def of_page(heading="Preset", names=2):
+    """Return the same for a table in the page, whose first columns are names."""
     text = (TOP / "Documentation/device.rst").read_text(encoding="utf-8")
-    table = text.split("\nPreset  ", 1)[1].split("\n\n", 1)[0]
+    table = text.split(f"\n{heading}  ", 1)[1].split("\n\n", 1)[0]
     rows = [line.split() for line in table.splitlines() if line.startswith("``")]
-    return {row[0].strip("`"): [cell.strip("`") for cell in row[2:]] for row in rows}
+    return {row[0].strip("`"): [cell.strip("`") for cell in row[names:]] for row in rows}
 
 
 class Presets(unittest.TestCase):
@@ -35,6 +36,11 @@ class Presets(unittest.TestCase):
         for name, sizes in header.items():
             with self.subTest(preset=name):
                 self.assertEqual(len(sizes), len(COLUMNS) - 2)
+
+    def test_the_page_has_the_caches_of_the_device(self):
+        caches = of_header("PUMICE_PRESET_CACHES")
+        self.assertEqual(list(caches), list(of_header()))
+        self.assertEqual(caches, of_page("Caches", 1))
 
     def test_the_register_map_has_the_presets_in_their_order(self):
         text = (TOP / "hw/registers.xml").read_text(encoding="utf-8")

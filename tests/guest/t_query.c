@@ -146,11 +146,16 @@ static void pointer_into_the_kernel_gives_efault(void)
 #define SIZE_OF(preset, cores, uscs_, slots_, tasks_, waves_, batch_, ...) \
 	[PUMICE_PRESET_##preset] = { uscs_, slots_, tasks_, waves_, batch_ },
 
+#define CACHES_OF(preset, ...) [PUMICE_PRESET_##preset] = { __VA_ARGS__ },
+
 static void gpu_values_agree_with_the_contract(void)
 {
 	static const struct {
 		u32 uscs, slots, tasks, waves, batch;
 	} sizes[] = { PUMICE_PRESETS(SIZE_OF) };
+	static const struct {
+		u32 slc_kib, data_l1, data_l2, texture_l1, texture_l2;
+	} caches[] = { PUMICE_PRESET_CACHES(CACHES_OF) };
 	struct drm_pumice_query_gpu info = need_info(need_gpu());
 
 	CHECK_EQUAL(info.version, PUMICE_SYS_VERSION__RESET);
@@ -163,6 +168,12 @@ static void gpu_values_agree_with_the_contract(void)
 	CHECK_EQUAL(info.tasks_per_usc, sizes[info.preset].tasks);
 	CHECK_EQUAL(info.pixel_outputs, PUMICE_OUTPUT_STORE_COMMON);
 	CHECK_EQUAL(info.max_group_instances, PUMICE_GROUP_INSTANCES);
+	CHECK_EQUAL(sizeof(info.cache_bytes) / sizeof(info.cache_bytes[0]), PUMICE_CACHE_COUNT);
+	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_SLC], caches[info.preset].slc_kib << 10);
+	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_DATA_L1], caches[info.preset].data_l1);
+	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_DATA_L2], caches[info.preset].data_l2);
+	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_TEXTURE_L1], caches[info.preset].texture_l1);
+	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_TEXTURE_L2], caches[info.preset].texture_l2);
 	CHECK(info.unified_bytes && info.common_bytes && info.local_bytes);
 	CHECK(info.clock_hz);
 	CHECK(info.internal_registers + info.slot_registers <= PUMICE_USC_OWN_REGS);

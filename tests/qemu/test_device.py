@@ -41,7 +41,10 @@ class Properties(unittest.TestCase):
                  ("tasks=65", "1 to 64"), ("waves=193", "1 to 192"), ("batch=15", "16 to 128"),
                  ("vpm-kib=0", "1 to 4096"), ("idx-fifo=4097", "1 to 4096"),
                  ("chunk-fifo=5", "1 to 4"), ("tile-fifo=65", "1 to 64"),
-                 ("tsp-vertices=2048", "4 to 1024"), ("tsp-vertices=96", "power of two")]
+                 ("tsp-vertices=2048", "4 to 1024"), ("tsp-vertices=96", "power of two"),
+                 ("slc-kib=8", "16 to 65536"), ("data-l1-bytes=128", "256 to 1048576"),
+                 ("data-l2-bytes=0", "256 to 1048576"), ("texture-l1-bytes=255", "256 to 1048576"),
+                 ("texture-l2-bytes=2097152", "256 to 1048576")]
         for properties, text in cases:
             with self.subTest(properties):
                 said = refused(properties)
@@ -49,7 +52,9 @@ class Properties(unittest.TestCase):
                 self.assertIn(text, said)
 
     def test_sizes_that_contradict_each_other_are_refused(self):
-        cases = [("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"), ("batch=48", "16, 32, 64, 96 or 128"),
+        cases = [("slc-kib=48", "16 to 65536 KiB, a power of two"),
+                 ("texture-l2-bytes=768", "256 to 1048576 bytes, a power of two"),
+                 ("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"), ("batch=48", "16, 32, 64, 96 or 128"),
                  ("waves=3", "more waves than a USC"),
                  ("tasks=47", "tasks must be at least as many as slots"),
                  ("late=soon", "late must be early, data or poison"),

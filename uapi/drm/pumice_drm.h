@@ -40,6 +40,8 @@
  *   1.5	@presents and @present_data of struct drm_pumice_job, which a 1.4 kernel refuses
  *		with -E2BIG unless they are 0; DRM_PUMICE_EVENT_FLIP; -ENOSPC of SUBMIT without
  *		space for its events, and -EOPNOTSUPP on a device or firmware without flips.
+ *   1.6	@cache_bytes of struct drm_pumice_query_gpu, the first of which is padding of a
+ *		1.5 kernel: 0
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -62,7 +64,7 @@ extern "C" {
 #endif
 
 #define DRM_PUMICE_VERSION_MAJOR	1
-#define DRM_PUMICE_VERSION_MINOR	5
+#define DRM_PUMICE_VERSION_MINOR	6
 
 /* Driver-specific ioctl numbers. */
 #define DRM_PUMICE_DEV_QUERY		0x00
@@ -221,8 +223,11 @@ struct drm_pumice_query_gpu {
 	 * reported, as by 1.3 kernels
 	 */
 	__u32 pixel_outputs;
-	/** @pad: zero */
-	__u32 pad;
+	/**
+	 * @cache_bytes: sizes of caches, by their number in the register map; 0: not reported, as
+	 * by 1.5 kernels. Memory is accessed without caches so far
+	 */
+	__u32 cache_bytes[5];
 };
 
 #define DRM_PUMICE_MAX_HEAPS		9

@@ -30,6 +30,19 @@ static void print_shape(const struct pumice_device_limits *limits)
 	       limits->tasks_per_usc, limits->waves_per_usc, limits->batch);
 }
 
+/* Print the caches, which are not modelled, that a device reports from register map 2.6 on. */
+static void print_caches(const struct pumice_device_limits *limits)
+{
+	const uint32_t *bytes = limits->cache_bytes;
+
+	if (!bytes[PUMICE_CACHE_SLC])
+		return;
+	printf("caches, not used    SLC %u KiB; data %u and %u, textures %u and %u bytes\n",
+	       bytes[PUMICE_CACHE_SLC] >> 10, bytes[PUMICE_CACHE_DATA_L1],
+	       bytes[PUMICE_CACHE_DATA_L2], bytes[PUMICE_CACHE_TEXTURE_L1],
+	       bytes[PUMICE_CACHE_TEXTURE_L2]);
+}
+
 static void print_heaps(const struct pumice_device_limits *limits)
 {
 	const struct pumice_heap *heap = limits->heaps;
@@ -55,6 +68,7 @@ static void print_info(const struct pumice_device_info *info,
 	printf("stores of a USC     unified %u KiB, common %u KiB, local memory %u KiB\n",
 	       info->unified_bytes >> 10, info->common_bytes >> 10, info->local_bytes >> 10);
 	printf("pixel outputs       %s\n", pumice_output_store_str(limits->pixel_outputs));
+	print_caches(limits);
 	printf("work-group          at most %u instances\n", info->max_group_instances);
 	printf("virtual addresses   0x%010" PRIx64 " to 0x%010" PRIx64 "\n", info->va_start,
 	       info->va_end - 1);

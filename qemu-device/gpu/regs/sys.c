@@ -34,6 +34,23 @@ REG_READ(reg_sys_shape)
 	       PUMICE_FIELD_PREP(PUMICE_SYS_SHAPE__PRESET, gpu->preset);
 }
 
+static u32 log2_of(u64 bytes)
+{
+	return 63u - (u32)__builtin_clzll(bytes);
+}
+
+REG_READ(reg_sys_caches)
+{
+	const struct pumice_gpu_config *c = &gpu->config;
+
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__SLC, log2_of((u64)c->slc_kib << 10)) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__DATA_L1, log2_of(c->data_l1_bytes)) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__DATA_L2, log2_of(c->data_l2_bytes)) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__TEXTURE_L1, log2_of(c->texture_l1_bytes)) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__TEXTURE_L2, log2_of(c->texture_l2_bytes));
+}
+
 REG_READ(reg_sys_clock)
 {
 	(void)at;

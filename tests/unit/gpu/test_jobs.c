@@ -475,6 +475,13 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		{ .tsp_vertices = 2 },
 		{ .tsp_vertices = 96 },
 		{ .tsp_vertices = 2048 },
+		{ .slc_kib = 8 },
+		{ .slc_kib = 96 },
+		{ .slc_kib = 131072 },
+		{ .data_l1_bytes = 128 },
+		{ .data_l2_bytes = 1000 },
+		{ .texture_l1_bytes = 2u << 20 },
+		{ .texture_l2_bytes = 3 << 10 },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;

@@ -64,7 +64,8 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:cors=4,threads=1", EINVAL,
 		  "invalid option 'cors=4'; accepted: key=number,… of cores, uscs, slots, tasks, waves, batch, "
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
-		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slice-us, split, cdm-share, vdm-share, pdm-share, rdm-share, "
+		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, "
+		  "data-l2-bytes, texture-l1-bytes, texture-l2-bytes, slice-us, split, cdm-share, vdm-share, pdm-share, rdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
 		  "pixel-outputs=common or partition; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
@@ -99,6 +100,9 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:tsp-vertices=2048", EINVAL, "4 to 1024" },
 		{ "inproc:tsp-vertices=2", EINVAL, "4 to 1024" },
 		{ "inproc:tsp-vertices=96", EINVAL, "a power of two" },
+		{ "inproc:slc-kib=8", EINVAL, "16 to 65536 KiB, a power of two" },
+		{ "inproc:data-l2-bytes=0", EINVAL, "256 to 1048576 bytes, a power of two" },
+		{ "inproc:texture-l2-bytes=2097152", EINVAL, "256 to 1048576 bytes" },
 		{ "inproc:ram=0", EINVAL, "ram=0 is not 1 to 65536 MiB" },
 		{ "inproc:ram=1000000", EINVAL, "ram=1000000 is not" },
 		{ "inproc:slot-registers=9", EINVAL, "slot-registers=9 is not 0 to 8" },
@@ -559,6 +563,34 @@ static void limits_depend_on_the_options_and_the_requested_size(void **state)
 	}
 }
 
+static void caches_have_the_sizes_given_by_the_name(void **state)
+{
+	struct pumice_device_limits limits;
+	struct pumice_device *d;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=16,preset=videocore4,slc-kib=1024,"
+					    "data-l1-bytes=2048,texture-l2-bytes=16384", &d, NULL, 0),
+			 0);
+	assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_SLC], 1 << 20);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L1], 2048);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L2], 1024);	/* of the preset, as the next one */
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L1], 512);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L2], 16384);
+	pumice_device_close(d);
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=16,preset=videocore4,"
+					    "data-l2-bytes=256,texture-l1-bytes=1048576", &d, NULL, 0),
+			 0);
+	assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_SLC], 64 << 10);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L1], 512);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L2], 256);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L1], 1 << 20);
+	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L2], 8192);
+	pumice_device_close(d);
+}
+
 static void stores_have_the_sizes_given_by_the_name(void **state)
 {
 	struct pumice_device_info info;
@@ -746,6 +778,7 @@ int main(void)
 		cmocka_unit_test(submit_refuses_bad_jobs_and_returns_their_index),
 		cmocka_unit_test(sync_binary_and_timeline_behave_as_syncobjs),
 		cmocka_unit_test(limits_depend_on_the_options_and_the_requested_size),
+		cmocka_unit_test(caches_have_the_sizes_given_by_the_name),
 		cmocka_unit_test(stores_have_the_sizes_given_by_the_name),
 		cmocka_unit_test(a_label_is_kept_until_the_next_and_has_a_maximum_length),
 		cmocka_unit_test(priority_of_a_context_can_be_changed_to_one_that_exists),

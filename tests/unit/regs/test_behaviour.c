@@ -78,6 +78,33 @@ static void presets_have_the_sizes_of_the_documents(void **state)
 	}
 }
 
+/* Document 004, "SLC", "DCU" and "TCU"; the others have as much for each core. */
+static void caches_have_the_sizes_of_document_004(void **state)
+{
+	static const struct {
+		const char *name;
+		u32 slc_kib;
+	} rows[] = {
+		{ "default", 4 * 64 }, { "volcanic", 4 * 64 }, { "waves", 16 * 64 },
+		{ "sgx543mp4", 4 * 64 }, { "videocore4", 64 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fixture *fx = fx_create(&(struct fx_options){ .preset = rows[i].name });
+		u32 caches = (u32)fx_read(fx, PUMICE_SYS_CACHES);
+
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__SLC, caches),
+				 rows[i].slc_kib << 10);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches), 512);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches), 1024);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches), 512);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches), 8192);
+		fx_destroy(fx);
+	}
+}
+
 /* A property overrides one size of its preset. */
 static void a_property_overrides_its_size_only(void **state)
 {
@@ -531,6 +558,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(configuration_registers_contain_the_configuration),
 		cmocka_unit_test(presets_have_the_sizes_of_the_documents),
+		cmocka_unit_test(caches_have_the_sizes_of_document_004),
 		cmocka_unit_test(the_largest_work_group_is_that_of_a_usc),
 		cmocka_unit_test(a_property_overrides_its_size_only),
 		cmocka_unit_test(each_active_page_has_its_own_doorbell_and_line),

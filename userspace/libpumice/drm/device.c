@@ -294,6 +294,8 @@ static int describe(struct pumice_device *dev)
 		.tasks_per_usc = gpu.tasks_per_usc,
 		.pixel_outputs = gpu.pixel_outputs,
 	};
+	_Static_assert(sizeof(dev->limits.cache_bytes) == sizeof(gpu.cache_bytes), "the same caches");
+	memcpy(dev->limits.cache_bytes, gpu.cache_bytes, sizeof(gpu.cache_bytes));
 	memcpy(info->fw_build_id, fw.build_id, sizeof(info->fw_build_id) - 1);
 	return describe_heaps(dev);
 }

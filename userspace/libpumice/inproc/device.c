@@ -153,6 +153,7 @@ struct options {
 	u32 cores, uscs, slots, tasks, waves, batch;	/* 0: of the preset */
 	u32 unified_kib, common_kib, local_kib;	/* the same */
 	u32 vpm_kib, idx_fifo, chunk_fifo, tile_fifo, tsp_vertices;	/* the same */
+	u32 slc_kib, data_l1_bytes, data_l2_bytes, texture_l1_bytes, texture_l2_bytes;
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
@@ -183,7 +184,8 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 #define OPTION_KEYS \
 	"cores, uscs, slots, tasks, waves, batch, threads, ram, unified-store-kib, " \
 	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, chunk-fifo, " \
-	"tile-fifo, tsp-vertices, slice-us, split, " \
+	"tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, data-l2-bytes, texture-l1-bytes, " \
+	"texture-l2-bytes, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, attach; preset=NAME; " \
 	"late=early, data or poison; pixel-outputs=common or partition; fw-gdb=PATH"
 
@@ -227,6 +229,11 @@ static const char *parse_option(const char *text, const char *end, struct option
 		{ "chunk-fifo=", &o->chunk_fifo, true },
 		{ "tile-fifo=", &o->tile_fifo, true },
 		{ "tsp-vertices=", &o->tsp_vertices, true },
+		{ "slc-kib=", &o->slc_kib, true },
+		{ "data-l1-bytes=", &o->data_l1_bytes, true },
+		{ "data-l2-bytes=", &o->data_l2_bytes, true },
+		{ "texture-l1-bytes=", &o->texture_l1_bytes, true },
+		{ "texture-l2-bytes=", &o->texture_l2_bytes, true },
 		{ "threads=", &o->threads, false },
 		{ "ram=", &o->ram_mib, false },
 		{ "slot-registers=", &o->slot_registers, false },
@@ -338,6 +345,20 @@ static void describe_heaps(struct pumice_device_limits *limits)
 	limits->heap_count = 1 + tables_heaps(limits->heaps + 1);
 }
 
+static void describe_caches(struct inproc_device *d)
+{
+	u32 caches = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CACHES, 4);
+	u32 *bytes = d->base.limits.cache_bytes;
+
+	_Static_assert(sizeof(d->base.limits.cache_bytes) == PUMICE_CACHE_COUNT * sizeof(*bytes),
+		       "a size for each cache");
+	bytes[PUMICE_CACHE_SLC] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__SLC, caches);
+	bytes[PUMICE_CACHE_DATA_L1] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches);
+	bytes[PUMICE_CACHE_DATA_L2] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches);
+	bytes[PUMICE_CACHE_TEXTURE_L1] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches);
+	bytes[PUMICE_CACHE_TEXTURE_L2] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches);
+}
+
 static void describe_limits(struct inproc_device *d)
 {
 	u32 registers = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_REGISTERS, 4);
@@ -354,6 +375,7 @@ static void describe_limits(struct inproc_device *d)
 		.tasks_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, registers),
 		.pixel_outputs = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__OUTPUTS, registers),
 	};
+	describe_caches(d);
 	describe_heaps(&d->base.limits);
 	/* Memory of a size is aligned to the size's highest power of two, up to 2 MiB. */
 	d->base.contiguous_bytes = PAGE_BYTES;
@@ -471,6 +493,11 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		.chunk_fifo = o->chunk_fifo,
 		.tile_fifo = o->tile_fifo,
 		.tsp_vertices = o->tsp_vertices,
+		.slc_kib = o->slc_kib,
+		.data_l1_bytes = o->data_l1_bytes,
+		.data_l2_bytes = o->data_l2_bytes,
+		.texture_l1_bytes = o->texture_l1_bytes,
+		.texture_l2_bytes = o->texture_l2_bytes,
 	};
 	const char *why;
 	int err;

@@ -101,6 +101,7 @@ static int pumice_device_identify(struct pumice_device *pdev)
 	pdev->stores = pumice_read(pdev, PUMICE_SYS_STORES);
 	pdev->registers = pumice_read(pdev, PUMICE_SYS_REGISTERS);
 	pdev->shape = pumice_read(pdev, PUMICE_SYS_SHAPE);
+	pdev->caches = pumice_read(pdev, PUMICE_SYS_CACHES);
 	pdev->clock_hz = pumice_read(pdev, PUMICE_SYS_CLOCK_HZ);
 	return 0;
 }

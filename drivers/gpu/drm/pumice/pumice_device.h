@@ -263,6 +263,8 @@ struct pumice_device {
 	u32 stores;
 	/** @registers: SYS_REGISTERS; constant */
 	u32 registers;
+	/** @caches: SYS_CACHES, 0 before register map 2.6; constant */
+	u32 caches;
 	/** @shape: SYS_SHAPE, 0 before register map 2.4; constant */
 	u32 shape;
 	/** @clock_hz: GPU clock, ticks per second; constant */

@@ -15,6 +15,15 @@
 #define PAGE_SIZES	(BIT_ULL(12) | BIT_ULL(14) | BIT_ULL(16) | BIT_ULL(18) | BIT_ULL(20) | \
 			 BIT_ULL(21))
 
+/* Return the bytes of a cache from its logarithm; 0: not reported. */
+static u32 query_cache(u32 order)
+{
+	return order ? BIT(order) : 0;
+}
+
+#define QUERY_CACHE(pdev, name) \
+	query_cache(PUMICE_FIELD_GET(PUMICE_SYS_CACHES__##name, (pdev)->caches))
+
 static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct drm_file *file)
 {
 	return (struct drm_pumice_query_gpu) {
@@ -44,6 +53,13 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 		.batch = PUMICE_FIELD_GET(PUMICE_SYS_SHAPE__BATCH, pdev->shape),
 		.tasks_per_usc = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__TASKS, pdev->registers),
 		.pixel_outputs = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__OUTPUTS, pdev->registers),
+		.cache_bytes = {
+			[PUMICE_CACHE_SLC] = QUERY_CACHE(pdev, SLC),
+			[PUMICE_CACHE_DATA_L1] = QUERY_CACHE(pdev, DATA_L1),
+			[PUMICE_CACHE_DATA_L2] = QUERY_CACHE(pdev, DATA_L2),
+			[PUMICE_CACHE_TEXTURE_L1] = QUERY_CACHE(pdev, TEXTURE_L1),
+			[PUMICE_CACHE_TEXTURE_L2] = QUERY_CACHE(pdev, TEXTURE_L2),
+		},
 	};
 }
 

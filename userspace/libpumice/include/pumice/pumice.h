@@ -64,21 +64,21 @@ struct pumice_trace;
  *   "drm:/dev/dri/renderD128" this render node
  *   "inproc" or "inproc:key=number,…"  a GPU in this process; keys: preset=NAME (default,
  *       volcanic, waves, sgx543mp4, videocore4: the sizes that the other keys override; without
- *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, tasks, waves (of
- *       a USC), batch (instances of a task of vertices or fragments), threads (0: all work is
- *       done inside waits, and in the same order each time), ram (MiB), unified-store-kib,
+ *       it PUMICE_PRESET of the environment), cores, uscs (of a core), slots, tasks, waves (of a
+ *       USC), batch (instances of a task of vertices or fragments), threads (0: all work is done
+ *       inside waits, and in the same order each time), ram (MiB), unified-store-kib,
  *       common-store-kib, local-memory-kib (of a USC), slot-registers (0 to 8), pixel-outputs
  *       (their store: common or partition), vpm-kib, idx-fifo, chunk-fifo, tile-fifo,
- *       tsp-vertices, slice-us (time slice of a job), split (primitives that are dispatched to
- *       a core at a time), cdm-share, vdm-share, pdm-share, rdm-share (of the USCs while
- *       several data masters have jobs, in 1/256; 255: all), job-timeout-ms (30000: a job that
- *       has run for longer is killed inside waits; 0: none), attach (1: other processes of the
- *       user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early, data
+ *       tsp-vertices, slc-kib, data-l1-bytes, data-l2-bytes, texture-l1-bytes, texture-l2-bytes
+ *       (caches, not modelled yet), slice-us (time slice of a job), split (primitives that are
+ *       dispatched to a core at a time), cdm-share, vdm-share, pdm-share, rdm-share (of the USCs
+ *       while several data masters have jobs, in 1/256; 255: all), job-timeout-ms (30000: a job
+ *       that has run for longer is killed inside waits; 0: none), attach (1: other processes of
+ *       the user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early, data
  *       or poison (when data of loads arrive; poison: a use without a wait faults; default:
  *       PUMICE_LATE of the environment, else early)
- *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which
- *                            has the key attach=1; only to be observed: statistics,
- *                            clock, event trace. XDG_RUNTIME_DIR is the same in both
+ *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which has the key
+ *       attach=1; only to be observed: statistics, clock, event trace. XDG_RUNTIME_DIR is the same
  *   NULL: the value of the environment variable PUMICE_DEVICE, else "drm".
  * @dev: out
  * @error: receives the reason of a failure; may be NULL
@@ -87,9 +87,8 @@ struct pumice_trace;
  * In process, the firmware file is the one named by the environment variable PUMICE_FIRMWARE, else
  * the kernel's, else the one installed with the library, else that of the build tree.
  *
- * Return: 0; -EINVAL for a name that is not understood, -ENODEV where there is
- * no such GPU or its interface has another version, -ENOENT without firmware,
- * or the error of the system call.
+ * Return: 0; -EINVAL for a name that is not understood, -ENODEV where there is no such GPU or its
+ * interface has another version, -ENOENT without firmware, or the error of the system call.
  */
 int pumice_device_open(const char *name, struct pumice_device **dev, char *error,
 		       size_t error_bytes);
@@ -181,6 +180,8 @@ struct pumice_device_limits {
 	uint32_t tasks_per_usc;
 	/** @pixel_outputs: store of pixel outputs: enum pumice_output_store */
 	uint32_t pixel_outputs;
+	/** @cache_bytes: sizes of caches, by enum pumice_cache; 0: not known */
+	uint32_t cache_bytes[5];
 };
 
 /**
