@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Jobs of the ray-tracing data master through its registers: they end, abort and are reset while they
- * run; the mirrors of the registers for the host; a hang that is injected; limits of the PDS.
+ * run; the mirrors of the registers for the host; a hang that is injected; limits of the PDS; memory for
+ * one program.
  */
+#include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/usc/program.h"
 #include "job.h"
 
 #include <string.h>
@@ -12,8 +15,18 @@
 #define RAYS		1000u
 #define STRUCTURE	(JOB_DATA + (1u << 20))	/* empty: all rays miss */
 #define BUFFER		(JOB_DATA + (2u << 20))	/* of rays */
+#define ANOTHER		(JOB_PDS + 2048)	/* another PDS program */
 #define EVENTS		(PUMICE_IC_PENDING__RDM_DONE__MASK | PUMICE_IC_PENDING__RDM_FAULT__MASK | \
 			 PUMICE_IC_PENDING__RDM_ABORTED__MASK)
+
+/* Return the host memory of a page of job.h. */
+static u32 *host(struct fixture *fx, u64 va)
+{
+	struct pumice_mmu_pt_entry pt;
+
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, va), &pt);
+	return testmem_host(fx->tm, pt.addr);
+}
 
 /* The programs of job.h, with the number of the ray in V0. */
 static void write_pds(struct fixture *fx)
@@ -22,41 +35,66 @@ static void write_pds(struct fixture *fx)
 		.opcode = PUMICE_PDS_OP_MOV, .bank = PUMICE_PDS_BANK_V,
 		.source = PUMICE_PDS_SOURCE_RAY_INDEX,
 	};
-	struct pumice_mmu_pt_entry pt;
 
-	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_PDS), &pt);
-	pumice_pds_pack((u32 *)testmem_host(fx->tm, pt.addr) + 2 * PUMICE_PDS_WORDS, &index);
+	pumice_pds_pack(host(fx, JOB_PDS) + 2 * PUMICE_PDS_WORDS, &index);
 }
 
-static void write_stream(struct fixture *fx, u32 *data, enum job_program program)
+/* Write another program, after those, with an END more; return its instructions. */
+static u32 write_another(struct fixture *fx)
 {
-	const struct pumice_rt_header header = { .level = PUMICE_RT_LEVEL_BOTTOM };
+	u32 *pds = host(fx, JOB_PDS), *code = host(fx, JOB_CODE), *task;
+	struct pumice_pds_insn insn;
+
+	memcpy(pds + (ANOTHER - JOB_PDS) / 4, pds, 5 * PUMICE_PDS_WORDS * 4);
+	task = pds + (ANOTHER - JOB_PDS) / 4 + 3 * PUMICE_PDS_WORDS;
+	assert_int_equal(pumice_pds_unpack(task, &insn), PUMICE_ISA_UNPACK_OK);
+	assert_int_equal(insn.opcode, PUMICE_PDS_OP_TASK);
+	memcpy(code + insn.insns * PUMICE_USC_WORDS, code + (insn.insns - 1) * PUMICE_USC_WORDS,
+	       PUMICE_USC_WORDS * 4);
+	insn.insns++;
+	pumice_pds_pack(task, &insn);
+	return insn.insns;
+}
+
+/* Launch all rays, which miss, with the PDS program at pds; return the next word. */
+static u32 *put_launch(u32 *at, u64 pds)
+{
 	const struct pumice_stage miss = {
-		.pds_addr = JOB_PDS, .pds_insns = 5, .shared = 2, .attrs = 1, .temps = 3,
+		.pds_addr = pds, .pds_insns = 5, .shared = 2, .attrs = 1, .temps = 3,
 	};
 	const struct pumice_rdm_launch launch = { .width = RAYS, .height = 1, .rays = BUFFER };
 	struct pumice_rdm_state state = { .structure = STRUCTURE };
-	u32 *at = job_stream(fx);
+
+	pumice_stage_pack(state.miss, &miss);
+	pumice_rdm_state_pack(at, &state);
+	pumice_rdm_launch_pack(at + PUMICE_RDM_STATE_WORDS, &launch);
+	return at + PUMICE_RDM_STATE_WORDS + PUMICE_RDM_LAUNCH_WORDS;
+}
+
+/* Write the memory that launches read. */
+static void write_programs(struct fixture *fx, u32 *data, enum job_program program)
+{
+	const struct pumice_rt_header header = { .level = PUMICE_RT_LEVEL_BOTTOM };
 
 	job_write_programs(fx, program);
 	write_pds(fx);
 	pumice_rt_header_pack(data + (STRUCTURE - JOB_DATA) / 4, &header);
-	pumice_stage_pack(state.miss, &miss);
-	pumice_rdm_state_pack(at, &state);
-	at += PUMICE_RDM_STATE_WORDS;
-	pumice_rdm_launch_pack(at, &launch);
-	at += PUMICE_RDM_LAUNCH_WORDS;
-	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
 }
 
-static void start(struct fixture *fx, u32 *data, enum job_program program)
+static void start_stream(struct fixture *fx)
 {
-	write_stream(fx, data, program);
 	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
 	fx_fw_write64(fx, PUMICE_RDM_STREAM_BASE, JOB_STREAM);
 	fx_fw_write64(fx, PUMICE_RDM_TAG, 0x700000005);
 	fx_fw_write(fx, PUMICE_RDM_MMU_CTX, JOB_CTX);
 	fx_fw_write(fx, PUMICE_RDM_CTRL, PUMICE_RDM_CTRL__START__MASK);
+}
+
+static void start(struct fixture *fx, u32 *data, enum job_program program)
+{
+	write_programs(fx, data, program);
+	pumice_cdm_halt_pack(put_launch(job_stream(fx), JOB_PDS), &(struct pumice_cdm_halt){ 0 });
+	start_stream(fx);
 }
 
 static void assert_complete(struct fixture *fx, u32 *data)
@@ -173,6 +211,38 @@ static void limits_apply_to_its_tasks(void **state)
 	fx_destroy(fx);
 }
 
+/*
+ * Memory for one program: a launch waits until the tasks of the one before it have ended, whose
+ * programs are dropped then.
+ */
+static void programs_of_a_launch_that_has_ended_make_room(void **state)
+{
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		struct fixture *fx = fx_create(&options[i]);
+		u32 *data = job_map(fx), *at = job_stream(fx);
+		bool short_of = false;
+
+		fx_boot_proxy(fx);
+		write_programs(fx, data, JOB_NUMBER);
+		assert_int_equal(usc_cache_reserve(fx->gpu->programs, USC_STAGE_HIT, USC_CACHE_RDM_BYTES -
+						   usc_predecode_bytes(write_another(fx)), &short_of),
+				 USC_LOAD_DONE);
+		for (n = 0; n < 4; n++)
+			at = put_launch(at, n % 2 ? ANOTHER : JOB_PDS);
+		pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
+		start_stream(fx);
+		assert_int_equal(fx_fw_wait(fx, EVENTS), PUMICE_IC_PENDING__RDM_DONE__MASK);
+		assert_int_equal(fx_fw_read64(fx, PUMICE_RDM_GROUPS), 4 * ((RAYS + 127) / 128));
+		for (n = 0; n < RAYS; n++)
+			assert_int_equal(data[n], job_number(n));
+		assert_int_equal(data[RAYS], 0);
+		fx_destroy(fx);
+	}
+}
+
 static void a_hang_that_is_injected_ends_with_a_reset(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .fault_injection = true });
@@ -200,6 +270,7 @@ int main(void)
 		cmocka_unit_test(an_abort_stops_the_job_and_the_next_one_runs),
 		cmocka_unit_test(a_reset_while_a_job_runs_leaves_nothing_of_it),
 		cmocka_unit_test(limits_apply_to_its_tasks),
+		cmocka_unit_test(programs_of_a_launch_that_has_ended_make_room),
 		cmocka_unit_test(a_hang_that_is_injected_ends_with_a_reset),
 	};
 
