@@ -16,7 +16,7 @@ void pumice_ray_launch_init(struct pumice_ray_launch *launch, uint64_t structure
 	};
 }
 
-/* Check the program of a stage, which may write this number of vertex outputs. */
+/* Check the program of a stage, which writes this number of vertex outputs. */
 static int check_stage(struct pumice_device *dev, const char *name,
 		       const struct pumice_stage_desc *desc, u32 outputs)
 {
@@ -32,6 +32,10 @@ static int check_stage(struct pumice_device *dev, const char *name,
 	if (pumice_program_vo(header) > outputs)
 		return fail(dev, EINVAL, "launch of rays: the program of stage %s writes vo%u; it has %u outputs",
 			    name, pumice_program_vo(header) - 1, outputs);
+	if (pumice_program_vo(header) < outputs)
+		return fail(dev, EINVAL,
+			    "launch of rays: the program of stage %s writes no vo%u, the greatest t of its rays: they hit nothing",
+			    name, outputs - 1);
 	return 0;
 }
 
@@ -52,6 +56,9 @@ static int check_launch(struct pumice_stream *s, const struct pumice_ray_launch 
 	if (l->uniform_words > PUMICE_USC_MAX_DC)
 		return fail(dev, EINVAL, "launch of rays: uniform_words %u is not 0 to %u",
 			    l->uniform_words, PUMICE_USC_MAX_DC);
+	if (!l->structure)
+		return fail(dev, EINVAL,
+			    "launch of rays: structure is 0: set it to pumice_ray_structure_va() of a built structure");
 	err = stream_check_va(s, "launch of rays", l->structure, PUMICE_RT_HEADER_WORDS * 4);
 	if (!err && l->rays)
 		err = stream_check_va(s, "launch of rays", l->rays, 4);

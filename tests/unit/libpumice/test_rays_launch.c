@@ -878,7 +878,9 @@ static void inputs_of_other_programs_are_refused(void **state)
 static void mistakes_are_refused_before_the_launch(void **state)
 {
 	static const char compute_text[] = ".group 32, 1, 1\n\tend\n";
-	struct pumice_kernel *compute;
+	static const char seven_text[] = ".stage rays\n\tuvsw\tvo6, v0\n\tend\n";
+	static const char nine_text[] = ".stage rays\n\tuvsw\tvo8, v0\n\tend\n";
+	struct pumice_kernel *compute, *seven, *nine;
 	struct pumice_stage_desc other;
 	struct pumice_ray_launch good, bad;
 	struct stages s;
@@ -888,27 +890,36 @@ static void mistakes_are_refused_before_the_launch(void **state)
 	open_fixture(&fx, devices[0]);
 	set_stages(&fx, &s);
 	compute = assemble(&fx, "compute", compute_text);
+	seven = assemble(&fx, "seven", seven_text);
+	nine = assemble(&fx, "nine", nine_text);
 	good = launch_of(&fx, &s, 4, 4);
 	assert_int_equal(pumice_stream_rays_launch(fx.stream, &good), 0);
 	assert_int_equal(pumice_stream_rays_launch(fx.stream, NULL), -EINVAL);
-#define REFUSED(change) do { \
+#define REFUSED(change, text) do { \
 		bad = good; \
 		change; \
 		assert_int_equal(pumice_stream_rays_launch(fx.stream, &bad), -EINVAL); \
-		print_message("  %s\n", pumice_device_error(fx.dev)); \
+		assert_non_null(strstr(pumice_device_error(fx.dev), text)); \
 	} while (0)
-	REFUSED(bad.flags = 2);
-	REFUSED(bad.width = bad.height = 1u << 16);
-	REFUSED(bad.rays = 0);
-	REFUSED(bad.generate = &s.grid);
-	REFUSED(bad.structure += 32);
-	REFUSED(bad.rays += 2);
-	REFUSED((bad.uniform_words = 1, bad.uniforms = fx.ray.va + 128));
-	REFUSED(bad.uniform_words = 16385);
-	REFUSED(bad.hit = &s.grid);	/* writes outputs */
+	REFUSED(bad.flags = 2, "unknown flags 0x2");
+	REFUSED(bad.width = bad.height = 1u << 16, "2^32 rays or more");
+	REFUSED(bad.rays = 0, "either generate or rays");
+	REFUSED(bad.generate = &s.grid, "either generate or rays");
+	REFUSED(bad.structure = 0, "structure is 0");
+	REFUSED(bad.structure += 32, "not a multiple of 64");
+	REFUSED(bad.rays += 2, "not a multiple of 4");
+	REFUSED((bad.uniform_words = 1, bad.uniforms = fx.ray.va + 128), "not a multiple of 256");
+	REFUSED(bad.uniform_words = 16385, "16385 is not 0 to 16384");
+	REFUSED(bad.hit = &s.grid, "stage hit writes vo7; it has 0 outputs");
 	other = (struct pumice_stage_desc){ .kernel = compute };
-	REFUSED(bad.miss = &other);
-	REFUSED((bad.rays = 0, bad.generate = &other));
+	REFUSED(bad.miss = &other, "stage miss is not a program of stage rays");
+	REFUSED((bad.rays = 0, bad.generate = &other), "stage generate is not a program");
+	other.kernel = seven;
+	REFUSED((bad.rays = 0, bad.generate = &other), "stage generate writes no vo7");
+	other.kernel = nine;
+	REFUSED((bad.rays = 0, bad.generate = &other), "stage generate writes vo8; it has 8 outputs");
+	pumice_kernel_destroy(nine);
+	pumice_kernel_destroy(seven);
 	pumice_kernel_destroy(compute);
 	close_fixture(&fx);
 }

@@ -137,8 +137,8 @@ int pumice_stream_rays_instances(struct pumice_stream *stream,
 struct pumice_ray_launch {
 	/** @structure: pumice_ray_structure_va() of a built structure */
 	uint64_t structure;
-	/** @generate: program that writes a ray to vo0 to vo7 (origin, smallest t, direction,
-	 * greatest t); or NULL */
+	/** @generate: program that writes a ray to vo0 to vo7, to all of them (origin, smallest t,
+	 * direction, greatest t); or NULL */
 	const struct pumice_stage_desc *generate;
 	/** @rays: without it: GPU virtual address of a pumice_rdm_ray for each ray; 4-byte aligned */
 	uint64_t rays;
@@ -169,9 +169,9 @@ void pumice_ray_launch_init(struct pumice_ray_launch *launch, uint64_t structure
  * The job is of a context of type PUMICE_CONTEXT_RAYS, and its stream ends with pumice_stream_end().
  * pumice_stream_fence(), _link(), _timestamp() and _marker() are as in compute streams. Programs run in any order.
  *
- * Return: 0; -EINVAL for a stage that is not of a program of stage rays or writes other vertex
- * outputs, 2^32 rays or more, both or none of generate and rays, unknown flags, or an address that is
- * not aligned; -ENOSPC.
+ * Return: 0; -EINVAL for a stage that is not of a program of stage rays or writes more or fewer vertex
+ * outputs, 2^32 rays or more, both or none of generate and rays, unknown flags, structure 0, or an
+ * address that is not aligned; -ENOSPC.
  */
 int pumice_stream_rays_launch(struct pumice_stream *stream, const struct pumice_ray_launch *launch);
 
