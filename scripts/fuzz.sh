@@ -5,13 +5,13 @@
 # limited time, one after the other. Findings and corpora are kept in
 # out/fuzz/TARGET: corpus/, crash-*, log. See tests/fuzz/README.md.
 #
-#	TARGETS="mmio bus stream cost frame transfer canary switch firmware program tables fwgdb"
+#	TARGETS="mmio bus stream cost frame transfer rays canary switch firmware program tables fwgdb"
 #	FUZZ_SECONDS=120
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-targets=${TARGETS:-mmio bus stream cost frame transfer canary switch firmware program tables fwgdb}
+targets=${TARGETS:-mmio bus stream cost frame transfer rays canary switch firmware program tables fwgdb}
 seconds=${FUZZ_SECONDS:-120}
 
 dir=$BUILD/fuzz
