@@ -158,6 +158,11 @@ u32 boot_host_minor(void)
 	return fw_boot->version & 0xffff;
 }
 
+u32 boot_device_minor(void)
+{
+	return (u32)PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, reg_read(PUMICE_SYS_VERSION));
+}
+
 void boot_ready(void)
 {
 	fence_writes();

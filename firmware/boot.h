@@ -34,6 +34,9 @@ void boot_handshake(u32 addr_low, u32 addr_high, struct fw_rings *rings);
 /** boot_host_minor - return the minor version of the interface that the host was built with. */
 u32 boot_host_minor(void);
 
+/** boot_device_minor - return the minor version of the device's register map. */
+u32 boot_device_minor(void);
+
 /** boot_ready - notify the host that commands are accepted from now on. */
 void boot_ready(void);
 

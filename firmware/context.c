@@ -15,6 +15,7 @@
 #define BUCKETS		64u
 /* Words of struct fwif_context that the host writes. */
 #define HOST_WORDS	(__builtin_offsetof(struct fwif_context, cccb_read) / 4)
+#define RDM_SINCE	5u	/* minor version of the register map */
 
 static struct context table[FWIF_MAX_CONTEXTS];
 static struct context_list free_list = CONTEXT_LIST_EMPTY;
@@ -60,6 +61,12 @@ static bool power_of_two(u32 v)
 	return v && !(v & (v - 1));
 }
 
+/* Return whether the device, which may be older than this firmware, has a data master. */
+static bool has_dm(u32 dm)
+{
+	return dm < FWIF_DM_COUNT && (dm != FWIF_DM_RDM || boot_device_minor() >= RDM_SINCE);
+}
+
 /* Validate the host's part of a context. */
 static bool host_part_valid(const struct fwif_context *f)
 {
@@ -68,7 +75,7 @@ static bool host_part_valid(const struct fwif_context *f)
 	for (i = 0; i < sizeof(f->reserved) / sizeof(f->reserved[0]); i++)
 		if (f->reserved[i])
 			return false;
-	return f->magic == FWIF_CONTEXT_MAGIC && f->dm < FWIF_DM_COUNT &&
+	return f->magic == FWIF_CONTEXT_MAGIC && has_dm(f->dm) &&
 	       f->priority < FWIF_PRIORITIES && f->catalogue &&
 	       !(f->catalogue & ~PUMICE_MMU_CTX__CATALOGUE__MASK) &&
 	       power_of_two(f->cccb_bytes) && f->cccb_bytes >= FWIF_CCCB_MIN &&

@@ -261,7 +261,7 @@ void dm_fault_wave(u32 dm, struct fwif_stuck *s)
 	u64 wave, group;
 
 	/* Since 2.2. */
-	if (PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, reg_read(PUMICE_SYS_VERSION)) < 2)
+	if (boot_device_minor() < 2)
 		return;
 	wave = reg_read64(DM_REG(dm, FAULT_WAVE));
 	group = reg_read64(DM_REG(dm, FAULT_GROUP));

@@ -9,13 +9,28 @@
 #include "pm/pm.h"
 #include "ptla/ptla.h"
 #include "rdm/rdm.h"
+#include "regs/regs.h"
 #include "vdm/vdm.h"
 
 struct fake fake[FAKES];
+u32 fake_version;
 struct fake_pm fake_pm;
 
 static struct ptla_flip flips[PUMICE_TDM_FLIPS];
 static u32 flip_count;
+
+/* The linker replaces the device's own function by these. */
+u64 __real_regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		     unsigned int size);
+u64 __wrap_regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		     unsigned int size);
+u64 __wrap_regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		     unsigned int size)
+{
+	if (bus == PUMICE_REG_BUS_FW && offset == PUMICE_SYS_VERSION && fake_version)
+		return fake_version;
+	return __real_regs_read(gpu, bus, os, offset, size);
+}
 
 static void make(unsigned int number, const struct dm_ops *ops, void *opaque)
 {

@@ -4,6 +4,8 @@
  * They replace the GPU's own (the test program defines the same functions), so that
  * a test can bring the firmware into every state, independent of streams and scenes.
  *
+ * The version of the register map can be another one for the firmware.
+ *
  * The fake PM reports page counts set by the test, and grows lists.
  */
 #ifndef FW_FAKE_H
@@ -22,6 +24,9 @@ struct fake {
 };
 
 extern struct fake fake[FAKES];
+
+/* SYS_VERSION as the firmware reads it; 0: that of the device. */
+extern u32 fake_version;
 
 struct fake_pm {
 	void (*low)(void *opaque);

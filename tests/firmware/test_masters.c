@@ -335,6 +335,36 @@ static void a_vm_in_use_keeps_its_mmu_context(void **state)
 			 FWIF_STATUS_OK);
 }
 
+/* A device whose register map has no RDM: its contexts are refused, and the firmware continues. */
+static void contexts_of_rays_need_register_map_2_5(void **state)
+{
+	const u32 version = PUMICE_SYS_VERSION__RESET & ~PUMICE_SYS_VERSION__MINOR__MASK;
+	struct masters *f = *state;
+	u32 minor, entry;
+
+	for (minor = 0; minor < 8; minor++) {
+		struct fx_context c;
+
+		fake_version = version | minor;
+		fx_context_of(f->r, &f->vm, FWIF_DM_RDM, 1, &c);
+		put_stream(&c, FWIF_CCCB_RAYS, 1);
+		fx_update(&c, c.object_addr, 1);
+		entry = fx_put_kick(f->r, &c);
+		fx_kick(f->r);
+		fx_run(f->r);
+		assert_int_equal(f->r->kccb_status[entry],
+				 minor < 5 ? FWIF_STATUS_INVALID : FWIF_STATUS_OK);
+		assert_int_equal(fake[FAKE_RDM].status.busy, minor >= 5);
+		if (minor >= 5)
+			end_and_run(f->r, FAKE_RDM, DM_DONE);
+		assert_int_equal(*c.object, minor >= 5);
+		submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, minor + 1);
+		end_and_run(f->r, FAKE_VDM, DM_DONE);
+		assert_int_equal(*f->c[FWIF_DM_VDM].object, minor + 1);
+	}
+	fake_version = 0;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -350,6 +380,7 @@ int main(void)
 		TEST(kill_aborts_the_job_of_that_data_master_alone),
 		TEST(priorities_apply_on_each_data_master),
 		TEST(a_vm_in_use_keeps_its_mmu_context),
+		TEST(contexts_of_rays_need_register_map_2_5),
 	};
 
 	return cmocka_run_group_tests_name("data masters", tests, NULL, NULL);
