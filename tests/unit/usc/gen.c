@@ -104,7 +104,7 @@ void gen_wait_all(struct gen *g)
 					       (u8)gen_below(g->rng, PUMICE_USC_SIGNALS);
 			g->busy_sig &= (u16)~(1u << sig[n]);
 		}
-		switch (gen_below(g->rng, 3)) {
+		switch (gen_below(g->rng, 4)) {
 		case 0:
 			gen_emit(g, INSN(SIG_WAITALL4, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
 				     .sig1 = sig[1], .sig2 = sig[2], .sig3 = sig[3]));
@@ -114,7 +114,14 @@ void gen_wait_all(struct gen *g)
 				     .sig1 = sig[1], .sig2 = sig[2]));
 			gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[3]));
 			break;
-		default:	/* polls until it is done, then waits for the others */
+		case 2:	/* polls until it is done, then waits for the others */
+			at = g->out->insns;
+			gen_emit(g, INSN(SIG_DONE1, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0]));
+			gen_emit(g, INSN(BRZ, .target = at, .src0 = R_ELEM(gen_keep(g, KEEP_ADDR))));
+			gen_emit(g, INSN(SIG_WAITALL3, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[1],
+				     .sig1 = sig[2], .sig2 = sig[3]));
+			break;
+		default:
 			at = g->out->insns;
 			gen_emit(g, INSN(SIG_DONE2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
 				     .sig1 = sig[1]));
