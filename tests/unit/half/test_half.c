@@ -173,6 +173,13 @@ static void threads_that_share_a_tag_read_the_texels_of_one(void **state)
 	close_world(&w);
 }
 
+/* Let a unit work until its time is not 0. */
+static void take_time(struct activity *activity)
+{
+	while (!activity_busy_ns(activity))
+		activity_end(activity, activity_begin(activity));
+}
+
 static void counts_are_summed_and_cleared(void **state)
 {
 	u32 out[4][PUMICE_LANES], i;
@@ -188,6 +195,7 @@ static void counts_are_summed_and_cleared(void **state)
 		assert_true(read_at(&w, half->tag, i, out, &fault));
 		activity_count(&half->uitr.activity);
 		activity_count(&half->titr.activity);
+		activity_count(&half->titr.activity);
 		activity_add(&half->titr.reads, 3);
 		assert_true(atomic_load(&half->uitr.activity.detail));
 		assert_true(atomic_load(&half->titr.activity.detail));
@@ -195,7 +203,12 @@ static void counts_are_summed_and_cleared(void **state)
 	assert_int_equal(counter(&w, PUMICE_PERF_TAG_READS), 4);
 	assert_int_equal(counter(&w, PUMICE_PERF_TAG_TF_RESULTS), 4);
 	assert_int_equal(counter(&w, PUMICE_PERF_PDM_UITR_REQUESTS), 4);
-	assert_int_equal(counter(&w, PUMICE_PERF_PDM_TITR_REQUESTS), 4);
+	assert_int_equal(counter(&w, PUMICE_PERF_PDM_TITR_REQUESTS), 8);
+	take_time(&halves_of(w.halves, 1)->uitr.activity);
+	assert_true(counter(&w, PUMICE_PERF_PDM_UITR_BUSY) > 0);
+	assert_int_equal(counter(&w, PUMICE_PERF_PDM_TITR_BUSY), 0);
+	take_time(&halves_of(w.halves, 2)->titr.activity);
+	assert_true(counter(&w, PUMICE_PERF_PDM_TITR_BUSY) > 0);
 	assert_int_equal(halves_reads_ahead(w.halves, 0), 6);
 	assert_int_equal(halves_reads_ahead(w.halves, 1), 6);
 	assert_true(counter(&w, PUMICE_PERF_TAG_BUSY) > 0);

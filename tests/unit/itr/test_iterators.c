@@ -165,6 +165,28 @@ static void titr_coordinates_have_24_bits_before_the_division(void **state)
 	assert_true(rounded > LANES);
 }
 
+/* No bits of them are rounded: NaN would become infinity, or 0. */
+static void titr_coordinates_that_are_not_finite_remain(void **state)
+{
+	static const u32 words[] = { 0x7f800000, 0xff800000, 0x7fc00001, 0x7fffffff, 0xffffffff };
+	u32 texels[WAVES][4 * PUMICE_LANES], n, i;
+	const struct titr_request r = request_of(0, false, texels);
+	struct gpu_fault fault;
+
+	(void)state;
+	for (n = 0; n < sizeof(words) / sizeof(words[0]); n++) {
+		struct tag tag = { 0 };
+		struct titr titr = { .tag = &tag };
+
+		for (i = 0; i < PRIMS; i++)
+			memcpy(&plane[i][0].c, &words[n], sizeof(words[n]));
+		assert_true(titr_read(&titr, &task, &at, &r, &fault));
+		for (i = 0; i < LANES; i++)
+			assert_int_equal(tag.coord[i / PUMICE_LANES][0][i % PUMICE_LANES],
+					 number_bits(value_of(0, i)));
+	}
+}
+
 static void each_wave_is_a_read_of_the_tag_of_the_half(void **state)
 {
 	u32 texels[WAVES][4 * PUMICE_LANES], i;
@@ -236,6 +258,7 @@ int main(void)
 		cmocka_unit_test_setup(uitr_values_are_those_of_the_plane, make_task),
 		cmocka_unit_test_setup(uitr_values_are_divided_by_the_plane_of_w, make_task),
 		cmocka_unit_test_setup(titr_coordinates_have_24_bits_before_the_division, make_task),
+		cmocka_unit_test_setup(titr_coordinates_that_are_not_finite_remain, make_task),
 		cmocka_unit_test_setup(each_wave_is_a_read_of_the_tag_of_the_half, make_task),
 		cmocka_unit_test_setup(a_read_that_faults_is_the_last_one, make_task),
 		cmocka_unit_test_setup(times_are_measured_with_detail, make_task),

@@ -87,32 +87,46 @@ static bool step_until_idle(struct fixture *fx)
 	return fx->ends;
 }
 
+/* Copy to a format by both commands. */
+static void compare_with_scale(struct fixture *fx, enum pumice_format format, bool flip_x, bool dither)
+{
+	struct pumice_texture second = plain, third = plain;
+	struct pumice_tdm_present p = good_present(fx, 1);
+	struct pumice_tdm_scale s;
+
+	second.addr = SECOND;
+	third.addr = THIRD;
+	second.format = third.format = format;
+	p.dst = fx_texture(fx, 1, &second);
+	p.flip_x = flip_x;
+	p.dither = dither;
+	s = (struct pumice_tdm_scale){
+		.filter = p.filter, .src = p.src, .dst = fx_texture(fx, 2, &third),
+		.src_x = p.src_x, .src_y = p.src_y, .src_width = p.src_width,
+		.src_height = p.src_height, .dst_x = p.dst_x, .dst_y = p.dst_y,
+		.dst_width = p.dst_width, .dst_height = p.dst_height, .src_layer = p.src_layer,
+		.flip_x = flip_x, .flip_y = p.flip_y, .dither = dither,
+	};
+	put_present(fx, &p);
+	pumice_tdm_scale_pack(fx_command(fx, PUMICE_TDM_SCALE_WORDS), &s);
+	fx_halt(fx);
+	fx->presents = 1;
+	fx_expect_done(fx);
+	assert_memory_equal(fx->data + (SECOND - DATA), fx->data + (THIRD - DATA), BYTES_OF(SIZE));
+	assert_int_equal(flips(fx), 1);
+	pop(fx);
+}
+
 static void a_present_copies_as_scale_does(void **state)
 {
 	struct fixture fx;
-	struct pumice_texture third = plain;
-	struct pumice_tdm_present p;
-	struct pumice_tdm_scale s;
 
 	(void)state;
 	fx_setup(&fx);
 	random_source(&fx);
-	p = good_present(&fx, 1);
-	third.addr = THIRD;
-	s = (struct pumice_tdm_scale){
-		.filter = p.filter, .src = p.src, .dst = fx_texture(&fx, 2, &third),
-		.src_x = p.src_x, .src_y = p.src_y, .src_width = p.src_width,
-		.src_height = p.src_height, .dst_x = p.dst_x, .dst_y = p.dst_y,
-		.dst_width = p.dst_width, .dst_height = p.dst_height, .src_layer = p.src_layer,
-		.flip_y = p.flip_y,
-	};
-	put_present(&fx, &p);
-	pumice_tdm_scale_pack(fx_command(&fx, PUMICE_TDM_SCALE_WORDS), &s);
-	fx_halt(&fx);
-	fx.presents = 1;
-	fx_expect_done(&fx);
-	assert_memory_equal(fx.data + (SECOND - DATA), fx.data + (THIRD - DATA), BYTES_OF(SIZE));
-	assert_int_equal(flips(&fx), 1);
+	for (u32 n = 0; n < 4; n++)
+		compare_with_scale(&fx, n < 2 ? PUMICE_FORMAT_RGBA8_UNORM : PUMICE_FORMAT_R5G6B5_UNORM,
+				   n & 1, n & 2);
 	fx_teardown(&fx);
 }
 
@@ -190,6 +204,7 @@ static void many_presents_flip_in_order(void **state)
 		put_presents(&fx, next, per_job);
 		fx.presents = per_job;
 		fx_expect_done(&fx);
+		assert_int_equal(ptla_status(fx.ptla)->done, per_job + 1);
 		assert_int_equal(flips(&fx), per_job);
 		for (u32 n = 0; n < per_job; n++) {
 			const struct ptla_flip flip = pop(&fx);

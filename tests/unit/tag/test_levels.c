@@ -282,6 +282,44 @@ static void anisotropy_averages_along_the_longer_derivative(void **state)
 	fx_teardown(&fx);
 }
 
+/* Each lane has samples of its own number: the result is that of the lane alone. */
+static void anisotropy_of_lanes_is_independent(void **state)
+{
+	static float coord[2][PUMICE_LANES], extra[4][PUMICE_LANES], together[PUMICE_LANES];
+	struct fixture fx;
+	u32 n, l, row;
+
+	(void)state;
+	setup(&fx);
+	fx_fill(&fx);
+	fx.request.spans = false;
+	fx.sampler.aniso_log2 = 4;
+	for (n = 0; n < 20; n++) {
+		for (l = 0; l < PUMICE_LANES; l++) {
+			for (row = 0; row < 2; row++) {
+				fx.coord[row][l] = coord[row][l] = rand_float(&fx.seed, -1, 2);
+				fx.extra[row][l] = extra[row][l] = rand_float(&fx.seed, -0.3f, 0.3f);
+				fx.extra[2 + row][l] = extra[2 + row][l] =
+					rand_float(&fx.seed, -0.1f, 0.1f);
+			}
+		}
+		fx.request.lanes = UINT32_MAX;
+		assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_GRAD));
+		for (l = 0; l < PUMICE_LANES; l++)
+			together[l] = (float)fx_result(&fx, 0, l);
+		fx.request.lanes = 1;
+		for (l = 0; l < PUMICE_LANES; l++) {
+			for (row = 0; row < 4; row++)
+				fx.extra[row][0] = extra[row][l];
+			fx.coord[0][0] = coord[0][l];
+			fx.coord[1][0] = coord[1][l];
+			assert_true(fx_read(&fx, PUMICE_USC_OP_SAMPLE_GRAD));
+			assert_true((float)fx_result(&fx, 0, 0) == together[l]);
+		}
+	}
+	fx_teardown(&fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +329,7 @@ int main(void)
 		cmocka_unit_test(the_sampler_biases_and_clamps),
 		cmocka_unit_test(cubes_take_derivatives_on_the_face),
 		cmocka_unit_test(anisotropy_averages_along_the_longer_derivative),
+		cmocka_unit_test(anisotropy_of_lanes_is_independent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
