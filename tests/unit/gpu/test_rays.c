@@ -133,6 +133,7 @@ static void jobs_end_and_the_host_sees_their_registers(void **state)
 
 		fx_boot_proxy(fx);
 		assert_complete(fx, data);
+		assert_complete(fx, data);	/* with counts of its own */
 		assert_int_equal(fx_read(fx, PUMICE_DBG_RDM_STREAM), JOB_STREAM);
 		assert_int_equal(fx_read(fx, PUMICE_DBG_RDM_TAG), 0x700000005);
 		assert_int_equal(fx_read(fx, PUMICE_DBG_RDM_CTX), JOB_CTX);

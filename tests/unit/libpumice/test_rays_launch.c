@@ -73,6 +73,15 @@ static const char grid_text[] =
 	"	uvsw		vo7, r4\n"
 	"	end\n";
 
+/* The same ray without its greatest t. */
+static const char short_text[] =
+	".stage rays\n"
+	"	cvt_f32.u32	r0, v0\n"
+	"	cvt_f32.u32	r1, v1\n"
+	"	mov		r2, [one], 1.0\n"
+	"	uvsw		vo0, r0\nuvsw vo1, r1\nuvsw vo6, r2\n"
+	"	end\n";
+
 /*
  * The ray goes back: from the point of the hit at z = t along -z, after a while. v0: t, v1: index, v2
  * and v3: origin; sh0: rays.
@@ -831,6 +840,13 @@ static void malformed_words_are_refused_by_name(void **state)
 		print_message("change %u:\n", n);
 		assert_faults(&fx, &s, changes[n].fault, PUMICE_UNIT_RDM);
 	}
+	for (uint32_t n = 0; n < 2; n++) {	/* vertex outputs of hits and of misses */
+		*(n ? &s.hit : &s.miss) = s.grid;
+		words_of(&fx, &s, words);
+		set_stages(&fx, &s);
+		assert_int_equal(pumice_stream_emit(fx.stream, words, LAUNCH + PUMICE_RDM_LAUNCH_WORDS), 0);
+		assert_faults(&fx, &s, PUMICE_FAULT_USC_STAGE, PUMICE_UNIT_USC_CODE);
+	}
 	words_of(&fx, &s, words);
 	assert_int_equal(pumice_stream_emit(fx.stream, words + LAUNCH, PUMICE_RDM_LAUNCH_WORDS), 0);
 	assert_faults(&fx, &s, PUMICE_FAULT_RDM_STATE, PUMICE_UNIT_RDM);
@@ -840,6 +856,40 @@ static void malformed_words_are_refused_by_name(void **state)
 					    .addr = pumice_stream_va(fx.stream) });	/* itself */
 	assert_int_equal(pumice_stream_emit(fx.stream, words, PUMICE_CDM_CALL_WORDS), 0);
 	assert_faults(&fx, &s, PUMICE_FAULT_RDM_DEPTH, PUMICE_UNIT_RDM);
+	close_fixture(&fx);
+}
+
+/* Not those of the program before, which wrote all of them: rays without a greatest t miss. */
+static void outputs_that_are_not_written_are_0(void **state)
+{
+	uint32_t words[LAUNCH + PUMICE_RDM_LAUNCH_WORDS];
+	struct pumice_ray_launch launch;
+	struct pumice_kernel *partial;
+	const uint32_t *result;
+	struct stages s;
+	struct fixture fx;
+
+	(void)state;
+	open_fixture(&fx, devices[0]);
+	set_stages(&fx, &s);
+	build_grid(&fx);
+	partial = assemble(&fx, "short", short_text);
+	launch = launch_of(&fx, &s, GRID, GRID);
+	launch.rays = 0;
+	launch.generate = &s.grid;
+	add(&fx, &launch);
+	assert_int_equal(pumice_stream_fence(fx.stream), 0);
+	s.grid.kernel = partial;
+	words_of(&fx, &s, words);
+	assert_int_equal(pumice_stream_emit(fx.stream, words, LAUNCH + PUMICE_RDM_LAUNCH_WORDS), 0);
+	run(&fx);
+	result = fx.result.cpu;
+	for (uint32_t n = 0; n < GRID * GRID; n++, result += WORDS) {
+		assert_int_equal(result[COUNT_WORD], 2);
+		assert_int_equal(result[0], 0);
+		assert_int_equal(result[1], MISS);
+	}
+	pumice_kernel_destroy(partial);
 	close_fixture(&fx);
 }
 
@@ -937,6 +987,7 @@ int main(void)
 		cmocka_unit_test(faults_of_programs_and_buffers_stop_the_job),
 		cmocka_unit_test(an_endless_program_is_killed),
 		cmocka_unit_test(malformed_words_are_refused_by_name),
+		cmocka_unit_test(outputs_that_are_not_written_are_0),
 		cmocka_unit_test(inputs_of_other_programs_are_refused),
 		cmocka_unit_test(mistakes_are_refused_before_the_launch),
 	};

@@ -19,7 +19,10 @@
 
 #define VARYING(vo, base) "add.f32 r4, r2, " base "\nuvsw vo" vo ", r4\n"
 
-/* Columns and rows of the mesh are those of the number modulo and over 128. */
+/*
+ * Columns and rows of the mesh are those of the number modulo and over 128; each instance is two columns
+ * further to the right.
+ */
 static const char position_text[] =
 	"and.u32 r0, v0, 127\nshr.u32 r1, v0, 7\nand.u32 r1, r1, 63\n"
 	"shr.u32 r3, v0, 13\n"
@@ -27,8 +30,9 @@ static const char position_text[] =
 	"mul.f32 r0, r0, 0.03125\nadd.f32 r0, r0, -1.0\n"
 	"mul.f32 r1, r1, 0.03125\nadd.f32 r1, r1, -1.0\n"
 	"mul.f32 r3, r3, -0.5\nadd.f32 r3, r3, 0.75\n"
+	"cvt_f32.u32 r4, v1\nmul.f32 r4, r4, 0.0625\nadd.f32 r0, r0, r4\n"
 	"uvsw vo0, r0\nuvsw vo1, r1\nuvsw vo2, r3\nmov r3, [one], 1.0\nuvsw vo3, r3\n"
-	"mul.f32 r2, r2, 0.0001220703125\n";
+	"mul.f32 r2, r2, 0.0001220703125\nadd.f32 r2, r2, r4\n";
 static const char varyings_text[] =
 	VARYING("4", "0.0") VARYING("5", "0.0625") VARYING("6", "0.125") VARYING("7", "0.1875")
 	VARYING("8", "0.25") VARYING("9", "0.3125") VARYING("10", "0.375") VARYING("11", "0.4375")
@@ -43,6 +47,7 @@ enum { PAGES_USED, SHADED_IN_TILES, SHADED_IN_BINNING, COUNTERS };
 struct deferred_fixture {
 	struct fixture fx;
 	struct pumice_kernel *vertex, *coordinate, *varying, *plain;
+	uint32_t instances;
 	bool derives;	/* the library derives the coordinate program */
 	struct pumice_perfmon *monitor;
 	struct pumice_image *image;
@@ -74,6 +79,7 @@ static struct deferred_fixture *open_fixture(const char *vertex_prefix)
 
 	memset(p, 0, sizeof(*p));
 	fx_open(fx, "cores=1,threads=0", PAGES);
+	p->instances = 1;
 	p->vertex = kernel(fx, position_text, vertex_prefix);
 	p->coordinate = kernel(fx, position_text, "");
 	p->varying = fx_kernel(fx, fragment_text);
@@ -118,10 +124,13 @@ static uint64_t put_indices(struct fixture *fx)
 /* Set the stages of a state, with a coordinate program if it is deferred. */
 static void set_state(struct deferred_fixture *p, bool deferred, struct pumice_kernel *fragment)
 {
-	const struct pumice_input number = pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX);
+	const struct pumice_input number[] = {
+		pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX),
+		pumice_input_source(1, PUMICE_PDS_SOURCE_INSTANCE),
+	};
 	const struct pumice_input varying = pumice_input_varying(0, 3, 4);
-	const struct pumice_stage_desc coordinate = { p->coordinate, &number, 1 };
-	const struct pumice_stage_desc vertex = { p->vertex, &number, 1 };
+	const struct pumice_stage_desc coordinate = { p->coordinate, number, 2 };
+	const struct pumice_stage_desc vertex = { p->vertex, number, 2 };
 	const struct pumice_stage_desc shade = { fragment, &varying, fragment == p->varying };
 	struct pumice_draw_state state;
 	struct fixture *fx = &p->fx;
@@ -144,7 +153,7 @@ static int draw(struct deferred_fixture *p, bool deferred, struct pumice_kernel 
 	const struct pumice_vdm_draw_indexed mesh = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .index_size = PUMICE_INDEX_SIZE_U32,
 		.indices = put_indices(&p->fx), .index_count = INDICES + 6, .count = count,
-		.first = first, .instances = 1,
+		.first = first, .instances = p->instances,
 	};
 	struct pumice_render_desc render;
 	struct fixture *fx = &p->fx;
@@ -186,6 +195,24 @@ static void the_parameter_buffer_is_smaller(void **state)
 	close_fixture(p);
 }
 
+/* Instances of two adjacent squares have vertices of the same numbers in a tile. */
+static void vertices_of_instances_are_separate(void **state)
+{
+	static float picture[SIZE * SIZE][4];
+	struct deferred_fixture *p = open_fixture(varyings_text);
+
+	(void)state;
+	p->instances = 3;
+	fx_check(&p->fx, "frame", draw(p, false, p->varying, 0, 2 * 6));
+	memcpy(picture, p->picture, sizeof(picture));
+	fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, 2 * 6));
+	assert_memory_equal(picture, p->picture, sizeof(picture));
+	p->instances = 1;
+	fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, 2 * 6));
+	assert_memory_not_equal(picture, p->picture, sizeof(picture));
+	close_fixture(p);
+}
+
 /* A state without a coordinate program gets that of the library; its binning is the same. */
 static void the_coordinate_program_is_derived(void **state)
 {
@@ -211,8 +238,11 @@ static void the_coordinate_program_is_derived(void **state)
 static void a_program_that_stores_has_no_derived_one(void **state)
 {
 	struct deferred_fixture *p = open_fixture("global_store32 sig0, [zero], sh0 + r0, r4\n");
-	const struct pumice_input number = pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX);
-	const struct pumice_stage_desc vertex = { p->vertex, &number, 1 };
+	const struct pumice_input number[] = {
+		pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX),
+		pumice_input_source(1, PUMICE_PDS_SOURCE_INSTANCE),
+	};
+	const struct pumice_stage_desc vertex = { p->vertex, number, 2 };
 	struct pumice_draw_state draw_state;
 
 	(void)state;
@@ -266,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_parameter_buffer_is_smaller),
+		cmocka_unit_test(vertices_of_instances_are_separate),
 		cmocka_unit_test(the_coordinate_program_is_derived),
 		cmocka_unit_test(a_program_that_stores_has_no_derived_one),
 		cmocka_unit_test(only_vertices_of_visible_primitives_are_shaded),
