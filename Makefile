@@ -166,7 +166,7 @@ bench: $(BUILD)/.packages-bench $(qemu) $(guest) ## figures against PoCL and in 
 	@$(S)/bench.py
 
 .PHONY: bench-against
-bench-against: $(BUILD)/.packages-bench $(qemu) $(guest) ## the same beside an earlier commit (BASE=COMMIT)
+bench-against: $(BUILD)/.packages-bench $(qemu) $(guest) ## the same against an earlier commit (BASE=COMMIT)
 	@$(if $(BASE),,$(error name a commit: make bench-against BASE=COMMIT))$(S)/bench_against.py $(BASE)
 
 .PHONY: coverage

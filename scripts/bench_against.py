@@ -37,7 +37,7 @@ def git(*words):
 
 
 def check_out(commit):
-    """Have the commit's tree in a folder of its own; return the folder."""
+    """Check out the commit in a folder of its own; return the folder."""
     tree = TREES / git("rev-parse", "--verify", commit + "^{commit}")
     if not (tree / ".git").exists():
         tree.parent.mkdir(parents=True, exist_ok=True)
