@@ -63,10 +63,14 @@ static struct unit *unit_of(const struct pds_core *core, unsigned int usc)
 	return &core->pds->unit[usc];
 }
 
-/* Publish the waves of a USC, which have changed. */
+/* Publish waves and entries of a USC, which have changed; before others are notified of room. */
 static void update_load(struct unit *unit)
 {
-	atomic_store_explicit(&unit->load, unit->accounts.waves, memory_order_relaxed);
+	const struct pds_unit *accounts = &unit->accounts;
+
+	atomic_store_explicit(&unit->load, accounts->waves, memory_order_relaxed);
+	atomic_store_explicit(&unit->room, accounts->max_managed - accounts->managed,
+			      memory_order_relaxed);
 }
 
 /* Return a register's limit in units of a store; 0: no limit. */
@@ -225,7 +229,10 @@ void pds_core_tile_claimed(struct pds_core *core, unsigned int tile)
 
 void pds_core_room(struct pds_core *core)
 {
-	notify_all(core, dms_admitted(dms_of(core)));
+	const u8 waiting = dms_waiting(&core->dms);
+
+	/* One alone is admitted, whatever the ends of tasks help. */
+	notify_all(core, waiting & (waiting - 1) ? dms_admitted(dms_of(core)) : waiting);
 }
 
 bool pds_core_wait(struct pds_core *core, const struct pds_need *need)
@@ -249,19 +256,20 @@ void pds_core_leave(struct pds_core *core, enum pds_dm dm)
 /* ------------------------------------------------------------ claims */
 
 bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
-		     unsigned int next, u64 tried, unsigned int *usc)
+		     const struct pds_need *need, unsigned int next, u64 tried, unsigned int *usc)
 {
 	u32 fewest = UINT32_MAX;
-	unsigned int i;
+	unsigned int i, n = next % count;
 
-	for (i = 0; i < count; i++) {
-		unsigned int n = first + (next + i) % count;
-		u32 waves = atomic_load_explicit(&pds->unit[n].load, memory_order_relaxed);
+	for (i = 0; i < count; i++, n = n + 1 < count ? n + 1 : 0) {
+		const struct unit *unit = &pds->unit[first + n];
+		u32 waves = atomic_load_explicit(&unit->load, memory_order_relaxed);
 
-		if (tried >> n & 1 || waves >= fewest)
+		if (tried >> (first + n) & 1 || waves >= fewest ||
+		    atomic_load_explicit(&unit->room, memory_order_relaxed) < need->tasks)
 			continue;
 		fewest = waves;
-		*usc = n;
+		*usc = first + n;
 	}
 	return fewest != UINT32_MAX;
 }
@@ -269,16 +277,19 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
 bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
 		    unsigned int *group)
 {
+	const enum pds_dm dm = (enum pds_dm)need->dm;
+	const bool alone = dms_is_alone(&core->dms, dm);
 	struct unit *unit = unit_of(core, usc);
-	const u8 before = admitted_tile(core);
+	const u8 before = alone ? 0 : admitted_tile(core);
 	u8 tasks;
 
-	if (!dms_admits(dms_of(core), (enum pds_dm)need->dm) ||
-	    !pds_unit_claim(&unit->accounts, need, &core->limits[need->dm], group))
+	if ((!alone && !dms_admits(dms_of(core), dm)) ||
+	    !pds_unit_claim(&unit->accounts, need, &core->limits[dm], group))
 		return false;
 	update_load(unit);
-	tasks = dms_claimed(&core->dms, (enum pds_dm)need->dm, need->waiter);
-	notify_all(core, tasks | (admitted_tile(core) & (u8)~before));
+	tasks = dms_claimed(&core->dms, dm, need->waiter);
+	if (!alone)
+		notify_all(core, tasks | (admitted_tile(core) & (u8)~before));
 	return true;
 }
 
@@ -290,7 +301,8 @@ bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsi
 
 	if (!vpm_alloc(&core->vpm, need->vpm_rows, now, &place->vpm))
 		return false;
-	while (pds_lowest_load(core->pds, core->first, core->uscs, next, tried, &place->usc)) {
+	while (pds_lowest_load(core->pds, core->first, core->uscs, need, next, tried,
+			       &place->usc)) {
 		if (pds_core_claim(core, place->usc, need, &place->group))
 			return true;
 		tried |= 1ull << place->usc;
@@ -362,11 +374,11 @@ void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
 	core->waves -= waves_in_flight(claim);
 	core->held += tasks_in_slots(claim);
 	pds_unit_end(&unit->accounts, place->group);
-	update_load(unit);
 	if (need->dm != PDS_DM_CDM || core->out_of_order)
 		release(core, unit, place->group);
 	else
 		release_ended(core, unit);
+	update_load(unit);
 	pds_core_fill_slots(core, place->usc, now);
 	pds_core_room(core);
 }
@@ -402,6 +414,7 @@ void pds_set_control(struct pds *pds, const struct pds_control *control)
 		pds_core_tick(core, now);
 		for (i = core->first; i < core->first + core->uscs; i++) {
 			release_ended(core, unit_of(core, i));
+			update_load(unit_of(core, i));
 			pds_core_fill_slots(core, i, now);
 		}
 		pds_core_room(core);

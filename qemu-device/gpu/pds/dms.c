@@ -48,16 +48,6 @@ static u32 earlier(const struct dms *dms, enum pds_dm dm)
 	return set;
 }
 
-u8 dms_waiting(const struct dms *dms)
-{
-	unsigned int dm;
-	u8 set = dms->outputs ? PDM : 0;
-
-	for (dm = 0; dm < PDS_DM_COUNT; dm++)
-		set |= (u8)((dms->waiting[dm] != 0) << dm);
-	return set;
-}
-
 /* Return the data masters that precede one while they wait. */
 static u32 preceding(const struct dms *dms, enum pds_dm dm)
 {
@@ -129,11 +119,12 @@ u8 dms_leave(struct dms *dms, enum pds_dm dm)
 /* A data master has claimed: its wait, a bit of a set, has ended. */
 static u8 claimed(struct dms *dms, enum pds_dm dm, u8 *set, unsigned int bit)
 {
-	const u8 before = dms_admitted(dms);
+	const bool alone = dms_is_alone(dms, dm);
+	const u8 before = alone ? 0 : dms_admitted(dms);
 
 	*set &= (u8)~(1u << bit);
 	dms->last[dm] = ++dms->claims;
-	return dms_admitted(dms) & (u8)~before;
+	return alone ? 0 : dms_admitted(dms) & (u8)~before;
 }
 
 u8 dms_claimed(struct dms *dms, enum pds_dm dm, unsigned int waiter)

@@ -37,7 +37,27 @@ u8 dms_admitted(const struct dms *dms);
  */
 u8 dms_first(const struct dms *dms, u8 set);
 /* Return the data masters that wait: bit n is data master n. */
-u8 dms_waiting(const struct dms *dms);
+static inline u8 dms_waiting(const struct dms *dms)
+{
+	u8 set = (u8)((dms->outputs != 0) << PDS_DM_PDM);
+	unsigned int dm;
+
+	for (dm = 0; dm < PDS_DM_COUNT; dm++)
+		set |= (u8)((dms->waiting[dm] != 0) << dm);
+	return set;
+}
+
+/* Return whether no other data master waits for tasks, and no tile for outputs: the usual case. */
+static inline bool dms_is_alone(const struct dms *dms, enum pds_dm dm)
+{
+	u8 others = dms->outputs;
+	unsigned int n;
+
+	for (n = 0; n < PDS_DM_COUNT; n++)
+		others |= n == dm ? 0 : dms->waiting[n];
+	return !others;
+}
+
 /*
  * Record that a waiter of a data master waits for room for a task. Return false if it was recorded
  * before.

@@ -309,7 +309,8 @@ static bool find_room(struct pds *pds, struct pds_place *place)
 	u64 tried = 0;
 	unsigned int n;
 
-	while (pds_lowest_load(pds, 0, pds->config.uscs, pds->next, tried, &place->usc)) {
+	while (pds_lowest_load(pds, 0, pds->config.uscs, &pds->current.need, pds->next, tried,
+			       &place->usc)) {
 		if (claim_on(pds, place->usc, &place->group))
 			return true;
 		tried |= 1ull << place->usc;

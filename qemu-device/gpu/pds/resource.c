@@ -155,6 +155,12 @@ static void count_group(struct pds_unit *unit, const struct pds_need *need, bool
 	share->local_rows += sign * need->local_rows;
 }
 
+/* Return whether a group has resources. */
+static inline bool is_live(const struct pds_unit *unit, unsigned int group)
+{
+	return unit->live >> group & 1;
+}
+
 /* Set the lowest bit that is clear, and return its number. */
 static u8 take_lowest(u64 *set)
 {
@@ -167,27 +173,26 @@ static u8 take_lowest(u64 *set)
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 		    const struct pds_limits *limits, unsigned int *group)
 {
-	struct pds_claim *claim = unit->claim;
+	struct pds_claim *claim;
 	u32 task;
 
 	if (!totals_suffice(unit, need) || !pds_unit_permits(unit, need, limits))
 		return false;
 	/* A free entry implies a free claim: a live claim has at least one entry. */
-	while (claim->live)
-		claim++;
-	*claim = (struct pds_claim){ .live = false, .need = *need };
+	*group = (unsigned int)__builtin_ctzll(~unit->live);
+	claim = &unit->claim[*group];
+	*claim = (struct pds_claim){ .need = *need };
 	if (!claim_stores(unit, claim))
 		return false;
 	claim->order = unit->claims++;
 	for (task = 0; task < need->tasks; task++)
 		claim->entry[task] = take_lowest(&unit->entries);
-	claim->live = true;
+	unit->live |= 1ull << *group;
 	unit->managed += need->tasks;
 	unit->waves += need->waves;
 	unit->groups++;
 	count_share(unit, need, need->tasks, need->waves, true);
 	count_group(unit, need, true);
-	*group = (unsigned int)(claim - unit->claim);
 	return true;
 }
 
@@ -195,17 +200,20 @@ void pds_unit_ready(struct pds_unit *unit, unsigned int group)
 {
 	struct pds_claim *claim = &unit->claim[group];
 
-	assert(claim->live && !claim->ready && !claim->in_slots);
+	assert(is_live(unit, group) && !claim->ready && !claim->in_slots);
 	claim->ready = ++unit->readied;
 	unit->waiting += claim->need.tasks;
 }
 
 bool pds_unit_first_ready(const struct pds_unit *unit, u32 set, unsigned int *group)
 {
-	const struct pds_claim *first = NULL, *claim;
+	const struct pds_claim *first = NULL;
+	u64 live;
 
-	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_TASKS; claim++) {
-		if (claim->live && claim->ready && set >> claim->need.dm & 1 &&
+	for (live = unit->live; live; live &= live - 1) {
+		const struct pds_claim *claim = &unit->claim[__builtin_ctzll(live)];
+
+		if (claim->ready && set >> claim->need.dm & 1 &&
 		    (!first || claim->ready < first->ready))
 			first = claim;
 	}
@@ -229,7 +237,7 @@ bool pds_unit_run(struct pds_unit *unit, unsigned int group)
 	const struct pds_need *need = &claim->need;
 	u32 task;
 
-	assert(claim->live && claim->ready);
+	assert(is_live(unit, group) && claim->ready);
 	if (need->tasks > unit->max_tasks - unit->tasks ||
 	    need->waves > unit->max_waves - unit->in_flight)
 		return false;
@@ -329,7 +337,11 @@ void pds_unit_free_outputs(struct pds_unit *unit, u32 piece)
 
 u32 pds_claim_tasks(const struct pds_claim *claim)
 {
-	return claim->need.tasks - (u32)__builtin_popcount(claim->released);
+	u32 released = claim->released, tasks = claim->need.tasks;
+
+	for (; released; released &= released - 1)
+		tasks--;
+	return tasks;
 }
 
 u32 pds_claim_waves(const struct pds_claim *claim)
@@ -375,7 +387,7 @@ void pds_unit_end(struct pds_unit *unit, unsigned int group)
 {
 	struct pds_claim *claim = &unit->claim[group];
 
-	assert(claim->live && !claim->ended);
+	assert(is_live(unit, group) && !claim->ended);
 	claim->ended = true;
 	stop_waiting(unit, claim);
 	unit->waves -= pds_claim_waves(claim);
@@ -386,12 +398,15 @@ void pds_unit_end(struct pds_unit *unit, unsigned int group)
 
 bool pds_unit_next(const struct pds_unit *unit, bool in_order, unsigned int *group)
 {
-	const struct pds_claim *next = NULL, *claim;
+	const struct pds_claim *next = NULL;
+	u64 live;
 
 	if (!unit->held)
 		return false;
-	for (claim = unit->claim; claim < unit->claim + PUMICE_USC_TASKS; claim++) {
-		if (claim->live && claim->need.dm == PDS_DM_CDM &&
+	for (live = unit->live; live; live &= live - 1) {
+		const struct pds_claim *claim = &unit->claim[__builtin_ctzll(live)];
+
+		if (claim->need.dm == PDS_DM_CDM &&
 		    ((in_order && claim->need.instances) || claim->ended) &&
 		    (!next || claim->order < next->order))
 			next = claim;
@@ -409,7 +424,7 @@ void pds_unit_release(struct pds_unit *unit, unsigned int group)
 	const u32 tasks = pds_claim_tasks(claim);
 	u32 task;
 
-	assert(claim->live && claim->ended);
+	assert(is_live(unit, group) && claim->ended);
 	for (task = 0; task < need->tasks; task++)
 		if (!(claim->released >> task & 1))
 			free_task(unit, claim, task);
@@ -418,5 +433,5 @@ void pds_unit_release(struct pds_unit *unit, unsigned int group)
 	unit->groups--;
 	count_share(unit, need, tasks, pds_claim_waves(claim), false);
 	count_group(unit, need, false);
-	claim->live = false;
+	unit->live &= ~(1ull << group);
 }

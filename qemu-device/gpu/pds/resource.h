@@ -70,7 +70,6 @@ struct pds_limits {
 
 /* Resources of one work-group. */
 struct pds_claim {
-	bool live;
 	bool in_slots;	/* the group has slots: it runs, or has run */
 	bool ended;	/* the group has ended; the claim waits to be released in order */
 	u64 order;	/* claims of a USC are numbered in order of allocation */
@@ -94,6 +93,7 @@ struct pds_share {
 struct pds_unit {
 	u64 entries;	/* bit n: entry n is in use */
 	u64 slots;	/* bit n: slot n is in use */
+	u64 live;	/* bit n: claim n is: its group has resources */
 	u64 claims;	/* total so far */
 	u64 readied;	/* groups that became ready so far */
 	u32 managed;	/* tasks: entries in use */

@@ -33,7 +33,9 @@ _Static_assert(PDS_MAX_USCS <= 64, "USCs that were tried are bits of a u64");
 /* The PDS's state of one USC. */
 struct unit {
 	struct pds_unit accounts;
-	_Atomic u32 load;	/* accounts.waves, read without the lock to compare USCs */
+	/* Of accounts, read without the lock to compare USCs. */
+	_Atomic u32 load;	/* waves */
+	_Atomic u32 room;	/* entries that are free */
 	u64 ready[PDS_DM_COUNT];	/* bit n: group n waits for slots and is of the data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 	u64 stopped;		/* bit n: group n runs, and its job was stopped */
@@ -193,12 +195,13 @@ void pds_cores_destroy(struct pds *pds);
 /* Drop all groups of a core, and set its registers. Takes the lock. */
 void pds_core_reset(struct pds_core *core, const struct pds_control *control);
 /*
- * Find the USC with the fewest waves of count USCs from first, except those tried; among
- * equals the first from next. Returns false when all were tried. Any lock or none: a USC whose
- * core is not locked may have other waves now.
+ * Find the USC with the fewest waves of count USCs from first, except those tried and those without
+ * entries for a need; among equals the first from next. Returns false when there is none. Any lock or
+ * none: a USC whose core is not locked may have other waves or entries now. If it has more entries, its
+ * waiting data masters are notified after this.
  */
 bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
-		     unsigned int next, u64 tried, unsigned int *usc);
+		     const struct pds_need *need, unsigned int next, u64 tried, unsigned int *usc);
 
 /* The following functions are called with the core's lock held. */
 

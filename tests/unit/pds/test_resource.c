@@ -393,7 +393,7 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 		struct pds_need need;
 
 		group = next_random(&rnd) % PUMICE_USC_TASKS;
-		if (unit.claim[group].live) {
+		if (unit.live >> group & 1) {
 			own_slots(&o, &unit.claim[group], (u8)group, false);
 			own_claim(&o, &unit.claim[group], (u8)group, false);
 			end_and_release(&unit, group);
@@ -417,7 +417,7 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 	assert_true(refused > 1000);	/* the USC was full many times */
 	assert_true(waited > 1000);
 	for (group = 0; group < PUMICE_USC_TASKS; group++) {
-		if (unit.claim[group].live)
+		if (unit.live >> group & 1)
 			end_and_release(&unit, group);
 	}
 	assert_int_equal(unit.groups, 0);
