@@ -110,6 +110,7 @@ static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 		return PDM_STEP_ON;
 	}
 	o->varyings = pds_program_varyings(&o->stage.program);
+	o->varying_count = (u32)__builtin_popcountll(o->varyings);
 	o->max_prims = pds_stage_max_prims(pdm->config.pds, &o->stage);
 	if (o->max_prims > PDM_TASK_SPANS)
 		o->max_prims = PDM_TASK_SPANS;

@@ -43,6 +43,7 @@ struct pdm_object {
 	struct pds_stage stage;
 	u32 max_prims;		/* of a task */
 	u64 varyings;		/* bit n: the program reads varying n */
+	u32 varying_count;	/* of these */
 	u64 visible;		/* samples of this tile, for its visibility counter */
 	u32 spans, first;	/* of the pass being shaded */
 };

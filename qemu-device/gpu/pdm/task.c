@@ -396,7 +396,7 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	    (o->varyings && !varyings_of(tile, r, in_task, &v, fault)))
 		return NULL;
 	r->planes = ++tile->planes;
-	tile->varying_planes += (u32)__builtin_popcountll(o->varyings);
+	tile->varying_planes += o->varying_count;
 	tsp_set_up(&o->tsp, &in, tile->plane[r->planes % PDM_PLANES]);
 	return tile->plane[r->planes % PDM_PLANES];
 }

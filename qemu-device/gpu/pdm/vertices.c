@@ -381,6 +381,8 @@ void pdm_vertices_release(struct pdm_tile *tile)
 {
 	struct pdm_vertices *v = &tile->vertices;
 
+	if (!v->state)
+		return;
 	pds_stage_drop(tile->pdm->config.pds, &v->stage);
 	memset(&v->stage, 0, sizeof(v->stage));
 	v->loaded = false;
