@@ -15,7 +15,6 @@ The exit status indicates whether all could be measured; the rows go to out/benc
 import argparse
 import json
 import os
-import pathlib
 import statistics
 import subprocess
 import sys
