@@ -16,7 +16,7 @@ def read(path):
 
 def accepted():
     """Return the keys that the library parses."""
-    return set(re.findall(r'^\t\t\{ "([a-z-]+)=", ', read(SOURCE), flags=re.MULTILINE))
+    return set(re.findall(r'^\t\t\{ "([a-z0-9-]+)=", ', read(SOURCE), flags=re.MULTILINE))
 
 
 class Keys(unittest.TestCase):
@@ -33,13 +33,13 @@ class Keys(unittest.TestCase):
 
     def test_the_page_lists_every_key(self):
         text = read("Documentation/libpumice.rst").split("Keys of ``inproc`` are", 1)[1]
-        named = set(re.findall(r"``([a-z-]+)``", text.split("\n\n", 1)[0]))
+        named = set(re.findall(r"``([a-z0-9-]+)``", text.split("\n\n", 1)[0]))
         self.assertEqual(accepted() - named, set())
 
     def test_the_header_lists_every_key(self):
         text = read("userspace/libpumice/include/pumice/pumice.h")
         text = text.split('"inproc:key=number', 1)[1].split('"pid:PID"', 1)[0]
-        self.assertEqual(accepted() - set(re.findall(r"[a-z-]+", text)), set())
+        self.assertEqual(accepted() - set(re.findall(r"[a-z0-9-]+", text)), set())
 
 
 if __name__ == "__main__":
