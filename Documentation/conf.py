@@ -22,8 +22,9 @@ linkcheck_retries = 2
 # names have to be documented: structures and functions of the uapi, the driver and the firmware.
 nitpick_ignore_regex = [("c:identifier", pattern) for pattern in (
     r"(__)?[us](8|16|32|64)", r"(size|pid|dma_addr|gfp|ktime|spinlock|atomic(64)?)_t",
-    r"wait_queue_head_t",
-    r"list_head|xarray|mutex|kref|ida|completion|sg_table|seq_file|dentry|mem_cgroup",
+    r"wait_queue_head_t|__poll_t",
+    r"list_head|xarray|mutex|kref|ida|completion|sg_table|file|seq_file|poll_table_struct|dentry",
+    r"mem_cgroup",
     r"(work|workqueue)_struct|timer_list|ratelimit_state|pci_dev|dma_(fence|resv|buf_attachment)",
     r"drm_(?!pumice_)\w+", r"[A-Z][A-Z0-9_]+")]
 

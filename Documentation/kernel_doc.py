@@ -86,7 +86,7 @@ class Writer:
     def function(self, name, summary, rest, code):
         """Return the text of a function, with its arguments as a field list."""
         signature = " ".join(code.split())
-        signature = re.sub(r"^(static )?(inline )?|__\w+ (?=\*?\w+ *\()", "", signature)
+        signature = re.sub(r"^(static )?(inline )?|__(?!\w+_t\b)\w+ (?=\*?\w+ *\()", "", signature)
         out = [f".. c:function:: {signature}", "", f"   {self.inline(summary)}", ""]
         arguments, text = [], rest
         for match in re.finditer(r"^@([\w.]+):(.*?)(?=^@|^\s*$|\Z)", rest, re.S | re.M):
