@@ -181,8 +181,10 @@ static u32 put_program(struct fuzz *f, u32 *at, enum kind kind)
 				      .src0 = R(RAY + i)));
 	for (i = fuzz_below(f, 4); i; i--)
 		n = put_access(f, at, n);
-	if (fuzz_below(f, 64) == 1)
-		usc_put(at, n++, INSN(JUMP, .target = fuzz_below(f, n)));
+	if (fuzz_below(f, 64) == 1) {
+		usc_put(at, n, INSN(JUMP, .target = fuzz_below(f, n)));
+		n++;
+	}
 	usc_put(at, n++, INSN(END));
 	return n;
 }
