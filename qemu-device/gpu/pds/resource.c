@@ -190,7 +190,6 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 	unit->live |= 1ull << *group;
 	unit->managed += need->tasks;
 	unit->waves += need->waves;
-	unit->groups++;
 	count_share(unit, need, need->tasks, need->waves, true);
 	count_group(unit, need, true);
 	return true;
@@ -430,7 +429,6 @@ void pds_unit_release(struct pds_unit *unit, unsigned int group)
 			free_task(unit, claim, task);
 	pds_store_free(&unit->local, claim->local_row, need->local_rows);
 	unit->held -= tasks;
-	unit->groups--;
 	count_share(unit, need, tasks, pds_claim_waves(claim), false);
 	count_group(unit, need, false);
 	unit->live &= ~(1ull << group);

@@ -100,7 +100,6 @@ struct pds_unit {
 	u32 waiting;	/* of these, tasks of ready groups, which wait for slots */
 	u32 tasks;	/* slots in use */
 	u32 held;	/* of these, tasks of groups that have ended */
-	u32 groups;	/* claims that are live */
 	u32 waves;	/* of groups that have not ended */
 	u32 in_flight;	/* of these, waves of groups that have slots */
 	u32 max_managed, max_tasks, max_waves;	/* the USC's */

@@ -420,7 +420,7 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 		if (unit.live >> group & 1)
 			end_and_release(&unit, group);
 	}
-	assert_int_equal(unit.groups, 0);
+	assert_int_equal(unit.live, 0);
 	assert_int_equal(unit.waves, 0);
 	assert_int_equal(unit.in_flight, 0);
 	assert_int_equal(unit.slots, 0);
