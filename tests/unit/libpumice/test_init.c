@@ -496,33 +496,51 @@ static void a_canvas_draws_one_frame_after_the_other(void **state)
 	pumice_canvas_destroy(canvas);
 }
 
+/* A triangle of one colour, and how it is drawn to a canvas. */
+struct triangle {
+	struct pumice_kernel *vertex, *fragment;
+	struct pumice_buffer corners;
+	struct pumice_input input;
+	struct pumice_stage_desc stages[2];
+	struct pumice_draw_state state;
+};
+
+/* size: of the canvas. It must not move before triangle_destroy(). */
+static void triangle_create(struct triangle *t, const float corners[3][4], uint32_t size)
+{
+	t->vertex = kernel("uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n");
+	t->fragment = kernel("mov o0, [one], 1.0\nend\n");
+	assert_int_equal(pumice_buffer_create(vm, 3 * sizeof(corners[0]), &t->corners), 0);
+	memcpy(t->corners.cpu, corners, 3 * sizeof(corners[0]));
+	t->input = pumice_input_attribute(0, 4, t->corners.va, 16, 3);
+	pumice_stage_desc_init(&t->stages[0], t->vertex);
+	t->stages[0].inputs = &t->input;
+	t->stages[0].input_count = 1;
+	pumice_stage_desc_init(&t->stages[1], t->fragment);
+	pumice_draw_state_init(&t->state, size, size);
+}
+
+static void triangle_destroy(struct triangle *t)
+{
+	pumice_buffer_destroy(&t->corners);
+	pumice_kernel_destroy(t->vertex);
+	pumice_kernel_destroy(t->fragment);
+}
+
 /* A triangle through the middle of pixels: some samples of a pixel are covered, others not. */
 static void a_canvas_averages_its_samples(void **state)
 {
 	static const float corners[3][4] = { { -1, -1, 0, 1 }, { 1, -1, 0, 1 }, { -1, 1, 0, 1 } };
 	static const float black[4] = { 0, 0, 0, 0 };
-	struct pumice_kernel *vertex = kernel("uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\n"
-					      "uvsw vo3, v3\nend\n");
-	struct pumice_kernel *fragment = kernel("mov o0, [one], 1.0\nend\n");
-	struct pumice_stage_desc stages[2];
-	struct pumice_draw_state draw_state;
 	struct pumice_canvas_desc desc;
 	struct pumice_vdm_draw draw;
 	struct pumice_canvas *canvas;
 	struct pumice_stream *list;
-	struct pumice_buffer buffer;
-	struct pumice_input input;
+	struct triangle triangle;
 	uint32_t texels[64], partial = 0;
 
 	(void)state;
-	assert_int_equal(pumice_buffer_create(vm, sizeof(corners), &buffer), 0);
-	memcpy(buffer.cpu, corners, sizeof(corners));
-	input = pumice_input_attribute(0, 4, buffer.va, 16, 3);
-	pumice_stage_desc_init(&stages[0], vertex);
-	stages[0].inputs = &input;
-	stages[0].input_count = 1;
-	pumice_stage_desc_init(&stages[1], fragment);
-	pumice_draw_state_init(&draw_state, 8, 8);
+	triangle_create(&triangle, corners, 8);
 	pumice_vdm_draw_defaults(&draw);
 	draw.count = 3;
 	pumice_canvas_desc_init(&desc, 8, 8);
@@ -530,7 +548,8 @@ static void a_canvas_averages_its_samples(void **state)
 	desc.samples = 4;
 	assert_int_equal(pumice_canvas_create(vm, &desc, &canvas), 0);
 	list = pumice_canvas_begin(canvas);
-	assert_int_equal(pumice_stream_stages(list, &draw_state, &stages[0], &stages[1]), 0);
+	assert_int_equal(pumice_stream_stages(list, &triangle.state, &triangle.stages[0],
+					      &triangle.stages[1]), 0);
 	assert_int_equal(pumice_stream_draw(list, &draw), 0);
 	assert_int_equal(pumice_canvas_end(canvas, black, PUMICE_FOREVER), 0);
 	assert_int_equal(pumice_image_download(pumice_canvas_image(canvas),
@@ -542,9 +561,7 @@ static void a_canvas_averages_its_samples(void **state)
 		partial += texels[i] > 0 && texels[i] < 255;
 	assert_int_equal(partial, 8);
 	pumice_canvas_destroy(canvas);
-	pumice_buffer_destroy(&buffer);
-	pumice_kernel_destroy(vertex);
-	pumice_kernel_destroy(fragment);
+	triangle_destroy(&triangle);
 }
 
 static void mipmaps_are_averages(void **state)
@@ -593,29 +610,16 @@ static void a_draw_without_vertices_draws_nothing(void **state)
 {
 	static const float corners[3][4] = { { -1, -1, 0, 1 }, { 3, -1, 0, 1 }, { -1, 3, 0, 1 } };
 	static const float black[4] = { 0, 0, 0, 0 };
-	struct pumice_kernel *vertex = kernel("uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\n"
-					      "uvsw vo3, v3\nend\n");
-	struct pumice_kernel *fragment = kernel("mov o0, [one], 1.0\nend\n");
-	struct pumice_stage_desc stages[2];
-	struct pumice_draw_state draw_state;
 	struct pumice_canvas_desc desc;
 	struct pumice_vdm_draw_indexed no_indices;
 	struct pumice_vdm_draw none, whole;
 	struct pumice_canvas *canvas;
 	struct pumice_stream *list;
-	struct pumice_buffer buffer;
-	struct pumice_input input;
+	struct triangle triangle;
 	uint32_t texels[16], i, n;
 
 	(void)state;
-	assert_int_equal(pumice_buffer_create(vm, sizeof(corners), &buffer), 0);
-	memcpy(buffer.cpu, corners, sizeof(corners));
-	input = pumice_input_attribute(0, 4, buffer.va, 16, 3);
-	pumice_stage_desc_init(&stages[0], vertex);
-	stages[0].inputs = &input;
-	stages[0].input_count = 1;
-	pumice_stage_desc_init(&stages[1], fragment);
-	pumice_draw_state_init(&draw_state, 4, 4);
+	triangle_create(&triangle, corners, 4);
 	pumice_vdm_draw_defaults(&none);
 	pumice_vdm_draw_indexed_defaults(&no_indices);
 	whole = none;
@@ -625,7 +629,8 @@ static void a_draw_without_vertices_draws_nothing(void **state)
 	assert_int_equal(pumice_canvas_create(vm, &desc, &canvas), 0);
 	for (i = 0; i < 2; i++) {
 		list = pumice_canvas_begin(canvas);
-		assert_int_equal(pumice_stream_stages(list, &draw_state, &stages[0], &stages[1]), 0);
+		assert_int_equal(pumice_stream_stages(list, &triangle.state, &triangle.stages[0],
+						      &triangle.stages[1]), 0);
 		assert_int_equal(pumice_stream_draw(list, &none), 0);
 		if (i)
 			assert_int_equal(pumice_stream_draw(list, &whole), 0);
@@ -638,9 +643,7 @@ static void a_draw_without_vertices_draws_nothing(void **state)
 			assert_int_equal(texels[n] & 0xff, i ? 0xff : 0);
 	}
 	pumice_canvas_destroy(canvas);
-	pumice_buffer_destroy(&buffer);
-	pumice_kernel_destroy(fragment);
-	pumice_kernel_destroy(vertex);
+	triangle_destroy(&triangle);
 }
 
 int main(void)

@@ -563,32 +563,38 @@ static void limits_depend_on_the_options_and_the_requested_size(void **state)
 	}
 }
 
-static void caches_have_the_sizes_given_by_the_name(void **state)
+/* Open a device by name and compare its caches. */
+static void assert_caches(const char *name, const uint32_t bytes[PUMICE_CACHE_COUNT])
 {
 	struct pumice_device_limits limits;
 	struct pumice_device *d;
 
+	assert_int_equal(pumice_device_open(name, &d, NULL, 0), 0);
+	assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
+	for (uint32_t n = 0; n < PUMICE_CACHE_COUNT; n++)
+		assert_int_equal(limits.cache_bytes[n], bytes[n]);
+	pumice_device_close(d);
+}
+
+/* Those that the name does not have are of the preset. */
+static void caches_have_the_sizes_given_by_the_name(void **state)
+{
+	static const uint32_t first[] = {
+		[PUMICE_CACHE_SLC] = 1 << 20, [PUMICE_CACHE_DATA_L1] = 2048,
+		[PUMICE_CACHE_DATA_L2] = 1024, [PUMICE_CACHE_TEXTURE_L1] = 512,
+		[PUMICE_CACHE_TEXTURE_L2] = 16384,
+	};
+	static const uint32_t second[] = {
+		[PUMICE_CACHE_SLC] = 64 << 10, [PUMICE_CACHE_DATA_L1] = 512,
+		[PUMICE_CACHE_DATA_L2] = 256, [PUMICE_CACHE_TEXTURE_L1] = 1 << 20,
+		[PUMICE_CACHE_TEXTURE_L2] = 8192,
+	};
+
 	(void)state;
-	assert_int_equal(pumice_device_open("inproc:threads=0,ram=16,preset=videocore4,slc-kib=1024,"
-					    "data-l1-bytes=2048,texture-l2-bytes=16384", &d, NULL, 0),
-			 0);
-	assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_SLC], 1 << 20);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L1], 2048);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L2], 1024);	/* of the preset, as the next one */
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L1], 512);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L2], 16384);
-	pumice_device_close(d);
-	assert_int_equal(pumice_device_open("inproc:threads=0,ram=16,preset=videocore4,"
-					    "data-l2-bytes=256,texture-l1-bytes=1048576", &d, NULL, 0),
-			 0);
-	assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_SLC], 64 << 10);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L1], 512);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_DATA_L2], 256);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L1], 1 << 20);
-	assert_int_equal(limits.cache_bytes[PUMICE_CACHE_TEXTURE_L2], 8192);
-	pumice_device_close(d);
+	assert_caches("inproc:threads=0,ram=16,preset=videocore4,slc-kib=1024,"
+		      "data-l1-bytes=2048,texture-l2-bytes=16384", first);
+	assert_caches("inproc:threads=0,ram=16,preset=videocore4,"
+		      "data-l2-bytes=256,texture-l1-bytes=1048576", second);
 }
 
 static void stores_have_the_sizes_given_by_the_name(void **state)

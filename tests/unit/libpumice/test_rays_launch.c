@@ -291,6 +291,25 @@ static struct pumice_ray_launch launch_of(const struct fixture *fx, const struct
 	return launch;
 }
 
+/* A launch of rays that the program of the grid generates. */
+static struct pumice_ray_launch grid_launch(const struct fixture *fx, const struct stages *s,
+					    uint32_t width, uint32_t height)
+{
+	struct pumice_ray_launch launch = launch_of(fx, s, width, height);
+
+	launch.rays = 0;
+	launch.generate = &s->grid;
+	return launch;
+}
+
+/* Open a device with the programs, and the structure that the rays of the grid hit. */
+static void open_grid(struct fixture *fx, const char *device, struct stages *s)
+{
+	open_fixture(fx, device);
+	set_stages(fx, s);
+	build_grid(fx);
+}
+
 static void add(struct fixture *fx, const struct pumice_ray_launch *launch)
 {
 	if (pumice_stream_rays_launch(fx->stream, launch))
@@ -556,17 +575,13 @@ static void a_program_generates_rays_by_column_and_row(void **state)
 		struct stages s;
 		struct fixture fx;
 
-		open_fixture(&fx, devices[d]);
-		set_stages(&fx, &s);
-		build_grid(&fx);
+		open_grid(&fx, devices[d], &s);
 		for (uint32_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {
 			const uint32_t width = sizes[n][0], height = sizes[n][1];
 			const uint32_t *words = fx.result.cpu;
 
 			memset(fx.result.cpu, 0, RAYS * WORDS * 4);
-			launch = launch_of(&fx, &s, width, height);
-			launch.rays = 0;
-			launch.generate = &s.grid;
+			launch = grid_launch(&fx, &s, width, height);
 			add(&fx, &launch);
 			run(&fx);
 			for (uint32_t k = 0; k < width * height; k++, words += WORDS) {
@@ -596,12 +611,8 @@ static void a_launch_after_a_fence_reads_rays_of_the_one_before(void **state)
 		struct stages s;
 		struct fixture fx;
 
-		open_fixture(&fx, devices[d]);
-		set_stages(&fx, &s);
-		build_grid(&fx);
-		launch = launch_of(&fx, &s, width, height);
-		launch.rays = 0;
-		launch.generate = &s.grid;
+		open_grid(&fx, devices[d], &s);
+		launch = grid_launch(&fx, &s, width, height);
 		launch.hit = &s.back;
 		launch.miss = NULL;
 		add(&fx, &launch);
@@ -629,12 +640,8 @@ static void any_hit_and_programs_that_there_are_not(void **state)
 	struct fixture fx;
 
 	(void)state;
-	open_fixture(&fx, devices[1]);
-	set_stages(&fx, &s);
-	build_grid(&fx);
-	launch = launch_of(&fx, &s, GRID, GRID);
-	launch.rays = 0;
-	launch.generate = &s.grid;
+	open_grid(&fx, devices[1], &s);
+	launch = grid_launch(&fx, &s, GRID, GRID);
 	launch.flags = PUMICE_RAYS_ANY;
 	launch.miss = NULL;
 	add(&fx, &launch);
@@ -660,13 +667,9 @@ static void control_commands_are_those_of_compute_streams(void **state)
 	struct fixture fx;
 
 	(void)state;
-	open_fixture(&fx, devices[1]);
-	set_stages(&fx, &s);
-	build_grid(&fx);
+	open_grid(&fx, devices[1], &s);
 	assert_int_equal(pumice_stream_create(fx.vm, 1 << 16, &list), 0);
-	launch = launch_of(&fx, &s, GRID, GRID);
-	launch.rays = 0;
-	launch.generate = &s.grid;
+	launch = grid_launch(&fx, &s, GRID, GRID);
 	at = pumice_stream_va(list);
 	assert_int_equal(pumice_stream_rays_launch(list, &launch), 0);
 	assert_int_equal(pumice_stream_emit(list, &ret, 1), 0);
@@ -693,11 +696,9 @@ static void control_commands_are_those_of_compute_streams(void **state)
 static void assert_works(struct fixture *fx, const struct stages *s)
 {
 	const uint32_t *words = fx->result.cpu;
-	struct pumice_ray_launch launch = launch_of(fx, s, GRID, GRID);
+	struct pumice_ray_launch launch = grid_launch(fx, s, GRID, GRID);
 
 	memset(fx->result.cpu, 0, GRID * GRID * WORDS * 4);
-	launch.rays = 0;
-	launch.generate = &s->grid;
 	add(fx, &launch);
 	run(fx);
 	for (uint32_t n = 0; n < GRID * GRID; n++)
@@ -727,12 +728,8 @@ static void faults_of_programs_and_buffers_stop_the_job(void **state)
 		struct stages s;
 		struct fixture fx;
 
-		open_fixture(&fx, devices[d]);
-		set_stages(&fx, &s);
-		build_grid(&fx);
-		launch = launch_of(&fx, &s, 200, 200);
-		launch.rays = 0;
-		launch.generate = &s.grid;
+		open_grid(&fx, devices[d], &s);
+		launch = grid_launch(&fx, &s, 200, 200);
 		wild = (struct pumice_stage_desc){ fx.wild, &in, 1 };
 		launch.hit = &wild;
 		add(&fx, &launch);
@@ -767,9 +764,7 @@ static void an_endless_program_is_killed(void **state)
 		open_fixture(&fx, limited[d]);
 		set_stages(&fx, &s);
 		build_grid(&fx);
-		launch = launch_of(&fx, &s, 500, 20);
-		launch.rays = 0;
-		launch.generate = &s.grid;
+		launch = grid_launch(&fx, &s, 500, 20);
 		forever = (struct pumice_stage_desc){ .kernel = fx.forever };
 		launch.hit = &forever;
 		add(&fx, &launch);
@@ -830,9 +825,7 @@ static void malformed_words_are_refused_by_name(void **state)
 	struct fixture fx;
 
 	(void)state;
-	open_fixture(&fx, devices[0]);
-	set_stages(&fx, &s);
-	build_grid(&fx);
+	open_grid(&fx, devices[0], &s);
 	for (uint32_t n = 0; n < sizeof(changes) / sizeof(changes[0]); n++) {
 		words_of(&fx, &s, words);
 		words[changes[n].word] ^= changes[n].bits;
@@ -870,13 +863,9 @@ static void outputs_that_are_not_written_are_0(void **state)
 	struct fixture fx;
 
 	(void)state;
-	open_fixture(&fx, devices[0]);
-	set_stages(&fx, &s);
-	build_grid(&fx);
+	open_grid(&fx, devices[0], &s);
 	partial = assemble(&fx, "short", short_text);
-	launch = launch_of(&fx, &s, GRID, GRID);
-	launch.rays = 0;
-	launch.generate = &s.grid;
+	launch = grid_launch(&fx, &s, GRID, GRID);
 	add(&fx, &launch);
 	assert_int_equal(pumice_stream_fence(fx.stream), 0);
 	s.grid.kernel = partial;
@@ -908,14 +897,10 @@ static void inputs_of_other_programs_are_refused(void **state)
 	struct fixture fx;
 
 	(void)state;
-	open_fixture(&fx, devices[0]);
-	set_stages(&fx, &s);
-	build_grid(&fx);
+	open_grid(&fx, devices[0], &s);
 	for (uint32_t n = 0; n < sizeof(wrong) / sizeof(wrong[0]); n++) {
-		struct pumice_ray_launch launch = launch_of(&fx, &s, 4, 4);
+		struct pumice_ray_launch launch = grid_launch(&fx, &s, 4, 4);
 
-		launch.rays = 0;
-		launch.generate = &s.grid;
 		set_stages(&fx, &s);
 		*(wrong[n].generate ? &s.grid_in[0] : &s.hit_in[0]) = source(0, wrong[n].source);
 		add(&fx, &launch);
