@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Time limits of the guest tests' cases: a case that exceeds its limit is reported by its name."""
 
-import importlib.util
 import pathlib
 import re
 import sys
@@ -9,22 +8,16 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
+import by_path  # noqa: E402
+
 LIMIT = re.compile(r"TEST_CASE_SECONDS\((\w+), (\d+)\)")
-
-
-def load():
-    """Import scripts/guest-tests.py, whose name is not an identifier."""
-    spec = importlib.util.spec_from_file_location("guest_tests", TOP / "scripts/guest-tests.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Limits(unittest.TestCase):
     """A program that exceeds its own limit is killed: the case that did so is not reported."""
 
     def test_cases_end_before_their_program_is_killed(self):
-        guest_tests = load()
+        guest_tests = by_path.load("guest-tests.py")
         programs = {test for (kernel, _), tests in guest_tests.rows().items()
                     if kernel != "debug" for test in tests}
         cases = {name: int(seconds) for program in programs

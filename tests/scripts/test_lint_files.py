@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """lint-files.py: licences, lengths and text of files."""
 
-import importlib.util
 import pathlib
 import sys
 import tempfile
@@ -10,10 +9,9 @@ from unittest import mock
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-SPEC = importlib.util.spec_from_file_location("lint_files", SCRIPTS / "lint-files.py")
-lint_files = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(lint_files)
+import by_path  # noqa: E402
 
+lint_files = by_path.load("lint-files.py")
 LINE = "// SPDX-License-Identifier: MIT\n"
 
 

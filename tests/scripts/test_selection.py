@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """TESTS= runs the tests that it names and no others; JUnit files contain every case."""
 
-import importlib.util
 import os
 import pathlib
 import subprocess
@@ -13,20 +12,13 @@ from xml.etree import ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
+import by_path  # noqa: E402
 import igt  # noqa: E402
 import results  # noqa: E402
 import selection  # noqa: E402
 import unit  # noqa: E402
 
 NAMES = ["t_submit", "t_sync", "t_race"]
-
-
-def guest_tests():
-    """Return scripts/guest-tests.py, whose name cannot be imported."""
-    spec = importlib.util.spec_from_file_location("guest_tests", TOP / "scripts/guest-tests.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Words(unittest.TestCase):
@@ -79,7 +71,7 @@ class Guests(unittest.TestCase):
 
     def runs(self, wanted):
         """Return [(kernel, [program], [line of the job])]."""
-        module = guest_tests()
+        module = by_path.load("guest-tests.py")
         guests = {("stock", ""): ["t_submit", "t_sync"], ("fast", ""): ["t_race"]}
         return [(run.kernel, run.tests,
                  [line for line in module.job(run).splitlines() if line.startswith("run t_")])

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""Import scripts whose names are not identifiers."""
+
+import importlib.util
+import pathlib
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+
+
+def load(name):
+    """Return scripts/NAME as a module; what it imports from there has to be in sys.path."""
+    spec = importlib.util.spec_from_file_location(name.removesuffix(".py").replace("-", "_"),
+                                                  SCRIPTS / name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
