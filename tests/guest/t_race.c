@@ -195,6 +195,19 @@ static void bind_fresh(struct race *race, u32 round)
 	CHECK_OK(gpu_bo_close(race->fd, bo));
 }
 
+/*
+ * Create and destroy a context and a VM without jobs: their destruction starts the works of
+ * their schedulers once more, and then frees these.
+ */
+static void destroy_unused(struct race *race, u32 round)
+{
+	const u32 vm = need_vm(race->fd);
+
+	CHECK_OK(gpu_context_destroy(race->fd, need_context(race->fd, vm)));
+	CHECK_OK(gpu_vm_destroy(race->fd, vm));
+	(void)round;
+}
+
 static void *race_on(void *arg)
 {
 	struct racer *racer = arg;
@@ -357,6 +370,15 @@ static void time_outs_in_parallel_with_jobs_and_binds_and_signals(void)
 	race_time_outs(true);
 }
 
+static void destroy_contexts_without_jobs(void)
+{
+	static void (*const steps[])(struct race *race, u32 round) = {
+		destroy_unused, destroy_unused, submit_second,
+	};
+
+	race_run(false, steps, 3);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE_SECONDS(submit_while_a_shared_bo_is_unmapped, 2 * RACE_MAX),
 	TEST_CASE_SECONDS(submit_while_a_shared_bo_is_unmapped_with_signals, 2 * RACE_MAX),
@@ -364,6 +386,7 @@ static const struct test_case cases[] = {
 	TEST_CASE_SECONDS(map_while_the_same_bo_is_unmapped_with_signals, 2 * RACE_MAX),
 	TEST_CASE_SECONDS(time_outs_in_parallel_with_jobs_and_binds, 2 * RACE_MAX),
 	TEST_CASE_SECONDS(time_outs_in_parallel_with_jobs_and_binds_and_signals, 2 * RACE_MAX),
+	TEST_CASE_SECONDS(destroy_contexts_without_jobs, 2 * RACE_MAX),
 };
 
 TEST_MAIN_TIMEOUT(cases, USUAL_MS)

@@ -49,12 +49,15 @@ void pumice_sched_kill(struct drm_gpu_scheduler *sched, struct drm_sched_entity 
  * @used: it had jobs
  *
  * Also waits for callbacks of fences that the entities waited for: they refer to the scheduler.
+ * drm_sched_fini() stops the scheduler for the second time. That is required although it had no
+ * jobs: pumice_sched_kill() starts its works, and the one that frees jobs queues the other one.
  *
  * Context: May sleep: waits for a grace period if it was used.
  */
 void pumice_sched_fini(struct drm_gpu_scheduler *sched, bool used)
 {
+	drm_sched_wqueue_stop(sched);
 	if (used)
-		pumice_sched_stop(sched);
+		synchronize_rcu();
 	drm_sched_fini(sched);
 }
