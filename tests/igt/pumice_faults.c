@@ -392,12 +392,16 @@ static void firmware_table_bit(void)
 	struct scene s = scene_open();
 	u64 start, stream = store_stream(&s.culprit, 1);
 
+	/*
+	 * The firmware first reads the memory of this context for the job, so that only that
+	 * access walks the tables between the injection and the job. Creating the context later
+	 * would wait for a reply meanwhile, and the clock could pass the end of the held job.
+	 */
+	s.culprit.context = need_context(s.culprit.fd, s.culprit.vm);
 	scene_hold(&s);
 	scene_after(&s);
 	need_in_flight(2);
 	need_inject("page-table,where=fw-table");
-	/* Maps memory for the firmware, so that its translations are read again. */
-	s.culprit.context = need_context(s.culprit.fd, s.culprit.vm);
 	start = submit_at(&s.culprit, stream);
 	check_end(&s.culprit, start, -ETIMEDOUT, JOB_MS + FW_MS);
 	igt_assert_eq_u32(inject_left("page-table"), 0);
