@@ -3,7 +3,8 @@
  * Limits of the PDS by data master and load (document 000, "Programmable Data Sequencer": controls
  * of the allocation for each data master). A data master that is alone uses all of each USC. Where
  * several have jobs, each is limited to its share of every USC. A share is at most three quarters by
- * default, so one data master leaves the others a quarter at least; several together may use all.
+ * default, so one data master leaves the others a quarter at least, and beside the largest pixel outputs
+ * on a USC a quarter of the rest; several together may use all.
  *
  * The limit of tasks is a share of the slots. The PDS compares it with the tasks that a USC manages for
  * the data master, those without slots too: so it has at most that share of the slots, and the entries

@@ -222,9 +222,34 @@ static u8 admitted_tile(struct pds_core *core)
 	return (u8)((core->dms.outputs && pds_core_admits_tile(core)) << PDS_DM_PDM);
 }
 
-void pds_core_tile_claimed(struct pds_core *core, unsigned int tile)
+/*
+ * Data masters that wait and may claim room; for outputs by itself: tiles wait for some data masters
+ * for which tasks of the PDM do not, outputs.c. tasks: dms_of() was called last.
+ */
+struct pds_admitted pds_core_admitted(struct pds_core *core)
 {
-	notify_all(core, dms_outputs_claimed(dms_of(core), tile));
+	struct pds_admitted set = { .tiles = admitted_tile(core) };
+
+	set.tasks = dms_admitted(dms_of(core));
+	return set;
+}
+
+/*
+ * Notify those that may claim room now and could not before a claim or an end of waiting. What these
+ * change includes the limits that others have reached, so that the DMS decides anew.
+ */
+static void notify_newly(struct pds_core *core, const struct pds_admitted *before)
+{
+	const struct pds_admitted after = pds_core_admitted(core);
+
+	notify_all(core, (after.tasks & (u8)~before->tasks) | (after.tiles & (u8)~before->tiles));
+}
+
+void pds_core_tile_claimed(struct pds_core *core, unsigned int tile,
+			   const struct pds_admitted *before)
+{
+	dms_outputs_claimed(&core->dms, tile);
+	notify_newly(core, before);
 }
 
 void pds_core_room(struct pds_core *core)
@@ -241,16 +266,12 @@ bool pds_core_wait(struct pds_core *core, const struct pds_need *need)
 	return dms_wait(&core->dms, (enum pds_dm)need->dm, need->waiter);
 }
 
-/*
- * Tiles wait for some data masters for which tasks of the PDM do not: outputs.c. So the DMS decides
- * about the former by themselves.
- */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm)
 {
-	const u8 before = admitted_tile(core);
-	const u8 tasks = dms_leave(dms_of(core), dm);
+	const struct pds_admitted before = pds_core_admitted(core);
 
-	notify_all(core, tasks | (admitted_tile(core) & (u8)~before));
+	dms_leave(&core->dms, dm);
+	notify_newly(core, &before);
 }
 
 /* ------------------------------------------------------------ claims */
@@ -279,17 +300,16 @@ bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_ne
 {
 	const enum pds_dm dm = (enum pds_dm)need->dm;
 	const bool alone = dms_is_alone(&core->dms, dm);
+	const struct pds_admitted before = alone ? (struct pds_admitted){ 0 } : pds_core_admitted(core);
 	struct unit *unit = unit_of(core, usc);
-	const u8 before = alone ? 0 : admitted_tile(core);
-	u8 tasks;
 
-	if ((!alone && !dms_admits(dms_of(core), dm)) ||
+	if ((!alone && !dms_admits(&core->dms, dm)) ||
 	    !pds_unit_claim(&unit->accounts, need, &core->limits[dm], group))
 		return false;
 	update_load(unit);
-	tasks = dms_claimed(&core->dms, dm, need->waiter);
+	dms_claimed(&core->dms, dm, need->waiter);
 	if (!alone)
-		notify_all(core, tasks | (admitted_tile(core) & (u8)~before));
+		notify_newly(core, &before);
 	return true;
 }
 

@@ -106,33 +106,26 @@ bool dms_wait_outputs(struct dms *dms, unsigned int tile)
 	return enter(&dms->outputs, tile);
 }
 
-u8 dms_leave(struct dms *dms, enum pds_dm dm)
+void dms_leave(struct dms *dms, enum pds_dm dm)
 {
-	const u8 before = dms_admitted(dms);
-
 	dms->waiting[dm] = 0;
 	if (dm == PDS_DM_PDM)
 		dms->outputs = 0;
-	return dms_admitted(dms) & (u8)~before;
 }
 
 /* A data master has claimed: its wait, a bit of a set, has ended. */
-static u8 claimed(struct dms *dms, enum pds_dm dm, u8 *set, unsigned int bit)
+static void claimed(struct dms *dms, enum pds_dm dm, u8 *set, unsigned int bit)
 {
-	const bool alone = dms_is_alone(dms, dm);
-	const u8 before = alone ? 0 : dms_admitted(dms);
-
 	*set &= (u8)~(1u << bit);
 	dms->last[dm] = ++dms->claims;
-	return alone ? 0 : dms_admitted(dms) & (u8)~before;
 }
 
-u8 dms_claimed(struct dms *dms, enum pds_dm dm, unsigned int waiter)
+void dms_claimed(struct dms *dms, enum pds_dm dm, unsigned int waiter)
 {
-	return claimed(dms, dm, &dms->waiting[dm], waiter);
+	claimed(dms, dm, &dms->waiting[dm], waiter);
 }
 
-u8 dms_outputs_claimed(struct dms *dms, unsigned int tile)
+void dms_outputs_claimed(struct dms *dms, unsigned int tile)
 {
-	return claimed(dms, PDS_DM_PDM, &dms->outputs, tile);
+	claimed(dms, PDS_DM_PDM, &dms->outputs, tile);
 }

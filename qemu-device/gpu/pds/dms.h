@@ -65,11 +65,11 @@ static inline bool dms_is_alone(const struct dms *dms, enum pds_dm dm)
 bool dms_wait(struct dms *dms, enum pds_dm dm, unsigned int waiter);
 /* The same for room for the outputs of a tile of the PDM. */
 bool dms_wait_outputs(struct dms *dms, unsigned int tile);
-/* Record that a data master no longer waits. Return those that may claim room as a result. */
-u8 dms_leave(struct dms *dms, enum pds_dm dm);
+/* Record that a data master no longer waits. */
+void dms_leave(struct dms *dms, enum pds_dm dm);
 /* The same for a waiter that has claimed room for a task; others of its data master still wait. */
-u8 dms_claimed(struct dms *dms, enum pds_dm dm, unsigned int waiter);
+void dms_claimed(struct dms *dms, enum pds_dm dm, unsigned int waiter);
 /* The same for a tile that has claimed room for its outputs. */
-u8 dms_outputs_claimed(struct dms *dms, unsigned int tile);
+void dms_outputs_claimed(struct dms *dms, unsigned int tile);
 
 #endif

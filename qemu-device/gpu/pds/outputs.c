@@ -180,12 +180,13 @@ enum pds_result pds_outputs_claim(struct pds *pds, unsigned int number, u32 word
 				  struct pds_outputs *out)
 {
 	struct pds_core *core = pds_lock_core(pds, number);
+	const struct pds_admitted before = pds_core_admitted(core);
 	const bool claimed = claim(core, words, out);
 
 	if (claimed) {
 		out->word = memory_of(core, out);
 		count(core, units_of(pds, words) * unit_bytes(pds));
-		pds_core_tile_claimed(core, out->tile);
+		pds_core_tile_claimed(core, out->tile, &before);
 	} else {
 		start_waiting(core, words, ctx, out->tile);
 	}

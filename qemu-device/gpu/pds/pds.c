@@ -490,11 +490,15 @@ void pds_abort(struct pds *pds)
 	struct pds_place place;
 	unsigned int i;
 
-	/* Pending groups: later they would wait for slots that other data masters hold. */
+	/*
+	 * Pending groups: later they would wait for slots that other data masters hold. Once ready,
+	 * they would get slots of tasks that end.
+	 */
 	while (pds_order_cancel(&pds->order, &place)) {
 		struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place.usc));
 
 		pds_core_ready(core, &place, PDS_DM_CDM, now(pds));
+		pds_core_stop(core, PDS_DM_CDM);
 		pds_unlock_core(core);
 	}
 	for (i = 0; i < pds->cores; i++) {

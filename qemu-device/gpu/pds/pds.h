@@ -116,9 +116,9 @@ void pds_trace_begin(struct pds *pds);
  * USC program that it starts. All results but PDS_LOAD_FAULT must be followed by
  * pds_launch_end() before the next launch begins.
  *
- * This function and pds_group() drop the device lock while they fetch, check and fill: state
- * guarded by the lock may change meanwhile, and the caller must check that the launch is still
- * wanted. No other launch function may be called meanwhile.
+ * This function drops the device lock while it fetches and checks, and pds_group() while it fills a
+ * group, unless that is quick: state guarded by the lock may change meanwhile, and the caller must
+ * check that the launch is still wanted. No other launch function may be called meanwhile.
  */
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault);
@@ -135,6 +135,11 @@ unsigned int pds_launch_cost(const struct pds *pds);
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault);
 /* Read the clock once before several groups are started. */
 void pds_tick(struct pds *pds);
+/*
+ * No group is started for a while although the last one did not have to wait: other data masters may
+ * use room of cores on which an earlier one had to.
+ */
+void pds_launch_pause(struct pds *pds);
 /*
  * End the launch: its last group was dispatched, or it is cancelled. Its running groups
  * continue.

@@ -11,6 +11,8 @@
 
 #include "../number.h"
 
+#define REST_PARTS 4u	/* one of these parts of a store beside large outputs is for others */
+
 _Static_assert(PUMICE_USC_SLOTS <= 64, "slots are bits of a u64");
 _Static_assert(PUMICE_USC_TASKS <= 64, "entries and groups are bits of a u64");
 
@@ -117,19 +119,32 @@ static u32 largest_outputs(const struct pds_unit *unit)
 	return most;
 }
 
+/*
+ * Return whether a limit of a store permits some units more. exempt: of those used, those that do not
+ * count. Of what these leave, others keep a part, or all that the limit leaves if that is less.
+ */
+static bool permits_units(const struct pds_store *store, u32 limit, u32 used, u32 exempt, u32 units)
+{
+	const u32 rest = store->size - exempt;
+
+	if (exempt && limit < store->size)
+		limit = min_u32(limit, rest - min_u32(store->size - limit, rest / REST_PARTS));
+	return (u64)used - exempt + units <= limit;
+}
+
 bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 		      const struct pds_limits *limits)
 {
 	const struct pds_share *share = &unit->share[need->dm];
 	const u32 exempt = need->dm == PDS_DM_PDM ? largest_outputs(unit) : 0;
-	const u64 rows = share->rows - (unit->partition ? exempt : 0);
-	const u64 words = share->words - (unit->partition ? 0 : exempt);
 
 	if (!share->groups)
 		return true;
 	return (u64)share->tasks + need->tasks <= limits->tasks &&
-	       rows + need->waves * need->wave_rows <= limits->rows &&
-	       words + need->tasks * need->words <= limits->words &&
+	       permits_units(&unit->unified, limits->rows, share->rows,
+			     unit->partition ? exempt : 0, need->waves * need->wave_rows) &&
+	       permits_units(&unit->common, limits->words, share->words,
+			     unit->partition ? 0 : exempt, need->tasks * need->words) &&
 	       (u64)share->local_rows + need->local_rows <= limits->local_rows;
 }
 

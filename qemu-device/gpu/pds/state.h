@@ -231,8 +231,14 @@ bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
 /* Return whether a tile of the PDM may claim room for its outputs, if there is any. */
 bool pds_core_admits_tile(struct pds_core *core);
-/* A tile has claimed room: others may have to wait no longer. */
-void pds_core_tile_claimed(struct pds_core *core, unsigned int tile);
+/* Data masters that wait and may claim room, as sets: for tasks, and the PDM for outputs of tiles. */
+struct pds_admitted {
+	u8 tasks, tiles;
+};
+struct pds_admitted pds_core_admitted(struct pds_core *core);
+/* A tile has claimed room, before which these were admitted: others may have to wait no longer. */
+void pds_core_tile_claimed(struct pds_core *core, unsigned int tile,
+			   const struct pds_admitted *before);
 /* Update the counters of time; call before tasks start or end. now: GPU clock, or an older time */
 void pds_core_tick(struct pds_core *core, u64 now);
 

@@ -444,6 +444,95 @@ static void a_tile_at_a_limit_precedes_none_and_another_does(void **state)
 	stage_tasks_destroy(t);
 }
 
+/*
+ * A tile of two that wait claims the last task of the limit. Compute, which had to wait for it, is
+ * notified then: no later event would.
+ */
+static void a_claim_that_reaches_the_limit_notifies_others(void **state)
+{
+	struct stage_tasks *t = create(1, 4, PUMICE_OUTPUT_STORE_COMMON);
+	struct pds_outputs out[2] = { { .tile = 0 }, { .tile = 1 } };
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 i, n = 0;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[i]),
+				 PDS_STARTED);
+	fx_control(t->fx, (struct pds_control){ .out_of_order = true, .pdm.tasks = 2 });
+	while (claim_task(t, &out[n % 2]) == PDS_STARTED)
+		n++;
+	assert_int_equal(n, 4);
+	assert_int_equal(claim_task(t, &out[1]), PDS_WAIT);
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	fx_finish_oldest(t->fx);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	t->fx->room = 0;
+	assert_int_equal(claim_task(t, &out[0]), PDS_STARTED);
+	assert_int_equal(t->fx->room, 1);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_finish_all(t->fx);
+	for (i = 0; i < 2; i++)
+		pds_outputs_free(t->fx->pds, &out[i]);
+	stage_tasks_destroy(t);
+}
+
+/* The same for outputs: the next tile of the same size would not fit, whatever ends. */
+static void a_claim_of_the_last_outputs_notifies_others(void **state)
+{
+	struct stage_tasks *t = create(1, 1, PUMICE_OUTPUT_STORE_COMMON);
+	struct pds_outputs out[3] = { { .tile = 0 }, { .tile = 1 }, { .tile = 2 } };
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[i]),
+				 i < FX_USCS_PER_CORE ? PDS_STARTED : PDS_WAIT);
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	pds_outputs_free(t->fx->pds, &out[0]);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	t->fx->room = 0;
+	assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[2]), PDS_STARTED);
+	assert_int_equal(t->fx->room, 1);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_finish_all(t->fx);
+	for (i = 1; i < 3; i++)
+		pds_outputs_free(t->fx->pds, &out[i]);
+	stage_tasks_destroy(t);
+}
+
+/* Outputs that do not count against the limit leave others the same part of the rest. */
+static void tasks_beside_large_outputs_leave_others_their_part(void **state)
+{
+	static const struct pumice_stage registers = { .temps = 1, .shared = 1024 };
+	const struct fx_stores stores = stores_for(4, PUMICE_OUTPUT_STORE_COMMON);
+	struct stage_tasks *t = stage_tasks_create(1, &stores, &registers);
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	const u32 words = stores.common_bytes / 4, part = words / 4 * 3;
+	const u32 beside = (words - 4 * WORDS) / 4 * 3;
+	struct pds_outputs out = { .tile = 0 };
+
+	(void)state;
+	fx_control(t->fx, (struct pds_control){
+		.out_of_order = true, .pdm.common_bytes = part * 4,
+	});
+	assert_int_equal(pds_outputs_claim(t->fx->pds, 0, 4 * WORDS, FX_CTX, &out), PDS_STARTED);
+	while (claim_task(t, &out) == PDS_STARTED)
+		;
+	assert_int_equal(fx_load(t->fx).tasks, part / 1024 + beside / 1024);
+	launch.state.shared = 1024;
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	stage_tasks_abort(t, PDS_DM_PDM);	/* it waits no longer */
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_finish_all(t->fx);
+	pds_outputs_free(t->fx->pds, &out);
+	stage_tasks_destroy(t);
+}
+
 /* The same for outputs, for which two tiles wait. */
 static void each_tile_waits_for_its_own_outputs(void **state)
 {
@@ -678,6 +767,9 @@ int main(void)
 		cmocka_unit_test(outputs_of_one_tile_in_either_store_leave_tasks_their_limit),
 		cmocka_unit_test(each_tile_waits_for_its_own_task_with_either_store),
 		cmocka_unit_test(a_tile_at_a_limit_precedes_none_and_another_does),
+		cmocka_unit_test(a_claim_that_reaches_the_limit_notifies_others),
+		cmocka_unit_test(a_claim_of_the_last_outputs_notifies_others),
+		cmocka_unit_test(tasks_beside_large_outputs_leave_others_their_part),
 		cmocka_unit_test(each_tile_waits_for_its_own_outputs),
 		cmocka_unit_test(tasks_of_a_tile_run_where_its_outputs_may_be_reached),
 		cmocka_unit_test(a_group_that_waits_for_tiles_lets_their_tasks_run),
