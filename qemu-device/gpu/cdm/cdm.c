@@ -200,6 +200,7 @@ bool cdm_step(struct cdm *cdm, unsigned int budget)
 		if (!step(cdm, &cost))
 			return false;
 	}
+	pds_launch_pause(cdm->pds);
 	return cdm->phase != CDM_IDLE;
 }
 

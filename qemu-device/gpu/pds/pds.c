@@ -26,7 +26,8 @@
 #define COST_WORDS 4096u	/* words that PDS programs of an ordinary group write at most */
 #define COST_CLEARED 4u		/* words cleared in the time to write one */
 #define COST_READS 8u		/* memory reads of an ordinary group at most */
-#define FAST_COST 8u		/* groups up to this cost are filled in one piece */
+#define FAST_COST 8u		/* groups up to this cost are filled in one piece, */
+#define QUICK_COST 1u		/* and up to this one, with the locks held */
 
 struct pds *pds_create(const struct pds_config *config)
 {
@@ -216,6 +217,7 @@ enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *
 	pds_number_instances(state, &cur->local);
 	cur->cost = launch_cost(cur);
 	cur->slow = cur->cost > FAST_COST;
+	cur->quick = cur->cost <= QUICK_COST && !launch->sequences;
 	cur->waits = cur->filling = false;
 	cur->begun = true;
 	return PDS_LOADED;
@@ -226,12 +228,10 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->current.cost;
 }
 
-/* Stop waiting for room for the launch: other data masters may use it. */
-static void stop_waiting(struct pds *pds)
+void pds_launch_pause(struct pds *pds)
 {
 	struct current *cur = &pds->current;
 
-	cur->waits = false;
 	while (cur->waits_on) {
 		struct pds_core *core = pds_lock_core(pds, (u32)__builtin_ctz(cur->waits_on));
 
@@ -265,7 +265,7 @@ void pds_launch_end(struct pds *pds)
 	assert(cur->begun || cur->loading);
 	if (cur->filling)
 		drop_group(pds);
-	stop_waiting(pds);
+	pds_launch_pause(pds);
 	if (cur->begun)
 		pds_code_unref(&pds->codes, cur->code);
 	usc_load_drop(pds->config.programs, cur->load);
@@ -273,53 +273,58 @@ void pds_launch_end(struct pds *pds)
 	cur->begun = cur->loading = false;
 }
 
-/* Claim room for one group of the launch on a USC. */
-static bool claim_on(struct pds *pds, unsigned int usc, unsigned int *group)
+/* Claim room for one group of the launch on a USC. Returns the locked core, or NULL. */
+static struct pds_core *claim_on(struct pds *pds, unsigned int usc, unsigned int *group)
 {
 	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, usc));
-	const bool claimed = pds_core_claim(core, usc, &pds->current.need, group);
 
+	if (pds_core_claim(core, usc, &pds->current.need, group))
+		return core;
 	pds_unlock_core(core);
-	return claimed;
+	return NULL;
 }
 
 /*
- * Claim room on a core, or enter the CDM there as waiting: in one step, so that no release is
- * missed.
+ * Claim room on a core, which is returned locked; or enter the CDM there as waiting: in one step, so
+ * that no release is missed.
  */
-static bool claim_or_wait(struct pds *pds, unsigned int number, struct pds_place *place)
+static struct pds_core *claim_or_wait(struct pds *pds, unsigned int number, struct pds_place *place)
 {
 	struct pds_core *core = pds_lock_core(pds, number);
-	const bool claimed = pds_core_claim_any(core, &pds->current.need, 0, place);
 
-	if (!claimed) {
-		pds_core_wait(core, &pds->current.need);
-		pds->current.waits_on |= 1u << number;
-	}
+	if (pds_core_claim_any(core, &pds->current.need, 0, place))
+		return core;
+	pds_core_wait(core, &pds->current.need);
+	pds->current.waits_on |= 1u << number;
 	pds_unlock_core(core);
-	return claimed;
+	return NULL;
 }
 
 /*
- * Find room for one group of the launch. If there is none, the CDM is recorded as waiting on
- * all cores.
+ * Find room for one group of the launch. Returns its core, locked. If there is none, the CDM is
+ * recorded as waiting on all cores, and NULL is returned.
  */
-static bool find_room(struct pds *pds, struct pds_place *place)
+static struct pds_core *find_room(struct pds *pds, struct pds_place *place)
 {
+	struct pds_core *core;
 	u64 tried = 0;
 	unsigned int n;
 
 	while (pds_lowest_load(pds, 0, pds->config.uscs, &pds->current.need, pds->next, tried,
 			       &place->usc)) {
-		if (claim_on(pds, place->usc, &place->group))
-			return true;
+		core = claim_on(pds, place->usc, &place->group);
+		if (core)
+			return core;
 		tried |= 1ull << place->usc;
 	}
 	for (n = 0; n < pds->cores; n++) {
-		if (!(pds->current.waits_on >> n & 1) && claim_or_wait(pds, n, place))
-			return true;
+		if (pds->current.waits_on >> n & 1)
+			continue;
+		core = claim_or_wait(pds, n, place);
+		if (core)
+			return core;
 	}
-	return false;
+	return NULL;
 }
 
 /* Describe a group to its USC. */
@@ -416,13 +421,11 @@ static void start_resolved(struct pds *pds, u64 time)
 	}
 }
 
-/* Start the filled group, or let it wait for others. */
-static void start_group(struct pds *pds, const u32 id[3], u64 linear)
+/* Note a filled group, which is started next. */
+static void note_start(struct pds *pds, const u32 id[3], u64 linear)
 {
 	const struct pds_place place = filled_place(pds);
-	const struct pds_need *need = &pds->current.need;
 	struct unit *unit = &pds->unit[place.usc];
-	struct pds_core *core;
 
 	unit->code[place.group] = pds->current.code;
 	unit->linear[place.group] = linear;
@@ -434,7 +437,16 @@ static void start_group(struct pds *pds, const u32 id[3], u64 linear)
 		pds_order_hold(&pds->order, &place);
 	unit->epoch[place.group] = pds_order_enter(&pds->order);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, TRACE_CDM,
-		    pds->current.launch.ctx, place.usc, linear, need->waves);
+		    pds->current.launch.ctx, place.usc, linear, pds->current.need.waves);
+}
+
+/* Start the filled group, or let it wait for others. */
+static void start_group(struct pds *pds, const u32 id[3], u64 linear)
+{
+	const struct pds_place place = filled_place(pds);
+	struct pds_core *core;
+
+	note_start(pds, id, linear);
 	if (pds->current.launch.sequences) {
 		start_resolved(pds, pds->time);
 		return;
@@ -456,31 +468,71 @@ static enum pds_result fill(struct pds *pds, const u32 id[3], struct gpu_fault *
 	return result;
 }
 
-enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
+/* Fill a quick group, and start it. Locks of the device and of its core held. */
+static enum pds_result fill_and_start(struct pds *pds, struct pds_core *core, const u32 id[3],
+				      u64 linear, struct gpu_fault *fault)
+{
+	const struct pds_place place = filled_place(pds);
+	const enum pds_result result = run_programs(pds, PDS_WHOLE, id, fault);
+
+	pds->current.filling = false;
+	if (result == PDS_STARTED) {
+		note_start(pds, id, linear);
+		pds_core_start(core, &place, PDS_DM_CDM, pds->time);
+	} else {
+		pds_core_drop(core, &place);
+	}
+	return result;
+}
+
+/* Describe a group for which there is room on a core, to fill it. The core's lock is held. */
+static void describe_group(struct pds *pds, const struct pds_core *core,
+			   const struct pds_place *place, u64 linear)
 {
 	struct current *cur = &pds->current;
-	struct pds_place place;
-	enum pds_result result;
 
-	if (!cur->filling) {
-		if (!find_room(pds, &place)) {
-			note_wait(pds);
-			return PDS_WAIT;
-		}
-		stop_waiting(pds);
-		pds->next = (place.usc + 1) % pds->config.uscs;
-		cur->usc = place.usc;
-		cur->group = place.group;
-		fill_group(pds, cur->usc, cur->group, linear);
-		cur->filling = true;
-		cur->task = cur->pc = 0;
+	cur->waits = false;
+	cur->waits_on &= ~(1u << core->number);
+	pds->next = (place->usc + 1) % pds->config.uscs;
+	cur->usc = place->usc;
+	cur->group = place->group;
+	fill_group(pds, cur->usc, cur->group, linear);
+	cur->filling = true;
+	cur->task = cur->pc = 0;
+}
+
+/* Begin a group; PDS_MORE: it is to be filled. A quick one is started. */
+static enum pds_result begin_group(struct pds *pds, const u32 id[3], u64 linear,
+				   struct gpu_fault *fault)
+{
+	enum pds_result result = PDS_MORE;
+	struct pds_place place;
+	struct pds_core *core = find_room(pds, &place);
+
+	if (!core) {
+		note_wait(pds);
+		return PDS_WAIT;
 	}
+	describe_group(pds, core, &place, linear);
+	if (pds->current.quick)
+		result = fill_and_start(pds, core, id, linear, fault);
+	pds_unlock_core(core);
+	return result;
+}
+
+enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
+{
+	enum pds_result result = pds->current.filling ? PDS_MORE :
+							begin_group(pds, id, linear, fault);
+
+	if (result != PDS_MORE)
+		return result;
 	result = fill(pds, id, fault);
 	if (result == PDS_FAULT)
 		drop_group(pds);
 	if (result != PDS_STARTED)
 		return result;
-	cur->filling = false;
+	pds->current.filling = false;
 	start_group(pds, id, linear);
 	return PDS_STARTED;
 }

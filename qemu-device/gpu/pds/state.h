@@ -98,9 +98,10 @@ struct current {
 	struct usc_load *load;
 	u16 code;
 	bool slow;	/* groups are filled in pieces */
+	bool quick;	/* groups are filled and started in one section of the locks */
 	unsigned int cost;
 	bool waits;	/* the next group waits for room, */
-	u32 waits_on;	/* recorded as waiting there: bit n is core n */
+	u32 waits_on;	/* recorded as waiting there since pds_launch_pause(): bit n is core n */
 	struct pds_launch launch;
 	struct pds_need need;
 	struct pds_program program;

@@ -49,9 +49,15 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->cost;
 }
 
+void pds_launch_pause(struct pds *pds)
+{
+	pds->paused = true;
+}
+
 enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
 {
 	assert_true(pds->in_launch);
+	pds->paused = false;
 	pds->waits = pds->running == pds->room;
 	if (pds->waits)
 		return PDS_WAIT;

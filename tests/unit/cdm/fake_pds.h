@@ -42,6 +42,7 @@ struct pds {
 	u32 launches, aborts, loads;
 	u32 pieces_left, fills_left;
 	bool waits;		/* the last group did: an end notifies room */
+	bool paused;		/* no group was tried since pds_launch_pause() */
 	struct pds_launch launch;	/* the last one */
 	struct fake_group group[FAKE_GROUPS];
 	u64 started;		/* groups */

@@ -307,6 +307,7 @@ static void a_step_does_not_exceed_its_budget(void **state)
 	assert_int_equal(fx->pds.started, 0);
 	assert_true(cdm_step(fx->cdm, 7));
 	assert_int_equal(fx->pds.started, 7);
+	assert_true(fx->pds.paused);
 	assert_true(cdm_step(fx->cdm, 1));
 	assert_int_equal(fx->pds.started, 8);
 	/* A launch with more expensive groups dispatches fewer per step, but at least one. */

@@ -605,6 +605,22 @@ static void a_group_of_many_registers_is_filled_without_the_device_lock(void **s
 	fx_destroy(fx);
 }
 
+/* The usual group: claim, fill and start are one section of the device lock. */
+static void a_group_of_few_registers_is_started_without_dropping_the_lock(void **state)
+{
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(PUMICE_TASK_INSTANCES, 1, 1);
+	u32 locks;
+
+	(void)state;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	locks = fx->locks;
+	assert_int_equal(fx_group_piece(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx->locks - locks, 1);	/* by the caller */
+	fx_destroy(fx);
+}
+
 /* A launch whose program is loaded in pieces begins once, and can be cancelled between two. */
 static void a_launch_begins_when_its_program_is_loaded(void **state)
 {
@@ -693,6 +709,7 @@ int main(void)
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
+		cmocka_unit_test(a_group_of_few_registers_is_started_without_dropping_the_lock),
 		cmocka_unit_test(a_launch_begins_when_its_program_is_loaded),
 		cmocka_unit_test(each_group_may_be_of_a_launch_of_its_own),
 	};

@@ -176,6 +176,36 @@ static void compute_frees_a_core_on_which_others_wait(void **state)
 	stage_tasks_destroy(t);
 }
 
+/* Compute precedes on cores where it waits, also while it uses another one; but not for long. */
+static void a_pause_of_compute_ends_its_waits(void **state)
+{
+	struct stage_tasks *t = stage_tasks_create(2, NULL, &four_temps);
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	struct pds_place place;
+	u32 n = 0;
+
+	(void)state;
+	fx_control(t->fx, (struct pds_control){
+		.out_of_order = true, .policy = PUMICE_DMS_POLICY_CDM_VDM_PDM,
+	});
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	while (fx_group(t->fx, n, 0, 0, n) == PDS_STARTED)
+		n++;
+	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 1, 32, 1, &place), PDS_WAIT);
+	fake_usc_finish(t->fx->usc[0], fake_usc_oldest(t->fx->usc[0]));
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	fake_usc_finish(t->fx->usc[PER_CORE], fake_usc_oldest(t->fx->usc[PER_CORE]));
+	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 1, 32, 1, &place), PDS_WAIT);
+	fx_lock(t->fx);
+	pds_launch_pause(t->fx->pds);
+	fx_unlock(t->fx);
+	assert_int_equal(t->owner[PDS_DM_VDM].room[1], 1);
+	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 1, 32, 1, &place), PDS_STARTED);
+	pds_task_start(t->fx->pds, PDS_DM_VDM, &place, NULL);
+	stage_tasks_destroy(t);
+}
+
 static void an_abort_stops_tasks_of_one_data_master(void **state)
 {
 	struct stage_tasks *t = stage_tasks_create(1, NULL, &four_temps);
@@ -248,6 +278,7 @@ int main(void)
 		cmocka_unit_test(limits_are_counted_for_each_data_master),
 		cmocka_unit_test(tasks_are_released_out_of_order),
 		cmocka_unit_test(compute_frees_a_core_on_which_others_wait),
+		cmocka_unit_test(a_pause_of_compute_ends_its_waits),
 		cmocka_unit_test(an_abort_stops_tasks_of_one_data_master),
 		cmocka_unit_test(an_abort_ends_the_wait_for_room),
 		cmocka_unit_test(a_fault_goes_to_the_owner_of_the_task),
