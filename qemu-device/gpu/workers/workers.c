@@ -30,11 +30,13 @@
 
 #define NO_UNIT		WORKERS_MAX_UNITS
 
-/* Guarded by workers.lock, except stop. */
+/* Guarded by workers.lock, except stop and awake. */
 struct unit {
 	struct workers_unit cfg;
 	bool queued, running;
 	bool again;		/* woken during the step */
+	_Atomic bool awake;	/* queued or again since a wake-up: another one changes nothing.
+				 * Read without the lock */
 	unsigned int next;	/* in the queue, or NO_UNIT */
 	u64 steps;		/* steps that have ended */
 	u64 deadline;
@@ -186,6 +188,8 @@ static unsigned int claim(struct workers *w, unsigned int thread)
 	u->queued = false;
 	u->running = true;
 	u->again = false;
+	/* An exchange: the step sees what was written before each wake-up that was not needed. */
+	atomic_exchange(&u->awake, false);
 	atomic_store(&u->stop, false);
 	return index;
 }
@@ -207,6 +211,7 @@ static void run_step(struct workers *w, unsigned int index)
 	 */
 	if (more || u->again)
 		enqueue(w, index, !more && u->cfg.urgent);
+	u->again = false;
 	pthread_cond_broadcast(&w->ended);
 }
 
@@ -347,6 +352,8 @@ void workers_wake(struct workers *w, unsigned int unit)
 {
 	bool kick;
 
+	if (atomic_exchange(&w->unit[unit].awake, true))
+		return;
 	pthread_mutex_lock(&w->lock);
 	make_runnable(w, unit);
 	if (!w->parks)
@@ -390,6 +397,8 @@ void workers_clear(struct workers *w)
 	for (i = 0; i < w->units; i++) {
 		w->unit[i].queued = false;
 		w->unit[i].deadline = WORKERS_NEVER;
+		if (!w->unit[i].again)
+			atomic_store(&w->unit[i].awake, false);
 	}
 	pthread_mutex_unlock(&w->lock);
 }

@@ -34,6 +34,7 @@ struct fixture {
 	_Atomic bool stopped[UNITS];	/* it read the stop flag as true */
 	_Atomic bool overlap;		/* some unit was in two steps at once */
 	u64 deadline[UNITS];		/* set in the next step, if not 0 */
+	bool wakes_itself[UNITS];	/* in the next step */
 
 	char order[256];		/* steps in order, one letter each; without threads only */
 
@@ -70,6 +71,10 @@ static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 	if (fx->deadline[index]) {
 		workers_set_deadline(fx->w, index, fx->deadline[index]);
 		fx->deadline[index] = 0;
+	}
+	if (fx->wakes_itself[index]) {
+		fx->wakes_itself[index] = false;
+		workers_wake(fx->w, index);
 	}
 	if (!fx->threads && strlen(fx->order) + 1 < sizeof(fx->order))
 		fx->order[strlen(fx->order)] = (char)('a' + index);
@@ -303,6 +308,16 @@ static void clear_drops_wake_ups_and_deadlines(void **state)
 	workers_wake(fx->w, 1);
 	assert_int_equal(poll_all(fx), WORKERS_NEVER);
 	assert_string_equal(fx->order, "b");
+	/* It is queued since it was woken during its step. */
+	fx->wakes_itself[1] = true;
+	workers_wake(fx->w, 1);
+	assert_int_equal(workers_poll(fx->w, 1), 0);
+	workers_clear(fx->w);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "bb");
+	workers_wake(fx->w, 1);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "bbb");
 	fx_destroy(fx);
 }
 
