@@ -337,13 +337,14 @@ static bool copy_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ct
 u8 *mmu_tlb_find_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		     u32 perm)
 {
-	unsigned int shift = sizes_assigned(mmu) ? page_shift(range_size(mmu, va)) :
-						   MMU_GRAIN_SHIFT;
+	bool found = copy_far(mmu, tlb, ctx, va, MMU_GRAIN_SHIFT);
 
-	if (!copy_far(mmu, tlb, ctx, va, shift) &&
-	    (shift == MMU_GRAIN_SHIFT || !copy_far(mmu, tlb, ctx, va, MMU_GRAIN_SHIFT)))
-		return NULL;
-	return mmu_tlb_lookup(mmu, tlb, ctx, va, perm);
+	if (!found && sizes_assigned(mmu)) {
+		const unsigned int shift = page_shift(range_size(mmu, va));
+
+		found = shift != MMU_GRAIN_SHIFT && copy_far(mmu, tlb, ctx, va, shift);
+	}
+	return found ? mmu_tlb_lookup(mmu, tlb, ctx, va, perm) : NULL;
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,

@@ -3,32 +3,38 @@
 #include "cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-struct tsp_cache_line {
-	u64 used;	/* clock of its last use; 0: empty */
-	u32 block;
-	u8 vertex, words;
-	float value[PUMICE_MAX_VARYINGS];
+_Static_assert(PUMICE_MAX_VARYINGS <= UINT8_MAX, "words are bits 40 to 47 of a key");
+
+/* Of a line: what it has, in one word, and the clock of its last use. 0: empty. */
+struct tsp_cache_set {
+	u64 key[TSP_CACHE_WAYS];
+	u64 used[TSP_CACHE_WAYS];
 };
+
+static u64 key_of(u32 block, u32 vertex, u32 words)
+{
+	return 1ull << 63 | (u64)words << 40 | (u64)vertex << 32 | block;
+}
 
 bool tsp_cache_init(struct tsp_cache *cache, u32 vertices)
 {
 	*cache = (struct tsp_cache){ .sets = vertices / TSP_CACHE_WAYS };
-	cache->line = calloc(vertices, sizeof(*cache->line));
-	return cache->line;
+	cache->set = calloc(cache->sets, sizeof(*cache->set));
+	cache->value = calloc(vertices, PUMICE_MAX_VARYINGS * sizeof(*cache->value));
+	return cache->set && cache->value;
 }
 
 void tsp_cache_fini(struct tsp_cache *cache)
 {
-	free(cache->line);
+	free(cache->set);
+	free(cache->value);
 }
 
 static void empty(struct tsp_cache *cache)
 {
-	u32 i;
-
-	for (i = 0; i < cache->sets * TSP_CACHE_WAYS; i++)
-		cache->line[i].used = 0;
+	memset(cache->set, 0, cache->sets * sizeof(*cache->set));
 }
 
 void tsp_cache_reset(struct tsp_cache *cache)
@@ -54,36 +60,29 @@ static void count(_Atomic u64 *counter)
 
 float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words, bool *hit)
 {
-	struct tsp_cache_line *set = &cache->line[((block + vertex) & (cache->sets - 1)) *
-						  TSP_CACHE_WAYS];
-	struct tsp_cache_line *oldest = set, *line;
+	const u32 first = ((block + vertex) & (cache->sets - 1)) * TSP_CACHE_WAYS;
+	struct tsp_cache_set *set = &cache->set[first / TSP_CACHE_WAYS];
+	const u64 key = key_of(block, vertex, words);
+	u32 way = 0, n;
 
-	cache->clock++;
-	for (line = set; line < set + TSP_CACHE_WAYS; line++) {
-		if (line->used && line->block == block && line->vertex == vertex &&
-		    line->words == words) {
-			line->used = cache->clock;
-			count(&cache->hits);
-			*hit = true;
-			return line->value;
-		}
-		if (line->used < oldest->used)
-			oldest = line;
+	while (way < TSP_CACHE_WAYS && set->key[way] != key)
+		way++;
+	*hit = way < TSP_CACHE_WAYS;
+	if (!*hit) {
+		for (way = 0, n = 1; n < TSP_CACHE_WAYS; n++)
+			way = set->used[n] < set->used[way] ? n : way;
+		set->key[way] = key;
 	}
-	oldest->used = cache->clock;
-	oldest->block = block;
-	oldest->vertex = (u8)vertex;
-	oldest->words = (u8)words;
-	count(&cache->misses);
-	*hit = false;
-	return oldest->value;
+	count(*hit ? &cache->hits : &cache->misses);
+	set->used[way] = ++cache->clock;
+	cache->last = first + way;
+	return cache->value + (size_t)cache->last * PUMICE_MAX_VARYINGS;
 }
 
 void tsp_cache_drop(struct tsp_cache *cache)
 {
-	u32 i;
+	struct tsp_cache_set *set = &cache->set[cache->last / TSP_CACHE_WAYS];
 
-	for (i = 0; i < cache->sets * TSP_CACHE_WAYS; i++)
-		if (cache->line[i].used == cache->clock)
-			cache->line[i].used = 0;
+	set->key[cache->last % TSP_CACHE_WAYS] = 0;
+	set->used[cache->last % TSP_CACHE_WAYS] = 0;
 }

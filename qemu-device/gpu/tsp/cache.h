@@ -21,13 +21,16 @@
 
 #define TSP_CACHE_WAYS 4u
 
-struct tsp_cache_line;
+struct tsp_cache_set;
 
 struct tsp_cache {
 	u32 sets;
 	u64 clock;		/* of uses */
 	u64 job;		/* number of the job whose vertices it has */
-	struct tsp_cache_line *line;	/* TSP_CACHE_WAYS of a set follow each other */
+	struct tsp_cache_set *set;
+	float *value;		/* PUMICE_MAX_VARYINGS of each line; TSP_CACHE_WAYS lines of a set
+				 * follow each other */
+	u32 last;		/* line that was found last */
 	_Atomic u64 hits, misses;
 };
 
