@@ -134,7 +134,7 @@ static void against_one_thread(struct bench *bench, const struct row *row,
 	char name[96];
 	const struct bench_contest contest = {
 		.name = name, .unit = row->unit, .peer_name = "Pumice, one thread",
-		.figure = BENCH_RATE, .scale = row->scale, .goal = 1.6, .repeats = 2,
+		.figure = BENCH_RATE, .scale = row->scale, .goal = 1.7, .repeats = 2,
 		.ours = run_ours, .peer = run_ours, .our_data = ours, .peer_data = &single,
 	};
 
