@@ -223,6 +223,24 @@ static void tiles_wait_for_room_in_either_store(void **state)
 	tiles_wait_for_room(PUMICE_OUTPUT_STORE_PARTITION);
 }
 
+/* Accesses of a whole wave are to aligned words, whatever the sizes of the tiles before. */
+static void outputs_are_aligned_to_a_wave(void **state)
+{
+	struct stage_tasks *t = create(1, 2, PUMICE_OUTPUT_STORE_COMMON);
+	struct pds_outputs out[2 * FX_USCS_PER_CORE];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2 * FX_USCS_PER_CORE; i++) {
+		assert_int_equal(claim(t, 33, &out[i]), PDS_STARTED);
+		if (!out[i].usc)
+			assert_int_equal((out[i].word - usc_outputs_common(t->fx->usc[0], 0)) % PUMICE_LANES, 0);
+	}
+	for (i = 0; i < 2 * FX_USCS_PER_CORE; i++)
+		pds_outputs_free(t->fx->pds, &out[i]);
+	stage_tasks_destroy(t);
+}
+
 /*
  * A tile may occupy all of a store, and none fits that has more. Two tiles never leave less to tasks
  * than the least, though their words would fit.
@@ -761,6 +779,7 @@ int main(void)
 		cmocka_unit_test(occupancy_of_either_store_is_that_of_the_tiles),
 		cmocka_unit_test(outputs_share_no_word_with_tasks),
 		cmocka_unit_test(tiles_wait_for_room_in_either_store),
+		cmocka_unit_test(outputs_are_aligned_to_a_wave),
 		cmocka_unit_test(outputs_leave_room_for_tasks),
 		cmocka_unit_test(stages_have_the_room_that_the_outputs_of_their_tile_leave),
 		cmocka_unit_test(limits_include_outputs),

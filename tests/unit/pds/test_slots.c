@@ -106,6 +106,7 @@ static void a_task_that_ends_before_its_group_frees_its_slot(void **state)
 	(void)state;
 	assert_int_equal(fill(fx), TASKS / 2);
 	assert_int_equal(fx->usc[0]->running, SLOTS / 2);
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_SLOT_WAITS), 2);
 	first = fake_usc_oldest(fx->usc[0]);
 	fake_usc_finish_task(fx->usc[0], first, 1);
 	assert_int_equal(fx->usc[0]->running, SLOTS / 2);	/* one slot is too few */
@@ -158,8 +159,12 @@ static void groups_that_wait_for_slots_are_stopped(void **state)
 	unsigned int n, empty = 0;
 
 	(void)state;
+	fx->clock = 1000;
 	assert_int_equal(fill(fx), TASKS);
+	fx->clock += 100;
 	fx_abort(fx);
+	fx->clock += 1000;	/* no task waits */
+	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_SLOT_WAIT_TIME), (TASKS - SLOTS) * 100);
 	assert_int_equal(fx->usc[0]->running, TASKS);
 	for (n = 0; n < PUMICE_USC_TASKS; n++)
 		empty += fake_usc_running(fx->usc[0], n) && !fx->usc[0]->group[n].tasks;

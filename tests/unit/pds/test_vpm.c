@@ -176,6 +176,23 @@ static void tasks_wait_for_rows_until_outputs_are_freed(void **state)
 	stage_tasks_destroy(t);
 }
 
+/* Waits for slots or registers are none for the vertex pipe memory. */
+static void only_waits_for_rows_are_counted(void **state)
+{
+	struct stage_tasks *t = stage_tasks_create(1, NULL, &four_temps);
+	struct pds_place place;
+	u64 rows = 0;
+
+	(void)state;
+	t->stage[PDS_DM_VDM].vo_words = 1;
+	while (stage_task_start(t, PDS_DM_VDM, 0, 32, &place) == PDS_STARTED)
+		rows = place.vpm + 1;
+	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDS_WAITS), 1);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 0);
+	pds_vpm_free(t->fx->pds, 0, rows);
+	stage_tasks_destroy(t);
+}
+
 /* Half of the memory is enough for a piece, one wave of copies, and the rows skipped at the end. */
 static void pieces_are_limited_to_half_of_the_memory(void **state)
 {
@@ -219,6 +236,7 @@ int main(void)
 		cmocka_unit_test(rows_are_allocated_once_and_in_one_piece),
 		cmocka_unit_test(an_undone_allocation_leaves_no_skipped_rows),
 		cmocka_unit_test(tasks_wait_for_rows_until_outputs_are_freed),
+		cmocka_unit_test(only_waits_for_rows_are_counted),
 		cmocka_unit_test(pieces_are_limited_to_half_of_the_memory),
 	};
 
