@@ -3,8 +3,8 @@
  * Fetch of primitive blocks.
  *
  * Source: hw/formats.xml, prim_block, prim_index, prim_vertex. A block is within one page.
- * The header is checked against the block's position; later fetches are checked against that
- * header.
+ * The header is checked against the block's position when it is read; later fetches have that
+ * header, and are checked against it.
  */
 #include "internal.h"
 
@@ -112,7 +112,7 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	u32 words[PUMICE_PRIM_VERTEX_WORDS], i;
 	const u32 *host;
 
-	if (!va || !header_valid(va, header) || prim >= header->prims)
+	if (!va || prim >= header->prims)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	host = ipf_host(&source, va, fault);
 	if (!host)
@@ -139,7 +139,7 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	const u64 va = pm_address(scene, block);
 	const u32 *host;
 
-	if (!va || !header_valid(va, header) || vertex >= header->vertices ||
+	if (!va || vertex >= header->vertices ||
 	    header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!header->varyings)
@@ -187,7 +187,7 @@ bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	u32 words[PUMICE_PRIM_DRAW_WORDS], number[3], i;
 	const u32 *host;
 
-	if (!va || !header_valid(va, header) || !index_valid(header, index) ||
+	if (!va || !index_valid(header, index) ||
 	    header->vertex_data == PUMICE_VERTEX_DATA_VARYINGS)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	host = ipf_host(&source, va, fault);

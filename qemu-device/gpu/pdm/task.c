@@ -423,9 +423,10 @@ static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault 
 	const struct tsp_plane flat[2] = {
 		{ 0, 0, 1 }, { 0, 0, 0 },
 	};
-	struct itr_prim prim[PDM_TASK_SPANS] = { { .plane = flat, .front = true } };
+	struct itr_prim prim[PDM_TASK_SPANS];
 	struct pds_fragments in = { .gfx = &task->gfx, .prim = prim, .prims = task->prims };
 
+	prim[0] = (struct itr_prim){ .plane = flat, .front = true };
 	if (!tile->shade.fixed) {
 		in.varyings = tile->objects[task->object]->tsp.varyings;
 		if (!gather_prims(tile, task, prim, fault))
