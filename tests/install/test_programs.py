@@ -274,11 +274,13 @@ class Pages(Installed):
         self.assertEqual(self.call("dis", "again.pbin"), (0, plain, ""))
 
     def test_groff_has_no_warnings(self):
-        pages = sorted((self.prefix.path / "share/man").glob("man*/*"))
+        folder = self.prefix.path / "share/man"
+        pages = sorted(page.relative_to(folder) for page in folder.glob("man*/*"))
         self.assertGreater(len(pages), 100)
-        # Requests .so are relative to the folder of man1 to man7.
-        done = self.prefix.run(["groff", "-man", "-ww", "-z", "-Tutf8", "-k", "-I",
-                                self.prefix.path / "share/man", *pages])
+        # Requests .so are relative to the folder of man1 to man7. Option -I would name it, but
+        # groff 1.23 then runs grn, which Debian's groff-base does not have.
+        done = self.prefix.run(["groff", "-man", "-ww", "-z", "-Tutf8", "-k", *pages],
+                               cwd=folder)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
 

@@ -30,8 +30,11 @@ static int open_fixture(void **state)
 	uint32_t counter;
 
 	(void)state;
-	/* A page has chunks for 63 tiles. */
-	fx_open(&fx, "cores=2,threads=2", 3 * TILES / 63);
+	/*
+	 * A page has chunks for 63 tiles. No time-out: with sanitizers, on a busy machine, the jobs
+	 * take longer than the usual one.
+	 */
+	fx_open(&fx, "cores=2,threads=2,job-timeout-ms=0", 3 * TILES / 63);
 	fx_buffer(&fx, BYTES, &buffer);
 	fx_check(&fx, "counter",
 		 pumice_perf_counter_find(fx.dev, "TA_TILE_ENTRIES", &counter));
