@@ -15,7 +15,6 @@
 #define BUCKETS		64u
 /* Words of struct fwif_context that the host writes. */
 #define HOST_WORDS	(__builtin_offsetof(struct fwif_context, cccb_read) / 4)
-#define RDM_SINCE	5u	/* minor version of the register map */
 
 static struct context table[FWIF_MAX_CONTEXTS];
 static struct context_list free_list = CONTEXT_LIST_EMPTY;
@@ -64,7 +63,8 @@ static bool power_of_two(u32 v)
 /* Return whether the device, which may be older than this firmware, has a data master. */
 static bool has_dm(u32 dm)
 {
-	return dm < FWIF_DM_COUNT && (dm != FWIF_DM_RDM || boot_device_minor() >= RDM_SINCE);
+	return dm < FWIF_DM_COUNT &&
+	       (dm != FWIF_DM_RDM || boot_device_minor() >= FWIF_RDM_SINCE_MAP);
 }
 
 /* Validate the host's part of a context. */

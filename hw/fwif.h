@@ -32,6 +32,10 @@
 #define FWIF_VERSION_MINOR	10u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
+/* Minor versions of the register map and of this interface that have contexts of the RDM. */
+#define FWIF_RDM_SINCE_MAP	5u
+#define FWIF_RDM_SINCE		9u
+
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
 
 /*
@@ -105,7 +109,7 @@ struct fwif_boot {
 	 * Byte n: share of data master n, CDM to PDM, and byte FWIF_PDS_SHARE_BYTE_RDM: of the RDM, of
 	 * the slots and stores of each USC while several of them have jobs, in 1/256; 255: no limit, 0:
 	 * FWIF_PDS_SHARE_*. May change at run time: it applies from the next start or end of a job. Since
-	 * version 1.7, of the RDM since 1.8.
+	 * version 1.7, of the RDM since 1.9.
 	 */
 	u32 pds_shares;
 	u32 reserved[2];	/* zero */
@@ -366,7 +370,7 @@ enum fwif_cccb_type {
 	FWIF_CCCB_GEOMETRY	= 5,	/* run a vertex control stream into a scene; contexts of the VDM */
 	FWIF_CCCB_FRAGMENT	= 6,	/* render a scene; contexts of the PDM */
 	FWIF_CCCB_TRANSFER	= 7,	/* run a transfer control stream: struct fwif_cccb_compute; contexts of the TDM */
-	FWIF_CCCB_RAYS		= 8,	/* run a ray control stream: struct fwif_cccb_compute; contexts of the RDM. Since version 1.8 */
+	FWIF_CCCB_RAYS		= 8,	/* run a ray control stream: struct fwif_cccb_compute; contexts of the RDM. Since version 1.9 */
 	FWIF_CCCB_PRESENT	= 9,	/* the same with PRESENT commands; contexts with flips. Since version 1.9 */
 };
 

@@ -35,11 +35,12 @@
  *		drm_pumice_query_gpu.va_end are used as before.
  *		DRM_PUMICE_FREE_LIST_GPU_TABLES, which a 1.3 kernel refuses with -EINVAL.
  *		@tasks_per_usc and @pixel_outputs of struct drm_pumice_query_gpu, which are 0 of a
- *		1.3 kernel. DRM_PUMICE_CONTEXT_RAYS, which a 1.3 kernel refuses with -EINVAL, and
- *		@rays_busy of the statistics.
+ *		1.3 kernel.
  *   1.5	@presents and @present_data of struct drm_pumice_job, which a 1.4 kernel refuses
  *		with -E2BIG unless they are 0; DRM_PUMICE_EVENT_FLIP; -ENOSPC of SUBMIT without
  *		space for its events, and -EOPNOTSUPP on a device or firmware without flips.
+ *		DRM_PUMICE_CONTEXT_RAYS, which a 1.4 kernel refuses with -EINVAL, and @rays_busy of
+ *		the statistics.
  *   1.6	@cache_bytes of struct drm_pumice_query_gpu, the first of which is padding of a
  *		1.5 kernel: 0
  *
@@ -325,7 +326,7 @@ struct drm_pumice_query_stats {
 	__u64 transfer_busy;
 	/** @partial_renders: renders of scenes whose geometry jobs ran out of pages */
 	__u64 partial_renders;
-	/** @rays_busy: as @compute_busy, of the ray-tracing data master; since 1.4 */
+	/** @rays_busy: as @compute_busy, of the ray-tracing data master; since 1.5 */
 	__u64 rays_busy;
 };
 
@@ -543,7 +544,7 @@ enum drm_pumice_context_type {
 	/** @DRM_PUMICE_CONTEXT_TRANSFER: transfer data master */
 	DRM_PUMICE_CONTEXT_TRANSFER = 3,
 	/**
-	 * @DRM_PUMICE_CONTEXT_RAYS: ray-tracing data master; since 1.4. -EOPNOTSUPP if device or
+	 * @DRM_PUMICE_CONTEXT_RAYS: ray-tracing data master; since 1.5. -EOPNOTSUPP if device or
 	 * firmware is older.
 	 */
 	DRM_PUMICE_CONTEXT_RAYS = 4,

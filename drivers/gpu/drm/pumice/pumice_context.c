@@ -21,10 +21,6 @@
 #include "pumice_sched.h"
 #include "pumice_vm.h"
 
-/* Minor versions of register map and firmware interface that have unit RDM. */
-#define RAYS_SINCE_MAP		5
-#define RAYS_SINCE_FIRMWARE	9
-
 /* Time for queued jobs to drain from a context that is destroyed, ms; usually they take none. */
 #define DRAIN_MS	100
 
@@ -446,7 +442,7 @@ static int context_check_create(const struct drm_pumice_context_create *args, st
 	    args->flags || args->pad || args->priority > DRM_PUMICE_PRIORITY_HIGH)
 		return -EINVAL;
 	if (args->type == DRM_PUMICE_CONTEXT_RAYS &&
-	    !pumice_device_supports(pfile->pdev, RAYS_SINCE_MAP, RAYS_SINCE_FIRMWARE))
+	    !pumice_device_supports(pfile->pdev, FWIF_RDM_SINCE_MAP, FWIF_RDM_SINCE))
 		return -EOPNOTSUPP;
 	if (!(pumice_priorities(file) & BIT(args->priority)))
 		return -EACCES;

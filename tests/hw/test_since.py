@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""
+Versions since which the ray-tracing data master exists: the constants that driver and firmware
+compare with those of the device are the documented ones.
+"""
+
+import os
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from contract import HW, ROOT
+
+
+def read(*path):
+    """Return the text of a file."""
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def constant(name):
+    """Return the value of a constant of fwif.h."""
+    return int(re.search(rf"^#define {name}\s+(\d+)u$", read("hw", "fwif.h"),
+                         re.MULTILINE).group(1))
+
+
+def elements(name):
+    """Return all elements of a file of the register map."""
+    return list(ElementTree.parse(os.path.join(HW, name)).getroot().iter())
+
+
+def versions_in(pattern, text):
+    """Return the set of minor versions that a pattern finds."""
+    return {int(minor) for minor in re.findall(pattern, text)}
+
+
+class Rays(unittest.TestCase):
+    """Unit RDM, its commands and its contexts."""
+
+    def test_the_register_map_has_the_unit_since_the_version_that_is_required(self):
+        since = constant("FWIF_RDM_SINCE_MAP")
+        version = next(node.get("doc") for node in elements("registers.xml")
+                       if node.tag == "reg" and node.get("name") == "VERSION")
+        lists = dict(re.findall(r"Since 2\.(\d+): ([^.]*)\.", version))
+        self.assertEqual([int(minor) for minor, text in lists.items() if "unit RDM" in text],
+                         [since])
+        nodes = [node for name in ("registers.xml", "masters.xml", "trace.xml")
+                 for node in elements(name)
+                 if re.fullmatch("(?i)RDM(_.*)?", node.get("name", ""))
+                 and "Since version" in node.get("doc", "")]
+        self.assertIn("unit", {node.tag for node in nodes})
+        for node in nodes:
+            with self.subTest(tag=node.tag, name=node.get("name")):
+                self.assertEqual(versions_in(r"Since version 2\.(\d+)", node.get("doc")), {since})
+
+    def test_the_firmware_interface_has_the_command_since_the_version_that_is_required(self):
+        text = read("hw", "fwif.h")
+        since = constant("FWIF_RDM_SINCE")
+        command = re.search(r"^\tFWIF_CCCB_RAYS\b.*$", text, re.MULTILINE).group(0)
+        self.assertEqual(versions_in(r"Since version 1\.(\d+)", command), {since})
+        self.assertEqual(versions_in(r"of the RDM since 1\.(\d+)", text), {since})
+
+    def test_the_kernel_interface_lists_the_contexts_where_it_documents_them(self):
+        text = read("uapi", "drm", "pumice_drm.h")
+        notes = text.split(" * Versions, ", 1)[1].split(" * Status of the fence", 1)[0]
+        listed = [int(part.split("\t", 1)[0]) for part in notes.split(" *   1.")[1:]
+                  if "DRM_PUMICE_CONTEXT_RAYS" in part]
+        for name in ("DRM_PUMICE_CONTEXT_RAYS", "rays_busy"):
+            with self.subTest(name=name):
+                doc = text.split(f"@{name}: ", 1)[1].split("*/", 1)[0]
+                self.assertEqual(sorted(versions_in(r"since 1\.(\d+)", doc)), listed)
+
+
+if __name__ == "__main__":
+    unittest.main()
