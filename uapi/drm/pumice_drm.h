@@ -42,7 +42,10 @@
  *		DRM_PUMICE_CONTEXT_RAYS, which a 1.4 kernel refuses with -EINVAL, and @rays_busy of
  *		the statistics.
  *   1.6	@cache_bytes of struct drm_pumice_query_gpu, the first of which is padding of a
- *		1.5 kernel: 0
+ *		1.5 kernel: 0. POLLHUP of poll() when the device was removed and no event follows; a
+ *		1.5 kernel reports nothing, and poll() may wait for ever: its calls return -ENODEV.
+ *		-E2BIG of SUBMIT for more than DRM_PUMICE_MAX_PRESENTS @presents, for which a 1.5
+ *		kernel returns -EINVAL.
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -922,7 +925,7 @@ struct drm_pumice_job {
  * This structure does not grow. A file receives no events that it did not request.
  *
  * When the device was removed, poll() reports POLLHUP as soon as no event follows those that can be
- * read. A read() that waits for one is not ended then: poll() before it.
+ * read. A read() that waits for one is not ended then: poll() before it. Since version 1.6.
  */
 struct drm_pumice_event_flip {
 	/** @base: type DRM_PUMICE_EVENT_FLIP */

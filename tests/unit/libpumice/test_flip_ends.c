@@ -2,6 +2,7 @@
 /*
  * Flips of a device that ends, and files whose events the library cannot read: internal functions of
  * both backends. The kernel's file is a pipe here; its hang-up is that of a device that was removed.
+ * A kernel before uapi 1.6 has no hang-up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <cmocka.h>
 
 static int submit_errno;	/* errno of SUBMIT */
+static u32 calls_left;		/* calls of VERSION until the device is removed */
 
 /* In place of libdrm's. */
 int drmIoctl(int fd, unsigned long request, void *arg)
@@ -27,6 +29,14 @@ int drmIoctl(int fd, unsigned long request, void *arg)
 	struct drm_pumice_submit *submit = arg;
 
 	(void)fd;
+	if (request == DRM_IOCTL_VERSION) {
+		if (calls_left) {
+			calls_left--;
+			return 0;
+		}
+		errno = ENODEV;
+		return -1;
+	}
 	assert_true(request == DRM_IOCTL_PUMICE_SUBMIT);
 	submit->failed_job = 0;
 	errno = submit_errno;
@@ -41,6 +51,7 @@ static void open_file(struct drm_device *d, int fd)
 	assert_int_equal(device_init(&d->base, &ops), 0);
 	pthread_mutex_init(&d->read_lock, NULL);
 	d->fd = fd;
+	d->minor = DRM_PUMICE_VERSION_MINOR;
 }
 
 static void close_file(struct drm_device *d)
@@ -88,6 +99,63 @@ static void a_wait_ends_when_no_flip_follows(void **state)
 	close_file(&d);
 }
 
+static int present(struct drm_device *d, u32 presents)
+{
+	struct drm_vm vm = { .base.dev = &d->base };
+	struct drm_context context = {
+		.base = { .dev = &d->base, .vm = &vm.base, .type = PUMICE_CONTEXT_TRANSFER },
+	};
+	struct pumice_present_job job;
+
+	pumice_present_job_init(&job, &context.base, 64);
+	job.presents = presents;
+	return pumice_submit_present(&job);
+}
+
+static void a_wait_ends_with_a_kernel_that_does_not_report_the_removal(void **state)
+{
+	struct pumice_flip flip;
+	struct drm_device d;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	open_file(&d, ends[0]);
+	d.minor = 5;
+	calls_left = 2;
+	send_flip(ends[1], 7);
+	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), 0);
+	assert_int_equal(calls_left, 2);
+	/* The device is removed while this waits: after the second call. */
+	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), -ENODEV);
+	assert_int_equal(calls_left, 0);
+	assert_non_null(strstr(pumice_device_error(&d.base), "the GPU was removed"));
+	close(ends[1]);
+	close_file(&d);
+}
+
+/* They are sent when their job ends, after the removal. */
+static void announced_flips_of_a_removed_device_are_waited_for(void **state)
+{
+	struct pumice_flip flip;
+	struct drm_device d;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	open_file(&d, ends[0]);
+	d.minor = 5;
+	calls_left = 0;
+	assert_int_equal(present(&d, 1), 0);
+	assert_int_equal(wait_flip(&d, 0, &flip), -ETIME);
+	send_flip(ends[1], 9);
+	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), 0);
+	assert_int_equal(flip.frame, 9);
+	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), -ENODEV);
+	close(ends[1]);
+	close_file(&d);
+}
+
 /* A file that can be read and returns nothing, as for an event that exceeds the buffer. */
 static void an_event_that_is_too_large_is_an_error(void **state)
 {
@@ -101,19 +169,6 @@ static void an_event_that_is_too_large_is_an_error(void **state)
 	assert_non_null(strstr(pumice_device_error(&d.base), "larger than a flip"));
 	assert_int_equal(wait_flip(&d, 0, &flip), -EPROTO);
 	close_file(&d);
-}
-
-static int present(struct drm_device *d, u32 presents)
-{
-	struct drm_vm vm = { .base.dev = &d->base };
-	struct drm_context context = {
-		.base = { .dev = &d->base, .vm = &vm.base, .type = PUMICE_CONTEXT_TRANSFER },
-	};
-	struct pumice_present_job job;
-
-	pumice_present_job_init(&job, &context.base, 64);
-	job.presents = presents;
-	return pumice_submit_present(&job);
 }
 
 static void the_reason_of_a_submit_without_space_is_named(void **state)
@@ -203,6 +258,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_ends_when_no_flip_follows),
+		cmocka_unit_test(a_wait_ends_with_a_kernel_that_does_not_report_the_removal),
+		cmocka_unit_test(announced_flips_of_a_removed_device_are_waited_for),
 		cmocka_unit_test(an_event_that_is_too_large_is_an_error),
 		cmocka_unit_test(the_reason_of_a_submit_without_space_is_named),
 		cmocka_unit_test(a_flip_reported_before_the_gpu_was_lost_is_returned),

@@ -217,6 +217,7 @@ static int check_version(struct pumice_device *dev)
 	if (major > NEEDED_MAJOR)
 		return fail(dev, ENODEV, "the driver's interface is %d.%d, but the library supports %d: "
 			    "update the library", major, minor, NEEDED_MAJOR);
+	drm_device(dev)->minor = minor;
 	return 0;
 }
 

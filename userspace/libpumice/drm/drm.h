@@ -14,6 +14,7 @@
 struct drm_device {
 	struct pumice_device base;
 	int fd;
+	int minor;			/* of the kernel's interface 1.x */
 	pthread_mutex_t read_lock;	/* held while events are read, which must not block */
 	_Atomic u32 announced;		/* flips announced and not returned */
 };

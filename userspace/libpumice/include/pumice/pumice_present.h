@@ -104,7 +104,8 @@ struct pumice_flip {
  * @bytes: size of *flip, sizeof(struct pumice_flip)
  *
  * With a kernel driver flips are events of pumice_device_drm_fd(), which poll() reports; do not read
- * from it elsewhere.
+ * from it elsewhere. The poll() of a program reports POLLHUP when the GPU was removed and no flip is
+ * left, from uapi 1.6 on; pumice_wait_flip() returns -ENODEV with older kernels as well.
  *
  * Return: 0; -ETIME if none occurred; -EINVAL for NULL; -ENODEV if the GPU was removed or is lost and
  * no flip is left; -EPROTO if the next event of pumice_device_drm_fd() is larger than a flip; or
