@@ -383,10 +383,10 @@ static void submit_release(struct submit *s)
  * context, data set, monitor or syncobj, or if the context was destroyed meanwhile; -EIO if
  * the context was stopped, its VM is unusable or the GPU does not wake up; -ENOSPC if a
  * context would have more than DRM_PUMICE_MAX_QUEUED_JOBS jobs, or the file no space for events;
- * -EOPNOTSUPP for presents on a GPU without them; -ENOMEM; -EINTR if a signal
- * interrupts the wait for a reservation; -ENODEV if the device was unplugged; or an error of
- * pumice_array_check(), with at most DRM_PUMICE_MAX_JOBS jobs and DRM_PUMICE_MAX_SYNCS syncs
- * of each, or of pumice_array_copy().
+ * -E2BIG for more than DRM_PUMICE_MAX_PRESENTS presents of a job; -EOPNOTSUPP for presents on a
+ * GPU without them; -ENOMEM; -EINTR if a signal interrupts the wait for a reservation; -ENODEV
+ * if the device was unplugged; or an error of pumice_array_check(), with at most
+ * DRM_PUMICE_MAX_JOBS jobs and DRM_PUMICE_MAX_SYNCS syncs of each, or of pumice_array_copy().
  */
 int pumice_ioctl_submit(struct drm_device *drm, void *data, struct drm_file *file)
 {
