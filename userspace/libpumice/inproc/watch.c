@@ -14,6 +14,7 @@
 
 #include "inproc.h"
 #include "pumice_isa_enums.h"
+#include "times.h"
 
 /* The longest time that counts as watched between two checks, ns. */
 #define MAX_GAP_NS	(2 * WATCH_PAUSE_NS)
@@ -24,27 +25,17 @@ bool watch_enabled(const struct inproc_device *d)
 }
 
 /*
- * Return the GPU clock ticks for which the job in progress had its data master; 0 while the
- * firmware writes the times.
+ * Return the GPU clock ticks for which the job in progress had its data master and was not stopped;
+ * 0 while the firmware writes the times.
  */
 static u64 ran_ticks(struct inproc_device *d, const struct inproc_context *c)
 {
-	const struct fwif_context *fw = &c->shared->context;
-	const u32 version = __atomic_load_n(&fw->times_version, __ATOMIC_ACQUIRE);
-	u64 slice = __atomic_load_n(&fw->slice_start, __ATOMIC_ACQUIRE);
-	u64 ran = __atomic_load_n(&fw->job_ticks, __ATOMIC_ACQUIRE);
-	u64 stop = __atomic_load_n(&fw->stop_start, __ATOMIC_ACQUIRE);
-	u64 stopped = __atomic_load_n(&fw->stop_ticks, __ATOMIC_ACQUIRE);
-	u64 now;
+	struct pumice_times times;
 
-	if (version & 1 || __atomic_load_n(&fw->times_version, __ATOMIC_RELAXED) != version)
+	if (!pumice_times_read(&c->shared->context, &times))
 		return 0;
-	now = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8);
-	if (slice && slice < now)
-		ran += now - slice;
-	if (stop && stop < now)
-		stopped += now - stop;
-	return ran > stopped ? ran - stopped : 0;
+	return pumice_times_ran_itself(&times,
+				       pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_CLOCK, 8));
 }
 
 /* Return whether the job in progress has exceeded the time-out. */

@@ -35,6 +35,7 @@
 #include "pumice_sched.h"
 #include "pumice_stuck.h"
 #include "pumice_vm.h"
+#include "times.h"
 
 #define CREDIT_BYTES	PUMICE_CCCB_UNIT
 /* Size of the longest command, and of all commands of the longest job without dependencies. */
@@ -50,8 +51,6 @@
  */
 #define SPARE_BYTES	(2 * COMMAND_BYTES + CREDIT_BYTES)
 #define CREDIT_LIMIT	((u32)((PUMICE_CCCB_BYTES - SPARE_BYTES) / CREDIT_BYTES))
-/* Reads of a queue's times before they are treated as unknown: the firmware writes them rarely. */
-#define TIMES_ATTEMPTS	4
 #define RESULT_MASK	(PUMICE_RESULT_COUNT - 1)
 
 /* A geometry job also waits for the dependencies of its fragment job. */
@@ -605,57 +604,6 @@ void pumice_queue_fini(struct pumice_queue *q)
 }
 
 /**
- * pumice_queue_read_times - read the times of a queue's job as the firmware reports them
- * @q: queue, not released
- * @times: result
- *
- * The firmware stores words of 32 bits, several for each time, and its processor may be stopped
- * between any two of them. It marks the times as changing meanwhile.
- *
- * Context: Any.
- *
- * Return: true; false if the firmware was writing them at each of some attempts.
- */
-bool pumice_queue_read_times(const struct pumice_queue *q, struct pumice_queue_times *times)
-{
-	const struct fwif_context *fw = &q->shared->context;
-	u32 version, i;
-
-	for (i = 0; i < TIMES_ATTEMPTS; i++) {
-		version = READ_ONCE(fw->times_version);
-		dma_rmb(); /* read the version before the times */
-		times->slice_start = READ_ONCE(fw->slice_start);
-		times->job_ticks = READ_ONCE(fw->job_ticks);
-		times->stop_start = READ_ONCE(fw->stop_start);
-		times->stop_ticks = READ_ONCE(fw->stop_ticks);
-		times->job_seqno = READ_ONCE(fw->job_seqno);
-		dma_rmb(); /* and once more after them */
-		if (!(version & 1) && READ_ONCE(fw->times_version) == version)
-			return true;
-		cpu_relax();
-	}
-	return false;
-}
-
-/**
- * pumice_queue_ran_ticks - return the time of a job on its data master
- * @times: times of its queue
- * @now: GPU clock, read after them
- *
- * Context: Any.
- *
- * Return: GPU clock ticks, at most @now; 0 if no job is started.
- */
-u64 pumice_queue_ran_ticks(const struct pumice_queue_times *times, u64 now)
-{
-	u64 ticks = times->job_ticks;
-
-	if (times->slice_start && times->slice_start < now)
-		ticks += now - times->slice_start;
-	return min(ticks, now);
-}
-
-/**
  * pumice_queue_live_ticks - return the time of the running job on its data master
  * @q: queue, not released; the GPU is awake
  *
@@ -664,11 +612,11 @@ u64 pumice_queue_ran_ticks(const struct pumice_queue_times *times, u64 now)
  */
 u64 pumice_queue_live_ticks(const struct pumice_queue *q)
 {
-	struct pumice_queue_times times;
+	struct pumice_times times;
 
-	if (!pumice_queue_read_times(q, &times))
+	if (!pumice_times_read(&q->shared->context, &times))
 		return 0;
-	return pumice_queue_ran_ticks(&times, pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK));
+	return pumice_times_ran(&times, pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK));
 }
 
 /* Any user can cause faults at will, so the number of suppressed messages is not logged. */

@@ -37,22 +37,6 @@ struct pumice_queue_shared {
 };
 
 /**
- * struct pumice_queue_times - consistent copy of the times of a queue's job, of struct fwif_context
- */
-struct pumice_queue_times {
-	/** @slice_start: GPU clock when the running slice began; 0 while it does not run */
-	u64 slice_start;
-	/** @job_ticks: GPU clock ticks of its earlier slices */
-	u64 job_ticks;
-	/** @stop_start: GPU clock when it was stopped for lack of pages; 0 while it is not */
-	u64 stop_start;
-	/** @stop_ticks: GPU clock ticks for which it was stopped before */
-	u64 stop_ticks;
-	/** @job_seqno: number of the job */
-	u32 job_seqno;
-};
-
-/**
  * struct pumice_queue - jobs of one context on one data master
  *
  * The firmware treats it as a context of its own. Lives as long as its context.
@@ -130,8 +114,6 @@ void pumice_queue_fini(struct pumice_queue *q);
 u32 pumice_queue_memory(void);
 u32 pumice_queue_credits(const struct pumice_queue *q, u32 waits);
 bool pumice_queue_has_room(const struct pumice_queue *q, u32 credits);
-bool pumice_queue_read_times(const struct pumice_queue *q, struct pumice_queue_times *times);
-u64 pumice_queue_ran_ticks(const struct pumice_queue_times *times, u64 now);
 u64 pumice_queue_live_ticks(const struct pumice_queue *q);
 void pumice_queue_emit_locked(struct pumice_job *job);
 int pumice_queue_kick_locked(struct pumice_queue *q);

@@ -37,6 +37,7 @@
 #include "pumice_replay.h"
 #include "pumice_reset.h"
 #include "pumice_stuck.h"
+#include "times.h"
 
 #define BOOT_ATTEMPTS	2
 
@@ -462,14 +463,6 @@ static bool reset_job_waits(const struct pumice_job *job)
 	return false;
 }
 
-/* Return the GPU clock ticks for which a geometry job waited for others' pages, as reported. */
-static u64 reset_stop_ticks(const struct pumice_queue_times *times, u64 now)
-{
-	if (times->stop_start && times->stop_start < now)
-		return times->stop_ticks + now - times->stop_start;
-	return times->stop_ticks;
-}
-
 /*
  * Return the time in ms for which a job has had the data master without being stopped for lack
  * of pages: as reported by the firmware, but at most the time for which the firmware has had
@@ -479,15 +472,13 @@ static u64 reset_job_ran_ms(const struct pumice_job *job)
 {
 	struct pumice_queue *q = job->queue;
 	u64 max_ms = ktime_ms_delta(ktime_get(), job->submit_time);
-	struct pumice_queue_times times;
-	u64 now, ticks;
+	struct pumice_times times;
+	u64 ticks;
 
 	/* While the firmware writes the times, none counts until the next tick. */
-	if (!pumice_queue_read_times(q, &times) || times.job_seqno != job->seqno)
+	if (!pumice_times_read(&q->shared->context, &times) || times.job_seqno != job->seqno)
 		return 0;
-	now = pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK);
-	ticks = pumice_queue_ran_ticks(&times, now);
-	ticks -= min(ticks, reset_stop_ticks(&times, now));
+	ticks = pumice_times_ran_itself(&times, pumice_read64(q->ctx->pdev, PUMICE_SYS_CLOCK));
 	return min(mul_u64_u32_div(ticks, MSEC_PER_SEC, q->ctx->pdev->clock_hz), max_ms);
 }
 
