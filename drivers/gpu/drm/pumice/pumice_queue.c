@@ -335,16 +335,24 @@ static struct dma_fence *pumice_queue_refuse(struct pumice_job *job, int error)
 /*
  * The scheduler restarts its tick for each job that it runs, before run_job(). Restore the rest of
  * the oldest job's tick: else a user could postpone the time-out of a job by submitting others.
+ * Without jobs in flight there is none to restore: the job was refused, or has ended already.
+ *
+ * The scheduler's job_list_lock is acquired under the context's lock, in which the time-out handler
+ * starts the next tick: so the next one is not cut to the rest of this one. The scheduler calls
+ * neither the driver nor callbacks of fences under it.
  */
 static void pumice_queue_restore_tick(struct pumice_queue *q)
 {
-	unsigned long now = jiffies, left = 0;
+	unsigned long now, left = 0;
 
 	spin_lock(&q->ctx->lock);
-	if (time_after(q->tick_end, now))
-		left = q->tick_end - now;
+	if (!list_empty(&q->in_flight)) {
+		now = jiffies;
+		if (time_after(q->tick_end, now))
+			left = q->tick_end - now;
+		drm_sched_resume_timeout(&q->sched, left);
+	}
 	spin_unlock(&q->ctx->lock);
-	drm_sched_resume_timeout(&q->sched, left);
 }
 
 static struct dma_fence *pumice_queue_run_job(struct drm_sched_job *base)

@@ -622,9 +622,14 @@ static const char *reset_check_job(struct pumice_context *ctx, struct pumice_job
 
 static void reset_watch_job(struct pumice_context *ctx, struct pumice_job *job)
 {
-	bool cookie = dma_fence_begin_signalling();
-	const char *reason = reset_check_job(ctx, job);
+	const char *reason;
+	bool cookie;
 
+	/* A lost GPU has no jobs, and is neither called nor reset again. */
+	if (ctx->pdev->reset.lost)
+		return;
+	cookie = dma_fence_begin_signalling();
+	reason = reset_check_job(ctx, job);
 	dma_fence_end_signalling(cookie);
 	if (reason)
 		reset_locked(ctx->pdev, reason);

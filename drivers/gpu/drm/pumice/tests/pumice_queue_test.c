@@ -97,6 +97,7 @@ static void tick_is_of_the_oldest_job(struct kunit *test)
 	q->sched.timeout = HZ;
 	KUNIT_ASSERT_EQ(test, pumice_queue_submit(&f->job), 0);
 	KUNIT_EXPECT_TRUE(test, time_after_eq(q->tick_end, begin + HZ));
+	KUNIT_EXPECT_TRUE(test, time_before_eq(q->tick_end, jiffies + HZ));
 	q->tick_end = begin - 1;
 	second->job.ctx = &f->ctx;
 	second->job.queue = q;
@@ -106,12 +107,46 @@ static void tick_is_of_the_oldest_job(struct kunit *test)
 	pumice_queue_finish_job_locked(q, &f->job);
 	spin_unlock(&f->ctx.lock);
 	KUNIT_EXPECT_TRUE(test, time_after_eq(q->tick_end, begin + HZ));
+	KUNIT_EXPECT_TRUE(test, time_before_eq(q->tick_end, jiffies + HZ));
+}
+
+static void no_time_out(struct work_struct *work)
+{
+}
+
+/* A job that is refused while none is in flight leaves the scheduler's timer as it is. */
+static void tick_is_restored_for_jobs_in_flight_only(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+	struct pumice_queue *q = &f->ctx.queues[0];
+	struct drm_gpu_scheduler *sched = &q->sched;
+	const unsigned long far = jiffies + 1000 * HZ;
+	LIST_HEAD(entry);
+
+	/* As drm_sched_job_begin() starts it for a job. */
+	spin_lock_init(&sched->job_list_lock);
+	INIT_LIST_HEAD(&sched->pending_list);
+	list_add(&entry, &sched->pending_list);
+	INIT_DELAYED_WORK(&sched->work_tdr, no_time_out);
+	sched->timeout_wq = system_wq;
+	queue_delayed_work(sched->timeout_wq, &sched->work_tdr, 1000 * HZ);
+	q->tick_end = jiffies - 1;
+	pumice_queue_restore_tick(q);
+	KUNIT_EXPECT_TRUE(test, timer_pending(&sched->work_tdr.timer));
+	KUNIT_EXPECT_TRUE(test, time_after_eq(sched->work_tdr.timer.expires, far));
+	list_add(&f->job.node, &q->in_flight);
+	q->tick_end = jiffies + 500 * HZ;
+	pumice_queue_restore_tick(q);
+	KUNIT_EXPECT_TRUE(test, timer_pending(&sched->work_tdr.timer));
+	KUNIT_EXPECT_TRUE(test, time_before(sched->work_tdr.timer.expires, far));
+	cancel_delayed_work_sync(&sched->work_tdr);
 }
 
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
 	KUNIT_CASE(tick_is_of_the_oldest_job),
+	KUNIT_CASE(tick_is_restored_for_jobs_in_flight_only),
 	KUNIT_CASE(job_for_a_gpu_that_is_lost_is_refused),
 	{}
 };

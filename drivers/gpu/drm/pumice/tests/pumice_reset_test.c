@@ -297,6 +297,24 @@ static void gpu_is_lost_when_firmware_fails_repeatedly(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fails(f));
 }
 
+/* The firmware does not accept commands: a GPU that is not lost is reset, here one that sleeps. */
+static void gpu_that_is_lost_is_not_reset_again(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+
+	pumice_kccb_init(&f->pdev);
+	init_waitqueue_head(&f->pdev.reset.over);
+	spin_lock_init(&f->waiting.lock);
+	f->pdev.reset.asleep = true;
+	mutex_lock(&f->pdev.reset.lock);
+	reset_watch_job(&f->waiting, &f->job);
+	KUNIT_EXPECT_EQ(test, f->pdev.reset.rounds, 1);
+	f->pdev.reset.lost = true;
+	reset_watch_job(&f->waiting, &f->job);
+	KUNIT_EXPECT_EQ(test, f->pdev.reset.rounds, 1);
+	mutex_unlock(&f->pdev.reset.lock);
+}
+
 static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_that_the_firmware_never_starts_hangs),
 	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
@@ -305,6 +323,7 @@ static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_does_not_hang_while_it_waits_for_others),
 	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
 	KUNIT_CASE(gpu_is_lost_when_firmware_fails_repeatedly),
+	KUNIT_CASE(gpu_that_is_lost_is_not_reset_again),
 	KUNIT_CASE(file_reports_a_lost_gpu),
 	KUNIT_CASE(resets_count_from_the_opening_of_the_file),
 	{}
