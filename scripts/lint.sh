@@ -52,12 +52,13 @@ checkpatch() {
 
 kernel_module() {
 	# Warnings of W=1 and sparse are errors here. The pattern also finds sparse's
-	# own "error:".
+	# own "error:". W=1 reports members that are initialised twice; the one place where that is
+	# intended excepts itself, which sparse does not support.
 	local log=$OUT/logs/lint-module-build.log status=0
 
 	find "$BUILD/module/lint" -name '*.o' -delete 2>/dev/null
 	MODULE_WORK=$BUILD/module/lint MODULE_ROOT=$(kernel_root) "$top/scripts/build-module.sh" "$kernel" \
-		"$BUILD/module/lint.ko" W=1 C=2 CHECK="sparse -D__CHECK_ENDIAN__" || status=1
+		"$BUILD/module/lint.ko" W=1 C=2 CHECK="sparse -D__CHECK_ENDIAN__ -Wno-override-init" || status=1
 	cp "$OUT/logs/module-lint.log" "$log"
 	! grep -E 'warning:|error:' "$log" && return $status
 }

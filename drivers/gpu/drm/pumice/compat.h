@@ -28,16 +28,6 @@
 #define PUMICE_DRIVER_DATE(text)
 #endif
 
-/*
- * DRM_GEM_FOPS with another poll(): a second initialiser of the same member would be reported as a
- * mistake.
- */
-#ifdef PUMICE_HAVE_GEM_GET_UNMAPPED_AREA
-#define PUMICE_FOPS_GET_UNMAPPED_AREA .get_unmapped_area = drm_gem_get_unmapped_area,
-#else
-#define PUMICE_FOPS_GET_UNMAPPED_AREA
-#endif
-
 /* Send the uevent for a reset or the loss of the device. Allocates memory. */
 static inline void pumice_wedged_event(struct drm_device *drm, bool lost)
 {

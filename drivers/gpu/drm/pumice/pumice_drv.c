@@ -149,20 +149,16 @@ static const struct drm_ioctl_desc ioctls[] = {
 	IOCTL(VM_GET_FAULTS, vm_get_faults),
 };
 
+__diag_push();
+__diag_ignore_all("-Woverride-init", "all members of the DRM core, but another poll()");
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
-	.open = drm_open,
-	.release = drm_release,
-	.unlocked_ioctl = drm_ioctl,
-	.compat_ioctl = drm_compat_ioctl,
+	DRM_GEM_FOPS,
 	.poll = pumice_flip_poll,
-	.read = drm_read,
-	.llseek = noop_llseek,
-	PUMICE_FOPS_GET_UNMAPPED_AREA
-	.mmap = drm_gem_mmap,
-	.fop_flags = FOP_UNSIGNED_OFFSET,
 	.show_fdinfo = drm_show_fdinfo,
 };
+
+__diag_pop();
 
 static const struct drm_driver driver = {
 	.driver_features = DRIVER_GEM | PUMICE_DRIVER_GEM_GPUVA | DRIVER_RENDER | DRIVER_SYNCOBJ |
