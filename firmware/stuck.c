@@ -6,7 +6,7 @@
  * USCs briefly; each data master runs one job, so the waves of its data master are
  * the job's. Waves at the same instruction are merged into one place.
  *
- * Limits: reads FWIF_STUCK_LOOK waves at most, to bound the time with interrupts
+ * Limits: samples FWIF_STUCK_SAMPLES waves at most, to bound the time with interrupts
  * off.
  */
 #include "boot.h"
@@ -84,12 +84,12 @@ static struct fwif_place *place_of_wave(u32 pc, u64 code)
 	return p;
 }
 
-static void read_waves(void)
+static void sample_waves(void)
 {
 	struct fwif_place *place;
 	u32 i;
 
-	stuck.sampled = min_u32(stuck.waves, FWIF_STUCK_LOOK);
+	stuck.sampled = min_u32(stuck.waves, FWIF_STUCK_SAMPLES);
 	for (i = 0; i < stuck.sampled; i++) {
 		reg_write(PUMICE_WAVE_SELECT, i * stuck.waves / stuck.sampled);
 		place = place_of_wave(reg_read(PUMICE_WAVE_PC), reg_read64(PUMICE_WAVE_CODE));
@@ -145,7 +145,7 @@ void stuck_capture(const struct context *c, bool partial)
 		.waves = reg_read(PUMICE_WAVE_COUNT),
 		.busy = busy_masters(),
 	};
-	read_waves();
+	sample_waves();
 	stuck.unit = stuck.places ? PUMICE_UNIT_USC_CODE : unit_of_master(c, partial);
 	captured[c->dm].context = c;
 	captured[c->dm].seqno = c->seqno;

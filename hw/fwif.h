@@ -295,16 +295,17 @@ struct fwif_context {
  * Location of a job that failed on its data master, by the firmware, before its result.
  * For a fault: the program and instruction, as one place, if there is one. For a job
  * that CONTEXT_KILL stops while it runs: its waves, before it is stopped. Waves at the
- * same instruction of the same program are one place. At most FWIF_STUCK_LOOK waves are
- * sampled, spread evenly over all; only the first FWIF_STUCK_PLACES places are kept.
+ * same instruction of the same program are one place. At most FWIF_STUCK_SAMPLES waves are
+ * sampled, spread evenly over all; only the first FWIF_STUCK_PLACES places are kept, so that
+ * the sampled waves at others are counted in @sampled only.
  */
 #define FWIF_STUCK_PLACES	16u
-#define FWIF_STUCK_LOOK		256u
+#define FWIF_STUCK_SAMPLES	256u
 
 struct fwif_place {
 	u64 code;		/* GPU virtual address of the program */
 	u32 pc;			/* instruction index: the next one, or the barrier */
-	u32 waves;		/* of the sampled ones */
+	u32 waves;		/* sampled waves at this place */
 	u32 lanes;		/* of the first wave */
 	u8 usc;			/* of the first wave: USC over all cores */
 	u8 slot;
@@ -316,7 +317,7 @@ struct fwif_stuck {
 	u32 seqno;		/* the job; written last, 0 before */
 	u32 unit;		/* enum pumice_unit: unit that was busy with it, or faulted */
 	u32 waves;		/* in flight; 0 for a fault */
-	u32 sampled;		/* of these, counted in place[] */
+	u32 sampled;		/* of these; those at a place of place[] are counted there */
 	u32 places;		/* entries of place[] */
 	u32 busy;		/* data masters with a job: bit n is enum fwif_dm n */
 	u8 known;		/* of a fault: FWIF_KNOWN_*, location fields that the device reported; else 0 */

@@ -741,13 +741,16 @@ struct drm_pumice_job_get_result {
 	__u32 pad;
 	/** @waves: out: of a job that timed out: waves in flight when it was stopped; else zero */
 	__u32 waves;
-	/** @waves_looked: out: number of sampled waves, which are counted in @places */
+	/**
+	 * @waves_looked: out: number of sampled waves: at most 256, spread evenly over @waves.
+	 * Those at further places than @places has are counted here only.
+	 */
 	__u32 waves_looked;
 	/** @place_count: out: entries of @places that are used */
 	__u32 place_count;
 	/** @pad2: out: zero */
 	__u32 pad2;
-	/** @places: out: locations of these waves */
+	/** @places: out: locations of the sampled waves */
 	struct drm_pumice_stuck_place places[DRM_PUMICE_STUCK_PLACES];
 	/** @code: out: GPU virtual address of the program that faulted */
 	__u64 code;

@@ -438,16 +438,20 @@ static void put_waves(struct text *t, struct pumice_vm *vm, const struct pumice_
 
 static void put_places(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
-	u32 i;
+	u32 i, others = r->waves_looked;
 
 	put(t, "%u wave%s in flight", r->waves, r->waves == 1 ? "" : "s");
 	if (r->waves_looked < r->waves)
-		put(t, ", of which %u were examined", r->waves_looked);
+		put(t, ", of which %u were sampled", r->waves_looked);
 	put(t, "\n");
 	pthread_mutex_lock(&vm->lock);
-	for (i = 0; i < r->place_count && i < PUMICE_STUCK_PLACES; i++)
+	for (i = 0; i < r->place_count && i < PUMICE_STUCK_PLACES; i++) {
 		put_waves(t, vm, &r->places[i]);
+		others -= r->places[i].waves < others ? r->places[i].waves : others;
+	}
 	pthread_mutex_unlock(&vm->lock);
+	if (others)
+		put(t, "  %u at other instructions\n", others);
 }
 
 static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)

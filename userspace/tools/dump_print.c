@@ -184,7 +184,7 @@ static bool print_stuck(const struct dump *dump, bool all)
 	printf("unit: %s\n", pumice_unit_str(s.unit));
 	print_busy(s.busy);
 	if (s.waves)
-		printf("waves of the job: %u, of which %u were examined\n", s.waves, s.sampled);
+		printf("waves of the job: %u, of which %u were sampled\n", s.waves, s.sampled);
 	for (u32 i = 0; i < s.places && i < FWIF_STUCK_PLACES; i++)
 		print_place(dump, &s.place[i], s.waves);
 	if (!s.waves && s.places)

@@ -251,7 +251,7 @@ static void check_stuck(struct path *p)
 	assert_has(text, "BUSY = true");
 	assert_has(text, "pc 7 of 0x%010llx  jump", (unsigned long long)code);
 	assert_has(text, "unit: usc-code\nbusy data masters: compute\n"
-		   "waves of the job: 6, of which 6 were examined\n");
+		   "waves of the job: 6, of which 6 were sampled\n");
 	assert_has(text, "2 at pc 7 of program 0x%010llx, first: usc ", (unsigned long long)code);
 	assert_has(text, "4 at pc 5 (barrier) of program 0x%010llx, first: usc ",
 		   (unsigned long long)code);

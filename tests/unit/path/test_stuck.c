@@ -18,19 +18,24 @@
 #define GROUP		96u
 #define WAVES		(GROUPS * 3)
 
-/* Run the job until all its waves have stored, and some time longer. */
-static void run_until_stuck(struct path *p, uint64_t va)
+/* Run the job until all its instances have stored, and some time longer. */
+static void run_until_stored(struct path *p, uint64_t va, uint32_t instances)
 {
 	volatile uint32_t *out = p->out_cpu;
 	struct pumice_context_state s;
 	uint32_t i;
 
 	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
-	for (i = 0; i < GROUPS * GROUP; i++)
+	for (i = 0; i < instances; i++)
 		while (!out[i])
 			path_run_briefly(p);
 	for (i = 0; i < 20; i++)
 		path_run_briefly(p);
+}
+
+static void run_until_stuck(struct path *p, uint64_t va)
+{
+	run_until_stored(p, va, GROUPS * GROUP);
 }
 
 static struct pumice_job_result kill_and_get_result(struct path *p)
@@ -152,7 +157,7 @@ static void check_many(struct path *p)
 	for (i = 0; i < r.place_count; i++)
 		total += r.places[i].waves;
 	assert_int_equal(total, 256);
-	snprintf(words, sizeof(words), "%u waves in flight, of which 256 were examined\n", r.waves);
+	snprintf(words, sizeof(words), "%u waves in flight, of which 256 were sampled\n", r.waves);
 	assert_described(p, words);
 	pumice_kernel_destroy(k);
 }
@@ -162,6 +167,59 @@ static void a_part_of_many_waves_is_read(void **state)
 	(void)state;
 	path_one(4, 0, check_many);
 	path_one(4, 2, check_many);
+}
+
+#define PLACES		20u	/* more than are reported */
+
+/* Assemble a program of which each wave loops at an instruction of its own. */
+static struct pumice_kernel *assemble_places(struct path *p)
+{
+	char text[4096] = ".group 32, 1, 1\n.uniforms sh0, 2\n.input v0, global_x\n"
+			  "mov.u32 r2, 1\nshl.u32 r1, v0, 2\n"
+			  "global_store32 sig0, [one], sh0 + r1, r2\n";
+	struct pumice_kernel *k;
+	size_t length;
+	uint32_t i;
+
+	for (i = 0; i < PLACES; i++) {
+		length = strlen(text);
+		snprintf(text + length, sizeof(text) - length,
+			 "lt.u32 r0, v0, %u\nbr_any next%u, [r0]\njump after%u\n"
+			 "next%u: jump next%u\nafter%u:\n", 32 * (i + 1), i, i, i, i, i);
+	}
+	length = strlen(text);
+	snprintf(text + length, sizeof(text) - length, "end\n");
+	assert_int_equal(pumice_kernel_assemble(p->vm, "places", text, &k), 0);
+	return k;
+}
+
+/* Waves at the places that follow the last one of the table are sampled, but have no place. */
+static void check_places(struct path *p)
+{
+	const uint32_t uniforms[2] = { VA_WORDS(p->out_va) };
+	struct pumice_kernel *k = assemble_places(p);
+	struct pumice_job_result r;
+	uint32_t i;
+	uint64_t va;
+
+	path_dispatch(p, k, PLACES, uniforms, 2);
+	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
+	run_until_stored(p, va, PLACES * 32);
+	r = kill_and_get_result(p);
+	assert_int_equal(r.waves, PLACES);
+	assert_int_equal(r.waves_looked, PLACES);
+	assert_int_equal(r.place_count, PUMICE_STUCK_PLACES);
+	for (i = 0; i < r.place_count; i++)
+		assert_int_equal(r.places[i].waves, 1);
+	assert_described(p, "20 waves in flight\n  1 at instruction ");
+	assert_described(p, "\n  4 at other instructions\n");
+	pumice_kernel_destroy(k);
+}
+
+static void waves_at_more_places_than_are_reported_are_counted(void **state)
+{
+	(void)state;
+	path_one(2, 0, check_places);
 }
 
 /* A cyclic stream has no waves: the data master itself is reported. */
@@ -260,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_killed_job_reports_the_positions_of_its_waves),
 		cmocka_unit_test(a_part_of_many_waves_is_read),
+		cmocka_unit_test(waves_at_more_places_than_are_reported_are_counted),
 		cmocka_unit_test(an_endless_stream_reports_its_data_master),
 		cmocka_unit_test(a_job_that_never_ran_reports_no_waves_of_others),
 		cmocka_unit_test(a_job_killed_in_the_queue_reports_no_places_of_the_previous),
