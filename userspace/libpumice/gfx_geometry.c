@@ -138,7 +138,10 @@ int pumice_stream_draw_state(struct pumice_stream *s, const struct pumice_draw_s
 	return pumice_stream_state(s, at);
 }
 
-/* An unset count would draw nothing, which is hard to diagnose: reject it. */
+/*
+ * An unset number of instances would draw nothing, which is hard to diagnose: reject it. A count of
+ * 0 vertices or indices is accepted: meshes can be empty.
+ */
 static int check_instances(struct pumice_stream *s, u32 instances)
 {
 	if (!instances)
