@@ -48,6 +48,8 @@ def run(port, command):
     port.sendall(f"{token} {command}\n".encode())
     with port.makefile("r", errors="replace") as lines:
         for line in lines:
+            if f"{token}: not found" in line:
+                fail("the guest is of an older tree", "start it again: make shell")
             # The last line of the output may lack its end.
             output, end, number = line.rstrip("\r\n").partition(f"status {token} ")
             if output or not end:
@@ -56,6 +58,13 @@ def run(port, command):
                 return int(number)
     fail("the guest ended", "see its console")
     return NO_GUEST
+
+
+def check_line(command, option):
+    """Fail if a command is not one line: the guest reads a line."""
+    if "\n" in command:
+        fail(f"{option} has more than one line, of which the guest would run the first",
+             "separate commands by ';', or run a script: --run 'sh /host/FILE'")
 
 
 def place(name, options):
@@ -81,6 +90,8 @@ def main():
     options = parser.parse_args()
     if not options.run and not (options.module and options.firmware):
         parser.error("give --module and --firmware, or --run")
+    check_line(options.run or "", "--run")
+    check_line(options.parameters, "--parameters")
     port = connect(options.name)
     try:
         if options.run:

@@ -98,6 +98,24 @@ class Reload(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "the driver is in use\n")
 
+    def test_a_command_of_several_lines_is_refused_and_not_sent(self):
+        self.guest(b"status TOKEN 0\n")
+        for option in (["--run", "true\nuname"], ["--parameters", "slice_us=1\ntrue"]):
+            done = self.load(*option)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"error: {option[0]} has more than one line", done.stderr)
+        # The next line is the first one that the guest receives.
+        self.assertEqual(self.reload("--run", "true").returncode, 0)
+        self.assertEqual(self.commands, ["true\n"])
+
+    def test_a_guest_of_an_older_tree_is_reported_at_once(self):
+        """Guests without tokens run the whole line, whose first word is the token."""
+        self.guest(b"sh: TOKEN: not found\nstatus 127\n", None)
+        done = self.reload("--run", "uname -a")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("error: the guest is of an older tree\n       start it again: make shell",
+                      done.stderr)
+
     def test_a_guest_that_ends_is_an_error(self):
         self.guest(b"some")
         done = self.load()
