@@ -20,8 +20,9 @@ COMPILERS = [("gcc", "-std=c11", "c"), ("gcc", None, "c"), ("clang", "-std=c11",
              ("clang", None, "c"), ("g++", "-std=c++11", "cc"), ("g++", None, "cc"),
              ("clang++", "-std=c++11", "cc"), ("clang++", None, "cc")]
 HEADERS = {"pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h", "pumice_formats.h",
-           "pumice_gfx.h", "pumice_isa_enums.h", "pumice_perf.h", "pumice_present.h", "pumice_rays.h",
-           "pumice_regs.h", "pumice_shader.h", "pumice_tasks.h", "pumice_types.h"}
+           "pumice_gfx.h", "pumice_isa_enums.h", "pumice_limits.h", "pumice_perf.h",
+           "pumice_present.h", "pumice_rays.h", "pumice_regs.h", "pumice_shader.h", "pumice_tasks.h",
+           "pumice_types.h"}
 
 MAP = TOP / "userspace/libpumice/libpumice.map"
 
@@ -244,7 +245,7 @@ class Library(Folder):
     def test_every_function_is_exported_and_has_a_page(self):
         functions = set()
         for header in ("pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h",
-                       "pumice_gfx.h", "pumice_perf.h", "pumice_present.h",
+                       "pumice_gfx.h", "pumice_limits.h", "pumice_perf.h", "pumice_present.h",
                        "pumice_rays.h", "pumice_tasks.h"):
             text = (prefix().path / "include/pumice" / header).read_text(encoding="utf-8")
             functions |= set(re.findall(r"^[a-z][\w *]*[ *](pumice_\w+)\(", text, re.M))
