@@ -406,14 +406,17 @@ static void pumice_list_sizes(PumiceState *s, struct pumice_gpu_config *c,
         { "chunk-fifo", &s->params.chunk_fifo, 1, 4, &c->chunk_fifo },
         { "tile-fifo", &s->params.tile_fifo, 1, 64, &c->tile_fifo },
         { "tsp-vertices", &s->params.tsp_vertices, 4, 1024, &c->tsp_vertices },
-        { "slc-kib", &s->params.slc_kib, 16, 65536, &c->slc_kib },
-        { "data-l1-bytes", &s->params.data_l1_bytes, 256, 1048576,
-          &c->data_l1_bytes },
-        { "data-l2-bytes", &s->params.data_l2_bytes, 256, 1048576,
-          &c->data_l2_bytes },
-        { "texture-l1-bytes", &s->params.texture_l1_bytes, 256, 1048576,
+        { "slc-kib", &s->params.slc_kib, PUMICE_MIN_SLC_KIB,
+          PUMICE_MAX_SLC_KIB, &c->slc_kib },
+        { "data-l1-bytes", &s->params.data_l1_bytes,
+          PUMICE_MIN_CACHE_BYTES, PUMICE_MAX_CACHE_BYTES, &c->data_l1_bytes },
+        { "data-l2-bytes", &s->params.data_l2_bytes,
+          PUMICE_MIN_CACHE_BYTES, PUMICE_MAX_CACHE_BYTES, &c->data_l2_bytes },
+        { "texture-l1-bytes", &s->params.texture_l1_bytes,
+          PUMICE_MIN_CACHE_BYTES, PUMICE_MAX_CACHE_BYTES,
           &c->texture_l1_bytes },
-        { "texture-l2-bytes", &s->params.texture_l2_bytes, 256, 1048576,
+        { "texture-l2-bytes", &s->params.texture_l2_bytes,
+          PUMICE_MIN_CACHE_BYTES, PUMICE_MAX_CACHE_BYTES,
           &c->texture_l2_bytes },
     };
 
@@ -664,6 +667,10 @@ static const VMStateDescription pumice_vmstate = {
     .unmigratable = 1,
 };
 
+#define PUMICE_CACHE_RANGE \
+    "a power of two from " PUMICE_LIMIT_TEXT(PUMICE_MIN_CACHE_BYTES) " to " \
+    PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) "; reported, not modelled yet"
+
 /* Set the descriptions for "-device pumice,help". */
 static void pumice_describe_properties(ObjectClass *klass)
 {
@@ -707,15 +714,17 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "tsp-vertices",
         "vertices in the cache of a core's TSP, a power of two from 4 to 1024");
     object_class_property_set_description(klass, "slc-kib",
-        "system level cache, KiB, a power of two; reported, not modelled yet");
+        "system level cache, KiB, a power of two from "
+        PUMICE_LIMIT_TEXT(PUMICE_MIN_SLC_KIB) " to "
+        PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) "; reported, not modelled yet");
     object_class_property_set_description(klass, "data-l1-bytes",
-        "data cache of half a core, a power of two; the same");
+        "data cache of half a core, bytes, " PUMICE_CACHE_RANGE);
     object_class_property_set_description(klass, "data-l2-bytes",
-        "data cache of a core, a power of two; the same");
+        "data cache of a core, bytes, " PUMICE_CACHE_RANGE);
     object_class_property_set_description(klass, "texture-l1-bytes",
-        "texture cache of half a core, a power of two; the same");
+        "texture cache of half a core, bytes, " PUMICE_CACHE_RANGE);
     object_class_property_set_description(klass, "texture-l2-bytes",
-        "texture cache of a core, a power of two; the same");
+        "texture cache of a core, bytes, " PUMICE_CACHE_RANGE);
     object_class_property_set_description(klass, "fault-injection",
         "whether the guest may inject faults");
     object_class_property_set_description(klass, "fw-gdb",

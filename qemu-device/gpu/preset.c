@@ -17,10 +17,6 @@
 #define MAX_TILE_FIFO	IPF_MASTER_TILES
 #define MIN_TSP_VERTICES TSP_CACHE_WAYS
 #define MAX_TSP_VERTICES 1024u
-#define MIN_SLC_KIB	16u
-#define MAX_SLC_KIB	65536u
-#define MIN_CACHE_BYTES	256u
-#define MAX_CACHE_BYTES	(1u << 20)
 
 #define ROW(preset, cores_, uscs_, slots_, tasks_, waves_, batch_, unified_, common_, local_, \
 	    regs_, vpm_, idx_, chunks_, tiles_, outputs_, tsp_) \
@@ -151,11 +147,14 @@ static const char *check_caches(const struct pumice_gpu_config *c)
 				       c->texture_l2_bytes };
 	unsigned int n;
 
-	if (!is_size(c->slc_kib, MIN_SLC_KIB, MAX_SLC_KIB))
-		return "the system level cache must have 16 to 65536 KiB, a power of two";
+	if (!is_size(c->slc_kib, PUMICE_MIN_SLC_KIB, PUMICE_MAX_SLC_KIB))
+		return "the system level cache must have " PUMICE_LIMIT_TEXT(PUMICE_MIN_SLC_KIB)
+		       " to " PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) " KiB, a power of two";
 	for (n = 0; n < sizeof(bytes) / sizeof(bytes[0]); n++) {
-		if (!is_size(bytes[n], MIN_CACHE_BYTES, MAX_CACHE_BYTES))
-			return "caches of data and textures must have 256 to 1048576 bytes, a power of two";
+		if (!is_size(bytes[n], PUMICE_MIN_CACHE_BYTES, PUMICE_MAX_CACHE_BYTES))
+			return "caches of data and textures must have "
+			       PUMICE_LIMIT_TEXT(PUMICE_MIN_CACHE_BYTES) " to "
+			       PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) " bytes, a power of two";
 	}
 	return NULL;
 }

@@ -23,6 +23,14 @@ struct pumice_gpu;
 /* No slot registers, as opposed to the default number. */
 #define PUMICE_NO_REGISTERS UINT32_MAX
 
+/* Limits of caches' sizes, and a limit as a text for messages. */
+#define PUMICE_MIN_SLC_KIB	16
+#define PUMICE_MAX_SLC_KIB	65536
+#define PUMICE_MIN_CACHE_BYTES	256
+#define PUMICE_MAX_CACHE_BYTES	1048576
+#define PUMICE_LIMIT_TEXT_(limit) #limit
+#define PUMICE_LIMIT_TEXT(limit) PUMICE_LIMIT_TEXT_(limit)
+
 /* Configuration of a GPU by the host. Zero means the default. */
 struct pumice_gpu_config {
 	const char *preset;	/* name of the preset; NULL is "default" */
@@ -47,11 +55,16 @@ struct pumice_gpu_config {
 	const char *pixel_outputs;	/* store of pixel outputs: "common" or "partition"; NULL is
 					 * that of the preset */
 	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4 to 1024, a power of two */
-	/* Caches, which are reported and not modelled yet. Powers of two. */
-	unsigned int slc_kib;		/* system level cache, 16 to 65536 KiB */
-	unsigned int data_l1_bytes;	/* of half a core, 256 to 1 MiB */
-	unsigned int data_l2_bytes;	/* of a core, 256 to 1 MiB */
-	unsigned int texture_l1_bytes, texture_l2_bytes;	/* the same */
+	/*
+	 * Caches, which are reported and not modelled yet. Powers of two: the first from
+	 * PUMICE_MIN_SLC_KIB to _MAX_SLC_KIB, the others from PUMICE_MIN_CACHE_BYTES to
+	 * _MAX_CACHE_BYTES.
+	 */
+	unsigned int slc_kib;		/* system level cache, KiB */
+	unsigned int data_l1_bytes;	/* of half a core */
+	unsigned int data_l2_bytes;	/* of a core */
+	unsigned int texture_l1_bytes;	/* of half a core */
+	unsigned int texture_l2_bytes;	/* of a core */
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 

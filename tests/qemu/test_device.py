@@ -51,10 +51,22 @@ class Properties(unittest.TestCase):
                 self.assertIn(properties.split("=", maxsplit=1)[0], said)
                 self.assertIn(text, said)
 
+    def test_descriptions_of_caches_have_the_limits(self):
+        """Each by itself: the help is sorted by name."""
+        text = subprocess.run(command_line("pumice,help"), capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=True, timeout=60).stdout
+        lines = {line.split("=")[0].strip(): line for line in text.splitlines()}
+        self.assertRegex(lines["slc-kib"], "KiB, a power of two from 16 to 65536; .* not modelled")
+        for cache in ("data-l1", "data-l2", "texture-l1", "texture-l2"):
+            self.assertRegex(lines[cache + "-bytes"],
+                             "bytes, a power of two from 256 to 1048576; .* not modelled")
+        self.assertNotIn("the same", text)
+
     def test_sizes_that_contradict_each_other_are_refused(self):
         cases = [("slc-kib=48", "16 to 65536 KiB, a power of two"),
                  ("texture-l2-bytes=768", "256 to 1048576 bytes, a power of two"),
-                 ("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"), ("batch=48", "16, 32, 64, 96 or 128"),
+                 ("preset=volcano", "must be default, volcanic, waves, sgx543mp4 or"),
+                 ("batch=48", "16, 32, 64, 96 or 128"),
                  ("waves=3", "more waves than a USC"),
                  ("tasks=47", "tasks must be at least as many as slots"),
                  ("late=soon", "late must be early, data or poison"),
