@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "nametext.h"
 
 #define TEXT_BYTES 4096
 #define MESSAGE_BYTES 1024	/* of an error, without the line */
@@ -20,9 +21,13 @@ static size_t line_length(const char *line)
 
 void diag_clean(char *text, const char *kept)
 {
-	for (; *text; text++)
-		if (((unsigned char)*text < ' ' || *text == 0x7f) && !strchr(kept, *text))
-			*text = '?';
+	unsigned int bytes;
+
+	for (; *text; text += bytes) {
+		bytes = nametext_bytes(text);
+		if (nametext_is_control(text) && !strchr(kept, *text))
+			memset(text, '?', bytes);
+	}
 }
 
 /* Write the caret's line; tabs are kept so that the caret is below the column. */

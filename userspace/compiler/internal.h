@@ -223,7 +223,7 @@ bool asm_error_form(struct assembler *as, const char *format, ...)
 bool asm_error_in(struct assembler *as, const struct where *where, const struct token *at,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool asm_no_memory(struct assembler *as);
-/* Replace control characters, which a terminal interprets, except those in @kept. */
+/* Replace each byte of control characters (nametext.h) by '?', except those in @kept. */
 void diag_clean(char *text, const char *kept);
 /* As asm_error(), and abandon the rest of the text. */
 bool asm_stop(struct assembler *as, const struct token *at, const char *text);

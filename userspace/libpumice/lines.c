@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nametext.h"
 #include "program.h"
 #include "pumice_names.h"
 
@@ -48,8 +49,8 @@ static int check_place(const struct program_lines *lines, u32 index, const struc
 /* Return whether a text controls a terminal, to which names are printed. */
 static bool has_control(const char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
+	for (; *text; text += nametext_bytes(text))
+		if (nametext_is_control(text))
 			return true;
 	return false;
 }

@@ -368,6 +368,8 @@ static void any_name_of_a_file_makes_a_valid_program(void **state)
 	assert_string_equal(name, "?");
 	first_file("\303\244.pasm", name, sizeof(name));
 	assert_string_equal(name, "\303\244.pasm");
+	first_file("\303\233\302\233a\233\342\200\223\302\240\200", name, sizeof(name));
+	assert_string_equal(name, "\303\233??a?\342\200\223\302\240?");
 }
 
 static void errors_control_no_terminal(void **state)
@@ -377,10 +379,11 @@ static void errors_control_no_terminal(void **state)
 	size_t bytes;
 
 	(void)state;
-	assert_int_equal(assemble(&w, "\tmov r0, \033[31m\177", true, NULL, &file, &bytes), -EINVAL);
-	assert_null(strpbrk(w.first, "\033\177"));
+	assert_int_equal(assemble(&w, "\tmov r0, \033[31m\177\302\233\233", true, NULL, &file, &bytes),
+			 -EINVAL);
+	assert_null(strpbrk(w.first, "\033\177\302\233"));
 	assert_ptr_equal(strstr(w.first, "t?[2J:1:"), w.first);
-	assert_non_null(strstr(w.first, "\n\tmov r0, ?[31m?\n\t        ^"));
+	assert_non_null(strstr(w.first, "\n\tmov r0, ?[31m????\n\t        ^"));
 }
 
 /* Include another file by the same long path, but for its number, count times. */

@@ -138,6 +138,48 @@ static void each_damage_is_refused_with_its_reason(void **state)
 	}
 }
 
+/* Of file 1; what terminals interpret, and characters that have the same bytes. */
+static void names_have_no_control_characters(void **state)
+{
+	static const struct {
+		const char *name;	/* at most 5 bytes */
+		bool valid;
+	} cases[] = {
+		{ "\x7f", false }, { "a\x1f", false }, { "~ ", true },
+		/* U+0080, U+009B (CSI), U+009F; the next one is a space */
+		{ "\xc2\x80", false }, { "\xc2\x9b" "2J", false }, { "a\xc2\x9f", false },
+		{ "a\xc2\xa0", true },
+		/* by themselves, as without UTF-8 */
+		{ "\x80", false }, { "a\x9b" "b", false }, { "\x9f", false }, { "\xa0", true },
+		{ "\xc3\xc3\x9b", true }, { "\xc3" "a\x9b", false }, { "\xff\x9b", false },
+		/* a part of a character of two, three and four bytes */
+		{ "\xc3\x9b", true }, { "\xe2\x80\x93", true }, { "\xf0\x9f\x9b\x9b", true },
+		{ "\xe2\x80", false }, { "\xe2\x80" "a", false }, { "\xf0\x9f\x9b" "a", false },
+		/* too long a form of U+001B and U+009B; a surrogate; above U+10FFFF */
+		{ "\xc0\x9b", false }, { "\xe0\x82\x9b", false }, { "\xf0\x80\x82\x9b", false },
+		{ "\xed\xa0\x9b", false }, { "\xf4\x90\x80\x80", false },
+		{ "\xed\x9f\x9b", true }, { "\xf4\x8f\x9b\x9b", true },
+	};
+	struct pumice_program *program;
+	char error[PUMICE_ERROR_BYTES];
+	u32 copy[MAX_WORDS];
+	int err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memcpy(copy, file, sizeof(copy));
+		strcpy((char *)(copy + NAMES) + 2, cases[i].name);
+		progfile_seal(copy, bytes_of(copy));
+		err = pumice_program_parse(copy, bytes_of(copy), &program, error, sizeof(error));
+		if (!err)
+			pumice_program_destroy(program);
+		if (!err != cases[i].valid)
+			fail_msg("case %zu is %s", i, err ? error : "accepted");
+		if (err)
+			assert_non_null(strstr(error, "file 1: its name has a control character"));
+	}
+}
+
 /* Random words in the section, valid checksum: rejected, or every chain ends. */
 static void random_damage_is_refused_or_harmless(void **state)
 {
@@ -188,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_read_from_the_inside_out),
 		cmocka_unit_test(each_damage_is_refused_with_its_reason),
+		cmocka_unit_test(names_have_no_control_characters),
 		cmocka_unit_test(random_damage_is_refused_or_harmless),
 		cmocka_unit_test(every_cut_section_is_refused),
 	};
