@@ -25,6 +25,8 @@ import sources
 TOP = pathlib.Path(__file__).resolve().parent.parent
 WORDS = TOP / "Documentation" / "style-words.inc"
 NAMES = TOP / "Documentation" / "style-names.inc"
+# A remark of names that are reported in tests only.
+TESTS_ONLY = "in ``tests/`` only"
 SOURCES = TOP / "Documentation" / "sources.rst"
 # Not text of ours: licences and data.
 NOT_TEXT = re.compile(r"LICENSES/|.*\.(?:bin|png|gif|svg)$")
@@ -53,8 +55,8 @@ XML_CITATION = re.compile(r'(?:\(|; )[Dd]ocument (00[0-4]), ([^":;)]+)')
 BARE_CITATION = re.compile(r"(?:\(|(?i:sources?): )[Dd]ocuments? (00[0-4])(?:[);:]| and )")
 
 
-def replaced_words(table):
-    """Return [(pattern, replacement)] of a table.
+def replaced_words(table, tests=False):
+    """Return [(pattern, replacement)] of a table; tests: with those of tests.
 
     A "_" at an end of a name matches a further word there, so that "what_" excepts "what". It is
     "\\_" in the table, since reStructuredText reads "what_" as a link.
@@ -62,7 +64,8 @@ def replaced_words(table):
     text = table.read_text(encoding="utf-8").replace("\\", "")
     rows = [line.strip() for line in text.splitlines() if line.startswith('   "')]
     return [(re.compile(r"\b(?:" + "|".join(map(re.escape, avoid.replace("_", " ").split(", "))) +
-                        r")\b", re.IGNORECASE), write) for avoid, write, _ in csv.reader(rows)]
+                        r")\b", re.IGNORECASE), write) for avoid, write, remark in csv.reader(rows)
+            if tests or not remark.startswith(TESTS_ONLY)]
 
 
 def identifiers(name, line):
@@ -76,7 +79,9 @@ def identifiers(name, line):
     defined = DEFINED.match(line) if name.endswith(".py") else None
     if defined:
         found += IDENTIFIER.findall(defined[1] or defined[2])
-    return "; ".join(word.replace("_", " ").strip() for word in found)
+    # "struct name" is also one of two words, for rows such as "struct_name".
+    return "; ".join(word.replace("_", " ").strip() for word in found).replace(
+        "struct; ", "struct; struct ")
 
 
 def text_lines(name, content):
@@ -222,7 +227,8 @@ def added_lines(commit):
 
 def main(arguments, environment):
     """Check, print the problems."""
-    words, names = replaced_words(WORDS), replaced_words(NAMES)
+    words = replaced_words(WORDS)
+    names = {tests: replaced_words(NAMES, tests) for tests in (False, True)}
     sections = " ".join(SOURCES.read_text(encoding="utf-8").split())
     untracked = git("ls-files", "--others", "--exclude-standard").splitlines()
     added = {} if "--all" in arguments else added_lines(base(environment))
@@ -235,7 +241,7 @@ def main(arguments, environment):
         content = sources.text(path)
         wanted = None if name in whole else added.get(name, ())
         found += citations(name, content, sections)
-        found += problems(name, content, words, names, wanted)
+        found += problems(name, content, words, names[name.startswith("tests/")], wanted)
         if name.endswith(".py"):
             found += docstrings(name, content, wanted)
     print("\n".join(found))

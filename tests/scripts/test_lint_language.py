@@ -13,13 +13,14 @@ sys.path.insert(0, str(TOP / "scripts"))
 import lint_language  # noqa: E402
 
 WORDS = lint_language.replaced_words(lint_language.WORDS)
-NAMES = lint_language.replaced_words(lint_language.NAMES)
+NAMES = {tests: lint_language.replaced_words(lint_language.NAMES, tests) for tests in (False, True)}
 
 
 def found(name, content, wanted=None):
     """Return the line numbers that are reported."""
     return [int(problem.split(":")[1])
-            for problem in lint_language.problems(name, content, WORDS, NAMES, wanted)]
+            for problem in lint_language.problems(
+                name, content, WORDS, NAMES[name.startswith("tests/")], wanted)]
 
 
 class Words(unittest.TestCase):
@@ -47,6 +48,11 @@ class Words(unittest.TestCase):
     def test_names_count_in_identifiers_only(self):
         self.assertEqual(found("a.c", "/* on the ground */\nstruct ground *g;\n"), [2])
         self.assertEqual(found("a.rst", "common ground, pick, what it is\n"), [])
+
+    def test_names_of_fixtures_are_reported_in_tests_only(self):
+        content = "struct world *w;\nopen_world(w);\nto_world(w);\nfloat world[3];\n"
+        self.assertEqual(found("tests/a.c", content), [1, 2])
+        self.assertEqual(found("userspace/demos/a.c", content), [])
 
     def test_what_counts_as_a_part_of_a_name_only(self):
         content = "const char *what;\nint what_is_purged;\nint wakes_who_sleeps;\nint whatever;\n"
@@ -115,7 +121,7 @@ class Words(unittest.TestCase):
         self.assertEqual(found("a.rst", "told\ntold\n", {2}), [2])
 
     def test_the_list_reports_each_word_that_it_names(self):
-        for pattern, _ in WORDS + NAMES:
+        for pattern, _ in WORDS + NAMES[True]:
             self.assertTrue(pattern.pattern.startswith(r"\b(?:"))
         self.assertEqual(found("a.md", "whoever dealt\n"), [1, 1])
 

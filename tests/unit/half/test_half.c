@@ -16,7 +16,7 @@
 #define THREADS	4u
 #define READS	2000u
 
-struct world {
+struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct halves *halves;
@@ -24,7 +24,7 @@ struct world {
 	u32 state[TAG_STATE_WORDS];
 };
 
-static void open_world(struct world *w, unsigned int cores, unsigned int uscs)
+static void open_fixture(struct fixture *fx, unsigned int cores, unsigned int uscs)
 {
 	const struct pumice_texture texture = {
 		.addr = VA, .format = PUMICE_FORMAT_RGBA8_UNORM, .layout = PUMICE_LAYOUT_TWIDDLED,
@@ -34,40 +34,40 @@ static void open_world(struct world *w, unsigned int cores, unsigned int uscs)
 	const struct pumice_sampler sampler = { .min_linear = true, .mag_linear = true };
 	u32 i;
 
-	memset(w, 0, sizeof(*w));
-	w->tm = testmem_create(TESTMEM_SIZE);
-	testmem_bind(w->tm, &w->mmu);
-	w->memory = testmem_map(w->tm, CTX, VA, SIDE * SIDE * 4, PUMICE_PAGE_SIZE_4K, 0);
+	memset(fx, 0, sizeof(*fx));
+	fx->tm = testmem_create(TESTMEM_SIZE);
+	testmem_bind(fx->tm, &fx->mmu);
+	fx->memory = testmem_map(fx->tm, CTX, VA, SIDE * SIDE * 4, PUMICE_PAGE_SIZE_4K, 0);
 	for (i = 0; i < SIDE * SIDE * 4; i++)
-		w->memory[i] = (u8)(i * 2654435761u >> 24);
-	w->halves = halves_create(&w->mmu, cores, uscs);
-	assert_non_null(w->halves);
-	pumice_texture_pack(w->state, &texture);
-	pumice_sampler_pack(w->state + PUMICE_TEXTURE_WORDS, &sampler);
+		fx->memory[i] = (u8)(i * 2654435761u >> 24);
+	fx->halves = halves_create(&fx->mmu, cores, uscs);
+	assert_non_null(fx->halves);
+	pumice_texture_pack(fx->state, &texture);
+	pumice_sampler_pack(fx->state + PUMICE_TEXTURE_WORDS, &sampler);
 }
 
-static void close_world(struct world *w)
+static void close_fixture(struct fixture *fx)
 {
-	halves_destroy(w->halves);
-	testmem_destroy(w->tm);
+	halves_destroy(fx->halves);
+	testmem_destroy(fx->tm);
 }
 
-static u64 counter(const struct world *w, enum pumice_perf_counter n)
+static u64 counter(const struct fixture *fx, enum pumice_perf_counter n)
 {
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
 
-	halves_counters_add(w->halves, value);
+	halves_counters_add(fx->halves, value);
 	return value[n];
 }
 
 /* Read at positions that depend on a number. */
-static bool read_at(struct world *w, struct tag *tag, u32 number, u32 (*out)[PUMICE_LANES],
-		    struct gpu_fault *fault)
+static bool read_at(struct fixture *fx, struct tag *tag, u32 number,
+		    u32 (*out)[PUMICE_LANES], struct gpu_fault *fault)
 {
 	float coord[2][PUMICE_LANES];
 	const struct tag_request request = {
 		.op = PUMICE_USC_OP_SAMPLE, .type = PUMICE_USC_TYPE_F32,
-		.dim = PUMICE_TEXTURE_DIM_2D, .ctx = CTX, .state = w->state, .lanes = UINT32_MAX,
+		.dim = PUMICE_TEXTURE_DIM_2D, .ctx = CTX, .state = fx->state, .lanes = UINT32_MAX,
 		.coord = (const u32 *)(const void *)coord,
 	};
 	u32 l;
@@ -88,19 +88,19 @@ static void units_are_shared_by_half_the_uscs(void **state)
 
 	(void)state;
 	for (uscs = 1; uscs <= 4; uscs++) {
-		struct world w;
+		struct fixture fx;
 
-		open_world(&w, 3, uscs);
+		open_fixture(&fx, 3, uscs);
 		for (a = 0; a < 3 * uscs; a++) {
-			struct half *first = halves_of(w.halves, a);
+			struct half *first = halves_of(fx.halves, a);
 
 			assert_ptr_equal(first->titr.tag, first->tag);
 			for (b = 0; b < 3 * uscs; b++)
-				assert_int_equal(first == halves_of(w.halves, b),
+				assert_int_equal(first == halves_of(fx.halves, b),
 						 a / uscs == b / uscs &&
 						 half[uscs - 1][a % uscs] == half[uscs - 1][b % uscs]);
 		}
-		close_world(&w);
+		close_fixture(&fx);
 	}
 }
 
@@ -108,25 +108,25 @@ static void a_fault_has_the_number_of_the_tag(void **state)
 {
 	u32 out[4][PUMICE_LANES];
 	unsigned int usc;
-	struct world w;
+	struct fixture fx;
 
 	(void)state;
-	open_world(&w, 4, 4);
-	w.state[1] = ~0u;
+	open_fixture(&fx, 4, 4);
+	fx.state[1] = ~0u;
 	for (usc = 0; usc < 16; usc++) {
 		struct gpu_fault fault = { 0 };
 
-		assert_false(read_at(&w, halves_of(w.halves, usc)->tag, 0, out, &fault));
+		assert_false(read_at(&fx, halves_of(fx.halves, usc)->tag, 0, out, &fault));
 		assert_int_equal(fault.fault, PUMICE_FAULT_TAG_STATE);
 		assert_int_equal(fault.unit, PUMICE_UNIT_TAG);
 		assert_int_equal(fault.index, usc / 2);
 	}
-	close_world(&w);
+	close_fixture(&fx);
 }
 
 struct reader {
 	pthread_t thread;
-	struct world *world;
+	struct fixture *fx;
 	u32 first, different, refused;
 	u32 (*want)[4][PUMICE_LANES];
 };
@@ -134,14 +134,14 @@ struct reader {
 static void *read_all(void *opaque)
 {
 	struct reader *r = opaque;
-	struct tag *tag = halves_of(r->world->halves, r->first % 2)->tag;
+	struct tag *tag = halves_of(r->fx->halves, r->first % 2)->tag;
 	u32 out[4][PUMICE_LANES], i;
 	struct gpu_fault fault;
 
 	for (i = 0; i < READS; i++) {
 		const u32 n = (r->first * 7 + i) % READS;
 
-		r->refused += !read_at(r->world, tag, n, out, &fault);
+		r->refused += !read_at(r->fx, tag, n, out, &fault);
 		r->different += !!memcmp(out, r->want[n], sizeof(out));
 	}
 	return NULL;
@@ -152,15 +152,15 @@ static void threads_that_share_a_tag_read_the_texels_of_one(void **state)
 	static u32 want[READS][4][PUMICE_LANES];
 	struct reader reader[THREADS];
 	struct gpu_fault fault;
-	struct world w;
+	struct fixture fx;
 	u32 i;
 
 	(void)state;
-	open_world(&w, 1, 4);
+	open_fixture(&fx, 1, 4);
 	for (i = 0; i < READS; i++)
-		assert_true(read_at(&w, halves_of(w.halves, 3)->tag, i, want[i], &fault));
+		assert_true(read_at(&fx, halves_of(fx.halves, 3)->tag, i, want[i], &fault));
 	for (i = 0; i < THREADS; i++) {
-		reader[i] = (struct reader){ .world = &w, .first = i, .want = want };
+		reader[i] = (struct reader){ .fx = &fx, .first = i, .want = want };
 		assert_int_equal(pthread_create(&reader[i].thread, NULL, read_all, &reader[i]), 0);
 	}
 	for (i = 0; i < THREADS; i++) {
@@ -168,9 +168,9 @@ static void threads_that_share_a_tag_read_the_texels_of_one(void **state)
 		assert_int_equal(reader[i].refused, 0);
 		assert_int_equal(reader[i].different, 0);
 	}
-	assert_int_equal(counter(&w, PUMICE_PERF_TAG_READS), READS * (THREADS + 1));
-	assert_int_equal(counter(&w, PUMICE_PERF_TAG_TF_RESULTS), READS * (THREADS + 1));
-	close_world(&w);
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_READS), READS * (THREADS + 1));
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_TF_RESULTS), READS * (THREADS + 1));
+	close_fixture(&fx);
 }
 
 /* Let a unit work until its time is not 0. */
@@ -184,15 +184,16 @@ static void counts_are_summed_and_cleared(void **state)
 {
 	u32 out[4][PUMICE_LANES], i;
 	struct gpu_fault fault;
-	struct world w;
+	struct fixture fx;
 
 	(void)state;
-	open_world(&w, 2, 2);
-	halves_set_detail(w.halves, true);
+	open_fixture(&fx, 2, 2);
+	halves_set_detail(fx.halves, true);
 	for (i = 0; i < 4; i++) {
-		struct half *half = halves_of(w.halves, i);
+		struct half *half = halves_of(fx.halves, i);
 
-		assert_true(read_at(&w, half->tag, i, out, &fault));
+		assert_true(read_at(&fx, half->tag, i, out, &fault));
+		assert_int_equal(activity_requests(&half->tf.activity), 1);
 		activity_count(&half->uitr.activity);
 		activity_count(&half->titr.activity);
 		activity_count(&half->titr.activity);
@@ -200,23 +201,23 @@ static void counts_are_summed_and_cleared(void **state)
 		assert_true(atomic_load(&half->uitr.activity.detail));
 		assert_true(atomic_load(&half->titr.activity.detail));
 	}
-	assert_int_equal(counter(&w, PUMICE_PERF_TAG_READS), 4);
-	assert_int_equal(counter(&w, PUMICE_PERF_TAG_TF_RESULTS), 4);
-	assert_int_equal(counter(&w, PUMICE_PERF_PDM_UITR_REQUESTS), 4);
-	assert_int_equal(counter(&w, PUMICE_PERF_PDM_TITR_REQUESTS), 8);
-	take_time(&halves_of(w.halves, 1)->uitr.activity);
-	assert_true(counter(&w, PUMICE_PERF_PDM_UITR_BUSY) > 0);
-	assert_int_equal(counter(&w, PUMICE_PERF_PDM_TITR_BUSY), 0);
-	take_time(&halves_of(w.halves, 2)->titr.activity);
-	assert_true(counter(&w, PUMICE_PERF_PDM_TITR_BUSY) > 0);
-	assert_int_equal(halves_reads_ahead(w.halves, 0), 6);
-	assert_int_equal(halves_reads_ahead(w.halves, 1), 6);
-	assert_true(counter(&w, PUMICE_PERF_TAG_BUSY) > 0);
-	halves_reset(w.halves);
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_READS), 4);
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_TF_RESULTS), 4);
+	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_UITR_REQUESTS), 4);
+	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_TITR_REQUESTS), 8);
+	take_time(&halves_of(fx.halves, 1)->uitr.activity);
+	assert_true(counter(&fx, PUMICE_PERF_PDM_UITR_BUSY) > 0);
+	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_TITR_BUSY), 0);
+	take_time(&halves_of(fx.halves, 2)->titr.activity);
+	assert_true(counter(&fx, PUMICE_PERF_PDM_TITR_BUSY) > 0);
+	assert_int_equal(halves_reads_ahead(fx.halves, 0), 6);
+	assert_int_equal(halves_reads_ahead(fx.halves, 1), 6);
+	assert_true(counter(&fx, PUMICE_PERF_TAG_BUSY) > 0);
+	halves_reset(fx.halves);
 	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
-		assert_int_equal(counter(&w, (enum pumice_perf_counter)i), 0);
-	assert_int_equal(halves_reads_ahead(w.halves, 1), 0);
-	close_world(&w);
+		assert_int_equal(counter(&fx, (enum pumice_perf_counter)i), 0);
+	assert_int_equal(halves_reads_ahead(fx.halves, 1), 0);
+	close_fixture(&fx);
 }
 
 int main(void)
