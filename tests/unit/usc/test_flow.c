@@ -500,6 +500,37 @@ static void usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops(void **
 	fx_put(fx, program);
 }
 
+/* Document 000, "Unified Shading Cluster": instances of one group are executed at a time. */
+static void usc_groups_run_one_at_a_time_for_a_quantum(void **state)
+{
+	struct fixture *fx = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+	u32 counted;
+
+	/* R0 counts two instructions. */
+	put(&c, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = R_ELEM(0), .src1 = IMM,
+		     .imm = 1));
+	put(&c, INSN(JUMP, .target = 0));
+	put(&c, INSN(END));
+	program = build(fx, &c);
+	start(fx, 0, 32, program);
+	start(fx, 1, 32, program);
+	usc_step(fx->usc, USC_GROUP_QUANTUM / 2, NULL);
+	assert_true(!scalar_of(fx, 0, 0) != !scalar_of(fx, 1, 0));
+	counted = scalar_of(fx, 0, 0) + scalar_of(fx, 1, 0);
+	/* The other one begins after the quantum. */
+	for (u32 n = 0; n < USC_GROUP_QUANTUM / 2; n++)
+		usc_step(fx->usc, 1, NULL);
+	assert_true(!scalar_of(fx, 0, 0) != !scalar_of(fx, 1, 0));
+	assert_true(scalar_of(fx, 0, 0) + scalar_of(fx, 1, 0) > counted);
+	usc_step(fx->usc, 2, NULL);
+	assert_true(scalar_of(fx, 0, 0) && scalar_of(fx, 1, 0));
+	usc_abort(fx->usc);
+	usc_step(fx->usc, 1, NULL);
+	fx_put(fx, program);
+}
+
 /* Special registers of a wave, a task and a group. */
 static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state)
 {
@@ -557,6 +588,7 @@ int main(void)
 		FX_TEST(usc_result_of_a_poll_depends_on_the_program_only),
 		FX_TEST(usc_wait_lets_other_waves_of_the_group_run),
 		FX_TEST(usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops),
+		FX_TEST(usc_groups_run_one_at_a_time_for_a_quantum),
 		FX_TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
 	};
 
