@@ -28,6 +28,21 @@ def entries(text):
     return re.findall(r"^(\w.*)\n   \S", text, flags=re.MULTILINE)
 
 
+def texts(text):
+    """Return {term: text} of the definition lists of a text."""
+    return {term: " ".join(lines.split()) for term, lines in
+            re.findall(r"^(\w.*)\n((?:   \S.*(?:\n|$))+)", text, flags=re.MULTILINE)}
+
+
+def names_a_conflict(entry, document, sections):
+    """Return whether an entry of a document's list names another document, or two sections of its
+    own. References to pages of this project are not sections.
+    """
+    documents = set(re.findall(r"\b00[0-4]\b", entry)) - {document}
+    quoted = {name for name in re.findall(r'(?<!`, )"([^"]+)"', entry) if name in sections}
+    return bool(documents) or len(quoted) >= 2
+
+
 def literals(cell):
     return re.findall(r"``([^`]+)``", cell)
 
@@ -66,6 +81,7 @@ class Fidelity(unittest.TestCase):
                     self.assertTrue(how.strip(), "how it is simplified is missing")
                 if state == "done":
                     self.assertTrue(literals(row[2]), "no file implements it")
+                    self.assertTrue(literals(row[3]), "no test fails without it")
 
     def test_decisions_are_in_the_list_of_their_table(self):
         lists = {table.name: entries(table.read_text(encoding="utf-8")) for table in TABLES}
@@ -75,6 +91,23 @@ class Fidelity(unittest.TestCase):
                     decision = re.fullmatch(r"decided: ([^;]+)(;.*)?", row[4])
                     self.assertTrue(decision, "the name of the decision is missing")
                     self.assertIn(decision.group(1), lists[name])
+
+    def test_decisions_are_between_two_documents_or_sections(self):
+        sections = " ".join((TOP / "Documentation/sources.rst").read_text(encoding="utf-8").split())
+        lists = {table.name: texts(table.read_text(encoding="utf-8")) for table in TABLES}
+        for name, row in self.rows:
+            if row[4].startswith("decided"):
+                entry = re.fullmatch(r"decided: ([^;]+)(;.*)?", row[4]).group(1)
+                with self.subTest(table=name, requirement=row[1], entry=entry):
+                    self.assertTrue(names_a_conflict(lists[name][entry], name[9:12], sections),
+                                    "it names no other document, and not two sections")
+
+    def test_entries_that_rows_refer_to_exist(self):
+        lists = {table.name: entries(table.read_text(encoding="utf-8")) for table in TABLES}
+        for name, row in self.rows:
+            for entry in re.findall(r"\(below, ([^)]+)\)", row[4]):
+                with self.subTest(table=name, requirement=row[1]):
+                    self.assertIn(entry, lists[name])
 
     def test_named_files_exist(self):
         for name, row in self.rows:
@@ -107,9 +140,20 @@ class Fidelity(unittest.TestCase):
                 "     - b c\n       d\n   * - E\n     - f\n\ntext\n  more\n")
         self.assertEqual(rows(text), [["A", "b c d"], ["E", "f"]])
 
+    def test_a_reason_of_the_project_alone_is_not_a_conflict(self):
+        for entry, conflict in [("Rates of a product. Time is not modelled.", False),
+                                ("Document 004 culls before it clips. Here the face is exact.", False),
+                                ('The document has one (:doc:`overview`, "Waves").', False),
+                                ('"Waves" has some.', False), ('"Waves" has some, "Pages" none.', False),
+                                ('"Waves" has some; "Mathematics" has none.', True),
+                                ("Here one; in document 003 two. Document 003 holds.", True)]:
+            with self.subTest(entry):
+                self.assertEqual(names_a_conflict(entry, "004", "Waves, Mathematics"), conflict)
+
     def test_entries_of_lists_are_read_as_written(self):
         text = "Some text\nof two lines:\n\nA name\n   Its text.\nAnother\n   More\n   text.\n"
         self.assertEqual(entries(text), ["A name", "Another"])
+        self.assertEqual(texts(text), {"A name": "Its text.", "Another": "More text."})
 
 
 if __name__ == "__main__":

@@ -598,6 +598,45 @@ static void pages_of_a_macro_tile_are_free_when_its_tiles_are_done(void **state)
 	fx_close(&fx);
 }
 
+/* Document 004, "ISP". Bit 0 of stores: depth, bit 1: stencil; 4: none, and no memory to store to. */
+static void check_stores(u32 stores)
+{
+	static const float depth = 0.75f;
+	static const u8 stencil = 0x5a, canary[4] = { 0xee, 0xee, 0xee, 0xee };
+	u32 i;
+
+	plain_plan();
+	plan.clear_depth = depth;
+	plan.clear_stencil = stencil;
+	render_begin();
+	fx.record.depth_store = stores & 1;
+	fx.record.stencil_store = stores >> 1 & 1;
+	if (stores & 4) {
+		fx.record.depth_addr = FX_DEPTH + FX_BYTES;
+		fx.record.stencil_addr = FX_STENCIL + FX_BYTES;
+	}
+	memset(fx.depth, canary[0], FX_BYTES);
+	memset(fx.stencil, canary[0], FX_BYTES);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	for (i = 0; i < FX_MAX_SIZE * FX_MAX_SIZE; i++) {
+		assert_memory_equal(fx.depth + i * 4, stores & 1 ? (const void *)&depth : canary, 4);
+		assert_int_equal(fx.stencil[i], stores & 2 ? stencil : canary[0]);
+	}
+}
+
+static void depth_and_stencil_are_stored_only_if_required(void **state)
+{
+	u32 stores;
+
+	(void)state;
+	fx_open(&fx, 2);
+	for (stores = 0; stores <= 4; stores++)
+		check_stores(stores);
+	fx_close(&fx);
+}
+
 static void every_core_has_tiles(void **state)
 {
 	u32 cores, core, usc;
@@ -667,6 +706,7 @@ int main(void)
 		cmocka_unit_test(hidden_fragments_are_not_shaded),
 		cmocka_unit_test(hidden_primitives_make_room_for_others),
 		cmocka_unit_test(pages_of_a_macro_tile_are_free_when_its_tiles_are_done),
+		cmocka_unit_test(depth_and_stencil_are_stored_only_if_required),
 		cmocka_unit_test(every_core_has_tiles),
 		cmocka_unit_test(one_core),
 		cmocka_unit_test(three_cores),
