@@ -42,6 +42,15 @@ class Presets(unittest.TestCase):
         self.assertEqual(list(caches), list(of_header()))
         self.assertEqual(caches, of_page("Caches", 1))
 
+    def test_pages_have_the_room_of_the_fifos_of_tiles(self):
+        room = {sizes[COLUMNS.index("tiles") - 2] for sizes in of_header().values()}
+        self.assertEqual(len(room), 1)
+        for page in ("triangle", "parameter-buffer"):
+            text = (TOP / f"Documentation/{page}.rst").read_text(encoding="utf-8")
+            found = re.search(r"room\s+for\s+(\d+)\b[\w\s]*\(property\s+``tile-fifo``\)", text)
+            self.assertEqual({found[1]}, room)
+            self.assertNotRegex(text, r"FIFO\s+of\s+\d+|\d+\s+tiles\s+wait")
+
     def test_the_register_map_has_the_presets_in_their_order(self):
         text = (TOP / "hw/registers.xml").read_text(encoding="utf-8")
         enum = text.split('<enum name="preset"', 1)[1].split("</enum>", 1)[0]
