@@ -75,14 +75,16 @@ static void make_torus(struct vertex *v, uint32_t *index)
 
 		for (int c = 0; c < 3; c++) {
 			v->normal[c] = normal[c];
-			v->position[c] = 0.45f * normal[c] + (c == 0 ? cosf(a) : c == 1 ? sinf(a) : 0);
+			v->position[c] = 0.45f * normal[c] +
+				(c == 0 ? cosf(a) : c == 1 ? sinf(a) : 0);
 		}
 		v->uv[0] = 8 * (float)i / ALONG;
 		v->uv[1] = 4 * (float)j / AROUND;
 		if (i == ALONG || j == AROUND)
 			continue;
 		for (int c = 0; c < 6; c++)	/* two triangles, counter-clockwise from outside */
-			*index++ = n + (uint32_t[]){ 0, AROUND + 1, AROUND + 2, 0, AROUND + 2, 1 }[c];
+			*index++ = n +
+				(uint32_t[]){ 0, AROUND + 1, AROUND + 2, 0, AROUND + 2, 1 }[c];
 	}
 }
 

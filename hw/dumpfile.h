@@ -43,8 +43,10 @@ enum pumice_dump_type {
 	PUMICE_DUMP_FW_BOOT	= 6,	/* struct fwif_boot: state of the firmware */
 	PUMICE_DUMP_FW_LOG	= 7,	/* struct fwif_log_entry: the ring; addr: entries written */
 	PUMICE_DUMP_CONTEXT	= 8,	/* struct fwif_context: the job's */
-	PUMICE_DUMP_MEMORY	= 9,	/* bytes; addr: GPU virtual address, role: enum pumice_dump_role */
-	PUMICE_DUMP_WALK	= 10,	/* struct pumice_dump_walk, from the catalogue on; addr: GPU virtual address */
+	PUMICE_DUMP_MEMORY	= 9,	/* bytes; addr: GPU virtual address,
+					 * role: enum pumice_dump_role */
+	PUMICE_DUMP_WALK	= 10,	/* struct pumice_dump_walk, from the catalogue
+					 * on; addr: GPU virtual address */
 	PUMICE_DUMP_RESULT	= 11,	/* struct fwif_job_result: the job's */
 };
 

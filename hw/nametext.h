@@ -2,8 +2,8 @@
 /*
  * Control characters in names of program files: the rule of formats.xml, program_lines.
  *
- * Terminals interpret bytes 1 to 31 and 127, U+0080 to U+009F in UTF-8, and, without UTF-8, bytes 128
- * to 159. The last ones are refused where they are not a part of a valid character of UTF-8.
+ * Terminals interpret bytes 1 to 31 and 127, U+0080 to U+009F in UTF-8, and, without UTF-8, bytes
+ * 128 to 159. The last ones are refused where they are not a part of a valid character of UTF-8.
  */
 #ifndef PUMICE_NAMETEXT_H
 #define PUMICE_NAMETEXT_H
@@ -15,14 +15,18 @@ static inline bool nametext_is_within(unsigned char byte, unsigned int first, un
 	return byte >= first && byte <= last;
 }
 
-/* Return the bytes of the character of UTF-8 at the start of a text, not empty; 1 if none is valid. */
+/*
+ * Return the bytes of the character of UTF-8 at the start of a text, not empty; 1 if none is valid.
+ */
 static inline unsigned int nametext_bytes(const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	const unsigned int more = nametext_is_within(*at, 0xc2, 0xdf) ? 1 :
 				  nametext_is_within(*at, 0xe0, 0xef) ? 2 :
 				  nametext_is_within(*at, 0xf0, 0xf4) ? 3 : 0;
-	/* Of the second byte: no longer form than required, no surrogates, nothing above U+10FFFF. */
+	/*
+	 * Of the second byte: no longer form than required, no surrogates, nothing above U+10FFFF.
+	 */
 	const unsigned int first = *at == 0xe0 ? 0xa0 : *at == 0xf0 ? 0x90 : 0x80;
 	const unsigned int last = *at == 0xed ? 0x9f : *at == 0xf4 ? 0x8f : 0xbf;
 	unsigned int i;

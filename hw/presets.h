@@ -3,8 +3,8 @@
  * Presets: the sizes of the GPUs that the source documents describe (enum preset of
  * registers.xml). A device property overrides its column.
  *
- * X(name, cores, uscs, slots, tasks, waves, batch, unified, common, local, slot_registers, vpm, idx,
- *   chunks, tiles, outputs, tsp)
+ * X(name, cores, uscs, slots, tasks, waves, batch, unified, common, local, slot_registers, vpm,
+ *   idx, chunks, tiles, outputs, tsp)
  *
  *   cores           cores
  *   uscs            USCs of a core (other names: pipes, compute units, QPUs)
@@ -20,12 +20,13 @@
  *   idx             primitives in the IDX FIFO of a core
  *   chunks          chunks of draws between the master VDM and a core
  *   tiles           tiles between the master IPF and a core
- *   outputs         store of pixel outputs (enum output_store of registers.xml): common or partition
+ *   outputs         store of pixel outputs (enum output_store of registers.xml): common or
+ *                   partition
  *   tsp             vertices in the TSP's cache of a core
  *
  * DEFAULT       four small cores: what the project's own tests run on. The common store has 64 KiB
- *               for registers, and 512 KiB for the pixel outputs of the largest tile: 32x32 pixels of
- *               four samples of 32 registers.
+ *               for registers, and 512 KiB for the pixel outputs of the largest tile: 32x32 pixels
+ *               of four samples of 32 registers.
  * VOLCANIC      document 000: four texture interfaces and so four USCs in an SPU, 512 KiB of
  *               unified store ("USC Register Stores"), at most 8192 words of local memory
  *               ("Local Memory Store").
@@ -57,9 +58,9 @@
  *   texture_l1  texture cache of one half of a core, bytes
  *   texture_l2  texture cache of a core, bytes
  *
- * Only document 004 gives sizes ("SLC", "DCU", "TCU"): those of SGX543MP4. So the others have the same
- * for a core, and 64 KiB of SLC for each core. Memory is accessed without caches until they are modelled: the sizes are reported, and have no
- * effect.
+ * Only document 004 gives sizes ("SLC", "DCU", "TCU"): those of SGX543MP4. So the others have the
+ * same for a core, and 64 KiB of SLC for each core. Memory is accessed without caches until they
+ * are modelled: the sizes are reported, and have no effect.
  */
 #define PUMICE_PRESET_CACHES(X) \
 	X(DEFAULT, 256, 512, 1024, 512, 8192) \

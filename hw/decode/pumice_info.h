@@ -104,7 +104,8 @@ struct pumice_stream_info {
 struct pumice_isa_class {
 	const char *name;
 	const char *doc;
-	u32 full; /* banks allowed with the elem bit clear, bit n = bank n; 0 = no register operand */
+	u32 full; /* banks allowed with the elem bit clear, bit n =
+		   * bank n; 0 = no register operand */
 	u32 elem; /* banks allowed with the elem bit set */
 	u32 indexed; /* banks of full that need an index register */
 	bool (*valid)(u32 value); /* of an enumeration, else NULL */

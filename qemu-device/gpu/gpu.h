@@ -51,8 +51,8 @@ enum gpu_unit {
 	GPU_UNIT_TDM0,
 	GPU_UNIT_CORE0 = GPU_UNIT_TDM0 + PTLA_UNITS,
 };
-_Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (1 + PUMICE_MAX_USCS_PER_CORE) == WORKERS_MAX_UNITS,
-	       "units of the largest GPU");
+_Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (1 + PUMICE_MAX_USCS_PER_CORE) ==
+	       WORKERS_MAX_UNITS, "units of the largest GPU");
 
 /* Interrupt line of one virtual GPU (unit OS). */
 struct gpu_os {

@@ -104,7 +104,8 @@ static void wake(void *opaque, unsigned int index)
 }
 
 static const struct dm_ops ops = {
-	.ended = ended, .flipped = flipped, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
+	.ended = ended, .flipped = flipped, .now = now, .lock = lock, .unlock = unlock,
+	.wake = wake,
 };
 
 /* struct pm_config; called with the PM's lock held. */

@@ -40,7 +40,8 @@ struct pumice_gpu_config {
 	unsigned int tasks;	/* that one USC manages, slots to PUMICE_USC_TASKS */
 	unsigned int waves;	/* that can be in flight on one USC, 1 to 192 */
 	unsigned int batch;	/* most vertices or fragments of a task: 16, 32, 64, 96, 128 */
-	unsigned int threads;	/* host threads, at most 64; 0 runs everything inside pumice_gpu_poll() */
+	unsigned int threads;	/* host threads, at most 64; 0 runs
+				 * everything inside pumice_gpu_poll() */
 	unsigned int oses;	/* virtual GPUs whose pages are active, 1 to 8; default 1 */
 	unsigned int unified_kib;	/* unified store of one USC, KiB */
 	unsigned int common_kib;	/* common store of one USC, KiB */
@@ -50,11 +51,13 @@ struct pumice_gpu_config {
 				 * "poison"; see Documentation/execution.rst */
 	unsigned int vpm_kib;	/* vertex pipe memory of one core, KiB */
 	unsigned int idx_fifo;	/* primitives in the IDX FIFO of one core, 1 to 4096 */
-	unsigned int chunk_fifo;	/* chunks of draws between the master VDM and a core, 1 to 4 */
+	unsigned int chunk_fifo;	/* chunks of draws between the master
+					 * VDM and a core, 1 to 4 */
 	unsigned int tile_fifo;	/* tiles between the master IPF and a core, 1 to 64 */
 	const char *pixel_outputs;	/* store of pixel outputs: "common" or "partition"; NULL is
 					 * that of the preset */
-	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4 to 1024, a power of two */
+	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4
+					 * to 1024, a power of two */
 	/*
 	 * Caches, which are reported and not modelled yet. Powers of two: the first from
 	 * PUMICE_MIN_SLC_KIB to _MAX_SLC_KIB, the others from PUMICE_MIN_CACHE_BYTES to
@@ -75,11 +78,13 @@ enum pumice_log_level {
 
 /* Points of the core that a host may trace; names are those of QEMU's trace events. */
 enum pumice_trace_event {
-	PUMICE_TRACE_MMIO_READ,		/* a = offset, b = value, c = os | bytes of the access << 8 */
+	PUMICE_TRACE_MMIO_READ,		/* a = offset, b = value, c = os |
+					 * bytes of the access << 8 */
 	PUMICE_TRACE_MMIO_WRITE,	/* as PUMICE_TRACE_MMIO_READ */
 	PUMICE_TRACE_FW_BOOT,		/* a = image bytes, b = entry, c = boot error */
 	PUMICE_TRACE_FW_LOCKUP,		/* a = pc, b = mcause */
-	PUMICE_TRACE_CDM_START,		/* a = stream or saved state, b = MMU context, c = resumed */
+	PUMICE_TRACE_CDM_START,		/* a = stream or saved state, b = MMU
+					 * context, c = resumed */
 	PUMICE_TRACE_CDM_END,		/* a = fault, b = work-groups finished, c = switched out */
 	PUMICE_TRACE_VDM_START,		/* a = stream, b = MMU context */
 	PUMICE_TRACE_VDM_MEMORY,	/* a = primitives so far: no pages, or headers written */

@@ -52,7 +52,8 @@ static int write_array(const char *path, const char *name, const uint8_t *data, 
 
 	if (!out)
 		return 1;
-	fprintf(out, "/* Made by pumice-as. */\nstatic const unsigned char %s[%zu] = {", name, bytes);
+	fprintf(out, "/* Made by pumice-as. */\nstatic const unsigned char %s[%zu] = {",
+		name, bytes);
 	for (size_t i = 0; i < bytes; i++)
 		fprintf(out, "%s0x%02x,", i % 12 ? " " : "\n\t", data[i]);
 	fprintf(out, "\n};\n");

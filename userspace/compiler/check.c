@@ -5,8 +5,8 @@
  *
  * Only what is certain is reported, along the control flow:
  * - a register that no path from the start to the instruction writes. The PDS program writes
- *   first; programs of graphics stages get their inputs elsewhere, so all of V, SH, CF and CFA count
- *   as written there. An indexed write writes its whole bank;
+ *   first; programs of graphics stages get their inputs elsewhere, so all of V, SH, CF and CFA
+ *   count as written there. An indexed write writes its whole bank;
  * - a load whose signal is not waited for between it and the use of its registers, read or written,
  *   without a branch between;
  * - instructions from which no path leads to an end;
@@ -138,7 +138,8 @@ static void finding(struct checker *c, uint32_t insn, const char *format, ...)
 	if (pumice_program_get_lines(c->program, insn, lines, &count))
 		count = 0;
 	if (!count)
-		used = (size_t)snprintf(text, sizeof(text), "%.200s: instruction %u", c->name, insn);
+		used = (size_t)snprintf(text, sizeof(text), "%.200s: instruction %u",
+					c->name, insn);
 	for (uint32_t i = 0; i < count && used < sizeof(text) / 2; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.200s:%u",
 					 i ? " < " : "", lines[i].file, lines[i].line);
@@ -181,7 +182,8 @@ static void add_operand(struct effects *e, const struct pumice_usc_insn *insn,
 	/* It may be this internal register; which one a read returns depends on the device. */
 	if (write && reg.bank == PUMICE_USC_BANK_SR)
 		reg = (struct pumice_usc_operand){ .bank = PUMICE_USC_BANK_I,
-						   .num = (uint16_t)(reg.num - PUMICE_USC_SR_SR36) };
+						   .num = (uint16_t)(reg.num -
+								     PUMICE_USC_SR_SR36) };
 	range.first = number_of(reg.bank, reg.idx ? 0 : reg.num);
 	range.indexed = reg.idx;
 	range.count = reg.idx ? rule_registers(reg.bank) : pumice_usc_registers(insn, place);
@@ -405,7 +407,8 @@ static void check_reads(struct checker *c, uint32_t i, const struct effects *e)
 	char name[16];
 
 	for (unsigned int k = 0; k < e->read_count; k++) {
-		for (uint32_t n = e->reads[k].first; n < e->reads[k].first + e->reads[k].count; n++) {
+		for (uint32_t n = e->reads[k].first; n < e->reads[k].first + e->reads[k].count;
+		     n++) {
 			if (n >= REGISTERS || c->reported[n] || (c->inputs && !is_input(n)) ||
 			    (n >= FIRST_SH ? c->shared[n] : c->written[i][n / 64] >> n % 64 & 1))
 				continue;

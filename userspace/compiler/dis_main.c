@@ -19,7 +19,8 @@ static int disassemble(const char *input, const char *output, bool numbered)
 
 	if (!file)
 		return 1;
-	ret = (numbered ? pumice_disassemble_numbered : pumice_disassemble)(file, bytes, &text, error,
+	ret = (numbered ? pumice_disassemble_numbered : pumice_disassemble)(file, bytes,
+									    &text, error,
 									    sizeof(error));
 	free(file);
 	if (ret)

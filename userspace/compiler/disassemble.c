@@ -189,7 +189,8 @@ static bool pds_is_beyond(const struct listing *list, const struct pumice_pds_in
 {
 	if (insn->opcode == PUMICE_PDS_OP_END)
 		return false;
-	return rule_check_pds(insn) || !(rule_pds_stages(insn) >> pumice_program_stage_of(&list->header) & 1) ||
+	return rule_check_pds(insn) ||
+		!(rule_pds_stages(insn) >> pumice_program_stage_of(&list->header) & 1) ||
 	       (insn->opcode == PUMICE_PDS_OP_TASK ? !insn->insns :
 		is_beyond(list, rule_pds_bank(insn->bank), insn->reg,
 			  rule_pds_registers(insn)));

@@ -78,7 +78,8 @@ const char *expected_operand(char *out, const struct pumice_isa_class *cls)
 		used = strlen(out);
 		if (!(cls->elem >> bank & 1))
 			continue;
-		snprintf(out + used, EXPECTED_BYTES - used, "%s%s", comma, pumice_usc_bank_str(bank));
+		snprintf(out + used, EXPECTED_BYTES - used, "%s%s", comma,
+			 pumice_usc_bank_str(bank));
 		comma = ", ";
 	}
 	return out;
@@ -175,7 +176,9 @@ void similar_try(struct similar *similar, const char *candidate)
 {
 	unsigned int changes = distance(similar->word, similar->length, candidate);
 
-	/* An unfinished name of several words, such as br of br_all, is better than a changed one. */
+	/*
+	 * An unfinished name of several words, such as br of br_all, is better than a changed one.
+	 */
 	if (similar->length > 1 && !strncmp(similar->word, candidate, similar->length) &&
 	    candidate[similar->length] == '_')
 		changes = 0;

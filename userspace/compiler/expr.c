@@ -75,7 +75,8 @@ static bool parse_primary(struct assembler *as, unsigned int parens, struct toke
 	unsigned int signs = 0;
 	bool ok;
 
-	while (as->token.kind == TOKEN_PUNCT && (as->token.value == '-' || as->token.value == '~')) {
+	while (as->token.kind == TOKEN_PUNCT &&
+	       (as->token.value == '-' || as->token.value == '~')) {
 		if (signs == ASM_MAX_PARENS)
 			return asm_error(as, NULL, "too many signs");
 		sign[signs++] = (char)as->token.value;

@@ -54,7 +54,9 @@ char *file_read(const char *tool, const char *path, size_t *bytes)
 	return data;
 }
 
-/* Return whether this is a file that is worth nothing with a part of its contents; a device is not. */
+/*
+ * Return whether this is a file that is worth nothing with a part of its contents; a device is not.
+ */
 static bool is_removable(FILE *file)
 {
 	struct stat st;

@@ -124,7 +124,8 @@ static bool check_immediate(struct assembler *as, const struct insn *insn, unsig
 	if (insn->op->types > 1 && type != PUMICE_USC_TYPE_F32 && number->kind == TOKEN_FLOAT &&
 	    number->value)
 		return asm_error(as, at, "an operation on integers: write a whole number, or "
-				 "0x%llx for the bits of the float", (unsigned long long)number->value);
+				 "0x%llx for the bits of the float",
+				 (unsigned long long)number->value);
 	return true;
 }
 
@@ -354,7 +355,8 @@ static bool check_class(struct assembler *as, const struct insn *insn, unsigned 
 		return asm_error(as, &insn->at[0], "%.*s is a scalar, and %.*s is not: a vector "
 				 "operation writes %s", (int)insn->at[0].length, insn->at[0].text,
 				 (int)at->length, at->text,
-				 expected_operand(text, &pumice_usc_isa.classes[vector->operands[0].cls]));
+				 expected_operand(text,
+						  &pumice_usc_isa.classes[vector->operands[0].cls]));
 	if (operand->bank == PUMICE_USC_BANK_I && !operand->elem && is_external(insn->op))
 		return asm_error(as, at, "%.*s is an internal register, which DMA, textures and "
 				 "iterators do not reach: use a temporary or attribute register",

@@ -46,7 +46,8 @@ struct token {
 	enum token_kind kind;
 	const char *text;
 	size_t length;
-	uint64_t value;		/* INT: its value; FLOAT: its bits as binary32; PUNCT: the character */
+	uint64_t value;		/* INT: its value; FLOAT: its bits as
+				 * binary32; PUNCT: the character */
 	bool decimal;		/* INT: written in decimal */
 	bool negative;		/* INT result of an expression: it is value - 2^32 */
 };

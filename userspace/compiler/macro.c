@@ -228,7 +228,8 @@ bool macro_repeat(struct assembler *as)
 
 	good = source_body(as, ".endr", &body) && good && parent;
 	/* An error of one repetition would occur in all of them. */
-	for (uint32_t i = 0; good && i < count && as->errors == errors && !as->no_memory && !as->stopped; i++)
+	for (uint32_t i = 0; good && i < count && as->errors == errors && !as->no_memory &&
+	     !as->stopped; i++)
 		repeat_once(as, &body, &name, i, parent);
 	free(body.line);
 	return good;

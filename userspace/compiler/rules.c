@@ -223,7 +223,8 @@ bool rule_is_scalar_text(const uint32_t *words)
 	    scalar->nr_operands != vector->nr_operands)
 		return false;
 	for (unsigned int i = 0; i < vector->nr_operands; i++) {
-		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[scalar->operands[i].cls];
+		const struct pumice_isa_class *cls =
+			&pumice_usc_isa.classes[scalar->operands[i].cls];
 		const uint32_t raw = (uint32_t)pumice_isa_get(&pumice_usc_isa, op->layout,
 							      vector->operands[i].field, words);
 		struct pumice_usc_operand reg;
@@ -401,7 +402,8 @@ const char *rule_check_pds(const struct pumice_pds_insn *insn)
 	default:
 		break;
 	}
-	if (!wrong && insn->reg + rule_pds_registers(insn) > rule_registers(rule_pds_bank(insn->bank)))
+	if (!wrong &&
+	    insn->reg + rule_pds_registers(insn) > rule_registers(rule_pds_bank(insn->bank)))
 		wrong = "the registers exceed their bank";
 	return wrong;
 }

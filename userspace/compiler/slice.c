@@ -27,7 +27,8 @@
 
 #define WORDS		PUMICE_USC_WORDS
 #define FIRST_SLOT	64u	/* number of SL0 among the internal registers */
-#define MAX_NUMBER	(PUMICE_USC_MAX_SHARED + PUMICE_USC_BURST_WORDS)	/* above any register's */
+/* Above the number of any register. */
+#define MAX_NUMBER	(PUMICE_USC_MAX_SHARED + PUMICE_USC_BURST_WORDS)
 
 /* Registers of an operand. */
 struct range {

@@ -129,7 +129,8 @@ static size_t replace(struct assembler *as, const struct input *input, const cha
 	memcpy(out + *used, value, value_length);
 	*used += value_length;
 	/* \() ends a name and expands to nothing. */
-	if (length && text[1 + length] == '\\' && text[2 + length] == '(' && text[3 + length] == ')')
+	if (length && text[1 + length] == '\\' && text[2 + length] == '(' &&
+	    text[3 + length] == ')')
 		length += 3;
 	return length + 1;
 }

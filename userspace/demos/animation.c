@@ -40,7 +40,8 @@ static void fill_map(GifColorType *colour, const uint8_t *rgb)
 		} else {
 			colour[i].Red = (GifByteType)(i % REDS * 255 / (REDS - 1));
 			colour[i].Green = (GifByteType)(i / REDS % GREENS * 255 / (GREENS - 1));
-			colour[i].Blue = (GifByteType)(i / REDS / GREENS % BLUES * 255 / (BLUES - 1));
+			colour[i].Blue =
+				(GifByteType)(i / REDS / GREENS % BLUES * 255 / (BLUES - 1));
 		}
 	}
 }

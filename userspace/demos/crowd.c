@@ -63,7 +63,8 @@ static void add_one(struct crowd *c, int row, int column)
 	const float z = ((float)row - (ROWS - 1) / 2.0f) * 2.0f;
 	const float hue = (float)((row * 5 + column * 3) % 7) / 6;
 	const struct matrix move = matrix_translate(x, 0.3f, z);
-	const struct matrix rotation = matrix_rotate((float)(row * COLUMNS + column), 0.6f, 0.8f, 0);
+	const struct matrix rotation = matrix_rotate((float)(row * COLUMNS + column),
+						     0.6f, 0.8f, 0);
 	const struct matrix place = matrix_multiply(&move, &rotation);
 	const struct world_look_of look = {
 		.colour = { 0.85f - 0.6f * hue, 0.25f + 0.35f * hue * (1 - hue) * 4,

@@ -463,7 +463,8 @@ const char *draw_arguments(const char *name, const char *purpose, int argc, char
 			   const char **path)
 {
 	const struct command_option own[] = {
-		COMMAND_OUTPUT(path, "FILE.png", "the picture (default: the demo's name.png)"), { 0 }
+		COMMAND_OUTPUT(path, "FILE.png", "the picture (default: the demo's name.png)"),
+		{ 0 }
 	};
 
 	return demo_arguments(name, purpose, own, argc, argv);

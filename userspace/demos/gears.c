@@ -50,7 +50,7 @@ static void draw_frame(struct show *s, uint32_t frame)
 
 	draw_begin(&s->draw);
 	for (i = 0; i < GEARS; i++) {
-		const float angle = i ? -2 * step * (float)(frame % FRAMES) : step * (float)(frame % FRAMES);
+		const float angle = (i ? -2 : 1) * step * (float)(frame % FRAMES);
 		const struct matrix move = matrix_translate(gears[i].x, gears[i].y, 0);
 		const struct matrix spin =
 			matrix_rotate(angle - gears[i].phase * DEGREE, 0, 0, 1);

@@ -114,5 +114,6 @@ void matrix_apply(const struct matrix *m, const float v[3], float w, float out[4
 	unsigned int r;
 
 	for (r = 0; r < 4; r++)
-		out[r] = m->m[r] * v[0] + m->m[4 + r] * v[1] + m->m[8 + r] * v[2] + m->m[12 + r] * w;
+		out[r] = m->m[r] * v[0] + m->m[4 + r] * v[1] + m->m[8 + r] * v[2] +
+			m->m[12 + r] * w;
 }

@@ -3,9 +3,10 @@
  * pumice-demo-rays: shiny balls on a floor, with shadows and reflections, by ray tracing.
  *
  * The GPU builds the structures of a ball, of the floor and of the scene, then traces the rays of
- * every pixel, in one job; or a launch of the ray-tracing data master has the rays from the eye, and
- * its programs trace the others: the picture is the same. The CPU traces every eighth pixel in every eighth row in f64, through all
- * triangles. Rays that pass an edge of a ball or of a shadow closer than f32 resolves may differ.
+ * every pixel, in one job; or a launch of the ray-tracing data master has the rays from the eye,
+ * and its programs trace the others: the picture is the same. The CPU traces every eighth pixel in
+ * every eighth row in f64, through all triangles. Rays that pass an edge of a ball or of a shadow
+ * closer than f32 resolves may differ.
  */
 #include <math.h>
 #include <stdio.h>
@@ -174,7 +175,8 @@ static void build(struct scene *s)
 {
 	build_shape(s, &s->floor);
 	build_shape(s, &s->ball);
-	check(s, pumice_stream_rays_instances(s->demo.stream, s->top, s->instances.va, INSTANCES, 0));
+	check(s,
+	      pumice_stream_rays_instances(s->demo.stream, s->top, s->instances.va, INSTANCES, 0));
 }
 
 /* Build and draw in one compute job. */
@@ -216,8 +218,10 @@ static void set_inputs(const uint32_t *uniforms, struct pumice_input inputs[HIT_
 /* Build in a compute job, then launch the rays from the eye. */
 static void run_launch(struct scene *s)
 {
-	struct pumice_kernel *eye = demo_kernel(&s->demo, rays_eye_program, sizeof(rays_eye_program));
-	struct pumice_kernel *hit = demo_kernel(&s->demo, rays_hit_program, sizeof(rays_hit_program));
+	struct pumice_kernel *eye = demo_kernel(&s->demo, rays_eye_program,
+						sizeof(rays_eye_program));
+	struct pumice_kernel *hit = demo_kernel(&s->demo, rays_hit_program,
+						sizeof(rays_hit_program));
 	struct pumice_input inputs[HIT_INPUTS], eye_inputs[3];
 	const struct pumice_stage_desc shade = { hit, inputs, HIT_INPUTS };
 	const struct pumice_stage_desc generate = { eye, eye_inputs, 3 };

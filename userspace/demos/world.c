@@ -146,7 +146,8 @@ uint32_t *world_bricks(uint32_t size)
 			const float hue = noise_at((int)floorf(s) % 4, row, 64);
 
 			if (fu < 0.05f || fv < 0.1f)
-				texels[y * size + x] = pack(0.62f + 0.2f * grain, 0.6f + 0.2f * grain,
+				texels[y * size + x] = pack(0.62f + 0.2f * grain,
+							    0.6f + 0.2f * grain,
 							    0.56f + 0.2f * grain);
 			else
 				texels[y * size + x] = pack(0.5f + 0.25f * hue + 0.2f * grain,

@@ -184,8 +184,8 @@ static int check_header(const u8 *file, size_t bytes, struct pumice_capture_file
 	unpack = pumice_capture_file_unpack(words, h);
 	if (words[0] != PUMICE_CAPTURE_FILE__MAGIC__VALUE)
 		return REFUSE(reason, "not a capture file: the first word is %#x, not %#x; write one with "
-			      "pumice_capture_write(), or by PUMICE_CAPTURE=FILE of a demo", words[0],
-			      PUMICE_CAPTURE_FILE__MAGIC__VALUE);
+			      "pumice_capture_write(), or by PUMICE_CAPTURE=FILE of a demo",
+			      words[0], PUMICE_CAPTURE_FILE__MAGIC__VALUE);
 	if (words[1] != PUMICE_CAPTURE_FILE__VERSION__VALUE)
 		return REFUSE(reason, "version %u is not %u: capture the frame again", words[1],
 			      PUMICE_CAPTURE_FILE__VERSION__VALUE);

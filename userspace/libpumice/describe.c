@@ -78,8 +78,8 @@ static bool reads_internal(u32 unit)
 }
 
 /*
- * Get the distance from which on a buffer is considered unrelated to an access of a unit: one of the
- * library is, beyond a page, unless the unit reads such buffers.
+ * Get the distance from which on a buffer is considered unrelated to an access of a unit: one of
+ * the library is, beyond a page, unless the unit reads such buffers.
  */
 static u64 near_limit(const struct pumice_bo *bo, u32 unit)
 {
@@ -253,7 +253,8 @@ static void put_around(struct text *t, const struct pumice_program *program, u32
 		put(t, "\n");
 	}
 	if (insn == count)
-		put(t, "  => %5u  (the program has no further instruction: end is missing)\n", count);
+		put(t, "  => %5u  (the program has no further instruction: end is missing)\n",
+		    count);
 }
 
 /* --------------------------------------------------------------------- faults */

@@ -159,8 +159,8 @@ int pumice_stream_pdm_tile(struct pumice_stream *s, uint32_t x, uint32_t y)
 	u32 words[PUMICE_PDM_TILE_WORDS];
 
 	if (x >= most || y >= most)
-		return fail(stream_vm(s)->dev, EINVAL, "tile: column %u or row %u is not 0 to %u", x,
-			    y, most - 1);
+		return fail(stream_vm(s)->dev, EINVAL, "tile: column %u or row %u is not 0 to %u",
+			    x, y, most - 1);
 	pumice_pdm_tile_pack(words, &tile);
 	return pumice_stream_emit(s, words, PUMICE_PDM_TILE_WORDS);
 }

@@ -67,8 +67,8 @@ static int check_target(struct pumice_stream *s, const struct pumice_render_desc
 			    t->part.layer, layers - 1);
 	if (t->samples && surface->width % t->samples)
 		return fail(dev, EINVAL,
-			    "target %u: the image's width %u is not a multiple of samples %u", index,
-			    surface->width, t->samples);
+			    "target %u: the image's width %u is not a multiple of samples %u",
+			    index, surface->width, t->samples);
 	if (t->source + components(t) > d->pdm.outputs)
 		return fail(dev, EINVAL,
 			    "target %u: outputs %u to %u are stored, but pdm.outputs is %u", index,

@@ -14,7 +14,8 @@
 
 #define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
 #define DATA_ALIGN	64u
-#define VERSION_TABLES	0x00020004u	/* of the register map, since which there are attribute tables */
+#define VERSION_TABLES	0x00020004u	/* of the register map, since which
+					 * there are attribute tables */
 
 /* A PDS program under construction. */
 struct builder {

@@ -20,13 +20,15 @@ struct reason {
 /* Validated source lines of a program; zero if none. All but @names is in the program's words. */
 struct program_lines {
 	struct pumice_program_lines head;
-	const u32 *insn;	/* of each USC and then each PDS instruction: its place plus 1, or 0 */
+	const u32 *insn;	/* of each USC and then each PDS
+				 * instruction: its place plus 1, or 0 */
 	const u32 *place;	/* program_place structures */
 	const char **names;	/* head.files */
 };
 
 /* Maximum bytes of a program_lines structure and the data after it. */
-#define LINES_MAX_BYTES	((PUMICE_PROGRAM_LINES_WORDS + PUMICE_USC_MAX_INSNS + PUMICE_PDS_MAX_INSNS + \
+#define LINES_MAX_BYTES ((PUMICE_PROGRAM_LINES_WORDS + PUMICE_USC_MAX_INSNS + \
+			  PUMICE_PDS_MAX_INSNS + \
 			  PUMICE_PROGRAM_PLACES * PUMICE_PROGRAM_PLACE_WORDS) * 4u + \
 			 PUMICE_PROGRAM_NAME_BYTES)
 
@@ -58,7 +60,9 @@ struct pumice_kernel {
 	struct pumice_program *program;	/* private copy */
 	struct pumice_bo *bo;		/* USC instructions */
 	u64 code_va;
-	/* Coordinate programs derived from it, without and with a point size, or NULL; VM's lock. */
+	/*
+	 * Coordinate programs derived from it, without and with a point size, or NULL; VM's lock.
+	 */
 	struct pumice_kernel *positions[2];
 };
 

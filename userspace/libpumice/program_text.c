@@ -61,7 +61,9 @@ int program_assemble(const char *name, const char *text, struct warnings warning
 	if (err)
 		return err;
 	err = pumice_program_parse(file, bytes, program, error, error_bytes);
-	/* Without memory for the check there are no warnings: the program is as good as with them. */
+	/*
+	 * Without memory for the check there are no warnings: the program is as good as with them.
+	 */
 	if (!err && warnings.report)
 		pumice_check(name, file, bytes, pass_warning, &warnings);
 	free(file);

@@ -278,7 +278,8 @@ static int check(const struct pumice_stream *stream, const struct pumice_ray_str
 static int check_source(struct pumice_stream *stream, const char *what, u64 va, u64 align)
 {
 	if (!va)
-		return fail(stream_vm(stream)->dev, EINVAL, "%s is 0; set it to their GPU address", what);
+		return fail(stream_vm(stream)->dev, EINVAL, "%s is 0; set it to their GPU address",
+			    what);
 	return stream_check_va(stream, what, va, align);
 }
 

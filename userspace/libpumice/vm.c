@@ -112,8 +112,8 @@ static int check_range(struct pumice_vm *vm, u32 index, u64 va, u64 size)
 			    index, (unsigned long long)size, PAGE_BYTES);
 	if (va < dev->info.va_start || va >= heaps_end(dev) || size > heaps_end(dev) - va)
 		return fail(dev, EINVAL,
-			    "bind %u: address %#llx, size %#llx is not within %#llx to %#llx", index,
-			    (unsigned long long)va, (unsigned long long)size,
+			    "bind %u: address %#llx, size %#llx is not within %#llx to %#llx",
+			    index, (unsigned long long)va, (unsigned long long)size,
 			    (unsigned long long)dev->info.va_start,
 			    (unsigned long long)heaps_end(dev) - 1);
 	return 0;
@@ -179,7 +179,8 @@ static int check_memory(const struct pumice_vm *vm, u32 index, const struct pumi
 		return 0;
 	if (bo->dev != dev)
 		return fail(dev, EINVAL,
-			    "bind %u: the bo belongs to another device; create it in this one", index);
+			    "bind %u: the bo belongs to another device; create it in this one",
+			    index);
 	if (bo->exclusive && bo->exclusive != vm)
 		return fail(dev, EINVAL,
 			    "bind %u: the bo is exclusive to another vm; create it with exclusive NULL",

@@ -39,8 +39,8 @@ static int fail(const char *what, const char *why)
 
 static int fail_size(const char *what, size_t count, size_t words)
 {
-	fprintf(stderr, "pumice-decode: %s: %zu words; a multiple of %zu is required\n", what, count,
-		words);
+	fprintf(stderr, "pumice-decode: %s: %zu words; a multiple of %zu is required\n", what,
+		count, words);
 	return 1;
 }
 

@@ -56,8 +56,10 @@ bool dump_parse(struct dump *dump, const unsigned char *file, size_t bytes, cons
 		part->data = file + at + SECTION_BYTES;
 		at += SECTION_BYTES;
 		/* The padding of the last one may be missing. */
-		at += part->head.bytes % PUMICE_DUMP_ALIGN && left - part->head.bytes >= PUMICE_DUMP_ALIGN ?
-			      part->head.bytes / PUMICE_DUMP_ALIGN * PUMICE_DUMP_ALIGN + PUMICE_DUMP_ALIGN :
+		at += part->head.bytes % PUMICE_DUMP_ALIGN &&
+			left - part->head.bytes >= PUMICE_DUMP_ALIGN ?
+			      part->head.bytes / PUMICE_DUMP_ALIGN * PUMICE_DUMP_ALIGN +
+			      PUMICE_DUMP_ALIGN :
 			      part->head.bytes;
 	}
 	*error = NULL;

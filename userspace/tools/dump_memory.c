@@ -49,10 +49,12 @@ static void print_commands(const struct pumice_stream_info *stream, u64 va, cons
 
 	while (at < words) {
 		const struct pumice_format_info *format = command_format(stream, dw[at]);
-		size_t left = words - at, part = format && format->words < left ? format->words : left;
+		size_t left = words - at, part = format &&
+			format->words < left ? format->words : left;
 
 		/* One command at a time; the decoder reports unknown and truncated commands. */
-		if (!pumice_decode_stream(stream, va + at * 4, dw + at, part, dump_print_line, NULL))
+		if (!pumice_decode_stream(stream, va + at * 4, dw + at, part,
+					  dump_print_line, NULL))
 			return;
 		if (ends_stream(format->name, dw + at))
 			return;

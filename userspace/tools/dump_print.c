@@ -91,14 +91,15 @@ static void print_result(const struct fwif_job_result *r, u32 dm)
 
 static void print_job(const struct pumice_dump_reason *r)
 {
-	printf("job: %" PRIu64 " of context %u, a %s job; the firmware's context %u, job %u\n", r->job,
-	       r->uapi_context, master_text(r->dm), r->context, r->seqno);
+	printf("job: %" PRIu64 " of context %u, a %s job; the firmware's context %u, job %u\n",
+	       r->job, r->uapi_context, master_text(r->dm), r->context, r->seqno);
 	if (r->pid) {
 		printf("process: ");
 		print_text(r->process, sizeof(r->process));
 		printf(" (%u)\n", r->pid);
 	}
-	printf("stream: 0x%010" PRIx64 "\npage catalogue: 0x%" PRIx64 "\n", r->stream, r->catalogue);
+	printf("stream: 0x%010" PRIx64 "\npage catalogue: 0x%" PRIx64 "\n", r->stream,
+	       r->catalogue);
 }
 
 static bool print_reason(const struct dump *dump, bool all)
@@ -148,7 +149,8 @@ static void print_place(const struct dump *dump, const struct fwif_place *p, u32
 		       p->waves, p->pc, p->state == PUMICE_WAVE_STATE_BARRIER ? " (barrier)" : "",
 		       p->code, p->usc, p->slot, p->wave, p->lanes);
 	else
-		printf("fault at pc %u of program 0x%010" PRIx64 ", usc %u\n", p->pc, p->code, p->usc);
+		printf("fault at pc %u of program 0x%010" PRIx64 ", usc %u\n", p->pc,
+		       p->code, p->usc);
 	dump_print_code(dump, p->code, p->pc);
 }
 
@@ -197,8 +199,8 @@ static void print_wave(const struct dump *dump, const struct pumice_dump_wave *w
 	char text[PUMICE_DECODE_LINE] = "";
 
 	dump_insn_text(dump, w->code, w->pc, text);
-	printf("  usc %u slot %u wave %u: %s, %s, mmu context %u, lanes 0x%08x, pc %u of 0x%010" PRIx64
-	       "%s%s\n",
+	printf("  usc %u slot %u wave %u: %s, %s, mmu context %u, lanes 0x%08x, "
+	       "pc %u of 0x%010" PRIx64 "%s%s\n",
 	       (u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, w->where),
 	       (u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__SLOT, w->where),
 	       (u32)PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__WAVE, w->where),
@@ -272,7 +274,8 @@ static void print_context(const struct fwif_context *c, const char *late)
 	printf("context %u%s: %s, priority %s, state %s, read to %u, %u slices, running job %u since %"
 	       PRIu64 "\n",
 	       c->id, late, master_text(c->dm), name_text(pumice_fwif_priority_name(c->priority)),
-	       name_text(pumice_fwif_context_state_name(c->state)), c->cccb_read, c->slices, c->job_seqno, c->slice_start);
+	       name_text(pumice_fwif_context_state_name(c->state)), c->cccb_read, c->slices,
+	       c->job_seqno, c->slice_start);
 }
 
 static bool print_firmware(const struct dump *dump, bool all)

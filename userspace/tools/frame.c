@@ -67,8 +67,8 @@ static void tile_grid(struct frame *f, const struct options *o)
 	};
 
 	if (!pumice_tile_size_valid(f->desc->tile_size))
-		frame_fail("%s: unknown tile_size %u; 0 to %u are known: capture the frame again", o->file,
-			   f->desc->tile_size, PUMICE_TILE_SIZE_COUNT - 1);
+		frame_fail("%s: unknown tile_size %u; 0 to %u are known: capture the frame again",
+			   o->file, f->desc->tile_size, PUMICE_TILE_SIZE_COUNT - 1);
 	f->tile_w = size[f->desc->tile_size][0];
 	f->tile_h = size[f->desc->tile_size][1];
 	f->tiles_x = (f->desc->width + f->tile_w - 1) / f->tile_w;

@@ -109,7 +109,8 @@ static void print_list(const struct pumice_hwrt_layout *layout, struct list *lis
 	for (i = 0; i < list->count; i++) {
 		const struct entry *e = &list->entry[i];
 
-		fprintf(out, "  chunk %u core %u block %010" PRIx64 " %s %08x of %u, isp %010" PRIx64
+		fprintf(out,
+			"  chunk %u core %u block %010" PRIx64 " %s %08x of %u, isp %010" PRIx64
 			" tsp %010" PRIx64 "\n", e->sequence, e->core, address(layout, e->block),
 			kinds[e->header.kind & 3], e->mask, e->header.prims,
 			(uint64_t)e->header.isp_state, (uint64_t)e->header.tsp_state);

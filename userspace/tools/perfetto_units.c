@@ -265,7 +265,9 @@ static void pm(struct perfetto *p, const struct pumice_event_record *e, uint64_t
 		return;
 	}
 	if (e->arg0 == PUMICE_TRACE_PM_FREE) {
-		/* Pages that were allocated before the trace began, or before a loss, are unknown. */
+		/*
+		 * Pages that were allocated before the trace began, or before a loss, are unknown.
+		 */
 		p->pages -= pages < p->pages ? pages : p->pages;
 		pf_counter(p, PF_PM, ns, "pages in use", p->pages);
 		snprintf(detail, sizeof(detail), "macro tile %u", (uint32_t)(e->arg1 >> 32));

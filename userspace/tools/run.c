@@ -122,7 +122,8 @@ static void add_arg(const struct command *c, const char *text, void *data)
 	const char *check;
 
 	if (o->arg_count == RUN_MAX_ARGS)
-		command_refuse(c, "--arg %s: at most %u arguments are accepted", text, RUN_MAX_ARGS);
+		command_refuse(c, "--arg %s: at most %u arguments are accepted", text,
+			       RUN_MAX_ARGS);
 	check = arg->check;
 	o->arg_count++;
 	if (!run_parse_arg(text, arg))

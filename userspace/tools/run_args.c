@@ -119,7 +119,8 @@ static bool fill_const(struct run_arg *arg, struct parts *p)
 	if (!parse_shape(arg, p))
 		return false;
 	if (p->next >= p->count)
-		return run_error("%s: the value is missing; write it after the last part", arg->text);
+		return run_error("%s: the value is missing; write it after the last part",
+				 arg->text);
 	if (!parse_value(arg, p, 0, &value))
 		return false;
 	for (uint64_t i = 0; i < arg->data.count; i++)
@@ -267,8 +268,8 @@ static bool parse_buffer(struct run_arg *arg, struct parts *p)
 	if (filled ? !parse_source(arg, p) : !parse_shape(arg, p))
 		return false;
 	if (p->next < p->count && !arg->output && arg->file)
-		return run_error("%s: %s is not a generator, and nothing follows a file; " GENERATORS,
-				 arg->text, arg->file);
+		return run_error("%s: %s is not a generator, and nothing follows a file; "
+				 GENERATORS, arg->text, arg->file);
 	if (p->next < p->count && !arg->output)
 		return run_error("%s: too many parts after the source; a buf: argument ends there",
 				 arg->text);
@@ -292,7 +293,8 @@ static bool parse_scalar(struct run_arg *arg, struct parts *p)
 		return run_error("%s: %s is not a type of a scalar, which has 32 or 64 bits",
 				 arg->text, arg->data.type->name);
 	if (p->next >= p->count)
-		return run_error("%s: the value is missing; write it after the last part", arg->text);
+		return run_error("%s: the value is missing; write it after the last part",
+				 arg->text);
 	if (!parse_value(arg, p, 0, &value))
 		return false;
 	if (p->next < p->count)

@@ -124,7 +124,8 @@ bool run_data_alloc(const char *what, struct run_data *data)
 	data->count = 1;
 	for (unsigned int i = 0; i < data->dims; i++) {
 		if (!data->shape[i])
-			return run_error("%s: the number of elements is 0; set it to 1 or more", what);
+			return run_error("%s: the number of elements is 0; set it to 1 or more",
+					 what);
 		if (data->shape[i] > RUN_MAX_BYTES / bytes)
 			return run_error("%s: more than %llu bytes", what, RUN_MAX_BYTES);
 		bytes *= data->shape[i];

@@ -88,7 +88,8 @@ static bool load_program(struct run_gpu *g)
 		ok = !pumice_program_parse(file, bytes, &g->program, error, sizeof(error)) ||
 		     run_error("%s: %s", path, error);
 	else if (!bytes || strlen(file) != bytes)
-		run_error("%s: neither a program file nor assembly text; assemble it by pumice-as", path);
+		run_error("%s: neither a program file nor assembly text; assemble it by pumice-as",
+			  path);
 	else if (!pumice_assemble_with(path, file, &options, &made, &bytes))
 		ok = !pumice_program_parse(made, bytes, &g->program, error, sizeof(error)) ||
 		     run_error("%s: %s", path, error);
@@ -257,7 +258,8 @@ static bool make_perfmon(struct run_gpu *g)
 
 		snprintf(name, sizeof(name), "%.*s", (int)length, at);
 		if (g->counter_count == RUN_MAX_PERF)
-			return run_error("--perf %s: more than %u counters", g->o->perf, RUN_MAX_PERF);
+			return run_error("--perf %s: more than %u counters", g->o->perf,
+					 RUN_MAX_PERF);
 		if (pumice_perf_counter_find(g->dev, name, &g->counters[g->counter_count]))
 			return gpu_error(g);
 		g->counter_count++;
@@ -405,7 +407,8 @@ static bool end_trace(struct run_gpu *g)
 	if (!whole)
 		return run_error("%s: %s", g->o->trace, strerror(errno));
 	if (g->lost)
-		run_error("%s: %" PRIu64 " events were lost: trace a smaller grid", g->o->trace, g->lost);
+		run_error("%s: %" PRIu64 " events were lost: trace a smaller grid",
+			  g->o->trace, g->lost);
 	return true;
 }
 

@@ -50,7 +50,8 @@ struct tracer {
 	bool failed;			/* events can no longer be read */
 	pid_t inside;			/* COMMAND, whose own GPUs are traced; or 0 */
 	uint32_t devices;		/* GPUs of it that were traced */
-	int64_t base, shift;		/* the first one's begin, and that of this one after it, ns */
+	int64_t base, shift;		/* the first one's begin, and that of
+					 * this one after it, ns */
 	char error[PUMICE_ERROR_BYTES];	/* of the last attempt to trace one, or empty */
 	bool firmware, jobs;		/* events of these were traced */
 	bool old;			/* the device or its firmware: it was reported */

@@ -27,7 +27,9 @@ struct dm_status {
 	bool busy;
 	struct gpu_fault fault;	/* of the running or last job */
 	u64 time_start, time_end;	/* GPU clock; of the running or last job */
-	/* Work-groups (of the whole job, also those before a switch), primitives, tiles, commands. */
+	/*
+	 * Work-groups (of the whole job, also those before a switch), primitives, tiles, commands.
+	 */
 	u64 done;
 };
 

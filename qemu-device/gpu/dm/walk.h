@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control commands that the streams of the CDM and the RDM have in common: sub-lists, links, fences,
- * time stamps and markers.
+ * Control commands that the streams of the CDM and the RDM have in common: sub-lists, links,
+ * fences, time stamps and markers.
  *
  * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm"; hw/rdm.xml. Each word is
  * read from memory once by the data master, which decodes its other commands itself.
@@ -52,8 +52,8 @@ enum pumice_unpack dm_control_unpack(const u32 *words, enum pumice_cdm_type type
 bool dm_control_waits(enum pumice_cdm_type type, const struct dm_control *control);
 
 /*
- * Execute a control command except HALT. @next: address after it. Returns false with the job stopped.
- * A command that writes to memory does one atomic store. Device lock held.
+ * Execute a control command except HALT. @next: address after it. Returns false with the job
+ * stopped. A command that writes to memory does one atomic store. Device lock held.
  */
 bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		     enum pumice_cdm_type type, const struct dm_control *control, u64 next);

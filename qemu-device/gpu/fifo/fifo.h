@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Account of a bounded FIFO between two blocks: its level, the sum of levels over time, and waits for
- * room. The entries are its owner's.
+ * Account of a bounded FIFO between two blocks: its level, the sum of levels over time, and waits
+ * for room. The entries are its owner's.
  *
- * Source: document 004, "VDM" (from the master VDM), "MTE" (IDX FIFO) and "PDM" (from the master IPF).
+ * Source: document 004, "VDM" (from the master VDM), "MTE" (IDX FIFO) and "PDM" (from the master
+ * IPF).
  *
  * Locking: the owner's, or it is used by one thread. The two counters may be read by any thread.
  */

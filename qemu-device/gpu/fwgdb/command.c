@@ -178,7 +178,8 @@ static void read_memory(struct fwgdb *g, const char *at)
 	u32 addr, bytes, word;
 	size_t got;
 
-	if (!fwgdb_number(&at, &addr) || !fwgdb_char(&at, ',') || !fwgdb_number(&at, &bytes) || *at) {
+	if (!fwgdb_number(&at, &addr) || !fwgdb_char(&at, ',') ||
+	    !fwgdb_number(&at, &bytes) || *at) {
 		fwgdb_error(g, FWGDB_EINVAL);
 		return;
 	}
@@ -186,7 +187,8 @@ static void read_memory(struct fwgdb *g, const char *at)
 		return;
 	bytes = min_u32(bytes, READ_BYTES);
 	got = g->target->read(g->opaque, addr, data, bytes);
-	if (!got && bytes == sizeof(word) && g->mmio && g->target->read_bus(g->opaque, addr, &word)) {
+	if (!got && bytes == sizeof(word) && g->mmio &&
+	    g->target->read_bus(g->opaque, addr, &word)) {
 		fwgdb_begin(g);
 		fwgdb_add_word(g, word);
 		fwgdb_send(g);

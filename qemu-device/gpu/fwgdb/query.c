@@ -36,7 +36,8 @@ static void features(struct fwgdb *g, const char *at)
 	u32 from, bytes;
 	size_t got;
 
-	if (!fwgdb_number(&at, &from) || !fwgdb_char(&at, ',') || !fwgdb_number(&at, &bytes) || *at) {
+	if (!fwgdb_number(&at, &from) || !fwgdb_char(&at, ',') ||
+	    !fwgdb_number(&at, &bytes) || *at) {
 		fwgdb_error(g, FWGDB_EINVAL);
 		return;
 	}

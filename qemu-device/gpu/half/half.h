@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Halves of cores: the units that up to two USCs of a core share, a TAG with its TF, a UITR and a TITR.
+ * Halves of cores: the units that up to two USCs of a core share, a TAG with its TF, a UITR and a
+ * TITR.
  *
- * Source: document 004, "TAG", "TF", "UITR" and "TITR": two of each a core, each shared by two of four
- * pipes. A core of one USC has one half, others have two: the first ones of its USCs share the first.
+ * Source: document 004, "TAG", "TF", "UITR" and "TITR": two of each a core, each shared by two of
+ * four pipes. A core of one USC has one half, others have two: the first ones of its USCs share the
+ * first.
  */
 #ifndef PUMICE_GPU_HALF_H
 #define PUMICE_GPU_HALF_H
@@ -24,7 +26,10 @@ struct half {
 
 struct halves;
 
-/* Return the half of a core that a USC belongs to. in_core: its number in the core; uscs: of the core */
+/*
+ * Return the half of a core that a USC belongs to. in_core: its
+ * number in the core; uscs: of the core
+ */
 static inline unsigned int half_of_usc(unsigned int in_core, unsigned int uscs)
 {
 	return in_core >= (uscs + 1) / 2;

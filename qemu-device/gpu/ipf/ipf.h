@@ -82,7 +82,9 @@ bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mm
 			u32 block, const struct pumice_prim_block *header,
 			const struct pumice_prim_index *index, struct ipf_deferred *out,
 			struct gpu_fault *fault);
-/* Fetch the varyings of a vertex, for a block that has them, for the TSP: header->varyings words. */
+/*
+ * Fetch the varyings of a vertex, for a block that has them, for the TSP: header->varyings words.
+ */
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
 			u32 block, const struct pumice_prim_block *header, u32 vertex, float *out,
 			struct gpu_fault *fault);

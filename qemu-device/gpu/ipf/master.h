@@ -4,8 +4,8 @@
  *
  * Source: document 004, "Master IPF" and "PDM". Each core PDM has a bounded FIFO of tiles, which it
  * renders one by one; the next tile is for the core with the fewest in its FIFO, of several for the
- * one after the core that received the last: so a core that is faster receives more. A tile stays on
- * its core. When all FIFOs are full, the next tile waits.
+ * one after the core that received the last: so a core that is faster receives more. A tile stays
+ * on its core. When all FIFOs are full, the next tile waits.
  *
  * Limits: the lists of a tile are merged by its core (ipf.h), when it reads them.
  *

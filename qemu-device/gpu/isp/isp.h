@@ -135,8 +135,8 @@ u16 isp_coverage(const struct isp_tile *tile, const struct isp_setup *setup,
 
 /*
  * Return the samples of the span that fail their tests, as in usc_span; for an object with
- * isp_tests_late(), before its program runs. Does not modify the tile. The mask test is not repeated
- * here and below: samples that failed it have no tag.
+ * isp_tests_late(), before its program runs. Does not modify the tile. The mask test is not
+ * repeated here and below: samples that failed it have no tag.
  */
 u16 isp_late_failing(const struct isp_tile *tile, const struct isp_setup *setup,
 		     const struct isp_state *state, bool back, u32 quad, u32 samples);

@@ -110,7 +110,8 @@ static float depth_at(const struct isp_tile *tile, const struct isp_setup *s, u3
 	usc_gfx_sample_position(tile->samples, sample, &x16, &y16);
 	x = (tile->x0 + column(tile, quad, place)) + x16 / 16.0;
 	y = (tile->y0 + row(tile, quad, place)) + y16 / 16.0;
-	return (float)clamp01_f64((s->z0 + s->dzdx * (x - s->x0)) + s->dzdy * (y - s->y0) + s->bias);
+	return (float)clamp01_f64((s->z0 + s->dzdx * (x - s->x0)) +
+				  s->dzdy * (y - s->y0) + s->bias);
 }
 
 u16 isp_coverage(const struct isp_tile *tile, const struct isp_setup *setup,

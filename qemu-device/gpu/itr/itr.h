@@ -49,8 +49,8 @@ static inline void itr_store(float *row, u32 first, itr_f32 value)
 }
 
 /* Evaluate a plane at every instance: out[n]. */
-static inline void itr_evaluate(const struct itr_task *task, const struct itr_positions *at, u32 plane,
-				float *out)
+static inline void itr_evaluate(const struct itr_task *task,
+				const struct itr_positions *at, u32 plane, float *out)
 {
 	u32 first;
 

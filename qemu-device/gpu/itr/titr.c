@@ -26,8 +26,8 @@ static void zero_rest(u32 lanes, u32 rows, u32 *out)
 }
 
 /*
- * Compute coordinates: rows for each wave follow each other. The texture unit uses all lanes of them,
- * also those without an instance.
+ * Compute coordinates: rows for each wave follow each other. The texture unit uses all lanes of
+ * them, also those without an instance.
  */
 static void iterate(const struct itr_task *task, struct itr_positions *at,
 		    const struct titr_request *r, u32 *out)

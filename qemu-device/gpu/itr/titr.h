@@ -2,9 +2,9 @@
 /*
  * TAG iterator (TITR) of half a core: texture coordinates of reads that do not depend on a program.
  *
- * Source: document 004, "TITR"; Documentation/precision.rst, "Varyings". Coordinates are computed in
- * 32 bits, rounded to 24 bits before the perspective correction, and passed to the TAG of the half,
- * which reads before the program starts.
+ * Source: document 004, "TITR"; Documentation/precision.rst, "Varyings". Coordinates are computed
+ * in 32 bits, rounded to 24 bits before the perspective correction, and passed to the TAG of the
+ * half, which reads before the program starts.
  */
 #ifndef PUMICE_GPU_TITR_H
 #define PUMICE_GPU_TITR_H

@@ -2,8 +2,8 @@
 /* USSE iterator. See uitr.h. */
 #include "uitr.h"
 
-void uitr_iterate(struct uitr *uitr, const struct itr_task *task, struct itr_positions *at, u32 plane,
-		  bool perspective, float *out)
+void uitr_iterate(struct uitr *uitr, const struct itr_task *task,
+		  struct itr_positions *at, u32 plane, bool perspective, float *out)
 {
 	const u64 began = activity_begin(&uitr->activity);
 	const float *rw;

@@ -19,7 +19,7 @@ struct uitr {
  * Iterate a varying, 1/w or depth, by the number of its plane: out[n] of instance n.
  * perspective: divide by 1/w.
  */
-void uitr_iterate(struct uitr *uitr, const struct itr_task *task, struct itr_positions *at, u32 plane,
-		  bool perspective, float *out);
+void uitr_iterate(struct uitr *uitr, const struct itr_task *task,
+		  struct itr_positions *at, u32 plane, bool perspective, float *out);
 
 #endif

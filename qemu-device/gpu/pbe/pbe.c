@@ -63,7 +63,8 @@ static const u32 *output(const struct store *s, u32 sample, u32 component, u32 p
 {
 	u32 word = s->state.source + component;
 
-	return s->tile->outputs + (size_t)(sample * s->tile->words + word) * s->tile->pixels + pixel;
+	return s->tile->outputs + (size_t)(sample * s->tile->words + word) * s->tile->pixels +
+		pixel;
 }
 
 /* Average the samples: pairs first, so that the order of additions is defined. */

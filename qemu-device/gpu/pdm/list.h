@@ -5,9 +5,9 @@
  * Source: document 001, "Binning Pass"; hw/render.xml. Included by state.h only.
  *
  * One core at a time walks the list, without the device lock, and passes tiles to the master IPF,
- * which distributes them to the FIFOs of the cores; each core claims tiles from its own, with the lock.
- * The walk stops when all are full, and continues when one has few. Their size is the property
- * tile-fifo.
+ * which distributes them to the FIFOs of the cores; each core claims tiles from its own, with the
+ * lock. The walk stops when all are full, and continues when one has few. Their size is the
+ * property tile-fifo.
  *
  * For a job whose stream is a render record the commands are not read but generated: those of
  * all tiles, macro tile by macro tile. They are executed like the others.

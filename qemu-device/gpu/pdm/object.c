@@ -30,7 +30,9 @@ static bool check_visibility(struct pdm_tile *tile, const struct pdm_object *o)
 	return false;
 }
 
-/* An object that needs the mask plane of a tile that has none must not be drawn as if it did not. */
+/*
+ * An object that needs the mask plane of a tile that has none must not be drawn as if it did not.
+ */
 static bool check_mask(struct pdm_tile *tile, const struct pdm_object *o)
 {
 	if (tile->pdm->render.mask_plane || !(o->isp.mask_test || o->isp.mask_op))

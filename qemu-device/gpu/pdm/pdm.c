@@ -605,8 +605,8 @@ static bool finish(struct pdm *pdm)
 	pds_dm_abort(pdm->config.pds, PDS_DM_PDM);	/* cancels waiting claims of the job */
 	dm_run_end(&pdm->run, now(pdm));
 	atomic_store(&pdm->phase, PDM_IDLE);
-	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_PDM, pdm->job.ctx, TRACE_PDM,
-		    pdm->run.status.fault.fault, pdm->run.end);
+	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_PDM,
+		    pdm->job.ctx, TRACE_PDM, pdm->run.status.fault.fault, pdm->run.end);
 	trace_set_context(pdm->config.trace, TRACE_PDM, 0);
 	pdm->config.ops->ended(pdm->config.opaque, pdm->run.end);
 	unlock(pdm);

@@ -113,7 +113,8 @@ struct pdm_vertices {
 	u32 cost;			/* of work that no step was charged for yet */
 
 	struct pdm_vertex vertex[PDM_VERTICES];
-	u32 vo[(PDM_NEEDED + PUMICE_LANES) * PUMICE_USC_MAX_VO];	/* written before it is read */
+	u32 vo[(PDM_NEEDED + PUMICE_LANES) * PUMICE_USC_MAX_VO];	/* written before it
+									 * is read */
 };
 
 enum pdm_task_state { PDM_TASK_FREE, PDM_TASK_BUILT, PDM_TASK_RUNS, PDM_TASK_DONE };
@@ -195,7 +196,8 @@ struct pdm_tile {
 	struct pds_outputs outputs;	/* its part of a store */
 
 	/* Shared with the threads of USCs. */
-	struct isp_tile isp;		/* by ops->depth, at pixels of that task only; mask: atomic */
+	struct isp_tile isp;		/* by ops->depth, at pixels of that
+					 * task only; mask: atomic */
 	struct usc_tile usc;
 	struct mmu_tlb pbe_tlb;		/* of ops->pbe: one task at a time */
 	_Atomic u32 running;		/* tasks that have not ended */
@@ -255,7 +257,8 @@ struct pdm {
 	struct pdm_list list;		/* some fields belong to the core that walks it */
 	u32 left[PM_MACRO_TILES];	/* tiles of each macro tile that are not done */
 	u32 active;			/* tiles in flight, over all cores */
-	_Atomic u32 memory_waits;	/* tiles whose last load waits for memory; without the lock */
+	_Atomic u32 memory_waits;	/* tiles whose last load waits for
+					 * memory; without the lock */
 	struct pdm_counts counts;
 
 	struct mmu_tlb tlb;		/* of LOAD and FINISH */

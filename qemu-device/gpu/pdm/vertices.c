@@ -4,9 +4,10 @@
  *
  * Source: document 001, "Rendering Pass": the complete vertex program runs for the vertices of a
  * tile when the tile is rendered; hw/formats.xml, vdm_state.deferred and prim_block. Blocks of such
- * draws have positions and numbers of vertices. Before a task of fragments is filled, the vertices of
- * its primitives are shaded in vertex tasks on the core's USCs: so only those of visible primitives,
- * and only if the fragment program reads varyings. A tile keeps shaded vertices for further tasks.
+ * draws have positions and numbers of vertices. Before a task of fragments is filled, the vertices
+ * of its primitives are shaded in vertex tasks on the core's USCs: so only those of visible
+ * primitives, and only if the fragment program reads varyings. A tile keeps shaded vertices for
+ * further tasks.
  *
  * The varyings of a primitive that binning clipped are those of the same clipping, with the
  * positions that the vertex program computes.
@@ -319,8 +320,8 @@ enum pdm_step pdm_vertices_shade(struct pdm_tile *tile, const struct pdm_task *t
 
 /* The varyings of a corner are not its vertex's: clip the primitive as binning did. */
 static bool clip_again(struct pdm_tile *tile, const struct pdm_prim *r,
-		       const struct ipf_deferred *from, const struct ta_source *source, float *value,
-		       struct gpu_fault *fault)
+		       const struct ipf_deferred *from, const struct ta_source *source,
+		       float *value, struct gpu_fault *fault)
 {
 	const struct pdm_vertices *v = &tile->vertices;
 	const struct pdm_object *o = tile->objects[r->object];

@@ -27,7 +27,8 @@
 #define PM_PIECE	1024u	/* links followed before PM_MORE is returned: about 20 us */
 #define DPM_SPARES	8u	/* most spare pages of a DPM */
 #define DPM_SHARE	32u	/* a DPM's part of the free pages above the threshold */
-#define DPM_MASTER	PUMICE_MAX_CORES	/* number of the master's own DPM, which only frees */
+#define DPM_MASTER	PUMICE_MAX_CORES	/* number of the master's own DPM,
+						 * which only frees */
 #define DPM_COUNT	(PUMICE_MAX_CORES + 1u)
 
 /* Progress of following a chain of links. */
@@ -58,7 +59,8 @@ struct pm_shadow {
 	_Atomic u64 *allocated;
 	bool scanning;			/* the pages are being scanned; not usable until done */
 	struct pm_walk walk;		/* of the scan */
-	struct gpu_fault pending;	/* of a job that had ended: reported to the list's next user */
+	struct gpu_fault pending;	/* of a job that had ended: reported
+					 * to the list's next user */
 	u32 users;			/* chains of the list that DPMs free; it stays cached */
 	/* Constant, and so readable by these DPMs. */
 	u32 links, max_pages;

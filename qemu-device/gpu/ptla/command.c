@@ -139,7 +139,9 @@ static bool same_texels(const struct ptla_command *c)
 		c->src.texture.format == PUMICE_FORMAT_D24_S8);
 }
 
-/* Return whether two rectangles of the same layer overlap, so that no order of copying is correct. */
+/*
+ * Return whether two rectangles of the same layer overlap, so that no order of copying is correct.
+ */
 static bool blit_overlaps(const struct ptla_command *c)
 {
 	const struct pumice_tdm_blit *b = &c->blit;
@@ -316,7 +318,8 @@ bool ptla_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, 
 	u32 words[PUMICE_TDM_CMD_MAX_WORDS];
 
 	*fault = (struct gpu_fault){
-		.unit = PUMICE_UNIT_PTLA, .access = PUMICE_ACCESS_READ, .ctx = (u8)ctx, .addr = addr,
+		.unit = PUMICE_UNIT_PTLA, .access = PUMICE_ACCESS_READ, .ctx = (u8)ctx,
+		.addr = addr,
 	};
 	memset(out, 0, sizeof(*out));
 	if (addr % sizeof(u32))

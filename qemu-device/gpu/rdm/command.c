@@ -42,7 +42,10 @@ static enum pumice_unpack unpack(const u32 *words, struct rdm_command *out)
 	}
 }
 
-/* Return whether the addresses of a command, whose misalignment has a fault of its own, are aligned. */
+/*
+ * Return whether the addresses of a command, whose misalignment
+ * has a fault of its own, are aligned.
+ */
 static bool aligned(const u32 *words, const struct rdm_command *command)
 {
 	const u32 align = dm_control_align(rdm_control_type(command));

@@ -38,7 +38,10 @@ static bool begin(struct rdm *rdm, struct rdm_launch *launch)
 	return true;
 }
 
-/* Drop the programs of the other launch if its tasks have ended: they hold memory of the RDM's share. */
+/*
+ * Drop the programs of the other launch if its tasks have ended:
+ * they hold memory of the RDM's share.
+ */
 static bool drop_other(struct rdm *rdm)
 {
 	struct rdm_launch *other = &rdm->launch[(rdm->current + 1) % RDM_LAUNCHES];

@@ -2,8 +2,8 @@
 /*
  * Ray-tracing data master: the beginning and the end of a job.
  *
- * Source: document 000, "Terminology". A job ends only in rdm_step(), after the last of its tasks has
- * ended. A reason to stop before its HALT only selects how it ends: the first reason wins.
+ * Source: document 000, "Terminology". A job ends only in rdm_step(), after the last of its tasks
+ * has ended. A reason to stop before its HALT only selects how it ends: the first reason wins.
  */
 #include "rdm.h"
 
@@ -129,13 +129,15 @@ static void end_job(struct rdm *rdm)
 	rdm->phase = RDM_IDLE;
 	atomic_store(&rdm->stopping, false);
 	dm_run_end(&rdm->run, now(rdm));
-	trace_event(rdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_RDM, rdm->job.ctx, TRACE_RDM,
-		    rdm->run.status.fault.fault, rdm->run.end);
+	trace_event(rdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_RDM,
+		    rdm->job.ctx, TRACE_RDM, rdm->run.status.fault.fault, rdm->run.end);
 	trace_set_context(rdm->config.trace, TRACE_RDM, 0);
 	rdm->config.ops->ended(rdm->config.opaque, rdm->run.end);
 }
 
-/* Do a piece of work without the lock. If it is done, *done is set. Returns whether there is more. */
+/*
+ * Do a piece of work without the lock. If it is done, *done is set. Returns whether there is more.
+ */
 static bool work(struct rdm *rdm, enum rdm_result (*piece)(struct rdm *, struct gpu_fault *),
 		 bool *done)
 {

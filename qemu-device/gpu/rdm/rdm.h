@@ -33,8 +33,8 @@ const struct dm_status *rdm_status(const struct rdm *rdm);
 void rdm_counters_add(const struct rdm *rdm, u64 *value);
 
 /*
- * Run the unit for about WORKERS_QUANTUM_NS, less when *stop becomes true. True while there is more;
- * after false, ops->wake requests the next call. No lock.
+ * Run the unit for about WORKERS_QUANTUM_NS, less when *stop becomes true. True while there is
+ * more; after false, ops->wake requests the next call. No lock.
  */
 bool rdm_step(struct rdm *rdm, const _Atomic bool *stop);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The RDM's state, shared by its files: rdm.c (a job's beginning and end), command.c and walk.c (the
- * control stream), launch.c (programs and the progress of a launch), source.c (rays from their source
- * to the tasks of hits and misses) and task.c (tasks on the USCs). No other file includes this.
+ * The RDM's state, shared by its files: rdm.c (a job's beginning and end), command.c and walk.c
+ * (the control stream), launch.c (programs and the progress of a launch), source.c (rays from their
+ * source to the tasks of hits and misses) and task.c (tasks on the USCs). No other file includes
+ * this.
  *
- * Locking: the device lock guards the fields under "Device lock"; all others belong to the thread of
- * the unit's step, which drops the lock while it works on a launch, or are atomic.
+ * Locking: the device lock guards the fields under "Device lock"; all others belong to the thread
+ * of the unit's step, which drops the lock while it works on a launch, or are atomic.
  *
  * The path of a ray:
  *
- *	batch	rays of consecutive numbers: of a buffer, or the outputs of a task of the program that
- *		generates rays. The walker traces them
+ *	batch	rays of consecutive numbers: of a buffer, or the outputs of a task of the program
+ *		that generates rays. The walker traces them
  *	collect	a ray goes to the task of hits or misses that is being filled; a full one is queued
  *	task	queued tasks get room on a core in order of the queue, their registers are filled,
  *		and they run

@@ -2,8 +2,8 @@
 /*
  * Ray-tracing data master: the walk through the control stream.
  *
- * Source: hw/rdm.xml, stream "rdm". A command that waits for the launches before it is kept, decoded,
- * until the last task has ended.
+ * Source: hw/rdm.xml, stream "rdm". A command that waits for the launches before it is kept,
+ * decoded, until the last task has ended.
  */
 #include "state.h"
 

@@ -39,7 +39,8 @@ static bool within(const float *v)
 
 bool rtu_ray_valid(const struct rtu_ray *ray)
 {
-	return within(ray->origin) && within(ray->direction) && greatest(ray->direction) >= SMALLEST;
+	return within(ray->origin) && within(ray->direction) &&
+		greatest(ray->direction) >= SMALLEST;
 }
 
 static u8 greatest_axis(const float *d)

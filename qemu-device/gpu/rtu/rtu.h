@@ -36,7 +36,8 @@ struct rtu_query {
 	u32 *result;		/* PUMICE_RT_RESULT_REGS rows; may be those of the ray */
 	u32 lanes;		/* lanes still to do, which are removed */
 	u32 wave;		/* whose query it is; less than waves */
-	u32 steps;		/* out: done in this call, nodes, leaves and rays, at most RTU_PIECE */
+	u32 steps;		/* out: done in this call, nodes, leaves
+				 * and rays, at most RTU_PIECE */
 	bool resumed;		/* continues the wave's query, after MORE */
 };
 

@@ -119,10 +119,10 @@ struct ta_source {
 };
 
 /*
- * Compute the varyings of corners of a clipped primitive with deferred vertices, which binning could
- * not: vertices is 2 or 3, flat has bit n for a flat varying n. out[i * state->varyings + n] is
- * varying n of corner[i], below PUMICE_CLIP_CORNERS; of a corner that these positions do not have,
- * those of a vertex.
+ * Compute the varyings of corners of a clipped primitive with deferred vertices, which binning
+ * could not: vertices is 2 or 3, flat has bit n for a flat varying n. out[i * state->varyings + n]
+ * is varying n of corner[i], below PUMICE_CLIP_CORNERS; of a corner that these positions do not
+ * have, those of a vertex.
  */
 void ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
 		   const struct ta_source *source, u32 vertices, const u8 *corner, float *out);

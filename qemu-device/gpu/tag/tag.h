@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texture address generator (TAG) of half a core: addresses, weights, levels of detail; reads texels
- * as the TCU does and passes them to its texture filter (tf/).
+ * Texture address generator (TAG) of half a core: addresses, weights, levels of detail; reads
+ * texels as the TCU does and passes them to its texture filter (tf/).
  *
- * Source: document 004, "TAG" and "TCU"; hw/formats.xml, texture, sampler; hw/surface.h for layouts.
- * Requests come from the USCs of the half and from its TITR, each for a wave; one is processed at a
- * time, the others wait. It owns its TLB.
+ * Source: document 004, "TAG" and "TCU"; hw/formats.xml, texture, sampler; hw/surface.h for
+ * layouts. Requests come from the USCs of the half and from its TITR, each for a wave; one is
+ * processed at a time, the others wait. It owns its TLB.
  */
 #ifndef PUMICE_GPU_TAG_H
 #define PUMICE_GPU_TAG_H
@@ -50,7 +50,8 @@ struct tag_request {
 
 /*
  * Read for a wave: out is four rows of 32 lanes. Any thread; waits while the unit processes another
- * request. Returns false with *fault filled in except usc and pc: TAG_STATE (addr 0) or an MMU fault.
+ * request. Returns false with *fault filled in except usc and pc: TAG_STATE (addr 0) or an MMU
+ * fault.
  */
 bool tag_read(struct tag *tag, const struct tag_request *request, u32 *out,
 	      struct gpu_fault *fault);

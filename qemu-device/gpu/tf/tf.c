@@ -2,8 +2,8 @@
 /*
  * Texture filter.
  *
- * Source: document 004, "TF"; Documentation/formats.rst for the rules. The arithmetic of 32 lanes is
- * that of texel/, once per vector level.
+ * Source: document 004, "TF"; Documentation/formats.rst for the rules. The arithmetic of 32 lanes
+ * is that of texel/, once per vector level.
  */
 #include "tf.h"
 
@@ -159,7 +159,8 @@ void tf_average(struct tf *tf, const float *steps, struct texel_rows *sum)
 }
 
 /* Scale numbers and select components, in four rows. */
-static void finish(const struct tf *tf, const struct tf_state *s, struct texel_rows *texel, u32 *out)
+static void finish(const struct tf *tf, const struct tf_state *s,
+		   struct texel_rows *texel, u32 *out)
 {
 	u32 one = texel_integer(s->info) ? 1 : 0x3f800000u;
 
@@ -190,7 +191,8 @@ void tf_result(struct tf *tf, const struct tf_read *read, struct texel_rows *tex
 	activity_end(&tf->activity, began);
 }
 
-void tf_gather(struct tf *tf, const struct tf_read *read, u32 comp, struct texel_rows *texel, u32 *out)
+void tf_gather(struct tf *tf, const struct tf_read *read, u32 comp,
+	       struct texel_rows *texel, u32 *out)
 {
 	u32 all[4][PUMICE_LANES] __attribute__((aligned(64)));
 	const u64 began = activity_begin(&tf->activity);

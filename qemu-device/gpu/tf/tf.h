@@ -3,9 +3,9 @@
  * Texture filter (TF): from texels, as the TCU reads them, to the results of a read.
  *
  * Source: document 004, "TF"; Documentation/formats.rst, "Filtering". Receives the words of texels,
- * the state of texture and sampler, and weights from the TAG of its half of a core. Expands formats,
- * converts sRGB, compares depths, filters. Processes a wave at a time. Used by its TAG only, so by one
- * thread at a time.
+ * the state of texture and sampler, and weights from the TAG of its half of a core. Expands
+ * formats, converts sRGB, compares depths, filters. Processes a wave at a time. Used by its TAG
+ * only, so by one thread at a time.
  */
 #ifndef PUMICE_GPU_TF_H
 #define PUMICE_GPU_TF_H
@@ -41,8 +41,8 @@ struct tf_read {
 void tf_init(struct tf *tf);
 
 /*
- * Expand the words of texel n (z * 4 + y * 2 + x) of a filter to numbers before scaling. taps: NULL of
- * a texel that has no border.
+ * Expand the words of texel n (z * 4 + y * 2 + x) of a filter to numbers before scaling. taps: NULL
+ * of a texel that has no border.
  */
 void tf_expand(struct tf *tf, const struct tf_read *read, const struct tf_taps *taps, u32 n,
 	       const struct texel_rows *words, struct texel_rows *texel);
@@ -66,6 +66,7 @@ void tf_average(struct tf *tf, const float *steps, struct texel_rows *sum);
 /* Write the result of a read to four rows. */
 void tf_result(struct tf *tf, const struct tf_read *read, struct texel_rows *texel, u32 *out);
 /* Write component comp of one texel, or its comparison, to one row: a part of a result. */
-void tf_gather(struct tf *tf, const struct tf_read *read, u32 comp, struct texel_rows *texel, u32 *out);
+void tf_gather(struct tf *tf, const struct tf_read *read, u32 comp,
+	       struct texel_rows *texel, u32 *out);
 
 #endif

@@ -100,7 +100,8 @@ struct exec {
 };
 
 /* Return the address of an operand: a row of 32 words, or one word. */
-static inline u32 *exec_operand(const struct exec *x, const struct usc_insn *i, enum usc_place place)
+static inline u32 *exec_operand(const struct exec *x, const struct usc_insn *i,
+				enum usc_place place)
 {
 	return (u32 *)(void *)(x->base[i->base[place]] + i->offset[place]);
 }
@@ -238,7 +239,8 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 }
 
 /* Report a fault of instruction i itself. */
-const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i, enum pumice_fault fault);
+const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i,
+				  enum pumice_fault fault);
 /* Report an access of instruction i to va, which is misaligned. */
 const struct usc_insn *exec_align_fault(struct exec *x, const struct usc_insn *i,
 					enum pumice_fault fault, u64 va, bool store);

@@ -274,7 +274,8 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		return texture_end(x, i);
 	if (extra)
 		request.extra = i->no_base ? zero[0] : exec_operand(x, i, USC_SRC1);
-	if (request.lanes == UINT32_MAX && (!extra || apart(dst, TEXEL_ROWS, request.extra, extra)) &&
+	if (request.lanes == UINT32_MAX &&
+	    (!extra || apart(dst, TEXEL_ROWS, request.extra, extra)) &&
 	    apart(dst, TEXEL_ROWS, request.coord, pumice_usc_texture_coords(i->func)))
 		out = dst;
 	exec_check_stop(x);

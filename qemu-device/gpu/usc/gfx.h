@@ -4,8 +4,8 @@
  * of lanes.
  *
  * Source: document 003, "Vertex Output Registers", "Pixel Output Registers" and "Coefficient
- * Registers"; document 004, "USSE": spans of 2x2 pixels. The data master owns all of this, fills it before usc_group_start()
- * and keeps it until the group is done.
+ * Registers"; document 004, "USSE": spans of 2x2 pixels. The data master owns all of this, fills it
+ * before usc_group_start() and keeps it until the group is done.
  */
 #ifndef PUMICE_GPU_USC_GFX_H
 #define PUMICE_GPU_USC_GFX_H
@@ -46,7 +46,10 @@ struct usc_span {
 
 /* The tile that is being rendered; pixel p is quad * 4 + index in the span. */
 struct usc_tile {
-	/* In a store of a USC: word n of sample s of pixel p is outputs[(s * words + n) * pixels + p]. */
+	/*
+	 * In a store of a USC: word n of sample s of pixel p is
+	 * outputs[(s * words + n) * pixels + p].
+	 */
 	u32 *outputs;
 	u16 pixels;	/* of a tile: width * height */
 	u8 words;	/* pixel output registers */
@@ -85,7 +88,9 @@ struct usc_gfx {
 	u64 uniforms;		/* GPU virtual address, aligned to 256 bytes */
 	u32 uniform_words;
 
-	/* VERTEX, RAYS: register n of wave w is the row at vo + (w * vo_words + n) * PUMICE_LANES. */
+	/*
+	 * VERTEX, RAYS: register n of wave w is the row at vo + (w * vo_words + n) * PUMICE_LANES.
+	 */
 	u32 *vo;
 	u32 vo_words;
 

@@ -2,11 +2,11 @@
 /*
  * Data of loads, texture reads, ray queries and bursts that arrive when their signal is done.
  *
- * Source: document 002, "Global memory"; hw/isa.xml: before the signal is done the destination of an
- * access is neither read nor written.
+ * Source: document 002, "Global memory"; hw/isa.xml: before the signal is done the destination of
+ * an access is neither read nor written.
  *
- * Instructions are executed as usual, one at a time; then the data are moved from the destination to
- * a copy of the store, and arrive later:
+ * Instructions are executed as usual, one at a time; then the data are moved from the destination
+ * to a copy of the store, and arrive later:
  *
  *   USC_LATE_DATA    when the access is complete by the wave's clock; until then the destination
  *                    has its previous contents. Nothing is reported.
@@ -22,8 +22,8 @@
  *
  * Limits: stores are executed at issue. A load whose destination is a slot register or a pixel
  * output is complete at once. Accesses of other waves to shared registers and local memory before
- * the wave has waited are not checked, as document 003 has no check of hazards between instances. If a
- * wave has more than LATE_RANGES ranges under way, the oldest one arrives at once.
+ * the wave has waited are not checked, as document 003 has no check of hazards between instances.
+ * If a wave has more than LATE_RANGES ranges under way, the oldest one arrives at once.
  */
 #include "late.h"
 
@@ -326,7 +326,8 @@ static bool report_row(struct exec *x, const struct usc_insn *i, struct place p,
 	if (p.base == USC_BASE_OWN)
 		return row < USC_OWN_INDEX ?
 		       report_register(x, i, PUMICE_USC_BANK_I, row, signal, write) :
-		       report_register(x, i, PUMICE_USC_BANK_IDX, row - USC_OWN_INDEX, signal, write);
+		       report_register(x, i, PUMICE_USC_BANK_IDX, row - USC_OWN_INDEX,
+				       signal, write);
 	return row < temps ? report_register(x, i, PUMICE_USC_BANK_R, row, signal, write) :
 			     report_register(x, i, PUMICE_USC_BANK_V, row - temps, signal, write);
 }
@@ -363,8 +364,8 @@ static bool check_range(struct exec *x, const struct usc_insn *i, bool local, u3
 						    .local = true,
 						    .write = write,
 					    });
-		return report_register(x, i, PUMICE_USC_BANK_SH, at - x->wave->shared, range->signal,
-				       write);
+		return report_register(x, i, PUMICE_USC_BANK_SH, at - x->wave->shared,
+				       range->signal, write);
 	}
 	return true;
 }
@@ -400,8 +401,8 @@ static bool shared_range(const struct exec *x, const struct usc_insn *i, enum us
 }
 
 /* Check words of the common store that indices select. */
-static bool check_indexed_words(struct exec *x, const struct usc_insn *i, const struct usc_lookup *l,
-				bool write)
+static bool check_indexed_words(struct exec *x, const struct usc_insn *i,
+				const struct usc_lookup *l, bool write)
 {
 	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
 	u32 lanes = l->kind == USC_LOOKUP_WORD ? 1 : x->valid;
@@ -659,7 +660,9 @@ static void add_range(struct exec *x, u32 index, const struct late_range *range)
 	wave->range[wave->ranges++] = *range;
 }
 
-/* Exchange loaded words and previous contents; the waves that have to wait for them have a range. */
+/*
+ * Exchange loaded words and previous contents; the waves that have to wait for them have a range.
+ */
 static void load_range(struct exec *x, const struct usc_insn *i, u32 first, u32 slot)
 {
 	const bool group = pumice_usc_is_group_copy(i->op), local = i->loads == USC_LOADS_LOCAL;
@@ -712,9 +715,9 @@ static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
 }
 
 /*
- * Determine the lanes that are loaded after earlier loads, which may be of its mask, have arrived. A
- * ray query that was interrupted has replaced registers, also those of its mask: it continues with
- * the data that was determined when it began.
+ * Determine the lanes that are loaded after earlier loads, which may be of its mask, have arrived.
+ * A ray query that was interrupted has replaced registers, also those of its mask: it continues
+ * with the data that was determined when it began.
  */
 static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
 {
@@ -722,7 +725,8 @@ static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late
 		s->lanes = wave_of(x)->lanes;
 		return;
 	}
-	each_register(x, i, USC_DST, i->masked ? x->valid : exec_texture_lanes(x), end_earlier_load);
+	each_register(x, i, USC_DST, i->masked ? x->valid : exec_texture_lanes(x),
+		      end_earlier_load);
 	s->lanes = i->masked ? usc_active_lanes(x, i) : exec_texture_lanes(x);
 	wave_of(x)->lanes = s->lanes;
 	if (s->lanes)

@@ -228,7 +228,8 @@ enum usc_load_result usc_program_load(struct usc_program_cache *cache, struct mm
 				      struct usc_load **load, struct usc_program **program,
 				      struct gpu_fault *fault)
 {
-	const struct place at = { .mmu = mmu, .tlb = tlb, .ctx = ctx, .addr = addr, .insns = insns };
+	const struct place at = { .mmu = mmu, .tlb = tlb, .ctx = ctx, .addr = addr,
+				  .insns = insns };
 	enum usc_load_result result;
 
 	*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_USC_CODE, .access = PUMICE_ACCESS_EXEC,
@@ -263,8 +264,8 @@ struct usc_program *usc_program_get(struct usc_program_cache *cache, struct mmu 
 	enum usc_load_result result;
 
 	do
-		result = usc_program_load(cache, mmu, tlb, ctx, addr, insns, limits, &load, &program,
-					  fault);
+		result = usc_program_load(cache, mmu, tlb, ctx, addr, insns, limits,
+					  &load, &program, fault);
 	while (result == USC_LOAD_MORE);
 	if (result == USC_LOAD_WAIT) {
 		usc_load_drop(cache, load);

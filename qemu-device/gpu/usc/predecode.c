@@ -58,7 +58,8 @@ static void constant_ref(struct usc_program *p, u32 number, u8 *base, u32 *offse
 }
 
 /* Set one of the two registers of a mask; returns whether it is equal in every wave. */
-static bool mask_register(struct usc_program *p, struct usc_mask *mask, u32 n, u32 number, bool invert)
+static bool mask_register(struct usc_program *p, struct usc_mask *mask, u32 n,
+			  u32 number, bool invert)
 {
 	mask->invert[n] = invert;
 	if (number >= PUMICE_USC_MASK_CONSTS) {
@@ -513,8 +514,8 @@ static void trim(struct usc_program *p)
 	if (pool)
 		p->pool = pool;
 	p->bytes = sizeof(*p) + (p->insns + 1u) * sizeof(*p->insn) +
-		(p->masks + 1u) * (sizeof(*p->mask) + sizeof(*p->lookup)) + (p->pool_words + 1u) * sizeof(*p->pool) +
-		p->insns * PUMICE_USC_WORDS * sizeof(u32);
+		(p->masks + 1u) * (sizeof(*p->mask) + sizeof(*p->lookup)) +
+		(p->pool_words + 1u) * sizeof(*p->pool) + p->insns * PUMICE_USC_WORDS * sizeof(u32);
 }
 
 enum pumice_fault usc_predecode(struct usc_program *p, const u32 *words, u32 *at, u32 end)

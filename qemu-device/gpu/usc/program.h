@@ -21,9 +21,9 @@
 
 /*
  * Host memory of decoded programs: idle ones; the share of each data master, and that of the vertex
- * programs of the PDM; all of them. A share has room for the longest programs that a job must have at
- * the same time, 13.3 MiB each: one, a state's two, background, end of tile and object, one, or those
- * of rays, hits and misses.
+ * programs of the PDM; all of them. A share has room for the longest programs that a job must have
+ * at the same time, 13.3 MiB each: one, a state's two, background, end of tile and object, one, or
+ * those of rays, hits and misses.
  */
 #define USC_CACHE_IDLE_BYTES	(16u << 20)
 #define USC_CACHE_CDM_BYTES	(24u << 20)

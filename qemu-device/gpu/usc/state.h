@@ -92,7 +92,8 @@ struct usc {
 	u32 *constants;		/* rows of bank K, by number */
 	u32 *own;		/* USC_OWN_WORDS for each of wave[] */
 	struct usc_dc_windows *dc;	/* PUMICE_USC_INDEX_REGS for each of wave[] */
-	u32 (*uniform)[USC_UNIFORM_WINDOW];	/* fetched words of its stream, for each of wave[] */
+	u32 (*uniform)[USC_UNIFORM_WINDOW];	/* fetched words of its stream,
+						 * for each of wave[] */
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
 	struct rtu *rtu;
 	struct usc_late *late;	/* see late.h; NULL: data are not late */

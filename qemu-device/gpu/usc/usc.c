@@ -66,7 +66,8 @@ struct usc *usc_create(const struct usc_config *config)
 	if (config->late != USC_LATE_EARLY)
 		usc->late = usc_late_create(config);
 	if (!usc->rtu || !usc->dc || !usc->uniform || !usc->unified || !usc->common ||
-	    !usc->local || !usc->constants || !usc->own || (config->late != USC_LATE_EARLY && !usc->late)) {
+	    !usc->local || !usc->constants || !usc->own ||
+	    (config->late != USC_LATE_EARLY && !usc->late)) {
 		usc_destroy(usc);
 		return NULL;
 	}
@@ -188,8 +189,8 @@ u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master)
 }
 
 /* Set one wave to the first instruction. Its instances are the task's remaining ones. */
-static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot, unsigned int in_task,
-		       u32 instance, const struct usc_group *group)
+static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot,
+		       unsigned int in_task, u32 instance, const struct usc_group *group)
 {
 	const struct usc_task *task = &usc->task[slot];
 	unsigned int index = slot * USC_MAX_WAVES + in_task;

@@ -57,7 +57,8 @@ struct usc_group {
 	u32 local_bytes;
 	u64 code_addr;		/* GPU virtual address of the program, for fault reports */
 	struct usc_program *program;	/* from usc_program_get(); the PDS holds the reference */
-	const struct usc_gfx *gfx;	/* of the vertex and pixel data master, see gfx.h; else NULL */
+	const struct usc_gfx *gfx;	/* of the vertex and pixel data
+					 * master, see gfx.h; else NULL */
 };
 
 /* Callbacks of the USC, from its step. */

@@ -184,7 +184,8 @@ static inline bool primitive_at(enum pumice_topology topology, u64 k, bool provo
 /* Return the first position that a piece reads. */
 static u64 first_place(const struct vdm_draw *draw, const struct vdm_place *place)
 {
-	const bool list = vdm_topology_step(draw->topology) == vdm_topology_vertices(draw->topology);
+	const bool list = vdm_topology_step(draw->topology) ==
+		vdm_topology_vertices(draw->topology);
 	u64 lead = vdm_topology_vertices(draw->topology) - 1;
 
 	if (list && !draw->restart)
@@ -256,8 +257,8 @@ static u64 assemble_indexed(const struct vdm_draw *draw, bool provoking_last, u3
 			continue;
 		for (n = 0; n < vertices; n++)
 			prim->v[n] = cached(cache, piece,
-					    back[n] == UINT32_MAX ? first : index[at - low - back[n]],
-					    draw->base_vertex);
+					    back[n] == UINT32_MAX ? first :
+					    index[at - low - back[n]], draw->base_vertex);
 		for (; n < 3; n++)
 			prim->v[n] = prim->v[0];
 		piece->prims++;

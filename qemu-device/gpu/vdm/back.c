@@ -2,8 +2,8 @@
 /*
  * Vertex data master, back of a core: passes primitives of the IDX FIFO to the TA.
  *
- * Source: document 004, "USSE" and "MTE": tasks emit shaded vertices to the TA, which bins a primitive
- * as soon as it has all vertices, in order.
+ * Source: document 004, "USSE" and "MTE": tasks emit shaded vertices to the TA, which bins a
+ * primitive as soon as it has all vertices, in order.
  */
 #include "../number.h"
 #include "state.h"

@@ -185,7 +185,8 @@ bool vdm_command_fetch(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u
 	if (!read_words(mmu, tlb, ctx, addr, words, 1, fault))
 		return false;
 	count = (u32)pumice_vdm_cmd_words(words[0]);
-	if (count > 1 && !read_words(mmu, tlb, ctx, addr + sizeof(u32), words + 1, count - 1, fault))
+	if (count > 1 &&
+	    !read_words(mmu, tlb, ctx, addr + sizeof(u32), words + 1, count - 1, fault))
 		return false;
 	fault->fault = (u8)vdm_command_decode(words, out);
 	return fault->fault == PUMICE_FAULT_NONE;

@@ -54,7 +54,8 @@ bool vdm_command_counts(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 struct vdm_record {
 	struct pumice_vdm_state state;
 	struct pumice_stage vertex, coordinate;	/* coordinate.pds_insns is 0 if there is none */
-	struct pumice_vdm_attribute attribute[PUMICE_MAX_ATTRIBUTES];	/* attribute_count of them */
+	struct pumice_vdm_attribute attribute[PUMICE_MAX_ATTRIBUTES];	/* attribute_count of
+									 * them */
 };
 /*
  * Return the number of vertex output registers of the vertex program: position, point size,

@@ -5,9 +5,9 @@
  * Source: document 004, "VDM".
  *
  * A core processes chunks in pieces: its front assembles primitives and shades their vertices in
- * tasks on its USCs (front.c), its back passes the primitives to its TA (back.c). The two take turns;
- * a core waits when neither can continue. With deferred vertex shading the TA gets positions and the
- * numbers of vertices, and the PDM runs the vertex program.
+ * tasks on its USCs (front.c), its back passes the primitives to its TA (back.c). The two take
+ * turns; a core waits when neither can continue. With deferred vertex shading the TA gets positions
+ * and the numbers of vertices, and the PDM runs the vertex program.
  *
  * Parking the GPU waits for the current step, so each step is bounded, below a millisecond: a
  * piece of a PDS program, of the TA's primitives or of its headers.
@@ -64,7 +64,10 @@ void vdm_trace_ta_end(const struct vdm_core *core, trace_span span, enum pumice_
 				 work, prims));
 }
 
-/* Nothing can be done until a task ends: be woken then, unless one has ended before that was requested. */
+/*
+ * Nothing can be done until a task ends: be woken then, unless
+ * one has ended before that was requested.
+ */
 static enum vdm_step watch(struct vdm_core *core)
 {
 	return atomic_exchange(&core->watching, true) ? VDM_STEP_WAIT : VDM_STEP_ON;

@@ -132,7 +132,8 @@ static enum vdm_dispatch_result push_next(struct vdm *vdm, struct vdm_core *mast
 	core = find_core(vdm, master);	/* the lock may have been dropped */
 	if (result != VDM_DISPATCH_CHUNK || !core)
 		return result;
-	core->fifo_chunk[(core->fifo_first + core->fifo.level) % VDM_MAX_FIFO] = vdm->next_dispatch++;
+	core->fifo_chunk[(core->fifo_first + core->fifo.level) % VDM_MAX_FIFO] =
+		vdm->next_dispatch++;
 	fifo_push(&core->fifo, 1, now(vdm));
 	core->chunks++;
 	if (core != master)

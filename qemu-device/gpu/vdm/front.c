@@ -78,7 +78,10 @@ static enum vdm_step begin_vertices(struct vdm_core *core, struct vdm_entry *ent
 	return VDM_STEP_ON;
 }
 
-/* There are no primitives: continue with the next piece, unless the end of the chunk is to be queued. */
+/*
+ * There are no primitives: continue with the next piece, unless
+ * the end of the chunk is to be queued.
+ */
 static enum vdm_step skip_piece(struct vdm_core *core, struct vdm_entry *entry)
 {
 	if (entry->last) {
@@ -107,7 +110,8 @@ static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struc
 	const bool follows = begin_piece(core);
 
 	entry->task_vertices = room.task;
-	if (!vdm_assemble(&reader, &chunk->draw, chunk->shared->record.state.provoking_last, &limits,
+	if (!vdm_assemble(&reader, &chunk->draw, chunk->shared->record.state.provoking_last,
+			  &limits,
 			  &core->place, chunk->end, follows, &core->cache, &entry->piece, fault))
 		return false;
 	count(&core->indices, reader.read);

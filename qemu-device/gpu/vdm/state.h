@@ -148,7 +148,8 @@ struct vdm_core {
 	bool no_chunk;		/* there was no further chunk in this call */
 	bool binning;		/* the back's turn */
 	u64 vpm;		/* position after the last rows in the VPM */
-	u64 prims;		/* binned, of the oldest chunk, without those of its current piece */
+	u64 prims;		/* binned, of the oldest chunk, without
+				 * those of its current piece */
 	trace_span traced;	/* the oldest chunk; also under the device lock */
 	u32 traced_chunk;	/* its number */
 	struct fifo idx;
@@ -347,8 +348,8 @@ void vdm_shared_put(struct vdm *vdm, struct vdm_shared *shared);
 /* Dispatch of chunks: device lock held. */
 enum vdm_dispatch_result { VDM_DISPATCH_CHUNK, VDM_DISPATCH_AGAIN, VDM_DISPATCH_WAIT };
 /*
- * Begin the next chunk in the FIFO of a core. As the master VDM, enter further chunks into the FIFOs
- * of cores; the lock is dropped while programs are loaded.
+ * Begin the next chunk in the FIFO of a core. As the master VDM, enter further chunks into the
+ * FIFOs of cores; the lock is dropped while programs are loaded.
  */
 enum vdm_dispatch_result vdm_dispatch(struct vdm *vdm, struct vdm_core *core);
 /* Complete a core's oldest chunk. */

@@ -270,8 +270,8 @@ static void end_job(struct vdm *vdm)
 	vdm->phase = VDM_IDLE;
 	atomic_store(&vdm->stopping, false);
 	dm_run_end(&vdm->run, now(vdm));
-	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_VDM, vdm->job.ctx, TRACE_VDM,
-		    vdm->run.status.fault.fault, vdm->run.end);
+	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_VDM,
+		    vdm->job.ctx, TRACE_VDM, vdm->run.status.fault.fault, vdm->run.end);
 	trace_set_context(vdm->config.trace, TRACE_VDM, 0);
 	if (vdm->run.end != DM_DONE)
 		vdm_wake_all(vdm);	/* so that their TAs free memory */

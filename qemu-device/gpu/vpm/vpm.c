@@ -25,7 +25,9 @@ void vpm_reset(struct vpm *vpm)
 	vpm->waits = vpm->occupancy = 0;
 }
 
-/* Return the position of the next allocation: the end of the memory is skipped if it is too short. */
+/*
+ * Return the position of the next allocation: the end of the memory is skipped if it is too short.
+ */
 static u64 next_place(const struct vpm *vpm, u32 rows)
 {
 	const u64 left = vpm->rows - vpm->head % vpm->rows;

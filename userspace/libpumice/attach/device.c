@@ -148,7 +148,8 @@ static int attached_trace_open(struct pumice_device *dev, u32 entries, struct pu
 	t->base.dev = dev;
 	err = request(dev, ATTACH_TRACE_OPEN, entries, NULL, 0);
 	if (err == -EBUSY)
-		fail(dev, EBUSY, "trace: process %u has another trace; close it", attached(dev)->process.pid);
+		fail(dev, EBUSY, "trace: process %u has another trace; close it",
+		     attached(dev)->process.pid);
 	if (err)
 		free(t);
 	else

@@ -2,11 +2,11 @@
 /*
  * Kernel backend: flips, which are events of the DRM file.
  *
- * One event is read at a time, so that no thread holds events that another one waits for. It has the
- * size of a flip: the kernel sends no other events that were not requested.
+ * One event is read at a time, so that no thread holds events that another one waits for. It has
+ * the size of a flip: the kernel sends no other events that were not requested.
  *
- * Since uapi 1.6 poll() reports a device that was removed. For an older kernel, whose poll() waits for
- * ever then, waits are divided, and the kernel is called in between.
+ * Since uapi 1.6 poll() reports a device that was removed. For an older kernel, whose poll() waits
+ * for ever then, waits are divided, and the kernel is called in between.
  */
 #include <errno.h>
 #include <poll.h>
@@ -34,8 +34,8 @@ static int left_ms(u64 end, int max)
 }
 
 /*
- * Return whether the device was removed and no flip follows, for a kernel whose poll() does not report
- * it. Announced flips are still sent after a removal. The DRM core answers the call, and refuses all
+ * Return whether the device was removed and no flip follows, for a kernel whose poll() does not
+ * report it. Announced flips are still sent after a removal. The DRM core answers the call, and refuses all
  * of a device that was removed: the GPU is not woken.
  */
 static bool none_follow(struct drm_device *d)
@@ -46,7 +46,10 @@ static bool none_follow(struct drm_device *d)
 	       drmIoctl(d->fd, DRM_IOCTL_VERSION, &version) && errno == ENODEV;
 }
 
-/* Wait for at most @ms. Return: POLLIN if the file has an event, else POLLHUP if none follows, or 0. */
+/*
+ * Wait for at most @ms. Return: POLLIN if the file has an
+ * event, else POLLHUP if none follows, or 0.
+ */
 static short wait_event(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

@@ -15,8 +15,8 @@
 #define PRESET_VARIABLE	"PUMICE_PRESET"
 #define DEFAULT_RAM_MIB	1024u
 /*
- * Longer than the kernel driver's job_timeout_ms, 5 s: programs under a sanitizer or valgrind, or on
- * a loaded machine, have long jobs, and no other program waits for this GPU.
+ * Longer than the kernel driver's job_timeout_ms, 5 s: programs under a sanitizer or valgrind, or
+ * on a loaded machine, have long jobs, and no other program waits for this GPU.
  */
 #define DEFAULT_TIMEOUT_MS	30000u
 #define MAX_RAM_MIB	65536u
@@ -355,8 +355,10 @@ static void describe_caches(struct inproc_device *d)
 	bytes[PUMICE_CACHE_SLC] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__SLC, caches);
 	bytes[PUMICE_CACHE_DATA_L1] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches);
 	bytes[PUMICE_CACHE_DATA_L2] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches);
-	bytes[PUMICE_CACHE_TEXTURE_L1] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches);
-	bytes[PUMICE_CACHE_TEXTURE_L2] = 1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches);
+	bytes[PUMICE_CACHE_TEXTURE_L1] =
+		1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches);
+	bytes[PUMICE_CACHE_TEXTURE_L2] =
+		1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches);
 }
 
 static void describe_limits(struct inproc_device *d)

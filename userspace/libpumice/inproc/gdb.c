@@ -136,7 +136,10 @@ static int server_listen(struct gdb_server *s)
 	if (fd < 0)
 		return -errno;
 	memcpy(address.sun_path, s->path, sizeof(s->path));
-	/* A peer can write all memory of the firmware: the socket is this user's, from its creation on. */
+	/*
+	 * A peer can write all memory of the firmware: the socket is
+	 * this user's, from its creation on.
+	 */
 	if (fchmod(fd, 0600) || bind(fd, (struct sockaddr *)&address, sizeof(address))) {
 		err = -errno;
 		close(fd);

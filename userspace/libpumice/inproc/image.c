@@ -43,8 +43,8 @@ static int read_image(FILE *f, const char *path, struct fwif_image_header *h, vo
 	if (fread(*payload, h->payload_bytes, 1, f) != 1)
 		err = REFUSE("%.100s: truncated file: install it again", path);
 	else if ((crc = (u32)crc32(0, *payload, h->payload_bytes)) != h->crc32)
-		err = REFUSE("%.100s: damaged: checksum %08x instead of %08x: install it again", path,
-			     crc, h->crc32);
+		err = REFUSE("%.100s: damaged: checksum %08x instead of %08x: install it again",
+			     path, crc, h->crc32);
 	if (err)
 		free(*payload);
 	return err;

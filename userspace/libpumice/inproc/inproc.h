@@ -471,7 +471,10 @@ struct inproc_trace {
 	/* Copied events, of which those from index on have not been returned. */
 	u32 count, index;
 	u32 words[INPROC_TRACE_BATCH][PUMICE_TRACE_RECORD_WORDS];
-	/* The wait for events that are not complete: for those before wait_end, since this time in ns. */
+	/*
+	 * The wait for events that are not complete: for those before
+	 * wait_end, since this time in ns.
+	 */
 	u64 wait_end, wait_since;
 };
 

@@ -12,9 +12,9 @@
 #include "inproc.h"
 
 /*
- * A record that is not complete after this time is lost. Only one of a full round of the ring can be:
- * of two events in one entry the second is dropped if the first is still being written. Otherwise
- * its writer is a thread that waits for a processor, on a busy machine for long.
+ * A record that is not complete after this time is lost. Only one of a full round of the ring can
+ * be: of two events in one entry the second is dropped if the first is still being written.
+ * Otherwise its writer is a thread that waits for a processor, on a busy machine for long.
  */
 #define LATE_NS		5000000000u
 

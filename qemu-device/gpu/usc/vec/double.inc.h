@@ -17,7 +17,8 @@ typedef float vf_half __attribute__((vector_size(VEC_BYTES / 2), may_alias));
 #if VEC_BYTES == 64
 #define LOW_HALF(a) __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7)
 #define HIGH_HALF(a) __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15)
-#define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, \
+					   12, 13, 14, 15)
 #elif VEC_BYTES == 32
 #define LOW_HALF(a) __builtin_shufflevector(a, a, 0, 1, 2, 3)
 #define HIGH_HALF(a) __builtin_shufflevector(a, a, 4, 5, 6, 7)

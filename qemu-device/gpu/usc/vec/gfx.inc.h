@@ -100,7 +100,8 @@ static const vu *prim_offsets(struct exec *x, bool alternate)
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			u32 n = l / USC_SPAN_LANES;
 
-			offset[l] = x->span[n < x->spans ? n : 0].prim * prim_coeffs(x, alternate) * 4;
+			offset[l] = x->span[n < x->spans ? n : 0].prim * prim_coeffs(x,
+										     alternate) * 4;
 		}
 		x->prims_known |= 1u << alternate;
 	}
@@ -242,7 +243,8 @@ static void write_output(struct exec *x, u32 number, const vu *row, u32 lanes)
 			u32 *to = out + x->span[n].quad * USC_SPAN_LANES;
 
 			if ((lanes & 0xf) == 0xf)
-				*(span_words *)to = *(const span_words *)(from + n * USC_SPAN_LANES);
+				*(span_words *)to =
+					*(const span_words *)(from + n * USC_SPAN_LANES);
 			else
 				for (u32 p = lanes & 0xf; p; p &= p - 1)
 					to[__builtin_ctz(p)] = from[n * USC_SPAN_LANES +

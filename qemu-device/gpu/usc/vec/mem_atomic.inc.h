@@ -103,7 +103,8 @@ static const struct usc_insn *local_atomic(struct exec *x, const struct usc_insn
 	atomic_operands(x, i, data);
 	for (lanes = active; lanes; lanes &= lanes - 1) {
 		u32 l = first_lane(lanes);
-		u32 *at = (u32 *)(void *)(x->local + i->value + ((const u32 *)(const void *)off)[l]);
+		u32 *at =
+			(u32 *)(void *)(x->local + i->value + ((const u32 *)(const void *)off)[l]);
 		u32 old = *at;
 
 		*at = atomic_result(i, old, v[ATOMIC_VALUE * PUMICE_LANES + l],

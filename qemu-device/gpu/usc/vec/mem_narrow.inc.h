@@ -57,7 +57,8 @@ static inline vu part_of(vu word, vu at, u32 bytes, bool sign)
 }
 
 /* Load the lanes whose bit is set, at base + at: base is word aligned. */
-static inline void gather_parts(vu *d, const u8 *base, const vu *at, u32 lanes, u32 bytes, bool sign)
+static inline void gather_parts(vu *d, const u8 *base, const vu *at, u32 lanes,
+				u32 bytes, bool sign)
 {
 	vu words[VECS], word_at[VECS];
 

@@ -302,7 +302,8 @@ global_any(struct exec *x, const struct usc_insn *i, u64 base, const vu *off, vu
 }
 
 /* Access all lanes, adjacent in one grain. Returns false without effect otherwise. */
-static inline bool global_row(struct exec *x, u64 va, const vu *off, vu *row, u32 active, bool store)
+static inline bool global_row(struct exec *x, u64 va, const vu *off, vu *row,
+			      u32 active, bool store)
 {
 	u8 *host;
 

@@ -310,7 +310,9 @@ int pumice_bo_madvise(struct pumice_bo *bo, uint32_t advice, bool *retained);
  */
 int pumice_bo_set_label(struct pumice_bo *bo, const char *label);
 
-/** pumice_bo_label - return the label set by this process, "" for none; valid until the next one. */
+/**
+ * pumice_bo_label - return the label set by this process, "" for none; valid until the next one.
+ */
 const char *pumice_bo_label(const struct pumice_bo *bo);
 
 /* ------------------------------------------------------- virtual addresses */
@@ -650,8 +652,8 @@ void pumice_job_init(struct pumice_job *job, struct pumice_context *context, uin
  * @failed: out, on failure only: index of the job that was refused; may be NULL
  *
  * Return: 0; -EINVAL for a stream that is 0 or misaligned, or a wait for a point that has no
- * submitted signal; -E2BIG; -EIO for a context that rejects jobs; -ENOSPC where a context has as many
- * jobs queued as it may: wait for one; -ENOMEM.
+ * submitted signal; -E2BIG; -EIO for a context that rejects jobs; -ENOSPC where a context has as
+ * many jobs queued as it may: wait for one; -ENOMEM.
  */
 int pumice_submit(struct pumice_device *dev, const struct pumice_job *jobs, uint32_t count,
 		  uint32_t *failed);

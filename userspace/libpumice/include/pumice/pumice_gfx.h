@@ -145,7 +145,8 @@ enum pumice_job_type {
 struct pumice_gfx_job {
 	/** @context: context whose queue it is added to */
 	struct pumice_context *context;
-	/** @stream: GPU virtual address: control stream; for a FRAGMENT job it may be a render record */
+	/** @stream: GPU virtual address: control stream; for a FRAGMENT job it may be a render
+	 * record */
 	uint64_t stream;
 	/** @syncs: @sync_count waits and signals */
 	const struct pumice_job_sync *syncs;
@@ -537,7 +538,9 @@ int pumice_stream_uniforms(struct pumice_stream *stream, const uint32_t *words, 
  */
 int pumice_stream_state(struct pumice_stream *stream, uint64_t va);
 
-/** PUMICE_POSITION_OUTPUTS - vertex outputs that are the position; the point size is the next one. */
+/**
+ * PUMICE_POSITION_OUTPUTS - vertex outputs that are the position; the point size is the next one.
+ */
 #define PUMICE_POSITION_OUTPUTS	4u
 
 /**
@@ -551,8 +554,8 @@ int pumice_stream_state(struct pumice_stream *stream, uint64_t va);
  *
  * Both programs compute the same bits of these outputs.
  *
- * Return: 0; -EINVAL for a program of another stage, with fewer outputs, with an illegal instruction,
- * or that stores to memory; -ENOMEM.
+ * Return: 0; -EINVAL for a program of another stage, with fewer outputs, with an illegal
+ * instruction, or that stores to memory; -ENOMEM.
  */
 int pumice_program_positions(const struct pumice_program *program, uint32_t outputs,
 			     struct pumice_program **positions, char *error, size_t error_bytes);

@@ -141,7 +141,8 @@ enum pumice_event {
 	PUMICE_EVENT_SPANS = 15,
 	/** @PUMICE_EVENT_TASK: arg0: number on the USC while it runs; arg1: waves */
 	PUMICE_EVENT_TASK = 16,
-	/** @PUMICE_EVENT_TAG: arg0: reads for its data master; arg1: 0 of the USC, 1 of iterators */
+	/** @PUMICE_EVENT_TAG: arg0: reads for its data master; arg1: 0 of the USC, 1 of
+	 * iterators */
 	PUMICE_EVENT_TAG = 17,
 	/** @PUMICE_EVENT_PBE: arg0: as of a tile */
 	PUMICE_EVENT_PBE = 18,

@@ -21,7 +21,9 @@ extern "C" {
 
 /** PUMICE_MAX_PRESENTS - maximum number of presents of a job. */
 #define PUMICE_MAX_PRESENTS	16u
-/** PUMICE_MAX_FLIPS - maximum number of flips of a device that are announced or not yet returned. */
+/**
+ * PUMICE_MAX_FLIPS - maximum number of flips of a device that are announced or not yet returned.
+ */
 #define PUMICE_MAX_FLIPS	64u
 
 /**
@@ -63,8 +65,8 @@ void pumice_present_job_init(struct pumice_present_job *job, struct pumice_conte
  * pumice_submit_present - submit a transfer job with presents.
  * @job: job
  *
- * For each of its presents pumice_wait_flip() returns one flip: with an error for those that the job
- * did not run, so that none is missing.
+ * For each of its presents pumice_wait_flip() returns one flip: with an error for those that the
+ * job did not run, so that none is missing.
  *
  * Return: 0; -EINVAL for NULL, a context of another type or no presents; -E2BIG for more than
  * PUMICE_MAX_PRESENTS; -ENOSPC if there would be more than PUMICE_MAX_FLIPS flips: call
@@ -103,13 +105,13 @@ struct pumice_flip {
  * @flip: out
  * @bytes: size of *flip, sizeof(struct pumice_flip)
  *
- * With a kernel driver flips are events of pumice_device_drm_fd(), which poll() reports; do not read
- * from it elsewhere. The poll() of a program reports POLLHUP when the GPU was removed and no flip is
- * left, from uapi 1.6 on; pumice_wait_flip() returns -ENODEV with older kernels as well.
+ * With a kernel driver flips are events of pumice_device_drm_fd(), which poll() reports; do not
+ * read from it elsewhere. The poll() of a program reports POLLHUP when the GPU was removed and no
+ * flip is left, from uapi 1.6 on; pumice_wait_flip() returns -ENODEV with older kernels as well.
  *
- * Return: 0; -ETIME if none occurred; -EINVAL for NULL; -ENODEV if the GPU was removed or is lost and
- * no flip is left; -EPROTO if the next event of pumice_device_drm_fd() is larger than a flip; or
- * another negative errno.
+ * Return: 0; -ETIME if none occurred; -EINVAL for NULL; -ENODEV if the GPU was removed or is lost
+ * and no flip is left; -EPROTO if the next event of pumice_device_drm_fd() is larger than a flip;
+ * or another negative errno.
  */
 int pumice_wait_flip(struct pumice_device *dev, uint64_t timeout_ns, struct pumice_flip *flip,
 		     size_t bytes);

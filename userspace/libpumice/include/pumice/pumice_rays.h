@@ -6,9 +6,9 @@
  * structures. Compute programs of the library build them: the calls add their launches to a stream
  * of a compute context, so a structure can be built, refitted and used in one job.
  *
- * Any program can trace rays with ray_query. A launch, on a context of type PUMICE_CONTEXT_RAYS, has
- * its rays traced in parallel with the cores, and runs programs for those that hit and for those that do not.
- * Its programs are of stage rays (.stage rays).
+ * Any program can trace rays with ray_query. A launch, on a context of type PUMICE_CONTEXT_RAYS,
+ * has its rays traced in parallel with the cores, and runs programs for those that hit and for
+ * those that do not. Its programs are of stage rays (.stage rays).
  *
  * Errors, threads and lifetimes are as in pumice.h.
  */
@@ -62,11 +62,12 @@ uint64_t pumice_ray_structure_va(const struct pumice_ray_structure *structure);
 
 /** struct pumice_ray_mesh - triangles in memory. */
 struct pumice_ray_mesh {
-	/** @vertices: GPU virtual address of x, y and z of the first vertex, f32; 4-byte aligned. All
-	 * vertices are within 4 GiB from it: offsets have 32 bits, those that @indices select too */
+	/** @vertices: GPU virtual address of x, y and z of the first vertex, f32; 4-byte aligned.
+	 * All vertices are within 4 GiB from it: offsets have 32 bits, those that @indices select
+	 * too */
 	uint64_t vertices;
-	/** @indices: GPU virtual address of three u32 for each triangle; 4-byte aligned; or 0: vertices
-	 * are used in order */
+	/** @indices: GPU virtual address of three u32 for each triangle; 4-byte aligned; or 0:
+	 * vertices are used in order */
 	uint64_t indices;
 	/** @stride: bytes from one vertex to the next, a multiple of 4, not 0 */
 	uint32_t stride;
@@ -90,7 +91,9 @@ struct pumice_ray_instance {
 	uint32_t reserved;
 };
 
-/** pumice_ray_instance_init - initialise to a structure at its own place: without transformation. */
+/**
+ * pumice_ray_instance_init - initialise to a structure at its own place: without transformation.
+ */
 void pumice_ray_instance_init(struct pumice_ray_instance *instance, uint64_t structure,
 			      uint32_t id);
 
@@ -106,9 +109,9 @@ void pumice_ray_instance_init(struct pumice_ray_instance *instance, uint64_t str
  *
  * Later launches of the stream may use the structure.
  *
- * Return: 0; -EINVAL for an address that is 0 or not aligned, a stride of 0, no triangles or more than
- * the structure has room for, vertices without indices that exceed 4 GiB, a refit with another number
- * than in the last build, unknown flags or a stream of another VM; -ENOSPC.
+ * Return: 0; -EINVAL for an address that is 0 or not aligned, a stride of 0, no triangles or more
+ * than the structure has room for, vertices without indices that exceed 4 GiB, a refit with another
+ * number than in the last build, unknown flags or a stream of another VM; -ENOSPC.
  */
 int pumice_stream_rays_mesh(struct pumice_stream *stream, struct pumice_ray_structure *structure,
 			    const struct pumice_ray_mesh *mesh, uint32_t flags);
@@ -140,7 +143,8 @@ struct pumice_ray_launch {
 	/** @generate: program that writes a ray to vo0 to vo7, to all of them (origin, smallest t,
 	 * direction, greatest t); or NULL */
 	const struct pumice_stage_desc *generate;
-	/** @rays: without it: GPU virtual address of a pumice_rdm_ray for each ray; 4-byte aligned */
+	/** @rays: without it: GPU virtual address of a pumice_rdm_ray for each ray; 4-byte
+	 * aligned */
 	uint64_t rays;
 	/** @hit: program of rays that hit, or NULL */
 	const struct pumice_stage_desc *hit;
@@ -166,12 +170,13 @@ void pumice_ray_launch_init(struct pumice_ray_launch *launch, uint64_t structure
  * pumice_stream_rays_launch - add STATE and LAUNCH of a ray control stream.
  * @launch: rays and programs
  *
- * The job is of a context of type PUMICE_CONTEXT_RAYS, and its stream ends with pumice_stream_end().
- * pumice_stream_fence(), _link(), _timestamp() and _marker() are as in compute streams. Programs run in any order.
+ * The job is of a context of type PUMICE_CONTEXT_RAYS, and its stream ends with
+ * pumice_stream_end(). pumice_stream_fence(), _link(), _timestamp() and _marker() are as in compute
+ * streams. Programs run in any order.
  *
- * Return: 0; -EINVAL for a stage that is not of a program of stage rays or writes more or fewer vertex
- * outputs, 2^32 rays or more, both or none of generate and rays, unknown flags, structure 0, or an
- * address that is not aligned; -ENOSPC.
+ * Return: 0; -EINVAL for a stage that is not of a program of stage rays or writes more or fewer
+ * vertex outputs, 2^32 rays or more, both or none of generate and rays, unknown flags, structure 0,
+ * or an address that is not aligned; -ENOSPC.
  */
 int pumice_stream_rays_launch(struct pumice_stream *stream, const struct pumice_ray_launch *launch);
 

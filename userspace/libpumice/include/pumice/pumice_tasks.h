@@ -20,8 +20,9 @@ extern "C" {
  * pumice_stream_task - add a task without instances, which carries dependencies.
  *
  * It ends when all launches and tasks before it have ended and their stores are visible.
- * pumice_stream_dispatch_after() waits for it; other launches do not, and run meanwhile, unlike after
- * pumice_stream_fence(). It follows a dispatch of the stream, whose kernel does not run again.
+ * pumice_stream_dispatch_after() waits for it; other launches do not, and run meanwhile, unlike
+ * after pumice_stream_fence(). It follows a dispatch of the stream, whose kernel does not run
+ * again.
  *
  * Return: 0, -ENOSPC.
  */
