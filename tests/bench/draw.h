@@ -33,7 +33,8 @@ void draw_work_deferred(struct gpu *gpu, const struct draw_scene *scene, struct 
 
 /* Counts of one frame. */
 struct draw_counts {
-	uint64_t covered, shaded;	/* fragments of primitives, and those that programs ran for */
+	uint64_t covered, shaded;	/* fragments of primitives, and those
+					 * that programs ran for */
 	uint64_t pages;			/* of the parameter buffer */
 };
 void draw_count(struct draw_work *work, struct draw_counts *counts);

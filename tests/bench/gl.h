@@ -19,7 +19,8 @@ struct draw_scene {
 	uint32_t size;			/* of the target, pixels */
 	const struct draw_vertex *vertex;
 	uint32_t vertices;		/* three for each triangle */
-	const uint32_t *texture;	/* RGBA8, square, bilinear, repeated; NULL: colours of the vertices */
+	const uint32_t *texture;	/* RGBA8, square, bilinear, repeated;
+					 * NULL: colours of the vertices */
 	uint32_t texture_size;
 	bool depth;			/* test LESS and write; else in order */
 };

@@ -186,15 +186,18 @@ static void put_layer(struct draw_vertex *v, float z, float shift)
 
 	for (unsigned int i = 0; i < 6; i++)
 		v[i] = (struct draw_vertex){ corner[i][0] * 2 - 1, corner[i][1] * 2 - 1, z,
-					     corner[i][0] * 3 + shift, corner[i][1] * 3 + shift, 0 };
+					     corner[i][0] * 3 + shift,
+					     corner[i][1] * 3 + shift, 0 };
 }
 
 static void layers(struct bench *bench)
 {
 	static const struct row back_to_front = {
-		"16 layers, bilinear, back to front", "Mpixel/s", LAYERS * PIXELS * 1e-6, 1, 0.001, false,
+		"16 layers, bilinear, back to front", "Mpixel/s", LAYERS * PIXELS * 1e-6, 1,
+		0.001, false,
 	}, no_depth = {
-		"16 layers, bilinear, no depth", "Mpixel/s", LAYERS * PIXELS * 1e-6, 0.25, 0.001, false,
+		"16 layers, bilinear, no depth", "Mpixel/s", LAYERS * PIXELS * 1e-6, 0.25,
+		0.001, false,
 	};
 	static struct draw_vertex vertex[LAYERS * 6];
 	static uint32_t texels[TEXTURE * TEXTURE];

@@ -25,7 +25,9 @@ static const char *const names[GPU_LEVELS] = { "base", "avx2", "avx512" };
 
 /* Shared registers: the pairs are base addresses. */
 enum { S_A = 0, S_B = 2, S_C = 4, S_STEP_B = 6, S_TILES = 7, S_COUNT = 8 };
-/* Attribute registers: byte offsets of the instance in A, B, C; of its tile row, column, element. */
+/*
+ * Attribute registers: byte offsets of the instance in A, B, C; of its tile row, column, element.
+ */
 enum { V_A, V_B, V_C, V_ROW, V_COL, V_SELF, V_COUNT };
 /* Temporaries. */
 enum { T_SUM, T_A, T_B, T_MUL, T_LEFT, T_ADDR_A, T_ADDR_B, T_COUNT };

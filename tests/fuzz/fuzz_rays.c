@@ -60,12 +60,14 @@ static void put_structure(struct fuzz *f, u32 *page)
 {
 	static const struct pumice_rt_child_ref children[2][4] = {
 		{ { .kind = PUMICE_RT_CHILD_NODE, .index = 1 }, { .kind = PUMICE_RT_CHILD_LEAF },
-		  { .kind = PUMICE_RT_CHILD_LEAF, .index = 1 }, { .kind = PUMICE_RT_CHILD_LEAF, .index = 2 } },
+		  { .kind = PUMICE_RT_CHILD_LEAF, .index = 1 },
+		  { .kind = PUMICE_RT_CHILD_LEAF, .index = 2 } },
 		{ { .kind = PUMICE_RT_CHILD_LEAF, .index = 3 } },
 	};
 	const struct pumice_rt_header header = {
 		.level = fuzz_mutate(f, PUMICE_RT_LEVEL_BOTTOM) & 1, .nodes = fuzz_mutate(f, 2),
-		.leaves = fuzz_mutate(f, 4), .node_addr = stream_va(fuzz_mutate(f, NODES) & 1023 & ~31u),
+		.leaves = fuzz_mutate(f, 4),
+		.node_addr = stream_va(fuzz_mutate(f, NODES) & 1023 & ~31u),
 		.leaf_addr = stream_va(fuzz_mutate(f, LEAVES) & 1023 & ~15u),
 		.low = { -4, -4, -4 }, .high = { 4, 4, 4 },
 	};
@@ -149,16 +151,18 @@ static u32 put_access(struct fuzz *f, u32 *at, u32 n)
 
 	switch (fuzz_below(f, 4)) {
 	case 0:
-		usc_put(at, n++, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0), .src0 = R(ADDR),
-				      .disp = disp, .src1 = R(fuzz_below(f, ADDR))));
+		usc_put(at, n++, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(0),
+				      .src0 = R(ADDR), .disp = disp,
+				      .src1 = R(fuzz_below(f, ADDR))));
 		return n;
 	case 1:
-		usc_put(at, n++, INSN(GLOBAL_LOAD32, .dst = R(RESULT), .mask = ALWAYS, .src2 = SH(0),
-				      .src0 = R(ADDR), .disp = disp));
+		usc_put(at, n++, INSN(GLOBAL_LOAD32, .dst = R(RESULT), .mask = ALWAYS,
+				      .src2 = SH(0), .src0 = R(ADDR), .disp = disp));
 		break;
 	case 2:
-		usc_put(at, n++, INSN(GLOBAL_ATOMIC, .dst = R(RESULT), .mask = ALWAYS, .src2 = SH(0),
-				      .src0 = R(ADDR), .disp = disp, .src1 = R(RAY)));
+		usc_put(at, n++, INSN(GLOBAL_ATOMIC, .dst = R(RESULT), .mask = ALWAYS,
+				      .src2 = SH(0), .src0 = R(ADDR), .disp = disp,
+				      .src1 = R(RAY)));
 		break;
 	default:
 		usc_put(at, n++, INSN(RAY_QUERY, .dst = R(RESULT), .mask = ALWAYS, .src2 = SH(0),
@@ -213,7 +217,8 @@ static void put_stage(struct fuzz *f, struct fx_vm *vm, enum kind kind, u32 word
 
 		if (i < movs)
 			insn = (struct pumice_pds_insn){
-				.opcode = PUMICE_PDS_OP_MOV, .bank = PUMICE_PDS_BANK_V, .reg = (u16)i,
+				.opcode = PUMICE_PDS_OP_MOV, .bank = PUMICE_PDS_BANK_V,
+				.reg = (u16)i,
 				.source = sources[fuzz_mutate(f, i) % (kind == GENERATE ? 3 : 8)],
 			};
 		else if (i < movs + 2)

@@ -190,7 +190,8 @@ static u32 put_state(struct fuzz *f, u32 *at, const struct job *job)
 static u32 put_launch(struct fuzz *f, u32 *at)
 {
 	const struct pumice_cdm_launch launch = {
-		.after = fuzz_below(f, 2), .groups_x = fuzz_mutate(f, fuzz_below(f, 5) + 1), .groups_y = fuzz_mutate(f, 1),
+		.after = fuzz_below(f, 2), .groups_x = fuzz_mutate(f, fuzz_below(f, 5) + 1),
+		.groups_y = fuzz_mutate(f, 1),
 		.groups_z = fuzz_mutate(f, 1), .base_x = fuzz_mutate(f, 0),
 		.base_y = fuzz_mutate(f, 0), .base_z = fuzz_mutate(f, 0),
 	};

@@ -125,7 +125,8 @@ static u32 put_scale(struct fuzz *f, u32 *at)
 static u32 put_present(struct fuzz *f, u32 *at)
 {
 	const struct pumice_tdm_present p = {
-		.src = surface(f), .dst = surface(f), .filter = (enum pumice_tdm_filter)fuzz_below(f, 4),
+		.src = surface(f), .dst = surface(f),
+		.filter = (enum pumice_tdm_filter)fuzz_below(f, 4),
 		.dst_width = 1 + (fuzz_u8(f) & 15), .dst_height = 1 + (fuzz_u8(f) & 15),
 		.src_width = fuzz_mutate(f, 1 + fuzz_below(f, 24)) & 16383,
 		.src_height = fuzz_mutate(f, 1 + fuzz_below(f, 24)) & 16383,

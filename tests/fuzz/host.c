@@ -26,7 +26,8 @@ bool host_wait(struct fixture *r, const u32 *word, u32 not)
 	unsigned int i;
 
 	/* Threads may be slow: only the test's time limit applies. */
-	for (i = 0; (r->threads || i < MAX_POLLS) && __atomic_load_n(word, __ATOMIC_ACQUIRE) == not; i++)
+	for (i = 0; (r->threads || i < MAX_POLLS) && __atomic_load_n(word, __ATOMIC_ACQUIRE) == not;
+	     i++)
 		host_run(r, 1);
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) != not;
 }

@@ -66,7 +66,8 @@ static const char *need_line(const char *name, const char *part, const char *oth
 	const char *line = find_line(read_text(name), part, other);
 
 	if (!line)
-		test_fail(__FILE__, __LINE__, "no line of %s has \"%s\" and \"%s\"", name, part, other);
+		test_fail(__FILE__, __LINE__, "no line of %s has \"%s\" and \"%s\"", name,
+			  part, other);
 	return line;
 }
 

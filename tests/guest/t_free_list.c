@@ -102,7 +102,8 @@ static void odd_sizes_are_accepted(void)
 static void list_with_page_tables_has_a_page_for_data(void)
 {
 	static const u32 good[][3] = {
-		{ 3, 3, 0 }, { 3, 4, 1 }, { 512, 513, 1 }, { 16, DRM_PUMICE_MAX_FREE_LIST_PAGES, 16 },
+		{ 3, 3, 0 }, { 3, 4, 1 }, { 512, 513, 1 },
+		{ 16, DRM_PUMICE_MAX_FREE_LIST_PAGES, 16 },
 	};
 	struct drm_pumice_free_list_create args;
 	int fd = fresh_gpu();

@@ -96,7 +96,8 @@ static void bind_pages(struct scene *scene, u32 flags)
 	u32 i;
 
 	for (i = 0; i < PAGES && scene->interrupted < INTERRUPTED; i++) {
-		struct drm_pumice_bind_op op = bind_map(scene->target, i * PAGE, page_va(i), PAGE, 0);
+		struct drm_pumice_bind_op op =
+			bind_map(scene->target, i * PAGE, page_va(i), PAGE, 0);
 
 		bind_with_signals(scene, &op, 1, flags);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Presents: the events of a file, after their copies, in order, one for each that a job announced
- * whatever happens to the job; space for events; files that are closed before; removal of the device.
+ * whatever happens to the job; space for events; files that are closed before; removal of the
+ * device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +135,9 @@ static void an_event_follows_its_copy(void)
 	CHECK(!has_event(p.fx.fd, 0));
 }
 
-/* 10,000 presents of two contexts of a file, always some in flight: none is lost or out of order. */
+/*
+ * 10,000 presents of two contexts of a file, always some in flight: none is lost or out of order.
+ */
 static void no_event_of_ten_thousand_is_lost(void)
 {
 	const u32 jobs = 5000, depth = 24;
@@ -152,7 +155,8 @@ static void no_event_of_ten_thousand_is_lost(void)
 		struct drm_pumice_event_flip e;
 
 		for (; submitted < jobs && submitted - (seen[0] + seen[1]) / 2 < depth; submitted++)
-			CHECK_OK(submit(&p[submitted % 2], stream[submitted % 2], 2, submitted % 2));
+			CHECK_OK(submit(&p[submitted % 2], stream[submitted % 2], 2,
+					submitted % 2));
 		e = need_event(p[0].fx.fd);
 		n = (u32)e.user_data;
 		CHECK(n < 2);
@@ -299,7 +303,8 @@ static void closed_files_leave_nothing(void)
 		if (i % 4 == 1)
 			CHECK_EQUAL(fx_wait(&p.fx), 1);
 		if (i % 4 == 2)
-			CHECK_OK(submit(&p, transfer_loop_stream(&p.fx), DRM_PUMICE_MAX_PRESENTS, k));
+			CHECK_OK(submit(&p, transfer_loop_stream(&p.fx),
+					DRM_PUMICE_MAX_PRESENTS, k));
 		if (i % 4 == 3)
 			need_event(p.fx.fd);
 		fx_close(&p.fx);

@@ -57,7 +57,8 @@ static void submit_flags_are_refused(void)
 	u32 bit;
 
 	for (bit = 0; bit < 32; bit++) {
-		struct drm_pumice_submit args = { .flags = 1u << bit, .jobs = ARRAY_OF(&g->job, 1) };
+		struct drm_pumice_submit args = { .flags = 1u << bit,
+						  .jobs = ARRAY_OF(&g->job, 1) };
 
 		CHECK_ERROR(gpu_ioctl(g->fx.fd, DRM_IOCTL_PUMICE_SUBMIT, &args), EINVAL);
 	}

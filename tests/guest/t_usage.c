@@ -38,7 +38,8 @@ static const char *file_text(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	CHECK(fd >= 0);
-	while (used < sizeof(text) - 1 && (got = read(fd, text + used, sizeof(text) - 1 - used)) > 0)
+	while (used < sizeof(text) - 1 &&
+	       (got = read(fd, text + used, sizeof(text) - 1 - used)) > 0)
 		used += (size_t)got;
 	text[used] = '\0';
 	close(fd);
@@ -362,7 +363,8 @@ static u64 records_lost(void)
 /* The records that were stored are returned; others that were copied are counted as lost. */
 static void gpu_trace_returns_the_records_before_a_bad_page(void)
 {
-	char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct fixture fx = fx_open();
 	u64 stream = fx_store_stream(&fx, fx.data.va, 1), lost = records_lost();
 	int fd = need_trace();

@@ -363,7 +363,8 @@ int igt_main()
 	igt_pumice_subtest("jobs-are-explicit", "no user of a dma-buf waits for a job implicitly",
 			   jobs_are_explicit);
 	igt_pumice_subtest("poll-waits-for-a-writer",
-			   "an imported fence of a writer delays all users", poll_waits_for_a_writer);
+			   "an imported fence of a writer delays all users",
+			   poll_waits_for_a_writer);
 	igt_pumice_subtest("poll-waits-for-a-reader",
 			   "an imported fence of a reader delays writers",
 			   poll_waits_for_a_reader);

@@ -699,7 +699,8 @@ int igt_main()
 	igt_pumice_subtest("not-before-its-job", "a fence is pending as long as its job runs",
 			   not_before_its_job);
 	igt_pumice_subtest("not-before-the-data",
-			   "a job's stores are visible when its fence signals", not_before_the_data);
+			   "a job's stores are visible when its fence signals",
+			   not_before_the_data);
 	igt_pumice_subtest("in-order-of-submission", "a context's fences signal in order",
 			   in_order_of_submission);
 	igt_pumice_subtest("zero-timeout", "a wait with a time-out of 0 returns the current state",

@@ -603,7 +603,8 @@ int igt_main()
 	igt_pumice_subtest("hole-between-mappings", "a hole faults, its neighbours do not",
 			   hole_between_mappings);
 	igt_pumice_subtest("faulting-instruction-reported",
-			   "of several stores the one that faults is reported", faulting_instruction_reported);
+			   "of several stores the one that faults is reported",
+			   faulting_instruction_reported);
 	igt_pumice_subtest("hole-4k", "a hole of one 4 KiB page is exact", hole_4k);
 	igt_pumice_subtest("hole-16k", "a hole of one 16 KiB page is exact", hole_16k);
 	igt_pumice_subtest("hole-64k", "a hole of one 64 KiB page is exact", hole_64k);

@@ -446,7 +446,8 @@ int igt_main()
 	igt_pumice_subtest("high-needs-rights", "high priority needs CAP_SYS_NICE",
 			   high_needs_rights);
 	igt_pumice_subtest("higher-first",
-			   "of the waiting jobs the one of highest priority runs first", higher_first);
+			   "of the waiting jobs the one of highest priority runs first",
+			   higher_first);
 	igt_pumice_subtest("changed-while-queued", "a changed priority applies to waiting jobs",
 			   changed_while_queued);
 	igt_pumice_subtest("change-bad-arguments",
@@ -457,7 +458,8 @@ int igt_main()
 	igt_pumice_subtest("raising-needs-rights", "a change to high priority needs CAP_SYS_NICE",
 			   raising_needs_rights);
 	igt_pumice_subtest("high-preempts-normal",
-			   "a high-priority job runs while a normal one continues", high_preempts_normal);
+			   "a high-priority job runs while a normal one continues",
+			   high_preempts_normal);
 	igt_pumice_subtest("normal-preempts-low",
 			   "a normal job runs while a low-priority one continues",
 			   normal_preempts_low);

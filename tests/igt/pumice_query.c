@@ -96,7 +96,8 @@ static void contract(void)
 		   info.max_group_instances <= PUMICE_GROUP_INSTANCES);
 	igt_assert_lte_u32(info.max_group_instances, info.waves_per_usc * PUMICE_LANES);
 	for (u32 n = 0; n < PUMICE_CACHE_COUNT; n++)
-		igt_assert(info.cache_bytes[n] && !(info.cache_bytes[n] & (info.cache_bytes[n] - 1)));
+		igt_assert(info.cache_bytes[n] &&
+			   !(info.cache_bytes[n] & (info.cache_bytes[n] - 1)));
 	igt_assert_lt_u64(info.va_start, info.va_end);
 	igt_assert_lte_u64(info.va_end, 1ull << PUMICE_MMU_VA_BITS);
 	igt_assert_eq_u64(info.page_sizes & (PAGE | 2 * MIB), PAGE | 2 * MIB);

@@ -334,8 +334,8 @@ int igt_main()
 	igt_pumice_subtest("faults-in-parallel",
 			   "processes that fault receive correct results, too", faults_in_parallel);
 	igt_pumice_subtest_logs("hang-between-good-jobs",
-				"a job that hangs stops its own context only", hang_between_good_jobs,
-				IGT_PUMICE_TIMED_OUT);
+				"a job that hangs stops its own context only",
+				hang_between_good_jobs, IGT_PUMICE_TIMED_OUT);
 	igt_pumice_subtest("reset-of-an-idle-gpu", "an idle context survives resets",
 			   reset_of_an_idle_gpu);
 	igt_pumice_subtest("resets-under-load",

@@ -534,7 +534,8 @@ int igt_main()
 			   "the index of the failed operation is returned; earlier ones stay",
 			   error_index);
 	igt_pumice_subtest("maximum-operations",
-			   "as many operations as the limit allows, and no more", maximum_operations);
+			   "as many operations as the limit allows, and no more",
+			   maximum_operations);
 	vm_bind_async_subtests();
 	vm_bind_memory_subtests();
 }

@@ -310,7 +310,8 @@ void vm_bind_async_subtests(void)
 			   async_without_operations);
 	igt_pumice_subtest("async-timeline", "binds along a timeline", async_timeline);
 	igt_pumice_subtest("async-waits-for-a-faulted-job",
-			   "a bind waits for a job, whether it succeeds or fails", async_waits_for_a_faulted_job);
+			   "a bind waits for a job, whether it succeeds or fails",
+			   async_waits_for_a_faulted_job);
 	igt_pumice_subtest("async-vm-destroyed", "binds of a destroyed VM are canceled",
 			   async_vm_destroyed);
 	igt_pumice_subtest("async-bad-operation", "a bad operation refuses the call",

@@ -58,7 +58,8 @@ struct ref_fragment {
 	double z;		/* at the position of v[] */
 	double v[REF_VARYINGS];
 	double error[REF_VARYINGS];	/* error bound of planes in f32 */
-	double out[REF_WORDS];	/* in: the pixel's outputs (at pixel rate its first covered sample); out: new ones */
+	double out[REF_WORDS];	/* in: the pixel's outputs (at pixel rate its
+				 * first covered sample); out: new ones */
 	double depth;		/* out, if the object writes depth */
 };
 

@@ -18,7 +18,10 @@
 #define COUNTS	(CDMFX_DATA + 0x100)
 #define GROUPS	(6 + 4 + 4 + 12 + 1 + 1 + 3)	/* with the task without instances */
 
-/* A stream with every kind of command: launches, nesting, a chain, fences, counts in memory, a task. */
+/*
+ * A stream with every kind of command: launches, nesting, a
+ * chain, fences, counts in memory, a task.
+ */
 static void put_everything(struct cdm_fixture *fx)
 {
 	fx->data[(COUNTS - CDMFX_DATA) / 4] = 2;

@@ -24,7 +24,8 @@ static void collect(void *data, const char *text)
 /* Assemble and check. Return: the number of warnings, whose texts are in @all, 2048 bytes. */
 static int warnings_of(const char *text, bool lines, char *all)
 {
-	const struct pumice_asm_options options = { .report = collect, .data = all, .lines = lines };
+	const struct pumice_asm_options options = { .report = collect, .data = all,
+						    .lines = lines };
 	uint8_t *file = NULL;
 	size_t bytes;
 	int count;
@@ -225,7 +226,7 @@ static void random_words_never_crash_the_checker(void **state)
 		size_t bytes;
 
 		for (unsigned int i = 0; i < 40; i++) {
-			uint32_t words[4];
+			uint32_t words[4], op;
 
 			for (unsigned int k = 0; k < 4; k++) {
 				rng ^= rng << 13;
@@ -233,9 +234,9 @@ static void random_words_never_crash_the_checker(void **state)
 				rng ^= rng << 17;
 				words[k] = (uint32_t)(rng >> 16) >> (round % 3 * 8);
 			}
+			op = words[1] % pumice_usc_isa.nr_ops;
 			if (round % 2)
-				words[0] = (words[0] & ~255u) |
-					   pumice_usc_isa.ops[words[1] % pumice_usc_isa.nr_ops].opcode;
+				words[0] = (words[0] & ~255u) | pumice_usc_isa.ops[op].opcode;
 			snprintf(text + strlen(text), sizeof(text) - strlen(text),
 				 ".word %u, %u, %u, %u\n", words[0], words[1], words[2], words[3]);
 		}

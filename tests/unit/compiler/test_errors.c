@@ -205,7 +205,8 @@ static void an_error_has_the_form_of_the_operation(void **state)
 	(void)state;
 	check_errors(cases, sizeof(cases) / sizeof(cases[0]));
 	pumice_assemble("t", "sig_wait sig0", collect, &reports, &file, &bytes);
-	assert_memory_equal(reports.first, "t:1:10: error: sig0 is not allowed here; accepted: ", 51);
+	assert_memory_equal(reports.first, "t:1:10: error: sig0 is not allowed here; accepted: ",
+			    51);
 	assert_non_null(strstr(reports.first, "; sig_wait takes 2 operands, such as "
 					      "sig_wait r1[0], sig0\n"));
 }
@@ -479,7 +480,8 @@ static void the_caret_is_printed_below_the_position_after_tabs(void **state)
 
 	(void)state;
 	pumice_assemble("t", "\tmov\tr1, [one], q7", collect, &reports, &file, &bytes);
-	assert_memory_equal(reports.first, "t:1:17: error: q7 is not defined; accepted: r0 to ", 50);
+	assert_memory_equal(reports.first, "t:1:17: error: q7 is not defined; accepted: r0 to ",
+			    50);
 	assert_string_equal(strchr(reports.first, '\n'),
 			    "\n\tmov\tr1, [one], q7\n\t   \t           ^~\n");
 }
@@ -534,7 +536,8 @@ static void a_corrupt_file_is_refused_with_a_reason(void **state)
 	for (size_t cut = 0; cut < bytes; cut++) {
 		char error[256] = "", *text;
 
-		assert_int_equal(pumice_disassemble(file, cut, &text, error, sizeof(error)), -EINVAL);
+		assert_int_equal(pumice_disassemble(file, cut, &text, error, sizeof(error)),
+				 -EINVAL);
 		assert_true(error[0]);
 	}
 	free(file);
@@ -696,8 +699,8 @@ static void a_wrong_definition_is_one_error(void **state)
 	uint8_t *file;
 	size_t bytes;
 
-	pumice_assemble("t", ".equ A, 1 / 0\nmov r0, A\nfoo\njump missing\n", collect, &reports, &file,
-			&bytes);
+	pumice_assemble("t", ".equ A, 1 / 0\nmov r0, A\nfoo\njump missing\n", collect,
+			&reports, &file, &bytes);
 	assert_int_equal(reports.count, 3);
 }
 
@@ -709,7 +712,8 @@ static void a_float_is_accepted_where_its_bits_are_meant(void **state)
 
 	(void)state;
 	assert_int_equal(pumice_assemble("t", "eq.u32 r0, r1, 0.0\nand r0, r0, -0.0\nmov r1, 1.5\n"
-					 "add.f32 r0, r0, 1.5\nend\n", NULL, NULL, &file, &bytes), 0);
+					 "add.f32 r0, r0, 1.5\nend\n", NULL, NULL,
+					 &file, &bytes), 0);
 	free(file);
 }
 

@@ -90,8 +90,10 @@ static void expressions_are_those_of_c(void **state)
 		uint32_t value;
 		float real;
 	} cases[] = {
-		INT(1 + 2 * 3), INT((1 + 2) * 3), INT(7 - 2 - 1), INT(100 / 7 / 2), INT(100 % 7 * 3),
-		INT(1 << 4 + 1), INT(0xf0 >> 4 & 3), INT(1 | 6 & 3 ^ 8), INT(-4 + 8), INT(~5 & 0xff),
+		INT(1 + 2 * 3), INT((1 + 2) * 3), INT(7 - 2 - 1), INT(100 / 7 / 2),
+		INT(100 % 7 * 3),
+		INT(1 << 4 + 1), INT(0xf0 >> 4 & 3), INT(1 | 6 & 3 ^ 8), INT(-4 + 8),
+		INT(~5 & 0xff),
 		INT(- -3), INT(-(2 + 3) * -2), INT(0x7fffffff + 0), INT(((((9))))), INT(-7 / 2),
 		INT(-7 % 3), INT(5-3), INT(0 - 1 >> 4), INT(-~5), INT(~-5),
 		REAL(1.5 + 0.25), REAL(1.0 / 4.0), REAL(-2.5 * 4.0 - 1.0), REAL((1.0 + 2.0) * 0.5),
@@ -255,7 +257,8 @@ static void an_error_in_a_repetition_is_reported_once(void **state)
 	size_t bytes;
 
 	(void)state;
-	assert_int_equal(assemble(&w, ".repeat 3\nfoo\n.endr\nbar\nend\n", true, NULL, &file, &bytes),
+	assert_int_equal(assemble(&w, ".repeat 3\nfoo\n.endr\nbar\nend\n", true, NULL,
+				  &file, &bytes),
 			 -EINVAL);
 	assert_int_equal(w.errors, 2);
 	assert_non_null(strstr(w.first, "repeated here, repetition 0\n"));
@@ -379,7 +382,8 @@ static void errors_control_no_terminal(void **state)
 	size_t bytes;
 
 	(void)state;
-	assert_int_equal(assemble(&w, "\tmov r0, \033[31m\177\302\233\233", true, NULL, &file, &bytes),
+	assert_int_equal(assemble(&w, "\tmov r0, \033[31m\177\302\233\233", true, NULL,
+				  &file, &bytes),
 			 -EINVAL);
 	assert_null(strpbrk(w.first, "\033\177\302\233"));
 	assert_ptr_equal(strstr(w.first, "t?[2J:1:"), w.first);

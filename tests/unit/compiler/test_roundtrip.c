@@ -219,7 +219,8 @@ static void every_example_of_the_reference_round_trips(void **state)
 		snprintf(text, sizeof(text), ".local 4096\n%s\ndone:\nloop: end\n", op->example);
 		dis = round_trip(text);
 		/* Hexadecimal numbers and a second immediate are printed differently. */
-		if ((op->types > 1 || op->opcode >= PUMICE_USC_OP_UVSW) && !strstr(op->example, "0x") &&
+		if ((op->types > 1 || op->opcode >= PUMICE_USC_OP_UVSW) &&
+		    !strstr(op->example, "0x") &&
 		    op->opcode != PUMICE_USC_OP_CLAMP && !has_line(dis, op->example))
 			fail_msg("%s came back as\n%s", op->example, dis);
 		free(dis);

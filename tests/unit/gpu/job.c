@@ -47,9 +47,12 @@ static u32 write_code(u32 *code, enum job_program program)
 {
 	u32 n = 0;
 
-	usc_put(code, n++, INSN(MUL, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 3));
-	usc_put(code, n++, INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = 1));
-	usc_put(code, n++, INSN(SHL, .type = U32, .dst = R(1), .src0 = V(0), .src1 = IMM, .imm = 2));
+	usc_put(code, n++,
+		INSN(MUL, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 3));
+	usc_put(code, n++,
+		INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = 1));
+	usc_put(code, n++,
+		INSN(SHL, .type = U32, .dst = R(1), .src0 = V(0), .src1 = IMM, .imm = 2));
 	if (program == JOB_COUNT) {
 		usc_put(code, n++, INSN(GLOBAL_LOAD32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
 					.src0 = R(1), .dst = R(0)));

@@ -512,7 +512,9 @@ static u64 run_bad_read(struct fixture *fx, u32 *code)
 	state.temps = 8;
 	pumice_cdm_state_pack(at, &state);
 	at += PUMICE_CDM_STATE_WORDS;
-	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ .groups_x = 1, .groups_y = 1, .groups_z = 1 });
+	pumice_cdm_launch_pack(at,
+			       &(struct pumice_cdm_launch){ .groups_x = 1, .groups_y = 1,
+							    .groups_z = 1 });
 	pumice_cdm_halt_pack(at + PUMICE_CDM_LAUNCH_WORDS, &(struct pumice_cdm_halt){ 0 });
 	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
 	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_FAULT__MASK);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs of the ray-tracing data master through its registers: they end, abort and are reset while they
- * run; the mirrors of the registers for the host; a hang that is injected; limits of the PDS; memory for
- * one program.
+ * Jobs of the ray-tracing data master through its registers: they end, abort and are reset while
+ * they run; the mirrors of the registers for the host; a hang that is injected; limits of the PDS;
+ * memory for one program.
  */
 #include "../../../qemu-device/gpu/gpu.h"
 #include "../../../qemu-device/gpu/usc/program.h"
@@ -192,7 +192,8 @@ static void a_reset_while_a_job_runs_leaves_nothing_of_it(void **state)
 static void limits_apply_to_its_tasks(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .threads = 1 });
-	const u32 uscs = (u32)PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, fx_read(fx, PUMICE_SYS_CONFIG));
+	const u32 uscs = (u32)PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS,
+					       fx_read(fx, PUMICE_SYS_CONFIG));
 	u32 *data = job_map(fx);
 
 	(void)state;
@@ -228,8 +229,10 @@ static void programs_of_a_launch_that_has_ended_make_room(void **state)
 
 		fx_boot_proxy(fx);
 		write_programs(fx, data, JOB_NUMBER);
-		assert_int_equal(usc_cache_reserve(fx->gpu->programs, USC_STAGE_HIT, USC_CACHE_RDM_BYTES -
-						   usc_predecode_bytes(write_another(fx)), &short_of),
+		assert_int_equal(usc_cache_reserve(fx->gpu->programs, USC_STAGE_HIT,
+						   USC_CACHE_RDM_BYTES -
+						   usc_predecode_bytes(write_another(fx)),
+						   &short_of),
 				 USC_LOAD_DONE);
 		for (n = 0; n < 4; n++)
 			at = put_launch(at, n % 2 ? ANOTHER : JOB_PDS);

@@ -99,7 +99,8 @@ static void write_uneven_code(struct fixture *fx, struct pumice_usc_insn second)
 
 	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_CODE), &pt);
 	code = testmem_host(fx->tm, pt.addr);
-	usc_put(code, n++, INSN(LT, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 32));
+	usc_put(code, n++,
+		INSN(LT, .type = U32, .dst = R(0), .src0 = V(0), .src1 = IMM, .imm = 32));
 	usc_put(code, n++, INSN(BR_ANY, .mask = IF(MASK_R(0)), .target = 4));
 	usc_put(code, n++, second);
 	usc_put(code, n++, INSN(END));

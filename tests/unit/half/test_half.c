@@ -98,7 +98,8 @@ static void units_are_shared_by_half_the_uscs(void **state)
 			for (b = 0; b < 3 * uscs; b++)
 				assert_int_equal(first == halves_of(fx.halves, b),
 						 a / uscs == b / uscs &&
-						 half[uscs - 1][a % uscs] == half[uscs - 1][b % uscs]);
+						 half[uscs - 1][a % uscs] ==
+						 half[uscs - 1][b % uscs]);
 		}
 		close_fixture(&fx);
 	}

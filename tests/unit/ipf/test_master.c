@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Distribution of tiles by the master IPF, against a model: lists of the numbers of the tiles of each
- * core.
+ * Distribution of tiles by the master IPF, against a model: lists of the numbers of the tiles of
+ * each core.
  */
 #include "../support/cmocka_all.h"
 
@@ -122,7 +122,9 @@ static void a_full_fifo_of_each_core_makes_tiles_wait(void **state)
 	assert_true(ipf_master_low(&master));
 }
 
-/* Counted when it is added, whichever core has room for it then; and of a stopped job, not at all. */
+/*
+ * Counted when it is added, whichever core has room for it then; and of a stopped job, not at all.
+ */
 static void a_tile_that_found_all_fifos_full_is_counted_once(void **state)
 {
 	const u32 cores = 3, depth = 2;

@@ -240,7 +240,8 @@ float model_depth(const struct isp_tile *tile, const struct isp_triangle *t,
 			bias = fmax(bias, (double)state->bias_clamp);
 	}
 	sample_at(tile, x, y, sample, &sx, &sy);
-	z = ((double)t->z[0] + dzdx * ((double)sx / 256 - vx[0])) + dzdy * ((double)sy / 256 - vy[0]);
+	z = ((double)t->z[0] + dzdx * ((double)sx / 256 - vx[0])) +
+		dzdy * ((double)sy / 256 - vy[0]);
 	z = z + bias;
 	if (!(z > 0))
 		return 0;

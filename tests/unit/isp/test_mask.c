@@ -115,7 +115,8 @@ static void check_half(const struct isp_state *state, u32 passed)
 				const u32 p = model_pixel(&tile, x, y);
 				const bool set = is_set(x, y, s), hidden = is_hidden(x, y, s);
 				const bool open = x < 8 && mask_passes(state->mask_test, set);
-				const bool tested = state->pass_type != PUMICE_PASS_TYPE_DEPTH_WRITE;
+				const bool tested =
+					state->pass_type != PUMICE_PASS_TYPE_DEPTH_WRITE;
 				const bool pass = open && !(tested && hidden);
 				const float before = hidden ? 0.25f : 1;
 				u8 stencil = 3;
@@ -263,7 +264,8 @@ static struct isp_mask_plane random_plane(void)
 	tile.y0 = model_below(3) * tile.height;
 	return (struct isp_mask_plane){
 		.ctx = CTX, .addr = VA + 16,
-		.stride = pumice_mask_row_bytes(tile.x0 + tile.clip_x, tile.samples) + model_below(3),
+		.stride = pumice_mask_row_bytes(tile.x0 + tile.clip_x,
+						tile.samples) + model_below(3),
 	};
 }
 
@@ -286,11 +288,14 @@ static void stored_bits_are_as_documented(void **state)
 			const u32 end = first + tile.clip_x * tile.samples;
 
 			memset(row + first / 8, 0, (end + 7) / 8 - first / 8);
-			for (x = 0; x < tile.clip_x; x++)
-				for (s = 0; s < tile.samples; s++)
+			for (x = 0; x < tile.clip_x; x++) {
+				for (s = 0; s < tile.samples; s++) {
+					const u32 at = first + x * tile.samples + s;
+
 					if (bit_at(&tile, x, y, s))
-						row[(first + x * tile.samples + s) / 8] |= (u8)(1u <<
-							(first + x * tile.samples + s) % 8);
+						row[at / 8] |= (u8)(1u << at % 8);
+				}
+			}
 		}
 		assert_true(isp_mask_store(&tile, &plane, &mmu, &tlb, &fault));
 		assert_memory_equal(mem, want, BYTES);

@@ -59,7 +59,9 @@ static int make_task(void **state)
 	(void)state;
 	for (i = 0; i < PRIMS; i++) {
 		for (n = 0; n < PLANES; n++)
-			plane[i][n] = (struct tsp_plane){ random_float(), random_float(), random_float() };
+			plane[i][n] =
+				(struct tsp_plane){ random_float(), random_float(),
+						    random_float() };
 		prim[i].plane = plane[i];
 	}
 	for (i = 0; i < SPANS; i++)
@@ -257,7 +259,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(uitr_values_are_those_of_the_plane, make_task),
 		cmocka_unit_test_setup(uitr_values_are_divided_by_the_plane_of_w, make_task),
-		cmocka_unit_test_setup(titr_coordinates_have_24_bits_before_the_division, make_task),
+		cmocka_unit_test_setup(titr_coordinates_have_24_bits_before_the_division,
+				       make_task),
 		cmocka_unit_test_setup(titr_coordinates_that_are_not_finite_remain, make_task),
 		cmocka_unit_test_setup(each_wave_is_a_read_of_the_tag_of_the_half, make_task),
 		cmocka_unit_test_setup(a_read_that_faults_is_the_last_one, make_task),

@@ -105,8 +105,10 @@ static void a_capture_contains_the_result_of_random_binds(void **state)
 	memset(model, -1, sizeof(model));
 	srand(4);
 	for (int i = 0; i < 400; i++) {
-		const uint32_t at = (uint32_t)rand() % PAGES, n = 1 + (uint32_t)rand() % (PAGES - at);
-		const uint32_t from = (uint32_t)rand() % (PAGES - n + 1), which = (uint32_t)rand() % 4;
+		const uint32_t at = (uint32_t)rand() % PAGES,
+			n = 1 + (uint32_t)rand() % (PAGES - at);
+		const uint32_t from = (uint32_t)rand() % (PAGES - n + 1),
+			which = (uint32_t)rand() % 4;
 		const struct pumice_bind op = {
 			.bo = which < 3 ? bo[which] : NULL, .va = BASE + at * PAGE,
 			.size = (uint64_t)n * PAGE, .bo_offset = which < 3 ? from * PAGE : 0,
@@ -114,7 +116,8 @@ static void a_capture_contains_the_result_of_random_binds(void **state)
 
 		assert_int_equal(pumice_vm_bind(vm, &op, 1, NULL), 0);
 		for (uint32_t k = 0; k < n; k++)
-			model[at + k] = which < 3 ? (uint8_t)(1 + 79 * which + (which == 2) + from + k)
+			model[at + k] = which < 3 ?
+				(uint8_t)(1 + 79 * which + (which == 2) + from + k)
 						  : -1;
 		if (i % 20)
 			continue;
@@ -168,7 +171,8 @@ static void null_mappings_are_captured_without_data(void **state)
 	struct pumice_bo *bo = make_bo(1, 55);
 	const struct pumice_bind ops[] = {
 		{ .flags = PUMICE_BIND_UNMAP_ALL },
-		{ .va = BASE, .size = 1ull << 30, .flags = PUMICE_BIND_NULL | PUMICE_BIND_READONLY },
+		{ .va = BASE, .size = 1ull << 30,
+		  .flags = PUMICE_BIND_NULL | PUMICE_BIND_READONLY },
 		{ .bo = bo, .va = BASE + PAGE, .size = PAGE },
 	};
 	struct pumice_capture_range r;
@@ -216,7 +220,8 @@ static uint8_t *small_file(size_t *bytes)
 	for (uint32_t n = 0; n < 2; n++)
 		pumice_capture_file_range_pack(
 			words + PUMICE_CAPTURE_FILE_WORDS + n * PUMICE_CAPTURE_FILE_RANGE_WORDS,
-			&(struct pumice_capture_file_range){ .va = BASE + n * PAGE, .bytes = PAGE });
+			&(struct pumice_capture_file_range){ .va = BASE + n * PAGE,
+							     .bytes = PAGE });
 	h.crc32 = (uint32_t)crc32_z(0, file + HEADER, size - HEADER);
 	pumice_capture_file_pack(words, &h);
 	*bytes = size;

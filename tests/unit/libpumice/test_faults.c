@@ -732,7 +732,8 @@ static void local_memory_beyond_a_usc_is_refused(void **state)
 
 	(void)state;
 	set_up(&f, "threads=0,local-memory-kib=16");
-	assert_int_equal(pumice_kernel_assemble(f.vm, "shader", ".local 16388\nend\n", &f.kernel), 0);
+	assert_int_equal(pumice_kernel_assemble(f.vm, "shader", ".local 16388\nend\n", &f.kernel),
+			 0);
 	pumice_dispatch_init(&dispatch, f.kernel);
 	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), -EINVAL);
 	assert_error(&f, "dispatch: the kernel takes 16388 bytes of local memory, but a USC has 16384; "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Flips of a device that ends, and files whose events the library cannot read: internal functions of
- * both backends. The kernel's file is a pipe here; its hang-up is that of a device that was removed.
- * A kernel before uapi 1.6 has no hang-up.
+ * Flips of a device that ends, and files whose events the library cannot read: internal functions
+ * of both backends. The kernel's file is a pipe here; its hang-up is that of a device that was
+ * removed. A kernel before uapi 1.6 has no hang-up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -205,7 +205,10 @@ static void the_reason_of_a_submit_without_space_is_named(void **state)
 
 #define WIDTH	16u	/* and height of the image */
 
-/* The firmware has reported the flip of a job that ended, and then stops before the library reads it. */
+/*
+ * The firmware has reported the flip of a job that ended, and
+ * then stops before the library reads it.
+ */
 static void a_flip_reported_before_the_gpu_was_lost_is_returned(void **state)
 {
 	const struct pumice_tdm_present whole = {

@@ -121,7 +121,8 @@ static void impossible_images_are_refused(void **state)
 		{ .format = 3, .dim = PUMICE_TEXTURE_DIM_2D, .width = 8193, .height = 4 },
 		{ .format = 3, .dim = PUMICE_TEXTURE_DIM_2D, .width = 4, .height = 4, .depth = 2 },
 		{ .format = 3, .dim = PUMICE_TEXTURE_DIM_2D, .width = 4, .height = 4, .levels = 4 },
-		{ .format = 3, .dim = PUMICE_TEXTURE_DIM_CUBE, .width = 4, .height = 4, .depth = 5 },
+		{ .format = 3, .dim = PUMICE_TEXTURE_DIM_CUBE, .width = 4, .height = 4,
+		  .depth = 5 },
 		{ .format = 3, .dim = 9, .width = 4, .height = 4 },
 		{ .format = 3, .dim = PUMICE_TEXTURE_DIM_2D, .layout = 3, .width = 4, .height = 4 },
 		{ .format = 3, .dim = PUMICE_TEXTURE_DIM_2D, .width = 4, .height = 4, .levels = 1,
@@ -139,7 +140,8 @@ static void impossible_images_are_refused(void **state)
 			 -EINVAL);
 	assert_int_equal(pumice_image_upload(img, (struct pumice_image_part){ 0, 1 }, texels, 0),
 			 -EINVAL);
-	assert_int_equal(pumice_image_download(img, (struct pumice_image_part){ 0, 0 }, texels, 255),
+	assert_int_equal(pumice_image_download(img, (struct pumice_image_part){ 0, 0 },
+					       texels, 255),
 			 -EINVAL);
 	pumice_image_destroy(img);
 }
@@ -578,7 +580,9 @@ static void images_are_scaled_by_the_ptla(void **state)
 	/* The sum of each 2x2 is a multiple of 4. */
 	for (y = 0; y < 24; y++)
 		for (x = 0; x < 64; x++)
-			in[y][x] = (uint8_t)((x / 2 * 5 + y / 2 * 3) + (x % 2 ? 3 : 0) + (y % 2 ? 5 : 0));
+			in[y][x] =
+				(uint8_t)((x / 2 * 5 + y / 2 * 3) + (x % 2 ? 3 : 0) +
+					  (y % 2 ? 5 : 0));
 	assert_int_equal(pumice_image_upload(from, part, in, 0), 0);
 	pumice_stream_reset(stream);
 	assert_int_equal(pumice_stream_scale(stream, from, small, &half), 0);

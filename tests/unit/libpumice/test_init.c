@@ -366,7 +366,8 @@ static void inputs_agree_with_their_names(void **state)
 					       .words = (const void *)words, .count = 2 };
 	const struct pumice_input source = { .kind = PUMICE_INPUT_SOURCE, .reg = 4,
 					     .source = PUMICE_PDS_SOURCE_INSTANCE };
-	const struct pumice_input attribute = { .kind = PUMICE_INPUT_ATTRIBUTE, .reg = 8, .count = 3,
+	const struct pumice_input attribute = { .kind = PUMICE_INPUT_ATTRIBUTE,
+						.reg = 8, .count = 3,
 						.va = 0x1234, .stride = 12, .elements = 9,
 						.format = PUMICE_ATTR_KIND_F32 };
 	const struct pumice_input varying = { .kind = PUMICE_INPUT_VARYING, .reg = 1, .varying = 6,
@@ -376,8 +377,8 @@ static void inputs_agree_with_their_names(void **state)
 					      .sampler = (const void *)&vm };
 	const struct pumice_input planes = { .kind = PUMICE_INPUT_PLANES, .reg = 6, .varying = 64,
 					     .count = 2 };
-	const struct pumice_input prefetch = { .kind = PUMICE_INPUT_PREFETCH, .reg = 4, .varying = 9,
-					       .texture = (const void *)&dev,
+	const struct pumice_input prefetch = { .kind = PUMICE_INPUT_PREFETCH, .reg = 4,
+					       .varying = 9, .texture = (const void *)&dev,
 					       .sampler = (const void *)&vm,
 					       .mode = PUMICE_USC_ITERATE_PERSPECTIVE };
 	struct pumice_input got;

@@ -108,7 +108,8 @@ static void each_damage_is_refused_with_its_reason(void **state)
 		{ INSNS + 3, 0xffffffff, "instruction 3: place 4294967295 is more than 2" },
 		{ PLACES, 2, "place 0: file 2 is not below 2" },
 		{ PLACES, 1u << 31, "place 0: reserved bits" },
-		{ PLACES, 1u << 16, "place 0: use include with parent 0" },	/* included, by no line */
+		/* included, by no line */
+		{ PLACES, 1u << 16, "place 0: use include with parent 0" },
 		{ PLACES + 1, 0, "place 0: line is 0" },
 		{ PLACES + 2, 1, "place 0: parent 1" },		/* its own, and without a use */
 		{ PLACES + 3, 1, "place 0: repetition 1, but its use is none" },

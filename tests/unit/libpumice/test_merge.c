@@ -217,7 +217,8 @@ static void refused_states_change_nothing(void **state)
 
 /*
  * Ten triangles in three colours, in two frames. @merge: if not, taking the address of the next
- * command before each state prevents it, and attributes are in PDS programs. Returns the bytes of the commands.
+ * command before each state prevents it, and attributes are in PDS programs. Returns the bytes of
+ * the commands.
  */
 static uint64_t picture(bool merge, uint64_t vertices, uint8_t *rgba)
 {

@@ -539,8 +539,8 @@ static void limits_depend_on_the_options_and_the_requested_size(void **state)
 		{ "inproc:cores=1,threads=0,ram=16", 4, 4, PUMICE_OUTPUT_STORE_COMMON },
 		{ "inproc:cores=1,threads=0,ram=16,slot-registers=0,pixel-outputs=partition", 0, 8,
 		  PUMICE_OUTPUT_STORE_PARTITION },
-		{ "inproc:cores=1,threads=0,ram=16,slot-registers=8,slice-us=500,preset=sgx543mp4", 8, 0,
-		  PUMICE_OUTPUT_STORE_PARTITION },
+		{ "inproc:cores=1,threads=0,ram=16,slot-registers=8,slice-us=500,preset=sgx543mp4",
+		  8, 0, PUMICE_OUTPUT_STORE_PARTITION },
 		{ "inproc:threads=0,ram=16,preset=sgx543mp4,pixel-outputs=common", 4, 4,
 		  PUMICE_OUTPUT_STORE_COMMON },
 	};

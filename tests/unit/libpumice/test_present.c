@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Presents of the library, in process: the copy and its flip, order of many, two contexts, jobs that
- * fail or are killed, the number of flips that are not returned yet, and refused arguments.
+ * Presents of the library, in process: the copy and its flip, order of many, two contexts, jobs
+ * that fail or are killed, the number of flips that are not returned yet, and refused arguments.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -63,7 +63,8 @@ static void open_fixture(struct fixture *fx, const char *device)
 		fail_msg("%s", error);
 	assert_int_equal(pumice_vm_create(fx->dev, &fx->vm), 0);
 	assert_int_equal(pumice_context_create(fx->vm, PUMICE_PRIORITY_NORMAL, &fx->context), 0);
-	assert_int_equal(pumice_stream_create(fx->vm, 2 * PUMICE_RAYS_STREAM_BYTES, &fx->stream), 0);
+	assert_int_equal(pumice_stream_create(fx->vm, 2 * PUMICE_RAYS_STREAM_BYTES, &fx->stream),
+			 0);
 	if (pumice_rays_create(fx->vm, &fx->rays))
 		fail_msg("%s", pumice_device_error(fx->dev));
 	assert_int_equal(pumice_kernel_assemble(fx->vm, "trace", trace_text, &fx->trace), 0);
@@ -159,7 +160,8 @@ static void aim(const float *v, uint32_t n, struct ray *ray)
 		f[k] = c[k] - a[k];
 	}
 	for (uint32_t k = 0; k < 3; k++) {
-		ray->direction[k] = e[(k + 1) % 3] * f[(k + 2) % 3] - e[(k + 2) % 3] * f[(k + 1) % 3];
+		ray->direction[k] = e[(k + 1) % 3] * f[(k + 2) % 3] -
+			e[(k + 2) % 3] * f[(k + 1) % 3];
 		length += ray->direction[k] * ray->direction[k];
 	}
 	for (uint32_t k = 0; k < 3; k++) {
@@ -301,7 +303,8 @@ static void builds_agree_with_a_test_of_all_triangles(void **state)
 		check_random_rays(&fx, s, fx.vertices.cpu, MOST);
 		/* The same triangles move to other places, and rays find them there. */
 		random_triangles(&fx, MOST);
-		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, PUMICE_RAYS_REFIT), 0);
+		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, PUMICE_RAYS_REFIT),
+				 0);
 		check_random_rays(&fx, s, fx.vertices.cpu, MOST);
 		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, 0), 0);
 		check_random_rays(&fx, s, fx.vertices.cpu, MOST);
@@ -371,7 +374,8 @@ static void place(struct fixture *fx, struct pumice_ray_instance *to, uint32_t n
 		for (uint32_t c = 0; c < 3; c++)
 			to->to_world[r * 4 + c] = (r == c ? 2.f : 0) + between(fx, -0.5f, 0.5f);
 		/* On a grid, apart from each other. */
-		to->to_world[r * 4 + 3] = 100 * (float)(r == 0 ? n % 4 : r == 1 ? n / 4 % 4 : n / 16);
+		to->to_world[r * 4 + 3] =
+			100 * (float)(r == 0 ? n % 4 : r == 1 ? n / 4 % 4 : n / 16);
 	}
 }
 
@@ -433,7 +437,8 @@ static void instances_are_where_their_transformation_says(void **state)
 		for (uint32_t n = 0; n < INSTANCES; n++)
 			place(&fx, (struct pumice_ray_instance *)fx.instances.cpu + n, n,
 			      pumice_ray_structure_va(shape[n % 2]));
-		assert_int_equal(pumice_stream_rays_instances(fx.stream, top, fx.instances.va, INSTANCES,
+		assert_int_equal(pumice_stream_rays_instances(fx.stream, top,
+							      fx.instances.va, INSTANCES,
 							      pass ? PUMICE_RAYS_REFIT : 0), 0);
 		check_instances(&fx, top);
 	}
@@ -488,7 +493,8 @@ static void refits_need_a_build_that_was_completed(void **state)
 		pumice_ray_mesh_init(&mesh, fx.vertices.va, pass ? 300 : 200);
 		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, 0), 0);
 		pumice_stream_reset(fx.stream);
-		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, PUMICE_RAYS_REFIT), 0);
+		assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, PUMICE_RAYS_REFIT),
+				 0);
 		assert_int_equal(trace(&fx, s, 1, &now), -EIO);
 		assert_string_equal(pumice_fault_name(now.fault), "rtu-header");
 		/* A build and its refit in one stream, and another refit. */

@@ -83,8 +83,8 @@ static const char short_text[] =
 	"	end\n";
 
 /*
- * The ray goes back: from the point of the hit at z = t along -z, after a while. v0: t, v1: index, v2
- * and v3: origin; sh0: rays.
+ * The ray goes back: from the point of the hit at z = t along -z, after a while. v0: t, v1: index,
+ * v2 and v3: origin; sh0: rays.
  */
 static const char back_text[] =
 	".stage rays\n"
@@ -153,7 +153,8 @@ static void open_fixture(struct fixture *fx, const char *device)
 	assert_int_equal(pumice_context_create(fx->vm, PUMICE_PRIORITY_NORMAL, &fx->compute), 0);
 	assert_int_equal(pumice_context_create_type(fx->vm, PUMICE_CONTEXT_RAYS,
 						    PUMICE_PRIORITY_NORMAL, &fx->context), 0);
-	assert_int_equal(pumice_stream_create(fx->vm, 2 * PUMICE_RAYS_STREAM_BYTES, &fx->stream), 0);
+	assert_int_equal(pumice_stream_create(fx->vm, 2 * PUMICE_RAYS_STREAM_BYTES, &fx->stream),
+			 0);
 	assert_int_equal(pumice_rays_create(fx->vm, &fx->rays), 0);
 	assert_int_equal(pumice_ray_structure_create(fx->rays, TRIANGLES, &fx->structure), 0);
 	assert_int_equal(pumice_buffer_create(fx->vm, TRIANGLES * 36, &fx->vertices), 0);
@@ -340,7 +341,9 @@ static double dot(const double *a, const double *b)
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The nearest triangle in f64, or MISS, with its t, u and v; *margin: how close another result is. */
+/*
+ * The nearest triangle in f64, or MISS, with its t, u and v; *margin: how close another result is.
+ */
 static uint32_t closest(const struct ray *ray, const float *v, double hit[3], double *margin)
 {
 	const double d[3] = { ray->direction[0], ray->direction[1], ray->direction[2] };
@@ -567,7 +570,8 @@ static bool grid_hit(uint32_t x, uint32_t y)
 
 static void a_program_generates_rays_by_column_and_row(void **state)
 {
-	static const uint32_t sizes[][2] = { { 1, 1 }, { 33, 3 }, { 13, 70 }, { 128, 1 }, { 7, 40 } };
+	static const uint32_t sizes[][2] = { { 1, 1 }, { 33, 3 }, { 13, 70 },
+					     { 128, 1 }, { 7, 40 } };
 
 	(void)state;
 	for (uint32_t d = 0; d < sizeof(devices) / sizeof(devices[0]); d++) {
@@ -599,7 +603,9 @@ static void a_program_generates_rays_by_column_and_row(void **state)
 	}
 }
 
-/* Rays of the second launch are stored by hits of the first; those of misses are never read back. */
+/*
+ * Rays of the second launch are stored by hits of the first; those of misses are never read back.
+ */
 static void a_launch_after_a_fence_reads_rays_of_the_one_before(void **state)
 {
 	const uint32_t width = 300, height = GRID;
@@ -621,7 +627,9 @@ static void a_launch_after_a_fence_reads_rays_of_the_one_before(void **state)
 		add(&fx, &launch);
 		run(&fx);
 		words = fx.result.cpu;
-		/* The ray begins 0.5 after the square, so it hits nothing; its greatest t shows it. */
+		/*
+		 * The ray begins 0.5 after the square, so it hits nothing; its greatest t shows it.
+		 */
 		for (uint32_t n = 0; n < width * height; n++, words += WORDS) {
 			const float max = grid_hit(n % width, n / width) ? 50 : 0;
 
@@ -772,7 +780,8 @@ static void an_endless_program_is_killed(void **state)
 		assert_int_equal(after.fault, PUMICE_FAULT_KILLED);
 		pumice_context_destroy(fx.context);
 		assert_int_equal(pumice_context_create_type(fx.vm, PUMICE_CONTEXT_RAYS,
-							    PUMICE_PRIORITY_NORMAL, &fx.context), 0);
+							    PUMICE_PRIORITY_NORMAL,
+							    &fx.context), 0);
 		assert_works(&fx, &s);
 		close_fixture(&fx);
 	}
@@ -829,7 +838,8 @@ static void malformed_words_are_refused_by_name(void **state)
 	for (uint32_t n = 0; n < sizeof(changes) / sizeof(changes[0]); n++) {
 		words_of(&fx, &s, words);
 		words[changes[n].word] ^= changes[n].bits;
-		assert_int_equal(pumice_stream_emit(fx.stream, words, LAUNCH + PUMICE_RDM_LAUNCH_WORDS), 0);
+		assert_int_equal(pumice_stream_emit(fx.stream, words,
+						    LAUNCH + PUMICE_RDM_LAUNCH_WORDS), 0);
 		print_message("change %u:\n", n);
 		assert_faults(&fx, &s, changes[n].fault, PUMICE_UNIT_RDM);
 	}
@@ -837,7 +847,8 @@ static void malformed_words_are_refused_by_name(void **state)
 		*(n ? &s.hit : &s.miss) = s.grid;
 		words_of(&fx, &s, words);
 		set_stages(&fx, &s);
-		assert_int_equal(pumice_stream_emit(fx.stream, words, LAUNCH + PUMICE_RDM_LAUNCH_WORDS), 0);
+		assert_int_equal(pumice_stream_emit(fx.stream, words,
+						    LAUNCH + PUMICE_RDM_LAUNCH_WORDS), 0);
 		assert_faults(&fx, &s, PUMICE_FAULT_USC_STAGE, PUMICE_UNIT_USC_CODE);
 	}
 	words_of(&fx, &s, words);

@@ -211,7 +211,8 @@ static void check_unbind(struct path *p)
 	map.bo = bo;
 	assert_int_equal(pumice_vm_bind(p->vm, &map, 1, NULL), 0);
 	for (i = 0; i < PAGES; i++)
-		assert_int_equal(pumice_context_run(p->context, map.va + i * PAGE, LONG, &state), 0);
+		assert_int_equal(pumice_context_run(p->context, map.va + i * PAGE, LONG, &state),
+				 0);
 	assert_int_equal(pumice_vm_bind(p->vm, &(struct pumice_bind){
 		NULL, 0, map.va + PAGE, (PAGES - 2) * PAGE, 0 }, 1, NULL), 0);
 	for (i = 0; i < PAGES; i++) {

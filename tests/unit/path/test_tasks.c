@@ -39,8 +39,8 @@ static void dispatch_after(struct path *p, const struct pumice_kernel *k, const 
 }
 
 /*
- * The first launch waits for the flag, which the second one sets. The third one copies the results of
- * the first.
+ * The first launch waits for the flag, which the second one sets. The third one copies the results
+ * of the first.
  */
 static void check(struct path *p)
 {
@@ -137,7 +137,9 @@ static uint64_t waits_for_slots(const char *sizes)
 	return waits;
 }
 
-/* Without threads the order of steps is fixed: all groups are dispatched before the first one ends. */
+/*
+ * Without threads the order of steps is fixed: all groups are dispatched before the first one ends.
+ */
 static void tasks_are_managed_beyond_the_slots_of_a_usc(void **state)
 {
 	(void)state;

@@ -11,7 +11,8 @@
 #include "store.pasm.h"
 
 #define GROUPS	16u	/* of 64 instances: two waves each */
-#define SMALL	16u	/* entries of a trace: fewer than a job's, more than the firmware's after it */
+#define SMALL	16u	/* entries of a trace: fewer than a job's,
+			 * more than the firmware's after it */
 
 /* A job whose events are most of a ring: it wraps at the second, and never overflows. */
 #define BUSY_LAUNCHES	100u
@@ -226,7 +227,8 @@ static void statistics(struct path *p)
 	/* A shorter structure of an older program. */
 	before.geometry_busy = 55;
 	assert_int_equal(pumice_device_stats(p->dev, &before,
-					     offsetof(struct pumice_device_stats, geometry_busy)), 0);
+					     offsetof(struct pumice_device_stats, geometry_busy)),
+					     0);
 	assert_int_equal(before.jobs_done, 4);
 	assert_int_equal(before.geometry_busy, 55);
 	pumice_kernel_destroy(k);
@@ -582,8 +584,8 @@ static void slices(struct path *p)
 		pumice_sync_destroy(waits[i].sync);
 	}
 	/*
-	 * Each slice but the last of a job ends by preemption, of the same priority. The last may end
-	 * with the job after the firmware has decided to preempt it.
+	 * Each slice but the last of a job ends by preemption, of the same priority. The last may
+	 * end with the job after the firmware has decided to preempt it.
 	 */
 	if (!p->threads) {
 		read_preemptions(p, trace, &n);

@@ -95,7 +95,8 @@ static void create_blocks(struct fixture *fx)
 		.slots = PUMICE_USC_SLOTS,
 		.waves = USC_WAVES, .batch = PUMICE_TASK_INSTANCES,
 		.unified_bytes = usc.unified_bytes, .common_bytes = usc.common_bytes,
-		.local_bytes = usc.local_bytes, .outputs = fx->stores.outputs, .vpm_bytes = 4096, .slot_regs = 4, .mmu = &fx->mmu,
+		.local_bytes = usc.local_bytes, .outputs = fx->stores.outputs, .vpm_bytes = 4096,
+		.slot_regs = 4, .mmu = &fx->mmu,
 		.programs = fx->programs, .lock = fx_lock, .unlock = fx_unlock,
 		.wake_usc = wake_usc, .now = now, .opaque = fx, .ops = &pds_ops,
 		.ops_opaque = fx, .trace = &fx->trace.trace,
@@ -235,7 +236,8 @@ void fx_reset(struct fixture *fx)
 
 void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial)
 {
-	const struct dm_job job = { .ctx = ctx, .stream = fx->job_stream ? fx->job_stream : FX_RENDER,
+	const struct dm_job job = { .ctx = ctx,
+				    .stream = fx->job_stream ? fx->job_stream : FX_RENDER,
 				    .scene = FX_SCENE, .tag = FX_TAG, .partial = partial };
 
 	pumice_pdm_render_pack((u32 *)(void *)fx->render, &fx->record);

@@ -51,7 +51,8 @@
 #define FX_SPILL	0x7000000ull
 #define FX_VISIBLE	0x8000000ull
 #define FX_STATS	0x8100000ull
-#define FX_BYTES	0x80000u	/* of each of these but the parameter buffer and the spill */
+#define FX_BYTES	0x80000u	/* of each of these but the parameter
+					 * buffer and the spill */
 #define FX_SPILL_BYTES	0x200000u
 
 #define FX_MAX_SIZE	96u		/* pixels of a target */

@@ -94,7 +94,8 @@ void scene_set_object(struct fixture *fx, u32 object, const struct pumice_isp_st
 	pumice_tsp_state_pack((u32 *)(void *)(at + STATE_BYTES), &tsp);
 }
 
-static struct pumice_prim_block block_of(const struct fixture *fx, u32 object, u32 prims, u32 vertices)
+static struct pumice_prim_block block_of(const struct fixture *fx, u32 object, u32 prims,
+					 u32 vertices)
 {
 	return (struct pumice_prim_block){
 		.prims = (u8)prims, .vertices = (u8)vertices, .varyings = SCENE_VARYINGS,

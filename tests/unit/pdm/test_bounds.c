@@ -98,7 +98,9 @@ static const struct usc_cache_ops cache_ops = {
 	.now = cache_now, .wait = cache_wait, .room = cache_room,
 };
 
-/* The memory that others have, if there is room for the end of tile and the longest other program. */
+/*
+ * The memory that others have, if there is room for the end of tile and the longest other program.
+ */
 static u64 other_bytes(void)
 {
 	return USC_CACHE_PDM_BYTES - usc_predecode_bytes(2) - usc_predecode_bytes(8);

@@ -132,7 +132,9 @@ static void vertex_programs_get_the_numbers_of_blocks(void **state)
 {
 	(void)state;
 	run_good(PUMICE_VERTEX_DATA_NUMBER);
-	/* The program's positions are 0, so that clipping leaves nothing: a corner is its vertex. */
+	/*
+	 * The program's positions are 0, so that clipping leaves nothing: a corner is its vertex.
+	 */
 	run_good(PUMICE_VERTEX_DATA_CLIPPED);
 }
 
@@ -327,12 +329,15 @@ static void vertex_programs_do_not_wait_for_those_of_the_vdm(void **state)
 static u32 clips, fetches;
 
 void __real_ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
-			  const struct ta_source *source, u32 vertices, const u8 *corner, float *out);
+			  const struct ta_source *source, u32 vertices,
+			  const u8 *corner, float *out);
 void __wrap_ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
-			  const struct ta_source *source, u32 vertices, const u8 *corner, float *out);
+			  const struct ta_source *source, u32 vertices,
+			  const u8 *corner, float *out);
 
 void __wrap_ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
-			  const struct ta_source *source, u32 vertices, const u8 *corner, float *out)
+			  const struct ta_source *source, u32 vertices,
+			  const u8 *corner, float *out)
 {
 	clips++;
 	__real_ta_clip_again(state, kind, flat, source, vertices, corner, out);
@@ -429,7 +434,9 @@ static void steps_are_charged_for_the_vertices_of_primitives(void **state)
 	assert_in_range(most_fetches, 1, 200);
 }
 
-/* Tiles whose last program never ends: no primitive follows, so their vertex programs are released. */
+/*
+ * Tiles whose last program never ends: no primitive follows, so their vertex programs are released.
+ */
 static void a_tile_releases_its_vertex_program_after_the_last_primitive(void **state)
 {
 	bool waits = false;

@@ -205,8 +205,8 @@ static u64 counter(enum pumice_perf_counter number)
 }
 
 /*
- * The FIFOs of the cores are full at times, if they have room for fewer tiles than there are; then the
- * walk waits.
+ * The FIFOs of the cores are full at times, if they have room for fewer tiles than there are; then
+ * the walk waits.
  */
 static void any_fifo_of_tiles_is_sufficient(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pixel outputs of tiles in the stores of USCs: the occupied bytes are those of the tiles in flight,
- * tiles wait for room, and pictures do not depend on the store.
+ * Pixel outputs of tiles in the stores of USCs: the occupied bytes are those of the tiles in
+ * flight, tiles wait for room, and pictures do not depend on the store.
  */
 #include <string.h>
 
@@ -100,7 +100,8 @@ static void occupancy_is_that_of_two_tiles_of_each_core(void **state)
 					for (n = 0; n < 3; n++) {
 						run(&size, outputs[n]);
 						assert_int_equal(load().peak_output_bytes,
-								 cores * 2 * pixels[size.tile_size] *
+								 cores * 2 *
+								 pixels[size.tile_size] *
 								 size.samples * outputs[n] * 4);
 					}
 			assert_int_equal(counter(PUMICE_PERF_PDM_OUTPUT_WAITS), 0);

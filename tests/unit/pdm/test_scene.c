@@ -598,7 +598,9 @@ static void pages_of_a_macro_tile_are_free_when_its_tiles_are_done(void **state)
 	fx_close(&fx);
 }
 
-/* Document 004, "ISP". Bit 0 of stores: depth, bit 1: stencil; 4: none, and no memory to store to. */
+/*
+ * Document 004, "ISP". Bit 0 of stores: depth, bit 1: stencil; 4: none, and no memory to store to.
+ */
 static void check_stores(u32 stores)
 {
 	static const float depth = 0.75f;
@@ -621,7 +623,8 @@ static void check_stores(u32 stores)
 	fx_run(&fx);
 	assert_int_equal(fx.end, DM_DONE);
 	for (i = 0; i < FX_MAX_SIZE * FX_MAX_SIZE; i++) {
-		assert_memory_equal(fx.depth + i * 4, stores & 1 ? (const void *)&depth : canary, 4);
+		assert_memory_equal(fx.depth + i * 4, stores & 1 ? (const void *)&depth : canary,
+				    4);
 		assert_int_equal(fx.stencil[i], stores & 2 ? stencil : canary[0]);
 	}
 }

@@ -300,8 +300,8 @@ static void user_addresses_reach_no_page_of_the_parameter_management(void **stat
 							    PUMICE_ACCESS_WRITE, addr);
 	}
 	/*
-	 * Memory for partial renders is the user's, too: to write, and to read again. That of each tile
-	 * is in pages that no job uses.
+	 * Memory for partial renders is the user's, too: to write, and to read again. That of each
+	 * tile is in pages that no job uses.
 	 */
 	for (n = 0; n < 2; n++) {
 		make_scene(FX_BLEND);

@@ -3,10 +3,10 @@
  * The vertex cache of the TSP: triangles with shared vertices, whose hits and misses are those of a
  * model of the cache; and frames with other data at the same addresses.
  *
- * The triangles are neighbours with a row of vertices above the target and far ones below it, so that
- * they are seen from left to right in the first row of pixels, each in one pixel at least: they are set
- * up in that order. Vertices of the row are shared by two of them, each of the far ones, which have one
- * position, by every sixth.
+ * The triangles are neighbours with a row of vertices above the target and far ones below it, so
+ * that they are seen from left to right in the first row of pixels, each in one pixel at least:
+ * they are set up in that order. Vertices of the row are shared by two of them, each of the far
+ * ones, which have one position, by every sixth.
  */
 #include <string.h>
 
@@ -170,7 +170,8 @@ static void shared_vertices_hit_as_in_the_model(void **state)
 			block = render(32, PUMICE_TILE_SIZE_32X32);
 			want = model_misses(block, vertices / WAYS);
 			assert_int_equal(counter(PUMICE_PERF_PDM_TSP_MISSES) - misses, want);
-			assert_int_equal(counter(PUMICE_PERF_PDM_TSP_HITS) - hits, 3 * PRIMS - want);
+			assert_int_equal(counter(PUMICE_PERF_PDM_TSP_HITS) - hits,
+					 3 * PRIMS - want);
 			misses += want;
 			hits += 3 * PRIMS - want;
 			different += want != USED;

@@ -135,7 +135,8 @@ static void the_rdm_has_the_priority_of_the_cdm(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (dm = PDS_DM_VDM; dm <= PDS_DM_PDM; dm++) {
-			const bool before = dm == PDS_DM_VDM ? cases[i].before_vdm : cases[i].before_pdm;
+			const bool before = dm == PDS_DM_VDM ? cases[i].before_vdm :
+				cases[i].before_pdm;
 			const enum pds_dm first = before ? PDS_DM_RDM : (enum pds_dm)dm;
 			struct dms_fixture f;
 

@@ -180,7 +180,8 @@ static void words_of_memory_are_written_to_the_coefficients_of_each_primitive(vo
 
 		for (n = 0; n < 8; n++)
 			assert_int_equal(fake_usc_coeff(fx.base->usc[fx.place.usc], fx.place.group,
-							0, prim * 14 + n), n < 3 ? 0 : 0xabc0 + n - 3);
+							0, prim * 14 + n),
+							n < 3 ? 0 : 0xabc0 + n - 3);
 		/* The planes next to them are the primitive's own. */
 		assert_int_equal(fake_usc_coeff(fx.base->usc[fx.place.usc], fx.place.group, 0,
 						prim * 14 + 8), bits(p[VARYINGS].a));
@@ -207,7 +208,8 @@ static void each_primitive_has_an_alternate_set_of_coefficients(void **state)
 	usc = fx.base->usc[fx.place.usc];
 	for (prim = 0; prim < PRIMS; prim++) {
 		const struct tsp_plane *p = fx.plane[prim];
-		const u32 want[7] = { 0, 0xabc0, 0xabc1, 0, bits(p[3].a), bits(p[3].b), bits(p[3].c) };
+		const u32 want[7] = { 0, 0xabc0, 0xabc1, 0, bits(p[3].a), bits(p[3].b),
+				      bits(p[3].c) };
 		u32 n;
 
 		for (n = 0; n < 7; n++)
@@ -215,7 +217,8 @@ static void each_primitive_has_an_alternate_set_of_coefficients(void **state)
 					 want[n]);
 		for (n = 0; n < 14; n++)
 			assert_int_equal(fake_usc_coeff(usc, fx.place.group, 0, prim * 14 + n),
-					 n == 0 ? bits(p[VARYINGS].a) : n == 1 ? bits(p[VARYINGS].b) :
+					 n == 0 ? bits(p[VARYINGS].a) : n == 1 ?
+					 bits(p[VARYINGS].b) :
 					 n == 2 ? bits(p[VARYINGS].c) : 0);
 	}
 	finish(&fx);

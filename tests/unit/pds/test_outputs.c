@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pixel outputs of tiles: allocation from the stores of USCs, accounts, and tiles and data masters that
- * wait for each other. Sizes are computed from those of the tile.
+ * Pixel outputs of tiles: allocation from the stores of USCs, accounts, and tiles and data masters
+ * that wait for each other. Sizes are computed from those of the tile.
  */
 #include "../../../qemu-device/gpu/pds/outputs.h"
 #include "../../../qemu-device/gpu/pds/state.h"
@@ -14,7 +14,9 @@
 
 static const struct pumice_stage four_temps = { .temps = 4 };
 
-/* Stores of a USC with room for the outputs of some tiles of WORDS and the least that tasks keep. */
+/*
+ * Stores of a USC with room for the outputs of some tiles of WORDS and the least that tasks keep.
+ */
 static struct fx_stores stores_for(u32 tiles, enum pumice_output_store outputs)
 {
 	const bool partition = outputs == PUMICE_OUTPUT_STORE_PARTITION;
@@ -242,8 +244,8 @@ static void outputs_are_aligned_to_a_wave(void **state)
 }
 
 /*
- * A tile may occupy all of a store, and none fits that has more. Two tiles never leave less to tasks
- * than the least, though their words would fit.
+ * A tile may occupy all of a store, and none fits that has more. Two tiles never leave less to
+ * tasks than the least, though their words would fit.
  */
 static void outputs_leave_room_for_tasks(void **state)
 {
@@ -313,8 +315,8 @@ static void limits_include_outputs(void **state)
 }
 
 /*
- * A limit that one tile exceeds, or that the tiles of a USC use up, is one of tasks all the same: they
- * have as much room as a limit without the outputs of a tile gives them.
+ * A limit that one tile exceeds, or that the tiles of a USC use up, is one of tasks all the same:
+ * they have as much room as a limit without the outputs of a tile gives them.
  */
 static void outputs_of_one_tile_leave_tasks_their_limit(enum pumice_output_store store)
 {
@@ -387,7 +389,9 @@ static enum pds_result claim_task(struct stage_tasks *t, const struct pds_output
 	return result;
 }
 
-/* A claim of one tile does not end the wait of another: that is notified by the next end of a task. */
+/*
+ * A claim of one tile does not end the wait of another: that is notified by the next end of a task.
+ */
 static void each_tile_waits_for_its_own_task(enum pumice_output_store store)
 {
 	struct stage_tasks *t = create(1, 4, store);
@@ -602,7 +606,8 @@ static void tasks_of_a_tile_run_where_its_outputs_may_be_reached(void **state)
 
 		assert_int_equal(claim(t, WORDS, &out), PDS_STARTED);
 		for (n = 0; n < 6; n++) {
-			assert_int_equal(pds_tile_task_claim(t->fx->pds, &out, &t->stage[PDS_DM_PDM],
+			assert_int_equal(pds_tile_task_claim(t->fx->pds, &out,
+							     &t->stage[PDS_DM_PDM],
 							     32, 1, &place, &t->fx->fault),
 					 PDS_STARTED);
 			on[place.usc]++;
@@ -626,9 +631,9 @@ static void large_group(struct stage_tasks *t)
 }
 
 /*
- * Under policies by which the CDM precedes the PDM: a work-group that waits for outputs of tiles does
- * not keep their tasks waiting, or the tiles would never end; but it keeps new tiles waiting, or it
- * would wait for ever.
+ * Under policies by which the CDM precedes the PDM: a work-group that waits for outputs of tiles
+ * does not keep their tasks waiting, or the tiles would never end; but it keeps new tiles waiting,
+ * or it would wait for ever.
  */
 static void a_group_that_waits_for_tiles_lets_their_tasks_run(void **state)
 {
@@ -718,7 +723,10 @@ static void a_tile_is_notified_when_a_group_claims_among_tiles(void **state)
 	stage_tasks_destroy(t);
 }
 
-/* A tile that waits for words of work-groups precedes them; one that waits for other tiles does not. */
+/*
+ * A tile that waits for words of work-groups precedes them; one
+ * that waits for other tiles does not.
+ */
 static void a_tile_that_waits_precedes_groups_that_could_help_it(void **state)
 {
 	struct stage_tasks *t = create(1, 5, PUMICE_OUTPUT_STORE_COMMON);

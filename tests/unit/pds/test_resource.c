@@ -79,13 +79,14 @@ static void groups_are_cut_into_tasks_of_128_and_waves_of_32(void **state)
 }
 
 /*
- * Document 002: a compute unit has two waves. A task that has ended releases its waves. A USC manages
- * one task more than it has slots.
+ * Document 002: a compute unit has two waves. A task that has ended releases its waves. A USC
+ * manages one task more than it has slots.
  */
 static void slots_and_waves_of_a_small_usc_are_not_exceeded(void **state)
 {
 	static const struct pds_capacity small = {
-		.managed = 4, .tasks = 3, .waves = 2, .rows = ROWS, .words = WORDS, .local_rows = LOCALS,
+		.managed = 4, .tasks = 3, .waves = 2, .rows = ROWS, .words = WORDS,
+		.local_rows = LOCALS,
 	};
 	struct pumice_cdm_state one = size(32, 1, 1), two = size(64, 1, 1), three = size(65, 1, 1);
 	struct pumice_cdm_state none = size(0, 1, 1);

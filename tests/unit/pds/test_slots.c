@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tasks that a USC manages beyond its slots: they are filled, wait for slots, and get them in order;
- * and groups without instances, which wait for the groups before them.
+ * Tasks that a USC manages beyond its slots: they are filled, wait for slots, and get them in
+ * order; and groups without instances, which wait for the groups before them.
  */
 #include "stage_fixture.h"
 
@@ -18,7 +18,9 @@ static const struct fx_stores small = {
 	.slots = SLOTS, .tasks = TASKS,
 };
 
-/* A launch of groups of some instances; each finds its number in SH0, and a word of memory in SH1. */
+/*
+ * A launch of groups of some instances; each finds its number in SH0, and a word of memory in SH1.
+ */
 static struct pds_launch launch_of(struct fixture *fx, u16 instances)
 {
 	const struct pumice_pds_insn insns[] = {
@@ -316,8 +318,8 @@ static void groups_without_instances_end_one_after_another(void **state)
 }
 
 /*
- * In order, groups that were claimed after it would hold all slots of its USC until it has ended, and
- * it could not: it precedes none of them. The group that it waits for is on the other USC.
+ * In order, groups that were claimed after it would hold all slots of its USC until it has ended,
+ * and it could not: it precedes none of them. The group that it waits for is on the other USC.
  */
 static void a_group_without_instances_holds_up_no_release_in_order(void **state)
 {
@@ -389,7 +391,9 @@ static void stopped_groups_without_instances_wait_for_no_slot(void **state)
 	assert_int_equal(finish_groups(t->fx), PENDING);
 	assert_int_equal(pds_groups(t->fx->pds), 0);
 	assert_int_equal(t->fx->sequenced, PENDING);
-	/* The vertices were not stopped, and the next job is not ordered by the groups of this one. */
+	/*
+	 * The vertices were not stopped, and the next job is not ordered by the groups of this one.
+	 */
 	assert_int_equal(t->owner[PDS_DM_VDM].done[0], 0);
 	fx_finish_all(t->fx);
 	assert_int_equal(t->owner[PDS_DM_VDM].done[0], vertices);

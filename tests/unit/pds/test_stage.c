@@ -54,19 +54,22 @@ static const struct insn_case cases[] = {
 	{ "mov front", MOV(V, 0, FRONT), FRAGMENT, 0 },
 	{ "mov coverage", MOV(V, 0, COVERAGE), FRAGMENT, 0 },
 	{ "attr", ATTR(ATTRS - 4, PUMICE_ATTR_KIND_F32, 4, FX_DATA, 16, 9, 0), VERTEX, 0 },
-	{ "attr odd address", ATTR(0, PUMICE_ATTR_KIND_SINT10_2, 1, 0x10001, 3, ~0u, 255), VERTEX, 0 },
+	{ "attr odd address", ATTR(0, PUMICE_ATTR_KIND_SINT10_2, 1, 0x10001, 3, ~0u, 255), VERTEX,
+	  0 },
 	{ "fetch", FETCH(ATTRS - 4, ATTRIBUTES - 1), VERTEX, 0 },
 	{ "coeff", COEFF(0, VARYINGS - 4, 4), FRAGMENT, 0 },
 	{ "coeff of 1/w and depth", COEFF(6, 64, 2), FRAGMENT, 0 },
 	{ "iterate", ITERATE(ATTRS - 4, VARYINGS - 4, 4, PERSPECTIVE), FRAGMENT, 0 },
 	{ "iterate depth", ITERATE(0, 65, 1, LINEAR), FRAGMENT, 0 },
-	{ "texture", TEXTURE(ATTRS - 4, VARYINGS - 2, PERSPECTIVE_CENTROID, 2D, FX_DATA), FRAGMENT, 0 },
+	{ "texture", TEXTURE(ATTRS - 4, VARYINGS - 2, PERSPECTIVE_CENTROID, 2D, FX_DATA),
+	  FRAGMENT, 0 },
 
 	{ "vertex to sh", MOV(SH, 0, VERTEX), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "instance_id to sh", MOV(SH, 0, INSTANCE), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "front to sh", MOV(SH, 0, FRONT), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
 	{ "vertex beyond", MOV(V, ATTRS, VERTEX), VERTEX, PUMICE_FAULT_PDS_REGISTER },
-	{ "attr beyond", ATTR(ATTRS - 3, 0, 1, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_REGISTER },
+	{ "attr beyond", ATTR(ATTRS - 3, 0, 1, FX_DATA, 4, 9, 0), VERTEX,
+	  PUMICE_FAULT_PDS_REGISTER },
 	{ "attr of none", ATTR(0, 0, 0, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "attr of five", ATTR(0, 0, 5, FX_DATA, 4, 9, 0), VERTEX, PUMICE_FAULT_PDS_SOURCE },
 	{ "fetch beyond", FETCH(ATTRS - 3, 0), VERTEX, PUMICE_FAULT_PDS_REGISTER },
@@ -86,7 +89,8 @@ static const struct insn_case cases[] = {
 	  PUMICE_FAULT_PDS_REGISTER },
 	{ "texture past the varyings", TEXTURE(0, VARYINGS - 2, LINEAR, 3D, FX_DATA), FRAGMENT,
 	  PUMICE_FAULT_PDS_SOURCE },
-	{ "texture of 1/w", TEXTURE(0, 64, LINEAR, 1D, FX_DATA), FRAGMENT, PUMICE_FAULT_PDS_SOURCE },
+	{ "texture of 1/w", TEXTURE(0, 64, LINEAR, 1D, FX_DATA), FRAGMENT,
+	  PUMICE_FAULT_PDS_SOURCE },
 	{ "texture state misaligned", TEXTURE(0, 0, LINEAR, 2D, FX_DATA + 2), FRAGMENT,
 	  PUMICE_FAULT_PDS_DMA },
 	{ "texture state at the end", TEXTURE(0, 0, LINEAR, 2D, (1ull << 40) - 44), FRAGMENT,
@@ -97,8 +101,8 @@ static void each_stage_supports_only_its_operations(void **state)
 {
 	static const struct pumice_vdm_attribute table[ATTRIBUTES] = { { .comps = 1 } };
 	struct pds_program_limits limits = {
-		.attribute = table, .attributes = ATTRIBUTES, .shared = SHARED, .attrs = ATTRS, .coeffs = COEFFS, .coeffs_alt = COEFFS_ALT,
-		.instances = 128,
+		.attribute = table, .attributes = ATTRIBUTES, .shared = SHARED, .attrs = ATTRS,
+		.coeffs = COEFFS, .coeffs_alt = COEFFS_ALT, .instances = 128,
 		.varyings = VARYINGS,
 	};
 	u32 i;
@@ -114,7 +118,8 @@ static void each_stage_supports_only_its_operations(void **state)
 			pumice_pds_pack(words, &cases[i].insn);
 			got = pds_decode(words, &limits, &out);
 			if (got != (has ? cases[i].fault : PUMICE_FAULT_PDS_STAGE))
-				fail_msg("%s in stage %u: fault %u", cases[i].what, limits.stage, got);
+				fail_msg("%s in stage %u: fault %u", cases[i].what,
+					 limits.stage, got);
 		}
 	}
 }
@@ -132,8 +137,8 @@ static void banks_of_graphics_operations_are_fixed(void **state)
 		.varyings = VARYINGS,
 	};
 	struct pumice_pds_insn insn[5] = {
-		ATTR(0, 0, 1, FX_DATA, 4, 9, 0), FETCH(0, 0), COEFF(0, 0, 1), ITERATE(0, 0, 1, LINEAR),
-		TEXTURE(0, 0, LINEAR, 1D, FX_DATA),
+		ATTR(0, 0, 1, FX_DATA, 4, 9, 0), FETCH(0, 0), COEFF(0, 0, 1),
+		ITERATE(0, 0, 1, LINEAR), TEXTURE(0, 0, LINEAR, 1D, FX_DATA),
 	};
 	static const u32 banks[5] = {
 		1u << PUMICE_PDS_BANK_V, 1u << PUMICE_PDS_BANK_V,
@@ -198,8 +203,10 @@ static void a_stage_that_can_never_fit_is_refused(void **state)
 	(void)state;
 	/* One more than there may be, of each set: the store has room for them. */
 	for (i = 0; i < 2; i++) {
-		const struct pumice_stage most = { .coeffs = i ? 0 : 1023, .coeffs_alt = i ? 1023 : 0 };
-		const struct pumice_stage more = { .coeffs = i ? 0 : 1024, .coeffs_alt = i ? 1024 : 0 };
+		const struct pumice_stage most = { .coeffs = i ? 0 : 1023,
+						   .coeffs_alt = i ? 1023 : 0 };
+		const struct pumice_stage more = { .coeffs = i ? 0 : 1024,
+						   .coeffs_alt = i ? 1024 : 0 };
 
 		fx = fx_create(1, NULL);
 		assert_true(stage_load(fx, &most, &limits, insns, 2, &stage));

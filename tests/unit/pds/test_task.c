@@ -110,7 +110,8 @@ static void limits_are_counted_for_each_data_master(void **state)
 		;
 	assert_int_equal(n, 2 * PER_CORE);
 	/* A limit below a task's need still admits one. */
-	fx_control(t->fx, (struct pds_control){ .out_of_order = true, .vdm = { .common_bytes = 4 } });
+	fx_control(t->fx,
+		   (struct pds_control){ .out_of_order = true, .vdm = { .common_bytes = 4 } });
 	fx_finish_all(t->fx);
 	for (n = 0; stage_task_start(t, PDS_DM_VDM, 0, 128, &place) == PDS_STARTED; n++)
 		;

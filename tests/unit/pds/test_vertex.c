@@ -326,7 +326,8 @@ static void a_divisor_counts_instances_from_the_base(void **state)
 	setup(&fx);
 	for (divisor = 1; divisor < 256; divisor += divisor < 16 ? 1 : 59) {
 		struct pumice_pds_insn insns[] = {
-			ATTR(0, PUMICE_ATTR_KIND_UINT16, 2, FX_DATA, 4, 996, (u8)divisor), TASK, END,
+			ATTR(0, PUMICE_ATTR_KIND_UINT16, 2, FX_DATA, 4, 996, (u8)divisor), TASK,
+			END,
 		};
 
 		assert_true(fill(&fx, insns, 3));
@@ -382,7 +383,8 @@ static void attributes_of_the_table_are_those_of_attr(void **state)
 		[31] = { .kind = PUMICE_ATTR_KIND_UINT16, .comps = 4, .addr = FX_DATA + 2,
 			 .stride = 8, .elements = ~0u },
 	};
-	const struct pumice_pds_insn by_table[] = { FETCH(0, 31), FETCH(4, 0), FETCH(8, 1), TASK, END };
+	const struct pumice_pds_insn by_table[] = { FETCH(0, 31), FETCH(4, 0),
+						    FETCH(8, 1), TASK, END };
 	const struct pumice_pds_insn by_value[] = {
 		ATTR(0, PUMICE_ATTR_KIND_UINT16, 4, FX_DATA + 2, 8, ~0u, 0),
 		ATTR(4, PUMICE_ATTR_KIND_SNORM8, 3, FX_DATA + 5, 7, 150, 0),
@@ -423,7 +425,8 @@ static void random_programs_stay_within_their_registers(void **state)
 	setup(&fx);
 	for (round = 0; round < 20000; round++) {
 		struct pumice_pds_insn insns[] = {
-			{ .opcode = ops[rnd() % 4], .bank = (u8)(rnd() % 3), .reg = (u16)(rnd() % 14),
+			{ .opcode = ops[rnd() % 4], .bank = (u8)(rnd() % 3),
+			  .reg = (u16)(rnd() % 14),
 			  .source = (u8)(32 + rnd() % 2), .imm = rnd(), .count = (u16)(rnd() % 8),
 			  .addr = FX_DATA + rnd() % FX_DATA_BYTES / (1 + rnd() % 4 * 3) / 4 * 4,
 			  .stride = (u16)(rnd() % 9 * 4), .kind = (u8)(rnd() % 16),

@@ -105,7 +105,8 @@ void pbfx_destroy(struct pb_fixture *fx)
 void pbfx_list(struct pb_fixture *fx, u32 l, u32 pages, u32 threshold)
 {
 	const struct pumice_free_list list = {
-		.base = pbfx_page_va(fx, l, 0), .pages = pages, .head = PUMICE_PM_NO_PAGE, .free = pages,
+		.base = pbfx_page_va(fx, l, 0), .pages = pages, .head = PUMICE_PM_NO_PAGE,
+		.free = pages,
 		.threshold = threshold, .max_pages = fx->max_pages[l], .links = PBFX_LINKS(l),
 		.min_free = pages, .frames = fx->tables ? PBFX_FRAMES(l) : 0,
 	};

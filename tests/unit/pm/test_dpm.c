@@ -231,7 +231,8 @@ static void damage_while_a_dpm_has_pages_faults(void **state)
 			assert_false(pm_free_scene(fx->pm, &scene, &fault));
 		} else if (way == 3) {	/* a new list in its place */
 			pbfx_list(fx, 0, 4 * PM_PIECE, 0);
-			assert_false(pm_scene_load(fx->pm, PBFX_SCENE(0), PBFX_CTX, &other, &fault));
+			assert_false(pm_scene_load(fx->pm, PBFX_SCENE(0), PBFX_CTX,
+						   &other, &fault));
 			assert_int_equal(fault.fault, PUMICE_FAULT_PM_FREE_LIST);
 		}
 		assert_int_equal(fault.unit, PUMICE_UNIT_PM);
@@ -303,7 +304,8 @@ static void a_fault_is_reported_when_the_scene_is_free(void **state)
 		/* After the fault the host repairs the chain. */
 		memset(&fx->scene[0][PUMICE_SCENE_WORDS +
 				     PUMICE_PM_LISTS * PUMICE_SCENE_CHAIN_WORDS], 0xff, 8);
-		fx->scene[0][PUMICE_SCENE_WORDS + PUMICE_PM_LISTS * PUMICE_SCENE_CHAIN_WORDS + 2] = 0;
+		fx->scene[0][PUMICE_SCENE_WORDS + PUMICE_PM_LISTS * PUMICE_SCENE_CHAIN_WORDS + 2] =
+			0;
 	}
 	assert_true(calls > 2);
 	assert_int_equal(result, PM_FAULT);

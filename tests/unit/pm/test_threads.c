@@ -97,7 +97,8 @@ static u64 share_lists(u32 pages0, u32 pages1, bool tables)
 	pbfx_list(fx, 1, pages1, 0);
 	for (i = 0; i < THREADS; i++)
 		core[i] = (struct core){
-			.fx = fx, .number = i, .scene = pbfx_load(fx, i, &small), .seed = NUMBER_SEED + i,
+			.fx = fx, .number = i, .scene = pbfx_load(fx, i, &small),
+			.seed = NUMBER_SEED + i,
 		};
 	for (i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, run, &core[i]), 0);

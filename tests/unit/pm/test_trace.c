@@ -79,7 +79,9 @@ static void pages_are_freed_for_the_job_that_frees_them(void **state)
 		assert_int_equal(alloc(fx, &scene, i / 2), PM_OK);
 	testtrace_on(&fx->trace, 0);
 	testtrace_on(&fx->trace, TESTTRACE_ALL);
-	/* After the last tile of a macro tile; at the end of a stopped fragment job; of geometry. */
+	/*
+	 * After the last tile of a macro tile; at the end of a stopped fragment job; of geometry.
+	 */
 	assert_true(pm_free_macro_tile(fx->pm, 0, &scene, 1, &fault));
 	expect(fx, 0, PUMICE_TRACE_PM_FREE, PUMICE_TRACE_MASTER_PDM, FRAGMENTS, 2 | 1ull << 32);
 	assert_int_equal(pm_free_scene_piece(fx->pm, &scene, TRACE_PDM, &fault), PM_OK);

@@ -60,7 +60,8 @@ static void wake(void *opaque, unsigned int unit)
 }
 
 static const struct dm_ops ops = {
-	.ended = ended, .flipped = flipped, .now = now, .lock = lock, .unlock = unlock, .wake = wake,
+	.ended = ended, .flipped = flipped, .now = now, .lock = lock, .unlock = unlock,
+	.wake = wake,
 };
 
 void fx_setup(struct fixture *fx)

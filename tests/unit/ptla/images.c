@@ -22,7 +22,8 @@ struct pumice_texture image_random(struct fixture *fx, u32 format, u64 addr, u32
 	struct pumice_texture t = {
 		.addr = addr, .format = (u8)format, .layout = (u8)rand_below(seed, 3),
 		.dim = PUMICE_TEXTURE_DIM_2D, .levels = 1, .width = (u16)rand_below(seed, width),
-		.height = (u16)rand_below(seed, height), .swizzle_g = 1, .swizzle_b = 2, .swizzle_a = 3,
+		.height = (u16)rand_below(seed, height), .swizzle_g = 1, .swizzle_b = 2,
+		.swizzle_a = 3,
 	};
 	struct pumice_surface s;
 

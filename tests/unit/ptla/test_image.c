@@ -25,11 +25,13 @@ static struct pumice_tdm_blit random_blit(struct fixture *fx, const struct pumic
 	const struct model_surface s = image_model(src), d = image_model(dst);
 	u64 *seed = &fx->seed;
 	struct pumice_tdm_blit b = {
-		.src_level = (u8)rand_below(seed, s.levels), .dst_level = (u8)rand_below(seed, d.levels),
-		.dither = rand_below(seed, 2),
+		.src_level = (u8)rand_below(seed, s.levels),
+		.dst_level = (u8)rand_below(seed, d.levels), .dither = rand_below(seed, 2),
 	};
-	u32 sw = model_level_size(s.width, b.src_level), sh = model_level_size(s.height, b.src_level);
-	u32 dw = model_level_size(d.width, b.dst_level), dh = model_level_size(d.height, b.dst_level);
+	u32 sw = model_level_size(s.width, b.src_level),
+		sh = model_level_size(s.height, b.src_level);
+	u32 dw = model_level_size(d.width, b.dst_level),
+		dh = model_level_size(d.height, b.dst_level);
 
 	b.src = fx_texture(fx, 0, src);
 	b.dst = fx_texture(fx, 1, dst);
@@ -65,7 +67,8 @@ static void check_blit(struct fixture *fx, const struct pumice_tdm_blit *b,
 		for (u32 x = 0; x < b->width; x++) {
 			u64 at = HALF + model_offset(&d, b->dst_level, b->dst_layer, b->dst_x + x,
 						     b->dst_y + y);
-			struct model_texel t = model_texel_at(&s, before, b->src_level, b->src_layer,
+			struct model_texel t = model_texel_at(&s, before, b->src_level,
+							      b->src_layer,
 							      b->src_x + x, b->src_y + y);
 			double value[4];
 
@@ -302,8 +305,8 @@ static void downscales_average_boxes(void **state)
 
 					mean_of(&s, level, layer, x, y, value);
 					if (!image_about(format, fx.data + at, value, false, 0, 0))
-						fail_msg("format %u level %u: %u, %u", format, level,
-							 x, y);
+						fail_msg("format %u level %u: %u, %u",
+							 format, level, x, y);
 					memcpy(before + at, fx.data + at, model_bytes(format));
 				}
 			}

@@ -88,7 +88,8 @@ static bool step_until_idle(struct fixture *fx)
 }
 
 /* Copy to a format by both commands. */
-static void compare_with_scale(struct fixture *fx, enum pumice_format format, bool flip_x, bool dither)
+static void compare_with_scale(struct fixture *fx, enum pumice_format format,
+			       bool flip_x, bool dither)
 {
 	struct pumice_texture second = plain, third = plain;
 	struct pumice_tdm_present p = good_present(fx, 1);
@@ -125,8 +126,8 @@ static void a_present_copies_as_scale_does(void **state)
 	fx_setup(&fx);
 	random_source(&fx);
 	for (u32 n = 0; n < 4; n++)
-		compare_with_scale(&fx, n < 2 ? PUMICE_FORMAT_RGBA8_UNORM : PUMICE_FORMAT_R5G6B5_UNORM,
-				   n & 1, n & 2);
+		compare_with_scale(&fx, n < 2 ? PUMICE_FORMAT_RGBA8_UNORM :
+				   PUMICE_FORMAT_R5G6B5_UNORM, n & 1, n & 2);
 	fx_teardown(&fx);
 }
 

@@ -163,12 +163,15 @@ static struct pumice_tdm_scale random_scale(struct fixture *fx, enum pumice_tdm_
 	const bool box = filter == PUMICE_TDM_FILTER_BOX;
 	u64 *seed = &fx->seed;
 	struct pumice_tdm_scale c = {
-		.src_level = (u8)rand_below(seed, s.levels), .dst_level = (u8)rand_below(seed, d.levels),
+		.src_level = (u8)rand_below(seed, s.levels),
+		.dst_level = (u8)rand_below(seed, d.levels),
 		.dither = rand_below(seed, 2), .flip_x = rand_below(seed, 2),
 		.flip_y = rand_below(seed, 2), .filter = filter,
 	};
-	u32 sw = model_level_size(s.width, c.src_level), sh = model_level_size(s.height, c.src_level);
-	u32 dw = model_level_size(d.width, c.dst_level), dh = model_level_size(d.height, c.dst_level);
+	u32 sw = model_level_size(s.width, c.src_level),
+		sh = model_level_size(s.height, c.src_level);
+	u32 dw = model_level_size(d.width, c.dst_level),
+		dh = model_level_size(d.height, c.dst_level);
 
 	c.src = fx_texture(fx, 0, src);
 	c.dst = fx_texture(fx, 1, dst);
@@ -194,7 +197,8 @@ static struct pumice_texture random_image(struct fixture *fx, u32 format, u64 ad
 static bool filters(enum pumice_tdm_filter filter, u32 format)
 {
 	return filter == PUMICE_TDM_FILTER_NEAREST ||
-	       (format != PUMICE_FORMAT_D24_S8 && !(model_block(format) == 1 && model_integer(format)));
+	       (format != PUMICE_FORMAT_D24_S8 &&
+		!(model_block(format) == 1 && model_integer(format)));
 }
 
 /* One random rectangle of a pair of formats: compared, or refused. Returns whether compared. */
@@ -332,7 +336,8 @@ static void positions_are_centres_and_edges_are_clamped(void **state)
 	fx_setup(&fx);
 	for (u32 n = 0; n < 2 * sizeof(rows) / sizeof(rows[0]); n++) {
 		u32 count = rows[n / 2].count;
-		const float *got = scale_row(&fx, rows[n / 2].filter, n % 2, rows[n / 2].texels, count);
+		const float *got = scale_row(&fx, rows[n / 2].filter, n % 2,
+					     rows[n / 2].texels, count);
 
 		for (u32 x = 0; x < count; x++) {
 			float want = rows[n / 2].want[n % 2 ? count - 1 - x : x];
@@ -465,7 +470,8 @@ static void counters_count_texels_and_bytes(void **state)
 static u32 steps_of(u32 format, const _Atomic bool *stop)
 {
 	const struct pumice_texture src = sized(format, DATA, 8192, 128);
-	const struct pumice_texture dst = sized(PUMICE_FORMAT_R8_UNORM, DATA + (5u << 20), 8192, 20);
+	const struct pumice_texture dst =
+		sized(PUMICE_FORMAT_R8_UNORM, DATA + (5u << 20), 8192, 20);
 	struct pumice_tdm_scale c;
 	struct fixture fx;
 	u32 steps = 0;

@@ -96,7 +96,8 @@ static void overlapping_rectangles_are_refused(void **state)
 		u16 x, y;
 		bool overlaps;
 	} places[] = {
-		{ 0, 3, false }, { 1, 3, true }, { 29, 6, true }, { 30, 3, false }, { 15, 0, false },
+		{ 0, 3, false }, { 1, 3, true }, { 29, 6, true }, { 30, 3, false },
+		{ 15, 0, false },
 		{ 15, 1, true }, { 15, 7, false }, { 12, 4, true },
 	};
 	struct fixture fx;

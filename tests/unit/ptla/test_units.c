@@ -58,7 +58,10 @@ static void put_chained_scale(struct fixture *fx)
 	pumice_tdm_scale_pack(fx_command(fx, PUMICE_TDM_SCALE_WORDS), &scale);
 }
 
-/* Fills, copies with and without overlap, clears, blits, levels, scaling copies: each reads the previous result. */
+/*
+ * Fills, copies with and without overlap, clears, blits, levels,
+ * scaling copies: each reads the previous result.
+ */
 static void put_commands(struct fixture *fx)
 {
 	static const struct pumice_texture t = {

@@ -99,8 +99,10 @@ static void caches_have_the_sizes_of_document_004(void **state)
 				 rows[i].slc_kib << 10);
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches), 512);
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches), 1024);
-		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches), 512);
-		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches), 8192);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches),
+				 512);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches),
+				 8192);
 		fx_destroy(fx);
 	}
 }
@@ -446,7 +448,8 @@ static void the_policy_of_the_dms_is_read_back(void **state)
 
 	(void)state;
 	for (policy = 0; policy < 8; policy++) {
-		fw_write(fx, PUMICE_PDS_DMS_POLICY, policy | ~7u);	/* reserved bits are ignored */
+		fw_write(fx, PUMICE_PDS_DMS_POLICY, policy | ~7u);	/* reserved bits are
+									 * ignored */
 		assert_int_equal(fw_read(fx, PUMICE_PDS_DMS_POLICY), policy);
 	}
 	assert_int_equal(fw_read(fx, PUMICE_PDS_CTRL), 1);	/* the others remain */

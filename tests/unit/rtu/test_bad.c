@@ -13,7 +13,8 @@ static const float square[2][9] = {
 
 static void *begin(struct fixture *fx, struct tree *bottom, struct tree *top)
 {
-	struct pumice_rt_instance instance = { .to_object = { [0] = 1, [5] = 1, [10] = 1 }, .id = 7 };
+	struct pumice_rt_instance instance = { .to_object = { [0] = 1, [5] = 1, [10] = 1 },
+					       .id = 7 };
 	struct tree_box box;
 
 	fx_setup(fx);
@@ -51,7 +52,8 @@ static void must_hit(struct fixture *fx, u64 va)
 static void headers_are_refused(void **state)
 {
 	static const struct { u32 word, bits; } bad[] = {
-		{ 0, 0x100 }, { 0, 0x80 }, { 0, 2 }, { 3, 1 }, { 4, 0x40 }, { 5, 0x100 }, { 6, 0x20 },
+		{ 0, 0x100 }, { 0, 0x80 }, { 0, 2 }, { 3, 1 }, { 4, 0x40 },
+		{ 5, 0x100 }, { 6, 0x20 },
 		{ 7, 0x80000000 }, { 14, 1 }, { 15, 0x80000000 },
 		{ 1, 0x80000000 }, { 2, 0x80000000 },	/* more than 2^30 */
 	};
@@ -292,7 +294,10 @@ static void memory_that_is_not_bound_faults_with_its_address(void **state)
 	fx_teardown(&fx);
 }
 
-/* Addresses above the address space fault also if the TLB has the address below them, of any context. */
+/*
+ * Addresses above the address space fault also if the TLB has
+ * the address below them, of any context.
+ */
 static void addresses_above_the_space_are_not_those_of_a_context(void **state)
 {
 	struct tree bottom, top;
@@ -320,7 +325,8 @@ static void damaged_structures_do_no_harm(void **state)
 	begin(&fx, &bottom, &top);
 	for (u32 n = 0; n < 20000; n++) {
 		u32 words[8], at[8], count = 1 + rand_below(&fx.seed, 8);
-		struct ray ray = fx_ray_z(rand_float(&fx.seed, -10, 10), rand_float(&fx.seed, -10, 10));
+		struct ray ray = fx_ray_z(rand_float(&fx.seed, -10, 10),
+					  rand_float(&fx.seed, -10, 10));
 		struct result got;
 
 		for (u32 k = 0; k < count; k++) {

@@ -62,8 +62,8 @@ static void exact_triangle(const struct ray *ray, const float *v, u32 primitive,
 	    (t == best->t && best->kind != PUMICE_RT_HIT_NONE && primitive > best->primitive))
 		return;
 	*best = (struct result){
-		.t = t, .u = (float)((double)sb / (double)sum), .v = (float)((double)sc / (double)sum),
-		.instance = ~0u, .primitive = primitive,
+		.t = t, .u = (float)((double)sb / (double)sum),
+		.v = (float)((double)sc / (double)sum), .instance = ~0u, .primitive = primitive,
 		/* The normal points to the side from which the vertices are counter-clockwise. */
 		.kind = dot(normal, d) < 0 ? PUMICE_RT_HIT_FRONT : PUMICE_RT_HIT_BACK,
 	};
@@ -131,11 +131,12 @@ static void integer_triangles(u64 *seed, float *v, u32 count)
 static void show(const struct ray *r, const struct result *got, const struct result *want)
 {
 	print_message("ray %a %a %a  %a %a %a from %a to %a\n", r->origin[0], r->origin[1],
-		      r->origin[2], r->direction[0], r->direction[1], r->direction[2], r->min, r->max);
+		      r->origin[2], r->direction[0], r->direction[1], r->direction[2],
+		      r->min, r->max);
 	print_message("t %a u %a v %a instance %u primitive %u kind %u; must be\n", got->t, got->u,
 		      got->v, got->instance, got->primitive, got->kind);
-	print_message("t %a u %a v %a instance %u primitive %u kind %u\n", want->t, want->u, want->v,
-		      want->instance, want->primitive, want->kind);
+	print_message("t %a u %a v %a instance %u primitive %u kind %u\n", want->t,
+		      want->u, want->v, want->instance, want->primitive, want->kind);
 }
 
 static bool same(const struct result *a, const struct result *b)
@@ -182,7 +183,8 @@ static void rays_agree_with_the_exact_model_to_the_bit(void **state)
 		backs += want.kind == PUMICE_RT_HIT_BACK;
 		edges += want.kind && (want.u == 0 || want.v == 0 || want.u + want.v == 1);
 	}
-	print_message("%u of %u rays hit, %u from the back, %u on an edge\n", hits, RAYS, backs, edges);
+	print_message("%u of %u rays hit, %u from the back, %u on an edge\n", hits, RAYS,
+		      backs, edges);
 	assert_true(hits > RAYS / 4 && hits < RAYS && backs > RAYS / 10 && edges > 500);
 	fx_teardown(&fx);
 }
@@ -202,7 +204,8 @@ struct scene {
 static void apply(const double *m, const double *v, double w, double *out)
 {
 	for (u32 a = 0; a < 3; a++)
-		out[a] = m[a * 4] * v[0] + m[a * 4 + 1] * v[1] + m[a * 4 + 2] * v[2] + m[a * 4 + 3] * w;
+		out[a] = m[a * 4] * v[0] + m[a * 4 + 1] * v[1] + m[a * 4 + 2] * v[2] +
+			m[a * 4 + 3] * w;
 }
 
 /* Invert a transformation by cofactors. */
@@ -214,7 +217,8 @@ static void invert(const double *m, double *out)
 		for (u32 c = 0; c < 3; c++) {
 			u32 r1 = (c + 1) % 3, r2 = (c + 2) % 3, c1 = (r + 1) % 3, c2 = (r + 2) % 3;
 
-			out[r * 4 + c] = m[r1 * 4 + c1] * m[r2 * 4 + c2] - m[r1 * 4 + c2] * m[r2 * 4 + c1];
+			out[r * 4 + c] = m[r1 * 4 + c1] * m[r2 * 4 + c2] -
+				m[r1 * 4 + c2] * m[r2 * 4 + c1];
 		}
 	}
 	for (u32 c = 0; c < 3; c++)
@@ -224,7 +228,8 @@ static void invert(const double *m, double *out)
 			out[r * 4 + c] /= det;
 	}
 	for (u32 r = 0; r < 3; r++)
-		out[r * 4 + 3] = -(out[r * 4] * m[3] + out[r * 4 + 1] * m[7] + out[r * 4 + 2] * m[11]);
+		out[r * 4 + 3] =
+			-(out[r * 4] * m[3] + out[r * 4 + 1] * m[7] + out[r * 4 + 2] * m[11]);
 }
 
 static void random_transform(u64 *seed, double *m)
@@ -341,7 +346,8 @@ static void rays_agree_with_the_model_of_instances(void **state)
 	for (u32 n = 0; n < RAYS; n += 4) {	/* every one takes 2880 triangles */
 		u32 instance = ~0u, primitive = ~0u;
 		double margin, t = model_closest(&s, &rays[n], &instance, &primitive, &margin);
-		const struct result want = { .t = (float)t, .instance = instance, .primitive = primitive };
+		const struct result want = { .t = (float)t, .instance = instance,
+					     .primitive = primitive };
 
 		if (margin < 1e-4)
 			continue;
@@ -365,8 +371,10 @@ static void rays_out_of_range_hit_nothing(void **state)
 		{ -9, -9, 4, 9, -9, 4, 9, 9, 4 }, { -9, -9, 4, 9, 9, 4, -9, 9, 4 },
 	};
 	static const struct { u32 reg; float value; } cases[] = {
-		{ 0, NAN }, { 1, INFINITY }, { 2, -INFINITY }, { 3, NAN }, { 4, NAN }, { 5, INFINITY },
-		{ 6, 0x1p61f }, { 6, 0x1p-61f }, { 6, 0 }, { 7, NAN }, { 7, 3.5f }, { 3, 4.5f }, { 2, 0x1p61f },
+		{ 0, NAN }, { 1, INFINITY }, { 2, -INFINITY }, { 3, NAN }, { 4, NAN },
+		{ 5, INFINITY },
+		{ 6, 0x1p61f }, { 6, 0x1p-61f }, { 6, 0 }, { 7, NAN }, { 7, 3.5f }, { 3, 4.5f },
+		{ 2, 0x1p61f },
 	};
 	struct ray ray = fx_ray_z(1, 2);
 	struct result got;

@@ -28,7 +28,8 @@ static void point(u32 face, u32 x, u32 y, const float *centre, bool ball, float 
 
 static void mesh(const float *centre, bool ball, float *v)
 {
-	static const u8 corner[6][2] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 0 }, { 1, 1 }, { 0, 1 } };
+	static const u8 corner[6][2] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 0 },
+					 { 1, 1 }, { 0, 1 } };
 
 	for (u32 n = 0; n < TRIANGLES * 3; n++) {
 		u32 square = n / 6, at = n % 6;

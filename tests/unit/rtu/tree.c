@@ -150,7 +150,8 @@ void tree_triangles(struct tree *tree, void *host, u64 va, const float *vertices
 	}
 	build(tree, host, va, PUMICE_RT_LEVEL_BOTTOM, leaf, count);
 	for (u32 n = 0; n < count; n++) {
-		struct pumice_rt_triangle t = { .primitive = n, .builder = { ~0u, 1, 2, 3, 4, ~0u } };
+		struct pumice_rt_triangle t = { .primitive = n,
+						.builder = { ~0u, 1, 2, 3, 4, ~0u } };
 
 		memcpy(t.v0, vertices + (size_t)n * 9, sizeof(t.v0));
 		memcpy(t.v1, vertices + (size_t)n * 9 + 3, sizeof(t.v1));

@@ -59,7 +59,8 @@ static double half(uint32_t h)
 {
 	const int exponent = (int)(h >> 10 & 31);
 	const double mantissa = (double)(h & 1023);
-	const double value = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+	const double value = exponent ? ldexp(1024 + mantissa, exponent - 25) :
+					ldexp(mantissa, -24);
 
 	return h >> 15 ? -value : value;
 }
@@ -79,7 +80,10 @@ static bool is_unorm(uint32_t value, uint32_t bits, bool srgb, double colour, do
 		low = encode_srgb(low);
 		high = encode_srgb(high);
 	}
-	/* A rounded value is within half a step; f32 before it, and the curve, may be off by a little. */
+	/*
+	 * A rounded value is within half a step; f32 before it, and
+	 * the curve, may be off by a little.
+	 */
 	slack = (srgb ? 0.01 : 1e-5) + most * 0x1p-22;
 	return value >= floor(low * most + 0.5 - slack) && value <= ceil(high * most - 0.5 + slack);
 }

@@ -78,7 +78,8 @@ struct scene {
 	struct scene_draw draw[SCENE_DRAWS];
 	float clear[SCENE_OUTPUTS], clear_depth;
 	uint8_t clear_stencil;
-	bool mask, mask_load, clear_mask;	/* the scene has a mask plane, stored and maybe loaded */
+	bool mask, mask_load, clear_mask;	/* the scene has a mask plane,
+						 * stored and maybe loaded */
 };
 
 /* Result of drawing: every sample of every pixel. */
@@ -91,7 +92,8 @@ struct picture {
 	bool mask[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];
 	float error[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 4];	/* reference: error bound */
 	uint64_t visible[SCENE_DRAWS];
-	uint8_t packed[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 16];	/* GPU: texels of the further target */
+	uint8_t packed[SCENE_MAX_SIZE * SCENE_MAX_SIZE * 16];	/* GPU: texels of the
+								 * further target */
 };
 
 /* ------------------------------------------------------------------- fixture.c */

@@ -20,8 +20,8 @@
 #define VARYING(vo, base) "add.f32 r4, r2, " base "\nuvsw vo" vo ", r4\n"
 
 /*
- * Columns and rows of the mesh are those of the number modulo and over 128; each instance is two columns
- * further to the right.
+ * Columns and rows of the mesh are those of the number modulo and over 128; each instance is two
+ * columns further to the right.
  */
 static const char position_text[] =
 	"and.u32 r0, v0, 127\nshr.u32 r1, v0, 7\nand.u32 r1, r1, 63\n"

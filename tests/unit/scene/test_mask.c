@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Captures of random frames with a mask plane are replayed to the bit on another device: planes that
- * are loaded, that draws change, and that partial renders spill.
+ * Captures of random frames with a mask plane are replayed to the bit on another device: planes
+ * that are loaded, that draws change, and that partial renders spill.
  */
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stores of pixel outputs: under each preset and with either store, the same pictures to the bit; the
- * occupied bytes are those of the tiles in flight. Also with partial renders, and with compute jobs
- * whose work-groups need most of the store.
+ * Stores of pixel outputs: under each preset and with either store, the same pictures to the bit;
+ * the occupied bytes are those of the tiles in flight. Also with partial renders, and with compute
+ * jobs whose work-groups need most of the store.
  */
 #include <stdio.h>
 
@@ -60,8 +60,8 @@ static uint32_t bytes_in_flight(const struct scene *s)
 /* ------------------------------------------------------------ compute jobs */
 
 /*
- * Each work-group needs 128,000 bytes of the common store: with room for one tile, and for tasks, it
- * runs only while there is no tile.
+ * Each work-group needs 128,000 bytes of the common store: with room for one tile, and for tasks,
+ * it runs only while there is no tile.
  */
 static const char group_text[] =
 	".group 1024, 1, 1\n.shared 4000\n"
@@ -213,7 +213,8 @@ static void frames_and_large_groups_complete_side_by_side(void **state)
 	draw_all("cores=1,threads=0", 8192, 1, true, true);
 	for (threads = 0; threads < 3; threads += 2)
 		for (policy = 0; policy < 8; policy++) {
-			snprintf(options, sizeof(options), "cores=1,threads=%u%s", threads, small[0]);
+			snprintf(options, sizeof(options), "cores=1,threads=%u%s",
+				 threads, small[0]);
 			fx_open(&fx, options, 2048);
 			pumice_gpu_mmio_write(inproc_device(fx.dev)->gpu, 0, PUMICE_PDS_DMS_POLICY,
 					      policy, 4);

@@ -132,8 +132,8 @@ static void check_picture(const struct planes_fixture *p, uint32_t first, uint32
 			const float want = VALUE(first + n, v), got = p->picture[pixel[v]][n];
 
 			if (got < want - 0.02f || got > want + 0.02f)
-				fail_msg("varying %u at vertex %u is %f instead of %f", first + n, v,
-					 (double)got, (double)want);
+				fail_msg("varying %u at vertex %u is %f instead of %f",
+					 first + n, v, (double)got, (double)want);
 		}
 }
 

@@ -29,7 +29,8 @@ static void scene_assert_same(const struct scene *s, const struct picture *a,
 }
 
 /*
- * @change: of each draw, or NULL. @times: factor for instances. @keep: the result is the reference for the others.
+ * @change: of each draw, or NULL. @times: factor for instances. @keep: the result is the reference
+ * for the others.
  * Return: partial renders.
  */
 static uint64_t draw_changed(const char *options, uint32_t pages, uint32_t times,

@@ -224,7 +224,8 @@ static void a_varying_that_does_not_exist_is_refused_and_the_next_job_runs(void 
 		set_point_varying(&fx, &f, bad[i]);
 		assert_int_equal(pumice_render(fx.context, &f.frame, LONG, NULL), -EIO);
 		assert_non_null(strstr(pumice_device_error(fx.dev), "faulted: tsp-state"));
-		fx_check(&fx, "result", pumice_context_get_job_result(fx.context, 4 * i + 2, &result,
+		fx_check(&fx, "result", pumice_context_get_job_result(fx.context,
+								      4 * i + 2, &result,
 								      sizeof(result)));
 		assert_int_equal(result.fault, PUMICE_FAULT_TSP_STATE);
 		set_point_varying(&fx, &f, SCENE_VARYINGS - 2);

@@ -140,7 +140,8 @@ static void primitives_outside_of_the_target_are_culled(void **state)
 		bool outside;
 	} moves[] = {
 		{ 0, 0, false }, { -19, 0, false }, { -20, 0, true }, { 0, -19, false },
-		{ 0, -20, true }, { 31, 0, false }, { 32, 0, true }, { 0, 31, false }, { 0, 32, true },
+		{ 0, -20, true }, { 31, 0, false }, { 32, 0, true }, { 0, 31, false },
+		{ 0, 32, true },
 	};
 	const struct ta_prim list[] = { { .v = { 0, 1, 2 } } };
 	struct ta_fixture *fx = tafx_create(100, &scene);

@@ -265,7 +265,8 @@ static void faults_of_the_mmu_are_reported(void **state)
 		vo[3 * 32 + 2] = i >= 2 ? 0xbf000000 : 0x3f800000;	/* -0.5, 1 */
 		fx->draw.state.point_size = true;
 		if (i == 3)
-			*testmem_pt_entry(fx->pb->tm, PBFX_CTX, missing[i]) |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
+			*testmem_pt_entry(fx->pb->tm, PBFX_CTX,
+					  missing[i]) |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
 		else
 			testmem_unmap(fx->pb->tm, PBFX_CTX, missing[i], 4096);
 		mmu_invalidate_ctx(&fx->pb->mmu, PBFX_CTX);

@@ -215,7 +215,8 @@ static void a_stop_at_any_page_loses_nothing_of_large_primitives(void **state)
 				most = stops > most ? stops : most;
 			} else {
 				/* A chunk for each tile, a page for blocks and one half full. */
-				assert_true(pages < SIZE / 16 * SIZE / 16 / 63 + 2 * PM_MACRO_TILES);
+				assert_true(pages < SIZE / 16 * SIZE / 16 / 63 +
+					    2 * PM_MACRO_TILES);
 			}
 			tafx_destroy(fx);
 		}
@@ -227,8 +228,8 @@ static void a_stop_at_any_page_loses_nothing_of_large_primitives(void **state)
 }
 
 /*
- * Vertices become ready wave by wave, with a call for each, also while pages are exhausted: the same
- * lists, in as many blocks.
+ * Vertices become ready wave by wave, with a call for each, also while pages are exhausted: the
+ * same lists, in as many blocks.
  */
 static void vertices_that_become_ready_later_change_nothing(void **state)
 {

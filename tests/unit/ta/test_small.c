@@ -90,7 +90,8 @@ static bool shape_of(const struct ta_fixture *fx, const struct tafx_prim *p, str
 /* Return whether one of the two triangles of a rectangle covers the sample. */
 static bool covers(const struct geo *g, s64 x, s64 y)
 {
-	const struct geo first = { { g->x[0], g->x[1], g->x[2] }, { g->y[0], g->y[1], g->y[2] }, 3 };
+	const struct geo first = { { g->x[0], g->x[1], g->x[2] },
+				   { g->y[0], g->y[1], g->y[2] }, 3 };
 	const struct geo second = { { g->x[0], g->x[2], g->x[3] },
 				    { g->y[0], g->y[2], g->y[3] }, 3 };
 

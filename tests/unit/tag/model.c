@@ -182,7 +182,8 @@ static double component_value(u32 v, char kind, u32 bits)
 	default:
 		if (bits == 32)
 			return small_float(v, 8, 23, true);
-		return bits == 16 ? small_float(v, 5, 10, true) : small_float(v, 5, bits - 5, false);
+		return bits == 16 ? small_float(v, 5, 10, true) :
+			small_float(v, 5, bits - 5, false);
 	}
 }
 
@@ -197,7 +198,8 @@ struct model_texel model_decode(u32 format, const u8 *bytes)
 		for (u32 b = 0; b < c->bits; b++, at++)
 			v |= (u32)(bytes[at / 8] >> at % 8 & 1) << b;
 		if (c->letter != 'X')
-			t.c[strchr("RGBA", c->letter) - "RGBA"] = component_value(v, c->kind, c->bits);
+			t.c[strchr("RGBA", c->letter) - "RGBA"] =
+				component_value(v, c->kind, c->bits);
 	}
 	return t;
 }
@@ -351,7 +353,8 @@ u64 model_offset(const struct model_surface *s, u32 level, u32 layer, u32 bx, u3
 	if (s->layout == PUMICE_LAYOUT_LINEAR)
 		return offset + row_bytes(s, level) * by + (u64)bx * model_bytes(s->format);
 	return offset + model_bytes(s->format) *
-	       number_of(s->layout, blocks(s, s->width, level), blocks(s, s->height, level), bx, by);
+	       number_of(s->layout, blocks(s, s->width, level),
+			 blocks(s, s->height, level), bx, by);
 }
 
 u64 model_bytes_of_all(const struct model_surface *s)

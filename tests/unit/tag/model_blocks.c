@@ -32,7 +32,8 @@ static int extend(int v, int bits)
 }
 
 static const int modifiers[8][2] = {
-	{ 2, 8 }, { 5, 17 }, { 9, 29 }, { 13, 42 }, { 18, 60 }, { 24, 80 }, { 33, 106 }, { 47, 183 },
+	{ 2, 8 }, { 5, 17 }, { 9, 29 }, { 13, 42 }, { 18, 60 }, { 24, 80 },
+	{ 33, 106 }, { 47, 183 },
 };
 static const int distances[8] = { 3, 6, 11, 16, 23, 32, 41, 64 };
 
@@ -73,14 +74,16 @@ static void planar(const u8 *p, int x, int y, double out[3])
 {
 	const int o[3] = { extend(field(p, 62, 57), 6),
 			   extend(field(p, 56, 56) * 64 + field(p, 54, 49), 7),
-			   extend(field(p, 48, 48) * 32 + field(p, 44, 43) * 8 + field(p, 41, 39), 6) };
+			   extend(field(p, 48, 48) * 32 + field(p, 44, 43) * 8 + field(p, 41, 39),
+				  6) };
 	const int h[3] = { extend(field(p, 38, 34) * 2 + field(p, 32, 32), 6),
 			   extend(field(p, 31, 25), 7), extend(field(p, 24, 19), 6) };
 	const int v[3] = { extend(field(p, 18, 13), 6), extend(field(p, 12, 6), 7),
 			   extend(field(p, 5, 0), 6) };
 
 	for (int c = 0; c < 3; c++)
-		out[c] = clamp255(floor((x * (h[c] - o[c]) + y * (v[c] - o[c]) + 4 * o[c] + 2) / 4.0));
+		out[c] = clamp255(floor((x * (h[c] - o[c]) + y * (v[c] - o[c]) +
+					 4 * o[c] + 2) / 4.0));
 }
 
 /* Colour and, of punch-through blocks, whether the texel is opaque. */
@@ -93,7 +96,8 @@ static bool etc_texel(const u8 *p, bool punch, int x, int y, double out[3])
 	int add = modifiers[table][which % 2] * (which >= 2 ? -1 : 1);
 
 	for (int c = 0; c < 3; c++) {
-		int top = 63 - 8 * c, base = field(p, top, top - 4), delta = field(p, top - 5, top - 7);
+		int top = 63 - 8 * c, base = field(p, top, top - 4),
+			delta = field(p, top - 5, top - 7);
 
 		delta -= delta > 3 ? 8 : 0;
 		if (differential && (base + delta < 0 || base + delta > 31)) {
@@ -108,7 +112,8 @@ static bool etc_texel(const u8 *p, bool punch, int x, int y, double out[3])
 		if (differential)
 			out[c] = extend(base + (half ? delta : 0), 5);
 		else
-			out[c] = extend(half ? field(p, top - 4, top - 7) : field(p, top, top - 3), 4);
+			out[c] = extend(half ? field(p, top - 4, top - 7) :
+					       field(p, top, top - 3), 4);
 	}
 	if (!opaque && which == 0)
 		add = 0;

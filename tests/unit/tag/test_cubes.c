@@ -16,7 +16,9 @@
 #define BOUND 0x1p-14	/* as in test_reads.c */
 #define MARGIN 0x1p-13
 
-/* Filters by the end of u at which they exceed their face: low (0), none (1), high (2); same for v. */
+/*
+ * Filters by the end of u at which they exceed their face: low (0), none (1), high (2); same for v.
+ */
 struct zones {
 	u32 seen[6][3][3];
 };

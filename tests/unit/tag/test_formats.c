@@ -99,7 +99,8 @@ static void every_pattern_is_converted_to_its_number(void **state)
 						words.row[w][l] = rand_u32(&seed);
 				}
 				for (u32 l = 0; bits <= 16 && l < PUMICE_LANES; l++) {
-					u32 *word = &words.row[low / 32][l], mask = (1u << bits) - 1;
+					u32 *word = &words.row[low / 32][l],
+						mask = (1u << bits) - 1;
 
 					*word = (*word & ~(mask << low % 32)) |
 						((n + l) & mask) << low % 32;
@@ -265,7 +266,8 @@ static void the_srgb_tables_are_the_curve(void **state)
 		float f;
 
 		memcpy(&f, &bits, sizeof(f));
-		assert_true(fabs(model_to_srgb(fmin(f, 1)) * 255 - texel_srgb_code(f)) <= 0.5 + 1e-4);
+		assert_true(fabs(model_to_srgb(fmin(f, 1)) * 255 - texel_srgb_code(f)) <= 0.5 +
+			    1e-4);
 	}
 	assert_int_equal(texel_srgb_code(NAN), 0);
 	assert_int_equal(texel_srgb_code(-1), 0);
@@ -286,8 +288,8 @@ static void compressed_blocks_decode_as_in_the_model(void **state)
 
 		for (u32 w = 0; w < 4; w++)
 			words[w] = rand_u32(&seed);
-		if (n % 5 == 0)
-			words[0] = words[2] = (words[0] & 0xffff) * 0x10001u;	/* equal BC colours */
+		if (n % 5 == 0)	/* equal BC colours */
+			words[0] = words[2] = (words[0] & 0xffff) * 0x10001u;
 		texel_block_decode(format, (const u8 *)words, texel);
 		for (u32 t = 0; t < 16; t++) {
 			struct model_texel m = model_block_texel(format, (const u8 *)words, t % 4,

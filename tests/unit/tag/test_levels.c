@@ -80,8 +80,10 @@ static void spans_determine_the_level_of_detail(void **state)
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			fx.extra[0][l] = bias;
 		/* Compare the lanes with the result after rounding to f32. */
-		lod = model_lod(fx.coord[0][29] - fx.coord[0][28], fx.coord[1][29] - fx.coord[1][28],
-				fx.coord[0][30] - fx.coord[0][28], fx.coord[1][30] - fx.coord[1][28]);
+		lod = model_lod(fx.coord[0][29] - fx.coord[0][28],
+				fx.coord[1][29] - fx.coord[1][28],
+				fx.coord[0][30] - fx.coord[0][28],
+				fx.coord[1][30] - fx.coord[1][28]);
 		assert_true(fx_read(&fx, PUMICE_USC_OP_QUERY_LOD));
 		for (u32 l = 28; l < PUMICE_LANES; l++) {
 			assert_true(fabs(fx_result(&fx, 0, l) - lod) < BOUND);
@@ -298,7 +300,8 @@ static void anisotropy_of_lanes_is_independent(void **state)
 		for (l = 0; l < PUMICE_LANES; l++) {
 			for (row = 0; row < 2; row++) {
 				fx.coord[row][l] = coord[row][l] = rand_float(&fx.seed, -1, 2);
-				fx.extra[row][l] = extra[row][l] = rand_float(&fx.seed, -0.3f, 0.3f);
+				fx.extra[row][l] = extra[row][l] =
+					rand_float(&fx.seed, -0.3f, 0.3f);
 				fx.extra[2 + row][l] = extra[2 + row][l] =
 					rand_float(&fx.seed, -0.1f, 0.1f);
 			}

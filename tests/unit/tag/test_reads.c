@@ -62,7 +62,8 @@ static void random_sampler(struct fixture *fx)
 	bool integer = model_integer(fx->texture.format);
 
 	fx->sampler = (struct pumice_sampler){
-		.min_linear = !integer && rand_below(seed, 4), .mag_linear = !integer && rand_below(seed, 4),
+		.min_linear = !integer && rand_below(seed, 4),
+		.mag_linear = !integer && rand_below(seed, 4),
 		.mip_filter = (u8)rand_below(seed, integer ? 2 : 3),
 		.wrap_u = (u8)rand_below(seed, 5), .wrap_v = (u8)rand_below(seed, 5),
 		.wrap_w = (u8)rand_below(seed, 5), .border = (u8)rand_below(seed, 3),

@@ -191,7 +191,8 @@ static void operations_use_the_right_number_of_rows(void **state)
 	(void)state;
 	for (u32 dim = 0; dim < PUMICE_TEXTURE_DIM_COUNT; dim++) {
 		assert_int_equal(pumice_usc_texture_coords(dim), coords[dim]);
-		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_SAMPLE_GRAD, dim), grads[dim]);
+		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_SAMPLE_GRAD, dim),
+				 grads[dim]);
 		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_SAMPLE, dim), 0);
 		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_SAMPLE_BIAS, dim), 1);
 		assert_int_equal(pumice_usc_texture_extra(PUMICE_USC_OP_FETCH, dim), 1);
@@ -408,7 +409,8 @@ static void random_state_does_no_harm(void **state)
 			fx_texture(&fx, 1 + rand_below(seed, PUMICE_FORMAT_COUNT - 1),
 				   rand_below(seed, 3), rand_below(seed, 7), 30);
 			for (u32 l = 0; l < PUMICE_LANES; l++) {
-				u32 a = rand_below(seed, 4), e = rand_below(seed, 6), v = rand_u32(seed);
+				u32 a = rand_below(seed, 4), e = rand_below(seed, 6),
+					v = rand_u32(seed);
 
 				memcpy(&fx.coord[a][l], &v, sizeof(v));
 				v = rand_u32(seed);
@@ -419,8 +421,8 @@ static void random_state_does_no_harm(void **state)
 			.min_linear = rand_below(seed, 2), .mag_linear = rand_below(seed, 2),
 			.mip_filter = (u8)rand_below(seed, 3), .wrap_u = (u8)rand_below(seed, 5),
 			.wrap_v = (u8)rand_below(seed, 5), .wrap_w = (u8)rand_below(seed, 5),
-			.compare = op == PUMICE_USC_OP_SAMPLE_CMP, .border = (u8)rand_below(seed, 3),
-			.aniso_log2 = (u8)rand_below(seed, 5),
+			.compare = op == PUMICE_USC_OP_SAMPLE_CMP,
+			.border = (u8)rand_below(seed, 3), .aniso_log2 = (u8)rand_below(seed, 5),
 			.lod_bias = pumice_f32_from_bits(rand_u32(seed)),
 			.min_lod = pumice_f32_from_bits(rand_u32(seed)),
 			.max_lod = pumice_f32_from_bits(rand_u32(seed)),

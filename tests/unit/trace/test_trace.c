@@ -159,7 +159,8 @@ static void records_without_extended_are_those_of_version_2_2(void **state)
 	for (kind = 1; kind < PUMICE_TRACE_KIND_COUNT; kind++)
 		trace_item(&fx->trace, (struct trace_item){
 			.kind = (u8)kind, .phase = PUMICE_TRACE_PHASE_END, .dm = TRACE_PDM,
-			.usc = 63, .slot = 3, .ctx = 9, .arg0 = kind, .arg1 = trace_job(7ull << 32, true),
+			.usc = 63, .slot = 3, .ctx = 9, .arg0 = kind,
+			.arg1 = trace_job(7ull << 32, true),
 		});
 	assert_int_equal(trace_written(&fx->trace), PUMICE_TRACE_KIND_STALL);
 	for (kind = 1; kind <= PUMICE_TRACE_KIND_STALL; kind++) {

@@ -71,7 +71,8 @@ static void hits_are_those_of_the_model(void **state)
 		for (i = 0; i < FINDS; i++) {
 			const struct key key = random_key();
 			bool hit, want = model_find(key, vertices / WAYS);
-			float *value = tsp_cache_find(&cache, key.block, key.vertex, key.words, &hit);
+			float *value = tsp_cache_find(&cache, key.block, key.vertex,
+						      key.words, &hit);
 
 			assert_int_equal(hit, want);
 			for (n = 0; n < key.words; n++) {

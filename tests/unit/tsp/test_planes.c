@@ -44,10 +44,13 @@ static bool make_case(void)
 	u32 i;
 
 	in = (struct tsp_input){ .triangle = &triangle, .setup = &setup, .prim = &prim,
-				 .value = corners, .needed = (1u << VARYINGS) - 1, .x0 = below(256) * 32, .y0 = below(256) * 32 };
+				 .value = corners, .needed = (1u << VARYINGS) - 1,
+				 .x0 = below(256) * 32, .y0 = below(256) * 32 };
 	for (i = 0; i < 3; i++) {
-		triangle.x[i] = (s32)(in.x0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
-		triangle.y[i] = (s32)(in.y0 * 256 + below(8192)) + (s32)below((u32)range) - range / 2;
+		triangle.x[i] = (s32)(in.x0 * 256 + below(8192)) +
+			(s32)below((u32)range) - range / 2;
+		triangle.y[i] = (s32)(in.y0 * 256 + below(8192)) +
+			(s32)below((u32)range) - range / 2;
 		triangle.z[i] = (float)below(1000) / 1000;
 		/* Any vertex may be used for any corner, as in lines and points. */
 		triangle.vertex[i] = (u8)below(3);

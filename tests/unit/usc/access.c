@@ -78,7 +78,8 @@ void at_each_level(void (*test)(struct fixture *fx))
 	}
 }
 
-void check_fault(const struct fixture *fx, enum pumice_fault fault, enum pumice_access access, u64 addr)
+void check_fault(const struct fixture *fx, enum pumice_fault fault,
+		 enum pumice_access access, u64 addr)
 {
 	assert_int_equal(fx->faults, 1);
 	assert_int_equal(fx->fault.fault, fault);

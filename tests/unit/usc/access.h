@@ -56,7 +56,8 @@ void access_plain(struct fixture *fx, struct access *a, u32 step);
 /* A test for each vector level of this host, with DATA_BYTES of data. */
 void at_each_level(void (*test)(struct fixture *fx));
 /* Assert the fault of an access: of this group only, reported once, with all fields. */
-void check_fault(const struct fixture *fx, enum pumice_fault fault, enum pumice_access access, u64 addr);
+void check_fault(const struct fixture *fx, enum pumice_fault fault,
+		 enum pumice_access access, u64 addr);
 /* The same for local memory: the fault reports the offset. */
 void check_local_fault(const struct fixture *fx, enum pumice_fault fault, u64 offset);
 u32 *data_words(struct fixture *fx);

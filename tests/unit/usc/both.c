@@ -115,7 +115,8 @@ bool both_same(const char *what, u32 number, u32 index, const void *got, const v
 }
 
 /* Registers of one wave: from the unified store, and its own. */
-static bool same_wave(struct fixture *fx, unsigned int number, u32 index, const struct usc_group *group,
+static bool same_wave(struct fixture *fx, unsigned int number, u32 index,
+		      const struct usc_group *group,
 		      const struct usc_task *task, u32 in_task, const struct ref_group *ref)
 {
 	const u32 *regs = fx->usc->unified + usc_wave_regs(task, in_task);
@@ -136,7 +137,8 @@ static bool same_wave(struct fixture *fx, unsigned int number, u32 index, const 
 bool both_same_state(struct fixture *fx, unsigned int number, const struct ref_group *ref)
 {
 	const struct usc_group *group = usc_group(fx->usc, number);
-	bool ok = both_same("global memory", number, 0, fx->data + number * BOTH_GROUP_BYTES, ref->memory,
+	bool ok = both_same("global memory", number, 0, fx->data + number * BOTH_GROUP_BYTES,
+			    ref->memory,
 		       ref->memory_bytes);
 	u32 wave = 0;
 
@@ -156,6 +158,7 @@ bool both_same_state(struct fixture *fx, unsigned int number, const struct ref_g
 		for (u32 w = 0; w < task->waves; w++, wave++)
 			ok = ok && same_wave(fx, number, wave, group, task, w, ref);
 	}
-	return ok && both_same("local memory", number, 0, fx->usc->local + group->local_byte, ref->local,
+	return ok && both_same("local memory", number, 0, fx->usc->local + group->local_byte,
+			       ref->local,
 			  ref->local_bytes);
 }

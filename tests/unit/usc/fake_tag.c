@@ -39,7 +39,8 @@ void tag_destroy(struct tag *tag)
 /* Corrupts lanes that were not requested, and writes row by row while it reads. */
 bool tag_read(struct tag *tag, const struct tag_request *r, u32 *out, struct gpu_fault *fault)
 {
-	u32 coords = pumice_usc_texture_coords(r->dim), extra = pumice_usc_texture_extra(r->op, r->dim);
+	u32 coords = pumice_usc_texture_coords(r->dim),
+		extra = pumice_usc_texture_extra(r->op, r->dim);
 
 	tag->reads++;
 	if (fake_tag_fault.fault) {

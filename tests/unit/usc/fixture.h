@@ -30,7 +30,8 @@ struct fx_group {
 	u32 local_bytes;
 	u32 first_wave;
 	const struct usc_gfx *gfx;	/* of a graphics data master; one task then */
-	u32 prims;			/* FRAGMENT: primitives, each with the coefficients of limits */
+	u32 prims;			/* FRAGMENT: primitives, each with the
+					 * coefficients of limits */
 };
 
 struct fixture {

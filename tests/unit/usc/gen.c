@@ -106,27 +106,38 @@ void gen_wait_all(struct gen *g)
 		}
 		switch (gen_below(g->rng, 4)) {
 		case 0:
-			gen_emit(g, INSN(SIG_WAITALL4, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
+			gen_emit(g, INSN(SIG_WAITALL4, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+					 .sig0 = sig[0],
 				     .sig1 = sig[1], .sig2 = sig[2], .sig3 = sig[3]));
 			break;
 		case 1:
-			gen_emit(g, INSN(SIG_WAITALL3, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
+			gen_emit(g, INSN(SIG_WAITALL3, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+					 .sig0 = sig[0],
 				     .sig1 = sig[1], .sig2 = sig[2]));
-			gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[3]));
+			gen_emit(g,
+				 INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+				      .sig0 = sig[3]));
 			break;
 		case 2:	/* polls until it is done, then waits for the others */
 			at = g->out->insns;
-			gen_emit(g, INSN(SIG_DONE1, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0]));
-			gen_emit(g, INSN(BRZ, .target = at, .src0 = R_ELEM(gen_keep(g, KEEP_ADDR))));
-			gen_emit(g, INSN(SIG_WAITALL3, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[1],
+			gen_emit(g,
+				 INSN(SIG_DONE1, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+				      .sig0 = sig[0]));
+			gen_emit(g,
+				 INSN(BRZ, .target = at, .src0 = R_ELEM(gen_keep(g, KEEP_ADDR))));
+			gen_emit(g, INSN(SIG_WAITALL3, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+					 .sig0 = sig[1],
 				     .sig1 = sig[2], .sig2 = sig[3]));
 			break;
 		default:
 			at = g->out->insns;
-			gen_emit(g, INSN(SIG_DONE2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[0],
+			gen_emit(g, INSN(SIG_DONE2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+					 .sig0 = sig[0],
 				     .sig1 = sig[1]));
-			gen_emit(g, INSN(BRZ, .target = at, .src0 = R_ELEM(gen_keep(g, KEEP_ADDR))));
-			gen_emit(g, INSN(SIG_WAITALL2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = sig[2],
+			gen_emit(g,
+				 INSN(BRZ, .target = at, .src0 = R_ELEM(gen_keep(g, KEEP_ADDR))));
+			gen_emit(g, INSN(SIG_WAITALL2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+					 .sig0 = sig[2],
 				     .sig1 = sig[3]));
 		}
 	}
@@ -248,7 +259,8 @@ static void emit_epilogue(struct gen *g)
 	gen_emit(g, INSN(SHL, .dst = addr, .src0 = K(SID), .src1 = IMM, .imm = 2));
 	gen_emit(g, INSN(ADD, .dst = addr, .src0 = addr, .src1 = R_ELEM(gen_keep(g, KEEP_GLOBAL))));
 	for (u32 n = 0; n < g->temps && n < GEN_WAVE_BYTES / 128; n++)
-		gen_emit(g, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(GEN_SH_MEMORY), .src0 = addr,
+		gen_emit(g, INSN(GLOBAL_STORE32, .mask = ALWAYS, .src2 = SH(GEN_SH_MEMORY),
+				 .src0 = addr,
 			     .disp = (u16)(n * 128), .src1 = R(n)));
 	gen_emit(g, INSN(END));
 }

@@ -36,7 +36,8 @@ u32 gen_mask(struct gen *g)
 /* Return whether a slot register of the program has the number of this offset register. */
 static bool names_slot(const struct gen *g, u32 number)
 {
-	return number > PUMICE_USC_SR_SR43 - g->out->limits.slot_regs && number <= PUMICE_USC_SR_SR43;
+	return number > PUMICE_USC_SR_SR43 - g->out->limits.slot_regs &&
+		number <= PUMICE_USC_SR_SR43;
 }
 
 static bool special_allowed(const struct gen *g, const struct pumice_isa_class *class,
@@ -51,7 +52,9 @@ static bool special_allowed(const struct gen *g, const struct pumice_isa_class *
 	       (!names_slot(g, special->number) || class->full >> PUMICE_USC_BANK_SL & 1);
 }
 
-/* Return whether programs of the stage have a uniform stream, and it has words for one more read. */
+/*
+ * Return whether programs of the stage have a uniform stream, and it has words for one more read.
+ */
 static bool take_uniform(struct gen *g)
 {
 	const u32 stage = g->out->limits.stage;
@@ -260,7 +263,8 @@ static u32 select_operand(struct gen *g, const struct pumice_isa_class *class, b
 			continue;
 		bool must = !elem && class->indexed >> bank & 1;
 
-		if (x && (bank == PUMICE_USC_BANK_DC ? !x->dc_words : must || !gen_below(g->rng, 3)) &&
+		if (x &&
+		    (bank == PUMICE_USC_BANK_DC ? !x->dc_words : must || !gen_below(g->rng, 3)) &&
 		    select_indexed(g, x, bank, written, which, &num))
 			return with_index(bank, num, elem, which);
 		if (!must && select_number(g, class, bank, written, &num))

@@ -60,8 +60,10 @@ static void emit_itr(struct gen *g)
 	if (insn.func == PUMICE_USC_ITERATE_PERSPECTIVE ||
 	    insn.func == PUMICE_USC_ITERATE_PERSPECTIVE_CENTROID)
 		insn.src1 = rw_alternate ?
-			usc_operand(PUMICE_USC_BANK_CFA, gen_below(g->rng, limits->coeffs_alt - 2), false) :
-			usc_operand(PUMICE_USC_BANK_CF, gen_below(g->rng, limits->coeffs - 2), false);
+			usc_operand(PUMICE_USC_BANK_CFA, gen_below(g->rng, limits->coeffs_alt - 2),
+				    false) :
+			usc_operand(PUMICE_USC_BANK_CF, gen_below(g->rng, limits->coeffs - 2),
+				    false);
 	if (!rows(g, insn.comps, &insn.dst))
 		return;
 	insn.src0 = index_planes(g, insn.src0, coeffs - 3u * insn.comps, insn.dim, 0);

@@ -64,7 +64,10 @@ static struct shape shape_of_words(u32 words)
 	return (struct shape){ words * 4, words, 4 };
 }
 
-/* The first of count temporaries from lowest on, none with a load under way; false if it found none. */
+/*
+ * The first of count temporaries from lowest on, none with a
+ * load under way; false if it found none.
+ */
 static bool select_span(struct gen *g, u32 lowest, u32 count, u32 *start)
 {
 	if (lowest + count > g->temps)
@@ -90,7 +93,8 @@ static void emit_offsets(struct gen *g, u32 size, u32 part, const struct shape *
 	switch (gen_below(g->rng, 4)) {
 	case 0:
 	case 1:
-		gen_emit(g, INSN(AND, .dst = R(a), .src0 = R(gen_temp(g)), .src1 = IMM, .imm = bits));
+		gen_emit(g,
+			 INSN(AND, .dst = R(a), .src0 = R(gen_temp(g)), .src1 = IMM, .imm = bits));
 		break;
 	case 2:
 		gen_emit(g, INSN(SHL, .dst = R(a), .src0 = K(SID), .src1 = IMM,
@@ -162,7 +166,8 @@ void gen_local(struct gen *g)
 			.mask = (u16)gen_mask(g), .src0 = addr,
 			.disp = (u16)disp,
 			.src1 = s.regs > 1 ? R(start) :
-				gen_operand(g, &pumice_usc_isa.classes[PUMICE_USC_CLASS_VVAL], false),
+				gen_operand(g, &pumice_usc_isa.classes[PUMICE_USC_CLASS_VVAL],
+					    false),
 		});
 	} else {
 		bool words = in_words(g, width);
@@ -173,7 +178,8 @@ void gen_local(struct gen *g)
 				.opcode = words ? local_load_words[width] : local_load[width],
 				.type = extension(g, &s),
 				.mask = (u16)(gen_below(g->rng, 2) ? gen_mask(g) : ALWAYS),
-				.disp = (u16)((disp + n * s.align) / unit), .dim = (u8)gen_below(g->rng, 3),
+				.disp = (u16)((disp + n * s.align) / unit),
+				.dim = (u8)gen_below(g->rng, 3),
 			};
 			u32 more = gen_index_choice(g, &insn);
 
@@ -392,7 +398,8 @@ void gen_copy(struct gen *g)
 	if (gen_below(g->rng, 2))
 		gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
 	else
-		gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = insn.sig0));
+		gen_emit(g,
+			 INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = insn.sig0));
 	gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = base, .src0 = base, .src1 = IMM,
 			 .imm = at));
 }

@@ -9,7 +9,8 @@
 #include "pumice_info.h"
 
 /* Temporaries at the end of the allocation that random code does not touch. */
-enum { KEEP_LOOP0, KEEP_LOOP1, KEEP_GLOBAL, KEEP_LOCAL, KEEP_ADDR, KEEP_BASE, KEEP_BASE_HIGH, KEEP };
+enum { KEEP_LOOP0, KEEP_LOOP1, KEEP_GLOBAL, KEEP_LOCAL, KEEP_ADDR, KEEP_BASE,
+       KEEP_BASE_HIGH, KEEP };
 
 /* The first temporaries are never loaded, so that one is always available. */
 #define GEN_UNLOADED 4u

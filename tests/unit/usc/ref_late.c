@@ -2,8 +2,8 @@
 /*
  * Reference model of the USC: signals, and data that arrive late. See ref_model.h.
  *
- * Written from hw/isa.xml and Documentation/execution.rst: a register has one load under way at most; a
- * later one makes the earlier one arrive.
+ * Written from hw/isa.xml and Documentation/execution.rst: a register has one load under way at
+ * most; a later one makes the earlier one arrive.
  */
 #include "ref_step.h"
 

@@ -128,8 +128,10 @@ static void run_reduce(struct ref_step *s)
 			v[l] = ref_valid(s->w, chunk * 8 + l) ? v[l] : identity(s);
 		if (s->in.opcode == PUMICE_USC_OP_REDUCE_PART)
 			ref_write(s, s->in.dst, chunk * 8,
-				      combine(s, combine(s, combine(s, v[0], v[1]), combine(s, v[2], v[3])),
-					      combine(s, combine(s, v[4], v[5]), combine(s, v[6], v[7]))));
+				  combine(s, combine(s, combine(s, v[0], v[1]),
+						     combine(s, v[2], v[3])),
+					  combine(s, combine(s, v[4], v[5]),
+						  combine(s, v[6], v[7]))));
 	}
 	if (s->in.opcode == PUMICE_USC_OP_REDUCE_FINISH)
 		ref_write(s, s->in.dst, 0,

@@ -124,7 +124,9 @@ struct ref_group {
 void ref_add_task(struct ref_group *g, u32 task, u32 instances, u32 slot, u32 first_instance);
 /* Set the valid lanes of a group with gfx, after its tasks have been added. */
 void ref_begin_gfx(struct ref_group *g);
-/* Run all waves to their end; REF_STUCK after max_steps instructions of one wave between barriers. */
+/*
+ * Run all waves to their end; REF_STUCK after max_steps instructions of one wave between barriers.
+ */
 enum ref_end ref_run(struct ref_group *g, u32 max_steps);
 
 /* Return whether a load to a register is under way, and with which signal. */

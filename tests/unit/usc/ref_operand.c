@@ -101,7 +101,8 @@ static u32 special_integer(u32 number)
 static u32 special_number(u32 number)
 {
 	static const double f[] = {
-		1, 2, 0.5, -1, M_PI, 2 * M_PI, 1 / M_PI, M_E, 1 / M_LN2, M_LN2, M_SQRT2, INFINITY, 0,
+		1, 2, 0.5, -1, M_PI, 2 * M_PI, 1 / M_PI, M_E, 1 / M_LN2, M_LN2,
+		M_SQRT2, INFINITY, 0,
 		0.25, 0.125, 3, 4, 8, 10, 16, 100, -2, -0.5, 1.0 / 3, 2.0 / 3, M_PI / 2, 0.5 / M_PI,
 		M_SQRT1_2, 255, 1.0 / 255, -INFINITY, 0x1p-23,
 	};
@@ -113,7 +114,8 @@ static u32 special_number(u32 number)
 static u32 special_scale(u32 number)
 {
 	static const double f[] = {
-		65535, 1.0 / 65535, 0x1p-4, 0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9, 0x1p-10, 0x1p-16,
+		65535, 1.0 / 65535, 0x1p-4, 0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9,
+		0x1p-10, 0x1p-16,
 		0x1p23, 0x1p24, 0x1p-24, 0x1p31, 0x1p32, 0x1p-32, FLT_MAX, FLT_MIN, -M_PI, -0.25,
 	};
 

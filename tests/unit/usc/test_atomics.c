@@ -33,8 +33,10 @@ static const struct result results[] = {
 	RESULT(ADD, U32, 0xffffffff, 2, 0, 1),
 	RESULT(ADD, I32, 0x7fffffff, 1, 0, 0x80000000),
 	RESULT(ADD, F32, 0x3f800000, 0x40000000, 0, 0x40400000),	/* 1 + 2 */
-	RESULT(ADD, F32, 0x4b800000, 0x3f800000, 0, 0x4b800000),	/* 2^24 + 1: a tie, to even */
-	RESULT(ADD, F32, 0x4b800001, 0x3f800000, 0, 0x4b800002),	/* 2^24 + 2 + 1: a tie, to even */
+	RESULT(ADD, F32, 0x4b800000, 0x3f800000, 0, 0x4b800000),	/* 2^24 + 1: a tie, to
+									 * even */
+	RESULT(ADD, F32, 0x4b800001, 0x3f800000, 0, 0x4b800002),	/* 2^24 + 2 + 1: a tie,
+									 * to even */
 	RESULT(ADD, F32, 0x00000001, 0x00000001, 0, 0x00000002),	/* denormals */
 	RESULT(ADD, F32, 0x7f800000, 0xff800000, 0, NAN_BITS),		/* infinity less infinity */
 	RESULT(ADD, F32, 0xffc12345, 0x3f800000, 0, NAN_BITS),
@@ -323,7 +325,8 @@ static void usc_atomic_is_atomic_with_the_host(void **state)
 		INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_ADD, .dst = R(4), .mask = ALWAYS,
 		     .src2 = SH(0), .src0 = R(0), .src1 = R(1)),
 		INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_ADD, .type = F32, .dst = R(5),
-		     .mask = IF(MASK_K(LO16)), .src2 = SH(0), .src0 = R(0), .src1 = R(2), .disp = 8),
+		     .mask = IF(MASK_K(LO16)), .src2 = SH(0), .src0 = R(0),
+		     .src1 = R(2), .disp = 8),
 		INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(3), .src0 = R_ELEM(3), .src1 = IMM,
 		     .imm = 1),
 		INSN(BRNZ, .target = 3, .src0 = R_ELEM(3)),

@@ -630,7 +630,8 @@ static void usc_coefficients_follow_the_shared_registers(void **state)
 	run(&r, 1);
 	assert_int_equal(temp(&r, 0, 0)[31], 2017);
 	assert_int_equal(usc_shared(r.fx->usc, r.task)[limits.shared], 3);
-	assert_int_equal(usc_shared(r.fx->usc, r.task)[limits.shared - 1], 1000 + limits.shared - 1);
+	assert_int_equal(usc_shared(r.fx->usc, r.task)[limits.shared - 1],
+			 1000 + limits.shared - 1);
 }
 
 /* Document 003: the alternate set is an allocation of its own, and like the normal one. */
@@ -650,7 +651,9 @@ static void usc_alternate_coefficients_follow_the_normal_ones(void **state)
 	assert_int_equal(usc_coeffs(r.fx->usc, r.task)[limits.coeffs - 1], 2017);
 }
 
-/* Each lane has an index of its own, the scalar form that of lane 0; the allocation is the limit. */
+/*
+ * Each lane has an index of its own, the scalar form that of lane 0; the allocation is the limit.
+ */
 static void usc_alternate_coefficients_are_indexed(void **state)
 {
 	struct run r;
@@ -825,7 +828,9 @@ static void usc_kept_window_shows_no_store_before_it_is_dropped(void **state)
 	((u32 *)(void *)fx->data)[3] = 1;
 	begin(&r, fx);
 	put(&r, INSN(DC_WINDOW, .src2 = SH(0), .words = 64));
-	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = indexed(PUMICE_USC_BANK_DC, 3, false, 1)));
+	put(&r,
+	    INSN(MOV, .dst = R(0), .mask = ALWAYS,
+		 .src0 = indexed(PUMICE_USC_BANK_DC, 3, false, 1)));
 	for (u32 n = 0; n < 2; n++) {
 		put(&r, INSN(MOV, .dst = R(10), .mask = ALWAYS, .src0 = IMM, .imm = store + n));
 		put(&r, INSN(MOV, .dst = R(11), .mask = ALWAYS, .src0 = IMM, .imm = 12));

@@ -53,7 +53,8 @@ static void check_patterns(struct fixture *fx)
 		const struct { u32 start, step; bool down; } patterns[] = {
 			{ 0, step, false },	/* consecutive */
 			{ 64, step, true },	/* from the last lane on */
-			{ 4096 - 5 * step - 4, step, false },	/* a lane across the end of a page */
+			{ 4096 - 5 * step - 4, step, false },	/* a lane across the end
+								 * of a page */
 			{ 4096 - 5 * step, step, false },	/* between two lanes */
 			{ 0, step + 4, false },	/* gaps */
 			{ 100, 4, false },	/* overlapping: the highest lane wins each word */

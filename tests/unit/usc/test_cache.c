@@ -202,8 +202,8 @@ static void usc_cached_program_is_refused_without_its_last_register(void **state
 
 	for (u32 n = 0; n < sizeof(cases) / sizeof(*cases); n++) {
 		struct usc_program_limits enough = {
-			.temps = 4, .attrs = 4, .shared = 4, .coeffs = 4, .coeffs_alt = 4, .vo = 4, .outputs = 4,
-			.stage = cases[n].stage,
+			.temps = 4, .attrs = 4, .shared = 4, .coeffs = 4, .coeffs_alt = 4, .vo = 4,
+			.outputs = 4, .stage = cases[n].stage,
 		}, fewer = enough;
 		struct usc_program *program;
 
@@ -253,7 +253,8 @@ static void usc_long_program_is_loaded_in_pieces(void **state)
 	/* The last piece of the code and the first one that is decoded are one call. */
 	assert_int_equal(calls, fetches + decodes - 1);
 	/* It is cached now: only fetched. */
-	for (calls = 1; load(fx, PUMICE_USC_MAX_INSNS, &under_way, &again) == USC_LOAD_MORE; calls++)
+	for (calls = 1; load(fx, PUMICE_USC_MAX_INSNS, &under_way, &again) == USC_LOAD_MORE;
+	     calls++)
 		;
 	assert_ptr_equal(again, program);
 	assert_int_equal(calls, fetches);

@@ -49,7 +49,9 @@ static struct usc_program *make(struct fixture *fx, const struct pumice_usc_insn
 	return program;
 }
 
-/* Run a group with the base of the data in SH0 and SH1, without forgetting counts; the difference. */
+/*
+ * Run a group with the base of the data in SH0 and SH1, without forgetting counts; the difference.
+ */
 static struct counts run(struct fixture *fx, const struct fx_group *shape,
 			 const struct pumice_usc_insn *code, u32 insns)
 {
@@ -212,10 +214,11 @@ static void usc_bytes_are_those_of_active_lanes(void **state)
 		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 6),
 		INSN(GLOBAL_LOAD8, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
 		INSN(GLOBAL_LOAD16, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
-		INSN(GLOBAL_LOAD128, .dst = R(1), .mask = IF(MASK_K(CH2)), .src0 = R(0), .src2 = SH(0)),
+		INSN(GLOBAL_LOAD128, .dst = R(1), .mask = IF(MASK_K(CH2)), .src0 = R(0),
+		     .src2 = SH(0)),
 		INSN(GLOBAL_STORE64, .mask = ALWAYS, .src0 = R(0), .src2 = SH(0), .src1 = R(1)),
-		INSN(BURST_STORE, .mask = IF(MASK_K(CH4)), .src0 = R(0), .src2 = SH(0), .src1 = R(1),
-		     .words = 11),
+		INSN(BURST_STORE, .mask = IF(MASK_K(CH4)), .src0 = R(0), .src2 = SH(0),
+		     .src1 = R(1), .words = 11),
 		INSN(BURST_LOAD, .mask = IF(MASK_K(ZERO)), .src0 = R(0), .src2 = SH(0), .dst = R(1),
 		     .words = 11),
 		INSN(GLOBAL_ATOMIC, .mask = ALWAYS, .dst = R(8), .src0 = R(0), .src1 = R(1),
@@ -371,7 +374,8 @@ static void usc_work_hides_latency(void **state)
 	struct counts c;
 
 	(void)state;
-	code[insns++] = INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0));
+	code[insns++] = INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0),
+			     .src2 = SH(0));
 	while (insns < USC_GLOBAL_LATENCY / 2)
 		code[insns++] = INSN(ADD, .dst = R(2), .src0 = R(2), .src1 = R(2));
 	code[insns++] = INSN(SIG_WAIT, .dst = R_ELEM(2));

@@ -34,7 +34,8 @@ static const struct edge edges[] = {
 	E3(FMA, F32, 0x3f800001, 0x3f7fffff, 0xbf800000, 0x337ffffe),	/* 2^-24 - 2^-47 */
 	E3(FMA, F32, 0x7f7fffff, 0x40000000, 0xff7fffff, 0x7f7fffff),	/* no overflow between */
 	E3(FMA, F32, 0x7f7fffff, 0x40000000, 0x7f7fffff, INF0),
-	E3(FMA, F32, 0x00000001, 0x3f000000, 0x00000000, 0x00000000),	/* half the least: to even */
+	E3(FMA, F32, 0x00000001, 0x3f000000, 0x00000000, 0x00000000),	/* half the least: to
+									 * even */
 	E3(FMA, F32, 0x00000001, 0x3f000000, 0x00000001, 0x00000002),
 	E3(FMA, F32, 0x00000001, 0x00000001, 0x3f800000, 0x3f800000),
 	E3(FMA, F32, 0x00000001, 0x00000001, 0x80000001, 0x80000001),
@@ -58,7 +59,8 @@ static const struct edge edges[] = {
 	E3(BFI, U32, 0x12345678, 0x9abcdef0, 0x2000, 0x9abcdef0),	/* width 32 */
 	E3(BFI, U32, 0x12345678, 0xffffffff, 0x201c, 0xf2345678),	/* beyond bit 31 */
 	E3(BFI, U32, 0, 1, 0x011f, 0x80000000),
-	E3(BFI, U32, 0, 0xff, 0xffffc0e4 & ~0x3f00u, 0),		/* other bits do not count */
+	E3(BFI, U32, 0, 0xff, 0xffffc0e4 & ~0x3f00u, 0),		/* other bits do not
+									 * count */
 	E3(BFI, U32, 0, 0xffffffff, 0x3f00, 0xffffffff),		/* widths above 32 as 32 */
 	E3(DIV_FIXUP, F32, 0x40490fdb, 0x40000000, 0x3f800000, 0x40490fdb),
 	E3(DIV_FIXUP, F32, 0x40490fdb, 0x3f800000, 0x00000000, INF0),
@@ -69,7 +71,8 @@ static const struct edge edges[] = {
 	E3(DIV_FIXUP, F32, 0x40490fdb, 0x3f800000, 0xff800000, 0x80000000),
 	E3(DIV_FIXUP, F32, 0x40490fdb, INF0, INF0, NAN0),
 	E3(DIV_FIXUP, F32, 0x40490fdb, 0xffc00001, 0x3f800000, NAN0),
-	E3(DIV_FIXUP, F32, 0x40490fdb, 0x00000001, 0x3f800000, 0x40490fdb),	/* a denormal is none */
+	/* a denormal is none */
+	E3(DIV_FIXUP, F32, 0x40490fdb, 0x00000001, 0x3f800000, 0x40490fdb),
 	E3(CLAMP, U32, 0xffffffff, 1, 9, 9),
 	E3(CLAMP, I32, 0xffffffff, 1, 9, 1),
 	E3(CLAMP, I32, 5, 9, 1, 1),					/* min is last */
@@ -147,7 +150,8 @@ static const struct edge edges[] = {
 	E1(UDIV_RCP, U32, 0x80000001, 1),
 	E1(UDIV_RCP, U32, 0xffffffff, 1),
 	E1(UDIV_RCP, U32, 65537, 65535),
-	E1(UDIV_RCP, U32, 641, 6700416),				/* 641 * 6700417 is 2^32 + 1 */
+	E1(UDIV_RCP, U32, 641, 6700416),				/* 641 * 6700417 is
+									 * 2^32 + 1 */
 
 	E1(RCP, F32, 0x40000000, 0x3f000000),
 	E1(RCP, F32, 0x40400000, 0x3eaaaaab),
@@ -186,7 +190,8 @@ static const struct edge edges[] = {
 	E1(LOG2, F32, ONE, 0x00000000),
 	E1(LOG2, F32, 0x40000000, ONE),
 	E1(LOG2, F32, 0x00000001, 0xc3150000),
-	E1(LOG2, F32, 0x3f800001, 0x3438aa3a),				/* a little below 2^-23 / ln 2 */
+	E1(LOG2, F32, 0x3f800001, 0x3438aa3a),				/* a little below 2^-23
+									 * / ln 2 */
 	E1(LOG2, F32, 0x00000000, 0xff800000),
 	E1(LOG2, F32, 0x80000000, 0xff800000),
 	E1(LOG2, F32, 0x80000001, NAN0),
@@ -219,7 +224,8 @@ static const struct edge edges[] = {
 	E2(BFE, I32, 0xdeadbeef, 0x2000, 0xdeadbeef),
 	E2(BFE, U32, 0xdeadbeef, 0x201c, 0xd),				/* beyond bit 31 */
 	E2(BFE, I32, 0xdeadbeef, 0x201c, 0xfffffffd),
-	E2(BFE, U32, 0xdeadbeef, 0xffffc8e4 & ~0x3f00u, 0),		/* other bits do not count */
+	E2(BFE, U32, 0xdeadbeef, 0xffffc8e4 & ~0x3f00u, 0),		/* other bits do not
+									 * count */
 	E2(BFE, U32, 0xdeadbeef, 0x3f00, 0xdeadbeef),			/* widths above 32 as 32 */
 	E2(BFE, I32, 0x80000000, 0x011f, 0xffffffff),
 	E1(POPCOUNT, U32, 0, 0),
@@ -236,7 +242,8 @@ static const struct edge edges[] = {
 	E1(BYTEREV, U32, 0x12345678, 0x78563412),
 
 	E1(CVT_F32, F16, 0x00003c00, ONE),
-	E1(CVT_F32, F16, 0xffff3c00, ONE),				/* the high half does not count */
+	E1(CVT_F32, F16, 0xffff3c00, ONE),				/* the high half does
+									 * not count */
 	E1(CVT_F32, F16, 0x00000001, 0x33800000),			/* least denormal */
 	E1(CVT_F32, F16, 0x000083ff, 0xb87fc000),			/* greatest one, negative */
 	E1(CVT_F32, F16, 0x00000400, 0x38800000),
@@ -247,12 +254,14 @@ static const struct edge edges[] = {
 	E1(CVT_F32, F16, 0x00007c01, NAN0),
 	E1(CVT_F16, F32, ONE, 0x3c00),
 	E1(CVT_F16, F32, 0x477fefff, 0x7bff),				/* below 65520 */
-	E1(CVT_F16, F32, 0x477ff000, 0x7c00),				/* 65520: a tie, to infinity */
+	E1(CVT_F16, F32, 0x477ff000, 0x7c00),				/* 65520: a tie, to
+									 * infinity */
 	E1(CVT_F16, F32, 0xff7fffff, 0xfc00),
 	E1(CVT_F16, F32, 0x3f801000, 0x3c00),				/* ties to even */
 	E1(CVT_F16, F32, 0x3f803000, 0x3c02),
 	E1(CVT_F16, F32, 0x3f801001, 0x3c01),
-	E1(CVT_F16, F32, 0x387fffff, 0x0400),				/* rounds up into the normal ones */
+	E1(CVT_F16, F32, 0x387fffff, 0x0400),				/* rounds up into the
+									 * normal ones */
 	E1(CVT_F16, F32, 0x33000000, 0x0000),				/* 2^-25: a tie, to even */
 	E1(CVT_F16, F32, 0x33000001, 0x0001),
 	E1(CVT_F16, F32, 0x33c00000, 0x0002),				/* 1.5 * 2^-24 */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random programs have every operation of hw/isa.xml in every form and of every type, and operations
- * without memory with every bank of every operand: what the generator omits, no random test compares
- * with the reference model.
+ * Random programs have every operation of hw/isa.xml in every form and of every type, and
+ * operations without memory with every bank of every operand: what the generator omits, no random
+ * test compares with the reference model.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -112,14 +112,17 @@ static u32 check(const struct pumice_isa_op_info *op, u32 number)
 	u32 found = types != 0;
 
 	if (types)
-		print_error("%s of form %u has no program for types %#x\n", op->name, number, types);
+		print_error("%s of form %u has no program for types %#x\n", op->name,
+			    number, types);
 	for (u32 n = 0; n < OPERANDS && has_any_bank(op); n++) {
 		for (u32 k = 0; k < form->nr_operands; k++) {
 			u32 banks = 0;
 
 			if (form->operands[k].field == field_of[n])
-				banks = missing_banks(&pumice_usc_isa.classes[form->operands[k].cls], s, n);
-			if (op->opcode == PUMICE_USC_OP_UVSW)	/* its programs have no pixel outputs */
+				banks = missing_banks(
+					&pumice_usc_isa.classes[form->operands[k].cls], s, n);
+			/* Its programs have no pixel outputs. */
+			if (op->opcode == PUMICE_USC_OP_UVSW)
 				banks &= ~(1u << PUMICE_USC_BANK_O);
 			if (banks)
 				print_error("%s of form %u has no program with operand %u of banks %#x\n",

@@ -167,7 +167,9 @@ static void usc_base_of_memory_is_indexed_by_lane_0(void **state)
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			r.v[0][l] = l ? 0xffffffff : 2;	/* the others are not used */
 		put_offsets(&r);
-		/* Its words are in element 0 of neighbouring registers; other elements are not 0. */
+		/*
+		 * Its words are in element 0 of neighbouring registers; other elements are not 0.
+		 */
 		put(&r, INSN(MOV, .dst = R(14), .mask = ALWAYS, .src0 = IMM, .imm = 0xbad));
 		put(&r, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(14), .src0 = SH(14)));
 		put(&r, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(15), .src0 = SH(15)));
@@ -346,7 +348,8 @@ static void usc_planes_are_indexed_lane_by_lane(void **state)
 			float abc[3], value;
 
 			for (u32 k = 0; k < 3; k++)
-				abc[k] = reg + k < 2 ? 0 : (float)(set * 1000 + prim * 100 + reg + k);
+				abc[k] = reg + k < 2 ? 0 :
+					(float)(set * 1000 + prim * 100 + reg + k);
 			memcpy(&value, &temp(&r, 0)[l], sizeof(value));
 			assert_true(value == abc[0] * x + abc[1] * y + abc[2]);
 		}

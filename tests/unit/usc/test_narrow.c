@@ -183,9 +183,11 @@ static void check_local_back(struct fixture *fx)
 		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 1),
 		INSN(MUL, .dst = R(1), .src0 = K(SID), .src1 = IMM, .imm = 0x8311),
 		INSN(LOCAL_STORE16, .mask = ALWAYS, .src0 = R(0), .src1 = R(1), .disp = 6),
-		INSN(LOCAL_LOAD16, .type = I32, .dst = R(2), .mask = ALWAYS, .src0 = R(0), .disp = 6),
+		INSN(LOCAL_LOAD16, .type = I32, .dst = R(2), .mask = ALWAYS,
+		     .src0 = R(0), .disp = 6),
 		INSN(LOCAL_LOAD16, .dst = R(3), .mask = ALWAYS, .src0 = R(0), .disp = 6),
-		INSN(LOCAL_LOAD8, .type = I32, .dst = R(4), .mask = ALWAYS, .src0 = R(0), .disp = 7),
+		INSN(LOCAL_LOAD8, .type = I32, .dst = R(4), .mask = ALWAYS,
+		     .src0 = R(0), .disp = 7),
 		INSN(LOCAL_LOAD8, .dst = R(5), .mask = IF(MASK_K(LO16)), .src0 = R(0), .disp = 6),
 		INSN(END),
 	};

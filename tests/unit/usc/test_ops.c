@@ -308,8 +308,8 @@ static void usc_double_mask_is_true_where_both_registers_are(void **state)
 }
 
 /*
- * All 32 mask registers: 16 constants, of which 12 exist, then R0 to R15. R0 is the result, which is
- * SINGLE_MARK before, in whose bit 0 is 1.
+ * All 32 mask registers: 16 constants, of which 12 exist, then R0 to R15. R0 is the result, which
+ * is SINGLE_MARK before, in whose bit 0 is 1.
  */
 static void check_mask_registers(struct fixture *fx)
 {

@@ -96,7 +96,8 @@ static void run(struct fixture *fx, struct pumice_usc_insn insn, u64 base, u32 i
 
 static u32 reg(const struct fixture *fx, u32 number, u32 lane)
 {
-	return fx->usc->unified[usc_wave_regs(usc_task(fx->usc, 0), 0) + number * USC_ROW_WORDS + lane];
+	return fx->usc->unified[usc_wave_regs(usc_task(fx->usc, 0),
+					      0) + number * USC_ROW_WORDS + lane];
 }
 
 /* Check the closest hit of a lane whose ray begins at 0 or 4.5: the first square, or the second. */
@@ -245,8 +246,8 @@ static void usc_ray_query_continues_after_an_interruption(void **state)
 }
 
 /*
- * Also if data arrive late. A use of its result is reported, or reads the register as it was before the
- * query began, in all of its lanes: those that were traced before the interruption, too.
+ * Also if data arrive late. A use of its result is reported, or reads the register as it was before
+ * the query began, in all of its lanes: those that were traced before the interruption, too.
  */
 static void usc_ray_query_that_continues_is_late(void **state)
 {
@@ -290,8 +291,8 @@ static void usc_ray_query_that_continues_is_late(void **state)
 #define STEP	8192u	/* budget of a step, as of the device */
 
 /*
- * 200 queries, none of which is interrupted: a step ends after as many nodes and leaves as its budget
- * is for, 4 for an instruction, and at most the two pieces that begin before it is used.
+ * 200 queries, none of which is interrupted: a step ends after as many nodes and leaves as its
+ * budget is for, 4 for an instruction, and at most the two pieces that begin before it is used.
  */
 static void usc_ray_queries_of_a_step_are_bounded(void **state)
 {
@@ -318,8 +319,8 @@ static void usc_ray_queries_of_a_step_are_bounded(void **state)
 	usc_group_start(fx->usc, 0);
 	usc_step(fx->usc, STEP, NULL);
 	assert_int_equal(fx->done[0], 0);
-	assert_in_range(counted(fx, PUMICE_PERF_RTU_NODES) + counted(fx, PUMICE_PERF_RTU_LEAVES) - steps,
-			STEP, 4 * STEP + 2 * RTU_PIECE);
+	assert_in_range(counted(fx, PUMICE_PERF_RTU_NODES) + counted(fx, PUMICE_PERF_RTU_LEAVES) -
+			steps, STEP, 4 * STEP + 2 * RTU_PIECE);
 	fx_run(fx, STEP);
 	assert_int_equal(fx->faults, 0);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
@@ -534,7 +535,8 @@ static struct usc_program *random_program(struct fixture *fx, const struct rando
 	u32 code[(RANDOM_TEMPS + PUMICE_RT_RAY_REGS + 6) * PUMICE_USC_WORDS], n = 0;
 
 	for (; n < ROOM; n++)
-		usc_put(code, n, INSN(MOV, .dst = R(n), .mask = ALWAYS, .src0 = IMM, .imm = KEPT + n));
+		usc_put(code, n,
+			INSN(MOV, .dst = R(n), .mask = ALWAYS, .src0 = IMM, .imm = KEPT + n));
 	usc_put(code, n++, INSN(MOV, .dst = R(ROOM), .mask = ALWAYS, .src0 = SH(0)));
 	usc_put(code, n++, INSN(MOV, .dst = R(ROOM + 1), .mask = ALWAYS, .src0 = SH(1)));
 	for (u32 k = 0; k < PUMICE_RT_RAY_REGS; k++)
@@ -590,7 +592,8 @@ static void usc_ray_query_with_random_operands_agrees_with_the_model(void **stat
 		fx_set_base(fx, 0, FX_DATA);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			for (u32 n = 0; n < PUMICE_RT_RAY_REGS; n++)
-				usc_attr(fx->usc, usc_task(fx->usc, 0), 0, n)[l] = bits_of(q.ray[l][n]);
+				usc_attr(fx->usc, usc_task(fx->usc, 0), 0, n)[l] =
+					bits_of(q.ray[l][n]);
 		}
 		usc_group_start(fx->usc, 0);
 		fx_run(fx, 1 + random_below(&seed, 50));

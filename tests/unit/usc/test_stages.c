@@ -178,7 +178,8 @@ static void usc_refuses_operations_of_no_stage(void **state)
 static void usc_same_code_of_two_stages_is_two_programs(void **state)
 {
 	struct fixture *fx = *state;
-	struct pumice_usc_insn nothing = INSN(MOV, .mask = ONE_MASK, .dst = BANK(R, 0), .src0 = BANK(R, 1));
+	struct pumice_usc_insn nothing = INSN(MOV, .mask = ONE_MASK, .dst = BANK(R, 0),
+					      .src0 = BANK(R, 1));
 	struct usc_program *vertex = load(fx, USC_STAGE_VERTEX, nothing);
 	struct usc_program *tile = load(fx, USC_STAGE_TILE, nothing);
 
@@ -260,7 +261,8 @@ static void fill_program(struct fixture *fx, struct task *t, u32 stage,
 	const u16 covered = t->samples ? 0x3333 : 0x1111;
 
 	assert_non_null(program);
-	t->tile = (struct usc_tile){ .outputs = t->outputs, .pixels = PUMICE_TILE_PIXELS, .words = 3,
+	t->tile = (struct usc_tile){ .outputs = t->outputs,
+				     .pixels = PUMICE_TILE_PIXELS, .words = 3,
 				     .samples = t->samples ? t->samples : 1,
 				     .width = 32, .height = 32 };
 	t->span = (struct usc_span){ .samples = covered, .covered = covered };

@@ -101,8 +101,8 @@ static void evaluate(struct fixture *fx, struct usc_program *program, const u32 
 	task = usc_task(fx->usc, 0);
 	for (u32 w = 0; w < USC_MAX_WAVES; w++) {
 		for (u32 r = 0; r < REGISTERS; r++)
-			memcpy(usc_attr(fx->usc, task, w, r), in + (w * REGISTERS + r) * PUMICE_LANES,
-			       row);
+			memcpy(usc_attr(fx->usc, task, w, r),
+			       in + (w * REGISTERS + r) * PUMICE_LANES, row);
 	}
 	usc_group_start(fx->usc, 0);
 	fx_run(fx, 1u << 20);

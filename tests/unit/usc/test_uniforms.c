@@ -112,7 +112,8 @@ static void usc_each_operand_is_the_next_uniform(void **state)
 	/* Written once for the task: the wave that does not provide the value reads a word, too. */
 	put(INSN(MOV, .dst = usc_operand(PUMICE_USC_BANK_SL, 0, false), .mask = ALWAYS,
 		 .src0 = SR(UNIFORM)));
-	put(INSN(MOV, .dst = R(5), .mask = ALWAYS, .src0 = usc_operand(PUMICE_USC_BANK_SL, 0, false)));
+	put(INSN(MOV, .dst = R(5), .mask = ALWAYS,
+		 .src0 = usc_operand(PUMICE_USC_BANK_SL, 0, false)));
 	put(INSN(MOV, .dst = R(6), .mask = ALWAYS, .src0 = SR(UNIFORM)));
 	task = run(fx, USC_STAGE_VERTEX, WORDS, 64);
 	assert_int_equal(fx->faults, 0);

@@ -25,7 +25,8 @@ static void expect(u32 kind, u32 instance, u32 a, u32 b, u32 c)
 	struct vdmfx_prim *p = &expected.prim[expected.count++];
 
 	*p = (struct vdmfx_prim){
-		.kind = (u8)kind, .vertex = { a, b, c }, .instance = { instance, instance, instance },
+		.kind = (u8)kind, .vertex = { a, b, c },
+		.instance = { instance, instance, instance },
 	};
 	if (kind != PUMICE_PRIM_KIND_TRIANGLE)
 		p->vertex[2] = p->instance[2] = 0;
@@ -59,11 +60,14 @@ static void expand_run(u32 topology, bool last, u32 instance, const u32 *v, u32 
 	case PUMICE_TOPOLOGY_TRIANGLE_STRIP:
 		for (i = 0; i + 2 < n; i++) {
 			if (i % 2 == 0)
-				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i], v[i + 1], v[i + 2]);
+				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i],
+				       v[i + 1], v[i + 2]);
 			else if (last)
-				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i + 1], v[i], v[i + 2]);
+				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i + 1],
+				       v[i], v[i + 2]);
 			else
-				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i], v[i + 2], v[i + 1]);
+				expect(PUMICE_PRIM_KIND_TRIANGLE, instance, v[i],
+				       v[i + 2], v[i + 1]);
 		}
 		return;
 	default:
@@ -213,7 +217,8 @@ static void every_index_size_with_and_without_restart(void **state)
 			/* Without restart all ones are an index like any other. */
 			put_indices(fx, size, true);
 			for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
-				for (split = 0; split < sizeof(splits) / sizeof(splits[0]); split++) {
+				for (split = 0; split < sizeof(splits) / sizeof(splits[0]);
+				     split++) {
 					const struct draw d = {
 						.topology = topology, .size = size, .indexed = true,
 						.restart = restart,
@@ -354,7 +359,8 @@ static void each_unique_vertex_of_a_chunk_is_shaded_once(void **state)
 		put_indices(fx, 1, true);
 		for (topology = 0; topology < PUMICE_TOPOLOGY_COUNT; topology++) {
 			const struct draw d = {
-				.topology = topology, .size = 1, .indexed = indexed, .restart = indexed,
+				.topology = topology, .size = 1, .indexed = indexed,
+				.restart = indexed,
 				.count = 500, .index_count = 4000, .instances = 1,
 			};
 

@@ -44,7 +44,8 @@ static void a_job_ends_with_a_valid_scene(void **state)
 
 	(void)state;
 	vdmfx_put_points(fx, POINTS, false);
-	fx->state = (struct pm_scene_state){ .valid = true, .spilled = true, .used = 9, .limit = 7 };
+	fx->state =
+		(struct pm_scene_state){ .valid = true, .spilled = true, .used = 9, .limit = 7 };
 	assert_true(vdmfx_start(fx, 10));
 	assert_true(vdm_status(fx->vdm)->busy);
 	vdmfx_run(fx);

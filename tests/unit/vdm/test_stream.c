@@ -222,7 +222,9 @@ static void bad_records_fault(void **unused)
 		{ "word 8 bit 7", 8, 1u << 7, PUMICE_FAULT_VDM_RESERVED },
 		{ "deferred, with a coordinate program", 8, 1u << 25, 0 },
 		{ "word 8 bit 26", 8, 1u << 26, PUMICE_FAULT_VDM_RESERVED },
-		/* 4 of the position, 3 varyings and 249 or 250 more, or 249 and the point's size. */
+		/*
+		 * 4 of the position, 3 varyings and 249 or 250 more, or 249 and the point's size.
+		 */
 		{ "257 vertex outputs", 8, 250u << 17 | 3, PUMICE_FAULT_VDM_STATE },
 		{ "257 with the size", 8, 249u << 17 | 1u << 8 | 3, PUMICE_FAULT_VDM_STATE },
 		{ "256 vertex outputs", 8, 249u << 17 | 3, 0 },
@@ -464,7 +466,8 @@ static void counts_are_read_when_they_are_reached(void **unused)
 	pumice_vdm_draw_indexed_indirect_pack(w, &(struct pumice_vdm_draw_indexed_indirect){
 		.topology = PUMICE_TOPOLOGY_POINTS, .indices = VDMFX_INDICES, .index_count = 54,
 		.addr = VDMFX_COUNTS });
-	put(&s, w, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);	/* from index 50, vertex 3, instance 90 */
+	put(&s, w, PUMICE_VDM_DRAW_INDEXED_INDIRECT_WORDS);	/* from index 50, vertex 3,
+								 * instance 90 */
 	halt(&s);
 	run(fx, &s);
 	assert_int_equal(fx->ended[DM_DONE], 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tasks without instances in the vertex control stream. Draws are of points; the number of the first
- * vertex identifies the draw. The fixture checks that no vertex of a dependent draw is shaded too
- * early, whatever the order of its steps.
+ * Tasks without instances in the vertex control stream. Draws are of points; the number of the
+ * first vertex identifies the draw. The fixture checks that no vertex of a dependent draw is shaded
+ * too early, whatever the order of its steps.
  */
 #include "vdm_fixture.h"
 

@@ -346,7 +346,8 @@ static struct vdm_fixture *create(unsigned int cores, unsigned int batch, u32 vp
 	fx->seed = 12345;
 	fx->pages = fx->fault_at = fx->fault_task = UINT32_MAX;
 	fx->dependent = UINT32_MAX;
-	fx->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX, .cores = PUMICE_MAX_CORES,
+	fx->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX,
+				       .cores = PUMICE_MAX_CORES,
 				      .spill = 0x1000 };
 	put_programs(fx);
 	config.mmu = &fx->base->mmu;

@@ -76,7 +76,8 @@ struct vdm_fixture {
 	u32 submitted_before[8];	/* value of submitted when the first of them ended */
 	u32 dependent;		/* tasks of vertices from this number on fail the test, */
 	u32 needs;		/* unless this number of those without instances has ended */
-	u32 independent;	/* vertices from 1000 on that were shaded before the first of them */
+	u32 independent;	/* vertices from 1000 on that were shaded
+				 * before the first of them */
 };
 
 struct vdm_fixture *vdmfx_create(unsigned int cores);

@@ -35,8 +35,8 @@ static int left_ms(u64 end, int max)
 
 /*
  * Return whether the device was removed and no flip follows, for a kernel whose poll() does not
- * report it. Announced flips are still sent after a removal. The DRM core answers the call, and refuses all
- * of a device that was removed: the GPU is not woken.
+ * report it. Announced flips are still sent after a removal. The DRM core answers the call, and
+ * refuses all of a device that was removed: the GPU is not woken.
  */
 static bool none_follow(struct drm_device *d)
 {
