@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Rules for every file in git: licence, length, length of functions.
+"""Rules for every file in git: licence, length, length of functions and of lines of C.
 
 The licence is in the first line (the second after #! or <?xml; QEMU's files
 have it in the comment that opens the file):
@@ -22,6 +22,14 @@ LONGEST_FILE = 1000
 # A driver's interface is one header by the kernel's convention, and is only extended.
 LONGEST_UAPI = 1500
 LONGEST_FUNCTION = 80
+LONGEST_LINE = 100
+TAB = 8
+# Texts are not divided: strings that reach the limit, or after which only punctuation follows, and
+# addresses. A line without a blank after its indentation cannot be divided.
+UNDIVIDED = re.compile(r'"[\s,;(){}\\]*$|://|^\s*\S+$')
+C_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+# Folders and files with older lines that are longer; they are to be removed from here.
+LONGER_LINES = re.compile(r"firmware/|hw/fwif\.h$|qemu-device/gpu/(?:cdm|mmu|pds|tsp|workers)/")
 IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$")
 NO_TEXT = (".png", ".gif", ".bin", ".svgz")
 OPENING_LINES = 4
@@ -72,6 +80,15 @@ def long_functions(lines):
             start = None
 
 
+def long_lines(lines):
+    """Return [(line, length)] of the lines of C that are too long, in columns."""
+    for number, line in enumerate(lines, 1):
+        line = line.expandtabs(TAB)
+        if len(line) > LONGEST_LINE and not UNDIVIDED.search(line) and \
+                not any(found.end() > LONGEST_LINE for found in C_STRING.finditer(line)):
+            yield number, len(line)
+
+
 def check(name):
     """Return the problems of one file."""
     if name.endswith(NO_TEXT):
@@ -91,6 +108,8 @@ def check(name):
     if name.endswith((".c", ".h")):
         for line, length in long_functions(lines):
             yield f"{name}:{line}: a function of {length} lines, at most {LONGEST_FUNCTION}"
+        for line, length in () if LONGER_LINES.match(name) else long_lines(lines):
+            yield f"{name}:{line}: {length} columns, at most {LONGEST_LINE}"
 
 
 def main():

@@ -159,7 +159,7 @@ check language "words and citations of all lines" "$top/scripts/lint_language.py
 check names "names of the module's static functions" "$top/scripts/lint_names.py"
 check kernel-doc "comments of the module's functions" "$top/scripts/lint_kernel_doc.py"
 check includes "parts that include each other" "$top/scripts/lint_includes.py"
-check files "licence and length of every file" "$top/scripts/lint-files.py"
+check files "licence and length of every file, lines of C" "$top/scripts/lint-files.py"
 check python "Python scripts (pyflakes)" python_scripts
 check generated "the generator gives the same twice" generated_twice
 check format "layout (clang-format)" layout

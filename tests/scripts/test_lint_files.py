@@ -42,6 +42,23 @@ class Files(unittest.TestCase):
             function = "int f(void)\n{\n" + "\n" * length + "}\n"
             self.assertEqual(self.problems("a.c", (LINE + function).encode()), expected)
 
+    def test_long_lines_of_c_are_reported(self):
+        def lines(name, *texts):
+            found = self.problems(name, (LINE + "".join(text + "\n" for text in texts)).encode())
+            return [int(problem.split(":")[1]) for problem in found]
+
+        code = "a = b + c;"
+        self.assertEqual(lines("a.c", " " * 90 + code, " " * 91 + code, "\t" * 11 + "  " + code,
+                               "\t" * 11 + "   " + code, "// " + "c " * 49), [3, 5, 6])
+        self.assertEqual(self.problems("a.h", (LINE + " " * 91 + code).encode()),
+                         ["a.h:2: 101 columns, at most 100"])
+        self.assertEqual(lines("a.py", " " * 91 + code), [])
+        # Texts, addresses, and names that cannot be divided.
+        text = '"' + "text " * 19 + '"'
+        self.assertEqual(lines("a.c", f"call({text}, a, b);", f"    call({text});",
+                               "\tcall(" + "long_name_" * 9 + ");", "\t * https://a.b/" + "c" * 90,
+                               f'call("a", {"b, " * 30} c);'), [6])
+
     def test_a_file_that_is_not_text_is_named_with_its_line(self):
         self.assertEqual(self.problems("a.c", LINE.encode() + b"// \xe9\n"),
                          ["a.c:2: not text in UTF-8"])
