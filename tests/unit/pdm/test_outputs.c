@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pdm/state.h"
 #include "../../../qemu-device/gpu/pds/pds.h"
 #include "perf.h"
 #include "fixture.h"
@@ -241,6 +242,42 @@ static void an_abort_or_reset_frees_outputs(void **state)
 	fx_close(&fx);
 }
 
+static void check_numbers(u32 cores)
+{
+	u32 core, i;
+
+	for (core = 0; core < cores; core++)
+		for (i = 0; i < PDM_TILES; i++)
+			assert_int_equal(fx.pdm->core[core].tile[i]->outputs.tile, i);
+}
+
+/* Each tile of a core waits for outputs by itself: they have its number at all times. */
+static void outputs_have_the_number_of_their_tile(void **state)
+{
+	static const struct scene_size size = { .width = 90, .height = 70, .samples = 4,
+						.tile_size = PUMICE_TILE_SIZE_32X32 };
+	u32 i;
+
+	(void)state;
+	fx_open(&fx, 2);
+	check_numbers(2);
+	run(&size, 1);
+	check_numbers(2);
+	fx_reset(&fx);
+	check_numbers(2);
+	make_scene(&size);
+	fx_start(&fx, false);
+	for (i = 0; i < 12; i++)
+		assert_true(fx_step(&fx));
+	assert_int_equal(fx.ends, 0);
+	assert_true(load().output_bytes > 0);
+	fx_reset(&fx);
+	check_numbers(2);
+	run(&size, 1);
+	check_numbers(2);
+	fx_close(&fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +286,7 @@ int main(void)
 		cmocka_unit_test(a_limit_delays_tiles_and_changes_nothing),
 		cmocka_unit_test(a_tile_that_can_never_fit_is_refused),
 		cmocka_unit_test(an_abort_or_reset_frees_outputs),
+		cmocka_unit_test(outputs_have_the_number_of_their_tile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

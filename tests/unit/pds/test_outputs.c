@@ -780,6 +780,38 @@ static void an_abort_ends_the_wait_of_tiles(void **state)
 	stage_tasks_destroy(t);
 }
 
+/* Freed outputs remain those of their tile: the next waits of two tiles are two waits, too. */
+static void freed_outputs_remain_those_of_their_tile(void **state)
+{
+	static const enum pumice_output_store both[] = { PUMICE_OUTPUT_STORE_COMMON,
+							 PUMICE_OUTPUT_STORE_PARTITION };
+	u32 s, i;
+
+	(void)state;
+	for (s = 0; s < 2; s++) {
+		struct stage_tasks *t = create(1, 1, both[s]);
+		struct pds_outputs out[2] = { { .tile = 0 }, { .tile = 1 } }, others[2];
+
+		for (i = 0; i < 2; i++)
+			assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX, &out[i]),
+					 PDS_STARTED);
+		for (i = 0; i < 2; i++) {
+			pds_outputs_free(t->fx->pds, &out[i]);
+			assert_null(out[i].word);
+			assert_int_equal(out[i].tile, i);
+		}
+		for (i = 0; i < 2; i++)
+			assert_int_equal(claim(t, WORDS, &others[i]), PDS_STARTED);
+		for (i = 0; i < 4; i++)
+			assert_int_equal(pds_outputs_claim(t->fx->pds, 0, WORDS, FX_CTX,
+							   &out[i % 2]), PDS_WAIT);
+		assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDM_OUTPUT_WAITS), 2);
+		for (i = 0; i < 2; i++)
+			pds_outputs_free(t->fx->pds, &others[i]);
+		stage_tasks_destroy(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -804,6 +836,7 @@ int main(void)
 		cmocka_unit_test(a_tile_is_notified_when_a_group_claims_among_tiles),
 		cmocka_unit_test(a_tile_that_waits_precedes_groups_that_could_help_it),
 		cmocka_unit_test(an_abort_ends_the_wait_of_tiles),
+		cmocka_unit_test(freed_outputs_remain_those_of_their_tile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
