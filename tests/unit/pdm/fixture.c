@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pdm/state.h"
+#include "../../../qemu-device/gpu/usc/program.h"
+
 #define USC_BUDGET	4096u
 #define MAX_STEPS	2000000u
 
@@ -289,6 +292,68 @@ void fx_run(struct fixture *fx)
 	}
 	assert_int_equal(fx->ends, 1);
 	assert_false(pdm_status(fx->pdm)->busy);
+}
+
+/* ------------------------------------------------------------ memory of programs */
+
+static u64 memory_now(void *opaque)
+{
+	(void)opaque;
+	return 0;	/* no time-out */
+}
+
+static void memory_wait(void *opaque, u64 deadline)
+{
+	(void)opaque;
+	(void)deadline;
+}
+
+static void memory_room(void *opaque)
+{
+	struct fixture *fx = opaque;
+
+	memset(fx->awake_core, true, fx->cores * sizeof(*fx->awake_core));
+}
+
+static const struct usc_cache_ops memory_ops = {
+	.now = memory_now, .wait = memory_wait, .room = memory_room,
+};
+
+static void run_to_memory_wait(struct fixture *fx, void (*make)(void))
+{
+	unsigned int steps = 0;
+
+	make();
+	fx_start(fx, false);
+	while (fx_step(fx))
+		assert_true(steps++ < MAX_STEPS);
+	assert_int_equal(fx->ends, 0);
+	assert_int_equal(atomic_load(&fx->pdm->memory_waits), 1);
+}
+
+void fx_check_memory_wait(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void))
+{
+	bool short_of = false;
+
+	usc_program_cache_set_ops(fx->programs, &memory_ops, fx);
+	assert_int_equal(usc_cache_reserve(fx->programs, stage, bytes, &short_of), USC_LOAD_DONE);
+	run_to_memory_wait(fx, make);
+	fx_reset(fx);
+	assert_int_equal(atomic_load(&fx->pdm->memory_waits), 0);
+
+	run_to_memory_wait(fx, make);
+	fx_lock(fx);
+	pdm_abort(fx->pdm);
+	fx_unlock(fx);
+	fx_run(fx);
+	assert_int_equal(fx->end, DM_ABORTED);
+	assert_int_equal(atomic_load(&fx->pdm->memory_waits), 0);
+
+	run_to_memory_wait(fx, make);
+	usc_cache_release(fx->programs, stage, bytes);
+	fx_run(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(atomic_load(&fx->pdm->memory_waits), 0);
 }
 
 u32 fx_free_pages(const struct fixture *fx)

@@ -154,6 +154,12 @@ void fx_reset(struct fixture *fx);
 bool fx_step(struct fixture *fx);
 /* Run to the end of the job. */
 void fx_run(struct fixture *fx);
+/*
+ * Let others occupy all memory for decoded programs of a stage, and run a job of one tile that
+ * waits for it. The wait is counted until the job ends by a reset, an abort or its last tile. make:
+ * write the job.
+ */
+void fx_check_memory_wait(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void));
 /* Number of free pages of the free list. */
 u32 fx_free_pages(const struct fixture *fx);
 struct pumice_scene fx_scene(const struct fixture *fx);

@@ -244,6 +244,23 @@ static void a_wait_for_memory_wakes_the_tiles_of_all_cores_once(void **state)
 	fx_close(&fx);
 }
 
+static void make_tile(void)
+{
+	static const struct scene_size one = { .width = 32, .height = 32, .samples = 1,
+					       .tile_size = PUMICE_TILE_SIZE_32X32 };
+
+	make_scene(&one);
+	memset(fx.record.end_of_tile, 0, sizeof(fx.record.end_of_tile));
+}
+
+static void a_wait_for_the_program_of_an_object_is_counted(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	fx_check_memory_wait(&fx, USC_STAGE_FRAGMENT, USC_CACHE_PDM_BYTES, make_tile);
+	fx_close(&fx);
+}
+
 static void a_tile_releases_its_programs_before_it_waits_for_memory(void **state)
 {
 	(void)state;
@@ -315,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tile_that_waits_for_outputs_keeps_its_programs),
 		cmocka_unit_test(a_wait_for_memory_wakes_the_tiles_of_all_cores_once),
+		cmocka_unit_test(a_wait_for_the_program_of_an_object_is_counted),
 		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_memory),
 		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_outputs),
 		cmocka_unit_test(tiles_of_all_cores_share_memory_for_one_program),

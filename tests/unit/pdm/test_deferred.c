@@ -461,6 +461,21 @@ static void a_tile_releases_its_vertex_program_after_the_last_primitive(void **s
 	run_good(PUMICE_VERTEX_DATA_NUMBER);
 }
 
+static void make_deferred_tile(void)
+{
+	make_small_primitives(PUMICE_VERTEX_DATA_NUMBER);
+}
+
+static void a_wait_for_a_vertex_program_is_counted(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	fx_open(&fx, 1);
+	fx_check_memory_wait(&fx, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES,
+			     make_deferred_tile);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +489,7 @@ int main(void)
 		cmocka_unit_test(vertex_programs_do_not_wait_for_those_of_the_vdm),
 		cmocka_unit_test(steps_are_charged_for_the_vertices_of_primitives),
 		cmocka_unit_test(a_tile_releases_its_vertex_program_after_the_last_primitive),
+		cmocka_unit_test(a_wait_for_a_vertex_program_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);

@@ -334,6 +334,24 @@ static void store_programs_share_memory_for_one_program(void **state)
 	}
 }
 
+/* A tile without primitives that has a store program, in a job without any other program. */
+static void make_stored_tile(void)
+{
+	make_scene();
+	memset(fx.record.end_of_tile, 0, sizeof(fx.record.end_of_tile));
+	control_begin(&fx, FX_CONTROL);
+	control_tile(&fx, 0, 0);
+	control_store_program(&fx, &fx.stage[FX_END_OF_TILE], true);
+}
+
+static void a_wait_for_a_store_program_is_counted(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	fx_check_memory_wait(&fx, USC_STAGE_TILE, USC_CACHE_PDM_BYTES, make_stored_tile);
+	fx_close(&fx);
+}
+
 static void a_store_program_that_is_refused_stops_the_job(void **state)
 {
 	struct pumice_stage stage;
@@ -688,6 +706,7 @@ int main(void)
 		cmocka_unit_test(any_fifo_of_tiles_is_sufficient),
 		cmocka_unit_test(waits_are_those_of_tiles_that_follow),
 		cmocka_unit_test(store_programs_share_memory_for_one_program),
+		cmocka_unit_test(a_wait_for_a_store_program_is_counted),
 		cmocka_unit_test(a_store_program_that_is_refused_stops_the_job),
 		cmocka_unit_test(the_page_after_the_list_is_not_read),
 		cmocka_unit_test(commands_cross_pages),
