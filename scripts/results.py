@@ -42,8 +42,10 @@ class Tally:
             self.failed.append({"case": case, "why": why})
             print(f"FAILED {case}{': ' + why if why else ''}", flush=True)
 
-    def add_output(self, program, output, status, why=""):
+    def add_output(self, program, output, status, why="", failing=()):
         """Count the cases in a program's output; a case that is not reported has failed.
+
+        The cases in failing have to fail.
 
         A program that fails without a failed case, or prints no case at
         all, is itself counted as a case: tests that cannot run must be counted.
@@ -51,7 +53,12 @@ class Tally:
         cases, planned = parse(output)
         failed = sum(not good for _, good, _ in cases)
         for case, good, note in cases:
-            self.add(f"{program}: {case}", good, note)
+            if case in failing:
+                self.add(f"{program}: {case} fails, as is known", not good, "it passes")
+            else:
+                self.add(f"{program}: {case}", good, note)
+        for case in sorted(set(failing) - {case for case, _, _ in cases}):
+            self.add(f"{program}: {case} fails, as is known", False, "it did not run")
         if planned is not None and planned != len(cases):
             self.add(f"{program}: all of its cases", False,
                      f"planned {planned} cases, reported {len(cases)}")

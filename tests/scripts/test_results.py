@@ -79,6 +79,19 @@ class Counting(unittest.TestCase):
         self.tally.add_output("t", "".join(CMOCKA.splitlines(True)[:3]), 139)
         self.assertEqual(self.counts(), (1, 1))
 
+    def test_case_that_is_known_to_fail_must_fail(self):
+        output = "1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c\n"
+        self.tally.add_output("t", output, 1, failing={"b"})
+        self.assertEqual(self.counts(), (3, 0))
+        self.tally.add_output("t", output, 1, failing={"b", "c"})
+        self.assertEqual(self.counts(), (5, 1))
+        self.assertEqual(self.tally.failed[0]["why"], "it passes")
+
+    def test_case_that_is_known_to_fail_must_run(self):
+        self.tally.add_output("t", "1..1\nok 1 - a\n", 0, failing={"b"})
+        self.assertEqual(self.counts(), (1, 1))
+        self.assertEqual(self.tally.failed[0]["why"], "it did not run")
+
     def test_program_without_cases_counts_as_one(self):
         self.tally.add_output("t", "all well\n", 0)
         self.assertEqual(self.counts(), (1, 0))

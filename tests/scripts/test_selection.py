@@ -85,6 +85,49 @@ class Guests(unittest.TestCase):
         self.assertEqual(self.runs(["t_sync:a", "t_sync:b"]),
                          [("stock", ["t_sync"], ["run t_sync a b"])])
 
+    ROWS = [["t_sync", "quick"], ["t_draw"], ["t_draw:one", "!waves"], ["t_draw:two", "!waves"],
+            ["t_sync:a", "!videocore4"]]
+
+    def presets(self, quick, wanted=()):
+        """Return {preset: (programs, cases that have to fail)}, and check the environment."""
+        module = by_path.load("guest-tests.py")
+        runs = module.selected(module.each_preset(self.ROWS, quick), wanted)
+        for run in runs:
+            self.assertIn(f"export PUMICE_PRESET={run.preset}\n", module.job(run))
+        return {run.preset: (run.tests, run.failing) for run in runs}
+
+    def test_each_preset_has_its_failing_cases(self):
+        self.assertEqual(self.presets(False), {
+            "volcanic": (["t_sync", "t_draw"], {}), "sgx543mp4": (["t_sync", "t_draw"], {}),
+            "waves": (["t_sync", "t_draw"], {"t_draw": {"one", "two"}}),
+            "videocore4": (["t_sync", "t_draw"], {"t_sync": {"a"}})})
+
+    def test_quick_tests_run_with_one_preset(self):
+        self.assertEqual([tests for tests, _ in self.presets(True).values()], [["t_sync"]])
+
+    def test_failing_cases_that_are_not_selected_do_not_count(self):
+        self.assertEqual(self.presets(False, ["t_draw:two", "t_draw:three"])["waves"],
+                         (["t_draw"], {"t_draw": {"two"}}))
+        self.assertEqual(self.presets(False, ["t_draw"])["waves"],
+                         (["t_draw"], {"t_draw": {"one", "two"}}))
+
+    def test_the_list_names_programs_cases_and_presets(self):
+        module = by_path.load("guest-tests.py")
+        programs = {test for tests in module.rows().values() for test in tests}
+        rows = list(module.lines(module.RESULTS))
+        self.assertTrue(any("quick" in words for _, *words in rows))
+        for name, *words in rows:
+            program, _, case = name.partition(":")
+            with self.subTest(name=name):
+                self.assertIn(program, programs)
+                self.assertIn([program], [row[:1] for row in rows])
+                self.assertTrue({word.strip("!") for word in words} <=
+                                {"quick", *selection.PRESETS})
+                self.assertEqual(bool(case), any(word[0] == "!" for word in words))
+                source = TOP / f"tests/guest/{program}.c"
+                if case and source.exists():
+                    self.assertRegex(source.read_text(encoding="utf-8"), rf"TEST_CASE\w*\({case}\b")
+
     def test_parts_of_igt_without_a_selected_test_do_not_run(self):
         with mock.patch.dict(os.environ, TESTS="core_auth"):
             self.assertEqual(igt.selected({"main": ["igt@core_auth"], "own": ["igt@pumice_gem"]}),
