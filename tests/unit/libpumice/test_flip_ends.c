@@ -203,6 +203,36 @@ static void the_reason_of_a_submit_without_space_is_named(void **state)
 	close_file(&d);
 }
 
+/* The kernel module, or what it runs on, is older than presents. */
+static void the_reason_of_a_refused_present_is_named(void **state)
+{
+	static const struct {
+		int error;
+		const char *words;
+	} reasons[] = {
+		{ E2BIG, "present: the kernel module has no presents; update it" },
+		{ EOPNOTSUPP, "present: the GPU or its firmware has no presents; update it" },
+	};
+	struct drm_device d;
+	int ends[2];
+	u32 i;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	open_file(&d, ends[0]);
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		submit_errno = reasons[i].error;
+		assert_int_equal(present(&d, 1), -EOPNOTSUPP);
+		assert_string_equal(pumice_device_error(&d.base), reasons[i].words);
+	}
+	submit_errno = 0;
+	/* They announced no flips. */
+	for (i = 0; i < PUMICE_MAX_FLIPS / PUMICE_MAX_PRESENTS; i++)
+		assert_int_equal(present(&d, PUMICE_MAX_PRESENTS), 0);
+	close(ends[1]);
+	close_file(&d);
+}
+
 #define WIDTH	16u	/* and height of the image */
 
 /*
@@ -265,6 +295,7 @@ int main(void)
 		cmocka_unit_test(announced_flips_of_a_removed_device_are_waited_for),
 		cmocka_unit_test(an_event_that_is_too_large_is_an_error),
 		cmocka_unit_test(the_reason_of_a_submit_without_space_is_named),
+		cmocka_unit_test(the_reason_of_a_refused_present_is_named),
 		cmocka_unit_test(a_flip_reported_before_the_gpu_was_lost_is_returned),
 	};
 
