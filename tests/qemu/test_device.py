@@ -102,6 +102,19 @@ class Properties(unittest.TestCase):
             self.assertEqual(machine.field("SYS_STORES__COMMON_KIB"), 32)
             self.assertEqual(machine.field("SYS_STORES__LOCAL_KIB"), 16)
 
+    def test_the_sizes_of_caches_are_those_of_the_properties(self):
+        sizes = {"slc-kib": 32, "data-l1-bytes": 256, "data-l2-bytes": 512,
+                 "texture-l1-bytes": 1024, "texture-l2-bytes": 2048}
+        names = {"slc-kib": "SLC", "data-l1-bytes": "DATA_L1", "data-l2-bytes": "DATA_L2",
+                 "texture-l1-bytes": "TEXTURE_L1", "texture-l2-bytes": "TEXTURE_L2"}
+        with Machine(",".join(f"{name}={size}" for name, size in sizes.items())) as machine:
+            machine.enable()
+            for name, size in sizes.items():
+                size_bytes = size << 10 if name.endswith("-kib") else size
+                with self.subTest(name=name):
+                    self.assertEqual(1 << machine.field(f"SYS_CACHES__{names[name]}"), size_bytes)
+                    self.assertEqual(machine.property(name), size)
+
     def test_slot_registers_leave_the_rest_as_internal_registers(self):
         for slot in (0, 1, 4, 8):
             with Machine(f"slot-registers={slot}") as machine:
