@@ -296,3 +296,7 @@ void pumice_device_wait_unplugged(struct pumice_device *pdev)
 	mutex_lock(&pdev->unplug_lock);
 	mutex_unlock(&pdev->unplug_lock);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_device_test.c"
+#endif

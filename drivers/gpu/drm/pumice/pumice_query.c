@@ -164,3 +164,7 @@ int pumice_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *
 	drm_dev_exit(idx);
 	return ret;
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_query_test.c"
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Tests of the sizes that the GPU reports. Part of pumice_query.c. */
+#include <kunit/test.h>
+
+/* Return the answer of a device whose register SYS_CACHES has this value. */
+static struct drm_pumice_query_gpu query_with_caches(struct kunit *test, u32 caches)
+{
+	struct pumice_device *pdev = kunit_kzalloc(test, sizeof(*pdev), GFP_KERNEL);
+	struct drm_file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, pdev);
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	pdev->caches = caches;
+	return query_gpu(pdev, file);
+}
+
+/* A register map before 2.6 has no such register. */
+static void caches_that_are_not_reported_have_no_bytes(struct kunit *test)
+{
+	struct drm_pumice_query_gpu gpu = query_with_caches(test, 0);
+	u32 i;
+
+	for (i = 0; i < PUMICE_CACHE_COUNT; i++)
+		KUNIT_EXPECT_EQ_MSG(test, gpu.cache_bytes[i], 0, "cache %u", i);
+}
+
+static void caches_have_the_bytes_of_their_fields(struct kunit *test)
+{
+	struct drm_pumice_query_gpu gpu =
+		query_with_caches(test, PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__SLC, 20) |
+					PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__DATA_L1, 8) |
+					PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__DATA_L2, 9) |
+					PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__TEXTURE_L1, 10) |
+					PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__TEXTURE_L2, 11));
+
+	KUNIT_EXPECT_EQ(test, gpu.cache_bytes[PUMICE_CACHE_SLC], SZ_1M);
+	KUNIT_EXPECT_EQ(test, gpu.cache_bytes[PUMICE_CACHE_DATA_L1], SZ_256);
+	KUNIT_EXPECT_EQ(test, gpu.cache_bytes[PUMICE_CACHE_DATA_L2], SZ_512);
+	KUNIT_EXPECT_EQ(test, gpu.cache_bytes[PUMICE_CACHE_TEXTURE_L1], SZ_1K);
+	KUNIT_EXPECT_EQ(test, gpu.cache_bytes[PUMICE_CACHE_TEXTURE_L2], SZ_2K);
+}
+
+static struct kunit_case query_cases[] = {
+	KUNIT_CASE(caches_that_are_not_reported_have_no_bytes),
+	KUNIT_CASE(caches_have_the_bytes_of_their_fields),
+	{}
+};
+
+static struct kunit_suite query_suite = {
+	.name = "pumice_query",
+	.test_cases = query_cases,
+};
+
+kunit_test_suite(query_suite);
