@@ -425,6 +425,141 @@ static void waiters_return_when_the_device_is_removed(void)
 	need_bound();
 }
 
+/** struct refused - a thread whose calls of SUBMIT fail after they have reserved events */
+struct refused {
+	struct presenter *p;
+	u32 context;	/* of a VM that is destroyed during the last call */
+	_Atomic u32 calls;
+};
+
+/*
+ * The first job uses the VM that is destroyed, the second one has presents, the last one is refused.
+ * Those in between have many dependencies, which keep the call busy meanwhile.
+ */
+static void *submit_refused(void *arg)
+{
+	struct refused *r = arg;
+	const u64 stream = present_stream(r->p, 1, 1);
+	struct drm_pumice_sync syncs[DRM_PUMICE_MAX_SYNCS];
+	struct drm_pumice_job jobs[DRM_PUMICE_MAX_JOBS];
+	int ret;
+	u32 i;
+
+	for (i = 0; i < DRM_PUMICE_MAX_SYNCS; i++)
+		syncs[i] = wait_for(r->p->fx.sync, 0);
+	for (i = 0; i < DRM_PUMICE_MAX_JOBS; i++)
+		jobs[i] = (struct drm_pumice_job){
+			.context = r->p->fx.context, .stream = stream,
+			.syncs = ARRAY_OF(syncs, DRM_PUMICE_MAX_SYNCS),
+		};
+	jobs[0] = (struct drm_pumice_job){ .context = r->context, .stream = stream };
+	jobs[1] = (struct drm_pumice_job){
+		.context = r->p->fx.context, .stream = stream, .presents = DRM_PUMICE_MAX_PRESENTS,
+	};
+	jobs[DRM_PUMICE_MAX_JOBS - 1].stream = 1;
+	do {
+		ret = gpu_submit(r->p->fx.fd, jobs, DRM_PUMICE_MAX_JOBS, NULL);
+		r->calls++;
+	} while (ret == -EINVAL);
+	CHECK(ret == -ENOENT || ret == -ENODEV);
+	return NULL;
+}
+
+/* Return a context without jobs, of a VM that the GPU has used, so that its release waits. */
+static u32 context_of_used_vm(int fd, u32 *vm)
+{
+	struct fixture other = fx_on(fd);
+
+	CHECK_EQUAL(fx_run(&other, fx_empty_stream(&other)), 1);
+	*vm = other.vm;
+	CHECK_OK(gpu_context_destroy(fd, other.context));
+	return need_context_of(fd, other.vm, DRM_PUMICE_CONTEXT_TRANSFER);
+}
+
+/*
+ * A call that fails while the device is removed frees its events when the waiter has looked: the
+ * removal wakes it before, as the call waits for the end of the removal to release a VM.
+ */
+static void a_waiter_returns_after_a_submit_that_the_removal_delays(void)
+{
+	u32 round, vm;
+
+	for (round = 0; round < 10; round++) {
+		struct presenter p = presenter();
+		struct refused refused = { .p = &p };
+		struct waiter waiter = { .fd = p.fx.fd };
+		pthread_t threads[2];
+
+		CHECK_OK(submit(&p, present_stream(&p, 1, 1), 1, 1));
+		CHECK_EQUAL(need_event(p.fx.fd).frame, 1);
+		CHECK_EQUAL(fx_wait(&p.fx), 1);
+		refused.context = context_of_used_vm(p.fx.fd, &vm);
+		CHECK_OK(pthread_create(&threads[0], NULL, wait_for_end, &waiter));
+		need_asleep(&waiter);
+		CHECK_OK(pthread_create(&threads[1], NULL, submit_refused, &refused));
+		while (!refused.calls)
+			;
+		CHECK_OK(gpu_context_destroy(p.fx.fd, refused.context));
+		CHECK_OK(gpu_vm_destroy(p.fx.fd, vm));
+		need_unbound();
+		CHECK_OK(pthread_join(threads[1], NULL));
+		CHECK_OK(pthread_join(threads[0], NULL));
+		CHECK_EQUAL(waiter.last, POLLHUP);
+		CHECK_EQUAL(waiter.events, 0);
+		fx_close(&p.fx);
+		need_bound();
+	}
+}
+
+/* Look at a file without waiting, until no event follows. */
+static void *look_for_end(void *arg)
+{
+	struct waiter *w = arg;
+	struct pollfd file = { .fd = w->fd, .events = POLLIN };
+
+	w->tid = gettid();
+	do {
+		CHECK(poll(&file, 1, 0) >= 0);
+		if (file.revents & POLLIN) {
+			CHECK(need_event(w->fd).error < 0);
+			w->events++;
+		}
+	} while (!(file.revents & POLLHUP) || file.revents & POLLIN);
+	w->last = file.revents;
+	return NULL;
+}
+
+/*
+ * The last event may be sent between the two looks of one poll(): it is readable all the same. A
+ * file has one event, because a thread that reads an event does not look for the next one.
+ */
+static void no_file_ends_before_its_last_event_was_read(void)
+{
+	u32 round;
+
+	for (round = 0; round < 16; round++) {
+		struct presenter p[2] = { presenter(), presenter() };
+		struct waiter waiters[2] = { { .fd = p[0].fx.fd }, { .fd = p[1].fx.fd } };
+		pthread_t threads[2];
+		u32 i;
+
+		for (i = 0; i < 2; i++)
+			CHECK_OK(submit(&p[i], transfer_loop_stream(&p[i].fx), 1, 1));
+		for (i = 0; i < 2; i++)
+			CHECK_OK(pthread_create(&threads[i], NULL, look_for_end, &waiters[i]));
+		while (!waiters[0].tid || !waiters[1].tid)
+			;
+		need_unbound();
+		for (i = 0; i < 2; i++) {
+			CHECK_OK(pthread_join(threads[i], NULL));
+			CHECK_EQUAL(waiters[i].last, POLLHUP);
+			CHECK_EQUAL(waiters[i].events, 1);
+			fx_close(&p[i].fx);
+		}
+		need_bound();
+	}
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(an_event_follows_its_copy),
 	TEST_CASE_SECONDS(no_event_of_ten_thousand_is_lost, 200),
@@ -438,6 +573,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(a_time_out_ends_presents_in_order),
 	TEST_CASE(a_reset_ends_presents_of_the_running_job),
 	TEST_CASE(waiters_return_when_the_device_is_removed),
+	TEST_CASE(a_waiter_returns_after_a_submit_that_the_removal_delays),
+	TEST_CASE(no_file_ends_before_its_last_event_was_read),
 };
 
 TEST_MAIN(cases)
