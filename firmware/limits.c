@@ -2,13 +2,13 @@
 /*
  * Limits of the PDS by data master and load (document 000, "Programmable Data Sequencer": controls
  * of the allocation for each data master). A data master that is alone uses all of each USC. Where
- * several have jobs, each is limited to its share of every USC. A share is at most three quarters by
- * default, so one data master leaves the others a quarter at least, and beside the largest pixel outputs
- * on a USC a quarter of the rest; several together may use all.
+ * several have jobs, each is limited to its share of every USC. A share is at most three quarters
+ * by default, so one data master leaves the others a quarter at least, and next to the largest
+ * pixel outputs on a USC a quarter of the rest; several together may use all.
  *
- * The limit of tasks is a share of the slots. The PDS compares it with the tasks that a USC manages for
- * the data master, those without slots too: so it has at most that share of the slots, and the entries
- * beyond the slots are left to others.
+ * The limit of tasks is a share of the slots. The PDS compares it with the tasks that a USC manages
+ * for the data master, those without slots too: so it has at most that share of the slots, and the
+ * entries beyond the slots are left to others.
  *
  * A register is written only if its value changes: each write makes the PDS compare all waiting
  * tasks with the limits again.

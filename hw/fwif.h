@@ -78,7 +78,8 @@ enum fwif_error {
 	FWIF_ERROR_VERSION	= 2,	/* boot.version has a different major */
 	FWIF_ERROR_RING		= 3,	/* a ring's count or address */
 	FWIF_ERROR_DEVICE	= 4,	/* not the register map it was built for */
-	FWIF_ERROR_TRAP		= 5,	/* unexpected trap: boot.error_info is mcause, error_pc mepc */
+	FWIF_ERROR_TRAP		= 5,	/* unexpected trap: boot.error_info is
+					 * mcause, error_pc mepc */
 	FWIF_ERROR_CLIENT_CCB	= 6,	/* in a message only: see FWIF_CONTEXT_BROKEN */
 };
 
@@ -95,7 +96,8 @@ struct fwif_boot {
 	u32 kccb_status;	/* fw address of u32[count]: enum fwif_status of each entry */
 	u32 fwccb_ring;		/* fw address of struct fwif_ring */
 	u32 fwccb;		/* fw address of struct fwif_fwccb_msg[count] */
-	u32 log_ring;		/* fw address of struct fwif_ring; the firmware never waits on read */
+	u32 log_ring;		/* fw address of struct fwif_ring; the
+				 * firmware never waits on read */
 	u32 log;		/* fw address of struct fwif_log_entry[count] */
 	u32 log_level;		/* maximum level of entries; may change at run time */
 	u32 slice_us;		/* time slice; 0 is FWIF_SLICE_US. May change at run time */
@@ -106,10 +108,10 @@ struct fwif_boot {
 	 */
 	u32 trace;
 	/*
-	 * Byte n: share of data master n, CDM to PDM, and byte FWIF_PDS_SHARE_BYTE_RDM: of the RDM, of
-	 * the slots and stores of each USC while several of them have jobs, in 1/256; 255: no limit, 0:
-	 * FWIF_PDS_SHARE_*. May change at run time: it applies from the next start or end of a job. Since
-	 * version 1.7, of the RDM since 1.9.
+	 * Byte n: share of data master n, CDM to PDM, and byte FWIF_PDS_SHARE_BYTE_RDM: of the RDM,
+	 * of the slots and stores of each USC while several of them have jobs, in 1/256; 255: no
+	 * limit, 0: FWIF_PDS_SHARE_*. May change at run time: it applies from the next start or end
+	 * of a job. Since version 1.7, of the RDM since 1.9.
 	 */
 	u32 pds_shares;
 	u32 reserved[2];	/* zero */
@@ -173,10 +175,12 @@ struct fwif_kccb_cmd {
 	u32 type;		/* enum fwif_kccb_type */
 	u32 context;		/* KICK, CONTEXT_*: fw address of struct fwif_context */
 	u32 write;		/* KICK: new write offset of its client CCB, bytes */
-	u32 object;		/* FREE_LIST_GROWN: fw address of the free_list; SCENE_RELEASE: of the scene; else zero */
+	u32 object;		/* FREE_LIST_GROWN: fw address of the free_list;
+				 * SCENE_RELEASE: of the scene; else zero */
 	u64 catalogue;		/* MMU_INVALIDATE, VM_RELEASE: bus address of the page catalogue */
 	u64 start;		/* MMU_INVALIDATE: first GPU virtual address, 4 KiB aligned */
-	u64 end;		/* MMU_INVALIDATE: last byte, 4 KiB aligned less 1; start > end: the whole context */
+	u64 end;		/* MMU_INVALIDATE: last byte, 4 KiB aligned less
+				 * 1; start > end: the whole context */
 	u32 pages;		/* FREE_LIST_GROWN: pages of the list */
 	u32 priority;		/* CONTEXT_PRIORITY: below FWIF_PRIORITIES; else zero */
 	u64 reserved2[2];	/* zero */
@@ -263,17 +267,22 @@ struct fwif_context {
 	u32 cccb_bytes;		/* a power of two, FWIF_CCCB_MIN to FWIF_CCCB_MAX */
 	u32 results;		/* fw address of struct fwif_job_result[result_count] */
 	u32 result_count;	/* a power of two, at most FWIF_RING_MAX */
-	u32 save;		/* fw address of 32 words for a job that is switched out (cdm_save of
-				 * formats.xml), 8-byte aligned; the firmware and the CDM alone use them */
+	u32 save;		/* fw address of 32 words for a job that is
+				 * switched out (cdm_save of
+				 * formats.xml), 8-byte aligned; the firmware and the CDM alone use
+				 * them
+				 */
 	u32 stuck;		/* fw address of struct fwif_stuck, 8-byte aligned; or 0 */
-	u32 flips;		/* TDM: fw address of struct fwif_flips, 8-byte aligned; or 0. Since version 1.9 */
+	u32 flips;		/* TDM: fw address of struct fwif_flips, 8-byte
+				 * aligned; or 0. Since version 1.9 */
 	u32 reserved[3];	/* zero */
 
 	/* by the firmware */
 	u32 cccb_read;		/* bytes below this offset have been consumed */
 	u32 state;		/* enum fwif_context_state */
 	u64 run_ticks;		/* ticks of its jobs on the data master; updated after a slice */
-	u64 slice_start;	/* GPU clock when the running slice began; 0 while it does not run */
+	u64 slice_start;	/* GPU clock when the running slice
+				 * began; 0 while it does not run */
 	u64 job_ticks;		/* as run_ticks, of the job in progress; 0 between jobs */
 	u32 job_seqno;		/* of that job */
 	u32 slices;		/* slices it has run, wrapping */
@@ -320,9 +329,11 @@ struct fwif_stuck {
 	u32 sampled;		/* of these; those at a place of place[] are counted there */
 	u32 places;		/* entries of place[] */
 	u32 busy;		/* data masters with a job: bit n is enum fwif_dm n */
-	u8 known;		/* of a fault: FWIF_KNOWN_*, location fields that the device reported; else 0 */
+	u8 known;		/* of a fault: FWIF_KNOWN_*, location fields
+				 * that the device reported; else 0 */
 	u8 lane;		/* FWIF_KNOWN_LANE: the lowest lane that faulted */
-	u16 instance;		/* FWIF_KNOWN_LANE: its instance, a linear number in the work-group or task */
+	u16 instance;		/* FWIF_KNOWN_LANE: its instance, a linear
+				 * number in the work-group or task */
 	u32 reserved;
 	struct fwif_place place[FWIF_STUCK_PLACES];
 	/* Since version 1.5; the firmware writes no further for an older host. */
@@ -368,11 +379,15 @@ enum fwif_cccb_type {
 	FWIF_CCCB_WAIT		= 2,	/* wait until an update object has reached a value */
 	FWIF_CCCB_COMPUTE	= 3,	/* run a compute control stream */
 	FWIF_CCCB_UPDATE	= 4,	/* write an update object, then notify the host */
-	FWIF_CCCB_GEOMETRY	= 5,	/* run a vertex control stream into a scene; contexts of the VDM */
+	FWIF_CCCB_GEOMETRY	= 5,	/* run a vertex control stream into a
+					 * scene; contexts of the VDM */
 	FWIF_CCCB_FRAGMENT	= 6,	/* render a scene; contexts of the PDM */
-	FWIF_CCCB_TRANSFER	= 7,	/* run a transfer control stream: struct fwif_cccb_compute; contexts of the TDM */
-	FWIF_CCCB_RAYS		= 8,	/* run a ray control stream: struct fwif_cccb_compute; contexts of the RDM. Since version 1.9 */
-	FWIF_CCCB_PRESENT	= 9,	/* the same with PRESENT commands; contexts with flips. Since version 1.9 */
+	FWIF_CCCB_TRANSFER	= 7,	/* run a transfer control stream: struct
+					 * fwif_cccb_compute; contexts of the TDM */
+	FWIF_CCCB_RAYS		= 8,	/* run a ray control stream: struct fwif_cccb_compute;
+					 * contexts of the RDM. Since version 1.9 */
+	FWIF_CCCB_PRESENT	= 9,	/* the same with PRESENT commands; contexts
+					 * with flips. Since version 1.9 */
 };
 
 struct fwif_cccb_header {
@@ -414,12 +429,15 @@ struct fwif_cccb_present {
  */
 struct fwif_cccb_render {
 	struct fwif_cccb_header header;
-	u64 stream;		/* GEOMETRY: GPU virtual address of the vertex control stream; FRAGMENT: of the render control list or pdm_render */
+	u64 stream;		/* GEOMETRY: GPU virtual address of the vertex control stream;
+				 * FRAGMENT: of the render control list or pdm_render */
 	u32 seqno;		/* as in struct fwif_cccb_compute */
 	u32 perf;		/* as in struct fwif_cccb_compute */
-	u32 scene;		/* fw address of the scene structure (formats.xml) with its chains, 16-byte aligned */
+	u32 scene;		/* fw address of the scene structure (formats.xml)
+				 * with its chains, 16-byte aligned */
 	u32 reserved;		/* zero */
-	u64 render;		/* GEOMETRY: stream of the fragment job that follows; FRAGMENT: zero */
+	u64 render;		/* GEOMETRY: stream of the fragment job
+				 * that follows; FRAGMENT: zero */
 	/*
 	 * GEOMETRY: a partial render runs before the fragment job, but not before the dependencies
 	 * of the fragment job in its own queue: no partial render is started until this update
@@ -454,12 +472,14 @@ struct fwif_job_result {
 	u8 unit;		/* enum pumice_unit; KILLED while running: unit busy with it */
 	u8 access;		/* enum pumice_access */
 	u8 mmu_context;
-	u64 addr;		/* see CDM_FAULT_ADDR; KILLED: instruction of the first place of struct fwif_stuck */
+	u64 addr;		/* see CDM_FAULT_ADDR; KILLED: instruction of the
+				 * first place of struct fwif_stuck */
 	u32 pc;			/* see CDM_FAULT_INFO; KILLED: as addr */
 	u32 usc;
 	u64 time_start;		/* GPU clock */
 	u64 time_end;
-	u64 groups;		/* work-groups, primitives, tiles or commands finished, by the data master */
+	u64 groups;		/* work-groups, primitives, tiles or commands
+				 * finished, by the data master */
 	u64 run_ticks;		/* GPU clock ticks on the data master, all slices */
 	u32 slices;		/* number of slices; 1 if it was never switched out */
 	u32 partials;		/* partial renders of a geometry job */
@@ -536,7 +556,8 @@ enum fwif_log_event {
 };
 
 #define FWIF_SIZE_(type, size) _Static_assert(sizeof(type) == (size), #type)
-#define FWIF_AT_(type, field, at) _Static_assert(__builtin_offsetof(type, field) == (at), #type "." #field)
+#define FWIF_AT_(type, field, at) _Static_assert(__builtin_offsetof(type, field) == (at), \
+						 #type "." #field)
 FWIF_SIZE_(struct fwif_image_header, 64);
 FWIF_AT_(struct fwif_image_header, build_id, 32);
 FWIF_SIZE_(struct fwif_ring, 16);

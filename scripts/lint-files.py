@@ -28,8 +28,6 @@ TAB = 8
 # addresses. A line without a blank after its indentation cannot be divided.
 UNDIVIDED = re.compile(r'"[\s,;(){}\\]*$|://|^\s*\S+$')
 C_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-# Folders and files with older lines that are longer; they are to be removed from here.
-LONGER_LINES = re.compile(r"firmware/|hw/fwif\.h$|qemu-device/gpu/(?:cdm|mmu|pds|tsp|workers)/")
 IDENTIFIER = re.compile(r"SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$")
 NO_TEXT = (".png", ".gif", ".bin", ".svgz")
 OPENING_LINES = 4
@@ -108,7 +106,7 @@ def check(name):
     if name.endswith((".c", ".h")):
         for line, length in long_functions(lines):
             yield f"{name}:{line}: a function of {length} lines, at most {LONGEST_FUNCTION}"
-        for line, length in () if LONGER_LINES.match(name) else long_lines(lines):
+        for line, length in long_lines(lines):
             yield f"{name}:{line}: {length} columns, at most {LONGEST_LINE}"
 
 

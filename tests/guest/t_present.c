@@ -433,8 +433,8 @@ struct refused {
 };
 
 /*
- * The first job uses the VM that is destroyed, the second one has presents, the last one is refused.
- * Those in between have many dependencies, which keep the call busy meanwhile.
+ * The first job uses the VM that is destroyed, the second one has presents, the last one is
+ * refused. Those in between have many dependencies, which keep the call busy meanwhile.
  */
 static void *submit_refused(void *arg)
 {

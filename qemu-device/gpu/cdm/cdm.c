@@ -115,8 +115,8 @@ void cdm_switch_out(struct cdm *cdm)
 }
 
 /*
- * A requested switch begins between two groups or commands. A waiting command, or a TASK that is not
- * dispatched, has had no effect yet: the resumed job fetches it again.
+ * A requested switch begins between two groups or commands. A waiting command, or a TASK that is
+ * not dispatched, has had no effect yet: the resumed job fetches it again.
  */
 static void begin_switch(struct cdm *cdm)
 {
@@ -134,8 +134,8 @@ static void end_job(struct cdm *cdm)
 {
 	cdm->phase = CDM_IDLE;
 	dm_run_end(&cdm->run, now(cdm));
-	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_CDM, cdm->job.ctx, TRACE_CDM,
-		    cdm->run.status.fault.fault, cdm->run.end);
+	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_CDM,
+		    cdm->job.ctx, TRACE_CDM, cdm->run.status.fault.fault, cdm->run.end);
 	trace_set_context(cdm->config.trace, TRACE_CDM, 0);
 	cdm->config.ops->ended(cdm->config.opaque, cdm->run.end);
 }

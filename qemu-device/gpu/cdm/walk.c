@@ -206,7 +206,8 @@ void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost)
 		stop_here(cdm, PUMICE_FAULT_CDM_ALIGN);
 		return;
 	}
-	if (!cdm_command_fetch(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, cdm->walk.pc, &cmd, &fault)) {
+	if (!cdm_command_fetch(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, cdm->walk.pc,
+			       &cmd, &fault)) {
 		dm_stop_fault(&cdm->run, &fault);
 		return;
 	}

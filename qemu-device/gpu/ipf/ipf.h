@@ -58,8 +58,8 @@ enum ipf_result { IPF_PRIMS, IPF_END, IPF_FAULT };
 enum ipf_result ipf_next(struct ipf_tile *tile, struct ipf_prims *prims, struct gpu_fault *fault);
 
 /*
- * The following functions fetch from a block with its header as ipf_next() returned it, which is not
- * checked again.
+ * The following functions fetch from a block with its header as ipf_next() returned it, which is
+ * not checked again.
  */
 
 /* A primitive: its index word and the fixed words of its vertices; unused ones are zero. */

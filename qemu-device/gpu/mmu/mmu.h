@@ -231,7 +231,9 @@ void mmu_owned_drop_table(const struct mmu *mmu, const struct mmu_owned *at);
 /* Set registers to their reset values and drop all TLB entries. Map and counters are kept. */
 void mmu_reset(struct mmu *mmu);
 
-/* Add the counters MMU_TLB_MISSES, _FAULTS, _INVALIDATIONS to value[], by enum pumice_perf_counter. */
+/*
+ * Add the counters MMU_TLB_MISSES, _FAULTS, _INVALIDATIONS to value[], by enum pumice_perf_counter.
+ */
 void mmu_counters_add(const struct mmu *mmu, u64 *value);
 
 #endif

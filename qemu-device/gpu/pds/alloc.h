@@ -18,7 +18,8 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
-#define PDS_OUTPUT_PIECES 4u	/* most pieces of pixel outputs in a store, each of a tile in flight */
+#define PDS_OUTPUT_PIECES 4u	/* most pieces of pixel outputs in a
+				 * store, each of a tile in flight */
 
 /* n live pieces divide the store into at most n + 1 free pieces. */
 #define PDS_STORE_EXTENTS (PUMICE_USC_TASKS + PDS_OUTPUT_PIECES + 1u)
@@ -46,8 +47,8 @@ void pds_store_init(struct pds_store *store, u32 size);
 bool pds_store_alloc(struct pds_store *store, u32 count, u32 *start);
 
 /*
- * The same at the highest possible position that is a multiple of align and not below lowest. A count
- * of 0 is not allowed.
+ * The same at the highest possible position that is a multiple of align and not below lowest. A
+ * count of 0 is not allowed.
  */
 bool pds_store_alloc_high(struct pds_store *store, u32 count, u32 align, u32 lowest, u32 *start);
 

@@ -3,9 +3,9 @@
  * Valid operands of PDS instructions, by stage.
  *
  * Source: hw/isa.xml, isa "pds". Compute programs have ldi, mov and dma of every bank; vertex
- * programs ldi of SH and V, dma of every bank, attr and fetch; fragment programs ldi of SH and V, dma
- * of SH, CF and CFA, coeff, iterate and texture; programs of whole tiles and of rays ldi of SH and V,
- * and dma of SH, CF and CFA. Each has its own sources of mov.
+ * programs ldi of SH and V, dma of every bank, attr and fetch; fragment programs ldi of SH and V,
+ * dma of SH, CF and CFA, coeff, iterate and texture; programs of whole tiles and of rays ldi of SH
+ * and V, and dma of SH, CF and CFA. Each has its own sources of mov.
  */
 #include "../usc/gfx.h"
 #include "check.h"

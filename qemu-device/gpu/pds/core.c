@@ -155,9 +155,9 @@ static void notify_all(const struct pds_core *core, u8 set)
 }
 
 /*
- * Return whether the data master of a need that waits for a task is at its limits on all USCs of the
- * core, or waits for rows of the VPM, which is its own. outputs: or on all others the pixel outputs of
- * tiles leave too little.
+ * Return whether the data master of a need that waits for a task is at its limits on all USCs of
+ * the core, or waits for rows of the VPM, which is its own. outputs: or on all others the pixel
+ * outputs of tiles leave too little.
  */
 static bool need_is_excluded(const struct pds_core *core, const struct pds_need *need, bool outputs)
 {
@@ -223,8 +223,8 @@ static u8 admitted_tile(struct pds_core *core)
 }
 
 /*
- * Data masters that wait and may claim room; for outputs by itself: tiles wait for some data masters
- * for which tasks of the PDM do not, outputs.c. tasks: dms_of() was called last.
+ * Data masters that wait and may claim room; for outputs by itself: tiles wait for some data
+ * masters for which tasks of the PDM do not, outputs.c. tasks: dms_of() was called last.
  */
 struct pds_admitted pds_core_admitted(struct pds_core *core)
 {
@@ -235,8 +235,8 @@ struct pds_admitted pds_core_admitted(struct pds_core *core)
 }
 
 /*
- * Notify those that may claim room now and could not before a claim or an end of waiting. What these
- * change includes the limits that others have reached, so that the DMS decides anew.
+ * Notify those that may claim room now and could not before a claim or an end of waiting. A claim
+ * may also reach a limit, which lets others precede: so the DMS decides anew.
  */
 static void notify_newly(struct pds_core *core, const struct pds_admitted *before)
 {
@@ -300,7 +300,8 @@ bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_ne
 {
 	const enum pds_dm dm = (enum pds_dm)need->dm;
 	const bool alone = dms_is_alone(&core->dms, dm);
-	const struct pds_admitted before = alone ? (struct pds_admitted){ 0 } : pds_core_admitted(core);
+	const struct pds_admitted before = alone ? (struct pds_admitted){ 0 } :
+		pds_core_admitted(core);
 	struct unit *unit = unit_of(core, usc);
 
 	if ((!alone && !dms_admits(&core->dms, dm)) ||
@@ -497,7 +498,8 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 
 		pds_core_tick(core, pds->config.now(pds->config.opaque));
 		value[PUMICE_PERF_PDS_TASKS] += core->started;
-		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] + core->waited[PDS_DM_PDM] +
+		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] +
+			core->waited[PDS_DM_PDM] +
 						core->waited[PDS_DM_RDM];
 		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;
 		value[PUMICE_PERF_PDS_SLOT_WAITS] += core->slot_waits;

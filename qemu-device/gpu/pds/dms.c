@@ -11,8 +11,8 @@ _Static_assert(PDS_WAITERS <= 8, "waiters are bits of a u8");
 #define RDM	(1u << PDS_DM_RDM)
 
 /*
- * For policies with fixed priorities: data masters that precede each one. The RDM has the priority of
- * the CDM.
+ * For policies with fixed priorities: data masters that precede each one. The RDM has the priority
+ * of the CDM.
  */
 static const u8 higher[][PDS_DM_COUNT] = {
 	[PUMICE_DMS_POLICY_GRAPHICS] = { [PDS_DM_CDM] = VDM | PDM, [PDS_DM_RDM] = VDM | PDM },

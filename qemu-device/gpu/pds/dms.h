@@ -15,7 +15,8 @@
 
 struct dms {
 	enum pumice_dms_policy policy;
-	u8 waiting[PDS_DM_COUNT];	/* of each data master: bit n: its waiter n found no room for
+	u8 waiting[PDS_DM_COUNT];	/* of each data master: bit n: its
+					 * waiter n found no room for
 					 * a task */
 	u8 outputs;			/* bit n: tile n of the PDM found no room for its outputs */
 	u8 limited;			/* of those that wait, those that only their own limits
@@ -32,8 +33,8 @@ bool dms_admits(const struct dms *dms, enum pds_dm dm);
 /* Return the data masters that wait and may claim room: bit n is data master n. */
 u8 dms_admitted(const struct dms *dms);
 /*
- * Of some data masters whose tasks wait for slots, return those that no other one of these precedes,
- * as sets. Round robin has no precedence here: it applies to claims.
+ * Of some data masters whose tasks wait for slots, return those that no other one of these
+ * precedes, as sets. Round robin has no precedence here: it applies to claims.
  */
 u8 dms_first(const struct dms *dms, u8 set);
 /* Return the data masters that wait: bit n is data master n. */

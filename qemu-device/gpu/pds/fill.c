@@ -95,7 +95,8 @@ bool pds_fill_dma(struct pds_fill *fill, const struct pumice_pds_insn *insn,
 
 	if (insn->bank != PUMICE_PDS_BANK_V)
 		return pds_fill_burst(fill, insn->addr,
-				      pds_fill_bank(fill, insn->bank) + insn->reg, insn->count, fault);
+				      pds_fill_bank(fill, insn->bank) + insn->reg,
+				      insn->count, fault);
 
 	for (wave = 0; wave < task->waves; wave++) {
 		u32 first = task->index * PUMICE_TASK_INSTANCES + wave * PUMICE_LANES;

@@ -4,9 +4,9 @@
  *
  * Source: document 004, "PDS"; hw/isa.xml, isa "pds".
  *
- * The iterators of the task's half of the core interpolate and read textures. Positions of all pixels
- * are computed when the first instruction needs them, once at pixel or sample and once at the
- * centroid.
+ * The iterators of the task's half of the core interpolate and read textures. Positions of all
+ * pixels are computed when the first instruction needs them, once at pixel or sample and once at
+ * the centroid.
  */
 #include <string.h>
 
@@ -145,7 +145,8 @@ static void run_coeff(struct fragments *f, const struct pumice_pds_insn *insn)
 }
 
 /* Execute dma; the words of a coefficient bank are those of every primitive. */
-static bool run_dma(struct fragments *f, const struct pumice_pds_insn *insn, struct gpu_fault *fault)
+static bool run_dma(struct fragments *f, const struct pumice_pds_insn *insn,
+		    struct gpu_fault *fault)
 {
 	const u32 each = coeffs_of_prim(f, insn->bank);
 	u32 *first, prim;

@@ -105,8 +105,8 @@ struct pds_piece_limits {
 };
 struct pds_piece_limits pds_piece_limits(const struct pds *pds, u32 vo_words);
 /*
- * Claim rows of a core's VPM for one more wave of outputs, which no task writes. Results as those of
- * pds_task_claim().
+ * Claim rows of a core's VPM for one more wave of outputs, which no task writes. Results as those
+ * of pds_task_claim().
  */
 enum pds_result pds_vpm_claim(struct pds *pds, unsigned int core, u32 rows, unsigned int ctx,
 			      u64 *at);
@@ -133,7 +133,9 @@ bool pds_fill_vertices(struct pds *pds, const struct pds_place *place,
 		       const struct pds_stage *stage, const struct pds_vertices *in,
 		       struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault);
 
-/* Inputs of a task of rays. Register n of wave w is the row at (w * registers + n) * PUMICE_LANES. */
+/*
+ * Inputs of a task of rays. Register n of wave w is the row at (w * registers + n) * PUMICE_LANES.
+ */
 struct pds_rays {
 	const u32 *index;	/* numbers of the rays in their launch */
 	u32 width;		/* rays of a row of the launch */

@@ -7,8 +7,8 @@
  * before it, on all USCs.
  *
  * Groups are counted by epochs: epoch n is between pending groups n - 1 and n without instances,
- * which themselves are in the epoch after them. Group n is resolved when no group of epoch n or of an
- * earlier one is left; so they are resolved in order.
+ * which themselves are in the epoch after them. Group n is resolved when no group of epoch n or of
+ * an earlier one is left; so they are resolved in order.
  */
 #ifndef PUMICE_GPU_PDS_ORDER_H
 #define PUMICE_GPU_PDS_ORDER_H
@@ -34,8 +34,8 @@ void pds_order_hold(struct pds_order *order, const struct pds_place *place);
 /* Remove the oldest pending group if it is resolved; false: it is not, or there is none. */
 bool pds_order_resolve(struct pds_order *order, struct pds_place *place);
 /*
- * Remove the oldest pending group, resolved or not; false: there is none. Those that follow may wait
- * for groups of earlier epochs longer than they have to, until all groups have ended.
+ * Remove the oldest pending group, resolved or not; false: there is none. Those that follow may
+ * wait for groups of earlier epochs longer than they have to, until all groups have ended.
  */
 bool pds_order_cancel(struct pds_order *order, struct pds_place *place);
 

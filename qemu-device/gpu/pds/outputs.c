@@ -3,9 +3,9 @@
  * PDS: pixel outputs of the tiles in flight. See outputs.h.
  *
  * DMS: a tile that waits precedes data masters as a task of the PDM does, and waits for those that
- * precede the PDM, even if these wait only for outputs of other tiles: or a stream of tiles would keep
- * a large work-group from ever running. Tasks of the PDM do not wait for such data masters, so that
- * tiles with outputs end.
+ * precede the PDM, even if these wait only for outputs of other tiles: or a stream of tiles would
+ * keep a large work-group from ever running. Tasks of the PDM do not wait for such data masters, so
+ * that tiles with outputs end.
  */
 #include "outputs.h"
 
@@ -116,7 +116,9 @@ bool pds_outputs_excluded(const struct pds_core *core)
 
 /* ------------------------------------------------------------ claim and release */
 
-/* Return the USC of the core with the fewest outputs, of those with equal ones the first from next. */
+/*
+ * Return the USC of the core with the fewest outputs, of those with equal ones the first from next.
+ */
 static bool fewest_outputs(const struct pds_core *core, unsigned int next, u64 tried,
 			   unsigned int *usc)
 {

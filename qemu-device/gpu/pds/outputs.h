@@ -3,15 +3,16 @@
  * PDS: pixel outputs of the tiles in flight.
  *
  * Source: document 003, "Pixel Output Registers": they are allocated from the partition store if
- * tiles are assigned to USCs, else from the common store. The property pixel-outputs selects one for
- * the GPU: with "partition" they are in the unified store of one USC, on which all tasks of fragments
- * of the tile run; with "common" in the common store of one USC of the core, and the tasks run on any.
+ * tiles are assigned to USCs, else from the common store. The property pixel-outputs selects one
+ * for the GPU: with "partition" they are in the unified store of one USC, on which all tasks of
+ * fragments of the tile run; with "common" in the common store of one USC of the core, and the
+ * tasks run on any.
  *
  * A tile of w x h pixels of s samples with n registers has w h s n words. It claims them when it
  * begins, waits if there is no room, and frees them when it is stored.
  *
- * Tiles that wait for tasks, whose room is occupied by the outputs of others, would wait for ever. So
- * outputs leave room for a task of each stage of the PDM: see pds_output_reserve().
+ * Tiles that wait for tasks, whose room is occupied by the outputs of others, would wait for ever.
+ * So outputs leave room for a task of each stage of the PDM: see pds_output_reserve().
  */
 #ifndef PUMICE_GPU_PDS_OUTPUTS_H
 #define PUMICE_GPU_PDS_OUTPUTS_H
@@ -23,15 +24,16 @@ struct pds_outputs {
 	u32 *word;		/* the memory, or NULL; aligned to the words of a row */
 	unsigned int usc;	/* over all cores */
 	u32 piece;
-	u8 tile;		/* number of the tile in its core, less than PDS_WAITERS; the owner's */
+	u8 tile;		/* number of the tile in its core, less
+				 * than PDS_WAITERS; the owner's */
 };
 
 /* Return whether this number of words of outputs, a multiple of PUMICE_LANES, can ever fit. */
 bool pds_outputs_fit(const struct pds *pds, u32 words);
 
 /*
- * Claim room for a tile's outputs on a core. The words keep the values of the previous owner. PDS_WAIT:
- * as that of pds_task_claim(); they fit.
+ * Claim room for a tile's outputs on a core. The words keep the values of the previous owner.
+ * PDS_WAIT: as that of pds_task_claim(); they fit.
  */
 enum pds_result pds_outputs_claim(struct pds *pds, unsigned int core, u32 words, unsigned int ctx,
 				  struct pds_outputs *out);

@@ -9,8 +9,8 @@
  * only on earlier groups, so a GPU without threads is deterministic.
  *
  * The resources of a task are released when it ends, and local memory with its group; or, in order,
- * those of a group when it and those before it on its USC have ended. Fences and the end of a job wait for groups, not for releases: the
- * end of the last group releases the last resources.
+ * those of a group when it and those before it on its USC have ended. Fences and the end of a job
+ * wait for groups, not for releases: the end of the last group releases the last resources.
  */
 #include "pds.h"
 
@@ -121,7 +121,8 @@ static enum pds_load_result load_code(struct pds *pds, struct usc_program **prog
 	const struct pumice_pds_insn *task = &cur->program.insn[cur->program.task];
 	const struct usc_program_limits limits = {
 		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
-		.coeffs = state->coeffs, .coeffs_alt = state->coeffs_alt, .slot_regs = pds->config.slot_regs,
+		.coeffs = state->coeffs, .coeffs_alt = state->coeffs_alt,
+		.slot_regs = pds->config.slot_regs,
 	};
 
 	*fault = (struct gpu_fault){ 0 };
@@ -285,8 +286,8 @@ static struct pds_core *claim_on(struct pds *pds, unsigned int usc, unsigned int
 }
 
 /*
- * Claim room on a core, which is returned locked; or enter the CDM there as waiting: in one step, so
- * that no release is missed.
+ * Claim room on a core, which is returned locked; or enter the CDM there as waiting: in one step,
+ * so that no release is missed.
  */
 static struct pds_core *claim_or_wait(struct pds *pds, unsigned int number, struct pds_place *place)
 {

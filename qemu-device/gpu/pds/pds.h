@@ -4,8 +4,8 @@
  *
  * Source: document 000, "Programmable Data Sequencer". For each work-group it finds a USC
  * with room, allocates unified store, common store and local memory, runs the PDS
- * program once per task to fill the registers, and starts the group when it gets slots. A group that
- * can never fit is a fault; others wait for room.
+ * program once per task to fill the registers, and starts the group when it gets slots. A group
+ * that can never fit is a fault; others wait for room.
  *
  * Each core has a PDS of its own, with its own lock, accounts and waiting data masters: cores do
  * not wait for each other. This header is that of all of them together.
@@ -136,8 +136,8 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 /* Read the clock once before several groups are started. */
 void pds_tick(struct pds *pds);
 /*
- * No group is started for a while although the last one did not have to wait: other data masters may
- * use room of cores on which an earlier one had to.
+ * No group is started for a while although the last one did not have to wait: other data masters
+ * may use room of cores on which an earlier one had to.
  */
 void pds_launch_pause(struct pds *pds);
 /*

@@ -11,7 +11,7 @@
 
 #include "../number.h"
 
-#define REST_PARTS 4u	/* one of these parts of a store beside large outputs is for others */
+#define REST_PARTS 4u	/* of the rest of a store with large outputs, one part is for others */
 
 _Static_assert(PUMICE_USC_SLOTS <= 64, "slots are bits of a u64");
 _Static_assert(PUMICE_USC_TASKS <= 64, "entries and groups are bits of a u64");
@@ -120,8 +120,8 @@ static u32 largest_outputs(const struct pds_unit *unit)
 }
 
 /*
- * Return whether a limit of a store permits some units more. exempt: of those used, those that do not
- * count. Of what these leave, others keep a part, or all that the limit leaves if that is less.
+ * Return whether a limit of a store permits some units more. exempt: of those used, those that do
+ * not count. Of what these leave, others keep a part, or all that the limit leaves if that is less.
  */
 static bool permits_units(const struct pds_store *store, u32 limit, u32 used, u32 exempt, u32 units)
 {

@@ -4,10 +4,10 @@
  *
  * Source: document 000, "Programmable Data Sequencer" and "USC Register Stores". A work-group
  * of n instances has ceil(n / 128) tasks, at least one. Every task takes an entry of the tasks that
- * the USC manages, rows of the unified store (a register of a wave is a row) and words of the common
- * store (shared registers, followed by the coefficients of both sets); the group takes local memory.
- * A group is allocated on one USC, because it shares local memory and barriers. A vertex task also
- * takes rows of its core's VPM for its outputs.
+ * the USC manages, rows of the unified store (a register of a wave is a row) and words of the
+ * common store (shared registers, followed by the coefficients of both sets); the group takes local
+ * memory. A group is allocated on one USC, because it shares local memory and barriers. A vertex
+ * task also takes rows of its core's VPM for its outputs.
  *
  * More tasks are managed than a USC has slots: a group gets slots, one for each task, and its waves
  * are in flight, when its registers are filled and as many are free.
@@ -136,16 +136,16 @@ bool pds_need_fits(const struct pds_need *need, const struct pds_capacity *capac
 void pds_unit_init(struct pds_unit *unit, const struct pds_capacity *capacity);
 
 /*
- * Allocate all needs of a group but slots; *group becomes its number. Returns false without a change
- * when a resource is not available now or would exceed its data master's limits. The limits
+ * Allocate all needs of a group but slots; *group becomes its number. Returns false without a
+ * change when a resource is not available now or would exceed its data master's limits. The limits
  * do not apply to a USC on which the data master has no resources.
  */
 bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 		    const struct pds_limits *limits, unsigned int *group);
 
 /*
- * Return whether a data master's limits permit a claim. Those of the PDM do not count the largest piece
- * of pixel outputs, or a tile that needs most of them would run one task at a time.
+ * Return whether a data master's limits permit a claim. Those of the PDM do not count the largest
+ * piece of pixel outputs, or a tile that needs most of them would run one task at a time.
  */
 bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 		      const struct pds_limits *limits);
@@ -172,9 +172,9 @@ void pds_unit_cancel(struct pds_unit *unit, unsigned int group);
 bool pds_unit_could_fit(const struct pds_unit *unit, const struct pds_need *need);
 
 /*
- * Allocate units of the store of pixel outputs for a tile, after the units that are reserved for tasks;
- * *piece becomes its number. Results as those of pds_unit_claim(); the limits do not apply to a USC
- * without pixel outputs.
+ * Allocate units of the store of pixel outputs for a tile, after the units that are reserved for
+ * tasks; *piece becomes its number. Results as those of pds_unit_claim(); the limits do not apply
+ * to a USC without pixel outputs.
  */
 bool pds_unit_claim_outputs(struct pds_unit *unit, u32 units, u32 reserve,
 			    const struct pds_limits *limits, u32 *piece);

@@ -2,18 +2,19 @@
 /*
  * Programmable data sequencer of one core: slots of tasks that its USCs manage.
  *
- * Source: document 000, "Unified Shading Cluster": a USC has space for a number of tasks, of which a
- * part has slots. A task is managed from its claim: it has its registers, which its PDS program
+ * Source: document 000, "Unified Shading Cluster": a USC has space for a number of tasks, of which
+ * a part has slots. A task is managed from its claim: it has its registers, which its PDS program
  * fills. When it is filled it is ready, and gets a slot as soon as one is free, or is started with
  * the other tasks of its group.
  *
- * Order: tasks of one data master get slots in the order in which they became ready; those of several
- * as the policy of the DMS selects. A group for which too few slots are free is not overtaken.
+ * Order: tasks of one data master get slots in the order in which they became ready; those of
+ * several as the policy of the DMS selects. A group for which too few slots are free is not
+ * overtaken.
  *
  * A ready task waits for slots alone. Those are held by tasks that run, or by ended ones that are
  * released in order, after claims that have slots already; neither waits for a task without slots.
- * So every ready task gets its slot, and a data master that waits for an entry or for registers gets
- * these after a finite time.
+ * So every ready task gets its slot, and a data master that waits for an entry or for registers
+ * gets these after a finite time.
  */
 #include "state.h"
 
@@ -125,8 +126,8 @@ void pds_core_start(struct pds_core *core, const struct pds_place *place, enum p
 }
 
 /*
- * The USC ends a group that waits for slots at once: it receives the group without tasks, so that it
- * ends as others do.
+ * The USC ends a group that waits for slots at once: it receives the group without tasks, so that
+ * it ends as others do.
  */
 static void cancel(struct pds_core *core, unsigned int usc, enum pds_dm dm)
 {

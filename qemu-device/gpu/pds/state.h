@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PDS's state, shared by its files: core.c (the PDS of a core), pds.c (launches and groups
- * of the CDM), task.c (tasks of the VDM, PDM and RDM), outputs.c (pixel outputs of tiles), stage.c and
- * the files that fill registers. No other file includes this.
+ * of the CDM), task.c (tasks of the VDM, PDM and RDM), outputs.c (pixel outputs of tiles), stage.c
+ * and the files that fill registers. No other file includes this.
  *
  * Locking: each core has a lock. It guards the fields of struct pds_core, except atomic ones
  * and those that are constant, and struct unit of the core's USCs, except as noted there. The
@@ -36,14 +36,17 @@ struct unit {
 	/* Of accounts, read without the lock to compare USCs. */
 	_Atomic u32 load;	/* waves */
 	_Atomic u32 room;	/* entries that are free */
-	u64 ready[PDS_DM_COUNT];	/* bit n: group n waits for slots and is of the data master */
+	u64 ready[PDS_DM_COUNT];	/* bit n: group n waits for slots and
+					 * is of the data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 	u64 stopped;		/* bit n: group n runs, and its job was stopped */
 	/* For the trace: reads of its texture unit when the trace began, and in the last event. */
 	u64 tag_base[PDS_DM_COUNT], tag_last[PDS_DM_COUNT];
 	trace_span span[PUMICE_USC_TASKS];	/* of each task of another data master */
 
-	/* Tasks that the USC manages, by claim.entry[]: described to the USC when they get slots. */
+	/*
+	 * Tasks that the USC manages, by claim.entry[]: described to the USC when they get slots.
+	 */
 	struct usc_task task[PUMICE_USC_TASKS];
 
 	/* Of a group, by its number: constant while it runs. */
@@ -197,9 +200,9 @@ void pds_cores_destroy(struct pds *pds);
 void pds_core_reset(struct pds_core *core, const struct pds_control *control);
 /*
  * Find the USC with the fewest waves of count USCs from first, except those tried and those without
- * entries for a need; among equals the first from next. Returns false when there is none. Any lock or
- * none: a USC whose core is not locked may have other waves or entries now. If it has more entries, its
- * waiting data masters are notified after this.
+ * entries for a need; among equals the first from next. Returns false when there is none. Any lock
+ * or none: a USC whose core is not locked may have other waves or entries now. If it has more
+ * entries, its waiting data masters are notified after this.
  */
 bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int count,
 		     const struct pds_need *need, unsigned int next, u64 tried, unsigned int *usc);
@@ -232,7 +235,9 @@ bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
 /* Return whether a tile of the PDM may claim room for its outputs, if there is any. */
 bool pds_core_admits_tile(struct pds_core *core);
-/* Data masters that wait and may claim room, as sets: for tasks, and the PDM for outputs of tiles. */
+/*
+ * Data masters that wait and may claim room, as sets: for tasks, and the PDM for outputs of tiles.
+ */
 struct pds_admitted {
 	u8 tasks, tiles;
 };
@@ -246,8 +251,8 @@ void pds_core_tick(struct pds_core *core, u64 now);
 /* slots.c, with the core's lock held. */
 
 /*
- * A filled group waits for slots: it gets them after a start or an end of another one, or is stopped
- * by pds_core_stop(). now: GPU clock
+ * A filled group waits for slots: it gets them after a start or an end of another one, or is
+ * stopped by pds_core_stop(). now: GPU clock
  */
 void pds_core_ready(struct pds_core *core, const struct pds_place *place, enum pds_dm dm, u64 now);
 /* Start a filled group on its USC when it gets slots: at once, or after others. now: GPU clock */
@@ -265,11 +270,14 @@ bool pds_was_stopped(struct unit *unit, unsigned int group);
 void pds_trace_tag(struct pds *pds, const struct pds_place *place);
 
 /*
- * outputs.c: units of the store of pixel outputs that remain for tasks, whatever tiles are in flight,
- * while one has this number of words.
+ * outputs.c: units of the store of pixel outputs that remain for tasks, whatever tiles are in
+ * flight, while one has this number of words.
  */
 u32 pds_output_reserve(const struct pds *pds, u32 words);
-/* Return the resources of a USC that are sure to become free for a task of such a tile; 0: of no tile. */
+/*
+ * Return the resources of a USC that are sure to become free for
+ * a task of such a tile; 0: of no tile.
+ */
 struct pds_capacity pds_capacity_for_tile(const struct pds *pds, u32 words);
 /* Return whether no end of a task makes room for the tile that waits. Core's lock held. */
 bool pds_outputs_excluded(const struct pds_core *core);
@@ -277,8 +285,8 @@ bool pds_outputs_excluded(const struct pds_core *core);
 void pds_outputs_tick(struct pds_core *core, u64 now);
 
 /*
- * stage.c: execute a piece of the program that fills a task of vertices or rays, with run() for each
- * instruction. in: its argument; count: instances. Results as of pds_fill_vertices().
+ * stage.c: execute a piece of the program that fills a task of vertices or rays, with run() for
+ * each instruction. in: its argument; count: instances. Results as of pds_fill_vertices().
  */
 struct pds_fill;
 bool pds_fill_piece(struct pds *pds, const struct pds_place *place, const struct pds_stage *stage,

@@ -13,7 +13,9 @@
 
 _Static_assert(PUMICE_TASK_INSTANCES <= UINT16_MAX, "struct usc_task");
 
-/* One task's coefficients are counted in u16 of struct usc_task, its primitives in usc_span.prim. */
+/*
+ * One task's coefficients are counted in u16 of struct usc_task, its primitives in usc_span.prim.
+ */
 #define MAX_COEFFS	UINT16_MAX
 #define MAX_PRIMS	(PUMICE_TASK_INSTANCES / USC_SPAN_LANES)	/* each has at least
 									 * one span */
@@ -298,7 +300,8 @@ void pds_task_faulted(struct pds *pds, unsigned int group, const struct gpu_faul
 	const struct unit *unit = &pds->unit[fault->usc];
 	const struct pds_task_owner *owner = &pds->owner[unit->accounts.claim[group].need.dm];
 
-	owner->ops->task_fault(owner->opaque, pds_core_of(pds, fault->usc), unit->gfx[group], fault);
+	owner->ops->task_fault(owner->opaque, pds_core_of(pds, fault->usc),
+			       unit->gfx[group], fault);
 }
 
 void pds_dm_abort(struct pds *pds, enum pds_dm dm)

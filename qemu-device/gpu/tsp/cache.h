@@ -4,9 +4,9 @@
  * fetch reads them from primitive blocks.
  *
  * Source: document 004, "TSP": vertices that primitives share are read once. The document gives no
- * size: it is the property tsp-vertices. Sets of four ways, least recently used replacement; vertex v
- * of block b is in set (b + v) modulo the number of sets. It is emptied when a job begins: its blocks
- * are not written while it runs, but the same addresses have other vertices in the next one.
+ * size: it is the property tsp-vertices. Sets of four ways, least recently used replacement; vertex
+ * v of block b is in set (b + v) modulo the number of sets. It is emptied when a job begins: its
+ * blocks are not written while it runs, but the same addresses have other vertices in the next one.
  *
  * Used by the thread of the core; the counters may be read by any.
  */

@@ -188,7 +188,7 @@ static unsigned int claim(struct workers *w, unsigned int thread)
 	u->queued = false;
 	u->running = true;
 	u->again = false;
-	/* An exchange: the step sees what was written before each wake-up that was not needed. */
+	/* An exchange: the step sees all stores before each wake-up that was not needed. */
 	atomic_exchange(&u->awake, false);
 	atomic_store(&u->stop, false);
 	return index;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Times of a job (hw/times.h): a writer of this test, which follows the rules of fwif.h, updates them
- * before the load whose number a test selects.
+ * Times of a job (hw/times.h): a writer of this test, which follows the rules of fwif.h, updates
+ * them before the load whose number a test selects.
  */
 #include "fwif.h"
 

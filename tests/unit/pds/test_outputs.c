@@ -236,7 +236,8 @@ static void outputs_are_aligned_to_a_wave(void **state)
 	for (i = 0; i < 2 * FX_USCS_PER_CORE; i++) {
 		assert_int_equal(claim(t, 33, &out[i]), PDS_STARTED);
 		if (!out[i].usc)
-			assert_int_equal((out[i].word - usc_outputs_common(t->fx->usc[0], 0)) % PUMICE_LANES, 0);
+			assert_int_equal((out[i].word -
+					  usc_outputs_common(t->fx->usc[0], 0)) % PUMICE_LANES, 0);
 	}
 	for (i = 0; i < 2 * FX_USCS_PER_CORE; i++)
 		pds_outputs_free(t->fx->pds, &out[i]);
@@ -527,14 +528,14 @@ static void a_claim_of_the_last_outputs_notifies_others(void **state)
 }
 
 /* Outputs that do not count against the limit leave others the same part of the rest. */
-static void tasks_beside_large_outputs_leave_others_their_part(void **state)
+static void tasks_with_large_outputs_leave_others_their_part(void **state)
 {
 	static const struct pumice_stage registers = { .temps = 1, .shared = 1024 };
 	const struct fx_stores stores = stores_for(4, PUMICE_OUTPUT_STORE_COMMON);
 	struct stage_tasks *t = stage_tasks_create(1, &stores, &registers);
 	struct pds_launch launch = fx_launch(32, 1, 1);
 	const u32 words = stores.common_bytes / 4, part = words / 4 * 3;
-	const u32 beside = (words - 4 * WORDS) / 4 * 3;
+	const u32 rest = (words - 4 * WORDS) / 4 * 3;
 	struct pds_outputs out = { .tile = 0 };
 
 	(void)state;
@@ -544,7 +545,7 @@ static void tasks_beside_large_outputs_leave_others_their_part(void **state)
 	assert_int_equal(pds_outputs_claim(t->fx->pds, 0, 4 * WORDS, FX_CTX, &out), PDS_STARTED);
 	while (claim_task(t, &out) == PDS_STARTED)
 		;
-	assert_int_equal(fx_load(t->fx).tasks, part / 1024 + beside / 1024);
+	assert_int_equal(fx_load(t->fx).tasks, part / 1024 + rest / 1024);
 	launch.state.shared = 1024;
 	fx_program_empty(t->fx, &launch);
 	assert_true(fx_begin(t->fx, &launch));
@@ -828,7 +829,7 @@ int main(void)
 		cmocka_unit_test(a_tile_at_a_limit_precedes_none_and_another_does),
 		cmocka_unit_test(a_claim_that_reaches_the_limit_notifies_others),
 		cmocka_unit_test(a_claim_of_the_last_outputs_notifies_others),
-		cmocka_unit_test(tasks_beside_large_outputs_leave_others_their_part),
+		cmocka_unit_test(tasks_with_large_outputs_leave_others_their_part),
 		cmocka_unit_test(each_tile_waits_for_its_own_outputs),
 		cmocka_unit_test(tasks_of_a_tile_run_where_its_outputs_may_be_reached),
 		cmocka_unit_test(a_group_that_waits_for_tiles_lets_their_tasks_run),

@@ -78,16 +78,13 @@ struct pumice_job_result {
 	uint32_t partial_renders;
 	/** @waves: of a job that timed out or was killed: waves in flight at that time; else 0 */
 	uint32_t waves;
-	/**
-	 * @waves_looked: number of sampled waves: at most 256, spread evenly over @waves. Those at
-	 * further places than @places has are counted here only.
-	 */
+	/** @waves_looked: sampled waves, 256 at most; those at further places only count here */
 	uint32_t waves_looked;
 	/** @place_count: entries of @places that are used */
 	uint32_t place_count;
 	/** @pad: 0 */
 	uint32_t pad;
-	/** @places: locations of the sampled waves; @pc, @usc and @fault_va are those of the first */
+	/** @places: where the sampled waves are; @pc, @usc and @fault_va are of the first */
 	struct pumice_stuck_place places[PUMICE_STUCK_PLACES];
 	/** @code: GPU virtual address of the program that faulted */
 	uint64_t code;
