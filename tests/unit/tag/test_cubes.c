@@ -412,10 +412,10 @@ static void edges_do_not_depend_on_other_lanes(void **state)
 				fx.extra[a][l] = rand_float(&fx.seed, -0.2f, 0.2f);
 		}
 		fx.request.lanes = ~0u;
-		fx.tag->ops = texel_level_ops(TEXEL_LEVEL_BASE);
+		fx.tag->ops = fx.tf.ops = texel_level_ops(TEXEL_LEVEL_BASE);
 		assert_true(fx_read(&fx, op));
 		memcpy(all, fx.out, sizeof(all));
-		fx.tag->ops = texel_ops();
+		fx.tag->ops = fx.tf.ops = texel_ops();
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			fx.request.lanes = 1u << l;
 			assert_true(fx_read(&fx, op));

@@ -417,6 +417,108 @@ static void odd_coordinates_stay_inside(void **state)
 	fx_teardown(&fx);
 }
 
+/* A texture of R32_FLOAT with 16 texels along each of its axes, and its samples between levels. */
+static void float_texture(struct fixture *fx, u32 dim)
+{
+	const u16 last = 15;
+
+	fx_texture(fx, PUMICE_FORMAT_R32_FLOAT, PUMICE_LAYOUT_LINEAR, dim, 1);
+	fx->texture.width = last;
+	fx->texture.height = dims_of(dim) > 1 ? last : 0;
+	fx->texture.depth = dims_of(dim) > 2 ? last : 0;
+	fx->texture.levels = 5;
+	fx->sampler = (struct pumice_sampler){
+		.min_linear = true, .mag_linear = true, .mip_filter = PUMICE_MIP_FILTER_LINEAR,
+		.max_lod = 8,
+	};
+}
+
+/*
+ * Write infinity or NaN to a level's texels that have an odd coordinate, or to all, and infinity to
+ * every second one of the others.
+ */
+static void put_special(struct fixture *fx, u32 level, bool all)
+{
+	static const float special[] = { INFINITY, -INFINITY, NAN };
+	const struct model_surface s = fx_surface(fx);
+	u32 x, y, z;
+
+	for (z = 0; z < model_layers(&s, level); z++) {
+		for (y = 0; y < model_level_size(s.height, level); y++) {
+			for (x = 0; x < model_level_size(s.width, level); x++) {
+				const bool odd = all || (x | y | z) & 1;
+
+				if (odd || (x + y + z) / 2 % 2)
+					memcpy(fx->memory + model_offset(&s, level, z, x, y),
+					       &special[odd ? (x + y + z) % 3 : 0],
+					       sizeof(special[0]));
+			}
+		}
+	}
+}
+
+/* Compare lanes that are at centres of texels of a level. */
+static void check_centres(const struct fixture *fx, const u32 (*at)[3], u32 level)
+{
+	const struct model_surface s = fx_surface(fx);
+	u32 l;
+
+	for (l = 0; l < PUMICE_LANES; l += 2) {
+		const struct model_texel t = model_texel_at(&s, fx->memory, level, at[l][2],
+							    at[l][0], at[l][1]);
+
+		assert_false(isnan(t.c[0]));
+		assert_true(fx_result(fx, 0, l) == t.c[0]);
+	}
+}
+
+/*
+ * Read at centres of texels, where the other texels of the filter have weight 0, and, in every
+ * other lane, elsewhere. Between levels these are at level 1.25, and level 2 is special.
+ */
+static void read_centres(struct fixture *fx, u32 dim, bool between_levels)
+{
+	const u32 level = between_levels ? 1 : 0, side = 16u >> level, dims = dims_of(dim);
+	u32 at[PUMICE_LANES][3] = { { 0 } }, l, a;
+
+	float_texture(fx, dim);
+	fx_fill(fx);
+	put_special(fx, level, false);
+	put_special(fx, 2, true);
+	for (l = 0; l < PUMICE_LANES; l++) {
+		const float off = l % 2 ? 0.25f : 0;
+
+		for (a = 0; a < dims; a++) {
+			at[l][a] = rand_below(&fx->seed, side / 2) * 2;
+			fx->coord[a][l] = ((float)at[l][a] + 0.5f + off) / (float)side;
+		}
+		fx->extra[0][l] = between_levels ? 1 + off : -1;
+	}
+	assert_true(fx_read(fx, PUMICE_USC_OP_SAMPLE_LOD));
+	check_centres(fx, (const u32 (*)[3])at, level);
+	for (l = 1; l < PUMICE_LANES; l += 2)
+		assert_false(isfinite(fx_result(fx, 0, l)));
+}
+
+/* The product of 0 and an infinite texel, or its difference to another one, would be NaN. */
+static void texels_of_weight_0_may_be_infinite(void **state)
+{
+	static const u32 dims[] = { PUMICE_TEXTURE_DIM_1D, PUMICE_TEXTURE_DIM_2D,
+				    PUMICE_TEXTURE_DIM_3D };
+	struct fixture fx;
+
+	(void)state;
+	fx_setup(&fx);
+	for (u32 level = 0; level < TEXEL_LEVELS; level++) {
+		if (!texel_level_ops(level))
+			continue;
+		fx.tag->ops = fx.tf.ops = texel_level_ops(level);
+		for (u32 n = 0; n < 6; n++)
+			read_centres(&fx, dims[n % 3], n / 3);
+	}
+	fx_teardown(&fx);
+}
+
 /* Every vector level has the same bits, of every operation's kinds of work. */
 static void all_vector_levels_read_the_same_bits(void **state)
 {
@@ -443,7 +545,7 @@ static void all_vector_levels_read_the_same_bits(void **state)
 		for (u32 level = 0; level < TEXEL_LEVELS; level++) {
 			if (!texel_level_ops(level))
 				continue;
-			fx.tag->ops = texel_level_ops(level);
+			fx.tag->ops = fx.tf.ops = texel_level_ops(level);
 			assert_true(fx_read(&fx, n % 3 ? PUMICE_USC_OP_SAMPLE :
 							 PUMICE_USC_OP_SAMPLE_GRAD));
 			if (level) {
@@ -465,6 +567,7 @@ int main(void)
 		cmocka_unit_test(gathers_return_the_four_texels_in_order),
 		cmocka_unit_test(fetches_use_integer_coordinates),
 		cmocka_unit_test(odd_coordinates_stay_inside),
+		cmocka_unit_test(texels_of_weight_0_may_be_infinite),
 		cmocka_unit_test(all_vector_levels_read_the_same_bits),
 	};
 
