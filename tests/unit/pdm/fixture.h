@@ -53,6 +53,7 @@
 #define FX_STATS	0x8100000ull
 #define FX_BYTES	0x80000u	/* of each of these but the parameter
 					 * buffer and the spill */
+#define FX_ATTRIBUTES	(FX_STATES + 0x9000u)	/* of FX_VERTEX_BASE, f32 */
 #define FX_SPILL_BYTES	0x200000u
 
 #define FX_MAX_SIZE	96u		/* pixels of a target */
@@ -72,6 +73,8 @@ enum fx_program {
 	FX_END_OF_TILE,
 	FX_TILE_LOOP,	/* never ends */
 	FX_VERTEX,	/* varyings: number of the vertex, of the instance; position 0 */
+	FX_VERTEX_BASE,	/* first varying: the attribute of the base instance */
+	FX_VERTEX_SECOND,	/* writes only the second varying: the number of the vertex */
 	FX_VERTEX_LOOP,	/* never ends */
 	FX_VERTEX_FAR,	/* its PDS program reads an attribute that is not in memory */
 	FX_PROGRAMS,
@@ -207,6 +210,16 @@ u32 scene_draw_mesh(struct fixture *fx, u32 object, const struct scene_mesh *mes
 
 /* Add a block of up to 32 primitives. */
 void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, u32 count);
+
+/* Deferred vertices of a block. */
+struct scene_deferred {
+	u8 vertex_data;		/* NUMBER, or CLIPPED: corner n is vertex n */
+	u64 record;		/* the vdm_state */
+	struct pumice_prim_draw draw;
+	u32 number[PUMICE_BLOCK_VERTICES];	/* of vertices, three for each primitive */
+};
+/* Replace the varyings of a block of scene_draw(), at words; nothing if it has none. */
+void scene_defer(u32 *words, const struct scene_deferred *deferred);
 /*
  * control.c: write a render control list, command by command; it is the stream of the next job.
  * control_begin() adds MODE. A list may be continued elsewhere: set control_at.

@@ -13,6 +13,7 @@
 #define TEXTURE_STATE	(FX_CODE + FX_BYTES - 128)
 
 _Static_assert(TEXTURE_STATE == 0x317ff80, "as in READ");
+_Static_assert(FX_ATTRIBUTES == 0x3009000, "as in FX_VERTEX_BASE");
 #define READ		"texture v4, 0, linear, 2d, 0x317ff80\n"
 
 #define INPUT		".pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n" \
@@ -41,6 +42,10 @@ static const char *const texts[FX_PROGRAMS] = {
 	[FX_VERTEX] = ".stage vertex\n.pds\nmov v0, vertex\nmov v1, instance_id\n"
 		"task code, INSNS\nend\n.endpds\n"
 		"cvt_f32.u32 r0, v0\nuvsw vo4, r0\ncvt_f32.u32 r0, v1\nuvsw vo5, r0\nend\n",
+	[FX_VERTEX_BASE] = ".stage vertex\n.pds\nattr v0, f32, 1, 0x3009000, 4, 100, 200\n"
+		"task code, INSNS\nend\n.endpds\nuvsw vo4, v0\nend\n",
+	[FX_VERTEX_SECOND] = ".stage vertex\n.pds\nmov v0, vertex\ntask code, INSNS\nend\n.endpds\n"
+		"cvt_f32.u32 r0, v0\nuvsw vo5, r0\nend\n",
 	[FX_VERTEX_LOOP] = ".stage vertex\n.pds\nmov v0, vertex\ntask code, INSNS\nend\n.endpds\n"
 		"again:\nadd.u32 r0, v0, 1\njump again\nend\n",
 	[FX_VERTEX_FAR] = ".stage vertex\n.pds\nattr v0, f32, 1, 0x7f00000000, 4, 4000000000\n"

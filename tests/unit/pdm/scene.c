@@ -207,6 +207,40 @@ u32 scene_draw_mesh(struct fixture *fx, u32 object, const struct scene_mesh *mes
 	return draw(fx, object, NULL, mesh->prims, mesh);
 }
 
+void scene_defer(u32 *words, const struct scene_deferred *deferred)
+{
+	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS, v;
+	u32 position[PUMICE_BLOCK_VERTICES][PUMICE_PRIM_VERTEX_WORDS];
+	struct pumice_prim_block header;
+
+	assert_int_equal(pumice_prim_block_unpack(words, &header), PUMICE_UNPACK_OK);
+	if (header.vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
+		return;	/* another tile of the macro tile */
+	header.vertex_data = deferred->vertex_data;
+	header.vertex_state = deferred->record;
+	pumice_prim_block_pack(words, &header);
+	for (v = 0; v < header.vertices; v++)
+		memcpy(position[v], vertex + v * (PUMICE_PRIM_VERTEX_WORDS + SCENE_VARYINGS),
+		       sizeof(position[v]));
+	pumice_prim_draw_pack(vertex, &deferred->draw);
+	vertex += PUMICE_PRIM_DRAW_WORDS;
+	for (v = 0; v < header.vertices; v++) {
+		const u32 *number = deferred->number + v / 3 * 3;
+		const struct pumice_prim_clip clip = {
+			.v0 = number[0], .v1 = number[1], .v2 = number[2], .corner = (u8)(v % 3),
+		};
+
+		memcpy(vertex, position[v], sizeof(position[v]));
+		vertex += PUMICE_PRIM_VERTEX_WORDS;
+		if (deferred->vertex_data == PUMICE_VERTEX_DATA_CLIPPED) {
+			pumice_prim_clip_pack(vertex, &clip);
+			vertex += PUMICE_PRIM_CLIP_WORDS;
+		} else {
+			*vertex++ = number[v % 3];
+		}
+	}
+}
+
 static u32 new_chunk(struct fixture *fx, u32 macro)
 {
 	if (!fx->chunk_page[macro] ||

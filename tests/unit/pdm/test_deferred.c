@@ -42,36 +42,15 @@ static u32 *block(u32 tile)
 /* Let the block of a tile have deferred vertices. */
 static void defer(u32 *words, u32 vertex_data)
 {
-	const struct pumice_prim_draw draw = { .instance = INSTANCE, .base_instance = 5 };
-	u32 *vertex = words + PUMICE_PRIM_BLOCK_WORDS + PUMICE_BLOCK_PRIMS, v;
-	u32 position[PUMICE_BLOCK_VERTICES][PUMICE_PRIM_VERTEX_WORDS];
-	struct pumice_prim_block header;
+	struct scene_deferred deferred = {
+		.vertex_data = (u8)vertex_data, .record = RECORD,
+		.draw = { .instance = INSTANCE, .base_instance = 5 },
+	};
+	u32 v;
 
-	assert_int_equal(pumice_prim_block_unpack(words, &header), PUMICE_UNPACK_OK);
-	if (header.vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
-		return;	/* another tile of the macro tile */
-	header.vertex_data = (u8)vertex_data;
-	header.vertex_state = RECORD;
-	pumice_prim_block_pack(words, &header);
-	for (v = 0; v < header.vertices; v++)
-		memcpy(position[v], vertex + v * (PUMICE_PRIM_VERTEX_WORDS + SCENE_VARYINGS),
-		       sizeof(position[v]));
-	pumice_prim_draw_pack(vertex, &draw);
-	vertex += PUMICE_PRIM_DRAW_WORDS;
-	for (v = 0; v < header.vertices; v++) {
-		const struct pumice_prim_clip clip = {
-			.v0 = NUMBER - 1, .v1 = NUMBER, .v2 = NUMBER + 1, .corner = (u8)(v % 3),
-		};
-
-		memcpy(vertex, position[v], sizeof(position[v]));
-		vertex += PUMICE_PRIM_VERTEX_WORDS;
-		if (vertex_data == PUMICE_VERTEX_DATA_CLIPPED) {
-			pumice_prim_clip_pack(vertex, &clip);
-			vertex += PUMICE_PRIM_CLIP_WORDS;
-		} else {
-			*vertex++ = NUMBER - 1 + v % 3;
-		}
-	}
+	for (v = 0; v < PUMICE_BLOCK_VERTICES; v++)
+		deferred.number[v] = NUMBER - 1 + v % 3;
+	scene_defer(words, &deferred);
 }
 
 static void put_record(const struct pumice_vdm_state *record)
