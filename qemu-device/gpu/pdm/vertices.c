@@ -73,7 +73,7 @@ static u32 replace(struct pdm_vertices *v, const struct pdm_vertex *key)
 
 	do {
 		i = v->next++ % PDM_VERTICES;
-	} while (v->vertex[i].kept == v->kept && v->vertex[i].needed == v->gather);
+	} while (v->vertex[i].needed == v->gather);
 	unlink_vertex(v, i);
 	v->vertex[i] = *key;
 	v->vertex[i].kept = v->kept;
