@@ -62,8 +62,7 @@ static int refuse(const struct slice *s, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (s->error_bytes)
-		vsnprintf(s->error, s->error_bytes, format, args);
+	vsnprintf(s->error, s->error_bytes, format, args);
 	va_end(args);
 	return -EINVAL;
 }
@@ -242,7 +241,6 @@ static bool is_root(const struct decoded *d)
 {
 	switch (d->op->layout) {
 	case PUMICE_USC_LAYOUT_FLOW:
-	case PUMICE_USC_LAYOUT_FENCE:
 	case PUMICE_USC_LAYOUT_COPY:
 		return true;
 	default:
