@@ -717,6 +717,56 @@ static void a_float_is_accepted_where_its_bits_are_meant(void **state)
 	free(file);
 }
 
+/* Labels are looked up after the last line, so that no line ends the assembly. */
+static void undefined_labels_are_twenty_errors_at_most(void **state)
+{
+	struct reports reports = { .count = 0 };
+	char text[25 * 9 + 1] = "";
+	uint8_t *file;
+	size_t bytes;
+
+	(void)state;
+	for (unsigned int n = 0; n < 25; n++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "jump l%u\n", n);
+	assert_int_equal(pumice_assemble("t", text, collect, &reports, &file, &bytes), -EINVAL);
+	assert_int_equal(reports.count, 20);
+}
+
+#define NEST(text)	".repeat 1\n" text ".endr\n"
+
+/* Only of more than eight uses some are omitted. */
+static void eight_uses_of_a_line_are_all_printed(void **state)
+{
+	static const struct error_case cases[] = {
+		{ NEST(NEST(NEST(NEST(NEST(NEST(NEST(NEST("foo\n")))))))),
+		  "t:9:1: error: no such operation; if it is a label, write foo:\nfoo\n^~~\n"
+		  "t:8: note: repeated here, repetition 0\nt:7: note: repeated here, repetition 0\n"
+		  "t:6: note: repeated here, repetition 0\nt:5: note: repeated here, repetition 0\n"
+		  "t:4: note: repeated here, repetition 0\nt:3: note: repeated here, repetition 0\n"
+		  "t:2: note: repeated here, repetition 0\nt:1: note: repeated here, repetition 0\n" },
+	};
+
+	(void)state;
+	check_errors(cases, 1);
+}
+
+static void of_a_long_line_two_hundred_columns_are_printed(void **state)
+{
+	struct reports reports = { .count = 0 };
+	char text[300];
+	const char *line;
+	uint8_t *file;
+	size_t bytes;
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(pumice_assemble("t", text, collect, &reports, &file, &bytes), -EINVAL);
+	line = strstr(reports.first, "\nxxx");
+	assert_non_null(line);
+	assert_int_equal(strcspn(line + 1, "\n"), 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -731,6 +781,9 @@ int main(void)
 		cmocka_unit_test(varyings_and_texture_reads_are_checked),
 		cmocka_unit_test(the_pds_program_is_checked),
 		cmocka_unit_test(twenty_errors_are_reported_and_no_more),
+		cmocka_unit_test(undefined_labels_are_twenty_errors_at_most),
+		cmocka_unit_test(eight_uses_of_a_line_are_all_printed),
+		cmocka_unit_test(of_a_long_line_two_hundred_columns_are_printed),
 		cmocka_unit_test(the_caret_is_printed_below_the_position_after_tabs),
 		cmocka_unit_test(random_text_never_crashes_the_assembler),
 		cmocka_unit_test(a_corrupt_file_is_refused_with_a_reason),

@@ -466,6 +466,10 @@ static void the_listing_has_address_words_and_line(void **state)
 	free(listing);
 	free(numbered);
 	free(file);
+	assert_int_equal(assemble(&w, " \t\tend\n", true, &listing, &file, &bytes), 0);
+	assert_non_null(strstr(listing, "  t:1  end\n"));
+	free(listing);
+	free(file);
 }
 
 /* The numbers are a comment: the text makes the same instructions. */

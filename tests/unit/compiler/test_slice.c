@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "asm.h"
+#include "pumice_isa.h"
 #include "pumice/pumice_gfx.h"
 #include "slice.h"
 
@@ -121,6 +122,53 @@ static void loads_remain_with_their_waits(void **state)
 	       "end\n", 4, LIST("sh0 + v0", "sig_wait r3[0], sig0"), LIST("sh2", "sig1"));
 }
 
+#define POSITION "uvsw vo0, r0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\n"
+
+/* A query depends on the access, also on one whose registers are not read. */
+static void queried_accesses_remain(void **state)
+{
+	(void)state;
+	expect("global_load32 sig0, r5, [one], sh0 + v0\n"
+	       "global_load32 sig1, r6, [one], sh2 + v1\n"
+	       "sig_done1 r0[0], sig0\n"
+	       "sig_wait r2[0], sig0\n"
+	       "sig_wait r3[0], sig1\n"
+	       POSITION
+	       "uvsw vo4, r6\n"
+	       "end\n", 4, LIST("sh0 + v0", "sig_done1", "sig_wait r2[0], sig0"),
+	       LIST("sh2", "sig1"));
+}
+
+/* A texture read names its signal in another way than a load. */
+static void texture_reads_remain_with_their_waits(void **state)
+{
+	(void)state;
+	expect("sample.f32 sig1, r0, 2d, v0, sh0\n"
+	       "sample.f32 sig2, r8, 2d, v2, sh12\n"
+	       "sig_wait r4[0], sig1\n"
+	       "sig_wait r5[0], sig2\n"
+	       POSITION
+	       "uvsw vo4, r8\n"
+	       "end\n", 4, LIST("v0, sh0", "sig_wait r4[0], sig1"), LIST("sh12", "sig2"));
+}
+
+/* Loads read it, also of other instances. A register that such an access overwrites is not read. */
+static void writes_of_local_memory_remain(void **state)
+{
+	(void)state;
+	expect(".local 4096\n"
+	       "mov r1, v5\n"
+	       "mov r2, [one], 64\n"
+	       "local_atomic.u32 add, r1, [one], r2, v4\n"
+	       "local_load32 r0, [one], r2\n"
+	       "group_load sig0, sh4, sh0 + 64, 1024\n"
+	       "sig_wait r4[0], sig0\n"
+	       POSITION
+	       "uvsw vo4, v6\n"
+	       "end\n", 4, LIST("local_atomic", "r2, [one], 64", "group_load", "sig_wait"),
+	       LIST("v5", "v6"));
+}
+
 static void reads_of_the_uniform_stream_all_remain(void **state)
 {
 	(void)state;
@@ -155,6 +203,44 @@ static void programs_without_a_coordinate_program_are_refused(void **state)
 	assert_non_null(strstr(error, "instruction 0 is not legal"));
 }
 
+/* The assembler refuses such a branch; slice_program() is also called for words of other origin. */
+static void a_branch_beyond_the_program_is_refused(void **state)
+{
+	struct pumice_usc_insn jump = { .opcode = PUMICE_USC_OP_JUMP, .target = 2 };
+	uint32_t words[2 * PUMICE_USC_WORDS];
+	char error[128] = "";
+	uint8_t keep[2];
+
+	(void)state;
+	pumice_usc_pack(words, &jump);
+	pumice_usc_pack(words + PUMICE_USC_WORDS,
+			&(struct pumice_usc_insn){ .opcode = PUMICE_USC_OP_END });
+	assert_int_equal(slice_program(words, 2, 4, keep, error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "instruction 0 is not legal"));
+	jump.target = 1;
+	pumice_usc_pack(words, &jump);
+	assert_int_equal(slice_program(words, 2, 4, keep, error, sizeof(error)), 0);
+}
+
+/* The PDS program names the instructions of the USC program. */
+static void derived_files_name_their_number_of_instructions(void **state)
+{
+	(void)state;
+	expect(".stage vertex\n"
+	       ".pds\n"
+	       "mov v0, vertex\n"
+	       "task code, 7\n"
+	       "end\n"
+	       ".endpds\n"
+	       "mov r4, v0\n"
+	       "uvsw vo0, v0\n"
+	       "uvsw vo1, v0\n"
+	       "uvsw vo2, v0\n"
+	       "uvsw vo3, v0\n"
+	       "uvsw vo4, r4\n"
+	       "end\n", 4, LIST("task code, 5"), LIST("task code, 7", "r4"));
+}
+
 static void derived_files_keep_lines_and_resources(void **state)
 {
 	const struct pumice_asm_options options = { .lines = true };
@@ -177,10 +263,12 @@ static void derived_files_keep_lines_and_resources(void **state)
 	assert_int_equal(after.attrs, before.attrs);
 	assert_int_equal(after.temps, before.temps);
 	assert_int_equal(after.shared, before.shared);
-	/* The end is the last line of both. */
-	assert_int_equal(pumice_program_get_lines(part, after.usc_insns - 1, &line, &count), 0);
-	assert_int_equal(count, 1);
-	assert_int_equal(line.line, 11);
+	for (uint32_t n = 0; n < after.usc_insns; n++) {
+		assert_int_equal(pumice_program_get_lines(part, n, &line, &count), 0);
+		assert_int_equal(count, 1);
+		/* The end is the last line of both. */
+		assert_int_equal(line.line, n + 1 < after.usc_insns ? n + 1 : 11);
+	}
 	assert_int_equal(pumice_program_positions(part, 6, &whole, error, sizeof(error)), -EINVAL);
 	pumice_program_destroy(part);
 	pumice_program_destroy(whole);
@@ -193,8 +281,13 @@ int main(void)
 		cmocka_unit_test(branches_and_their_dependencies_remain),
 		cmocka_unit_test(branches_go_where_they_went),
 		cmocka_unit_test(loads_remain_with_their_waits),
+		cmocka_unit_test(queried_accesses_remain),
+		cmocka_unit_test(texture_reads_remain_with_their_waits),
+		cmocka_unit_test(writes_of_local_memory_remain),
 		cmocka_unit_test(reads_of_the_uniform_stream_all_remain),
 		cmocka_unit_test(programs_without_a_coordinate_program_are_refused),
+		cmocka_unit_test(a_branch_beyond_the_program_is_refused),
+		cmocka_unit_test(derived_files_name_their_number_of_instructions),
 		cmocka_unit_test(derived_files_keep_lines_and_resources),
 	};
 
