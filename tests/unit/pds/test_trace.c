@@ -22,6 +22,7 @@ static struct stage_tasks *create_with(const struct fx_stores *stores)
 	trace_set_context(trace, TRACE_CDM, CONTEXT(PDS_DM_CDM));
 	trace_set_context(trace, TRACE_VDM, CONTEXT(PDS_DM_VDM));
 	trace_set_context(trace, TRACE_PDM, CONTEXT(PDS_DM_PDM));
+	trace_set_context(trace, TRACE_RDM, CONTEXT(PDS_DM_RDM));
 	testtrace_on(&t->fx->trace, TESTTRACE_ALL);
 	return t;
 }
@@ -83,6 +84,44 @@ static void only_tasks_of_the_stopped_job_are_cancelled(void **state)
 	assert_int_equal(r.mmu_ctx, FX_CTX);
 	assert_int_equal(r.usc, place[2].usc);
 	assert_int_equal(r.arg0, place[2].group);
+	stage_tasks_destroy(t);
+}
+
+static void check_master(const struct pumice_trace_record *r, enum pds_dm dm)
+{
+	assert_int_equal(r->rdm, dm == PDS_DM_RDM);
+	assert_int_equal(r->dm, dm == PDS_DM_RDM ? 0 : dm);
+	assert_int_equal(r->context, CONTEXT(dm));
+	assert_int_equal(r->mmu_ctx, FX_CTX);
+}
+
+/* Tasks of rays have a bit of their own: the data masters of records are those before them. */
+static void tasks_are_traced_with_their_data_master(void **state)
+{
+	struct stage_tasks *t = create();
+	struct pumice_trace_record r = { 0 };
+	struct pds_place place;
+	enum pds_dm dm;
+	u32 count = 0;
+
+	(void)state;
+	for (dm = PDS_DM_VDM; dm < PDS_DM_COUNT; dm++) {
+		place = start(t, dm);
+		assert_int_equal(events(t, TASK_EVENT, BEGIN, &r), ++count);
+		check_master(&r, dm);
+		t->fx->usc[place.usc]->tag_reads[dm]++;
+		finish(t, place);
+		assert_int_equal(events(t, TASK_EVENT, ENDS, &r), count);
+		check_master(&r, dm);
+		assert_int_equal(events(t, PUMICE_TRACE_KIND_TAG, 0, &r), count);
+		check_master(&r, dm);
+	}
+	while (stage_task_start(t, PDS_DM_RDM, 0, 32, &place) == PDS_STARTED)
+		;
+	assert_int_equal(events(t, PUMICE_TRACE_KIND_STALL, 0, &r), 1);
+	check_master(&r, PDS_DM_RDM);
+	fx_finish_all(t->fx);
+	testtrace_check_pairs(&t->fx->trace);
 	stage_tasks_destroy(t);
 }
 
@@ -217,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_tasks_of_the_stopped_job_are_cancelled),
+		cmocka_unit_test(tasks_are_traced_with_their_data_master),
 		cmocka_unit_test(a_task_begins_in_the_trace_when_it_gets_a_slot),
 		cmocka_unit_test(work_groups_of_a_stopped_job_are_cancelled),
 		cmocka_unit_test(a_task_that_began_before_the_trace_has_no_end_in_it),
