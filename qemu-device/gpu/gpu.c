@@ -366,6 +366,11 @@ static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 		if (done && (atomic_load_explicit(stop, memory_order_relaxed) ||
 			     atomic_load_explicit(&gpu->host_waits, memory_order_relaxed)))
 			break;
+		/* Between two pieces others get the lock: quick groups are filled with it held. */
+		if (done) {
+			device_unlock(gpu);
+			device_lock(gpu);
+		}
 		more = cdm_step(gpu->cdm, CDM_LOOK);
 	}
 	device_unlock(gpu);

@@ -352,7 +352,8 @@ void workers_wake(struct workers *w, unsigned int unit)
 {
 	bool kick;
 
-	if (atomic_exchange(&w->unit[unit].awake, true))
+	/* An urgent unit may be queued after others since its step ended: then one is stopped. */
+	if (atomic_exchange(&w->unit[unit].awake, true) && !w->unit[unit].cfg.urgent)
 		return;
 	pthread_mutex_lock(&w->lock);
 	make_runnable(w, unit);
@@ -397,8 +398,7 @@ void workers_clear(struct workers *w)
 	for (i = 0; i < w->units; i++) {
 		w->unit[i].queued = false;
 		w->unit[i].deadline = WORKERS_NEVER;
-		if (!w->unit[i].again)
-			atomic_store(&w->unit[i].awake, false);
+		atomic_store(&w->unit[i].awake, false);
 	}
 	pthread_mutex_unlock(&w->lock);
 }

@@ -394,6 +394,30 @@ static unsigned int hold_both(struct fixture *fx, unsigned int thread)
 	return atomic_load(&fx->thread[1]) == thread ? 1 : 2;
 }
 
+/* It was woken before, and queued after the others because its step had more to do. */
+static void an_urgent_unit_that_is_queued_cuts_a_step_short(void **state)
+{
+	struct fixture *fx = fx_create(1);
+
+	(void)state;
+	atomic_store(&fx->held[0], true);
+	atomic_store(&fx->more[0], 1);
+	atomic_store(&fx->held[1], true);
+	atomic_store(&fx->heeds_stop[1], true);
+	atomic_store(&fx->more[1], 1000000);
+	workers_wake(fx->w, 0);
+	until_inside(fx, 0);
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 0);
+	atomic_store(&fx->held[0], false);
+	until_inside(fx, 1);
+	workers_wake(fx->w, 0);
+	until_steps(fx, 0, 2);
+	atomic_store(&fx->held[1], false);
+	atomic_store(&fx->more[1], 0);
+	fx_destroy(fx);
+}
+
 static void a_thread_prefers_its_home_units_and_others_do_not_starve(void **state)
 {
 	struct fixture *fx = fx_create(2);
@@ -607,6 +631,7 @@ int main(void)
 		cmocka_unit_test(a_unit_is_stepped_by_one_thread_at_a_time),
 		cmocka_unit_test(units_run_in_parallel),
 		cmocka_unit_test(an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle),
+		cmocka_unit_test(an_urgent_unit_that_is_queued_cuts_a_step_short),
 		cmocka_unit_test(a_thread_prefers_its_home_units_and_others_do_not_starve),
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
