@@ -266,12 +266,17 @@ bool pds_core_wait(struct pds_core *core, const struct pds_need *need)
 	return dms_wait(&core->dms, (enum pds_dm)need->dm, need->waiter);
 }
 
+void pds_core_left(struct pds_core *core, enum pds_dm dm, const struct pds_admitted *before)
+{
+	dms_leave(&core->dms, dm);
+	notify_newly(core, before);
+}
+
 void pds_core_leave(struct pds_core *core, enum pds_dm dm)
 {
 	const struct pds_admitted before = pds_core_admitted(core);
 
-	dms_leave(&core->dms, dm);
-	notify_newly(core, &before);
+	pds_core_left(core, dm, &before);
 }
 
 /* ------------------------------------------------------------ claims */
@@ -295,36 +300,60 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
 	return fewest != UINT32_MAX;
 }
 
-bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
-		    unsigned int *group)
+/* Data masters admitted before a claim; of none if no other one waits: the usual case. */
+struct claimer {
+	bool alone;
+	struct pds_admitted before;
+};
+
+/*
+ * Look before any part of the claim is allocated: that may change which data masters are limited.
+ */
+static struct claimer claimer_of(struct pds_core *core, enum pds_dm dm)
+{
+	struct claimer claimer = { .alone = dms_is_alone(&core->dms, dm) };
+
+	if (!claimer.alone)
+		claimer.before = pds_core_admitted(core);
+	return claimer;
+}
+
+static bool claim(struct pds_core *core, const struct claimer *claimer, unsigned int usc,
+		  const struct pds_need *need, unsigned int *group)
 {
 	const enum pds_dm dm = (enum pds_dm)need->dm;
-	const bool alone = dms_is_alone(&core->dms, dm);
-	const struct pds_admitted before = alone ? (struct pds_admitted){ 0 } :
-		pds_core_admitted(core);
 	struct unit *unit = unit_of(core, usc);
 
-	if ((!alone && !dms_admits(&core->dms, dm)) ||
+	if ((!claimer->alone && !dms_admits(&core->dms, dm)) ||
 	    !pds_unit_claim(&unit->accounts, need, &core->limits[dm], group))
 		return false;
 	update_load(unit);
 	dms_claimed(&core->dms, dm, need->waiter);
-	if (!alone)
-		notify_newly(core, &before);
+	if (!claimer->alone)
+		notify_newly(core, &claimer->before);
 	return true;
+}
+
+bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
+		    unsigned int *group)
+{
+	const struct claimer claimer = claimer_of(core, (enum pds_dm)need->dm);
+
+	return claim(core, &claimer, usc, need, group);
 }
 
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place)
 {
 	const u64 now = need->vpm_rows ? core->pds->config.now(core->pds->config.opaque) : 0;
+	const struct claimer claimer = claimer_of(core, (enum pds_dm)need->dm);
 	u64 tried = need->on ? ~(1ull << (core->first + need->on - 1)) : 0;
 
 	if (!vpm_alloc(&core->vpm, need->vpm_rows, now, &place->vpm))
 		return false;
 	while (pds_lowest_load(core->pds, core->first, core->uscs, need, next, tried,
 			       &place->usc)) {
-		if (pds_core_claim(core, place->usc, need, &place->group))
+		if (claim(core, &claimer, place->usc, need, &place->group))
 			return true;
 		tried |= 1ull << place->usc;
 	}

@@ -114,10 +114,11 @@ enum pds_result pds_vpm_claim(struct pds *pds, unsigned int number, u32 rows, un
 {
 	const struct pds_need need = { .dm = PDS_DM_VDM, .vpm_rows = rows };
 	struct pds_core *core = pds_lock_core(pds, number);
+	const struct pds_admitted before = pds_core_admitted(core);
 	const bool claimed = vpm_alloc(&core->vpm, rows, pds->config.now(pds->config.opaque), at);
 
 	if (claimed)
-		pds_core_leave(core, PDS_DM_VDM);
+		pds_core_left(core, PDS_DM_VDM, &before);
 	else
 		start_waiting(core, &need, ctx);
 	pds_unlock_core(core);

@@ -605,6 +605,24 @@ static void a_group_of_many_registers_is_filled_without_the_device_lock(void **s
 	fx_destroy(fx);
 }
 
+/* One that is not quick does not delay those that wait for the lock. */
+static void a_group_of_twice_the_registers_is_filled_without_the_lock(void **state)
+{
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(PUMICE_GROUP_INSTANCES, 1, 1);
+	u32 locks;
+
+	(void)state;
+	launch.state.attrs = 16;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(pds_launch_cost(fx->pds), 2);
+	locks = fx->locks;
+	assert_int_equal(fx_group_piece(fx, 0, 0, 0, 0), PDS_STARTED);
+	assert_int_equal(fx->locks - locks, 2);	/* by the caller, and after it was filled */
+	fx_destroy(fx);
+}
+
 /* The usual group: claim, fill and start are one section of the device lock. */
 static void a_group_of_few_registers_is_started_without_dropping_the_lock(void **state)
 {
@@ -709,6 +727,7 @@ int main(void)
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
+		cmocka_unit_test(a_group_of_twice_the_registers_is_filled_without_the_lock),
 		cmocka_unit_test(a_group_of_few_registers_is_started_without_dropping_the_lock),
 		cmocka_unit_test(a_launch_begins_when_its_program_is_loaded),
 		cmocka_unit_test(each_group_may_be_of_a_launch_of_its_own),

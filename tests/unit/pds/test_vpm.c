@@ -176,6 +176,52 @@ static void tasks_wait_for_rows_until_outputs_are_freed(void **state)
 	stage_tasks_destroy(t);
 }
 
+/*
+ * The last rows are claimed, for a task or for copies: the VDM then waits for its own memory alone,
+ * and compute, which had to wait for it, is notified.
+ */
+static void a_claim_of_the_last_rows_notifies_others(void **state)
+{
+	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
+					  .local_bytes = FX_LOCAL, .vpm_bytes = 40 * 128 };
+	struct stage_tasks *t = stage_tasks_create(1, &stores, &four_temps);
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	struct pds_place place;
+	u64 at;
+
+	(void)state;
+	t->stage[PDS_DM_VDM].vo_words = 20;
+	fx_control(t->fx, (struct pds_control){ .out_of_order = true,
+						.policy = PUMICE_DMS_POLICY_VDM_PDM_CDM });
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	while (fx_group(t->fx, 0, 0, 0, 0) == PDS_STARTED)
+		;
+	fx_finish_oldest(t->fx);
+	assert_int_equal(stage_task_start(t, PDS_DM_VDM, 0, 32, &place), PDS_STARTED);
+	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 0, 32, 1, &place), PDS_WAIT);
+	fx_finish_oldest(t->fx);
+	fx_finish_oldest(t->fx);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	t->fx->room = 0;
+	assert_int_equal(stage_task_start(t, PDS_DM_VDM, 0, 32, &place), PDS_STARTED);
+	assert_int_equal(t->fx->room, 1);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(pds_vpm_claim(t->fx->pds, 0, 20, FX_CTX, &at), PDS_WAIT);
+	fx_finish_oldest(t->fx);
+	pds_vpm_free(t->fx->pds, 0, 20);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	t->fx->room = 0;
+	assert_int_equal(pds_vpm_claim(t->fx->pds, 0, 20, FX_CTX, &at), PDS_STARTED);
+	assert_int_equal(t->fx->room, 1);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_finish_all(t->fx);
+	pds_vpm_free(t->fx->pds, 0, at + 20);
+	stage_tasks_destroy(t);
+}
+
 /* Waits for slots or registers are none for the vertex pipe memory. */
 static void only_waits_for_rows_are_counted(void **state)
 {
@@ -236,6 +282,7 @@ int main(void)
 		cmocka_unit_test(rows_are_allocated_once_and_in_one_piece),
 		cmocka_unit_test(an_undone_allocation_leaves_no_skipped_rows),
 		cmocka_unit_test(tasks_wait_for_rows_until_outputs_are_freed),
+		cmocka_unit_test(a_claim_of_the_last_rows_notifies_others),
 		cmocka_unit_test(only_waits_for_rows_are_counted),
 		cmocka_unit_test(pieces_are_limited_to_half_of_the_memory),
 	};
