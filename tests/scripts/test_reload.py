@@ -5,6 +5,7 @@ import contextlib
 import io
 import os
 import pathlib
+import shlex
 import socket
 import subprocess
 import sys
@@ -43,7 +44,7 @@ class Reload(unittest.TestCase):
         def serve():
             peer, _ = port.accept()
             with peer, peer.makefile("r") as lines:
-                token, _, command = lines.readline().partition(" ")
+                token, *command = shlex.split(lines.readline())
                 self.tokens.append(token)
                 self.commands.append(command)
                 for reply in replies:
@@ -86,7 +87,8 @@ class Reload(unittest.TestCase):
         done = self.load("--parameters", "slice_us=500 split_prims=3")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, "some lines\nthe guest runs this tree's driver and firmware\n")
-        self.assertEqual(self.commands, ["sh /etc/reload slice_us=500 split_prims=3\n"])
+        self.assertEqual(self.commands,
+                         [["sh", "-c", "sh /etc/reload slice_us=500 split_prims=3"]])
         folder = self.out / "guest/shell/reload"
         self.assertEqual((folder / "pumice.ko").read_bytes(), b"module")
         self.assertEqual((folder / "firmware/pumice/pumice_fw.bin").read_bytes(), b"firmware")
@@ -106,7 +108,7 @@ class Reload(unittest.TestCase):
             self.assertIn(f"error: {option[0]} has more than one line", done.stderr)
         # The next line is the first one that the guest receives.
         self.assertEqual(self.reload("--run", "true").returncode, 0)
-        self.assertEqual(self.commands, ["true\n"])
+        self.assertEqual(self.commands, [["sh", "-c", "true"]])
 
     def test_a_guest_of_an_older_tree_is_reported_at_once(self):
         """Guests without tokens run the whole line, whose first word is the token."""
@@ -115,6 +117,16 @@ class Reload(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("error: the guest is of an older tree\n       start it again: make shell",
                       done.stderr)
+
+    def test_a_guest_of_an_older_tree_runs_no_part_of_a_command(self):
+        sent = io.BytesIO()
+        port = mock.Mock(sendall=sent.write, makefile=lambda *args, **more: io.StringIO(""))
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+            reload.run(port, f"true; touch '{self.out}/file'")
+        done = subprocess.run(["sh", "-c", sent.getvalue().decode()], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 127)
+        self.assertFalse((self.out / "file").exists())
 
     def test_a_guest_that_ends_is_an_error(self):
         self.guest(b"some")
@@ -152,7 +164,7 @@ class Reload(unittest.TestCase):
         self.guest(b"a line\nstatus TOKEN 3\n")
         done = self.reload("--run", "uname -a")
         self.assertEqual((done.returncode, done.stdout), (3, "a line\n"))
-        self.assertEqual(self.commands, ["uname -a\n"])
+        self.assertEqual(self.commands, [["sh", "-c", "uname -a"]])
 
     def test_the_output_of_a_command_is_not_its_status(self):
         self.guest(b"status 0\nstatus of it\n\nno end of line", b"status TOKEN 3\n")
