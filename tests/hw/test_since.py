@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Versions since which the ray-tracing data master exists: the constants that driver and firmware
-compare with those of the device are the documented ones.
+Versions since which the ray-tracing data master and flips exist: the constants that driver and
+firmware compare with those of the device are the documented ones.
 """
 
 import os
@@ -34,16 +34,35 @@ def versions_in(pattern, text):
     return {int(minor) for minor in re.findall(pattern, text)}
 
 
+def command(name):
+    """Return the line and the comment of a command of client CCBs."""
+    return re.search(rf"^\tFWIF_CCCB_{name}\b.*?\*/", read("hw", "fwif.h"),
+                     re.MULTILINE | re.DOTALL).group(0)
+
+
+def minors_with(feature):
+    """Return the minor versions that the register VERSION lists with a feature."""
+    version = next(node.get("doc") for node in elements("registers.xml")
+                   if node.tag == "reg" and node.get("name") == "VERSION")
+    lists = re.findall(r"Since 2\.(\d+): ([^.]*)\.", version)
+    return [int(minor) for minor, text in lists if feature in text]
+
+
+class Flips(unittest.TestCase):
+    """The command PRESENT of the TDM, and the flips it causes."""
+
+    def test_both_have_it_since_the_versions_that_are_required(self):
+        self.assertEqual(minors_with("PRESENT of the TDM"), [constant("FWIF_FLIPS_SINCE_MAP")])
+        self.assertEqual(versions_in(r"Since version 1\.(\d+)", command("PRESENT")),
+                         {constant("FWIF_FLIPS_SINCE")})
+
+
 class Rays(unittest.TestCase):
     """Unit RDM, its commands and its contexts."""
 
     def test_the_register_map_has_the_unit_since_the_version_that_is_required(self):
         since = constant("FWIF_RDM_SINCE_MAP")
-        version = next(node.get("doc") for node in elements("registers.xml")
-                       if node.tag == "reg" and node.get("name") == "VERSION")
-        lists = dict(re.findall(r"Since 2\.(\d+): ([^.]*)\.", version))
-        self.assertEqual([int(minor) for minor, text in lists.items() if "unit RDM" in text],
-                         [since])
+        self.assertEqual(minors_with("unit RDM"), [since])
         nodes = [node for name in ("registers.xml", "masters.xml", "trace.xml")
                  for node in elements(name)
                  if re.fullmatch("(?i)RDM(_.*)?", node.get("name", ""))
@@ -56,8 +75,7 @@ class Rays(unittest.TestCase):
     def test_the_firmware_interface_has_the_command_since_the_version_that_is_required(self):
         text = read("hw", "fwif.h")
         since = constant("FWIF_RDM_SINCE")
-        command = re.search(r"^\tFWIF_CCCB_RAYS\b.*$", text, re.MULTILINE).group(0)
-        self.assertEqual(versions_in(r"Since version 1\.(\d+)", command), {since})
+        self.assertEqual(versions_in(r"Since version 1\.(\d+)", command("RAYS")), {since})
         self.assertEqual(versions_in(r"of the RDM since 1\.(\d+)", text), {since})
 
     def test_the_kernel_interface_lists_the_contexts_where_it_documents_them(self):

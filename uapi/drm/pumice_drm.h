@@ -43,7 +43,7 @@
  *		the statistics.
  *   1.6	@cache_bytes of struct drm_pumice_query_gpu, the first of which is padding of a
  *		1.5 kernel: 0. POLLHUP of poll() when the device was removed and no event follows; a
- *		1.5 kernel reports nothing, and poll() may wait for ever: its calls return -ENODEV.
+ *		1.5 kernel reports nothing, and poll() may wait for ever. Ioctls return -ENODEV.
  *		-E2BIG of SUBMIT for more than DRM_PUMICE_MAX_PRESENTS @presents, for which a 1.5
  *		kernel returns -EINVAL.
  *

@@ -34,9 +34,6 @@
 #include "pumice_regs.h"
 #include "pumice_reset.h"
 
-/* Versions of the register map and of the firmware interface that have flips. */
-#define SINCE_MAP	5
-#define SINCE_FIRMWARE	9
 /* Space for events of a file: drm_file_alloc(). */
 #define EVENT_SPACE	4096
 
@@ -65,7 +62,7 @@ static_assert(offsetof(struct pumice_flip, base) == 0);
  */
 bool pumice_flip_supported(const struct pumice_device *pdev)
 {
-	return pumice_device_supports(pdev, SINCE_MAP, SINCE_FIRMWARE);
+	return pumice_device_supports(pdev, FWIF_FLIPS_SINCE_MAP, FWIF_FLIPS_SINCE);
 }
 
 /* Create one event with space in the file. Returns -ENOSPC if there is none. */
