@@ -70,8 +70,8 @@ static int parse_names(struct program_lines *lines, const char *text, const stru
 		if (length == bytes - at || !length)
 			return REFUSE(reason, "source lines: file %u has no name", i);
 		if (has_control(text + at))
-			return REFUSE(reason, "source lines: file %u: its name has a control character",
-				      i);
+			return REFUSE(reason, "source lines: file %u: its name has a control character; "
+				      "assemble the program again", i);
 		lines->names[i] = text + at;
 		at += length + 1;
 	}

@@ -179,16 +179,22 @@ static bool find_stuck(const struct dump *dump, struct fwif_stuck *s)
 static bool print_stuck(const struct dump *dump, bool all)
 {
 	struct fwif_stuck s;
+	u32 others;
 
 	(void)all;
 	if (!find_stuck(dump, &s))
 		return false;
+	others = s.waves ? s.sampled : 0;
 	printf("unit: %s\n", pumice_unit_str(s.unit));
 	print_busy(s.busy);
 	if (s.waves)
 		printf("waves of the job: %u, of which %u were sampled\n", s.waves, s.sampled);
-	for (u32 i = 0; i < s.places && i < FWIF_STUCK_PLACES; i++)
+	for (u32 i = 0; i < s.places && i < FWIF_STUCK_PLACES; i++) {
 		print_place(dump, &s.place[i], s.waves);
+		others -= s.place[i].waves < others ? s.place[i].waves : others;
+	}
+	if (others)
+		printf("%u at other instructions\n", others);
 	if (!s.waves && s.places)
 		print_lane(&s);
 	return true;

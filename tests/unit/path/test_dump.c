@@ -227,6 +227,21 @@ static void memory_of_a_null_mapping_is_shown_as_zeros(void **state)
 	path_one(1, 0, check_stream_in_null);
 }
 
+/* Of 10 sampled waves, the 6 at the two places of the record are not all. */
+static void check_further_places(struct file *f)
+{
+	static const uint32_t counts[] = { 6, 6, 2 };	/* waves, sampled, places */
+	static const uint32_t sampled = 10;
+	uint8_t *at = memmem(f->data, f->bytes, counts, sizeof(counts));
+	char *text;
+
+	assert_non_null(at);
+	memcpy(at + sizeof(*counts), &sampled, sizeof(sampled));
+	text = show_file(f);
+	assert_has(text, "\n4 at other instructions\n");
+	free(text);
+}
+
 /* A dump while the job runs, and one when it was killed. */
 static void check_stuck(struct path *p)
 {
@@ -259,6 +274,7 @@ static void check_stuck(struct path *p)
 	assert_has(text, "firmware log:\n");
 	assert_has(text, "waves in flight: 6\n");
 	free(text);
+	check_further_places(&f);
 	free(f.data);
 
 	assert_int_equal(pumice_context_kill(p->context), 0);
