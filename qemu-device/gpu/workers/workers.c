@@ -211,7 +211,6 @@ static void run_step(struct workers *w, unsigned int index)
 	 */
 	if (more || u->again)
 		enqueue(w, index, !more && u->cfg.urgent);
-	u->again = false;
 	pthread_cond_broadcast(&w->ended);
 }
 
