@@ -54,11 +54,27 @@ static void open_file(struct drm_device *d, int fd)
 	d->minor = DRM_PUMICE_VERSION_MINOR;
 }
 
+/* Open a pipe as the file. Returns the end to which the kernel's part is written. */
+static int open_pipe(struct drm_device *d)
+{
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	open_file(d, ends[0]);
+	return ends[1];
+}
+
 static void close_file(struct drm_device *d)
 {
 	close(d->fd);
 	pthread_mutex_destroy(&d->read_lock);
 	device_fini(&d->base);
+}
+
+static void close_pipe(struct drm_device *d, int to)
+{
+	close(to);
+	close_file(d);
 }
 
 static void send_flip(int to, u32 frame)
@@ -79,18 +95,17 @@ static void a_wait_ends_when_no_flip_follows(void **state)
 {
 	struct pumice_flip flip;
 	struct drm_device d;
-	int ends[2];
+	int to;
 
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	open_file(&d, ends[0]);
+	to = open_pipe(&d);
 	assert_int_equal(wait_flip(&d, 0, &flip), -ETIME);
-	send_flip(ends[1], 7);
-	send_flip(ends[1], 8);
+	send_flip(to, 7);
+	send_flip(to, 8);
 	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), 0);
 	assert_int_equal(flip.frame, 7);
 	/* The flips that were sent before the device was removed are not lost. */
-	close(ends[1]);
+	close(to);
 	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), 0);
 	assert_int_equal(flip.frame, 8);
 	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), -ENODEV);
@@ -116,22 +131,20 @@ static void a_wait_ends_with_a_kernel_that_does_not_report_the_removal(void **st
 {
 	struct pumice_flip flip;
 	struct drm_device d;
-	int ends[2];
+	int to;
 
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	open_file(&d, ends[0]);
+	to = open_pipe(&d);
 	d.minor = 5;
 	calls_left = 2;
-	send_flip(ends[1], 7);
+	send_flip(to, 7);
 	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), 0);
 	assert_int_equal(calls_left, 2);
 	/* The device is removed while this waits: after the second call. */
 	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), -ENODEV);
 	assert_int_equal(calls_left, 0);
 	assert_non_null(strstr(pumice_device_error(&d.base), "the GPU was removed"));
-	close(ends[1]);
-	close_file(&d);
+	close_pipe(&d, to);
 }
 
 /* They are sent when their job ends, after the removal. */
@@ -139,21 +152,19 @@ static void announced_flips_of_a_removed_device_are_waited_for(void **state)
 {
 	struct pumice_flip flip;
 	struct drm_device d;
-	int ends[2];
+	int to;
 
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	open_file(&d, ends[0]);
+	to = open_pipe(&d);
 	d.minor = 5;
 	calls_left = 0;
 	assert_int_equal(present(&d, 1), 0);
 	assert_int_equal(wait_flip(&d, 0, &flip), -ETIME);
-	send_flip(ends[1], 9);
+	send_flip(to, 9);
 	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), 0);
 	assert_int_equal(flip.frame, 9);
 	assert_int_equal(wait_flip(&d, PUMICE_FOREVER, &flip), -ENODEV);
-	close(ends[1]);
-	close_file(&d);
+	close_pipe(&d, to);
 }
 
 /* A file that can be read and returns nothing, as for an event that exceeds the buffer. */
@@ -175,12 +186,11 @@ static void the_reason_of_a_submit_without_space_is_named(void **state)
 {
 	struct pumice_flip flip;
 	struct drm_device d;
-	int ends[2];
+	int to;
 	u32 i;
 
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	open_file(&d, ends[0]);
+	to = open_pipe(&d);
 	for (i = 0; i < PUMICE_MAX_FLIPS / PUMICE_MAX_PRESENTS - 1; i++)
 		assert_int_equal(present(&d, PUMICE_MAX_PRESENTS), 0);
 	/* There is space for these, so that the kernel's reason is another one. */
@@ -192,15 +202,14 @@ static void the_reason_of_a_submit_without_space_is_named(void **state)
 	submit_errno = ENOSPC;
 	assert_int_equal(present(&d, 1), -ENOSPC);
 	assert_non_null(strstr(pumice_device_error(&d.base), "call pumice_wait_flip() first"));
-	send_flip(ends[1], 1);
+	send_flip(to, 1);
 	assert_int_equal(wait_flip(&d, 0, &flip), 0);
 	assert_int_equal(present(&d, 1), -ENOSPC);
 	assert_non_null(strstr(pumice_device_error(&d.base), "queued jobs; wait for one"));
 	assert_int_equal(present(&d, 2), -ENOSPC);
 	assert_non_null(strstr(pumice_device_error(&d.base), "call pumice_wait_flip() first"));
 	submit_errno = 0;
-	close(ends[1]);
-	close_file(&d);
+	close_pipe(&d, to);
 }
 
 /* The kernel module, or what it runs on, is older than presents. */
@@ -214,12 +223,11 @@ static void the_reason_of_a_refused_present_is_named(void **state)
 		{ EOPNOTSUPP, "present: the GPU or its firmware has no presents; update it" },
 	};
 	struct drm_device d;
-	int ends[2];
+	int to;
 	u32 i;
 
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	open_file(&d, ends[0]);
+	to = open_pipe(&d);
 	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		submit_errno = reasons[i].error;
 		assert_int_equal(present(&d, 1), -EOPNOTSUPP);
@@ -229,8 +237,7 @@ static void the_reason_of_a_refused_present_is_named(void **state)
 	/* They announced no flips. */
 	for (i = 0; i < PUMICE_MAX_FLIPS / PUMICE_MAX_PRESENTS; i++)
 		assert_int_equal(present(&d, PUMICE_MAX_PRESENTS), 0);
-	close(ends[1]);
-	close_file(&d);
+	close_pipe(&d, to);
 }
 
 #define WIDTH	16u	/* and height of the image */
