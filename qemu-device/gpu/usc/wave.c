@@ -13,10 +13,9 @@
  * Limits: waves are run one at a time. A fault stops its group at once; earlier stores of its
  * waves remain.
  */
-#include <fenv.h>
-
 #include "../number.h"
 #include "exec.h"
+#include "float_env.h"
 
 /*
  * Additional cost of a slow instruction for a step, in instructions: a texture instruction
@@ -246,14 +245,12 @@ static void drop_aborted(struct usc *usc)
 
 bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 {
+	struct float_env host;
 	struct exec x;
-	fenv_t host;
 
 	x.stop = stop;
 	x.slow = 0;
-	/* Keep denormals and round to nearest, whatever the settings of this thread. */
-	fegetenv(&host);
-	fesetenv(FE_DFL_ENV);
+	float_env_enter(&host);
 	while (budget) {
 		if (atomic_load_explicit(&usc->abort, memory_order_relaxed))
 			drop_aborted(usc);
@@ -265,7 +262,7 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
 	}
-	fesetenv(&host);
+	float_env_leave(&host);
 	usc_busy_end(usc);
 	return usc_has_work(usc);
 }
