@@ -116,7 +116,11 @@ void gpu_lock(struct pumice_gpu *gpu)
 		pthread_mutex_lock(&gpu->gate);
 		pthread_mutex_unlock(&gpu->gate);
 	}
+	if (!pthread_mutex_trylock(&gpu->lock))
+		return;
+	atomic_fetch_add_explicit(&gpu->lock_waits, 1, memory_order_relaxed);
 	pthread_mutex_lock(&gpu->lock);
+	atomic_fetch_sub_explicit(&gpu->lock_waits, 1, memory_order_relaxed);
 }
 
 void gpu_unlock(struct pumice_gpu *gpu)
@@ -352,6 +356,13 @@ static bool step_fw(void *opaque, unsigned int index, const _Atomic bool *stop)
 	return fwctl_step(gpu->fw, stop);
 }
 
+/* Return whether the host or another unit waits for the device lock. */
+static bool lock_wanted(const struct pumice_gpu *gpu)
+{
+	return atomic_load_explicit(&gpu->host_waits, memory_order_relaxed) ||
+	       atomic_load_explicit(&gpu->lock_waits, memory_order_relaxed);
+}
+
 static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct pumice_gpu *gpu = opaque;
@@ -363,14 +374,9 @@ static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 		return false;
 	device_lock(gpu);
 	for (done = 0; more && done < CDM_BUDGET; done += CDM_LOOK) {
-		if (done && (atomic_load_explicit(stop, memory_order_relaxed) ||
-			     atomic_load_explicit(&gpu->host_waits, memory_order_relaxed)))
+		/* Quick groups are filled with the lock held. */
+		if (done && (atomic_load_explicit(stop, memory_order_relaxed) || lock_wanted(gpu)))
 			break;
-		/* Between two pieces others get the lock: quick groups are filled with it held. */
-		if (done) {
-			device_unlock(gpu);
-			device_lock(gpu);
-		}
 		more = cdm_step(gpu->cdm, CDM_LOOK);
 	}
 	device_unlock(gpu);

@@ -89,6 +89,7 @@ struct pumice_gpu {
 	pthread_mutex_t gate;
 	pthread_mutex_t lock;
 	_Atomic bool host_waits;	/* the gate is held */
+	_Atomic u32 lock_waits;		/* threads in gpu_lock() that wait for the lock */
 
 	/* Changes only while parked. */
 	struct mem_map mem;
@@ -135,7 +136,8 @@ static inline unsigned int gpu_usc_unit(const struct pumice_gpu *gpu, unsigned i
  * Take the device lock, and the same for an access of the host to a register. Such an access
  * precedes steps of units, so that a unit that takes the lock repeatedly does not starve the
  * host: an access waits only for earlier owners and waiters, each of which holds the lock for
- * some microseconds.
+ * some microseconds. An owner with more work ends its step when another unit waits: the lock
+ * is not handed over, and who releases and takes it at once would get it again.
  */
 void gpu_lock(struct pumice_gpu *gpu);
 void gpu_unlock(struct pumice_gpu *gpu);

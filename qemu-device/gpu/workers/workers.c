@@ -34,9 +34,9 @@
 struct unit {
 	struct workers_unit cfg;
 	bool queued, running;
-	bool again;		/* woken during the step */
-	_Atomic bool awake;	/* queued or again since a wake-up: another one changes nothing.
-				 * Read without the lock */
+	bool again;		/* woken during the step; valid while running */
+	_Atomic bool awake;	/* woken, and not claimed since: another wake-up may only change
+				 * the place in the queue. Read without the lock */
 	unsigned int next;	/* in the queue, or NO_UNIT */
 	u64 steps;		/* steps that have ended */
 	u64 deadline;
@@ -95,6 +95,21 @@ static void enqueue(struct workers *w, unsigned int index, bool first)
 	}
 }
 
+/* Make a queued unit the head. */
+static void advance(struct workers *w, unsigned int index)
+{
+	unsigned int before;
+
+	if (w->head == index)
+		return;
+	for (before = w->head; w->unit[before].next != index; before = w->unit[before].next)
+		continue;
+	w->unit[before].next = w->unit[index].next;
+	if (w->tail == index)
+		w->tail = before;
+	enqueue(w, index, true);
+}
+
 /* Queue the unit, or record the wake-up until its step has ended. */
 static void make_runnable(struct workers *w, unsigned int index)
 {
@@ -104,6 +119,8 @@ static void make_runnable(struct workers *w, unsigned int index)
 		u->again = true;
 	else if (!u->queued)
 		enqueue(w, index, u->cfg.urgent);
+	else if (u->cfg.urgent)
+		advance(w, index);
 }
 
 static u64 earliest_deadline(const struct workers *w)
@@ -349,15 +366,17 @@ static void kick_poller(struct workers *w, bool kick)
 
 void workers_wake(struct workers *w, unsigned int unit)
 {
+	struct unit *u = &w->unit[unit];
 	bool kick;
 
-	/* An urgent unit may be queued after others since its step ended: then one is stopped. */
-	if (atomic_exchange(&w->unit[unit].awake, true) && !w->unit[unit].cfg.urgent)
+	/* An urgent unit may be queued after others since its step ended. */
+	if (atomic_exchange(&u->awake, true) && !u->cfg.urgent)
 		return;
 	pthread_mutex_lock(&w->lock);
 	make_runnable(w, unit);
-	if (!w->parks)
-		find_thread(w, w->unit[unit].cfg.urgent);
+	/* The thread of a step that runs continues with the unit: no other is needed. */
+	if (!w->parks && !u->running)
+		find_thread(w, u->cfg.urgent);
 	kick = !w->threads && !w->polling && !w->parks;
 	pthread_mutex_unlock(&w->lock);
 	kick_poller(w, kick);

@@ -555,6 +555,59 @@ static void a_texture_fault_names_the_tag_of_the_usc(void **state)
 	fx_destroy(fx);
 }
 
+static void *lock_and_unlock(void *opaque)
+{
+	gpu_lock(opaque);
+	gpu_unlock(opaque);
+	return NULL;
+}
+
+/* Run a job without threads: each poll is one step. Some are within job_start(). */
+static u64 most_groups_of_a_step(struct fixture *fx, const struct job *job)
+{
+	const u32 counter = PUMICE_PERF_COUNTER(PUMICE_PERF_CDM_GROUPS);
+	const u64 end = fx_read(fx, counter) + job->groups;
+	u64 groups, before, most = 0;
+
+	job_start(fx, job);
+	groups = fx_read(fx, counter);
+	assert_true(groups < end);
+	while (groups < end) {
+		before = groups;
+		fx_poll(fx, 0);
+		groups = fx_read(fx, counter);
+		most = groups - before > most ? groups - before : most;
+	}
+	return most;
+}
+
+static void the_cdm_ends_its_step_when_a_unit_waits_for_the_lock(void **state)
+{
+	static const struct job small = { .program = JOB_NUMBER, .group = 32, .groups = 2000 };
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 4 });
+	pthread_t thread;
+	u32 *data;
+
+	(void)state;
+	data = job_map(fx);
+	fx_boot_proxy(fx);
+	gpu_lock(fx->gpu);
+	assert_int_equal(pthread_create(&thread, NULL, lock_and_unlock, fx->gpu), 0);
+	while (!atomic_load(&fx->gpu->lock_waits))
+		sched_yield();
+	gpu_unlock(fx->gpu);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(atomic_load(&fx->gpu->lock_waits), 0);
+	atomic_store(&fx->gpu->lock_waits, 1);
+	assert_true(most_groups_of_a_step(fx, &small) <= 8);
+	atomic_store(&fx->gpu->lock_waits, 0);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_numbers(data, &small);
+	/* Otherwise a step starts more. */
+	assert_true(most_groups_of_a_step(fx, &small) > 8);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -572,6 +625,7 @@ int main(void)
 		cmocka_unit_test(an_invalidation_completes_before_the_write),
 		cmocka_unit_test(each_wait_for_memory_of_programs_has_its_own_deadline),
 		cmocka_unit_test(programs_read_their_core_and_the_number_of_their_usc_in_it),
+		cmocka_unit_test(the_cdm_ends_its_step_when_a_unit_waits_for_the_lock),
 		cmocka_unit_test(invalid_configurations_are_refused_with_a_reason),
 	};
 

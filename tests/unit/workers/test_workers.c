@@ -32,6 +32,7 @@ struct fixture {
 	_Atomic bool held[UNITS];	/* the step waits at its gate until this is false... */
 	_Atomic bool heeds_stop[UNITS];	/* ...or until it is requested to stop */
 	_Atomic bool stopped[UNITS];	/* it read the stop flag as true */
+	_Atomic unsigned int reads[UNITS];	/* of the stop flag */
 	_Atomic bool overlap;		/* some unit was in two steps at once */
 	u64 deadline[UNITS];		/* set in the next step, if not 0 */
 	bool wakes_itself[UNITS];	/* in the next step */
@@ -86,6 +87,7 @@ static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 			if (atomic_load(&fx->heeds_stop[index]))
 				break;
 		}
+		atomic_fetch_add(&fx->reads[index], 1);
 		sched_yield();
 	}
 	atomic_fetch_add(&fx->steps[index], 1);
@@ -394,6 +396,64 @@ static unsigned int hold_both(struct fixture *fx, unsigned int thread)
 	return atomic_load(&fx->thread[1]) == thread ? 1 : 2;
 }
 
+/* Its step had more to do, so it was queued after the others; then it is woken. */
+static void an_urgent_unit_that_is_queued_becomes_the_head(void **state)
+{
+	struct fixture *fx = fx_create(0);
+
+	(void)state;
+	fx->more[0] = 1;
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 2);
+	workers_wake(fx->w, 3);
+	workers_wake(fx->w, 0);
+	workers_poll(fx->w, 0);
+	assert_string_equal(fx->order, "a");
+	workers_wake(fx->w, 0);
+	workers_wake(fx->w, 4);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "aabcde");
+	fx_destroy(fx);
+}
+
+static void an_urgent_unit_that_is_woken_in_its_step_runs_next(void **state)
+{
+	struct fixture *fx = fx_create(0);
+
+	(void)state;
+	fx->wakes_itself[0] = true;
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 0);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "aab");
+	fx_destroy(fx);
+}
+
+/* Its own thread runs it again: a guest that rings the doorbell stops no other unit. */
+static void an_urgent_unit_that_runs_stops_no_other(void **state)
+{
+	struct fixture *fx = fx_create(2);
+	unsigned int reads;
+
+	(void)state;
+	fx->held[0] = fx->held[1] = true;
+	workers_wake(fx->w, 1);
+	until_inside(fx, 1);
+	workers_wake(fx->w, 0);
+	until_inside(fx, 0);
+	workers_wake(fx->w, 0);
+	workers_wake(fx->w, 0);
+	fx->held[0] = false;
+	until_steps(fx, 0, 2);
+	/* A stop would be set: the next whole round of the step reads it. */
+	reads = atomic_load(&fx->reads[1]);
+	while (atomic_load(&fx->reads[1]) < reads + 2)
+		sched_yield();
+	assert_false(atomic_load(&fx->stopped[1]));
+	fx->held[1] = false;
+	fx_destroy(fx);
+}
+
 /* It was woken before, and queued after the others because its step had more to do. */
 static void an_urgent_unit_that_is_queued_cuts_a_step_short(void **state)
 {
@@ -631,6 +691,9 @@ int main(void)
 		cmocka_unit_test(a_unit_is_stepped_by_one_thread_at_a_time),
 		cmocka_unit_test(units_run_in_parallel),
 		cmocka_unit_test(an_urgent_unit_cuts_a_step_short_when_no_thread_is_idle),
+		cmocka_unit_test(an_urgent_unit_that_is_queued_becomes_the_head),
+		cmocka_unit_test(an_urgent_unit_that_is_woken_in_its_step_runs_next),
+		cmocka_unit_test(an_urgent_unit_that_runs_stops_no_other),
 		cmocka_unit_test(an_urgent_unit_that_is_queued_cuts_a_step_short),
 		cmocka_unit_test(a_thread_prefers_its_home_units_and_others_do_not_starve),
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
