@@ -266,7 +266,7 @@ bool pds_core_wait(struct pds_core *core, const struct pds_need *need)
 	return dms_wait(&core->dms, (enum pds_dm)need->dm, need->waiter);
 }
 
-void pds_core_left(struct pds_core *core, enum pds_dm dm, const struct pds_admitted *before)
+void pds_core_end_wait(struct pds_core *core, enum pds_dm dm, const struct pds_admitted *before)
 {
 	dms_leave(&core->dms, dm);
 	notify_newly(core, before);
@@ -276,7 +276,7 @@ void pds_core_leave(struct pds_core *core, enum pds_dm dm)
 {
 	const struct pds_admitted before = pds_core_admitted(core);
 
-	pds_core_left(core, dm, &before);
+	pds_core_end_wait(core, dm, &before);
 }
 
 /* ------------------------------------------------------------ claims */

@@ -243,7 +243,7 @@ struct pds_admitted {
 };
 struct pds_admitted pds_core_admitted(struct pds_core *core);
 /* Record that a data master got the rows it waited for, before which these were admitted. */
-void pds_core_left(struct pds_core *core, enum pds_dm dm, const struct pds_admitted *before);
+void pds_core_end_wait(struct pds_core *core, enum pds_dm dm, const struct pds_admitted *before);
 /* A tile has claimed room, before which these were admitted: others may have to wait no longer. */
 void pds_core_tile_claimed(struct pds_core *core, unsigned int tile,
 			   const struct pds_admitted *before);

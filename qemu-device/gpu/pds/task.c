@@ -118,7 +118,7 @@ enum pds_result pds_vpm_claim(struct pds *pds, unsigned int number, u32 rows, un
 	const bool claimed = vpm_alloc(&core->vpm, rows, pds->config.now(pds->config.opaque), at);
 
 	if (claimed)
-		pds_core_left(core, PDS_DM_VDM, &before);
+		pds_core_end_wait(core, PDS_DM_VDM, &before);
 	else
 		start_waiting(core, &need, ctx);
 	pds_unlock_core(core);

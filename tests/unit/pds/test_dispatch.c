@@ -623,6 +623,28 @@ static void a_group_of_twice_the_registers_is_filled_without_the_lock(void **sta
 	fx_destroy(fx);
 }
 
+/* Each instance reads; seven reads are few. */
+static void a_group_of_eight_reads_is_filled_without_the_lock(void **state)
+{
+	const struct pumice_pds_insn insns[] = { DMA(V, 0, 1, FX_DATA, 8), TASK, END };
+	u32 instances, locks;
+
+	(void)state;
+	for (instances = 7; instances <= 8; instances++) {
+		struct fixture *fx = fx_create(1, NULL);
+		struct pds_launch launch = fx_launch(instances, 1, 1);
+
+		launch.state.attrs = 1;
+		fx_program(fx, &launch, insns, 3);
+		assert_true(fx_begin(fx, &launch));
+		assert_int_equal(pds_launch_cost(fx->pds), instances == 8 ? 2 : 1);
+		locks = fx->locks;
+		assert_int_equal(fx_group_piece(fx, 0, 0, 0, 0), PDS_STARTED);
+		assert_int_equal(fx->locks - locks, instances == 8 ? 2 : 1);
+		fx_destroy(fx);
+	}
+}
+
 /* The usual group: claim, fill and start are one section of the device lock. */
 static void a_group_of_few_registers_is_started_without_dropping_the_lock(void **state)
 {
@@ -728,6 +750,7 @@ int main(void)
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
 		cmocka_unit_test(a_group_of_twice_the_registers_is_filled_without_the_lock),
+		cmocka_unit_test(a_group_of_eight_reads_is_filled_without_the_lock),
 		cmocka_unit_test(a_group_of_few_registers_is_started_without_dropping_the_lock),
 		cmocka_unit_test(a_launch_begins_when_its_program_is_loaded),
 		cmocka_unit_test(each_group_may_be_of_a_launch_of_its_own),

@@ -219,6 +219,13 @@ static void a_claim_of_the_last_rows_notifies_others(void **state)
 	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
 	fx_finish_all(t->fx);
 	pds_vpm_free(t->fx->pds, 0, at + 20);
+
+	/* The wait of the copies has ended: rows that are free later are not reserved for it. */
+	assert_int_equal(pds_vpm_claim(t->fx->pds, 0, 20, FX_CTX, &at), PDS_STARTED);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 20);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_finish_all(t->fx);
+	pds_vpm_free(t->fx->pds, 0, at + 20);
 	stage_tasks_destroy(t);
 }
 
