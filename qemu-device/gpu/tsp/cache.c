@@ -7,34 +7,56 @@
 
 _Static_assert(PUMICE_MAX_VARYINGS <= UINT8_MAX, "words are bits 40 to 47 of a key");
 
-/* Of a line: what it has, in one word, and the clock of its last use. 0: empty. */
+/*
+ * Outputs of usual vertices, in one line of the host's cache: they are not apart by the size of
+ * the largest one, which would use only few of that cache's sets.
+ */
+#define FEW_WORDS	16u
+
+#define HOST_LINE	64u	/* bytes */
+
+#define KEY_VALID	(1ull << 63)
+#define KEY_WAY_SHIFT	56	/* way of the set, two bits */
+#define KEY_WAY		(3ull << KEY_WAY_SHIFT)
+
+_Static_assert(TSP_CACHE_WAYS == 4, "the number of a way has two bits");
+
+/* Contents and way of each line, the line used last first. Without KEY_VALID: empty. */
 struct tsp_cache_set {
 	u64 key[TSP_CACHE_WAYS];
-	u64 used[TSP_CACHE_WAYS];
 };
 
 static u64 key_of(u32 block, u32 vertex, u32 words)
 {
-	return 1ull << 63 | (u64)words << 40 | (u64)vertex << 32 | block;
+	return KEY_VALID | (u64)words << 40 | (u64)vertex << 32 | block;
+}
+
+static void empty(struct tsp_cache *cache)
+{
+	u32 i, way;
+
+	for (i = 0; i < cache->sets; i++)
+		for (way = 0; way < TSP_CACHE_WAYS; way++)
+			cache->set[i].key[way] = (u64)way << KEY_WAY_SHIFT;
 }
 
 bool tsp_cache_init(struct tsp_cache *cache, u32 vertices)
 {
 	*cache = (struct tsp_cache){ .sets = vertices / TSP_CACHE_WAYS };
 	cache->set = calloc(cache->sets, sizeof(*cache->set));
+	cache->few = aligned_alloc(HOST_LINE, vertices * FEW_WORDS * sizeof(*cache->few));
 	cache->value = calloc(vertices, PUMICE_MAX_VARYINGS * sizeof(*cache->value));
-	return cache->set && cache->value;
+	if (!cache->set || !cache->few || !cache->value)
+		return false;
+	empty(cache);
+	return true;
 }
 
 void tsp_cache_fini(struct tsp_cache *cache)
 {
 	free(cache->set);
+	free(cache->few);
 	free(cache->value);
-}
-
-static void empty(struct tsp_cache *cache)
-{
-	memset(cache->set, 0, cache->sets * sizeof(*cache->set));
 }
 
 void tsp_cache_reset(struct tsp_cache *cache)
@@ -58,31 +80,42 @@ static void count(_Atomic u64 *counter)
 			      memory_order_relaxed);
 }
 
+/* Return the place of a key in the order of uses, or that of the line that it replaces. */
+static u32 place_of(const struct tsp_cache_set *set, u64 key, bool *hit)
+{
+	u32 at;
+
+	for (at = 0; at < TSP_CACHE_WAYS; at++)
+		if ((set->key[at] & ~KEY_WAY) == key)
+			break;
+	*hit = at < TSP_CACHE_WAYS;
+	return *hit ? at : TSP_CACHE_WAYS - 1;
+}
+
 float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words, bool *hit)
 {
-	const u32 first = ((block + vertex) & (cache->sets - 1)) * TSP_CACHE_WAYS;
-	struct tsp_cache_set *set = &cache->set[first / TSP_CACHE_WAYS];
+	const u32 number = (block + vertex) & (cache->sets - 1);
+	struct tsp_cache_set *set = &cache->set[number];
 	const u64 key = key_of(block, vertex, words);
-	u32 way = 0, n;
+	u32 at = place_of(set, key, hit);
+	const u64 way = set->key[at] & KEY_WAY;
 
-	while (way < TSP_CACHE_WAYS && set->key[way] != key)
-		way++;
-	*hit = way < TSP_CACHE_WAYS;
-	if (!*hit) {
-		for (way = 0, n = 1; n < TSP_CACHE_WAYS; n++)
-			way = set->used[n] < set->used[way] ? n : way;
-		set->key[way] = key;
-	}
+	for (; at; at--)
+		set->key[at] = set->key[at - 1];
+	set->key[0] = key | way;
 	count(*hit ? &cache->hits : &cache->misses);
-	set->used[way] = ++cache->clock;
-	cache->last = first + way;
-	return cache->value + (size_t)cache->last * PUMICE_MAX_VARYINGS;
+	cache->last = number * TSP_CACHE_WAYS + (u32)(way >> KEY_WAY_SHIFT);
+	return words <= FEW_WORDS ? cache->few + (size_t)cache->last * FEW_WORDS :
+				    cache->value + (size_t)cache->last * PUMICE_MAX_VARYINGS;
 }
 
 void tsp_cache_drop(struct tsp_cache *cache)
 {
 	struct tsp_cache_set *set = &cache->set[cache->last / TSP_CACHE_WAYS];
+	const u64 way = set->key[0] & KEY_WAY;
+	u32 at;
 
-	set->key[cache->last % TSP_CACHE_WAYS] = 0;
-	set->used[cache->last % TSP_CACHE_WAYS] = 0;
+	for (at = 0; at + 1 < TSP_CACHE_WAYS; at++)
+		set->key[at] = set->key[at + 1];
+	set->key[at] = way;
 }

@@ -25,12 +25,14 @@ struct tsp_cache_set;
 
 struct tsp_cache {
 	u32 sets;
-	u64 clock;		/* of uses */
 	u64 job;		/* number of the job whose vertices it has */
 	struct tsp_cache_set *set;
-	float *value;		/* PUMICE_MAX_VARYINGS of each line; TSP_CACHE_WAYS lines of a set
-				 * follow each other */
-	u32 last;		/* line that was found last */
+	/*
+	 * Outputs of each line, of which TSP_CACHE_WAYS of a set follow each other: of vertices
+	 * with few, and with up to PUMICE_MAX_VARYINGS.
+	 */
+	float *few, *value;
+	u32 last;		/* line that was found last: the first one in its set */
 	_Atomic u64 hits, misses;
 };
 
