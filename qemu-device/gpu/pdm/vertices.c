@@ -106,31 +106,42 @@ static bool keeps_planes(const struct pdm_tile *tile, const struct pdm_task *tas
 	       tile->planes + task->prims - r->planes < PDM_PLANES - PDM_TASK_SPANS;
 }
 
-/* Find the vertices of the task's primitives, and those that are missing. */
+/* Find the vertices of primitive i of the task, and those that are missing. */
+static bool gather_prim(struct pdm_tile *tile, const struct pdm_prim *r, u32 i,
+			struct gpu_fault *fault)
+{
+	struct pdm_vertices *v = &tile->vertices;
+	struct pdm_vertex key = { .state = r->header.vertex_state };
+	struct ipf_deferred from = { .vertices = 0 };
+	struct pdm *pdm = tile->pdm;
+	u32 n;
+
+	if (!ipf_fetch_deferred(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
+				&r->header, &r->prim.index, &from, fault))
+		return false;
+	v->cost += COST_GATHER;
+	key.draw = from.draw;
+	for (n = 0; n < from.vertices; n++) {
+		key.number = from.number[n];
+		v->of[i][n] = need(v, &key);
+	}
+	return true;
+}
+
+/* Find the vertices of all primitives of the task, and those that are missing. */
 static bool gather(struct pdm_tile *tile, const struct pdm_task *task, struct gpu_fault *fault)
 {
 	struct pdm_vertices *v = &tile->vertices;
-	struct pdm *pdm = tile->pdm;
-	struct ipf_deferred from = { .vertices = 0 };
-	u32 i, n;
+	u32 i;
 
 	v->gather++;
 	v->missing_count = 0;
 	for (i = 0; i < task->prims; i++) {
 		const struct pdm_prim *r = &tile->record[task->prim[i]];
-		struct pdm_vertex key = { .state = r->header.vertex_state };
 
-		if (!pdm_is_deferred(&r->header) || keeps_planes(tile, task, r))
-			continue;
-		if (!ipf_fetch_deferred(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
-					&r->header, &r->prim.index, &from, fault))
+		if (pdm_is_deferred(&r->header) && !keeps_planes(tile, task, r) &&
+		    !gather_prim(tile, r, i, fault))
 			return false;
-		v->cost += COST_GATHER;
-		key.draw = from.draw;
-		for (n = 0; n < from.vertices; n++) {
-			key.number = from.number[n];
-			v->of[i][n] = need(v, &key);
-		}
 	}
 	return true;
 }
