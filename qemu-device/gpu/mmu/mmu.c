@@ -317,34 +317,39 @@ static void fill_far(struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		e->host = found->page;
 }
 
-/* Copy the grain of va from an entry of the second level with this page size, if there is one. */
-static bool copy_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
-		     unsigned int shift)
+/*
+ * Copy the grain of va from an entry of the second level with this page size, and return its
+ * entry; NULL if there is none.
+ */
+static const struct mmu_tlb_entry *copy_far(const struct mmu *mmu, struct mmu_tlb *tlb,
+					    unsigned int ctx, u64 va, unsigned int shift)
 {
-	const u64 gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
 	struct mmu_tlb_entry *far = far_entry(tlb, va, shift), *near;
+	u64 gen;
 
-	if (far->tag != mmu_tlb_page_tag(ctx, va, shift) ||
-	    (far->gen != gen && !mmu_tlb_renew(mmu, far, ctx, va, gen)))
-		return false;
+	if (far->tag != mmu_tlb_page_tag(ctx, va, shift))
+		return NULL;
+	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	if (far->gen != gen && !mmu_tlb_renew(mmu, far, ctx, va, gen))
+		return NULL;
 	near = mmu_tlb_entry(tlb, va);
 	*near = *far;
 	near->tag = mmu_tlb_tag(ctx, va);
 	near->host += va & ((1ull << shift) - 1) & ~(GRAIN - 1);
-	return true;
+	return near;
 }
 
 u8 *mmu_tlb_find_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		     u32 perm)
 {
-	bool found = copy_far(mmu, tlb, ctx, va, MMU_GRAIN_SHIFT);
+	const struct mmu_tlb_entry *e = copy_far(mmu, tlb, ctx, va, MMU_GRAIN_SHIFT);
 
-	if (!found && sizes_assigned(mmu)) {
+	if (!e && sizes_assigned(mmu)) {
 		const unsigned int shift = page_shift(range_size(mmu, va));
 
-		found = shift != MMU_GRAIN_SHIFT && copy_far(mmu, tlb, ctx, va, shift);
+		e = shift != MMU_GRAIN_SHIFT ? copy_far(mmu, tlb, ctx, va, shift) : NULL;
 	}
-	return found ? mmu_tlb_lookup(mmu, tlb, ctx, va, perm) : NULL;
+	return e && e->perms & perm ? e->host + (va & (GRAIN - 1)) : NULL;
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
