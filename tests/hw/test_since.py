@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Versions since which the ray-tracing data master and flips exist: the constants that driver and
-firmware compare with those of the device are the documented ones.
+Versions since which the ray-tracing data master and flips exist: the constants by which the driver,
+and for the data master also the firmware, decide are those of every place that documents them.
 """
 
 import os
@@ -40,6 +40,25 @@ def command(name):
                      re.MULTILINE | re.DOTALL).group(0)
 
 
+def comment_of(member):
+    """Return the comment of a member of a structure of fwif.h."""
+    return re.search(rf"^\tu32 {member};\s*(/\*.*?\*/)", read("hw", "fwif.h"),
+                     re.MULTILINE | re.DOTALL).group(1)
+
+
+def listed_in_uapi(feature):
+    """Return the minor versions that the kernel interface lists with a feature."""
+    notes = read("uapi", "drm", "pumice_drm.h").split(" * Versions, ", 1)[1]
+    notes = notes.split(" * Status of the fence", 1)[0]
+    return [int(part.split("\t", 1)[0]) for part in notes.split(" *   1.")[1:] if feature in part]
+
+
+def documented_in_uapi(name):
+    """Return the minor versions that the comment of a name of the kernel interface mentions."""
+    doc = read("uapi", "drm", "pumice_drm.h").split(f"@{name}: ", 1)[1].split("*/", 1)[0]
+    return sorted(versions_in(r"[Ss]ince (?:version )?1\.(\d+)", doc))
+
+
 def minors_with(feature):
     """Return the minor versions that the register VERSION lists with a feature."""
     version = next(node.get("doc") for node in elements("registers.xml")
@@ -51,10 +70,26 @@ def minors_with(feature):
 class Flips(unittest.TestCase):
     """The command PRESENT of the TDM, and the flips it causes."""
 
-    def test_both_have_it_since_the_versions_that_are_required(self):
-        self.assertEqual(minors_with("PRESENT of the TDM"), [constant("FWIF_FLIPS_SINCE_MAP")])
-        self.assertEqual(versions_in(r"Since version 1\.(\d+)", command("PRESENT")),
-                         {constant("FWIF_FLIPS_SINCE")})
+    def test_the_register_map_has_them_since_the_version_that_is_required(self):
+        since = constant("FWIF_FLIPS_SINCE_MAP")
+        self.assertEqual(minors_with("PRESENT of the TDM"), [since])
+        documented = {node.get("name"): versions_in(r"Since version 2\.(\d+)", node.get("doc", ""))
+                      for node in elements("tdm.xml")
+                      if re.fullmatch("PRESENTS|FLIP_.*", node.get("name", ""))}
+        documented = {name: found for name, found in documented.items() if found}
+        self.assertEqual(documented, dict.fromkeys(("PRESENTS", "FLIP_STATUS", "FLIP_CTRL"), {since}))
+
+    def test_the_firmware_interface_has_them_since_the_version_that_is_required(self):
+        for text in (command("PRESENT"), comment_of("flips")):
+            with self.subTest(text=text):
+                self.assertEqual(versions_in(r"Since version 1\.(\d+)", text),
+                                 {constant("FWIF_FLIPS_SINCE")})
+
+    def test_the_kernel_interface_lists_them_where_it_documents_them(self):
+        listed = listed_in_uapi("@presents and @present_data")
+        self.assertEqual(len(listed), 1)
+        self.assertEqual(listed_in_uapi("DRM_PUMICE_EVENT_FLIP"), listed)
+        self.assertEqual(documented_in_uapi("presents"), listed)
 
 
 class Rays(unittest.TestCase):
@@ -79,14 +114,11 @@ class Rays(unittest.TestCase):
         self.assertEqual(versions_in(r"of the RDM since 1\.(\d+)", text), {since})
 
     def test_the_kernel_interface_lists_the_contexts_where_it_documents_them(self):
-        text = read("uapi", "drm", "pumice_drm.h")
-        notes = text.split(" * Versions, ", 1)[1].split(" * Status of the fence", 1)[0]
-        listed = [int(part.split("\t", 1)[0]) for part in notes.split(" *   1.")[1:]
-                  if "DRM_PUMICE_CONTEXT_RAYS" in part]
+        listed = listed_in_uapi("DRM_PUMICE_CONTEXT_RAYS")
+        self.assertEqual(len(listed), 1)
         for name in ("DRM_PUMICE_CONTEXT_RAYS", "rays_busy"):
             with self.subTest(name=name):
-                doc = text.split(f"@{name}: ", 1)[1].split("*/", 1)[0]
-                self.assertEqual(sorted(versions_in(r"since 1\.(\d+)", doc)), listed)
+                self.assertEqual(documented_in_uapi(name), listed)
 
 
 if __name__ == "__main__":
