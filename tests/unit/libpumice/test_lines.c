@@ -177,7 +177,8 @@ static void names_have_no_control_characters(void **state)
 		if (!err != cases[i].valid)
 			fail_msg("case %zu is %s", i, err ? error : "accepted");
 		if (err)
-			assert_non_null(strstr(error, "file 1: its name has a control character"));
+			assert_non_null(strstr(error, "file 1: its name has a control character; "
+					       "assemble the program again"));
 	}
 }
 
