@@ -301,6 +301,8 @@ $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,test
 
 .PHONY: images
 images: $(guest) ## the guest's initramfs
+.PHONY: images-fast
+images-fast: $(BUILD)/guest/fast.cpio $(BUILD)/guest/programs.cpio $(BUILD)/guest/igt.cpio ## the same for the small kernel, and the image with IGT's programs
 .PHONY: images-debug
 images-debug: $(BUILD)/guest/debug.cpio $(BUILD)/guest/programs.cpio ## the same for the debug kernel
 

@@ -24,7 +24,7 @@ def commands(lines):
     for line in lines:
         line = re.sub(r"(^|\s)#( .*)?$", "", line).rstrip()
         if line.endswith("\\"):
-            part += line[:-1].rstrip() + " "
+            part += (line[:-1].strip() if part else line[:-1].rstrip()) + " "
         elif line or part:
             out.append(part + (line.strip() if part else line))
             part = ""

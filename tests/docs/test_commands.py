@@ -24,7 +24,11 @@ import session
 TOP = session.TOP
 KINDS = {"sh", "guest", "fails", "gdb", "none", "diff"}
 DEVELOPING = "Documentation/driver/developing.rst"
+DEBUGGING = "Documentation/driver/debugging.rst"
+FAULTS = "Documentation/faults.rst"
 FW_GDB = "tests/gdb does so with GDB's commands for the firmware"
+DEBUG_KERNEL = "make check-debug runs tests/guest/t_vm in such a guest"
+INJECTION = "tests/igt/pumice_faults does so in a guest of make check-igt, with such a device"
 LAYOUT = "tests/install/test_layout.py runs scripts/install.sh and what it installs"
 # (document, command): why it is not run here, and what runs it.
 ELSEWHERE = {
@@ -45,6 +49,18 @@ ELSEWHERE = {
     (DEVELOPING, "make reload"): "first-driver-change.rst does so",
     (DEVELOPING, 'make reload PARAMETERS="job_timeout_ms=3600000 fw_timeout_ms=3600000"'):
         "tests/guest/reload.sh does so in a guest",
+    (DEBUGGING, "make qemu images-debug"): "make check-debug builds the same",
+    (DEBUGGING, "echo 'modprobe pumice && t_vm; s=$?; rmmod pumice; exit $s' >/tmp/job"):
+        DEBUG_KERNEL,
+    (DEBUGGING, "scripts/run-guest.py try --kernel build/kernel/debug --job /tmp/job --show --image "
+     "build/guest/debug.cpio --image build/guest/programs.cpio --timeout 600"): DEBUG_KERNEL,
+    (FAULTS, "echo unit-hang,where=cdm >/sys/kernel/debug/dri/0/inject"): INJECTION,
+    (FAULTS, "cat /sys/kernel/debug/dri/0/inject"): INJECTION,
+    (FAULTS, "make qemu images-fast"): "make check-igt builds the same",
+    (FAULTS, "scripts/run-guest.py try --shell --kernel build/kernel/fast --image "
+     "build/guest/fast.cpio --image build/guest/igt.cpio --own-time "
+     "--device pumice,cores=4,threads=0,fault-injection=on,id=gpu "
+     '--qemu-option "-qmp unix:/tmp/qmp,server=on,wait=off"'): INJECTION,
     # The first commands of sessions, for all of each.
     (DEVELOPING, "gdb-multiarch build/firmware/pumice_fw.elf"): FW_GDB,
     (DEVELOPING, "(gdb) backtrace"): FW_GDB,
@@ -138,6 +154,12 @@ class Commands(unittest.TestCase):
     def test_developing(self):
         self.follow(DEVELOPING)
 
+    def test_debugging(self):
+        self.follow(DEBUGGING)
+
+    def test_fault_injection(self):
+        self.follow(FAULTS)
+
     def test_installation(self):
         self.follow("Documentation/installation.rst")
 
@@ -161,6 +183,7 @@ class Blocks(unittest.TestCase):
                                 "\n    indented\n```sh guest\ny\n```\n")
         self.assertEqual([b.kind for b in found], ["sh", "", "", "guest"])
         self.assertEqual(blocks.commands(found[0].lines), ["make a", "make b c"])
+        self.assertEqual(blocks.commands(["a \\", "   b \\", "   c"]), ["a b c"])
 
     def test_output_of_failures(self):
         line = "late by 2.010 s at 0x6000, argument 3"

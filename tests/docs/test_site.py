@@ -25,6 +25,19 @@ MENTION = re.compile(r"`([^`\n]+)`")
 # A file of hw/ and one of its enumerations, next to each other in a sentence.
 IN_FILE = re.compile(r"`(hw/[\w.]+)`+,\s+`+enum (\w+)`|`enum (\w+)`+\s+(?:of|in)\s+`+(hw/[\w.]+)`")
 TARGET = re.compile(r"^([a-z][a-z-]*):(?!=)", re.M)
+# A target of the Makefile and its prerequisites; an image, as documents name it.
+RULE = re.compile(r"^([a-z][a-z-]*):(?!=)([^#\n]*)", re.M)
+BUILDERS = ("images", "images-fast", "images-debug", "run", "shell")
+IMAGE = re.compile(r"\bbuild/guest/(\w+\.cpio)")
+
+
+def images_by_target():
+    """Return {target: images} of the targets of the Makefile that build images of guests."""
+    text = (TOP / "Makefile").read_text(encoding="utf-8")
+    guest = re.search(r"^guest := (.*)$", text, re.M)[1]
+    return {target: set(re.findall(r"\(BUILD\)/guest/(\w+\.cpio)",
+                                   needed.replace("$(guest)", guest)))
+            for target, needed in RULE.findall(text)}
 
 
 class Page(html.parser.HTMLParser):
@@ -107,6 +120,21 @@ class Links(unittest.TestCase):
                 found = re.match(r"make ([a-z][a-z-]*)\b(?![/.])", words)
                 if found and path.parent != TOP / "tests/igt":
                     self.assertIn(found[1], targets, f"{path.relative_to(TOP)}: {words}")
+
+    def test_images_that_documents_name_are_built_by_targets_that_they_name(self):
+        built = images_by_target()
+        count = 0
+        for path in documents():
+            text = path.read_text(encoding="utf-8")
+            named = {word for words in re.findall(r"\bmake ((?:[a-z][a-z-]* ?)+)", text)
+                     for word in words.split()}
+            images = set(IMAGE.findall(text))
+            count += len(images)
+            for image in images:
+                with self.subTest(document=str(path.relative_to(TOP)), image=image):
+                    self.assertTrue([target for target in named.intersection(BUILDERS)
+                                     if image in built[target]], "no target builds it")
+        self.assertGreater(count, 4)
 
 
 class Contents(unittest.TestCase):
