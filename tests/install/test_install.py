@@ -286,6 +286,19 @@ class Examples(Folder):
     def setUp(self):
         self.dir = prefix().examples
 
+    def run_edited(self, program, old, new):
+        """Build an example in which a text is replaced, in a folder of its own; run it."""
+        holder = tempfile.TemporaryDirectory(dir=prefix().examples.parent)
+        self.addCleanup(holder.cleanup)
+        self.dir = pathlib.Path(holder.name) / "examples"
+        shutil.copytree(prefix().examples, self.dir)
+        source = self.dir / f"{program}.c"
+        text = source.read_text(encoding="utf-8")
+        self.assertEqual(text.count(old), 1)
+        source.write_text(text.replace(old, new))
+        self.call(["make", program])
+        return prefix().run([f"./{program}"], cwd=self.dir)
+
     def test_each_reports_that_it_is_right(self):
         said = {"vector-add": "100000 sums are right\n",
                 "timeline": "8 rounds kept their order\n"}
@@ -298,18 +311,23 @@ class Examples(Folder):
             with self.subTest(program=program):
                 done = prefix().run([f"./{program}"], cwd=self.dir)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.dir = prefix().examples.parent / "mistaken"
-        shutil.copytree(prefix().examples, self.dir)
-        source = self.dir / "vector-add.c"
-        text = source.read_text(encoding="utf-8")
         after = "\tPUMICE_LINE(.input v0, global_x)\n"
-        self.assertEqual(text.count(after), 1)
-        source.write_text(text.replace(after, f"{after}\tPUMICE_LINE(mov r8, [one], r9)\n"))
-        self.call(["make", "vector-add"])
-        done = prefix().run(["./vector-add"], cwd=self.dir)
+        done = self.run_edited("vector-add", after, f"{after}\tPUMICE_LINE(mov r8, [one], r9)\n")
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (0, "100000 sums are right\n", "shader:4: warning: r9 is read, but "
                           "nothing has written it: it is 0\n"))
+
+    def test_mistakes_of_the_tutorial_are_printed_as_it_quotes_them(self):
+        page = " ".join((TOP / "Documentation/first-frame.rst").read_text(encoding="utf-8").split())
+        position, varying = re.findall(r"``(shader:\d+: warning: [^`]+)``", page)
+        for words, old, new, wanted in (
+                ("the line ``uvsw vo3, v3``", "\tPUMICE_LINE(uvsw vo3, v3)\n", "", [position]),
+                ("``NULL, 0`` in place of ``&varying, 1``", "&varying, 1", "NULL, 0",
+                 [varying.replace("1: warning: v0", f"{n + 1}: warning: v{n}") for n in range(3)])):
+            with self.subTest(words):
+                self.assertIn(words, page)
+                done = self.run_edited("triangle", old, new)
+                self.assertEqual((done.returncode, done.stderr.splitlines()), (0, wanted))
 
     def test_options_print_the_usage(self):
         for program, words in (("torus", "[DEVICE [PICTURE.ppm]]"), ("vector-add", "[DEVICE]")):
