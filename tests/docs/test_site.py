@@ -29,6 +29,11 @@ TARGET = re.compile(r"^([a-z][a-z-]*):(?!=)", re.M)
 RULE = re.compile(r"^([a-z][a-z-]*):(?!=)([^#\n]*)", re.M)
 BUILDERS = ("images", "images-fast", "images-debug", "run", "shell")
 IMAGE = re.compile(r"\bbuild/guest/(\w+\.cpio)")
+PROGRAMS = TOP / "tests/igt/programs.txt"
+# Our programs of IGT that are about fences or the MMU, and text that counts subtests.
+FENCES_AND_MMU = ("vm_bind", "vm_layout", "mmu_fault", "fence", "timeline", "dmabuf")
+COUNTS = re.compile(r"IGT's API: (\d+) subtests, (\d+) of them about fences and the MMU; (\d+) more "
+                    r"need the debug kernel")
 
 
 def images_by_target():
@@ -54,6 +59,13 @@ class Page(html.parser.HTMLParser):
                 self.anchors.add(value)
             elif name in ("href", "src") and tag != "link":
                 self.links.append(value)
+
+
+def own_subtests():
+    """Return {program: (subtests, kernels)} of our programs of IGT, without "pumice_"."""
+    rows = [line.split() for line in PROGRAMS.read_text(encoding="utf-8").splitlines()
+            if line.startswith("pumice_")]
+    return {row[0].removeprefix("pumice_"): (int(row[1]), row[2]) for row in rows}
 
 
 def documents():
@@ -139,6 +151,18 @@ class Links(unittest.TestCase):
 
 class Contents(unittest.TestCase):
     """The site is complete."""
+
+    def test_numbers_of_subtests_are_those_of_the_programs(self):
+        own = own_subtests()
+        numbers = [sum(n for n, kernels in own.values() if kernels != "debug"),
+                   sum(own[name][0] for name in FENCES_AND_MMU),
+                   sum(n for n, kernels in own.values() if kernels == "debug")]
+        page = (TOP / "Documentation/testing.rst").read_text(encoding="utf-8")
+        found = COUNTS.search(" ".join(page.split()))
+        self.assertEqual([int(n) for n in found.groups()], numbers)
+        readme = (TOP / "tests/igt/README.md").read_text(encoding="utf-8")
+        rows = dict(re.findall(r"^\| `pumice_(\w+)` \| (\d+) \|", readme, re.M))
+        self.assertEqual(rows, {name: str(n) for name, (n, _) in own.items()})
 
     def test_search_finds_registers_instructions_and_functions(self):
         index = (SITE / "searchindex.js").read_text(encoding="utf-8")
