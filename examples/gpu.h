@@ -24,7 +24,7 @@ struct gpu {
  */
 void gpu_open(struct gpu *gpu, int argc, char **argv, uint64_t bytes);
 
-/* The same with what it takes to run a compute shader. */
+/* The same with all objects that a compute shader needs. */
 void gpu_open_compute(struct gpu *gpu, int argc, char **argv, const char *shader, uint64_t bytes);
 
 /* Create a shader that is ready to run. Mistakes in it that the library warns of are printed. */

@@ -221,7 +221,7 @@ def result_of(result):
 
 
 def evaluate(tally, kernel, tests, results):
-    """Compare each test's result, and those of its dynamic subtests, with what tests/igt/ expects.
+    """Compare each test's result, and those of its dynamic subtests, with the lists of tests/igt.
     """
     fails, flakes, skips = (expectations(n, kernel) for n in ("fails", "flakes", "skips"))
     names = [name for test in tests

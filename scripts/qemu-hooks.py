@@ -5,7 +5,7 @@
     qemu-hooks.py QEMU_SOURCE
 
 Three files of QEMU name the folder: hw/meson.build, hw/Kconfig and the list of
-trace-event folders in meson.build. Each hook is found by what it means, not by
+trace-event folders in meson.build. Each hook is found by its meaning, not by
 line numbers, and applied once; a file that is already right is not touched, so
 that ninja does not configure again.
 

@@ -6,7 +6,7 @@ Each document is followed in a clean copy of the tree by a user with two termina
 results of BUILD at hand. Code blocks of the language sh are run, those marked as the guest's at
 the prompt of `make shell`. The lines of a block without a language (none) that follows
 immediately are compared with the output, except those with "…" or a time. A block with the caption
-"This fails" is run too: its commands end with an error, and of what they print only times and
+"This fails" is run too: its commands end with an error, and of their output only times and
 addresses may differ.
 
 Commands that are not run are listed in ELSEWHERE with the reason. A document's block of any other

@@ -32,7 +32,7 @@ struct pumice_gpu;
 /* Set a limit below ORACLE_GPU_BYTES, for this and all later inputs of the target. */
 void oracle_limit_memory(u64 bytes);
 
-/* No job is left: the memory that the GPU holds beyond what it was created with is bounded. */
+/* No job is left: the memory that the GPU has allocated since its creation is bounded. */
 void oracle_check_idle(void);
 
 #endif

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # Faults and time-outs of jobs of the kernel driver name their source: pumice-run prints line,
-# lane, work-group, buffer and distance, from what JOB_GET_RESULT returns. TAP.
+# lane, work-group, buffer and distance, from the result of JOB_GET_RESULT. TAP.
 
 # shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
 . "$(dirname "$0")/tap.sh"
 out=$folder/source.out
 
-# has TEXT…: each is in what the last run printed.
+# has TEXT…: each is in the output of the last run.
 has() {
 	for text; do
 		grep -qF -- "$text" "$out" || return 1

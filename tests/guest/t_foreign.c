@@ -18,7 +18,7 @@
 
 #define WORDS 6u	/* words that a job stores */
 
-/* For what is destroyed while its calls begin: rounds, calls of each, and fences of each call. */
+/* For objects destroyed while their calls begin: rounds, calls of each, and fences of each call. */
 #define ROUNDS	20
 #define CALLS	100
 #define FENCES	24
@@ -144,7 +144,7 @@ static void crowd_begin(const struct crowd *crowd)
 		foreign_signal(&crowd->fences[i]);
 }
 
-/* The last call has ended: before what it used was destroyed, or with it. */
+/* The last call has ended: before the object that it used was destroyed, or with it. */
 static void crowd_check(const struct crowd *crowd)
 {
 	int status;

@@ -640,7 +640,7 @@ static void address_is_mapped_separately_in_each_vm(void)
 	fx_check_words(b.data.cpu, 2000);
 }
 
-/* Poll for what a job in flight writes. */
+/* Poll for a word that a job in flight writes. */
 static void need_word(const volatile u32 *word, u32 value)
 {
 	u64 deadline = now_ns() + WAIT_SECONDS * 1000000000ull;

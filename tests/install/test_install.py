@@ -27,7 +27,7 @@ HEADERS = {"pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h", "
 MAP = TOP / "userspace/libpumice/libpumice.map"
 
 # Calls present functions, and the former ones as programs linked with 0.4 do. Ends with the
-# number of the line of what is wrong.
+# number of the line that fails.
 FORMER_PROGRAM = r"""#include <pumice/pumice.h>
 #include <errno.h>
 #include <string.h>
@@ -205,7 +205,7 @@ class Library(Folder):
     """The shared library, its firmware and its pages."""
 
     def symbols(self):
-        """Return {function: version} of what the library exports."""
+        """Return {function: version} of the library's exports."""
         lines = self.call(["nm", "-D", "--defined-only", "--with-symbol-versions",
                            prefix().library / "libpumice.so"]).splitlines()
         names = [line.split()[2] for line in lines]

@@ -115,7 +115,7 @@ class Jobs(JobTest):
             machine.unplug_dimm()
             self.assertFalse(machine.has_device("slot"))
             before = machine.counters()
-            # The address is the last of what is checked that the firmware writes.
+            # Of the words that are checked, the firmware writes the address last.
             machine.until("fault", lambda: machine.word("fault_address", "<Q"))
             self.assertEqual(machine.word("jobs_faulted"), 1)
             self.assertIn(machine.word("fault", "<B"), BUS_FAULTS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/coverage.py: the list of what no test reaches."""
+"""scripts/coverage.py: the list of functions and lines that no test reaches."""
 
 import pathlib
 import sys

@@ -67,7 +67,7 @@ FRAME = ("\033[H\033[J\033[7mDRM minor 128\nPID   compute  NAME\033[0m\n"
 
 
 class Gputop(unittest.TestCase):
-    """igt.evaluate_gputop for what gputop has drawn."""
+    """igt.evaluate_gputop for screens of gputop."""
 
     def evaluate(self, **line):
         """Return (passed, failed) for a frame with this line, our client being process 66."""

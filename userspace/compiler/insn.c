@@ -293,7 +293,7 @@ static void copy_advice(const struct assembler *as, const struct pumice_isa_clas
 }
 
 /*
- * Report a source that its class does not accept but mov does, with what to do about it. The
+ * Report a source that its class does not accept but mov does, with a remedy. The
  * current token follows the source. Return: false if it is another operand.
  */
 static bool report_source(struct assembler *as, const struct insn *insn, unsigned int field,

@@ -21,7 +21,7 @@
 .alias    red, r40
 .alias    green, r41
 .alias    blue, r42
-.alias    weight, r43		; of what the ray sees in the pixel
+.alias    weight, r43		; of the ray in the pixel
 .alias    nx, r44
 .alias    ny, r45
 .alias    nz, r46

@@ -18,7 +18,7 @@ enum cdm_phase {
 	CDM_FETCH,	/* fetch the next command */
 	CDM_LOAD,	/* load programs of a launch */
 	CDM_DISPATCH,	/* dispatch work-groups of a launch */
-	CDM_WAIT,	/* wait for what the waiting command depends on, then do it */
+	CDM_WAIT,	/* wait for the dependency of the waiting command, then execute it */
 	CDM_SWITCH,	/* wait for all groups, then save the job */
 	CDM_DRAIN,	/* wait for all groups, then end the job */
 };
@@ -55,9 +55,9 @@ struct cdm {
 
 /* walk.c: fetch a command and execute or begin it; *cost becomes its share of the budget. */
 void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost);
-/* Return whether what the waiting command depends on has ended. */
+/* Return whether the work that the waiting command depends on has ended. */
 bool cdm_walk_may_run(const struct cdm *cdm);
-/* It has: execute the waiting command. */
+/* That work has ended: execute the waiting command. */
 void cdm_walk_waited(struct cdm *cdm, unsigned int *cost);
 /*
  * Begin to dispatch the groups of cdm->launch from number linear, which is less than their

@@ -45,7 +45,7 @@ static const char tail[] = "</feature>\n</target>\n";
 
 #define CSR_FORMAT	"<reg name=\"%s\" bitsize=\"32\" regnum=\"%u\" type=\"int\"/>\n"
 
-/* A window onto the description: what is in it is copied, the rest only counted. */
+/* A window onto the description: text in it is copied, the rest only counted. */
 struct window {
 	size_t from, bytes, at, copied;
 	char *to;

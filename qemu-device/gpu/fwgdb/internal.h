@@ -60,7 +60,7 @@ void fwgdb_reply(struct fwgdb *g, const char *text);
 void fwgdb_error(struct fwgdb *g, unsigned int number);
 
 /*
- * packet.c: read arguments of a packet; each advances *at beyond what it has read.
+ * packet.c: read arguments of a packet; each advances *at past the characters read.
  * Return: false when something else is there; a number has 1 to 8 digits.
  */
 bool fwgdb_number(const char **at, u32 *value);

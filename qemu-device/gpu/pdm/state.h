@@ -408,7 +408,7 @@ void pdm_objects_destroy(struct pdm_tile *tile);
 enum pdm_step pdm_vertices_shade(struct pdm_tile *tile, const struct pdm_task *task, u32 *cost);
 bool pdm_vertices_varyings(struct pdm_tile *tile, u32 in_task, const struct pdm_prim *prim,
 			   float *value, struct gpu_fault *fault);
-/* Return the cost of what the functions above did since the last call. */
+/* Return the cost of the work of the functions above since the last call. */
 u32 pdm_vertices_cost(struct pdm_tile *tile);
 /* Release the program; no vertex task runs. Vertices that are shaded are kept. */
 void pdm_vertices_release(struct pdm_tile *tile);

@@ -231,7 +231,7 @@ enum pm_result dpm_return_all(struct pm *pm, const struct pm_scene *scene, enum 
 
 /*
  * release.c. No lock held. Free a macro tile's pages of list l, at most *budget of them;
- * complete what any DPM began to free of a scene.
+ * complete the frees of a scene that any DPM began.
  */
 enum pm_result dpm_free_chain(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
 			      u32 macro_tile, u32 l, const struct pm_owner *owner, u32 *budget,

@@ -175,7 +175,7 @@ static bool enter_instance(struct context *w, const u32 *words, u64 addr)
 	return !rtu_ray_valid(&ray) || begin_level(w, &ray, instance.id);
 }
 
-/* Visit what is pending in the last level, or end the level. */
+/* Visit a pending child of the last level, or end the level. */
 static bool advance(struct context *w)
 {
 	struct rtu_walk *walk = w->walk;

@@ -108,8 +108,8 @@ struct trace_item {
 };
 
 /*
- * Return what is written if this includes events of this kind, for trace_write(); else 0. An
- * emitter reads it once for each event: the host may change it at any time. trace may be NULL.
+ * Return the enabled events if this kind is one of them, for trace_write(); else 0. An emitter
+ * reads them once for each event: the host may change them at any time. trace may be NULL.
  */
 static inline u64 trace_on(const struct trace *trace, u32 kind)
 {

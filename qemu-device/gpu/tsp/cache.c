@@ -21,7 +21,7 @@ _Static_assert(PUMICE_MAX_VARYINGS <= UINT8_MAX, "words are bits 40 to 47 of a k
 
 _Static_assert(TSP_CACHE_WAYS == 4, "the number of a way has two bits");
 
-/* Contents and way of each line, the line used last first. Without KEY_VALID: empty. */
+/* Vertex (key_of()) and way of each line, the line used last first. Without KEY_VALID: empty. */
 struct tsp_cache_set {
 	u64 key[TSP_CACHE_WAYS];
 };

@@ -215,7 +215,7 @@ static enum vdm_step dispatch(struct vdm_core *core)
 	return has_work(core) ? VDM_STEP_ON : VDM_STEP_WAIT;
 }
 
-/* Do what the phase of the job requires of the core. Device lock held. */
+/* Execute the step that the phase of the job requires of the core. Device lock held. */
 static enum vdm_step step_job(struct vdm_core *core)
 {
 	struct vdm *vdm = core->vdm;

@@ -349,7 +349,7 @@ static void memory_is_private_memory_and_the_window(void **state)
 
 	assert_int_equal(fwctl_debug_write(f.d, WINDOW + 4, bytes, 8), 8);
 	assert_memory_equal(f.window + 1, bytes, 8);
-	/* Up to the end of what is mapped, of private memory, of the addresses. */
+	/* Up to the end of the mapped pages, of private memory, of the addresses. */
 	assert_int_equal(fwctl_debug_read(f.d, WINDOW + 4092, back, 8), 4);
 	assert_int_equal(fwctl_debug_read(f.d, PUMICE_FW_RAM_SIZE - 4, back, 8), 4);
 	assert_int_equal(fwctl_debug_read(f.d, UINT32_MAX, back, 8), 0);

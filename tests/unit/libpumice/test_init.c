@@ -250,7 +250,7 @@ static void an_indexed_draw_without_a_buffer_is_refused(void **state)
 	assert_int_equal(pumice_stream_draw_indexed(stream, &draw), 0);
 }
 
-/* Objects of a frame are accepted with what their initialisers set. */
+/* Objects of a frame are accepted with the values that their initialisers set. */
 static void a_frame_can_be_drawn_with_values_of_initialisers(void **state)
 {
 	DIRTY(pumice_freelist_desc, pages);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The render control list, beyond what test_scene.c renders with random ones: store programs,
+ * The render control list, in addition to the random ones of test_scene.c: store programs,
  * where the list may be in memory, and lists that are refused.
  */
 #include <string.h>

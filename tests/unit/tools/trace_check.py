@@ -3,7 +3,7 @@
 """
 Check of a trace for Perfetto: trace_check.py FILE.json
 
-By the schema, and for what a schema cannot express: slices of a track begin and end
+By the schema, and for rules that a schema cannot express: slices of a track begin and end
 alternately and in the order of time, asynchronous ones have one begin and one end, and each
 process and track that has events is named, once. Perfetto's own trace_processor is not
 packaged by Debian.

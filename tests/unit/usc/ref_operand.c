@@ -153,8 +153,8 @@ static u32 special_constant(u32 number)
 }
 
 /*
- * An operand, with sr36 to sr43 as what they name: internal registers from the first on, slot
- * registers from the last on.
+ * An operand, with sr36 to sr43 replaced by the registers that they name: internal registers from
+ * the first on, slot registers from the last on.
  */
 struct pumice_usc_operand ref_operand(const struct ref_step *s, u32 raw)
 {

@@ -57,7 +57,7 @@ bool ref_take_uniforms(struct ref_step *s);
 /* Record a fault of this instruction; returns false. */
 bool ref_fault(struct ref_step *s, enum pumice_fault why);
 
-/* An operand, with offset registers as what they name; its registers, from that one on. */
+/* An operand, offset registers replaced by those that they name; its registers, from that on. */
 struct pumice_usc_operand ref_operand(const struct ref_step *s, u32 raw);
 u32 ref_count(const struct ref_step *s, const struct pumice_isa_operand *operand);
 

@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
 ; Leaves and bounds of instances: an instance of the program for each leaf. A leaf has the inverse of
-; the transformation; its box is that of the transformed box of its structure, enlarged by what
-; f32 rounds.
+; the transformation; its box is that of the transformed box of its structure, enlarged by the
+; error of rounding to f32.
 
 .alias    lanes, r1		; whose structure was not read yet
 .alias    same, r2		; lanes with the structure that is read
