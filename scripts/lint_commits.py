@@ -19,6 +19,7 @@ import pathlib
 import re
 import sys
 
+import lint_words
 import sources
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -35,6 +36,9 @@ FIXES = re.compile(r'Fixes: (?:[0-9a-f]{12} \(".+"\)|none \(.+\))')
 FIX_VERBS = {"fix", "correct", "repair"}
 FIX_BODY = re.compile(r"\b(regress\w*|crash\w*|leak\w*|hang|hangs|hung|failed since)\b", re.IGNORECASE)
 FIXES_SINCE = 1795467600    # seconds
+# The words to avoid, from an author's date on; not in the summaries of others and other citations.
+WORDS_SINCE = 1795705800    # seconds
+CITED = re.compile(r'"[^"]*"')
 # After the first word: it is the subject of a statement, or a noun.
 STATEMENT = {"is", "are", "was", "were", "has", "have", "had", "can", "cannot", "could", "may",
              "must", "shall", "should", "will", "would", "does", "do", "did", "of", "that",
@@ -127,16 +131,26 @@ def fix_problems(subject, lines):
         yield f"'{reason}' without Fixes: <12 digits> (\"summary\"), or Fixes: none (reason)"
 
 
-def problems(message, date=FIXES_SINCE):
+def word_problems(lines):
+    """Return the words and clauses of a message that the style replaces."""
+    text = CITED.sub("", " ".join(line for line in lines if not TRAILER.match(line)))
+    for pattern, write in lint_words.of_prose():
+        for match in pattern.finditer(text):
+            yield f"\"{match.group()}\": write {write}"
+
+
+def problems(message, date=None):
     """Return the problems of a message; lines that git comments out are not part of it.
 
     date: of the author, seconds; a message to be committed has none.
     """
+    date = WORDS_SINCE if date is None else date
     lines = [line for line in message.rstrip().splitlines() if not line.startswith("#")]
     if not lines:
         return ["the message is empty"]
     return [*subject_problems(lines[0]), *body_problems(lines[1:]),
-            *(fix_problems(lines[0], lines[1:]) if date >= FIXES_SINCE else ())]
+            *(fix_problems(lines[0], lines[1:]) if date >= FIXES_SINCE else ()),
+            *(word_problems(lines) if date >= WORDS_SINCE else ())]
 
 
 def commits(base, top=TOP):
@@ -160,7 +174,7 @@ def main(arguments, environment):
     if arguments[:1] == ["--file"]:
         name = arguments[1]
         text = sys.stdin.read() if name == "-" else pathlib.Path(name).read_text(encoding="utf-8")
-        listed = [(name, FIXES_SINCE, text)]
+        listed = [(name, None, text)]
     else:
         listed = commits(environment.get("LINT_BASE") or BASE)
     if listed is None:

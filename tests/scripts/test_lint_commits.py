@@ -83,6 +83,21 @@ class Messages(unittest.TestCase):
         self.assertEqual(lint_commits.problems(message, lint_commits.FIXES_SINCE - 1), [])
         self.assertEqual(len(lint_commits.problems(message, lint_commits.FIXES_SINCE)), 1)
 
+    def test_words_that_the_style_replaces_are_reported(self):
+        subject = "cdm: fault on sub-lists nested too deep"
+        for words, wanted in (("The depth is beside the address.", '"beside": write'),
+                              ("It was taken for\nan address.", '"taken for": write'),
+                              ("It looked at what is admitted.", '"at what": write')):
+            self.check(f"{subject}\n\n{words}\n", wanted)
+        self.check("cdm: define the depth beside the address" + BODY, '"beside": write')
+        self.check(f'{subject}{BODY}The word "beside" is replaced.\n', None)
+        self.check(f'{subject}{BODY}\nFixes: 0123456789ab ("cdm: go on beside it")\n', None)
+
+    def test_older_commits_may_have_them(self):
+        message = "cdm: define the depth beside the address" + BODY
+        self.assertEqual(lint_commits.problems(message, lint_commits.WORDS_SINCE - 1), [])
+        self.assertEqual(len(lint_commits.problems(message, lint_commits.WORDS_SINCE)), 1)
+
     def test_an_empty_message_is_reported(self):
         self.check("\n", "empty")
 

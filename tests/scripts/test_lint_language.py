@@ -11,9 +11,10 @@ from unittest import mock
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
 import lint_language  # noqa: E402
+import lint_words  # noqa: E402
 
-WORDS = lint_language.replaced_words(lint_language.WORDS)
-NAMES = {tests: lint_language.replaced_words(lint_language.NAMES, tests) for tests in (False, True)}
+WORDS = lint_words.of_prose()
+NAMES = {tests: lint_words.replaced_words(lint_words.NAMES, tests) for tests in (False, True)}
 
 
 def found(name, content, wanted=None):
@@ -81,6 +82,12 @@ class Words(unittest.TestCase):
             self.assertEqual(found("a.c", f"/* {word} a job ends. */\n"), [1], word)
             self.assertEqual(found("a.xml", f'<a doc="{word} a job ends."/>\n'), [1], word)
         self.assertEqual(found("a.c", "/* When a job ends, the next one begins. */\n"), [])
+
+    def test_a_clause_after_a_preposition_is_found(self):
+        for text in ("wait for what it depends on", "of what these leave, a part", "enlarged by\nwhat"):
+            self.assertEqual(found("a.rst", text + "\n"), [1], text)
+        self.assertEqual(found("a.c", "/* Poll for what a job\n * writes. */\nf(by, what);\n"), [1])
+        self.assertEqual(found("a.rst", "the flag, and what it means; whatever\n"), [])
 
     def test_a_negated_noun_is_found(self):
         content = "/* 0 is no number. */\nint words_that_are_no_shader;\n"
