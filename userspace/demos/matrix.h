@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matrices of 4x4 f32 for the demos, column by column as in
- * uniform blocks: element (row, column) is m[column * 4 + row]; and vectors of 3 f32.
+ * uniform blocks: element (row, column) is m[column * 4 + row]; and vectors of 3 f32 or f64.
  */
 #ifndef PUMICE_DEMO_MATRIX_H
 #define PUMICE_DEMO_MATRIX_H
@@ -34,5 +34,21 @@ float vector_dot(const float a[3], const float b[3]);
 void vector_cross(const float a[3], const float b[3], float out[3]);
 /* Divide v by its length, which is not 0. */
 void vector_normalise(float v[3]);
+
+/*
+ * The first two in f64, for a reference of the GPU's results. Inline, since a reference calls them
+ * for each ray and triangle.
+ */
+static inline double vector_dot_f64(const double a[3], const double b[3])
+{
+	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void vector_cross_f64(const double a[3], const double b[3], double out[3])
+{
+	out[0] = a[1] * b[2] - a[2] * b[1];
+	out[1] = a[2] * b[0] - a[0] * b[2];
+	out[2] = a[0] * b[1] - a[1] * b[0];
+}
 
 #endif

@@ -254,11 +254,6 @@ static void run_launch(struct scene *s)
 
 /* --------------------------------------------------------- the CPU's picture */
 
-static double dot(const double *a, const double *b)
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* Return the t at which a ray hits a triangle, or INFINITY. */
 static double hit_triangle(const struct mesh *mesh, uint32_t first, const double *o,
 			   const double *d)
@@ -273,27 +268,23 @@ static double hit_triangle(const struct mesh *mesh, uint32_t first, const double
 		f[i] = (double)c[i] - a[i];
 		r[i] = o[i] - a[i];
 	}
-	for (unsigned int i = 0; i < 3; i++) {
-		const unsigned int j = (i + 1) % 3, k = (i + 2) % 3;
-
-		p[i] = d[j] * f[k] - d[k] * f[j];
-		q[i] = r[j] * e[k] - r[k] * e[j];
-	}
-	det = dot(e, p);
-	u = dot(r, p) / det;
-	v = dot(d, q) / det;
+	vector_cross_f64(d, f, p);
+	vector_cross_f64(r, e, q);
+	det = vector_dot_f64(e, p);
+	u = vector_dot_f64(r, p) / det;
+	v = vector_dot_f64(d, q) / det;
 	if (!(u >= 0 && v >= 0 && u + v <= 1))
 		return INFINITY;
-	return dot(f, q) / det >= 0 ? dot(f, q) / det : INFINITY;
+	return vector_dot_f64(f, q) / det >= 0 ? vector_dot_f64(f, q) / det : INFINITY;
 }
 
 /* Return whether a ray passes a ball of radius 1 about 0, which includes the mesh of a ball. */
 static bool passes_ball(const double *o, const double *d)
 {
-	const double along = dot(o, d) / dot(d, d);
+	const double along = vector_dot_f64(o, d) / vector_dot_f64(d, d);
 	const double near[3] = { o[0] - along * d[0], o[1] - along * d[1], o[2] - along * d[2] };
 
-	return dot(near, near) > 1.0001;
+	return vector_dot_f64(near, near) > 1.0001;
 }
 
 static double hit_instance(const struct scene *s, uint32_t n, const double *o, const double *d)
@@ -332,7 +323,7 @@ static uint32_t trace(const struct scene *s, const double *o, const double *d, d
 
 static void add_sky(const double *d, double weight, double *rgb)
 {
-	const double up = fmax(d[1], 0) / sqrt(dot(d, d));
+	const double up = fmax(d[1], 0) / sqrt(vector_dot_f64(d, d));
 
 	rgb[0] += weight * (0.7 - 0.4 * up);
 	rgb[1] += weight * (0.8 - 0.3 * up);
@@ -356,14 +347,14 @@ static void add_point(const struct scene *s, uint32_t n, double t, double *o, do
 	dark = !n && ((int)floor(p[0]) + (int)floor(p[2])) & 1;
 	for (unsigned int i = 0; i < 3; i++)
 		o[i] = p[i] + OFFSET * normal[i];
-	shade = fmax(dot(normal, light), 0);
+	shade = fmax(vector_dot_f64(normal, light), 0);
 	if (shade > 0 && trace(s, o, light, &far) != INSTANCES)
 		shade = 0;
 	shade = (0.15 + 0.85 * shade) * (1 - m->reflectance) * *weight;
 	for (unsigned int i = 0; i < 3; i++)
 		rgb[i] += shade * (dark ? 0.25 : (double)m->colour[i]);
 	*weight *= m->reflectance;
-	shade = 2 * dot(d, normal);
+	shade = 2 * vector_dot_f64(d, normal);
 	for (unsigned int i = 0; i < 3; i++)
 		d[i] -= shade * normal[i];
 }
