@@ -32,7 +32,10 @@
 #define FWIF_VERSION_MINOR	10u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
-/* Minor versions of the register map and of this interface that have contexts of the RDM; flips. */
+/*
+ * Minor versions of the register map and of this interface since which there are contexts of the
+ * RDM, and flips.
+ */
 #define FWIF_RDM_SINCE_MAP	5u
 #define FWIF_RDM_SINCE		9u
 #define FWIF_FLIPS_SINCE_MAP	5u

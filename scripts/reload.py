@@ -46,7 +46,8 @@ def connect(name):
 def run(port, command):
     """Run a command in the guest, print its output, return its status."""
     token = secrets.token_hex(16)  # which the command's output does not contain
-    # One word for the guest's shell: one of an older tree, which runs the line, runs no part of it.
+    # The command is one word: a guest of an older tree, whose shell runs the whole line, fails at
+    # the token, and runs no part of the command.
     port.sendall(f"{token} sh -c {shlex.quote(command)}\n".encode())
     with port.makefile("r", errors="replace") as lines:
         for line in lines:

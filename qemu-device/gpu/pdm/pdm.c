@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pixel data master: the beginning and the end of a job, and dispatch of tiles to cores.
+ * Pixel data master: the beginning and the end of a job, and control of the tiles of each core.
  *
  * Source: document 004, "PDM", "Master IPF", "Master DPM"; hw/formats.xml, pdm_render, scene.
  * Tiles are dispatched in the order of the render control list; when the last one of a macro
