@@ -96,6 +96,57 @@ static void clip_plane(const struct ref_state *s, struct ref_polygon *p, unsigne
 	}
 }
 
+/* Return the product of two f32, rounded to f64. */
+static double product(float a, float b)
+{
+	volatile double p = (double)a * (double)b;
+
+	return p;
+}
+
+/* Return the determinant of x, y, w, with the sign of a clockwise area on the screen. */
+static double orientation(const struct ref_state *s, const struct ref_vertex *v)
+{
+	volatile double sum = 0, term;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		const float *p = v[(i + 1) % 3].pos, *q = v[(i + 2) % 3].pos;
+
+		term = product(p[1], q[3]) - product(q[1], p[3]);
+		term = (double)v[i].pos[0] * term;
+		sum = sum + term;
+	}
+	for (i = 0; i < 2; i++)
+		if (s->scale[i] < 0)
+			sum = -sum;
+	return sum;
+}
+
+bool ref_culls(const struct ref_state *state, const struct ref_vertex *triangle)
+{
+	const double d = orientation(state, triangle);
+
+	if (d == 0)
+		return false;
+	return (d < 0) == state->front_ccw ? state->cull_front : state->cull_back;
+}
+
+/* Return whether a vertex is outside of a plane, so that the primitive has to be clipped. */
+static bool crosses(const struct ref_state *s, const struct ref_vertex *v, unsigned int count)
+{
+	unsigned int plane, i;
+
+	for (plane = 0; plane < PLANES; plane++) {
+		if ((plane == 1 || plane == 2) && !s->depth_clip)
+			continue;
+		for (i = 0; i < count; i++)
+			if (!(distance(s, &v[i], plane) >= 0))
+				return true;
+	}
+	return false;
+}
+
 bool ref_clip(const struct ref_state *state, const struct ref_vertex *vertices, unsigned int count,
 	      struct ref_polygon *polygon)
 {
@@ -105,6 +156,8 @@ bool ref_clip(const struct ref_state *state, const struct ref_vertex *vertices, 
 		for (k = 0; k < 4; k++)
 			if (!isfinite(vertices[i].pos[k]))
 				return false;
+	if (count == 3 && crosses(state, vertices, count) && ref_culls(state, vertices))
+		return false;
 	polygon->count = count;
 	memcpy(polygon->vertex, vertices, count * sizeof(*vertices));
 	for (plane = 0; plane < PLANES && polygon->count; plane++) {

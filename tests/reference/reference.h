@@ -114,7 +114,12 @@ struct ref_polygon {
 	struct ref_vertex vertex[REF_POLYGON];
 };
 
-/* Cut a primitive; false if the result is empty. */
+/*
+ * Return whether the state culls the face of a triangle by its clip positions, which are finite.
+ * It is for triangles that have to be clipped: the face of others is that on the screen.
+ */
+bool ref_culls(const struct ref_state *state, const struct ref_vertex *triangle);
+/* Cut a primitive; false if the result is empty, or if it has to be cut and its face is culled. */
 bool ref_clip(const struct ref_state *state, const struct ref_vertex *vertices, unsigned int count,
 	      struct ref_polygon *polygon);
 /* Divide, and apply the viewport. False if that is impossible: drop the primitive. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Clipping of triangles and lines.
+ * Clipping of triangles and lines, and faces of triangles before it.
  *
  * Source: Documentation/precision.rst, "Clipping": plane by plane, in f32, new vertices
  * always computed from the inside one, so that primitives that share an edge get the same
- * ones.
+ * ones; "Faces".
  *
  * A new vertex belongs to one primitive only; so its flat varyings are those of the provoking
  * vertex, which may have been clipped. The TSP state has the mask of flat varyings.
@@ -100,6 +100,29 @@ static bool is_outside(const struct ta_view *view, const struct polygon *p, u32 
 		if (!(distance(view, p->vertex[i].pos, plane) >= 0))
 			return true;
 	return false;
+}
+
+/*
+ * Return whether the state culls the face of a triangle: the determinant has the sign of the area
+ * that clipping leaves, also if vertices have a negative w.
+ */
+static bool is_face_culled(const struct ta *ta, const struct ta_prim *prim)
+{
+	const struct ta_view *view = &ta->view;
+	const bool mirrored = (view->scale[0] < 0) != (view->scale[1] < 0);
+	double x[3], y[3], w[3], det;
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		x[i] = (double)u32_as_f32(ta_vo(ta->in, prim->v[i], 0));
+		y[i] = (double)u32_as_f32(ta_vo(ta->in, prim->v[i], 1));
+		w[i] = (double)u32_as_f32(ta_vo(ta->in, prim->v[i], 3));
+	}
+	det = x[0] * (y[1] * w[2] - y[2] * w[1]) + x[1] * (y[2] * w[0] - y[0] * w[2]) +
+	      x[2] * (y[0] * w[1] - y[1] * w[0]);
+	if (mirrored != view->front_ccw)
+		det = -det;
+	return (det > 0 && view->cull_front) || (det < 0 && view->cull_back);
 }
 
 /* Read which varyings are flat, once per draw. */
@@ -201,6 +224,9 @@ enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 cou
 	u32 now;
 
 	ta->poly.corners = 0;
+	if (count == 3 && is_face_culled(ta, prim))
+		return TA_OK;
+	ta->poly.clipped = true;
 	if (count == 1)
 		return TA_OK;
 	if (!read_flat(ta, fault))

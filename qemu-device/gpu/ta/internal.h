@@ -232,7 +232,7 @@ struct ta_vertex mte_project(const struct ta_view *view, const float pos[4]);
 
 /*
  * clip.c. Clip a primitive of count vertices; ta.poly's corners become the result, none if it
- * is empty.
+ * is empty. A triangle whose face is culled has none, and is not clipped: ta.poly.clipped is false.
  */
 enum ta_result clip_primitive(struct ta *ta, const struct ta_prim *prim, u32 count,
 			      struct gpu_fault *fault);

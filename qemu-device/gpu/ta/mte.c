@@ -4,7 +4,8 @@
  *
  * Source: document 004, "MTE"; Documentation/precision.rst, "Clipping", "Screen positions"
  * and "Faces". The vertices that a call finds ready are transformed first, a wave's rows at a time;
- * then each primitive is culled, or stored in ta.poly.
+ * then each primitive is culled, or stored in ta.poly. Triangles that have to be clipped are culled
+ * by the face of their clip positions before; the parts that remain, and all others, by their area.
  *
  * Limits: a vertex made by clipping where w is nearly 0 can be far beyond the guard band, by
  * rounding; it is clamped to 256 pixels from it. A viewport that results in NaN drops the
@@ -335,10 +336,10 @@ enum ta_result mte_primitive(struct ta *ta, const struct ta_prim *prim, bool *ke
 		enum ta_result result = clip_primitive(ta, prim, count, fault);
 
 		if (result != TA_OK || poly->corners < count) {
-			ta->budget -= TA_COST_CLIP;
+			if (poly->clipped)
+				ta->budget -= TA_COST_CLIP;
 			return result;
 		}
-		poly->clipped = true;
 	}
 	add_subs(ta, prim);
 	/* Only now: add_rectangle() has to find the budget with which the primitive began. */
