@@ -182,6 +182,18 @@ static void make_vertex_modes(struct scene_draw *d, uint32_t r)
 	d->coordinate |= d->deferred;
 }
 
+/* Mirrored viewports of a quarter of the draws in each direction; numbers of its own. */
+static void make_mirrors(struct scene_draw *d, uint32_t r)
+{
+	struct pumice_vdm_state *vdm = &d->state.vdm;
+
+	scene_random(&r);
+	if (one_in(&r, 4))
+		vdm->scale_x = -vdm->scale_x;
+	if (one_in(&r, 4))
+		vdm->scale_y = -vdm->scale_y;
+}
+
 /* Mask plane of half of the scenes; numbers of its own. */
 static void make_mask(struct scene *s, uint32_t r)
 {
@@ -232,6 +244,7 @@ static void make_draw(const struct scene *s, struct scene_draw *d, uint32_t numb
 	d->state.tsp.linear = d->interpolation == INTERP_LINEAR ? 0xf : 0;
 	make_point_coord(d, *r ^ 0x90147u);
 	make_vertex_modes(d, *r ^ 0xdefe2u);
+	make_mirrors(d, *r ^ 0x3177u);
 }
 
 void scene_make(struct scene *s, uint32_t seed)

@@ -31,7 +31,8 @@ static void describe(const struct scene *s)
 		print_message("draw %u: topology %u, shading %u, interpolation %u, %u vertices from "
 			      "%u, %u instances, index of %u bytes%s%s%s%s%s%s; depth %u%s%s, "
 			      "stencil %u, visibility %u; clip %u, -w %u, cull %u %u, ccw %u, "
-			      "last %u, mask %x, scissor %u to %u, %u to %u, mask plane %u %u\n",
+			      "last %u, mask %x, scissor %u to %u, %u to %u, mask plane %u %u, scale "
+			      "%g %g\n",
 			      i + 1, d->topology, d->shading, d->interpolation, d->count, d->first,
 			      d->instances, d->index_bytes, d->restart ? ", restart" : "",
 			      d->sample_rate ? ", sample rate" : "",
@@ -43,7 +44,8 @@ static void describe(const struct scene *s)
 			      isp->stencil, isp->visibility, vdm->depth_clip, vdm->clip_minus_w,
 			      vdm->cull_front, vdm->cull_back, vdm->front_ccw, vdm->provoking_last,
 			      isp->sample_mask, isp->scissor_x0, isp->scissor_x1, isp->scissor_y0,
-			      isp->scissor_y1, isp->mask_test, isp->mask_op);
+			      isp->scissor_y1, isp->mask_test, isp->mask_op, vdm->scale_x,
+			      vdm->scale_y);
 	}
 }
 
