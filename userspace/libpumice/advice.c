@@ -43,7 +43,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_USC_INDEX] =
 		"Keep the index below the registers of the program, or the words of its dc_window.",
 	[PUMICE_FAULT_USC_LATE] =
-		"Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of them.",
+		"Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of them; after sig_waitany only the signals of its result are done.",
 	[PUMICE_FAULT_USC_UNIFORM] =
 		"Vertex and fragment programs have a uniform stream: store all words with pumice_stream_uniforms(), and set uniforms and uniform_words of the state.",
 	[PUMICE_FAULT_VDM_COMMAND] =

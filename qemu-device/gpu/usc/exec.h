@@ -215,8 +215,21 @@ static inline void exec_signal(struct exec *x, const struct usc_insn *i)
 	x->wave->done[i->sig[0]] = exec_clock(x, i) + 1 + USC_GLOBAL_LATENCY;
 }
 
+/* Return the signals of the instruction, bit n for signal n. */
+static inline u32 exec_signals(const struct usc_insn *i)
+{
+	return 1u << i->sig[0] | 1u << i->sig[1] | 1u << i->sig[2] | 1u << i->sig[3];
+}
+
 /* Return the wave's clock at which all signals of the instruction are done. */
 u64 exec_signals_done(const struct exec *x, const struct usc_insn *i);
+/* Return the wave's clock at which the first of them is done. */
+u64 exec_first_done(const struct exec *x, const struct usc_insn *i);
+/*
+ * Return those that are done when a wait for any of them ends, as exec_signals(): before the wait
+ * and after it.
+ */
+u32 exec_any_done(const struct exec *x, const struct usc_insn *i);
 
 /* Return the host's address of va, valid to the end of its grain, or NULL with x->fault set. */
 static inline u8 *exec_host(struct exec *x, u64 va, bool store)

@@ -50,6 +50,27 @@ u64 exec_signals_done(const struct exec *x, const struct usc_insn *i)
 	return when;
 }
 
+u64 exec_first_done(const struct exec *x, const struct usc_insn *i)
+{
+	u64 when = UINT64_MAX;
+
+	for (u32 signals = exec_signals(i); signals; signals &= signals - 1)
+		when = min_u64(when, x->wave->done[__builtin_ctz(signals)]);
+	return when;
+}
+
+u32 exec_any_done(const struct exec *x, const struct usc_insn *i)
+{
+	const u64 ends = max_u64(exec_first_done(x, i), exec_clock(x, i));
+	u32 done = 0;
+
+	for (u32 signals = exec_signals(i); signals; signals &= signals - 1) {
+		if (x->wave->done[__builtin_ctz(signals)] <= ends)
+			done |= signals & -signals;
+	}
+	return done;
+}
+
 static const struct usc_insn *sig_done(struct exec *x, const struct usc_insn *i)
 {
 	*exec_operand(x, i, USC_DST) = exec_signals_done(x, i) <= exec_clock(x, i);
@@ -77,6 +98,16 @@ static const struct usc_insn *sig_wait(struct exec *x, const struct usc_insn *i)
 	if (when > now && !wait_until(x, when, now))
 		return exec_leave(x, i, USC_EXIT_YIELD);
 	*exec_operand(x, i, USC_DST) = 1;
+	return exec_next(x, i);
+}
+
+static const struct usc_insn *sig_waitany(struct exec *x, const struct usc_insn *i)
+{
+	u64 when = exec_first_done(x, i), now = exec_clock(x, i);
+
+	if (when > now && !wait_until(x, when, now))
+		return exec_leave(x, i, USC_EXIT_YIELD);
+	*exec_operand(x, i, USC_DST) = exec_any_done(x, i);
 	return exec_next(x, i);
 }
 
@@ -110,6 +141,10 @@ usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn)
 	case PUMICE_USC_OP_SIG_WAITALL3:
 	case PUMICE_USC_OP_SIG_WAITALL4:
 		return sig_wait;
+	case PUMICE_USC_OP_SIG_WAITANY2:
+	case PUMICE_USC_OP_SIG_WAITANY3:
+	case PUMICE_USC_OP_SIG_WAITANY4:
+		return sig_waitany;
 	case PUMICE_USC_OP_MEM_FENCE:
 		return mem_fence;
 	case PUMICE_USC_OP_BRZ:

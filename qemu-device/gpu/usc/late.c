@@ -11,10 +11,11 @@
  *   USC_LATE_DATA    when the access is complete by the wave's clock; until then the destination
  *                    has its previous contents. Nothing is reported.
  *   USC_LATE_POISON  when the wave has waited for the signal: by sig_wait or sig_waitall, by
- *                    sig_done that returned 1, by mem_fence, or by its end. Until then the
- *                    destination is PUMICE_USC_POISON, and an instruction of the wave that reads
- *                    or writes it faults. A signal that is done by the clock is not sufficient,
- *                    so that a program's result does not depend on timing.
+ *                    sig_waitany whose result has its bit, by sig_done that returned 1, by
+ *                    mem_fence, or by its end. Until then the destination is
+ *                    PUMICE_USC_POISON, and an instruction of the wave that reads or writes it
+ *                    faults. A signal that is done by the clock is not sufficient, so that a
+ *                    program's result does not depend on timing.
  *
  * Registers of the unified store, internal and index registers are known by row. Shared registers
  * and local memory are ranges of words, which several waves can have: of a work-group copy each
@@ -691,7 +692,7 @@ static void load_range(struct exec *x, const struct usc_insn *i, u32 first, u32 
 	}
 }
 
-/* Return the signals that an instruction waits for, if it completes now. */
+/* Return the signals that an instruction has waited for when it is complete. */
 static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
 {
 	switch (i->op) {
@@ -705,13 +706,17 @@ static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
 	case PUMICE_USC_OP_SIG_WAITALL3:
 	case PUMICE_USC_OP_SIG_WAITALL4:
 		break;
+	case PUMICE_USC_OP_SIG_WAITANY2:
+	case PUMICE_USC_OP_SIG_WAITANY3:
+	case PUMICE_USC_OP_SIG_WAITANY4:
+		return exec_any_done(x, i);
 	case PUMICE_USC_OP_MEM_FENCE:
 	case PUMICE_USC_OP_END:
 		return UINT32_MAX;
 	default:
 		return 0;
 	}
-	return 1u << i->sig[0] | 1u << i->sig[1] | 1u << i->sig[2] | 1u << i->sig[3];
+	return exec_signals(i);
 }
 
 /*

@@ -78,6 +78,11 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		  "t:1:17: error: the bitwise operator xor is for u32" },
 		{ "reduce_part.u32 mul, r1, r2", "t:1:17: error: expected one of add, " },
 		{ "sig_wait r1[0], sig16", "t:1:17: error: expected a signal" },
+		{ "sig_waitany2 r1[0], sig3, sig16", "t:1:27: error: expected a signal" },
+		{ "sig_waitany3 r1[0], sig3, sig4",
+		  "t:1:31: error: expected ','; sig_waitany3 takes 4 operands, such as "
+		  "sig_waitany3 r1[0], sig0, sig1, sig2\n" },
+		{ "sig_waitany2 r1[0], sig3, sig4, sig5", "t:1:31: error: unexpected text" },
 		{ "local_load32 r1, [one], r2 + 4096", "t:1:30: error: a displacement is a whole" },
 		{ "local_load32 r1, [one], sh0 + r2", "t:1:31: error: expected a displacement" },
 		{ "global_load32 sig0, r1, [one], r0 + r2",

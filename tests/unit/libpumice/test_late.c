@@ -12,7 +12,7 @@
 
 #include "pumice/pumice.h"
 
-#define TEXT_BYTES	512u
+#define TEXT_BYTES	1024u
 
 /* A device with one buffer, and a context for one program. */
 struct fixture {
@@ -23,10 +23,13 @@ struct fixture {
 	struct pumice_buffer buffer;
 };
 
-static void set_up(struct fixture *f)
+/* late: when data arrive, as the key of that name. */
+static void set_up(struct fixture *f, const char *late)
 {
-	assert_int_equal(pumice_device_open("inproc:cores=1,ram=64,threads=0,late=poison", &f->dev,
-					    NULL, 0), 0);
+	char name[64];
+
+	snprintf(name, sizeof(name), "inproc:cores=1,ram=64,threads=0,late=%s", late);
+	assert_int_equal(pumice_device_open(name, &f->dev, NULL, 0), 0);
 	assert_int_equal(pumice_vm_create(f->dev, &f->vm), 0);
 	assert_int_equal(pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), 0);
 	assert_int_equal(pumice_stream_create(f->vm, 65536, &f->stream), 0);
@@ -77,13 +80,14 @@ static void assert_is_late(const char *text, const char *words)
 {
 	struct fixture f;
 
-	set_up(&f);
+	set_up(&f, "poison");
 	assert_int_equal(run(&f, text), -EIO);
 	print_message("%s\n", pumice_device_error(f.dev));
 	assert_error(&f, "job faulted: usc-late at 0x");
 	assert_error(&f, words);
 	assert_error(&f, "Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of "
-			 "them.\n  instruction 4 of the program at 0x");
+			 "them; after sig_waitany only the signals of its result are done.\n"
+			 "  instruction 4 of the program at 0x");
 	tear_down(&f);
 }
 
@@ -105,7 +109,7 @@ static void a_program_that_waits_has_its_data(void **state)
 	struct fixture f;
 
 	(void)state;
-	set_up(&f);
+	set_up(&f, "poison");
 	((uint32_t *)f.buffer.cpu)[0] = 77;
 	if (run(&f, "global_load32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
 		    "add.u32 r7, r7, 1\nglobal_store32 sig0, [one], sh0 + r1 + 4, r7\n"))
@@ -114,11 +118,77 @@ static void a_program_that_waits_has_its_data(void **state)
 	tear_down(&f);
 }
 
+/* Word 0 selects the load that is issued first; the result is 10 times the first plus the other. */
+static const char first_of_two[] =
+	"	global_load32	sig0, r2, [one], sh0 + r1\n"
+	"	sig_wait	r3[0], sig0\n"
+	"	brnz		swapped, r2[0]\n"
+	"	global_load32	sig2, r7, [one], sh0 + r1 + 4\n"
+	"	global_load32	sig5, r8, [one], sh0 + r1 + 8\n"
+	"	jump		await\n"
+	"swapped:\n"
+	"	global_load32	sig5, r8, [one], sh0 + r1 + 8\n"
+	"	global_load32	sig2, r7, [one], sh0 + r1 + 4\n"
+	"await:\n"
+	"	sig_waitany2	r3[0], sig2, sig5\n"
+	"	and.u32		r3[0], r3[0], 1 << 2\n"
+	"	brnz		has_r7, r3[0]\n"
+	"	mul.u32		r9, r8, 10\n"
+	"	sig_wait	r3[0], sig2\n"
+	"	add.u32		r9, r9, r7\n"
+	"	jump		store\n"
+	"has_r7:\n"
+	"	mul.u32		r9, r7, 10\n"
+	"	sig_wait	r3[0], sig5\n"
+	"	add.u32		r9, r9, r8\n"
+	"store:\n"
+	"	global_store32	sig0, [one], sh0 + r1 + 12, r9\n";
+
+static void a_program_branches_by_the_load_that_is_complete_first(void **state)
+{
+	static const char *const modes[] = { "early", "data", "poison" };
+	struct fixture f;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(modes) / sizeof(modes[0]); n++) {
+		uint32_t *words;
+
+		set_up(&f, modes[n]);
+		words = f.buffer.cpu;
+		words[1] = 3;
+		words[2] = 4;
+		for (uint32_t swapped = 0; swapped < 2; swapped++) {
+			words[0] = swapped;
+			if (run(&f, first_of_two))
+				fail_msg("%s", pumice_device_error(f.dev));
+			assert_int_equal(words[3], swapped ? 43 : 34);
+		}
+		tear_down(&f);
+	}
+}
+
+/* The load that was issued last is used, whichever is complete. */
+static void data_of_a_signal_that_a_wait_for_any_did_not_return_are_reported(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "poison");
+	assert_int_equal(run(&f, "global_load32 sig2, r7, [one], sh0 + r1\n"
+				 "global_load32 sig5, r8, [one], sh0 + r1\n"
+				 "sig_waitany2 r3[0], sig2, sig5\nadd.u32 r9, r7, 1\n"
+				 "add.u32 r9, r8, 1\n"), -EIO);
+	assert_error(&f, ", pc 7: r8 is read before a wait for sig5, of the access that loads it\n");
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_used_without_a_wait_name_register_and_signal),
 		cmocka_unit_test(a_program_that_waits_has_its_data),
+		cmocka_unit_test(a_program_branches_by_the_load_that_is_complete_first),
+		cmocka_unit_test(data_of_a_signal_that_a_wait_for_any_did_not_return_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

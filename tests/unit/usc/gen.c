@@ -104,7 +104,7 @@ void gen_wait_all(struct gen *g)
 					       (u8)gen_below(g->rng, PUMICE_USC_SIGNALS);
 			g->busy_sig &= (u16)~(1u << sig[n]);
 		}
-		switch (gen_below(g->rng, 4)) {
+		switch (gen_below(g->rng, 5)) {
 		case 0:
 			gen_emit(g, INSN(SIG_WAITALL4, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
 					 .sig0 = sig[0],
@@ -129,6 +129,19 @@ void gen_wait_all(struct gen *g)
 					 .sig0 = sig[1],
 				     .sig1 = sig[2], .sig2 = sig[3]));
 			break;
+		case 3:	/* until the result has all of them */
+			at = g->out->insns;
+			gen_emit(g, INSN(SIG_WAITANY4, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+					 .sig0 = sig[0], .sig1 = sig[1], .sig2 = sig[2],
+					 .sig3 = sig[3]));
+			gen_emit(g, INSN(XOR, .form = SCALAR_FORM,
+					 .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+					 .src0 = R_ELEM(gen_keep(g, KEEP_ADDR)), .src1 = IMM,
+					 .imm = 1u << sig[0] | 1u << sig[1] | 1u << sig[2] |
+						1u << sig[3]));
+			gen_emit(g,
+				 INSN(BRNZ, .target = at, .src0 = R_ELEM(gen_keep(g, KEEP_ADDR))));
+			break;
 		default:
 			at = g->out->insns;
 			gen_emit(g, INSN(SIG_DONE2, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
@@ -142,6 +155,30 @@ void gen_wait_all(struct gen *g)
 		}
 	}
 	memset(g->busy_temps, 0, sizeof(g->busy_temps));
+}
+
+void gen_wait_any(struct gen *g, u32 signal, u32 loaded)
+{
+	u32 done = gen_keep(g, KEEP_ADDR), result, dst, signals, position, at;
+	struct pumice_usc_insn wait = { 0 };
+	u8 *sig[] = { &wait.sig0, &wait.sig1, &wait.sig2, &wait.sig3 };
+
+	if (!g->timed || gen_below(g->rng, 4))
+		return;
+	result = gen_below(g->rng, GEN_UNLOADED);
+	dst = gen_temp(g);
+	signals = 2 + gen_below(g->rng, 3);
+	position = gen_below(g->rng, signals);
+	for (u32 n = 0; n < signals; n++)
+		*sig[n] = (u8)(n == position ? signal : gen_below(g->rng, PUMICE_USC_SIGNALS));
+	wait.opcode = PUMICE_USC_OP_SIG_WAITANY2 + signals - 2;
+	wait.dst = R_ELEM(result);
+	gen_emit(g, wait);
+	gen_emit(g, INSN(AND, .form = SCALAR_FORM, .dst = R_ELEM(done), .src0 = R_ELEM(result),
+			 .src1 = IMM, .imm = 1u << signal));
+	at = g->out->insns++;
+	gen_emit(g, INSN(ADD, .dst = R(dst), .src0 = R(dst), .src1 = R(loaded)));
+	usc_put(g->out->code, at, INSN(BRZ, .target = g->out->insns, .src0 = R_ELEM(done)));
 }
 
 static void emit_block(struct gen *g, u32 count);
@@ -269,7 +306,7 @@ static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, bool h
 		     struct gen_program *out)
 {
 	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks, .hasty = hasty,
-			.times = 1 };
+			.times = 1, .timed = hasty || stage == USC_STAGE_COMPUTE };
 	bool gfx = stage != USC_STAGE_COMPUTE, copies = !gfx && !hasty && gen_below(rng, 2);
 
 	g.temps = (gfx ? 16 : 6) + gen_below(rng, 24);

@@ -225,6 +225,7 @@ static void emit_load(struct gen *g, struct pumice_usc_insn insn, u32 dst, u32 c
 	gen_clear_dim(&insn);
 	gen_emit(g, insn);
 	gen_load_begins(g, insn.sig0, dst, count);
+	gen_wait_any(g, insn.sig0, dst);
 }
 
 void gen_load_begins(struct gen *g, u32 signal, u32 dst, u32 count)

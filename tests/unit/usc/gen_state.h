@@ -21,6 +21,7 @@ struct gen {
 	bool write_shared;
 	bool read_phase;	/* all waves read, none writes */
 	bool hasty;		/* does not wait for some loads */
+	bool timed;		/* its results may depend on the number of instructions */
 	u32 depth;		/* of loops and branches */
 	u32 times;		/* that the code here is executed, at most */
 	u32 temps;		/* open to random code */
@@ -45,6 +46,11 @@ u32 gen_mask(struct gen *g);
 u32 gen_operand(struct gen *g, const struct pumice_isa_class *class, bool written);
 /* Wait for all pending loads, by a random method. */
 void gen_wait_all(struct gen *g);
+/*
+ * In timed programs sometimes wait for one of several signals, this one among them, and use a
+ * register that it loads if it is done.
+ */
+void gen_wait_any(struct gen *g, u32 signal, u32 loaded);
 
 /* One operation without memory, signals or control flow, with random operands. */
 void gen_alu(struct gen *g);

@@ -248,3 +248,19 @@ void ref_wait(struct ref_step *s, u32 signals)
 	}
 	arrive_all(s, signals, 0);
 }
+
+u32 ref_wait_any(struct ref_step *s)
+{
+	u32 done = 0;
+
+	for (;; s->w->clock++) {
+		for (u32 n = 0; n < PUMICE_USC_SIGNALS; n++) {
+			if ((ref_signals(s) >> n & 1) && s->w->done[n] <= s->w->clock)
+				done |= 1u << n;
+		}
+		if (done)
+			break;
+	}
+	arrive_all(s, done, 0);
+	return done;
+}

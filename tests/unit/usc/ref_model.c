@@ -268,6 +268,11 @@ static bool execute(struct ref_step *s)
 		ref_wait(s, ref_signals(s));
 		ref_write(s, s->in.dst, 0, 1);
 		return true;
+	case PUMICE_USC_OP_SIG_WAITANY2:
+	case PUMICE_USC_OP_SIG_WAITANY3:
+	case PUMICE_USC_OP_SIG_WAITANY4:
+		ref_write(s, s->in.dst, 0, ref_wait_any(s));
+		return true;
 	default:
 		run_alu(s);
 		return true;

@@ -70,6 +70,8 @@ void ref_load(struct ref_step *s, u32 raw, u32 lane, u32 value);
 void ref_late_end(struct ref_step *s);
 /* Wait for signals, a bit each. */
 void ref_wait(struct ref_step *s, u32 signals);
+/* Wait for one of the instruction's signals; returns those that are done, a bit each. */
+u32 ref_wait_any(struct ref_step *s);
 u32 ref_signals(const struct ref_step *s);
 bool ref_signals_done(const struct ref_step *s);
 

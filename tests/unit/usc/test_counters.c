@@ -365,6 +365,30 @@ static void usc_stalls_are_slots_in_which_every_wave_waits(void **state)
 	fx_destroy(fx);
 }
 
+/* A wait for one of two loads stalls until the first of them is complete. */
+static void usc_stalls_of_a_wait_for_any_end_with_the_first_signal(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(GLOBAL_LOAD32, .sig0 = 5, .dst = R(1), .mask = ALWAYS, .src0 = R(0),
+		     .src2 = SH(0)),
+		INSN(GLOBAL_LOAD32, .sig0 = 6, .dst = R(1), .mask = ALWAYS, .src0 = R(0),
+		     .src2 = SH(0)),
+		INSN(SIG_WAITANY2, .dst = R_ELEM(2), .sig0 = 6, .sig1 = 5),
+		INSN(END),
+	};
+	struct fixture *fx = create(false);
+	struct counts c = run(fx, &waves_of[0], code, LENGTH(code));
+
+	(void)state;
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 4);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], USC_GLOBAL_LATENCY - 1);
+	/* The second wave's loads fill two more of the first's slots. */
+	c = run(fx, &waves_of[1], code, LENGTH(code));
+	assert_int_equal(c.of[PUMICE_PERF_USC_ISSUED], 8);
+	assert_int_equal(c.of[PUMICE_PERF_USC_STALLED], USC_GLOBAL_LATENCY - 3);
+	fx_destroy(fx);
+}
+
 /* Work before the wait, and that of another wave. */
 static void usc_work_hides_latency(void **state)
 {
@@ -577,6 +601,7 @@ int main(void)
 		cmocka_unit_test(usc_bytes_of_shared_registers_are_those_read_from_memory),
 		cmocka_unit_test(usc_a_write_to_a_slot_register_counts_once_for_each_wave),
 		cmocka_unit_test(usc_stalls_are_slots_in_which_every_wave_waits),
+		cmocka_unit_test(usc_stalls_of_a_wait_for_any_end_with_the_first_signal),
 		cmocka_unit_test(usc_work_hides_latency),
 		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),
 		cmocka_unit_test(usc_programs_are_counted_when_they_are_decoded),

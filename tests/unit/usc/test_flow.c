@@ -414,6 +414,132 @@ static void usc_wait_includes_the_signal_in_each_position(void **state)
 	}
 }
 
+/*
+ * Write a program that loads with signal 3, three instructions later with signal 4, and waits; then
+ * it polls signals 3, 4 and 4. Results are in R0 to R3. The second poll of signal 4 is three
+ * instructions after the wait.
+ */
+static struct usc_program *build_wait_for_any(struct fixture *fx, struct pumice_usc_insn wait)
+{
+	struct code c = { .n = 0 };
+
+	put_offsets(&c, 0);
+	put(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(6), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(7)));
+	put(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = IMM));
+	put(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = IMM));
+	put(&c, INSN(GLOBAL_LOAD32, .sig0 = 4, .dst = R(5), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(7)));
+	wait.dst = R_ELEM(0);
+	put(&c, wait);
+	for (u32 n = 1; n <= 3; n++)
+		put(&c, INSN(SIG_DONE1, .dst = R_ELEM(n), .sig0 = n == 1 ? 3 : 4));
+	put(&c, INSN(END));
+	return build(fx, &c);
+}
+
+/* The wait ends in the slot in which the first signal is done: the other is, three slots later. */
+static void usc_wait_for_any_ends_with_the_first_signal(void **state)
+{
+	static const u16 ops[] = {
+		PUMICE_USC_OP_SIG_WAITANY2, PUMICE_USC_OP_SIG_WAITANY3, PUMICE_USC_OP_SIG_WAITANY4,
+	};
+	struct fixture *fx = *state;
+
+	for (u32 count = 2; count <= 4; count++) {
+		for (u32 at = 0; at < count; at++) {
+			struct usc_program *program = build_wait_for_any(fx,
+				(struct pumice_usc_insn){
+					.opcode = ops[count - 2],
+					.sig0 = at == 0 ? 3 : 4,
+					.sig1 = at == 1 ? 3 : 4,
+					.sig2 = count < 3 ? 0 : at == 2 ? 3 : 4,
+					.sig3 = count < 4 ? 0 : at == 3 ? 3 : 4,
+				});
+
+			fx_clear(fx);
+			start(fx, 0, 32, program);
+			fx_run(fx, 100000);
+			assert_int_equal(scalar_of(fx, 0, 0), 1u << 3);
+			assert_int_equal(scalar_of(fx, 0, 1), 1);
+			assert_int_equal(scalar_of(fx, 0, 2), 0);
+			assert_int_equal(scalar_of(fx, 0, 3), 1);
+			fx_put(fx, program);
+		}
+	}
+}
+
+/* All signals that are named and done are in the result, each once, and no others. */
+static void usc_wait_for_any_returns_every_signal_that_is_done(void **state)
+{
+	static const struct {
+		struct pumice_usc_insn wait;
+		u32 result;
+		bool pending;	/* signals 3 and 4, before it */
+	} cases[] = {
+		{ INSN(SIG_WAITANY2, .sig0 = 4, .sig1 = 3), 1u << 3 | 1u << 4, false },
+		{ INSN(SIG_WAITANY2, .sig0 = 3, .sig1 = 3), 1u << 3, false },
+		{ INSN(SIG_WAITANY2, .sig0 = 0, .sig1 = 4), 1u << 0 | 1u << 4, false },
+		{ INSN(SIG_WAITANY3, .sig0 = 4, .sig1 = 15, .sig2 = 3),
+		  1u << 3 | 1u << 4 | 1u << 15, false },
+		{ INSN(SIG_WAITANY4, .sig0 = 3, .sig1 = 9, .sig2 = 8, .sig3 = 4),
+		  1u << 3 | 1u << 4 | 1u << 8 | 1u << 9, false },
+		/* A signal that was never used is done: no wait. */
+		{ INSN(SIG_WAITANY2, .sig0 = 3, .sig1 = 5), 1u << 5, true },
+		{ INSN(SIG_WAITANY4, .sig0 = 5, .sig1 = 4, .sig2 = 3, .sig3 = 6),
+		  1u << 5 | 1u << 6, true },
+	};
+	struct fixture *fx = *state;
+
+	for (u32 n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct pumice_usc_insn wait = cases[n].wait;
+		struct code c = { .n = 0 };
+		struct usc_program *program;
+
+		put_offsets(&c, 0);
+		for (u32 sig = 3; sig <= 4; sig++)
+			put(&c, INSN(GLOBAL_LOAD32, .sig0 = (u8)sig, .dst = R(6), .mask = ALWAYS,
+				     .src2 = SH(0), .src0 = R(7)));
+		if (!cases[n].pending)
+			put(&c, INSN(SIG_WAITALL2, .dst = R_ELEM(5), .sig0 = 3, .sig1 = 4));
+		wait.dst = R_ELEM(0);
+		put(&c, wait);
+		put(&c, INSN(SIG_DONE1, .dst = R_ELEM(1), .sig0 = 3));
+		put(&c, INSN(END));
+		program = build(fx, &c);
+		fx_clear(fx);
+		start(fx, 0, 32, program);
+		fx_run(fx, 100000);
+		assert_int_equal(scalar_of(fx, 0, 0), cases[n].result);
+		assert_int_equal(scalar_of(fx, 0, 1), !cases[n].pending);
+		fx_put(fx, program);
+	}
+}
+
+/* Alone on the USC, among waves that run meanwhile, in steps of any size. */
+static void usc_result_of_a_wait_for_any_depends_on_the_program_only(void **state)
+{
+	static const u32 budgets[] = { 1, 17, 1u << 20 };
+	struct fixture *fx = *state;
+	struct usc_program *program = build_wait_for_any(fx, INSN(SIG_WAITANY2, .sig0 = 4,
+								  .sig1 = 3));
+
+	for (u32 n = 0; n < 3 * sizeof(budgets) / sizeof(budgets[0]); n++) {
+		const u32 groups = 1 + n / 3 * 3;
+
+		fx_clear(fx);
+		for (u32 group = 0; group < groups; group++)
+			start(fx, group, 96, program);
+		fx_run(fx, budgets[n % 3]);
+		for (u32 group = 0; group < groups; group++) {
+			assert_int_equal(scalar_of(fx, group, 0), 1u << 3);
+			assert_int_equal(scalar_of(fx, group, 2), 0);
+			assert_int_equal(scalar_of(fx, group, 3), 1);
+		}
+	}
+	fx_put(fx, program);
+}
+
 /* Iterations of a poll loop, alone on the USC or among others, in large or small steps. */
 static u32 poll_turns(struct fixture *fx, u32 others, u32 budget)
 {
@@ -453,9 +579,8 @@ static void usc_result_of_a_poll_depends_on_the_program_only(void **state)
  * Wave 0 waits for a load; wave 1 first stores a word and then loops
  * for long. Wave 0 continues after the wait and reads the word.
  */
-static void usc_wait_lets_other_waves_of_the_group_run(void **state)
+static void run_wait_and_another_wave(struct fixture *fx, struct pumice_usc_insn wait, u32 result)
 {
-	struct fixture *fx = *state;
 	struct code c = { .n = 0 };
 	struct usc_program *program;
 	u32 other;
@@ -463,7 +588,8 @@ static void usc_wait_lets_other_waves_of_the_group_run(void **state)
 	put(&c, INSN(SIG_DONE1, .dst = R_ELEM(1), .sig0 = 0));
 	other = put(&c, INSN(BRNZ, .target = 0, .src0 = SR_ELEM(WAVE_IN_GROUP)));
 	put(&c, INSN(GLOBAL_LOAD32, .dst = R(2), .mask = ALWAYS, .src2 = SH(0), .src0 = R(7)));
-	put(&c, INSN(SIG_WAIT, .dst = R_ELEM(3)));
+	wait.dst = R_ELEM(3);
+	put(&c, wait);
 	put(&c, INSN(LOCAL_LOAD32, .dst = R(4), .mask = ALWAYS, .src0 = R(7)));
 	put(&c, INSN(END));
 	usc_put(c.words, other, INSN(BRNZ, .target = c.n, .src0 = SR_ELEM(WAVE_IN_GROUP)));
@@ -471,12 +597,23 @@ static void usc_wait_lets_other_waves_of_the_group_run(void **state)
 	put(&c, INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(7), .src1 = R(5)));
 	put(&c, INSN(END));
 	program = build(fx, &c);
+	fx_clear(fx);
 	start(fx, 0, 64, program);
 	fx_run(fx, 1u << 20);
 	assert_int_equal(fx->faults, 0);
-	assert_int_equal(scalar_of(fx, 0, 3), 1);
+	assert_int_equal(scalar_of(fx, 0, 3), result);
 	assert_int_equal(scalar_of(fx, 0, 4), 123);
 	fx_put(fx, program);
+}
+
+static void usc_wait_lets_other_waves_of_the_group_run(void **state)
+{
+	run_wait_and_another_wave(*state, INSN(SIG_WAIT), 1);
+}
+
+static void usc_wait_for_any_lets_other_waves_of_the_group_run(void **state)
+{
+	run_wait_and_another_wave(*state, INSN(SIG_WAITANY2), 1u << 0);
 }
 
 static void usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops(void **state)
@@ -585,8 +722,12 @@ int main(void)
 		FX_TEST(usc_barrier_that_an_ended_wave_never_reaches_faults),
 		FX_TEST(usc_signal_is_first_pending_and_finally_done),
 		FX_TEST(usc_wait_includes_the_signal_in_each_position),
+		FX_TEST(usc_wait_for_any_ends_with_the_first_signal),
+		FX_TEST(usc_wait_for_any_returns_every_signal_that_is_done),
+		FX_TEST(usc_result_of_a_wait_for_any_depends_on_the_program_only),
 		FX_TEST(usc_result_of_a_poll_depends_on_the_program_only),
 		FX_TEST(usc_wait_lets_other_waves_of_the_group_run),
+		FX_TEST(usc_wait_for_any_lets_other_waves_of_the_group_run),
 		FX_TEST(usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops),
 		FX_TEST(usc_groups_run_one_at_a_time_for_a_quantum),
 		FX_TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),

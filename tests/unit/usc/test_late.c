@@ -160,6 +160,7 @@ static void late_registers_are_reported_wherever_they_are_written(void **state)
 		INSN(LOCAL_LOAD128, .dst = R(5), .mask = ALWAYS, .src0 = R(0)),
 		INSN(GLOBAL_LOAD32, .dst = R(8), .mask = ALWAYS, .src2 = SH(0), .src0 = R(0)),
 		INSN(SIG_WAIT, .dst = R_ELEM(8), .sig0 = 3),
+		INSN(SIG_WAITANY2, .dst = R_ELEM(8), .sig0 = 3, .sig1 = 4),
 	};
 	struct fixture *fx = fixture_of(USC_LATE_POISON);
 
@@ -338,6 +339,111 @@ static void only_a_wait_for_the_signal_is_sufficient(void **state)
 	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
 	run(fx, &c, GROUP);
 	assert_late(fx, &c, R(8), false, false);
+	fx_destroy(fx);
+}
+
+/* Begin a program that loads R9 with signal 4 and then R8 with signal 3. */
+static void begin_two_loads(struct code *c)
+{
+	begin(c);
+	add(c, INSN(GLOBAL_LOAD32, .sig0 = 4, .dst = R(9), .mask = ALWAYS, .src2 = SH(0),
+		    .src0 = R(0), .disp = 64));
+	add_load(c);
+}
+
+/* A wait for any is one for the signals of its result only: here signal 4, or one never used. */
+static void wait_for_any_is_sufficient_for_the_signals_of_its_result(void **state)
+{
+	const struct {
+		struct pumice_usc_insn wait;
+		u32 result;
+	} cases[] = {
+		{ INSN(SIG_WAITANY2, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 4), 1u << 4 },
+		{ INSN(SIG_WAITANY3, .dst = R_ELEM(2), .sig0 = 4, .sig1 = 3, .sig2 = 3), 1u << 4 },
+		{ INSN(SIG_WAITANY4, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 3, .sig2 = 3, .sig3 = 4),
+		  1u << 4 },
+		{ INSN(SIG_WAITANY2, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 0), 1u << 0 },
+	};
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		const bool has_r9 = cases[n].result >> 4 & 1;
+
+		begin_two_loads(&c);
+		add(&c, cases[n].wait);
+		if (has_r9)
+			add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(9)));
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+		run(fx, &c, GROUP);
+		assert_late(fx, &c, R(8), false, false);
+		assert_int_equal(result(fx, 8), PUMICE_USC_POISON);
+		assert_int_equal(result(fx, 9), has_r9 ? LOADED + 17 : PUMICE_USC_POISON);
+	}
+	fx_destroy(fx);
+}
+
+/* Waits until the result has both; the mask is in element 0 of R2. */
+static void repeated_waits_for_any_complete_every_load(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+	u32 top;
+
+	(void)state;
+	begin_two_loads(&c);
+	top = c.insns;
+	add(&c, INSN(SIG_WAITANY2, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 4));
+	add(&c, INSN(XOR, .form = SCALAR_FORM, .dst = R_ELEM(3), .src0 = R_ELEM(2), .src1 = IMM,
+		     .imm = 1u << 3 | 1u << 4));
+	add(&c, INSN(BRNZ, .target = top, .src0 = R_ELEM(3)));
+	add(&c, INSN(ADD, .dst = R(1), .src0 = R(8), .src1 = R(9)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 1), 2 * LOADED + 1 + 17);
+	fx_destroy(fx);
+}
+
+/* The same for shared registers and local memory. */
+static void words_of_copies_wait_for_their_signal_among_several(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(SHARED_LOAD, .sig0 = 4, .dst = SH(8), .src2 = SH(0), .words = 2));
+	add(&c, INSN(GROUP_LOAD, .sig0 = 3, .src0 = R_ELEM(2), .src2 = SH(0), .words = 20));
+	add(&c, INSN(SIG_WAITANY2, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 4));
+	add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(9)));
+	add(&c, INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(12)));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, 0, true, false);
+	assert_int_equal(result(fx, 4), LOADED + 1);
+	fx_destroy(fx);
+}
+
+/* With data: those of signals that are not in the result arrive later. */
+static void data_arrive_with_their_signal_among_several(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 4, .dst = R(9), .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(0)));
+	for (u32 n = 0; n < 4; n++)
+		add(&c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = IMM));
+	add_load(&c);
+	add(&c, INSN(SIG_WAITANY2, .dst = R_ELEM(2), .sig0 = 3, .sig1 = 4));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = R(8)));
+	add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = R(9)));
+	run(fx, &c, GROUP);
+	assert_int_equal(result(fx, 1), BEFORE);
+	assert_int_equal(result(fx, 4), LOADED + 1);
+	assert_int_equal(result(fx, 8), LOADED + 1);
 	fx_destroy(fx);
 }
 
@@ -624,6 +730,10 @@ int main(void)
 		cmocka_unit_test(late_registers_of_other_banks_are_reported),
 		cmocka_unit_test(every_wait_is_sufficient),
 		cmocka_unit_test(only_a_wait_for_the_signal_is_sufficient),
+		cmocka_unit_test(wait_for_any_is_sufficient_for_the_signals_of_its_result),
+		cmocka_unit_test(repeated_waits_for_any_complete_every_load),
+		cmocka_unit_test(words_of_copies_wait_for_their_signal_among_several),
+		cmocka_unit_test(data_arrive_with_their_signal_among_several),
 		cmocka_unit_test(late_shared_registers_and_local_memory_are_reported),
 		cmocka_unit_test(only_the_words_of_a_copy_are_late),
 		cmocka_unit_test(words_of_a_copy_at_an_indexed_address_are_late),
