@@ -8,7 +8,7 @@
  *   first; programs of graphics stages get their inputs elsewhere, so all of V, SH, CF and CFA
  *   count as written there. An indexed write writes its whole bank;
  * - a load whose signal is not waited for between it and the use of its registers, read or written,
- *   without a branch between;
+ *   without a branch between, also if sig_waitany names it among others;
  * - instructions from which no path leads to an end;
  * - a vertex program without a position, and a fragment program without any effect: nothing is
  *   drawn. One that stores to memory or drops pixels has an effect;
@@ -425,7 +425,25 @@ static void check_reads(struct checker *c, uint32_t i, const struct effects *e)
 
 struct flight {
 	uint8_t signal[LOADED_REGISTERS];
+	uint32_t any;	/* bit n: a wait for sig n or others; done where a branch has led here */
 };
+
+/* The loads of some signals have arrived. */
+static void end_flights(struct flight *flight, uint32_t signals)
+{
+	for (uint32_t n = 0; n < LOADED_REGISTERS && signals; n++)
+		if (flight->signal[n] && signals >> (flight->signal[n] - 1) & 1)
+			flight->signal[n] = 0;
+	flight->any &= ~signals;
+}
+
+/* Return whether an instruction waits for one of several signals. */
+static bool waits_for_any(const struct pumice_usc_insn *insn, const struct effects *e)
+{
+	return (insn->opcode == PUMICE_USC_OP_SIG_WAITANY2 ||
+		insn->opcode == PUMICE_USC_OP_SIG_WAITANY3 ||
+		insn->opcode == PUMICE_USC_OP_SIG_WAITANY4) && e->signals & (e->signals - 1);
+}
 
 /* Report the registers of an operand that a load in flight writes. */
 static void check_flight(struct checker *c, uint32_t i, const struct range *range, const char *used,
@@ -452,9 +470,14 @@ static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_i
 		check_flight(c, i, &e->writes[k], "written", flight);
 	if (insn->opcode == PUMICE_USC_OP_MEM_FENCE)
 		memset(flight, 0, sizeof(*flight));
-	for (uint32_t n = 0; n < LOADED_REGISTERS && !e->access && e->signals; n++)
-		if (flight->signal[n] && e->signals >> (flight->signal[n] - 1) & 1)
-			flight->signal[n] = 0;
+	else if (is_branch(insn))
+		end_flights(flight, flight->any);
+	else if (waits_for_any(insn, e))
+		flight->any |= e->signals;
+	else if (e->access)
+		flight->any &= ~e->signals;
+	else
+		end_flights(flight, e->signals);
 	for (unsigned int k = 0; k < e->write_count; k++)
 		for (uint32_t n = e->writes[k].first;
 		     n < e->writes[k].first + e->writes[k].count && n < LOADED_REGISTERS; n++)

@@ -12,7 +12,8 @@
  * signal. Reads of the uniform stream all remain, because each one takes the next word.
  *
  * Limits: an indexed register is all of its bank; accesses that write local memory remain; a
- * program that stores to memory is refused.
+ * program that stores to memory is refused. Fewer instructions precede sig_done and sig_waitany,
+ * whose results depend on time: a program has to be right with any of them.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -154,6 +154,18 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		{ LOAD "sig_wait r4[0], sig0\nmov r3, [one], r1\nend", UNWAITED(5, "r1", "sig1") },
 		{ LOAD "sig_wait r4[0], sig1\nmov r3, [one], r1\nend", "" },
 		{ LOAD "sig_waitall2 r4[0], sig0, sig1\nmov r3, [one], r1\nend", "" },
+		/* One of several signals: until a branch nothing has distinguished them. */
+		{ LOAD "sig_waitany2 r4[0], sig0, sig1\nmov r3, [one], r1\nend",
+		  UNWAITED(5, "r1", "sig1") },
+		{ LOAD "sig_waitany2 r4[0], sig0, sig1\nbrz over, r4[0]\nmov r3, [one], r1\n"
+		  "over: end", "" },
+		{ LOAD "sig_waitany4 r4[0], sig0, sig1, sig2, sig3\n"
+		  "global_load32 sig2, r1, [one], sh0 + r2\nend", UNWAITED_WRITE(5, "r1", "sig1") },
+		{ LOAD "sig_waitany3 r4[0], sig1, sig1, sig1\nmov r3, [one], r1\nend", "" },
+		/* A later load of the signal is not one that the wait was for. */
+		{ LOAD "sig_wait r4[0], sig1\nsig_waitany2 r4[0], sig0, sig1\n"
+		  "global_load32 sig1, r1, [one], sh0 + r2\nbrz over, r4[0]\nmov r3, [one], r1\n"
+		  "over: end", UNWAITED(8, "r1", "sig1") },
 		/* The register that an index selects is not certain. */
 		{ LOAD "mov idx0, [one], 1\nglobal_load32 sig2, r[idx0], [one], sh0 + r2\n"
 		  "mov r3, [one], r2\nend", "" },

@@ -139,6 +139,21 @@ static void queried_accesses_remain(void **state)
 	       LIST("sh2", "sig1"));
 }
 
+/* So does a wait for one of several. */
+static void accesses_that_a_wait_for_any_names_remain(void **state)
+{
+	(void)state;
+	expect("global_load32 sig0, r5, [one], sh0 + v0\n"
+	       "global_load32 sig1, r6, [one], sh2 + v1\n"
+	       "global_load32 sig2, r7, [one], sh4 + v1\n"
+	       "sig_waitany2 r0[0], sig0, sig1\n"
+	       "sig_wait r3[0], sig2\n"
+	       POSITION
+	       "uvsw vo4, r7\n"
+	       "end\n", 4, LIST("sh0 + v0", "sh2 + v1", "sig_waitany2 r0[0], sig0, sig1"),
+	       LIST("sh4", "sig2"));
+}
+
 /* A texture read names its signal in another way than a load. */
 static void texture_reads_remain_with_their_waits(void **state)
 {
@@ -282,6 +297,7 @@ int main(void)
 		cmocka_unit_test(branches_go_where_they_went),
 		cmocka_unit_test(loads_remain_with_their_waits),
 		cmocka_unit_test(queried_accesses_remain),
+		cmocka_unit_test(accesses_that_a_wait_for_any_names_remain),
 		cmocka_unit_test(texture_reads_remain_with_their_waits),
 		cmocka_unit_test(writes_of_local_memory_remain),
 		cmocka_unit_test(reads_of_the_uniform_stream_all_remain),
