@@ -19,7 +19,7 @@ bool pdm_visibility_add(struct pdm_tile *tile, struct gpu_fault *fault)
 		struct pdm_object *o = tile->objects[i];
 		u64 addr, *host;
 
-		if (!o || !o->stage.code || !o->visible)
+		if (!o || !o->used || !o->visible)
 			continue;
 		addr = pdm->render.visibility_addr + (u64)o->isp.visibility_id * sizeof(u64);
 		host = (u64 *)(void *)mmu_translate(pdm->config.mmu, &tile->core->tlb,

@@ -2,12 +2,14 @@
 /*
  * PDM: state of objects, read and decoded once while a tile caches it.
  *
- * Source: document 004, "TSP Parameter Fetch"; hw/formats.xml, isp_state, tsp_state. A hash
- * table of pairs of addresses for each tile in flight, so that it needs no lock. It is kept
- * for the following tiles of a job.
+ * Source: document 004, "ISP Parameter Fetch", "TSP Parameter Fetch"; hw/formats.xml, isp_state,
+ * tsp_state. A hash table of pairs of addresses for each tile in flight, so that it needs no lock.
+ * It is kept for the following tiles of a job. The ISP state of an object is read when its first
+ * primitive is drawn; its TSP state and program when the first of its visible spans is shaded, so
+ * not at all if it is hidden.
  *
  * Limits: PDM_MAX_OBJECTS pairs; when there are more, the tile shades all pending spans and
- * drops all pairs.
+ * drops all pairs. Without memory for another program the tile drops its programs alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,16 +43,14 @@ static bool check_mask(struct pdm_tile *tile, const struct pdm_object *o)
 	return false;
 }
 
-/* Read the states. Returns false when the job was stopped. */
-static bool read_states(struct pdm_tile *tile, struct pdm_object *o)
+/* Read the ISP state. Returns false when the job was stopped. */
+static bool read_isp(struct pdm_tile *tile, struct pdm_object *o)
 {
 	struct pdm *pdm = tile->pdm;
-	struct mmu *mmu = pdm->config.mmu;
-	struct mmu_tlb *tlb = &tile->core->tlb;
 	struct gpu_fault fault = { 0 };
 
-	if (!isp_state_load(mmu, tlb, pdm->job.ctx, o->isp_addr, &o->isp, &fault) ||
-	    !tsp_state_load(mmu, tlb, pdm->job.ctx, o->tsp_addr, &o->tsp, &fault)) {
+	if (!isp_state_load(pdm->config.mmu, &tile->core->tlb, pdm->job.ctx, o->isp_addr, &o->isp,
+			    &fault)) {
 		pdm_fault(pdm, &fault);
 		return false;
 	}
@@ -87,26 +87,59 @@ enum pds_load_result pdm_load_stage(struct pdm_tile *tile, const struct pumice_s
 	return result;
 }
 
-/* Do a piece of loading an object. */
-static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
+/* Read the TSP state, or do a piece of loading its program. */
+static enum pds_load_result load_piece(struct pdm_tile *tile, struct pdm_object *o,
+				       struct gpu_fault *fault)
 {
 	struct pdm *pdm = tile->pdm;
 	struct pds_stage_limits limits = {
 		.stage = USC_STAGE_FRAGMENT, .outputs = pdm->render.outputs,
 		.tile_words = pdm_output_words(pdm),
 	};
+
+	if (!o->stage.load && !tsp_state_load(pdm->config.mmu, &tile->core->tlb, pdm->job.ctx,
+					      o->tsp_addr, &o->tsp, fault))
+		return PDS_LOAD_FAULT;
+	limits.varyings = o->tsp.varyings;
+	return pdm_load_stage(tile, &o->tsp.fragment, &limits, &o->stage, fault);
+}
+
+/*
+ * There is no memory for the program of an object: the tile drops all others, which may occupy it,
+ * before it waits. Those of running tasks are dropped when these have ended, whose time is not that
+ * of the load's wait: the load is repeated then. No task is built.
+ */
+static enum pdm_step wait_for_memory(struct pdm_tile *tile, struct pdm_object *o)
+{
+	if (!pdm_programs_held(tile))
+		return PDM_STEP_WAIT;
+	if (atomic_load(&tile->running)) {
+		pds_stage_drop(tile->pdm->config.pds, &o->stage);
+		return PDM_STEP_WAIT;
+	}
+	pdm_programs_drop(tile);
+	return PDM_STEP_ON;
+}
+
+enum pdm_step pdm_object_load(struct pdm_tile *tile, struct pdm_object *o, u32 *cost)
+{
+	struct pdm *pdm = tile->pdm;
 	struct gpu_fault fault = { 0 };
 
-	if (!o->stage.load && !read_states(tile, o))
-		return PDM_STEP_ON;
-	limits.varyings = o->tsp.varyings;
-	switch (pdm_load_stage(tile, &o->tsp.fragment, &limits, &o->stage, &fault)) {
+	if (o->stage.code)
+		return PDM_STEP_DONE;
+	/* The load is repeated when the last task has ended: wait_for_memory(). */
+	if (tile->memory_waits && atomic_load(&tile->running))
+		return PDM_STEP_WAIT;
+	switch (load_piece(tile, o, &fault)) {
 	case PDS_LOADED:
 		break;
 	case PDS_LOAD_MORE:
+		*cost = PDM_COST_PIECE;
 		return PDM_STEP_ON;
 	case PDS_LOAD_WAIT:
-		return PDM_STEP_LATER;
+		*cost = PDM_COST_PIECE;
+		return wait_for_memory(tile, o);
 	default:
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;
@@ -116,6 +149,7 @@ static enum pdm_step load(struct pdm_tile *tile, struct pdm_object *o)
 	o->max_prims = pds_stage_max_prims(pdm->config.pds, &o->stage);
 	if (o->max_prims > PDM_TASK_SPANS)
 		o->max_prims = PDM_TASK_SPANS;
+	tile->programs++;
 	return PDM_STEP_DONE;
 }
 
@@ -123,11 +157,10 @@ enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, 
 {
 	u32 place = hash_of(isp_addr, tsp_addr), tries;
 	struct pdm_object *o;
-	enum pdm_step step;
 
 	for (tries = 0; tries < PDM_MAX_OBJECTS; tries++, place = (place + 1) % PDM_MAX_OBJECTS) {
 		o = tile->objects[place];
-		if (!o || !o->stage.code)
+		if (!o || !o->used)
 			break;
 		if (o->isp_addr == isp_addr && o->tsp_addr == tsp_addr) {
 			*out = (u16)place;
@@ -145,36 +178,43 @@ enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, 
 				     tsp_addr);
 		return PDM_STEP_WAIT;
 	}
-	if (o != tile->objects[place])
-		memset(o, 0, sizeof(*o));
 	tile->objects[place] = o;
-	/* Another load is in progress, perhaps for another tile that was cancelled. */
-	if (!o->stage.load || o->isp_addr != isp_addr || o->tsp_addr != tsp_addr) {
-		pds_stage_drop(tile->pdm->config.pds, &o->stage);
-		memset(o, 0, sizeof(*o));
-		o->isp_addr = isp_addr;
-		o->tsp_addr = tsp_addr;
-	}
-	step = load(tile, o);
-	if (step != PDM_STEP_DONE)
-		return step;
+	memset(o, 0, sizeof(*o));
+	o->isp_addr = isp_addr;
+	o->tsp_addr = tsp_addr;
+	if (!read_isp(tile, o))
+		return PDM_STEP_ON;
+	o->used = true;
 	tile->object_count++;
 	*out = (u16)place;
 	return PDM_STEP_DONE;
+}
+
+void pdm_programs_drop(struct pdm_tile *tile)
+{
+	struct pds *pds = tile->pdm->config.pds;
+	u32 i;
+
+	for (i = 0; i < PDM_MAX_OBJECTS; i++)
+		if (tile->objects[i])
+			pds_stage_drop(pds, &tile->objects[i]->stage);
+	tile->programs = 0;
+	pdm_vertices_release(tile);
+	pds_stage_drop(pds, &tile->own_store);
+	tile->own_state = PDM_STORE_NONE;
 }
 
 void pdm_objects_drop(struct pdm_tile *tile)
 {
 	u32 i;
 
+	pdm_programs_drop(tile);
 	for (i = 0; i < PDM_MAX_OBJECTS; i++)
 		if (tile->objects[i])
-			pds_stage_drop(tile->pdm->config.pds, &tile->objects[i]->stage);
+			tile->objects[i]->used = false;
 	tile->object_count = 0;
 	tile->object_known = false;
 	pdm_vertices_drop(tile);
-	pds_stage_drop(tile->pdm->config.pds, &tile->own_store);
-	tile->own_state = PDM_STORE_NONE;
 }
 
 void pdm_objects_destroy(struct pdm_tile *tile)

@@ -445,7 +445,7 @@ static enum claim claim_locked(struct pdm *pdm, struct pdm_tile *tile)
 	 * Objects whose programs do not run again: they use memory that other tiles wait for, also
 	 * those of other cores.
 	 */
-	if (pdm_list_core_done(pdm, tile->core->number) && pdm_objects_held(tile))
+	if (pdm_list_core_done(pdm, tile->core->number) && pdm_programs_held(tile))
 		return CLAIM_DROP;
 	return CLAIM_NOTHING;
 }

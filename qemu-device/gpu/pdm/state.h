@@ -38,12 +38,17 @@
 /* Decoded state of an object, and counts of the current tile for it. */
 struct pdm_object {
 	u64 isp_addr, tsp_addr;
+	bool used;		/* the ISP state was read: the entry is not free */
 	struct isp_state isp;
+
+	/* Valid while the program is loaded: stage.code. */
 	struct tsp_state tsp;
 	struct pds_stage stage;
 	u32 max_prims;		/* of a task */
 	u64 varyings;		/* bit n: the program reads varying n */
 	u32 varying_count;	/* of these */
+
+	/* Of the current tile. */
 	u64 visible;		/* samples of this tile, for its visibility counter */
 	u32 spans, first;	/* of the pass being shaded */
 };
@@ -189,7 +194,8 @@ struct pdm_tile {
 	struct pds_place place;		/* the room */
 	u32 fill_pc;			/* next instruction of the PDS program */
 	struct pdm_object *objects[PDM_MAX_OBJECTS];
-	u32 object_count;
+	u32 object_count;		/* used entries */
+	u32 programs;			/* those whose program is loaded */
 	u32 prim_count;
 	u32 planes;			/* sets of planes computed so far */
 	u64 varying_planes;		/* planes of varyings computed for this tile */
@@ -318,8 +324,8 @@ static inline void pdm_trace_pass_end(struct pdm_tile *tile, enum pumice_trace_p
 	trace_span_end(tile->pdm->config.trace, &tile->traced_pass, pdm_pass_event(tile, phase));
 }
 
-/* Result of a step of a tile. LATER: retry when memory for programs may be available. */
-enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE, PDM_STEP_LATER };
+/* Result of a step of a tile. */
+enum pdm_step { PDM_STEP_ON, PDM_STEP_WAIT, PDM_STEP_DONE };
 
 #define PDM_COST_PIECE	1024u	/* of a piece of loading or filling, in units of about 50 ns */
 
@@ -381,22 +387,32 @@ enum pdm_step pdm_claim(struct pdm_tile *tile, const struct pds_stage *stage, u3
 extern const struct pds_task_ops pdm_task_ops;
 
 /*
- * object.c: number of the object with these states. WAIT: no room, drop all first. DONE: *out
- * is set. ON: a piece of the load was done, or the job was stopped.
+ * object.c: number of the object with these states, whose ISP state is read. WAIT: no room, drop
+ * all first. DONE: *out is set. ON: the job was stopped.
  */
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
+/*
+ * Do a piece of loading the TSP state and the program of an object that has visible spans; no task
+ * is built. DONE: they are loaded.
+ */
+enum pdm_step pdm_object_load(struct pdm_tile *tile, struct pdm_object *o, u32 *cost);
 /* Do a piece of loading a program of the tile: as pds_stage_load(). */
 enum pds_load_result pdm_load_stage(struct pdm_tile *tile, const struct pumice_stage *state,
 				    const struct pds_stage_limits *limits, struct pds_stage *out,
 				    struct gpu_fault *fault);
 /* Record whether the tile waits for memory for programs. Others drop programs if one does. */
 void pdm_wait_memory(struct pdm_tile *tile, bool waits);
-/* Drop all objects, and the tile's own store program. */
+/*
+ * Drop the programs of all objects, that of deferred vertices and the tile's own store program; no
+ * task runs.
+ */
+void pdm_programs_drop(struct pdm_tile *tile);
+/* The same, and drop all objects and vertices. */
 void pdm_objects_drop(struct pdm_tile *tile);
-/* Return whether there is anything to drop: it occupies memory for programs. */
-static inline bool pdm_objects_held(const struct pdm_tile *tile)
+/* Return whether there is a program to drop: it occupies memory. */
+static inline bool pdm_programs_held(const struct pdm_tile *tile)
 {
-	return tile->object_count || tile->own_state != PDM_STORE_NONE || tile->vertices.state;
+	return tile->programs || tile->own_state != PDM_STORE_NONE || tile->vertices.state;
 }
 /* Drop and free all objects. */
 void pdm_objects_destroy(struct pdm_tile *tile);

@@ -285,16 +285,14 @@ static void init_task(struct pdm_tile *tile, struct pdm_task *task, const struct
 	};
 }
 
-/* Build the next task of an object. Returns false when there is none. */
-static bool build_object(struct pdm_tile *tile, struct pdm_task *task)
+/* Build the next task of an object, which is loaded. Returns false when there is none. */
+static bool build_object(struct pdm_tile *tile, struct pdm_task *task, u32 number)
 {
+	const struct pdm_object *o = tile->objects[number];
+	const u32 samples = o->tsp.sample_rate ? tile->isp.samples : 1;
 	struct pdm_shade *shade = &tile->shade;
 
-	while (shade->at_object < shade->objects) {
-		const u32 number = shade->order[shade->at_object];
-		const struct pdm_object *o = tile->objects[number];
-		const u32 samples = o->tsp.sample_rate ? tile->isp.samples : 1;
-
+	for (; shade->at_sample < samples; shade->at_sample++) {
 		init_task(tile, task, &o->stage,
 			  o->tsp.sample_rate ? shade->at_sample : USC_PIXEL_RATE);
 		task->object = (u16)number;
@@ -309,21 +307,34 @@ static bool build_object(struct pdm_tile *tile, struct pdm_task *task)
 		if (task->spans)
 			return true;
 		shade->at_span = o->first;
-		if (++shade->at_sample >= samples) {
-			shade->at_sample = 0;
-			shade->at_object++;
-		}
 	}
+	shade->at_sample = 0;
 	return false;
 }
 
-static bool build_fixed(struct pdm_tile *tile, struct pdm_task *task)
+/*
+ * Build the next task of the fixed stage, or of the objects that have spans; each object is loaded
+ * before its first task. DONE: the task is built, or has no spans: there is none.
+ */
+static enum pdm_step build(struct pdm_tile *tile, struct pdm_task *task, u32 *cost)
 {
 	struct pdm_shade *shade = &tile->shade;
+	enum pdm_step step;
 
-	init_task(tile, task, shade->fixed, USC_PIXEL_RATE);
-	add_spans(tile, task, shade->spans, 1);
-	return task->spans;
+	if (shade->fixed) {
+		init_task(tile, task, shade->fixed, USC_PIXEL_RATE);
+		add_spans(tile, task, shade->spans, 1);
+		return PDM_STEP_DONE;
+	}
+	for (; shade->at_object < shade->objects; shade->at_object++) {
+		const u32 number = shade->order[shade->at_object];
+
+		step = pdm_object_load(tile, tile->objects[number], cost);
+		if (step != PDM_STEP_DONE || build_object(tile, task, number))
+			return step;
+	}
+	task->spans = 0;
+	return PDM_STEP_DONE;
 }
 
 /* Varyings of a primitive's vertices: in the cache of the TSP, or in memory of its own. */
@@ -391,6 +402,11 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	 */
 	if (r->planes && tile->planes - r->planes < PDM_PLANES - PDM_TASK_SPANS)
 		return tile->plane[r->planes % PDM_PLANES];
+	if (r->header.varyings != o->tsp.varyings) {
+		*fault = dm_fault(PUMICE_UNIT_TSP, PUMICE_FAULT_TSP_STATE, tile->pdm->job.ctx,
+				  o->tsp_addr);
+		return NULL;
+	}
 	v.of[0] = v.of[1] = v.of[2] = NULL;
 	if (!set_up_again(tile, r, &triangle, &setup) ||
 	    (o->varyings && !varyings_of(tile, r, in_task, &v, fault)))
@@ -512,8 +528,9 @@ enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
 		task = find_free(tile);
 		if (!task)
 			return PDM_STEP_WAIT;
-		if (!(tile->shade.fixed ? build_fixed(tile, task) : build_object(tile, task)))
-			return PDM_STEP_DONE;
+		step = build(tile, task, cost);
+		if (step != PDM_STEP_DONE || !task->spans)
+			return step;
 		task->gfx.spans = task->spans;
 		tile->ready = false;
 		atomic_store(&task->state, PDM_TASK_BUILT);

@@ -222,11 +222,11 @@ static enum pdm_step load_own_store(struct pdm_tile *tile, u32 *cost)
 		*cost = PDM_COST_PIECE;
 		return PDM_STEP_ON;
 	case PDS_LOAD_WAIT:
-		/* The tile's objects, which it no longer needs, may occupy the memory. */
-		if (!tile->object_count)
+		/* Programs of the tile's objects, no longer needed, may occupy the memory. */
+		if (!tile->programs)
 			return PDM_STEP_WAIT;
-		tile->after = PDM_TILE_END;
-		return drop_objects(tile);
+		pdm_programs_drop(tile);
+		return PDM_STEP_ON;
 	default:
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;

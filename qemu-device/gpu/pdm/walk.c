@@ -28,28 +28,15 @@ static bool pending(const struct pdm_tile *tile)
 static enum pdm_step find_object(struct pdm_tile *tile)
 {
 	const struct pumice_prim_block *header = &tile->prims.header;
-	const struct pdm_object *o;
-	enum pdm_step step;
+	const enum pdm_step step = pdm_object_get(tile, header->isp_state, header->tsp_state,
+						  &tile->object);
 
-	step = pdm_object_get(tile, header->isp_state, header->tsp_state, &tile->object);
 	if (step == PDM_STEP_WAIT) {
 		tile->drop_objects = true;
 		return flush(tile);
 	}
-	/* The tile's own objects may occupy the memory: it drops them before it waits. */
-	if (step == PDM_STEP_LATER && pdm_objects_held(tile)) {
-		tile->drop_objects = true;
-		return flush(tile);
-	}
-	if (step != PDM_STEP_DONE)
-		return step;
-	o = tile->objects[tile->object];
-	if (o->tsp.varyings != header->varyings) {
-		pdm_fault_at(tile->pdm, PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP, o->tsp_addr);
-		return PDM_STEP_ON;
-	}
-	tile->object_known = true;
-	return PDM_STEP_DONE;
+	tile->object_known = step == PDM_STEP_DONE;
+	return step;
 }
 
 /* Advance to the next entry of the tile's streams. DONE: there is one. */
@@ -157,7 +144,7 @@ enum pdm_step pdm_walk(struct pdm_tile *tile, u32 *cost)
 		step = tile->object_known ? PDM_STEP_DONE : find_object(tile);
 		if (step != PDM_STEP_DONE) {
 			*cost = PDM_COST_PIECE;
-			return step == PDM_STEP_LATER ? PDM_STEP_WAIT : PDM_STEP_ON;
+			return step;
 		}
 		if (next_prim(tile) != PDM_STEP_DONE)
 			return PDM_STEP_ON;

@@ -158,10 +158,11 @@ bool fx_step(struct fixture *fx);
 /* Run to the end of the job. */
 void fx_run(struct fixture *fx);
 /*
- * Let others occupy all memory for decoded programs of a stage, and run a job of one tile that
- * waits for it. The wait is counted until the job ends by a reset, an abort or its last tile. make:
- * write the job.
+ * Let others occupy memory for decoded programs of a stage, and run a job of one tile until it
+ * waits for memory. make: write the job.
  */
+void fx_wait_for_memory(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void));
+/* The same; the wait is counted until the job ends by a reset, an abort or its last tile. */
 void fx_check_memory_wait(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void));
 /* Number of free pages of the free list. */
 u32 fx_free_pages(const struct fixture *fx);

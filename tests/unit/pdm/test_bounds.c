@@ -30,7 +30,8 @@ static void draw(u32 object, float z)
 	scene_draw(&fx, object, &prim, 1);
 }
 
-static void make_scene(const struct scene_size *size)
+/* Begin a scene of an opaque, a translucent and a punch-through object. */
+static void begin(const struct scene_size *size)
 {
 	static const enum fx_program program[] = { FX_PLAIN, FX_BLEND, FX_PUNCH };
 	struct pumice_isp_state isp = {
@@ -52,6 +53,11 @@ static void make_scene(const struct scene_size *size)
 			        i ? PUMICE_PASS_TYPE_TRANSLUCENT : PUMICE_PASS_TYPE_OPAQUE;
 		scene_set_object(&fx, i, &isp, program[i], false);
 	}
+}
+
+static void make_scene(const struct scene_size *size)
+{
+	begin(size);
 	draw(0, 0.9f);
 	draw(1, 0.8f);
 	draw(2, 0.7f);
@@ -72,10 +78,12 @@ static void run_scene(const struct scene_size *size)
 
 /* ------------------------------------------------------------ memory of programs */
 
+static u64 gpu_clock;
+
 static u64 cache_now(void *opaque)
 {
 	(void)opaque;
-	return 0;	/* no time-out */
+	return gpu_clock;
 }
 
 static void cache_wait(void *opaque, u64 deadline)
@@ -170,6 +178,16 @@ static void a_tile_releases_its_programs_before_it_waits_for_outputs(void **stat
 	}
 	assert_true(limited > 20);
 	fx_close(&fx);
+}
+
+/* Programs are dropped with that of the vertices: no task may run, which might have one of them. */
+void __real_pdm_vertices_release(struct pdm_tile *tile);
+void __wrap_pdm_vertices_release(struct pdm_tile *tile);
+
+void __wrap_pdm_vertices_release(struct pdm_tile *tile)
+{
+	assert_int_equal(atomic_load(&tile->running), 0);
+	__real_pdm_vertices_release(tile);
 }
 
 static u32 drops;
@@ -281,6 +299,147 @@ static void tiles_of_all_cores_share_memory_for_one_program(void **state)
 	}
 }
 
+/* ------------------------------------------------------------ programs of visible objects */
+
+/* The first object hides the others, which have other programs. */
+static void make_hidden(void)
+{
+	begin(&few);
+	draw(0, 0.125f);
+	draw(1, 0.8f);
+	draw(2, 0.7f);
+	draw(1, 0.6f);
+	scene_end(&fx, true);
+}
+
+static void hidden_objects_need_no_memory_for_programs(void **state)
+{
+	static const struct fx_stores stores = { 512u << 10, 576u << 10,
+						 PUMICE_OUTPUT_STORE_COMMON, 0 };
+	const float *colour;
+	u32 i;
+
+	(void)state;
+	open_with_room_for_one_program(2, &stores);
+	waits = 0;
+	make_hidden();
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	assert_int_equal(waits, 0);
+	colour = (const float *)(const void *)fx.colour;
+	for (i = 0; i < few.width * few.height; i++)
+		assert_float_equal(colour[i], 3.125f, 0);
+	assert_int_equal(*(const u64 *)(const void *)(fx.visible + 8), few.width * few.height);
+	fx_close(&fx);
+}
+
+#define COLUMNS	4u	/* of 8 pixels */
+
+static const struct scene_size tile_size = { .width = 32, .height = 32, .samples = 1,
+					     .tile_size = PUMICE_TILE_SIZE_32X32 };
+
+/* A tile of opaque objects side by side, with programs that write the varying. */
+static void make_columns(void)
+{
+	static const enum fx_program program[COLUMNS] = { FX_READS, FX_BLEND, FX_PLAIN, FX_READS };
+	const struct pumice_isp_state isp = {
+		.depth_func = PUMICE_COMPARE_LESS_EQUAL, .scissor_x1 = 8192, .scissor_y1 = 8192,
+		.sample_mask = 15,
+	};
+	u32 i;
+
+	memset(fx.colour, 0, FX_BYTES);
+	scene_begin(&fx, &tile_size);
+	for (i = 0; i < COLUMNS; i++) {
+		const s32 x0 = (s32)i << 11, x1 = x0 + (8 << 8), y1 = 32 << 8;
+		const struct scene_prim prims[2] = {
+			{ .triangle = { .x = { x0, x1, x0 }, .y = { 0, 0, y1 } },
+			  .value = { (float)(i + 1) } },
+			{ .triangle = { .x = { x1, x1, x0 }, .y = { 0, y1, y1 } },
+			  .value = { (float)(i + 1) } },
+		};
+
+		scene_set_object(&fx, i, &isp, program[i], false);
+		scene_draw(&fx, i, prims, 2);
+	}
+	scene_end(&fx, true);
+}
+
+static void check_columns(void)
+{
+	const float *colour = (const float *)(const void *)fx.colour;
+	u32 x, y;
+
+	assert_int_equal(fx.end, DM_DONE);
+	assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_NONE);
+	for (y = 0; y < 32; y++)
+		for (x = 0; x < 32; x++)
+			assert_float_equal(colour[y * 32 + x], (float)(x / 8 + 1), 0);
+}
+
+/* Room for the end of tile and one program of a column. */
+static void open_with_room_for_a_column(void)
+{
+	bool short_of = false;
+
+	fx_open(&fx, 1);
+	usc_program_cache_set_ops(fx.programs, &cache_ops, NULL);
+	assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_FRAGMENT,
+					   USC_CACHE_PDM_BYTES - usc_predecode_bytes(2) -
+						   usc_predecode_bytes(4), &short_of),
+			 USC_LOAD_DONE);
+	waits = 0;
+}
+
+static void objects_of_a_pass_share_memory_for_one_program(void **state)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	(void)state;
+	open_with_room_for_a_column();
+	make_columns();
+	fx_start(&fx, false);
+	fx_run(&fx);
+	check_columns();
+	assert_true(waits > 0);
+	pdm_counters_add(fx.pdm, value);
+	assert_int_equal(value[PUMICE_PERF_PDM_PASSES], 1);
+	fx_close(&fx);
+}
+
+/* Run the core alone, until it waits: soon, as it does not poll. */
+static void run_core(void)
+{
+	const _Atomic bool stop = false;
+	u32 steps = 0;
+
+	fx.awake_core[0] = true;
+	while (fx.awake_core[0]) {
+		fx.awake_core[0] = false;
+		fx.awake_core[0] |= pdm_core_step(fx.pdm, 0, &stop);
+		assert_true(steps++ < 100);
+	}
+}
+
+/* The patience of a load that waits begins when tasks with other programs have ended. */
+static void tasks_may_run_longer_than_a_load_waits(void **state)
+{
+	(void)state;
+	open_with_room_for_a_column();
+	make_columns();
+	fx_start(&fx, false);
+	run_core();
+	assert_true(waits > 0);
+	gpu_clock += 2 * USC_LOAD_PATIENCE_NS;
+	run_core();
+	assert_int_equal(fx.ends, 0);
+	fx_run(&fx);
+	check_columns();
+	gpu_clock = 0;
+	fx_close(&fx);
+}
+
 /* ------------------------------------------------------------ the device lock */
 
 u32 __real_pm_macro_tile(const struct pm_scene *scene, u32 x, u32 y);
@@ -336,6 +495,9 @@ int main(void)
 		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_memory),
 		cmocka_unit_test(a_tile_releases_its_programs_before_it_waits_for_outputs),
 		cmocka_unit_test(tiles_of_all_cores_share_memory_for_one_program),
+		cmocka_unit_test(hidden_objects_need_no_memory_for_programs),
+		cmocka_unit_test(objects_of_a_pass_share_memory_for_one_program),
+		cmocka_unit_test(tasks_may_run_longer_than_a_load_waits),
 		cmocka_unit_test(tiles_are_not_counted_one_by_one_with_the_device_lock_held),
 		cmocka_unit_test(the_tiles_of_a_macro_tile_are_counted_correctly),
 	};

@@ -455,6 +455,57 @@ static void a_wait_for_a_vertex_program_is_counted(void **state)
 	run_good(PUMICE_VERTEX_DATA_NUMBER);
 }
 
+/* A tile of two objects, the first one with deferred vertices; nothing is stored. */
+static void make_two_objects(void)
+{
+	static const struct scene_size one = { .width = 32, .height = 32, .samples = 1 };
+	const struct pumice_isp_state isp = {
+		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
+		.sample_mask = 15,
+	};
+	const struct pumice_vdm_state record = good_record(FX_VERTEX);
+	struct scene_prim prim = {
+		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
+			      .z = { 0.25f, 0.25f, 0.25f } },
+	};
+	u32 i;
+
+	scene_begin(&fx, &one);
+	memset(fx.record.end_of_tile, 0, sizeof(fx.record.end_of_tile));
+	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
+	scene_set_object(&fx, 1, &isp, FX_BLEND, false);
+	scene_draw(&fx, 0, &prim, 1);
+	defer(block(0), PUMICE_VERTEX_DATA_NUMBER);
+	for (i = 0; i < 3; i++)
+		prim.triangle.y[i] += 16 << 8;
+	scene_draw(&fx, 1, &prim, 1);
+	put_record(&record);
+	scene_end(&fx, true);
+}
+
+/* Memory for the program of the first object alone: the tile waits for that of the second one. */
+static void a_tile_releases_its_vertex_program_before_it_waits_for_memory(void **state)
+{
+	const u64 bytes = USC_CACHE_PDM_BYTES - usc_predecode_bytes(2);
+	bool waits = false;
+	u32 i;
+
+	(void)state;
+	fx_close(&fx);
+	fx_open(&fx, 1);
+	fx_wait_for_memory(&fx, USC_STAGE_FRAGMENT, bytes, make_two_objects);
+	for (i = 0; i < 8 && usc_cache_reserve(fx.programs, USC_STAGE_DEFERRED,
+					       USC_CACHE_DEFERRED_BYTES, &waits) != USC_LOAD_DONE;
+	     i++)
+		usc_cache_sweep(fx.programs);
+	assert_true(i < 8);
+	usc_cache_release(fx.programs, USC_STAGE_DEFERRED, USC_CACHE_DEFERRED_BYTES);
+	usc_cache_release(fx.programs, USC_STAGE_FRAGMENT, bytes);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +520,7 @@ int main(void)
 		cmocka_unit_test(steps_are_charged_for_the_vertices_of_primitives),
 		cmocka_unit_test(a_tile_releases_its_vertex_program_after_the_last_primitive),
 		cmocka_unit_test(a_wait_for_a_vertex_program_is_counted),
+		cmocka_unit_test(a_tile_releases_its_vertex_program_before_it_waits_for_memory),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
