@@ -3,7 +3,7 @@
  * Floating-point settings of the thread that executes waves: denormals are kept, and results
  * are rounded to nearest, whatever the settings of the host's thread.
  *
- * Document 002, "Float instructions"; Documentation/precision.rst. A step may be as short as
+ * Source: Documentation/precision.rst. A step may be as short as
  * one wave, and fesetenv() takes longer than that on x86, because it also loads the settings
  * of the x87, which no instruction here uses.
  */
