@@ -24,11 +24,14 @@ export TESTS WERROR QEMU_SRC QEMU_VERSION KDIR KERNEL_IMAGE KMODULES DEBIAN_MIRR
 # Configuration of the virtual GPU, for run and shell.
 export CORES ?= 4
 export THREADS ?= 2
+# yes: missing Debian packages are installed; no: a build uses what there is.
+export PUMICE_PACKAGES ?= yes
+$(if $(filter yes no,$(PUMICE_PACKAGES)),,$(error PUMICE_PACKAGES=$(PUMICE_PACKAGES): yes or no))
 # Debuggers of make shell, and host programs copied to its guest.
 export GDB TOOLS
 
 # Variables of the command line; a misspelled one would be ignored by make.
-variables := BUILD OUT JOBS PUMICE_CACHE TESTS WERROR CC CXX CFLAGS LDFLAGS \
+variables := BUILD OUT JOBS PUMICE_CACHE PUMICE_PACKAGES TESTS WERROR CC CXX CFLAGS LDFLAGS \
 	QEMU_SRC QEMU_VERSION IGT_SRC KDIR KERNEL_IMAGE KMODULES KERNELS DEBIAN_MIRROR \
 	BASE CORES THREADS GDB TOOLS PARAMETERS PREFIX DESTDIR \
 	DEBUG_TESTS KERNEL_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
@@ -182,11 +185,11 @@ lint: $(BUILD)/.packages-lint $(gen) $(native) $(fast) ## style, licences, sizes
 .PHONY: all
 all: $(qemu) $(guest) ## everything that run needs
 
+# With PUMICE_PACKAGES=no there is no stamp, so that a later make without it installs them.
 .PHONY: packages
-packages: $(packages) ## install missing Debian packages
+packages: $(packages) ## install missing Debian packages, as other targets do without PUMICE_PACKAGES=no
 $(BUILD)/.packages-%: scripts/packages.txt
-	@$(S)/host-packages.sh $*
-	@mkdir -p $(@D) && touch $@
+	@[ $(PUMICE_PACKAGES) = no ] || { $(S)/host-packages.sh $* && mkdir -p $(@D) && touch $@; }
 
 .PHONY: gen
 gen: $(gen) ## headers, decoders and reference pages from hw/
@@ -359,4 +362,4 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## "; print "make TARGET" } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
-	@printf '\nSettings: CORES=4 THREADS=2 JOBS=%s QEMU_SRC= KDIR= KERNEL_IMAGE= PUMICE_CACHE= WERROR=1\n' $(JOBS)
+	@printf '\nSettings: CORES=4 THREADS=2 JOBS=%s PUMICE_PACKAGES=no QEMU_SRC= KDIR= KERNEL_IMAGE= PUMICE_CACHE= WERROR=1\n' $(JOBS)

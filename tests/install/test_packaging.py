@@ -22,10 +22,26 @@ MATCHES = {"ACTION", "ATTR", "ATTRS", "DEVPATH", "DRIVER", "DRIVERS", "ENV", "KE
            "NAME", "SUBSYSTEM", "SUBSYSTEMS", "TAG", "TAGS"}
 ASSIGNMENTS = {"ATTR", "ENV", "GROUP", "MODE", "OWNER", "SYMLINK", "TAG"}
 
+# Packages of make run and make deb that debian/control need not name: what it is that needs them.
+ESSENTIAL = "build-essential, which every build of a package has"
+GUEST = "the guest and its kernels"
+NOT_FOR_PACKAGES = {
+    "gcc": ESSENTIAL, "g++": ESSENTIAL, "make": ESSENTIAL, "dpkg-dev": ESSENTIAL,
+    "fakeroot": "Rules-Requires-Root: no",
+    "kmod": GUEST, "mount": GUEST, "busybox-static": GUEST, "pahole": GUEST,
+    "seabios": "machines of QEMU when they run", "qemu-system-data": "the same",
+}
+
 
 def text(name):
     """Return the content of a file of the tree."""
     return (TOP / name).read_text(encoding="utf-8")
+
+
+def section(name):
+    """Return the packages of a section of packages.txt."""
+    body = re.search(rf"^\[{name}\]\n(.*?)(?=^\[|\Z)", text("scripts/packages.txt"), re.M | re.S)[1]
+    return set(re.findall(r"^([a-z0-9][\w.+-]*)$", body, re.M))
 
 
 def install_lines():
@@ -122,18 +138,90 @@ class Lists(unittest.TestCase):
                          {"usr/bin/pumice-qemu", "usr/libexec/pumice/qemu-system-x86_64",
                           "usr/share/man/man1/pumice-qemu.1"})
 
-    def test_build_dependencies_have_the_packages_of_the_build(self):
-        wanted = set(re.findall(r"[\w.+-]+", re.search(
-            r"^Build-Depends:(.*?)^\S", text("debian/control"), re.M | re.S)[1]))
-        listed = set()
-        for section in ("run", "deb"):
-            body = re.search(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text("scripts/packages.txt"),
-                             re.M | re.S)[1]
-            listed |= set(re.findall(r"^([a-z0-9][\w.+-]*)$", body, re.M))
-        # These are the names of the same in debian/control.
-        aliases = {"debhelper-compat": "debhelper"}
-        self.assertEqual({aliases.get(name, name) for name in wanted if not name.isdigit()}
-                         - listed, set())
+    def test_build_dependencies_are_the_packages_of_the_build(self):
+        field = re.search(r"^Build-Depends:(.*?)^\S", text("debian/control"), re.M | re.S)[1]
+        found = {re.match(r"\s*([\w.+-]+)", part)[1] for part in field.split(",")}
+        # The names of the same package in packages.txt.
+        found = {{"debhelper-compat": "debhelper"}.get(name, name) for name in found}
+        listed = section("run") | section("deb")
+        self.assertEqual(found - listed, set())
+        self.assertEqual(listed - found, set(NOT_FOR_PACKAGES))
+
+
+class Packages(unittest.TestCase):
+    """Debian packages that a build installs, with programs of dpkg, apt and sudo that only log."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.dir = pathlib.Path(holder.name)
+        for name, status in (("dpkg-query", 1), ("apt-get", 0), ("sudo", 0)):
+            self.program(name, f'echo {name} >>"{self.dir}/log"; exit {status}')
+
+    def program(self, name, line):
+        """Make a program that is found before others; return its path."""
+        path = self.dir / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    def make(self, *words, **variables):
+        """Run make in the tree, with a build folder of its own."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("MAKE", "MFLAGS", "PUMICE_", "DEB_"))}
+        return subprocess.run(
+            ["make", *words], cwd=TOP, text=True, capture_output=True, check=False,
+            env={**environment, "PATH": f"{self.dir}/bin:{os.environ['PATH']}",
+                 "BUILD": str(self.dir / "build"), "OUT": str(self.dir / "out"), **variables})
+
+    def attempts(self, **variables):
+        """Return the programs that the rule of missing packages starts."""
+        (self.dir / "log").write_bytes(b"")
+        done = self.make(f"{self.dir}/build/.packages-run",
+                         **{"PUMICE_CACHE": str(self.dir / "cache"), **variables})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return set((self.dir / "log").read_text(encoding="utf-8").split())
+
+    def of_rules(self, **variables):
+        """Return (words, environment) of the make that debian/rules starts."""
+        fake = self.program("fake", f'echo "$@" >"{self.dir}/words"; env -0 >"{self.dir}/env"')
+        done = self.make("-f", "debian/rules", "override_dh_auto_install", f"MAKE={fake}",
+                         **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return ((self.dir / "words").read_text(encoding="utf-8").split(),
+                dict(line.split("=", 1) for line in
+                     (self.dir / "env").read_text(encoding="utf-8").split("\0") if line))
+
+    def test_missing_ones_are_installed_unless_they_are_refused(self):
+        self.assertEqual(self.attempts(PUMICE_PACKAGES="no"), set())
+        self.assertIn("apt-get", self.attempts())    # there is no stamp of the earlier make
+
+    def test_a_build_of_debian_packages_installs_none(self):
+        for profile in ("", "pkg.pumice.noqemu"):
+            with self.subTest(profile=profile):
+                _, environment = self.of_rules(DEB_BUILD_PROFILES=profile)
+                self.assertEqual(self.attempts(
+                    PUMICE_PACKAGES=environment.get("PUMICE_PACKAGES", "yes")), set())
+
+    def test_a_build_of_debian_packages_needs_no_home(self):
+        _, environment = self.of_rules(HOME="/nonexistent")
+        self.assertEqual(environment["PUMICE_CACHE"], str(TOP / "build/cache"))
+        _, environment = self.of_rules(PUMICE_CACHE="/cache")
+        self.assertEqual(environment["PUMICE_CACHE"], "/cache")
+
+    def test_the_profile_leaves_qemu_out(self):
+        for profile, targets in (("", ["install", "install-qemu"]),
+                                 ("pkg.pumice.noqemu nodoc", ["install"])):
+            with self.subTest(profile=profile):
+                words, _ = self.of_rules(DEB_BUILD_PROFILES=profile)
+                self.assertEqual([word for word in words if "=" not in word], targets)
+
+    def test_other_values_are_refused(self):
+        for value in ("maybe", ""):
+            done = self.make("help", PUMICE_PACKAGES=value)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"PUMICE_PACKAGES={value}: yes or no.", done.stderr)
 
 
 class Rule(unittest.TestCase):
