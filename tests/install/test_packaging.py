@@ -129,6 +129,23 @@ class Lists(unittest.TestCase):
         for package in found:
             self.assertRegex(control[package], r"\nDepends:.* pumice-firmware \(= ")
 
+    def test_the_development_package_depends_on_those_of_the_pkg_config_file(self):
+        stanza = re.search(r"^Package: libpumice-dev\n(.*?)\n\n", text("debian/control"),
+                           re.M | re.S)[1]
+        depends = re.findall(r"[\w.+-]+", re.search(r"^Depends: (.*)", stanza, re.M)[1])
+        config = next(self.root.glob("usr/lib/**/pumice.pc")).read_text(encoding="utf-8")
+        # Of private ones too: pkg-config --cflags fails if the file of one is missing.
+        fields = re.findall(r"^Requires(?:\.private)?: (.*)", config, re.M)
+        modules = [part.split()[0] for field in fields for part in field.split(",")]
+        self.assertLessEqual({"libdrm", "zlib"}, set(modules))
+        for module in modules:
+            folder = subprocess.run(["pkg-config", "--variable=pcfiledir", module], check=True,
+                                    capture_output=True, text=True).stdout.strip()
+            # LIST: FILE, where a package of one architecture is NAME:ARCHITECTURE
+            owner = subprocess.run(["dpkg-query", "-S", f"{folder}/{module}.pc"], check=True,
+                                   capture_output=True, text=True).stdout.split(":")[0]
+            self.assertIn(owner, depends, module)
+
     def test_qemu_and_its_page_are_in_the_package_that_a_profile_leaves_out(self):
         stanza = re.search(r"^Package: pumice-qemu\n(.*?)(?:\n\n|\Z)", text("debian/control"),
                            re.M | re.S)[1]
