@@ -7,6 +7,7 @@
 # where the kernel searches for it, the udev rule, and the driver's sources for DKMS. With
 # "qemu": QEMU with the device, as the command pumice-qemu, and its manual page. Firmware, udev
 # rule and sources have fixed places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
+# Without root and DESTDIR these are left out, and a PREFIX of the user has the rest.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -28,6 +29,17 @@ fill() {
 	mkdir -p "$(dirname "$2")"
 	sed "s|@VERSION@|$version|g; s|@LIBEXEC@|$PREFIX/libexec/pumice|g" "$top/packaging/$1" >"$2"
 	chmod "$3" "$2"
+}
+
+# check_prefix TARGET: refuse a prefix in which this user cannot write, before anything is built.
+check_prefix() {
+	local folder=$DESTDIR$PREFIX
+
+	until [ -e "$folder" ]; do
+		folder=$(dirname "$folder")
+	done
+	[ -w "$folder" ] || die "the user $(id -un) cannot write in $folder" \
+		"as root: make $1 PREFIX=$PREFIX; or name a folder of yours: make $1 PREFIX=\$HOME/pumice"
 }
 
 # A separate build folder, since the prefix is compiled into the library; the flags are those of
@@ -64,6 +76,19 @@ kernel_part() {
 	fill dkms.conf.in "$src/dkms.conf" 644
 }
 
+# Let the dynamic loader load the installed library: as root refresh its cache. It does not search
+# every prefix; report how a program finds the library there.
+loader_part() {
+	local library found PATH=$PATH:/usr/sbin:/sbin
+
+	[ "$(id -u)" -ne 0 ] || ldconfig
+	library=$(find "$PREFIX"/lib* -maxdepth 2 -name libpumice.so -print -quit)
+	found=$(ldconfig -p | awk -v name="$(readlink "$library")" '$1 == name && !n++ { print $NF }')
+	[ "$found" -ef "$library" ] ||
+		say "programs do not find the library in ${library%/*}: set LD_LIBRARY_PATH to it," \
+			"or as root list it in /etc/ld.so.conf.d and run ldconfig"
+}
+
 qemu_part() {
 	install -D -m 755 "$PUMICE_QEMU" "$DESTDIR$PREFIX/libexec/pumice/qemu-system-x86_64"
 	fill pumice-qemu.in "$DESTDIR$PREFIX/bin/pumice-qemu" 755
@@ -72,11 +97,19 @@ qemu_part() {
 
 case ${1:-} in
 '')
+	check_prefix install
 	step install-native "installing the library and tools in $DESTDIR$PREFIX" native_part
-	step install-kernel "installing firmware and driver sources" kernel_part
-	say "installed version $version. Build the module: dkms install pumice/$version"
+	if [ -z "$DESTDIR" ] && [ "$(id -u)" -ne 0 ]; then
+		say "installed version $version without the parts that need root:" \
+			"the driver's firmware and sources and the udev rule, for a guest"
+	else
+		step install-kernel "installing firmware and driver sources" kernel_part
+		say "installed version $version. Build the module: dkms install pumice/$version"
+	fi
+	[ -n "$DESTDIR" ] || loader_part
 	;;
 qemu)
+	check_prefix install-qemu
 	step install-qemu "installing QEMU in $DESTDIR$PREFIX" qemu_part
 	say "installed. Start it: pumice-qemu -device pumice …"
 	;;

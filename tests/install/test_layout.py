@@ -14,6 +14,41 @@ FILES = ["lib/firmware/pumice/pumice_fw.bin", "usr/lib/udev/rules.d/60-pumice.ru
          "usr/share/pumice/pumice_fw.bin", f"usr/src/pumice-{VERSION}/dkms.conf",
          "usr/include/pumice/pumice.h", "usr/share/man/man3/pumice_submit.3"]
 
+HELLO = """#include <pumice/pumice.h>
+#include <stdio.h>
+int main(void)
+{
+	struct pumice_device *dev;
+
+	if (pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0))
+		return 1;
+	puts("opened");
+	pumice_device_close(dev);
+	return 0;
+}
+"""
+# Arguments: folder of results, install.sh.
+IN_PLACE = r"""
+set -euo pipefail
+cd "$1"
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH PUMICE_FIRMWARE
+look() {
+	find /usr/local ! -type d | sort >"$1-files"
+	find /lib/firmware /usr/lib/udev/rules.d /usr/src -name 'pumice_fw.bin' -o -name '60-pumice*' \
+		-o -name dkms.conf >"$1-kernel" 2>/dev/null || :
+}
+user=(env "PATH=$USER_PATH")
+"${user[@]}" PREFIX=/readonly/a/b "$2" 2>refused-install || echo $? >>refused-install
+"${user[@]}" PREFIX=/readonly/a/b "$2" qemu 2>refused-install-qemu || echo $? >>refused-install-qemu
+"${user[@]}" "$2" 2>user-output
+look user
+cc hello.c $(pkg-config --cflags --libs pumice) -o hello
+./hello >user-start 2>&1 || :
+"$2" 2>root-output
+look root
+./hello >root-start 2>&1 || :
+"""
+
 
 def run(command, **variables):
     """Run a command in the tree; its output. A failure is an error of the test."""
@@ -34,13 +69,22 @@ class Folder(unittest.TestCase):
         cls.root = pathlib.Path(folder.name)
 
 
+def as_user(folder):
+    """Return the PATH with which a script's user is not root: the command id says so."""
+    path = folder / "user/id"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('#!/bin/sh\n[ "$1" = -u ] && echo 1000 || echo someone\n', encoding="ascii")
+    path.chmod(0o755)
+    return f"{path.parent}:{os.environ['PATH']}"
+
+
 class Install(Folder):
-    """make install."""
+    """make install with DESTDIR, which needs no root."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        run(["scripts/install.sh"], DESTDIR=str(cls.root), PREFIX="/usr")
+        run(["scripts/install.sh"], DESTDIR=str(cls.root), PREFIX="/usr", PATH=as_user(cls.root))
 
     def test_every_file_is_installed(self):
         missing = [name for name in FILES if not (self.root / name).exists()]
@@ -96,6 +140,52 @@ class Install(Folder):
             self.assertLessEqual({*some, "-h", "--help", "-V", "--version"}, set(words))
             self.assertEqual([word for word in words if word.startswith("-") and not
                               run([str(tool), "--help"], LD_LIBRARY_PATH=library).count(word)], [])
+
+
+class InPlace(Folder):
+    """make install without DESTDIR, by a user and then by root, in a root folder of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        (cls.root / "root").mkdir()
+        (cls.root / "hello.c").write_text(HELLO, encoding="ascii")
+        (cls.root / "script").write_text(IN_PLACE, encoding="utf-8")
+        run(["tests/install/own-root.sh", str(cls.root / "root"), "bash", str(cls.root / "script"),
+             str(cls.root), str(TOP / "scripts/install.sh")], USER_PATH=as_user(cls.root),
+            DESTDIR="", PREFIX="/usr/local")
+
+    def result(self, name):
+        """Return what a part of the script wrote."""
+        return (self.root / name).read_text(encoding="utf-8")
+
+    def test_programs_start_after_root_has_installed(self):
+        self.assertEqual(self.result("root-start"), "opened\n")
+        self.assertNotIn("LD_LIBRARY_PATH", self.result("root-output"))
+
+    def test_root_installs_the_parts_of_the_kernel(self):
+        self.assertEqual(self.result("root-kernel").split(),
+                         [f"/{name}" for name in FILES[:2]] + [f"/usr/src/pumice-{VERSION}/dkms.conf"])
+
+    def test_a_user_installs_the_rest(self):
+        self.assertEqual(self.result("user-kernel"), "")
+        self.assertIn("without the parts that need root: the driver's firmware",
+                      self.result("user-output"))
+        self.assertEqual(self.result("user-files"), self.result("root-files"))
+        self.assertIn("/usr/local/bin/pumice-run\n", self.result("user-files"))
+
+    def test_the_folder_that_the_loader_does_not_search_is_named(self):
+        self.assertNotIn("opened", self.result("user-start"))
+        folder = re.search(r"programs do not find the library in (/usr/local/lib\S*): set "
+                           "LD_LIBRARY_PATH to it", self.result("user-output"))[1]
+        self.assertIn(f"{folder}/libpumice.so\n", self.result("user-files"))
+
+    def test_a_prefix_that_cannot_be_written_is_refused(self):
+        for target in ("install", "install-qemu"):
+            self.assertEqual(self.result(f"refused-{target}"),
+                             "error: the user someone cannot write in /readonly\n"
+                             f"       as root: make {target} PREFIX=/readonly/a/b; or name a folder "
+                             f"of yours: make {target} PREFIX=$HOME/pumice\n1\n")
 
 
 class InstallQemu(Folder):

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# own-root.sh DIR COMMAND…: run COMMAND in a root folder, made in DIR, which has everything of this
+# machine but in which `make install` can write in place: /usr/local, /usr/src and the folders of
+# firmware and udev are empty, /etc is a copy, /readonly is a file system that is mounted read-only.
+# Nothing of it is left. It is a separate mount namespace; without root, also a user namespace,
+# in which the user is root.
+
+set -euo pipefail
+
+if [ "${1:-}" != inside ]; then
+	names=(--mount)
+	[ "$(id -u)" -eq 0 ] || names+=(--user --map-root-user)
+	exec unshare "${names[@]}" "$0" inside "$@"
+fi
+root=$2
+shift 2
+
+# populate FOLDER NAME…: the entries of the folder, except these, which are empty folders.
+populate() {
+	local folder=$1 path
+
+	shift
+	for path in "$folder"/*; do
+		[[ " $* " != *" ${path##*/} "* ]] || continue
+		if [ -L "$path" ]; then
+			cp -P "$path" "$root$path"
+		elif [ -d "$path" ]; then
+			mkdir "$root$path"
+			mount --rbind "$path" "$root$path"
+		elif [ -f "$path" ]; then
+			touch "$root$path"
+			mount --bind "$path" "$root$path"
+		fi
+	done
+	for path in "$@"; do
+		mkdir "$root$folder/$path"
+	done
+}
+
+mount -t tmpfs none "$root"
+populate "" usr etc readonly
+populate /usr lib local src
+populate /usr/lib firmware udev
+# Files that only root can read are not needed.
+cp -a /etc/. "$root/etc" 2>/dev/null || :
+[ ! -d /var/cache/ldconfig ] || mount -t tmpfs none "$root/var/cache/ldconfig"
+mount -t tmpfs -o ro none "$root/readonly"
+exec /usr/sbin/chroot "$root" /usr/bin/env -C "$PWD" "$@"
