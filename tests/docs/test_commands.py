@@ -40,8 +40,9 @@ ELSEWHERE = {
     ("Documentation/installation.rst", "modprobe pumice"):
         "the same; every guest of the tests loads the driver by it",
     ("Documentation/installation.rst",
-     "pumice-qemu -M q35 -m 2G -drive file=guest.qcow2 -device pumice,cores=4,threads=2"):
-        "needs a guest with other software; " + LAYOUT + " with the device",
+     "pumice-qemu -M q35 -m 2G -nographic -nic none -drive file=guest.qcow2 "
+     "-device pumice,cores=4,threads=2"):
+        "needs a guest with other software; " + LAYOUT + " with an empty disk",
     ("Documentation/installation.rst", "podman build -t pumice ."): "needs a network",
     ("Documentation/installation.rst",
      'podman run --rm -it -v "$PWD":/pumice -v pumice-cache:/root/.cache/pumice pumice make run'):

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The files of make install and make install-qemu are complete and work outside of the tree."""
 
+import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import tempfile
 import unittest
 
 from prefix import BUILD, TOP, VERSION
+from test_programs import examples
 
 FILES = ["lib/firmware/pumice/pumice_fw.bin", "usr/lib/udev/rules.d/60-pumice.rules",
          "usr/share/pumice/pumice_fw.bin", f"usr/src/pumice-{VERSION}/dkms.conf",
@@ -188,6 +191,18 @@ class InPlace(Folder):
                              f"of yours: make {target} PREFIX=$HOME/pumice\n1\n")
 
 
+def empty_disk():
+    """Return a disk image in QEMU's format qcow2, version 2, with one cluster of zeros."""
+    cluster = 1 << 16
+    # Magic, version, backing file (2), cluster bits, size, encryption, entries and offset of L1
+    # table, offset and clusters of the table of reference counts, snapshots (2).
+    header = struct.pack(">4sIQIIQIIQQIIQ", b"QFI\xfb", 2, 0, 0, 16, cluster, 0, 1, 3 * cluster,
+                         cluster, 1, 0, 0)
+    counts = struct.pack(">4H", 1, 1, 1, 1)     # the four clusters are used once
+    parts = [header, struct.pack(">Q", 2 * cluster), counts, b""]
+    return b"".join(part.ljust(cluster, b"\0") for part in parts)
+
+
 class InstallQemu(Folder):
     """make install-qemu."""
 
@@ -231,6 +246,37 @@ class InstallQemu(Folder):
         output = run(["groff", "-man", "-ww", "-z", "-Tutf8", "-k",
                       str(self.root / "share/man/man1/pumice-qemu.1")])
         self.assertEqual(output, "")
+
+    def test_examples_start_a_machine_with_the_device(self):
+        disk = self.root / "guest.qcow2"
+        disk.write_bytes(empty_disk())
+        document = (TOP / "Documentation/installation.rst").read_text(encoding="utf-8")
+        commands = {"installation.rst": [line.replace("\\\n", "") for line in re.findall(
+            r"^   (pumice-qemu (?:.*\\\n)*.*)", document, re.M)]}
+        for page in (self.root / "share/man/man1").iterdir():
+            commands[page.name] = examples(page.read_text(encoding="utf-8"))
+        self.assertIn("pumice-qemu.1", commands)
+        for name in commands:
+            self.assertTrue(commands[name], name)
+        for command in sum(commands.values(), []):
+            replies = self.start(command)
+            drives = [drive["inserted"] for drive in replies["query-block"] if "inserted" in drive]
+            self.assertEqual([(drive["drv"], drive["file"]) for drive in drives],
+                             [("qcow2", disk.name)])
+            self.assertIn("3D controller", [device["class_info"].get("desc") for bus in
+                                            replies["query-pci"] for device in bus["devices"]])
+
+    def start(self, command):
+        """Start a machine whose processors do not run; return {query: reply} of QMP."""
+        queries = ["qmp_capabilities", "query-block", "query-pci", "quit"]
+        done = subprocess.run(
+            f"{command} -S -serial none -monitor none -qmp stdio", shell=True, cwd=self.root,
+            text=True, input="".join(f'{{"execute": "{name}", "id": "{name}"}}\n' for name in queries),
+            env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}"},
+            capture_output=True, timeout=600, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        return {line["id"]: line["return"] for line in lines if "return" in line}
 
     def test_without_qemu_the_shells_status_is_reported(self):
         folder = self.root / "empty"
