@@ -31,8 +31,6 @@ EXCEPT = ("Documentation/style.rst", "Documentation/style-words.inc",
           "Documentation/style-names.inc", "scripts/lint_language.py", "scripts/lint_words.py",
           "tests/scripts/test_lint_language.py", "tests/scripts/test_lint_commits.py",
           "scripts/kernel/debug.config", "scripts/kernel/fast.config")
-# Files with clauses after prepositions that are not rewritten yet.
-LATER = ("packaging/README.md", "qemu-device/gpu/pds/resource.c", "qemu-device/gpu/usc/access.c")
 MARKER = "lint: word"
 # A comment, docstring or text of XML that is a clause: it names no object. A comma indicates a
 # conditional ("When ..., it is ..."). Markdown's # is a heading.
@@ -212,7 +210,7 @@ def added_lines(commit):
 
 def main(arguments, environment):
     """Check, print the problems."""
-    words, earlier = lint_words.of_prose(), lint_words.replaced_words(lint_words.WORDS)
+    words = lint_words.of_prose()
     names = {tests: lint_words.replaced_words(lint_words.NAMES, tests) for tests in (False, True)}
     sections = " ".join(SOURCES.read_text(encoding="utf-8").split())
     untracked = git("ls-files", "--others", "--exclude-standard").splitlines()
@@ -226,8 +224,7 @@ def main(arguments, environment):
         content = sources.text(path)
         wanted = None if name in whole else added.get(name, ())
         found += citations(name, content, sections)
-        found += problems(name, content, earlier if name in LATER else words,
-                          names[name.startswith("tests/")], wanted)
+        found += problems(name, content, words, names[name.startswith("tests/")], wanted)
         if name.endswith(".py"):
             found += docstrings(name, content, wanted)
     print("\n".join(found))

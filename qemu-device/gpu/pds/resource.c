@@ -121,7 +121,7 @@ static u32 largest_outputs(const struct pds_unit *unit)
 
 /*
  * Return whether a limit of a store permits some units more. exempt: of those used, those that do
- * not count. Of what these leave, others keep a part, or all that the limit leaves if that is less.
+ * not count. Others keep a part of the rest, or all that the limit leaves if that is less.
  */
 static bool permits_units(const struct pds_store *store, u32 limit, u32 used, u32 exempt, u32 units)
 {
@@ -160,7 +160,7 @@ static void count_share(struct pds_unit *unit, const struct pds_need *need, u32 
 	share->words += sign * tasks * need->words;
 }
 
-/* The same for what the group has once. */
+/* The same for resources that the group has once. */
 static void count_group(struct pds_unit *unit, const struct pds_need *need, bool add)
 {
 	struct pds_share *share = &unit->share[need->dm];

@@ -40,7 +40,7 @@ struct ta_draw {
 	struct pumice_vdm_state state;
 	u8 kind;		/* enum pumice_prim_kind */
 	u32 sequence;		/* of the chunk; never decreases on a core */
-	/* If state.deferred is set: its record, and what its vertices depend on. */
+	/* If state.deferred is set: its record, and the inputs of its vertices. */
 	u64 vertex_state;
 	struct pumice_prim_draw draw;
 };

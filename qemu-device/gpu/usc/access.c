@@ -2,8 +2,8 @@
 /*
  * Memory accesses of instructions before they run: sizes, active lanes, offsets.
  *
- * Source: hw/isa.xml. For what observes instructions one at a time: detailed counters (count.c)
- * and data that arrive late (late.c).
+ * Source: hw/isa.xml. For observers of single instructions: detailed counters (count.c) and
+ * data that arrive late (late.c).
  *
  * Limits: slow; the functions that execute accesses (vec/) do not use it.
  */

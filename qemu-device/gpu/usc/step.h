@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Execution of a wave an instruction at a time, and what observes it: detailed counters
+ * Execution of a wave an instruction at a time, and its observers: detailed counters
  * (count.c), and data that arrive late (late.c). Chosen once for a wave's turn: without either,
  * none of this runs.
  */
