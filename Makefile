@@ -100,7 +100,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 ##@ Test
 
 .PHONY: check
-check: ## the tests, about an hour the first time; check-debug, -pairs, -kernels, -qemu and -distros run more
+check: ## the tests, about an hour the first time, less later; check-debug, -pairs, -kernels, -qemu and -distros run more
 	@$(S)/check.sh lint unit tsan builds docs mutations -- guest debug igt kernels presets
 
 .PHONY: check-unit

@@ -31,6 +31,8 @@ static const char *const by_fault[] = {
 		"Use fewer registers, less local memory or a smaller work-group.",
 	[PUMICE_FAULT_USC_RESERVED] =
 		"Assemble the program with pumice-as, and do not write to its memory.",
+	[PUMICE_FAULT_USC_OPCODE] =
+		"Use a device that is not older than the assembler, and do not write to the program's memory.",
 	[PUMICE_FAULT_USC_REGISTER] =
 		"For an output of a vertex program, set vdm.varyings to the outputs from vo4 on; for one of a fragment program, pdm.outputs, of which a canvas has 4.",
 	[PUMICE_FAULT_USC_BANK] =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PDM: state of objects, read and decoded once while a tile caches it.
+ * PDM: state of objects, read and decoded once while a tile caches it, a TSP state with its
+ * program.
  *
  * Source: document 004, "ISP Parameter Fetch", "TSP Parameter Fetch"; hw/formats.xml, isp_state,
  * tsp_state. A hash table of pairs of addresses for each tile in flight, so that it needs no lock.

@@ -16,6 +16,8 @@ static void assert_faults(struct path *p, uint64_t stream, uint32_t fault, uint3
 	assert_int_equal(pumice_context_run(p->context, stream, LONG, state), -EIO);
 	print_message("  %s\n", pumice_device_error(p->dev));
 	assert_non_null(strstr(pumice_device_error(p->dev), pumice_fault_name(fault)));
+	if (fault == PUMICE_FAULT_USC_OPCODE)
+		assert_non_null(strstr(pumice_device_error(p->dev), "older than the assembler"));
 	assert_int_equal(state->fault, fault);
 	assert_int_equal(state->unit, unit);
 	assert_int_equal(state->flags, PUMICE_CONTEXT_FAULTED);
