@@ -137,7 +137,7 @@ static bool read_flat(struct ta *ta, struct gpu_fault *fault)
 	if (!mmu_read(ta->config.mmu, &ta->mte, ta->scene.ctx, ta->view.tsp_state, words,
 		      sizeof(words), PUMICE_ACCESS_READ, PUMICE_UNIT_MTE, fault))
 		return false;
-	/* The TSP checks that it is valid. */
+	/* The TSP checks whether it is valid, if a part is visible. */
 	pumice_tsp_state_unpack(words, &state);
 	ta->view.flat = state.flat;
 	ta->view.flat_known = true;

@@ -3,14 +3,14 @@
  * Floating-point settings of the thread that executes waves: denormals are kept, and results
  * are rounded to nearest, whatever the settings of the host's thread.
  *
- * Source: Documentation/precision.rst. A step may be as short as
- * one wave, and fesetenv() takes longer than that on x86, because it also loads the settings
- * of the x87, which no instruction here uses.
+ * Source: Documentation/precision.rst. A step may be as short as one wave, and fesetenv() takes
+ * longer than that on x86, because it also loads the settings of the x87, which nothing here
+ * uses if floats are computed by SSE2.
  */
 #ifndef PUMICE_GPU_USC_FLOAT_ENV_H
 #define PUMICE_GPU_USC_FLOAT_ENV_H
 
-#ifdef __SSE__
+#ifdef __SSE2_MATH__
 #include <xmmintrin.h>
 
 #define FLOAT_ENV_DEFAULT	0x1f80u	/* all exceptions masked */

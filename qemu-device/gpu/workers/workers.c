@@ -367,16 +367,21 @@ static void kick_poller(struct workers *w, bool kick)
 void workers_wake(struct workers *w, unsigned int unit)
 {
 	struct unit *u = &w->unit[unit];
-	bool kick;
+	bool queued, kick;
 
 	/* An urgent unit may be queued after others since its step ended. */
 	if (atomic_exchange(&u->awake, true) && !u->cfg.urgent)
 		return;
 	pthread_mutex_lock(&w->lock);
+	queued = u->queued;
 	make_runnable(w, unit);
-	/* The thread of a step that runs continues with the unit: no other is needed. */
+	/*
+	 * The thread of a step that runs continues with the unit: no other is needed. One that is
+	 * queued had a step: it stops none, so that others have whole steps in between, however
+	 * often a guest wakes it.
+	 */
 	if (!w->parks && !u->running)
-		find_thread(w, u->cfg.urgent);
+		find_thread(w, u->cfg.urgent && !queued);
 	kick = !w->threads && !w->polling && !w->parks;
 	pthread_mutex_unlock(&w->lock);
 	kick_poller(w, kick);

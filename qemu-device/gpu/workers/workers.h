@@ -5,11 +5,11 @@
  * Source: pumice_gpu.h, "threads". A unit is a block that runs in steps: the firmware
  * processor, the CDM, each USC. A unit is stepped by one thread at a time; a step lasts a
  * quantum, about WORKERS_QUANTUM_NS. Runnable units are in one queue; a woken urgent unit
- * that does not run becomes its head, and makes a busy thread end its step early when no
- * thread is idle. A unit with more work after a step is appended. A thread runs the first
- * unit whose home it is, so that data passed between units stays in a processor's caches; it
- * runs the head when there is none, or when others were run before the head
- * WORKERS_MAX_SKIPS times in a row, so no unit starves and no thread is idle.
+ * that does not run becomes its head, and makes a busy thread end its step early when it was
+ * asleep and no thread is idle. A unit with more work after a step is appended. A thread
+ * runs the first unit whose home it is, so that data passed between units stays in a
+ * processor's caches; it runs the head when there is none, or when others were run before
+ * the head WORKERS_MAX_SKIPS times in a row, so no unit starves and no thread is idle.
  *
  * A thread without work polls for some microseconds before it sleeps, one thread at a time.
  *

@@ -455,27 +455,46 @@ static void an_urgent_unit_that_runs_stops_no_other(void **state)
 	fx_destroy(fx);
 }
 
-/* It was woken before, and queued after the others because its step had more to do. */
-static void an_urgent_unit_that_is_queued_cuts_a_step_short(void **state)
+/* The same, if it was woken in that step too. */
+static void an_urgent_unit_that_is_awake_and_queued_becomes_the_head(void **state)
+{
+	struct fixture *fx = fx_create(0);
+
+	(void)state;
+	fx->more[0] = 1;
+	fx->wakes_itself[0] = true;
+	workers_wake(fx->w, 1);
+	workers_wake(fx->w, 2);
+	workers_wake(fx->w, 0);
+	workers_poll(fx->w, 0);
+	workers_wake(fx->w, 0);
+	assert_int_equal(poll_all(fx), WORKERS_NEVER);
+	assert_string_equal(fx->order, "aabc");
+	fx_destroy(fx);
+}
+
+/* It is woken all the time and has always more to do: others have their turns and whole steps. */
+static void an_urgent_unit_that_continues_stops_no_other(void **state)
 {
 	struct fixture *fx = fx_create(1);
+	unsigned int reads;
 
 	(void)state;
 	atomic_store(&fx->held[0], true);
 	atomic_store(&fx->more[0], 1);
 	atomic_store(&fx->held[1], true);
-	atomic_store(&fx->heeds_stop[1], true);
-	atomic_store(&fx->more[1], 1000000);
 	workers_wake(fx->w, 0);
 	until_inside(fx, 0);
 	workers_wake(fx->w, 1);
-	workers_wake(fx->w, 0);
 	atomic_store(&fx->held[0], false);
 	until_inside(fx, 1);
 	workers_wake(fx->w, 0);
-	until_steps(fx, 0, 2);
+	reads = atomic_load(&fx->reads[1]);
+	while (atomic_load(&fx->reads[1]) < reads + 2)
+		sched_yield();
+	assert_false(atomic_load(&fx->stopped[1]));
 	atomic_store(&fx->held[1], false);
-	atomic_store(&fx->more[1], 0);
+	until_steps(fx, 0, 2);
 	fx_destroy(fx);
 }
 
@@ -695,7 +714,8 @@ int main(void)
 		cmocka_unit_test(an_urgent_unit_that_is_queued_becomes_the_head),
 		cmocka_unit_test(an_urgent_unit_that_is_woken_in_its_step_runs_next),
 		cmocka_unit_test(an_urgent_unit_that_runs_stops_no_other),
-		cmocka_unit_test(an_urgent_unit_that_is_queued_cuts_a_step_short),
+		cmocka_unit_test(an_urgent_unit_that_is_awake_and_queued_becomes_the_head),
+		cmocka_unit_test(an_urgent_unit_that_continues_stops_no_other),
 		cmocka_unit_test(a_thread_prefers_its_home_units_and_others_do_not_starve),
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
