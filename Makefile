@@ -148,7 +148,7 @@ check-qemu: ## the PCI device and the guest tests on another QEMU (QEMU_VERSION=
 	@$(S)/check.sh qemu
 
 .PHONY: check-deb
-check-deb: ## the Debian packages, built without QEMU's in a copy of the tree, and their contents
+check-deb: ## the Debian packages, built in a copy of the tree, and their contents
 	@$(S)/check.sh deb
 
 .PHONY: check-distros
