@@ -389,9 +389,17 @@ static void page_catalogue_bit(void)
  */
 static void firmware_table_bit(void)
 {
-	struct scene s = scene_open();
-	u64 start, stream = store_stream(&s.culprit, 1);
+	struct scene s;
+	u64 start, stream;
 
+	/*
+	 * When memory of the firmware is freed, all translations of its window are dropped: that
+	 * of contexts of an earlier subtest could be freed after the injection, so that the
+	 * firmware fails at its own memory.
+	 */
+	need_nothing_left();
+	s = scene_open();
+	stream = store_stream(&s.culprit, 1);
 	/*
 	 * The firmware first reads the memory of this context for the job, so that only that
 	 * access walks the tables between the injection and the job. Creating the context later
