@@ -59,7 +59,8 @@ struct pds_stage_limits {
 
 /*
  * Fetch and check the PDS and USC program, a piece in each call; *out is zero before the
- * first one. Any thread, with the caller's TLB, no lock held. Released by pds_stage_drop().
+ * first one, which checks the state and copies it for the others. Any thread, with the caller's
+ * TLB, no lock held. Released by pds_stage_drop().
  */
 enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		    const struct pumice_stage *state, const struct pds_stage_limits *limits,

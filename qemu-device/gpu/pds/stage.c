@@ -34,6 +34,19 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_stage *
 	return pds_need_fits(&need, &capacity);
 }
 
+static struct usc_program_limits code_limits(const struct pds *pds,
+					     const struct pumice_stage *state,
+					     const struct pds_stage_limits *limits)
+{
+	return (struct usc_program_limits){
+		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
+		.coeffs = state->coeffs, .coeffs_alt = state->coeffs_alt,
+		.slot_regs = pds->config.slot_regs,
+		.stage = limits->deferred ? USC_STAGE_DEFERRED : limits->stage,
+		.vo = limits->vo, .outputs = limits->outputs,
+	};
+}
+
 /* Do the part of the load that is not divided: check the resources, load the PDS program. */
 static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		  const struct pumice_stage *state, const struct pds_stage_limits *limits,
@@ -55,6 +68,7 @@ static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		};
 		return false;
 	}
+	out->state = *state;
 	return pds_program_load(&out->program, pds->config.mmu, tlb, ctx, state->pds_addr,
 				state->pds_insns, &program, fault);
 }
@@ -64,18 +78,14 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 				    const struct pds_stage_limits *limits, struct pds_stage *out,
 				    struct gpu_fault *fault)
 {
-	const struct usc_program_limits code = {
-		.temps = state->temps, .attrs = state->attrs, .shared = state->shared,
-		.coeffs = state->coeffs, .coeffs_alt = state->coeffs_alt,
-		.slot_regs = pds->config.slot_regs,
-		.stage = limits->deferred ? USC_STAGE_DEFERRED : limits->stage,
-		.vo = limits->vo, .outputs = limits->outputs,
-	};
 	const struct pumice_pds_insn *task;
+	struct usc_program_limits code;
 	enum pds_load_result result;
 
 	if (!out->load && !begin(pds, tlb, ctx, state, limits, out, fault))
 		return PDS_LOAD_FAULT;
+	/* Of the state that was checked, also if the caller has read it again since. */
+	code = code_limits(pds, &out->state, limits);
 	task = &out->program.insn[out->program.task];
 	*fault = (struct gpu_fault){ 0 };
 	result = pds_load_result_of(usc_program_load(pds->config.programs, pds->config.mmu, tlb,
@@ -83,7 +93,6 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 						     &out->load, &out->code, fault));
 	if (result != PDS_LOADED)
 		return result;
-	out->state = *state;
 	out->stage = limits->stage;
 	out->tile_words = limits->tile_words;
 	out->vo_words = uses_vpm(limits) ? limits->vo : 0;

@@ -183,6 +183,47 @@ static void a_stage_is_loaded_with_its_limits(void **state)
 	fx_destroy(fx);
 }
 
+/* The caller's state may change between two pieces of a load: only the first one checks it. */
+static void later_pieces_have_the_state_that_was_checked(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { TASK, END };
+	const struct pumice_stage checked = {
+		.shared = 2, .attrs = 3, .temps = 4, .coeffs = 9, .coeffs_alt = 5,
+		.pds_addr = FX_PDS, .pds_insns = 2,
+	};
+	const struct pumice_stage other = {
+		.shared = 4095, .attrs = 255, .temps = 255, .coeffs = 1023, .coeffs_alt = 1023,
+	};
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_FRAGMENT };
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_stage stage = { 0 };
+	struct mmu_tlb tlb = { 0 };
+	struct pds_launch launch;
+
+	(void)state;
+	fx_program(fx, &launch, insns, 2);
+	fx->cache.pieces = 2;
+	assert_int_equal(pds_stage_load(fx->pds, &tlb, FX_CTX, &checked, &limits, &stage,
+					&fx->fault), PDS_LOAD_MORE);
+	assert_int_equal(pds_stage_load(fx->pds, &tlb, FX_CTX, &other, &limits, &stage,
+					&fx->fault), PDS_LOAD_MORE);
+	assert_int_equal(pds_stage_load(fx->pds, &tlb, FX_CTX, &other, &limits, &stage,
+					&fx->fault), PDS_LOADED);
+	assert_int_equal(stage.state.shared, 2);
+	assert_int_equal(stage.state.attrs, 3);
+	assert_int_equal(stage.state.temps, 4);
+	assert_int_equal(stage.state.coeffs, 9);
+	assert_int_equal(stage.state.coeffs_alt, 5);
+	assert_int_equal(stage.state.pds_addr, FX_PDS);
+	assert_int_equal(stage.code->limits.shared, 2);
+	assert_int_equal(stage.code->limits.attrs, 3);
+	assert_int_equal(stage.code->limits.temps, 4);
+	assert_int_equal(stage.code->limits.coeffs, 9);
+	assert_int_equal(stage.code->limits.coeffs_alt, 5);
+	pds_stage_drop(fx->pds, &stage);
+	fx_destroy(fx);
+}
+
 static void a_stage_that_can_never_fit_is_refused(void **state)
 {
 	static const struct pumice_pds_insn insns[] = { TASK, END };
@@ -252,6 +293,7 @@ int main(void)
 		cmocka_unit_test(each_stage_supports_only_its_operations),
 		cmocka_unit_test(banks_of_graphics_operations_are_fixed),
 		cmocka_unit_test(a_stage_is_loaded_with_its_limits),
+		cmocka_unit_test(later_pieces_have_the_state_that_was_checked),
 		cmocka_unit_test(a_stage_that_can_never_fit_is_refused),
 		cmocka_unit_test(bad_programs_are_refused_by_address),
 	};
