@@ -170,6 +170,11 @@ struct pumice_scene fx_scene(const struct fixture *fx);
 
 /* program.c: load all programs; they remain loaded. */
 void fx_load_programs(struct fixture *fx);
+/*
+ * Replace a program by a longer one with the same effect: its first instruction, which can be
+ * repeated, is.
+ */
+void fx_lengthen(struct fixture *fx, enum fx_program program, u32 insns);
 /* Write the end-of-tile program's state: store every sample of output 0 as R32_FLOAT. */
 void fx_set_target(struct fixture *fx, u32 width, u32 height);
 

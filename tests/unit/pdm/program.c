@@ -145,6 +145,31 @@ void fx_load_programs(struct fixture *fx)
 		load(fx, (enum fx_program)n);
 }
 
+void fx_lengthen(struct fixture *fx, enum fx_program program, u32 insns)
+{
+	struct pumice_stage *stage = &fx->stage[program];
+	const u32 used = (insns + stage->pds_insns) * INSN_WORDS * 4;
+	u32 *code = (u32 *)(void *)(fx->code + fx->code_used), *pds = code + insns * INSN_WORDS, i;
+	u32 *last = pds + (stage->pds_insns - 2) * INSN_WORDS;
+	struct pumice_pds_insn task;
+	const u32 *from;
+
+	assert_true(FX_CODE + fx->code_used + used <= TEXTURE_STATE);
+	memcpy(pds, fx->code + (stage->pds_addr - FX_CODE), stage->pds_insns * INSN_WORDS * 4);
+	assert_int_equal(pumice_pds_unpack(last, &task), 0);
+	assert_int_equal(task.opcode, PUMICE_PDS_OP_TASK);
+	from = (const u32 *)(const void *)(fx->code + (task.addr - FX_CODE));
+	for (i = 0; i < insns; i++)
+		memcpy(code + i * INSN_WORDS,
+		       from + (i + task.insns > insns ? i + task.insns - insns : 0) * INSN_WORDS,
+		       INSN_WORDS * 4);
+	task.addr = FX_CODE + fx->code_used;
+	task.insns = insns;
+	pumice_pds_pack(last, &task);
+	stage->pds_addr = task.addr + (u64)insns * INSN_WORDS * 4;
+	fx->code_used += used;
+}
+
 void fx_set_target(struct fixture *fx, u32 width, u32 height)
 {
 	const struct pumice_pbe_state pbe = {
