@@ -132,14 +132,14 @@ enum pdm_step pdm_object_load(struct pdm_tile *tile, struct pdm_object *o, u32 *
 	/* The load is repeated when the last task has ended: wait_for_memory(). */
 	if (tile->memory_waits && atomic_load(&tile->running))
 		return PDM_STEP_WAIT;
+	/* The last piece, too: short programs have no other. */
+	*cost = PDM_COST_PIECE;
 	switch (load_piece(tile, o, &fault)) {
 	case PDS_LOADED:
 		break;
 	case PDS_LOAD_MORE:
-		*cost = PDM_COST_PIECE;
 		return PDM_STEP_ON;
 	case PDS_LOAD_WAIT:
-		*cost = PDM_COST_PIECE;
 		return wait_for_memory(tile, o);
 	default:
 		pdm_fault(pdm, &fault);

@@ -331,12 +331,17 @@ static void run_to_memory_wait(struct fixture *fx, void (*make)(void))
 	assert_int_equal(atomic_load(&fx->pdm->memory_waits), 1);
 }
 
-void fx_wait_for_memory(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void))
+void fx_occupy_memory(struct fixture *fx, u32 stage, u64 bytes)
 {
 	bool short_of = false;
 
 	usc_program_cache_set_ops(fx->programs, &memory_ops, fx);
 	assert_int_equal(usc_cache_reserve(fx->programs, stage, bytes, &short_of), USC_LOAD_DONE);
+}
+
+void fx_wait_for_memory(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void))
+{
+	fx_occupy_memory(fx, stage, bytes);
 	run_to_memory_wait(fx, make);
 }
 

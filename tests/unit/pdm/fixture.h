@@ -157,10 +157,9 @@ void fx_reset(struct fixture *fx);
 bool fx_step(struct fixture *fx);
 /* Run to the end of the job. */
 void fx_run(struct fixture *fx);
-/*
- * Let others occupy memory for decoded programs of a stage, and run a job of one tile until it
- * waits for memory. make: write the job.
- */
+/* Let others occupy memory for decoded programs of a stage. Loads wait for it without an end. */
+void fx_occupy_memory(struct fixture *fx, u32 stage, u64 bytes);
+/* The same, and run a job of one tile until it waits for memory. make: write the job. */
 void fx_wait_for_memory(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void));
 /* The same; the wait is counted until the job ends by a reset, an abort or its last tile. */
 void fx_check_memory_wait(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void));

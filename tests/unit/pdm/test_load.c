@@ -62,7 +62,7 @@ static void expect_colour(u32 x0, u32 x1, float value)
 /* ------------------------------------------------------------ loads */
 
 static struct {
-	u32 calls;		/* of all loads */
+	u32 calls, waits;	/* of all loads */
 	u32 in_step, most;	/* calls in a step of the core, and in any */
 } loads;
 
@@ -80,9 +80,13 @@ enum pds_load_result __wrap_pds_stage_load(struct pds *pds, struct mmu_tlb *tlb,
 					   const struct pds_stage_limits *limits,
 					   struct pds_stage *out, struct gpu_fault *fault)
 {
+	const enum pds_load_result result =
+		__real_pds_stage_load(pds, tlb, ctx, state, limits, out, fault);
+
 	loads.calls++;
+	loads.waits += result == PDS_LOAD_WAIT;
 	loads.in_step++;
-	return __real_pds_stage_load(pds, tlb, ctx, state, limits, out, fault);
+	return result;
 }
 
 /* Run a job on the only core, and count its loads by step. */
@@ -173,6 +177,60 @@ static void a_state_that_changes_while_its_program_is_loaded_is_read_once(void *
 
 /* ------------------------------------------------------------ the time of a step */
 
+static void a_step_does_four_pieces_of_loading_an_object(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	fx_lengthen(&fx, FX_PLAIN, LONG);
+	begin();
+	draw(0, FX_PLAIN, 0, SIDE, 7);
+	run();
+	expect_colour(0, SIDE, 7);
+	assert_int_equal(loads.calls, 1 + PIECES);
+	assert_int_equal(loads.most, STEP_PIECES);
+	fx_close(&fx);
+}
+
+/* Short programs have one piece, which is their last. */
+static void a_step_loads_four_short_programs(void **state)
+{
+	const u32 objects = 16, width = SIDE / objects;
+	u32 i;
+
+	(void)state;
+	fx_open(&fx, 1);
+	begin();
+	for (i = 0; i < objects; i++)
+		draw(i, FX_PLAIN, i * width, (i + 1) * width, (float)(i + 1));
+	run();
+	for (i = 0; i < objects; i++)
+		expect_colour(i * width, (i + 1) * width, (float)(i + 1));
+	assert_int_equal(loads.calls, 1 + objects);
+	assert_int_equal(loads.most, STEP_PIECES);
+	fx_close(&fx);
+}
+
+/* Memory for the end of tile and one long program: the second one waits, and is loaded again. */
+static void a_load_that_finds_no_memory_is_a_piece(void **state)
+{
+	const u64 room = usc_predecode_bytes(2) + usc_predecode_bytes(LONG);
+
+	(void)state;
+	fx_open(&fx, 1);
+	fx_lengthen(&fx, FX_PLAIN, LONG);
+	fx_lengthen(&fx, FX_BLEND, LONG);
+	fx_occupy_memory(&fx, USC_STAGE_FRAGMENT, USC_CACHE_PDM_BYTES - room);
+	begin();
+	draw(0, FX_PLAIN, 0, SIDE / 2, 7);
+	draw(1, FX_BLEND, SIDE / 2, SIDE, 5);
+	run();
+	expect_colour(0, SIDE / 2, 7);
+	expect_colour(SIDE / 2, SIDE, 5);
+	assert_true(loads.waits > 0);
+	assert_int_equal(loads.most, STEP_PIECES);
+	fx_close(&fx);
+}
+
 static void a_step_does_four_pieces_of_loading_a_store_program(void **state)
 {
 	struct pumice_stage usual;
@@ -200,6 +258,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_that_changes_while_its_program_is_loaded_is_read_once),
+		cmocka_unit_test(a_step_does_four_pieces_of_loading_an_object),
+		cmocka_unit_test(a_step_loads_four_short_programs),
+		cmocka_unit_test(a_load_that_finds_no_memory_is_a_piece),
 		cmocka_unit_test(a_step_does_four_pieces_of_loading_a_store_program),
 	};
 
