@@ -21,6 +21,9 @@ static struct fixture fx;
 
 /* ------------------------------------------------------------ a scene */
 
+#define COUNTER	2u	/* of visibility, of COUNTERS */
+#define COUNTERS	4u
+
 /* One triangle that covers the target: its colour is 3; the background's is 0. */
 static void make_scene(void)
 {
@@ -28,7 +31,7 @@ static void make_scene(void)
 						.tile_size = PUMICE_TILE_SIZE_16X16 };
 	const struct pumice_isp_state isp = {
 		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
-		.sample_mask = 15,
+		.sample_mask = 15, .visibility = true, .visibility_id = COUNTER,
 	};
 	const struct scene_prim prim = {
 		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
@@ -38,7 +41,10 @@ static void make_scene(void)
 
 	memset(fx.colour, 0xee, FX_BYTES);
 	memset(fx.control, 0, FX_BYTES);
+	memset(fx.visible, 0, COUNTERS * sizeof(u64));
 	scene_begin(&fx, &size);
+	fx.record.visibility_addr = FX_VISIBLE;
+	fx.record.visibility_count = COUNTERS;
 	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 	scene_draw(&fx, 0, &prim, 1);
 	scene_end(&fx, true);
@@ -142,9 +148,11 @@ static u32 plane_of(u32 tile)
 }
 
 /* The first tiles have no primitives: their programs are loaded before any object. */
+#define BARE	(2 * TILES)
+
 static bool is_bare(u32 tile)
 {
-	return tile < 2 * TILES;
+	return tile < BARE;
 }
 
 static void make_planes(void)
@@ -169,9 +177,21 @@ static void make_planes(void)
 	control_end(&fx);
 }
 
+/* The triangle's pixels are counted once, also of tiles that are not stored. */
+static void expect_visible(u32 tiles)
+{
+	const u64 *visible = (const u64 *)(const void *)fx.visible;
+	u32 i;
+
+	for (i = 0; i < COUNTERS; i++)
+		assert_int_equal(visible[i], i == COUNTER ? tiles * 16 * 16 : 0);
+}
+
 static void expect_planes(void)
 {
 	u32 plane, i;
+
+	expect_visible(TILES * TILES - BARE);
 
 	for (plane = 0; plane < PLANES; plane++)
 		for (i = 0; i < TILES * TILES; i++)
