@@ -12,6 +12,7 @@
 #define LARGE		24u	/* primitives that need several pieces */
 #define SIZE		1024u	/* of their target; a piece is as many units as it has tiles */
 #define WORDS		8u	/* of a vertex */
+#define MANY		4096u	/* primitives of a call */
 
 static const struct pumice_scene largest = {
 	.width = PUMICE_MAX_RENDER_SIZE, .height = PUMICE_MAX_RENDER_SIZE, .cores = 1,
@@ -23,19 +24,29 @@ static const struct pumice_scene middle = {
 static const struct pumice_scene small = {
 	.width = 300, .height = 200, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X16,
 };
+static const struct pumice_scene four_tiles = {
+	.width = 64, .height = 64, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X32,
+};
 
-/* One triangle over a target of any size, as outputs of its vertices. */
-static void cover(u32 *vo, float size)
+/* A triangle, as outputs of its vertices. */
+static void store(u32 *vo, const float corner[3][2])
 {
-	static const float corner[3][2] = { { 0, 0 }, { 2, 0 }, { 0, 2 } };
 	u32 v;
 
 	memset(vo, 0, WORDS * PUMICE_LANES * sizeof(*vo));
 	for (v = 0; v < 3; v++) {
-		vo[v] = number_bits(corner[v][0] * size);
-		vo[PUMICE_LANES + v] = number_bits(corner[v][1] * size);
+		vo[v] = number_bits(corner[v][0]);
+		vo[PUMICE_LANES + v] = number_bits(corner[v][1]);
 		vo[3 * PUMICE_LANES + v] = number_bits(1);
 	}
+}
+
+/* One triangle over a target of any size. */
+static void cover(u32 *vo, float size)
+{
+	const float corner[3][2] = { { 0, 0 }, { 2 * size, 0 }, { 0, 2 * size } };
+
+	store(vo, corner);
 }
 
 /* Work of the calls, maximum of one and total. */
@@ -47,14 +58,17 @@ struct tally {
 
 static void tally_prims(struct ta_fixture *fx, const u32 *vo, u32 count, struct tally *tally)
 {
-	static const struct ta_prim prims[2] = { { { 0, 1, 2 } }, { { 0, 1, 2 } } };
+	static struct ta_prim prims[MANY];
 	struct tafx_waves waves;
 	const struct ta_vertices vertices = tafx_waves(&waves, vo, WORDS, 3);
 	const struct ta_counters *counters = ta_counters(fx->ta[0]);
 	enum ta_result result;
 	struct gpu_fault fault;
-	u32 done = 0;
+	u32 done = 0, i;
 
+	assert_in_range(count, 1, MANY);
+	for (i = 0; i < count; i++)
+		prims[i] = (struct ta_prim){ { 0, 1, 2 } };
 	do {
 		const u64 entries = counters->tile_entries, pages = pm_allocated(fx->pb->pm);
 
@@ -137,6 +151,42 @@ static void a_call_does_some_of_many_primitives(void **state)
 	assert_int_equal(ta_counters(fx->ta[0])->culled, count);
 	assert_in_range(most, 1, TA_PIECE / 4);
 	tafx_destroy(fx);
+}
+
+/* Return the calls that many triangles of the same corners need, in two of four tiles. */
+static u32 calls_in_two_tiles(const float corner[3][2])
+{
+	struct ta_fixture *fx = tafx_create(1000, &four_tiles);
+	u32 vo[WORDS * PUMICE_LANES], i, touched = 0;
+	struct tally tally = { 0 };
+
+	store(vo, corner);
+	tally_prims(fx, vo, MANY, &tally);
+	tafx_finish(fx, 0);
+	for (i = 0; i < 4; i++) {
+		assert_true(!fx->tile[i].count || fx->tile[i].count == MANY);
+		touched += fx->tile[i].count != 0;
+	}
+	assert_int_equal(touched, 2);
+	tafx_destroy(fx);
+	return tally.calls;
+}
+
+/*
+ * In one row or one column of tiles a triangle on the target is not followed from row to row: it
+ * costs its tiles alone, in either direction. One that extends beyond the target costs its rows.
+ */
+static void a_row_or_a_column_of_tiles_costs_its_tiles_alone(void **state)
+{
+	static const float in_row[3][2] = { { 0, 0 }, { 64, 0 }, { 0, 32 } };
+	static const float in_column[3][2] = { { 0, 0 }, { 0, 64 }, { 32, 0 } };
+	static const float beyond[3][2] = { { -8, 0 }, { 64, 0 }, { -8, 32 } };
+	const u32 calls = calls_in_two_tiles(in_row), more = calls_in_two_tiles(beyond);
+
+	(void)state;
+	print_message("%u calls, %u with rows\n", calls, more);
+	assert_int_equal(calls_in_two_tiles(in_column), calls);
+	assert_true(more > calls);
 }
 
 static struct tafx_prim *make(struct ta_fixture *fx, u32 count, float size)
@@ -328,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_does_a_piece_of_the_largest_scene),
 		cmocka_unit_test(a_call_does_some_of_many_primitives),
+		cmocka_unit_test(a_row_or_a_column_of_tiles_costs_its_tiles_alone),
 		cmocka_unit_test(a_stop_at_any_page_loses_nothing_of_large_primitives),
 		cmocka_unit_test(vertices_that_become_ready_later_change_nothing),
 		cmocka_unit_test(a_scene_cancelled_between_pieces_leaves_no_state),
