@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 from prefix import TOP, VERSION
+from test_layout import as_user
 
 DRIVER = TOP / "drivers/gpu/drm/pumice"
 KEY = re.compile(r'([A-Z]+(?:\{[^}]+\})?)(==|!=|=|\+=|-=|:=)"([^"]*)"')
@@ -166,14 +167,15 @@ class Lists(unittest.TestCase):
 
 
 class Packages(unittest.TestCase):
-    """Debian packages that a build installs, with programs of dpkg, apt and sudo that only log."""
+    """Debian packages that a build installs, with programs of dpkg and apt that only log."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.dir = pathlib.Path(holder.name)
-        for name, status in (("dpkg-query", 1), ("apt-get", 0), ("sudo", 0)):
-            self.program(name, f'echo {name} >>"{self.dir}/log"; exit {status}')
+        for name, then in (("dpkg-query", "exit 1"), ("apt-get", "exit 0"),
+                           ("sudo", '[ "$1" = -v ] || exec "$@"')):
+            self.program(name, f'echo {name} >>"{self.dir}/log"; {then}')
 
     def program(self, name, line):
         """Make a program that is found before others; return its path."""
@@ -213,6 +215,10 @@ class Packages(unittest.TestCase):
     def test_missing_ones_are_installed_unless_they_are_refused(self):
         self.assertEqual(self.attempts(PUMICE_PACKAGES="no"), set())
         self.assertIn("apt-get", self.attempts())    # there is no stamp of the earlier make
+
+    def test_a_user_installs_missing_ones_by_sudo(self):
+        self.assertEqual(self.attempts(PATH=f"{self.dir}/bin:{as_user(self.dir)}"),
+                         {"dpkg-query", "sudo", "apt-get"})
 
     def test_a_build_of_debian_packages_installs_none(self):
         for profile in ("", "pkg.pumice.noqemu"):
