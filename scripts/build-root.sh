@@ -110,12 +110,7 @@ enter() {
 }
 
 run() {
-	local options=(--mount)
-
-	[ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
-	# In a chroot "/" may not be a mount, so that it cannot be made private.
-	unshare "${options[@]}" true 2>/dev/null || options+=(--propagation unchanged)
-	exec unshare "${options[@]}" "$top/scripts/build-root.sh" enter "$@"
+	own_mounts "$top/scripts/build-root.sh" enter "$@"
 }
 
 case $1 in

@@ -140,6 +140,21 @@ as_root() {
 	fi
 }
 
+# own_mounts COMMAND…: continue as COMMAND in a separate mount namespace;
+# without root also in a user namespace, in which the user is root.
+own_mounts() {
+	local options=(--mount) refusal
+
+	[ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
+	refusal=$(unshare "${options[@]}" true 2>&1) || {
+		# In a chroot "/" may not be a mount, so that it cannot be made private.
+		[[ $refusal == *"Invalid argument"* ]] && options+=(--propagation unchanged) &&
+			refusal=$(unshare "${options[@]}" true 2>&1)
+	} || die "a separate mount namespace is refused ($refusal)" \
+		"a container needs --cap-add SYS_ADMIN --security-opt seccomp=unconfined, and with AppArmor --security-opt apparmor=unconfined; a chroot needs root"
+	exec unshare "${options[@]}" "$@"
+}
+
 # package_section NAME: print the packages listed under [NAME] in packages.txt.
 package_section() {
 	awk -v wanted="[$1]" '/^\[/ { here = $1 == wanted; next }

@@ -8,12 +8,9 @@
 # in which the user is root.
 
 set -euo pipefail
+. "$(dirname "$0")/../../scripts/lib.sh"
 
-if [ "${1:-}" != inside ]; then
-	names=(--mount)
-	[ "$(id -u)" -eq 0 ] || names+=(--user --map-root-user)
-	exec unshare "${names[@]}" "$0" inside "$@"
-fi
+[ "${1:-}" = inside ] || own_mounts "$0" inside "$@"
 root=$2
 shift 2
 
@@ -40,6 +37,8 @@ populate() {
 }
 
 mount -t tmpfs none "$root"
+# In a chroot the mounts below it would otherwise be visible outside of the namespace.
+mount --make-rprivate "$root"
 populate "" usr etc readonly
 populate /usr lib local src
 populate /usr/lib firmware udev

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""
+own-root.sh makes a root folder on each machine, and changes nothing of the machine.
+
+The machine is itself such a root folder, so that it can be one whose "/" is not a mount.
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from prefix import TOP
+
+# Run in the outer root, in the tree, one after the other. $1 is a folder with the folder inner.
+SCRIPTS = {
+    "chroot": r"""
+mount --make-rshared /
+mkdir "$1/plain"
+for path in /*; do
+	if [ -L "$path" ]; then
+		cp -P "$path" "$1/plain$path"
+	elif [ -d "$path" ]; then
+		mkdir "$1/plain$path"
+		mount --rbind "$path" "$1/plain$path"
+	fi
+done
+/usr/sbin/chroot "$1/plain" env -C "$PWD" tests/install/own-root.sh "$1/inner" echo inside
+! grep -F "$1/inner/" /proc/self/mountinfo
+""",
+}
+
+
+class OwnRoot(unittest.TestCase):
+    """own-root.sh in a root folder that it made."""
+
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.dir = pathlib.Path(holder.name)
+        for name in ("outer", "inner", "bin"):
+            (cls.dir / name).mkdir()
+        # One outer root for all, as the loader's cache takes most of the time.
+        for name, script in SCRIPTS.items():
+            (cls.dir / f"{name}.sh").write_text(script, encoding="ascii")
+        done = cls.start("bash", "-c", """
+            for name in "${@:2}"; do
+                bash -euo pipefail "$1/$name.sh" "$1" >"$1/$name" 2>&1 || echo failed >>"$1/$name"
+            done""", "script", cls.dir, *SCRIPTS)
+        if done.returncode:
+            raise AssertionError(done.stderr)
+
+    @classmethod
+    def start(cls, *command, **variables):
+        """Run a command in the outer root; the completed process."""
+        return subprocess.run(["tests/install/own-root.sh", cls.dir / "outer", *command], cwd=TOP,
+                              env={**os.environ, **variables}, text=True, check=False,
+                              capture_output=True, timeout=600)
+
+    def result(self, name):
+        """Return the lines that a script printed."""
+        return (self.dir / name).read_text(encoding="utf-8").splitlines()
+
+    def test_it_can_be_made_in_a_chroot_into_a_plain_folder(self):
+        self.assertEqual(self.result("chroot"), ["inside"])
+
+    def test_refused_namespaces_are_reported_with_the_remedy(self):
+        refuse = self.dir / "bin/unshare"
+        refuse.write_text("#!/bin/sh\necho unshare: Operation not permitted >&2\nexit 1\n",
+                          encoding="ascii")
+        refuse.chmod(0o755)
+        done = self.start("true", PATH=f"{refuse.parent}:{os.environ['PATH']}")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aerror: a separate mount namespace is refused \(unshare: "
+                         r"Operation not permitted\)\n +a container needs --cap-add SYS_ADMIN "
+                         r"--security-opt seccomp=unconfined\b.*\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
