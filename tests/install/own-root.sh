@@ -3,9 +3,9 @@
 #
 # own-root.sh DIR COMMAND…: run COMMAND in a root folder, made in DIR, which has everything of this
 # machine but in which `make install` can write in place: /usr/local, /usr/src and the folders of
-# firmware and udev are empty, /etc is a copy, /readonly is a file system that is mounted read-only.
-# Nothing of it is left. It is a separate mount namespace; without root, also a user namespace,
-# in which the user is root.
+# firmware and udev are empty, /etc is a copy, without libraries of /usr/local in the loader's cache,
+# /readonly is a file system that is mounted read-only. Nothing of it is left. It is a separate mount
+# namespace; without root, also a user namespace, in which the user is root.
 
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -46,4 +46,5 @@ populate /usr/lib firmware udev
 cp -a /etc/. "$root/etc" 2>/dev/null || :
 [ ! -d /var/cache/ldconfig ] || mount -t tmpfs none "$root/var/cache/ldconfig"
 mount -t tmpfs -o ro none "$root/readonly"
+/usr/sbin/chroot "$root" /usr/sbin/ldconfig
 exec /usr/sbin/chroot "$root" /usr/bin/env -C "$PWD" "$@"

@@ -2,7 +2,8 @@
 """
 own-root.sh makes a root folder on each machine, and changes nothing of the machine.
 
-The machine is itself such a root folder, so that it can be one whose "/" is not a mount.
+The machine is itself such a root folder, so that it can be one in which Pumice is installed or whose
+"/" is not a mount.
 """
 
 import os
@@ -15,6 +16,13 @@ from prefix import TOP
 
 # Run in the outer root, in the tree, one after the other. $1 is a folder with the folder inner.
 SCRIPTS = {
+    "installed": r"""
+mkdir /usr/local/lib
+echo 'int none;' | cc -shared -Wl,-soname,libpumice.so.0 -x c - -o /usr/local/lib/libpumice.so.0
+/usr/sbin/ldconfig
+/usr/sbin/ldconfig -p | grep -o 'libpumice.*'
+tests/install/own-root.sh "$1/inner" /usr/sbin/ldconfig -p | grep 'libpumice.*/usr/local' || echo none
+""",
     "chroot": r"""
 mount --make-rshared /
 mkdir "$1/plain"
@@ -65,6 +73,11 @@ class OwnRoot(unittest.TestCase):
 
     def test_it_can_be_made_in_a_chroot_into_a_plain_folder(self):
         self.assertEqual(self.result("chroot"), ["inside"])
+
+    def test_the_loader_finds_no_library_of_an_earlier_installation(self):
+        found, inside = self.result("installed")
+        self.assertIn("/usr/local/lib/libpumice.so.0", found)
+        self.assertEqual(inside, "none")
 
     def test_refused_namespaces_are_reported_with_the_remedy(self):
         refuse = self.dir / "bin/unshare"
