@@ -7,7 +7,8 @@
 # where the kernel searches for it, the udev rule, and the driver's sources for DKMS. With
 # "qemu": QEMU with the device, as the command pumice-qemu, and its manual page. Firmware, udev
 # rule and sources have fixed places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
-# Without root and DESTDIR these are left out, and a PREFIX of the user has the rest.
+# Without root and DESTDIR these are left out, and a PREFIX of the user has the rest. Files that root
+# creates in the tree of a user belong to the user, who can build and install again.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -89,12 +90,26 @@ loader_part() {
 			"or as root list it in /etc/ld.so.conf.d and run ldconfig"
 }
 
+# return_files: make the tree's owner, unless it is root, that of all results; those
+# in the cache, too, if it is the owner's. Roots of Debian in it belong to root.
+return_files() {
+	local owner folders=("$OUT")
+
+	owner=$(stat -c %u "$top")
+	[ "$owner" -ne 0 ] || return 0
+	[ ! -d "$BUILD" ] || folders+=("$BUILD")
+	[ "$(stat -c %u "$PUMICE_CACHE")" != "$owner" ] || folders+=("$PUMICE_CACHE")
+	find -H "${folders[@]}" -path "$PUMICE_CACHE/distros" -prune -o ! -user "$owner" \
+		-exec chown -h --reference="$top" {} +
+}
+
 qemu_part() {
 	install -D -m 755 "$PUMICE_QEMU" "$DESTDIR$PREFIX/libexec/pumice/qemu-system-x86_64"
 	fill pumice-qemu.in "$DESTDIR$PREFIX/bin/pumice-qemu" 755
 	install -D -m 644 "$top/packaging/pumice-qemu.1" "$DESTDIR$PREFIX/share/man/man1/pumice-qemu.1"
 }
 
+[ "$(id -u)" -ne 0 ] || trap return_files EXIT
 case ${1:-} in
 '')
 	check_prefix install
