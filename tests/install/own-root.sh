@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # own-root.sh DIR COMMAND…: run COMMAND in a root folder, made in DIR, which has everything of this
-# machine but in which `make install` can write in place: /usr/local, /usr/src and the folders of
-# firmware and udev are empty, /etc is a copy, without libraries of /usr/local in the loader's cache,
-# /readonly is a file system that is mounted read-only. Nothing of it is left. It is a separate mount
-# namespace; without root, also a user namespace, in which the user is root.
+# machine but in which `make install` can write in place: /usr/local, /usr/src, /var/cache and the
+# folders of firmware and udev are empty except for the tree, its results and the project's cache,
+# /etc is a copy, without libraries of /usr/local in the loader's cache, /readonly is a file system
+# that is mounted read-only. Nothing of it is left. It is a separate mount namespace; without root,
+# also a user namespace, in which the user is root.
 
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -36,15 +37,29 @@ populate() {
 	done
 }
 
+# populate_own FOLDER…: those of the project that are in an empty folder.
+populate_own() {
+	local path
+
+	for path in "$@"; do
+		path=$(realpath -ms -- "$path")
+		if [ -d "$path" ] && [ ! -d "$root$path" ]; then
+			mkdir -p "$root$path"
+			mount --rbind "$path" "$root$path"
+		fi
+	done
+}
+
 mount -t tmpfs none "$root"
 # In a chroot the mounts below it would otherwise be visible outside of the namespace.
 mount --make-rprivate "$root"
-populate "" usr etc readonly
+populate "" usr etc var readonly
 populate /usr lib local src
 populate /usr/lib firmware udev
+populate /var cache
+populate_own "$top" "$BUILD" "$OUT" "$PUMICE_CACHE"
 # Files that only root can read are not needed.
 cp -a /etc/. "$root/etc" 2>/dev/null || :
-[ ! -d /var/cache/ldconfig ] || mount -t tmpfs none "$root/var/cache/ldconfig"
 mount -t tmpfs -o ro none "$root/readonly"
 /usr/sbin/chroot "$root" /usr/sbin/ldconfig
 exec /usr/sbin/chroot "$root" /usr/bin/env -C "$PWD" "$@"

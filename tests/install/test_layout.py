@@ -38,10 +38,13 @@ IN_PLACE = r"""
 set -euo pipefail
 cd "$1"
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH PUMICE_FIRMWARE
+tree=${2%/scripts/install.sh}
 look() {
-	find /usr/local ! -type d | sort >"$1-files"
-	find /lib/firmware /usr/lib/udev/rules.d /usr/src -name 'pumice_fw.bin' -o -name '60-pumice*' \
-		-o -name dkms.conf >"$1-kernel" 2>/dev/null || :
+	own=(-path "$tree" -o -path "$BUILD" -o -path "$OUT" -o -path "$PUMICE_CACHE")
+	find /usr/local \( "${own[@]}" \) -prune -o ! -type d -print | sort >"$1-files"
+	find /lib/firmware /usr/lib/udev/rules.d /usr/src \( "${own[@]}" \) -prune -o \
+		\( -name 'pumice_fw.bin' -o -name '60-pumice*' -o -name dkms.conf \) -print \
+		>"$1-kernel" 2>/dev/null || :
 	ldd hello | sed -n 's/.*libpumice.so.0 => \(\S*\).*/\1/p' >"$1-library"
 }
 cc -shared -Wl,-soname,libpumice.so.0 other.c -o /usr/lib/libpumice.so.0

@@ -23,6 +23,25 @@ echo 'int none;' | cc -shared -Wl,-soname,libpumice.so.0 -x c - -o /usr/local/li
 /usr/sbin/ldconfig -p | grep -o 'libpumice.*'
 tests/install/own-root.sh "$1/inner" /usr/sbin/ldconfig -p | grep 'libpumice.*/usr/local' || echo none
 """,
+    "cache": r"""
+mount -t tmpfs none /var/cache
+tests/install/own-root.sh "$1/inner" /usr/sbin/ldconfig
+ls -A /var/cache
+echo end
+""",
+    "places": r"""
+tree=/usr/local/src/pumice
+export BUILD=/usr/src/build OUT=/var/cache/out PUMICE_CACHE=/usr/local/cache
+mkdir -p "$tree/scripts" "$tree/tests/install" /usr/local/other "$BUILD" "$OUT" "$PUMICE_CACHE"
+cp scripts/lib.sh "$tree/scripts"
+cp tests/install/own-root.sh "$tree/tests/install"
+cd "$tree"
+tests/install/own-root.sh "$1/inner" bash -c '
+	pwd
+	ls /usr/local /usr/src
+	for folder in "$PWD" "$BUILD" "$OUT" "$PUMICE_CACHE"; do echo "$folder" >"$folder/written"; done'
+cat "$tree/written" "$BUILD/written" "$OUT/written" "$PUMICE_CACHE/written"
+""",
     "chroot": r"""
 mount --make-rshared /
 mkdir "$1/plain"
@@ -78,6 +97,14 @@ class OwnRoot(unittest.TestCase):
         found, inside = self.result("installed")
         self.assertIn("/usr/local/lib/libpumice.so.0", found)
         self.assertEqual(inside, "none")
+
+    def test_the_loaders_cache_of_the_machine_is_not_created(self):
+        self.assertEqual(self.result("cache"), ["end"])
+
+    def test_a_tree_and_a_cache_in_the_empty_folders_are_visible(self):
+        places = ["/usr/local/src/pumice", "/usr/src/build", "/var/cache/out", "/usr/local/cache"]
+        self.assertEqual(self.result("places"),
+                         [places[0], "/usr/local:", "cache", "src", "", "/usr/src:", "build", *places])
 
     def test_refused_namespaces_are_reported_with_the_remedy(self):
         refuse = self.dir / "bin/unshare"
