@@ -14,10 +14,11 @@ class Tap(unittest.TestResult):
         self.number = 0
 
     def _line(self, good, test, detail=""):
+        # The comments before a case are its own: results.py reports the last one as its reason.
         self.number += 1
-        print(f"{'ok' if good else 'not ok'} {self.number} - {test.id()}")
-        for line in detail.splitlines():
+        for line in detail.rstrip().splitlines():
             print(f"# {line}")
+        print(f"{'ok' if good else 'not ok'} {self.number} - {test.id()}")
 
     def addSuccess(self, test):
         super().addSuccess(test)

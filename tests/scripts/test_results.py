@@ -204,8 +204,8 @@ class Some(unittest.TestCase):
 class Python(unittest.TestCase):
     """tap-unittest.py, as unit.py runs it."""
 
-    def cases(self, text):
-        """Return {case: whether it is good}, and the exit status."""
+    def run_tests(self, text):
+        """Return [(case, whether it is good, note)], and the exit status."""
         with tempfile.TemporaryDirectory() as folder, \
                 mock.patch.object(unit, "OUT", pathlib.Path(folder)):
             (pathlib.Path(folder) / "logs").mkdir()
@@ -215,12 +215,28 @@ class Python(unittest.TestCase):
             _, output, status, _ = unit.python_tests(str(tests))
         found, planned = results.parse(output)
         self.assertEqual(planned, len(found))
-        return {case.rpartition("test_")[2]: good for case, good, _ in found}, status
+        return [(case.rpartition("test_")[2], good, note) for case, good, note in found], status
+
+    def cases(self, text):
+        """Return {case: whether it is good}, and the exit status."""
+        found, status = self.run_tests(text)
+        return {case: good for case, good, _ in found}, status
 
     def test_only_passed_cases_are_good(self):
         self.assertEqual(self.cases(CASES), ({
             "good": True, "bad": False, "error": False, "skipped": False, "unexpected": False,
             "expected": True, "parts (number=1)": False}, 1))
+
+    def test_each_failure_is_reported_with_its_own_reason(self):
+        self.assertEqual({case: note for case, _, note in self.run_tests(CASES)[0]}, {
+            "good": "", "bad": "AssertionError: False is not true : reason",
+            "error": "KeyError: 'missing'", "skipped": "skipped: no device",
+            "unexpected": "passes, but is expected to fail", "expected": "",
+            "parts (number=1)": "1 == 1"})
+
+    def test_a_reason_with_empty_lines_at_its_end_is_reported(self):
+        text = CASES.replace('"reason"', '"some\\nreason\\n\\n"')
+        self.assertIn(("bad", False, "reason"), self.run_tests(text)[0])
 
     def test_no_case_is_a_failure(self):
         self.assertEqual(self.cases("")[1], 1)
