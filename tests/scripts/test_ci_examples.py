@@ -14,6 +14,8 @@ FILES = sorted((TOP / "examples/ci").glob("*.yml"))
 MAKEFILE = (TOP / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(re.findall(r"^\.PHONY: (\S+)$", MAKEFILE, re.MULTILINE))
 MATRIX = "${{ matrix.target }}"
+# Targets that enter a root by `unshare --mount`: build-root.sh, distro-root.sh, own-root.sh.
+PRIVILEGED = {"lint", "check-unit", "check-builds", "check-kernels", "check-distros", "check"}
 
 
 def exported(makefile):
@@ -94,6 +96,27 @@ class Examples(unittest.TestCase):
         document = {"jobs": {"t": {"strategy": {"matrix": {"target": ["lint", "lind"]}},
                                    "run": f"podman run pumice make {MATRIX}"}}}
         self.assertEqual(unknown(make_words(document)), ["lind"])
+
+    def test_targets_that_enter_roots_have_the_capability(self):
+        self.assertLessEqual(PRIVILEGED, TARGETS)
+        gitlab = load(TOP / "examples/ci/gitlab-ci.yml")
+        entering = {name: job for name, job in gitlab.items() if isinstance(job, dict)
+                    and PRIVILEGED & set(make_words({"script": job.get("script")}))}
+        self.assertLessEqual({"lint", "unit"}, set(entering))
+        for name, job in entering.items():
+            self.assertIn("sys-admin", job.get("tags", []), name)
+        github = load(TOP / "examples/ci/github-workflow.yml")
+        self.assertTrue(PRIVILEGED & set(make_words(github)))
+        for text in texts(github):
+            if MATRIX in text and " make " in text:
+                self.assertIn("--cap-add SYS_ADMIN --security-opt seccomp=unconfined", text)
+
+    def test_the_pages_name_the_targets_that_enter_roots(self):
+        for page in ("examples/ci/README.md", "Documentation/installation.rst"):
+            paragraphs = (TOP / page).read_text(encoding="utf-8").split("\n\n")
+            named = [set(re.findall(r"`make ([\w-]+)`", text)) for text in paragraphs
+                     if "SYS_ADMIN" in text]
+            self.assertEqual(named, [PRIVILEGED], page)
 
     def test_caches_are_not_sources(self):
         ignored = (TOP / ".gitignore").read_text(encoding="ascii").splitlines()
