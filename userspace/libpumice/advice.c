@@ -30,7 +30,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_PDS_RESOURCE] =
 		"Use fewer registers, less local memory or a smaller work-group.",
 	[PUMICE_FAULT_USC_RESERVED] =
-		"Assemble the program with pumice-as, and do not write to its memory.",
+		"Assemble the program with pumice-as, use a device that is not older than the assembler, and do not write to the program's memory.",
 	[PUMICE_FAULT_USC_OPCODE] =
 		"Use a device that is not older than the assembler, and do not write to the program's memory.",
 	[PUMICE_FAULT_USC_REGISTER] =

@@ -16,7 +16,7 @@ static void assert_faults(struct path *p, uint64_t stream, uint32_t fault, uint3
 	assert_int_equal(pumice_context_run(p->context, stream, LONG, state), -EIO);
 	print_message("  %s\n", pumice_device_error(p->dev));
 	assert_non_null(strstr(pumice_device_error(p->dev), pumice_fault_name(fault)));
-	if (fault == PUMICE_FAULT_USC_OPCODE)
+	if (fault == PUMICE_FAULT_USC_OPCODE || fault == PUMICE_FAULT_USC_RESERVED)
 		assert_non_null(strstr(pumice_device_error(p->dev), "older than the assembler"));
 	assert_int_equal(state->fault, fault);
 	assert_int_equal(state->unit, unit);
@@ -106,12 +106,15 @@ static void check_instructions(struct path *p)
 		.dst = PUMICE_USC_BANK_R, .src0 = PUMICE_USC_BANK_R, .src1 = PUMICE_USC_BANK_R,
 	};
 	static const u32 illegal[4] = { 0xee, 0, 0, 0 };
+	/* END has no operands: a newer assembler may give it one. */
+	static const u32 operand[4] = { PUMICE_USC_OP_END, 0, 0, 1 };
 	const struct {
 		const u32 *words;
 		const struct pumice_usc_insn *insn;
 		u32 fault;
 	} cases[] = {
 		{ illegal, NULL, PUMICE_FAULT_USC_OPCODE },
+		{ operand, NULL, PUMICE_FAULT_USC_RESERVED },
 		{ NULL, &branch, PUMICE_FAULT_USC_BRANCH },
 		{ NULL, &add, PUMICE_FAULT_USC_END },
 	};
