@@ -247,6 +247,17 @@ class Packages(unittest.TestCase):
             self.assertIn(f"PUMICE_PACKAGES={value}: yes or no.", done.stderr)
 
 
+class Machine(unittest.TestCase):
+    """Both pages that have an example of pumice-qemu."""
+
+    def test_they_name_the_accelerator_and_the_network(self):
+        for name in ("Documentation/installation.rst", "packaging/pumice-qemu.1"):
+            page = " ".join(text(name).replace("\\-", "-").split())
+            for words in ("default is TCG|default of QEMU is TCG", r"add (``|\.B )-accel kvm",
+                          "no user network|nor a network of its own", "-nic tap"):
+                self.assertRegex(page, words, name)
+
+
 class Rule(unittest.TestCase):
     """packaging/60-pumice.rules."""
 
