@@ -25,7 +25,7 @@ import sources
 TOP = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = TOP / "Documentation" / "sources.rst"
 # Not text of ours: licences and data.
-NOT_TEXT = re.compile(r"LICENSES/|.*\.(?:bin|png|gif|svg)$")
+NOT_TEXT = re.compile(r"LICENSES/|debian/copyright$|.*\.(?:bin|png|gif|svg)$")
 # Files that list the words themselves; and two whose every change rebuilds a kernel.
 EXCEPT = ("Documentation/style.rst", "Documentation/style-words.inc",
           "Documentation/style-names.inc", "scripts/lint_language.py", "scripts/lint_words.py",

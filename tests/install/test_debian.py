@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Debian's source package has the sources and nothing else."""
+"""Debian's source package has the sources and nothing else; debian/copyright has their licences."""
 
+import fnmatch
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,39 @@ import sources  # noqa: E402
 
 # Sources that dpkg-source leaves out by default.
 OF_GIT = {".gitignore"}
+
+# Licences of SPDX lines, by their names in debian/copyright.
+LICENCES = {"MIT": "MIT", "GPL-2.0-or-later": "GPL-2+", "GPL-2.0 OR MIT": "GPL-2 or MIT",
+            "(GPL-2.0 OR MIT)": "GPL-2 or MIT",
+            "((GPL-2.0 WITH Linux-syscall-note) OR MIT)": "GPL-2 or MIT"}
+
+
+class Copyright(unittest.TestCase):
+    """debian/copyright."""
+
+    def setUp(self):
+        self.text = (TOP / "debian/copyright").read_text(encoding="utf-8")
+
+    def test_the_last_pattern_of_a_file_has_its_licence(self):
+        stanzas = [(fields.split(), licence) for fields, licence in re.findall(
+            r"^Files: (.*)\n(?:.+\n)*?License: (.*)", self.text, re.M)]
+        seen = set()
+        for name in sources.files(TOP):
+            opening = b"\n".join((TOP / name).read_bytes().split(b"\n", 4)[:4])
+            # At the start of a line, after the characters that begin a comment
+            found = re.search(rb"^[^\w\n]*SPDX-License-Identifier: (.*?)\s*(?:\*/.*|-->.*)?$", opening,
+                              re.M)
+            if found:
+                licence = [licence for patterns, licence in stanzas
+                           if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)][-1]
+                self.assertEqual(licence, LICENCES[found[1].decode()], name)
+                seen.add(licence)
+        self.assertEqual(seen, set(LICENCES.values()))
+
+    def test_the_text_of_the_mit_licence_is_in_it(self):
+        licence = (TOP / "LICENSES/MIT.txt").read_text(encoding="utf-8")
+        permission = " ".join(licence[licence.index("Permission"):].split())
+        self.assertIn(permission, " ".join(self.text.replace("\n .\n", "\n").split()))
 
 
 class Source(unittest.TestCase):
