@@ -428,8 +428,12 @@ void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
 		release(core, unit, place->group);
 	else
 		release_ended(core, unit);
-	update_load(unit);
-	pds_core_fill_slots(core, place->usc, now);
+}
+
+void pds_core_ended(struct pds_core *core, unsigned int usc, u64 now)
+{
+	update_load(unit_of(core, usc));
+	pds_core_fill_slots(core, usc, now);
 	pds_core_room(core);
 }
 
@@ -444,9 +448,7 @@ void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32
 	core->tasks--;
 	atomic_fetch_sub_explicit(&core->pds->tasks, 1, memory_order_relaxed);
 	pds_unit_release_task(&unit->accounts, place->group, task);
-	update_load(unit);
-	pds_core_fill_slots(core, place->usc, now);
-	pds_core_room(core);
+	pds_core_ended(core, place->usc, now);
 }
 
 /* ------------------------------------------------------------ registers */

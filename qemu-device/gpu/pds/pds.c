@@ -592,31 +592,39 @@ static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int grou
 }
 
 /*
- * A work-group of the CDM has ended. Its room and its reference of the program are dropped in one
- * section of the device lock: the table of programs has an entry for each group that has room.
+ * Work-groups of the CDM have ended on a USC. Their room and their references of programs are
+ * dropped in one section of the device lock: the table of programs has an entry for each group that
+ * has room.
  */
-static void compute_done(struct pds *pds, const struct pds_place *place)
+static void compute_done(struct pds *pds, unsigned int usc, u64 groups)
 {
-	const struct unit *unit = &pds->unit[place->usc];
+	const struct unit *unit = &pds->unit[usc];
 	struct pds_core *core;
-	bool sequences;
-	u64 time;
-	u16 code;
+	u64 time, left;
 
 	pds->config.lock(pds->config.opaque);
-	code = unit->code[place->group];
-	sequences = unit->sequences[place->group];
-	pds_order_leave(&pds->order, unit->epoch[place->group]);
 	time = now(pds);
-	core = pds_lock_core(pds, pds_core_of(pds, place->usc));
-	trace_group_end(pds, place->usc, place->group);
-	pds_trace_tag(pds, place);
-	pds_core_end(core, place, time);
+	core = pds_lock_core(pds, pds_core_of(pds, usc));
+	for (left = groups; left; left &= left - 1) {
+		const struct pds_place place = {
+			.usc = usc, .group = (unsigned int)__builtin_ctzll(left),
+		};
+
+		pds_order_leave(&pds->order, unit->epoch[place.group]);
+		trace_group_end(pds, usc, place.group);
+		pds_trace_tag(pds, &place);
+		pds_core_end(core, &place, time);
+	}
+	pds_core_ended(core, usc, time);
 	pds_unlock_core(core);
 	start_resolved(pds, time);
-	pds->groups--;
-	pds_code_unref(&pds->codes, code);
-	pds->config.ops->group_done(pds->config.ops_opaque, sequences);
+	for (left = groups; left; left &= left - 1) {
+		const unsigned int group = (unsigned int)__builtin_ctzll(left);
+
+		pds->groups--;
+		pds_code_unref(&pds->codes, unit->code[group]);
+		pds->config.ops->group_done(pds->config.ops_opaque, unit->sequences[group]);
+	}
 	pds->config.unlock(pds->config.opaque);
 }
 
@@ -639,14 +647,21 @@ static void task_done(void *opaque, unsigned int usc, unsigned int group, unsign
 	pds_unlock_core(core);
 }
 
-static void group_done(void *opaque, unsigned int usc, unsigned int group)
+static void groups_done(void *opaque, unsigned int usc, u64 groups)
 {
 	struct pds *pds = opaque;
+	u64 compute = 0, left;
 
-	if (group_dm(pds, usc, group) == PDS_DM_CDM)
-		compute_done(pds, &(struct pds_place){ .usc = usc, .group = group });
-	else
-		pds_task_ended(pds, usc, group);
+	for (left = groups; left; left &= left - 1) {
+		const unsigned int group = (unsigned int)__builtin_ctzll(left);
+
+		if (group_dm(pds, usc, group) == PDS_DM_CDM)
+			compute |= 1ull << group;
+		else
+			pds_task_ended(pds, usc, group);
+	}
+	if (compute)
+		compute_done(pds, usc, compute);
 }
 
 static void group_fault(void *opaque, unsigned int group, const struct gpu_fault *fault)
@@ -667,6 +682,6 @@ static void group_fault(void *opaque, unsigned int group, const struct gpu_fault
 
 const struct usc_ops pds_usc_ops = {
 	.task_done = task_done,
-	.group_done = group_done,
+	.groups_done = groups_done,
 	.fault = group_fault,
 };

@@ -15,6 +15,7 @@
 
 _Static_assert(PUMICE_USC_SLOTS <= 64, "slots are bits of a u64");
 _Static_assert(PUMICE_USC_TASKS <= 64, "entries and groups are bits of a u64");
+_Static_assert(!(PUMICE_USC_TASKS & (PUMICE_USC_TASKS - 1)), "positions in a queue wrap");
 
 u32 pds_task_instances(const struct pds_need *need, u32 task)
 {
@@ -210,38 +211,61 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 	return true;
 }
 
+/* ------------------------------------------------------------ slots */
+
+static u8 *queued(struct pds_queue *queue, u32 n)
+{
+	return &queue->group[n % PUMICE_USC_TASKS];
+}
+
+/* Remove a group, usually the first one. */
+static void leave_queue(struct pds_queue *queue, unsigned int group)
+{
+	u32 n = queue->first;
+
+	while (*queued(queue, n) != group)
+		n++;
+	for (; n != queue->first; n--)
+		*queued(queue, n) = *queued(queue, n - 1);
+	queue->first++;
+}
+
 void pds_unit_ready(struct pds_unit *unit, unsigned int group)
 {
 	struct pds_claim *claim = &unit->claim[group];
+	struct pds_queue *queue = &unit->ready[claim->need.dm];
 
 	assert(is_live(unit, group) && !claim->ready && !claim->in_slots);
 	claim->ready = ++unit->readied;
+	*queued(queue, queue->end++) = (u8)group;
 	unit->waiting += claim->need.tasks;
 }
 
 bool pds_unit_first_ready(const struct pds_unit *unit, u32 set, unsigned int *group)
 {
-	const struct pds_claim *first = NULL;
-	u64 live;
+	u64 first = UINT64_MAX;
+	unsigned int dm;
 
-	for (live = unit->live; live; live &= live - 1) {
-		const struct pds_claim *claim = &unit->claim[__builtin_ctzll(live)];
+	for (dm = 0; dm < PDS_DM_COUNT; dm++) {
+		const struct pds_queue *queue = &unit->ready[dm];
+		const u8 head = queue->group[queue->first % PUMICE_USC_TASKS];
 
-		if (claim->ready && set >> claim->need.dm & 1 &&
-		    (!first || claim->ready < first->ready))
-			first = claim;
+		if (!(set >> dm & 1) || queue->first == queue->end ||
+		    unit->claim[head].ready > first)
+			continue;
+		first = unit->claim[head].ready;
+		*group = head;
 	}
-	if (!first)
-		return false;
-	*group = (unsigned int)(first - unit->claim);
-	return true;
+	return first != UINT64_MAX;
 }
 
 /* The group does not wait for slots any longer. */
 static void stop_waiting(struct pds_unit *unit, struct pds_claim *claim)
 {
-	if (claim->ready)
-		unit->waiting -= claim->need.tasks;
+	if (!claim->ready)
+		return;
+	unit->waiting -= claim->need.tasks;
+	leave_queue(&unit->ready[claim->need.dm], (unsigned int)(claim - unit->claim));
 	claim->ready = 0;
 }
 

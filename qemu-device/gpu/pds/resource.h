@@ -89,6 +89,12 @@ struct pds_share {
 	u32 groups, tasks, rows, words, local_rows;
 };
 
+/* Ready groups of one data master, in the order in which they became ready: first to end - 1. */
+struct pds_queue {
+	u32 first, end;		/* modulo the number of entries */
+	u8 group[PUMICE_USC_TASKS];
+};
+
 /* Accounts of one USC. Plain data. */
 struct pds_unit {
 	u64 entries;	/* bit n: entry n is in use */
@@ -96,6 +102,7 @@ struct pds_unit {
 	u64 live;	/* bit n: claim n is: its group has resources */
 	u64 claims;	/* total so far */
 	u64 readied;	/* groups that became ready so far */
+	struct pds_queue ready[PDS_DM_COUNT];
 	u32 managed;	/* tasks: entries in use */
 	u32 waiting;	/* of these, tasks of ready groups, which wait for slots */
 	u32 tasks;	/* slots in use */

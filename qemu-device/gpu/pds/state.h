@@ -221,10 +221,15 @@ bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsi
 /* Release a claim whose group was not started. */
 void pds_core_drop(struct pds_core *core, const struct pds_place *place);
 /*
- * A group has ended: release its resources, in order if that is requested. Notifies
- * data masters that wait on the core.
+ * A group has ended: release its resources, in order if that is requested. pds_core_ended()
+ * follows, once for several groups of a USC.
  */
 void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now);
+/*
+ * Groups or tasks of a USC have ended: start those that wait for slots, and notify data masters
+ * that wait on the core.
+ */
+void pds_core_ended(struct pds_core *core, unsigned int usc, u64 now);
 /* One task of a group has ended, others run: release its resources, unless in order. */
 void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32 task, u64 now);
 /* Notify data masters that wait for room on the core. */

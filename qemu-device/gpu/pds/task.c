@@ -288,10 +288,13 @@ void pds_task_ended(struct pds *pds, unsigned int usc, unsigned int group)
 	const struct pds_place place = { .usc = usc, .group = group };
 	const struct usc_gfx *gfx = unit->gfx[group];
 	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, usc));
+	u64 now;
 
 	trace_task_end(pds, usc, group);
 	pds_trace_tag(pds, &place);
-	pds_core_end(core, &place, pds->config.now(pds->config.opaque));
+	now = pds->config.now(pds->config.opaque);
+	pds_core_end(core, &place, now);
+	pds_core_ended(core, usc, now);
 	pds_unlock_core(core);
 	owner->ops->task_done(owner->opaque, core->number, gfx);
 }

@@ -110,6 +110,7 @@ struct usc {
 	/* Owned by the thread that steps. */
 	u64 busy_since;		/* host time at which it began to run waves in this step, or 0 */
 	u64 running;		/* groups with waves */
+	u64 ended;		/* groups that have ended, and are not reported yet */
 	u8 current;		/* group that runs next */
 	u32 left;		/* rest of its quantum */
 	struct mmu_tlb tlb;
@@ -150,7 +151,9 @@ void usc_group_begin(struct usc *usc, unsigned int group);
  * its waves has stopped.
  */
 void usc_slot_select_writers(struct usc *usc, struct usc_run *run, unsigned int slot);
-/* End the group and notify the PDS. */
+/* End the group; the PDS is notified at once, or of a work-group by usc_report_ended(). */
 void usc_group_finish(struct usc *usc, unsigned int group);
+/* Notify the PDS of groups that have ended. */
+void usc_report_ended(struct usc *usc);
 
 #endif

@@ -95,6 +95,7 @@ void usc_reset(struct usc *usc)
 	atomic_store(&usc->live, 0);
 	atomic_store(&usc->abort, 0);
 	usc->running = 0;
+	usc->ended = 0;
 	usc->current = 0;
 	usc->left = 0;
 	memset(&usc->tlb, 0, sizeof(usc->tlb));
@@ -152,7 +153,8 @@ u32 *usc_outputs_common(struct usc *usc, u32 word)
 bool usc_group_start(struct usc *usc, unsigned int group)
 {
 	atomic_store_explicit(&usc->group[group].state, USC_GROUP_READY, memory_order_relaxed);
-	atomic_fetch_and(&usc->abort, ~(1ull << group));
+	if (atomic_load_explicit(&usc->abort, memory_order_relaxed) >> group & 1)
+		atomic_fetch_and(&usc->abort, ~(1ull << group));
 	return !atomic_fetch_or(&usc->live, 1ull << group);
 }
 
@@ -252,12 +254,26 @@ void usc_busy_end(struct usc *usc)
 	usc->busy_since = 0;
 }
 
+void usc_report_ended(struct usc *usc)
+{
+	const u64 ended = usc->ended;
+
+	if (!ended)
+		return;
+	usc->ended = 0;
+	atomic_fetch_and(&usc->live, ~ended);
+	usc->config.ops->groups_done(usc->config.opaque, usc->config.number, ended);
+}
+
 void usc_group_finish(struct usc *usc, unsigned int group)
 {
+	struct usc_group *g = &usc->group[group];
+
 	usc->running &= ~(1ull << group);
 	if (!usc->running)
 		usc_busy_end(usc);	/* before the end of the last group is reported */
-	atomic_store_explicit(&usc->group[group].state, USC_GROUP_FREE, memory_order_relaxed);
-	atomic_fetch_and(&usc->live, ~(1ull << group));
-	usc->config.ops->group_done(usc->config.opaque, usc->config.number, group);
+	atomic_store_explicit(&g->state, USC_GROUP_FREE, memory_order_relaxed);
+	usc->ended |= 1ull << group;
+	if (g->gfx)
+		usc_report_ended(usc);
 }

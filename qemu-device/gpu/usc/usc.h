@@ -7,7 +7,7 @@
  *
  * The PDS owns the allocation of slots and stores. It fills a free group with its tasks,
  * writes shared and attribute registers, and publishes it with usc_group_start(). From then
- * on the group belongs to the USC until ops->group_done. A USC's step runs on one thread at a
+ * on the group belongs to the USC until ops->groups_done. A USC's step runs on one thread at a
  * time.
  */
 #ifndef PUMICE_GPU_USC_H
@@ -68,10 +68,13 @@ struct usc_ops {
 	 * task may be reused.
 	 */
 	void (*task_done)(void *opaque, unsigned int usc, unsigned int group, unsigned int task);
-	/* The group ended; its resources may be reused. */
-	void (*group_done)(void *opaque, unsigned int usc, unsigned int group);
 	/*
-	 * The group faulted; group_done follows when all its waves have ended. All of *fault
+	 * Groups ended (bit n: group n); their resources may be reused. Work-groups that end one
+	 * after the other are reported together, at the latest at the end of the step.
+	 */
+	void (*groups_done)(void *opaque, unsigned int usc, u64 groups);
+	/*
+	 * The group faulted; groups_done follows when all its waves have ended. All of *fault
 	 * is filled in.
 	 */
 	void (*fault)(void *opaque, unsigned int group, const struct gpu_fault *fault);
@@ -147,7 +150,7 @@ bool usc_group_start(struct usc *usc, unsigned int group);
 bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop);
 /* True when a step has work to do. Any thread. */
 bool usc_has_work(struct usc *usc);
-/* Abort every group at the next step: waves stop, group_done is called for each. Any thread. */
+/* Abort every group at the next step: waves stop, groups_done is called for them. Any thread. */
 void usc_abort(struct usc *usc);
 /* The same for the groups whose bits are set. Groups that are not started are ignored. */
 void usc_abort_groups(struct usc *usc, u64 groups);

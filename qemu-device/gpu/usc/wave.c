@@ -37,6 +37,7 @@ static unsigned int next_in(u64 set, unsigned int from)
 
 static void group_faulted(struct usc *usc, unsigned int group, const struct gpu_fault *fault)
 {
+	usc_report_ended(usc);	/* before the fault stops the job */
 	usc->config.ops->fault(usc->config.opaque, group, fault);
 	usc_group_finish(usc, group);
 }
@@ -224,7 +225,7 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 /* Begin the groups started since the last call. One without instances is done at once. */
 static void begin_started(struct usc *usc)
 {
-	u64 fresh = atomic_load(&usc->live) & ~usc->running;
+	u64 fresh = atomic_load(&usc->live) & ~(usc->running | usc->ended);
 
 	for (; fresh; fresh &= fresh - 1) {
 		unsigned int group = (unsigned int)__builtin_ctzll(fresh);
@@ -235,10 +236,16 @@ static void begin_started(struct usc *usc)
 	}
 }
 
+/*
+ * A group's bit in abort may be left from an earlier group, until it starts. So the live groups are
+ * read first, and bits of others remain.
+ */
 static void drop_aborted(struct usc *usc)
 {
-	u64 groups = atomic_exchange(&usc->abort, 0) & atomic_load(&usc->live);
+	const u64 live = atomic_load(&usc->live) & ~usc->ended;
+	u64 groups = atomic_load(&usc->abort) & live;
 
+	atomic_fetch_and(&usc->abort, ~groups);
 	for (; groups; groups &= groups - 1)
 		usc_group_finish(usc, (unsigned int)__builtin_ctzll(groups));
 }
@@ -255,8 +262,12 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 		if (atomic_load_explicit(&usc->abort, memory_order_relaxed))
 			drop_aborted(usc);
 		begin_started(usc);
-		if (!usc->running)
+		if (!usc->running && !usc->ended)
 			break;
+		if (!usc->running) {	/* the PDS may start others now */
+			usc_report_ended(usc);
+			continue;
+		}
 		usc_busy_begin(usc);
 		budget = run_group(usc, &x, budget, stop);
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
@@ -264,5 +275,6 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 	}
 	float_env_leave(&host);
 	usc_busy_end(usc);
+	usc_report_ended(usc);
 	return usc_has_work(usc);
 }

@@ -228,15 +228,26 @@ void fake_usc_finish_task(struct usc *usc, unsigned int group, unsigned int task
 	usc->config.ops->task_done(usc->config.opaque, usc->config.number, group, task);
 }
 
+void fake_usc_finish_groups(struct usc *usc, u64 groups)
+{
+	u64 left;
+
+	for (left = groups; left; left &= left - 1) {
+		const unsigned int group = (unsigned int)__builtin_ctzll(left);
+
+		assert_true(fake_usc_running(usc, group));
+		assert_true(usc->group[group].program->refs > 0);
+		poison_group(usc, group);
+		move_group(usc, group, group, FAKE_NONE);
+		usc->running--;
+		atomic_store(&usc->group[group].state, USC_GROUP_FREE);
+	}
+	usc->config.ops->groups_done(usc->config.opaque, usc->config.number, groups);
+}
+
 void fake_usc_finish(struct usc *usc, unsigned int group)
 {
-	assert_true(fake_usc_running(usc, group));
-	assert_true(usc->group[group].program->refs > 0);
-	poison_group(usc, group);
-	move_group(usc, group, group, FAKE_NONE);
-	usc->running--;
-	atomic_store(&usc->group[group].state, USC_GROUP_FREE);
-	usc->config.ops->group_done(usc->config.opaque, usc->config.number, group);
+	fake_usc_finish_groups(usc, 1ull << group);
 }
 
 void fake_usc_fault(struct usc *usc, unsigned int group, enum pumice_fault reason)

@@ -55,6 +55,8 @@ struct usc {
 void fake_usc_finish_task(struct usc *usc, unsigned int group, unsigned int task);
 /* End a running group: free its resources and notify the PDS. */
 void fake_usc_finish(struct usc *usc, unsigned int group);
+/* End several at the same time (bit n: group n), with one notification. */
+void fake_usc_finish_groups(struct usc *usc, u64 groups);
 /* Report a fault of a running group to the PDS; it remains until it is finished. */
 void fake_usc_fault(struct usc *usc, unsigned int group, enum pumice_fault reason);
 bool fake_usc_running(const struct usc *usc, unsigned int group);

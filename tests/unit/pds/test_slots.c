@@ -75,6 +75,41 @@ static u32 newest(struct fixture *fx, unsigned int usc)
 	return fake_usc_shared(fx->usc[usc], best, 0, 0);
 }
 
+/* Return the running groups of a USC, bit n: group n. */
+static u64 running(const struct usc *usc)
+{
+	u64 groups = 0;
+	unsigned int n;
+
+	for (n = 0; n < PUMICE_USC_TASKS; n++)
+		groups |= (u64)fake_usc_running(usc, n) << n;
+	return groups;
+}
+
+/* A USC reports groups that end one after the other together. */
+static void groups_that_end_together_are_released_together(void **state)
+{
+	struct fixture *fx = create(1, 32);
+	unsigned int locks;
+	u64 first;
+
+	(void)state;
+	assert_int_equal(fill(fx), TASKS);
+	first = running(fx->usc[0]);
+	locks = fx->locks;
+	fake_usc_finish_groups(fx->usc[0], first);
+	assert_int_equal(fx->locks, locks + 1);
+	assert_int_equal(fx->done, SLOTS);
+	assert_int_equal(fx->room, 1);
+	/* Those that were filled have their slots, and each of the others has room. */
+	assert_int_equal(pds_groups(fx->pds), TASKS - SLOTS);
+	assert_int_equal(fx->usc[0]->running, TASKS - SLOTS);
+	assert_int_equal(fx_load(fx).tasks, TASKS - SLOTS);
+	assert_int_equal(running(fx->usc[0]) & first, 0);
+	assert_int_equal(fill(fx), SLOTS);
+	fx_destroy(fx);
+}
+
 static void a_usc_manages_more_tasks_than_it_has_slots(void **state)
 {
 	struct fixture *fx = create(1, 32);
@@ -407,6 +442,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_usc_manages_more_tasks_than_it_has_slots),
+		cmocka_unit_test(groups_that_end_together_are_released_together),
 		cmocka_unit_test(a_task_that_ends_before_its_group_frees_its_slot),
 		cmocka_unit_test(a_group_that_waits_is_not_overtaken),
 		cmocka_unit_test(the_time_of_waits_is_counted),

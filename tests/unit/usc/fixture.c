@@ -38,13 +38,15 @@ static void task_done(void *opaque, unsigned int usc, unsigned int group, unsign
 		overwrite(fx, usc_group(fx->usc, group)->slot[task]);
 }
 
-static void group_done(void *opaque, unsigned int usc, unsigned int group)
+static void groups_done(void *opaque, unsigned int usc, u64 groups)
 {
 	struct fixture *fx = opaque;
 
 	if (usc != FX_NUMBER)
 		abort();
-	fx->done[group]++;
+	fx->reports++;
+	for (; groups; groups &= groups - 1)
+		fx->done[__builtin_ctzll(groups)]++;
 }
 
 static void group_fault(void *opaque, unsigned int group, const struct gpu_fault *fault)
@@ -53,11 +55,14 @@ static void group_fault(void *opaque, unsigned int group, const struct gpu_fault
 
 	(void)group;
 	fx->faults++;
+	fx->done_at_fault = 0;
+	for (u32 n = 0; n < PUMICE_USC_SLOTS; n++)
+		fx->done_at_fault |= (u64)(fx->done[n] != 0) << n;
 	fx->fault = *fault;
 }
 
 static const struct usc_ops ops = {
-	.task_done = task_done, .group_done = group_done, .fault = group_fault,
+	.task_done = task_done, .groups_done = groups_done, .fault = group_fault,
 };
 
 struct fixture *fx_create(u64 data_bytes)

@@ -49,6 +49,8 @@ struct fixture {
 
 	/* Recorded calls of the USC. */
 	u32 done[PUMICE_USC_SLOTS];
+	u32 reports;			/* calls for groups that are done */
+	u64 done_at_fault;		/* bit n: group n was done before the last fault */
 	u32 tasks_done;			/* calls for tasks, */
 	u8 task_done[PUMICE_GROUP_TASKS];	/* and which the first ones were */
 	bool overwrite;			/* all that such a task had */

@@ -240,6 +240,56 @@ static void usc_fault_of_one_group_does_not_affect_others(void **state)
 	fx_put(fx, g);
 }
 
+static struct usc_program *ends(struct fixture *fx)
+{
+	struct code c = { .n = 0 };
+
+	put(&c, INSN(END));
+	return build(fx, &c);
+}
+
+/* Notifying the PDS takes locks that other units need: once for groups that end in one step. */
+static void usc_groups_that_end_in_one_step_are_reported_together(void **state)
+{
+	struct fixture *fx = *state;
+	struct usc_program *program = ends(fx), *loop = endless(fx);
+
+	for (u32 n = 0; n < 5; n++)
+		start(fx, n, 32, n == 3 ? loop : program);
+	assert_true(usc_step(fx->usc, 100, NULL));
+	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
+	for (u32 n = 0; n < 5; n++)
+		assert_int_equal(fx->done[n], n != 3);
+	/* Those before the loop in its first step, and the one after it. */
+	assert_int_equal(fx->reports, 2);
+	usc_abort(fx->usc);
+	assert_false(usc_step(fx->usc, 1, NULL));
+	assert_int_equal(fx->done[3], 1);
+	fx_put(fx, program);
+	fx_put(fx, loop);
+}
+
+/* Its job counts the groups that are done before the first fault. */
+static void usc_groups_that_ended_before_a_fault_are_reported_before_it(void **state)
+{
+	struct fixture *fx = *state;
+	struct code bad = { .n = 0 };
+	struct usc_program *program = ends(fx), *b;
+
+	put(&bad, INSN(LOCAL_LOAD32, .dst = R(0), .mask = ALWAYS, .src0 = R(0), .disp = 1));
+	put(&bad, INSN(END));
+	b = build(fx, &bad);
+	start(fx, 1, 32, program);
+	start(fx, 2, 32, program);
+	start(fx, 3, 32, b);
+	assert_false(usc_step(fx->usc, 100, NULL));
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->done_at_fault, 1u << 1 | 1u << 2);
+	assert_int_equal(fx->done[3], 1);
+	fx_put(fx, program);
+	fx_put(fx, b);
+}
+
 static void usc_group_without_instances_is_done_at_once(void **state)
 {
 	struct fixture *fx = *state;
@@ -716,6 +766,8 @@ int main(void)
 		FX_TEST(usc_reset_drops_everything_without_reports),
 		FX_TEST(usc_running_past_the_last_instruction_faults_there),
 		FX_TEST(usc_fault_of_one_group_does_not_affect_others),
+		FX_TEST(usc_groups_that_end_in_one_step_are_reported_together),
+		FX_TEST(usc_groups_that_ended_before_a_fault_are_reported_before_it),
 		FX_TEST(usc_group_without_instances_is_done_at_once),
 		FX_TEST(usc_barrier_blocks_until_every_wave_has_reached_it),
 		FX_TEST(usc_tasks_end_before_their_group),
