@@ -150,14 +150,16 @@ static inline const struct usc_insn *exec_leave(struct exec *x, const struct usc
 	return next;
 }
 
-/* Begin a run of instructions at next, as far as the slice allows. */
+/*
+ * Begin a run of instructions at next, as far as the slice allows: this may be beyond the end of
+ * the program, where the wave leaves.
+ */
 static inline void exec_run_from(struct exec *x, const struct usc_insn *next)
 {
 	size_t left = x->slice - x->done;
-	size_t there = (size_t)(x->program->insn + x->program->insns + 1 - next);
 
 	x->from = next;
-	x->limit = next + (left < there ? left : there);
+	x->limit = (const struct usc_insn *)((uintptr_t)next + left * sizeof(*next));
 }
 
 /* Not NULL, and every instruction compares as being past it. */
@@ -181,14 +183,17 @@ static inline void exec_check_stop(struct exec *x)
 		exec_pause(x);
 }
 
-/* Continue at instruction index target, within the slice. */
+/*
+ * Continue at instruction index target, within the slice. Like exec_next(), but step.c returns to
+ * its loop.
+ */
 static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_insn *i, u32 target)
 {
 	const struct usc_insn *next = &x->program->insn[target];
 
 	x->done += (u32)(i + 1 - x->from);
 	exec_run_from(x, next);
-	return next;
+	return !x->stepped && (uintptr_t)next < (uintptr_t)x->limit ? next->run(x, next) : next;
 }
 
 /* Return the base address of an access to memory, displacement included. */

@@ -481,13 +481,23 @@ u64 usc_predecode_bytes(u32 insns)
 	       sizeof(*p->pool) + insns * each;
 }
 
+/* Allocate instructions of zero bytes, each in one line of the host's cache. */
+static struct usc_insn *alloc_insns(size_t count)
+{
+	struct usc_insn *insn = aligned_alloc(USC_INSN_BYTES, count * sizeof(*insn));
+
+	if (insn)
+		memset(insn, 0, count * sizeof(*insn));
+	return insn;
+}
+
 struct usc_program *usc_predecode_begin(u32 insns, const struct usc_program_limits *limits)
 {
 	struct usc_program *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	p->insn = calloc(insns + 1u, sizeof(*p->insn));
+	p->insn = alloc_insns(insns + 1u);
 	p->mask = calloc((size_t)insns * USC_PLACES, sizeof(*p->mask));
 	p->lookup = calloc((size_t)insns * USC_PLACES, sizeof(*p->lookup));
 	p->pool = calloc((size_t)insns * (USC_PLACES - 1), sizeof(*p->pool));

@@ -22,7 +22,7 @@
 /*
  * Host memory of decoded programs: idle ones; the share of each data master, and that of the vertex
  * programs of the PDM; all of them. A share has room for the longest programs that a job must have
- * at the same time, 13.3 MiB each: one, a state's two, background, end of tile and object, one, or
+ * at the same time, 12.8 MiB each: one, a state's two, background, end of tile and object, one, or
  * those of rays, hits and misses.
  */
 #define USC_CACHE_IDLE_BYTES	(16u << 20)
@@ -145,6 +145,9 @@ enum usc_loads {
 	USC_LOADS_LOCAL,	/* words of local memory, at USC_SRC0 */
 };
 
+/* A line of the host's cache; a power of two, so that numbers of instructions are shifts. */
+#define USC_INSN_BYTES 64u
+
 struct usc_insn {
 	usc_exec_fn *run;	/* interpreter's function for it */
 	usc_exec_fn *then;	/* the same, if scratch rows must be filled first */
@@ -155,25 +158,28 @@ struct usc_insn {
 	u32 lanes;		/* lanes where the double mask is true, if lanes_known; bit l
 				 * is lane l */
 	u8 op;			/* enum pumice_usc_op */
-	u8 type;		/* enum pumice_usc_type */
-	u8 form;		/* enum pumice_usc_form */
+	u8 type : 4;		/* enum pumice_usc_type */
+	u8 form : 4;		/* enum pumice_usc_form */
 	u8 func;		/* enum pumice_usc_reduce, pumice_usc_atomic, pumice_usc_scope,
 				   pumice_usc_iterate, pumice_texture_dim */
 	u8 sig[4];		/* completion signals, unused ones repeat the first */
-	u8 scalars;		/* bit n: operand n is one word, not a row */
-	u8 values;		/* bit n: operand n is a mask used as value */
-	bool lanes_known;	/* the double mask is equal in every wave */
-	bool no_base;		/* an optional operand is omitted: a base, a texture's
+	u8 scalars : 4;		/* bit n: operand n is one word, not a row */
+	u8 values : 4;		/* bit n: operand n is a mask used as value */
+	u8 lookups : 4;		/* bit n: operand n is looked up */
+	u8 outputs : 4;		/* bit n: operand n is a pixel output register */
+	bool lanes_known : 1;	/* the double mask is equal in every wave */
+	bool no_base : 1;	/* an optional operand is omitted: a base, a texture's
 				 * further one */
-	bool masked;		/* has a double mask */
-	u8 lookups;		/* bit n: operand n is looked up */
-	u8 outputs;		/* bit n: operand n is a pixel output register */
-	bool writes_slot;	/* the destination is a slot register */
-	u16 words;		/* words of a burst, a copy or a window; components; component */
+	bool masked : 1;	/* has a double mask */
+	bool writes_slot : 1;	/* the destination is a slot register */
+	u8 loads : 2;		/* enum usc_loads */
 	u8 registers[USC_PLACES];	/* of an operand that is not indexed: how many follow each
 					 * other; words of copies excepted. 0: there is none */
-	u8 loads;		/* enum usc_loads */
+	u16 words;		/* words of a burst, a copy or a window; components; component */
 };
+_Static_assert(sizeof(struct usc_insn) == USC_INSN_BYTES, "one cache line");
+_Static_assert(PUMICE_USC_TYPE_COUNT <= 16 && PUMICE_USC_FORM_COUNT <= 16 && USC_PLACES <= 4 &&
+	       USC_LOADS_LOCAL < 4, "fields of struct usc_insn");
 
 struct usc_program {
 	/* The code. insn[insns] handles running past the end. */
