@@ -275,7 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(w, "out of memory");
 	make_regions(w);
 	w->mmu.map = &w->map;
-	w->tlb.far = w->far;
+	mmu_tlb_set_far(&w->tlb, w->far, MMU_TLB_FAR);
 	mmu_reset(&w->mmu);
 	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
 		atomic_store(&w->mmu.ctx[i], w->region[0].addr | 1);

@@ -301,7 +301,7 @@ static void use_null_page(struct mmu_tlb *tlb, enum pumice_access access, struct
 /* Return the entry of the second level for a page of 1 << shift bytes. */
 static struct mmu_tlb_entry *far_entry(const struct mmu_tlb *tlb, u64 va, unsigned int shift)
 {
-	return &tlb->far[(va >> shift) % MMU_TLB_FAR];
+	return &tlb->far[(va >> shift) & tlb->far_mask];
 }
 
 /* Fill the second level after a walk that filled an entry of the first. */

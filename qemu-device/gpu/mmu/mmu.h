@@ -34,7 +34,12 @@ struct inject;
 struct mem_map;
 
 #define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
-#define MMU_TLB_FAR	8192u	/* entries of the second level; a power of two */
+/*
+ * Entries of the second level, powers of two: of units that access scattered memory, and of those
+ * that access a few buffers, page after page.
+ */
+#define MMU_TLB_FAR	8192u
+#define MMU_TLB_FEW	64u
 #define MMU_GRAIN_SHIFT 12u	/* entries of the first level cover 4 KiB */
 
 #define MMU_BLOCK_SHIFT 21u	/* covered by one entry of a page directory */
@@ -63,14 +68,22 @@ struct mmu_tlb_entry {
 struct mmu_tlb {
 	struct mmu_tlb_entry entry[MMU_TLB_ENTRIES];
 	u64 hits, misses;
-	/* Second level of MMU_TLB_FAR entries, allocated and zeroed by the owner; or NULL. */
+	/* Second level, zeroed by the owner: mmu_tlb_set_far(); or NULL. */
 	struct mmu_tlb_entry *far;
+	u32 far_mask;	/* number of its entries - 1 */
 	/*
 	 * Target of writes to null pages. Write-only: it contains data of any context, so
 	 * code that reads back its own writes must check mmu_in_sink() first.
 	 */
 	_Alignas(16) u8 sink[1u << MMU_GRAIN_SHIFT];
 };
+
+/* Set the second level: memory of the owner, count entries of zero bytes. */
+static inline void mmu_tlb_set_far(struct mmu_tlb *tlb, struct mmu_tlb_entry *far, u32 count)
+{
+	tlb->far = far;
+	tlb->far_mask = count - 1;
+}
 
 /* Range of one invalidation: first and last byte. */
 struct mmu_dropped {

@@ -58,7 +58,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 
 	core->number = number;
 	/* A tile's primitives are spread over the whole parameter buffer. */
-	core->tlb.far = calloc(MMU_TLB_FAR, sizeof(*core->tlb.far));
+	mmu_tlb_set_far(&core->tlb, calloc(MMU_TLB_FAR, sizeof(*core->tlb.far)), MMU_TLB_FAR);
 	for (i = 0; i < PDM_TILES; i++) {
 		core->tile[i] = aligned_alloc(64, (sizeof(*core->tile[i]) + 63) / 64 * 64);
 		if (!core->tile[i])

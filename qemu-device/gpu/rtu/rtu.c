@@ -20,7 +20,7 @@ struct rtu *rtu_create(struct mmu *mmu, u32 waves)
 	if (!rtu)
 		return NULL;
 	rtu->mmu = mmu;
-	rtu->tlb.far = calloc(MMU_TLB_FAR, sizeof(*rtu->tlb.far));
+	mmu_tlb_set_far(&rtu->tlb, calloc(MMU_TLB_FAR, sizeof(*rtu->tlb.far)), MMU_TLB_FAR);
 	rtu->walk = calloc(waves, sizeof(*rtu->walk));
 	if (!rtu->tlb.far || !rtu->walk) {
 		rtu_destroy(rtu);
@@ -44,7 +44,7 @@ void rtu_reset(struct rtu *rtu)
 
 	memset(&rtu->tlb, 0, sizeof(rtu->tlb));
 	memset(far, 0, MMU_TLB_FAR * sizeof(*far));
-	rtu->tlb.far = far;
+	mmu_tlb_set_far(&rtu->tlb, far, MMU_TLB_FAR);
 }
 
 /* Registers of a ray and of a result, as they follow each other. */

@@ -133,6 +133,25 @@ const struct usc_insn *exec_align_fault(struct exec *x, const struct usc_insn *i
 	return stop_at(x, i);
 }
 
+u8 *exec_host_missed(struct exec *x, u64 va, bool store)
+{
+	struct usc *usc = x->usc;
+	u8 *host = NULL;
+
+	if (!(va >> PUMICE_MMU_VA_BITS))
+		host = mmu_tlb_find_far(usc->config.mmu, &usc->tlb, x->ctx, va,
+					store ? MMU_TLB_WRITE : MMU_TLB_READ);
+	if (host) {
+		x->tlb_hits++;
+		return host;
+	}
+	exec_check_stop(x);
+	x->fault = (struct gpu_fault){ 0 };
+	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va,
+			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+			     PUMICE_UNIT_USC_DATA, &x->fault);
+}
+
 const struct usc_insn *exec_local_fault(struct exec *x, const struct usc_insn *i,
 					enum pumice_fault fault, u64 offset)
 {

@@ -236,6 +236,9 @@ u64 exec_first_done(const struct exec *x, const struct usc_insn *i);
  */
 u32 exec_any_done(const struct exec *x, const struct usc_insn *i);
 
+/* The same as exec_host() for an address that is not in the first level of the TLB. */
+u8 *exec_host_missed(struct exec *x, u64 va, bool store);
+
 /* Return the host's address of va, valid to the end of its grain, or NULL with x->fault set. */
 static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 {
@@ -245,15 +248,10 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 	if (!(va >> PUMICE_MMU_VA_BITS))
 		host = mmu_tlb_lookup(usc->config.mmu, &usc->tlb, x->ctx, va,
 				      store ? MMU_TLB_WRITE : MMU_TLB_READ);
-	if (host) {
-		x->tlb_hits++;
-		return host;
-	}
-	exec_check_stop(x);
-	x->fault = (struct gpu_fault){ 0 };
-	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va,
-			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
-			     PUMICE_UNIT_USC_DATA, &x->fault);
+	if (!host)
+		return exec_host_missed(x, va, store);
+	x->tlb_hits++;
+	return host;
 }
 
 /* Report a fault of instruction i itself. */

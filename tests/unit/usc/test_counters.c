@@ -441,6 +441,37 @@ static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
 	fx_destroy(fx);
 }
 
+/* One walk serves a page of assigned size, here 16 grains; after a reset there is another. */
+static void usc_large_page_is_walked_once(void **state)
+{
+	enum { BYTES = 2 * 65536, AT = 2u << 20 };	/* two pages; from the start of the data */
+	const u64 va = FX_DATA + AT;
+	const struct pumice_usc_insn code[] = {
+		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 12),	/* a lane a grain */
+		INSN(ADD, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = AT),
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(END),
+	};
+	struct fixture *fx = create(true);
+	struct counts c;
+
+	(void)state;
+	testmem_map(fx->mem, FX_CTX, va, BYTES, PUMICE_PAGE_SIZE_64K, 0);
+	atomic_store(&fx->mmu.range_start[0],
+		     va | PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_64K));
+	atomic_store(&fx->mmu.range_end[0], va | PUMICE_MMU_RANGE_END__ENABLE__MASK);
+	atomic_store(&fx->mmu.page_sizes, PUMICE_FIELD_PREP(PUMICE_MMU_PAGE_SIZES__MODE,
+							    PUMICE_MMU_PAGE_SIZES_RANGE));
+	c = run(fx, &one_wave, code, LENGTH(code));
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_MISSES], 2);
+	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_HITS], 30);
+	usc_reset(fx->usc);
+	c = run(fx, &one_wave, code, LENGTH(code));
+	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_MISSES], 2);
+	fx_destroy(fx);
+}
+
 static void usc_programs_are_counted_when_they_are_decoded(void **state)
 {
 	const struct pumice_usc_insn end = INSN(END);
@@ -604,6 +635,7 @@ int main(void)
 		cmocka_unit_test(usc_stalls_of_a_wait_for_any_end_with_the_first_signal),
 		cmocka_unit_test(usc_work_hides_latency),
 		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),
+		cmocka_unit_test(usc_large_page_is_walked_once),
 		cmocka_unit_test(usc_programs_are_counted_when_they_are_decoded),
 		cmocka_unit_test(usc_busy_time_counts_steps_with_waves),
 		cmocka_unit_test(usc_bank_conflicts_agree_with_a_count_by_sorting),
