@@ -16,6 +16,7 @@
 
 #define MAX_VECS (PUMICE_USC_BURST_WORDS * VECS)
 #define UNROLLED _Pragma("GCC unroll 32")
+#define HOST_LINE 64u	/* bytes of a line of the host's cache */
 
 /* The even and the odd words of two vectors; the words of both halves alternately. */
 #if VEC_BYTES == 64
@@ -222,6 +223,18 @@ global_words_any(struct exec *x, const struct usc_insn *i, u64 base, vu *rows, u
 	return ok && !bad;
 }
 
+/*
+ * Prefetch the second block from p, which is where a block ends: streams are read block by block,
+ * often two in an iteration, and the host's own prefetchers stop at the ends of its pages.
+ */
+static inline __attribute__((always_inline)) void
+prefetch_after(const u8 *p, u32 words)
+{
+	UNROLLED
+	for (u32 n = 0; n < words * ROW_BYTES; n += HOST_LINE)
+		__builtin_prefetch(p + words * ROW_BYTES + n);
+}
+
 /* Access all lanes, consecutive in one grain. Returns false without effect otherwise. */
 static inline __attribute__((always_inline)) bool
 global_block(struct exec *x, u64 va, const vu *off, vu *rows, u32 active, u32 words, bool store)
@@ -234,10 +247,12 @@ global_block(struct exec *x, u64 va, const vu *off, vu *rows, u32 active, u32 wo
 	host = exec_host(x, va, store);
 	if (!host)
 		return false;
-	if (store)
+	if (store) {
 		store_block(host, rows, words);
-	else
+	} else {
+		prefetch_after(host + words * ROW_BYTES, words);
 		load_block(rows, host, words);
+	}
 	return true;
 }
 
