@@ -232,9 +232,13 @@ void dm_slice_end(struct context *c)
 	update_limits();
 	if (c->perf)
 		counters_end(c->dm, c->perf);
-	publish(c, 0);
 	if (c->dm == FWIF_DM_CDM)
 		fw_boot->active_context = FWIF_NO_CONTEXT;
+}
+
+void dm_switched(struct context *c)
+{
+	publish(c, 0);
 }
 
 void dm_fault(u32 dm, struct fwif_job_result *r)

@@ -36,8 +36,15 @@ void dm_stop(struct context *c, bool stopped, bool renders_partial);
 /** dm_busy - return whether a data master runs or drains a job. */
 bool dm_busy(u32 dm);
 
-/** dm_slice_end - account for a slice after the data master stopped. @c: owner of its job */
+/**
+ * dm_slice_end - account for a slice after the data master stopped. @c: owner of its job
+ *
+ * It is published by dm_switched() or dm_job_reset(), one of which follows.
+ */
 void dm_slice_end(struct context *c);
+
+/** dm_switched - publish that the job was switched out. */
+void dm_switched(struct context *c);
 
 /**
  * dm_result - read the result of the job that ended.

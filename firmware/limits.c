@@ -42,6 +42,12 @@ static const u8 default_share[MASTERS] = {
 static u32 size[RESOURCES];	/* of one USC: slots (not managed tasks), and bytes of the stores */
 static u32 written[MASTERS][RESOURCES];		/* values of the registers */
 
+/* Limits depend on no more than this. */
+static struct {
+	bool exclusive;		/* one data master at most has jobs */
+	u32 shares;		/* if not: those requested by the host */
+} limited = { .exclusive = true };
+
 void limits_init(void)
 {
 	u32 stores = reg_read(PUMICE_SYS_STORES), dm, resource;
@@ -57,11 +63,11 @@ void limits_init(void)
 				reg_write(limit_reg[dm][resource], 0);
 }
 
-/* Return the share of a data master that is not alone, requested by the host or the default. */
-static u32 share_of(u32 dm)
+/* Return the share of a data master that is not alone: of those requested, or the default. */
+static u32 share_of(u32 dm, u32 shares)
 {
 	u32 byte = dm == FWIF_DM_RDM ? FWIF_PDS_SHARE_BYTE_RDM : dm;
-	u32 share = fw_boot->pds_shares >> byte * 8 & 0xff;
+	u32 share = shares >> byte * 8 & 0xff;
 
 	return share ? share : default_share[dm];
 }
@@ -86,10 +92,16 @@ void limits_update(u32 masters)
 {
 	u32 with_tasks = masters & ~(1u << FWIF_DM_TDM);
 	bool exclusive = !(with_tasks & (with_tasks - 1));
+	u32 shares = fw_boot->pds_shares;
 	u32 dm, resource;
 
+	/* The usual case: jobs of one data master start and end. */
+	if (exclusive == limited.exclusive && (exclusive || shares == limited.shares))
+		return;
+	limited.exclusive = exclusive;
+	limited.shares = shares;
 	for (dm = 0; dm < MASTERS; dm++) {
-		u32 share = share_of(dm);
+		u32 share = share_of(dm, shares);
 
 		for (resource = 0; resource < RESOURCES; resource++)
 			set(dm, resource, exclusive || share == SHARE_NO_LIMIT ? 0 :

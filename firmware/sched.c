@@ -342,6 +342,7 @@ void sched_job_switched(void)
 
 	if (!c)
 		return;
+	dm_switched(c);
 	fw_boot->switches++;
 	log_event(FWIF_LOG_JOB_SWITCH, c->id, c->seqno,
 		  us_of(clock_now() - dm_slice_start(FWIF_DM_CDM)));
