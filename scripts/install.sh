@@ -23,6 +23,7 @@ set -euo pipefail
 [ -z "$DESTDIR" ] || DESTDIR=$(realpath -m -- "$DESTDIR")
 version=$(project_version)
 native=$BUILD/install
+src=$DESTDIR/usr/src/pumice-$version
 
 # fill TEMPLATE FILE MODE: install a file of packaging/ with the version and QEMU's folder
 # substituted.
@@ -41,6 +42,31 @@ check_prefix() {
 	done
 	[ -w "$folder" ] || die "the user $(id -un) cannot write in $folder" \
 		"as root: make $1 PREFIX=$PREFIX; or name a folder of yours: make $1 PREFIX=\$HOME/pumice"
+}
+
+# Return whether only the PREFIX of a user is written.
+for_user() {
+	[ -z "$DESTDIR" ] && [ "$(id -u)" -ne 0 ]
+}
+
+# check_sources: refuse to replace the folder of the driver's sources if it is something else, such as
+# this tree, or contains results. Of a link only the link is replaced.
+check_sources() {
+	local folder
+
+	if [ -L "$src" ] || [ ! -e "$src" ]; then
+		return
+	fi
+	for folder in "$top" "$BUILD" "$OUT" "$PUMICE_CACHE"; do
+		folder=$(realpath -m -- "$folder")
+		while [ -n "$folder" ]; do
+			[ ! "$folder" -ef "$src" ] || die "$src, which make install replaces, contains the tree, BUILD, OUT or the cache" \
+				"move it to another folder"
+			folder=${folder%/*}
+		done
+	done
+	[ -e "$src/dkms.conf" ] || die "$src, which make install replaces, is not a copy of the driver's sources" \
+		"move or remove it"
 }
 
 # A separate build folder, since the prefix is compiled into the library; the flags are those of
@@ -62,19 +88,18 @@ native_part() {
 
 # Files for the guest's kernel: firmware, module sources, permissions.
 kernel_part() {
-	local src=$DESTDIR/usr/src/pumice-$version
-
 	install -D -m 644 "$BUILD/firmware/pumice_fw.bin" \
 		"$DESTDIR/lib/firmware/pumice/pumice_fw.bin"
 	install -D -m 644 "$top/packaging/60-pumice.rules" \
 		"$DESTDIR/usr/lib/udev/rules.d/60-pumice.rules"
 	rm -rf "$src"
 	mkdir -p "$src/drivers/gpu/drm" "$src/hw" "$src/build/gen"
+	# The first file: check_sources accepts the folder after an interruption.
+	fill dkms.conf.in "$src/dkms.conf" 644
 	cp -r "$top/Kbuild" "$top/uapi" "$top/LICENSES" "$src/"
 	cp -r "$top/drivers/gpu/drm/pumice" "$src/drivers/gpu/drm/"
 	cp "$top"/hw/*.h "$src/hw/"
 	cp "$BUILD"/gen/*.h "$src/build/gen/"
-	fill dkms.conf.in "$src/dkms.conf" 644
 }
 
 # Let the dynamic loader load the installed library: as root refresh its cache. It does not search
@@ -113,8 +138,9 @@ qemu_part() {
 case ${1:-} in
 '')
 	check_prefix install
+	for_user || check_sources
 	step install-native "installing the library and tools in $DESTDIR$PREFIX" native_part
-	if [ -z "$DESTDIR" ] && [ "$(id -u)" -ne 0 ]; then
+	if for_user; then
 		say "installed version $version without the parts that need root:" \
 			"the driver's firmware and sources and the udev rule, for a guest"
 	else

@@ -8,9 +8,9 @@ import re
 import shutil
 import struct
 import subprocess
-import tempfile
 import unittest
 
+from folder import Folder
 from prefix import BUILD, TOP, VERSION
 from test_programs import examples
 
@@ -68,16 +68,6 @@ def run(command, **variables):
     if done.returncode:
         raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout[-4000:]}")
     return done.stdout
-
-
-class Folder(unittest.TestCase):
-    """A temporary folder for all tests of a class."""
-
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.root = pathlib.Path(folder.name)
 
 
 def as_user(folder):
