@@ -99,8 +99,6 @@ enter() {
 
 	shift
 	mkdir -p "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache"
-	mount --bind "$root" "$root"
-	mount --make-rprivate "$root"
 	for folder in /dev /proc "$top" "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache" "$BUILD"; do
 		mkdir -p "$root$folder"
 		mount --rbind "$folder" "$root$folder"

@@ -140,18 +140,19 @@ as_root() {
 	fi
 }
 
-# own_mounts COMMAND…: continue as COMMAND in a separate mount namespace;
-# without root also in a user namespace, in which the user is root.
+# own_mounts COMMAND…: continue as COMMAND in a separate mount namespace, of which no mount is visible
+# outside; without root also in a user namespace, in which the user is root.
 own_mounts() {
 	local options=(--mount) refusal
 
 	[ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
 	refusal=$(unshare "${options[@]}" true 2>&1) || {
-		# In a chroot "/" may not be a mount, so that it cannot be made private.
-		[[ $refusal == *"Invalid argument"* ]] && options+=(--propagation unchanged) &&
+		# In a chroot "/" may not be a mount, so that unshare cannot make it private.
+		[[ $refusal == *"Invalid argument"* ]] &&
+			options+=(--propagation unchanged "$top/scripts/private_mounts.py") &&
 			refusal=$(unshare "${options[@]}" true 2>&1)
 	} || die "a separate mount namespace is refused ($refusal)" \
-		"a container needs --cap-add SYS_ADMIN --security-opt seccomp=unconfined, and with AppArmor --security-opt apparmor=unconfined; a chroot needs root"
+		"a container needs --cap-add SYS_ADMIN --security-opt seccomp=unconfined, and with AppArmor --security-opt apparmor=unconfined; a chroot needs root and /proc"
 	exec unshare "${options[@]}" "$@"
 }
 

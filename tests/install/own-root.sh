@@ -51,8 +51,6 @@ populate_own() {
 }
 
 mount -t tmpfs none "$root"
-# In a chroot the mounts below it would otherwise be visible outside of the namespace.
-mount --make-rprivate "$root"
 populate "" usr etc var readonly
 populate /usr lib local src
 populate /usr/lib firmware udev

@@ -7,11 +7,10 @@ The machine is itself such a root folder, so that it can be one in which Pumice 
 """
 
 import os
-import pathlib
 import subprocess
-import tempfile
 import unittest
 
+from folder import Folder
 from prefix import TOP
 
 # Run in the outer root, in the tree, one after the other. $1 is a folder with the folder inner.
@@ -42,56 +41,88 @@ tests/install/own-root.sh "$1/inner" bash -c '
 	for folder in "$PWD" "$BUILD" "$OUT" "$PUMICE_CACHE"; do echo "$folder" >"$folder/written"; done'
 cat "$tree/written" "$BUILD/written" "$OUT/written" "$PUMICE_CACHE/written"
 """,
+    # Everything of the machine is shared, but not the mounts of this script below /tmp.
     "chroot": r"""
 mount --make-rshared /
 mkdir "$1/plain"
+mount --bind "$1/plain" "$1/plain"
+mount --make-private "$1/plain"
+root=$1/plain/root
+mkdir "$root"
 for path in /*; do
 	if [ -L "$path" ]; then
-		cp -P "$path" "$1/plain$path"
+		cp -P "$path" "$root$path"
 	elif [ -d "$path" ]; then
-		mkdir "$1/plain$path"
-		mount --rbind "$path" "$1/plain$path"
+		mkdir "$root$path"
+		mount --rbind "$path" "$root$path"
 	fi
 done
-/usr/sbin/chroot "$1/plain" env -C "$PWD" tests/install/own-root.sh "$1/inner" echo inside
-! grep -F "$1/inner/" /proc/self/mountinfo
+in_chroot=(/usr/sbin/chroot "$root" env -C "$PWD")
+"${in_chroot[@]}" unshare --mount true 2>&1 | grep -o 'Invalid argument' || :
+"${in_chroot[@]}" tests/install/own-root.sh "$1/inner" grep -c ' shared:' /proc/self/mountinfo || :
+grep -F " $1/inner" /proc/self/mountinfo || echo nothing
+"${in_chroot[@]}" bash -c '. scripts/lib.sh; own_mounts "$@"' script "$1/mounting.sh" "$1/inner"
+grep -F " $1/inner" /proc/self/mountinfo || echo nothing
+""",
+    "removal": r"""
+mkdir -p "$1/folder/mounted"
+mount -t tmpfs none "$1/folder/mounted"
+touch "$1/folder/mounted/file"
+(cd tests/install && python3 -B -c 'import sys, folder; folder.remove(sys.argv[1])' "$1/folder") 2>&1 |
+	tail -n 1 || :
+ls "$1/folder/mounted"
 """,
 }
+# Run in a namespace by own_mounts.
+MOUNTING = """#!/bin/sh
+mount -t tmpfs none "$1" && echo mounted
+pwd
+"""
 
 
-class OwnRoot(unittest.TestCase):
+class OwnRoot(Folder):
     """own-root.sh in a root folder that it made."""
 
     @classmethod
     def setUpClass(cls):
-        holder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(holder.cleanup)
-        cls.dir = pathlib.Path(holder.name)
+        super().setUpClass()
         for name in ("outer", "inner", "bin"):
-            (cls.dir / name).mkdir()
+            (cls.root / name).mkdir()
+        (cls.root / "mounting.sh").write_text(MOUNTING, encoding="ascii")
+        (cls.root / "mounting.sh").chmod(0o755)
         # One outer root for all, as the loader's cache takes most of the time.
         for name, script in SCRIPTS.items():
-            (cls.dir / f"{name}.sh").write_text(script, encoding="ascii")
+            (cls.root / f"{name}.sh").write_text(script, encoding="ascii")
         done = cls.start("bash", "-c", """
             for name in "${@:2}"; do
                 bash -euo pipefail "$1/$name.sh" "$1" >"$1/$name" 2>&1 || echo failed >>"$1/$name"
-            done""", "script", cls.dir, *SCRIPTS)
+            done""", "script", cls.root, *SCRIPTS)
         if done.returncode:
             raise AssertionError(done.stderr)
 
     @classmethod
     def start(cls, *command, **variables):
         """Run a command in the outer root; the completed process."""
-        return subprocess.run(["tests/install/own-root.sh", cls.dir / "outer", *command], cwd=TOP,
+        return subprocess.run(["tests/install/own-root.sh", cls.root / "outer", *command], cwd=TOP,
                               env={**os.environ, **variables}, text=True, check=False,
                               capture_output=True, timeout=600)
 
     def result(self, name):
         """Return the lines that a script printed."""
-        return (self.dir / name).read_text(encoding="utf-8").splitlines()
+        return (self.root / name).read_text(encoding="utf-8").splitlines()
 
     def test_it_can_be_made_in_a_chroot_into_a_plain_folder(self):
-        self.assertEqual(self.result("chroot"), ["inside"])
+        self.assertEqual(self.result("chroot")[0], "Invalid argument")
+        self.assertEqual(self.result("chroot")[3], "mounted")
+
+    def test_its_mounts_are_not_visible_in_a_chroot_whose_mounts_are_shared(self):
+        self.assertEqual(self.result("chroot")[1:],
+                         ["0", "nothing", "mounted", str(TOP), "nothing"])
+
+    def test_a_folder_with_mounts_is_not_removed(self):
+        error, file = self.result("removal")
+        self.assertIn(f"folder is not removed: mounts {self.root}/folder/mounted", error)
+        self.assertEqual(file, "file")
 
     def test_the_loader_finds_no_library_of_an_earlier_installation(self):
         found, inside = self.result("installed")
@@ -107,7 +138,7 @@ class OwnRoot(unittest.TestCase):
                          [places[0], "/usr/local:", "cache", "src", "", "/usr/src:", "build", *places])
 
     def test_refused_namespaces_are_reported_with_the_remedy(self):
-        refuse = self.dir / "bin/unshare"
+        refuse = self.root / "bin/unshare"
         refuse.write_text("#!/bin/sh\necho unshare: Operation not permitted >&2\nexit 1\n",
                           encoding="ascii")
         refuse.chmod(0o755)
