@@ -330,12 +330,13 @@ igt-in-tree: $(gen) ## our IGT tests into an IGT source tree, and build that (IG
 export PREFIX ?= /usr/local
 export DESTDIR
 
+# install.sh builds what it installs: results of root in the tree of a user are returned at its end.
 .PHONY: install
-install: $(gen) $(firmware) ## library, tools, firmware, driver sources for DKMS (PREFIX=/usr/local DESTDIR=)
-	@$(S)/install.sh
+install: ## library, tools, firmware, driver sources for DKMS (PREFIX=/usr/local DESTDIR=)
+	@$(S)/install.sh --make gen firmware
 .PHONY: install-qemu
-install-qemu: $(qemu) ## QEMU with the device, as the command pumice-qemu (PREFIX= DESTDIR=)
-	@$(S)/install.sh qemu
+install-qemu: ## QEMU with the device, as the command pumice-qemu (PREFIX= DESTDIR=)
+	@$(S)/install.sh qemu --make qemu
 
 .PHONY: deb
 deb: $(BUILD)/.packages-deb ## Debian packages in out/deb (DEB_BUILD_PROFILES=pkg.pumice.noqemu leaves QEMU out)

@@ -1,17 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# install.sh [qemu]: install below $DESTDIR$PREFIX (default /usr/local).
+# install.sh [qemu] [--make TARGET…]: build these targets of the Makefile, then install below
+# $DESTDIR$PREFIX (default /usr/local).
 #
-# Without an argument: library, headers, tools, demos, manual pages, completion, the firmware
+# Without "qemu": library, headers, tools, demos, manual pages, completion, the firmware
 # where the kernel searches for it, the udev rule, and the driver's sources for DKMS. With
 # "qemu": QEMU with the device, as the command pumice-qemu, and its manual page. Firmware, udev
 # rule and sources have fixed places (/lib/firmware, /usr/lib/udev, /usr/src), whatever PREFIX is.
 # Without root and DESTDIR these are left out, and a PREFIX of the user has the rest. Files that root
-# creates in the tree of a user belong to the user, who can build and install again.
+# creates in the tree of a user belong to the user, who can build and install again: those of the
+# targets, too, which are therefore built here.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+
+# return_files: make the tree's owner, unless it is root, that of all results; those
+# in the cache, too, if it is the owner's. Roots of Debian in it belong to root.
+return_files() {
+	local owner folders=("$OUT")
+
+	owner=$(stat -c %u "$top")
+	[ "$owner" -ne 0 ] || return 0
+	[ ! -d "$BUILD" ] || folders+=("$BUILD")
+	[ "$(stat -c %u "$PUMICE_CACHE")" != "$owner" ] || folders+=("$PUMICE_CACHE")
+	find -H "${folders[@]}" -path "$PUMICE_CACHE/distros" -prune -o ! -user "$owner" \
+		-exec chown -h --reference="$top" {} +
+}
+[ "$(id -u)" -ne 0 ] || trap return_files EXIT
+# Python's own results would be next to its sources.
+export PYTHONDONTWRITEBYTECODE=1
 
 : "${PREFIX:=/usr/local}"
 : "${DESTDIR:=}"
@@ -21,6 +39,7 @@ set -euo pipefail
 		"letters, digits and . _ / + ~ - are accepted"
 # Meson interprets a relative folder in its own build folder.
 [ -z "$DESTDIR" ] || DESTDIR=$(realpath -m -- "$DESTDIR")
+usage="install.sh [qemu] [--make TARGET…]"
 version=$(project_version)
 native=$BUILD/install
 src=$DESTDIR/usr/src/pumice-$version
@@ -69,6 +88,13 @@ check_sources() {
 		"move or remove it"
 }
 
+# build_targets [--make TARGET…]: not at the same time as another installation, of QEMU.
+build_targets() {
+	[ $# -gt 0 ] || return 0
+	[[ $1 == --make && $# -gt 1 ]] || die "install.sh: unknown words $*" "$usage"
+	with_lock "$BUILD/targets.lock" make -s -C "$top" "${@:2}"
+}
+
 # A separate build folder, since the prefix is compiled into the library; the flags are those of
 # build/native, so that ccache has the objects.
 native_part() {
@@ -115,30 +141,17 @@ loader_part() {
 			"or as root list it in /etc/ld.so.conf.d and run ldconfig"
 }
 
-# return_files: make the tree's owner, unless it is root, that of all results; those
-# in the cache, too, if it is the owner's. Roots of Debian in it belong to root.
-return_files() {
-	local owner folders=("$OUT")
-
-	owner=$(stat -c %u "$top")
-	[ "$owner" -ne 0 ] || return 0
-	[ ! -d "$BUILD" ] || folders+=("$BUILD")
-	[ "$(stat -c %u "$PUMICE_CACHE")" != "$owner" ] || folders+=("$PUMICE_CACHE")
-	find -H "${folders[@]}" -path "$PUMICE_CACHE/distros" -prune -o ! -user "$owner" \
-		-exec chown -h --reference="$top" {} +
-}
-
 qemu_part() {
 	install -D -m 755 "$PUMICE_QEMU" "$DESTDIR$PREFIX/libexec/pumice/qemu-system-x86_64"
 	fill pumice-qemu.in "$DESTDIR$PREFIX/bin/pumice-qemu" 755
 	install -D -m 644 "$top/packaging/pumice-qemu.1" "$DESTDIR$PREFIX/share/man/man1/pumice-qemu.1"
 }
 
-[ "$(id -u)" -ne 0 ] || trap return_files EXIT
 case ${1:-} in
-'')
+'' | --make)
 	check_prefix install
 	for_user || check_sources
+	build_targets "$@"
 	step install-native "installing the library and tools in $DESTDIR$PREFIX" native_part
 	if for_user; then
 		say "installed version $version without the parts that need root:" \
@@ -151,10 +164,11 @@ case ${1:-} in
 	;;
 qemu)
 	check_prefix install-qemu
+	build_targets "${@:2}"
 	step install-qemu "installing QEMU in $DESTDIR$PREFIX" qemu_part
 	say "installed. Start it: pumice-qemu -device pumice …"
 	;;
 *)
-	die "install.sh: unknown word $1" "install.sh [qemu]"
+	die "install.sh: unknown word $1" "$usage"
 	;;
 esac

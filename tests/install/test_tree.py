@@ -77,5 +77,107 @@ class Sources(Folder):
         self.assert_built(self.install(self.tree))
 
 
+class Owner(Folder):
+    """Results of an installation by root in a user's tree, with a chown that only logs."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name in ("scripts/install.sh", "scripts/lib.sh", "meson.build"):
+            (cls.root / name).parent.mkdir(exist_ok=True)
+            shutil.copy(TOP / name, cls.root / name)
+        shutil.copytree(TOP / "packaging", cls.root / "packaging")
+        for name in ("build/install/build.ninja", "cache/ccache/object", "cache/distros/root", "qemu"):
+            (cls.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (cls.root / name).touch()
+        (cls.root / "bin").mkdir()
+        for name, line in (("stat", '[ "${3##*/}" = root ] && echo 0 || echo 1234'),
+                           ("id", "echo ${PUMICE_TEST_USER}"),
+                           ("make", f'echo "$@" >{cls.root}/make-words; env >{cls.root}/make-env; '
+                                    f'touch {cls.root}/build/of-make; exit ${{PUMICE_TEST_MAKE:-0}}'),
+                           ("chown", f'printf "%s\\n" "$@" >>{cls.root}/log')):
+            (cls.root / "bin" / name).write_text(f"#!/bin/sh\n{line}\n", encoding="ascii")
+            (cls.root / "bin" / name).chmod(0o755)
+
+    def setUp(self):
+        for name in ("build/of-make", "make-words"):
+            (self.root / name).unlink(missing_ok=True)
+
+    def install(self, *words, user="0", **variables):
+        """Return (status, arguments of chown) of install.sh, by default for make install-qemu."""
+        log = self.root / "log"
+        log.write_bytes(b"")
+        done = subprocess.run(
+            [self.root / "scripts/install.sh", *(words or ["qemu"])], capture_output=True, text=True, check=False,
+            env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}", "DESTDIR": "",
+                 "BUILD": f"{self.root}/build", "OUT": f"{self.root}/out",
+                 "PUMICE_CACHE": f"{self.root}/cache", "PREFIX": f"{self.root}/prefix",
+                 "PUMICE_QEMU": f"{self.root}/qemu", "PUMICE_TEST_USER": user,
+                 "PYTHONDONTWRITEBYTECODE": "", **variables})
+        self.report = done.stderr
+        return done.returncode, log.read_text(encoding="utf-8").splitlines()
+
+    def results(self, *folders):
+        """Return all files and folders in these, and themselves."""
+        return {str(path) for folder in folders
+                for path in [self.root / folder, *(self.root / folder).rglob("*")]}
+
+    def test_all_results_belong_to_the_owner_of_the_tree(self):
+        status, words = self.install()
+        self.assertEqual((status, words[:2]), (0, ["-h", f"--reference={self.root}"]))
+        self.assertEqual(set(words[2:]),
+                         self.results("build", "out", "cache") - self.results("cache/distros"))
+        self.assertIn(f"{self.root}/out/logs/install-qemu.log", words)
+
+    def test_those_of_a_failed_installation_do_too(self):
+        status, words = self.install(PUMICE_QEMU=f"{self.root}/missing")
+        self.assertEqual(status, 1)
+        self.assertLessEqual(self.results("build", "out"), set(words))
+
+    def test_those_of_its_builds_do_too(self):
+        for status in (0, 3):
+            (self.root / "build/of-make").unlink(missing_ok=True)
+            found, words = self.install("qemu", "--make", "qemu", "gen", PUMICE_TEST_MAKE=str(status))
+            self.assertEqual(found, status)
+            self.assertIn(f"{self.root}/build/of-make", words)
+            self.assertEqual((self.root / "make-words").read_text(encoding="utf-8"),
+                             f"-s -C {self.root} qemu gen\n")
+        # Results of Python would be outside of build/.
+        self.assertIn("PYTHONDONTWRITEBYTECODE=1\n",
+                      (self.root / "make-env").read_text(encoding="utf-8"))
+
+    def test_those_of_a_refused_installation_do_too(self):
+        for words in ([], ["qemu"]):
+            for prefix in ("usr", "/a b"):
+                status, changed = self.install(*words, "--make", "gen", PREFIX=prefix)
+                self.assertEqual(status, 1)
+                self.assertLessEqual(self.results("build", "out"), set(changed))
+                self.assertFalse((self.root / "make-words").exists())
+
+    def test_other_words_are_refused(self):
+        for words, named in ((["all"], "word all"), (["qemu", "all"], "words all"),
+                             (["qemu", "--make"], "words --make"), (["--make"], "words --make")):
+            self.assertEqual(self.install(*words, PREFIX=f"{self.root}/refused")[0], 1)
+            self.assertIn(f"error: install.sh: unknown {named}\n", self.report)
+        self.assertFalse((self.root / "refused").exists())
+
+    def test_make_itself_builds_nothing_before_an_installation(self):
+        for target, words in (("install", "--make gen firmware"), ("install-qemu", "qemu --make qemu")):
+            done = subprocess.run(["make", "-n", target], cwd=TOP, text=True, check=False,
+                                  capture_output=True, env={
+                                      **os.environ, "MAKEFLAGS": "", "BUILD": f"{self.root}/new",
+                                      "OUT": f"{self.root}/out"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout, f"{TOP}/scripts/install.sh {words}\n")
+
+    def test_the_cache_of_root_remains_roots(self):
+        (self.root / "cache-of/root").mkdir(parents=True)
+        status, words = self.install(PUMICE_CACHE=f"{self.root}/cache-of/root")
+        self.assertEqual((status, set(words[2:])), (0, self.results("build", "out")))
+
+    def test_a_user_changes_no_owner(self):
+        self.assertEqual(self.install(user="1234"), (0, []))
+
+
 if __name__ == "__main__":
     unittest.main()
