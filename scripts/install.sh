@@ -15,19 +15,24 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-# return_files: make the tree's owner, unless it is root, that of all results; those
-# in the cache, too, if it is the owner's. Roots of Debian in it belong to root.
+# return_files: make the tree's owner that of all results, unless it is root or has no number in this
+# namespace of users; those in the cache, too, if it is the owner's. Roots of Debian in it belong to
+# root, and so do the contents of a package, DESTDIR.
 return_files() {
-	local owner folders=("$OUT")
+	local owner cache folders
 
 	owner=$(stat -c %u "$top")
-	[ "$owner" -ne 0 ] || return 0
-	[ ! -d "$BUILD" ] || folders+=("$BUILD")
-	[ "$(stat -c %u "$PUMICE_CACHE")" != "$owner" ] || folders+=("$PUMICE_CACHE")
-	find -H "${folders[@]}" -path "$PUMICE_CACHE/distros" -prune -o ! -user "$owner" \
+	[[ $owner != 0 && $owner != 65534 ]] || return 0
+	cache=$(realpath "$PUMICE_CACHE")
+	folders=("$(realpath "$OUT")")
+	[ ! -d "$BUILD" ] || folders+=("$(realpath "$BUILD")")
+	[ "$(stat -c %u "$cache")" != "$owner" ] || folders+=("$cache")
+	find "${folders[@]}" -ignore_readdir_race \
+		\( -path "$cache/distros" -o -path "${DESTDIR:-none}" \) -prune -o ! -user "$owner" \
 		-exec chown -h --reference="$top" {} +
 }
-[ "$(id -u)" -ne 0 ] || trap return_files EXIT
+# It does not change the status of the installation.
+[ "$(id -u)" -ne 0 ] || trap 'return_files || say "files of root may remain in $BUILD and $OUT"' EXIT
 # Python's own results would be next to its sources.
 export PYTHONDONTWRITEBYTECODE=1
 

@@ -77,6 +77,10 @@ class Sources(Folder):
         self.assert_built(self.install(self.tree))
 
 
+# Another user than that of the files of this test.
+OWNER = os.getuid() + 1234
+
+
 class Owner(Folder):
     """Results of an installation by root in a user's tree, with a chown that only logs."""
 
@@ -91,11 +95,13 @@ class Owner(Folder):
             (cls.root / name).parent.mkdir(parents=True, exist_ok=True)
             (cls.root / name).touch()
         (cls.root / "bin").mkdir()
-        for name, line in (("stat", '[ "${3##*/}" = root ] && echo 0 || echo 1234'),
+        for name, line in (("stat", '[ "${3##*/}" = root ] && echo 0 || '
+                            f'echo ${{PUMICE_TEST_OWNER:-{OWNER}}}'),
                            ("id", "echo ${PUMICE_TEST_USER}"),
                            ("make", f'echo "$@" >{cls.root}/make-words; env >{cls.root}/make-env; '
                                     f'touch {cls.root}/build/of-make; exit ${{PUMICE_TEST_MAKE:-0}}'),
-                           ("chown", f'printf "%s\\n" "$@" >>{cls.root}/log')):
+                           ("chown", f'printf "%s\\n" "$@" >>{cls.root}/log; '
+                                     'exit ${PUMICE_TEST_CHOWN:-0}')):
             (cls.root / "bin" / name).write_text(f"#!/bin/sh\n{line}\n", encoding="ascii")
             (cls.root / "bin" / name).chmod(0o755)
 
@@ -133,6 +139,52 @@ class Owner(Folder):
         status, words = self.install(PUMICE_QEMU=f"{self.root}/missing")
         self.assertEqual(status, 1)
         self.assertLessEqual(self.results("build", "out"), set(words))
+
+    def test_folders_may_be_links_and_may_be_missing(self):
+        (self.root / "link").symlink_to("build")
+        status, words = self.install(BUILD=f"{self.root}/link")
+        self.assertEqual((status, set(words[2:])), (0, self.results("build", "out", "cache") -
+                                                    self.results("cache/distros")))
+        status, words = self.install(BUILD=f"{self.root}/missing")
+        self.assertEqual((status, set(words[2:])), (0, self.results("out", "cache") -
+                                                    self.results("cache/distros")))
+        self.assertEqual([line for line in self.report.splitlines() if "missing" in line], [])
+
+    def test_the_contents_of_a_package_remain_roots(self):
+        status, words = self.install(DESTDIR=f"{self.root}/out/stage", PREFIX="/usr")
+        self.addCleanup(shutil.rmtree, self.root / "out/stage")
+        self.assertEqual(status, 0)
+        self.assertTrue((self.root / "out/stage/usr/bin/pumice-qemu").exists())
+        self.assertIn(f"{self.root}/out/logs", words)
+        self.assertEqual(self.results("out/stage") & set(words), set())
+
+    def file_of_a_user(self):
+        """Make a result that belongs to a user, if this is root; return it."""
+        file = self.root / "out/of-user"
+        file.touch()
+        self.addCleanup(file.unlink)
+        if not os.getuid():
+            os.chown(file, OWNER, -1)
+        return file
+
+    def test_files_of_the_owner_are_left(self):
+        file = self.file_of_a_user()
+        self.assertEqual(str(file) in self.install()[1], bool(os.getuid()))
+
+    def test_a_tree_of_root_or_of_an_unknown_user_is_left(self):
+        self.file_of_a_user()
+        for owner in ("0", "65534"):
+            self.assertEqual(self.install(PUMICE_TEST_OWNER=owner), (0, []))
+
+    def test_a_failed_change_is_reported_and_does_not_change_the_status(self):
+        warning = f"files of root may remain in {self.root}/build and {self.root}/out\n"
+        for qemu, status in (("qemu", 0), ("missing", 1)):
+            found, words = self.install(PUMICE_QEMU=f"{self.root}/{qemu}", PUMICE_TEST_CHOWN="1")
+            self.assertEqual(found, status)
+            self.assertTrue(words)
+            self.assertIn(warning, self.report)
+        self.install()
+        self.assertNotIn(warning, self.report)
 
     def test_those_of_its_builds_do_too(self):
         for status in (0, 3):
