@@ -37,16 +37,18 @@ populate() {
 	done
 }
 
-# populate_own FOLDER…: those of the project that are in an empty folder.
+# populate_own FOLDER…: those of the project that are in an empty folder, or to which a link leads that
+# is in one or out of one.
 populate_own() {
-	local path
+	local folder path
 
-	for path in "$@"; do
-		path=$(realpath -ms -- "$path")
-		if [ -d "$path" ] && [ ! -d "$root$path" ]; then
-			mkdir -p "$root$path"
-			mount --rbind "$path" "$root$path"
-		fi
+	for folder in "$@"; do
+		for path in "$(realpath -m -- "$folder")" "$(realpath -ms -- "$folder")"; do
+			if [ -d "$path" ] && [ ! -d "$root$path" ]; then
+				mkdir -p "$root$path"
+				mount --rbind "$path" "$root$path"
+			fi
+		done
 	done
 }
 
