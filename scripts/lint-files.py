@@ -46,9 +46,7 @@ LICENCES = [
 
 def tracked():
     """List the files in git, or all without git; not the licences' texts, nor generated pages."""
-    listed = sources.git(["ls-files", "-z"], TOP)
-    names = sources.files(TOP) if listed is None else listed.split("\0")
-    return [name for name in names if name and (TOP / name).is_file()
+    return [name for name in sources.tracked(TOP) if (TOP / name).is_file()
             and not name.startswith(("LICENSES/", "Documentation/reference/"))]
 
 

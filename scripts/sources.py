@@ -33,6 +33,15 @@ def files(folder):
     return names
 
 
+def tracked(folder):
+    """Return the names of the files in git that exist; without git those of all files."""
+    listed = git(["ls-files", "-z"], folder)
+    if listed is None:
+        return files(folder)
+    return [name for name in listed.split("\0")
+            if name and os.path.lexists(os.path.join(folder, name))]
+
+
 def commit(folder):
     """Return a name of the commit, "?" if there is none."""
     described = git(["describe", "--always", "--dirty", "--exclude=*"], folder)

@@ -36,6 +36,9 @@ class Files(unittest.TestCase):
     def test_a_repository(self):
         subprocess.run(["git", "init", "-q"], cwd=self.top, check=True)
         self.check()
+        subprocess.run(["git", "add", "a.c", "sub/b.h"], cwd=self.top, check=True)
+        (self.top / "a.c").unlink()
+        self.assertEqual(sources.tracked(self.top), ["sub/b.h"])
 
     def test_a_copy_without_repository(self):
         with mock.patch.dict("os.environ", GIT_CEILING_DIRECTORIES=str(self.top.parent)):
@@ -45,6 +48,7 @@ class Files(unittest.TestCase):
     def test_a_machine_without_git(self):
         with mock.patch.object(sources.subprocess, "run", side_effect=FileNotFoundError):
             self.check()
+            self.assertEqual(sources.tracked(self.top), sources.files(self.top))
             self.assertEqual(sources.commit(self.top), "?")
 
 
