@@ -71,6 +71,13 @@ class Versions(unittest.TestCase):
     def test_changelog(self):
         self.assertEqual(re.search(r"^## (\S+)", text("CHANGELOG.md"), re.M)[1], VERSION)
 
+    def test_no_line_of_a_release_occurs_twice(self):
+        # Parts of lines remain after a merge.
+        for section in text("CHANGELOG.md").split("\n## "):
+            lines = section.splitlines()
+            starts = [line.strip()[:60] for line in lines if len(line) >= 60]
+            self.assertEqual({line for line in starts if starts.count(line) > 1}, set(), lines[0])
+
     def test_every_release_of_debians_changelog_is_described(self):
         described = set(re.findall(r"^## (\S+)", text("CHANGELOG.md"), re.M))
         released = set(re.findall(r"^pumice \((.*?)\) ", text("debian/changelog"), re.M))
