@@ -14,8 +14,26 @@ FILES = sorted((TOP / "examples/ci").glob("*.yml"))
 MAKEFILE = (TOP / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(re.findall(r"^\.PHONY: (\S+)$", MAKEFILE, re.MULTILINE))
 MATRIX = "${{ matrix.target }}"
-# Targets that enter a root by `unshare --mount`: build-root.sh, distro-root.sh, own-root.sh.
-PRIVILEGED = {"lint", "check-unit", "check-builds", "check-kernels", "check-distros", "check"}
+# Commands that enter a root by `unshare --mount`, and the scripts that implement them.
+ENTERING = re.compile(r'build-root\.sh",? "?run\b|/own-root\.sh["\s]|/distro-root\.sh"|'
+                      r'own_mounts +"|unshare +["-]')
+IMPLEMENTED = {"scripts/lib.sh", "scripts/build-root.sh", "scripts/distro-root.sh",
+               "tests/install/own-root.sh", "tests/scripts/test_ci_examples.py"}
+# Files that use these commands: their targets in an image of Debian 12 and 13. Kernels and modules are
+# compiled in a root for newer kernels, else only in images of other releases.
+USERS = {
+    "scripts/lint.sh": {"lint", "check"},
+    "scripts/check-builds.py": {"check-builds", "check"},
+    "scripts/build-native.sh": {"check-builds", "check"},
+    "scripts/check-distros.py": {"check-distros"},
+    "scripts/build-module.sh": {"check-kernels"},
+    "scripts/build-kernel.sh": set(),
+    "tests/install/test_layout.py": {"check-unit", "check"},
+    "tests/install/test_own_root.py": {"check-unit", "check"},
+}
+PRIVILEGED = set().union(*USERS.values())
+# Pages that state the options of a container.
+PAGES = ("examples/ci/README.md", "Documentation/installation.rst", "Containerfile")
 
 
 def exported(makefile):
@@ -79,6 +97,12 @@ def unknown(words):
             if not (word.split("=")[0] in SETTINGS if "=" in word else word in TARGETS)]
 
 
+def paragraphs(page):
+    """Return the paragraphs of a page, with their lines joined; of a file of commands its comments'."""
+    return [" ".join(text.replace("\n# ", " ").split())
+            for text in re.split(r"\n#?\n", (TOP / page).read_text(encoding="utf-8"))]
+
+
 class Examples(unittest.TestCase):
     """The files of examples/ci."""
 
@@ -111,12 +135,39 @@ class Examples(unittest.TestCase):
             if MATRIX in text and " make " in text:
                 self.assertIn("--cap-add SYS_ADMIN --security-opt seccomp=unconfined", text)
 
+    def test_the_users_of_roots_are_known(self):
+        found = {str(path.relative_to(TOP)) for folder in ("scripts", "tests")
+                 for suffix in ("sh", "py") for path in (TOP / folder).rglob(f"*.{suffix}")
+                 if ENTERING.search(path.read_text(encoding="utf-8"))}
+        self.assertEqual(found - IMPLEMENTED, set(USERS))
+
     def test_the_pages_name_the_targets_that_enter_roots(self):
-        for page in ("examples/ci/README.md", "Documentation/installation.rst"):
-            paragraphs = (TOP / page).read_text(encoding="utf-8").split("\n\n")
-            named = [set(re.findall(r"`make ([\w-]+)`", text)) for text in paragraphs
+        for page in PAGES[:2]:
+            named = [set(re.findall(r"`make ([\w-]+)`", text)) for text in paragraphs(page)
                      if "SYS_ADMIN" in text]
             self.assertEqual(named, [PRIVILEGED], page)
+
+    def test_the_pages_name_the_options_of_the_refusal(self):
+        script = (TOP / "scripts/lib.sh").read_text(encoding="utf-8")
+        options = set(re.findall(r"--(?:cap-add|security-opt) ([\w=]+)", script))
+        self.assertEqual(options, {"SYS_ADMIN", "seccomp=unconfined", "apparmor=unconfined"})
+        for page in PAGES:
+            text, = (text for text in paragraphs(page) if "SYS_ADMIN" in text)
+            # GitLab's runner has lists, {option: value} in each.
+            found = set(re.findall(r"--(?:cap-add|security-opt) ([\w=]+)", text))
+            for name in ("cap_add", "security_opt"):
+                for values in re.findall(rf"`{name} = \[(.*?)\]`", text):
+                    found |= set(re.findall(r'"(\w+:?\w*)"', values))
+            self.assertEqual({option.replace(":", "=") for option in found}, options, page)
+
+    def test_the_pages_name_the_releases_whose_guests_need_roots(self):
+        script = (TOP / "scripts/lib.sh").read_text(encoding="utf-8")
+        body = re.search(r"^kernel_root\(\) \{\n(.*?)^\}", script, re.M | re.S)[1]
+        self.assertIn("\tbookworm | trixie) ;;\n", body)    # Debian 12 and 13
+        for page in PAGES[:2]:
+            text, = (text for text in paragraphs(page) if "RELEASE=forky" in text)
+            self.assertIn("another release than Debian 12 and 13", text, page)
+            self.assertIn("`make run`", text, page)
 
     def test_caches_are_not_sources(self):
         ignored = (TOP / ".gitignore").read_text(encoding="ascii").splitlines()
