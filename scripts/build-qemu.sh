@@ -10,7 +10,9 @@
 # in one of Debian's suites (QEMU_VERSION=10.2). QEMU_SRC= is a user's own tree.
 # Source and build tree are in the cache, keyed by version, the build tree also
 # by this machine's Debian release: the first build takes minutes, later a change
-# of the device compiles only the device. The binary is copied to PRODUCT. QEMU's
+# of the device compiles only the device. The binary is copied to PRODUCT. Next to
+# it, for Debian's package, are built-using, the source package and its version,
+# empty for a user's own tree, and copyright, the licences of the source. QEMU's
 # own warnings are not errors; with WERROR=1 those of the device are.
 #
 # Layout of the overlay inside QEMU's tree (hw/pumice/):
@@ -124,6 +126,15 @@ compile() {
 	mv "$product.new" "$product"
 }
 
+# describe SOURCE VERSION: write the files next to the product.
+describe() {
+	local to=${product%/*} licences=$1/debian/copyright
+
+	[ -e "$licences" ] || licences=$1/LICENSE
+	echo "${2:+qemu (= $2)}" >"$to/built-using"
+	cp "$licences" "$to/copyright"
+}
+
 # Compile the device's files again, as QEMU's build does and
 # with warnings as errors: the front end completely; the GPU
 # core, which check-builds.py compiles completely, syntax only.
@@ -140,7 +151,7 @@ warnings() {
 }
 
 main() {
-	local wanted=${QEMU_VERSION:-$default} file place src obj
+	local wanted=${QEMU_VERSION:-$default} file place src obj version=
 
 	provide_meson
 	if [ -n "${QEMU_SRC:-}" ]; then
@@ -156,7 +167,8 @@ main() {
 			step qemu-fetch "fetching the source of QEMU $wanted" \
 				fetch "$wanted" "$file"
 		fi
-		place=$base/$(key "$(cat "$file")")
+		version=$(cat "$file")
+		place=$base/$(key "$version")
 		src=$place/src
 	fi
 	obj=$place/build-$(host_release)
@@ -168,6 +180,7 @@ main() {
 	fi
 	overlay "$src"
 	step qemu "building QEMU ${place##*/} (3 to 6 minutes the first time)" compile "$obj"
+	describe "$src" "$version"
 	[ "${WERROR:-0}" != 1 ] ||
 		step qemu-warnings "looking for warnings of the device" warnings "$obj"
 }

@@ -20,13 +20,14 @@ from results import Tally
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
+CACHE = pathlib.Path(os.environ.get("PUMICE_CACHE", pathlib.Path.home() / ".cache/pumice"))
 COPY = BUILD / "deb/pumice"
 PROFILE = "pkg.pumice.noqemu"
 # Packages of debug information, which nothing here reads, take most of the time of compression.
 OPTIONS = "noautodbgsym"
 # Settings of this tree, which the copy must not use.
-OWN = ("BUILD", "OUT", "PUMICE_QEMU", "DESTDIR", "PREFIX", "MAKEFLAGS", "MFLAGS", "MAKELEVEL",
-       "DEB_BUILD_PROFILES", "DEB_BUILD_OPTIONS")
+OWN = ("BUILD", "OUT", "PUMICE_QEMU", "QEMU_VERSION", "QEMU_SRC", "DESTDIR", "PREFIX", "MAKEFLAGS",
+       "MFLAGS", "MAKELEVEL", "DEB_BUILD_PROFILES", "DEB_BUILD_OPTIONS")
 
 
 def build():
@@ -116,6 +117,18 @@ def qemu(tally, version):
                   done.stdout + done.stderr)
 
 
+def source_of_qemu(tally, version):
+    """Check that the package of QEMU names the source package that the cache has, and its licences."""
+    version_of_qemu = (CACHE / "versions/qemu").read_text(encoding="ascii").strip()
+    wanted = f"qemu (= {version_of_qemu})"
+    archive, = (COPY / "out/deb").glob(f"pumice-qemu_{version}_*.deb")
+    found = output("dpkg-deb", "--field", archive, "Built-Using").strip()
+    tally.add("pumice-qemu: Built-Using", found == wanted, f"{found}, not {wanted}")
+    licences = COPY / "qemu/usr/share/doc/pumice-qemu/copyright.qemu"
+    tally.add("pumice-qemu: licences of QEMU", licences.exists() and
+              "GPL-2" in licences.read_text(encoding="utf-8"), "copyright.qemu is missing or not QEMU's")
+
+
 def profile(tally, packages):
     """Check that the profile leaves out the package of QEMU and no other."""
     done = subprocess.run(["dh_listpackages"], cwd=COPY, check=False, text=True,
@@ -137,6 +150,7 @@ def main():
             inspect(tally, stanza, version)
         dkms(tally, version)
         qemu(tally, version)
+        source_of_qemu(tally, version)
         profile(tally, {stanza["Package"] for stanza in packages})
     raise SystemExit(tally.close())
 

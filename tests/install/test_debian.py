@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Debian's source package has the sources and nothing else; debian/copyright has their licences."""
+"""Debian's source package has the sources and nothing else; licences and the source of QEMU are stated."""
 
 import fnmatch
+import hashlib
+import os
 import pathlib
 import re
 import shutil
@@ -10,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+from folder import Folder
 from prefix import TOP
 
 sys.path.insert(0, str(TOP / "scripts"))
@@ -21,7 +24,8 @@ OF_GIT = {".gitignore"}
 # Licences of SPDX lines, by their names in debian/copyright.
 LICENCES = {"MIT": "MIT", "GPL-2.0-or-later": "GPL-2+", "GPL-2.0 OR MIT": "GPL-2 or MIT",
             "(GPL-2.0 OR MIT)": "GPL-2 or MIT",
-            "((GPL-2.0 WITH Linux-syscall-note) OR MIT)": "GPL-2 or MIT"}
+            "((GPL-2.0 WITH Linux-syscall-note) OR MIT)":
+            "GPL-2 with Linux-syscall-note exception or MIT"}
 
 
 class Copyright(unittest.TestCase):
@@ -46,10 +50,106 @@ class Copyright(unittest.TestCase):
                 seen.add(licence)
         self.assertEqual(seen, set(LICENCES.values()))
 
+    def test_each_licence_has_one_text_and_is_used(self):
+        texts = re.findall(r"\n\nLicense: (.*)\n .+", self.text)
+        self.assertEqual(sorted(texts), sorted(set(LICENCES.values())))
+        self.assertIn("NOTE! This copyright does *not* cover user programs", re.search(
+            r"\n\nLicense: .* with Linux-syscall-note .*\n((?: .*\n)*)", self.text)[1])
+
+    def test_the_holder_is_that_of_the_licences(self):
+        holder = re.search(r"^Copyright \(c\) (.*)", (TOP / "LICENSES/MIT.txt").read_text(
+            encoding="utf-8"), re.M)[1]
+        found = re.findall(r"^Files: .*\nCopyright: (.*)", self.text, re.M)
+        self.assertEqual((set(found), len(found)), ({holder}, len(re.findall("^Files:", self.text, re.M))))
+
+    def test_the_licences_of_qemu_are_named(self):
+        comment = " ".join(re.search(r"^Comment: ((?:.+\n)+?)\S", self.text, re.M)[1].split())
+        for words in ("pumice-qemu", "Built-Using", "General Public License, version 2",
+                      "Lesser General Public License", "MIT and BSD", "copyright.qemu"):
+            self.assertIn(words, comment)
+
     def test_the_text_of_the_mit_licence_is_in_it(self):
         licence = (TOP / "LICENSES/MIT.txt").read_text(encoding="utf-8")
         permission = " ".join(licence[licence.index("Permission"):].split())
         self.assertIn(permission, " ".join(self.text.replace("\n .\n", "\n").split()))
+
+
+class Qemu(Folder):
+    """The source of QEMU in its package, with a build of QEMU that only makes a file."""
+
+    def setUp(self):
+        shutil.rmtree(self.root)
+        for name in ("build-qemu.sh", "lib.sh"):
+            (self.root / "scripts").mkdir(parents=True, exist_ok=True)
+            shutil.copy(TOP / "scripts" / name, self.root / "scripts" / name)
+        self.program("meson", "echo 1.9")
+        self.program("ninja", 'touch "$2/qemu-system-x86_64"')
+        self.program("dh_gencontrol", f'printf "%s\\n" "$@" >{self.root}/words')
+
+    def program(self, name, line):
+        """Make a program that is found before others."""
+        (self.root / "bin").mkdir(exist_ok=True)
+        (self.root / "bin" / name).write_text(f"#!/bin/sh\n{line}\n", encoding="ascii")
+        (self.root / "bin" / name).chmod(0o755)
+
+    def build(self, **variables):
+        """Build QEMU; return {name: text} of the files next to the product."""
+        self.run_in(self.root, self.root / "scripts/build-qemu.sh",
+                    self.root / "build/qemu/qemu-system-x86_64", **variables)
+        return {path.name: path.read_text(encoding="ascii")
+                for path in (self.root / "build/qemu").iterdir()}
+
+    def run_in(self, folder, *command, **variables):
+        """Run a command in a folder, with the folders of this class."""
+        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, env={
+            **{name: value for name, value in os.environ.items() if not name.startswith(
+                ("QEMU_", "MAKE", "MFLAGS", "PUMICE_", "DEB_"))},
+            "PATH": f"{self.root}/bin:{os.environ['PATH']}", "BUILD": f"{self.root}/build",
+            "OUT": f"{self.root}/out", "PUMICE_CACHE": f"{self.root}/cache", **variables})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def source(self, folder, name):
+        """Make a source of QEMU that is configured, with a file of licences; return it."""
+        release = subprocess.run(["bash", "-c", ". scripts/lib.sh; host_release"], cwd=self.root,
+                                 check=True, text=True, capture_output=True,
+                                 env={**os.environ, "OUT": f"{self.root}/out"}).stdout.strip()
+        build = folder.parent / f"build-{release}"
+        build.mkdir(parents=True)
+        (build / ".configured").touch()
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(f"licences of {name}\n", encoding="ascii")
+
+    def test_its_package_names_the_source_package_and_its_licences(self):
+        for version, key, wanted in (("1:9.1+ds-2", "1_9.1+ds-2", {}),
+                                     ("1:9.2~rc1", "1_9.2_rc1", {"QEMU_VERSION": "9.2"})):
+            self.source(self.root / f"cache/qemu/{key}/src", "debian/copyright")
+            file = self.root / f"cache/versions/qemu{'-9.2' if wanted else ''}"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"{version}\n", encoding="ascii")
+            self.assertEqual(self.build(**wanted), {
+                "qemu-system-x86_64": "", "built-using": f"qemu (= {version})\n",
+                "copyright": "licences of debian/copyright\n"})
+
+    def test_a_tree_of_the_user_is_not_named_as_a_source_package(self):
+        own = self.root / "own"
+        own.mkdir()
+        (own / "LICENSE").write_text("licences of LICENSE\n", encoding="ascii")
+        digest = hashlib.sha256(f"{own}\n".encode()).hexdigest()[:8]
+        self.source(self.root / f"cache/qemu/own-{digest}/src", "LICENSE")
+        self.assertEqual(self.build(QEMU_SRC=str(own)), {
+            "qemu-system-x86_64": "", "built-using": "\n", "copyright": "licences of LICENSE\n"})
+
+    def test_the_rules_pass_it_to_the_control_file(self):
+        control = (TOP / "debian/control").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"^Package: (.*)\n(?:.+\n)*?Built-Using: (.*)", control, re.M),
+                         [("pumice-qemu", "${qemu:Built-Using}")])
+        for folder, wanted in (("qemu", {}), ("qemu-9.2", {"QEMU_VERSION": "9.2"})):
+            file = self.root / "build" / folder / "built-using"
+            file.parent.mkdir(parents=True)
+            file.write_text(f"{folder} (= 1:2)\n", encoding="ascii")
+            self.run_in(TOP, "make", "-f", "debian/rules", "override_dh_gencontrol", **wanted)
+            self.assertEqual((self.root / "words").read_text(encoding="ascii"),
+                             f"--\n-Vqemu:Built-Using={folder} (= 1:2)\n")
 
 
 class Source(unittest.TestCase):
