@@ -223,6 +223,10 @@ class InstallQemu(Folder):
             self.assertEqual(lines[0], f"pumice-qemu {VERSION}")
             self.assertRegex(lines[1], r"^QEMU emulator version \d+\.\d+")
 
+    def test_both_accelerators_of_the_pages_are_built(self):
+        lines = run([self.command, "-accel", "help"]).splitlines()
+        self.assertLessEqual({"kvm", "tcg"}, set(lines))
+
     def test_help_has_the_device_and_qemus_options(self):
         for option in ("-h", "--help"):
             output = run([self.command, option])
