@@ -8,12 +8,14 @@
 Copies both files into the guest's share, out/guest/NAME/reload, and has the guest run
 /etc/reload (scripts/guest/reload) through its control port, out/guest/NAME.control. With
 --run the guest runs a command instead. Prints what the guest prints; the exit status is the
-guest's, or 2 without a guest. NAME is shell by default.
+guest's, or 2 without a guest and for a parameter that the module does not have, which the kernel
+would ignore. NAME is shell by default.
 """
 
 import argparse
 import os
 import pathlib
+import re
 import secrets
 import shlex
 import shutil
@@ -24,6 +26,9 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 PATIENCE = 120  # seconds without output of the guest
 NO_GUEST = 2
+# An entry of the module's section .modinfo, and parameters that the kernel has for every module.
+PARAMETER = re.compile(rb"\0parmtype=(\w+):")
+OF_THE_KERNEL = {"dyndbg", "async_probe"}
 
 
 def fail(what, way_out):
@@ -70,6 +75,15 @@ def check_line(command, option):
              "separate commands by ';', or run a script: --run 'sh /host/FILE'")
 
 
+def check_parameters(options):
+    """Fail if a parameter is not one of the module's."""
+    known = {name.decode() for name in PARAMETER.findall(pathlib.Path(options.module).read_bytes())}
+    for word in shlex.split(options.parameters):
+        name = word.partition("=")[0]
+        if name.replace("-", "_") not in known | OF_THE_KERNEL:
+            fail(f"the driver has no parameter {name}", f"there are: {', '.join(sorted(known))}")
+
+
 def place(name, options):
     """Copy the files and rename them when complete: an interrupted copy is not loaded."""
     folder = OUT / "guest" / name / "reload"
@@ -95,6 +109,8 @@ def main():
         parser.error("give --module and --firmware, or --run")
     check_line(options.run or "", "--run")
     check_line(options.parameters, "--parameters")
+    if not options.run:
+        check_parameters(options)
     port = connect(options.name)
     try:
         if options.run:

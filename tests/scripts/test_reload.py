@@ -19,6 +19,9 @@ sys.path.insert(0, str(TOP / "scripts"))
 import reload  # noqa: E402
 
 PATIENCE = 60
+# Text and numbers around entries of its section .modinfo.
+MODULE = (b"\x7fELF\0\xff\0parm=slice_us:Time slice, us\0parmtype=slice_us:uint\0"
+          b"parmtype=split_prims:uint\0\n\xfe text of parmtype=no_parameter:uint\0")
 
 
 class Reload(unittest.TestCase):
@@ -30,7 +33,7 @@ class Reload(unittest.TestCase):
         self.out = pathlib.Path(folder.name)
         (self.out / "guest").mkdir()
         self.module, self.firmware = self.out / "m.ko", self.out / "f.bin"
-        self.module.write_bytes(b"module")
+        self.module.write_bytes(MODULE)
         self.firmware.write_bytes(b"firmware")
         self.commands, self.tokens = [], []
 
@@ -90,9 +93,26 @@ class Reload(unittest.TestCase):
         self.assertEqual(self.commands,
                          [["sh", "-c", "sh /etc/reload slice_us=500 split_prims=3"]])
         folder = self.out / "guest/shell/reload"
-        self.assertEqual((folder / "pumice.ko").read_bytes(), b"module")
+        self.assertEqual((folder / "pumice.ko").read_bytes(), MODULE)
         self.assertEqual((folder / "firmware/pumice/pumice_fw.bin").read_bytes(), b"firmware")
         self.assertEqual(sorted(path.name for path in folder.iterdir()), ["firmware", "pumice.ko"])
+
+    def test_parameters_that_the_module_does_not_have_are_refused(self):
+        for words, name in (("slice=500", "slice"), ("slice_us=500 split_prim=3", "split_prim"),
+                            ("slice_uss", "slice_uss"), ("no_parameter=1", "no_parameter"),
+                            (".*=1", ".*"), ("slice_us = 500", "")):
+            done = self.load("--parameters", words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertEqual(done.stderr, f"error: the driver has no parameter {name}\n"
+                                          "       there are: slice_us, split_prims\n")
+        self.assertFalse((self.out / "guest/shell").exists())
+
+    def test_parameters_of_the_module_and_of_every_module_are_accepted(self):
+        for words in ("slice-us=500", "dyndbg='file pumice_vm.c +p' async_probe"):
+            self.guest(b"status TOKEN 0\n")
+            self.assertEqual(self.load("--parameters", words).returncode, 0)
+            (self.out / "guest/shell.control").unlink()
+            self.assertEqual(self.commands[-1], ["sh", "-c", f"sh /etc/reload {words}"])
 
     def test_the_guest_s_status_is_the_status(self):
         self.guest(b"the driver is in use\nstatus TOKEN 1\n")
