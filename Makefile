@@ -177,8 +177,8 @@ coverage: $(coverage) $(firmware) | $(BUILD)/.packages-coverage ## lines that th
 	@$(S)/coverage.py
 
 .PHONY: lint
-lint: $(BUILD)/.packages-lint $(gen) $(native) $(fast) ## style, licences, sizes, static checks
-	@$(S)/lint.sh
+lint: ## style, licences, sizes, static checks
+	@LINT_CHECKS=all $(S)/check.sh lint
 
 ##@ Build
 

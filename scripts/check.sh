@@ -128,8 +128,9 @@ run_part() {
 			"$top/scripts/unit.py"
 		;;
 	lint)
-		part lint "static checks" "gen native $BUILD/.packages-check $BUILD/kernel/.fast" \
-			"$top/scripts/unit.py" lint
+		# LINT_CHECKS=all: also those of other parts, and the messages of commits.
+		part lint "static checks" "gen native $BUILD/.packages-lint $BUILD/kernel/.fast" \
+			"$top/scripts/unit.py" lint "${LINT_CHECKS:-part}"
 		;;
 	tsan)
 		part tsan "tests of threads under ThreadSanitizer" \

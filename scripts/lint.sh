@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# lint.sh [part | CHECK…]: every static check, or those that are named. Runs all of them even after
-# a failure; each has its log in out/logs/lint-CHECK.log. With "part" it is the part of `make
-# check`: TAP, without "commits", and the checks that other parts of that make ("builds" and "docs").
+# lint.sh [all | part | CHECK…]: every static check, or those that are named. Runs all of them even
+# after a failure; each has its log in out/logs/lint-CHECK.log. "all" and "part" print TAP, for unit.py:
+# those of `make lint`, and of `make check`, without "commits", and without the checks that other parts
+# of that make ("builds" and "docs").
 #
 # Findings differ between versions of codespell, Coccinelle, Cppcheck, pyflakes, shellcheck and
 # clang-format. They run in the root of Debian 13 in which the native parts are compiled, too
@@ -135,8 +136,11 @@ documentation() {
 
 cppcheck=$BUILD/cppcheck
 mkdir -p "$cppcheck"
-part=$([ "${1:-}" = part ] && echo yes || echo no)
-[ "$part" = no ] || shift
+tap=
+if [ "${1:-}" = all ] || [ "${1:-}" = part ]; then
+	tap=$1
+	shift
+fi
 only=" $* "
 passed=0
 failed=0
@@ -150,11 +154,11 @@ check() {
 	else
 		failed=$((failed + 1))
 	fi
-	[ "$part" = no ] || echo "$word $((passed + failed)) - $2"
+	[ -z "$tap" ] || echo "$word $((passed + failed)) - $2"
 }
 
 # Not in the part: the message of a published commit cannot be corrected.
-[ "$part" = yes ] || check commits "messages of commits" "$top/scripts/lint_commits.py"
+[ "$tap" = part ] || check commits "messages of commits" "$top/scripts/lint_commits.py"
 check language "words and citations of all lines" "$top/scripts/lint_language.py" --all
 check names "names of the module's static functions" "$top/scripts/lint_names.py"
 check kernel-doc "comments of the module's functions" "$top/scripts/lint_kernel_doc.py"
@@ -169,12 +173,14 @@ check checkpatch "kernel style (checkpatch)" kernel_style
 check module "the module under W=1 and sparse" kernel_module
 check coccinelle "the driver (the kernel's semantic patches)" semantic_patches
 check cppcheck "GPU core, library and tools (cppcheck)" gpu_and_library
-if [ "$part" = yes ]; then
+if [ "$tap" != part ]; then
+	check builds "no warnings of GCC and clang" no_warnings
+	check docs "documentation without warnings" documentation
+fi
+if [ -n "$tap" ]; then
 	echo "1..$((passed + failed))"
 	exit $((failed > 0))
 fi
-check builds "no warnings of GCC and clang" no_warnings
-check docs "documentation without warnings" documentation
 [ $((passed + failed)) -gt 0 ] || die "no check $*" "see the names at the end of lint.sh"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -5,7 +5,7 @@
     unit.py         all but the next
     unit.py tsan    the tests of threads in build/tsan
     unit.py presets [quick]  the tests of results (tests/unit/results) under each preset
-    unit.py lint    lint.sh, without the checks that other parts make
+    unit.py lint all|part  lint.sh; part: without the checks that other parts of make check make
     unit.py docs    the documentation's: its commands in order, links, pictures
     unit.py FOLDER  tests in Python
 
@@ -178,9 +178,9 @@ def main():
         timed("tests of results under each preset", under_presets, tally,
               sys.argv[2:] == ["quick"])
         sys.exit(tally.close())
-    if sys.argv[1:] == ["lint"]:
+    if sys.argv[1:2] == ["lint"]:
         tally = Tally("lint")
-        done = subprocess.run([TOP / "scripts/lint.sh", "part"], stdout=subprocess.PIPE,
+        done = subprocess.run([TOP / "scripts/lint.sh", sys.argv[2]], stdout=subprocess.PIPE,
                               text=True, errors="replace", check=False)
         tally.add_output("lint", done.stdout, done.returncode, "see out/logs/lint-*.log")
         sys.exit(tally.close())

@@ -7,6 +7,7 @@ that end early.
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -60,6 +61,57 @@ class Check(unittest.TestCase):
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
         self.assertEqual(suite.find("testcase").get("name"), "some part")
         self.assertIn("nothing could be run", suite.find("testcase/failure").get("message"))
+
+
+class Lint(unittest.TestCase):
+    """`make lint` and the part of `make check` leave the cases in files, as other parts do."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.dir = pathlib.Path(holder.name)
+
+    def words(self, **variables):
+        """Return the last three words of the part: program and arguments."""
+        done = subprocess.run(
+            ["bash", "-c", f'source <(sed "\\$d" "{SCRIPT}"); part() {{ printf "%s\\n" "$@"; }}; '
+             "run_part lint", str(SCRIPT)], text=True, check=True, capture_output=True,
+            env={**os.environ, "OUT": str(self.dir), **variables})
+        return done.stdout.splitlines()[-3:]
+
+    def test_make_lint_runs_all_checks_and_make_check_a_part(self):
+        unit = str(TOP / "scripts/unit.py")
+        self.assertEqual(self.words(LINT_CHECKS=""), [unit, "lint", "part"])
+        self.assertEqual(self.words(LINT_CHECKS="all"), [unit, "lint", "all"])
+        recipe = re.search(r"^lint:.*\n\t@(.*)", (TOP / "Makefile").read_text(encoding="utf-8"), re.M)
+        self.assertEqual(recipe[1], "LINT_CHECKS=all $(S)/check.sh lint")
+
+    def test_each_check_is_a_case_of_junits_file(self):
+        (self.dir / "scripts").mkdir()
+        for name in ("unit.py", "results.py", "selection.py"):
+            shutil.copy(TOP / "scripts" / name, self.dir / "scripts" / name)
+        script = self.dir / "scripts/lint.sh"
+        script.write_text('#!/bin/sh\necho "ok 1 - $1"\necho "not ok 2 - words"\necho 1..2\nexit 1\n',
+                          encoding="ascii")
+        script.chmod(0o755)
+        out = self.dir / "out"
+        done = subprocess.run([self.dir / "scripts/unit.py", "lint", "all"], text=True, check=False,
+                              capture_output=True, env={**os.environ, "OUT": str(out)})
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        suite = ElementTree.parse(out / "results/lint.xml").getroot()
+        self.assertEqual((suite.get("name"), suite.get("tests"), suite.get("failures")),
+                         ("lint", "2", "1"))
+        self.assertEqual([case.get("name") for case in suite], ["all", "words"])
+
+    def test_checks_are_reported_as_tap(self):
+        environment = {**os.environ, "OUT": str(self.dir / "out"), "BUILD": str(self.dir / "build")}
+        for words, lines in ((["all"], ["ok 1 - words", "1..1"]), (["part"], ["ok 1 - words", "1..1"]),
+                             ([], ["1 passed, 0 failed"])):
+            done = subprocess.run([TOP / "scripts/lint.sh", *words, "includes"], text=True, check=False,
+                                  capture_output=True, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([re.sub("- .*", "- words", line) for line in done.stdout.splitlines()],
+                             lines)
 
 
 if __name__ == "__main__":
