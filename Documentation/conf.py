@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Sphinx settings. `make docs` builds the site; the reference pages are generated from hw/."""
+import os
 import pathlib
 import re
 import shutil
@@ -32,7 +33,7 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here))
 import kernel_doc  # noqa: E402  # pylint: disable=wrong-import-position
 import structure_pages  # noqa: E402  # pylint: disable=wrong-import-position
-generated = here.parent / "build" / "gen" / "docs"
+generated = here.parent / os.environ.get("BUILD", "build") / "gen" / "docs"
 if not generated.is_dir():
     raise SystemExit(f"{generated} is missing: run `make gen` first")
 reference = here / "reference"

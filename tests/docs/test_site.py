@@ -9,7 +9,9 @@ import html.parser
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import unittest
@@ -225,6 +227,45 @@ class Contents(unittest.TestCase):
     def test_every_page_has_diagrams_that_exist(self):
         pictures = [path for path in (SITE / "_images").iterdir() if path.suffix == ".svg"]
         self.assertGreater(len(pictures), 300)
+
+
+class Settings(unittest.TestCase):
+    """Documentation/conf.py, in a copy of the tree, with the results of `make gen` elsewhere."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="pumice-site-")
+        self.addCleanup(holder.cleanup)
+        self.tree = pathlib.Path(holder.name) / "tree"
+        self.tree.mkdir()
+        session.copy_tree(self.tree)
+        shutil.rmtree(self.tree / "build")
+        (self.tree / "build/gen/docs").mkdir(parents=True)
+        (self.tree / "build/gen/docs/old.rst").touch()      # of another build
+
+    def load(self, build):
+        """Load the settings with BUILD; return (status, error, names of reference pages)."""
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", "import runpy; runpy.run_path('conf.py')"], text=True,
+            cwd=self.tree / "Documentation", capture_output=True, check=False,
+            env={**os.environ, "BUILD": str(build)})
+        return done.returncode, done.stderr, {path.name for path in
+                                              (self.tree / "Documentation/reference").glob("*.rst")}
+
+    def test_the_reference_is_that_of_the_build_folder(self):
+        pages = {path.name for path in (session.BUILD / "gen/docs").glob("*.rst")}
+        self.assertGreater(len(pages), 5)
+        (self.tree / "other").mkdir()
+        (self.tree / "other/gen").symlink_to(session.BUILD / "gen")
+        for build in (session.BUILD, "other"):
+            status, error, found = self.load(build)
+            self.assertEqual((status, error), (0, ""))
+            self.assertLessEqual(pages | {"counters.rst"}, found)
+            self.assertNotIn("old.rst", found)
+
+    def test_a_build_folder_without_reference_is_reported(self):
+        build = self.tree / "other"
+        self.assertEqual(self.load(build),
+                         (1, f"{build}/gen/docs is missing: run `make gen` first\n", set()))
 
 
 class Archive(unittest.TestCase):
