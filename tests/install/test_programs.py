@@ -170,6 +170,18 @@ class Programs(Installed):
                 self.refuses("there is no option '--wheel'; accepted: -", name, "--wheel")
                 self.refuses("there is no option '-W'; accepted: -", name, "-W")
 
+    def test_abbreviated_options_are_refused(self):
+        """getopt_long() accepts any unambiguous beginning of a name."""
+        for name in sorted(self.programs):
+            forms = self.options(name)
+            for form in sorted(forms):
+                short = form[:-1]
+                if not form.startswith("--") or short in forms:
+                    continue
+                for words in ([short], [f"{short}=1"], [short, "1"]):
+                    with self.subTest(program=name, words=words):
+                        self.refuses(f"there is no option '{words[0]}'; accepted: -", name, *words)
+
     def test_unknown_words_are_refused(self):
         for name in sorted(self.programs):
             with self.subTest(program=name):

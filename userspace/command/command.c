@@ -228,11 +228,32 @@ static const struct command_option *find(const struct command *c, int result)
 	return NULL;
 }
 
+/* Return the word with the option that getopt_long() has read. @at: optind before it did */
+static const char *option_word(char **argv, int at)
+{
+	if (optind == at)
+		return argv[at];
+	return argv[optind - 1] == optarg ? argv[optind - 2] : argv[optind - 1];
+}
+
+/* Return whether a long name is not written out: getopt_long() accepts an unambiguous beginning. */
+static bool is_abbreviated(const struct command_option *o, int result, const char *word)
+{
+	return result >= FIRST_LONG && strcspn(word, "=") < strlen("--") + strlen(o->name);
+}
+
+static _Noreturn void refuse_unknown(const struct command *c, const char *word)
+{
+	command_refuse(c, "there is no option '%s'; accepted: %s", word, accepted(c));
+}
+
 /* Report what getopt_long() does not accept. @word: the word that it is in */
 static _Noreturn void refuse_option(const struct command *c, int result, const char *word)
 {
 	const struct command_option *o = optopt ? find(c, optopt) : NULL;
 
+	if (o && is_abbreviated(o, optopt, word))
+		refuse_unknown(c, word);
 	if (o && result == ':')
 		command_refuse(c, "option '%s' needs a value, %s", form(o, optopt), o->value);
 	if (o && !o->value)
@@ -240,7 +261,7 @@ static _Noreturn void refuse_option(const struct command *c, int result, const c
 			       word);
 	if (optopt && optopt < FIRST_LONG)
 		command_refuse(c, "there is no option '-%c'; accepted: %s", optopt, accepted(c));
-	command_refuse(c, "there is no option '%s'; accepted: %s", word, accepted(c));
+	refuse_unknown(c, word);
 }
 
 static void check_words(const struct command *c, int count, char **words)
@@ -259,6 +280,8 @@ static void check_words(const struct command *c, int count, char **words)
 int command_line(const struct command *c, int argc, char **argv)
 {
 	struct tables tables = { .letters = "" };
+	const struct command_option *o;
+	const char *word;
 	int result, at;
 
 	if (!program)
@@ -271,9 +294,13 @@ int command_line(const struct command *c, int argc, char **argv)
 		result = getopt_long(argc, argv, tables.letters, tables.names, NULL);
 		if (result == -1)
 			break;
-		if (result == '?' || result == ':')
-			refuse_option(c, result, argv[optind > at ? optind - 1 : at]);
-		apply(c, find(c, result), optarg, result);
+		word = option_word(argv, at);
+		o = find(c, result);
+		if (!o)
+			refuse_option(c, result, word);
+		if (is_abbreviated(o, result, word))
+			refuse_unknown(c, word);
+		apply(c, o, optarg, result);
 	}
 	check_words(c, argc - optind, argv + optind);
 	return optind;

@@ -4,8 +4,8 @@
  *
  * A program describes its options in one table, from which --help is made. -h, --help, -V and
  * --version are in all programs; -d DEVICE has one meaning (COMMAND_DEVICE). An option or word
- * that is not in the description ends the program with COMMAND_REFUSED, after one sentence that
- * names it and what is accepted.
+ * that is not in the description, an abbreviated name included, ends the program with
+ * COMMAND_REFUSED, after one sentence that names it and what is accepted.
  */
 #ifndef PUMICE_COMMAND_H
 #define PUMICE_COMMAND_H

@@ -344,6 +344,10 @@ def bad_options_have_their_own_errors():
     refused(": more than 32 counters", "--perf", ",".join(["CDM_GROUPS"] * 33), *args)
     refused("missing/z.npy: No such file", "--arg", "out:f32:4:missing/z.npy", "--arg", "u64:0",
             "--repeat", "0", "--arg", "u32:4", "--arg", "f32:1", SAXPY)
+    unaccepted("there is no option '--list'; accepted: --arg", "--list")
+    unaccepted("there is no option '--tole=1'; accepted: --arg", "--tole=1", SAXPY)
+    unaccepted("there is no option '--repea'; accepted: --arg", "--repea", "2", SAXPY)
+    unaccepted("there is no option '--trac'; accepted: --arg", SAXPY, "--trac")
 
 
 @test
