@@ -27,6 +27,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import signal
 import sys
 import time
@@ -298,11 +299,17 @@ class Table:
 
 
 def select(mutations, options):
-    """Select the mutations of the command line."""
+    """Select the mutations of the command line; a pattern without a match is an error."""
+    for pattern in options.pattern:
+        if not any(m.matches([pattern]) for m in mutations):
+            sys.exit(f"error: no mutation has the name or file {pattern}")
     chosen = [m for m in mutations if m.matches(options.pattern)
               and (m.handful or not options.handful)]
     if options.shard:
-        number, count = (int(word) for word in options.shard.split("/"))
+        found = re.fullmatch(r"(\d+)/(\d+)", options.shard)
+        number, count = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= count:
+            sys.exit(f"error: --shard {options.shard}: I/N is accepted, I from 1 to N")
         chosen = chosen[number - 1::count]
     return chosen
 
@@ -348,7 +355,7 @@ def main():
         return
     chosen = select(mutations, options)
     if not chosen:
-        sys.exit("error: no mutation has such a name or file")
+        sys.exit("error: no mutation is selected")
     # End with an exception, so that the file is restored and the child ends first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(run_all(mutations, chosen))

@@ -13,6 +13,7 @@ set -euo pipefail
 
 device=pumice,cores=$CORES,threads=$THREADS
 options=()
+[[ ${GDB:-0} == [01] ]] || die "GDB=$GDB is neither 0 nor 1" "make shell GDB=1 has sockets for debuggers"
 if [ "${GDB:-0}" = 1 ]; then
 	rm -f "$OUT/guest/shell.gdb" "$OUT/guest/shell.fw-gdb"
 	options+=(--append nokaslr

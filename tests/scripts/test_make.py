@@ -38,6 +38,15 @@ class Variables(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("error: PREFIX=usr is not absolute\n", result.stderr)
 
+    def test_gdb_of_the_shell_is_0_or_1(self):
+        for value in ("yes", "2", "01", "/usr/bin/gdb"):
+            result = subprocess.run(
+                [TOP / "scripts/shell.sh"], capture_output=True, text=True, check=False,
+                stdin=subprocess.DEVNULL, env={**os.environ, "CORES": "1", "THREADS": "0", "GDB": value})
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stderr, f"error: GDB={value} is neither 0 nor 1\n"
+                             "       make shell GDB=1 has sockets for debuggers\n")
+
 
 class Archive(unittest.TestCase):
     """make dist."""

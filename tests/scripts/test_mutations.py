@@ -175,6 +175,35 @@ class Trees(unittest.TestCase):
             tree.lock.close()
 
 
+class Selection(unittest.TestCase):
+    """ONLY= and SHARD=."""
+
+    ALL = [mutations.Mutation({**ROW, "name": name, "file": file}, "list") for name, file in
+           (("vdm-a", "firmware/x.c"), ("vdm-b", "firmware/y.c"), ("cdm-c", "hw/z.xml"))]
+
+    def select(self, *patterns, shard=None, handful=False):
+        """Return the names of the selected ones."""
+        options = mock.Mock(pattern=list(patterns), shard=shard, handful=handful)
+        return [m.name for m in mutations.select(self.ALL, options)]
+
+    def test_names_files_and_folders_select(self):
+        self.assertEqual(self.select("vdm-*"), ["vdm-a", "vdm-b"])
+        self.assertEqual(self.select("firmware/y.c", "hw"), ["vdm-b", "cdm-c"])
+        self.assertEqual(self.select(), ["vdm-a", "vdm-b", "cdm-c"])
+
+    def test_a_pattern_without_a_match_is_an_error_next_to_others(self):
+        for pattern in ("nosuch", "vdm", "firmware/"):
+            with self.assertRaisesRegex(SystemExit, f"^error: no mutation .* {pattern}$"):
+                self.select("vdm-*", pattern)
+
+    def test_a_shard_is_one_of_all(self):
+        self.assertEqual(self.select(shard="1/2"), ["vdm-a", "cdm-c"])
+        self.assertEqual(self.select(shard="2/2"), ["vdm-b"])
+        for shard in ("0/2", "3/2", "-1/2", "1", "1/2/3", "a/b", "1/0"):
+            with self.assertRaisesRegex(SystemExit, f"^error: --shard {shard}: "):
+                self.select(shard=shard)
+
+
 class Guests(unittest.TestCase):
     """Reading of the files of a guest."""
 

@@ -155,6 +155,22 @@ static int list_perf(const char *device)
 	return EXIT_SUCCESS;
 }
 
+static const struct run_options defaults = {
+	.groups = { 1, 1, 1 }, .repeat = 1, .timeout_ns = 60000000000u, .print = 64,
+};
+
+/* Return whether an option is set that only a run uses. */
+static bool describes_run(const struct run_options *o)
+{
+	for (unsigned int i = 0; i < RUN_MAX_ARGS; i++)
+		if (o->args[i].check)
+			return true;
+	return o->arg_count || memcmp(o->groups, defaults.groups, sizeof(o->groups)) ||
+	       o->repeat != defaults.repeat || o->timeout_ns != defaults.timeout_ns ||
+	       o->print != defaults.print || o->tolerance > 0 || o->time || o->no_warnings ||
+	       o->perf || o->trace;
+}
+
 /* Check what can only be checked when all options are known, before anything runs. */
 static void check_options(const struct command *c, const struct run_options *o)
 {
@@ -206,7 +222,8 @@ static bool parse(int argc, char **argv, struct run_options *o)
 		{ 0, "time", NULL, "print how long each run took", .flag = &o->time },
 		{ 0, "perf", "NAMES", "print performance counters, separated by commas",
 		  .text = &o->perf },
-		{ 0, "list-perf", NULL, "describe the performance counters", .flag = &list },
+		{ 0, "list-perf", NULL, "describe the performance counters, and run nothing",
+		  .flag = &list },
 		{ 0, "trace", "FILE", "write what the GPU does as a trace for Perfetto (JSON)",
 		  .text = &o->trace },
 		{ 0, "print", "N", "elements of an output that are printed (default 64)",
@@ -232,6 +249,9 @@ static bool parse(int argc, char **argv, struct run_options *o)
 	};
 	const int first = command_line(&command, argc, argv);
 
+	if (list && (first < argc || describes_run(o)))
+		command_refuse(&command, "--list-perf runs no kernel: only --device and --native are "
+			       "accepted with it");
 	if (list)
 		return true;
 	if (first == argc)
@@ -252,11 +272,10 @@ static bool load_args(struct run_options *o)
 
 int main(int argc, char **argv)
 {
-	static struct run_options options = {
-		.groups = { 1, 1, 1 }, .repeat = 1, .timeout_ns = 60000000000u, .print = 64,
-	};
+	static struct run_options options;
 	int status;
 
+	options = defaults;
 	if (parse(argc, argv, &options))
 		status = list_perf(options.device);
 	else

@@ -336,6 +336,12 @@ def bad_options_have_their_own_errors():
     unaccepted("--tolerance nan: R is a number from 0", "--tolerance", "nan", SAXPY)
     unaccepted("--check 0: an argument's number below 64 and a file", "--check", "0", SAXPY)
     unaccepted("--check 1: argument 1 is not an output", "--check", "1=x.npy", "--arg", "u32:1", SAXPY)
+    for words in ([SAXPY], ["--arg", "u32:1"], ["--groups", "1,2"], ["--repeat", "2"], ["--time"],
+                  ["--perf", "CDM_GROUPS"], ["--trace", "x.json"], ["--print", "1"],
+                  ["--check", "0=x.npy"], ["--tolerance", "0.5"], ["--no-warnings"],
+                  ["--timeout", "1"]):
+        unaccepted("--list-perf runs no kernel: only --device and --native", "--list-perf", *words)
+    assert run("--list-perf", "--native")[0] == run("--list-perf")[0]
     refused("no device is named 'tea'", "--device", "tea", SAXPY)
     unaccepted("SHADER is missing; usage: pumice-run [OPTION]… SHADER")
     args = ["--arg", "buf:f32:zero:4", "--arg", "inout:f32:zero:4", "--arg", "u32:4",
