@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Completion of bash for the tools and demos of Pumice. The long options are those that --help
-# of the command lists.
+# Completion of bash for the tools and demos of Pumice. The options are those that --help of the
+# command lists, at the start of lines.
 
 _pumice() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} nodes
@@ -15,7 +15,7 @@ _pumice() {
 	esac
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$("$1" --help 2>/dev/null |
-			grep -oE -- '(^|[[:space:],])--?[a-zA-Z][a-z-]*' | tr -d ' ,' | sort -u)" -- "$word")
+			sed -nE 's/^(    |  -[a-zA-Z])((, |  )(--[a-z0-9-]+))?( .*)?$/\1 \4/p')" -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	fi

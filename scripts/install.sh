@@ -150,6 +150,8 @@ qemu_part() {
 	install -D -m 755 "$PUMICE_QEMU" "$DESTDIR$PREFIX/libexec/pumice/qemu-system-x86_64"
 	fill pumice-qemu.in "$DESTDIR$PREFIX/bin/pumice-qemu" 755
 	install -D -m 644 "$top/packaging/pumice-qemu.1" "$DESTDIR$PREFIX/share/man/man1/pumice-qemu.1"
+	install -D -m 644 "$top/packaging/completion-qemu.bash" \
+		"$DESTDIR$PREFIX/share/bash-completion/completions/pumice-qemu"
 }
 
 case ${1:-} in

@@ -11,7 +11,7 @@ import unittest
 
 from folder import Folder
 from prefix import BUILD, TOP, VERSION
-from test_programs import examples
+from test_programs import examples, option_forms
 
 FILES = ["lib/firmware/pumice/pumice_fw.bin", "usr/lib/udev/rules.d/60-pumice.rules",
          "usr/share/pumice/pumice_fw.bin", f"usr/src/pumice-{VERSION}/dkms.conf",
@@ -59,6 +59,16 @@ look root
 ./hello >root-start 2>&1 || :
 """
 
+# Arguments: file of a completion; then the words of a command line.
+COMPLETE = r"""
+. "$0"
+read -ra rule < <(complete -p)  # complete -o filenames -F FUNCTION COMMAND
+echo "${rule[-1]}"
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+"${rule[-2]}" "$1"
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
 
 def run(command, **variables):
     """Run a command in the tree; its output. A failure is an error of the test."""
@@ -67,6 +77,12 @@ def run(command, **variables):
     if done.returncode:
         raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout[-4000:]}")
     return done.stdout
+
+
+def complete(script, *words, **variables):
+    """Return (name of the completed command, offered words) of a completion for the last word."""
+    command, *offered = run(["bash", "-c", COMPLETE, str(script), *words], **variables).splitlines()
+    return command, offered
 
 
 def as_user(folder):
@@ -128,18 +144,25 @@ class Install(Folder):
     def test_completion_offers_the_options_that_help_lists(self):
         folder = self.root / "usr/share/bash-completion/completions"
         library = str(next(self.root.glob("usr/lib/**/libpumice.so")).parent)
-        for name, some in [("run", {"--arg", "--groups"}), ("demo-life", {"--generations"}),
-                           ("as", {"--c-array", "-I"})]:
-            tool = self.root / f"usr/bin/pumice-{name}"
-            command, offered = run(
-                ["bash", "-c", f". {folder}/pumice-{name}; complete -p pumice-{name}; "
-                 f"COMP_WORDS=({tool} -); COMP_CWORD=1; _pumice {tool}; "
-                 'echo "${COMPREPLY[*]}"'], LD_LIBRARY_PATH=library).splitlines()
-            self.assertIn("_pumice", command.split())
-            words = offered.split()
-            self.assertLessEqual({*some, "-h", "--help", "-V", "--version"}, set(words))
-            self.assertEqual([word for word in words if word.startswith("-") and not
-                              run([str(tool), "--help"], LD_LIBRARY_PATH=library).count(word)], [])
+        programs = sorted((self.root / "usr/bin").iterdir())
+        self.assertGreater(len(programs), 20)
+        for tool in programs:
+            with self.subTest(program=tool.name):
+                forms = option_forms(run([str(tool), "--help"], LD_LIBRARY_PATH=library))
+                self.assertLessEqual({"-h", "--help", "-V", "--version"}, forms)
+                command, offered = complete(folder / tool.name, str(tool), "-",
+                                            LD_LIBRARY_PATH=library)
+                self.assertEqual(command, tool.name)
+                self.assertEqual(sorted(offered), sorted(forms))
+
+    def test_completion_of_a_part_and_of_the_device(self):
+        folder = self.root / "usr/share/bash-completion/completions"
+        library = str(next(self.root.glob("usr/lib/**/libpumice.so")).parent)
+        tool = str(self.root / "usr/bin/pumice-run")
+        for words, offered in ((["--ti"], ["--time", "--timeout"]), (["-d", ""], ["drm", "inproc"]),
+                               (["--device", "in"], ["inproc"]), (["--wheel"], [""])):
+            self.assertEqual(complete(folder / "pumice-run", tool, *words, LD_LIBRARY_PATH=library),
+                             ("pumice-run", offered))
 
 
 class InPlace(Folder):
@@ -233,6 +256,21 @@ class InstallQemu(Folder):
             self.assertTrue(output.startswith("usage: pumice-qemu "), output[:100])
             self.assertIn("-device pumice,cores=4,threads=2", output)
             self.assertIn("-machine", output)
+
+    def test_completion_offers_qemus_options_and_devices(self):
+        script = self.root / "share/bash-completion/completions/pumice-qemu"
+        text = run([self.command, "--help"])
+        forms = {form for line in text.splitlines()
+                 for head in re.findall(r"^-(?:\S| or -)*", line)
+                 for form in re.split(r" or |/", head)}
+        self.assertLessEqual({"-machine", "-help", "-fdb", "-fw_cfg", "--preconfig"}, forms)
+        command, offered = complete(script, self.command, "-")
+        self.assertEqual(command, "pumice-qemu")
+        self.assertEqual(set(offered), forms | {"-h", "--help", "-V", "--version"})
+        self.assertEqual(complete(script, self.command, "-nogr")[1], ["-nographic"])
+        self.assertEqual(complete(script, self.command, "-device", "pumi")[1], ["pumice"])
+        self.assertEqual(complete(script, self.command, "-d", "tests/install/test_l")[1],
+                         ["tests/install/test_layout.py"])
 
     def test_other_options_are_qemus(self):
         done = subprocess.run([self.command, "-wheel"], capture_output=True, text=True, check=False)

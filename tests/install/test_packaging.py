@@ -161,7 +161,8 @@ class Lists(unittest.TestCase):
         self.assertEqual({name for name in self.files for package, pattern in install_lines()
                           if package == "pumice-qemu" and is_listed(name, pattern)},
                          {"usr/bin/pumice-qemu", "usr/libexec/pumice/qemu-system-x86_64",
-                          "usr/share/man/man1/pumice-qemu.1"})
+                          "usr/share/man/man1/pumice-qemu.1",
+                          "usr/share/bash-completion/completions/pumice-qemu"})
 
     def test_build_dependencies_are_the_packages_of_the_build(self):
         field = re.search(r"^Build-Depends:(.*?)^\S", text("debian/control"), re.M | re.S)[1]
