@@ -16,6 +16,7 @@
 #define FOLDERS		"/sys/kernel/debug/dri/"
 #define FILE_NAME	"pds_shares"
 #define ACCEPTED	"cdm=, vdm=, pdm= and rdm=, each with 1 to 254, none or default"
+#define KEYS		"cdm-share, vdm-share, pdm-share and rdm-share"	/* of devices in process */
 #define PATH_BYTES	96
 #define TEXT_BYTES	64	/* of the driver */
 
@@ -43,8 +44,7 @@ static bool find_file(const struct command *c, const char *device, char *path)
 
 	if (fd < 0)
 		command_refuse(c, "'%s' is not a GPU of the kernel driver; accepted: drm, "
-			       "drm:/dev/dri/renderD128. In process: the keys cdm-share, vdm-share, "
-			       "pdm-share and rdm-share", device);
+			       "drm:/dev/dri/renderD128. In process: the keys " KEYS, device);
 	if (fstat(fd, &node)) {
 		fprintf(stderr, "%s: %s\n", c->name, strerror(errno));
 		return false;
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 		.options = options,
 		.notes = "A SHARE is 1 to 254 of 256, none (no limit) or default. Shares apply while\n"
 			 "several data masters have jobs. A DEVICE inproc is refused: it has the keys\n"
-			 "cdm-share, vdm-share and pdm-share.\n",
+			 KEYS ".\n",
 		.versions = COMMAND_VERSION_GPU,
 	};
 	const int first = command_line(&command, argc, argv);
