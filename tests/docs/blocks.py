@@ -58,14 +58,15 @@ def restructured(text):
     out, before, lines, n = [], [], text.splitlines(), 0
     while n < len(lines):
         line = lines[n]
-        directive = re.match(r"\.\. code-block:: ?(\w*)$", line)
+        directive = re.match(r"\s*\.\. code-block:: ?(\w*)$", line)
         literal = line.endswith("::") and not line.startswith("..")
         if not directive and not literal:
             before.append(line)
             n += 1
             continue
         start, n, body = n + 1, n + 1, []
-        while n < len(lines) and (not lines[n] or lines[n].startswith("   ")):
+        deeper = " " * (len(line) - len(line.lstrip()) + 1)
+        while n < len(lines) and (not lines[n] or lines[n].startswith(deeper)):
             body.append(lines[n])
             n += 1
         kind = directive[1] if directive else ""

@@ -2,15 +2,16 @@
 """
 The commands of README.md, of the tutorials and of some pages work as written, each of them, in order.
 
-Each document is followed in a clean copy of the tree by a user with two terminals, with the
+Each document of FOLLOWED is followed in a clean copy of the tree by a user with two terminals, with the
 results of BUILD at hand. Code blocks of the language sh are run, those marked as the guest's at
 the prompt of `make shell`. The lines of a block without a language (none) that follows
 immediately are compared with the output, except those with "…" or a time. A block with the caption
 "This fails" is run too: its commands end with an error, and of their output only times and
 addresses may differ.
 
-Commands that are not run are listed in ELSEWHERE with the reason. A document's block of any other
-kind, and a line of ELSEWHERE that no document has, is an error.
+Commands that are not run, those of all other documents included, are listed in ELSEWHERE with the
+reason. A document's block of any other kind, and a line of ELSEWHERE that no document has, is an
+error.
 """
 
 import pathlib
@@ -23,16 +24,44 @@ import session
 
 TOP = session.TOP
 KINDS = {"sh", "guest", "fails", "gdb", "none", "diff"}
-DEVELOPING = "Documentation/driver/developing.rst"
-DEBUGGING = "Documentation/driver/debugging.rst"
-FAULTS = "Documentation/faults.rst"
+SOURCES = {"c", "toml", "xml"}      # languages of other blocks in documents that are not followed
+# A line that is a command, after variables and a prompt.
+COMMAND = re.compile(r"(?:[$#] )?(?:[A-Z_]+=\S+ )*(?:(?:make|meson|ninja|python3|cc|gcc|git|apt(?:-get)?|sudo|"
+                     r"insmod|modprobe|cat|echo|qemu-system-\w+) |(?:scripts|build|tests|\w+/build|\.)/"
+                     r"|pumice-[\w-]+ (?! |[\d.]+$))")
+# {name of a case: a document that is followed}
+FOLLOWED = {
+    "readme": "README.md",
+    "first_kernel": "Documentation/first-kernel.rst",
+    "first_frame": "Documentation/first-frame.rst",
+    "first_driver_change": "Documentation/first-driver-change.rst",
+    "observing": "Documentation/observing.rst",
+    "developing": "Documentation/driver/developing.rst",
+    "debugging": "Documentation/driver/debugging.rst",
+    "fault_injection": "Documentation/faults.rst",
+    "installation": "Documentation/installation.rst",
+    "examples": "examples/README.md",
+    "guest_run_manually": "scripts/README.md",
+    "generator": "hw/README.md",
+    "fuzz_targets": "tests/fuzz/README.md",
+}
+DEVELOPING, DEBUGGING, FAULTS = (FOLLOWED[name] for name in ("developing", "debugging",
+                                                            "fault_injection"))
+TESTING, LIBRARY = "Documentation/testing.rst", "Documentation/libpumice.rst"
+CONTRIBUTING, MUTATIONS = "CONTRIBUTING.md", "tests/mutations/README.md"
+HW_TESTS, IGT, USC = "tests/hw/README.md", "tests/igt/README.md", "tests/unit/usc/README.md"
 FW_GDB = "tests/gdb does so with GDB's commands for the firmware"
 DEBUG_KERNEL = "make check-debug runs tests/guest/t_vm in such a guest"
 INJECTION = "tests/igt/pumice_faults does so in a guest of make check-igt, with such a device"
 LAYOUT = "tests/install/test_layout.py runs scripts/install.sh and what it installs"
+PART_OF_CHECK = "a part of make check"
+BY_CHECK_UNIT = "make check-unit runs the same tests"
+SELECTION = "runs for minutes; tests/scripts/test_selection.py selects by such words"
+IGT_TREE = "needs IGT's sources; tests/igt/test_in_tree.py does so with a tree like them"
+HOURS = "runs for hours; tests/scripts/test_mutations.py selects by such words"
 # (document, command): why it is not run here, and what runs it.
 ELSEWHERE = {
-    ("README.md", "make check"): "is what runs this test",
+    ("README.md", "make check"): "runs this test",
     ("Documentation/installation.rst", "make install PREFIX=/usr/local"): LAYOUT,
     ("Documentation/installation.rst", "make install-qemu PREFIX=/usr/local"): LAYOUT,
     ("Documentation/installation.rst", "dkms install pumice/VERSION"):
@@ -55,6 +84,8 @@ ELSEWHERE = {
         DEBUG_KERNEL,
     (DEBUGGING, "scripts/run-guest.py try --kernel build/kernel/debug --job /tmp/job --show --image "
      "build/guest/debug.cpio --image build/guest/programs.cpio --timeout 600"): DEBUG_KERNEL,
+    (DEBUGGING, "pumice-dump /sys/class/devcoredump/devcd1/data"):
+        "needs a job that failed; tests/guest/t_dump runs it on dumps of such jobs",
     (FAULTS, "echo unit-hang,where=cdm >/sys/kernel/debug/dri/0/inject"): INJECTION,
     (FAULTS, "cat /sys/kernel/debug/dri/0/inject"): INJECTION,
     (FAULTS, "make qemu images-fast"): "make check-igt builds the same",
@@ -62,12 +93,54 @@ ELSEWHERE = {
      "build/guest/fast.cpio --image build/guest/igt.cpio --own-time "
      "--device pumice,cores=4,threads=0,fault-injection=on,id=gpu "
      '--qemu-option "-qmp unix:/tmp/qmp,server=on,wait=off"'): INJECTION,
+    (CONTRIBUTING, "make run"): "README.md's first command",
+    (CONTRIBUTING, "make check"): "runs this test",
+    (CONTRIBUTING, "make lint"): PART_OF_CHECK,
+    (CONTRIBUTING, "make coverage"):
+        "compiles all again; tests/scripts/test_coverage.py has its evaluation",
+    (TESTING, 'make check-unit TESTS="pds_dispatch compiler-macros"'): SELECTION,
+    (TESTING, 'make check-guest TESTS="t_submit t_sync:CASE t_fault_*"'): SELECTION,
+    (TESTING, 'make check-igt TESTS="pumice_fence pumice_gem@*"'): SELECTION,
+    (TESTING, "insmod /lib/kunit/pumice.ko"): "scripts/guest-tests.py runs KUnit so",
+    (TESTING, "cat /sys/kernel/debug/kunit/pumice_*/results"): "the same",
+    (TESTING, "rmmod pumice"): "the same",
+    (TESTING, "make igt-in-tree IGT_SRC=DIR"): IGT_TREE,
+    ("Documentation/device.rst", "qemu-system-x86_64 -M q35 … -device pcie-root-port,id=rp0,slot=1 "
+     "-device pumice,bus=rp0,cores=4,threads=2"): "tests/qemu/machine.py starts such machines",
+    (LIBRARY, "make install PREFIX=/usr/local"): LAYOUT,
+    (LIBRARY, "cc program.c $(pkg-config --cflags --libs pumice)"):
+        "tests/install/test_install.py compiles so with an installed library",
+    (LIBRARY, "pumice-run --native --groups 64,64 --arg buf:f32:a.npy --arg buf:f32:random:512x512 "
+     "--arg out:f32:512x512:c.npy --arg u32:512 --arg u32:64 matmul.pasm"):
+        "tests/unit/tools/run.py does so with smaller matrices",
+    ("hw/README.md", "python3 -m unittest discover -s tests/hw"): BY_CHECK_UNIT,
+    (HW_TESTS, "python3 -m unittest discover -s tests/hw"): BY_CHECK_UNIT,
+    (HW_TESTS, "python3 tests/hw/test_gen_refusals.py Registers"): BY_CHECK_UNIT,
+    (HW_TESTS, "PUMICE_SEED=1234 python3 tests/hw/test_gen_roundtrip.py"): BY_CHECK_UNIT,
+    (IGT, "make igt-in-tree IGT_SRC=DIR"): IGT_TREE,
+    (IGT, "DIR/build/runner/igt_runner -o -s -t '^igt@pumice/' DIR/build/tests results"): IGT_TREE,
+    (IGT, "make qemu images-fast"): "make check-igt builds the same",
+    (IGT, "echo 'modprobe pumice; cd /usr/libexec/igt-gpu-tools; ./pumice_mmu_fault "
+     "--run-subtest hole-64k' > /tmp/job"): "scripts/README.md runs a job so",
+    (IGT, "scripts/run-guest.py try --kernel build/kernel/fast --image build/guest/fast.cpio --image "
+     "build/guest/igt.cpio --job /tmp/job --show"): "the same",
+    ("tests/guest/README.md", "t_vm_gpu"): "make check-guest runs the same program",
+    ("tests/guest/README.md", "t_vm_gpu map_replaces_earlier_mappings"):
+        "the same; TESTS=t_vm_gpu:CASE runs a case so",
+    (MUTATIONS, "make mutations"): HOURS,
+    (MUTATIONS, 'make mutations ONLY="cdm-* qemu-device/gpu/usc firmware/sched.c"'): HOURS,
+    (MUTATIONS, "make mutations SHARD=2/4"): HOURS,
+    (MUTATIONS, "scripts/mutations.py --check"): "tests/scripts/test_mutations.py checks the same",
+    (MUTATIONS, "scripts/mutations.py --find NAME"): "needs a row without a case",
+    (USC, "PUMICE_TEST_SEED=20261234 PUMICE_TEST_PROGRAMS=1 build/native/tests/unit/usc/test_usc_random"):
+        "make check-unit runs the program with other seeds",
+    (USC, "meson test -C build/native --benchmark usc-random-long"): "runs for minutes",
     # The first commands of sessions, for all of each.
     (DEVELOPING, "gdb-multiarch build/firmware/pumice_fw.elf"): FW_GDB,
     (DEVELOPING, "(gdb) backtrace"): FW_GDB,
 }
 # Places outside of the tree that the documents name: each test has its own.
-PLACES = ("/tmp/pumice", "/tmp/job", "/tmp/module.gdb")
+PLACES = ("/tmp/pumice", "/tmp/job", "/tmp/module.gdb", "/tmp/gen")
 SAVE = re.compile(r"Save this as ``(\S+)``:\s*$")
 TIMES = re.compile(r"…|\d (ms|s|MB/s|GFLOP/s)\b")
 MASKED = re.compile(r"0x[0-9a-f]+|[\d.]+ (?=s\b)")
@@ -83,7 +156,7 @@ class Commands(unittest.TestCase):
 
     def follow(self, name):
         """Run a document's commands in a clean copy."""
-        self.assertEqual({b.kind for b in blocks.read(TOP / name)} - KINDS, set(),
+        self.assertEqual({b.kind for b in blocks.read(TOP / name)} - KINDS - SOURCES, set(),
                          f"{name}: a code block without a known language is not run")
         if all((name, c) in ELSEWHERE for b in blocks.read(TOP / name) for c in b.commands):
             return
@@ -137,43 +210,69 @@ class Commands(unittest.TestCase):
             else:
                 self.assertIn(wanted, printed, f"{where}: output has changed")
 
-    def test_readme(self):
-        self.follow("README.md")
-
-    def test_first_kernel(self):
-        self.follow("Documentation/first-kernel.rst")
-
-    def test_first_frame(self):
-        self.follow("Documentation/first-frame.rst")
-
-    def test_first_driver_change(self):
-        self.follow("Documentation/first-driver-change.rst")
-
-    def test_observing(self):
-        self.follow("Documentation/observing.rst")
-
-    def test_developing(self):
-        self.follow(DEVELOPING)
-
-    def test_debugging(self):
-        self.follow(DEBUGGING)
-
-    def test_fault_injection(self):
-        self.follow(FAULTS)
-
-    def test_installation(self):
-        self.follow("Documentation/installation.rst")
-
-    def test_examples(self):
-        self.follow("examples/README.md")
-
-    def test_guest_run_manually(self):
-        self.follow("scripts/README.md")
-
     def test_skipped_commands_are_in_the_documents(self):
         found = {(name, command) for name, _ in ELSEWHERE
                  for block in blocks.read(TOP / name) for command in block.commands}
         self.assertEqual(set(ELSEWHERE) - found, set())
+
+
+for case, document in FOLLOWED.items():
+    setattr(Commands, f"test_{case}", lambda self, name=document: self.follow(name))
+
+
+class Others(unittest.TestCase):
+    """Documents that are not followed: their commands are in ELSEWHERE, too."""
+
+    NAMES = [name for name in session.sources.files(TOP) if name.endswith((".md", ".rst"))
+             and not name.startswith("Documentation/reference/")]
+
+    def test_every_block_has_a_language(self):
+        for name in self.NAMES:
+            for block in blocks.read(TOP / name):
+                with self.subTest(document=name, line=block.line):
+                    self.assertIn(block.kind, KINDS | SOURCES)
+
+    def test_every_command_is_run_or_listed(self):
+        count = 0
+        self.assertLessEqual(set(FOLLOWED.values()), set(self.NAMES))
+        for name in set(self.NAMES) - set(FOLLOWED.values()):
+            for block in blocks.read(TOP / name):
+                for command in block.commands:
+                    count += 1
+                    with self.subTest(document=name, line=block.line):
+                        self.assertIn((name, command), ELSEWHERE)
+        self.assertGreater(count, 20)
+
+    def test_blocks_of_other_languages_have_no_commands(self):
+        for name in self.NAMES:
+            for block in blocks.read(TOP / name):
+                with self.subTest(document=name, line=block.line):
+                    self.assertEqual([] if block.commands or block.kind == "gdb" else
+                                     [line for line in block.lines if COMMAND.match(line)], [])
+
+    def test_commands_are_recognised(self):
+        for line in ("make run", "A=1 B=2 build/native/x y", "python3 hw/gen.py", "$ scripts/x.sh",
+                     "cc a.c", "pumice-run -d drm", "qemu-system-x86_64 -M q35", "DIR/build/a b"):
+            self.assertTrue(COMMAND.match(line), line)
+        for line in ("pumice-run: error", "makes run", "mov r0, r1", "pumice-info 0.5.0",
+                     "pumice-demo-sca-196    [000] ....."):
+            self.assertFalse(COMMAND.match(line), line)
+
+    def test_the_page_about_tests_lists_the_documents_that_are_followed(self):
+        page = (TOP / TESTING).read_text(encoding="utf-8")
+        item = re.search(r"^``make check-docs``\n(.*?)as written and in order", page, re.M | re.S)[1]
+        listed = {f"Documentation/{name}.rst" for name in re.findall(r":doc:`([\w/-]+)`", item)}
+        listed |= set(re.findall(r"``(\S+\.md)``", item))
+        self.assertEqual(listed, set(FOLLOWED.values()))
+
+    def test_documents_that_run_tests_name_their_packages(self):
+        found = []
+        for name in self.NAMES:
+            text = (TOP / name).read_text(encoding="utf-8")
+            if re.search(r"tap-unittest\.py tests/|unittest discover", text):
+                found.append(name)
+                self.assertRegex(text, r"scripts/host-packages\.sh check|packages of make check", name)
+        self.assertGreater(len(found), 4)
 
 
 class Blocks(unittest.TestCase):
