@@ -150,7 +150,7 @@ static void draw(struct torus *t, struct pumice_stream *stream)
 	state.vdm.varyings = 5;
 	state.vdm.front_ccw = state.vdm.cull_back = true;
 
-	/* Depth first: what is nearest is then blended with the background, and nothing else. */
+	/* Depth first: only the nearest samples are then blended with the background. */
 	state.isp.depth_func = PUMICE_COMPARE_LESS;
 	state.isp.depth_write = state.isp.no_tag = true;
 	gpu_check(&t->gpu, pumice_stream_stages(stream, &state, &vertex, &fragment), "depth");

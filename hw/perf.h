@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
- * Performance counters: what each register PERF_COUNTER(n) counts.
+ * Performance counters: the events that each register PERF_COUNTER(n) counts.
  *
  * The device, the driver's descriptions of counters for user space, tools and
  * documentation all use this table. The numbers are part of the hardware: new

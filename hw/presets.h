@@ -24,7 +24,7 @@
  *                   partition
  *   tsp             vertices in the TSP's cache of a core
  *
- * DEFAULT       four small cores: what the project's own tests run on. The common store has 64 KiB
+ * DEFAULT       four small cores, on which the project's own tests run. The common store has 64 KiB
  *               for registers, and 512 KiB for the pixel outputs of the largest tile: 32x32 pixels
  *               of four samples of 32 registers.
  * VOLCANIC      document 000: four texture interfaces and so four USCs in an SPU, 512 KiB of

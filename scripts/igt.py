@@ -4,7 +4,7 @@
 
     igt.py image ROOT OUT              make the guest image's part with IGT
     igt.py run KERNEL IMAGE… [-- …]    run the list of KERNEL (fast, stock or debug);
-                                       what follows -- goes to run-guest.py
+                                       words after -- are for run-guest.py
 
 On the debug kernel, where time is another, upstream's tests of DRM's core prove nothing
 more: it runs our own programs, pumice_faults as on the others, and core_hotunplug.

@@ -4,8 +4,8 @@
 
 lint_format.py [FILE…]: without a file every header and source of the tree.
 Differences in line breaks, in the alignment of comments and columns, and in macros are left to
-the author, as clang-format has no setting that agrees with the kernel there; so is whether the
-continuation of a line is aligned with a bracket or indented by tabs. Code between the
+the author, as clang-format has no setting that agrees with the kernel there; so is the alignment
+of the continuation of a line, with a bracket or by tabs. Code between the
 comments "clang-format off" and "clang-format on" is not checked.
 
 lint.sh runs this with clang-format of one Debian release: others differ in a few lines.
@@ -77,7 +77,7 @@ def formatted(contents):
 
 
 def problems(name, content, better):
-    """Return the problems of one file; better: what clang-format writes."""
+    """Return the problems of one file; better: its text by clang-format."""
     old, new = content.splitlines(), better.splitlines()
     found = []
     for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, False).get_opcodes():

@@ -5,9 +5,9 @@
 lint_language.py [--all]: in lines added since LINT_BASE, else since the branch left its upstream
 or the main branch, else since the previous commit; uncommitted changes count. --all checks every
 line of every file instead.
-Checks the words in all text, the names in identifiers only, which are split at "_", comments and
-sentences that begin with a clause ("What ..."), "for what ...", "is no NOUN", and that docstrings of
-functions begin with a verb. A line that contains "lint: word" is excepted. Also checks that every citation of a
+Checks the words in all text, the names in identifiers only, which are split at "_", comments,
+headings and sentences that begin with a clause ("What ..."), "for what ...", "is what ...", "; what
+...", "is no NOUN", and that docstrings of functions begin with a verb. A line that contains "lint: word" is excepted. Also checks that every citation of a
 source document names a section ("document 004, "PDS"", in XML without quotes) that
 Documentation/sources.rst lists.
 """
@@ -38,6 +38,13 @@ CLAUSE = re.compile(r'(?:^\W*(?:/\*\*?|//|#|"""|\*|;)\s*|\bdoc=")'
                     r'(?:(?:What|Who|Whose|Whether|How|Why|Which)\b[^?]*|(?:Where|When)\b[^?,]*)$')
 # A sentence that begins with one, after the first: in a line, and at the start of the next line.
 LATER_CLAUSE = re.compile(r"(?<=[a-z0-9)\]\"'`][.;:] )(?:What|Who|Whose|Whether|How|Why|Which) [^?]*$")
+# A clause as predicate, or after ";" or ":": "the list is what it needs". Before
+# punctuation it is a name.
+PREDICATE = re.compile(r"(?<![\"'])[;:] what\b(?!\s*[:=,.)\]}])|\b(?:is|are|was|were) (?:what|how|why|whether|where)\b")
+# A heading of Markdown, and one of reStructuredText, whose line is underlined, that is a clause.
+MARKDOWN_HEADING = re.compile(r"#+ +(.*)")
+UNDERLINE = re.compile(r"([=~^\"'-])\1{2,}$")
+HEADING_CLAUSE = re.compile(r"(?:What|Who|Whose|Whether|How|Why|Which)\b[^?]*$|(?:Where|When)\b[^?,]*$")
 # "0 is no number": "there is no" is right, also if "there" ends the line before.
 NO_NOUN = re.compile(r"(?<!^)(?<!there )(?<!where )\b(?:is|are|was|were) no "
                      r"(?!longer\b|more\b|less\b|better\b|other\b)\w+", re.IGNORECASE)
@@ -115,23 +122,37 @@ def later_clauses(name, lines):
     return found
 
 
+def clause_headings(name, source):
+    """Return [(number, heading)] of the headings of a document that are clauses."""
+    found = []
+    for number, (line, following) in enumerate(zip(source, source[1:] + [""]), 1):
+        heading = MARKDOWN_HEADING.match(line) if name.endswith(".md") else \
+            re.match("(.*)", line) if name.endswith(".rst") and UNDERLINE.match(following) else None
+        if heading and HEADING_CLAUSE.match(heading[1]):
+            found.append((number, heading[1]))
+    return found
+
+
 def problems(name, content, words, names, wanted=None):
     """Return the problems of one file; wanted: the line numbers to check, None for all."""
     source = content.splitlines()
     lines = text_lines(name, content)
-    for number, phrase, write in split_phrases(lines, words):
+    clauses = [(PREDICATE, "the object")]
+    for number, phrase, write in split_phrases(lines, words + clauses):
         if (wanted is None or number in wanted or number + 1 in wanted) and \
                 MARKER not in source[number - 1]:
             yield f"{name}:{number}: \"{phrase}\": write {write}"
-    for number, clause in later_clauses(name, lines):
-        if (wanted is None or number in wanted) and MARKER not in source[number - 1] and \
-                not CLAUSE.search(source[number - 1]):
+    later = [(number, clause) for number, clause in later_clauses(name, lines)
+             if not CLAUSE.search(source[number - 1])]
+    for number, clause in later + clause_headings(name, source):
+        if (wanted is None or number in wanted) and MARKER not in source[number - 1]:
             yield f"{name}:{number}: \"{clause}\": name the object"
     for number, text, identified in lines:
         if wanted is not None and number not in wanted or MARKER in source[number - 1]:
             continue
         found = [(pattern.search(text) or pattern.search(identified), write)
                  for pattern, write in words]
+        found += [(pattern.search(text), write) for pattern, write in clauses]
         found += [(pattern.search(identified), write) for pattern, write in names]
         found += [(NO_NOUN.search(part), "is not a") for part in (text.lstrip(" \t*/#"), identified)
                   if " no " in part]

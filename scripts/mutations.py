@@ -17,7 +17,7 @@ failure of this run: the test passes, the build fails, the time is up.
 The copy is in build/mutations/tree and keeps its build folders; every run makes it equal
 to this work tree first, so that one that was interrupted leaves no trace. The table is
 out/mutations.txt; it also has the results of earlier runs, with the commit they were made on,
-of rows that are what they were then. Its total keeps them apart.
+of rows that have not changed since. Its total keeps them apart.
 """
 
 import argparse

@@ -11,7 +11,7 @@ import fnmatch
 import os
 import sys
 
-# Of the GPU, for tests of results; the default one is what all tests have.
+# Of the GPU, for tests of results; all other tests have the default one.
 PRESETS = ["volcanic", "waves", "sgx543mp4", "videocore4"]
 
 

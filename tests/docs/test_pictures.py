@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pictures of the demos in the documentation are what the GPU draws."""
+"""The pictures of the demos in the documentation are those that the GPU draws."""
 
 import pathlib
 import re

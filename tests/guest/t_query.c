@@ -192,7 +192,7 @@ static void pages_and_addresses_are_sane(void)
 	CHECK(info.va_end <= 1ull << PUMICE_MMU_VA_BITS);
 }
 
-/* In ascending order, without gaps; that of 4 KiB pages is what programs for 1.2 use. */
+/* In ascending order, without gaps; programs for 1.2 use that of 4 KiB pages. */
 static void heaps_have_every_page_size_and_do_not_overlap(void)
 {
 	struct drm_pumice_query_gpu info = need_info(need_gpu());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* SPDX-FileCopyrightText: Copyright (C) 2026 The Pumice maintainers */
-/* DEV_QUERY: what the driver reports of the GPU. */
+/* DEV_QUERY: properties of the GPU that the driver reports. */
 #include <errno.h>
 #include <string.h>
 

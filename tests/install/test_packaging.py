@@ -23,7 +23,7 @@ MATCHES = {"ACTION", "ATTR", "ATTRS", "DEVPATH", "DRIVER", "DRIVERS", "ENV", "KE
            "NAME", "SUBSYSTEM", "SUBSYSTEMS", "TAG", "TAGS"}
 ASSIGNMENTS = {"ATTR", "ENV", "GROUP", "MODE", "OWNER", "SYMLINK", "TAG"}
 
-# Packages of make run and make deb that debian/control need not name: what it is that needs them.
+# Packages of make run and make deb that debian/control need not name, and their users.
 ESSENTIAL = "build-essential, which every build of a package has"
 GUEST = "the guest and its kernels"
 NOT_FOR_PACKAGES = {

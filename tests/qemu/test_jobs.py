@@ -41,8 +41,8 @@ class JobTest(unittest.TestCase):
         return machine
 
     def check_registers_at(self, machine, old=None):
-        """Check that registers and MSI-X table are where the BARs are, and no longer where those
-        were.
+        """Check that registers and MSI-X table are at the addresses of the BARs, and no longer at the
+        old ones.
         """
         bar0, bar4 = machine.bars
         for index, address in enumerate((bar0 + REG["FW_ENTRY"], bar4)):

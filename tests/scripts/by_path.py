@@ -8,7 +8,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 
 
 def load(name):
-    """Return scripts/NAME as a module; what it imports from there has to be in sys.path."""
+    """Return scripts/NAME as a module; that folder has to be in sys.path, for its imports."""
     spec = importlib.util.spec_from_file_location(name.removesuffix(".py").replace("-", "_"),
                                                   SCRIPTS / name)
     module = importlib.util.module_from_spec(spec)

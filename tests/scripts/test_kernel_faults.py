@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Judging a guest's kernel: what it reports of itself fails the run."""
+"""Faults that a guest's kernel reports of itself fail the run."""
 
 import pathlib
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/lint_format.py: what is reported of a file."""
+"""scripts/lint_format.py: its reports of a file."""
 
 import pathlib
 import sys

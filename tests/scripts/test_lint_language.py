@@ -63,7 +63,6 @@ class Words(unittest.TestCase):
         content = "/* What is stored. */\nint a;\t/* What? */\n/*\n * Who sleeps.\n */\n"
         self.assertEqual(found("a.c", content), [1, 4])
         self.assertEqual(found("a.py", '"""What it prints."""\n# What came.\nWhat\n'), [1, 2])
-        self.assertEqual(found("a.md", "# What it is\n"), [])
         self.assertEqual(found("a.h", "/* Whether it fits. */\n/* Return whether it fits. */\n"), [1])
 
     def test_a_later_sentence_that_is_a_clause_is_found(self):
@@ -73,7 +72,7 @@ class Words(unittest.TestCase):
             self.assertEqual(len(found("a.c", text)), 1, text)
         self.assertEqual(found("a.rst", "It ends. Who owns it is woken.\n"), [1])
         self.assertEqual(found("a.py", '"""Ends.\n\nWhich one ends is not known.\n"""\n'), [3])
-        for text in ("It ends. Why not?\n", "It ends.\n\nWhat is measured\n----\n", "See what follows.\n",
+        for text in ("It ends. Why not?\n", "It ends.\n\nMethod\n----\n", "See what follows.\n",
                      "It ends.\n- What to do\n"):
             self.assertEqual(found("a.rst", text), [], text)
 
@@ -88,6 +87,23 @@ class Words(unittest.TestCase):
             self.assertEqual(found("a.rst", text + "\n"), [1], text)
         self.assertEqual(found("a.c", "/* Poll for what a job\n * writes. */\nf(by, what);\n"), [1])
         self.assertEqual(found("a.rst", "the flag, and what it means; whatever\n"), [])
+
+    def test_a_clause_as_predicate_or_after_a_colon_is_found(self):
+        for text in ("the list is what it needs", "the rest is dropped: what is\nsent", "it reads; what",
+                     "This is how it\nends.", "these are where they\nwere", "so is whether it ends"):
+            self.assertEqual(found("a.rst", text + " of\n"), [1], text)
+        self.assertEqual(found("a.c", "/* Limits: it is\n * what a job writes. */\n"), [1])
+        for text in ("if (x):\n    what = f()", '{"what": what}', "f(x); what = 1", "*what: text",
+                     "the name; what: its text", "unknown word: WHAT is a file", "it is somewhat slow",
+                     "The end; where it is absent, none", "Return: whether it ended."):
+            self.assertEqual(found("a.py", text + "\n"), [], text)
+
+    def test_a_heading_that_is_a_clause_is_found(self):
+        self.assertEqual(found("a.md", "# What counts\n\n## How it ends\nWhat?\n"), [1, 3])
+        self.assertEqual(found("a.rst", "What it is\n==========\n\nEnds\n----\n"), [1])
+        for text in ("# Whatever\n", "# What is it?\n", "# Results\n", "# When idle, it ends\n"):
+            self.assertEqual(found("a.md", text), [], text)
+        self.assertEqual(found("a.rst", "What\nis it\n\nWhen it ends\n"), [])
 
     def test_a_negated_noun_is_found(self):
         content = "/* 0 is no number. */\nint words_that_are_no_shader;\n"

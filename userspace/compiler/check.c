@@ -14,7 +14,7 @@
  *   drawn. One that stores to memory or drops pixels has an effect;
  * - with the inputs of a graphics stage: a register that none of them loads.
  *
- * Limits: SH, CF and CFA are shared by the waves: what writes them counts without its order, and
+ * Limits: SH, CF and CFA are shared by the waves: their writes count without an order, and
  * waits of other waves are not checked. SL, O, VO and local memory are not checked.
  */
 #include <errno.h>
@@ -497,7 +497,7 @@ static void check_insns(struct checker *c)
 
 		if (!c->reached[i] || !effects_of(&c->info.usc[WORDS * i], &insn, &e))
 			continue;
-		/* Several edges, or one from elsewhere: what is in flight is not known. */
+		/* Several edges, or one from elsewhere: accesses in flight are not known. */
 		if (c->edge_of[i] != NONE && (c->edge_of[i] != 2 * (i - 1) ||
 					      c->next_edge[c->edge_of[i]] != NONE))
 			memset(&flight, 0, sizeof(flight));

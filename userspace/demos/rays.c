@@ -304,7 +304,7 @@ static double hit_instance(const struct scene *s, uint32_t n, const double *o, c
 	return best;
 }
 
-/* Return the instance that a ray hits first, or INSTANCES; *t is where. */
+/* Return the instance that a ray hits first, or INSTANCES; *t: the place on the ray. */
 static uint32_t trace(const struct scene *s, const double *o, const double *d, double *t)
 {
 	uint32_t found = INSTANCES;

@@ -89,7 +89,7 @@ found:
 	mov		shade, [r9], zero
 	mul.f32		shade, shade, 0.85
 	add.f32		shade, shade, 0.15
-	; what is not reflected
+	; the part that is not reflected
 	mov		r12, [one], 1.0
 	sub.f32		r11, r12, r39
 	mul.f32		r11, r11, weight

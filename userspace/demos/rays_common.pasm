@@ -28,7 +28,7 @@
 .alias    shade, r47
 .alias    left, r48
 
-; A component of the pixel: what the ray sees, weighted
+; A component of the pixel: the weighted colour that the ray sees
 .macro add_colour to, value
 	mul.f32		r10, \value, r11
 	add.f32		r10, r10, \to

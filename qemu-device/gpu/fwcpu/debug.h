@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Firmware processor: what a debugger needs beyond fwcpu.h.
+ * Firmware processor: functions of a debugger, besides those of fwcpu.h.
  *
  * A breakpoint costs nothing where there is none: when an instruction is decoded at an
  * address that has one, its record becomes an operation that ends fwcpu_run() with

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Firmware control: what a debugger of the firmware may do. See debug.h.
+ * Firmware control: the actions of a debugger of the firmware. See debug.h.
  */
 #include "debug.h"
 

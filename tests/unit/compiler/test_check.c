@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Warnings of legal programs: what is reported, at which line, and what is not. */
+/* Warnings of legal programs and their lines; programs without warnings. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A debugger of the firmware processor: what halts it, what it may look at, what a boot, a
- * reset and its departure do. The test is every party: it steps the unit itself.
+ * A debugger of the firmware processor: halts, accesses, and effects of a boot, of a reset and of
+ * its departure. The test is every party: it steps the unit itself.
  */
 #include "cmocka_all.h"
 

@@ -24,7 +24,7 @@ struct fake {
 	u32 breakpoints[4];
 	u32 breakpoint_count;
 	u32 resumes, detaches;
-	size_t sent_bytes;	/* since fake_forget(); what does not fit is dropped */
+	size_t sent_bytes;	/* since fake_forget(); the rest is dropped */
 	char sent[FAKE_SENT + 1];
 };
 
@@ -33,7 +33,7 @@ extern const struct fwgdb_target fake_target;
 /* A stub with a connection, in no-acknowledgement mode unless @acks. */
 void fake_start(struct fake *f, bool acks);
 void fake_end(struct fake *f);
-/* Send a packet with its checksum; what is sent until then is forgotten. */
+/* Forget all sent bytes; send a packet with its checksum. */
 void fake_packet(struct fake *f, const char *contents);
 /* The processor halts. */
 void fake_halt(struct fake *f, enum fwgdb_stop why);

@@ -139,7 +139,7 @@ static void each_damage_is_refused_with_its_reason(void **state)
 	}
 }
 
-/* Of file 1; what terminals interpret, and characters that have the same bytes. */
+/* Of file 1; sequences of terminals, and characters that have the same bytes. */
 static void names_have_no_control_characters(void **state)
 {
 	static const struct {

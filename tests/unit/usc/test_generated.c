@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Random programs have every operation of hw/isa.xml in every form and of every type, and
- * operations without memory with every bank of every operand: what the generator omits, no random
- * test compares with the reference model.
+ * operations without memory with every bank of every operand: no random test compares
+ * anything else with the reference model.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -71,7 +71,7 @@ static void note(const struct gen_program *prog)
 	}
 }
 
-/* The generators that test_random.c and test_graphics.c use: what all cases look at. */
+/* Programs of the generators of test_random.c and test_graphics.c, for all cases. */
 static int generate(void **state)
 {
 	static struct gen_program prog;

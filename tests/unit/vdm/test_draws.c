@@ -522,8 +522,8 @@ static void check_culled(struct vdm_fixture *fx, u32 split)
 }
 
 /*
- * With several cores vertices are kept within a chunk only: what is shaded does not depend on the
- * order in which cores process chunks, which the fixture varies.
+ * With several cores vertices are kept within a chunk only: the shaded vertices do not depend on
+ * the order in which cores process chunks, which the fixture varies.
  */
 static void several_cores_shade_the_same_in_every_order(void **state)
 {

@@ -20,7 +20,7 @@
 ; low and high of one axis of the box, from a row of the transformation
 .macro transform row0, row1, row2, row3, low, high
 	mul.f32		r12, \row0, r50		; centre
-	abs.f32		r13, r12		; what rounding depends on
+	abs.f32		r13, r12		; the scale of rounding
 	mul.f32		r14, \row1, r51
 	add.f32		r12, r12, r14
 	abs.f32		r14, r14
