@@ -224,8 +224,8 @@ global_words_any(struct exec *x, const struct usc_insn *i, u64 base, vu *rows, u
 }
 
 /*
- * Prefetch the second block from p, which is where a block ends: streams are read block by block,
- * often two in an iteration, and the host's own prefetchers stop at the ends of its pages.
+ * Load the second block after p, the end of a block, to the host's cache: streams are read block by
+ * block, often two in an iteration, and the host's own prefetchers stop at the ends of its pages.
  */
 static inline __attribute__((always_inline)) void
 prefetch_after(const u8 *p, u32 words)
