@@ -6,6 +6,13 @@ import sys
 import unittest
 
 
+def reason_of(err):
+    """Return the type of an exception and the first line of its text."""
+    kind, value, _ = err
+    lines = str(value).strip().splitlines()
+    return f"{kind.__name__}: {lines[0]}" if lines else kind.__name__
+
+
 class Tap(unittest.TestResult):
     """A result that prints a TAP line a case."""
 
@@ -13,10 +20,10 @@ class Tap(unittest.TestResult):
         super().__init__()
         self.number = 0
 
-    def _line(self, good, test, detail=""):
+    def _line(self, good, test, why="", trace=""):
         # The comments before a case are its own: results.py reports the last one as its reason.
         self.number += 1
-        for line in detail.rstrip().splitlines():
+        for line in [*trace.rstrip().splitlines(), *why.splitlines()]:
             print(f"# {line}")
         print(f"{'ok' if good else 'not ok'} {self.number} - {test.id()}")
 
@@ -26,11 +33,11 @@ class Tap(unittest.TestResult):
 
     def addError(self, test, err):
         super().addError(test, err)
-        self._line(False, test, self.errors[-1][1])
+        self._line(False, test, reason_of(err), self.errors[-1][1])
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        self._line(False, test, self.failures[-1][1])
+        self._line(False, test, reason_of(err), self.failures[-1][1])
 
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
@@ -48,7 +55,9 @@ class Tap(unittest.TestResult):
         # A passed sub-test is part of its case; a failed one is a failed case.
         super().addSubTest(test, subtest, err)
         if err:
-            self._line(False, subtest, str(err[1]))
+            failed = issubclass(err[0], test.failureException)
+            self._line(False, subtest, reason_of(err),
+                       (self.failures if failed else self.errors)[-1][1])
 
 
 def main():

@@ -183,6 +183,8 @@ class Some(unittest.TestCase):
         os.write(2, b"\\xff name of a process\\n")
     def test_bad(self):
         self.assertTrue(False, "reason")
+    def test_lists(self):
+        self.assertEqual([1, 2], [1, 3])
     def test_error(self):
         raise KeyError("missing")
     @unittest.skip("no device")
@@ -198,6 +200,8 @@ class Some(unittest.TestCase):
         for number in range(3):
             with self.subTest(number=number):
                 self.assertNotEqual(number, 1)
+                if number == 2:
+                    raise StopIteration
 """
 
 
@@ -224,19 +228,22 @@ class Python(unittest.TestCase):
 
     def test_only_passed_cases_are_good(self):
         self.assertEqual(self.cases(CASES), ({
-            "good": True, "bad": False, "error": False, "skipped": False, "unexpected": False,
-            "expected": True, "parts (number=1)": False}, 1))
+            "good": True, "bad": False, "lists": False, "error": False, "skipped": False,
+            "unexpected": False, "expected": True, "parts (number=1)": False,
+            "parts (number=2)": False}, 1))
 
     def test_each_failure_is_reported_with_its_own_reason(self):
         self.assertEqual({case: note for case, _, note in self.run_tests(CASES)[0]}, {
             "good": "", "bad": "AssertionError: False is not true : reason",
+            "lists": "AssertionError: Lists differ: [1, 2] != [1, 3]",
             "error": "KeyError: 'missing'", "skipped": "skipped: no device",
             "unexpected": "passes, but is expected to fail", "expected": "",
-            "parts (number=1)": "1 == 1"})
+            "parts (number=1)": "AssertionError: 1 == 1", "parts (number=2)": "StopIteration"})
 
-    def test_a_reason_with_empty_lines_at_its_end_is_reported(self):
+    def test_a_reason_of_several_lines_is_its_first(self):
         text = CASES.replace('"reason"', '"some\\nreason\\n\\n"')
-        self.assertIn(("bad", False, "reason"), self.run_tests(text)[0])
+        self.assertIn(("bad", False, "AssertionError: False is not true : some"),
+                      self.run_tests(text)[0])
 
     def test_no_case_is_a_failure(self):
         self.assertEqual(self.cases("")[1], 1)
