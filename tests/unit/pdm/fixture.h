@@ -157,7 +157,10 @@ void fx_reset(struct fixture *fx);
 bool fx_step(struct fixture *fx);
 /* Run to the end of the job. */
 void fx_run(struct fixture *fx);
-/* Let others occupy memory for decoded programs of a stage. Loads wait for it without an end. */
+/*
+ * Let others occupy memory for decoded programs of a stage. There is no time-out: loads wait until
+ * it is released.
+ */
 void fx_occupy_memory(struct fixture *fx, u32 stage, u64 bytes);
 /* The same, and run a job of one tile until it waits for memory. make: write the job. */
 void fx_wait_for_memory(struct fixture *fx, u32 stage, u64 bytes, void (*make)(void));
@@ -170,8 +173,8 @@ struct pumice_scene fx_scene(const struct fixture *fx);
 /* program.c: load all programs; they remain loaded. */
 void fx_load_programs(struct fixture *fx);
 /*
- * Replace a program by a longer one with the same effect: its first instruction, which can be
- * repeated, is.
+ * Replace a program by a longer one. The first instruction is repeated; repeating it must have no
+ * effect.
  */
 void fx_lengthen(struct fixture *fx, enum fx_program program, u32 insns);
 /* Write the end-of-tile program's state: store every sample of output 0 as R32_FLOAT. */
