@@ -185,9 +185,15 @@ struct scene_size {
 	u32 width, height, samples, tile_size;	/* enum pumice_tile_size */
 };
 void scene_begin(struct fixture *fx, const struct scene_size *size);
+/* Begin a square of pixels of one sample, in tiles of 32 x 32; clear its stored colours. */
+void scene_begin_square(struct fixture *fx, u32 side);
+/* Return the stored colour of a pixel of such a square. */
+float scene_colour(const struct fixture *fx, u32 side, u32 x, u32 y);
 /* Start new tiles after a partial render. */
 void scene_again(struct fixture *fx);
 
+/* State of an object that covers all pixels, whatever their depths are. */
+struct pumice_isp_state scene_usual_isp(void);
 /* State records, numbered; the caller fills them in. */
 void scene_set_object(struct fixture *fx, u32 object, const struct pumice_isp_state *isp,
 		      enum fx_program program, bool sample_rate);
@@ -226,6 +232,10 @@ struct scene_deferred {
 	struct pumice_prim_draw draw;
 	u32 number[PUMICE_BLOCK_VERTICES];	/* of vertices, three for each primitive */
 };
+/* Return the record of deferred vertices whose two programs are the same. */
+struct pumice_vdm_state scene_vertex_state(const struct fixture *fx, enum fx_program program);
+/* Return the block of an entry of a tile's stream of core 0, by its number. */
+u32 *scene_block(const struct fixture *fx, u32 tile, u32 n);
 /* Replace the varyings of a block of scene_draw(), at words; nothing if it has none. */
 void scene_defer(u32 *words, const struct scene_deferred *deferred);
 /*

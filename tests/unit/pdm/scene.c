@@ -72,6 +72,27 @@ void scene_begin(struct fixture *fx, const struct scene_size *size)
 	fx_set_target(fx, size->width, size->height);
 }
 
+void scene_begin_square(struct fixture *fx, u32 side)
+{
+	const struct scene_size size = { side, side, 1, PUMICE_TILE_SIZE_32X32 };
+
+	memset(fx->colour, 0, FX_BYTES);
+	scene_begin(fx, &size);
+}
+
+float scene_colour(const struct fixture *fx, u32 side, u32 x, u32 y)
+{
+	return ((const float *)(const void *)fx->colour)[y * side + x];
+}
+
+struct pumice_isp_state scene_usual_isp(void)
+{
+	return (struct pumice_isp_state){
+		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
+		.sample_mask = 15,
+	};
+}
+
 u64 scene_isp_address(u32 object)
 {
 	return FX_STATES + object * 2 * STATE_BYTES;
@@ -205,6 +226,23 @@ void scene_draw(struct fixture *fx, u32 object, const struct scene_prim *prims, 
 u32 scene_draw_mesh(struct fixture *fx, u32 object, const struct scene_mesh *mesh)
 {
 	return draw(fx, object, NULL, mesh->prims, mesh);
+}
+
+struct pumice_vdm_state scene_vertex_state(const struct fixture *fx, enum fx_program program)
+{
+	struct pumice_vdm_state record;
+
+	pumice_vdm_state_defaults(&record);
+	record.varyings = SCENE_VARYINGS;
+	record.deferred = true;
+	pumice_stage_pack(record.vertex, &fx->stage[program]);
+	pumice_stage_pack(record.coordinate, &fx->stage[program]);
+	return record;
+}
+
+u32 *scene_block(const struct fixture *fx, u32 tile, u32 n)
+{
+	return (u32 *)(void *)host(fx, fx->stream[0][tile].entry[n].block);
 }
 
 void scene_defer(u32 *words, const struct scene_deferred *deferred)

@@ -13,9 +13,9 @@
 #define RECORD		(FX_STATES + 0x8000u)	/* the vdm_state */
 #define NUMBER		4000000u	/* of the provoking vertex; exact as f32 */
 #define INSTANCE	77u
+#define SIDE		64u	/* of the target, four tiles */
 
 static struct fixture fx;
-static const struct scene_size size = { .width = 64, .height = 64, .samples = 1 };
 
 static int open_fixture(void **state)
 {
@@ -34,9 +34,7 @@ static int close_fixture(void **state)
 /* The host's view of the block of the tile's only entry. */
 static u32 *block(u32 tile)
 {
-	const u64 va = pm_address(&fx.scene, fx.stream[0][tile].entry[0].block);
-
-	return (u32 *)(void *)(fx.pb + (va - FX_PB));
+	return scene_block(&fx, tile, 0);
 }
 
 /* Let the block of a tile have deferred vertices. */
@@ -58,40 +56,24 @@ static void put_record(const struct pumice_vdm_state *record)
 	pumice_vdm_state_pack((u32 *)(void *)(fx.states + (RECORD - FX_STATES)), record);
 }
 
-static struct pumice_vdm_state good_record(enum fx_program program)
-{
-	struct pumice_vdm_state record;
-
-	pumice_vdm_state_defaults(&record);
-	record.varyings = SCENE_VARYINGS;
-	record.deferred = true;
-	pumice_stage_pack(record.vertex, &fx.stage[program]);
-	pumice_stage_pack(record.coordinate, &fx.stage[program]);
-	return record;
-}
-
 /* A triangle over the whole target whose fragments are the first varying. */
 static void make_scene(enum fx_program program, u32 vertex_data)
 {
-	const struct pumice_isp_state isp = {
-		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
-		.sample_mask = 15,
-	};
+	const struct pumice_isp_state isp = scene_usual_isp();
 	const struct scene_prim prim = {
 		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
 			      .z = { 0.25f, 0.25f, 0.25f } },
 	};
-	const struct pumice_vdm_state record = good_record(program);
+	const struct pumice_vdm_state record = scene_vertex_state(&fx, program);
 	u32 tile;
 
-	scene_begin(&fx, &size);
+	scene_begin_square(&fx, SIDE);
 	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 	scene_draw(&fx, 0, &prim, 1);
 	for (tile = 0; tile < 4; tile++)
 		defer(block(tile), vertex_data);
 	put_record(&record);
 	scene_end(&fx, true);
-	memset(fx.colour, 0, FX_BYTES);
 }
 
 static void run_good(u32 vertex_data)
@@ -102,7 +84,7 @@ static void run_good(u32 vertex_data)
 	fx_start(&fx, false);
 	fx_run(&fx);
 	assert_int_equal(fx.end, DM_DONE);
-	for (i = 0; i < size.width * size.height; i++)
+	for (i = 0; i < SIDE * SIDE; i++)
 		assert_float_equal(((const float *)(const void *)fx.colour)[i], (float)NUMBER, 0);
 	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
 }
@@ -138,7 +120,7 @@ static void records_are_checked_when_they_are_rendered(void **state)
 
 	(void)state;
 	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
-	record = good_record(FX_VERTEX);
+	record = scene_vertex_state(&fx, FX_VERTEX);
 	record.deferred = false;
 	put_record(&record);
 	run_fault(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP, RECORD);
@@ -148,21 +130,21 @@ static void records_are_checked_when_they_are_rendered(void **state)
 	run_fault(PUMICE_FAULT_VDM_RESERVED, PUMICE_UNIT_TSP, RECORD);
 
 	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
-	record = good_record(FX_VERTEX);
+	record = scene_vertex_state(&fx, FX_VERTEX);
 	memset(record.coordinate, 0, sizeof(record.coordinate));
 	put_record(&record);
 	run_fault(PUMICE_FAULT_VDM_STATE, PUMICE_UNIT_TSP, RECORD);
 
 	/* Clipping needs the varyings of the block. */
 	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_CLIPPED);
-	record = good_record(FX_VERTEX);
+	record = scene_vertex_state(&fx, FX_VERTEX);
 	record.varyings = SCENE_VARYINGS + 1;
 	put_record(&record);
 	run_fault(PUMICE_FAULT_TSP_STATE, PUMICE_UNIT_TSP, RECORD);
 
 	/* The program writes more outputs than there are. */
 	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
-	record = good_record(FX_VERTEX);
+	record = scene_vertex_state(&fx, FX_VERTEX);
 	record.varyings = 0;
 	put_record(&record);
 	run_fault(PUMICE_FAULT_USC_REGISTER, PUMICE_UNIT_USC_CODE, 0);
@@ -171,7 +153,7 @@ static void records_are_checked_when_they_are_rendered(void **state)
 
 static void vertex_programs_that_fault_stop_the_job(void **state)
 {
-	struct pumice_vdm_state record = good_record(FX_VERTEX_FAR);
+	struct pumice_vdm_state record = scene_vertex_state(&fx, FX_VERTEX_FAR);
 
 	(void)state;
 	make_scene(FX_VERTEX_FAR, PUMICE_VERTEX_DATA_NUMBER);
@@ -282,7 +264,7 @@ static void shaded_vertices_are_of_one_job(void **state)
 	(void)state;
 	run_good(PUMICE_VERTEX_DATA_NUMBER);
 	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
-	record = good_record(FX_VERTEX);
+	record = scene_vertex_state(&fx, FX_VERTEX);
 	record.point_size = true;	/* the first varying is the second output now */
 	put_record(&record);
 	fx_start(&fx, false);
@@ -343,16 +325,12 @@ bool __wrap_ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, st
 /* A primitive for each quad of a tile, all of the same three vertices: those are shaded once. */
 static void make_small_primitives(u32 vertex_data)
 {
-	static const struct scene_size one = { .width = 32, .height = 32, .samples = 1 };
-	const struct pumice_isp_state isp = {
-		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
-		.sample_mask = 15,
-	};
-	const struct pumice_vdm_state record = good_record(FX_VERTEX);
+	const struct pumice_isp_state isp = scene_usual_isp();
+	const struct pumice_vdm_state record = scene_vertex_state(&fx, FX_VERTEX);
 	struct scene_prim prim[PUMICE_BLOCK_PRIMS];
 	u32 quad, n;
 
-	scene_begin(&fx, &one);
+	scene_begin_square(&fx, 32);
 	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 	for (quad = 0; quad < 256; quad++) {
 		const s32 x = (s32)(quad % 16) << 9, y = (s32)(quad / 16) << 9;
@@ -365,14 +343,10 @@ static void make_small_primitives(u32 vertex_data)
 		if (n == PUMICE_BLOCK_PRIMS - 1)
 			scene_draw(&fx, 0, prim, PUMICE_BLOCK_PRIMS);
 	}
-	for (n = 0; n < 8; n++) {
-		const u64 va = pm_address(&fx.scene, fx.stream[0][0].entry[n].block);
-
-		defer((u32 *)(void *)(fx.pb + (va - FX_PB)), vertex_data);
-	}
+	for (n = 0; n < 8; n++)
+		defer(scene_block(&fx, 0, n), vertex_data);
 	put_record(&record);
 	scene_end(&fx, true);
-	memset(fx.colour, 0, FX_BYTES);
 }
 
 /* Run to the end. Return the most clips, and fetches, of a step. */
@@ -458,19 +432,15 @@ static void a_wait_for_a_vertex_program_is_counted(void **state)
 /* A tile of two objects, the first one with deferred vertices; nothing is stored. */
 static void make_two_objects(void)
 {
-	static const struct scene_size one = { .width = 32, .height = 32, .samples = 1 };
-	const struct pumice_isp_state isp = {
-		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
-		.sample_mask = 15,
-	};
-	const struct pumice_vdm_state record = good_record(FX_VERTEX);
+	const struct pumice_isp_state isp = scene_usual_isp();
+	const struct pumice_vdm_state record = scene_vertex_state(&fx, FX_VERTEX);
 	struct scene_prim prim = {
 		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
 			      .z = { 0.25f, 0.25f, 0.25f } },
 	};
 	u32 i;
 
-	scene_begin(&fx, &one);
+	scene_begin_square(&fx, 32);
 	memset(fx.record.end_of_tile, 0, sizeof(fx.record.end_of_tile));
 	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 	scene_set_object(&fx, 1, &isp, FX_BLEND, false);

@@ -33,18 +33,11 @@ static int close_fixture(void **state)
 
 static struct pumice_isp_state usual_isp(void)
 {
-	return (struct pumice_isp_state){
-		.depth_func = PUMICE_COMPARE_LESS_EQUAL, .depth_write = true,
-		.scissor_x1 = 8192, .scissor_y1 = 8192, .sample_mask = 15,
-	};
-}
+	struct pumice_isp_state isp = scene_usual_isp();
 
-static void begin(u32 side)
-{
-	const struct scene_size size = { side, side, 1, PUMICE_TILE_SIZE_32X32 };
-
-	memset(fx.colour, 0, FX_BYTES);
-	scene_begin(&fx, &size);
+	isp.depth_func = PUMICE_COMPARE_LESS_EQUAL;
+	isp.depth_write = true;
+	return isp;
 }
 
 /* A rectangle of whole pixels. */
@@ -72,11 +65,6 @@ static void run(void)
 	fx_start(&fx, false);
 	fx_run(&fx);
 	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
-}
-
-static float colour_at(u32 side, u32 x, u32 y)
-{
-	return ((const float *)(const void *)fx.colour)[y * side + x];
 }
 
 /* ------------------------------------------------------------ how often states are read */
@@ -138,7 +126,7 @@ static void random_scene(u32 side)
 	bool no_tag[OBJECTS];
 	u32 i, x, y;
 
-	begin(side);
+	scene_begin_square(&fx, side);
 	fx.record.clear_depth = 1;
 	for (y = 0; y < side; y++) {
 		for (x = 0; x < side; x++) {
@@ -165,7 +153,7 @@ static void random_scene(u32 side)
 	assert_int_equal(fx.end, DM_DONE);
 	for (y = 0; y < side; y++)
 		for (x = 0; x < side; x++)
-			assert_float_equal(colour_at(side, x, y), painter.colour[y][x], 0);
+			assert_float_equal(scene_colour(&fx, side, x, y), painter.colour[y][x], 0);
 }
 
 static bool is_visible(u32 side, u32 object)
@@ -257,7 +245,7 @@ static void begin_invalid(void)
 {
 	const struct pumice_isp_state isp = usual_isp();
 
-	begin(SIDE);
+	scene_begin_square(&fx, SIDE);
 	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 }
 
@@ -309,7 +297,7 @@ static void hidden_objects_may_have_any_tsp_state(void **state)
 			assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_NONE);
 			for (y = 0; y < SIDE; y++)
 				for (x = 0; x < SIDE; x++)
-					assert_float_equal(colour_at(SIDE, x, y), 3, 0);
+					assert_float_equal(scene_colour(&fx, SIDE, x, y), 3, 0);
 		}
 	}
 }

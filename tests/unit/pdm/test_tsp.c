@@ -105,10 +105,7 @@ static void compare(u32 side)
 static u32 render(u32 side, u32 tile_size)
 {
 	const struct scene_size size = { side, side, 1, tile_size };
-	const struct pumice_isp_state isp = {
-		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
-		.sample_mask = 15,
-	};
+	const struct pumice_isp_state isp = scene_usual_isp();
 	u32 block;
 
 	memset(fx.colour, 0, FX_BYTES);

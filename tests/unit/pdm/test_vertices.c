@@ -55,29 +55,20 @@ static int close_fixture(void **state)
 
 static void put_record(const struct draw *draw)
 {
-	struct pumice_vdm_state record;
+	struct pumice_vdm_state record = scene_vertex_state(&fx, draw->program);
 	u32 *words;
 
-	pumice_vdm_state_defaults(&record);
-	record.varyings = SCENE_VARYINGS;
-	record.deferred = true;
 	record.point_size = draw->second;	/* varyings follow it */
 	record.uniform_words = (u16)draw->uniform_words;
-	pumice_stage_pack(record.vertex, &fx.stage[draw->program]);
-	pumice_stage_pack(record.coordinate, &fx.stage[draw->program]);
 	words = (u32 *)(void *)(fx.states + (RECORD(draw->record) - FX_STATES));
 	pumice_vdm_state_pack(words, &record);
 }
 
 static void begin(void)
 {
-	static const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1 };
-	const struct pumice_isp_state isp = {
-		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x1 = 8192, .scissor_y1 = 8192,
-		.sample_mask = 15,
-	};
+	const struct pumice_isp_state isp = scene_usual_isp();
 
-	scene_begin(&fx, &size);
+	scene_begin_square(&fx, SIDE);
 	scene_set_object(&fx, 0, &isp, FX_PLAIN, false);
 }
 
@@ -101,13 +92,11 @@ static void add(struct block *block, const struct isp_triangle *triangle, u32 nu
 static void flush(struct block *block)
 {
 	const struct fx_stream *stream = &fx.stream[0][0];
-	u64 va;
 
 	if (!block->count)
 		return;
 	scene_draw(&fx, 0, block->prim, block->count);
-	va = pm_address(&fx.scene, stream->entry[stream->count - 1].block);
-	scene_defer((u32 *)(void *)(fx.pb + (va - FX_PB)), &block->deferred);
+	scene_defer(scene_block(&fx, 0, stream->count - 1), &block->deferred);
 	block->count = 0;
 }
 
