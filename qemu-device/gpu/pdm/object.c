@@ -17,6 +17,11 @@
 
 #include "state.h"
 
+/* Of a piece of loading a program, in units of about 50 ns. */
+#define COST_LOAD	128u	/* read the state and a PDS program, look the program up */
+#define COST_DECODE	4u	/* an instruction; PDM_COST_PIECE is 256 of them */
+#define FETCHED		4u	/* instructions that are read, hashed and compared in a unit */
+
 /* Linear probing would need empty entries, so the whole table is searched where necessary. */
 static u32 hash_of(u64 isp_addr, u64 tsp_addr)
 {
@@ -75,21 +80,37 @@ void pdm_wait_memory(struct pdm_tile *tile, bool waits)
 		pdm->config.ops->wake(pdm->config.opaque, i);
 }
 
+/*
+ * Return the cost of the piece of a load that completed it. An only piece with more instructions
+ * than are decoded in one has found them in the cache.
+ */
+static u32 cost_of_last(const struct pds_stage *stage, bool only)
+{
+	const u32 insns = stage->program.insn[stage->program.task].insns;
+	const u32 decode = insns * COST_DECODE;
+
+	if (decode <= PDM_COST_PIECE)
+		return COST_LOAD + decode;
+	return only ? COST_LOAD + insns / FETCHED : PDM_COST_PIECE;
+}
+
 enum pds_load_result pdm_load_stage(struct pdm_tile *tile, const struct pumice_stage *state,
 				    const struct pds_stage_limits *limits, struct pds_stage *out,
-				    struct gpu_fault *fault)
+				    u32 *cost, struct gpu_fault *fault)
 {
 	const struct pdm *pdm = tile->pdm;
+	const bool first = !out->load;
 	const enum pds_load_result result =
 		pds_stage_load(pdm->config.pds, &tile->core->tlb, pdm->job.ctx, state, limits, out,
 			       fault);
 
+	*cost += result == PDS_LOADED ? cost_of_last(out, first) : PDM_COST_PIECE;
 	pdm_wait_memory(tile, result == PDS_LOAD_WAIT);
 	return result;
 }
 
 /* Read the TSP state, or do a piece of loading its program. */
-static enum pds_load_result load_piece(struct pdm_tile *tile, struct pdm_object *o,
+static enum pds_load_result load_piece(struct pdm_tile *tile, struct pdm_object *o, u32 *cost,
 				       struct gpu_fault *fault)
 {
 	struct pdm *pdm = tile->pdm;
@@ -102,7 +123,7 @@ static enum pds_load_result load_piece(struct pdm_tile *tile, struct pdm_object 
 					      o->tsp_addr, &o->tsp, fault))
 		return PDS_LOAD_FAULT;
 	limits.varyings = o->tsp.varyings;
-	return pdm_load_stage(tile, &o->tsp.fragment, &limits, &o->stage, fault);
+	return pdm_load_stage(tile, &o->tsp.fragment, &limits, &o->stage, cost, fault);
 }
 
 /*
@@ -132,9 +153,7 @@ enum pdm_step pdm_object_load(struct pdm_tile *tile, struct pdm_object *o, u32 *
 	/* The load is repeated when the last task has ended: wait_for_memory(). */
 	if (tile->memory_waits && atomic_load(&tile->running))
 		return PDM_STEP_WAIT;
-	/* The last piece, too: short programs have no other. */
-	*cost = PDM_COST_PIECE;
-	switch (load_piece(tile, o, &fault)) {
+	switch (load_piece(tile, o, cost, &fault)) {
 	case PDS_LOADED:
 		break;
 	case PDS_LOAD_MORE:

@@ -393,13 +393,16 @@ extern const struct pds_task_ops pdm_task_ops;
 enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, u16 *out);
 /*
  * Do a piece of loading the TSP state and the program of an object that has visible spans; no task
- * is built. DONE: they are loaded.
+ * is built. DONE: they are loaded. Adds to *cost, as the next one does.
  */
 enum pdm_step pdm_object_load(struct pdm_tile *tile, struct pdm_object *o, u32 *cost);
-/* Do a piece of loading a program of the tile: as pds_stage_load(). */
+/*
+ * Do a piece of loading a program of the tile: as pds_stage_load(). Each piece has a cost, the last
+ * one in proportion to its instructions: short programs have no other.
+ */
 enum pds_load_result pdm_load_stage(struct pdm_tile *tile, const struct pumice_stage *state,
 				    const struct pds_stage_limits *limits, struct pds_stage *out,
-				    struct gpu_fault *fault);
+				    u32 *cost, struct gpu_fault *fault);
 /* Record whether the tile waits for memory for programs. Others drop programs if one does. */
 void pdm_wait_memory(struct pdm_tile *tile, bool waits);
 /*

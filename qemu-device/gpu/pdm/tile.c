@@ -214,12 +214,11 @@ static enum pdm_step load_own_store(struct pdm_tile *tile, u32 *cost)
 	struct pumice_stage stage;
 
 	pumice_stage_unpack(tile->own_words, &stage);
-	switch (pdm_load_stage(tile, &stage, &limits, &tile->own_store, &fault)) {
+	switch (pdm_load_stage(tile, &stage, &limits, &tile->own_store, cost, &fault)) {
 	case PDS_LOADED:
 		tile->own_state = PDM_STORE_LOADED;
 		return PDM_STEP_DONE;
 	case PDS_LOAD_MORE:
-		*cost = PDM_COST_PIECE;
 		return PDM_STEP_ON;
 	case PDS_LOAD_WAIT:
 		/* Programs of the tile's objects, no longer needed, may occupy the memory. */

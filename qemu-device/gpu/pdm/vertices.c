@@ -191,7 +191,6 @@ static enum pdm_step load(struct pdm_tile *tile, u32 *cost)
 
 	if (v->loaded && v->state == state)
 		return PDM_STEP_DONE;
-	*cost = PDM_COST_PIECE;
 	if (v->state != state) {
 		pdm_vertices_release(tile);
 		v->state = state;
@@ -203,7 +202,7 @@ static enum pdm_step load(struct pdm_tile *tile, u32 *cost)
 	limits.vo = vdm_record_vo(&v->record);
 	limits.attribute = v->record.attribute;
 	limits.attributes = v->record.state.attribute_count;
-	switch (pdm_load_stage(tile, &v->record.vertex, &limits, &v->stage, &fault)) {
+	switch (pdm_load_stage(tile, &v->record.vertex, &limits, &v->stage, cost, &fault)) {
 	case PDS_LOADED:
 		v->loaded = true;
 		return PDM_STEP_DONE;

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
  * Long programs, which are loaded in pieces: the guest may change their state meanwhile, and a step
- * of a core does no more pieces than its budget of time admits.
+ * of a core does no more of it than its budget of time admits.
  */
 #include <string.h>
 
 #include "../../../qemu-device/gpu/pds/gfx.h"
 #include "../../../qemu-device/gpu/tsp/tsp.h"
 #include "../../../qemu-device/gpu/usc/program.h"
+#include "../../../qemu-device/gpu/vdm/command.h"
 #include "fixture.h"
 
 #define SIDE	32u
 #define PIECES	16u	/* of a long program */
 #define LONG	(PIECES * USC_DECODE_PIECE)
 #define STEP_PIECES	4u	/* 200 us of a step, 50 us of a piece */
+#define COLUMNS	4u
+#define OBJECTS	(COLUMNS * COLUMNS)
+#define RECORD	(FX_STATES + 0x8000u)	/* the vdm_state */
+#define NUMBER	100u	/* of a deferred vertex */
 
 _Static_assert(LONG <= USC_FETCH_PIECE, "the first piece fetches all of it");
 
@@ -21,50 +26,58 @@ static struct fixture fx;
 
 /* ------------------------------------------------------------ a tile */
 
-static void begin(void)
-{
-	static const struct scene_size size = { SIDE, SIDE, 1, PUMICE_TILE_SIZE_32X32 };
+struct rect {
+	u32 x0, y0, x1, y1;
+};
 
-	memset(fx.colour, 0, FX_BYTES);
-	scene_begin(&fx, &size);
+static const struct rect whole = { 0, 0, SIDE, SIDE };
+
+/* Return one of the equal parts of the tile. */
+static struct rect part(u32 i, u32 columns, u32 rows)
+{
+	const u32 width = SIDE / columns, height = SIDE / rows;
+	const u32 x = i % columns * width, y = i / columns * height;
+
+	return (struct rect){ x, y, x + width, y + height };
 }
 
-/* Draw the pixels from x0 to x1 - 1 with a program that stores a value. */
-static void draw(u32 object, enum fx_program program, u32 x0, u32 x1, float value)
+/* Draw some pixels with a program that stores a value. */
+static void draw(u32 object, enum fx_program program, const struct rect *r, float value)
 {
-	const struct pumice_isp_state isp = {
-		.depth_func = PUMICE_COMPARE_ALWAYS, .scissor_x0 = (u16)x0, .scissor_x1 = (u16)x1,
-		.scissor_y1 = SIDE, .sample_mask = 15,
-	};
+	struct pumice_isp_state isp = scene_usual_isp();
 	const struct scene_prim prim = {
 		.triangle = { .x = { 0, 200 << 8, 0 }, .y = { 0, 0, 200 << 8 } },
 		.value = { value },
 	};
 
+	isp.scissor_x0 = (u16)r->x0;
+	isp.scissor_x1 = (u16)r->x1;
+	isp.scissor_y0 = (u16)r->y0;
+	isp.scissor_y1 = (u16)r->y1;
 	scene_set_object(&fx, object, &isp, program, false);
 	scene_draw(&fx, object, &prim, 1);
 }
 
-static float colour_at(u32 x, u32 y)
-{
-	return ((const float *)(const void *)fx.colour)[y * SIDE + x];
-}
-
-static void expect_colour(u32 x0, u32 x1, float value)
+static void expect_colour(const struct rect *r, float value)
 {
 	u32 x, y;
 
-	for (y = 0; y < SIDE; y++)
-		for (x = x0; x < x1; x++)
-			assert_float_equal(colour_at(x, y), value, 0);
+	for (y = r->y0; y < r->y1; y++)
+		for (x = r->x0; x < r->x1; x++)
+			assert_float_equal(scene_colour(&fx, SIDE, x, y), value, 0);
 }
 
-/* ------------------------------------------------------------ loads */
+/* ------------------------------------------------------------ the work of a step */
+
+/* Work of a step of the core, and the most of any. */
+struct work {
+	u32 loads;		/* pieces of them */
+};
 
 static struct {
-	u32 calls, waits;	/* of all loads */
-	u32 in_step, most;	/* calls in a step of the core, and in any */
-} loads;
+	u32 loads, waits;	/* of all steps */
+	struct work step, most;
+} work;
 
 enum pds_load_result __real_pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 					   const struct pumice_stage *state,
@@ -83,27 +96,56 @@ enum pds_load_result __wrap_pds_stage_load(struct pds *pds, struct mmu_tlb *tlb,
 	const enum pds_load_result result =
 		__real_pds_stage_load(pds, tlb, ctx, state, limits, out, fault);
 
-	loads.calls++;
-	loads.waits += result == PDS_LOAD_WAIT;
-	loads.in_step++;
+	work.loads++;
+	work.waits += result == PDS_LOAD_WAIT;
+	work.step.loads++;
 	return result;
 }
 
-/* Run a job on the only core, and count its loads by step. */
+static void keep_most(u32 *most, u32 value)
+{
+	if (value > *most)
+		*most = value;
+}
+
+static void end_step(void)
+{
+	keep_most(&work.most.loads, work.step.loads);
+	memset(&work.step, 0, sizeof(work.step));
+}
+
+/* Run a job on the only core, and count its work by step. */
 static void run(void)
 {
-	memset(&loads, 0, sizeof(loads));
+	memset(&work, 0, sizeof(work));
 	scene_end(&fx, true);
 	fx_start(&fx, false);
 	while (!fx.ends) {
-		loads.in_step = 0;
 		assert_true(fx_step(&fx));
-		if (loads.in_step > loads.most)
-			loads.most = loads.in_step;
+		end_step();
 	}
 	assert_int_equal(fx.end, DM_DONE);
 	assert_int_equal(pdm_status(fx.pdm)->fault.fault, PUMICE_FAULT_NONE);
 	assert_int_equal(fx_free_pages(&fx), FX_PAGES);
+}
+
+/* Draw a tile of objects of a program, side by side; the end of tile is loaded at once. */
+static void run_objects(enum fx_program program, u32 columns, u32 rows)
+{
+	u32 i;
+
+	scene_begin_square(&fx, SIDE);
+	for (i = 0; i < columns * rows; i++) {
+		const struct rect r = part(i, columns, rows);
+
+		draw(i, program, &r, (float)(i + 1));
+	}
+	run();
+	for (i = 0; i < columns * rows; i++) {
+		const struct rect r = part(i, columns, rows);
+
+		expect_colour(&r, (float)(i + 1));
+	}
 }
 
 /* ------------------------------------------------------------ the state changes meanwhile */
@@ -152,7 +194,8 @@ bool __wrap_tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ct
 	const bool ok = __real_tsp_state_load(mmu, tlb, ctx, addr, state, fault);
 
 	reads++;
-	change_state();
+	if (change != NO_CHANGE)
+		change_state();
 	return ok;
 }
 
@@ -162,51 +205,60 @@ static void a_state_that_changes_while_its_program_is_loaded_is_read_once(void *
 	for (change = NO_CHANGE; change < CHANGES; change++) {
 		fx_open(&fx, 1);
 		fx_lengthen(&fx, FX_PLAIN, LONG);
-		begin();
-		draw(0, FX_PLAIN, 0, SIDE, 7);
 		reads = 0;
-		run();
+		run_objects(FX_PLAIN, 1, 1);
 		assert_int_equal(reads, 1);
-		expect_colour(0, SIDE, 7);
-		/* The end of tile is loaded at once. */
-		assert_int_equal(loads.calls, 1 + PIECES);
+		assert_int_equal(work.loads, 1 + PIECES);
 		fx_close(&fx);
 	}
 	change = NO_CHANGE;
 }
 
-/* ------------------------------------------------------------ the time of a step */
+/* ------------------------------------------------------------ the time of loads */
 
 static void a_step_does_four_pieces_of_loading_an_object(void **state)
 {
 	(void)state;
 	fx_open(&fx, 1);
 	fx_lengthen(&fx, FX_PLAIN, LONG);
-	begin();
-	draw(0, FX_PLAIN, 0, SIDE, 7);
-	run();
-	expect_colour(0, SIDE, 7);
-	assert_int_equal(loads.calls, 1 + PIECES);
-	assert_int_equal(loads.most, STEP_PIECES);
+	run_objects(FX_PLAIN, 1, 1);
+	assert_int_equal(work.loads, 1 + PIECES);
+	assert_int_equal(work.most.loads, STEP_PIECES);
 	fx_close(&fx);
 }
 
-/* Short programs have one piece, which is their last. */
-static void a_step_loads_four_short_programs(void **state)
+/* The last piece of a load is one, too: these programs have no other. */
+static void a_step_loads_four_programs_of_one_piece(void **state)
 {
-	const u32 objects = 16, width = SIDE / objects;
-	u32 i;
-
 	(void)state;
 	fx_open(&fx, 1);
-	begin();
-	for (i = 0; i < objects; i++)
-		draw(i, FX_PLAIN, i * width, (i + 1) * width, (float)(i + 1));
-	run();
-	for (i = 0; i < objects; i++)
-		expect_colour(i * width, (i + 1) * width, (float)(i + 1));
-	assert_int_equal(loads.calls, 1 + objects);
-	assert_int_equal(loads.most, STEP_PIECES);
+	fx_lengthen(&fx, FX_PLAIN, USC_DECODE_PIECE);
+	run_objects(FX_PLAIN, COLUMNS, COLUMNS);
+	assert_int_equal(work.loads, 1 + OBJECTS);
+	assert_int_equal(work.most.loads, STEP_PIECES);
+	fx_close(&fx);
+}
+
+/* All but the first one are in the cache, and only fetched and compared: a piece, too. */
+static void a_step_finds_four_long_programs_in_the_cache(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	fx_lengthen(&fx, FX_PLAIN, LONG);
+	run_objects(FX_PLAIN, COLUMNS, COLUMNS);
+	assert_int_equal(work.loads, 1 + PIECES + OBJECTS - 1);
+	assert_int_equal(work.most.loads, STEP_PIECES);
+	fx_close(&fx);
+}
+
+/* Less than a piece, but some 6 us each. */
+static void a_step_loads_up_to_32_short_programs(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	run_objects(FX_PLAIN, 8, 8);
+	assert_int_equal(work.loads, 1 + 64);
+	assert_in_range(work.most.loads, 4 * STEP_PIECES, 32);
 	fx_close(&fx);
 }
 
@@ -214,20 +266,21 @@ static void a_step_loads_four_short_programs(void **state)
 static void a_load_that_finds_no_memory_is_a_piece(void **state)
 {
 	const u64 room = usc_predecode_bytes(2) + usc_predecode_bytes(LONG);
+	const struct rect left = part(0, 2, 1), right = part(1, 2, 1);
 
 	(void)state;
 	fx_open(&fx, 1);
 	fx_lengthen(&fx, FX_PLAIN, LONG);
 	fx_lengthen(&fx, FX_BLEND, LONG);
 	fx_occupy_memory(&fx, USC_STAGE_FRAGMENT, USC_CACHE_PDM_BYTES - room);
-	begin();
-	draw(0, FX_PLAIN, 0, SIDE / 2, 7);
-	draw(1, FX_BLEND, SIDE / 2, SIDE, 5);
+	scene_begin_square(&fx, SIDE);
+	draw(0, FX_PLAIN, &left, 7);
+	draw(1, FX_BLEND, &right, 5);
 	run();
-	expect_colour(0, SIDE / 2, 7);
-	expect_colour(SIDE / 2, SIDE, 5);
-	assert_true(loads.waits > 0);
-	assert_int_equal(loads.most, STEP_PIECES);
+	expect_colour(&left, 7);
+	expect_colour(&right, 5);
+	assert_true(work.waits > 0);
+	assert_int_equal(work.most.loads, STEP_PIECES);
 	fx_close(&fx);
 }
 
@@ -239,18 +292,116 @@ static void a_step_does_four_pieces_of_loading_a_store_program(void **state)
 	fx_open(&fx, 1);
 	usual = fx.stage[FX_END_OF_TILE];
 	fx_lengthen(&fx, FX_END_OF_TILE, LONG);
-	begin();
-	draw(0, FX_PLAIN, 0, SIDE, 7);
+	scene_begin_square(&fx, SIDE);
+	draw(0, FX_PLAIN, &whole, 7);
 	pumice_stage_pack(fx.record.end_of_tile, &usual);
 	control_begin(&fx, FX_CONTROL);
 	control_tile(&fx, 0, 0);
 	control_branch(&fx);
 	control_store_program(&fx, &fx.stage[FX_END_OF_TILE], true);
 	run();
-	expect_colour(0, SIDE, 7);
+	expect_colour(&whole, 7);
 	/* Those of the record and of the object are loaded at once. */
-	assert_int_equal(loads.calls, 2 + PIECES);
-	assert_int_equal(loads.most, STEP_PIECES);
+	assert_int_equal(work.loads, 2 + PIECES);
+	assert_int_equal(work.most.loads, STEP_PIECES);
+	fx_close(&fx);
+}
+
+/* The last piece of a tile's program, and the first one of the next tile's, are in one step. */
+static void a_step_does_four_pieces_of_loading_two_store_programs(void **state)
+{
+	struct pumice_stage usual, first;
+	u32 x;
+
+	(void)state;
+	fx_open(&fx, 1);
+	usual = fx.stage[FX_END_OF_TILE];
+	fx_lengthen(&fx, FX_END_OF_TILE, LONG);
+	first = fx.stage[FX_END_OF_TILE];
+	fx_lengthen(&fx, FX_END_OF_TILE, LONG - USC_DECODE_PIECE);
+	scene_begin_square(&fx, 2 * SIDE);
+	pumice_stage_pack(fx.record.end_of_tile, &usual);
+	pumice_stage_pack(fx.record.background, &fx.stage[FX_BACKGROUND]);
+	control_begin(&fx, FX_CONTROL);
+	control_tile(&fx, 0, 0);
+	control_store_program(&fx, &first, false);
+	control_tile(&fx, 1, 0);
+	control_store_program(&fx, &fx.stage[FX_END_OF_TILE], true);
+	run();
+	for (x = 0; x < 2 * SIDE; x++) {
+		assert_float_equal(scene_colour(&fx, 2 * SIDE, x, 0), 0.25f, 0);
+		assert_float_equal(scene_colour(&fx, 2 * SIDE, x, SIDE), 0, 0);
+	}
+	/* Those of the record are loaded at once. */
+	assert_int_equal(work.loads, 2 + PIECES + PIECES - 1);
+	assert_int_equal(work.most.loads, STEP_PIECES);
+	fx_close(&fx);
+}
+
+/* ------------------------------------------------------------ programs of deferred vertices */
+
+static u32 records;	/* that were read */
+
+static void put_record(enum fx_program program)
+{
+	const struct pumice_vdm_state record = scene_vertex_state(&fx, program);
+
+	pumice_vdm_state_pack((u32 *)(void *)(fx.states + (RECORD - FX_STATES)), &record);
+}
+
+bool __real_vdm_record_fetch(const struct gpu_record *from, struct vdm_record *out,
+			     struct gpu_fault *fault);
+bool __wrap_vdm_record_fetch(const struct gpu_record *from, struct vdm_record *out,
+			     struct gpu_fault *fault);
+
+/* The record of another program is at the same address afterwards. */
+bool __wrap_vdm_record_fetch(const struct gpu_record *from, struct vdm_record *out,
+			     struct gpu_fault *fault)
+{
+	const bool ok = __real_vdm_record_fetch(from, out, fault);
+
+	records++;
+	put_record(FX_VERTEX_SECOND);
+	return ok;
+}
+
+/* Draw the number of a vertex, which a long program writes. */
+static void run_deferred(void)
+{
+	struct scene_deferred deferred = { .vertex_data = PUMICE_VERTEX_DATA_NUMBER,
+					   .record = RECORD };
+	u32 i;
+
+	for (i = 0; i < PUMICE_BLOCK_VERTICES; i++)
+		deferred.number[i] = NUMBER;
+	fx_lengthen(&fx, FX_PLAIN, USC_DECODE_PIECE);	/* a piece, too */
+	fx_lengthen(&fx, FX_VERTEX, LONG);
+	scene_begin_square(&fx, SIDE);
+	draw(0, FX_PLAIN, &whole, 0);
+	scene_defer(scene_block(&fx, 0, 0), &deferred);
+	put_record(FX_VERTEX);
+	records = 0;
+	run();
+	expect_colour(&whole, (float)NUMBER);
+	/* The end of tile and the program of the object are loaded at once. */
+	assert_int_equal(work.loads, 2 + PIECES);
+}
+
+static void a_record_that_changes_while_its_program_is_loaded_is_read_once(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	run_deferred();
+	assert_int_equal(records, 1);
+	fx_close(&fx);
+}
+
+static void a_step_does_four_pieces_of_loading_a_vertex_program(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	run_deferred();
+	assert_int_equal(work.most.loads, STEP_PIECES);
 	fx_close(&fx);
 }
 
@@ -259,9 +410,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_that_changes_while_its_program_is_loaded_is_read_once),
 		cmocka_unit_test(a_step_does_four_pieces_of_loading_an_object),
-		cmocka_unit_test(a_step_loads_four_short_programs),
+		cmocka_unit_test(a_step_loads_four_programs_of_one_piece),
+		cmocka_unit_test(a_step_finds_four_long_programs_in_the_cache),
+		cmocka_unit_test(a_step_loads_up_to_32_short_programs),
 		cmocka_unit_test(a_load_that_finds_no_memory_is_a_piece),
 		cmocka_unit_test(a_step_does_four_pieces_of_loading_a_store_program),
+		cmocka_unit_test(a_step_does_four_pieces_of_loading_two_store_programs),
+		cmocka_unit_test(a_record_that_changes_while_its_program_is_loaded_is_read_once),
+		cmocka_unit_test(a_step_does_four_pieces_of_loading_a_vertex_program),
 	};
 
 	return cmocka_run_group_tests_name("pdm load", tests, NULL, NULL);
