@@ -16,7 +16,11 @@
 #include "../pbe/pbe.h"
 #include "state.h"
 
-#define COST_TASK	64u	/* in units of about 50 ns */
+/* In units of about 50 ns. */
+#define COST_TASK	64u
+#define COST_TEXTURE	128u	/* of an instruction that reads one or two levels */
+#define COST_READ	8u	/* of a burst */
+#define WORDS_OF_UNIT	16u	/* words that instructions write to registers in a unit */
 #define MAX_ATTEMPTS	1u
 
 /* ------------------------------------------------------------ running tasks */
@@ -433,14 +437,34 @@ static bool gather_prims(struct pdm_tile *tile, struct pdm_task *task, struct it
 	return true;
 }
 
-/* Fill a claimed task's registers, one piece. */
-static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault *fault)
+/* Return the cost of instructions of the PDS program, which have filled the task's registers. */
+static u32 cost_of_fill(const struct pdm_task *task, u32 from, u32 to)
 {
+	const u32 instances = task->spans * USC_SPAN_LANES;
+	u32 words = 0, cost = 0, i;
+
+	for (i = from; i < to; i++) {
+		const struct pumice_pds_insn *insn = &task->stage->program.insn[i];
+
+		if (insn->opcode == PUMICE_PDS_OP_TEXTURE)
+			cost += COST_TEXTURE;
+		cost += pds_insn_reads(insn, instances) * COST_READ;
+		words += pds_insn_words(insn, instances) *
+			 (pds_bank_is_coeffs(insn->bank) ? task->prims : 1);
+	}
+	return cost + words / WORDS_OF_UNIT;
+}
+
+/* Fill a claimed task's registers, one piece. */
+static bool fill(struct pdm_tile *tile, struct pdm_task *task, u32 *cost, struct gpu_fault *fault)
+{
+	const u32 from = tile->fill_pc;
 	const struct tsp_plane flat[2] = {
 		{ 0, 0, 1 }, { 0, 0, 0 },
 	};
 	struct itr_prim prim[PDM_TASK_SPANS];
 	struct pds_fragments in = { .gfx = &task->gfx, .prim = prim, .prims = task->prims };
+	bool ok;
 
 	prim[0] = (struct itr_prim){ .plane = flat, .front = true };
 	if (!tile->shade.fixed) {
@@ -448,9 +472,11 @@ static bool fill(struct pdm_tile *tile, struct pdm_task *task, struct gpu_fault 
 		if (!gather_prims(tile, task, prim, fault))
 			return false;
 	}
-	return pds_fill_fragments(tile->pdm->config.pds, &tile->place, task->stage, &in,
-				  halves_of(tile->pdm->config.halves, tile->place.usc),
-				  &tile->core->tlb, &tile->fill_pc, fault);
+	ok = pds_fill_fragments(tile->pdm->config.pds, &tile->place, task->stage, &in,
+				halves_of(tile->pdm->config.halves, tile->place.usc),
+				&tile->core->tlb, &tile->fill_pc, fault);
+	*cost += cost_of_fill(task, from, tile->fill_pc);
+	return ok;
 }
 
 enum pdm_step pdm_claim(struct pdm_tile *tile, const struct pds_stage *stage, u32 instances,
@@ -497,14 +523,15 @@ static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *co
 
 	if (step != PDM_STEP_DONE)
 		return step;
-	if (!fill(tile, task, &fault)) {
+	if (!fill(tile, task, cost, &fault)) {
 		tile->filling = false;
 		pds_task_drop(pds, &tile->place);
 		pdm_fault(tile->pdm, &fault);
 		return PDM_STEP_ON;
 	}
 	if (tile->fill_pc < task->stage->program.insns) {
-		*cost = PDM_COST_PIECE;
+		/* It read PDS_PIECE_TEXTURES textures, perhaps with many samples each. */
+		*cost += PDM_COST_PIECE;
 		return PDM_STEP_ON;
 	}
 	tile->filling = false;

@@ -68,6 +68,9 @@ enum fx_program {
 	FX_LOOP,	/* never ends */
 	FX_BAD_STORE,	/* faults */
 	FX_READS,	/* o0 = o0 / 2 + v0; a task is filled in pieces (texture reads) */
+	FX_TEXEL,	/* o0 = o0 / 2 + v0; a task is filled with one texture read */
+	FX_BURST,	/* o0 = v0; a task is filled with a burst to shared registers */
+	FX_BURST_COEFFS,	/* the same, to coefficients of each primitive */
 	FX_BACKGROUND,	/* o0 = 0.25 */
 	FX_NOTHING,	/* writes nothing */
 	FX_END_OF_TILE,
@@ -177,6 +180,10 @@ void fx_load_programs(struct fixture *fx);
  * effect.
  */
 void fx_lengthen(struct fixture *fx, enum fx_program program, u32 insns);
+/* Repeat the burst of FX_BURST or FX_BURST_COEFFS, of up to FX_BURST_WORDS or _COEFFS words. */
+#define FX_BURST_WORDS	2048u
+#define FX_BURST_COEFFS_WORDS	256u
+void fx_set_bursts(struct fixture *fx, enum fx_program program, u32 bursts, u32 words);
 /* Write the end-of-tile program's state: store every sample of output 0 as R32_FLOAT. */
 void fx_set_target(struct fixture *fx, u32 width, u32 height);
 

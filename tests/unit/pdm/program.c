@@ -15,6 +15,11 @@
 _Static_assert(TEXTURE_STATE == 0x317ff80, "as in READ");
 _Static_assert(FX_ATTRIBUTES == 0x3009000, "as in FX_VERTEX_BASE");
 #define READ		"texture v4, 0, linear, 2d, 0x317ff80\n"
+_Static_assert(FX_CODE == 0x3100000, "as in FX_BURST");
+_Static_assert(FX_BURST_WORDS == 2048 && FX_BURST_COEFFS_WORDS == 256, "as in FX_BURST");
+#define BURST(to)	".stage fragment\n.pds\ndma " to ", 0x3100000\n" \
+			"iterate v0, 0, 2, linear\ntask code, INSNS\nend\n.endpds\n" \
+			"mov o0, v0\nend\n"
 
 #define INPUT		".pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n" \
 			"mov v2, frag_x\nmov v3, frag_y\ntask code, INSNS\nend\n.endpds\n"
@@ -32,6 +37,10 @@ static const char *const texts[FX_PROGRAMS] = {
 		"mov r0, 0\nglobal_store32 sig0, [one], sh0 + r0, v0\nend\n",
 	[FX_READS] = ".stage fragment\n.pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n"
 		READ READ READ READ READ READ READ READ "task code, INSNS\nend\n.endpds\n" BLEND,
+	[FX_TEXEL] = ".stage fragment\n.pds\ncoeff cf0, 64, 1\niterate v0, 0, 2, linear\n"
+		READ "task code, INSNS\nend\n.endpds\n" BLEND,
+	[FX_BURST] = BURST("sh0, 2048"),
+	[FX_BURST_COEFFS] = BURST("cf0, 256"),
 	[FX_BACKGROUND] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\n"
 		"mov o0, 0.25\nend\n",
 	[FX_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
@@ -167,6 +176,27 @@ void fx_lengthen(struct fixture *fx, enum fx_program program, u32 insns)
 	task.insns = insns;
 	pumice_pds_pack(last, &task);
 	stage->pds_addr = task.addr + (u64)insns * INSN_WORDS * 4;
+	fx->code_used += used;
+}
+
+void fx_set_bursts(struct fixture *fx, enum fx_program program, u32 bursts, u32 words)
+{
+	struct pumice_stage *stage = &fx->stage[program];
+	const u32 *from = (const u32 *)(const void *)(fx->code + (stage->pds_addr - FX_CODE));
+	u32 *to = (u32 *)(void *)(fx->code + fx->code_used), i;
+	const u32 rest = stage->pds_insns - 1u, used = (bursts + rest) * INSN_WORDS * 4;
+	struct pumice_pds_insn burst;
+
+	assert_true(FX_CODE + fx->code_used + used <= TEXTURE_STATE);
+	assert_int_equal(pumice_pds_unpack(from, &burst), 0);
+	assert_int_equal(burst.opcode, PUMICE_PDS_OP_DMA);
+	assert_true(words <= burst.count);
+	burst.count = words;
+	for (i = 0; i < bursts; i++)
+		pumice_pds_pack(to + i * INSN_WORDS, &burst);
+	memcpy(to + bursts * INSN_WORDS, from + INSN_WORDS, rest * INSN_WORDS * 4);
+	stage->pds_addr = FX_CODE + fx->code_used;
+	stage->pds_insns = (u16)(bursts + rest);
 	fx->code_used += used;
 }
 

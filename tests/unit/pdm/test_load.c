@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Long programs, which are loaded in pieces: the guest may change their state meanwhile, and a step
- * of a core does no more of it than its budget of time admits.
+ * of a core does no more work of loading programs and filling tasks than its budget of time admits.
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pds/fill.h"
 #include "../../../qemu-device/gpu/pds/gfx.h"
 #include "../../../qemu-device/gpu/tsp/tsp.h"
 #include "../../../qemu-device/gpu/usc/program.h"
@@ -72,6 +73,9 @@ static void expect_colour(const struct rect *r, float value)
 /* Work of a step of the core, and the most of any. */
 struct work {
 	u32 loads;		/* pieces of them */
+	u32 fills;		/* the same */
+	u32 textures, bursts;	/* reads of fills */
+	u32 words;		/* written by those bursts */
 };
 
 static struct {
@@ -102,6 +106,37 @@ enum pds_load_result __wrap_pds_stage_load(struct pds *pds, struct mmu_tlb *tlb,
 	return result;
 }
 
+bool __real_pds_fill_fragments(struct pds *pds, const struct pds_place *place,
+			       const struct pds_stage *stage, const struct pds_fragments *in,
+			       struct half *half, struct mmu_tlb *tlb, u32 *pc,
+			       struct gpu_fault *fault);
+bool __wrap_pds_fill_fragments(struct pds *pds, const struct pds_place *place,
+			       const struct pds_stage *stage, const struct pds_fragments *in,
+			       struct half *half, struct mmu_tlb *tlb, u32 *pc,
+			       struct gpu_fault *fault);
+
+bool __wrap_pds_fill_fragments(struct pds *pds, const struct pds_place *place,
+			       const struct pds_stage *stage, const struct pds_fragments *in,
+			       struct half *half, struct mmu_tlb *tlb, u32 *pc,
+			       struct gpu_fault *fault)
+{
+	u32 i = *pc;
+	const bool ok = __real_pds_fill_fragments(pds, place, stage, in, half, tlb, pc, fault);
+
+	work.step.fills++;
+	for (; i < *pc; i++) {
+		const struct pumice_pds_insn *insn = &stage->program.insn[i];
+		const bool coeffs = insn->bank == PUMICE_PDS_BANK_CF;
+
+		work.step.textures += insn->opcode == PUMICE_PDS_OP_TEXTURE;
+		if (insn->opcode != PUMICE_PDS_OP_DMA)
+			continue;
+		work.step.bursts++;
+		work.step.words += insn->count * (coeffs ? in->prims : 1);
+	}
+	return ok;
+}
+
 static void keep_most(u32 *most, u32 value)
 {
 	if (value > *most)
@@ -111,6 +146,10 @@ static void keep_most(u32 *most, u32 value)
 static void end_step(void)
 {
 	keep_most(&work.most.loads, work.step.loads);
+	keep_most(&work.most.fills, work.step.fills);
+	keep_most(&work.most.textures, work.step.textures);
+	keep_most(&work.most.bursts, work.step.bursts);
+	keep_most(&work.most.words, work.step.words);
 	memset(&work.step, 0, sizeof(work.step));
 }
 
@@ -405,6 +444,101 @@ static void a_step_does_four_pieces_of_loading_a_vertex_program(void **state)
 	fx_close(&fx);
 }
 
+/* ------------------------------------------------------------ the time of filling tasks */
+
+#define STEP_TEXTURES	(STEP_PIECES * PDS_PIECE_TEXTURES)
+
+static void a_step_reads_eight_textures_of_one_task(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	run_objects(FX_READS, 1, 1);
+	assert_int_equal(work.most.textures, STEP_TEXTURES);
+	fx_close(&fx);
+}
+
+/* Their first piece is the last one, and has one read: a task takes some 10 us. */
+static void a_step_reads_up_to_20_textures_of_many_tasks(void **state)
+{
+	static const struct scene_size size = { SIDE, SIDE, 4, PUMICE_TILE_SIZE_32X32 };
+	const struct pumice_isp_state isp = scene_usual_isp();
+	const struct scene_prim prim = {
+		.triangle = { .x = { 0, 200 << 8, 0 }, .y = { 0, 0, 200 << 8 } }, .value = { 7 },
+	};
+
+	(void)state;
+	fx_open(&fx, 1);
+	scene_begin(&fx, &size);
+	scene_set_object(&fx, 0, &isp, FX_TEXEL, true);
+	scene_draw(&fx, 0, &prim, 1);
+	run();
+	assert_in_range(work.most.textures, 10, 20);
+	fx_close(&fx);
+}
+
+/* The limits of a piece, PDS_PIECE_READS and PDS_PIECE_WORDS, are those of other data masters. */
+static void a_step_does_four_pieces_of_bursts(void **state)
+{
+	const u32 bursts = 200;
+
+	(void)state;
+	fx_open(&fx, 1);
+	fx_set_bursts(&fx, FX_BURST, bursts, 1);
+	run_objects(FX_BURST, COLUMNS, COLUMNS);
+	/* The last task of a step is filled whole. */
+	assert_in_range(work.most.bursts, bursts, STEP_PIECES * PDS_PIECE_READS + bursts - 1);
+	fx_close(&fx);
+}
+
+static void a_step_writes_four_pieces_of_words(void **state)
+{
+	(void)state;
+	fx_open(&fx, 1);
+	fx_set_bursts(&fx, FX_BURST, PDS_PIECE_WORDS / FX_BURST_WORDS, FX_BURST_WORDS);
+	run_objects(FX_BURST, COLUMNS, COLUMNS);
+	assert_int_equal(work.most.fills, STEP_PIECES);
+	assert_int_equal(work.most.words, STEP_PIECES * PDS_PIECE_WORDS);
+	fx_close(&fx);
+}
+
+/* A primitive for each quad: a task has as many primitives as it has spans. */
+static void draw_quads(enum fx_program program)
+{
+	const struct pumice_isp_state isp = scene_usual_isp();
+	struct scene_prim prim[PUMICE_BLOCK_PRIMS];
+	u32 quad;
+
+	scene_begin_square(&fx, SIDE);
+	scene_set_object(&fx, 0, &isp, program, false);
+	for (quad = 0; quad < SIDE / 2 * SIDE / 2; quad++) {
+		const s32 x = (s32)(quad % (SIDE / 2)) << 9, y = (s32)(quad / (SIDE / 2)) << 9;
+		const u32 n = quad % PUMICE_BLOCK_PRIMS;
+
+		prim[n] = (struct scene_prim){
+			.triangle = { .x = { x, x + 1024, x }, .y = { y, y, y + 1024 } },
+			.value = { 7 },
+		};
+		if (n == PUMICE_BLOCK_PRIMS - 1)
+			scene_draw(&fx, 0, prim, PUMICE_BLOCK_PRIMS);
+	}
+}
+
+/* Words of coefficients are those of each primitive of the task. */
+static void a_step_writes_four_pieces_of_coefficients(void **state)
+{
+	const u32 words = FX_BURST_COEFFS_WORDS * PUMICE_BLOCK_PRIMS;
+
+	(void)state;
+	fx_open(&fx, 1);
+	fx_set_bursts(&fx, FX_BURST_COEFFS, PDS_PIECE_WORDS / words, FX_BURST_COEFFS_WORDS);
+	draw_quads(FX_BURST_COEFFS);
+	run();
+	expect_colour(&whole, 7);
+	assert_int_equal(work.most.fills, STEP_PIECES);
+	assert_int_equal(work.most.words, STEP_PIECES * PDS_PIECE_WORDS);
+	fx_close(&fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +552,11 @@ int main(void)
 		cmocka_unit_test(a_step_does_four_pieces_of_loading_two_store_programs),
 		cmocka_unit_test(a_record_that_changes_while_its_program_is_loaded_is_read_once),
 		cmocka_unit_test(a_step_does_four_pieces_of_loading_a_vertex_program),
+		cmocka_unit_test(a_step_reads_eight_textures_of_one_task),
+		cmocka_unit_test(a_step_reads_up_to_20_textures_of_many_tasks),
+		cmocka_unit_test(a_step_does_four_pieces_of_bursts),
+		cmocka_unit_test(a_step_writes_four_pieces_of_words),
+		cmocka_unit_test(a_step_writes_four_pieces_of_coefficients),
 	};
 
 	return cmocka_run_group_tests_name("pdm load", tests, NULL, NULL);
