@@ -12,7 +12,7 @@
 #define LARGE		24u	/* primitives that need several pieces */
 #define SIZE		1024u	/* of their target; a piece is as many units as it has tiles */
 #define WORDS		8u	/* of a vertex */
-#define MANY		4096u	/* primitives of a call */
+#define MANY		16384u	/* primitives of a call */
 
 static const struct pumice_scene largest = {
 	.width = PUMICE_MAX_RENDER_SIZE, .height = PUMICE_MAX_RENDER_SIZE, .cores = 1,
@@ -24,8 +24,9 @@ static const struct pumice_scene middle = {
 static const struct pumice_scene small = {
 	.width = 300, .height = 200, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X16,
 };
-static const struct pumice_scene four_tiles = {
-	.width = 64, .height = 64, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X32,
+/* Eight by eight tiles, in macro tiles of two by two: a primitive costs one macro tile. */
+static const struct pumice_scene square = {
+	.width = 256, .height = 256, .cores = 1, .tile_size = PUMICE_TILE_SIZE_32X32,
 };
 
 /* A triangle, as outputs of its vertices. */
@@ -153,39 +154,44 @@ static void a_call_does_some_of_many_primitives(void **state)
 	tafx_destroy(fx);
 }
 
-/* Return the calls that many triangles of the same corners need, in two of four tiles. */
-static u32 calls_in_two_tiles(const float corner[3][2])
+/* Return the calls that many triangles of the same corners need, in a number of tiles. */
+static u32 calls_in_tiles(u32 tiles, const float corner[3][2])
 {
-	struct ta_fixture *fx = tafx_create(1000, &four_tiles);
+	struct ta_fixture *fx = tafx_create(4000, &square);
 	u32 vo[WORDS * PUMICE_LANES], i, touched = 0;
 	struct tally tally = { 0 };
 
 	store(vo, corner);
 	tally_prims(fx, vo, MANY, &tally);
 	tafx_finish(fx, 0);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 8 * 8; i++) {
 		assert_true(!fx->tile[i].count || fx->tile[i].count == MANY);
 		touched += fx->tile[i].count != 0;
 	}
-	assert_int_equal(touched, 2);
+	assert_int_equal(touched, tiles);
 	tafx_destroy(fx);
 	return tally.calls;
 }
 
 /*
  * In one row or one column of tiles a triangle on the target is not followed from row to row: it
- * costs its tiles alone, in either direction. One that extends beyond the target costs its rows.
+ * costs its tiles alone, a unit each, in either direction. One that extends beyond the target costs
+ * its rows.
  */
 static void a_row_or_a_column_of_tiles_costs_its_tiles_alone(void **state)
 {
+	static const float in_one[3][2] = { { 0, 0 }, { 32, 0 }, { 0, 32 } };
 	static const float in_row[3][2] = { { 0, 0 }, { 64, 0 }, { 0, 32 } };
 	static const float in_column[3][2] = { { 0, 0 }, { 0, 64 }, { 32, 0 } };
 	static const float beyond[3][2] = { { -8, 0 }, { 64, 0 }, { -8, 32 } };
-	const u32 calls = calls_in_two_tiles(in_row), more = calls_in_two_tiles(beyond);
+	const u32 one = calls_in_tiles(1, in_one), calls = calls_in_tiles(2, in_row);
+	const u32 more = calls_in_tiles(2, beyond), unit = MANY / TA_PIECE;
 
 	(void)state;
-	print_message("%u calls, %u with rows\n", calls, more);
-	assert_int_equal(calls_in_two_tiles(in_column), calls);
+	print_message("%u calls in a tile, %u in two, %u with rows\n", one, calls, more);
+	assert_int_equal(calls_in_tiles(2, in_column), calls);
+	/* A call ends with a whole primitive. */
+	assert_in_range(calls - one, unit - 1, unit + 1);
 	assert_true(more > calls);
 }
 
