@@ -55,6 +55,24 @@ static void exit_without_cleaning_up_leaves_nothing(void)
 	need_nothing_left();
 }
 
+static void destroyed_contexts_are_counted_until_they_are_freed(void)
+{
+	struct counts before, after;
+	struct fixture fx;
+
+	need_contexts_freed();
+	fx = fx_open();
+	fx_check_works(&fx);
+	before = need_counts();
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+	after = need_counts();
+	CHECK_EQUAL(after.contexts, before.contexts - 1);
+	/* The fence of its last job, which the syncobj has, refers to it. */
+	CHECK_EQUAL(after.destroyed, 1);
+	fx_close(&fx);
+	need_contexts_freed();
+}
+
 static void fault_and_exit(void)
 {
 	struct fixture fx = fx_open();
@@ -241,6 +259,7 @@ static void nothing_keeps_the_module(void)
 static const struct test_case cases[] = {
 	TEST_CASE(earlier_programs_leave_no_objects),
 	TEST_CASE(exit_without_cleaning_up_leaves_nothing),
+	TEST_CASE(destroyed_contexts_are_counted_until_they_are_freed),
 	TEST_CASE(faulted_job_leaves_nothing),
 	TEST_CASE(exit_with_jobs_in_flight_leaves_nothing),
 	TEST_CASE(killed_process_with_a_running_job_leaves_nothing),

@@ -41,14 +41,15 @@ struct pumice_context *pumice_context_get(struct pumice_context *ctx)
 static void context_free(struct pumice_object *obj)
 {
 	struct pumice_context *ctx = container_of(obj, struct pumice_context, base);
-	struct drm_device *drm = &ctx->pdev->drm;
+	struct pumice_device *pdev = ctx->pdev;
 	struct pumice_queue *q;
 
 	pumice_for_each_queue(q, ctx)
 		pumice_queue_fini(q);
 	pumice_blame_put(ctx->blame);
 	kfree(ctx);
-	drm_dev_put(drm);
+	atomic_dec(&pdev->stats.destroyed_contexts);
+	drm_dev_put(&pdev->drm);
 	/* The exit of the module waits until this has returned: see pumice_drv_exit(). */
 	module_put(THIS_MODULE);
 }
@@ -337,6 +338,8 @@ void pumice_context_destroy(struct pumice_context *ctx)
 		pumice_queue_release_shared(q);
 	mutex_unlock(&ctx->priority_lock);
 	pumice_vm_put(ctx->vm);
+	/* In this order a reader of both finds it in one of them, until it is freed. */
+	atomic_inc(&pdev->stats.destroyed_contexts);
 	atomic_dec(&pdev->stats.contexts);
 	pumice_context_put(ctx);
 }

@@ -126,6 +126,7 @@ static int pumice_debugfs_show_state(struct seq_file *m, void *data)
 	seq_printf(m, "bos: %d\n", atomic_read(&pdev->stats.bos));
 	seq_printf(m, "vms: %d\n", atomic_read(&pdev->stats.vms));
 	seq_printf(m, "contexts: %d\n", atomic_read(&pdev->stats.contexts));
+	seq_printf(m, "destroyed contexts: %d\n", atomic_read(&pdev->stats.destroyed_contexts));
 	seq_printf(m, "jobs: %d\n", atomic_read(&pdev->stats.jobs));
 	seq_printf(m, "fences: %d\n", atomic_read(&pdev->stats.fences));
 	seq_printf(m, "free lists: %d\n", atomic_read(&pdev->stats.free_lists));

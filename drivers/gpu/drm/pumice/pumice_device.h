@@ -205,6 +205,8 @@ struct pumice_stats {
 	atomic_t bos;
 	atomic_t vms;
 	atomic_t contexts;
+	/** @destroyed_contexts: not in @contexts; freed after the last of their fences */
+	atomic_t destroyed_contexts;
 	/** @jobs: jobs and asynchronous binds not yet freed */
 	atomic_t jobs;
 	atomic_t fences;
