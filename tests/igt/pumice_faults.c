@@ -392,11 +392,6 @@ static void firmware_table_bit(void)
 	struct scene s;
 	u64 start, stream;
 
-	/*
-	 * When memory of the firmware is freed, all translations of its window are dropped: that
-	 * of contexts of an earlier subtest could be freed after the injection, so that the
-	 * firmware fails at its own memory.
-	 */
 	need_nothing_left();
 	s = scene_open();
 	stream = store_stream(&s.culprit, 1);
@@ -406,6 +401,12 @@ static void firmware_table_bit(void)
 	 * would wait for a reply meanwhile, and the clock could pass the end of the held job.
 	 */
 	s.culprit.context = need_context(s.culprit.fd, s.culprit.vm);
+	/*
+	 * When memory of the firmware is freed, all translations of its window are dropped. A work
+	 * item frees that of contexts of earlier subtests, and of those that scene_open() replaced:
+	 * after the injection the firmware would fail at its own memory.
+	 */
+	need_contexts_freed();
 	scene_hold(&s);
 	scene_after(&s);
 	need_in_flight(2);
