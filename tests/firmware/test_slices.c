@@ -312,6 +312,7 @@ static void context_killed_while_switched_out_ends_as_killed(void **state)
 	run_until_active(r, &a);
 	run_until_active(r, &b);
 	assert_int_equal(a.f->job_seqno, 1);
+	assert_int_equal(a.f->slice_start, 0);
 	assert_true(a.f->job_ticks > 0);
 	run_ticks = a.f->job_ticks;
 	assert_int_equal(fx_call_context(r, FWIF_KCCB_CONTEXT_KILL, &a), FWIF_STATUS_OK);

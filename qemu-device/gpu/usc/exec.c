@@ -12,6 +12,7 @@
 #include "exec.h"
 
 #define NO_LEVEL GPU_LEVELS	/* use the best usable one */
+#define FAR_HITS 16u	/* hits of the second level of the TLB that count as a walk */
 
 static _Atomic int chosen_level = NO_LEVEL;
 
@@ -143,6 +144,8 @@ u8 *exec_host_missed(struct exec *x, u64 va, bool store)
 					store ? MMU_TLB_WRITE : MMU_TLB_READ);
 	if (host) {
 		x->tlb_hits++;
+		if (!(++x->far_hits % FAR_HITS))
+			exec_check_stop(x);
 		return host;
 	}
 	exec_check_stop(x);

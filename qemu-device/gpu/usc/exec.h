@@ -63,6 +63,7 @@ struct exec {
 
 	/* The step: set when it should end; or NULL. */
 	const _Atomic bool *stop;
+	u32 far_hits;			/* in the second level of the TLB */
 	u32 slow;			/* calls of exec_check_stop(), and steps of rays, not yet
 					 * charged to the budget */
 

@@ -2,8 +2,8 @@
 /*
  * State of one USC. Only files of this folder include it.
  *
- * All of it except the configuration and the addresses of the stores is plain data with
- * indices, so that a snapshot is a copy.
+ * All of it except the configuration and the addresses of the stores and of the second level of the
+ * TLB is plain data with indices, so that a snapshot is a copy.
  */
 #ifndef PUMICE_GPU_USC_STATE_H
 #define PUMICE_GPU_USC_STATE_H

@@ -70,7 +70,8 @@ struct usc_ops {
 	void (*task_done)(void *opaque, unsigned int usc, unsigned int group, unsigned int task);
 	/*
 	 * Groups ended (bit n: group n); their resources may be reused. Work-groups that end one
-	 * after the other are reported together, at the latest at the end of the step.
+	 * after the other are reported together: when none runs any longer, before a fault, after a
+	 * slice of the first wave that continues, and at the end of the step.
 	 */
 	void (*groups_done)(void *opaque, unsigned int usc, u64 groups);
 	/*

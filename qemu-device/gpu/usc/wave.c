@@ -215,6 +215,8 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 		run->left -= used;
 		if (x->exit != USC_EXIT_SLICE)
 			wave_left(usc, group, x);
+		else
+			usc_report_ended(usc);	/* groups before this one, which is longer */
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
 	}
@@ -242,7 +244,7 @@ static void begin_started(struct usc *usc)
  */
 static void drop_aborted(struct usc *usc)
 {
-	const u64 live = atomic_load(&usc->live) & ~usc->ended;
+	const u64 live = atomic_load(&usc->live);
 	u64 groups = atomic_load(&usc->abort) & live;
 
 	atomic_fetch_and(&usc->abort, ~groups);
@@ -257,6 +259,7 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 
 	x.stop = stop;
 	x.slow = 0;
+	x.far_hits = 0;
 	float_env_enter(&host);
 	while (budget) {
 		if (atomic_load_explicit(&usc->abort, memory_order_relaxed))
@@ -264,12 +267,13 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 		begin_started(usc);
 		if (!usc->running && !usc->ended)
 			break;
-		if (!usc->running) {	/* the PDS may start others now */
-			usc_report_ended(usc);
-			continue;
+		if (usc->running) {
+			usc_busy_begin(usc);
+			budget = run_group(usc, &x, budget, stop);
+		} else {
+			usc_report_ended(usc);	/* the PDS may start others now */
+			budget--;
 		}
-		usc_busy_begin(usc);
-		budget = run_group(usc, &x, budget, stop);
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
 	}

@@ -3,6 +3,7 @@
  * Fixture: one USC with memory and a program cache. See fixture.h.
  */
 #include "fixture.h"
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,13 @@ static void groups_done(void *opaque, unsigned int usc, u64 groups)
 	if (usc != FX_NUMBER)
 		abort();
 	fx->reports++;
-	for (; groups; groups &= groups - 1)
+	fx->left_at_report = fx->usc->left;
+	for (; groups; groups &= groups - 1) {
 		fx->done[__builtin_ctzll(groups)]++;
+		if (fx->restarts)
+			usc_group_start(fx->usc, (unsigned int)__builtin_ctzll(groups));
+	}
+	fx->restarts -= fx->restarts != 0;
 }
 
 static void group_fault(void *opaque, unsigned int group, const struct gpu_fault *fault)
@@ -157,6 +163,7 @@ void fx_clear(struct fixture *fx)
 {
 	usc_reset(fx->usc);
 	memset(fx->done, 0, sizeof(fx->done));
+	fx->reports = 0;
 	fx->faults = 0;
 	fx->fault = (struct gpu_fault){ 0 };
 	fx->next_slot = 0;

@@ -49,7 +49,9 @@ struct fixture {
 
 	/* Recorded calls of the USC. */
 	u32 done[PUMICE_USC_SLOTS];
-	u32 reports;			/* calls for groups that are done */
+	u32 reports;			/* calls for groups that are done, */
+	u32 left_at_report;		/* the rest of the group's quantum in the last one, */
+	u32 restarts;			/* and calls that start the groups again, set by the test */
 	u64 done_at_fault;		/* bit n: group n was done before the last fault */
 	u32 tasks_done;			/* calls for tasks, */
 	u8 task_done[PUMICE_GROUP_TASKS];	/* and which the first ones were */

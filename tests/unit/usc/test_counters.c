@@ -441,6 +441,16 @@ static void usc_tlb_hits_and_walks_add_up_to_the_requests(void **state)
 	fx_destroy(fx);
 }
 
+/* Let the range registers assign pages of 64 KiB to a block of 2 MiB. */
+static void assign_64k(struct fixture *fx, u64 va)
+{
+	atomic_store(&fx->mmu.range_start[0],
+		     va | PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_64K));
+	atomic_store(&fx->mmu.range_end[0], va | PUMICE_MMU_RANGE_END__ENABLE__MASK);
+	atomic_store(&fx->mmu.page_sizes, PUMICE_FIELD_PREP(PUMICE_MMU_PAGE_SIZES__MODE,
+							    PUMICE_MMU_PAGE_SIZES_RANGE));
+}
+
 /* One walk serves a page of assigned size, here 16 grains; after a reset there is another. */
 static void usc_large_page_is_walked_once(void **state)
 {
@@ -457,11 +467,7 @@ static void usc_large_page_is_walked_once(void **state)
 
 	(void)state;
 	testmem_map(fx->mem, FX_CTX, va, BYTES, PUMICE_PAGE_SIZE_64K, 0);
-	atomic_store(&fx->mmu.range_start[0],
-		     va | PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_64K));
-	atomic_store(&fx->mmu.range_end[0], va | PUMICE_MMU_RANGE_END__ENABLE__MASK);
-	atomic_store(&fx->mmu.page_sizes, PUMICE_FIELD_PREP(PUMICE_MMU_PAGE_SIZES__MODE,
-							    PUMICE_MMU_PAGE_SIZES_RANGE));
+	assign_64k(fx, va);
 	c = run(fx, &one_wave, code, LENGTH(code));
 	assert_int_equal(fx->faults, 0);
 	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_MISSES], 2);
@@ -469,6 +475,72 @@ static void usc_large_page_is_walked_once(void **state)
 	usc_reset(fx->usc);
 	c = run(fx, &one_wave, code, LENGTH(code));
 	assert_int_equal(c.of[PUMICE_PERF_MMU_TLB_MISSES], 2);
+	fx_destroy(fx);
+}
+
+/* Each lane's page evicts that of another one from the first level: the step pays and polls. */
+static void usc_hits_of_the_second_level_use_up_the_step(void **state)
+{
+	enum { AT = 2u << 20, LANES = 32 };
+	const struct pumice_usc_insn code[] = {
+		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 16),	/* a lane a page */
+		INSN(ADD, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = AT),
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(JUMP, .target = 2),
+		INSN(END),
+	};
+	struct fixture *fx = create(false);
+	const u64 bus = testmem_alloc(fx->mem, 65536, 65536);
+	struct usc_program *program = make(fx, code, LENGTH(code));
+	struct fx_group group = one_wave;
+	_Atomic bool stop = true;
+	struct counts c;
+
+	(void)state;
+	for (u32 n = 0; n < LANES; n++)
+		testmem_map_bus(fx->mem, FX_CTX, FX_DATA + AT + n * 65536ull, bus, 65536,
+				PUMICE_PAGE_SIZE_64K, 0);
+	assign_64k(fx, FX_DATA + AT);
+	group.limits = limits;
+	fx_fill(fx, 0, &group, program);
+	fx_set_base(fx, 0, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	usc_step(fx->usc, 64, NULL);	/* the walks */
+	c = read_counts(fx);
+	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
+	assert_in_range(read_counts(fx).of[PUMICE_PERF_USC_ISSUED] - c.of[PUMICE_PERF_USC_ISSUED],
+			1, USC_WAVE_QUANTUM);
+	assert_int_equal(read_counts(fx).of[PUMICE_PERF_MMU_TLB_MISSES],
+			 c.of[PUMICE_PERF_MMU_TLB_MISSES]);
+	c = read_counts(fx);
+	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, &stop));
+	assert_in_range(read_counts(fx).of[PUMICE_PERF_USC_ISSUED] - c.of[PUMICE_PERF_USC_ISSUED],
+			1, 2);
+	usc_abort(fx->usc);
+	usc_step(fx->usc, 1, NULL);
+	fx_put(fx, program);
+	fx_destroy(fx);
+}
+
+/* Bits of an address above the MMU's are not part of a tag. */
+static void usc_address_beyond_the_mmu_hits_no_entry(void **state)
+{
+	const struct pumice_usc_insn code[] = {
+		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 2),
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
+		INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(2), .src0 = SH(0)),
+		INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(3), .src0 = SH(1), .src1 = IMM,
+		     .imm = 1u << (PUMICE_MMU_VA_BITS - 32)),
+		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = R_ELEM(2)),
+		INSN(END),
+	};
+	struct fixture *fx = create(false);
+
+	(void)state;
+	run(fx, &one_wave, code, LENGTH(code));
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_ADDRESS);
+	assert_int_equal(fx->fault.pc, 4);
 	fx_destroy(fx);
 }
 
@@ -636,6 +708,8 @@ int main(void)
 		cmocka_unit_test(usc_work_hides_latency),
 		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),
 		cmocka_unit_test(usc_large_page_is_walked_once),
+		cmocka_unit_test(usc_hits_of_the_second_level_use_up_the_step),
+		cmocka_unit_test(usc_address_beyond_the_mmu_hits_no_entry),
 		cmocka_unit_test(usc_programs_are_counted_when_they_are_decoded),
 		cmocka_unit_test(usc_busy_time_counts_steps_with_waves),
 		cmocka_unit_test(usc_bank_conflicts_agree_with_a_count_by_sorting),

@@ -260,7 +260,7 @@ static void usc_groups_that_end_in_one_step_are_reported_together(void **state)
 	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
 	for (u32 n = 0; n < 5; n++)
 		assert_int_equal(fx->done[n], n != 3);
-	/* Those before the loop in its first step, and the one after it. */
+	/* Those before the loop after its first slice, and those after it. */
 	assert_int_equal(fx->reports, 2);
 	usc_abort(fx->usc);
 	assert_false(usc_step(fx->usc, 1, NULL));
@@ -288,6 +288,71 @@ static void usc_groups_that_ended_before_a_fault_are_reported_before_it(void **s
 	assert_int_equal(fx->done[3], 1);
 	fx_put(fx, program);
 	fx_put(fx, b);
+}
+
+/* A longer group does not postpone the report of those before it. */
+static void usc_groups_that_ended_do_not_wait_for_a_longer_one(void **state)
+{
+	struct fixture *fx = *state;
+	struct usc_program *program = ends(fx), *loop = endless(fx);
+
+	start(fx, 1, 32, program);
+	start(fx, 2, 32, loop);
+	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
+	assert_int_equal(fx->done[1], 1);
+	assert_int_equal(fx->left_at_report, USC_GROUP_QUANTUM - USC_WAVE_QUANTUM);
+	usc_abort(fx->usc);
+	usc_step(fx->usc, 1, NULL);
+	fx_put(fx, program);
+	fx_put(fx, loop);
+}
+
+/* Another thread starts groups as fast as they end: the step ends nevertheless. */
+static void usc_step_ends_though_empty_groups_are_started(void **state)
+{
+	struct fixture *fx = *state;
+	struct usc_program *loop = endless(fx);
+	struct fx_group group = group_of(0);
+	_Atomic bool stop = true;
+
+	fx_fill(fx, 4, &group, loop);
+	usc_group_start(fx->usc, 4);
+	fx->restarts = 1000;
+	assert_true(usc_step(fx->usc, 100, NULL));
+	assert_in_range(fx->reports, 2, 101);
+	fx->reports = 0;
+	assert_true(usc_step(fx->usc, 100, &stop));
+	assert_in_range(fx->reports, 1, 2);
+	fx->restarts = 0;
+	assert_false(usc_step(fx->usc, 100, NULL));
+	fx_put(fx, loop);
+}
+
+/* An abort that arrives when a group has ended is not for the next one with its number. */
+static void usc_abort_of_an_ended_group_does_not_affect_its_successor(void **state)
+{
+	struct fixture *fx = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *loop = endless(fx), *work;
+
+	put(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = IMM, .imm = 9));
+	put(&c, INSN(END));
+	work = build(fx, &c);
+	start(fx, 0, 32, loop);
+	atomic_store(&fx->usc->abort, 1ull << 5);
+	assert_true(usc_step(fx->usc, 100, NULL));
+	assert_int_equal(fx->done[0], 0);
+	/* It remains until the group starts. */
+	assert_int_equal(atomic_load(&fx->usc->abort), 1ull << 5);
+	start(fx, 5, 32, work);
+	for (u32 n = 0; n < 2; n++)
+		assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
+	assert_int_equal(fx->done[5], 1);
+	assert_int_equal(scalar_of(fx, 5, 0), 9);
+	usc_abort(fx->usc);
+	assert_false(usc_step(fx->usc, 1, NULL));
+	fx_put(fx, loop);
+	fx_put(fx, work);
 }
 
 static void usc_group_without_instances_is_done_at_once(void **state)
@@ -768,6 +833,9 @@ int main(void)
 		FX_TEST(usc_fault_of_one_group_does_not_affect_others),
 		FX_TEST(usc_groups_that_end_in_one_step_are_reported_together),
 		FX_TEST(usc_groups_that_ended_before_a_fault_are_reported_before_it),
+		FX_TEST(usc_groups_that_ended_do_not_wait_for_a_longer_one),
+		FX_TEST(usc_step_ends_though_empty_groups_are_started),
+		FX_TEST(usc_abort_of_an_ended_group_does_not_affect_its_successor),
 		FX_TEST(usc_group_without_instances_is_done_at_once),
 		FX_TEST(usc_barrier_blocks_until_every_wave_has_reached_it),
 		FX_TEST(usc_tasks_end_before_their_group),

@@ -315,6 +315,20 @@ static void must_fault(const struct fixture *fx, enum pumice_fault fault)
 	assert_int_equal(fx->fault.usc, FX_NUMBER);
 }
 
+/* Other data masters wait for each of their tasks: it is reported when it ends. */
+static void usc_tasks_of_graphics_are_reported_one_by_one(void **state)
+{
+	struct fixture *fx = *state;
+	struct task t = { .samples = 0 };
+	struct usc_program *program = load(fx, USC_STAGE_FRAGMENT,
+					   INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = K(SID)));
+
+	start_program(fx, &t, USC_STAGE_FRAGMENT, program, 3);
+	assert_false(usc_step(fx->usc, 1000, NULL));
+	assert_int_equal(fx->reports, 3);
+	fx_put(fx, program);
+}
+
 static void usc_discard_and_depth_require_an_object_with_them(void **state)
 {
 	struct fixture *fx = *state;
@@ -660,6 +674,7 @@ int main(void)
 		FX_TEST(usc_refuses_operations_of_no_stage),
 		FX_TEST(usc_same_code_of_two_stages_is_two_programs),
 		FX_TEST(usc_indexed_outputs_are_checked_against_each_tasks_own_number),
+		FX_TEST(usc_tasks_of_graphics_are_reported_one_by_one),
 		FX_TEST(usc_discard_and_depth_require_an_object_with_them),
 		FX_TEST(usc_passes_the_tile_to_the_pbe_with_its_state),
 		FX_TEST(usc_pixel_outputs_are_indexed_lane_by_lane),
