@@ -17,11 +17,14 @@ set -uo pipefail
 
 kernel=$BUILD/kernel/fast
 cd "$top" || exit 1
-tools=$("$top/scripts/build-root.sh" native trixie) ||
-	die "the root with the tools is missing" "see $OUT/logs/build-root-*.log"
 
-# inside COMMAND…: run a tool of Debian 13 in the tree.
+# inside COMMAND…: run a tool of Debian 13 in the tree. Its root is created by the first check that needs
+# it.
 inside() {
+	local tools
+
+	tools=$("$top/scripts/build-root.sh" native trixie </dev/null) ||
+		die "the root with the tools is missing" "see $OUT/logs/build-root-*.log"
 	"$top/scripts/build-root.sh" run "$tools" env -C "$top" JOBS="$JOBS" "$@"
 }
 
