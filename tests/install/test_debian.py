@@ -103,7 +103,7 @@ class Qemu(Folder):
         """Run a command in a folder, with the folders of this class."""
         done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, env={
             **{name: value for name, value in os.environ.items() if not name.startswith(
-                ("QEMU_", "MAKE", "MFLAGS", "PUMICE_", "DEB_"))},
+                ("QEMU_", "MAKE", "MFLAGS", "PUMICE_", "DEB_", "WERROR"))},
             "PATH": f"{self.root}/bin:{os.environ['PATH']}", "BUILD": f"{self.root}/build",
             "OUT": f"{self.root}/out", "PUMICE_CACHE": f"{self.root}/cache", **variables})
         self.assertEqual(done.returncode, 0, done.stderr)
