@@ -16,6 +16,7 @@ error.
 
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 
@@ -220,11 +221,24 @@ for case, document in FOLLOWED.items():
     setattr(Commands, f"test_{case}", lambda self, name=document: self.follow(name))
 
 
+def documents(folder):
+    """Return the documents of a tree, without a developer's notes that are not in git."""
+    return [name for name in session.sources.tracked(folder) if name.endswith((".md", ".rst"))
+            and not name.startswith("Documentation/reference/")]
+
+
 class Others(unittest.TestCase):
     """Documents that are not followed: their commands are in ELSEWHERE, too."""
 
-    NAMES = [name for name in session.sources.files(TOP) if name.endswith((".md", ".rst"))
-             and not name.startswith("Documentation/reference/")]
+    NAMES = documents(TOP)
+
+    def test_notes_that_are_not_in_git_are_no_documents(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+            for name in ("a.md", "notes.md"):
+                pathlib.Path(folder, name).touch()
+            subprocess.run(["git", "add", "a.md"], cwd=folder, check=True)
+            self.assertEqual(documents(folder), ["a.md"])
 
     def test_every_block_has_a_language(self):
         for name in self.NAMES:
