@@ -269,8 +269,9 @@ class InstallQemu(Folder):
         self.assertEqual(set(offered), forms | {"-h", "--help", "-V", "--version"})
         self.assertEqual(complete(script, self.command, "-nogr")[1], ["-nographic"])
         self.assertEqual(complete(script, self.command, "-device", "pumi")[1], ["pumice"])
-        self.assertEqual(complete(script, self.command, "-d", "tests/install/test_l")[1],
-                         ["tests/install/test_layout.py"])
+        (self.root / "log.txt").touch()
+        self.assertEqual(complete(script, self.command, "-D", f"{self.root}/lo")[1],
+                         [f"{self.root}/log.txt"])
 
     def test_other_options_are_qemus(self):
         done = subprocess.run([self.command, "-wheel"], capture_output=True, text=True, check=False)
