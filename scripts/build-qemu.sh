@@ -132,7 +132,8 @@ describe() {
 
 	[ -e "$licences" ] || licences=$1/LICENSE
 	echo "${2:+qemu (= $2)}" >"$to/built-using"
-	cp "$licences" "$to/copyright"
+	# Not with the mode of a tree of the user, which may be read-only.
+	install -m 644 "$licences" "$to/copyright"
 }
 
 # Compile the device's files again, as QEMU's build does and

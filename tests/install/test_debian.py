@@ -136,8 +136,12 @@ class Qemu(Folder):
         (own / "LICENSE").write_text("licences of LICENSE\n", encoding="ascii")
         digest = hashlib.sha256(f"{own}\n".encode()).hexdigest()[:8]
         self.source(self.root / f"cache/qemu/own-{digest}/src", "LICENSE")
-        self.assertEqual(self.build(QEMU_SRC=str(own)), {
-            "qemu-system-x86_64": "", "built-using": "\n", "copyright": "licences of LICENSE\n"})
+        # The second build replaces the files of the first one, also by a user if the tree is read-only.
+        (own / "LICENSE").chmod(0o444)
+        for _ in range(2):
+            self.assertEqual(self.build(QEMU_SRC=str(own)), {
+                "qemu-system-x86_64": "", "built-using": "\n", "copyright": "licences of LICENSE\n"})
+            self.assertEqual((self.root / "build/qemu/copyright").stat().st_mode & 0o777, 0o644)
 
     def test_the_rules_pass_it_to_the_control_file(self):
         control = (TOP / "debian/control").read_text(encoding="utf-8")
