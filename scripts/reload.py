@@ -78,7 +78,12 @@ def check_line(command, option):
 def check_parameters(options):
     """Fail if a parameter is not one of the module's."""
     known = {name.decode() for name in PARAMETER.findall(pathlib.Path(options.module).read_bytes())}
-    for word in shlex.split(options.parameters):
+    try:
+        words = shlex.split(options.parameters)
+    except ValueError:
+        fail(f"--parameters {options.parameters} ends in a quotation or after a backslash",
+             "close it: --parameters \"dyndbg='file pumice_vm.c +p'\"")
+    for word in words:
         name = word.partition("=")[0]
         if name.replace("-", "_") not in known | OF_THE_KERNEL:
             fail(f"the driver has no parameter {name}", f"there are: {', '.join(sorted(known))}")

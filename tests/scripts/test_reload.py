@@ -107,6 +107,15 @@ class Reload(unittest.TestCase):
                                           "       there are: slice_us, split_prims\n")
         self.assertFalse((self.out / "guest/shell").exists())
 
+    def test_parameters_that_are_not_words_are_refused(self):
+        for words in ("dyndbg='file pumice_vm.c +p", 'dyndbg="file', "slice_us=500\\"):
+            done = self.load("--parameters", words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertEqual(done.stderr, f"error: --parameters {words} ends in a quotation or after a "
+                                          "backslash\n       close it: --parameters "
+                                          "\"dyndbg='file pumice_vm.c +p'\"\n")
+        self.assertFalse((self.out / "guest/shell").exists())
+
     def test_parameters_of_the_module_and_of_every_module_are_accepted(self):
         for words in ("slice-us=500", "dyndbg='file pumice_vm.c +p' async_probe"):
             self.guest(b"status TOKEN 0\n")
