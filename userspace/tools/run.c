@@ -155,20 +155,37 @@ static int list_perf(const char *device)
 	return EXIT_SUCCESS;
 }
 
-static const struct run_options defaults = {
-	.groups = { 1, 1, 1 }, .repeat = 1, .timeout_ns = 60000000000u, .print = 64,
+/* Options that are not written: their values are none that can be written. */
+static const struct run_options unset = {
+	.repeat = UINT32_MAX, .timeout_ns = PUMICE_FOREVER - 1, .print = UINT64_MAX,
+	.tolerance = -1,
 };
 
-/* Return whether an option is set that only a run uses. */
+/* Return whether an option is written that only a run uses. */
 static bool describes_run(const struct run_options *o)
 {
 	for (unsigned int i = 0; i < RUN_MAX_ARGS; i++)
 		if (o->args[i].check)
 			return true;
-	return o->arg_count || memcmp(o->groups, defaults.groups, sizeof(o->groups)) ||
-	       o->repeat != defaults.repeat || o->timeout_ns != defaults.timeout_ns ||
-	       o->print != defaults.print || o->tolerance > 0 || o->time || o->no_warnings ||
-	       o->perf || o->trace;
+	return o->arg_count || o->groups[0] || o->repeat != unset.repeat ||
+	       o->timeout_ns != unset.timeout_ns || o->print != unset.print ||
+	       o->tolerance >= 0 || o->time || o->no_warnings || o->perf || o->trace;
+}
+
+/* Give options that are not written their defaults. */
+static void set_defaults(struct run_options *o)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		if (!o->groups[i])
+			o->groups[i] = 1;
+	if (o->repeat == unset.repeat)
+		o->repeat = 1;
+	if (o->timeout_ns == unset.timeout_ns)
+		o->timeout_ns = 60000000000u;
+	if (o->print == unset.print)
+		o->print = 64;
+	if (o->tolerance < 0)
+		o->tolerance = 0;
 }
 
 /* Check what can only be checked when all options are known, before anything runs. */
@@ -257,6 +274,7 @@ static bool parse(int argc, char **argv, struct run_options *o)
 	if (first == argc)
 		command_refuse_missing(&command, 0);
 	o->shader = argv[first];
+	set_defaults(o);
 	check_options(&command, o);
 	return false;
 }
@@ -275,7 +293,7 @@ int main(int argc, char **argv)
 	static struct run_options options;
 	int status;
 
-	options = defaults;
+	options = unset;
 	if (parse(argc, argv, &options))
 		status = list_perf(options.device);
 	else

@@ -339,7 +339,10 @@ def bad_options_have_their_own_errors():
     for words in ([SAXPY], ["--arg", "u32:1"], ["--groups", "1,2"], ["--repeat", "2"], ["--time"],
                   ["--perf", "CDM_GROUPS"], ["--trace", "x.json"], ["--print", "1"],
                   ["--check", "0=x.npy"], ["--tolerance", "0.5"], ["--no-warnings"],
-                  ["--timeout", "1"]):
+                  ["--timeout", "1"],
+                  # Written with their defaults
+                  ["--groups", "1,1,1"], ["--repeat", "1"], ["--print", "64"], ["--tolerance", "0"],
+                  ["--timeout", "60"]):
         unaccepted("--list-perf runs no kernel: only --device and --native", "--list-perf", *words)
     assert run("--list-perf", "--native")[0] == run("--list-perf")[0]
     refused("no device is named 'tea'", "--device", "tea", SAXPY)
