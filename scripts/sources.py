@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The files of a work tree, with git or without (a release archive, a copy)."""
 
+import fnmatch
 import os
 import subprocess
 
-# Not sources; needed if there is no git to ignore them.
+# Not sources; needed if there is no git to ignore them. A Debian source package has no .gitignore.
 RESULTS = ("build", "out", ".cache", ".git", "__pycache__")
 # The site in a release archive, and what is generated for it.
 RENDERED = ("Documentation/html", "Documentation/reference")
@@ -19,6 +20,23 @@ def git(arguments, folder):
     return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
+def ignored(folder):
+    """Return a function (name, is a folder) that says whether .gitignore names it, without git. Of
+    git's patterns it knows those that the file has: no "!" and no "**".
+    """
+    try:
+        with open(os.path.join(folder, ".gitignore"), encoding="utf-8") as stream:
+            lines = [line for line in stream.read().splitlines() if line and not line.startswith("#")]
+    except FileNotFoundError:
+        lines = []
+
+    def matches(name, is_folder):
+        return any(fnmatch.fnmatchcase(name if "/" in line.rstrip("/") else os.path.basename(name),
+                                       line.strip("/"))
+                   for line in lines if is_folder or not line.endswith("/"))
+    return matches
+
+
 def files(folder):
     """Return the names of all files, relative to the folder, without ignored ones."""
     listed = git(["ls-files", "-zco", "--exclude-standard"], folder)
@@ -26,10 +44,12 @@ def files(folder):
         return [name for name in listed.split("\0")
                 if name and os.path.lexists(os.path.join(folder, name))]
     names = []
+    is_ignored = ignored(folder)
     for place, folders, found in os.walk(folder):
+        paths = {name: os.path.relpath(os.path.join(place, name), folder) for name in folders + found}
         folders[:] = sorted(name for name in folders if name not in RESULTS and
-                            os.path.relpath(os.path.join(place, name), folder) not in RENDERED)
-        names += [os.path.relpath(os.path.join(place, name), folder) for name in sorted(found)]
+                            paths[name] not in RENDERED and not is_ignored(paths[name], True))
+        names += [paths[name] for name in sorted(found) if not is_ignored(paths[name], False)]
     return names
 
 

@@ -23,7 +23,9 @@ class Files(unittest.TestCase):
         self.top = pathlib.Path(folder.name)
         for name in ("a.c", "sub/b.h", "build/x.o", "out/log", "sub/__pycache__/y.pyc",
                      ".cache/pumice/qemu/c.c", "Documentation/html/a.html",
-                     "Documentation/reference/registers.rst", "sub/reference/c.py"):
+                     "Documentation/reference/registers.rst", "sub/reference/c.py",
+                     "examples/torus", "examples/torus.c", "sub/picture.ppm", "sub/examples/torus",
+                     "debian/pumice-qemu/a", "debian/pumice-qemu.install", "debian/x.substvars"):
             (self.top / name).parent.mkdir(parents=True, exist_ok=True)
             (self.top / name).write_text("x", encoding="ascii")
         shutil.copy(TOP / ".gitignore", self.top)
@@ -31,7 +33,8 @@ class Files(unittest.TestCase):
     def check(self):
         """Check that the list has these sources, and nothing else."""
         self.assertEqual(sorted(sources.files(self.top)),
-                         [".gitignore", "a.c", "sub/b.h", "sub/reference/c.py"])
+                         [".gitignore", "a.c", "debian/pumice-qemu.install", "examples/torus.c",
+                          "sub/b.h", "sub/examples/torus", "sub/reference/c.py"])
 
     def test_a_repository(self):
         subprocess.run(["git", "init", "-q"], cwd=self.top, check=True)
