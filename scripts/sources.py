@@ -22,7 +22,7 @@ def git(arguments, folder):
 
 def ignored(folder):
     """Return a function (name, is a folder) that says whether .gitignore names it, without git. Of
-    git's patterns it knows those that the file has: no "!" and no "**".
+    git's patterns it supports those that the file has: no "!" and no "**".
     """
     try:
         with open(os.path.join(folder, ".gitignore"), encoding="utf-8") as stream:

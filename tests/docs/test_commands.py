@@ -232,7 +232,7 @@ class Others(unittest.TestCase):
 
     NAMES = documents(TOP)
 
-    def test_notes_that_are_not_in_git_are_no_documents(self):
+    def test_notes_that_are_not_in_git_are_left_out(self):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
             for name in ("a.md", "notes.md"):
