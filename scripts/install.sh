@@ -15,11 +15,21 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
+: "${DESTDIR:=}"
+# Meson interprets a relative folder in its own build folder.
+[ -z "$DESTDIR" ] || DESTDIR=$(realpath -m -- "$DESTDIR")
+
+# as_pattern PATH: print the pattern of find that only this path matches.
+as_pattern() {
+	printf '%s' "$1" | sed 's/[][\\*?]/\\&/g'
+}
+
 # return_files: make the tree's owner that of all results, unless it is root or has no number in this
 # namespace of users; those in the cache, too, if it is the owner's. Roots of Debian in it belong to
-# root, and so do the contents of a package, DESTDIR.
+# root, and so do the contents of a package in DESTDIR. Those of an earlier call with another DESTDIR
+# are results like others.
 return_files() {
-	local owner cache folders
+	local owner cache folders others
 
 	owner=$(stat -c %u "$top")
 	[[ $owner != 0 && $owner != 65534 ]] || return 0
@@ -27,8 +37,8 @@ return_files() {
 	folders=("$(realpath "$OUT")")
 	[ ! -d "$BUILD" ] || folders+=("$(realpath "$BUILD")")
 	[ "$(stat -c %u "$cache")" != "$owner" ] || folders+=("$cache")
-	find "${folders[@]}" -ignore_readdir_race \
-		\( -path "$cache/distros" -o -path "${DESTDIR:-none}" \) -prune -o ! -user "$owner" \
+	others=(-path "$(as_pattern "$cache/distros")" -o -path "$(as_pattern "${DESTDIR:-none}")")
+	find "${folders[@]}" -ignore_readdir_race \( "${others[@]}" \) -prune -o ! -user "$owner" \
 		-exec chown -h --reference="$top" {} +
 }
 # It does not change the status of the installation.
@@ -37,13 +47,10 @@ return_files() {
 export PYTHONDONTWRITEBYTECODE=1
 
 : "${PREFIX:=/usr/local}"
-: "${DESTDIR:=}"
 [[ $PREFIX == /* ]] || die "PREFIX=$PREFIX is not absolute" "for example: make install PREFIX=/usr"
 [[ $PREFIX =~ ^[A-Za-z0-9._/+~-]+$ ]] ||
 	die "PREFIX=$PREFIX has characters that the installed scripts cannot have" \
 		"letters, digits and . _ / + ~ - are accepted"
-# Meson interprets a relative folder in its own build folder.
-[ -z "$DESTDIR" ] || DESTDIR=$(realpath -m -- "$DESTDIR")
 usage="install.sh [qemu] [--make TARGET…]"
 version=$(project_version)
 native=$BUILD/install
