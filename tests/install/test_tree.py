@@ -224,8 +224,8 @@ class Owner(Folder):
 
     def test_make_itself_builds_nothing_before_an_installation(self):
         for target, words in (("install", "--make gen firmware"), ("install-qemu", "qemu --make qemu")):
-            done = subprocess.run(["make", "-n", target], cwd=TOP, text=True, check=False,
-                                  capture_output=True, env={
+            done = subprocess.run(["make", "-n", "--no-print-directory", target], cwd=TOP, text=True,
+                                  check=False, capture_output=True, env={
                                       **os.environ, "MAKEFLAGS": "", "BUILD": f"{self.root}/new",
                                       "OUT": f"{self.root}/out"})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
