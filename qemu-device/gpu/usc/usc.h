@@ -70,8 +70,8 @@ struct usc_ops {
 	void (*task_done)(void *opaque, unsigned int usc, unsigned int group, unsigned int task);
 	/*
 	 * Groups ended (bit n: group n); their resources may be reused. Work-groups that end one
-	 * after the other are reported together: when none runs any longer, before a fault, after a
-	 * slice of the first wave that continues, and at the end of the step.
+	 * after the other are reported together: when none runs any longer, before a fault, when
+	 * the next group has run for 256 to 511 instructions, and at the end of the step.
 	 */
 	void (*groups_done)(void *opaque, unsigned int usc, u64 groups);
 	/*

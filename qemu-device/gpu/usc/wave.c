@@ -20,7 +20,7 @@
 /*
  * Additional cost of a slow instruction for a step, in instructions: a texture instruction
  * takes up to 20 us, so that a step of 8192 instructions could take 160 ms, in which no other
- * work runs without threads.
+ * work runs without threads. A report of up to 64 groups that ended costs as much.
  */
 #define SLOW_COST	64u
 
@@ -203,6 +203,7 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 	unsigned int group = choose_group(usc);
 	struct usc_run *run = &usc->run[group];
 	u64 bit = 1ull << group;
+	u32 done = 0;
 
 	usc_exec_group(x, usc, group);
 	while (budget && usc->left && (usc->running & bit)) {
@@ -213,9 +214,10 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 		x->slow = 0;
 		usc->left -= used;
 		run->left -= used;
+		done += used;
 		if (x->exit != USC_EXIT_SLICE)
 			wave_left(usc, group, x);
-		else
+		if (done >= USC_WAVE_QUANTUM && (usc->running & bit))
 			usc_report_ended(usc);	/* groups before this one, which is longer */
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
@@ -272,7 +274,7 @@ bool usc_step(struct usc *usc, u32 budget, const _Atomic bool *stop)
 			budget = run_group(usc, &x, budget, stop);
 		} else {
 			usc_report_ended(usc);	/* the PDS may start others now */
-			budget--;
+			budget -= min_u32(budget, SLOW_COST);
 		}
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;

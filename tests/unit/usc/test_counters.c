@@ -478,48 +478,88 @@ static void usc_large_page_is_walked_once(void **state)
 	fx_destroy(fx);
 }
 
-/* Each lane's page evicts that of another one from the first level: the step pays and polls. */
-static void usc_hits_of_the_second_level_use_up_the_step(void **state)
+/*
+ * Start a wave whose lanes load from a page each, again and again, and let it walk them. Lanes n
+ * and n + 8 evict each other in the first level of the TLB, those from 16 on as those before.
+ */
+static struct usc_program *start_evictions(struct fixture *fx, u32 lanes)
 {
-	enum { AT = 2u << 20, LANES = 32 };
+	enum { AT = 2u << 20, PAGES = 32 };
 	const struct pumice_usc_insn code[] = {
-		INSN(SHL, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 16),	/* a lane a page */
+		INSN(AND, .dst = R(0), .src0 = K(SID), .src1 = IMM, .imm = 16 | 7),
+		INSN(AND, .dst = R(1), .src0 = K(SID), .src1 = IMM, .imm = 8),
+		INSN(SHL, .dst = R(1), .src0 = R(1), .src1 = IMM, .imm = 2),
+		INSN(ADD, .dst = R(0), .src0 = R(0), .src1 = R(1)),
+		INSN(SHL, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = 15),
 		INSN(ADD, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = AT),
 		INSN(GLOBAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(0), .src2 = SH(0)),
-		INSN(JUMP, .target = 2),
+		INSN(JUMP, .target = 6),
 		INSN(END),
 	};
-	struct fixture *fx = create(false);
 	const u64 bus = testmem_alloc(fx->mem, 65536, 65536);
 	struct usc_program *program = make(fx, code, LENGTH(code));
 	struct fx_group group = one_wave;
-	_Atomic bool stop = true;
-	struct counts c;
 
-	(void)state;
-	for (u32 n = 0; n < LANES; n++)
+	for (u32 n = 0; n < PAGES; n++)
 		testmem_map_bus(fx->mem, FX_CTX, FX_DATA + AT + n * 65536ull, bus, 65536,
 				PUMICE_PAGE_SIZE_64K, 0);
 	assign_64k(fx, FX_DATA + AT);
 	group.limits = limits;
+	group.instances[0] = (u8)lanes;
 	fx_fill(fx, 0, &group, program);
 	fx_set_base(fx, 0, FX_DATA);
 	usc_group_start(fx->usc, 0);
-	usc_step(fx->usc, 64, NULL);	/* the walks */
-	c = read_counts(fx);
-	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
-	assert_in_range(read_counts(fx).of[PUMICE_PERF_USC_ISSUED] - c.of[PUMICE_PERF_USC_ISSUED],
-			1, USC_WAVE_QUANTUM);
-	assert_int_equal(read_counts(fx).of[PUMICE_PERF_MMU_TLB_MISSES],
-			 c.of[PUMICE_PERF_MMU_TLB_MISSES]);
-	c = read_counts(fx);
-	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, &stop));
-	assert_in_range(read_counts(fx).of[PUMICE_PERF_USC_ISSUED] - c.of[PUMICE_PERF_USC_ISSUED],
-			1, 2);
+	usc_step(fx->usc, 128, NULL);
+	return program;
+}
+
+/* Return the instructions that a step issues, none of which walks. */
+static u64 step_hits(struct fixture *fx, const _Atomic bool *stop)
+{
+	const struct counts before = read_counts(fx);
+	struct counts after;
+
+	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, stop));
+	after = read_counts(fx);
+	assert_int_equal(after.of[PUMICE_PERF_MMU_TLB_MISSES],
+			 before.of[PUMICE_PERF_MMU_TLB_MISSES]);
+	return after.of[PUMICE_PERF_USC_ISSUED] - before.of[PUMICE_PERF_USC_ISSUED];
+}
+
+static void end_evictions(struct fixture *fx, struct usc_program *program)
+{
 	usc_abort(fx->usc);
 	usc_step(fx->usc, 1, NULL);
 	fx_put(fx, program);
 	fx_destroy(fx);
+}
+
+static void usc_hits_of_the_second_level_use_up_the_step(void **state)
+{
+	struct fixture *fx = create(false);
+	struct usc_program *program = start_evictions(fx, 32);
+	_Atomic bool stop = true;
+
+	(void)state;
+	assert_in_range(step_hits(fx, NULL), 1, USC_WAVE_QUANTUM);
+	assert_in_range(step_hits(fx, &stop), 1, 2);
+	end_evictions(fx, program);
+}
+
+/* 16 lanes hit it 16 times a load, 12 lanes 8 times: the first or the second load polls. */
+static void usc_16_hits_of_the_second_level_poll_as_a_walk(void **state)
+{
+	static const u32 lanes[] = { 16, 12 };
+	_Atomic bool stop = true;
+
+	(void)state;
+	for (u32 n = 0; n < 2; n++) {
+		struct fixture *fx = create(false);
+		struct usc_program *program = start_evictions(fx, lanes[n]);
+
+		assert_in_range(step_hits(fx, &stop), n ? 3 : 1, n ? 4 : 2);
+		end_evictions(fx, program);
+	}
 }
 
 /* Bits of an address above the MMU's are not part of a tag. */
@@ -709,6 +749,7 @@ int main(void)
 		cmocka_unit_test(usc_tlb_hits_and_walks_add_up_to_the_requests),
 		cmocka_unit_test(usc_large_page_is_walked_once),
 		cmocka_unit_test(usc_hits_of_the_second_level_use_up_the_step),
+		cmocka_unit_test(usc_16_hits_of_the_second_level_poll_as_a_walk),
 		cmocka_unit_test(usc_address_beyond_the_mmu_hits_no_entry),
 		cmocka_unit_test(usc_programs_are_counted_when_they_are_decoded),
 		cmocka_unit_test(usc_busy_time_counts_steps_with_waves),
