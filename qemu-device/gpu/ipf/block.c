@@ -132,23 +132,23 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 }
 
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
-			u32 block, const struct pumice_prim_block *header, u32 vertex, float *out,
-			struct gpu_fault *fault)
+			u32 block, const struct pumice_prim_block *header, u32 vertex,
+			const u32 **host, float *out, struct gpu_fault *fault)
 {
 	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_PB };
 	const u64 va = pm_address(scene, block);
-	const u32 *host;
 
 	if (!va || vertex >= header->vertices ||
 	    header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!header->varyings)
 		return true;
-	host = ipf_host(&source, va, fault);
-	if (!host)
+	if (!*host)
+		*host = ipf_host(&source, va, fault);
+	if (!*host)
 		return false;
 	/* All words are valid varyings. They are not checked, so they may be read repeatedly. */
-	memcpy(out, vertex_at(header, host, vertex) + PUMICE_PRIM_VERTEX_WORDS,
+	memcpy(out, vertex_at(header, *host, vertex) + PUMICE_PRIM_VERTEX_WORDS,
 	       header->varyings * sizeof(float));
 	return true;
 }

@@ -75,20 +75,39 @@ static bool next_chunk(struct ipf_tile *tile, struct ipf_stream *s, bool *ended,
 }
 
 /*
+ * Prefetch the chunk after the one at this host address, which its last entries look into. Returns
+ * its host address, or NULL.
+ */
+static const u32 *hint_chunk(const struct ipf_source *source, const u32 *chunk)
+{
+	const u64 va = chunk_address(source->scene,
+				     __atomic_load_n(&chunk[NEXT_WORD], __ATOMIC_RELAXED));
+
+	return va ? ipf_hint(source, va) : NULL;
+}
+
+/*
  * Small primitives are in different blocks, which this tile has not accessed: so read the
- * entry two ahead, and at the first entry of a chunk both following ones. They are read
- * again, and checked, when they are processed.
+ * entry AHEAD entries after this one, at the first one of a stream also those before it. They are
+ * read again, and checked, when they are processed.
  */
 static void look_ahead(const struct ipf_source *source, const struct ipf_stream *s,
 		       const u32 *entry)
 {
-	u32 words[PUMICE_TILE_ENTRY_WORDS], ahead;
+	const u32 *chunk = entry - (s->entry - 1) * PUMICE_TILE_ENTRY_WORDS, *from;
+	const bool first = s->entry == 1;
+	u32 words[PUMICE_TILE_ENTRY_WORDS], ahead, at;
 	struct pumice_tile_entry next;
 
-	for (ahead = s->entry == 1 ? 1 : AHEAD; ahead <= AHEAD; ahead++) {
-		if (s->entry - 1 + ahead >= ENTRIES)
+	if (first)
+		__builtin_prefetch(hint_chunk(source, chunk));
+	for (ahead = first && s->chunks == 1 ? 1 : AHEAD; ahead <= AHEAD; ahead++) {
+		at = s->entry - 1 + ahead;
+		from = at < ENTRIES ? chunk : hint_chunk(source, chunk);
+		if (!from)
 			return;
-		ipf_copy(words, entry + ahead * PUMICE_TILE_ENTRY_WORDS, PUMICE_TILE_ENTRY_WORDS);
+		ipf_copy(words, from + at % ENTRIES * PUMICE_TILE_ENTRY_WORDS,
+			 PUMICE_TILE_ENTRY_WORDS);
 		pumice_tile_entry_unpack(words, &next);
 		ipf_hint_prim(source, next.block, &s->header, next.mask);
 	}

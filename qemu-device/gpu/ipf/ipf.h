@@ -84,10 +84,11 @@ bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mm
 			struct gpu_fault *fault);
 /*
  * Fetch the varyings of a vertex, for a block that has them, for the TSP: header->varyings words.
+ * *host: NULL for the first vertex, then the same for others of the block in this step.
  */
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
-			u32 block, const struct pumice_prim_block *header, u32 vertex, float *out,
-			struct gpu_fault *fault);
+			u32 block, const struct pumice_prim_block *header, u32 vertex,
+			const u32 **host, float *out, struct gpu_fault *fault);
 /* Return the number of vertices of a primitive. */
 static inline u32 ipf_vertices(u8 kind)
 {

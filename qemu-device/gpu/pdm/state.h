@@ -155,6 +155,7 @@ struct pdm_shade {
 	u32 order[PDM_MAX_OBJECTS];	/* objects by first use */
 	u32 objects;			/* entries of order */
 	u32 at_object, at_span, at_sample;
+	u8 place[PDM_MAX_PRIMS];	/* of each primitive in the last task that has it */
 	struct pdm_span found[PDM_MAX_SPANS], sorted[PDM_MAX_SPANS];
 };
 

@@ -205,16 +205,19 @@ static u32 pixels_of(u32 samples)
 	return (samples & 0x1111) * 0x1111 >> 12 & 0xf;
 }
 
-/* Number of a primitive in the task; PDM_TASK_SPANS when the task has no room. */
-static u32 prim_in_task(struct pdm_task *task, u16 prim, u32 max)
+/*
+ * Number of a primitive in the task; PDM_TASK_SPANS when the task has no room. The place that is
+ * recorded for it is valid if the task has the primitive there.
+ */
+static u32 prim_in_task(struct pdm_shade *shade, struct pdm_task *task, u16 prim, u32 max)
 {
-	u32 i;
+	const u32 place = shade->place[prim];
 
-	for (i = task->prims; i; i--)
-		if (task->prim[i - 1] == prim)
-			return i - 1;
+	if (place < task->prims && task->prim[place] == prim)
+		return place;
 	if (task->prims == max)
 		return PDM_TASK_SPANS;
+	shade->place[prim] = (u8)task->prims;
 	task->prim[task->prims] = prim;
 	return task->prims++;
 }
@@ -262,7 +265,7 @@ static void add_spans(struct pdm_tile *tile, struct pdm_task *task, u32 end, u32
 
 		if (!samples)
 			continue;
-		prim = prim_in_task(task, from->prim, max);
+		prim = prim_in_task(shade, task, from->prim, max);
 		if (prim == PDM_TASK_SPANS)
 			return;
 		task->span[task->spans++] = (struct usc_span){
@@ -347,9 +350,12 @@ struct varyings {
 	float own[3 * PUMICE_MAX_VARYINGS];
 };
 
-/* Read a vertex of a primitive from the parameter buffer, unless the TSP has it. */
+/*
+ * Read a vertex of a primitive from the parameter buffer, unless the TSP has it. *host: of its
+ * block, for ipf_fetch_varyings().
+ */
 static const float *vertex_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 vertex,
-			      struct gpu_fault *fault)
+			      const u32 **host, struct gpu_fault *fault)
 {
 	struct pdm *pdm = tile->pdm;
 	bool hit;
@@ -357,7 +363,7 @@ static const float *vertex_of(struct pdm_tile *tile, const struct pdm_prim *r, u
 				      &hit);
 
 	if (hit || ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
-				      &r->header, vertex, value, fault))
+				      &r->header, vertex, host, value, fault))
 		return value;
 	tsp_cache_drop(&tile->core->vertices);
 	return NULL;
@@ -368,6 +374,7 @@ static bool varyings_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 in_
 			struct varyings *v, struct gpu_fault *fault)
 {
 	const u8 index[3] = { r->prim.index.v0, r->prim.index.v1, r->prim.index.v2 };
+	const u32 *host = NULL;
 	u32 i;
 
 	if (pdm_is_deferred(&r->header)) {
@@ -376,7 +383,7 @@ static bool varyings_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 in_
 		return pdm_vertices_varyings(tile, in_task, r, v->own, fault);
 	}
 	for (i = 0; i < ipf_vertices(r->header.kind); i++) {
-		v->of[i] = vertex_of(tile, r, index[i], fault);
+		v->of[i] = vertex_of(tile, r, index[i], &host, fault);
 		if (!v->of[i])
 			return false;
 	}

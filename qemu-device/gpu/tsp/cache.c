@@ -19,7 +19,7 @@ _Static_assert(PUMICE_MAX_VARYINGS <= UINT8_MAX, "words are bits 40 to 47 of a k
 #define KEY_WAY_SHIFT	56	/* way of the set, two bits */
 #define KEY_WAY		(3ull << KEY_WAY_SHIFT)
 
-_Static_assert(TSP_CACHE_WAYS == 4, "the number of a way has two bits");
+_Static_assert(TSP_CACHE_WAYS == 4, "the number of a way has two bits, place_of() has 4 lines");
 
 /* Vertex (key_of()) and way of each line, the line used last first. Without KEY_VALID: empty. */
 struct tsp_cache_set {
@@ -80,16 +80,27 @@ static void count(_Atomic u64 *counter)
 			      memory_order_relaxed);
 }
 
-/* Return the place of a key in the order of uses, or that of the line that it replaces. */
-static u32 place_of(const struct tsp_cache_set *set, u64 key, bool *hit)
+static bool has(const struct tsp_cache_set *set, u32 at, u64 key)
 {
-	u32 at;
+	return !((set->key[at] ^ key) & ~KEY_WAY);
+}
 
-	for (at = 0; at < TSP_CACHE_WAYS; at++)
-		if ((set->key[at] & ~KEY_WAY) == key)
-			break;
-	*hit = at < TSP_CACHE_WAYS;
-	return *hit ? at : TSP_CACHE_WAYS - 1;
+/* Return the place of a key in the order of uses, or TSP_CACHE_WAYS. */
+static u32 place_of(const struct tsp_cache_set *set, u64 key)
+{
+	return has(set, 0, key) ? 0 : has(set, 1, key) ? 1 : has(set, 2, key) ? 2 :
+	       has(set, 3, key) ? 3 : TSP_CACHE_WAYS;
+}
+
+/* Set the key of the line at a place to be used last, and return its way. */
+static u64 use(struct tsp_cache_set *set, u32 at, u64 key)
+{
+	const u64 way = set->key[at] & KEY_WAY;
+
+	for (; at; at--)
+		set->key[at] = set->key[at - 1];
+	set->key[0] = key | way;
+	return way >> KEY_WAY_SHIFT;
 }
 
 float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words, bool *hit)
@@ -97,14 +108,16 @@ float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words,
 	const u32 number = (block + vertex) & (cache->sets - 1);
 	struct tsp_cache_set *set = &cache->set[number];
 	const u64 key = key_of(block, vertex, words);
-	u32 at = place_of(set, key, hit);
-	const u64 way = set->key[at] & KEY_WAY;
+	const u32 at = place_of(set, key);
 
-	for (; at; at--)
-		set->key[at] = set->key[at - 1];
-	set->key[0] = key | way;
-	count(*hit ? &cache->hits : &cache->misses);
-	cache->last = number * TSP_CACHE_WAYS + (u32)(way >> KEY_WAY_SHIFT);
+	*hit = at < TSP_CACHE_WAYS;
+	if (*hit) {
+		count(&cache->hits);
+		cache->last = number * TSP_CACHE_WAYS + (u32)use(set, at, key);
+	} else {
+		count(&cache->misses);
+		cache->last = number * TSP_CACHE_WAYS + (u32)use(set, TSP_CACHE_WAYS - 1, key);
+	}
 	return words <= FEW_WORDS ? cache->few + (size_t)cache->last * FEW_WORDS :
 				    cache->value + (size_t)cache->last * PUMICE_MAX_VARYINGS;
 }

@@ -81,6 +81,7 @@ static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf
 	const struct ta_fixture *fx = w->fx;
 	float v[PUMICE_MAX_VARYINGS];
 	struct ipf_prim prim;
+	const u32 *host;
 	u32 n;
 
 	assert_true(prims->header.prims <= PUMICE_BLOCK_PRIMS);
@@ -92,9 +93,11 @@ static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf
 			return false;
 		}
 		assert_true(prim.index.provoking < 3);
+		host = NULL;
 		for (n = 0; n < ipf_vertices(prims->header.kind); n++) {
 			if (ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, tlb, prims->block,
-					       &prims->header, vertex_of(&prim.index, n), v, fault))
+					       &prims->header, vertex_of(&prim.index, n), &host, v,
+					       fault))
 				continue;
 			is_ipf_fault(fault, PUMICE_UNIT_PB);
 			return false;
