@@ -20,7 +20,7 @@ from trace_check import load
 
 TRACE, FRAME, PARTIAL, MODEL = map(os.path.abspath, sys.argv[1:5])
 CORES = 3
-CHUNK = 256     # primitives of a chunk of a draw at most
+CHUNK = 1024    # primitives of a chunk of a draw at most
 TILE = 32       # pixels
 UNITS = {"tile": r"tile (\d+),(\d+)", "ISP": r"ISP (\d+),(\d+)", "PBE": r"PBE (\d+),(\d+)",
          "spans": r"objects|background|end-of-tile"}
@@ -184,14 +184,18 @@ def chunks_and_the_ta_have_the_primitives_of_the_draws():
     assert len(chunks) == 2 * sum(-(-n // CHUNK) for n in draws), len(chunks)
     assert sum(s.end_args["primitives"] for s in chunks) == 2 * sum(draws)
     assert {re.sub(r"\d+", "N", s.name) for s in chunks} == {"chunk N"}
-    # The last piece of a chunk that its core bins is complete with all of the chunk.
-    bins = collections.defaultdict(list)
+    # The pieces of a chunk that its core bins to their ends have all primitives of the chunk.
+    bins, pieces = collections.defaultdict(list), []
     for part in model().of("TA", "core "):
         if part.name == "bin":
             bins[part.track[0]].append(part)
     for chunk in chunks:
         own = [b for b in bins[chunk.track[0]] if chunk.start <= b.start and b.end <= chunk.end]
-        assert own and own[-1].end_args["primitives"] == chunk.end_args["primitives"], chunk.name
+        whole = [b.args["primitives"] for b in own
+                 if b.end_args["primitives"] == b.args["primitives"]]
+        assert own and sum(whole) == chunk.end_args["primitives"], chunk.name
+        pieces.append(len(whole))
+    assert max(pieces) > 1, pieces
     # Each core writes the region headers of each frame.
     headers = [s for s in model().of("TA", "core ") if s.name == "headers"]
     assert len(headers) == 2 * CORES, len(headers)
