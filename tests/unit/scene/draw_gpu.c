@@ -90,16 +90,33 @@ static void put_uniform(struct fixture *fx, float value, uint64_t *va)
 	fx_check(fx, "uniforms", pumice_stream_uniforms(fx->stream, &word, 1, va));
 }
 
-static void vertex_stages(struct fixture *fx, const struct scene_draw *d, uint64_t va,
-			  struct pumice_vdm_state *vdm)
+/* A vertex stage and its inputs. */
+struct vertex_stage {
+	struct pumice_input in[5];
+	struct pumice_stage_desc desc;
+};
+
+/* A fragment stage, its inputs, and their words. */
+struct fragment_stage {
+	struct pumice_input in[6];
+	struct pumice_stage_desc desc;
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	uint32_t id;
+};
+
+static void make_vertex_stage(struct fixture *fx, const struct scene_draw *d, uint64_t va,
+			      struct vertex_stage *stage)
 {
 	const struct pumice_input attribute = {
 		.kind = PUMICE_INPUT_ATTRIBUTE, .stride = sizeof(struct scene_vertex),
 		.elements = SCENE_VERTICES,
 	};
-	struct pumice_input in[5] = { attribute, attribute, attribute, attribute };
-	struct pumice_stage_desc stage = { .inputs = in, .input_count = 5 };
+	struct pumice_input *in = stage->in;
+	uint32_t i;
 
+	for (i = 0; i < 4; i++)
+		in[i] = attribute;
 	in[0].va = va + offsetof(struct scene_vertex, position);
 	in[0].format = PUMICE_ATTR_KIND_F32;
 	in[0].count = 4;
@@ -117,24 +134,29 @@ static void vertex_stages(struct fixture *fx, const struct scene_draw *d, uint64
 	in[3].count = 1;
 	in[4] = (struct pumice_input){ .kind = PUMICE_INPUT_SOURCE, .reg = 16,
 				       .source = PUMICE_PDS_SOURCE_INSTANCE };
-	stage.kernel = d->point_size ? program(fx, d, 0, vertex_size_text) :
-				       program(fx, d, 1, vertex_text);
-	fx_check(fx, "vertex stage", pumice_stream_stage(fx->stream, &stage, vdm->vertex));
-	if (!d->coordinate)
-		return;
-	in[1] = in[4];
-	in[2] = in[3];
-	stage.input_count = 3;
-	stage.kernel = d->deferred && d->point_size ?
-		       program(fx, d, SHADE_COUNT + 3, coordinate_size_text) :
-		       program(fx, d, 2, coordinate_text);
-	vdm->deferred = d->deferred;
-	fx_check(fx, "coordinate stage",
-		 pumice_stream_stage(fx->stream, &stage, vdm->coordinate));
+	stage->desc = (struct pumice_stage_desc){
+		.kernel = d->point_size ? program(fx, d, 0, vertex_size_text) :
+					  program(fx, d, 1, vertex_text),
+		.inputs = in, .input_count = 5,
+	};
 }
 
-static void fragment_stage(struct fixture *fx, const struct scene_draw *d, float number,
-			   struct pumice_tsp_state *tsp)
+static void coordinate_stage(struct fixture *fx, const struct scene_draw *d,
+			     const struct vertex_stage *vertex, uint32_t words[4])
+{
+	const struct pumice_input in[3] = { vertex->in[0], vertex->in[4], vertex->in[3] };
+	const struct pumice_stage_desc stage = {
+		.kernel = d->deferred && d->point_size ?
+			  program(fx, d, SHADE_COUNT + 3, coordinate_size_text) :
+			  program(fx, d, 2, coordinate_text),
+		.inputs = in, .input_count = 3,
+	};
+
+	fx_check(fx, "coordinate stage", pumice_stream_stage(fx->stream, &stage, words));
+}
+
+static void make_fragment_stage(struct fixture *fx, const struct scene_draw *d, float number,
+				struct fragment_stage *stage)
 {
 	static const uint32_t modes[] = {
 		[INTERP_PERSPECTIVE] = PUMICE_USC_ITERATE_PERSPECTIVE,
@@ -142,32 +164,57 @@ static void fragment_stage(struct fixture *fx, const struct scene_draw *d, float
 		[INTERP_FLAT] = PUMICE_USC_ITERATE_LINEAR,
 		[INTERP_CENTROID] = CENTROID_MODE,
 	};
-	const uint32_t id = fx_f32(number);
-	struct pumice_texture texture;
-	struct pumice_sampler sampler;
-	struct pumice_input in[6] = {
-		{ .kind = PUMICE_INPUT_UNIFORMS, .words = &id, .count = 1 },
+	const struct pumice_input in[6] = {
+		{ .kind = PUMICE_INPUT_UNIFORMS, .words = &stage->id, .count = 1 },
 		{ .kind = PUMICE_INPUT_VARYING, .count = 4, .mode = modes[d->interpolation] },
 		{ .kind = PUMICE_INPUT_SOURCE, .reg = 8, .source = PUMICE_PDS_SOURCE_FRAG_X },
 		{ .kind = PUMICE_INPUT_SOURCE, .reg = 9, .source = PUMICE_PDS_SOURCE_FRAG_Y },
 		{ .kind = PUMICE_INPUT_VARYING, .reg = 4, .varying = 4, .count = 2,
 		  .mode = PUMICE_USC_ITERATE_PERSPECTIVE },
-		{ .kind = PUMICE_INPUT_TEXTURE, .reg = 16, .texture = &texture,
-		  .sampler = &sampler },
+		{ .kind = PUMICE_INPUT_TEXTURE, .reg = 16, .texture = &stage->texture,
+		  .sampler = &stage->sampler },
 	};
-	struct pumice_stage_desc stage = { .inputs = in, .input_count = 6 };
 
-	pumice_image_texture(fx->texture, &texture);
-	pumice_sampler_init(&sampler);
-	sampler.min_linear = sampler.mag_linear = true;
-	if (d->shading == SHADE_PREFETCH) {
-		in[4].kind = PUMICE_INPUT_PREFETCH;
-		in[4].texture = &texture;
-		in[4].sampler = &sampler;
-		stage.input_count = 5;
+	stage->id = fx_f32(number);
+	pumice_image_texture(fx->texture, &stage->texture);
+	pumice_sampler_init(&stage->sampler);
+	stage->sampler.min_linear = stage->sampler.mag_linear = true;
+	memcpy(stage->in, in, sizeof(in));
+	stage->desc = (struct pumice_stage_desc){
+		.kernel = program(fx, d, 3 + d->shading, fragment_text[d->shading]),
+		.inputs = stage->in, .input_count = 6,
+	};
+	if (d->shading != SHADE_PREFETCH)
+		return;
+	stage->in[4].kind = PUMICE_INPUT_PREFETCH;
+	stage->in[4].texture = &stage->texture;
+	stage->in[4].sampler = &stage->sampler;
+	stage->desc.input_count = 5;
+}
+
+/* Put a state and its stages, with attributes in the PDS programs or in a table. */
+static void put_state(struct fixture *fx, const struct scene_draw *d, uint64_t va, float number,
+		      struct pumice_draw_state *state)
+{
+	struct fragment_stage fragment;
+	struct vertex_stage vertex;
+
+	make_vertex_stage(fx, d, va, &vertex);
+	make_fragment_stage(fx, d, number, &fragment);
+	state->vdm.deferred = d->deferred;
+	/* The library derives the coordinate program of states with deferred vertices. */
+	if (d->coordinate && !(d->table && d->deferred))
+		coordinate_stage(fx, d, &vertex, state->vdm.coordinate);
+	if (d->table) {
+		fx_check(fx, "stages", pumice_stream_stages(fx->stream, state, &vertex.desc,
+							    &fragment.desc));
+		return;
 	}
-	stage.kernel = program(fx, d, 3 + d->shading, fragment_text[d->shading]);
-	fx_check(fx, "fragment stage", pumice_stream_stage(fx->stream, &stage, tsp->fragment));
+	fx_check(fx, "vertex stage",
+		 pumice_stream_stage(fx->stream, &vertex.desc, state->vdm.vertex));
+	fx_check(fx, "fragment stage",
+		 pumice_stream_stage(fx->stream, &fragment.desc, state->tsp.fragment));
+	fx_check(fx, "state", pumice_stream_draw_state(fx->stream, state, NULL));
 }
 
 static uint64_t put_indices(struct fixture *fx, const struct scene_draw *d, uint32_t number)
@@ -220,14 +267,12 @@ static void put_geometry(struct fixture *fx, const struct scene *s, uint64_t *va
 
 		memcpy((uint8_t *)fx->vertices.cpu + at, d->vertex, sizeof(d->vertex));
 		state = d->state;
-		vertex_stages(fx, d, fx->vertices.va + at, &state.vdm);
-		fragment_stage(fx, d, (float)(i + 1), &state.tsp);
 		if (d->streams) {
 			put_uniform(fx, 0.125f, &state.vdm.uniforms);
 			put_uniform(fx, (float)(i + 1), &state.tsp.uniforms);
 			state.vdm.uniform_words = state.tsp.uniform_words = 1;
 		}
-		fx_check(fx, "state", pumice_stream_draw_state(fx->stream, &state, NULL));
+		put_state(fx, d, fx->vertices.va + at, (float)(i + 1), &state);
 		put_draw(fx, d, i);
 	}
 	fx_check(fx, "end", pumice_stream_vdm_end(fx->stream, va));

@@ -173,13 +173,14 @@ static void make_point_coord(struct scene_draw *d, uint32_t r)
 	d->state.tsp.point_varying = (uint8_t)below(&r, SCENE_VARYINGS - 1);
 }
 
-/* Uniform streams and deferred vertices of a quarter of the draws; numbers of its own. */
+/* Uniform streams, deferred vertices and tables of a quarter of the draws; numbers of its own. */
 static void make_vertex_modes(struct scene_draw *d, uint32_t r)
 {
 	scene_random(&r);
 	d->streams = one_in(&r, 4);
 	d->deferred = one_in(&r, 4);
 	d->coordinate |= d->deferred;
+	d->table = one_in(&r, 4);
 }
 
 /* Mirrored viewports of a quarter of the draws in each direction; numbers of its own. */

@@ -66,6 +66,7 @@ struct scene_draw {
 	bool sample_rate, point_size, coordinate;
 	bool streams;	/* the programs read their uniforms from streams */
 	bool deferred;	/* deferred vertex shading; needs coordinate */
+	bool table;	/* attributes in a table, coordinate program of deferred vertices derived */
 	/* All fields except stages and addresses. */
 	struct pumice_draw_state state;
 };

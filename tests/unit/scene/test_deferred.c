@@ -16,6 +16,8 @@
 #define INDICES		(ACROSS * DOWN * 6u)
 /* First vertex of a square over the whole target, in front of the mesh. */
 #define FRONT		8192u
+#define VERTICES	(2 * FRONT)
+#define ATTRIBUTES_AT	(512u << 10)	/* in the buffer of vertices, after the indices */
 
 #define VARYING(vo, base) "add.f32 r4, r2, " base "\nuvsw vo" vo ", r4\n"
 
@@ -37,6 +39,10 @@ static const char varyings_text[] =
 	VARYING("4", "0.0") VARYING("5", "0.0625") VARYING("6", "0.125") VARYING("7", "0.1875")
 	VARYING("8", "0.25") VARYING("9", "0.3125") VARYING("10", "0.375") VARYING("11", "0.4375")
 	VARYING("12", "0.5") VARYING("13", "0.5625") VARYING("14", "0.625") VARYING("15", "0.6875");
+/* The same from attributes: position without w, and number. */
+static const char attributes_text[] =
+	"uvsw vo0, v4\nuvsw vo1, v5\nuvsw vo2, v6\nmov r3, [one], 1.0\nuvsw vo3, r3\n"
+	"mov r2, [one], v7\n";
 static const char fragment_text[] =
 	"mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], v3\nend\n";
 static const char plain_text[] =
@@ -46,9 +52,10 @@ enum { PAGES_USED, SHADED_IN_TILES, SHADED_IN_BINNING, COUNTERS };
 
 struct deferred_fixture {
 	struct fixture fx;
-	struct pumice_kernel *vertex, *coordinate, *varying, *plain;
+	struct pumice_kernel *vertex, *attributes, *coordinate, *varying, *plain;
 	uint32_t instances;
 	bool derives;	/* the library derives the coordinate program */
+	bool reads;	/* the vertex program reads attributes */
 	struct pumice_perfmon *monitor;
 	struct pumice_image *image;
 	struct pumice_frame frame;
@@ -81,6 +88,7 @@ static struct deferred_fixture *open_fixture(const char *vertex_prefix)
 	fx_open(fx, "cores=1,threads=0", PAGES);
 	p->instances = 1;
 	p->vertex = kernel(fx, position_text, vertex_prefix);
+	p->attributes = kernel(fx, attributes_text, varyings_text);
 	p->coordinate = kernel(fx, position_text, "");
 	p->varying = fx_kernel(fx, fragment_text);
 	p->plain = fx_kernel(fx, plain_text);
@@ -104,6 +112,7 @@ static void close_fixture(struct deferred_fixture *p)
 	pumice_kernel_destroy(p->plain);
 	pumice_kernel_destroy(p->varying);
 	pumice_kernel_destroy(p->coordinate);
+	pumice_kernel_destroy(p->attributes);
 	pumice_kernel_destroy(p->vertex);
 	fx_close(&p->fx);
 }
@@ -121,6 +130,21 @@ static uint64_t put_indices(struct fixture *fx)
 	return fx->vertices.va;
 }
 
+/* Write the attributes of all vertices: the numbers that position_text computes, exactly. */
+static uint64_t put_attributes(struct fixture *fx)
+{
+	float (*to)[4] = (void *)((uint8_t *)fx->vertices.cpu + ATTRIBUTES_AT);
+	uint32_t n;
+
+	for (n = 0; n < VERTICES; n++) {
+		to[n][0] = (float)(n % 128) / 32 - 1;
+		to[n][1] = (float)(n / 128 % 64) / 32 - 1;
+		to[n][2] = 0.75f - (float)(n / FRONT) / 2;
+		to[n][3] = (float)n / 8192;
+	}
+	return fx->vertices.va + ATTRIBUTES_AT;
+}
+
 /* Set the stages of a state, with a coordinate program if it is deferred. */
 static void set_state(struct deferred_fixture *p, bool deferred, struct pumice_kernel *fragment)
 {
@@ -128,9 +152,15 @@ static void set_state(struct deferred_fixture *p, bool deferred, struct pumice_k
 		pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX),
 		pumice_input_source(1, PUMICE_PDS_SOURCE_INSTANCE),
 	};
+	const struct pumice_input read = {
+		.kind = PUMICE_INPUT_ATTRIBUTE, .reg = 4, .va = put_attributes(&p->fx),
+		.stride = 16, .elements = VERTICES, .format = PUMICE_ATTR_KIND_F32, .count = 4,
+	};
 	const struct pumice_input varying = pumice_input_varying(0, 3, 4);
 	const struct pumice_stage_desc coordinate = { p->coordinate, number, 2 };
-	const struct pumice_stage_desc vertex = { p->vertex, number, 2 };
+	const struct pumice_stage_desc vertex = {
+		p->reads ? p->attributes : p->vertex, p->reads ? &read : number, p->reads ? 1 : 2,
+	};
 	const struct pumice_stage_desc shade = { fragment, &varying, fragment == p->varying };
 	struct pumice_draw_state state;
 	struct fixture *fx = &p->fx;
@@ -235,6 +265,25 @@ static void the_coordinate_program_is_derived(void **state)
 }
 
 /* It would store again when tiles are rendered. */
+/* Attributes and the derived coordinate program: as computed from numbers, while binning or not. */
+static void deferred_vertices_read_the_attribute_table(void **state)
+{
+	static float picture[SIZE * SIZE][4];
+	struct deferred_fixture *p = open_fixture(varyings_text);
+
+	(void)state;
+	p->derives = true;
+	fx_check(&p->fx, "frame", draw(p, false, p->varying, 0, INDICES));
+	memcpy(picture, p->picture, sizeof(picture));
+	p->reads = true;
+	fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, INDICES));
+	assert_memory_equal(picture, p->picture, sizeof(picture));
+	assert_true(p->count[SHADED_IN_TILES] >= (ACROSS + 1) * (DOWN + 1));
+	fx_check(&p->fx, "frame", draw(p, false, p->varying, 0, INDICES));
+	assert_memory_equal(picture, p->picture, sizeof(picture));
+	close_fixture(p);
+}
+
 static void a_program_that_stores_has_no_derived_one(void **state)
 {
 	struct deferred_fixture *p = open_fixture("global_store32 sig0, [zero], sh0 + r0, r4\n");
@@ -242,7 +291,13 @@ static void a_program_that_stores_has_no_derived_one(void **state)
 		pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX),
 		pumice_input_source(1, PUMICE_PDS_SOURCE_INSTANCE),
 	};
-	const struct pumice_stage_desc vertex = { p->vertex, number, 2 };
+	const struct pumice_input read = {
+		.kind = PUMICE_INPUT_ATTRIBUTE, .reg = 4, .va = put_attributes(&p->fx),
+		.stride = 16, .elements = VERTICES, .format = PUMICE_ATTR_KIND_F32, .count = 4,
+	};
+	const struct pumice_stage_desc vertex = {
+		p->reads ? p->attributes : p->vertex, p->reads ? &read : number, p->reads ? 1 : 2,
+	};
 	struct pumice_draw_state draw_state;
 
 	(void)state;
@@ -298,6 +353,7 @@ int main(void)
 		cmocka_unit_test(the_parameter_buffer_is_smaller),
 		cmocka_unit_test(vertices_of_instances_are_separate),
 		cmocka_unit_test(the_coordinate_program_is_derived),
+		cmocka_unit_test(deferred_vertices_read_the_attribute_table),
 		cmocka_unit_test(a_program_that_stores_has_no_derived_one),
 		cmocka_unit_test(only_vertices_of_visible_primitives_are_shaded),
 		cmocka_unit_test(programs_without_varyings_need_no_vertices),
