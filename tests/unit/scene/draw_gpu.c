@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pumice/pumice_tasks.h"
 #include "scene.h"
 
 #define INDEX_AT	(512u << 10)	/* in the buffer of vertices */
@@ -58,10 +59,15 @@ static const char *const fragment_text[SHADE_COUNT] = {
 		STORE,
 };
 
-/* Create the same program with the word of a uniform stream instead of a constant or a register. */
-static struct pumice_kernel *streamed(struct fixture *fx, const char *text)
+/*
+ * Create the same program with the last word of a uniform stream instead of a constant or a
+ * register; it reads the words before it first.
+ */
+static struct pumice_kernel *streamed(struct fixture *fx, const char *text, uint32_t words)
 {
 	static const char *const uniforms[] = { "0.125", "sh0\n" };
+	static const char skip[] = "mov r9, [one], uniform\nmov r9, [one], uniform\n";
+	const uint32_t line = sizeof(skip) / 2;
 	char changed[1024];
 	const char *at = NULL;
 	uint32_t i;
@@ -69,25 +75,27 @@ static struct pumice_kernel *streamed(struct fixture *fx, const char *text)
 	for (i = 0; i < 2 && !at; i++)
 		at = strstr(text, uniforms[i]);
 	assert_non_null(at);
-	snprintf(changed, sizeof(changed), "%.*suniform%s", (int)(at - text), text,
-		 i == 1 ? at + 5 : at + 3);
+	snprintf(changed, sizeof(changed), "%.*s%.*suniform%s", (int)((words - 1) * line), skip,
+		 (int)(at - text), text, i == 1 ? at + 5 : at + 3);
 	return fx_kernel(fx, changed);
 }
 
 static struct pumice_kernel *program(struct fixture *fx, const struct scene_draw *d, uint32_t n,
 				     const char *text)
 {
-	n += d->streams ? FX_PROGRAMS / 2 : 0;
+	n += d->streams * FX_KINDS;
 	if (!fx->program[n])
-		fx->program[n] = d->streams ? streamed(fx, text) : fx_kernel(fx, text);
+		fx->program[n] = d->streams ? streamed(fx, text, d->streams) : fx_kernel(fx, text);
 	return fx->program[n];
 }
 
-static void put_uniform(struct fixture *fx, float value, uint64_t *va)
+static void put_uniforms(struct fixture *fx, const struct scene_draw *d, float value, uint64_t *va)
 {
-	const uint32_t word = fx_f32(value);
+	uint32_t words[SCENE_STREAM_WORDS], n;
 
-	fx_check(fx, "uniforms", pumice_stream_uniforms(fx->stream, &word, 1, va));
+	for (n = 0; n < d->streams; n++)
+		words[n] = fx_f32(n + 1 == d->streams ? value : value + 1 + (float)n);
+	fx_check(fx, "uniforms", pumice_stream_uniforms(fx->stream, words, d->streams, va));
 }
 
 /* A vertex stage and its inputs. */
@@ -232,19 +240,21 @@ static void put_draw(struct fixture *fx, const struct scene_draw *d, uint32_t nu
 {
 	const struct pumice_vdm_draw plain = {
 		.topology = (uint8_t)d->topology, .count = d->count, .first = d->first,
-		.instances = d->instances,
+		.instances = d->instances, .after = d->after,
 	};
 	const uint32_t counts[4] = { d->count, d->instances, d->first, 0 };
 	struct pumice_vdm_draw_indirect indirect = {
-		.topology = (uint8_t)d->topology,
+		.topology = (uint8_t)d->topology, .after = d->after,
 		.addr = fx->vertices.va + INDIRECT_AT + number * 16,
 	};
 	struct pumice_vdm_draw_indexed indexed = {
 		.topology = (uint8_t)d->topology, .restart = d->restart, .count = d->count,
 		.index_size = (uint8_t)(d->index_bytes / 2), .index_count = SCENE_INDICES,
-		.first = d->first, .instances = d->instances,
+		.first = d->first, .instances = d->instances, .after = d->after,
 	};
 
+	if (d->task)
+		fx_check(fx, "task", pumice_stream_vdm_task(fx->stream));
 	if (d->index_bytes) {
 		indexed.indices = put_indices(fx, d, number);
 		fx_check(fx, "draw", pumice_stream_draw_indexed(fx->stream, &indexed));
@@ -268,9 +278,9 @@ static void put_geometry(struct fixture *fx, const struct scene *s, uint64_t *va
 		memcpy((uint8_t *)fx->vertices.cpu + at, d->vertex, sizeof(d->vertex));
 		state = d->state;
 		if (d->streams) {
-			put_uniform(fx, 0.125f, &state.vdm.uniforms);
-			put_uniform(fx, (float)(i + 1), &state.tsp.uniforms);
-			state.vdm.uniform_words = state.tsp.uniform_words = 1;
+			put_uniforms(fx, d, 0.125f, &state.vdm.uniforms);
+			put_uniforms(fx, d, (float)(i + 1), &state.tsp.uniforms);
+			state.vdm.uniform_words = state.tsp.uniform_words = (uint16_t)d->streams;
 		}
 		put_state(fx, d, fx->vertices.va + at, (float)(i + 1), &state);
 		put_draw(fx, d, i);

@@ -173,7 +173,7 @@ static void make_point_coord(struct scene_draw *d, uint32_t r)
 	d->state.tsp.point_varying = (uint8_t)below(&r, SCENE_VARYINGS - 1);
 }
 
-/* Uniform streams, deferred vertices and tables of a quarter of the draws; numbers of its own. */
+/* Uniform streams, deferred vertices, tables, tasks and dependencies; numbers of its own. */
 static void make_vertex_modes(struct scene_draw *d, uint32_t r)
 {
 	scene_random(&r);
@@ -181,6 +181,10 @@ static void make_vertex_modes(struct scene_draw *d, uint32_t r)
 	d->deferred = one_in(&r, 4);
 	d->coordinate |= d->deferred;
 	d->table = one_in(&r, 4);
+	if (d->streams)
+		d->streams = 1 + below(&r, SCENE_STREAM_WORDS);
+	d->task = one_in(&r, 4);
+	d->after = one_in(&r, 3);
 }
 
 /* Mirrored viewports of a quarter of the draws in each direction; numbers of its own. */

@@ -27,6 +27,7 @@
 #define SCENE_OUTPUTS	5u	/* R, G, B, A, number of the draw */
 #define SCENE_VARYINGS	6u	/* colour, u, v */
 #define SCENE_TEXELS	8u	/* the texture's width and height */
+#define SCENE_STREAM_WORDS	3u	/* of uniforms; programs use the last one */
 
 #define SECOND	1000000000ull
 #ifdef __SANITIZE_THREAD__
@@ -64,7 +65,8 @@ struct scene_draw {
 	struct scene_vertex vertex[SCENE_VERTICES];
 	uint32_t index[SCENE_INDICES];
 	bool sample_rate, point_size, coordinate;
-	bool streams;	/* the programs read their uniforms from streams */
+	bool task, after;	/* a task without instances before it; it depends on tasks */
+	uint32_t streams;	/* words of the streams from which programs read their uniforms */
 	bool deferred;	/* deferred vertex shading; needs coordinate */
 	bool table;	/* attributes in a table, coordinate program of deferred vertices derived */
 	/* All fields except stages and addresses. */
@@ -105,7 +107,8 @@ struct fx_buffer {
 	uint64_t va, bytes;
 };
 
-#define FX_PROGRAMS	(SHADE_COUNT * 4 + 3)
+#define FX_KINDS	(SHADE_COUNT + 4)	/* of programs; each with each number of words */
+#define FX_PROGRAMS	(FX_KINDS * (SCENE_STREAM_WORDS + 1))
 
 struct fixture {
 	struct pumice_device *dev;

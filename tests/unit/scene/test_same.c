@@ -66,12 +66,12 @@ static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bo
 
 static void use_registers(struct scene_draw *draw)
 {
-	draw->streams = false;
+	draw->streams = 0;
 }
 
 static void use_streams(struct scene_draw *draw)
 {
-	draw->streams = true;
+	draw->streams = 1 + draw->count % SCENE_STREAM_WORDS;
 }
 
 static void shade_in_binning(struct scene_draw *draw)
