@@ -69,10 +69,10 @@ static void set_ray(struct fixture *fx, u32 lane, float from)
 }
 
 /* Run the instruction as number TEMPS - 1 of a program in which R0 to R8 are KEPT. */
-static void run(struct fixture *fx, struct pumice_usc_insn insn, u64 base, u32 instances)
+static void run_group(struct fixture *fx, const struct fx_group *group, struct pumice_usc_insn insn,
+		      u64 base)
 {
 	u32 code[(TEMPS + 3) * PUMICE_USC_WORDS], n;
-	struct fx_group group = one_wave;
 	struct usc_program *program;
 
 	for (n = 0; n < TEMPS - 1; n++)
@@ -80,11 +80,10 @@ static void run(struct fixture *fx, struct pumice_usc_insn insn, u64 base, u32 i
 	usc_put(code, n++, insn);
 	usc_put(code, n++, INSN(SIG_WAIT, .dst = R_ELEM(WAIT), .sig0 = insn.sig0));
 	usc_put(code, n++, INSN(END));
-	group.instances[0] = instances;
-	program = fx_program(fx, code, n, &group.limits);
+	program = fx_program(fx, code, n, &group->limits);
 	assert_non_null(program);
 	fx_clear(fx);
-	fx_fill(fx, 0, &group, program);
+	fx_fill(fx, 0, group, program);
 	fx_set_base(fx, 0, base);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		set_ray(fx, l, l % 3 == 2 ? 4.5f : 0);
@@ -92,6 +91,15 @@ static void run(struct fixture *fx, struct pumice_usc_insn insn, u64 base, u32 i
 	fx_run(fx, 1000);
 	assert_int_equal(fx->done[0], 1);
 	fx_put(fx, program);
+}
+
+/* The same in a compute program. */
+static void run(struct fixture *fx, struct pumice_usc_insn insn, u64 base, u32 instances)
+{
+	struct fx_group group = one_wave;
+
+	group.instances[0] = instances;
+	run_group(fx, &group, insn, base);
 }
 
 static u32 reg(const struct fixture *fx, u32 number, u32 lane)
@@ -149,6 +157,70 @@ static void usc_ray_query_writes_six_registers_of_active_lanes(void **state)
 			check_hit(fx, RESULT, l);
 		else
 			assert_int_equal(reg(fx, RESULT, l), KEPT);
+	}
+}
+
+/* A task of graphics: of fragments, every fifth pixel is not covered. */
+struct graphics {
+	u32 outputs[PUMICE_TILE_PIXELS], vo[4 * PUMICE_LANES];
+	struct usc_span span[PUMICE_LANES / USC_SPAN_LANES];
+	struct usc_tile tile;
+	struct usc_gfx gfx;
+};
+
+static bool is_covered(u32 stage, u32 lane)
+{
+	return stage != USC_STAGE_FRAGMENT || lane % 5;
+}
+
+static void make_graphics(u32 stage, struct graphics *t)
+{
+	*t = (struct graphics){
+		.tile = { .pixels = PUMICE_TILE_PIXELS, .outputs = t->outputs, .words = 1,
+			  .samples = 1, .width = 32, .height = 32 },
+		.gfx = { .stage = (u8)stage, .sample = USC_PIXEL_RATE, .vo = t->vo, .vo_words = 4,
+			 .tile = &t->tile, .span = t->span,
+			 .spans = PUMICE_LANES / USC_SPAN_LANES },
+	};
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		struct usc_span *span = &t->span[l / USC_SPAN_LANES];
+
+		span->quad = (u8)(l / USC_SPAN_LANES);
+		if (is_covered(stage, l))
+			span->samples |= (u16)(1u << l % USC_SPAN_LANES * 4);
+		span->covered = span->samples;
+	}
+}
+
+/* Vertex, fragment and tile programs trace the rays of their valid lanes. */
+static void usc_ray_queries_of_graphics_trace_valid_lanes(void **state)
+{
+	static struct graphics t;
+	struct fixture *fx = *state;
+	struct tree tree;
+
+	build(fx, &tree, 0, SQUARES);
+	for (u32 stage = USC_STAGE_VERTEX; stage <= USC_STAGE_TILE; stage++) {
+		struct fx_group group = one_wave;
+		const u64 before = counted(fx, PUMICE_PERF_RTU_RAYS);
+		u32 rays = 0;
+
+		make_graphics(stage, &t);
+		group.gfx = &t.gfx;
+		group.prims = 1;
+		group.limits.stage = stage;
+		group.limits.vo = stage == USC_STAGE_VERTEX ? 4 : 0;
+		group.limits.outputs = stage == USC_STAGE_VERTEX ? 0 : 1;
+		run_group(fx, &group, QUERY(R(RESULT), ALWAYS, .sig0 = 3), tree.va);
+		assert_int_equal(fx->faults, 0);
+		for (u32 l = 0; l < PUMICE_LANES; l++) {
+			rays += is_covered(stage, l);
+			if (is_covered(stage, l))
+				check_hit(fx, RESULT, l);
+			else
+				assert_int_equal(reg(fx, RESULT, l), KEPT);
+		}
+		assert_int_equal(counted(fx, PUMICE_PERF_RTU_RAYS) - before, rays);
 	}
 }
 
@@ -615,6 +687,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RAY_TEST(usc_ray_query_writes_six_registers_of_active_lanes),
+		RAY_TEST(usc_ray_queries_of_graphics_trace_valid_lanes),
 		RAY_TEST(usc_ray_query_adds_base_and_displacement),
 		RAY_TEST(usc_ray_query_replaces_its_own_ray),
 		RAY_TEST(usc_ray_query_for_any_hit_stops_at_the_first_found),

@@ -61,6 +61,8 @@ static const struct {
 	CASE("derivatives of a cube", ALL, NONE, SAMPLE_GRAD, .type = F32,
 	     .func = PUMICE_TEXTURE_DIM_CUBE, .dst = BANK(R, 0), .src0 = BANK(R, 0),
 	     .src1 = BANK(V, 0), .src2 = BANK(SH, 0)),
+	CASE("ray query", ALL, NONE, RAY_QUERY, .mask = ONE_MASK, .dst = BANK(R, 2),
+	     .src0 = BANK(R, 0), .src2 = BANK(SH, 0)),
 	CASE("texture without its further operand", ALL, NONE, FETCH, .type = U32,
 	     .func = PUMICE_TEXTURE_DIM_2D, .dst = BANK(R, 0), .src0 = BANK(R, 0),
 	     .src2 = BANK(SH, 0)),
