@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -23,12 +24,13 @@ struct fixture {
 	struct pumice_buffer buffer;
 };
 
-/* late: when data arrive, as the key of that name. */
+/* late: when data arrive, as the key of that name; NULL: without it. */
 static void set_up(struct fixture *f, const char *late)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "inproc:cores=1,ram=64,threads=0,late=%s", late);
+	snprintf(name, sizeof(name), "inproc:cores=1,ram=64,threads=0%s%s", late ? ",late=" : "",
+		 late ? late : "");
 	assert_int_equal(pumice_device_open(name, &f->dev, NULL, 0), 0);
 	assert_int_equal(pumice_vm_create(f->dev, &f->vm), 0);
 	assert_int_equal(pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), 0);
@@ -182,9 +184,25 @@ static void data_of_a_signal_that_a_wait_for_any_did_not_return_are_reported(voi
 	tear_down(&f);
 }
 
+/* The set-up of meson.build, with which programs of all tests are checked. */
+static void tests_of_meson_have_data_that_arrive_late(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	if (!getenv("PUMICE_LATE") || strcmp(getenv("PUMICE_LATE"), "poison"))
+		fail_msg("PUMICE_LATE is not poison: run this program by `meson test`");
+	set_up(&f, NULL);
+	assert_int_equal(run(&f, "global_load32 sig0, r2, [one], sh0 + r1\nmov r3, [one], r2\n"),
+			 -EIO);
+	assert_error(&f, "usc-late");
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tests_of_meson_have_data_that_arrive_late),
 		cmocka_unit_test(data_used_without_a_wait_name_register_and_signal),
 		cmocka_unit_test(a_program_that_waits_has_its_data),
 		cmocka_unit_test(a_program_branches_by_the_load_that_is_complete_first),
