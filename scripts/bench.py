@@ -39,13 +39,15 @@ def fail(what, way_out):
 
 
 def build():
-    """Build pumice-bench; meson omits it if it was configured without OpenCL."""
+    """Build pumice-bench; meson omits it without OpenCL, and its rows of rays without Embree."""
     native = BUILD / "native"
     log = OUT / "logs/bench-build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     steps = []
-    if not (NATIVE / "pumice-bench").exists():
-        steps.append(["meson", "setup", "--reconfigure", str(native), str(TOP)])
+    commands = native / "compile_commands.json"
+    if not (NATIVE / "pumice-bench").exists() or \
+            "-DHAVE_EMBREE" not in commands.read_text(encoding="utf-8"):
+        steps.append(["meson", "setup", "--reconfigure", "--clearcache", str(native), str(TOP)])
     steps.append(["ninja", "-C", str(native), "tests/bench/pumice-bench"])
     with open(log, "wb") as stream:
         for step in steps:
@@ -62,6 +64,13 @@ def read_rows(path, what):
     return rows
 
 
+def require_rays(rows):
+    """Fail if no row is one of rays, which pumice-bench has only with Embree as their peer."""
+    if not any(row["name"].startswith("rays") for row in rows):
+        fail("pumice-bench was built without Embree, and has no rows of rays",
+             "install libembree-dev (scripts/packages.txt) and run this again")
+
+
 def native_rows(options):
     """Get the rows measured in process."""
     path = OUT / "bench-native.json"
@@ -70,7 +79,10 @@ def native_rows(options):
         command += ["-n", options.name]
     if subprocess.run(command, check=False).returncode:
         fail("pumice-bench failed", "see the message above")
-    return read_rows(path, "pumice-bench")
+    rows = read_rows(path, "pumice-bench")
+    if not options.name:
+        require_rays(rows)
+    return rows
 
 
 def guest_rows():
