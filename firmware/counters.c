@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct fwif_perf) / sizeof(u64) >= PUMICE_PERF_NUMBER, "st
 /* Categories that count for the jobs of each data master. */
 static const u16 counts[FWIF_DM_COUNT] = {
 	[FWIF_DM_CDM] = BIT(CDM) | PUMICE_PERF_SHARED,
-	[FWIF_DM_VDM] = BIT(VDM) | BIT(VPM) | BIT(TA) | BIT(PM) | PUMICE_PERF_SHARED,
+	[FWIF_DM_VDM] = BIT(VDM) | BIT(TA) | BIT(PM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_PDM] = BIT(PDM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_TDM] = BIT(TDM) | BIT(MMU),
 	[FWIF_DM_RDM] = BIT(RDM) | PUMICE_PERF_SHARED,

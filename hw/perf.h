@@ -34,7 +34,7 @@ enum pumice_perf_category {
  */
 #define PUMICE_PERF_SHARED \
 	(1u << PUMICE_PERF_PDS | 1u << PUMICE_PERF_USC | 1u << PUMICE_PERF_MMU | \
-	 1u << PUMICE_PERF_TAG | 1u << PUMICE_PERF_RTU)
+	 1u << PUMICE_PERF_TAG | 1u << PUMICE_PERF_RTU | 1u << PUMICE_PERF_VPM)
 
 /*
  * X(name, category, detailed, unit, description); detailed ones count only while
@@ -102,7 +102,7 @@ enum pumice_perf_category {
 	X(RTU_RAYS, RTU, 0, "rays", "rays traced") \
 	X(RTU_NODES, RTU, 0, "nodes", "nodes of acceleration structures visited") \
 	X(RTU_LEAVES, RTU, 0, "leaves", "triangles and instances visited") \
-	X(VPM_WAITS, VPM, 0, "waits", "vertex tasks that had to wait for vertex pipe memory") \
+	X(VPM_WAITS, VPM, 0, "waits", "tasks that had to wait for vertex pipe memory") \
 	X(VPM_OCCUPANCY, VPM, 0, "rows * ns", "rows of vertex pipe memory in use, summed over time") \
 	X(VDM_IDX_WAITS, VDM, 0, "waits", "pieces of draws that had to wait for room in the IDX FIFO") \
 	X(VDM_IDX_OCCUPANCY, VDM, 0, "primitives * ns", "primitives in the IDX FIFOs, summed over time") \

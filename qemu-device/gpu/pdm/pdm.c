@@ -65,7 +65,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 			return false;
 		/* The large arrays are written before they are read. */
 		memset(core->tile[i], 0, offsetof(struct pdm_tile, record));
-		memset(&core->tile[i]->vertices, 0, offsetof(struct pdm_vertices, vo));
+		memset(&core->tile[i]->vertices, 0, sizeof(core->tile[i]->vertices));
 		core->tile[i]->vertices.kept = 1;	/* of no vertex */
 		core->tile[i]->pdm = pdm;
 		core->tile[i]->core = core;
@@ -137,6 +137,7 @@ static void reset_tile(struct pdm_tile *tile)
 	tile->filling = false;
 	tile->memory_waits = false;
 	tile->outputs = (struct pds_outputs){ .tile = tile->slot };
+	tile->vertices.room.vpm_rows = 0;	/* the PDS is reset, too */
 	atomic_store(&tile->running, 0);
 	atomic_store(&tile->starved, false);
 	for (i = 0; i < PDM_TASKS; i++)

@@ -112,14 +112,14 @@ struct pdm_vertices {
 	u16 shading[PDM_NEEDED];
 	u32 number[PDM_NEEDED];
 	u32 count;
+	struct pds_place room;		/* its outputs in the VPM; from its start until they are
+					 * kept */
 	struct usc_gfx gfx;
 	_Atomic bool ended;
 	u64 total;			/* vertices shaded for this tile */
 	u32 cost;			/* of work that no step was charged for yet */
 
 	struct pdm_vertex vertex[PDM_VERTICES];
-	u32 vo[(PDM_NEEDED + PUMICE_LANES) * PUMICE_USC_MAX_VO];	/* written before it
-									 * is read */
 };
 
 enum pdm_task_state { PDM_TASK_FREE, PDM_TASK_BUILT, PDM_TASK_RUNS, PDM_TASK_DONE };
@@ -432,7 +432,9 @@ bool pdm_vertices_varyings(struct pdm_tile *tile, u32 in_task, const struct pdm_
 u32 pdm_vertices_cost(struct pdm_tile *tile);
 /* Release the program; no vertex task runs. Vertices that are shaded are kept. */
 void pdm_vertices_release(struct pdm_tile *tile);
-/* The same, and drop all vertices. */
+/* The job stops, and no task runs: free the outputs of a vertex task. */
+void pdm_vertices_cancel(struct pdm_tile *tile);
+/* Release the program, and drop all vertices. */
 void pdm_vertices_drop(struct pdm_tile *tile);
 /* Return whether a block has deferred vertices. */
 static inline bool pdm_is_deferred(const struct pumice_prim_block *header)

@@ -364,7 +364,7 @@ bool pdm_tile_cancel(struct pdm_tile *tile)
 	if (tile->filling)
 		pds_task_drop(pdm->config.pds, &tile->place);
 	tile->filling = false;
-	tile->vertices.phase = PDM_VERTEX_IDLE;
+	pdm_vertices_cancel(tile);
 	if (tile->built)
 		atomic_store(&tile->built->state, PDM_TASK_FREE);
 	tile->built = NULL;

@@ -6,8 +6,8 @@
  * tile when the tile is rendered; hw/formats.xml, vdm_state.deferred and prim_block. Blocks of such
  * draws have positions and numbers of vertices. Before a task of fragments is filled, the vertices
  * of its primitives are shaded in vertex tasks on the core's USCs: so only those of visible
- * primitives, and only if the fragment program reads varyings. A tile keeps shaded vertices for
- * further tasks.
+ * primitives, and only if the fragment program reads varyings. A task's outputs are in the pool of
+ * the core's VPM until it has ended; a tile keeps shaded vertices for further tasks.
  *
  * The varyings of a primitive that binning clipped are those of the same clipping, with the
  * positions that the vertex program computes.
@@ -220,19 +220,21 @@ static enum pdm_step load(struct pdm_tile *tile, u32 *cost)
 static void run(struct pdm_tile *tile)
 {
 	struct pdm_vertices *v = &tile->vertices;
-	const u32 words = vdm_record_vo(&v->record);
+	struct pds *pds = tile->pdm->config.pds;
 
+	v->room = tile->place;
 	v->gfx = (struct usc_gfx){
 		.stage = USC_STAGE_VERTEX, .deferred = true, .sample = USC_PIXEL_RATE,
-		.vo = v->vo, .vo_words = words, .uniforms = v->record.state.uniforms,
+		.vo = pds_pool_row(pds, &v->room), .vo_words = v->stage.vo_words,
+		.uniforms = v->record.state.uniforms,
 		.uniform_words = v->record.state.uniform_words, .opaque = tile,
 	};
-	memset(v->vo, 0, div_up(v->count, PUMICE_LANES) * words * PUMICE_LANES * sizeof(*v->vo));
+	memset(v->gfx.vo, 0, v->room.vpm_rows * PUMICE_LANES * sizeof(*v->gfx.vo));
 	v->phase = PDM_VERTEX_RUN;
 	v->total += v->count;
 	atomic_store(&v->ended, false);
 	atomic_fetch_add(&tile->running, 1);
-	pds_task_start(tile->pdm->config.pds, PDS_DM_PDM, &tile->place, &v->gfx);
+	pds_task_start(pds, PDS_DM_PDM, &tile->place, &v->gfx);
 }
 
 /* Claim room for the task, fill and start it. */
@@ -243,11 +245,15 @@ static enum pdm_step start(struct pdm_tile *tile, u32 *cost)
 	const struct pdm_vertex *first = &v->vertex[v->shading[0]];
 	const struct pds_vertices in = {
 		.vertex = v->number, .instance = first->draw.instance,
-		.base_instance = first->draw.base_instance, .count = v->count,
+		.base_instance = first->draw.base_instance,
+		.count = min_u32(v->count, pds_pool_instances(pds, v->stage.vo_words)),
 	};
 	struct gpu_fault fault = { 0 };
-	enum pdm_step step = pdm_claim(tile, &v->stage, v->count, 1);
+	enum pdm_step step;
 
+	/* The others are selected again for the next task. */
+	v->count = in.count;
+	step = pdm_claim(tile, &v->stage, v->count, 1);
 	if (step != PDM_STEP_DONE)
 		return step;
 	*cost = PDM_COST_PIECE;
@@ -265,15 +271,16 @@ static enum pdm_step start(struct pdm_tile *tile, u32 *cost)
 	return PDM_STEP_ON;
 }
 
-/* Keep the outputs of the ended task. */
-static void collect(struct pdm_vertices *v)
+/* Keep the outputs of the ended task, whose rows of the VPM are free then. */
+static void collect(struct pdm_tile *tile)
 {
+	struct pdm_vertices *v = &tile->vertices;
 	const u32 words = v->gfx.vo_words, first = 4u + v->record.state.point_size;
 	u32 i, n;
 
 	for (i = 0; i < v->count; i++) {
 		struct pdm_vertex *to = &v->vertex[v->shading[i]];
-		const u32 *from = v->vo + i / PUMICE_LANES * words * PUMICE_LANES +
+		const u32 *from = v->gfx.vo + i / PUMICE_LANES * words * PUMICE_LANES +
 				  i % PUMICE_LANES;
 
 		for (n = 0; n < 4; n++)
@@ -282,6 +289,7 @@ static void collect(struct pdm_vertices *v)
 			to->varying[n] = from[(first + n) * PUMICE_LANES];
 		to->shaded = true;
 	}
+	pds_pool_free(tile->pdm->config.pds, PDS_DM_PDM, &v->room);
 }
 
 /* Select the vertices of the next task. DONE: none are missing. */
@@ -319,7 +327,7 @@ enum pdm_step pdm_vertices_shade(struct pdm_tile *tile, const struct pdm_task *t
 	case PDM_VERTEX_RUN:
 		if (!atomic_load(&v->ended))
 			return PDM_STEP_WAIT;
-		collect(v);
+		collect(tile);
 		v->phase = PDM_VERTEX_IDLE;
 		break;
 	}
@@ -398,6 +406,12 @@ void pdm_vertices_release(struct pdm_tile *tile)
 	memset(&v->stage, 0, sizeof(v->stage));
 	v->loaded = false;
 	v->state = 0;
+}
+
+void pdm_vertices_cancel(struct pdm_tile *tile)
+{
+	pds_pool_free(tile->pdm->config.pds, PDS_DM_PDM, &tile->vertices.room);
+	tile->vertices.phase = PDM_VERTEX_IDLE;
 }
 
 void pdm_vertices_drop(struct pdm_tile *tile)

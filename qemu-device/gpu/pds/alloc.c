@@ -60,6 +60,16 @@ bool pds_store_alloc(struct pds_store *store, u32 count, u32 *start)
 	return false;
 }
 
+bool pds_store_has_room(const struct pds_store *store, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < store->extents; i++)
+		if (store->extent[i].count >= count)
+			return true;
+	return !count;
+}
+
 bool pds_store_alloc_high(struct pds_store *store, u32 count, u32 align, u32 lowest, u32 *start)
 {
 	u32 i, end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocator of one store of one USC.
+ * Allocator of one store of one USC, or of the pool of a core's VPM.
  *
  * Source: document 000, "Programmable Data Sequencer" (the resource controller) and "USC
  * Register Stores". Allocates contiguous pieces, first fit, and joins free neighbours, so an
@@ -8,7 +8,8 @@
  *
  * Limits: counts units, whatever their size; at most as many live pieces as a USC manages tasks,
  * because every piece belongs to a task or to a group, and a group has at least one task; and
- * PDS_OUTPUT_PIECES of pixel outputs.
+ * PDS_OUTPUT_PIECES of pixel outputs. The pool has fewer: one for each tile in flight, and for each
+ * batch of the RDM.
  */
 #ifndef PUMICE_GPU_PDS_ALLOC_H
 #define PUMICE_GPU_PDS_ALLOC_H
@@ -46,8 +47,11 @@ void pds_store_init(struct pds_store *store, u32 size);
  */
 bool pds_store_alloc(struct pds_store *store, u32 count, u32 *start);
 
+/* Return whether pds_store_alloc() of a count would succeed. */
+bool pds_store_has_room(const struct pds_store *store, u32 count);
+
 /*
- * The same at the highest possible position that is a multiple of align and not below lowest. A
+ * Allocate at the highest possible position that is a multiple of align and not below lowest. A
  * count of 0 is not allowed.
  */
 bool pds_store_alloc_high(struct pds_store *store, u32 count, u32 align, u32 lowest, u32 *start);

@@ -120,7 +120,7 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 	}
 	core->next = 0;
 	dms_reset(&core->dms);
-	vpm_reset(&core->vpm);
+	pds_rows_reset(core);
 	core->output_bytes = 0;
 	core->output_waits = core->output_occupancy = 0;
 	core->tasks = core->held = core->waves = core->waiting = 0;
@@ -156,14 +156,14 @@ static void notify_all(const struct pds_core *core, u8 set)
 
 /*
  * Return whether the data master of a need that waits for a task is at its limits on all USCs of
- * the core, or waits for rows of the VPM, which is its own. outputs: or on all others the pixel
- * outputs of tiles leave too little.
+ * the core, or waits for rows of the VPM that no other data master has. outputs: or on all others
+ * the pixel outputs of tiles leave too little.
  */
 static bool need_is_excluded(const struct pds_core *core, const struct pds_need *need, bool outputs)
 {
 	unsigned int i;
 
-	if (!vpm_has_room(&core->vpm, need->vpm_rows))
+	if (!pds_rows_suffice(core, need) && !pds_rows_are_of_others(core, need))
 		return true;
 	for (i = core->first; i < core->first + core->uscs; i++) {
 		const struct pds_unit *unit = &unit_of(core, i)->accounts;
@@ -345,11 +345,10 @@ bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_ne
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place)
 {
-	const u64 now = need->vpm_rows ? core->pds->config.now(core->pds->config.opaque) : 0;
 	const struct claimer claimer = claimer_of(core, (enum pds_dm)need->dm);
 	u64 tried = need->on ? ~(1ull << (core->first + need->on - 1)) : 0;
 
-	if (!vpm_alloc(&core->vpm, need->vpm_rows, now, &place->vpm))
+	if (!pds_rows_claim(core, need, place))
 		return false;
 	while (pds_lowest_load(core->pds, core->first, core->uscs, need, next, tried,
 			       &place->usc)) {
@@ -357,8 +356,7 @@ bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsi
 			return true;
 		tried |= 1ull << place->usc;
 	}
-	if (need->vpm_rows)
-		vpm_undo(&core->vpm, place->vpm, now);
+	pds_rows_drop(core, need, place);
 	return false;
 }
 
@@ -491,7 +489,7 @@ void pds_load(const struct pds *pds, struct pds_load *load)
 		load->tasks += core->tasks;
 		load->held += core->held;
 		load->waves += core->waves;
-		load->vpm_rows += (u32)(core->vpm.head - core->vpm.tail);
+		load->vpm_rows += vpm_used(&core->vpm);
 		load->output_bytes += core->output_bytes;
 		pds_unlock_core(core);
 	}

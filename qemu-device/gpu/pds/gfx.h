@@ -49,7 +49,7 @@ static inline enum pds_load_result pds_load_result_of(enum usc_load_result resul
 struct pds_stage_limits {
 	u8 stage;		/* enum usc_stage */
 	u32 vo;			/* VERTEX, RAYS: vertex output registers */
-	bool deferred;		/* VERTEX: they are not in the VPM, the tasks' owner has memory */
+	bool deferred;		/* VERTEX: they are in the pool of the VPM */
 	u32 outputs;		/* FRAGMENT, TILE: pixel output registers */
 	u32 tile_words;		/* of the PDM: pixel outputs of the tile that its tasks belong to */
 	u32 varyings;		/* FRAGMENT */
@@ -80,7 +80,9 @@ u32 pds_stage_max_prims(const struct pds *pds, const struct pds_stage *stage);
 struct pds_place {
 	unsigned int usc;	/* over all cores */
 	unsigned int group;
-	u64 vpm;		/* VERTEX: position of its outputs in the VPM of the core */
+	u64 vpm;		/* of its outputs: position in the ring of the core's VPM, for the
+				 * VDM; else row in the pool */
+	u32 vpm_rows;		/* of these */
 };
 
 /*
@@ -89,8 +91,8 @@ struct pds_place {
  * is called when there may be some, and until a claim succeeds others may have to wait on the
  * core: see dms.h. PDS_FAULT: it can never fit.
  *
- * A vertex task gets vo_words rows of the VPM for each of its waves. They are not released when it
- * ends, but by pds_vpm_free().
+ * A task with outputs gets vo_words rows of the VPM for each of its waves. They are not released
+ * when it ends, but by pds_vpm_free(), or for other data masters than the VDM by pds_pool_free().
  */
 enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int core,
 			       const struct pds_stage *stage, u32 instances, u32 prims,
@@ -117,6 +119,17 @@ void pds_vpm_undo(struct pds *pds, unsigned int core, u64 at);
 void pds_vpm_free(struct pds *pds, unsigned int core, u64 end);
 /* Return the row at a position. */
 u32 *pds_vpm_row(const struct pds *pds, unsigned int core, u64 at);
+
+/*
+ * Most instances of a task with outputs of another data master than the VDM; two such tasks fit,
+ * unless a wave of one needs more than half of the pool. 0: the VPM is too small for this number of
+ * output registers.
+ */
+u32 pds_pool_instances(const struct pds *pds, u32 vo_words);
+/* Return the outputs of a claimed task of theirs; rows as in struct pds_rays. */
+u32 *pds_pool_row(const struct pds *pds, const struct pds_place *place);
+/* Free the outputs of a task that has ended, if it has any: place->vpm_rows becomes 0. */
+void pds_pool_free(struct pds *pds, enum pds_dm dm, struct pds_place *place);
 
 /* Inputs of a vertex task: vertex and instance number of each instance. */
 struct pds_vertices {

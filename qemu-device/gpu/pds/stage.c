@@ -9,9 +9,12 @@
 #include "fill.h"
 #include "state.h"
 
-static bool uses_vpm(const struct pds_stage_limits *limits)
+/* Return whether the vertex pipe memory has room for outputs of some instances. */
+static bool outputs_fit(const struct pds *pds, const struct pds_stage_limits *limits)
 {
-	return limits->stage == USC_STAGE_VERTEX && !limits->deferred;
+	if (limits->deferred)
+		return pds_pool_instances(pds, limits->vo);
+	return limits->stage != USC_STAGE_VERTEX || pds_piece_limits(pds, limits->vo).vertices;
 }
 
 /*
@@ -28,7 +31,7 @@ static bool resources_suffice(const struct pds *pds, const struct pumice_stage *
 	    state->shared > PUMICE_USC_MAX_SHARED || state->coeffs > PUMICE_PRIM_COEFFS ||
 	    state->coeffs_alt > PUMICE_USC_MAX_COEFFS_ALT)
 		return false;
-	if (uses_vpm(limits) && !pds_piece_limits(pds, limits->vo).vertices)
+	if (!outputs_fit(pds, limits))
 		return false;
 	pds_need_of_stage(state, PDS_DM_PDM, pds->config.batch, 1, &need);
 	return pds_need_fits(&need, &capacity);
@@ -95,7 +98,7 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 		return result;
 	out->stage = limits->stage;
 	out->tile_words = limits->tile_words;
-	out->vo_words = uses_vpm(limits) ? limits->vo : 0;
+	out->vo_words = limits->stage == USC_STAGE_VERTEX ? limits->vo : 0;
 	out->ctx = ctx;
 	out->code_addr = task->addr;
 	return PDS_LOADED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The PDS's state, shared by its files: core.c (the PDS of a core), pds.c (launches and groups
- * of the CDM), task.c (tasks of the VDM, PDM and RDM), outputs.c (pixel outputs of tiles), stage.c
- * and the files that fill registers. No other file includes this.
+ * of the CDM), task.c (tasks of the VDM, PDM and RDM), outputs.c (pixel outputs of tiles), rows.c
+ * (rows of the VPM), stage.c and the files that fill registers. No other file includes this.
  *
  * Locking: each core has a lock. It guards the fields of struct pds_core, except atomic ones
  * and those that are constant, and struct unit of the core's USCs, except as noted there. The
@@ -75,7 +75,9 @@ struct pds_core {
 	u8 next;			/* next USC of the round robin, for tasks */
 	struct dms dms;			/* its policy is a register */
 	struct pds_need wanted[PDS_DM_COUNT][PDS_WAITERS];	/* of each waiter that waits */
-	struct vpm vpm;			/* the outputs belong to the VDM */
+	struct vpm vpm;			/* the outputs belong to the data masters */
+	struct pds_store pool;		/* its rows that are not in the ring */
+	u32 pooled[PDS_DM_COUNT];	/* rows of the pool that each has */
 	u32 wanted_output_words;	/* of each tile that waits: dms.outputs */
 	u32 output_bytes;		/* of pixel outputs of tiles */
 	u32 tasks, held, waves;		/* see struct pds_load */
@@ -254,6 +256,21 @@ void pds_core_tile_claimed(struct pds_core *core, unsigned int tile,
 			   const struct pds_admitted *before);
 /* Update the counters of time; call before tasks start or end. now: GPU clock, or an older time */
 void pds_core_tick(struct pds_core *core, u64 now);
+
+/* rows.c, with the core's lock held. */
+
+/* Return whether the vertex pipe memory has as many rows as a need; as many free ones now. */
+bool pds_rows_could_fit(const struct pds_core *core, const struct pds_need *need);
+bool pds_rows_suffice(const struct pds_core *core, const struct pds_need *need);
+/* Return whether other data masters have rows that a need waits for. */
+bool pds_rows_are_of_others(const struct pds_core *core, const struct pds_need *need);
+/* Allocate the rows of a need; false without a change if there are too few. */
+bool pds_rows_claim(struct pds_core *core, const struct pds_need *need, struct pds_place *place);
+/* Free them; of the VDM, those that were claimed last. */
+void pds_rows_drop(struct pds_core *core, const struct pds_need *need,
+		   const struct pds_place *place);
+/* Free all rows and clear the counters. */
+void pds_rows_reset(struct pds_core *core);
 
 /* slots.c, with the core's lock held. */
 

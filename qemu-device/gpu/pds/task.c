@@ -104,7 +104,7 @@ static void start_waiting(struct pds_core *core, const struct pds_need *need, un
 	if (!pds_core_wait(core, need))
 		return;
 	core->waited[dm]++;
-	core->vpm.waits += !vpm_has_room(&core->vpm, need->vpm_rows);
+	core->vpm.waits += !pds_rows_suffice(core, need);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, pds_trace_master(dm), ctx,
 		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
 }
@@ -170,7 +170,7 @@ static enum pds_result claim(struct pds *pds, unsigned int core, const struct pd
 	bool claimed;
 
 	need.vpm_rows = need.waves * stage->vo_words;
-	if (!pds_need_fits(&need, &capacity) ||
+	if (!pds_need_fits(&need, &capacity) || !pds_rows_could_fit(&pds->core[core], &need) ||
 	    need.words - stage->state.shared > MAX_COEFFS) {
 		*fault = (struct gpu_fault){
 			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,
@@ -215,11 +215,10 @@ enum pds_result pds_tile_task_claim(struct pds *pds, const struct pds_outputs *o
 
 void pds_task_drop(struct pds *pds, const struct pds_place *place)
 {
-	const bool vertex = pds->unit[place->usc].accounts.claim[place->group].need.vpm_rows;
+	const struct pds_need *need = &pds->unit[place->usc].accounts.claim[place->group].need;
 	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place->usc));
 
-	if (vertex)
-		vpm_undo(&core->vpm, place->vpm, pds->config.now(pds->config.opaque));
+	pds_rows_drop(core, need, place);
 	pds_core_drop(core, place);
 	pds_unlock_core(core);
 }

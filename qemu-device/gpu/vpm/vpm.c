@@ -5,11 +5,15 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define POOL_PART	4u	/* one of these is the pool */
+
 bool vpm_init(struct vpm *vpm, u32 bytes)
 {
-	*vpm = (struct vpm){ .rows = bytes / VPM_ROW_BYTES };
-	if (vpm->rows)
-		vpm->memory = aligned_alloc(VPM_ROW_BYTES, (size_t)vpm->rows * VPM_ROW_BYTES);
+	const u32 rows = bytes / VPM_ROW_BYTES, pool = rows / POOL_PART;
+
+	*vpm = (struct vpm){ .rows = rows - pool, .pool_rows = pool };
+	if (rows)
+		vpm->memory = aligned_alloc(VPM_ROW_BYTES, (size_t)rows * VPM_ROW_BYTES);
 	return vpm->memory;
 }
 
@@ -22,6 +26,7 @@ void vpm_fini(struct vpm *vpm)
 void vpm_reset(struct vpm *vpm)
 {
 	vpm->head = vpm->tail = vpm->last = vpm->before = 0;
+	vpm->pool_used = 0;
 	vpm->waits = vpm->occupancy = 0;
 }
 
@@ -44,7 +49,7 @@ void vpm_tick(struct vpm *vpm, u64 now)
 {
 	if (now <= vpm->time)
 		return;
-	vpm->occupancy += (vpm->head - vpm->tail) * (now - vpm->time);
+	vpm->occupancy += vpm_used(vpm) * (now - vpm->time);
 	vpm->time = now;
 }
 
@@ -74,4 +79,10 @@ void vpm_free(struct vpm *vpm, u64 end, u64 now)
 	assert(end >= vpm->tail && end <= vpm->head);
 	vpm_tick(vpm, now);
 	vpm->tail = end;
+}
+
+void vpm_pool_count(struct vpm *vpm, u32 rows, bool add, u64 now)
+{
+	vpm_tick(vpm, now);
+	vpm->pool_used += add ? rows : 0u - rows;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Fixture of the tests of the PDM: see fixture.h. */
 #include "fixture.h"
+#include "perf.h"
 
 #include <string.h>
 
@@ -98,7 +99,8 @@ static void create_blocks(struct fixture *fx)
 		.slots = PUMICE_USC_SLOTS,
 		.waves = USC_WAVES, .batch = PUMICE_TASK_INSTANCES,
 		.unified_bytes = usc.unified_bytes, .common_bytes = usc.common_bytes,
-		.local_bytes = usc.local_bytes, .outputs = fx->stores.outputs, .vpm_bytes = 4096,
+		.local_bytes = usc.local_bytes, .outputs = fx->stores.outputs, 
+		.vpm_bytes = fx->stores.vpm_bytes ? fx->stores.vpm_bytes : FX_VPM,
 		.slot_regs = 4, .mmu = &fx->mmu,
 		.programs = fx->programs, .lock = fx_lock, .unlock = fx_unlock,
 		.wake_usc = wake_usc, .now = now, .opaque = fx, .ops = &pds_ops,
@@ -164,7 +166,7 @@ static void map_memory(struct fixture *fx)
 }
 
 static const struct fx_stores usual_stores = {
-	512u << 10, 576u << 10, PUMICE_OUTPUT_STORE_COMMON, 0,
+	512u << 10, 576u << 10, PUMICE_OUTPUT_STORE_COMMON, 0, 0,
 };
 
 static void open_with(struct fixture *fx, unsigned int cores, u32 tile_fifo, u32 tsp_vertices,
@@ -220,6 +222,22 @@ void fx_close(struct fixture *fx)
 	halves_destroy(fx->halves);
 	usc_program_cache_destroy(fx->programs);
 	testmem_destroy(fx->tm);
+}
+
+u64 fx_counter(const struct fixture *fx, u32 number)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	pds_counters_add(fx->pds, value);
+	return value[number];
+}
+
+u32 fx_vpm_rows(const struct fixture *fx)
+{
+	struct pds_load load;
+
+	pds_load(fx->pds, &load);
+	return load.vpm_rows;
 }
 
 /* ------------------------------------------------------------ running */
@@ -291,6 +309,7 @@ void fx_run(struct fixture *fx)
 		assert_true(fx_step(fx));
 	}
 	assert_int_equal(fx->ends, 1);
+	assert_int_equal(fx_vpm_rows(fx), 0);
 	assert_false(pdm_status(fx->pdm)->busy);
 }
 

@@ -96,10 +96,12 @@ struct fx_stream {
 };
 
 /* Stores of a USC, and that of pixel outputs. */
+#define FX_VPM	(64u << 10)
 struct fx_stores {
 	u32 unified_bytes, common_bytes;
 	enum pumice_output_store outputs;
 	u32 uscs;	/* of a core; 0: FX_USCS_PER_CORE */
+	u32 vpm_bytes;	/* of a core; 0: FX_VPM */
 };
 
 struct fixture {
@@ -151,6 +153,10 @@ void fx_open_stores(struct fixture *fx, unsigned int cores, const struct fx_stor
 #define FX_TSP_VERTICES 128u
 void fx_open_cache(struct fixture *fx, unsigned int cores, u32 tsp_vertices);
 void fx_close(struct fixture *fx);
+/* Counter of the PDS. */
+u64 fx_counter(const struct fixture *fx, u32 number);
+/* Rows of the VPM that are in use, over all cores. */
+u32 fx_vpm_rows(const struct fixture *fx);
 /* Start the job that record describes, in FX_CTX or another context. */
 void fx_start(struct fixture *fx, bool partial);
 void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial);

@@ -131,7 +131,7 @@ static void open_with_room_for_one_program(u32 cores, const struct fx_stores *st
 static void render_with_room_for_one_program(u32 cores)
 {
 	static const struct fx_stores stores = { 512u << 10, 576u << 10,
-						 PUMICE_OUTPUT_STORE_COMMON, 0 };
+						 PUMICE_OUTPUT_STORE_COMMON, 0, 0 };
 	static u8 colour[FX_BYTES], visible[0x1000];
 
 	fx_open(&fx, cores);
@@ -156,7 +156,7 @@ static void render_with_room_for_one_program(u32 cores)
 static void a_tile_releases_its_programs_before_it_waits_for_outputs(void **state)
 {
 	static const struct fx_stores stores = { 512u << 10, 66u << 10, PUMICE_OUTPUT_STORE_COMMON,
-						 1 };
+						 1, 0 };
 	struct pds_control control = { .out_of_order = true };
 	u32 steps, i, limited = 0;
 
@@ -224,7 +224,7 @@ static void abort_while_a_tile_waits(void)
 static void a_tile_that_waits_for_outputs_keeps_its_programs(void **state)
 {
 	static const struct fx_stores stores = { 512u << 10, 66u << 10, PUMICE_OUTPUT_STORE_COMMON,
-						 1 };
+						 1, 0 };
 	const struct pds_control one_tile = { .out_of_order = true, .pdm.common_bytes = 4 };
 	u64 value[PUMICE_PERF_NUMBER] = { 0 };
 
@@ -315,7 +315,7 @@ static void make_hidden(void)
 static void hidden_objects_need_no_memory_for_programs(void **state)
 {
 	static const struct fx_stores stores = { 512u << 10, 576u << 10,
-						 PUMICE_OUTPUT_STORE_COMMON, 0 };
+						 PUMICE_OUTPUT_STORE_COMMON, 0, 0 };
 	const float *colour;
 	u32 i;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Deferred vertices in blocks that the test writes: numbers and instances that the vertex program
- * gets, records and blocks that are refused, and jobs that stop while a vertex task runs.
+ * gets, records and blocks that are refused, jobs that stop while a vertex task runs, and rows of
+ * the vertex pipe memory.
  */
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "../../../qemu-device/gpu/ta/ta.h"
 #include "../../../qemu-device/gpu/usc/program.h"
 #include "fixture.h"
+#include "perf.h"
 
 #define RECORD		(FX_STATES + 0x8000u)	/* the vdm_state */
 #define NUMBER		4000000u	/* of the provoking vertex; exact as f32 */
@@ -476,6 +478,66 @@ static void a_tile_releases_its_vertex_program_before_it_waits_for_memory(void *
 	run_good(PUMICE_VERTEX_DATA_NUMBER);
 }
 
+/* ------------------------------------------------------------ vertex pipe memory */
+
+/* Rows of the smallest VPM for the vertex program: its pool has those of one wave. */
+#define MIN_ROWS	(4u * (4u + SCENE_VARYINGS))
+
+static void open_rows(u32 rows)
+{
+	const struct fx_stores stores = {
+		.unified_bytes = 512u << 10, .common_bytes = 576u << 10,
+		.outputs = PUMICE_OUTPUT_STORE_COMMON, .vpm_bytes = rows * PUMICE_LANES * 4u,
+	};
+
+	fx_close(&fx);
+	fx_open_stores(&fx, 1, &stores);
+}
+
+static void open_usual(void)
+{
+	fx_close(&fx);
+	fx_open(&fx, 1);
+}
+
+/* With room for the outputs of one tile the other one waits. The fixture checks the rows in use. */
+static void tiles_wait_for_rows_of_their_outputs(void **state)
+{
+	u64 waits;
+
+	(void)state;
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_VPM_WAITS), 0);
+	open_rows(MIN_ROWS);
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+	waits = fx_counter(&fx, PUMICE_PERF_VPM_WAITS);
+	assert_true(waits > 0);
+	assert_true(fx_counter(&fx, PUMICE_PERF_VPM_OCCUPANCY) > 0);
+	run_good(PUMICE_VERTEX_DATA_CLIPPED);
+	assert_true(fx_counter(&fx, PUMICE_PERF_VPM_WAITS) > waits);
+	open_usual();
+}
+
+static void rows_are_returned_whenever_a_job_stops(void **state)
+{
+	open_rows(MIN_ROWS);
+	vertex_tasks_are_aborted_at_every_step(state);
+	a_reset_drops_vertex_tasks(state);
+	vertex_programs_that_fault_stop_the_job(state);
+	blocks_with_bad_vertices_are_refused(state);
+	open_usual();
+}
+
+/* A vertex program whose outputs the pool can never hold is refused. */
+static void outputs_beyond_the_pool_are_a_fault(void **state)
+{
+	(void)state;
+	open_rows(MIN_ROWS - 1);
+	make_scene(FX_VERTEX, PUMICE_VERTEX_DATA_NUMBER);
+	run_fault(PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, 0);
+	open_usual();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +553,9 @@ int main(void)
 		cmocka_unit_test(a_tile_releases_its_vertex_program_after_the_last_primitive),
 		cmocka_unit_test(a_wait_for_a_vertex_program_is_counted),
 		cmocka_unit_test(a_tile_releases_its_vertex_program_before_it_waits_for_memory),
+		cmocka_unit_test(tiles_wait_for_rows_of_their_outputs),
+		cmocka_unit_test(rows_are_returned_whenever_a_job_stops),
+		cmocka_unit_test(outputs_beyond_the_pool_are_a_fault),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);

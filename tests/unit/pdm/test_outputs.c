@@ -81,8 +81,8 @@ static const u32 pixels[] = {
 };
 
 static const struct fx_stores stores[] = {
-	{ 512u << 10, 576u << 10, COMMON, 0 },
-	{ 1024u << 10, 64u << 10, PARTITION, 0 },
+	{ 512u << 10, 576u << 10, COMMON, 0, 0 },
+	{ 1024u << 10, 64u << 10, PARTITION, 0, 0 },
 };
 
 /* A core has two tiles in flight: for each tile size, samples and outputs. */
@@ -118,7 +118,7 @@ static void check_same(const struct scene_size *size, u32 cores, enum pumice_out
 	const bool partition = outputs == PARTITION;
 	const struct fx_stores small = {
 		KEPT_UNIFIED + (partition ? tiles * tile : 0),
-		KEPT_COMMON + (partition ? 0 : tiles * tile), outputs, 1,
+		KEPT_COMMON + (partition ? 0 : tiles * tile), outputs, 1, 0,
 	};
 
 	fx_open_stores(&fx, cores, &small);
@@ -179,8 +179,8 @@ static void a_tile_that_can_never_fit_is_refused(void **state)
 	(void)state;
 	for (s = 0; s < 2; s++) {
 		const struct fx_stores few = s ?
-			(struct fx_stores){ KEPT_UNIFIED + 3 * tile, 64u << 10, PARTITION, 0 } :
-			(struct fx_stores){ 512u << 10, KEPT_COMMON + 3 * tile, COMMON, 0 };
+			(struct fx_stores){ KEPT_UNIFIED + 3 * tile, 64u << 10, PARTITION, 0, 0 } :
+			(struct fx_stores){ 512u << 10, KEPT_COMMON + 3 * tile, COMMON, 0, 0 };
 		const u32 most = ((s ? KEPT_UNIFIED : KEPT_COMMON) + 3 * tile) / tile;
 
 		fx_open_stores(&fx, 2, &few);
@@ -211,7 +211,7 @@ static void an_abort_or_reset_frees_outputs(void **state)
 {
 	static const struct scene_size size = { .width = 90, .height = 70, .samples = 4,
 						.tile_size = PUMICE_TILE_SIZE_32X32 };
-	const struct fx_stores small = { 512u << 10, KEPT_COMMON + 1024 * 4 * 4, COMMON, 1 };
+	const struct fx_stores small = { 512u << 10, KEPT_COMMON + 1024 * 4 * 4, COMMON, 1, 0 };
 	u32 steps, i, aborted = 0;
 	bool over = false;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Vertex pipe memory: the ring against a list of rows in use; tasks that get rows with their room
- * on a USC, and wait for them alone.
+ * on a USC, and wait for them alone; tasks of other data masters in the pool.
  */
 #include "stage_fixture.h"
 
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define ROWS	100u
+/* Rows of a memory whose ring has n; the pool has a third as many. */
+#define WITH_POOL(n) ((n) + (n) / 3u)
 
 static const struct pumice_stage four_temps = { .temps = 4 };
 
@@ -56,7 +58,7 @@ static void rows_are_allocated_once_and_in_one_piece(void **state)
 	struct vpm vpm;
 
 	(void)state;
-	assert_true(vpm_init(&vpm, ROWS * VPM_ROW_BYTES));
+	assert_true(vpm_init(&vpm, WITH_POOL(ROWS) * VPM_ROW_BYTES));
 	for (i = 0; i < 100000; i++) {
 		struct piece piece = { .rows = 1 + random_below(ROWS / 4) };
 
@@ -94,7 +96,7 @@ static void an_undone_allocation_leaves_no_skipped_rows(void **state)
 	u64 first, second;
 
 	(void)state;
-	assert_true(vpm_init(&vpm, 8 * VPM_ROW_BYTES));
+	assert_true(vpm_init(&vpm, WITH_POOL(8) * VPM_ROW_BYTES));
 	assert_true(vpm_alloc(&vpm, 5, 0, &first));
 	vpm_free(&vpm, first + 5, 10);
 	assert_int_equal(vpm.occupancy, 5 * 10);
@@ -140,7 +142,8 @@ static u32 fill(struct stage_tasks *t, u64 *end)
 static void tasks_wait_for_rows_until_outputs_are_freed(void **state)
 {
 	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
-					  .local_bytes = FX_LOCAL, .vpm_bytes = 40 * 128 };
+					  .local_bytes = FX_LOCAL,
+					  .vpm_bytes = WITH_POOL(40) * 128 };
 	struct stage_tasks *t = stage_tasks_create(2, &stores, &four_temps);
 	struct pds_place place;
 	u64 end = 0;
@@ -161,7 +164,7 @@ static void tasks_wait_for_rows_until_outputs_are_freed(void **state)
 	assert_int_equal(fx_load(t->fx).vpm_rows, 56);
 	pds_task_drop(t->fx->pds, &place);
 	assert_int_equal(fx_load(t->fx).vpm_rows, 40);
-	/* Tasks of the PDM need none, and do not wait for those of the VDM, which precede them. */
+	/* Tasks of the PDM without outputs do not wait for those of the VDM, which precede them. */
 	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 128, 1, &place), PDS_STARTED);
 	pds_task_drop(t->fx->pds, &place);
 	t->owner[PDS_DM_VDM].room[0] = 0;
@@ -183,7 +186,8 @@ static void tasks_wait_for_rows_until_outputs_are_freed(void **state)
 static void a_claim_of_the_last_rows_notifies_others(void **state)
 {
 	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
-					  .local_bytes = FX_LOCAL, .vpm_bytes = 40 * 128 };
+					  .local_bytes = FX_LOCAL,
+					  .vpm_bytes = WITH_POOL(40) * 128 };
 	struct stage_tasks *t = stage_tasks_create(1, &stores, &four_temps);
 	struct pds_launch launch = fx_launch(32, 1, 1);
 	struct pds_place place;
@@ -246,20 +250,21 @@ static void only_waits_for_rows_are_counted(void **state)
 	stage_tasks_destroy(t);
 }
 
-/* Half of the memory is enough for a piece, one wave of copies, and the rows skipped at the end. */
-static void pieces_are_limited_to_half_of_the_memory(void **state)
+/* Half of the ring is enough for a piece, one wave of copies, and the rows skipped at the end. */
+static void pieces_are_limited_to_half_of_the_ring(void **state)
 {
 	static const u32 batches[] = { 16, 32, 96, 128 };
-	u32 i, rows, vo;
+	u32 i, total, vo;
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
 		const u32 unit = batches[i] < 32 ? 16 : 32;
 
-		for (rows = 1; rows < 3000; rows += 1 + rows / 9) {
+		for (total = 1; total < 4000; total += 1 + total / 9) {
+			const u32 rows = total - total / 4;
 			const struct fx_stores stores = {
 				.unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
-				.local_bytes = FX_LOCAL, .vpm_bytes = rows * 128,
+				.local_bytes = FX_LOCAL, .vpm_bytes = total * 128,
 				.batch = batches[i],
 			};
 			struct fixture *fx = fx_create(1, &stores);
@@ -283,6 +288,192 @@ static void pieces_are_limited_to_half_of_the_memory(void **state)
 	}
 }
 
+/* ------------------------------------------------------------ the pool */
+
+/* A memory with a pool of 40 rows, and a ring of 120. */
+static struct stage_tasks *create_pool(unsigned int cores)
+{
+	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
+					  .local_bytes = FX_LOCAL, .vpm_bytes = 160 * 128 };
+	struct stage_tasks *t = stage_tasks_create(cores, &stores, &four_temps);
+
+	t->stage[PDS_DM_VDM].vo_words = 4;
+	t->stage[PDS_DM_PDM].vo_words = 12;
+	t->stage[PDS_DM_RDM].vo_words = 8;
+	fx_control(t->fx, (struct pds_control){ .out_of_order = true,
+						.policy = PUMICE_DMS_POLICY_VDM_PDM_CDM });
+	return t;
+}
+
+/* Claim a task with outputs, start it, and let it end; the outputs remain. */
+static struct pds_place run_in_pool(struct stage_tasks *t, enum pds_dm dm, u32 instances)
+{
+	struct pds_place place;
+
+	assert_int_equal(stage_task_start(t, dm, 0, instances, &place), PDS_STARTED);
+	fake_usc_finish(t->fx->usc[place.usc], place.group);
+	assert_int_equal(place.vpm_rows, (instances + 31) / 32 * t->stage[dm].vo_words);
+	return place;
+}
+
+/* A memory that the VDM has filled, because it is stalled, has room for other tasks. */
+static void the_pool_is_not_for_the_vdm(void **state)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place place[2];
+	u64 end = 0;
+
+	(void)state;
+	assert_int_equal(fill(t, &end), 30);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 120);
+	place[0] = run_in_pool(t, PDS_DM_PDM, 96);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 156);
+	assert_ptr_equal(pds_pool_row(t->fx->pds, &place[0]),
+			 pds_vpm_row(t->fx->pds, 0, 119) + VPM_ROW_WORDS);
+	/* Nor is the ring for others. */
+	pds_vpm_free(t->fx->pds, 0, end);
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 32, 1, &place[1]), PDS_WAIT);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place[0]);
+	assert_int_equal(place[0].vpm_rows, 0);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place[0]);	/* nothing */
+	assert_int_equal(fx_load(t->fx).vpm_rows, 0);
+	stage_tasks_destroy(t);
+}
+
+/*
+ * Rows of tasks that have ended are in use until they are freed, in any order; waits and occupancy
+ * are counted, and those that wait are notified.
+ */
+static void tasks_wait_for_rows_of_the_pool(void **state)
+{
+	struct stage_tasks *t = create_pool(2);
+	struct pds_place place[3], other;
+	u32 n;
+
+	(void)state;
+	t->fx->clock = 1000;
+	for (n = 0; n < 3; n++)
+		place[n] = run_in_pool(t, PDS_DM_PDM, 32);
+	assert_int_equal(fx_load(t->fx).tasks, 0);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 36);
+	for (n = 0; n < 2; n++)
+		assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 32, 1, &other), PDS_WAIT);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 1);
+	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDS_WAITS), 1);
+	/* The other core has a memory of its own. */
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 1, 96, 1, &other), PDS_STARTED);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 72);
+	pds_task_drop(t->fx->pds, &other);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 36);
+	t->owner[PDS_DM_PDM].room[0] = 0;
+	t->fx->clock = 3000;
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place[1]);
+	assert_int_equal(t->owner[PDS_DM_PDM].room[0], 1);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_OCCUPANCY), 36 * 2000);
+	place[1] = run_in_pool(t, PDS_DM_PDM, 32);
+	assert_ptr_equal(pds_pool_row(t->fx->pds, &place[1]),
+			 pds_pool_row(t->fx->pds, &place[0]) + 12 * VPM_ROW_WORDS);
+	for (n = 0; n < 3; n++)
+		pds_pool_free(t->fx->pds, PDS_DM_PDM, &place[n]);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 0);
+	stage_tasks_destroy(t);
+}
+
+/*
+ * A wait for rows that only the same data master has holds no other; one for rows of another holds
+ * that back, or its small tasks would keep a large one waiting. Nor does it hold tasks longer.
+ */
+static void rows_of_other_data_masters_become_free(void **state)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place large, rays[2], other;
+
+	(void)state;
+	large = run_in_pool(t, PDS_DM_PDM, 96);
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &other), PDS_WAIT);
+	t->stage[PDS_DM_RDM].vo_words = 2;
+	rays[0] = run_in_pool(t, PDS_DM_RDM, 32);
+	rays[1].vpm_rows = 0;
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &large);
+	/* The task of the PDM needs rows, without those of the RDM; that one waits. */
+	t->stage[PDS_DM_PDM].vo_words = 13;
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &other), PDS_WAIT);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 32, 1, &rays[1]), PDS_WAIT);
+	t->owner[PDS_DM_PDM].room[0] = t->owner[PDS_DM_RDM].room[0] = 0;
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays[0]);
+	assert_int_equal(t->owner[PDS_DM_PDM].room[0], 1);
+	assert_int_equal(t->owner[PDS_DM_RDM].room[0], 0);
+	large = run_in_pool(t, PDS_DM_PDM, 96);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &large);
+	rays[0] = run_in_pool(t, PDS_DM_RDM, 32);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays[0]);
+	stage_tasks_destroy(t);
+}
+
+/* A task that the whole pool has no room for is refused, and does not wait. */
+static void tasks_beyond_the_pool_are_a_fault(void **state)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place place;
+
+	(void)state;
+	t->stage[PDS_DM_PDM].vo_words = 10;
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 128, 1, &place), PDS_STARTED);
+	pds_task_drop(t->fx->pds, &place);
+	t->stage[PDS_DM_PDM].vo_words = 11;
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 128, 1, &place), PDS_FAULT);
+	assert_int_equal(t->fx->fault.fault, PUMICE_FAULT_PDS_RESOURCE);
+	stage_tasks_destroy(t);
+}
+
+/* Two tasks fit, or at least one of a wave; more outputs than a wave may have are refused. */
+static void tasks_are_limited_to_half_of_the_pool(void **state)
+{
+	static const u32 batches[] = { 16, 32, 96, 128 };
+	u32 i, total, vo;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		for (total = 4; total < 4000; total += 1 + total / 9) {
+			const u32 batch = batches[i], rows = total / 4;
+			const struct fx_stores stores = {
+				.unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
+				.local_bytes = FX_LOCAL, .vpm_bytes = total * 128,
+				.batch = batch,
+			};
+			struct fixture *fx = fx_create(1, &stores);
+
+			for (vo = 4; vo <= 256; vo += 9) {
+				const u32 n = pds_pool_instances(fx->pds, vo);
+				const u32 waves = (n + 31) / 32;
+
+				assert_int_equal(n == 0, vo > rows);
+				assert_in_range(n, 0, batch);
+				if (waves > 1)
+					assert_true(waves * vo <= rows / 2);
+				if (n && n < batch)
+					assert_true((waves + 1) * vo > rows / 2 && n % 32 == 0);
+			}
+			fx_destroy(fx);
+		}
+	}
+}
+
+/* A reset frees all rows. */
+static void a_reset_frees_the_pool(void **state)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place place;
+
+	(void)state;
+	run_in_pool(t, PDS_DM_PDM, 96);
+	pds_reset(t->fx->pds);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 0);
+	place = run_in_pool(t, PDS_DM_PDM, 96);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place);
+	stage_tasks_destroy(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,7 +482,13 @@ int main(void)
 		cmocka_unit_test(tasks_wait_for_rows_until_outputs_are_freed),
 		cmocka_unit_test(a_claim_of_the_last_rows_notifies_others),
 		cmocka_unit_test(only_waits_for_rows_are_counted),
-		cmocka_unit_test(pieces_are_limited_to_half_of_the_memory),
+		cmocka_unit_test(pieces_are_limited_to_half_of_the_ring),
+		cmocka_unit_test(the_pool_is_not_for_the_vdm),
+		cmocka_unit_test(tasks_wait_for_rows_of_the_pool),
+		cmocka_unit_test(rows_of_other_data_masters_become_free),
+		cmocka_unit_test(tasks_beyond_the_pool_are_a_fault),
+		cmocka_unit_test(tasks_are_limited_to_half_of_the_pool),
+		cmocka_unit_test(a_reset_frees_the_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static const char fragment_text[] =
 static const char plain_text[] =
 	"mov o0, [one], 1.0\nmov o1, [one], 0.5\nmov o2, [one], 0.25\nmov o3, [one], 1.0\nend\n";
 
-enum { PAGES_USED, SHADED_IN_TILES, SHADED_IN_BINNING, COUNTERS };
+enum { PAGES_USED, SHADED_IN_TILES, SHADED_IN_BINNING, VPM_WAITS, PARTIALS, COUNTERS };
 
 struct deferred_fixture {
 	struct fixture fx;
@@ -73,10 +73,11 @@ static struct pumice_kernel *kernel(struct fixture *fx, const char *a, const cha
 	return fx_kernel(fx, text);
 }
 
-static struct deferred_fixture *open_fixture(const char *vertex_prefix)
+static struct deferred_fixture *open_sized(const char *vertex_prefix, const char *options,
+					   uint32_t pages)
 {
 	static const char *const names[COUNTERS] = {
-		"PM_ALLOCATED", "PDM_VERTICES", "VDM_VERTICES",
+		"PM_ALLOCATED", "PDM_VERTICES", "VDM_VERTICES", "VPM_WAITS", "PM_PARTIALS",
 	};
 	struct deferred_fixture *p = &fixture;
 	struct pumice_image_desc image;
@@ -85,7 +86,7 @@ static struct deferred_fixture *open_fixture(const char *vertex_prefix)
 	struct fixture *fx = &p->fx;
 
 	memset(p, 0, sizeof(*p));
-	fx_open(fx, "cores=1,threads=0", PAGES);
+	fx_open(fx, options, pages);
 	p->instances = 1;
 	p->vertex = kernel(fx, position_text, vertex_prefix);
 	p->attributes = kernel(fx, attributes_text, varyings_text);
@@ -102,6 +103,11 @@ static struct deferred_fixture *open_fixture(const char *vertex_prefix)
 	fx_check(fx, "monitor", pumice_perfmon_create(fx->dev, counters, COUNTERS, &p->monitor));
 	p->frame.perfmon = pumice_perfmon_id(p->monitor);
 	return p;
+}
+
+static struct deferred_fixture *open_fixture(const char *vertex_prefix)
+{
+	return open_sized(vertex_prefix, "cores=1,threads=0", PAGES);
 }
 
 static void close_fixture(struct deferred_fixture *p)
@@ -347,6 +353,41 @@ static void a_fault_of_the_vertex_program_stops_the_render(void **state)
 	close_fixture(p);
 }
 
+/*
+ * The pool of 8 KiB has the 16 outputs of one wave: the tiles of a core wait for each other. So
+ * they do in a partial render, for which a VDM waits that has all rows of the ring.
+ */
+static void a_small_vertex_memory_changes_nothing(void **state)
+{
+	static const char *const options[] = {
+		"cores=1,threads=0,vpm-kib=8", "cores=1,threads=1,vpm-kib=8",
+		"cores=2,threads=2,vpm-kib=8", "cores=4,threads=2,vpm-kib=9,batch=16",
+	};
+	static float picture[SIZE * SIZE][4];
+	struct deferred_fixture *p = open_fixture(varyings_text);
+	uint64_t partials = 0;
+	uint32_t n;
+
+	(void)state;
+	fx_check(&p->fx, "frame", draw(p, false, p->varying, 0, INDICES));
+	memcpy(picture, p->picture, sizeof(picture));
+	fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, INDICES));
+	assert_int_equal(p->count[VPM_WAITS], 0);
+	close_fixture(p);
+	for (n = 0; n < 2 * 4; n++) {
+		p = open_sized(varyings_text, options[n % 4], n < 4 ? PAGES : n % 4 < 2 ? 40 : 80);
+		fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, INDICES));
+		print_message("%s: %llu waits, %llu partial renders\n", options[n % 4],
+			      (unsigned long long)p->count[VPM_WAITS],
+			      (unsigned long long)p->count[PARTIALS]);
+		assert_memory_equal(picture, p->picture, sizeof(picture));
+		assert_true(p->count[VPM_WAITS] > 0);
+		partials += p->count[PARTIALS];
+		close_fixture(p);
+	}
+	assert_true(partials > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +399,7 @@ int main(void)
 		cmocka_unit_test(only_vertices_of_visible_primitives_are_shaded),
 		cmocka_unit_test(programs_without_varyings_need_no_vertices),
 		cmocka_unit_test(a_fault_of_the_vertex_program_stops_the_render),
+		cmocka_unit_test(a_small_vertex_memory_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,8 @@ static void deferred_vertices_change_nothing(void **state)
 	draw_changed("cores=4,threads=2,split=3", 8192, 10, shade_in_tiles, false);
 	draw_changed("cores=2,threads=1,batch=16", 8192, 10, shade_in_tiles, false);
 	assert_true(draw_changed("cores=1,threads=0", 20, 10, shade_in_tiles, false) > 5);
+	draw_changed("cores=2,threads=1,vpm-kib=256", 8192, 10, shade_in_tiles, false);
+	draw_changed("cores=1,threads=2,vpm-kib=256", 20, 10, shade_in_tiles, false);
 }
 
 int main(void)

@@ -83,8 +83,8 @@ struct vdm_fixture {
 struct vdm_fixture *vdmfx_create(unsigned int cores);
 /* Create the same with a maximum number of vertices of a task: 16, or whole waves. */
 struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch);
-/* Rows of the smallest VPM for the fixture's states: six units of seven outputs. */
-#define VDMFX_MIN_ROWS	42u
+/* Rows of the smallest VPM for the fixture's states: its ring has six units of seven outputs. */
+#define VDMFX_MIN_ROWS	55u
 /* Create the same with sizes of the VPM, in bytes, and of the IDX FIFO, in primitives. */
 struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
 				       u32 idx);
