@@ -27,7 +27,7 @@ struct pds_stage {
 	struct usc_program *code;	/* with a reference */
 	struct usc_load *load;		/* state of loading it */
 	struct pds_program program;
-	u32 vo_words;			/* VERTEX: output registers in the VPM */
+	u32 vo_words;			/* VERTEX, RAYS: output registers in the VPM */
 	u32 tile_words;			/* of the limits */
 };
 

@@ -12,7 +12,7 @@
 /* Return whether the vertex pipe memory has room for outputs of some instances. */
 static bool outputs_fit(const struct pds *pds, const struct pds_stage_limits *limits)
 {
-	if (limits->deferred)
+	if (limits->deferred || limits->stage == USC_STAGE_RAYS)
 		return pds_pool_instances(pds, limits->vo);
 	return limits->stage != USC_STAGE_VERTEX || pds_piece_limits(pds, limits->vo).vertices;
 }
@@ -98,7 +98,7 @@ enum pds_load_result pds_stage_load(struct pds *pds, struct mmu_tlb *tlb, unsign
 		return result;
 	out->stage = limits->stage;
 	out->tile_words = limits->tile_words;
-	out->vo_words = limits->stage == USC_STAGE_VERTEX ? limits->vo : 0;
+	out->vo_words = limits->vo;
 	out->ctx = ctx;
 	out->code_addr = task->addr;
 	return PDS_LOADED;

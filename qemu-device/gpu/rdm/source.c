@@ -44,16 +44,19 @@ enum rdm_result rdm_source_begin(struct rdm *rdm, struct gpu_fault *fault)
 {
 	struct rdm_launch *launch = &rdm->launch[rdm->current];
 	struct rdm_task *batch = rdm_task_find(rdm, 0, RDM_BATCHES);
-	u64 left = launch->rays - launch->next;
-	u32 n;
+	const bool generates = launch->programs.stage[RDM_GENERATE].pds_insns;
+	const u64 left = launch->rays - launch->next;
+	u32 most = rdm->config.batch, n;
 
 	if (!left || !batch)
 		return RDM_STALL;
-	batch->count = (u32)(left < rdm->config.batch ? left : rdm->config.batch);
+	if (generates)
+		most = pds_pool_instances(rdm->config.pds, PUMICE_RT_RAY_REGS);
+	batch->count = (u32)(left < most ? left : most);
 	for (n = 0; n < batch->count; n++)
 		batch->index[n] = (u32)launch->next++;
 	rdm_task_take(rdm, batch, RDM_GENERATE, RDM_TASK_TRACE);
-	if (launch->programs.stage[RDM_GENERATE].pds_insns)
+	if (generates)
 		rdm_task_queue(rdm, batch);
 	else if (!read_rays(rdm, batch, fault))
 		return RDM_FAULTED;

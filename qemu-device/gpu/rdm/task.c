@@ -76,6 +76,12 @@ static enum rdm_result claim(struct rdm *rdm, struct rdm_task *task, struct gpu_
 	return RDM_STALL;
 }
 
+/* Return the bytes of the rows that a task has in the VPM: with the registers of its rays, or 0. */
+static size_t output_bytes(const struct rdm_task *task)
+{
+	return task->place.vpm_rows * PUMICE_LANES * sizeof(*task->ray);
+}
+
 /* Start the filled task, which is the first of the queue. */
 static void start(struct rdm *rdm, struct rdm_task *task)
 {
@@ -87,9 +93,9 @@ static void start(struct rdm *rdm, struct rdm_task *task)
 		.opaque = task, .uniforms = state->uniforms, .uniform_words = state->uniform_words,
 	};
 	if (generate) {
-		memset(task->ray, 0, sizeof(task->ray));
-		task->gfx.vo = task->ray;
+		task->gfx.vo = pds_pool_row(rdm->config.pds, &task->place);
 		task->gfx.vo_words = PUMICE_RT_RAY_REGS;
+		memset(task->gfx.vo, 0, output_bytes(task));
 	}
 	task->phase = RDM_TASK_RUN;
 	task->filling = false;
@@ -133,6 +139,18 @@ enum rdm_result rdm_task_start(struct rdm *rdm, struct gpu_fault *fault)
 	return RDM_MORE;
 }
 
+/*
+ * Copy the rays that an ended task has generated: its rows are free before they are traced, which
+ * may have to wait for tasks of hits and misses.
+ */
+static void read_outputs(struct rdm *rdm, struct rdm_task *task)
+{
+	if (!task->place.vpm_rows)
+		return;
+	memcpy(task->ray, task->gfx.vo, output_bytes(task));
+	pds_pool_free(rdm->config.pds, PDS_DM_RDM, &task->place);
+}
+
 void rdm_task_reap(struct rdm *rdm)
 {
 	const bool stopping = atomic_load(&rdm->stopping);
@@ -143,6 +161,7 @@ void rdm_task_reap(struct rdm *rdm)
 		if (task->phase != RDM_TASK_RUN || !atomic_load(&task->ended))
 			continue;
 		rdm->ended += !stopping;
+		read_outputs(rdm, task);
 		if (task->kind == RDM_GENERATE && !stopping)
 			task->phase = RDM_TASK_TRACE;
 		else

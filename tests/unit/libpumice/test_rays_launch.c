@@ -430,7 +430,7 @@ static bool check_ray(const struct fixture *fx, uint32_t n, uint32_t *compared)
 
 static const char *const devices[] = {
 	"inproc:cores=4,threads=0", "inproc:cores=2,threads=2", "inproc:cores=1,slots=2,threads=1",
-	"inproc:batch=16,threads=0",
+	"inproc:batch=16,threads=0", "inproc:cores=1,vpm-kib=4,threads=2", /* a wave of rays */
 };
 
 static void every_ray_runs_the_program_of_its_result_once(void **state)

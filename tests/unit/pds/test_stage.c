@@ -287,6 +287,39 @@ static void bad_programs_are_refused_by_address(void **state)
 	fx_destroy(fx);
 }
 
+/* The smallest memory whose pool has the registers of a wave of rays; a smaller one is refused. */
+static void outputs_of_rays_need_rows_of_the_pool(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { TASK, END };
+	const struct pds_stage_limits limits = { .stage = USC_STAGE_RAYS,
+						 .vo = PUMICE_RT_RAY_REGS };
+	const struct pumice_stage registers = { .pds_addr = FX_PDS, .pds_insns = 2 };
+	u32 rows;
+
+	(void)state;
+	for (rows = 4 * PUMICE_RT_RAY_REGS - 1; rows <= 4 * PUMICE_RT_RAY_REGS; rows++) {
+		const struct fx_stores stores = {
+			.unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
+			.local_bytes = FX_LOCAL, .vpm_bytes = rows * PUMICE_LANES * 4,
+		};
+		struct fixture *fx = fx_create(1, &stores);
+		struct pds_stage stage = { 0 };
+		struct mmu_tlb tlb = { 0 };
+		struct pds_launch launch;
+
+		fx_program(fx, &launch, insns, 2);
+		assert_int_equal(pds_stage_load(fx->pds, &tlb, FX_CTX, &registers, &limits, &stage,
+						&fx->fault),
+				 rows < 4 * PUMICE_RT_RAY_REGS ? PDS_LOAD_FAULT : PDS_LOADED);
+		if (rows < 4 * PUMICE_RT_RAY_REGS)
+			fx_expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS, FX_PDS, 0);
+		else
+			assert_int_equal(stage.vo_words, PUMICE_RT_RAY_REGS);
+		pds_stage_drop(fx->pds, &stage);
+		fx_destroy(fx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +329,7 @@ int main(void)
 		cmocka_unit_test(later_pieces_have_the_state_that_was_checked),
 		cmocka_unit_test(a_stage_that_can_never_fit_is_refused),
 		cmocka_unit_test(bad_programs_are_refused_by_address),
+		cmocka_unit_test(outputs_of_rays_need_rows_of_the_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

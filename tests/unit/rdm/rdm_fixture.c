@@ -81,10 +81,16 @@ enum pds_result pds_task_claim(struct pds *pds, enum pds_dm dm, unsigned int cor
 		return PDS_WAIT;
 	pds->used[core]++;
 	assert_in_range(pds->tasks, 0, RDMFX_TASKS - 1);
-	*place = (struct pds_place){ .usc = core, .group = pds->tasks };
+	*place = (struct pds_place){
+		.usc = core, .group = pds->tasks,
+		.vpm_rows = (stage->state.pds_addr & 0xf0) != RDMFX_GENERATE ? 0 :
+			    (instances + PUMICE_LANES - 1) / PUMICE_LANES * PUMICE_RT_RAY_REGS,
+	};
 	pds->task[pds->tasks++] = (struct fake_task){
 		.core = core, .pds_addr = stage->state.pds_addr, .count = instances, .stage = stage,
+		.rows = place->vpm_rows,
 	};
+	memset(pds->task[place->group].vo, 0x55, sizeof(pds->task->vo));
 	return PDS_STARTED;
 }
 
@@ -123,7 +129,31 @@ void pds_task_start(struct pds *pds, enum pds_dm dm, const struct pds_place *pla
 void pds_task_drop(struct pds *pds, const struct pds_place *place)
 {
 	assert_null(pds->task[place->group].gfx);
+	pds->task[place->group].rows = 0;
 	pds->used[place->usc]--;
+}
+
+u32 pds_pool_instances(const struct pds *pds, u32 vo_words)
+{
+	assert_int_equal(vo_words, PUMICE_RT_RAY_REGS);
+	return pds->pool_instances;
+}
+
+u32 *pds_pool_row(const struct pds *pds, const struct pds_place *place)
+{
+	return ((struct pds *)pds)->task[place->group].vo;
+}
+
+/* Later reads return other words. */
+void pds_pool_free(struct pds *pds, enum pds_dm dm, struct pds_place *place)
+{
+	struct fake_task *task = &pds->task[place->group];
+
+	assert_int_equal(dm, PDS_DM_RDM);
+	assert_false(task->running);
+	assert_int_equal(task->rows, place->vpm_rows);
+	memset(task->vo, 0x55, sizeof(task->vo));
+	task->rows = place->vpm_rows = 0;
 }
 
 void pds_task_leave(struct pds *pds, enum pds_dm dm, unsigned int core)
@@ -243,7 +273,7 @@ enum rtu_status rtu_trace(struct rtu *rtu, struct rtu_query *query, struct gpu_f
 static void ended(void *opaque, enum dm_end end)
 {
 	struct rdm_fixture *fx = opaque;
-	u32 core;
+	u32 core, task;
 
 	assert_true(fx->locked);
 	assert_int_equal(fx->pds.running, 0);
@@ -252,6 +282,8 @@ static void ended(void *opaque, enum dm_end end)
 		assert_int_equal(fx->pds.used[core], 0);
 		assert_false(fx->pds.waits[core]);
 	}
+	for (task = 0; task < fx->pds.tasks; task++)
+		assert_int_equal(fx->pds.task[task].rows, 0);
 	fx->ended++;
 	fx->end = end;
 }
@@ -310,6 +342,7 @@ struct rdm_fixture *rdmfx_create(void)
 	fx->at = RDMFX_STREAM;
 	for (n = 0; n < RDMFX_CORES; n++)
 		fx->pds.room[n] = RDMFX_TASKS;
+	fx->pds.pool_instances = RDMFX_BATCH;
 	config.mmu = &fx->mmu;
 	config.pds = &fx->pds;
 	config.trace = &fx->trace.trace;

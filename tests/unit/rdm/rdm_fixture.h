@@ -52,11 +52,14 @@ struct fake_task {
 	u64 uniforms;			/* from it */
 	u32 uniform_words;
 	bool running, aborted;
+	u32 rows;	/* of outputs, until they are freed */
+	u32 vo[RDMFX_BATCH * PUMICE_RT_RAY_REGS];
 };
 
 struct pds {
 	/* Set by the test. */
 	u32 room[RDMFX_CORES];	/* tasks that a core has room for */
+	u32 pool_instances;	/* of a task that generates rays */
 	bool endless;		/* programs end only when they are aborted */
 	/* Called without the lock, before a claim, or the start of a task; or NULL. */
 	void (*at_claim)(void), (*at_start)(void);

@@ -271,6 +271,63 @@ static void programs_are_released_when_their_place_is_used_again(void **state)
 	rdmfx_destroy(fx);
 }
 
+/*
+ * A small vertex pipe memory: tasks generate fewer rays; rays of buffers need none of it. Their
+ * outputs are read, and their rows returned, when they have ended: the fixture overwrites them.
+ */
+static void batches_have_room_for_their_outputs(void **state)
+{
+	u32 n, rays = 0;
+
+	(void)state;
+	fx->pds.pool_instances = 32;
+	put_state(fx, &(struct state){ .generate = true });
+	put_launch(fx, 5 * 32 + 7, 1, 0);
+	put_halt(fx);
+	rdmfx_start(fx);
+	rdmfx_walk(fx);
+	assert_int_equal(fx->pds.running, 6);
+	assert_true(rdmfx_finish(fx, true));
+	rdmfx_walk(fx);
+	for (n = 0; n < fx->pds.tasks; n++) {
+		assert_in_range(fx->pds.task[n].count, 1, 32);
+		assert_int_equal(fx->pds.task[n].rows,
+				 fx->pds.task[n].running ? PUMICE_RT_RAY_REGS : 0);
+		rays += fx->pds.task[n].count;
+	}
+	assert_int_equal(rays, 5 * 32 + 7);
+	rdmfx_run(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	fx->pds.tasks = 0;
+	put_state(fx, &(struct state){ .hit = true, .miss = true });
+	put_launch(fx, 2 * BATCH, 1, RDMFX_RAYS);
+	put_halt(fx);
+	run_done();
+	assert_int_equal(fx->pds.tasks, 2);
+	rdmfx_destroy(fx);
+}
+
+/* Rays that were generated have the numbers that their program wrote. */
+static void generated_rays_are_those_of_their_outputs(void **state)
+{
+	u32 n, hits = 0, misses = 0;
+
+	(void)state;
+	put_state(fx, &(struct state){ .generate = true, .hit = true, .miss = true });
+	put_launch(fx, 2 * BATCH + 6, 1, 0);
+	put_halt(fx);
+	run_done();
+	for (n = 0; n < fx->pds.tasks; n++) {
+		const u64 kind = fx->pds.task[n].pds_addr & 0xf0;
+
+		hits += kind == RDMFX_HIT ? fx->pds.task[n].count : 0;
+		misses += kind == RDMFX_MISS ? fx->pds.task[n].count : 0;
+	}
+	assert_int_equal(hits, BATCH + 3);
+	assert_int_equal(misses, BATCH + 3);
+	rdmfx_destroy(fx);
+}
+
 static void a_reset_releases_programs(void **state)
 {
 	(void)state;
@@ -399,6 +456,8 @@ int main(void)
 		TEST(interrupted_queries_are_resumed),
 		TEST(the_walker_completes_the_query_that_it_has_begun),
 		TEST(programs_are_released_when_their_place_is_used_again),
+		TEST(batches_have_room_for_their_outputs),
+		TEST(generated_rays_are_those_of_their_outputs),
 		TEST(a_reset_releases_programs),
 		TEST(jobs_are_aborted_at_any_point),
 		TEST(claims_that_wait_after_an_abort_are_cancelled),
