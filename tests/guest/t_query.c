@@ -146,6 +146,10 @@ static void pointer_into_the_kernel_gives_efault(void)
 #define SIZE_OF(preset, cores, uscs_, slots_, tasks_, waves_, batch_, ...) \
 	[PUMICE_PRESET_##preset] = { uscs_, slots_, tasks_, waves_, batch_ },
 
+#define UNITS_OF(preset, cores, uscs, slots, tasks, waves, batch, unified, common, local, \
+		 slot_registers, vpm_, idx_, chunks_, tiles_, outputs, tsp_) \
+	[PUMICE_PRESET_##preset] = { vpm_, idx_, chunks_, tiles_, tsp_ },
+
 #define CACHES_OF(preset, ...) [PUMICE_PRESET_##preset] = { __VA_ARGS__ },
 
 static void gpu_values_agree_with_the_contract(void)
@@ -177,6 +181,41 @@ static void gpu_values_agree_with_the_contract(void)
 	CHECK(info.unified_bytes && info.common_bytes && info.local_bytes);
 	CHECK(info.clock_hz);
 	CHECK(info.internal_registers + info.slot_registers <= PUMICE_USC_OWN_REGS);
+}
+
+static void units_have_the_sizes_of_the_preset(void)
+{
+	static const struct {
+		u32 vpm_kib, idx, chunks, tiles, tsp;
+	} units[] = { PUMICE_PRESETS(UNITS_OF) };
+	struct drm_pumice_query_gpu info = need_info(need_gpu());
+
+	CHECK_EQUAL(info.preset, PUMICE_PRESET_DEFAULT);
+	CHECK_EQUAL(info.vpm_bytes, units[info.preset].vpm_kib << 10);
+	CHECK_EQUAL(info.idx_fifo, units[info.preset].idx);
+	CHECK_EQUAL(info.chunk_fifo, units[info.preset].chunks);
+	CHECK_EQUAL(info.tile_fifo, units[info.preset].tiles);
+	CHECK_EQUAL(info.tsp_vertices, units[info.preset].tsp);
+	CHECK_EQUAL(info.pad, 0);
+}
+
+/* Query sizes like user space built before there were those of units. */
+static void older_sizes_are_unchanged(void)
+{
+	const u32 old = offsetof(struct drm_pumice_query_gpu, vpm_bytes);
+	struct drm_pumice_query_gpu whole;
+	u8 buffer[sizeof(whole)];
+	int fd = need_gpu();
+	u32 size = old, i;
+
+	CHECK_EQUAL(old, 120);
+	memset(buffer, FILL, sizeof(buffer));
+	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_GPU, buffer, &size));
+	CHECK_EQUAL(size, old);
+	whole = need_info(fd);
+	CHECK(!memcmp(buffer, &whole, old));
+	for (i = old; i < sizeof(buffer); i++)
+		CHECK_EQUAL(buffer[i], FILL);
 }
 
 static void pages_and_addresses_are_sane(void)
@@ -266,6 +305,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(bad_pointer_gives_efault),
 	TEST_CASE(pointer_into_the_kernel_gives_efault),
 	TEST_CASE(gpu_values_agree_with_the_contract),
+	TEST_CASE(units_have_the_sizes_of_the_preset),
+	TEST_CASE(older_sizes_are_unchanged),
 	TEST_CASE(pages_and_addresses_are_sane),
 	TEST_CASE(heaps_have_every_page_size_and_do_not_overlap),
 	TEST_CASE(root_may_use_every_priority),

@@ -98,6 +98,8 @@ static void contract(void)
 	for (u32 n = 0; n < PUMICE_CACHE_COUNT; n++)
 		igt_assert(info.cache_bytes[n] &&
 			   !(info.cache_bytes[n] & (info.cache_bytes[n] - 1)));
+	igt_assert(info.vpm_bytes && info.idx_fifo && info.chunk_fifo && info.tile_fifo);
+	igt_assert(info.tsp_vertices && !(info.tsp_vertices & (info.tsp_vertices - 1)));
 	igt_assert_lt_u64(info.va_start, info.va_end);
 	igt_assert_lte_u64(info.va_end, 1ull << PUMICE_MMU_VA_BITS);
 	igt_assert_eq_u64(info.page_sizes & (PAGE | 2 * MIB), PAGE | 2 * MIB);

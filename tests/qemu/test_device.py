@@ -115,6 +115,20 @@ class Properties(unittest.TestCase):
                     self.assertEqual(1 << machine.field(f"SYS_CACHES__{names[name]}"), size_bytes)
                     self.assertEqual(machine.property(name), size)
 
+    def test_the_sizes_of_units_are_those_of_the_properties(self):
+        names = {"vpm-kib": "VPM_KIB", "idx-fifo": "IDX_FIFO", "chunk-fifo": "CHUNK_FIFO",
+                 "tile-fifo": "TILE_FIFO", "tsp-vertices": "TSP_VERTICES"}
+        sizes = {"vpm-kib": 4096, "idx-fifo": 33, "chunk-fifo": 3, "tile-fifo": 64,
+                 "tsp-vertices": 1024}
+        with Machine(",".join(f"{name}={size}" for name, size in sizes.items())) as machine:
+            machine.enable()
+            units = machine.reg("SYS_UNITS", size=8)
+            for name, size in sizes.items():
+                field = f"SYS_UNITS__{names[name]}"
+                with self.subTest(name=name):
+                    value = (units & REG[field + "__MASK"]) >> REG[field + "__SHIFT"]
+                    self.assertEqual(value, size)
+
     def test_slot_registers_leave_the_rest_as_internal_registers(self):
         for slot in (0, 1, 4, 8):
             with Machine(f"slot-registers={slot}") as machine:

@@ -46,6 +46,8 @@
  *		1.5 kernel reports nothing, and poll() may wait for ever. Ioctls return -ENODEV.
  *		-E2BIG of SUBMIT for more than DRM_PUMICE_MAX_PRESENTS @presents, for which a 1.5
  *		kernel returns -EINVAL.
+ *   1.7	struct drm_pumice_query_gpu from @vpm_bytes on. Of a 1.6 kernel these are 0, as
+ *		DEV_QUERY zeroes the rest of a larger buffer.
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -68,7 +70,7 @@ extern "C" {
 #endif
 
 #define DRM_PUMICE_VERSION_MAJOR	1
-#define DRM_PUMICE_VERSION_MINOR	6
+#define DRM_PUMICE_VERSION_MINOR	7
 
 /* Driver-specific ioctl numbers. */
 #define DRM_PUMICE_DEV_QUERY		0x00
@@ -232,6 +234,20 @@ struct drm_pumice_query_gpu {
 	 * by 1.5 kernels. Memory is accessed without caches so far
 	 */
 	__u32 cache_bytes[5];
+	/**
+	 * @vpm_bytes: vertex pipe memory of a core, bytes; 0: not reported, as by 1.6 kernels
+	 */
+	__u32 vpm_bytes;
+	/** @idx_fifo: primitives in the IDX FIFO of a core; 0 as @vpm_bytes */
+	__u32 idx_fifo;
+	/** @chunk_fifo: chunks of draws between the master VDM and a core; 0 as @vpm_bytes */
+	__u32 chunk_fifo;
+	/** @tile_fifo: tiles between the master IPF and a core; 0 as @vpm_bytes */
+	__u32 tile_fifo;
+	/** @tsp_vertices: vertices in the cache of a core's TSP; 0 as @vpm_bytes */
+	__u32 tsp_vertices;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 #define DRM_PUMICE_MAX_HEAPS		9

@@ -43,6 +43,17 @@ static void print_caches(const struct pumice_device_limits *limits)
 	       bytes[PUMICE_CACHE_TEXTURE_L2]);
 }
 
+/* Print the sizes that a device reports from register map 2.7 on. */
+static void print_units(const struct pumice_device_limits *limits)
+{
+	if (!limits->vpm_bytes)
+		return;
+	printf("vertices of a core  VPM %u KiB; IDX FIFO of %u primitives; %u in the cache of the TSP\n",
+	       limits->vpm_bytes >> 10, limits->idx_fifo, limits->tsp_vertices);
+	printf("FIFOs of a core     chunks of draws: %u; tiles: %u\n", limits->chunk_fifo,
+	       limits->tile_fifo);
+}
+
 static void print_heaps(const struct pumice_device_limits *limits)
 {
 	const struct pumice_heap *heap = limits->heaps;
@@ -69,6 +80,7 @@ static void print_info(const struct pumice_device_info *info,
 	       info->unified_bytes >> 10, info->common_bytes >> 10, info->local_bytes >> 10);
 	printf("pixel outputs       %s\n", pumice_output_store_str(limits->pixel_outputs));
 	print_caches(limits);
+	print_units(limits);
 	printf("work-group          at most %u instances\n", info->max_group_instances);
 	printf("virtual addresses   0x%010" PRIx64 " to 0x%010" PRIx64 "\n", info->va_start,
 	       info->va_end - 1);

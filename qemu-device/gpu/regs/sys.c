@@ -51,6 +51,18 @@ REG_READ(reg_sys_caches)
 	       PUMICE_FIELD_PREP(PUMICE_SYS_CACHES__TEXTURE_L2, log2_of(c->texture_l2_bytes));
 }
 
+REG_READ(reg_sys_units)
+{
+	const struct pumice_gpu_config *c = &gpu->config;
+
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__VPM_KIB, c->vpm_kib) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__IDX_FIFO, c->idx_fifo) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__CHUNK_FIFO, c->chunk_fifo) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TILE_FIFO, c->tile_fifo) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TSP_VERTICES, c->tsp_vertices);
+}
+
 REG_READ(reg_sys_clock)
 {
 	(void)at;

@@ -34,6 +34,7 @@ REG_WRITE(reg_sys_reset);
 REG_READ(reg_sys_registers);
 REG_READ(reg_sys_shape);
 REG_READ(reg_sys_caches);
+REG_READ(reg_sys_units);
 
 /* fw.c: firmware processor and its interrupt controller */
 REG_READ(reg_fw_image_addr);

@@ -112,6 +112,11 @@ struct fixture *fx_create(const struct fx_options *options)
 						  .common_kib = o->common_kib,
 						  .local_kib = o->local_kib,
 						  .slot_registers = o->slot_registers,
+						  .vpm_kib = o->vpm_kib,
+						  .idx_fifo = o->idx_fifo,
+						  .chunk_fifo = o->chunk_fifo,
+						  .tile_fifo = o->tile_fifo,
+						  .tsp_vertices = o->tsp_vertices,
 						  .fault_injection = o->fault_injection };
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	const char *why;

@@ -31,6 +31,7 @@ struct fx_options {
 	const char *preset;
 	unsigned int cores, uscs_per_core, slots, tasks, waves, batch;
 	unsigned int threads, oses, unified_kib, common_kib, local_kib, slot_registers;
+	unsigned int vpm_kib, idx_fifo, chunk_fifo, tile_fifo, tsp_vertices;
 	bool fault_injection;
 	bool manual_clock;	/* the clock is fx->clock, else the host's */
 };

@@ -597,6 +597,24 @@ static void caches_have_the_sizes_given_by_the_name(void **state)
 		      "data-l2-bytes=256,texture-l1-bytes=1048576", second);
 }
 
+static void units_have_the_sizes_given_by_the_name(void **state)
+{
+	struct pumice_device_limits limits;
+	struct pumice_device *d;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:cores=1,threads=0,ram=16,vpm-kib=4096,"
+					    "idx-fifo=4095,chunk-fifo=3,tile-fifo=64,"
+					    "tsp-vertices=1024", &d, NULL, 0), 0);
+	assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
+	assert_int_equal(limits.vpm_bytes, 4096 << 10);
+	assert_int_equal(limits.idx_fifo, 4095);
+	assert_int_equal(limits.chunk_fifo, 3);
+	assert_int_equal(limits.tile_fifo, 64);
+	assert_int_equal(limits.tsp_vertices, 1024);
+	pumice_device_close(d);
+}
+
 static void stores_have_the_sizes_given_by_the_name(void **state)
 {
 	struct pumice_device_info info;
@@ -785,6 +803,7 @@ int main(void)
 		cmocka_unit_test(sync_binary_and_timeline_behave_as_syncobjs),
 		cmocka_unit_test(limits_depend_on_the_options_and_the_requested_size),
 		cmocka_unit_test(caches_have_the_sizes_given_by_the_name),
+		cmocka_unit_test(units_have_the_sizes_given_by_the_name),
 		cmocka_unit_test(stores_have_the_sizes_given_by_the_name),
 		cmocka_unit_test(a_label_is_kept_until_the_next_and_has_a_maximum_length),
 		cmocka_unit_test(priority_of_a_context_can_be_changed_to_one_that_exists),

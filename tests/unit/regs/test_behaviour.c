@@ -40,12 +40,13 @@ static void presets_have_the_sizes_of_the_documents(void **state)
 	static const struct {
 		const char *name;
 		u32 cores, uscs, slots, tasks, waves, batch, group, unified, common, local, outputs;
+		u32 slot_registers;
 	} rows[] = {
-		{ "default", 4, 2, 48, 64, 192, 128, 1024, 512, 576, 64, COMMON },
-		{ "volcanic", 4, 4, 48, 64, 192, 128, 1024, 512, 576, 32, COMMON },
-		{ "waves", 16, 2, 2, 4, 2, 64, 64, 12, 576, 64, COMMON },
-		{ "sgx543mp4", 4, 4, 48, 64, 192, 128, 1024, 1024, 64, 64, PARTITION },
-		{ "videocore4", 1, 4, 48, 64, 192, 16, 1024, 512, 576, 64, COMMON },
+		{ "default", 4, 2, 48, 64, 192, 128, 1024, 512, 576, 64, COMMON, 4 },
+		{ "volcanic", 4, 4, 48, 64, 192, 128, 1024, 512, 576, 32, COMMON, 4 },
+		{ "waves", 16, 2, 2, 4, 2, 64, 64, 12, 576, 64, COMMON, 4 },
+		{ "sgx543mp4", 4, 4, 48, 64, 192, 128, 1024, 1024, 64, 64, PARTITION, 4 },
+		{ "videocore4", 1, 4, 48, 64, 192, 16, 1024, 512, 576, 64, COMMON, 4 },
 	};
 	u32 i;
 
@@ -74,8 +75,50 @@ static void presets_have_the_sizes_of_the_documents(void **state)
 				 rows[i].common);
 		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__OUTPUTS, registers),
 				 rows[i].outputs);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__SLOT, registers),
+				 rows[i].slot_registers);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__INTERNAL, registers),
+				 PUMICE_USC_OWN_REGS - rows[i].slot_registers);
 		fx_destroy(fx);
 	}
+}
+
+/* Compare the register with the sizes of these options. */
+static void assert_units(const struct fx_options *o, const struct fx_options *want)
+{
+	struct fixture *fx = fx_create(o);
+	u64 units = fx_read(fx, PUMICE_SYS_UNITS);
+
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__VPM_KIB, units), want->vpm_kib);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__IDX_FIFO, units), want->idx_fifo);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__CHUNK_FIFO, units), want->chunk_fifo);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TILE_FIFO, units), want->tile_fifo);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TSP_VERTICES, units),
+			 want->tsp_vertices);
+	fx_destroy(fx);
+}
+
+/* No document gives these sizes: those of the presets are the project's. */
+static void units_have_the_sizes_of_presets_and_properties(void **state)
+{
+	static const char *const names[] = { "default", "volcanic", "waves", "sgx543mp4",
+					     "videocore4" };
+	static const struct fx_options preset = { .vpm_kib = 512, .idx_fifo = 1024, .chunk_fifo = 1,
+						  .tile_fifo = 4, .tsp_vertices = 128 };
+	static const struct fx_options rows[] = {
+		{ .vpm_kib = 1, .idx_fifo = 1, .chunk_fifo = 1, .tile_fifo = 1, .tsp_vertices = 4 },
+		{ .vpm_kib = 4096, .idx_fifo = 4096, .chunk_fifo = 4, .tile_fifo = 64,
+		  .tsp_vertices = 1024 },
+		{ .vpm_kib = 77, .idx_fifo = 1000, .chunk_fifo = 3, .tile_fifo = 5,
+		  .tsp_vertices = 16 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_units(&(struct fx_options){ .preset = names[i] }, &preset);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_units(&rows[i], &rows[i]);
 }
 
 /* Document 004, "SLC", "DCU" and "TCU"; the others have as much for each core. */
@@ -561,6 +604,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(configuration_registers_contain_the_configuration),
 		cmocka_unit_test(presets_have_the_sizes_of_the_documents),
+		cmocka_unit_test(units_have_the_sizes_of_presets_and_properties),
 		cmocka_unit_test(caches_have_the_sizes_of_document_004),
 		cmocka_unit_test(the_largest_work_group_is_that_of_a_usc),
 		cmocka_unit_test(a_property_overrides_its_size_only),

@@ -25,6 +25,7 @@ static const struct pumice_device_limits reported = {
 		[PUMICE_CACHE_DATA_L2] = 4096, [PUMICE_CACHE_TEXTURE_L1] = 8192,
 		[PUMICE_CACHE_TEXTURE_L2] = 16384,
 	},
+	.vpm_bytes = 77 << 10, .idx_fifo = 33, .chunk_fifo = 2, .tile_fifo = 5, .tsp_vertices = 64,
 };
 
 /* Return what the tool prints; to be freed. */
@@ -66,6 +67,25 @@ static void caches_that_are_not_reported_are_not_shown(void **state)
 	free(text);
 }
 
+static void units_are_shown_if_they_are_reported(void **state)
+{
+	struct pumice_device_limits limits = reported;
+	char *text = output(&limits);
+
+	(void)state;
+	assert_non_null(strstr(text, "\nvertices of a core  VPM 77 KiB; IDX FIFO of 33 primitives; "
+				     "64 in the cache of the TSP\n"
+				     "FIFOs of a core     chunks of draws: 2; tiles: 5\n"));
+	free(text);
+	limits.vpm_bytes = limits.idx_fifo = limits.chunk_fifo = limits.tile_fifo = 0;
+	limits.tsp_vertices = 0;
+	text = output(&limits);
+	assert_null(strstr(text, "VPM"));
+	assert_null(strstr(text, "FIFO"));
+	assert_non_null(strstr(text, "\ncaches, not used"));
+	free(text);
+}
+
 static void a_shape_that_is_not_reported_is_not_shown(void **state)
 {
 	struct pumice_device_limits limits = reported;
@@ -88,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_of_caches_are_shown_in_order),
 		cmocka_unit_test(caches_that_are_not_reported_are_not_shown),
+		cmocka_unit_test(units_are_shown_if_they_are_reported),
 		cmocka_unit_test(a_shape_that_is_not_reported_is_not_shown),
 	};
 

@@ -294,6 +294,11 @@ static int describe(struct pumice_device *dev)
 		.batch = gpu.batch,
 		.tasks_per_usc = gpu.tasks_per_usc,
 		.pixel_outputs = gpu.pixel_outputs,
+		.vpm_bytes = gpu.vpm_bytes,
+		.idx_fifo = gpu.idx_fifo,
+		.chunk_fifo = gpu.chunk_fifo,
+		.tile_fifo = gpu.tile_fifo,
+		.tsp_vertices = gpu.tsp_vertices,
 	};
 	_Static_assert(sizeof(dev->limits.cache_bytes) == sizeof(gpu.cache_bytes), "the same caches");
 	memcpy(dev->limits.cache_bytes, gpu.cache_bytes, sizeof(gpu.cache_bytes));

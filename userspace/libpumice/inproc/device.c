@@ -361,6 +361,18 @@ static void describe_caches(struct inproc_device *d)
 		1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches);
 }
 
+static void describe_units(struct inproc_device *d)
+{
+	u64 units = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_UNITS, 8);
+	struct pumice_device_limits *limits = &d->base.limits;
+
+	limits->vpm_bytes = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__VPM_KIB, units) << 10;
+	limits->idx_fifo = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__IDX_FIFO, units);
+	limits->chunk_fifo = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__CHUNK_FIFO, units);
+	limits->tile_fifo = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TILE_FIFO, units);
+	limits->tsp_vertices = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TSP_VERTICES, units);
+}
+
 static void describe_limits(struct inproc_device *d)
 {
 	u32 registers = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_SYS_REGISTERS, 4);
@@ -378,6 +390,7 @@ static void describe_limits(struct inproc_device *d)
 		.pixel_outputs = PUMICE_FIELD_GET(PUMICE_SYS_REGISTERS__OUTPUTS, registers),
 	};
 	describe_caches(d);
+	describe_units(d);
 	describe_heaps(&d->base.limits);
 	/* Memory of a size is aligned to the size's highest power of two, up to 2 MiB. */
 	d->base.contiguous_bytes = PAGE_BYTES;

@@ -102,6 +102,7 @@ static int pumice_device_identify(struct pumice_device *pdev)
 	pdev->registers = pumice_read(pdev, PUMICE_SYS_REGISTERS);
 	pdev->shape = pumice_read(pdev, PUMICE_SYS_SHAPE);
 	pdev->caches = pumice_read(pdev, PUMICE_SYS_CACHES);
+	pdev->units = pumice_read64(pdev, PUMICE_SYS_UNITS);
 	pdev->clock_hz = pumice_read(pdev, PUMICE_SYS_CLOCK_HZ);
 	return 0;
 }

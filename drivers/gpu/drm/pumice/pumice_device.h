@@ -267,6 +267,8 @@ struct pumice_device {
 	u32 registers;
 	/** @caches: SYS_CACHES, 0 before register map 2.6; constant */
 	u32 caches;
+	/** @units: SYS_UNITS, 0 before register map 2.7; constant */
+	u64 units;
 	/** @shape: SYS_SHAPE, 0 before register map 2.4; constant */
 	u32 shape;
 	/** @clock_hz: GPU clock, ticks per second; constant */

@@ -60,6 +60,11 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 			[PUMICE_CACHE_TEXTURE_L1] = QUERY_CACHE(pdev, TEXTURE_L1),
 			[PUMICE_CACHE_TEXTURE_L2] = QUERY_CACHE(pdev, TEXTURE_L2),
 		},
+		.vpm_bytes = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__VPM_KIB, pdev->units) * SZ_1K,
+		.idx_fifo = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__IDX_FIFO, pdev->units),
+		.chunk_fifo = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__CHUNK_FIFO, pdev->units),
+		.tile_fifo = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TILE_FIFO, pdev->units),
+		.tsp_vertices = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TSP_VERTICES, pdev->units),
 	};
 }
 

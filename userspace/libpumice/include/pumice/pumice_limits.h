@@ -51,6 +51,16 @@ struct pumice_device_limits {
 	uint32_t pixel_outputs;
 	/** @cache_bytes: sizes of caches, by enum pumice_cache; 0: not known */
 	uint32_t cache_bytes[5];
+	/** @vpm_bytes: vertex pipe memory of a core; 0: not known */
+	uint32_t vpm_bytes;
+	/** @idx_fifo: primitives in the IDX FIFO of a core; 0: not known */
+	uint32_t idx_fifo;
+	/** @chunk_fifo: chunks of draws between the master VDM and a core; 0: not known */
+	uint32_t chunk_fifo;
+	/** @tile_fifo: tiles between the master IPF and a core; 0: not known */
+	uint32_t tile_fifo;
+	/** @tsp_vertices: vertices in the cache of a core's TSP; 0: not known */
+	uint32_t tsp_vertices;
 };
 
 /**
