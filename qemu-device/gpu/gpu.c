@@ -545,6 +545,7 @@ static bool create_uscs(struct pumice_gpu *gpu)
 		config.core = i / gpu->config.uscs_per_core;
 		config.in_core = i % gpu->config.uscs_per_core;
 		config.tag = halves_of(gpu->halves, i)->tag;
+		config.tcu = (u8)half_tcu_of_usc(config.in_core, gpu->config.uscs_per_core);
 		gpu->usc[i] = usc_create(&config);
 		if (!gpu->usc[i])
 			return false;

@@ -196,7 +196,7 @@ static void units_have_the_sizes_of_the_preset(void)
 	CHECK_EQUAL(info.chunk_fifo, units[info.preset].chunks);
 	CHECK_EQUAL(info.tile_fifo, units[info.preset].tiles);
 	CHECK_EQUAL(info.tsp_vertices, units[info.preset].tsp);
-	CHECK_EQUAL(info.pad, 0);
+	CHECK_EQUAL(info.tcus_per_spu, info.uscs_per_core);
 }
 
 /* Query sizes like user space built before there were those of units. */

@@ -246,8 +246,11 @@ struct drm_pumice_query_gpu {
 	__u32 tile_fifo;
 	/** @tsp_vertices: vertices in the cache of a core's TSP; 0 as @vpm_bytes */
 	__u32 tsp_vertices;
-	/** @pad: zero */
-	__u32 pad;
+	/**
+	 * @tcus_per_spu: interfaces of texture cache units of an SPU, of which a core has one; 0 as
+	 * @vpm_bytes
+	 */
+	__u32 tcus_per_spu;
 };
 
 #define DRM_PUMICE_MAX_HEAPS		9

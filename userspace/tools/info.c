@@ -52,6 +52,7 @@ static void print_units(const struct pumice_device_limits *limits)
 	       limits->vpm_bytes >> 10, limits->idx_fifo, limits->tsp_vertices);
 	printf("FIFOs of a core     chunks of draws: %u; tiles: %u\n", limits->chunk_fifo,
 	       limits->tile_fifo);
+	printf("texture interfaces  %u of each SPU, one for each USC\n", limits->tcus_per_spu);
 }
 
 static void print_heaps(const struct pumice_device_limits *limits)

@@ -6,6 +6,8 @@
 
 #include "perf.h"
 
+_Static_assert(PUMICE_MAX_USCS_PER_CORE <= SPU_TCUS, "a core has one SPU");
+
 struct halves {
 	unsigned int cores, uscs_per_core;
 	unsigned int each;	/* halves of a core */
@@ -19,7 +21,8 @@ static unsigned int count(const struct halves *halves)
 
 static bool create_half(struct half *half, struct mmu *mmu, unsigned int number)
 {
-	const struct tag_config tag = { .number = (u8)number, .mmu = mmu, .tf = &half->tf };
+	const struct tag_config tag = { .number = (u8)number, .mmu = mmu, .tf = &half->tf,
+					.tcu = half->tcu };
 
 	tf_init(&half->tf);
 	half->tag = tag_create(&tag);
@@ -58,7 +61,7 @@ void halves_destroy(struct halves *halves)
 
 void halves_reset(struct halves *halves)
 {
-	unsigned int i;
+	unsigned int i, n;
 
 	for (i = 0; i < count(halves); i++) {
 		struct half *half = &halves->half[i];
@@ -68,6 +71,8 @@ void halves_reset(struct halves *halves)
 		activity_reset(&half->uitr.activity);
 		activity_reset(&half->titr.activity);
 		atomic_store_explicit(&half->titr.reads, 0, memory_order_relaxed);
+		for (n = 0; n < SPU_TCUS / HALVES_PER_CORE; n++)
+			tcu_reset(&half->tcu[n]);
 	}
 }
 
@@ -76,6 +81,13 @@ struct half *halves_of(struct halves *halves, unsigned int usc)
 	const unsigned int each = halves->uscs_per_core;
 
 	return &halves->half[usc / each * halves->each + half_of_usc(usc % each, each)];
+}
+
+struct tcu *halves_tcu_of(struct halves *halves, unsigned int usc)
+{
+	const unsigned int each = halves->uscs_per_core;
+
+	return &halves_of(halves, usc)->tcu[half_tcu_of_usc(usc % each, each)];
 }
 
 u64 halves_reads_ahead(const struct halves *halves, unsigned int core)
@@ -103,9 +115,30 @@ void halves_set_detail(struct halves *halves, bool detail)
 	}
 }
 
+/* Add the requests of each interface of an SPU over all SPUs. */
+static void count_tcus(const struct halves *halves, u64 *value)
+{
+	static const enum pumice_perf_counter counter[SPU_TCUS] = {
+		PUMICE_PERF_TAG_TCU0_REQUESTS, PUMICE_PERF_TAG_TCU1_REQUESTS,
+		PUMICE_PERF_TAG_TCU2_REQUESTS, PUMICE_PERF_TAG_TCU3_REQUESTS,
+	};
+	const unsigned int each = halves->uscs_per_core;
+	unsigned int core, n;
+
+	for (core = 0; core < halves->cores; core++) {
+		const struct half *half = &halves->half[core * halves->each];
+
+		for (n = 0; n < each; n++)
+			value[counter[n]] += tcu_requests(&half[half_of_usc(n, each)]
+							  .tcu[half_tcu_of_usc(n, each)]);
+	}
+}
+
 void halves_counters_add(const struct halves *halves, u64 *value)
 {
 	unsigned int i;
+
+	count_tcus(halves, value);
 
 	for (i = 0; i < count(halves); i++) {
 		const struct half *half = &halves->half[i];

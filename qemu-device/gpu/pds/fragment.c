@@ -26,6 +26,7 @@ struct fragments {
 	const struct pds_fragments *in;
 	const struct pds_stage *stage;
 	struct half *half;		/* of the task's USC */
+	u8 tcu;				/* its interface there */
 	struct itr_task task;		/* for its iterators */
 	struct positions positions[2];	/* [1]: at the centroid */
 };
@@ -109,7 +110,7 @@ static bool run_texture(struct fragments *f, const struct pumice_pds_insn *insn,
 		.plane = plane_of(f, insn->varying), .rows = pumice_usc_texture_coords(insn->dim),
 		.perspective = perspective(insn->mode),
 		.read = { .op = PUMICE_USC_OP_SAMPLE, .type = PUMICE_USC_TYPE_F32, .dim = insn->dim,
-			  .ctx = f->stage->ctx, .state = state, .spans = true },
+			  .tcu = f->tcu, .ctx = f->stage->ctx, .state = state, .spans = true },
 	};
 
 	if (!pds_fill_burst(&f->fill, insn->addr, state, TAG_STATE_WORDS, fault))
@@ -240,6 +241,7 @@ bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 			const struct pds_stage *stage, const struct pds_fragments *in,
 			struct half *half, struct mmu_tlb *tlb, u32 *pc, struct gpu_fault *fault)
 {
+	const unsigned int each = pds->config.uscs_per_core;
 	struct usc *usc = pds->config.usc[place->usc];
 	struct fragments f;
 	u32 textures = 0;
@@ -252,6 +254,7 @@ bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 	f.in = in;
 	f.stage = stage;
 	f.half = half;
+	f.tcu = (u8)half_tcu_of_usc(place->usc % each, each);
 	f.task = (struct itr_task){
 		.span = in->gfx->span, .prim = in->prim, .instances = f.fill.task->instances,
 		.rw = plane_of(&f, PDS_VARYING_RW),

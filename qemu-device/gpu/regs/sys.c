@@ -60,7 +60,8 @@ REG_READ(reg_sys_units)
 	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__IDX_FIFO, c->idx_fifo) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__CHUNK_FIFO, c->chunk_fifo) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TILE_FIFO, c->tile_fifo) |
-	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TSP_VERTICES, c->tsp_vertices);
+	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TSP_VERTICES, c->tsp_vertices) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TCUS, c->uscs_per_core);
 }
 
 REG_READ(reg_sys_clock)

@@ -91,6 +91,7 @@ static bool read_blocks(struct tag_wave *w, const u64 *row, const u32 *column, c
 bool tag_read_words(struct tag_wave *w, const u64 *row, const u32 *column, const u32 *x,
 		    const u32 *y, struct texel_rows *words)
 {
+	tcu_count(w->tcu, 1);
 	if (w->state->tf.info->flags & PUMICE_FORMAT_BLOCKS)
 		return read_blocks(w, row, column, x, y, words);
 	switch (w->state->tf.info->bytes) {
@@ -147,6 +148,7 @@ read_four(struct tag_wave *w, const struct tf_taps *t, u32 bytes,
 
 bool tag_read_four(struct tag_wave *w, const struct tf_taps *taps, u32 (*words)[PUMICE_LANES])
 {
+	tcu_count(w->tcu, 4);
 	switch (w->state->tf.info->bytes) {
 	case 1:
 		return read_four(w, taps, 1, words);

@@ -70,6 +70,7 @@ struct tag_wave {
 	struct tag *tag;
 	const struct tag_request *request;
 	const struct tag_state *state;
+	struct tcu *tcu;		/* of the USC that reads */
 	struct gpu_fault *fault;
 	struct tf_read read;		/* for the texture filter */
 	struct tag_windows windows;

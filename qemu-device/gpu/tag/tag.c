@@ -438,6 +438,7 @@ static bool process(struct tag *tag, const struct tag_request *request, u32 *out
 
 	w.tag = tag;
 	w.request = request;
+	w.tcu = &tag->config.tcu[request->tcu];
 	w.fault = fault;
 	w.state = tag_state_get(tag, request->state);
 	if (!request_valid(request, w.state)) {

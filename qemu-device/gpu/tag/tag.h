@@ -14,6 +14,7 @@
 
 #include "../fault.h"
 #include "../mmu/mmu.h"
+#include "../tcu/tcu.h"
 #include "pumice_isa_enums.h"
 
 struct tag;
@@ -23,6 +24,7 @@ struct tag_config {
 	u8 number;	/* over all cores, for faults */
 	struct mmu *mmu;
 	struct tf *tf;
+	struct tcu *tcu;	/* interfaces of its USCs, by tag_request.tcu */
 };
 
 /* Returns NULL when out of memory. */
@@ -38,6 +40,7 @@ struct tag_request {
 	u8 type;		/* enum pumice_usc_type of the result */
 	u8 dim;			/* enum pumice_texture_dim */
 	u8 comp;		/* GATHER: component */
+	u8 tcu;			/* interface of the USC: half_tcu_of_usc() */
 	unsigned int ctx;	/* MMU context */
 	const u32 *state;	/* TAG_STATE_WORDS */
 	u32 lanes;		/* lanes that read: the others' results are undefined */

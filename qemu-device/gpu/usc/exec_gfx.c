@@ -262,6 +262,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		.type = i->type,
 		.dim = i->func,
 		.comp = (u8)i->words,
+		.tcu = x->usc->config.tcu,
 		.ctx = x->ctx,
 		.state = exec_operand(x, i, USC_SRC2),
 		.lanes = exec_texture_lanes(x),

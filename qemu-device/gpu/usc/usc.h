@@ -95,6 +95,7 @@ struct usc_config {
 	u32 unified_bytes, common_bytes, local_bytes;
 	enum usc_late_mode late;
 	struct tag *tag;	/* of its half of the core */
+	u8 tcu;			/* its interface there */
 	struct mmu *mmu;
 	const struct usc_ops *ops;
 	void *opaque;

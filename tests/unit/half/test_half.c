@@ -60,14 +60,15 @@ static u64 counter(const struct fixture *fx, enum pumice_perf_counter n)
 	return value[n];
 }
 
-/* Read at positions that depend on a number. */
-static bool read_at(struct fixture *fx, struct tag *tag, u32 number,
-		    u32 (*out)[PUMICE_LANES], struct gpu_fault *fault)
+/* Read through an interface at positions that depend on a number. */
+static bool read_through(struct fixture *fx, struct tag *tag, unsigned int tcu, u32 number,
+			 u32 (*out)[PUMICE_LANES], struct gpu_fault *fault)
 {
 	float coord[2][PUMICE_LANES];
 	const struct tag_request request = {
 		.op = PUMICE_USC_OP_SAMPLE, .type = PUMICE_USC_TYPE_F32,
 		.dim = PUMICE_TEXTURE_DIM_2D, .ctx = CTX, .state = fx->state, .lanes = UINT32_MAX,
+		.tcu = (u8)tcu,
 		.coord = (const u32 *)(const void *)coord,
 	};
 	u32 l;
@@ -77,6 +78,12 @@ static bool read_at(struct fixture *fx, struct tag *tag, u32 number,
 		coord[1][l] = (float)((number * 53 + l * 11) % 97) / 97;
 	}
 	return tag_read(tag, &request, out[0], fault);
+}
+
+static bool read_at(struct fixture *fx, struct tag *tag, u32 number, u32 (*out)[PUMICE_LANES],
+		    struct gpu_fault *fault)
+{
+	return read_through(fx, tag, 0, number, out, fault);
 }
 
 /* Document 004: two of each a core, each shared by two of four pipes. */
@@ -101,6 +108,50 @@ static void units_are_shared_by_half_the_uscs(void **state)
 						 half[uscs - 1][a % uscs] ==
 						 half[uscs - 1][b % uscs]);
 		}
+		close_fixture(&fx);
+	}
+}
+
+/* Set the filter of the sampler. */
+static void set_filter(struct fixture *fx, bool linear)
+{
+	const struct pumice_sampler sampler = { .min_linear = linear, .mag_linear = linear };
+
+	pumice_sampler_pack(fx->state + PUMICE_TEXTURE_WORDS, &sampler);
+}
+
+/*
+ * Document 000: an interface for each USC, up to four an SPU. USC n reads n + 1 times, half of them
+ * with a filter of four texels; each interface counts the requests of its USC alone.
+ */
+static void each_usc_has_an_interface_of_its_spu(void **state)
+{
+	const unsigned int cores = 3;
+	u32 out[4][PUMICE_LANES];
+	unsigned int uscs, usc, n;
+	struct gpu_fault fault;
+
+	(void)state;
+	for (uscs = 1; uscs <= SPU_TCUS; uscs++) {
+		u64 want[SPU_TCUS] = { 0 };
+		struct fixture fx;
+
+		open_fixture(&fx, cores, uscs);
+		for (usc = 0; usc < cores * uscs; usc++) {
+			const unsigned int tcu = half_tcu_of_usc(usc % uscs, uscs);
+
+			for (n = 0; n <= usc; n++) {
+				set_filter(&fx, n & 1);
+				assert_true(read_through(&fx, halves_of(fx.halves, usc)->tag, tcu,
+							 n, out, &fault));
+				want[usc % uscs] += n & 1 ? 4 : 1;
+			}
+		}
+		for (usc = 0; usc < cores * uscs; usc++)
+			assert_int_equal(tcu_requests(halves_tcu_of(fx.halves, usc)),
+					 (usc + 1) / 2 * 5 + (usc + 1) % 2);
+		for (n = 0; n < SPU_TCUS; n++)
+			assert_int_equal(counter(&fx, PUMICE_PERF_TAG_TCU0_REQUESTS + n), want[n]);
 		close_fixture(&fx);
 	}
 }
@@ -204,6 +255,8 @@ static void counts_are_summed_and_cleared(void **state)
 	}
 	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_READS), 4);
 	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_TF_RESULTS), 4);
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_TCU0_REQUESTS), 2 * 4);
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_TCU1_REQUESTS), 2 * 4);
 	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_UITR_REQUESTS), 4);
 	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_TITR_REQUESTS), 8);
 	take_time(&halves_of(fx.halves, 1)->uitr.activity);
@@ -225,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(units_are_shared_by_half_the_uscs),
+		cmocka_unit_test(each_usc_has_an_interface_of_its_spu),
 		cmocka_unit_test(a_fault_has_the_number_of_the_tag),
 		cmocka_unit_test(threads_that_share_a_tag_read_the_texels_of_one),
 		cmocka_unit_test(counts_are_summed_and_cleared),

@@ -603,7 +603,7 @@ static void units_have_the_sizes_given_by_the_name(void **state)
 	struct pumice_device *d;
 
 	(void)state;
-	assert_int_equal(pumice_device_open("inproc:cores=1,threads=0,ram=16,vpm-kib=4096,"
+	assert_int_equal(pumice_device_open("inproc:cores=1,uscs=3,threads=0,ram=16,vpm-kib=4096,"
 					    "idx-fifo=4095,chunk-fifo=3,tile-fifo=64,"
 					    "tsp-vertices=1024", &d, NULL, 0), 0);
 	assert_int_equal(pumice_device_limits(d, &limits, sizeof(limits)), 0);
@@ -612,6 +612,7 @@ static void units_have_the_sizes_given_by_the_name(void **state)
 	assert_int_equal(limits.chunk_fifo, 3);
 	assert_int_equal(limits.tile_fifo, 64);
 	assert_int_equal(limits.tsp_vertices, 1024);
+	assert_int_equal(limits.tcus_per_spu, 3);
 	pumice_device_close(d);
 }
 

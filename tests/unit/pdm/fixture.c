@@ -126,6 +126,7 @@ static void create_blocks(struct fixture *fx)
 		usc.number = i;
 		usc.core = i / fx->stores.uscs;
 		usc.tag = halves_of(fx->halves, i)->tag;
+		usc.tcu = (u8)half_tcu_of_usc(i % fx->stores.uscs, fx->stores.uscs);
 		fx->usc[i] = usc_create(&usc);
 		assert_non_null(fx->usc[i]);
 	}

@@ -95,6 +95,8 @@ static void assert_units(const struct fx_options *o, const struct fx_options *wa
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TILE_FIFO, units), want->tile_fifo);
 	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TSP_VERTICES, units),
 			 want->tsp_vertices);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TCUS, units),
+			 PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__USCS, fx_read(fx, PUMICE_SYS_CONFIG)));
 	fx_destroy(fx);
 }
 

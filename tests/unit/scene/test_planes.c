@@ -36,6 +36,8 @@ static const char planes_text[] =
 	"mov o2, [one], r2\nmov o3, [one], r3\nend\n";
 static const char empty_text[] = "mov o0, [one], 1.0\nend\n";
 
+#define COUNTERS	7u
+
 struct planes_fixture {
 	struct fixture fx;
 	struct pumice_kernel *vertex;
@@ -43,26 +45,38 @@ struct planes_fixture {
 	struct pumice_image *image;
 	struct pumice_frame frame;
 	float picture[SIZE * SIZE][4];
+	uint64_t counts[COUNTERS];	/* of the last frame, as counters[] */
 };
 
-static void open_fixture(struct planes_fixture *p)
+static const char *const counters[COUNTERS] = {
+	"PDM_PLANES", "VPM_OCCUPANCY", "TAG_READS", "TAG_TCU0_REQUESTS", "TAG_TCU1_REQUESTS",
+	"TAG_TCU2_REQUESTS", "TAG_TCU3_REQUESTS",
+};
+
+static void open_device(struct planes_fixture *p, const char *options)
 {
 	struct pumice_image_desc image;
 	struct pumice_hwrt_desc set;
 	struct fixture *fx = &p->fx;
-	uint32_t counter[2];
+	uint32_t counter[COUNTERS], i;
 
-	fx_open(fx, "cores=2,threads=0", PAGES);
+	fx_open(fx, options, PAGES);
 	p->vertex = fx_kernel(fx, vertex_text);
 	pumice_image_desc_init(&image, PUMICE_FORMAT_RGBA32_FLOAT, SIZE, SIZE);
 	fx_check(fx, "image", pumice_image_create(fx->vm, &image, &p->image));
 	pumice_hwrt_desc_init(&set, fx->list, SIZE, SIZE);
 	pumice_frame_init(&p->frame, NULL);
 	fx_check(fx, "data set", pumice_hwrt_create(fx->vm, &set, &p->frame.hwrt));
-	fx_check(fx, "counter", pumice_perf_counter_find(fx->dev, "PDM_PLANES", &counter[0]));
-	fx_check(fx, "counter", pumice_perf_counter_find(fx->dev, "VPM_OCCUPANCY", &counter[1]));
-	fx_check(fx, "monitor", pumice_perfmon_create(fx->dev, counter, 2, &p->monitor));
+	for (i = 0; i < COUNTERS; i++)
+		fx_check(fx, "counter",
+			 pumice_perf_counter_find(fx->dev, counters[i], &counter[i]));
+	fx_check(fx, "monitor", pumice_perfmon_create(fx->dev, counter, COUNTERS, &p->monitor));
 	p->frame.perfmon = pumice_perfmon_id(p->monitor);
+}
+
+static void open_fixture(struct planes_fixture *p)
+{
+	open_device(p, "cores=2,threads=0");
 }
 
 static void close_fixture(struct planes_fixture *p)
@@ -85,7 +99,6 @@ static uint64_t draw(struct planes_fixture *p, const char *text, const struct pu
 	struct pumice_render_desc render;
 	struct pumice_draw_state state;
 	struct pumice_vdm_draw quad;
-	uint64_t counts[2];
 
 	pumice_stage_desc_init(&vertex, p->vertex);
 	vertex.inputs = &number;
@@ -108,11 +121,11 @@ static uint64_t draw(struct planes_fixture *p, const char *text, const struct pu
 	fx_check(fx, "render", pumice_render(fx->context, &p->frame, LONG, NULL));
 	fx_check(fx, "read", pumice_image_download(p->image, (struct pumice_image_part){ 0 },
 						   p->picture, 0));
-	fx_check(fx, "count", pumice_perfmon_read(p->monitor, PUMICE_PERFMON_RESET, counts));
+	fx_check(fx, "count", pumice_perfmon_read(p->monitor, PUMICE_PERFMON_RESET, p->counts));
 	/* The vertices' outputs: of the geometry job. */
-	assert_true(counts[1] > 0);
+	assert_true(p->counts[1] > 0);
 	pumice_kernel_destroy(kernel);
-	return counts[0];
+	return p->counts[0];
 }
 
 /*
@@ -190,12 +203,52 @@ static void coordinates_of_prefetched_textures_are_read(void **state)
 	close_fixture(&p);
 }
 
+/* Assert that reads passed all interfaces of the SPU, a texel of each lane for each read. */
+static void check_interfaces(const struct planes_fixture *p)
+{
+	uint64_t sum = 0;
+	uint32_t n;
+
+	for (n = 0; n < 4; n++) {
+		assert_true(p->counts[3 + n] > 0);
+		sum += p->counts[3 + n];
+	}
+	assert_int_equal(sum, p->counts[2]);
+}
+
+/* Tasks run on four USCs of a core, two of which share a TAG. The sampler selects one texel. */
+static void reads_pass_the_interfaces_of_their_uscs(void **state)
+{
+	static struct planes_fixture p;
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	struct pumice_input ahead = { .kind = PUMICE_INPUT_PREFETCH, .varying = 9,
+				      .mode = PUMICE_USC_ITERATE_PERSPECTIVE, .texture = &texture,
+				      .sampler = &sampler };
+	const struct pumice_input in[2] = {
+		pumice_input_varying(0, 3, 2),
+		{ .kind = PUMICE_INPUT_TEXTURE, .reg = 16, .texture = &texture,
+		  .sampler = &sampler },
+	};
+
+	(void)state;
+	open_device(&p, "cores=1,uscs=4,threads=0");
+	pumice_image_texture(p.fx.texture, &texture);
+	pumice_sampler_init(&sampler);
+	draw(&p, "sample.f32 r0, 2d, v0, sh16\nmov o0, [one], r0\nend\n", in, 2);
+	check_interfaces(&p);
+	draw(&p, fragment_text, &ahead, 1);
+	check_interfaces(&p);
+	close_fixture(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_planes_that_are_read_are_set_up),
 		cmocka_unit_test(planes_in_coefficient_registers_are_read),
 		cmocka_unit_test(coordinates_of_prefetched_textures_are_read),
+		cmocka_unit_test(reads_pass_the_interfaces_of_their_uscs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

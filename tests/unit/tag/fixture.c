@@ -18,7 +18,7 @@ void fx_setup(struct fixture *fx)
 	fx->memory = testmem_map(fx->tm, FX_CTX, FX_VA, FX_BYTES, PUMICE_PAGE_SIZE_4K, 0);
 	tf_init(&fx->tf);
 	fx->tag = tag_create(&(struct tag_config){ .number = FX_NUMBER, .mmu = &fx->mmu,
-						   .tf = &fx->tf });
+						   .tf = &fx->tf, .tcu = &fx->tcu });
 	assert_non_null(fx->tag);
 	fx->seed = 1;
 	fx->request.lanes = ~0u;

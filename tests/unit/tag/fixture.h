@@ -21,6 +21,7 @@ struct fixture {
 	struct testmem *tm;
 	struct mmu mmu;
 	struct tf tf;
+	struct tcu tcu;
 	struct tag *tag;
 	u8 *memory;	/* FX_BYTES */
 	u64 seed;

@@ -26,6 +26,7 @@ static const struct pumice_device_limits reported = {
 		[PUMICE_CACHE_TEXTURE_L2] = 16384,
 	},
 	.vpm_bytes = 77 << 10, .idx_fifo = 33, .chunk_fifo = 2, .tile_fifo = 5, .tsp_vertices = 64,
+	.tcus_per_spu = 3,
 };
 
 /* Return what the tool prints; to be freed. */
@@ -75,13 +76,15 @@ static void units_are_shown_if_they_are_reported(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "\nvertices of a core  VPM 77 KiB; IDX FIFO of 33 primitives; "
 				     "64 in the cache of the TSP\n"
-				     "FIFOs of a core     chunks of draws: 2; tiles: 5\n"));
+				     "FIFOs of a core     chunks of draws: 2; tiles: 5\n"
+				     "texture interfaces  3 of each SPU, one for each USC\n"));
 	free(text);
 	limits.vpm_bytes = limits.idx_fifo = limits.chunk_fifo = limits.tile_fifo = 0;
 	limits.tsp_vertices = 0;
 	text = output(&limits);
 	assert_null(strstr(text, "VPM"));
 	assert_null(strstr(text, "FIFO"));
+	assert_null(strstr(text, "texture interfaces"));
 	assert_non_null(strstr(text, "\ncaches, not used"));
 	free(text);
 }

@@ -299,6 +299,7 @@ static int describe(struct pumice_device *dev)
 		.chunk_fifo = gpu.chunk_fifo,
 		.tile_fifo = gpu.tile_fifo,
 		.tsp_vertices = gpu.tsp_vertices,
+		.tcus_per_spu = gpu.tcus_per_spu,
 	};
 	_Static_assert(sizeof(dev->limits.cache_bytes) == sizeof(gpu.cache_bytes), "the same caches");
 	memcpy(dev->limits.cache_bytes, gpu.cache_bytes, sizeof(gpu.cache_bytes));

@@ -371,6 +371,7 @@ static void describe_units(struct inproc_device *d)
 	limits->chunk_fifo = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__CHUNK_FIFO, units);
 	limits->tile_fifo = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TILE_FIFO, units);
 	limits->tsp_vertices = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TSP_VERTICES, units);
+	limits->tcus_per_spu = (u32)PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TCUS, units);
 }
 
 static void describe_limits(struct inproc_device *d)

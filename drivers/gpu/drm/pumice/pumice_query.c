@@ -65,6 +65,7 @@ static struct drm_pumice_query_gpu query_gpu(struct pumice_device *pdev, struct 
 		.chunk_fifo = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__CHUNK_FIFO, pdev->units),
 		.tile_fifo = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TILE_FIFO, pdev->units),
 		.tsp_vertices = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TSP_VERTICES, pdev->units),
+		.tcus_per_spu = PUMICE_FIELD_GET(PUMICE_SYS_UNITS__TCUS, pdev->units),
 	};
 }
 

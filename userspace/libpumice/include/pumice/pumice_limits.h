@@ -61,6 +61,8 @@ struct pumice_device_limits {
 	uint32_t tile_fifo;
 	/** @tsp_vertices: vertices in the cache of a core's TSP; 0: not known */
 	uint32_t tsp_vertices;
+	/** @tcus_per_spu: interfaces of texture cache units of an SPU; 0: not known */
+	uint32_t tcus_per_spu;
 };
 
 /**

@@ -51,6 +51,7 @@ static void units_that_are_not_reported_have_no_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gpu.chunk_fifo, 0);
 	KUNIT_EXPECT_EQ(test, gpu.tile_fifo, 0);
 	KUNIT_EXPECT_EQ(test, gpu.tsp_vertices, 0);
+	KUNIT_EXPECT_EQ(test, gpu.tcus_per_spu, 0);
 }
 
 static void units_have_the_sizes_of_their_fields(struct kunit *test)
@@ -60,13 +61,15 @@ static void units_have_the_sizes_of_their_fields(struct kunit *test)
 				    PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__IDX_FIFO, 4095) |
 				    PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__CHUNK_FIFO, 3) |
 				    PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TILE_FIFO, 64) |
-				    PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TSP_VERTICES, 1024));
+				    PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TSP_VERTICES, 1024) |
+				    PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TCUS, 3));
 
 	KUNIT_EXPECT_EQ(test, gpu.vpm_bytes, SZ_4M);
 	KUNIT_EXPECT_EQ(test, gpu.idx_fifo, 4095);
 	KUNIT_EXPECT_EQ(test, gpu.chunk_fifo, 3);
 	KUNIT_EXPECT_EQ(test, gpu.tile_fifo, 64);
 	KUNIT_EXPECT_EQ(test, gpu.tsp_vertices, 1024);
+	KUNIT_EXPECT_EQ(test, gpu.tcus_per_spu, 3);
 }
 
 static struct kunit_case query_cases[] = {
