@@ -15,7 +15,8 @@
  * - with the inputs of a graphics stage: a register that none of them loads.
  *
  * Limits: SH, CF and CFA are shared by the waves: their writes count without an order, and
- * waits of other waves are not checked. SL, O, VO and local memory are not checked.
+ * waits of other waves are not checked. Of SL and O only the waits are checked; VO and local memory
+ * are not.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -45,7 +46,9 @@
 #define OWN_REGISTERS	(FIRST_IDX + PUMICE_USC_INDEX_REGS)
 /* Shared registers follow in the numbers of registers, but not in the sets. */
 #define FIRST_SH	OWN_REGISTERS
-#define FIRST_CF	(FIRST_SH + PUMICE_USC_MAX_SHARED)
+#define FIRST_SL	(FIRST_SH + PUMICE_USC_MAX_SHARED)
+#define FIRST_O		(FIRST_SL + PUMICE_USC_OWN_REGS)
+#define FIRST_CF	(FIRST_O + PUMICE_USC_MAX_OUTPUTS)
 #define FIRST_CFA	(FIRST_CF + PUMICE_USC_MAX_COEFFS)
 #define REGISTERS	(FIRST_CFA + PUMICE_USC_MAX_COEFFS_ALT)
 #define SET_WORDS	((OWN_REGISTERS + 63) / 64)
@@ -78,7 +81,7 @@ struct checker {
 	uint64_t (*written)[SET_WORDS];	/* before each instruction */
 	bool *reached, *ends;
 	uint32_t *stack, *edge_of, *next_edge;	/* edges are 2 an instruction */
-	bool shared[REGISTERS];		/* written anywhere; SH, CF and CFA only */
+	bool shared[REGISTERS];		/* written anywhere: SH, CF, CFA; SL and O always */
 	bool reported[REGISTERS];
 };
 
@@ -95,6 +98,10 @@ static uint32_t number_of(unsigned int bank, uint32_t register_number)
 		return FIRST_IDX + register_number;
 	case PUMICE_USC_BANK_SH:
 		return FIRST_SH + register_number;
+	case PUMICE_USC_BANK_SL:
+		return FIRST_SL + register_number;
+	case PUMICE_USC_BANK_O:
+		return FIRST_O + register_number;
 	case PUMICE_USC_BANK_CF:
 		return FIRST_CF + register_number;
 	case PUMICE_USC_BANK_CFA:
@@ -112,7 +119,8 @@ static const char *name_of(uint32_t number, char text[16])
 		unsigned int bank;
 	} banks[] = {
 		{ FIRST_CFA, PUMICE_USC_BANK_CFA },
-		{ FIRST_CF, PUMICE_USC_BANK_CF }, { FIRST_SH, PUMICE_USC_BANK_SH },
+		{ FIRST_CF, PUMICE_USC_BANK_CF }, { FIRST_O, PUMICE_USC_BANK_O },
+		{ FIRST_SL, PUMICE_USC_BANK_SL }, { FIRST_SH, PUMICE_USC_BANK_SH },
 		{ FIRST_IDX, PUMICE_USC_BANK_IDX }, { FIRST_I, PUMICE_USC_BANK_I },
 		{ FIRST_V, PUMICE_USC_BANK_V }, { FIRST_R, PUMICE_USC_BANK_R },
 	};
@@ -293,6 +301,7 @@ static void start_set(struct checker *c, unsigned int stage, uint64_t *set)
 	};
 
 	memset(set, 0, SET_WORDS * sizeof(*set));
+	memset(&c->shared[FIRST_SL], true, FIRST_CF - FIRST_SL);
 	if (stage != PUMICE_PROGRAM_STAGE_COMPUTE) {
 		add_written(c, set, &(struct range){ .first = FIRST_V,
 						   .count = PUMICE_USC_MAX_ATTRS });

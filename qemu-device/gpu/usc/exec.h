@@ -306,6 +306,10 @@ void exec_outputs_write(const struct exec *x, u32 number, const u32 *row, u32 la
 void exec_outputs_read_indexed(const struct exec *x, const struct usc_lookup *lookup, u32 *row);
 void exec_outputs_write_indexed(const struct exec *x, const struct usc_lookup *lookup,
 				const u32 *row, u32 lanes);
+/* Return the word of a pixel output register of a sample, in a lane that has a span. */
+u32 *exec_output_word(const struct exec *x, u32 number, u32 lane, u32 sample);
+/* Return those of some valid lanes in which a write to a pixel output writes this sample. */
+u32 exec_output_lanes(const struct exec *x, u32 sample, u32 lanes);
 /* Return the lanes that read textures: all lanes of a span if one of them is valid. */
 u32 exec_texture_lanes(const struct exec *x);
 /* Drop the pixels of these lanes, which are valid. */

@@ -91,8 +91,7 @@ void usc_gfx_exec(struct exec *x, u32 in_task)
 	x->spans = wave_spans(gfx, in_task);
 }
 
-/* Return the word of an output register of a sample; lane is relative to the wave. */
-static u32 *output_word(const struct exec *x, u32 number, u32 lane, u32 sample)
+u32 *exec_output_word(const struct exec *x, u32 number, u32 lane, u32 sample)
 {
 	const struct usc_tile *tile = x->gfx->tile;
 	u32 pixel = x->span[lane / USC_SPAN_LANES].quad * USC_SPAN_LANES + lane % USC_SPAN_LANES;
@@ -116,12 +115,25 @@ static u32 sample_read(const struct exec *x, u32 lane)
 	return (u32)__builtin_ctz(passed ? passed : samples_of_lane(span->samples, lane));
 }
 
+u32 exec_output_lanes(const struct exec *x, u32 sample, u32 lanes)
+{
+	u32 within = 0;
+
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+		u32 live = x->span[lane / USC_SPAN_LANES].live & program_samples(x->gfx);
+
+		within |= (samples_of_lane(live, lane) >> sample & 1) << lane;
+	}
+	return within;
+}
+
 static void write_samples(const struct exec *x, u32 number, u32 lane, u32 value)
 {
 	u32 live = x->span[lane / USC_SPAN_LANES].live & program_samples(x->gfx);
 
 	for (u32 s = samples_of_lane(live, lane); s; s &= s - 1)
-		*output_word(x, number, lane, (u32)__builtin_ctz(s)) = value;
+		*exec_output_word(x, number, lane, (u32)__builtin_ctz(s)) = value;
 }
 
 void exec_outputs_read(const struct exec *x, u32 number, u32 *row)
@@ -130,7 +142,7 @@ void exec_outputs_read(const struct exec *x, u32 number, u32 *row)
 	for (u32 lanes = x->valid; lanes; lanes &= lanes - 1) {
 		u32 lane = (u32)__builtin_ctz(lanes);
 
-		row[lane] = *output_word(x, number, lane, sample_read(x, lane));
+		row[lane] = *exec_output_word(x, number, lane, sample_read(x, lane));
 	}
 }
 
@@ -157,8 +169,8 @@ void exec_outputs_read_indexed(const struct exec *x, const struct usc_lookup *lo
 	for (u32 lanes = x->valid; lanes; lanes &= lanes - 1) {
 		u32 lane = (u32)__builtin_ctz(lanes);
 
-		row[lane] = *output_word(x, indexed_output(x, lookup, lane), lane,
-					 sample_read(x, lane));
+		row[lane] = *exec_output_word(x, indexed_output(x, lookup, lane), lane,
+					      sample_read(x, lane));
 	}
 }
 

@@ -17,13 +17,16 @@
  *                    faults. A signal that is done by the clock is not sufficient, so that a
  *                    program's result does not depend on timing.
  *
- * Registers of the unified store, internal and index registers are known by row. Shared registers
- * and local memory are ranges of words, which several waves can have: of a work-group copy each
- * wave of the group has one, since each has to wait; the data arrive for all with the first.
+ * Registers of the unified store, internal and index registers are known by row, pixel outputs by a
+ * row for each sample: of the samples that were live when the load was issued. Shared registers,
+ * local memory and slot registers are ranges of words, which several waves can have: of a
+ * work-group copy each wave of the group has one, of a load to a slot register each wave that
+ * executes it together with the others, since each has to wait; the data arrive for all with the
+ * first.
  *
- * Limits: stores are executed at issue. A load whose destination is a slot register or a pixel
- * output is complete at once. Accesses of other waves to shared registers and local memory before
- * the wave has waited are not checked, as document 003 has no check of hazards between instances.
+ * Limits: stores are executed at issue. Accesses of other waves to shared registers, slot registers
+ * and local memory before the wave has waited are not checked, as document 003 has no check of
+ * hazards between instances.
  * If a wave has more than LATE_RANGES ranges under way, the oldest one arrives at once.
  */
 #include "late.h"
@@ -36,6 +39,8 @@
 
 #define LATE_RANGES 16u
 #define ROW_BYTES (USC_ROW_WORDS * 4u)
+#define OUTPUT_ROWS (PUMICE_USC_MAX_OUTPUTS * PUMICE_MAX_SAMPLES)	/* of a wave */
+#define SLOT_WORDS (PUMICE_USC_SLOTS * PUMICE_USC_OWN_REGS)
 
 /* A register of a wave: a load that has not arrived. */
 struct late_row {
@@ -45,19 +50,23 @@ struct late_row {
 	u32 data[USC_ROW_WORDS];
 };
 
-/* Words of the common store or of local memory that a wave has to wait for. */
+enum late_store { LATE_COMMON, LATE_LOCAL, LATE_SLOTS, LATE_STORES };
+
+/* Words of a store that a wave has to wait for. */
 struct late_range {
 	u64 when;
-	u64 copy;		/* number of the copy or burst, equal in the waves of a group */
+	u64 copy;		/* number of the copy, burst or load: equal in its waves */
 	u32 first, words;
 	u8 signal;
-	bool local;
+	u8 store;		/* enum late_store */
 	bool arrived;		/* with the wait of another wave */
 };
 
 struct late_wave {
 	u32 rows;		/* that are under way */
 	u32 lanes;		/* that its last load of registers loads */
+	bool outputs;		/* it has loaded pixel outputs */
+	bool joined;		/* a load to a slot register that others still execute */
 	u32 ranges;
 	struct late_range range[LATE_RANGES];	/* oldest first */
 };
@@ -66,7 +75,8 @@ struct usc_late {
 	u64 copies;
 	struct late_row *row;	/* as the unified store */
 	struct late_row *own;	/* USC_OWN_ROWS for each wave */
-	u32 *common, *local;	/* data of ranges, as the stores */
+	struct late_row *output;	/* OUTPUT_ROWS for each wave: by output, then sample */
+	u32 *data[LATE_STORES];	/* of ranges, as the stores */
 	struct late_wave wave[USC_WAVES];
 };
 
@@ -78,9 +88,12 @@ struct usc_late *usc_late_create(const struct usc_config *config)
 		return NULL;
 	late->row = calloc(config->unified_bytes / ROW_BYTES + 1, sizeof(*late->row));
 	late->own = calloc(USC_WAVES * USC_OWN_ROWS, sizeof(*late->own));
-	late->common = calloc(1, config->common_bytes);
-	late->local = calloc(1, config->local_bytes);
-	if (!late->row || !late->own || !late->common || !late->local) {
+	late->output = calloc(USC_WAVES * OUTPUT_ROWS, sizeof(*late->output));
+	late->data[LATE_COMMON] = calloc(1, config->common_bytes);
+	late->data[LATE_LOCAL] = calloc(1, config->local_bytes);
+	late->data[LATE_SLOTS] = calloc(SLOT_WORDS, sizeof(u32));
+	if (!late->row || !late->own || !late->output || !late->data[LATE_COMMON] ||
+	    !late->data[LATE_LOCAL] || !late->data[LATE_SLOTS]) {
 		usc_late_destroy(late);
 		return NULL;
 	}
@@ -93,8 +106,9 @@ void usc_late_destroy(struct usc_late *late)
 		return;
 	free(late->row);
 	free(late->own);
-	free(late->common);
-	free(late->local);
+	free(late->output);
+	for (u32 n = 0; n < LATE_STORES; n++)
+		free(late->data[n]);
 	free(late);
 }
 
@@ -104,6 +118,10 @@ void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows)
 		late->row[row + n].signal = 0;
 	for (u32 n = 0; n < USC_OWN_ROWS; n++)
 		late->own[wave * USC_OWN_ROWS + n].signal = 0;
+	for (u32 n = 0; late->wave[wave].outputs && n < OUTPUT_ROWS; n++)
+		late->output[wave * OUTPUT_ROWS + n].signal = 0;
+	late->wave[wave].outputs = false;
+	late->wave[wave].joined = false;
 	late->wave[wave].rows = 0;
 	late->wave[wave].ranges = 0;
 }
@@ -133,23 +151,35 @@ static bool poisons(const struct exec *x)
 	return x->usc->config.late == USC_LATE_POISON;
 }
 
-static u32 *store_of(const struct exec *x, bool local)
+static u32 *store_of(const struct exec *x, enum late_store store)
 {
-	return local ? (u32 *)(void *)x->usc->local : x->usc->common;
+	switch (store) {
+	case LATE_COMMON:
+		return x->usc->common;
+	case LATE_LOCAL:
+		return (u32 *)(void *)x->usc->local;
+	default:
+		return x->usc->slot_reg[0];
+	}
 }
 
-static u32 *data_of(const struct exec *x, bool local)
+/* Return the first word of the wave's slot registers in their store. */
+static u32 first_slot_word(const struct exec *x)
 {
-	return local ? x->usc->late->local : x->usc->late->common;
+	return x->wave->slot * PUMICE_USC_OWN_REGS;
 }
 
 /* ------------------------------------------------------- registers of an operand */
 
-/* A register: a row from one of two bases. */
+/* A register: a row from one of three bases. */
 struct place {
-	enum usc_base base;	/* USC_BASE_REG or USC_BASE_OWN */
+	/* USC_BASE_REG, USC_BASE_OWN or, of pixel outputs, BASE_OUTPUTS */
+	enum usc_base base;
 	u32 offset;		/* bytes */
 };
+
+/* The base of pixel outputs, whose words are in the tile: that of their operands. */
+#define BASE_OUTPUTS USC_BASE_SCRATCH
 
 /* Visit a register of which some lanes are used; false ends the visit. */
 typedef bool visit_fn(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes);
@@ -165,12 +195,48 @@ static struct late_row *late_row(const struct exec *x, struct place p)
 
 	if (p.base == USC_BASE_REG)
 		return &x->usc->late->row[x->wave->regs / USC_ROW_WORDS + row];
+	if (p.base == BASE_OUTPUTS)
+		return &x->usc->late->output[wave_index(x) * OUTPUT_ROWS + row];
 	return &x->usc->late->own[wave_index(x) * USC_OWN_ROWS + row];
 }
 
-static u32 *words_of(const struct exec *x, struct place p)
+static u32 *word_of(const struct exec *x, struct place p, u32 lane)
 {
-	return (u32 *)(void *)(x->base[p.base] + p.offset);
+	const u32 row = p.offset / ROW_BYTES;
+
+	if (p.base == BASE_OUTPUTS)
+		return exec_output_word(x, row / PUMICE_MAX_SAMPLES, lane,
+					row % PUMICE_MAX_SAMPLES);
+	return (u32 *)(void *)(x->base[p.base] + p.offset) + lane;
+}
+
+/* Visit the samples of a pixel output, each in the lanes whose pixels have it live. */
+static bool each_sample(struct exec *x, const struct usc_insn *i, u32 number, u32 lanes,
+			visit_fn *fn)
+{
+	struct place p = { BASE_OUTPUTS, number * PUMICE_MAX_SAMPLES * ROW_BYTES };
+
+	for (u32 s = 0; s < x->gfx->tile->samples; s++, p.offset += ROW_BYTES) {
+		if (!fn(x, i, p, exec_output_lanes(x, s, lanes)))
+			return false;
+	}
+	return true;
+}
+
+/* Visit the pixel outputs that the lanes' indices select. */
+static bool each_indexed_output(struct exec *x, const struct usc_insn *i,
+				const struct usc_lookup *l, u32 lanes, visit_fn *fn)
+{
+	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
+
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = (u32)__builtin_ctz(lanes);
+
+		if (index[lane] <= l->last &&
+		    !each_sample(x, i, l->offset + (index[lane] << l->dim), 1u << lane, fn))
+			return false;
+	}
+	return true;
 }
 
 /* Visit the registers that the lanes' indices, or that of lane 0, select. */
@@ -210,6 +276,10 @@ static bool each_register(struct exec *x, const struct usc_insn *i, enum usc_pla
 
 		if (l->kind == USC_LOOKUP_ROWS || l->kind == USC_LOOKUP_WORD)
 			return each_indexed(x, i, place, lanes, fn);
+		if (l->kind == USC_LOOKUP_OUTPUT)
+			return each_sample(x, i, l->offset, lanes, fn);
+		if (l->kind == USC_LOOKUP_OUTPUTS)
+			return each_indexed_output(x, i, l, lanes, fn);
 		if (l->kind != USC_LOOKUP_SCALED)
 			return true;
 		p = (struct place){ l->base, l->offset };
@@ -223,12 +293,14 @@ static bool each_register(struct exec *x, const struct usc_insn *i, enum usc_pla
 
 /* ------------------------------------------------------------------- arrival */
 
-static void row_arrives(const struct exec *x, struct late_row *row, u32 *words)
+static void row_arrives(const struct exec *x, struct place p)
 {
+	struct late_row *row = late_row(x, p);
+
 	for (u32 lanes = row->lanes; lanes; lanes &= lanes - 1) {
 		u32 lane = (u32)__builtin_ctz(lanes);
 
-		words[lane] = row->data[lane];
+		*word_of(x, p, lane) = row->data[lane];
 	}
 	row->signal = 0;
 	wave_of(x)->rows--;
@@ -240,10 +312,10 @@ static void rows_arrive(const struct exec *x, enum usc_base base, u32 rows, u32 
 	struct place p = { base, 0 };
 
 	for (u32 n = 0; n < rows && wave_of(x)->rows; n++, p.offset += ROW_BYTES) {
-		struct late_row *row = late_row(x, p);
+		const struct late_row *row = late_row(x, p);
 
 		if (row->signal && ((signals >> (row->signal - 1) & 1) || row->when <= clock))
-			row_arrives(x, row, words_of(x, p));
+			row_arrives(x, p);
 	}
 }
 
@@ -251,8 +323,8 @@ static void rows_arrive(const struct exec *x, enum usc_base base, u32 rows, u32 
 static void range_arrives(const struct exec *x, const struct late_range *range)
 {
 	const struct usc_run *run = &x->usc->run[task_of(x)->group];
-	const u32 *data = data_of(x, range->local);
-	u32 *store = store_of(x, range->local);
+	const u32 *data = x->usc->late->data[range->store];
+	u32 *store = store_of(x, range->store);
 
 	if (range->arrived)
 		return;
@@ -264,7 +336,7 @@ static void range_arrives(const struct exec *x, const struct late_range *range)
 		for (u32 n = 0; n < wave->ranges; n++) {
 			if (wave->range[n].copy == range->copy &&
 			    wave->range[n].first == range->first &&
-			    wave->range[n].local == range->local)
+			    wave->range[n].store == range->store)
 				wave->range[n].arrived = true;
 		}
 	}
@@ -285,6 +357,8 @@ static void arrive(const struct exec *x, u32 signals, u64 clock)
 	if (wave->rows) {
 		rows_arrive(x, USC_BASE_REG, (u32)task->temps + task->attrs, signals, clock);
 		rows_arrive(x, USC_BASE_OWN, USC_OWN_ROWS, signals, clock);
+		if (wave->outputs)
+			rows_arrive(x, BASE_OUTPUTS, OUTPUT_ROWS, signals, clock);
 	}
 	for (u32 n = wave->ranges; n-- > 0;) {
 		const struct late_range range = wave->range[n];
@@ -324,6 +398,9 @@ static bool report_row(struct exec *x, const struct usc_insn *i, struct place p,
 	const u32 row = p.offset / ROW_BYTES, temps = x->program->limits.temps;
 	const u32 signal = late_row(x, p)->signal - 1;
 
+	if (p.base == BASE_OUTPUTS)
+		return report_register(x, i, PUMICE_USC_BANK_O, row / PUMICE_MAX_SAMPLES, signal,
+				       write);
 	if (p.base == USC_BASE_OWN)
 		return row < USC_OWN_INDEX ?
 		       report_register(x, i, PUMICE_USC_BANK_I, row, signal, write) :
@@ -345,28 +422,36 @@ static bool check_write(struct exec *x, const struct usc_insn *i, struct place p
 	return !late_row(x, p)->signal || report_row(x, i, p, true);
 }
 
-/* Check words of the common store or of local memory. */
-static bool check_range(struct exec *x, const struct usc_insn *i, bool local, u32 first, u32 words,
-			bool write)
+/* Report the use of a word of a store that a range has. */
+static bool report_word(struct exec *x, const struct usc_insn *i, const struct late_range *range,
+			u32 at, bool write)
+{
+	if (range->store == LATE_LOCAL)
+		return report(x, i, &(struct pumice_usc_late){
+					    .place = at * 4 - group_of(x)->local_byte,
+					    .sig = range->signal,
+					    .local = true,
+					    .write = write,
+				    });
+	if (range->store == LATE_SLOTS)
+		return report_register(x, i, PUMICE_USC_BANK_SL, at - first_slot_word(x),
+				       range->signal, write);
+	return report_register(x, i, PUMICE_USC_BANK_SH, at - x->wave->shared, range->signal,
+			       write);
+}
+
+/* Check words of a store. */
+static bool check_range(struct exec *x, const struct usc_insn *i, enum late_store store, u32 first,
+			u32 words, bool write)
 {
 	const struct late_wave *wave = wave_of(x);
 
 	for (u32 n = 0; n < wave->ranges; n++) {
 		const struct late_range *range = &wave->range[n];
-		u32 at = max_u32(first, range->first);
 
-		if (range->local != local || first >= range->first + range->words ||
-		    range->first >= first + words)
-			continue;
-		if (local)
-			return report(x, i, &(struct pumice_usc_late){
-						    .place = at * 4 - group_of(x)->local_byte,
-						    .sig = range->signal,
-						    .local = true,
-						    .write = write,
-					    });
-		return report_register(x, i, PUMICE_USC_BANK_SH, at - x->wave->shared,
-				       range->signal, write);
+		if (range->store == store && first < range->first + range->words &&
+		    range->first < first + words)
+			return report_word(x, i, range, max_u32(first, range->first), write);
 	}
 	return true;
 }
@@ -410,24 +495,30 @@ static bool check_indexed_words(struct exec *x, const struct usc_insn *i,
 
 	for (; lanes; lanes &= lanes - 1) {
 		u32 at = index[__builtin_ctz(lanes)];
+		u32 word = x->wave->shared + l->offset / 4 + (at << l->dim);
 
-		if (at <= l->last && !check_range(x, i, false, x->wave->shared + l->offset / 4 +
-						  (at << l->dim), l->count, write))
+		if (at <= l->last && !check_range(x, i, LATE_COMMON, word, l->count, write))
 			return false;
 	}
 	return true;
 }
 
-/* Check the index of an operand, and the words of the common store that it names. */
+/* Check the index of an operand, and the words of the common store or slot that it names. */
 static bool check_words(struct exec *x, const struct usc_insn *i, enum usc_place place, bool write)
 {
 	const struct usc_lookup *l = exec_lookup(x, i, place);
 
 	if (i->base[place] == USC_BASE_SHARED)
-		return check_range(x, i, false, x->wave->shared + i->offset[place] / 4,
+		return check_range(x, i, LATE_COMMON, x->wave->shared + i->offset[place] / 4,
 				   i->registers[place], write);
-	if (!(i->lookups >> place & 1) || l->kind == USC_LOOKUP_SLOT ||
-	    l->kind == USC_LOOKUP_OUTPUT || l->kind == USC_LOOKUP_UNIFORM ||
+	if (i->base[place] == USC_BASE_SLOT)
+		return check_range(x, i, LATE_SLOTS, first_slot_word(x) + i->offset[place] / 4, 1,
+				   write);
+	if (!(i->lookups >> place & 1))
+		return true;
+	if (l->kind == USC_LOOKUP_SLOT)
+		return check_range(x, i, LATE_SLOTS, first_slot_word(x) + l->offset / 4, 1, write);
+	if (l->kind == USC_LOOKUP_OUTPUT || l->kind == USC_LOOKUP_UNIFORM ||
 	    l->kind == USC_LOOKUP_SCALED)
 		return true;
 	if (!check_read(x, i, (struct place){ USC_BASE_OWN, l->index }, 0))
@@ -464,9 +555,29 @@ static bool check_sources(struct exec *x, const struct usc_insn *i)
 	return true;
 }
 
+/* Return whether an instruction loads a slot register. */
+static bool loads_slot(const struct usc_insn *i)
+{
+	return i->loads == USC_LOADS_REGISTERS && i->writes_slot;
+}
+
+/*
+ * Return whether another wave has executed the load to a slot register that this one executes
+ * together with it: then the register is under way for both.
+ */
+static bool has_joined(const struct exec *x, const struct usc_insn *i)
+{
+	const struct usc_run *run = &x->usc->run[task_of(x)->group];
+
+	return loads_slot(i) && task_of(x)->waves > 1 && run->executed &&
+	       (run->together >> x->wave->in_group & 1);
+}
+
 /* Check the destination: an index that selects it is read. */
 static bool check_destination(struct exec *x, const struct usc_insn *i)
 {
+	if (has_joined(x, i))
+		return true;
 	if (is_index(i, USC_DST))
 		return each_register(x, i, USC_DST, x->valid, check_read);
 	return check_words(x, i, USC_DST, true) &&
@@ -490,7 +601,7 @@ static bool check_local(struct exec *x, const struct usc_insn *i)
 		if (at + a.bytes > x->local_bytes)
 			continue;	/* a fault when it is executed */
 		first = (group_of(x)->local_byte + (u32)at) / 4;
-		if (!check_range(x, i, true, first, (a.bytes + 3) / 4, a.store)) {
+		if (!check_range(x, i, LATE_LOCAL, first, (a.bytes + 3) / 4, a.store)) {
 			exec_fault_lane(x, lanes);
 			return false;
 		}
@@ -536,9 +647,14 @@ static bool is_copy(const struct usc_insn *i)
 	return pumice_usc_is_group_copy(i->op) || i->op == PUMICE_USC_OP_SHARED_LOAD;
 }
 
-/* Return whether the wave executes its copy or burst now. */
+/* Return whether the wave executes its copy, burst or load to a slot register now. */
 static bool executes(const struct exec *x, const struct usc_insn *i)
 {
+	const struct usc_task *task = task_of(x);
+
+	if (loads_slot(i))
+		return task->waves < 2 ||
+		       (x->usc->run[task->group].together >> x->wave->in_group & 1);
 	return !pumice_usc_is_group_copy(i->op) || usc_copy_executes(x);
 }
 
@@ -548,7 +664,7 @@ static bool check_copy(struct exec *x, const struct usc_insn *i)
 
 	if (!is_copy(i) || !executes(x, i) || !copy_range(x, i, &first))
 		return true;
-	return check_range(x, i, !copies_shared(i), first, i->words,
+	return check_range(x, i, copies_shared(i) ? LATE_COMMON : LATE_LOCAL, first, i->words,
 			   i->loads != USC_LOADS_NONE);
 }
 
@@ -567,11 +683,9 @@ static bool check(struct exec *x, const struct usc_insn *i)
 /* Before an instruction that may load a register: an earlier load of it arrives. */
 static bool end_earlier_load(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
 {
-	struct late_row *row = late_row(x, p);
-
 	(void)i, (void)lanes;
-	if (row->signal)
-		row_arrives(x, row, words_of(x, p));
+	if (late_row(x, p)->signal)
+		row_arrives(x, p);
 	return true;
 }
 
@@ -579,14 +693,13 @@ static bool end_earlier_load(struct exec *x, const struct usc_insn *i, struct pl
 static bool keep_row(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
 {
 	struct late_row *row = late_row(x, p);
-	u32 *words = words_of(x, p);
 
 	(void)i;
 	row->lanes = 0;
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = (u32)__builtin_ctz(lanes);
 
-		row->data[lane] = words[lane];
+		row->data[lane] = *word_of(x, p, lane);
 	}
 	return true;
 }
@@ -595,22 +708,37 @@ static bool keep_row(struct exec *x, const struct usc_insn *i, struct place p, u
 static bool load_row(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
 {
 	struct late_row *row = late_row(x, p);
-	u32 *words = words_of(x, p);
 
+	if (!lanes)
+		return true;
+	wave_of(x)->outputs |= p.base == BASE_OUTPUTS;
 	wave_of(x)->rows += !row->signal;
 	row->signal = i->sig[0] + 1u;
 	row->when = x->wave->done[i->sig[0]];
 	row->lanes |= lanes;
 	for (; lanes; lanes &= lanes - 1) {
-		u32 lane = (u32)__builtin_ctz(lanes), loaded = words[lane];
+		u32 lane = (u32)__builtin_ctz(lanes), *word = word_of(x, p, lane);
+		u32 loaded = *word;
 
-		words[lane] = poisons(x) ? PUMICE_USC_POISON : row->data[lane];
+		*word = poisons(x) ? PUMICE_USC_POISON : row->data[lane];
 		row->data[lane] = loaded;
 	}
 	return true;
 }
 
-/* Call fn for the words of each task that a copy or burst loads. */
+static enum late_store store_loaded(const struct usc_insn *i)
+{
+	if (loads_slot(i))
+		return LATE_SLOTS;
+	return i->loads == USC_LOADS_LOCAL ? LATE_LOCAL : LATE_COMMON;
+}
+
+static u32 words_loaded(const struct usc_insn *i)
+{
+	return loads_slot(i) ? 1 : i->words;
+}
+
+/* Call fn for the words of each task that a copy, burst or load to a slot register loads. */
 static void each_loaded(struct exec *x, const struct usc_insn *i, u32 first,
 			void (*fn)(struct exec *x, const struct usc_insn *i, u32 first, u32 slot))
 {
@@ -630,7 +758,8 @@ static void each_loaded(struct exec *x, const struct usc_insn *i, u32 first,
 /* Keep the contents of words that are loaded; earlier loads of them arrive now. */
 static void keep_range(struct exec *x, const struct usc_insn *i, u32 first, u32 slot)
 {
-	const bool local = i->loads == USC_LOADS_LOCAL;
+	const enum late_store store = store_loaded(i);
+	const u32 words = words_loaded(i);
 	const struct usc_run *run = &x->usc->run[task_of(x)->group];
 
 	(void)slot;
@@ -640,12 +769,12 @@ static void keep_range(struct exec *x, const struct usc_insn *i, u32 first, u32 
 		for (u32 n = wave->ranges; n-- > 0;) {
 			const struct late_range range = wave->range[n];
 
-			if (range.local == local && range.first < first + i->words &&
+			if (range.store == store && range.first < first + words &&
 			    first < range.first + range.words)
 				range_arrives(x, &range);
 		}
 	}
-	memcpy(data_of(x, local) + first, store_of(x, local) + first, i->words * 4u);
+	memcpy(x->usc->late->data[store] + first, store_of(x, store) + first, words * 4u);
 }
 
 static void add_range(struct exec *x, u32 index, const struct late_range *range)
@@ -661,20 +790,35 @@ static void add_range(struct exec *x, u32 index, const struct late_range *range)
 	wave->range[wave->ranges++] = *range;
 }
 
+/* Return whether a wave has to wait for a load or copy that x executes. @slot: of the words */
+static bool has_to_wait(const struct exec *x, const struct usc_insn *i, u32 index, u32 slot)
+{
+	const struct usc_wave *wave = &x->usc->wave[index];
+
+	if (wave == x->wave)
+		return true;
+	if (loads_slot(i))
+		return wave->slot == slot && x->usc->task[slot].waves > 1 &&
+		       (x->usc->late->wave[index].joined ||
+			(x->usc->run[task_of(x)->group].together >> wave->in_group & 1));
+	return pumice_usc_is_group_copy(i->op) &&
+	       (i->loads == USC_LOADS_LOCAL || wave->slot == slot);
+}
+
 /*
  * Exchange loaded words and previous contents; the waves that have to wait for them have a range.
  */
 static void load_range(struct exec *x, const struct usc_insn *i, u32 first, u32 slot)
 {
-	const bool group = pumice_usc_is_group_copy(i->op), local = i->loads == USC_LOADS_LOCAL;
 	const struct usc_run *run = &x->usc->run[task_of(x)->group];
-	u32 *store = store_of(x, local), *data = data_of(x, local);
+	const enum late_store where = store_loaded(i);
+	u32 *store = store_of(x, where), *data = x->usc->late->data[where];
 	struct late_range range = {
-		.copy = x->usc->late->copies, .first = first, .words = i->words,
-		.signal = i->sig[0], .local = local,
+		.copy = x->usc->late->copies, .first = first, .words = words_loaded(i),
+		.signal = i->sig[0], .store = (u8)where,
 	};
 
-	for (u32 n = first; n < first + i->words; n++) {
+	for (u32 n = first; n < first + range.words; n++) {
 		u32 loaded = store[n];
 
 		store[n] = poisons(x) ? PUMICE_USC_POISON : data[n];
@@ -683,11 +827,11 @@ static void load_range(struct exec *x, const struct usc_insn *i, u32 first, u32 
 	for (u32 w = 0; w < run->waves; w++) {
 		const struct usc_wave *wave = &x->usc->wave[run->wave[w]];
 
-		if (wave == x->wave)
+		if (wave == x->wave || x->usc->late->wave[run->wave[w]].joined)
 			range.when = wave->done[i->sig[0]];
-		else	/* it is at the same copy, and passes it next */
+		else	/* it is at the same instruction, and passes it next */
 			range.when = wave->clock + 1 + USC_GLOBAL_LATENCY;
-		if (wave == x->wave || (group && (local || wave->slot == slot)))
+		if (has_to_wait(x, i, run->wave[w], slot))
 			add_range(x, run->wave[w], &range);
 	}
 }
@@ -738,6 +882,28 @@ static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late
 		each_register(x, i, USC_DST, s->lanes, keep_row);
 }
 
+/* Determine whether this wave's lanes load a slot register: of a task's waves, the first's do. */
+static void begin_slot_load(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
+{
+	if (!executes(x, i) || has_joined(x, i) || !usc_active_lanes(x, i))
+		return;
+	s->words = 1;
+	s->first = first_slot_word(x) + exec_lookup(x, i, USC_DST)->offset / 4;
+	keep_range(x, i, s->first, x->wave->slot);
+}
+
+/* A wave has executed a load to a slot register; the last of its task may end the round. */
+static void end_slot_load(struct exec *x)
+{
+	const struct usc_run *run = &x->usc->run[task_of(x)->group];
+
+	wave_of(x)->joined = true;
+	if (run->together & ~(1u << x->wave->in_group))
+		return;
+	for (u32 w = 0; w < run->waves; w++)
+		x->usc->late->wave[run->wave[w]].joined = false;
+}
+
 bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
 {
 	*s = (struct usc_late_step){ 0 };
@@ -746,7 +912,9 @@ bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_st
 	else if (!check(x, i))
 		return false;
 	s->signals = signals_waited(x, i);
-	if (i->loads == USC_LOADS_REGISTERS) {
+	if (loads_slot(i)) {
+		begin_slot_load(x, i, s);
+	} else if (i->loads == USC_LOADS_REGISTERS) {
 		begin_load(x, i, s);
 	} else if (i->loads != USC_LOADS_NONE && executes(x, i) && copy_range(x, i, &s->first)) {
 		s->words = i->words;
@@ -763,6 +931,8 @@ void usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_lat
 		x->usc->late->copies++;
 		each_loaded(x, i, s->first, load_range);
 	}
+	if (loads_slot(i))
+		end_slot_load(x);
 	if (s->signals)
 		arrive(x, s->signals, 0);
 }

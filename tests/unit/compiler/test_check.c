@@ -183,6 +183,12 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		  UNWAITED(3, "sh5", "sig2") },
 		{ ".uniforms sh0, 2\ngroup_load_shared sig2, sh4, sh0, 100\nmov r1, [one], sh103\n"
 		  "sig_wait r2[0], sig2\nmov r1, [one], sh102\nend", UNWAITED(3, "sh103", "sig2") },
+		{ ".uniforms sh0, 2\nmov r2, [one], 0\nglobal_load32 sig2, sl3, [one], sh0 + r2\n"
+		  "mov r1, [one], sl2\nmov r1, [one], sl3\nend", UNWAITED(5, "sl3", "sig2") },
+		{ ".uniforms sh0, 2\nmov r2, [one], 0\nglobal_load32 sig2, sl3, [one], sh0 + r2\n"
+		  "sig_wait r1[0], sig2\nmov r1, [one], sl3\nend", "" },
+		{ ".stage fragment\nglobal_load32 sig2, o1, [one], sh0 + v0\n"
+		  "mov o0, [one], 1\nmov o1, [one], 1\nend", UNWAITED_WRITE(4, "o1", "sig2") },
 		{ ".stage fragment\nsample.f32 sig9, r4, 2d, v0, sh0\nmov o0, [one], r7\nend",
 		  UNWAITED(3, "r7", "sig9") },
 		{ ".stage fragment\nsample.f32 sig9, r4, 2d, v0, sh0\nsig_wait r0[0], sig9\n"

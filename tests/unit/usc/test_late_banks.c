@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Data of loads to slot registers and pixel outputs that arrive late: of words that the waves of a
+ * task share, and of the samples of pixels. Other registers are in test_late.c.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "exec.h"
+#include "late_code.h"
+
+/* Add a load of SL1 with signal 3. */
+static void add_slot_load(struct code *c, u16 mask)
+{
+	add(c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = SL(1), .mask = mask, .src2 = SH(0),
+		    .src0 = R(0)));
+}
+
+/* Each way to use a slot register: as a row and as a scalar, read and written. */
+static void late_slot_registers_are_reported(void **state)
+{
+	const struct {
+		struct pumice_usc_insn use;
+		bool write;
+	} cases[] = {
+		{ INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(1)), false },
+		{ INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = SL(1), .src1 = IMM),
+		  false },
+		{ INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM), true },
+		{ INSN(SIG_WAIT, .dst = SL(1), .sig0 = 3), true },
+		{ INSN(GLOBAL_LOAD32, .dst = SL(1), .mask = ALWAYS, .src2 = SH(0), .src0 = R(0)),
+		  true },
+	};
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		begin(&c);
+		add_slot_load(&c, ALWAYS);
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(0)));
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(2)));
+		add(&c, cases[n].use);
+		run(fx, &c, GROUP);
+		assert_late(fx, &c, SL(1), false, cases[n].write);
+		assert_int_equal(fx->usc->slot_reg[0][1], PUMICE_USC_POISON);
+	}
+	begin(&c);
+	add_slot_load(&c, IF_NOT(MASK_K(ALO8)));
+	add(&c, INSN(SIG_WAIT, .dst = R_ELEM(2), .sig0 = 3));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(1)));
+	/* A load in no lane is not under way. */
+	add_slot_load(&c, IF(MASK_K(ZERO)));
+	add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SL(1)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 1), LOADED + 8);
+	assert_int_equal(result(fx, 4), LOADED + 8);
+	fx_destroy(fx);
+}
+
+/*
+ * The waves of a task load a slot register together, in lanes of the first wave, of the second,
+ * or of both. One of them does not wait.
+ */
+static void each_wave_waits_for_a_slot_register_of_its_task(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < 9; n++) {
+		const u32 hasty = n / 3;	/* a wave, or neither of them */
+		const u32 active = n % 3;	/* a wave, or both of them */
+		u32 branch;
+
+		begin(&c);
+		add(&c, INSN(ADD, .dst = R(5), .src1 = IMM, .imm = active == 1 ? 0 : 1,
+			     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP,
+						 false)));
+		add_slot_load(&c, active == 2 ? ALWAYS : IF(MASK_R(5)));
+		branch = c.insns;
+		if (hasty == 0)
+			add(&c, INSN(BRZ, .target = branch + 2, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+		else if (hasty == 1)
+			add(&c, INSN(BRNZ, .target = branch + 2, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+		add(&c, INSN(SIG_WAIT, .dst = R_ELEM(3), .sig0 = 3));
+		add(&c, INSN(BARRIER));
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(1)));
+		run(fx, &c, 2 * GROUP);
+		if (hasty < 2) {
+			assert_late(fx, &c, SL(1), false, false);
+			assert_int_equal(fx->fault.wave, hasty);
+			continue;
+		}
+		assert_int_equal(fx->faults, 0);
+		for (u32 w = 0; w < 2; w++)
+			assert_int_equal(wave_result(fx, w, 1), LOADED);
+	}
+	fx_destroy(fx);
+}
+
+/* Without poison: the previous contents until the access is complete. */
+static void slot_registers_arrive_when_the_access_is_complete(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM, .imm = BEFORE));
+	add_slot_load(&c, ALWAYS);
+	for (u32 n = 0; n < USC_GLOBAL_LATENCY; n++)
+		add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = SL(1)));
+	add(&c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = SL(1)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 2), BEFORE);
+	assert_int_equal(result(fx, 3), LOADED);
+	fx_destroy(fx);
+}
+
+/* A tile of two samples a pixel and a wave whose first pixel has no second sample. */
+struct tile {
+	u32 words[2][2][PUMICE_TILE_PIXELS];	/* of a sample's register */
+	struct usc_span span[USC_WAVE_SPANS];
+};
+
+static void run_fragments(struct fixture *fx, struct code *c, struct tile *t)
+{
+	const struct usc_tile tile = { .pixels = PUMICE_TILE_PIXELS, .outputs = t->words[0][0],
+				       .words = 2, .samples = 2, .width = 16, .height = 16 };
+	const struct usc_gfx gfx = { .stage = USC_STAGE_FRAGMENT, .sample = USC_PIXEL_RATE,
+				     .discards = true, .tile = &tile, .span = t->span,
+				     .spans = USC_WAVE_SPANS };
+	struct fx_group group = { .tasks = 1, .instances = { GROUP }, .limits = late_limits,
+				  .gfx = &gfx, .prims = 1 };
+
+	group.limits.stage = USC_STAGE_FRAGMENT;
+	group.limits.outputs = 2;
+	for (u32 s = 0; s < 4; s++)
+		for (u32 n = 0; n < PUMICE_TILE_PIXELS; n++)
+			t->words[s / 2][s % 2][n] = BEFORE;
+	for (u32 n = 0; n < USC_WAVE_SPANS; n++)
+		t->span[n] = (struct usc_span){ .quad = (u8)(n + 1),
+						.samples = n ? 0x3333 : 0x3331,
+						.covered = 0x3333 };
+	run_group(fx, c, &group);
+}
+
+/* Add a load of lane n's word n to O1 with signal 3. */
+static void add_output_load(struct code *c)
+{
+	add(c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = O(1), .mask = ALWAYS, .src2 = SH(0),
+		    .src0 = R(0)));
+}
+
+/* O1 is loaded in both samples of each pixel, except in the sample that is not covered. */
+static void assert_loaded(const struct tile *t)
+{
+	for (u32 l = 0; l < GROUP; l++) {
+		assert_int_equal(t->words[0][1][4 + l], LOADED + l);
+		assert_int_equal(t->words[1][1][4 + l], l ? LOADED + l : BEFORE);
+		assert_int_equal(t->words[0][0][4 + l], BEFORE);
+	}
+}
+
+/* Each way to use a pixel output: by number and by index, read and written. */
+static void late_pixel_outputs_are_reported(void **state)
+{
+	const u32 indexed = usc_operand(PUMICE_USC_BANK_O, 0, false);
+	struct pumice_usc_operand by_index;
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	static struct tile t;
+	struct code c;
+	u32 raw;
+
+	(void)state;
+	pumice_usc_operand_unpack(&indexed, &by_index);
+	by_index.idx = 1;
+	pumice_usc_operand_pack(&raw, &by_index);
+	for (u32 n = 0; n < 4; n++) {
+		const u32 place = n / 2 ? raw : O(1);
+
+		begin(&c);
+		add(&c, INSN(SHR, .dst = IDX(0), .src0 = K(SID), .src1 = IMM, .imm = 4));
+		add_output_load(&c);
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = O(0)));
+		if (n % 2)
+			add(&c, INSN(MOV, .dst = place, .mask = ALWAYS, .src0 = IMM));
+		else
+			add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = place));
+		run_fragments(fx, &c, &t);
+		assert_late(fx, &c, O(1), false, n % 2);
+		assert_int_equal(t.words[0][1][5], PUMICE_USC_POISON);
+		assert_int_equal(t.words[1][1][4], BEFORE);
+	}
+	/* Each lane loads the register that its index selects. */
+	begin(&c);
+	add(&c, INSN(SHR, .dst = IDX(0), .src0 = K(SID), .src1 = IMM, .imm = 4));
+	add(&c, INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = raw, .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(0)));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = O(1)));
+	run_fragments(fx, &c, &t);
+	assert_late(fx, &c, O(1), false, false);
+	assert_int_equal(t.words[0][0][4 + 15], PUMICE_USC_POISON);
+	assert_int_equal(t.words[0][0][4 + 16], BEFORE);
+	assert_int_equal(t.words[0][1][4 + 15], BEFORE);
+	assert_int_equal(t.words[0][1][4 + 16], PUMICE_USC_POISON);
+	fx_destroy(fx);
+}
+
+/* After a wait, or at the end, the tile has the data, in pixels that are dropped meanwhile too. */
+static void pixel_outputs_arrive_with_a_wait(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	static struct tile t;
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < 3; n++) {
+		begin(&c);
+		add_output_load(&c);
+		if (n == 1)
+			add(&c, INSN(DISCARD, .mask = IF(MASK_K(LO16))));
+		if (n < 2)
+			add(&c, INSN(SIG_WAIT, .dst = R_ELEM(2), .sig0 = 3));
+		if (!n)
+			add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = O(1)));
+		run_fragments(fx, &c, &t);
+		assert_int_equal(fx->faults, 0);
+		assert_loaded(&t);
+		if (!n)
+			assert_int_equal(result(fx, 1), LOADED + 1);
+	}
+	/* The next wave in the place of one that faulted has none. */
+	begin(&c);
+	add_output_load(&c);
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = O(1)));
+	run_fragments(fx, &c, &t);
+	assert_int_equal(fx->faults, 1);
+	begin(&c);
+	add_load(&c);
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = O(1)));
+	run_fragments(fx, &c, &t);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 1), BEFORE);
+	fx_destroy(fx);
+}
+
+/* Without poison: the previous contents until the access is complete. */
+static void pixel_outputs_arrive_when_the_access_is_complete(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	static struct tile t;
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add_output_load(&c);
+	for (u32 n = 0; n < USC_GLOBAL_LATENCY; n++)
+		add(&c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = O(1)));
+	add(&c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = O(1)));
+	run_fragments(fx, &c, &t);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(result(fx, 2), BEFORE);
+	assert_int_equal(result(fx, 3), LOADED + 1);
+	assert_loaded(&t);
+	fx_destroy(fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(late_slot_registers_are_reported),
+		cmocka_unit_test(each_wave_waits_for_a_slot_register_of_its_task),
+		cmocka_unit_test(slot_registers_arrive_when_the_access_is_complete),
+		cmocka_unit_test(late_pixel_outputs_are_reported),
+		cmocka_unit_test(pixel_outputs_arrive_with_a_wait),
+		cmocka_unit_test(pixel_outputs_arrive_when_the_access_is_complete),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
