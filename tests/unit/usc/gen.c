@@ -341,7 +341,8 @@ void gen_gfx_program(struct gen_rng *rng, u32 stage, bool one_wave_tasks, struct
 	generate(rng, stage, one_wave_tasks, false, out);
 }
 
-void gen_hasty_program(struct gen_rng *rng, u32 stage, struct gen_program *out)
+void gen_hasty_program(struct gen_rng *rng, u32 stage, bool one_wave_tasks,
+		       struct gen_program *out)
 {
-	generate(rng, stage, true, true, out);
+	generate(rng, stage, one_wave_tasks, true, out);
 }

@@ -23,6 +23,18 @@ static const enum pumice_usc_op global_store[WIDTHS] = {
 	PUMICE_USC_OP_GLOBAL_STORE64, PUMICE_USC_OP_GLOBAL_STORE128,
 };
 
+/* Return the class of an operand of an instruction. */
+static const struct pumice_isa_class *class_of(const struct pumice_usc_insn *insn, u32 field)
+{
+	const struct pumice_isa_form *form =
+		&pumice_isa_find_opcode(&pumice_usc_isa, insn->opcode)->form[insn->form];
+	u32 n = 0;
+
+	while (form->operands[n].field != field)
+		n++;
+	return &pumice_usc_isa.classes[form->operands[n].cls];
+}
+
 /* Words that one access moves in each lane. */
 struct shape {
 	u32 bytes, regs, align;
@@ -80,6 +92,88 @@ static bool select_span(struct gen *g, u32 lowest, u32 count, u32 *start)
 	return true;
 }
 
+/* Sometimes replace temporaries by adjacent attributes. Returns whether it did. */
+static bool select_attributes(struct gen *g, u32 count, u32 *raw)
+{
+	const u32 attrs = g->out->limits.attrs;
+
+	if (attrs < count || gen_below(g->rng, 4))
+		return false;
+	*raw = V(gen_below(g->rng, attrs - count + 1));
+	return true;
+}
+
+/*
+ * Sometimes copy the addresses to an attribute, which is not one of the base and has no load under
+ * way.
+ */
+static u32 select_address(struct gen *g, u32 base)
+{
+	u32 raw = R(gen_keep(g, KEEP_ADDR)), attr;
+	struct pumice_usc_operand v;
+
+	pumice_usc_operand_unpack(&base, &v);
+	if (g->hasty || v.bank == PUMICE_USC_BANK_V || !select_attributes(g, 1, &attr))
+		return raw;
+	gen_emit(g, INSN(MOV, .dst = attr, .mask = ALWAYS, .src0 = raw));
+	return attr;
+}
+
+/* Set the first of count registers to store, or one value. */
+static void set_value(struct gen *g, struct pumice_usc_insn *insn, u32 count, u32 start)
+{
+	insn->src1 = R(start);
+	if (count == 1 && gen_below(g->rng, 2))
+		insn->src1 = gen_operand(g, class_of(insn, PUMICE_USC_FIELD_SRC1), false);
+	else
+		select_attributes(g, count, &insn->src1);
+}
+
+/*
+ * Sometimes let each lane of the one wave that writes them select the shared or coefficient
+ * register of its destination, up to more registers after the first.
+ */
+static void select_lanes(struct gen *g, struct pumice_usc_insn *insn, u32 more)
+{
+	const struct usc_program_limits *limits = &g->out->limits;
+	const struct {
+		u32 bank, first, count;
+	} banks[] = {
+		{ PUMICE_USC_BANK_SH, GEN_SH_FREE, limits->shared },
+		{ PUMICE_USC_BANK_CF, 0, limits->coeffs },
+		{ PUMICE_USC_BANK_CFA, 0, limits->coeffs_alt },
+	};
+	const u32 n = gen_below(g->rng, 3);
+
+	if (more && g->write_shared && banks[n].count > banks[n].first + more &&
+	    gen_below(g->rng, 2))
+		insn->dst = gen_index_lanes(g, usc_operand(banks[n].bank, banks[n].first, false),
+					    more, 0);
+}
+
+/*
+ * Sometimes load a word to a register of any bank, or words to attributes, rather than to
+ * temporaries. Words that waves share are loaded late by one wave only.
+ */
+static bool select_destination(struct gen *g, struct pumice_usc_insn *insn, u32 count, bool late)
+{
+	struct pumice_usc_operand v;
+	u32 raw = 0;
+
+	if (count > 1 || gen_below(g->rng, 2)) {
+		if (!select_attributes(g, count, &raw))
+			return false;
+	} else {
+		raw = gen_operand(g, class_of(insn, PUMICE_USC_FIELD_DST), true);
+	}
+	pumice_usc_operand_unpack(&raw, &v);
+	if (late && (v.bank == PUMICE_USC_BANK_R ||
+		     (v.bank == PUMICE_USC_BANK_SL && !g->write_shared)))
+		return false;
+	insn->dst = raw;
+	return true;
+}
+
 /*
  * Byte offsets in the temporary KEEP_ADDR, all of whose accesses end below size,
  * a power of two, and a displacement: random, or a few lanes per address, or
@@ -129,8 +223,8 @@ static void select_atomic(struct gen *g, struct pumice_usc_insn *insn)
 static void emit_local_atomic(struct gen *g, u16 disp)
 {
 	struct pumice_usc_insn insn = INSN(LOCAL_ATOMIC, .dst = R(gen_temp(g)),
-					   .mask = (u16)gen_mask(g),
-					   .src0 = R(gen_keep(g, KEEP_ADDR)), .disp = disp);
+					   .mask = (u16)gen_mask(g), .src0 = select_address(g, 0),
+					   .disp = disp, .dim = (u8)gen_below(g->rng, 3));
 	u32 value;
 
 	if (!select_span(g, 0, 2, &value))
@@ -140,6 +234,12 @@ static void emit_local_atomic(struct gen *g, u16 disp)
 				 .src0 = insn.src0, .disp = disp));
 	select_atomic(g, &insn);
 	insn.src1 = R(value);
+	select_attributes(g, 2, &insn.src1);
+	if (gen_below(g->rng, 2))
+		select_destination(g, &insn, 1, false);
+	else
+		select_lanes(g, &insn, gen_index_choice(g, &insn));
+	gen_clear_dim(&insn);
 	gen_emit(g, insn);
 }
 
@@ -155,20 +255,17 @@ void gen_local(struct gen *g)
 	if (write && s.align == 4 && gen_below(g->rng, 2)) {
 		emit_local_atomic(g, (u16)(disp & ~3u));
 	} else if (write) {
+		struct pumice_usc_insn insn = { .mask = (u16)gen_mask(g) };
 		bool words;
 
 		if (!select_span(g, 0, s.regs, &start))
 			return;
 		words = in_words(g, width);
-		disp /= words ? 4 : 1;
-		gen_emit(g, (struct pumice_usc_insn){
-			.opcode = words ? local_store_words[width] : local_store[width],
-			.mask = (u16)gen_mask(g), .src0 = addr,
-			.disp = (u16)disp,
-			.src1 = s.regs > 1 ? R(start) :
-				gen_operand(g, &pumice_usc_isa.classes[PUMICE_USC_CLASS_VVAL],
-					    false),
-		});
+		insn.opcode = words ? local_store_words[width] : local_store[width];
+		insn.disp = (u16)(disp / (words ? 4 : 1));
+		insn.src0 = select_address(g, 0);
+		set_value(g, &insn, s.regs, start);
+		gen_emit(g, insn);
 	} else {
 		bool words = in_words(g, width);
 		u32 unit = words ? 4 : 1;
@@ -186,24 +283,50 @@ void gen_local(struct gen *g)
 			if (!select_span(g, 0, s.regs + more, &start))
 				continue;
 			insn.dst = gen_index_lanes(g, R(start), more, 0);
-			if (more && s.bytes == 4 && g->write_shared &&
-			    g->out->limits.shared > GEN_SH_FREE + more && gen_below(g->rng, 2))
-				insn.dst = gen_index_lanes(g, SH(GEN_SH_FREE), more, 0);
+			if (s.bytes == 4)
+				select_lanes(g, &insn, more);
+			if (!more)
+				select_destination(g, &insn, s.regs, false);
 			insn.src0 = gen_index_constant(g, &insn, addr, 1);
+			if (insn.src0 == addr)
+				insn.src0 = select_address(g, 0);
 			gen_clear_dim(&insn);
 			gen_emit(g, insn);
 		}
 	}
 }
 
+/* Sometimes copy the base to coefficients, which one wave writes, or to attributes. */
+static bool copy_base(struct gen *g, u32 *base)
+{
+	static const u8 banks[] = { PUMICE_USC_BANK_CF, PUMICE_USC_BANK_CFA, PUMICE_USC_BANK_V };
+	const struct usc_program_limits *limits = &g->out->limits;
+	const u32 which = gen_below(g->rng, 3);
+	const u32 count = which == 0 ? limits->coeffs : which == 1 ? limits->coeffs_alt :
+								     limits->attrs;
+	u32 first;
+
+	if (count < 2 || (which < 2 ? !g->write_shared : g->hasty))
+		return false;
+	first = gen_below(g->rng, count - 1);
+	*base = usc_operand(banks[which], first, which == 2);
+	for (u32 n = 0; n < 2; n++)
+		gen_emit(g, INSN(MOV, .form = SCALAR_FORM,
+				 .dst = usc_operand(banks[which], first + n, which == 2),
+				 .src0 = R_ELEM(gen_keep(g, KEEP_BASE + n))));
+	return true;
+}
+
 /*
- * Return the base operand: shared registers, elements of temporaries, or none and the base in the
- * offset.
+ * Return the base operand: shared registers, coefficients, elements of vector registers, or none
+ * and the base in the offset.
  */
 static u32 select_base(struct gen *g)
 {
-	u32 addr = R(gen_keep(g, KEEP_ADDR));
+	u32 addr = R(gen_keep(g, KEEP_ADDR)), base;
 
+	if (gen_below(g->rng, 4) == 0 && copy_base(g, &base))
+		return base;
 	switch (gen_below(g->rng, 3)) {
 	case 0:
 		gen_emit(g, INSN(ADD, .dst = addr, .src0 = addr, .src1 = SH(GEN_SH_MEMORY)));
@@ -237,6 +360,22 @@ void gen_load_begins(struct gen *g, u32 signal, u32 dst, u32 count)
 		g->busy_temps[n / 32] |= 1u << n % 32;
 }
 
+/*
+ * Emit a load to a register that is not a temporary, and mostly wait: it is not tracked. Index
+ * registers have a defined value in hasty programs, too.
+ */
+static void emit_load_elsewhere(struct gen *g, struct pumice_usc_insn insn)
+{
+	struct pumice_usc_operand v;
+
+	pumice_usc_operand_unpack(&insn.dst, &v);
+	gen_clear_dim(&insn);
+	gen_emit(g, insn);
+	if (!g->hasty || v.bank == PUMICE_USC_BANK_IDX || gen_below(g->rng, 3))
+		gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+				 .sig0 = insn.sig0));
+}
+
 static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 {
 	u32 value, dst;
@@ -252,7 +391,10 @@ static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 	insn.opcode = PUMICE_USC_OP_GLOBAL_ATOMIC;
 	select_atomic(g, &insn);
 	insn.src1 = R(value);
-	if (select_span(g, GEN_UNLOADED, 1, &dst) && dst != value && dst != value + 1)
+	select_attributes(g, 2, &insn.src1);
+	if (select_destination(g, &insn, 1, true))
+		emit_load_elsewhere(g, insn);
+	else if (select_span(g, GEN_UNLOADED, 1, &dst) && dst != value && dst != value + 1)
 		emit_load(g, insn, dst, 1, 0);
 }
 
@@ -273,8 +415,12 @@ static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct 
 	}
 	if (store) {
 		insn.src1 = gen_index_lanes(g, R(start), more, 0);
+		if (!more)
+			set_value(g, &insn, s->regs, start);
 		gen_clear_dim(&insn);
 		gen_emit(g, insn);
+	} else if (!more && select_destination(g, &insn, s->regs, true)) {
+		emit_load_elsewhere(g, insn);
 	} else {
 		emit_load(g, insn, start, s->regs + more, more);
 	}
@@ -297,7 +443,7 @@ void gen_global(struct gen *g)
 	else
 		emit_offsets(g, GEN_WAVE_BYTES / 2, gen_keep(g, KEEP_GLOBAL), &s);
 	insn.src2 = select_base(g);
-	insn.src0 = R(gen_keep(g, KEEP_ADDR));
+	insn.src0 = select_address(g, insn.src2);
 	/* One index register for one of them, the other for the data. */
 	if (gen_below(g->rng, 2))
 		insn.src2 = gen_index_constant(g, &insn, insn.src2, 1);

@@ -84,13 +84,29 @@ u32 ref_output(const struct ref_step *s, u32 number, u32 lane)
 	return *output_at(s, number, lane, sample);
 }
 
-void ref_set_output(struct ref_step *s, u32 number, u32 lane, u32 value)
+u32 ref_output_samples(const struct ref_step *s, u32 lane)
 {
+	u32 samples = 0;
+
 	for (u32 sample = 0; ref_valid(s->w, lane) && sample < s->g->gfx->samples; sample++) {
 		if (runs_for(s->g->gfx, sample) &&
 		    has_sample(span_of(s, lane)->live, lane % 4, sample))
+			samples |= 1u << sample;
+	}
+	return samples;
+}
+
+void ref_set_samples(struct ref_step *s, u32 number, u32 lane, u32 samples, u32 value)
+{
+	for (u32 sample = 0; sample < s->g->gfx->samples; sample++) {
+		if (samples >> sample & 1)
 			*output_at(s, number, lane, sample) = value;
 	}
+}
+
+void ref_set_output(struct ref_step *s, u32 number, u32 lane, u32 value)
+{
+	ref_set_samples(s, number, lane, ref_output_samples(s, lane), value);
 }
 
 /* Sample positions in pixels, x and y, for 1, 2 and 4 samples. */

@@ -27,6 +27,10 @@ static struct ref_load *load_of(const struct ref_group *g, const struct ref_wave
 		return number < g->attrs ? &wave->reg_load[g->temps + number] : NULL;
 	case PUMICE_USC_BANK_IDX:
 		return &wave->idx_load[number];
+	case PUMICE_USC_BANK_SL:
+		return &wave->slot_load[number];
+	case PUMICE_USC_BANK_O:
+		return &wave->output_load[number];
 	default:
 		return NULL;
 	}
@@ -43,30 +47,40 @@ bool ref_is_late(const struct ref_group *g, const struct ref_wave *w, u32 bank, 
 	return true;
 }
 
-static void arrive(struct ref_load *load, u32 *row)
+static void arrive(struct ref_step *s, u32 bank, u32 number)
 {
+	struct ref_load *load = load_of(s->g, s->w, bank, number);
+	const struct pumice_usc_operand o = { .bank = (u8)bank, .num = (u16)number };
+
 	for (u32 l = 0; load->pending && l < PUMICE_LANES; l++) {
-		if (load->lane[l])
-			row[l] = load->value[l];
+		if (!load->lane[l])
+			continue;
+		if (bank == PUMICE_USC_BANK_O)
+			ref_set_samples(s, number, l, load->samples[l], load->value[l]);
+		else
+			*ref_word(s, &o, l) = load->value[l];
 	}
 	load->pending = false;
 }
 
-/* Make the loads of some signals, and those that are complete at a clock, arrive. */
+/* Make the loads of a bank arrive that have one of some signals, or are complete at a clock. */
+static void arrive_in(struct ref_step *s, u32 bank, u32 count, u32 signals, u64 clock)
+{
+	for (u32 n = 0; n < count; n++) {
+		const struct ref_load *load = load_of(s->g, s->w, bank, n);
+
+		if (load->pending && ((signals >> load->signal & 1) || load->when <= clock))
+			arrive(s, bank, n);
+	}
+}
+
 static void arrive_all(struct ref_step *s, u32 signals, u64 clock)
 {
-	for (u32 n = 0; n < REF_MAX_REGS; n++) {
-		struct ref_load *load = &s->w->reg_load[n];
-
-		if (load->pending && ((signals >> load->signal & 1) || load->when <= clock))
-			arrive(load, s->w->reg[n]);
-	}
-	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++) {
-		struct ref_load *load = &s->w->idx_load[n];
-
-		if (load->pending && ((signals >> load->signal & 1) || load->when <= clock))
-			arrive(load, s->w->idx[n]);
-	}
+	arrive_in(s, PUMICE_USC_BANK_R, s->g->temps, signals, clock);
+	arrive_in(s, PUMICE_USC_BANK_V, s->g->attrs, signals, clock);
+	arrive_in(s, PUMICE_USC_BANK_IDX, PUMICE_USC_INDEX_REGS, signals, clock);
+	arrive_in(s, PUMICE_USC_BANK_SL, PUMICE_USC_OWN_REGS, signals, clock);
+	arrive_in(s, PUMICE_USC_BANK_O, PUMICE_USC_MAX_OUTPUTS, signals, clock);
 }
 
 static bool mask_is_late(const struct ref_step *s, u32 raw)
@@ -167,11 +181,8 @@ static void arrive_before(struct ref_step *s)
 		if ((o.idx && !may_access(s, l)) || !ref_select(s, s->in.dst, count, l, &number))
 			continue;
 		for (u32 n = number; n < number + count; n++) {
-			struct ref_load *load = load_of(s->g, s->w, o.bank, n);
-
-			if (load)
-				arrive(load, o.bank == PUMICE_USC_BANK_IDX ? s->w->idx[n] :
-					     s->w->reg[load - s->w->reg_load]);
+			if (load_of(s->g, s->w, o.bank, n))
+				arrive(s, o.bank, n);
 		}
 	}
 }
@@ -200,6 +211,9 @@ void ref_load(struct ref_step *s, u32 raw, u32 lane, u32 value)
 		ref_write(s, raw, lane, value);
 		return;
 	}
+	if ((o.bank == PUMICE_USC_BANK_SL && !ref_is_first_active(s, lane)) ||
+	    (o.bank == PUMICE_USC_BANK_O && !ref_output_samples(s, lane)))
+		return;
 	if (!load->pending)
 		memset(load, 0, sizeof(*load));
 	load->pending = true;
@@ -207,6 +221,7 @@ void ref_load(struct ref_step *s, u32 raw, u32 lane, u32 value)
 	load->when = s->w->clock + 1 + REF_LATENCY;
 	load->lane[lane] = true;
 	load->value[lane] = value;
+	load->samples[lane] = o.bank == PUMICE_USC_BANK_O ? ref_output_samples(s, lane) : 0;
 }
 
 void ref_late_end(struct ref_step *s)

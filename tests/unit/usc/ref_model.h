@@ -14,7 +14,8 @@
  * them before is a fault.
  *
  * Limits: a global access outside of the given memory is reported as an error,
- * not translated. Shared registers and local memory are always early.
+ * not translated. Shared registers and local memory are always early, and late slot registers are
+ * those of a task of one wave.
  */
 #ifndef PUMICE_TESTS_USC_REF_MODEL_H
 #define PUMICE_TESTS_USC_REF_MODEL_H
@@ -65,6 +66,7 @@ struct ref_load {
 	u64 when;
 	bool lane[PUMICE_LANES];
 	u32 value[PUMICE_LANES];
+	u32 samples[PUMICE_LANES];	/* of a pixel output: bit s is sample s */
 };
 
 /* Result of a run. */
@@ -88,6 +90,7 @@ struct ref_wave {
 	u64 clock;		/* instructions, and those for which it waited */
 	u64 done[PUMICE_USC_SIGNALS];
 	struct ref_load reg_load[REF_MAX_REGS], idx_load[PUMICE_USC_INDEX_REGS];
+	struct ref_load slot_load[PUMICE_USC_OWN_REGS], output_load[PUMICE_USC_MAX_OUTPUTS];
 	enum { REF_RUNS, REF_WAITS, REF_COPIES, REF_MEETS, REF_DONE } state;
 };
 

@@ -424,8 +424,7 @@ static bool writes_lanes(const struct ref_step *s)
 	return false;
 }
 
-/* Valid, with a true mask if there is one, and no lower lane is. */
-static bool is_first_active(const struct ref_step *s, u32 lane)
+bool ref_is_first_active(const struct ref_step *s, u32 lane)
 {
 	for (u32 l = 0; l <= lane; l++) {
 		if (ref_valid(s->w, l) &&
@@ -449,7 +448,7 @@ bool ref_has_slot_value(const struct ref_step *s)
 	if (s->in.opcode == PUMICE_USC_OP_SELECT || s->in.opcode == PUMICE_USC_OP_BALLOT)
 		return s->w->valid != 0;
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		if (is_first_active(s, l))
+		if (ref_is_first_active(s, l))
 			return true;
 	}
 	return false;
@@ -466,7 +465,7 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value)
 		  o.bank == PUMICE_USC_BANK_CFA) &&
 		 writes_lanes(s) && !ref_valid(s->w, lane))
 		return;
-	else if (o.bank != PUMICE_USC_BANK_SL || !writes_lanes(s) || is_first_active(s, lane))
+	else if (o.bank != PUMICE_USC_BANK_SL || !writes_lanes(s) || ref_is_first_active(s, lane))
 		*ref_word(s, &o, lane) = value;
 }
 

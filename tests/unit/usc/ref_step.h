@@ -45,6 +45,8 @@ void ref_write(struct ref_step *s, u32 raw, u32 lane, u32 value);
  */
 bool ref_writes_slot(const struct ref_step *s);
 bool ref_has_slot_value(const struct ref_step *s);
+/* Return whether a lane is valid, with a true mask if there is one, and no lower lane is. */
+bool ref_is_first_active(const struct ref_step *s, u32 lane);
 /* Return whether the instruction has an operand in a field. */
 bool ref_has(const struct ref_step *s, u32 field);
 /* False, with the fault, if an index register exceeds its operand's registers. */
@@ -78,6 +80,9 @@ bool ref_signals_done(const struct ref_step *s);
 /* A pixel output register in one lane, read and written (ref_gfx.c). */
 u32 ref_output(const struct ref_step *s, u32 number, u32 lane);
 void ref_set_output(struct ref_step *s, u32 number, u32 lane, u32 value);
+/* Return the samples that a write in a lane writes now, a bit each; write some samples. */
+u32 ref_output_samples(const struct ref_step *s, u32 lane);
+void ref_set_samples(struct ref_step *s, u32 number, u32 lane, u32 samples, u32 value);
 /* Operations of graphics: *done is false if it is none of these; return false on a fault. */
 bool ref_run_gfx(struct ref_step *s, bool *done);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random programs have every operation of hw/isa.xml in every form and of every type, and
- * operations without memory with every bank of every operand: no random test compares
- * anything else with the reference model.
+ * Random programs have every operation of hw/isa.xml in every form and of every type, with every
+ * bank of every operand, copies and textures excepted: no random test compares anything else with
+ * the reference model.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -101,7 +101,9 @@ static u32 missing_banks(const struct pumice_isa_class *class, const struct seen
 /* Return whether an operation has operands of any bank in random programs. */
 static bool has_any_bank(const struct pumice_isa_op_info *op)
 {
-	return (op->layout == PUMICE_USC_LAYOUT_ALU || op->layout == PUMICE_USC_LAYOUT_ALU3) &&
+	return (op->layout == PUMICE_USC_LAYOUT_ALU || op->layout == PUMICE_USC_LAYOUT_ALU3 ||
+		op->layout == PUMICE_USC_LAYOUT_MEM || op->layout == PUMICE_USC_LAYOUT_ATOMIC ||
+		op->layout == PUMICE_USC_LAYOUT_BURST) &&
 	       op->opcode != PUMICE_USC_OP_DEPTH && op->opcode != PUMICE_USC_OP_PBE;
 }
 

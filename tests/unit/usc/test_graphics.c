@@ -222,7 +222,7 @@ static bool try_scene(struct fixture *fx, u64 seed, bool hasty, struct outcome *
 	enum ref_end end;
 
 	if (hasty)
-		gen_hasty_program(&rng, stage, &prog);
+		gen_hasty_program(&rng, stage, true, &prog);
 	else
 		gen_gfx_program(&rng, stage, one_wave, &prog);
 	random_scene(&rng, &prog, &t);

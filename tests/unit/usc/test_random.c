@@ -63,7 +63,7 @@ static u64 windows_fetched(const struct fixture *fx)
  * One program, in one to three work-groups that run at the same time. If its
  * transcendental results are ambiguous to the last bit, it is counted, not compared.
  */
-static bool try_program(struct fixture *fx, u64 seed, u64 *undecided)
+static bool try_program(struct fixture *fx, u64 seed, bool hasty, u64 *undecided)
 {
 	static struct gen_program prog;
 	static struct ref_group ref[MAX_GROUPS];
@@ -74,7 +74,10 @@ static bool try_program(struct fixture *fx, u64 seed, u64 *undecided)
 	struct usc_program *program;
 	u64 fetches;
 
-	gen_program(&rng, one_wave_tasks, &prog);
+	if (hasty)
+		gen_hasty_program(&rng, USC_STAGE_COMPUTE, one_wave_tasks, &prog);
+	else
+		gen_program(&rng, one_wave_tasks, &prog);
 	fx_clear(fx);
 	program = fx_program(fx, prog.code, prog.insns, &prog.limits);
 	if (!program) {
@@ -112,7 +115,7 @@ static bool try_program(struct fixture *fx, u64 seed, u64 *undecided)
 	return ok;
 }
 
-static void run_late(enum gpu_level level, enum usc_late_mode late)
+static void run_late(enum gpu_level level, enum usc_late_mode late, bool hasty)
 {
 	u64 seed = setting("PUMICE_TEST_SEED", 20261121);
 	bool best = level + 1 == GPU_LEVELS || !gpu_level_usable(level + 1);
@@ -132,7 +135,7 @@ static void run_late(enum gpu_level level, enum usc_late_mode late)
 	print_message("PUMICE_TEST_SEED=%llu, %llu programs\n", (unsigned long long)seed,
 		      (unsigned long long)programs);
 	for (u64 n = 0; n < programs; n++) {
-		if (!try_program(fx, seed + n, &undecided)) {
+		if (!try_program(fx, seed + n, hasty, &undecided)) {
 			fx_destroy(fx);
 			fail_msg("PUMICE_TEST_SEED=%llu PUMICE_TEST_PROGRAMS=1 shows it",
 				 (unsigned long long)(seed + n));
@@ -145,15 +148,22 @@ static void run_late(enum gpu_level level, enum usc_late_mode late)
 
 static void run_level(enum gpu_level level)
 {
-	run_late(level, USC_LATE_EARLY);
+	run_late(level, USC_LATE_EARLY, false);
 }
 
 /* Shared registers and local memory that work-groups load are late, too. */
 static void usc_programs_that_wait_have_the_same_results_with_late_data(void **state)
 {
 	(void)state;
-	run_late(GPU_LEVEL_BASE, USC_LATE_DATA);
-	run_late(GPU_LEVEL_BASE, USC_LATE_POISON);
+	run_late(GPU_LEVEL_BASE, USC_LATE_DATA, false);
+	run_late(GPU_LEVEL_BASE, USC_LATE_POISON, false);
+}
+
+/* Programs that do not wait, of several waves and tasks: each wave has its own clock. */
+static void usc_data_of_each_wave_arrive_when_their_access_is_complete(void **state)
+{
+	(void)state;
+	run_late(GPU_LEVEL_BASE, USC_LATE_DATA, true);
 }
 
 static void usc_base_level_agrees_with_the_reference(void **state)
@@ -181,6 +191,7 @@ int main(void)
 		cmocka_unit_test(usc_avx2_level_agrees_with_the_reference),
 		cmocka_unit_test(usc_avx512_level_agrees_with_the_reference),
 		cmocka_unit_test(usc_programs_that_wait_have_the_same_results_with_late_data),
+		cmocka_unit_test(usc_data_of_each_wave_arrive_when_their_access_is_complete),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
