@@ -61,44 +61,38 @@ static struct pumice_image *make_image(struct draw_work *work, uint32_t layout, 
 	return image;
 }
 
-static void vertex_stage(struct draw_work *work, const struct draw_scene *scene,
-			 struct pumice_vdm_state *vdm)
+/*
+ * Set the programs of a state, with the attributes in a table. A coordinate program has inputs of
+ * its own: the positions only.
+ */
+static void set_stages(struct draw_work *work, const struct draw_scene *scene,
+		       struct pumice_draw_state *state)
 {
-	const struct pumice_input attribute = {
-		.kind = PUMICE_INPUT_ATTRIBUTE, .format = PUMICE_ATTR_KIND_F32, .count = 3,
-		.stride = sizeof(*scene->vertex), .va = work->vertices.va,
-		.elements = scene->vertices,
+	const uint64_t va = work->vertices.va;
+	const uint32_t stride = sizeof(*scene->vertex);
+	const struct pumice_input attributes[2] = {
+		pumice_input_attribute(0, 3, va, stride, scene->vertices),
+		pumice_input_attribute(4, 3, va + offsetof(struct draw_vertex, a), stride,
+				       scene->vertices),
 	};
-	struct pumice_input in[2] = { attribute, attribute };
-	const struct pumice_stage_desc stage = { work->vertex, in, 2 };
-	const struct pumice_stage_desc coordinate = { work->coordinate, in, 1 };
-
-	in[1].reg = 4;
-	in[1].va += offsetof(struct draw_vertex, a);
-	check(work, "vertex stage", pumice_stream_stage(work->stream, &stage, vdm->vertex));
-	vdm->deferred = work->coordinate != NULL;
-	if (vdm->deferred)
-		check(work, "coordinate stage",
-		      pumice_stream_stage(work->stream, &coordinate, vdm->coordinate));
-}
-
-static void fragment_stage(struct draw_work *work, uint32_t words[4])
-{
+	const struct pumice_stage_desc vertex = { work->vertex, attributes, 2 };
+	const struct pumice_stage_desc coordinate = { work->coordinate, attributes, 1 };
+	struct pumice_input in = pumice_input_varying(0, 0, 3);
+	const struct pumice_stage_desc fragment = { work->fragment, &in, 1 };
 	struct pumice_texture texture;
 	struct pumice_sampler sampler;
-	struct pumice_input in = { .kind = PUMICE_INPUT_VARYING, .count = 3,
-				   .mode = PUMICE_USC_ITERATE_PERSPECTIVE };
-	const struct pumice_stage_desc stage = { work->fragment, &in, 1 };
 
 	if (work->texture) {
 		pumice_image_texture(work->texture, &texture);
 		pumice_sampler_init(&sampler);
 		sampler.min_linear = sampler.mag_linear = true;
-		in.kind = PUMICE_INPUT_PREFETCH;
-		in.texture = &texture;
-		in.sampler = &sampler;
+		in = pumice_input_prefetch(0, 0, &texture, &sampler);
 	}
-	check(work, "fragment stage", pumice_stream_stage(work->stream, &stage, words));
+	state->vdm.deferred = work->coordinate != NULL;
+	if (state->vdm.deferred)
+		check(work, "coordinate stage",
+		      pumice_stream_stage(work->stream, &coordinate, state->vdm.coordinate));
+	check(work, "stages", pumice_stream_stages(work->stream, state, &vertex, &fragment));
 }
 
 static void build_geometry(struct draw_work *work, const struct draw_scene *scene)
@@ -118,9 +112,7 @@ static void build_geometry(struct draw_work *work, const struct draw_scene *scen
 		state.isp.depth_func = PUMICE_COMPARE_LESS;
 		state.isp.depth_write = true;
 	}
-	vertex_stage(work, scene, &state.vdm);
-	fragment_stage(work, state.tsp.fragment);
-	check(work, "state", pumice_stream_draw_state(work->stream, &state, NULL));
+	set_stages(work, scene, &state);
 	check(work, "draw", pumice_stream_draw(work->stream, &draw));
 	check(work, "end", pumice_stream_vdm_end(work->stream, &work->frame.geometry));
 }

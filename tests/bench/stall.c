@@ -284,9 +284,7 @@ static void add_draw(struct drawing *d, const struct pumice_stage_desc *vertex,
 	struct pumice_draw_state state;
 
 	pumice_draw_state_init(&state, TARGET_SIZE, TARGET_SIZE);
-	check(gpu, "vertices", pumice_stream_stage(stream, vertex, state.vdm.vertex));
-	check(gpu, "fragments", pumice_stream_stage(stream, &stage, state.tsp.fragment));
-	check(gpu, "state", pumice_stream_draw_state(stream, &state, NULL));
+	check(gpu, "state", pumice_stream_stages(stream, &state, vertex, &stage));
 	check(gpu, "draw", pumice_stream_draw(stream, draw));
 }
 

@@ -230,61 +230,53 @@ void draw_begin(struct draw *d)
 	pumice_stream_reset(d->stream);
 }
 
-static void vertex_stage(struct draw *d, const struct draw_object *o, uint32_t words[4])
+/* Set the uniform stream of the vertex program. */
+static void set_stream(struct draw *d, const struct draw_object *o, struct pumice_vdm_state *vdm)
 {
-	const struct pumice_input attribute = {
-		.kind = PUMICE_INPUT_ATTRIBUTE, .format = PUMICE_ATTR_KIND_F32, .count = 3,
-		.stride = sizeof(struct mesh_vertex), .va = o->model->vertices.va,
-		.elements = o->model->vertex_count,
-	};
-	struct pumice_input in[5] = { attribute, attribute, attribute };
-	struct pumice_stage_desc stage = { .kernel = o->vertex, .inputs = in, .input_count = 5 };
-
-	in[1].reg = 4;
-	in[1].va += offsetof(struct mesh_vertex, normal);
-	in[2].reg = 8;
-	in[2].va += offsetof(struct mesh_vertex, uv);
-	in[2].count = 2;
-	in[3] = (struct pumice_input){ .kind = PUMICE_INPUT_SOURCE, .reg = 12,
-				       .source = PUMICE_PDS_SOURCE_INSTANCE };
-	in[4] = (struct pumice_input){ .kind = PUMICE_INPUT_UNIFORMS, .words = o->vertex_uniforms,
-				       .count = o->vertex_words };
-	if (!o->vertex_words)
-		stage.input_count = 4;
-	check(d, "vertex stage", pumice_stream_stage(d->stream, &stage, words));
+	if (!o->stream_words)
+		return;
+	check(d, "uniform stream",
+	      pumice_stream_uniforms(d->stream, o->vertex_stream, o->stream_words, &vdm->uniforms));
+	vdm->uniform_words = (uint16_t)o->stream_words;
 }
 
-static void fragment_stage(struct draw *d, const struct draw_object *o, uint32_t words[4])
+/* Set the inputs of the vertex program. Return their number, at most 5. */
+static uint32_t vertex_inputs(const struct draw_object *o, struct pumice_input in[5])
 {
-	const struct pumice_input varying = { .kind = PUMICE_INPUT_VARYING, .count = 4,
-					      .mode = PUMICE_USC_ITERATE_PERSPECTIVE };
+	const uint32_t stride = sizeof(struct mesh_vertex), count = o->model->vertex_count;
+	const uint64_t va = o->model->vertices.va;
+
+	in[0] = pumice_input_attribute(0, 3, va, stride, count);
+	in[1] = pumice_input_attribute(4, 3, va + offsetof(struct mesh_vertex, normal), stride,
+				       count);
+	in[2] = pumice_input_attribute(8, 2, va + offsetof(struct mesh_vertex, uv), stride, count);
+	in[3] = pumice_input_source(12, PUMICE_PDS_SOURCE_INSTANCE);
+	if (!o->vertex_words)
+		return 4;
+	in[4] = pumice_input_uniforms(0, o->vertex_uniforms, o->vertex_words);
+	return 5;
+}
+
+/* Set the inputs of the fragment program. Return their number, at most 4. */
+static uint32_t fragment_inputs(const struct draw_object *o, struct pumice_texture *texture,
+				struct pumice_sampler *sampler, struct pumice_input in[4])
+{
 	const uint32_t varyings = o->state.vdm.varyings;
-	struct pumice_input in[4];
-	struct pumice_stage_desc stage = { .kernel = o->fragment, .inputs = in };
-	struct pumice_texture texture;
-	struct pumice_sampler sampler;
 	uint32_t i, n = 0;
 
-	for (i = 0; i < varyings; i += 4) {
-		in[n] = varying;
-		in[n].reg = in[n].varying = i;
-		in[n++].count = varyings - i < 4 ? varyings - i : 4;
-	}
+	for (i = 0; i < varyings; i += 4)
+		in[n++] = pumice_input_varying(i, i, varyings - i < 4 ? varyings - i : 4);
 	if (o->fragment_words)
-		in[n++] = (struct pumice_input){ .kind = PUMICE_INPUT_UNIFORMS,
-						 .words = o->fragment_uniforms,
-						 .count = o->fragment_words };
+		in[n++] = pumice_input_uniforms(0, o->fragment_uniforms, o->fragment_words);
 	if (o->texture) {
-		pumice_image_texture(o->texture, &texture);
-		pumice_sampler_init(&sampler);
-		sampler.min_linear = sampler.mag_linear = true;
+		pumice_image_texture(o->texture, texture);
+		pumice_sampler_init(sampler);
+		sampler->min_linear = sampler->mag_linear = true;
 		if (o->mipmaps)
-			sampler.mip_filter = PUMICE_MIP_FILTER_LINEAR;
-		in[n++] = (struct pumice_input){ .kind = PUMICE_INPUT_TEXTURE, .reg = 16,
-						 .texture = &texture, .sampler = &sampler };
+			sampler->mip_filter = PUMICE_MIP_FILTER_LINEAR;
+		in[n++] = pumice_input_texture(16, texture, sampler);
 	}
-	stage.input_count = n;
-	check(d, "fragment stage", pumice_stream_stage(d->stream, &stage, words));
+	return n;
 }
 
 void draw_add(struct draw *d, const struct draw_object *o)
@@ -295,10 +287,16 @@ void draw_add(struct draw *d, const struct draw_object *o)
 		.count = o->model->index_count, .instances = o->instances ? o->instances : 1,
 	};
 	struct pumice_draw_state state = o->state;
+	struct pumice_input attributes[5], inputs[4];
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	const struct pumice_stage_desc vertex = { o->vertex, attributes,
+						  vertex_inputs(o, attributes) };
+	const struct pumice_stage_desc fragment = {
+		o->fragment, inputs, fragment_inputs(o, &texture, &sampler, inputs) };
 
-	vertex_stage(d, o, state.vdm.vertex);
-	fragment_stage(d, o, state.tsp.fragment);
-	check(d, "state", pumice_stream_draw_state(d->stream, &state, NULL));
+	set_stream(d, o, &state.vdm);
+	check(d, "stages", pumice_stream_stages(d->stream, &state, &vertex, &fragment));
 	check(d, "draw", pumice_stream_draw_indexed(d->stream, &draw));
 }
 

@@ -78,6 +78,8 @@ struct draw_object {
 	uint32_t vertex_words;
 	const uint32_t *fragment_uniforms;
 	uint32_t fragment_words;
+	const uint32_t *vertex_stream;	/* words of register "uniform" of the vertex program */
+	uint32_t stream_words;
 	const struct pumice_image *texture;	/* to sh16 of the fragment program; or NULL */
 	bool mipmaps;
 	struct pumice_draw_state state;

@@ -123,8 +123,8 @@ static void add_volumes(struct show *s)
 		o.model = &s->volume[m];
 		o.vertex = s->volume_vertex;
 		o.fragment = s->world.plain;	/* never runs */
-		o.vertex_uniforms = (const uint32_t *)s->world.clip.m;
-		o.vertex_words = 16;
+		o.vertex_stream = (const uint32_t *)s->world.clip.m;
+		o.stream_words = 16;
 		o.state.vdm.varyings = 0;
 		o.state.vdm.cull_back = false;
 		o.state.isp.depth_write = false;

@@ -78,6 +78,17 @@ static void print_stage(struct printer *p, const char *name, const uint32_t word
 			      p);
 }
 
+/* Print the entries of an attribute table. */
+static void print_attributes(struct printer *p, const struct pumice_vdm_state *state)
+{
+	uint32_t words[PUMICE_VDM_ATTRIBUTE_WORDS];
+	uint64_t va = state->attributes;
+	uint32_t i;
+
+	for (i = 0; i < state->attribute_count && first_time(p, va); i++, va += sizeof(words))
+		print_record(p, "vdm_attribute", va, words);
+}
+
 static void print_state(struct printer *p, uint64_t va)
 {
 	uint32_t words[64] = { 0 };
@@ -89,6 +100,7 @@ static void print_state(struct printer *p, uint64_t va)
 	print_record(p, "vdm_state", va, words);
 	if (pumice_vdm_state_unpack(words, &state) != PUMICE_UNPACK_OK)
 		return;
+	print_attributes(p, &state);
 	print_stage(p, "vertex", state.vertex);
 	print_stage(p, "coordinate", state.coordinate);
 	if (first_time(p, state.isp_state))
