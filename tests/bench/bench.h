@@ -65,7 +65,7 @@ struct bench_workload {
 	/* Check the buffers after one run; return a wrong element, or -1. */
 	long (*check)(void *const buffers[BENCH_BUFFERS]);
 	/* Arguments and range. */
-	void (*ours)(struct gpu_work *work, const struct gpu_buffer *buffers);
+	void (*ours)(struct gpu_work *work, const struct pumice_buffer *buffers);
 	void (*peer)(struct pocl_work *work, const struct pocl_buffer *buffers);
 };
 

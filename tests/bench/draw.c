@@ -197,7 +197,7 @@ void draw_work_free(struct draw_work *work)
 	pumice_kernel_destroy(work->vertex);
 	pumice_hwrt_destroy(work->hwrt);
 	pumice_freelist_destroy(work->list);
-	gpu_buffer_free(work->gpu, &work->vertices);
+	pumice_buffer_destroy(&work->vertices);
 	pumice_image_destroy(work->texture);
 	pumice_image_destroy(work->target);
 	pumice_stream_destroy(work->stream);

@@ -17,7 +17,7 @@ struct draw_work {
 	struct pumice_image *target, *texture;
 	struct pumice_kernel *vertex, *coordinate, *fragment;
 	struct pumice_perfmon *perfmon;	/* counts struct draw_counts */
-	struct gpu_buffer vertices;
+	struct pumice_buffer vertices;
 	struct pumice_frame frame;
 };
 

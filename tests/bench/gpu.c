@@ -44,19 +44,9 @@ void gpu_close(struct gpu *gpu)
 	pumice_device_close(gpu->dev);
 }
 
-void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct gpu_buffer *buffer)
+void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct pumice_buffer *buffer)
 {
-	check(gpu, "buffer", pumice_bo_create(gpu->dev, bytes, gpu->vm, &buffer->bo));
-	check(gpu, "buffer", pumice_bo_map(buffer->bo, &buffer->cpu));
-	check(gpu, "buffer", pumice_vm_place(gpu->vm, buffer->bo, PUMICE_BIND_NOEXEC,
-					     &buffer->va));
-}
-
-void gpu_buffer_free(struct gpu *gpu, struct gpu_buffer *buffer)
-{
-	check(gpu, "buffer", pumice_vm_remove(gpu->vm, buffer->va));
-	pumice_bo_unmap(buffer->bo);
-	pumice_bo_destroy(buffer->bo);
+	check(gpu, "buffer", pumice_buffer_create(gpu->vm, bytes, buffer));
 }
 
 static void make_kernel(struct gpu *gpu, struct gpu_work *work)
@@ -158,7 +148,7 @@ void gpu_add_word(struct gpu_work *work, uint32_t word)
 	work->uniforms[work->words++] = word;
 }
 
-void gpu_add_address(struct gpu_work *work, const struct gpu_buffer *buffer)
+void gpu_add_address(struct gpu_work *work, const struct pumice_buffer *buffer)
 {
 	gpu_add_word(work, (uint32_t)buffer->va);
 	gpu_add_word(work, (uint32_t)(buffer->va >> 32));

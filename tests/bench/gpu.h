@@ -15,13 +15,6 @@ struct gpu {
 	struct pumice_stream *stream;
 };
 
-/* Memory shared by both sides. */
-struct gpu_buffer {
-	struct pumice_bo *bo;
-	void *cpu;
-	uint64_t va;
-};
-
 #define GPU_UNIFORMS 16
 
 /* A kernel with the grid and the uniforms of its runs. */
@@ -37,8 +30,7 @@ struct gpu_work {
 /* All exit with a message if they fail. */
 void gpu_open(struct gpu *gpu, unsigned int threads);
 void gpu_close(struct gpu *gpu);
-void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct gpu_buffer *buffer);
-void gpu_buffer_free(struct gpu *gpu, struct gpu_buffer *buffer);
+void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct pumice_buffer *buffer);
 /* Set up kernel and gpu; the caller sets the rest. */
 void gpu_work(struct gpu *gpu, const unsigned char *program, size_t bytes, struct gpu_work *work);
 /* Create the same from assembly text. */
@@ -60,7 +52,7 @@ uint32_t gpu_register_read(struct gpu *gpu, uint32_t offset);
 
 /* Add a word, an address, a float to the uniforms. */
 void gpu_add_word(struct gpu_work *work, uint32_t word);
-void gpu_add_address(struct gpu_work *work, const struct gpu_buffer *buffer);
+void gpu_add_address(struct gpu_work *work, const struct pumice_buffer *buffer);
 void gpu_add_float(struct gpu_work *work, float value);
 
 #endif

@@ -24,7 +24,7 @@ static long check(void *const buffers[BENCH_BUFFERS])
 	return -1;
 }
 
-static void ours(struct gpu_work *work, const struct gpu_buffer *buffers)
+static void ours(struct gpu_work *work, const struct pumice_buffer *buffers)
 {
 	gpu_add_address(work, &buffers[0]);
 }

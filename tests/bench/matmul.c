@@ -43,20 +43,20 @@ static long check(void *const buffers[BENCH_BUFFERS])
 	return -1;
 }
 
-static void add_matrices(struct gpu_work *work, const struct gpu_buffer *buffers)
+static void add_matrices(struct gpu_work *work, const struct pumice_buffer *buffers)
 {
 	for (unsigned int i = 0; i < 3; i++)
 		gpu_add_address(work, &buffers[i]);
 	gpu_add_word(work, N);
 }
 
-static void ours_tile8(struct gpu_work *work, const struct gpu_buffer *buffers)
+static void ours_tile8(struct gpu_work *work, const struct pumice_buffer *buffers)
 {
 	add_matrices(work, buffers);
 	work->groups[0] = work->groups[1] = N / TILE;
 }
 
-static void ours_regs(struct gpu_work *work, const struct gpu_buffer *buffers)
+static void ours_regs(struct gpu_work *work, const struct pumice_buffer *buffers)
 {
 	add_matrices(work, buffers);
 	work->groups[0] = N / REG_COLUMNS;

@@ -38,7 +38,7 @@ static void run(void *data)
 	gpu_run(setting->work);
 }
 
-static void prove(struct setting *setting, const struct gpu_buffer *out, const char *name)
+static void prove(struct setting *setting, const struct pumice_buffer *out, const char *name)
 {
 	const uint32_t *number = out->cpu;
 
@@ -52,7 +52,7 @@ static void prove(struct setting *setting, const struct gpu_buffer *out, const c
 /* Groups of which every so-many-th is long, and the buffer that they write. */
 struct groups {
 	struct gpu_work work;
-	struct gpu_buffer out;
+	struct pumice_buffer out;
 };
 
 static void open_groups(struct gpu *gpu, uint32_t every, struct groups *g)
@@ -71,7 +71,7 @@ static void close_groups(struct gpu *gpu, struct groups *g)
 	gpu_register(gpu, PUMICE_PDS_CDM_TASKS, PUMICE_PDS_CDM_TASKS__RESET);
 	gpu_register(gpu, PUMICE_PDS_CTRL, PUMICE_PDS_CTRL__RESET);
 	gpu_work_free(&g->work);
-	gpu_buffer_free(gpu, &g->out);
+	pumice_buffer_destroy(&g->out);
 }
 
 /* One row: the same groups under two settings. */

@@ -59,7 +59,7 @@ struct sides {
 	struct pumice_rays *rays;
 	struct pumice_ray_structure *structure;
 	struct pumice_ray_mesh mesh;
-	struct gpu_buffer vertices, indices, ray, result;
+	struct pumice_buffer vertices, indices, ray, result;
 	struct gpu_work work;
 	struct pumice_stream *stream;
 	RTCDevice device;
@@ -274,8 +274,6 @@ static void open_peer(struct sides *s)
 
 static void destroy(struct sides *s)
 {
-	struct gpu *gpu = &s->bench->gpu;
-
 	free(s->peer);
 	rtcReleaseGeometry(s->geometry);
 	rtcReleaseScene(s->scene);
@@ -284,10 +282,10 @@ static void destroy(struct sides *s)
 	pumice_stream_destroy(s->stream);
 	pumice_ray_structure_destroy(s->structure);
 	pumice_rays_destroy(s->rays);
-	gpu_buffer_free(gpu, &s->result);
-	gpu_buffer_free(gpu, &s->ray);
-	gpu_buffer_free(gpu, &s->indices);
-	gpu_buffer_free(gpu, &s->vertices);
+	pumice_buffer_destroy(&s->result);
+	pumice_buffer_destroy(&s->ray);
+	pumice_buffer_destroy(&s->indices);
+	pumice_buffer_destroy(&s->vertices);
 }
 
 void bench_rays(struct bench *bench)

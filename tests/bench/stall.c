@@ -336,7 +336,7 @@ static void many_attributes(struct bench *bench)
 	struct pumice_input in[ATTRIBUTES];
 	struct pumice_stage_desc vertex = { .inputs = in, .input_count = ATTRIBUTES };
 	struct pumice_kernel *fragment;
-	struct gpu_buffer buffer;
+	struct pumice_buffer buffer;
 	struct drawing d;
 
 	open_drawing(&d, &bench->single);
@@ -353,7 +353,7 @@ static void many_attributes(struct bench *bench)
 	end_drawing(&d);
 	compare(bench, "vertices of 240 attributes, a page each", &d.stall);
 	close_drawing(&d);
-	gpu_buffer_free(d.stall.gpu, &buffer);
+	pumice_buffer_destroy(&buffer);
 }
 
 void bench_stall(struct bench *bench)

@@ -20,7 +20,7 @@ struct side {
 	struct gpu *gpu;
 	struct pumice_context *context;
 	struct pumice_stream *stream;
-	struct gpu_buffer from, to;
+	struct pumice_buffer from, to;
 	uint64_t va;
 };
 
@@ -54,8 +54,8 @@ static void open_side(struct gpu *gpu, struct side *side)
 
 static void close_side(struct side *side)
 {
-	gpu_buffer_free(side->gpu, &side->to);
-	gpu_buffer_free(side->gpu, &side->from);
+	pumice_buffer_destroy(&side->to);
+	pumice_buffer_destroy(&side->from);
 	pumice_stream_destroy(side->stream);
 	pumice_context_destroy(side->context);
 }

@@ -9,7 +9,7 @@
 
 struct our_side {
 	struct gpu *gpu;
-	struct gpu_buffer buffer[BENCH_BUFFERS];
+	struct pumice_buffer buffer[BENCH_BUFFERS];
 	struct gpu_work work;
 };
 
@@ -64,7 +64,7 @@ static void close_ours(const struct bench_workload *w, struct our_side *side)
 {
 	gpu_work_free(&side->work);
 	for (unsigned int i = 0; i < BENCH_BUFFERS && w->bytes[i]; i++)
-		gpu_buffer_free(side->gpu, &side->buffer[i]);
+		pumice_buffer_destroy(&side->buffer[i]);
 }
 
 static void open_peer(const struct bench_workload *w, struct pocl *pocl, struct peer_side *side)

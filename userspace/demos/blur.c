@@ -124,8 +124,8 @@ static void fill_uniforms(uint32_t uniforms[11], uint64_t from, uint64_t to, uin
 	uniforms[10] = taps;
 }
 
-static void run(struct demo *demo, const struct image *image, struct demo_buffer pixels[3],
-		const struct demo_buffer *weights)
+static void run(struct demo *demo, const struct image *image, struct pumice_buffer pixels[3],
+		const struct pumice_buffer *weights)
 {
 	const struct direction x = { 4, image->width - 1 };
 	const struct direction y = { 4 * image->width, image->height - 1 };
@@ -169,7 +169,7 @@ static void write_picture(const struct image *image, const uint32_t *blurred, co
 static int blur(const struct image *image, const char *device, const char *path)
 {
 	const uint64_t bytes = (uint64_t)image->width * image->height * sizeof(uint32_t);
-	struct demo_buffer pixels[3], weights;
+	struct pumice_buffer pixels[3], weights;
 	struct demo demo;
 	uint32_t wrong;
 	int status;
@@ -186,8 +186,8 @@ static int blur(const struct image *image, const char *device, const char *path)
 			     image->width * image->height - wrong, image->width * image->height);
 	write_picture(image, pixels[2].cpu, path);
 	for (int i = 0; i < 3; i++)
-		demo_buffer_free(&demo, &pixels[i]);
-	demo_buffer_free(&demo, &weights);
+		pumice_buffer_destroy(&pixels[i]);
+	pumice_buffer_destroy(&weights);
 	demo_close(&demo);
 	return status;
 }

@@ -43,9 +43,9 @@ void crowd_open(struct crowd *c, const char *name, const char *device,
 
 void crowd_close(struct crowd *c)
 {
-	draw_model_free(&c->draw, &c->knot);
-	draw_model_free(&c->draw, &c->ball);
-	draw_model_free(&c->draw, &c->floor);
+	draw_model_free(&c->knot);
+	draw_model_free(&c->ball);
+	draw_model_free(&c->floor);
 	pumice_image_destroy(c->checker);
 	pumice_kernel_destroy(c->glass);
 	world_close(&c->world);

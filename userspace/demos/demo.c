@@ -88,19 +88,9 @@ void demo_close(struct demo *demo)
 	pumice_device_close(demo->dev);
 }
 
-void demo_buffer(struct demo *demo, uint64_t bytes, struct demo_buffer *buffer)
+void demo_buffer(struct demo *demo, uint64_t bytes, struct pumice_buffer *buffer)
 {
-	check(demo, "buffer", pumice_bo_create(demo->dev, bytes, demo->vm, &buffer->bo));
-	check(demo, "buffer", pumice_bo_map(buffer->bo, &buffer->cpu));
-	check(demo, "buffer", pumice_vm_place(demo->vm, buffer->bo, PUMICE_BIND_NOEXEC,
-					      &buffer->va));
-}
-
-void demo_buffer_free(struct demo *demo, struct demo_buffer *buffer)
-{
-	check(demo, "buffer", pumice_vm_remove(demo->vm, buffer->va));
-	pumice_bo_unmap(buffer->bo);
-	pumice_bo_destroy(buffer->bo);
+	check(demo, "buffer", pumice_buffer_create(demo->vm, bytes, buffer));
 }
 
 static uint64_t now_ns(void)

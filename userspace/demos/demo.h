@@ -30,13 +30,6 @@ struct demo {
 
 struct animation;
 
-/* A buffer, mapped for both sides. */
-struct demo_buffer {
-	struct pumice_bo *bo;
-	void *cpu;
-	uint64_t va;
-};
-
 /*
  * Parse a demo's options: @own, or NULL, and those that all have. Return: the device's name, or
  * NULL. Exits as command_line() does.
@@ -49,8 +42,7 @@ void demo_open(struct demo *demo, const char *name, const char *device,
 	       const unsigned char *program, size_t program_bytes);
 void demo_close(struct demo *demo);
 
-void demo_buffer(struct demo *demo, uint64_t bytes, struct demo_buffer *buffer);
-void demo_buffer_free(struct demo *demo, struct demo_buffer *buffer);
+void demo_buffer(struct demo *demo, uint64_t bytes, struct pumice_buffer *buffer);
 
 /* Add a program to the device; kept until demo_kernel_free() or the process's end. */
 struct pumice_kernel *demo_kernel(struct demo *demo, const unsigned char *program,

@@ -137,7 +137,7 @@ void draw_open(struct draw *d, const char *name, const char *device,
 void draw_close(struct draw *d)
 {
 	if (d->options.stats)
-		draw_buffer_free(d, &d->stats);
+		pumice_buffer_destroy(&d->stats);
 	if (d->options.ahead)
 		free_frames(d);
 	pumice_perfmon_destroy(d->perfmon);
@@ -165,18 +165,9 @@ struct pumice_kernel *draw_program(struct draw *d, const unsigned char *file, si
 	return kernel;
 }
 
-void draw_buffer(struct draw *d, uint64_t bytes, struct demo_buffer *b)
+void draw_buffer(struct draw *d, uint64_t bytes, struct pumice_buffer *b)
 {
-	check(d, "buffer", pumice_bo_create(d->dev, bytes, d->vm, &b->bo));
-	check(d, "buffer", pumice_bo_map(b->bo, &b->cpu));
-	check(d, "buffer", pumice_vm_place(d->vm, b->bo, PUMICE_BIND_NOEXEC, &b->va));
-}
-
-void draw_buffer_free(struct draw *d, struct demo_buffer *b)
-{
-	check(d, "buffer", pumice_vm_remove(d->vm, b->va));
-	pumice_bo_unmap(b->bo);
-	pumice_bo_destroy(b->bo);
+	check(d, "buffer", pumice_buffer_create(d->vm, bytes, b));
 }
 
 void draw_model(struct draw *d, const struct mesh *mesh, struct draw_model *model)
@@ -189,10 +180,10 @@ void draw_model(struct draw *d, const struct mesh *mesh, struct draw_model *mode
 	model->index_count = mesh->indices;
 }
 
-void draw_model_free(struct draw *d, struct draw_model *model)
+void draw_model_free(struct draw_model *model)
 {
-	draw_buffer_free(d, &model->vertices);
-	draw_buffer_free(d, &model->indices);
+	pumice_buffer_destroy(&model->vertices);
+	pumice_buffer_destroy(&model->indices);
 }
 
 struct pumice_image *draw_texture(struct draw *d, uint32_t size, const uint32_t *texels)

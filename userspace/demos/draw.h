@@ -43,7 +43,7 @@ struct draw {
 	struct pumice_freelist *list;
 	struct pumice_hwrt *hwrt;
 	struct pumice_image *picture;
-	struct demo_buffer stats;	/* tile_stats, if requested */
+	struct pumice_buffer stats;	/* tile_stats, if requested */
 	struct draw_options options;
 	float clear[4];			/* linear R, G, B, A */
 	uint32_t scene;			/* of the data set: frames alternate */
@@ -66,7 +66,7 @@ enum draw_count {
 
 /* A model in memory. */
 struct draw_model {
-	struct demo_buffer vertices, indices;
+	struct pumice_buffer vertices, indices;
 	uint32_t vertex_count, index_count;
 };
 
@@ -91,10 +91,9 @@ void draw_open(struct draw *draw, const char *name, const char *device,
 void draw_close(struct draw *draw);
 
 struct pumice_kernel *draw_program(struct draw *draw, const unsigned char *file, size_t bytes);
-void draw_buffer(struct draw *draw, uint64_t bytes, struct demo_buffer *buffer);
-void draw_buffer_free(struct draw *draw, struct demo_buffer *buffer);
+void draw_buffer(struct draw *draw, uint64_t bytes, struct pumice_buffer *buffer);
 void draw_model(struct draw *draw, const struct mesh *mesh, struct draw_model *model);
-void draw_model_free(struct draw *draw, struct draw_model *model);
+void draw_model_free(struct draw_model *model);
 /* Create an RGBA8_SRGB texture with all levels, which the PTLA generates from level 0. */
 struct pumice_image *draw_texture(struct draw *draw, uint32_t size, const uint32_t *texels);
 

@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 			     "%u frames, some at a time; the same picture after a rotation by one tooth",
 			     frame);
 	for (i = 0; i < GEARS; i++)
-		draw_model_free(&s.draw, &s.model[i]);
+		draw_model_free(&s.model[i]);
 	world_close(&s.world);
 	draw_close(&s.draw);
 	return status;

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 {
 	const uint32_t groups[3] = { GROUPS, 1, 1 };
 	const char *device, *path = "histogram.png";
-	struct demo_buffer shade, counts;
+	struct pumice_buffer shade, counts;
 	uint32_t uniforms[6], wrong;
 	struct demo demo;
 	int status;
@@ -109,8 +109,8 @@ int main(int argc, char **argv)
 	wrong = count_wrong(shade.cpu, counts.cpu);
 	status = demo_result(NAME, !wrong, "%u of %u counts equal the CPU's", BINS - wrong, BINS);
 	write_picture(shade.cpu, counts.cpu, path);
-	demo_buffer_free(&demo, &shade);
-	demo_buffer_free(&demo, &counts);
+	pumice_buffer_destroy(&shade);
+	pumice_buffer_destroy(&counts);
 	demo_close(&demo);
 	return status;
 }

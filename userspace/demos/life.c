@@ -85,8 +85,8 @@ static void show(struct animation *film, const uint32_t *field)
 		demo_fail(NAME, "the animation cannot be written: %s", strerror(errno));
 }
 
-static void step(struct demo *demo, const struct demo_buffer *before,
-		 const struct demo_buffer *after)
+static void step(struct demo *demo, const struct pumice_buffer *before,
+		 const struct pumice_buffer *after)
 {
 	const uint32_t groups[3] = { WORDS / GROUP, ROWS / GROUP, 1 };
 	uint32_t uniforms[6];
@@ -99,7 +99,7 @@ static void step(struct demo *demo, const struct demo_buffer *before,
 }
 
 /* Returns the generations that differ from the CPU's. */
-static uint32_t run(struct demo *demo, struct demo_buffer field[2], uint32_t generations,
+static uint32_t run(struct demo *demo, struct pumice_buffer field[2], uint32_t generations,
 		    struct animation *film)
 {
 	static uint32_t want[ROWS * WORDS];
@@ -108,7 +108,7 @@ static uint32_t run(struct demo *demo, struct demo_buffer field[2], uint32_t gen
 
 	sow(field[0].cpu);
 	for (uint32_t g = 0; g < generations; g++) {
-		struct demo_buffer *before = &field[g % 2], *after = &field[(g + 1) % 2];
+		struct pumice_buffer *before = &field[g % 2], *after = &field[(g + 1) % 2];
 
 		show(film, before->cpu);
 		step(demo, before, after);
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	static const uint8_t green[3] = { 120, 255, 140 };
 	const char *device, *path = "life.gif";
 	uint32_t generations = 200, wrong;
-	struct demo_buffer field[2];
+	struct pumice_buffer field[2];
 	struct animation *film;
 	struct demo demo;
 	int status;
@@ -152,8 +152,8 @@ int main(int argc, char **argv)
 	status = demo_result(NAME, !wrong, "%u of %u generations equal the CPU's",
 			     generations - wrong, generations);
 	demo_write_animation(NAME, path, film);
-	demo_buffer_free(&demo, &field[0]);
-	demo_buffer_free(&demo, &field[1]);
+	pumice_buffer_destroy(&field[0]);
+	pumice_buffer_destroy(&field[1]);
 	demo_close(&demo);
 	return status;
 }

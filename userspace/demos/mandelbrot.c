@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 {
 	struct view view = { .width = 480, .height = 320, .limit = 256 };
 	const char *device, *path = "mandelbrot.png";
-	struct demo_buffer image;
+	struct pumice_buffer image;
 	struct demo demo;
 	uint32_t wrong;
 	int status;
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 	status = demo_result(NAME, !wrong, "%u of %u pixels equal the CPU's",
 			     view.width * view.height - wrong, view.width * view.height);
 	write_picture(&view, image.cpu, path);
-	demo_buffer_free(&demo, &image);
+	pumice_buffer_destroy(&image);
 	demo_close(&demo);
 	return status;
 }

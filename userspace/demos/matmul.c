@@ -70,7 +70,7 @@ static void run(struct demo *demo, uint32_t n, uint32_t runs, const uint32_t *un
 
 int main(int argc, char **argv)
 {
-	struct demo_buffer a, b, c;
+	struct pumice_buffer a, b, c;
 	struct demo demo;
 	uint32_t n = 128, runs = 1, uniforms[8], wrong;
 	const char *device;
@@ -101,9 +101,9 @@ int main(int argc, char **argv)
 	wrong = count_wrong(a.cpu, b.cpu, c.cpu, n);
 	status = demo_result(NAME, !wrong, "%u x %u product, %u of %u elements equal the CPU's to "
 			     "the bit", n, n, n * n - wrong, n * n);
-	demo_buffer_free(&demo, &a);
-	demo_buffer_free(&demo, &b);
-	demo_buffer_free(&demo, &c);
+	pumice_buffer_destroy(&a);
+	pumice_buffer_destroy(&b);
+	pumice_buffer_destroy(&c);
 	demo_close(&demo);
 	return status;
 }

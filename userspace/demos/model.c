@@ -61,7 +61,7 @@ static void free_all(struct show *s)
 	uint32_t i;
 
 	for (i = 0; i < MODELS; i++) {
-		draw_model_free(&s->draw, &s->model[i]);
+		draw_model_free(&s->model[i]);
 		pumice_image_destroy(s->texture[i]);
 	}
 	world_close(&s->world);

@@ -76,7 +76,7 @@ static uint8_t *draw_rays(const char *device, uint32_t size, uint32_t samples)
 	rgb = draw_pixels(&draw);
 	pumice_kernel_destroy((struct pumice_kernel *)object.vertex);
 	pumice_kernel_destroy((struct pumice_kernel *)object.fragment);
-	draw_model_free(&draw, &model);
+	draw_model_free(&model);
 	draw_close(&draw);
 	return rgb;
 }

@@ -165,7 +165,7 @@ static void show(struct animation *film, const struct body *bodies, uint32_t n)
 
 struct system {
 	uint32_t n;
-	struct demo_buffer bodies[2], velocities;
+	struct pumice_buffer bodies[2], velocities;
 };
 
 static void step(struct demo *demo, const struct system *s, uint32_t number)
@@ -245,9 +245,9 @@ int main(int argc, char **argv)
 	status = run(&demo, &s, steps, film);
 	demo_report(&demo);
 	demo_write_animation(NAME, path, film);
-	demo_buffer_free(&demo, &s.bodies[0]);
-	demo_buffer_free(&demo, &s.bodies[1]);
-	demo_buffer_free(&demo, &s.velocities);
+	pumice_buffer_destroy(&s.bodies[0]);
+	pumice_buffer_destroy(&s.bodies[1]);
+	pumice_buffer_destroy(&s.velocities);
 	demo_close(&demo);
 	return status;
 }

@@ -59,7 +59,7 @@ struct view {
 /* A mesh on the CPU and the GPU, and its structure. */
 struct shape {
 	struct mesh mesh;
-	struct demo_buffer vertices, indices;
+	struct pumice_buffer vertices, indices;
 	struct pumice_ray_structure *structure;
 };
 
@@ -67,7 +67,7 @@ struct scene {
 	struct demo demo;
 	struct pumice_rays *rays;
 	struct shape floor, ball;
-	struct demo_buffer instances, materials, image;
+	struct pumice_buffer instances, materials, image;
 	struct pumice_ray_structure *top;
 	struct view view;
 };
@@ -423,22 +423,22 @@ static void write_picture(const struct scene *s, const char *path)
 	free(rgb);
 }
 
-static void free_shape(struct scene *s, struct shape *shape)
+static void free_shape(struct shape *shape)
 {
 	pumice_ray_structure_destroy(shape->structure);
-	demo_buffer_free(&s->demo, &shape->indices);
-	demo_buffer_free(&s->demo, &shape->vertices);
+	pumice_buffer_destroy(&shape->indices);
+	pumice_buffer_destroy(&shape->vertices);
 	mesh_free(&shape->mesh);
 }
 
 static void destroy(struct scene *s)
 {
 	pumice_ray_structure_destroy(s->top);
-	demo_buffer_free(&s->demo, &s->image);
-	demo_buffer_free(&s->demo, &s->materials);
-	demo_buffer_free(&s->demo, &s->instances);
-	free_shape(s, &s->ball);
-	free_shape(s, &s->floor);
+	pumice_buffer_destroy(&s->image);
+	pumice_buffer_destroy(&s->materials);
+	pumice_buffer_destroy(&s->instances);
+	free_shape(&s->ball);
+	free_shape(&s->floor);
 	pumice_rays_destroy(s->rays);
 	demo_close(&s->demo);
 }

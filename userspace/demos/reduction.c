@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 {
 	const uint32_t groups[3] = { GROUPS, 1, 1 };
 	uint32_t count = 1000000, random = 1, uniforms[6];
-	struct demo_buffer values, result;
+	struct pumice_buffer values, result;
 	const char *device;
 	struct result want, *got;
 	struct demo demo;
@@ -63,8 +63,8 @@ int main(int argc, char **argv)
 	status = demo_result(NAME, ok, "%u values: sum 0x%08x, minimum %u, maximum %u; the CPU: "
 			     "0x%08x, %u, %u", count, got->sum, got->min, got->max, want.sum,
 			     want.min, want.max);
-	demo_buffer_free(&demo, &values);
-	demo_buffer_free(&demo, &result);
+	pumice_buffer_destroy(&values);
+	pumice_buffer_destroy(&result);
 	demo_close(&demo);
 	return status;
 }

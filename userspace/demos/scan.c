@@ -19,7 +19,7 @@
 /* Addresses of all buffers. */
 struct scan {
 	uint32_t count, blocks;
-	struct demo_buffer values, sums, totals, spare;
+	struct pumice_buffer values, sums, totals, spare;
 };
 
 static void run(struct demo *demo, struct pumice_kernel *add, const struct scan *s)
@@ -92,10 +92,10 @@ int main(int argc, char **argv)
 	wrong = count_wrong(&s);
 	status = demo_result(NAME, !wrong, "%u of %u prefix sums equal the CPU's",
 			     s.count - wrong, s.count);
-	demo_buffer_free(&demo, &s.values);
-	demo_buffer_free(&demo, &s.sums);
-	demo_buffer_free(&demo, &s.totals);
-	demo_buffer_free(&demo, &s.spare);
+	pumice_buffer_destroy(&s.values);
+	pumice_buffer_destroy(&s.sums);
+	pumice_buffer_destroy(&s.totals);
+	pumice_buffer_destroy(&s.spare);
 	demo_kernel_free(add);
 	demo_close(&demo);
 	return status;

@@ -240,9 +240,9 @@ int main(int argc, char **argv)
 	free(rgb);
 	free(lit);
 	for (m = 0; m < MODELS; m++)
-		draw_model_free(&s.draw, &s.model[m]);
+		draw_model_free(&s.model[m]);
 	for (m = 0; m < FLOOR; m++)
-		draw_model_free(&s.draw, &s.volume[m]);
+		draw_model_free(&s.volume[m]);
 	pumice_image_destroy(s.checker);
 	pumice_image_destroy(s.bricks);
 	pumice_kernel_destroy(s.volume_vertex);

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	draw_write(&draw, path);
 	pumice_kernel_destroy((struct pumice_kernel *)object.vertex);
 	pumice_kernel_destroy((struct pumice_kernel *)object.fragment);
-	draw_model_free(&draw, &model);
+	draw_model_free(&model);
 	draw_close(&draw);
 	return status;
 }

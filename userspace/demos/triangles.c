@@ -133,7 +133,7 @@ static uint8_t *draw_all(struct draw *draw, const struct small *small)
 	draw_report(draw, "200,000 triangles");
 	pumice_kernel_destroy((struct pumice_kernel *)object.vertex);
 	pumice_kernel_destroy((struct pumice_kernel *)object.fragment);
-	draw_model_free(draw, &model);
+	draw_model_free(&model);
 	return draw_pixels(draw);
 }
 

@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "bound.h"
+#include "heaps_internal.h"
 #include "internal.h"
 #include "pumice/pumice_capture.h"
 #include "pumice_regs.h"
@@ -398,21 +399,24 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
 	return 0;
 }
 
-/*
- * From now on the library allocates addresses of 4 KiB pages only after the end of the capture.
- * Ranges in other heaps are not reserved: the library places nothing there unasked.
- */
+/* From now on the library places objects in each heap only after the capture's ranges there. */
 static int reserve_room(const struct pumice_capture *c, struct pumice_vm *vm)
 {
-	u64 start, end = 0;
+	const struct pumice_heap *heaps = vm->dev->limits.heaps;
+	u64 end[PUMICE_MAX_HEAPS] = { 0 };
 	u32 i;
-	int err = pumice_vm_va_alloc(vm, PAGE_BYTES, PAGE_BYTES, &start);
+	int err = 0;
 
-	for (i = 0; i < c->ranges && c->range[i].va < vm->dev->info.va_end; i++)
-		end = c->range[i].va + c->range[i].bytes;
-	if (err || end <= start + PAGE_BYTES)
-		return err;
-	return pumice_vm_va_alloc(vm, end - start - PAGE_BYTES, PAGE_BYTES, &start);
+	for (i = 0; i < c->ranges; i++) {
+		const struct pumice_heap *heap = heaps_find(vm->dev, c->range[i].va);
+
+		if (heap)
+			end[heap - heaps] = c->range[i].va + c->range[i].bytes;
+	}
+	for (i = 0; i < vm->dev->limits.heap_count && !err; i++)
+		if (end[i])
+			err = vm_reserve(vm, i, end[i]);
+	return err;
 }
 
 /* Create a buffer with the data of a range. */

@@ -91,7 +91,7 @@ static int place_image(struct pumice_image *image)
 	if (err)
 		return err;
 	image->cpu = cpu;
-	return pumice_vm_place(image->vm, image->bo, PUMICE_BIND_NOEXEC, &image->va);
+	return vm_place_object(image->vm, image->bo, PUMICE_BIND_NOEXEC, &image->va);
 }
 
 int pumice_image_create(struct pumice_vm *vm, const struct pumice_image_desc *desc,

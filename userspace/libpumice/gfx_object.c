@@ -130,7 +130,7 @@ int pumice_hwrt_create(struct pumice_vm *vm, const struct pumice_hwrt_desc *desc
 	if (!err && bytes) {
 		spill->scratch = true;
 		bo_name_internal(spill, "a data set");
-		err = pumice_vm_place(vm, spill, PUMICE_BIND_NOEXEC, &va);
+		err = vm_place_object(vm, spill, PUMICE_BIND_NOEXEC, &va);
 	}
 	if (!err)
 		err = dev->ops->hwrt_create(vm, desc, va, bytes, hwrt);

@@ -155,7 +155,7 @@ int pumice_buffer_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_buf
 		return err;
 	err = pumice_bo_map(b.bo, &b.cpu);
 	if (!err)
-		err = pumice_vm_place(vm, b.bo, PUMICE_BIND_NOEXEC, &b.va);
+		err = vm_place_object(vm, b.bo, PUMICE_BIND_NOEXEC, &b.va);
 	if (err)
 		pumice_bo_destroy(b.bo);
 	else

@@ -32,7 +32,7 @@ static int place_stream(struct pumice_stream *s, u64 bytes)
 		return err;
 	s->cpu = cpu;
 	pumice_stream_reset(s);
-	return pumice_vm_place(s->vm, s->bo, PUMICE_BIND_READONLY, &s->va);
+	return vm_place_object(s->vm, s->bo, PUMICE_BIND_READONLY, &s->va);
 }
 
 int pumice_stream_create(struct pumice_vm *vm, uint64_t bytes, struct pumice_stream **stream)

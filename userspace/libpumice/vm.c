@@ -400,6 +400,27 @@ int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, 
 	return place_in(vm, 0, bo, good_align(bo->size), flags, va);
 }
 
+/*
+ * Only sizes of whole pages of the largest heap: the kernel has contiguous memory for these, too,
+ * so that captures of either back end can be placed in the other one.
+ */
+int vm_place_object(struct pumice_vm *vm, struct pumice_bo *bo, u32 flags, u64 *va)
+{
+	return pumice_vm_place(vm, bo, bo->size % LARGE_PAGE ? flags : flags | PUMICE_PLACE_LARGE,
+			       va);
+}
+
+int vm_reserve(struct pumice_vm *vm, u32 heap, u64 end)
+{
+	const u64 page = vm->dev->limits.heaps[heap].page_bytes;
+	u64 start;
+	int err = va_alloc(vm, heap, page, 0, page, false, &start);
+
+	if (err || end <= start + page)
+		return err;
+	return va_alloc(vm, heap, end - start - page, 0, page, false, &start);
+}
+
 int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
 {
 	struct va_node *node = va_unlink(vm, va, true);

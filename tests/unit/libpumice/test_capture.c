@@ -166,6 +166,39 @@ static void a_capture_can_be_placed_in_another_vm(void **state)
 	pumice_bo_destroy(bo);
 }
 
+/* In each heap: the library's objects of the replay are after those of the capture. */
+static void objects_after_a_capture_do_not_replace_its_memory(void **state)
+{
+	static const uint64_t sizes[] = { PAGE, 512 * PAGE };
+	struct pumice_buffer old[2], more;
+	struct pumice_capture *c, *again;
+	struct pumice_vm *other, *first = vm;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(pumice_buffer_create(vm, sizes[i], &old[i]), 0);
+		memset(old[i].cpu, 77 + (int)i, sizes[i]);
+	}
+	c = write_and_load();
+	assert_int_equal(pumice_vm_create(dev, &other), 0);
+	assert_int_equal(pumice_capture_place(c, other), 0);
+	vm = other;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(pumice_buffer_create(vm, sizes[i], &more), 0);
+		assert_true(more.va >= old[i].va + sizes[i]);
+	}
+	again = write_and_load();
+	vm = first;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(byte_at(again, old[i].va), 77 + i);
+		pumice_buffer_destroy(&old[i]);
+	}
+	pumice_capture_destroy(again);
+	pumice_vm_destroy(other);
+	pumice_capture_destroy(c);
+}
+
 static void null_mappings_are_captured_without_data(void **state)
 {
 	struct pumice_bo *bo = make_bo(1, 55);
@@ -310,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_capture_contains_the_result_of_random_binds),
 		cmocka_unit_test(a_capture_contains_the_frame),
 		cmocka_unit_test(a_capture_can_be_placed_in_another_vm),
+		cmocka_unit_test(objects_after_a_capture_do_not_replace_its_memory),
 		cmocka_unit_test(null_mappings_are_captured_without_data),
 		cmocka_unit_test(corrupt_files_are_refused),
 		cmocka_unit_test(truncated_files_are_refused),

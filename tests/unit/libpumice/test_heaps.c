@@ -170,6 +170,59 @@ static void only_memory_that_does_not_fit_is_placed_in_small_pages(void **state)
 	pumice_device_close(dev);
 }
 
+/* The heap of an address, by its number. */
+static u32 heap_of(const struct pumice_device *dev, uint64_t va)
+{
+	const struct pumice_heap *heap = heaps_find(dev, va);
+
+	assert_non_null(heap);
+	return (u32)(heap - dev->limits.heaps);
+}
+
+static void objects_of_whole_large_pages_are_in_their_heap(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		bool large;
+	} cases[] = {
+		{ 4096, false }, { MIB, false }, { 2 * MIB - 4096, false }, { 2 * MIB - 1, true },
+		{ 2 * MIB, true }, { 3 * MIB, false }, { 4 * MIB, true },
+	};
+	struct pumice_image_desc desc = {
+		.format = PUMICE_FORMAT_RGBA8_UNORM, .layout = PUMICE_LAYOUT_LINEAR,
+		.dim = PUMICE_TEXTURE_DIM_2D, .width = 1024, .levels = 1,
+	};
+	struct pumice_stream *stream;
+	struct pumice_buffer buffer;
+	struct pumice_image *image;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	u32 last;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	last = dev->limits.heap_count - 1;
+	assert_int_equal(dev->limits.heaps[last].page_bytes, 2 * MIB);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(pumice_buffer_create(vm, cases[i].bytes, &buffer), 0);
+		assert_int_equal(heap_of(dev, buffer.va), cases[i].large ? last : 0);
+		pumice_buffer_destroy(&buffer);
+	}
+	for (desc.height = 256; desc.height <= 1024; desc.height *= 2) {
+		assert_int_equal(pumice_image_create(vm, &desc, &image), 0);
+		assert_int_equal(heap_of(dev, pumice_image_va(image)),
+				 desc.height >= 512 ? last : 0);
+		pumice_image_destroy(image);
+	}
+	assert_int_equal(pumice_stream_create(vm, 2 * MIB, &stream), 0);
+	assert_int_equal(heap_of(dev, pumice_stream_va(stream)), last);
+	pumice_stream_destroy(stream);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +230,7 @@ int main(void)
 		cmocka_unit_test(addresses_outside_of_heaps_are_in_none),
 		cmocka_unit_test(sizes_without_contiguous_memory_have_small_pages),
 		cmocka_unit_test(only_memory_that_does_not_fit_is_placed_in_small_pages),
+		cmocka_unit_test(objects_of_whole_large_pages_are_in_their_heap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

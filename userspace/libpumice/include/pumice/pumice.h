@@ -399,6 +399,11 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va);
  * has contiguous memory only for BOs of a multiple of 2 MiB; in the process any size has it. A
  * capture with such addresses can be placed only where the same is true.
  *
+ * The library places its own objects (pumice_buffer_create(), images, streams, spilled outputs of
+ * data sets) in the heap of 2 MiB pages if their size, in whole 4 KiB pages, is a multiple of
+ * 2 MiB. A program whose captures are for kernels without heaps places such memory itself,
+ * without the flag.
+ *
  * Return: as pumice_vm_va_alloc() and pumice_vm_bind().
  */
 int pumice_vm_place(struct pumice_vm *vm, struct pumice_bo *bo, uint32_t flags, uint64_t *va);
