@@ -495,6 +495,7 @@ static struct counts run_counted(struct fixture *fx)
 
 static void any_hit_visits_fewer_triangles(void **state)
 {
+	struct pumice_device_limits limits;
 	struct counts closest_hit, any_hit;
 	struct pumice_ray_launch launch;
 	uint64_t hits = 0, fewest;
@@ -514,8 +515,10 @@ static void any_hit_visits_fewer_triangles(void **state)
 	launch.flags = PUMICE_RAYS_ANY;
 	add(&fx, &launch);
 	any_hit = run_counted(&fx);
-	/* Whole tasks of 128 but the last of each kind. */
-	fewest = (hits + 127) / 128 + (RAYS - hits + 127) / 128;
+	/* Whole tasks but the last of each kind. */
+	assert_int_equal(pumice_device_limits(fx.dev, &limits, sizeof(limits)), 0);
+	fewest = (hits + limits.batch - 1) / limits.batch +
+		 (RAYS - hits + limits.batch - 1) / limits.batch;
 	assert_true(closest_hit.rays == RAYS && any_hit.rays == RAYS);
 	assert_true(closest_hit.hits == hits && any_hit.hits == hits);
 	assert_true(closest_hit.tasks == fewest && any_hit.tasks == fewest);
