@@ -29,7 +29,8 @@
  *               of four samples of 32 registers.
  * VOLCANIC      document 000: four texture interfaces and so four USCs in an SPU, 512 KiB of
  *               unified store ("USC Register Stores"), at most 8192 words of local memory
- *               ("Local Memory Store").
+ *               ("Local Memory Store"). The 128 instances of that example are not a limit: they
+ *               follow from its 1024 registers an instance, of which there are at most 496 here.
  * WAVES         document 002, "Our own architecture": 32 compute units of 2 waves with 48
  *               registers of 32 lanes a wave, and 64 KiB of local memory.
  * SGX543MP4     document 004, "Specifications": four cores of four pipes. "USSE": output registers
