@@ -236,6 +236,16 @@ class Owner(Folder):
         status, words = self.install(PUMICE_CACHE=f"{self.root}/cache-of/root")
         self.assertEqual((status, set(words[2:])), (0, self.results("build", "out")))
 
+    def test_roots_of_debian_in_a_cache_with_a_pattern_in_its_name_remain_roots(self):
+        cache = self.root / "out/[c]"     # no pattern
+        self.addCleanup(shutil.rmtree, cache)
+        for name in ("ccache/object", "distros/root"):
+            (cache / name).parent.mkdir(parents=True)
+            (cache / name).touch()
+        status, words = self.install(PUMICE_CACHE=str(cache))
+        self.assertEqual((status, set(words[2:])), (0, self.results("build", "out") -
+                                                    self.results("out/[c]/distros")))
+
     def test_a_user_changes_no_owner(self):
         self.assertEqual(self.install(user="1234"), (0, []))
 
