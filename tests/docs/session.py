@@ -31,6 +31,12 @@ GDB_PROMPT = re.compile(rb"\(gdb\) ")
 STATUS = re.compile(rb"@@(\d+)\r*\n")      # the console adds another CR
 
 
+def documents(folder):
+    """Return the names of a tree's documents, without a developer's notes that are not in git."""
+    return [name for name in sources.tracked(folder) if name.endswith((".md", ".rst"))
+            and not name.startswith("Documentation/reference/")]
+
+
 def copy_tree(folder):
     """
     Copy the sources, without results, and link the results of BUILD into it.

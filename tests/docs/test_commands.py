@@ -221,16 +221,10 @@ for case, document in FOLLOWED.items():
     setattr(Commands, f"test_{case}", lambda self, name=document: self.follow(name))
 
 
-def documents(folder):
-    """Return the documents of a tree, without a developer's notes that are not in git."""
-    return [name for name in session.sources.tracked(folder) if name.endswith((".md", ".rst"))
-            and not name.startswith("Documentation/reference/")]
-
-
 class Others(unittest.TestCase):
     """Documents that are not followed: their commands are in ELSEWHERE, too."""
 
-    NAMES = documents(TOP)
+    NAMES = session.documents(TOP)
 
     def test_notes_that_are_not_in_git_are_left_out(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -238,7 +232,7 @@ class Others(unittest.TestCase):
             for name in ("a.md", "notes.md"):
                 pathlib.Path(folder, name).touch()
             subprocess.run(["git", "add", "a.md"], cwd=folder, check=True)
-            self.assertEqual(documents(folder), ["a.md"])
+            self.assertEqual(session.documents(folder), ["a.md"])
 
     def test_every_block_has_a_language(self):
         for name in self.NAMES:

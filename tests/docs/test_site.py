@@ -70,14 +70,23 @@ def own_subtests():
     return {row[0].removeprefix("pumice_"): (int(row[1]), row[2]) for row in rows}
 
 
-def documents():
-    """Return the sources of the documentation in the tree."""
-    names = [n for n in session.sources.files(TOP) if n.endswith((".md", ".rst"))]
-    return [TOP / n for n in names if not n.startswith("Documentation/reference/")]
+def documents(top=TOP):
+    """Return the sources of the documentation in a tree."""
+    return [top / name for name in session.documents(top)]
 
 
 class Links(unittest.TestCase):
     """Every link leads somewhere."""
+
+    def test_notes_that_are_not_in_git_are_not_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            top = pathlib.Path(folder)
+            subprocess.run(["git", "init", "-q"], cwd=top, check=True)
+            for name in ("a.md", "b.rst", "Documentation/reference/c.rst", "notes.md"):
+                (top / name).parent.mkdir(parents=True, exist_ok=True)
+                (top / name).touch()
+            subprocess.run(["git", "add", "a.md", "b.rst", "Documentation"], cwd=top, check=True)
+            self.assertEqual(documents(top), [top / "a.md", top / "b.rst"])
 
     def well_formed(self, address):
         """Return whether an external address is well-formed: https and a host."""
