@@ -5,7 +5,7 @@ import fnmatch
 import os
 import subprocess
 
-# Not sources; needed if there is no git to ignore them. A Debian source package has no .gitignore.
+# Not sources; needed if there is no git to ignore them.
 RESULTS = ("build", "out", ".cache", ".git", "__pycache__")
 # The site in a release archive, and what is generated for it.
 RENDERED = ("Documentation/html", "Documentation/reference")
@@ -20,15 +20,26 @@ def git(arguments, folder):
     return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
+def patterns(folder):
+    """Return the lines of .gitignore, or of a Debian source package, which has no such file, those
+    of the files that it leaves out.
+    """
+    for name, before in ((".gitignore", ""), ("debian/source/options", "tar-ignore=")):
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8") as stream:
+                lines = stream.read().splitlines()
+        except FileNotFoundError:
+            continue
+        return [line.removeprefix(before) for line in lines
+                if line.startswith(before) and line and not line.startswith("#")]
+    return []
+
+
 def ignored(folder):
-    """Return a function (name, is a folder) that says whether .gitignore names it, without git. Of
+    """Return a function (name, is a folder) that says whether patterns() name it, without git. Of
     git's patterns it supports those that the file has: no "!" and no "**".
     """
-    try:
-        with open(os.path.join(folder, ".gitignore"), encoding="utf-8") as stream:
-            lines = [line for line in stream.read().splitlines() if line and not line.startswith("#")]
-    except FileNotFoundError:
-        lines = []
+    lines = patterns(folder)
 
     def matches(name, is_folder):
         return any(fnmatch.fnmatchcase(name if "/" in line.rstrip("/") else os.path.basename(name),

@@ -28,13 +28,16 @@ class Files(unittest.TestCase):
                      "debian/pumice-qemu/a", "debian/pumice-qemu.install", "debian/x.substvars"):
             (self.top / name).parent.mkdir(parents=True, exist_ok=True)
             (self.top / name).write_text("x", encoding="ascii")
-        shutil.copy(TOP / ".gitignore", self.top)
+        for name in (".gitignore", "debian/source/options"):
+            (self.top / name).parent.mkdir(exist_ok=True)
+            shutil.copy(TOP / name, self.top / name)
 
-    def check(self):
-        """Check that the list has these sources, and nothing else."""
+    def check(self, left_out=()):
+        """Check that the list has these sources without some, and nothing else."""
+        names = [".gitignore", "a.c", "debian/pumice-qemu.install", "debian/source/options",
+                 "examples/torus.c", "sub/b.h", "sub/examples/torus", "sub/reference/c.py"]
         self.assertEqual(sorted(sources.files(self.top)),
-                         [".gitignore", "a.c", "debian/pumice-qemu.install", "examples/torus.c",
-                          "sub/b.h", "sub/examples/torus", "sub/reference/c.py"])
+                         [name for name in names if name not in left_out])
 
     def test_a_repository(self):
         subprocess.run(["git", "init", "-q"], cwd=self.top, check=True)
@@ -47,6 +50,15 @@ class Files(unittest.TestCase):
         with mock.patch.dict("os.environ", GIT_CEILING_DIRECTORIES=str(self.top.parent)):
             self.check()
             self.assertEqual(sources.commit(self.top), "?")
+
+    def test_an_unpacked_debian_source_package(self):
+        # Its list is that of dpkg: results in debian/ are removed by debian/rules clean.
+        for name in ("debian/pumice-qemu/a", "debian/x.substvars", ".gitignore"):
+            (self.top / name).unlink()
+        with mock.patch.dict("os.environ", GIT_CEILING_DIRECTORIES=str(self.top.parent)):
+            self.check([".gitignore"])
+            (self.top / "debian/source/options").unlink()
+            self.assertIn("examples/torus", sources.files(self.top))
 
     def test_a_machine_without_git(self):
         with mock.patch.object(sources.subprocess, "run", side_effect=FileNotFoundError):
