@@ -31,11 +31,14 @@ PART = r"\.?\w[\w./+*{}-]*"
 SUBJECT = re.compile(rf"({PART}(?:, {PART})*): (\S.*)")
 REVERT = re.compile(r'Revert ".+"')
 TRAILER = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)*: \S")
-FIXES = re.compile(r'Fixes: (?:[0-9a-f]{12} \(".+"\)|none \(.+\))')
+FIXES = re.compile(r'Fixes: (?:([0-9a-f]{12}) \("(.+)"\)|none \(.+\))')
 # A message that needs a line "Fixes:", from an author's date on.
 FIX_VERBS = {"fix", "correct", "repair"}
 FIX_BODY = re.compile(r"\b(regress\w*|crash\w*|leak\w*|hang|hangs|hung|failed since)\b", re.IGNORECASE)
 FIXES_SINCE = 1795467600    # seconds
+# A line "Fixes:" names a commit of the history, from a committer's date on: a rebase creates commits
+# anew, and some that are published name those from before one.
+NAMED_SINCE = 1795726800    # seconds
 # The words to avoid, from an author's date on; not in the summaries of others and other citations.
 WORDS_SINCE = 1795705800    # seconds
 CITED = re.compile(r'"[^"]*"')
@@ -131,6 +134,19 @@ def fix_problems(subject, lines):
         yield f"'{reason}' without Fixes: <12 digits> (\"summary\"), or Fixes: none (reason)"
 
 
+def named_problems(name, message, top=TOP):
+    """Return the lines "Fixes:" of a commit that do not name one of its ancestors, by its summary."""
+    for line in message.splitlines():
+        found = FIXES.fullmatch(line.rstrip())
+        if not found or not found[1]:
+            continue
+        summary = sources.git(["log", "-1", "--format=%s", found[1], "--"], top)
+        if summary is None or sources.git(["merge-base", "--is-ancestor", found[1], name], top) is None:
+            yield f"'{line}': {found[1]} is not a commit in the history of this one"
+        elif summary.strip() != found[2]:
+            yield f"'{line}': the summary of {found[1]} is \"{summary.strip()}\""
+
+
 def word_problems(lines):
     """Return the words and clauses of a message that the style replaces."""
     text = CITED.sub("", " ".join(line for line in lines if not TRAILER.match(line)))
@@ -154,19 +170,31 @@ def problems(message, date=None):
 
 
 def commits(base, top=TOP):
-    """Return [(hash, date, message)] of the commits after a base; None without git."""
+    """Return [(hash, author's date, committer's date, message)] of the commits after a base; None
+    without git.
+    """
     bounds = ["HEAD", f"^{base}"]
     if sources.git(["cat-file", "-e", f"{base}^{{commit}}"], top) is None:
         bounds = ["HEAD"]
-    listed = sources.git(["log", "-z", "--no-merges", "--format=%h %at %B", *bounds], top)
+    listed = sources.git(["log", "-z", "--no-merges", "--format=%h %at %ct %B", *bounds], top)
     if listed is None:
         return None
     found = []
     for entry in filter(str.strip, listed.split("\0")):
-        name, date, message = entry.split(" ", 2)
+        name, date, committed, message = entry.split(" ", 3)
         if len(bounds) > 1 or int(date) > BASE_DATE:
-            found.append((name, int(date), message))
+            found.append((name, int(date), int(committed), message))
     return found
+
+
+def all_problems(listed, top=TOP):
+    """Return (hash, message, problem) of commits; a shallow clone may lack those that they name."""
+    complete = (sources.git(["rev-parse", "--is-shallow-repository"], top) or "").strip() == "false"
+    for name, date, committed, message in listed:
+        found = problems(message, date)
+        if complete and committed >= NAMED_SINCE:
+            found += named_problems(name, message, top)
+        yield from ((name, message, problem) for problem in found)
 
 
 def main(arguments, environment):
@@ -174,14 +202,14 @@ def main(arguments, environment):
     if arguments[:1] == ["--file"]:
         name = arguments[1]
         text = sys.stdin.read() if name == "-" else pathlib.Path(name).read_text(encoding="utf-8")
-        listed = [(name, None, text)]
+        listed = [(name, None, 0, text)]
     else:
         listed = commits(environment.get("LINT_BASE") or BASE)
     if listed is None:
         print("no commit is checked: this is not a clone")
         return 0
     found = [f"{name} {message.splitlines()[0] if message.strip() else ''}\n    {problem}"
-             for name, date, message in listed for problem in problems(message, date)]
+             for name, message, problem in all_problems(listed)]
     print("\n".join([*found, f"{len(listed)} commits"]))
     return 1 if found else 0
 

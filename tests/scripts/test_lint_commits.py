@@ -115,27 +115,29 @@ class Clones(unittest.TestCase):
         self.origin.mkdir()
         self.git("init", "-q", "-b", "main")
 
-    def git(self, *arguments, date=0, folder=None):
-        """Run git in the repository, as an author at a time; its output."""
+    def git(self, *arguments, date=0, folder=None, committed=None):
+        """Run git in the repository, as an author and committer at a time; its output."""
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
                        "GIT_CONFIG_SYSTEM": "/dev/null"}
         for role in ("AUTHOR", "COMMITTER"):
             environment[f"GIT_{role}_NAME"] = "test"
             environment[f"GIT_{role}_EMAIL"] = "test@localhost"
             environment[f"GIT_{role}_DATE"] = f"{lint_commits.BASE_DATE + date} +0000"
+        if committed is not None:
+            environment["GIT_COMMITTER_DATE"] = f"{committed} +0000"
         done = subprocess.run(["git", *arguments], cwd=folder or self.origin, check=True, text=True,
                               capture_output=True, env=environment)
         return done.stdout.strip()
 
-    def commit(self, subject, date):
+    def commit(self, subject, date, committed=None):
         """Create an empty commit @seconds after the base; return its name."""
-        self.git("commit", "-q", "--allow-empty", "-m", subject, date=date)
+        self.git("commit", "-q", "--allow-empty", "-m", subject, date=date, committed=committed)
         return self.git("rev-parse", "HEAD")
 
     def found(self, base, folder=None):
         """Return the first lines of the commits that are read, the newest first."""
         return [message.splitlines()[0]
-                for _, _, message in lint_commits.commits(base, folder or self.origin)]
+                for _, _, _, message in lint_commits.commits(base, folder or self.origin)]
 
     def test_commits_after_the_base_are_read(self):
         self.commit("before", -10)
@@ -171,6 +173,29 @@ class Clones(unittest.TestCase):
         bare = self.origin.parent / "tree"
         bare.mkdir()
         self.assertIsNone(lint_commits.commits("HEAD", bare))
+
+    def test_a_line_fixes_names_an_ancestor_by_its_summary(self):
+        wrong = self.commit("cdm: read a stream", 1)[:12]
+        summary = f"{SUBJECTS[0][0]}{BODY}\nFixes: "
+        other = self.git("commit-tree", "-m", "cdm: read a list", f"{wrong}^{{tree}}")[:12]
+        since = lint_commits.NAMED_SINCE
+        shallow = self.origin.parent / "shallow"
+        for line, wanted in ((f'{wrong} ("cdm: read a stream")', None),
+                             ("none (the defect is older than the history)", None),
+                             (f'{wrong} ("cdm: read a list")', 'is "cdm: read a stream"'),
+                             (f'{other} ("cdm: read a list")', "is not a commit in the history"),
+                             ('0123456789ab ("cdm: read a stream")', "is not a commit in the history")):
+            for committed, reported in ((since - 1, None), (since, wanted)):
+                with self.subTest(line=line, committed=committed):
+                    self.commit(summary + line, 2, committed)
+                    found = [problem for _, _, problem in lint_commits.all_problems(
+                        lint_commits.commits("HEAD~1", self.origin), self.origin)]
+                    self.assertEqual(len(found), 0 if reported is None else 1, found)
+                    self.assertIn(reported or "", "".join(found))
+        # Commits that are named may be missing there.
+        self.git("clone", "-q", "--depth", "1", f"file://{self.origin}", str(shallow))
+        self.assertEqual(list(lint_commits.all_problems(
+            lint_commits.commits("0" * 40, shallow), shallow)), [])
 
     def test_the_base_of_the_project_is_the_commit_with_that_date(self):
         date = lint_commits.sources.git(["log", "-1", "--format=%at", lint_commits.BASE], TOP)
