@@ -115,8 +115,9 @@ bool token_expect(struct assembler *as, char c)
 
 bool token_is(const struct token *token, const char *name)
 {
-	return token->kind == TOKEN_NAME && token->length == strlen(name) &&
-	       !memcmp(token->text, name, token->length);
+	/* Most names of a table differ in the first letter, which needs no call. */
+	return token->kind == TOKEN_NAME && *name == *token->text &&
+	       !strncmp(name, token->text, token->length) && !name[token->length];
 }
 
 bool token_named_number(struct assembler *as, struct token *number)
