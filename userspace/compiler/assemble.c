@@ -254,6 +254,7 @@ int pumice_assemble_with(const char *name, const char *text,
 	macro_free(as);
 	source_free(as);
 	free(as->symbols);
+	free(as->symbol_slots);
 	free(as->fixups);
 	free(as->usc.words);
 	free(as->usc.line);

@@ -185,6 +185,7 @@ struct assembler {
 
 	struct symbol *symbols;
 	size_t symbol_count, symbol_room;
+	uint32_t *symbol_slots;		/* twice the room; number of a symbol plus 1, or 0 */
 	struct fixup *fixups;
 	size_t fixup_count, fixup_room;
 

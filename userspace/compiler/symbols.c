@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names defined by a program: labels, .equ constants, .alias registers.
+ * Names defined by a program: labels, .equ constants, .alias registers. They are found by a hash
+ * table of numbers of symbols, since a program may have a label for each instruction.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -8,16 +9,53 @@
 
 #include "internal.h"
 
+#define SYMBOL_ROOM 32u	/* at first; a power of two */
+
+/* Return the slot of the name, or the empty one in which it belongs. At least half are empty. */
+static uint32_t *slot_of(const struct assembler *as, const char *name, size_t length)
+{
+	const uint32_t mask = (uint32_t)(2 * as->symbol_room - 1);
+	uint32_t hash = 0x811c9dc5u;	/* FNV-1a */
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 0x01000193u;
+	for (;; hash++) {
+		uint32_t *slot = &as->symbol_slots[hash & mask];
+		const struct symbol *symbol = *slot ? &as->symbols[*slot - 1] : NULL;
+
+		if (!symbol || (symbol->length == length && !memcmp(symbol->name, name, length)))
+			return slot;
+	}
+}
+
 struct symbol *symbol_find(struct assembler *as, const struct token *name)
 {
-	for (size_t i = 0; i < as->symbol_count; i++) {
-		struct symbol *symbol = &as->symbols[i];
+	uint32_t slot = as->symbol_room ? *slot_of(as, name->text, name->length) : 0;
 
-		if (symbol->length == name->length &&
-		    !memcmp(symbol->name, name->text, name->length))
-			return symbol;
-	}
-	return NULL;
+	return slot ? &as->symbols[slot - 1] : NULL;
+}
+
+/* Make room for one more symbol. */
+static bool make_room(struct assembler *as)
+{
+	size_t room = as->symbol_room ? 2 * as->symbol_room : SYMBOL_ROOM;
+	uint32_t *slots;
+	void *grown;
+
+	if (as->symbol_count < as->symbol_room)
+		return true;
+	grown = realloc(as->symbols, room * sizeof(*as->symbols));
+	if (grown)
+		as->symbols = grown;
+	slots = grown ? calloc(2 * room, sizeof(*slots)) : NULL;
+	if (!slots)
+		return asm_no_memory(as);
+	free(as->symbol_slots);
+	as->symbol_slots = slots;
+	as->symbol_room = room;
+	for (size_t i = 0; i < as->symbol_count; i++)
+		*slot_of(as, as->symbols[i].name, as->symbols[i].length) = (uint32_t)i + 1;
+	return true;
 }
 
 bool symbol_reserved(const struct token *name)
@@ -78,18 +116,10 @@ struct symbol *symbol_add(struct assembler *as, const struct token *name, enum s
 		report_twice(as, name, symbol);
 		return NULL;
 	}
-	if (as->symbol_count == as->symbol_room) {
-		size_t room = as->symbol_room ? 2 * as->symbol_room : 32;
-		void *grown = realloc(as->symbols, room * sizeof(*as->symbols));
-
-		if (!grown) {
-			asm_no_memory(as);
-			return NULL;
-		}
-		as->symbols = grown;
-		as->symbol_room = room;
-	}
+	if (!make_room(as))
+		return NULL;
 	symbol = &as->symbols[as->symbol_count++];
+	*slot_of(as, name->text, name->length) = (uint32_t)as->symbol_count;
 	*symbol = (struct symbol){ .name = name->text, .length = name->length, .kind = kind,
 				   .place = as->where.place };
 	return symbol;

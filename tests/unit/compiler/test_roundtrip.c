@@ -544,6 +544,34 @@ static void a_program_of_all_directives_round_trips(void **state)
 	free(dis);
 }
 
+/* As many as fit; targets before and after their branches, in another order. */
+static void each_of_many_labels_is_its_own_instruction(void **state)
+{
+	const uint32_t labels = PUMICE_USC_MAX_INSNS - 1;
+	uint32_t words[WORDS], wanted[WORDS];
+	char *text;
+	size_t size, bytes;
+	FILE *out = open_memstream(&text, &size);
+	uint8_t *file;
+
+	(void)state;
+	for (uint32_t i = 0; i < labels; i++)
+		fprintf(out, "l%u: jump l%u\n", i, i * 7919 % labels);
+	fprintf(out, "end\n");
+	fclose(out);
+	first_instruction("l: jump l\nend\n", wanted);
+	file = assemble(text, &bytes);
+	for (uint32_t i = 0; i < labels; i++) {
+		memcpy(words, file + PUMICE_PROGRAM_HEADER_WORDS * 4 + i * sizeof(words),
+		       sizeof(words));
+		pumice_isa_set(&pumice_usc_isa, PUMICE_USC_LAYOUT_FLOW, PUMICE_USC_FIELD_TARGET,
+			       wanted, i * 7919 % labels);
+		assert_memory_equal(words, wanted, sizeof(words));
+	}
+	free(text);
+	free(file);
+}
+
 static void a_handwritten_pds_program_round_trips(void **state)
 {
 	char *dis = round_trip(".group 8\n.pds\ndma v2, 3, uniforms + 16, 12\ndma sh0, 2, 0x12345678\n"
@@ -587,6 +615,7 @@ int main(void)
 		cmocka_unit_test(registers_beyond_the_allocation_are_printed_as_words),
 		cmocka_unit_test(a_copy_beyond_the_local_memory_is_printed_as_words),
 		cmocka_unit_test(a_program_of_all_directives_round_trips),
+		cmocka_unit_test(each_of_many_labels_is_its_own_instruction),
 		cmocka_unit_test(a_handwritten_pds_program_round_trips),
 		cmocka_unit_test(pds_instructions_without_syntax_are_printed_as_words),
 	};
