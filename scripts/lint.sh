@@ -18,13 +18,21 @@ set -uo pipefail
 kernel=$BUILD/kernel/fast
 cd "$top" || exit 1
 
-# inside COMMAND…: run a tool of Debian 13 in the tree. Its root is created by the first check that needs
-# it.
-inside() {
-	local tools
-
-	tools=$("$top/scripts/build-root.sh" native trixie </dev/null) ||
+# with_tools CHECK: run a check that needs tools of Debian 13. The first one creates their root, before its
+# own redirections, so that progress and errors are in its log. Without a network that may last for
+# minutes: after a failure the others do not repeat it.
+with_tools() {
+	[ ! -e "$no_tools" ] ||
+		die "the root with the tools is missing" "an earlier check has reported the reason"
+	tools=$("$top/scripts/build-root.sh" native trixie </dev/null) || {
+		touch "$no_tools"
 		die "the root with the tools is missing" "see $OUT/logs/build-root-*.log"
+	}
+	"$@"
+}
+
+# inside COMMAND…: run a tool of Debian 13 in the tree.
+inside() {
 	"$top/scripts/build-root.sh" run "$tools" env -C "$top" JOBS="$JOBS" "$@"
 }
 
@@ -139,6 +147,9 @@ documentation() {
 
 cppcheck=$BUILD/cppcheck
 mkdir -p "$cppcheck"
+# Of this run only.
+no_tools=$BUILD/lint-no-tools.$$
+trap 'rm -f "$no_tools"' EXIT
 tap=
 if [ "${1:-}" = all ] || [ "${1:-}" = part ]; then
 	tap=$1
@@ -167,15 +178,15 @@ check names "names of the module's static functions" "$top/scripts/lint_names.py
 check kernel-doc "comments of the module's functions" "$top/scripts/lint_kernel_doc.py"
 check includes "parts that include each other" "$top/scripts/lint_includes.py"
 check files "licence and length of every file, lines of C" "$top/scripts/lint-files.py"
-check python "Python scripts (pyflakes)" python_scripts
+check python "Python scripts (pyflakes)" with_tools python_scripts
 check generated "the generator gives the same twice" generated_twice
-check format "layout (clang-format)" layout
-check spelling "spelling (codespell)" spelling
-check shell "shell scripts (shellcheck)" shell_scripts
+check format "layout (clang-format)" with_tools layout
+check spelling "spelling (codespell)" with_tools spelling
+check shell "shell scripts (shellcheck)" with_tools shell_scripts
 check checkpatch "kernel style (checkpatch)" kernel_style
 check module "the module under W=1 and sparse" kernel_module
-check coccinelle "the driver (the kernel's semantic patches)" semantic_patches
-check cppcheck "GPU core, library and tools (cppcheck)" gpu_and_library
+check coccinelle "the driver (the kernel's semantic patches)" with_tools semantic_patches
+check cppcheck "GPU core, library and tools (cppcheck)" with_tools gpu_and_library
 if [ "$tap" != part ]; then
 	check builds "no warnings of GCC and clang" no_warnings
 	check docs "documentation without warnings" documentation

@@ -103,17 +103,41 @@ class Lint(unittest.TestCase):
                          ("lint", "2", "1"))
         self.assertEqual([case.get("name") for case in suite], ["all", "words"])
 
+    def lint(self, *words):
+        """Run lint.sh in a tree without a network: the root of its tools cannot be created."""
+        if not (self.dir / "scripts").exists():
+            shutil.copytree(TOP / "scripts", self.dir / "scripts")
+            for name in ("firmware", "qemu-device"):
+                (self.dir / name).symlink_to(TOP / name)
+            (self.dir / "scripts/build-root.sh").write_text(
+                f"#!/bin/sh\necho >>{self.dir}/attempts\necho no network >&2\nexit 1\n", encoding="ascii")
+        return subprocess.run(
+            [self.dir / "scripts/lint.sh", *words], text=True, check=False, capture_output=True,
+            env={**os.environ, "OUT": str(self.dir / "out"), "BUILD": str(self.dir / "build")})
+
+    def test_without_the_root_of_the_tools_the_reason_is_reported_once(self):
+        # That of coccinelle has another log for its findings; in each run it is attempted again.
+        for attempts, words in ((1, ["coccinelle", "spelling", "cppcheck", "includes"]), (2, ["python"])):
+            done = self.lint(*words)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.count("| no network\n"), 1, done.stderr)
+            self.assertEqual(done.stderr.count("| error: the root with the tools is missing\n"),
+                             len(set(words) - {"includes"}))
+            self.assertEqual((self.dir / "attempts").read_text(encoding="ascii"), "\n" * attempts)
+        self.assertEqual(list((self.dir / "build").glob("lint-*")), [])
+
+    def test_every_check_with_tools_of_debian_13_creates_their_root(self):
+        script = (TOP / "scripts/lint.sh").read_text(encoding="utf-8")
+        users = {name for name, body in re.findall(r"^(\w+)\(\) \{\n(.*?)^\}", script, re.M | re.S)
+                 if re.search(r"\binside ", body)}
+        self.assertGreater(len(users), 5)
+        self.assertEqual(set(re.findall(r'^check .*" with_tools (\w+)$', script, re.M)), users)
+
     def test_checks_are_reported_as_tap(self):
-        # Unit tests have no network: a check without tools of Debian 13 does not create their root.
-        shutil.copytree(TOP / "scripts", self.dir / "scripts")
-        for name in ("firmware", "qemu-device"):
-            (self.dir / name).symlink_to(TOP / name)
-        (self.dir / "scripts/build-root.sh").write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
-        environment = {**os.environ, "OUT": str(self.dir / "out"), "BUILD": str(self.dir / "build")}
+        # A check without tools of Debian 13 does not create their root.
         for words, lines in ((["all"], ["ok 1 - words", "1..1"]), (["part"], ["ok 1 - words", "1..1"]),
                              ([], ["1 passed, 0 failed"])):
-            done = subprocess.run([self.dir / "scripts/lint.sh", *words, "includes"], text=True,
-                                  check=False, capture_output=True, env=environment)
+            done = self.lint(*words, "includes")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual([re.sub("- .*", "- words", line) for line in done.stdout.splitlines()],
                              lines)
