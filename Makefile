@@ -29,6 +29,9 @@ export PUMICE_PACKAGES ?= yes
 $(if $(filter yes no,$(PUMICE_PACKAGES)),,$(error PUMICE_PACKAGES=$(PUMICE_PACKAGES): yes or no))
 # Debuggers of make shell, and host programs copied to its guest.
 export GDB TOOLS
+# Recipes read these from the environment, in which quotation marks are characters like others; those of
+# more than one word without its expansion of patterns (set -f).
+export PARAMETERS ONLY SHARD BASE IGT_SRC
 
 # Variables of the command line; a misspelled one would be ignored by make.
 variables := BUILD OUT JOBS PUMICE_CACHE PUMICE_PACKAGES TESTS WERROR CC CXX CFLAGS LDFLAGS \
@@ -47,7 +50,7 @@ sources = $(shell find $(1) -type f -not -name '*.pyc' 2>/dev/null)
 
 # setting NAME VALUE: a file updated whenever the value
 # changes, for rules whose product depends on a variable.
-setting = $(shell mkdir -p $(BUILD) && echo '$(2)' >$(BUILD)/.new-$(1) && \
+setting = $(shell mkdir -p $(BUILD) && echo '$(subst ','\'',$(2))' >$(BUILD)/.new-$(1) && \
 	{ cmp -s $(BUILD)/.new-$(1) $(BUILD)/.set-$(1) || \
 	cp $(BUILD)/.new-$(1) $(BUILD)/.set-$(1); })$(BUILD)/.set-$(1)
 
@@ -95,7 +98,7 @@ shell: $(qemu) $(guest) $(if $(TOOLS),$(BUILD)/guest/tools.cpio) ## a prompt in 
 # Load the products of `make module` and `make firmware` in the guest of `make shell`.
 .PHONY: reload
 reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the guest of make shell (PARAMETERS="job_timeout_ms=60000")
-	@$(S)/reload.py --module $(stock_module) --firmware $(firmware) --parameters "$(PARAMETERS)"
+	@$(S)/reload.py --module $(stock_module) --firmware $(firmware) --parameters "$${PARAMETERS-}"
 
 ##@ Test
 
@@ -158,7 +161,7 @@ check-distros: $(BUILD)/.packages-distros ## make run and make check in fresh De
 # Products of this tree that the mutations' tests need; they build the rest themselves.
 .PHONY: mutations
 mutations: $(qemu) $(BUILD)/guest/programs.cpio $(BUILD)/guest/igt.cpio $(fast) | $(BUILD)/.packages-check ## every seeded error must be found; hours (ONLY="cdm-* firmware" SHARD=1/4)
-	@$(S)/mutations.py $(ONLY) $(if $(SHARD),--shard $(SHARD))
+	@set -f; $(S)/mutations.py $${ONLY-} $(if $(SHARD),--shard "$$SHARD")
 
 .PHONY: fuzz
 fuzz: $(gen) | $(packages) $(BUILD)/.packages-fuzz ## search with libFuzzer (TARGETS="mmio stream" FUZZ_SECONDS=120)
@@ -170,7 +173,7 @@ bench: $(BUILD)/.packages-bench $(qemu) $(guest) ## figures against PoCL and in 
 
 .PHONY: bench-against
 bench-against: $(BUILD)/.packages-bench $(qemu) $(guest) ## the same against an earlier commit (BASE=COMMIT)
-	@$(if $(BASE),,$(error name a commit: make bench-against BASE=COMMIT))$(S)/bench_against.py $(BASE)
+	@$(if $(BASE),,$(error name a commit: make bench-against BASE=COMMIT))$(S)/bench_against.py "$$BASE"
 
 .PHONY: coverage
 coverage: $(coverage) $(firmware) | $(BUILD)/.packages-coverage ## lines that the unit tests reach: out/coverage (TESTS=)
@@ -297,7 +300,7 @@ $(examples): $(native) $(wildcard examples/Makefile examples/*.c examples/*.h) s
 $(BUILD)/guest/programs.cpio: $(native) $(examples) $(image_sources)
 	@$(S)/make-image.py programs --examples $(BUILD)/examples/src $@ $(program_folders)
 $(BUILD)/guest/tools.cpio: $(call setting,tools,$(TOOLS)) $(image_sources)
-	@$(S)/make-image.py tools $@ $(TOOLS)
+	@set -f; $(S)/make-image.py tools $@ $$TOOLS
 $(BUILD)/guest/igt.cpio: scripts/igt.py scripts/fetch-igt.sh $(call sources,tests/igt) \
 		$(native) $(image_sources) | $(packages)
 	@root=$$($(S)/fetch-igt.sh) && mkdir -p $(@D) && $(S)/igt.py image "$$root" $@
@@ -323,7 +326,7 @@ linkcheck: $(gen) $(BUILD)/.packages-docs ## external addresses of the documenta
 
 .PHONY: igt-in-tree
 igt-in-tree: $(gen) ## our IGT tests into an IGT source tree, and build that (IGT_SRC=DIR)
-	@$(S)/igt-in-tree.py --build "$(IGT_SRC)"
+	@$(S)/igt-in-tree.py --build "$${IGT_SRC-}"
 
 ##@ Install
 

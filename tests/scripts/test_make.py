@@ -14,7 +14,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 def make(*arguments):
     """Run make without the variables of the make that runs the tests."""
     environment = {name: value for name, value in os.environ.items()
-                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
+                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PARAMETERS")}
     return subprocess.run(["make", "-C", TOP, *arguments], capture_output=True, text=True,
                           check=False, env=environment)
 
@@ -46,6 +46,70 @@ class Variables(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertEqual(result.stderr, f"error: GDB={value} is neither 0 nor 1\n"
                              "       make shell GDB=1 has sockets for debuggers\n")
+
+
+class Recipes(unittest.TestCase):
+    """Values of variables reach the programs as they are, with recipes run on programs that only log."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.top = pathlib.Path(holder.name)
+        (self.top / "scripts").mkdir()
+        (self.top / "Makefile").symlink_to(TOP / "Makefile")
+        for name in ("firm", "ware"):
+            (self.top / name).touch()   # a pattern must not be replaced by their names
+
+    def make(self, *arguments):
+        """Run make in the folder, with its own build folder."""
+        result = make("-C", self.top, *arguments, f"BUILD={self.top}/build", f"OUT={self.top}/out",
+                      "QEMU_VERSION=")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def words(self, program, target, products, *variables):
+        """Return the arguments of the program in the recipe, with its products as up to date."""
+        path = self.top / "scripts" / program
+        path.write_text(f'#!/bin/sh\nfor word; do printf "%s\\0" "$word"; done >{self.top}/words\n',
+                        encoding="ascii")
+        path.chmod(0o755)
+        old = [word for name in products for word in ("-o", f"{self.top}/build/{name}")]
+        self.make(*old, target, *variables)
+        return (self.top / "words").read_text(encoding="utf-8").split("\0")[:-1]
+
+    def test_parameters_of_reload_are_one_word(self):
+        for value in ("", 'dyndbg="file', 'dyndbg="file a.c +p"', "dyndbg='file a.c +p'", "slice_us=500\\",
+                      "a=1 b=2", "a=`true`"):
+            variables = [f"PARAMETERS={value}"] if value else []
+            words = self.words("reload.py", "reload", ["module/stock.ko", "firmware/pumice_fw.bin"],
+                               *variables)
+            self.assertEqual(words[-2:], ["--parameters", value])
+
+    def test_selected_mutations_are_words(self):
+        products = ["qemu/qemu-system-x86_64", "guest/programs.cpio", "guest/igt.cpio", "kernel/.fast",
+                    ".packages-check"]
+        for value, wanted in (("", []), ("cdm-* f* 'a", ["cdm-*", "f*", "'a"])):
+            self.assertEqual(self.words("mutations.py", "mutations", products, f"ONLY={value}"), wanted)
+        self.assertEqual(self.words("mutations.py", "mutations", products, "ONLY=f*", "SHARD=1/4"),
+                         ["f*", "--shard", "1/4"])
+
+    def test_a_base_and_a_folder_are_one_word(self):
+        products = [".packages-bench", "qemu/qemu-system-x86_64", "guest/stock.cpio",
+                    "guest/programs.cpio"]
+        for value in ("f*", "HEAD^{/a \"b}", "it's"):
+            self.assertEqual(self.words("bench_against.py", "bench-against", products, f"BASE={value}"),
+                             [value])
+            self.assertEqual(self.words("igt-in-tree.py", "igt-in-tree", ["gen/.done"],
+                                        f"IGT_SRC={value}"), ["--build", value])
+
+    def test_tools_of_the_shell_are_words(self):
+        target = f"{self.top}/build/guest/tools.cpio"
+        self.assertEqual(self.words("make-image.py", target, [], "TOOLS=f* g'db"),
+                         ["tools", target, "f*", "g'db"])
+
+    def test_a_setting_may_have_an_apostrophe(self):
+        self.make("help", "QEMU_SRC=/it's/qemu")
+        self.assertEqual((self.top / "build/.set-qemu").read_text(encoding="ascii").strip(),
+                         "/it's/qemu")
 
 
 class Archive(unittest.TestCase):
