@@ -7,7 +7,9 @@
  *   control   resets and changes of the memory map, one at a time
  *   gate      waiters for the device lock for an access of the host; see gpu_host_lock()
  *   lock      the device lock: registers, firmware control, data masters
+ *   (PDS order)      inside pds/, of work-groups that wait for others
  *   (PDS)     inside pds/, one for each core; wakes units, else a leaf
+ *   (PDS programs)   inside pds/, a leaf
  *   (PM)      inside pm/, a leaf except for the events it raises
  *   (program cache)  inside usc/
  *   (TAG)     inside tag/, one for each half of a core, a leaf

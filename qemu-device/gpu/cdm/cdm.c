@@ -57,10 +57,16 @@ static void wake(const struct cdm *cdm)
 	cdm->config.ops->wake(cdm->config.opaque);
 }
 
+void cdm_count_done(struct cdm *cdm)
+{
+	cdm->run.status.done = pds_done(cdm->pds) - cdm->done_before;
+}
+
 static void stopped(void *opaque)
 {
 	struct cdm *cdm = opaque;
 
+	cdm_count_done(cdm);	/* groups that end later are not counted */
 	/* The launch for which the PDS runs unlocked ends when that call returns: walk.c. */
 	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) && !cdm->unlocked)
 		pds_launch_end(cdm->pds);
@@ -84,6 +90,7 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 	cdm->has_state = false;
 	cdm->dispatching = false;
 	cdm->announce = false;
+	cdm->done_before = pds_done(cdm->pds);	/* no group runs */
 	trace_set_context(cdm->config.trace, TRACE_CDM, (u32)job->tag);
 	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_CDM, job->ctx, TRACE_CDM,
 		    job->stream, trace_job(job->tag, phase == CDM_RESTORE));
@@ -132,6 +139,8 @@ static void begin_switch(struct cdm *cdm)
 
 static void end_job(struct cdm *cdm)
 {
+	if (cdm->run.end == DM_DONE)
+		cdm_count_done(cdm);
 	cdm->phase = CDM_IDLE;
 	dm_run_end(&cdm->run, now(cdm));
 	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_CDM,
@@ -143,6 +152,7 @@ static void end_job(struct cdm *cdm)
 /* All groups of the job are done: save it, unless it was stopped. */
 static void finish_switch(struct cdm *cdm)
 {
+	cdm_count_done(cdm);
 	if (!cdm_save(cdm))
 		return;
 	cdm->run.end = DM_SWITCHED;
@@ -204,8 +214,10 @@ bool cdm_step(struct cdm *cdm, unsigned int budget)
 	return cdm->phase != CDM_IDLE;
 }
 
-const struct dm_status *cdm_status(const struct cdm *cdm)
+const struct dm_status *cdm_status(struct cdm *cdm)
 {
+	if (cdm->run.status.busy && cdm->run.end == DM_DONE)
+		cdm_count_done(cdm);
 	return &cdm->run.status;
 }
 
@@ -216,16 +228,10 @@ void cdm_counters_add(const struct cdm *cdm, u64 *value)
 	value[PUMICE_PERF_CDM_GROUPS] += cdm->dispatched;
 }
 
-static void pds_group_done(void *opaque, bool sequences)
+/* Called without the device lock. Commands wait for these ends; for room, pds_room_left(). */
+static void pds_groups_ended(void *opaque)
 {
-	struct cdm *cdm = opaque;
-
-	cdm->pending -= sequences;
-	if (cdm->run.end == DM_DONE)
-		cdm->run.status.done += !sequences;
-	/* Freed room is notified separately; commands wait for these, or for the last group. */
-	if (sequences || !pds_groups(cdm->pds))
-		wake(cdm);
+	wake(opaque);
 }
 
 static void pds_group_fault(void *opaque, const struct gpu_fault *fault)
@@ -242,7 +248,7 @@ static void pds_room_left(void *opaque)
 }
 
 const struct pds_ops cdm_pds_ops = {
-	.group_done = pds_group_done,
+	.ended = pds_groups_ended,
 	.fault = pds_group_fault,
 	.room = pds_room_left,
 };

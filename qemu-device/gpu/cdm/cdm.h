@@ -73,7 +73,7 @@ void cdm_switch_out(struct cdm *cdm);
  */
 bool cdm_step(struct cdm *cdm, unsigned int budget);
 /* State visible in registers; valid until the next call of any function. */
-const struct dm_status *cdm_status(const struct cdm *cdm);
+const struct dm_status *cdm_status(struct cdm *cdm);
 /* Add the counters CDM_* to value[], by enum pumice_perf_counter. */
 void cdm_counters_add(const struct cdm *cdm, u64 *value);
 

@@ -110,7 +110,7 @@ static bool restore_fields(struct cdm *cdm, const u32 *words)
 	cdm->launch.sequences = false;
 	cdm->dispatching = save.dispatching;
 	cdm->linear = save.linear;
-	cdm->run.status.done = save.groups;
+	cdm->done_before -= save.groups;
 	return true;
 }
 

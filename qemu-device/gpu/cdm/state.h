@@ -40,18 +40,24 @@ struct cdm {
 	bool announce;		/* the launch is new: write its trace event */
 	u64 command;		/* its address in the stream */
 	bool dispatching;	/* the launch has groups to dispatch */
-	u32 pending;		/* tasks without instances that have not ended */
 	struct pds_launch launch;	/* its state is that of the last STATE command; a TASK is
 					 * dispatched as a launch */
 	u64 groups;		/* work-groups of the launch */
 	u64 linear;		/* number of the next one */
 	u32 next[3];		/* its id, base not included */
+	u64 done_before;	/* pds_done() less the groups of the job that have ended */
 	struct mmu_tlb tlb;
 
 	/* Performance counters. */
 	u64 commands;
 	u64 dispatched;		/* work-groups */
 };
+
+/*
+ * cdm.c: update the number of groups in the status. USCs end groups without the device lock: they
+ * change nothing here, and only the PDS counts them.
+ */
+void cdm_count_done(struct cdm *cdm);
 
 /* walk.c: fetch a command and execute or begin it; *cost becomes its share of the budget. */
 void cdm_walk_fetch(struct cdm *cdm, unsigned int *cost);

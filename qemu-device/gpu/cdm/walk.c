@@ -156,9 +156,9 @@ static bool waits(const struct cdm *cdm, const struct cdm_command *cmd)
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
 		return groups;
 	case PUMICE_CDM_TYPE_LAUNCH:
-		return cmd->launch.after && cdm->pending;
+		return cmd->launch.after && pds_pending(cdm->pds);
 	case PUMICE_CDM_TYPE_TASK:
-		return cdm->pending == PDS_MAX_PENDING;
+		return pds_pending(cdm->pds) == PDS_MAX_PENDING;
 	default:
 		return groups && dm_control_waits((enum pumice_cdm_type)cmd->type, &cmd->control);
 	}
@@ -246,10 +246,7 @@ static void advance(struct cdm *cdm)
 
 static void count_started(struct cdm *cdm)
 {
-	if (cdm->launch.sequences)
-		cdm->pending++;
-	else
-		cdm->dispatched++;
+	cdm->dispatched += !cdm->launch.sequences;
 }
 
 bool cdm_walk_dispatch(struct cdm *cdm)

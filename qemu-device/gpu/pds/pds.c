@@ -39,6 +39,7 @@ struct pds *pds_create(const struct pds_config *config)
 	if (!pds)
 		return NULL;
 	pds->config = *config;
+	pds_order_init(&pds->order);
 	pds->capacity = (struct pds_capacity){
 		.managed = config->tasks,
 		.tasks = config->slots,
@@ -67,6 +68,7 @@ void pds_destroy(struct pds *pds)
 		return;
 	usc_load_drop(pds->config.programs, pds->current.load);
 	pds_code_fini(&pds->codes);
+	pds_order_fini(&pds->order);
 	pds_cores_destroy(pds);
 	free(pds);
 }
@@ -83,8 +85,11 @@ void pds_reset(struct pds *pds)
 	memset(&pds->current, 0, sizeof(pds->current));
 	memset(&pds->tlb, 0, sizeof(pds->tlb));
 	pds->next = 0;
-	pds->groups = 0;
-	memset(&pds->order, 0, sizeof(pds->order));
+	pds_order_reset(&pds->order);
+	pds->sequences = 0;
+	atomic_store(&pds->started, 0);
+	atomic_store(&pds->done, 0);
+	atomic_store(&pds->sequenced, 0);
 	pds->waited = 0;
 	atomic_store(&pds->tasks, 0);
 	atomic_store(&pds->peak_tasks, 0);
@@ -219,6 +224,7 @@ enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *
 	cur->cost = launch_cost(cur);
 	cur->slow = cur->cost > FAST_COST;
 	cur->quick = cur->cost <= QUICK_COST && !launch->sequences;
+	cur->started = 0;
 	cur->waits = cur->filling = false;
 	cur->begun = true;
 	return PDS_LOADED;
@@ -268,7 +274,7 @@ void pds_launch_end(struct pds *pds)
 		drop_group(pds);
 	pds_launch_pause(pds);
 	if (cur->begun)
-		pds_code_unref(&pds->codes, cur->code);
+		pds_code_end_launch(&pds->codes, cur->code, cur->started);
 	usc_load_drop(pds->config.programs, cur->load);
 	cur->load = NULL;
 	cur->begun = cur->loading = false;
@@ -409,7 +415,11 @@ static void note_wait(struct pds *pds)
 		    0, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
 }
 
-/* Start groups without instances that do not wait for others any longer. */
+/*
+ * Start groups without instances that do not wait for others any longer. The order's lock is held
+ * until they are started: pds_abort() removes each of them under this lock, or finds it on its core
+ * later.
+ */
 static void start_resolved(struct pds *pds, u64 time)
 {
 	struct pds_place place;
@@ -422,7 +432,10 @@ static void start_resolved(struct pds *pds, u64 time)
 	}
 }
 
-/* Note a filled group, which is started next. */
+/*
+ * Note a filled group, which is started next: all that its end needs, since it may end at once on
+ * another thread.
+ */
 static void note_start(struct pds *pds, const u32 id[3], u64 linear)
 {
 	const struct pds_place place = filled_place(pds);
@@ -431,14 +444,34 @@ static void note_start(struct pds *pds, const u32 id[3], u64 linear)
 	unit->code[place.group] = pds->current.code;
 	unit->linear[place.group] = linear;
 	memcpy(unit->id[place.group], id, sizeof(unit->id[place.group]));
-	pds_code_ref(&pds->codes, pds->current.code);
-	pds->groups++;
 	unit->sequences[place.group] = pds->current.launch.sequences;
-	if (pds->current.launch.sequences)
-		pds_order_hold(&pds->order, &place);
-	unit->epoch[place.group] = pds_order_enter(&pds->order);
+	pds->current.started++;
+	pds->sequences += pds->current.launch.sequences;
+	/* No other thread stores it. The start of the group publishes it to the end. */
+	atomic_store_explicit(&pds->started,
+			      atomic_load_explicit(&pds->started, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, TRACE_CDM,
 		    pds->current.launch.ctx, place.usc, linear, pds->current.need.waves);
+}
+
+/* Start a noted group with instances. Its core's lock is held. */
+static void start_on_core(struct pds *pds, struct pds_core *core, const struct pds_place *place)
+{
+	pds->unit[place->usc].epoch[place->group] = pds_order_enter(&pds->order);
+	pds_core_start(core, place, PDS_DM_CDM, pds->time);
+}
+
+/*
+ * A noted group without instances waits for those before it, if any of them is left. Under the lock
+ * its epoch is set before another thread can start it.
+ */
+static void hold_group(struct pds *pds, const struct pds_place *place)
+{
+	pthread_mutex_lock(&pds->order.lock);
+	pds->unit[place->usc].epoch[place->group] = pds_order_hold(&pds->order, place);
+	start_resolved(pds, pds->time);
+	pthread_mutex_unlock(&pds->order.lock);
 }
 
 /* Start the filled group, or let it wait for others. */
@@ -449,11 +482,11 @@ static void start_group(struct pds *pds, const u32 id[3], u64 linear)
 
 	note_start(pds, id, linear);
 	if (pds->current.launch.sequences) {
-		start_resolved(pds, pds->time);
+		hold_group(pds, &place);
 		return;
 	}
 	core = pds_lock_core(pds, pds_core_of(pds, place.usc));
-	pds_core_start(core, &place, PDS_DM_CDM, pds->time);
+	start_on_core(pds, core, &place);
 	pds_unlock_core(core);
 }
 
@@ -479,7 +512,7 @@ static enum pds_result fill_and_start(struct pds *pds, struct pds_core *core, co
 	pds->current.filling = false;
 	if (result == PDS_STARTED) {
 		note_start(pds, id, linear);
-		pds_core_start(core, &place, PDS_DM_CDM, pds->time);
+		start_on_core(pds, core, &place);
 	} else {
 		pds_core_drop(core, &place);
 	}
@@ -545,8 +578,10 @@ void pds_abort(struct pds *pds)
 
 	/*
 	 * Pending groups: later they would wait for slots that other data masters hold. Once ready,
-	 * they would get slots of tasks that end.
+	 * they would get slots of tasks that end. Those that an end of a group removes at the same
+	 * time are on their cores when the lock is released.
 	 */
+	pthread_mutex_lock(&pds->order.lock);
 	while (pds_order_cancel(&pds->order, &place)) {
 		struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place.usc));
 
@@ -554,6 +589,7 @@ void pds_abort(struct pds *pds)
 		pds_core_stop(core, PDS_DM_CDM);
 		pds_unlock_core(core);
 	}
+	pthread_mutex_unlock(&pds->order.lock);
 	for (i = 0; i < pds->cores; i++) {
 		struct pds_core *core = pds_lock_core(pds, i);
 
@@ -564,7 +600,20 @@ void pds_abort(struct pds *pds)
 
 unsigned int pds_groups(const struct pds *pds)
 {
-	return pds->groups;
+	/* A group that ends between the loads is counted as running; the last one wakes the CDM. */
+	const u64 ended = atomic_load(&pds->done) + atomic_load(&pds->sequenced);
+
+	return (unsigned int)(atomic_load(&pds->started) - ended);
+}
+
+unsigned int pds_pending(const struct pds *pds)
+{
+	return (unsigned int)(pds->sequences - atomic_load(&pds->sequenced));
+}
+
+u64 pds_done(const struct pds *pds)
+{
+	return atomic_load(&pds->done);
 }
 
 _Static_assert((int)PDS_DM_CDM == (int)TRACE_CDM && (int)PDS_DM_VDM == (int)TRACE_VDM &&
@@ -591,41 +640,103 @@ static void trace_group_end(struct pds *pds, unsigned int usc, unsigned int grou
 	});
 }
 
-/*
- * Work-groups of the CDM have ended on a USC. Their room and their references of programs are
- * dropped in one section of the device lock: the table of programs has an entry for each group that
- * has room.
- */
-static void compute_done(struct pds *pds, unsigned int usc, u64 groups)
-{
-	const struct unit *unit = &pds->unit[usc];
-	struct pds_core *core;
-	u64 time, left;
+/* Groups that have ended on a USC at the same time. */
+struct ended {
+	u32 done, sequenced;	/* with instances, and without */
+	u32 epoch[PDS_ORDER_EPOCHS];	/* of each epoch, modulo the size */
+};
 
-	pds->config.lock(pds->config.opaque);
-	time = now(pds);
-	core = pds_lock_core(pds, pds_core_of(pds, usc));
-	for (left = groups; left; left &= left - 1) {
+/* Count groups, before their claims are released. */
+static struct ended count_ended(const struct unit *unit, u64 groups)
+{
+	struct ended ended = { 0 };
+
+	for (; groups; groups &= groups - 1) {
+		const unsigned int group = (unsigned int)__builtin_ctzll(groups);
+
+		ended.done += !unit->sequences[group];
+		ended.sequenced += unit->sequences[group];
+		ended.epoch[unit->epoch[group] % PDS_ORDER_EPOCHS]++;
+	}
+	return ended;
+}
+
+/* Drop the references of groups to their programs: most are of the same launch. */
+static void drop_programs(struct pds *pds, const struct unit *unit, u64 groups)
+{
+	u16 code = unit->code[__builtin_ctzll(groups)];
+	u32 same = 0;		/* groups of this program */
+
+	for (; groups; groups &= groups - 1) {
+		const unsigned int group = (unsigned int)__builtin_ctzll(groups);
+
+		if (unit->code[group] != code) {
+			pds_code_unref(&pds->codes, code, same);
+			code = unit->code[group];
+			same = 0;
+		}
+		same++;
+	}
+	pds_code_unref(&pds->codes, code, same);
+}
+
+/* Release the room of groups. Afterwards their numbers may be those of others. */
+static void release_groups(struct pds *pds, unsigned int usc, u64 groups, u64 time)
+{
+	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, usc));
+
+	for (; groups; groups &= groups - 1) {
 		const struct pds_place place = {
-			.usc = usc, .group = (unsigned int)__builtin_ctzll(left),
+			.usc = usc, .group = (unsigned int)__builtin_ctzll(groups),
 		};
 
-		pds_order_leave(&pds->order, unit->epoch[place.group]);
 		trace_group_end(pds, usc, place.group);
 		pds_trace_tag(pds, &place);
 		pds_core_end(core, &place, time);
 	}
 	pds_core_ended(core, usc, time);
 	pds_unlock_core(core);
-	start_resolved(pds, time);
-	for (left = groups; left; left &= left - 1) {
-		const unsigned int group = (unsigned int)__builtin_ctzll(left);
+}
 
-		pds->groups--;
-		pds_code_unref(&pds->codes, unit->code[group]);
-		pds->config.ops->group_done(pds->config.ops_opaque, unit->sequences[group]);
-	}
-	pds->config.unlock(pds->config.opaque);
+/* Groups have left their epochs: start those without instances that waited for them alone. */
+static void leave_epochs(struct pds *pds, const struct ended *ended, u64 time)
+{
+	bool look = false;
+	u32 n;
+
+	for (n = 0; n < PDS_ORDER_EPOCHS; n++)
+		if (ended->epoch[n])
+			look |= pds_order_leave(&pds->order, n, ended->epoch[n]);
+	if (!look)
+		return;
+	pthread_mutex_lock(&pds->order.lock);
+	start_resolved(pds, time);
+	pthread_mutex_unlock(&pds->order.lock);
+}
+
+/*
+ * Work-groups of the CDM have ended on a USC; no lock is held. Their programs are dropped before
+ * their room: the table of programs has an entry for each group that has room. They are counted as
+ * ended last: the CDM may then end the job, and begin another one.
+ */
+static void compute_done(struct pds *pds, unsigned int usc, u64 groups)
+{
+	const struct ended ended = count_ended(&pds->unit[usc], groups);
+	const u64 time = now(pds);
+
+	drop_programs(pds, &pds->unit[usc], groups);
+	release_groups(pds, usc, groups, time);
+	leave_epochs(pds, &ended, time);
+	if (ended.sequenced)
+		atomic_fetch_add(&pds->sequenced, ended.sequenced);
+	if (ended.done)
+		atomic_fetch_add(&pds->done, ended.done);
+	/*
+	 * The thread that counts the last end finds that none is left, since all starts precede it.
+	 * An end of a group without instances wakes the CDM in any case.
+	 */
+	if (ended.sequenced || !pds_groups(pds))
+		pds->config.ops->ended(pds->config.ops_opaque);
 }
 
 /*

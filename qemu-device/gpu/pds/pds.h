@@ -11,7 +11,8 @@
  * not wait for each other. This header is that of all of them together.
  *
  * Locking: all functions are called with the device lock held, except those of pds_usc_ops;
- * they take the locks of the cores, which are inside. Only the CDM calls the launch functions.
+ * they take the locks of the cores, which are inside. Only the CDM calls the launch functions. Ends
+ * of groups, and of tasks of other data masters, take no device lock: only a fault does.
  *
  * Tasks of the VDM, the PDM and the RDM: gfx.h. Limits apply to each data master separately.
  *
@@ -63,10 +64,11 @@ enum pds_load_result {
 
 struct pds_ops {
 	/*
-	 * A group of the job ended, and its resources are released. sequences: it has no instances.
-	 * Device lock held.
+	 * The last group that was started has ended, or one without instances. No lock, or any:
+	 * this may only wake a unit, which calls pds_groups() or pds_pending(). More groups may
+	 * have been started since.
 	 */
-	void (*group_done)(void *opaque, bool sequences);
+	void (*ended)(void *opaque);
 	/* A group of the job faulted while it ran. Device lock held. */
 	void (*fault)(void *opaque, const struct gpu_fault *fault);
 	/*
@@ -146,10 +148,17 @@ void pds_launch_pause(struct pds *pds);
  */
 void pds_launch_end(struct pds *pds);
 
-/* Stop every work-group of the CDM that was started; group_done is still called for each. */
+/* Stop every work-group of the CDM that was started; each still ends. */
 void pds_abort(struct pds *pds);
-/* Work-groups of the CDM that were started on all USCs and have not ended. */
+/*
+ * Work-groups of the CDM that were started on all USCs and have not ended. They end meanwhile; if
+ * there are none, all effects of their ends are visible.
+ */
 unsigned int pds_groups(const struct pds *pds);
+/* Of these, groups without instances; the same. */
+unsigned int pds_pending(const struct pds *pds);
+/* Work-groups of the CDM with instances that have ended since pds_reset(). */
+u64 pds_done(const struct pds *pds);
 
 /*
  * Control of resources: values of the registers of unit PDS. Limits are for one USC; 0 is no
@@ -184,7 +193,7 @@ void pds_reset_peak_outputs(struct pds *pds);
 /* Add the counters PDS_* to value[], by enum pumice_perf_counter. */
 void pds_counters_add(const struct pds *pds, u64 *value);
 
-/* The USCs' ops; opaque is the PDS. Those of work-groups take the device lock. */
+/* The USCs' ops; opaque is the PDS. A fault of a work-group takes the device lock. */
 extern const struct usc_ops pds_usc_ops;
 
 #endif

@@ -6,12 +6,15 @@
  *
  * Locking: each core has a lock. It guards the fields of struct pds_core, except atomic ones
  * and those that are constant, and struct unit of the core's USCs, except as noted there. The
- * device lock guards the fields of struct pds that change, and may be held when a core's lock
- * is taken, not vice versa; at most one core's lock is held at a time. Owners are notified of
+ * device lock guards the fields of struct pds that change, except as noted there, and may be held
+ * when a core's lock is taken, not vice versa; so may the lock of the order of groups, which is
+ * taken after the device lock. At most one core's lock is held at a time. Owners are notified of
  * room with the core's lock held, so that they may only wake units.
  *
  * A claim and the registers of its task belong to the claimer until it is started, and to the
- * USC until it has ended: without a lock.
+ * USC until it has ended: without a lock. The same is true of the fields of struct unit that
+ * describe a group by its number: the thread that ends it reads them before it releases the claim,
+ * after which the number may be that of another group.
  */
 #ifndef PUMICE_GPU_PDS_STATE_H
 #define PUMICE_GPU_PDS_STATE_H
@@ -105,6 +108,7 @@ struct current {
 	bool slow;	/* groups are filled in pieces */
 	bool quick;	/* groups are filled and started in one section of the locks */
 	unsigned int cost;
+	u64 started;	/* groups of the launch */
 	bool waits;	/* the next group waits for room, */
 	u32 waits_on;	/* recorded as waiting there since pds_launch_pause(): bit n is core n */
 	struct pds_launch launch;
@@ -140,14 +144,24 @@ struct pds {
 	struct pds_control control;
 
 	/* Running state; device lock. */
-	struct pds_code_table codes;
+	struct pds_code_table codes;	/* its own locking */
 	struct current current;
 	unsigned int next;		/* next USC of the round robin, for groups */
-	unsigned int groups;		/* groups of the CDM that have not ended, on all USCs */
-	struct pds_order order;		/* of these */
+	struct pds_order order;		/* of groups; its own locking */
+	u64 sequences;			/* groups of the CDM without instances that were started */
 	struct mmu_tlb tlb;		/* of the launch */
 	u64 time;			/* GPU clock at pds_tick() */
 	u64 waited;			/* counter: work-groups that waited */
+
+	/*
+	 * Groups of the CDM over all cores. Only the CDM adds to those that were started, with the
+	 * device lock and before the USC receives the group; USCs add to those that have ended,
+	 * without, as the last effect of an end but for a wake-up of the CDM. So if the CDM finds
+	 * that all have ended, their ends are complete, and nothing of them reaches its next job.
+	 */
+	_Atomic u64 started;
+	_Atomic u64 done;		/* have ended, of those with instances */
+	_Atomic u64 sequenced;		/* the same, of those without */
 
 	/* Over all cores. */
 	_Atomic u32 tasks, peak_tasks;	/* see struct pds_load */

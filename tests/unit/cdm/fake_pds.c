@@ -115,6 +115,23 @@ unsigned int pds_groups(const struct pds *pds)
 	return pds->running;
 }
 
+unsigned int pds_pending(const struct pds *pds)
+{
+	return pds->pending;
+}
+
+u64 pds_done(const struct pds *pds)
+{
+	return pds->done;
+}
+
+/* The PDS wakes the CDM for these only. */
+static void notify_ended(const struct pds *pds, bool sequences)
+{
+	if (sequences || !pds->running)
+		pds->ops->ended(pds->opaque);
+}
+
 void fake_pds_finish(struct pds *pds)
 {
 	if (pds->running == pds->pending) {
@@ -125,7 +142,8 @@ void fake_pds_finish(struct pds *pds)
 	pds->running--;
 	if (pds->waits)
 		pds->ops->room(pds->opaque);
-	pds->ops->group_done(pds->opaque, false);
+	pds->done++;
+	notify_ended(pds, false);
 }
 
 void fake_pds_finish_task(struct pds *pds)
@@ -133,7 +151,7 @@ void fake_pds_finish_task(struct pds *pds)
 	assert_in_range(pds->pending, 1, pds->running);
 	pds->pending--;
 	pds->running--;
-	pds->ops->group_done(pds->opaque, true);
+	notify_ended(pds, true);
 }
 
 void fake_pds_finish_all(struct pds *pds)

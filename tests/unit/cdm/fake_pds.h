@@ -48,6 +48,7 @@ struct pds {
 	u64 started;		/* groups */
 	unsigned int running;	/* groups, */
 	unsigned int pending;	/* of these without instances */
+	u64 done;		/* groups with instances that have ended */
 
 	const struct pds_ops *ops;
 	void *opaque;

@@ -42,9 +42,9 @@ static u64 job_now(void *opaque)
 	return 1;
 }
 
-static void job_group_done(void *opaque, bool sequences)
+static void job_groups_ended(void *opaque)
 {
-	cdm_pds_ops.group_done(((struct job *)opaque)->cdm, sequences);
+	cdm_pds_ops.ended(((struct job *)opaque)->cdm);
 }
 
 static void job_fault(void *opaque, const struct gpu_fault *fault)
@@ -59,7 +59,7 @@ static void job_room(void *opaque)
 
 static const struct cdm_ops job_ops = { .ended = job_ended, .wake = job_wake, .now = job_now };
 static const struct pds_ops job_pds_ops = {
-	.group_done = job_group_done, .fault = job_fault, .room = job_room,
+	.ended = job_groups_ended, .fault = job_fault, .room = job_room,
 };
 
 static void job_create(struct job *job, unsigned int uscs, const struct fx_stores *stores)

@@ -362,6 +362,8 @@ static void a_usc_fault_at_any_point_stops_the_job(void **state)
 		fake_pds_finish(&fx->pds);
 		fake_pds_fault(&fx->pds, PUMICE_FAULT_USC_OPCODE);
 		assert_int_equal(fx->pds.aborts, 1);
+		fake_pds_finish(&fx->pds);
+		assert_int_equal(cdm_status(fx->cdm)->done, 1);
 		cdmfx_finish(fx);
 		assert_int_equal(fx->ended, 1);
 		assert_int_equal(fx->end, DM_FAULT);

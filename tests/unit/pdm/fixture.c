@@ -68,10 +68,9 @@ static void no_group(void *opaque)
 	(void)opaque;
 }
 
-static void no_work_group(void *opaque, bool sequences)
+static void no_work_group(void *opaque)
 {
 	(void)opaque;
-	(void)sequences;
 }
 
 static void no_fault(void *opaque, const struct gpu_fault *fault)
@@ -81,7 +80,7 @@ static void no_fault(void *opaque, const struct gpu_fault *fault)
 	fail();
 }
 
-static const struct pds_ops pds_ops = { .group_done = no_work_group, .fault = no_fault,
+static const struct pds_ops pds_ops = { .ended = no_work_group, .fault = no_fault,
 					.room = no_group };
 
 /* ------------------------------------------------------------ making */

@@ -5,16 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pds/state.h"
 #include "pumice_names.h"
 
 void fx_lock(void *opaque)
 {
 	struct fixture *fx = opaque;
-	void (*before)(struct fixture *fx) = fx->before_lock;
 
-	fx->before_lock = NULL;
-	if (before)
-		before(fx);
 	assert_false(fx->locked);
 	fx->locked = true;
 	fx->locks++;
@@ -41,13 +38,16 @@ static u64 fx_now(void *opaque)
 	return ((struct fixture *)opaque)->clock;
 }
 
-static void fx_group_done(void *opaque, bool sequences)
+static void fx_ended(void *opaque)
 {
 	struct fixture *fx = opaque;
+	void (*meanwhile)(struct fixture *fx) = fx->at_end;
 
-	assert_true(fx->locked);
-	fx->done++;
-	fx->sequenced += sequences;
+	assert_false(fx->locked);
+	fx->ends++;
+	fx->at_end = NULL;
+	if (meanwhile)
+		meanwhile(fx);
 }
 
 static void fx_fault(void *opaque, const struct gpu_fault *fault)
@@ -65,7 +65,7 @@ static void fx_room(void *opaque)
 }
 
 static const struct pds_ops fx_ops = {
-	.group_done = fx_group_done,
+	.ended = fx_ended,
 	.fault = fx_fault,
 	.room = fx_room,
 };
@@ -287,6 +287,11 @@ u64 fx_counter(struct fixture *fx, unsigned int counter)
 	pds_counters_add(fx->pds, value);
 	fx_unlock(fx);
 	return value[counter];
+}
+
+u64 fx_sequenced(const struct fixture *fx)
+{
+	return atomic_load(&fx->pds->sequenced);
 }
 
 bool fx_finish_oldest(struct fixture *fx)

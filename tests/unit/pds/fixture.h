@@ -63,11 +63,10 @@ struct fixture {
 
 	bool locked;		/* the device lock, */
 	u32 locks;		/* and how often it was acquired */
-	void (*before_lock)(struct fixture *fx);	/* once, as if by another thread; or NULL */
 	bool begun;		/* a launch that fx_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
-	unsigned int done;	/* calls of group_done */
-	unsigned int sequenced;	/* of these, for groups without instances */
+	unsigned int ends;	/* calls of ended */
+	void (*at_end)(struct fixture *fx);	/* in the next one, as if by another thread */
 	unsigned int room;	/* calls of room */
 	unsigned int faults;
 	struct gpu_fault fault;	/* the last one, of either kind */
@@ -118,6 +117,9 @@ void fx_control(struct fixture *fx, struct pds_control control);
 struct pds_load fx_load(struct fixture *fx);
 /* Return one performance counter. */
 u64 fx_counter(struct fixture *fx, unsigned int counter);
+
+/* Return the number of groups without instances that have ended. */
+u64 fx_sequenced(const struct fixture *fx);
 
 /* Finish the group that started first over all USCs. False when none runs. */
 bool fx_finish_oldest(struct fixture *fx);

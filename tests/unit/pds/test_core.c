@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The PDS of a core: tasks of a core take its lock and no other, and data masters that use one
- * core from threads of their own get resources of their own.
+ * The PDS of a core: tasks of a core take its lock and no other, work-groups end without the device
+ * lock, and data masters that use one core from threads of their own get resources of their own.
+ * Groups that threads end at the same time are in order.
  */
 #include "stage_fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
 
 #include "../../../qemu-device/gpu/pds/state.h"
 #include "perf.h"
@@ -35,6 +38,171 @@ static void tasks_take_no_device_lock(void **state)
 	pds_task_drop(t->fx->pds, &place);
 	assert_int_equal(t->fx->locks, locks);
 	stage_tasks_destroy(t);
+}
+
+/* Start groups of a launch until one waits; without instances, one. */
+static u32 start_groups(struct fixture *fx, bool sequences)
+{
+	struct pds_launch launch = fx_launch(INSTANCES, 1, 1);
+	u32 n;
+
+	launch.sequences = sequences;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	for (n = 0; !(sequences && n) && fx_group(fx, n, 0, 0, n) == PDS_STARTED; n++)
+		;
+	fx_end(fx);
+	return n;
+}
+
+/* Also an end after which one without instances starts, and the end of that, which is the last. */
+static void compute_ends_take_no_device_lock(void **state)
+{
+	struct fixture *fx = fx_create(2 * PER_CORE, NULL);
+	const u32 groups = start_groups(fx, false);
+	u32 locks, n;
+
+	(void)state;
+	assert_true(groups > 2 * PER_CORE);
+	fx_finish_oldest(fx);
+	assert_int_equal(start_groups(fx, true), 1);
+	assert_int_equal(pds_pending(fx->pds), 1);
+	assert_int_equal(pds_groups(fx->pds), groups);
+	locks = fx->locks;
+	for (n = 1; n < groups; n++) {
+		assert_int_equal(pds_done(fx->pds), n);
+		assert_int_equal(fx->ends, 0);
+		assert_true(fx_finish_oldest(fx));
+	}
+	assert_int_equal(pds_done(fx->pds), groups);
+	assert_int_equal(pds_pending(fx->pds), 1);
+	assert_true(fx_finish_oldest(fx));
+	assert_int_equal(pds_pending(fx->pds), 0);
+	assert_int_equal(pds_groups(fx->pds), 0);
+	assert_int_equal(fx->ends, 1);
+	assert_int_equal(fx->locks, locks);
+	fx_destroy(fx);
+}
+
+/* ------------------------------------------------------------ the order of groups, two threads */
+
+#define HOLDS		40000u	/* groups without instances */
+#define EACH		3u	/* groups before each of them, at most */
+#define GROUPS		(HOLDS * EACH)
+
+/* Groups are numbered in the order of their start; even ones are ended by one thread. */
+struct dispatch {
+	struct pds_order order;
+	u32 epoch[GROUPS];
+	_Atomic u32 started;	/* groups of which the epoch is valid */
+	u32 before[HOLDS];	/* groups that were started before a group without instances */
+	_Atomic u32 ended[2];	/* groups of each thread */
+	u32 resolved;		/* groups without instances; order's lock */
+	u32 wrong;		/* that were resolved too early or out of order; likewise */
+};
+
+struct ender {
+	struct dispatch *d;
+	u32 number;
+	pthread_t thread;
+};
+
+static u32 ended_before(struct dispatch *d)
+{
+	const u32 even = atomic_load(&d->ended[0]), odd = atomic_load(&d->ended[1]);
+
+	/* Groups before the first one that has not ended. */
+	return even <= odd ? 2 * even : 2 * odd + 1;
+}
+
+/* Remove groups without instances that may end, and end them. */
+static void resolve(struct dispatch *d)
+{
+	struct pds_place place;
+
+	pthread_mutex_lock(&d->order.lock);
+	while (pds_order_resolve(&d->order, &place)) {
+		d->wrong += place.group != d->resolved ||
+			    ended_before(d) < d->before[place.group];
+		d->resolved++;
+		pds_order_leave(&d->order, place.group + 1, 1);
+	}
+	pthread_mutex_unlock(&d->order.lock);
+}
+
+static void *end_groups(void *opaque)
+{
+	const struct ender *e = opaque;
+	struct dispatch *d = e->d;
+	u32 n;
+
+	for (n = e->number; n < GROUPS; n += 2) {
+		while (atomic_load(&d->started) <= n)
+			sched_yield();
+		atomic_fetch_add(&d->ended[e->number], 1);
+		if (pds_order_leave(&d->order, d->epoch[n], 1))
+			resolve(d);
+	}
+	return NULL;
+}
+
+static u32 resolved(struct dispatch *d)
+{
+	u32 n;
+
+	pthread_mutex_lock(&d->order.lock);
+	n = d->resolved;
+	pthread_mutex_unlock(&d->order.lock);
+	return n;
+}
+
+static void start(struct dispatch *d)
+{
+	const u32 n = atomic_load(&d->started);
+
+	d->epoch[n] = pds_order_enter(&d->order);
+	atomic_store(&d->started, n + 1);
+}
+
+static void hold(struct dispatch *d, u32 n)
+{
+	const struct pds_place place = { .group = n };
+
+	while (n >= resolved(d) + PDS_MAX_PENDING)
+		sched_yield();
+	pthread_mutex_lock(&d->order.lock);
+	d->before[n] = atomic_load(&d->started);
+	assert_int_equal(pds_order_hold(&d->order, &place), n + 1);
+	pthread_mutex_unlock(&d->order.lock);
+	resolve(d);
+}
+
+static void each_group_without_instances_is_resolved_once(void **state)
+{
+	struct dispatch *d = calloc(1, sizeof(*d));
+	struct ender ender[2];
+	u32 n, i;
+
+	(void)state;
+	assert_non_null(d);
+	pds_order_init(&d->order);
+	for (i = 0; i < 2; i++) {
+		ender[i] = (struct ender){ .d = d, .number = i };
+		assert_int_equal(pthread_create(&ender[i].thread, NULL, end_groups, &ender[i]), 0);
+	}
+	for (n = 0; n < HOLDS; n++) {
+		for (i = 0; i < n % (EACH + 1); i++)
+			start(d);
+		hold(d, n);
+	}
+	while (atomic_load(&d->started) < GROUPS)
+		start(d);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(ender[i].thread, NULL), 0);
+	assert_int_equal(d->resolved, HOLDS);
+	assert_int_equal(d->wrong, 0);
+	pds_order_fini(&d->order);
+	free(d);
 }
 
 /* ------------------------------------------------------------ two data masters, two threads */
@@ -117,6 +285,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tasks_take_no_device_lock),
+		cmocka_unit_test(compute_ends_take_no_device_lock),
+		cmocka_unit_test(each_group_without_instances_is_resolved_once),
 		cmocka_unit_test(data_masters_share_a_core),
 	};
 

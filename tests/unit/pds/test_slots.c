@@ -98,8 +98,8 @@ static void groups_that_end_together_are_released_together(void **state)
 	first = running(fx->usc[0]);
 	locks = fx->locks;
 	fake_usc_finish_groups(fx->usc[0], first);
-	assert_int_equal(fx->locks, locks + 1);
-	assert_int_equal(fx->done, SLOTS);
+	assert_int_equal(fx->locks, locks);
+	assert_int_equal(pds_done(fx->pds), SLOTS);
 	assert_int_equal(fx->room, 1);
 	/* Those that were filled have their slots, and each of the others has room. */
 	assert_int_equal(pds_groups(fx->pds), TASKS - SLOTS);
@@ -208,7 +208,7 @@ static void groups_that_wait_for_slots_are_stopped(void **state)
 	assert_int_equal(empty, TASKS - SLOTS);
 	assert_int_equal(fx_load(fx).tasks, SLOTS);
 	fx_finish_all(fx);
-	assert_int_equal(fx->done, TASKS);
+	assert_int_equal(pds_done(fx->pds), TASKS);
 	assert_int_equal(fx_counter(fx, PUMICE_PERF_PDS_TASKS), SLOTS);
 	assert_int_equal(fill(fx), TASKS);
 	fx_destroy(fx);
@@ -235,7 +235,7 @@ static void in_order_every_group_gets_its_slot(void **state)
 					best = n;
 			fake_usc_finish(fx->usc[0], best);
 		}
-		assert_int_equal(fx->done, started);
+		assert_int_equal(pds_done(fx->pds), started);
 		assert_int_equal(fx_load(fx).held, 0);
 	}
 	fx_destroy(fx);
@@ -323,10 +323,10 @@ static void a_group_without_instances_waits_for_those_before_it(void **state)
 	assert_true(is_running(fx, 5));
 	assert_int_equal(fx_load(fx).tasks, 5);
 	assert_int_equal(fx_load(fx).waves, 4);	/* it has none */
-	assert_int_equal(fx->sequenced, 0);
+	assert_int_equal(fx_sequenced(fx), 0);
 	fx_finish_all(fx);
-	assert_int_equal(fx->done, 10);
-	assert_int_equal(fx->sequenced, 1);
+	assert_int_equal(pds_done(fx->pds), 9);
+	assert_int_equal(fx_sequenced(fx), 1);
 	fx_destroy(fx);
 }
 
@@ -344,7 +344,7 @@ static void groups_without_instances_end_one_after_another(void **state)
 	}
 	for (n = 0; n < 1000; n++) {
 		assert_true(fx_finish_oldest(fx));
-		assert_int_equal(fx->sequenced, n + 1);
+		assert_int_equal(fx_sequenced(fx), n + 1);
 		assert_true(is_running(fx, 1));
 		assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 		assert_true(is_running(fx, 1));
@@ -379,7 +379,7 @@ static void a_group_without_instances_holds_up_no_release_in_order(void **state)
 	fake_usc_finish(fx->usc[0], first);
 	assert_int_equal(fx->usc[1]->running, 1);
 	fx_finish_all(fx);
-	assert_int_equal(fx->sequenced, 1);
+	assert_int_equal(fx_sequenced(fx), 1);
 	fx_destroy(fx);
 }
 
@@ -425,7 +425,7 @@ static void stopped_groups_without_instances_wait_for_no_slot(void **state)
 	fx_abort(t->fx);
 	assert_int_equal(finish_groups(t->fx), PENDING);
 	assert_int_equal(pds_groups(t->fx->pds), 0);
-	assert_int_equal(t->fx->sequenced, PENDING);
+	assert_int_equal(fx_sequenced(t->fx), PENDING);
 	/*
 	 * The vertices were not stopped, and the next job is not ordered by the groups of this one.
 	 */

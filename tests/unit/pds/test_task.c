@@ -59,7 +59,7 @@ static void a_task_is_described_to_its_usc(void **state)
 	assert_int_equal(t->owner[PDS_DM_PDM].done[0], 1);
 	assert_ptr_equal(t->owner[PDS_DM_PDM].last, &gfx);
 	assert_int_equal(t->owner[PDS_DM_VDM].done[0], 0);
-	assert_int_equal(t->fx->done, 0);
+	assert_int_equal(pds_done(t->fx->pds), 0);
 	stage_tasks_destroy(t);
 }
 
