@@ -175,12 +175,16 @@ static bool run(struct rdm *rdm)
 	return more;
 }
 
-/* Return whether all tasks have ended that were started. */
+/*
+ * Return whether all tasks have ended that were started, and are reaped. A task may end during the
+ * search for ended ones: so the count is read first.
+ */
 static bool drained(struct rdm *rdm)
 {
+	const bool ended = !atomic_load(&rdm->running);
+
 	rdm_task_reap(rdm);
-	return !atomic_load(&rdm->running) &&
-	       (atomic_load(&rdm->stopping) || !rdm_task_any(rdm));
+	return ended && (atomic_load(&rdm->stopping) || !rdm_task_any(rdm));
 }
 
 /* Do one step of the job, with the lock; *cost becomes its share of the budget. */

@@ -152,6 +152,8 @@ void pds_pool_free(struct pds *pds, enum pds_dm dm, struct pds_place *place)
 	assert_int_equal(dm, PDS_DM_RDM);
 	assert_false(task->running);
 	assert_int_equal(task->rows, place->vpm_rows);
+	if (pds->at_free)
+		pds->at_free();
 	memset(task->vo, 0x55, sizeof(task->vo));
 	task->rows = place->vpm_rows = 0;
 }

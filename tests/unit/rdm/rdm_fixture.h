@@ -61,8 +61,8 @@ struct pds {
 	u32 room[RDMFX_CORES];	/* tasks that a core has room for */
 	u32 pool_instances;	/* of a task that generates rays */
 	bool endless;		/* programs end only when they are aborted */
-	/* Called without the lock, before a claim, or the start of a task; or NULL. */
-	void (*at_claim)(void), (*at_start)(void);
+	/* Called without the lock, before a claim, a start of a task, or freeing rows; or NULL. */
+	void (*at_claim)(void), (*at_start)(void), (*at_free)(void);
 
 	/* Recorded. */
 	u32 loads, loaded;	/* stages: loaded in all, and not dropped */

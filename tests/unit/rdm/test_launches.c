@@ -413,6 +413,31 @@ static void abort_once(void)
 	rdmfx_abort(fx);
 }
 
+static void finish_oldest(void)
+{
+	fx->pds.at_free = NULL;
+	rdmfx_finish(fx, false);
+}
+
+/* The fixture checks that the job ends without rows: those of a task that ends last, too. */
+static void a_task_that_ends_during_the_search_for_others_is_reaped(void **state)
+{
+	(void)state;
+	fx->stop = true;
+	fx->pds.endless = true;
+	put_stopped_job();
+	while (fx->pds.running < 2)
+		rdmfx_step(fx);
+	assert_int_equal(fx->pds.task[0].pds_addr & 0xf0, RDMFX_GENERATE);
+	rdmfx_abort(fx);
+	rdmfx_finish(fx, true);
+	fx->pds.at_free = finish_oldest;
+	rdmfx_run(fx);
+	assert_int_equal(fx->end, DM_ABORTED);
+	assert_null(fx->pds.at_free);
+	rdmfx_destroy(fx);
+}
+
 /* A claim of a job that is aborted meanwhile waits on: it is cancelled at the end of the job. */
 static void claims_that_wait_after_an_abort_are_cancelled(void **state)
 {
@@ -460,6 +485,7 @@ int main(void)
 		TEST(generated_rays_are_those_of_their_outputs),
 		TEST(a_reset_releases_programs),
 		TEST(jobs_are_aborted_at_any_point),
+		TEST(a_task_that_ends_during_the_search_for_others_is_reaped),
 		TEST(claims_that_wait_after_an_abort_are_cancelled),
 		TEST(a_task_that_starts_after_an_abort_is_aborted),
 	};
