@@ -220,6 +220,8 @@ static bool effects_of(const uint32_t *words, struct pumice_usc_insn *insn, stru
 		return false;
 	op = pumice_isa_find_opcode(&pumice_usc_isa, insn->opcode);
 	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
+	if (insn->opcode == PUMICE_USC_OP_PBE)	/* stores all outputs of the tile */
+		add_read(e, FIRST_O, PUMICE_USC_MAX_OUTPUTS);
 	for (unsigned int i = 0; i < form->nr_operands; i++) {
 		const struct pumice_isa_operand *place = &form->operands[i];
 		const struct pumice_isa_class *cls = &pumice_usc_isa.classes[place->cls];

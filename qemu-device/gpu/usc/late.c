@@ -668,6 +668,20 @@ static bool check_copy(struct exec *x, const struct usc_insn *i)
 			   i->loads != USC_LOADS_NONE);
 }
 
+/* Operation pbe reads all outputs of the tile, though its only operand is the state. */
+static bool check_emitted(struct exec *x, const struct usc_insn *i)
+{
+	struct place p = { BASE_OUTPUTS, 0 };
+
+	if (i->op != PUMICE_USC_OP_PBE || !wave_of(x)->outputs)
+		return true;
+	for (u32 n = 0; n < OUTPUT_ROWS; n++, p.offset += ROW_BYTES) {
+		if (!check_read(x, i, p, 0))
+			return false;
+	}
+	return true;
+}
+
 static bool check(struct exec *x, const struct usc_insn *i)
 {
 	const struct late_wave *wave = wave_of(x);
@@ -675,7 +689,7 @@ static bool check(struct exec *x, const struct usc_insn *i)
 	if (!wave->rows && !wave->ranges)
 		return true;
 	return check_sources(x, i) && check_destination(x, i) && check_local(x, i) &&
-	       check_copy(x, i);
+	       check_copy(x, i) && check_emitted(x, i);
 }
 
 /* -------------------------------------------------------- loads, and their waits */
@@ -900,8 +914,11 @@ static void end_slot_load(struct exec *x)
 	wave_of(x)->joined = true;
 	if (run->together & ~(1u << x->wave->in_group))
 		return;
-	for (u32 w = 0; w < run->waves; w++)
-		x->usc->late->wave[run->wave[w]].joined = false;
+	for (u32 w = 0; w < run->waves; w++) {
+		/* Another group may have the places of waves whose task has ended. */
+		if (x->usc->wave[run->wave[w]].slot == x->wave->slot)
+			x->usc->late->wave[run->wave[w]].joined = false;
+	}
 }
 
 bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)

@@ -152,6 +152,8 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		{ LOAD "mov r3, [one], r1\nend", UNWAITED(4, "r1", "sig1") },
 		{ LOAD "mov r3, [r1], 1\nend", UNWAITED(4, "r1", "sig1") },
 		{ LOAD "sig_wait r4[0], sig0\nmov r3, [one], r1\nend", UNWAITED(5, "r1", "sig1") },
+		{ ".stage tile\nglobal_load32 sig0, o3, [one], sh8 + v0\npbe sh0\nend",
+		  UNWAITED(3, "o3", "sig0") },
 		{ LOAD "sig_wait r4[0], sig1\nmov r3, [one], r1\nend", "" },
 		{ LOAD "sig_waitall2 r4[0], sig0, sig1\nmov r3, [one], r1\nend", "" },
 		/* One of several signals: until a branch nothing has distinguished them. */

@@ -130,17 +130,27 @@ struct tile {
 	struct usc_span span[USC_WAVE_SPANS];
 };
 
-static void run_fragments(struct fixture *fx, struct code *c, struct tile *t)
+static u32 emitted;	/* O1 of lane 0 in the last operation pbe */
+
+static bool emit(const struct usc_gfx *gfx, const u32 state[8], struct gpu_fault *fault)
 {
+	(void)state, (void)fault;
+	emitted = gfx->tile->outputs[PUMICE_TILE_PIXELS + 4];
+	return true;
+}
+
+static void run_stage(struct fixture *fx, struct code *c, struct tile *t, enum usc_stage stage)
+{
+	static const struct usc_gfx_ops ops = { .pbe = emit };
 	const struct usc_tile tile = { .pixels = PUMICE_TILE_PIXELS, .outputs = t->words[0][0],
 				       .words = 2, .samples = 2, .width = 16, .height = 16 };
-	const struct usc_gfx gfx = { .stage = USC_STAGE_FRAGMENT, .sample = USC_PIXEL_RATE,
-				     .discards = true, .tile = &tile, .span = t->span,
+	const struct usc_gfx gfx = { .stage = (u8)stage, .sample = USC_PIXEL_RATE,
+				     .ops = &ops, .discards = true, .tile = &tile, .span = t->span,
 				     .spans = USC_WAVE_SPANS };
 	struct fx_group group = { .tasks = 1, .instances = { GROUP }, .limits = late_limits,
 				  .gfx = &gfx, .prims = 1 };
 
-	group.limits.stage = USC_STAGE_FRAGMENT;
+	group.limits.stage = stage;
 	group.limits.outputs = 2;
 	for (u32 s = 0; s < 4; s++)
 		for (u32 n = 0; n < PUMICE_TILE_PIXELS; n++)
@@ -150,6 +160,11 @@ static void run_fragments(struct fixture *fx, struct code *c, struct tile *t)
 						.samples = n ? 0x3333 : 0x3331,
 						.covered = 0x3333 };
 	run_group(fx, c, &group);
+}
+
+static void run_fragments(struct fixture *fx, struct code *c, struct tile *t)
+{
+	run_stage(fx, c, t, USC_STAGE_FRAGMENT);
 }
 
 /* Add a load of lane n's word n to O1 with signal 3. */
@@ -211,6 +226,33 @@ static void late_pixel_outputs_are_reported(void **state)
 	assert_int_equal(t.words[0][0][4 + 16], BEFORE);
 	assert_int_equal(t.words[0][1][4 + 15], BEFORE);
 	assert_int_equal(t.words[0][1][4 + 16], PUMICE_USC_POISON);
+	fx_destroy(fx);
+}
+
+/* Operation pbe emits a tile only after the wait for its outputs. */
+static void late_pixel_outputs_are_not_emitted(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	static struct tile t;
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < 2; n++) {
+		begin(&c);
+		add_output_load(&c);
+		if (n)
+			add(&c, INSN(SIG_WAIT, .dst = R_ELEM(2), .sig0 = 3));
+		add(&c, INSN(PBE, .src0 = SH(0)));
+		emitted = 0;
+		run_stage(fx, &c, &t, USC_STAGE_TILE);
+		if (n) {
+			assert_int_equal(fx->faults, 0);
+			assert_int_equal(emitted, LOADED);
+		} else {
+			assert_late(fx, &c, O(1), false, false);
+			assert_int_equal(emitted, 0);
+		}
+	}
 	fx_destroy(fx);
 }
 
@@ -280,6 +322,7 @@ int main(void)
 		cmocka_unit_test(each_wave_waits_for_a_slot_register_of_its_task),
 		cmocka_unit_test(slot_registers_arrive_when_the_access_is_complete),
 		cmocka_unit_test(late_pixel_outputs_are_reported),
+		cmocka_unit_test(late_pixel_outputs_are_not_emitted),
 		cmocka_unit_test(pixel_outputs_arrive_with_a_wait),
 		cmocka_unit_test(pixel_outputs_arrive_when_the_access_is_complete),
 	};
