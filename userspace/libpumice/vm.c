@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Address spaces: checks before binding, and allocation of addresses for
- * callers that do not choose them. These are in the upper half of the heap of
- * 4 KiB pages; callers that request large pages get addresses of other heaps.
+ * callers that do not choose them. These are in the upper half of each heap: of
+ * 4 KiB pages, and of larger ones for callers that request these and for objects
+ * of the library.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,9 @@ int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
 	pthread_mutex_unlock(&dev->vms_lock);
 	err = extents_init(&vm->room[0], start, dev->info.va_end - start);
 	for (i = 1; i < PUMICE_MAX_HEAPS && !err; i++)
-		err = extents_init(&vm->room[i], limits->heaps[i].start, limits->heaps[i].size);
+		err = extents_init(&vm->room[i],
+				   limits->heaps[i].start + limits->heaps[i].size / 2,
+				   limits->heaps[i].size / 2);
 	return err;
 }
 

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <pumice/pumice_capture.h>
+
 #include "heaps_internal.h"
 
 #include <cmocka.h>
@@ -18,6 +20,12 @@
 #define MIB	(1ull << 20)
 
 static const struct pumice_device_info info = { .va_start = 2 * MIB, .va_end = 16 * GIB };
+
+/* Return the first address of a heap that the library allocates. */
+static uint64_t upper_half(const struct pumice_device *dev, u32 heap)
+{
+	return dev->limits.heaps[heap].start + dev->limits.heaps[heap].size / 2;
+}
 
 static struct pumice_device_limits good_limits(void)
 {
@@ -164,7 +172,7 @@ static void only_memory_that_does_not_fit_is_placed_in_small_pages(void **state)
 	dev->ops = real_ops;
 	/* Refused placements have freed their addresses. */
 	assert_int_equal(pumice_vm_place(vm, bo, PUMICE_PLACE_LARGE, &va), 0);
-	assert_int_equal(va, dev->limits.heaps[dev->limits.heap_count - 1].start);
+	assert_int_equal(va, upper_half(dev, dev->limits.heap_count - 1));
 	pumice_bo_destroy(bo);
 	pumice_vm_destroy(vm);
 	pumice_device_close(dev);
@@ -177,6 +185,45 @@ static u32 heap_of(const struct pumice_device *dev, uint64_t va)
 
 	assert_non_null(heap);
 	return (u32)(heap - dev->limits.heaps);
+}
+
+/* A program binds its own memory at the start of each heap; the library does not replace it. */
+static void objects_are_not_placed_in_the_lower_half_of_a_heap(void **state)
+{
+	static const uint64_t pattern = 0x0123456789abcdefull;
+	struct pumice_buffer buffer[2];
+	struct pumice_device *dev;
+	struct pumice_bo *bo;
+	struct pumice_vm *vm;
+	uint64_t found;
+	void *cpu;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_bo_create(dev, 2 * MIB, vm, &bo), 0);
+	assert_int_equal(pumice_bo_map(bo, &cpu), 0);
+	memcpy(cpu, &pattern, sizeof(pattern));
+	for (i = 1; i < dev->limits.heap_count; i++) {
+		const struct pumice_bind bind = {
+			.va = dev->limits.heaps[i].start, .size = 2 * MIB, .bo = bo,
+		};
+
+		assert_int_equal(pumice_vm_bind(vm, &bind, 1, NULL), 0);
+	}
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pumice_buffer_create(vm, 2 * MIB, &buffer[i]), 0);
+	for (i = 1; i < dev->limits.heap_count; i++) {
+		assert_int_equal(pumice_vm_peek(vm, dev->limits.heaps[i].start, &found,
+						sizeof(found)), 0);
+		assert_int_equal(found, pattern);
+	}
+	for (i = 0; i < 2; i++)
+		pumice_buffer_destroy(&buffer[i]);
+	pumice_bo_destroy(bo);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
 }
 
 static void objects_of_whole_large_pages_are_in_their_heap(void **state)
@@ -231,6 +278,7 @@ int main(void)
 		cmocka_unit_test(sizes_without_contiguous_memory_have_small_pages),
 		cmocka_unit_test(only_memory_that_does_not_fit_is_placed_in_small_pages),
 		cmocka_unit_test(objects_of_whole_large_pages_are_in_their_heap),
+		cmocka_unit_test(objects_are_not_placed_in_the_lower_half_of_a_heap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -377,7 +377,9 @@ int pumice_vm_bind(struct pumice_vm *vm, const struct pumice_bind *ops, uint32_t
  * @va: out; nothing is mapped there yet
  *
  * Only ranges allocated here are avoided: a caller that also chooses addresses
- * itself must not use the upper half, from which these are allocated.
+ * itself must not use the upper half of the heap of 4 KiB pages, from which
+ * these are allocated, nor that of a heap of larger pages, from which
+ * pumice_vm_place() and the library allocate.
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
@@ -401,8 +403,9 @@ void pumice_vm_va_free(struct pumice_vm *vm, uint64_t va);
  *
  * The library places its own objects (pumice_buffer_create(), images, streams, spilled outputs of
  * data sets) in the heap of 2 MiB pages if their size, in whole 4 KiB pages, is a multiple of
- * 2 MiB. A program whose captures are for kernels without heaps places such memory itself,
- * without the flag.
+ * 2 MiB. Parts of such an object can be unmapped or mapped again only in whole pages of 2 MiB. A
+ * program that needs parts of 4 KiB in its buffers, or whose captures are for kernels without
+ * heaps, places their memory itself, without the flag.
  *
  * Return: as pumice_vm_va_alloc() and pumice_vm_bind().
  */
