@@ -43,6 +43,11 @@ example() {
 
 cd /tmp || exit 1
 example pumice-info -d drm
+# The driver reports what the device has: sizes that no other test compares through the library.
+units='/^vertices of a core/p; /^FIFOs of a core/p; /^texture interfaces/p'
+[ "$(pumice-info -d drm | sed -n "$units")" = "$(pumice-info -d inproc | sed -n "$units")" ] &&
+	[ "$(pumice-info -d drm | sed -n "$units" | wc -l)" -eq 3 ]
+report the_driver_reports_the_units_of_the_device $?
 example pumice-shares
 example pumice-shares cdm=64 pdm=none
 example pumice-shares cdm=default vdm=default pdm=default rdm=default
