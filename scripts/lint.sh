@@ -149,6 +149,7 @@ cppcheck=$BUILD/cppcheck
 mkdir -p "$cppcheck"
 # Of this run only.
 no_tools=$BUILD/lint-no-tools.$$
+rm -f "$no_tools"
 trap 'rm -f "$no_tools"' EXIT
 tap=
 if [ "${1:-}" = all ] || [ "${1:-}" = part ]; then
