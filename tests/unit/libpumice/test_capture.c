@@ -170,7 +170,7 @@ static void a_capture_can_be_placed_in_another_vm(void **state)
 static void objects_after_a_capture_do_not_replace_its_memory(void **state)
 {
 	static const uint64_t sizes[] = { PAGE, 512 * PAGE };
-	struct pumice_buffer old[2], more;
+	struct pumice_buffer old[2], more[2];
 	struct pumice_capture *c, *again;
 	struct pumice_vm *other, *first = vm;
 	size_t i;
@@ -185,14 +185,15 @@ static void objects_after_a_capture_do_not_replace_its_memory(void **state)
 	assert_int_equal(pumice_capture_place(c, other), 0);
 	vm = other;
 	for (i = 0; i < 2; i++) {
-		assert_int_equal(pumice_buffer_create(vm, sizes[i], &more), 0);
-		assert_true(more.va >= old[i].va + sizes[i]);
+		assert_int_equal(pumice_buffer_create(vm, sizes[i], &more[i]), 0);
+		assert_true(more[i].va >= old[i].va + sizes[i]);
 	}
 	again = write_and_load();
 	vm = first;
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(byte_at(again, old[i].va), 77 + i);
 		pumice_buffer_destroy(&old[i]);
+		pumice_buffer_destroy(&more[i]);
 	}
 	pumice_capture_destroy(again);
 	pumice_vm_destroy(other);
