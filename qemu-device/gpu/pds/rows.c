@@ -6,9 +6,9 @@
  * the ring, those of others rows of the pool.
  *
  * Rows of the pool become free without a claim of their owner: the task ends, and its outputs are
- * copied. So one that waits for them waits for a finite time, also with rows of another data
- * master, and the DMS may hold that one back meanwhile: or small tasks would keep a large one from
- * ever having its rows.
+ * copied. So one that waits for them waits for a finite time if programs end, also with rows of
+ * another data master, and the DMS may hold that one back meanwhile: or small tasks would keep a
+ * large one from ever having its rows.
  */
 #include "../number.h"
 #include "state.h"
