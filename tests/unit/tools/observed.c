@@ -89,12 +89,19 @@ static void dispatch(struct pumice_context *context, struct pumice_stream *strea
 	check("run", pumice_context_run(context, va, PUMICE_FOREVER, NULL));
 }
 
-/* Start a child that does as the line says; wait for it unless it waits for a signal. */
+/*
+ * Start a child that does as the line says, and wait for its end. One that waits for a signal
+ * writes a byte when it has returned from fork(): only then has it closed what it inherited.
+ */
 static void fork_child(const char *line)
 {
-	const pid_t child = fork();
-	int status;
+	int status, ends[2];
+	pid_t child;
+	char byte = 0;
 
+	if (pipe(ends))
+		exit(1);
+	child = fork();
 	if (child < 0)
 		exit(1);
 	if (!child) {
@@ -104,11 +111,19 @@ static void fork_child(const char *line)
 			pumice_device_close(dev);
 			_exit(0);
 		}
+		if (write(ends[1], &byte, 1) != 1)
+			_exit(1);
 		for (;;)
 			pause();
 	}
-	if (strcmp(line, "fork\n") && (waitpid(child, &status, 0) != child || status))
+	close(ends[1]);
+	if (!strcmp(line, "fork\n")) {
+		if (read(ends[0], &byte, 1) != 1)
+			exit(1);
+	} else if (waitpid(child, &status, 0) != child || status) {
 		exit(1);
+	}
+	close(ends[0]);
 }
 
 int main(int argc, char **argv)
