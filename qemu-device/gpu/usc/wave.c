@@ -143,7 +143,7 @@ static void notify_task(struct usc *usc, unsigned int group, const struct usc_wa
 }
 
 /* Handle a wave that left the interpreter before the end of its slice. */
-static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
+static void wave_left(struct usc *usc, unsigned int group, struct exec *x, struct usc_wave *wave)
 {
 	struct usc_run *run = &usc->run[group];
 	u32 bit = 1u << run->current;
@@ -154,7 +154,7 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 	switch (x->exit) {
 	case USC_EXIT_YIELD:
 		run->left = 0;
-		usc->wave[run->wave[run->current]].resume = run->slots + x->wait;
+		wave->resume = run->slots + x->wait;
 		return;
 	case USC_EXIT_FAULT:
 		group_faulted(usc, group, &x->fault);
@@ -172,9 +172,10 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
 		run->ended |= bit;
 	}
 	run->runnable &= ~bit;
-	usc_slot_select_writers(usc, run, usc->wave[run->wave[run->current]].slot);
+	if (run->meeting)
+		usc_slot_select_writers(usc, run, wave->slot);
 	if (run->ended & bit)
-		notify_task(usc, group, &usc->wave[run->wave[run->current]]);
+		notify_task(usc, group, wave);
 	if (!run->runnable)
 		finish_or_release(usc, group);
 }
@@ -185,13 +186,15 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x)
  */
 static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, u32 slice)
 {
+	const u32 together = run->together;
 	u64 stalled = x->stalled;
 	u32 used;
 
 	if (wave->resume > run->slots)
 		x->stalled += wave->resume - run->slots;
-	used = usc_exec(x, wave, slice, run->together || !(run->runnable & (run->runnable - 1)));
-	run->together &= ~(1u << run->current);
+	used = usc_exec(x, wave, slice, together || !(run->runnable & (run->runnable - 1)));
+	if (together)
+		run->together &= ~(1u << run->current);
 	used = used ? used : 1;	/* a deferred wait costs its slot */
 	run->slots += used + (x->stalled - stalled);
 	return used;
@@ -216,8 +219,8 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 		run->left -= used;
 		done += used;
 		if (x->exit != USC_EXIT_SLICE)
-			wave_left(usc, group, x);
-		if (done >= USC_WAVE_QUANTUM && (usc->running & bit))
+			wave_left(usc, group, x, wave);
+		if (done >= USC_WAVE_QUANTUM && usc->ended && (usc->running & bit))
 			usc_report_ended(usc);	/* groups before this one, which is longer */
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;
