@@ -317,6 +317,19 @@ static void fill_far(struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		e->host = found->page;
 }
 
+/* Return the valid entry of the second level for va with this page size, or NULL. */
+static const struct mmu_tlb_entry *valid_far(const struct mmu *mmu, const struct mmu_tlb *tlb,
+					     unsigned int ctx, u64 va, unsigned int shift)
+{
+	struct mmu_tlb_entry *far = far_entry(tlb, va, shift);
+	u64 gen;
+
+	if (far->tag != mmu_tlb_page_tag(ctx, va, shift))
+		return NULL;
+	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	return far->gen == gen || mmu_tlb_renew(mmu, far, ctx, va, gen) ? far : NULL;
+}
+
 /*
  * Copy the grain of va from an entry of the second level with this page size, and return its
  * entry; NULL if there is none.
@@ -324,13 +337,10 @@ static void fill_far(struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 static const struct mmu_tlb_entry *copy_far(const struct mmu *mmu, struct mmu_tlb *tlb,
 					    unsigned int ctx, u64 va, unsigned int shift)
 {
-	struct mmu_tlb_entry *far = far_entry(tlb, va, shift), *near;
-	u64 gen;
+	const struct mmu_tlb_entry *far = valid_far(mmu, tlb, ctx, va, shift);
+	struct mmu_tlb_entry *near;
 
-	if (far->tag != mmu_tlb_page_tag(ctx, va, shift))
-		return NULL;
-	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
-	if (far->gen != gen && !mmu_tlb_renew(mmu, far, ctx, va, gen))
+	if (!far)
 		return NULL;
 	near = mmu_tlb_entry(tlb, va);
 	*near = *far;
@@ -350,6 +360,25 @@ u8 *mmu_tlb_find_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ct
 		e = shift != MMU_GRAIN_SHIFT ? copy_far(mmu, tlb, ctx, va, shift) : NULL;
 	}
 	return e && e->perms & perm ? e->host + (va & (GRAIN - 1)) : NULL;
+}
+
+u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u32 perm,
+		   u8 **host)
+{
+	const unsigned int shift = tlb->far && sizes_assigned(mmu) ?
+				   page_shift(range_size(mmu, va)) : MMU_GRAIN_SHIFT;
+	const u64 at = va & ((1ull << shift) - 1);
+
+	if (shift != MMU_GRAIN_SHIFT) {
+		const struct mmu_tlb_entry *e = valid_far(mmu, tlb, ctx, va, shift);
+
+		if (e && e->perms & perm) {
+			*host = e->host + at;
+			return (1ull << shift) - at;
+		}
+	}
+	*host = mmu_tlb_find(mmu, tlb, ctx, va, perm);
+	return *host ? GRAIN - (va & (GRAIN - 1)) : 0;
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,

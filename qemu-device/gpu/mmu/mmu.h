@@ -190,6 +190,13 @@ static inline u8 *mmu_tlb_find(const struct mmu *mmu, struct mmu_tlb *tlb, unsig
 }
 
 /*
+ * As mmu_tlb_find(), for more than a grain. Returns the bytes from va that are contiguous in the
+ * host's memory by one entry, and their beginning in *host; 0 if no entry permits the access.
+ */
+u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u32 perm,
+		   u8 **host);
+
+/*
  * Translate one address through the TLB, filling it. Returns a host pointer that is valid to
  * the end of the 4 KiB grain, or NULL with *fault filled in (fault, unit, access, ctx, addr;
  * other fields are unchanged).

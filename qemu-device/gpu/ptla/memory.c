@@ -29,12 +29,16 @@ static u64 to_grain_end(u64 va)
  */
 static u64 run_of(struct ptla_piece *p, u64 va, const u8 *host, u64 max, u32 perm)
 {
-	u64 run = to_grain_end(va);
+	u64 run = 0, part;
+	u8 *next;
 
-	while (run < max && !((va + run) >> PUMICE_MMU_VA_BITS) &&
-	       mmu_tlb_find(p->mmu, &p->unit->tlb, p->ctx, va + run, perm) == host + run)
-		run += GRAIN;
-	return min_u64(run, max);
+	while (run < max && !((va + run) >> PUMICE_MMU_VA_BITS)) {
+		part = mmu_tlb_extent(p->mmu, &p->unit->tlb, p->ctx, va + run, perm, &next);
+		if (!part || next != host + run)
+			break;
+		run += part;
+	}
+	return min_u64(max_u64(run, to_grain_end(va)), max);
 }
 
 static bool copy_forwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)

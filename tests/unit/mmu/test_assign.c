@@ -236,6 +236,47 @@ static void parts_of_an_invalidated_page_are_walked_again(void **state)
 	}
 }
 
+static u64 extent(struct fixture *fx, u64 va, u32 perm, u8 **host)
+{
+	return mmu_tlb_extent(&fx->mmu, &fx->tlb, CTX, va, perm, host);
+}
+
+/* One entry serves the rest of its page, for the accesses that it permits. */
+static void an_extent_is_the_rest_of_a_page_of_an_assigned_size(void **state)
+{
+	const u64 va = 0x1234;
+	unsigned int size, assigned;
+	u8 *host;
+
+	(void)state;
+	for (size = PUMICE_PAGE_SIZE_16K; size < PUMICE_PAGE_SIZE_COUNT; size++) {
+		for (assigned = 0; assigned < 2; assigned++) {
+			const u64 page = assigned ? testmem_page_bytes(size) : 4096;
+			struct fixture *fx = fx_create();
+			u64 bus = testmem_alloc(fx->tm, BLOCK, BLOCK);
+
+			mmu_tlb_set_far(&fx->tlb, calloc(MMU_TLB_FAR, sizeof(*fx->tlb.far)),
+					MMU_TLB_FAR);
+			assert_non_null(fx->tlb.far);
+			testmem_map_bus(fx->tm, CTX, 0, bus, BLOCK, size, TESTMEM_RO);
+			set_range(fx, 0, 0, 0, size);
+			assign(fx, assigned);
+			assert_int_equal(extent(fx, va, MMU_TLB_READ, &host), 0);
+			assert_non_null(fx_translate(fx, CTX, va, READ));
+			assert_int_equal(extent(fx, va, MMU_TLB_READ, &host),
+					 page - va % page);
+			assert_ptr_equal(host, (u8 *)testmem_host(fx->tm, bus) + va);
+			assert_int_equal(extent(fx, va, MMU_TLB_WRITE, &host), 0);
+			/* Another page, or grain. */
+			assert_int_equal(extent(fx, va + page, MMU_TLB_READ, &host), 0);
+			mmu_invalidate_range(&fx->mmu, CTX, va, va);
+			assert_int_equal(extent(fx, va, MMU_TLB_READ, &host), 0);
+			free(fx->tlb.far);
+			fx_destroy(fx);
+		}
+	}
+}
+
 static void a_reset_lets_directories_choose(void **state)
 {
 	struct fixture *fx = fx_create();
@@ -256,6 +297,7 @@ int main(void)
 		cmocka_unit_test(one_walk_serves_a_page_of_an_assigned_size),
 		cmocka_unit_test(invalidating_a_part_of_a_page_drops_all_of_it),
 		cmocka_unit_test(parts_of_an_invalidated_page_are_walked_again),
+		cmocka_unit_test(an_extent_is_the_rest_of_a_page_of_an_assigned_size),
 		cmocka_unit_test(a_reset_lets_directories_choose),
 	};
 
