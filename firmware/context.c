@@ -188,11 +188,6 @@ void context_publish_read(struct context *c)
 	window_write32(c->addr + __builtin_offsetof(struct fwif_context, cccb_read), c->read);
 }
 
-bool context_list_empty(const struct context_list *list)
-{
-	return list->head == CONTEXT_NONE;
-}
-
 void context_list_push(struct context_list *list, struct context *c)
 {
 	u16 number = (u16)context_number(c);

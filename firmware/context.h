@@ -130,7 +130,11 @@ void context_publish_read(struct context *c);
 u32 context_number(const struct context *c);
 struct context *context_at(u32 number);
 
-bool context_list_empty(const struct context_list *list);
+static inline bool context_list_empty(const struct context_list *list)
+{
+	return list->head == CONTEXT_NONE;
+}
+
 void context_list_push(struct context_list *list, struct context *c);
 struct context *context_list_pop(struct context_list *list);
 /** context_list_insert - insert into a list of ready contexts, sorted by ready_since. */

@@ -236,16 +236,15 @@ static s32 choose_priority(const struct context_list *ready)
 static void note_boost(const struct context *c)
 {
 	const struct context_list *ready = master[c->dm].ready;
-	u64 waited = clock_now() - c->ready_since;
 	u32 highest = FWIF_PRIORITIES - 1;
 
-	while (context_list_empty(&ready[highest]) && highest > c->priority)
+	while (highest > c->priority && context_list_empty(&ready[highest]))
 		highest--;
 	master[c->dm].boosted = highest > c->priority;
 	if (!master[c->dm].boosted)
 		return;
 	fw_boot->boosts++;
-	log_event(FWIF_LOG_CONTEXT_BOOST, c->id, us_of(waited), highest);
+	log_event(FWIF_LOG_CONTEXT_BOOST, c->id, us_of(clock_now() - c->ready_since), highest);
 }
 
 /* Start a prepared job on a data master if it is idle. */
