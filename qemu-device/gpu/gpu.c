@@ -363,6 +363,17 @@ static bool lock_wanted(const struct pumice_gpu *gpu)
 	       atomic_load_explicit(&gpu->lock_waits, memory_order_relaxed);
 }
 
+/* Return the USCs whose units this thread runs if possible. */
+static u64 uscs_at_home(const struct pumice_gpu *gpu)
+{
+	u64 uscs = 0;
+	u32 i;
+
+	for (i = 0; i < gpu->uscs; i++)
+		uscs |= (u64)workers_at_home(gpu->workers, gpu_usc_unit(gpu, i)) << i;
+	return uscs;
+}
+
 static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct pumice_gpu *gpu = opaque;
@@ -373,6 +384,7 @@ static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 	if (inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_CDM))
 		return false;
 	device_lock(gpu);
+	pds_prefer(gpu->pds, uscs_at_home(gpu));
 	for (done = 0; more && done < CDM_BUDGET; done += CDM_LOOK) {
 		/* Quick groups are filled with the lock held. */
 		if (done && (atomic_load_explicit(stop, memory_order_relaxed) || lock_wanted(gpu)))
@@ -569,7 +581,7 @@ static bool create_workers(struct pumice_gpu *gpu)
 {
 	struct workers_unit unit[WORKERS_MAX_UNITS] = {
 		[GPU_UNIT_FW] = { .step = step_fw, .opaque = gpu, .urgent = true },
-		[GPU_UNIT_CDM] = { .step = step_cdm, .opaque = gpu },
+		[GPU_UNIT_CDM] = { .step = step_cdm, .opaque = gpu, .wakes_late = true },
 		[GPU_UNIT_LATE] = { .step = step_late, .opaque = gpu },
 		[GPU_UNIT_RDM] = { .step = masters_step_rdm, .opaque = gpu },
 	};

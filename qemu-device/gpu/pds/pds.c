@@ -5,8 +5,9 @@
  * Source: document 000, "Programmable Data Sequencer". The PDS of a core is in core.c, accounts
  * are in resource.c, programs in program.c and run.c.
  *
- * The USC with the fewest waves gets the next group, round robin among equals. This depends
- * only on earlier groups, so a GPU without threads is deterministic.
+ * The USC with the fewest waves gets the next group, round robin among equals; preferred USCs have
+ * precedence, except for the last groups of a launch. Without threads all are preferred: then this
+ * depends only on earlier groups, so the GPU is deterministic.
  *
  * The resources of a task are released when it ends, and local memory with its group; or, in order,
  * those of a group when it and those before it on its USC have ended. Fences and the end of a job
@@ -107,6 +108,11 @@ void pds_tick(struct pds *pds)
 	pds->time = now(pds);
 }
 
+void pds_prefer(struct pds *pds, u64 uscs)
+{
+	pds->preferred = uscs;
+}
+
 /* Return whether the state's resources are within the maximum and a group fits on an empty USC. */
 static bool resources_suffice(const struct pds *pds, const struct pumice_cdm_state *state,
 			      const struct pds_need *need)
@@ -192,6 +198,15 @@ static void set_launch(struct current *cur, const struct pds_launch *launch)
 	pds_need_of(&cur->launch.state, &cur->need);
 }
 
+/* Return the first of the last groups of a grid: as many as all USCs have tasks. */
+static u64 balanced_from(const struct pds *pds, const struct pumice_cdm_launch *grid)
+{
+	const u64 groups = (u64)grid->groups_x * grid->groups_y * grid->groups_z;
+	const u64 last = (u64)pds->capacity.managed * pds->config.uscs;
+
+	return groups > last ? groups - last : 0;
+}
+
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault)
 {
@@ -225,6 +240,7 @@ enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *
 	cur->slow = cur->cost > FAST_COST;
 	cur->quick = cur->cost <= QUICK_COST && !launch->sequences;
 	cur->started = 0;
+	cur->balanced = balanced_from(pds, &launch->grid);
 	cur->waits = cur->filling = false;
 	cur->begun = true;
 	return PDS_LOADED;
@@ -307,18 +323,29 @@ static struct pds_core *claim_or_wait(struct pds *pds, unsigned int number, stru
 	return NULL;
 }
 
+/* Select the USC for a group to try next. */
+static bool next_usc(struct pds *pds, u64 linear, u64 tried, unsigned int *usc)
+{
+	const struct current *cur = &pds->current;
+	const u32 uscs = pds->config.uscs;
+
+	if (linear < cur->balanced && pds_lowest_load(pds, 0, uscs, &cur->need, pds->next,
+						      tried | ~pds->preferred, usc))
+		return true;
+	return pds_lowest_load(pds, 0, uscs, &cur->need, pds->next, tried, usc);
+}
+
 /*
- * Find room for one group of the launch. Returns its core, locked. If there is none, the CDM is
+ * Find room for a group of the launch. Returns its core, locked. If there is none, the CDM is
  * recorded as waiting on all cores, and NULL is returned.
  */
-static struct pds_core *find_room(struct pds *pds, struct pds_place *place)
+static struct pds_core *find_room(struct pds *pds, u64 linear, struct pds_place *place)
 {
 	struct pds_core *core;
 	u64 tried = 0;
 	unsigned int n;
 
-	while (pds_lowest_load(pds, 0, pds->config.uscs, &pds->current.need, pds->next, tried,
-			       &place->usc)) {
+	while (next_usc(pds, linear, tried, &place->usc)) {
 		core = claim_on(pds, place->usc, &place->group);
 		if (core)
 			return core;
@@ -541,7 +568,7 @@ static enum pds_result begin_group(struct pds *pds, const u32 id[3], u64 linear,
 {
 	enum pds_result result = PDS_MORE;
 	struct pds_place place;
-	struct pds_core *core = find_room(pds, &place);
+	struct pds_core *core = find_room(pds, linear, &place);
 
 	if (!core) {
 		note_wait(pds);

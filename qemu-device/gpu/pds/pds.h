@@ -138,6 +138,12 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 /* Read the clock once before several groups are started. */
 void pds_tick(struct pds *pds);
 /*
+ * Start groups on USCs of this set while they have room, then on others: those that the calling
+ * thread will run, so that what the PDS writes for a group stays in its caches. The last groups of
+ * a launch, as many as all USCs have tasks, are shared by all. Initially the set is empty.
+ */
+void pds_prefer(struct pds *pds, u64 uscs);
+/*
  * No group is started for a while although the last one did not have to wait: other data masters
  * may use room of cores on which an earlier one had to.
  */

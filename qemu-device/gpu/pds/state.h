@@ -109,6 +109,7 @@ struct current {
 	bool quick;	/* groups are filled and started in one section of the locks */
 	unsigned int cost;
 	u64 started;	/* groups of the launch */
+	u64 balanced;	/* the first group that is not for preferred USCs, see pds_prefer() */
 	bool waits;	/* the next group waits for room, */
 	u32 waits_on;	/* recorded as waiting there since pds_launch_pause(): bit n is core n */
 	struct pds_launch launch;
@@ -151,6 +152,7 @@ struct pds {
 	u64 sequences;			/* groups of the CDM without instances that were started */
 	struct mmu_tlb tlb;		/* of the launch */
 	u64 time;			/* GPU clock at pds_tick() */
+	u64 preferred;			/* USCs that get groups before others */
 	u64 waited;			/* counter: work-groups that waited */
 
 	/*

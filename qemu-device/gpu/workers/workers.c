@@ -43,10 +43,15 @@ struct unit {
 	_Atomic bool stop;
 };
 
+#define RECORD_WORDS	((WORKERS_MAX_UNITS + 63) / 64)
+
 struct thread {
 	struct workers *w;
 	unsigned int number;
 	pthread_t id;
+	/* Of the thread itself: wake-ups of its step are recorded, see workers_unit.wakes_late. */
+	bool records;
+	u64 record[RECORD_WORDS];	/* a bit a unit */
 };
 
 struct workers {
@@ -76,6 +81,9 @@ struct workers {
 	unsigned int skips;	/* units dequeued before the head since it became the head */
 	struct unit unit[WORKERS_MAX_UNITS];
 };
+
+/* The caller, if it is a thread of workers. */
+static _Thread_local struct thread *current_thread;
 
 static void enqueue(struct workers *w, unsigned int index, bool first)
 {
@@ -162,6 +170,13 @@ static bool is_home(const struct workers *w, unsigned int index, unsigned int th
 	return !home || home % w->threads == thread;
 }
 
+bool workers_at_home(const struct workers *w, unsigned int unit)
+{
+	const struct thread *self = current_thread;
+
+	return !self || self->w != w || is_home(w, unit, self->number);
+}
+
 /*
  * Return the unit in the queue before the one for the thread to run; NO_UNIT: the head is
  * next.
@@ -211,15 +226,98 @@ static unsigned int claim(struct workers *w, unsigned int thread)
 	return index;
 }
 
+/* Make the polling thread check the queue. False when there is none. */
+static bool stop_spinning(struct workers *w)
+{
+	bool spinning = w->spinning;
+
+	w->spinning = false;
+	if (spinning)
+		atomic_fetch_add_explicit(&w->spin_stops, 1, memory_order_relaxed);
+	return spinning;
+}
+
+/* Find a thread for urgent work: an idle one, or one whose step is stopped early. */
+static void find_thread(struct workers *w, bool urgent)
+{
+	unsigned int i;
+
+	if (stop_spinning(w))
+		return;
+	if (w->idle) {
+		pthread_cond_signal(&w->work);
+		return;
+	}
+	if (!urgent)
+		return;
+	for (i = 0; i < w->units; i++) {
+		if (w->unit[i].running && !w->unit[i].cfg.urgent) {
+			atomic_store(&w->unit[i].stop, true);
+			return;
+		}
+	}
+}
+
+/* Queue a unit that was woken, and find a thread for it; the lock is held. */
+static void wake_locked(struct workers *w, unsigned int unit)
+{
+	struct unit *u = &w->unit[unit];
+	const bool queued = u->queued;
+
+	make_runnable(w, unit);
+	/*
+	 * The thread of a step that runs continues with the unit: no other is needed. One that is
+	 * queued had a step: it stops none, so that others have whole steps in between, however
+	 * often a guest wakes it.
+	 */
+	if (!w->parks && !u->running)
+		find_thread(w, u->cfg.urgent && !queued);
+}
+
+/*
+ * Record a wake-up by this thread's step of a unit at home here, to pass it on later. Returns false
+ * to pass it on now. The unit is not awake until then: other threads may wake it at once.
+ */
+static bool record_wake(const struct workers *w, unsigned int unit)
+{
+	struct thread *self = current_thread;
+
+	if (!self || self->w != w || !self->records || !w->unit[unit].cfg.home ||
+	    !is_home(w, unit, self->number))
+		return false;
+	self->record[unit / 64] |= 1ull << unit % 64;
+	return true;
+}
+
+/* Pass on the wake-ups that a step recorded; the lock is held. */
+static void pass_wakes(struct workers *w, struct thread *self)
+{
+	unsigned int n, unit;
+
+	self->records = false;
+	for (n = 0; n < RECORD_WORDS; n++) {
+		for (; self->record[n]; self->record[n] &= self->record[n] - 1) {
+			unit = n * 64 + (unsigned int)__builtin_ctzll(self->record[n]);
+			if (!atomic_exchange(&w->unit[unit].awake, true))
+				wake_locked(w, unit);
+		}
+	}
+}
+
 /* Run one step of a claimed unit; called and returns with the lock held. */
 static void run_step(struct workers *w, unsigned int index)
 {
 	struct unit *u = &w->unit[index];
+	struct thread *self = current_thread;
 	bool more;
 
+	if (self)
+		self->records = u->cfg.wakes_late && w->threads > 1;
 	pthread_mutex_unlock(&w->lock);
 	more = u->cfg.step(u->cfg.opaque, u->cfg.index, &u->stop);
 	pthread_mutex_lock(&w->lock);
+	if (self)
+		pass_wakes(w, self);
 	u->running = false;
 	u->steps++;
 	/*
@@ -301,43 +399,12 @@ static void sleep_for_work(struct workers *w, u64 ns)
 	w->idle--;
 }
 
-/* Make the polling thread check the queue. False when there is none. */
-static bool stop_spinning(struct workers *w)
-{
-	bool spinning = w->spinning;
-
-	w->spinning = false;
-	if (spinning)
-		atomic_fetch_add_explicit(&w->spin_stops, 1, memory_order_relaxed);
-	return spinning;
-}
-
-/* Find a thread for urgent work: an idle one, or one whose step is stopped early. */
-static void find_thread(struct workers *w, bool urgent)
-{
-	unsigned int i;
-
-	if (stop_spinning(w))
-		return;
-	if (w->idle) {
-		pthread_cond_signal(&w->work);
-		return;
-	}
-	if (!urgent)
-		return;
-	for (i = 0; i < w->units; i++) {
-		if (w->unit[i].running && !w->unit[i].cfg.urgent) {
-			atomic_store(&w->unit[i].stop, true);
-			return;
-		}
-	}
-}
-
 static void *thread_main(void *arg)
 {
-	const struct thread *self = arg;
+	struct thread *self = arg;
 	struct workers *w = self->w;
 
+	current_thread = self;
 	if (w->thread_start)
 		w->thread_start(w->thread_opaque);
 	pthread_mutex_lock(&w->lock);
@@ -367,21 +434,15 @@ static void kick_poller(struct workers *w, bool kick)
 void workers_wake(struct workers *w, unsigned int unit)
 {
 	struct unit *u = &w->unit[unit];
-	bool queued, kick;
+	bool kick;
 
+	if (record_wake(w, unit))
+		return;
 	/* An urgent unit may be queued after others since its step ended. */
 	if (atomic_exchange(&u->awake, true) && !u->cfg.urgent)
 		return;
 	pthread_mutex_lock(&w->lock);
-	queued = u->queued;
-	make_runnable(w, unit);
-	/*
-	 * The thread of a step that runs continues with the unit: no other is needed. One that is
-	 * queued had a step: it stops none, so that others have whole steps in between, however
-	 * often a guest wakes it.
-	 */
-	if (!w->parks && !u->running)
-		find_thread(w, u->cfg.urgent && !queued);
+	wake_locked(w, unit);
 	kick = !w->threads && !w->polling && !w->parks;
 	pthread_mutex_unlock(&w->lock);
 	kick_poller(w, kick);

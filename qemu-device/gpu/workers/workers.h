@@ -52,9 +52,16 @@ struct workers_unit {
 	bool urgent;
 	/*
 	 * Units that pass data to each other have the same home, 1 or more: if possible, the
-	 * same thread runs them. 0: any thread.
+	 * same thread runs them. 0: any thread, as all urgent units.
 	 */
 	unsigned int home;
+	/*
+	 * With several threads, units that have their home at the thread of the step, and are woken
+	 * by it, are queued when it has ended: before that an idle thread would run them, although
+	 * what the step wrote for them is in the caches of its own thread, which runs them next.
+	 * Wake-ups by others are not late.
+	 */
+	bool wakes_late;
 };
 
 struct workers_config {
@@ -78,6 +85,12 @@ struct workers_config {
 struct workers *workers_create(const struct workers_config *config);
 /* Wait for the running steps, end the threads and free. */
 void workers_destroy(struct workers *w);
+
+/*
+ * Return whether the caller's thread is the one that runs this unit if possible; true for threads
+ * of others.
+ */
+bool workers_at_home(const struct workers *w, unsigned int unit);
 
 /* Wake the unit. A wake-up during its step causes another step. */
 void workers_wake(struct workers *w, unsigned int unit);

@@ -70,6 +70,50 @@ static void equal_uscs_are_used_round_robin_and_a_reset_starts_over(void **state
 	fx_destroy(fx);
 }
 
+/*
+ * Preferred USCs get the groups for which they have room; then others do. The last groups, as many
+ * as all USCs have tasks, are dispatched to those with the fewest waves.
+ */
+static void groups_go_to_preferred_uscs_except_the_last_ones(void **state)
+{
+	const struct fx_stores stores = { .tasks = 12 };
+	struct fixture *fx = fx_create(4, &stores);
+	struct pds_launch launch = fx_launch(1, 1, 1);
+	u32 i;
+
+	(void)state;
+	launch.grid.groups_x = 20 + 4 * 12;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	pds_prefer(fx->pds, 1u << 1 | 1u << 3);
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(fx->usc[i % 2 ? 3 : 1]->started, i / 2 + 1);
+	}
+	for (; i < 20 + 18; i++)
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+	assert_int_equal(fx->usc[0]->started, 9);
+	assert_int_equal(fx->usc[2]->started, 9);
+	fx_destroy(fx);
+}
+
+static void full_preferred_uscs_leave_groups_to_others(void **state)
+{
+	struct fixture *fx = fx_create(2, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
+	u32 n;
+
+	(void)state;
+	launch.grid.groups_x = 10000;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	pds_prefer(fx->pds, 1u << 1);
+	n = fill(fx);
+	assert_int_equal(fx->usc[0]->started, n / 2);
+	assert_int_equal(fx->usc[1]->started, n / 2);
+	fx_destroy(fx);
+}
+
 static void dispatch_is_reproducible(void **state)
 {
 	u32 first[2][64], run, i;
@@ -732,6 +776,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_dispatched_to_the_usc_with_the_fewest_waves),
 		cmocka_unit_test(equal_uscs_are_used_round_robin_and_a_reset_starts_over),
+		cmocka_unit_test(groups_go_to_preferred_uscs_except_the_last_ones),
+		cmocka_unit_test(full_preferred_uscs_leave_groups_to_others),
 		cmocka_unit_test(dispatch_is_reproducible),
 		cmocka_unit_test(a_group_is_described_to_its_usc),
 		cmocka_unit_test(local_memory_starts_at_the_first_bank),

@@ -34,6 +34,8 @@ struct fixture {
 	_Atomic bool stopped[UNITS];	/* it read the stop flag as true */
 	_Atomic unsigned int reads[UNITS];	/* of the stop flag */
 	_Atomic bool overlap;		/* some unit was in two steps at once */
+	unsigned int wakes[UNITS];	/* units that the next step wakes, a bit each */
+	_Atomic unsigned int at_home[UNITS];	/* units at home in the last step, a bit each */
 	u64 deadline[UNITS];		/* set in the next step, if not 0 */
 	bool wakes_itself[UNITS];	/* in the next step */
 
@@ -58,6 +60,20 @@ static unsigned int own_thread(void)
 	return (unsigned int)atoi(name + 7);
 }
 
+/* Wake what the test wants, and record which units are at home in this thread. */
+static void wake_others(struct fixture *fx, unsigned int index)
+{
+	unsigned int wakes = fx->wakes[index], home_units = 0, i;
+
+	fx->wakes[index] = 0;
+	for (i = 0; i < UNITS; i++) {
+		home_units |= (unsigned int)workers_at_home(fx->w, i) << i;
+		if (wakes >> i & 1)
+			workers_wake(fx->w, i);
+	}
+	atomic_store(&fx->at_home[index], home_units);
+}
+
 static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct fixture *fx = opaque;
@@ -67,6 +83,7 @@ static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 			atomic_store(&fx->overlap, true);
 		atomic_store(&fx->thread[index], own_thread());
 	}
+	wake_others(fx, index);
 	if (atomic_fetch_add(&fx->inside[index], 1))
 		atomic_store(&fx->overlap, true);
 	if (fx->deadline[index]) {
@@ -120,8 +137,8 @@ static void thread_end(void *opaque)
 	atomic_fetch_add(&((struct fixture *)opaque)->ended, 1);
 }
 
-/* Unit 0 is urgent. */
-static struct fixture *fx_create(unsigned int threads)
+/* Unit 0 is urgent; unit 1 may wake units late. */
+static struct fixture *fx_create_late(unsigned int threads, bool wakes_late)
 {
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	struct workers_unit unit[UNITS];
@@ -134,11 +151,17 @@ static struct fixture *fx_create(unsigned int threads)
 
 	for (i = 0; i < UNITS; i++)
 		unit[i] = (struct workers_unit){ .step = step, .opaque = fx, .index = i,
-						 .urgent = !i, .home = home[i] };
+						 .urgent = !i, .home = home[i],
+						 .wakes_late = wakes_late && i == 1 };
 	fx->threads = threads;
 	fx->w = workers_create(&config);
 	assert_non_null(fx->w);
 	return fx;
+}
+
+static struct fixture *fx_create(unsigned int threads)
+{
+	return fx_create_late(threads, false);
 }
 
 static void fx_destroy(struct fixture *fx)
@@ -534,6 +557,135 @@ static void a_thread_without_home_units_runs_others(void **state)
 	fx_destroy(fx);
 }
 
+/* Run unit 3 so often that each unit that is queued before has run on the thread that is free. */
+static void run_the_queue(struct fixture *fx)
+{
+	unsigned int i;
+
+	for (i = 0; i <= WORKERS_MAX_SKIPS + 1; i++) {
+		const unsigned int steps = atomic_load(&fx->steps[3]);
+
+		workers_wake(fx->w, 3);
+		until_steps(fx, 3, steps + 1);
+	}
+}
+
+/*
+ * Unit 1 wakes units 0, 4 and 5. Only the one at home in its thread waits for the end of its step;
+ * not if another thread wakes it, too.
+ */
+static void units_that_a_step_wakes_late_run_after_it(void **state)
+{
+	unsigned int late, again, here, other;
+
+	(void)state;
+	for (late = 0; late < 2; late++) {
+		for (again = 0; again < 2; again++) {
+			struct fixture *fx = fx_create_late(2, late);
+
+			fx->held[1] = true;
+			fx->wakes[1] = 1u << 0 | 1u << 4 | 1u << 5;
+			workers_wake(fx->w, 1);
+			until_inside(fx, 1);
+			here = fx->thread[1] ? 5 : 4;
+			other = 9 - here;
+			if (again)
+				workers_wake(fx->w, here);
+			run_the_queue(fx);
+			assert_int_equal(fx->steps[0], 1);
+			assert_int_equal(fx->steps[other], 1);
+			assert_int_equal(!fx->steps[here], late && !again);
+			fx->held[1] = false;
+			until_steps(fx, here, late && again ? 2 : 1);
+			fx_destroy(fx);
+		}
+	}
+}
+
+/* Without another thread that would run them, nothing is gained by waiting. */
+static void one_thread_queues_units_at_once(void **state)
+{
+	struct fixture *fx = fx_create_late(1, true);
+
+	(void)state;
+	/* Unit 4 is queued while the step runs, before unit 3. */
+	fx->wakes[1] = 1u << 4;
+	fx->held[1] = fx->held[4] = true;
+	workers_wake(fx->w, 1);
+	until_inside(fx, 1);
+	workers_wake(fx->w, 3);
+	fx->held[1] = false;
+	until_inside(fx, 4);
+	assert_int_equal(fx->steps[3], 0);
+	fx->held[4] = false;
+	until_steps(fx, 3, 1);
+	fx_destroy(fx);
+}
+
+#define MANY	WORKERS_MAX_UNITS
+
+/* Units of which the first wakes all others late, and their steps. */
+struct many {
+	struct workers *w;
+	_Atomic unsigned int steps[MANY];
+};
+
+static bool step_many(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct many *m = opaque;
+	unsigned int i;
+
+	(void)stop;
+	for (i = 1; !index && i < MANY; i++)
+		workers_wake(m->w, i);
+	atomic_fetch_add(&m->steps[index], 1);
+	return false;
+}
+
+/*
+ * All units of the largest GPU are passed on, half of them late. A unit that is queued runs before
+ * WORKERS_MAX_SKIPS + 1 others for each one before it.
+ */
+static void late_wake_ups_of_all_units_are_passed_on(void **state)
+{
+	struct many m = { 0 };
+	struct workers_unit unit[MANY];
+	const struct workers_config config = { .threads = 2, .units = MANY, .unit = unit,
+					       .now = now, .now_opaque = &(struct fixture){ 0 } };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++)
+		unit[i] = (struct workers_unit){ .step = step_many, .opaque = &m, .index = i,
+						 .home = i, .wakes_late = !i };
+	m.w = workers_create(&config);
+	assert_non_null(m.w);
+	for (i = 0; i <= MANY * (WORKERS_MAX_SKIPS + 1); i++) {
+		workers_wake(m.w, 0);
+		while (atomic_load(&m.steps[0]) <= i)
+			sched_yield();
+	}
+	for (i = 0; i < MANY; i++)
+		assert_true(atomic_load(&m.steps[i]));
+	workers_destroy(m.w);
+}
+
+/* Units without a home are at home in each thread; outside of a step all are. */
+static void units_at_home_are_those_of_the_thread(void **state)
+{
+	struct fixture *fx = fx_create(2);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < UNITS; i++)
+		assert_true(workers_at_home(fx->w, i));
+	hold_both(fx, 0);
+	for (i = 1; i < 3; i++)
+		assert_int_equal(fx->at_home[i], fx->thread[i] ? 0x2f : 0x1f);
+	fx->held[1] = fx->held[2] = false;
+	fx_destroy(fx);
+}
+
 struct call {
 	struct fixture *fx;
 	unsigned int self;
@@ -718,6 +870,10 @@ int main(void)
 		cmocka_unit_test(an_urgent_unit_that_continues_stops_no_other),
 		cmocka_unit_test(a_thread_prefers_its_home_units_and_others_do_not_starve),
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
+		cmocka_unit_test(units_that_a_step_wakes_late_run_after_it),
+		cmocka_unit_test(one_thread_queues_units_at_once),
+		cmocka_unit_test(late_wake_ups_of_all_units_are_passed_on),
+		cmocka_unit_test(units_at_home_are_those_of_the_thread),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
 		cmocka_unit_test(quiesce_returns_although_units_start_new_steps),
 		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
