@@ -408,6 +408,7 @@ static u32 data_registers(const struct pumice_usc_insn *insn, u32 field)
 	case PUMICE_USC_OP_GLOBAL_STORE128:
 		return 4;
 	case PUMICE_USC_OP_LOCAL_ATOMIC:
+	case PUMICE_USC_OP_LOCAL_ATOMICW:
 	case PUMICE_USC_OP_GLOBAL_ATOMIC:
 		/* The value to compare with is in the register after the new value. */
 		return field == PUMICE_USC_FIELD_SRC1 &&

@@ -237,6 +237,12 @@ static bool stores_to_memory(const struct decoded *d)
 	       d->insn.opcode != PUMICE_USC_OP_GROUP_LOAD;
 }
 
+static bool is_local_atomic(const struct decoded *d)
+{
+	return d->insn.opcode == PUMICE_USC_OP_LOCAL_ATOMIC ||
+	       d->insn.opcode == PUMICE_USC_OP_LOCAL_ATOMICW;
+}
+
 /* Return whether an instruction remains although no other reads what it writes. */
 static bool is_root(const struct decoded *d)
 {
@@ -245,8 +251,7 @@ static bool is_root(const struct decoded *d)
 	case PUMICE_USC_LAYOUT_COPY:
 		return true;
 	default:
-		return d->insn.opcode == PUMICE_USC_OP_LOCAL_ATOMIC || !has_dst(d) ||
-		       reads_uniform(d);
+		return is_local_atomic(d) || !has_dst(d) || reads_uniform(d);
 	}
 }
 

@@ -433,6 +433,8 @@ static u32 byte_form(u32 op)
 		return PUMICE_USC_OP_LOCAL_LOAD128;
 	case PUMICE_USC_OP_LOCAL_STORE128W:
 		return PUMICE_USC_OP_LOCAL_STORE128;
+	case PUMICE_USC_OP_LOCAL_ATOMICW:
+		return PUMICE_USC_OP_LOCAL_ATOMIC;
 	default:
 		return 0;
 	}

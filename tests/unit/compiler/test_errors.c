@@ -165,6 +165,8 @@ static void error_text_states_the_rule(void **state)
 		  "sample_lod.f32 r0, 2d, v0, r8, sh0\n" },
 		{ "local_load32w r1, [one], r2 + 4096",
 		  "t:1:31: error: a displacement is a whole number from 0 to 4095" },
+		{ "local_atomicw.u32 add, r1, [one], r2 + 4096, r3",
+		  "t:1:40: error: a displacement is a whole number from 0 to 4095" },
 		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor; "
 		  "scan takes 3 operands, such as scan.u32 add, r1, r2\n" },
 		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system; "
@@ -365,6 +367,8 @@ static void bursts_atomics_and_types_are_checked(void **state)
 		  "t:1:19: error: the atomic operation xchg does not exist for i32" },
 		{ "local_atomic.f32 min, r1, [one], r2, r3",
 		  "t:1:18: error: the atomic operation min does not exist for f32" },
+		{ "local_atomicw.i32 or, r1, [one], r2, r3",
+		  "t:1:19: error: the atomic operation or does not exist for i32" },
 		{ "local_atomic.u32 nand, r1, [one], r2, r3", "t:1:18: error: expected one of add, " },
 		{ "scan.i32 or, r1, r2", "t:1:10: error: the bitwise operator or is for u32 only" },
 		{ "mem_fence wave", "t:1:11: error: expected one of " },

@@ -175,12 +175,14 @@ static void writes_of_local_memory_remain(void **state)
 	       "mov r1, v5\n"
 	       "mov r2, [one], 64\n"
 	       "local_atomic.u32 add, r1, [one], r2, v4\n"
+	       "local_atomicw.u32 add, r1, [one], r2, v4\n"
 	       "local_load32 r0, [one], r2\n"
 	       "group_load sig0, sh4, sh0 + 64, 1024\n"
 	       "sig_wait r4[0], sig0\n"
 	       POSITION
 	       "uvsw vo4, v6\n"
-	       "end\n", 4, LIST("local_atomic", "r2, [one], 64", "group_load", "sig_wait"),
+	       "end\n", 4,
+	       LIST("local_atomic.u32", "local_atomicw", "r2, [one], 64", "group_load", "sig_wait"),
 	       LIST("v5", "v6"));
 }
 

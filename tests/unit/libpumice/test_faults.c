@@ -270,9 +270,9 @@ static void local_bounds_name_offset_and_size(void **state)
 		     (const char *const[4]){ "job faulted: usc-local-bounds at 0x1000 in usc-data, pc 1: "
 		     "offset 4096 of local memory, 4032 bytes past the end of its 64 bytes\n",
 		     "shader:3" });
-	assert_fails(".local 64\nmov r0, [one], 60\nlocal_store32 [one], r0 + 4, r0\nend\n",
-		     (const char *const[4]){
-		     ": offset 64 of local memory, the first byte past the end of its 64 bytes\n" });
+	assert_fails(".local 64\nmov r0, [one], 16\nlocal_atomicw.u32 or, r1, [one], r0, r0\nend\n",
+		     (const char *const[4]){ "job faulted: usc-local-bounds at 0x40 in usc-data, pc 1: "
+		     "offset 64 of local memory, the first byte past the end of its 64 bytes\n" });
 	assert_fails(".local 64\nmov r0, [one], 60\nlocal_store64 [one], r0, r0\nend\n",
 		     (const char *const[4]){
 		     ": offset 60 of local memory: the access crosses the end of its 64 bytes\n" });

@@ -222,16 +222,21 @@ static void select_atomic(struct gen *g, struct pumice_usc_insn *insn)
 /* On the wave's own memory, at KEEP_ADDR; sometimes with the present value to compare with. */
 static void emit_local_atomic(struct gen *g, u16 disp)
 {
-	struct pumice_usc_insn insn = INSN(LOCAL_ATOMIC, .dst = R(gen_temp(g)),
-					   .mask = (u16)gen_mask(g), .src0 = select_address(g, 0),
-					   .disp = disp, .dim = (u8)gen_below(g->rng, 3));
+	const bool words = in_words(g, 2);
+	struct pumice_usc_insn insn = {
+		.opcode = words ? PUMICE_USC_OP_LOCAL_ATOMICW : PUMICE_USC_OP_LOCAL_ATOMIC,
+		.dst = R(gen_temp(g)), .mask = (u16)gen_mask(g), .src0 = select_address(g, 0),
+		.disp = (u16)(disp / (words ? 4 : 1)), .dim = (u8)gen_below(g->rng, 3),
+	};
 	u32 value;
 
 	if (!select_span(g, 0, 2, &value))
 		return;
 	if (gen_below(g->rng, 2))
-		gen_emit(g, INSN(LOCAL_LOAD32, .dst = R(value + 1), .mask = ALWAYS,
-				 .src0 = insn.src0, .disp = disp));
+		gen_emit(g, (struct pumice_usc_insn){
+			.opcode = words ? PUMICE_USC_OP_LOCAL_LOAD32W : PUMICE_USC_OP_LOCAL_LOAD32,
+			.dst = R(value + 1), .mask = ALWAYS, .src0 = insn.src0, .disp = insn.disp,
+		});
 	select_atomic(g, &insn);
 	insn.src1 = R(value);
 	select_attributes(g, 2, &insn.src1);

@@ -61,6 +61,7 @@ bool ref_is_memory(u32 opcode)
 		return true;
 	switch (opcode) {
 	case PUMICE_USC_OP_LOCAL_ATOMIC:
+	case PUMICE_USC_OP_LOCAL_ATOMICW:
 	case PUMICE_USC_OP_GLOBAL_ATOMIC:
 	case PUMICE_USC_OP_BURST_LOAD:
 	case PUMICE_USC_OP_BURST_STORE:
@@ -205,7 +206,8 @@ static u32 atomic_result(const struct ref_step *s, u32 old, u32 value, u32 expec
 
 static bool run_atomic(struct ref_step *s)
 {
-	bool local = s->in.opcode == PUMICE_USC_OP_LOCAL_ATOMIC, active[PUMICE_LANES];
+	bool words = s->in.opcode == PUMICE_USC_OP_LOCAL_ATOMICW, active[PUMICE_LANES];
+	bool local = words || s->in.opcode == PUMICE_USC_OP_LOCAL_ATOMIC;
 	u64 base = local ? 0 : base_address(s);
 	u32 offset[PUMICE_LANES], value[PUMICE_LANES], expected[PUMICE_LANES] = { 0 };
 
@@ -215,7 +217,7 @@ static bool run_atomic(struct ref_step *s)
 	if (s->in.func == PUMICE_USC_ATOMIC_CMPXCHG)
 		ref_read_all(s, next_register(s->in.src1, 1), expected);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		u64 addr = base + offset[l] + s->in.disp;
+		u64 addr = base + ((u64)offset[l] + s->in.disp) * (words ? 4 : 1);
 		u32 old;
 		u8 *at;
 
@@ -331,6 +333,7 @@ bool ref_run_memory(struct ref_step *s)
 
 	switch (s->in.opcode) {
 	case PUMICE_USC_OP_LOCAL_ATOMIC:
+	case PUMICE_USC_OP_LOCAL_ATOMICW:
 	case PUMICE_USC_OP_GLOBAL_ATOMIC:
 		return run_atomic(s);
 	case PUMICE_USC_OP_BURST_LOAD:

@@ -14,12 +14,22 @@
 	INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_##f, .type = (t), .dst = R(0),	\
 	     .mask = ALWAYS, .src2 = SH(0), .src0 = V(0), .src1 = V(1))
 
-/* The same operation on local memory. */
-static struct pumice_usc_insn on_local(struct pumice_usc_insn insn)
+/* Memory, and the units of its addresses. */
+enum where { GLOBAL, LOCAL, LOCAL_IN_WORDS, WHERES };
+
+/* Let the access do the same operation on local memory, at addresses of bytes or words. */
+static void set_place(struct access *a, enum where where)
 {
-	insn.opcode = PUMICE_USC_OP_LOCAL_ATOMIC;
-	insn.src2 = 0;
-	return insn;
+	if (where == GLOBAL)
+		return;
+	a->insn.opcode = where == LOCAL ? PUMICE_USC_OP_LOCAL_ATOMIC :
+					  PUMICE_USC_OP_LOCAL_ATOMICW;
+	a->insn.src2 = 0;
+	if (where == LOCAL)
+		return;
+	a->insn.disp /= 4;
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		a->off[l] /= 4;
 }
 
 struct result {
@@ -78,19 +88,23 @@ static void run_result(struct fixture *fx, const struct result *r)
 }
 
 /* The same on local memory, which a store has set to the old value. */
-static void run_local_result(struct fixture *fx, const struct result *r)
+static void run_local_result(struct fixture *fx, const struct result *r, enum where where)
 {
 	const struct fx_group group = {
 		.tasks = 1, .instances = { 1 }, .local_bytes = 64,
 		.limits = { .temps = 6, .attrs = 0, .shared = 0 },
 	};
+	const bool words = where == LOCAL_IN_WORDS;
 	const struct pumice_usc_insn code[] = {
 		INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = IMM, .imm = r->old),
 		INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = IMM, .imm = r->value),
 		INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = IMM, .imm = r->expected),
 		INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(0), .src1 = R(1), .disp = 8),
-		INSN(LOCAL_ATOMIC, .func = r->func, .type = r->type, .dst = R(4), .mask = ALWAYS,
-		     .src0 = R(0), .src1 = R(2), .disp = 8),
+		{
+			.opcode = words ? PUMICE_USC_OP_LOCAL_ATOMICW : PUMICE_USC_OP_LOCAL_ATOMIC,
+			.func = r->func, .type = r->type, .dst = R(4), .mask = ALWAYS,
+			.src0 = R(0), .src1 = R(2), .disp = words ? 2 : 8,
+		},
 		INSN(LOCAL_LOAD32, .dst = R(5), .mask = ALWAYS, .src0 = R(0), .disp = 8),
 		INSN(END),
 	};
@@ -109,7 +123,8 @@ static void check_results(struct fixture *fx)
 {
 	for (u32 n = 0; n < sizeof(results) / sizeof(results[0]); n++) {
 		run_result(fx, &results[n]);
-		run_local_result(fx, &results[n]);
+		run_local_result(fx, &results[n], LOCAL);
+		run_local_result(fx, &results[n], LOCAL_IN_WORDS);
 	}
 }
 
@@ -133,15 +148,15 @@ static void usc_atomic_of_a_type_that_does_not_exist_is_refused(void **state)
 	struct fixture *fx = fx_create(DATA_BYTES);
 
 	(void)state;
-	for (u32 n = 0; n < 2 * PUMICE_USC_ATOMIC_COUNT * 4; n++) {
-		struct access a = { .insn = ATOMIC(ADD, n / 2 % 4) };
+	for (u32 n = 0; n < WHERES * PUMICE_USC_ATOMIC_COUNT * 4; n++) {
+		const u32 type = n / WHERES % 4, func = n / WHERES / 4;
+		struct access a = { .insn = ATOMIC(ADD, type) };
 		struct usc_program *program;
 
-		a.insn.func = n / 8;
-		if (n % 2)
-			a.insn = on_local(a.insn);
+		a.insn.func = func;
+		set_place(&a, n % WHERES);
 		program = access_program(fx, &a);
-		assert_int_equal(program != NULL, exists(n / 8, n / 2 % 4));
+		assert_int_equal(program != NULL, exists(func, type));
 		if (program)
 			fx_put(fx, program);
 		else
@@ -153,41 +168,39 @@ static void usc_atomic_of_a_type_that_does_not_exist_is_refused(void **state)
 /* All lanes on one word: each reads the result of the lanes below it. */
 static void check_order(struct fixture *fx)
 {
-	for (u32 local = 0; local < 2; local++) {
+	for (enum where where = GLOBAL; where < WHERES; where++) {
 		struct access a = { .insn = ATOMIC(ADD, U32) };
 		u32 sum = 0, before;
 
 		access_plain(fx, &a, 0);
-		before = local ? 0 : data_words(fx)[2];
+		before = where != GLOBAL ? 0 : data_words(fx)[2];
 		a.insn.disp = 8;
-		if (local)
-			a.insn = on_local(a.insn);
+		set_place(&a, where);
 		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
 			assert_int_equal(a.result[0][l], before + sum);
 			sum += a.data[0][l];
 		}
-		assert_int_equal(local ? *(u32 *)(void *)(fx->usc->local + 8) : data_words(fx)[2],
-				 before + sum);
+		assert_int_equal(where != GLOBAL ? *(u32 *)(void *)(fx->usc->local + 8) :
+						   data_words(fx)[2], before + sum);
 	}
 }
 
 /* Lane l exchanges l for l + 1: every one succeeds, in ascending order only. */
 static void check_chain(struct fixture *fx)
 {
-	for (u32 local = 0; local < 2; local++) {
+	for (enum where where = GLOBAL; where < WHERES; where++) {
 		struct access a = { .insn = ATOMIC(CMPXCHG, U32) };
 
 		access_plain(fx, &a, 0);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			a.data[1][l] = l;	/* data[0] is l + 1 */
-		if (local)
-			a.insn = on_local(a.insn);
+		set_place(&a, where);
 		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			assert_int_equal(a.result[0][l], l);
-		assert_int_equal(local ? *(u32 *)(void *)fx->usc->local : data_words(fx)[0],
-				 PUMICE_LANES);
+		assert_int_equal(where != GLOBAL ? *(u32 *)(void *)fx->usc->local :
+						   data_words(fx)[0], PUMICE_LANES);
 	}
 }
 
@@ -237,7 +250,7 @@ static void check_faults(struct fixture *fx)
 	check_fault(fx, PUMICE_FAULT_USC_GLOBAL_ALIGN, PUMICE_ACCESS_WRITE, FX_DATA + 2);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		assert_int_equal(data_words(fx)[l], l < 20 ? 2 * l + 1 : l);
-	a.insn = on_local(a.insn);
+	set_place(&a, LOCAL);
 	access_run(fx, &a);
 	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_ALIGN, 2);
 	a.off[20] = LOCAL_BYTES;
@@ -249,6 +262,44 @@ static void usc_atomic_faults_as_other_accesses_do(void **state)
 {
 	(void)state;
 	at_each_level(check_faults);
+}
+
+/*
+ * At word addresses each is aligned; the last word, one beyond, and addresses whose bytes exceed
+ * 32 bits, in the lane of which they are. A lane that is not active has any address.
+ */
+static void check_word_addresses(struct fixture *fx)
+{
+	struct access a = { .insn = ATOMIC(ADD, U32) };
+	u32 last = LOCAL_BYTES / 4 - 1;
+
+	access_plain(fx, &a, 0);
+	set_place(&a, LOCAL_IN_WORDS);
+	a.insn.disp = 3;
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		a.off[l] = last - 3 - l;
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(((u32 *)(void *)fx->usc->local)[last - l], l + 1);
+	a.off[9] = last - 2;
+	access_run(fx, &a);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, LOCAL_BYTES);
+	assert_int_equal(fx->fault.lane, 9);
+	/* 4 * 0x40000000 is 0 in 32 bits: it is reported as the last word below 4 GiB. */
+	a.off[9] = 0x40000000u;
+	access_run(fx, &a);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, 0xfffffffcull + 3 * 4);
+	assert_int_equal(fx->fault.lane, 9);
+	a.insn.mask = (u16)IF_NOT(MASK_K(CH2));	/* without lane 9 */
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
+}
+
+static void usc_atomic_at_word_addresses_reports_bytes_beyond_the_allocation(void **state)
+{
+	(void)state;
+	at_each_level(check_word_addresses);
 }
 
 /* An atomic operation writes: a read-only page faults, even if nothing would change. */
@@ -267,21 +318,30 @@ static void usc_atomic_on_a_read_only_page_faults_as_a_write(void **state)
 	fx_destroy(fx);
 }
 
-/* The destination may be the offsets, the value, or the value to compare with. */
+/*
+ * The destination may be the offsets, the value, or the value to compare with, which is the
+ * previous content: l of global memory, 0 of local memory.
+ */
 static void check_own_operands(struct fixture *fx)
 {
-	for (u32 which = 0; which < 3; which++) {
+	for (u32 n = 0; n < 3 * WHERES; n++) {
+		const u32 which = n % 3;
+		const enum where where = n / 3;
+		const u32 *memory = where == GLOBAL ? data_words(fx) :
+						      (u32 *)(void *)fx->usc->local;
 		struct access a = { .insn = ATOMIC(CMPXCHG, U32) };
 		struct usc_task *task = usc_task(fx->usc, 0);
 
 		access_plain(fx, &a, 4);
 		for (u32 l = 0; l < PUMICE_LANES; l++)
-			a.data[1][l] = l;
+			a.data[1][l] = where == GLOBAL ? l : 0;
 		a.insn.dst = V(which);
+		set_place(&a, where);
 		access_run(fx, &a);
 		for (u32 l = 0; l < PUMICE_LANES; l++) {
-			assert_int_equal(data_words(fx)[l], l + 1);
-			assert_int_equal(usc_attr(fx->usc, task, 0, which)[l], l);
+			assert_int_equal(memory[l], l + 1);
+			assert_int_equal(usc_attr(fx->usc, task, 0, which)[l],
+					 where == GLOBAL ? l : 0);
 		}
 	}
 }
@@ -364,6 +424,7 @@ int main(void)
 		cmocka_unit_test(usc_atomic_lanes_run_in_ascending_order),
 		cmocka_unit_test(usc_atomic_touches_active_lanes_only),
 		cmocka_unit_test(usc_atomic_faults_as_other_accesses_do),
+		cmocka_unit_test(usc_atomic_at_word_addresses_reports_bytes_beyond_the_allocation),
 		cmocka_unit_test(usc_atomic_on_a_read_only_page_faults_as_a_write),
 		cmocka_unit_test(usc_atomic_may_overwrite_its_operands),
 		cmocka_unit_test(usc_atomic_is_atomic_with_the_host),

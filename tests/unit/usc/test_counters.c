@@ -660,7 +660,10 @@ static void check_conflicts(struct fixture *fx, const u32 *off, u32 instances, u
 		{ PUMICE_USC_OP_LOCAL_LOAD8, 1, false }, { PUMICE_USC_OP_LOCAL_STORE16, 2, true },
 		{ PUMICE_USC_OP_LOCAL_LOAD32, 4, false }, { PUMICE_USC_OP_LOCAL_STORE64, 8, true },
 		{ PUMICE_USC_OP_LOCAL_LOAD128, 16, false }, { PUMICE_USC_OP_LOCAL_ATOMIC, 4, true },
+		{ PUMICE_USC_OP_LOCAL_ATOMICW, 4, true },
 	};
+	const bool atomic = which >= 5;
+	const u32 unit = kinds[which].op == PUMICE_USC_OP_LOCAL_ATOMICW ? 4 : 1;
 	const struct fx_group group = {
 		.tasks = 1, .instances = { instances }, .limits = limits, .local_bytes = 16384,
 	};
@@ -668,13 +671,13 @@ static void check_conflicts(struct fixture *fx, const u32 *off, u32 instances, u
 	const u32 at = indexed ? V(0) | PUMICE_FIELD_PREP(PUMICE_USC_OPERAND__IDX, 1) : V(0);
 	struct pumice_usc_insn code[2] = { {
 		.opcode = kinds[which].op, .mask = ALWAYS, .src0 = at, .dst = R(0), .src1 = R(4),
-		.disp = 16,
+		.disp = (u16)(16 / unit),
 	}, INSN(END) };
-	u32 lanes = (u32)((1ull << instances) - 1), want = 0;
+	u32 lanes = (u32)((1ull << instances) - 1), want = 0, *addresses;
 	struct counts before, after;
 	struct usc_program *program;
 
-	if (kinds[which].op != PUMICE_USC_OP_LOCAL_ATOMIC)
+	if (!atomic)
 		*(kinds[which].store ? &code[0].dst : &code[0].src1) = 0;
 	for (u32 n = 0; n < kinds[which].bytes; n += 4)
 		want += further_cycles(off, 16 + n, lanes);
@@ -682,7 +685,9 @@ static void check_conflicts(struct fixture *fx, const u32 *off, u32 instances, u
 	before = read_counts(fx);
 	fx_clear(fx);
 	fx_fill(fx, 0, &group, program);
-	memcpy(usc_attr(fx->usc, usc_task(fx->usc, 0), 0, 0), off, PUMICE_LANES * 4);
+	addresses = usc_attr(fx->usc, usc_task(fx->usc, 0), 0, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		addresses[l] = off[l] / unit;
 	usc_group_start(fx->usc, 0);
 	fx_run(fx, 100);
 	fx_put(fx, program);
@@ -704,7 +709,7 @@ static void usc_bank_conflicts_agree_with_a_count_by_sorting(void **state)
 
 		for (u32 l = 0; l < PUMICE_LANES; l++)
 			off[l] = kind ? gen_below(&rng, span) & ~3u : l * step;
-		check_conflicts(fx, off, 1 + gen_below(&rng, PUMICE_LANES), n % 6, n % 5 == 0);
+		check_conflicts(fx, off, 1 + gen_below(&rng, PUMICE_LANES), n % 7, n % 5 == 0);
 	}
 	fx_destroy(fx);
 }

@@ -47,6 +47,7 @@ static void late_registers_are_reported_wherever_they_are_read(void **state)
 		     .words = 3),
 		INSN(LOCAL_LOAD32, .dst = R(1), .mask = ALWAYS, .src0 = R(8)),
 		INSN(LOCAL_LOAD32W, .dst = R(1), .mask = ALWAYS, .src0 = R(8)),
+		INSN(LOCAL_ATOMICW, .dst = R(1), .mask = ALWAYS, .src0 = R(8), .src1 = R(2)),
 		INSN(SAMPLE, .type = F32, .dst = R(1), .func = PUMICE_TEXTURE_DIM_2D,
 		     .src0 = R(7), .src2 = SH(8)),
 		INSN(BRZ, .src0 = R_ELEM(8)),
