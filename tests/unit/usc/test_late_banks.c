@@ -124,6 +124,116 @@ static void slot_registers_arrive_when_the_access_is_complete(void **state)
 	fx_destroy(fx);
 }
 
+/* Branch to target in one of two waves. */
+static void add_branch_of(struct code *c, u32 wave, u32 target)
+{
+	if (wave)
+		add(c, INSN(BRNZ, .target = target, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	else
+		add(c, INSN(BRZ, .target = target, .src0 = SR_ELEM(WAVE_IN_GROUP)));
+}
+
+/*
+ * The last of some rounds in which two waves load SL1 together, in lanes of loader, or of both.
+ * The other wave reads it in each slot after the load: in the last one as R3, before as R2.
+ */
+static void add_round_and_reads(struct code *c, u32 rounds, u32 loader)
+{
+	const u32 reader = loader == 0;
+	const u16 mask = loader < 2 ? IF(MASK_R(5)) : ALWAYS;
+
+	for (u32 n = 0; n < rounds; n++) {
+		if (n)
+			add(c, INSN(SIG_WAIT, .dst = R_ELEM(4), .sig0 = 3));
+		add(c, INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM, .imm = BEFORE));
+		add_slot_load(c, mask);
+	}
+	/* The branch is the first slot. */
+	add_branch_of(c, !reader, c->insns + 1 + USC_GLOBAL_LATENCY);
+	for (u32 n = 1; n < USC_GLOBAL_LATENCY; n++)
+		add(c, INSN(MOV, .dst = R(2), .mask = ALWAYS, .src0 = SL(1)));
+	add(c, INSN(MOV, .dst = R(3), .mask = ALWAYS, .src0 = SL(1)));
+	add(c, INSN(BARRIER));
+}
+
+/*
+ * The same for a wave that has executed the load without an active lane before the other wave's
+ * lanes load, for one that executes it next, and after an earlier load by both.
+ */
+static void slot_registers_of_two_waves_arrive_when_the_access_is_complete(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < 6; n++) {
+		const u32 loader = n % 3, reader = loader == 0;
+
+		begin(&c);
+		add(&c, INSN(ADD, .dst = R(5), .src1 = IMM, .imm = loader == 1 ? 0 : 1,
+			     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP,
+						 false)));
+		add_round_and_reads(&c, 1 + n / 3, loader);
+		run(fx, &c, 2 * GROUP);
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(wave_result(fx, reader, 2), BEFORE);
+		assert_int_equal(wave_result(fx, reader, 3), LOADED);
+	}
+	fx_destroy(fx);
+}
+
+/* A wave that waits at a barrier while the other one loads again does not have to wait. */
+static void a_wave_need_not_wait_for_a_load_that_it_does_not_execute(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < 2; n++) {
+		begin(&c);
+		add_slot_load(&c, ALWAYS);
+		add(&c, INSN(SIG_WAIT, .dst = R_ELEM(4), .sig0 = 3));
+		add_branch_of(&c, n, c.insns + 3);
+		add_slot_load(&c, ALWAYS);
+		add(&c, INSN(SIG_WAIT, .dst = R_ELEM(4), .sig0 = 3));
+		add(&c, INSN(BARRIER));
+		add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(1)));
+		run(fx, &c, 2 * GROUP);
+		assert_int_equal(fx->faults, 0);
+		for (u32 w = 0; w < 2; w++)
+			assert_int_equal(wave_result(fx, w, 1), LOADED);
+	}
+	fx_destroy(fx);
+}
+
+/* Nor does a wave in the place of one whose group faulted between the waves of a load. */
+static void a_new_wave_has_executed_no_load_to_a_slot_register(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(ADD, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = 1));
+	add(&c, INSN(MOV, .dst = R(5), .mask = ALWAYS,
+		     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP, false)));
+	add_slot_load(&c, IF(MASK_R(5)));
+	run(fx, &c, 2 * GROUP);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_GLOBAL_ALIGN);
+	assert_int_equal(fx->fault.wave, 1);
+	begin(&c);
+	add_branch_of(&c, 0, c.insns + 3);
+	add_slot_load(&c, ALWAYS);
+	add(&c, INSN(SIG_WAIT, .dst = R_ELEM(4), .sig0 = 3));
+	add(&c, INSN(BARRIER));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(1)));
+	run(fx, &c, 2 * GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(wave_result(fx, 0, 1), LOADED);
+	fx_destroy(fx);
+}
+
 /* A tile of two samples a pixel and a wave whose first pixel has no second sample. */
 struct tile {
 	u32 words[2][2][PUMICE_TILE_PIXELS];	/* of a sample's register */
@@ -321,6 +431,9 @@ int main(void)
 		cmocka_unit_test(late_slot_registers_are_reported),
 		cmocka_unit_test(each_wave_waits_for_a_slot_register_of_its_task),
 		cmocka_unit_test(slot_registers_arrive_when_the_access_is_complete),
+		cmocka_unit_test(slot_registers_of_two_waves_arrive_when_the_access_is_complete),
+		cmocka_unit_test(a_wave_need_not_wait_for_a_load_that_it_does_not_execute),
+		cmocka_unit_test(a_new_wave_has_executed_no_load_to_a_slot_register),
 		cmocka_unit_test(late_pixel_outputs_are_reported),
 		cmocka_unit_test(late_pixel_outputs_are_not_emitted),
 		cmocka_unit_test(pixel_outputs_arrive_with_a_wait),
