@@ -39,8 +39,8 @@ void add_load(struct code *c)
 		    .src0 = R(0)));
 }
 
-/* Run a group to its end. */
-void run_group(struct fixture *fx, struct code *c, const struct fx_group *group)
+struct usc_program *program_of(struct fixture *fx, struct code *c,
+			       const struct usc_program_limits *limits)
 {
 	struct usc_program *program;
 
@@ -48,9 +48,17 @@ void run_group(struct fixture *fx, struct code *c, const struct fx_group *group)
 	for (u32 n = 0; n < FX_DATA_BYTES / 4; n++)
 		((u32 *)(void *)fx->data)[n] = LOADED + n;
 	fx_clear(fx);
-	program = fx_program_insns(fx, c->insn, c->insns, &group->limits);
+	program = fx_program_insns(fx, c->insn, c->insns, limits);
 	if (!program)
 		fail_msg("instruction %u is refused: fault %u", fx->fault.pc, fx->fault.fault);
+	return program;
+}
+
+/* Run a group to its end. */
+void run_group(struct fixture *fx, struct code *c, const struct fx_group *group)
+{
+	struct usc_program *program = program_of(fx, c, &group->limits);
+
 	fx_fill(fx, 0, group, program);
 	memset(usc_shared(fx->usc, usc_task(fx->usc, 0)), 0, group->limits.shared * 4);
 	fx_set_base(fx, 0, FX_DATA);

@@ -30,6 +30,9 @@ void begin(struct code *c);
 /* Load R8 with signal 3. */
 void add_load(struct code *c);
 struct fixture *fixture_of(enum usc_late_mode late);
+/* Set memory, reset the fixture, and return the program with its end; the caller puts it. */
+struct usc_program *program_of(struct fixture *fx, struct code *c,
+			       const struct usc_program_limits *limits);
 /* Run a group to its end. */
 void run_group(struct fixture *fx, struct code *c, const struct fx_group *group);
 /* Run a work-group of some instances to its end. */

@@ -234,6 +234,83 @@ static void a_new_wave_has_executed_no_load_to_a_slot_register(void **state)
 	fx_destroy(fx);
 }
 
+/* A group of two tasks: the waves of the first end, those of the second load SL1 many times. */
+static struct usc_program *two_task_program(struct fixture *fx)
+{
+	struct code c;
+	u32 loop;
+
+	begin(&c);
+	add(&c, INSN(SHR, .form = SCALAR_FORM, .dst = R_ELEM(6), .src0 = SR_ELEM(WAVE_IN_GROUP),
+		     .src1 = IMM, .imm = 1));
+	add(&c, INSN(BRZ, .target = c.insns + 6, .src0 = R_ELEM(6)));
+	add(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(7), .src0 = IMM, .imm = 2000));
+	loop = c.insns;
+	add_slot_load(&c, ALWAYS);
+	add(&c, INSN(SIG_WAIT, .dst = R_ELEM(4), .sig0 = 3));
+	add(&c, INSN(SUB, .form = SCALAR_FORM, .dst = R_ELEM(7), .src0 = R_ELEM(7), .src1 = IMM,
+		     .imm = 1));
+	add(&c, INSN(BRNZ, .target = loop, .src0 = R_ELEM(7)));
+	return program_of(fx, &c, &late_limits);
+}
+
+/* A group in whose first wave no lane loads SL1: its wait is sufficient. */
+static struct usc_program *second_wave_loads(struct fixture *fx)
+{
+	struct code c;
+
+	begin(&c);
+	add(&c, INSN(MOV, .dst = R(5), .mask = ALWAYS,
+		     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP, false)));
+	add_slot_load(&c, IF(MASK_R(5)));
+	add_branch_of(&c, 1, c.insns + 3);
+	add(&c, INSN(SIG_WAIT, .dst = R_ELEM(4), .sig0 = 3));
+	add(&c, INSN(MOV, .dst = R(1), .mask = ALWAYS, .src0 = SL(1)));
+	add(&c, INSN(BARRIER));
+	return program_of(fx, &c, &late_limits);
+}
+
+/*
+ * A group has the places of waves of another one, whose task has ended. The other group's waves
+ * load while this one has executed its load in the first of two waves only.
+ */
+static void loads_of_a_group_are_separate_from_those_in_its_earlier_places(void **state)
+{
+	const struct fx_group first = { .tasks = 2, .instances = { 2 * GROUP, 2 * GROUP },
+					.limits = late_limits };
+	const struct fx_group second = { .tasks = 1, .instances = { 2 * GROUP },
+					 .limits = late_limits };
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct usc_program *program[] = { two_task_program(fx), second_wave_loads(fx) };
+	u32 interrupted = 0;
+
+	(void)state;
+	fx_fill(fx, 0, &first, program[0]);
+	fx_set_base(fx, 1, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	while (!fx->tasks_done)
+		assert_true(usc_step(fx->usc, 1, NULL));
+	assert_int_equal(fx->task_done[0], 0);
+	fx->next_slot = 0;
+	fx_fill(fx, 1, &second, program[1]);
+	fx_set_base(fx, 0, FX_DATA);
+	usc_group_start(fx->usc, 1);
+	while (usc_step(fx->usc, 1, NULL)) {
+		/* The quantum of the second group ends between its waves. */
+		if (fx->usc->current == 1 && fx->usc->run[1].together == 2) {
+			fx->usc->left = 0;
+			interrupted += fx->usc->running & 1;
+		}
+	}
+	assert_int_equal(interrupted, 1);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(fx->done[0] + fx->done[1], 2);
+	assert_int_equal(wave_result(fx, 0, 1), LOADED);
+	fx_put(fx, program[0]);
+	fx_put(fx, program[1]);
+	fx_destroy(fx);
+}
+
 /* A tile of two samples a pixel and a wave whose first pixel has no second sample. */
 struct tile {
 	u32 words[2][2][PUMICE_TILE_PIXELS];	/* of a sample's register */
@@ -434,6 +511,7 @@ int main(void)
 		cmocka_unit_test(slot_registers_of_two_waves_arrive_when_the_access_is_complete),
 		cmocka_unit_test(a_wave_need_not_wait_for_a_load_that_it_does_not_execute),
 		cmocka_unit_test(a_new_wave_has_executed_no_load_to_a_slot_register),
+		cmocka_unit_test(loads_of_a_group_are_separate_from_those_in_its_earlier_places),
 		cmocka_unit_test(late_pixel_outputs_are_reported),
 		cmocka_unit_test(late_pixel_outputs_are_not_emitted),
 		cmocka_unit_test(pixel_outputs_arrive_with_a_wait),
