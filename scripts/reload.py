@@ -26,6 +26,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 PATIENCE = 120  # seconds without output of the guest
 NO_GUEST = 2
+# Characters of a value that the kernel reads without quotation marks.
+PLAIN = re.compile(r"[!#-~]*")
 # An entry of the module's section .modinfo, and parameters that the kernel has for every module.
 PARAMETER = re.compile(rb"\0parmtype=(\w+):")
 OF_THE_KERNEL = {"dyndbg", "async_probe"}
@@ -75,8 +77,21 @@ def check_line(command, option):
              "separate commands by ';', or run a script: --run 'sh /host/FILE'")
 
 
-def check_parameters(options):
-    """Fail if a parameter is not one of the module's."""
+def kernel_word(word):
+    """Return a word NAME=VALUE as the kernel reads it: a value with blanks in double quotation
+    marks, for which the kernel has no escape.
+    """
+    name, equals, value = word.partition("=")
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        value = value[1:-1]
+    if '"' in value:
+        fail(f"the value of {name} has a double quotation mark, which the kernel cannot read",
+             "dyndbg accepts single ones: format 'job' +p")
+    return f"{name}{equals}{value}" if PLAIN.fullmatch(value) else f'{name}{equals}"{value}"'
+
+
+def module_parameters(options):
+    """Return the parameters as words for insmod; fail if one is not the module's."""
     known = {name.decode() for name in PARAMETER.findall(pathlib.Path(options.module).read_bytes())}
     try:
         words = shlex.split(options.parameters)
@@ -87,6 +102,7 @@ def check_parameters(options):
         name = word.partition("=")[0]
         if name.replace("-", "_") not in known | OF_THE_KERNEL:
             fail(f"the driver has no parameter {name}", f"there are: {', '.join(sorted(known))}")
+    return [kernel_word(word) for word in words]
 
 
 def place(name, options):
@@ -114,14 +130,13 @@ def main():
         parser.error("give --module and --firmware, or --run")
     check_line(options.run or "", "--run")
     check_line(options.parameters, "--parameters")
-    if not options.run:
-        check_parameters(options)
+    parameters = [] if options.run else module_parameters(options)
     port = connect(options.name)
     try:
         if options.run:
             return run(port, options.run)
         place(options.name, options)
-        status = run(port, f"sh /etc/reload {options.parameters}")
+        status = run(port, shlex.join(["sh", "/etc/reload", *parameters]))
     except TimeoutError:
         fail(f"the guest does not reply for {PATIENCE} s", "see its console")
     if not status:

@@ -116,12 +116,56 @@ class Reload(unittest.TestCase):
                                           "\"dyndbg='file pumice_vm.c +p'\"\n")
         self.assertFalse((self.out / "guest/shell").exists())
 
+    def load_parameters(self, words):
+        """Load with parameters; return the arguments of the guest's /etc/reload."""
+        self.guest(b"status TOKEN 0\n")
+        self.assertEqual(self.load("--parameters", words).returncode, 0)
+        (self.out / "guest/shell.control").unlink()
+        shell, option, command = self.commands[-1]
+        self.assertEqual((shell, option), ("sh", "-c"))
+        split = subprocess.run(["sh", "-c", f"sh() {{ printf '%s\\0' \"$@\"; }}; {command}"],
+                               capture_output=True, text=True, check=True)
+        script, *arguments = split.stdout.split("\0")[:-1]
+        self.assertEqual(script, "/etc/reload")
+        return arguments
+
     def test_parameters_of_the_module_and_of_every_module_are_accepted(self):
-        for words in ("slice-us=500", "dyndbg='file pumice_vm.c +p' async_probe"):
-            self.guest(b"status TOKEN 0\n")
-            self.assertEqual(self.load("--parameters", words).returncode, 0)
-            (self.out / "guest/shell.control").unlink()
-            self.assertEqual(self.commands[-1], ["sh", "-c", f"sh /etc/reload {words}"])
+        for words, arguments in (("", []), ("slice-us=500", ["slice-us=500"]),
+                                 ("async_probe dyndbg=+p", ["async_probe", "dyndbg=+p"]),
+                                 ("slice_us=", ["slice_us="])):
+            self.assertEqual(self.load_parameters(words), arguments)
+
+    def test_a_value_with_blanks_is_one_word_in_the_kernel_s_quotation_marks(self):
+        for words in ("dyndbg='file a.c +p'", 'dyndbg="file a.c +p"', r"dyndbg=file\ a.c\ +p",
+                      """dyndbg='"file a.c +p"'""", "'dyndbg=file a.c +p'"):
+            self.assertEqual(self.load_parameters(f"{words} slice_us=5"),
+                             ['dyndbg="file a.c +p"', "slice_us=5"], words)
+        # Bytes of the second are blanks of the kernel, too: it reads ISO 8859-1.
+        for value in ("a\tb", "d\N{LATIN SMALL LETTER A WITH GRAVE}"):
+            self.assertEqual(self.load_parameters(f"dyndbg='{value}'"), [f'dyndbg="{value}"'])
+
+    def test_a_value_is_not_a_command_of_the_guest_s_shell(self):
+        self.assertEqual(self.load_parameters("slice_us=5;id split_prims=$(id) dyndbg='$HOME it'"),
+                         ["slice_us=5;id", "split_prims=$(id)", 'dyndbg="$HOME it"'])
+
+    def test_insmod_passes_the_words_to_the_kernel_as_they_are(self):
+        """The guest's insmod is BusyBox's; strace prevents the call and prints its arguments."""
+        words = self.load_parameters("dyndbg='file a.c +p' slice_us=5")
+        done = subprocess.run(["strace", "-e", "trace=finit_module",
+                               "-e", "inject=finit_module:error=EEXIST",
+                               "busybox", "insmod", str(self.module), *words],
+                              capture_output=True, text=True, check=False, timeout=PATIENCE)
+        self.assertRegex(done.stderr, r'finit_module\(\d+, "dyndbg=\\"file a.c \+p\\" slice_us=5 "')
+
+    def test_values_that_the_kernel_cannot_read_are_refused(self):
+        for words in ("""dyndbg='format "job" +p'""", "dyndbg='\"'", """dyndbg='a"b"'"""):
+            done = self.load("--parameters", words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertEqual(done.stderr,
+                             "error: the value of dyndbg has a double quotation mark, which the "
+                             "kernel cannot read\n"
+                             "       dyndbg accepts single ones: format 'job' +p\n")
+        self.assertFalse((self.out / "guest/shell").exists())
 
     def test_the_guest_s_status_is_the_status(self):
         self.guest(b"the driver is in use\nstatus TOKEN 1\n")
