@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 from folder import Folder
 from prefix import TOP
@@ -166,7 +167,7 @@ class Source(unittest.TestCase):
         tree = pathlib.Path(holder.name) / "pumice"
         for name in [*sources.files(TOP), *results]:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            if name.startswith("debian/"):
+            if name.startswith("debian/") and name not in results:
                 shutil.copy(TOP / name, tree / name)
             else:
                 (tree / name).touch()
@@ -180,23 +181,49 @@ class Source(unittest.TestCase):
     @staticmethod
     def ignored():
         """Return results that git ignores, one or two for each line of .gitignore. A source package
-        does not have that file. Builds in debian/ are removed by debian/rules clean.
+        does not have that file.
         """
         path = TOP / ".gitignore"
         for line in path.read_text(encoding="ascii").splitlines() if path.exists() else []:
-            if not line.startswith(("#", "/debian/")):
+            if not line.startswith("#") and line != "/debian/pumice-*/":
                 name = line.strip("/").replace("*", "result") + ("/result" if line.endswith("/") else "")
                 yield name
                 if not line.startswith("/"):
                     yield f"hw/{name}"
 
+    @staticmethod
+    def built():
+        """Return results of debhelper: a file of each package, and files that are not of one."""
+        control = (TOP / "debian/control").read_text(encoding="utf-8")
+        packages = re.findall("^Package: (.*)", control, re.M)
+        return [f"debian/{package}/usr/lib/result.c" for package in packages] + [
+            f"debian/{package}.{kind}" for package in packages
+            for kind in ("substvars", "debhelper.log", "postinst.debhelper")] + [
+            "debian/.debhelper/generated/result.sh", "debian/tmp/usr/src/result.c",
+            "debian/debhelper-build-stamp", "debian/files", "debian/pumice-dkms.dkms"]
+
     def test_results_are_left_out_and_every_source_is_in_it(self):
         results = [f"{folder}/result" for name in sources.RESULTS for folder in (name, f"hw/{name}")]
         results += [f"{folder}/result" for folder in sources.RENDERED]
-        results += self.ignored()
+        results += [*self.ignored(), *self.built()]
         packed = self.packed(results)
         self.assertEqual(packed & set(results), set())
         self.assertLessEqual(set(sources.tracked(TOP)) - packed, OF_GIT)
+
+    def test_a_built_package_has_no_other_sources_without_git(self):
+        """An unpacked source package in which packages were built: lint reads no results."""
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        tree = pathlib.Path(holder.name)
+        for name in self.built():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).touch()
+        names = ["debian/pumice-dkms.install", "debian/rules", "debian/source/options"]
+        for name in names:
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(TOP / name, tree / name)
+        with mock.patch.dict("os.environ", GIT_CEILING_DIRECTORIES=str(tree.parent)):
+            self.assertEqual(sorted(sources.files(tree)), names)
 
     def test_programs_and_pictures_of_the_examples_are_results(self):
         if (TOP / ".gitignore").exists():
