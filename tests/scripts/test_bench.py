@@ -1,25 +1,79 @@
 # SPDX-License-Identifier: MIT
 """Rows of the benchmarks that must not be missing."""
 
+import json
 import pathlib
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import bench  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Rows(unittest.TestCase):
-    """Rows of pumice-bench."""
+    """Rows of pumice-bench, whose place a function takes, as that of meson and ninja."""
 
-    def test_rows_without_rays_are_refused(self):
-        """A build without Embree leaves the rows of rays out; the benchmarks then fail."""
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = pathlib.Path(folder.name)
+        (self.build / "native").mkdir()
+        self.set_up("")
+        self.options_of_setup = ""      # for the compiler, if the folder is set up again
+        self.programs = []
+        for name, value in (("BUILD", self.build), ("OUT", self.build),
+                            ("NATIVE", self.build / "native")):
+            patch = mock.patch.object(bench, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def set_up(self, options):
+        """Make the list of commands with options of the compiler."""
+        (self.build / "native/compile_commands.json").write_text(
+            json.dumps([{"command": f"cc {options} -c rays.c"}]), encoding="ascii")
+
+    def run_program(self, command, **_):
+        """Take the place of a program."""
+        name = pathlib.Path(command[0]).name
+        self.programs.append(name)
+        if name == "meson":
+            self.set_up(self.options_of_setup)
+        elif name == "ninja":
+            (self.build / "native/pumice-bench").touch()
+        else:
+            pathlib.Path(command[command.index("-o") + 1]).write_text("[]", encoding="ascii")
+        return mock.Mock(returncode=0)
+
+    def bench(self, *arguments):
+        """Run the script in this process."""
+        with mock.patch("sys.argv", ["bench.py", "--no-guest", *arguments]), \
+                mock.patch("builtins.print"), \
+                mock.patch.object(bench.subprocess, "run", self.run_program):
+            bench.main()
+
+    def test_without_embree_nothing_is_measured(self):
+        """Rows of rays would be missing, which is known before the others are measured."""
         with self.assertRaisesRegex(SystemExit, "no rows of rays\n.*libembree-dev"):
-            bench.require_rays([{"name": "saxpy"}, {"name": "65,522 triangles, build"}])
+            self.bench()
+        self.assertEqual(self.programs, ["meson", "ninja"])
 
-    def test_rows_with_rays_are_accepted(self):
-        """One row of rays is sufficient: the others are written by the same function."""
-        bench.require_rays([{"name": "saxpy"}, {"name": "rays, coherent"}])
+    def test_with_embree_all_is_measured(self):
+        self.set_up("-DHAVE_EMBREE")
+        (self.build / "native/pumice-bench").touch()
+        self.bench()
+        self.assertEqual(self.programs, ["ninja", "pumice-bench"])
+
+    def test_a_folder_set_up_before_embree_was_installed_is_set_up_again(self):
+        self.options_of_setup = "-DHAVE_EMBREE"
+        (self.build / "native/pumice-bench").touch()
+        self.bench()
+        self.assertEqual(self.programs, ["meson", "ninja", "pumice-bench"])
+
+    def test_chosen_rows_need_no_embree(self):
+        self.bench("--name", "saxpy")
+        self.assertEqual(self.programs, ["meson", "ninja", "pumice-bench"])
 
 
 if __name__ == "__main__":
