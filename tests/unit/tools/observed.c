@@ -63,17 +63,21 @@ static int begin_close(struct pumice_device **devices, pthread_t *thread, int co
 	return count;
 }
 
-/* Open devices in threads of their own, at once. */
+/*
+ * Open devices at once, those after the first in threads of their own. A process with one device
+ * has only the threads of the device: one that was joined can remain in /proc for some time.
+ */
 static void open_all(struct pumice_device **devices, int count)
 {
 	pthread_t thread[MAX_DEVICES];
 	int i;
 
 	pthread_barrier_init(&barrier, NULL, (unsigned int)count);
-	for (i = 0; i < count; i++)
+	for (i = 1; i < count; i++)
 		if (pthread_create(&thread[i], NULL, open_one, &devices[i]))
 			exit(1);
-	for (i = 0; i < count; i++)
+	open_one(&devices[0]);
+	for (i = 1; i < count; i++)
 		pthread_join(thread[i], NULL);
 	pthread_barrier_destroy(&barrier);
 }
