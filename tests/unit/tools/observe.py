@@ -3,7 +3,9 @@
 A process with a GPU that can be observed (observed.c), the packets of its socket, and tools:
 for programs whose arguments are PUMICE-TRACE PUMICE-TOP OBSERVED PUMICE-RUN.
 """
+import contextlib
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -108,6 +110,18 @@ def wait_until(condition, limit=LIMIT):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.001)
+
+
+@contextlib.contextmanager
+def stopped(observed):
+    """Stop a process, and let it continue at the end."""
+    os.kill(observed.pid, signal.SIGSTOP)
+    try:
+        # All of its threads have stopped when the parent is notified.
+        assert os.WIFSTOPPED(os.waitpid(observed.pid, os.WUNTRACED)[1])
+        yield
+    finally:
+        os.kill(observed.pid, signal.SIGCONT)
 
 
 def process_status(pid, key):

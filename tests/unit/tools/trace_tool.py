@@ -24,7 +24,7 @@ import time
 from observe import (CLOSE, EBADF, EBUSY, EINVAL, EOPNOTSUPP, GROUPS, HELLO, LIMIT, MAGIC, OBSERVED,
                      OPEN, PEERS, READ, RECORD, RECORDS, RUN, SOON, STATS, STATS_BYTES, TOP,
                      TRACE, Observed, connect, first_reply, is_sleeping, pending,
-                     process_status, request, run, start, wait_until)
+                     process_status, request, run, start, stopped, wait_until)
 from tap import main, test
 from trace_check import TraceError, load
 
@@ -377,7 +377,13 @@ def observers_are_served_together_and_further_ones_refused():
         assert request(peer, READ, 1)[0] == -EBADF
         assert request(peer, CLOSE)[0] == 0
     assert request(peers[1], READ, 1)[0] == 0
-    status, _, err = run(TOP, "-d", f"pid:{observed.pid}", "-n", "1")
+    # The process waits 100 ms for the request of a further one, which is there when it accepts that.
+    with stopped(observed):
+        further = connect(observed.path)
+        further.send(struct.pack("<4I", MAGIC, HELLO, 0, 0))
+    with further as peer:
+        assert struct.unpack("<IiQ", peer.recv(64)) == (MAGIC, -EBUSY, 0)
+    status, err = serve([good(error=-EBUSY)], tool=[TOP, "-n", "1"])
     assert status == 1 and "as many observers" in err, err
     peers[1].close()
     wait_until(lambda: request(peers[0], OPEN, 64)[0] == 0)
