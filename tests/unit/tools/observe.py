@@ -4,6 +4,7 @@ A process with a GPU that can be observed (observed.c), the packets of its socke
 for programs whose arguments are PUMICE-TRACE PUMICE-TOP OBSERVED PUMICE-RUN.
 """
 import contextlib
+import glob
 import os
 import signal
 import socket
@@ -138,3 +139,14 @@ def pending(pid):
 def is_sleeping(pid):
     """Return whether a process waits."""
     return process_status(pid, "State").startswith("S")
+
+
+def is_awaiting_process(pid):
+    """Return whether a tool waits for the end of a process: it has its descriptor, and sleeps. One
+    that only sleeps may still be starting.
+    """
+    for fd in glob.glob(f"/proc/{pid}/fd/*"):
+        with contextlib.suppress(FileNotFoundError):
+            if "pidfd" in os.readlink(fd):
+                return is_sleeping(pid)
+    return False

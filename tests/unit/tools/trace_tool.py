@@ -23,7 +23,7 @@ import time
 
 from observe import (CLOSE, EBADF, EBUSY, EINVAL, EOPNOTSUPP, GROUPS, HELLO, LIMIT, MAGIC, OBSERVED,
                      OPEN, PEERS, READ, RECORD, RECORDS, RUN, SOON, STATS, STATS_BYTES, TOP,
-                     TRACE, Observed, connect, first_reply, is_sleeping, pending,
+                     TRACE, Observed, connect, first_reply, is_awaiting_process, is_sleeping, pending,
                      process_status, request, run, start, stopped, wait_until)
 from tap import main, test
 from trace_check import TraceError, load
@@ -730,7 +730,7 @@ def an_observer_waits_for_a_process_that_starts():
     for observer in (TRACE, TOP):
         with start(observer, "-d", f"pid:{pid}") as tool:
             # It has found no socket.
-            wait_until(lambda tool=tool: tool.poll() is not None or is_sleeping(tool.pid))
+            wait_until(lambda tool=tool: tool.poll() is not None or is_awaiting_process(tool.pid))
             assert tool.poll() is None, tool.stderr.read()
             with pretend() as listener:
                 peer, _ = listener.accept()
@@ -746,7 +746,7 @@ def an_observer_waits_for_a_process_that_starts():
 def an_observer_does_not_wait_for_a_process_that_has_ended():
     with subprocess.Popen(["sleep", "1000"]) as process:
         with start(TOP, "-d", f"pid:{process.pid}") as tool:
-            wait_until(lambda: tool.poll() is not None or is_sleeping(tool.pid))
+            wait_until(lambda: tool.poll() is not None or is_awaiting_process(tool.pid))
             process.kill()
             # A zombie from now on. A tool that sleeps is in poll(), and must not return to connect.
             wait_until(lambda: process_status(process.pid, "State").startswith("Z"))
