@@ -6,7 +6,7 @@ what one would have prepared, and the firmware finds the job queued when it boot
 RAM and the DIMM are memory files that the test maps as well, so it observes every store of
 the GPU, even after QEMU has removed that memory from the guest.
 
-Each reply of QEMU must arrive within REPLY seconds. This detects hangs, it measures
+Each reply of QEMU must arrive within PATIENCE seconds. This detects hangs, it measures
 nothing: whatever waits for the job's end waits for ever.
 
 Limits: i440FX, where any slot can be unplugged by one register of its ACPI controllers.
@@ -21,10 +21,9 @@ import struct
 import subprocess
 import tempfile
 
-from machine import (BARS, BUILD, BUS_MASTER, CAP_EXPRESS, COMMAND, MEMORY_SPACE, Machine, REG,
-                     SLOT)
+from machine import (BARS, BUILD, BUS_MASTER, CAP_EXPRESS, COMMAND, MEMORY_SPACE, PATIENCE, REG,
+                     SLOT, Machine)
 
-REPLY = 10
 MIB = 1 << 20
 PAGE = 4096
 RAM_BYTES, DIMM_BYTES = 64 * MIB, 16 * MIB
@@ -95,8 +94,6 @@ class Endless(Machine):
             "-object", self.ram.option, "-object", self.dimm.option,
             "-M", "pc,memory-backend=ram", "-m", "slots=1,maxmem=1G",
             "-device", "pc-dimm,id=slot,memdev=dimm," f"addr={DIMM},slot={DIMM_SLOT}", *more])
-        for line in self.lines.values():
-            line.socket.settimeout(REPLY)
         self.enable()
 
     def __exit__(self, *what):
@@ -107,7 +104,7 @@ class Endless(Machine):
     def end(self):
         """Request that QEMU ends; returns its exit status."""
         self.qmp("quit")
-        return self.process.wait(REPLY)
+        return self.process.wait(PATIENCE)
 
     # The job
 
@@ -199,11 +196,6 @@ class Endless(Machine):
         """Return whether the machine has a device with this id."""
         return any(child["name"] == name
                    for child in self.qmp("qom-list", path="/machine/peripheral")["return"])
-
-    def gpu_threads(self):
-        """Count the threads of GPUs in QEMU."""
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/comm")
-        return sum(comm.read_text().startswith("pumice/") for comm in tasks)
 
     def unplug_gpu(self):
         """Request the removal of the GPU, and eject it as a guest would."""

@@ -8,6 +8,7 @@ Limits: uses only build/gen/pumice_regs.h; the GPU is in slot 4 of the root bus,
 its BARs at the addresses in BAR0 and BAR4.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -192,6 +193,15 @@ class Machine:
     def property(self, name):
         """Return the value of a property of the device."""
         return self.qmp("qom-get", path="/machine/peripheral/gpu", property=name)["return"]
+
+    def gpu_threads(self):
+        """Count the threads of GPUs in QEMU. One that was joined can be listed for some time."""
+        names = []
+        for comm in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/comm"):
+            # A thread may end after it was listed.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                names.append(comm.read_text(encoding="utf-8"))
+        return sum(name.startswith("pumice/") for name in names)
 
     def start_firmware(self, words, address=0x200000):
         """Put an image into memory and set RUN."""

@@ -274,9 +274,7 @@ class Time(unittest.TestCase):
                 machine.enable()
                 machine.start_firmware(SLEEPER)
                 machine.until("boot", lambda: machine.field("FW_STATUS__STATE") == STATE["RUNNING"])
-                tasks = pathlib.Path(f"/proc/{machine.process.pid}/task")
-                names = [(task / "comm").read_text() for task in tasks.iterdir()]
-                self.assertEqual(sum(name.startswith("pumice/") for name in names), threads)
+                self.assertEqual(machine.gpu_threads(), threads)
 
     def test_without_threads_the_firmwares_timer_follows_the_virtual_clock(self):
         # lui s0, bus + IC; TIMECMP = 2^20; mie = timer; wfi; then an illegal instruction.

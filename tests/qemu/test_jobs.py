@@ -145,7 +145,7 @@ class Jobs(JobTest):
             machine.unplug_gpu()
             self.assertEqual(machine.config(0), 0xffffffff)
             self.assertFalse(machine.has_device("gpu"))
-            self.assertEqual(machine.gpu_threads(), 0)
+            machine.until("end of threads", lambda: not machine.gpu_threads())
             self.assertTrue(machine.is_constant(machine.memory))
             self.assertEqual(machine.plug_gpu(), {"return": {}})
             machine.enable()
