@@ -56,6 +56,11 @@ GUEST_EXAMPLES = {
 }
 
 
+# The tools wait for 5 s until a process has opened its device, which is short on a busy machine.
+UNTIL_OBSERVABLE = """
+while kill -0 $! && [ ! -S "$XDG_RUNTIME_DIR/pumice-$!.0" ]; do sleep 0.1; done"""
+
+
 def examples(page):
     """Return the commands in the EXAMPLES of a page, continued lines joined."""
     section = re.search(r"^\.SH EXAMPLES\n(.*?)^\.SH", page, re.M | re.S)
@@ -256,7 +261,8 @@ class Pages(Installed):
             environment = {**self.prefix.environment, "XDG_RUNTIME_DIR": folder,
                            "PATH": f"{self.prefix.path}/bin:{self.prefix.environment['PATH']}"}
             # Background jobs that remain at the end are killed.
-            script = "\n".join(["set -e", "trap 'kill $(jobs -p) 2>/dev/null || :' EXIT", *commands])
+            script = "\n".join(["set -e", "trap 'kill $(jobs -p) 2>/dev/null || :' EXIT", *[
+                line + UNTIL_OBSERVABLE * line.endswith("&") for line in commands]])
             done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, text=True,
                                   check=False, capture_output=True, timeout=600)
             self.assertEqual(done.returncode, 0, f"{commands}\n{done.stdout}\n{done.stderr}")
