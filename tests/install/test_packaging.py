@@ -308,12 +308,13 @@ class Rule(unittest.TestCase):
         self.assertIn(f"{folder}*", text("packaging/completion.bash"))
 
     def test_udevadm_accepts_the_rule(self):
-        if not shutil.which("udevadm"):
-            return    # the tests above read the rule without udev
+        self.assertTrue(shutil.which("udevadm"), "no udevadm: scripts/host-packages.sh check")
+        version = subprocess.run(["udevadm", "--version"], capture_output=True, text=True, check=True)
+        if int(re.match(r"\d+", version.stdout)[0]) < 254:
+            return    # It has no command for it (Debian 12); the tests above read the rule, too.
         verify = ["udevadm", "verify", "--resolve-names=never", "packaging/60-pumice.rules"]
         done = subprocess.run(verify, cwd=TOP, capture_output=True, text=True, check=False)
-        if "Unknown command" not in done.stderr:    # before systemd 254
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Container(unittest.TestCase):
