@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Latency of host accesses with the worst geometry: primitives over all tiles of the
- * largest target, and vertices that read each attribute from a separate page. Meanwhile a
- * register is read, the GPU parked, and a page unmapped, which stops every unit.
+ * largest target, and vertices of many attributes, for each of which all lanes read from different
+ * pages of 4 KiB. Meanwhile a register is read, the GPU parked, and a page unmapped, which stops
+ * every unit.
  *
  * The assertions are that the jobs complete, and their results; latencies are printed
  * only, since they depend on the machine. The amount of work per piece is counted by the
@@ -212,7 +213,7 @@ static void primitives_over_all_tiles_of_the_largest_target(void **state)
 	assert_int_equal((entries() - before) % TILES, 0);
 }
 
-static void vertices_that_read_one_page_per_attribute(void **state)
+static void vertices_whose_lanes_read_from_different_pages(void **state)
 {
 	struct pumice_input in[READS + 1];
 	uint32_t i;
@@ -237,7 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(primitives_over_all_tiles_of_the_largest_target),
-		cmocka_unit_test(vertices_that_read_one_page_per_attribute),
+		cmocka_unit_test(vertices_whose_lanes_read_from_different_pages),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
