@@ -141,6 +141,7 @@ bool asm_error_form(struct assembler *as, const char *format, ...)
 bool asm_error_in(struct assembler *as, const struct where *where, const struct token *at,
 		  const char *format, ...)
 {
+	const struct token start = { .text = where->text };
 	const struct where current = as->where;
 	char message[MESSAGE_BYTES];
 	va_list args;
@@ -149,7 +150,7 @@ bool asm_error_in(struct assembler *as, const struct where *where, const struct 
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	as->where = *where;
-	report(as, at, message);
+	report(as, at ? at : &start, message);
 	as->where = current;
 	return false;
 }

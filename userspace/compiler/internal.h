@@ -221,7 +221,7 @@ bool asm_error(struct assembler *as, const struct token *at, const char *format,
 /* The same at the current token, with the operands that the line's operation takes. */
 bool asm_error_form(struct assembler *as, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same at the start of a line that was read before. */
+/* The same in a line that was read before, at a token (NULL: the start of the line). */
 bool asm_error_in(struct assembler *as, const struct where *where, const struct token *at,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool asm_no_memory(struct assembler *as);

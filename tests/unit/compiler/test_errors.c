@@ -647,6 +647,10 @@ static void an_error_of_a_directive_has_a_remedy(void **state)
 		{ "end\n.pds\nend\n", "t:2:1: error: .pds without .endpds: write .endpds after the last "
 		  "PDS instruction\n.pds\n^~~~\n" },
 		{ "", "t:1:1: error: the program has no instruction: write at least end\n" },
+		{ ".equ A, 3", "t:1:1: error: the program has no instruction: write at least end\n"
+		  ".equ A, 3\n^\n" },
+		{ ".equ A, 3\n.equ B, 4\n", "t:1:1: error: the program has no instruction: write at "
+		  "least end\n.equ A, 3\n^\n" },
 		{ ".const foo, 1", "t:1:8: error: foo is not defined; accepted: a shared, coefficient "
 		  "or attribute register\n" },
 		{ ".equ A, A + 1", "t:1:9: error: expected a number: A is not defined; an .equ constant "
