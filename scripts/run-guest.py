@@ -254,7 +254,10 @@ def kvm_works(options):
         probe.timeout, probe.show, probe.device, probe.shell = 30, False, None, False
         guest = Guest(probe)
         guest.prepare()
-        result.write_text("yes" if guest.run("kvm") == 0 else "no")
+        # Another guest may start now: it must not read an incomplete file.
+        new = result.with_name(f"{result.name}.{os.getpid()}")
+        new.write_text("yes" if guest.run("kvm") == 0 else "no", encoding="ascii")
+        os.replace(new, result)
     return result.read_text() == "yes"
 
 

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 """scripts/run-guest.py boots a guest again that a stale breakpoint ended, and no other."""
 
+import argparse
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(TOP / "scripts"))
+import by_path  # noqa: E402
+
 # Replaces QEMU: counts its runs, writes a console, and exits with status 0 from run GOOD on.
 QEMU = """#!/bin/sh
 for word; do
@@ -84,6 +89,26 @@ class BootAgain(unittest.TestCase):
         # On a busy machine it may be stopped before it has counted its run.
         self.assertLessEqual(runs, 1)
         self.assertIn("did not boot within 1.0 s", printed)
+
+
+class Kvm(unittest.TestCase):
+    """The file that keeps whether KVM works."""
+
+    def test_it_is_complete_when_another_guest_can_read_it(self):
+        run_guest = by_path.load("run-guest.py")
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.multiple(run_guest, BUILD=pathlib.Path(folder), CACHE=pathlib.Path(folder),
+                                    Guest=mock.Mock()), \
+                mock.patch.dict(os.environ, PUMICE_ACCEL=""), \
+                mock.patch.object(os, "access", return_value=True):
+            run_guest.Guest.return_value.run.return_value = 0
+            with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt), \
+                    self.assertRaises(KeyboardInterrupt):
+                run_guest.kvm_works(argparse.Namespace())
+            results = set(pathlib.Path(folder).glob("kvm-*"))
+            self.assertTrue(run_guest.kvm_works(argparse.Namespace()))
+            result, = set(pathlib.Path(folder).glob("kvm-*")) - results
+            self.assertEqual(result.read_text(encoding="ascii"), "yes")
 
 
 if __name__ == "__main__":
