@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocator of one store of one USC, or of the pool of a core's VPM.
+ * Allocator of one store of one USC, or of half of the pool of a core's VPM.
  *
  * Source: document 000, "Programmable Data Sequencer" (the resource controller) and "USC
  * Register Stores". Allocates contiguous pieces, first fit, and joins free neighbours, so an

@@ -156,8 +156,8 @@ static void notify_all(const struct pds_core *core, u8 set)
 
 /*
  * Return whether the data master of a need that waits for a task is at its limits on all USCs of
- * the core, or waits for rows of the VPM that no other data master has. outputs: or on all others
- * the pixel outputs of tiles leave too little.
+ * the core, or waits for rows of the VPM and cannot be kept from them by claims of others: rows.c.
+ * outputs: or on all others the pixel outputs of tiles leave too little.
  */
 static bool need_is_excluded(const struct pds_core *core, const struct pds_need *need, bool outputs)
 {

@@ -121,9 +121,9 @@ void pds_vpm_free(struct pds *pds, unsigned int core, u64 end);
 u32 *pds_vpm_row(const struct pds *pds, unsigned int core, u64 at);
 
 /*
- * Most instances of a task with outputs of another data master than the VDM; two such tasks fit,
- * unless a wave of one needs more than half of the pool. 0: the VPM is too small for this number of
- * output registers.
+ * Most instances of a task with outputs of another data master than the VDM: as many as the half of
+ * the pool that its data master has is enough for, but at least a wave. 0: the VPM is too small for
+ * this number of output registers.
  */
 u32 pds_pool_instances(const struct pds *pds, u32 vo_words);
 /* Return the outputs of a claimed task of theirs; rows as in struct pds_rays. */

@@ -31,6 +31,8 @@
 
 #define PDS_UNIFIED_ROW_BYTES (USC_ROW_WORDS * (u32)sizeof(u32))
 
+#define PDS_POOL_HALVES 2u	/* of the pool of the VPM: of the PDM, of the RDM */
+
 _Static_assert(PDS_MAX_USCS <= 64, "USCs that were tried are bits of a u64");
 
 /* The PDS's state of one USC. */
@@ -79,7 +81,7 @@ struct pds_core {
 	struct dms dms;			/* its policy is a register */
 	struct pds_need wanted[PDS_DM_COUNT][PDS_WAITERS];	/* of each waiter that waits */
 	struct vpm vpm;			/* the outputs belong to the data masters */
-	struct pds_store pool;		/* its rows that are not in the ring */
+	struct pds_store pool[PDS_POOL_HALVES];	/* its rows that are not in the ring: rows.c */
 	u32 pooled[PDS_DM_COUNT];	/* rows of the pool that each has */
 	u32 wanted_output_words;	/* of each tile that waits: dms.outputs */
 	u32 output_bytes;		/* of pixel outputs of tiles */
@@ -278,7 +280,7 @@ void pds_core_tick(struct pds_core *core, u64 now);
 /* Return whether the vertex pipe memory has as many rows as a need; as many free ones now. */
 bool pds_rows_could_fit(const struct pds_core *core, const struct pds_need *need);
 bool pds_rows_suffice(const struct pds_core *core, const struct pds_need *need);
-/* Return whether other data masters have rows that a need waits for. */
+/* Return whether a need is that of a large task that waits for rows of other data masters. */
 bool pds_rows_are_of_others(const struct pds_core *core, const struct pds_need *need);
 /* Allocate the rows of a need; false without a change if there are too few. */
 bool pds_rows_claim(struct pds_core *core, const struct pds_need *need, struct pds_place *place);

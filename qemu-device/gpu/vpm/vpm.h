@@ -14,8 +14,8 @@
  * separate because a VDM that waits for a partial render may have the whole ring, and the render
  * needs outputs of deferred vertices.
  *
- * Limits: rows of the pool are allocated by the PDS, which has the allocator of stores; here they
- * are counted.
+ * Limits: rows of the pool are allocated by the PDS, which has the allocator of stores
+ * (../pds/rows.c); here they are counted.
  *
  * Locking: the caller's, which is the lock of the core's PDS. Rows belong to those who allocated
  * them.

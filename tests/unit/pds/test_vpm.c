@@ -290,11 +290,11 @@ static void pieces_are_limited_to_half_of_the_ring(void **state)
 
 /* ------------------------------------------------------------ the pool */
 
-/* A memory with a pool of 40 rows, and a ring of 120. */
+/* A memory with a pool of 80 rows, and a ring of 240. */
 static struct stage_tasks *create_pool(unsigned int cores)
 {
 	const struct fx_stores stores = { .unified_bytes = FX_UNIFIED, .common_bytes = FX_COMMON,
-					  .local_bytes = FX_LOCAL, .vpm_bytes = 160 * 128 };
+					  .local_bytes = FX_LOCAL, .vpm_bytes = 320 * 128 };
 	struct stage_tasks *t = stage_tasks_create(cores, &stores, &four_temps);
 
 	t->stage[PDS_DM_VDM].vo_words = 4;
@@ -324,12 +324,12 @@ static void the_pool_is_not_for_the_vdm(void **state)
 	u64 end = 0;
 
 	(void)state;
-	assert_int_equal(fill(t, &end), 30);
-	assert_int_equal(fx_load(t->fx).vpm_rows, 120);
+	assert_int_equal(fill(t, &end), 60);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 240);
 	place[0] = run_in_pool(t, PDS_DM_PDM, 96);
-	assert_int_equal(fx_load(t->fx).vpm_rows, 156);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 276);
 	assert_ptr_equal(pds_pool_row(t->fx->pds, &place[0]),
-			 pds_vpm_row(t->fx->pds, 0, 119) + VPM_ROW_WORDS);
+			 pds_vpm_row(t->fx->pds, 0, 239) + VPM_ROW_WORDS);
 	/* Nor is the ring for others. */
 	pds_vpm_free(t->fx->pds, 0, end);
 	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 32, 1, &place[1]), PDS_WAIT);
@@ -380,33 +380,135 @@ static void tasks_wait_for_rows_of_the_pool(void **state)
 }
 
 /*
- * A wait for rows that only the same data master has holds no other; one for rows of another holds
- * that back, or its small tasks would keep a large one waiting. Nor does it hold tasks longer.
+ * The PDM has one half of the pool and the RDM the other one, whichever claims first, in any
+ * policy, and wherever its rows are: one that holds its half, with programs that do not end, does
+ * not keep the other one waiting.
  */
-static void rows_of_other_data_masters_become_free(void **state)
+static void each_data_master_has_half_of_the_pool(void **state)
 {
-	struct stage_tasks *t = create_pool(1);
-	struct pds_place large, rays[2], other;
+	static const enum pds_dm pairs[][2] = { { PDS_DM_PDM, PDS_DM_RDM },
+						{ PDS_DM_RDM, PDS_DM_PDM } };
+	u32 policy, pair;
 
 	(void)state;
-	large = run_in_pool(t, PDS_DM_PDM, 96);
-	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &other), PDS_WAIT);
-	t->stage[PDS_DM_RDM].vo_words = 2;
-	rays[0] = run_in_pool(t, PDS_DM_RDM, 32);
-	rays[1].vpm_rows = 0;
-	pds_pool_free(t->fx->pds, PDS_DM_PDM, &large);
-	/* The task of the PDM needs rows, without those of the RDM; that one waits. */
-	t->stage[PDS_DM_PDM].vo_words = 13;
-	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &other), PDS_WAIT);
-	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 32, 1, &rays[1]), PDS_WAIT);
+	for (policy = 0; policy < PUMICE_DMS_POLICY_COUNT; policy++) {
+		for (pair = 0; pair < 2; pair++) {
+			const enum pds_dm first = pairs[pair][0], second = pairs[pair][1];
+			struct stage_tasks *t = create_pool(1);
+			struct pds_place place, held[10];
+			u32 n;
+
+			fx_control(t->fx, (struct pds_control){ .out_of_order = true,
+								.policy = policy });
+			t->stage[first].vo_words = 4;
+			for (n = 0; n < 10; n++)
+				assert_int_equal(stage_task_start(t, first, 0, 32, &held[n]),
+						 PDS_STARTED);
+			assert_int_equal(stage_task_claim(t, first, 0, 32, 1, &place), PDS_WAIT);
+			assert_int_equal(fx_load(t->fx).vpm_rows, 40);
+			t->stage[second].vo_words = 10;
+			assert_int_equal(stage_task_start(t, second, 0, 128, &place), PDS_STARTED);
+			for (n = 0; n < 10; n++) {
+				const u32 *row = pds_pool_row(t->fx->pds, &held[n]);
+				const u32 *other = pds_pool_row(t->fx->pds, &place);
+
+				assert_true(row + 4 * VPM_ROW_WORDS <= other ||
+					    other + 40 * VPM_ROW_WORDS <= row);
+			}
+			fx_finish_all(t->fx);
+			pds_pool_free(t->fx->pds, second, &place);
+			for (n = 0; n < 10; n++)
+				pds_pool_free(t->fx->pds, first, &held[n]);
+			assert_int_equal(fx_load(t->fx).vpm_rows, 0);
+			stage_tasks_destroy(t);
+		}
+	}
+}
+
+/*
+ * A task that needs more rows than half of the pool runs when the pool is empty, and has it alone.
+ * Its wait for rows of another data master holds that back, or small tasks would keep it waiting.
+ */
+static void large_tasks_have_the_whole_pool(void **state)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place large, rays, other;
+
+	(void)state;
+	t->stage[PDS_DM_PDM].vo_words = 14;
+	rays = run_in_pool(t, PDS_DM_RDM, 32);
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &large), PDS_WAIT);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 32, 1, &other), PDS_WAIT);
 	t->owner[PDS_DM_PDM].room[0] = t->owner[PDS_DM_RDM].room[0] = 0;
-	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays[0]);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
 	assert_int_equal(t->owner[PDS_DM_PDM].room[0], 1);
 	assert_int_equal(t->owner[PDS_DM_RDM].room[0], 0);
 	large = run_in_pool(t, PDS_DM_PDM, 96);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 42);
+	assert_ptr_equal(pds_pool_row(t->fx->pds, &large),
+			 pds_vpm_row(t->fx->pds, 0, 239) + VPM_ROW_WORDS);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 32, 1, &rays), PDS_WAIT);
+	t->owner[PDS_DM_RDM].room[0] = 0;
 	pds_pool_free(t->fx->pds, PDS_DM_PDM, &large);
-	rays[0] = run_in_pool(t, PDS_DM_RDM, 32);
-	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays[0]);
+	assert_int_equal(t->owner[PDS_DM_RDM].room[0], 1);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 0);
+	rays = run_in_pool(t, PDS_DM_RDM, 128);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
+	stage_tasks_destroy(t);
+}
+
+/* The same for a claim that is dropped: all rows can be claimed again. */
+static void large_tasks_that_are_dropped_leave_the_pool_free(void **state)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place large, rays, other;
+
+	(void)state;
+	t->stage[PDS_DM_RDM].vo_words = 20;
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 128, 1, &large), PDS_STARTED);
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 32, 1, &other), PDS_WAIT);
+	pds_task_drop(t->fx->pds, &large);
+	assert_int_equal(fx_load(t->fx).vpm_rows, 0);
+	other = run_in_pool(t, PDS_DM_PDM, 96);
+	rays = run_in_pool(t, PDS_DM_RDM, 64);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 128, 1, &large), PDS_WAIT);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &other);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
+	large = run_in_pool(t, PDS_DM_RDM, 128);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &large);
+	stage_tasks_destroy(t);
+}
+
+/*
+ * A wait of a small task holds no other data master: neither one for rows of its own, nor one for a
+ * large task, whose rows become free at once. Then it precedes other tasks.
+ */
+static void waits_of_small_tasks_hold_no_other(void **state)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place place, large, other;
+
+	(void)state;
+	place = run_in_pool(t, PDS_DM_PDM, 96);
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &other), PDS_WAIT);
+	t->stage[PDS_DM_RDM].vo_words = 2;
+	large = run_in_pool(t, PDS_DM_RDM, 32);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &large);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place);
+	place = run_in_pool(t, PDS_DM_PDM, 96);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place);
+
+	t->stage[PDS_DM_RDM].vo_words = 20;
+	large = run_in_pool(t, PDS_DM_RDM, 128);
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 32, 1, &other), PDS_WAIT);
+	t->stage[PDS_DM_RDM].vo_words = 0;
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 32, 1, &place), PDS_STARTED);
+	pds_task_drop(t->fx->pds, &place);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &large);
+	t->stage[PDS_DM_RDM].vo_words = 20;
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 128, 1, &large), PDS_WAIT);
+	place = run_in_pool(t, PDS_DM_PDM, 32);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place);
 	stage_tasks_destroy(t);
 }
 
@@ -417,16 +519,19 @@ static void tasks_beyond_the_pool_are_a_fault(void **state)
 	struct pds_place place;
 
 	(void)state;
-	t->stage[PDS_DM_PDM].vo_words = 10;
+	t->stage[PDS_DM_PDM].vo_words = 20;
 	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 128, 1, &place), PDS_STARTED);
 	pds_task_drop(t->fx->pds, &place);
-	t->stage[PDS_DM_PDM].vo_words = 11;
+	t->stage[PDS_DM_PDM].vo_words = 21;
 	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 128, 1, &place), PDS_FAULT);
 	assert_int_equal(t->fx->fault.fault, PUMICE_FAULT_PDS_RESOURCE);
 	stage_tasks_destroy(t);
 }
 
-/* Two tasks fit, or at least one of a wave; more outputs than a wave may have are refused. */
+/*
+ * A task has no more rows than half of the pool, but at least a wave; more outputs than a wave may
+ * have are refused.
+ */
 static void tasks_are_limited_to_half_of_the_pool(void **state)
 {
 	static const u32 batches[] = { 16, 32, 96, 128 };
@@ -467,10 +572,13 @@ static void a_reset_frees_the_pool(void **state)
 
 	(void)state;
 	run_in_pool(t, PDS_DM_PDM, 96);
+	run_in_pool(t, PDS_DM_RDM, 128);
 	pds_reset(t->fx->pds);
 	assert_int_equal(fx_load(t->fx).vpm_rows, 0);
 	place = run_in_pool(t, PDS_DM_PDM, 96);
 	pds_pool_free(t->fx->pds, PDS_DM_PDM, &place);
+	place = run_in_pool(t, PDS_DM_RDM, 128);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &place);
 	stage_tasks_destroy(t);
 }
 
@@ -485,7 +593,10 @@ int main(void)
 		cmocka_unit_test(pieces_are_limited_to_half_of_the_ring),
 		cmocka_unit_test(the_pool_is_not_for_the_vdm),
 		cmocka_unit_test(tasks_wait_for_rows_of_the_pool),
-		cmocka_unit_test(rows_of_other_data_masters_become_free),
+		cmocka_unit_test(each_data_master_has_half_of_the_pool),
+		cmocka_unit_test(large_tasks_have_the_whole_pool),
+		cmocka_unit_test(large_tasks_that_are_dropped_leave_the_pool_free),
+		cmocka_unit_test(waits_of_small_tasks_hold_no_other),
 		cmocka_unit_test(tasks_beyond_the_pool_are_a_fault),
 		cmocka_unit_test(tasks_are_limited_to_half_of_the_pool),
 		cmocka_unit_test(a_reset_frees_the_pool),
