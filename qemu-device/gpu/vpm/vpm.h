@@ -44,7 +44,7 @@ struct vpm {
 	u32 pool_used;	/* rows of the pool */
 
 	/* Performance counters. */
-	u64 waits;	/* allocations that had to wait for rows; counted by the caller */
+	u64 waits;	/* times that a waiter began to wait for rows; counted by the caller */
 	u64 occupancy;	/* rows * ns up to time */
 	u64 time;
 };

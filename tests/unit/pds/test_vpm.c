@@ -380,6 +380,40 @@ static void tasks_wait_for_rows_of_the_pool(void **state)
 }
 
 /*
+ * A wait counts on the core, once until it ends, with room or without: a task that each core
+ * refuses counts on each of them.
+ */
+static void a_wait_for_rows_counts_once_on_each_core(void **state)
+{
+	struct stage_tasks *t = create_pool(2);
+	struct pds_place place[2], other;
+	unsigned int core, n;
+
+	(void)state;
+	t->stage[PDS_DM_RDM].vo_words = 10;
+	for (core = 0; core < 2; core++)
+		assert_int_equal(stage_task_start(t, PDS_DM_RDM, core, 128, &place[core]),
+				 PDS_STARTED);
+	for (n = 0; n < 2; n++)
+		for (core = 0; core < 2; core++)
+			assert_int_equal(stage_task_claim(t, PDS_DM_RDM, core, 32, 1, &other),
+					 PDS_WAIT);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 2);
+	assert_int_equal(fx_counter(t->fx, PUMICE_PERF_PDS_WAITS), 2);
+	fx_finish_all(t->fx);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &place[1]);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 1, 128, 1, &other), PDS_STARTED);
+	pds_task_leave(t->fx->pds, PDS_DM_RDM, 0);
+	place[1] = other;
+	for (core = 0; core < 2; core++)
+		assert_int_equal(stage_task_claim(t, PDS_DM_RDM, core, 32, 1, &other), PDS_WAIT);
+	assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 4);
+	pds_task_drop(t->fx->pds, &place[1]);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &place[0]);
+	stage_tasks_destroy(t);
+}
+
+/*
  * The PDM has one half of the pool and the RDM the other one, whichever claims first, in any
  * policy, and wherever its rows are: one that holds its half, with programs that do not end, does
  * not keep the other one waiting.
@@ -593,6 +627,7 @@ int main(void)
 		cmocka_unit_test(pieces_are_limited_to_half_of_the_ring),
 		cmocka_unit_test(the_pool_is_not_for_the_vdm),
 		cmocka_unit_test(tasks_wait_for_rows_of_the_pool),
+		cmocka_unit_test(a_wait_for_rows_counts_once_on_each_core),
 		cmocka_unit_test(each_data_master_has_half_of_the_pool),
 		cmocka_unit_test(large_tasks_have_the_whole_pool),
 		cmocka_unit_test(large_tasks_that_are_dropped_leave_the_pool_free),
