@@ -257,6 +257,51 @@ static void a_reset_drops_vertex_tasks(void **state)
 	}
 }
 
+/* A triangle over the whole target, not deferred, whose fragments never end. */
+static void make_endless_fragments(void)
+{
+	const struct pumice_isp_state isp = scene_usual_isp();
+	const struct scene_prim prim = {
+		.triangle = { .x = { 0, 400 << 8, 0 }, .y = { 0, 0, 400 << 8 },
+			      .z = { 0.25f, 0.25f, 0.25f } },
+	};
+
+	scene_begin_square(&fx, SIDE);
+	scene_set_object(&fx, 0, &isp, FX_LOOP, false);
+	scene_draw(&fx, 0, &prim, 1);
+	scene_end(&fx, true);
+}
+
+/*
+ * A reset frees the outputs that vertex tasks hold. The tiles of the next job do not free them
+ * again when it is aborted, though they have no vertex tasks that replace them.
+ */
+static void a_reset_frees_outputs_of_vertex_tasks_once(void **state)
+{
+	u32 steps, i;
+
+	(void)state;
+	for (steps = 0; steps < 12; steps++) {
+		make_scene(FX_VERTEX_LOOP, PUMICE_VERTEX_DATA_NUMBER);
+		fx_start(&fx, false);
+		for (i = 0; i < 100 && fx_vpm_rows(&fx) == 0; i++)
+			assert_true(fx_step(&fx));
+		assert_true(fx_vpm_rows(&fx) > 0);
+		fx_reset(&fx);
+		assert_int_equal(fx_vpm_rows(&fx), 0);
+
+		make_endless_fragments();
+		fx_start(&fx, false);
+		for (i = 0; i < steps; i++)
+			assert_true(fx_step(&fx));
+		abort_now();
+		fx_run(&fx);
+		assert_int_equal(fx.end, DM_ABORTED);
+		assert_int_equal(fx_vpm_rows(&fx), 0);
+	}
+	run_good(PUMICE_VERTEX_DATA_NUMBER);
+}
+
 /* The next job's record is at the same address, but its program is another one. */
 static void shaded_vertices_are_of_one_job(void **state)
 {
@@ -547,6 +592,7 @@ int main(void)
 		cmocka_unit_test(blocks_with_bad_vertices_are_refused),
 		cmocka_unit_test(vertex_tasks_are_aborted_at_every_step),
 		cmocka_unit_test(a_reset_drops_vertex_tasks),
+		cmocka_unit_test(a_reset_frees_outputs_of_vertex_tasks_once),
 		cmocka_unit_test(shaded_vertices_are_of_one_job),
 		cmocka_unit_test(vertex_programs_do_not_wait_for_those_of_the_vdm),
 		cmocka_unit_test(steps_are_charged_for_the_vertices_of_primitives),
