@@ -371,14 +371,21 @@ int pumice_capture_load(const char *path, struct pumice_capture **capture, char 
 	return err ? fail_text(error, error_bytes, -err, "capture: %s: %s", path, text) : 0;
 }
 
-void pumice_capture_destroy(struct pumice_capture *c)
+static void destroy_buffers(struct pumice_capture *c)
 {
 	u32 i;
 
+	for (i = 0; c->bo && i < c->ranges; i++) {
+		pumice_bo_destroy(c->bo[i]);
+		c->bo[i] = NULL;
+	}
+}
+
+void pumice_capture_destroy(struct pumice_capture *c)
+{
 	if (!c)
 		return;
-	for (i = 0; c->bo && i < c->ranges; i++)
-		pumice_bo_destroy(c->bo[i]);
+	destroy_buffers(c);
 	free(c->bo);
 	free(c->range);
 	free(c->file);
@@ -396,6 +403,28 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
 	if (index >= capture->ranges)
 		return -ENOENT;
 	*range = capture->range[index];
+	return 0;
+}
+
+/* Check that each range consists of pages of one heap of the device, before anything is changed. */
+static int check_place(const struct pumice_capture *c, struct pumice_device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < c->ranges; i++) {
+		const struct pumice_capture_range *r = &c->range[i];
+		const struct pumice_heap *heap = heaps_find(dev, r->va);
+
+		if (!heap || heap != heaps_find(dev, r->va + r->bytes - 1))
+			return fail(dev, EINVAL,
+				    "capture: a range at %#llx of %#llx bytes is not in one heap of this device; see pumice_device_limits()",
+				    (unsigned long long)r->va, (unsigned long long)r->bytes);
+		if ((r->va | r->bytes) % heap->page_bytes)
+			return fail(dev, EINVAL,
+				    "capture: a range at %#llx of %#llx bytes does not consist of its heap's pages, %#llx: bind it in the heap of 4 KiB pages",
+				    (unsigned long long)r->va, (unsigned long long)r->bytes,
+				    (unsigned long long)heap->page_bytes);
+	}
 	return 0;
 }
 
@@ -433,21 +462,39 @@ static int make_bo(const struct pumice_capture_range *r, struct pumice_vm *vm,
 	return err;
 }
 
+/* Bind a range at its address. */
+static int bind_range(const struct pumice_capture_range *r, struct pumice_bo *bo,
+		      struct pumice_vm *vm)
+{
+	const struct pumice_bind op = { .bo = bo, .va = r->va, .size = r->bytes,
+					.flags = r->flags };
+	const u64 page = heaps_find(vm->dev, r->va)->page_bytes;
+	int err = pumice_vm_bind(vm, &op, 1, NULL);
+
+	/* All else that could be invalid has been checked. */
+	if (err == -EINVAL && page > PAGE_BYTES)
+		return fail(vm->dev, EINVAL,
+			    "capture: memory for a range at %#llx of %#llx bytes is not contiguous for pages of %#llx: free memory, or replay it in process",
+			    (unsigned long long)r->va, (unsigned long long)r->bytes,
+			    (unsigned long long)page);
+	return err;
+}
+
 int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
 {
-	int err = c->ranges ? reserve_room(c, vm) : 0;
+	int err = check_place(c, vm->dev);
 	u32 i;
 
+	if (!err && c->ranges)
+		err = reserve_room(c, vm);
 	for (i = 0; i < c->ranges && !err; i++) {
-		const struct pumice_capture_range *r = &c->range[i];
-		struct pumice_bind op = { .va = r->va, .size = r->bytes, .flags = r->flags };
-
-		if (r->data)
-			err = make_bo(r, vm, &c->bo[i]);
-		op.bo = c->bo[i];
+		if (c->range[i].data)
+			err = make_bo(&c->range[i], vm, &c->bo[i]);
 		if (!err)
-			err = pumice_vm_bind(vm, &op, 1, NULL);
+			err = bind_range(&c->range[i], c->bo[i], vm);
 	}
+	if (err)
+		destroy_buffers(c);
 	return err;
 }
 

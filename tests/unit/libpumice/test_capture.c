@@ -19,6 +19,8 @@
 #include "pumice/pumice_capture.h"
 
 #define PAGE	4096u
+#define GIB	(1ull << 30)
+#define LARGE	(2ull << 20)	/* page of the last heap */
 #define PAGES	64u		/* of the space that the tests bind in */
 #define BASE	0x40000000ull
 #define PATH	"test_capture.bin"
@@ -166,31 +168,34 @@ static void a_capture_can_be_placed_in_another_vm(void **state)
 	pumice_bo_destroy(bo);
 }
 
-/* In each heap: the library's objects of the replay are after those of the capture. */
+/* In each heap: the library's objects of the replay are after all those of the capture. */
 static void objects_after_a_capture_do_not_replace_its_memory(void **state)
 {
-	static const uint64_t sizes[] = { PAGE, 512 * PAGE };
-	struct pumice_buffer old[2], more[2];
+	enum { EACH = 3, OBJECTS = 2 * EACH };
+	static const uint64_t sizes[] = { PAGE, LARGE };
+	struct pumice_buffer old[OBJECTS], more[OBJECTS];
 	struct pumice_capture *c, *again;
 	struct pumice_vm *other, *first = vm;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
-		assert_int_equal(pumice_buffer_create(vm, sizes[i], &old[i]), 0);
-		memset(old[i].cpu, 77 + (int)i, sizes[i]);
+	for (i = 0; i < OBJECTS; i++) {
+		assert_int_equal(pumice_buffer_create(vm, sizes[i / EACH], &old[i]), 0);
+		memset(old[i].cpu, 77 + (int)i, sizes[i / EACH]);
 	}
 	c = write_and_load();
 	assert_int_equal(pumice_vm_create(dev, &other), 0);
 	assert_int_equal(pumice_capture_place(c, other), 0);
 	vm = other;
-	for (i = 0; i < 2; i++) {
-		assert_int_equal(pumice_buffer_create(vm, sizes[i], &more[i]), 0);
-		assert_true(more[i].va >= old[i].va + sizes[i]);
+	for (i = 0; i < OBJECTS; i++) {
+		const struct pumice_buffer *last = &old[i / EACH * EACH + EACH - 1];
+
+		assert_int_equal(pumice_buffer_create(vm, sizes[i / EACH], &more[i]), 0);
+		assert_true(more[i].va >= last->va + sizes[i / EACH]);
 	}
 	again = write_and_load();
 	vm = first;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < OBJECTS; i++) {
 		assert_int_equal(byte_at(again, old[i].va), 77 + i);
 		pumice_buffer_destroy(&old[i]);
 		pumice_buffer_destroy(&more[i]);
@@ -198,6 +203,36 @@ static void objects_after_a_capture_do_not_replace_its_memory(void **state)
 	pumice_capture_destroy(again);
 	pumice_vm_destroy(other);
 	pumice_capture_destroy(c);
+}
+
+/* Return the distance from an object of large pages to one that is created after its replay. */
+static uint64_t distance_after(uint32_t count)
+{
+	struct pumice_bo *bo = make_bo(count * (LARGE / PAGE), 1);
+	struct pumice_buffer more;
+	struct pumice_capture *c;
+	struct pumice_vm *other;
+	uint64_t va, distance;
+
+	assert_int_equal(pumice_vm_place(vm, bo, PUMICE_PLACE_LARGE, &va), 0);
+	c = write_and_load();
+	assert_int_equal(pumice_vm_create(dev, &other), 0);
+	assert_int_equal(pumice_capture_place(c, other), 0);
+	assert_int_equal(pumice_buffer_create(other, LARGE, &more), 0);
+	distance = more.va - va;
+	pumice_buffer_destroy(&more);
+	pumice_vm_destroy(other);
+	pumice_capture_destroy(c);
+	assert_int_equal(pumice_vm_remove(vm, va), 0);
+	pumice_bo_destroy(bo);
+	return distance;
+}
+
+static void a_capture_reserves_its_pages_and_no_more(void **state)
+{
+	(void)state;
+	for (uint32_t count = 1; count < 4; count++)
+		assert_int_equal(distance_after(count), count * LARGE);
 }
 
 static void null_mappings_are_captured_without_data(void **state)
@@ -242,24 +277,103 @@ static void null_mappings_are_captured_without_data(void **state)
 	pumice_bo_destroy(bo);
 }
 
+/* A file of these ranges, whose data are 0. */
+static uint8_t *file_of(const struct pumice_capture_file_range *ranges, uint32_t count,
+			size_t *bytes)
+{
+	struct pumice_capture_file h = {
+		.file_bytes = HEADER + count * PUMICE_CAPTURE_FILE_RANGE_WORDS * 4,
+		.ranges = count, .target_count = 1,
+	};
+	uint32_t *words;
+	uint8_t *file;
+
+	for (uint32_t n = 0; n < count; n++)
+		h.file_bytes += ranges[n].flags & PUMICE_BIND_NULL ? 0 : ranges[n].bytes;
+	file = calloc(1, h.file_bytes);
+	assert_non_null(file);
+	words = (void *)file;
+	for (uint32_t n = 0; n < count; n++)
+		pumice_capture_file_range_pack(
+			words + PUMICE_CAPTURE_FILE_WORDS + n * PUMICE_CAPTURE_FILE_RANGE_WORDS,
+			&ranges[n]);
+	h.crc32 = (uint32_t)crc32_z(0, file + HEADER, h.file_bytes - HEADER);
+	pumice_capture_file_pack(words, &h);
+	*bytes = h.file_bytes;
+	return file;
+}
+
 /* A small file: two ranges of a page each. */
 static uint8_t *small_file(size_t *bytes)
 {
-	const uint64_t size = HEADER + 2 * PUMICE_CAPTURE_FILE_RANGE_WORDS * 4 + 2 * PAGE;
-	uint8_t *file = calloc(1, size);
-	uint32_t *words = (void *)file;
-	struct pumice_capture_file h = { .file_bytes = size, .ranges = 2, .target_count = 1 };
+	static const struct pumice_capture_file_range ranges[] = {
+		{ .va = BASE, .bytes = PAGE }, { .va = BASE + PAGE, .bytes = PAGE },
+	};
 
-	assert_non_null(file);
-	for (uint32_t n = 0; n < 2; n++)
-		pumice_capture_file_range_pack(
-			words + PUMICE_CAPTURE_FILE_WORDS + n * PUMICE_CAPTURE_FILE_RANGE_WORDS,
-			&(struct pumice_capture_file_range){ .va = BASE + n * PAGE,
-							     .bytes = PAGE });
-	h.crc32 = (uint32_t)crc32_z(0, file + HEADER, size - HEADER);
-	pumice_capture_file_pack(words, &h);
-	*bytes = size;
-	return file;
+	return file_of(ranges, 2, bytes);
+}
+
+/* Place a file of a good range and another one, which is refused: nothing has changed. */
+static void place_refused(const struct pumice_capture_file_range *bad, const char *reason)
+{
+	const struct pumice_capture_file_range good = { .va = BASE, .bytes = PAGE };
+	const struct pumice_capture_file_range ranges[] = {
+		bad->va < BASE ? *bad : good, bad->va < BASE ? good : *bad,
+	};
+	struct pumice_buffer first, buffer;
+	struct pumice_vm *fresh, *other;
+	struct pumice_capture *c;
+	size_t bytes;
+	uint8_t *file = file_of(ranges, 2, &bytes), byte;
+
+	assert_int_equal(pumice_vm_create(dev, &fresh), 0);
+	assert_int_equal(pumice_buffer_create(fresh, LARGE, &first), 0);
+	assert_int_equal(pumice_vm_create(dev, &other), 0);
+	assert_int_equal(pumice_capture_parse(file, bytes, &c, NULL, 0), 0);
+	assert_int_equal(pumice_capture_place(c, other), -EINVAL);
+	print_message("%s\n", pumice_device_error(dev));
+	assert_non_null(strstr(pumice_device_error(dev), reason));
+	assert_int_not_equal(pumice_vm_peek(other, BASE, &byte, 1), 0);
+	assert_int_equal(pumice_buffer_create(other, LARGE, &buffer), 0);
+	assert_int_equal(buffer.va, first.va);
+	pumice_buffer_destroy(&buffer);
+	pumice_buffer_destroy(&first);
+	pumice_vm_destroy(fresh);
+	pumice_vm_destroy(other);
+	pumice_capture_destroy(c);
+	free(file);
+}
+
+/* Before anything is reserved or bound. Addresses count from the last heap, of 32 GiB. */
+static void ranges_that_fit_no_heap_are_refused(void **state)
+{
+	static const char none[] = "is not in one heap of this device";
+	static const char part[] = "does not consist of its heap's pages, 0x200000: bind it in";
+	static const struct {
+		struct pumice_capture_file_range range;
+		const char *reason;
+	} cases[] = {
+		{ { .va = 32 * GIB, .bytes = PAGE }, none },
+		{ { .va = 32 * GIB - LARGE, .bytes = LARGE + PAGE }, none },
+		{ { .va = 0 - LARGE, .bytes = 2 * LARGE }, none },
+		{ { .va = 0 - LARGE, .bytes = 2 * LARGE, .flags = PUMICE_BIND_NULL }, none },
+		{ { .va = 16 * GIB, .bytes = PAGE }, part },
+		{ { .va = 16 * GIB + PAGE, .bytes = LARGE }, part },
+		{ { .va = 16 * GIB, .bytes = LARGE + PAGE, .flags = PUMICE_BIND_NULL }, part },
+	};
+	const struct pumice_capture_file_range first = { .va = 0, .bytes = PAGE };
+	struct pumice_device_limits limits;
+
+	(void)state;
+	assert_int_equal(pumice_device_limits(dev, &limits, sizeof(limits)), 0);
+	assert_int_equal(limits.heaps[limits.heap_count - 1].size, 32 * GIB);
+	place_refused(&first, none);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pumice_capture_file_range range = cases[i].range;
+
+		range.va += limits.heaps[limits.heap_count - 1].start;
+		place_refused(&range, cases[i].reason);
+	}
 }
 
 /* The CRC is corrected, so that the changed field is refused. */
@@ -345,6 +459,8 @@ int main(void)
 		cmocka_unit_test(a_capture_contains_the_frame),
 		cmocka_unit_test(a_capture_can_be_placed_in_another_vm),
 		cmocka_unit_test(objects_after_a_capture_do_not_replace_its_memory),
+		cmocka_unit_test(a_capture_reserves_its_pages_and_no_more),
+		cmocka_unit_test(ranges_that_fit_no_heap_are_refused),
 		cmocka_unit_test(null_mappings_are_captured_without_data),
 		cmocka_unit_test(corrupt_files_are_refused),
 		cmocka_unit_test(truncated_files_are_refused),

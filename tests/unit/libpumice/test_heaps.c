@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Heaps of a device: descriptions that the kernel could return, and placing in heaps when the
- * back end refuses it.
+ * Heaps of a device: descriptions that the kernel could return, placing in heaps when the
+ * back end refuses it, and captures of objects in large pages.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pumice/pumice_capture.h>
 
@@ -270,6 +271,145 @@ static void objects_of_whole_large_pages_are_in_their_heap(void **state)
 	pumice_device_close(dev);
 }
 
+/* The data of partial renders: 2 MiB, but for less than a page, with 20 outputs. */
+static void spilled_outputs_of_whole_large_pages_are_in_their_heap(void **state)
+{
+	struct pumice_freelist_desc list_desc;
+	struct pumice_freelist *list;
+	struct pumice_hwrt_desc desc;
+	struct pumice_device *dev;
+	struct pumice_hwrt *hwrt;
+	struct pumice_vm *vm;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	pumice_freelist_desc_init(&list_desc);
+	assert_int_equal(pumice_freelist_create(vm, &list_desc, &list), 0);
+	pumice_hwrt_desc_init(&desc, list, 12 * 32, 32);
+	for (desc.spill_outputs = 19; desc.spill_outputs <= 20; desc.spill_outputs++) {
+		assert_int_equal(pumice_hwrt_create(vm, &desc, &hwrt), 0);
+		assert_int_equal(heap_of(dev, hwrt->spill_va),
+				 desc.spill_outputs == 20 ? dev->limits.heap_count - 1 : 0);
+		pumice_hwrt_destroy(hwrt);
+	}
+	pumice_freelist_destroy(list);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
+/* ------------------------------------------------------------ captures */
+
+#define PATH	"test_heaps.bin"
+
+/* An image of 2 MiB and its capture. */
+struct captured {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_image *image;
+	struct pumice_capture *capture;
+	struct backend_ops ops;	/* those of the process, which may refuse large pages */
+};
+
+/* small: large pages are refused when the image is created, so that it has 4 KiB pages. */
+static void open_captured(struct captured *c, bool small)
+{
+	const struct pumice_image_desc desc = {
+		.format = PUMICE_FORMAT_RGBA8_UNORM, .layout = PUMICE_LAYOUT_LINEAR,
+		.dim = PUMICE_TEXTURE_DIM_2D, .width = 1024, .height = 512, .levels = 1,
+	};
+	const struct pumice_capture_frame frame = { .samples = 1 };
+	static uint8_t texels[2 * MIB];
+	struct pumice_image_part part;
+
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &c->dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(c->dev, &c->vm), 0);
+	real_ops = c->dev->ops;
+	c->ops = *real_ops;
+	c->ops.vm_bind = refuse_large;
+	refusal = -EINVAL;
+	if (small)
+		c->dev->ops = &c->ops;
+	assert_int_equal(pumice_image_create(c->vm, &desc, &c->image), 0);
+	c->dev->ops = real_ops;
+	assert_int_equal(heap_of(c->dev, pumice_image_va(c->image)) == 0, small);
+	memset(texels, 0x5a, sizeof(texels));
+	pumice_image_part_init(&part);
+	assert_int_equal(pumice_image_upload(c->image, part, texels, 1024 * 4), 0);
+	assert_int_equal(pumice_capture_write(c->vm, &frame, PATH), 0);
+	assert_int_equal(pumice_capture_load(PATH, &c->capture, NULL, 0), 0);
+	unlink(PATH);
+}
+
+static void close_captured(struct captured *c)
+{
+	pumice_capture_destroy(c->capture);
+	pumice_image_destroy(c->image);
+	pumice_vm_destroy(c->vm);
+	pumice_device_close(c->dev);
+}
+
+/* Place the capture in a new VM; if that succeeds, the image's last byte is there. */
+static int place_captured(struct captured *c)
+{
+	struct pumice_vm *vm;
+	uint8_t byte = 0;
+	int err;
+
+	assert_int_equal(pumice_vm_create(c->dev, &vm), 0);
+	err = pumice_capture_place(c->capture, vm);
+	if (!err) {
+		assert_int_equal(pumice_vm_peek(vm, pumice_image_va(c->image) + 2 * MIB - 1, &byte,
+						1), 0);
+		assert_int_equal(byte, 0x5a);
+	}
+	pumice_vm_destroy(vm);
+	return err;
+}
+
+static void images_are_replayed_in_pages_of_either_size(void **state)
+{
+	struct captured c;
+
+	(void)state;
+	for (int small = 0; small < 2; small++) {
+		open_captured(&c, small);
+		assert_int_equal(place_captured(&c), 0);
+		close_captured(&c);
+	}
+	/* Those of 4 KiB pages also where large ones are refused or have no heap. */
+	open_captured(&c, true);
+	c.dev->ops = &c.ops;
+	c.dev->limits.heap_count = 1;
+	assert_int_equal(place_captured(&c), 0);
+	c.dev->ops = real_ops;
+	close_captured(&c);
+}
+
+static void a_replay_without_large_pages_is_refused_with_the_reason(void **state)
+{
+	struct captured c;
+	u32 heaps, n;
+
+	(void)state;
+	open_captured(&c, false);
+	c.dev->ops = &c.ops;
+	for (n = 0; n < 40; n++)	/* 80 MiB, more than the device has, if they remain */
+		assert_int_equal(place_captured(&c), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(c.dev),
+			       "is not contiguous for pages of 0x200000: free memory, or"));
+	refusal = -EINTR;
+	assert_int_equal(place_captured(&c), -EINTR);
+	c.dev->ops = real_ops;
+	heaps = c.dev->limits.heap_count;
+	c.dev->limits.heap_count = 1;
+	assert_int_equal(place_captured(&c), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(c.dev),
+			       "is not in one heap of this device; see"));
+	c.dev->limits.heap_count = heaps;
+	close_captured(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +419,9 @@ int main(void)
 		cmocka_unit_test(only_memory_that_does_not_fit_is_placed_in_small_pages),
 		cmocka_unit_test(objects_of_whole_large_pages_are_in_their_heap),
 		cmocka_unit_test(objects_are_not_placed_in_the_lower_half_of_a_heap),
+		cmocka_unit_test(spilled_outputs_of_whole_large_pages_are_in_their_heap),
+		cmocka_unit_test(images_are_replayed_in_pages_of_either_size),
+		cmocka_unit_test(a_replay_without_large_pages_is_refused_with_the_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
