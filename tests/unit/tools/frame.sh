@@ -44,6 +44,14 @@ check a_demo_captures_a_frame_of_few_pages "$partial" -d $device -o "$folder/pic
 unset PUMICE_CAPTURE
 check partial_renders_are_reported gives 0 " partial renders" "$frame" -o "$folder/shown" \
 	"$folder/partial.cap"
+records="$folder/records"
+grep -E "^[0-9a-f]{10}  (vdm|isp|tsp)_(state|attribute)$" "$folder/shown/streams.txt" >"$records"
+check draws_share_records test "$(grep -c "vdm_state$" "$records")" -gt \
+	"$(grep -c "isp_state$" "$records")"
+check a_shared_record_is_printed_once test -z "$(sort "$records" | uniq -d)"
+check every_record_that_a_state_names_is_printed test \
+	"$(grep -oE "isp_state = 0x[0-9a-f]+" "$folder/shown/streams.txt" | sort -u | wc -l)" -eq \
+	"$(grep -c "isp_state$" "$records")"
 export PUMICE_CAPTURE="$folder/streamed.cap"
 check a_demo_captures_a_frame_with_a_uniform_stream "$streamed" -d $device -o "$folder/picture.png"
 unset PUMICE_CAPTURE
