@@ -17,6 +17,7 @@
 #define TASK		32u	/* primitives of a task: its quads */
 #define KEPT		256u	/* vertices that a tile keeps */
 #define DRAWS		5u
+#define OUTPUTS		(4u + SCENE_VARYINGS)	/* of the vertex programs */
 #define RECORD(n)	(FX_STATES + 0x8000u + (n) * 0x100u)
 
 /* A draw: its record, with a program, and its instance. */
@@ -233,6 +234,42 @@ static void vertices_that_a_task_needs_are_not_replaced(void **state)
 	}
 }
 
+/*
+ * Each task of fragments needs the vertices of three waves: they are shaded in as many tasks as
+ * half of the pool requires, of a quarter of the VPM, or wave by wave if that is less than a wave.
+ */
+static void tasks_of_vertices_fit_half_of_the_pool(void **state)
+{
+	static const u32 rows[] = { 4 * OUTPUTS, 8 * OUTPUTS, 16 * OUTPUTS, 24 * OUTPUTS };
+	static const u32 tasks[] = { 3, 3, 2, 1 };	/* of vertices, for one of fragments */
+	static const struct draw draw = { .program = FX_VERTEX };
+	u32 i, quad;
+	u64 before;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		const struct fx_stores stores = {
+			.unified_bytes = 512u << 10, .common_bytes = 576u << 10,
+			.outputs = PUMICE_OUTPUT_STORE_COMMON,
+			.vpm_bytes = rows[i] * PUMICE_LANES * 4u,
+		};
+
+		fx_close(&fx);
+		fx_open_stores(&fx, 1, &stores);
+		for (quad = 0; quad < QUADS; quad++)
+			set_number(quad, 3 * quad);
+		begin();
+		add_quads(&draw, 1, PUMICE_VERTEX_DATA_NUMBER);
+		before = fx_counter(&fx, PUMICE_PERF_PDS_TASKS);
+		run();
+		/* The last task is that of the store program. */
+		assert_int_equal(fx_counter(&fx, PUMICE_PERF_PDS_TASKS) - before,
+				 QUADS / TASK * (1 + tasks[i]) + 1);
+	}
+	fx_close(&fx);
+	fx_open(&fx, 1);
+}
+
 /* Vertices of all draws have the same numbers. */
 static void a_task_may_have_vertices_of_several_draws(void **state)
 {
@@ -354,6 +391,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vertices_that_a_task_needs_are_not_replaced),
+		cmocka_unit_test(tasks_of_vertices_fit_half_of_the_pool),
 		cmocka_unit_test(a_task_may_have_vertices_of_several_draws),
 		cmocka_unit_test(outputs_that_are_not_written_are_0),
 		cmocka_unit_test(vertices_are_gathered_where_planes_may_be_replaced),
