@@ -866,7 +866,10 @@ static void malformed_words_are_refused_by_name(void **state)
 	close_fixture(&fx);
 }
 
-/* Not those of the program before, which wrote all of them: rays without a greatest t miss. */
+/*
+ * Not those of the program before, which wrote all of them in the same rows, as there is one core:
+ * rays without a greatest t miss.
+ */
 static void outputs_that_are_not_written_are_0(void **state)
 {
 	uint32_t words[LAUNCH + PUMICE_RDM_LAUNCH_WORDS];
@@ -877,7 +880,7 @@ static void outputs_that_are_not_written_are_0(void **state)
 	struct fixture fx;
 
 	(void)state;
-	open_grid(&fx, devices[0], &s);
+	open_grid(&fx, "inproc:cores=1,threads=0", &s);
 	partial = assemble(&fx, "short", short_text);
 	launch = grid_launch(&fx, &s, GRID, GRID);
 	add(&fx, &launch);
