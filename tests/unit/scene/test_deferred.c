@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "pumice/pumice_rays.h"
 #include "scene.h"
 
 #define SIZE		256u
@@ -47,6 +49,10 @@ static const char fragment_text[] =
 	"mov o0, [one], v0\nmov o1, [one], v1\nmov o2, [one], v2\nmov o3, [one], v3\nend\n";
 static const char plain_text[] =
 	"mov o0, [one], 1.0\nmov o1, [one], 0.5\nmov o2, [one], 0.25\nmov o3, [one], 1.0\nend\n";
+
+/* The last output is never written. */
+static const char endless_text[] =
+	".stage rays\nmov r0, [one], 1.0\nagain:\njump again\nuvsw vo7, r0\nend\n";
 
 enum { PAGES_USED, SHADED_IN_TILES, SHADED_IN_BINNING, VPM_WAITS, PARTIALS, COUNTERS };
 
@@ -388,6 +394,77 @@ static void a_small_vertex_memory_changes_nothing(void **state)
 	assert_true(partials > 0);
 }
 
+/* Rays that a program generates and never ends, of a context of its own. */
+struct endless {
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct pumice_kernel *kernel;
+	struct pumice_sync *end;	/* signalled when the job has been killed */
+};
+
+static void start_endless(struct fixture *fx, struct endless *e)
+{
+	const struct pumice_stage_desc generate = { .kernel = e->kernel };
+	struct pumice_job_sync signal = { .sync = e->end, .signal = true };
+	struct pumice_ray_launch launch;
+	struct pumice_job job;
+	uint64_t va;
+
+	/* No ray is ever traced, so that nothing reads the structure. */
+	pumice_ray_launch_init(&launch, fx->vertices.va, 1024, 1024);
+	launch.generate = &generate;
+	fx_check(fx, "launch", pumice_stream_rays_launch(e->stream, &launch));
+	fx_check(fx, "end", pumice_stream_end(e->stream, &va));
+	pumice_job_init(&job, e->context, va);
+	job.syncs = &signal;
+	job.sync_count = 1;
+	fx_check(fx, "rays", pumice_submit(fx->dev, &job, 1, NULL));
+}
+
+static void open_endless(struct fixture *fx, struct endless *e)
+{
+	e->kernel = fx_kernel(fx, endless_text);
+	fx_check(fx, "context", pumice_context_create_type(fx->vm, PUMICE_CONTEXT_RAYS,
+							   PUMICE_PRIORITY_NORMAL, &e->context));
+	fx_check(fx, "stream", pumice_stream_create(fx->vm, 4096, &e->stream));
+	fx_check(fx, "sync", pumice_sync_create(fx->dev, 0, &e->end));
+}
+
+static void close_endless(struct endless *e)
+{
+	pumice_context_destroy(e->context);
+	pumice_sync_destroy(e->end);
+	pumice_stream_destroy(e->stream);
+	pumice_kernel_destroy(e->kernel);
+}
+
+/*
+ * A task of these rays has all rows of their half of the pool, which is less than two such tasks
+ * need. Frames are complete before the rays are killed.
+ */
+static void endless_rays_do_not_hold_the_rows_of_frames(void **state)
+{
+	const struct timespec start = { .tv_nsec = 100000000 };	/* for the task to start */
+	struct deferred_fixture *p = open_sized(varyings_text, "cores=1,threads=2,vpm-kib=32,"
+						"job-timeout-ms=20000", PAGES);
+	struct endless e;
+	uint32_t n;
+
+	(void)state;
+	open_endless(&p->fx, &e);
+	start_endless(&p->fx, &e);
+	nanosleep(&start, NULL);
+	for (n = 0; n < 2; n++) {
+		const struct pumice_wait killed = { .sync = e.end };
+
+		fx_check(&p->fx, "frame", draw(p, true, p->varying, 0, INDICES));
+		assert_true(p->count[SHADED_IN_TILES] > 0);
+		assert_int_equal(pumice_sync_wait(&killed, 1, 0, 0), -ETIME);
+	}
+	close_endless(&e);
+	close_fixture(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +477,7 @@ int main(void)
 		cmocka_unit_test(programs_without_varyings_need_no_vertices),
 		cmocka_unit_test(a_fault_of_the_vertex_program_stops_the_render),
 		cmocka_unit_test(a_small_vertex_memory_changes_nothing),
+		cmocka_unit_test(endless_rays_do_not_hold_the_rows_of_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
