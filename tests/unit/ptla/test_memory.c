@@ -71,6 +71,54 @@ static void copies_cross_pages_that_are_not_contiguous(void **state)
 	fx_teardown(&fx);
 }
 
+/* Map a page that may be written and after it, in the host's memory too, one that may not. */
+static u8 *map_two(struct fixture *fx, u64 va, enum pumice_page_size size)
+{
+	const u64 page = testmem_page_bytes(size), bus = testmem_alloc(fx->tm, 2 * page, page);
+
+	testmem_map_bus(fx->tm, CTX, va, bus, page, size, 0);
+	testmem_map_bus(fx->tm, CTX, va + page, bus + page, page, size, TESTMEM_RO);
+	return testmem_host(fx->tm, bus);
+}
+
+/* The TLB has both pages; a copy does not run on into the second. The others are small ones. */
+static void copies_end_at_a_page_that_may_not_be_written(void **state)
+{
+	static const enum pumice_page_size sizes[] = {
+		PUMICE_PAGE_SIZE_4K, PUMICE_PAGE_SIZE_64K, PUMICE_PAGE_SIZE_2M,
+	};
+	static const u8 zeroes[4096];
+
+	(void)state;
+	for (u32 n = 0; n < sizeof(sizes) / sizeof(*sizes); n++) {
+		const u64 va = 0x40000000, page = testmem_page_bytes(sizes[n]);
+		struct fixture fx;
+		u8 *host;
+
+		fx_setup(&fx);
+		random_data(&fx);
+		host = map_two(&fx, va, sizes[n]);
+		memset(host, 0, 2 * page);
+		atomic_store(&fx.mmu.range_start[0],
+			     va | PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, sizes[n]));
+		atomic_store(&fx.mmu.range_end[0], (va + 2 * page - 1) |
+						   PUMICE_MMU_RANGE_END__ENABLE__MASK);
+		atomic_store(&fx.mmu.page_sizes,
+			     PUMICE_FIELD_PREP(PUMICE_MMU_PAGE_SIZES__MODE,
+					       PUMICE_MMU_PAGE_SIZES_RANGE));
+		/* As sources. */
+		fx_copy(&fx, DATA, va + page - 4096, 8192);
+		fx_halt(&fx);
+		fx_expect_done(&fx);
+		fx_copy(&fx, va + page - 4096, DATA + 8192, 8192);
+		fx_halt(&fx);
+		fx_expect(&fx, PUMICE_FAULT_MMU_READ_ONLY, va + page, "second page");
+		assert_memory_equal(host + page - 4096, fx.data + 8192, 4096);
+		assert_memory_equal(host + page, zeroes, 4096);
+		fx_teardown(&fx);
+	}
+}
+
 static void fills_write_words(void **state)
 {
 	u32 *expected = malloc(BYTES);
@@ -396,6 +444,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_are_memmove),
 		cmocka_unit_test(copies_cross_pages_that_are_not_contiguous),
+		cmocka_unit_test(copies_end_at_a_page_that_may_not_be_written),
 		cmocka_unit_test(fills_write_words),
 		cmocka_unit_test(commands_run_in_sequence),
 		cmocka_unit_test(bad_commands_fault),
