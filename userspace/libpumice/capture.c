@@ -30,6 +30,7 @@ struct pumice_capture {
 	u32 ranges;
 	struct pumice_capture_range *range;
 	struct pumice_bo **bo;		/* of each range, after placement */
+	bool placed;
 };
 
 /* Destination of the reason of a rejection. */
@@ -471,8 +472,8 @@ static int bind_range(const struct pumice_capture_range *r, struct pumice_bo *bo
 	const u64 page = heaps_find(vm->dev, r->va)->page_bytes;
 	int err = pumice_vm_bind(vm, &op, 1, NULL);
 
-	/* All else that could be invalid has been checked. */
-	if (err == -EINVAL && page > PAGE_BYTES)
+	/* All else that could be invalid about a buffer has been checked. */
+	if (err == -EINVAL && bo && page > PAGE_BYTES)
 		return fail(vm->dev, EINVAL,
 			    "capture: memory for a range at %#llx of %#llx bytes is not contiguous for pages of %#llx: free memory, or replay it in process",
 			    (unsigned long long)r->va, (unsigned long long)r->bytes,
@@ -482,9 +483,13 @@ static int bind_range(const struct pumice_capture_range *r, struct pumice_bo *bo
 
 int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
 {
-	int err = check_place(c, vm->dev);
+	int err;
 	u32 i;
 
+	if (c->placed)
+		return fail(vm->dev, EBUSY,
+			    "capture: it is in a vm already; load it again for another one");
+	err = check_place(c, vm->dev);
 	if (!err && c->ranges)
 		err = reserve_room(c, vm);
 	for (i = 0; i < c->ranges && !err; i++) {
@@ -495,6 +500,7 @@ int pumice_capture_place(struct pumice_capture *c, struct pumice_vm *vm)
 	}
 	if (err)
 		destroy_buffers(c);
+	c->placed = !err;
 	return err;
 }
 

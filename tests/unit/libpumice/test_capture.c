@@ -157,6 +157,8 @@ static void a_capture_can_be_placed_in_another_vm(void **state)
 	c = write_and_load();
 	assert_int_equal(pumice_vm_create(dev, &other), 0);
 	assert_int_equal(pumice_capture_place(c, other), 0);
+	/* A second placement would replace the buffers of the first. */
+	assert_int_equal(pumice_capture_place(c, other), -EBUSY);
 	vm = other;
 	again = write_and_load();
 	vm = first;
