@@ -25,6 +25,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 NATIVE = BUILD / "native/tests/bench"
+# Of ninja: pumice-bench, and the firmware that it loads when it runs.
+TARGETS = ("tests/bench/pumice-bench", "userspace/libpumice/pumice_fw.bin")
 GUEST = "bench"
 GUEST_TIMEOUT = 180     # seconds
 DEVICE = "pumice,cores=4,threads=2"     # in fast mode: data of loads are early
@@ -45,20 +47,26 @@ def has_rays():
 
 
 def build():
-    """Build pumice-bench; meson omits it without OpenCL, and its rows of rays without Embree."""
+    """Build pumice-bench; meson omits it without OpenCL, EGL or OpenGL ES.
+
+    Without Embree it has no rows of rays.
+    """
     native = BUILD / "native"
     log = OUT / "logs/bench-build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    steps = []
-    if not (NATIVE / "pumice-bench").exists() or not has_rays():
-        # Only this forgets results of checks in every version of meson. It also removes the
-        # firmware, the library and the tools.
-        steps.append(["meson", "setup", "--wipe", str(native), str(TOP)])
-    steps.append(["ninja", "-C", str(native)])
+    if (NATIVE / "pumice-bench").exists() and has_rays():
+        steps = [["ninja", "-C", str(native), *TARGETS]]
+    else:
+        # Only --wipe forgets results of checks in every version of meson. It also removes the
+        # library and the tools, which are built again.
+        steps = [["meson", "setup", "--wipe", str(native), str(TOP)], ["ninja", "-C", str(native)]]
     with open(log, "wb") as stream:
         for step in steps:
             if subprocess.run(step, check=False, stdout=stream, stderr=stream).returncode:
                 fail("the benchmarks cannot be built", f"see {log}")
+    if not (NATIVE / "pumice-bench").exists():
+        fail("pumice-bench cannot be built without OpenCL, EGL and OpenGL ES",
+             "install the packages of section [bench] of scripts/packages.txt and run this again")
 
 
 def read_rows(path, what):

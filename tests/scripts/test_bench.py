@@ -22,7 +22,8 @@ class Rows(unittest.TestCase):
         (self.build / "native").mkdir()
         self.set_up("")
         self.options_of_setup = ""      # for the compiler, if the folder is set up again
-        self.programs = []
+        self.omitted = False    # pumice-bench, by meson
+        self.programs, self.targets = [], []
         for name, value in (("BUILD", self.build), ("OUT", self.build),
                             ("NATIVE", self.build / "native")):
             patch = mock.patch.object(bench, name, value)
@@ -41,7 +42,9 @@ class Rows(unittest.TestCase):
         if name == "meson":
             self.set_up(self.options_of_setup)
         elif name == "ninja":
-            (self.build / "native/pumice-bench").touch()
+            self.targets = command[3:]
+            if not self.omitted:
+                (self.build / "native/pumice-bench").touch()
         else:
             pathlib.Path(command[command.index("-o") + 1]).write_text("[]", encoding="ascii")
         return mock.Mock(returncode=0)
@@ -64,12 +67,27 @@ class Rows(unittest.TestCase):
         (self.build / "native/pumice-bench").touch()
         self.bench()
         self.assertEqual(self.programs, ["ninja", "pumice-bench"])
+        self.assertEqual(self.targets, ["tests/bench/pumice-bench",
+                                        "userspace/libpumice/pumice_fw.bin"])
 
     def test_a_folder_set_up_before_embree_was_installed_is_set_up_again(self):
         self.options_of_setup = "-DHAVE_EMBREE"
         (self.build / "native/pumice-bench").touch()
         self.bench()
         self.assertEqual(self.programs, ["meson", "ninja", "pumice-bench"])
+        self.assertEqual(self.targets, [])      # all, since a folder set up again is empty
+
+    def test_a_program_that_meson_omits_is_reported_with_the_packages(self):
+        """The name of a row and Embree change nothing: there is no program to run."""
+        self.omitted = True
+        for options, arguments in (("", ()), ("", ("--name", "saxpy")),
+                                   ("-DHAVE_EMBREE", ()), ("-DHAVE_EMBREE", ("--name", "saxpy"))):
+            with self.subTest(options=options, arguments=arguments):
+                self.options_of_setup = options
+                with self.assertRaisesRegex(SystemExit, r"OpenCL, EGL.*\n.*\[bench\] of "
+                                                        "scripts/packages.txt"):
+                    self.bench(*arguments)
+        self.assertEqual(self.programs, 4 * ["meson", "ninja"])
 
     def test_chosen_rows_need_no_embree(self):
         self.bench("--name", "saxpy")
