@@ -546,6 +546,37 @@ static void waits_of_small_tasks_hold_no_other(void **state)
 	stage_tasks_destroy(t);
 }
 
+/*
+ * A large task that waits for rows of its own data master alone, of a small task or of another
+ * large one, is a wait for rows and holds no other data master, which may have none of them.
+ */
+static void large_tasks_that_wait_for_own_rows_hold_no_other(void **state)
+{
+	static const u32 first[] = { 32, 96 };	/* instances: a small task, a large one */
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		struct stage_tasks *t = create_pool(1);
+		struct pds_place own, rays, large;
+
+		t->stage[PDS_DM_PDM].vo_words = 14;
+		/* While a large task runs, only tasks without outputs have room. */
+		t->stage[PDS_DM_RDM].vo_words = first[n] == 32 ? 8 : 0;
+		own = run_in_pool(t, PDS_DM_PDM, first[n]);
+		assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &large), PDS_WAIT);
+		assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 1);
+		rays = run_in_pool(t, PDS_DM_RDM, 32);
+		pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
+		assert_int_equal(counter(t, PUMICE_PERF_VPM_WAITS), 1);
+		pds_pool_free(t->fx->pds, PDS_DM_PDM, &own);
+		large = run_in_pool(t, PDS_DM_PDM, 96);
+		pds_pool_free(t->fx->pds, PDS_DM_PDM, &large);
+		assert_int_equal(fx_load(t->fx).vpm_rows, 0);
+		stage_tasks_destroy(t);
+	}
+}
+
 /* A task that the whole pool has no room for is refused, and does not wait. */
 static void tasks_beyond_the_pool_are_a_fault(void **state)
 {
@@ -632,6 +663,7 @@ int main(void)
 		cmocka_unit_test(large_tasks_have_the_whole_pool),
 		cmocka_unit_test(large_tasks_that_are_dropped_leave_the_pool_free),
 		cmocka_unit_test(waits_of_small_tasks_hold_no_other),
+		cmocka_unit_test(large_tasks_that_wait_for_own_rows_hold_no_other),
 		cmocka_unit_test(tasks_beyond_the_pool_are_a_fault),
 		cmocka_unit_test(tasks_are_limited_to_half_of_the_pool),
 		cmocka_unit_test(a_reset_frees_the_pool),
