@@ -378,6 +378,35 @@ static void ranges_that_fit_no_heap_are_refused(void **state)
 	}
 }
 
+/* Also where the next heap, or no heap, begins at the end of a range. */
+static void ranges_at_the_end_of_a_heap_are_placed(void **state)
+{
+	struct pumice_device_limits limits;
+
+	(void)state;
+	assert_int_equal(pumice_device_limits(dev, &limits, sizeof(limits)), 0);
+	for (uint32_t n = 0; n < limits.heap_count; n++) {
+		const struct pumice_heap *heap = &limits.heaps[n];
+		const struct pumice_capture_file_range last = {
+			.va = heap->start + heap->size - heap->page_bytes,
+			.bytes = (uint32_t)heap->page_bytes,
+		};
+		struct pumice_capture *c;
+		struct pumice_vm *other;
+		size_t bytes;
+		uint8_t *file = file_of(&last, 1, &bytes), byte = 1;
+
+		assert_int_equal(pumice_vm_create(dev, &other), 0);
+		assert_int_equal(pumice_capture_parse(file, bytes, &c, NULL, 0), 0);
+		assert_int_equal(pumice_capture_place(c, other), 0);
+		assert_int_equal(pumice_vm_peek(other, last.va + last.bytes - 1, &byte, 1), 0);
+		assert_int_equal(byte, 0);
+		pumice_vm_destroy(other);
+		pumice_capture_destroy(c);
+		free(file);
+	}
+}
+
 /* The CRC is corrected, so that the changed field is refused. */
 static void seal(uint8_t *file, size_t bytes)
 {
@@ -463,6 +492,7 @@ int main(void)
 		cmocka_unit_test(objects_after_a_capture_do_not_replace_its_memory),
 		cmocka_unit_test(a_capture_reserves_its_pages_and_no_more),
 		cmocka_unit_test(ranges_that_fit_no_heap_are_refused),
+		cmocka_unit_test(ranges_at_the_end_of_a_heap_are_placed),
 		cmocka_unit_test(null_mappings_are_captured_without_data),
 		cmocka_unit_test(corrupt_files_are_refused),
 		cmocka_unit_test(truncated_files_are_refused),
