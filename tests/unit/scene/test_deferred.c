@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "pumice/pumice_rays.h"
 #include "scene.h"
@@ -421,6 +420,18 @@ static void start_endless(struct fixture *fx, struct endless *e)
 	fx_check(fx, "rays", pumice_submit(fx->dev, &job, 1, NULL));
 }
 
+/* Wait until a task of the rays runs, which has its rows. */
+static void wait_for_endless(struct fixture *fx, const struct endless *e)
+{
+	const struct pumice_wait killed = { .sync = e->end };
+	struct pumice_device_stats stats;
+
+	do {
+		assert_int_equal(pumice_sync_wait(&killed, 1, 0, SECOND / 1000), -ETIME);
+		fx_check(fx, "statistics", pumice_device_stats(fx->dev, &stats, sizeof(stats)));
+	} while (!stats.tasks);
+}
+
 static void open_endless(struct fixture *fx, struct endless *e)
 {
 	e->kernel = fx_kernel(fx, endless_text);
@@ -444,16 +455,15 @@ static void close_endless(struct endless *e)
  */
 static void endless_rays_do_not_hold_the_rows_of_frames(void **state)
 {
-	const struct timespec start = { .tv_nsec = 100000000 };	/* for the task to start */
-	struct deferred_fixture *p = open_sized(varyings_text, "cores=1,threads=2,vpm-kib=32,"
-						"job-timeout-ms=20000", PAGES);
+	struct deferred_fixture *p = open_sized(varyings_text, "cores=1,threads=2,vpm-kib=32",
+						PAGES);
 	struct endless e;
 	uint32_t n;
 
 	(void)state;
 	open_endless(&p->fx, &e);
 	start_endless(&p->fx, &e);
-	nanosleep(&start, NULL);
+	wait_for_endless(&p->fx, &e);
 	for (n = 0; n < 2; n++) {
 		const struct pumice_wait killed = { .sync = e.end };
 
