@@ -309,7 +309,8 @@ class Rule(unittest.TestCase):
 
     def test_udevadm_accepts_the_rule(self):
         self.assertTrue(shutil.which("udevadm"), "no udevadm: scripts/host-packages.sh check")
-        version = subprocess.run(["udevadm", "--version"], capture_output=True, text=True, check=True)
+        version = subprocess.run(["udevadm", "--version"], capture_output=True, text=True,
+                                 check=True)
         if int(re.match(r"\d+", version.stdout)[0]) < 254:
             return    # It has no command for it (Debian 12); the tests above read the rule, too.
         verify = ["udevadm", "verify", "--resolve-names=never", "packaging/60-pumice.rules"]

@@ -97,8 +97,8 @@ class Kvm(unittest.TestCase):
     def test_it_is_complete_when_another_guest_can_read_it(self):
         run_guest = by_path.load("run-guest.py")
         with tempfile.TemporaryDirectory() as folder, \
-                mock.patch.multiple(run_guest, BUILD=pathlib.Path(folder), CACHE=pathlib.Path(folder),
-                                    Guest=mock.Mock()), \
+                mock.patch.multiple(run_guest, BUILD=pathlib.Path(folder),
+                                    CACHE=pathlib.Path(folder), Guest=mock.Mock()), \
                 mock.patch.dict(os.environ, PUMICE_ACCEL=""), \
                 mock.patch.object(os, "access", return_value=True):
             run_guest.Guest.return_value.run.return_value = 0

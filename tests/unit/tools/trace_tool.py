@@ -22,8 +22,8 @@ import time
 
 from observe import (CLOSE, EBADF, EBUSY, EINVAL, EOPNOTSUPP, GROUPS, HELLO, LIMIT, MAGIC, OBSERVED,
                      OPEN, PEERS, READ, RECORD, RECORDS, RUN, SOON, STATS, STATS_BYTES, TOP,
-                     TRACE, Observed, connect, first_reply, is_awaiting_process, is_sleeping, pending,
-                     process_status, request, run, start, stopped, wait_until)
+                     TRACE, Observed, connect, first_reply, is_awaiting_process, is_sleeping,
+                     pending, process_status, request, run, start, stopped, wait_until)
 from tap import main, test
 from trace_check import TraceError, load
 
@@ -376,7 +376,8 @@ def observers_are_served_together_and_further_ones_refused():
         assert request(peer, READ, 1)[0] == -EBADF
         assert request(peer, CLOSE)[0] == 0
     assert request(peers[1], READ, 1)[0] == 0
-    # The process waits 100 ms for the request of a further one, which is there when it accepts that.
+    # The process waits 100 ms for the request of a further one, which is there when it accepts
+    # that.
     with stopped(observed):
         further = connect(observed.path)
         further.send(struct.pack("<4I", MAGIC, HELLO, 0, 0))
