@@ -45,7 +45,7 @@ enum pumice_perf_category {
 	X(CDM_COMMANDS, CDM, 0, "commands", "commands of control streams") \
 	X(CDM_GROUPS, CDM, 0, "work-groups", "work-groups dispatched to the PDS") \
 	X(PDS_TASKS, PDS, 0, "tasks", "tasks started") \
-	X(PDS_WAITS, PDS, 0, "waits", "waits that began for resources, of work-groups and tasks; a task of rays waits on each core that refuses it") \
+	X(PDS_WAITS, PDS, 0, "waits", "number of waits for resources that began, of work-groups and tasks; a task of rays waits on each core that refuses it") \
 	X(PDS_OCCUPANCY, PDS, 0, "tasks * ns", "tasks in slots, summed over time") \
 	X(PDS_DMA_BYTES, PDS, 0, "bytes", "bytes read from memory by PDS programs") \
 	X(USC_BUSY, USC, 0, "ns", "time in which USCs ran waves, summed over USCs") \
@@ -102,7 +102,7 @@ enum pumice_perf_category {
 	X(RTU_RAYS, RTU, 0, "rays", "rays traced") \
 	X(RTU_NODES, RTU, 0, "nodes", "nodes of acceleration structures visited") \
 	X(RTU_LEAVES, RTU, 0, "leaves", "triangles and instances visited") \
-	X(VPM_WAITS, VPM, 0, "waits", "waits that began for vertex pipe memory, of tasks and copies; a task of rays waits on each core that refuses it") \
+	X(VPM_WAITS, VPM, 0, "waits", "number of waits for vertex pipe memory that began, of tasks and copies; a task of rays waits on each core that refuses it") \
 	X(VPM_OCCUPANCY, VPM, 0, "rows * ns", "rows of vertex pipe memory in use, summed over time") \
 	X(VDM_IDX_WAITS, VDM, 0, "waits", "pieces of draws that had to wait for room in the IDX FIFO") \
 	X(VDM_IDX_OCCUPANCY, VDM, 0, "primitives * ns", "primitives in the IDX FIFOs, summed over time") \

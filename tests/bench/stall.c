@@ -27,10 +27,10 @@
 #define ANISO_LOG2	4u	/* 16 samples each */
 
 #define ATTRIBUTES	240u	/* of a vertex */
-#define VERTICES	1536u
+#define VERTICES	1536u	/* 1,007 are in the buffer, the others read zeroes without memory */
 #define INSTANCES	8u
 #define VERTEX_BYTES	(4u << 20)	/* the library places them in two pages of 2 MiB */
-#define VERTEX_STRIDE	(4096u + 64)	/* each lane needs another entry of the TLB, of 4 KiB */
+#define VERTEX_STRIDE	(4096u + 64)	/* each lane that reads needs another TLB entry, of 4 KiB */
 #define TARGET_SIZE	64u
 #define LIST_PAGES	4096u
 

@@ -2,8 +2,10 @@
 /*
  * Transfers of bytes: COPY and FILL.
  *
- * Source: hw/formats.xml, tdm_copy, tdm_fill. Both sides of a copy are translated before it,
- * grain by grain, and contiguous bytes are copied at once.
+ * Source: hw/formats.xml, tdm_copy, tdm_fill. A copy forwards translates the first grain of each
+ * run and copies the run at once: it continues over further pages of which the TLB has entries, as
+ * long as both sides are contiguous in the host's memory. Copies from the end, and fills, translate
+ * and write grain by grain.
  */
 #include <string.h>
 
