@@ -18,8 +18,9 @@
  * at once: it holds no other data master until it can claim them.
  *
  * Limit: a large task that does not end keeps the other data master waiting until its job times
- * out. No task is large if the VPM has at least 256 KiB: a wave has at most 256 outputs, and
- * pds_pool_instances() limits the waves of a task.
+ * out; and while a large task waits for rows of one that does not end, data masters of lower
+ * precedence wait, too, even those without rows. No task is large if the VPM has 256 KiB or more:
+ * a wave has at most 256 outputs, and pds_pool_instances() limits the waves of a task.
  */
 #include "../number.h"
 #include "state.h"

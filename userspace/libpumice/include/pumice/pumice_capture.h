@@ -107,9 +107,10 @@ int pumice_capture_range(const struct pumice_capture *capture, uint32_t index,
  * A capture is placed once; again only after an error, in another VM. The buffers live as long as
  * the capture: destroy it after the VM.
  *
- * Return: 0, -ENOMEM, -EBUSY if it is placed, -E2BIG for a NULL mapping that is too large; -EINVAL, before anything is
- * bound, if a range is not in one heap of the device (pumice_device_limits.heaps) or has not whole
- * pages of it, and for a range whose memory is not contiguous for these.
+ * Return: 0, -ENOMEM, -EBUSY if it is placed, -E2BIG for a NULL mapping that is too large; -EINVAL,
+ * before anything is bound, if a range is not in one heap of the device
+ * (pumice_device_limits.heaps) or has not whole pages of it, and for a range whose memory is not
+ * contiguous for these.
  */
 int pumice_capture_place(struct pumice_capture *capture, struct pumice_vm *vm);
 
