@@ -304,11 +304,10 @@ static void pass_wakes(struct workers *w, struct thread *self)
 	}
 }
 
-/* Run one step of a claimed unit; called and returns with the lock held. */
-static void run_step(struct workers *w, unsigned int index)
+/* Run one step of a claimed unit; called and returns with the lock held. self: NULL if polled. */
+static void run_step(struct workers *w, struct thread *self, unsigned int index)
 {
 	struct unit *u = &w->unit[index];
-	struct thread *self = current_thread;
 	bool more;
 
 	if (self)
@@ -414,7 +413,7 @@ static void *thread_main(void *arg)
 		unsigned int index = claim(w, self->number);
 
 		if (index != NO_UNIT)
-			run_step(w, index);
+			run_step(w, self, index);
 		else
 			sleep_for_work(w, ns);
 	}
@@ -557,7 +556,7 @@ u64 workers_poll(struct workers *w, u64 budget_ns)
 		if (!steps--)
 			break;
 		index = claim(w, 0);
-		run_step(w, index);
+		run_step(w, NULL, index);
 	}
 	if (w->parks)
 		ns = WORKERS_NEVER;
