@@ -580,7 +580,7 @@ static void units_that_a_step_wakes_late_run_after_it(void **state)
 
 	(void)state;
 	for (late = 0; late < 2; late++) {
-		for (again = 0; again < 2; again++) {
+		for (again = 2; again--;) {
 			struct fixture *fx = fx_create_late(2, late);
 
 			fx->held[1] = true;
