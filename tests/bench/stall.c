@@ -104,11 +104,10 @@ static void computing(struct gpu *gpu, struct gpu_work *work)
 	work->groups[0] = 64;
 }
 
-static void compare(struct bench *bench, const char *what, struct stall *ours)
+static void compare(struct bench *bench, const char *name, struct stall *ours)
 {
 	struct gpu_work work;
 	struct stall peer;
-	char name[96];
 	const struct bench_contest contest = {
 		.name = name,
 		.unit = "ms",
@@ -121,7 +120,6 @@ static void compare(struct bench *bench, const char *what, struct stall *ours)
 		.peer_data = &peer,
 	};
 
-	snprintf(name, sizeof(name), "register read, worst of a job: %s", what);
 	open_stall(&peer, ours->gpu);
 	computing(ours->gpu, &work);
 	launch(&peer, &work, 1);
@@ -145,7 +143,7 @@ static char *long_text(const char *first, unsigned int instructions, unsigned in
 	return text;
 }
 
-static void long_programs(struct bench *bench)
+static void long_programs(struct bench *bench, const char *name)
 {
 	struct gpu_work works[PROGRAMS];
 	struct stall stall;
@@ -158,12 +156,12 @@ static void long_programs(struct bench *bench)
 		free(text);
 	}
 	launch(&stall, works, PROGRAMS);
-	compare(bench, "programs of 65,536 instructions", &stall);
+	compare(bench, name, &stall);
 	for (unsigned int i = 0; i < PROGRAMS; i++)
 		gpu_work_free(&works[i]);
 }
 
-static void cleared_groups(struct bench *bench)
+static void cleared_groups(struct bench *bench, const char *name)
 {
 	struct gpu_work work;
 	struct stall stall;
@@ -172,7 +170,7 @@ static void cleared_groups(struct bench *bench)
 	gpu_work_text(stall.gpu, ".group 1024, 1, 1\n.input v95, global_x\nend\n", &work);
 	work.groups[0] = CLEARING;
 	launch(&stall, &work, 1);
-	compare(bench, "work-groups that are cleared", &stall);
+	compare(bench, name, &stall);
 	gpu_work_free(&work);
 }
 
@@ -192,7 +190,7 @@ static void add_texture(struct gpu_work *work, struct pumice_image *image)
 	work->words = PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS;
 }
 
-static void many_samples(struct bench *bench)
+static void many_samples(struct bench *bench, const char *name)
 {
 	static const char head[] = ".group 128, 1, 1\n.temps 12\n.uniforms sh0, 12\n"
 				   "mov r8, [one], 0.07\nmov r11, [one], 1.0\n";
@@ -216,7 +214,7 @@ static void many_samples(struct bench *bench)
 	add_texture(&work, image);
 	work.groups[0] = 16;
 	launch(&stall, &work, 1);
-	compare(bench, "textures with 32 samples a texel", &stall);
+	compare(bench, name, &stall);
 	gpu_work_free(&work);
 	pumice_image_destroy(image);
 }
@@ -306,7 +304,7 @@ static void end_drawing(struct drawing *d)
 static const char vertex_head[] = "uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\n";
 #define VERTEX_HEAD	4u	/* instructions of it */
 
-static void long_vertex_programs(struct bench *bench)
+static void long_vertex_programs(struct bench *bench, const char *name)
 {
 	const struct pumice_vdm_draw draw = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = 3, .instances = 1,
@@ -324,11 +322,11 @@ static void long_vertex_programs(struct bench *bench)
 		add_draw(&d, &vertex, fragment, &draw);
 	}
 	end_drawing(&d);
-	compare(bench, "vertex programs of 65,536 instructions", &d.stall);
+	compare(bench, name, &d.stall);
 	close_drawing(&d);
 }
 
-static void many_attributes(struct bench *bench)
+static void many_attributes(struct bench *bench, const char *name)
 {
 	const struct pumice_vdm_draw draw = {
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = VERTICES, .instances = INSTANCES,
@@ -351,16 +349,28 @@ static void many_attributes(struct bench *bench)
 	vertex.kernel = add_kernel(&d, "uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n");
 	add_draw(&d, &vertex, fragment, &draw);
 	end_drawing(&d);
-	compare(bench, "vertices of 240 attributes, 4 KiB apart", &d.stall);
+	compare(bench, name, &d.stall);
 	close_drawing(&d);
 	pumice_buffer_destroy(&buffer);
 }
 
+#define ROW(job)	"register read, worst of a job: " job
+
+/* Programs are assembled only for selected rows: they are long. */
 void bench_stall(struct bench *bench)
 {
-	long_programs(bench);
-	cleared_groups(bench);
-	many_samples(bench);
-	long_vertex_programs(bench);
-	many_attributes(bench);
+	static const struct {
+		const char *name;
+		void (*measure)(struct bench *bench, const char *name);
+	} rows[] = {
+		{ ROW("programs of 65,536 instructions"), long_programs },
+		{ ROW("work-groups that are cleared"), cleared_groups },
+		{ ROW("textures with 32 samples a texel"), many_samples },
+		{ ROW("vertex programs of 65,536 instructions"), long_vertex_programs },
+		{ ROW("vertices of 240 attributes, 4 KiB apart"), many_attributes },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!bench->only || strstr(rows[i].name, bench->only))
+			rows[i].measure(bench, rows[i].name);
 }
