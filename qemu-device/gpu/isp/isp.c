@@ -142,11 +142,16 @@ static bool clip(const struct isp_tile *tile, const struct isp_state *state, str
 	return box->x0 < box->x1 && box->y0 < box->y1;
 }
 
+/* Samples of the tile's first pixel, 1/256 pixel from the target's corner. */
+struct positions {
+	s32 x[PUMICE_MAX_SAMPLES], y[PUMICE_MAX_SAMPLES];
+};
+
 /*
  * Add one edge for the chunks' pixels; false if no pixel is inside. It is omitted if it is
  * true everywhere; else its values there fit 32 bits: it changes sign within 32 x 32 pixels.
  */
-static bool add_triangle_edge(struct isp_draw *d, const struct isp_tile *tile,
+static bool add_triangle_edge(struct isp_draw *d, const struct positions *at,
 			      const struct isp_setup *s, u32 edge)
 {
 	const s64 a = s->a[edge], b = s->b[edge];
@@ -155,12 +160,10 @@ static bool add_triangle_edge(struct isp_draw *d, const struct isp_tile *tile,
 	const s64 high = (a < 0 ? a * x0 : a * x1) + (b < 0 ? b * y0 : b * y1);
 	bool any = false, all = true;
 	s64 c[PUMICE_MAX_SAMPLES];
-	u32 i, x16, y16;
+	u32 i;
 
-	for (i = 0; i < tile->samples; i++) {
-		usc_gfx_sample_position(tile->samples, i, &x16, &y16);
-		c[i] = (s->c[edge] + a * ((s64)tile->x0 * SUBPIXELS + x16 * SIXTEENTH) +
-			b * ((s64)tile->y0 * SUBPIXELS + y16 * SIXTEENTH)) >> PUMICE_SUBPIXEL_BITS;
+	for (i = 0; i < d->samples; i++) {
+		c[i] = (s->c[edge] + a * at->x[i] + b * at->y[i]) >> PUMICE_SUBPIXEL_BITS;
 		any |= c[i] + high >= 0;
 		all &= c[i] + low >= 0;
 	}
@@ -172,7 +175,7 @@ static bool add_triangle_edge(struct isp_draw *d, const struct isp_tile *tile,
 	 * A sample that is inside or outside everywhere may exceed the others' range by less
 	 * than a pixel's step; the sum still fits.
 	 */
-	for (i = 0; i < tile->samples; i++)
+	for (i = 0; i < d->samples; i++)
 		d->c[i][d->edges] = (s32)c[i];
 	d->edges++;
 	return true;
@@ -182,7 +185,9 @@ static bool add_triangle_edge(struct isp_draw *d, const struct isp_tile *tile,
 static bool prepare(const struct isp_tile *tile, const struct isp_setup *s,
 		    const struct isp_state *state, struct isp_draw *d)
 {
+	const double per_pixel = 1.0 / SUBPIXELS;
 	struct bounds box = box_of(tile, s);
+	struct positions at;
 	u32 i, x16, y16;
 
 	d->edges = 0;
@@ -195,17 +200,21 @@ static bool prepare(const struct isp_tile *tile, const struct isp_setup *s,
 	d->chunks = tile->width / 4;
 	d->samples = tile->samples;
 	d->mask = state->sample_mask & ((1u << tile->samples) - 1);
+	for (i = 0; i < tile->samples; i++) {
+		usc_gfx_sample_position(tile->samples, i, &x16, &y16);
+		at.x[i] = (s32)(tile->x0 * SUBPIXELS + x16 * SIXTEENTH);
+		at.y[i] = (s32)(tile->y0 * SUBPIXELS + y16 * SIXTEENTH);
+	}
 	for (i = 0; i < 3; i++)
-		if (!add_triangle_edge(d, tile, s, i))
+		if (!add_triangle_edge(d, &at, s, i))
 			return false;
 	d->z0 = s->z0;
 	d->dzdx = s->dzdx;
 	d->dzdy = s->dzdy;
 	d->bias = s->bias;
 	for (i = 0; i < tile->samples; i++) {
-		usc_gfx_sample_position(tile->samples, i, &x16, &y16);
-		d->x[i] = (tile->x0 + x16 / 16.0) - s->x0;
-		d->y[i] = (tile->y0 + y16 / 16.0) - s->y0;
+		d->x[i] = at.x[i] * per_pixel - s->x0;
+		d->y[i] = at.y[i] * per_pixel - s->y0;
 	}
 	return d->mask;
 }

@@ -192,12 +192,14 @@ static void touch(struct ta *ta, u32 tx, u32 ty, u32 mask)
 	};
 }
 
-/* Return the columns or rows between two positions, on the target. */
-static struct span limits(s32 low, s32 high, s32 size, u32 tiles)
+/* Return the columns or rows between two positions, on the target. size: of a tile, pixels. */
+static struct span limits(s32 low, s32 high, u32 size, u32 tiles)
 {
+	/* A power of two: this is on the path of each primitive, where divisions would be slow. */
+	const int shift = __builtin_ctz(size * 256);
 	struct span span = {
-		.from = low < 0 ? 0 : low / size,
-		.to = high <= 0 ? -1 : (high - 1) / size,
+		.from = low < 0 ? 0 : low >> shift,
+		.to = high <= 0 ? -1 : (high - 1) >> shift,
 	};
 
 	if (span.to >= (s32)tiles)
@@ -296,8 +298,8 @@ bool te_tiles(struct ta *ta)
 		all.y0 = min_s32(s->y0, all.y0);
 		all.y1 = max_s32(s->y1, all.y1);
 	}
-	column = limits(all.x0, all.x1, (s32)ta->scene.tile_w * 256, ta->scene.tiles_x);
-	rows = limits(all.y0, all.y1, (s32)ta->scene.tile_h * 256, ta->scene.tiles_y);
+	column = limits(all.x0, all.x1, ta->scene.tile_w, ta->scene.tiles_x);
+	rows = limits(all.y0, all.y1, ta->scene.tile_h, ta->scene.tiles_y);
 	if (poly->subs == 1 && is_inside(ta, &all) && rows.from == rows.to) {
 		for (t = column.from; t <= column.to; t++)
 			touch(ta, (u32)t, (u32)rows.from, 1);
