@@ -16,8 +16,10 @@
 #include "mmu.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../host_line.h"
 #include "../inject/inject.h"
 #include "../mem/mem.h"
 #include "minmax.h"
@@ -298,6 +300,16 @@ static void use_null_page(struct mmu_tlb *tlb, enum pumice_access access, struct
 	}
 }
 
+struct mmu_tlb_entry *mmu_tlb_far_create(u32 count)
+{
+	struct mmu_tlb_entry *far = aligned_alloc(HOST_LINE, count * sizeof(*far));
+
+	_Static_assert(HOST_LINE % sizeof(*far) == 0, "no entry is in two lines");
+	if (far)
+		memset(far, 0, count * sizeof(*far));
+	return far;
+}
+
 /* Return the entry of the second level for a page of 1 << shift bytes. */
 static struct mmu_tlb_entry *far_entry(const struct mmu_tlb *tlb, u64 va, unsigned int shift)
 {
@@ -318,8 +330,9 @@ static void fill_far(struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 }
 
 /* Return the valid entry of the second level for va with this page size, or NULL. */
-static const struct mmu_tlb_entry *valid_far(const struct mmu *mmu, const struct mmu_tlb *tlb,
-					     unsigned int ctx, u64 va, unsigned int shift)
+static inline const struct mmu_tlb_entry *valid_far(const struct mmu *mmu,
+						    const struct mmu_tlb *tlb, unsigned int ctx,
+						    u64 va, unsigned int shift)
 {
 	struct mmu_tlb_entry *far = far_entry(tlb, va, shift);
 	u64 gen;
@@ -334,8 +347,8 @@ static const struct mmu_tlb_entry *valid_far(const struct mmu *mmu, const struct
  * Copy the grain of va from an entry of the second level with this page size, and return its
  * entry; NULL if there is none.
  */
-static const struct mmu_tlb_entry *copy_far(const struct mmu *mmu, struct mmu_tlb *tlb,
-					    unsigned int ctx, u64 va, unsigned int shift)
+static inline const struct mmu_tlb_entry *copy_far(const struct mmu *mmu, struct mmu_tlb *tlb,
+						   unsigned int ctx, u64 va, unsigned int shift)
 {
 	const struct mmu_tlb_entry *far = valid_far(mmu, tlb, ctx, va, shift);
 	struct mmu_tlb_entry *near;

@@ -68,7 +68,7 @@ struct mmu_tlb_entry {
 struct mmu_tlb {
 	struct mmu_tlb_entry entry[MMU_TLB_ENTRIES];
 	u64 hits, misses;
-	/* Second level, zeroed by the owner: mmu_tlb_set_far(); or NULL. */
+	/* Second level, of the owner: mmu_tlb_set_far(); or NULL. */
 	struct mmu_tlb_entry *far;
 	u32 far_mask;	/* number of its entries - 1 */
 	/*
@@ -78,6 +78,11 @@ struct mmu_tlb {
 	_Alignas(16) u8 sink[1u << MMU_GRAIN_SHIFT];
 };
 
+/*
+ * Allocate and clear a second level of count entries, each in one line of the host's cache. NULL:
+ * out of memory. The owner calls free().
+ */
+struct mmu_tlb_entry *mmu_tlb_far_create(u32 count);
 /* Set the second level: memory of the owner, count entries of zero bytes. */
 static inline void mmu_tlb_set_far(struct mmu_tlb *tlb, struct mmu_tlb_entry *far, u32 count)
 {

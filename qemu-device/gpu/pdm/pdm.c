@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host_line.h"
 #include "../record.h"
 #include "perf.h"
 #include "state.h"
@@ -51,6 +52,12 @@ static void wake_all(struct pdm *pdm)
 
 /* ------------------------------------------------------------ allocation */
 
+/* Return the size of a tile's memory: whole lines, as aligned_alloc() needs it. */
+static size_t room_of_tile(void)
+{
+	return (sizeof(struct pdm_tile) + HOST_LINE - 1) / HOST_LINE * HOST_LINE;
+}
+
 static bool create_core(struct pdm *pdm, unsigned int number)
 {
 	struct pdm_core *core = &pdm->core[number];
@@ -58,9 +65,9 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 
 	core->number = number;
 	/* A tile's primitives are spread over the whole parameter buffer. */
-	mmu_tlb_set_far(&core->tlb, calloc(MMU_TLB_FAR, sizeof(*core->tlb.far)), MMU_TLB_FAR);
+	mmu_tlb_set_far(&core->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
 	for (i = 0; i < PDM_TILES; i++) {
-		core->tile[i] = aligned_alloc(64, (sizeof(*core->tile[i]) + 63) / 64 * 64);
+		core->tile[i] = aligned_alloc(HOST_LINE, room_of_tile());
 		if (!core->tile[i])
 			return false;
 		/* The large arrays are written before they are read. */

@@ -20,7 +20,7 @@ struct rtu *rtu_create(struct mmu *mmu, u32 waves)
 	if (!rtu)
 		return NULL;
 	rtu->mmu = mmu;
-	mmu_tlb_set_far(&rtu->tlb, calloc(MMU_TLB_FAR, sizeof(*rtu->tlb.far)), MMU_TLB_FAR);
+	mmu_tlb_set_far(&rtu->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
 	rtu->walk = calloc(waves, sizeof(*rtu->walk));
 	if (!rtu->tlb.far || !rtu->walk) {
 		rtu_destroy(rtu);

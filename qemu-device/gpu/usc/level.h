@@ -12,6 +12,7 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+#include "../host_line.h"
 #include "scalar.h"
 #include "vec/row.inc.h"
 

@@ -16,7 +16,6 @@
 
 #define MAX_VECS (PUMICE_USC_BURST_WORDS * VECS)
 #define UNROLLED _Pragma("GCC unroll 32")
-#define HOST_LINE 64u	/* bytes of a line of the host's cache */
 
 /* The even and the odd words of two vectors; the words of both halves alternately. */
 #if VEC_BYTES == 64

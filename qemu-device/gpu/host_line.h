@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* Cache of the host: only speed depends on it. */
+#ifndef PUMICE_GPU_HOST_LINE_H
+#define PUMICE_GPU_HOST_LINE_H
+
+#define HOST_LINE 64u	/* bytes of a line */
+
+#endif
