@@ -132,24 +132,28 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 }
 
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
-			u32 block, const struct pumice_prim_block *header, u32 vertex,
-			const u32 **host, float *out, struct gpu_fault *fault)
+			const struct ipf_varyings *v, struct gpu_fault *fault)
 {
 	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_PB };
-	const u64 va = pm_address(scene, block);
+	const u64 va = pm_address(scene, v->block);
+	const u32 *host;
+	u32 i;
 
-	if (!va || vertex >= header->vertices ||
-	    header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
+	if (!va || v->header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
-	if (!header->varyings)
+	for (i = 0; i < v->count; i++)
+		if (v->vertex[i] >= v->header->vertices)
+			return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
+	if (!v->header->varyings)
 		return true;
-	if (!*host)
-		*host = ipf_host(&source, va, fault);
-	if (!*host)
+	host = ipf_host(&source, va, fault);
+	if (!host)
 		return false;
 	/* All words are valid varyings. They are not checked, so they may be read repeatedly. */
-	memcpy(out, vertex_at(header, *host, vertex) + PUMICE_PRIM_VERTEX_WORDS,
-	       header->varyings * sizeof(float));
+	for (i = 0; i < v->count; i++)
+		memcpy(v->out[i],
+		       vertex_at(v->header, host, v->vertex[i]) + PUMICE_PRIM_VERTEX_WORDS,
+		       v->header->varyings * sizeof(float));
 	return true;
 }
 

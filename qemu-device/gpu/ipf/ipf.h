@@ -82,13 +82,16 @@ bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mm
 			u32 block, const struct pumice_prim_block *header,
 			const struct pumice_prim_index *index, struct ipf_deferred *out,
 			struct gpu_fault *fault);
-/*
- * Fetch the varyings of a vertex, for a block that has them, for the TSP: header->varyings words.
- * *host: NULL for the first vertex, then the same for others of the block in this step.
- */
+/* Vertices of a block whose varyings the TSP reads: header->varyings words each. */
+struct ipf_varyings {
+	const struct pumice_prim_block *header;
+	u32 block, count;	/* up to 3 vertices */
+	u8 vertex[3];
+	float *out[3];
+};
+/* Fetch them, for a block that has varyings. */
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
-			u32 block, const struct pumice_prim_block *header, u32 vertex,
-			const u32 **host, float *out, struct gpu_fault *fault);
+			const struct ipf_varyings *v, struct gpu_fault *fault);
 /* Return the number of vertices of a primitive. */
 static inline u32 ipf_vertices(u8 kind)
 {

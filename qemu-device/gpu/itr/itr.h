@@ -48,19 +48,24 @@ static inline void itr_store(float *row, u32 first, itr_f32 value)
 	*(itr_f32 *)(void *)(row + first) = value;
 }
 
+/* Return a plane at the four instances of a span, of which first is the first one. */
+static inline itr_f32 itr_evaluate_span(const struct itr_task *task,
+					const struct itr_positions *at, u32 plane, u32 first)
+{
+	const struct usc_span *span = &task->span[first / USC_SPAN_LANES];
+	const struct tsp_plane *p = &task->prim[span->prim].plane[plane];
+
+	return ((p->a * itr_load(at->x, first)) + (p->b * itr_load(at->y, first))) + p->c;
+}
+
 /* Evaluate a plane at every instance: out[n]. */
 static inline void itr_evaluate(const struct itr_task *task,
 				const struct itr_positions *at, u32 plane, float *out)
 {
 	u32 first;
 
-	for (first = 0; first < task->instances; first += USC_SPAN_LANES) {
-		const struct usc_span *span = &task->span[first / USC_SPAN_LANES];
-		const struct tsp_plane *p = &task->prim[span->prim].plane[plane];
-
-		itr_store(out, first, ((p->a * itr_load(at->x, first)) +
-				       (p->b * itr_load(at->y, first))) + p->c);
-	}
+	for (first = 0; first < task->instances; first += USC_SPAN_LANES)
+		itr_store(out, first, itr_evaluate_span(task, at, plane, first));
 }
 
 /* Return 1/w of every instance, evaluated once for a task. */
@@ -70,6 +75,18 @@ static inline const float *itr_rw(const struct itr_task *task, struct itr_positi
 		itr_evaluate(task, at, task->rw, at->rw);
 	at->rw_known = true;
 	return at->rw;
+}
+
+/* Evaluate a plane at every instance, divided by 1/w there: out[n]. */
+static inline void itr_evaluate_perspective(const struct itr_task *task,
+					    struct itr_positions *at, u32 plane, float *out)
+{
+	const float *rw = itr_rw(task, at);
+	u32 first;
+
+	for (first = 0; first < task->instances; first += USC_SPAN_LANES)
+		itr_store(out, first, itr_evaluate_span(task, at, plane, first) /
+				      itr_load(rw, first));
 }
 
 #endif

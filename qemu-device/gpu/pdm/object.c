@@ -166,6 +166,7 @@ enum pdm_step pdm_object_load(struct pdm_tile *tile, struct pdm_object *o, u32 *
 	}
 	o->varyings = pds_program_varyings(&o->stage.program);
 	o->varying_count = (u32)__builtin_popcountll(o->varyings);
+	o->reads_depth = pds_program_reads_depth(&o->stage.program);
 	o->max_prims = pds_stage_max_prims(pdm->config.pds, &o->stage);
 	if (o->max_prims > PDM_TASK_SPANS)
 		o->max_prims = PDM_TASK_SPANS;

@@ -46,6 +46,7 @@ struct pdm_object {
 	struct pds_stage stage;
 	u32 max_prims;		/* of a task */
 	u64 varyings;		/* bit n: the program reads varying n */
+	bool reads_depth;	/* it reads the depth plane */
 	u32 varying_count;	/* of these */
 
 	/* Of the current tile. */

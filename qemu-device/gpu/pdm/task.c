@@ -118,24 +118,32 @@ const struct pds_task_ops pdm_task_ops = {
 
 /* ------------------------------------------------------------ finished tasks */
 
-/* Set up the triangle of a record again. */
-static bool set_up_again(const struct pdm_tile *tile, const struct pdm_prim *r,
-			 struct isp_triangle *triangle, struct isp_setup *setup)
+/* Get the triangle of a record. */
+static bool triangle_of(const struct pdm_prim *r, struct isp_triangle *out)
 {
 	struct isp_triangle both[2];
 	u32 count;
 
 	if (!isp_expand(r->header.kind, &r->prim, both, &count) || r->half >= count)
 		return false;
-	*triangle = both[r->half];
-	return isp_set_up(triangle, &tile->objects[r->object]->isp, setup);
+	*out = both[r->half];
+	return true;
+}
+
+/* Set it up again. */
+static bool set_up_again(const struct pdm_tile *tile, const struct pdm_prim *r,
+			 struct isp_setup *setup)
+{
+	struct isp_triangle triangle;
+
+	return triangle_of(r, &triangle) &&
+	       isp_set_up(&triangle, &tile->objects[r->object]->isp, setup);
 }
 
 /* Write depth and stencil of the samples that a punch-through program kept. */
 static void write_late(struct pdm_tile *tile, struct pdm_task *task)
 {
 	struct pdm_object *o = tile->objects[task->object];
-	struct isp_triangle triangle;
 	struct isp_setup setup;
 	u32 i, last = PDM_MAX_PRIMS;
 
@@ -143,7 +151,7 @@ static void write_late(struct pdm_tile *tile, struct pdm_task *task)
 		const struct usc_span *span = &task->span[i];
 		const u32 n = task->prim[span->prim];
 
-		if (n != last && !set_up_again(tile, &tile->record[n], &triangle, &setup))
+		if (n != last && !set_up_again(tile, &tile->record[n], &setup))
 			continue;
 		last = n;
 		task->visible += isp_late_write(&tile->isp, &setup, &o->isp, tile->record[n].back,
@@ -227,13 +235,12 @@ static u16 failing(const struct pdm_tile *tile, const struct pdm_span *span, u32
 {
 	const struct pdm_prim *r = &tile->record[span->prim];
 	const struct isp_state *state;
-	struct isp_triangle triangle;
 	struct isp_setup setup;
 
 	if (tile->shade.fixed)
 		return 0;
 	state = &tile->objects[r->object]->isp;
-	if (!isp_tests_late(state) || !set_up_again(tile, r, &triangle, &setup))
+	if (!isp_tests_late(state) || !set_up_again(tile, r, &setup))
 		return 0;
 	return isp_late_failing(&tile->isp, &setup, state, r->back, span->quad, samples);
 }
@@ -242,12 +249,11 @@ static u16 coverage(const struct pdm_tile *tile, const struct pdm_span *span)
 {
 	const u32 all = 0x1111u * ((1u << tile->isp.samples) - 1);
 	const struct pdm_prim *r = &tile->record[span->prim];
-	struct isp_triangle triangle;
 	struct isp_setup setup;
 
 	/* One sample is its own centroid. */
 	if (tile->shade.fixed || tile->isp.samples == 1 || span->samples == all ||
-	    !set_up_again(tile, r, &triangle, &setup))
+	    !set_up_again(tile, r, &setup))
 		return span->samples;
 	return isp_coverage(&tile->isp, &setup, &tile->objects[r->object]->isp, span->quad);
 }
@@ -350,44 +356,45 @@ struct varyings {
 	float own[3 * PUMICE_MAX_VARYINGS];
 };
 
-/*
- * Read a vertex of a primitive from the parameter buffer, unless the TSP has it. *host: of its
- * block, for ipf_fetch_varyings().
- */
-static const float *vertex_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 vertex,
-			      const u32 **host, struct gpu_fault *fault)
+/* Find the vertices of a primitive in the TSP's cache, and read the others from its block. */
+static bool cached_varyings(struct pdm_tile *tile, const struct pdm_prim *r, struct varyings *v,
+			    struct gpu_fault *fault)
 {
-	struct pdm *pdm = tile->pdm;
-	bool hit;
-	float *value = tsp_cache_find(&tile->core->vertices, r->block, vertex, r->header.varyings,
-				      &hit);
+	const u8 index[3] = { r->prim.index.v0, r->prim.index.v1, r->prim.index.v2 };
+	struct tsp_cache *cache = &tile->core->vertices;
+	const struct pdm *pdm = tile->pdm;
+	struct ipf_varyings missing = { .header = &r->header, .block = r->block };
+	u32 i;
 
-	if (hit || ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb, r->block,
-				      &r->header, vertex, host, value, fault))
-		return value;
-	tsp_cache_drop(&tile->core->vertices);
-	return NULL;
+	for (i = 0; i < ipf_vertices(r->header.kind); i++) {
+		bool hit;
+		float *value = tsp_cache_find(cache, r->block, index[i], r->header.varyings, &hit);
+
+		v->of[i] = value;
+		if (hit)
+			continue;
+		missing.vertex[missing.count] = index[i];
+		missing.out[missing.count++] = value;
+	}
+	if (!missing.count || ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb,
+						 &missing, fault))
+		return true;
+	/* The lines of the missing vertices may have outputs of another context. */
+	tsp_cache_empty(cache);
+	return false;
 }
 
 /* Read the varyings of a primitive of the task, from the parameter buffer or just shaded. */
 static bool varyings_of(struct pdm_tile *tile, const struct pdm_prim *r, u32 in_task,
 			struct varyings *v, struct gpu_fault *fault)
 {
-	const u8 index[3] = { r->prim.index.v0, r->prim.index.v1, r->prim.index.v2 };
-	const u32 *host = NULL;
 	u32 i;
 
-	if (pdm_is_deferred(&r->header)) {
-		for (i = 0; i < 3; i++)
-			v->of[i] = v->own + i * r->header.varyings;
-		return pdm_vertices_varyings(tile, in_task, r, v->own, fault);
-	}
-	for (i = 0; i < ipf_vertices(r->header.kind); i++) {
-		v->of[i] = vertex_of(tile, r, index[i], &host, fault);
-		if (!v->of[i])
-			return false;
-	}
-	return true;
+	if (!pdm_is_deferred(&r->header))
+		return cached_varyings(tile, r, v, fault);
+	for (i = 0; i < 3; i++)
+		v->of[i] = v->own + i * r->header.varyings;
+	return pdm_vertices_varyings(tile, in_task, r, v->own, fault);
 }
 
 /*
@@ -402,7 +409,7 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 	struct isp_triangle triangle;
 	struct isp_setup setup;
 	struct tsp_input in = {
-		.triangle = &triangle, .setup = &setup, .prim = &r->prim, .value = v.of,
+		.triangle = &triangle, .prim = &r->prim, .value = v.of,
 		.needed = o->varyings, .point = r->header.kind == PUMICE_PRIM_KIND_POINT,
 		.x0 = tile->isp.x0, .y0 = tile->isp.y0,
 	};
@@ -419,9 +426,12 @@ static const struct tsp_plane *planes_of(struct pdm_tile *tile, struct pdm_prim 
 		return NULL;
 	}
 	v.of[0] = v.of[1] = v.of[2] = NULL;
-	if (!set_up_again(tile, r, &triangle, &setup) ||
+	if (!triangle_of(r, &triangle) ||
+	    (o->reads_depth && !isp_set_up(&triangle, &o->isp, &setup)) ||
 	    (o->varyings && !varyings_of(tile, r, in_task, &v, fault)))
 		return NULL;
+	if (o->reads_depth)
+		in.depth = &setup;
 	r->planes = ++tile->planes;
 	tile->varying_planes += o->varying_count;
 	tsp_set_up(&o->tsp, &in, tile->plane[r->planes % PDM_PLANES]);

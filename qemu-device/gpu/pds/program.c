@@ -191,3 +191,20 @@ u64 pds_program_varyings(const struct pds_program *program)
 	}
 	return varyings;
 }
+
+static bool reads_depth(const struct pumice_pds_insn *insn)
+{
+	if (insn->opcode == PUMICE_PDS_OP_MOV)
+		return insn->source == PUMICE_PDS_SOURCE_FRAG_Z;
+	return insn->varying + varyings_of(insn) > PDS_VARYING_DEPTH;
+}
+
+bool pds_program_reads_depth(const struct pds_program *program)
+{
+	u32 i;
+
+	for (i = 0; i < program->insns; i++)
+		if (reads_depth(&program->insn[i]))
+			return true;
+	return false;
+}

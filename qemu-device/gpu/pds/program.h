@@ -65,6 +65,8 @@ bool pds_program_load(struct pds_program *program, struct mmu *mmu, struct mmu_t
 
 /* Varyings whose planes a fragment program reads: bit n is varying n. */
 u64 pds_program_varyings(const struct pds_program *program);
+/* Return whether a fragment program reads the depth plane of its primitives. */
+bool pds_program_reads_depth(const struct pds_program *program);
 
 #define PDS_ATTR_COMPS	4u	/* registers that operation attr writes */
 

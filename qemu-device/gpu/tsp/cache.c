@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host_line.h"
+
 _Static_assert(PUMICE_MAX_VARYINGS <= UINT8_MAX, "words are bits 40 to 47 of a key");
 
 /*
@@ -13,17 +15,22 @@ _Static_assert(PUMICE_MAX_VARYINGS <= UINT8_MAX, "words are bits 40 to 47 of a k
  */
 #define FEW_WORDS	16u
 
-#define HOST_LINE	64u	/* bytes */
-
 #define KEY_VALID	(1ull << 63)
-#define KEY_WAY_SHIFT	56	/* way of the set, two bits */
-#define KEY_WAY		(3ull << KEY_WAY_SHIFT)
 
-_Static_assert(TSP_CACHE_WAYS == 4, "the number of a way has two bits, place_of() has 4 lines");
+#define WAY_BITS	2u
+#define WAY_MASK	((1u << WAY_BITS) - 1)
+#define ORDER_BITS	(TSP_CACHE_WAYS * WAY_BITS)
+#define EMPTY_ORDER	(3u << 6 | 2u << 4 | 1u << 2 | 0u)
 
-/* Vertex (key_of()) and way of each line, the line used last first. Without KEY_VALID: empty. */
+_Static_assert(TSP_CACHE_WAYS == 4, "way_of() has four lines, an order is one byte");
+
+/*
+ * Vertex of each way (key_of()), or 0, and the order of their uses: the way used last in the
+ * lowest bits.
+ */
 struct tsp_cache_set {
 	u64 key[TSP_CACHE_WAYS];
+	u8 order;
 };
 
 static u64 key_of(u32 block, u32 vertex, u32 words)
@@ -31,13 +38,12 @@ static u64 key_of(u32 block, u32 vertex, u32 words)
 	return KEY_VALID | (u64)words << 40 | (u64)vertex << 32 | block;
 }
 
-static void empty(struct tsp_cache *cache)
+void tsp_cache_empty(struct tsp_cache *cache)
 {
-	u32 i, way;
+	u32 i;
 
 	for (i = 0; i < cache->sets; i++)
-		for (way = 0; way < TSP_CACHE_WAYS; way++)
-			cache->set[i].key[way] = (u64)way << KEY_WAY_SHIFT;
+		cache->set[i] = (struct tsp_cache_set){ .order = EMPTY_ORDER };
 }
 
 bool tsp_cache_init(struct tsp_cache *cache, u32 vertices)
@@ -48,7 +54,7 @@ bool tsp_cache_init(struct tsp_cache *cache, u32 vertices)
 	cache->value = calloc(vertices, PUMICE_MAX_VARYINGS * sizeof(*cache->value));
 	if (!cache->set || !cache->few || !cache->value)
 		return false;
-	empty(cache);
+	tsp_cache_empty(cache);
 	return true;
 }
 
@@ -61,7 +67,7 @@ void tsp_cache_fini(struct tsp_cache *cache)
 
 void tsp_cache_reset(struct tsp_cache *cache)
 {
-	empty(cache);
+	tsp_cache_empty(cache);
 	cache->job = 0;
 	atomic_store_explicit(&cache->hits, 0, memory_order_relaxed);
 	atomic_store_explicit(&cache->misses, 0, memory_order_relaxed);
@@ -70,7 +76,7 @@ void tsp_cache_reset(struct tsp_cache *cache)
 void tsp_cache_begin(struct tsp_cache *cache, u64 job)
 {
 	if (cache->job != job)
-		empty(cache);
+		tsp_cache_empty(cache);
 	cache->job = job;
 }
 
@@ -80,27 +86,21 @@ static void count(_Atomic u64 *counter)
 			      memory_order_relaxed);
 }
 
-static bool has(const struct tsp_cache_set *set, u32 at, u64 key)
+/* Return the way that has a key, or TSP_CACHE_WAYS. */
+static u32 way_of(const struct tsp_cache_set *set, u64 key)
 {
-	return !((set->key[at] ^ key) & ~KEY_WAY);
+	return set->key[0] == key ? 0 : set->key[1] == key ? 1 : set->key[2] == key ? 2 :
+	       set->key[3] == key ? 3 : TSP_CACHE_WAYS;
 }
 
-/* Return the place of a key in the order of uses, or TSP_CACHE_WAYS. */
-static u32 place_of(const struct tsp_cache_set *set, u64 key)
+/* Move a way to the front of the order. */
+static u32 used(u32 order, u32 way)
 {
-	return has(set, 0, key) ? 0 : has(set, 1, key) ? 1 : has(set, 2, key) ? 2 :
-	       has(set, 3, key) ? 3 : TSP_CACHE_WAYS;
-}
+	u32 before = 0;		/* mask of the ways in front of it */
 
-/* Set the key of the line at a place to be used last, and return its way. */
-static u64 use(struct tsp_cache_set *set, u32 at, u64 key)
-{
-	const u64 way = set->key[at] & KEY_WAY;
-
-	for (; at; at--)
-		set->key[at] = set->key[at - 1];
-	set->key[0] = key | way;
-	return way >> KEY_WAY_SHIFT;
+	while ((order & (before + 1) * WAY_MASK) / (before + 1) != way)
+		before = before << WAY_BITS | WAY_MASK;
+	return (order & ~(before << WAY_BITS | WAY_MASK)) | (order & before) << WAY_BITS | way;
 }
 
 float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words, bool *hit)
@@ -108,27 +108,20 @@ float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words,
 	const u32 number = (block + vertex) & (cache->sets - 1);
 	struct tsp_cache_set *set = &cache->set[number];
 	const u64 key = key_of(block, vertex, words);
-	const u32 at = place_of(set, key);
+	u32 way = way_of(set, key);
+	size_t line;
 
-	*hit = at < TSP_CACHE_WAYS;
+	*hit = way < TSP_CACHE_WAYS;
 	if (*hit) {
 		count(&cache->hits);
-		cache->last = number * TSP_CACHE_WAYS + (u32)use(set, at, key);
+		set->order = (u8)used(set->order, way);
 	} else {
 		count(&cache->misses);
-		cache->last = number * TSP_CACHE_WAYS + (u32)use(set, TSP_CACHE_WAYS - 1, key);
+		way = set->order >> (ORDER_BITS - WAY_BITS);
+		set->order = (u8)(set->order << WAY_BITS | way);
+		set->key[way] = key;
 	}
-	return words <= FEW_WORDS ? cache->few + (size_t)cache->last * FEW_WORDS :
-				    cache->value + (size_t)cache->last * PUMICE_MAX_VARYINGS;
-}
-
-void tsp_cache_drop(struct tsp_cache *cache)
-{
-	struct tsp_cache_set *set = &cache->set[cache->last / TSP_CACHE_WAYS];
-	const u64 way = set->key[0] & KEY_WAY;
-	u32 at;
-
-	for (at = 0; at + 1 < TSP_CACHE_WAYS; at++)
-		set->key[at] = set->key[at + 1];
-	set->key[at] = way;
+	line = number * TSP_CACHE_WAYS + way;
+	return words <= FEW_WORDS ? cache->few + line * FEW_WORDS :
+				    cache->value + line * PUMICE_MAX_VARYINGS;
 }

@@ -32,7 +32,6 @@ struct tsp_cache {
 	 * with few, and with up to PUMICE_MAX_VARYINGS.
 	 */
 	float *few, *value;
-	u32 last;		/* line that was found last: the first one in its set */
 	_Atomic u64 hits, misses;
 };
 
@@ -45,11 +44,11 @@ void tsp_cache_reset(struct tsp_cache *cache);
 void tsp_cache_begin(struct tsp_cache *cache, u64 job);
 /*
  * Find a vertex of words outputs. Returns its outputs, which remain until TSP_CACHE_WAYS - 1 other
- * vertices have been found. *hit: they are valid; else the caller writes them, or calls
- * tsp_cache_drop() if it cannot.
+ * vertices have been found. *hit: they are valid, or those of an earlier miss that the caller has
+ * not written yet; else the caller writes them, or calls tsp_cache_empty() if it cannot.
  */
 float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words, bool *hit);
-/* Drop the vertex that was found last. */
-void tsp_cache_drop(struct tsp_cache *cache);
+/* Drop all vertices. */
+void tsp_cache_empty(struct tsp_cache *cache);
 
 #endif

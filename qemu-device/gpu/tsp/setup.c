@@ -6,6 +6,7 @@
  * "Point coordinates". All in f64 from exact positions; the three coefficients are rounded to
  * f32 at the end.
  */
+#include "../number.h"
 #include "tsp.h"
 
 /* Common to all planes of a triangle: coefficients of slopes from values at the corners. */
@@ -26,7 +27,7 @@ static struct frame frame_of(const struct tsp_input *in)
 	return (struct frame){
 		.x1 = y20 * over_area, .x2 = -y10 * over_area,
 		.y1 = -x20 * over_area, .y2 = x10 * over_area,
-		.x0 = in->setup->x0 - in->x0, .y0 = in->setup->y0 - in->y0,
+		.x0 = t->x[0] * per_pixel - in->x0, .y0 = t->y[0] * per_pixel - in->y0,
 	};
 }
 
@@ -53,12 +54,13 @@ static struct tsp_plane point_plane(const struct tsp_state *state, const struct 
 {
 	const bool second = n != state->point_varying, flip = second && state->point_lower_left;
 	const bool linear = (state->flat | state->linear) >> n & 1;
+	const s32 *at = second ? in->triangle->y : in->triangle->x;
+	const s32 low = min_s32(min_s32(at[0], at[1]), at[2]);
 	double v[3];
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
-		const bool far = second ? in->triangle->y[i] > in->setup->min_y :
-					  in->triangle->x[i] > in->setup->min_x;
+		const bool far = at[i] > low;
 
 		v[i] = far == flip ? 0 : linear ? 1 : c->w[i];
 	}
@@ -84,7 +86,7 @@ static struct tsp_plane varying_plane(const struct tsp_state *state, const struc
 
 void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struct tsp_plane *out)
 {
-	const struct isp_setup *s = in->setup;
+	const struct isp_setup *s = in->depth;
 	const struct frame f = frame_of(in);
 	const u32 count = state->varyings;
 	struct corners c;
@@ -103,6 +105,8 @@ void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struc
 		out[n] = varying_plane(state, in, &f, &c, n);
 	}
 	out[count] = plane(&f, c.w[0], c.w[1], c.w[2]);
+	if (!s)
+		return;
 	out[count + 1] = (struct tsp_plane){
 		(float)s->dzdx, (float)s->dzdy,
 		(float)(s->z0 - s->dzdx * f.x0 - s->dzdy * f.y0 + s->bias),

@@ -4,7 +4,7 @@
  *
  * Source: document 004, "TSP"; Documentation/precision.rst, "Varyings"; hw/formats.xml,
  * tsp_state. State is read once for a job and tile slot; planes are set up only for visible
- * primitives, and only of the varyings that the object's program reads.
+ * primitives, and only those of varyings and of depth that the object's program reads.
  */
 #ifndef PUMICE_GPU_TSP_H
 #define PUMICE_GPU_TSP_H
@@ -39,7 +39,7 @@ bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 
 /* Inputs of the planes of a triangle. */
 struct tsp_input {
 	const struct isp_triangle *triangle;
-	const struct isp_setup *setup;
+	const struct isp_setup *depth;	/* of it; NULL: its depth plane is not read */
 	const struct ipf_prim *prim;
 	const float *const *value;	/* [vertex][n] */
 	u64 needed;		/* bit n: the plane of varying n is read */
@@ -48,7 +48,8 @@ struct tsp_input {
 };
 /*
  * Compute planes relative to the tile's corner: out[n] of each needed varying n, and after the
- * state->varyings planes those of 1/w and of depth. Other elements of out are not written.
+ * state->varyings planes those of 1/w and, if it is read, of depth. Other elements of out are not
+ * written.
  */
 void tsp_set_up(const struct tsp_state *state, const struct tsp_input *in, struct tsp_plane *out);
 

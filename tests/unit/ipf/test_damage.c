@@ -79,9 +79,9 @@ static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf
 		       struct gpu_fault *fault)
 {
 	const struct ta_fixture *fx = w->fx;
-	float v[PUMICE_MAX_VARYINGS];
+	float v[3][PUMICE_MAX_VARYINGS];
+	struct ipf_varyings varyings = { .block = prims->block, .header = &prims->header };
 	struct ipf_prim prim;
-	const u32 *host;
 	u32 n;
 
 	assert_true(prims->header.prims <= PUMICE_BLOCK_PRIMS);
@@ -93,12 +93,12 @@ static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf
 			return false;
 		}
 		assert_true(prim.index.provoking < 3);
-		host = NULL;
-		for (n = 0; n < ipf_vertices(prims->header.kind); n++) {
-			if (ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, tlb, prims->block,
-					       &prims->header, vertex_of(&prim.index, n), &host, v,
-					       fault))
-				continue;
+		varyings.count = ipf_vertices(prims->header.kind);
+		for (n = 0; n < varyings.count; n++) {
+			varyings.vertex[n] = (u8)vertex_of(&prim.index, n);
+			varyings.out[n] = v[n];
+		}
+		if (!ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, tlb, &varyings, fault)) {
 			is_ipf_fault(fault, PUMICE_UNIT_PB);
 			return false;
 		}

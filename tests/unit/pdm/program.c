@@ -31,6 +31,12 @@ static const char *const texts[FX_PROGRAMS] = {
 	[FX_PUNCH] = ".stage fragment\n" INPUT
 		"xor r1, v2, v3\nxor r1, r1, 1\nand r1, r1, 1\ndiscard [r1]\n" BLEND,
 	[FX_DEPTH_OUT] = ".stage fragment\n" INPUT "depth.f32 v1\n" BLEND,
+	[FX_DEPTH_MOV] = ".stage fragment\n.pds\nmov v0, frag_z\ntask code, INSNS\nend\n.endpds\n"
+		"mov o0, v0\nend\n",
+	[FX_DEPTH_ITERATE] = ".stage fragment\n.pds\niterate v0, 65, 1, linear\n"
+		"task code, INSNS\nend\n.endpds\nmov o0, v0\nend\n",
+	[FX_DEPTH_COEFF] = ".stage fragment\n.pds\ncoeff cf0, 64, 2\ntask code, INSNS\nend\n.endpds\n"
+		"itr r0, linear, 1, cf3\nmov o0, r0\nend\n",
 	[FX_LOOP] = ".stage fragment\n" INPUT "again:\nadd.u32 r0, v0, 1\njump again\nend\n",
 	[FX_BAD_STORE] = ".stage fragment\n.pds\nldi sh0, 0\nldi sh1, 0x7f\niterate v0, 0, 2, linear\n"
 		"task code, INSNS\nend\n.endpds\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The vertex cache of the TSP: triangles with shared vertices, whose hits and misses are those of a
- * model of the cache; and frames with other data at the same addresses.
+ * model of the cache; and frames with other data at the same addresses. Planes of depth.
  *
  * The triangles are neighbours with a row of vertices above the target and far ones below it, so
  * that they are seen from left to right in the first row of pixels, each in one pixel at least:
@@ -242,12 +242,65 @@ static void blocks_at_the_same_address_have_the_vertices_of_their_frame(void **s
 	fx_close(&fx);
 }
 
+/* Return the depth of the triangle of render_depths() at a point, in pixels. */
+static float depth_at(const struct scene_prim *p, double x, double y)
+{
+	const struct isp_triangle *t = &p->triangle;
+	const double dx = (double)t->z[1] - (double)t->z[0], dy = (double)t->z[2] - (double)t->z[0];
+
+	return (float)((double)t->z[0] + dx * x / 1024 + dy * y / 1024);
+}
+
+/* Render a triangle with corners at 0, 0, at 1024, 0 and at 0, 1024, and random depths. */
+static struct scene_prim render_depths(enum fx_program program)
+{
+	const struct pumice_isp_state isp = scene_usual_isp();
+	struct scene_prim prim = { .triangle = {
+		.x = { 0, 1024 * 256, 0 }, .y = { 0, 0, 1024 * 256 }, .vertex = { 0, 1, 2 },
+	} };
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		prim.triangle.z[i] = (float)(1 + number_random(&seed, 1000)) / 1001;
+	scene_begin_square(&fx, 32);
+	scene_set_object(&fx, 0, &isp, program, false);
+	scene_draw(&fx, 0, &prim, 1);
+	scene_end(&fx, true);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	return prim;
+}
+
+/* The plane of depth is set up only for programs that read it, in one of these ways. */
+static void programs_that_read_depth_get_its_plane(void **state)
+{
+	static const enum fx_program programs[] = { FX_DEPTH_MOV, FX_DEPTH_ITERATE,
+						    FX_DEPTH_COEFF };
+	u32 n, x, y;
+
+	(void)state;
+	fx_open_cache(&fx, 1, 256);
+	for (n = 0; n < 3 * sizeof(programs) / sizeof(programs[0]); n++) {
+		struct scene_prim prim;
+
+		render_depths(FX_PLAIN);
+		prim = render_depths(programs[n / 3]);
+		for (y = 0; y < 32; y++)
+			for (x = 0; x < 32; x++)
+				assert_float_equal(scene_colour(&fx, 32, x, y),
+						   depth_at(&prim, x + 0.5, y + 0.5), 1e-6);
+	}
+	fx_close(&fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shared_vertices_hit_as_in_the_model),
 		cmocka_unit_test(tiles_of_a_core_share_the_cache),
 		cmocka_unit_test(blocks_at_the_same_address_have_the_vertices_of_their_frame),
+		cmocka_unit_test(programs_that_read_depth_get_its_plane),
 	};
 
 	return cmocka_run_group_tests_name("pdm tsp", tests, NULL, NULL);

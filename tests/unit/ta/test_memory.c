@@ -137,19 +137,21 @@ static void merge(const struct ta_fixture *fx, u32 used, u32 t, u32 *number, u32
 				  t % fx->scene.tiles_x, t / fx->scene.tiles_x, &fault));
 	while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS)
 		for (; prims.mask; prims.mask &= prims.mask - 1) {
-			const u32 *host = NULL;
 			struct ipf_prim prim;
-			u32 provoking;
 			float v[3];
+			struct ipf_varyings varyings = {
+				.block = prims.block, .header = &prims.header, .count = 1,
+				.out = { v },
+			};
 
 			assert_true(ipf_fetch(&fx->scene, &fx->pb->mmu, &tlb, prims.block,
 					      &prims.header, (u32)__builtin_ctz(prims.mask), &prim,
 					      &fault));
-			provoking = prim.index.provoking == 0 ? prim.index.v0 :
-				    prim.index.provoking == 1 ? prim.index.v1 : prim.index.v2;
-			assert_true(ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, &tlb,
-						       prims.block, &prims.header, provoking,
-						       &host, v, &fault));
+			varyings.vertex[0] = prim.index.provoking == 0 ? prim.index.v0 :
+					     prim.index.provoking == 1 ? prim.index.v1 :
+									 prim.index.v2;
+			assert_true(ipf_fetch_varyings(&fx->scene, &fx->pb->mmu, &tlb, &varyings,
+						       &fault));
 			assert_true(*count < PRIMS * 8);
 			number[(*count)++] = (u32)v[0];
 		}

@@ -115,7 +115,7 @@ static void vertices_of_another_job_are_dropped(void **state)
 	tsp_cache_fini(&cache);
 }
 
-static void a_vertex_that_could_not_be_read_is_dropped_alone(void **state)
+static void no_vertex_remains_when_some_could_not_be_read(void **state)
 {
 	struct tsp_cache cache;
 	bool hit;
@@ -124,9 +124,9 @@ static void a_vertex_that_could_not_be_read_is_dropped_alone(void **state)
 	assert_true(tsp_cache_init(&cache, 4));
 	tsp_cache_find(&cache, 1, 0, 4, &hit);
 	tsp_cache_find(&cache, 1, 1, 4, &hit);
-	tsp_cache_drop(&cache);
+	tsp_cache_empty(&cache);
 	tsp_cache_find(&cache, 1, 0, 4, &hit);
-	assert_true(hit);
+	assert_false(hit);
 	tsp_cache_find(&cache, 1, 1, 4, &hit);
 	assert_false(hit);
 	tsp_cache_fini(&cache);
@@ -159,7 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hits_are_those_of_the_model),
 		cmocka_unit_test(vertices_of_another_job_are_dropped),
-		cmocka_unit_test(a_vertex_that_could_not_be_read_is_dropped_alone),
+		cmocka_unit_test(no_vertex_remains_when_some_could_not_be_read),
 		cmocka_unit_test(the_vertices_of_a_primitive_remain),
 	};
 

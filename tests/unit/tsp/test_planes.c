@@ -43,7 +43,7 @@ static bool make_case(void)
 	const s32 range = 1 << (4 + below(18));
 	u32 i;
 
-	in = (struct tsp_input){ .triangle = &triangle, .setup = &setup, .prim = &prim,
+	in = (struct tsp_input){ .triangle = &triangle, .depth = &setup, .prim = &prim,
 				 .value = corners, .needed = (1u << VARYINGS) - 1,
 				 .x0 = below(256) * 32, .y0 = below(256) * 32 };
 	for (i = 0; i < 3; i++) {
@@ -156,6 +156,24 @@ static void no_varyings(void **state)
 	assert_int_not_equal(number_bits(planes[1].c), 0x55555555);
 }
 
+/* Without a program that reads depth, its plane is not written. */
+static void the_plane_of_depth_is_written_if_it_is_read(void **state)
+{
+	const struct tsp_state tsp = { .varyings = VARYINGS };
+	struct tsp_plane all[VARYINGS + 2];
+
+	(void)state;
+	while (!make_case())
+		;
+	tsp_set_up(&tsp, &in, all);
+	in.depth = NULL;
+	memset(planes, 0x55, sizeof(planes));
+	tsp_set_up(&tsp, &in, planes);
+	assert_memory_equal(planes, all, (VARYINGS + 1) * sizeof(*all));
+	assert_int_equal(number_bits(planes[VARYINGS + 1].c), 0x55555555);
+	assert_int_not_equal(number_bits(all[VARYINGS + 1].c), 0x55555555);
+}
+
 /* Planes that are not needed are not written, and needed ones are as with all of them. */
 static void only_needed_planes_are_written(void **state)
 {
@@ -256,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(planes_are_exact),
 		cmocka_unit_test(no_varyings),
+		cmocka_unit_test(the_plane_of_depth_is_written_if_it_is_read),
 		cmocka_unit_test(only_needed_planes_are_written),
 		cmocka_unit_test(planes_of_a_points_coordinate_are_exact),
 		cmocka_unit_test(special_values_do_not_spread),
