@@ -362,13 +362,19 @@ static inline const struct mmu_tlb_entry *copy_far(const struct mmu *mmu, struct
 	return near;
 }
 
+/* Return the shift of the page of an address, if sizes are assigned, otherwise that of a grain. */
+static unsigned int assigned_shift(const struct mmu *mmu, u64 va)
+{
+	return sizes_assigned(mmu) ? page_shift(range_size(mmu, va)) : MMU_GRAIN_SHIFT;
+}
+
 u8 *mmu_tlb_find_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		     u32 perm)
 {
 	const struct mmu_tlb_entry *e = copy_far(mmu, tlb, ctx, va, MMU_GRAIN_SHIFT);
 
-	if (!e && sizes_assigned(mmu)) {
-		const unsigned int shift = page_shift(range_size(mmu, va));
+	if (!e) {
+		const unsigned int shift = assigned_shift(mmu, va);
 
 		e = shift != MMU_GRAIN_SHIFT ? copy_far(mmu, tlb, ctx, va, shift) : NULL;
 	}
@@ -378,8 +384,7 @@ u8 *mmu_tlb_find_far(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ct
 u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u32 perm,
 		   u8 **host)
 {
-	const unsigned int shift = tlb->far && sizes_assigned(mmu) ?
-				   page_shift(range_size(mmu, va)) : MMU_GRAIN_SHIFT;
+	const unsigned int shift = tlb->far ? assigned_shift(mmu, va) : MMU_GRAIN_SHIFT;
 	const u64 at = va & ((1ull << shift) - 1);
 
 	if (shift != MMU_GRAIN_SHIFT) {
