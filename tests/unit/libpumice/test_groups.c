@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Placement of the work-groups of a GPU with two threads: the first ones of a large launch go to
+ * the USCs that are at home in the thread of the CDM, which is half of them.
+ *
+ * Each group stores the number of its USC, after a loop that is longer than the placement of the
+ * first groups, so that no task has ended meanwhile.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "pumice/pumice.h"
+
+#define GROUPS	1024u
+#define FIRST	8u	/* groups that the CDM places without a look at other units: CDM_LOOK */
+#define USCS	8u
+#define LAUNCHES 50u
+
+/* Wave 0, lane 0 of each group stores: a group is one instance. */
+static const char text[] =
+	".group 1, 1, 1\n"
+	".uniforms sh0, 2\n"
+	".input sh2, group_x\n"
+	"mov r2[0], 1000\n"
+	"round:\n"
+	"sub.u32 r2[0], r2[0], 1\n"
+	"brnz round, r2[0]\n"
+	"mov r0, [one], core\n"
+	"shl.u32 r0, r0, 1\n"
+	"add.u32 r0, r0, usc\n"
+	"mov r1, [one], sh2\n"
+	"shl.u32 r1, r1, 2\n"
+	"global_store32 sig0, [one], sh0 + r1, r0\n"
+	"sig_wait r3[0], sig0\n"
+	"end\n";
+
+/* Launch the groups; return the number of USCs that the first ones ran on. */
+static unsigned int uscs_of_first(struct pumice_context *context, uint64_t start,
+				  const uint32_t *usc)
+{
+	uint32_t seen = 0, i;
+
+	assert_int_equal(pumice_context_run(context, start, PUMICE_FOREVER, NULL), 0);
+	for (i = 0; i < GROUPS; i++)
+		assert_in_range(usc[i], 0, USCS - 1);
+	for (i = 0; i < FIRST; i++)
+		seen |= 1u << usc[i];
+	return (unsigned int)__builtin_popcount(seen);
+}
+
+/* A look of the host at the GPU may let another thread continue the launch: not in all of them. */
+static void first_groups_of_a_large_launch_are_in_the_cdms_thread(void **state)
+{
+	struct pumice_dispatch d = { .groups = { GROUPS, 1, 1 } };
+	unsigned int launches, uscs, together = 0;
+	struct pumice_program *program;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct pumice_kernel *kernel;
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device *dev;
+	struct pumice_buffer out;
+	struct pumice_vm *vm;
+	uint32_t uniforms[2];
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:cores=4,threads=2,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	assert_int_equal(pumice_buffer_create(vm, GROUPS * 4, &out), 0);
+	assert_int_equal(pumice_stream_create(vm, 65536, &stream), 0);
+	if (pumice_program_assemble("groups", text, &program, error, sizeof(error)))
+		fail_msg("%s", error);
+	assert_int_equal(pumice_kernel_create(vm, program, &kernel), 0);
+	uniforms[0] = (uint32_t)out.va;
+	uniforms[1] = (uint32_t)(out.va >> 32);
+	d.kernel = kernel;
+	d.uniforms = uniforms;
+	d.uniform_words = 2;
+	assert_int_equal(pumice_stream_dispatch(stream, &d), 0);
+	assert_int_equal(pumice_stream_end(stream, &start), 0);
+	for (launches = 0; launches < LAUNCHES && !together; launches++) {
+		uscs = uscs_of_first(context, start, out.cpu);
+		together += uscs <= USCS / 2;
+	}
+	assert_true(together);
+	pumice_kernel_destroy(kernel);
+	pumice_program_destroy(program);
+	pumice_stream_destroy(stream);
+	pumice_buffer_destroy(&out);
+	pumice_context_destroy(context);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_groups_of_a_large_launch_are_in_the_cdms_thread),
+	};
+
+	return cmocka_run_group_tests_name("libpumice groups", tests, NULL, NULL);
+}
