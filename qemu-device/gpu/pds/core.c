@@ -154,17 +154,26 @@ static void notify_all(const struct pds_core *core, u8 set)
 	}
 }
 
+/* The ends of tasks of other data masters that a wait is for, in order. */
+enum hope {
+	HOPE_NONE,	/* none: it is excluded until tasks of its own end */
+	HOPE_ROWS,	/* those with rows of the pool: rows.c */
+	HOPE_ROOM,	/* any */
+};
+
 /*
- * Return whether the data master of a need that waits for a task is at its limits on all USCs of
- * the core, or waits for rows of the VPM and cannot be kept from them by claims of others: rows.c.
- * outputs: or on all others the pixel outputs of tiles leave too little.
+ * Return what the data master of a need that waits for a task hopes for. None if it is at its
+ * limits on all USCs of the core, or waits for rows of the VPM and cannot be kept from them by
+ * claims of others. outputs: or on all others the pixel outputs of tiles leave too little.
  */
-static bool need_is_excluded(const struct pds_core *core, const struct pds_need *need, bool outputs)
+static enum hope hope_of_need(const struct pds_core *core, const struct pds_need *need,
+			      bool outputs)
 {
+	const bool rows = pds_rows_suffice(core, need);
 	unsigned int i;
 
-	if (!pds_rows_suffice(core, need) && !pds_rows_are_of_others(core, need))
-		return true;
+	if (!rows && !pds_rows_are_of_others(core, need))
+		return HOPE_NONE;
 	for (i = core->first; i < core->first + core->uscs; i++) {
 		const struct pds_unit *unit = &unit_of(core, i)->accounts;
 
@@ -172,21 +181,25 @@ static bool need_is_excluded(const struct pds_core *core, const struct pds_need 
 			continue;
 		if (pds_unit_permits(unit, need, &core->limits[need->dm]) &&
 		    (!outputs || pds_unit_could_fit(unit, need)))
-			return false;
+			return rows ? HOPE_ROOM : HOPE_ROWS;
 	}
-	return true;
+	return HOPE_NONE;
 }
 
-/* Return whether this is so for all needs of a data master that wait, or there is none. */
-static bool is_excluded(const struct pds_core *core, unsigned int dm, bool outputs)
+/* Return the highest one of the needs of a data master that wait. */
+static enum hope hope_of(const struct pds_core *core, unsigned int dm, bool outputs)
 {
 	const u32 waiting = core->dms.waiting[dm];
+	enum hope most = HOPE_NONE, hope;
 	unsigned int n;
 
-	for (n = 0; waiting >> n; n++)
-		if (waiting >> n & 1 && !need_is_excluded(core, &core->wanted[dm][n], outputs))
-			return false;
-	return true;
+	for (n = 0; waiting >> n; n++) {
+		if (!(waiting >> n & 1))
+			continue;
+		hope = hope_of_need(core, &core->wanted[dm][n], outputs);
+		most = hope > most ? hope : most;
+	}
+	return most;
 }
 
 /* Update which data masters the ends of tasks do not help; call before the DMS decides. */
@@ -195,13 +208,14 @@ static struct dms *update_dms(struct pds_core *core, bool outputs)
 	const u32 waiting = dms_waiting(&core->dms);
 	unsigned int dm;
 
-	core->dms.limited = 0;
+	core->dms.limited = core->dms.pooled = 0;
 	for (dm = 0; waiting >> dm; dm++) {
-		bool excluded = is_excluded(core, dm, outputs);
+		enum hope hope = hope_of(core, dm, outputs);
 
-		if (dm == PDS_DM_PDM && core->dms.outputs)
-			excluded &= pds_outputs_excluded(core);
-		core->dms.limited |= (u8)(excluded << dm);
+		if (dm == PDS_DM_PDM && core->dms.outputs && !pds_outputs_excluded(core))
+			hope = HOPE_ROOM;
+		core->dms.limited |= (u8)((hope == HOPE_NONE) << dm);
+		core->dms.pooled |= (u8)((hope == HOPE_ROWS) << dm);
 	}
 	return &core->dms;
 }

@@ -10,6 +10,8 @@ _Static_assert(PDS_WAITERS <= 8, "waiters are bits of a u8");
 #define PDM	(1u << PDS_DM_PDM)
 #define RDM	(1u << PDS_DM_RDM)
 
+#define POOL	(PDM | RDM)	/* whose tasks have rows of the pool of the VPM: rows.c */
+
 /*
  * For policies with fixed priorities: data masters that precede each one. The RDM has the priority
  * of the CDM.
@@ -58,7 +60,10 @@ static u32 preceding(const struct dms *dms, enum pds_dm dm)
 
 bool dms_admits(const struct dms *dms, enum pds_dm dm)
 {
-	return !(dms_waiting(dms) & ~dms->limited & preceding(dms, dm));
+	const u32 waiting = dms_waiting(dms) & ~(u32)dms->limited;
+	const bool has_rows = POOL >> dm & 1;
+
+	return !((has_rows ? waiting : waiting & ~(u32)dms->pooled) & preceding(dms, dm));
 }
 
 u8 dms_admitted(const struct dms *dms)

@@ -22,6 +22,9 @@ struct dms {
 	u8 limited;			/* of those that wait, those that only their own limits
 					 * or the pixel outputs of tiles exclude: they cannot
 					 * use the room, so they precede no other */
+	u8 pooled;			/* of those that wait, those that only rows of the pool
+					 * exclude, which others have: they precede none that has
+					 * no such rows */
 	u64 claims;			/* of all data masters, */
 	u64 last[PDS_DM_COUNT];		/* and their number at the last one of each */
 };

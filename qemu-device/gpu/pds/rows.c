@@ -14,13 +14,13 @@
  * copied. So one that waits for them waits for a finite time if programs end. A large task that
  * waits for rows of the other data master takes part in the decisions of the DMS, which may hold
  * that one back meanwhile: or its small tasks would keep the large one from ever having its rows.
+ * It holds back neither the VDM nor the CDM until these rows are free.
  * A small task waits for rows of its own data master, or for one large task, whose rows become free
  * at once: it holds no other data master until it can claim them.
  *
- * Limit: a large task that does not end keeps the other data master waiting until its job times
- * out; and while a large task waits for rows of one that does not end, data masters of lower
- * precedence wait, too, even those without rows. No task is large if the VPM has 256 KiB or more:
- * a wave has at most 256 outputs, and pds_pool_instances() limits the waves of a task.
+ * Limit: a large task that does not end, or that waits for rows of one that does not end, keeps the
+ * other data master waiting until that job times out. No task is large if the VPM has 256 KiB or
+ * more: a wave has at most 256 outputs, and pds_pool_instances() limits the waves of a task.
  */
 #include "../number.h"
 #include "state.h"

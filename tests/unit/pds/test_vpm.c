@@ -491,6 +491,42 @@ static void large_tasks_have_the_whole_pool(void **state)
 	stage_tasks_destroy(t);
 }
 
+/*
+ * Meanwhile the CDM, which the PDM precedes, has no such rows and is not held back; from then on,
+ * when the large task can have them, it is.
+ */
+static void large_tasks_that_wait_for_rows_do_not_hold_work_groups(void **state)
+{
+	static const enum pumice_dms_policy policies[] = {
+		PUMICE_DMS_POLICY_GRAPHICS, PUMICE_DMS_POLICY_PDM_VDM_CDM,
+		PUMICE_DMS_POLICY_ROUND_ROBIN,
+	};
+	struct pds_launch launch = fx_launch(32, 2, 1);
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < sizeof(policies) / sizeof(policies[0]); n++) {
+		struct stage_tasks *t = create_pool(1);
+		struct pds_place large, rays;
+
+		fx_control(t->fx, (struct pds_control){ .out_of_order = true,
+							.policy = policies[n] });
+		fx_program_empty(t->fx, &launch);
+		assert_true(fx_begin(t->fx, &launch));
+		t->stage[PDS_DM_PDM].vo_words = 14;
+		rays = run_in_pool(t, PDS_DM_RDM, 32);
+		assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 96, 1, &large), PDS_WAIT);
+		assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+		pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
+		assert_int_equal(fx_group(t->fx, 1, 0, 0, 1), PDS_WAIT);
+		large = run_in_pool(t, PDS_DM_PDM, 96);
+		assert_int_equal(fx_group(t->fx, 1, 0, 0, 1), PDS_STARTED);
+		fx_finish_all(t->fx);
+		pds_pool_free(t->fx->pds, PDS_DM_PDM, &large);
+		stage_tasks_destroy(t);
+	}
+}
+
 /* The same for a claim that is dropped: all rows can be claimed again. */
 static void large_tasks_that_are_dropped_leave_the_pool_free(void **state)
 {
@@ -661,6 +697,7 @@ int main(void)
 		cmocka_unit_test(a_wait_for_rows_counts_once_on_each_core),
 		cmocka_unit_test(each_data_master_has_half_of_the_pool),
 		cmocka_unit_test(large_tasks_have_the_whole_pool),
+		cmocka_unit_test(large_tasks_that_wait_for_rows_do_not_hold_work_groups),
 		cmocka_unit_test(large_tasks_that_are_dropped_leave_the_pool_free),
 		cmocka_unit_test(waits_of_small_tasks_hold_no_other),
 		cmocka_unit_test(large_tasks_that_wait_for_own_rows_hold_no_other),
