@@ -43,6 +43,7 @@ static struct {
 	bool boosted;			/* runs before higher priorities, for one slice */
 } master[FWIF_DM_COUNT];
 static bool switching_out;	/* a switch of the job on the CDM was requested */
+static u32 ready_masters;	/* bit n: data master n may have ready contexts */
 
 #define NEVER		(~0ull)
 #define TICKS_PER_US	(PUMICE_SYS_CLOCK_HZ__RESET / 1000000)
@@ -66,6 +67,7 @@ static void to_ready(struct context *c)
 {
 	c->place = PLACE_READY;
 	c->ready_since = clock_now();
+	ready_masters |= 1u << c->dm;
 	context_list_push(&master[c->dm].ready[c->priority], c);
 }
 
@@ -256,8 +258,10 @@ static void start_on(u32 dm)
 	if (dm_running(dm) || (dm == FWIF_DM_PDM && partial_wants_pdm()))
 		return;
 	priority = choose_priority(master[dm].ready);
-	if (priority < 0)
+	if (priority < 0) {
+		ready_masters &= ~(1u << dm);
 		return;
+	}
 	c = context_list_pop(&master[dm].ready[priority]);
 	c->place = PLACE_RUNNING;
 	note_boost(c);
@@ -268,8 +272,9 @@ void sched_start_next(void)
 {
 	u32 dm;
 
-	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		start_on(dm);
+	for (dm = 0; ready_masters >> dm; dm++)
+		if (ready_masters >> dm & 1)
+			start_on(dm);
 	sched_review();
 }
 
