@@ -50,7 +50,7 @@ struct thread {
 	unsigned int number;
 	pthread_t id;
 	/* Of the thread itself: wake-ups of its step are recorded, see workers_unit.wakes_late. */
-	bool records;
+	enum workers_late records;
 	u64 record[RECORD_WORDS];	/* a bit a unit */
 };
 
@@ -237,29 +237,30 @@ static bool stop_spinning(struct workers *w)
 	return spinning;
 }
 
-/* Find a thread for urgent work: an idle one, or one whose step is stopped early. */
-static void find_thread(struct workers *w, bool urgent)
+/*
+ * Find a thread for work: one that polls, an idle one, or for urgent work one whose step is stopped
+ * early. Returns true for an idle one, which the caller signals: best after it has unlocked, because
+ * a thread that wakes up needs the lock at once.
+ */
+static bool find_thread(struct workers *w, bool urgent)
 {
 	unsigned int i;
 
 	if (stop_spinning(w))
-		return;
-	if (w->idle) {
-		pthread_cond_signal(&w->work);
-		return;
-	}
-	if (!urgent)
-		return;
-	for (i = 0; i < w->units; i++) {
+		return false;
+	if (w->idle)
+		return true;
+	for (i = 0; urgent && i < w->units; i++) {
 		if (w->unit[i].running && !w->unit[i].cfg.urgent) {
 			atomic_store(&w->unit[i].stop, true);
-			return;
+			break;
 		}
 	}
+	return false;
 }
 
-/* Queue a unit that was woken, and find a thread for it; the lock is held. */
-static void wake_locked(struct workers *w, unsigned int unit)
+/* Queue a unit that was woken, and find a thread for it as find_thread() does; the lock is held. */
+static bool wake_locked(struct workers *w, unsigned int unit)
 {
 	struct unit *u = &w->unit[unit];
 	const bool queued = u->queued;
@@ -270,36 +271,41 @@ static void wake_locked(struct workers *w, unsigned int unit)
 	 * queued had a step: it stops none, so that others have whole steps in between, however
 	 * often a guest wakes it.
 	 */
-	if (!w->parks && !u->running)
-		find_thread(w, u->cfg.urgent && !queued);
+	return !w->parks && !u->running && find_thread(w, u->cfg.urgent && !queued);
+}
+
+/* Return whether a thread whose step records wake-ups records that of a unit. */
+static bool is_recorded(const struct workers *w, const struct thread *self, unsigned int unit)
+{
+	return self->records == WORKERS_LATE_ALL ||
+	       (w->unit[unit].cfg.home && is_home(w, unit, self->number));
 }
 
 /*
- * Record a wake-up by this thread's step of a unit at home here, to pass it on later. Returns false
- * to pass it on now. The unit is not awake until then: other threads may wake it at once.
+ * Record a wake-up by this thread's step, to pass it on later. Returns false to pass it on now. The
+ * unit is not awake until then: other threads may wake it at once.
  */
 static bool record_wake(const struct workers *w, unsigned int unit)
 {
 	struct thread *self = current_thread;
 
-	if (!self || self->w != w || !self->records || !w->unit[unit].cfg.home ||
-	    !is_home(w, unit, self->number))
+	if (!self || self->w != w || !self->records || !is_recorded(w, self, unit))
 		return false;
 	self->record[unit / 64] |= 1ull << unit % 64;
 	return true;
 }
 
-/* Pass on the wake-ups that a step recorded; the lock is held. */
+/* Queue the units that a step recorded: its thread checks the queue next. The lock is held. */
 static void pass_wakes(struct workers *w, struct thread *self)
 {
 	unsigned int n, unit;
 
-	self->records = false;
+	self->records = WORKERS_LATE_NONE;
 	for (n = 0; n < RECORD_WORDS; n++) {
 		for (; self->record[n]; self->record[n] &= self->record[n] - 1) {
 			unit = n * 64 + (unsigned int)__builtin_ctzll(self->record[n]);
 			if (!atomic_exchange(&w->unit[unit].awake, true))
-				wake_locked(w, unit);
+				make_runnable(w, unit);
 		}
 	}
 }
@@ -311,7 +317,7 @@ static void run_step(struct workers *w, struct thread *self, unsigned int index)
 	bool more;
 
 	if (self)
-		self->records = u->cfg.wakes_late && w->threads > 1;
+		self->records = w->threads > 1 ? u->cfg.wakes_late : WORKERS_LATE_NONE;
 	pthread_mutex_unlock(&w->lock);
 	more = u->cfg.step(u->cfg.opaque, u->cfg.index, &u->stop);
 	pthread_mutex_lock(&w->lock);
@@ -412,10 +418,14 @@ static void *thread_main(void *arg)
 		u64 ns = w->parks ? WORKERS_NEVER : check_deadlines(w);
 		unsigned int index = claim(w, self->number);
 
-		if (index != NO_UNIT)
-			run_step(w, self, index);
-		else
+		if (index == NO_UNIT) {
 			sleep_for_work(w, ns);
+			continue;
+		}
+		/* Units that a step left in the queue, for another thread. */
+		if (w->head != NO_UNIT && find_thread(w, false))
+			pthread_cond_signal(&w->work);
+		run_step(w, self, index);
 	}
 	pthread_mutex_unlock(&w->lock);
 	if (w->thread_end)
@@ -433,7 +443,7 @@ static void kick_poller(struct workers *w, bool kick)
 void workers_wake(struct workers *w, unsigned int unit)
 {
 	struct unit *u = &w->unit[unit];
-	bool kick;
+	bool kick, signal;
 
 	if (record_wake(w, unit))
 		return;
@@ -441,23 +451,27 @@ void workers_wake(struct workers *w, unsigned int unit)
 	if (atomic_exchange(&u->awake, true) && !u->cfg.urgent)
 		return;
 	pthread_mutex_lock(&w->lock);
-	wake_locked(w, unit);
+	signal = wake_locked(w, unit);
 	kick = !w->threads && !w->polling && !w->parks;
 	pthread_mutex_unlock(&w->lock);
+	if (signal)
+		pthread_cond_signal(&w->work);
 	kick_poller(w, kick);
 }
 
 static void set_deadline(struct workers *w, unsigned int unit, u64 deadline, bool replace)
 {
-	bool kick;
+	bool kick, signal = false;
 
 	pthread_mutex_lock(&w->lock);
 	if (replace || deadline < w->unit[unit].deadline)
 		w->unit[unit].deadline = deadline;
-	if (deadline != WORKERS_NEVER && !stop_spinning(w) && w->idle)
-		pthread_cond_signal(&w->work);
+	if (deadline != WORKERS_NEVER)
+		signal = find_thread(w, false);
 	kick = !w->threads && !w->polling && !w->parks && deadline != WORKERS_NEVER;
 	pthread_mutex_unlock(&w->lock);
+	if (signal)
+		pthread_cond_signal(&w->work);
 	kick_poller(w, kick);
 }
 

@@ -40,6 +40,17 @@
 
 struct workers;
 
+/*
+ * Which units that a step wakes are queued when it has ended, with several threads: before that an
+ * idle thread would run them, although what the step wrote for them is in the caches of its own
+ * thread, which runs one of them next. Wake-ups by others are not late.
+ */
+enum workers_late {
+	WORKERS_LATE_NONE,
+	WORKERS_LATE_HOME,	/* those with their home at the thread of the step */
+	WORKERS_LATE_ALL,	/* of a unit with short steps */
+};
+
 struct workers_unit {
 	/*
 	 * Run for a quantum, less when *stop becomes true. Returns true while there is more
@@ -55,13 +66,7 @@ struct workers_unit {
 	 * same thread runs them. 0: any thread, as all urgent units.
 	 */
 	unsigned int home;
-	/*
-	 * With several threads, units that have their home at the thread of the step, and are woken
-	 * by it, are queued when it has ended: before that an idle thread would run them, although
-	 * what the step wrote for them is in the caches of its own thread, which runs them next.
-	 * Wake-ups by others are not late.
-	 */
-	bool wakes_late;
+	enum workers_late wakes_late;
 };
 
 struct workers_config {

@@ -138,7 +138,7 @@ static void thread_end(void *opaque)
 }
 
 /* Unit 0 is urgent; unit 1 may wake units late. */
-static struct fixture *fx_create_late(unsigned int threads, bool wakes_late)
+static struct fixture *fx_create_late(unsigned int threads, enum workers_late wakes_late)
 {
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	struct workers_unit unit[UNITS];
@@ -152,7 +152,7 @@ static struct fixture *fx_create_late(unsigned int threads, bool wakes_late)
 	for (i = 0; i < UNITS; i++)
 		unit[i] = (struct workers_unit){ .step = step, .opaque = fx, .index = i,
 						 .urgent = !i, .home = home[i],
-						 .wakes_late = wakes_late && i == 1 };
+						 .wakes_late = i == 1 ? wakes_late : 0 };
 	fx->threads = threads;
 	fx->w = workers_create(&config);
 	assert_non_null(fx->w);
@@ -161,7 +161,7 @@ static struct fixture *fx_create_late(unsigned int threads, bool wakes_late)
 
 static struct fixture *fx_create(unsigned int threads)
 {
-	return fx_create_late(threads, false);
+	return fx_create_late(threads, WORKERS_LATE_NONE);
 }
 
 static void fx_destroy(struct fixture *fx)
@@ -581,7 +581,8 @@ static void units_that_a_step_wakes_late_run_after_it(void **state)
 	(void)state;
 	for (late = 0; late < 2; late++) {
 		for (again = 2; again--;) {
-			struct fixture *fx = fx_create_late(2, late);
+			struct fixture *fx = fx_create_late(2, late ? WORKERS_LATE_HOME :
+								      WORKERS_LATE_NONE);
 
 			fx->held[1] = true;
 			fx->wakes[1] = 1u << 0 | 1u << 4 | 1u << 5;
@@ -602,10 +603,36 @@ static void units_that_a_step_wakes_late_run_after_it(void **state)
 	}
 }
 
+/*
+ * With WORKERS_LATE_ALL all of them wait. Then both threads run them: the unit of the thread itself
+ * is held until another one, which that thread left in the queue, has run.
+ */
+static void all_units_that_a_step_wakes_late_run_after_it(void **state)
+{
+	struct fixture *fx = fx_create_late(2, WORKERS_LATE_ALL);
+	unsigned int i;
+
+	(void)state;
+	fx->held[1] = fx->held[4] = fx->held[5] = true;
+	fx->wakes[1] = 1u << 0 | 1u << 4 | 1u << 5;
+	workers_wake(fx->w, 1);
+	until_inside(fx, 1);
+	run_the_queue(fx);
+	assert_int_equal(fx->steps[0] + fx->inside[4] + fx->inside[5], 0);
+	fx->held[1] = false;
+	until_inside(fx, 4);
+	until_inside(fx, 5);
+	fx->held[4] = fx->held[5] = false;
+	for (i = 4; i <= 5; i++)
+		until_steps(fx, i, 1);
+	until_steps(fx, 0, 1);
+	fx_destroy(fx);
+}
+
 /* Without another thread that would run them, nothing is gained by waiting. */
 static void one_thread_queues_units_at_once(void **state)
 {
-	struct fixture *fx = fx_create_late(1, true);
+	struct fixture *fx = fx_create_late(1, WORKERS_LATE_ALL);
 
 	(void)state;
 	/* Unit 4 is queued while the step runs, before unit 3. */
@@ -657,7 +684,9 @@ static void late_wake_ups_of_all_units_are_passed_on(void **state)
 	(void)state;
 	for (i = 0; i < MANY; i++)
 		unit[i] = (struct workers_unit){ .step = step_many, .opaque = &m, .index = i,
-						 .home = i, .wakes_late = !i };
+						 .home = i,
+						 .wakes_late = i ? WORKERS_LATE_NONE :
+								   WORKERS_LATE_HOME };
 	m.w = workers_create(&config);
 	assert_non_null(m.w);
 	for (i = 0; i <= MANY * (WORKERS_MAX_SKIPS + 1); i++) {
@@ -871,6 +900,7 @@ int main(void)
 		cmocka_unit_test(a_thread_prefers_its_home_units_and_others_do_not_starve),
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
 		cmocka_unit_test(units_that_a_step_wakes_late_run_after_it),
+		cmocka_unit_test(all_units_that_a_step_wakes_late_run_after_it),
 		cmocka_unit_test(one_thread_queues_units_at_once),
 		cmocka_unit_test(late_wake_ups_of_all_units_are_passed_on),
 		cmocka_unit_test(units_at_home_are_those_of_the_thread),

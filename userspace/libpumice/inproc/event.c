@@ -39,8 +39,9 @@ void event_raise(struct inproc_device *d)
 {
 	pthread_mutex_lock(&d->event_lock);
 	d->events++;
-	pthread_cond_broadcast(&d->event);
 	pthread_mutex_unlock(&d->event_lock);
+	/* Without the lock, which a thread that wakes up needs at once. */
+	pthread_cond_broadcast(&d->event);
 }
 
 u64 event_count(struct inproc_device *d)
