@@ -239,8 +239,8 @@ static bool stop_spinning(struct workers *w)
 
 /*
  * Find a thread for work: one that polls, an idle one, or for urgent work one whose step is stopped
- * early. Returns true for an idle one, which the caller signals: best after it has unlocked, because
- * a thread that wakes up needs the lock at once.
+ * early. Returns true for an idle one, which the caller signals, without the lock if possible: a
+ * thread that wakes up needs it at once.
  */
 static bool find_thread(struct workers *w, bool urgent)
 {

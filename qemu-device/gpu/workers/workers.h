@@ -41,9 +41,9 @@
 struct workers;
 
 /*
- * Which units that a step wakes are queued when it has ended, with several threads: before that an
- * idle thread would run them, although what the step wrote for them is in the caches of its own
- * thread, which runs one of them next. Wake-ups by others are not late.
+ * Units that a step wakes, and that are queued only when it has ended, with several threads: before
+ * that an idle thread would run them, although what the step wrote for them is in the caches of its
+ * own thread, which runs one of them next. Wake-ups by others are not late.
  */
 enum workers_late {
 	WORKERS_LATE_NONE,

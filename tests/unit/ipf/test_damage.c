@@ -356,6 +356,45 @@ static void references_beyond_a_block_are_refused(void **state)
 	damage_destroy(&w);
 }
 
+/* Varyings of a vertex that a block does not have, in each place, or whose program has not run. */
+static void varyings_beyond_a_block_are_refused(void **state)
+{
+	static const enum pumice_vertex_data deferred[] = { PUMICE_VERTEX_DATA_NUMBER,
+							    PUMICE_VERTEX_DATA_CLIPPED };
+	struct mmu_tlb *tlb = calloc(1, sizeof(*tlb));
+	struct pumice_prim_block header;
+	float v[3][PUMICE_MAX_VARYINGS];
+	struct ipf_varyings varyings = { .header = &header, .count = 3,
+					 .out = { v[0], v[1], v[2] } };
+	struct gpu_fault fault;
+	struct damage_fixture w;
+	u32 ref, i;
+
+	(void)state;
+	damage_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
+	varyings.block = chunk(&w, 0, &ref)[0];
+	assert_int_equal(pumice_prim_block_unpack(block(&w, varyings.block), &header),
+			 PUMICE_UNPACK_OK);
+	for (i = 0; i < 3; i++) {
+		varyings.vertex[i] = (u8)(header.vertices - 1);
+		assert_true(ipf_fetch_varyings(&w.fx->scene, &w.fx->pb->mmu, tlb, &varyings,
+					       &fault));
+		varyings.vertex[i] = header.vertices;
+		assert_false(ipf_fetch_varyings(&w.fx->scene, &w.fx->pb->mmu, tlb, &varyings,
+						&fault));
+		assert_int_equal(fault.fault, PUMICE_FAULT_IPF_BLOCK);
+		varyings.vertex[i] = 0;
+	}
+	for (i = 0; i < 2; i++) {
+		header.vertex_data = deferred[i];
+		assert_false(ipf_fetch_varyings(&w.fx->scene, &w.fx->pb->mmu, tlb, &varyings,
+						&fault));
+		assert_int_equal(fault.fault, PUMICE_FAULT_IPF_BLOCK);
+	}
+	free(tlb);
+	damage_destroy(&w);
+}
+
 /* Descending sequence numbers fault; a limit ends streams that reach it. */
 static void sequences_ascend_and_a_limit_ends_them(void **state)
 {
@@ -395,6 +434,7 @@ int main(void)
 		cmocka_unit_test(a_stream_without_end_is_a_fault),
 		cmocka_unit_test(invalid_fields_are_reported),
 		cmocka_unit_test(references_beyond_a_block_are_refused),
+		cmocka_unit_test(varyings_beyond_a_block_are_refused),
 		cmocka_unit_test(sequences_ascend_and_a_limit_ends_them),
 	};
 

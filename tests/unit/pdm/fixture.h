@@ -67,7 +67,7 @@ enum fx_program {
 	FX_DEPTH_OUT,	/* depth v1, then the same */
 	FX_DEPTH_MOV,	/* o0 is the depth plane: from its source, */
 	FX_DEPTH_ITERATE,	/* iterated by the PDS, */
-	FX_DEPTH_COEFF,	/* or by the program, with that of 1/w before it */
+	FX_DEPTH_COEFF,	/* or by the program; both after that of 1/w */
 	FX_LOOP,	/* never ends */
 	FX_BAD_STORE,	/* faults */
 	FX_READS,	/* o0 = o0 / 2 + v0; a task is filled in pieces (texture reads) */

@@ -33,8 +33,8 @@ static const char *const texts[FX_PROGRAMS] = {
 	[FX_DEPTH_OUT] = ".stage fragment\n" INPUT "depth.f32 v1\n" BLEND,
 	[FX_DEPTH_MOV] = ".stage fragment\n.pds\nmov v0, frag_z\ntask code, INSNS\nend\n.endpds\n"
 		"mov o0, v0\nend\n",
-	[FX_DEPTH_ITERATE] = ".stage fragment\n.pds\niterate v0, 65, 1, linear\n"
-		"task code, INSNS\nend\n.endpds\nmov o0, v0\nend\n",
+	[FX_DEPTH_ITERATE] = ".stage fragment\n.pds\niterate v0, 64, 2, linear\n"
+		"task code, INSNS\nend\n.endpds\nmov o0, v1\nend\n",
 	[FX_DEPTH_COEFF] = ".stage fragment\n.pds\ncoeff cf0, 64, 2\ntask code, INSNS\nend\n.endpds\n"
 		"itr r0, linear, 1, cf3\nmov o0, r0\nend\n",
 	[FX_LOOP] = ".stage fragment\n" INPUT "again:\nadd.u32 r0, v0, 1\njump again\nend\n",

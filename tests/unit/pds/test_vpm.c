@@ -489,6 +489,19 @@ static void large_tasks_have_the_whole_pool(void **state)
 	rays = run_in_pool(t, PDS_DM_RDM, 128);
 	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
 	stage_tasks_destroy(t);
+
+	/* The same where rays precede deferred vertices. */
+	t = create_pool(1);
+	fx_control(t->fx, (struct pds_control){ .out_of_order = true,
+						.policy = PUMICE_DMS_POLICY_CDM_VDM_PDM });
+	t->stage[PDS_DM_RDM].vo_words = 14;
+	other = run_in_pool(t, PDS_DM_PDM, 32);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 96, 1, &large), PDS_WAIT);
+	assert_int_equal(stage_task_claim(t, PDS_DM_PDM, 0, 32, 1, &rays), PDS_WAIT);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &other);
+	large = run_in_pool(t, PDS_DM_RDM, 96);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &large);
+	stage_tasks_destroy(t);
 }
 
 /*
