@@ -46,15 +46,17 @@ def has_rays():
     return "-DHAVE_EMBREE" in commands.read_text(encoding="utf-8")
 
 
-def build():
+def build(name):
     """Build pumice-bench; meson omits it without OpenCL, EGL or OpenGL ES.
 
-    Without Embree it has no rows of rays.
+    Without Embree it has no rows of rays. The folder is wiped and set up again if there is no
+    program, or if the program has no rows of rays and all rows are measured (name is empty),
+    since Embree may have been installed meanwhile.
     """
     native = BUILD / "native"
     log = OUT / "logs/bench-build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    if (NATIVE / "pumice-bench").exists() and has_rays():
+    if (NATIVE / "pumice-bench").exists() and (name or has_rays()):
         steps = [["ninja", "-C", str(native), *TARGETS]]
     else:
         # Only --wipe forgets results of checks in every version of meson. It also removes the
@@ -143,7 +145,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="of which the best counts")
     parser.add_argument("--name", help="rows with this in their name; without a guest")
     options = parser.parse_args()
-    build()
+    build(options.name)
     if not options.name and not has_rays():
         fail("pumice-bench was built without Embree, and has no rows of rays",
              "install libembree-dev (scripts/packages.txt) and run this again")

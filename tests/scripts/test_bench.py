@@ -93,6 +93,13 @@ class Rows(unittest.TestCase):
         self.bench("--name", "saxpy")
         self.assertEqual(self.programs, ["meson", "ninja", "pumice-bench"])
 
+    def test_for_chosen_rows_a_program_without_embree_is_not_built_from_scratch(self):
+        (self.build / "native/pumice-bench").touch()
+        self.bench("--name", "saxpy")
+        self.assertEqual(self.programs, ["ninja", "pumice-bench"])
+        self.assertEqual(self.targets, ["tests/bench/pumice-bench",
+                                        "userspace/libpumice/pumice_fw.bin"])
+
 
 if __name__ == "__main__":
     unittest.main()
