@@ -185,8 +185,8 @@ static inline void exec_check_stop(struct exec *x)
 }
 
 /*
- * Continue at instruction index target, within the slice. Like exec_next(), but step.c returns to
- * its loop.
+ * Continue at instruction index target, within the slice. Runs the target at once, as exec_next()
+ * does. If x->stepped, returns it instead: step.c runs each instruction itself.
  */
 static inline const struct usc_insn *exec_jump(struct exec *x, const struct usc_insn *i, u32 target)
 {
