@@ -25,7 +25,7 @@ struct table_fixture {
 	struct mem_map map;
 	struct mmu mmu;
 	struct mmu_tlb tlb;
-	struct mmu_tlb_entry far[MMU_TLB_FAR];	/* its second level */
+	struct mmu_tlb_entry far[MMU_TLB_FAR_ENTRIES];	/* its second level */
 	struct pumice_mem_region region[REGIONS];
 };
 
@@ -275,7 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(w, "out of memory");
 	make_regions(w);
 	w->mmu.map = &w->map;
-	mmu_tlb_set_far(&w->tlb, w->far, MMU_TLB_FAR);
+	mmu_tlb_set_far(&w->tlb, w->far, MMU_TLB_FAR_ENTRIES);
 	mmu_reset(&w->mmu);
 	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
 		atomic_store(&w->mmu.ctx[i], w->region[0].addr | 1);

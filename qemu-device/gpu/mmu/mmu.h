@@ -34,12 +34,10 @@ struct inject;
 struct mem_map;
 
 #define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
-/*
- * Entries of the second level, powers of two: of units that access scattered memory, and of those
- * that access a few buffers, page after page.
- */
-#define MMU_TLB_FAR	8192u
-#define MMU_TLB_FEW	64u
+/* Entries of the second level of a unit that accesses scattered memory; a power of two. */
+#define MMU_TLB_FAR_ENTRIES	8192u
+/* Those of a unit that accesses a few buffers, page after page; a power of two. */
+#define MMU_TLB_FAR_SMALL	64u
 #define MMU_GRAIN_SHIFT 12u	/* entries of the first level cover 4 KiB */
 
 #define MMU_BLOCK_SHIFT 21u	/* covered by one entry of a page directory */

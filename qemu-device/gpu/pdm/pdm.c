@@ -65,7 +65,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 
 	core->number = number;
 	/* A tile's primitives are spread over the whole parameter buffer. */
-	mmu_tlb_set_far(&core->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+	mmu_tlb_set_far(&core->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	for (i = 0; i < PDM_TILES; i++) {
 		core->tile[i] = aligned_alloc(HOST_LINE, room_of_tile());
 		if (!core->tile[i])

@@ -23,7 +23,7 @@
 static void connect_tlbs(struct ptla *ptla)
 {
 	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++)
-		mmu_tlb_set_far(&ptla->unit[unit].tlb, ptla->unit[unit].far, MMU_TLB_FAR);
+		mmu_tlb_set_far(&ptla->unit[unit].tlb, ptla->unit[unit].far, MMU_TLB_FAR_ENTRIES);
 }
 
 struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque,

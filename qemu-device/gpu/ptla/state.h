@@ -25,7 +25,7 @@ enum ptla_phase {
 /* State of a unit, accessed only in its step. */
 struct ptla_unit {
 	struct mmu_tlb tlb;
-	struct mmu_tlb_entry far[MMU_TLB_FAR];	/* its second level: transfers are long */
+	struct mmu_tlb_entry far[MMU_TLB_FAR_ENTRIES];	/* its second level: transfers are long */
 	u8 buffer[PTLA_BUFFER];	/* blocks of a part of a piece */
 	u8 other[PTLA_BUFFER];
 };

@@ -20,7 +20,7 @@ struct rtu *rtu_create(struct mmu *mmu, u32 waves)
 	if (!rtu)
 		return NULL;
 	rtu->mmu = mmu;
-	mmu_tlb_set_far(&rtu->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+	mmu_tlb_set_far(&rtu->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	rtu->walk = calloc(waves, sizeof(*rtu->walk));
 	if (!rtu->tlb.far || !rtu->walk) {
 		rtu_destroy(rtu);
@@ -43,8 +43,8 @@ void rtu_reset(struct rtu *rtu)
 	struct mmu_tlb_entry *far = rtu->tlb.far;
 
 	memset(&rtu->tlb, 0, sizeof(rtu->tlb));
-	memset(far, 0, MMU_TLB_FAR * sizeof(*far));
-	mmu_tlb_set_far(&rtu->tlb, far, MMU_TLB_FAR);
+	memset(far, 0, MMU_TLB_FAR_ENTRIES * sizeof(*far));
+	mmu_tlb_set_far(&rtu->tlb, far, MMU_TLB_FAR_ENTRIES);
 }
 
 /* Registers of a ray and of a result, as they follow each other. */

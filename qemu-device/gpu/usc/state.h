@@ -114,7 +114,7 @@ struct usc {
 	u8 current;		/* group that runs next */
 	u32 left;		/* rest of its quantum */
 	struct mmu_tlb tlb;
-	struct mmu_tlb_entry far[MMU_TLB_FEW];	/* its second level */
+	struct mmu_tlb_entry far[MMU_TLB_FAR_SMALL];	/* its second level */
 	struct usc_task task[PUMICE_USC_SLOTS];
 	struct usc_group group[PUMICE_USC_TASKS];
 	struct usc_run run[PUMICE_USC_TASKS];

@@ -54,7 +54,7 @@ struct usc *usc_create(const struct usc_config *config)
 	if (!usc)
 		return NULL;
 	usc->config = *config;
-	mmu_tlb_set_far(&usc->tlb, usc->far, MMU_TLB_FEW);
+	mmu_tlb_set_far(&usc->tlb, usc->far, MMU_TLB_FAR_SMALL);
 	usc->unified = store_create(config->unified_bytes);
 	usc->common = store_create(config->common_bytes);
 	usc->local = store_create((size_t)config->local_bytes + USC_LOCAL_SLACK);
@@ -101,7 +101,7 @@ void usc_reset(struct usc *usc)
 	usc->left = 0;
 	memset(&usc->tlb, 0, sizeof(usc->tlb));
 	memset(usc->far, 0, sizeof(usc->far));
-	mmu_tlb_set_far(&usc->tlb, usc->far, MMU_TLB_FEW);
+	mmu_tlb_set_far(&usc->tlb, usc->far, MMU_TLB_FAR_SMALL);
 	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
 		atomic_store_explicit(&usc->tag_reads[n], 0, memory_order_relaxed);
 	rtu_reset(usc->rtu);

@@ -125,7 +125,7 @@ static void random_ranges_equal_the_model(void **state)
 
 	(void)state;
 	srand(13);
-	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	assert_non_null(fx->tlb.far);
 	for (block = 0; block < BLOCKS; block++) {
 		m.entry[block] = (u8)((unsigned int)rand() % PUMICE_PAGE_SIZE_COUNT);
@@ -161,7 +161,8 @@ static void one_walk_serves_a_page_of_an_assigned_size(void **state)
 		struct fixture *fx = fx_create();
 		u64 bus = testmem_alloc(fx->tm, BLOCK, BLOCK);
 
-		mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+		mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES),
+				MMU_TLB_FAR_ENTRIES);
 		assert_non_null(fx->tlb.far);
 		testmem_map_bus(fx->tm, CTX, 0, bus, BLOCK, size, 0);
 		set_range(fx, 0, 0, 0, size);
@@ -183,7 +184,7 @@ static void invalidating_a_part_of_a_page_drops_all_of_it(void **state)
 	u64 page = 64 << 10;
 
 	(void)state;
-	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	assert_non_null(fx->tlb.far);
 	set_range(fx, 0, 0, 0, PUMICE_PAGE_SIZE_64K);
 	assign(fx, true);
@@ -255,7 +256,8 @@ static void an_extent_is_the_rest_of_a_page_of_an_assigned_size(void **state)
 			struct fixture *fx = fx_create();
 			u64 bus = testmem_alloc(fx->tm, BLOCK, BLOCK);
 
-			mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+			mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES),
+					MMU_TLB_FAR_ENTRIES);
 			assert_non_null(fx->tlb.far);
 			testmem_map_bus(fx->tm, CTX, 0, bus, BLOCK, size, TESTMEM_RO);
 			set_range(fx, 0, 0, 0, size);

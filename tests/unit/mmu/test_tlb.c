@@ -69,7 +69,7 @@ static void a_second_level_keeps_entries_evicted_from_the_first(void **state)
 	u32 i;
 
 	(void)state;
-	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	assert_non_null(fx->tlb.far);
 	assert_int_equal((uintptr_t)fx->tlb.far % 64, 0);
 	host = testmem_map(fx->tm, CTX, VA, pages * 4096ull, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
@@ -94,7 +94,7 @@ static void a_second_level_keeps_permissions(void **state)
 	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
 
 	(void)state;
-	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	assert_maps(fx, VA, READ, host);
 	memset(fx->tlb.entry, 0, sizeof(fx->tlb.entry));
 	assert_faults(fx, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
@@ -164,7 +164,7 @@ static void an_entry_survives_ranges_that_do_not_contain_it(void **state)
 	u32 i;
 
 	(void)state;
-	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR), MMU_TLB_FAR);
+	mmu_tlb_set_far(&fx->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	assert_maps(fx, VA, READ, host);
 	assert_maps(fx, VA + 4096, READ, host + 4096);
 	testmem_unmap(fx->tm, CTX, VA, 8192);
