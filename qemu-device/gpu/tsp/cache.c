@@ -94,13 +94,15 @@ static u32 way_of(const struct tsp_cache_set *set, u64 key)
 }
 
 /* Move a way to the front of the order. */
-static u32 used(u32 order, u32 way)
+static u32 move_to_front(u32 order, u32 way)
 {
-	u32 before = 0;		/* mask of the ways in front of it */
+	u32 at, before, after;	/* position of the way; masks of the ways before and after it */
 
-	while ((order & (before + 1) * WAY_MASK) / (before + 1) != way)
-		before = before << WAY_BITS | WAY_MASK;
-	return (order & ~(before << WAY_BITS | WAY_MASK)) | (order & before) << WAY_BITS | way;
+	for (at = 0; (order >> at & WAY_MASK) != way; at += WAY_BITS)
+		;
+	before = (1u << at) - 1;
+	after = ~0u << (at + WAY_BITS);
+	return (order & after) | (order & before) << WAY_BITS | way;
 }
 
 float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words, bool *hit)
@@ -114,7 +116,7 @@ float *tsp_cache_find(struct tsp_cache *cache, u32 block, u32 vertex, u32 words,
 	*hit = way < TSP_CACHE_WAYS;
 	if (*hit) {
 		count(&cache->hits);
-		set->order = (u8)used(set->order, way);
+		set->order = (u8)move_to_front(set->order, way);
 	} else {
 		count(&cache->misses);
 		way = set->order >> (ORDER_BITS - WAY_BITS);
