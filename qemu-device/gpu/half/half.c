@@ -116,30 +116,24 @@ void halves_set_detail(struct halves *halves, bool detail)
 }
 
 /* Add the requests of each interface of an SPU over all SPUs. */
-static void count_tcus(const struct halves *halves, u64 *value)
+static void count_tcus(struct halves *halves, u64 *value)
 {
 	static const enum pumice_perf_counter counter[SPU_TCUS] = {
 		PUMICE_PERF_TAG_TCU0_REQUESTS, PUMICE_PERF_TAG_TCU1_REQUESTS,
 		PUMICE_PERF_TAG_TCU2_REQUESTS, PUMICE_PERF_TAG_TCU3_REQUESTS,
 	};
 	const unsigned int each = halves->uscs_per_core;
-	unsigned int core, n;
+	unsigned int usc;
 
-	for (core = 0; core < halves->cores; core++) {
-		const struct half *half = &halves->half[core * halves->each];
-
-		for (n = 0; n < each; n++)
-			value[counter[n]] += tcu_requests(&half[half_of_usc(n, each)]
-							  .tcu[half_tcu_of_usc(n, each)]);
-	}
+	for (usc = 0; usc < halves->cores * each; usc++)
+		value[counter[usc % each]] += tcu_requests(halves_tcu_of(halves, usc));
 }
 
-void halves_counters_add(const struct halves *halves, u64 *value)
+void halves_counters_add(struct halves *halves, u64 *value)
 {
 	unsigned int i;
 
 	count_tcus(halves, value);
-
 	for (i = 0; i < count(halves); i++) {
 		const struct half *half = &halves->half[i];
 

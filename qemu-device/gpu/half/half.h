@@ -60,6 +60,6 @@ struct tcu *halves_tcu_of(struct halves *halves, unsigned int usc);
 /* Enable or disable the detailed counters of hw/perf.h. */
 void halves_set_detail(struct halves *halves, bool detail);
 /* Add the units' counters to value[], by enum pumice_perf_counter; any thread. */
-void halves_counters_add(const struct halves *halves, u64 *value);
+void halves_counters_add(struct halves *halves, u64 *value);
 
 #endif
