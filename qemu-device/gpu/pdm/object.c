@@ -15,12 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../usc/program.h"
 #include "state.h"
 
 /* Of a piece of loading a program, in units of about 50 ns. */
 #define COST_LOAD	128u	/* read the state and a PDS program, look the program up */
-#define COST_DECODE	4u	/* an instruction; PDM_COST_PIECE is 256 of them */
-#define FETCHED		4u	/* instructions that are read, hashed and compared in a unit */
+#define COST_DECODE	4u	/* an instruction */
+#define FETCHED_PER_UNIT 4u	/* instructions that are read, hashed and compared in a unit */
+
+_Static_assert(USC_DECODE_PIECE * COST_DECODE == PDM_COST_PIECE, "cost of decoding a piece");
+_Static_assert(USC_FETCH_PIECE / FETCHED_PER_UNIT == PDM_COST_PIECE, "cost of fetching a piece");
 
 /* Linear probing would need empty entries, so the whole table is searched where necessary. */
 static u32 hash_of(u64 isp_addr, u64 tsp_addr)
@@ -91,7 +95,7 @@ static u32 cost_of_last(const struct pds_stage *stage, bool only)
 
 	if (decode <= PDM_COST_PIECE)
 		return COST_LOAD + decode;
-	return only ? COST_LOAD + insns / FETCHED : PDM_COST_PIECE;
+	return only ? COST_LOAD + insns / FETCHED_PER_UNIT : PDM_COST_PIECE;
 }
 
 enum pds_load_result pdm_load_stage(struct pdm_tile *tile, const struct pumice_stage *state,
