@@ -8,7 +8,6 @@
 #include "bench.h"
 
 struct our_side {
-	struct gpu *gpu;
 	struct pumice_buffer buffer[BENCH_BUFFERS];
 	struct gpu_work work;
 };
@@ -50,7 +49,7 @@ static void open_ours(const struct bench_workload *w, struct gpu *gpu, struct ou
 {
 	void *cpu[BENCH_BUFFERS] = { NULL };
 
-	*side = (struct our_side){ .gpu = gpu };
+	memset(side, 0, sizeof(*side));
 	for (unsigned int i = 0; i < BENCH_BUFFERS && w->bytes[i]; i++) {
 		gpu_buffer(gpu, w->bytes[i], &side->buffer[i]);
 		cpu[i] = side->buffer[i].cpu;
