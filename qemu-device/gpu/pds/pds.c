@@ -2,8 +2,7 @@
 /*
  * Programmable data sequencer: launches, selection of a USC, groups.
  *
- * Source: document 000, "Programmable Data Sequencer". The PDS of a core is in core.c, accounts
- * are in resource.c, programs in program.c and run.c.
+ * Source: document 000, "Programmable Data Sequencer". state.h lists the files of the PDS.
  *
  * The USC with the fewest waves gets the next group, round robin among equals; preferred USCs have
  * precedence, except for the last groups of a launch. Without threads all are preferred: then this

@@ -64,9 +64,9 @@ enum pds_load_result {
 
 struct pds_ops {
 	/*
-	 * The last group that was started has ended, or one without instances. No lock, or any:
-	 * this may only wake a unit, which calls pds_groups() or pds_pending(). More groups may
-	 * have been started since.
+	 * No group is left, or one without instances has ended. No lock, or any: this may only wake
+	 * a unit, which calls pds_groups() or pds_pending(). More groups may have been started
+	 * since.
 	 */
 	void (*ended)(void *opaque);
 	/* A group of the job faulted while it ran. Device lock held. */

@@ -15,8 +15,8 @@
  * waits for rows of the other data master takes part in the decisions of the DMS, which may hold
  * that one back meanwhile: or its small tasks would keep the large one from ever having its rows.
  * It holds back neither the VDM nor the CDM until these rows are free.
- * A small task waits for rows of its own data master, or for one large task, whose rows become free
- * at once: it holds no other data master until it can claim them.
+ * A small task waits for rows of its own data master, or for one large task, all of whose rows
+ * become free together when it ends. Meanwhile it does not hold back other data masters.
  *
  * Limit: a large task that does not end, or that waits for rows of one that does not end, keeps the
  * other data master waiting until that job times out. No task is large if the VPM has 256 KiB or

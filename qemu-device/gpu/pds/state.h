@@ -1,8 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PDS's state, shared by its files: core.c (the PDS of a core), pds.c (launches and groups
- * of the CDM), task.c (tasks of the VDM, PDM and RDM), outputs.c (pixel outputs of tiles), rows.c
- * (rows of the VPM), stage.c and the files that fill registers. No other file includes this.
+ * The PDS's state, shared by these of its files. No other file of the GPU includes this header.
+ *
+ * pds.c	launches and groups of the CDM
+ * task.c	tasks of the VDM, PDM and RDM
+ * core.c	the PDS of one core: claims, releases, data masters that wait
+ * slots.c	slots of tasks that USCs manage
+ * rows.c	rows of the VPM
+ * outputs.c	pixel outputs of tiles
+ * stage.c	stages: programs of the VDM, PDM and RDM
+ * vertex.c	fills the registers of a task of vertices
+ * fragment.c	fills those of a task of fragments, or of a whole tile
+ * ray.c	fills those of a task of rays
+ *
+ * The other files of the PDS have their own state, or none:
+ *
+ * resource.c	resources of one USC: claim and release
+ * alloc.c	allocator of one store
+ * dms.c	data master selector
+ * order.c	dependencies of groups without instances
+ * code.c	references to USC programs
+ * program.c	PDS programs: fetch, check, decode
+ * check.c	PDS programs: valid operands, by stage
+ * run.c	PDS programs: execution
+ * fill.c	operations that are common to PDS programs of all data masters
+ * attr.c	vertex attributes
  *
  * Locking: each core has a lock. It guards the fields of struct pds_core, except atomic ones
  * and those that are constant, and struct unit of the core's USCs, except as noted there. The
@@ -284,7 +306,7 @@ bool pds_rows_suffice(const struct pds_core *core, const struct pds_need *need);
 bool pds_rows_are_of_others(const struct pds_core *core, const struct pds_need *need);
 /* Allocate the rows of a need; false without a change if there are too few. */
 bool pds_rows_claim(struct pds_core *core, const struct pds_need *need, struct pds_place *place);
-/* Free them; of the VDM, those that were claimed last. */
+/* Free the rows of a place, which must be the last claimed ones if they are of the VDM. */
 void pds_rows_drop(struct pds_core *core, const struct pds_need *need,
 		   const struct pds_place *place);
 /* Free all rows and clear the counters. */
