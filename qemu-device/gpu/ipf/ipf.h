@@ -77,7 +77,7 @@ struct ipf_deferred {
 	u32 number[3];	/* of its vertices; if it was clipped, before it was */
 	u8 corner[3];	/* of the clipped polygon: its vertices, if it was clipped */
 };
-/* Fetch them. The block's vertex_data is not VARYINGS. */
+/* Fetch the deferred vertices of a primitive. The block's vertex_data is not VARYINGS. */
 bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
 			u32 block, const struct pumice_prim_block *header,
 			const struct pumice_prim_index *index, struct ipf_deferred *out,
@@ -89,7 +89,7 @@ struct ipf_varyings {
 	u8 vertex[3];
 	float *out[3];
 };
-/* Fetch them, for a block that has varyings. */
+/* Fetch the varyings of vertices of a block. Its vertex_data is VARYINGS. */
 bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tlb,
 			const struct ipf_varyings *v, struct gpu_fault *fault);
 /* Return the number of vertices of a primitive. */

@@ -130,7 +130,7 @@ static bool triangle_of(const struct pdm_prim *r, struct isp_triangle *out)
 	return true;
 }
 
-/* Set it up again. */
+/* Set up the triangle of a record again. */
 static bool set_up_again(const struct pdm_tile *tile, const struct pdm_prim *r,
 			 struct isp_setup *setup)
 {
@@ -379,7 +379,7 @@ static bool cached_varyings(struct pdm_tile *tile, const struct pdm_prim *r, str
 	if (!missing.count || ipf_fetch_varyings(&pdm->scene, pdm->config.mmu, &tile->core->tlb,
 						 &missing, fault))
 		return true;
-	/* The lines of the missing vertices may have outputs of another context. */
+	/* The lines of the missing vertices were not written. */
 	tsp_cache_empty(cache);
 	return false;
 }

@@ -39,7 +39,7 @@ bool tsp_state_load(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 
 /* Inputs of the planes of a triangle. */
 struct tsp_input {
 	const struct isp_triangle *triangle;
-	const struct isp_setup *depth;	/* of it; NULL: its depth plane is not read */
+	const struct isp_setup *depth;	/* of the triangle; NULL: its depth plane is not read */
 	const struct ipf_prim *prim;
 	const float *const *value;	/* [vertex][n] */
 	u64 needed;		/* bit n: the plane of varying n is read */

@@ -55,7 +55,7 @@ void vpm_fini(struct vpm *vpm);
 /* Free all rows and clear the counters. */
 void vpm_reset(struct vpm *vpm);
 
-/* The following functions are for the ring. */
+/* For the ring. */
 
 /* Return whether this number of contiguous rows can be allocated now. */
 bool vpm_has_room(const struct vpm *vpm, u32 rows);
@@ -65,26 +65,33 @@ bool vpm_alloc(struct vpm *vpm, u32 rows, u64 now, u64 *at);
 void vpm_undo(struct vpm *vpm, u64 at, u64 now);
 /* Free all rows before a position. */
 void vpm_free(struct vpm *vpm, u64 end, u64 now);
-/* Count rows of the pool that were allocated, or with add false freed. */
-void vpm_pool_count(struct vpm *vpm, u32 rows, bool add, u64 now);
-/* Update the counter of occupancy. */
-void vpm_tick(struct vpm *vpm, u64 now);
 
-/* Return the rows in use, of both parts. */
-static inline u32 vpm_used(const struct vpm *vpm)
-{
-	return (u32)(vpm->head - vpm->tail) + vpm->pool_used;
-}
-
-/* Return the row at a position of the ring, or row number n of the pool. */
+/* Return the row at a position. */
 static inline u32 *vpm_row(const struct vpm *vpm, u64 at)
 {
 	return vpm->memory + at % vpm->rows * VPM_ROW_WORDS;
 }
 
+/* For the pool. */
+
+/* Count rows that were allocated, or with add false freed. */
+void vpm_pool_count(struct vpm *vpm, u32 rows, bool add, u64 now);
+
+/* Return row number n of the pool, from 0. */
 static inline u32 *vpm_pool_row(const struct vpm *vpm, u32 n)
 {
 	return vpm->memory + ((u64)vpm->rows + n) * VPM_ROW_WORDS;
+}
+
+/* For both. */
+
+/* Update the counter of occupancy. */
+void vpm_tick(struct vpm *vpm, u64 now);
+
+/* Return the number of rows in use. */
+static inline u32 vpm_used(const struct vpm *vpm)
+{
+	return (u32)(vpm->head - vpm->tail) + vpm->pool_used;
 }
 
 #endif
