@@ -127,10 +127,10 @@ enum pumice_perf_category {
 	X(RDM_RAYS, RDM, 0, "rays", "rays of launches, traced by the walker of the data master") \
 	X(RDM_HITS, RDM, 0, "rays", "rays of launches that hit") \
 	X(RDM_TASKS, RDM, 0, "tasks", "tasks that generate rays, and of hits and misses") \
-	X(TAG_TCU0_REQUESTS, TAG, 0, "requests", "texels of waves, one a lane, requested through interface 0 of SPUs") \
-	X(TAG_TCU1_REQUESTS, TAG, 0, "requests", "texels of waves, one a lane, requested through interface 1 of SPUs") \
-	X(TAG_TCU2_REQUESTS, TAG, 0, "requests", "texels of waves, one a lane, requested through interface 2 of SPUs") \
-	X(TAG_TCU3_REQUESTS, TAG, 0, "requests", "texels of waves, one a lane, requested through interface 3 of SPUs")
+	X(TAG_TCU0_REQUESTS, TAG, 0, "requests", "requests through interface 0 of SPUs; each is for a texel of every lane of a wave") \
+	X(TAG_TCU1_REQUESTS, TAG, 0, "requests", "requests through interface 1 of SPUs; each is for a texel of every lane of a wave") \
+	X(TAG_TCU2_REQUESTS, TAG, 0, "requests", "requests through interface 2 of SPUs; each is for a texel of every lane of a wave") \
+	X(TAG_TCU3_REQUESTS, TAG, 0, "requests", "requests through interface 3 of SPUs; each is for a texel of every lane of a wave")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

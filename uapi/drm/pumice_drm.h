@@ -247,8 +247,8 @@ struct drm_pumice_query_gpu {
 	/** @tsp_vertices: vertices in the cache of a core's TSP; 0 as @vpm_bytes */
 	__u32 tsp_vertices;
 	/**
-	 * @tcus_per_spu: interfaces of texture cache units of an SPU, of which a core has one; 0 as
-	 * @vpm_bytes
+	 * @tcus_per_spu: texture cache interfaces of an SPU: one for each USC. A core is one SPU.
+	 * 0 as @vpm_bytes
 	 */
 	__u32 tcus_per_spu;
 };
