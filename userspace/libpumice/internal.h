@@ -255,7 +255,7 @@ int vm_init(struct pumice_vm *vm, struct pumice_device *dev);
 void vm_fini(struct pumice_vm *vm);
 /* vm_place_object - pumice_vm_place() in the heap of 2 MiB pages if the bo has whole ones. */
 int vm_place_object(struct pumice_vm *vm, struct pumice_bo *bo, u32 flags, u64 *va);
-/* vm_reserve - allocate the addresses of a heap, of which none is in use, up to the end. */
+/* vm_reserve - allocate the addresses of a heap, of which none is in use, up to address @end. */
 int vm_reserve(struct pumice_vm *vm, u32 heap, u64 end);
 /* vm_forget - remove a bo that is being destroyed from all bound ranges. */
 void vm_forget(const struct pumice_bo *bo);

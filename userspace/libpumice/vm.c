@@ -417,6 +417,7 @@ int vm_reserve(struct pumice_vm *vm, u32 heap, u64 end)
 {
 	const u64 page = vm->dev->limits.heaps[heap].page_bytes;
 	u64 start;
+	/* The first page shows where the room begins. */
 	int err = va_alloc(vm, heap, page, 0, page, false, &start);
 
 	if (err || end <= start + page)
