@@ -122,6 +122,31 @@ static void a_full_fifo_of_each_core_makes_tiles_wait(void **state)
 	assert_true(ipf_master_low(&master));
 }
 
+/* Tiles in the FIFOs of all cores times ns. It is up to date when no tile is left. */
+static void occupancy_is_the_sum_of_tiles_over_time(void **state)
+{
+	u64 waits = 0, occupancy = 0, expected = 0;
+	u32 i;
+
+	(void)state;
+	ipf_master_init(&master, 3, 4);
+	for (i = 0; i <= STEPS; i++) {
+		const u32 all = ipf_master_all(&master), action = number_random(&seed, 64);
+		const u64 last = clock;
+
+		clock += number_random(&seed, 100);
+		if (!action || i == STEPS)
+			ipf_master_clear(&master, ++clock);
+		else if (all < 12 && action < 40)
+			add(i);
+		else
+			take(action % 3);
+		expected += all * (clock - last);
+	}
+	ipf_master_counters(&master, &waits, &occupancy);
+	assert_int_equal(occupancy, expected);
+}
+
 /*
  * Counted when it is added, whichever core has room for it then; and of a stopped job, not at all.
  */
@@ -179,6 +204,7 @@ int main(void)
 		cmocka_unit_test(tiles_are_for_the_core_with_the_fewest),
 		cmocka_unit_test(a_faster_core_receives_more),
 		cmocka_unit_test(a_full_fifo_of_each_core_makes_tiles_wait),
+		cmocka_unit_test(occupancy_is_the_sum_of_tiles_over_time),
 		cmocka_unit_test(a_tile_that_found_all_fifos_full_is_counted_once),
 		cmocka_unit_test(tiles_of_a_stopped_job_are_dropped),
 	};

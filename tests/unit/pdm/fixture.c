@@ -31,7 +31,9 @@ static void fx_unlock(void *opaque)
 
 static u64 now(void *opaque)
 {
-	return ++((struct fixture *)opaque)->clock;
+	struct fixture *fx = opaque;
+
+	return fx->clock += fx->tick;
 }
 
 static void wake_core(void *opaque, unsigned int core)
@@ -173,6 +175,7 @@ static void open_with(struct fixture *fx, unsigned int cores, u32 tile_fifo, u32
 		      const struct fx_stores *stores)
 {
 	memset(fx, 0, sizeof(*fx));
+	fx->tick = 1;
 	fx->cores = cores;
 	fx->tile_fifo = tile_fifo;
 	fx->tsp_vertices = tsp_vertices;

@@ -124,6 +124,7 @@ struct fixture {
 	unsigned int uscs;	/* over all cores */
 	u32 tsp_vertices;	/* in the cache of a core's TSP */
 	u64 clock;
+	u32 tick;		/* ns that pass at each reading of the clock */
 	bool locked;
 	bool awake_core[PUMICE_MAX_CORES], awake_usc[FX_USCS];
 	u32 usc_wakes[FX_USCS];	/* about the number of tasks */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pdm/state.h"
 #include "../../../qemu-device/gpu/usc/program.h"
 #include "fixture.h"
 #include "perf.h"
@@ -248,6 +249,35 @@ static void any_fifo_of_tiles_is_sufficient(void **state)
 			assert_int_equal(counter(PUMICE_PERF_PDM_FIFO_WAITS), 0);
 			fx_close(&fx);
 		}
+	}
+}
+
+/* Tiles in the FIFOs of all cores times ns. The clock advances between steps only. */
+static void occupancy_is_the_sum_of_tiles_over_time(void **state)
+{
+	u32 cores, i;
+
+	(void)state;
+	for (cores = 1; cores <= 4; cores++) {
+		u64 expected = 0;
+
+		fx_open_fifo(&fx, cores, 5);
+		fx.tick = 0;
+		make_planes();
+		fx_start(&fx, false);
+		do {
+			const u32 ns = 1 + fx.clock % 997;
+
+			fx.clock += ns;
+			for (i = 0; i < cores; i++)
+				expected += (u64)ns *
+					    ipf_master_tiles(&fx.pdm->list.master, i);
+			assert_true(fx_step(&fx));
+		} while (!fx.ends);
+		assert_int_equal(fx.end, DM_DONE);
+		assert_true(expected > 0);
+		assert_int_equal(counter(PUMICE_PERF_PDM_FIFO_OCCUPANCY), expected);
+		fx_close(&fx);
 	}
 }
 
@@ -724,6 +754,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_are_stored_by_their_own_programs),
 		cmocka_unit_test(any_fifo_of_tiles_is_sufficient),
+		cmocka_unit_test(occupancy_is_the_sum_of_tiles_over_time),
 		cmocka_unit_test(waits_are_those_of_tiles_that_follow),
 		cmocka_unit_test(store_programs_share_memory_for_one_program),
 		cmocka_unit_test(a_wait_for_a_store_program_is_counted),

@@ -155,6 +155,40 @@ static void the_master_fills_the_fifos_of_the_cores(void **state)
 }
 
 /*
+ * Units in a FIFO times ns, of the chunks and of the primitives of all cores. The clock advances
+ * between steps only.
+ */
+static void occupancy_is_the_sum_of_levels_over_time(void **state)
+{
+	u32 cores, i;
+
+	(void)state;
+	for (cores = 1; cores <= 4; cores++) {
+		struct vdm_fixture *fx = vdmfx_create_fifo(cores, cores);
+		u64 chunks = 0, prims = 0;
+
+		fx->tick = 0;
+		vdmfx_put_points(fx, POINTS, false);
+		assert_true(vdmfx_start(fx, 10));
+		do {
+			const u32 ns = 1 + vdmfx_random(fx, 1000);
+
+			fx->clock += ns;
+			for (i = 0; i < cores; i++) {
+				chunks += (u64)ns * fx->vdm->core[i].fifo.level;
+				prims += (u64)ns * fx->vdm->core[i].idx.level;
+			}
+		} while (vdmfx_step(fx));
+		assert_int_equal(fx->ended[DM_DONE], 1);
+		assert_true(chunks && prims && chunks != prims);
+		assert_int_equal(counter(fx, PUMICE_PERF_VDM_FIFO_OCCUPANCY), chunks);
+		assert_int_equal(counter(fx, PUMICE_PERF_VDM_IDX_OCCUPANCY), prims);
+		vdmfx_render(fx);
+		vdmfx_destroy(fx);
+	}
+}
+
+/*
  * Pages run out in chunk 2 while chunk 1, which precedes it, is in the FIFO of a core that has not
  * begun it: the core begins it before the job requests memory.
  */
@@ -692,6 +726,7 @@ int main(void)
 		cmocka_unit_test(a_job_ends_with_a_valid_scene),
 		cmocka_unit_test(a_reset_clears_the_counters),
 		cmocka_unit_test(the_master_fills_the_fifos_of_the_cores),
+		cmocka_unit_test(occupancy_is_the_sum_of_levels_over_time),
 		cmocka_unit_test(the_lowest_chunk_is_begun_before_a_flush),
 		cmocka_unit_test(chunks_are_distributed_evenly),
 		cmocka_unit_test(an_empty_stream_is_a_valid_empty_scene),

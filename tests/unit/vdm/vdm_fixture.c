@@ -268,7 +268,11 @@ static void ended(void *opaque, enum dm_end end)
 
 static u64 now(void *opaque)
 {
-	return ((struct vdm_fixture *)opaque)->clock++;
+	struct vdm_fixture *fx = opaque;
+	const u64 time = fx->clock;
+
+	fx->clock += fx->tick;
+	return time;
 }
 
 static void lock(void *opaque)
@@ -344,6 +348,7 @@ static struct vdm_fixture *create(unsigned int cores, unsigned int batch, u32 vp
 	fx->cores = cores;
 	fx->batch = batch;
 	fx->seed = 12345;
+	fx->tick = 1;
 	fx->pages = fx->fault_at = fx->fault_task = UINT32_MAX;
 	fx->dependent = UINT32_MAX;
 	fx->scene = (struct pm_scene){ .addr = VDMFX_SCENE, .ctx = FX_CTX,

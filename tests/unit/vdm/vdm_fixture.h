@@ -47,6 +47,7 @@ struct vdm_fixture {
 	u32 abort_in;		/* unlocks of the VDM before the job is aborted; 0: not aborted */
 	bool stop;		/* every step has to end as soon as possible, not just some */
 	u64 clock;
+	u32 tick;		/* ns that pass at each reading of the clock */
 
 	/* Ends of jobs. */
 	unsigned int ended[DM_MEMORY + 1];
