@@ -12,6 +12,9 @@
  *
  * A register is written only if its value changes: each write makes the PDS compare all waiting
  * tasks with the limits again.
+ *
+ * The host selects the policy of the data master selector (DMS), by which data masters wait for
+ * each other.
  */
 #include "boot.h"
 #include "bus.h"
@@ -21,6 +24,7 @@
 #define SHARE_ONE	256u
 #define SHARE_NO_LIMIT	255u
 #define KIB		1024u
+#define DMS_SINCE_MAP	4u	/* minor version of the register map that has DMS_POLICY */
 
 enum { TASKS, UNIFIED, COMMON, LOCAL, RESOURCES };
 
@@ -42,6 +46,8 @@ static const u8 default_share[MASTERS] = {
 static u32 size[RESOURCES];	/* of one USC: slots (not managed tasks), and bytes of the stores */
 static u32 written[MASTERS][RESOURCES];		/* values of the registers */
 
+static u32 policy;				/* the same, of DMS_POLICY */
+
 /* Limits depend on no more than this. */
 static struct {
 	bool exclusive;		/* one data master at most has jobs */
@@ -61,6 +67,21 @@ void limits_init(void)
 		for (resource = 0; resource < RESOURCES; resource++)
 			if (limit_reg[dm][resource])
 				reg_write(limit_reg[dm][resource], 0);
+	if (boot_device_minor() >= DMS_SINCE_MAP)
+		reg_write(PUMICE_PDS_DMS_POLICY, 0);
+}
+
+static void update_policy(void)
+{
+	u32 requested = fw_boot->dms_policy;
+
+	if (!pumice_dms_policy_valid(requested))
+		requested = 0;
+	if (requested == policy || boot_device_minor() < DMS_SINCE_MAP)
+		return;
+	policy = requested;
+	reg_write(PUMICE_PDS_DMS_POLICY,
+		  PUMICE_FIELD_PREP(PUMICE_PDS_DMS_POLICY__POLICY, policy));
 }
 
 /* Return the share of a data master that is not alone: of those requested, or the default. */
@@ -95,6 +116,7 @@ void limits_update(u32 masters)
 	u32 shares = fw_boot->pds_shares;
 	u32 dm, resource;
 
+	update_policy();
 	/* The usual case: jobs of one data master start and end. */
 	if (exclusive == limited.exclusive && (exclusive || shares == limited.shares))
 		return;

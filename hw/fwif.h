@@ -29,7 +29,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	10u
+#define FWIF_VERSION_MINOR	11u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 /*
@@ -119,7 +119,13 @@ struct fwif_boot {
 	 * of a job. Since version 1.7, of the RDM since 1.9.
 	 */
 	u32 pds_shares;
-	u32 reserved[2];	/* zero */
+	/*
+	 * Policy of the data master selector of every core, enum pumice_dms_policy; invalid values
+	 * are 0. May change at run time: it applies from the next start or end of a job. Devices
+	 * before register map 2.4 have none. Since version 1.11.
+	 */
+	u32 dms_policy;
+	u32 reserved;		/* zero */
 
 	/* by the firmware */
 	u32 state;		/* enum fwif_state; written last */

@@ -42,14 +42,14 @@ class Keys(unittest.TestCase):
         self.assertEqual(accepted() - set(re.findall(r"[a-z0-9-]+", text)), set())
 
     def test_pumice_shares_names_every_key_of_a_share(self):
-        keys = {key for key in accepted() if key.endswith("-share")}
-        self.assertGreater(len(keys), 3)
+        keys = {key for key in accepted() if re.search("-(share|policy)$", key)}
+        self.assertGreater(len(keys), 4)
         source = read("userspace/tools/shares.c")
         listed = re.search(r'^#define KEYS\s+"(.*?)"', source, flags=re.MULTILINE)[1]
         self.assertEqual(set(re.split(r", | and ", listed)), keys)
         self.assertEqual(len(re.findall(r"\bKEYS\b", source)), 3)    # message and --help
         page = read("userspace/tools/pumice-shares.1").replace("\\-", "-")
-        self.assertEqual(set(re.findall(r"\b\w+-share\b", page)), keys)
+        self.assertEqual(set(re.findall(r"\b\w+-(?:share|policy)\b", page)), keys)
 
 
 if __name__ == "__main__":

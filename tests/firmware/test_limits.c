@@ -149,6 +149,41 @@ static void a_small_share_is_a_limit(void **state)
 	assert_int_not_equal(reg(f, PUMICE_PDS_PDM_UNIFIED), 0);
 }
 
+static void the_policy_of_the_host_applies_from_the_next_job(void **state)
+{
+	struct masters *f = *state;
+	u32 policy;
+
+	assert_int_equal(reg(f, PUMICE_PDS_DMS_POLICY), PUMICE_DMS_POLICY_GRAPHICS);
+	for (policy = PUMICE_DMS_POLICY_COUNT; policy--;) {
+		f->r->boot->dms_policy = policy;
+		run(f, FWIF_DM_VDM);
+		assert_int_equal(reg(f, PUMICE_PDS_DMS_POLICY), policy);
+		f->r->boot->dms_policy = (policy + 1) % PUMICE_DMS_POLICY_COUNT;
+		assert_int_equal(reg(f, PUMICE_PDS_DMS_POLICY), policy);
+		end_and_run(f->r, FAKE_VDM, DM_DONE);
+		assert_int_equal(reg(f, PUMICE_PDS_DMS_POLICY),
+				 (policy + 1) % PUMICE_DMS_POLICY_COUNT);
+	}
+}
+
+static void policies_that_do_not_exist_are_the_default(void **state)
+{
+	static const u32 bad[] = { PUMICE_DMS_POLICY_COUNT, PUMICE_DMS_POLICY_COUNT + 2,
+				   0x80000000, UINT32_MAX };
+	struct masters *f = *state;
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		f->r->boot->dms_policy = PUMICE_DMS_POLICY_CDM_PDM_VDM;
+		run(f, FWIF_DM_VDM);
+		assert_int_equal(reg(f, PUMICE_PDS_DMS_POLICY), PUMICE_DMS_POLICY_CDM_PDM_VDM);
+		f->r->boot->dms_policy = bad[i];
+		end_and_run(f->r, FAKE_VDM, DM_DONE);
+		assert_int_equal(reg(f, PUMICE_PDS_DMS_POLICY), PUMICE_DMS_POLICY_GRAPHICS);
+	}
+}
+
 static void limits_of_a_former_firmware_are_removed(void **state)
 {
 	struct fixture *r = fx_create();
@@ -156,9 +191,12 @@ static void limits_of_a_former_firmware_are_removed(void **state)
 	(void)state;
 	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_PDS_PDM_COMMON, 4096, 4);
 	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_PDS_CDM_LOCAL, 4096, 4);
+	pumice_gpu_mmio_write(r->gpu, 0, PUMICE_PDS_DMS_POLICY, PUMICE_DMS_POLICY_ROUND_ROBIN, 4);
 	assert_int_equal(fx_boot(r), FWIF_STATE_READY);
 	assert_int_equal(pumice_gpu_mmio_read(r->gpu, 0, PUMICE_PDS_PDM_COMMON, 4), 0);
 	assert_int_equal(pumice_gpu_mmio_read(r->gpu, 0, PUMICE_PDS_CDM_LOCAL, 4), 0);
+	assert_int_equal(pumice_gpu_mmio_read(r->gpu, 0, PUMICE_PDS_DMS_POLICY, 4),
+			 PUMICE_DMS_POLICY_GRAPHICS);
 	fx_destroy(r);
 }
 
@@ -172,6 +210,8 @@ int main(void)
 		TEST(rays_have_a_share_of_their_own),
 		TEST(shares_of_the_host_apply_from_the_next_job),
 		TEST(a_small_share_is_a_limit),
+		TEST(the_policy_of_the_host_applies_from_the_next_job),
+		TEST(policies_that_do_not_exist_are_the_default),
 		cmocka_unit_test(limits_of_a_former_firmware_are_removed),
 	};
 

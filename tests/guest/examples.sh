@@ -50,7 +50,8 @@ units='/^vertices of a core/p; /^FIFOs of a core/p; /^texture interfaces/p'
 report the_driver_reports_the_units_of_the_device $?
 example pumice-shares
 example pumice-shares cdm=64 pdm=none
-example pumice-shares cdm=default vdm=default pdm=default rdm=default
+example pumice-shares policy=cdm-vdm-pdm
+example pumice-shares cdm=default vdm=default pdm=default rdm=default policy=graphics
 example pumice-demo-triangle -d drm
 example pumice-top -b -n 2 -i 0.1 -d drm
 example pumice-trace -d drm -o matmul.json pumice-demo-matmul -d drm -n 64

@@ -57,7 +57,7 @@ static void set_shares(const char *text)
 
 static void set_defaults(void)
 {
-	set_shares("cdm=default vdm=default pdm=default rdm=default");
+	set_shares("cdm=default vdm=default pdm=default rdm=default policy=graphics");
 }
 
 static void shares_are_set_by_name(void)
@@ -84,12 +84,41 @@ static void shares_are_set_by_name(void)
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 }
 
+/* Assert the policy, and that the firmware has set it when a job has started. */
+static void check_policy(const char *name)
+{
+	struct fixture fx = fx_open();
+	char text[TEXT_BYTES];
+
+	snprintf(text, sizeof(text), "policy: %s", name);
+	CHECK(strstr(shares(), text));
+	fx_block(&fx);
+	snprintf(text, sizeof(text), "policy: %s, now %s\n", name, name);
+	need_text(text);
+	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
+}
+
+static void the_policy_is_set_by_its_name(void)
+{
+	check_policy("graphics");
+	set_shares("policy=round-robin vdm=32\n");
+	CHECK(strstr(shares(), "vdm: 32/256"));
+	check_policy("round-robin");
+	set_shares("policy=pdm-vdm-cdm");
+	check_policy("pdm-vdm-cdm");
+	set_defaults();
+	check_policy("graphics");
+}
+
 static void words_that_are_not_shares_change_nothing(void)
 {
 	static const char *const bad[] = {
 		"cdm", "cdm=", "cdm=0", "cdm=255", "cdm=256", "cdm=-1", "cdm=0x10", "cdm=all",
 		"tdm=64", "=64", "vdm=64 cdm", "vdm=64 cdm=300", "cdm=64=64", "cdm=4294967297",
-		"cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64",
+		"policy", "policy=", "policy=cdm", "policy=0", "policy=unknown", "policy=graphics=",
+		"policy=round-robin cdm=300", "policy=round-robin policy=vdm",
+		"cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 "
+		"cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64",
 	};
 	struct fixture fx = fx_open();
 	char before[TEXT_BYTES];
@@ -102,6 +131,7 @@ static void words_that_are_not_shares_change_nothing(void)
 		CHECK_EQUAL(write_file(shares_path(), bad[i]), -EINVAL);
 		CHECK(!strncmp(shares(), before, strcspn(before, ",\n")));
 		CHECK(strstr(shares(), "vdm: 128/256 (default)"));
+		CHECK(strstr(shares(), "policy: graphics"));
 	}
 	set_shares(" \n cdm=default");
 	fx_check_works(&fx);
@@ -154,14 +184,16 @@ static void limits_apply_while_several_data_masters_have_jobs(void)
 /* The firmware starts again. */
 static void shares_remain_after_a_reset(void)
 {
-	set_shares("cdm=32");
+	set_shares("cdm=32 policy=vdm-cdm-pdm");
 	need_flr();
 	check_limit("32/256", 32);
+	check_policy("vdm-cdm-pdm");
 	set_defaults();
 }
 
 static const struct test_case cases[] = {
 	TEST_CASE(shares_are_set_by_name),
+	TEST_CASE(the_policy_is_set_by_its_name),
 	TEST_CASE(words_that_are_not_shares_change_nothing),
 	TEST_CASE(only_root_has_access),
 	TEST_CASE(limits_apply_while_several_data_masters_have_jobs),

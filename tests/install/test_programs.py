@@ -48,7 +48,8 @@ IN_GUEST = TOP / "tests/guest/examples.sh"
 GUEST_EXAMPLES = {
     "pumice-info -d drm": "", "pumice-demo-triangle -d drm": "",
     "pumice-shares": "", "pumice-shares cdm=64 pdm=none": "",
-    "pumice-shares cdm=default vdm=default pdm=default rdm=default": "",
+    "pumice-shares policy=cdm-vdm-pdm": "",
+    "pumice-shares cdm=default vdm=default pdm=default rdm=default policy=graphics": "",
     "pumice-top -b -n 2 -i 0.1 -d drm": "",
     "pumice-trace -d drm -o matmul.json pumice-demo-matmul -d drm -n 64": "",
     "pumice-dump /sys/class/devcoredump/devcd1/data": "t_dump runs it on dumps of the driver",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-shares: shows and sets the shares of the data masters in the slots and stores of a GPU, by
- * the driver's file in debugfs.
+ * pumice-shares: shows and sets the shares of the data masters in the slots and stores of a GPU,
+ * and the policy of their selector, by the driver's file in debugfs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,22 +15,24 @@
 
 #define FOLDERS		"/sys/kernel/debug/dri/"
 #define FILE_NAME	"pds_shares"
-#define ACCEPTED	"cdm=, vdm=, pdm= and rdm=, each with 1 to 254, none or default"
-#define KEYS		"cdm-share, vdm-share, pdm-share and rdm-share"	/* of devices in process */
+#define ACCEPTED	"cdm=, vdm=, pdm= and rdm=, each with 1 to 254, none or default; " \
+			"policy= with graphics, round-robin or an order such as cdm-vdm-pdm"
+/* Of devices in process. */
+#define KEYS		"cdm-share, vdm-share, pdm-share, rdm-share and dms-policy"
 #define PATH_BYTES	96
-#define TEXT_BYTES	64	/* of the driver */
+#define TEXT_BYTES	128	/* of the driver */
 
-/* Refuse a word that is not a NAME=SHARE; the driver checks the share. */
+/* Refuse a word that is not a NAME=VALUE; the driver checks the value. */
 static void check_words(const struct command *c, char **words)
 {
-	static const char *const names[] = { "cdm=", "vdm=", "pdm=", "rdm=" };
-
+	static const char *const names[] = { "cdm=", "vdm=", "pdm=", "rdm=", "policy=" };
+	const size_t count = sizeof(names) / sizeof(names[0]);
 	size_t n;
 
 	for (; *words; words++) {
-		for (n = 0; n < 4 && strncmp(*words, names[n], 4); n++)
+		for (n = 0; n < count && strncmp(*words, names[n], strlen(names[n])); n++)
 			;
-		if (n == 4)
+		if (n == count)
 			command_refuse(c, "unexpected word '%s'; accepted: " ACCEPTED, *words);
 	}
 }
@@ -107,14 +109,17 @@ int main(int argc, char **argv)
 	const struct command_option options[] = { COMMAND_DEVICE(&device), { 0 } };
 	const struct command command = {
 		.name = "pumice-shares",
-		.words = "[NAME=SHARE]…",
+		.words = "[NAME=VALUE]…",
 		.max_words = -1,
 		.purpose = "Shows the shares of the data masters cdm, vdm, pdm and rdm in the\n"
-			   "slots and stores of each USC, and sets those that are named. Needs root.\n",
+			   "slots and stores of each USC, and the policy by which they wait for each\n"
+			   "other, and sets those that are named. Needs root.\n",
 		.options = options,
-		.notes = "A SHARE is 1 to 254 of 256, none (no limit) or default. Shares apply while\n"
-			 "several data masters have jobs. A DEVICE inproc is refused: it has the keys\n"
-			 KEYS ".\n",
+		.notes = "A share is 1 to 254 of 256, none (no limit) or default. Shares apply while\n"
+			 "several data masters have jobs. A policy is graphics (the default: cdm and\n"
+			 "rdm wait for vdm and pdm), round-robin, or an order, highest first, such as\n"
+			 "cdm-vdm-pdm, in which rdm has the place of cdm. A DEVICE inproc is refused:\n"
+			 "it has the keys " KEYS ".\n",
 		.versions = COMMAND_VERSION_GPU,
 	};
 	const int first = command_line(&command, argc, argv);

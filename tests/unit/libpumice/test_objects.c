@@ -67,7 +67,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, "
 		  "data-l2-bytes, texture-l1-bytes, texture-l2-bytes, slice-us, split, cdm-share, vdm-share, pdm-share, rdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
-		  "pixel-outputs=common or partition; fw-gdb=PATH" },
+		  "pixel-outputs=common or partition; dms-policy=NAME; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },
 		{ "inproc:uscs=0", EINVAL, "uscs must be 1 to 4" },
@@ -124,6 +124,30 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		assert_int_equal(pumice_device_open(cases[i].name, &d, error, sizeof(error)),
 				 -cases[i].err);
 		print_message("%s\n", error);
+		assert_non_null(strstr(error, cases[i].words));
+	}
+}
+
+static void open_refuses_policies_that_have_no_name(void **state)
+{
+	static const struct {
+		const char *name, *words;
+	} cases[] = {
+		{ "inproc:dms-policy=cdm", "dms-policy=cdm is not graphics, round-robin, or an order "
+					   "such as cdm-vdm-pdm" },
+		{ "inproc:dms-policy=unknown", "dms-policy=unknown is not graphics" },
+		{ "inproc:dms-policy=0", "dms-policy=0 is not graphics" },
+		{ "inproc:dms-policy=", "invalid option" },
+		{ "inproc:dms-policy=cdm-vdm-pdm-rdm-tdm", "invalid option" },
+	};
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device *d;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(pumice_device_open(cases[i].name, &d, error, sizeof(error)),
+				 -EINVAL);
 		assert_non_null(strstr(error, cases[i].words));
 	}
 }
@@ -788,6 +812,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open_refuses_names_it_does_not_understand),
+		cmocka_unit_test(open_refuses_policies_that_have_no_name),
 		cmocka_unit_test(open_reads_the_name_from_the_environment),
 		cmocka_unit_test(open_reads_late_and_preset_from_the_environment_unless_a_key_sets_them),
 		cmocka_unit_test(preset_sets_the_numbers_of_cores_and_clusters),

@@ -8,6 +8,7 @@
 
 #include "inproc/inproc.h"
 #include "perf.h"
+#include "pumice_names.h"
 #include "scene.h"
 
 #define SCENES	30u
@@ -212,12 +213,10 @@ static void frames_and_large_groups_complete_side_by_side(void **state)
 	(void)state;
 	draw_all("cores=1,threads=0", 8192, 1, true, true);
 	for (threads = 0; threads < 3; threads += 2)
-		for (policy = 0; policy < 8; policy++) {
-			snprintf(options, sizeof(options), "cores=1,threads=%u%s",
-				 threads, small[0]);
+		for (policy = 0; policy < PUMICE_DMS_POLICY_COUNT; policy++) {
+			snprintf(options, sizeof(options), "cores=1,threads=%u,dms-policy=%s%s",
+				 threads, pumice_dms_policy_str(policy), small[0]);
 			fx_open(&fx, options, 2048);
-			pumice_gpu_mmio_write(inproc_device(fx.dev)->gpu, 0, PUMICE_PDS_DMS_POLICY,
-					      policy, 4);
 			compute_open(&fx, &compute);
 			for (i = 0; i < 8; i++) {
 				scene_make(&scene, 2000000 + i);
@@ -234,12 +233,65 @@ static void frames_and_large_groups_complete_side_by_side(void **state)
 	assert_true(group_waits > 0 && tile_waits > 0);
 }
 
+/* Count the waits of the CDM, the VDM and the PDM in frames with compute jobs next to them. */
+static void count_waits(const char *policy, uint64_t *waits)
+{
+	struct compute compute;
+	struct fixture fx;
+	char options[128];
+	uint32_t i;
+
+	snprintf(options, sizeof(options), "cores=1,threads=0,dms-policy=%s%s", policy, small[0]);
+	fx_open(&fx, options, 2048);
+	compute_open(&fx, &compute);
+	for (i = 0; i < 8; i++) {
+		scene_make(&scene, 2000000 + i);
+		compute_start(&fx, &compute);
+		scene_draw_gpu(&fx, &scene, &now);
+		compute_wait(&fx, &compute);
+	}
+	for (i = 0; i < 3; i++)
+		waits[i] = reg(&fx, PUMICE_PDS_DMS_WAITS(i), 4);
+	compute_close(&compute);
+	fx_close(&fx);
+}
+
+/*
+ * The work-groups of the compute job wait for room under each policy: the tasks of a frame, which
+ * would have room, wait for them if the CDM precedes their data master, and only then.
+ */
+static void the_policy_of_the_dms_selects_the_waiting_data_masters(void **state)
+{
+	static const struct {
+		const char *policy;
+		bool vdm_waits, pdm_waits;
+	} cases[] = {
+		{ "graphics", false, false }, { "round-robin", true, true },
+		{ "cdm-vdm-pdm", true, true }, { "cdm-pdm-vdm", true, true },
+		{ "vdm-cdm-pdm", false, true }, { "vdm-pdm-cdm", false, false },
+		{ "pdm-cdm-vdm", true, false }, { "pdm-vdm-cdm", false, false },
+	};
+	uint64_t waits[3];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		count_waits(cases[i].policy, waits);
+		print_message("%s: waits %u, %u, %u\n", cases[i].policy, (unsigned int)waits[0],
+			      (unsigned int)waits[1], (unsigned int)waits[2]);
+		assert_true(waits[0] > 0);
+		assert_int_equal(waits[1] > 0, cases[i].vdm_waits);
+		assert_int_equal(waits[2] > 0, cases[i].pdm_waits);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(presets_and_stores_change_nothing),
 		cmocka_unit_test(tiles_that_wait_change_nothing),
 		cmocka_unit_test(frames_and_large_groups_complete_side_by_side),
+		cmocka_unit_test(the_policy_of_the_dms_selects_the_waiting_data_masters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

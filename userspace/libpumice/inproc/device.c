@@ -9,6 +9,7 @@
 #include "inproc.h"
 #include "paths.h"
 #include "perf.h"
+#include "pumice_names.h"
 
 #define FIRMWARE_VARIABLE	"PUMICE_FIRMWARE"
 #define LATE_VARIABLE	"PUMICE_LATE"
@@ -164,6 +165,7 @@ struct options {
 	char preset[16];			/* name, or empty for the default */
 	char late[8];				/* the same */
 	char pixel_outputs[16];			/* the same */
+	char dms_policy[16];			/* the same */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
 };
 
@@ -187,7 +189,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, data-l2-bytes, texture-l1-bytes, " \
 	"texture-l2-bytes, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, attach; preset=NAME; " \
-	"late=early, data or poison; pixel-outputs=common or partition; fw-gdb=PATH"
+	"late=early, data or poison; pixel-outputs=common or partition; dms-policy=NAME; fw-gdb=PATH"
 
 #define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS
 #define ACCEPTED_NUMBER	"the value is a whole number; write a comma between two keys"
@@ -254,6 +256,7 @@ static const char *parse_option(const char *text, const char *end, struct option
 		{ "preset=", o->preset, sizeof(o->preset) },
 		{ "late=", o->late, sizeof(o->late) },
 		{ "pixel-outputs=", o->pixel_outputs, sizeof(o->pixel_outputs) },
+		{ "dms-policy=", o->dms_policy, sizeof(o->dms_policy) },
 		{ "fw-gdb=", o->fw_gdb, sizeof(o->fw_gdb) },
 	};
 	size_t i, n;
@@ -294,6 +297,18 @@ static int check_shares(const struct options *o, char *error, size_t error_bytes
 			return fail_text(error, error_bytes, EINVAL,
 					 "inproc: %s-share=%u is not 0 to %u", shares[i].key,
 					 shares[i].value, UINT8_MAX);
+	return 0;
+}
+
+/* Get the policy of the data master selector by its name; without one the firmware's default. */
+static int find_policy(const char *name, u32 *policy, char *error, size_t error_bytes)
+{
+	*policy = 0;
+	while (*name && strcmp(name, pumice_dms_policy_str(*policy)))
+		if (++*policy == PUMICE_DMS_POLICY_COUNT)
+			return fail_text(error, error_bytes, EINVAL,
+					 "inproc: dms-policy=%s is not graphics, round-robin, or an "
+					 "order such as cdm-vdm-pdm", name);
 	return 0;
 }
 
@@ -518,6 +533,9 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	const char *why;
 	int err;
 
+	err = find_policy(o->dms_policy, &d->dms_policy, error, error_bytes);
+	if (err)
+		return err;
 	d->gpu = pumice_gpu_create(&config, &gpu_ops, d, &why);
 	if (!d->gpu)
 		return refuse_options(o, &config, why, error, error_bytes);

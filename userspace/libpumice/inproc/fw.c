@@ -103,6 +103,7 @@ static void fill_boot(struct inproc_device *d)
 		.slice_us = d->slice_us,
 		.split_prims = d->split_prims,
 		.pds_shares = d->pds_shares,
+		.dms_policy = d->dms_policy,
 	};
 }
 

@@ -306,6 +306,7 @@ struct inproc_device {
 	u32 threads;
 	u32 slice_us, split_prims;	/* passed to the firmware; 0 for its default */
 	u32 pds_shares;			/* the same */
+	u32 dms_policy;			/* of struct fwif_boot */
 	u32 job_timeout_ms;		/* 0: none */
 	pthread_mutex_t lock;
 

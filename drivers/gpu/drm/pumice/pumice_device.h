@@ -69,6 +69,8 @@ struct pumice_fw {
 	u32 log_level;
 	/** @pds_shares: of struct fwif_boot, applied at each boot; 0 are the firmware's */
 	u32 pds_shares;
+	/** @dms_policy: the same, enum pumice_dms_policy */
+	u32 dms_policy;
 };
 
 /**

@@ -166,6 +166,7 @@ static void fw_fill_shared(struct pumice_fw *fw)
 		.slice_us = READ_ONCE(pumice_slice_us),
 		.split_prims = READ_ONCE(pumice_split_prims),
 		.pds_shares = READ_ONCE(fw->pds_shares),
+		.dms_policy = READ_ONCE(fw->dms_policy),
 		.state = FWIF_STATE_OFF,
 		.active_context = FWIF_NO_CONTEXT,
 	};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Shares of the data masters: pds_shares in debugfs.
+ * Shares of the data masters, and the policy of their selector: pds_shares in debugfs.
  *
  * While several data masters have jobs, the firmware limits each to its share of the slots and
- * stores of each USC (struct fwif_boot). Root may change them; they are those of the whole GPU.
+ * stores of each USC, and sets the policy by which they wait for each other (struct fwif_boot).
+ * Root may change them; they are those of the whole GPU.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -13,13 +14,15 @@
 
 #include "pumice_device.h"
 #include "pumice_fw.h"
+#include "pumice_names.h"
 #include "pumice_pm.h"
 #include "pumice_shares.h"
 
 #define SHARE_BITS	8
 #define SHARE_ONE	256
 #define SHARE_NONE	255	/* no limit */
-#define TEXT_BYTES	64
+#define TEXT_BYTES	128
+#define POLICY		"policy="
 
 static const struct {
 	const char *name;
@@ -33,7 +36,7 @@ static const struct {
 	[FWIF_PDS_SHARE_BYTE_RDM] = { "rdm", FWIF_PDS_SHARE_RDM, PUMICE_PDS_RDM_TASKS, false },
 };
 
-/* Protects changes of struct pumice_fw pds_shares. */
+/* Protects changes of struct pumice_fw pds_shares and dms_policy. */
 static DEFINE_MUTEX(shares_lock);
 
 static const char *const resources[] = { "tasks", "unified", "common", "local" };
@@ -50,6 +53,20 @@ static void shares_print_limits(struct seq_file *m, struct pumice_device *pdev, 
 		else
 			seq_printf(m, ", %s all", resources[i]);
 	}
+}
+
+/* Print the policy, and the one that the firmware has set. */
+static void shares_print_policy(struct seq_file *m, struct pumice_device *pdev, bool awake)
+{
+	u32 set;
+
+	seq_printf(m, "policy: %s", pumice_dms_policy_str(READ_ONCE(pdev->fw.dms_policy)));
+	if (awake) {
+		set = pumice_read(pdev, PUMICE_PDS_DMS_POLICY);
+		set = PUMICE_FIELD_GET(PUMICE_PDS_DMS_POLICY__POLICY, set);
+		seq_printf(m, ", now %s", pumice_dms_policy_str(set));
+	}
+	seq_putc(m, '\n');
 }
 
 static int pumice_shares_show(struct seq_file *m, void *data)
@@ -74,6 +91,7 @@ static int pumice_shares_show(struct seq_file *m, void *data)
 			shares_print_limits(m, pdev, dm);
 		seq_putc(m, '\n');
 	}
+	shares_print_policy(m, pdev, awake);
 	if (awake)
 		pumice_pm_put(pdev);
 	drm_dev_exit(idx);
@@ -94,13 +112,29 @@ static int shares_parse_value(const char *text)
 	return err ?: !share || share == SHARE_NONE ? -EINVAL : share;
 }
 
-/* Apply one "NAME=VALUE" to the shares. */
-static int shares_parse(char *word, u32 *shares)
+/* Parse the name of a policy. */
+static int shares_parse_policy(const char *name, u32 *policy)
+{
+	u32 i;
+
+	for (i = 0; i < PUMICE_DMS_POLICY_COUNT; i++) {
+		if (strcmp(name, pumice_dms_policy_str(i)))
+			continue;
+		*policy = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* Apply one "NAME=VALUE" to the shares or the policy. */
+static int shares_parse(char *word, u32 *shares, u32 *policy)
 {
 	char *value = strchr(word, '=');
 	int share;
 	u32 dm;
 
+	if (strstarts(word, POLICY))
+		return shares_parse_policy(word + strlen(POLICY), policy);
 	if (!value)
 		return -EINVAL;
 	*value++ = '\0';
@@ -118,19 +152,21 @@ static int shares_parse(char *word, u32 *shares)
 /* Apply all words, or none if one is not accepted. */
 static int shares_change(struct pumice_device *pdev, char *text)
 {
-	u32 shares = pdev->fw.pds_shares;
+	u32 shares = pdev->fw.pds_shares, policy = pdev->fw.dms_policy;
 	char *word;
 	int err;
 
 	lockdep_assert_held(&shares_lock);
 	while ((word = strsep(&text, "\n "))) {
-		err = *word ? shares_parse(word, &shares) : 0;
+		err = *word ? shares_parse(word, &shares, &policy) : 0;
 		if (err)
 			return err;
 	}
 	WRITE_ONCE(pdev->fw.pds_shares, shares);
-	/* Read by the firmware when a job begins or ends; each boot sets it again. */
+	WRITE_ONCE(pdev->fw.dms_policy, policy);
+	/* Read by the firmware when a job begins or ends; each boot sets them again. */
 	WRITE_ONCE(pdev->fw.shared->boot.pds_shares, shares);
+	WRITE_ONCE(pdev->fw.shared->boot.dms_policy, policy);
 	return 0;
 }
 
