@@ -49,9 +49,20 @@ units='/^vertices of a core/p; /^FIFOs of a core/p; /^texture interfaces/p'
 	[ "$(pumice-info -d drm | sed -n "$units" | wc -l)" -eq 3 ]
 report the_driver_reports_the_units_of_the_device $?
 example pumice-shares
+# shares NAME VALUES: the driver's file has these values now, in the order of its lines.
+for shares_file in /sys/kernel/debug/dri/*/pds_shares; do :; done
+shares() {
+	[ "$(sed 's/^[a-z]*: //; s/,.*//' "$shares_file" | tr '\n' ';')" = "$2" ]
+	report "$1" $?
+}
+defaults='128/256 (default);128/256 (default);192/256 (default);128/256 (default);graphics;'
+shares the_driver_begins_with_default_shares "$defaults"
 example pumice-shares cdm=64 pdm=none
+shares pumice_shares_sets_the_shares_of_the_driver '64/256;128/256 (default);none;128/256 (default);graphics;'
 example pumice-shares policy=cdm-vdm-pdm
+shares pumice_shares_sets_the_policy_of_the_driver '64/256;128/256 (default);none;128/256 (default);cdm-vdm-pdm;'
 example pumice-shares cdm=default vdm=default pdm=default rdm=default policy=graphics
+shares pumice_shares_restores_the_defaults_of_the_driver "$defaults"
 example pumice-demo-triangle -d drm
 example pumice-top -b -n 2 -i 0.1 -d drm
 example pumice-trace -d drm -o matmul.json pumice-demo-matmul -d drm -n 64

@@ -12,30 +12,13 @@
 #include <pumice/pumice.h>
 
 #include "command.h"
+#include "shares_file.h"
 
 #define FOLDERS		"/sys/kernel/debug/dri/"
 #define FILE_NAME	"pds_shares"
-#define ACCEPTED	"cdm=, vdm=, pdm= and rdm=, each with 1 to 254, none or default; " \
-			"policy= with graphics, round-robin or an order such as cdm-vdm-pdm"
 /* Of devices in process. */
 #define KEYS		"cdm-share, vdm-share, pdm-share, rdm-share and dms-policy"
 #define PATH_BYTES	96
-#define TEXT_BYTES	128	/* of the driver */
-
-/* Refuse a word that is not a NAME=VALUE; the driver checks the value. */
-static void check_words(const struct command *c, char **words)
-{
-	static const char *const names[] = { "cdm=", "vdm=", "pdm=", "rdm=", "policy=" };
-	const size_t count = sizeof(names) / sizeof(names[0]);
-	size_t n;
-
-	for (; *words; words++) {
-		for (n = 0; n < count && strncmp(*words, names[n], strlen(names[n])); n++)
-			;
-		if (n == count)
-			command_refuse(c, "unexpected word '%s'; accepted: " ACCEPTED, *words);
-	}
-}
 
 /* Find the file of a GPU of the kernel driver. */
 static bool find_file(const struct command *c, const char *device, char *path)
@@ -53,53 +36,6 @@ static bool find_file(const struct command *c, const char *device, char *path)
 	}
 	snprintf(path, PATH_BYTES, FOLDERS "%u/" FILE_NAME, minor(node.st_rdev));
 	pumice_device_close(dev);
-	return true;
-}
-
-/* Report that the file cannot be accessed. */
-static void report(const struct command *c, const char *path)
-{
-	fprintf(stderr, "%s: %s: %s; mount debugfs there, and run %s as root\n", c->name, path,
-		strerror(errno), c->name);
-}
-
-/* Write all words at once: the driver applies all or none. */
-static bool set(const struct command *c, const char *path, char **words)
-{
-	char text[TEXT_BYTES] = "";
-	size_t length = 0;
-	FILE *file;
-	bool ok;
-
-	for (; *words; words++) {
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
-					   length ? " " : "", *words);
-		if (length >= sizeof(text))
-			command_refuse(c, "the words are longer than %u bytes", TEXT_BYTES - 1);
-	}
-	file = fopen(path, "w");
-	ok = file && fputs(text, file) >= 0;
-	if (file)
-		ok = !fclose(file) && ok;
-	if (!ok && errno == EINVAL)
-		command_refuse(c, "'%s' is not accepted; accepted: " ACCEPTED, text);
-	if (!ok)
-		report(c, path);
-	return ok;
-}
-
-static bool show(const struct command *c, const char *path)
-{
-	FILE *file = fopen(path, "r");
-	char line[256];
-
-	if (!file) {
-		report(c, path);
-		return false;
-	}
-	while (fgets(line, sizeof(line), file))
-		fputs(line, stdout);
-	fclose(file);
 	return true;
 }
 
@@ -125,11 +61,11 @@ int main(int argc, char **argv)
 	const int first = command_line(&command, argc, argv);
 	char path[PATH_BYTES];
 
-	check_words(&command, argv + first);
+	shares_check(&command, argv + first);
 	device = command_device_name(device);
 	if (!find_file(&command, device, path))
 		return 1;
-	if (argv[first] && !set(&command, path, argv + first))
+	if (argv[first] && !shares_set(&command, path, argv + first))
 		return 1;
-	return !show(&command, path);
+	return !shares_show(&command, path, stdout);
 }
