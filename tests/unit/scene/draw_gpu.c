@@ -89,6 +89,21 @@ static struct pumice_kernel *program(struct fixture *fx, const struct scene_draw
 	return fx->program[n];
 }
 
+/* Get the fragment program of a draw. */
+static struct pumice_kernel *fragment_program(struct fixture *fx, const struct scene_draw *d)
+{
+	const uint32_t n = FX_COEFFS + d->shading * INTERP_COUNT + d->interpolation;
+	char text[1024];
+
+	if (!d->coeffs)
+		return program(fx, d, 3 + d->shading, fragment_text[d->shading]);
+	if (!fx->program[n]) {
+		scene_coeffs_text(d->interpolation, fragment_text[d->shading], text, sizeof(text));
+		fx->program[n] = fx_kernel(fx, text);
+	}
+	return fx->program[n];
+}
+
 static void put_uniforms(struct fixture *fx, const struct scene_draw *d, float value, uint64_t *va)
 {
 	uint32_t words[SCENE_STREAM_WORDS], n;
@@ -189,15 +204,19 @@ static void make_fragment_stage(struct fixture *fx, const struct scene_draw *d, 
 	stage->sampler.min_linear = stage->sampler.mag_linear = true;
 	memcpy(stage->in, in, sizeof(in));
 	stage->desc = (struct pumice_stage_desc){
-		.kernel = program(fx, d, 3 + d->shading, fragment_text[d->shading]),
-		.inputs = stage->in, .input_count = 6,
+		.kernel = fragment_program(fx, d), .inputs = stage->in, .input_count = 6,
 	};
-	if (d->shading != SHADE_PREFETCH)
-		return;
-	stage->in[4].kind = PUMICE_INPUT_PREFETCH;
-	stage->in[4].texture = &stage->texture;
-	stage->in[4].sampler = &stage->sampler;
-	stage->desc.input_count = 5;
+	if (d->shading == SHADE_PREFETCH) {
+		stage->in[4].kind = PUMICE_INPUT_PREFETCH;
+		stage->in[4].texture = &stage->texture;
+		stage->in[4].sampler = &stage->sampler;
+		stage->desc.input_count = 5;
+	}
+	/* The first two, number and colour, are in coefficient registers. */
+	if (d->coeffs) {
+		stage->desc.inputs += 2;
+		stage->desc.input_count -= 2;
+	}
 }
 
 /* Put a state and its stages, with attributes in the PDS programs or in a table. */
@@ -220,8 +239,11 @@ static void put_state(struct fixture *fx, const struct scene_draw *d, uint64_t v
 	}
 	fx_check(fx, "vertex stage",
 		 pumice_stream_stage(fx->stream, &vertex.desc, state->vdm.vertex));
-	fx_check(fx, "fragment stage",
-		 pumice_stream_stage(fx->stream, &fragment.desc, state->tsp.fragment));
+	if (d->coeffs)
+		scene_coeffs_stage(fx, &fragment.desc, number, state->tsp.fragment);
+	else
+		fx_check(fx, "fragment stage",
+			 pumice_stream_stage(fx->stream, &fragment.desc, state->tsp.fragment));
 	fx_check(fx, "state", pumice_stream_draw_state(fx->stream, state, NULL));
 }
 

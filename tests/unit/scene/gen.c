@@ -187,6 +187,13 @@ static void make_vertex_modes(struct scene_draw *d, uint32_t r)
 	d->after = one_in(&r, 3);
 }
 
+/* Inputs in coefficient registers of a third of the draws that can; numbers of its own. */
+static void make_coeffs(struct scene_draw *d, uint32_t r)
+{
+	scene_random(&r);
+	d->coeffs = !d->streams && !d->table && one_in(&r, 3);
+}
+
 /* Mirrored viewports of a quarter of the draws in each direction; numbers of its own. */
 static void make_mirrors(struct scene_draw *d, uint32_t r)
 {
@@ -250,6 +257,7 @@ static void make_draw(const struct scene *s, struct scene_draw *d, uint32_t numb
 	make_point_coord(d, *r ^ 0x90147u);
 	make_vertex_modes(d, *r ^ 0xdefe2u);
 	make_mirrors(d, *r ^ 0x3177u);
+	make_coeffs(d, *r ^ 0xcfau);
 }
 
 void scene_make(struct scene *s, uint32_t seed)

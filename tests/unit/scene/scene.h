@@ -47,7 +47,9 @@ enum shading {
 	SHADE_COUNT
 };
 
-enum interpolation { INTERP_PERSPECTIVE, INTERP_LINEAR, INTERP_FLAT, INTERP_CENTROID };
+enum interpolation {
+	INTERP_PERSPECTIVE, INTERP_LINEAR, INTERP_FLAT, INTERP_CENTROID, INTERP_COUNT
+};
 
 /* Layout of a vertex in memory. */
 struct scene_vertex {
@@ -69,6 +71,8 @@ struct scene_draw {
 	uint32_t streams;	/* words of the streams from which programs read their uniforms */
 	bool deferred;	/* deferred vertex shading; needs coordinate */
 	bool table;	/* attributes in a table, coordinate program of deferred vertices derived */
+	bool coeffs;	/* colour and number in coefficient registers: coeffs.c; neither streams
+			 * nor table */
 	/* All fields except stages and addresses. */
 	struct pumice_draw_state state;
 };
@@ -108,7 +112,8 @@ struct fx_buffer {
 };
 
 #define FX_KINDS	(SHADE_COUNT + 4)	/* of programs; each with each number of words */
-#define FX_PROGRAMS	(FX_KINDS * (SCENE_STREAM_WORDS + 1))
+#define FX_COEFFS	(FX_KINDS * (SCENE_STREAM_WORDS + 1))	/* the first of coeffs.c */
+#define FX_PROGRAMS	(FX_COEFFS + SHADE_COUNT * INTERP_COUNT)
 
 struct fixture {
 	struct pumice_device *dev;
@@ -164,6 +169,13 @@ void scene_free(struct scene_frame *frame);
 void scene_draw_gpu(struct fixture *fx, const struct scene *scene, struct picture *out);
 /* draw_ref.c */
 void scene_draw_reference(const struct scene *scene, struct picture *out);
+
+/* coeffs.c */
+/* Change a fragment program: its colour and number are in coefficient registers. */
+void scene_coeffs_text(uint32_t interpolation, const char *text, char *out, size_t bytes);
+/* Make the words of a fragment stage with such a program; @desc: without these inputs. */
+void scene_coeffs_stage(struct fixture *fx, const struct pumice_stage_desc *desc, float number,
+			uint32_t words[4]);
 
 /* capture.c */
 /* Write a capture of a frame before it is rendered; @pages of its free list. */

@@ -29,7 +29,7 @@ static void describe(const struct scene *s)
 		const struct pumice_vdm_state *vdm = &d->state.vdm;
 
 		print_message("draw %u: topology %u, shading %u, interpolation %u, %u vertices from "
-			      "%u, %u instances, index of %u bytes%s%s%s%s%s%s%s%s%s%s, %u streamed; depth %u%s%s, "
+			      "%u, %u instances, index of %u bytes%s%s%s%s%s%s%s%s%s%s%s, %u streamed; depth %u%s%s, "
 			      "stencil %u, visibility %u; clip %u, -w %u, cull %u %u, ccw %u, "
 			      "last %u, mask %x, scissor %u to %u, %u to %u, mask plane %u %u, scale "
 			      "%g %g\n",
@@ -41,6 +41,7 @@ static void describe(const struct scene *s)
 			      d->deferred ? ", deferred" : "", d->table ? ", table" : "",
 			      d->task ? ", task" : "", d->after ? ", after" : "",
 			      d->state.tsp.point_coord ? ", point coordinates" : "",
+			      d->coeffs ? ", coefficients" : "",
 			      d->streams, isp->depth_func,
 			      isp->depth_write ? " written" : "", isp->depth_bias ? " biased" : "",
 			      isp->stencil, isp->visibility, vdm->depth_clip, vdm->clip_minus_w,
