@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Acceleration structures built on the GPU: every triangle is found, results are those of a test of
- * all triangles in f64, before and after refits and rebuilds, of both levels; mistakes are refused.
+ * all triangles in f64, before and after refits and rebuilds, of both levels; rays inside of closed
+ * meshes always hit; mistakes are refused.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -448,6 +449,149 @@ static void instances_are_where_their_transformation_says(void **state)
 	close_fixture(&fx);
 }
 
+#define SIDE	12u			/* squares of a row of each face of a cube */
+#define SURFACE	(6 * SIDE * SIDE * 2)	/* triangles of a closed mesh */
+#define ROUNDS	8u			/* of RAYS each */
+
+/* A point of a face of the cube, or of a ball with lumps, all of which is seen from inside. */
+static void surface_point(uint32_t face, uint32_t x, uint32_t y, float lumps, float *out)
+{
+	float v[3], scale = 1;
+
+	v[face % 3] = face < 3 ? 1 : -1;
+	v[(face + 1) % 3] = (float)x / SIDE * 2 - 1;
+	v[(face + 2) % 3] = (float)y / SIDE * 2 - 1;
+	if (lumps != 0)
+		scale = (1 + lumps * sinf(7 * v[0]) * sinf(5 * v[1]) * sinf(3 * v[2])) /
+			sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+	for (uint32_t k = 0; k < 3; k++)
+		out[k] = v[k] * scale;
+}
+
+/* Make a closed mesh; @lumps: 0 for the cube */
+static void closed_mesh(float lumps, float *v)
+{
+	static const uint8_t corner[6][2] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 0 },
+					      { 1, 1 }, { 0, 1 } };
+
+	for (uint32_t n = 0; n < SURFACE * 3; n++) {
+		const uint32_t square = n / 6;
+
+		surface_point(square / (SIDE * SIDE), square % SIDE + corner[n % 6][0],
+			      square / SIDE % SIDE + corner[n % 6][1], lumps, v + (size_t)n * 3);
+	}
+}
+
+/* Transform a vector; @move: the translation applies */
+static void transform(const float *m, bool move, float *v)
+{
+	const float in[3] = { v[0], v[1], v[2] };
+
+	for (uint32_t r = 0; r < 3; r++)
+		v[r] = m[r * 4] * in[0] + m[r * 4 + 1] * in[1] + m[r * 4 + 2] * in[2] +
+		       (move ? m[r * 4 + 3] : 0);
+}
+
+/* Aim from inside of a closed mesh at a vertex, or at a point of an edge, of a random triangle. */
+static void aim_at_edge(struct fixture *fx, const float *m, struct ray *ray)
+{
+	const float *v = vertex(fx->vertices.cpu, (uint32_t)(unit(fx) * SURFACE), 0);
+	const uint32_t a = (uint32_t)(unit(fx) * 3), b = (a + 1) % 3;
+	const float w = unit(fx) < 0.25f ? 0 : unit(fx);
+
+	*ray = (struct ray){ .max = INFINITY };
+	for (uint32_t k = 0; k < 3; k++) {
+		ray->origin[k] = between(fx, -0.1f, 0.1f);
+		ray->direction[k] = v[a * 3 + k] * (1 - w) + v[b * 3 + k] * w - ray->origin[k];
+	}
+	if (!m)
+		return;
+	transform(m, true, ray->origin);
+	transform(m, false, ray->direction);
+}
+
+/* Every ray hits what it is aimed at; @instance: of a structure of instances, or NULL */
+static void check_closed(struct fixture *fx, const struct pumice_ray_structure *s,
+			 const struct pumice_ray_instance *instance)
+{
+	const struct result *got = fx->result.cpu;
+	uint32_t lost = 0;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t n = 0; n < RAYS; n++)
+			aim_at_edge(fx, instance ? instance->to_world : NULL,
+				    (struct ray *)fx->ray.cpu + n);
+		run(fx, s, RAYS);
+		for (uint32_t n = 0; n < RAYS; n++) {
+			lost += !got[n].kind;
+			if (!got[n].kind)
+				continue;
+			assert_true(got[n].t > 0.95f && got[n].t < 1.05f);
+			if (instance)
+				assert_int_equal(got[n].instance, instance->id);
+		}
+	}
+	assert_int_equal(lost, 0);
+}
+
+/* Build a structure of a closed mesh, or refit it. */
+static void put_closed(struct fixture *fx, struct pumice_ray_structure *s, float lumps,
+		       uint32_t flags)
+{
+	struct pumice_ray_mesh mesh;
+
+	closed_mesh(lumps, fx->vertices.cpu);
+	pumice_ray_mesh_init(&mesh, fx->vertices.va, SURFACE);
+	assert_int_equal(pumice_stream_rays_mesh(fx->stream, s, &mesh, flags), 0);
+}
+
+static void no_ray_leaves_a_closed_mesh_that_was_built_or_refitted(void **state)
+{
+	static const float shapes[] = { 0, 0.3f, -0.2f };
+	struct pumice_ray_structure *s;
+	struct fixture fx;
+
+	(void)state;
+	open_fixture(&fx, devices[1]);
+	assert_int_equal(pumice_ray_structure_create(fx.rays, SURFACE, &s), 0);
+	for (uint32_t n = 0; n < sizeof(shapes) / sizeof(shapes[0]); n++) {
+		put_closed(&fx, s, shapes[n], 0);
+		check_closed(&fx, s, NULL);
+		put_closed(&fx, s, shapes[(n + 1) % 3], PUMICE_RAYS_REFIT);
+		check_closed(&fx, s, NULL);
+	}
+	pumice_ray_structure_destroy(s);
+	close_fixture(&fx);
+}
+
+/* One instance is in the place of its mesh, so that its rays have the edges' own coordinates. */
+static void no_ray_leaves_an_instance_of_a_closed_mesh(void **state)
+{
+	struct pumice_ray_structure *shape, *top;
+	struct pumice_ray_instance *list;
+	struct fixture fx;
+
+	(void)state;
+	open_fixture(&fx, devices[1]);
+	assert_int_equal(pumice_ray_structure_create(fx.rays, SURFACE, &shape), 0);
+	assert_int_equal(pumice_ray_structure_create(fx.rays, 3, &top), 0);
+	list = fx.instances.cpu;
+	for (uint32_t pass = 0; pass < 4; pass++) {
+		put_closed(&fx, shape, pass < 2 ? 0.3f : 0, pass % 2 ? PUMICE_RAYS_REFIT : 0);
+		for (uint32_t n = 0; n < 3; n++)
+			place(&fx, &list[n], n, pumice_ray_structure_va(shape));
+		pumice_ray_instance_init(&list[0], pumice_ray_structure_va(shape), 7);
+		assert_int_equal(pumice_stream_rays_instances(fx.stream, top, fx.instances.va, 3,
+							      pass % 2 ? PUMICE_RAYS_REFIT : 0),
+				 0);
+		for (uint32_t n = 0; n < 3; n++)
+			check_closed(&fx, top, &list[n]);
+	}
+	pumice_ray_structure_destroy(top);
+	pumice_ray_structure_destroy(shape);
+	close_fixture(&fx);
+}
+
 static void initialisers_describe_the_usual_case(void **state)
 {
 	struct pumice_ray_instance instance;
@@ -625,6 +769,8 @@ int main(void)
 		cmocka_unit_test(equal_triangles_are_one_hit),
 		cmocka_unit_test(indices_and_strides_select_vertices),
 		cmocka_unit_test(instances_are_where_their_transformation_says),
+		cmocka_unit_test(no_ray_leaves_a_closed_mesh_that_was_built_or_refitted),
+		cmocka_unit_test(no_ray_leaves_an_instance_of_a_closed_mesh),
 		cmocka_unit_test(initialisers_describe_the_usual_case),
 		cmocka_unit_test(refits_need_a_build_that_was_completed),
 		cmocka_unit_test(streams_of_the_documented_size_hold_any_build),
