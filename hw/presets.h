@@ -36,7 +36,9 @@
  * SGX543MP4     document 004, "Specifications": four cores of four pipes. "USSE": output registers
  *               are in the unified store of a pipe, which has the 512 KiB for them here, and the
  *               common store has not.
- * VIDEOCORE4    document 001, "Binning Pass": one core, tasks of 16 vertices.
+ * VIDEOCORE4    document 001, "Binning Pass": tasks of 16 vertices. It has no number of cores or
+ *               QPUs: one core of four USCs, the most that a core can have, is this project's own
+ *               choice.
  *
  * Where a document gives no size, it is that of DEFAULT; the tasks of WAVES are two for each slot.
  */
