@@ -382,7 +382,7 @@ void draw_queue(struct draw *d)
 	d->scene ^= 1;
 }
 
-/* Count a frame that was binned before the previous one was rendered. */
+/* Count a frame of which some was binned while the previous one was rendered. */
 static void count_overlap(struct draw *d, uint64_t job)
 {
 	struct pumice_job_result geometry, fragment;
@@ -392,7 +392,8 @@ static void count_overlap(struct draw *d, uint64_t job)
 		return;
 	d->geometry_ns = ticks_ns(d, geometry.end - geometry.start);
 	d->fragment_ns = ticks_ns(d, fragment.end - fragment.start);
-	d->overlapped += geometry.start < d->fragment_end;
+	d->overlapped += geometry.start < d->fragment_end && geometry.end > d->fragment_start;
+	d->fragment_start = fragment.start;
 	d->fragment_end = fragment.end;
 }
 

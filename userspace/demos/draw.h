@@ -50,8 +50,10 @@ struct draw {
 	uint64_t clock_hz, geometry_ns, fragment_ns;	/* of the last frame, by the GPU clock */
 	struct pumice_perfmon *perfmon;	/* counts all frames */
 	struct draw_frame frame[2];	/* by scene; with options.ahead */
-	uint64_t fragment_end;		/* GPU clock, of the last frame; with options.ahead */
-	uint32_t overlapped;		/* frames that were binned during the previous one */
+	uint64_t fragment_start, fragment_end;	/* GPU clock, of the last frame; with
+						 * options.ahead */
+	uint32_t overlapped;		/* frames whose geometry job overlapped the fragment job
+					 * of the previous one */
 };
 
 /* Counters, accumulated over the frames so far. */

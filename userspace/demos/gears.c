@@ -148,8 +148,8 @@ int main(int argc, char **argv)
 	demo_write_animation(NAME, path, film);
 	demo_write_picture(NAME, picture, 2 * WIDTH, 2 * HEIGHT, shown);
 	draw_report(&s.draw, "the last frame");
-	printf("%s: %u of %u frames were binned while the previous one was rendered\n", NAME,
-	       s.draw.overlapped, frame - 1);
+	printf("%s: the binning of %u of %u frames overlapped the rendering of the previous one\n",
+	       NAME, s.draw.overlapped, frame - 1);
 	status = demo_result(NAME, !wrong && s.draw.overlapped,
 			     "%u frames, some at a time; the same picture after a rotation by one tooth",
 			     frame);
