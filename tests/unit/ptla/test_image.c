@@ -190,6 +190,42 @@ static void blits_of_one_format_copy_blocks(void **state)
 	teardown(&fx);
 }
 
+/* Lines of several parts: the last part is not full. */
+static void wide_blits_of_one_format_copy_every_column(void **state)
+{
+	const struct pumice_texture src = {
+		.addr = DATA, .format = PUMICE_FORMAT_R16_UNORM, .dim = PUMICE_TEXTURE_DIM_2D,
+		.levels = 1, .width = 699, .height = 8, .swizzle_g = 1, .swizzle_b = 2,
+		.swizzle_a = 3,
+	};
+	struct pumice_texture dst = src;
+	struct model_surface s, d;
+	struct pumice_tdm_blit b = { .src_x = 13, .dst_x = 5, .width = 650, .height = 9 };
+	struct fixture fx;
+
+	(void)state;
+	setup(&fx);
+	dst.addr = DATA + HALF;
+	s = image_model(&src);
+	d = image_model(&dst);
+	b.src = fx_texture(&fx, 0, &src);
+	b.dst = fx_texture(&fx, 1, &dst);
+	for (u32 w = 0; w < IMAGES / 4; w++)
+		((u32 *)(void *)fx.data)[w] = rand_u32(&fx.seed);
+	put_blit(&fx, &b);
+	fx_halt(&fx);
+	memcpy(before, fx.data, IMAGES);
+	fx_expect_done(&fx);
+	for (u32 n = 0; n < (u32)b.width * b.height; n++) {
+		const u32 x = n % b.width, y = n / b.width;
+
+		memcpy(before + HALF + model_offset(&d, 0, 0, b.dst_x + x, y),
+		       before + model_offset(&s, 0, 0, b.src_x + x, y), 2);
+	}
+	assert_memory_equal(fx.data, before, IMAGES);
+	teardown(&fx);
+}
+
 static void clears_fill_rectangles(void **state)
 {
 	struct fixture fx;
@@ -535,6 +571,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blits_convert_every_format_to_every_other),
 		cmocka_unit_test(blits_of_one_format_copy_blocks),
+		cmocka_unit_test(wide_blits_of_one_format_copy_every_column),
 		cmocka_unit_test(clears_fill_rectangles),
 		cmocka_unit_test(downscales_average_boxes),
 		cmocka_unit_test(malformed_structures_are_refused),
