@@ -218,6 +218,10 @@ static void check_local_bounds(struct fixture *fx)
 		a.off[l] = SMALL_LOCAL - 31 * 4 + l * 4;
 	access_run(fx, &a);
 	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
+	a.insn = LOCAL_STORE(32);
+	access_run(fx, &a);
+	check_local_fault(fx, PUMICE_FAULT_USC_LOCAL_BOUNDS, SMALL_LOCAL);
+	a.insn = LOCAL_LOAD(32);
 	for (u32 l = 0; l < PUMICE_LANES; l++)
 		a.off[l] = SMALL_LOCAL - 4 - 4 * (l % 2);
 	/* One lane beyond, with a displacement. */
