@@ -332,6 +332,55 @@ static void flips_that_are_not_returned_are_limited(void **state)
 	close_presenter(&p);
 }
 
+static void jobs_with_presents_signal_a_sync_and_are_counted(void **state)
+{
+	struct pumice_job_sync done = { .signal = true };
+	struct pumice_present_job job;
+	struct pumice_perfmon *monitor;
+	struct pumice_wait wait;
+	struct presenter p;
+	uint32_t counter;
+	uint64_t count;
+
+	(void)state;
+	open_presenter(&p, "inproc:cores=1,threads=0,ram=64");
+	assert_int_equal(pumice_perf_counter_find(p.dev, "TDM_BYTES", &counter), 0);
+	assert_int_equal(pumice_perfmon_create(p.dev, &counter, 1, &monitor), 0);
+	assert_int_equal(pumice_sync_create(p.dev, 0, &done.sync), 0);
+	pumice_present_job_init(&job, p.context, stream_of(&p, 3, 1));
+	job.syncs = &done;
+	job.sync_count = 1;
+	job.perfmon = pumice_perfmon_id(monitor);
+	assert_int_equal(pumice_submit_present(&job), 0);
+	assert_int_equal(next_flip(&p).frame, 3);
+	pumice_wait_init(&wait, done.sync, 0);
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, PUMICE_FOREVER), 0);
+	assert_int_equal(pumice_perfmon_read(monitor, 0, &count), 0);
+	assert_int_equal(count, sizeof(p.in));
+	pumice_sync_destroy(done.sync);
+	pumice_perfmon_destroy(monitor);
+	close_presenter(&p);
+}
+
+/* Callers may have been built with a structure of fewer members. */
+static void a_flip_is_not_larger_than_the_caller_s(void **state)
+{
+	struct pumice_flip flip;
+	struct presenter p;
+
+	(void)state;
+	open_presenter(&p, "inproc:cores=1,threads=0,ram=64");
+	assert_int_equal(submit(&p, p.context, stream_of(&p, 9, 1), 1, 77), 0);
+	memset(&flip, 0xa5, sizeof(flip));
+	assert_int_equal(pumice_wait_flip(p.dev, PUMICE_FOREVER, &flip,
+					  offsetof(struct pumice_flip, job)), 0);
+	assert_int_equal(flip.user_data, 77);
+	assert_int_equal(flip.va, pumice_image_va(p.to));
+	assert_int_equal(flip.job, 0xa5a5a5a5a5a5a5a5);
+	assert_int_equal(flip.frame, 0xa5a5a5a5);
+	close_presenter(&p);
+}
+
 static void jobs_with_bad_presents_are_refused(void **state)
 {
 	struct pumice_present_job job;
@@ -380,6 +429,8 @@ int main(void)
 		cmocka_unit_test(flips_of_a_killed_job_are_not_lost),
 		cmocka_unit_test(flips_outlive_their_context),
 		cmocka_unit_test(flips_that_are_not_returned_are_limited),
+		cmocka_unit_test(jobs_with_presents_signal_a_sync_and_are_counted),
+		cmocka_unit_test(a_flip_is_not_larger_than_the_caller_s),
 		cmocka_unit_test(jobs_with_bad_presents_are_refused),
 	};
 
