@@ -2,11 +2,13 @@
 /* DEV_QUERY: sizes, buffers, values. */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu.h"
 #include "harness.h"
 #include "presets.h"
+#include "pumice_names.h"
 #include "pumice_regs.h"
 #include "sync.h"
 
@@ -143,59 +145,96 @@ static void pointer_into_the_kernel_gives_efault(void)
 			      &size), EFAULT);
 }
 
-#define SIZE_OF(preset, cores, uscs_, slots_, tasks_, waves_, batch_, ...) \
-	[PUMICE_PRESET_##preset] = { uscs_, slots_, tasks_, waves_, batch_ },
+/* The sizes of each preset, in the units of hw/presets.h. */
+static const struct {
+	u32 cores, uscs, slots, tasks, waves, batch, unified_kib, common_kib, local_kib,
+	    slot_registers, vpm_kib, idx, chunks, tiles;
+	const char *outputs;
+	u32 tsp;
+} sizes[] = {
+#define SIZES_OF(preset, cores, uscs, slots, tasks, waves, batch, unified, common, local, \
+		 slot_registers, vpm, idx, chunks, tiles, outputs, tsp) \
+	[PUMICE_PRESET_##preset] = { cores, uscs, slots, tasks, waves, batch, unified, common, \
+				     local, slot_registers, vpm, idx, chunks, tiles, #outputs, \
+				     tsp },
+	PUMICE_PRESETS(SIZES_OF)
+};
 
-#define UNITS_OF(preset, cores, uscs, slots, tasks, waves, batch, unified, common, local, \
-		 slot_registers, vpm_, idx_, chunks_, tiles_, outputs, tsp_) \
-	[PUMICE_PRESET_##preset] = { vpm_, idx_, chunks_, tiles_, tsp_ },
-
+static const struct {
+	u32 slc_kib, data_l1, data_l2, texture_l1, texture_l2;
+} caches[] = {
 #define CACHES_OF(preset, ...) [PUMICE_PRESET_##preset] = { __VA_ARGS__ },
+	PUMICE_PRESET_CACHES(CACHES_OF)
+};
+
+/* Query the GPU, whose preset is one of the tables. */
+static struct drm_pumice_query_gpu need_preset(void)
+{
+	struct drm_pumice_query_gpu info = need_info(need_gpu());
+
+	CHECK(info.preset < sizeof(sizes) / sizeof(sizes[0]));
+	return info;
+}
+
+/* PUMICE_PRESET names the preset if the guest has another than the default. */
+static void preset_is_that_of_the_device(void)
+{
+	const char *name = getenv("PUMICE_PRESET");
+
+	CHECK(!strcmp(pumice_preset_str(need_preset().preset), name ? name : "default"));
+}
 
 static void gpu_values_agree_with_the_contract(void)
 {
-	static const struct {
-		u32 uscs, slots, tasks, waves, batch;
-	} sizes[] = { PUMICE_PRESETS(SIZE_OF) };
-	static const struct {
-		u32 slc_kib, data_l1, data_l2, texture_l1, texture_l2;
-	} caches[] = { PUMICE_PRESET_CACHES(CACHES_OF) };
-	struct drm_pumice_query_gpu info = need_info(need_gpu());
+	struct drm_pumice_query_gpu info = need_preset();
+	u32 lanes;
 
 	CHECK_EQUAL(info.version, PUMICE_SYS_VERSION__RESET);
-	CHECK(info.cores >= 1 && info.cores <= PUMICE_MAX_CORES);
-	CHECK_EQUAL(info.preset, PUMICE_PRESET_DEFAULT);
+	CHECK_EQUAL(info.cores, sizes[info.preset].cores);
 	CHECK_EQUAL(info.uscs_per_core, sizes[info.preset].uscs);
 	CHECK_EQUAL(info.slots_per_usc, sizes[info.preset].slots);
+	CHECK_EQUAL(info.tasks_per_usc, sizes[info.preset].tasks);
 	CHECK_EQUAL(info.waves_per_usc, sizes[info.preset].waves);
 	CHECK_EQUAL(info.batch, sizes[info.preset].batch);
-	CHECK_EQUAL(info.tasks_per_usc, sizes[info.preset].tasks);
-	CHECK_EQUAL(info.pixel_outputs, PUMICE_OUTPUT_STORE_COMMON);
-	CHECK_EQUAL(info.max_group_instances, PUMICE_GROUP_INSTANCES);
+	CHECK_EQUAL(info.slot_registers, sizes[info.preset].slot_registers);
+	CHECK_EQUAL(info.internal_registers, PUMICE_USC_OWN_REGS - info.slot_registers);
+	lanes = info.waves_per_usc * PUMICE_LANES;
+	CHECK_EQUAL(info.max_group_instances,
+		    lanes < PUMICE_GROUP_INSTANCES ? lanes : PUMICE_GROUP_INSTANCES);
+	CHECK(info.clock_hz);
+}
+
+static void stores_have_the_sizes_of_the_preset(void)
+{
+	struct drm_pumice_query_gpu info = need_preset();
+
+	CHECK_EQUAL(info.unified_bytes, sizes[info.preset].unified_kib << 10);
+	CHECK_EQUAL(info.common_bytes, sizes[info.preset].common_kib << 10);
+	CHECK_EQUAL(info.local_bytes, sizes[info.preset].local_kib << 10);
+	CHECK(!strcmp(pumice_output_store_str(info.pixel_outputs), sizes[info.preset].outputs));
+}
+
+static void caches_have_the_sizes_of_the_preset(void)
+{
+	struct drm_pumice_query_gpu info = need_preset();
+
 	CHECK_EQUAL(sizeof(info.cache_bytes) / sizeof(info.cache_bytes[0]), PUMICE_CACHE_COUNT);
 	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_SLC], caches[info.preset].slc_kib << 10);
 	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_DATA_L1], caches[info.preset].data_l1);
 	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_DATA_L2], caches[info.preset].data_l2);
 	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_TEXTURE_L1], caches[info.preset].texture_l1);
 	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_TEXTURE_L2], caches[info.preset].texture_l2);
-	CHECK(info.unified_bytes && info.common_bytes && info.local_bytes);
-	CHECK(info.clock_hz);
-	CHECK(info.internal_registers + info.slot_registers <= PUMICE_USC_OWN_REGS);
 }
 
 static void units_have_the_sizes_of_the_preset(void)
 {
-	static const struct {
-		u32 vpm_kib, idx, chunks, tiles, tsp;
-	} units[] = { PUMICE_PRESETS(UNITS_OF) };
-	struct drm_pumice_query_gpu info = need_info(need_gpu());
+	struct drm_pumice_query_gpu info = need_preset();
 
-	CHECK_EQUAL(info.preset, PUMICE_PRESET_DEFAULT);
-	CHECK_EQUAL(info.vpm_bytes, units[info.preset].vpm_kib << 10);
-	CHECK_EQUAL(info.idx_fifo, units[info.preset].idx);
-	CHECK_EQUAL(info.chunk_fifo, units[info.preset].chunks);
-	CHECK_EQUAL(info.tile_fifo, units[info.preset].tiles);
-	CHECK_EQUAL(info.tsp_vertices, units[info.preset].tsp);
+	CHECK_EQUAL(info.vpm_bytes, sizes[info.preset].vpm_kib << 10);
+	CHECK_EQUAL(info.idx_fifo, sizes[info.preset].idx);
+	CHECK_EQUAL(info.chunk_fifo, sizes[info.preset].chunks);
+	CHECK_EQUAL(info.tile_fifo, sizes[info.preset].tiles);
+	CHECK_EQUAL(info.tsp_vertices, sizes[info.preset].tsp);
 	CHECK_EQUAL(info.tcus_per_spu, info.uscs_per_core);
 }
 
@@ -304,7 +343,10 @@ static const struct test_case cases[] = {
 	TEST_CASE(unknown_type_is_refused),
 	TEST_CASE(bad_pointer_gives_efault),
 	TEST_CASE(pointer_into_the_kernel_gives_efault),
+	TEST_CASE(preset_is_that_of_the_device),
 	TEST_CASE(gpu_values_agree_with_the_contract),
+	TEST_CASE(stores_have_the_sizes_of_the_preset),
+	TEST_CASE(caches_have_the_sizes_of_the_preset),
 	TEST_CASE(units_have_the_sizes_of_the_preset),
 	TEST_CASE(older_sizes_are_unchanged),
 	TEST_CASE(pages_and_addresses_are_sane),

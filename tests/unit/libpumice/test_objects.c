@@ -225,27 +225,65 @@ static void read_sizes(const char *name, struct pumice_device_info *info,
 	pumice_device_close(d);
 }
 
-#define CORES_OF(preset_, cores_, uscs_, ...) \
-	{ .id = PUMICE_PRESET_##preset_, .cores = cores_, .uscs = uscs_ },
+/* The sizes of a preset, in the units of hw/presets.h. */
+struct sizes {
+	u32 cores, uscs, slots, tasks, waves, batch, unified_kib, common_kib, local_kib,
+	    slot_registers, vpm_kib, idx, chunks, tiles;
+	const char *outputs;
+	u32 tsp;
+};
 
-static void preset_sets_the_numbers_of_cores_and_clusters(void **state)
+#define SIZES_OF(preset, cores, uscs, slots, tasks, waves, batch, unified, common, local, \
+		 slot_registers, vpm, idx, chunks, tiles, outputs, tsp) \
+	[PUMICE_PRESET_##preset] = { cores, uscs, slots, tasks, waves, batch, unified, common, \
+				     local, slot_registers, vpm, idx, chunks, tiles, #outputs, \
+				     tsp },
+
+static void check_sizes(const struct pumice_device_info *info,
+			const struct pumice_device_limits *limits, const struct sizes *want)
 {
-	static const struct {
-		u32 id, cores, uscs;
-	} presets[] = { PUMICE_PRESETS(CORES_OF) };
+	const u32 lanes = want->waves * PUMICE_LANES;
+
+	assert_int_equal(info->cores, want->cores);
+	assert_int_equal(info->uscs_per_core, want->uscs);
+	assert_int_equal(info->slots_per_usc, want->slots);
+	assert_int_equal(info->unified_bytes, want->unified_kib << 10);
+	assert_int_equal(info->common_bytes, want->common_kib << 10);
+	assert_int_equal(info->local_bytes, want->local_kib << 10);
+	assert_int_equal(info->max_group_instances,
+			 lanes < PUMICE_GROUP_INSTANCES ? lanes : PUMICE_GROUP_INSTANCES);
+	assert_int_equal(limits->slot_registers, want->slot_registers);
+	assert_int_equal(limits->internal_registers, PUMICE_USC_OWN_REGS - want->slot_registers);
+	assert_int_equal(limits->waves_per_usc, want->waves);
+	assert_int_equal(limits->batch, want->batch);
+	assert_int_equal(limits->tasks_per_usc, want->tasks);
+	assert_string_equal(pumice_output_store_str(limits->pixel_outputs), want->outputs);
+	assert_int_equal(limits->vpm_bytes, want->vpm_kib << 10);
+	assert_int_equal(limits->idx_fifo, want->idx);
+	assert_int_equal(limits->chunk_fifo, want->chunks);
+	assert_int_equal(limits->tile_fifo, want->tiles);
+	assert_int_equal(limits->tsp_vertices, want->tsp);
+	assert_int_equal(limits->tcus_per_spu, want->uscs);
+}
+
+#define CACHES_OF(preset, slc, ...) [PUMICE_PRESET_##preset] = { (slc) << 10, __VA_ARGS__ },
+
+static void preset_sets_every_size(void **state)
+{
+	static const struct sizes presets[] = { PUMICE_PRESETS(SIZES_OF) };
+	static const u32 caches[][PUMICE_CACHE_COUNT] = { PUMICE_PRESET_CACHES(CACHES_OF) };
 	struct pumice_device_limits limits;
 	struct pumice_device_info info;
 	char name[64];
-	size_t i;
+	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
-		snprintf(name, sizeof(name), "inproc:ram=16,preset=%s",
-			 pumice_preset_str(presets[i].id));
+		snprintf(name, sizeof(name), "inproc:ram=16,preset=%s", pumice_preset_str(i));
 		read_sizes(name, &info, &limits);
-		assert_int_equal(limits.preset, presets[i].id);
-		assert_int_equal(info.cores, presets[i].cores);
-		assert_int_equal(info.uscs_per_core, presets[i].uscs);
+		assert_int_equal(limits.preset, i);
+		check_sizes(&info, &limits, &presets[i]);
+		assert_memory_equal(limits.cache_bytes, caches[i], sizeof(caches[i]));
 	}
 }
 
@@ -815,7 +853,7 @@ int main(void)
 		cmocka_unit_test(open_refuses_policies_that_have_no_name),
 		cmocka_unit_test(open_reads_the_name_from_the_environment),
 		cmocka_unit_test(open_reads_late_and_preset_from_the_environment_unless_a_key_sets_them),
-		cmocka_unit_test(preset_sets_the_numbers_of_cores_and_clusters),
+		cmocka_unit_test(preset_sets_every_size),
 		cmocka_unit_test(preset_of_the_environment_selects_the_sizes),
 		cmocka_unit_test(open_refuses_a_missing_or_corrupt_firmware),
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
