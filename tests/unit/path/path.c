@@ -113,6 +113,23 @@ int path_run(struct path *p, struct pumice_context_state *state)
 	return ret;
 }
 
+bool path_run_if_it_fits(struct path *p, uint32_t instances)
+{
+	struct pumice_context_state state;
+	struct pumice_device_info info;
+	int ret = path_run(p, &state);
+
+	assert_int_equal(pumice_device_info(p->dev, &info), 0);
+	if (instances > info.max_group_instances) {
+		assert_int_equal(ret, -EIO);
+		assert_int_equal(state.fault, PUMICE_FAULT_PDS_RESOURCE);
+		return false;
+	}
+	if (ret)
+		fail_msg("%s", pumice_device_error(p->dev));
+	return true;
+}
+
 void path_run_briefly(struct path *p)
 {
 	struct pumice_sync *never;

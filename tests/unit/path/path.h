@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -55,6 +56,11 @@ void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t group
 		   const uint32_t *uniforms, uint32_t words);
 /* Run the stream in p->context, and empty it. Returns the value of pumice_context_run(). */
 int path_run(struct path *p, struct pumice_context_state *state);
+/*
+ * The same; a work-group of this number of instances must run if a USC has room for it, and
+ * else must be refused as one that can never fit. Returns whether it ran.
+ */
+bool path_run_if_it_fits(struct path *p, uint32_t instances);
 /* Let the GPU work briefly: without threads it works during waits only. */
 void path_run_briefly(struct path *p);
 /* Run store.pasm in the context and check every word. */
