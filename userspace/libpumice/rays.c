@@ -11,6 +11,7 @@
  * in a job that runs without the build before it has no structure as its result: its header is
  * invalid, so that rays fault.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@
 #include "pumice/pumice_rays.h"
 #include "rays_text.h"
 
-#define GROUP		128u	/* instances of a work-group of each program */
+#define MAX_GROUP	128u	/* instances of a work-group of each program */
+#define REGISTERS	80u	/* unified registers of an instance of the largest program */
 #define BUFFER_ALIGN	128u
 #define BOX_BYTES	32u
 #define PAIR_BYTES	8u
@@ -59,6 +61,7 @@ static const struct {
 
 struct pumice_rays {
 	struct pumice_vm *vm;
+	u32 group;		/* instances of a work-group of each program */
 	struct pumice_kernel *kernel[PROGRAMS];
 };
 
@@ -73,17 +76,28 @@ struct pumice_ray_structure {
 
 static int assemble(struct pumice_rays *rays, enum rays_program p)
 {
-	const size_t first = strlen(common_text), second = strlen(programs[p].text);
-	char *text = malloc(first + second + 1);
+	char *text;
 	int err;
 
-	if (!text)
+	if (asprintf(&text, ".group %u, 1, 1\n%s%s", rays->group, common_text,
+		     programs[p].text) < 0)
 		return fail(rays->vm->dev, ENOMEM, "rays: out of memory");
-	memcpy(text, common_text, first);
-	memcpy(text + first, programs[p].text, second + 1);
 	err = pumice_kernel_assemble(rays->vm, programs[p].name, text, &rays->kernel[p]);
 	free(text);
 	return err;
+}
+
+/* The instances of a work-group: at most as many as a USC has waves and registers for. */
+static u32 group_size(const struct pumice_device_info *info)
+{
+	const u32 waves = info->unified_bytes / (REGISTERS * PUMICE_LANES * (u32)sizeof(u32));
+	u32 group = MAX_GROUP;
+
+	if (group > info->max_group_instances)
+		group = info->max_group_instances;
+	if (group > waves * PUMICE_LANES)
+		group = waves * PUMICE_LANES;
+	return group ? group : PUMICE_LANES;
 }
 
 int pumice_rays_create(struct pumice_vm *vm, struct pumice_rays **rays)
@@ -94,6 +108,7 @@ int pumice_rays_create(struct pumice_vm *vm, struct pumice_rays **rays)
 	if (!r)
 		return fail(vm->dev, ENOMEM, "rays: out of memory");
 	r->vm = vm;
+	r->group = group_size(&vm->dev->info);
 	for (enum rays_program p = 0; !err && p < PROGRAMS; p++)
 		err = assemble(r, p);
 	if (err)
@@ -233,7 +248,7 @@ static int launch(struct pumice_stream *stream, const struct pumice_ray_structur
 	if (err)
 		return err;
 	pumice_dispatch_init(&dispatch, s->rays->kernel[p]);
-	dispatch.groups[0] = (instances + GROUP - 1) / GROUP;
+	dispatch.groups[0] = (instances + s->rays->group - 1) / s->rays->group;
 	dispatch.uniforms = (const u32 *)(const void *)u;
 	dispatch.uniform_words = UNIFORM_WORDS;
 	return pumice_stream_dispatch(stream, &dispatch);

@@ -28,7 +28,10 @@ for program in $(find "$top/userspace" "$top/tests" "$top/examples" -name '*.pas
 	*/libpumice/rays/common.pasm)
 		;; # macros for the other programs there, which the library puts before them
 	*/libpumice/rays/*)
-		cat "${program%/*}/common.pasm" "$program" >"$folder/${program##*/}"
+		{
+			echo ".group 128, 1, 1"
+			cat "${program%/*}/common.pasm" "$program"
+		} >"$folder/${program##*/}"
 		check "${program##*/}_has_no_warning" silent "$folder/${program##*/}"
 		;;
 	*)

@@ -263,7 +263,11 @@ static void check_random_rays(struct fixture *fx, const struct pumice_ray_struct
 	assert_true(compared > RAYS * 9 / 10 && hits > RAYS / 4);
 }
 
-static const char *const devices[] = { "inproc:cores=4,threads=0", "inproc:cores=2,threads=2" };
+/* The USCs of the third one have few waves, and those of the last one few registers, too. */
+static const char *const devices[] = {
+	"inproc:cores=4,threads=0", "inproc:cores=2,threads=2",
+	"inproc:preset=default,waves=2,batch=64,threads=0", "inproc:preset=waves,threads=2",
+};
 #define DEVICES (sizeof(devices) / sizeof(devices[0]))
 
 static void builds_find_every_triangle(void **state)

@@ -8,7 +8,6 @@
 ; numbers 0 to leaves - 2 for its inner nodes, with 0 as its root, and leaves - 1 + n for the leaf
 ; at position n of the sorted keys.
 
-.group    128, 1, 1
 .uniforms sh0, 32
 .input    v0, global_x
 
