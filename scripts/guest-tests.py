@@ -122,7 +122,7 @@ class Run:
         self.kunit = kunit
         self.preset = None
         self.cases = {}     # of a program, where only some run
-        self.failing = {}   # of a program: the cases that have to fail
+        self.failing = {}   # of a program: {case that has to fail: text of its note}
 
 
 def in_order(guests):
@@ -162,8 +162,9 @@ def each_preset(rows_of_results, quick):
             program, _, case = name.partition(":")
             if not case and (not quick or "quick" in words):
                 run.tests.append(program)
-            elif case and f"!{preset}" in words:
-                run.failing.setdefault(program, set()).add(case)
+            for word, _, text in (word.partition("=") for word in words if case):
+                if word == f"!{preset}":
+                    run.failing.setdefault(program, {})[case] = text
         yield run
 
 
@@ -189,7 +190,8 @@ def selected(runs, wanted):
         run.tests = [test for test in run.tests if test in chosen]
         run.cases = chosen
         for test, cases in run.failing.items():
-            cases.intersection_update(chosen.get(test) or cases)
+            run.failing[test] = {case: text for case, text in cases.items()
+                                 if not chosen.get(test) or case in chosen[test]}
         run.kunit = False
     return [run for run in runs if run.tests]
 
@@ -237,7 +239,7 @@ def run_guest(tally, images, run):
         code = text(share / f"{test}.status").strip()
         tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
                          int(code) if code else 1, f"see {share}/{test}.tap",
-                         run.failing.get(test, ()))
+                         run.failing.get(test))
     if "t_trace" in run.tests:
         check_trace(tally, run, share / "t_trace.trace.json")
     tally.add(f"the driver unloads after the tests ({run.title})",

@@ -42,22 +42,25 @@ class Tally:
             self.failed.append({"case": case, "why": why})
             print(f"FAILED {case}{': ' + why if why else ''}", flush=True)
 
-    def add_output(self, program, output, status, why="", failing=()):
+    def add_output(self, program, output, status, why="", failing=None):
         """Count the cases in a program's output; a case that is not reported has failed.
 
-        The cases in failing have to fail.
+        The cases in failing, {case: text}, have to fail, with the text in their note.
 
         A program that fails without a failed case, or prints no case at
         all, is itself counted as a case: tests that cannot run must be counted.
         """
         cases, planned = parse(output)
         failed = sum(not good for _, good, _ in cases)
+        failing = failing or {}
         for case, good, note in cases:
             if case in failing:
-                self.add(f"{program}: {case} fails, as is known", not good, "it passes")
+                self.add(f"{program}: {case} fails, as is known",
+                         not good and failing[case] in note,
+                         "it passes" if good else f"not with {failing[case]!r}: {note}")
             else:
                 self.add(f"{program}: {case}", good, note)
-        for case in sorted(set(failing) - {case for case, _, _ in cases}):
+        for case in sorted(failing.keys() - {case for case, _, _ in cases}):
             self.add(f"{program}: {case} fails, as is known", False, "it did not run")
         if planned is not None and planned != len(cases):
             self.add(f"{program}: all of its cases", False,

@@ -51,8 +51,15 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
                               "exitcode=66:history_size=7"}
 
 
-def meson_tests(tally, name, *selection, preset=None, failing=()):
-    """Run all tests of one build folder, or some; those in failing have to fail."""
+def add_refused(tally, title, test, output, text, log):
+    """Count a program that a preset refuses: it has to fail, and to print the text."""
+    tally.add(f"{title}: {test['name']} is refused with {text}",
+              test["result"] == "FAIL" and text in output,
+              f"{test['result']} {'with' if text in output else 'without'} {text}, see {log}")
+
+
+def meson_tests(tally, name, *selection, preset=None, refused=None):
+    """Run all tests of one build folder, or some; refused: {test: text that it fails with}."""
     folder = BUILD / name
     environment = dict(os.environ, **SANITIZERS,
                        PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
@@ -77,12 +84,14 @@ def meson_tests(tally, name, *selection, preset=None, failing=()):
     for line in results.read_text(encoding="utf-8").splitlines():
         test = json.loads(line)
         output = test.get("stdout", "") + "\n" + test.get("stderr", "")
-        why = f"{test['result']}, see out/logs/test-{title}.log"
-        if test["name"].rpartition(" / ")[2] in failing:
-            tally.add(f"{title}: {test['name']} is refused", test["result"] == "FAIL", why)
+        log = f"out/logs/test-{title}.log"
+        text = (refused or {}).get(test["name"].rpartition(" / ")[2])
+        if text:
+            add_refused(tally, title, test, output, text, log)
             continue
         good = test["result"] in ("OK", "EXPECTEDFAIL")
-        tally.add_output(f"{title}: {test['name']}", output, 0 if good else 1, why)
+        tally.add_output(f"{title}: {test['name']}", output, 0 if good else 1,
+                         f"{test['result']}, see {log}")
 
 
 def native_tests():
@@ -98,7 +107,7 @@ def selected():
 
 
 def tests_of_results(quick):
-    """Return {test: presets that it cannot run with}, of all tests of results or the quick ones."""
+    """Return {test: {preset that refuses it: text}}, of all tests of results or the quick ones."""
     tests, names = {}, native_tests()
     for line in RESULTS.read_text(encoding="utf-8").splitlines():
         pattern, *words = line.partition("#")[0].split() or [""]
@@ -108,7 +117,7 @@ def tests_of_results(quick):
         for name in found:
             tests.pop(name, None)
             if not quick or "quick" in words:
-                tests[name] = [word[1:] for word in words if word[0] == "!"]
+                tests[name] = dict(word[1:].split("=") for word in words if word[0] == "!")
     return tests
 
 
@@ -117,7 +126,8 @@ def under_presets(tally, quick):
     tests = tests_of_results(quick)
     for preset in selection.PRESETS:
         meson_tests(tally, "native", *tests, preset=preset,
-                    failing=[name for name, without in tests.items() if preset in without])
+                    refused={name: texts[preset] for name, texts in tests.items()
+                             if preset in texts})
 
 
 def logged(name, log, output, status):

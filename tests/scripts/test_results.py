@@ -80,15 +80,21 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.counts(), (1, 1))
 
     def test_case_that_is_known_to_fail_must_fail(self):
-        output = "1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c\n"
-        self.tally.add_output("t", output, 1, failing={"b"})
+        output = "1..3\nok 1 - a\n# too large\nnot ok 2 - b\nok 3 - c\n"
+        self.tally.add_output("t", output, 1, failing={"b": "large"})
         self.assertEqual(self.counts(), (3, 0))
-        self.tally.add_output("t", output, 1, failing={"b", "c"})
+        self.tally.add_output("t", output, 1, failing={"b": "large", "c": "large"})
         self.assertEqual(self.counts(), (5, 1))
         self.assertEqual(self.tally.failed[0]["why"], "it passes")
 
+    def test_case_that_is_known_to_fail_must_fail_as_known(self):
+        output = "1..2\n# too large\nok 1 - a\n# 3 is not 4\nnot ok 2 - b\n"
+        self.tally.add_output("t", output, 1, failing={"b": "large"})
+        self.assertEqual(self.counts(), (1, 1))
+        self.assertEqual(self.tally.failed[0]["why"], "not with 'large': 3 is not 4")
+
     def test_case_that_is_known_to_fail_must_run(self):
-        self.tally.add_output("t", "1..1\nok 1 - a\n", 0, failing={"b"})
+        self.tally.add_output("t", "1..1\nok 1 - a\n", 0, failing={"b": "large"})
         self.assertEqual(self.counts(), (1, 1))
         self.assertEqual(self.tally.failed[0]["why"], "it did not run")
 

@@ -85,8 +85,8 @@ class Guests(unittest.TestCase):
         self.assertEqual(self.runs(["t_sync:a", "t_sync:b"]),
                          [("stock", ["t_sync"], ["run t_sync a b"])])
 
-    ROWS = [["t_sync", "quick"], ["t_draw"], ["t_draw:one", "!waves"], ["t_draw:two", "!waves"],
-            ["t_sync:a", "!videocore4"]]
+    ROWS = [["t_sync", "quick"], ["t_draw"], ["t_draw:one", "!waves=1"], ["t_draw:two", "!waves=2"],
+            ["t_sync:a", "!videocore4=3"]]
 
     def presets(self, quick, wanted=()):
         """Return {preset: (programs, cases that have to fail)}, and check the environment."""
@@ -99,17 +99,45 @@ class Guests(unittest.TestCase):
     def test_each_preset_has_its_failing_cases(self):
         self.assertEqual(self.presets(False), {
             "volcanic": (["t_sync", "t_draw"], {}), "sgx543mp4": (["t_sync", "t_draw"], {}),
-            "waves": (["t_sync", "t_draw"], {"t_draw": {"one", "two"}}),
-            "videocore4": (["t_sync", "t_draw"], {"t_sync": {"a"}})})
+            "waves": (["t_sync", "t_draw"], {"t_draw": {"one": "1", "two": "2"}}),
+            "videocore4": (["t_sync", "t_draw"], {"t_sync": {"a": "3"}})})
 
     def test_quick_tests_run_with_one_preset(self):
         self.assertEqual([tests for tests, _ in self.presets(True).values()], [["t_sync"]])
 
     def test_failing_cases_that_are_not_selected_do_not_count(self):
         self.assertEqual(self.presets(False, ["t_draw:two", "t_draw:three"])["waves"],
-                         (["t_draw"], {"t_draw": {"two"}}))
+                         (["t_draw"], {"t_draw": {"two": "2"}}))
         self.assertEqual(self.presets(False, ["t_draw"])["waves"],
-                         (["t_draw"], {"t_draw": {"one", "two"}}))
+                         (["t_draw"], {"t_draw": {"one": "1", "two": "2"}}))
+
+    def check_words(self, words):
+        """Check the words of a row: quick, and the text with which a preset refuses it."""
+        for word in set(words) - {"quick"}:
+            preset, _, text = word.partition("=")
+            self.assertIn(preset, {"!" + name for name in selection.PRESETS})
+            self.assertTrue(text)
+
+    def test_the_list_of_unit_tests_names_the_texts_of_refusals(self):
+        module = by_path.load("guest-tests.py")
+        for name, *words in module.lines(unit.RESULTS):
+            with self.subTest(name=name):
+                self.check_words(words)
+
+    def refuse(self, result, output):
+        """Return the number of failures for a program that has to be refused."""
+        tally = results.Tally("presets")
+        with mock.patch("builtins.print"):
+            unit.add_refused(tally, "waves", {"name": "t", "result": result}, output,
+                             "pds-resource", "log")
+        self.assertEqual(len(tally.passed) + len(tally.failed), 1)
+        return len(tally.failed)
+
+    def test_program_that_has_to_be_refused_fails_as_named(self):
+        self.assertEqual(self.refuse("FAIL", "job faulted: pds-resource"), 0)
+        self.assertEqual(self.refuse("FAIL", "word 3 is 4"), 1)
+        self.assertEqual(self.refuse("OK", "job faulted: pds-resource"), 1)
+        self.assertEqual(self.refuse("TIMEOUT", "job faulted: pds-resource"), 1)
 
     def test_the_list_names_programs_cases_and_presets(self):
         module = by_path.load("guest-tests.py")
@@ -121,8 +149,7 @@ class Guests(unittest.TestCase):
             with self.subTest(name=name):
                 self.assertIn(program, programs)
                 self.assertIn([program], [row[:1] for row in rows])
-                self.assertTrue({word.strip("!") for word in words} <=
-                                {"quick", *selection.PRESETS})
+                self.check_words(words)
                 self.assertEqual(bool(case), any(word[0] == "!" for word in words))
                 source = TOP / f"tests/guest/{program}.c"
                 if case and source.exists():
