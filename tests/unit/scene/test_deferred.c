@@ -451,11 +451,13 @@ static void close_endless(struct endless *e)
 
 /*
  * A task of these rays has all rows of their half of the pool, which is less than two such tasks
- * need. Frames are complete before the rays are killed.
+ * need. Frames are complete before the rays are killed. The sizes are the default ones: such a task
+ * has all waves of a USC of the preset waves.
  */
 static void endless_rays_do_not_hold_the_rows_of_frames(void **state)
 {
-	struct deferred_fixture *p = open_sized(varyings_text, "cores=1,threads=2,vpm-kib=32",
+	struct deferred_fixture *p = open_sized(varyings_text,
+						"preset=default,cores=1,threads=2,vpm-kib=32",
 						PAGES);
 	struct endless e;
 	uint32_t n;
