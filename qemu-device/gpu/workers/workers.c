@@ -500,12 +500,28 @@ void workers_clear(struct workers *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* Pass on the wake-ups that the caller's step recorded: it may wait for long. The lock is held. */
+static void pass_before_wait(struct workers *w)
+{
+	struct thread *self = current_thread;
+	enum workers_late late;
+
+	if (!self || self->w != w || !self->records)
+		return;
+	late = self->records;
+	pass_wakes(w, self);
+	self->records = late;
+	if (!w->parks && w->head != NO_UNIT && find_thread(w, false))
+		pthread_cond_signal(&w->work);
+}
+
 void workers_quiesce(struct workers *w, unsigned int self)
 {
 	u64 steps[WORKERS_MAX_UNITS];
 	unsigned int i;
 
 	pthread_mutex_lock(&w->lock);
+	pass_before_wait(w);
 	for (i = 0; i < w->units; i++) {
 		steps[i] = w->unit[i].steps;
 		if (w->unit[i].running && i != self)
@@ -522,6 +538,7 @@ void workers_park_others(struct workers *w, unsigned int self)
 	unsigned int i;
 
 	pthread_mutex_lock(&w->lock);
+	pass_before_wait(w);
 	w->parks++;
 	for (i = 0; i < w->units; i++)
 		if (w->unit[i].running && i != self)

@@ -43,7 +43,8 @@ struct workers;
 /*
  * Units that a step wakes, and that are queued only when it has ended, with several threads: before
  * that an idle thread would run them, although what the step wrote for them is in the caches of its
- * own thread, which runs one of them next. Wake-ups by others are not late.
+ * own thread, which runs one of them next. Wake-ups by others are not late, and a step that waits
+ * for other units in workers_quiesce() or workers_park_others() queues them before.
  */
 enum workers_late {
 	WORKERS_LATE_NONE,

@@ -636,6 +636,49 @@ static void all_units_that_a_step_wakes_late_run_after_it(void **state)
 	fx_destroy(fx);
 }
 
+static bool step_that_waits(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct fixture *fx = opaque;
+
+	(void)stop;
+	if (index == 1) {
+		workers_wake(fx->w, 4);
+		workers_quiesce(fx->w, 1);
+		while (atomic_load(&fx->held[1]))
+			sched_yield();
+	}
+	atomic_fetch_add(&fx->steps[index], 1);
+	return false;
+}
+
+/* A step that waits for others in workers_quiesce() has passed on its wake-ups before. */
+static void late_wake_ups_are_passed_on_before_a_step_waits(void **state)
+{
+	struct fixture fx = { 0 };
+	struct workers_unit unit[UNITS];
+	const struct workers_config config = { .threads = 2, .units = UNITS, .unit = unit,
+					       .now = now, .now_opaque = &fx };
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < UNITS; i++)
+		unit[i] = (struct workers_unit){
+			.step = step_that_waits, .opaque = &fx, .index = i,
+			.wakes_late = i == 1 ? WORKERS_LATE_ALL : WORKERS_LATE_NONE };
+	fx.held[1] = true;
+	fx.w = workers_create(&config);
+	assert_non_null(fx.w);
+	workers_wake(fx.w, 1);
+	for (i = 0; i < PATIENCE_MS && !fx.steps[4]; i++)
+		nanosleep(&ms, NULL);
+	assert_int_equal(fx.steps[4], 1);
+	assert_int_equal(fx.steps[1], 0);
+	fx.held[1] = false;
+	until_steps(&fx, 1, 1);
+	workers_destroy(fx.w);
+}
+
 /* Without another thread that would run them, nothing is gained by waiting. */
 static void one_thread_queues_units_at_once(void **state)
 {
@@ -911,6 +954,7 @@ int main(void)
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
 		cmocka_unit_test(units_that_a_step_wakes_late_run_after_it),
 		cmocka_unit_test(all_units_that_a_step_wakes_late_run_after_it),
+		cmocka_unit_test(late_wake_ups_are_passed_on_before_a_step_waits),
 		cmocka_unit_test(one_thread_queues_units_at_once),
 		cmocka_unit_test(late_wake_ups_of_all_units_are_passed_on),
 		cmocka_unit_test(units_at_home_are_those_of_the_thread),
