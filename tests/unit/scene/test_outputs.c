@@ -259,7 +259,8 @@ static void count_waits(const char *policy, uint64_t *waits)
 	char options[128];
 	uint32_t i;
 
-	snprintf(options, sizeof(options), "cores=1,threads=0,dms-policy=%s%s", policy, small[0]);
+	snprintf(options, sizeof(options), "preset=default,cores=1,threads=0,dms-policy=%s%s",
+		 policy, small[0]);
 	fx_open(&fx, options, 2048);
 	compute_open(&fx, &compute);
 	for (i = 0; i < 8; i++) {
