@@ -124,12 +124,12 @@ class Guests(unittest.TestCase):
             with self.subTest(name=name):
                 self.check_words(words)
 
-    def refuse(self, result, output):
+    def refuse(self, result, output, status=1):
         """Return the number of failures for a program that has to be refused."""
         tally = results.Tally("presets")
         with mock.patch("builtins.print"):
-            unit.add_refused(tally, "waves", {"name": "t", "result": result}, output,
-                             "pds-resource", "log")
+            test = {"name": "t", "result": result, "returncode": status}
+            unit.add_refused(tally, "waves", test, output, "pds-resource", "log")
         self.assertEqual(len(tally.passed) + len(tally.failed), 1)
         return len(tally.failed)
 
@@ -138,6 +138,7 @@ class Guests(unittest.TestCase):
         self.assertEqual(self.refuse("FAIL", "word 3 is 4"), 1)
         self.assertEqual(self.refuse("OK", "job faulted: pds-resource"), 1)
         self.assertEqual(self.refuse("TIMEOUT", "job faulted: pds-resource"), 1)
+        self.assertEqual(self.refuse("FAIL", "job faulted: pds-resource", -11), 1)
 
     def test_the_list_names_programs_cases_and_presets(self):
         module = by_path.load("guest-tests.py")
