@@ -24,7 +24,6 @@
 #define SHARE_ONE	256u
 #define SHARE_NO_LIMIT	255u
 #define KIB		1024u
-#define DMS_SINCE_MAP	4u	/* minor version of the register map that has DMS_POLICY */
 
 enum { TASKS, UNIFIED, COMMON, LOCAL, RESOURCES };
 
@@ -67,7 +66,7 @@ void limits_init(void)
 		for (resource = 0; resource < RESOURCES; resource++)
 			if (limit_reg[dm][resource])
 				reg_write(limit_reg[dm][resource], 0);
-	if (boot_device_minor() >= DMS_SINCE_MAP)
+	if (boot_device_minor() >= FWIF_DMS_POLICY_SINCE_MAP)
 		reg_write(PUMICE_PDS_DMS_POLICY, 0);
 }
 
@@ -77,7 +76,7 @@ static void update_policy(void)
 
 	if (!pumice_dms_policy_valid(requested))
 		requested = 0;
-	if (requested == policy || boot_device_minor() < DMS_SINCE_MAP)
+	if (requested == policy || boot_device_minor() < FWIF_DMS_POLICY_SINCE_MAP)
 		return;
 	policy = requested;
 	reg_write(PUMICE_PDS_DMS_POLICY,

@@ -34,12 +34,14 @@
 
 /*
  * Minor versions of the register map and of this interface since which there are contexts of the
- * RDM, and flips.
+ * RDM, flips, and a policy of the DMS that the host selects.
  */
 #define FWIF_RDM_SINCE_MAP	5u
 #define FWIF_RDM_SINCE		9u
 #define FWIF_FLIPS_SINCE_MAP	5u
 #define FWIF_FLIPS_SINCE	9u
+#define FWIF_DMS_POLICY_SINCE_MAP	4u
+#define FWIF_DMS_POLICY_SINCE	11u
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
 

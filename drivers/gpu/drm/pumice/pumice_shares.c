@@ -55,13 +55,19 @@ static void shares_print_limits(struct seq_file *m, struct pumice_device *pdev, 
 	}
 }
 
+/* Return whether device and firmware have a policy that the driver selects. */
+static bool shares_has_policy(const struct pumice_device *pdev)
+{
+	return pumice_device_supports(pdev, FWIF_DMS_POLICY_SINCE_MAP, FWIF_DMS_POLICY_SINCE);
+}
+
 /* Print the policy, and the one that the firmware has set. */
 static void shares_print_policy(struct seq_file *m, struct pumice_device *pdev, bool awake)
 {
 	u32 set;
 
 	seq_printf(m, "policy: %s", pumice_dms_policy_str(READ_ONCE(pdev->fw.dms_policy)));
-	if (awake) {
+	if (awake && shares_has_policy(pdev)) {
 		set = pumice_read(pdev, PUMICE_PDS_DMS_POLICY);
 		set = PUMICE_FIELD_GET(PUMICE_PDS_DMS_POLICY__POLICY, set);
 		seq_printf(m, ", now %s", pumice_dms_policy_str(set));
@@ -162,6 +168,9 @@ static int shares_change(struct pumice_device *pdev, char *text)
 		if (err)
 			return err;
 	}
+	/* Older firmware would ignore it. */
+	if (policy && !shares_has_policy(pdev))
+		return -EOPNOTSUPP;
 	WRITE_ONCE(pdev->fw.pds_shares, shares);
 	WRITE_ONCE(pdev->fw.dms_policy, policy);
 	/* Read by the firmware when a job begins or ends; each boot sets them again. */
