@@ -117,8 +117,8 @@ static void words_that_are_not_shares_change_nothing(void)
 		"tdm=64", "=64", "vdm=64 cdm", "vdm=64 cdm=300", "cdm=64=64", "cdm=4294967297",
 		"policy", "policy=", "policy=cdm", "policy=0", "policy=unknown", "policy=graphics=",
 		"policy=round-robin cdm=300", "policy=round-robin policy=vdm",
-		"cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 "
-		"cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64",
+		("cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 "
+		 "pdm=64 cdm=64 vdm=64 pdm=64 cdm=64 vdm=64 pdm=64 cdm=64"),
 	};
 	struct fixture fx = fx_open();
 	char before[TEXT_BYTES];
