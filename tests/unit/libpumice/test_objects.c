@@ -44,6 +44,17 @@ static int close_device(void **state)
 	return 0;
 }
 
+/* Opening the device fails with an errno, and with a message that has these words. */
+static void assert_not_opened(const char *name, int err, const char *words)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct pumice_device *d;
+
+	assert_int_equal(pumice_device_open(name, &d, error, sizeof(error)), -err);
+	print_message("%s\n", error);
+	assert_non_null(strstr(error, words));
+}
+
 static void open_refuses_names_it_does_not_understand(void **state)
 {
 	static const struct {
@@ -115,17 +126,11 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "drm:/dev/null", ENODEV, "/dev/null" },
 		{ "drm:/missing", ENOENT, "/missing" },
 	};
-	char error[PUMICE_ERROR_BYTES];
-	struct pumice_device *d;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(pumice_device_open(cases[i].name, &d, error, sizeof(error)),
-				 -cases[i].err);
-		print_message("%s\n", error);
-		assert_non_null(strstr(error, cases[i].words));
-	}
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_not_opened(cases[i].name, cases[i].err, cases[i].words);
 }
 
 static void open_refuses_policies_that_have_no_name(void **state)
@@ -140,16 +145,11 @@ static void open_refuses_policies_that_have_no_name(void **state)
 		{ "inproc:dms-policy=", "invalid option" },
 		{ "inproc:dms-policy=cdm-vdm-pdm-rdm-tdm", "invalid option" },
 	};
-	char error[PUMICE_ERROR_BYTES];
-	struct pumice_device *d;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(pumice_device_open(cases[i].name, &d, error, sizeof(error)),
-				 -EINVAL);
-		assert_non_null(strstr(error, cases[i].words));
-	}
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_not_opened(cases[i].name, EINVAL, cases[i].words);
 }
 
 static void open_reads_the_name_from_the_environment(void **state)

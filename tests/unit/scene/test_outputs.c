@@ -217,12 +217,28 @@ static bool groups_fit(struct fixture *fx, const struct compute *c)
 	return fits;
 }
 
+/* Draw frames, each next to a compute job; they are those of want, unless it is NULL. */
+static void draw_and_compute(struct fixture *fx, struct compute *compute,
+			     const struct picture *want)
+{
+	uint32_t i;
+
+	for (i = 0; i < 8; i++) {
+		scene_make(&scene, 2000000 + i);
+		compute_start(fx, compute);
+		scene_draw_gpu(fx, &scene, &now);
+		if (want)
+			assert_same(&want[i], &now);
+		compute_wait(fx, compute);
+	}
+}
+
 /* The policies of the DMS: a job of the CDM and frames complete whichever precedes. */
 static void frames_and_large_groups_complete_side_by_side(void **state)
 {
 	struct compute compute;
 	struct fixture fx;
-	uint32_t policy, threads, i;
+	uint32_t policy, threads;
 	uint64_t group_waits = 0, tile_waits = 0;
 	char options[128];
 	bool fits = false;
@@ -235,13 +251,7 @@ static void frames_and_large_groups_complete_side_by_side(void **state)
 				 threads, pumice_dms_policy_str(policy), small[0]);
 			fx_open(&fx, options, 2048);
 			compute_open(&fx, &compute);
-			for (i = 0; i < 8; i++) {
-				scene_make(&scene, 2000000 + i);
-				compute_start(&fx, &compute);
-				scene_draw_gpu(&fx, &scene, &now);
-				assert_same(&first[i], &now);
-				compute_wait(&fx, &compute);
-			}
+			draw_and_compute(&fx, &compute, first);
 			group_waits += reg(&fx, PUMICE_PDS_DMS_WAITS(0), 4);
 			tile_waits += output_waits(&fx);
 			fits = groups_fit(&fx, &compute);
@@ -263,12 +273,7 @@ static void count_waits(const char *policy, uint64_t *waits)
 		 policy, small[0]);
 	fx_open(&fx, options, 2048);
 	compute_open(&fx, &compute);
-	for (i = 0; i < 8; i++) {
-		scene_make(&scene, 2000000 + i);
-		compute_start(&fx, &compute);
-		scene_draw_gpu(&fx, &scene, &now);
-		compute_wait(&fx, &compute);
-	}
+	draw_and_compute(&fx, &compute, NULL);
 	for (i = 0; i < 3; i++)
 		waits[i] = reg(&fx, PUMICE_PDS_DMS_WAITS(i), 4);
 	compute_close(&compute);
