@@ -61,3 +61,7 @@ void pumice_sched_fini(struct drm_gpu_scheduler *sched, bool used)
 		synchronize_rcu();
 	drm_sched_fini(sched);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_sched_test.c"
+#endif

@@ -52,10 +52,38 @@ static void each_queue_takes_its_types_of_jobs(struct kunit *test)
 			    &ctx->queues[PUMICE_QUEUE_FRAGMENT]);
 }
 
+/* drm_exec locked the second one after contention, and it has left its VM meanwhile. */
+static void all_locked_reservations_have_room_for_fences(struct kunit *test)
+{
+	struct submit *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	struct drm_gem_object *objects[2];
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = kunit_kzalloc(test, sizeof(*objects[i]), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		objects[i]->resv = &objects[i]->_resv;
+		dma_resv_init(objects[i]->resv);
+		KUNIT_ASSERT_EQ(test, dma_resv_lock(objects[i]->resv, NULL), 0);
+	}
+	s->count = 3;
+	s->exec.objects = objects;
+	s->exec.num_objects = ARRAY_SIZE(objects);
+	s->exec.prelocked = objects[1];
+	KUNIT_EXPECT_EQ(test, submit_reserve_fences(s), 0);
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(objects[i]->resv->fences));
+		dma_resv_unlock(objects[i]->resv);
+		dma_resv_fini(objects[i]->resv);
+	}
+}
+
 static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(jobs_within_the_rules_pass),
 	KUNIT_CASE(bad_jobs_are_refused),
 	KUNIT_CASE(each_queue_takes_its_types_of_jobs),
+	KUNIT_CASE(all_locked_reservations_have_room_for_fences),
 	{}
 };
 
