@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define LOCK_WAIT_MS 10000	/* by then a thread has begun to wait for a lock */
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 777 };
 static const struct job forever = { .program = JOB_FOREVER, .group = 256, .groups = 64 };
@@ -586,15 +589,16 @@ static void the_cdm_ends_its_step_when_a_unit_waits_for_the_lock(void **state)
 	static const struct job small = { .program = JOB_NUMBER, .group = 32, .groups = 2000 };
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 4 });
 	pthread_t thread;
-	u32 *data;
+	u32 *data, ms;
 
 	(void)state;
 	data = job_map(fx);
 	fx_boot_proxy(fx);
 	gpu_lock(fx->gpu);
 	assert_int_equal(pthread_create(&thread, NULL, lock_and_unlock, fx->gpu), 0);
-	while (!atomic_load(&fx->gpu->lock_waits))
-		sched_yield();
+	for (ms = 0; ms < LOCK_WAIT_MS && !atomic_load(&fx->gpu->lock_waits); ms++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&fx->gpu->lock_waits), 1);
 	gpu_unlock(fx->gpu);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(atomic_load(&fx->gpu->lock_waits), 0);
