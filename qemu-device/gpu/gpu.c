@@ -463,16 +463,27 @@ static bool find_late(const char *name, enum usc_late_mode *late)
 	return !name;
 }
 
+/* Choices of a configuration that it has as words. */
+struct words {
+	enum pumice_preset preset;
+	enum usc_late_mode late;
+	enum pumice_output_store outputs;
+	enum pumice_mode mode;
+};
+
 /* Fill in defaults and check; returns the error, or NULL. */
-static const char *check_config(struct pumice_gpu_config *c, enum pumice_preset *preset,
-				enum usc_late_mode *late, enum pumice_output_store *outputs)
+static const char *check_config(struct pumice_gpu_config *c, struct words *words)
 {
-	if (!find_late(c->late, late))
+	if (!find_late(c->late, &words->late))
 		return "late must be early, data or poison";
-	if (!preset_find(c->preset, preset))
+	if (!mode_find(c->mode, &words->mode))
+		return "mode must be fast, counted or strict";
+	if (words->mode == PUMICE_MODE_STRICT)
+		return "mode strict is not implemented yet";
+	if (!preset_find(c->preset, &words->preset))
 		return "the preset must be default, volcanic, waves, sgx543mp4 or videocore4";
-	preset_apply(*preset, c);
-	if (!preset_find_outputs(c->pixel_outputs, outputs))
+	preset_apply(words->preset, c);
+	if (!preset_find_outputs(c->pixel_outputs, &words->outputs))
 		return "pixel-outputs must be common or partition";
 	c->oses = c->oses ? c->oses : 1;
 	if (c->threads > WORKERS_MAX_THREADS)
@@ -621,12 +632,10 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const char **error)
 {
 	struct pumice_gpu_config checked = *config;
-	enum pumice_output_store outputs;
-	enum pumice_preset preset;
-	enum usc_late_mode late;
+	struct words words;
 	struct pumice_gpu *gpu;
 
-	*error = check_config(&checked, &preset, &late, &outputs);
+	*error = check_config(&checked, &words);
 	if (*error)
 		return NULL;
 	*error = "out of memory or threads";
@@ -637,9 +646,10 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	gpu->config.preset = NULL;	/* the caller's */
 	gpu->config.late = NULL;
 	gpu->config.pixel_outputs = NULL;
-	gpu->late = late;
-	gpu->outputs = outputs;
-	gpu->preset = preset;
+	gpu->config.mode = NULL;
+	gpu->late = words.late;
+	gpu->outputs = words.outputs;
+	gpu->preset = words.preset;
 	gpu->ops = *ops;
 	gpu->opaque = opaque;
 	gpu->uscs = checked.cores * checked.uscs_per_core;
@@ -659,7 +669,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	lock_init(&gpu->lock);
 	/* The workers last: no unit runs before all blocks exist. */
 	if (!create_fw(gpu) || !create_data_masters(gpu) || !create_uscs(gpu) ||
-	    !create_waves(gpu) || !create_workers(gpu)) {
+	    !create_waves(gpu) || !create_workers(gpu) || mode_set(gpu, words.mode)) {
 		pumice_gpu_destroy(gpu);
 		return NULL;
 	}

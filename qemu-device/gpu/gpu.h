@@ -30,6 +30,7 @@
 #include "masters.h"
 #include "mem/mem.h"
 #include "mmu/mmu.h"
+#include "mode.h"
 #include "pdm/pdm.h"
 #include "pds/pds.h"
 #include "perf.h"
@@ -95,6 +96,7 @@ struct pumice_gpu {
 
 	/* Changes only while parked. */
 	struct mem_map mem;
+	enum pumice_mode mode;	/* and the device lock */
 
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];
@@ -103,6 +105,7 @@ struct pumice_gpu {
 	u64 pm_list;		/* PM_LIST */
 	u64 partials;		/* total partial renders */
 	bool perf_detail;
+	bool mode_refused;	/* the last change of the mode was */
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* counters at the last reset */
 	struct gpu_waves waves[GPU_WAVE_BUSES];
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */

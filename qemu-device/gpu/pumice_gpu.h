@@ -47,6 +47,7 @@ struct pumice_gpu_config {
 	unsigned int common_kib;	/* common store of one USC, KiB */
 	unsigned int local_kib;		/* local memory of one USC, KiB */
 	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS */
+	const char *mode;	/* "fast", which NULL is, or "counted"; see Documentation/hierarchy.rst */
 	const char *late;	/* when data of loads arrive: "early", which NULL is, "data" or
 				 * "poison"; see Documentation/execution.rst */
 	unsigned int vpm_kib;	/* vertex pipe memory of one core, KiB */
@@ -172,6 +173,15 @@ void pumice_gpu_reset(struct pumice_gpu *gpu);
  * faults that were armed by the unit's registers, as another guest starts. Any thread.
  */
 void pumice_gpu_machine_reset(struct pumice_gpu *gpu);
+
+/*
+ * Change the mode: its name as in the configuration. Returns 0, or changes nothing: -EBUSY while a
+ * job runs, -EINVAL for another name, -EOPNOTSUPP for one that is not implemented, -ENOMEM. Any
+ * thread; must not be called from ops.
+ */
+int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name);
+/* Return its name, a constant text. */
+const char *pumice_gpu_mode(struct pumice_gpu *gpu);
 
 /*
  * Request a fault, for tests of drivers: "KIND[,where=WHERE][,bit=N][,us=N][,skip=N]

@@ -369,7 +369,7 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 	fake_pm.grows++;
 	fake_pm.grown_list = list;
 	fake_pm.grown_pages = pages;
-	words = (u32 *)(void *)mmu_translate(fake_pm.mmu, &tlb, 0, list, PUMICE_ACCESS_WRITE,
+	words = (u32 *)(void *)mmu_translate(fake_pm.mmu, &tlb, 0, list, 1, PUMICE_ACCESS_WRITE,
 					     PUMICE_UNIT_PM, &fault);
 	if (!words || fake_pm.refuse)
 		return true;

@@ -199,7 +199,7 @@ static void translate(struct table_fixture *w, struct fuzz *f)
 	const struct pumice_mem_region *r;
 	struct gpu_fault fault = { 0 };
 	const u8 *null;
-	u8 *host = mmu_translate(&w->mmu, &w->tlb, ctx, va, access, PUMICE_UNIT_USC_DATA,
+	u8 *host = mmu_translate(&w->mmu, &w->tlb, ctx, va, 1, access, PUMICE_UNIT_USC_DATA,
 				 &fault);
 
 	if (!host) {
@@ -230,7 +230,7 @@ static void probe(struct table_fixture *w, struct fuzz *f)
 	u8 *host = mmu_probe(&w->mmu, 0, va, access), *by_tlb;
 
 	FUZZ_CHECK(atomic_load(&w->mmu.fault_count) == faults, "a probe counts a fault");
-	by_tlb = mmu_translate(&w->mmu, &empty, 0, va, access, PUMICE_UNIT_FW, &fault);
+	by_tlb = mmu_translate(&w->mmu, &empty, 0, va, 1, access, PUMICE_UNIT_FW, &fault);
 	/* A probe has no sink. */
 	FUZZ_CHECK(host == by_tlb || (!host && mmu_in_sink(&empty, by_tlb)),
 		   "a probe and a translation differ");

@@ -88,11 +88,11 @@ static bool leave(struct dm_walk *walk, const struct dm_walk_access *access)
 /*
  * Translate the aligned address that a command writes to, or return NULL with the job stopped.
  */
-static void *target(const struct dm_walk_access *access, u64 addr)
+static void *target(const struct dm_walk_access *access, u64 addr, u64 bytes)
 {
 	struct gpu_fault fault = { 0 };
-	void *host = mmu_translate(access->mmu, access->tlb, access->ctx, addr, PUMICE_ACCESS_WRITE,
-				   access->run->unit->unit, &fault);
+	void *host = mmu_translate(access->mmu, access->tlb, access->ctx, addr, bytes,
+				   PUMICE_ACCESS_WRITE, access->run->unit->unit, &fault);
 
 	if (!host)
 		dm_stop_fault(access->run, &fault);
@@ -101,7 +101,7 @@ static void *target(const struct dm_walk_access *access, u64 addr)
 
 static bool write_time(const struct dm_walk_access *access, u64 addr)
 {
-	u64 *host = target(access, addr);
+	u64 *host = target(access, addr, sizeof(*host));
 
 	if (host)
 		__atomic_store_n(host, access->now(access->opaque), __ATOMIC_SEQ_CST);
@@ -111,7 +111,7 @@ static bool write_time(const struct dm_walk_access *access, u64 addr)
 static bool write_marker(const struct dm_walk_access *access,
 			 const struct pumice_cdm_marker *marker)
 {
-	u32 *host = target(access, marker->addr);
+	u32 *host = target(access, marker->addr, sizeof(*host));
 
 	if (host)
 		__atomic_store_n(host, marker->value, __ATOMIC_SEQ_CST);

@@ -101,6 +101,13 @@ struct fwcpu_bus {
 	uint8_t *(*window_ptr)(void *opaque, uint32_t addr, bool write, uint32_t *run_len);
 };
 
+/*
+ * Load or store @size (1, 2, 4) bytes of memory that the host shares, as the processor does: at
+ * once, naturally aligned, little endian. For struct fwcpu_bus.
+ */
+uint32_t fwcpu_host_load(const uint8_t *p, unsigned int size);
+void fwcpu_host_store(uint8_t *p, unsigned int size, uint32_t val);
+
 /* Fixed at fwcpu_init(). */
 struct fwcpu_config {
 	uint8_t *ram;		/* owned by the caller, outlives the processor */

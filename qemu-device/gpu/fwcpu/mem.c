@@ -93,7 +93,7 @@ static uint8_t *window_host(struct fwcpu *cpu, uint32_t addr, bool write)
 #define ORDER_STORE __ATOMIC_RELAXED
 #endif
 
-static uint32_t host_load(const uint8_t *p, unsigned int size)
+uint32_t fwcpu_host_load(const uint8_t *p, unsigned int size)
 {
 	switch (size) {
 	case 1:
@@ -107,7 +107,7 @@ static uint32_t host_load(const uint8_t *p, unsigned int size)
 	}
 }
 
-static void host_store(uint8_t *p, unsigned int size, uint32_t val)
+void fwcpu_host_store(uint8_t *p, unsigned int size, uint32_t val)
 {
 	switch (size) {
 	case 1:
@@ -139,7 +139,7 @@ bool fwcpu_load_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, uin
 	if (addr >= cpu->cfg.window_base)
 		host = window_host(cpu, addr, false);
 	if (host) {
-		*val = host_load(host, size);
+		*val = fwcpu_host_load(host, size);
 		return true;
 	}
 
@@ -160,7 +160,7 @@ bool fwcpu_store_outside(struct fwcpu *cpu, uint32_t addr, unsigned int size, ui
 	if (addr >= cpu->cfg.window_base)
 		host = window_host(cpu, addr, true);
 	if (host) {
-		host_store(host, size, val);
+		fwcpu_host_store(host, size, val);
 		return true;
 	}
 

@@ -68,28 +68,56 @@ static u64 window_va(u32 addr)
 	return addr - PUMICE_FW_WINDOW_BASE;
 }
 
-/* struct fwcpu_bus: return the page of context 0 at an address of the window. */
-static uint8_t *window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *run_len)
+/* Translate an access to the window: to all of its page if bytes is 0. NULL: an access fault. */
+static uint8_t *window_at(struct fwctl *fw, uint32_t addr, bool write, uint32_t bytes)
 {
-	struct fwctl *fw = opaque;
 	struct gpu_fault fault = { 0 };
 
-	*run_len = FWCPU_WINDOW_PAGE;
-	return mmu_translate(fw->mmu, &fw->tlb, 0, window_va(addr),
+	return mmu_translate(fw->mmu, &fw->tlb, 0, window_va(addr), bytes,
 			     write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, PUMICE_UNIT_FW,
 			     &fault);
 }
 
 /*
- * struct fwcpu_bus. A window address is passed here only if window_ptr() refused its page: an
- * access fault.
+ * struct fwcpu_bus: return the page of context 0 at an address of the window. None in detailed
+ * modes, in which each access is a request to the memory hierarchy.
  */
+static uint8_t *window_ptr(void *opaque, uint32_t addr, bool write, uint32_t *run_len)
+{
+	struct fwctl *fw = opaque;
+
+	if (mmu_is_detailed(fw->mmu))
+		return NULL;
+	*run_len = FWCPU_WINDOW_PAGE;
+	return window_at(fw, addr, write, 0);
+}
+
+/* Access the window in a detailed mode. In fast mode window_ptr() has refused it: a fault. */
+static bool window_load(struct fwctl *fw, uint32_t addr, unsigned int size, uint32_t *val)
+{
+	uint8_t *host = mmu_is_detailed(fw->mmu) ? window_at(fw, addr, false, size) : NULL;
+
+	if (host)
+		*val = fwcpu_host_load(host, size);
+	return host;
+}
+
+static bool window_store(struct fwctl *fw, uint32_t addr, unsigned int size, uint32_t val)
+{
+	uint8_t *host = mmu_is_detailed(fw->mmu) ? window_at(fw, addr, true, size) : NULL;
+
+	if (host)
+		fwcpu_host_store(host, size, val);
+	return host;
+}
+
+/* struct fwcpu_bus: the firmware's bus, and what window_ptr() refused. */
 static bool bus_load(void *opaque, uint32_t addr, unsigned int size, uint32_t *val)
 {
 	struct fwctl *fw = opaque;
 
 	if (addr >= PUMICE_FW_WINDOW_BASE)
-		return false;
+		return window_load(fw, addr, size, val);
 	return fw->ops->bus_load(fw->opaque, addr - PUMICE_FW_BUS_BASE, size, val);
 }
 
@@ -98,7 +126,7 @@ static bool bus_store(void *opaque, uint32_t addr, unsigned int size, uint32_t v
 	struct fwctl *fw = opaque;
 
 	if (addr >= PUMICE_FW_WINDOW_BASE)
-		return false;
+		return window_store(fw, addr, size, val);
 	switch (fw->ops->bus_store(fw->opaque, addr - PUMICE_FW_BUS_BASE, size, val)) {
 	case FWCTL_STORE_DONE:
 		if (atomic_load_explicit(&fw->failure, memory_order_relaxed))

@@ -33,7 +33,7 @@ const u32 *ipf_hint(const struct ipf_source *source, u64 va)
 						       MMU_TLB_READ | MMU_TLB_PM_READ);
 }
 
-const u32 *ipf_host(const struct ipf_source *source, u64 va, struct gpu_fault *fault)
+const u32 *ipf_host(const struct ipf_source *source, u64 va, u64 bytes, struct gpu_fault *fault)
 {
 	const u32 *host = ipf_hint(source, va);
 
@@ -43,8 +43,15 @@ const u32 *ipf_host(const struct ipf_source *source, u64 va, struct gpu_fault *f
 	}
 	*fault = (struct gpu_fault){ .unit = (u8)source->unit };
 	return (const u32 *)(const void *)mmu_translate(source->mmu, source->tlb,
-							source->scene->ctx, va,
+							source->scene->ctx, va, bytes,
 							PUMICE_ACCESS_READ, source->unit, fault);
+}
+
+/* Request a part of the block at va, which was translated without bytes. */
+static void request_part(const struct ipf_source *source, u64 va, u64 at, u64 bytes)
+{
+	mmu_request(source->mmu, source->tlb, source->scene->ctx, va + at, bytes,
+		    PUMICE_ACCESS_READ, source->unit);
 }
 
 static u32 vertex_words(const struct pumice_prim_block *header)
@@ -52,10 +59,16 @@ static u32 vertex_words(const struct pumice_prim_block *header)
 	return block_vertex_words(header->vertex_data, header->varyings);
 }
 
+/* Return the offset of a vertex in its block. */
+static u32 vertex_offset(const struct pumice_prim_block *header, u32 v)
+{
+	return block_vertex_at(header->vertex_data) + v * vertex_words(header) * 4;
+}
+
 /* Return the first word of a vertex of the block at host. */
 static const u32 *vertex_at(const struct pumice_prim_block *header, const u32 *host, u32 v)
 {
-	return host + block_vertex_at(header->vertex_data) / 4 + v * vertex_words(header);
+	return host + vertex_offset(header, v) / 4;
 }
 
 /* Return whether the header is valid and the block fits into the page that it begins in. */
@@ -114,9 +127,10 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 
 	if (!va || prim >= header->prims)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
-	host = ipf_host(&source, va, fault);
+	host = ipf_host(&source, va, 0, fault);
 	if (!host)
 		return false;
+	request_part(&source, va, INDEX_AT + prim * 4, 4);
 	ipf_copy(words, host + INDEX_AT / 4 + prim, 1);
 	if (pumice_prim_index_unpack(words, &out->index) != PUMICE_UNPACK_OK ||
 	    !index_valid(header, &out->index))
@@ -125,6 +139,7 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	for (i = 0; i < count; i++) {
 		const u32 v = i == 0 ? out->index.v0 : i == 1 ? out->index.v1 : out->index.v2;
 
+		request_part(&source, va, vertex_offset(header, v), sizeof(words));
 		ipf_copy(words, vertex_at(header, host, v), PUMICE_PRIM_VERTEX_WORDS);
 		pumice_prim_vertex_unpack(words, &out->vertex[i]);
 	}
@@ -146,14 +161,18 @@ bool ipf_fetch_varyings(const struct pm_scene *scene, struct mmu *mmu, struct mm
 			return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
 	if (!v->header->varyings)
 		return true;
-	host = ipf_host(&source, va, fault);
+	host = ipf_host(&source, va, 0, fault);
 	if (!host)
 		return false;
 	/* All words are valid varyings. They are not checked, so they may be read repeatedly. */
-	for (i = 0; i < v->count; i++)
+	for (i = 0; i < v->count; i++) {
+		request_part(&source, va,
+			     vertex_offset(v->header, v->vertex[i]) + PUMICE_PRIM_VERTEX_WORDS * 4,
+			     v->header->varyings * sizeof(float));
 		memcpy(v->out[i],
 		       vertex_at(v->header, host, v->vertex[i]) + PUMICE_PRIM_VERTEX_WORDS,
 		       v->header->varyings * sizeof(float));
+	}
 	return true;
 }
 
@@ -194,13 +213,16 @@ bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	if (!va || !index_valid(header, index) ||
 	    header->vertex_data == PUMICE_VERTEX_DATA_VARYINGS)
 		return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);
-	host = ipf_host(&source, va, fault);
+	host = ipf_host(&source, va, 0, fault);
 	if (!host)
 		return false;
+	request_part(&source, va, BLOCK_DRAW_AT, sizeof(words));
 	ipf_copy(words, host + BLOCK_DRAW_AT / 4, PUMICE_PRIM_DRAW_WORDS);
 	pumice_prim_draw_unpack(words, &out->draw);
 	out->vertices = ipf_vertices(header->kind);
 	for (i = 0; i < out->vertices; i++) {
+		request_part(&source, va, vertex_offset(header, v[i]) + PUMICE_PRIM_VERTEX_WORDS * 4,
+			     (vertex_words(header) - PUMICE_PRIM_VERTEX_WORDS) * 4);
 		if (!read_deferred(header, vertex_at(header, host, v[i]) + PUMICE_PRIM_VERTEX_WORDS,
 				   number, &out->corner[i]))
 			return ipf_fault(&source, fault, PUMICE_FAULT_IPF_BLOCK, va);

@@ -16,8 +16,11 @@ struct ipf_source {
 /* Set *fault to a fault at an address of the job; returns false. */
 bool ipf_fault(const struct ipf_source *source, struct gpu_fault *fault, enum pumice_fault why,
 	       u64 addr);
-/* Return a host pointer to va, valid to the end of its 4 KiB page; NULL with *fault. */
-const u32 *ipf_host(const struct ipf_source *source, u64 va, struct gpu_fault *fault);
+/*
+ * Return a host pointer to va, valid to the end of its 4 KiB page; NULL with *fault. bytes as for
+ * mmu_translate().
+ */
+const u32 *ipf_host(const struct ipf_source *source, u64 va, u64 bytes, struct gpu_fault *fault);
 /* Return the same on a TLB hit, else NULL: for prefetches. */
 const u32 *ipf_hint(const struct ipf_source *source, u64 va);
 /* Copy words: each is read once. */
@@ -32,7 +35,7 @@ static inline void ipf_copy(u32 *to, const u32 *from, u32 count)
 static inline bool ipf_read(const struct ipf_source *source, u64 va, u32 *words, u32 count,
 			    struct gpu_fault *fault)
 {
-	const u32 *host = ipf_host(source, va, fault);
+	const u32 *host = ipf_host(source, va, count * sizeof(*words), fault);
 
 	if (host)
 		ipf_copy(words, host, count);

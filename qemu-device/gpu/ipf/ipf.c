@@ -127,7 +127,7 @@ static bool advance(struct ipf_tile *tile, struct ipf_stream *s, bool first, boo
 	if (s->entry == ENTRIES && (!next_chunk(tile, s, ended, fault) || *ended))
 		return *ended;
 	host = ipf_host(&source, chunk_address(tile->scene, s->chunk) + s->entry * sizeof(words),
-			fault);
+			sizeof(words), fault);
 	if (!host)
 		return false;
 	ipf_copy(words, host, PUMICE_TILE_ENTRY_WORDS);

@@ -117,6 +117,15 @@ static u64 inject_bits(const struct mmu *mmu, const struct request *r,
 	return 1ull << request.bit % 64;
 }
 
+/* Request a part of a table, at a bus address. */
+static void request_table(const struct mmu *mmu, u64 addr, u64 bytes, enum pumice_access access)
+{
+	if (mmu->request)
+		mmu->request(mmu->request_opaque, &(struct mmu_request){
+			.addr = addr, .bytes = bytes, .access = access,
+		});
+}
+
 /* Read entry number index of the table at bus address table. */
 static bool read_entry(const struct mmu *mmu, const struct request *r,
 		       enum pumice_inject_where level, u64 table, u64 index, u64 *entry)
@@ -130,6 +139,8 @@ static bool read_entry(const struct mmu *mmu, const struct request *r,
 	 * points to it.
 	 */
 	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_ACQUIRE);
+	if (r->unit != PUMICE_UNIT_NONE)
+		request_table(mmu, table + index * sizeof(u64), sizeof(u64), PUMICE_ACCESS_READ);
 	*entry ^= inject_bits(mmu, r, level);
 	return true;
 }
@@ -399,9 +410,10 @@ u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 	return *host ? GRAIN - (va & (GRAIN - 1)) : 0;
 }
 
-u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
 		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault)
 {
+	const u32 detailed = mmu_is_detailed(mmu) ? MMU_TLB_DETAILED : 0;
 	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
 	enum pumice_fault why = PUMICE_FAULT_MMU_ADDRESS;
 	struct walk found;
@@ -409,9 +421,11 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	u8 *host;
 
 	if (!(va >> PUMICE_MMU_VA_BITS)) {
-		host = mmu_tlb_find(mmu, tlb, ctx, va, access_perms(access, unit));
+		host = mmu_tlb_find(mmu, tlb, ctx, va, access_perms(access, unit) << detailed);
 		if (host) {
 			tlb->hits++;
+			if (bytes)
+				mmu_request(mmu, tlb, ctx, va, bytes, access, unit);
 			return host;
 		}
 		tlb->misses++;
@@ -440,10 +454,12 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->tag = mmu_tlb_tag(ctx, va);
 	e->gen = gen;
 	e->host = found.host;
-	e->perms = found.perms;
+	e->perms = found.perms << detailed;
 	e->shift = found.shift;
 	if (tlb->far)
 		fill_far(tlb, ctx, va, e, &found);
+	if (bytes)
+		mmu_request(mmu, tlb, ctx, va, bytes, access, unit);
 	return found.host + (va & (GRAIN - 1));
 }
 
@@ -473,7 +489,7 @@ bool mmu_read(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, vo
 
 	while (len) {
 		u64 part = grain_part(va, len);
-		const u8 *host = mmu_translate(mmu, tlb, ctx, va, access, unit, fault);
+		const u8 *host = mmu_translate(mmu, tlb, ctx, va, part, access, unit, fault);
 
 		if (!host)
 			return false;
@@ -492,7 +508,8 @@ bool mmu_write(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, c
 
 	while (len) {
 		u64 part = grain_part(va, len);
-		u8 *host = mmu_translate(mmu, tlb, ctx, va, PUMICE_ACCESS_WRITE, unit, fault);
+		u8 *host = mmu_translate(mmu, tlb, ctx, va, part, PUMICE_ACCESS_WRITE, unit,
+					 fault);
 
 		if (!host)
 			return false;
@@ -566,48 +583,65 @@ static void drop_all(struct mmu *mmu)
 		drop(mmu, ctx, 0, UINT64_MAX);
 }
 
+void mmu_set_request(struct mmu *mmu, void (*request)(void *opaque,
+						      const struct mmu_request *request),
+		     void *opaque)
+{
+	mmu->request = request;
+	mmu->request_opaque = opaque;
+	drop_all(mmu);
+}
+
 void mmu_invalidate_all(struct mmu *mmu)
 {
 	drop_all(mmu);
 	atomic_fetch_add_explicit(&mmu->invalidations, 1, memory_order_relaxed);
 }
 
-/* Return a table's entries, or NULL if it is not memory that can be written. */
-static u64 *owned_table(const struct mmu *mmu, u64 addr)
+/* Return the host's address of a table's memory, or NULL if it cannot be written. */
+static u64 *owned_memory(const struct mmu *mmu, u64 addr, u64 bytes)
 {
 	bool readonly = false;
-	u8 *host = mem_map_lookup(mmu->map, addr, GRAIN, &readonly);
+	u8 *host = mem_map_lookup(mmu->map, addr, bytes, &readonly);
 
 	return readonly ? NULL : (u64 *)(void *)host;
 }
 
-/* An entry is written after the table that it points to. */
-static void owned_write(u64 *entry, u64 value)
+/*
+ * Write the entry at a bus address. It is written after the table that it points to. Returns false
+ * if it is not memory that can be written.
+ */
+static bool owned_write(const struct mmu *mmu, u64 addr, u64 value)
 {
+	u64 *entry = owned_memory(mmu, addr, sizeof(value));
+
+	if (!entry)
+		return false;
+	request_table(mmu, addr, sizeof(value), PUMICE_ACCESS_WRITE);
 	__atomic_store_n(entry, value, __ATOMIC_RELEASE);
+	return true;
 }
 
 bool mmu_owned_clear(const struct mmu *mmu, u64 directory)
 {
-	u64 *entries = owned_table(mmu, directory);
+	u64 *entries = owned_memory(mmu, directory, GRAIN);
 
-	if (entries)
-		memset(entries, 0, GRAIN);
-	return entries;
+	if (!entries)
+		return false;
+	request_table(mmu, directory, GRAIN, PUMICE_ACCESS_WRITE);
+	memset(entries, 0, GRAIN);
+	return true;
 }
 
-static u64 *owned_pd_entry(const struct mmu *mmu, const struct mmu_owned *at)
+/* Return the bus addresses of the entries that map a page. */
+static u64 owned_pd_entry(const struct mmu_owned *at)
 {
-	u64 *directory = owned_table(mmu, at->directory);
-
-	return directory ? &directory[(at->va >> PD_SHIFT) % PD_ENTRIES] : NULL;
+	return at->directory + (at->va >> PD_SHIFT) % PD_ENTRIES * sizeof(u64);
 }
 
-static u64 *owned_pt_entry(const struct mmu *mmu, const struct mmu_owned *at)
+static u64 owned_pt_entry(const struct mmu_owned *at)
 {
-	u64 *table = owned_table(mmu, at->table);
-
-	return table ? &table[(at->va & ((1ull << PD_SHIFT) - 1)) >> MMU_GRAIN_SHIFT] : NULL;
+	return at->table + ((at->va & ((1ull << PD_SHIFT) - 1)) >> MMU_GRAIN_SHIFT) * sizeof(u64);
 }
 
 bool mmu_owned_map(const struct mmu *mmu, const struct mmu_owned *at, u64 addr, bool first)
@@ -618,32 +652,25 @@ bool mmu_owned_map(const struct mmu *mmu, const struct mmu_owned *at, u64 addr, 
 	const struct pumice_mmu_pt_entry pt = {
 		.valid = true, .no_exec = true, .pm_owned = true, .addr = addr,
 	};
-	u64 *pd_entry = owned_pd_entry(mmu, at), *pt_entry = owned_pt_entry(mmu, at);
 
-	if (!pd_entry || !pt_entry)
+	/* Neither is written if the directory cannot be. */
+	if (!owned_memory(mmu, owned_pd_entry(at), sizeof(u64)))
 		return false;
-	if (first)
-		mmu_owned_clear(mmu, at->table);
-	owned_write(pt_entry, pumice_mmu_pt_entry_pack64(&pt));
-	if (first)
-		owned_write(pd_entry, pumice_mmu_pd_entry_pack64(&pd));
-	return true;
+	if (first && !mmu_owned_clear(mmu, at->table))
+		return false;
+	if (!owned_write(mmu, owned_pt_entry(at), pumice_mmu_pt_entry_pack64(&pt)))
+		return false;
+	return !first || owned_write(mmu, owned_pd_entry(at), pumice_mmu_pd_entry_pack64(&pd));
 }
 
 void mmu_owned_unmap(const struct mmu *mmu, const struct mmu_owned *at)
 {
-	u64 *entry = owned_pt_entry(mmu, at);
-
-	if (entry)
-		owned_write(entry, 0);
+	owned_write(mmu, owned_pt_entry(at), 0);
 }
 
 void mmu_owned_drop_table(const struct mmu *mmu, const struct mmu_owned *at)
 {
-	u64 *entry = owned_pd_entry(mmu, at);
-
-	if (entry)
-		owned_write(entry, 0);
+	owned_write(mmu, owned_pd_entry(at), 0);
 }
 
 void mmu_reset(struct mmu *mmu)

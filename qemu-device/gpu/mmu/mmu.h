@@ -32,6 +32,7 @@
 
 struct inject;
 struct mem_map;
+struct mmu_request;
 
 #define MMU_TLB_ENTRIES 256u	/* direct mapped; a power of two */
 /* Entries of the second level of a unit that accesses scattered memory; a power of two. */
@@ -44,7 +45,8 @@ struct mem_map;
 #define MMU_RANGES	64u	/* recorded invalidations of a context; a power of two */
 
 /*
- * Permissions of an entry. An entry for a page that the parameter manager owns has the last
+ * Permissions of an entry. In detailed modes they are shifted by MMU_TLB_DETAILED bits, so that
+ * only mmu_translate() finds the entry: the other functions know no requests. An entry for a page that the parameter manager owns has the last
  * two instead of the first two, so that only units of the tiling pipeline may use it: those
  * units accept both.
  */
@@ -53,6 +55,7 @@ struct mem_map;
 #define MMU_TLB_EXEC	4u
 #define MMU_TLB_PM_READ	8u
 #define MMU_TLB_PM_WRITE 16u
+#define MMU_TLB_DETAILED 8u
 
 struct mmu_tlb_entry {
 	u64 tag;	/* mmu_tlb_tag(), or mmu_tlb_page_tag() in the second level; 0: none */
@@ -66,6 +69,7 @@ struct mmu_tlb_entry {
 struct mmu_tlb {
 	struct mmu_tlb_entry entry[MMU_TLB_ENTRIES];
 	u64 hits, misses;
+	u32 place;	/* of the owner: struct mmu_request; constant */
 	/* Second level, of the owner: mmu_tlb_set_far(); or NULL. */
 	struct mmu_tlb_entry *far;
 	u32 far_mask;	/* number of its entries - 1 */
@@ -87,6 +91,16 @@ static inline void mmu_tlb_set_far(struct mmu_tlb *tlb, struct mmu_tlb_entry *fa
 	tlb->far = far;
 	tlb->far_mask = count - 1;
 }
+
+/* A request of a unit to the memory hierarchy. */
+struct mmu_request {
+	enum pumice_unit unit;	/* NONE: a walk of the MMU */
+	u32 place;	/* which one of the units: mmu_tlb.place */
+	unsigned int ctx;
+	u64 addr;	/* virtual; of walks: the bus address */
+	u64 bytes;	/* not 0 */
+	enum pumice_access access;
+};
 
 /* Range of one invalidation: first and last byte. */
 struct mmu_dropped {
@@ -112,6 +126,14 @@ struct mmu {
 	_Atomic bool dropping;	/* a thread records an invalidation */
 	const struct mem_map *map;	/* changes only while no unit runs */
 	struct inject *inject;	/* fault injection; constant, may be NULL */
+
+	/*
+	 * Detailed modes (Documentation/hierarchy.rst): each access of a unit is passed to the
+	 * memory hierarchy, in the unit's thread. NULL in fast mode. Changes only while no unit
+	 * runs, by mmu_set_request().
+	 */
+	void (*request)(void *opaque, const struct mmu_request *request);
+	void *request_opaque;
 
 	/* Called for walks and faults, in the thread of the request; constant, may be NULL. */
 	void (*event)(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
@@ -200,12 +222,42 @@ u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 		   u8 **host);
 
 /*
- * Translate one address through the TLB, filling it. Returns a host pointer that is valid to
- * the end of the 4 KiB grain, or NULL with *fault filled in (fault, unit, access, ctx, addr;
- * other fields are unchanged).
+ * Translate one address through the TLB, filling it, for an access to bytes from there, which end
+ * in the same grain. Returns a host pointer that is valid to the end of the 4 KiB grain, or NULL
+ * with *fault filled in (fault, unit, access, ctx, addr; other fields are unchanged). In detailed
+ * modes the access is a request to the memory hierarchy. One who accesses more of the grain than
+ * that, or accesses it again, calls mmu_request() for it. bytes is 0 if all of them do.
  */
-u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
 		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault);
+
+/*
+ * Return whether accesses are requests to the memory hierarchy. Then a unit does not keep host
+ * pointers beyond the access for which it translated them.
+ */
+static inline bool mmu_is_detailed(const struct mmu *mmu)
+{
+	return mmu->request;
+}
+
+/* Pass an access to the memory hierarchy, in detailed modes; bytes is not 0. */
+static inline void mmu_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx,
+			       u64 va, u64 bytes, enum pumice_access access, enum pumice_unit unit)
+{
+	if (mmu->request)
+		mmu->request(mmu->request_opaque, &(struct mmu_request){
+			.unit = unit, .place = tlb->place, .ctx = ctx, .addr = va, .bytes = bytes,
+			.access = access,
+		});
+}
+
+/*
+ * Set the function that requests of units are passed to, or NULL for fast mode, and drop all TLB
+ * entries. While no unit runs.
+ */
+void mmu_set_request(struct mmu *mmu, void (*request)(void *opaque,
+						      const struct mmu_request *request),
+		     void *opaque);
 
 /*
  * Translate one address without a TLB, on behalf of no unit: without fault, event and

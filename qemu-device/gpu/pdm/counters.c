@@ -23,8 +23,8 @@ bool pdm_visibility_add(struct pdm_tile *tile, struct gpu_fault *fault)
 			continue;
 		addr = pdm->render.visibility_addr + (u64)o->isp.visibility_id * sizeof(u64);
 		host = (u64 *)(void *)mmu_translate(pdm->config.mmu, &tile->core->tlb,
-						    pdm->job.ctx, addr, PUMICE_ACCESS_WRITE,
-						    PUMICE_UNIT_ISP, fault);
+						    pdm->job.ctx, addr, sizeof(u64),
+						    PUMICE_ACCESS_WRITE, PUMICE_UNIT_ISP, fault);
 		if (!host)
 			return false;
 		/* Aligned to 16 bytes, so it is within one grain. */

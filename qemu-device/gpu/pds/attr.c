@@ -100,14 +100,15 @@ fetch_sized(struct pds_fill *fill, const struct pumice_pds_insn *insn, const u32
 			continue;
 		}
 		if (addr >> MMU_GRAIN_SHIFT != grain_number) {
-			const u8 *host = mmu_translate(fill->mmu, fill->tlb, fill->ctx, addr,
+			const u8 *host = mmu_translate(fill->mmu, fill->tlb, fill->ctx, addr, bytes,
 						       PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault);
 
 			fill->reads++;
 			if (!host)
 				return false;
 			grain = host - at;
-			grain_number = addr >> MMU_GRAIN_SHIFT;
+			if (!mmu_is_detailed(fill->mmu))
+				grain_number = addr >> MMU_GRAIN_SHIFT;
 		}
 		memcpy(to, grain + at, bytes);
 	}

@@ -38,8 +38,15 @@ static u32 *word(struct pm *pm, struct mmu_tlb *tlb, u64 addr, enum pumice_acces
 	u8 *host;
 
 	*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_PM };
-	host = mmu_translate(pm->config.mmu, tlb, 0, addr, access, PUMICE_UNIT_PM, fault);
+	host = mmu_translate(pm->config.mmu, tlb, 0, addr, sizeof(u32), access, PUMICE_UNIT_PM,
+			     fault);
 	return (u32 *)(void *)host;
+}
+
+/* Request a word in a grain that has been translated. */
+static void request_word(const struct pm *pm, u64 addr, enum pumice_access access)
+{
+	mmu_request(pm->config.mmu, &pm->tlb, 0, addr, sizeof(u32), access, PUMICE_UNIT_PM);
 }
 
 bool pm_read_words(struct pm *pm, u64 addr, u32 *words, u32 count, struct gpu_fault *fault)
@@ -50,6 +57,8 @@ bool pm_read_words(struct pm *pm, u64 addr, u32 *words, u32 count, struct gpu_fa
 	for (i = 0; i < count; i++, addr += 4, host++) {
 		if (!host || !(addr & ((1u << MMU_GRAIN_SHIFT) - 1)))
 			host = word(pm, &pm->tlb, addr, PUMICE_ACCESS_READ, fault);
+		else
+			request_word(pm, addr, PUMICE_ACCESS_READ);
 		if (!host)
 			return false;
 		words[i] = __atomic_load_n(host, __ATOMIC_RELAXED);
@@ -65,6 +74,8 @@ bool pm_write_words(struct pm *pm, u64 addr, const u32 *words, u32 count, struct
 	for (i = 0; i < count; i++, addr += 4, host++) {
 		if (!host || !(addr & ((1u << MMU_GRAIN_SHIFT) - 1)))
 			host = word(pm, &pm->tlb, addr, PUMICE_ACCESS_WRITE, fault);
+		else
+			request_word(pm, addr, PUMICE_ACCESS_WRITE);
 		if (!host)
 			return false;
 		__atomic_store_n(host, words[i], __ATOMIC_RELAXED);

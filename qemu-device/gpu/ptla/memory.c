@@ -14,10 +14,10 @@
 
 #define GRAIN (1ull << MMU_GRAIN_SHIFT)
 
-static u8 *translate(struct ptla_piece *p, u64 va, enum pumice_access access)
+static u8 *translate(struct ptla_piece *p, u64 va, u64 bytes, enum pumice_access access)
 {
-	return mmu_translate(p->mmu, &p->unit->tlb, p->ctx, va, access,
-			     PUMICE_UNIT_PTLA, &p->fault);
+	return mmu_translate(p->mmu, &p->unit->tlb, p->ctx, va, bytes, access, PUMICE_UNIT_PTLA,
+			     &p->fault);
 }
 
 static u64 to_grain_end(u64 va)
@@ -27,7 +27,8 @@ static u64 to_grain_end(u64 va)
 
 /*
  * Return the number of bytes from va, at most max, that are contiguous in the host's memory,
- * as far as the TLB has entries: host is their beginning, in a translated grain.
+ * as far as the TLB has entries: host is their beginning, in a translated grain. In detailed modes
+ * that grain alone.
  */
 static u64 run_of(struct ptla_piece *p, u64 va, const u8 *host, u64 max, u32 perm)
 {
@@ -46,8 +47,9 @@ static u64 run_of(struct ptla_piece *p, u64 va, const u8 *host, u64 max, u32 per
 static bool copy_forwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
 {
 	while (bytes) {
-		const u8 *from = translate(p, src, PUMICE_ACCESS_READ);
-		u8 *to = from ? translate(p, dst, PUMICE_ACCESS_WRITE) : NULL;
+		const u64 most = min_u64(bytes, min_u64(to_grain_end(src), to_grain_end(dst)));
+		const u8 *from = translate(p, src, most, PUMICE_ACCESS_READ);
+		u8 *to = from ? translate(p, dst, most, PUMICE_ACCESS_WRITE) : NULL;
 		u64 part;
 
 		if (!to)
@@ -69,8 +71,8 @@ static bool copy_backwards(struct ptla_piece *p, u64 dst, u64 src, u64 bytes)
 	while (bytes) {
 		u64 last_dst = dst + bytes - 1, last_src = src + bytes - 1;
 		u64 part = min_u64(bytes, min_u64(last_dst % GRAIN, last_src % GRAIN) + 1);
-		const u8 *from = translate(p, last_src - part + 1, PUMICE_ACCESS_READ);
-		u8 *to = from ? translate(p, last_dst - part + 1, PUMICE_ACCESS_WRITE) : NULL;
+		const u8 *from = translate(p, last_src - part + 1, part, PUMICE_ACCESS_READ);
+		u8 *to = from ? translate(p, last_dst - part + 1, part, PUMICE_ACCESS_WRITE) : NULL;
 
 		if (!to)
 			return false;
@@ -102,7 +104,7 @@ bool ptla_fill_piece(struct ptla_piece *p)
 
 	while (bytes) {
 		u64 part = min_u64(bytes, to_grain_end(va));
-		u8 *to = translate(p, va, PUMICE_ACCESS_WRITE);
+		u8 *to = translate(p, va, part, PUMICE_ACCESS_WRITE);
 
 		if (!to)
 			return false;

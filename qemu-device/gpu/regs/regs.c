@@ -161,6 +161,9 @@ enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsig
 	case REG_RESET:
 		pumice_gpu_reset(gpu);
 		break;
+	case REG_MODE:
+		mode_set(gpu, (u32)PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, value));
+		break;
 	case REG_DONE:
 	case REG_AGAIN:
 		break;

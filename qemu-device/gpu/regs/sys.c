@@ -64,6 +64,22 @@ REG_READ(reg_sys_units)
 	       PUMICE_FIELD_PREP(PUMICE_SYS_UNITS__TCUS, c->uscs_per_core);
 }
 
+REG_READ(reg_sys_mode)
+{
+	(void)at;
+	return PUMICE_FIELD_PREP(PUMICE_SYS_MODE__MODE, gpu->mode) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_MODE__AVAILABLE, mode_is_available(gpu)) |
+	       PUMICE_FIELD_PREP(PUMICE_SYS_MODE__REFUSED, gpu->mode_refused);
+}
+
+/* Host only: a change waits for all units, also for the firmware processor. */
+REG_WRITE(reg_sys_mode_write)
+{
+	(void)gpu;
+	(void)value;
+	return at->bus == PUMICE_REG_BUS_HOST ? REG_MODE : REG_DONE;
+}
+
 REG_READ(reg_sys_clock)
 {
 	(void)at;

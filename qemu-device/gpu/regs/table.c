@@ -30,6 +30,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_SYS_SHAPE, reg_sys_shape, NULL },
 	{ PUMICE_SYS_CACHES, reg_sys_caches, NULL },
 	{ PUMICE_SYS_UNITS, reg_sys_units, NULL },
+	{ PUMICE_SYS_MODE, reg_sys_mode, reg_sys_mode_write },
 
 	{ PUMICE_FW_IMAGE_ADDR, reg_fw_image_addr, reg_fw_image_addr_write },
 	{ PUMICE_FW_IMAGE_SIZE, reg_fw_image_size, reg_fw_image_size_write },

@@ -35,6 +35,8 @@ REG_READ(reg_sys_registers);
 REG_READ(reg_sys_shape);
 REG_READ(reg_sys_caches);
 REG_READ(reg_sys_units);
+REG_READ(reg_sys_mode);
+REG_WRITE(reg_sys_mode_write);
 
 /* fw.c: firmware processor and its interrupt controller */
 REG_READ(reg_fw_image_addr);

@@ -43,8 +43,8 @@ static inline bool fetch(struct context *w, u64 va, u32 *words, u32 bytes)
 	if (!(va >> PUMICE_MMU_VA_BITS))
 		host = mmu_tlb_find(rtu->mmu, &rtu->tlb, w->query->ctx, va, MMU_TLB_READ);
 	if (!host)
-		host = mmu_translate(rtu->mmu, &rtu->tlb, w->query->ctx, va, PUMICE_ACCESS_READ,
-				     PUMICE_UNIT_RTU, w->fault);
+		host = mmu_translate(rtu->mmu, &rtu->tlb, w->query->ctx, va, bytes,
+				     PUMICE_ACCESS_READ, PUMICE_UNIT_RTU, w->fault);
 	if (!host)
 		return false;
 	memcpy(words, host, bytes);

@@ -49,7 +49,7 @@ static u32 align16(u32 bytes)
 	return (bytes + 15) & ~15u;
 }
 
-u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
+u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref, u32 bytes,
 	    struct gpu_fault *fault)
 {
 	const u64 va = pm_address(&ta->scene, ref);
@@ -62,8 +62,8 @@ u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
 		return host;
 	}
 	*fault = (struct gpu_fault){ .unit = (u8)unit };
-	return mmu_translate(ta->config.mmu, tlb, ta->scene.ctx, va, PUMICE_ACCESS_WRITE, unit,
-			     fault);
+	return mmu_translate(ta->config.mmu, tlb, ta->scene.ctx, va, bytes, PUMICE_ACCESS_WRITE,
+			     unit, fault);
 }
 
 struct ta_page block_use_spare(struct ta_macro *macro)
@@ -337,22 +337,47 @@ static void put(struct ta *ta, struct ta_macro *macro, u8 *block)
 	macro->open_bytes = block_bytes(ta, macro->vertices);
 }
 
+/* Request what put() wrote to a block that had so many primitives and vertices before. */
+static void request_block(const struct ta *ta, const struct ta_macro *macro, u32 prims,
+			  u32 vertices)
+{
+	const u64 va = pm_address(&ta->scene, macro->block);
+	const struct {
+		u32 at, bytes;
+	} part[] = {
+		{ 0, PUMICE_PRIM_BLOCK_WORDS * 4 },
+		{ BLOCK_DRAW_AT, ta->view.deferred ? PUMICE_PRIM_DRAW_WORDS * 4 : 0 },
+		{ INDEX_AT + prims * 4, (macro->prims - prims) * 4 },
+		{ block_vertex_at(vertex_data(ta)) + vertices * vertex_bytes(ta),
+		  (macro->vertices - vertices) * vertex_bytes(ta) },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(part) / sizeof(part[0]); i++)
+		if (part[i].bytes)
+			mmu_request(ta->config.mmu, &ta->mte, ta->scene.ctx, va + part[i].at,
+				    part[i].bytes, PUMICE_ACCESS_WRITE, PUMICE_UNIT_PB);
+}
+
 bool block_put(struct ta *ta, struct gpu_fault *fault)
 {
 	const s32 cost = TA_COST_MACRO +
 			 (s32)(ta->poly.corners * vertex_bytes(ta) / 4 / TA_UNIT_WORDS);
+	u32 left, vertices;
 	s32 spent = 0;
-	u32 left;
 
 	for (left = ta->touched; left; left &= left - 1) {
 		const u32 m = (u32)__builtin_ctz(left);
 		struct ta_macro *macro = &ta->macro[m];
-		u8 *block = ta_host(ta, &ta->mte, PUMICE_UNIT_PB, macro->block, fault);
+		u8 *block = ta_host(ta, &ta->mte, PUMICE_UNIT_PB, macro->block, 0, fault);
 
 		if (!block)
 			return false;
 		ta->first[m] = (u8)macro->prims;
+		vertices = macro->vertices;
 		put(ta, macro, block);
+		if (mmu_is_detailed(ta->config.mmu))
+			request_block(ta, macro, ta->first[m], vertices);
 		spent += cost;
 	}
 	ta->budget -= spent;

@@ -273,9 +273,9 @@ enum ta_result stream_finish(struct ta *ta, struct gpu_fault *fault);
 
 /*
  * Return a host pointer for a reference to the parameter buffer, valid to the end of its
- * page; NULL with *fault.
+ * page; NULL with *fault. bytes as for mmu_translate().
  */
-u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref,
+u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref, u32 bytes,
 	    struct gpu_fault *fault);
 
 #endif

@@ -44,7 +44,7 @@ static bool flush(struct ta *ta, const struct ta_tile *tile, u32 next, struct gp
 
 	if (!tile->chunk)
 		return true;
-	words = (u32 *)(void *)ta_host(ta, &ta->te, PUMICE_UNIT_TE, tile->chunk, fault);
+	words = (u32 *)(void *)ta_host(ta, &ta->te, PUMICE_UNIT_TE, tile->chunk, CHUNK_BYTES, fault);
 	if (!words)
 		return false;
 	memset(words, 0, CHUNK_BYTES);
@@ -139,10 +139,11 @@ enum ta_result stream_finish(struct ta *ta, struct gpu_fault *fault)
 		if (!flush(ta, tile, 0, fault))
 			return TA_FAULT;
 		/* 8 bytes at a multiple of 8: a header never crosses a page. */
-		if (i == from || !(va & ((1u << MMU_GRAIN_SHIFT) - 1))) {
+		if (i == from || !(va & ((1u << MMU_GRAIN_SHIFT) - 1)) ||
+		    mmu_is_detailed(ta->config.mmu)) {
 			*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_TE };
 			host = (u32 *)(void *)mmu_translate(ta->config.mmu, &ta->te,
-							    ta->scene.ctx, va,
+							    ta->scene.ctx, va, bytes,
 							    PUMICE_ACCESS_WRITE, PUMICE_UNIT_TE,
 							    fault);
 		}

@@ -17,26 +17,27 @@ static inline u32 window_slot(u64 grain)
 	return (u32)(grain ^ grain >> 4 ^ grain >> 8) % TAG_WINDOWS;
 }
 
-static const u8 *fill_window(struct tag_wave *w, u64 va)
+static const u8 *fill_window(struct tag_wave *w, u64 va, u32 bytes)
 {
 	u64 grain = va >> MMU_GRAIN_SHIFT;
-	const u8 *host = mmu_translate(w->tag->config.mmu, &w->tag->tlb, w->request->ctx, va,
-				       PUMICE_ACCESS_READ, PUMICE_UNIT_TAG, w->fault);
+	struct mmu *mmu = w->tag->config.mmu;
+	const u8 *host = mmu_translate(mmu, &w->tag->tlb, w->request->ctx, va, bytes, PUMICE_ACCESS_READ,
+				       PUMICE_UNIT_TAG, w->fault);
 
-	if (!host)
-		return NULL;
+	if (!host || mmu_is_detailed(mmu))
+		return host;
 	w->windows.grain[window_slot(grain)] = grain;
 	w->windows.host[window_slot(grain)] = host - (va & GRAIN_MASK);
 	return host;
 }
 
-static inline const u8 *window_at(struct tag_wave *w, u64 va)
+static inline const u8 *window_at(struct tag_wave *w, u64 va, u32 bytes)
 {
 	u64 grain = va >> MMU_GRAIN_SHIFT;
 	u32 slot = window_slot(grain);
 
 	if (w->windows.grain[slot] != grain)
-		return fill_window(w, va);
+		return fill_window(w, va, bytes);
 	return w->windows.host[slot] + (va & GRAIN_MASK);
 }
 
@@ -45,7 +46,7 @@ read_rows(struct tag_wave *w, const u64 *row, const u32 *column, u32 bytes,
 	  struct texel_rows *words)
 {
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		const u8 *host = window_at(w, row[l] + column[l]);
+		const u8 *host = window_at(w, row[l] + column[l], bytes);
 		u32 word[4] = { 0 };
 
 		if (!host)
@@ -77,13 +78,15 @@ static const u32 *decoded(struct tag *tag, u32 format, const u8 *host, u32 bytes
 static bool read_blocks(struct tag_wave *w, const u64 *row, const u32 *column, const u32 *x,
 			const u32 *y, struct texel_rows *words)
 {
+	const u32 bytes = w->state->tf.info->bytes;
+
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		const u8 *host = window_at(w, row[l] + column[l]);
+		const u8 *host = window_at(w, row[l] + column[l], bytes);
 
 		if (!host)
 			return false;
 		words->row[0][l] = decoded(w->tag, w->state->texture.format, host,
-					   w->state->tf.info->bytes)[y[l] % 4 * 4 + x[l] % 4];
+					   bytes)[y[l] % 4 * 4 + x[l] % 4];
 	}
 	return true;
 }
@@ -114,13 +117,13 @@ read_pair(struct tag_wave *w, u64 row, u32 first, u32 second, u32 bytes,
 			     u32 *left, u32 *right)
 {
 	u64 va = row + first;
-	const u8 *host = window_at(w, va), *next;
+	const u8 *host = window_at(w, va, bytes), *next;
 	u32 step = second - first, word = 0, other = 0;
 
 	if (!host)
 		return false;
-	next = ((u32)va & GRAIN_MASK) + step <= GRAIN_MASK ? host + (s32)step :
-							     window_at(w, row + second);
+	next = ((u32)va & GRAIN_MASK) + step <= w->windows.near ?
+		       host + (s32)step : window_at(w, row + second, bytes);
 	if (!next)
 		return false;
 	memcpy(&word, host, bytes);

@@ -16,15 +16,16 @@ struct window {
 	u8 *host;
 };
 
-static u8 *window_at(const struct texel_memory *m, struct window *w, u64 va,
+/* Return the host's address for an access to bytes in a grain. */
+static u8 *window_at(const struct texel_memory *m, struct window *w, u64 va, u64 bytes,
 		     enum pumice_access access)
 {
 	u8 *host;
 
 	if ((va & ~(GRAIN - 1)) == w->grain)
 		return w->host + (va & (GRAIN - 1));
-	host = mmu_translate(m->mmu, m->tlb, m->ctx, va, access, m->unit, m->fault);
-	if (host) {
+	host = mmu_translate(m->mmu, m->tlb, m->ctx, va, bytes, access, m->unit, m->fault);
+	if (host && !mmu_is_detailed(m->mmu)) {
 		w->grain = va & ~(GRAIN - 1);
 		w->host = host - (va & (GRAIN - 1));
 	}
@@ -58,13 +59,12 @@ static bool move_run(const struct texel_memory *m, struct window *w, u64 va, u8 
 		     enum direction direction, const u8 *mask, u32 block)
 {
 	while (bytes) {
-		u64 part = GRAIN - (va & (GRAIN - 1));
-		u8 *host = window_at(m, w, va,
+		const u64 part = min_u64(GRAIN - (va & (GRAIN - 1)), bytes);
+		u8 *host = window_at(m, w, va, part,
 				     direction == LOAD ? PUMICE_ACCESS_READ : PUMICE_ACCESS_WRITE);
 
 		if (!host)
 			return false;
-		part = min_u64(part, bytes);
 		if (direction == LOAD)
 			texel_copy(buffer, host, part);
 		else if (mask)

@@ -150,7 +150,7 @@ u8 *exec_host_missed(struct exec *x, u64 va, bool store)
 	}
 	exec_check_stop(x);
 	x->fault = (struct gpu_fault){ 0 };
-	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va,
+	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va, 0,
 			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
 			     PUMICE_UNIT_USC_DATA, &x->fault);
 }
@@ -221,7 +221,7 @@ void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group)
 	x->local = usc->local + g->local_byte;
 	x->local_bytes = g->local_bytes;
 	x->detail = atomic_load_explicit(&usc->detail, memory_order_relaxed);
-	x->stepped = x->detail || usc->late;
+	x->stepped = x->detail || usc->late || mmu_is_detailed(usc->config.mmu);
 	x->issued = 0;
 	x->stalled = 0;
 	x->tlb_hits = 0;

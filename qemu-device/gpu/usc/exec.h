@@ -255,6 +255,16 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 	return host;
 }
 
+/*
+ * Pass an access to the memory hierarchy, in detailed modes. Those of instructions that access
+ * memory by lane are passed by request.c.
+ */
+static inline void exec_request(const struct exec *x, u64 va, u64 bytes, bool store)
+{
+	mmu_request(x->usc->config.mmu, &x->usc->tlb, x->ctx, va, bytes,
+		    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, PUMICE_UNIT_USC_DATA);
+}
+
 /* Report a fault of instruction i itself. */
 const struct usc_insn *exec_fault(struct exec *x, const struct usc_insn *i,
 				  enum pumice_fault fault);

@@ -15,17 +15,21 @@ static bool is_complete(const struct exec *x)
 
 const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i)
 {
+	const bool detailed = mmu_is_detailed(x->usc->config.mmu);
 	bool going = (uintptr_t)i < (uintptr_t)x->limit;
 
 	while (going) {
 		const struct usc_insn *at = i;
 		struct usc_late_step late;
+		struct usc_requests requests;
 		struct usc_tally tally;
 
 		if (x->usc->late && !usc_late_begin(x, i, &late))
 			return i;
 		if (x->detail)
 			usc_tally_begin(x, i, &tally);
+		if (detailed)
+			usc_requests_begin(x, i, &requests);
 		x->limit = i + 1;	/* only this instruction */
 		i = i->run(x, i);
 		/* A jump has begun a new run of instructions, as far as the slice allows. */
@@ -34,6 +38,8 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			continue;
 		if (x->detail)
 			usc_tally_end(x, at, &tally);
+		if (detailed)
+			usc_requests_end(x, &requests);
 		if (x->usc->late)
 			usc_late_end(x, at, &late);
 	}

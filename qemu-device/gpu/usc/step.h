@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Execution of a wave an instruction at a time, and its observers: detailed counters
- * (count.c), and data that arrive late (late.c). Chosen once for a wave's turn: without either,
- * none of this runs.
+ * Execution of a wave an instruction at a time, and its observers: detailed counters (count.c),
+ * requests to the memory hierarchy (request.c), and data that arrive late (late.c). Chosen once for
+ * a wave's turn: without any of them none of this runs.
  */
 #ifndef PUMICE_GPU_USC_STEP_H
 #define PUMICE_GPU_USC_STEP_H
@@ -33,6 +33,18 @@ struct usc_tally {
 void usc_tally_begin(const struct exec *x, const struct usc_insn *i, struct usc_tally *t);
 /* The instruction is complete. */
 void usc_tally_end(const struct exec *x, const struct usc_insn *i, const struct usc_tally *t);
+
+/* request.c: accesses of an instruction to memory, by lane. */
+struct usc_requests {
+	u32 lanes;
+	u32 bytes;	/* of each lane */
+	bool store;
+	u64 va[PUMICE_LANES];
+};
+
+/* Before an instruction runs, in detailed modes; and when it is complete. */
+void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct usc_requests *r);
+void usc_requests_end(const struct exec *x, const struct usc_requests *r);
 
 /* late.c: an instruction that loads, or waits. */
 struct usc_late_step {

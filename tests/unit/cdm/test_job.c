@@ -88,7 +88,7 @@ static void put(struct job *job, const u32 *words, u32 count)
 	u32 i;
 
 	for (i = 0; i < count; i++, job->at += 4) {
-		u8 *host = mmu_translate(&job->fx->mmu, &tlb, FX_CTX, job->at,
+		u8 *host = mmu_translate(&job->fx->mmu, &tlb, FX_CTX, job->at, 1,
 					 PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault);
 
 		assert_non_null(host);

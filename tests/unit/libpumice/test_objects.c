@@ -78,6 +78,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, "
 		  "data-l2-bytes, texture-l1-bytes, texture-l2-bytes, slice-us, split, cdm-share, vdm-share, pdm-share, rdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
+		  "mode=fast or counted; "
 		  "pixel-outputs=common or partition; dms-policy=NAME; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },
@@ -99,6 +100,8 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:pixel-outputs=", EINVAL, "invalid option" },
 		{ "inproc:pixel-outputs=common-or-partition", EINVAL, "invalid option" },
 		{ "inproc:late=soon", EINVAL, "late must be early, data or poison" },
+		{ "inproc:mode=slow", EINVAL, "mode must be fast, counted or strict" },
+		{ "inproc:mode=strict", EINVAL, "mode strict is not implemented yet" },
 		{ "inproc:late=", EINVAL, "invalid option" },
 		{ "inproc:late=poisonous", EINVAL, "invalid option" },
 		{ "inproc:uscs=5", EINVAL, "uscs must be 1 to 4" },
@@ -179,7 +182,7 @@ static void restore_variable(const char *name, char *kept)
 }
 
 /* Tests run with values of their own: they are set again. */
-static void open_reads_late_and_preset_from_the_environment_unless_a_key_sets_them(void **state)
+static void open_reads_words_from_the_environment_unless_a_key_sets_them(void **state)
 {
 	static const struct {
 		const char *variable, *bad, *message, *device;
@@ -187,6 +190,9 @@ static void open_reads_late_and_preset_from_the_environment_unless_a_key_sets_th
 		{ "PUMICE_LATE", "never",
 		  "PUMICE_LATE=never: late must be early, data or poison; correct or unset this "
 		  "variable of the environment", "inproc:ram=16,late=data" },
+		{ "PUMICE_MODE", "slow",
+		  "PUMICE_MODE=slow: mode must be fast, counted or strict; correct or unset this "
+		  "variable of the environment", "inproc:ram=16,mode=counted" },
 		{ "PUMICE_PRESET", "volcano",
 		  "PUMICE_PRESET=volcano: the preset must be default, volcanic, waves, sgx543mp4 or "
 		  "videocore4; correct or unset this variable of the environment",
@@ -852,7 +858,7 @@ int main(void)
 		cmocka_unit_test(open_refuses_names_it_does_not_understand),
 		cmocka_unit_test(open_refuses_policies_that_have_no_name),
 		cmocka_unit_test(open_reads_the_name_from_the_environment),
-		cmocka_unit_test(open_reads_late_and_preset_from_the_environment_unless_a_key_sets_them),
+		cmocka_unit_test(open_reads_words_from_the_environment_unless_a_key_sets_them),
 		cmocka_unit_test(preset_sets_every_size),
 		cmocka_unit_test(preset_of_the_environment_selects_the_sizes),
 		cmocka_unit_test(open_refuses_a_missing_or_corrupt_firmware),

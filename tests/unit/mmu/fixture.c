@@ -28,7 +28,7 @@ void fx_destroy(struct fixture *fx)
 u8 *fx_translate(struct fixture *fx, unsigned int ctx, u64 va, enum pumice_access access)
 {
 	memset(&fx->fault, 0, sizeof(fx->fault));
-	return mmu_translate(&fx->mmu, &fx->tlb, ctx, va, access, PUMICE_UNIT_USC_DATA,
+	return mmu_translate(&fx->mmu, &fx->tlb, ctx, va, 1, access, PUMICE_UNIT_USC_DATA,
 			     &fx->fault);
 }
 

@@ -296,7 +296,7 @@ static void counters_include_all_units_and_survive_a_reset(void **state)
 	mmu_counters_add(&fx->mmu, before);
 	assert_non_null(fx_translate(fx, CTX, VA, READ));
 	assert_non_null(fx_translate(fx, CTX, VA, READ));
-	assert_non_null(mmu_translate(&fx->mmu, &other, CTX, VA, READ, PUMICE_UNIT_CDM,
+	assert_non_null(mmu_translate(&fx->mmu, &other, CTX, VA, 1, READ, PUMICE_UNIT_CDM,
 				      &fx->fault));
 	assert_null(fx_translate(fx, CTX, VA + 4096, READ));
 	assert_null(fx_translate(fx, CTX, 1ull << 40, READ));

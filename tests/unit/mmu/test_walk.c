@@ -136,12 +136,12 @@ static void pages_of_the_parameter_manager_are_for_the_tiling_pipeline(void **st
 		for (access = 0; access < PUMICE_ACCESS_COUNT; access++) {
 			struct gpu_fault fault = { 0 };
 			bool data = access != PUMICE_ACCESS_EXEC;
-			u8 *host = mmu_translate(&fx->mmu, &tlb, CTX, 8, access, units[i].unit,
+			u8 *host = mmu_translate(&fx->mmu, &tlb, CTX, 8, 1, access, units[i].unit,
 						 &fault);
 
 			assert_int_equal(host != NULL, units[i].tiling && data);
 			assert_int_equal(fault.fault, host ? 0 : PUMICE_FAULT_MMU_PM_OWNED);
-			host = mmu_translate(&fx->mmu, &tlb, CTX, 4096, access, units[i].unit,
+			host = mmu_translate(&fx->mmu, &tlb, CTX, 4096, 1, access, units[i].unit,
 					     &fault);
 			assert_int_equal(host != NULL,
 					 units[i].tiling && access == PUMICE_ACCESS_READ);

@@ -182,7 +182,7 @@ void fx_program_words(struct fixture *fx, struct pds_launch *launch, const u32 *
 
 	assert_in_range(count * 16u, 0, FX_PDS_BYTES);
 	for (i = 0; i < count; i++) {
-		u8 *host = mmu_translate(&fx->mmu, &tlb, FX_CTX, FX_PDS + i * 16u,
+		u8 *host = mmu_translate(&fx->mmu, &tlb, FX_CTX, FX_PDS + i * 16u, 1,
 					 PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, &fault);
 
 		assert_non_null(host);

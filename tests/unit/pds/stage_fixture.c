@@ -63,7 +63,7 @@ u8 *stage_data(struct fixture *fx, u64 addr)
 {
 	struct mmu_tlb tlb = { 0 };
 	struct gpu_fault fault;
-	u8 *host = mmu_translate(&fx->mmu, &tlb, FX_CTX, addr, PUMICE_ACCESS_READ,
+	u8 *host = mmu_translate(&fx->mmu, &tlb, FX_CTX, addr, 1, PUMICE_ACCESS_READ,
 				 PUMICE_UNIT_PDS, &fault);
 
 	assert_non_null(host);

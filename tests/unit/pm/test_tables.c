@@ -31,7 +31,7 @@ static enum pumice_fault translate(struct pb_fixture *fx, struct mmu_tlb *tlb, u
 {
 	struct gpu_fault fault = { 0 };
 
-	*host = mmu_translate(&fx->mmu, tlb, PBFX_CTX, pbfx_page_va(fx, 0, page),
+	*host = mmu_translate(&fx->mmu, tlb, PBFX_CTX, pbfx_page_va(fx, 0, page), 1,
 			      PUMICE_ACCESS_WRITE, unit, &fault);
 	return (enum pumice_fault)fault.fault;
 }

@@ -310,7 +310,7 @@ static void put_programs(struct vdm_fixture *fx)
 	for (at = 0; at < 2; at++) {
 		for (i = 0; i < INSNS; i++) {
 			u8 *host = mmu_translate(&fx->base->mmu, &tlb, FX_CTX,
-						 (at ? COORDINATE_PDS : FX_PDS) + i * 16u,
+						 (at ? COORDINATE_PDS : FX_PDS) + i * 16u, 1,
 						 PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, &fault);
 
 			assert_non_null(host);

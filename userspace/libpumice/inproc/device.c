@@ -13,6 +13,7 @@
 
 #define FIRMWARE_VARIABLE	"PUMICE_FIRMWARE"
 #define LATE_VARIABLE	"PUMICE_LATE"
+#define MODE_VARIABLE	"PUMICE_MODE"
 #define PRESET_VARIABLE	"PUMICE_PRESET"
 #define DEFAULT_RAM_MIB	1024u
 /*
@@ -164,6 +165,7 @@ struct options {
 	const char *text;			/* all of them, for messages */
 	char preset[16];			/* name, or empty for the default */
 	char late[8];				/* the same */
+	char mode[16];				/* the same */
 	char pixel_outputs[16];			/* the same */
 	char dms_policy[16];			/* the same */
 	char fw_gdb[GDB_PATH_MAX + 1];		/* socket for GDB, or empty */
@@ -189,7 +191,8 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, data-l2-bytes, texture-l1-bytes, " \
 	"texture-l2-bytes, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, attach; preset=NAME; " \
-	"late=early, data or poison; pixel-outputs=common or partition; dms-policy=NAME; fw-gdb=PATH"
+	"late=early, data or poison; mode=fast or counted; pixel-outputs=common or partition; " \
+	"dms-policy=NAME; fw-gdb=PATH"
 
 #define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS
 #define ACCEPTED_NUMBER	"the value is a whole number; write a comma between two keys"
@@ -255,6 +258,7 @@ static const char *parse_option(const char *text, const char *end, struct option
 	} texts[] = {
 		{ "preset=", o->preset, sizeof(o->preset) },
 		{ "late=", o->late, sizeof(o->late) },
+		{ "mode=", o->mode, sizeof(o->mode) },
 		{ "pixel-outputs=", o->pixel_outputs, sizeof(o->pixel_outputs) },
 		{ "dms-policy=", o->dms_policy, sizeof(o->dms_policy) },
 		{ "fw-gdb=", o->fw_gdb, sizeof(o->fw_gdb) },
@@ -490,6 +494,9 @@ static int refuse_options(const struct options *o, const struct pumice_gpu_confi
 	if (!o->late[0] && !strncmp(why, "late ", strlen("late "))) {
 		variable = LATE_VARIABLE;
 		word = config->late;
+	} else if (!o->mode[0] && !strncmp(why, "mode ", strlen("mode "))) {
+		variable = MODE_VARIABLE;
+		word = config->mode;
 	} else if (!o->preset[0] && !strncmp(why, "the preset ", strlen("the preset "))) {
 		variable = PRESET_VARIABLE;
 		word = config->preset;
@@ -507,6 +514,7 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	const struct pumice_gpu_config config = {
 		.preset = word_or_variable(o->preset, PRESET_VARIABLE),
 		.late = word_or_variable(o->late, LATE_VARIABLE),
+		.mode = word_or_variable(o->mode, MODE_VARIABLE),
 		.pixel_outputs = o->pixel_outputs[0] ? o->pixel_outputs : NULL,
 		.cores = o->cores,
 		.uscs_per_core = o->uscs,

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Requests to the memory hierarchy in detailed modes: one for each access, and for each entry of a
+ * table that a walk reads.
+ */
+#include "fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define READ	PUMICE_ACCESS_READ
+#define WRITE	PUMICE_ACCESS_WRITE
+#define VA	0x40000000ull
+#define MOST	32u
+#define FAR	64u
+
+struct record {
+	struct mmu_request request[MOST];
+	u32 count;
+};
+
+static void record(void *opaque, const struct mmu_request *request)
+{
+	struct record *r = opaque;
+
+	assert_true(r->count < MOST);
+	r->request[r->count++] = *request;
+}
+
+/* Return a fixture with a page of context CTX, in a detailed mode. */
+static struct fixture *detailed(struct record *r, u8 **host)
+{
+	struct fixture *fx = fx_create();
+
+	memset(r, 0, sizeof(*r));
+	*host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	fx->tlb.place = 7;
+	mmu_set_request(&fx->mmu, record, r);
+	return fx;
+}
+
+/* Check the requests since the last check: of walks, then one of the unit. */
+static void assert_requests(struct record *r, u32 walks, u64 va, u64 bytes,
+			    enum pumice_access access)
+{
+	const struct mmu_request *last = &r->request[walks];
+	u32 i;
+
+	assert_int_equal(r->count, walks + 1);
+	for (i = 0; i < walks; i++) {
+		assert_int_equal(r->request[i].unit, PUMICE_UNIT_NONE);
+		assert_int_equal(r->request[i].access, READ);
+		assert_int_equal(r->request[i].bytes, sizeof(u64));
+	}
+	assert_int_equal(last->unit, PUMICE_UNIT_USC_DATA);
+	assert_int_equal(last->place, 7);
+	assert_int_equal(last->ctx, CTX);
+	assert_int_equal(last->addr, va);
+	assert_int_equal(last->bytes, bytes);
+	assert_int_equal(last->access, access);
+	r->count = 0;
+}
+
+static void each_access_is_a_request_and_the_first_has_a_walk(void **state)
+{
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	assert_ptr_equal(fx_translate(fx, CTX, VA + 8, READ), host + 8);
+	/* Catalogue, directory, table. */
+	assert_requests(&r, 3, VA + 8, 1, READ);
+	assert_ptr_equal(fx_translate(fx, CTX, VA + 9, WRITE), host + 9);
+	assert_requests(&r, 0, VA + 9, 1, WRITE);
+	mmu_invalidate_ctx(&fx->mmu, CTX);
+	assert_ptr_equal(fx_translate(fx, CTX, VA, READ), host);
+	assert_requests(&r, 3, VA, 1, READ);
+	assert_int_equal(fx->tlb.hits, 1);
+	fx_destroy(fx);
+}
+
+/* In both levels; the functions that do not request find nothing. */
+static void entries_are_for_accesses_with_requests_only(void **state)
+{
+	struct mmu_tlb_entry *far = mmu_tlb_far_create(FAR);
+	struct fixture *fx;
+	struct record r;
+	u8 *host, *found;
+
+	(void)state;
+	assert_non_null(far);
+	fx = detailed(&r, &host);
+	mmu_tlb_set_far(&fx->tlb, far, FAR);
+	assert_ptr_equal(fx_translate(fx, CTX, VA, READ), host);
+	assert_null(mmu_tlb_find(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_READ));
+	assert_null(mmu_tlb_lookup(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_READ));
+	assert_int_equal(mmu_tlb_extent(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_READ, &found), 0);
+	mmu_set_request(&fx->mmu, NULL, NULL);
+	r.count = 0;
+	assert_ptr_equal(fx_translate(fx, CTX, VA, READ), host);
+	assert_ptr_equal(mmu_tlb_lookup(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_READ), host);
+	assert_int_equal(r.count, 0);
+	mmu_set_request(&fx->mmu, record, &r);
+	assert_null(mmu_tlb_find(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_READ));
+	fx_destroy(fx);
+	free(far);
+}
+
+static void a_faulting_access_has_its_walk_only(void **state)
+{
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	assert_null(fx_translate(fx, CTX, VA + 4096, READ));
+	assert_int_equal(r.count, 3);
+	assert_int_equal(r.request[2].unit, PUMICE_UNIT_NONE);
+	r.count = 0;
+	assert_null(fx_translate(fx, CTX, 1ull << PUMICE_MMU_VA_BITS, READ));
+	assert_int_equal(r.count, 0);
+	fx_destroy(fx);
+}
+
+static void copies_request_the_bytes_of_each_grain(void **state)
+{
+	u8 data[4096 + 24];
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	testmem_map(fx->tm, CTX, VA + 4096, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	memset(data, 1, sizeof(data));
+	assert_true(mmu_write(&fx->mmu, &fx->tlb, CTX, VA + 4096 - 16, data, 24,
+			      PUMICE_UNIT_USC_DATA, &fx->fault));
+	assert_int_equal(r.count, 8);
+	assert_int_equal(r.request[3].addr, VA + 4096 - 16);
+	assert_int_equal(r.request[3].bytes, 16);
+	assert_int_equal(r.request[7].addr, VA + 4096);
+	assert_int_equal(r.request[7].bytes, 8);
+	r.count = 0;
+	assert_true(mmu_read(&fx->mmu, &fx->tlb, CTX, VA, data, 64, READ, PUMICE_UNIT_USC_DATA,
+			     &fx->fault));
+	assert_requests(&r, 0, VA, 64, READ);
+	fx_destroy(fx);
+}
+
+/* Tables that the MMU keeps for the PM: a cleared table, and an entry of it and of its directory. */
+static void the_mmu_requests_what_it_writes_to_tables(void **state)
+{
+	struct mmu_owned at = { .va = VA };
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	at.directory = testmem_alloc(fx->tm, 4096, 4096);
+	at.table = testmem_alloc(fx->tm, 4096, 4096);
+	assert_true(mmu_owned_map(&fx->mmu, &at, 0, true));
+	assert_int_equal(r.count, 3);
+	assert_int_equal(r.request[0].addr, at.table);
+	assert_int_equal(r.request[0].bytes, 4096);
+	assert_int_equal(r.request[1].addr, at.table);
+	assert_int_equal(r.request[2].addr, at.directory);
+	assert_int_equal(r.request[2].access, WRITE);
+	r.count = 0;
+	mmu_owned_unmap(&fx->mmu, &at);
+	assert_int_equal(r.count, 1);
+	assert_int_equal(r.request[0].addr, at.table);
+	fx_destroy(fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_access_is_a_request_and_the_first_has_a_walk),
+		cmocka_unit_test(entries_are_for_accesses_with_requests_only),
+		cmocka_unit_test(a_faulting_access_has_its_walk_only),
+		cmocka_unit_test(copies_request_the_bytes_of_each_grain),
+		cmocka_unit_test(the_mmu_requests_what_it_writes_to_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
