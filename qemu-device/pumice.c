@@ -41,6 +41,10 @@
  *   Caches: of the GPU; of half a core and of a core. Powers of two. They are
  *   reported, and not modelled yet.
  *
+ * - `mode`
+ *   fast, or counted: every request of the GPU to memory passes the modelled
+ *   caches. Default fast. qom-set changes it at run time while no job runs.
+ *
  * - `fault-injection`
  *   Give the guest unit INJ, by which it may inject faults.
  *   Default off.
@@ -477,6 +481,7 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
     struct pumice_gpu_config config = {
         .preset = s->params.preset,
         .late = s->params.late,
+        .mode = s->params.mode[0] ? s->params.mode : NULL,
         .pixel_outputs = s->params.pixel_outputs,
         .threads = s->params.threads,
         .fault_injection = s->params.fault_injection,
@@ -701,6 +706,8 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "late",
         "when data of loads arrive: early, data (when they are complete) or "
         "poison (a program that does not wait faults)");
+    object_class_property_set_description(klass, "mode",
+        "fast, or counted (all requests pass the modelled caches); also at run time");
     object_class_property_set_description(klass, "pixel-outputs",
         "store of the pixel outputs of tiles: common or partition");
     object_class_property_set_description(klass, "vpm-kib",
@@ -756,6 +763,40 @@ static void pumice_set_inject(Object *obj, const char *value, Error **errp)
     }
 }
 
+static char *pumice_get_mode(Object *obj, Error **errp)
+{
+    PumiceState *s = PUMICE(obj);
+
+    return g_strdup(s->gpu ? pumice_gpu_mode(s->gpu) : s->params.mode);
+}
+
+static void pumice_set_mode(Object *obj, const char *value, Error **errp)
+{
+    PumiceState *s = PUMICE(obj);
+
+    if (!s->gpu) {
+        /* A name that is too long is refused with all that are unknown. */
+        pstrcpy(s->params.mode, sizeof(s->params.mode), value);
+        return;
+    }
+    switch (pumice_gpu_set_mode(s->gpu, value)) {
+    case 0:
+        break;
+    case -EBUSY:
+        error_setg(errp, "pumice: the mode cannot change while a job runs");
+        break;
+    case -EOPNOTSUPP:
+        error_setg(errp, "pumice: mode %s is not implemented yet", value);
+        break;
+    case -ENOMEM:
+        error_setg(errp, "pumice: out of memory for mode %s", value);
+        break;
+    default:
+        error_setg(errp, "pumice: mode must be fast, counted or strict");
+        break;
+    }
+}
+
 static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
@@ -774,6 +815,8 @@ static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
     device_class_set_props(dc, pumice_properties);
     object_class_property_add_str(klass, "inject", pumice_get_inject,
                                   pumice_set_inject);
+    object_class_property_add_str(klass, "mode", pumice_get_mode,
+                                  pumice_set_mode);
     pumice_describe_properties(klass);
     set_bit(DEVICE_CATEGORY_DISPLAY, dc->categories);
 }

@@ -26,6 +26,7 @@ typedef struct PumiceMemory {
 } PumiceMemory;
 
 #define PUMICE_OF_PRESET UINT32_MAX
+#define PUMICE_MODE_BYTES 16    /* of the name of a mode */
 
 struct PumiceState {
     PCIDevice parent_obj;
@@ -58,6 +59,7 @@ struct PumiceState {
         uint32_t texture_l2_bytes;
         uint32_t threads;
         bool fault_injection;
+        char mode[PUMICE_MODE_BYTES];   /* until realized; empty: the default */
     } params;
 
     /* BAR 0: a page of registers for each virtual GPU */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Files of the driver in debugfs: the processes of contexts and VMs, the last faults, labels of
- * mapped buffers, and the firmware's log with names in place of numbers.
+ * mapped buffers, the firmware's log with names in place of numbers, and the GPU's mode.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -318,6 +318,45 @@ static void fw_log_has_names_in_place_of_numbers(void)
 	need_line("fw_log", "DEBUG mmu context ", address);
 }
 
+/* Write a mode; returns an errno. */
+static int set_mode(const char *name)
+{
+	char path[256];
+
+	CHECK(debugfs_path("mode", path, sizeof(path)));
+	return write_file(path, name);
+}
+
+static void mode_is_set_by_its_name(void)
+{
+	struct fixture fx = fx_open();
+
+	CHECK(!strcmp(read_text("mode"), "fast\n"));
+	CHECK_OK(set_mode("counted\n"));
+	CHECK(!strcmp(read_text("mode"), "counted\n"));
+	fx_check_works(&fx);
+	CHECK_OK(set_mode("fast"));
+	CHECK(!strcmp(read_text("mode"), "fast\n"));
+	fx_check_works(&fx);
+	CHECK_EQUAL(set_mode("slow"), -EINVAL);
+	CHECK_EQUAL(set_mode("counted-and-more-than-fits"), -EINVAL);
+	CHECK_EQUAL(set_mode("strict"), -EOPNOTSUPP);
+	CHECK(!strcmp(read_text("mode"), "fast\n"));
+}
+
+/* The job times out, and the mode can change then. */
+static void mode_does_not_change_while_a_job_runs(void)
+{
+	struct fixture fx = fx_open();
+
+	fx_block(&fx);
+	CHECK_EQUAL(set_mode("counted"), -EBUSY);
+	CHECK(!strcmp(read_text("mode"), "fast\n"));
+	CHECK_EQUAL(fx_wait(&fx), -ETIMEDOUT);
+	CHECK_OK(set_mode("counted"));
+	CHECK_OK(set_mode("fast"));
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(contexts_name_their_process),
 	TEST_CASE(process_is_named_by_its_first_thread),
@@ -329,6 +368,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(other_ends_of_jobs_are_not_kept),
 	TEST_CASE(vms_show_process_and_labels_of_mappings),
 	TEST_CASE(fw_log_has_names_in_place_of_numbers),
+	TEST_CASE(mode_is_set_by_its_name),
+	TEST_CASE(mode_does_not_change_while_a_job_runs),
 };
 
 TEST_MAIN_TIMEOUT(cases, TIMEOUT_MS)

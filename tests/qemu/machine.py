@@ -53,6 +53,14 @@ def command_line(device, *more):
     return line + (["-device", device] if device else []) + list(more)
 
 
+def refused(properties):
+    """Return the message of QEMU for properties that it refuses."""
+    done = subprocess.run(command_line("pumice," + properties), capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False, timeout=60)
+    assert done.returncode == 1, done.returncode
+    return done.stderr
+
+
 class Line:
     """A line-based socket of QEMU."""
 

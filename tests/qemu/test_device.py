@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from machine import (BAR0, BARS, BUS_MASTER, CAP_EXPRESS, CAP_MSIX, CAP_PM, COMMAND, BAR4,
-                     MEMORY_SPACE, Machine, REG, command_line)
+                     MEMORY_SPACE, Machine, REG, command_line, refused)
 
 # RV32: sleep for good; an illegal instruction.
 SLEEPER = [0x10500073, 0xffdff06f]
@@ -19,14 +19,6 @@ STATE = {name[9:]: value for name, value in REG.items() if name.startswith("FW_S
 ERROR = {name[14:]: value for name, value in REG.items() if name.startswith("FW_BOOT_ERROR_")}
 DEVICE_CONTROL_FLR = 0x8000
 DEVICE_CAPABILITY_FLR = 1 << 28
-
-
-def refused(properties):
-    """Return the message of QEMU for properties that it refuses."""
-    done = subprocess.run(command_line("pumice," + properties), capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False, timeout=60)
-    assert done.returncode == 1, done.returncode
-    return done.stderr
 
 
 class Properties(unittest.TestCase):

@@ -141,3 +141,13 @@ u32 job_run(struct fixture *fx, const struct job *job)
 	job_start(fx, job);
 	return fx_fw_wait(fx, JOB_EVENTS);
 }
+
+void job_assert_numbers(const u32 *data, const struct job *job)
+{
+	u32 i;
+
+	for (i = 0; i < job->group * job->groups; i++)
+		if (data[i] != job_number(i))
+			fail_msg("data[%u] is %u, not %u", i, data[i], job_number(i));
+	assert_int_equal(data[i], 0);
+}

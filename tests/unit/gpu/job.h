@@ -40,6 +40,8 @@ void job_start(struct fixture *fx, const struct job *job);
 u32 job_run(struct fixture *fx, const struct job *job);
 /* Return the value of data[i] after JOB_NUMBER. */
 u32 job_number(u32 i);
+/* Check the data after JOB_NUMBER, and that the word after them is 0. */
+void job_assert_numbers(const u32 *data, const struct job *job);
 
 /*
  * The same in pieces, for jobs with streams of their own: the programs; host

@@ -20,16 +20,6 @@ static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups 
 static const struct job forever = { .program = JOB_FOREVER, .group = 256, .groups = 64 };
 static const struct job touch = { .program = JOB_TOUCH, .group = 1024, .groups = 64 };
 
-static void assert_numbers(const u32 *data, const struct job *job)
-{
-	u32 i;
-
-	for (i = 0; i < job->group * job->groups; i++)
-		if (data[i] != job_number(i))
-			fail_msg("data[%u] is %u, not %u", i, data[i], job_number(i));
-	assert_int_equal(data[i], 0);
-}
-
 static void results_are_the_same_for_any_cores_and_threads(void **state)
 {
 	static const unsigned int cores[] = { 1, 2, 4, 16 };
@@ -52,7 +42,7 @@ static void results_are_the_same_for_any_cores_and_threads(void **state)
 			assert_int_equal(fx_read(fx, PUMICE_DBG_TASKS), 0);
 			assert_true(fx_fw_read64(fx, PUMICE_CDM_TIME_START) <=
 				    fx_fw_read64(fx, PUMICE_CDM_TIME_END));
-			assert_numbers(data, &number);
+			job_assert_numbers(data, &number);
 			fx_destroy(fx);
 		}
 	}
@@ -88,7 +78,7 @@ static void a_faulting_job_reports_the_reason_and_the_next_one_runs(void **state
 
 		assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
 		assert_int_equal(fx_fw_read(fx, PUMICE_CDM_STATUS), 0);
-		assert_numbers(data, &number);
+		job_assert_numbers(data, &number);
 		fx_destroy(fx);
 	}
 }
@@ -181,7 +171,7 @@ static void an_endless_job_ends_by_abort(void **state)
 				 PUMICE_IC_PENDING__CDM_ABORTED__MASK);
 		assert_int_equal(fx_read(fx, PUMICE_DBG_TASKS), 0);
 		assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
-		assert_numbers(data, &number);
+		job_assert_numbers(data, &number);
 		fx_destroy(fx);
 	}
 }
@@ -347,7 +337,7 @@ static void concurrent_invalidations_of_host_and_firmware_do_not_deadlock(void *
 		pumice_gpu_unpark(fx->gpu);
 		assert_int_equal(pumice_gpu_set_memory(fx->gpu, testmem_region(fx->tm), 1), 0);
 		assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
-		assert_numbers(data, &number);
+		job_assert_numbers(data, &number);
 	}
 	for (i = 0; i < 2; i++) {
 		atomic_store(&pest[i].stop, true);
@@ -606,7 +596,7 @@ static void the_cdm_ends_its_step_when_a_unit_waits_for_the_lock(void **state)
 	assert_true(most_groups_of_a_step(fx, &small) <= 8);
 	atomic_store(&fx->gpu->lock_waits, 0);
 	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
-	assert_numbers(data, &small);
+	job_assert_numbers(data, &small);
 	/* Otherwise a step starts more. */
 	assert_true(most_groups_of_a_step(fx, &small) > 8);
 	fx_destroy(fx);

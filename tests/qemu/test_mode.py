@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The mode of the GPU: the property, at run time too, and the register."""
+
+import unittest
+
+from machine import Machine, REG, refused
+
+PATH = "/machine/peripheral/gpu"
+
+
+def set_mode(machine, name):
+    """Set the property; returns QMP's reply."""
+    return machine.qmp("qom-set", path=PATH, property="mode", value=name)
+
+
+def mode(machine):
+    """Return the property."""
+    return machine.qmp("qom-get", path=PATH, property="mode")["return"]
+
+
+class Mode(unittest.TestCase):
+    """No job runs in these machines."""
+
+    def test_it_is_fast_unless_the_property_has_another(self):
+        for properties, name in (("", "fast"), ("mode=fast", "fast"), ("mode=counted", "counted")):
+            with self.subTest(properties), Machine(properties) as machine:
+                machine.enable()
+                self.assertEqual(mode(machine), name)
+                self.assertEqual(machine.field("SYS_MODE__MODE"), REG[f"MODE_{name.upper()}"])
+
+    def test_it_changes_at_run_time_by_property_and_register(self):
+        with Machine() as machine:
+            machine.enable()
+            self.assertEqual(set_mode(machine, "counted"), {"return": {}})
+            self.assertEqual(machine.field("SYS_MODE__MODE"), REG["MODE_COUNTED"])
+            self.assertEqual(machine.field("SYS_MODE__AVAILABLE"), 1)
+            machine.reg("SYS_MODE", REG["MODE_FAST"])
+            self.assertEqual(mode(machine), "fast")
+            self.assertEqual(machine.field("SYS_MODE__REFUSED"), 0)
+
+    def test_a_reset_of_the_gpu_keeps_it(self):
+        with Machine() as machine:
+            machine.enable()
+            set_mode(machine, "counted")
+            machine.reg("SYS_RESET", REG["SYS_RESET_KEY"])
+            self.assertEqual(mode(machine), "counted")
+
+    def test_others_are_refused_by_name(self):
+        for name, text in (("slow", "mode must be fast, counted or strict"),
+                           ("a-name-that-is-too-long", "mode must be fast, counted or strict"),
+                           ("strict", "mode strict is not implemented yet")):
+            with self.subTest(name):
+                self.assertIn(text, refused(f"mode={name}"))
+                with Machine() as machine:
+                    machine.enable()
+                    self.assertIn(text, set_mode(machine, name)["error"]["desc"])
+                    self.assertEqual(mode(machine), "fast")
+
+    def test_the_register_refuses_others(self):
+        with Machine() as machine:
+            machine.enable()
+            for value in (REG["MODE_STRICT"], 3):
+                machine.reg("SYS_MODE", value)
+                self.assertEqual(machine.field("SYS_MODE__MODE"), REG["MODE_FAST"])
+                self.assertEqual(machine.field("SYS_MODE__REFUSED"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

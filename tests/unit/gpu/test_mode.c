@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/* Modes of the GPU: when they change, and that results do not depend on them. */
+#include <errno.h>
+#include <string.h>
+
+#include "../../../qemu-device/gpu/gpu.h"
+#include "job.h"
+
+static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 77 };
+static const struct job forever = { .program = JOB_FOREVER, .group = 256, .groups = 64 };
+
+static u32 mode_of(struct fixture *fx)
+{
+	return (u32)PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, fx_read(fx, PUMICE_SYS_MODE));
+}
+
+static bool refused(struct fixture *fx)
+{
+	return fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__REFUSED__MASK;
+}
+
+/* A job of each mode; each begins with memory that the one before has not written. */
+static void results_are_the_same_in_all_modes(void **state)
+{
+	static const char *const modes[] = { "fast", "counted", "fast", "counted" };
+	unsigned int threads;
+	size_t i;
+
+	(void)state;
+	for (threads = 0; threads < 3; threads += 2) {
+		struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2,
+								     .threads = threads });
+		u32 *data = job_map(fx);
+
+		fx_boot_proxy(fx);
+		for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+			memset(data, 0, number.group * number.groups * sizeof(*data));
+			assert_int_equal(pumice_gpu_set_mode(fx->gpu, modes[i]), 0);
+			assert_string_equal(pumice_gpu_mode(fx->gpu), modes[i]);
+			assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+			job_assert_numbers(data, &number);
+		}
+		fx_destroy(fx);
+	}
+}
+
+static void the_mode_does_not_change_while_a_job_runs(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .threads = 2 });
+
+	(void)state;
+	job_map(fx);
+	fx_boot_proxy(fx);
+	job_start(fx, &forever);
+	assert_false(fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__AVAILABLE__MASK);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), -EBUSY);
+	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
+	assert_true(refused(fx));
+	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+	/* The one that it has is none to change to. */
+	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_FAST);
+	assert_false(refused(fx));
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+	assert_true(fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__AVAILABLE__MASK);
+	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
+	assert_false(refused(fx));
+	assert_int_equal(mode_of(fx), PUMICE_MODE_COUNTED);
+	fx_destroy(fx);
+}
+
+static void modes_that_do_not_exist_are_refused(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+
+	(void)state;
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "slow"), -EINVAL);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), -EOPNOTSUPP);
+	fx_write(fx, PUMICE_SYS_MODE, 3);
+	assert_true(refused(fx));
+	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+	/* The firmware would wait for its own processor. */
+	fx_fw_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
+	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+	fx_destroy(fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(results_are_the_same_in_all_modes),
+		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),
+		cmocka_unit_test(modes_that_do_not_exist_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
