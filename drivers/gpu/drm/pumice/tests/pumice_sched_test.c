@@ -8,6 +8,8 @@
 
 /* Longest time in which a thread that nothing holds back is expected to have run. */
 #define SCHED_TEST_WAIT	msecs_to_jiffies(200)
+/* Time after which a job that should be freed is not. */
+#define SCHED_TEST_END	(20 * HZ)
 
 struct sched_fixture {
 	struct drm_gpu_scheduler sched;
@@ -89,12 +91,13 @@ static struct sched_fixture *sched_fixture(struct kunit *test)
 	return f;
 }
 
-static void sched_fixture_end(struct sched_fixture *f)
+/* The scheduler, which runs again, frees the job that began. */
+static void sched_fixture_end(struct kunit *test, struct sched_fixture *f)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(f->jobs); i++)
-		wait_for_completion(&f->freed);
+		KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&f->freed, SCHED_TEST_END), 0);
 	pumice_sched_fini(&f->sched, true);
 	destroy_workqueue(f->wq);
 }
@@ -108,7 +111,7 @@ static void jobs_are_not_killed_while_one_begins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&f->killed, SCHED_TEST_WAIT), 0);
 	complete(&f->go);
 	flush_work(&f->kill);
-	sched_fixture_end(f);
+	sched_fixture_end(test, f);
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->runs), 1);
 }
 
