@@ -37,7 +37,7 @@ bool isp_mask_load(struct isp_tile *tile, const struct isp_mask_plane *plane, st
 	*fault = (struct gpu_fault){ .ctx = (u8)plane->ctx };
 	for (y = 0; y < tile->clip_y; y++) {
 		if (!mmu_read(mmu, tlb, plane->ctx, row_address(tile, plane, y), data, bytes,
-			      PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
+			      PUMICE_ACCESS_READ, MMU_SECOND(PUMICE_UNIT_ISP), fault))
 			return false;
 		for (n = 0; n < count; n++) {
 			const u32 p = isp_pixel_at(tile, n / tile->samples, y);
@@ -68,7 +68,7 @@ bool isp_mask_store(const struct isp_tile *tile, const struct isp_mask_plane *pl
 			data[n / 8] |= (u8)(bit << n % 8);
 		}
 		if (!mmu_write(mmu, tlb, plane->ctx, row_address(tile, plane, y), data, bytes,
-			       PUMICE_UNIT_ISP, fault))
+			       MMU_SECOND(PUMICE_UNIT_ISP), fault))
 			return false;
 	}
 	return true;

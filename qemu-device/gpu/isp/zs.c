@@ -16,6 +16,7 @@
 #define D16_MAX		65535.0
 #define D24_MASK	0xffffffu
 #define STENCIL_SHIFT	24	/* of D24_S8 */
+#define DEPTH		MMU_SECOND(PUMICE_UNIT_ISP)
 
 u32 isp_depth_bytes(u32 format)
 {
@@ -116,14 +117,14 @@ bool isp_load(struct isp_tile *tile, const struct isp_zs *zs, bool depth, bool s
 
 		if (depth || (stencil && packed)) {
 			if (!mmu_read(mmu, tlb, zs->ctx, r.depth, data, r.count * r.depth_bytes,
-				      PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
+				      PUMICE_ACCESS_READ, DEPTH, fault))
 				return false;
 			put_row(tile, zs, &r, y, data, depth, stencil && packed);
 		}
 		if (!stencil || packed)
 			continue;
 		if (!mmu_read(mmu, tlb, zs->ctx, r.stencil, data, r.count, PUMICE_ACCESS_READ,
-			      PUMICE_UNIT_ISP, fault))
+			      DEPTH, fault))
 			return false;
 		for (n = 0; n < r.count; n++)
 			tile->stencil[n % tile->samples][isp_pixel_at(tile, n / tile->samples, y)] =
@@ -166,11 +167,11 @@ bool isp_store(const struct isp_tile *tile, const struct isp_zs *zs, bool depth,
 			/* The part of a word that is not stored keeps its value in memory. */
 			if (packed && depth != stencil &&
 			    !mmu_read(mmu, tlb, zs->ctx, r.depth, data, r.count * r.depth_bytes,
-				      PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault))
+				      PUMICE_ACCESS_READ, DEPTH, fault))
 				return false;
 			get_row(tile, zs, &r, y, data, depth, stencil && packed);
 			if (!mmu_write(mmu, tlb, zs->ctx, r.depth, data, r.count * r.depth_bytes,
-				       PUMICE_UNIT_ISP, fault))
+				       DEPTH, fault))
 				return false;
 		}
 		if (!stencil || packed)
@@ -178,8 +179,7 @@ bool isp_store(const struct isp_tile *tile, const struct isp_zs *zs, bool depth,
 		for (n = 0; n < r.count; n++)
 			data[n] = tile->stencil[n % tile->samples]
 					       [isp_pixel_at(tile, n / tile->samples, y)];
-		if (!mmu_write(mmu, tlb, zs->ctx, r.stencil, data, r.count, PUMICE_UNIT_ISP,
-			       fault))
+		if (!mmu_write(mmu, tlb, zs->ctx, r.stencil, data, r.count, DEPTH, fault))
 			return false;
 	}
 	return true;

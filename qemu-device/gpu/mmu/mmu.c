@@ -411,8 +411,9 @@ u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
-		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault)
+		  enum pumice_access access, enum pumice_unit source, struct gpu_fault *fault)
 {
+	const enum pumice_unit unit = (enum pumice_unit)(source & ~MMU_KIND_1);
 	const u32 detailed = mmu_is_detailed(mmu) ? MMU_TLB_DETAILED : 0;
 	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
 	enum pumice_fault why = PUMICE_FAULT_MMU_ADDRESS;
@@ -425,7 +426,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		if (host) {
 			tlb->hits++;
 			if (bytes)
-				mmu_request(mmu, tlb, ctx, va, bytes, access, unit);
+				mmu_request(mmu, tlb, ctx, va, bytes, access, source);
 			return host;
 		}
 		tlb->misses++;
@@ -459,7 +460,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	if (tlb->far)
 		fill_far(tlb, ctx, va, e, &found);
 	if (bytes)
-		mmu_request(mmu, tlb, ctx, va, bytes, access, unit);
+		mmu_request(mmu, tlb, ctx, va, bytes, access, source);
 	return found.host + (va & (GRAIN - 1));
 }
 

@@ -69,7 +69,11 @@ struct mmu_tlb_entry {
 struct mmu_tlb {
 	struct mmu_tlb_entry entry[MMU_TLB_ENTRIES];
 	u64 hits, misses;
-	u32 place;	/* of the owner: struct mmu_request; constant */
+	/*
+	 * Of the owner, for struct mmu_request. place is constant; usc is that of the next access,
+	 * where a unit serves several.
+	 */
+	u32 place, usc;
 	/* Second level, of the owner: mmu_tlb_set_far(); or NULL. */
 	struct mmu_tlb_entry *far;
 	u32 far_mask;	/* number of its entries - 1 */
@@ -92,10 +96,18 @@ static inline void mmu_tlb_set_far(struct mmu_tlb *tlb, struct mmu_tlb_entry *fa
 	tlb->far_mask = count - 1;
 }
 
+/*
+ * A unit with two kinds of requests names those of kind 1 by this. The unit of a fault is without.
+ */
+#define MMU_KIND_1	 0x80u
+#define MMU_SECOND(unit) ((enum pumice_unit)((unit) | MMU_KIND_1))
+
 /* A request of a unit to the memory hierarchy. */
 struct mmu_request {
 	enum pumice_unit unit;	/* NONE: a walk of the MMU */
-	u32 place;	/* which one of the units: mmu_tlb.place */
+	u32 kind;	/* of the unit's requests, 0 or 1: hw/clients.xml */
+	u32 place;	/* core + 1 of the unit, or 0 beside the cores */
+	u32 usc;	/* USC that the unit belongs to or works for, over all cores */
 	unsigned int ctx;
 	u64 addr;	/* virtual; of walks: the bus address */
 	u64 bytes;	/* not 0 */
@@ -226,10 +238,11 @@ u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
  * in the same grain. Returns a host pointer that is valid to the end of the 4 KiB grain, or NULL
  * with *fault filled in (fault, unit, access, ctx, addr; other fields are unchanged). In detailed
  * modes the access is a request to the memory hierarchy. One who accesses more of the grain than
- * that, or accesses it again, calls mmu_request() for it. bytes is 0 if all of them do.
+ * that, or accesses it again, calls mmu_request() for it. bytes is 0 if all of them do. source is
+ * the unit, or MMU_SECOND() of it.
  */
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
-		  enum pumice_access access, enum pumice_unit unit, struct gpu_fault *fault);
+		  enum pumice_access access, enum pumice_unit source, struct gpu_fault *fault);
 
 /*
  * Return whether accesses are requests to the memory hierarchy. Then a unit does not keep host
@@ -246,8 +259,9 @@ static inline void mmu_request(const struct mmu *mmu, const struct mmu_tlb *tlb,
 {
 	if (mmu->request)
 		mmu->request(mmu->request_opaque, &(struct mmu_request){
-			.unit = unit, .place = tlb->place, .ctx = ctx, .addr = va, .bytes = bytes,
-			.access = access,
+			.unit = (enum pumice_unit)(unit & ~MMU_KIND_1),
+			.kind = unit & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
+			.ctx = ctx, .addr = va, .bytes = bytes, .access = access,
 		});
 }
 

@@ -39,9 +39,9 @@ static bool move(struct pdm_tile *tile, bool to_memory, u64 *at, void *data, u64
 	*at += bytes;
 	if (to_memory)
 		return mmu_write(pdm->config.mmu, &tile->core->tlb, pdm->job.ctx, addr, data, bytes,
-				 PUMICE_UNIT_ISP, fault);
+				 MMU_SECOND(PUMICE_UNIT_ISP), fault);
 	return mmu_read(pdm->config.mmu, &tile->core->tlb, pdm->job.ctx, addr, data, bytes,
-			PUMICE_ACCESS_READ, PUMICE_UNIT_ISP, fault);
+			PUMICE_ACCESS_READ, MMU_SECOND(PUMICE_UNIT_ISP), fault);
 }
 
 static bool move_tile(struct pdm_tile *tile, bool to_memory, struct gpu_fault *fault)

@@ -18,6 +18,7 @@
 #define ELEMENT_BYTES	16u	/* of the longest element */
 #define GRAIN_BYTES	(1u << MMU_GRAIN_SHIFT)
 #define F32_ONE		0x3f800000u
+#define ATTRIBUTES	MMU_SECOND(PUMICE_UNIT_PDS)
 
 /* Elements of a wave as stored in memory. */
 struct elements {
@@ -95,13 +96,13 @@ fetch_sized(struct pds_fill *fill, const struct pumice_pds_insn *insn, const u32
 		if (at + bytes > GRAIN_BYTES) {
 			fill->reads++;
 			if (!mmu_read(fill->mmu, fill->tlb, fill->ctx, addr, to, bytes,
-				      PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault))
+				      PUMICE_ACCESS_READ, ATTRIBUTES, fault))
 				return false;
 			continue;
 		}
 		if (addr >> MMU_GRAIN_SHIFT != grain_number) {
 			const u8 *host = mmu_translate(fill->mmu, fill->tlb, fill->ctx, addr, bytes,
-						       PUMICE_ACCESS_READ, PUMICE_UNIT_PDS, fault);
+						       PUMICE_ACCESS_READ, ATTRIBUTES, fault);
 
 			fill->reads++;
 			if (!host)

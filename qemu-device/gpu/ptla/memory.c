@@ -16,8 +16,8 @@
 
 static u8 *translate(struct ptla_piece *p, u64 va, u64 bytes, enum pumice_access access)
 {
-	return mmu_translate(p->mmu, &p->unit->tlb, p->ctx, va, bytes, access, PUMICE_UNIT_PTLA,
-			     &p->fault);
+	return mmu_translate(p->mmu, &p->unit->tlb, p->ctx, va, bytes, access,
+			     MMU_SECOND(PUMICE_UNIT_PTLA), &p->fault);
 }
 
 static u64 to_grain_end(u64 va)

@@ -12,8 +12,8 @@
 struct texel_memory ptla_memory(struct ptla_piece *p)
 {
 	const struct texel_memory m = {
-		.mmu = p->mmu, .tlb = &p->unit->tlb, .ctx = p->ctx, .unit = PUMICE_UNIT_PTLA,
-		.fault = &p->fault,
+		.mmu = p->mmu, .tlb = &p->unit->tlb, .ctx = p->ctx, .fault = &p->fault,
+		.unit = MMU_SECOND(PUMICE_UNIT_PTLA),
 	};
 
 	return m;

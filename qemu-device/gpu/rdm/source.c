@@ -29,7 +29,8 @@ static bool read_rays(struct rdm *rdm, struct rdm_task *batch, struct gpu_fault 
 
 	_Static_assert(PUMICE_RDM_RAY_WORDS == PUMICE_RT_RAY_REGS, "rays in memory are registers");
 	if (!mmu_read(rdm->config.mmu, &rdm->tlb, rdm->job.ctx, addr, words,
-		      batch->count * sizeof(words[0]), PUMICE_ACCESS_READ, PUMICE_UNIT_RDM, fault))
+		      batch->count * sizeof(words[0]), PUMICE_ACCESS_READ,
+		      MMU_SECOND(PUMICE_UNIT_RDM), fault))
 		return false;
 	for (n = 0; n < batch->count; n++) {
 		u32 *rows = batch->ray + n / PUMICE_LANES * PUMICE_RT_RAY_REGS * PUMICE_LANES;

@@ -66,7 +66,7 @@ static bool read_indices(struct vdm_reader *reader, const struct vdm_draw *draw,
 	if (there && !mmu_read(reader->mmu, reader->tlb, reader->ctx,
 			       draw->indices + (first << draw->index_shift), raw,
 			       (u64)there << draw->index_shift, PUMICE_ACCESS_READ,
-			       PUMICE_UNIT_VDM, fault))
+			       MMU_SECOND(PUMICE_UNIT_VDM), fault))
 		return false;
 	/* Widen in place, from the last one backwards. */
 	while (draw->index_shift < 2 && n--) {
