@@ -37,7 +37,7 @@ static void copy_steps(unsigned int *to, struct device *from)
 		to[i] = atomic_load(&from->steps[i]);
 }
 
-/* Wake a unit late, and wait for another device and run it meanwhile. */
+/* Wake a unit, which is deferred, and wait for another device and run it meanwhile. */
 static void wake_and_poll(struct device *d)
 {
 	workers_wake(d->w, OTHER);
@@ -72,7 +72,7 @@ static void create(struct device *d, unsigned int threads, struct device *inner)
 	for (unsigned int i = 0; i < UNITS; i++)
 		unit[i] = (struct workers_unit){
 			.step = step, .opaque = d, .index = i,
-			.wakes_late = i == WAKER ? WORKERS_LATE_ALL : WORKERS_LATE_NONE };
+			.defer = i == WAKER ? WORKERS_DEFER_ALL : WORKERS_DEFER_NONE };
 	d->w = workers_create(&config);
 	assert_non_null(d->w);
 }
@@ -88,10 +88,10 @@ static void until_run(struct device *d, unsigned int unit)
 }
 
 /*
- * A wake-up of another device is not late. The late ones of a step remain those of its own device
- * while it waits for the other one or polls it, and so do those that follow.
+ * A wake-up of another device is not deferred. The deferred ones of a step remain those of its own
+ * device while it waits for the other one or polls it, and so do those that follow.
  */
-static void late_wake_ups_remain_those_of_their_device(void **state)
+static void deferred_wake_ups_remain_those_of_their_device(void **state)
 {
 	struct device outer, inner;
 
@@ -112,7 +112,7 @@ static void late_wake_ups_remain_those_of_their_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(late_wake_ups_remain_those_of_their_device),
+		cmocka_unit_test(deferred_wake_ups_remain_those_of_their_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
