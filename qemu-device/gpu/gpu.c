@@ -592,9 +592,9 @@ static bool create_workers(struct pumice_gpu *gpu)
 {
 	struct workers_unit unit[WORKERS_MAX_UNITS] = {
 		[GPU_UNIT_FW] = { .step = step_fw, .opaque = gpu, .urgent = true,
-				  .wakes_late = WORKERS_LATE_ALL },
+				  .defer = WORKERS_DEFER_ALL },
 		[GPU_UNIT_CDM] = { .step = step_cdm, .opaque = gpu,
-				   .wakes_late = WORKERS_LATE_HOME },
+				   .defer = WORKERS_DEFER_HOME },
 		[GPU_UNIT_LATE] = { .step = step_late, .opaque = gpu },
 		[GPU_UNIT_RDM] = { .step = masters_step_rdm, .opaque = gpu },
 	};

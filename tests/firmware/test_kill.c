@@ -26,11 +26,22 @@ static void assert_killed(const struct fx_context *c, u32 first, u32 last)
 	}
 }
 
+/* The result of a job that was not started has neither an instruction nor an access. */
+static void assert_no_place(const struct fwif_job_result *result)
+{
+	assert_int_equal(result->access, 0);
+	assert_int_equal(result->mmu_context, 0);
+	assert_int_equal(result->pc, 0);
+	assert_int_equal(result->usc, 0);
+	assert_int_equal(result->groups, 0);
+}
+
 static void kill_stops_an_endless_job_and_all_that_follow(void **state)
 {
 	struct fixture *r = fx_booted();
 	struct fx_context c, next;
 	struct fx_vm endless, vm;
+	u32 seqno;
 
 	(void)state;
 	fx_vm(r, &endless);
@@ -44,6 +55,8 @@ static void kill_stops_an_endless_job_and_all_that_follow(void **state)
 	assert_int_equal(*next.object, 0);
 	assert_int_equal(fx_call_context(r, FWIF_KCCB_CONTEXT_KILL, &c), FWIF_STATUS_OK);
 	assert_killed(&c, 1, 4);
+	for (seqno = 2; seqno <= 4; seqno++)
+		assert_no_place(fx_result(&c, seqno));
 	assert_int_equal(r->boot->jobs_killed, 4);
 	assert_true(fx_run(r));
 	assert_int_equal(*next.object, 1);

@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "gfx.h"
+#include "program.h"
 #include "pumice/pumice_rays.h"
 #include "rays_text.h"
 
 #define MAX_GROUP	128u	/* instances of a work-group of each program */
-#define REGISTERS	80u	/* unified registers of an instance of the largest program */
 #define BUFFER_ALIGN	128u
 #define BOX_BYTES	32u
 #define PAIR_BYTES	8u
@@ -74,23 +74,40 @@ struct pumice_ray_structure {
 	struct uniforms parts;	/* only the offsets */
 };
 
-static int assemble(struct pumice_rays *rays, enum rays_program p)
+/* Assemble a program. Its work-groups have 32 instances: their number changes nothing else. */
+static int assemble(struct pumice_device *dev, enum rays_program p,
+		    struct pumice_program **program)
 {
+	char error[PUMICE_ERROR_BYTES];
 	char *text;
 	int err;
 
-	if (asprintf(&text, ".group %u, 1, 1\n%s%s", rays->group, common_text,
-		     programs[p].text) < 0)
-		return fail(rays->vm->dev, ENOMEM, "rays: out of memory");
-	err = pumice_kernel_assemble(rays->vm, programs[p].name, text, &rays->kernel[p]);
+	if (asprintf(&text, "%s%s", common_text, programs[p].text) < 0)
+		return fail(dev, ENOMEM, "rays: out of memory");
+	err = program_assemble(programs[p].name, text, device_warnings(dev), program, error,
+			       sizeof(error));
 	free(text);
-	return err;
+	return err ? fail(dev, -err, "%s", error) : 0;
+}
+
+/* Return the unified registers of an instance of the largest program. */
+static u32 most_registers(struct pumice_program *const program[PROGRAMS])
+{
+	u32 most = 0;
+
+	for (enum rays_program p = 0; p < PROGRAMS; p++) {
+		const struct pumice_program_header *h = &program[p]->header;
+		const u32 registers = (u32)h->temps + h->attrs;
+
+		most = registers > most ? registers : most;
+	}
+	return most;
 }
 
 /* The instances of a work-group: at most as many as a USC has waves and registers for. */
-static u32 group_size(const struct pumice_device_info *info)
+static u32 group_size(const struct pumice_device_info *info, u32 registers)
 {
-	const u32 waves = info->unified_bytes / (REGISTERS * PUMICE_LANES * (u32)sizeof(u32));
+	const u32 waves = info->unified_bytes / (registers * PUMICE_LANES * (u32)sizeof(u32));
 	u32 group = MAX_GROUP;
 
 	if (group > info->max_group_instances)
@@ -100,17 +117,35 @@ static u32 group_size(const struct pumice_device_info *info)
 	return group ? group : PUMICE_LANES;
 }
 
+/* Assemble all programs, and place them in the VM with the same work-groups. */
+static int create_kernels(struct pumice_rays *r)
+{
+	struct pumice_program *program[PROGRAMS] = { NULL };
+	enum rays_program p;
+	int err = 0;
+
+	for (p = 0; !err && p < PROGRAMS; p++)
+		err = assemble(r->vm->dev, p, &program[p]);
+	if (!err)
+		r->group = group_size(&r->vm->dev->info, most_registers(program));
+	for (p = 0; !err && p < PROGRAMS; p++) {
+		program[p]->header.size_x = (u16)r->group;
+		err = pumice_kernel_create(r->vm, program[p], &r->kernel[p]);
+	}
+	for (p = 0; p < PROGRAMS; p++)
+		pumice_program_destroy(program[p]);
+	return err;
+}
+
 int pumice_rays_create(struct pumice_vm *vm, struct pumice_rays **rays)
 {
 	struct pumice_rays *r = calloc(1, sizeof(*r));
-	int err = 0;
+	int err;
 
 	if (!r)
 		return fail(vm->dev, ENOMEM, "rays: out of memory");
 	r->vm = vm;
-	r->group = group_size(&vm->dev->info);
-	for (enum rays_program p = 0; !err && p < PROGRAMS; p++)
-		err = assemble(r, p);
+	err = create_kernels(r);
 	if (err)
 		pumice_rays_destroy(r);
 	else

@@ -20,10 +20,17 @@
 /* Budget of a step: pieces of 64 KiB, each of which takes memory some 10 us. */
 #define STEP_COST 8u
 
-static void connect_tlbs(struct ptla *ptla)
+/* Create the second levels of the units' TLBs. False: out of memory. */
+static bool create_tlbs(struct ptla *ptla)
 {
-	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++)
-		mmu_tlb_set_far(&ptla->unit[unit].tlb, ptla->unit[unit].far, MMU_TLB_FAR_ENTRIES);
+	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++) {
+		struct mmu_tlb_entry *far = mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES);
+
+		if (!far)
+			return false;
+		mmu_tlb_set_far(&ptla->unit[unit].tlb, far, MMU_TLB_FAR_ENTRIES);
+	}
+	return true;
 }
 
 struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque,
@@ -37,28 +44,37 @@ struct ptla *ptla_create(struct mmu *mmu, const struct dm_ops *ops, void *opaque
 	ptla->ops = ops;
 	ptla->opaque = opaque;
 	ptla->trace = trace;
-	connect_tlbs(ptla);
+	if (!create_tlbs(ptla)) {
+		ptla_destroy(ptla);
+		return NULL;
+	}
 	return ptla;
 }
 
 void ptla_destroy(struct ptla *ptla)
 {
+	if (!ptla)
+		return;
+	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++)
+		free(ptla->unit[unit].tlb.far);
 	free(ptla);
+}
+
+static void reset_unit(struct ptla_unit *unit)
+{
+	struct mmu_tlb_entry *far = unit->tlb.far;
+
+	memset(unit, 0, sizeof(*unit));
+	memset(far, 0, MMU_TLB_FAR_ENTRIES * sizeof(*far));
+	mmu_tlb_set_far(&unit->tlb, far, MMU_TLB_FAR_ENTRIES);
 }
 
 void ptla_reset(struct ptla *ptla)
 {
-	const struct dm_ops *ops = ptla->ops;
-	struct mmu *mmu = ptla->mmu;
-	struct trace *trace = ptla->trace;
-	void *opaque = ptla->opaque;
-
-	memset(ptla, 0, sizeof(*ptla));
-	ptla->mmu = mmu;
-	ptla->ops = ops;
-	ptla->opaque = opaque;
-	ptla->trace = trace;
-	connect_tlbs(ptla);
+	memset((u8 *)ptla + offsetof(struct ptla, run), 0,
+	       offsetof(struct ptla, unit) - offsetof(struct ptla, run));
+	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++)
+		reset_unit(&ptla->unit[unit]);
 }
 
 static struct trace_item command_event(const struct ptla *ptla, enum pumice_trace_phase phase)

@@ -24,8 +24,7 @@ enum ptla_phase {
 
 /* State of a unit, accessed only in its step. */
 struct ptla_unit {
-	struct mmu_tlb tlb;
-	struct mmu_tlb_entry far[MMU_TLB_FAR_ENTRIES];	/* its second level: transfers are long */
+	struct mmu_tlb tlb;	/* with a second level: transfers are long */
 	u8 buffer[PTLA_BUFFER];	/* blocks of a part of a piece */
 	u8 other[PTLA_BUFFER];
 };
@@ -38,7 +37,7 @@ struct ptla {
 	void *opaque;
 	struct trace *trace;	/* or NULL */
 
-	/* State of the running job. */
+	/* State of the running job: the first field that a reset clears. */
 	struct dm_run run;
 	enum ptla_phase phase;
 	struct dm_job job;

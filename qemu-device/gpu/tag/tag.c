@@ -13,13 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host_line.h"
 #include "../lock.h"
+#include "../number.h"
 #include "perf.h"
 #include "state.h"
 
 struct tag *tag_create(const struct tag_config *config)
 {
-	struct tag *tag = aligned_alloc(64, (sizeof(struct tag) + 63) / 64 * 64);
+	struct tag *tag = aligned_alloc(HOST_LINE, div_up(sizeof(*tag), HOST_LINE) * HOST_LINE);
 
 	if (!tag)
 		return NULL;

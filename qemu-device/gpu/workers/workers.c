@@ -43,15 +43,15 @@ struct unit {
 	_Atomic bool stop;
 };
 
-#define RECORD_WORDS	((WORKERS_MAX_UNITS + 63) / 64)
+#define DEFERRED_WORDS	((WORKERS_MAX_UNITS + 63) / 64)
 
 struct thread {
 	struct workers *w;
 	unsigned int number;
 	pthread_t id;
-	/* Of the thread itself: wake-ups of its step are recorded, see workers_unit.wakes_late. */
-	enum workers_late records;
-	u64 record[RECORD_WORDS];	/* a bit a unit */
+	/* Of the thread itself: wake-ups that its step defers, see workers_unit.defer. */
+	enum workers_defer defer;
+	u64 deferred[DEFERRED_WORDS];	/* a bit a unit */
 };
 
 struct workers {
@@ -118,7 +118,7 @@ static void advance(struct workers *w, unsigned int index)
 	enqueue(w, index, true);
 }
 
-/* Queue the unit, or record the wake-up until its step has ended. */
+/* Queue the unit: while it runs, when its step has ended. */
 static void make_runnable(struct workers *w, unsigned int index)
 {
 	struct unit *u = &w->unit[index];
@@ -274,36 +274,36 @@ static bool wake_locked(struct workers *w, unsigned int unit)
 	return !w->parks && !u->running && find_thread(w, u->cfg.urgent && !queued);
 }
 
-/* Return whether a thread whose step records wake-ups records that of a unit. */
-static bool is_recorded(const struct workers *w, const struct thread *self, unsigned int unit)
+/* Return whether a thread whose step defers wake-ups defers that of a unit. */
+static bool is_deferred(const struct workers *w, const struct thread *self, unsigned int unit)
 {
-	return self->records == WORKERS_LATE_ALL ||
+	return self->defer == WORKERS_DEFER_ALL ||
 	       (w->unit[unit].cfg.home && is_home(w, unit, self->number));
 }
 
 /*
- * Record a wake-up by this thread's step, to pass it on later. Returns false to pass it on now. The
- * unit is not awake until then: other threads may wake it at once.
+ * Defer a wake-up by this thread's step. Returns false if the unit is to be woken now. A unit whose
+ * wake-up is deferred is not awake: other threads may wake it at once.
  */
-static bool record_wake(const struct workers *w, unsigned int unit)
+static bool defer_wake(const struct workers *w, unsigned int unit)
 {
 	struct thread *self = current_thread;
 
-	if (!self || self->w != w || !self->records || !is_recorded(w, self, unit))
+	if (!self || self->w != w || !self->defer || !is_deferred(w, self, unit))
 		return false;
-	self->record[unit / 64] |= 1ull << unit % 64;
+	self->deferred[unit / 64] |= 1ull << unit % 64;
 	return true;
 }
 
-/* Queue the units that a step recorded: its thread checks the queue next. The lock is held. */
-static void pass_wakes(struct workers *w, struct thread *self)
+/* Queue the units whose wake-ups a step deferred: its thread checks the queue next; lock held. */
+static void queue_deferred(struct workers *w, struct thread *self)
 {
 	unsigned int n, unit;
 
-	self->records = WORKERS_LATE_NONE;
-	for (n = 0; n < RECORD_WORDS; n++) {
-		for (; self->record[n]; self->record[n] &= self->record[n] - 1) {
-			unit = n * 64 + (unsigned int)__builtin_ctzll(self->record[n]);
+	self->defer = WORKERS_DEFER_NONE;
+	for (n = 0; n < DEFERRED_WORDS; n++) {
+		for (; self->deferred[n]; self->deferred[n] &= self->deferred[n] - 1) {
+			unit = n * 64 + (unsigned int)__builtin_ctzll(self->deferred[n]);
 			if (!atomic_exchange(&w->unit[unit].awake, true))
 				make_runnable(w, unit);
 		}
@@ -317,12 +317,12 @@ static void run_step(struct workers *w, struct thread *self, unsigned int index)
 	bool more;
 
 	if (self)
-		self->records = w->threads > 1 ? u->cfg.wakes_late : WORKERS_LATE_NONE;
+		self->defer = w->threads > 1 ? u->cfg.defer : WORKERS_DEFER_NONE;
 	pthread_mutex_unlock(&w->lock);
 	more = u->cfg.step(u->cfg.opaque, u->cfg.index, &u->stop);
 	pthread_mutex_lock(&w->lock);
 	if (self)
-		pass_wakes(w, self);
+		queue_deferred(w, self);
 	u->running = false;
 	u->steps++;
 	/*
@@ -445,7 +445,7 @@ void workers_wake(struct workers *w, unsigned int unit)
 	struct unit *u = &w->unit[unit];
 	bool kick, signal;
 
-	if (record_wake(w, unit))
+	if (defer_wake(w, unit))
 		return;
 	/* An urgent unit may be queued after others since its step ended. */
 	if (atomic_exchange(&u->awake, true) && !u->cfg.urgent)
@@ -500,17 +500,17 @@ void workers_clear(struct workers *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Pass on the wake-ups that the caller's step recorded: it may wait for long. The lock is held. */
-static void pass_before_wait(struct workers *w)
+/* Queue the units whose wake-ups the caller's step deferred: it may wait for long; lock held. */
+static void queue_before_wait(struct workers *w)
 {
 	struct thread *self = current_thread;
-	enum workers_late late;
+	enum workers_defer defer;
 
-	if (!self || self->w != w || !self->records)
+	if (!self || self->w != w || !self->defer)
 		return;
-	late = self->records;
-	pass_wakes(w, self);
-	self->records = late;
+	defer = self->defer;
+	queue_deferred(w, self);
+	self->defer = defer;
 	if (!w->parks && w->head != NO_UNIT && find_thread(w, false))
 		pthread_cond_signal(&w->work);
 }
@@ -521,7 +521,7 @@ void workers_quiesce(struct workers *w, unsigned int self)
 	unsigned int i;
 
 	pthread_mutex_lock(&w->lock);
-	pass_before_wait(w);
+	queue_before_wait(w);
 	for (i = 0; i < w->units; i++) {
 		steps[i] = w->unit[i].steps;
 		if (w->unit[i].running && i != self)
@@ -538,7 +538,7 @@ void workers_park_others(struct workers *w, unsigned int self)
 	unsigned int i;
 
 	pthread_mutex_lock(&w->lock);
-	pass_before_wait(w);
+	queue_before_wait(w);
 	w->parks++;
 	for (i = 0; i < w->units; i++)
 		if (w->unit[i].running && i != self)

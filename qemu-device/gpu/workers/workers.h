@@ -41,15 +41,16 @@
 struct workers;
 
 /*
- * Units that a step wakes, and that are queued only when it has ended, with several threads: before
- * that an idle thread would run them, although what the step wrote for them is in the caches of its
- * own thread, which runs one of them next. Wake-ups by others are not late, and a step that waits
- * for other units in workers_quiesce() or workers_park_others() queues them before.
+ * Units whose wake-ups by a step are deferred: with several threads they are queued only when the
+ * step has ended. Before that an idle thread would run them, although what the step wrote for them
+ * is in the caches of its own thread, which runs one of them next. Wake-ups by others are not
+ * deferred, and a step that waits for other units in workers_quiesce() or workers_park_others()
+ * queues them before.
  */
-enum workers_late {
-	WORKERS_LATE_NONE,
-	WORKERS_LATE_HOME,	/* those with their home at the thread of the step */
-	WORKERS_LATE_ALL,	/* of a unit with short steps */
+enum workers_defer {
+	WORKERS_DEFER_NONE,
+	WORKERS_DEFER_HOME,	/* those with their home at the thread of the step */
+	WORKERS_DEFER_ALL,	/* of a unit with short steps */
 };
 
 struct workers_unit {
@@ -67,7 +68,7 @@ struct workers_unit {
 	 * same thread runs them. 0: any thread, as all urgent units.
 	 */
 	unsigned int home;
-	enum workers_late wakes_late;
+	enum workers_defer defer;	/* which wake-ups by its steps are deferred */
 };
 
 struct workers_config {

@@ -410,6 +410,36 @@ static void a_replay_without_large_pages_is_refused_with_the_reason(void **state
 	close_captured(&c);
 }
 
+/* Other memory would not help a range that has none. */
+static void a_refused_range_without_memory_lacks_no_large_pages(void **state)
+{
+	const struct pumice_capture_frame frame = { .samples = 1 };
+	struct pumice_bind bind = { .size = 2 * MIB, .flags = PUMICE_BIND_NULL };
+	struct captured c = { 0 };
+	struct pumice_vm *vm;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &c.dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(c.dev, &c.vm), 0);
+	bind.va = c.dev->limits.heaps[c.dev->limits.heap_count - 1].start;
+	assert_int_equal(pumice_vm_bind(c.vm, &bind, 1, NULL), 0);
+	assert_int_equal(pumice_capture_write(c.vm, &frame, PATH), 0);
+	assert_int_equal(pumice_capture_load(PATH, &c.capture, NULL, 0), 0);
+	unlink(PATH);
+	real_ops = c.dev->ops;
+	c.ops = *real_ops;
+	c.ops.vm_bind = refuse_large;
+	refusal = -EINVAL;
+	c.dev->ops = &c.ops;
+	assert_int_equal(pumice_vm_create(c.dev, &vm), 0);
+	assert_int_equal(pumice_capture_place(c.capture, vm), -EINVAL);
+	assert_null(strstr(pumice_device_error(c.dev), "contiguous"));
+	c.dev->ops = real_ops;
+	assert_int_equal(pumice_capture_place(c.capture, vm), 0);
+	pumice_vm_destroy(vm);
+	close_captured(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +452,7 @@ int main(void)
 		cmocka_unit_test(spilled_outputs_of_whole_large_pages_are_in_their_heap),
 		cmocka_unit_test(images_are_replayed_in_pages_of_either_size),
 		cmocka_unit_test(a_replay_without_large_pages_is_refused_with_the_reason),
+		cmocka_unit_test(a_refused_range_without_memory_lacks_no_large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

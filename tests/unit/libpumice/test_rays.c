@@ -423,14 +423,13 @@ static void check_instances(struct fixture *fx, const struct pumice_ray_structur
 	}
 }
 
-static void instances_are_where_their_transformation_says(void **state)
+static void check_transformations(const char *device)
 {
 	struct pumice_ray_structure *shape[2], *top;
 	struct pumice_ray_mesh mesh;
 	struct fixture fx;
 
-	(void)state;
-	open_fixture(&fx, devices[1]);
+	open_fixture(&fx, device);
 	random_triangles(&fx, 2 * PARTS);
 	for (uint32_t n = 0; n < 2; n++) {
 		assert_int_equal(pumice_ray_structure_create(fx.rays, PARTS, &shape[n]), 0);
@@ -451,6 +450,14 @@ static void instances_are_where_their_transformation_says(void **state)
 	pumice_ray_structure_destroy(shape[1]);
 	pumice_ray_structure_destroy(shape[0]);
 	close_fixture(&fx);
+}
+
+static void instances_are_where_their_transformation_says(void **state)
+{
+	(void)state;
+	check_transformations(devices[1]);
+	/* Registers for three waves of the largest program, of instances, and four of others. */
+	check_transformations("inproc:unified-store-kib=36,threads=0");
 }
 
 #define SIDE	12u			/* squares of a row of each face of a cube */

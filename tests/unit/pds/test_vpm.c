@@ -5,6 +5,7 @@
  */
 #include "stage_fixture.h"
 
+#include "../../../qemu-device/gpu/pds/outputs.h"
 #include "../../../qemu-device/gpu/vpm/vpm.h"
 
 #include <string.h>
@@ -626,6 +627,77 @@ static void large_tasks_that_wait_for_own_rows_hold_no_other(void **state)
 	}
 }
 
+static enum pds_result claim_for_tile(struct stage_tasks *t, u8 tile, u32 vo_words, u32 instances,
+				      struct pds_place *place)
+{
+	const struct pds_outputs outputs = { .tile = tile };
+
+	t->stage[PDS_DM_PDM].vo_words = vo_words;
+	return pds_tile_task_claim(t->fx->pds, &outputs, &t->stage[PDS_DM_PDM], instances, 1,
+				   place, &t->fx->fault);
+}
+
+/*
+ * A tile that waits for room on a USC holds back the CDM, which a large task of another tile that
+ * waits for rows of the RDM does not.
+ */
+static void check_wait_for_room(u8 tile)
+{
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place rays, large, task;
+
+	rays = run_in_pool(t, PDS_DM_RDM, 32);
+	fx_program_empty(t->fx, &launch);
+	assert_true(fx_begin(t->fx, &launch));
+	while (fx_group(t->fx, 0, 0, 0, 0) == PDS_STARTED)
+		;
+	assert_int_equal(claim_for_tile(t, tile, 0, 32, &task), PDS_WAIT);
+	assert_int_equal(claim_for_tile(t, !tile, 14, 96, &large), PDS_WAIT);
+	fx_finish_oldest(t->fx);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_WAIT);
+	assert_int_equal(claim_for_tile(t, tile, 0, 32, &task), PDS_STARTED);
+	fx_finish_oldest(t->fx);
+	assert_int_equal(fx_group(t->fx, 0, 0, 0, 0), PDS_STARTED);
+	pds_task_drop(t->fx->pds, &task);
+	fx_finish_all(t->fx);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
+	stage_tasks_destroy(t);
+}
+
+/*
+ * A large task of a tile that waits for rows of the RDM holds that back, which a small task of
+ * another tile that waits for rows of its own data master does not.
+ */
+static void check_wait_for_rows(u8 tile)
+{
+	struct stage_tasks *t = create_pool(1);
+	struct pds_place own, rays, task;
+
+	own = run_in_pool(t, PDS_DM_PDM, 96);
+	rays = run_in_pool(t, PDS_DM_RDM, 32);
+	assert_int_equal(claim_for_tile(t, !tile, 12, 32, &task), PDS_WAIT);
+	assert_int_equal(claim_for_tile(t, tile, 14, 96, &task), PDS_WAIT);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 32, 1, &task), PDS_WAIT);
+	pds_pool_free(t->fx->pds, PDS_DM_RDM, &rays);
+	assert_int_equal(stage_task_claim(t, PDS_DM_RDM, 0, 32, 1, &task), PDS_STARTED);
+	pds_task_drop(t->fx->pds, &task);
+	pds_pool_free(t->fx->pds, PDS_DM_PDM, &own);
+	stage_tasks_destroy(t);
+}
+
+/* Of several tiles that wait, the one that most ends of tasks help decides, whichever it is. */
+static void of_tiles_that_wait_the_one_with_most_hope_decides(void **state)
+{
+	u8 tile;
+
+	(void)state;
+	for (tile = 0; tile < 2; tile++) {
+		check_wait_for_room(tile);
+		check_wait_for_rows(tile);
+	}
+}
+
 /* A task that the whole pool has no room for is refused, and does not wait. */
 static void tasks_beyond_the_pool_are_a_fault(void **state)
 {
@@ -714,6 +786,7 @@ int main(void)
 		cmocka_unit_test(large_tasks_that_are_dropped_leave_the_pool_free),
 		cmocka_unit_test(waits_of_small_tasks_hold_no_other),
 		cmocka_unit_test(large_tasks_that_wait_for_own_rows_hold_no_other),
+		cmocka_unit_test(of_tiles_that_wait_the_one_with_most_hope_decides),
 		cmocka_unit_test(tasks_beyond_the_pool_are_a_fault),
 		cmocka_unit_test(tasks_are_limited_to_half_of_the_pool),
 		cmocka_unit_test(a_reset_frees_the_pool),

@@ -333,6 +333,27 @@ static void aborts_stop_endless_streams(void **state)
 	fx_teardown(&fx);
 }
 
+/* A page that was read and is unmapped faults after a reset, also without an invalidation. */
+static void a_reset_drops_both_levels_of_the_tlbs(void **state)
+{
+	struct fixture fx;
+
+	(void)state;
+	fx_setup(&fx);
+	for (u32 n = 0; n < 3; n++) {
+		fx_copy(&fx, DATA, DATA + BYTES / 2, 4096);
+		fx_halt(&fx);
+		if (n < 2) {
+			fx_expect_done(&fx);
+			testmem_unmap(fx.tm, CTX, DATA + BYTES / 2, 4096);
+		} else {
+			ptla_reset(fx.ptla);
+			fx_expect(&fx, PUMICE_FAULT_MMU_PT_INVALID, DATA + BYTES / 2, "reset");
+		}
+	}
+	fx_teardown(&fx);
+}
+
 /* A step that is requested to stop does one piece. */
 static void steps_are_bounded(void **state)
 {
@@ -453,6 +474,7 @@ int main(void)
 		cmocka_unit_test(streams_begin_at_words),
 		cmocka_unit_test(faults_within_copies_report_the_address),
 		cmocka_unit_test(aborts_stop_endless_streams),
+		cmocka_unit_test(a_reset_drops_both_levels_of_the_tlbs),
 		cmocka_unit_test(steps_are_bounded),
 		cmocka_unit_test(random_streams_do_no_harm),
 	};

@@ -6,6 +6,8 @@
 #include "access.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define NAN_BITS 0x7fc00000u
@@ -352,26 +354,85 @@ static void usc_atomic_may_overwrite_its_operands(void **state)
 	at_each_level(check_own_operands);
 }
 
-/* A host thread that adds to the first words while the USC does. */
+/* ------------------------------------------------------------ in parallel with the host */
+
+#define ROUNDS		2000u		/* of the program's loop */
+#define EXACT		(1u << 23)	/* additions of 1.0 by the host; with the USC's exact */
+/*
+ * Additions of the host between which the USC has added: an addition that is not atomic loses some.
+ * Two processors that run both threads at the same time reach this number in milliseconds.
+ */
+#define INTERLEAVED	20000u
+#define MAX_RUNS	1000u		/* if they do not: that takes seconds */
+
+/* A host thread that adds to words 0 and 2 while the USC does. */
 struct adder {
 	u32 *words;
-	u32 rounds;
+	_Atomic u32 added;	/* to word 0, the number of times */
+	_Atomic bool stop;
+	u32 added_f32, interleaved;
 };
+
+static void add_f32(u32 *word)
+{
+	u32 old = __atomic_load_n(word, __ATOMIC_RELAXED), sum;
+
+	do {
+		float f;
+
+		memcpy(&f, &old, sizeof(f));
+		f += 1;
+		memcpy(&sum, &f, sizeof(sum));
+	} while (!__atomic_compare_exchange_n(word, &old, sum, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+}
 
 static void *add_on_host(void *opaque)
 {
 	struct adder *adder = opaque;
+	u32 next = 0;
 
-	for (u32 n = 0; n < adder->rounds; n++) {
-		__atomic_fetch_add(&adder->words[0], 1, __ATOMIC_RELAXED);
-		__atomic_fetch_xor(&adder->words[1], n, __ATOMIC_RELAXED);
+	while (!atomic_load_explicit(&adder->stop, memory_order_relaxed)) {
+		const u32 old = __atomic_fetch_add(&adder->words[0], 1, __ATOMIC_RELAXED);
+
+		adder->interleaved += old != next;
+		next = old + 1;
+		if (adder->added_f32 < EXACT) {
+			add_f32(&adder->words[2]);
+			adder->added_f32++;
+		}
+		atomic_fetch_add_explicit(&adder->added, 1, memory_order_relaxed);
 	}
 	return NULL;
 }
 
-#define ROUNDS 20000u
+/* Run the program while the host adds. Returns the number of interleaved additions. */
+static u32 run_with_host(struct fixture *fx, const struct fx_group *group,
+			   struct usc_program *program)
+{
+	struct adder adder = { .words = data_words(fx) };
+	pthread_t thread;
+	float sum;
 
-/* Every lane adds 1 and the f32 1.0, ROUNDS times. */
+	adder.words[0] = adder.words[2] = 0;
+	fx_clear(fx);
+	fx_fill(fx, 0, group, program);
+	fx_set_base(fx, 0, FX_DATA);
+	assert_int_equal(pthread_create(&thread, NULL, add_on_host, &adder), 0);
+	while (!atomic_load(&adder.added))
+		sched_yield();
+	usc_group_start(fx->usc, 0);
+	fx_run(fx, 1u << 20);
+	atomic_store(&adder.stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(adder.words[0], ROUNDS * PUMICE_LANES + adder.added);
+	memcpy(&sum, &adder.words[2], sizeof(sum));
+	assert_true(sum == (float)(ROUNDS * PUMICE_LANES / 2 + adder.added_f32));
+	return adder.interleaved;
+}
+
+/* Every lane adds 1, and half of them the f32 1.0, ROUNDS times. */
 static void usc_atomic_is_atomic_with_the_host(void **state)
 {
 	const struct fx_group group = {
@@ -393,25 +454,15 @@ static void usc_atomic_is_atomic_with_the_host(void **state)
 		INSN(END),
 	};
 	struct fixture *fx = fx_create(DATA_BYTES);
-	struct adder adder = { .words = data_words(fx), .rounds = 30 * ROUNDS };
 	struct usc_program *program;
-	pthread_t thread;
-	float sum;
+	u32 interleaved = 0, runs;
 
 	(void)state;
 	program = fx_program_insns(fx, code, sizeof(code) / sizeof(code[0]), &group.limits);
 	assert_non_null(program);
-	fx_clear(fx);
-	fx_fill(fx, 0, &group, program);
-	fx_set_base(fx, 0, FX_DATA);
-	assert_int_equal(pthread_create(&thread, NULL, add_on_host, &adder), 0);
-	usc_group_start(fx->usc, 0);
-	fx_run(fx, 1u << 20);
-	pthread_join(thread, NULL);
-	assert_int_equal(fx->faults, 0);
-	assert_int_equal(adder.words[0], ROUNDS * PUMICE_LANES + 30 * ROUNDS);
-	memcpy(&sum, &adder.words[2], sizeof(sum));
-	assert_true(sum == (float)(ROUNDS * PUMICE_LANES / 2));	/* below 2^24: exact */
+	for (runs = 0; runs < MAX_RUNS && interleaved < INTERLEAVED; runs++)
+		interleaved += run_with_host(fx, &group, program);
+	print_message("%u interleaved additions in %u runs\n", interleaved, runs);
 	fx_put(fx, program);
 	fx_destroy(fx);
 }

@@ -496,6 +496,33 @@ static void vertices_of_the_previous_piece_are_not_shaded_again(void **state)
 	vdmfx_destroy(fx);
 }
 
+/*
+ * A single core also copies between chunks, but outputs of an index belong to one draw and
+ * instance.
+ */
+static void vertices_of_another_draw_or_instance_are_shaded_again(void **state)
+{
+	const struct draw triangles = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+		.count = 60, .index_count = 60, .instances = 3,
+	};
+	struct vdm_fixture *fx = vdmfx_create(1);
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	struct draw draws[4] = { triangles, triangles, triangles, triangles };
+	u32 parts = 0, i;
+
+	(void)state;
+	draws[1].base_vertex = 100;
+	draws[2].base_instance = 7;
+	vdmfx_put_state(fx, &record);
+	put_grid(fx);
+	for (i = 0; i < 4; i++)
+		parts += draws[i].instances;
+	check(fx, draws, 4, true, PUMICE_SPLIT_PRIMS);
+	assert_int_equal(fx->shaded[0], unique_by_piece(PUMICE_SPLIT_PRIMS, parts, false));
+	vdmfx_destroy(fx);
+}
+
 static void check_culled(struct vdm_fixture *fx, u32 split)
 {
 	const struct draw grid = {
@@ -794,6 +821,7 @@ int main(void)
 		cmocka_unit_test(each_unique_vertex_of_a_chunk_is_shaded_once),
 		cmocka_unit_test(only_kept_primitives_are_shaded_after_a_coordinate_program),
 		cmocka_unit_test(vertices_of_the_previous_piece_are_not_shaded_again),
+		cmocka_unit_test(vertices_of_another_draw_or_instance_are_shaded_again),
 		cmocka_unit_test(several_cores_shade_the_same_in_every_order),
 		cmocka_unit_test(tasks_of_each_size_shade_the_same),
 		cmocka_unit_test(vertices_that_only_culled_primitives_use_are_not_copied),

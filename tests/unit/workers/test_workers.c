@@ -138,8 +138,8 @@ static void thread_end(void *opaque)
 	atomic_fetch_add(&((struct fixture *)opaque)->ended, 1);
 }
 
-/* Unit 0 is urgent; unit 1 may wake units late. */
-static struct fixture *fx_create_late(unsigned int threads, enum workers_late wakes_late)
+/* Unit 0 is urgent; wake-ups by unit 1 may be deferred. */
+static struct fixture *fx_create_deferring(unsigned int threads, enum workers_defer defer)
 {
 	struct fixture *fx = calloc(1, sizeof(*fx));
 	struct workers_unit unit[UNITS];
@@ -153,7 +153,7 @@ static struct fixture *fx_create_late(unsigned int threads, enum workers_late wa
 	for (i = 0; i < UNITS; i++)
 		unit[i] = (struct workers_unit){ .step = step, .opaque = fx, .index = i,
 						 .urgent = !i, .home = home[i],
-						 .wakes_late = i == 1 ? wakes_late : 0 };
+						 .defer = i == 1 ? defer : 0 };
 	fx->threads = threads;
 	fx->w = workers_create(&config);
 	assert_non_null(fx->w);
@@ -162,7 +162,7 @@ static struct fixture *fx_create_late(unsigned int threads, enum workers_late wa
 
 static struct fixture *fx_create(unsigned int threads)
 {
-	return fx_create_late(threads, WORKERS_LATE_NONE);
+	return fx_create_deferring(threads, WORKERS_DEFER_NONE);
 }
 
 static void fx_destroy(struct fixture *fx)
@@ -575,15 +575,15 @@ static void run_the_queue(struct fixture *fx)
  * Unit 1 wakes units 0, 4 and 5. Only the one at home in its thread waits for the end of its step;
  * not if another thread wakes it, too.
  */
-static void units_that_a_step_wakes_late_run_after_it(void **state)
+static void units_whose_wake_ups_are_deferred_run_after_the_step(void **state)
 {
-	unsigned int late, again, here, other;
+	unsigned int defer, again, here, other;
 
 	(void)state;
-	for (late = 0; late < 2; late++) {
+	for (defer = 0; defer < 2; defer++) {
 		for (again = 2; again--;) {
-			struct fixture *fx = fx_create_late(2, late ? WORKERS_LATE_HOME :
-								      WORKERS_LATE_NONE);
+			struct fixture *fx = fx_create_deferring(2, defer ?
+							  WORKERS_DEFER_HOME : WORKERS_DEFER_NONE);
 
 			fx->held[1] = true;
 			fx->wakes[1] = 1u << 0 | 1u << 4 | 1u << 5;
@@ -596,9 +596,9 @@ static void units_that_a_step_wakes_late_run_after_it(void **state)
 			run_the_queue(fx);
 			assert_int_equal(fx->steps[0], 1);
 			assert_int_equal(fx->steps[other], 1);
-			assert_int_equal(!fx->steps[here], late && !again);
+			assert_int_equal(!fx->steps[here], defer && !again);
 			fx->held[1] = false;
-			until_steps(fx, here, late && again ? 2 : 1);
+			until_steps(fx, here, defer && again ? 2 : 1);
 			fx_destroy(fx);
 		}
 	}
@@ -608,13 +608,13 @@ static void units_that_a_step_wakes_late_run_after_it(void **state)
 #define PATIENCE_MS	20000u
 
 /*
- * With WORKERS_LATE_ALL all of them wait. Then both threads run them: the unit of the thread itself
- * is held until another one, which that thread left in the queue, has run.
+ * With WORKERS_DEFER_ALL all of them wait. Then both threads run them: the unit of the thread
+ * itself is held until another one, which that thread left in the queue, has run.
  */
-static void all_units_that_a_step_wakes_late_run_after_it(void **state)
+static void all_units_whose_wake_ups_are_deferred_run_after_the_step(void **state)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };
-	struct fixture *fx = fx_create_late(2, WORKERS_LATE_ALL);
+	struct fixture *fx = fx_create_deferring(2, WORKERS_DEFER_ALL);
 	unsigned int i;
 
 	(void)state;
@@ -652,7 +652,7 @@ static bool step_that_waits(void *opaque, unsigned int index, const _Atomic bool
 }
 
 /* A step that waits for others in workers_quiesce() has passed on its wake-ups before. */
-static void late_wake_ups_are_passed_on_before_a_step_waits(void **state)
+static void deferred_wake_ups_are_passed_on_before_a_step_waits(void **state)
 {
 	struct fixture fx = { 0 };
 	struct workers_unit unit[UNITS];
@@ -665,7 +665,7 @@ static void late_wake_ups_are_passed_on_before_a_step_waits(void **state)
 	for (i = 0; i < UNITS; i++)
 		unit[i] = (struct workers_unit){
 			.step = step_that_waits, .opaque = &fx, .index = i,
-			.wakes_late = i == 1 ? WORKERS_LATE_ALL : WORKERS_LATE_NONE };
+			.defer = i == 1 ? WORKERS_DEFER_ALL : WORKERS_DEFER_NONE };
 	fx.held[1] = true;
 	fx.w = workers_create(&config);
 	assert_non_null(fx.w);
@@ -682,7 +682,7 @@ static void late_wake_ups_are_passed_on_before_a_step_waits(void **state)
 /* Without another thread that would run them, nothing is gained by waiting. */
 static void one_thread_queues_units_at_once(void **state)
 {
-	struct fixture *fx = fx_create_late(1, WORKERS_LATE_ALL);
+	struct fixture *fx = fx_create_deferring(1, WORKERS_DEFER_ALL);
 
 	(void)state;
 	/* Unit 4 is queued while the step runs, before unit 3. */
@@ -701,7 +701,7 @@ static void one_thread_queues_units_at_once(void **state)
 
 #define MANY	WORKERS_MAX_UNITS
 
-/* Units of which the first wakes all others late, in its first step, and their steps. */
+/* Units of which the first wakes all others in its first step, and their steps. */
 struct many {
 	struct workers *w;
 	_Atomic unsigned int steps[MANY];
@@ -720,12 +720,12 @@ static bool step_many(void *opaque, unsigned int index, const _Atomic bool *stop
 }
 
 /*
- * One step wakes all other units of the largest GPU: those at home in its thread late, which are
- * every second one, also of those of the record's second word. Each runs once. A unit that is
- * queued runs before WORKERS_MAX_SKIPS + 1 others for each one before it: further steps of the
- * first unit, which wake none, let all run.
+ * One step wakes all other units of the largest GPU. Wake-ups of those at home in its thread are
+ * deferred: every second one, also of those in the second word of the thread's bits. Each runs
+ * once. A unit that is queued runs before WORKERS_MAX_SKIPS + 1 others for each one before it:
+ * further steps of the first unit, which wake none, let all run.
  */
-static void late_wake_ups_of_all_units_are_passed_on(void **state)
+static void deferred_wake_ups_of_all_units_are_passed_on(void **state)
 {
 	struct many m = { 0 };
 	struct workers_unit unit[MANY];
@@ -737,8 +737,8 @@ static void late_wake_ups_of_all_units_are_passed_on(void **state)
 	for (i = 0; i < MANY; i++)
 		unit[i] = (struct workers_unit){ .step = step_many, .opaque = &m, .index = i,
 						 .home = i,
-						 .wakes_late = i ? WORKERS_LATE_NONE :
-								   WORKERS_LATE_HOME };
+						 .defer = i ? WORKERS_DEFER_NONE :
+								   WORKERS_DEFER_HOME };
 	m.w = workers_create(&config);
 	assert_non_null(m.w);
 	for (i = 0; i <= MANY * (WORKERS_MAX_SKIPS + 1); i++) {
@@ -952,11 +952,11 @@ int main(void)
 		cmocka_unit_test(an_urgent_unit_that_continues_stops_no_other),
 		cmocka_unit_test(a_thread_prefers_its_home_units_and_others_do_not_starve),
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
-		cmocka_unit_test(units_that_a_step_wakes_late_run_after_it),
-		cmocka_unit_test(all_units_that_a_step_wakes_late_run_after_it),
-		cmocka_unit_test(late_wake_ups_are_passed_on_before_a_step_waits),
+		cmocka_unit_test(units_whose_wake_ups_are_deferred_run_after_the_step),
+		cmocka_unit_test(all_units_whose_wake_ups_are_deferred_run_after_the_step),
+		cmocka_unit_test(deferred_wake_ups_are_passed_on_before_a_step_waits),
 		cmocka_unit_test(one_thread_queues_units_at_once),
-		cmocka_unit_test(late_wake_ups_of_all_units_are_passed_on),
+		cmocka_unit_test(deferred_wake_ups_of_all_units_are_passed_on),
 		cmocka_unit_test(units_at_home_are_those_of_the_thread),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
 		cmocka_unit_test(quiesce_returns_although_units_start_new_steps),
