@@ -54,6 +54,8 @@ PAIRS_FACTOR = 48       # factor with all pairs of calls
 SHORT = {"PUMICE_RACE_SECONDS": 5, "PUMICE_FUZZ_SECONDS": 30}
 LONG = {"PUMICE_RACE_SECONDS": 30, "PUMICE_FUZZ_SECONDS": 300}
 PAIRS = {"PUMICE_PAIRS": "all"}
+# Status of a program that the guest did not outlast.
+NOT_ENDED = -1
 # Of the guest of quick tests with a preset: its USCs are the smallest.
 QUICK_PRESET = "waves"
 
@@ -238,7 +240,7 @@ def run_guest(tally, images, run):
     for test in (["kunit"] if run.kunit else []) + run.tests:
         code = text(share / f"{test}.status").strip()
         tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
-                         int(code) if code else 1, f"see {share}/{test}.tap",
+                         int(code) if code else NOT_ENDED, f"see {share}/{test}.tap",
                          run.failing.get(test))
     if "t_trace" in run.tests:
         check_trace(tally, run, share / "t_trace.trace.json")

@@ -111,6 +111,31 @@ class Guests(unittest.TestCase):
         self.assertEqual(self.presets(False, ["t_draw"])["waves"],
                          (["t_draw"], {"t_draw": {"one": "1", "two": "2"}}))
 
+    def ended(self, status):
+        """Return the number of failures of a program that leaves this status, None for none."""
+        module = by_path.load("guest-tests.py")
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(module, "OUT", pathlib.Path(folder)), \
+                mock.patch.object(module, "BUILD", pathlib.Path(folder)), \
+                mock.patch("subprocess.run", return_value=mock.Mock(returncode=0)), \
+                mock.patch("builtins.print"):
+            run = module.Run("waves", "stock", "", ["t_draw"])
+            run.failing = {"t_draw": {"one": "large"}}
+            share = pathlib.Path(folder, "guest", run.name)
+            share.mkdir(parents=True)
+            (share / "rmmod.status").write_text("0\n")
+            (share / "t_draw.tap").write_text("1..1\n# too large\nnot ok 1 - one\n")
+            if status is not None:
+                (share / "t_draw.status").write_text(f"{status}\n")
+            tally = results.Tally("guest")
+            module.run_guest(tally, pathlib.Path(folder), run)
+        return len(tally.failed)
+
+    def test_program_that_the_guest_does_not_outlast_failed(self):
+        self.assertEqual(self.ended(1), 0)
+        self.assertEqual(self.ended(None), 1)
+        self.assertEqual(self.ended(137), 1)
+
     def check_words(self, words):
         """Check the words of a row: quick, and the text with which a preset refuses it."""
         for word in set(words) - {"quick"}:
