@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * Limits of the PDS by data master and load (document 000, "Programmable Data Sequencer": controls
- * of the allocation for each data master). A data master that is alone uses all of each USC. Where
- * several have jobs, each is limited to its share of every USC. A share is at most three quarters
- * by default, so one data master leaves the others a quarter at least, and next to the largest
- * pixel outputs on a USC a quarter of the rest; several together may use all.
+ * of the allocation for each data master). The load is the number of data masters that have jobs.
+ * One that is alone uses all of each USC; where two have jobs, each is limited to its share of every
+ * USC, where three have, to two thirds of that, where all four have, to half. A share is at most
+ * three quarters by default, so that of two data masters one leaves the other a quarter at least,
+ * and next to the largest pixel outputs on a USC a quarter of the rest; of three, two leave the
+ * last one a sixth, and of four, three leave it an eighth. All together may use all.
  *
  * The limit of tasks is a share of the slots. The PDS compares it with the tasks that a USC manages
  * for the data master, those without slots too: so it has at most that share of the slots, and the
@@ -24,6 +26,8 @@
 #define SHARE_ONE	256u
 #define SHARE_NO_LIMIT	255u
 #define KIB		1024u
+#define ALONE		1u	/* load without limits */
+#define PAIR		2u	/* load for which the shares are specified */
 
 enum { TASKS, UNIFIED, COMMON, LOCAL, RESOURCES };
 
@@ -49,9 +53,9 @@ static u32 policy;				/* the same, of DMS_POLICY */
 
 /* Limits depend on no more than this. */
 static struct {
-	bool exclusive;		/* one data master at most has jobs */
-	u32 shares;		/* if not: those requested by the host */
-} limited = { .exclusive = true };
+	u32 load;		/* number of data masters that have jobs, at least ALONE */
+	u32 shares;		/* if not ALONE: those requested by the host */
+} limited = { .load = ALONE };
 
 void limits_init(void)
 {
@@ -92,9 +96,19 @@ static u32 share_of(u32 dm, u32 shares)
 	return share ? share : default_share[dm];
 }
 
-static u32 limit_of(u32 resource, u32 share)
+/* Return the number of data masters with tasks that have a job, or ALONE if none has. */
+static u32 load_of(u32 masters)
 {
-	u32 limit = size[resource] * share / SHARE_ONE;
+	u32 load = 0;
+
+	for (masters &= ~(1u << FWIF_DM_TDM); masters; masters &= masters - 1)
+		load++;
+	return load ? load : ALONE;
+}
+
+static u32 limit_of(u32 resource, u32 share, u32 load)
+{
+	u32 limit = size[resource] * (share * PAIR / load) / SHARE_ONE;
 
 	/* 0 would be no limit. */
 	return limit ? limit : 1;
@@ -110,22 +124,20 @@ static void set(u32 dm, u32 resource, u32 limit)
 
 void limits_update(u32 masters)
 {
-	u32 with_tasks = masters & ~(1u << FWIF_DM_TDM);
-	bool exclusive = !(with_tasks & (with_tasks - 1));
-	u32 shares = fw_boot->pds_shares;
+	u32 load = load_of(masters), shares = fw_boot->pds_shares;
 	u32 dm, resource;
 
 	update_policy();
 	/* The usual case: jobs of one data master start and end. */
-	if (exclusive == limited.exclusive && (exclusive || shares == limited.shares))
+	if (load == limited.load && (load == ALONE || shares == limited.shares))
 		return;
-	limited.exclusive = exclusive;
+	limited.load = load;
 	limited.shares = shares;
 	for (dm = 0; dm < MASTERS; dm++) {
 		u32 share = share_of(dm, shares);
 
 		for (resource = 0; resource < RESOURCES; resource++)
-			set(dm, resource, exclusive || share == SHARE_NO_LIMIT ? 0 :
-			    limit_of(resource, share));
+			set(dm, resource, load == ALONE || share == SHARE_NO_LIMIT ? 0 :
+			    limit_of(resource, share, load));
 	}
 }

@@ -110,6 +110,19 @@ def guest_rows():
     return read_rows(share / "rows.json", "pumice-bench-guest")
 
 
+def check_selection(name, rows):
+    """Report that a name selects no row, or that rows of rays, which it may select, are missing."""
+    missing = not has_rays()
+    remedy = ("for rows of rays, install libembree-dev and set the folder up again: "
+              f"meson setup --wipe {BUILD / 'native'}")
+    if not rows:
+        fail(f"no row has {name} in its name" +
+             (", and pumice-bench was built without Embree, the peer of rays" if missing else ""),
+             remedy if missing else "see Documentation/benchmarks.rst")
+    if missing:
+        print(f"note: pumice-bench was built without Embree; {remedy}", file=sys.stderr)
+
+
 def number(value):
     """Format with four significant digits."""
     return "–" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
@@ -151,6 +164,8 @@ def main():
              "install libembree-dev (scripts/packages.txt) and run this again")
     warn_if_busy()
     rows = native_rows(options)
+    if options.name:
+        check_selection(options.name, rows)
     if not options.no_guest and not options.name:
         rows += guest_rows()
     (OUT / "bench.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

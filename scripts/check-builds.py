@@ -7,6 +7,8 @@ Debian 13 with its GCC and its clang; the device in QEMU by this machine's compi
 is a case. A few unit tests are run as
 they come from there; the others need not be: unit.py runs them all.
 
+PUMICE_QEMU= is the QEMU to build, as for run-guest.py.
+
 Build folders: build/trixie-gcc, build/trixie-clang. Logs: out/logs/trixie-*.log.
 """
 
@@ -67,7 +69,8 @@ def main():
             native(tally, made.stdout.strip(), name)
     else:
         tally.add(f"{SUITE}: a root folder to build in", False, "see out/logs/build-root-*.log")
-    tally.add("qemu: the device", run(["scripts/build-qemu.sh", os.environ["PUMICE_QEMU"]]),
+    qemu = os.environ.get("PUMICE_QEMU") or BUILD / "qemu/qemu-system-x86_64"
+    tally.add("qemu: the device", run(["scripts/build-qemu.sh", qemu]),
               "see out/logs/qemu*.log")
     raise SystemExit(tally.close())
 

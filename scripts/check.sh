@@ -11,6 +11,9 @@ set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
 results=$OUT/results
+# As in the Makefile, which sets it for its targets.
+: "${PUMICE_QEMU:=$BUILD/qemu${QEMU_VERSION:+-$QEMU_VERSION}/qemu-system-x86_64}"
+export PUMICE_QEMU
 
 # Targets that the parts of both streams of make check need.
 COMMON="$BUILD/.packages-check firmware native qemu module $BUILD/kernel/.fast

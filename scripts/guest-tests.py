@@ -54,6 +54,8 @@ PAIRS_FACTOR = 48       # factor with all pairs of calls
 SHORT = {"PUMICE_RACE_SECONDS": 5, "PUMICE_FUZZ_SECONDS": 30}
 LONG = {"PUMICE_RACE_SECONDS": 30, "PUMICE_FUZZ_SECONDS": 300}
 PAIRS = {"PUMICE_PAIRS": "all"}
+# Status of a program that the guest did not outlast.
+NOT_ENDED = -1
 # Of the guest of quick tests with a preset: its USCs are the smallest.
 QUICK_PRESET = "waves"
 
@@ -92,18 +94,10 @@ echo $? >/host/kunit.status
 """
 
 
-def lines(path):
-    """Read the words of each line of a list, without comments."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        words = line.partition("#")[0].split()
-        if words:
-            yield words
-
-
 def rows():
     """Return {(kernel, command line): [program, …]} in the list's order."""
     guests = {}
-    for words in lines(LIST):
+    for words in selection.lines(LIST):
         guests.setdefault((words[1], " ".join(words[2:])), []).append(words[0])
     return guests
 
@@ -170,7 +164,7 @@ def each_preset(rows_of_results, quick):
 
 def as_stock(guests, kernel, quick):
     """Run the stock kernel's rows on another kernel."""
-    wanted = {words[0] for words in lines(QUICK)} if quick else None
+    wanted = {words[0] for words in selection.lines(QUICK)} if quick else None
     unknown = (wanted or set()) - {test for tests in guests.values() for test in tests}
     if unknown:
         sys.exit(f"error: {QUICK} names what {LIST} does not: {' '.join(sorted(unknown))}")
@@ -238,7 +232,7 @@ def run_guest(tally, images, run):
     for test in (["kunit"] if run.kunit else []) + run.tests:
         code = text(share / f"{test}.status").strip()
         tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
-                         int(code) if code else 1, f"see {share}/{test}.tap",
+                         int(code) if code else NOT_ENDED, f"see {share}/{test}.tap",
                          run.failing.get(test))
     if "t_trace" in run.tests:
         check_trace(tally, run, share / "t_trace.trace.json")
@@ -284,7 +278,7 @@ def main():
         runs = all_pairs()
     elif options.presets:
         tally = Tally("guest-presets")
-        runs = each_preset(list(lines(RESULTS)), options.quick)
+        runs = each_preset(list(selection.lines(RESULTS)), options.quick)
     else:
         tally = Tally("guest")
         runs = in_order(guests)

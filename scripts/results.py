@@ -48,11 +48,14 @@ class Tally:
         The cases in failing, {case: text}, have to fail, with the text in their note.
 
         A program that fails without a failed case, or prints no case at
-        all, is itself counted as a case: tests that cannot run must be counted.
+        all, is itself counted as a case: tests that cannot run must be counted. One whose
+        failed cases are all known has to print its plan and to exit with status 1: any other
+        status is that of a program that died.
         """
         cases, planned = parse(output)
-        failed = sum(not good for _, good, _ in cases)
         failing = failing or {}
+        failed = {case for case, good, _ in cases if not good}
+        expected = 1 if failed else 0
         for case, good, note in cases:
             if case in failing:
                 self.add(f"{program}: {case} fails, as is known",
@@ -65,8 +68,11 @@ class Tally:
         if planned is not None and planned != len(cases):
             self.add(f"{program}: all of its cases", False,
                      f"planned {planned} cases, reported {len(cases)}")
-        elif status != 0 and not failed:
-            self.add(f"{program}: exits with status 0", False, why or f"exit status {status}")
+        elif failed and planned is None and failed <= failing.keys():
+            self.add(f"{program}: all of its cases", False, "no plan")
+        elif status != expected and failed <= failing.keys():
+            self.add(f"{program}: exits with status {expected}", False,
+                     f"exit status {status}{', ' if why else ''}{why}")
         elif not cases:
             self.add(program, status == 0 and planned is None, why or "no test case")
 

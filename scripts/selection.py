@@ -9,6 +9,7 @@ without a match is an error, so that a typing error is not mistaken for success.
 
 import fnmatch
 import os
+import shlex
 import sys
 
 # Of the GPU, for tests of results; all other tests have the default one.
@@ -18,6 +19,17 @@ PRESETS = ["volcanic", "waves", "sgx543mp4", "videocore4"]
 def words():
     """Return the words of TESTS=, none if everything runs."""
     return os.environ.get("TESTS", "").split()
+
+
+def lines(path):
+    """Yield the words of each line of a list, without comments, as in the shell.
+
+    Quotation marks join words, and a backslash at the end of a line joins it with the next one.
+    """
+    for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
+        row = shlex.split(line, comments=True)
+        if row:
+            yield row
 
 
 def select(names, wanted):

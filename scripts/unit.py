@@ -114,15 +114,14 @@ def selected():
 def tests_of_results(quick):
     """Return {test: {preset that refuses it: text}}, of all tests of results or the quick ones."""
     tests, names = {}, native_tests()
-    for line in RESULTS.read_text(encoding="utf-8").splitlines():
-        pattern, *words = line.partition("#")[0].split() or [""]
+    for pattern, *words in selection.lines(RESULTS):
         found = fnmatch.filter(names, pattern)
-        if pattern and not found:
+        if not found:
             sys.exit(f"error: {RESULTS}: no test is called {pattern}")
         for name in found:
             tests.pop(name, None)
             if not quick or "quick" in words:
-                tests[name] = dict(word[1:].split("=") for word in words if word[0] == "!")
+                tests[name] = dict(word[1:].split("=", 1) for word in words if word[0] == "!")
     return tests
 
 

@@ -86,12 +86,31 @@ static void data_masters_are_limited_while_several_have_jobs(void **state)
 	assert_shares(f, 0, 0, 0);
 	run(f, FWIF_DM_PDM);
 	assert_shares(f, 128, 128, 192);
-	run(f, FWIF_DM_VDM);
-	assert_shares(f, 128, 128, 192);
 	end_and_run(f->r, FAKE_PDM, DM_DONE);
-	assert_shares(f, 128, 128, 192);
-	end_and_run(f->r, FAKE_VDM, DM_DONE);
 	assert_shares(f, 0, 0, 0);
+}
+
+/* Shares are those of two data masters; of more, each has less. */
+static void shares_decrease_with_the_load(void **state)
+{
+	struct masters *f = *state;
+
+	run(f, FWIF_DM_CDM);
+	run(f, FWIF_DM_PDM);
+	assert_shares(f, 128, 128, 192);
+	run(f, FWIF_DM_VDM);
+	assert_shares(f, 85, 85, 128);
+	run(f, FWIF_DM_RDM);
+	assert_shares(f, 64, 64, 96);
+	assert_share(f, FWIF_DM_RDM, 64);
+	f->r->boot->pds_shares = 64 | 255u << 8 | 32u << 16;
+	run(f, FWIF_DM_TDM);
+	assert_shares(f, 32, 0, 16);
+	f->r->boot->pds_shares = 0;
+	end_and_run(f->r, FAKE_PDM, DM_DONE);
+	assert_shares(f, 85, 85, 128);
+	end_and_run(f->r, FAKE_VDM, DM_DONE);
+	assert_shares(f, 128, 128, 192);
 }
 
 static void transfers_do_not_limit_others(void **state)
@@ -99,6 +118,7 @@ static void transfers_do_not_limit_others(void **state)
 	struct masters *f = *state;
 
 	run(f, FWIF_DM_TDM);
+	assert_shares(f, 0, 0, 0);
 	run(f, FWIF_DM_VDM);
 	assert_shares(f, 0, 0, 0);
 	assert_true(fake[FAKE_TDM].status.busy && fake[FAKE_VDM].status.busy);
@@ -115,7 +135,7 @@ static void rays_have_a_share_of_their_own(void **state)
 	assert_shares(f, 128, 128, 192);
 	f->r->boot->pds_shares = 48u << 8 * FWIF_PDS_SHARE_BYTE_RDM;
 	run(f, FWIF_DM_VDM);
-	assert_share(f, FWIF_DM_RDM, 48);
+	assert_share(f, FWIF_DM_RDM, 32);
 	end_and_run(f->r, FAKE_VDM, DM_DONE);
 	end_and_run(f->r, FAKE_PDM, DM_DONE);
 	assert_share(f, FWIF_DM_RDM, 0);
@@ -129,10 +149,10 @@ static void shares_of_the_host_apply_from_the_next_job(void **state)
 	run(f, FWIF_DM_VDM);
 	f->r->boot->pds_shares = 64 | 255u << 8 | 32u << 16;
 	assert_shares(f, 128, 128, 192);
-	run(f, FWIF_DM_PDM);
+	run(f, FWIF_DM_TDM);
 	assert_shares(f, 64, 0, 32);
 	f->r->boot->pds_shares = 0;
-	end_and_run(f->r, FAKE_PDM, DM_DONE);
+	end_and_run(f->r, FAKE_TDM, DM_DONE);
 	assert_shares(f, 128, 128, 192);
 }
 
@@ -206,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(data_masters_are_limited_while_several_have_jobs),
+		TEST(shares_decrease_with_the_load),
 		TEST(transfers_do_not_limit_others),
 		TEST(rays_have_a_share_of_their_own),
 		TEST(shares_of_the_host_apply_from_the_next_job),

@@ -24,6 +24,8 @@ class Rows(unittest.TestCase):
         self.options_of_setup = ""      # for the compiler, if the folder is set up again
         self.omitted = False    # pumice-bench, by meson
         self.programs, self.targets = [], []
+        self.rows = [{"name": "saxpy", "unit": "GB/s", "ours": 1, "peer": None, "ratio": None,
+                      "goal": None, "met": None, "peer_name": ""}]
         for name, value in (("BUILD", self.build), ("OUT", self.build),
                             ("NATIVE", self.build / "native")):
             patch = mock.patch.object(bench, name, value)
@@ -46,15 +48,17 @@ class Rows(unittest.TestCase):
             if not self.omitted:
                 (self.build / "native/pumice-bench").touch()
         else:
-            pathlib.Path(command[command.index("-o") + 1]).write_text("[]", encoding="ascii")
+            pathlib.Path(command[command.index("-o") + 1]).write_text(
+                json.dumps(self.rows), encoding="ascii")
         return mock.Mock(returncode=0)
 
     def bench(self, *arguments):
-        """Run the script in this process."""
+        """Run the script in this process; return what it prints."""
         with mock.patch("sys.argv", ["bench.py", "--no-guest", *arguments]), \
-                mock.patch("builtins.print"), \
+                mock.patch("builtins.print") as printed, \
                 mock.patch.object(bench.subprocess, "run", self.run_program):
             bench.main()
+        return "\n".join(call.args[0] for call in printed.call_args_list)
 
     def test_without_embree_nothing_is_measured(self):
         """Rows of rays would be missing, which is known before the others are measured."""
@@ -99,6 +103,23 @@ class Rows(unittest.TestCase):
         self.assertEqual(self.programs, ["ninja", "pumice-bench"])
         self.assertEqual(self.targets, ["tests/bench/pumice-bench",
                                         "userspace/libpumice/pumice_fw.bin"])
+
+    def test_chosen_rows_without_embree_are_noted(self):
+        (self.build / "native/pumice-bench").touch()
+        note = f"built without Embree.* libembree-dev .*meson setup --wipe {self.build}/native"
+        self.assertRegex(self.bench("--name", "saxpy"), note)
+        self.set_up("-DHAVE_EMBREE")
+        self.assertNotIn("Embree", self.bench("--name", "saxpy"))
+
+    def test_a_name_that_selects_no_row_is_reported(self):
+        (self.build / "native/pumice-bench").touch()
+        self.rows = []
+        with self.assertRaisesRegex(SystemExit, "no row has rays in its name, .* without Embree.*\n"
+                                                ".*install libembree-dev .*meson setup --wipe"):
+            self.bench("--name", "rays")
+        self.set_up("-DHAVE_EMBREE")
+        with self.assertRaisesRegex(SystemExit, "no row has raise in its name\n.*benchmarks.rst"):
+            self.bench("--name", "raise")
 
 
 if __name__ == "__main__":

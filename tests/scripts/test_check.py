@@ -31,6 +31,21 @@ class Check(unittest.TestCase):
         names = re.search(r'^PARTS="([a-z ]+)"', script, re.M)[1].split()
         self.assertEqual(set(re.findall(r"^\t([a-z]+)\)$", body, re.M)), set(names))
 
+    def test_qemu_is_that_of_make_without_its_environment(self):
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("PUMICE_QEMU", "BUILD", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        for version in ("", "10.2"):
+            with self.subTest(version=version), tempfile.TemporaryDirectory() as folder:
+                environment.update(QEMU_VERSION=version, BUILD=folder, OUT=folder)
+                made = subprocess.run(["make", "-s", "--eval", "path: ; @echo $(PUMICE_QEMU)", "path"],
+                                      cwd=TOP, text=True, check=True, capture_output=True,
+                                      env=environment)
+                found = subprocess.run(
+                    ["bash", "-c", f'source <(sed "\\$d" "{SCRIPT}"); printenv PUMICE_QEMU', SCRIPT],
+                    text=True, check=True, capture_output=True, env=environment)
+                self.assertEqual(found.stdout, made.stdout)
+                self.assertTrue(made.stdout.startswith(folder), made.stdout)
+
     def run_in_script(self, out, commands):
         """Run commands after the functions of the script; its standard output."""
         commands = f'source <(sed "\\$d" "{SCRIPT}"); parts=() times=() failed=0; {commands}'

@@ -98,6 +98,25 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.counts(), (1, 1))
         self.assertEqual(self.tally.failed[0]["why"], "it did not run")
 
+    def test_program_that_dies_after_a_case_that_is_known_to_fail_failed(self):
+        output = "1..2\n# too large\nnot ok 1 - b\nok 2 - c\n"
+        for status in (0, 2, 137, 139, -1):
+            with self.subTest(status=status):
+                before = self.counts()
+                self.tally.add_output("t", output, status, "log", failing={"b": "large"})
+                self.assertEqual(self.counts(), (before[0] + 2, before[1] + 1))
+                self.assertEqual(self.tally.failed[-1], {
+                    "case": "t: exits with status 1", "why": f"exit status {status}, log"})
+
+    def test_cases_that_miss_after_one_that_is_known_to_fail_failed(self):
+        for output in ("1..3\n# too large\nnot ok 1 - b\nok 2 - c\n",
+                       "# too large\nnot ok 1 - b\nok 2 - c\n"):
+            with self.subTest(output=output):
+                before = self.counts()
+                self.tally.add_output("t", output, 1, failing={"b": "large"})
+                self.assertEqual(self.counts(), (before[0] + 2, before[1] + 1))
+                self.assertEqual(self.tally.failed[-1]["case"], "t: all of its cases")
+
     def test_program_without_cases_counts_as_one(self):
         self.tally.add_output("t", "all well\n", 0)
         self.assertEqual(self.counts(), (1, 0))

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,31 @@ class Guests(unittest.TestCase):
         self.assertEqual(self.presets(False, ["t_draw"])["waves"],
                          (["t_draw"], {"t_draw": {"one": "1", "two": "2"}}))
 
+    def ended(self, status):
+        """Return the number of failures of a program that leaves this status, None for none."""
+        module = by_path.load("guest-tests.py")
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(module, "OUT", pathlib.Path(folder)), \
+                mock.patch.object(module, "BUILD", pathlib.Path(folder)), \
+                mock.patch("subprocess.run", return_value=mock.Mock(returncode=0)), \
+                mock.patch("builtins.print"):
+            run = module.Run("waves", "stock", "", ["t_draw"])
+            run.failing = {"t_draw": {"one": "large"}}
+            share = pathlib.Path(folder, "guest", run.name)
+            share.mkdir(parents=True)
+            (share / "rmmod.status").write_text("0\n")
+            (share / "t_draw.tap").write_text("1..1\n# too large\nnot ok 1 - one\n")
+            if status is not None:
+                (share / "t_draw.status").write_text(f"{status}\n")
+            tally = results.Tally("guest")
+            module.run_guest(tally, pathlib.Path(folder), run)
+        return len(tally.failed)
+
+    def test_program_that_the_guest_does_not_outlast_failed(self):
+        self.assertEqual(self.ended(1), 0)
+        self.assertEqual(self.ended(None), 1)
+        self.assertEqual(self.ended(137), 1)
+
     def check_words(self, words):
         """Check the words of a row: quick, and the text with which a preset refuses it."""
         for word in set(words) - {"quick"}:
@@ -119,10 +145,29 @@ class Guests(unittest.TestCase):
             self.assertTrue(text)
 
     def test_the_list_of_unit_tests_names_the_texts_of_refusals(self):
-        module = by_path.load("guest-tests.py")
-        for name, *words in module.lines(unit.RESULTS):
+        for name, *words in selection.lines(unit.RESULTS):
             with self.subTest(name=name):
                 self.check_words(words)
+                for text in (word.partition("=")[2] for word in words if "=" in word):
+                    step = re.fullmatch(r"pumice-demo-(\w+): job: job faulted: [a-z-]+ at", text)
+                    self.assertTrue(step, text)
+                    self.assertTrue(name.startswith(f"demo_{step[1]}_"), text)
+
+    def check_that_fails(self, program, case, text):
+        """Check that a text names a check of the case, or of the fixture, and the value."""
+        check = re.fullmatch(r"(\S.*) (is \d+ \(0x[0-9a-f]+\),|gives \w+,)", text)
+        self.assertTrue(check, text)
+        source = (TOP / f"tests/guest/{program}.c").read_text(encoding="utf-8")
+        body = re.search(rf"^static void {case}\(void\)\n\{{\n(.*?)^\}}", source, re.M | re.S)[1]
+        shared = (TOP / "tests/fixture/system.c").read_text(encoding="utf-8")
+        self.assertRegex(body + shared, rf"CHECK_\w+\({re.escape(check[1])}, ")
+
+    def test_lines_are_read_as_in_the_shell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "list")
+            path.write_text("# one's\n\na b\t# it's\nc \\\n\t\"!d=e(f, 0) is # 1\" g\n")
+            self.assertEqual(list(selection.lines(path)),
+                             [["a", "b"], ["c", "!d=e(f, 0) is # 1", "g"]])
 
     def refuse(self, result, output, status=1):
         """Return the number of failures for a program that has to be refused."""
@@ -143,7 +188,7 @@ class Guests(unittest.TestCase):
     def test_the_list_names_programs_cases_and_presets(self):
         module = by_path.load("guest-tests.py")
         programs = {test for tests in module.rows().values() for test in tests}
-        rows = list(module.lines(module.RESULTS))
+        rows = list(selection.lines(module.RESULTS))
         self.assertTrue(any("quick" in words for _, *words in rows))
         for name, *words in rows:
             program, _, case = name.partition(":")
@@ -151,6 +196,8 @@ class Guests(unittest.TestCase):
                 self.assertIn(program, programs)
                 self.assertIn([program], [row[:1] for row in rows])
                 self.check_words(words)
+                for word in words if case else []:
+                    self.check_that_fails(program, case, word.partition("=")[2])
                 self.assertEqual(bool(case), any(word[0] == "!" for word in words))
                 source = TOP / f"tests/guest/{program}.c"
                 if case and source.exists():

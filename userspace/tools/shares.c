@@ -52,7 +52,8 @@ int main(int argc, char **argv)
 			   "other, and sets those that are named. Needs root.\n",
 		.options = options,
 		.notes = "A share is 1 to 254 of 256, none (no limit) or default. Shares apply while\n"
-			 "several data masters have jobs. A policy is graphics (the default: cdm and\n"
+			 "two data masters have jobs; with three each is limited to two thirds of its\n"
+			 "share, with four to half. A policy is graphics (the default: cdm and\n"
 			 "rdm wait for vdm and pdm), round-robin, or an order, highest first, such as\n"
 			 "cdm-vdm-pdm, in which rdm has the place of cdm. A DEVICE inproc is refused:\n"
 			 "it has the keys " KEYS ".\n",

@@ -305,8 +305,10 @@ static int pumice_debugfs_set_log_level(void *data, u64 value)
 		return -EINVAL;
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return -ENODEV;
+	mutex_lock(&pdev->fw.settings_lock);
 	WRITE_ONCE(pdev->fw.log_level, value);
 	WRITE_ONCE(pdev->fw.shared->boot.log_level, value);
+	mutex_unlock(&pdev->fw.settings_lock);
 	drm_dev_exit(idx);
 	return 0;
 }

@@ -147,6 +147,7 @@ static int pumice_device_init_software(struct pumice_device *pdev)
 	mutex_init(&pdev->kernel_ranges_lock);
 	spin_lock_init(&pdev->scenes_lock);
 	mutex_init(&pdev->gpu_trace.lock);
+	mutex_init(&pdev->fw.settings_lock);
 	spin_lock_init(&pdev->bos_lock);
 	INIT_LIST_HEAD(&pdev->bos);
 	init_waitqueue_head(&pdev->bos_event);

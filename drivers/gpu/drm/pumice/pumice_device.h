@@ -5,8 +5,8 @@
  * Lock order, outermost first: unplug_lock, vms_lock, kernel_ranges_lock, bind_queue.push_lock,
  * free_list.grow_lock, dma_resv, vm.lock, purgeable.lock, reset.lock, gpu_trace.lock,
  * fw_mem.lock, quota.lock, reset.contexts_lock, context.lock, kccb.lock. No lock is acquired
- * inside vm.faults.lock, fault_log.lock, dump.lock, bind_queue.lock, bos_lock and scenes_lock. See
- * Documentation/driver/internals.rst.
+ * inside fw.settings_lock, vm.faults.lock, fault_log.lock, dump.lock, bind_queue.lock, bos_lock and
+ * scenes_lock. See Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
 #define PUMICE_DEVICE_H
@@ -65,6 +65,11 @@ struct pumice_fw {
 	struct pumice_fw_shared *shared;
 	/** @ready: the firmware is running; written under reset.lock or at probe */
 	bool ready;
+	/**
+	 * @settings_lock: guards changes of the settings below and of their copies in @shared; a
+	 * change while the firmware boots must not be overwritten by the previous value
+	 */
+	struct mutex settings_lock;
 	/** @log_level: enum fwif_log_level, applied at each boot */
 	u32 log_level;
 	/** @pds_shares: of struct fwif_boot, applied at each boot; 0 are the firmware's */

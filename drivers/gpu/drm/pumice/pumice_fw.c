@@ -144,14 +144,11 @@ static u32 fw_shared_addr(const struct pumice_fw *fw, const void *member)
 	return fw->shared_obj->addr + (u32)(member - (void *)fw->shared);
 }
 
-static void fw_fill_shared(struct pumice_fw *fw)
+static void fw_fill_boot_locked(struct pumice_fw *fw)
 {
 	struct pumice_fw_shared *s = fw->shared;
 
-	memset(s, 0, sizeof(*s));
-	s->kccb_ring.count = PUMICE_KCCB_COUNT;
-	s->fwccb_ring.count = PUMICE_FWCCB_COUNT;
-	s->log_ring.count = PUMICE_LOG_COUNT;
+	lockdep_assert_held(&fw->settings_lock);
 	s->boot = (struct fwif_boot) {
 		.magic = FWIF_BOOT_MAGIC,
 		.version = FWIF_VERSION,
@@ -170,6 +167,19 @@ static void fw_fill_shared(struct pumice_fw *fw)
 		.state = FWIF_STATE_OFF,
 		.active_context = FWIF_NO_CONTEXT,
 	};
+}
+
+static void fw_fill_shared(struct pumice_fw *fw)
+{
+	struct pumice_fw_shared *s = fw->shared;
+
+	memset(s, 0, sizeof(*s));
+	s->kccb_ring.count = PUMICE_KCCB_COUNT;
+	s->fwccb_ring.count = PUMICE_FWCCB_COUNT;
+	s->log_ring.count = PUMICE_LOG_COUNT;
+	mutex_lock(&fw->settings_lock);
+	fw_fill_boot_locked(fw);
+	mutex_unlock(&fw->settings_lock);
 }
 
 /**
@@ -286,3 +296,7 @@ int pumice_fw_boot(struct pumice_device *pdev)
 	pdev->fw.ready = true;
 	return 0;
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_fw_test.c"
+#endif

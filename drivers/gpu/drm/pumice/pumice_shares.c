@@ -36,9 +36,6 @@ static const struct {
 	[FWIF_PDS_SHARE_BYTE_RDM] = { "rdm", FWIF_PDS_SHARE_RDM, PUMICE_PDS_RDM_TASKS, false },
 };
 
-/* Protects changes of struct pumice_fw pds_shares and dms_policy. */
-static DEFINE_MUTEX(shares_lock);
-
 static const char *const resources[] = { "tasks", "unified", "common", "local" };
 
 /* Print the limits that the firmware has set, of one USC. */
@@ -162,7 +159,7 @@ static int shares_change(struct pumice_device *pdev, char *text)
 	char *word;
 	int err;
 
-	lockdep_assert_held(&shares_lock);
+	lockdep_assert_held(&pdev->fw.settings_lock);
 	while ((word = strsep(&text, "\n "))) {
 		err = *word ? shares_parse(word, &shares, &policy) : 0;
 		if (err)
@@ -193,9 +190,9 @@ static ssize_t pumice_shares_write(struct file *file, const char __user *from, s
 	text[bytes] = '\0';
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return -ENODEV;
-	mutex_lock(&shares_lock);
+	mutex_lock(&pdev->fw.settings_lock);
 	err = shares_change(pdev, text);
-	mutex_unlock(&shares_lock);
+	mutex_unlock(&pdev->fw.settings_lock);
 	drm_dev_exit(idx);
 	return err ?: bytes;
 }
