@@ -286,7 +286,7 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 	u64 room = (u64)limits->prims * vdm_topology_step(draw->topology);
 	u32 index[VDM_PIECE_VERTICES + LEAD_MAX], first = 0;
 
-	piece->prims = piece->vertices = 0;
+	piece->prims = piece->vertices = piece->first = 0;
 	if (!draw->indexed && room > plain_places(draw, place, limits->vertices))
 		room = plain_places(draw, place, limits->vertices);
 	if (end > place->at + room)

@@ -23,9 +23,9 @@
 /* Unit of work of a core. */
 struct vdm_piece {
 	u32 prims, vertices;
-	u32 shade;	/* number of vertices to shade, which are the first; others: see reuse.h */
+	u32 first, shade;	/* those to shade, at the end; those before are copied: see reuse.h */
 	struct ta_prim prim[VDM_PIECE_PRIMS];
-	u32 vertex[VDM_PIECE_VERTICES];		/* vertex numbers, base_vertex included */
+	u32 vertex[VDM_PIECE_VERTICES];		/* to shade: numbers, base_vertex included */
 	/* Of an indexed draw: the cache's numbers of the vertices in this piece, */
 	u16 local[VDM_PIECE_VERTICES];
 	/* and in the previous one, or VDM_NOT_CACHED. */

@@ -83,7 +83,7 @@ static void join_halves(struct vdm_entry *entry, u32 task)
 {
 	const u32 half = PUMICE_LANES / 2;
 	const struct usc_gfx *gfx = &entry->gfx[task];
-	u32 *to = entry->vo[task / 2] + half;
+	u32 *to = entry->vo[(entry->piece.first + task * half) / PUMICE_LANES] + half;
 	u32 n;
 
 	for (n = 0; n < gfx->vo_words; n++)
@@ -93,17 +93,18 @@ static void join_halves(struct vdm_entry *entry, u32 task)
 void vdm_entry_update(struct vdm_entry *entry)
 {
 	const bool halves = entry->task_vertices < PUMICE_LANES;
-	const u32 before = entry->ended;
+	const struct vdm_piece *piece = &entry->piece;
+	u32 shaded;
 
 	for (; entry->ended < entry->tasks && atomic_load(&entry->done[entry->ended]);
 	     entry->ended++)
 		if (halves && entry->ended % 2)
 			join_halves(entry, entry->ended);
-	if (entry->ended == before && !entry->complete)
-		return;
-	if (entry->complete && vdm_entry_shaded(entry))
-		entry->ready = entry->piece.vertices;
+	shaded = entry->ended * entry->task_vertices;
+	if (!entry->copied)
+		entry->ready = 0;
+	else if (shaded >= piece->shade)
+		entry->ready = piece->vertices;
 	else
-		entry->ready = min_u32(entry->ended * entry->task_vertices, entry->piece.shade) /
-			       PUMICE_LANES * PUMICE_LANES;
+		entry->ready = piece->first + shaded / PUMICE_LANES * PUMICE_LANES;
 }

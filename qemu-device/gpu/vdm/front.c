@@ -50,8 +50,8 @@ static bool begin_piece(struct vdm_core *core)
 /* No task of the piece's next program is started. */
 static void clear_tasks(struct vdm_entry *entry)
 {
-	entry->next = entry->tasks = entry->ended = entry->ready = entry->copied = 0;
-	entry->complete = false;
+	entry->next = entry->tasks = entry->ended = entry->ready = entry->copy_waves = 0;
+	entry->copied = true;
 }
 
 /*
@@ -74,6 +74,7 @@ static enum vdm_step begin_vertices(struct vdm_core *core, struct vdm_entry *ent
 	core->keep = core->reuse.copies;
 	vdm_entries_release(core);
 	clear_tasks(entry);
+	entry->copied = !core->reuse.copies;
 	core->phase = VDM_CORE_QUEUE;
 	return VDM_STEP_ON;
 }
@@ -122,7 +123,7 @@ static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struc
 static enum vdm_step begin_task(struct vdm_core *core, struct vdm_entry *entry)
 {
 	begin_piece(core);
-	entry->piece.prims = entry->piece.vertices = entry->piece.shade = 0;
+	entry->piece.prims = entry->piece.vertices = entry->piece.first = entry->piece.shade = 0;
 	entry->assembled = 0;
 	entry->last = true;
 	entry->task_vertices = 0;
@@ -188,7 +189,7 @@ static enum vdm_step claim(struct vdm_core *core, const struct pds_stage *stage,
 /* Set the outputs of the waves of the task that is started next, and zero them. */
 static void set_outputs(struct vdm_entry *entry, u32 *vo, u32 vo_words, u32 waves)
 {
-	u32 first = entry->next / PUMICE_LANES, n;
+	u32 first = (entry->piece.first + entry->next) / PUMICE_LANES, n;
 
 	if (entry->next % PUMICE_LANES == 0)	/* else it is joined to the task before */
 		for (n = 0; n < waves; n++)
@@ -258,7 +259,6 @@ static enum vdm_step task(struct vdm_core *core, struct vdm_entry *entry)
 {
 	if (!entry->tasks)
 		return fill_task(core, entry, vdm_binned_stage(core->chunk.shared));
-	entry->complete = true;
 	vdm_entry_update(entry);
 	return vdm_entry_shaded(entry) ? begin_vertices(core, entry) : VDM_STEP_WAIT;
 }
@@ -291,7 +291,6 @@ static enum vdm_step coordinate(struct vdm_core *core, struct vdm_entry *entry)
 {
 	if (entry->next < entry->piece.shade)
 		return fill_task(core, entry, &core->chunk.shared->coordinate);
-	entry->complete = true;
 	vdm_entry_update(entry);
 	/* The TA processes the primitives of one piece at a time. */
 	if (!vdm_entry_shaded(entry) || core->back < core->front)
@@ -311,7 +310,7 @@ static enum vdm_step queue(struct vdm_core *core, struct vdm_entry *entry)
 	if (!fifo_push(&core->idx, entry->piece.prims, config->ops->now(config->opaque)))
 		return VDM_STEP_WAIT;
 	core->queued++;
-	core->phase = VDM_CORE_VERTEX;
+	core->phase = entry->copied ? VDM_CORE_VERTEX : VDM_CORE_COPY;
 	return VDM_STEP_ON;
 }
 
@@ -320,7 +319,6 @@ static enum vdm_step end_piece(struct vdm_core *core, struct vdm_entry *entry)
 {
 	const bool copies = copies_outputs(core, entry);
 
-	entry->complete = true;
 	core->reuse.valid = copies;
 	core->front++;
 	core->keep = copies && (!entry->last || core->vdm->cores == 1);
@@ -328,44 +326,53 @@ static enum vdm_step end_piece(struct vdm_core *core, struct vdm_entry *entry)
 	return VDM_STEP_ON;
 }
 
-static enum vdm_step vertex(struct vdm_core *core, struct vdm_entry *entry)
-{
-	if (entry->next < entry->piece.shade)
-		return fill_task(core, entry, vdm_binned_stage(core->chunk.shared));
-	if (!core->reuse.copies || !entry->piece.prims)
-		return end_piece(core, entry);
-	core->phase = VDM_CORE_COPY;
-	return VDM_STEP_ON;
-}
-
 /* Claim rows for the next wave of copies. */
 static enum vdm_step claim_copies(struct vdm_core *core, struct vdm_entry *entry)
 {
 	const u32 rows = core->chunk.shared->vo_words;
-	const u32 first = div_up(entry->piece.shade, PUMICE_LANES);
 	struct pds *pds = core->vdm->config.pds;
 	u64 at;
 
+	if (entry->copy_waves == div_up(core->reuse.copies, PUMICE_LANES)) {
+		core->phase = VDM_CORE_VERTEX;
+		return VDM_STEP_ON;
+	}
 	if (pds_vpm_claim(pds, core->number, rows, core->vdm->job.ctx, &at) != PDS_STARTED)
 		return VDM_STEP_WAIT;
 	use_rows(core, entry, at, rows);
-	entry->vo[first + entry->copied++] = pds_vpm_row(pds, core->number, at);
+	entry->vo[entry->copy_waves++] = pds_vpm_row(pds, core->number, at);
 	return VDM_STEP_ON;
 }
 
+/*
+ * Make some of the copies if the tasks of the piece before have ended; after the last one its rows
+ * are not needed for this piece.
+ */
 static enum vdm_step copy(struct vdm_core *core, struct vdm_entry *entry)
 {
 	struct vdm_entry *before = vdm_entry(core, core->front - 1);
 
-	if (entry->copied < div_up(core->reuse.copies, PUMICE_LANES))
-		return claim_copies(core, entry);
 	vdm_entry_update(before);
 	if (!vdm_entry_shaded(before))
 		return VDM_STEP_WAIT;
-	if (!vdm_reuse_copy(&core->reuse, &entry->piece, before->vo, entry->vo,
-			    core->chunk.shared->vo_words))
+	entry->copied = vdm_reuse_copy(&core->reuse, before->vo, entry->vo,
+				       core->chunk.shared->vo_words);
+	if (entry->copied) {
+		core->keep = false;
+		vdm_entries_release(core);
+	}
+	return VDM_STEP_ON;
+}
+
+static enum vdm_step vertex(struct vdm_core *core, struct vdm_entry *entry)
+{
+	const bool started = entry->next == entry->piece.shade;
+
+	if (!started && fill_task(core, entry, vdm_binned_stage(core->chunk.shared)) == VDM_STEP_ON)
 		return VDM_STEP_ON;
-	return end_piece(core, entry);
+	if (!entry->copied)
+		return copy(core, entry);
+	return started ? end_piece(core, entry) : VDM_STEP_WAIT;
 }
 
 enum vdm_step vdm_front(struct vdm_core *core)
@@ -383,10 +390,10 @@ enum vdm_step vdm_front(struct vdm_core *core)
 		return coordinate(core, entry);
 	case VDM_CORE_QUEUE:
 		return queue(core, entry);
+	case VDM_CORE_COPY:
+		return claim_copies(core, entry);
 	case VDM_CORE_VERTEX:
 		return vertex(core, entry);
-	case VDM_CORE_COPY:
-		return copy(core, entry);
 	}
 	return VDM_STEP_WAIT;
 }

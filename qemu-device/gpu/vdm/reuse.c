@@ -25,25 +25,26 @@ static u32 find_copies(const struct vdm_reuse *reuse, struct vdm_piece *piece)
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
 {
 	const u32 copies = find_copies(reuse, piece);
-	const u32 first = div_up(piece->vertices - copies, PUMICE_LANES) * PUMICE_LANES;
+	const u32 first = div_up(copies, PUMICE_LANES) * PUMICE_LANES;
 	u16 moved[VDM_PIECE_VERTICES];
 	u32 n, v;
 
 	memset(reuse->number, 0xff, sizeof(reuse->number));
+	piece->first = first;
 	piece->shade = reuse->copies = reuse->copied = 0;
 	for (v = 0; v < piece->vertices; v++) {
 		if (piece->before[v] == VDM_NOT_CACHED) {
-			moved[v] = (u16)piece->shade;
+			moved[v] = (u16)(first + piece->shade);
 			piece->vertex[piece->shade++] = piece->vertex[v];
 		} else {
-			moved[v] = (u16)(first + reuse->copies);
+			moved[v] = (u16)reuse->copies;
 			reuse->copy[reuse->copies++] = piece->before[v];
 		}
 		reuse->number[piece->local[v]] = moved[v];
 	}
 	if (!copies)
 		return;
-	piece->vertices = first + copies;
+	piece->vertices = first + piece->shade;
 	for (n = 0; n < piece->prims; n++)
 		for (v = 0; v < 3; v++)
 			piece->prim[n].v[v] = moved[piece->prim[n].v[v]];
@@ -55,20 +56,18 @@ static u32 *output(u32 *const *vo, u32 vertex)
 	return vo[vertex / PUMICE_LANES] + vertex % PUMICE_LANES;
 }
 
-bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, u32 *const *before,
-		    u32 *const *vo, u32 vo_words)
+bool vdm_reuse_copy(struct vdm_reuse *reuse, u32 *const *before, u32 *const *vo, u32 vo_words)
 {
-	const u32 first = piece->vertices - reuse->copies;
 	const u32 end = min_u32(reuse->copied + COPY_STEP, reuse->copies);
 	u32 n;
 
 	/* The TA reads whole waves. */
 	if (!reuse->copied && reuse->copies % PUMICE_LANES)
-		memset(vo[piece->vertices / PUMICE_LANES], 0,
+		memset(vo[reuse->copies / PUMICE_LANES], 0,
 		       vo_words * PUMICE_LANES * sizeof(**vo));
 	for (; reuse->copied < end; reuse->copied++) {
 		const u32 *from = output(before, reuse->copy[reuse->copied]);
-		u32 *to = output(vo, first + reuse->copied);
+		u32 *to = output(vo, reuse->copied);
 
 		for (n = 0; n < vo_words; n++)
 			to[n * PUMICE_LANES] = from[n * PUMICE_LANES];

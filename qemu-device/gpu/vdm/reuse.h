@@ -24,15 +24,15 @@ struct vdm_reuse {
 };
 
 /*
- * Number the vertices of a piece, which are final, such that those that are to be shaded come
- * first; the copied ones begin a wave. Then *reuse describes this piece.
+ * Number the vertices of a piece, which are final, such that those that are copied come first: when
+ * the TA has binned the piece before, they are there. Those that are to be shaded begin a wave. Then
+ * *reuse describes this piece.
  */
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
 /*
  * Copy outputs of the piece before to those of the piece: before[n] and vo[n] are the vo_words rows
  * of wave n. Returns false if some are left for the next call.
  */
-bool vdm_reuse_copy(struct vdm_reuse *reuse, const struct vdm_piece *piece, u32 *const *before,
-		    u32 *const *vo, u32 vo_words);
+bool vdm_reuse_copy(struct vdm_reuse *reuse, u32 *const *before, u32 *const *vo, u32 vo_words);
 
 #endif

@@ -93,8 +93,8 @@ enum vdm_core_phase {
 	VDM_CORE_TASK,		/* run the task without instances */
 	VDM_CORE_COORDINATE,	/* run the coordinate program of the piece's vertices */
 	VDM_CORE_QUEUE,		/* enter the piece into the IDX FIFO */
-	VDM_CORE_VERTEX,	/* run the vertex program */
-	VDM_CORE_COPY,		/* copy outputs of the piece before */
+	VDM_CORE_COPY,		/* allocate rows for copies of outputs of the piece before */
+	VDM_CORE_VERTEX,	/* run the vertex program; copy when the piece before is shaded */
 };
 
 /* A piece in flight. */
@@ -106,7 +106,7 @@ struct vdm_entry {
 	struct vdm_piece piece;
 
 	/* Tasks of the current program. */
-	u32 next;		/* first vertex without a started task */
+	u32 next;		/* first vertex to shade without a started task */
 	u32 tasks;		/* started */
 	u32 ended;		/* of these, those below this number have ended */
 	u32 task_vertices;	/* of a full task */
@@ -114,8 +114,8 @@ struct vdm_entry {
 	struct usc_gfx gfx[VDM_TASKS];
 	_Atomic bool done[VDM_TASKS];	/* set by the threads of USCs */
 	u32 *vo[VDM_PIECE_WAVES];	/* outputs of waves */
-	u32 copied;		/* waves of copies that have rows */
-	bool complete;		/* all tasks are started, and all copies are made */
+	u32 copy_waves;		/* waves of copies that have rows */
+	bool copied;		/* all copies are made */
 	u64 begin, vpm;		/* positions before its first rows in the VPM, and after its last */
 };
 

@@ -747,6 +747,75 @@ static void vertices_are_binned_as_tasks_emit_them(void **state)
 	vdmfx_destroy(fx);
 }
 
+/*
+ * Return how many of the expected triangles, in order, have all vertices when the first of tasks of
+ * @size vertices have ended: each piece shades those that the one before has not, in the order in
+ * which they are used.
+ */
+static u32 count_shaded(u32 split, u32 size, u32 ended)
+{
+	static struct {
+		u32 piece, task;
+	} used[1 << 16];
+	u32 piece = 1, first = 0, shaded = 0, i, k;
+
+	memset(used, 0, sizeof(used));
+	for (i = 0; i < expected.count; i++) {
+		if (i && i % split % PIECE_PRIMS == 0) {
+			piece++;
+			first += (shaded + size - 1) / size;
+			shaded = 0;
+		}
+		for (k = 0; k < 3; k++) {
+			const u32 v = expected.prim[i].vertex[k];
+
+			if (used[v].piece + 1 < piece || !used[v].piece)
+				used[v].task = first + shaded++ / size;
+			used[v].piece = piece;
+			if (used[v].task >= ended)
+				return i;
+		}
+	}
+	return i;
+}
+
+/*
+ * Vertices that are copied from the piece before are there when its tasks have ended: the TA does
+ * not wait for those that the piece shades.
+ */
+static void vertices_of_the_previous_piece_are_binned_as_tasks_emit_others(void **state)
+{
+	static const u8 sizes[] = { 32, 64 };
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	const struct draw grid = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
+		.count = 3 * 1000, .index_count = GRID_INDICES, .instances = 1,
+	};
+	u32 i, ended, last;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes); i++) {
+		struct vdm_fixture *fx = vdmfx_create_batch(1, sizes[i]);
+
+		vdmfx_put_state(fx, &record);
+		put_grid(fx);
+		put_draws(fx, &grid, 1);
+		expected.count = 0;
+		expand(fx, &grid, true);
+		assert_true(vdmfx_start(fx, 1000));
+		step_cores(fx);
+		for (ended = 1, last = 0; vdmfx_end_oldest(fx); ended++) {
+			step_cores(fx);
+			assert_int_equal(fx->list.count, count_shaded(1000, sizes[i], ended));
+			/* It never has to process a piece at once. */
+			assert_in_range(fx->list.count - last, 0, 200);
+			last = fx->list.count;
+		}
+		assert_int_equal(last, 1000);
+		vdmfx_destroy(fx);
+	}
+}
+
 /* Of the piece before, only vertices of kept primitives have outputs; perhaps none has. */
 static void vertices_that_only_culled_primitives_use_are_not_copied(void **state)
 {
@@ -829,6 +898,7 @@ int main(void)
 		cmocka_unit_test(small_memories_and_fifos_change_nothing),
 		cmocka_unit_test(outputs_beyond_the_memory_are_a_fault),
 		cmocka_unit_test(vertices_are_binned_as_tasks_emit_them),
+		cmocka_unit_test(vertices_of_the_previous_piece_are_binned_as_tasks_emit_others),
 		cmocka_unit_test(vertices_of_70000_pieces_are_their_own),
 	};
 
