@@ -74,6 +74,17 @@ struct pumice_reg_info {
 	u16 nr_fields;
 };
 
+/* One client of memory, by enum pumice_mem_client; see hw/clients.xml. */
+struct pumice_client_info {
+	const char *name;
+	const char *doc;
+	u8 unit; /* enum pumice_unit; 0: no unit makes the requests */
+	u8 access; /* enum pumice_access */
+	u8 kind; /* of the unit's requests; 2: both */
+	u8 path; /* enum pumice_mem_path */
+	u8 slc; /* enum pumice_mem_slc */
+};
+
 /* One structure in memory. */
 struct pumice_format_info {
 	const char *name;

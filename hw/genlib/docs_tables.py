@@ -82,12 +82,29 @@ def formats_page(formats):
                 for s in stream.cmds]
         out += [heading(f"Stream {stream.name}", 1), escape(stream.doc) + "\n",
                 table(["Type", "Command", "Words", "Meaning"], [8, 20, 8, 64], rows)]
+    if formats.clients:
+        out.append(clients_section(formats.clients))
     for item in formats.structs:
         out += [label(f"struct-{item.name}"), heading(item.name, 1), escape(item.doc) + "\n",
                 f"{item.words} words.\n",
                 diagrams.image(f"diagrams/struct-{item.name}.svg", f"The words of {item.name}"),
                 table(BITS_HEAD, BITS_WIDTHS, field_rows(item.fields, item.reserved, 32))]
     return "\n".join(out)
+
+
+def clients_section(clients):
+    """Return the section of the clients of memory: the policy for each."""
+    rows = [[literal(row.name), literal(row.unit.name if row.unit else ""),
+             row.access.name.lower(), "" if row.kind is None else str(row.kind),
+             row.path.name.lower(), row.slc.name.lower(), escape(row.doc)]
+            for row in clients.rows]
+    return "\n".join([
+        label("hw-clients"), heading("Clients of memory", 1), escape(clients.enum.doc) + "\n",
+        "The kind is that of a request of a unit which reads or writes two kinds of data. Paths "
+        "are those of :ref:`mem_path <enum-mem_path>`, uses of the system level cache those of "
+        ":ref:`mem_slc <enum-mem_slc>`.\n",
+        table(["Client", "Unit", "Access", "Kind", "Path", "SLC", "Reason"],
+              [16, 10, 8, 6, 8, 8, 44], rows)])
 
 
 def walk_entries(formats):

@@ -17,6 +17,9 @@ def formats_header(formats):
     for enum in formats.enums:
         emit_enum(w, enum)
         emit_enum_valid(w, enum)
+    if formats.clients:
+        emit_enum(w, formats.clients.enum)
+        emit_enum_valid(w, formats.clients.enum)
     for item in formats.structs:
         emit_struct(w, item)
     for stream in formats.streams:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables for traces and tools: pumice_reg_table.[ch] and pumice_format_table.[ch]."""
 
+from .clients import KINDS
 from .cwriter import Writer, lit, string
 
 BUS = {"host": "PUMICE_REG_BUS_HOST", "fw": "PUMICE_REG_BUS_FW", "both": "PUMICE_REG_BUS_BOTH"}
@@ -79,7 +80,35 @@ def format_table_header(formats):
            "pumice_format_table[PUMICE_FORMAT_TABLE_SIZE];\n")
     for stream in formats.streams:
         w.line(f"extern const struct pumice_stream_info pumice_stream_{stream.name};")
+    if formats.clients:
+        client_table_header(w, formats.clients)
     return w.text()
+
+
+def client_table_header(w, clients):
+    """Write the declarations of the table of clients and of their keys."""
+    w.line()
+    w.doc("The clients of memory, by enum pumice_mem_client.")
+    w.line("extern const struct pumice_client_info pumice_client_table"
+           f"[{len(clients.rows)}];\n")
+    w.doc("Their numbers by unit, access and kind; that of no client is the number of clients.")
+    w.line(f"extern const u8 pumice_client_keys[{clients.units.top + 1}]"
+           f"[{clients.accesses.top + 1}][{KINDS}];")
+    w.line(f"""
+/**
+ * pumice_client_find - the client that makes a request
+ * @unit: enum pumice_unit
+ * @access: enum pumice_access
+ * @kind: which of two kinds of data, for units that have two; else 0 or 1
+ *
+ * Returns an enum pumice_mem_client, or the number of clients if the unit makes no such request.
+ */
+static inline u32 pumice_client_find(u32 unit, u32 access, u32 kind)
+{{
+	if (unit > {clients.units.top} || access > {clients.accesses.top} || kind >= {KINDS})
+		return {len(clients.rows)};
+	return pumice_client_keys[unit][access][kind];
+}}""")
 
 
 def format_table_source(formats):
@@ -104,4 +133,28 @@ def format_table_source(formats):
         w.line(f"const struct pumice_stream_info pumice_stream_{stream.name} = {{\n"
                f"\t{string(stream.name)}, {stream.type_lo}, {stream.type_width}, "
                f"{len(stream.cmds)}, {stream.name}_cmds\n}};\n")
+    if formats.clients:
+        client_table_source(w, formats.clients)
     return w.text()
+
+
+def client_table_source(w, clients):
+    """Write the table of clients, and of their numbers by key."""
+    count = len(clients.rows)
+    w.line(f"const struct pumice_client_info pumice_client_table[{count}] = {{")
+    for row in clients.rows:
+        unit = row.unit.value if row.unit else 0
+        w.line(f"\t{{ {string(row.name)}, {string(row.doc)},\n"
+               f"\t  {unit}, {row.access.value}, {KINDS if row.kind is None else row.kind}, "
+               f"{row.path.value}, {row.slc.value} }},")
+    w.line("};\n")
+    keys = {(row.unit.value, row.access.value, kind): number
+            for number, row in enumerate(clients.rows) if row.unit for kind in row.kinds}
+    w.line(f"const u8 pumice_client_keys[{clients.units.top + 1}][{clients.accesses.top + 1}]"
+           f"[{KINDS}] = {{")
+    for unit in range(clients.units.top + 1):
+        cells = ["{ " + ", ".join(str(keys.get((unit, access, kind), count))
+                                  for kind in range(KINDS)) + " }"
+                 for access in range(clients.accesses.top + 1)]
+        w.line("\t{ " + ", ".join(cells) + " },")
+    w.line("};")

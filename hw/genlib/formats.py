@@ -3,11 +3,13 @@
 Loading and checking hw/formats.xml: structures in memory and the streams made of them.
 
 A structure is an array of little-endian 32-bit words. A stream is a sequence of structures that
-are distinguished by a const field (`type`, or type_field) at the same bits of word 0.
+are distinguished by a const field (`type`, or type_field) at the same bits of word 0. The clients
+of memory are in clients.py.
 """
 
 from dataclasses import dataclass, field as dc_field
 
+from .clients import load_clients
 from .model import check_cover, load_enum, load_fields
 from .source import Unique, check_shape, doc_of, read_int, read_name
 
@@ -46,6 +48,7 @@ class Formats:
     enums: list
     structs: list
     streams: list
+    clients: object = None
 
 
 def load_formats(ctx, root):
@@ -54,7 +57,7 @@ def load_formats(ctx, root):
     if root.tag != "formats":
         diag.error(root, f"the root must be <formats>, not <{root.tag}>")
         return Formats([], [], [])
-    check_shape(diag, root, (), ("doc",), ("enum", "struct", "stream"))
+    check_shape(diag, root, (), ("doc",), ("enum", "struct", "stream", "clients"))
     enums = [e for e in (load_enum(ctx, n, "formats") for n in root.all("enum")) if e]
     names = Unique(diag, "struct")
     structs = {}
@@ -69,7 +72,8 @@ def load_formats(ctx, root):
         item = load_stream(ctx, node, structs)
         if item and stream_names.add(item.name, node):
             streams.append(item)
-    return Formats(enums, list(structs.values()), streams)
+    clients = load_clients(ctx, root.all("clients"))
+    return Formats(enums, list(structs.values()), streams, clients)
 
 
 def load_struct(ctx, node):

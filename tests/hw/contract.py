@@ -90,6 +90,20 @@ FORMATS = """<formats>
 </formats>
 """
 
+# Enumerations of clients, to add to the registers and to the formats; the clients themselves have
+# room for further rows.
+UNITS = """<enum name="unit"><value name="NONE" value="0"/><value name="U" value="1"/>
+<value name="V" value="3"/></enum>
+<enum name="access"><value name="READ" value="0"/><value name="EXEC" value="2"/></enum>"""
+PATHS = """<enum name="mem_path"><value name="NEAR" value="0"/><value name="FAR" value="1"/></enum>
+<enum name="mem_slc"><value name="BYPASS" value="0"/><value name="CACHED" value="1"/></enum>"""
+CLIENTS = """<clients>
+<client name="TABLE" access="read" path="far" slc="cached" doc="none"/>
+<client name="LIST" unit="U" access="read" kind="1" path="near" slc="cached" doc="one"/>
+<client name="CODE" unit="V" access="exec" path="far" slc="bypass" doc="both"/>
+%s
+</clients>"""
+
 ISA = """<isa name="t" word_bits="128">
 <enum name="t_type"><value name="U32" value="0"/><value name="F32" value="2"/></enum>
 <enum name="t_form"><value name="VECTOR" value="0"/><value name="SCALAR" value="1"/></enum>

@@ -142,6 +142,11 @@ def read_structs(path):
     return [Struct(node, number(node.get("words"))) for node in root.findall("struct")]
 
 
+def read_clients(path):
+    """Return the <client> elements of a formats file."""
+    return read_root(path).findall("clients/client")
+
+
 def read_isas(path):
     """Return the <isa> elements of an ISA file."""
     root = ElementTree.parse(path).getroot()

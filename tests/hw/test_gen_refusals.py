@@ -7,7 +7,7 @@ In each case the comment HERE marks the line that the message must name.
 
 import unittest
 
-from contract import FORMATS, ISA, REGISTERS, ContractCase
+from contract import CLIENTS, FORMATS, ISA, PATHS, REGISTERS, UNITS, ContractCase
 
 HERE = "<!--HERE-->"
 FULL = '<field name="V" bits="31:0"/>'
@@ -283,6 +283,70 @@ class Formats(ContractCase):
             with self.subTest(name=name):
                 self.refuse_format(f'{extra}<stream name="q"><cmd struct="go"/>\n'
                                    f'<cmd struct="{name}"/>{HERE}</stream>', message)
+
+
+class Clients(ContractCase):
+    """Clients of memory, in formats.xml."""
+
+    def setUp(self):
+        super().setUp()
+        self.put("registers.xml", REGISTERS % ("", UNITS))
+
+    def refuse_client(self, attrs, message):
+        """Refuse a further row."""
+        self.refuse_format(PATHS + CLIENTS % f"<client {attrs}/>{HERE}", message)
+
+    def test_valid_clients_are_accepted(self):
+        self.put("formats.xml", FORMATS % (PATHS + CLIENTS % ""))
+        self.assertEqual(self.generate().stderr, "")
+
+    def test_unknown_words_are_refused(self):
+        good = {"name": "X", "unit": "U", "access": "exec", "path": "near", "slc": "cached",
+                "doc": "text", "kind": "0"}
+        cases = [
+            ("unit", "W", 'unit="W" is not a value of enum unit'),
+            ("access", "write", 'access="write" is not a value of enum access'),
+            ("path", "up", 'path="up" is not a value of enum mem_path'),
+            ("slc", "often", 'slc="often" is not a value of enum mem_slc'),
+            ("kind", "2", 'kind="2" is not in 0x0..0x1'),
+            ("name", "1X", "is not an identifier"),
+        ]
+        for attr, value, message in cases:
+            with self.subTest(attr=attr):
+                row = {**good, attr: value}
+                self.refuse_client(" ".join(f'{k}="{v}"' for k, v in row.items()), message)
+        for attr in ("access", "path", "slc", "doc", "name"):
+            with self.subTest(missing=attr):
+                row = {k: v for k, v in good.items() if k != attr}
+                self.refuse_client(" ".join(f'{k}="{v}"' for k, v in row.items()),
+                                   f"<client> needs the attribute '{attr}'")
+
+    def test_two_rows_of_a_name_are_refused(self):
+        self.refuse_client('name="list" unit="U" access="exec" path="far" slc="cached" doc="x"',
+                           "client LIST is already defined")
+
+    def test_two_rows_for_the_same_requests_are_refused(self):
+        rest = 'path="far" slc="cached" doc="x"'
+        for key, message in (
+                ('unit="U" access="read" kind="1"', "unit U, access READ, kind 1"),
+                ('unit="U" access="read"', "unit U, access READ, kind 1"),
+                ('unit="V" access="exec" kind="0"', "unit V, access EXEC, kind 0")):
+            with self.subTest(key=key):
+                self.refuse_client(f'name="X" {key} {rest}', f"client of {message} is already")
+
+    def test_a_unit_without_a_client_is_refused(self):
+        text = CLIENTS.replace("<clients>", f"<clients>{HERE}").replace('unit="V"', 'unit="U"')
+        self.refuse_format(PATHS + text % "", "unit V has no client")
+
+    def test_a_second_table_is_refused(self):
+        self.refuse_format(PATHS + CLIENTS % "" + f"\n<clients>{HERE}</clients>",
+                           "<clients> is already defined")
+
+    def test_clients_without_their_enumerations_are_refused(self):
+        row = f'<client name="X" access="read" path="near" slc="cached" doc="x"/>{HERE}'
+        for paths, message in (("", "path: there is no enum mem_path"),
+                               (PATHS.split("\n", maxsplit=1)[0], "slc: there is no enum mem_slc")):
+            self.refuse_format(f"{paths}<clients>\n{row}</clients>", message)
 
 
 class Isa(ContractCase):

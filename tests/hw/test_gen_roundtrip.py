@@ -10,7 +10,8 @@ import os
 import random
 import unittest
 
-from contract import HW, SEED, ContractCase, decoder_sources, program, run_generator
+from contract import (CLIENTS, FORMATS, HW, PATHS, REGISTERS, SEED, UNITS, ContractCase,
+                      decoder_sources, program, run_generator)
 import reference
 
 ROUNDS = 40
@@ -62,6 +63,18 @@ class RoundTrip(ContractCase):
         with self.assertRaisesRegex(AssertionError, "has no member named"):
             self.run_c("#define PUMICE_NO_FLOAT\n" + program([
                 "struct pumice_real r = { .r = 1 }; CHECK(sizeof(r) == 4);"]))
+
+    def test_clients_are_those_of_the_xml(self):
+        self.put("registers.xml", REGISTERS % ("", UNITS))
+        self.put("formats.xml", FORMATS % (PATHS + CLIENTS % ""))
+        for hw, formats in ((self.dir, "formats.xml"), (HW, "clients.xml")):
+            with self.subTest(hw=hw):
+                self.assertEqual(run_generator(hw, self.out).stderr, "")
+                names = reference.read_enum_names(*(os.path.join(hw, name) for name in
+                                                    ("registers.xml", "formats.xml")))
+                rows = reference.read_clients(os.path.join(hw, formats))
+                self.run_c('#include "pumice_format_table.h"\n' + program(
+                    clients_cases(rows, names)), [os.path.join(self.out, "pumice_format_table.c")])
 
     def test_set_reserved_bit_is_reported_wherever_it_is(self):
         for hw in (self.dir, HW):
@@ -168,6 +181,33 @@ def defaults_case(item, names):
               for f in item.fields if f.const is None]
     return (f"struct pumice_{item.name} v;\nmemset(&v, 0x5a, sizeof(v));\n"
             f"pumice_{item.name}_defaults(&v);\n" + "\n".join(checks))
+
+
+def clients_cases(rows, names):
+    """Return cases: the table has the rows, and each request has the client of its row or none."""
+    cases = [f"CHECK(PUMICE_MEM_CLIENT_COUNT == {len(rows)});"
+             f"CHECK(sizeof(pumice_client_table) / sizeof(pumice_client_table[0]) == {len(rows)});"]
+    for number, row in enumerate(rows):
+        one = f"pumice_client_table[{number}]"
+        cases.append(
+            f"CHECK(PUMICE_MEM_CLIENT_{row.get('name')} == {number});"
+            f"CHECK(!strcmp({one}.name, \"{row.get('name')}\") && {one}.doc[0]);"
+            f"CHECK({one}.unit == {names['unit'][row.get('unit', 'NONE')]});"
+            f"CHECK({one}.access == {names['access'][row.get('access').upper()]});"
+            f"CHECK({one}.kind == {row.get('kind', 2)});"
+            f"CHECK({one}.path == {names['mem_path'][row.get('path').upper()]});"
+            f"CHECK({one}.slc == {names['mem_slc'][row.get('slc').upper()]});")
+    for unit, u in names["unit"].items():
+        for access, a in names["access"].items():
+            for kind in range(2):
+                found = [n for n, row in enumerate(rows) if row.get("unit") == unit
+                         and row.get("access").upper() == access
+                         and row.get("kind", str(kind)) == str(kind)]
+                cases.append(f"CHECK(pumice_client_find({u}, {a}, {kind}) == "
+                             f"{(found + [len(rows)])[0]});")
+    cases += [f"CHECK(pumice_client_find({key}) == {len(rows)});"
+              for key in ("1, 0, 2", "1, 3, 0", "99, 0, 0", "0xffffffffU, 0, 0", "0, 0, 0")]
+    return cases
 
 
 def unpack_case(item, value, result):
