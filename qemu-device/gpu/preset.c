@@ -197,6 +197,19 @@ u32 preset_slc_banks(const struct pumice_gpu_config *config)
 	return banks;
 }
 
+struct hierarchy_config preset_hierarchy(const struct pumice_gpu_config *c)
+{
+	return (struct hierarchy_config){
+		.cores = c->cores, .uscs = c->uscs_per_core, .style = c->cache_style,
+		.line_bytes = c->line_bytes, .segment_bytes = c->segment_bytes,
+		.data_l1_bytes = c->data_l1_bytes, .data_l2_bytes = c->data_l2_bytes,
+		.data_ways = c->data_ways, .texture_l1_bytes = c->texture_l1_bytes,
+		.texture_l2_bytes = c->texture_l2_bytes, .texture_ways = c->texture_ways,
+		.slc_bytes = c->slc_kib << 10, .slc_ways = c->slc_ways,
+		.slc_banks = preset_slc_banks(c),
+	};
+}
+
 static const char *check_ways(const struct pumice_gpu_config *c)
 {
 	const bool halves = c->cache_style == PUMICE_CACHE_STYLE_DCU;

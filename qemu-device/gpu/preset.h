@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "hierarchy/hierarchy.h"
 #include "pumice_gpu.h"
 #include "pumice_regs.h"
 
@@ -19,6 +20,8 @@ bool preset_find_outputs(const char *name, enum pumice_output_store *store);
  * they scale with USCs (document 000, "System Level Cache"), one for each two USCs.
  */
 u32 preset_slc_banks(const struct pumice_gpu_config *config);
+/* Return the memory hierarchy of sizes that preset_check() accepts. */
+struct hierarchy_config preset_hierarchy(const struct pumice_gpu_config *config);
 /* Check the sizes; returns the error, or NULL. */
 const char *preset_check(const struct pumice_gpu_config *config);
 
