@@ -46,14 +46,14 @@ static u32 words_of(const struct bif_config *config)
 	return (config->requesters + WORD_BITS - 1) / WORD_BITS;
 }
 
-const char *bif_check(const struct bif_config *config)
+const char *bif_check(const struct bif_config *config, const struct slc *slc)
 {
 	if (!config->requesters || config->requesters > BIF_MAX_REQUESTERS)
 		return "a BIF must have 1 to 1024 requesters";
-	if (!config->clients || config->clients > SLC_MAX_CLIENTS)
-		return "a BIF must have 1 to 256 clients";
-	if (config->input >= SLC_MAX_INPUTS)
-		return "the input of a BIF must be less than 256";
+	if (!config->clients || config->clients > slc_sizes(slc)->clients)
+		return "a BIF must have clients, at most those of its SLC";
+	if (config->input >= slc_sizes(slc)->inputs)
+		return "the input of a BIF must be one of its SLC";
 	return NULL;
 }
 
@@ -84,7 +84,7 @@ struct bif *bif_create(const struct bif_config *config, struct slc *slc, bif_ret
 {
 	struct bif *bif;
 
-	*error = bif_check(config);
+	*error = bif_check(config, slc);
 	if (*error)
 		return NULL;
 	bif = calloc(1, sizeof(*bif));

@@ -29,7 +29,7 @@
 
 struct bif_config {
 	u32 requesters;
-	u32 clients;	/* for the counters; as those of the SLC */
+	u32 clients;	/* for the counters; at most those of the SLC */
 	u32 input;	/* of the SLC; no other BIF has it */
 };
 
@@ -62,8 +62,8 @@ struct bif_counters {
 
 struct bif;
 
-/* Check the sizes. Returns the error, a constant text, or NULL. */
-const char *bif_check(const struct bif_config *config);
+/* Check the sizes, for an SLC. Returns the error, a constant text, or NULL. */
+const char *bif_check(const struct bif_config *config, const struct slc *slc);
 /*
  * Create a BIF on an input of an SLC, which must exist longer. returned may be NULL. Returns NULL
  * with the reason, a constant text, in *error.

@@ -174,6 +174,11 @@ void slc_reset(struct slc *slc)
 	slc->pending = 0;
 }
 
+const struct slc_config *slc_sizes(const struct slc *slc)
+{
+	return &slc->config;
+}
+
 void slc_connect(struct slc *slc, u32 input, slc_done *done, void *opaque)
 {
 	slc->input[input].done = done;

@@ -112,6 +112,8 @@ struct slc *slc_create(const struct slc_config *config, const char **error);
 void slc_destroy(struct slc *slc);
 /* Drop lines, requests and counters: the state after creation. Inputs stay connected. */
 void slc_reset(struct slc *slc);
+/* Return the sizes that it was created with. */
+const struct slc_config *slc_sizes(const struct slc *slc);
 /* Set the function that an input's completions call. */
 void slc_connect(struct slc *slc, u32 input, slc_done *done, void *opaque);
 
