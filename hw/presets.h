@@ -56,20 +56,44 @@
  * Their caches. X(name, slc, data_l1, data_l2, texture_l1, texture_l2)
  *
  *   slc         system level cache of the GPU, all banks, KiB
- *   data_l1     data cache of one half of a core, bytes
+ *   data_l1     first data cache, bytes: of one half of a core (DCU), or each of the three
+ *               partitions of one USC (MCU L0)
  *   data_l2     data cache of a core, bytes
- *   texture_l1  texture cache of one half of a core, bytes
+ *   texture_l1  first texture cache, bytes: of one half of a core (DCU), or of one USC (MCU)
  *   texture_l2  texture cache of a core, bytes
  *
- * Only document 004 gives sizes ("SLC", "DCU", "TCU"): those of SGX543MP4. So the others have the
- * same for a core, and 64 KiB of SLC for each core. Memory is accessed without caches until they
- * are modelled: the sizes are reported, and have no effect.
+ * Only document 004 gives sizes ("SLC", "DCU", "TCU"): those of SGX543MP4. The others have as many
+ * lines, which are four times as long, and the same 64 KiB of SLC for each core. Memory is accessed
+ * without caches until the units make requests of them: the sizes are reported, and have no effect.
  */
 #define PUMICE_PRESET_CACHES(X) \
-	X(DEFAULT, 256, 512, 1024, 512, 8192) \
-	X(VOLCANIC, 256, 512, 1024, 512, 8192) \
-	X(WAVES, 1024, 512, 1024, 512, 8192) \
+	X(DEFAULT, 256, 2048, 4096, 2048, 32768) \
+	X(VOLCANIC, 256, 2048, 4096, 2048, 32768) \
+	X(WAVES, 1024, 2048, 4096, 2048, 32768) \
 	X(SGX543MP4, 256, 512, 1024, 512, 8192) \
-	X(VIDEOCORE4, 64, 512, 1024, 512, 8192)
+	X(VIDEOCORE4, 64, 2048, 4096, 2048, 32768)
+
+/*
+ * The hierarchy that they form. X(name, style, line, segment, data_ways, texture_ways, slc_ways)
+ *
+ *   style         data caches (enum pumice_cache_style of pumice_gpu.h): MCU, an L0 for each USC
+ *                 and an L1 for the core (document 000), or DCU, an L1 for each half of a core and an
+ *                 L2 for the core (document 004). Texture caches are shared likewise.
+ *   line          bytes of a line
+ *   segment       bytes of the aligned part of a line in which memory is accessed
+ *   data_ways     ways of the data caches, except of the MCU L0, all of whose lines form one set
+ *   texture_ways  ways of the texture caches
+ *   slc_ways      ways of a bank of the SLC
+ *
+ * Document 000, "System Memory Access": lines of 128 bytes on segments of 64 bytes. Document 004,
+ * "DCU", "TCU" and "SLC": lines of 256 bits, 4 ways of the TCU and 16 of the SLC. Documents 001 and
+ * 002 describe no caches, and no document gives the ways of data caches: they have those of the TCU.
+ */
+#define PUMICE_PRESET_HIERARCHY(X) \
+	X(DEFAULT, MCU, 128, 64, 4, 4, 16) \
+	X(VOLCANIC, MCU, 128, 64, 4, 4, 16) \
+	X(WAVES, MCU, 128, 64, 4, 4, 16) \
+	X(SGX543MP4, DCU, 32, 32, 4, 4, 16) \
+	X(VIDEOCORE4, MCU, 128, 64, 4, 4, 16)
 
 #endif

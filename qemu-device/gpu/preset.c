@@ -17,6 +17,11 @@
 #define MAX_TILE_FIFO	IPF_MASTER_TILES
 #define MIN_TSP_VERTICES TSP_CACHE_WAYS
 #define MAX_TSP_VERTICES 1024u
+#define MIN_LINE	32u	/* bytes, of lines and of segments */
+#define MAX_LINE	128u
+#define MAX_SEGMENT	64u
+#define MAX_WAYS	16u
+#define USCS_OF_BANK	2u	/* with an MCU */
 
 #define ROW(preset, cores_, uscs_, slots_, tasks_, waves_, batch_, unified_, common_, local_, \
 	    regs_, vpm_, idx_, chunks_, tiles_, outputs_, tsp_) \
@@ -38,6 +43,16 @@ static const struct pumice_gpu_config presets[] = { PUMICE_PRESETS(ROW) };
 
 static const struct pumice_gpu_config caches[] = { PUMICE_PRESET_CACHES(CACHES) };
 
+#define HIERARCHY(preset, style_, line_, segment_, data_ways_, texture_ways_, slc_ways_) \
+	[PUMICE_PRESET_##preset] = { \
+		.cache_style = PUMICE_CACHE_STYLE_##style_, .line_bytes = line_, \
+		.segment_bytes = segment_, .data_ways = data_ways_, \
+		.texture_ways = texture_ways_, .slc_ways = slc_ways_, \
+	},
+
+static const struct pumice_gpu_config hierarchies[] = { PUMICE_PRESET_HIERARCHY(HIERARCHY) };
+
+_Static_assert(sizeof(hierarchies) == sizeof(presets), "every preset has a hierarchy");
 _Static_assert(sizeof(caches) == sizeof(presets), "every preset has caches");
 
 bool preset_find(const char *name, enum pumice_preset *preset)
@@ -78,6 +93,17 @@ static void apply_caches(const struct pumice_gpu_config *from, struct pumice_gpu
 	default_to(&config->texture_l2_bytes, from->texture_l2_bytes);
 }
 
+static void apply_hierarchy(const struct pumice_gpu_config *from, struct pumice_gpu_config *config)
+{
+	if (config->cache_style == PUMICE_CACHE_STYLE_PRESET)
+		config->cache_style = from->cache_style;
+	default_to(&config->line_bytes, from->line_bytes);
+	default_to(&config->segment_bytes, from->segment_bytes);
+	default_to(&config->data_ways, from->data_ways);
+	default_to(&config->texture_ways, from->texture_ways);
+	default_to(&config->slc_ways, from->slc_ways);
+}
+
 void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 {
 	const struct pumice_gpu_config *from = &presets[preset];
@@ -100,6 +126,7 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config)
 		config->pixel_outputs = from->pixel_outputs;
 	default_to(&config->tsp_vertices, from->tsp_vertices);
 	apply_caches(&caches[preset], config);
+	apply_hierarchy(&hierarchies[preset], config);
 }
 
 /* Return whether a size is a power of two within limits. */
@@ -159,6 +186,61 @@ static const char *check_caches(const struct pumice_gpu_config *c)
 	return NULL;
 }
 
+u32 preset_slc_banks(const struct pumice_gpu_config *config)
+{
+	u32 need = config->cores, banks = 1;
+
+	if (config->cache_style == PUMICE_CACHE_STYLE_MCU)
+		need = config->cores * div_up(config->uscs_per_core, USCS_OF_BANK);
+	while (banks < need)
+		banks *= 2;
+	return banks;
+}
+
+struct hierarchy_config preset_hierarchy(const struct pumice_gpu_config *c)
+{
+	return (struct hierarchy_config){
+		.cores = c->cores, .uscs = c->uscs_per_core, .style = c->cache_style,
+		.line_bytes = c->line_bytes, .segment_bytes = c->segment_bytes,
+		.data_l1_bytes = c->data_l1_bytes, .data_l2_bytes = c->data_l2_bytes,
+		.data_ways = c->data_ways, .texture_l1_bytes = c->texture_l1_bytes,
+		.texture_l2_bytes = c->texture_l2_bytes, .texture_ways = c->texture_ways,
+		.slc_bytes = c->slc_kib << 10, .slc_ways = c->slc_ways,
+		.slc_banks = preset_slc_banks(c),
+	};
+}
+
+static const char *check_ways(const struct pumice_gpu_config *c)
+{
+	const bool halves = c->cache_style == PUMICE_CACHE_STYLE_DCU;
+
+	if (!is_size(c->data_ways, 1, MAX_WAYS) || !is_size(c->texture_ways, 1, MAX_WAYS) ||
+	    !is_size(c->slc_ways, 1, MAX_WAYS))
+		return "caches must have 1 to 16 ways, a power of two";
+	if (halves && c->data_l1_bytes / c->line_bytes < c->data_ways)
+		return "the first data cache has fewer lines than ways";
+	if (c->data_l2_bytes / c->line_bytes < c->data_ways)
+		return "the second data cache has fewer lines than ways";
+	if (c->texture_l1_bytes / c->line_bytes < c->texture_ways)
+		return "the first texture cache has fewer lines than ways";
+	if (c->texture_l2_bytes / c->line_bytes < c->texture_ways)
+		return "the second texture cache has fewer lines than ways";
+	if ((c->slc_kib << 10) / preset_slc_banks(c) / c->line_bytes < c->slc_ways)
+		return "a bank of the system level cache has fewer lines than ways";
+	return NULL;
+}
+
+static const char *check_hierarchy(const struct pumice_gpu_config *c)
+{
+	if (c->cache_style > PUMICE_CACHE_STYLE_DCU)
+		return "the caches of a core must be those of an MCU or of a DCU";
+	if (!is_size(c->line_bytes, MIN_LINE, MAX_LINE))
+		return "lines of caches must have 32 to 128 bytes, a power of two";
+	if (!is_size(c->segment_bytes, MIN_LINE, MAX_SEGMENT) || c->segment_bytes > c->line_bytes)
+		return "segments of lines must have 32 or 64 bytes, and be at most as long as a line";
+	return check_ways(c);
+}
+
 const char *preset_check(const struct pumice_gpu_config *c)
 {
 	const char *why;
@@ -178,5 +260,7 @@ const char *preset_check(const struct pumice_gpu_config *c)
 	why = check_tasks(c);
 	if (!why)
 		why = check_vertices(c);
-	return why ? why : check_caches(c);
+	if (!why)
+		why = check_caches(c);
+	return why ? why : check_hierarchy(c);
 }

@@ -31,6 +31,13 @@ struct pumice_gpu;
 #define PUMICE_LIMIT_TEXT_(limit) #limit
 #define PUMICE_LIMIT_TEXT(limit) PUMICE_LIMIT_TEXT_(limit)
 
+/* Data and texture caches of a core: hw/presets.h. */
+enum pumice_cache_style {
+	PUMICE_CACHE_STYLE_PRESET,	/* that of the preset */
+	PUMICE_CACHE_STYLE_MCU,		/* document 000 */
+	PUMICE_CACHE_STYLE_DCU,		/* document 004 */
+};
+
 /* Configuration of a GPU by the host. Zero means the default. */
 struct pumice_gpu_config {
 	const char *preset;	/* name of the preset; NULL is "default" */
@@ -60,15 +67,20 @@ struct pumice_gpu_config {
 	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4
 					 * to 1024, a power of two */
 	/*
-	 * Caches, which are reported and not modelled yet. Powers of two: the first from
+	 * Caches, which are reported and not used yet. Powers of two: the first from
 	 * PUMICE_MIN_SLC_KIB to _MAX_SLC_KIB, the others from PUMICE_MIN_CACHE_BYTES to
 	 * _MAX_CACHE_BYTES.
 	 */
 	unsigned int slc_kib;		/* system level cache, KiB */
-	unsigned int data_l1_bytes;	/* of half a core */
+	unsigned int data_l1_bytes;	/* of half a core, or of a partition of a USC's */
 	unsigned int data_l2_bytes;	/* of a core */
-	unsigned int texture_l1_bytes;	/* of half a core */
+	unsigned int texture_l1_bytes;	/* of half a core, or of a USC */
 	unsigned int texture_l2_bytes;	/* of a core */
+	enum pumice_cache_style cache_style;
+	unsigned int line_bytes;	/* 32 to 128, a power of two */
+	unsigned int segment_bytes;	/* 32 or 64, at most a line */
+	/* Ways of data and texture caches and of a bank of the SLC: 1 to 16, powers of two. */
+	unsigned int data_ways, texture_ways, slc_ways;
 	bool fault_injection;	/* the guest may inject faults, too: unit INJ */
 };
 

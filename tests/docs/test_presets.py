@@ -15,7 +15,7 @@ def of_header(macro="PUMICE_PRESETS"):
     """Return {name: sizes} of the rows of a macro."""
     text = (TOP / "hw/presets.h").read_text(encoding="utf-8")
     text = text.split(f"#define {macro}(X)", 1)[1].split("\n\n", 1)[0]
-    rows = re.findall(r"^\tX\(([A-Z0-9]+), ([0-9a-z, ]+)\)", text, flags=re.MULTILINE)
+    rows = re.findall(r"^\tX\(([A-Z0-9]+), ([0-9A-Za-z, ]+)\)", text, flags=re.MULTILINE)
     return {name.lower(): sizes.split(", ") for name, sizes in rows}
 
 
@@ -41,6 +41,11 @@ class Presets(unittest.TestCase):
         caches = of_header("PUMICE_PRESET_CACHES")
         self.assertEqual(list(caches), list(of_header()))
         self.assertEqual(caches, of_page("Caches", 1))
+
+    def test_the_page_has_the_hierarchy_of_the_device(self):
+        rows = of_header("PUMICE_PRESET_HIERARCHY")
+        self.assertEqual(list(rows), list(of_header()))
+        self.assertEqual(rows, of_page("Hierarchy", 1))
 
     def test_pages_have_the_room_of_the_fifos_of_tiles(self):
         room = {sizes[COLUMNS.index("tiles") - 2] for sizes in of_header().values()}

@@ -4,9 +4,8 @@
  * TITR.
  *
  * Source: document 004, "TAG", "TF", "UITR" and "TITR": two of each a core, each shared by two of
- * four pipes. A core of one USC has one half, others have two: the first ones of its USCs share the
- * first. Document 000, "Texture Pipeline Unit": each USC has an interface of a TCU, and those of a
- * core form an SPU.
+ * four pipes (share.h). Document 000, "Texture Pipeline Unit": each USC has an interface of a TCU,
+ * and those of a core form an SPU.
  */
 #ifndef PUMICE_GPU_HALF_H
 #define PUMICE_GPU_HALF_H
@@ -14,8 +13,7 @@
 #include "../itr/titr.h"
 #include "../itr/uitr.h"
 #include "../tf/tf.h"
-
-#define HALVES_PER_CORE	2u	/* at most */
+#include "share.h"
 
 /* Used through the units' headers. */
 struct half {
@@ -27,15 +25,6 @@ struct half {
 };
 
 struct halves;
-
-/*
- * Return the half of a core that a USC belongs to. in_core: its
- * number in the core; uscs: of the core
- */
-static inline unsigned int half_of_usc(unsigned int in_core, unsigned int uscs)
-{
-	return in_core >= (uscs + 1) / 2;
-}
 
 /* Return the interface of a USC in its half; arguments as of half_of_usc(). */
 static inline unsigned int half_tcu_of_usc(unsigned int in_core, unsigned int uscs)

@@ -6,7 +6,7 @@
  * Source: document 000, "Texture Pipeline Unit". A TAG that two USCs share uses the interface of
  * the USC that reads, one request at a time: a texel of each lane of a wave.
  *
- * Limits: no cache follows it; a request reads memory through the TLB of the TAG.
+ * Limits: a request reads memory through the TLB of the TAG; the caches of cache.h are not used yet.
  */
 #ifndef PUMICE_GPU_TCU_H
 #define PUMICE_GPU_TCU_H

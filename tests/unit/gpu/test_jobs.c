@@ -475,6 +475,17 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		{ .data_l2_bytes = 1000 },
 		{ .texture_l1_bytes = 2u << 20 },
 		{ .texture_l2_bytes = 3 << 10 },
+		{ .cache_style = (enum pumice_cache_style)3 },
+		{ .line_bytes = 16 },
+		{ .line_bytes = 96 },
+		{ .line_bytes = 256 },
+		{ .segment_bytes = 16 },
+		{ .segment_bytes = 48 },
+		{ .segment_bytes = 128 },
+		{ .line_bytes = 32, .segment_bytes = 64 },
+		{ .data_ways = 3 },
+		{ .texture_ways = 32 },
+		{ .slc_ways = 24 },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;
@@ -485,6 +496,53 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 		why = NULL;
 		assert_null(pumice_gpu_create(&bad[i], &no_ops, NULL, &why));
 		assert_non_null(why);
+	}
+}
+
+static uint64_t no_time(void *opaque)
+{
+	(void)opaque;
+	return 0;
+}
+
+/* Each cache names itself when it has fewer lines than ways. */
+static void caches_of_fewer_lines_than_ways_are_refused(void **state)
+{
+	static const struct {
+		struct pumice_gpu_config config;
+		const char *why;
+	} rows[] = {
+		{ { .preset = "sgx543mp4", .data_l1_bytes = 256, .data_ways = 16 },
+		  "the first data cache has fewer lines than ways" },
+		{ { .data_l2_bytes = 256 }, "the second data cache has fewer lines than ways" },
+		{ { .texture_l1_bytes = 256 },
+		  "the first texture cache has fewer lines than ways" },
+		{ { .texture_l1_bytes = 1024, .texture_l2_bytes = 512, .texture_ways = 8 },
+		  "the second texture cache has fewer lines than ways" },
+		{ { .cores = 16, .uscs_per_core = 4, .slc_kib = 32 },
+		  "a bank of the system level cache has fewer lines than ways" },
+	};
+	static const struct pumice_gpu_config good[] = {
+		{ .data_l1_bytes = 256 },	/* an MCU L0 has one set */
+		{ .preset = "sgx543mp4", .data_l1_bytes = 512, .data_ways = 16 },
+		{ .cores = 16, .uscs_per_core = 4, .slc_kib = 64 },
+		{ .preset = "sgx543mp4", .cores = 16, .slc_kib = 16 },
+		{ .preset = "volcanic", .cache_style = PUMICE_CACHE_STYLE_DCU, .line_bytes = 64 },
+	};
+	static const struct pumice_gpu_ops ops = { .now = no_time };
+	const char *why;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_null(pumice_gpu_create(&rows[i].config, &ops, NULL, &why));
+		assert_string_equal(why, rows[i].why);
+	}
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct pumice_gpu *gpu = pumice_gpu_create(&good[i], &ops, NULL, &why);
+
+		assert_non_null(gpu);
+		pumice_gpu_destroy(gpu);
 	}
 }
 
@@ -621,6 +679,7 @@ int main(void)
 		cmocka_unit_test(programs_read_their_core_and_the_number_of_their_usc_in_it),
 		cmocka_unit_test(the_cdm_ends_its_step_when_a_unit_waits_for_the_lock),
 		cmocka_unit_test(invalid_configurations_are_refused_with_a_reason),
+		cmocka_unit_test(caches_of_fewer_lines_than_ways_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("gpu jobs", tests, NULL, NULL);

@@ -648,21 +648,21 @@ static void assert_caches(const char *name, const uint32_t bytes[PUMICE_CACHE_CO
 static void caches_have_the_sizes_given_by_the_name(void **state)
 {
 	static const uint32_t first[] = {
-		[PUMICE_CACHE_SLC] = 1 << 20, [PUMICE_CACHE_DATA_L1] = 2048,
-		[PUMICE_CACHE_DATA_L2] = 1024, [PUMICE_CACHE_TEXTURE_L1] = 512,
+		[PUMICE_CACHE_SLC] = 1 << 20, [PUMICE_CACHE_DATA_L1] = 1024,
+		[PUMICE_CACHE_DATA_L2] = 4096, [PUMICE_CACHE_TEXTURE_L1] = 2048,
 		[PUMICE_CACHE_TEXTURE_L2] = 16384,
 	};
 	static const uint32_t second[] = {
-		[PUMICE_CACHE_SLC] = 64 << 10, [PUMICE_CACHE_DATA_L1] = 512,
-		[PUMICE_CACHE_DATA_L2] = 256, [PUMICE_CACHE_TEXTURE_L1] = 1 << 20,
-		[PUMICE_CACHE_TEXTURE_L2] = 8192,
+		[PUMICE_CACHE_SLC] = 64 << 10, [PUMICE_CACHE_DATA_L1] = 2048,
+		[PUMICE_CACHE_DATA_L2] = 512, [PUMICE_CACHE_TEXTURE_L1] = 1 << 20,
+		[PUMICE_CACHE_TEXTURE_L2] = 32768,
 	};
 
 	(void)state;
 	assert_caches("inproc:threads=0,ram=16,preset=videocore4,slc-kib=1024,"
-		      "data-l1-bytes=2048,texture-l2-bytes=16384", first);
+		      "data-l1-bytes=1024,texture-l2-bytes=16384", first);
 	assert_caches("inproc:threads=0,ram=16,preset=videocore4,"
-		      "data-l2-bytes=256,texture-l1-bytes=1048576", second);
+		      "data-l2-bytes=512,texture-l1-bytes=1048576", second);
 }
 
 static void units_have_the_sizes_given_by_the_name(void **state)

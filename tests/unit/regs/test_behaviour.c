@@ -123,31 +123,31 @@ static void units_have_the_sizes_of_presets_and_properties(void **state)
 		assert_units(&rows[i], &rows[i]);
 }
 
-/* Document 004, "SLC", "DCU" and "TCU"; the others have as much for each core. */
+/* Document 004, "SLC", "DCU" and "TCU"; the others have as many lines, which are 4 times as long. */
 static void caches_have_the_sizes_of_document_004(void **state)
 {
 	static const struct {
 		const char *name;
-		u32 slc_kib;
+		u32 slc_kib, line;
 	} rows[] = {
-		{ "default", 4 * 64 }, { "volcanic", 4 * 64 }, { "waves", 16 * 64 },
-		{ "sgx543mp4", 4 * 64 }, { "videocore4", 64 },
+		{ "default", 4 * 64, 128 }, { "volcanic", 4 * 64, 128 }, { "waves", 16 * 64, 128 },
+		{ "sgx543mp4", 4 * 64, 32 }, { "videocore4", 64, 128 },
 	};
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct fixture *fx = fx_create(&(struct fx_options){ .preset = rows[i].name });
-		u32 caches = (u32)fx_read(fx, PUMICE_SYS_CACHES);
+		u32 caches = (u32)fx_read(fx, PUMICE_SYS_CACHES), line = rows[i].line;
 
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__SLC, caches),
 				 rows[i].slc_kib << 10);
-		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches), 512);
-		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches), 1024);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches), 16 * line);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches), 32 * line);
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches),
-				 512);
+				 16 * line);
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches),
-				 8192);
+				 256 * line);
 		fx_destroy(fx);
 	}
 }
