@@ -2,11 +2,11 @@
 /*
  * Limits of the PDS by data master and load (document 000, "Programmable Data Sequencer": controls
  * of the allocation for each data master). The load is the number of data masters that have jobs.
- * One that is alone uses all of each USC; where two have jobs, each is limited to its share of every
- * USC, where three have, to two thirds of that, where all four have, to half. A share is at most
- * three quarters by default, so that of two data masters one leaves the other a quarter at least,
- * and next to the largest pixel outputs on a USC a quarter of the rest; of three, two leave the
- * last one a sixth, and of four, three leave it an eighth. All together may use all.
+ * One that is alone uses all of each USC; where two have jobs, each is limited to its share of
+ * every USC, where three have, to two thirds of that, where all four have, to half. A share is at
+ * most three quarters by default, so that of two data masters one leaves the other a quarter at
+ * least, and next to the largest pixel outputs on a USC a quarter of the rest; of three, two leave
+ * the last one a sixth, and of four, three leave it an eighth. All together may use all.
  *
  * The limit of tasks is a share of the slots. The PDS compares it with the tasks that a USC manages
  * for the data master, those without slots too: so it has at most that share of the slots, and the

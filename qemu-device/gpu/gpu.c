@@ -701,6 +701,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	usc_program_cache_destroy(gpu->programs);
 	mem_map_clear(&gpu->mem);
 	inject_destroy(&gpu->inject);
+	hierarchy_destroy(gpu->hierarchy);
 	pthread_mutex_destroy(&gpu->lock);
 	pthread_mutex_destroy(&gpu->gate);
 	pthread_mutex_destroy(&gpu->control);

@@ -26,6 +26,7 @@
 #include "cdm/cdm.h"
 #include "fwctl/fwctl.h"
 #include "half/half.h"
+#include "hierarchy/hierarchy.h"
 #include "inject/inject.h"
 #include "masters.h"
 #include "mem/mem.h"
@@ -97,6 +98,7 @@ struct pumice_gpu {
 	/* Changes only while parked. */
 	struct mem_map mem;
 	enum pumice_mode mode;	/* and the device lock */
+	struct hierarchy *hierarchy;	/* NULL in fast mode */
 
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];

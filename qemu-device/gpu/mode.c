@@ -6,7 +6,12 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "number.h"
+#include "preset.h"
+#include "pumice_format_table.h"
 #include "pumice_names.h"
+
+#define REQUEST_BYTES (1u << 16)	/* the most of one request to the hierarchy */
 
 bool mode_find(const char *name, enum pumice_mode *mode)
 {
@@ -34,24 +39,71 @@ bool mode_is_available(struct pumice_gpu *gpu)
 	return !cdm_status(gpu->cdm)->busy;
 }
 
+/* Return the client of a request, or PUMICE_MEM_CLIENT_COUNT. No unit walks tables. */
+static u32 client_of(const struct mmu_request *r)
+{
+	if (r->unit == PUMICE_UNIT_NONE)
+		return r->access == PUMICE_ACCESS_WRITE ? PUMICE_MEM_CLIENT_MMU_TABLE_WRITE :
+							  PUMICE_MEM_CLIENT_MMU_TABLE;
+	return pumice_client_find(r->unit, r->access, r->kind);
+}
+
 /* struct mmu: a request of a unit. */
 static void request(void *opaque, const struct mmu_request *r)
 {
-	(void)opaque;
-	(void)r;
+	const struct pumice_gpu *gpu = opaque;
+	const u32 client = client_of(r);
+	const bool direct = client < PUMICE_MEM_CLIENT_COUNT &&
+			    pumice_client_table[client].path == PUMICE_MEM_PATH_DIRECT;
+	struct mem_request out = {
+		.client = (enum pumice_mem_client)client,
+		.place = direct ? r->place : r->usc,
+		.ctx = r->unit == PUMICE_UNIT_NONE ? MEM_CTX_BUS : r->ctx,
+		.addr = r->addr,
+		.write = r->access == PUMICE_ACCESS_WRITE,
+		.atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC,
+	};
+	u64 left;
+
+	for (left = r->bytes; left; left -= out.bytes, out.addr += out.bytes) {
+		out.bytes = (u32)min_u64(left, REQUEST_BYTES);
+		if (!hierarchy_request(gpu->hierarchy, &out))
+			return;
+	}
+}
+
+/* Drop the hierarchy, or create one with empty caches; parked. */
+static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
+{
+	const struct hierarchy_config config = preset_hierarchy(&gpu->config);
+	struct hierarchy *created = NULL;
+	const char *error;
+
+	if (detailed) {
+		created = hierarchy_create(&config, &error);
+		if (!created)
+			return -ENOMEM;	/* preset_check() has accepted the sizes */
+	}
+	mmu_set_request(&gpu->mmu, created ? request : NULL, gpu);
+	gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+	hierarchy_destroy(gpu->hierarchy);
+	gpu->hierarchy = created;
+	return 0;
 }
 
 /* As mode_set(), for a mode that exists; parked, device lock held. */
 static int change(struct pumice_gpu *gpu, enum pumice_mode mode)
 {
+	int ret;
+
 	if (!mode_is_available(gpu))
 		return -EBUSY;
 	if (mode == PUMICE_MODE_STRICT)
 		return -EOPNOTSUPP;
-	gpu->mode = mode;
-	mmu_set_request(&gpu->mmu, mode == PUMICE_MODE_FAST ? NULL : request, gpu);
-	gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
-	return 0;
+	ret = set_hierarchy(gpu, mode != PUMICE_MODE_FAST);
+	if (!ret)
+		gpu->mode = mode;
+	return ret;
 }
 
 int mode_set(struct pumice_gpu *gpu, u32 mode)

@@ -19,10 +19,11 @@ static unsigned int count(const struct halves *halves)
 	return halves->cores * halves->each;
 }
 
-static bool create_half(struct half *half, struct mmu *mmu, unsigned int number)
+static bool create_half(struct half *half, struct mmu *mmu, unsigned int number,
+			unsigned int first_usc)
 {
 	const struct tag_config tag = { .number = (u8)number, .mmu = mmu, .tf = &half->tf,
-					.tcu = half->tcu };
+					.tcu = half->tcu, .first_usc = first_usc };
 
 	tf_init(&half->tf);
 	half->tag = tag_create(&tag);
@@ -42,7 +43,10 @@ struct halves *halves_create(struct mmu *mmu, unsigned int cores, unsigned int u
 	halves->uscs_per_core = uscs_per_core;
 	halves->each = each;
 	for (i = 0; i < count(halves); i++) {
-		if (!create_half(&halves->half[i], mmu, i)) {
+		const unsigned int first = i / each * uscs_per_core +
+					   i % each * ((uscs_per_core + 1) / 2);
+
+		if (!create_half(&halves->half[i], mmu, i, first)) {
 			halves_destroy(halves);
 			return NULL;
 		}

@@ -321,6 +321,14 @@ struct mmu_tlb_entry *mmu_tlb_far_create(u32 count)
 	return far;
 }
 
+void mmu_tlb_reset(struct mmu_tlb *tlb)
+{
+	memset(tlb->entry, 0, sizeof(tlb->entry));
+	tlb->hits = tlb->misses = 0;
+	if (tlb->far)
+		memset(tlb->far, 0, (tlb->far_mask + 1ull) * sizeof(*tlb->far));
+}
+
 /* Return the entry of the second level for a page of 1 << shift bytes. */
 static struct mmu_tlb_entry *far_entry(const struct mmu_tlb *tlb, u64 va, unsigned int shift)
 {

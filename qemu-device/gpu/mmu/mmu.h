@@ -114,6 +114,9 @@ struct mmu_request {
 	enum pumice_access access;
 };
 
+/* Drop the entries of a TLB and its counts; the levels and the place stay. No access is under way. */
+void mmu_tlb_reset(struct mmu_tlb *tlb);
+
 /* Range of one invalidation: first and last byte. */
 struct mmu_dropped {
 	_Atomic u64 first, last;

@@ -64,6 +64,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 	unsigned int i;
 
 	core->number = number;
+	core->tlb.place = number + 1;
 	/* A tile's primitives are spread over the whole parameter buffer. */
 	mmu_tlb_set_far(&core->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	for (i = 0; i < PDM_TILES; i++) {
@@ -76,6 +77,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 		core->tile[i]->vertices.kept = 1;	/* of no vertex */
 		core->tile[i]->pdm = pdm;
 		core->tile[i]->core = core;
+		core->tile[i]->pbe_tlb.place = number + 1;
 		core->tile[i]->slot = (u8)i;
 		core->tile[i]->outputs.tile = (u8)i;
 	}

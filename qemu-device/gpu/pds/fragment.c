@@ -247,6 +247,7 @@ bool pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 	u32 textures = 0;
 	bool ok = true;
 
+	tlb->usc = place->usc;
 	f.fill = (struct pds_fill){
 		.usc = usc, .task = pds_task_of(pds, place, 0), .mmu = pds->config.mmu,
 		.tlb = tlb, .ctx = stage->ctx,

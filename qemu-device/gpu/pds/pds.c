@@ -83,7 +83,7 @@ void pds_reset(struct pds *pds)
 		pds_core_reset(&pds->core[i], &pds->control);
 	usc_load_drop(pds->config.programs, pds->current.load);
 	memset(&pds->current, 0, sizeof(pds->current));
-	memset(&pds->tlb, 0, sizeof(pds->tlb));
+	mmu_tlb_reset(&pds->tlb);
 	pds->next = 0;
 	pds_order_reset(&pds->order);
 	pds->sequences = 0;
@@ -416,6 +416,7 @@ static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
 		.dma_bytes = &pds->core[pds_core_of(pds, cur->usc)].dma_bytes,
 	};
 
+	pds->tlb.usc = cur->usc;
 	while (cur->task < cur->need.tasks) {
 		if (!pds_run_task(&run, usc, pds_task_of(pds, &place, cur->task), reads,
 				  &cur->pc, fault))

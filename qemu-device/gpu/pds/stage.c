@@ -127,6 +127,7 @@ bool pds_fill_piece(struct pds *pds, const struct pds_place *place, const struct
 	bool ok = true;
 	u32 written = 0;
 
+	tlb->usc = place->usc;
 	if (!*pc)
 		pds_fill_zero(&fill);
 	for (; ok && *pc < stage->program.insns && pds_piece_continues(&fill, written); ++*pc) {

@@ -24,12 +24,14 @@ bool dpm_create_all(struct pm *pm)
 {
 	u32 i;
 
-	for (i = 0; i < DPM_COUNT; i++)
+	for (i = 0; i < DPM_COUNT; i++) {
+		pm->dpm[i].tlb.place = i == DPM_MASTER ? 0 : i + 1;
 		if (pthread_mutex_init(&pm->dpm[i].lock, NULL)) {
 			while (i--)
 				pthread_mutex_destroy(&pm->dpm[i].lock);
 			return false;
 		}
+	}
 	return true;
 }
 

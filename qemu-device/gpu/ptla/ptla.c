@@ -65,8 +65,8 @@ static void reset_unit(struct ptla_unit *unit)
 	struct mmu_tlb_entry *far = unit->tlb.far;
 
 	memset(unit, 0, sizeof(*unit));
-	memset(far, 0, MMU_TLB_FAR_ENTRIES * sizeof(*far));
 	mmu_tlb_set_far(&unit->tlb, far, MMU_TLB_FAR_ENTRIES);
+	mmu_tlb_reset(&unit->tlb);
 }
 
 void ptla_reset(struct ptla *ptla)

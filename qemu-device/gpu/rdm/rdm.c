@@ -25,7 +25,7 @@ struct rdm *rdm_create(const struct dm_config *config)
 	if (!rdm)
 		return NULL;
 	rdm->config = *config;
-	rdm->rtu = rtu_create(config->mmu, 1);
+	rdm->rtu = rtu_create(config->mmu, 0, 1);
 	rdm->task = calloc(RDM_TASKS, sizeof(*rdm->task));
 	if (!rdm->rtu || !rdm->task) {
 		rdm_destroy(rdm);
@@ -50,7 +50,7 @@ void rdm_reset(struct rdm *rdm)
 	rdm_launch_drop(rdm);
 	rdm_task_reset(rdm);
 	rtu_reset(rdm->rtu);
-	memset(&rdm->tlb, 0, sizeof(rdm->tlb));
+	mmu_tlb_reset(&rdm->tlb);
 	rdm->run = (struct dm_run){ 0 };
 	rdm->phase = RDM_IDLE;
 	rdm->has_programs = false;

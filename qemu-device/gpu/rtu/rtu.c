@@ -13,13 +13,14 @@
 #include "internal.h"
 #include "pumice_regs.h"
 
-struct rtu *rtu_create(struct mmu *mmu, u32 waves)
+struct rtu *rtu_create(struct mmu *mmu, u32 usc, u32 waves)
 {
 	struct rtu *rtu = calloc(1, sizeof(*rtu));
 
 	if (!rtu)
 		return NULL;
 	rtu->mmu = mmu;
+	rtu->tlb.usc = usc;
 	mmu_tlb_set_far(&rtu->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
 	rtu->walk = calloc(waves, sizeof(*rtu->walk));
 	if (!rtu->tlb.far || !rtu->walk) {
@@ -40,11 +41,7 @@ void rtu_destroy(struct rtu *rtu)
 
 void rtu_reset(struct rtu *rtu)
 {
-	struct mmu_tlb_entry *far = rtu->tlb.far;
-
-	memset(&rtu->tlb, 0, sizeof(rtu->tlb));
-	memset(far, 0, MMU_TLB_FAR_ENTRIES * sizeof(*far));
-	mmu_tlb_set_far(&rtu->tlb, far, MMU_TLB_FAR_ENTRIES);
+	mmu_tlb_reset(&rtu->tlb);
 }
 
 /* Registers of a ray and of a result, as they follow each other. */

@@ -22,8 +22,11 @@ struct rtu;
 /* Steps, nodes and leaves, after which a call returns: less than 0.2 ms. */
 #define RTU_PIECE 2048u
 
-/* waves: number of queries that can be interrupted at a time. */
-struct rtu *rtu_create(struct mmu *mmu, u32 waves);
+/*
+ * usc: the one whose caches serve it, over all cores; of the walker of the data master, which is
+ * beside the cores, the first one. waves: number of queries that can be interrupted at a time.
+ */
+struct rtu *rtu_create(struct mmu *mmu, u32 usc, u32 waves);
 void rtu_destroy(struct rtu *rtu);
 /* Clear the TLB. Counts are kept. */
 void rtu_reset(struct rtu *rtu);

@@ -15,8 +15,10 @@ struct ta *ta_create(const struct ta_config *config)
 {
 	struct ta *ta = calloc(1, sizeof(*ta));
 
-	if (ta)
+	if (ta) {
 		ta->config = *config;
+		ta->mte.place = ta->te.place = config->core + 1;
+	}
 	return ta;
 }
 

@@ -42,7 +42,7 @@ void tag_destroy(struct tag *tag)
 
 void tag_reset(struct tag *tag)
 {
-	memset(&tag->tlb, 0, sizeof(tag->tlb));
+	mmu_tlb_reset(&tag->tlb);
 	memset(tag->state, 0, sizeof(tag->state));
 	memset(tag->block, 0, sizeof(tag->block));
 	activity_reset(&tag->activity);
@@ -441,6 +441,7 @@ static bool process(struct tag *tag, const struct tag_request *request, u32 *out
 	w.tag = tag;
 	w.request = request;
 	w.tcu = &tag->config.tcu[request->tcu];
+	tag->tlb.usc = tag->config.first_usc + request->tcu;
 	w.fault = fault;
 	w.state = tag_state_get(tag, request->state);
 	if (!request_valid(request, w.state)) {

@@ -22,6 +22,7 @@ struct tf;
 
 struct tag_config {
 	u8 number;	/* over all cores, for faults */
+	u32 first_usc;	/* of its half, over all cores; its interface is 0 */
 	struct mmu *mmu;
 	struct tf *tf;
 	struct tcu *tcu;	/* interfaces of its USCs, by tag_request.tcu */

@@ -55,6 +55,8 @@ struct usc *usc_create(const struct usc_config *config)
 		return NULL;
 	usc->config = *config;
 	mmu_tlb_set_far(&usc->tlb, usc->far, MMU_TLB_FAR_SMALL);
+	usc->tlb.place = config->core + 1;
+	usc->tlb.usc = config->number;
 	usc->unified = store_create(config->unified_bytes);
 	usc->common = store_create(config->common_bytes);
 	usc->local = store_create((size_t)config->local_bytes + USC_LOCAL_SLACK);
@@ -63,7 +65,7 @@ struct usc *usc_create(const struct usc_config *config)
 				sizeof(*usc->own));
 	usc->dc = calloc(USC_WAVES * PUMICE_USC_INDEX_REGS, sizeof(*usc->dc));
 	usc->uniform = calloc(USC_WAVES, sizeof(*usc->uniform));
-	usc->rtu = rtu_create(config->mmu, USC_WAVES);
+	usc->rtu = rtu_create(config->mmu, config->number, USC_WAVES);
 	if (config->late != USC_LATE_EARLY)
 		usc->late = usc_late_create(config);
 	if (!usc->rtu || !usc->dc || !usc->uniform || !usc->unified || !usc->common ||
@@ -99,9 +101,7 @@ void usc_reset(struct usc *usc)
 	usc->ended = 0;
 	usc->current = 0;
 	usc->left = 0;
-	memset(&usc->tlb, 0, sizeof(usc->tlb));
-	memset(usc->far, 0, sizeof(usc->far));
-	mmu_tlb_set_far(&usc->tlb, usc->far, MMU_TLB_FAR_SMALL);
+	mmu_tlb_reset(&usc->tlb);
 	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
 		atomic_store_explicit(&usc->tag_reads[n], 0, memory_order_relaxed);
 	rtu_reset(usc->rtu);

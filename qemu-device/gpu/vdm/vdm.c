@@ -72,6 +72,7 @@ static bool core_init(struct vdm *vdm, unsigned int number)
 
 	core->vdm = vdm;
 	core->number = number;
+	core->tlb.place = number + 1;
 	core->ta = ta_create(&config);
 	init_fifos(core);
 	return core->ta;
@@ -137,7 +138,7 @@ void vdm_reset(struct vdm *vdm)
 		atomic_store(&vdm->core[i].indices, 0);
 		atomic_store(&vdm->core[i].vertices, 0);
 		ta_reset_counters(vdm->core[i].ta);
-		memset(&vdm->core[i].tlb, 0, sizeof(vdm->core[i].tlb));
+		mmu_tlb_reset(&vdm->core[i].tlb);
 	}
 	memset(&vdm->walk, 0, sizeof(vdm->walk));
 	vdm->walk_wanted = false;

@@ -44,6 +44,54 @@ static void results_are_the_same_in_all_modes(void **state)
 	}
 }
 
+/* Run the job in counted mode, and return the counts of a client. */
+static struct hierarchy_client counts(enum pumice_mem_client client)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+	struct hierarchy_client out;
+
+	job_map(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	hierarchy_client_counters(fx->gpu->hierarchy, client, &out);
+	fx_destroy(fx);
+	return out;
+}
+
+/* Each lane stores a word; the stream is read directly, a line of the caches has the words of 32. */
+static void requests_of_a_job_are_counted_in_its_clients(void **state)
+{
+	const struct hierarchy_client store = counts(PUMICE_MEM_CLIENT_USC_STORE);
+	const struct hierarchy_client stream = counts(PUMICE_MEM_CLIENT_CDM_STREAM);
+	const struct hierarchy_client table = counts(PUMICE_MEM_CLIENT_MMU_TABLE);
+	const struct hierarchy_client code = counts(PUMICE_MEM_CLIENT_USC_CODE);
+
+	(void)state;
+	assert_int_equal(store.requests, number.group * number.groups);
+	assert_int_equal(store.bytes, store.requests * sizeof(u32));
+	assert_true(store.slc.requests && store.slc.requests <= store.requests / 16);
+	assert_true(stream.requests);
+	assert_int_equal(stream.first.requests, 0);
+	assert_int_equal(stream.slc.bypasses, stream.slc.requests);
+	assert_true(table.requests);
+	assert_true(code.requests);
+	assert_true(code.first.requests);
+}
+
+static void counts_are_the_same_each_time(void **state)
+{
+	u32 client;
+
+	(void)state;
+	for (client = 0; client < PUMICE_MEM_CLIENT_COUNT; client++) {
+		const struct hierarchy_client first = counts((enum pumice_mem_client)client);
+		const struct hierarchy_client again = counts((enum pumice_mem_client)client);
+
+		assert_memory_equal(&first, &again, sizeof(first));
+	}
+}
+
 static void the_mode_does_not_change_while_a_job_runs(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .threads = 2 });
@@ -90,6 +138,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_are_the_same_in_all_modes),
+		cmocka_unit_test(requests_of_a_job_are_counted_in_its_clients),
+		cmocka_unit_test(counts_are_the_same_each_time),
 		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),
 		cmocka_unit_test(modes_that_do_not_exist_are_refused),
 	};

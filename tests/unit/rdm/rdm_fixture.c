@@ -211,9 +211,10 @@ bool rdmfx_finish(struct rdm_fixture *fx, bool newest)
 
 /* ------------------------------------------------------------ the ray tracing unit */
 
-struct rtu *rtu_create(struct mmu *mmu, u32 waves)
+struct rtu *rtu_create(struct mmu *mmu, u32 usc, u32 waves)
 {
 	(void)mmu;
+	(void)usc;
 	assert_int_equal(waves, 1);
 	return calloc(1, sizeof(struct rtu));
 }

@@ -11,7 +11,7 @@ void fx_setup(struct fixture *fx)
 	fx->tm = testmem_create(TESTMEM_SIZE);
 	testmem_bind(fx->tm, &fx->mmu);
 	fx->memory = testmem_map(fx->tm, FX_CTX, FX_VA, FX_BYTES, PUMICE_PAGE_SIZE_4K, 0);
-	fx->rtu = rtu_create(&fx->mmu, FX_WAVES);
+	fx->rtu = rtu_create(&fx->mmu, 0, FX_WAVES);
 	assert_non_null(fx->rtu);
 	fx->seed = 1;
 }
