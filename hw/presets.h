@@ -63,8 +63,8 @@
  *   texture_l2  texture cache of a core, bytes
  *
  * Only document 004 gives sizes ("SLC", "DCU", "TCU"): those of SGX543MP4. The others have as many
- * lines, which are four times as long, and the same 64 KiB of SLC for each core. Memory is accessed
- * without caches until the units make requests of them: the sizes are reported, and have no effect.
+ * lines, which are four times as long, and the same 64 KiB of SLC for each core. In fast mode they
+ * have no effect.
  */
 #define PUMICE_PRESET_CACHES(X) \
 	X(DEFAULT, 256, 2048, 4096, 2048, 32768) \

@@ -39,7 +39,7 @@
  * - `slc-kib`, `data-l1-bytes`, `data-l2-bytes`, `texture-l1-bytes`,
  *   `texture-l2-bytes`
  *   Caches: of the GPU; of half a core and of a core. Powers of two. They are
- *   reported, and not modelled yet.
+ *   reported, and modelled in mode counted.
  *
  * - `mode`
  *   fast, or counted: every request of the GPU to memory passes the modelled
@@ -674,7 +674,7 @@ static const VMStateDescription pumice_vmstate = {
 
 #define PUMICE_CACHE_RANGE \
     "a power of two from " PUMICE_LIMIT_TEXT(PUMICE_MIN_CACHE_BYTES) " to " \
-    PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) "; reported, not modelled yet"
+    PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) "; modelled in mode counted"
 
 /* Set the descriptions for "-device pumice,help". */
 static void pumice_describe_properties(ObjectClass *klass)
@@ -723,7 +723,7 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "slc-kib",
         "system level cache, KiB, a power of two from "
         PUMICE_LIMIT_TEXT(PUMICE_MIN_SLC_KIB) " to "
-        PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) "; reported, not modelled yet");
+        PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) "; modelled in mode counted");
     object_class_property_set_description(klass, "data-l1-bytes",
         "data cache of half a core, bytes, " PUMICE_CACHE_RANGE);
     object_class_property_set_description(klass, "data-l2-bytes",

@@ -67,7 +67,7 @@ struct pumice_gpu_config {
 	unsigned int tsp_vertices;	/* in the TSP's cache of one core: 4
 					 * to 1024, a power of two */
 	/*
-	 * Caches, which are reported and not used yet. Powers of two: the first from
+	 * Caches, which requests pass in mode "counted". Powers of two: the first from
 	 * PUMICE_MIN_SLC_KIB to _MAX_SLC_KIB, the others from PUMICE_MIN_CACHE_BYTES to
 	 * _MAX_CACHE_BYTES.
 	 */

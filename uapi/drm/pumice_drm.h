@@ -231,7 +231,7 @@ struct drm_pumice_query_gpu {
 	__u32 pixel_outputs;
 	/**
 	 * @cache_bytes: sizes of caches, by their number in the register map; 0: not reported, as
-	 * by 1.5 kernels. Memory is accessed without caches so far
+	 * by 1.5 kernels. They have no effect on results
 	 */
 	__u32 cache_bytes[5];
 	/**

@@ -30,7 +30,7 @@ static void print_shape(const struct pumice_device_limits *limits)
 	       limits->tasks_per_usc, limits->waves_per_usc, limits->batch);
 }
 
-/* Print the caches, which are not modelled, that a device reports from register map 2.6 on. */
+/* Print the caches that a device reports from register map 2.6 on. */
 static void print_caches(const struct pumice_device_limits *limits)
 {
 	const uint32_t *bytes = limits->cache_bytes;
