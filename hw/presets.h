@@ -77,8 +77,8 @@
  * The hierarchy that they form. X(name, style, line, segment, data_ways, texture_ways, slc_ways)
  *
  *   style         data caches (enum pumice_cache_style of pumice_gpu.h): MCU, an L0 for each USC
- *                 and an L1 for the core (document 000), or DCU, an L1 for each half of a core and an
- *                 L2 for the core (document 004). Texture caches are shared likewise.
+ *                 and an L1 for the core (document 000), or DCU, an L1 for each half of a core
+ *                 and an L2 for the core (document 004). Texture caches are shared likewise.
  *   line          bytes of a line
  *   segment       bytes of the aligned part of a line in which memory is accessed
  *   data_ways     ways of the data caches, except of the MCU L0, all of whose lines form one set
@@ -87,7 +87,8 @@
  *
  * Document 000, "System Memory Access": lines of 128 bytes on segments of 64 bytes. Document 004,
  * "DCU", "TCU" and "SLC": lines of 256 bits, 4 ways of the TCU and 16 of the SLC. Documents 001 and
- * 002 describe no caches, and no document gives the ways of data caches: they have those of the TCU.
+ * 002 describe no caches, and no document gives the ways of data caches: they have those of the
+ * TCU.
  */
 #define PUMICE_PRESET_HIERARCHY(X) \
 	X(DEFAULT, MCU, 128, 64, 4, 4, 16) \

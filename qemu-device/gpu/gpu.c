@@ -771,6 +771,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < GPU_WAVE_BUSES; i++)
 		gpu->waves[i].count = gpu->waves[i].select = 0;
 	gpu->clock_high = 0;
+	gpu->mode_refused = false;
 	inject_reset(&gpu->inject);
 	memset(gpu->slow_until, 0, sizeof(gpu->slow_until));
 	gpu->inject_regs = (struct gpu_inject_regs){ 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modes of the GPU: what it does beside computing results, which are the same in all of them.
+ * Modes of the GPU. They differ in what they observe; results are the same in all of them.
  *
  * Fast mode is the default. In the others each access of a unit is a request to the memory
  * hierarchy (mmu_set_request()). A mode that also counts cycles belongs here, too: its clock
@@ -24,8 +24,8 @@ bool mode_is_available(struct pumice_gpu *gpu);
 
 /*
  * Change the mode, between two steps of all units. Returns 0, or changes nothing: -EBUSY if a data
- * master has a job, -EINVAL if there is no such mode, -EOPNOTSUPP if it is not implemented, -ENOMEM.
- * No lock held; not in a step.
+ * master has a job, -EINVAL if there is no such mode, -EOPNOTSUPP if it is not implemented, or
+ * -ENOMEM. No lock held; not in a step.
  */
 int mode_set(struct pumice_gpu *gpu, u32 mode);
 

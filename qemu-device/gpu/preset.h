@@ -16,8 +16,8 @@ void preset_apply(enum pumice_preset preset, struct pumice_gpu_config *config);
 /* Find a store of pixel outputs by its name in lower case. Returns false for none. */
 bool preset_find_outputs(const char *name, enum pumice_output_store *store);
 /*
- * Number of banks of the SLC, a power of two: one a core (document 004, "SLC"), or with an MCU, where
- * they scale with USCs (document 000, "System Level Cache"), one for each two USCs.
+ * Number of banks of the SLC, a power of two: one a core (document 004, "SLC"), or with an MCU,
+ * where they scale with USCs (document 000, "System Level Cache"), one for each two USCs.
  */
 u32 preset_slc_banks(const struct pumice_gpu_config *config);
 /* Return the memory hierarchy of sizes that preset_check() accepts. */

@@ -54,7 +54,8 @@ struct pumice_gpu_config {
 	unsigned int common_kib;	/* common store of one USC, KiB */
 	unsigned int local_kib;		/* local memory of one USC, KiB */
 	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS */
-	const char *mode;	/* "fast", which NULL is, or "counted"; see Documentation/hierarchy.rst */
+	const char *mode;	/* "fast", which NULL is, or "counted"; see
+				 * Documentation/hierarchy.rst */
 	const char *late;	/* when data of loads arrive: "early", which NULL is, "data" or
 				 * "poison"; see Documentation/execution.rst */
 	unsigned int vpm_kib;	/* vertex pipe memory of one core, KiB */

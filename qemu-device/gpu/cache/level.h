@@ -6,8 +6,8 @@
  * Source: document 000, "Mixed Cache Units" and "Texture Pipeline Unit"; document 004, "DCU" and
  * "TCU".
  *
- * A read that misses fills a line, for which the level reads the whole line. A write is passed on and
- * updates a line that is held (write-through), or fills one and remains in it until the line is
+ * A read that misses fills a line, for which the level reads the whole line. A write is passed on
+ * and updates a line that is held (write-through), or fills one and remains in it until the line is
  * replaced or cleaned (write-back); then the fill reads only the segments that the write does not
  * cover. An atomic operation is performed in the SLC: the line is cleaned and dropped, and the
  * request passed on.

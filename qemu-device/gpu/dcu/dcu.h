@@ -6,7 +6,8 @@
  * them; one L2 for all four pipes and the PDS.
  *
  * The L0 has no lines: it converts bursts to requests of lines. The L1 is write-through: a write
- * updates a line that it holds and goes to the L2, which is write-back and allocates lines for writes.
+ * updates a line that it holds and goes to the L2, which is write-back and allocates lines for
+ * writes.
  *
  * Locking: none; the caller has a lock.
  *
@@ -16,7 +17,7 @@
 #define PUMICE_GPU_DCU_H
 
 #include "../cache/level.h"
-#include "../half/share.h"
+#include "../share.h"
 
 #define DCU_ALL_HALVES	(~0u)
 

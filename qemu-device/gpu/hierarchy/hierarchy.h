@@ -10,16 +10,16 @@
  *   texture   TCU caches of the core   > BIF > SLC > memory
  *   direct                            /
  *
- * BIFs: with an MCU one for each two USCs of a core, with a DCU one a core, and one for the masters.
- * Requests of direct clients of a core use its first one. Caches are neither coherent with each
- * other nor with the CPU: hierarchy_fence(), _clean() and _invalidate() are what software asks for.
+ * BIFs: with an MCU one for each two USCs of a core, with a DCU one a core, and one for the
+ * masters. Requests of direct clients of a core use its first one. Caches are neither coherent with
+ * each other nor with the CPU: software requests hierarchy_fence(), _clean() and _invalidate().
  *
  * Requests to the SLC are queued and worked off when the FIFO of a requester is full, by
  * hierarchy_drain(), and by every function that reads or changes the state otherwise.
  *
  * Place of strict mode: config.in_order, by which a request is complete when hierarchy_request()
- * returns; data of lines are added to the levels. Place of a mode that counts cycles: bif.h and slc.h,
- * whose steps are cycles.
+ * returns; data of lines are added to the levels. Place of a mode that counts cycles: bif.h and
+ * slc.h, whose steps are cycles.
  *
  * Locking: one mutex, a leaf; every function acquires it. Deterministic if the order of calls is.
  *
@@ -93,8 +93,9 @@ bool hierarchy_request(struct hierarchy *h, const struct mem_request *request);
 void hierarchy_drain(struct hierarchy *h);
 
 /*
- * Make earlier writes of a USC visible in a scope. GROUP and CORE: pass on the open lines of its MCU
- * L0; GPU: and write the dirty lines of its core to the SLC; SYSTEM: and those of the SLC to memory.
+ * Make earlier writes of a USC visible in a scope. GROUP and CORE: pass on the open lines of its
+ * MCU L0; GPU: and write the dirty lines of its core to the SLC; SYSTEM: and those of the SLC to
+ * memory.
  */
 struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope);
 /*

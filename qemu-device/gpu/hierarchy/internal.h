@@ -22,7 +22,7 @@ struct hierarchy_core {
 	struct tcu_caches *tcu;
 };
 
-/* What units requested. */
+/* Requests of units. */
 struct hierarchy_made {
 	u64 requests, bytes;
 };

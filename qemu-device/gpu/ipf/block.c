@@ -221,7 +221,8 @@ bool ipf_fetch_deferred(const struct pm_scene *scene, struct mmu *mmu, struct mm
 	pumice_prim_draw_unpack(words, &out->draw);
 	out->vertices = ipf_vertices(header->kind);
 	for (i = 0; i < out->vertices; i++) {
-		request_part(&source, va, vertex_offset(header, v[i]) + PUMICE_PRIM_VERTEX_WORDS * 4,
+		request_part(&source, va,
+			     vertex_offset(header, v[i]) + PUMICE_PRIM_VERTEX_WORDS * 4,
 			     (vertex_words(header) - PUMICE_PRIM_VERTEX_WORDS) * 4);
 		if (!read_deferred(header, vertex_at(header, host, v[i]) + PUMICE_PRIM_VERTEX_WORDS,
 				   number, &out->corner[i]))

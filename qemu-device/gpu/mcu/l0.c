@@ -147,12 +147,14 @@ static void write_line(struct l0 *l0, enum l0_partition part, const struct level
 		level_update(l0->part[part], request);
 		*line = (struct open_line){ .open = true, .first = *request, .line = addr };
 	}
-	for (byte = (u32)(request->addr - addr); byte < request->addr - addr + request->bytes; byte++)
+	byte = (u32)(request->addr - addr);
+	for (; byte < request->addr - addr + request->bytes; byte++)
 		line->written[byte / WORD_BITS] |= 1ull << (byte % WORD_BITS);
 }
 
 /* Pass on the open line of a partition if it is that of a request. */
-static void pass_same_line(struct l0 *l0, enum l0_partition part, const struct level_request *request)
+static void pass_same_line(struct l0 *l0, enum l0_partition part,
+			   const struct level_request *request)
 {
 	const struct open_line *line = &l0->line[part];
 

@@ -6,10 +6,10 @@
  * Source: document 000, "MCU L0".
  *
  * Writes are combined in one open line of each partition. The line is passed on as one write when
- * another line is written, when it is read or an atomic operation applies to it, and by l0_flush(). A
- * write also updates the line in the partition's cache; it allocates none.
+ * another line is written, when it is read or an atomic operation applies to it, and by l0_flush().
+ * A write also updates the line in the partition's cache; it allocates none.
  *
- * Partitions are not coherent with each other: what one holds is stale when another one's write
+ * Partitions are not coherent with each other: a line of one is stale when another one's write
  * changes it. Only atomic operations drop the line in all of them.
  *
  * Locking: none; the caller has a lock.

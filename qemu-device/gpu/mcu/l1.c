@@ -34,8 +34,8 @@ static u32 banks_of(const struct mcu_config *config)
 }
 
 /*
- * An L0 is a small cache, filled in order: it has one set, unless it has more lines than a store has
- * ways.
+ * An L0 is a small cache, filled in order: it has one set, unless it has more lines than a store
+ * has ways.
  */
 static struct level_config l0_config(const struct mcu_config *config, struct mcu *mcu)
 {

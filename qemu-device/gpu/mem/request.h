@@ -19,7 +19,7 @@ struct mem_request {
 	enum pumice_mem_client client;	/* pumice_client_find() */
 	/*
 	 * Place of the requester: the number of its USC, over all cores, if the client's path is
-	 * that of data or textures; otherwise its core + 1, or 0 beside the cores.
+	 * that of data or textures; otherwise its core + 1, or 0 outside of the cores.
 	 */
 	u32 place;
 	u32 ctx;

@@ -46,9 +46,9 @@ struct mmu_request;
 
 /*
  * Permissions of an entry. In detailed modes they are shifted by MMU_TLB_DETAILED bits, so that
- * only mmu_translate() finds the entry: the other functions know no requests. An entry for a page that the parameter manager owns has the last
- * two instead of the first two, so that only units of the tiling pipeline may use it: those
- * units accept both.
+ * only mmu_translate() finds the entry: the other functions make no requests. An entry for a page
+ * that the parameter manager owns has the last two instead of the first two, so that only units of
+ * the tiling pipeline may use it: those units accept both.
  */
 #define MMU_TLB_READ	1u
 #define MMU_TLB_WRITE	2u
@@ -106,7 +106,7 @@ static inline void mmu_tlb_set_far(struct mmu_tlb *tlb, struct mmu_tlb_entry *fa
 struct mmu_request {
 	enum pumice_unit unit;	/* NONE: a walk of the MMU */
 	u32 kind;	/* of the unit's requests, 0 or 1: hw/clients.xml */
-	u32 place;	/* core + 1 of the unit, or 0 beside the cores */
+	u32 place;	/* core + 1 of the unit, or 0 outside of the cores */
 	u32 usc;	/* USC that the unit belongs to or works for, over all cores */
 	unsigned int ctx;
 	u64 addr;	/* virtual; of walks: the bus address */
@@ -114,7 +114,7 @@ struct mmu_request {
 	enum pumice_access access;
 };
 
-/* Drop the entries of a TLB and its counts; the levels and the place stay. No access is under way. */
+/* Drop the entries of a TLB and its counts; levels and place stay. No access is under way. */
 void mmu_tlb_reset(struct mmu_tlb *tlb);
 
 /* Range of one invalidation: first and last byte. */

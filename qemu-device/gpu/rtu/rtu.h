@@ -24,7 +24,7 @@ struct rtu;
 
 /*
  * usc: the one whose caches serve it, over all cores; of the walker of the data master, which is
- * beside the cores, the first one. waves: number of queries that can be interrupted at a time.
+ * outside of the cores, the first one. waves: number of queries that can be interrupted at a time.
  */
 struct rtu *rtu_create(struct mmu *mmu, u32 usc, u32 waves);
 void rtu_destroy(struct rtu *rtu);

@@ -337,7 +337,7 @@ static void put(struct ta *ta, struct ta_macro *macro, u8 *block)
 	macro->open_bytes = block_bytes(ta, macro->vertices);
 }
 
-/* Request what put() wrote to a block that had so many primitives and vertices before. */
+/* Request the parts that put() wrote of a block with these counts before. */
 static void request_block(const struct ta *ta, const struct ta_macro *macro, u32 prims,
 			  u32 vertices)
 {

@@ -44,7 +44,8 @@ static bool flush(struct ta *ta, const struct ta_tile *tile, u32 next, struct gp
 
 	if (!tile->chunk)
 		return true;
-	words = (u32 *)(void *)ta_host(ta, &ta->te, PUMICE_UNIT_TE, tile->chunk, CHUNK_BYTES, fault);
+	words = (u32 *)(void *)ta_host(ta, &ta->te, PUMICE_UNIT_TE, tile->chunk, CHUNK_BYTES,
+				       fault);
 	if (!words)
 		return false;
 	memset(words, 0, CHUNK_BYTES);

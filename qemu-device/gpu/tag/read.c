@@ -21,8 +21,8 @@ static const u8 *fill_window(struct tag_wave *w, u64 va, u32 bytes)
 {
 	u64 grain = va >> MMU_GRAIN_SHIFT;
 	struct mmu *mmu = w->tag->config.mmu;
-	const u8 *host = mmu_translate(mmu, &w->tag->tlb, w->request->ctx, va, bytes, PUMICE_ACCESS_READ,
-				       PUMICE_UNIT_TAG, w->fault);
+	const u8 *host = mmu_translate(mmu, &w->tag->tlb, w->request->ctx, va, bytes,
+				       PUMICE_ACCESS_READ, PUMICE_UNIT_TAG, w->fault);
 
 	if (!host || mmu_is_detailed(mmu))
 		return host;

@@ -2,9 +2,9 @@
 /*
  * Caches of the texture cache units of a core: first ones, and a second one that they share.
  *
- * Source: document 000, "Texture Pipeline Unit": a TCU for each USC, with levels L0 and L1. Document
- * 004, "TCU": an L1 for each half of the core (two pipes and a TAG), and an L2 for the core; 4-way,
- * pseudo-LRU.
+ * Source: document 000, "Texture Pipeline Unit": a TCU for each USC, with levels L0 and L1.
+ * Document 004, "TCU": an L1 for each half of the core (two pipes and a TAG), and an L2 for the
+ * core; 4-way, pseudo-LRU.
  *
  * They hold texels and are only read. Another block's write to a texture is not seen in them until
  * they are invalidated.
@@ -15,7 +15,7 @@
 #define PUMICE_GPU_TCU_CACHE_H
 
 #include "../cache/level.h"
-#include "../half/share.h"
+#include "../share.h"
 
 #define TCU_MAX_FIRST	4u
 #define TCU_ALL_FIRST	(~0u)

@@ -6,7 +6,8 @@
  * Source: document 000, "Texture Pipeline Unit". A TAG that two USCs share uses the interface of
  * the USC that reads, one request at a time: a texel of each lane of a wave.
  *
- * Limits: a request reads memory through the TLB of the TAG; the caches of cache.h are not used yet.
+ * Limits: a request reads memory through the TLB of the TAG. Caches are those of cache.h, which
+ * texels pass in detailed modes.
  */
 #ifndef PUMICE_GPU_TCU_H
 #define PUMICE_GPU_TCU_H

@@ -23,7 +23,7 @@
 /* Unit of work of a core. */
 struct vdm_piece {
 	u32 prims, vertices;
-	u32 first, shade;	/* those to shade, at the end; those before are copied: see reuse.h */
+	u32 first, shade;	/* those to shade, at the end; the others are copied: reuse.h */
 	struct ta_prim prim[VDM_PIECE_PRIMS];
 	u32 vertex[VDM_PIECE_VERTICES];		/* to shade: numbers, base_vertex included */
 	/* Of an indexed draw: the cache's numbers of the vertices in this piece, */

@@ -25,8 +25,8 @@ struct vdm_reuse {
 
 /*
  * Number the vertices of a piece, which are final, such that those that are copied come first: when
- * the TA has binned the piece before, they are there. Those that are to be shaded begin a wave. Then
- * *reuse describes this piece.
+ * the TA has binned the piece before, they are there. Those that are to be shaded begin a wave.
+ * Then *reuse describes this piece.
  */
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
 /*

@@ -59,7 +59,7 @@ static struct hierarchy_client counts(enum pumice_mem_client client)
 	return out;
 }
 
-/* Each lane stores a word; the stream is read directly, a line of the caches has the words of 32. */
+/* Each lane stores a word; a line of the caches has the words of 32. The stream has no cache. */
 static void requests_of_a_job_are_counted_in_its_clients(void **state)
 {
 	const struct hierarchy_client store = counts(PUMICE_MEM_CLIENT_USC_STORE);

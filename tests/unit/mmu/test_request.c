@@ -150,8 +150,8 @@ static void copies_request_the_bytes_of_each_grain(void **state)
 	fx_destroy(fx);
 }
 
-/* Tables that the MMU keeps for the PM: a cleared table, and an entry of it and of its directory. */
-static void the_mmu_requests_what_it_writes_to_tables(void **state)
+/* Tables that the MMU keeps for the PM: a cleared one, and an entry of it and of its directory. */
+static void writes_of_the_mmu_to_tables_are_requests(void **state)
 {
 	struct mmu_owned at = { .va = VA };
 	struct fixture *fx;
@@ -183,7 +183,7 @@ int main(void)
 		cmocka_unit_test(entries_are_for_accesses_with_requests_only),
 		cmocka_unit_test(a_faulting_access_has_its_walk_only),
 		cmocka_unit_test(copies_request_the_bytes_of_each_grain),
-		cmocka_unit_test(the_mmu_requests_what_it_writes_to_tables),
+		cmocka_unit_test(writes_of_the_mmu_to_tables_are_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ static void units_have_the_sizes_of_presets_and_properties(void **state)
 		assert_units(&rows[i], &rows[i]);
 }
 
-/* Document 004, "SLC", "DCU" and "TCU"; the others have as many lines, which are 4 times as long. */
+/* Document 004, "SLC", "DCU" and "TCU"; the others have as many lines, 4 times as long. */
 static void caches_have_the_sizes_of_document_004(void **state)
 {
 	static const struct {
@@ -142,8 +142,10 @@ static void caches_have_the_sizes_of_document_004(void **state)
 
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__SLC, caches),
 				 rows[i].slc_kib << 10);
-		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches), 16 * line);
-		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches), 32 * line);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L1, caches),
+				 16 * line);
+		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__DATA_L2, caches),
+				 32 * line);
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L1, caches),
 				 16 * line);
 		assert_int_equal(1u << PUMICE_FIELD_GET(PUMICE_SYS_CACHES__TEXTURE_L2, caches),

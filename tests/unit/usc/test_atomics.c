@@ -408,7 +408,7 @@ static void *add_on_host(void *opaque)
 
 /* Run the program while the host adds. Returns the number of interleaved additions. */
 static u32 run_with_host(struct fixture *fx, const struct fx_group *group,
-			   struct usc_program *program)
+			 struct usc_program *program)
 {
 	struct adder adder = { .words = data_words(fx) };
 	pthread_t thread;

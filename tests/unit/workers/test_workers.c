@@ -738,7 +738,7 @@ static void deferred_wake_ups_of_all_units_are_passed_on(void **state)
 		unit[i] = (struct workers_unit){ .step = step_many, .opaque = &m, .index = i,
 						 .home = i,
 						 .defer = i ? WORKERS_DEFER_NONE :
-								   WORKERS_DEFER_HOME };
+							      WORKERS_DEFER_HOME };
 	m.w = workers_create(&config);
 	assert_non_null(m.w);
 	for (i = 0; i <= MANY * (WORKERS_MAX_SKIPS + 1); i++) {

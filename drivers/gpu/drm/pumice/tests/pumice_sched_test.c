@@ -65,6 +65,7 @@ static struct sched_fixture *sched_fixture(struct kunit *test)
 	struct sched_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	struct drm_gpu_scheduler *sched;
 	unsigned int i;
+	int ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	init_completion(&f->begun);
@@ -74,16 +75,15 @@ static struct sched_fixture *sched_fixture(struct kunit *test)
 	INIT_WORK(&f->kill, sched_fixture_kill);
 	f->wq = alloc_ordered_workqueue("pumice-sched-test", 0);
 	KUNIT_ASSERT_NOT_NULL(test, f->wq);
-	KUNIT_ASSERT_EQ(test, pumice_sched_init(&f->sched, &sched_fixture_ops, f->wq, 1,
-						MAX_SCHEDULE_TIMEOUT, NULL, "pumice-test", NULL),
-			0);
+	ret = pumice_sched_init(&f->sched, &sched_fixture_ops, f->wq, 1, MAX_SCHEDULE_TIMEOUT, NULL,
+				"pumice-test", NULL);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	sched = &f->sched;
-	KUNIT_ASSERT_EQ(test, drm_sched_entity_init(&f->entity, DRM_SCHED_PRIORITY_KERNEL, &sched,
-						    1, NULL),
-			0);
+	ret = drm_sched_entity_init(&f->entity, DRM_SCHED_PRIORITY_KERNEL, &sched, 1, NULL);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	for (i = 0; i < ARRAY_SIZE(f->jobs); i++) {
-		KUNIT_ASSERT_EQ(test, pumice_sched_job_init(&f->jobs[i], &f->entity, 1, NULL, 0),
-				0);
+		ret = pumice_sched_job_init(&f->jobs[i], &f->entity, 1, NULL, 0);
+		KUNIT_ASSERT_EQ(test, ret, 0);
 		drm_sched_job_arm(&f->jobs[i]);
 		drm_sched_entity_push_job(&f->jobs[i]);
 	}

@@ -6,8 +6,8 @@
  * four pipes. A core of one USC has one half, others have two: the first ones of its USCs share the
  * first.
  */
-#ifndef PUMICE_GPU_HALF_SHARE_H
-#define PUMICE_GPU_HALF_SHARE_H
+#ifndef PUMICE_GPU_SHARE_H
+#define PUMICE_GPU_SHARE_H
 
 #define HALVES_PER_CORE	2u	/* at most */
 
