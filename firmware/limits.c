@@ -57,6 +57,13 @@ static struct {
 	u32 shares;		/* if not ALONE: those requested by the host */
 } limited = { .load = ALONE };
 
+/* Return whether there is such a limit: the TDM has none, and an older device has no RDM. */
+static bool has_limit(u32 dm, u32 resource)
+{
+	return limit_reg[dm][resource] &&
+	       (dm != FWIF_DM_RDM || boot_device_minor() >= FWIF_RDM_SINCE_MAP);
+}
+
 void limits_init(void)
 {
 	u32 stores = reg_read(PUMICE_SYS_STORES), dm, resource;
@@ -68,7 +75,7 @@ void limits_init(void)
 	/* A firmware that ran before may have left others. */
 	for (dm = 0; dm < MASTERS; dm++)
 		for (resource = 0; resource < RESOURCES; resource++)
-			if (limit_reg[dm][resource])
+			if (has_limit(dm, resource))
 				reg_write(limit_reg[dm][resource], 0);
 	if (boot_device_minor() >= FWIF_DMS_POLICY_SINCE_MAP)
 		reg_write(PUMICE_PDS_DMS_POLICY, 0);
@@ -116,7 +123,7 @@ static u32 limit_of(u32 resource, u32 share, u32 load)
 
 static void set(u32 dm, u32 resource, u32 limit)
 {
-	if (written[dm][resource] == limit || !limit_reg[dm][resource])
+	if (written[dm][resource] == limit || !has_limit(dm, resource))
 		return;
 	written[dm][resource] = limit;
 	reg_write(limit_reg[dm][resource], limit);

@@ -48,7 +48,8 @@ DEBUG_FACTOR = 6        # factor on the debug kernel
 DEBUG_PARTS = ("own", "apart", "faults")
 # On a processor whose clock counts instructions.
 OWN_TIME = ("timed", "faults")
-# There the GPU runs on the same clock, and raises faults on request.
+# There the GPU runs on the same clock, and raises faults on request. Not with late=poison: most of
+# the programs are long loops, and an instruction at a time they take about twenty times as long.
 DEVICE = {"faults": "pumice,cores=4,threads=0,fault-injection=on"}
 
 # The job in the guest. The device must be there before IGT looks for it.

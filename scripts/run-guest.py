@@ -112,6 +112,8 @@ class Guest:
                  "random.trust_cpu=1", "pumice.shell" if options.shell else "",
                  *BUSY_WORDS, *options.append]
         words += DEBUG_WORDS if self.debug else []
+        # So that a test can compare what the GPU reports: tests/guest/properties.h.
+        words += [f"pumice_device={options.device}"] if options.device else []
         memory = options.memory or (DEBUG_MEMORY if self.debug else MEMORY)
         command = [str(options.qemu), "-nodefaults", "-no-user-config", "-no-reboot",
                    "-M", "q35", "-cpu", CPUS[accelerator],

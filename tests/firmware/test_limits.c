@@ -220,6 +220,42 @@ static void limits_of_a_former_firmware_are_removed(void **state)
 	fx_destroy(r);
 }
 
+/* Register map 2.5 added the registers of the RDM, 2.4 the policy. */
+static void registers_that_an_older_device_lacks_are_not_written(void **state)
+{
+	enum { UNTOUCHED = 7, FORMER_POLICY = PUMICE_DMS_POLICY_CDM_PDM_VDM };
+	u32 minor;
+
+	(void)state;
+	for (minor = 3; minor <= 5; minor++) {
+		struct masters f = { .r = fx_create() };
+
+		fake_version = (PUMICE_SYS_VERSION__RESET & ~PUMICE_SYS_VERSION__MINOR__MASK) |
+			       minor;
+		pumice_gpu_mmio_write(f.r->gpu, 0, PUMICE_PDS_RDM_TASKS, UNTOUCHED, 4);
+		pumice_gpu_mmio_write(f.r->gpu, 0, PUMICE_PDS_DMS_POLICY, FORMER_POLICY, 4);
+		assert_int_equal(fx_boot(f.r), FWIF_STATE_READY);
+		assert_int_equal(reg(&f, PUMICE_PDS_RDM_TASKS), minor < 5 ? UNTOUCHED : 0);
+		assert_int_equal(reg(&f, PUMICE_PDS_DMS_POLICY), minor < 4 ? FORMER_POLICY : 0);
+		fx_vm(f.r, &f.vm);
+		scene_make(f.r, true, &f.scene);
+		fx_context_of(f.r, &f.vm, FWIF_DM_VDM, 1, &f.c[FWIF_DM_VDM]);
+		fx_context_of(f.r, &f.vm, FWIF_DM_PDM, 1, &f.c[FWIF_DM_PDM]);
+		f.r->boot->dms_policy = PUMICE_DMS_POLICY_ROUND_ROBIN;
+		run(&f, FWIF_DM_VDM);
+		run(&f, FWIF_DM_PDM);
+		assert_share(&f, FWIF_DM_VDM, 128);
+		if (minor < 5)
+			assert_int_equal(reg(&f, PUMICE_PDS_RDM_TASKS), UNTOUCHED);
+		else
+			assert_share(&f, FWIF_DM_RDM, 128);
+		assert_int_equal(reg(&f, PUMICE_PDS_DMS_POLICY),
+				 minor < 4 ? FORMER_POLICY : PUMICE_DMS_POLICY_ROUND_ROBIN);
+		fake_version = 0;
+		fx_destroy(f.r);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -234,6 +270,7 @@ int main(void)
 		TEST(the_policy_of_the_host_applies_from_the_next_job),
 		TEST(policies_that_do_not_exist_are_the_default),
 		cmocka_unit_test(limits_of_a_former_firmware_are_removed),
+		cmocka_unit_test(registers_that_an_older_device_lacks_are_not_written),
 	};
 
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

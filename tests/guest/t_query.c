@@ -2,12 +2,12 @@
 /* DEV_QUERY: sizes, buffers, values. */
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gpu.h"
 #include "harness.h"
 #include "presets.h"
+#include "properties.h"
 #include "pumice_names.h"
 #include "pumice_regs.h"
 #include "sync.h"
@@ -167,7 +167,7 @@ static const struct {
 	PUMICE_PRESET_CACHES(CACHES_OF)
 };
 
-/* Query the GPU, whose preset is one of the tables. */
+/* Query the GPU, whose preset is one of the tables; properties override its sizes. */
 static struct drm_pumice_query_gpu need_preset(void)
 {
 	struct drm_pumice_query_gpu info = need_info(need_gpu());
@@ -176,12 +176,10 @@ static struct drm_pumice_query_gpu need_preset(void)
 	return info;
 }
 
-/* PUMICE_PRESET names the preset if the guest has another than the default. */
 static void preset_is_that_of_the_device(void)
 {
-	const char *name = getenv("PUMICE_PRESET");
-
-	CHECK(!strcmp(pumice_preset_str(need_preset().preset), name ? name : "default"));
+	CHECK(!strcmp(pumice_preset_str(need_preset().preset),
+		      device_property("preset", "default")));
 }
 
 static void gpu_values_agree_with_the_contract(void)
@@ -190,13 +188,14 @@ static void gpu_values_agree_with_the_contract(void)
 	u32 lanes;
 
 	CHECK_EQUAL(info.version, PUMICE_SYS_VERSION__RESET);
-	CHECK_EQUAL(info.cores, sizes[info.preset].cores);
-	CHECK_EQUAL(info.uscs_per_core, sizes[info.preset].uscs);
-	CHECK_EQUAL(info.slots_per_usc, sizes[info.preset].slots);
-	CHECK_EQUAL(info.tasks_per_usc, sizes[info.preset].tasks);
-	CHECK_EQUAL(info.waves_per_usc, sizes[info.preset].waves);
-	CHECK_EQUAL(info.batch, sizes[info.preset].batch);
-	CHECK_EQUAL(info.slot_registers, sizes[info.preset].slot_registers);
+	CHECK_EQUAL(info.cores, device_size("cores", sizes[info.preset].cores));
+	CHECK_EQUAL(info.uscs_per_core, device_size("uscs", sizes[info.preset].uscs));
+	CHECK_EQUAL(info.slots_per_usc, device_size("slots", sizes[info.preset].slots));
+	CHECK_EQUAL(info.tasks_per_usc, device_size("tasks", sizes[info.preset].tasks));
+	CHECK_EQUAL(info.waves_per_usc, device_size("waves", sizes[info.preset].waves));
+	CHECK_EQUAL(info.batch, device_size("batch", sizes[info.preset].batch));
+	CHECK_EQUAL(info.slot_registers,
+		    device_size("slot-registers", sizes[info.preset].slot_registers));
 	CHECK_EQUAL(info.internal_registers, PUMICE_USC_OWN_REGS - info.slot_registers);
 	lanes = info.waves_per_usc * PUMICE_LANES;
 	CHECK_EQUAL(info.max_group_instances,
@@ -208,33 +207,43 @@ static void stores_have_the_sizes_of_the_preset(void)
 {
 	struct drm_pumice_query_gpu info = need_preset();
 
-	CHECK_EQUAL(info.unified_bytes, sizes[info.preset].unified_kib << 10);
-	CHECK_EQUAL(info.common_bytes, sizes[info.preset].common_kib << 10);
-	CHECK_EQUAL(info.local_bytes, sizes[info.preset].local_kib << 10);
-	CHECK(!strcmp(pumice_output_store_str(info.pixel_outputs), sizes[info.preset].outputs));
+	CHECK_EQUAL(info.unified_bytes,
+		    device_size("unified-store-kib", sizes[info.preset].unified_kib) << 10);
+	CHECK_EQUAL(info.common_bytes,
+		    device_size("common-store-kib", sizes[info.preset].common_kib) << 10);
+	CHECK_EQUAL(info.local_bytes,
+		    device_size("local-memory-kib", sizes[info.preset].local_kib) << 10);
+	CHECK(!strcmp(pumice_output_store_str(info.pixel_outputs),
+		      device_property("pixel-outputs", sizes[info.preset].outputs)));
 }
 
 static void caches_have_the_sizes_of_the_preset(void)
 {
 	struct drm_pumice_query_gpu info = need_preset();
+	const u32 *bytes = info.cache_bytes;
 
 	CHECK_EQUAL(sizeof(info.cache_bytes) / sizeof(info.cache_bytes[0]), PUMICE_CACHE_COUNT);
-	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_SLC], caches[info.preset].slc_kib << 10);
-	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_DATA_L1], caches[info.preset].data_l1);
-	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_DATA_L2], caches[info.preset].data_l2);
-	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_TEXTURE_L1], caches[info.preset].texture_l1);
-	CHECK_EQUAL(info.cache_bytes[PUMICE_CACHE_TEXTURE_L2], caches[info.preset].texture_l2);
+	CHECK_EQUAL(bytes[PUMICE_CACHE_SLC],
+		    device_size("slc-kib", caches[info.preset].slc_kib) << 10);
+	CHECK_EQUAL(bytes[PUMICE_CACHE_DATA_L1],
+		    device_size("data-l1-bytes", caches[info.preset].data_l1));
+	CHECK_EQUAL(bytes[PUMICE_CACHE_DATA_L2],
+		    device_size("data-l2-bytes", caches[info.preset].data_l2));
+	CHECK_EQUAL(bytes[PUMICE_CACHE_TEXTURE_L1],
+		    device_size("texture-l1-bytes", caches[info.preset].texture_l1));
+	CHECK_EQUAL(bytes[PUMICE_CACHE_TEXTURE_L2],
+		    device_size("texture-l2-bytes", caches[info.preset].texture_l2));
 }
 
 static void units_have_the_sizes_of_the_preset(void)
 {
 	struct drm_pumice_query_gpu info = need_preset();
 
-	CHECK_EQUAL(info.vpm_bytes, sizes[info.preset].vpm_kib << 10);
-	CHECK_EQUAL(info.idx_fifo, sizes[info.preset].idx);
-	CHECK_EQUAL(info.chunk_fifo, sizes[info.preset].chunks);
-	CHECK_EQUAL(info.tile_fifo, sizes[info.preset].tiles);
-	CHECK_EQUAL(info.tsp_vertices, sizes[info.preset].tsp);
+	CHECK_EQUAL(info.vpm_bytes, device_size("vpm-kib", sizes[info.preset].vpm_kib) << 10);
+	CHECK_EQUAL(info.idx_fifo, device_size("idx-fifo", sizes[info.preset].idx));
+	CHECK_EQUAL(info.chunk_fifo, device_size("chunk-fifo", sizes[info.preset].chunks));
+	CHECK_EQUAL(info.tile_fifo, device_size("tile-fifo", sizes[info.preset].tiles));
+	CHECK_EQUAL(info.tsp_vertices, device_size("tsp-vertices", sizes[info.preset].tsp));
 	CHECK_EQUAL(info.tcus_per_spu, info.uscs_per_core);
 }
 

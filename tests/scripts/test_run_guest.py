@@ -29,6 +29,7 @@ if [ "$(wc -l <"$RUNS")" -lt "$GOOD" ]; then
 	exit 0
 fi
 echo "booting" >"$console"
+echo "$*" >"$RUNS.words"
 [ -z "$HANG" ] || exec sleep 60
 touch "$share/job.log" "$share/dmesg"
 echo 0 >"$share/status"
@@ -56,6 +57,8 @@ class BootAgain(unittest.TestCase):
                  str(work / "qemu"), "--timeout", "40", "--boot-timeout", "1" if hang else "20"],
                 env=environment, capture_output=True, text=True, check=False)
             runs = len((work / "runs").read_text().splitlines())
+            words = work / "runs.words"
+            self.words = words.read_text().split() if words.exists() else []
             return done.returncode, runs, done.stderr
 
     def test_stale_breakpoint_at_boot_boots_again_and_reports_it(self):
@@ -82,6 +85,9 @@ class BootAgain(unittest.TestCase):
     def test_good_guest_boots_once(self):
         status, runs, printed = self.boot(good=1)
         self.assertEqual((status, runs, printed), (0, 1, ""))
+        # The guest's tests read the properties of their device.
+        device, = [word for word in self.words if word.startswith("pumice,")]
+        self.assertIn("pumice_device=" + device.removesuffix(",bus=port0"), self.words)
 
     def test_guest_that_does_not_boot_is_stopped_before_its_timeout(self):
         status, runs, printed = self.boot(good=1, hang="yes")

@@ -382,19 +382,25 @@ void draw_queue(struct draw *d)
 	d->scene ^= 1;
 }
 
+bool draw_spans_overlap(const struct draw_span *a, const struct draw_span *b)
+{
+	return a->start < b->end && b->start < a->end && a->start < a->end && b->start < b->end;
+}
+
 /* Count a frame of which some was binned while the previous one was rendered. */
 static void count_overlap(struct draw *d, uint64_t job)
 {
 	struct pumice_job_result geometry, fragment;
+	struct draw_span binned;
 
 	if (pumice_context_get_job_result(d->render, job - 1, &geometry, sizeof(geometry)) ||
 	    pumice_context_get_job_result(d->render, job, &fragment, sizeof(fragment)))
 		return;
 	d->geometry_ns = ticks_ns(d, geometry.end - geometry.start);
 	d->fragment_ns = ticks_ns(d, fragment.end - fragment.start);
-	d->overlapped += geometry.start < d->fragment_end && geometry.end > d->fragment_start;
-	d->fragment_start = fragment.start;
-	d->fragment_end = fragment.end;
+	binned = (struct draw_span){ geometry.start, geometry.end };
+	d->overlapped += draw_spans_overlap(&binned, &d->rendered);
+	d->rendered = (struct draw_span){ fragment.start, fragment.end };
 }
 
 uint8_t *draw_complete(struct draw *d)

@@ -34,6 +34,11 @@ struct draw_frame {
 	uint64_t job;			/* number of its fragment job */
 };
 
+/* A time of the GPU clock, without its end. */
+struct draw_span {
+	uint64_t start, end;
+};
+
 struct draw {
 	const char *name;
 	struct pumice_device *dev;
@@ -50,8 +55,7 @@ struct draw {
 	uint64_t clock_hz, geometry_ns, fragment_ns;	/* of the last frame, by the GPU clock */
 	struct pumice_perfmon *perfmon;	/* counts all frames */
 	struct draw_frame frame[2];	/* by scene; with options.ahead */
-	uint64_t fragment_start, fragment_end;	/* GPU clock, of the last frame; with
-						 * options.ahead */
+	struct draw_span rendered;	/* fragment job of the last frame; with options.ahead */
 	uint32_t overlapped;		/* frames whose geometry job overlapped the fragment job
 					 * of the previous one */
 };
@@ -117,6 +121,9 @@ void draw_end(struct draw *draw);
  * of a third one needs the first one to be complete.
  */
 void draw_queue(struct draw *draw);
+/* Return whether the GPU did both at some time. A span of no ticks overlaps none. */
+bool draw_spans_overlap(const struct draw_span *a, const struct draw_span *b);
+
 /*
  * Wait for the oldest queued frame, and read its picture, as draw_pixels(). NULL: none is queued.
  */

@@ -4,9 +4,10 @@
 ; same few words. Instance g receives a ticket, and the old value of an
 ; exchange, and stores both. Local memory also counts a group's instances.
 ;
-; Uniforms: words (64-bit address), tickets, exchanged values (the same).
+; Uniforms: words (64-bit address), tickets, exchanged values (the same). The including file
+; defines GROUP, the instances of a work-group.
 
-.group    128, 1, 1
+.group    GROUP, 1, 1
 .local    16
 .uniforms sh0, 6		; words sh0, tickets sh2, exchanged sh4
 .input    v0, global_x

@@ -1,19 +1,21 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Every work-group, of two tasks, copies 160 words of its input to local memory and to the common
-; store of both tasks, computes in local memory, and copies both back: one instruction each for
-; the whole group. Before that each task replaces its first 16 shared words by a burst.
+; Every work-group, of one or two tasks, copies a word of input an instance to local memory and
+; to the common store of each task, computes in local memory, and copies both back: one
+; instruction each for the whole group. Before that each task replaces its first 16 shared words
+; by a burst.
 ;
-; Result: word i is 3 in[i] + in[159 - i]; word 160 + i is in[i], or in[16 + i] if i < 16.
+; The including file defines GROUP, the instances of a work-group, at least 32.
+; Result: word i is 3 in[i] + in[GROUP - 1 - i]; word GROUP + i is in[i], or in[16 + i] if i < 16.
 ;
 ; Uniforms: input (64-bit address), results (the same). Neither crosses 4 GiB.
 
-.group    160, 1, 1
-.local    640
+.group    GROUP, 1, 1
+.local    GROUP * 4
 .uniforms sh0, 4		; input sh0, results sh2
 .input    sh4, group_x
 .input    v0, local_x
-.equ      WORDS, 160
+.equ      WORDS, GROUP
 .equ      BYTES, WORDS * 4
 
 .alias    source, r2[0]		; of the group; the upper word is r3[0]

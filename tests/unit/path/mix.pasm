@@ -3,11 +3,12 @@
 ; A program whose result depends on every bit: f32 sums whose order counts,
 ; local memory, barriers, reductions, shuffles, and per-lane control.
 ;
-; Each instance of a group of 96 starts from its global number, iterates ROUNDS
-; times, and stores one word. Uniforms: out (64-bit address), rounds, seed.
+; Each instance starts from its global number, iterates ROUNDS times, and stores one
+; word. Uniforms: out (64-bit address), rounds, seed. The including file defines GROUP,
+; the instances of a work-group, a multiple of 32.
 
-.group    96, 1, 1
-.local    384
+.group    GROUP, 1, 1
+.local    GROUP * 4
 .uniforms sh0, 4		; out sh0, rounds sh2, seed sh3
 .input    v0, global_x
 .input    v1, local_x
@@ -28,10 +29,10 @@
 next:
 	local_store32	[one], mine, value
 	barrier
-	; the neighbour 37 positions further, modulo the group
-	add.u32		other, v1, 37
-	ge.u32		odd, other, 96
-	mul.u32		r7, odd, 96
+	; the neighbour 21 positions further, modulo the group
+	add.u32		other, v1, 21
+	ge.u32		odd, other, GROUP
+	mul.u32		r7, odd, GROUP
 	sub.u32		other, other, r7
 	shl.u32		other, other, 2
 	local_load32	part, [one], other

@@ -3,6 +3,7 @@
 #include "path.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "store.pasm.h"
 
@@ -117,17 +118,24 @@ bool path_run_if_it_fits(struct path *p, uint32_t instances)
 {
 	struct pumice_context_state state;
 	struct pumice_device_info info;
-	int ret = path_run(p, &state);
+	void *before = malloc(p->out_bytes);
+	bool fits;
+	int ret;
 
+	assert_non_null(before);
+	memcpy(before, p->out_cpu, p->out_bytes);
+	ret = path_run(p, &state);
 	assert_int_equal(pumice_device_info(p->dev, &info), 0);
-	if (instances > info.max_group_instances) {
+	fits = instances <= info.max_group_instances;
+	if (!fits) {
 		assert_int_equal(ret, -EIO);
 		assert_int_equal(state.fault, PUMICE_FAULT_PDS_RESOURCE);
-		return false;
-	}
-	if (ret)
+		assert_memory_equal(p->out_cpu, before, p->out_bytes);
+	} else if (ret) {
 		fail_msg("%s", pumice_device_error(p->dev));
-	return true;
+	}
+	free(before);
+	return fits;
 }
 
 void path_run_briefly(struct path *p)

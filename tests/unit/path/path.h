@@ -39,6 +39,16 @@ struct path {
 	unsigned int cores, threads;
 };
 
+/* A program, assembled for work-groups of some size. */
+struct path_sized {
+	uint32_t group;		/* instances */
+	const void *file;
+	size_t bytes;
+};
+
+/* Of NAME_SIZE.pasm.h. */
+#define PATH_SIZED(name, size)	{ size, name##_##size##_program, sizeof(name##_##size##_program) }
+
 /* Open a device with p->cores and p->threads; close it. */
 void path_open(struct path *p);
 void path_close(struct path *p);
@@ -58,7 +68,8 @@ void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t group
 int path_run(struct path *p, struct pumice_context_state *state);
 /*
  * The same; a work-group of this number of instances must run if a USC has room for it, and
- * else must be refused as one that can never fit. Returns whether it ran.
+ * else must be refused as one that can never fit, before any of them writes to p->out. Returns
+ * whether it ran.
  */
 bool path_run_if_it_fits(struct path *p, uint32_t instances);
 /* Let the GPU work briefly: without threads it works during waits only. */

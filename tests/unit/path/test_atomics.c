@@ -4,11 +4,16 @@
 
 #include <stdlib.h>
 
-#include "atomics.pasm.h"
+#include "atomics_128.pasm.h"
+#include "atomics_32.pasm.h"
+#include "atomics_64.pasm.h"
 
-#define GROUP	128u
-#define GROUPS	512u
-#define N	(GROUP * GROUPS)
+#define N	65536u	/* instances */
+
+/* The presets have room for two waves at least. */
+static const struct path_sized programs[] = {
+	PATH_SIZED(atomics, 128), PATH_SIZED(atomics, 64), PATH_SIZED(atomics, 32),
+};
 
 /* Words that atomics.pasm accesses, in this order. */
 enum { COUNT, DOWN, MIN, MAX, AND, OR, XOR, XCHG, FLOAT, MIN_SIGNED, MAX_UNSIGNED, CMPXCHG,
@@ -26,7 +31,7 @@ static void set_up(uint32_t *w)
 	memset(w + TICKETS, 0xff, 2 * N * sizeof(*w));
 }
 
-static void check_words(const uint32_t *w)
+static void check_words(const uint32_t *w, uint32_t group)
 {
 	uint32_t all = 0, i;
 	float sum;
@@ -46,7 +51,7 @@ static void check_words(const uint32_t *w)
 	assert_int_equal(w[MAX_UNSIGNED], N - 1);
 	assert_int_equal(w[CMPXCHG], N / 4);
 	assert_int_equal(w[LOCAL], N);
-	assert_int_equal(w[LOCAL_MOST], GROUPS * (GROUP - 1));
+	assert_int_equal(w[LOCAL_MOST], N / group * (group - 1));
 }
 
 /* Each of 0 to count - 1 occurs once; one of them may be stored elsewhere. */
@@ -65,23 +70,31 @@ static void check_each_once(const uint32_t *list, uint32_t apart, uint32_t count
 	free(seen);
 }
 
-static void check_contention(struct path *p)
+static void check_contention_of(struct path *p, const struct path_sized *program)
 {
 	const uint32_t uniforms[6] = {
 		VA_WORDS(p->out_va), VA_WORDS(p->out_va + TICKETS * 4),
 		VA_WORDS(p->out_va + EXCHANGED * 4),
 	};
-	struct pumice_kernel *k = path_kernel(p, atomics_program, sizeof(atomics_program));
+	struct pumice_kernel *k = path_kernel(p, program->file, program->bytes);
 
 	set_up(p->out_cpu);
-	path_dispatch(p, k, GROUPS, uniforms, 6);
-	if (path_run_if_it_fits(p, GROUP)) {
-		check_words(p->out_cpu);
+	path_dispatch(p, k, N / program->group, uniforms, 6);
+	if (path_run_if_it_fits(p, program->group)) {
+		check_words(p->out_cpu, program->group);
 		check_each_once(p->out_cpu + TICKETS, 0, N);
 		/* Every value except the last was exchanged for another, as was the initial 0. */
 		check_each_once(p->out_cpu + EXCHANGED, p->out_cpu[XCHG], N + 1);
 	}
 	pumice_kernel_destroy(k);
+}
+
+static void check_contention(struct path *p)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		check_contention_of(p, &programs[i]);
 }
 
 static void atomics_of_all_cores_on_one_word_are_all_applied(void **state)

@@ -5,14 +5,28 @@
 #include <stdlib.h>
 
 #include "add.pasm.h"
-#include "copies.pasm.h"
-#include "mix.pasm.h"
+#include "copies_160.pasm.h"
+#include "copies_32.pasm.h"
+#include "copies_64.pasm.h"
+#include "mix_32.pasm.h"
+#include "mix_64.pasm.h"
+#include "mix_96.pasm.h"
 #include "store.pasm.h"
 
-#define GROUP	96u
 #define GROUPS	40u
 #define ROUNDS	25u
 #define LANES	32u
+#define SIZES	3u
+#define GROUP	96u	/* instances of a group of mix.pasm, at most */
+
+/* The presets have room for two waves at least. */
+static const struct path_sized mix[SIZES] = {
+	PATH_SIZED(mix, 96), PATH_SIZED(mix, 64), PATH_SIZED(mix, 32),
+};
+
+static const struct path_sized copies[SIZES] = {
+	PATH_SIZED(copies, 160), PATH_SIZED(copies, 64), PATH_SIZED(copies, 32),
+};
 
 static void check_job(struct path *p)
 {
@@ -36,48 +50,58 @@ static float reduce_wave(const float *v)
 	return (chunk[0] + chunk[1]) + (chunk[2] + chunk[3]);
 }
 
-static void mix_group(uint32_t group, float seed, float *value)
+/* Of group @group, of @size instances. */
+static void mix_group(uint32_t group, uint32_t size, float seed, float *value)
 {
 	float part[GROUP], shuffled[GROUP], sum;
 	uint32_t round, i, wave;
 
-	for (i = 0; i < GROUP; i++)
-		value[i] = (float)(group * GROUP + i) * seed;
+	for (i = 0; i < size; i++)
+		value[i] = (float)(group * size + i) * seed;
 	for (round = 0; round < ROUNDS; round++) {
-		for (i = 0; i < GROUP; i++)
-			part[i] = value[(i + 37) % GROUP] * 0.3f;
-		for (i = 0; i < GROUP; i++)
+		for (i = 0; i < size; i++)
+			part[i] = value[(i + 21) % size] * 0.3f;
+		for (i = 0; i < size; i++)
 			value[i] = value[i] + part[i];
-		for (i = 0; i < GROUP; i++)
+		for (i = 0; i < size; i++)
 			shuffled[i] = value[i / LANES * LANES + (i + 5) % LANES];
-		for (wave = 0; wave < GROUP / LANES; wave++) {
+		for (wave = 0; wave < size / LANES; wave++) {
 			sum = reduce_wave(value + wave * LANES) * 0.01f;
 			for (i = wave * LANES; i < (wave + 1) * LANES; i++)
 				if (i & 1)
 					value[i] = shuffled[i] + sum;
 		}
-		for (i = 0; i < GROUP; i++)
+		for (i = 0; i < size; i++)
 			value[i] = value[i] * 0.5f;
 	}
 }
 
-static void check_mix(struct path *p)
+static void check_mix_of(struct path *p, const struct path_sized *program)
 {
 	const float seed = 1.7f;
 	uint32_t uniforms[4] = { VA_WORDS(p->out_va), ROUNDS }, group;
-	struct pumice_kernel *k = path_kernel(p, mix_program, sizeof(mix_program));
+	struct pumice_kernel *k = path_kernel(p, program->file, program->bytes);
 	float expect[GROUP];
 	bool ran;
 
 	memcpy(&uniforms[3], &seed, 4);
 	path_dispatch(p, k, GROUPS, uniforms, 4);
-	/* Three waves: a compute unit has two (document 002, "Our own architecture"). */
-	ran = path_run_if_it_fits(p, GROUP);
+	/* A compute unit of "waves" has two (document 002, "Our own architecture"), not three. */
+	ran = path_run_if_it_fits(p, program->group);
 	for (group = 0; ran && group < GROUPS; group++) {
-		mix_group(group, seed, expect);
-		assert_memory_equal(p->out_cpu + group * GROUP, expect, sizeof(expect));
+		mix_group(group, program->group, seed, expect);
+		assert_memory_equal(p->out_cpu + group * program->group, expect,
+				    program->group * sizeof(expect[0]));
 	}
 	pumice_kernel_destroy(k);
+}
+
+static void check_mix(struct path *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < SIZES; i++)
+		check_mix_of(p, &mix[i]);
 }
 
 static void results_are_the_same_bits_for_any_cores_and_threads(void **state)
@@ -114,32 +138,38 @@ static void launches_after_a_fence_read_the_stores_before_it(void **state)
 	path_each(check_fence);
 }
 
-#define COPIED 160u	/* words and instances of a group of copies.pasm */
-
-static void check_copies(struct path *p)
+static void check_copies_of(struct path *p, const struct path_sized *program)
 {
-	const uint32_t input = GROUPS * 2 * COPIED;
+	const uint32_t copied = program->group, input = GROUPS * 2 * copied;
 	const uint64_t from = p->out_va + input * sizeof(uint32_t);
 	const uint32_t uniforms[4] = { VA_WORDS(from), VA_WORDS(p->out_va) };
-	struct pumice_kernel *k = path_kernel(p, copies_program, sizeof(copies_program));
+	struct pumice_kernel *k = path_kernel(p, program->file, program->bytes);
 	uint32_t group, i;
 	bool ran;
 
 	assert_true(p->out_va >> 32 == (p->out_va + p->out_bytes) >> 32);
-	for (i = 0; i < GROUPS * COPIED; i++)
+	for (i = 0; i < GROUPS * copied; i++)
 		p->out_cpu[input + i] = i * 0x9e3779b1u;
 	path_dispatch(p, k, GROUPS, uniforms, 4);
-	ran = path_run_if_it_fits(p, COPIED);
+	ran = path_run_if_it_fits(p, copied);
 	for (group = 0; ran && group < GROUPS; group++) {
-		const uint32_t *in = p->out_cpu + input + group * COPIED;
-		const uint32_t *out = p->out_cpu + group * 2 * COPIED;
+		const uint32_t *in = p->out_cpu + input + group * copied;
+		const uint32_t *out = p->out_cpu + group * 2 * copied;
 
-		for (i = 0; i < COPIED; i++) {
-			assert_int_equal(out[i], 3 * in[i] + in[COPIED - 1 - i]);
-			assert_int_equal(out[COPIED + i], in[i < 16 ? 16 + i : i]);
+		for (i = 0; i < copied; i++) {
+			assert_int_equal(out[i], 3 * in[i] + in[copied - 1 - i]);
+			assert_int_equal(out[copied + i], in[i < 16 ? 16 + i : i]);
 		}
 	}
 	pumice_kernel_destroy(k);
+}
+
+static void check_copies(struct path *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < SIZES; i++)
+		check_copies_of(p, &copies[i]);
 }
 
 static void work_groups_copy_between_memory_and_both_stores(void **state)

@@ -264,6 +264,44 @@ static void a_stage_that_can_never_fit_is_refused(void **state)
 	fx_destroy(fx);
 }
 
+/*
+ * Documentation/device.rst, "Presets": the sizes of "waves", whose stores have 96 rows of 32 lanes.
+ * A task is not divided, though a wave of the stages that are refused would fit.
+ */
+static void a_stage_has_to_fit_with_a_full_task(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { TASK, END };
+	static const struct fx_stores waves = {
+		.unified_bytes = 12 << 10, .common_bytes = FX_COMMON, .local_bytes = FX_LOCAL,
+		.batch = 64, .slots = 2, .tasks = 4,
+	};
+	static const enum usc_stage stages[] = { USC_STAGE_VERTEX, USC_STAGE_FRAGMENT,
+						 USC_STAGE_RAYS };
+	struct fixture *fx = fx_create(1, &waves);
+	u32 i, temps;
+
+	(void)state;
+	for (i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
+		const struct pds_stage_limits limits = {
+			.stage = stages[i], .vo = stages[i] == USC_STAGE_FRAGMENT ? 0 : 8,
+		};
+
+		for (temps = 40; temps <= 41; temps++) {
+			const struct pumice_stage registers = { .temps = (u8)temps, .attrs = 8 };
+			struct pds_stage stage;
+
+			assert_int_equal(stage_load(fx, &registers, &limits, insns, 2, &stage),
+					 temps == 40);
+			if (temps == 40)
+				pds_stage_drop(fx->pds, &stage);
+			else
+				fx_expect_fault(fx, PUMICE_FAULT_PDS_RESOURCE, PUMICE_UNIT_PDS,
+						FX_PDS, 0);
+		}
+	}
+	fx_destroy(fx);
+}
+
 static void bad_programs_are_refused_by_address(void **state)
 {
 	static const struct pumice_pds_insn no_task[] = { LDI(SH, 0, 1), END };
@@ -328,6 +366,7 @@ int main(void)
 		cmocka_unit_test(a_stage_is_loaded_with_its_limits),
 		cmocka_unit_test(later_pieces_have_the_state_that_was_checked),
 		cmocka_unit_test(a_stage_that_can_never_fit_is_refused),
+		cmocka_unit_test(a_stage_has_to_fit_with_a_full_task),
 		cmocka_unit_test(bad_programs_are_refused_by_address),
 		cmocka_unit_test(outputs_of_rays_need_rows_of_the_pool),
 	};

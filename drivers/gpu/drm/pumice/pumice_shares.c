@@ -38,6 +38,13 @@ static const struct {
 
 static const char *const resources[] = { "tasks", "unified", "common", "local" };
 
+/* Return whether device and firmware have this data master: the RDM is newer than the others. */
+static bool shares_has_master(const struct pumice_device *pdev, u32 dm)
+{
+	return dm != FWIF_PDS_SHARE_BYTE_RDM ||
+	       pumice_device_supports(pdev, FWIF_RDM_SINCE_MAP, FWIF_RDM_SINCE);
+}
+
 /* Print the limits that the firmware has set, of one USC. */
 static void shares_print_limits(struct seq_file *m, struct pumice_device *pdev, u32 dm)
 {
@@ -72,17 +79,14 @@ static void shares_print_policy(struct seq_file *m, struct pumice_device *pdev, 
 	seq_putc(m, '\n');
 }
 
-static int pumice_shares_show(struct seq_file *m, void *data)
+/* Print the share of each data master, and if @awake what the firmware has set. */
+static void shares_print(struct seq_file *m, struct pumice_device *pdev, bool awake)
 {
-	struct pumice_device *pdev = m->private;
 	u32 dm, share, shares = READ_ONCE(pdev->fw.pds_shares);
-	bool awake;
-	int idx;
 
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return -ENODEV;
-	awake = pumice_pm_get_if_awake(pdev);
 	for (dm = 0; dm < ARRAY_SIZE(masters); dm++) {
+		if (!shares_has_master(pdev, dm))
+			continue;
 		share = shares >> dm * SHARE_BITS & SHARE_NONE;
 		if (share == SHARE_NONE)
 			seq_printf(m, "%s: none", masters[dm].name);
@@ -95,6 +99,18 @@ static int pumice_shares_show(struct seq_file *m, void *data)
 		seq_putc(m, '\n');
 	}
 	shares_print_policy(m, pdev, awake);
+}
+
+static int pumice_shares_show(struct seq_file *m, void *data)
+{
+	struct pumice_device *pdev = m->private;
+	bool awake;
+	int idx;
+
+	if (!drm_dev_enter(&pdev->drm, &idx))
+		return -ENODEV;
+	awake = pumice_pm_get_if_awake(pdev);
+	shares_print(m, pdev, awake);
 	if (awake)
 		pumice_pm_put(pdev);
 	drm_dev_exit(idx);
@@ -152,6 +168,17 @@ static int shares_parse(char *word, u32 *shares, u32 *policy)
 	return 0;
 }
 
+/* Return whether the firmware, which may be older, applies all that differs from the default. */
+static bool shares_supported(const struct pumice_device *pdev, u32 shares, u32 policy)
+{
+	u32 dm;
+
+	for (dm = 0; dm < ARRAY_SIZE(masters); dm++)
+		if (shares >> dm * SHARE_BITS & SHARE_NONE && !shares_has_master(pdev, dm))
+			return false;
+	return !policy || shares_has_policy(pdev);
+}
+
 /* Apply all words, or none if one is not accepted. */
 static int shares_change(struct pumice_device *pdev, char *text)
 {
@@ -165,8 +192,7 @@ static int shares_change(struct pumice_device *pdev, char *text)
 		if (err)
 			return err;
 	}
-	/* Older firmware would ignore it. */
-	if (policy && !shares_has_policy(pdev))
+	if (!shares_supported(pdev, shares, policy))
 		return -EOPNOTSUPP;
 	WRITE_ONCE(pdev->fw.pds_shares, shares);
 	WRITE_ONCE(pdev->fw.dms_policy, policy);
@@ -210,3 +236,7 @@ void pumice_shares_init(struct pumice_device *pdev, struct dentry *root)
 {
 	debugfs_create_file("pds_shares", 0600, root, pdev, &pumice_shares_fops);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_shares_test.c"
+#endif
