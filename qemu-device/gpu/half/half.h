@@ -4,7 +4,7 @@
  * TITR.
  *
  * Source: document 004, "TAG", "TF", "UITR" and "TITR": two of each a core, each shared by two of
- * four pipes (../share.h). Document 000, "Texture Pipeline Unit": each USC has an interface of a TCU,
+ * four pipes (share.h). Document 000, "Texture Pipeline Unit": each USC has an interface of a TCU,
  * and those of a core form an SPU.
  */
 #ifndef PUMICE_GPU_HALF_H

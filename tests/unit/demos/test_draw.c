@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which frames the demos count as binned while the previous one was rendered. */
+/* Frames that the demos count as binned while the previous one was rendered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

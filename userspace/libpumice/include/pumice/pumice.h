@@ -71,8 +71,8 @@ struct pumice_trace;
  *       (their store: common or partition), vpm-kib, idx-fifo, chunk-fifo, tile-fifo,
  *       tsp-vertices, slc-kib, data-l1-bytes, data-l2-bytes, texture-l1-bytes, texture-l2-bytes
  *       (caches, modelled in mode counted), slice-us (time slice of a job), split (primitives that
- *       are dispatched to a core at a time), cdm-share, vdm-share, pdm-share, rdm-share (of the USCs
- *       while two data masters have jobs, in 1/256; 255: all), dms-policy (which of them wait
+ *       are dispatched to a core at a time), cdm-share, vdm-share, pdm-share, rdm-share (of the
+ *       USCs while two data masters have jobs, in 1/256; 255: all), dms-policy (which of them wait
  *       for others: graphics, round-robin, or an order such as cdm-vdm-pdm), job-timeout-ms (30000:
  *       a job that has run for longer is killed inside waits; 0: none), attach (1: other processes
  *       of the user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early,

@@ -87,7 +87,8 @@ static void policies_are_refused_where_they_are_not_supported(struct kunit *test
 		u32 policy = cases[i].err ? 0 : PUMICE_DMS_POLICY_ROUND_ROBIN;
 
 		KUNIT_EXPECT_EQ(test, shares_test_change(f, "policy=graphics"), 0);
-		KUNIT_EXPECT_EQ(test, shares_test_change(f, "policy=round-robin vdm=32"), cases[i].err);
+		KUNIT_EXPECT_EQ(test, shares_test_change(f, "policy=round-robin vdm=32"),
+				cases[i].err);
 		KUNIT_EXPECT_EQ(test, f->shared.boot.dms_policy, policy);
 		KUNIT_EXPECT_EQ(test, f->pdev.fw.dms_policy, policy);
 		KUNIT_EXPECT_EQ(test, f->shared.boot.pds_shares >> 8 & 255, policy ? 32 : 0);
