@@ -77,8 +77,8 @@
  * The hierarchy that they form. X(name, style, line, segment, data_ways, texture_ways, slc_ways)
  *
  *   style         data caches (enum pumice_cache_style of pumice_gpu.h): MCU, an L0 for each USC
- *                 and an L1 for the core (document 000), or DCU, an L1 for each half of a core
- *                 and an L2 for the core (document 004). Texture caches are shared likewise.
+ *                 and an L1 for the core, or DCU, an L1 for each half of a core
+ *                 and an L2 for the core. Texture caches are shared likewise.
  *   line          bytes of a line
  *   segment       bytes of the aligned part of a line in which memory is accessed
  *   data_ways     ways of the data caches, except of the MCU L0, all of whose lines form one set

@@ -102,7 +102,7 @@ def add_keys(keys, row, node):
 
 
 def check_units(diag, node, clients):
-    """Every unit but NONE makes requests, so that a new unit needs a policy."""
+    """Report every unit but NONE that has no client: a new unit needs a policy."""
     known = {row.unit.name for row in clients.rows if row.unit}
     for unit in clients.units.values if clients.units else []:
         if unit.name not in known and unit.name != "NONE":

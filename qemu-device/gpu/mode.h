@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modes of the GPU. They differ in what they observe; results are the same in all of them.
+ * Modes of the GPU. Results are the same in all of them.
  *
  * Fast mode is the default. In the others each access of a unit is a request to the memory
  * hierarchy (mmu_set_request()). A mode that also counts cycles belongs here, too: its clock

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which USCs of a core share the units and caches of which half.
+ * Halves of a core, whose USCs share units and caches.
  *
  * Source: document 004, "TAG" to "TITR", "DCU" and "TCU": two of each a core, each shared by two of
  * four pipes. A core of one USC has one half, others have two: the first ones of its USCs share the

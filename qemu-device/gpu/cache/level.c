@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who wrote to a line last. */
+/* Last writer of a line. */
 struct owner {
 	u8 client, usc;
 };

@@ -335,7 +335,7 @@ static void clean_core(struct hierarchy_core *core, const struct cache_range *ra
 		dcu_clean(core->dcu, range, sum);
 }
 
-/* Clean the SLC, after what the cores have written to it. */
+/* Clean the SLC, after the writes of the cores to it. */
 static void clean_slc(struct hierarchy *h, const struct cache_range *range, struct level_swept *sum)
 {
 	struct slc_swept swept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Tests of what pds_shares offers on older devices and firmware. Part of pumice_shares.c. */
+/* Tests of pds_shares on older devices and firmware. Part of pumice_shares.c. */
 #include <kunit/test.h>
 
 struct shares_fixture {
