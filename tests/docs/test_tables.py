@@ -17,6 +17,8 @@ OVERVIEW = "Documentation/overview.rst"
 DIAGRAM = "Documentation/pictures/overview.svg"
 # Folders of the GPU core that are not blocks of the diagram.
 NOT_DRAWN = {
+    **dict.fromkeys(("bif", "cache", "dcu", "hierarchy", "mcu", "slc"),
+                    "is part of the arrow to guest memory, in counted mode"),
     "core": "is the box of cores itself", "dm": "is shared by the data masters",
     "fifo": "is shared by blocks", "fwctl": "is drawn as a part of the firmware processor",
     "fwgdb": "is for debuggers", "half": "is the box of TAG and TF", "inject": "is for tests",

@@ -19,6 +19,7 @@ static struct shares_fixture *shares_fixture(struct kunit *test, u32 map_minor, 
 			  PUMICE_FIELD_PREP(PUMICE_SYS_VERSION__MINOR, map_minor);
 	f->pdev.fw.header.version = 7 << 16 | fw_minor;
 	f->pdev.fw.shared = &f->shared;
+	mutex_init(&f->pdev.fw.settings_lock);
 	f->m.buf = f->text;
 	f->m.size = sizeof(f->text) - 1;
 	return f;
@@ -30,9 +31,9 @@ static int shares_test_change(struct shares_fixture *f, const char *words)
 	int err;
 
 	strscpy(text, words, sizeof(text));
-	mutex_lock(&shares_lock);
+	mutex_lock(&f->pdev.fw.settings_lock);
 	err = shares_change(&f->pdev, text);
-	mutex_unlock(&shares_lock);
+	mutex_unlock(&f->pdev.fw.settings_lock);
 	return err;
 }
 
