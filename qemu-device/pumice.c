@@ -776,7 +776,7 @@ static void pumice_set_mode(Object *obj, const char *value, Error **errp)
 
     if (!s->gpu) {
         /* A name that is too long is refused with all that are unknown. */
-        pstrcpy(s->params.mode, sizeof(s->params.mode), value);
+        g_strlcpy(s->params.mode, value, sizeof(s->params.mode));
         return;
     }
     switch (pumice_gpu_set_mode(s->gpu, value)) {
