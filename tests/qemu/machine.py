@@ -202,6 +202,10 @@ class Machine:
         """Return the value of a property of the device."""
         return self.qmp("qom-get", path="/machine/peripheral/gpu", property=name)["return"]
 
+    def set_property(self, name, value):
+        """Set a property of the device at run time; returns QMP's reply."""
+        return self.qmp("qom-set", path="/machine/peripheral/gpu", property=name, value=value)
+
     def gpu_threads(self):
         """Count the threads of GPUs in QEMU. One that was joined can be listed for some time."""
         names = []

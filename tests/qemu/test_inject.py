@@ -7,18 +7,17 @@ from machine import CAP_EXPRESS, Machine, REG
 
 SLEEPER = [0x10500073, 0xffdff06f]
 STATE = {name[9:]: value for name, value in REG.items() if name.startswith("FW_STATE_")}
-PATH = "/machine/peripheral/gpu"
 DEVICE_CONTROL, FLR = 8, 0x8000     # in the express capability
 
 
 def request_fault(machine, text):
     """Set the property; returns QMP's reply."""
-    return machine.qmp("qom-set", path=PATH, property="inject", value=text)
+    return machine.set_property("inject", text)
 
 
 def pending_faults(machine):
     """Return the requests whose faults have not happened yet."""
-    return machine.qmp("qom-get", path=PATH, property="inject")["return"]
+    return machine.property("inject")
 
 
 class Inject(unittest.TestCase):

@@ -5,18 +5,6 @@ import unittest
 
 from machine import Machine, REG, refused
 
-PATH = "/machine/peripheral/gpu"
-
-
-def set_mode(machine, name):
-    """Set the property; returns QMP's reply."""
-    return machine.qmp("qom-set", path=PATH, property="mode", value=name)
-
-
-def mode(machine):
-    """Return the property."""
-    return machine.qmp("qom-get", path=PATH, property="mode")["return"]
-
 
 class Mode(unittest.TestCase):
     """No job runs in these machines."""
@@ -25,25 +13,25 @@ class Mode(unittest.TestCase):
         for properties, name in (("", "fast"), ("mode=fast", "fast"), ("mode=counted", "counted")):
             with self.subTest(properties), Machine(properties) as machine:
                 machine.enable()
-                self.assertEqual(mode(machine), name)
+                self.assertEqual(machine.property("mode"), name)
                 self.assertEqual(machine.field("SYS_MODE__MODE"), REG[f"MODE_{name.upper()}"])
 
     def test_it_changes_at_run_time_by_property_and_register(self):
         with Machine() as machine:
             machine.enable()
-            self.assertEqual(set_mode(machine, "counted"), {"return": {}})
+            self.assertEqual(machine.set_property("mode", "counted"), {"return": {}})
             self.assertEqual(machine.field("SYS_MODE__MODE"), REG["MODE_COUNTED"])
             self.assertEqual(machine.field("SYS_MODE__AVAILABLE"), 1)
             machine.reg("SYS_MODE", REG["MODE_FAST"])
-            self.assertEqual(mode(machine), "fast")
+            self.assertEqual(machine.property("mode"), "fast")
             self.assertEqual(machine.field("SYS_MODE__REFUSED"), 0)
 
     def test_a_reset_of_the_gpu_keeps_it(self):
         with Machine() as machine:
             machine.enable()
-            set_mode(machine, "counted")
+            machine.set_property("mode", "counted")
             machine.reg("SYS_RESET", REG["SYS_RESET_KEY"])
-            self.assertEqual(mode(machine), "counted")
+            self.assertEqual(machine.property("mode"), "counted")
 
     def test_others_are_refused_by_name(self):
         for name, text in (("slow", "mode must be fast, counted or strict"),
@@ -53,8 +41,8 @@ class Mode(unittest.TestCase):
                 self.assertIn(text, refused(f"mode={name}"))
                 with Machine() as machine:
                     machine.enable()
-                    self.assertIn(text, set_mode(machine, name)["error"]["desc"])
-                    self.assertEqual(mode(machine), "fast")
+                    self.assertIn(text, machine.set_property("mode", name)["error"]["desc"])
+                    self.assertEqual(machine.property("mode"), "fast")
 
     def test_the_register_refuses_others(self):
         with Machine() as machine:

@@ -34,11 +34,7 @@ static int destroy(void **state)
 
 static void request(u32 usc, enum pumice_mem_client client, u64 addr, u32 bytes)
 {
-	const struct mem_request r = {
-		.client = client, .ctx = 1, .addr = addr, .bytes = bytes,
-		.write = client == PUMICE_MEM_CLIENT_USC_STORE,
-		.atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC,
-	};
+	const struct mem_request r = lines_request(client, addr, bytes);
 
 	dcu_request(dcu, usc, &r);
 }
