@@ -57,15 +57,17 @@ static void all_locked_reservations_have_room_for_fences(struct kunit *test)
 {
 	struct submit *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	struct drm_gem_object *objects[2];
+	struct ww_acquire_ctx ticket;
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
+	ww_acquire_init(&ticket, &reservation_ww_class);
 	for (i = 0; i < ARRAY_SIZE(objects); i++) {
 		objects[i] = kunit_kzalloc(test, sizeof(*objects[i]), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
 		objects[i]->resv = &objects[i]->_resv;
 		dma_resv_init(objects[i]->resv);
-		KUNIT_ASSERT_EQ(test, dma_resv_lock(objects[i]->resv, NULL), 0);
+		KUNIT_ASSERT_EQ(test, dma_resv_lock(objects[i]->resv, &ticket), 0);
 	}
 	s->count = 3;
 	s->exec.objects = objects;
@@ -77,6 +79,7 @@ static void all_locked_reservations_have_room_for_fences(struct kunit *test)
 		dma_resv_unlock(objects[i]->resv);
 		dma_resv_fini(objects[i]->resv);
 	}
+	ww_acquire_fini(&ticket);
 }
 
 static struct kunit_case submit_cases[] = {
