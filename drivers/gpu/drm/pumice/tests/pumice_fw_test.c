@@ -50,9 +50,12 @@ static void settings_that_change_during_a_boot_are_not_lost(struct kunit *test)
 	thread = kthread_run(fill_shared, f, "pumice-fw-test");
 	if (!IS_ERR(thread))
 		filled = wait_for_completion_timeout(&f->done, msecs_to_jiffies(FILL_MS));
-	f->fw.pds_shares = boot->pds_shares = 2;
-	f->fw.dms_policy = boot->dms_policy = PUMICE_DMS_POLICY_VDM_CDM_PDM;
-	f->fw.log_level = boot->log_level = FWIF_LOG_DEBUG;
+	f->fw.pds_shares = 2;
+	boot->pds_shares = 2;
+	f->fw.dms_policy = PUMICE_DMS_POLICY_VDM_CDM_PDM;
+	boot->dms_policy = PUMICE_DMS_POLICY_VDM_CDM_PDM;
+	f->fw.log_level = FWIF_LOG_DEBUG;
+	boot->log_level = FWIF_LOG_DEBUG;
 	mutex_unlock(&f->fw.settings_lock);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
 	KUNIT_EXPECT_FALSE(test, filled);
