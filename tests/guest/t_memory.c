@@ -295,10 +295,11 @@ static void queued_jobs_are_charged_to_the_caller(void)
 {
 	struct cgroup cgroup = need_cgroup("owner");
 	struct held held = held_open();
-	struct drm_pumice_sync wait = wait_for(held.blocker.sync, 0);
-	const struct drm_pumice_job job = {
+	struct drm_pumice_sync done = then_signal(need_sync(held.fx.fd), 0);
+	const struct drm_pumice_sync syncs[] = { wait_for(held.blocker.sync, 0), done };
+	struct drm_pumice_job job = {
 		.context = held.fx.context, .stream = fx_empty_stream(&held.fx),
-		.syncs = ARRAY_OF(&wait, 1),
+		.syncs = ARRAY_OF(syncs, 1),
 	};
 	u64 before, more;
 	u32 i;
@@ -306,13 +307,17 @@ static void queued_jobs_are_charged_to_the_caller(void)
 	cgroup_enter(&cgroup);
 	CHECK_OK(gpu_submit(held.fx.fd, &job, 1, NULL));
 	before = cgroup_charged(&cgroup);
-	for (i = 1; i < DRM_PUMICE_MAX_QUEUED_JOBS; i++)
+	for (i = 2; i < DRM_PUMICE_MAX_QUEUED_JOBS; i++)
 		CHECK_OK(gpu_submit(held.fx.fd, &job, 1, NULL));
+	job.syncs.count = 2;
+	CHECK_OK(gpu_submit(held.fx.fd, &job, 1, NULL));
 	more = cgroup_charged(&cgroup) - before;
 	cgroup_enter(NULL);
 	test_note("%llu bytes a job", (unsigned long long)more / DRM_PUMICE_MAX_QUEUED_JOBS);
 	CHECK(more >= DRM_PUMICE_MAX_QUEUED_JOBS * JOB_BYTES);
 	CHECK_OK(gpu_context_destroy(held.fx.fd, held.blocker.context));
+	/* The queue has no space for another job before the first ones ran. */
+	need_wait(held.fx.fd, done.handle, 0);
 	fx_check_works(&held.fx);
 	cgroup_remove(&cgroup);
 }
