@@ -118,8 +118,8 @@ struct fwif_boot {
 	 * Byte n: share of data master n, CDM to PDM, and byte FWIF_PDS_SHARE_BYTE_RDM: of the RDM,
 	 * of the slots and stores of each USC while two of them have jobs, in 1/256; while n have,
 	 * each is limited to 2/n of its share. 255: no limit, 0: FWIF_PDS_SHARE_*. May change at
-	 * run time: it applies from the next start or end of a job. Since version 1.7, of the RDM
-	 * since 1.9.
+	 * run time: it applies from the next start or end of a job. Since version 1.7, that
+	 * of the RDM since 1.9.
 	 */
 	u32 pds_shares;
 	/*

@@ -108,6 +108,12 @@ ELSEWHERE = {
     (TESTING, "make igt-in-tree IGT_SRC=DIR"): IGT_TREE,
     ("Documentation/device.rst", "qemu-system-x86_64 -M q35 … -device pcie-root-port,id=rp0,slot=1 "
      "-device pumice,bus=rp0,cores=4,threads=2"): "tests/qemu/machine.py starts such machines",
+    ("Documentation/hierarchy.rst", "qemu-system-x86_64 … -device pumice,mode=counted"):
+        "tests/qemu/test_mode.py starts QEMU so",
+    ("Documentation/hierarchy.rst", "echo counted >/sys/kernel/debug/dri/0/mode"):
+        "tests/guest/t_debugfs does so",
+    ("Documentation/hierarchy.rst", "PUMICE_MODE=counted pumice-run …"):
+        "tests/unit/libpumice/test_objects.c sets it",
     (LIBRARY, "make install PREFIX=/usr/local"): LAYOUT,
     (LIBRARY, "cc program.c $(pkg-config --cflags --libs pumice)"):
         "tests/install/test_install.py compiles so with an installed library",

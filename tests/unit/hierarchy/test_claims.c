@@ -361,7 +361,7 @@ static void invalid_sizes_are_refused_with_a_reason(void **state)
 
 int main(void)
 {
-#define DCU(name) { #name " (DCU)", name, create_dcu, destroy, NULL }
+#define DCU(name) { #name "_dcu", name, create_dcu, destroy, NULL }
 #define BOTH(name) cmocka_unit_test_setup_teardown(name, create_mcu, destroy), DCU(name)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sixteen_threads_in_a_line_are_one_access_of_memory,
