@@ -110,6 +110,9 @@ static void halves_are_invalidated_alone(void **state)
 	assert_int_equal(sum.lines, 1);
 	assert_true(cache_find(level_cache(dcu_l1(dcu, 0)), 1, BASE, NULL));
 	assert_false(cache_find(level_cache(dcu_l1(dcu, 1)), 1, BASE, NULL));
+	dcu_invalidate_l1(dcu, DCU_ALL_HALVES, &all, &sum);
+	assert_int_equal(sum.lines, 2);
+	assert_false(cache_find(level_cache(dcu_l1(dcu, 0)), 1, BASE, NULL));
 }
 
 int main(void)

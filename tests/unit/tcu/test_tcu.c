@@ -55,21 +55,23 @@ static void first_caches_are_those_of_uscs_or_halves(void **state)
 	}
 }
 
-/* Four lines of a set remain, and the least recently used one is replaced. */
+/* Four lines of a set remain, and the one that was not used for longest is replaced. */
 static void sets_have_four_ways(void **state)
 {
-	const u64 set = 512 / 4;	/* bytes from a line to the next one of its set */
+	const u64 size = 512;	/* lines at this distance share a set, whatever the ways */
 	struct tcu_caches *tcu = create(true);
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < 8; i++)
-		read_texel(tcu, 0, i % 4 * set);
+	for (i = 0; i < 4; i++)
+		read_texel(tcu, 0, i * size);
+	for (i = 4; i--;)
+		read_texel(tcu, 0, i * size);
 	assert_int_equal(lines_of(tcu_caches_first(tcu, 0)).hits, 4);
-	read_texel(tcu, 0, 4 * set);
-	read_texel(tcu, 0, 3 * set);
-	assert_int_equal(lines_of(tcu_caches_first(tcu, 0)).hits, 5);
+	read_texel(tcu, 0, 4 * size);
 	read_texel(tcu, 0, 0);
+	assert_int_equal(lines_of(tcu_caches_first(tcu, 0)).hits, 5);
+	read_texel(tcu, 0, 3 * size);
 	assert_int_equal(lines_of(tcu_caches_first(tcu, 0)).hits, 5);
 	tcu_caches_destroy(tcu);
 }
