@@ -5,6 +5,7 @@
  * at the same time.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "../support/cmocka_all.h"
@@ -379,21 +380,62 @@ static void buffers_outside_of_memory_fault(void **state)
 
 /* ------------------------------------------------------------ threads */
 
-#define TURNS	200000u
+#define TURNS	4000000u	/* at most, if the threads do not run at the same time */
+#define MET	20000u		/* turns in which the other one made a turn, too: enough */
 
-/* Invert the bits of one quad, again and again. */
+static pthread_barrier_t both;
+
+struct inverter {
+	u32 quad, lost;
+	u32 turns;	/* atomic */
+	struct inverter *other;
+};
+
+/* Return the bits of quad 0 or 1, which a byte has. */
+static u32 bits_of(u32 quad)
+{
+	return __atomic_load_n(&tile.mask[0][0], __ATOMIC_RELAXED) >> quad * 4 & 15;
+}
+
+/* Run on a processor of its own, if there are two: on one, threads take turns of milliseconds. */
+static void use_processor(u32 number)
+{
+	cpu_set_t all, one;
+	int cpu;
+
+	if (sched_getaffinity(0, sizeof(all), &all) || CPU_COUNT(&all) < 2)
+		return;
+	CPU_ZERO(&one);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &all) && !number--) {
+			CPU_SET(cpu, &one);
+			break;
+		}
+	}
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* Invert the bits of one quad, again and again, and count how often another value is there. */
 static void *invert(void *arg)
 {
 	static const struct isp_state state = { .mask_op = PUMICE_MASK_OP_INVERT,
 						.depth_func = PUMICE_COMPARE_ALWAYS };
 	static const float depth[USC_SPAN_LANES];
-	const u32 quad = *(const u32 *)arg;
-	u32 n;
+	struct inverter *self = arg;
+	u32 n, met = 0, seen = 0;
 
-	for (n = 0; n < TURNS + 1; n++) {
-		struct usc_span span = { .quad = (u8)quad, .samples = 0x1111, .live = 0x1111 };
+	use_processor(self->quad);
+	pthread_barrier_wait(&both);
+	for (n = 0; n < TURNS && met < MET; n++) {
+		struct usc_span span = { .quad = (u8)self->quad, .samples = 0x1111,
+					 .live = 0x1111 };
+		u32 turns = __atomic_load_n(&self->other->turns, __ATOMIC_RELAXED);
 
 		isp_late_depth(&tile, &state, false, &span, depth);
+		self->lost += bits_of(self->quad) != (n % 2 ? 0 : 15);
+		__atomic_store_n(&self->turns, n, __ATOMIC_RELAXED);
+		met += turns != seen;
+		seen = turns;
 	}
 	return NULL;
 }
@@ -401,16 +443,25 @@ static void *invert(void *arg)
 /* Quads 0 and 1 share their bytes; two USCs run their programs. */
 static void bits_of_other_spans_are_kept(void **state)
 {
-	static u32 quad[2] = { 0, 1 };
-	pthread_t thread;
+	struct inverter inverter[2] = {
+		{ .quad = 0, .other = &inverter[1] }, { .quad = 1, .other = &inverter[0] },
+	};
+	pthread_t thread[2];
+	u32 i;
 
 	(void)state;
 	small_tile(1);
 	isp_mask_clear(&tile, false);
-	assert_int_equal(pthread_create(&thread, NULL, invert, &quad[1]), 0);
-	invert(&quad[0]);
-	pthread_join(thread, NULL);
-	assert_int_equal(tile.mask[0][0], 0xff);
+	pthread_barrier_init(&both, NULL, 2);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, invert, &inverter[i]), 0);
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&both);
+	print_message("turns: %u, %u; lost: %u, %u\n", inverter[0].turns, inverter[1].turns,
+		      inverter[0].lost, inverter[1].lost);
+	assert_int_equal(inverter[0].lost, 0);
+	assert_int_equal(inverter[1].lost, 0);
 	assert_int_equal(tile.mask[0][1], 0);
 }
 

@@ -4,7 +4,9 @@
  * that never fit, and that all resources are freed. The fake USCs check that no two groups
  * own the same unit of a store.
  */
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -542,6 +544,35 @@ static void each_of_sixty_four_uscs_is_used(void **state)
 	fx_destroy(fx);
 }
 
+static void out_of_time(int signal)
+{
+	(void)signal;
+	fail_msg("no answer within 20 s");
+}
+
+/*
+ * USCs without local memory look as if they had room, so that each of them is tried; the search
+ * ends nevertheless.
+ */
+static void a_group_waits_when_sixty_four_uscs_have_no_local_memory(void **state)
+{
+	struct fixture *fx = fx_create(PDS_MAX_USCS, &small_stores);
+	struct pds_launch launch = fx_launch(32, 1, 1);
+
+	(void)state;
+	launch.state.local_bytes = small_stores.local_bytes;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	signal(SIGALRM, out_of_time);
+	alarm(20);
+	assert_int_equal(fill(fx), PDS_MAX_USCS);
+	alarm(0);
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_WAIT);
+	fake_usc_finish(fx->usc[63], fake_usc_oldest(fx->usc[63]));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	fx_destroy(fx);
+}
+
 static u32 next_random(u64 *state)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
@@ -794,6 +825,7 @@ int main(void)
 		cmocka_unit_test(reset_empties_the_tlb),
 		cmocka_unit_test(a_pds_has_one_to_sixty_four_uscs),
 		cmocka_unit_test(each_of_sixty_four_uscs_is_used),
+		cmocka_unit_test(a_group_waits_when_sixty_four_uscs_have_no_local_memory),
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
