@@ -523,7 +523,8 @@ void workers_quiesce(struct workers *w, unsigned int self)
 	pthread_mutex_lock(&w->lock);
 	queue_before_wait(w);
 	for (i = 0; i < w->units; i++) {
-		steps[i] = w->unit[i].steps;
+		/* A step that begins from now on observes what the caller wrote before. */
+		steps[i] = w->unit[i].running ? w->unit[i].steps : UINT64_MAX;
 		if (w->unit[i].running && i != self)
 			atomic_store(&w->unit[i].stop, true);
 	}

@@ -816,6 +816,45 @@ static void quiesce_waits_for_running_steps_and_not_for_its_own(void **state)
 	fx_destroy(fx);
 }
 
+/* Until the call has returned, or for 10 s. */
+static bool returns(const struct call *call)
+{
+	struct timespec now;
+	time_t end;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (end = now.tv_sec + 10; !atomic_load(&call->done) && now.tv_sec < end;) {
+		sched_yield();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	}
+	return atomic_load(&call->done);
+}
+
+/* Unit 2 begins its first step when the call waits for that of unit 1 already. */
+static void quiesce_does_not_wait_for_steps_that_begin_later(void **state)
+{
+	struct fixture *fx = fx_create(2);
+	struct call call = { .fx = fx, .self = WORKERS_OUTSIDE };
+	pthread_t thread;
+	bool returned;
+
+	(void)state;
+	fx->held[1] = fx->held[2] = true;
+	workers_wake(fx->w, 1);
+	until_inside(fx, 1);
+	assert_int_equal(pthread_create(&thread, NULL, call_quiesce, &call), 0);
+	while (!atomic_load(&fx->stopped[1]))
+		sched_yield();
+	workers_wake(fx->w, 2);
+	until_inside(fx, 2);
+	fx->held[1] = false;
+	returned = returns(&call);
+	fx->held[2] = false;
+	pthread_join(thread, NULL);
+	assert_true(returned);
+	fx_destroy(fx);
+}
+
 static void quiesce_returns_although_units_start_new_steps(void **state)
 {
 	struct fixture *fx = fx_create(2);
@@ -959,6 +998,7 @@ int main(void)
 		cmocka_unit_test(deferred_wake_ups_of_all_units_are_passed_on),
 		cmocka_unit_test(units_at_home_are_those_of_the_thread),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
+		cmocka_unit_test(quiesce_does_not_wait_for_steps_that_begin_later),
 		cmocka_unit_test(quiesce_returns_although_units_start_new_steps),
 		cmocka_unit_test(park_waits_for_steps_and_holds_until_the_last_unpark),
 		cmocka_unit_test(nested_parks_hold_the_poller_until_the_last_unpark),
