@@ -762,6 +762,8 @@ static void reset_locked(struct pumice_gpu *gpu)
 		usc_reset(gpu->usc[i]);
 	halves_reset(gpu->halves);
 	mmu_reset(&gpu->mmu);
+	if (gpu->hierarchy)
+		hierarchy_reset(gpu->hierarchy);
 	trace_reset(&gpu->trace);
 	gpu_set_detail(gpu, false);
 	gpu_counters(gpu, gpu->perf_base);

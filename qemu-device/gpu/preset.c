@@ -232,13 +232,20 @@ static const char *check_ways(const struct pumice_gpu_config *c)
 
 static const char *check_hierarchy(const struct pumice_gpu_config *c)
 {
+	struct hierarchy_config config;
+	const char *why;
+
 	if (c->cache_style > PUMICE_CACHE_STYLE_DCU)
 		return "the caches of a core must be those of an MCU or of a DCU";
 	if (!is_size(c->line_bytes, MIN_LINE, MAX_LINE))
 		return "lines of caches must have 32 to 128 bytes, a power of two";
 	if (!is_size(c->segment_bytes, MIN_LINE, MAX_SEGMENT) || c->segment_bytes > c->line_bytes)
 		return "segments of lines must have 32 or 64 bytes, and be at most as long as a line";
-	return check_ways(c);
+	why = check_ways(c);
+	if (why)
+		return why;
+	config = preset_hierarchy(c);
+	return hierarchy_check(&config);
 }
 
 const char *preset_check(const struct pumice_gpu_config *c)

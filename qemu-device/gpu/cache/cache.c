@@ -40,7 +40,7 @@ static bool power_of_two(u32 n)
 const char *cache_check(const struct cache_config *config)
 {
 	if (!power_of_two(config->bytes) || config->bytes > CACHE_MAX_BYTES)
-		return "bytes of a cache must be a power of two, at most 16 MiB";
+		return "bytes of a cache must be a power of two, at most 64 MiB";
 	if (!power_of_two(config->line_bytes) || config->line_bytes < CACHE_MIN_LINE ||
 	    config->line_bytes > CACHE_MAX_LINE)
 		return "bytes of a line must be a power of two from 16 to 1024";

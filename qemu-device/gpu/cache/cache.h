@@ -29,7 +29,7 @@
 
 #include "pumice_types.h"
 
-#define CACHE_MAX_BYTES		(16u << 20)	/* of a store */
+#define CACHE_MAX_BYTES		(64u << 20)	/* of a store */
 #define CACHE_MAX_WAYS		64u
 #define CACHE_MIN_LINE		16u		/* bytes of a line */
 #define CACHE_MAX_LINE		1024u

@@ -16,18 +16,33 @@
 /* Requesters of a BIF: clients of each of its USCs, and the direct ones. */
 #define BIF_PLACES	(MCU_MAX_USCS + 1)
 #define DIRECT		MCU_MAX_USCS	/* place of the direct ones */
+_Static_assert(MAX_BIFS * BIF_PLACES * PUMICE_MEM_CLIENT_COUNT < UINT16_MAX, "a mark has 16 bits");
 
 static bool is_mcu(const struct hierarchy_config *config)
 {
 	return config->style == PUMICE_CACHE_STYLE_MCU;
 }
 
+/* Return the entry of a line among the queued ones. Lines may share one: this only drains early. */
+static u16 *queued_line(struct hierarchy *h, const struct bif_request *request)
+{
+	u64 line = request->addr / h->config.line_bytes;
+
+	return &h->queued[(line ^ line / QUEUED_LINES ^ request->ctx) & (QUEUED_LINES - 1)];
+}
+
+/* Requests for a line are performed in the order in which units made them (document 000, SLC). */
 static void send_line(struct hierarchy *h, u32 bif, u32 place, const struct bif_request *request)
 {
-	u32 requester = place * PUMICE_MEM_CLIENT_COUNT + request->client;
+	const u32 requester = place * PUMICE_MEM_CLIENT_COUNT + request->client;
+	const u16 mark = (u16)(bif * BIF_PLACES * PUMICE_MEM_CLIENT_COUNT + requester + 1);
+	u16 *queued = queued_line(h, request);
 
+	if (*queued && *queued != mark)
+		hierarchy_drain_locked(h);
 	while (!bif_request(h->bif[bif], requester, request))
 		hierarchy_drain_locked(h);
+	*queued = mark;
 	if (h->config.in_order)
 		hierarchy_drain_locked(h);
 }
@@ -220,6 +235,7 @@ void hierarchy_reset(struct hierarchy *h)
 		bif_reset(h->bif[i]);
 	slc_reset(h->slc);
 	memset(h->made, 0, sizeof(h->made));
+	memset(h->queued, 0, sizeof(h->queued));
 	pthread_mutex_unlock(&h->lock);
 }
 

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include <string.h>
+
 #include "../dcu/dcu.h"
 #include "../mcu/mcu.h"
 #include "../tcu/cache.h"
@@ -12,6 +14,7 @@
 
 #define BIF_USCS	2u	/* USCs that share a BIF, with an MCU */
 #define MAX_BIFS	(HIERARCHY_MAX_CORES * MCU_MAX_USCS / BIF_USCS + 1)
+#define QUEUED_LINES	1024u	/* a power of two */
 
 /* Data and texture caches of a core. */
 struct hierarchy_core {
@@ -36,11 +39,17 @@ struct hierarchy {
 
 	pthread_mutex_t lock;		/* guards all below, and the blocks above */
 	struct hierarchy_made made[PUMICE_MEM_CLIENT_COUNT];
+	/*
+	 * Requester + 1 of queued requests, over all BIFs, by a hash of their line; 0: none. Those
+	 * of one requester are in order; a request of another one for the same line waits for them.
+	 */
+	u16 queued[QUEUED_LINES];
 };
 
 static inline void hierarchy_drain_locked(struct hierarchy *h)
 {
 	bif_drain(h->bif, h->bifs);
+	memset(h->queued, 0, sizeof(h->queued));
 }
 
 #endif

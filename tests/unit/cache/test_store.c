@@ -243,11 +243,11 @@ static void sizes_that_no_cache_can_have_are_refused(void **state)
 		const char *error;
 	} cases[] = {
 		{ { .bytes = 0, .ways = 1, .line_bytes = 32, .segment_bytes = 32 },
-		  "bytes of a cache must be a power of two, at most 16 MiB" },
+		  "bytes of a cache must be a power of two, at most 64 MiB" },
 		{ { .bytes = 768, .ways = 1, .line_bytes = 32, .segment_bytes = 32 },
-		  "bytes of a cache must be a power of two, at most 16 MiB" },
-		{ { .bytes = 32u << 20, .ways = 1, .line_bytes = 32, .segment_bytes = 32 },
-		  "bytes of a cache must be a power of two, at most 16 MiB" },
+		  "bytes of a cache must be a power of two, at most 64 MiB" },
+		{ { .bytes = 128u << 20, .ways = 1, .line_bytes = 32, .segment_bytes = 32 },
+		  "bytes of a cache must be a power of two, at most 64 MiB" },
 		{ { .bytes = 512, .ways = 1, .line_bytes = 0, .segment_bytes = 32 },
 		  "bytes of a line must be a power of two from 16 to 1024" },
 		{ { .bytes = 512, .ways = 1, .line_bytes = 48, .segment_bytes = 16 },
@@ -299,7 +299,7 @@ static void largest_sizes_are_permitted(void **state)
 		.bytes = CACHE_MAX_BYTES, .ways = 64, .line_bytes = 16, .segment_bytes = 16 });
 
 	(void)state;
-	assert_int_equal(cache_lines(cache), 1u << 20);
+	assert_int_equal(cache_lines(cache), 1u << 22);
 	assert_false(hits(cache, (1ull << CACHE_ADDR_BITS) - 1));
 	assert_true(hits(cache, (1ull << CACHE_ADDR_BITS) - 16));
 	cache_destroy(cache);

@@ -92,6 +92,24 @@ static void counts_are_the_same_each_time(void **state)
 	}
 }
 
+/* Lines and counts of the job before would be those of another user. */
+static void a_reset_empties_the_hierarchy(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+	struct hierarchy_client out;
+
+	(void)state;
+	job_map(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	pumice_gpu_reset(fx->gpu);
+	assert_string_equal(pumice_gpu_mode(fx->gpu), "counted");
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_STORE, &out);
+	assert_int_equal(out.requests, 0);
+	fx_destroy(fx);
+}
+
 static void the_mode_does_not_change_while_a_job_runs(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .threads = 2 });
@@ -140,6 +158,7 @@ int main(void)
 		cmocka_unit_test(results_are_the_same_in_all_modes),
 		cmocka_unit_test(requests_of_a_job_are_counted_in_its_clients),
 		cmocka_unit_test(counts_are_the_same_each_time),
+		cmocka_unit_test(a_reset_empties_the_hierarchy),
 		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),
 		cmocka_unit_test(modes_that_do_not_exist_are_refused),
 	};

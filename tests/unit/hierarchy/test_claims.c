@@ -123,6 +123,29 @@ static void row_order_beats_column_order(void **state)
 	assert_int_equal(columns, 256 * 256);
 }
 
+/*
+ * A write of a core, and a read of the masters for the same line, by BIFs of their own: the write
+ * is the miss, in either order of the BIFs.
+ */
+static void requests_of_a_line_are_performed_in_order(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 40; i++) {
+		u64 line = BASE + i * 4096;
+		u32 others;
+
+		request(PUMICE_MEM_CLIENT_PM_WRITE, i % 2, line, 4);
+		for (others = 0; others < i % 12; others++)
+			request(PUMICE_MEM_CLIENT_PM_WRITE, i % 2, 64 * BASE + i * 8192 +
+				others * 128, 4);
+		request(PUMICE_MEM_CLIENT_IPF_READ, !(i % 2), line, 4);
+	}
+	assert_int_equal(of_client(PUMICE_MEM_CLIENT_IPF_READ).slc.hits, 40);
+	assert_int_equal(of_client(PUMICE_MEM_CLIENT_IPF_READ).slc.misses, 0);
+}
+
 /* Document 004, "SLC": four times its size is written or read by clients that bypass it. */
 static void uncached_requests_evict_no_textures(void **state)
 {
@@ -304,6 +327,39 @@ static void every_preset_can_be_created(void **state)
 	hierarchy_destroy(h);
 }
 
+/* From the smallest to the largest SLC, on GPUs of every shape; small ones have too few lines. */
+static void sizes_that_presets_accept_can_be_created(void **state)
+{
+	u32 preset, shape, kib, accepted = 0;
+
+	(void)state;
+	for (preset = 0; preset < PUMICE_PRESET_COUNT; preset++) {
+		for (shape = 0; shape < 4; shape++) {
+			for (kib = PUMICE_MIN_SLC_KIB; kib <= PUMICE_MAX_SLC_KIB; kib *= 2) {
+				struct pumice_gpu_config gpu = {
+					.cores = shape % 2 ? 16 : 1,
+					.uscs_per_core = shape / 2 ? 4 : 1, .slc_kib = kib,
+				};
+				const char *error;
+
+				preset_apply((enum pumice_preset)preset, &gpu);
+				error = preset_check(&gpu);
+				if (error && kib >= 2048)
+					fail_msg("%u KiB, shape %u: %s", kib, shape, error);
+				if (error)
+					continue;
+				config = preset_hierarchy(&gpu);
+				h = hierarchy_create(&config, &error);
+				if (!h)
+					fail_msg("%u KiB, shape %u: %s", kib, shape, error);
+				hierarchy_destroy(h);
+				accepted++;
+			}
+		}
+	}
+	assert_true(accepted > PUMICE_PRESET_COUNT * 4 * 10);
+}
+
 static void invalid_requests_are_refused(void **state)
 {
 	const struct mem_request good = {
@@ -367,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sixteen_threads_in_a_line_are_one_access_of_memory,
 						create_mcu, destroy),
 		BOTH(row_order_beats_column_order),
+		BOTH(requests_of_a_line_are_performed_in_order),
 		BOTH(uncached_requests_evict_no_textures),
 		BOTH(the_parameter_buffer_is_read_once_from_memory),
 		BOTH(clients_have_the_paths_of_their_rows),
@@ -376,6 +433,7 @@ int main(void)
 		BOTH(invalidations_drop_as_far_as_their_scope),
 		BOTH(operations_apply_to_their_range),
 		cmocka_unit_test(every_preset_can_be_created),
+		cmocka_unit_test(sizes_that_presets_accept_can_be_created),
 		BOTH(invalid_requests_are_refused),
 		cmocka_unit_test_setup_teardown(invalid_sizes_are_refused_with_a_reason, create_mcu,
 						destroy),
