@@ -122,7 +122,7 @@ read_pair(struct tag_wave *w, u64 row, u32 first, u32 second, u32 bytes,
 
 	if (!host)
 		return false;
-	next = ((u32)va & GRAIN_MASK) + step <= w->windows.near ?
+	next = ((u32)va & GRAIN_MASK) + step < w->windows.near ?
 		       host + (s32)step : window_at(w, row + second, bytes);
 	if (!next)
 		return false;

@@ -64,8 +64,8 @@ struct tag_windows {
 	u64 grain[TAG_WINDOWS];	/* address >> 12; all ones: none */
 	const u8 *host[TAG_WINDOWS];
 	/*
-	 * Last offset in a grain of a texel that is found from another one of it: the grain's
-	 * last, or 0 in detailed modes, in which each texel is a request.
+	 * Texels at lower offsets in a grain are found from another one of it: the bytes of a
+	 * grain, or 0 in detailed modes, in which each texel is a request.
 	 */
 	u32 near;
 };

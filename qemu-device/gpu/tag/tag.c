@@ -458,7 +458,7 @@ static bool process(struct tag *tag, const struct tag_request *request, u32 *out
 		.state = &w.state->tf, .reference = compares(request->op) ? w.extra : NULL,
 	};
 	memset(w.windows.grain, 0xff, sizeof(w.windows.grain));
-	w.windows.near = mmu_is_detailed(tag->config.mmu) ? 0 : (1u << MMU_GRAIN_SHIFT) - 1;
+	w.windows.near = mmu_is_detailed(tag->config.mmu) ? 0 : 1u << MMU_GRAIN_SHIFT;
 	return run(&w, out);
 }
 

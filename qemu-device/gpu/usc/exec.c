@@ -137,9 +137,11 @@ const struct usc_insn *exec_align_fault(struct exec *x, const struct usc_insn *i
 u8 *exec_host_missed(struct exec *x, u64 va, bool store)
 {
 	struct usc *usc = x->usc;
+	const u64 hits = usc->tlb.hits;
 	u8 *host = NULL;
 
-	if (!(va >> PUMICE_MMU_VA_BITS))
+	/* In detailed modes the first level serves mmu_translate() only, which makes the request. */
+	if (!(va >> PUMICE_MMU_VA_BITS) && !mmu_is_detailed(usc->config.mmu))
 		host = mmu_tlb_find_far(usc->config.mmu, &usc->tlb, x->ctx, va,
 					store ? MMU_TLB_WRITE : MMU_TLB_READ);
 	if (host) {
@@ -150,9 +152,11 @@ u8 *exec_host_missed(struct exec *x, u64 va, bool store)
 	}
 	exec_check_stop(x);
 	x->fault = (struct gpu_fault){ 0 };
-	return mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va, 0,
+	host = mmu_translate(usc->config.mmu, &usc->tlb, x->ctx, va, 0,
 			     store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
 			     PUMICE_UNIT_USC_DATA, &x->fault);
+	x->tlb_hits += (u32)(usc->tlb.hits - hits);
+	return host;
 }
 
 const struct usc_insn *exec_local_fault(struct exec *x, const struct usc_insn *i,
