@@ -188,11 +188,13 @@ static void fw_fill_shared(struct pumice_fw *fw)
  *
  * The firmware reads it at each scheduling decision. Booting applies it in any case.
  *
- * Context: Any.
+ * Context: Process context. May sleep; acquires the lock of the settings.
  */
 void pumice_fw_set_slice(struct pumice_device *pdev)
 {
+	mutex_lock(&pdev->fw.settings_lock);
 	WRITE_ONCE(pdev->fw.shared->boot.slice_us, READ_ONCE(pumice_slice_us));
+	mutex_unlock(&pdev->fw.settings_lock);
 }
 
 static void fw_start_processor(struct pumice_device *pdev)
