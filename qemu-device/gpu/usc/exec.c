@@ -140,7 +140,7 @@ u8 *exec_host_missed(struct exec *x, u64 va, bool store)
 	const u64 hits = usc->tlb.hits;
 	u8 *host = NULL;
 
-	/* In detailed modes the first level serves mmu_translate() only, which makes the request. */
+	/* In detailed modes mmu_translate() finds the entry, too: it makes the request. */
 	if (!(va >> PUMICE_MMU_VA_BITS) && !mmu_is_detailed(usc->config.mmu))
 		host = mmu_tlb_find_far(usc->config.mmu, &usc->tlb, x->ctx, va,
 					store ? MMU_TLB_WRITE : MMU_TLB_READ);
