@@ -237,8 +237,6 @@ static void sizes_that_no_slc_can_have_are_refused(void **state)
 		{ 1 << 16, 4, 16, 128, 1, 257, "the SLC must have 1 to 256 clients" },
 		{ 1 << 16, 4, 24, 128, 1, 1, "ways of a cache must be a power of two, at most 64" },
 		{ 4096, 4, 16, 128, 1, 1, "a cache must not have more ways than lines" },
-		{ 32u << 20, 1, 16, 128, 1, 1,
-		  "bytes of a cache must be a power of two, at most 16 MiB" },
 		{ 1 << 16, 4, 16, 100, 1, 1, "bytes of a line must be a power of two from 16 to 1024" },
 	};
 	const char *error;
