@@ -668,6 +668,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	pthread_mutex_init(&gpu->gate, NULL);
 	lock_init(&gpu->lock);
 	/* The workers last: no unit runs before all blocks exist. */
+	gpu->mode_of_host = words.mode;
 	if (!create_fw(gpu) || !create_data_masters(gpu) || !create_uscs(gpu) ||
 	    !create_waves(gpu) || !create_workers(gpu) || mode_set(gpu, words.mode)) {
 		pumice_gpu_destroy(gpu);
@@ -773,7 +774,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < GPU_WAVE_BUSES; i++)
 		gpu->waves[i].count = gpu->waves[i].select = 0;
 	gpu->clock_high = 0;
-	gpu->mode_refused = false;
+	gpu->mode_refusal = PUMICE_MODE_REFUSAL_NONE;
 	inject_reset(&gpu->inject);
 	memset(gpu->slow_until, 0, sizeof(gpu->slow_until));
 	gpu->inject_regs = (struct gpu_inject_regs){ 0 };
@@ -797,6 +798,8 @@ void pumice_gpu_reset(struct pumice_gpu *gpu)
 void pumice_gpu_machine_reset(struct pumice_gpu *gpu)
 {
 	inject_forget_guest(&gpu->inject);
+	pumice_gpu_reset(gpu);
+	mode_restore(gpu);
 }
 
 int pumice_gpu_inject(struct pumice_gpu *gpu, const char *text)

@@ -107,7 +107,8 @@ struct pumice_gpu {
 	u64 pm_list;		/* PM_LIST */
 	u64 partials;		/* total partial renders */
 	bool perf_detail;
-	bool mode_refused;	/* the last change of the mode was */
+	enum pumice_mode_refusal mode_refusal;	/* of the last write of SYS_MODE */
+	enum pumice_mode mode_of_host;	/* selected by the host last, not by the guest */
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* counters at the last reset */
 	struct gpu_waves waves[GPU_WAVE_BUSES];
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */

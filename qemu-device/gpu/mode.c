@@ -117,18 +117,48 @@ int mode_set(struct pumice_gpu *gpu, u32 mode)
 		ret = -EINVAL;
 	else
 		ret = mode == gpu->mode ? 0 : change(gpu, (enum pumice_mode)mode);
-	gpu->mode_refused = ret;
 	gpu_unlock(gpu);
 	workers_unpark(gpu->workers);
 	pthread_mutex_unlock(&gpu->control);
 	return ret;
 }
 
-int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name)
+void mode_write(struct pumice_gpu *gpu, u32 mode)
+{
+	const int ret = mode_set(gpu, mode);
+
+	gpu_lock(gpu);
+	gpu->mode_refusal = ret == -EBUSY  ? PUMICE_MODE_REFUSAL_BUSY :
+			    ret == -ENOMEM ? PUMICE_MODE_REFUSAL_MEMORY :
+			    ret		   ? PUMICE_MODE_REFUSAL_UNKNOWN :
+					     PUMICE_MODE_REFUSAL_NONE;
+	gpu_unlock(gpu);
+}
+
+void mode_restore(struct pumice_gpu *gpu)
 {
 	enum pumice_mode mode;
 
-	return mode_find(name, &mode) ? mode_set(gpu, mode) : -EINVAL;
+	gpu_lock(gpu);
+	mode = gpu->mode_of_host;
+	gpu_unlock(gpu);
+	mode_set(gpu, mode);
+}
+
+int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name)
+{
+	enum pumice_mode mode;
+	int ret;
+
+	if (!mode_find(name, &mode))
+		return -EINVAL;
+	ret = mode_set(gpu, mode);
+	if (ret)
+		return ret;
+	gpu_lock(gpu);
+	gpu->mode_of_host = mode;
+	gpu_unlock(gpu);
+	return 0;
 }
 
 const char *pumice_gpu_mode(struct pumice_gpu *gpu)

@@ -29,4 +29,13 @@ bool mode_is_available(struct pumice_gpu *gpu);
  */
 int mode_set(struct pumice_gpu *gpu, u32 mode);
 
+/* The same by the register, which shows the reason of a refusal afterwards. */
+void mode_write(struct pumice_gpu *gpu, u32 mode);
+
+/*
+ * Select the mode that the host, not the guest, selected last, after a reset: a data master with a
+ * job would keep the present one. No lock held; not in a step.
+ */
+void mode_restore(struct pumice_gpu *gpu);
+
 #endif

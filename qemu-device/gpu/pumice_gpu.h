@@ -182,8 +182,9 @@ void pumice_gpu_unpark(struct pumice_gpu *gpu);
 /* Reset all state as at power-on except the clock and the memory map. */
 void pumice_gpu_reset(struct pumice_gpu *gpu);
 /*
- * In addition to the reset of the GPU, where the whole machine is reset: drops the requests for
- * faults that were armed by the unit's registers, as another guest starts. Any thread.
+ * Reset the GPU where the whole machine is reset, so that another guest starts: drops the requests
+ * for faults that were armed by the unit's registers, and restores the mode that the host selected.
+ * Any thread, not in a step.
  */
 void pumice_gpu_machine_reset(struct pumice_gpu *gpu);
 

@@ -50,7 +50,7 @@ class Mode(unittest.TestCase):
             for value in (REG["MODE_STRICT"], 3):
                 machine.reg("SYS_MODE", value)
                 self.assertEqual(machine.field("SYS_MODE__MODE"), REG["MODE_FAST"])
-                self.assertEqual(machine.field("SYS_MODE__REFUSED"), 1)
+                self.assertEqual(machine.field("SYS_MODE__REFUSED"), REG["MODE_REFUSAL_UNKNOWN"])
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsig
 		pumice_gpu_reset(gpu);
 		break;
 	case REG_MODE:
-		mode_set(gpu, (u32)PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, value));
+		mode_write(gpu, (u32)PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, value));
 		break;
 	case REG_DONE:
 	case REG_AGAIN:

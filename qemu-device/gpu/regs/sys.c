@@ -69,7 +69,7 @@ REG_READ(reg_sys_mode)
 	(void)at;
 	return PUMICE_FIELD_PREP(PUMICE_SYS_MODE__MODE, gpu->mode) |
 	       PUMICE_FIELD_PREP(PUMICE_SYS_MODE__AVAILABLE, mode_is_available(gpu)) |
-	       PUMICE_FIELD_PREP(PUMICE_SYS_MODE__REFUSED, gpu->mode_refused);
+	       PUMICE_FIELD_PREP(PUMICE_SYS_MODE__REFUSED, gpu->mode_refusal);
 }
 
 /* Host only: a change waits for all units, also for the firmware processor. */

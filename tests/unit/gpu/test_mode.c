@@ -14,9 +14,9 @@ static u32 mode_of(struct fixture *fx)
 	return (u32)PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, fx_read(fx, PUMICE_SYS_MODE));
 }
 
-static bool refused(struct fixture *fx)
+static u32 refusal(struct fixture *fx)
 {
-	return fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__REFUSED__MASK;
+	return (u32)PUMICE_FIELD_GET(PUMICE_SYS_MODE__REFUSED, fx_read(fx, PUMICE_SYS_MODE));
 }
 
 /* A job of each mode; each begins with memory that the one before has not written. */
@@ -121,16 +121,38 @@ static void the_mode_does_not_change_while_a_job_runs(void **state)
 	assert_false(fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__AVAILABLE__MASK);
 	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), -EBUSY);
 	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
-	assert_true(refused(fx));
+	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_BUSY);
 	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+	/* The register has the reason of its own last write only. */
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "fast"), 0);
+	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_BUSY);
 	/* The one that it has is none to change to. */
 	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_FAST);
-	assert_false(refused(fx));
+	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_NONE);
 	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
 	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
 	assert_true(fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__AVAILABLE__MASK);
 	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
-	assert_false(refused(fx));
+	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_NONE);
+	assert_int_equal(mode_of(fx), PUMICE_MODE_COUNTED);
+	fx_destroy(fx);
+}
+
+/* The guest after a reset of the machine is another one. */
+static void a_reset_of_the_machine_restores_the_mode_of_the_host(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+
+	(void)state;
+	fx_boot_proxy(fx);
+	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
+	pumice_gpu_reset(fx->gpu);
+	assert_int_equal(mode_of(fx), PUMICE_MODE_COUNTED);
+	pumice_gpu_machine_reset(fx->gpu);
+	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_FAST);
+	pumice_gpu_machine_reset(fx->gpu);
 	assert_int_equal(mode_of(fx), PUMICE_MODE_COUNTED);
 	fx_destroy(fx);
 }
@@ -144,7 +166,7 @@ static void modes_that_do_not_exist_are_refused(void **state)
 	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "slow"), -EINVAL);
 	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), -EOPNOTSUPP);
 	fx_write(fx, PUMICE_SYS_MODE, 3);
-	assert_true(refused(fx));
+	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_UNKNOWN);
 	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
 	/* The firmware would wait for its own processor. */
 	fx_fw_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
@@ -160,6 +182,7 @@ int main(void)
 		cmocka_unit_test(counts_are_the_same_each_time),
 		cmocka_unit_test(a_reset_empties_the_hierarchy),
 		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),
+		cmocka_unit_test(a_reset_of_the_machine_restores_the_mode_of_the_host),
 		cmocka_unit_test(modes_that_do_not_exist_are_refused),
 	};
 

@@ -25,9 +25,19 @@ static int mode_write_register(struct pumice_device *pdev, u32 mode)
 
 	pumice_write(pdev, PUMICE_SYS_MODE, mode);
 	value = pumice_read(pdev, PUMICE_SYS_MODE);
-	if (!PUMICE_FIELD_GET(PUMICE_SYS_MODE__REFUSED, value))
+	/* A device that was removed reads as all ones. */
+	if (value == ~0u)
+		return -EIO;
+	switch (PUMICE_FIELD_GET(PUMICE_SYS_MODE__REFUSED, value)) {
+	case PUMICE_MODE_REFUSAL_NONE:
 		return 0;
-	return PUMICE_FIELD_GET(PUMICE_SYS_MODE__AVAILABLE, value) ? -EOPNOTSUPP : -EBUSY;
+	case PUMICE_MODE_REFUSAL_BUSY:
+		return -EBUSY;
+	case PUMICE_MODE_REFUSAL_MEMORY:
+		return -ENOMEM;
+	default:
+		return -EOPNOTSUPP;
+	}
 }
 
 static int mode_set(struct pumice_device *pdev, u32 mode)
