@@ -85,7 +85,7 @@ static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 			return -ENOMEM;	/* preset_check() has accepted the sizes */
 	}
 	mmu_set_request(&gpu->mmu, created ? request : NULL, gpu);
-	gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+	fwctl_window_flush(gpu->fw);	/* mmu_set_request() has dropped all other entries */
 	hierarchy_destroy(gpu->hierarchy);
 	gpu->hierarchy = created;
 	return 0;

@@ -257,12 +257,13 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 
 /*
  * Pass an access to the memory hierarchy, in detailed modes. Those of instructions that access
- * memory by lane are passed by request.c.
+ * memory by lane are passed by request.c. source: PUMICE_UNIT_USC_DATA, or MMU_SECOND() of it.
  */
-static inline void exec_request(const struct exec *x, u64 va, u64 bytes, bool store)
+static inline void exec_request(const struct exec *x, u64 va, u64 bytes, bool store,
+				enum pumice_unit source)
 {
 	mmu_request(x->usc->config.mmu, &x->usc->tlb, x->ctx, va, bytes,
-		    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, PUMICE_UNIT_USC_DATA);
+		    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, source);
 }
 
 /* Report a fault of instruction i itself. */

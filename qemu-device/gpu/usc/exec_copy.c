@@ -59,7 +59,7 @@ static bool copy_grains(struct exec *x, u32 *chip, u64 va, u32 words, bool store
 
 		if (!host)
 			return false;
-		exec_request(x, va, part * 4u, store);
+		exec_request(x, va, part * 4u, store, PUMICE_UNIT_USC_DATA);
 		copy_words(store ? host : chip, store ? chip : host, part);
 		chip += part;
 		va += part * 4u;

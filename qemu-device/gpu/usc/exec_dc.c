@@ -59,7 +59,7 @@ static u32 fetch_windows(struct exec *x, struct usc_dc_windows *dc, u32 *kept, c
 
 		if (!host)
 			return lanes;
-		exec_request(x, tag * WINDOW_BYTES, WINDOW_BYTES, false);
+		exec_request(x, tag * WINDOW_BYTES, WINDOW_BYTES, false, PUMICE_UNIT_USC_DATA);
 		for (u32 left = lanes; left; left &= left - 1) {
 			u32 l = (u32)__builtin_ctz(left);
 

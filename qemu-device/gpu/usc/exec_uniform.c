@@ -19,7 +19,8 @@ static bool fetch_window(struct exec *x, u64 va, u32 *window)
 
 	if (!from)
 		return false;
-	exec_request(x, va, USC_UNIFORM_WINDOW * sizeof(*window), false);
+	exec_request(x, va, USC_UNIFORM_WINDOW * sizeof(*window), false,
+			     PUMICE_UNIT_USC_DATA);
 	for (u32 n = 0; n < USC_UNIFORM_WINDOW; n++)
 		window[n] = __atomic_load_n(&from[n], __ATOMIC_RELAXED);
 	return true;

@@ -22,6 +22,7 @@ void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct u
 	r->lanes = usc_active_lanes(x, i);
 	r->bytes = a.bytes;
 	r->store = a.store;
+	r->atomic = a.load && a.store;
 	base = exec_base(x, i);
 	offsets = usc_access_offsets(x, i, row);
 	for (lane = 0; lane < PUMICE_LANES; lane++)
@@ -30,12 +31,14 @@ void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct u
 
 void usc_requests_end(const struct exec *x, const struct usc_requests *r)
 {
+	/* An atomic operation is one request, a write of kind 1 (hw/clients.xml). */
+	const enum pumice_unit source = r->atomic ? MMU_SECOND(PUMICE_UNIT_USC_DATA) :
+						    PUMICE_UNIT_USC_DATA;
 	u32 left;
 
 	for (left = r->lanes; left; left &= left - 1) {
 		const u32 lane = (u32)__builtin_ctz(left);
 
-		/* An atomic operation is one request: a write. */
-		exec_request(x, r->va[lane], r->bytes, r->store);
+		exec_request(x, r->va[lane], r->bytes, r->store, source);
 	}
 }

@@ -38,7 +38,7 @@ void usc_tally_end(const struct exec *x, const struct usc_insn *i, const struct 
 struct usc_requests {
 	u32 lanes;
 	u32 bytes;	/* of each lane */
-	bool store;
+	bool store, atomic;	/* an atomic operation is a store, too */
 	u64 va[PUMICE_LANES];
 };
 

@@ -53,6 +53,13 @@ static u32 write_code(u32 *code, enum job_program program)
 		INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM, .imm = 1));
 	usc_put(code, n++,
 		INSN(SHL, .type = U32, .dst = R(1), .src0 = V(0), .src1 = IMM, .imm = 2));
+	if (program == JOB_ADD) {
+		usc_put(code, n++, INSN(GLOBAL_LOAD32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
+					.src0 = R(1), .dst = R(2)));
+		usc_put(code, n++, INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_ADD, .sig0 = 0,
+					.mask = ALWAYS, .src2 = SH(0), .src0 = R(1), .src1 = R(0),
+					.dst = R(2)));
+	}
 	if (program == JOB_COUNT) {
 		usc_put(code, n++, INSN(GLOBAL_LOAD32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
 					.src0 = R(1), .dst = R(0)));
@@ -64,7 +71,7 @@ static u32 write_code(u32 *code, enum job_program program)
 		usc_put(code, n++, INSN(SHL, .dst = R(0), .src0 = SR(CORE), .src1 = IMM, .imm = 8));
 		usc_put(code, n++, INSN(ADD, .dst = R(0), .src0 = SR(USC), .src1 = R(0)));
 	}
-	if (program != JOB_FOREVER)
+	if (program != JOB_FOREVER && program != JOB_ADD)
 		usc_put(code, n++, INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
 					.src0 = R(1), .src1 = R(0)));
 	if (program == JOB_FOREVER || program == JOB_TOUCH)

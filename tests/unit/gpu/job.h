@@ -23,6 +23,7 @@ enum job_program {
 	JOB_WILD,	/* stores to an address that is not mapped */
 	JOB_TOUCH,	/* stores to data[i] again and again; never ends */
 	JOB_COUNT,	/* data[i]++ for each instance i of the grid: shows repeated execution */
+	JOB_ADD,	/* as JOB_NUMBER if data are 0: loads, and adds by an atomic operation */
 	JOB_PLACE,	/* data[i] = core * 256 + number of the USC in its core */
 };
 

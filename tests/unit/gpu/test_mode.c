@@ -7,6 +7,7 @@
 #include "job.h"
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 77 };
+static const struct job add = { .program = JOB_ADD, .group = 192, .groups = 77 };
 static const struct job forever = { .program = JOB_FOREVER, .group = 256, .groups = 64 };
 
 static u32 mode_of(struct fixture *fx)
@@ -44,16 +45,25 @@ static void results_are_the_same_in_all_modes(void **state)
 	}
 }
 
+/* Run a job in counted mode. The caller destroys the fixture. */
+static struct fixture *run_counted(const struct job *job)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+	u32 *data = job_map(fx);
+
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	assert_int_equal(job_run(fx, job), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	job_assert_numbers(data, job);
+	return fx;
+}
+
 /* Run the job in counted mode, and return the counts of a client. */
 static struct hierarchy_client counts(enum pumice_mem_client client)
 {
-	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+	struct fixture *fx = run_counted(&number);
 	struct hierarchy_client out;
 
-	job_map(fx);
-	fx_boot_proxy(fx);
-	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
-	assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
 	hierarchy_client_counters(fx->gpu->hierarchy, client, &out);
 	fx_destroy(fx);
 	return out;
@@ -77,6 +87,46 @@ static void requests_of_a_job_are_counted_in_its_clients(void **state)
 	assert_true(table.requests);
 	assert_true(code.requests);
 	assert_true(code.first.requests);
+}
+
+/* They are performed in the SLC, and the lines that the loads have filled above it are dropped. */
+static void atomic_operations_are_requests_of_their_client(void **state)
+{
+	struct fixture *fx = run_counted(&add);
+	struct hierarchy_client atomic, load, store;
+	struct hierarchy_level l1, l2;
+
+	(void)state;
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_ATOMIC, &atomic);
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_LOAD, &load);
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_STORE, &store);
+	hierarchy_level_counters(fx->gpu->hierarchy, PUMICE_CACHE_DATA_L1, &l1);
+	hierarchy_level_counters(fx->gpu->hierarchy, PUMICE_CACHE_DATA_L2, &l2);
+	assert_int_equal(atomic.requests, add.group * add.groups);
+	assert_int_equal(atomic.first.atomics, atomic.requests);
+	assert_int_equal(atomic.second.atomics, atomic.requests);
+	assert_int_equal(atomic.slc.requests, atomic.requests);
+	assert_int_equal(load.requests, atomic.requests);
+	assert_int_equal(store.requests, 0);
+	assert_true(load.first.misses && l1.dropped == load.first.misses);
+	assert_true(load.second.misses && l2.dropped == load.second.misses);
+	fx_destroy(fx);
+}
+
+static void a_change_drops_the_tlbs_once(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+	struct mmu *mmu = &fx->gpu->mmu;
+	u32 ctx;
+
+	(void)state;
+	for (ctx = 0; ctx < PUMICE_MMU_CONTEXTS; ctx++) {
+		const u64 before = mmu->gen[ctx];
+
+		assert_int_equal(pumice_gpu_set_mode(fx->gpu, ctx & 1 ? "fast" : "counted"), 0);
+		assert_int_equal(mmu->gen[ctx], before + 1);
+	}
+	fx_destroy(fx);
 }
 
 static void counts_are_the_same_each_time(void **state)
@@ -179,6 +229,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_are_the_same_in_all_modes),
 		cmocka_unit_test(requests_of_a_job_are_counted_in_its_clients),
+		cmocka_unit_test(atomic_operations_are_requests_of_their_client),
+		cmocka_unit_test(a_change_drops_the_tlbs_once),
 		cmocka_unit_test(counts_are_the_same_each_time),
 		cmocka_unit_test(a_reset_empties_the_hierarchy),
 		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),

@@ -146,6 +146,86 @@ static void requests_of_a_line_are_performed_in_order(void **state)
 	assert_int_equal(of_client(PUMICE_MEM_CLIENT_IPF_READ).slc.misses, 0);
 }
 
+/* Return the offset of a texel of 4 bytes in an image of 256 rows and columns. */
+static u32 texel_offset(u32 x, u32 y, bool twiddled)
+{
+	u32 offset = 0, bit;
+
+	if (!twiddled)
+		return 4 * (256 * y + x);
+	for (bit = 0; bit < 8; bit++)
+		offset |= (x >> bit & 1) << (2 * bit + 1) | (y >> bit & 1) << (2 * bit);
+	return 4 * offset;
+}
+
+/*
+ * Read an image that covers the screen, in tiles of 32 x 32 pixels, upright or turned by 90
+ * degrees; return the lines that the first caches read.
+ */
+static u64 read_texture(bool twiddled, bool turned)
+{
+	u32 i;
+
+	hierarchy_reset(h);
+	for (i = 0; i < 256 * 256; i++) {
+		u32 tile = i / 1024, x = tile % 8 * 32 + i % 32, y = tile / 8 * 32 + i / 32 % 32;
+
+		request(PUMICE_MEM_CLIENT_TEXTURE, 0,
+			BASE + texel_offset(turned ? y : x, turned ? x : y, twiddled), 4);
+	}
+	return of_client(PUMICE_MEM_CLIENT_TEXTURE).second.requests;
+}
+
+/* A linear image is read well along its rows only; a twiddled one in both directions together. */
+static void twiddled_textures_beat_linear_ones(void **state)
+{
+	u64 linear = read_texture(false, true), twiddled = read_texture(true, true);
+
+	(void)state;
+	print_message("lines read: linear %llu, twiddled %llu\n", (unsigned long long)linear,
+		      (unsigned long long)twiddled);
+	assert_true(2 * twiddled <= linear);
+	assert_true(twiddled + read_texture(true, false) < linear + read_texture(false, false));
+}
+
+/* Requests of a bank: those of 2^12 lines at each stride, within an eighth of an equal share. */
+static void banks_have_equal_shares_at_any_stride(void **state)
+{
+	const u32 lines = 1u << 12;
+	u32 stride, i;
+
+	(void)state;
+	for (stride = 1; stride <= 64; stride = stride < 8 ? stride + 1 : 2 * stride) {
+		const u32 share = lines / config.slc_banks;
+
+		hierarchy_reset(h);
+		for (i = 0; i < lines; i++)
+			request(PUMICE_MEM_CLIENT_PB_READ, 0,
+				BASE + (u64)i * stride * config.line_bytes, 4);
+		for (i = 0; i < config.slc_banks; i++) {
+			struct slc_bank bank;
+
+			hierarchy_bank_counters(h, i, &bank);
+			assert_in_range(bank.requests, share - share / 8, share + share / 8);
+		}
+	}
+}
+
+/* The SLC delivers to all cores what the first one has read from memory. */
+static void the_slc_reduces_bytes_from_memory(void **state)
+{
+	const u32 bytes = config.slc_bytes / 4;
+	struct hierarchy_client read;
+	u32 usc;
+
+	(void)state;
+	for (usc = 0; usc < config.cores * config.uscs; usc++)
+		request(PUMICE_MEM_CLIENT_TEXTURE, usc, BASE, bytes);
+	read = of_client(PUMICE_MEM_CLIENT_TEXTURE);
+	assert_int_equal(read.bytes, (u64)bytes * config.cores * config.uscs);
+	assert_int_equal(read.slc.read_bytes, bytes);
+}
+
 /* Document 004, "SLC": four times its size is written or read by clients that bypass it. */
 static void uncached_requests_evict_no_textures(void **state)
 {
@@ -424,6 +504,9 @@ int main(void)
 						create_mcu, destroy),
 		BOTH(row_order_beats_column_order),
 		BOTH(requests_of_a_line_are_performed_in_order),
+		BOTH(twiddled_textures_beat_linear_ones),
+		BOTH(banks_have_equal_shares_at_any_stride),
+		BOTH(the_slc_reduces_bytes_from_memory),
 		BOTH(uncached_requests_evict_no_textures),
 		BOTH(the_parameter_buffer_is_read_once_from_memory),
 		BOTH(clients_have_the_paths_of_their_rows),
