@@ -5,7 +5,9 @@
  * at the same time.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "../support/cmocka_all.h"
 
@@ -379,38 +381,75 @@ static void buffers_outside_of_memory_fault(void **state)
 
 /* ------------------------------------------------------------ threads */
 
-#define TURNS	200000u
+/* Turns during which the other thread had one, too; a machine that is busy may have fewer. */
+#define ENOUGH		100000u
+#define PATIENCE_S	5
 
-/* Invert the bits of one quad, again and again. */
-static void *invert(void *arg)
+/* A quad whose bits a thread inverts. */
+struct inverter {
+	struct inverter *other;
+	u32 quad;
+	u32 wrong;		/* turns after which its own bits were not inverted */
+	u32 overlaps;
+	_Atomic u32 turns;
+	_Atomic bool done;
+};
+
+static time_t seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+static void invert_once(struct inverter *self, u8 want)
 {
 	static const struct isp_state state = { .mask_op = PUMICE_MASK_OP_INVERT,
 						.depth_func = PUMICE_COMPARE_ALWAYS };
 	static const float depth[USC_SPAN_LANES];
-	const u32 quad = *(const u32 *)arg;
-	u32 n;
+	const u8 own = (u8)(0xf << 4 * self->quad);
+	const u32 turns = atomic_load(&self->other->turns);
+	struct usc_span span = { .quad = (u8)self->quad, .samples = 0x1111, .live = 0x1111 };
 
-	for (n = 0; n < TURNS + 1; n++) {
-		struct usc_span span = { .quad = (u8)quad, .samples = 0x1111, .live = 0x1111 };
+	isp_late_depth(&tile, &state, false, &span, depth);
+	if ((__atomic_load_n(&tile.mask[0][0], __ATOMIC_RELAXED) & own) != (want & own))
+		self->wrong++;
+	self->overlaps += atomic_load(&self->other->turns) != turns;
+	atomic_fetch_add(&self->turns, 1);
+}
 
-		isp_late_depth(&tile, &state, false, &span, depth);
+/* Invert the bits of one quad, again and again; they are clear before and after. */
+static void *invert(void *arg)
+{
+	struct inverter *self = arg;
+	const time_t end = seconds() + PATIENCE_S;
+
+	while (!atomic_load(&self->other->done) && self->overlaps < ENOUGH && seconds() < end) {
+		invert_once(self, 0xff);
+		invert_once(self, 0);
 	}
+	atomic_store(&self->done, true);
 	return NULL;
 }
 
-/* Quads 0 and 1 share their bytes; two USCs run their programs. */
+/* Quads 0 and 1 share their byte; two USCs run their programs. */
 static void bits_of_other_spans_are_kept(void **state)
 {
-	static u32 quad[2] = { 0, 1 };
+	struct inverter other = { .quad = 1 };
+	struct inverter self = { .quad = 0, .other = &other };
 	pthread_t thread;
 
 	(void)state;
 	small_tile(1);
 	isp_mask_clear(&tile, false);
-	assert_int_equal(pthread_create(&thread, NULL, invert, &quad[1]), 0);
-	invert(&quad[0]);
+	other.other = &self;
+	assert_int_equal(pthread_create(&thread, NULL, invert, &other), 0);
+	invert(&self);
 	pthread_join(thread, NULL);
-	assert_int_equal(tile.mask[0][0], 0xff);
+	assert_int_equal(self.wrong, 0);
+	assert_int_equal(other.wrong, 0);
+	assert_int_equal(tile.mask[0][0], 0);
 	assert_int_equal(tile.mask[0][1], 0);
 }
 
