@@ -5,6 +5,7 @@
  * own the same unit of a store.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -542,6 +543,36 @@ static void each_of_sixty_four_uscs_is_used(void **state)
 	fx_destroy(fx);
 }
 
+/* Only a defect takes that long. */
+#define PATIENCE_SECONDS	20u
+
+/*
+ * A USC may have room for the tasks of a group and not for its local memory, which only a claim
+ * shows: it is tried once for each group. If one is tried again and again, the alarm ends the test.
+ */
+static void each_of_sixty_four_uscs_is_tried_once(void **state)
+{
+	struct fixture *fx = fx_create(PDS_MAX_USCS, &small_stores);
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	u32 i;
+
+	(void)state;
+	launch.state.local_bytes = 4096;
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	alarm(PATIENCE_SECONDS);
+	assert_int_equal(fill(fx), PDS_MAX_USCS);
+	for (i = 0; i < PDS_MAX_USCS; i++) {
+		assert_int_equal(fx->usc[i]->running, 1);
+		fake_usc_finish(fx->usc[i], fake_usc_oldest(fx->usc[i]));
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
+		assert_int_equal(fx->usc[i]->running, 1);
+		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_WAIT);
+	}
+	alarm(0);
+	fx_destroy(fx);
+}
+
 static u32 next_random(u64 *state)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
@@ -794,6 +825,7 @@ int main(void)
 		cmocka_unit_test(reset_empties_the_tlb),
 		cmocka_unit_test(a_pds_has_one_to_sixty_four_uscs),
 		cmocka_unit_test(each_of_sixty_four_uscs_is_used),
+		cmocka_unit_test(each_of_sixty_four_uscs_is_tried_once),
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
 		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
