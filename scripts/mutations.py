@@ -35,6 +35,7 @@ import tomllib
 
 import results
 import sources
+from mutation_programs import Programs, words
 from mutation_tests import UNKNOWN, Failure, runners
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -111,20 +112,22 @@ def load(folder=LISTS):
 
 def words_of_tests(top=TOP):
     """Return all words in the sources of tests: a case's name must be one of them."""
-    words = set()
+    found = set()
     for folder in TEST_SOURCES:
         for path in (top / folder).rglob("*"):
             if path.suffix in (".c", ".py", ".sh"):
-                text = path.read_text(encoding="utf-8")
-                words.update("".join(c if c.isalnum() or c in "_-" else " "
-                                     for c in text).split())
-    return words
+                found |= words(path.read_text(encoding="utf-8"))
+    return found
 
 
 def check(mutations, top=TOP):
     """Return {name: problem} of those that cannot be applied."""
-    cases = words_of_tests(top)
-    found = {m.name: m.problem(top, cases) for m in mutations}
+    cases, programs = words_of_tests(top), Programs(top)
+    found = {}
+    for m in mutations:
+        found[m.name] = m.problem(top, cases)
+        if not found[m.name] and m.kind == "unit":
+            found[m.name] = programs.problem(m.program, m.case)
     return {name: problem for name, problem in found.items() if problem}
 
 

@@ -9,6 +9,7 @@ from unittest import mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
+import mutation_programs  # noqa: E402
 import mutation_tests  # noqa: E402
 import mutations  # noqa: E402
 
@@ -83,6 +84,63 @@ class Rows(unittest.TestCase):
     def test_unknown_key_is_refused(self):
         with self.assertRaises(ValueError):
             mutations.Mutation({**ROW, "tset": ""}, "list")
+
+
+class TestsOfMeson(unittest.TestCase):
+    """Tests that meson.build defines; no other is accepted."""
+
+    MESON = """\
+foreach name : ['one', 'two']
+  test('t_' + name, program)
+endforeach
+foreach demo : ['life']
+  test('demo_@0@_threads_@1@'.format(demo, '2'), program)
+endforeach
+# test('comment', program)
+test('plain',
+  program)
+"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        for name, text in (("firmware/x.c", "one"), ("tests/t/meson.build", self.MESON),
+                           ("tests/t/test_one.c", "rule"), ("tests/u/test_two.c", "other")):
+            (self.top / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.top / name).write_text(text, encoding="utf-8")
+
+    def problem(self, program, case="rule"):
+        """Return what mutations.check() says of a row with this test."""
+        row = mutations.Mutation({**ROW, "test": f"unit/{program}/{case}"}, "list")
+        return mutations.check([row], self.top).get("a")
+
+    def test_name_is_accepted(self):
+        self.assertIsNone(self.problem("plain"))
+
+    def test_name_with_a_text_of_the_loop_is_accepted(self):
+        self.assertIsNone(self.problem("t_two"))
+        self.assertIsNone(self.problem("demo_life_threads_2"))
+
+    def test_name_that_meson_does_not_define_is_refused(self):
+        for program in ("t", "t_three", "t_", "plain2", "test_one", "comment",
+                        "demo_life_threads_3"):
+            with self.subTest(program=program):
+                self.assertEqual(self.problem(program), f"meson defines no test {program}")
+
+    def test_case_of_another_folder_is_refused(self):
+        self.assertIn("no source in the folder of the test plain", self.problem("plain", "other"))
+
+    def test_program_in_the_guest_is_not_one_of_meson(self):
+        row = mutations.Mutation({**ROW, "test": "guest/t_x/rule"}, "list")
+        self.assertEqual(mutations.check([row], self.top), {})
+
+    def test_every_test_of_this_tree_is_found(self):
+        programs = mutation_programs.Programs(TOP)
+        for name in ("workers", "pds_dispatch", "firmware_masters", "usc-ops", "canary",
+                     "demo_scan_of_1000_values"):
+            with self.subTest(program=name):
+                self.assertEqual(len(programs.folders(name)), 1)
 
 
 class FakeTree:

@@ -500,7 +500,10 @@ void workers_clear(struct workers *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Queue the units whose wake-ups the caller's step deferred: it may wait for long; lock held. */
+/*
+ * Queue the units whose wake-ups the caller's step deferred: it may wait for long. Those that
+ * follow are deferred again. The lock is held.
+ */
 static void queue_before_wait(struct workers *w)
 {
 	struct thread *self = current_thread;
@@ -511,7 +514,7 @@ static void queue_before_wait(struct workers *w)
 	defer = self->defer;
 	queue_deferred(w, self);
 	self->defer = defer;
-	if (!w->parks && w->head != NO_UNIT && find_thread(w, false))
+	if (w->head != NO_UNIT && find_thread(w, false))
 		pthread_cond_signal(&w->work);
 }
 
@@ -538,8 +541,8 @@ void workers_park_others(struct workers *w, unsigned int self)
 {
 	unsigned int i;
 
+	/* No unit starts while parked: deferred wake-ups remain so. */
 	pthread_mutex_lock(&w->lock);
-	queue_before_wait(w);
 	w->parks++;
 	for (i = 0; i < w->units; i++)
 		if (w->unit[i].running && i != self)

@@ -44,8 +44,8 @@ struct workers;
  * Units whose wake-ups by a step are deferred: with several threads they are queued only when the
  * step has ended. Before that an idle thread would run them, although what the step wrote for them
  * is in the caches of its own thread, which runs one of them next. Wake-ups by others are not
- * deferred, and a step that waits for other units in workers_quiesce() or workers_park_others()
- * queues them before.
+ * deferred, and a step that waits for other units in workers_quiesce() queues them before. One that
+ * parks the others does not: none of them would run.
  */
 enum workers_defer {
 	WORKERS_DEFER_NONE,

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "asm.h"
+#include "pumice/pumice.h"
 #include "pumice_formats.h"
 #include "pumice_isa.h"
 
@@ -594,6 +595,33 @@ static void pds_instructions_without_syntax_are_printed_as_words(void **state)
 	free(dis);
 }
 
+/* A task that has no count in the source runs all instructions, of which more follow. */
+static void a_task_without_a_count_runs_the_whole_program(void **state)
+{
+	char *dis = round_trip(".pds\ntask code\nend\n.endpds\nmov r0, [one], 0\nend\n");
+
+	(void)state;
+	assert_non_null(strstr(dis, "task code, 2\n"));
+	free(dis);
+}
+
+/* A burst into a register of each instance: the last one's words are the last of the block. */
+static void a_burst_with_a_stride_uses_the_words_of_all_instances(void **state)
+{
+	struct pumice_program_info info;
+	struct pumice_program *program;
+	size_t bytes;
+	uint8_t *file = assemble(".group 8\n.pds\ndma v2, 3, uniforms + 16, 12\ntask code\nend\n"
+				 ".endpds\nend\n", &bytes);
+
+	(void)state;
+	assert_int_equal(pumice_program_parse(file, bytes, &program, NULL, 0), 0);
+	pumice_program_info(program, &info);
+	assert_int_equal(info.uniform_words, (16 + 7 * 12) / 4 + 3);
+	pumice_program_destroy(program);
+	free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +646,8 @@ int main(void)
 		cmocka_unit_test(each_of_many_labels_is_its_own_instruction),
 		cmocka_unit_test(a_handwritten_pds_program_round_trips),
 		cmocka_unit_test(pds_instructions_without_syntax_are_printed_as_words),
+		cmocka_unit_test(a_task_without_a_count_runs_the_whole_program),
+		cmocka_unit_test(a_burst_with_a_stride_uses_the_words_of_all_instances),
 	};
 
 	return cmocka_run_group_tests_name("compiler-roundtrip", tests, NULL, NULL);

@@ -2,9 +2,13 @@
 /* Modes of the GPU: when they change, and that results do not depend on them. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../../qemu-device/gpu/gpu.h"
 #include "job.h"
+
+/* Only a defect takes that long. */
+#define ALARM_SECONDS	30u
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 77 };
 static const struct job add = { .program = JOB_ADD, .group = 192, .groups = 77 };
@@ -69,13 +73,18 @@ static struct hierarchy_client counts(enum pumice_mem_client client)
 	return out;
 }
 
-/* Each lane stores a word; a line of the caches has the words of 32. The stream has no cache. */
+/*
+ * Each lane stores a word; a line of the caches has the words of 32. The stream has no cache. The
+ * firmware reads and writes its window.
+ */
 static void requests_of_a_job_are_counted_in_its_clients(void **state)
 {
 	const struct hierarchy_client store = counts(PUMICE_MEM_CLIENT_USC_STORE);
 	const struct hierarchy_client stream = counts(PUMICE_MEM_CLIENT_CDM_STREAM);
 	const struct hierarchy_client table = counts(PUMICE_MEM_CLIENT_MMU_TABLE);
 	const struct hierarchy_client code = counts(PUMICE_MEM_CLIENT_USC_CODE);
+	const struct hierarchy_client read = counts(PUMICE_MEM_CLIENT_FW_READ);
+	const struct hierarchy_client write = counts(PUMICE_MEM_CLIENT_FW_WRITE);
 
 	(void)state;
 	assert_int_equal(store.requests, number.group * number.groups);
@@ -87,6 +96,8 @@ static void requests_of_a_job_are_counted_in_its_clients(void **state)
 	assert_true(table.requests);
 	assert_true(code.requests);
 	assert_true(code.first.requests);
+	assert_true(read.requests);
+	assert_true(write.requests);
 }
 
 /* They are performed in the SLC, and the lines that the loads have filled above it are dropped. */
@@ -218,10 +229,12 @@ static void modes_that_do_not_exist_are_refused(void **state)
 	fx_write(fx, PUMICE_SYS_MODE, 3);
 	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_UNKNOWN);
 	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
-	/* The firmware would wait for its own processor. */
+	/* The firmware would wait for its own processor: the alarm ends the test then. */
+	alarm(ALARM_SECONDS);
 	fx_fw_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
 	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
 	fx_destroy(fx);
+	alarm(0);
 }
 
 int main(void)

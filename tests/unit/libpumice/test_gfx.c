@@ -112,6 +112,27 @@ static void images_keep_their_texels(void **state)
 	}
 }
 
+/* Rows of the caller's texels may be longer than those of the image. */
+static void rows_of_texels_may_have_padding(void **state)
+{
+	struct pumice_image *img = image(PUMICE_FORMAT_R8_UNORM, PUMICE_LAYOUT_TWIDDLED, 20);
+	const struct pumice_image_part part = { 0 };
+	uint8_t in[24][32], out[24][48];
+	uint32_t x, y;
+
+	(void)state;
+	for (y = 0; y < 24; y++)
+		for (x = 0; x < 32; x++)
+			in[y][x] = (uint8_t)(y * 32 + x);
+	memset(out, 0xee, sizeof(out));
+	assert_int_equal(pumice_image_upload(img, part, in, 32), 0);
+	assert_int_equal(pumice_image_download(img, part, out, 48), 0);
+	for (y = 0; y < 24; y++)
+		for (x = 0; x < 48; x++)
+			assert_int_equal(out[y][x], x < 20 ? in[y][x] : 0xee);
+	pumice_image_destroy(img);
+}
+
 static void impossible_images_are_refused(void **state)
 {
 	static const struct pumice_image_desc bad[] = {
@@ -601,6 +622,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(images_keep_their_texels),
+		cmocka_unit_test(rows_of_texels_may_have_padding),
 		cmocka_unit_test(impossible_images_are_refused),
 		cmocka_unit_test(a_stage_is_a_pds_program_with_its_resources),
 		cmocka_unit_test(inputs_out_of_range_are_refused),

@@ -147,10 +147,26 @@ static void check_masked_lanes(struct fixture *fx)
 		assert_int_equal(a.result[0][l], l < 16 ? l : BEFORE);
 }
 
+/* Their offsets follow those of the others, of which the first is apart: no row is loaded. */
+static void check_masked_local_lanes(struct fixture *fx)
+{
+	struct access a = { .insn = LOCAL_LOAD(32) };
+
+	access_plain(fx, &a, 4);
+	for (u32 l = 1; l < PUMICE_LANES; l++)
+		a.off[l] += 1024;
+	a.insn.mask = (u16)IF(MASK_K(LO16));
+	access_run(fx, &a);
+	assert_int_equal(fx->faults, 0);
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		assert_int_equal(a.result[0][l] == BEFORE, l >= 16);
+}
+
 static void usc_lanes_outside_the_mask_neither_access_nor_fault(void **state)
 {
 	(void)state;
 	at_each_level(check_masked_lanes);
+	at_each_level(check_masked_local_lanes);
 }
 
 /* Load, then store: the translation is in the TLB, without permission for the store. */

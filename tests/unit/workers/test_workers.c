@@ -175,16 +175,36 @@ static void fx_destroy(struct fixture *fx)
 	free(fx);
 }
 
+/* Only a defect takes that long. */
+#define PATIENCE_S	20
+
+static time_t seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
 static void until_steps(struct fixture *fx, unsigned int unit, unsigned int steps)
 {
-	while (atomic_load(&fx->steps[unit]) < steps)
+	const time_t end = seconds() + PATIENCE_S;
+
+	while (atomic_load(&fx->steps[unit]) < steps && seconds() < end)
 		sched_yield();
+	if (atomic_load(&fx->steps[unit]) < steps)
+		fail_msg("unit %u ended %u of %u steps", unit, atomic_load(&fx->steps[unit]),
+			 steps);
 }
 
 static void until_inside(struct fixture *fx, unsigned int unit)
 {
-	while (!atomic_load(&fx->inside[unit]))
+	const time_t end = seconds() + PATIENCE_S;
+
+	while (!atomic_load(&fx->inside[unit]) && seconds() < end)
 		sched_yield();
+	if (!atomic_load(&fx->inside[unit]))
+		fail_msg("unit %u is not in a step", unit);
 }
 
 static u64 poll_all(struct fixture *fx)
@@ -604,16 +624,12 @@ static void units_whose_wake_ups_are_deferred_run_after_the_step(void **state)
 	}
 }
 
-/* Only a defect takes that long. */
-#define PATIENCE_MS	20000u
-
 /*
  * With WORKERS_DEFER_ALL all of them wait. Then both threads run them: the unit of the thread
  * itself is held until another one, which that thread left in the queue, has run.
  */
 static void all_units_whose_wake_ups_are_deferred_run_after_the_step(void **state)
 {
-	const struct timespec ms = { .tv_nsec = 1000000 };
 	struct fixture *fx = fx_create_deferring(2, WORKERS_DEFER_ALL);
 	unsigned int i;
 
@@ -626,57 +642,13 @@ static void all_units_whose_wake_ups_are_deferred_run_after_the_step(void **stat
 	assert_int_equal(fx->steps[0] + fx->steps[4] + fx->steps[5], 0);
 	fx->held[4] = fx->held[5] = true;
 	fx->held[1] = false;
-	for (i = 0; i < PATIENCE_MS && !(fx->inside[4] && fx->inside[5]); i++)
-		nanosleep(&ms, NULL);
-	assert_true(fx->inside[4] && fx->inside[5]);
+	until_inside(fx, 4);
+	until_inside(fx, 5);
 	fx->held[4] = fx->held[5] = false;
 	for (i = 4; i <= 5; i++)
 		until_steps(fx, i, 1);
 	until_steps(fx, 0, 1);
 	fx_destroy(fx);
-}
-
-static bool step_that_waits(void *opaque, unsigned int index, const _Atomic bool *stop)
-{
-	struct fixture *fx = opaque;
-
-	(void)stop;
-	if (index == 1) {
-		workers_wake(fx->w, 4);
-		workers_quiesce(fx->w, 1);
-		while (atomic_load(&fx->held[1]))
-			sched_yield();
-	}
-	atomic_fetch_add(&fx->steps[index], 1);
-	return false;
-}
-
-/* A step that waits for others in workers_quiesce() has passed on its wake-ups before. */
-static void deferred_wake_ups_are_passed_on_before_a_step_waits(void **state)
-{
-	struct fixture fx = { 0 };
-	struct workers_unit unit[UNITS];
-	const struct workers_config config = { .threads = 2, .units = UNITS, .unit = unit,
-					       .now = now, .now_opaque = &fx };
-	const struct timespec ms = { .tv_nsec = 1000000 };
-	unsigned int i;
-
-	(void)state;
-	for (i = 0; i < UNITS; i++)
-		unit[i] = (struct workers_unit){
-			.step = step_that_waits, .opaque = &fx, .index = i,
-			.defer = i == 1 ? WORKERS_DEFER_ALL : WORKERS_DEFER_NONE };
-	fx.held[1] = true;
-	fx.w = workers_create(&config);
-	assert_non_null(fx.w);
-	workers_wake(fx.w, 1);
-	for (i = 0; i < PATIENCE_MS && !fx.steps[4]; i++)
-		nanosleep(&ms, NULL);
-	assert_int_equal(fx.steps[4], 1);
-	assert_int_equal(fx.steps[1], 0);
-	fx.held[1] = false;
-	until_steps(&fx, 1, 1);
-	workers_destroy(fx.w);
 }
 
 /* Without another thread that would run them, nothing is gained by waiting. */
@@ -980,7 +952,6 @@ int main(void)
 		cmocka_unit_test(a_thread_without_home_units_runs_others),
 		cmocka_unit_test(units_whose_wake_ups_are_deferred_run_after_the_step),
 		cmocka_unit_test(all_units_whose_wake_ups_are_deferred_run_after_the_step),
-		cmocka_unit_test(deferred_wake_ups_are_passed_on_before_a_step_waits),
 		cmocka_unit_test(one_thread_queues_units_at_once),
 		cmocka_unit_test(deferred_wake_ups_of_all_units_are_passed_on),
 		cmocka_unit_test(units_at_home_are_those_of_the_thread),
