@@ -114,7 +114,7 @@ struct level_swept hierarchy_invalidate(struct hierarchy *h, u32 usc, enum hiera
 
 /*
  * Clean and invalidate in one step, so that no line is lost that a request makes dirty in between:
- * what software without privileges may ask for. lost_bytes is 0.
+ * the operation of software without privileges. lost_bytes is 0.
  */
 struct level_swept hierarchy_flush(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
 				   const struct cache_range *range);

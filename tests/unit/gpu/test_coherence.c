@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fences and cache operations of programs and of control streams, by what the caches of the
- * memory hierarchy hold and have written afterwards.
+ * Fences and cache operations of programs and of control streams, by the lines that caches
+ * of the memory hierarchy hold and have written afterwards.
  *
  * A work-group of 32 instances stores one line of 128 bytes, which the MCU L0 of its USC keeps open
  * until an operation passes it on.
@@ -40,7 +40,7 @@ static bool held(struct fixture *fx, enum pumice_cache cache, u32 ctx, u64 addr)
 			       addr);
 }
 
-/* Bytes of stores of programs that a level has written: of no other client. */
+/* Return the counters of stores of programs. */
 static struct hierarchy_client stores(struct fixture *fx)
 {
 	struct hierarchy_client out;
@@ -142,7 +142,7 @@ static void programs_clean_as_far_as_their_scope(void **state)
 	assert_scopes_of_op(PUMICE_USC_OP_CACHE_CLEAN_RANGE, want);
 }
 
-/* What is dropped was written before. */
+/* Lines that are dropped were written before. */
 static void programs_invalidate_without_loss(void **state)
 {
 	static const struct reach *const want[] = {

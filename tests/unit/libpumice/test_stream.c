@@ -11,6 +11,7 @@
 
 #include "progfile.h"
 #include "pumice/pumice.h"
+#include "pumice/pumice_gfx.h"
 #include "pumice/pumice_tasks.h"
 
 static struct pumice_device *dev;
@@ -273,7 +274,7 @@ static void a_dispatch_after_tasks_differs_in_its_launch_only(void **state)
 	pumice_stream_destroy(s);
 }
 
-/* Each flag is a field. */
+/* Each flag is a field, in the command of each stream. */
 #define ASSERT_FLUSH(type, words, flags, reach)						\
 	do {										\
 		struct pumice_##type##_flush got;					\
@@ -287,7 +288,7 @@ static void a_dispatch_after_tasks_differs_in_its_launch_only(void **state)
 		assert_int_equal(got.scope, reach);					\
 	} while (0)
 
-static void flushes_contain_their_flags(void **state)
+static void flushes_of_all_streams_contain_their_flags(void **state)
 {
 	static const struct {
 		uint32_t flags;
@@ -308,9 +309,17 @@ static void flushes_contain_their_flags(void **state)
 		assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
 		start = pumice_stream_va(s);
 		assert_int_equal(pumice_stream_flush(s, rows[n].flags), 0);
-		assert_int_equal(pumice_stream_flush(s, 0x400), -EINVAL);
+		assert_int_equal(pumice_stream_vdm_flush(s, rows[n].flags), 0);
+		assert_int_equal(pumice_stream_pdm_flush(s, rows[n].flags), 0);
+		assert_int_equal(pumice_stream_tdm_flush(s, rows[n].flags), 0);
+		assert_int_equal(pumice_stream_tdm_flush(s, 0x400), -EINVAL);
+		assert_int_equal(pumice_stream_vdm_flush(s, 0x10), -EINVAL);
+		assert_int_equal(pumice_stream_pdm_flush(s, ~0u), -EINVAL);
 		words = built_words(s, start);
 		ASSERT_FLUSH(cdm, words, rows[n].flags, rows[n].scope);
+		ASSERT_FLUSH(vdm, words + 1, rows[n].flags, rows[n].scope);
+		ASSERT_FLUSH(pdm, words + 2, rows[n].flags, rows[n].scope);
+		ASSERT_FLUSH(tdm, words + 3, rows[n].flags, rows[n].scope);
 		pumice_stream_destroy(s);
 	}
 }
@@ -379,7 +388,7 @@ int main(void)
 		cmocka_unit_test(data_is_aligned_and_checked),
 		cmocka_unit_test(an_indirect_dispatch_emits_state_and_the_address_of_its_counts),
 		cmocka_unit_test(a_dispatch_after_tasks_differs_in_its_launch_only),
-		cmocka_unit_test(flushes_contain_their_flags),
+		cmocka_unit_test(flushes_of_all_streams_contain_their_flags),
 		cmocka_unit_test(link_flush_timestamp_and_marker_contain_their_arguments),
 		cmocka_unit_test(commands_refuse_addresses_and_flags_out_of_range),
 	};
