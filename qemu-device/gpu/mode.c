@@ -72,6 +72,43 @@ static void request(void *opaque, const struct mmu_request *r)
 	}
 }
 
+static enum hierarchy_scope reach_of(enum pumice_mem_scope scope)
+{
+	static const enum hierarchy_scope reach[PUMICE_MEM_SCOPE_COUNT] = {
+		[PUMICE_MEM_SCOPE_SYSTEM] = HIERARCHY_SYSTEM,
+		[PUMICE_MEM_SCOPE_GPU] = HIERARCHY_GPU,
+		[PUMICE_MEM_SCOPE_CORE] = HIERARCHY_CORE,
+		[PUMICE_MEM_SCOPE_GROUP] = HIERARCHY_GROUP,
+	};
+
+	return reach[scope];
+}
+
+/* struct mmu: an operation on caches. One of all USCs is on those of each of them. */
+static void cache_op(void *opaque, const struct mmu_cache_op *op)
+{
+	const struct pumice_gpu *gpu = opaque;
+	const enum hierarchy_scope scope = reach_of(op->scope);
+	const struct cache_range range = { .ctx = op->ctx, .first = op->first, .last = op->last };
+	const bool each = op->usc == MMU_ALL_USCS && scope < HIERARCHY_GPU;
+	u32 usc = op->usc == MMU_ALL_USCS ? 0 : op->usc;
+	const u32 end = each ? gpu->config.cores * gpu->config.uscs_per_core : usc + 1;
+
+	for (; usc < end; usc++) {
+		switch (op->kind) {
+		case MMU_CACHE_FENCE:
+			hierarchy_fence(gpu->hierarchy, usc, scope);
+			break;
+		case MMU_CACHE_CLEAN:
+			hierarchy_clean(gpu->hierarchy, usc, scope, &range);
+			break;
+		case MMU_CACHE_INVALIDATE:
+			hierarchy_flush(gpu->hierarchy, usc, scope, &range);
+			break;
+		}
+	}
+}
+
 /* Drop the hierarchy, or create one with empty caches; parked. */
 static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 {
@@ -86,6 +123,7 @@ static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 	}
 	mmu_set_request(&gpu->mmu, created ? request : NULL, gpu);
 	fwctl_window_flush(gpu->fw);	/* mmu_set_request() has dropped all other entries */
+	mmu_set_cache_op(&gpu->mmu, created ? cache_op : NULL, gpu);
 	hierarchy_destroy(gpu->hierarchy);
 	gpu->hierarchy = created;
 	return 0;

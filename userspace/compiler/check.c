@@ -456,6 +456,18 @@ static bool waits_for_any(const struct pumice_usc_insn *insn, const struct effec
 		insn->opcode == PUMICE_USC_OP_SIG_WAITANY4) && e->signals & (e->signals - 1);
 }
 
+/* Return whether an instruction waits for all accesses of the wave. */
+static bool waits_for_all(const struct pumice_usc_insn *insn)
+{
+	switch (pumice_isa_find_opcode(&pumice_usc_isa, insn->opcode)->layout) {
+	case PUMICE_USC_LAYOUT_FENCE:
+	case PUMICE_USC_LAYOUT_RANGE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Report the registers of an operand that a load in flight writes. */
 static void check_flight(struct checker *c, uint32_t i, const struct range *range, const char *used,
 			 struct flight *flight)
@@ -479,7 +491,7 @@ static void check_waits(struct checker *c, uint32_t i, const struct pumice_usc_i
 		check_flight(c, i, &e->reads[k], "read", flight);
 	for (unsigned int k = 0; k < e->write_count; k++)
 		check_flight(c, i, &e->writes[k], "written", flight);
-	if (insn->opcode == PUMICE_USC_OP_MEM_FENCE)
+	if (waits_for_all(insn))
 		memset(flight, 0, sizeof(*flight));
 	else if (is_branch(insn))
 		end_flights(flight, flight->any);

@@ -629,6 +629,7 @@ static bool operand(struct assembler *as, struct insn *insn,
 	case PUMICE_USC_CLASS_WORDS:
 	case PUMICE_USC_CLASS_COPYWORDS:
 	case PUMICE_USC_CLASS_DCWORDS:
+	case PUMICE_USC_CLASS_RANGEWORDS:
 		return words_operand(as, insn, operand->field, operand->cls);
 	case PUMICE_USC_CLASS_COMPS:
 		return number_operand(as, insn, operand->field, "a number of components", 4);

@@ -79,6 +79,9 @@ uint32_t rule_words(unsigned int cls, const char **what)
 	case PUMICE_USC_CLASS_DCWORDS:
 		*what = "a window of dynamic constants";
 		return PUMICE_USC_MAX_DC;
+	case PUMICE_USC_CLASS_RANGEWORDS:
+		*what = "the range of a cache operation";
+		return PUMICE_USC_RANGE_WORDS;
 	default:
 		return 0;
 	}

@@ -232,8 +232,12 @@ static bool stores_to_memory(const struct decoded *d)
 {
 	if (d->insn.opcode == PUMICE_USC_OP_GLOBAL_ATOMIC)
 		return true;
-	/* A fetch of dynamic constants and a copy to local memory only read. */
-	return has_base(d) && !has_dst(d) && d->insn.opcode != PUMICE_USC_OP_DC_WINDOW &&
+	/*
+	 * A fetch of dynamic constants and a copy to local memory only read; an operation on caches
+	 * changes no data.
+	 */
+	return has_base(d) && !has_dst(d) && d->op->layout != PUMICE_USC_LAYOUT_RANGE &&
+	       d->insn.opcode != PUMICE_USC_OP_DC_WINDOW &&
 	       d->insn.opcode != PUMICE_USC_OP_GROUP_LOAD;
 }
 

@@ -282,6 +282,17 @@ int pumice_stream_vdm_link(struct pumice_stream *s, uint64_t va)
 	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_LINK_WORDS);
 }
 
+int pumice_stream_vdm_flush(struct pumice_stream *s, uint32_t flags)
+{
+	struct pumice_vdm_flush flush;
+	u32 words[PUMICE_VDM_FLUSH_WORDS];
+	int err = stream_check_flush(s, flags);
+
+	STREAM_SET_FLUSH(flush, flags);
+	pumice_vdm_flush_pack(words, &flush);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_VDM_FLUSH_WORDS);
+}
+
 int pumice_stream_vdm_end(struct pumice_stream *s, uint64_t *va)
 {
 	const struct pumice_vdm_halt halt = { 0 };

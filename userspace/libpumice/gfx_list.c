@@ -223,6 +223,17 @@ int pumice_stream_pdm_link(struct pumice_stream *s, uint64_t va)
 	return err ? err : pumice_stream_emit(s, words, PUMICE_PDM_LINK_WORDS);
 }
 
+int pumice_stream_pdm_flush(struct pumice_stream *s, uint32_t flags)
+{
+	struct pumice_pdm_flush flush;
+	u32 words[PUMICE_PDM_FLUSH_WORDS];
+	int err = stream_check_flush(s, flags);
+
+	STREAM_SET_FLUSH(flush, flags);
+	pumice_pdm_flush_pack(words, &flush);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_PDM_FLUSH_WORDS);
+}
+
 int pumice_stream_pdm_end(struct pumice_stream *s, uint64_t *va)
 {
 	const struct pumice_pdm_end end = { 0 };

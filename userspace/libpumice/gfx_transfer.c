@@ -118,6 +118,17 @@ int pumice_stream_tdm_link(struct pumice_stream *s, uint64_t va)
 	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_LINK_WORDS);
 }
 
+int pumice_stream_tdm_flush(struct pumice_stream *s, uint32_t flags)
+{
+	struct pumice_tdm_flush flush;
+	u32 words[PUMICE_TDM_FLUSH_WORDS];
+	int err = stream_check_flush(s, flags);
+
+	STREAM_SET_FLUSH(flush, flags);
+	pumice_tdm_flush_pack(words, &flush);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_TDM_FLUSH_WORDS);
+}
+
 int pumice_stream_tdm_end(struct pumice_stream *s, uint64_t *va)
 {
 	const struct pumice_tdm_halt halt = { 0 };

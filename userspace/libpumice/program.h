@@ -4,6 +4,7 @@
 #define PUMICE_PROGRAM_H
 
 #include <errno.h>
+#include <string.h>
 
 #include "internal.h"
 #include "pumice_formats.h"
@@ -93,6 +94,20 @@ int program_assemble(const char *name, const char *text, struct warnings warning
 
 /* Check an address for a command. Return: 0, or -EINVAL with the error text set. */
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align);
+/* Check PUMICE_FLUSH_* for a flush command. Return: 0, or -EINVAL with the error text set. */
+int stream_check_flush(struct pumice_stream *s, u32 flags);
+/* Return the scope of valid PUMICE_FLUSH_*: enum pumice_mem_scope. */
+u32 stream_flush_scope(u32 flags);
+/* Set the fields of a flush command of any stream. */
+#define STREAM_SET_FLUSH(flush, flags)						\
+	do {									\
+		memset(&(flush), 0, sizeof(flush));				\
+		(flush).data = (flags) & PUMICE_FLUSH_DATA;			\
+		(flush).code = (flags) & PUMICE_FLUSH_CODE;			\
+		(flush).clean = (flags) & PUMICE_FLUSH_CLEAN;			\
+		(flush).invalidate = (flags) & PUMICE_FLUSH_INVALIDATE;		\
+		(flush).scope = (u8)stream_flush_scope(flags);			\
+	} while (0)
 struct pumice_vm *stream_vm(const struct pumice_stream *s);
 /* Get the GPU virtual address of its first command. */
 u64 stream_start(const struct pumice_stream *s);

@@ -366,20 +366,38 @@ int pumice_stream_link(struct pumice_stream *s, uint64_t va)
 	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_LINK_WORDS);
 }
 
+#define FLUSH_SCOPES	(PUMICE_FLUSH_GPU | PUMICE_FLUSH_CORE | PUMICE_FLUSH_GROUP)
+#define FLUSH_FLAGS	(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE | PUMICE_FLUSH_CLEAN | \
+			 PUMICE_FLUSH_INVALIDATE | FLUSH_SCOPES)
+
+int stream_check_flush(struct pumice_stream *s, uint32_t flags)
+{
+	if (flags & ~FLUSH_FLAGS)
+		return fail(s->vm->dev, EINVAL,
+			    "flush: unknown flags %#x; accepted: 0x1 (DATA), 0x2 (CODE), 0x4 (CLEAN), 0x8 (INVALIDATE), and 0x100 (GPU), 0x200 (CORE) or 0x300 (GROUP)",
+			    flags & ~FLUSH_FLAGS);
+	return 0;
+}
+
+uint32_t stream_flush_scope(uint32_t flags)
+{
+	static const uint32_t scopes[] = {
+		PUMICE_MEM_SCOPE_SYSTEM, PUMICE_MEM_SCOPE_GPU, PUMICE_MEM_SCOPE_CORE,
+		PUMICE_MEM_SCOPE_GROUP,
+	};
+
+	return scopes[(flags & FLUSH_SCOPES) / PUMICE_FLUSH_GPU];
+}
+
 int pumice_stream_flush(struct pumice_stream *s, uint32_t flags)
 {
-	const struct pumice_cdm_flush flush = {
-		.data = flags & PUMICE_FLUSH_DATA,
-		.code = flags & PUMICE_FLUSH_CODE,
-	};
+	struct pumice_cdm_flush flush;
 	u32 words[PUMICE_CDM_FLUSH_WORDS];
+	int err = stream_check_flush(s, flags);
 
-	if (flags & ~(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE))
-		return fail(s->vm->dev, EINVAL,
-			    "flush: unknown flags %#x; accepted: 0x1 (DATA), 0x2 (CODE)",
-			    flags & ~(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE));
+	STREAM_SET_FLUSH(flush, flags);
 	pumice_cdm_flush_pack(words, &flush);
-	return pumice_stream_emit(s, words, PUMICE_CDM_FLUSH_WORDS);
+	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_FLUSH_WORDS);
 }
 
 int pumice_stream_timestamp(struct pumice_stream *s, uint64_t va, bool wait)

@@ -15,12 +15,20 @@ u32 dm_control_align(enum pumice_cdm_type type)
 	}
 }
 
+static enum pumice_unpack unpack_flush(const u32 *words, struct dm_flush *out)
+{
+	struct pumice_cdm_flush in;
+	enum pumice_unpack result = pumice_cdm_flush_unpack(words, &in);
+
+	*out = DM_FLUSH(in);
+	return result;
+}
+
 enum pumice_unpack dm_control_unpack(const u32 *words, enum pumice_cdm_type type,
 				     struct dm_control *out)
 {
 	struct pumice_cdm_return ret;
 	struct pumice_cdm_fence fence;
-	struct pumice_cdm_flush flush;
 	struct pumice_cdm_halt halt;
 
 	switch (type) {
@@ -35,7 +43,7 @@ enum pumice_unpack dm_control_unpack(const u32 *words, enum pumice_cdm_type type
 	case PUMICE_CDM_TYPE_LINK:
 		return pumice_cdm_link_unpack(words, &out->link);
 	case PUMICE_CDM_TYPE_FLUSH:
-		return pumice_cdm_flush_unpack(words, &flush);
+		return unpack_flush(words, &out->flush);
 	case PUMICE_CDM_TYPE_TIMESTAMP:
 		return pumice_cdm_timestamp_unpack(words, &out->timestamp);
 	case PUMICE_CDM_TYPE_MARKER:
@@ -137,7 +145,10 @@ bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		if (!write_marker(access, &control->marker))
 			return false;
 		break;
-	default:	/* FENCE, FLUSH */
+	case PUMICE_CDM_TYPE_FLUSH:
+		dm_flush(access->mmu, access->ctx, &control->flush);
+		break;
+	default:	/* FENCE */
 		break;
 	}
 	walk->pc = next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Control commands that the streams of the CDM and the RDM have in common: sub-lists, links,
- * fences, time stamps and markers.
+ * fences, flushes, time stamps and markers.
  *
  * Source: document 000, "Compute Workload"; hw/formats.xml, stream "cdm"; hw/rdm.xml. Each word is
  * read from memory once by the data master, which decodes its other commands itself.
@@ -11,6 +11,7 @@
 
 #include "../mmu/mmu.h"
 #include "dm.h"
+#include "flush.h"
 
 /* Position in a stream. */
 struct dm_walk {
@@ -24,6 +25,7 @@ struct dm_control {
 	union {
 		struct pumice_cdm_call call;
 		struct pumice_cdm_link link;
+		struct dm_flush flush;
 		struct pumice_cdm_timestamp timestamp;
 		struct pumice_cdm_marker marker;
 	};

@@ -382,30 +382,22 @@ struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_
 	return sum;
 }
 
-struct level_swept hierarchy_clean(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
-				   const struct cache_range *range)
+static void clean_locked(struct hierarchy *h, const struct selection *cores,
+			 enum hierarchy_scope scope, const struct cache_range *range,
+			 struct level_swept *sum)
 {
-	const struct cache_range all = cache_range_all(CACHE_ANY_CTX);
-	const struct selection cores = select_cores(h, usc, scope);
-	struct level_swept sum = { 0 };
 	u32 i;
 
-	if (cores.end > h->config.cores)
-		return sum;
-	range = range ? range : &all;
-	pthread_mutex_lock(&h->lock);
-	for (i = cores.first; i < cores.end; i++) {
+	for (i = cores->first; i < cores->end; i++) {
 		if (h->core[i].mcu)
 			mcu_flush(h->core[i].mcu,
-				  scope == HIERARCHY_GROUP ? cores.usc : MCU_ALL_USCS);
+				  scope == HIERARCHY_GROUP ? cores->usc : MCU_ALL_USCS);
 		if (scope >= HIERARCHY_CORE)
-			clean_core(&h->core[i], range, &sum);
+			clean_core(&h->core[i], range, sum);
 	}
 	if (scope >= HIERARCHY_SYSTEM)
-		clean_slc(h, range, &sum);
+		clean_slc(h, range, sum);
 	hierarchy_drain_locked(h);
-	pthread_mutex_unlock(&h->lock);
-	return sum;
 }
 
 /* Drop lines of the first caches of one USC. */
@@ -436,30 +428,60 @@ static void invalidate_core(struct hierarchy_core *core, const struct cache_rang
 	tcu_caches_invalidate_second(core->tcu, range, sum);
 }
 
-struct level_swept hierarchy_invalidate(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
-					const struct cache_range *range)
+static void invalidate_locked(struct hierarchy *h, const struct selection *cores,
+			      enum hierarchy_scope scope, const struct cache_range *range,
+			      struct level_swept *sum)
+{
+	struct slc_swept swept;
+	u32 i;
+
+	for (i = cores->first; i < cores->end; i++) {
+		if (scope == HIERARCHY_GROUP)
+			invalidate_group(&h->core[i], cores->usc, range, sum);
+		else
+			invalidate_core(&h->core[i], range, sum);
+	}
+	hierarchy_drain_locked(h);
+	if (scope >= HIERARCHY_SYSTEM) {
+		swept = slc_invalidate(h->slc, range);
+		add_swept(sum, &swept);
+	}
+}
+
+/* Clean, invalidate, or both. */
+static struct level_swept sweep(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				const struct cache_range *range, bool clean, bool invalidate)
 {
 	const struct cache_range all = cache_range_all(CACHE_ANY_CTX);
 	const struct selection cores = select_cores(h, usc, scope);
 	struct level_swept sum = { 0 };
-	struct slc_swept swept;
-	u32 i;
 
 	if (cores.end > h->config.cores)
 		return sum;
 	range = range ? range : &all;
 	pthread_mutex_lock(&h->lock);
-	for (i = cores.first; i < cores.end; i++) {
-		if (scope == HIERARCHY_GROUP)
-			invalidate_group(&h->core[i], cores.usc, range, &sum);
-		else
-			invalidate_core(&h->core[i], range, &sum);
-	}
-	hierarchy_drain_locked(h);
-	if (scope >= HIERARCHY_SYSTEM) {
-		swept = slc_invalidate(h->slc, range);
-		add_swept(&sum, &swept);
-	}
+	if (clean)
+		clean_locked(h, &cores, scope, range, &sum);
+	if (invalidate)
+		invalidate_locked(h, &cores, scope, range, &sum);
 	pthread_mutex_unlock(&h->lock);
 	return sum;
+}
+
+struct level_swept hierarchy_clean(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				   const struct cache_range *range)
+{
+	return sweep(h, usc, scope, range, true, false);
+}
+
+struct level_swept hierarchy_invalidate(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+					const struct cache_range *range)
+{
+	return sweep(h, usc, scope, range, false, true);
+}
+
+struct level_swept hierarchy_flush(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				   const struct cache_range *range)
+{
+	return sweep(h, usc, scope, range, true, true);
 }

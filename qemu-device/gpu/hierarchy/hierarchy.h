@@ -112,6 +112,13 @@ struct level_swept hierarchy_clean(struct hierarchy *h, u32 usc, enum hierarchy_
 struct level_swept hierarchy_invalidate(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
 					const struct cache_range *range);
 
+/*
+ * Clean and invalidate in one step, so that no line is lost that a request makes dirty in between:
+ * the operation of software without privileges. lost_bytes is 0.
+ */
+struct level_swept hierarchy_flush(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				   const struct cache_range *range);
+
 /* Counters since creation or reset, after draining. cache: enum pumice_cache. */
 void hierarchy_client_counters(struct hierarchy *h, u32 client, struct hierarchy_client *out);
 void hierarchy_level_counters(struct hierarchy *h, enum pumice_cache cache,

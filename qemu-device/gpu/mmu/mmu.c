@@ -601,6 +601,14 @@ void mmu_set_request(struct mmu *mmu, void (*request)(void *opaque,
 	drop_all(mmu);
 }
 
+void mmu_set_cache_op(struct mmu *mmu, void (*cache_op)(void *opaque,
+							const struct mmu_cache_op *op),
+		      void *opaque)
+{
+	mmu->cache_op = cache_op;
+	mmu->cache_op_opaque = opaque;
+}
+
 void mmu_invalidate_all(struct mmu *mmu)
 {
 	drop_all(mmu);

@@ -114,6 +114,20 @@ struct mmu_request {
 	enum pumice_access access;
 };
 
+/* Operations on the memory hierarchy. INVALIDATE writes dirty lines before it drops them. */
+enum mmu_cache_kind { MMU_CACHE_FENCE, MMU_CACHE_CLEAN, MMU_CACHE_INVALIDATE };
+
+#define MMU_ALL_USCS	(~0u)	/* of struct mmu_cache_op */
+
+/* An operation on the lines of a context. FENCE is on all lines, and of one USC. */
+struct mmu_cache_op {
+	enum mmu_cache_kind kind;
+	enum pumice_mem_scope scope;
+	u32 usc;	/* over all cores; or of a data master: MMU_ALL_USCS */
+	unsigned int ctx;
+	u64 first, last;	/* addresses */
+};
+
 /* Drop the entries of a TLB and its counts; levels and place stay. No access is under way. */
 void mmu_tlb_reset(struct mmu_tlb *tlb);
 
@@ -149,6 +163,9 @@ struct mmu {
 	 */
 	void (*request)(void *opaque, const struct mmu_request *request);
 	void *request_opaque;
+	/* The same for operations on its caches: mmu_set_cache_op(). */
+	void (*cache_op)(void *opaque, const struct mmu_cache_op *op);
+	void *cache_op_opaque;
 
 	/* Called for walks and faults, in the thread of the request; constant, may be NULL. */
 	void (*event)(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
@@ -275,6 +292,18 @@ static inline void mmu_request(const struct mmu *mmu, const struct mmu_tlb *tlb,
 void mmu_set_request(struct mmu *mmu, void (*request)(void *opaque,
 						      const struct mmu_request *request),
 		     void *opaque);
+
+/* Set the function that operations on caches are passed to, or NULL. While no unit runs. */
+void mmu_set_cache_op(struct mmu *mmu, void (*cache_op)(void *opaque,
+							const struct mmu_cache_op *op),
+		      void *opaque);
+
+/* Pass an operation on caches to the memory hierarchy, in detailed modes. */
+static inline void mmu_cache_op(const struct mmu *mmu, const struct mmu_cache_op *op)
+{
+	if (mmu->cache_op)
+		mmu->cache_op(mmu->cache_op_opaque, op);
+}
 
 /*
  * Translate one address without a TLB, on behalf of no unit: without fault, event and

@@ -68,6 +68,15 @@ static enum pumice_unpack unpack_store(const u32 *words, struct pdm_command *out
 	return result;
 }
 
+static enum pumice_unpack unpack_flush(const u32 *words, struct pdm_command *out)
+{
+	struct pumice_pdm_flush in;
+	enum pumice_unpack result = pumice_pdm_flush_unpack(words, &in);
+
+	out->flush = DM_FLUSH(in);
+	return result;
+}
+
 /* Check the reserved bits of a command without fields. */
 static enum pumice_unpack unpack_plain(const u32 *words, u8 type)
 {
@@ -94,6 +103,8 @@ static enum pumice_unpack unpack(const u32 *words, struct pdm_command *out)
 	case PUMICE_PDM_TYPE_STORE:
 	case PUMICE_PDM_TYPE_STORE_PROGRAM:
 		return unpack_store(words, out);
+	case PUMICE_PDM_TYPE_FLUSH:
+		return unpack_flush(words, out);
 	case PUMICE_PDM_TYPE_BRANCH:
 	case PUMICE_PDM_TYPE_RETURN:
 	case PUMICE_PDM_TYPE_END:

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "../dm/flush.h"
 #include "pumice_formats.h"
 #include "pumice_regs.h"
 
@@ -19,6 +20,7 @@ struct pdm_command {
 	u16 x, y;		/* of TILE */
 	u64 addr;		/* of MODE, CALL, LINK */
 	u32 program[4];		/* of STORE_PROGRAM: a stage, not checked */
+	struct dm_flush flush;	/* of FLUSH */
 };
 
 /* Check and unpack one command. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */

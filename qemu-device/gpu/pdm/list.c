@@ -137,6 +137,7 @@ static void generate(const struct pdm *pdm, struct pdm_list *list, struct pdm_co
 enum outcome {
 	DONE,
 	FULL,		/* the FIFOs of all cores are full */
+	HELD,		/* waits for tiles; the command is executed again */
 	FAULTED,	/* *fault is set */
 };
 
@@ -237,6 +238,38 @@ static enum outcome run_return(struct pdm *pdm, struct gpu_fault *fault)
 	return DONE;
 }
 
+/* Return whether tiles are not stored yet. @walkers: in pdm->active, none of a tile. Lock held. */
+static bool has_tiles(const struct pdm *pdm, u32 walkers)
+{
+	return ipf_master_all(&pdm->list.master) || pdm->active != walkers;
+}
+
+/* Return whether a flush has to wait; it is fetched again then. */
+static bool hold(struct pdm *pdm)
+{
+	struct pdm_list *list = &pdm->list;
+
+	if (list->open)
+		return false;	/* refused */
+	lock(pdm);
+	list->held = has_tiles(pdm, 1);
+	unlock(pdm);
+	if (!list->held)
+		return false;
+	list->pc = list->command_pc;
+	list->idle--;
+	return true;
+}
+
+static enum outcome run_flush(struct pdm *pdm, const struct pdm_command *cmd,
+			      struct gpu_fault *fault)
+{
+	if (pdm->list.open)
+		return refuse(pdm, PUMICE_FAULT_PDM_TILE_OPEN, fault);
+	dm_flush(pdm->config.mmu, pdm->job.ctx, &cmd->flush);
+	return DONE;
+}
+
 static enum outcome run(struct pdm *pdm, const struct pdm_command *cmd, struct gpu_fault *fault)
 {
 	switch ((enum pumice_pdm_type)cmd->type) {
@@ -256,6 +289,8 @@ static enum outcome run(struct pdm *pdm, const struct pdm_command *cmd, struct g
 		return DONE;
 	case PUMICE_PDM_TYPE_END:
 		return run_end(pdm, fault);
+	case PUMICE_PDM_TYPE_FLUSH:
+		return run_flush(pdm, cmd, fault);
 	case PUMICE_PDM_TYPE_MODE:
 		break;
 	}
@@ -276,6 +311,8 @@ static enum outcome step(struct pdm *pdm, struct gpu_fault *fault)
 		generate(pdm, list, &cmd);
 	else if (!fetch(pdm, &cmd, fault))
 		return FAULTED;
+	if (cmd.type == PUMICE_PDM_TYPE_FLUSH && hold(pdm))
+		return HELD;
 	atomic_fetch_add_explicit(&list->commands, 1, memory_order_relaxed);
 	return run(pdm, &cmd, fault);
 }
@@ -319,15 +356,17 @@ void pdm_list_begin(struct pdm *pdm)
 	struct pdm_list *list = &pdm->list;
 
 	ipf_master_clear(&list->master, now(pdm));
-	list->walking = list->ended = false;
+	list->walking = list->ended = list->held = false;
 }
 
 bool pdm_list_claim_walk(struct pdm *pdm)
 {
 	struct pdm_list *list = &pdm->list;
 
-	if (list->ended || list->walking || !ipf_master_low(&list->master))
+	if (list->ended || list->walking || !ipf_master_low(&list->master) ||
+	    (list->held && has_tiles(pdm, 0)))
 		return false;
+	list->held = false;
 	list->walking = true;
 	return true;
 }
@@ -346,7 +385,7 @@ void pdm_list_walk(struct pdm *pdm)
 		pdm_fault(pdm, &fault);
 	lock(pdm);
 	list->walking = false;
-	if (list->appended || list->ended)
+	if (list->appended || list->ended || list->held)
 		wake_all(pdm);
 	unlock(pdm);
 }
@@ -358,7 +397,7 @@ bool pdm_list_claim_tile(struct pdm *pdm, u32 core, struct ipf_work *work)
 
 bool pdm_list_core_done(const struct pdm *pdm, u32 core)
 {
-	return pdm->list.ended && !ipf_master_tiles(&pdm->list.master, core);
+	return (pdm->list.ended || pdm->list.held) && !ipf_master_tiles(&pdm->list.master, core);
 }
 
 bool pdm_list_done(const struct pdm *pdm)
@@ -369,7 +408,7 @@ bool pdm_list_done(const struct pdm *pdm)
 void pdm_list_reset(struct pdm *pdm)
 {
 	ipf_master_init(&pdm->list.master, pdm->config.cores, pdm->config.tile_fifo);
-	pdm->list.walking = false;
+	pdm->list.walking = pdm->list.held = false;
 	pdm->list.ended = true;
 	atomic_store(&pdm->list.commands, 0);
 }

@@ -28,6 +28,7 @@ struct pdm_list {
 	/* Device lock. */
 	bool walking;		/* a core walks the list */
 	bool ended;		/* no more entries will follow */
+	bool held;		/* a flush waits for the tiles before it; it is fetched again */
 	struct ipf_master master;	/* the FIFOs of the cores */
 
 	/* Of the core that walks. */

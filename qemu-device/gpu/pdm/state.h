@@ -356,7 +356,10 @@ bool pdm_list_claim_walk(struct pdm *pdm);
 void pdm_list_walk(struct pdm *pdm);
 /* Claim the next tile of a core. Returns false when there is none now. Device lock held. */
 bool pdm_list_claim_tile(struct pdm *pdm, u32 core, struct ipf_work *work);
-/* Return whether a core, or each, has claimed all of its tiles. Device lock held. */
+/*
+ * Return whether a core has claimed all of its tiles, of those before a flush if that waits; or
+ * each core, of the list. Device lock held.
+ */
 bool pdm_list_core_done(const struct pdm *pdm, u32 core);
 bool pdm_list_done(const struct pdm *pdm);
 /* Drop all tiles; no core walks. */

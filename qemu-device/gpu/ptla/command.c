@@ -38,6 +38,16 @@ static enum pumice_unpack unpack_present(const u32 *words, struct ptla_command *
 	return result;
 }
 
+static enum pumice_unpack unpack_flush(const u32 *words, struct ptla_command *c)
+{
+	struct pumice_tdm_flush in;
+	enum pumice_unpack result = pumice_tdm_flush_unpack(words, &in);
+
+	c->flush = DM_FLUSH(in);
+	/* Filters have a fault of their own. */
+	return result == PUMICE_UNPACK_ENUM ? PUMICE_UNPACK_RESERVED : result;
+}
+
 static enum pumice_unpack unpack(const u32 *words, struct ptla_command *c)
 {
 	struct pumice_tdm_halt halt;
@@ -59,6 +69,8 @@ static enum pumice_unpack unpack(const u32 *words, struct ptla_command *c)
 		return unpack_present(words, c);
 	case PUMICE_TDM_TYPE_LINK:
 		return pumice_tdm_link_unpack(words, &c->link);
+	case PUMICE_TDM_TYPE_FLUSH:
+		return unpack_flush(words, c);
 	case PUMICE_TDM_TYPE_HALT:
 		return pumice_tdm_halt_unpack(words, &halt);
 	}

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "../dm/flush.h"
 #include "../mmu/mmu.h"
 #include "../texel/texel.h"
 
@@ -38,6 +39,7 @@ struct ptla_command {
 		struct pumice_tdm_downscale downscale;
 		struct pumice_tdm_scale scale;
 		struct pumice_tdm_link link;
+		struct dm_flush flush;
 	};
 	u32 frame;		/* PRESENT; its copy is in scale */
 	struct ptla_surface src, dst;	/* for BLIT, CLEAR (dst), DOWNSCALE, SCALE, PRESENT */

@@ -7,6 +7,7 @@ _Static_assert((int)PUMICE_RDM_TYPE_CALL == (int)PUMICE_CDM_TYPE_CALL &&
 	       (int)PUMICE_RDM_TYPE_FENCE == (int)PUMICE_CDM_TYPE_FENCE &&
 	       (int)PUMICE_RDM_TYPE_HALT == (int)PUMICE_CDM_TYPE_HALT &&
 	       (int)PUMICE_RDM_TYPE_LINK == (int)PUMICE_CDM_TYPE_LINK &&
+	       (int)PUMICE_RDM_TYPE_FLUSH == (int)PUMICE_CDM_TYPE_FLUSH &&
 	       (int)PUMICE_RDM_TYPE_TIMESTAMP == (int)PUMICE_CDM_TYPE_TIMESTAMP &&
 	       (int)PUMICE_RDM_TYPE_MARKER == (int)PUMICE_CDM_TYPE_MARKER,
 	       "control commands are those of the CDM");

@@ -97,6 +97,7 @@ static enum pumice_perf_counter class_of(const struct usc_insn *insn)
 	case PUMICE_USC_LAYOUT_FLOW:
 	case PUMICE_USC_LAYOUT_SIG:
 	case PUMICE_USC_LAYOUT_FENCE:
+	case PUMICE_USC_LAYOUT_RANGE:
 		return PUMICE_PERF_USC_INSN_FLOW;
 	default:
 		return insn->form == PUMICE_USC_FORM_SCALAR ? PUMICE_PERF_USC_INSN_SCALAR :

@@ -112,21 +112,70 @@ static const struct usc_insn *sig_waitany(struct exec *x, const struct usc_insn 
 }
 
 /*
- * The wave's accesses were done when they were issued, so in every scope it is sufficient to
- * wait for all signals and to order the accesses for other threads.
+ * Wait for all accesses of the wave and drop what it has fetched. Returns false if the wave leaves,
+ * and begins the instruction again. The accesses were done when they were issued, so in every
+ * scope it is sufficient to wait for all signals and to order the accesses for other threads.
  */
-static const struct usc_insn *mem_fence(struct exec *x, const struct usc_insn *i)
+static bool fence(struct exec *x, const struct usc_insn *i)
 {
 	u64 when = 0, now = exec_clock(x, i);
 
 	for (u32 n = 0; n < PUMICE_USC_SIGNALS; n++)
 		when = max_u64(when, x->wave->done[n]);
 	if (when > now && !wait_until(x, when, now))
-		return exec_leave(x, i, USC_EXIT_YIELD);
+		return false;
 	exec_dc_drop(x);
 	x->wave->uniforms_kept = false;
 	if (i->func != PUMICE_USC_SCOPE_GROUP)
 		atomic_thread_fence(memory_order_seq_cst);
+	return true;
+}
+
+/* Pass an operation of the wave to the memory hierarchy, in detailed modes. */
+static void cache_op(const struct exec *x, const struct usc_insn *i, enum mmu_cache_kind kind,
+		     u64 first, u64 last)
+{
+	static const enum pumice_mem_scope scopes[PUMICE_USC_SCOPE_COUNT] = {
+		[PUMICE_USC_SCOPE_GROUP] = PUMICE_MEM_SCOPE_GROUP,
+		[PUMICE_USC_SCOPE_CORE] = PUMICE_MEM_SCOPE_CORE,
+		[PUMICE_USC_SCOPE_DEVICE] = PUMICE_MEM_SCOPE_GPU,
+		[PUMICE_USC_SCOPE_SYSTEM] = PUMICE_MEM_SCOPE_SYSTEM,
+	};
+
+	mmu_cache_op(x->usc->config.mmu, &(struct mmu_cache_op){
+		.kind = kind, .scope = scopes[i->func], .usc = x->usc->config.number,
+		.ctx = x->ctx, .first = first, .last = last,
+	});
+}
+
+static const struct usc_insn *mem_fence(struct exec *x, const struct usc_insn *i)
+{
+	if (!fence(x, i))
+		return exec_leave(x, i, USC_EXIT_YIELD);
+	cache_op(x, i, MMU_CACHE_FENCE, 0, UINT64_MAX);
+	return exec_next(x, i);
+}
+
+/* On all lines of the context. */
+static const struct usc_insn *cache_all(struct exec *x, const struct usc_insn *i)
+{
+	if (!fence(x, i))
+		return exec_leave(x, i, USC_EXIT_YIELD);
+	cache_op(x, i, i->op == PUMICE_USC_OP_CACHE_CLEAN ? MMU_CACHE_CLEAN : MMU_CACHE_INVALIDATE,
+		 0, UINT64_MAX);
+	return exec_next(x, i);
+}
+
+/* On the lines of a range, which is cut off at the end of the numbers. */
+static const struct usc_insn *cache_range(struct exec *x, const struct usc_insn *i)
+{
+	const u64 first = exec_base(x, i), bytes = i->words * 4u;
+
+	if (!fence(x, i))
+		return exec_leave(x, i, USC_EXIT_YIELD);
+	cache_op(x, i, i->op == PUMICE_USC_OP_CACHE_CLEAN_RANGE ? MMU_CACHE_CLEAN :
+								  MMU_CACHE_INVALIDATE,
+		 first, first + min_u64(bytes - 1, UINT64_MAX - first));
 	return exec_next(x, i);
 }
 
@@ -147,6 +196,12 @@ usc_exec_fn *usc_exec_flow_find(const struct usc_insn *insn)
 		return sig_waitany;
 	case PUMICE_USC_OP_MEM_FENCE:
 		return mem_fence;
+	case PUMICE_USC_OP_CACHE_CLEAN:
+	case PUMICE_USC_OP_CACHE_INVALIDATE:
+		return cache_all;
+	case PUMICE_USC_OP_CACHE_CLEAN_RANGE:
+	case PUMICE_USC_OP_CACHE_INVALIDATE_RANGE:
+		return cache_range;
 	case PUMICE_USC_OP_BRZ:
 		return brz;
 	case PUMICE_USC_OP_BRNZ:

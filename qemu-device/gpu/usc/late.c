@@ -869,6 +869,10 @@ static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
 	case PUMICE_USC_OP_SIG_WAITANY4:
 		return exec_any_done(x, i);
 	case PUMICE_USC_OP_MEM_FENCE:
+	case PUMICE_USC_OP_CACHE_CLEAN:
+	case PUMICE_USC_OP_CACHE_INVALIDATE:
+	case PUMICE_USC_OP_CACHE_CLEAN_RANGE:
+	case PUMICE_USC_OP_CACHE_INVALIDATE_RANGE:
 	case PUMICE_USC_OP_END:
 		return UINT32_MAX;
 	default:

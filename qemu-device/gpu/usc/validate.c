@@ -219,6 +219,8 @@ static enum pumice_fault check_operand(const struct pumice_isa_operand *operand,
 		return check_words(value, PUMICE_USC_COPY_WORDS);
 	case PUMICE_USC_CLASS_DCWORDS:
 		return check_words(value, PUMICE_USC_MAX_DC);
+	case PUMICE_USC_CLASS_RANGEWORDS:
+		return check_words(value, PUMICE_USC_RANGE_WORDS);
 	case PUMICE_USC_CLASS_COMPS:
 		return value && value <= 4 ? PUMICE_FAULT_NONE : PUMICE_FAULT_USC_OPERAND;
 	case PUMICE_USC_CLASS_TEXDIM:

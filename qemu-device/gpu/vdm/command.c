@@ -94,6 +94,16 @@ static enum pumice_fault decode_address(const u32 *words, struct vdm_command *ou
 	return result == PUMICE_UNPACK_OK ? PUMICE_FAULT_NONE : PUMICE_FAULT_VDM_RESERVED;
 }
 
+static enum pumice_fault decode_flush(const u32 *words, struct vdm_command *out)
+{
+	struct pumice_vdm_flush in;
+
+	if (pumice_vdm_flush_unpack(words, &in) != PUMICE_UNPACK_OK)
+		return PUMICE_FAULT_VDM_RESERVED;
+	out->flush = DM_FLUSH(in);
+	return PUMICE_FAULT_NONE;
+}
+
 /*
  * Alignment in bytes of the address in a command, where a misaligned one has a fault of its
  * own, and the index of its word.
@@ -152,6 +162,8 @@ enum pumice_fault vdm_command_decode(const u32 *words, struct vdm_command *out)
 	case PUMICE_VDM_TYPE_TASK:
 		return pumice_vdm_task_unpack(words, &task) == PUMICE_UNPACK_OK ?
 		       PUMICE_FAULT_NONE : PUMICE_FAULT_VDM_RESERVED;
+	case PUMICE_VDM_TYPE_FLUSH:
+		return decode_flush(words, out);
 	}
 	return PUMICE_FAULT_VDM_COMMAND;
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "../dm/flush.h"
 #include "../fault.h"
 #include "../mmu/mmu.h"
 #include "../record.h"
@@ -36,6 +37,7 @@ struct vdm_command {
 	u8 words;
 	u64 addr;		/* of a record, of counts, or of the stream to continue at */
 	struct vdm_draw draw;	/* of draws */
+	struct dm_flush flush;	/* of FLUSH */
 };
 
 /* Check and unpack one command. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */

@@ -146,6 +146,14 @@ static enum vdm_walk_result make_task(struct vdm *vdm, struct vdm_chunk *chunk)
 	return VDM_WALK_CHUNK;
 }
 
+/* Return whether a command waits for chunks that are not done. */
+static bool is_held(const struct vdm *vdm, const struct vdm_command *cmd)
+{
+	if (cmd->type == PUMICE_VDM_TYPE_FLUSH)
+		return vdm->lowest != vdm->made;
+	return cmd->draw.after && vdm->lowest < vdm->walk.after;
+}
+
 /* Fetch and execute a command. */
 static enum vdm_walk_result run_command(struct vdm *vdm, struct vdm_chunk *chunk)
 {
@@ -155,7 +163,7 @@ static enum vdm_walk_result run_command(struct vdm *vdm, struct vdm_chunk *chunk
 
 	if (!vdm_command_fetch(vdm->config.mmu, &walk->tlb, vdm->job.ctx, walk->pc, &cmd, &fault))
 		return stop_fault(vdm, &fault);
-	if (cmd.draw.after && vdm->lowest < walk->after)
+	if (is_held(vdm, &cmd))
 		return VDM_WALK_HELD;	/* it is fetched again */
 	walk->draw_pc = walk->pc;
 	walk->pc += cmd.words * sizeof(u32);
@@ -182,6 +190,9 @@ static enum vdm_walk_result run_command(struct vdm *vdm, struct vdm_chunk *chunk
 		return VDM_WALK_END;
 	case PUMICE_VDM_TYPE_TASK:
 		return make_task(vdm, chunk);
+	case PUMICE_VDM_TYPE_FLUSH:
+		dm_flush(vdm->config.mmu, vdm->job.ctx, &cmd.flush);
+		break;
 	}
 	return VDM_WALK_ON;
 }

@@ -172,6 +172,8 @@ static void a_load_that_is_read_without_a_wait_is_reported(void **state)
 		{ LOAD "mov idx0, [one], 1\nglobal_load32 sig2, r[idx0], [one], sh0 + r2\n"
 		  "mov r3, [one], r2\nend", "" },
 		{ LOAD "mem_fence group\nmov r3, [one], r1\nend", "" },
+		{ LOAD "cache_clean core\nmov r3, [one], r1\nend", "" },
+		{ LOAD "cache_invalidate_range core, sh0, 4\nmov r3, [one], r1\nend", "" },
 		/* It would overwrite the value, or be overwritten. */
 		{ LOAD "mov r1, [one], 5\nmov r3, [one], r1\nend", UNWAITED_WRITE(4, "r1", "sig1") },
 		{ LOAD "global_load32 sig2, r1, [one], sh0 + r2\nsig_wait r4[0], sig2\nend",

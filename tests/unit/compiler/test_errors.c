@@ -169,7 +169,7 @@ static void error_text_states_the_rule(void **state)
 		  "t:1:40: error: a displacement is a whole number from 0 to 4095" },
 		{ "scan.u32 mul, r1, r2", "t:1:10: error: expected one of add, min, max, and, or, xor; "
 		  "scan takes 3 operands, such as scan.u32 add, r1, r2\n" },
-		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system; "
+		{ "mem_fence wave", "t:1:11: error: expected one of group, device, system, core; "
 		  "mem_fence takes 1 operand, such as mem_fence device\n" },
 		{ ".pds\nattr v0, f32, 3, 0, 70000, 5",
 		  "t:2:19: error: accepted here: a number from 0 to 65535\n" },
@@ -346,6 +346,8 @@ static void bursts_atomics_and_types_are_checked(void **state)
 		  "t:1:29: error: a work-group copy has 1 to 1024" },
 		{ "dc_window sh0, 16385",
 		  "t:1:16: error: a window of dynamic constants has 1 to 16384 words" },
+		{ "cache_clean_range device, sh0, 16385",
+		  "t:1:32: error: the range of a cache operation has 1 to 16384 words" },
 		{ "dc_window 6, 16", "t:1:11: error: the address 6 is not 4-byte aligned" },
 		{ "shared_load sig0, sh4, sh0, 17", "t:1:29: error: a burst has 1 to 16 words" },
 		{ "group_load_shared sig0, sh4, sh0, 1025",

@@ -420,7 +420,9 @@ static void an_address_without_base_is_its_displacement(void **state)
 			       "group_store_shared sig2, sh[idx0 * 2 + 8], sh2, 9\n"
 			       "shared_load sig3, sh9, r2[0] + 8, 16\n"
 			       "burst_load sig3, r4, [one], r2, 2\ndc_window sh2, 1\n"
-			       "global_load128 sig1, r8, [one], r2 + 12\nend\n");
+			       "global_load128 sig1, r8, [one], r2 + 12\n"
+			       "cache_clean_range core, sh2 + 4, 16384\n"
+			       "cache_invalidate_range system, 64, 1\nend\n");
 
 	(void)state;
 	assert_true(has_line(dis, "dc_window 64, 16"));
@@ -431,6 +433,8 @@ static void an_address_without_base_is_its_displacement(void **state)
 	assert_true(has_line(dis, "burst_load sig3, r4, [one], r2, 2"));
 	assert_true(has_line(dis, "dc_window sh2, 1"));
 	assert_true(has_line(dis, "global_load128 sig1, r8, [one], r2 + 12"));
+	assert_true(has_line(dis, "cache_clean_range core, sh2 + 4, 16384"));
+	assert_true(has_line(dis, "cache_invalidate_range system, 64, 1"));
 	free(dis);
 }
 

@@ -43,7 +43,7 @@ u32 job_number(u32 i)
 }
 
 /* V0 is the global instance; SH0, SH1 the base of the data. Returns the instructions. */
-static u32 write_code(u32 *code, enum job_program program)
+static u32 write_code(u32 *code, enum job_program program, const struct pumice_usc_insn *last)
 {
 	u32 n = 0;
 
@@ -76,6 +76,8 @@ static u32 write_code(u32 *code, enum job_program program)
 					.src0 = R(1), .src1 = R(0)));
 	if (program == JOB_FOREVER || program == JOB_TOUCH)
 		usc_put(code, n++, INSN(JUMP, .target = 2));
+	if (last)
+		usc_put(code, n++, *last);
 	usc_put(code, n++, INSN(END));
 	return n;
 }
@@ -99,11 +101,17 @@ static void write_pds(u32 *pds, enum job_program program, u32 insns)
 		pumice_pds_pack(pds + i * PUMICE_PDS_WORDS, &program_insns[i]);
 }
 
-void job_write_programs(struct fixture *fx, enum job_program program)
+void job_write_programs_with(struct fixture *fx, enum job_program program,
+			     const struct pumice_usc_insn *last)
 {
 	struct memory m = memory_of(fx);
 
-	write_pds(m.pds, program, write_code(m.code, program));
+	write_pds(m.pds, program, write_code(m.code, program, last));
+}
+
+void job_write_programs(struct fixture *fx, enum job_program program)
+{
+	job_write_programs_with(fx, program, NULL);
 }
 
 u32 *job_stream(struct fixture *fx)

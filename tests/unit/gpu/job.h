@@ -17,6 +17,8 @@
 #define JOB_DATA	0x4000000000ull
 #define JOB_DATA_BYTES	(4u << 20)
 
+struct pumice_usc_insn;
+
 enum job_program {
 	JOB_NUMBER,	/* data[i] = i * 3 + 1 for each instance i of the grid */
 	JOB_FOREVER,	/* never ends */
@@ -50,6 +52,9 @@ void job_assert_numbers(const u32 *data, const struct job *job);
  * with the registers set for JOB_STREAM in JOB_CTX.
  */
 void job_write_programs(struct fixture *fx, enum job_program program);
+/* The same with an instruction before the end; NULL: none. */
+void job_write_programs_with(struct fixture *fx, enum job_program program,
+			     const struct pumice_usc_insn *last);
 u32 *job_stream(struct fixture *fx);
 struct pumice_cdm_state job_state(u32 group);
 void job_control(struct fixture *fx, u32 ctrl);

@@ -368,6 +368,30 @@ static void invalidations_drop_as_far_as_their_scope(void **state)
 	}
 }
 
+/* Dirty lines of every level are written before they are dropped. */
+static void a_flush_loses_nothing(void **state)
+{
+	enum hierarchy_scope scope;
+	struct level_swept swept;
+
+	(void)state;
+	for (scope = HIERARCHY_GROUP; scope <= HIERARCHY_SYSTEM; scope++) {
+		hierarchy_reset(h);
+		request(PUMICE_MEM_CLIENT_USC_STORE, 0, BASE, config.line_bytes);
+		hierarchy_fence(h, 0, HIERARCHY_GPU);
+		request(PUMICE_MEM_CLIENT_USC_STORE, 0, BASE + config.line_bytes,
+			config.line_bytes);
+		swept = hierarchy_flush(h, 0, scope, NULL);
+		assert_int_equal(swept.lost_bytes, 0);
+		assert_int_equal(held(PUMICE_CACHE_DATA_L2, 0, 0, BASE), scope < HIERARCHY_CORE);
+		assert_int_equal(of_level(PUMICE_CACHE_DATA_L2).written_bytes,
+				 scope < HIERARCHY_CORE ? config.line_bytes :
+							  2 * config.line_bytes);
+		assert_int_equal(of_level(PUMICE_CACHE_SLC).written_bytes,
+				 scope < HIERARCHY_SYSTEM ? 0 : 2 * config.line_bytes);
+	}
+}
+
 /* Ranges and contexts select lines; other ones remain. */
 static void operations_apply_to_their_range(void **state)
 {
@@ -514,6 +538,7 @@ int main(void)
 		BOTH(uscs_share_the_first_caches_of_their_half),
 		BOTH(fences_write_as_far_as_their_scope),
 		BOTH(invalidations_drop_as_far_as_their_scope),
+		BOTH(a_flush_loses_nothing),
 		BOTH(operations_apply_to_their_range),
 		cmocka_unit_test(every_preset_can_be_created),
 		cmocka_unit_test(sizes_that_presets_accept_can_be_created),

@@ -11,6 +11,7 @@
 
 #include "progfile.h"
 #include "pumice/pumice.h"
+#include "pumice/pumice_gfx.h"
 #include "pumice/pumice_tasks.h"
 
 static struct pumice_device *dev;
@@ -273,6 +274,56 @@ static void a_dispatch_after_tasks_differs_in_its_launch_only(void **state)
 	pumice_stream_destroy(s);
 }
 
+/* Each flag is a field, in the command of each stream. */
+#define ASSERT_FLUSH(type, words, flags, reach)						\
+	do {										\
+		struct pumice_##type##_flush got;					\
+											\
+		assert_int_equal(pumice_##type##_flush_unpack(words, &got),		\
+				 PUMICE_UNPACK_OK);					\
+		assert_int_equal(got.data, ((flags) & PUMICE_FLUSH_DATA) != 0);		\
+		assert_int_equal(got.code, ((flags) & PUMICE_FLUSH_CODE) != 0);		\
+		assert_int_equal(got.clean, ((flags) & PUMICE_FLUSH_CLEAN) != 0);	\
+		assert_int_equal(got.invalidate, ((flags) & PUMICE_FLUSH_INVALIDATE) != 0); \
+		assert_int_equal(got.scope, reach);					\
+	} while (0)
+
+static void flushes_of_all_streams_contain_their_flags(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		u8 scope;
+	} rows[] = {
+		{ PUMICE_FLUSH_DATA, PUMICE_MEM_SCOPE_SYSTEM },
+		{ PUMICE_FLUSH_CODE | PUMICE_FLUSH_GPU, PUMICE_MEM_SCOPE_GPU },
+		{ PUMICE_FLUSH_CLEAN | PUMICE_FLUSH_CORE, PUMICE_MEM_SCOPE_CORE },
+		{ PUMICE_FLUSH_INVALIDATE | PUMICE_FLUSH_GROUP, PUMICE_MEM_SCOPE_GROUP },
+	};
+	struct pumice_stream *s;
+	const u32 *words;
+	uint64_t start;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		assert_int_equal(pumice_stream_create(vm, 4096, &s), 0);
+		start = pumice_stream_va(s);
+		assert_int_equal(pumice_stream_flush(s, rows[n].flags), 0);
+		assert_int_equal(pumice_stream_vdm_flush(s, rows[n].flags), 0);
+		assert_int_equal(pumice_stream_pdm_flush(s, rows[n].flags), 0);
+		assert_int_equal(pumice_stream_tdm_flush(s, rows[n].flags), 0);
+		assert_int_equal(pumice_stream_tdm_flush(s, 0x400), -EINVAL);
+		assert_int_equal(pumice_stream_vdm_flush(s, 0x10), -EINVAL);
+		assert_int_equal(pumice_stream_pdm_flush(s, ~0u), -EINVAL);
+		words = built_words(s, start);
+		ASSERT_FLUSH(cdm, words, rows[n].flags, rows[n].scope);
+		ASSERT_FLUSH(vdm, words + 1, rows[n].flags, rows[n].scope);
+		ASSERT_FLUSH(pdm, words + 2, rows[n].flags, rows[n].scope);
+		ASSERT_FLUSH(tdm, words + 3, rows[n].flags, rows[n].scope);
+		pumice_stream_destroy(s);
+	}
+}
+
 static void link_flush_timestamp_and_marker_contain_their_arguments(void **state)
 {
 	struct pumice_cdm_timestamp timestamp;
@@ -322,8 +373,8 @@ static void commands_refuse_addresses_and_flags_out_of_range(void **state)
 	assert_int_equal(pumice_stream_marker(s, UINT64_MAX - 3, 1, true), -EINVAL);
 	assert_int_equal(pumice_stream_link(s, 1), -EINVAL);
 	assert_non_null(strstr(pumice_device_error(dev), "link: address 0x1"));
-	assert_int_equal(pumice_stream_flush(s, 4), -EINVAL);
-	assert_non_null(strstr(pumice_device_error(dev), "flush: unknown flags 0x4"));
+	assert_int_equal(pumice_stream_flush(s, 0x14), -EINVAL);
+	assert_non_null(strstr(pumice_device_error(dev), "flush: unknown flags 0x10"));
 	assert_int_equal(pumice_stream_va(s), at);
 	pumice_stream_destroy(s);
 }
@@ -337,6 +388,7 @@ int main(void)
 		cmocka_unit_test(data_is_aligned_and_checked),
 		cmocka_unit_test(an_indirect_dispatch_emits_state_and_the_address_of_its_counts),
 		cmocka_unit_test(a_dispatch_after_tasks_differs_in_its_launch_only),
+		cmocka_unit_test(flushes_of_all_streams_contain_their_flags),
 		cmocka_unit_test(link_flush_timestamp_and_marker_contain_their_arguments),
 		cmocka_unit_test(commands_refuse_addresses_and_flags_out_of_range),
 	};

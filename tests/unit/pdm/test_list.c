@@ -156,6 +156,8 @@ static bool is_bare(u32 tile)
 	return tile < BARE;
 }
 
+static u32 flush_every;	/* tiles of these lists; or 0 */
+
 static void make_planes(void)
 {
 	struct pumice_stage stage;
@@ -165,6 +167,8 @@ static void make_planes(void)
 	control_begin(&fx, FX_CONTROL);
 	for (i = 0; i < TILES * TILES; i++) {
 		plane = plane_of(i);
+		if (flush_every && i % flush_every == 0)
+			control_word(&fx, PUMICE_PDM_TYPE_FLUSH);
 		control_tile(&fx, i % TILES, i / TILES);
 		if (!is_bare(i))
 			control_branch(&fx);
@@ -357,7 +361,8 @@ static void cache_room(void *opaque)
 
 /*
  * Memory for the record's program and one other: a tile must release its objects for its store
- * program, and that for objects.
+ * program, and that for objects. Tiles that are done release theirs while a flush waits for one
+ * that has none.
  */
 static void store_programs_share_memory_for_one_program(void **state)
 {
@@ -367,11 +372,12 @@ static void store_programs_share_memory_for_one_program(void **state)
 	/* All have two instructions. */
 	const u64 room = 2 * usc_predecode_bytes(2);
 	bool short_of = false;
-	u32 cores;
+	u32 round;
 
 	(void)state;
-	for (cores = 1; cores <= 4; cores++) {
-		fx_open(&fx, cores);
+	for (round = 0; round < 8; round++) {
+		flush_every = round < 4 ? 0 : 5;
+		fx_open(&fx, 1 + round % 4);
 		usc_program_cache_set_ops(fx.programs, &ops, NULL);
 		assert_int_equal(usc_cache_reserve(fx.programs, USC_STAGE_FRAGMENT,
 						   USC_CACHE_PDM_BYTES - room, &short_of),
@@ -382,6 +388,7 @@ static void store_programs_share_memory_for_one_program(void **state)
 		expect_planes();
 		fx_close(&fx);
 	}
+	flush_every = 0;
 }
 
 /* A tile without primitives that has a store program, in a job without any other program. */
@@ -483,6 +490,60 @@ static void commands_cross_pages(void **state)
 	fx_close(&fx);
 }
 
+/* ------------------------------------------------------------ flushes */
+
+#define FLUSH_EVERY	7u	/* tiles */
+
+static u32 flushes;
+
+/* All tiles before the flush are stored, none after it is begun. */
+static void flushed(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)opaque;
+	flushes++;
+	assert_int_equal(pdm_status(fx.pdm)->done, flushes * FLUSH_EVERY);
+	assert_int_equal(op->kind, MMU_CACHE_INVALIDATE);
+	assert_int_equal(op->scope, PUMICE_MEM_SCOPE_CORE);
+	assert_int_equal(op->usc, MMU_ALL_USCS);
+	assert_int_equal(op->ctx, FX_CTX);
+}
+
+static void put_flush(void)
+{
+	u32 word;
+
+	pumice_pdm_flush_pack(&word, &(struct pumice_pdm_flush){
+		.scope = PUMICE_MEM_SCOPE_CORE, .invalidate = true });
+	control_word(&fx, word);
+}
+
+static void flushes_wait_for_the_tiles_before_them(void **state)
+{
+	u32 cores, i;
+
+	(void)state;
+	for (cores = 1; cores <= 4; cores++) {
+		fx_open(&fx, cores);
+		mmu_set_cache_op(&fx.mmu, flushed, NULL);
+		flushes = 0;
+		make_scene();
+		control_begin(&fx, FX_CONTROL);
+		for (i = 0; i < TILES * TILES; i++) {
+			if (i && i % FLUSH_EVERY == 0)
+				put_flush();
+			control_tile(&fx, i % TILES, i / TILES);
+			control_branch(&fx);
+			control_store(&fx, i + 1 == TILES * TILES);
+		}
+		run_job();
+		assert_int_equal(fx.end, DM_DONE);
+		assert_int_equal(flushes, (TILES * TILES - 1) / FLUSH_EVERY);
+		for (i = 0; i < TILES * TILES; i++)
+			expect_tile(0, i % TILES, i / TILES, bits(3));
+		fx_close(&fx);
+	}
+}
+
 /* ------------------------------------------------------------ lists that are refused */
 
 /* Run the list: it must fault at the command at an offset. */
@@ -537,6 +598,25 @@ static void unknown_commands_and_reserved_bits(void **state)
 	control_word(&fx, PUMICE_PDM_TYPE_STORE_PROGRAM);
 	control_word(&fx, 1);	/* a reserved bit of the stage */
 	expect_fault(PUMICE_FAULT_PDM_RESERVED, BEGIN + 4);
+	fx_close(&fx);
+}
+
+/* Scopes beyond the last one, reserved bits, and a tile that is not stored. */
+static void bad_flushes(void **state)
+{
+	u32 bit;
+
+	(void)state;
+	fx_open(&fx, 2);
+	for (bit = 8; bit < 32; bit = bit == 8 ? 11 : bit + 1) {
+		new_list();
+		control_word(&fx, PUMICE_PDM_TYPE_FLUSH | 1u << bit);
+		expect_fault(PUMICE_FAULT_PDM_RESERVED, BEGIN);
+	}
+	new_list();
+	control_tile(&fx, 0, 0);
+	put_flush();
+	expect_fault(PUMICE_FAULT_PDM_TILE_OPEN, BEGIN + 4);
 	fx_close(&fx);
 }
 
@@ -761,7 +841,9 @@ int main(void)
 		cmocka_unit_test(a_store_program_that_is_refused_stops_the_job),
 		cmocka_unit_test(the_page_after_the_list_is_not_read),
 		cmocka_unit_test(commands_cross_pages),
+		cmocka_unit_test(flushes_wait_for_the_tiles_before_them),
 		cmocka_unit_test(unknown_commands_and_reserved_bits),
+		cmocka_unit_test(bad_flushes),
 		cmocka_unit_test(misaligned_addresses),
 		cmocka_unit_test(tiles_outside_of_the_target),
 		cmocka_unit_test(coordinates_and_stores_must_alternate),

@@ -193,8 +193,8 @@ static void bad_commands_fault(void **state)
 	fx_setup(&fx);
 	fx.stream[0] = 0;
 	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 0");
-	fx.stream[0] = 10u << 28;
-	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 10");
+	fx.stream[0] = 11u << 28;
+	fx_expect(&fx, PUMICE_FAULT_TDM_COMMAND, STREAM, "type 11");
 	for (u32 bit = 0; bit < 28; bit++) {
 		fx_halt(&fx);
 		fx.stream[0] |= 1u << bit;
@@ -462,6 +462,84 @@ static void random_streams_do_no_harm(void **state)
 	fx_teardown(&fx);
 }
 
+/* ------------------------------------------------------------ flushes */
+
+struct flushed {
+	struct fixture *fx;
+	u32 count;
+	struct mmu_cache_op op;		/* the last one */
+};
+
+/* The copy before the flush is complete, and the one after it has not begun. */
+static void flushed(void *opaque, const struct mmu_cache_op *op)
+{
+	struct flushed *f = opaque;
+
+	assert_int_equal(f->fx->data[0x10000], 1);
+	assert_int_equal(f->fx->data[0x20000], 0);
+	f->op = *op;
+	f->count++;
+}
+
+static void put_flush(struct fixture *fx, u32 word)
+{
+	*fx_command(fx, PUMICE_TDM_FLUSH_WORDS) = word;
+}
+
+static u32 flush_word(u8 scope, bool clean, bool invalidate)
+{
+	u32 word;
+
+	pumice_tdm_flush_pack(&word, &(struct pumice_tdm_flush){
+		.scope = scope, .clean = clean, .invalidate = invalidate });
+	return word;
+}
+
+static void flushes_run_between_the_copies_around_them(void **state)
+{
+	u8 scope;
+
+	(void)state;
+	for (scope = 0; scope < PUMICE_MEM_SCOPE_COUNT; scope++) {
+		struct fixture fx;
+		struct flushed f = { .fx = &fx };
+
+		fx_setup(&fx);
+		mmu_set_cache_op(&fx.mmu, flushed, &f);
+		fx.data[0] = 1;
+		fx_copy(&fx, DATA + 0x10000, DATA, 0x8000);
+		put_flush(&fx, flush_word(scope, true, scope & 1));
+		fx_copy(&fx, DATA + 0x20000, DATA, 0x8000);
+		fx_halt(&fx);
+		fx_expect_done(&fx);
+		assert_int_equal(f.count, 1);
+		assert_int_equal(f.op.kind, scope & 1 ? MMU_CACHE_INVALIDATE : MMU_CACHE_CLEAN);
+		assert_int_equal(f.op.scope, scope);
+		assert_int_equal(f.op.usc, MMU_ALL_USCS);
+		assert_int_equal(f.op.ctx, CTX);
+		assert_int_equal(fx.data[0x20000], 1);
+		fx_teardown(&fx);
+	}
+}
+
+/* Scopes beyond the last one, and reserved bits; the next job runs. */
+static void bad_flushes_fault(void **state)
+{
+	struct fixture fx;
+	u32 bit;
+
+	(void)state;
+	fx_setup(&fx);
+	for (bit = 4; bit < 28; bit = bit == 4 ? 7 : bit + 1) {
+		put_flush(&fx, flush_word(0, true, false) | 1u << bit);
+		fx_expect(&fx, PUMICE_FAULT_TDM_RESERVED, STREAM, "flush");
+		put_flush(&fx, flush_word(0, true, false));
+		fx_halt(&fx);
+		fx_expect_done(&fx);
+	}
+	fx_teardown(&fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -471,6 +549,8 @@ int main(void)
 		cmocka_unit_test(fills_write_words),
 		cmocka_unit_test(commands_run_in_sequence),
 		cmocka_unit_test(bad_commands_fault),
+		cmocka_unit_test(flushes_run_between_the_copies_around_them),
+		cmocka_unit_test(bad_flushes_fault),
 		cmocka_unit_test(streams_begin_at_words),
 		cmocka_unit_test(faults_within_copies_report_the_address),
 		cmocka_unit_test(aborts_stop_endless_streams),

@@ -409,6 +409,15 @@ void put_halt(struct rdm_fixture *fx)
 	put_words(fx, words, PUMICE_CDM_HALT_WORDS);
 }
 
+void put_flush(struct rdm_fixture *fx, u32 bits)
+{
+	u32 words[PUMICE_CDM_FLUSH_WORDS];
+
+	pumice_cdm_flush_pack(words, &(struct pumice_cdm_flush){ .data = true });
+	words[0] |= bits;
+	put_words(fx, words, PUMICE_CDM_FLUSH_WORDS);
+}
+
 void rdmfx_start(struct rdm_fixture *fx)
 {
 	const struct dm_job job = { .ctx = RDMFX_CTX, .stream = RDMFX_STREAM, .tag = RDMFX_TAG };

@@ -114,6 +114,8 @@ struct state {
 void put_state(struct rdm_fixture *fx, const struct state *state);
 void put_launch(struct rdm_fixture *fx, u32 width, u32 height, u64 rays);
 void put_halt(struct rdm_fixture *fx);
+/* A flush of data, with these bits besides. */
+void put_flush(struct rdm_fixture *fx, u32 bits);
 
 /* Start a job of the stream, which is written from its first word again afterwards. */
 void rdmfx_start(struct rdm_fixture *fx);

@@ -467,6 +467,58 @@ static void a_task_that_starts_after_an_abort_is_aborted(void **state)
 	rdmfx_destroy(fx);
 }
 
+/* ------------------------------------------------------------ flushes */
+
+static u32 flushes;
+
+static void flushed(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)opaque;
+	flushes++;
+	assert_int_equal(fx->pds.running, 0);
+	assert_int_equal(op->kind, MMU_CACHE_INVALIDATE);
+	assert_int_equal(op->scope, PUMICE_MEM_SCOPE_SYSTEM);
+	assert_int_equal(op->ctx, RDMFX_CTX);
+}
+
+static void a_flush_waits_for_the_launches_before_it(void **state)
+{
+	const struct state programs = { .hit = true, .pds = 0x1000 };
+
+	(void)state;
+	mmu_set_cache_op(&fx->mmu, flushed, NULL);
+	flushes = 0;
+	put_state(fx, &programs);
+	put_launch(fx, 2 * BATCH, 1, RDMFX_RAYS);
+	put_flush(fx, 0);
+	put_launch(fx, BATCH, 1, RDMFX_RAYS);
+	put_halt(fx);
+	rdmfx_start(fx);
+	/* The tasks of the launch run. */
+	rdmfx_walk(fx);
+	assert_true(fx->pds.running);
+	assert_int_equal(flushes, 0);
+	rdmfx_run(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(flushes, 1);
+}
+
+static void bad_flushes_are_refused(void **state)
+{
+	u32 bit;
+
+	(void)state;
+	for (bit = 4; bit < 28; bit = bit == 4 ? 7 : bit + 1) {
+		put_flush(fx, 1u << bit);
+		rdmfx_start(fx);
+		rdmfx_run(fx);
+		assert_int_equal(fx->end, DM_FAULT);
+		assert_int_equal(rdm_status(fx->rdm)->fault.fault, PUMICE_FAULT_RDM_RESERVED);
+	}
+	put_halt(fx);
+	run_done();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, create)
@@ -488,6 +540,8 @@ int main(void)
 		TEST(a_task_that_ends_during_the_search_for_others_is_reaped),
 		TEST(claims_that_wait_after_an_abort_are_cancelled),
 		TEST(a_task_that_starts_after_an_abort_is_aborted),
+		TEST(a_flush_waits_for_the_launches_before_it),
+		TEST(bad_flushes_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("rdm_launches", tests, NULL, NULL);

@@ -381,6 +381,27 @@ static void emit_load_elsewhere(struct gen *g, struct pumice_usc_insn insn)
 				 .sig0 = insn.sig0));
 }
 
+/* A fence, or an operation on caches: both wait for all accesses. */
+static void emit_fence(struct gen *g)
+{
+	const u8 ops[] = {
+		PUMICE_USC_OP_CACHE_CLEAN, PUMICE_USC_OP_CACHE_INVALIDATE,
+		PUMICE_USC_OP_CACHE_CLEAN_RANGE, PUMICE_USC_OP_CACHE_INVALIDATE_RANGE,
+	};
+	const u32 n = gen_below(g->rng, 2 * sizeof(ops));
+	struct pumice_usc_insn insn = {
+		.opcode = n < sizeof(ops) ? ops[n] : PUMICE_USC_OP_MEM_FENCE,
+		.func = (u8)gen_below(g->rng, PUMICE_USC_SCOPE_COUNT),
+	};
+
+	if (insn.opcode == PUMICE_USC_OP_CACHE_CLEAN_RANGE ||
+	    insn.opcode == PUMICE_USC_OP_CACHE_INVALIDATE_RANGE) {
+		insn.src2 = SH(GEN_SH_MEMORY);
+		insn.words = (u16)(1 + gen_below(g->rng, 64));
+	}
+	gen_emit(g, insn);
+}
+
 static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 {
 	u32 value, dst;
@@ -391,7 +412,7 @@ static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 		gen_emit(g, INSN(GLOBAL_LOAD32, .sig0 = insn.sig0, .dst = R(value + 1),
 				 .mask = ALWAYS, .src2 = insn.src2, .src0 = insn.src0,
 				 .dim = insn.dim, .disp = insn.disp));
-		gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
+		emit_fence(g);
 	}
 	insn.opcode = PUMICE_USC_OP_GLOBAL_ATOMIC;
 	select_atomic(g, &insn);
@@ -548,7 +569,7 @@ void gen_copy(struct gen *g)
 			 .imm = at));
 	gen_emit(g, insn);
 	if (gen_below(g->rng, 2))
-		gen_emit(g, INSN(MEM_FENCE, .func = gen_below(g->rng, PUMICE_USC_SCOPE_COUNT)));
+		emit_fence(g);
 	else
 		gen_emit(g,
 			 INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = insn.sig0));

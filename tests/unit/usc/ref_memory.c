@@ -68,6 +68,10 @@ bool ref_is_memory(u32 opcode)
 	case PUMICE_USC_OP_SHARED_LOAD:
 	case PUMICE_USC_OP_DC_WINDOW:
 	case PUMICE_USC_OP_MEM_FENCE:
+	case PUMICE_USC_OP_CACHE_CLEAN:
+	case PUMICE_USC_OP_CACHE_INVALIDATE:
+	case PUMICE_USC_OP_CACHE_CLEAN_RANGE:
+	case PUMICE_USC_OP_CACHE_INVALIDATE_RANGE:
 		return true;
 	default:
 		return plain_access(opcode, &a);
@@ -349,6 +353,10 @@ bool ref_run_memory(struct ref_step *s)
 	case PUMICE_USC_OP_DC_WINDOW:
 		return run_window(s);
 	case PUMICE_USC_OP_MEM_FENCE:
+	case PUMICE_USC_OP_CACHE_CLEAN:
+	case PUMICE_USC_OP_CACHE_INVALIDATE:
+	case PUMICE_USC_OP_CACHE_CLEAN_RANGE:
+	case PUMICE_USC_OP_CACHE_INVALIDATE_RANGE:
 		ref_wait(s, UINT32_MAX);
 		forget_windows(s->w);
 		return true;

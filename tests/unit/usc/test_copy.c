@@ -555,19 +555,26 @@ static void usc_window_is_4_byte_aligned(void **state)
 	fx_destroy(fx);
 }
 
-/* After a fence every signal is done, for any scope. */
+/* After a fence or a cache operation every signal is done, for any scope. */
 static void usc_fence_waits_for_every_signal(void **state)
 {
+	static const u8 ops[] = {
+		PUMICE_USC_OP_MEM_FENCE, PUMICE_USC_OP_CACHE_CLEAN, PUMICE_USC_OP_CACHE_INVALIDATE,
+		PUMICE_USC_OP_CACHE_CLEAN_RANGE, PUMICE_USC_OP_CACHE_INVALIDATE_RANGE,
+	};
 	const struct fx_group group = { .tasks = 1, .instances = { 32 }, .limits = limits };
 	struct fixture *fx = create();
 
 	(void)state;
-	for (u32 scope = 0; scope < PUMICE_USC_SCOPE_COUNT; scope++) {
+	for (u32 n = 0; n < LENGTH(ops) * PUMICE_USC_SCOPE_COUNT; n++) {
+		const u8 op = ops[n / PUMICE_USC_SCOPE_COUNT];
+		const bool range = op >= PUMICE_USC_OP_CACHE_CLEAN_RANGE;
 		const struct pumice_usc_insn code[] = {
 			INSN(GLOBAL_LOAD32, .sig0 = 3, .dst = R(0), .mask = ALWAYS, .src2 = SH(0),
 			     .src0 = R(1)),
 			INSN(SIG_DONE1, .dst = R_ELEM(2), .sig0 = 3),
-			INSN(MEM_FENCE, .func = scope),
+			{ .opcode = op, .func = n % PUMICE_USC_SCOPE_COUNT,
+			  .words = range ? 16 : 0, .src2 = range ? SH(0) : 0 },
 			INSN(SIG_DONE1, .dst = R_ELEM(3), .sig0 = 3),
 			INSN(END),
 		};

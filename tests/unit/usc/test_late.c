@@ -199,6 +199,10 @@ static void every_wait_is_sufficient(void **state)
 		INSN(SIG_WAITALL4, .dst = R_ELEM(2), .sig0 = 0, .sig1 = 1, .sig2 = 3, .sig3 = 2),
 		INSN(SIG_WAITALL4, .dst = R_ELEM(2), .sig0 = 0, .sig1 = 1, .sig2 = 2, .sig3 = 3),
 		INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_GROUP),
+		INSN(CACHE_CLEAN, .func = PUMICE_USC_SCOPE_CORE),
+		INSN(CACHE_INVALIDATE, .func = PUMICE_USC_SCOPE_SYSTEM),
+		INSN(CACHE_CLEAN_RANGE, .src2 = SH(0), .words = 1),
+		INSN(CACHE_INVALIDATE_RANGE, .src2 = SH(0), .words = 1),
 	};
 	struct fixture *fx = fixture_of(USC_LATE_POISON);
 	struct code c;

@@ -298,6 +298,10 @@ static struct refusal refusals[] = {
 	NO("16385 dynamic constants", USC_BURST, DC_WINDOW, .src2 = BANK(SH, 0, 0),
 	   .words = 16385),
 	NO("no such scope", USC_OPERAND, MEM_FENCE, .func = PUMICE_USC_SCOPE_COUNT),
+	NO("no such scope of an operation", USC_OPERAND, CACHE_CLEAN, .func = 15),
+	NO("no words in a range", USC_BURST, CACHE_CLEAN_RANGE, .src2 = BANK(SH, 0, 0)),
+	NO("16385 words in a range", USC_BURST, CACHE_INVALIDATE_RANGE, .src2 = BANK(SH, 0, 0),
+	   .words = 16385),
 	NO("branch past the program", USC_BRANCH, JUMP, .target = 3),
 	NO("branch far away", USC_BRANCH, BR_ANY, .mask = RAW_MASK(1, 1), .target = 0xfffff),
 };

@@ -130,7 +130,7 @@ struct bad {
 
 static const struct bad bad_commands[] = {
 	{ "type 0", { 0 }, PUMICE_FAULT_VDM_COMMAND },
-	{ "type 11", { 11u << 28 }, PUMICE_FAULT_VDM_COMMAND },
+	{ "type 12", { 12u << 28 }, PUMICE_FAULT_VDM_COMMAND },
 	{ "task bit 0", { TYPE(TASK) | 1 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "task bit 27", { TYPE(TASK) | 1u << 27 }, PUMICE_FAULT_VDM_RESERVED },
 	{ "type 15", { 15u << 28 }, PUMICE_FAULT_VDM_COMMAND },

@@ -225,6 +225,84 @@ static void a_job_with_tasks_can_be_stopped_at_any_step(void **state)
 	assert_true(steps > 50);
 }
 
+/* ------------------------------------------------------------ flushes */
+
+static u32 flushes;
+
+/* All vertices of the draw before it are in the TA, none of the one after it. */
+static void flushed(void *opaque, const struct mmu_cache_op *op)
+{
+	const struct vdm_fixture *fx = opaque;
+
+	flushes++;
+	assert_int_equal(fx->submitted, BEFORE);
+	assert_int_equal(op->kind, MMU_CACHE_CLEAN);
+	assert_int_equal(op->scope, PUMICE_MEM_SCOPE_GPU);
+	assert_int_equal(op->usc, MMU_ALL_USCS);
+	assert_int_equal(op->ctx, FX_CTX);
+}
+
+/* @bits: of the command besides those of a flush that cleans */
+static void put_flush(struct stream *s, u32 bits)
+{
+	pumice_vdm_flush_pack(s->word + s->words, &(struct pumice_vdm_flush){
+		.scope = PUMICE_MEM_SCOPE_GPU, .clean = true });
+	s->word[s->words++] |= bits;
+}
+
+static void a_flush_waits_for_the_draws_before_it(void **state)
+{
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	u32 round;
+
+	(void)state;
+	for (round = 0; round < 100; round++) {
+		struct vdm_fixture *fx = vdmfx_create_fifo(1u << round % 3, 1 + round % 4);
+		struct stream s = { .words = 0 };
+
+		fx->seed = round * 131 + 1;
+		flushes = 0;
+		mmu_set_cache_op(&fx->base->mmu, flushed, fx);
+		vdmfx_put_state(fx, &record);
+		put_state(&s);
+		put_draw(&s, 0, BEFORE, false);
+		put_flush(&s, 0);
+		put_draw(&s, FREE, FREE_POINTS, false);
+		finish(fx, &s);
+		assert_true(vdmfx_start(fx, 1 + vdmfx_random(fx, 100)));
+		vdmfx_run(fx);
+		vdmfx_render(fx);
+		assert_int_equal(fx->ended[DM_DONE], 1);
+		assert_int_equal(fx->drawn.count, BEFORE + FREE_POINTS);
+		assert_int_equal(flushes, 1);
+		vdmfx_destroy(fx);
+	}
+}
+
+/* Scopes beyond the last one, and reserved bits; the next job runs. */
+static void bad_flushes_are_refused(void **state)
+{
+	struct vdm_fixture *fx = vdmfx_create(2);
+	u32 bit;
+
+	(void)state;
+	for (bit = 4; bit < 28; bit = bit == 4 ? 7 : bit + 1) {
+		struct stream s = { .words = 0 };
+
+		put_flush(&s, 1u << bit);
+		finish(fx, &s);
+		assert_true(vdmfx_start(fx, 10));
+		vdmfx_run(fx);
+		assert_int_equal(vdmfx_fault(fx)->fault, PUMICE_FAULT_VDM_RESERVED);
+		assert_int_equal(vdmfx_fault(fx)->addr, VDMFX_STREAM);
+	}
+	put_draws(fx);
+	assert_true(vdmfx_start(fx, 10));
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	vdmfx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +312,8 @@ int main(void)
 		cmocka_unit_test(a_task_at_the_ends_of_a_stream),
 		cmocka_unit_test(a_task_needs_state),
 		cmocka_unit_test(a_job_with_tasks_can_be_stopped_at_any_step),
+		cmocka_unit_test(a_flush_waits_for_the_draws_before_it),
+		cmocka_unit_test(bad_flushes_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

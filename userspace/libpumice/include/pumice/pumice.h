@@ -872,12 +872,21 @@ int pumice_stream_dispatch_indirect(struct pumice_stream *stream,
  */
 int pumice_stream_link(struct pumice_stream *stream, uint64_t va);
 
-#define PUMICE_FLUSH_DATA	(1u << 0)	/* write back and invalidate data caches */
+#define PUMICE_FLUSH_DATA	(1u << 0)	/* clean and invalidate data caches */
 #define PUMICE_FLUSH_CODE	(1u << 1)	/* invalidate instruction caches */
+/* Since 0.5, on devices with register map 2.9: */
+#define PUMICE_FLUSH_CLEAN	(1u << 2)	/* write dirty lines; they remain valid */
+#define PUMICE_FLUSH_INVALIDATE	(1u << 3)	/* clean, then drop lines */
+/* Reach, one of these at most; without one all caches of the GPU, the SLC included. */
+#define PUMICE_FLUSH_GPU	(1u << 8)	/* the caches of the cores, not the SLC */
+#define PUMICE_FLUSH_CORE	(2u << 8)	/* the same, by core */
+#define PUMICE_FLUSH_GROUP	(3u << 8)	/* the first caches of each USC */
 
 /**
  * pumice_stream_flush - add a fence, then cache operations.
  * @flags: PUMICE_FLUSH_*
+ *
+ * Of a stream of compute or rays. Operations are on lines of the job's VM.
  *
  * Return: 0, -EINVAL, -ENOSPC.
  */

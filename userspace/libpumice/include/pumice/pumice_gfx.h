@@ -613,6 +613,16 @@ int pumice_stream_vdm_return(struct pumice_stream *stream);
 int pumice_stream_vdm_link(struct pumice_stream *stream, uint64_t va);
 
 /**
+ * pumice_stream_vdm_flush - add FLUSH: cache operations when all draws before it have ended.
+ * @flags: PUMICE_FLUSH_*, as of pumice_stream_flush()
+ *
+ * Devices with a register map before 2.9 do not have it.
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_vdm_flush(struct pumice_stream *stream, uint32_t flags);
+
+/**
  * pumice_stream_vdm_end - add HALT of a geometry stream.
  * @va: out: start of the stream's memory; may be NULL
  *
@@ -769,6 +779,16 @@ int pumice_stream_pdm_return(struct pumice_stream *stream);
 int pumice_stream_pdm_link(struct pumice_stream *stream, uint64_t va);
 
 /**
+ * pumice_stream_pdm_flush - add FLUSH: cache operations when all tiles before it have ended.
+ * @flags: PUMICE_FLUSH_*, as of pumice_stream_flush()
+ *
+ * Devices with a register map before 2.9 do not have it.
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_pdm_flush(struct pumice_stream *stream, uint32_t flags);
+
+/**
  * pumice_stream_pdm_end - add END, if the last store does not end the frame.
  * @va: out: start of the stream's memory; may be NULL
  *
@@ -885,6 +905,16 @@ int pumice_stream_mipmaps(struct pumice_stream *stream, const struct pumice_imag
 
 /** pumice_stream_tdm_link - add LINK. @va: stream to continue in. Return: 0, -EINVAL, -ENOSPC. */
 int pumice_stream_tdm_link(struct pumice_stream *stream, uint64_t va);
+
+/**
+ * pumice_stream_tdm_flush - add FLUSH: cache operations when all commands before it have ended.
+ * @flags: PUMICE_FLUSH_*, as of pumice_stream_flush()
+ *
+ * Devices with a register map before 2.9 do not have it.
+ *
+ * Return: 0, -EINVAL, -ENOSPC.
+ */
+int pumice_stream_tdm_flush(struct pumice_stream *stream, uint32_t flags);
 
 /**
  * pumice_stream_tdm_end - add HALT of a transfer stream.

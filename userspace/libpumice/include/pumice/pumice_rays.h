@@ -171,8 +171,8 @@ void pumice_ray_launch_init(struct pumice_ray_launch *launch, uint64_t structure
  * @launch: rays and programs
  *
  * The job is of a context of type PUMICE_CONTEXT_RAYS, and its stream ends with
- * pumice_stream_end(). pumice_stream_fence(), _link(), _timestamp() and _marker() are as in compute
- * streams. Programs run in any order.
+ * pumice_stream_end(). pumice_stream_fence(), _flush(), _link(), _timestamp() and _marker() are as
+ * in compute streams. Programs run in any order.
  *
  * Return: 0; -EINVAL for a stage that is not of a program of stage rays or writes more or fewer
  * vertex outputs, 2^32 rays or more, both or none of generate and rays, unknown flags, structure 0,

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flushes: the command of all control streams that operates on caches.
+ *
+ * Source: hw/formats.xml, cdm_flush. No document describes it. Software of the job's context
+ * writes streams: operations are on lines of this context only, and an invalidation writes dirty
+ * lines before, since they may have data of others.
+ */
+#ifndef PUMICE_GPU_DM_FLUSH_H
+#define PUMICE_GPU_DM_FLUSH_H
+
+#include "../mmu/mmu.h"
+
+struct dm_flush {
+	bool clean, invalidate;
+	u8 scope;	/* enum pumice_mem_scope */
+};
+
+/* Return the operations of an unpacked flush command of any stream. */
+#define DM_FLUSH(in)									\
+	((struct dm_flush){ .clean = (in).data || (in).clean,				\
+			    .invalidate = (in).data || (in).code || (in).invalidate,	\
+			    .scope = (u8)(in).scope })
+
+/* Execute a flush of a job in context ctx, after the work before it. In fast mode: nothing. */
+static inline void dm_flush(const struct mmu *mmu, unsigned int ctx, const struct dm_flush *flush)
+{
+	if (!flush->clean && !flush->invalidate)
+		return;
+	mmu_cache_op(mmu, &(struct mmu_cache_op){
+		.kind = flush->invalidate ? MMU_CACHE_INVALIDATE : MMU_CACHE_CLEAN,
+		.scope = (enum pumice_mem_scope)flush->scope, .usc = MMU_ALL_USCS, .ctx = ctx,
+		.first = 0, .last = UINT64_MAX,
+	});
+}
+
+#endif

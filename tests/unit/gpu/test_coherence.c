@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fences and cache operations of programs and of control streams, by the lines that caches
+ * of the memory hierarchy hold and have written afterwards.
+ *
+ * A work-group of 32 instances stores one line of 128 bytes, which the MCU L0 of its USC keeps open
+ * until an operation passes it on.
+ */
+#include <string.h>
+
+#include "../../../qemu-device/gpu/gpu.h"
+#include "../usc/enc.h"
+#include "job.h"
+
+#define LINE	128u
+#define NEAR	(JOB_DATA + LINE)	/* another line of the job's context */
+#define USC	0u
+
+static const struct job line_job = { .program = JOB_NUMBER, .group = 32, .groups = 1 };
+
+/* State of the line after a job. */
+struct reach {
+	bool l1, slc;		/* held by the L1 of the core, by the SLC */
+	u64 to_slc, to_memory;	/* bytes that these have written */
+};
+
+static struct fixture *create(void)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+
+	job_map(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	return fx;
+}
+
+static bool held(struct fixture *fx, enum pumice_cache cache, u32 ctx, u64 addr)
+{
+	return hierarchy_holds(fx->gpu->hierarchy, cache, USC, PUMICE_MEM_CLIENT_USC_STORE, ctx,
+			       addr);
+}
+
+/* Return the counters of stores of programs. */
+static struct hierarchy_client stores(struct fixture *fx)
+{
+	struct hierarchy_client out;
+
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_STORE, &out);
+	return out;
+}
+
+static void assert_reach(struct fixture *fx, const struct reach *want)
+{
+	struct hierarchy_level l1;
+
+	hierarchy_level_counters(fx->gpu->hierarchy, PUMICE_CACHE_DATA_L2, &l1);
+	assert_int_equal(held(fx, PUMICE_CACHE_DATA_L2, JOB_CTX, JOB_DATA), want->l1);
+	assert_int_equal(held(fx, PUMICE_CACHE_SLC, JOB_CTX, JOB_DATA), want->slc);
+	assert_int_equal(l1.written_bytes, want->to_slc);
+	assert_int_equal(stores(fx).slc.written_bytes, want->to_memory);
+}
+
+/* Run the job with these programs; the stream has a command before its end, unless it is 0. */
+static u32 run(struct fixture *fx, u32 command)
+{
+	const struct pumice_cdm_state state = job_state(line_job.group);
+	const struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+	u32 *at = job_stream(fx);
+
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &launch);
+	at += PUMICE_CDM_LAUNCH_WORDS;
+	if (command)
+		*at++ = command;
+	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	return fx_fw_wait(fx, JOB_EVENTS);
+}
+
+static void run_program(struct fixture *fx, const struct pumice_usc_insn *last)
+{
+	job_write_programs_with(fx, line_job.program, last);
+	assert_int_equal(run(fx, 0), PUMICE_IC_PENDING__CDM_DONE__MASK);
+}
+
+static const struct reach in_l0 = { false, false, 0, 0 };
+static const struct reach in_l1 = { true, false, 0, 0 };
+static const struct reach in_slc = { true, true, LINE, 0 };
+static const struct reach in_memory = { true, true, LINE, LINE };
+static const struct reach l1_dropped = { false, true, LINE, 0 };
+static const struct reach all_dropped = { false, false, LINE, LINE };
+
+static const enum pumice_usc_scope usc_scopes[] = {
+	PUMICE_USC_SCOPE_GROUP, PUMICE_USC_SCOPE_CORE, PUMICE_USC_SCOPE_DEVICE,
+	PUMICE_USC_SCOPE_SYSTEM,
+};
+
+static void stores_stay_in_the_first_cache_without_a_fence(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	run_program(fx, NULL);
+	assert_reach(fx, &in_l0);
+	fx_destroy(fx);
+}
+
+/* One row for each scope, group first. */
+static void assert_scopes_of_op(u8 op, const struct reach *const want[4])
+{
+	const bool range = op == PUMICE_USC_OP_CACHE_CLEAN_RANGE ||
+			   op == PUMICE_USC_OP_CACHE_INVALIDATE_RANGE;
+	u32 n;
+
+	for (n = 0; n < 4; n++) {
+		const struct pumice_usc_insn insn = {
+			.opcode = op, .func = (u8)usc_scopes[n], .src2 = range ? SH(0) : 0,
+			.words = range ? LINE / 4 : 0,
+		};
+		struct fixture *fx = create();
+
+		run_program(fx, &insn);
+		assert_reach(fx, want[n]);
+		fx_destroy(fx);
+	}
+}
+
+static void fences_of_programs_write_as_far_as_their_scope(void **state)
+{
+	(void)state;
+	assert_scopes_of_op(PUMICE_USC_OP_MEM_FENCE, (const struct reach *const[]){
+		&in_l1, &in_l1, &in_slc, &in_memory });
+}
+
+static void programs_clean_as_far_as_their_scope(void **state)
+{
+	static const struct reach *const want[] = { &in_l1, &in_slc, &in_slc, &in_memory };
+
+	(void)state;
+	assert_scopes_of_op(PUMICE_USC_OP_CACHE_CLEAN, want);
+	assert_scopes_of_op(PUMICE_USC_OP_CACHE_CLEAN_RANGE, want);
+}
+
+/* Lines that are dropped were written before. */
+static void programs_invalidate_without_loss(void **state)
+{
+	static const struct reach *const want[] = {
+		&in_l1, &l1_dropped, &l1_dropped, &all_dropped };
+
+	(void)state;
+	assert_scopes_of_op(PUMICE_USC_OP_CACHE_INVALIDATE, want);
+	assert_scopes_of_op(PUMICE_USC_OP_CACHE_INVALIDATE_RANGE, want);
+}
+
+/* Load a line as a program of a context would. */
+static void load(struct fixture *fx, u32 ctx, u64 addr)
+{
+	assert_true(hierarchy_request(fx->gpu->hierarchy, &(struct mem_request){
+		.client = PUMICE_MEM_CLIENT_USC_LOAD, .place = USC, .ctx = ctx, .addr = addr,
+		.bytes = 4,
+	}));
+	hierarchy_drain(fx->gpu->hierarchy);
+}
+
+static void operations_are_on_lines_of_the_context_alone(void **state)
+{
+	const struct pumice_usc_insn all = INSN(CACHE_INVALIDATE, .func = PUMICE_USC_SCOPE_SYSTEM);
+	struct fixture *fx = create();
+
+	(void)state;
+	load(fx, JOB_CTX, NEAR);
+	load(fx, JOB_CTX + 1, JOB_DATA);
+	run_program(fx, &all);
+	assert_false(held(fx, PUMICE_CACHE_DATA_L2, JOB_CTX, NEAR));
+	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR));
+	assert_true(held(fx, PUMICE_CACHE_DATA_L2, JOB_CTX + 1, JOB_DATA));
+	assert_true(held(fx, PUMICE_CACHE_SLC, JOB_CTX + 1, JOB_DATA));
+	fx_destroy(fx);
+}
+
+/* Of 32 words from the last word of the line: that line and the next one. */
+static void a_range_selects_the_lines_of_its_bytes(void **state)
+{
+	const struct pumice_usc_insn range = INSN(CACHE_INVALIDATE_RANGE,
+		.func = PUMICE_USC_SCOPE_CORE, .src2 = SH(0), .disp = LINE - 4, .words = 32);
+	struct fixture *fx = create();
+
+	(void)state;
+	load(fx, JOB_CTX, NEAR);
+	load(fx, JOB_CTX, NEAR + LINE);
+	run_program(fx, &range);
+	assert_false(held(fx, PUMICE_CACHE_DATA_L2, JOB_CTX, JOB_DATA));
+	assert_false(held(fx, PUMICE_CACHE_DATA_L2, JOB_CTX, NEAR));
+	assert_true(held(fx, PUMICE_CACHE_DATA_L2, JOB_CTX, NEAR + LINE));
+	fx_destroy(fx);
+}
+
+/* ------------------------------------------------------------ streams */
+
+static u32 flush_word(struct pumice_cdm_flush flush)
+{
+	u32 word;
+
+	pumice_cdm_flush_pack(&word, &flush);
+	return word;
+}
+
+static void assert_flush(struct pumice_cdm_flush flush, const struct reach *want)
+{
+	struct fixture *fx = create();
+
+	job_write_programs(fx, line_job.program);
+	assert_int_equal(run(fx, flush_word(flush)), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_reach(fx, want);
+	fx_destroy(fx);
+}
+
+/* After the stores of the launch before it. */
+static void flushes_of_a_stream_reach_as_far_as_their_scope(void **state)
+{
+	static const struct {
+		enum pumice_mem_scope scope;
+		const struct reach *clean, *invalidate;
+	} rows[] = {
+		{ PUMICE_MEM_SCOPE_GROUP, &in_l1, &in_l1 },
+		{ PUMICE_MEM_SCOPE_CORE, &in_slc, &l1_dropped },
+		{ PUMICE_MEM_SCOPE_GPU, &in_slc, &l1_dropped },
+		{ PUMICE_MEM_SCOPE_SYSTEM, &in_memory, &all_dropped },
+	};
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		const u8 scope = (u8)rows[n].scope;
+
+		assert_flush((struct pumice_cdm_flush){ .scope = scope, .clean = true },
+			     rows[n].clean);
+		assert_flush((struct pumice_cdm_flush){ .scope = scope, .invalidate = true },
+			     rows[n].invalidate);
+	}
+}
+
+/* An open line of another core's USC is passed on, too. */
+static void flushes_of_a_stream_are_on_the_caches_of_all_uscs(void **state)
+{
+	struct fixture *fx = create();
+	const u32 last = 2 * fx->gpu->config.uscs_per_core - 1;
+	const struct mem_request store = {
+		.client = PUMICE_MEM_CLIENT_USC_STORE, .place = last, .ctx = JOB_CTX, .addr = NEAR,
+		.bytes = LINE, .write = true,
+	};
+
+	(void)state;
+	job_write_programs(fx, line_job.program);
+	assert_true(hierarchy_request(fx->gpu->hierarchy, &store));
+	assert_false(hierarchy_holds(fx->gpu->hierarchy, PUMICE_CACHE_DATA_L2, last, store.client,
+				     JOB_CTX, NEAR));
+	run(fx, flush_word((struct pumice_cdm_flush){ .clean = true,
+						      .scope = PUMICE_MEM_SCOPE_GROUP }));
+	assert_true(hierarchy_holds(fx->gpu->hierarchy, PUMICE_CACHE_DATA_L2, last, store.client,
+				    JOB_CTX, NEAR));
+	run(fx, flush_word((struct pumice_cdm_flush){ .invalidate = true,
+						      .scope = PUMICE_MEM_SCOPE_CORE }));
+	assert_false(hierarchy_holds(fx->gpu->hierarchy, PUMICE_CACHE_DATA_L2, last, store.client,
+				     JOB_CTX, NEAR));
+	assert_true(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR));
+	fx_destroy(fx);
+}
+
+/* The bits that the command had before: of all caches; and neither bit is a fence only. */
+static void flushes_of_older_streams_keep_their_meaning(void **state)
+{
+	(void)state;
+	assert_flush((struct pumice_cdm_flush){ .data = true }, &all_dropped);
+	assert_flush((struct pumice_cdm_flush){ .code = true }, &all_dropped);
+	assert_flush((struct pumice_cdm_flush){ 0 }, &in_l0);
+	assert_int_equal(flush_word((struct pumice_cdm_flush){ .data = true, .code = true }),
+			 0x90000003);
+}
+
+/* Scopes beyond the last one, and each reserved bit. */
+static void bad_flushes_are_refused_and_the_next_job_runs(void **state)
+{
+	struct fixture *fx = create();
+	u32 bit, word;
+
+	(void)state;
+	job_write_programs(fx, line_job.program);
+	for (bit = 0; bit < 28; bit++) {
+		if (bit < 7 && bit != 4)	/* bit 4: scope 4 */
+			continue;
+		word = flush_word((struct pumice_cdm_flush){ .clean = true }) | 1u << bit;
+		assert_int_equal(run(fx, word), PUMICE_IC_PENDING__CDM_FAULT__MASK);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_CDM_STATUS__FAULT,
+						  fx_fw_read(fx, PUMICE_CDM_STATUS)),
+				 PUMICE_FAULT_CDM_RESERVED);
+		assert_int_equal(run(fx, 0), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	}
+	fx_destroy(fx);
+}
+
+static void results_with_operations_are_the_same_in_all_modes(void **state)
+{
+	const struct pumice_usc_insn all = INSN(CACHE_INVALIDATE, .func = PUMICE_USC_SCOPE_SYSTEM);
+	const u32 flush = flush_word((struct pumice_cdm_flush){ .data = true });
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+	u32 *data = job_map(fx);
+	u32 n;
+
+	(void)state;
+	fx_boot_proxy(fx);
+	job_write_programs_with(fx, line_job.program, &all);
+	for (n = 0; n < 2; n++) {
+		assert_int_equal(pumice_gpu_set_mode(fx->gpu, n ? "counted" : "fast"), 0);
+		memset(data, 0, line_job.group * sizeof(*data));
+		assert_int_equal(run(fx, flush), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		job_assert_numbers(data, &line_job);
+	}
+	fx_destroy(fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stores_stay_in_the_first_cache_without_a_fence),
+		cmocka_unit_test(fences_of_programs_write_as_far_as_their_scope),
+		cmocka_unit_test(programs_clean_as_far_as_their_scope),
+		cmocka_unit_test(programs_invalidate_without_loss),
+		cmocka_unit_test(operations_are_on_lines_of_the_context_alone),
+		cmocka_unit_test(a_range_selects_the_lines_of_its_bytes),
+		cmocka_unit_test(flushes_of_a_stream_reach_as_far_as_their_scope),
+		cmocka_unit_test(flushes_of_a_stream_are_on_the_caches_of_all_uscs),
+		cmocka_unit_test(flushes_of_older_streams_keep_their_meaning),
+		cmocka_unit_test(bad_flushes_are_refused_and_the_next_job_runs),
+		cmocka_unit_test(results_with_operations_are_the_same_in_all_modes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
