@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Workers with a unit whose step waits for the others or parks them, and the wake-ups that this step
- * defers before and after.
+ * Workers with a unit whose step waits for the others or parks them, and the wake-ups that this
+ * step defers before and after.
  */
 #include "cmocka_all.h"
 
