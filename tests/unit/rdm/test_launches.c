@@ -501,6 +501,7 @@ static void a_flush_waits_for_the_launches_before_it(void **state)
 	rdmfx_run(fx);
 	assert_int_equal(fx->end, DM_DONE);
 	assert_int_equal(flushes, 1);
+	rdmfx_destroy(fx);
 }
 
 static void bad_flushes_are_refused(void **state)
@@ -517,6 +518,7 @@ static void bad_flushes_are_refused(void **state)
 	}
 	put_halt(fx);
 	run_done();
+	rdmfx_destroy(fx);
 }
 
 int main(void)
