@@ -8,11 +8,13 @@
  */
 #include "boot.h"
 #include "bus.h"
+#include "caches.h"
 #include "cccb.h"
 #include "counters.h"
 #include "dm.h"
 #include "fwccb.h"
 #include "log.h"
+#include "mmu.h"
 #include "pumice_formats.h"
 #include "ufo.h"
 #include "window.h"
@@ -24,13 +26,16 @@
  * The largest command except PAD, which is not copied whole. Job commands start
  * with the same fields (stream, seqno, perf), laid out as in fwif_cccb_compute.
  */
-union command {
-	struct fwif_cccb_header header;
-	struct fwif_cccb_wait wait;
-	struct fwif_cccb_compute compute;
-	struct fwif_cccb_present present;
-	struct fwif_cccb_render render;
-	struct fwif_cccb_update update;
+struct command {
+	union {
+		struct fwif_cccb_header header;
+		struct fwif_cccb_wait wait;
+		struct fwif_cccb_compute compute;
+		struct fwif_cccb_present present;
+		struct fwif_cccb_render render;
+		struct fwif_cccb_update update;
+	};
+	u32 caches;	/* FWIF_CACHES_* of its header's type, which is without */
 };
 
 _Static_assert(__builtin_offsetof(struct fwif_cccb_render, perf) ==
@@ -64,8 +69,23 @@ static u32 command_bytes(u32 type)
 	}
 }
 
+/* Split the word of the type. Return false if it has flags that are unknown, or not of a job. */
+static bool split_type(struct command *cmd)
+{
+	cmd->caches = cmd->header.type & ~FWIF_CCCB_TYPE;
+	cmd->header.type &= FWIF_CCCB_TYPE;
+	switch (cmd->header.type) {
+	case FWIF_CCCB_PAD:
+	case FWIF_CCCB_WAIT:
+	case FWIF_CCCB_UPDATE:
+		return !cmd->caches;
+	default:
+		return !(cmd->caches & ~FWIF_CACHES_ALL);
+	}
+}
+
 /* Copy and validate the command at c->read; cmd->header.type is set even on failure. */
-static bool fetch(struct context *c, union command *cmd)
+static bool fetch(struct context *c, struct command *cmd)
 {
 	u32 addr = c->cccb + c->read;
 	u32 queued = (c->write - c->read) & c->cccb_mask;
@@ -75,6 +95,8 @@ static bool fetch(struct context *c, union command *cmd)
 	if (!window_read(addr, &cmd->header, sizeof(cmd->header) / 4))
 		return false;
 	bytes = cmd->header.bytes;
+	if (!split_type(cmd))
+		return false;
 	if (bytes < sizeof(cmd->header) || bytes % 8 || bytes > queued ||
 	    bytes > c->cccb_mask + 1 - c->read)
 		return false;
@@ -130,6 +152,9 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 		.partials = c->partials,
 	};
 
+	/* It has run in a former slice. If its MMU context was reassigned, that was flushed. */
+	if (c->started && mmu_find(c))
+		caches_end(c, mmu_find(c));
 	dm_job_reset(c);
 	if (fault == PUMICE_FAULT_KILLED)
 		fw_boot->jobs_killed++;
@@ -139,7 +164,7 @@ static bool refuse_job(struct context *c, const struct fwif_cccb_compute *cmd, u
 }
 
 /* Validate the fields of a render job that do not depend on the state of its context. */
-static bool scene_valid(const union command *cmd)
+static bool scene_valid(const struct command *cmd)
 {
 	const struct fwif_cccb_render *r = &cmd->render;
 	u32 probe;
@@ -175,7 +200,7 @@ static u32 job_type(const struct context *c)
 }
 
 /* Return whether a job command is one of the context's data master, with fields that it allows. */
-static bool job_valid(const struct context *c, const union command *cmd)
+static bool job_valid(const struct context *c, const struct command *cmd)
 {
 	const struct fwif_cccb_present *p = &cmd->present;
 
@@ -186,7 +211,7 @@ static bool job_valid(const struct context *c, const union command *cmd)
 }
 
 /* Prepare a job, or end it at once. Return false if the command is malformed. */
-static bool prepare_job(struct context *c, const union command *cmd, bool *prepared)
+static bool prepare_job(struct context *c, const struct command *cmd, bool *prepared)
 {
 	const struct fwif_cccb_compute *job = &cmd->compute;
 	const bool renders = job->header.bytes == sizeof(cmd->render);
@@ -211,6 +236,7 @@ static bool prepare_job(struct context *c, const union command *cmd, bool *prepa
 	c->seqno = job->seqno;
 	c->job_bytes = job->header.bytes;
 	c->perf = job->perf;
+	c->caches = cmd->caches;
 	c->presents = job->header.type == FWIF_CCCB_PRESENT ? cmd->present.presents : 0;
 	*prepared = true;
 	return true;
@@ -236,7 +262,7 @@ static bool check_wait(struct context *c, const struct fwif_cccb_wait *cmd, bool
 }
 
 /* Execute one fetched command. Return false if it is malformed. */
-static bool execute(struct context *c, const union command *cmd, enum cccb_progress *progress)
+static bool execute(struct context *c, const struct command *cmd, enum cccb_progress *progress)
 {
 	bool stays = false, good = true;
 
@@ -269,7 +295,7 @@ enum cccb_progress cccb_advance(struct context *c)
 {
 	enum cccb_progress progress = CCCB_MORE;
 	u32 before = c->read;
-	union command cmd;
+	struct command cmd;
 	u32 i;
 
 	for (i = 0; i < BATCH && progress == CCCB_MORE; i++) {

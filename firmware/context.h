@@ -53,6 +53,7 @@ struct context {
 	u32 job_bytes;		/* of its command */
 	u32 perf;		/* fw address of struct fwif_perf, or 0 */
 	u32 presents;		/* PRESENT commands that it may run */
+	u32 caches;		/* FWIF_CACHES_* */
 	bool started;		/* had a slice before: is resumed */
 	u32 job_slices;
 	u64 job_ticks;		/* GPU clock ticks on the data master */

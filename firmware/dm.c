@@ -11,6 +11,7 @@
  */
 #include "boot.h"
 #include "bus.h"
+#include "caches.h"
 #include "dm.h"
 #include "limits.h"
 #include "log.h"
@@ -167,6 +168,8 @@ void dm_start(struct context *c)
 	load_job(c->dm, c, c->stream, mmu);
 	load_private(c);
 	update_limits();
+	if (!c->started)
+		caches_start(c, mmu);
 	if (c->perf)
 		counters_begin(c->dm);
 	slice_start[c->dm] = clock_now();
@@ -339,6 +342,7 @@ void dm_vdm_flush(void)
 
 void dm_partial_start(const struct context *c)
 {
+	caches_start_partial(c, mmu_context[FWIF_DM_VDM]);
 	load_job(FWIF_DM_PDM, c, c->render, mmu_context[FWIF_DM_VDM]);
 	reg_write64(PUMICE_PDM_SCENE_BASE, c->scene);
 	reg_write(PUMICE_PDM_CTRL,

@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "bus.h"
+#include "caches.h"
 #include "freelist.h"
 #include "fwccb.h"
 #include "log.h"
@@ -90,6 +91,8 @@ bool freelist_handle_reply(u32 list, u32 pages)
 		*request = 0;
 	if (!read_list(list, &before))
 		return false;
+	/* The host has written the new entries of the list. */
+	caches_flush_shared();
 	reg_write64(PUMICE_PM_LIST, list);
 	reg_write(PUMICE_PM_GROW, PUMICE_FIELD_PREP(PUMICE_PM_GROW__PAGES, pages));
 	if (!read_list(list, &after))

@@ -11,6 +11,7 @@
  * included. A test build, TEST=DEAF, enters this state after it has completed the KICK of a
  * context of low priority.
  */
+#include "caches.h"
 #include "csr.h"
 #include "freelist.h"
 #include "fwccb.h"
@@ -157,6 +158,8 @@ static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 	freelist_cancel_scene(cmd->object);
 	/* Every write releases a scene: write only the low half, which is not 0. */
 	reg_write(PUMICE_PM_RELEASE, cmd->object);
+	/* The host may free scene and lists now. */
+	caches_flush_shared();
 	return FWIF_STATUS_OK;
 }
 

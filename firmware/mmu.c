@@ -7,7 +7,12 @@
  * reassigned and its TLB entries are invalidated. At most one job per data master
  * runs at a time, and a context is bound just before its job starts, so an unused
  * one always exists.
+ *
+ * Lines of caches are tagged with the MMU context. They are written while its translations are
+ * still valid, then the tables are dropped from the caches, and only then the entries of TLBs,
+ * which could else be loaded again from a stale line.
  */
+#include "caches.h"
 #include "context.h"
 #include "log.h"
 #include "mmu.h"
@@ -26,6 +31,7 @@ _Static_assert(PUMICE_MMU_CONTEXTS - FIRST > FWIF_DM_COUNT, "one is free for eve
 
 static void drop_tlb(u32 ctx)
 {
+	caches_flush_tables();
 	reg_write(PUMICE_MMU_INVAL,
 		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT) |
 		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, ctx));
@@ -60,6 +66,8 @@ static u32 assign(struct context *c)
 {
 	u32 ctx = select_free();
 
+	if (bound[ctx])
+		caches_flush(ctx);
 	bound[ctx] = c->catalogue;
 	reg_write64(PUMICE_MMU_CTX(ctx), c->catalogue | PUMICE_MMU_CTX__ENABLE__MASK);
 	drop_tlb(ctx);
@@ -82,6 +90,11 @@ u32 mmu_bind(struct context *c)
 	return ctx;
 }
 
+u32 mmu_find(const struct context *c)
+{
+	return bound[c->mmu] == c->catalogue ? c->mmu : find(c->catalogue);
+}
+
 void mmu_unbind(u32 ctx)
 {
 	users[ctx]--;
@@ -95,9 +108,12 @@ void mmu_invalidate(u64 catalogue, u64 start, u64 end)
 		return;
 	log_event(FWIF_LOG_MMU_INVALIDATE, ctx, (u32)(start >> 12), (u32)(end >> 12));
 	if (start > end) {
+		caches_flush(ctx);
 		drop_tlb(ctx);
 		return;
 	}
+	caches_flush_range(ctx, start, end);
+	caches_flush_tables();
 	reg_write64(PUMICE_MMU_INVAL_START, start & PUMICE_MMU_INVAL_START__ADDR__MASK);
 	reg_write64(PUMICE_MMU_INVAL_END, end & PUMICE_MMU_INVAL_END__ADDR__MASK);
 	reg_write(PUMICE_MMU_INVAL,
@@ -111,6 +127,7 @@ void mmu_release(u64 catalogue)
 
 	if (!ctx)
 		return;
+	caches_flush(ctx);
 	bound[ctx] = 0;
 	reg_write64(PUMICE_MMU_CTX(ctx), 0);
 	drop_tlb(ctx);

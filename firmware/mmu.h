@@ -22,6 +22,9 @@ static inline bool mmu_catalogue_valid(u64 catalogue)
  */
 u32 mmu_bind(struct context *c);
 
+/** mmu_find - return the MMU context of a context's VM, or 0. */
+u32 mmu_find(const struct context *c);
+
 /** mmu_unbind - release after the job has left its data master. @ctx: returned by mmu_bind() */
 void mmu_unbind(u32 ctx);
 

@@ -23,12 +23,14 @@
  */
 #include "boot.h"
 #include "bus.h"
+#include "caches.h"
 #include "cccb.h"
 #include "csr.h"
 #include "dm.h"
 #include "fwccb.h"
 #include "log.h"
 #include "minmax.h"
+#include "mmu.h"
 #include "partial.h"
 #include "sched.h"
 #include "stuck.h"
@@ -327,6 +329,7 @@ void sched_job_ended(u32 dm, bool aborted)
 
 	if (!c)
 		return;
+	caches_end(c, mmu_find(c));
 	dm_result(c, aborted, &result);
 	if (aborted)
 		stuck_result(c, &result);

@@ -54,6 +54,24 @@ static inline u32 pumice_cccb_pad(u8 *ring, u32 size, u32 write, u32 bytes)
 	return 0;
 }
 
+/*
+ * Return the operations on caches (FWIF_CACHES_*) of a job of a data master, enum fwif_dm, to be
+ * combined with the type of its command; 0 for firmware that does not support them. @fw_version:
+ * of the firmware, as FWIF_VERSION.
+ *
+ * All buffers are coherent for the host, which may write them until it submits a job and read them
+ * when the job has ended: each job cleans, and reads memory anew. Only a fragment job need not: it
+ * follows its geometry job, which waits for everything that the fragment job depends on outside of
+ * its VM, and has invalidated the SLC then.
+ */
+static inline u32 pumice_cccb_caches(u32 dm, u32 fw_version)
+{
+	if ((fw_version & 0xffff) < FWIF_CACHES_SINCE)
+		return 0;
+	return FWIF_CACHES_START_CORES | FWIF_CACHES_END |
+	       (dm == FWIF_DM_PDM ? 0 : FWIF_CACHES_START_SYSTEM);
+}
+
 /* Append a command that does not wrap. Returns the offset after it. */
 static inline u32 pumice_cccb_write(u8 *ring, u32 size, u32 write, const void *cmd, u32 bytes)
 {

@@ -29,12 +29,12 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	11u
+#define FWIF_VERSION_MINOR	12u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 /*
  * Minor versions of the register map and of this interface since which there are contexts of the
- * RDM, flips, and a policy of the DMS that the host selects.
+ * RDM, flips, a policy of the DMS that the host selects, and operations on caches.
  */
 #define FWIF_RDM_SINCE_MAP	5u
 #define FWIF_RDM_SINCE		9u
@@ -42,6 +42,8 @@
 #define FWIF_FLIPS_SINCE	9u
 #define FWIF_DMS_POLICY_SINCE_MAP	4u
 #define FWIF_DMS_POLICY_SINCE	11u
+#define FWIF_CACHES_SINCE_MAP	9u
+#define FWIF_CACHES_SINCE	12u
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
 
@@ -405,9 +407,34 @@ enum fwif_cccb_type {
 };
 
 struct fwif_cccb_header {
-	u32 type;		/* enum fwif_cccb_type */
+	/*
+	 * Bits of FWIF_CCCB_TYPE: enum fwif_cccb_type; of a job also FWIF_CACHES_*, since version
+	 * 1.12. Other bits: zero.
+	 */
+	u32 type;
 	u32 bytes;		/* of the command, header included; a multiple of 8 */
 };
+
+#define FWIF_CCCB_TYPE	0xffffu
+
+/*
+ * Operations on the caches of the GPU for a job, whose lines are selected by its VM, and of
+ * geometry and fragment jobs also by being shared with the firmware. All but END write dirty lines
+ * and drop them. Devices before register map 2.9 have no caches: the firmware ignores the flags
+ * there.
+ *
+ * START_CORES	before the first slice, in the caches of the cores: the job reads what other jobs
+ *		of the GPU have written; and before each partial render
+ * START_SYSTEM	the same, and in the SLC: also what the CPU, other devices or jobs of other VMs
+ *		have written
+ * END		when the job has ended, also with a fault, before its result, messages and UPDATE:
+ *		write dirty lines to memory, where all of these see them
+ */
+#define FWIF_CACHES_START_CORES		0x10000u
+#define FWIF_CACHES_START_SYSTEM	0x20000u
+#define FWIF_CACHES_END			0x40000u
+#define FWIF_CACHES_ALL			(FWIF_CACHES_START_CORES | FWIF_CACHES_START_SYSTEM | \
+					 FWIF_CACHES_END)
 
 /*
  * Update object: a u32 that counts up. It has reached value v when

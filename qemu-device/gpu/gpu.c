@@ -307,6 +307,7 @@ static enum fwctl_store fw_bus_store(void *opaque, u32 offset, unsigned int size
 		return FWCTL_STORE_AGAIN;
 	case REG_WAIT:
 	case REG_WAVES:
+	case REG_CACHES:
 		return FWCTL_STORE_LONG;
 	default:
 		return FWCTL_STORE_DONE;
@@ -774,6 +775,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < GPU_WAVE_BUSES; i++)
 		gpu->waves[i].count = gpu->waves[i].select = 0;
 	gpu->clock_high = 0;
+	gpu->slc_regs = (struct gpu_slc_regs){ 0 };
 	gpu->mode_refusal = PUMICE_MODE_REFUSAL_NONE;
 	inject_reset(&gpu->inject);
 	memset(gpu->slow_until, 0, sizeof(gpu->slow_until));

@@ -75,6 +75,12 @@ struct gpu_inject_regs {
 	bool armed;	/* the last ARM was accepted */
 };
 
+/* Registers of unit SLC. */
+struct gpu_slc_regs {
+	u64 start, end;
+	u32 count;
+};
+
 #define GPU_WAVE_BUSES 2u	/* the host's, the firmware's */
 
 struct pumice_gpu {
@@ -111,6 +117,7 @@ struct pumice_gpu {
 	enum pumice_mode mode_of_host;	/* selected by the host last, not by the guest */
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* counters at the last reset */
 	struct gpu_waves waves[GPU_WAVE_BUSES];
+	struct gpu_slc_regs slc_regs;
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */
 	struct gpu_inject_regs inject_regs;
 	u64 slow_until[GPU_MAX_USCS];	/* GPU clock; of the USC's step, or while parked */

@@ -89,7 +89,12 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 {
 	const struct pumice_gpu *gpu = opaque;
 	const enum hierarchy_scope scope = reach_of(op->scope);
-	const struct cache_range range = { .ctx = op->ctx, .first = op->first, .last = op->last };
+	const struct cache_range range = {
+		.ctx = op->ctx == MMU_ALL_CONTEXTS ? CACHE_ANY_CTX :
+		       op->ctx == MMU_TABLES	   ? MEM_CTX_BUS :
+						     op->ctx,
+		.first = op->first, .last = op->last,
+	};
 	const bool each = op->usc == MMU_ALL_USCS && scope < HIERARCHY_GPU;
 	u32 usc = op->usc == MMU_ALL_USCS ? 0 : op->usc;
 	const u32 end = each ? gpu->config.cores * gpu->config.uscs_per_core : usc + 1;
@@ -104,6 +109,9 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 			break;
 		case MMU_CACHE_INVALIDATE:
 			hierarchy_flush(gpu->hierarchy, usc, scope, &range);
+			break;
+		case MMU_CACHE_DROP:
+			hierarchy_invalidate(gpu->hierarchy, usc, scope, &range);
 			break;
 		}
 	}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-Versions since which the ray-tracing data master and flips exist: the constants by which the driver,
-and for the data master also the firmware, decide are those of every place that documents them.
+Versions since which the ray-tracing data master, flips and operations of the firmware on caches
+exist: the constants by which the driver and the firmware decide are those of every place that
+documents them.
 """
 
 import os
@@ -119,6 +120,23 @@ class Rays(unittest.TestCase):
         for name in ("DRM_PUMICE_CONTEXT_RAYS", "rays_busy"):
             with self.subTest(name=name):
                 self.assertEqual(documented_in_uapi(name), listed)
+
+
+class Caches(unittest.TestCase):
+    """Unit SLC, and flags of jobs."""
+
+    def test_the_register_map_has_the_unit_since_the_version_that_is_required(self):
+        since = constant("FWIF_CACHES_SINCE_MAP")
+        self.assertEqual(minors_with("unit SLC"), [since])
+        unit = next(node for node in elements("slc.xml") if node.tag == "unit")
+        self.assertEqual(versions_in(r"Since version 2\.(\d+)", unit.get("doc")), {since})
+        self.assertIn(f"before register map 2.{since} have no caches", read("hw", "fwif.h"))
+
+    def test_the_firmware_interface_has_the_flags_since_the_version_that_is_required(self):
+        text = read("hw", "fwif.h")
+        since = constant("FWIF_CACHES_SINCE")
+        self.assertEqual(versions_in(r"FWIF_CACHES_\*, since version[\s*]+1\.(\d+)", text), {since})
+        self.assertLessEqual(since, constant("FWIF_VERSION_MINOR"))
 
 
 if __name__ == "__main__":

@@ -114,17 +114,23 @@ struct mmu_request {
 	enum pumice_access access;
 };
 
-/* Operations on the memory hierarchy. INVALIDATE writes dirty lines before it drops them. */
-enum mmu_cache_kind { MMU_CACHE_FENCE, MMU_CACHE_CLEAN, MMU_CACHE_INVALIDATE };
+/*
+ * Operations on the memory hierarchy. INVALIDATE writes dirty lines before it drops them, DROP does
+ * not: it is for the firmware only.
+ */
+enum mmu_cache_kind { MMU_CACHE_FENCE, MMU_CACHE_CLEAN, MMU_CACHE_INVALIDATE, MMU_CACHE_DROP };
 
-#define MMU_ALL_USCS	(~0u)	/* of struct mmu_cache_op */
+/* Of struct mmu_cache_op. */
+#define MMU_ALL_USCS		(~0u)
+#define MMU_ALL_CONTEXTS	(~0u)			/* and the tables */
+#define MMU_TABLES		PUMICE_MMU_CONTEXTS	/* addresses are bus addresses */
 
 /* An operation on the lines of a context. FENCE is on all lines, and of one USC. */
 struct mmu_cache_op {
 	enum mmu_cache_kind kind;
 	enum pumice_mem_scope scope;
-	u32 usc;	/* over all cores; or of a data master: MMU_ALL_USCS */
-	unsigned int ctx;
+	u32 usc;	/* over all cores; or not of a USC: MMU_ALL_USCS */
+	unsigned int ctx;	/* or MMU_TABLES or MMU_ALL_CONTEXTS */
 	u64 first, last;	/* addresses */
 };
 

@@ -164,6 +164,9 @@ enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsig
 	case REG_MODE:
 		mode_write(gpu, (u32)PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, value));
 		break;
+	case REG_CACHES:
+		reg_slc_perform(gpu, (u32)value);
+		break;
 	case REG_DONE:
 	case REG_AGAIN:
 		break;

@@ -196,6 +196,11 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_PM_ALLOCATED, reg_pm_allocated, NULL },
 	{ PUMICE_PM_FREED, reg_pm_freed, NULL },
 
+	{ PUMICE_SLC_START, reg_slc_start, reg_slc_start_write },
+	{ PUMICE_SLC_END, reg_slc_end, reg_slc_end_write },
+	{ PUMICE_SLC_OP, NULL, reg_slc_op },
+	{ PUMICE_SLC_COUNT, reg_slc_count, NULL },
+
 	{ PUMICE_WAVE_CTRL, NULL, reg_wave_ctrl },
 	{ PUMICE_WAVE_COUNT, reg_wave_count, NULL },
 	{ PUMICE_WAVE_SELECT, reg_wave_select, reg_wave_select_write },

@@ -164,6 +164,16 @@ REG_READ(reg_pm_low_list);
 REG_READ(reg_pm_allocated);
 REG_READ(reg_pm_freed);
 
+/* slc.c */
+REG_READ(reg_slc_start);
+REG_WRITE(reg_slc_start_write);
+REG_READ(reg_slc_end);
+REG_WRITE(reg_slc_end_write);
+REG_WRITE(reg_slc_op);
+REG_READ(reg_slc_count);
+/* Perform an operation that reg_slc_op() has accepted; without the device lock. */
+void reg_slc_perform(const struct pumice_gpu *gpu, u32 value);
+
 /* perf.c */
 REG_READ(reg_perf_ctrl);
 REG_WRITE(reg_perf_ctrl_write);

@@ -136,12 +136,35 @@ static void empty_and_full_rings_differ(void **state)
 	assert_int_equal(pumice_cccb_room(RING, 0, RING - 8), RING - 16);
 }
 
+/* A fragment job follows its geometry job, which has invalidated the SLC. */
+static void jobs_have_the_operations_of_their_data_master(void **state)
+{
+	u32 dm;
+
+	(void)state;
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		assert_int_equal(pumice_cccb_caches(dm, FWIF_VERSION),
+				 dm == FWIF_DM_PDM ? FWIF_CACHES_START_CORES | FWIF_CACHES_END :
+						     FWIF_CACHES_ALL);
+}
+
+/* It would break the context of a command with flags. */
+static void older_firmware_is_given_no_operations(void **state)
+{
+	(void)state;
+	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 11), 0);
+	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 12), FWIF_CACHES_ALL);
+	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 13), FWIF_CACHES_ALL);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reader_receives_every_command),
 		cmocka_unit_test(needs_count_the_filler),
 		cmocka_unit_test(empty_and_full_rings_differ),
+		cmocka_unit_test(jobs_have_the_operations_of_their_data_master),
+		cmocka_unit_test(older_firmware_is_given_no_operations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

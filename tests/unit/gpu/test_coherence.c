@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fences and cache operations of programs and of control streams, by the lines that caches
- * of the memory hierarchy hold and have written afterwards.
+ * Fences and cache operations of programs, of control streams and of the firmware, by the lines
+ * that caches of the memory hierarchy hold and have written afterwards.
  *
  * A work-group of 32 instances stores one line of 128 bytes, which the MCU L0 of its USC keeps open
  * until an operation passes it on.
@@ -196,6 +196,180 @@ static void a_range_selects_the_lines_of_its_bytes(void **state)
 	fx_destroy(fx);
 }
 
+/* ------------------------------------------------------------ registers */
+
+#define CLEAN		PUMICE_SLC_OP__CLEAN__MASK
+#define INVALIDATE	PUMICE_SLC_OP__INVALIDATE__MASK
+#define RANGE		PUMICE_SLC_OP__RANGE__MASK
+#define ALL		PUMICE_SLC_OP__ALL__MASK
+#define OP(scope, ctx) \
+	(PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE, PUMICE_MEM_SCOPE_##scope) | \
+	 PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, ctx))
+
+static const struct reach lost_in_l1 = { false, false, 0, 0 };
+
+/* Operations of the firmware, for a line that the MCU L0 keeps open. */
+static void the_firmware_operates_as_far_as_its_scope(void **state)
+{
+	static const struct {
+		u32 op;
+		const struct reach *clean, *both, *drop;
+	} rows[] = {
+		{ OP(GROUP, JOB_CTX), &in_l1, &in_l1, &in_l1 },
+		{ OP(CORE, JOB_CTX), &in_slc, &l1_dropped, &lost_in_l1 },
+		{ OP(GPU, JOB_CTX), &in_slc, &l1_dropped, &lost_in_l1 },
+		{ OP(SYSTEM, JOB_CTX), &in_memory, &all_dropped, &lost_in_l1 },
+	};
+	u32 n, kind;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		const struct reach *const want[] = { rows[n].clean, rows[n].both, rows[n].drop };
+		static const u32 kinds[] = { CLEAN, CLEAN | INVALIDATE, INVALIDATE };
+
+		for (kind = 0; kind < 3; kind++) {
+			struct fixture *fx = create();
+
+			run_program(fx, NULL);
+			fx_fw_write(fx, PUMICE_SLC_OP, rows[n].op | kinds[kind]);
+			assert_reach(fx, want[kind]);
+			assert_int_equal(fx_fw_read(fx, PUMICE_SLC_COUNT), 1);
+			fx_destroy(fx);
+		}
+	}
+}
+
+/* CORE is of every core. */
+static void the_firmware_operates_on_all_cores(void **state)
+{
+	struct fixture *fx = create();
+	const u32 last = 2 * fx->gpu->config.uscs_per_core - 1;
+	const struct mem_request read = {
+		.client = PUMICE_MEM_CLIENT_USC_LOAD, .place = last, .ctx = JOB_CTX, .addr = NEAR,
+		.bytes = 4,
+	};
+
+	(void)state;
+	assert_true(hierarchy_request(fx->gpu->hierarchy, &read));
+	fx_fw_write(fx, PUMICE_SLC_OP, OP(CORE, JOB_CTX) | INVALIDATE);
+	assert_false(hierarchy_holds(fx->gpu->hierarchy, PUMICE_CACHE_DATA_L2, last, read.client,
+				     JOB_CTX, NEAR));
+	fx_destroy(fx);
+}
+
+static void load_table(struct fixture *fx)
+{
+	assert_true(hierarchy_request(fx->gpu->hierarchy, &(struct mem_request){
+		.client = PUMICE_MEM_CLIENT_MMU_TABLE, .ctx = MEM_CTX_BUS, .addr = JOB_DATA,
+		.bytes = 8,
+	}));
+	hierarchy_drain(fx->gpu->hierarchy);
+}
+
+/* Assert which of two contexts and the tables the SLC holds afterwards. */
+static void assert_selected(u32 op, bool job, bool other, bool tables)
+{
+	struct fixture *fx = create();
+
+	load(fx, JOB_CTX, JOB_DATA);
+	load(fx, JOB_CTX + 1, JOB_DATA);
+	load_table(fx);
+	fx_fw_write(fx, PUMICE_SLC_OP, op);
+	assert_int_equal(held(fx, PUMICE_CACHE_SLC, JOB_CTX, JOB_DATA), !job);
+	assert_int_equal(held(fx, PUMICE_CACHE_SLC, JOB_CTX + 1, JOB_DATA), !other);
+	assert_int_equal(held(fx, PUMICE_CACHE_SLC, MEM_CTX_BUS, JOB_DATA), !tables);
+	fx_destroy(fx);
+}
+
+static void the_firmware_selects_a_context_the_tables_or_all(void **state)
+{
+	(void)state;
+	assert_selected(OP(SYSTEM, JOB_CTX) | INVALIDATE, true, false, false);
+	assert_selected(OP(SYSTEM, JOB_CTX + 1) | CLEAN | INVALIDATE, false, true, false);
+	assert_selected(OP(SYSTEM, MMU_TABLES) | INVALIDATE, false, false, true);
+	assert_selected(OP(SYSTEM, 0) | ALL | INVALIDATE, true, true, true);
+	assert_selected(OP(GPU, 0) | ALL | INVALIDATE, false, false, false);
+}
+
+static void set_range(struct fixture *fx, u64 first, u64 last)
+{
+	fx_fw_write64(fx, PUMICE_SLC_START, first);
+	fx_fw_write64(fx, PUMICE_SLC_END, last);
+}
+
+/* The last byte of one line and the first one of the next. */
+static void the_firmware_selects_a_range(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	load(fx, JOB_CTX, NEAR - LINE);
+	load(fx, JOB_CTX, NEAR);
+	load(fx, JOB_CTX, NEAR + LINE);
+	load(fx, JOB_CTX, NEAR + 2 * LINE);
+	set_range(fx, NEAR + LINE - 1, NEAR + LINE);
+	fx_fw_write(fx, PUMICE_SLC_OP, OP(SYSTEM, JOB_CTX) | INVALIDATE | RANGE);
+	assert_true(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR - LINE));
+	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR));
+	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR + LINE));
+	assert_true(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR + 2 * LINE));
+	/* Without RANGE the registers are ignored. */
+	fx_fw_write(fx, PUMICE_SLC_OP, OP(SYSTEM, JOB_CTX) | INVALIDATE);
+	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR - LINE));
+	fx_destroy(fx);
+}
+
+static void bad_operations_of_the_firmware_are_logged_and_do_nothing(void **state)
+{
+	static const struct {
+		u32 op;
+		const char *why;
+	} rows[] = {
+		{ OP(SYSTEM, JOB_CTX), "neither cleans nor invalidates" },
+		{ PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE, PUMICE_MEM_SCOPE_COUNT) | ALL |
+		  INVALIDATE, "scope that does not exist" },
+		{ OP(SYSTEM, MMU_TABLES + 1) | INVALIDATE, "context that does not exist" },
+		{ OP(SYSTEM, JOB_CTX) | INVALIDATE | RANGE, "ends before it starts" },
+	};
+	struct fixture *fx = create();
+	u32 n;
+
+	(void)state;
+	load(fx, JOB_CTX, JOB_DATA);
+	set_range(fx, JOB_DATA + 1, JOB_DATA);
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		fx_fw_write(fx, PUMICE_SLC_OP, rows[n].op);
+		assert_non_null(strstr(fx->log, rows[n].why));
+		assert_int_equal(fx_fw_read(fx, PUMICE_SLC_COUNT), 0);
+		assert_true(held(fx, PUMICE_CACHE_SLC, JOB_CTX, JOB_DATA));
+	}
+	/* A range of one byte, and any number of a context that is ignored. */
+	set_range(fx, JOB_DATA, JOB_DATA);
+	fx_fw_write(fx, PUMICE_SLC_OP, OP(SYSTEM, 63) | ALL | INVALIDATE | RANGE);
+	assert_int_equal(fx_fw_read(fx, PUMICE_SLC_COUNT), 1);
+	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX, JOB_DATA));
+	fx_destroy(fx);
+}
+
+/* They are counted, so that firmware can be tested in it. */
+static void operations_in_fast_mode_are_only_counted(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+
+	(void)state;
+	job_map(fx);
+	fx_boot_proxy(fx);
+	fx_fw_write(fx, PUMICE_SLC_OP, OP(SYSTEM, 0) | ALL | CLEAN | INVALIDATE);
+	assert_int_equal(fx_fw_read(fx, PUMICE_SLC_COUNT), 1);
+	assert_null(fx->gpu->hierarchy);
+	/* The host has no access. */
+	fx_write(fx, PUMICE_SLC_OP, OP(SYSTEM, 0) | ALL | CLEAN | INVALIDATE);
+	assert_int_equal(fx_fw_read(fx, PUMICE_SLC_COUNT), 1);
+	pumice_gpu_reset(fx->gpu);
+	assert_int_equal(fx->gpu->slc_regs.count, 0);
+	fx_destroy(fx);
+}
+
 /* ------------------------------------------------------------ streams */
 
 static u32 flush_word(struct pumice_cdm_flush flush)
@@ -329,6 +503,12 @@ int main(void)
 		cmocka_unit_test(programs_invalidate_without_loss),
 		cmocka_unit_test(operations_are_on_lines_of_the_context_alone),
 		cmocka_unit_test(a_range_selects_the_lines_of_its_bytes),
+		cmocka_unit_test(the_firmware_operates_as_far_as_its_scope),
+		cmocka_unit_test(the_firmware_operates_on_all_cores),
+		cmocka_unit_test(the_firmware_selects_a_context_the_tables_or_all),
+		cmocka_unit_test(the_firmware_selects_a_range),
+		cmocka_unit_test(bad_operations_of_the_firmware_are_logged_and_do_nothing),
+		cmocka_unit_test(operations_in_fast_mode_are_only_counted),
 		cmocka_unit_test(flushes_of_a_stream_reach_as_far_as_their_scope),
 		cmocka_unit_test(flushes_of_a_stream_are_on_the_caches_of_all_uscs),
 		cmocka_unit_test(flushes_of_older_streams_keep_their_meaning),

@@ -171,6 +171,7 @@ struct inproc_context {
 	struct context_shared *shared;
 	u32 object;			/* number of its update object */
 	u32 write;			/* client CCB */
+	u32 caches;			/* FWIF_CACHES_* of its jobs */
 	bool dead;			/* rejects further jobs */
 	bool timed_out;			/* killed because of job watch_seqno */
 	u32 watch_seqno;		/* job in progress at the last check */

@@ -159,7 +159,7 @@ static void put_present(struct inproc_context *c, const struct pumice_gfx_job *j
 			u32 perf)
 {
 	const struct fwif_cccb_present present = {
-		.header = { FWIF_CCCB_PRESENT, sizeof(present) },
+		.header = { FWIF_CCCB_PRESENT | c->caches, sizeof(present) },
 		.stream = job->stream,
 		.seqno = seqno,
 		.perf = perf,
@@ -174,15 +174,15 @@ static void put_command(struct inproc_context *c, const struct pumice_gfx_job *j
 {
 	const u32 dm = c->shared->context.dm;
 	const struct fwif_cccb_compute compute = {
-		.header = { dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
-			    dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS : FWIF_CCCB_COMPUTE,
+		.header = { c->caches | (dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
+					 dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS : FWIF_CCCB_COMPUTE),
 			    sizeof(compute) },
 		.stream = job->stream,
 		.seqno = seqno,
 		.perf = perf,
 	};
 	struct fwif_cccb_render render = {
-		.header = { FWIF_CCCB_FRAGMENT, sizeof(render) },
+		.header = { FWIF_CCCB_FRAGMENT | c->caches, sizeof(render) },
 		.stream = job->stream,
 		.seqno = seqno,
 		.perf = perf,
@@ -198,7 +198,7 @@ static void put_command(struct inproc_context *c, const struct pumice_gfx_job *j
 	}
 	render.scene = hwrt_scene((const struct inproc_hwrt *)job->hwrt, job->hwrt_data);
 	if (job->type == PUMICE_JOB_GEOMETRY) {
-		render.header.type = FWIF_CCCB_GEOMETRY;
+		render.header.type = FWIF_CCCB_GEOMETRY | c->caches;
 		render.render = job[1].stream;
 		render.before = c->second->timeline->object;
 		render.before_value = c->second->timeline->submitted;

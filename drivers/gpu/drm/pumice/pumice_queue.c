@@ -151,10 +151,10 @@ static void pumice_queue_emit_compute(struct pumice_job *job, u32 type)
 	pumice_queue_emit_command(job->queue, &compute, sizeof(compute));
 }
 
-static void pumice_queue_emit_present(struct pumice_job *job)
+static void pumice_queue_emit_present(struct pumice_job *job, u32 type)
 {
 	const struct fwif_cccb_present present = {
-		.header = { FWIF_CCCB_PRESENT, sizeof(present) },
+		.header = { type, sizeof(present) },
 		.stream = job->stream,
 		.seqno = job->seqno,
 		.perf = job->perfmon ? job->perfmon->obj->addr : 0,
@@ -194,18 +194,20 @@ void pumice_queue_emit_locked(struct pumice_job *job)
 		.object = q->ufo->addr,
 		.value = job->seqno,
 	};
+	const u32 caches = pumice_cccb_caches(q->dm, q->ctx->pdev->fw.header.version);
 
 	pumice_queue_emit_waits(job);
 	if (q->dm == FWIF_DM_VDM)
-		pumice_queue_emit_render(job, FWIF_CCCB_GEOMETRY);
+		pumice_queue_emit_render(job, FWIF_CCCB_GEOMETRY | caches);
 	else if (q->dm == FWIF_DM_PDM)
-		pumice_queue_emit_render(job, FWIF_CCCB_FRAGMENT);
+		pumice_queue_emit_render(job, FWIF_CCCB_FRAGMENT | caches);
 	else if (job->flip_count)
-		pumice_queue_emit_present(job);
+		pumice_queue_emit_present(job, FWIF_CCCB_PRESENT | caches);
 	else
-		pumice_queue_emit_compute(job, q->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
-					       q->dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS :
-								      FWIF_CCCB_COMPUTE);
+		pumice_queue_emit_compute(job, caches |
+					       (q->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
+						q->dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS :
+								       FWIF_CCCB_COMPUTE));
 	pumice_queue_emit_command(q, &update, sizeof(update));
 }
 

@@ -67,6 +67,33 @@ static void job_for_a_gpu_that_is_lost_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 1);
 }
 
+/* Type of the command of a job that is the first one of its queue, without dependencies. */
+static u32 queue_test_type(struct kunit *test, u32 dm, u32 flips, u32 fw_minor)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	f->pdev.fw.header.version = FWIF_VERSION_MAJOR << 16 | fw_minor;
+	f->ctx.queues[0].dm = dm;
+	f->job.flip_count = flips;
+	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
+	return ((const struct fwif_cccb_header *)f->shared.cccb)->type;
+}
+
+/* Buffers are coherent: each job reads memory anew, and is seen there when it has ended. */
+static void jobs_request_operations_on_caches(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, queue_test_type(test, FWIF_DM_CDM, 0, FWIF_CACHES_SINCE),
+			FWIF_CCCB_COMPUTE | FWIF_CACHES_ALL);
+	KUNIT_EXPECT_EQ(test, queue_test_type(test, FWIF_DM_TDM, 0, FWIF_CACHES_SINCE),
+			FWIF_CCCB_TRANSFER | FWIF_CACHES_ALL);
+	KUNIT_EXPECT_EQ(test, queue_test_type(test, FWIF_DM_TDM, 1, FWIF_CACHES_SINCE),
+			FWIF_CCCB_PRESENT | FWIF_CACHES_ALL);
+	KUNIT_EXPECT_EQ(test, queue_test_type(test, FWIF_DM_RDM, 0, FWIF_CACHES_SINCE),
+			FWIF_CCCB_RAYS | FWIF_CACHES_ALL);
+	KUNIT_EXPECT_EQ(test, queue_test_type(test, FWIF_DM_CDM, 0, FWIF_CACHES_SINCE - 1),
+			FWIF_CCCB_COMPUTE);
+}
+
 /* The entry of the results has that of an earlier job: it is not reported as this job's. */
 static void job_without_a_result_is_kept_as_failed(struct kunit *test)
 {
@@ -145,6 +172,7 @@ static void tick_is_restored_for_jobs_in_flight_only(struct kunit *test)
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
+	KUNIT_CASE(jobs_request_operations_on_caches),
 	KUNIT_CASE(tick_is_of_the_oldest_job),
 	KUNIT_CASE(tick_is_restored_for_jobs_in_flight_only),
 	KUNIT_CASE(job_for_a_gpu_that_is_lost_is_refused),
